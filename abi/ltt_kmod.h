@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ltt_kmod.h - what user space asks of the kernel module, ltt.ko.
+ *
+ * Open /dev/ltt (root's). All state hangs on descriptors and goes with the last
+ * copy of them, however their owner ends:
+ *
+ *   /dev/ltt        list events, fields, contexts and channels of other modules;
+ *                   LTT_KMOD_CHANNEL makes channels
+ *   a channel       its events: LTT_KMOD_ENABLE, LTT_KMOD_(USER_)PROBE, LTT_KMOD_DISABLE; what
+ *                   comes with each: LTT_KMOD_CONTEXT; whose: LTT_KMOD_TRACK; LTT_KMOD_DUMP;
+ *                   or, if it only counts, what it has counted: LTT_KMOD_COUNTED.
+ *                   When it is closed they are off
+ *   data, ctl       the channel's rings, as abi/ltt_ring.h lays them out: `data` can
+ *                   be mapped for reading only, `ctl` for reading and writing.
+ *                   They may outlive the channel: what was recorded can be read
+ *
+ * The rings start off: a reader sets LTT_RING_ON in `ctl`. poll() on `data` answers
+ * POLLIN when a ring has entered another sub-buffer than the one that `consumed` is
+ * in, or has anything at all where its state has LTT_RING_WAKE.
+ *
+ * Each structure begins with its size as the caller knows it. A newer caller's
+ * tail must be zero (else E2BIG), an older caller's missing tail counts as zero.
+ * Answers: 0 or more; -1 with errno.
+ */
+#ifndef LTT_ABI_KMOD_H
+#define LTT_ABI_KMOD_H
+
+#include <stdint.h>
+
+#ifdef __KERNEL__
+#include <linux/ioctl.h>
+#else
+#include <sys/ioctl.h>
+#endif
+
+#define LTT_KMOD_DEVICE "/dev/ltt"
+#define LTT_KMOD_ABI	1u
+
+#define LTT_KMOD_NAME_MAX 128u /* of an event, the system before it included */
+#define LTT_KMOD_TEXT_MAX 96u  /* of a field's name or type */
+
+/** struct ltt_kmod_hello - which module this is. @abi, @nr_events: answers. */
+struct ltt_kmod_hello {
+	uint32_t size;
+	uint32_t abi;
+	uint32_t nr_events;
+	uint32_t reserved;
+};
+
+enum ltt_kmod_event_flags {
+	LTT_KMOD_LIVE = 1,    /* the running kernel has it now */
+	LTT_KMOD_SYSCALL = 2, /* entry or exit of a system call */
+	LTT_KMOD_BY_PERF = 4, /* a tracepoint that costs some times more than others */
+	LTT_KMOD_STATE = 8,   /* recorded by LTT_KMOD_DUMP only */
+};
+
+/**
+ * struct ltt_kmod_event - one event.
+ * @index: asked for, 0 to nr_events - 1; ENOENT behind the last one.
+ * @name: answer. A tracepoint: "system:name", as in tracefs. A marker of a module:
+ *        "marker:name"; what it provides: "provider:name". A system call: what the kernel's
+ *        function is called, without sys_, behind "syscall_entry_" and "syscall_exit_" (whose only field is `ret`);
+ *        before that "compat_" if it is made by a 32-bit program; "unknown" for numbers
+ *        that have no name.
+ */
+struct ltt_kmod_event {
+	uint32_t size;
+	uint32_t index;
+	uint32_t nr_fields;
+	uint32_t flags;
+	char name[LTT_KMOD_NAME_MAX];
+};
+
+/**
+ * struct ltt_kmod_field - one field of an event, in the order of the payload.
+ * @index, @field: asked for; ENOENT where there is none.
+ * @kind, @size_bits, @length_bits, @base, @flags, @count: numbers of ltt/site.h.
+ * @type: as the kernel's source names it.
+ * @declared: its place in the kernel's declaration (payloads have what is of varying
+ *            length at their end).
+ */
+struct ltt_kmod_field {
+	uint32_t size;
+	uint32_t index;
+	uint32_t field;
+	uint32_t declared;
+	uint32_t count;
+	uint32_t flags;
+	uint8_t kind;
+	uint8_t size_bits;
+	uint8_t length_bits;
+	uint8_t base;
+	uint8_t is_signed; /* as tracefs says it, of elements too */
+	uint8_t reserved[3];
+	char name[LTT_KMOD_TEXT_MAX];
+	char type[LTT_KMOD_TEXT_MAX];
+};
+
+enum ltt_kmod_channel_flags {
+	LTT_KMOD_COUNTS = 1, /* its events are counted and not recorded: its rings stay empty */
+};
+
+/**
+ * struct ltt_kmod_channel - a new channel; the answer is its descriptor.
+ * @flags: LTT_KMOD_COUNTS.
+ * @mode, @num_subbuf, @clock, @subbuf_size: of struct ltt_ring_desc.
+ * @data_fd, @ctl_fd, @data_bytes, @ctl_bytes, @nr_rings: answers. Both descriptors are to
+ *	be mapped; @data_fd can also be spliced from, at the mapping's offsets.
+ */
+struct ltt_kmod_channel {
+	uint32_t size;
+	uint32_t mode;
+	uint32_t num_subbuf;
+	uint32_t clock;
+	uint64_t subbuf_size;
+	uint64_t data_bytes;
+	uint64_t ctl_bytes;
+	int32_t data_fd;
+	int32_t ctl_fd;
+	uint32_t nr_rings;
+	uint32_t flags;
+};
+
+/**
+ * struct ltt_kmod_enable - record an event into this channel.
+ * @id: what its records carry; EEXIST where the channel has the id or, unless it counts, the event.
+ * @name: as listed; ENOENT where this module has no probe for it. An event
+ *        that isn't live is recorded as soon as a module brings it.
+ * @flags: LTT_KMOD_DISABLE: LTT_KMOD_NOWAIT. LTT_KMOD_ENABLE: LTT_KMOD_HISTOGRAM.
+ * @field: LTT_KMOD_HISTOGRAM: of which field, as struct ltt_kmod_field counts them; EINVAL where
+ *         it is no integer. Else 0.
+ * LTT_KMOD_DISABLE looks at @id and @flags only; the last record is complete on return,
+ * but with LTT_KMOD_NOWAIT.
+ */
+struct ltt_kmod_enable {
+	uint32_t size;
+	uint32_t id;
+	char name[LTT_KMOD_NAME_MAX];
+	uint32_t flags;
+	uint32_t field;
+};
+
+enum ltt_kmod_enable_flags {
+	LTT_KMOD_HISTOGRAM = 2, /* the channel counts: also how large a field was */
+	LTT_KMOD_NOWAIT = 1, /* many are disabled: a record of it may still be under way */
+};
+
+enum ltt_kmod_probe_flags {
+	LTT_KMOD_PROBE_RETURN = 1, /* where the function returns (a kretprobe) */
+	LTT_KMOD_PROBE_CALL = 2,   /* calls of a function, and who called: by ftrace where the
+				      kernel's build left room for that, else by a kprobe */
+};
+
+#define LTT_KMOD_ARGS_MAX  16u
+#define LTT_KMOD_STEPS_MAX 8u
+#define LTT_KMOD_STACK_MAX 1024u
+#define LTT_KMOD_TEXTS_MAX 4096u /* bytes of all texts of a probe */
+
+/** Steps to a value: the first one makes it, each further one makes another of it. */
+enum ltt_kmod_step_op {
+	LTT_KMOD_STEP_NUMBER = 0,    /* @offset */
+	LTT_KMOD_STEP_REGISTER = 1,  /* @nr: as DWARF counts them on this architecture */
+	LTT_KMOD_STEP_ARGUMENT = 2,  /* @nr: of the function, from 0; at its entry only */
+	LTT_KMOD_STEP_STACK = 3,     /* @nr: word of the stack, from its top */
+	LTT_KMOD_STEP_RETURNED = 4,  /* where the function returns only */
+	LTT_KMOD_STEP_COMM = 5,	     /* address of the name of the current task */
+	LTT_KMOD_STEP_ADD = 16,	     /* @offset */
+	LTT_KMOD_STEP_READ = 17,     /* @nr (1, 2, 4, 8) bytes of memory, @offset behind */
+	LTT_KMOD_STEP_READ_USER = 18, /* the same in the memory of the current task */
+	LTT_KMOD_STEP_ADD_REGISTER = 19, /* @nr, as above, times @offset */
+	LTT_KMOD_STEP_EXTEND = 20, /* from @nr bytes (1, 2, 4); @offset 1: they have a sign */
+};
+
+struct ltt_kmod_step {
+	uint32_t op;
+	uint32_t nr;
+	int64_t offset;
+};
+
+enum ltt_kmod_arg_kind {
+	LTT_KMOD_ARG_NUMBER = 0, /* @bytes (1, 2, 4, 8) of the value */
+	LTT_KMOD_ARG_TEXT = 1,	 /* at the value as an address: up to @bytes with its NUL */
+	LTT_KMOD_ARG_TEXT_USER = 2,
+};
+
+/** struct ltt_kmod_arg - something to record at a place. What can't be read is 0, or the
+ *  text "(fault)" as far as there is room. */
+struct ltt_kmod_arg {
+	uint32_t kind;
+	uint16_t bytes;
+	uint16_t nr_steps;
+	struct ltt_kmod_step steps[LTT_KMOD_STEPS_MAX];
+};
+
+/**
+ * struct ltt_kmod_probe - record hits of a place in the kernel (a kprobe).
+ * @id: as in struct ltt_kmod_enable.
+ * @flags: one of LTT_KMOD_PROBE_*, or 0; CALL: without an @offset.
+ * @symbol, @offset: that many bytes behind a function; or @symbol empty, and
+ * @address: a place by its address.
+ * @nr_args, @args: address of that many struct ltt_kmod_arg.
+ * Payload: u64 `ip`; of a call u64 `ip`, u64 `parent_ip`; where the function returns u64 `ip`,
+ * u64 `parent_ip`, u64 `ret`; then all arguments that are numbers, then those that are texts, in
+ * their order.
+ * ENOENT: no such function; EINVAL: no probe can be at this place; EILSEQ: not the
+ * beginning of an instruction; EBUSY: of a call, where kernel.ftrace_enabled is 0.
+ */
+struct ltt_kmod_probe {
+	uint32_t size;
+	uint32_t id;
+	uint32_t flags;
+	uint32_t nr_args;
+	uint64_t address;
+	uint64_t offset;
+	char symbol[LTT_KMOD_NAME_MAX];
+	uint64_t args;
+};
+
+#define LTT_KMOD_PLACES_MAX 256u /* of a user probe */
+
+/** struct ltt_kmod_user_place - one more place of a user probe. Its arguments are as many as
+ *  those of the first one, and their @kind and @bytes the same. */
+struct ltt_kmod_user_place {
+	uint64_t offset;
+	uint64_t semaphore;
+	uint64_t args;
+};
+
+/**
+ * struct ltt_kmod_user_probe - record hits of places in a file that programs run, by
+ * any of them (uprobes).
+ * @id, @flags, @nr_args, @args: as in struct ltt_kmod_probe, but CALL; arguments of the function
+ *       may be asked for wherever the place is.
+ * @fd: the file, open for reading; it stays open while the probe is there.
+ * @offset: of the instruction in the file.
+ * @semaphore: offset in the file of a 16-bit counter that is above 0 in each program while
+ *       somebody listens (of USDT); or 0. The same for all probes at a place (EINVAL).
+ * @nr_more, @more: address of that many struct ltt_kmod_user_place.
+ * Payload: as of struct ltt_kmod_probe; wherever it was hit.
+ * EBADF, EINVAL: no regular file; EINVAL, EIO, ENOTSUPP (524): no probe can be there. A place
+ * that isn't the beginning of an instruction can't be told, and breaks the programs.
+ */
+struct ltt_kmod_user_probe {
+	uint32_t size;
+	uint32_t id;
+	uint32_t flags;
+	uint32_t nr_args;
+	uint64_t args;
+	uint64_t offset;
+	uint64_t semaphore;
+	int32_t fd;
+	uint32_t nr_more;
+	uint64_t more;
+};
+
+#define LTT_KMOD_CONTEXTS_MAX 64u /* of a channel */
+
+enum ltt_kmod_context_flags {
+	LTT_KMOD_CONTEXT_PERF = 1, /* a counter of perf: 64 bits, what the CPU has counted */
+};
+
+/**
+ * struct ltt_kmod_context - record @name with every event of this channel, before the
+ * event's own payload, in the order in which contexts were added.
+ * @flags: LTT_KMOD_CONTEXT_*.
+ * @perf_type, @perf_config: of a counter, as perf_event_open(2) has them; @name is for the log.
+ * ENOENT: LTT_KMOD_CONTEXT_FIELD on the device tells which ones there are (the fields that
+ * it answers have @index asked for, from 0, and no @field), or, as ENODEV, EOPNOTSUPP and
+ * EINVAL too, the machine has no such counter; EEXIST; ENOSPC: there are too many; EBUSY: the
+ * channel has had an event already.
+ */
+struct ltt_kmod_context {
+	uint32_t size;
+	uint32_t flags;
+	char name[LTT_KMOD_TEXT_MAX];
+	uint32_t perf_type;
+	uint32_t reserved;
+	uint64_t perf_config;
+};
+
+enum ltt_kmod_track_kind {
+	LTT_KMOD_TRACK_PID = 0,
+	LTT_KMOD_TRACK_TID = 1,
+	LTT_KMOD_TRACK_VPID = 2, /* in the namespace of the task */
+	LTT_KMOD_TRACK_VTID = 3,
+	LTT_KMOD_TRACK_UID = 4,
+	LTT_KMOD_TRACK_GID = 5,
+	LTT_KMOD_TRACK_VUID = 6,
+	LTT_KMOD_TRACK_VGID = 7,
+	LTT_KMOD_TRACK_KINDS = 8,
+};
+
+enum ltt_kmod_track_op {
+	LTT_KMOD_TRACK_ALL = 0,	   /* as it begins: the kind doesn't matter */
+	LTT_KMOD_TRACK_NONE = 1,   /* nobody, until ids are added */
+	LTT_KMOD_TRACK_ADD = 2,	   /* EEXIST */
+	LTT_KMOD_TRACK_REMOVE = 3, /* ENOENT */
+};
+
+/**
+ * struct ltt_kmod_track - whose events this channel records: those of tasks that have one
+ * of the ids of each kind. The first id that is added leaves all others out. Events that
+ * are left out are not counted as lost. It may change at any time.
+ */
+struct ltt_kmod_track {
+	uint32_t size;
+	uint32_t kind;
+	uint32_t op;
+	uint32_t id;
+};
+
+enum ltt_kmod_dump_flags {
+	LTT_KMOD_DUMP_WAIT = 1, /* return when it is done */
+};
+
+/**
+ * struct ltt_kmod_dump - record the state of the system into this channel: those events
+ * with LTT_KMOD_STATE that it has enabled, `lttng_statedump_start` first and
+ * `lttng_statedump_end` last, whoever is tracked. It goes on behind the caller's back,
+ * waits for readers (but not for ever), and ends early when the channel is closed. Asked
+ * for while one is under way, another one follows.
+ */
+struct ltt_kmod_dump {
+	uint32_t size;
+	uint32_t flags;
+};
+
+#define LTT_KMOD_BUCKETS 65u
+
+/**
+ * struct ltt_kmod_counted - what a channel that counts has counted of event @id since it was
+ * enabled, on all CPUs together; ENOENT. It may be asked for at any time.
+ * @count: hits. Of a histogram, those also are in one of:
+ * @buckets: 0; and for k above 0 values from 2^(k-1) to 2^k - 1.
+ * @negative: values below 0.
+ * @missed: hits whose value could not be looked at, as too many interrupted each other.
+ * @sum: of all values, modulo 2^64.
+ */
+struct ltt_kmod_counted {
+	uint32_t size;
+	uint32_t id;
+	uint64_t count;
+	uint64_t sum;
+	uint64_t negative;
+	uint64_t missed;
+	uint64_t buckets[LTT_KMOD_BUCKETS];
+};
+
+/**
+ * struct ltt_kmod_preset - a channel that another module has registered for its events: where
+ * nobody says where to they should go into a channel of their own, like this one.
+ * @index: asked for, from 0; ENOENT behind the last one. They come and go with modules.
+ * @num_subbuf, @subbuf_size: 0: as other channels have them.
+ * @events: a glob of names as they are listed.
+ */
+struct ltt_kmod_preset {
+	uint32_t size;
+	uint32_t index;
+	uint32_t num_subbuf;
+	uint32_t reserved;
+	uint64_t subbuf_size;
+	char name[LTT_KMOD_NAME_MAX];
+	char events[LTT_KMOD_NAME_MAX];
+};
+
+#define LTT_KMOD_IOC	 0xf2
+#define LTT_KMOD_HELLO	 _IOWR(LTT_KMOD_IOC, 1, struct ltt_kmod_hello)
+#define LTT_KMOD_EVENT	 _IOWR(LTT_KMOD_IOC, 2, struct ltt_kmod_event)
+#define LTT_KMOD_FIELD	 _IOWR(LTT_KMOD_IOC, 3, struct ltt_kmod_field)
+#define LTT_KMOD_CHANNEL _IOWR(LTT_KMOD_IOC, 4, struct ltt_kmod_channel)
+#define LTT_KMOD_ENABLE	 _IOW(LTT_KMOD_IOC, 5, struct ltt_kmod_enable)
+#define LTT_KMOD_DISABLE _IOW(LTT_KMOD_IOC, 6, struct ltt_kmod_enable)
+#define LTT_KMOD_PROBE	 _IOW(LTT_KMOD_IOC, 7, struct ltt_kmod_probe)
+#define LTT_KMOD_CONTEXT _IOW(LTT_KMOD_IOC, 8, struct ltt_kmod_context)
+#define LTT_KMOD_CONTEXT_FIELD _IOWR(LTT_KMOD_IOC, 9, struct ltt_kmod_field)
+#define LTT_KMOD_TRACK	 _IOW(LTT_KMOD_IOC, 10, struct ltt_kmod_track)
+#define LTT_KMOD_DUMP	 _IOW(LTT_KMOD_IOC, 11, struct ltt_kmod_dump)
+#define LTT_KMOD_USER_PROBE _IOW(LTT_KMOD_IOC, 12, struct ltt_kmod_user_probe)
+#define LTT_KMOD_COUNTED _IOWR(LTT_KMOD_IOC, 13, struct ltt_kmod_counted)
+#define LTT_KMOD_PRESET	 _IOWR(LTT_KMOD_IOC, 14, struct ltt_kmod_preset)
+
+#endif

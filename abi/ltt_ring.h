@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ltt_ring.h - layout of a ring in shared memory.
+ *
+ * This file is the whole contract between whoever writes events (libltt, later
+ * ltt.ko) and whoever reads them (ltt-consumerd). It holds layout and the few
+ * pure functions that both sides must agree on; no state, no system call.
+ *
+ * A *ring set* is the buffer of one (session, channel, owner): one ring per
+ * CPU. It lives in two memfds that the consumer makes and seals:
+ *
+ *   data memfd   the producer maps it read-write and may scribble over all of
+ *                it; the consumer believes nothing that it reads there.
+ *                for each CPU c, at c * ltt_ring_stride():
+ *                    struct ltt_ring_prod, padded to ltt_ring_prod_size()
+ *                    data area, data_size bytes
+ *   ctl memfd    the consumer writes it; the producer gets a read-only
+ *                descriptor (mode 0600, opened O_RDONLY).
+ *                    struct ltt_ring_desc at 0 (fixed when the set is made)
+ *                    struct ltt_ring_cons for CPU c at
+ *                        LTT_RING_CONS_OFFSET + c * sizeof(struct ltt_ring_cons)
+ *
+ * Every mapping of a data area maps it twice in a row, so that a record which
+ * crosses the end is contiguous.
+ *
+ * Positions count bytes since the ring was made, modulo 2^39.
+ */
+#ifndef LTT_ABI_RING_H
+#define LTT_ABI_RING_H
+
+#include <stdint.h>
+
+#define LTT_RING_MAGIC    0x474e495254544c00ull /* "\0LTTRING", little-endian */
+#define LTT_RING_VERSION  1
+
+/* --- the word of truth: `pub` ------------------------------------------- */
+
+/*
+ * bits  0..38  position of the first byte not yet published
+ * bit   39     parity: flips with every record; selects count[parity]
+ * bits 40..63  low 24 bits of the epoch (ts >> LTT_TS_BITS) of the last record
+ */
+#define LTT_POS_BITS      39
+#define LTT_POS_MASK      ((1ull << LTT_POS_BITS) - 1)
+#define LTT_PUB_PARITY    (1ull << 39)
+#define LTT_PUB_EPOCH_SHIFT 40
+#define LTT_TS_BITS       27 /* clock bits that a compact event header holds */
+
+/* --- what the producer writes ------------------------------------------- */
+
+/** Where a reader may enter the stream: state before the first record that
+ *  begins in a sub-buffer. Stored before the commit of the record whose end
+ *  crosses into the sub-buffer. */
+struct ltt_ring_region {
+	uint64_t pub;
+	uint64_t count;
+};
+
+/**
+ * struct ltt_ring_prod - producer words of one ring.
+ * @pub: see above; the only commit.
+ * @last_ts: clock of the last record attempted; stored before @pub.
+ * @count: records published; count[parity of pub] is the valid one. The writer
+ *         stores count[!parity] and then flips the parity with the commit, so
+ *         a record that is abandoned half way never counts.
+ * @lost_full: records refused because the ring was full (atomic adds).
+ * @lost_size: records refused because they exceed max_record (atomic adds).
+ * @lost_busy: records refused because no ring could be written: the restart
+ *             bound was hit or the process has no private ring yet (atomic adds).
+ * @hint_end: producers only: a record whose end stays below it (with a compact
+ *            header, in 32 bits, less 4) is in the sub-buffer of `pub`, and has
+ *            room. Every producer that enters another sub-buffer leaves it
+ *            behind; the record after that makes it anew.
+ * @hint_epoch: producers only: the first clock value behind an epoch that `pub`
+ *              had; a clock below it, and not below last_ts, is of the epoch of
+ *              `pub`.
+ * @region: num_subbuf entries.
+ */
+struct ltt_ring_prod {
+	uint64_t pub;
+	uint64_t last_ts;
+	uint64_t count[2];
+	uint64_t lost_full;
+	uint64_t lost_size;
+	uint64_t lost_busy;
+	uint64_t hint_end;
+	uint64_t hint_epoch;
+	uint64_t reserved[7];
+	struct ltt_ring_region region[];
+};
+
+/* --- what the consumer writes ------------------------------------------- */
+
+/** state: bits of ltt_ring_cons.state. Only the value LTT_RING_ON alone may be
+ *  recorded to on the fast path; anything else is looked at out of line. */
+enum {
+	LTT_RING_ON = 1,   /* record */
+	LTT_RING_WAKE = 2, /* consumer sleeps: ring its doorbell after a record */
+};
+
+/**
+ * struct ltt_ring_cons - consumer words of one ring, on a page of its own, which
+ * a producer can map beside the ring's own words.
+ * @consumed: position up to which the space may be reused.
+ * @state: LTT_RING_*.
+ * @waiting: not 0 while the consumer sleeps between flushes: a record that
+ *           enters a new sub-buffer rings the doorbell.
+ */
+struct ltt_ring_cons {
+	uint64_t apart[256];
+	uint64_t consumed;
+	uint32_t state;
+	uint32_t waiting;
+	uint64_t reserved[254];
+};
+
+enum ltt_ring_mode { LTT_RING_DISCARD = 0, LTT_RING_OVERWRITE = 1 };
+
+/** struct ltt_ring_desc - describes a ring set; constant once made. */
+struct ltt_ring_desc {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t mode;        /* enum ltt_ring_mode */
+	uint32_t nr_rings;    /* one per possible CPU, or 1 */
+	uint32_t num_subbuf;  /* power of two */
+	uint64_t subbuf_size; /* bytes, power of two, >= 4096 */
+	uint64_t data_size;   /* num_subbuf * subbuf_size, < 2^37 */
+	uint32_t max_record;  /* bytes, header included */
+	uint32_t clock;       /* enum ltt_clock_kind */
+};
+
+/** The trace clock; ltt_ring_desc.clock and the application protocol. */
+enum ltt_clock_kind {
+	LTT_CLOCK_MONOTONIC = 0, /* CLOCK_MONOTONIC, ns */
+	LTT_CLOCK_CYCLES = 1,    /* rdtsc / cntvct_el0 */
+};
+
+#define LTT_RING_CONS_OFFSET 4096u
+#define LTT_RING_PAGE        4096u /* granularity of the layout; data areas are
+                                      also multiples of the machine's page */
+#define LTT_RING_SLACK       16u   /* a copy loop may overshoot by this much */
+#define LTT_RING_MAX_RECORD  65536u
+
+/** Bytes of the producer block, a multiple of LTT_RING_PAGE. */
+static inline uint64_t ltt_ring_prod_size(uint32_t num_subbuf)
+{
+	uint64_t size = sizeof(struct ltt_ring_prod) +
+			(uint64_t)num_subbuf * sizeof(struct ltt_ring_region);
+
+	return (size + LTT_RING_PAGE - 1) & ~(uint64_t)(LTT_RING_PAGE - 1);
+}
+
+/** Bytes from one CPU's producer block to the next in the data memfd. */
+static inline uint64_t ltt_ring_stride(const struct ltt_ring_desc *desc)
+{
+	return ltt_ring_prod_size(desc->num_subbuf) + desc->data_size;
+}
+
+/** Size of the data memfd. */
+static inline uint64_t ltt_ring_data_bytes(const struct ltt_ring_desc *desc)
+{
+	return ltt_ring_stride(desc) * desc->nr_rings;
+}
+
+/** Size of the ctl memfd. */
+static inline uint64_t ltt_ring_ctl_bytes(const struct ltt_ring_desc *desc)
+{
+	return LTT_RING_CONS_OFFSET +
+	       (uint64_t)desc->nr_rings * sizeof(struct ltt_ring_cons);
+}
+
+/** Largest record of a ring: an eighth of it, at most 64 KiB. */
+static inline uint32_t ltt_ring_max_record(uint64_t data_size)
+{
+	uint64_t eighth = data_size / 8;
+
+	return eighth < LTT_RING_MAX_RECORD ? (uint32_t)eighth : LTT_RING_MAX_RECORD;
+}
+
+/* --- records ------------------------------------------------------------- */
+
+/*
+ * A record is a header and the payload, byte-packed, little-endian:
+ *
+ *   compact   u32: bits 0..4 = id (0..29), bits 5..31 = low 27 clock bits
+ *   wide      u32: bits 0..4 = 30, bits 5..31 = low 27 clock bits; u16 id
+ *   extended  u8 = 31; u32 id; u64 clock
+ *
+ * compact and wide need (ts >> 27) equal to the epoch of the record before;
+ * extended serves where it differs, and for ids above 65535.
+ */
+#define LTT_ID_COMPACT_MAX 29u
+#define LTT_ID_WIDE        30u
+#define LTT_ID_EXTENDED    31u
+#define LTT_HDR_COMPACT    4u
+#define LTT_HDR_WIDE       6u
+#define LTT_HDR_EXTENDED   13u
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ltt/marker.h - markers: one line, no declaration. Link with -lltt.
+ *
+ *	trace_mark(subsystem_event, "count %d name %s", count, name);
+ *
+ * is an event "subsystem_event" with the fields count and name. The compiler checks
+ * the arguments as printf's; while nobody listens they are not evaluated, and
+ * the marker costs the test of one word. No text is made at any time: the
+ * arguments are recorded as they are. Thread safe, async-signal safe, keeps errno.
+ * ltt_mark() is the same, for programs that have a trace_mark() of their own
+ * (then define LTT_NO_TRACE_MARK).
+ *
+ * Fields. Each conversion is one: %c %d %i %u %x %X %o %p %s %f %F %g %G %e %E
+ * %a %A, with the lengths h hh l ll z j t L. Flags, width and precision do not
+ * change the type ('*' takes an int, which is not recorded), but the precision of
+ * %s limits what is read, as it does for printf. NULL for %s is recorded as
+ * "(null)". A marker with %n, %m, %ls, positions (%1$d) or more than 32 fields
+ * cannot be recorded and is not listed.
+ *
+ * Names. A conversion is named by the last word between it and the conversion
+ * before it: letters, digits and '_', not beginning with a digit. What stands
+ * between the word and the conversion (spaces, '=', ':', '[', quotes, "0x") is
+ * skipped. Without a word it is called argN, where N counts the fields from 1. A
+ * name that an earlier field has gets _2, _3, ... behind it.
+ *
+ *	"count %d name %s"       count, name
+ *	"fd=%d flags: 0x%x [%s]" fd, flags, arg3
+ *	"from %d to %d to %d"    from, to, to_2
+ *
+ * Several markers may have one name. Where their formats agree they are one event.
+ * Where they differ, the first to be registered counts (which of several in one file
+ * that is, the compiler chooses): the others are not armed, and whoever
+ * asked for the event is told both formats.
+ */
+#ifndef LTT_MARKER_H
+#define LTT_MARKER_H
+
+#include <ltt/object.h>
+
+#define LTT__MARKER_EVENT(name, format, function) \
+	{ sizeof(struct ltt_event), sizeof(struct ltt_field), 0, name, 0, format, __FILE__, \
+	  function, __LINE__, LTT_EVENT_MARKER, LTT_DEBUG_LINE, { 0, 0 } }
+
+#ifndef __cplusplus
+
+#define LTT__MARK(name, format, ...) \
+	do { \
+		static const struct ltt_event ltt__event = \
+			LTT__MARKER_EVENT(name, format, ""); \
+		static struct ltt_site ltt__site = { \
+			0, sizeof(struct ltt_site), &ltt__event, 0, 0, 0 \
+		}; \
+		LTT__LISTED static struct ltt_site *const ltt__listed = &ltt__site; \
+		if (ltt_site_armed(&ltt__site)) \
+			ltt_emit_format(&ltt__site, format, ##__VA_ARGS__); \
+	} while (0)
+
+#else
+
+/*
+ * In C++ a marker may stand in an inline function or a template, whose static
+ * data the linker merges and which therefore can't be listed in a section. A
+ * local class names the marker; the site belongs to a template of it, which is
+ * enrolled before main(). No destructor: exit() must not disarm it.
+ */
+template <class Marker> struct LTT__HIDDEN ltt__marker {
+	static struct ltt_site site;
+	static struct ltt__enrolment enrolment;
+	struct enroller {
+		enroller()
+		{
+			site.event = Marker::event();
+			ltt__object_enrol(&enrolment);
+		}
+	};
+	static enroller enrolled;
+};
+template <class Marker> struct ltt_site ltt__marker<Marker>::site = {
+	0, sizeof(struct ltt_site), 0, 0, 0, 0
+};
+template <class Marker> struct ltt__enrolment ltt__marker<Marker>::enrolment = {
+	0, &ltt__marker<Marker>::site
+};
+template <class Marker> typename ltt__marker<Marker>::enroller ltt__marker<Marker>::enrolled;
+
+#define LTT__MARK(name, format, ...) \
+	do { \
+		struct LTT__HIDDEN ltt__tag { \
+			static const struct ltt_event *event() \
+			{ \
+				static const struct ltt_event described = \
+					LTT__MARKER_EVENT(name, format, ""); \
+				return &described; \
+			} \
+		}; \
+		(void)&ltt__marker<ltt__tag>::enrolled; \
+		if (ltt_site_armed(&ltt__marker<ltt__tag>::site)) \
+			ltt_emit_format(&ltt__marker<ltt__tag>::site, format, ##__VA_ARGS__); \
+	} while (0)
+
+#endif
+
+#define ltt_mark(name, format, ...) LTT__MARK(#name, format, ##__VA_ARGS__)
+#ifndef LTT_NO_TRACE_MARK
+#define trace_mark(name, format, ...) LTT__MARK(#name, format, ##__VA_ARGS__)
+#endif
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ltt/payload.h - the few functions with which ltt/tracepoint.h serialises
+ * arguments. Not for use by programs.
+ */
+#ifndef LTT_PAYLOAD_H
+#define LTT_PAYLOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Payloads up to this size are serialised on the stack, longer ones in memory
+ * that libltt lends (ltt_stage()). */
+#define LTT__STACK_PAYLOAD 512
+
+static inline const char *ltt__text(const char *text)
+{
+	return text ? text : "(null)";
+}
+
+/** Elements of a sequence: what the length field can say, none where there is no memory. */
+static inline uint64_t ltt__length(const void *elements, int64_t wanted, uint64_t most)
+{
+	const uint64_t cap = most < 0x7fffffff ? most : 0x7fffffff;
+
+	if (!elements || wanted < 0)
+		return 0;
+	return (uint64_t)wanted < cap ? (uint64_t)wanted : cap;
+}
+
+static inline unsigned char *ltt__put(unsigned char *to, const void *from, size_t bytes)
+{
+	if (from)
+		__builtin_memcpy(to, from, bytes);
+	else
+		__builtin_memset(to, 0, bytes);
+	return to + bytes;
+}
+
+/** The 1, 2, 4 or 8 bytes of a number, as the low bytes of a word; in registers. */
+static inline uint64_t ltt__bits(const void *number, size_t bytes)
+{
+	uint8_t b;
+	uint16_t h;
+	uint32_t w;
+	uint64_t d;
+
+	switch (bytes) {
+	case 1:
+		__builtin_memcpy(&b, number, sizeof(b));
+		return b;
+	case 2:
+		__builtin_memcpy(&h, number, sizeof(h));
+		return h;
+	case 4:
+		__builtin_memcpy(&w, number, sizeof(w));
+		return w;
+	default:
+		__builtin_memcpy(&d, number, sizeof(d));
+		return d;
+	}
+}
+
+static inline uint64_t ltt__load(const void *from, size_t bytes)
+{
+	uint64_t word = 0;
+
+	__builtin_memcpy(&word, from, bytes);
+	return word;
+}
+
+/** 0 to 7 bytes as a number, without reading any other. */
+static inline uint64_t ltt__load_short(const char *from, size_t len)
+{
+	if (len >= 4)
+		return ltt__load(from, 4) | ltt__load(from + len - 4, 4) << (len - 4) * 8;
+	if (!len)
+		return 0;
+	return ltt__load(from, 1) | ltt__load(from + len / 2, 1) << len / 2 * 8 |
+	       ltt__load(from + len - 1, 1) << (len - 1) * 8;
+}
+
+/** Store 8 bytes. Return: a mark in each one that is 0; the lowest mark is exact. */
+static inline uint64_t ltt__put_word(unsigned char *to, uint64_t word)
+{
+	const uint64_t ones = ~(uint64_t)0 / 255;
+
+	__asm__("" : "+r"(word)); /* what is tested is what is stored */
+	__builtin_memcpy(to, &word, sizeof(word));
+	return (word - ones) & ~word & (ones << 7);
+}
+
+/**
+ * Copy a string of @len characters and end it. Another thread may be changing
+ * it meanwhile: every byte is read once and tested before it counts, so that
+ * what is stored is one string, ended once, whatever happens to the source.
+ * Up to 7 bytes behind the terminator are written too.
+ * Return: behind the terminator.
+ */
+static inline unsigned char *ltt__put_string(unsigned char *to, const char *from, size_t len)
+{
+	const size_t rest = len % 8;
+	size_t at = 0;
+	uint64_t last, zeros;
+
+	for (; at + 8 <= len; at += 8) {
+		zeros = ltt__put_word(to + at, ltt__load(from + at, 8));
+		if (__builtin_expect(zeros != 0, 0))
+			return to + at + (__builtin_ctzll(zeros) >> 3) + 1;
+	}
+	/* The last word is padded with zeros, so that it always ends the string. */
+	if (len < 8)
+		last = ltt__load_short(from, len);
+	else
+		last = rest ? ltt__load(from + len - 8, 8) >> (64 - rest * 8) : 0;
+	zeros = ltt__put_word(to + at, last);
+	if (__builtin_expect((zeros & ((1ull << rest * 8) - 1)) != 0, 0))
+		return to + at + (__builtin_ctzll(zeros) >> 3) + 1;
+	return to + len + 1; /* a guess that need not wait for the copy */
+}
+
+#endif

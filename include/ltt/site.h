@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ltt/site.h - what an instrumented program and libltt share.
+ *
+ * Programs include ltt/tracepoint.h, ltt/marker.h, ltt/log.h or ltt/probe.h;
+ * those include this file. It is the whole binary interface of libltt towards
+ * instrumentation: a site is a few words of constant description and one word
+ * that says whether anybody listens. No layout of a buffer is compiled into
+ * an application, so any libltt works with any program built against it.
+ *
+ * Every structure begins with, or is described by, its size: newer headers
+ * append, older libraries ignore what they don't know and the other way round.
+ */
+#ifndef LTT_SITE_H
+#define LTT_SITE_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+#define LTT_SITE_ABI 1
+
+/** Log levels: syslog's, then LTTng's finer debug levels; same numbers. */
+enum ltt_loglevel {
+	LTT_EMERG = 0,
+	LTT_ALERT = 1,
+	LTT_CRIT = 2,
+	LTT_ERR = 3,
+	LTT_WARNING = 4,
+	LTT_NOTICE = 5,
+	LTT_INFO = 6,
+	LTT_DEBUG_SYSTEM = 7,
+	LTT_DEBUG_PROGRAM = 8,
+	LTT_DEBUG_PROCESS = 9,
+	LTT_DEBUG_MODULE = 10,
+	LTT_DEBUG_UNIT = 11,
+	LTT_DEBUG_FUNCTION = 12,
+	LTT_DEBUG_LINE = 13, /* the default */
+	LTT_DEBUG = 14
+};
+
+enum ltt_field_kind {
+	LTT_KIND_INT = 1,
+	LTT_KIND_FLOAT = 2,
+	LTT_KIND_STRING = 3,   /* NUL-terminated */
+	LTT_KIND_ARRAY = 4,    /* count elements of size_bits */
+	LTT_KIND_SEQUENCE = 5, /* length of length_bits, then the elements */
+	LTT_KIND_ENUM = 6
+};
+
+enum ltt_field_flags {
+	LTT_FIELD_SIGNED = 1,
+	LTT_FIELD_BIG_ENDIAN = 2, /* network byte order */
+	LTT_FIELD_TEXT = 4,       /* array or sequence of UTF-8 bytes */
+	LTT_FIELD_NOWRITE = 8,    /* for filters only: never recorded */
+	LTT_FIELD_FLOAT_ELEM = 16 /* array or sequence of floats */
+};
+
+struct ltt_enum_entry {
+	const char *label;
+	int64_t first;
+	int64_t last; /* inclusive; equal to first for a single value */
+};
+
+struct ltt_enum {
+	const char *name;
+	const struct ltt_enum_entry *entries;
+	uint32_t nr_entries;
+	uint32_t reserved;
+};
+
+/** struct ltt_field - one field; sizes in bits, elements are byte-packed. */
+struct ltt_field {
+	const char *name;
+	const struct ltt_enum *enumeration; /* LTT_KIND_ENUM, else NULL */
+	uint32_t count;      /* LTT_KIND_ARRAY: number of elements */
+	uint8_t kind;        /* enum ltt_field_kind */
+	uint8_t size_bits;   /* of the integer, float or element: 8, 16, 32, 64 */
+	uint8_t length_bits; /* LTT_KIND_SEQUENCE: of the length, unsigned */
+	uint8_t base;        /* 2, 8, 10 or 16 */
+	uint32_t flags;      /* enum ltt_field_flags */
+	uint32_t reserved;
+};
+
+enum ltt_event_kind {
+	LTT_EVENT_TRACEPOINT = 1,
+	LTT_EVENT_MARKER = 2
+};
+
+/**
+ * struct ltt_event - what a site records.
+ * @size: sizeof(struct ltt_event) where the program was built.
+ * @field_size: sizeof(struct ltt_field) there.
+ * @name: "provider:name" of a tracepoint, "subsystem_event" of a marker.
+ * @fields: in payload order; the NOWRITE ones last. A marker has none here:
+ *          libltt makes them from @format when the site is registered.
+ */
+struct ltt_event {
+	uint32_t size;
+	uint16_t field_size;
+	uint16_t nr_fields;
+	const char *name;
+	const struct ltt_field *fields;
+	const char *format;
+	const char *file;
+	const char *function;
+	uint32_t line;
+	uint8_t kind;     /* enum ltt_event_kind */
+	uint8_t loglevel; /* enum ltt_loglevel */
+	uint8_t reserved[2];
+};
+
+/**
+ * struct ltt_site - one place in the program that can record.
+ * @armed: how many listeners; the only word that is read while tracing is off.
+ * @hooks, @owner, @only: libltt's own; NULL in the program's image. @only is the
+ *         buffer of the one session that listens; NULL where others do or nobody.
+ */
+struct ltt_site {
+	uint32_t armed;
+	uint32_t size; /* sizeof(struct ltt_site) where the program was built */
+	const struct ltt_event *event;
+	void *hooks;
+	void *owner;
+	const void *only;
+};
+
+#define ltt_unlikely(x) __builtin_expect(!!(x), 0)
+#define ltt_site_armed(site) \
+	ltt_unlikely(__atomic_load_n(&(site)->armed, __ATOMIC_RELAXED))
+
+/* Called through the pointer itself: on the way of an event a jump counts. */
+#if defined(__has_attribute)
+#if __has_attribute(noplt)
+#define LTT__NOPLT __attribute__((noplt))
+#endif
+#endif
+#ifndef LTT__NOPLT
+#define LTT__NOPLT
+#endif
+
+/* Bytes behind a payload that ltt_emit() may read (never records). */
+#define LTT_PAYLOAD_SLACK 16
+
+/**
+ * ltt_emit() - hand a serialised payload to whoever armed the site.
+ * @site: a registered site.
+ * @payload: @len recorded bytes followed by @extra bytes of NOWRITE fields;
+ *           readable for LTT_PAYLOAD_SLACK bytes behind that.
+ *
+ * Never fails, never blocks, keeps errno. Thread safe, async-signal safe.
+ * What could not be recorded is counted in the buffer.
+ */
+void ltt_emit(struct ltt_site *site, const void *payload, size_t len, size_t extra) LTT__NOPLT;
+
+/**
+ * ltt_emit_word() - the same for a payload of 1 to 8 bytes, which fits a register.
+ * @word: the payload, its first byte lowest, the bytes behind @len 0.
+ */
+void ltt_emit_word(struct ltt_site *site, uint64_t word, size_t len) LTT__NOPLT;
+
+/**
+ * ltt_stage() - memory to serialise a payload that is too big for the stack.
+ * @len: bytes, slack not included.
+ *
+ * Return: memory to fill and pass to ltt_emit() and then to ltt_unstage(), or
+ * NULL where no listener could record so much: then the loss has been counted
+ * and there is nothing to do. Thread safe, async-signal safe.
+ */
+void *ltt_stage(struct ltt_site *site, size_t len);
+void ltt_unstage(void *staged);
+
+/** ltt_emit_format() - a marker site's call; use trace_mark(). */
+void ltt_emit_format(struct ltt_site *site, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/** struct ltt_log_place - where a log line stands. */
+struct ltt_log_place {
+	const char *file;
+	const char *function;
+	int line;
+};
+
+/**
+ * ltt_log(), ltt_vlog() - a log line's call; use ltt/log.h.
+ * @place: goes before the text as line, file, function; NULL: the text is all.
+ */
+void ltt_log(struct ltt_site *site, const struct ltt_log_place *place, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+void ltt_vlog(struct ltt_site *site, const struct ltt_log_place *place, const char *format,
+	      va_list args) __attribute__((format(printf, 3, 0)));
+
+/**
+ * ltt_sites_register() - announce the sites of one loaded object.
+ * @begin, @end: array of pointers to sites; NULL entries and repeats are
+ *               skipped. Called by a constructor that the headers provide.
+ * @abi: LTT_SITE_ABI.
+ */
+void ltt_sites_register(struct ltt_site *const *begin, struct ltt_site *const *end,
+			uint32_t abi);
+/** ltt_sites_unregister() - the object goes away; returns when nobody uses them. */
+void ltt_sites_unregister(struct ltt_site *const *begin, struct ltt_site *const *end);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* arg_type.h - how large a type is that the kernel knows by name only. Pure. */
+#ifndef KMOD_ARG_TYPE_H
+#define KMOD_ARG_TYPE_H
+
+#include <linux/types.h>
+
+/**
+ * arg_type() - of an integer type or a pointer, `const` before it or not.
+ * Return: bytes, or 0 for a type that isn't known; then @ret_signed is untouched.
+ */
+u32 arg_type(const char *name, u8 *ret_signed);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* compat.h - the only place that asks for a kernel's version. */
+#ifndef KMOD_COMPAT_H
+#define KMOD_COMPAT_H
+
+#include <linux/compat.h>
+#include <linux/irqnr.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/uprobes.h>
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
+static inline void compat_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
+				       unsigned long clear)
+{
+	vma->vm_flags = (vma->vm_flags | set) & ~clear;
+}
+#else
+#define compat_vm_flags_mod(vma, set, clear) vm_flags_mod(vma, set, clear)
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+#define compat_module_base(module)  ((unsigned long)(module)->core_layout.base)
+#define compat_module_bytes(module) ((module)->core_layout.size)
+#else
+#define compat_module_base(module)  ((unsigned long)(module)->mem[MOD_TEXT].base)
+#define compat_module_bytes(module) ((module)->mem[MOD_TEXT].size)
+#endif
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+#define compat_nr_irqs() ((unsigned int)nr_irqs)
+#else
+#define compat_nr_irqs() irq_get_nr_irqs()
+#endif
+
+/* Return: what to unregister with, or ERR_PTR. */
+static inline void *compat_uprobe_register(struct inode *inode, u64 offset, u64 semaphore,
+					   struct uprobe_consumer *consumer)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+	int ret = uprobe_register_refctr(inode, offset, semaphore, consumer);
+
+	return ret ? ERR_PTR(ret) : inode;
+#else
+	return uprobe_register(inode, offset, semaphore, consumer);
+#endif
+}
+
+static inline void compat_uprobe_unregister(void *probe, u64 offset,
+					    struct uprobe_consumer *consumer)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 12, 0)
+	uprobe_unregister(probe, offset, consumer);
+#else
+	uprobe_unregister_nosync(probe, consumer);
+#endif
+}
+
+/* No handler of what was unregistered runs any more on return. */
+static inline void compat_uprobe_sync(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	uprobe_unregister_sync();
+#endif
+}
+
+/* A system call that a 32-bit program makes; x32 programs make native ones. */
+#ifdef CONFIG_X86
+#define compat_is_compat_syscall() in_ia32_syscall()
+#else
+#define compat_is_compat_syscall() in_compat_syscall()
+#endif
+
+/* __assign_str() lost its second argument: the source is that of __string(). */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#define COMPAT_ASSIGN_STR_ALONE 1
+#endif
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * syscall_table.h - SYSCALLS_NATIVE and SYSCALLS_COMPAT: the numbers of the calls and the
+ * names of the functions behind them, from headers that the kernel's build generates.
+ * Included once, by syscalls.c, between definitions of its CALL(nr, function).
+ */
+#define __SYSCALL(nr, function) CALL(nr, function)
+#define __SYSCALL_NORETURN(nr, function) CALL(nr, function)
+#define __SYSCALL_WITH_COMPAT(nr, function, compat_function) CALL(nr, function)
+
+static const char *const native_functions[CALLS_MAX] = {
+#if __has_include(<asm/syscalls_64.h>)
+#include <asm/syscalls_64.h>
+#elif __has_include(<asm/syscall_table_64.h>)
+#include <asm/syscall_table_64.h>
+#else
+#undef __SYSCALL
+#define __SYSCALL(nr, function) CALL(nr, function)
+#include <asm/unistd.h>
+#endif
+};
+
+static const char *const compat_functions[CALLS_MAX] = {
+#if defined(CONFIG_IA32_EMULATION) && __has_include(<asm/syscalls_32.h>)
+#include <asm/syscalls_32.h>
+#endif
+};
+
+#undef __SYSCALL
+#undef __SYSCALL_NORETURN
+#undef __SYSCALL_WITH_COMPAT

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "context.h"
+
+#include <linux/cgroup.h>
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/ipc_namespace.h>
+#include <linux/nsproxy.h>
+#include <linux/percpu.h>
+#include <linux/pid_namespace.h>
+#include <linux/sched.h>
+#include <linux/sched/prio.h>
+#include <linux/string.h>
+#include <linux/time_namespace.h>
+#include <linux/user_namespace.h>
+#include <linux/utsname.h>
+#include <net/net_namespace.h>
+
+#include "compat.h"
+#include "counters.h"
+#include "stacks.h"
+
+/* --- of the current task -------------------------------------------------- */
+
+static u64 context_pid(void)
+{
+	return task_tgid_nr(current);
+}
+
+static u64 context_tid(void)
+{
+	return task_pid_nr(current);
+}
+
+static u64 context_ppid(void)
+{
+	u64 pid;
+
+	rcu_read_lock();
+	pid = task_tgid_nr(rcu_dereference(current->real_parent));
+	rcu_read_unlock();
+	return pid;
+}
+
+static u64 context_vpid(void)
+{
+	return task_tgid_vnr(current);
+}
+
+static u64 context_vtid(void)
+{
+	return task_pid_vnr(current);
+}
+
+static u64 context_vppid(void)
+{
+	u64 pid;
+
+	rcu_read_lock();
+	pid = task_tgid_vnr(rcu_dereference(current->real_parent));
+	rcu_read_unlock();
+	return pid;
+}
+
+static u64 context_prio(void)
+{
+	return current->prio - MAX_RT_PRIO;
+}
+
+static u64 context_nice(void)
+{
+	return task_nice(current);
+}
+
+static u64 context_uid(void)
+{
+	return from_kuid_munged(&init_user_ns, current_uid());
+}
+
+static u64 context_euid(void)
+{
+	return from_kuid_munged(&init_user_ns, current_euid());
+}
+
+static u64 context_gid(void)
+{
+	return from_kgid_munged(&init_user_ns, current_gid());
+}
+
+static u64 context_egid(void)
+{
+	return from_kgid_munged(&init_user_ns, current_egid());
+}
+
+static u64 context_vuid(void)
+{
+	return from_kuid_munged(current_user_ns(), current_uid());
+}
+
+static u64 context_vgid(void)
+{
+	return from_kgid_munged(current_user_ns(), current_gid());
+}
+
+static u64 context_user_ns(void)
+{
+	return current_user_ns()->ns.inum;
+}
+
+static u64 context_pid_ns(void)
+{
+	const struct pid_namespace *ns = task_active_pid_ns(current);
+
+	return ns ? ns->ns.inum : 0;
+}
+
+/* A task that ends has let go of the others. */
+#define GET_NS(name, inum)							\
+	static u64 context_##name(void)						\
+	{									\
+		const struct nsproxy *proxy = READ_ONCE(current->nsproxy);	\
+										\
+		return proxy ? proxy->inum : 0;					\
+	}
+
+GET_NS(cgroup_ns, cgroup_ns->ns.inum)
+GET_NS(ipc_ns, ipc_ns->ns.inum)
+GET_NS(net_ns, net_ns->ns.inum)
+GET_NS(time_ns, time_ns->ns.inum)
+GET_NS(uts_ns, uts_ns->ns.inum)
+
+static u64 context_cgroup_id(void)
+{
+	u64 id;
+
+	rcu_read_lock();
+	id = cgroup_id(task_dfl_cgroup(current));
+	rcu_read_unlock();
+	return id;
+}
+
+static u64 context_interruptible(void)
+{
+	return !irqs_disabled();
+}
+
+static u64 context_need_reschedule(void)
+{
+	return need_resched();
+}
+
+/* --- the table ------------------------------------------------------------ */
+
+/** struct context - @get: its number; or @walk: a stack; or it is the name of the task. */
+struct context {
+	struct field field;
+	u64 (*get)(void);
+	u32 (*walk)(unsigned long *ret);
+};
+
+#define NUMBER(name_, type_, bytes, signed_)						\
+	{ .field = { .name = #name_, .type = type_, .elem_bytes = (bytes),		\
+		     .is_signed = (signed_) }, .get = context_##name_ }
+#define PID(name) NUMBER(name, "pid_t", 4, true)
+#define ID(name) NUMBER(name, "uid_t", 4, false)
+#define INODE(name) NUMBER(name, "unsigned int", 4, false)
+#define FLAG(name) NUMBER(name, "bool", 1, false)
+#define STACK(name_, walk_)								\
+	{ .field = { .name = (name_), .type = "void *", .form = FORM_DYNAMIC,		\
+		     .elem_bytes = sizeof(unsigned long) }, .walk = (walk_) }
+
+static const struct context table[] = {
+	PID(pid), PID(tid), PID(ppid), PID(vpid), PID(vtid), PID(vppid),
+	{ .field = { .name = "procname", .type = "char", .elem_bytes = 1,
+		     .count = TASK_COMM_LEN, .form = FORM_ARRAY, .is_signed = true } },
+	NUMBER(prio, "int", 4, true), NUMBER(nice, "int", 4, true),
+	ID(uid), ID(gid), ID(euid), ID(egid), ID(vuid), ID(vgid),
+	INODE(cgroup_ns), INODE(ipc_ns), INODE(net_ns), INODE(pid_ns), INODE(time_ns),
+	INODE(user_ns), INODE(uts_ns), NUMBER(cgroup_id, "u64", 8, false),
+	FLAG(interruptible), FLAG(need_reschedule),
+	STACK("callstack-kernel", stacks_kernel), STACK("callstack-user", stacks_user),
+};
+
+#define COUNTED 255 /* none of the table */
+
+const struct field *context_field(u32 index)
+{
+	return index < ARRAY_SIZE(table) ? &table[index].field : NULL;
+}
+
+/* Without elements, where their number is not known before. */
+static u32 fixed_bytes(u8 which)
+{
+	const struct field *field;
+
+	if (which == COUNTED)
+		return sizeof(u64);
+	field = &table[which].field;
+	if (field->form == FORM_DYNAMIC)
+		return sizeof(u16);
+	return field->form == FORM_ARRAY ? field->elem_bytes * field->count : field->elem_bytes;
+}
+
+/* --- what is gathered before ---------------------------------------------- */
+
+#define LEVELS 4 /* writers that interrupt each other, or cause each other, on a CPU */
+
+/* A channel needs one of each at most. */
+struct stack {
+	u16 nr;
+	unsigned long at[STACKS_MAX];
+};
+
+struct gathered {
+	u64 counted[CONTEXTS_MAX];
+	struct stack stacks[2];
+};
+
+struct gathering {
+	u32 level;
+	struct gathered of_level[LEVELS];
+};
+
+static u32 stack_nr(u8 which)
+{
+	return table[which].walk == stacks_user;
+}
+
+static void notrace gather(const struct contexts *contexts, struct gathered *ret)
+{
+	struct stack *stack;
+	u32 i;
+
+	for (i = 0; i < contexts->nr; i++) {
+		u8 which = contexts->which[i];
+
+		if (which == COUNTED) {
+			ret->counted[i] = counters_read(contexts->counters[i]);
+		} else if (table[which].walk) {
+			stack = &ret->stacks[stack_nr(which)];
+			stack->nr = table[which].walk(stack->at);
+		}
+	}
+}
+
+/* To read a counter or a stack may be an event that is recorded, too, with all that comes
+ * with it: it ends where there are no levels left. */
+struct gathered *notrace contexts_gather(const struct contexts *contexts)
+{
+	struct gathering *gathering = this_cpu_ptr(contexts->gathered);
+	u32 level = gathering->level++;
+
+	barrier();
+	if (level >= LEVELS)
+		return NULL;
+	gather(contexts, &gathering->of_level[level]);
+	return &gathering->of_level[level];
+}
+
+void notrace contexts_release(const struct contexts *contexts)
+{
+	barrier();
+	this_cpu_ptr(contexts->gathered)->level--;
+}
+
+u32 notrace contexts_bytes(const struct contexts *contexts, const struct gathered *gathered)
+{
+	u32 bytes = contexts->bytes, i;
+
+	for (i = 0; gathered && i < contexts->nr; i++) {
+		u8 which = contexts->which[i];
+
+		if (which != COUNTED && table[which].walk)
+			bytes += gathered->stacks[stack_nr(which)].nr * sizeof(unsigned long);
+	}
+	return bytes;
+}
+
+/* --- which ones ----------------------------------------------------------- */
+
+static int find(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++)
+		if (!strcmp(table[i].field.name, name))
+			return i;
+	return -ENOENT;
+}
+
+static int start_counting(struct counters **ret, const struct ltt_kmod_context *asked)
+{
+	const struct perf_event_attr attr = {
+		.type = asked->perf_type,
+		.config = asked->perf_config,
+		.size = sizeof(attr),
+		.pinned = 1,
+	};
+	struct counters *counters;
+
+	if (asked->perf_type == PERF_TYPE_TRACEPOINT || asked->perf_type == PERF_TYPE_BREAKPOINT)
+		return -EINVAL;
+	counters = counters_new(&attr, NULL, NULL, asked->name);
+	if (IS_ERR(counters))
+		return PTR_ERR(counters);
+	*ret = counters;
+	return 0;
+}
+
+static int make_room(struct contexts *contexts, u8 which)
+{
+	if (contexts->gathered || (which != COUNTED && !table[which].walk))
+		return 0;
+	contexts->gathered = alloc_percpu_gfp(struct gathering, GFP_KERNEL_ACCOUNT);
+	return contexts->gathered ? 0 : -ENOMEM;
+}
+
+int contexts_add(struct contexts *contexts, const struct ltt_kmod_context *asked)
+{
+	bool counted = asked->flags & LTT_KMOD_CONTEXT_PERF;
+	int which = counted ? COUNTED : find(asked->name), ret;
+
+	BUILD_BUG_ON(ARRAY_SIZE(table) >= CONTEXTS_MAX);
+	if (contexts->nr == CONTEXTS_MAX)
+		return -ENOSPC;
+	if (which < 0)
+		return which;
+	if (!counted && memchr(contexts->which, which, contexts->nr))
+		return -EEXIST;
+	ret = make_room(contexts, which);
+	if (!ret && counted)
+		ret = start_counting(&contexts->counters[contexts->nr], asked);
+	if (ret)
+		return ret;
+	contexts->which[contexts->nr++] = which;
+	contexts->bytes += fixed_bytes(which);
+	return 0;
+}
+
+void contexts_fini(struct contexts *contexts)
+{
+	u32 i;
+
+	for (i = 0; i < contexts->nr; i++)
+		counters_free(contexts->counters[i]);
+	free_percpu(contexts->gathered);
+}
+
+/* --- the record ----------------------------------------------------------- */
+
+static u8 *put_stack(u8 *to, const struct gathered *gathered, u8 which)
+{
+	const struct stack *stack = gathered ? &gathered->stacks[stack_nr(which)] : NULL;
+	u16 nr = stack ? stack->nr : 0;
+
+	memcpy(to, &nr, sizeof(nr));
+	if (nr)
+		memcpy(to + sizeof(nr), stack->at, nr * sizeof(unsigned long));
+	return to + sizeof(nr) + nr * sizeof(unsigned long);
+}
+
+static u8 *put_of_table(u8 *to, const struct gathered *gathered, u8 which)
+{
+	const struct context *context = &table[which];
+	u32 bytes = fixed_bytes(which);
+	u64 value;
+
+	if (context->walk)
+		return put_stack(to, gathered, which);
+	if (context->get) {
+		value = context->get();
+		memcpy(to, &value, bytes);
+	} else {
+		strscpy_pad((char *)to, current->comm, bytes);
+	}
+	return to + bytes;
+}
+
+void notrace contexts_put(const struct contexts *contexts, const struct gathered *gathered, u8 *to)
+{
+	u32 i;
+
+	for (i = 0; i < contexts->nr; i++) {
+		u64 value = gathered ? gathered->counted[i] : 0;
+
+		if (contexts->which[i] != COUNTED) {
+			to = put_of_table(to, gathered, contexts->which[i]);
+			continue;
+		}
+		memcpy(to, &value, sizeof(value));
+		to += sizeof(value);
+	}
+}

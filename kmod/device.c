@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * /dev/ltt: what events there are, and new channels. It has no state of its own; the
+ * module can't be unloaded while it, a channel or a ring set is open.
+ */
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+
+#include "channel.h"
+#include "counters.h"
+#include "dump.h"
+#include "fallback.h"
+#include "fields.h"
+#include "function.h"
+#include "markers.h"
+#include "presets.h"
+#include "providers.h"
+#include "registry.h"
+#include "request.h"
+#include "syscalls.h"
+#include "tracepoints.h"
+
+static long hello(void __user *arg)
+{
+	struct ltt_kmod_hello request;
+	int ret = request_get(&request, sizeof(request), arg);
+
+	if (ret)
+		return ret;
+	request.abi = LTT_KMOD_ABI;
+	request.nr_events = registry_nr_events();
+	return request_put(arg, &request, sizeof(request));
+}
+
+static long event(void __user *arg)
+{
+	struct ltt_kmod_event request;
+	struct event *event;
+	int ret = request_get(&request, sizeof(request), arg);
+
+	if (ret)
+		return ret;
+	event = registry_event(request.index);
+	if (!event)
+		return -ENOENT;
+	request.nr_fields = event->nr_fields;
+	request.flags = event->kind->flags | (registry_is_live(event) ? LTT_KMOD_LIVE : 0);
+	snprintf(request.name, sizeof(request.name), "%s%s%s", event->system ? event->system : "",
+		 event->system ? ":" : "", event->name);
+	return request_put(arg, &request, sizeof(request));
+}
+
+static long field(void __user *arg)
+{
+	struct ltt_kmod_field request;
+	struct event *event;
+	int ret = request_get(&request, sizeof(request), arg);
+
+	if (ret)
+		return ret;
+	event = registry_event(request.index);
+	ret = event ? field_describe(event, request.field, &request) : -ENOENT;
+	return ret ? ret : request_put(arg, &request, sizeof(request));
+}
+
+static long context_told(void __user *arg)
+{
+	struct ltt_kmod_field request;
+	const struct field *field;
+	int ret = request_get(&request, sizeof(request), arg);
+
+	if (ret)
+		return ret;
+	field = context_field(request.index);
+	if (!field)
+		return -ENOENT;
+	field_describe_one(field, &request);
+	return request_put(arg, &request, sizeof(request));
+}
+
+static long preset(void __user *arg)
+{
+	struct ltt_kmod_preset request;
+	int ret = request_get(&request, sizeof(request), arg);
+
+	if (!ret)
+		ret = preset_describe(&request);
+	return ret ? ret : request_put(arg, &request, sizeof(request));
+}
+
+/* The caller learns its descriptors, or has none. */
+static long channel(void __user *arg)
+{
+	struct ltt_kmod_channel request;
+	int ret = request_get(&request, sizeof(request), arg);
+
+	if (ret)
+		return ret;
+	if (request.size < offsetofend(struct ltt_kmod_channel, nr_rings))
+		return -EINVAL;
+	if (clear_user(arg + offsetof(struct ltt_kmod_channel, data_bytes),
+		       offsetofend(struct ltt_kmod_channel, nr_rings) -
+			       offsetof(struct ltt_kmod_channel, data_bytes)))
+		return -EFAULT;
+	ret = channel_open(&request);
+	if (ret >= 0 && request_put(arg, &request, sizeof(request)))
+		return -EFAULT;
+	return ret;
+}
+
+static long ioctl(struct file *file, unsigned int command, unsigned long arg)
+{
+	void __user *to = (void __user *)arg;
+
+	if (_IOC_TYPE(command) != LTT_KMOD_IOC)
+		return -ENOTTY;
+	switch (_IOC_NR(command)) {
+	case _IOC_NR(LTT_KMOD_HELLO):
+		return hello(to);
+	case _IOC_NR(LTT_KMOD_EVENT):
+		return event(to);
+	case _IOC_NR(LTT_KMOD_FIELD):
+		return field(to);
+	case _IOC_NR(LTT_KMOD_CONTEXT_FIELD):
+		return context_told(to);
+	case _IOC_NR(LTT_KMOD_PRESET):
+		return preset(to);
+	case _IOC_NR(LTT_KMOD_CHANNEL):
+		return channel(to);
+	}
+	return -ENOTTY;
+}
+
+/* The mode says root; a chmod by accident must not hand out the kernel's secrets. */
+static int device_open(struct inode *inode, struct file *file)
+{
+	return capable(CAP_SYS_ADMIN) ? 0 : -EPERM;
+}
+
+static const struct file_operations fops = {
+	.owner = THIS_MODULE,
+	.open = device_open,
+	.unlocked_ioctl = ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.llseek = noop_llseek,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "ltt",
+	.mode = 0600,
+	.fops = &fops,
+};
+
+static void events_fini(void)
+{
+	fallback_fini();
+	function_fini();
+	tracepoints_fini();
+	syscalls_fini();
+	registry_fini();
+	markers_fini();
+	providers_fini();
+}
+
+/* A kernel without the tracepoints of system calls still has all the others. */
+static int __init events_init(void)
+{
+	int ret = tracepoints_init();
+
+	if (ret)
+		goto no_tracepoints;
+	ret = syscalls_init();
+	if (ret && ret != -ENOSYS)
+		goto no_syscalls;
+	ret = dump_init();
+	if (ret)
+		goto no_syscalls;
+	ret = function_init();
+	if (ret)
+		goto no_syscalls;
+	ret = fallback_init();
+	if (!ret)
+		return 0;
+	function_fini();
+no_syscalls:
+	syscalls_fini();
+	tracepoints_fini();
+no_tracepoints:
+	registry_fini();
+	return ret;
+}
+
+static int __init ltt_init(void)
+{
+	int ret = counters_init();
+
+	if (ret)
+		return ret;
+	ret = events_init();
+	if (ret)
+		goto no_events;
+	ret = misc_register(&device);
+	if (!ret)
+		return 0;
+	events_fini();
+no_events:
+	counters_fini();
+	return ret;
+}
+
+static void __exit ltt_exit(void)
+{
+	misc_deregister(&device);
+	counters_fini();
+	events_fini();
+}
+
+module_init(ltt_init);
+module_exit(ltt_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("kernel tracer of ltt-control");

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * dump.h - the state of the system, told by events when somebody asks for it: what there
+ * was before anything was recorded. Each dump is of one channel, runs in one task that
+ * may sleep, and records what of it that channel has enabled, whoever is tracked.
+ */
+#ifndef KMOD_DUMP_H
+#define KMOD_DUMP_H
+
+#include <linux/limits.h>
+#include <linux/types.h>
+
+#include "ring.h"
+
+enum dump_event {
+	DUMP_START,
+	DUMP_END,
+	DUMP_PROCESS_STATE,
+	DUMP_PROCESS_CGROUP_NS,
+	DUMP_PROCESS_IPC_NS,
+	DUMP_PROCESS_MNT_NS,
+	DUMP_PROCESS_NET_NS,
+	DUMP_PROCESS_TIME_NS,
+	DUMP_PROCESS_UTS_NS,
+	DUMP_PROCESS_PID_NS,
+	DUMP_PROCESS_USER_NS,
+	DUMP_PROCESS_CGROUP,
+	DUMP_FILE_DESCRIPTOR,
+	DUMP_VM_MAP,
+	DUMP_INTERRUPT,
+	DUMP_NETWORK_INTERFACE,
+	DUMP_BLOCK_DEVICE,
+	DUMP_MODULE,
+	DUMP_CPU_TOPOLOGY,
+	NR_DUMP_EVENTS,
+};
+
+/**
+ * struct dump - one that is under way.
+ * @is_over: nobody is interested any more.
+ * @payload, @len: what dump_record() will record.
+ * @path: for whoever needs room for one.
+ */
+struct dump {
+	struct ring_set *set;
+	const bool *is_over;
+	u32 len;
+	u8 payload[PATH_MAX + 512];
+	char path[PATH_MAX];
+};
+
+/** Adds the events to the registry. Return: 0 or -ENOMEM. */
+int dump_init(void);
+/** Tells all; ends early once *@is_over. Return: 0 or -ENOMEM. */
+int dump_all(struct ring_set *set, const bool *is_over);
+
+/* --- for those who tell a part -------------------------------------------- */
+
+bool dump_wants(const struct dump *dump, enum dump_event which);
+/** The next values of the payload: first what has a fixed size. */
+void dump_add(struct dump *dump, const void *value, u32 bytes);
+void dump_add_text(struct dump *dump, const char *text);
+#define DUMP_ADD(dump, type, value) dump_add(dump, &(type){ (value) }, sizeof(type))
+/** Records the payload; the next one is empty. May be called wherever no NMI is. */
+void dump_record(struct dump *dump, enum dump_event which);
+/** Lets others run, and readers catch up. Return: false if there is no need to go on. */
+bool dump_pause(struct dump *dump);
+
+int dump_tasks(struct dump *dump);
+void dump_interrupts(struct dump *dump);
+void dump_network(struct dump *dump);
+void dump_block_devices(struct dump *dump);
+void dump_modules(struct dump *dump);
+void dump_cpus(struct dump *dump);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * event.h - what can be recorded: its name, its fields, and how it is switched on. Those
+ * that are compiled from the kernel's trace headers are constant data, made by
+ * probes/include/trace/define_trace.h; others are made when the module finds out about
+ * them. Once the registry has an event it stays until the module goes.
+ */
+#ifndef KMOD_EVENT_H
+#define KMOD_EVENT_H
+
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct event;
+struct hook;
+struct tracepoint;
+
+enum field_form {
+	FORM_VALUE,	/* integer, pointer; other sizes: bytes */
+	FORM_STRUCT,
+	FORM_ARRAY,
+	FORM_DYNAMIC,	/* u16 count, then elements; at the payload's end */
+	FORM_STRING,	/* NUL-terminated; at the payload's end */
+};
+
+/** struct field - as declared; @count: elements of an array. */
+struct field {
+	const char *name;
+	const char *type;
+	u32 elem_bytes;
+	u32 count;
+	u8 form;
+	u8 is_signed;
+};
+
+/**
+ * struct event_kind - how events of a kind are switched on and off; beneath the
+ * registry's lock, and for live events only.
+ * @release: of events that belong to one channel: frees one; NULL for all others.
+ * @flags: of struct ltt_kmod_event.
+ */
+struct event_kind {
+	int (*attach)(struct hook *hook);
+	void (*detach)(struct hook *hook);
+	void (*release)(struct event *event);
+	u32 flags;
+};
+
+/**
+ * struct event
+ * @system: NULL where the name stands alone.
+ * @probe: void (void *hook, ...), of a tracepoint.
+ * @tp: the tracepoint that it has now.
+ * @live, @hooks: the registry's, beneath its lock; probes walk @hooks by RCU.
+ */
+struct event {
+	const char *system;
+	const char *name;
+	void *probe;
+	const struct field *fields;
+	u32 nr_fields;
+	bool live;
+	const struct event_kind *kind;
+	struct tracepoint *tp;
+	struct list_head hooks;
+	struct hlist_node same_hash;
+};
+
+#endif

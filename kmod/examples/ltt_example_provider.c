@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ltt_example_provider - brings a provider `example` with two events, which come and go with
+ * it, also while they are recorded.
+ *
+ *   echo 3 >/sys/module/ltt_example_provider/parameters/jobs
+ *
+ * does three jobs: example:job has each of them, example:done how many there were. They have a
+ * channel of their own, `example_jobs`. With `mistake` = 1 to 3 on loading the provider is
+ * registered wrongly, with 4 to 6 the channel, and the module is refused.
+ */
+#include <linux/module.h>
+
+#include "ltt_channel.h"
+#include "ltt_provider.h"
+
+static int mistake;
+module_param(mistake, int, 0444);
+
+static const struct ltt_event_field job_fields[] = {
+	LTT_FIELD_NUMBER(u32, id), LTT_FIELD_TEXT(what), LTT_FIELD_NUMBER(s64, left),
+	LTT_FIELD_NUMBER(u8, priority), LTT_FIELD_TEXT(owner),
+};
+
+static const struct ltt_event_field done_fields[] = { LTT_FIELD_NUMBER(u64, jobs) };
+
+enum { JOB, DONE };
+static struct ltt_event events[] = {
+	[JOB] = LTT_EVENT(job, job_fields), [DONE] = LTT_EVENT(done, done_fields),
+};
+static struct ltt_provider provider = { "example", events, ARRAY_SIZE(events) };
+
+static struct ltt_channel channel = {
+	.name = "example_jobs", .events = "example:*", .subbuf_size = 65536, .num_subbuf = 8,
+};
+
+static void do_job(u32 id)
+{
+	if (ltt_event_is_on(&events[JOB])) {
+		const struct { u32 id; s64 left; u8 priority; } __packed numbers = {
+			id, -5 * (s64)id, (u8)id,
+		};
+		const char *texts[] = { "printing", id % 2 ? "somebody" : NULL };
+
+		ltt_event_record(&events[JOB], &numbers, texts);
+	}
+}
+
+static int do_jobs(const char *text, const struct kernel_param *param)
+{
+	unsigned int nr, i;
+	int ret = kstrtouint(text, 0, &nr);
+
+	for (i = 0; !ret && i < nr; i++)
+		do_job(i);
+	if (!ret && ltt_event_is_on(&events[DONE])) {
+		const u64 jobs = nr;
+
+		ltt_event_record(&events[DONE], &jobs, NULL);
+	}
+	return ret;
+}
+
+static const struct kernel_param_ops jobs_ops = { .set = do_jobs };
+module_param_cb(jobs, &jobs_ops, NULL, 0200);
+
+static int __init example_init(void)
+{
+	int ret;
+
+	if (mistake == 1)
+		events[DONE].fields = &job_fields[0]; /* had another one before, or will have */
+	if (mistake == 2)
+		events[DONE].name = "job"; /* twice */
+	if (mistake == 3)
+		provider.name = "an example"; /* no word */
+	if (mistake == 4)
+		channel.name = "example jobs"; /* no word */
+	if (mistake == 5)
+		channel.events = "job"; /* of anybody */
+	if (mistake == 6)
+		channel.subbuf_size = 65535; /* no power of two */
+	ret = ltt_channel_register(&channel);
+	if (ret)
+		return ret;
+	ret = ltt_provider_register(&provider);
+	if (ret)
+		ltt_channel_unregister(&channel);
+	return ret;
+}
+
+static void __exit example_exit(void)
+{
+	ltt_provider_unregister(&provider);
+	ltt_channel_unregister(&channel);
+}
+
+module_init(example_init);
+module_exit(example_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("events of a module's own");

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fetch.h - what is to be recorded at a place besides the place itself: values out of
+ * registers, the stack and memory, by steps that were looked at when somebody asked for
+ * them. Made by tasks; fetched wherever probes hit, NMIs included: nothing sleeps (but where
+ * it may), and what can't be read is told.
+ */
+#ifndef KMOD_FETCH_H
+#define KMOD_FETCH_H
+
+#include <linux/types.h>
+
+#include "ltt_kmod.h"
+
+struct pt_regs;
+
+/** struct fetch - @bytes: the most that fetch_put() fills. @may_sleep: whoever fetches may,
+ *  so that the program's memory is read also where it isn't there yet. */
+struct fetch {
+	bool may_sleep;
+	u32 nr_args;
+	u32 bytes;
+	struct ltt_kmod_arg args[];
+};
+
+/** enum fetch_place - which steps make sense there. */
+enum fetch_place { FETCH_ANYWHERE, FETCH_AT_ENTRY, FETCH_AT_RETURN };
+
+/** @args: address in the caller's memory. Return: kfree() it; NULL for none; ERR_PTR. */
+struct fetch *fetch_new(u64 args, u32 nr_args, enum fetch_place place);
+/** Do both make the same payloads? Either may be NULL. */
+bool fetch_alike(const struct fetch *a, const struct fetch *b);
+/** Return: bytes. */
+u32 fetch_put(const struct fetch *fetch, struct pt_regs *regs, u8 *to);
+
+#endif

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "function.h"
+
+#include <linux/err.h>
+#include <linux/ftrace.h>
+#include <linux/hashtable.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/percpu.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/workqueue.h>
+
+#include "fetch.h"
+#include "registry.h"
+#include "symbols.h"
+
+#ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
+#include <linux/trace_recursion.h>
+
+#define OWN_VALUES 2 /* what is recorded without being asked for: ip, parent_ip */
+#define LEVELS	   5 /* task, softirq, interrupt, NMI; ftrace lets one more through between them */
+
+/**
+ * struct site - a function that is watched, by any number of events.
+ * @places: empty: to be swept away.
+ */
+struct site {
+	unsigned long ip;
+	struct hlist_head places;
+	struct hlist_node same_hash;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct function_place
+ * @hook: its only one.
+ * @fetch: NULL where nothing was asked for.
+ * @scratch: payloads that are being made, one a CPU and level.
+ * @missed: calls beneath another one's recording.
+ */
+struct function_place {
+	struct event event;
+	struct hook *hook;
+	unsigned long ip;
+	struct fetch *fetch;
+	u8 __percpu *scratch;
+	atomic_t missed;
+	struct hlist_node of_site;
+};
+
+/* Whoever records walks by RCU. One ftrace_ops for all functions: where there are several at
+ * one function, the kernel asks each of them whether it means that function. */
+static DEFINE_MUTEX(lock);
+static DEFINE_HASHTABLE(sites, 8);
+static unsigned int nr_sites;
+static bool registered;
+static DEFINE_PER_CPU(unsigned int, depth);
+/* Not exported; NULL where they can't be found. */
+static unsigned long (*find_symbol)(const char *name);
+static unsigned long (*find_location)(unsigned long ip);
+
+static struct function_place *place_of(struct event *event)
+{
+	return container_of(event, struct function_place, event);
+}
+
+static struct site *find_site(unsigned long ip)
+{
+	struct site *site;
+
+	hash_for_each_possible_rcu_notrace(sites, site, same_hash, ip)
+		if (site->ip == ip)
+			return site;
+	return NULL;
+}
+
+/* --- calls ---------------------------------------------------------------- */
+
+static u32 payload_room(const struct function_place *place)
+{
+	return OWN_VALUES * sizeof(u64) + place->fetch->bytes;
+}
+
+static void record(struct function_place *place, const u64 *values, struct pt_regs *regs,
+		   unsigned int level)
+{
+	const struct hook *hook = place->hook;
+	u32 len = OWN_VALUES * sizeof(*values);
+	u8 *payload;
+
+	if (!place->fetch) {
+		ring_put(hook->set, hook->id, values, len);
+		return;
+	}
+	if (!regs || level >= LEVELS) {
+		atomic_inc(&place->missed);
+		return;
+	}
+	payload = (u8 *)this_cpu_ptr(place->scratch) + level * payload_room(place);
+	memcpy(payload, values, len);
+	ring_put(hook->set, hook->id, payload,
+		 len + fetch_put(place->fetch, regs, payload + len));
+}
+
+static void each_place(unsigned long ip, unsigned long parent_ip, struct pt_regs *regs)
+{
+	const u64 values[OWN_VALUES] = { ip, parent_ip };
+	unsigned int level = this_cpu_inc_return(depth) - 1;
+	const struct site *site = find_site(ip);
+	struct function_place *place;
+
+	if (site)
+		hlist_for_each_entry_rcu_notrace(place, &site->places, of_site)
+			record(place, values, regs, level);
+	this_cpu_dec(depth);
+}
+
+static void miss(unsigned long ip)
+{
+	const struct site *site = find_site(ip);
+	struct function_place *place;
+
+	if (site)
+		hlist_for_each_entry_rcu_notrace(place, &site->places, of_site)
+			atomic_inc(&place->missed);
+}
+
+/* Where RCU does not look, as in the idle loop, nobody could be sure that what is recorded
+ * into is still there. */
+static void on_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+		    struct ftrace_regs *fregs)
+{
+	int bit;
+
+	if (!rcu_is_watching())
+		return;
+	bit = ftrace_test_recursion_trylock(ip, parent_ip);
+	if (bit < 0) {
+		miss(ip);
+		return;
+	}
+	each_place(ip, parent_ip, ftrace_get_regs(fregs));
+	ftrace_test_recursion_unlock(bit);
+}
+
+/* It can't be silenced by kernel.ftrace_enabled = 0 while somebody records. */
+static struct ftrace_ops ops = {
+	.func = on_call,
+	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_PERMANENT,
+};
+
+/* --- sites ---------------------------------------------------------------- */
+
+/* An empty filter would mean all functions, so the last one goes after the registration. */
+static void site_free(struct site *site)
+{
+	if (registered && nr_sites == 1) {
+		unregister_ftrace_function(&ops);
+		registered = false;
+	}
+	ftrace_set_filter_ip(&ops, site->ip, 1, 0);
+	hash_del_rcu(&site->same_hash);
+	nr_sites--;
+	kfree_rcu(site, rcu);
+}
+
+/* It waits for all tasks to have left the kernel's trampolines, so nobody waits for it. */
+static void sweep(struct work_struct *work)
+{
+	struct hlist_node *next;
+	struct site *site;
+	int i;
+
+	mutex_lock(&lock);
+	hash_for_each_safe(sites, i, next, site, same_hash)
+		if (hlist_empty(&site->places))
+			site_free(site);
+	mutex_unlock(&lock);
+}
+static DECLARE_WORK(sweeper, sweep);
+
+/* Return: or ERR_PTR. */
+static struct site *site_new(unsigned long ip)
+{
+	struct site *site = kzalloc(sizeof(*site), GFP_KERNEL);
+	int ret = site ? ftrace_set_filter_ip(&ops, ip, 0, 0) : -ENOMEM;
+
+	if (ret) {
+		kfree(site);
+		return ERR_PTR(ret);
+	}
+	site->ip = ip;
+	hash_add_rcu(sites, &site->same_hash, ip);
+	nr_sites++;
+	if (registered)
+		return site;
+	ret = register_ftrace_function(&ops);
+	registered = !ret;
+	if (!ret)
+		return site;
+	site_free(site);
+	return ERR_PTR(ret);
+}
+
+static int attach(struct hook *hook)
+{
+	struct function_place *place = place_of(hook->event);
+	struct site *site;
+
+	place->hook = hook;
+	mutex_lock(&lock);
+	site = find_site(place->ip);
+	if (!site)
+		site = site_new(place->ip);
+	if (!IS_ERR(site))
+		hlist_add_head_rcu(&place->of_site, &site->places);
+	mutex_unlock(&lock);
+	return PTR_ERR_OR_ZERO(site);
+}
+
+static void detach(struct hook *hook)
+{
+	struct function_place *place = place_of(hook->event);
+
+	mutex_lock(&lock);
+	hlist_del_init_rcu(&place->of_site);
+	mutex_unlock(&lock);
+	queue_work(system_unbound_wq, &sweeper);
+	ring_set_lose(hook->set, atomic_read(&place->missed));
+}
+
+/* Another module could have another function there. */
+static int module_changes(struct notifier_block *nb, unsigned long what, void *data)
+{
+	struct hlist_node *next;
+	struct site *site;
+	int i;
+
+	if (what != MODULE_STATE_GOING)
+		return NOTIFY_DONE;
+	mutex_lock(&lock);
+	hash_for_each_safe(sites, i, next, site, same_hash) {
+		if (!within_module(site->ip, data))
+			continue;
+		while (site->places.first)
+			hlist_del_init_rcu(site->places.first);
+		site_free(site);
+	}
+	mutex_unlock(&lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block notifier = { .notifier_call = module_changes };
+
+/* --- events --------------------------------------------------------------- */
+
+static void place_free(struct function_place *place)
+{
+	free_percpu(place->scratch);
+	kfree(place->fetch);
+	kfree(place);
+}
+
+static void release(struct event *event)
+{
+	place_free(place_of(event));
+}
+
+static const struct event_kind kind = { .attach = attach, .detach = detach, .release = release };
+
+/* Return: 0: ftrace does not see its calls. */
+static unsigned long location_of(const struct ltt_kmod_probe *request)
+{
+	unsigned long at = request->address;
+
+	if (!find_symbol || !find_location)
+		return 0;
+	if (request->symbol[0])
+		at = find_symbol(request->symbol);
+	return at ? find_location(at) : 0;
+}
+
+static int prepare(struct function_place *place, const struct ltt_kmod_probe *request)
+{
+	struct fetch *fetch = fetch_new(request->args, request->nr_args, FETCH_AT_ENTRY);
+
+	if (IS_ERR_OR_NULL(fetch))
+		return PTR_ERR_OR_ZERO(fetch);
+	place->fetch = fetch;
+	place->scratch = __alloc_percpu_gfp(LEVELS * payload_room(place), sizeof(u64),
+					    GFP_KERNEL_ACCOUNT);
+	return place->scratch ? 0 : -ENOMEM;
+}
+
+struct event *function_new(const struct ltt_kmod_probe *request)
+{
+	unsigned long ip = location_of(request);
+	struct function_place *place;
+	int ret;
+
+	if (!ip)
+		return NULL;
+	place = kzalloc(sizeof(*place), GFP_KERNEL_ACCOUNT);
+	if (!place)
+		return ERR_PTR(-ENOMEM);
+	place->event.kind = &kind;
+	place->event.name = "function";
+	place->event.live = true;
+	place->ip = ip;
+	INIT_LIST_HEAD(&place->event.hooks);
+	ret = prepare(place, request);
+	if (!ret)
+		return &place->event;
+	place_free(place);
+	return ERR_PTR(ret);
+}
+
+int function_init(void)
+{
+	find_symbol = symbol_find("kallsyms_lookup_name");
+	find_location = symbol_find("ftrace_location");
+	return register_module_notifier(&notifier);
+}
+
+void function_fini(void)
+{
+	unregister_module_notifier(&notifier);
+	flush_work(&sweeper);
+}
+
+#else
+
+int function_init(void)
+{
+	return 0;
+}
+
+void function_fini(void)
+{
+}
+
+struct event *function_new(const struct ltt_kmod_probe *request)
+{
+	return NULL;
+}
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ltt_marker.h - markers: places in other modules that say what they do, with values, to
+ * whoever listens: channels, which record them as events `marker:NAME`, and probes, which
+ * are functions of modules. kmod/examples has one module of each kind. Until somebody
+ * listens a marker costs two loads and a branch.
+ *
+ *	LTT_MARKER(disk_flush, "device %u bytes %llu name %s");
+ *	static struct ltt_marker *const markers[] = { &ltt_marker_disk_flush };
+ *
+ *	ltt_markers_register(markers, 1);			when the module is loaded
+ *	trace_mark(disk_flush, device, bytes, name);		wherever, interrupts and NMIs too
+ *	ltt_markers_unregister(markers, 1);			when it goes
+ *
+ * A format is as printf's, of integers, characters, pointers and strings; the word before
+ * each conversion is the name of the value. Several markers may have one name, in one module
+ * or in many, and then must have one format: a marker or a probe that has another one is
+ * reported in the kernel's log, and never armed. The format of the first marker of a name
+ * counts until ltt.ko is unloaded.
+ *
+ * All functions but trace_mark() are for tasks only, and may sleep.
+ */
+#ifndef LTT_MARKER_H
+#define LTT_MARKER_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/list.h>
+#include <linux/printk.h>
+#include <linux/stdarg.h>
+
+/** struct ltt_marker - one place, or several of one module that say the same. Made by
+ *  LTT_MARKER(); all but @name and @format are ltt.ko's. */
+struct ltt_marker {
+	const char *name;
+	const char *format;
+	const atomic_t *listeners;
+	atomic_t nobody;
+	void *of_name;
+};
+
+#define LTT_MARKER(name_, format_)								\
+	static struct ltt_marker ltt_marker_##name_ = {					\
+		.name = #name_, .format = (format_),						\
+		.listeners = &ltt_marker_##name_.nobody,					\
+	};											\
+	static const char ltt_marker_##name_##_format[] __maybe_unused = format_
+
+static inline __printf(1, 2) void ltt_marker_check(const char *format, ...)
+{
+}
+
+/** The values are only looked at while somebody listens, and checked by the compiler. */
+#define trace_mark(name_, ...)									\
+	do {											\
+		if (0)										\
+			ltt_marker_check(ltt_marker_##name_##_format, ##__VA_ARGS__);		\
+		if (unlikely(atomic_read(READ_ONCE(ltt_marker_##name_.listeners))))		\
+			ltt_marker_hit(&ltt_marker_##name_, ##__VA_ARGS__);			\
+	} while (0)
+
+void ltt_marker_hit(struct ltt_marker *marker, ...);
+
+/**
+ * ltt_markers_register() - from now on they can be listened to.
+ * Return: 0; -EINVAL: a format that can't be recorded; -ENOMEM. Then none is registered.
+ * A format that differs from that of another marker of the name is no failure: it is
+ * reported, and that marker stays silent.
+ */
+int ltt_markers_register(struct ltt_marker *const *markers, unsigned int nr);
+/** Nobody may be in trace_mark() any more. Waits until no probe is called for them. */
+void ltt_markers_unregister(struct ltt_marker *const *markers, unsigned int nr);
+
+/**
+ * struct ltt_marker_probe - a function that is called at each marker of a name.
+ * @name, @format: which; @format NULL: whatever it is.
+ * @call: with @private, the marker's format and the values; preemption is off. It may take
+ *        values by va_arg() from the list as if it were its own.
+ * The rest is ltt.ko's.
+ */
+struct ltt_marker_probe {
+	const char *name;
+	const char *format;
+	void (*call)(void *private, const char *format, va_list *values);
+	void *private;
+
+	bool is_armed;
+	void *of_name;
+	struct list_head all;
+	struct list_head of_marker;
+};
+
+/** Known, not armed yet. Markers of the name may come later, and go. */
+void ltt_marker_probe_register(struct ltt_marker_probe *probe);
+/** Disarms it. @private may be freed after ltt_marker_synchronize(). */
+void ltt_marker_probe_unregister(struct ltt_marker_probe *probe);
+/** Return: 0; -EALREADY; -EINVAL: the markers of that name have another format. */
+int ltt_marker_probe_arm(struct ltt_marker_probe *probe);
+/** Return: 0; -EALREADY. */
+int ltt_marker_probe_disarm(struct ltt_marker_probe *probe);
+/** On return no probe is called any more that was disarmed before. */
+void ltt_marker_synchronize(void);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ltt_provider.h - events of other modules, with typed fields: a module registers a provider,
+ * which has a name and any number of events, and takes it back when it goes. They are listed
+ * and recorded as all others, by the name `PROVIDER:EVENT`, into any number of channels.
+ * kmod/examples has one. While nobody records an event it costs a load and a branch.
+ *
+ *	static const struct ltt_event_field job_fields[] = {
+ *		LTT_FIELD_NUMBER(u32, id), LTT_FIELD_NUMBER(s64, left), LTT_FIELD_TEXT(what),
+ *	};
+ *	static struct ltt_event events[] = { LTT_EVENT(job, job_fields) };
+ *	static struct ltt_provider provider = { "printer", events, ARRAY_SIZE(events) };
+ *
+ *	ltt_provider_register(&provider);			when the module is loaded
+ *
+ *	if (ltt_event_is_on(&events[0])) {			wherever, interrupts and NMIs too
+ *		const struct { u32 id; s64 left; } __packed numbers = { 7, -1 };
+ *		const char *texts[] = { name };
+ *
+ *		ltt_event_record(&events[0], &numbers, texts);
+ *	}
+ *
+ *	ltt_provider_unregister(&provider);			when it goes
+ *
+ * A provider may be taken back while its events are recorded, and come again: channels go on
+ * with it then. Its events must have the same fields as before, until ltt.ko is unloaded,
+ * which it can't be while a provider's module is there.
+ */
+#ifndef LTT_PROVIDER_H
+#define LTT_PROVIDER_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/kernel.h>
+
+enum { LTT_EVENT_FIELDS_MAX = 32, LTT_EVENT_TEXT_MAX = 1024 /* with its NUL */ };
+
+/** struct ltt_event_field - @bytes: 1, 2, 4, 8; 0: a text. */
+struct ltt_event_field {
+	const char *name;
+	const char *type;
+	u8 bytes;
+	bool is_signed;
+};
+
+#define LTT_FIELD_NUMBER(type_, name_) \
+	{ .name = #name_, .type = #type_, .bytes = sizeof(type_), \
+	  .is_signed = (type_)-1 < (type_)1 }
+#define LTT_FIELD_TEXT(name_) { .name = #name_, .type = "const char *" }
+
+/** struct ltt_event - all but @name and @fields are ltt.ko's. */
+struct ltt_event {
+	const char *name;
+	const struct ltt_event_field *fields;
+	unsigned int nr_fields;
+
+	atomic_t listeners;
+	void *provided;
+};
+
+#define LTT_EVENT(name_, fields_) \
+	{ .name = #name_, .fields = (fields_), .nr_fields = ARRAY_SIZE(fields_) }
+
+struct ltt_provider {
+	const char *name;
+	struct ltt_event *events;
+	unsigned int nr_events;
+};
+
+/**
+ * ltt_provider_register() - from now on its events can be recorded. For tasks; may sleep.
+ * Names are of letters, digits and underscores.
+ * Return: 0; -EEXIST: there is such an event, or provider; -EINVAL: a name or a field that
+ * can't be, or an event that had other fields before; -ENOMEM. Then none is registered.
+ */
+int ltt_provider_register(struct ltt_provider *provider);
+/** Nobody may be in ltt_event_record() for it any more. For tasks; may sleep. */
+void ltt_provider_unregister(struct ltt_provider *provider);
+
+/** Does anybody record it? */
+static __always_inline bool ltt_event_is_on(const struct ltt_event *event)
+{
+	return unlikely(atomic_read(&event->listeners));
+}
+
+/**
+ * ltt_event_record() - into all channels that want it.
+ * @numbers: all fields that are numbers, in their order, without padding.
+ * @texts: all that are texts, in their order; NULL is recorded as (null). They may change
+ * meanwhile.
+ */
+void ltt_event_record(const struct ltt_event *event, const void *numbers,
+		      const char *const texts[]);
+
+#endif

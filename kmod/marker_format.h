@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* marker_format.h - what a marker's format says about its values. Pure. */
+#ifndef KMOD_MARKER_FORMAT_H
+#define KMOD_MARKER_FORMAT_H
+
+#include "event.h"
+
+#define MARKER_VALUES_MAX 16
+#define MARKER_NAME_MAX	  32
+
+/** struct marker_format - @names: of the fields. */
+struct marker_format {
+	u32 nr;
+	struct field fields[MARKER_VALUES_MAX];
+	char names[MARKER_VALUES_MAX][MARKER_NAME_MAX];
+};
+
+/** Return: 0, or -EINVAL for what can't be recorded. */
+int marker_format_parse(const char *text, struct marker_format *ret);
+
+#endif

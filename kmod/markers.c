@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "markers.h"
+
+#include <linux/mutex.h>
+#include <linux/module.h>
+#include <linux/rculist.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "ltt_kmod.h"
+#include "ltt_marker.h"
+#include "marker_format.h"
+#include "registry.h"
+#include "text.h"
+
+#define TEXT_MAX 1024 /* of a string, its NUL included */
+
+/**
+ * struct marker_name - all markers of one name, those that are there and those to come.
+ * @listeners: hooks and armed probes.
+ * @nr_markers: that have the format.
+ * @probes: armed ones; walked by RCU, changed beneath the lock.
+ */
+struct marker_name {
+	struct event event;
+	struct list_head all;
+	atomic_t listeners;
+	u32 nr_markers;
+	struct list_head probes;
+	struct marker_format parsed;
+	const char *format;
+	char text[]; /* the name, the format */
+};
+
+/* Beneath it the registry's; never the other way. */
+static DEFINE_MUTEX(lock);
+static LIST_HEAD(names);
+static LIST_HEAD(probes);
+
+/* --- at a marker ---------------------------------------------------------- */
+
+static const char *next_text(va_list *values)
+{
+	const char *text = va_arg(*values, const char *);
+
+	return text ? text : "(null)";
+}
+
+static u64 next_number(va_list *values, u32 bytes)
+{
+	return bytes <= sizeof(int) ? (u64)va_arg(*values, int) : va_arg(*values, u64);
+}
+
+/* Return: bytes of the payload; those of each text go to @texts. */
+static u32 measure(const struct marker_format *format, va_list *values, u16 *texts)
+{
+	u32 len = 0, i;
+
+	for (i = 0; i < format->nr; i++) {
+		const struct field *field = &format->fields[i];
+
+		if (field->form == FORM_STRING) {
+			texts[i] = strnlen(next_text(values), TEXT_MAX - 1) + 1;
+			len += texts[i];
+		} else {
+			next_number(values, field->elem_bytes);
+			len += field->elem_bytes;
+		}
+	}
+	return len;
+}
+
+/* Numbers come first, then texts. */
+static void fill(u8 *to, const struct marker_format *format, va_list *values, const u16 *texts)
+{
+	const char *pointers[MARKER_VALUES_MAX];
+	u32 i;
+
+	for (i = 0; i < format->nr; i++) {
+		const struct field *field = &format->fields[i];
+
+		if (field->form == FORM_STRING) {
+			pointers[i] = next_text(values);
+		} else {
+			u64 value = next_number(values, field->elem_bytes);
+
+			memcpy(to, &value, field->elem_bytes);
+			to += field->elem_bytes;
+		}
+	}
+	for (i = 0; i < format->nr; i++)
+		if (format->fields[i].form == FORM_STRING)
+			to = text_put(to, pointers[i], texts[i]);
+}
+
+static void record(const struct marker_name *name, va_list *values)
+{
+	u16 texts[MARKER_VALUES_MAX];
+	struct hook *hook;
+	va_list copy;
+	u32 len;
+
+	va_copy(copy, *values);
+	len = measure(&name->parsed, &copy, texts);
+	va_end(copy);
+	list_for_each_entry_rcu(hook, &name->event.hooks, of_event) {
+		struct ring *ring;
+		void *payload = ring_begin(hook->set, hook->id, len, &ring);
+
+		if (!payload)
+			continue;
+		va_copy(copy, *values);
+		fill(payload, &name->parsed, &copy, texts);
+		va_end(copy);
+		ring_end(ring);
+	}
+}
+
+static void call_probes(const struct marker_name *name, va_list *values)
+{
+	const struct ltt_marker_probe *probe;
+	va_list copy;
+
+	list_for_each_entry_rcu(probe, &name->probes, of_marker) {
+		va_copy(copy, *values);
+		probe->call(probe->private, name->format, &copy);
+		va_end(copy);
+	}
+}
+
+void ltt_marker_hit(struct ltt_marker *marker, ...)
+{
+	const struct marker_name *name;
+	va_list values;
+
+	preempt_disable_notrace();
+	rcu_read_lock();
+	name = READ_ONCE(marker->of_name);
+	if (name) {
+		va_start(values, marker);
+		if (!list_empty(&name->event.hooks))
+			record(name, &values);
+		call_probes(name, &values);
+		va_end(values);
+	}
+	rcu_read_unlock();
+	preempt_enable_notrace();
+}
+EXPORT_SYMBOL_GPL(ltt_marker_hit);
+
+/* --- names ---------------------------------------------------------------- */
+
+static int attach(struct hook *hook)
+{
+	atomic_inc(&container_of(hook->event, struct marker_name, event)->listeners);
+	return 0;
+}
+
+static void detach(struct hook *hook)
+{
+	atomic_dec(&container_of(hook->event, struct marker_name, event)->listeners);
+}
+
+static const struct event_kind kind = { .attach = attach, .detach = detach };
+
+static struct marker_name *name_find(const char *text)
+{
+	struct marker_name *name;
+
+	list_for_each_entry(name, &names, all)
+		if (!strcmp(name->event.name, text))
+			return name;
+	return NULL;
+}
+
+static struct marker_name *name_new(const char *text, const char *format)
+{
+	size_t len = strlen(text) + 1;
+	struct marker_name *name;
+
+	name = kzalloc(struct_size(name, text, len + strlen(format) + 1), GFP_KERNEL);
+	if (!name)
+		return NULL;
+	memcpy(name->text, text, len);
+	strcpy(name->text + len, format);
+	name->format = name->text + len;
+	name->event.system = "marker";
+	name->event.name = name->text;
+	name->event.fields = name->parsed.fields;
+	INIT_LIST_HEAD(&name->probes);
+	return name;
+}
+
+/* Once the registry has it, it stays. */
+static int name_make(const char *text, const char *format, struct marker_name **ret_name)
+{
+	struct marker_name *name = name_new(text, format);
+	int ret;
+
+	if (!name)
+		return -ENOMEM;
+	ret = marker_format_parse(format, &name->parsed);
+	name->event.nr_fields = name->parsed.nr;
+	if (!ret && strlen(text) + sizeof("marker:") > LTT_KMOD_NAME_MAX)
+		ret = -EINVAL;
+	if (!ret)
+		ret = registry_add(&name->event, &kind);
+	if (ret) {
+		kfree(name);
+		return ret;
+	}
+	list_add_tail(&name->all, &names);
+	*ret_name = name;
+	return 0;
+}
+
+void markers_fini(void)
+{
+	struct marker_name *name, *next;
+
+	list_for_each_entry_safe(name, next, &names, all) {
+		list_del(&name->all);
+		kfree(name);
+	}
+}
+
+/* --- probes --------------------------------------------------------------- */
+
+/* It is armed; is there something to be called for? */
+static int probe_connect(struct ltt_marker_probe *probe)
+{
+	struct marker_name *name = name_find(probe->name);
+
+	if (!name || probe->of_name)
+		return 0;
+	if (probe->format && strcmp(probe->format, name->format)) {
+		pr_warn("ltt: marker %s: a probe wants \"%s\", but it is \"%s\"; not armed\n",
+			probe->name, probe->format, name->format);
+		return -EINVAL;
+	}
+	probe->of_name = name;
+	list_add_tail_rcu(&probe->of_marker, &name->probes);
+	atomic_inc(&name->listeners);
+	return 0;
+}
+
+static void probe_disconnect(struct ltt_marker_probe *probe)
+{
+	struct marker_name *name = probe->of_name;
+
+	if (!name)
+		return;
+	atomic_dec(&name->listeners);
+	list_del_rcu(&probe->of_marker);
+	probe->of_name = NULL;
+}
+
+void ltt_marker_probe_register(struct ltt_marker_probe *probe)
+{
+	mutex_lock(&lock);
+	probe->is_armed = false;
+	probe->of_name = NULL;
+	list_add_tail(&probe->all, &probes);
+	mutex_unlock(&lock);
+}
+EXPORT_SYMBOL_GPL(ltt_marker_probe_register);
+
+void ltt_marker_probe_unregister(struct ltt_marker_probe *probe)
+{
+	mutex_lock(&lock);
+	probe_disconnect(probe);
+	list_del(&probe->all);
+	mutex_unlock(&lock);
+}
+EXPORT_SYMBOL_GPL(ltt_marker_probe_unregister);
+
+int ltt_marker_probe_arm(struct ltt_marker_probe *probe)
+{
+	int ret;
+
+	mutex_lock(&lock);
+	ret = probe->is_armed ? -EALREADY : probe_connect(probe);
+	if (!ret)
+		probe->is_armed = true;
+	mutex_unlock(&lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ltt_marker_probe_arm);
+
+int ltt_marker_probe_disarm(struct ltt_marker_probe *probe)
+{
+	int ret;
+
+	mutex_lock(&lock);
+	ret = probe->is_armed ? 0 : -EALREADY;
+	probe->is_armed = false;
+	probe_disconnect(probe);
+	mutex_unlock(&lock);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ltt_marker_probe_disarm);
+
+void ltt_marker_synchronize(void)
+{
+	synchronize_rcu();
+}
+EXPORT_SYMBOL_GPL(ltt_marker_synchronize);
+
+/* --- markers -------------------------------------------------------------- */
+
+/* Those that waited for the name; one with another format stays disarmed. */
+static void connect_waiting(void)
+{
+	struct ltt_marker_probe *probe;
+
+	list_for_each_entry(probe, &probes, all)
+		if (probe->is_armed && probe_connect(probe))
+			probe->is_armed = false;
+}
+
+static int marker_add(struct ltt_marker *marker)
+{
+	struct marker_name *name = name_find(marker->name);
+	int ret;
+
+	if (!name) {
+		ret = name_make(marker->name, marker->format, &name);
+		if (ret)
+			return ret;
+		connect_waiting();
+	}
+	if (strcmp(name->format, marker->format)) {
+		pr_warn("ltt: marker %s: \"%s\" differs from \"%s\", which was there first; not armed\n",
+			marker->name, marker->format, name->format);
+		return 0;
+	}
+	WRITE_ONCE(marker->of_name, name);
+	WRITE_ONCE(marker->listeners, &name->listeners);
+	if (!name->nr_markers++)
+		registry_comes(&name->event);
+	return 0;
+}
+
+static void marker_remove(struct ltt_marker *marker)
+{
+	struct marker_name *name = marker->of_name;
+
+	if (!name)
+		return;
+	WRITE_ONCE(marker->listeners, &marker->nobody);
+	WRITE_ONCE(marker->of_name, NULL);
+	if (!--name->nr_markers)
+		registry_goes(&name->event);
+}
+
+int ltt_markers_register(struct ltt_marker *const *markers, unsigned int nr)
+{
+	unsigned int i;
+	int ret = 0;
+
+	mutex_lock(&lock);
+	for (i = 0; i < nr && !ret; i++)
+		ret = marker_add(markers[i]);
+	while (ret && i--)
+		marker_remove(markers[i]);
+	mutex_unlock(&lock);
+	if (ret)
+		synchronize_rcu();
+	return ret;
+}
+EXPORT_SYMBOL_GPL(ltt_markers_register);
+
+void ltt_markers_unregister(struct ltt_marker *const *markers, unsigned int nr)
+{
+	unsigned int i;
+
+	mutex_lock(&lock);
+	for (i = 0; i < nr; i++)
+		marker_remove(markers[i]);
+	mutex_unlock(&lock);
+	synchronize_rcu();
+}
+EXPORT_SYMBOL_GPL(ltt_markers_unregister);

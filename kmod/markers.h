@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * markers.h - markers of other modules (ltt_marker.h) as events. One for the module.
+ */
+#ifndef KMOD_MARKERS_H
+#define KMOD_MARKERS_H
+
+/** Frees what was made for names; no marker or probe is registered any more. */
+void markers_fini(void);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "place.h"
+
+#include <linux/err.h>
+#include <linux/kprobes.h>
+#include <linux/percpu.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+
+#include "fetch.h"
+#include "function.h"
+#include "registers.h"
+#include "registry.h"
+
+/* Calls of one function that are under way at once; more are counted as lost. */
+#define MAX_UNDER_WAY 256
+
+#define OWN_VALUES 3 /* the most that is recorded without being asked for */
+
+/**
+ * struct kernel_place
+ * @hook: its only one.
+ * @fetch: NULL where nothing was asked for.
+ * @scratch: a payload that is being made, one a CPU: handlers of probes never nest on a
+ *           CPU, the kernel leaves the inner one out and counts it.
+ */
+struct kernel_place {
+	struct event event;
+	struct hook *hook;
+	struct fetch *fetch;
+	u8 __percpu *scratch;
+	struct kretprobe probe; /* the first part is a kprobe, and may be all of it */
+	char symbol[];
+};
+
+static struct kernel_place *place_of(struct event *event)
+{
+	return container_of(event, struct kernel_place, event);
+}
+
+/* Kprobes run their handlers with preemption off. */
+static void record(const struct kernel_place *place, struct pt_regs *regs, const u64 *values,
+		   u32 nr_values)
+{
+	u32 len = nr_values * sizeof(*values);
+	u8 *scratch;
+
+	if (!place->fetch) {
+		ring_put(place->hook->set, place->hook->id, values, len);
+		return;
+	}
+	scratch = this_cpu_ptr(place->scratch);
+	memcpy(scratch, values, len);
+	ring_put(place->hook->set, place->hook->id, scratch,
+		 len + fetch_put(place->fetch, regs, scratch + len));
+}
+NOKPROBE_SYMBOL(record);
+
+static int on_hit(struct kprobe *probe, struct pt_regs *regs)
+{
+	u64 ip = (unsigned long)probe->addr;
+
+	record(container_of(probe, struct kernel_place, probe.kp), regs, &ip, 1);
+	return 0;
+}
+NOKPROBE_SYMBOL(on_hit);
+
+static int on_call(struct kprobe *probe, struct pt_regs *regs)
+{
+	const u64 values[] = { (unsigned long)probe->addr, register_caller(regs) };
+
+	record(container_of(probe, struct kernel_place, probe.kp), regs, values,
+	       ARRAY_SIZE(values));
+	return 0;
+}
+NOKPROBE_SYMBOL(on_call);
+
+static int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+{
+	struct kernel_place *place = container_of(get_kretprobe(instance), struct kernel_place,
+						  probe);
+	const u64 values[OWN_VALUES] = {
+		(unsigned long)place->probe.kp.addr,
+		(unsigned long)get_kretprobe_retaddr(instance),
+		regs_return_value(regs),
+	};
+
+	record(place, regs, values, OWN_VALUES);
+	return 0;
+}
+NOKPROBE_SYMBOL(on_return);
+
+/* What kernels say about an address outside of them changed. */
+static int outcome(const struct kernel_place *place, int ret)
+{
+	return ret == -ENOENT && !place->probe.kp.symbol_name ? -EINVAL : ret;
+}
+
+static int attach_entry(struct hook *hook)
+{
+	struct kernel_place *place = place_of(hook->event);
+
+	place->hook = hook;
+	return outcome(place, register_kprobe(&place->probe.kp));
+}
+
+static int attach_return(struct hook *hook)
+{
+	struct kernel_place *place = place_of(hook->event);
+
+	place->hook = hook;
+	return outcome(place, register_kretprobe(&place->probe));
+}
+
+/* Hits that the kernel could not hand to us: beneath another probe, or too many calls
+ * under way. */
+static void detach_entry(struct hook *hook)
+{
+	struct kernel_place *place = place_of(hook->event);
+
+	unregister_kprobe(&place->probe.kp);
+	ring_set_lose(hook->set, place->probe.kp.nmissed);
+}
+
+static void detach_return(struct hook *hook)
+{
+	struct kernel_place *place = place_of(hook->event);
+
+	unregister_kretprobe(&place->probe);
+	ring_set_lose(hook->set, place->probe.nmissed + place->probe.kp.nmissed);
+}
+
+static void place_free(struct kernel_place *place)
+{
+	free_percpu(place->scratch);
+	kfree(place->fetch);
+	kfree(place);
+}
+
+static void release(struct event *event)
+{
+	place_free(place_of(event));
+}
+
+static const struct event_kind entry_kind = {
+	.attach = attach_entry, .detach = detach_entry, .release = release,
+};
+
+static const struct event_kind return_kind = {
+	.attach = attach_return, .detach = detach_return, .release = release,
+};
+
+static bool is_sound(const struct ltt_kmod_probe *request)
+{
+	bool has_symbol = request->symbol[0], has_address = request->address;
+
+	return has_symbol != has_address && request->flags <= LTT_KMOD_PROBE_CALL &&
+	       request->offset <= U32_MAX &&
+	       !(request->flags & LTT_KMOD_PROBE_CALL && request->offset);
+}
+
+static enum fetch_place fetch_place_of(const struct ltt_kmod_probe *request)
+{
+	if (request->flags & LTT_KMOD_PROBE_RETURN)
+		return FETCH_AT_RETURN;
+	return request->offset ? FETCH_ANYWHERE : FETCH_AT_ENTRY;
+}
+
+static int prepare_fetch(struct kernel_place *place, const struct ltt_kmod_probe *request)
+{
+	struct fetch *fetch = fetch_new(request->args, request->nr_args, fetch_place_of(request));
+
+	if (IS_ERR_OR_NULL(fetch))
+		return PTR_ERR_OR_ZERO(fetch);
+	place->fetch = fetch;
+	place->scratch = __alloc_percpu_gfp(OWN_VALUES * sizeof(u64) + fetch->bytes, sizeof(u64),
+					    GFP_KERNEL_ACCOUNT);
+	return place->scratch ? 0 : -ENOMEM;
+}
+
+struct event *place_new(const struct ltt_kmod_probe *request)
+{
+	bool is_return = request->flags & LTT_KMOD_PROBE_RETURN;
+	bool is_call = request->flags & LTT_KMOD_PROBE_CALL;
+	struct kernel_place *place;
+	struct event *event;
+	int ret;
+
+	if (!is_sound(request))
+		return ERR_PTR(-EINVAL);
+	event = is_call ? function_new(request) : NULL;
+	if (event)
+		return event;
+	place = kzalloc(struct_size(place, symbol, sizeof(request->symbol)),
+			  GFP_KERNEL_ACCOUNT);
+	if (!place)
+		return ERR_PTR(-ENOMEM);
+	ret = prepare_fetch(place, request);
+	if (ret) {
+		place_free(place);
+		return ERR_PTR(ret);
+	}
+	strscpy(place->symbol, request->symbol, sizeof(request->symbol));
+	place->event.kind = is_return ? &return_kind : &entry_kind;
+	place->event.name = "probe";
+	place->event.live = true;
+	INIT_LIST_HEAD(&place->event.hooks);
+	place->probe.kp.symbol_name = request->symbol[0] ? place->symbol : NULL;
+	place->probe.kp.addr = (kprobe_opcode_t *)(unsigned long)request->address;
+	place->probe.kp.offset = request->offset;
+	place->probe.kp.pre_handler = is_return ? NULL : is_call ? on_call : on_hit;
+	place->probe.handler = is_return ? on_return : NULL;
+	place->probe.maxactive = MAX_UNDER_WAY;
+	return &place->event;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * place.h - events at a place in the kernel that somebody names: a kprobe, or a
+ * kretprobe. Not of the registry's list: each belongs to the channel that it was made
+ * for. Tasks only.
+ */
+#ifndef KMOD_PLACE_H
+#define KMOD_PLACE_H
+
+#include "event.h"
+#include "ltt_kmod.h"
+
+/** An event that event->kind->release() frees. Return: or ERR_PTR. */
+struct event *place_new(const struct ltt_kmod_probe *request);
+
+#endif

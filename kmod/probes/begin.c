@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* First of the section that the probes' descriptors lie in; Kbuild's order decides. */
+#include "event.h"
+
+extern struct event *events_begin[];
+struct event *events_begin[0] __section("ltt_events");

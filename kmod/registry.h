@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * registry.h - which events there are, which of them the running kernel has now, and
+ * who records them. One for the module; tasks only.
+ */
+#ifndef KMOD_REGISTRY_H
+#define KMOD_REGISTRY_H
+
+#include "event.h"
+#include "ring.h"
+
+/**
+ * struct hook - an event is recorded into a channel. Owned by the channel. The
+ * tracepoint hands it to the probe.
+ * @own: of the event's kind.
+ * @stat: of a channel that counts; or NULL.
+ */
+struct hook {
+	struct ring_set *set;
+	u32 id;
+	bool connected;
+	struct event *event;
+	void *own;
+	struct stat *stat;
+	struct list_head of_event;
+	struct list_head of_channel;
+};
+
+/** Adds an event that stays until registry_fini(), not live yet. Return: 0 or -ENOMEM. */
+int registry_add(struct event *event, const struct event_kind *kind);
+/** Forgets all events; nobody may have one enabled. */
+void registry_fini(void);
+
+u32 registry_nr_events(void);
+/** Return: NULL behind the last one. */
+struct event *registry_event(u32 index);
+/** @name: "system:name", or what stands alone. Return: NULL if there is none. */
+struct event *registry_find(const char *name);
+/** The event whose probe is compiled for the tracepoint @name, or NULL. */
+struct event *registry_find_tracepoint(const char *name);
+bool registry_is_live(const struct event *event);
+
+/** The kernel has it now: whoever waited for it records it. */
+void registry_comes(struct event *event);
+void registry_goes(struct event *event);
+
+/** From now on the event is recorded, or as soon as it is live. Return: 0 or -errno. */
+int registry_connect(struct hook *hook);
+/** The hook may be freed after tracepoint_synchronize_unregister(). */
+void registry_disconnect(struct hook *hook);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* request.h - the way of a size-prefixed structure in and out (abi/ltt_kmod.h). */
+#ifndef KMOD_REQUEST_H
+#define KMOD_REQUEST_H
+
+#include <linux/uaccess.h>
+
+/** Return: 0 or -errno; what an older caller's structure lacks is zero. */
+static inline int request_get(void *request, size_t size, const void __user *from)
+{
+	u32 theirs;
+
+	if (get_user(theirs, (const u32 __user *)from))
+		return -EFAULT;
+	if (theirs < sizeof(u32) || theirs > PAGE_SIZE)
+		return -EINVAL;
+	return copy_struct_from_user(request, size, from, theirs);
+}
+
+/** The caller's size stands in @request, as request_get() found it. */
+static inline int request_put(void __user *to, const void *request, size_t size)
+{
+	u32 theirs = *(const u32 *)request;
+
+	return copy_to_user(to, request, min_t(size_t, theirs, size)) ? -EFAULT : 0;
+}
+
+/** A text of @size bytes that a caller gave ends within it. */
+static inline bool request_text_ends(const char *text, size_t size)
+{
+	return strnlen(text, size) < size;
+}
+
+#endif

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ring.h"
+
+#include <linux/percpu.h>
+#include <linux/timekeeping.h>
+#include <asm/barrier.h>
+#include <asm/timex.h>
+
+/* Longer without a record, and the epoch's 24 bits might look the same again. */
+#define ALIAS_BITS (LTT_TS_BITS + 23)
+
+static __always_inline u64 ring_clock(const struct ring *ring)
+{
+	if (likely(ring->clock == LTT_CLOCK_CYCLES))
+		return get_cycles();
+	return ktime_get_mono_fast_ns();
+}
+
+static __always_inline u32 header_bytes(u32 id, u64 old, u64 last, u64 ts)
+{
+	u64 epoch = (old >> LTT_PUB_EPOCH_SHIFT) ^ (ts >> LTT_TS_BITS);
+
+	if (unlikely((epoch & 0xffffff) || (ts - last) >> ALIAS_BITS || id > U16_MAX))
+		return LTT_HDR_EXTENDED;
+	return likely(id <= LTT_ID_COMPACT_MAX) ? LTT_HDR_COMPACT : LTT_HDR_WIDE;
+}
+
+static __always_inline void *put_header(u8 *to, u32 bytes, u32 id, u64 ts)
+{
+	u32 word = (u32)ts << 5;
+
+	if (likely(bytes == LTT_HDR_COMPACT)) {
+		word |= id;
+		memcpy(to, &word, sizeof(word));
+	} else if (bytes == LTT_HDR_WIDE) {
+		u16 short_id = id;
+
+		word |= LTT_ID_WIDE;
+		memcpy(to, &word, sizeof(word));
+		memcpy(to + 4, &short_id, sizeof(short_id));
+	} else {
+		to[0] = LTT_ID_EXTENDED;
+		memcpy(to + 1, &id, sizeof(id));
+		memcpy(to + 5, &ts, sizeof(ts));
+	}
+	return to + bytes;
+}
+
+/* Counted by the ring's own CPU only, but by whoever interrupts whom. */
+static void lose(u64 *counter)
+{
+	local64_inc((local64_t *)counter);
+}
+
+/* Whoever sleeps is woken once; the reader arms the bell again by poll(), whose own
+ * fence lies between that and its look at `pub`. */
+static noinline void ring_the_bell(struct ring_set *set)
+{
+	smp_mb();
+	if (READ_ONCE(set->armed) && xchg(&set->armed, 0))
+		irq_work_queue(&set->bell);
+}
+
+/*
+ * The words belong together if `reserved` stood still: who interrupts us has written
+ * all of his before we go on. Count and region are there before the one store that
+ * makes the records exist.
+ */
+static __always_inline bool publish(struct ring *ring)
+{
+	struct ltt_ring_prod *prod = ring->prod;
+	u64 reserved, count, ts, pub;
+	bool crossed;
+
+	do {
+		reserved = local64_read(&ring->reserved);
+		barrier();
+		count = local64_read(&ring->count);
+		ts = local64_read(&ring->ts);
+		barrier();
+	} while (unlikely(local64_read(&ring->reserved) != reserved));
+	if (unlikely(reserved == ring->published))
+		return false;
+	pub = reserved | (~ring->pub & LTT_PUB_PARITY);
+	crossed = ((pub ^ ring->pub) & ring->subbuf_mask) != 0;
+	WRITE_ONCE(prod->count[!!(pub & LTT_PUB_PARITY)], count);
+	if (unlikely(crossed)) {
+		u64 k = (pub & ring->data_mask) >> ring->subbuf_shift;
+
+		WRITE_ONCE(prod->region[k].pub, pub);
+		WRITE_ONCE(prod->region[k].count, count);
+	}
+	WRITE_ONCE(prod->last_ts, ts);
+	smp_store_release(&prod->pub, pub);
+	WRITE_ONCE(ring->pub, pub);
+	ring->published = reserved;
+	/* What a later record overwrites must not be seen before this `pub`. */
+	if (unlikely(crossed))
+		smp_wmb();
+	return crossed;
+}
+
+/* Who comes between publish() and nest = 0 found a writer beneath him and left the
+ * publishing to it: hence the second look. */
+static __always_inline void leave(struct ring *ring)
+{
+	u32 state = READ_ONCE(ring->cons->state);
+	bool crossed = false;
+
+	barrier();
+	if (unlikely(ring->nest > 1)) {
+		ring->nest--;
+		return;
+	}
+	for (;;) {
+		crossed |= publish(ring);
+		barrier();
+		WRITE_ONCE(ring->nest, 0);
+		barrier();
+		if (likely(local64_read(&ring->reserved) == READ_ONCE(ring->published)))
+			break;
+		WRITE_ONCE(ring->nest, 1);
+		barrier();
+	}
+	if (unlikely(crossed || (state & LTT_RING_WAKE)))
+		ring_the_bell(ring->set);
+}
+
+static __always_inline void *begin(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring)
+{
+	struct ring *ring = this_cpu_ptr(set->rings);
+	u64 old, last, ts, end;
+	u32 header;
+
+	if (unlikely(!(READ_ONCE(ring->cons->state) & LTT_RING_ON)))
+		return NULL;
+	if (unlikely(len > ring->max_record - LTT_HDR_EXTENDED)) {
+		lose(&ring->prod->lost_size);
+		return NULL;
+	}
+	ring->nest++;
+	barrier();
+	/*
+	 * @ts is taken before @reserved: so it is never less than the clock of any
+	 * record that has room, and never more than that of one to come.
+	 */
+	do {
+		old = local64_read(&ring->reserved);
+		barrier();
+		last = local64_read(&ring->ts);
+		ts = ring_clock(ring);
+		if (unlikely(ts < last))
+			ts = last;
+		header = header_bytes(id, old, last, ts);
+		end = (old + header + len) & LTT_POS_MASK;
+		if (unlikely(((end - READ_ONCE(*ring->floor)) & LTT_POS_MASK) > ring->limit)) {
+			lose(&ring->prod->lost_full);
+			leave(ring);
+			return NULL;
+		}
+	} while (unlikely(local64_cmpxchg(&ring->ts, last, ts) != last ||
+			  local64_cmpxchg(&ring->reserved, old,
+					  end | ts >> LTT_TS_BITS << LTT_PUB_EPOCH_SHIFT) != old));
+	local64_inc(&ring->count);
+	*ret_ring = ring;
+	return put_header(ring->data + (old & ring->data_mask), header, id, ts);
+}
+
+/* Return: as ring_begin(). */
+static void *begin_with(struct ring_set *set, u32 id, u32 len, const struct gathered *gathered,
+			struct ring **ret_ring)
+{
+	u32 bytes = contexts_bytes(&set->contexts, gathered);
+	u8 *to = begin(set, id, len + bytes, ret_ring);
+
+	if (!to)
+		return NULL;
+	contexts_put(&set->contexts, gathered, to);
+	return to + bytes;
+}
+
+static bool is_on(const struct ring_set *set)
+{
+	return READ_ONCE(this_cpu_ptr(set->rings)->cons->state) & LTT_RING_ON;
+}
+
+void *ring_begin_untracked(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring)
+{
+	void *to;
+
+	if (unlikely(set->stats)) {
+		*ret_ring = this_cpu_ptr(set->rings);
+		return stats_begin(set->stats, id, len);
+	}
+	if (likely(!set->contexts.gathered))
+		return begin_with(set, id, len, NULL, ret_ring);
+	if (!is_on(set))
+		return NULL;
+	to = begin_with(set, id, len, contexts_gather(&set->contexts), ret_ring);
+	contexts_release(&set->contexts);
+	return to;
+}
+
+/* The room is known to be wanted before anything is taken or counted. */
+static noinline void *begin_specially(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring)
+{
+	if (!tracker_wants_current(&set->tracker))
+		return NULL;
+	return ring_begin_untracked(set, id, len, ret_ring);
+}
+
+void *ring_begin(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring)
+{
+	if (unlikely(READ_ONCE(set->special)))
+		return begin_specially(set, id, len, ret_ring);
+	return begin(set, id, len, ret_ring);
+}
+
+void ring_end(struct ring *ring)
+{
+	if (unlikely(ring->counts))
+		stats_end(ring->set->stats);
+	else
+		leave(ring);
+}
+
+/* The first ring's, as nobody knows which CPUs they were on; `lost_busy` is written by
+ * nobody else, and events of a set are switched off one after the other. */
+void ring_set_lose(struct ring_set *set, u64 nr)
+{
+	struct ring *ring = per_cpu_ptr(set->rings, cpumask_first(cpu_possible_mask));
+
+	WRITE_ONCE(ring->prod->lost_busy, ring->prod->lost_busy + nr);
+}
+
+bool ring_set_is_crowded(struct ring_set *set)
+{
+	const struct ring *ring = raw_cpu_ptr(set->rings);
+	u64 used;
+
+	if (set->desc.mode == LTT_RING_OVERWRITE ||
+	    !(READ_ONCE(ring->cons->state) & LTT_RING_ON))
+		return false;
+	used = (local64_read(&ring->reserved) - READ_ONCE(*ring->floor)) & LTT_POS_MASK;
+	return used > ring->limit / 2;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ring.h - the producer's side of a channel's rings (abi/ltt_ring.h), one per CPU,
+ * and their memory. Referenced by the channel that records and by each descriptor
+ * and mapping of the memory. Recording runs wherever the kernel does, NMIs included.
+ *
+ * With preemption off only interrupts and NMIs nest on a CPU, strictly last in, first
+ * out. Each writer takes its room by a compare-and-exchange that is local to the CPU,
+ * writes its record in place, and the outermost one publishes all of them: `pub` never
+ * moves past a record that somebody beneath is still writing.
+ */
+#ifndef KMOD_RING_H
+#define KMOD_RING_H
+
+#include <linux/irq_work.h>
+#include <linux/kref.h>
+#include <linux/wait.h>
+#include <asm/local64.h>
+
+#include "context.h"
+#include "ltt_ring.h"
+#include "stats.h"
+#include "tracker.h"
+
+/**
+ * struct ring - one CPU's; only that CPU writes it.
+ * @reserved: end of the last record's room, and its epoch: `pub` without parity.
+ * @ts: clock of the last record attempted; never goes back.
+ * @count: records that have room.
+ * @pub: what prod->pub holds; @published: the @reserved that it was made from.
+ * @counts: it stays empty, see stats.h.
+ * @nest: writers on this CPU, each but the last one interrupted.
+ * @floor: `consumed`, or in overwrite mode @pub: what new records must not run
+ *         away from by more than @limit.
+ */
+struct ring {
+	local64_t reserved;
+	local64_t ts;
+	local64_t count;
+	u64 pub;
+	u64 published;
+	unsigned int nest;
+	u32 max_record;
+	bool counts;
+	const u64 *floor;
+	u64 limit;
+	u8 *data;
+	u64 data_mask;
+	u64 subbuf_mask;
+	const struct ltt_ring_cons *cons;
+	struct ltt_ring_prod *prod;
+	struct ring_set *set;
+	u32 clock;
+	u32 subbuf_shift;
+};
+
+/** struct ring_set - @special: it has contexts, a tracker, or @stats: its events are counted. */
+struct ring_set {
+	struct kref ref;
+	u32 special;
+	struct ltt_ring_desc desc;
+	struct ring __percpu *rings;
+	struct page **data_pages, **ctl_pages;
+	unsigned long nr_data_pages, nr_ctl_pages;
+	void **views;	/* per ring: producer block, data, data again */
+	void *ctl;
+	struct contexts contexts;
+	struct tracker tracker;
+	struct stats *stats;
+	int armed;	/* a reader sleeps and is to be woken, once */
+	struct irq_work bell;
+	wait_queue_head_t sleepers;
+};
+
+/** Make a set whose rings are off. @desc: mode, sizes and clock, of anybody: checked. */
+struct ring_set *ring_set_new(const struct ltt_ring_desc *desc);
+/** From the beginning: count events instead of recording them. Return: 0 or -ENOMEM. */
+int ring_set_count(struct ring_set *set);
+void ring_set_get(struct ring_set *set);
+void ring_set_put(struct ring_set *set);
+
+/** Would a reader find enough to be woken for? Sleepers of @set->sleepers ask. */
+bool ring_set_has_news(struct ring_set *set);
+
+/** Counts records that could not be written; not from where others are written. */
+void ring_set_lose(struct ring_set *set, u64 nr);
+
+/**
+ * ring_begin() - room for a record of @len payload bytes in this CPU's ring.
+ * Preemption is off until ring_end().
+ * Return: where the payload goes, then ring_end() must follow; NULL where the ring is
+ * off or has no room: that has been counted and nothing must follow.
+ */
+void *ring_begin(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring);
+/** The same whoever is current, a tracker or not. */
+void *ring_begin_untracked(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring);
+void ring_end(struct ring *ring);
+
+/** A whole record, of a payload that is there already. */
+static __always_inline void ring_put(struct ring_set *set, u32 id, const void *payload, u32 len)
+{
+	struct ring *ring;
+	void *to = ring_begin(set, id, len, &ring);
+
+	if (to) {
+		memcpy(to, payload, len);
+		ring_end(ring);
+	}
+}
+
+/** Of this CPU's ring, whichever that is: half of it waits for its reader. */
+bool ring_set_is_crowded(struct ring_set *set);
+
+#endif

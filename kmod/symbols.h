@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* symbols.h - where something of the kernel is that it does not export. Tasks only. */
+#ifndef KMOD_SYMBOLS_H
+#define KMOD_SYMBOLS_H
+
+/** Return: the address of a function or a variable of the kernel itself, or NULL. */
+void *symbol_find(const char *name);
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "syscall_probe.h"
+
+#include <linux/percpu.h>
+#include <linux/rculist.h>
+#include <linux/sched.h>
+#include <linux/tracepoint.h>
+#include <asm/syscall.h>
+
+#include "compat.h"
+#include "ltt_kmod.h"
+#include "registry.h"
+#include "tracepoints.h"
+#include "user_text.h"
+
+#define NR_ARGS	    (1 + SYSCALL_ARGS) /* of unknown calls the number is the first */
+#define TEXTS_BYTES 8192
+
+/** struct scratch - a payload that is being made; each CPU has one, as calls are made by
+ *  tasks, and preemption is off meanwhile. The last value may overshoot. */
+struct scratch {
+	u8 bytes[NR_ARGS * sizeof(u64) + TEXTS_BYTES];
+};
+
+static struct scratch __percpu *scratches;
+static struct tracepoint *tracepoints[NR_SYSCALL_SIDES];
+static unsigned int users[NR_SYSCALL_SIDES];
+
+static notrace u32 nr_texts(const struct event *event)
+{
+	u32 i, nr = 0;
+
+	for (i = 0; i < event->nr_fields; i++)
+		nr += event->fields[i].form == FORM_STRING;
+	return nr;
+}
+
+/* Payload: what has a fixed size, then texts, each as declared. */
+static notrace u32 gather(const struct event *event, const unsigned long *args, u8 *to)
+{
+	u32 texts = nr_texts(event), i;
+	u8 *end = to;
+
+	for (i = 0; i < event->nr_fields; i++) {
+		if (event->fields[i].form == FORM_STRING)
+			continue;
+		memcpy(end, &args[i], sizeof(args[i]));
+		end += event->fields[i].elem_bytes;
+	}
+	for (i = 0; texts && i < event->nr_fields; i++)
+		if (event->fields[i].form == FORM_STRING)
+			end += user_text(end, TEXTS_BYTES / texts, (const char __user *)args[i]);
+	return end - to;
+}
+
+/* Also where several record the call, it is looked at once. */
+static notrace void record(const struct event *event, const unsigned long *args)
+{
+	u8 *bytes = this_cpu_ptr(scratches)->bytes;
+	u32 len = gather(event, args, bytes);
+	struct hook *hook;
+
+	list_for_each_entry_rcu(hook, &event->hooks, of_event) {
+		struct ring *ring;
+		void *payload = ring_begin(hook->set, hook->id, len, &ring);
+
+		if (!payload)
+			continue;
+		memcpy(payload, bytes, len);
+		ring_end(ring);
+	}
+}
+
+/* Registers of a 32-bit program are 32 bits wide; what is above them is nobody's. */
+static notrace void narrow(const struct event *event, unsigned long *args)
+{
+	u32 i;
+
+	for (i = 0; i < event->nr_fields; i++)
+		args[i] = event->fields[i].is_signed && event->fields[i].form == FORM_VALUE ?
+				  (long)(s32)args[i] : (u32)args[i];
+}
+
+/* Preemption is off already where the kernel is older than 6.13. */
+static notrace void on_entry(void *unused, struct pt_regs *regs, long nr)
+{
+	bool compat = compat_is_compat_syscall();
+	struct event *event = syscalls_event(SYSCALL_ENTRY, compat, nr);
+	unsigned long args[NR_ARGS];
+	bool has_number = syscalls_is_unknown(event);
+
+	if (likely(list_empty(&event->hooks)))
+		return;
+	args[0] = nr;
+	syscall_get_arguments(current, regs, args + has_number);
+	if (compat)
+		narrow(event, args);
+	preempt_disable_notrace();
+	record(event, args);
+	preempt_enable_notrace();
+}
+
+static notrace void on_exit(void *unused, struct pt_regs *regs, long ret)
+{
+	long nr = syscall_get_nr(current, regs);
+	struct event *event = syscalls_event(SYSCALL_EXIT, compat_is_compat_syscall(), nr);
+	unsigned long args[2] = { nr, ret };
+
+	if (likely(list_empty(&event->hooks)))
+		return;
+	preempt_disable_notrace();
+	record(event, args + !syscalls_is_unknown(event));
+	preempt_enable_notrace();
+}
+
+/* --- on and off, beneath the registry's lock ------------------------------ */
+
+static void *const probes[NR_SYSCALL_SIDES] = { on_entry, on_exit };
+
+static int attach(enum syscall_side side)
+{
+	int ret = 0;
+
+	if (!users[side])
+		ret = tracepoint_probe_register(tracepoints[side], probes[side], NULL);
+	if (!ret)
+		users[side]++;
+	return ret;
+}
+
+static void detach(enum syscall_side side)
+{
+	if (!--users[side])
+		tracepoint_probe_unregister(tracepoints[side], probes[side], NULL);
+}
+
+static int attach_entry(struct hook *hook)
+{
+	return attach(SYSCALL_ENTRY);
+}
+
+static int attach_exit(struct hook *hook)
+{
+	return attach(SYSCALL_EXIT);
+}
+
+static void detach_entry(struct hook *hook)
+{
+	detach(SYSCALL_ENTRY);
+}
+
+static void detach_exit(struct hook *hook)
+{
+	detach(SYSCALL_EXIT);
+}
+
+const struct event_kind syscall_kinds[NR_SYSCALL_SIDES] = {
+	{ .attach = attach_entry, .detach = detach_entry, .flags = LTT_KMOD_SYSCALL },
+	{ .attach = attach_exit, .detach = detach_exit, .flags = LTT_KMOD_SYSCALL },
+};
+
+int syscall_probe_init(void)
+{
+	tracepoints[SYSCALL_ENTRY] = tracepoints_find("sys_enter");
+	tracepoints[SYSCALL_EXIT] = tracepoints_find("sys_exit");
+	if (!tracepoints[SYSCALL_ENTRY] || !tracepoints[SYSCALL_EXIT])
+		return -ENOSYS;
+	scratches = alloc_percpu(struct scratch);
+	return scratches ? 0 : -ENOMEM;
+}
+
+void syscall_probe_fini(void)
+{
+	free_percpu(scratches);
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * syscall_probe.h - one probe on all entries and one on all exits, there while anybody
+ * records any; a call that nobody records costs a look into a table. The probes run in
+ * the task that calls, before and after the call.
+ */
+#ifndef KMOD_SYSCALL_PROBE_H
+#define KMOD_SYSCALL_PROBE_H
+
+#include "syscalls.h"
+
+extern const struct event_kind syscall_kinds[NR_SYSCALL_SIDES];
+
+int syscall_probe_init(void);
+void syscall_probe_fini(void);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * syscalls.h - an event for the entry and one for the exit of each system call that the
+ * running kernel has, of 32-bit programs too. What the arguments are called and of which
+ * type they are, the running kernel tells. Made when the module is loaded.
+ */
+#ifndef KMOD_SYSCALLS_H
+#define KMOD_SYSCALLS_H
+
+#include "event.h"
+
+#define SYSCALL_ARGS 6
+
+enum syscall_side { SYSCALL_ENTRY, SYSCALL_EXIT, NR_SYSCALL_SIDES };
+
+int syscalls_init(void);
+void syscalls_fini(void);
+
+/** The event of a call; that of unknown calls for what has no name. Never NULL. */
+struct event *syscalls_event(enum syscall_side side, bool compat, long nr);
+/** Of a call without a name: the number comes before the arguments or the result. */
+bool syscalls_is_unknown(const struct event *event);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tracepoints.h"
+
+#include <linux/module.h>
+#include <linux/string.h>
+#include <linux/trace_events.h>
+#include <linux/tracepoint.h>
+
+#include "registry.h"
+
+/* First and last of the section, see Kbuild. */
+extern struct event *events_begin[], *events_end[];
+
+static int attach(struct hook *hook)
+{
+	return tracepoint_probe_register(hook->event->tp, hook->event->probe, hook);
+}
+
+static void detach(struct hook *hook)
+{
+	tracepoint_probe_unregister(hook->event->tp, hook->event->probe, hook);
+}
+
+static const struct event_kind kind = { .attach = attach, .detach = detach };
+
+static void found_in_kernel(struct tracepoint *tp, void *unused)
+{
+	struct event *event = registry_find_tracepoint(tp->name);
+
+	if (!event)
+		return;
+	event->tp = tp;
+	registry_comes(event);
+}
+
+struct search {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void compare(struct tracepoint *tp, void *data)
+{
+	struct search *search = data;
+
+	if (!strcmp(tp->name, search->name))
+		search->found = tp;
+}
+
+struct tracepoint *tracepoints_find(const char *name)
+{
+	struct search search = { .name = name };
+
+	for_each_kernel_tracepoint(compare, &search);
+	return search.found;
+}
+
+#ifdef CONFIG_MODULES
+/* A module may have a tracepoint of its own that just happens to have the name. */
+static bool is_of_system(const struct module *module, const struct tracepoint *tp,
+			 const char *system)
+{
+	unsigned int i;
+
+	for (i = 0; i < module->num_trace_events; i++) {
+		const struct trace_event_call *call = module->trace_events[i];
+
+		if (call->tp == tp)
+			return !strcmp(call->class->system, system);
+	}
+	return false;
+}
+
+static void came(const struct module *module, struct tracepoint *tp)
+{
+	struct event *event = registry_find_tracepoint(tp->name);
+
+	if (!event || event->tp || !is_of_system(module, tp, event->system))
+		return;
+	event->tp = tp;
+	registry_comes(event);
+}
+
+static void goes(struct tracepoint *tp)
+{
+	struct event *event = registry_find_tracepoint(tp->name);
+
+	if (!event || event->tp != tp)
+		return;
+	registry_goes(event);
+	event->tp = NULL;
+}
+
+/* The kernel calls this for one module at a time. */
+static int module_changes(struct notifier_block *nb, unsigned long what, void *data)
+{
+	const struct module *module = ((struct tp_module *)data)->mod;
+	unsigned int i;
+
+	for (i = 0; i < module->num_tracepoints; i++) {
+		struct tracepoint *tp = tracepoint_ptr_deref(&module->tracepoints_ptrs[i]);
+
+		if (what == MODULE_STATE_COMING)
+			came(module, tp);
+		else if (what == MODULE_STATE_GOING)
+			goes(tp);
+	}
+	return 0;
+}
+
+static struct notifier_block notifier = { .notifier_call = module_changes };
+#endif
+
+int tracepoints_init(void)
+{
+	struct event **event = events_begin;
+	int ret = 0;
+
+	OPTIMIZER_HIDE_VAR(event); /* two arrays for the compiler, one for the linker */
+	for (; event < events_end && !ret; event++)
+		ret = registry_add(*event, &kind);
+	if (ret)
+		return ret;
+	for_each_kernel_tracepoint(found_in_kernel, NULL);
+#ifdef CONFIG_MODULES
+	ret = register_tracepoint_module_notifier(&notifier);
+#endif
+	return ret;
+}
+
+void tracepoints_fini(void)
+{
+#ifdef CONFIG_MODULES
+	unregister_tracepoint_module_notifier(&notifier);
+#endif
+}

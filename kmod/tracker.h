@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * tracker.h - whose events a channel records, by ids of the current task. Asked wherever
+ * events are recorded, NMIs included; changed by tasks, one at a time.
+ */
+#ifndef KMOD_TRACKER_H
+#define KMOD_TRACKER_H
+
+#include <linux/xarray.h>
+
+#include "ltt_kmod.h"
+
+/** struct tracker - of a ring set. @on: bits of the kinds whose ids are looked at; a task
+ *  must have one of the ids of each. */
+struct tracker {
+	u32 on;
+	struct xarray ids[LTT_KMOD_TRACK_KINDS];
+};
+
+void tracker_init(struct tracker *tracker);
+void tracker_fini(struct tracker *tracker);
+
+/** Return: 0; -EINVAL, -ENOENT, -EEXIST, -ENOMEM. */
+int tracker_change(struct tracker *tracker, const struct ltt_kmod_track *request);
+bool tracker_wants_current(struct tracker *tracker);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * err.h - why something failed: a code for programs and a sentence for people.
+ *
+ * The sentence is made where the facts are known and says what to do. Functions
+ * that can fail for a reason the user must hear take a `struct err *` last and
+ * return its code; everything else returns negative errno.
+ */
+#ifndef BASE_ERR_H
+#define BASE_ERR_H
+
+#include "macros.h"
+
+/** Codes travel over the wire: only append. */
+enum err_code {
+	ERR_NONE = 0,
+	ERR_INTERNAL = 1,      /* a bug or an errno that has no better name */
+	ERR_BAD_MESSAGE = 2,   /* could not be decoded */
+	ERR_UNKNOWN_COMMAND = 3,
+	ERR_DENIED = 4,        /* not the caller's to do */
+	ERR_INVALID = 5,       /* an argument makes no sense */
+	ERR_NO_SESSION = 6,
+	ERR_SESSION_EXISTS = 7,
+	ERR_NO_CHANNEL = 8,
+	ERR_CHANNEL_EXISTS = 9,
+	ERR_NO_EVENT = 10,
+	ERR_EVENT_EXISTS = 11,
+	ERR_STATE = 12,        /* e.g. already started */
+	ERR_NO_MEMORY = 13,
+	ERR_OUTPUT = 14,       /* directory or disk */
+	ERR_NO_DAEMON = 15,
+	ERR_UNSUPPORTED = 16,
+	ERR_CONSUMER = 17,     /* the consumer is gone or refused */
+	ERR_BUSY = 18,
+	ERR_LIMIT = 19,        /* a quota is used up */
+};
+
+struct err {
+	enum err_code code;
+	char text[400];
+};
+
+/** Set code and sentence (first set wins). Return: the code. */
+int err_set(struct err *err, enum err_code code, const char *fmt, ...) PRINTF(3, 4);
+/** The same with ": strerror(errno_value)" behind the sentence. */
+int err_errno(struct err *err, enum err_code code, int errno_value, const char *fmt, ...)
+	PRINTF(4, 5);
+
+#endif

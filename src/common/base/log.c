@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const char *log_name = "ltt";
+static enum log_level current = LOG_WARN;
+
+void log_init(const char *name, enum log_level level)
+{
+	static const char *const names[] = { "quiet", "error", "warn", "info", "debug" };
+	const char *wanted = getenv("LTT_LOG");
+
+	log_name = name;
+	current = level;
+	for (size_t i = 0; wanted && i < ARRAY_SIZE(names); i++)
+		if (strcmp(wanted, names[i]) == 0)
+			current = (enum log_level)i;
+}
+
+enum log_level log_level(void)
+{
+	return current;
+}
+
+#define LIMIT_S 10
+#define LIMIT_LINES 10
+
+bool log_limit_pass(struct log_limit *limit)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!limit->said || (uint64_t)now.tv_sec >= limit->since_s + LIMIT_S) {
+		if (limit->left_out)
+			log_warn("%u lines like the next were left out", limit->left_out);
+		*limit = (struct log_limit){ .since_s = (uint64_t)now.tv_sec };
+	}
+	if (limit->said < LIMIT_LINES) {
+		limit->said++;
+		return true;
+	}
+	limit->left_out++;
+	return false;
+}
+
+void log_write(enum log_level level, const char *fmt, ...)
+{
+	static const char *const words[] = { "", "error: ", "warning: ", "", "" };
+	char line[1024];
+	va_list args;
+	int len;
+
+	if (level > current)
+		return;
+	len = snprintf(line, sizeof(line), "%s: %s", log_name, words[level]);
+	va_start(args, fmt);
+	vsnprintf(line + len, sizeof(line) - (size_t)len - 1, fmt, args);
+	va_end(args);
+	for (char *c = line; *c; c++)
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	strcat(line, "\n");
+	/* one write, so that lines of several processes do not mix */
+	if (write(STDERR_FILENO, line, strlen(line)) < 0)
+		return;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * log.h - a daemon's own words, on stderr, one line each, control bytes escaped.
+ * Only the top of a call chain logs; library code returns errors. Thread safe.
+ */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "macros.h"
+
+enum log_level { LOG_QUIET, LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG };
+
+/** Name that begins each line, and the level (LTT_LOG=debug overrides it). */
+void log_init(const char *name, enum log_level level);
+enum log_level log_level(void);
+void log_write(enum log_level level, const char *fmt, ...) PRINTF(2, 3);
+
+#define log_error(...) log_write(LOG_ERROR, __VA_ARGS__)
+#define log_warn(...)  log_write(LOG_WARN, __VA_ARGS__)
+#define log_info(...)  log_write(LOG_INFO, __VA_ARGS__)
+#define log_debug(...)                                                                         \
+	do {                                                                                   \
+		if (log_level() >= LOG_DEBUG)                                                  \
+			log_write(LOG_DEBUG, __VA_ARGS__);                                     \
+	} while (0)
+
+/** For what a peer can make us say again and again: a place in the code says a few
+ *  lines in ten seconds, and how many it has left out. One thread a place. */
+struct log_limit {
+	uint64_t since_s;
+	unsigned int said, left_out;
+};
+bool log_limit_pass(struct log_limit *limit);
+
+#define log_warn_some(...)                                                                     \
+	do {                                                                                   \
+		static struct log_limit limit_;                                                \
+		if (log_limit_pass(&limit_))                                                   \
+			log_warn(__VA_ARGS__);                                                 \
+	} while (0)
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mem.h - small fixed allocations of daemons and tools. A failure ends the
+ * process with a message: it can be restarted at any time without loss. Sizes
+ * that a peer influences are bounded by the caller first. Not for the tracer.
+ */
+#ifndef BASE_MEM_H
+#define BASE_MEM_H
+
+#include "macros.h"
+
+void *xalloc(size_t size); /* zeroed */
+void *xrealloc(void *p, size_t size);
+char *xstrdup(const char *s);
+char *xasprintf(const char *fmt, ...) PRINTF(1, 2);
+
+#endif

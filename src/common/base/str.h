@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* str.h - names, globs, sizes and the nearest word. Pure. */
+#ifndef BASE_STR_H
+#define BASE_STR_H
+
+#include <stdbool.h>
+
+#include "macros.h"
+
+#define NAME_MAX_BYTES 254 /* sessions, channels; as LTTng's */
+
+/**
+ * name_check() - may this be a session's or channel's name, and so a file name?
+ * No '/', no leading '.', no control bytes, valid UTF-8, 1 to NAME_MAX_BYTES.
+ * Return: NULL, or what is wrong with it, to be put behind the name.
+ */
+const char *name_check(const char *name);
+
+/** Shell-like match: `*` any run of bytes; `\` takes the next byte literally. */
+bool glob_match(const char *pattern, const char *text);
+/** Does a pattern contain an unescaped star? */
+bool glob_is_pattern(const char *text);
+/** Does any of a comma-separated list of globs match? (`\,` is a comma.) */
+bool glob_match_list(const char *patterns, const char *text);
+
+/** "64k", "2M", "1G" (1024-based) or bytes. Return: 0, -EINVAL, -ERANGE. */
+int parse_size(const char *text, uint64_t *ret_bytes) MUST_CHECK;
+/** "200us", "20ms", "5s", "1m", "12h", "30d", or a number of microseconds. Return: as parse_size(). */
+int parse_period(const char *text, uint64_t *ret_us) MUST_CHECK;
+int parse_u64(const char *text, uint64_t *ret) MUST_CHECK;
+
+/** Round up to a power of two; 0 stays 0; above 2^63 is 0. */
+uint64_t round_up_pow2(uint64_t v);
+
+/** The word of a NULL-terminated list that is nearest to @text, or NULL if none is near. */
+const char *nearest_word(const char *text, const char *const *words);
+
+/** Name of a log level ("INFO", "TRACE_INFO", any case, or a number). Return: -EINVAL. */
+int loglevel_parse(const char *text, int *ret_level) MUST_CHECK;
+const char *loglevel_name(int level); /* "INFO"; "?" if unknown */
+
+#endif

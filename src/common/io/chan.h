@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * chan.h - bytes to and from another machine, in the clear or by TLS: whoever reads and
+ * writes does not care which. Non-blocking. Owned by a connection; runs in its thread.
+ */
+#ifndef IO_CHAN_H
+#define IO_CHAN_H
+
+#include "tls.h"
+
+struct chan {
+	int fd;		 /* the owner's */
+	struct tls *tls; /* NULL: in the clear */
+	bool up;	 /* the handshake is done, if there is one */
+	bool over;	 /* it has failed */
+};
+
+/** @tls, taken over: NULL: in the clear. */
+void chan_init(struct chan *chan, int fd, struct tls *tls);
+/** Does not close the descriptor. */
+void chan_fini(struct chan *chan);
+
+/** Go on with the handshake. Return: as tls_handshake(). Who was refused (-EPROTO) hears of it
+ *  only if we do not hang up at once: who can wait goes on until another error comes. */
+int chan_open(struct chan *chan) MUST_CHECK;
+bool chan_wants_write(const struct chan *chan);
+/** As recv() and sendmsg(), but that errors are returned: negative errno. What is sent behind
+ *  -EAGAIN must begin with the same bytes. */
+ssize_t chan_recv(struct chan *chan, void *buf, size_t len) MUST_CHECK;
+ssize_t chan_send(struct chan *chan, const struct iovec *iov, unsigned int nr) MUST_CHECK;
+/** Has something come that the descriptor does not tell of any more? */
+bool chan_pending(const struct chan *chan);
+/** Who has proven his name has to stand @keys, which are new: see tls_recheck(). Who has been
+ *  refused anyway, or speaks in the clear, does. Return: 0 or -EPROTO. */
+int chan_recheck(struct chan *chan, struct tls_keys *keys) MUST_CHECK;
+/** As tls_expiry(); 0 in the clear. */
+time_t chan_expiry(const struct chan *chan);
+/** The other end's name; NULL: nobody has proven one. */
+const char *chan_peer(const struct chan *chan);
+/** What went wrong, the end of a sentence; "" where errno says it all. */
+const char *chan_problem(const struct chan *chan);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "base/log.h"
+#include "base/macros.h"
+#include "confine_calls.h"
+
+/* --- capabilities ------------------------------------------------------------------
+ * By the system calls: libcap would be one more library in three daemons for this. */
+
+struct caps {
+	uint64_t effective, permitted;
+};
+
+static int get_caps(struct caps *ret)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &head, data) < 0)
+		return -errno;
+	ret->effective = data[0].effective | (uint64_t)data[1].effective << 32;
+	ret->permitted = data[0].permitted | (uint64_t)data[1].permitted << 32;
+	return 0;
+}
+
+static int set_caps(const struct caps *caps)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct data[2] = {
+		{ (uint32_t)caps->effective, (uint32_t)caps->permitted, 0 },
+		{ (uint32_t)(caps->effective >> 32), (uint32_t)(caps->permitted >> 32), 0 },
+	};
+
+	return syscall(SYS_capset, &head, data) < 0 ? -errno : 0;
+}
+
+/* What root's programs get when we start them. */
+static int limit_bound(const struct caps *have, uint64_t keep)
+{
+	if (!(have->effective & CONFINE_CAP(CAP_SETPCAP)))
+		return 0; /* not ours to change, and nothing to gain by it */
+	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		if (!(keep & CONFINE_CAP(cap)) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
+			return -errno;
+	return 0;
+}
+
+static int drop_caps(const struct confine *to)
+{
+	uint64_t permitted = to->permitted;
+	struct caps caps = { 0 }, less;
+	int ret = get_caps(&caps);
+
+#ifdef LTT_SANITIZED
+	permitted |= CONFINE_CAP(CAP_SYS_PTRACE); /* LeakSanitizer looks at its own threads */
+#endif
+	if (ret < 0)
+		return ret;
+	less.permitted = caps.permitted & permitted;
+	less.effective = caps.effective & permitted & (to->effective | ~to->permitted);
+	ret = limit_bound(&caps, permitted);
+	if (ret < 0 || (less.permitted == caps.permitted && less.effective == caps.effective))
+		return ret;
+	return set_caps(&less);
+}
+
+int confine_open(const char *path)
+{
+	struct caps caps = { 0 }, more;
+	bool raised;
+	int fd;
+
+	raised = get_caps(&caps) == 0;
+	more = caps;
+	more.effective |= caps.permitted & CONFINE_CAP(CAP_DAC_OVERRIDE);
+	raised = raised && more.effective != caps.effective && set_caps(&more) == 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		fd = -errno;
+	if (raised && set_caps(&caps) < 0) {
+		log_warn("can't give a right up again: not opening %s", path);
+		close_fd(fd);
+		return -EPERM;
+	}
+	return fd;
+}
+
+void confine(const struct confine *to)
+{
+	const char *what = "give up capabilities";
+	int ret = drop_caps(to);
+
+	if (ret == 0) {
+		what = "do without new privileges";
+		ret = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
+	}
+	if (ret == 0) {
+		what = "limit the system calls";
+		ret = confine_calls(to->role);
+	}
+	if (ret < 0)
+		log_warn("can't %s: %s; going on with more rights than needed", what,
+			 strerror(-ret));
+}

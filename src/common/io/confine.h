@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * confine.h - giving up what a daemon does not need: capabilities, the gaining of
+ * new privileges, system calls. Called once by the daemon's main thread, when it
+ * has what takes more rights than its work, and before it has other threads.
+ * What the kernel refuses is said in one line, and the daemon goes on.
+ */
+#ifndef IO_CONFINE_H
+#define IO_CONFINE_H
+
+#include <stdint.h>
+
+#include "base/macros.h"
+
+/** A session daemon's system calls include the others': they are its children. */
+enum confine_role {
+	CONFINE_KEEPER = 1,
+	CONFINE_CONSUMER = 2,
+	CONFINE_SESSION = 4,
+	CONFINE_RELAY = 8,
+};
+
+#define CONFINE_CAP(number) (1ull << (number))
+
+struct confine {
+	enum confine_role role;
+	/** CONFINE_CAP() bits: that may be raised, or given to programs that are
+	 *  started; and that are in force. */
+	uint64_t permitted, effective;
+};
+
+void confine(const struct confine *to);
+
+/** Open a file for reading with root's right to all files, where confine() has left it to
+ *  be raised; it is given up again. Return: a descriptor or -errno. */
+int confine_open(const char *path) MUST_CHECK;
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "confine_calls.h"
+
+#include "base/log.h"
+#include "base/macros.h"
+
+#ifndef HAVE_SECCOMP
+
+int confine_calls(enum confine_role role)
+{
+	(void)role;
+	log_info("this build does not limit system calls");
+	return 0;
+}
+
+#else
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#include "ltt_kmod.h"
+
+#define S CONFINE_SESSION
+#define C (CONFINE_CONSUMER | S) /* the session daemon's filter holds for its children */
+#define R CONFINE_RELAY
+#define ALL (CONFINE_KEEPER | CONFINE_CONSUMER | S | R)
+
+/* By name: what this libseccomp or this machine does not know is left out. */
+static const struct {
+	const char *name;
+	unsigned int who;
+} calls[] = {
+	/* memory, threads, time: libc's */
+	{ "brk", ALL },
+	{ "munmap", ALL },
+	{ "mremap", ALL },
+	{ "madvise", ALL },
+	{ "futex", ALL },
+	{ "clock_gettime", ALL },
+	{ "gettimeofday", ALL },
+	{ "time", ALL },
+	{ "getrandom", ALL },
+	{ "sched_yield", ALL },
+	{ "exit", ALL },
+	{ "exit_group", ALL },
+	{ "restart_syscall", ALL },
+	{ "rt_sigaction", ALL },
+	{ "rt_sigprocmask", ALL },
+	{ "rt_sigreturn", ALL },
+	{ "getpid", ALL },
+	{ "gettid", ALL },
+	{ "getuid", ALL },
+	{ "geteuid", ALL },
+	{ "getgid", ALL },
+	{ "getegid", ALL },
+	{ "prlimit64", ALL },
+	{ "getrlimit", ALL },
+	{ "sysinfo", ALL },
+	{ "uname", ALL },
+
+	/* the loop */
+	{ "epoll_wait", ALL },
+	{ "epoll_pwait", ALL },
+	{ "epoll_ctl", ALL },
+	{ "epoll_create1", ALL },
+	{ "timerfd_create", ALL },
+	{ "timerfd_settime", ALL },
+	{ "signalfd4", ALL },
+	{ "poll", ALL },
+	{ "ppoll", ALL },
+	{ "read", ALL },
+	{ "write", ALL },
+	{ "writev", ALL },
+	{ "close", ALL },
+	{ "fcntl", ALL },
+	{ "fstat", ALL },
+	{ "newfstatat", ALL },
+	{ "lseek", ALL },
+
+	/* connections; opened by the session daemon, and by consumers to relays */
+	{ "accept4", ALL },
+	{ "connect", C },
+	{ "recvmsg", ALL },
+	{ "sendmsg", ALL },
+	{ "getsockopt", ALL },
+	{ "setsockopt", ALL },
+	{ "shutdown", ALL },
+	{ "unlink", ALL },
+	{ "unlinkat", ALL },
+
+	/* a relay's connections */
+	{ "recvfrom", R },
+	{ "sendto", R },
+	{ "getsockname", R },
+	{ "getpeername", R },
+
+	/* workers, and a relay's thread for viewers */
+	{ "set_robust_list", C | R },
+	{ "rseq", C | R },
+	{ "futex_waitv", C },
+	{ "eventfd2", C },
+	{ "sched_setattr", C },
+	{ "getpriority", C },
+	{ "sched_getaffinity", C },
+	{ "prctl", C },
+	{ "membarrier", C },
+
+	/* buffers, files, and on whose behalf they are written */
+	{ "memfd_create", C },
+	{ "fallocate", C | R },
+	{ "ftruncate", C | R },
+	{ "fchmod", C },
+	{ "open", C },
+	{ "openat", C | R },
+	{ "openat2", C },
+	{ "stat", C },
+	{ "statx", C | R },
+	{ "mkdirat", C | R },
+	{ "getdents64", C | R },
+	{ "readlink", C },
+	{ "readlinkat", C },
+	{ "pread64", C | R },
+	{ "preadv", C | R },
+	{ "pwrite64", C | R },
+	{ "pwritev", C | R },
+	{ "pwritev2", C | R },
+	{ "fsync", C | R },
+	{ "fdatasync", C | R },
+	{ "sync_file_range", C },
+	{ "syncfs", C },
+	{ "statfs", C },
+	{ "fstatfs", C | R },
+	{ "flock", C },
+	{ "setfsuid", C },
+	{ "setfsgid", C },
+	{ "setgroups", C },
+	{ "getgroups", C },
+
+	/* starting the others, which then confine themselves */
+	{ "fork", S },
+	{ "vfork", S },
+	{ "execve", S },
+	{ "wait4", S },
+	{ "waitid", S },
+	{ "pidfd_open", S },
+	{ "kill", S },
+	{ "pipe", S },
+	{ "pipe2", S },
+	{ "dup", S },
+	{ "dup2", S },
+	{ "dup3", S },
+	{ "setsid", S },
+	{ "setpgid", S },
+	{ "getpgrp", S },
+	{ "getppid", S },
+	{ "arch_prctl", S },
+	{ "set_tid_address", S },
+	{ "access", S },
+	{ "faccessat", S },
+	{ "faccessat2", S },
+	{ "lstat", S },
+	{ "getcwd", S },
+	{ "sigaltstack", S },
+	{ "close_range", S },
+	{ "setrlimit", S },
+	{ "capget", S },
+	{ "capset", S },
+	{ "seccomp", S },
+
+	/* its directory: state, sockets */
+	{ "bind", S },
+	{ "listen", S },
+	{ "umask", S },
+	{ "chmod", S },
+	{ "fchmodat", S },
+	{ "fchmodat2", S },
+	{ "chown", S },
+	{ "fchownat", S },
+	{ "mkdir", S },
+	{ "rmdir", S },
+	{ "rename", S },
+	{ "renameat", S | R },
+	{ "renameat2", S },
+};
+
+#define NAMESPACES                                                                     \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
+	 CLONE_NEWPID | CLONE_NEWNET)
+
+/* Return: 0, or negative errno; fine where there is no such call. */
+static int allow(scmp_filter_ctx filter, const char *name, const struct scmp_arg_cmp *arg)
+{
+	int nr = seccomp_syscall_resolve_name(name);
+
+	if (nr == __NR_SCMP_ERROR)
+		return 0;
+	return arg ? seccomp_rule_add(filter, SCMP_ACT_ALLOW, nr, 1, *arg) :
+		     seccomp_rule_add(filter, SCMP_ACT_ALLOW, nr, 0);
+}
+
+/* A keeper has no threads, a consumer and a relay nothing else, and nobody has a namespace of
+ * his own. */
+static int allow_clone(scmp_filter_ctx filter, enum confine_role role)
+{
+	const struct scmp_arg_cmp child = SCMP_A0(SCMP_CMP_MASKED_EQ, NAMESPACES, 0);
+	const struct scmp_arg_cmp thread =
+		SCMP_A0(SCMP_CMP_MASKED_EQ, NAMESPACES | CLONE_THREAD, CLONE_THREAD);
+	int ret = allow(filter, "clone3", NULL); /* see hide_clone3() */
+
+	if (ret < 0 || role == CONFINE_KEEPER)
+		return ret;
+	return allow(filter, "clone", role == CONFINE_SESSION ? &child : &thread);
+}
+
+/* To relays, over IPv4 and IPv6: nothing but streams. The session daemon makes none, but its
+ * filter holds for its consumer. */
+static int allow_tcp(scmp_filter_ctx filter)
+{
+	const int families[] = { AF_INET, AF_INET6 };
+	const scmp_datum_t kind = (scmp_datum_t)(~(SOCK_CLOEXEC | SOCK_NONBLOCK)) & 0xffffffffu;
+	int ret = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(families) && ret == 0; i++)
+		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 3,
+				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i], 0),
+				       SCMP_A1(SCMP_CMP_MASKED_EQ, kind, SOCK_STREAM),
+				       SCMP_A2(SCMP_CMP_EQ, 0, 0));
+	return ret;
+}
+
+/* Otherwise local sockets only. Code only from programs that are started. abort(), which is a
+ * signal to oneself. A question that stdio asks, and what the kernel module is told. */
+static int allow_some(scmp_filter_ctx filter, enum confine_role role)
+{
+	const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0);
+	const struct scmp_arg_cmp data = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
+	const struct scmp_arg_cmp terminal = SCMP_A1(SCMP_CMP_EQ, TCGETS, 0);
+	const struct scmp_arg_cmp kmod =
+		SCMP_A1(SCMP_CMP_MASKED_EQ, _IOC_TYPEMASK << _IOC_TYPESHIFT,
+			LTT_KMOD_IOC << _IOC_TYPESHIFT);
+	const struct scmp_arg_cmp self = SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0);
+	const struct scmp_arg_cmp *code = role == CONFINE_SESSION ? NULL : &data;
+	int ret = allow(filter, "mmap", code);
+
+	if (ret == 0)
+		ret = allow(filter, "mprotect", code);
+	if (ret == 0)
+		ret = allow(filter, "ioctl", &terminal);
+	if (ret == 0 && role == CONFINE_SESSION)
+		ret = allow(filter, "ioctl", &kmod);
+	if (ret == 0)
+		ret = allow(filter, "tgkill", role == CONFINE_SESSION ? NULL : &self);
+	if (ret == 0 && role == CONFINE_SESSION)
+		ret = allow(filter, "socket", &local);
+	if (ret == 0 && (role & C))
+		ret = allow_tcp(filter);
+	if (ret == 0 && role == CONFINE_SESSION)
+		ret = allow(filter, "socketpair", &local);
+	return ret;
+}
+
+static int fill(scmp_filter_ctx filter, enum confine_role role)
+{
+	int ret = allow_some(filter, role);
+
+	if (ret == 0)
+		ret = allow_clone(filter, role);
+	for (size_t i = 0; i < ARRAY_SIZE(calls) && ret == 0; i++)
+		if (calls[i].who & role)
+			ret = allow(filter, calls[i].name, NULL);
+	return ret;
+}
+
+/* clone3() has its flags in memory, where a filter can't look: libc makes do with
+ * clone() where there is none. A filter of its own, as this is no refusal to log. */
+static int hide_clone3(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	int nr = seccomp_syscall_resolve_name("clone3"), ret;
+
+	if (!filter)
+		return -ENOMEM;
+	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
+	ret = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), nr, 0);
+	if (ret == 0)
+		ret = seccomp_load(filter);
+	seccomp_release(filter);
+	return ret;
+}
+
+int confine_calls(enum confine_role role)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+	int ret;
+
+	if (!filter)
+		return -ENOMEM;
+	ret = hide_clone3();
+	/* All three are wishes: to hear of refusals; not to pay for a defence against
+	 * code that we do not run; a search tree instead of a list. */
+	seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, 1);
+	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
+	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	if (ret == 0)
+		ret = fill(filter, role);
+	if (ret == 0)
+		ret = seccomp_load(filter);
+	seccomp_release(filter);
+	return ret;
+}
+
+#endif

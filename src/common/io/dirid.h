@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * dirid.h - which directory it is, for whoever lost its descriptor and has but its
+ * path: another one may be there by now, or a link to one. The time of birth tells
+ * from one that was made in the place, with the number, of one that was removed.
+ */
+#ifndef IO_DIRID_H
+#define IO_DIRID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+
+struct dirid {
+	uint64_t dev, ino;
+	uint64_t born_ns; /* 0: the file system does not say */
+};
+
+static inline bool dirid_equal(const struct dirid *a, const struct dirid *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->born_ns == b->born_ns;
+}
+
+/** Of a memory file, too. Return: 0 or negative errno. */
+int dirid_of(int fd, struct dirid *ret) MUST_CHECK;
+/** Open the directory at @path if it is that one. Return: descriptor; -ESTALE: it is
+ *  another; other negative errno. */
+int dirid_open(const char *path, const struct dirid *wanted) MUST_CHECK;
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * frame.h - messages in a stream of bytes, which knows no borders: each behind its
+ * length (u32, little-endian). What has come and is not yet used lies in a buffer of a
+ * fixed size, made with the first byte. Owned by a connection; runs in its thread. Pure.
+ */
+#ifndef IO_FRAME_H
+#define IO_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+
+#define FRAME_HEAD_BYTES 4u
+#define FRAME_MAX_BYTES (128u << 10) /* of a message; longer ones are refused */
+#define FRAME_BUF_BYTES (FRAME_HEAD_BYTES + FRAME_MAX_BYTES)
+
+struct frames {
+	uint8_t *buf; /* NULL: nothing has come yet */
+	size_t begin, end;
+};
+
+void frames_fini(struct frames *frames);
+
+/** Where the next bytes go. Return: how many have room, always some; 0: no memory, or
+ *  what is there has not been looked at by frames_next(). */
+size_t frames_room(struct frames *frames, uint8_t **ret_at);
+/** @len bytes were put there. */
+void frames_filled(struct frames *frames, size_t len);
+
+/**
+ * frames_next() - the next message; it lies in the buffer until frames_room().
+ * Return: 1: there is one; 0: not all of it has come; -EBADMSG: no message has that length.
+ */
+int frames_next(struct frames *frames, const uint8_t **ret, size_t *ret_len) MUST_CHECK;
+/** Take up to @most bytes that are no message. Return: how many. */
+size_t frames_raw(struct frames *frames, const uint8_t **ret, size_t most);
+
+/** The length that goes before a message. */
+static inline void frame_head(uint8_t ret[FRAME_HEAD_BYTES], size_t len)
+{
+	for (unsigned int i = 0; i < FRAME_HEAD_BYTES; i++)
+		ret[i] = (uint8_t)(len >> (8 * i));
+}
+
+#endif

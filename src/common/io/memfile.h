@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * memfile.h - shared memory that can't surprise us: a memfd whose pages exist
+ * and whose size is sealed, so that no access to it can end in SIGBUS, whatever
+ * an application does with its descriptor.
+ */
+#ifndef IO_MEMFILE_H
+#define IO_MEMFILE_H
+
+#include <stdint.h>
+
+#include "base/macros.h"
+
+/**
+ * memfile_new() - zeroed memory of @bytes, mode 0600, close-on-exec.
+ * Return: 0 or negative errno; -ENOMEM if the machine has no room for it.
+ */
+int memfile_new(const char *name, uint64_t bytes, int *ret_fd) MUST_CHECK;
+
+/** Is it a file of ours, of that size and sealed? Return: 0 or negative errno. */
+int memfile_check(int fd, uint64_t bytes) MUST_CHECK;
+
+/** A read-only descriptor of the same file. Return: descriptor or negative errno. */
+int memfile_read_only(int fd) MUST_CHECK;
+
+/** Is it a file of the kernel module's, [ltt-KIND]? Return: 0 or negative errno. */
+int memfile_check_module(int fd, const char *kind) MUST_CHECK;
+
+#endif

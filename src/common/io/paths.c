@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "paths.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+
+static const char *get_nonempty(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+char *paths_home(void)
+{
+	const char *home = get_nonempty("LTT_HOME");
+
+	if (!home)
+		home = get_nonempty("HOME");
+	return home ? xstrdup(home) : NULL;
+}
+
+char *paths_rundir(void)
+{
+	AUTO_FREE char *home = NULL;
+	const char *dir = get_nonempty("LTT_RUNDIR");
+
+	if (dir)
+		return xstrdup(dir);
+	if (geteuid() == 0)
+		return xstrdup(PATHS_SYSTEM_RUNDIR);
+	dir = get_nonempty("XDG_RUNTIME_DIR");
+	if (dir)
+		return xasprintf("%s/ltt", dir);
+	home = paths_home();
+	return home ? xasprintf("%s/.ltt/run", home) : NULL;
+}
+
+int paths_is_system(const char *rundir)
+{
+	return strcmp(rundir, PATHS_SYSTEM_RUNDIR) == 0;
+}
+
+int paths_make_dir(const char *path, unsigned int mode)
+{
+	AUTO_FREE char *copy = xstrdup(path);
+
+	for (char *slash = copy + 1; *copy; slash++) {
+		char was = *slash;
+
+		if (was != '/' && was != '\0')
+			continue;
+		*slash = '\0';
+		if (mkdir(copy, mode) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = was;
+		if (!was)
+			return 0;
+	}
+	return -ENOENT;
+}

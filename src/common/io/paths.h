@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * paths.h - where things are, for programs of the system.
+ *
+ *   runtime directory   $LTT_RUNDIR; else /run/ltt for root; else
+ *                       $XDG_RUNTIME_DIR/ltt; else $LTT_HOME/.ltt/run
+ *   home                $LTT_HOME, else $HOME
+ *   traces              HOME/ltt-traces
+ *   current session     HOME/.lttrc
+ *   sockets             RUNDIR/client.sock, RUNDIR/apps.sock
+ *
+ * Applications look at $LTT_RUNDIR alone if it is set, else at /run/ltt and
+ * at the user's runtime directory.
+ */
+#ifndef IO_PATHS_H
+#define IO_PATHS_H
+
+#include "base/macros.h"
+
+#define PATHS_SYSTEM_RUNDIR "/run/ltt"
+
+/** Return: allocated path; NULL where neither LTT_HOME nor HOME is set. */
+char *paths_rundir(void);
+char *paths_home(void);
+/** Is the runtime directory the system-wide one? */
+int paths_is_system(const char *rundir);
+/** mkdir -p of one level at a time with @mode; 0 or negative errno. */
+int paths_make_dir(const char *path, unsigned int mode) MUST_CHECK;
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * peer.h - one connection on a loop: messages come in through a callback, go
+ * out through a queue that never blocks. What a peer does not read is kept up
+ * to PEER_QUEUE_BYTES; beyond that it is disconnected, so that a peer which
+ * does not read can't make us grow, and delays nobody.
+ */
+#ifndef IO_PEER_H
+#define IO_PEER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "loop.h"
+#include "proto/codec.h"
+
+#define PEER_QUEUE_BYTES (16u << 20)
+
+struct peer {
+	struct loop_fd source; /* owns its descriptor */
+	pid_t pid;             /* SO_PEERCRED */
+	uid_t uid;
+	gid_t gid;
+	struct list_node queue; /* struct peer_packet */
+	size_t queued_bytes;
+	bool closing; /* closed when the queue is empty, or already broken */
+	struct loop_work end; /* tells `closed` when the round is over */
+	const struct peer_ops *ops;
+};
+
+struct peer_ops {
+	/** A message; descriptors that are not taken out (set to -1) are closed
+	 *  afterwards. A return value other than 0 disconnects. */
+	int (*message)(struct peer *peer, const struct msg_header *header, struct decoder *dec);
+	/** The connection is over: from here on the peer may be finished and
+	 *  freed. Called once, never from inside peer_send(). */
+	void (*closed)(struct peer *peer);
+	/** Somebody else counts what waits for peers: @bytes are more or, negative,
+	 *  less now. Return: 0, or negative: no more, the peer is disconnected.
+	 *  May be NULL. */
+	int (*waits)(struct peer *peer, ssize_t bytes);
+};
+
+/** Take over @fd (made non-blocking). Return: 0 or negative errno; @fd is closed on failure. */
+int peer_init(struct peer *peer, struct loop *loop, int fd, const struct peer_ops *ops) MUST_CHECK;
+/** Close now; `closed` is not called any more. */
+void peer_fini(struct peer *peer);
+
+/** Queue what an encoder holds (its descriptors are dup'ed). Failures lead to `closed`. */
+void peer_send(struct peer *peer, const struct encoder *enc);
+/** Disconnect when what is queued has been sent. */
+void peer_hang_up(struct peer *peer);
+
+#endif

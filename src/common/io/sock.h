@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* sock.h - Unix SOCK_SEQPACKET sockets, descriptors beside the message. */
+#ifndef IO_SOCK_H
+#define IO_SOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/macros.h"
+
+/** Listen at @path (a stale socket file of a dead daemon is replaced). Non-blocking,
+ *  close-on-exec. Return: descriptor or negative errno (-EADDRINUSE: somebody answers there). */
+int sock_listen(const char *path, mode_t mode, gid_t gid) MUST_CHECK;
+/** Connect; blocking descriptor. Return: descriptor or negative errno. */
+int sock_connect(const char *path) MUST_CHECK;
+int sock_pair(int ret_fds[2]) MUST_CHECK;
+
+/** Who is at the other end, as the kernel says. */
+int sock_peer(int fd, pid_t *ret_pid, uid_t *ret_uid, gid_t *ret_gid) MUST_CHECK;
+
+/** Whether descriptors are taken from the peer of this connection, or from whoever
+ *  connects to this listening socket. Where the kernel (before Linux 6.16) can't refuse
+ *  them, sock_recv() brings them, for its caller to close. */
+void sock_take_fds(int fd, bool take);
+
+/** Send one message. Return: 0 or negative errno (-EAGAIN on a full non-blocking one). */
+int sock_send(int fd, const void *data, size_t len, const int *fds, unsigned int nr_fds) MUST_CHECK;
+/**
+ * sock_recv() - receive one message.
+ * @ret_fds: MSG_MAX_FDS entries; set to what came (close-on-exec), the rest to -1.
+ * Return: bytes, 0 at the end of the stream, negative errno; -EMSGSIZE: it was
+ * longer than @cap. Where too many descriptors came, or more than we may open, all
+ * are closed: the message comes without them.
+ */
+ssize_t sock_recv(int fd, void *buf, size_t cap, int *ret_fds, unsigned int *ret_nr_fds) MUST_CHECK;
+
+/** Close a descriptor that a stranger may have sent, without waiting as he likes. */
+void sock_drop(int fd);
+/** The same with a connection on which messages may wait that bring such. */
+void sock_hang_up(int fd);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tcp.h - TCP sockets by numeric address: names are looked up by whoever talks to people,
+ * never by a daemon. IPv4 and IPv6; "127.0.0.1:5342", "[::1]:5342".
+ */
+#ifndef IO_TCP_H
+#define IO_TCP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/socket.h>
+
+#include "base/macros.h"
+
+struct tcp_addr {
+	struct sockaddr_storage sa;
+	socklen_t len;
+};
+
+#define TCP_TEXT_BYTES 64
+
+/** Return: 0 or -EINVAL. */
+int tcp_parse(const char *text, struct tcp_addr *ret) MUST_CHECK;
+void tcp_text(const struct tcp_addr *addr, char ret[TCP_TEXT_BYTES]);
+/** Does it stay on this machine? */
+bool tcp_is_local(const struct tcp_addr *addr);
+
+/** Non-blocking, close-on-exec. Return: descriptor or negative errno. */
+int tcp_listen(const struct tcp_addr *addr) MUST_CHECK;
+/** Connect within @timeout_ms; non-blocking. Return: descriptor or negative errno. */
+int tcp_connect(const struct tcp_addr *addr, unsigned int timeout_ms) MUST_CHECK;
+/** The same for who has his own way to wait: a socket that is writable when it is through, and
+ *  what came of it then. Return: descriptor (0), or negative errno. */
+int tcp_connect_begin(const struct tcp_addr *addr) MUST_CHECK;
+int tcp_connect_end(int fd) MUST_CHECK;
+/** Notice a host that is gone, send small messages at once. */
+void tcp_set_up(int fd);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tcp_owner.h - whose the other end of a connection within this machine is. TCP says nothing
+ * of users, but the kernel does, of its own sockets (sock_diag(7)). Any thread, one at a
+ * time for a socket.
+ */
+#ifndef IO_TCP_OWNER_H
+#define IO_TCP_OWNER_H
+
+#include <sys/types.h>
+
+#include "base/macros.h"
+
+/** The socket to ask with. Return: descriptor or negative errno. */
+int tcp_owner_open(void) MUST_CHECK;
+/**
+ * Who made the other end of @fd.
+ * @diag_fd: negative where there is none; then, and where the kernel can't answer (a module of
+ *	its, tcp_diag, that can't be loaded), its table of all connections is read.
+ * Return: 0, or negative errno: the other end is closed, or elsewhere.
+ */
+int tcp_owner(int diag_fd, int fd, uid_t *ret_uid) MUST_CHECK;
+
+#endif

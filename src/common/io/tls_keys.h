@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tls_keys.h - what one machine shows others to say who it is, and whom it believes: a
+ * directory with files of fixed names, as ltt-keys(1) makes them. Loaded as a whole,
+ * then not changed; any thread may hold it.
+ *
+ *   ca.crt    authorities whose certificates are believed (PEM)
+ *   own.crt   certificate of this machine, and what leads from it to an authority
+ *   own.key   its private key
+ *   crl.pem   certificates that are not believed any more (may be missing)
+ *   psk       NAME:HEX, a line each: keys that two share, instead of certificates or
+ *             beside them. At a host the first line is its own.
+ */
+#ifndef IO_TLS_KEYS_H
+#define IO_TLS_KEYS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/macros.h"
+
+struct tls_keys;
+
+#define TLS_FILE_CA "ca.crt"
+#define TLS_FILE_CERT "own.crt"
+#define TLS_FILE_KEY "own.key"
+#define TLS_FILE_CRL "crl.pem"
+#define TLS_FILE_PSK "psk"
+
+/** Where a daemon looks that was told nothing: LTT_KEYS, else /etc/ltt/keys for root and
+ *  ~/.ltt-keys for others. Allocated; NULL: there is no home. */
+char *tls_keys_default_dir(void);
+
+/** Load @path. Secrets that others may read are refused. Return: 0 or the code in @err. */
+int tls_keys_load(const char *path, struct tls_keys **ret, struct err *err) MUST_CHECK;
+/** The same from a directory that is open; @path: for people. */
+int tls_keys_load_at(int dir_fd, const char *path, struct tls_keys **ret,
+		     struct err *err) MUST_CHECK;
+struct tls_keys *tls_keys_ref(struct tls_keys *keys);
+struct tls_keys *tls_keys_unref(struct tls_keys *keys);
+
+/** Read a file of the directory, at most 1 MB. @secret: nobody else may read it.
+ *  Return: 0, with the text in @ret (NULL: there is no such file); or the code in @err. */
+int tls_file_read(int dir_fd, const char *path, const char *name, bool secret, char **ret,
+		  struct err *err) MUST_CHECK;
+/** Overwrite and free a text that was read so; for CLEANUP(). */
+void tls_file_forget(char **text);
+
+#endif

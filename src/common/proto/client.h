@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* client.h - structs, encoders and decoders of client.def (see expand.h). */
+#ifndef PROTO_CLIENT_H
+#define PROTO_CLIENT_H
+
+#define PROTO_TABLE "client.def"
+#include "expand.h"
+#undef PROTO_TABLE
+
+#endif

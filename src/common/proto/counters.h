@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * counters.h - the counters that con_stream, totals and a daemon's saved state have by
+ * the same names. Pure: no object, no thread.
+ */
+#ifndef PROTO_COUNTERS_H
+#define PROTO_COUNTERS_H
+
+#define COUNTERS(X)     \
+	X(recorded)     \
+	X(written)      \
+	X(lost_full)    \
+	X(lost_size)    \
+	X(lost_busy)    \
+	X(lost_output)  \
+	X(lost_invalid) \
+	X(bytes)        \
+	X(packets)      \
+	X(lost_stalled)
+
+#define COUNTERS_ADD_ONE(name)  counters_to_->name += counters_from_->name;
+#define COUNTERS_COPY_ONE(name) counters_to_->name = counters_from_->name;
+
+#define COUNTERS_EACH(to, from, what)                            \
+	do {                                                     \
+		__typeof__(to) counters_to_ = (to);              \
+		const __typeof__(*(from)) *counters_from_ = (from); \
+                                                                 \
+		COUNTERS(what)                                   \
+	} while (0)
+
+/** Of two records, by address: add the counters of @from to those of @to; copy them. */
+#define COUNTERS_ADD(to, from)	COUNTERS_EACH(to, from, COUNTERS_ADD_ONE)
+#define COUNTERS_COPY(to, from) COUNTERS_EACH(to, from, COUNTERS_COPY_ONE)
+
+#endif

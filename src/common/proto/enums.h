@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * enums.h - words that several programs share and that travel in messages.
+ * Numbers are wire format: only append. Includes nothing, so any module may
+ * include it (the model of ltt-sessiond, which knows no protocol, too).
+ */
+#ifndef PROTO_ENUMS_H
+#define PROTO_ENUMS_H
+
+enum domain_id {
+	DOMAIN_KERNEL = 1,
+	DOMAIN_USER = 2,
+};
+
+/** States of a session; who may follow whom stands in sessiond/core/session.c. */
+enum session_state {
+	SESSION_NEW = 0,        /* never started */
+	SESSION_STARTING = 1,   /* applications are being armed */
+	SESSION_RECORDING = 2,
+	SESSION_STOPPING = 3,   /* data is being written */
+	SESSION_STOPPED = 4,    /* was started at least once */
+	SESSION_DESTROYING = 5, /* nobody can use it any more */
+};
+
+/** Who shares a channel's buffers. */
+enum ownership {
+	OWNERSHIP_DEFAULT = 0, /* in requests: what the daemon takes (user) */
+	OWNERSHIP_USER = 1,
+	OWNERSHIP_PROCESS = 2,
+	OWNERSHIP_GLOBAL = 3, /* of the kernel: everybody's */
+};
+
+/** When what was written of a session is made to survive a loss of power. */
+enum sync_mode {
+	SYNC_NONE = 0,   /* when the kernel likes */
+	SYNC_PACKET = 1, /* each packet, before its space in the buffer is used again */
+	SYNC_PERIOD = 2, /* a period after it was written at the latest */
+};
+
+/** How a relay is spoken to. */
+enum relay_link {
+	RELAY_LINK_DEFAULT = 0, /* by TLS, but on this machine in the clear */
+	RELAY_LINK_CLEAR = 1,	/* in the clear, also over a network */
+	RELAY_LINK_TLS = 2,	/* by TLS, also on this machine */
+};
+
+/** How the connection of a session with its relay is. */
+enum link_state {
+	LINK_NONE = 0, /* no relay is to have the trace */
+	LINK_UP = 1,   /* as far as is known: while nothing is to be sent, nobody asks */
+	LINK_DOWN = 2, /* what is recorded waits in the buffers */
+};
+
+enum loglevel_type {
+	LOGLEVEL_ALL = 0,
+	LOGLEVEL_AT_LEAST = 1, /* as severe as the level or more */
+	LOGLEVEL_ONLY = 2,
+};
+
+/** What an event rule chooses. */
+enum rule_kind {
+	RULE_EVENTS = 0,   /* instrumentation points, by their names */
+	RULE_PROBE = 1,	   /* a place in the kernel; the rule names its event */
+	RULE_FUNCTION = 2, /* entry and exit of a function of it, likewise */
+	RULE_USER = 3,	   /* places in a program, likewise */
+	RULE_COUNT = 4,	   /* as RULE_EVENTS, but they are counted and not recorded */
+	RULE_HISTOGRAM = 5, /* the same, and how large a field is that the location names */
+	RULE_NR_KINDS,
+};
+
+/** By which ids of the task that is recorded; the kernel module's numbers. */
+enum track_kind {
+	TRACK_PID = 0,
+	TRACK_TID = 1,
+	TRACK_VPID = 2, /* these: in the task's own namespace */
+	TRACK_VTID = 3,
+	TRACK_UID = 4,
+	TRACK_GID = 5,
+	TRACK_VUID = 6,
+	TRACK_VGID = 7,
+	TRACK_NR_KINDS,
+};
+
+enum track_op {
+	TRACK_ALL = 0,	  /* as it begins: the kind does not matter */
+	TRACK_NONE = 1,	  /* nobody, until ids are added */
+	TRACK_ADD = 2,	  /* the first ones leave out all others */
+	TRACK_REMOVE = 3, /* of those that were added */
+	TRACK_NR_OPS,
+};
+
+/** What a client that follows a session is told. */
+enum news_kind {
+	NEWS_STATE = 1,	   /* it is new, recording or stopped now */
+	NEWS_PROBLEM = 2,  /* something is wrong, which the text says; or something else */
+	NEWS_SOLVED = 3,   /* nothing is wrong, or nothing any more */
+	NEWS_LOSS = 4,	   /* the first events of a channel that were lost to this cause */
+	NEWS_DIED = 5,	   /* the consumer daemon; what is recorded waits in the buffers */
+	NEWS_REPLACED = 6, /* its successor goes on where it was */
+};
+
+/** Why events were lost. */
+enum loss_cause {
+	LOSS_FULL = 1,	  /* the buffer was full */
+	LOSS_SIZE = 2,	  /* too large for the buffer */
+	LOSS_BUSY = 3,	  /* no buffer could be written */
+	LOSS_OUTPUT = 4,  /* could not be written to the output */
+	LOSS_INVALID = 5, /* bytes, which an application damaged */
+	LOSS_NR_CAUSES,
+};
+
+/** Least period of a live session: viewers are told 10 ms late that nothing is missing. */
+#define LIVE_MIN_US 20000u
+
+#endif

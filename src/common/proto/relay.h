@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* relay.h - structs, encoders and decoders of relay.def (see expand.h). */
+#ifndef PROTO_RELAY_H
+#define PROTO_RELAY_H
+
+#define PROTO_TABLE "relay.def"
+#include "expand.h"
+#undef PROTO_TABLE
+
+#define RELAY_PORT 5342u /* as users of LTTng know it; one connection does for all */
+#define RELAY_ID_BYTES 16u
+#define RELAY_FEATURE_LIVE 1u
+#define RELAY_FEATURE_SPOOL 2u
+#define RELAY_FEATURE_CLOCK 4u
+#define RELAY_FEATURE_SUM_BEHIND 8u
+#define RELAY_FEATURES \
+	(RELAY_FEATURE_LIVE | RELAY_FEATURE_SPOOL | RELAY_FEATURE_CLOCK | RELAY_FEATURE_SUM_BEHIND)
+#define RELAY_SUM_BYTES 4u /* behind a body */
+
+#endif

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "store/append.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* Take @n written bytes off the front. */
+static void advance(struct iovec *iov, size_t n)
+{
+	for (int i = 0; i < 2 && n; i++) {
+		size_t step = MIN(n, iov[i].iov_len);
+
+		iov[i].iov_base = (char *)iov[i].iov_base + step;
+		iov[i].iov_len -= step;
+		n -= step;
+	}
+}
+
+static int write_all(int fd, struct iovec iov[2], uint64_t offset)
+{
+	while (iov[0].iov_len || iov[1].iov_len) {
+		struct iovec *first = iov[0].iov_len ? iov : iov + 1;
+		ssize_t n = pwritev(fd, first, first == iov ? 2 : 1, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENOSPC;
+		advance(iov, (size_t)n);
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+int append_bytes(int fd, const void *data, size_t len, uint64_t offset)
+{
+	struct iovec iov[2] = { { .iov_base = (void *)data, .iov_len = len }, { 0 } };
+
+	return write_all(fd, iov, offset);
+}
+
+static int append_at_once(int fd, uint64_t offset, const struct append_packet *p)
+{
+	struct iovec iov[2] = {
+		{ .iov_base = (void *)p->head, .iov_len = p->head_bytes },
+		{ .iov_base = (void *)p->body, .iov_len = p->body_bytes },
+	};
+
+	return write_all(fd, iov, offset);
+}
+
+/* The file's new size at once. */
+static int append_end(int fd, uint64_t offset, const struct append_packet *p)
+{
+	static const uint8_t none;
+	const uint8_t *last = p->body ? (const uint8_t *)p->body + p->body_bytes - 1 : &none;
+
+	return append_bytes(fd, last, 1, offset + p->head_bytes + p->body_bytes - 1);
+}
+
+static int append_empty_head(int fd, uint64_t offset, const struct append_packet *p)
+{
+	uint64_t none = p->head_bytes * 8; /* little-endian, so right for both widths */
+	uint8_t head[APPEND_HEAD_MAX];
+
+	memcpy(head, p->head, p->head_bytes);
+	memcpy(head + p->content_at, &none, p->content_bytes);
+	return append_bytes(fd, head, p->head_bytes, offset);
+}
+
+static int append_empty(int fd, uint64_t offset, const struct append_packet *p)
+{
+	int ret = p->head_first ? append_empty_head(fd, offset, p) : append_end(fd, offset, p);
+
+	if (ret == 0)
+		ret = p->head_first ? append_end(fd, offset, p) : append_empty_head(fd, offset, p);
+	return ret;
+}
+
+int append_finish(int fd, uint64_t offset, const struct append_packet *p)
+{
+	return append_bytes(fd, (const uint8_t *)p->head + p->content_at, p->content_bytes,
+			    offset + p->content_at);
+}
+
+static int append_in_steps(int fd, uint64_t offset, const struct append_packet *p)
+{
+	int ret = append_empty(fd, offset, p);
+
+	if (ret == 0)
+		ret = append_bytes(fd, p->body, p->body_bytes, offset + p->head_bytes);
+	return ret < 0 ? ret : append_finish(fd, offset, p);
+}
+
+int append_begin(int fd, uint64_t offset, const struct append_packet *p)
+{
+	int ret;
+
+	if (p->head_bytes > APPEND_HEAD_MAX)
+		return -EINVAL;
+	ret = p->body_bytes ? append_empty(fd, offset, p) : append_empty_head(fd, offset, p);
+	if (ret < 0 && ftruncate(fd, (off_t)offset) < 0)
+		return ret;
+	return ret;
+}
+
+int append_packet(int fd, uint64_t offset, const struct append_packet *packet)
+{
+	uint64_t end = offset + packet->head_bytes + packet->body_bytes;
+	int ret;
+
+	if (packet->head_bytes > APPEND_HEAD_MAX)
+		return -EINVAL;
+	if (offset / APPEND_PAGE == (end - 1) / APPEND_PAGE || !packet->body_bytes)
+		ret = append_at_once(fd, offset, packet);
+	else
+		ret = append_in_steps(fd, offset, packet);
+	if (ret < 0 && ftruncate(fd, (off_t)offset) < 0)
+		return ret; /* the next attempt writes over it */
+	return ret;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * disk.h - what an output was told about the disk: how much room its data may
+ * take, and when that must survive a loss of power. Owned by a worker, shared by its
+ * traces and their streams.
+ */
+#ifndef STORE_DISK_H
+#define STORE_DISK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+#include "proto/enums.h"
+
+/** Room that is set aside for metadata: it is not data's to take. */
+#define DISK_METADATA_RESERVE (64u << 10)
+
+enum disk_limit {
+	DISK_NO_LIMIT,
+	DISK_KEEP_FREE, /* more data would leave less room on the file system than asked for */
+	DISK_MAX_SIZE,	/* more data would make the output larger than asked for */
+};
+
+struct disk {
+	uint64_t keep_free; /* bytes; 0: none */
+	uint64_t max_size;  /* bytes; 0: unlimited */
+	enum sync_mode sync;
+
+	uint64_t used;	       /* bytes of all files, as far as they are known */
+	enum disk_limit limit; /* that disk_room() has run into last */
+	bool stalled;	       /* nothing can be written: rings fill up because of it */
+	bool accounting;       /* an account is being closed: it may go beyond limits */
+	uint64_t busy_since_ns; /* atomic: when the worker's round began; 0: it sleeps */
+};
+
+/** A round that takes so long waits for a file system that does not answer. */
+#define DISK_HANGS_NS 2000000000u
+
+/** Has the round of the worker, at @now, taken as long as that? From any thread. */
+static inline bool disk_hangs(const struct disk *disk, uint64_t now)
+{
+	uint64_t since = __atomic_load_n(&disk->busy_since_ns, __ATOMIC_RELAXED);
+
+	return since && now > since && now - since > DISK_HANGS_NS;
+}
+
+/**
+ * disk_room() - may @bytes more of data be written?
+ * @fd: on the file system.
+ * Return: 0, -EDQUOT: disk->limit says why not, or negative errno.
+ */
+int disk_room(struct disk *disk, int fd, uint64_t bytes) MUST_CHECK;
+
+/** Must what is written survive a loss of power, now or soon? */
+static inline bool disk_syncs(const struct disk *disk)
+{
+	return disk->sync != SYNC_NONE;
+}
+
+/** A file's data; its names. Return: 0 or negative errno. */
+int disk_sync_data(int fd) MUST_CHECK;
+int disk_sync_dir(int fd) MUST_CHECK;
+/** The name of the directory @fd itself, as far as the user may look. */
+int disk_sync_parent(int fd) MUST_CHECK;
+
+#endif

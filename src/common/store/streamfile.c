@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "store/streamfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/append.h"
+#include "trace/index.h"
+
+void stream_file_init(struct stream_file *file, const struct stream_config *config, uint32_t cpu)
+{
+	*file = (struct stream_file){ .config = config, .cpu = cpu, .fd = -1, .index_fd = -1 };
+}
+
+/* --- files ------------------------------------------------------------------ */
+
+void stream_file_close(struct stream_file *file)
+{
+	file->fd = close_fd(file->fd);
+	file->index_fd = close_fd(file->index_fd);
+	file->bytes = file->index_bytes = 0;
+	file->dirty = false;
+}
+
+/* CHANNEL_CPU, or CHANNEL_CPU_N where the size of files is limited. */
+int stream_names(const struct stream_file *s, uint64_t n, struct stream_names *ret)
+{
+	const struct stream_config *c = s->config;
+	int len;
+
+	if (c->tracefile_count)
+		n %= c->tracefile_count;
+	if (c->tracefile_size)
+		len = snprintf(ret->stream, sizeof(ret->stream), "%s_%u_%llu", c->channel, s->cpu,
+			       (unsigned long long)n);
+	else
+		len = snprintf(ret->stream, sizeof(ret->stream), "%s_%u", c->channel, s->cpu);
+	if (len > NAME_MAX - (int)strlen(".idx"))
+		return -ENAMETOOLONG;
+	snprintf(ret->index, sizeof(ret->index), "%s.idx", ret->stream);
+	return 0;
+}
+
+static int remove_file(struct disk *disk, int dir_fd, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || unlinkat(dir_fd, name, 0) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	disk->used -= MIN(disk->used, (uint64_t)st.st_size);
+	return 0;
+}
+
+/* The oldest of a stream's own files makes room: unlinked, so that whoever is
+ * reading it can finish. */
+static int make_room(const struct stream_file *s, const struct stream_names *names)
+{
+	const struct stream_config *c = s->config;
+	uint32_t count = c->tracefile_count;
+	int ret;
+
+	if (!c->tracefile_size || !count || s->number < count)
+		return 0;
+	ret = remove_file(c->disk, c->trace->index_fd, names->index);
+	return ret < 0 ? ret : remove_file(c->disk, c->trace->fd, names->stream);
+}
+
+static int sync_names(const struct tracedir *trace)
+{
+	int ret = disk_sync_dir(trace->fd);
+
+	return ret < 0 ? ret : disk_sync_dir(trace->index_fd);
+}
+
+static int file_create(struct stream_file *file, const struct tracedir *trace,
+		       const struct stream_names *names)
+{
+	struct index_header header = index_header_make();
+	int ret;
+
+	file->fd = tracedir_create_file(trace->fd, names->stream);
+	if (file->fd < 0)
+		return file->fd;
+	file->index_fd = tracedir_create_file(trace->index_fd, names->index);
+	ret = file->index_fd;
+	if (ret >= 0)
+		ret = append_bytes(file->index_fd, &header, sizeof(header), 0);
+	if (ret >= 0 && disk_syncs(trace->disk))
+		ret = sync_names(trace);
+	if (ret >= 0) {
+		trace->disk->used += sizeof(header);
+		file->index_bytes = sizeof(header);
+		file->bytes = 0;
+		return 0;
+	}
+	/* both or none: the next attempt makes them anew */
+	if (file->index_fd >= 0)
+		unlinkat(trace->index_fd, names->index, 0);
+	unlinkat(trace->fd, names->stream, 0);
+	stream_file_close(file);
+	return ret;
+}
+
+/* See to it that a file is open that may take @bytes more. */
+static int file_for(struct stream_file *s, uint64_t bytes)
+{
+	const struct stream_config *c = s->config;
+	struct stream_names names;
+	int ret;
+
+	if (s->fd >= 0 &&
+	    (!c->tracefile_size || !s->bytes || s->bytes + bytes <= c->tracefile_size))
+		return 0;
+	ret = stream_file_sync(s);
+	if (ret < 0)
+		return ret;
+	stream_file_close(s);
+	ret = stream_names(s, s->number, &names);
+	if (ret == 0)
+		ret = make_room(s, &names);
+	if (ret == 0)
+		ret = file_create(s, c->trace, &names);
+	if (ret == 0)
+		s->number++;
+	return ret;
+}
+
+int stream_file_add_index(struct stream_file *file, const struct packet_header *packet)
+{
+	struct index_entry entry = index_entry_make(file->bytes, packet);
+	int ret = append_bytes(file->index_fd, &entry, sizeof(entry), file->index_bytes);
+
+	if (ret == 0)
+		file->index_bytes += sizeof(entry);
+	else if (ftruncate(file->index_fd, (off_t)file->index_bytes) < 0)
+		return ret; /* the next entry is written over it */
+	return ret;
+}
+
+/* --- packets ---------------------------------------------------------------- */
+
+int stream_file_sync(struct stream_file *s)
+{
+	int ret;
+
+	if (!s->dirty || !disk_syncs(s->config->disk))
+		return 0;
+	ret = disk_sync_data(s->fd);
+	if (ret == 0)
+		ret = disk_sync_data(s->index_fd);
+	s->dirty = ret != 0;
+	return ret;
+}
+
+/* The packet at the end of the file gets its entry: on the disk it comes behind it. */
+static int add_entry(struct stream_file *s, const struct packet_header *header)
+{
+	bool at_once = s->config->disk->sync == SYNC_PACKET;
+	int ret = at_once ? disk_sync_data(s->fd) : 0;
+
+	if (ret == 0)
+		ret = stream_file_add_index(s, header);
+	if (ret == 0 && at_once) {
+		ret = disk_sync_data(s->index_fd);
+		if (ret < 0) /* written again with the packet */
+			s->index_bytes -= sizeof(struct index_entry);
+	}
+	return ret;
+}
+
+int stream_file_undo(struct stream_file *s)
+{
+	return ftruncate(s->fd, (off_t)s->bytes) < 0 ? -errno : 0;
+}
+
+/* What is at the end of the file is a packet now, if it gets its entry. */
+static int count_packet(struct stream_file *s, const struct packet_header *header)
+{
+	uint64_t bytes = header->packet_size / 8;
+	int ret = add_entry(s, header);
+
+	if (ret < 0) { /* no packet without its entry */
+		int undone = stream_file_undo(s);
+
+		return undone < 0 ? undone : ret;
+	}
+	s->dirty = s->config->disk->sync == SYNC_PERIOD;
+	s->bytes += bytes;
+	s->config->disk->used += bytes + sizeof(struct index_entry);
+	return 0;
+}
+
+/* A file that may take it, on a disk that may. */
+static int make_ready(struct stream_file *s, const struct packet_header *header)
+{
+	uint64_t bytes = header->packet_size / 8;
+	int ret = file_for(s, bytes);
+
+	if (ret < 0)
+		return ret;
+	return disk_room(s->config->disk, s->fd, bytes + sizeof(struct index_entry));
+}
+
+static struct append_packet as_append(const struct packet_header *header, const void *body,
+				      uint64_t body_bytes)
+{
+	return (struct append_packet){
+		.head = header,
+		.head_bytes = sizeof(*header),
+		.body = body,
+		.body_bytes = body_bytes,
+		.content_at = offsetof(struct packet_header, content_size),
+		.content_bytes = sizeof(header->content_size),
+	};
+}
+
+int stream_file_add(struct stream_file *s, const struct packet_header *header, const void *body,
+		    uint64_t body_bytes)
+{
+	struct append_packet packet = as_append(header, body, body_bytes);
+	int ret = make_ready(s, header);
+
+	if (ret == 0)
+		ret = append_packet(s->fd, s->bytes, &packet);
+	return ret < 0 ? ret : count_packet(s, header);
+}
+
+int stream_file_begin(struct stream_file *s, const struct packet_header *header)
+{
+	struct append_packet packet =
+		as_append(header, NULL, header->packet_size / 8 - sizeof(*header));
+	int ret = make_ready(s, header);
+
+	return ret < 0 ? ret : append_begin(s->fd, s->bytes, &packet);
+}
+
+int stream_file_body(struct stream_file *s, uint64_t at, const void *data, size_t len)
+{
+	return append_bytes(s->fd, data, len, s->bytes + sizeof(struct packet_header) + at);
+}
+
+int stream_file_sum(struct stream_file *s, const struct packet_header *header)
+{
+	uint32_t crc32c = header->crc32c;
+
+	return append_bytes(s->fd, &crc32c, sizeof(crc32c),
+			    s->bytes + offsetof(struct packet_header, crc32c));
+}
+
+int stream_file_finish(struct stream_file *s, const struct packet_header *header)
+{
+	struct append_packet packet = as_append(header, NULL, 0);
+	int ret = append_finish(s->fd, s->bytes, &packet);
+
+	return ret < 0 ? ret : count_packet(s, header);
+}

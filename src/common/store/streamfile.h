@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * streamfile.h - the files of one stream and their indexes: packets are put at the end
+ * so that whoever reads finds whole ones, each before its index entry; after a
+ * crash, what is whole is found again. Owned by a stream, of a consumer or of a relay;
+ * runs in its thread. The file is made with the first packet.
+ */
+#ifndef STORE_STREAMFILE_H
+#define STORE_STREAMFILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/tracedir.h"
+#include "trace/packet.h"
+
+/** What the streams of a ring set share. */
+struct stream_config {
+	const struct tracedir *trace;
+	struct disk *disk; /* the trace's */
+	char *channel;
+	uint32_t stream_class;
+	uint32_t first_instance;  /* CTF stream instance id of the first ring */
+	uint64_t tracefile_size;  /* bytes; 0: unlimited */
+	uint32_t tracefile_count; /* 0: unlimited */
+	struct uplink *link;	  /* the packets go to a relay and not to files; NULL: they don't */
+	struct spool *spool;	  /* by way of it; NULL: directly */
+};
+
+struct stream_file {
+	const struct stream_config *config;
+	uint32_t cpu;
+	int fd, index_fd; /* -1: not open */
+	bool dirty;	  /* holds what might not survive a loss of power */
+	uint64_t bytes, index_bytes;
+	uint64_t number; /* of the next file, where their size is limited */
+};
+
+/** @config outlives it. */
+void stream_file_init(struct stream_file *file, const struct stream_config *config, uint32_t cpu);
+void stream_file_close(struct stream_file *file);
+
+/** Append a packet with its index entry. Return: 0, or negative errno: nothing was appended. */
+int stream_file_add(struct stream_file *file, const struct packet_header *header, const void *body,
+		    uint64_t body_bytes) MUST_CHECK;
+/**
+ * stream_file_begin(), stream_file_body(), stream_file_finish() - the same in pieces, for a
+ * body that arrives bit by bit: until it is finished, readers find an empty packet.
+ * @at: bytes of the body before @data.
+ */
+int stream_file_begin(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
+int stream_file_body(struct stream_file *file, uint64_t at, const void *data,
+		     size_t len) MUST_CHECK;
+int stream_file_finish(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
+/** Before it is finished: the checksum, which was not known as it was begun. */
+int stream_file_sum(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
+/** Take back what was begun. Return: 0 or negative errno. */
+int stream_file_undo(struct stream_file *file) MUST_CHECK;
+
+/** Have it on the disk. Return: 0 or negative errno. */
+int stream_file_sync(struct stream_file *file) MUST_CHECK;
+
+/**
+ * stream_file_adopt() - go on behind the last whole packet of the files that are there.
+ * @ret_last: its header.
+ * @cut: bytes that were cut off are added.
+ * Return: 1: there is one; 0: there is none; negative errno.
+ */
+int stream_file_adopt(struct stream_file *file, struct packet_header *ret_last,
+		      uint64_t *cut) MUST_CHECK;
+
+/* Parts that streamfile.c and streamfile_adopt.c share. */
+
+/** Names of a stream's files. */
+struct stream_names {
+	char stream[256];
+	char index[264];
+};
+
+int stream_names(const struct stream_file *file, uint64_t number,
+		 struct stream_names *ret) MUST_CHECK;
+/** The entry of the packet that begins at file->bytes. */
+int stream_file_add_index(struct stream_file *file, const struct packet_header *packet) MUST_CHECK;
+
+#endif

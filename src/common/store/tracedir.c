@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "store/tracedir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/append.h"
+#include "base/dir.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "trace/metapacket.h"
+
+/* Copy the component at the front of @*path. Return: false at the end of the path. */
+static bool next_component(const char **path, char ret[NAME_MAX_BYTES + 1])
+{
+	size_t len = strcspn(*path, "/");
+
+	if (!**path)
+		return false;
+	snprintf(ret, NAME_MAX_BYTES + 1, "%.*s", (int)MIN(len, NAME_MAX_BYTES), *path);
+	*path += len;
+	if (**path == '/')
+		(*path)++;
+	return true;
+}
+
+int tracedir_check_path(const char *path, struct err *err)
+{
+	const char *rest = path;
+	char name[NAME_MAX_BYTES + 1];
+
+	if (strlen(path) > 1024)
+		return err_set(err, ERR_INVALID, "the path of a trace is too long");
+	while (next_component(&rest, name))
+		if (name_check(name))
+			return err_set(err, ERR_INVALID, "'%s' in the path of a trace %s", name,
+				       name_check(name));
+	return *path ? 0 : err_set(err, ERR_INVALID, "the path of a trace is empty");
+}
+
+static int open_dir(int at_fd, const char *name)
+{
+	int fd;
+
+	if (mkdirat(at_fd, name, 0750) < 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The names on the way survive a loss of power where the files are to. */
+static int open_path(int at_fd, const char *path, bool sync)
+{
+	AUTO_FD int fd = -1;
+	char name[NAME_MAX_BYTES + 1];
+
+	while (next_component(&path, name)) {
+		int next = open_dir(fd < 0 ? at_fd : fd, name);
+
+		int ret = next < 0 ? next : sync ? disk_sync_dir(fd < 0 ? at_fd : fd) : 0;
+
+		close_fd(fd);
+		fd = next;
+		if (ret < 0)
+			return ret;
+	}
+	return TAKE_FD(fd);
+}
+
+int tracedir_create_file(int dir_fd, const char *name)
+{
+	int fd = openat(dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int tracedir_open_file(int dir_fd, const char *name)
+{
+	AUTO_FD int fd = openat(dir_fd, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EINVAL;
+}
+
+/* What describes events has room of its own, ahead of what is written: a full disk can
+ * still take it. Only a favour: not every file system can. */
+static void reserve(struct tracedir *dir)
+{
+	uint64_t end = dir->metadata_bytes + DISK_METADATA_RESERVE;
+
+	if (dir->reserved_bytes >= dir->metadata_bytes + DISK_METADATA_RESERVE / 2)
+		return;
+	if (fallocate(dir->metadata_fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)end) == 0)
+		dir->reserved_bytes = end;
+}
+
+static int sync_names(const struct tracedir *dir, int output_fd)
+{
+	int ret = disk_sync_dir(dir->fd);
+
+	return ret < 0 ? ret : disk_sync_parent(output_fd);
+}
+
+/* What has a beginning says whose metadata it is. */
+static bool is_ours(const struct tracedir *dir)
+{
+	struct metapacket_header head;
+
+	return pread(dir->metadata_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	       memcmp(head.uuid, dir->uuid, sizeof(head.uuid)) == 0;
+}
+
+static int make_files(struct tracedir *dir, int output_fd, bool adopt)
+{
+	dir->fd = open_path(output_fd, dir->path, disk_syncs(dir->disk));
+	if (dir->fd < 0)
+		return dir->fd;
+	dir->index_fd = open_dir(dir->fd, "index");
+	if (dir->index_fd < 0)
+		return dir->index_fd;
+	dir->metadata_fd = adopt ? tracedir_open_file(dir->fd, "metadata") : -ENOENT;
+	/* an adopted one may not have got so far */
+	if (dir->metadata_fd == -ENOENT)
+		dir->metadata_fd = tracedir_create_file(dir->fd, "metadata");
+	if (dir->metadata_fd < 0)
+		return dir->metadata_fd;
+	if (!is_ours(dir))
+		return -EEXIST;
+	return disk_syncs(dir->disk) ? sync_names(dir, output_fd) : 0;
+}
+
+static struct tracedir *alloc(uint64_t id, const char *path, const uint8_t uuid[16],
+			      struct disk *disk)
+{
+	struct tracedir *dir = xalloc(sizeof(*dir));
+
+	list_init(&dir->node);
+	dir->id = id;
+	dir->path = xstrdup(path);
+	memcpy(dir->uuid, uuid, sizeof(dir->uuid));
+	dir->fd = dir->index_fd = dir->metadata_fd = -1;
+	dir->disk = disk;
+	return dir;
+}
+
+int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
+		 struct disk *disk, struct tracedir **ret, struct err *err)
+{
+	struct tracedir *dir = alloc(id, path, uuid, disk);
+	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, false);
+
+	if (result == -EEXIST)
+		err_set(err, ERR_OUTPUT, "%s/metadata exists: there is a trace already", path);
+	else if (result < 0)
+		err_errno(err, ERR_OUTPUT, -result, "can't make the trace directory '%s'", path);
+	if (result < 0) {
+		tracedir_free(dir);
+		return err->code;
+	}
+	reserve(dir);
+	*ret = dir;
+	return 0;
+}
+
+static int cut(struct tracedir *dir, uint64_t metadata_bytes, bool behind)
+{
+	struct stat st;
+
+	if (dir->metadata_fd < 0)
+		return 0;
+	if (fstat(dir->metadata_fd, &st) < 0)
+		return -errno;
+	if ((uint64_t)st.st_size < metadata_bytes && !behind)
+		return -ENODATA;
+	metadata_bytes = MIN((uint64_t)st.st_size, metadata_bytes);
+	if (ftruncate(dir->metadata_fd, (off_t)metadata_bytes) < 0)
+		return -errno;
+	dir->metadata_bytes = metadata_bytes;
+	dir->reserved_bytes = 0; /* cut off as well */
+	reserve(dir);
+	return 0;
+}
+
+int tracedir_cut(struct tracedir *dir, uint64_t metadata_bytes)
+{
+	return cut(dir, metadata_bytes, false);
+}
+
+int tracedir_cut_behind(struct tracedir *dir, uint64_t metadata_bytes)
+{
+	return cut(dir, metadata_bytes, true);
+}
+
+static int adopt(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
+		 uint64_t metadata_bytes, bool behind, struct disk *disk, struct tracedir **ret,
+		 struct err *err)
+{
+	struct tracedir *dir = alloc(id, path, uuid, disk);
+	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, true);
+
+	if (result == 0)
+		result = cut(dir, metadata_bytes, behind);
+	if (result < 0) {
+		dir->metadata_fd = close_fd(dir->metadata_fd); /* left as it is */
+		tracedir_free(dir);
+		if (result == -EEXIST)
+			return err_set(err, ERR_OUTPUT, "there is another trace in '%s'", path);
+		return err_errno(err, ERR_OUTPUT, -result, "can't go on with the trace '%s'", path);
+	}
+	*ret = dir;
+	return 0;
+}
+
+int tracedir_adopt(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
+		   uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
+		   struct err *err)
+{
+	return adopt(id, output_fd, path, uuid, metadata_bytes, false, disk, ret, err);
+}
+
+int tracedir_adopt_behind(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
+			  uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
+			  struct err *err)
+{
+	return adopt(id, output_fd, path, uuid, metadata_bytes, true, disk, ret, err);
+}
+
+void tracedir_release(struct tracedir *dir)
+{
+	if (dir->metadata_fd >= 0)
+		(void)!ftruncate(dir->metadata_fd, (off_t)dir->metadata_bytes);
+}
+
+struct tracedir *tracedir_free(struct tracedir *dir)
+{
+	if (!dir)
+		return NULL;
+	list_remove(&dir->node);
+	tracedir_release(dir);
+	close_fd(dir->metadata_fd);
+	close_fd(dir->index_fd);
+	close_fd(dir->fd);
+	free(dir->path);
+	free(dir);
+	return NULL;
+}
+
+/* Empty lines before the text, so that the next packet's header is in one page. */
+static uint32_t padding_of(uint64_t end)
+{
+	uint64_t left = APPEND_PAGE - end % APPEND_PAGE;
+
+	return left < sizeof(struct metapacket_header) ? (uint32_t)left : 0;
+}
+
+int tracedir_append(struct tracedir *dir, const void *text, uint32_t len)
+{
+	const uint32_t fixed = sizeof(struct metapacket_header) + METAPACKET_TRAILER_BYTES;
+	uint32_t pad = padding_of(dir->metadata_bytes + fixed + len);
+	uint32_t bytes = pad + len + METAPACKET_TRAILER_BYTES;
+	struct metapacket_header head = metapacket_header_make(dir->uuid, bytes);
+	char *body AUTO_FREE = NULL;
+	struct append_packet packet = {
+		.head = &head,
+		.head_bytes = sizeof(head),
+		.body_bytes = bytes,
+		.content_at = offsetof(struct metapacket_header, content_size),
+		.content_bytes = sizeof(head.content_size),
+		.head_first = true,
+	};
+	int ret;
+
+	if (dir->metadata_fd < 0 || !len)
+		return 0;
+	packet.body = body = xalloc(bytes);
+	memset(body, '\n', pad);
+	memcpy(body + pad, text, len);
+	metapacket_trailer_make(body, pad + len, body + pad + len);
+	ret = append_packet(dir->metadata_fd, dir->metadata_bytes, &packet);
+	if (ret == 0 && disk_syncs(dir->disk))
+		ret = disk_sync_data(dir->metadata_fd);
+	if (ret < 0) { /* with the torn end, the room behind it was cut off */
+		dir->reserved_bytes = 0;
+		return ret;
+	}
+	dir->metadata_bytes += sizeof(head) + bytes;
+	dir->disk->used += sizeof(head) + bytes;
+	reserve(dir);
+	return 0;
+}
+
+/* With the empty lines before it, which it gets nowhere else then: what they are for, they
+ * do there, too. */
+int tracedir_text(const struct tracedir *dir, uint64_t at, char **ret, uint32_t *ret_len)
+{
+	const uint32_t fixed = sizeof(struct metapacket_header) + METAPACKET_TRAILER_BYTES;
+	struct metapacket_header head;
+	AUTO_FREE char *text = NULL;
+	uint64_t bytes;
+
+	if (pread(dir->metadata_fd, &head, sizeof(head), (off_t)at) != (ssize_t)sizeof(head))
+		return -EIO;
+	bytes = head.content_size / 8;
+	if (head.magic != METAPACKET_MAGIC || bytes <= fixed || bytes > dir->metadata_bytes - at)
+		return -EIO;
+	bytes -= fixed;
+	text = xalloc(bytes);
+	if (pread(dir->metadata_fd, text, bytes, (off_t)(at + sizeof(head))) != (ssize_t)bytes)
+		return -EIO;
+	*ret = TAKE(text);
+	*ret_len = (uint32_t)bytes;
+	return 0;
+}
+
+void tracedir_remove(struct tracedir *dir, int output_fd)
+{
+	AUTO_FREE char *path = xstrdup(dir->path);
+	char *slash;
+
+	if (dir->fd < 0)
+		return;
+	unlinkat(dir->fd, "metadata", 0);
+	unlinkat(dir->fd, "index", AT_REMOVEDIR);
+	while (unlinkat(output_fd, path, AT_REMOVEDIR) == 0 && (slash = strrchr(path, '/')))
+		*slash = '\0';
+}
+
+static uint64_t measure_dir(int dir_fd)
+{
+	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
+	struct dirent *entry;
+	uint64_t bytes = 0;
+	struct stat st;
+
+	while ((entry = dir_next(dir)))
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	return bytes;
+}
+
+uint64_t tracedir_measure(const struct tracedir *dir)
+{
+	return dir->fd < 0 ? 0 : measure_dir(dir->fd) + measure_dir(dir->index_fd);
+}
+
+bool tracedir_is_gone(const struct tracedir *dir)
+{
+	struct stat st;
+
+	return dir->fd >= 0 && fstat(dir->fd, &st) == 0 && st.st_nlink == 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * tracedir.h - one CTF trace on disk: its directory, index/ and the metadata
+ * file. Owned and used by the worker of its output, as the output's user. Every
+ * name is opened beneath the output's descriptor one component at a time,
+ * follows no link and never replaces a file that was there.
+ */
+#ifndef STORE_TRACEDIR_H
+#define STORE_TRACEDIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "store/disk.h"
+
+struct tracedir {
+	struct list_node node;
+	uint64_t id;
+	uint8_t uuid[16];
+	char *path;		       /* relative to the output; for messages */
+	int fd, index_fd, metadata_fd; /* -1: the output has no directory */
+	uint64_t metadata_bytes;
+	uint64_t sent_bytes; /* of these, such as a relay has that gets all from here */
+	uint64_t reserved_bytes; /* of the metadata file, as far as it has room of its own */
+	struct disk *disk;	 /* the worker's */
+};
+
+/** Is @path relative, without "." and "..", all components good names? */
+int tracedir_check_path(const char *path, struct err *err);
+
+/**
+ * tracedir_new() - make the directories that are missing and an empty metadata file.
+ * @disk: outlives it.
+ * @output_fd: the output's directory; -1: none, the trace is only counted.
+ * @path: checked.
+ */
+int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
+		 struct disk *disk, struct tracedir **ret, struct err *err);
+/**
+ * tracedir_adopt() - go on with one that is there.
+ * @metadata_bytes: what was acknowledged of its metadata; the rest is cut off.
+ */
+int tracedir_adopt(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
+		   uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
+		   struct err *err);
+/** Cut the metadata: what follows was never acknowledged. Return: 0 or negative errno. */
+int tracedir_cut(struct tracedir *dir, uint64_t metadata_bytes) MUST_CHECK;
+/** The same two where there may be less: metadata_bytes of the trace says how much. */
+int tracedir_adopt_behind(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
+			  uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
+			  struct err *err);
+int tracedir_cut_behind(struct tracedir *dir, uint64_t metadata_bytes) MUST_CHECK;
+/** Give back what was reserved for metadata: there will be no more. */
+void tracedir_release(struct tracedir *dir);
+struct tracedir *tracedir_free(struct tracedir *dir);
+/** Bytes of its files. */
+uint64_t tracedir_measure(const struct tracedir *dir);
+
+/** Append TSDL text as one packet. Return: 0, or negative errno: nothing was appended. */
+int tracedir_append(struct tracedir *dir, const void *text, uint32_t len) MUST_CHECK;
+/**
+ * tracedir_text() - the text of the metadata packet at @at: appended elsewhere at the same place
+ * it makes the same bytes.
+ * @ret: allocated.
+ * Return: 0 or negative errno.
+ */
+int tracedir_text(const struct tracedir *dir, uint64_t at, char **ret,
+		  uint32_t *ret_len) MUST_CHECK;
+
+/** Remove its files of metadata and its directories, as far as nothing else is in them. */
+void tracedir_remove(struct tracedir *dir, int output_fd);
+
+/** Open one that is there, a plain file and no link. Return: descriptor or negative errno. */
+int tracedir_open_file(int dir_fd, const char *name) MUST_CHECK;
+
+/** Has somebody removed the trace's directory? What is written then, nobody finds. */
+bool tracedir_is_gone(const struct tracedir *dir);
+
+/** Make a file in a directory of the trace. Return: descriptor or negative errno. */
+int tracedir_create_file(int dir_fd, const char *name) MUST_CHECK;
+
+#endif

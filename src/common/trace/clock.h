@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * clock.h - the clock of traces: which one, how fast it runs, and where its zero
+ * is on the calendar. Kept by ltt-sessiond; one thread.
+ *
+ * The CPU's counter is used where the kernel itself trusts it for timekeeping;
+ * else CLOCK_MONOTONIC. The counter's frequency is the kernel's own where it
+ * tells it, or measured; `source` says which, in words that go into the trace.
+ */
+#ifndef TRACE_CLOCK_H
+#define TRACE_CLOCK_H
+
+#include <stdint.h>
+
+#include "ltt_ring.h"
+
+/** One instant on the three clocks, taken as close together as can be. */
+struct clock_sample {
+	uint64_t cycles; /* of the trace clock: its own unit */
+	uint64_t raw_ns; /* CLOCK_MONOTONIC_RAW */
+	uint64_t real_ns;
+	uint64_t width_ns; /* the readings lie within this */
+};
+
+struct trace_clock {
+	enum ltt_clock_kind kind;
+	uint64_t known_hz; /* for certain; 0: still to be measured */
+	char source[96];   /* of the frequency, for people */
+	struct clock_sample first;
+};
+
+/** What a trace says about its clock. */
+struct clock_facts {
+	enum ltt_clock_kind kind;
+	uint64_t freq_hz;
+	uint64_t precision; /* cycles */
+	uint64_t offset_s;  /* since the Epoch, of the clock's zero; and */
+	uint64_t offset;    /* cycles more */
+	char source[96];
+	char uuid[40]; /* this boot's id; empty: unknown */
+};
+
+/** Choose: LTT_CLOCK=monotonic in the environment asks for CLOCK_MONOTONIC. */
+void clock_init(struct trace_clock *clock);
+/** What is known now: a measured frequency gets better with time. */
+void clock_facts(struct trace_clock *clock, struct clock_facts *ret);
+/** Its frequency, as well as it is known now. */
+uint64_t clock_hz(struct trace_clock *clock);
+
+/** Pure parts, for tests. */
+uint64_t clock_measure_hz(const struct clock_sample *from, const struct clock_sample *to);
+void clock_offset(uint64_t cycles, uint64_t real_ns, uint64_t freq_hz, uint64_t *ret_s,
+		  uint64_t *ret_cycles);
+
+#endif

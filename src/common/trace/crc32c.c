@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A register of the sum is a polynomial over bits, lowest degree first; feeding
+ * zeros to it is linear, so that a table per byte of the register tells what
+ * any number of zeros makes of it.
+ *
+ * The instruction takes eight bytes a cycle but needs three cycles for its answer:
+ * three parts of a block are summed side by side, and the sums joined by
+ * such tables.
+ */
+#include "crc32c.h"
+
+#include <string.h>
+
+#define POLY 0x82f63b78u /* 0x1edc6f41, bits reversed */
+#define PART 1024u	 /* bytes; of the three side by side */
+
+/* tables[k][b]: what k further zero bytes make of the lowest byte b */
+static uint32_t tables[8][256];
+
+static void make_tables(void)
+{
+	for (uint32_t b = 0; b < 256; b++) {
+		uint32_t v = b;
+
+		for (int bit = 0; bit < 8; bit++)
+			v = v >> 1 ^ (v & 1 ? POLY : 0);
+		tables[0][b] = v;
+	}
+	for (int k = 1; k < 8; k++)
+		for (uint32_t b = 0; b < 256; b++)
+			tables[k][b] = tables[k - 1][b] >> 8 ^ tables[0][tables[k - 1][b] & 255];
+}
+
+static uint32_t update_by_table(uint32_t v, const uint8_t *p, size_t len)
+{
+	for (; len >= 8; p += 8, len -= 8) {
+		v ^= (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+		     (uint32_t)p[3] << 24;
+		v = tables[7][v & 255] ^ tables[6][v >> 8 & 255] ^ tables[5][v >> 16 & 255] ^
+		    tables[4][v >> 24] ^ tables[3][p[4]] ^ tables[2][p[5]] ^ tables[1][p[6]] ^
+		    tables[0][p[7]];
+	}
+	for (; len; p++, len--)
+		v = v >> 8 ^ tables[0][(v ^ *p) & 255];
+	return v;
+}
+
+uint32_t crc32c_by_table(uint32_t crc, const void *data, size_t len)
+{
+	return ~update_by_table(~crc, data, len);
+}
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#define MACHINE __attribute__((target("sse4.2")))
+#define step8(v, word) _mm_crc32_u64(v, word)
+#define step1(v, byte) _mm_crc32_u8(v, byte)
+
+static int has_instruction(void)
+{
+	__builtin_cpu_init();
+	return __builtin_cpu_supports("sse4.2");
+}
+#else
+#include <sys/auxv.h>
+#define HWCAP_CRC (1ul << 7)
+#define MACHINE
+#define step8(v, word) step_word(v, word)
+#define step1(v, byte) step_byte(v, byte)
+
+/* as assembler: not every compiler has the intrinsics without an option */
+static inline uint64_t step_word(uint64_t v, uint64_t word)
+{
+	__asm__(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r"(v) : "r"(word));
+	return v;
+}
+
+static inline uint32_t step_byte(uint32_t v, uint8_t byte)
+{
+	__asm__(".arch_extension crc\n\tcrc32cb %w0, %w0, %w1" : "+r"(v) : "r"((uint32_t)byte));
+	return v;
+}
+
+static int has_instruction(void)
+{
+	return (getauxval(AT_HWCAP) & HWCAP_CRC) != 0;
+}
+#endif
+
+/* far[k][b]: what PART zero bytes make of byte k of a register, if it is b */
+static uint32_t far[4][256];
+
+static inline uint64_t word_at(const uint8_t *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+static uint32_t shift_by_part(uint32_t v)
+{
+	return far[0][v & 255] ^ far[1][v >> 8 & 255] ^ far[2][v >> 16 & 255] ^ far[3][v >> 24];
+}
+
+MACHINE static uint32_t update_block(uint64_t v, const uint8_t *p)
+{
+	uint64_t second = 0, third = 0;
+
+	for (size_t i = 0; i < PART; i += 8) {
+		v = step8(v, word_at(p + i));
+		second = step8(second, word_at(p + PART + i));
+		third = step8(third, word_at(p + 2 * PART + i));
+	}
+	return shift_by_part(shift_by_part((uint32_t)v) ^ (uint32_t)second) ^ (uint32_t)third;
+}
+
+MACHINE static uint32_t update_by_machine(uint32_t v, const uint8_t *p, size_t len)
+{
+	for (; len >= 3 * PART; p += 3 * PART, len -= 3 * PART)
+		v = update_block(v, p);
+	for (; len >= 8; p += 8, len -= 8)
+		v = (uint32_t)step8(v, word_at(p));
+	for (; len; p++, len--)
+		v = step1(v, *p);
+	return v;
+}
+
+static void make_far(void)
+{
+	static const uint8_t zeros[PART];
+
+	for (uint32_t k = 0; k < 4; k++)
+		for (uint32_t b = 0; b < 256; b++)
+			far[k][b] = update_by_machine(b << 8 * k, zeros, PART);
+}
+
+static int use_machine;
+
+/* Before main(), so that no thread ever meets half a table. */
+__attribute__((constructor)) static void make_all(void)
+{
+	make_tables();
+	use_machine = has_instruction();
+	if (use_machine)
+		make_far();
+}
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t len)
+{
+	return use_machine ? ~update_by_machine(~crc, data, len) : crc32c_by_table(crc, data, len);
+}
+
+#else
+
+__attribute__((constructor)) static void make_all(void)
+{
+	make_tables();
+}
+
+uint32_t crc32c(uint32_t crc, const void *data, size_t len)
+{
+	return crc32c_by_table(crc, data, len);
+}
+
+#endif

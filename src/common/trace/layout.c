@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "layout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct layout *layout_new(uint32_t max_fields, uint32_t max_labels, size_t text_bytes)
+{
+	size_t fields = max_fields * sizeof(struct layout_field);
+	size_t labels = max_labels * sizeof(struct layout_label);
+	struct layout *layout = calloc(1, sizeof(*layout) + fields + labels + text_bytes);
+
+	if (!layout)
+		return NULL;
+	layout->max_fields = max_fields;
+	layout->max_labels = max_labels;
+	layout->text_cap = text_bytes;
+	layout->fields = (struct layout_field *)(layout + 1);
+	layout->labels = (struct layout_label *)((char *)layout->fields + fields);
+	layout->text = (char *)layout->labels + labels;
+	return layout;
+}
+
+struct layout *layout_free(struct layout *layout)
+{
+	free(layout);
+	return NULL;
+}
+
+static const char *copy_text(struct layout *layout, const char *text)
+{
+	size_t len = strlen(text) + 1;
+	char *at = layout->text + layout->text_len;
+
+	if (len > layout->text_cap - layout->text_len)
+		return NULL;
+	memcpy(at, text, len);
+	layout->text_len += len;
+	return at;
+}
+
+bool layout_add_field(struct layout *layout, const struct layout_field *field)
+{
+	struct layout_field *f = &layout->fields[layout->nr_fields];
+
+	if (layout->nr_fields == layout->max_fields)
+		return false;
+	*f = *field;
+	f->labels = NULL;
+	f->nr_labels = 0;
+	f->name = copy_text(layout, field->name);
+	if (!f->name)
+		return false;
+	layout->nr_fields++;
+	return true;
+}
+
+bool layout_add_label(struct layout *layout, const char *text, int64_t first, int64_t last)
+{
+	struct layout_label *label = &layout->labels[layout->nr_labels];
+	struct layout_field *f;
+
+	if (layout->nr_labels == layout->max_labels || layout->nr_fields == 0)
+		return false;
+	f = &layout->fields[layout->nr_fields - 1];
+	label->first = first;
+	label->last = last;
+	label->text = copy_text(layout, text);
+	if (!label->text)
+		return false;
+	if (f->nr_labels++ == 0)
+		f->labels = label;
+	layout->nr_labels++;
+	return true;
+}
+
+static bool is_int_size(unsigned int bits)
+{
+	return bits == 8 || bits == 16 || bits == 32 || bits == 64;
+}
+
+static bool is_float_size(unsigned int bits)
+{
+	return bits == 32 || bits == 64;
+}
+
+static const char *check_element(const struct layout_field *f)
+{
+	if (f->flags & LAYOUT_TEXT)
+		return f->size_bits == 8 && !(f->flags & LAYOUT_FLOAT_ELEM) ?
+			       NULL :
+			       "text of elements that are no bytes";
+	if (f->flags & LAYOUT_FLOAT_ELEM)
+		return is_float_size(f->size_bits) ? NULL : "floats of an unknown size";
+	return is_int_size(f->size_bits) ? NULL : "integers of an unknown size";
+}
+
+static const char *check_enum(const struct layout_field *f)
+{
+	if (!is_int_size(f->size_bits))
+		return "an enumeration of an unknown size";
+	for (uint32_t i = 0; i < f->nr_labels; i++) {
+		const struct layout_label *l = &f->labels[i];
+
+		if (f->flags & LAYOUT_SIGNED ? l->first > l->last :
+					       (uint64_t)l->first > (uint64_t)l->last)
+			return "an enumeration with a range that ends before it begins";
+	}
+	return NULL;
+}
+
+static const char *check_field(const struct layout_field *f)
+{
+	if (f->base != 0 && f->base != 2 && f->base != 8 && f->base != 10 && f->base != 16)
+		return "a number base that is none of 2, 8, 10 and 16";
+	if (f->flags & ~(uint32_t)LAYOUT_ALL_FLAGS)
+		return "unknown flags";
+	if (f->nr_labels && f->kind != LAYOUT_ENUM)
+		return "labels on a field that is no enumeration";
+	switch (f->kind) {
+	case LAYOUT_INT:
+		return is_int_size(f->size_bits) ? NULL : "an integer of an unknown size";
+	case LAYOUT_FLOAT:
+		return is_float_size(f->size_bits) ? NULL : "a float of an unknown size";
+	case LAYOUT_STRING:
+		return NULL;
+	case LAYOUT_ENUM:
+		return check_enum(f);
+	case LAYOUT_ARRAY:
+		if ((uint64_t)f->count * f->size_bits / 8 > LAYOUT_MAX_PAYLOAD)
+			return "an array that fits in no event";
+		return check_element(f);
+	case LAYOUT_SEQUENCE:
+		if (!is_int_size(f->length_bits))
+			return "a sequence whose length has an unknown size";
+		return check_element(f);
+	}
+	return "a field of an unknown kind";
+}
+
+const char *layout_check(const struct layout *layout)
+{
+	for (uint32_t i = 0; i < layout->nr_fields; i++) {
+		const char *why = check_field(&layout->fields[i]);
+
+		if (why)
+			return why;
+	}
+	return NULL;
+}
+
+static const char *element_type(const struct layout_field *f)
+{
+	return f->flags & LAYOUT_FLOAT_ELEM ? "float" : "integer";
+}
+
+void layout_field_type(const struct layout_field *f, char *buf, size_t len)
+{
+	switch (f->kind) {
+	case LAYOUT_INT:
+		snprintf(buf, len, "integer");
+		return;
+	case LAYOUT_FLOAT:
+		snprintf(buf, len, "float");
+		return;
+	case LAYOUT_STRING:
+		snprintf(buf, len, "string");
+		return;
+	case LAYOUT_ENUM:
+		snprintf(buf, len, "enum");
+		return;
+	}
+	if (f->flags & LAYOUT_TEXT)
+		snprintf(buf, len, "string");
+	else if (f->kind == LAYOUT_ARRAY)
+		snprintf(buf, len, "array of %u %s%s", f->count, element_type(f),
+			 f->count == 1 ? "" : "s");
+	else
+		snprintf(buf, len, "sequence of %ss", element_type(f));
+}

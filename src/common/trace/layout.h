@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * layout.h - what an event records: its fields, in payload order. Plain data in
+ * one block of memory, owned by whoever made it; no thread, no descriptor.
+ * Numbers of kinds and flags are those of include/ltt/site.h.
+ */
+#ifndef TRACE_LAYOUT_H
+#define TRACE_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+
+enum layout_kind {
+	LAYOUT_INT = 1,
+	LAYOUT_FLOAT = 2,
+	LAYOUT_STRING = 3,
+	LAYOUT_ARRAY = 4,
+	LAYOUT_SEQUENCE = 5,
+	LAYOUT_ENUM = 6,
+};
+
+enum layout_flags {
+	LAYOUT_SIGNED = 1,
+	LAYOUT_BIG_ENDIAN = 2,
+	LAYOUT_TEXT = 4,    /* array or sequence of UTF-8 bytes */
+	LAYOUT_NOWRITE = 8, /* for filters only: never recorded */
+	LAYOUT_FLOAT_ELEM = 16,
+	LAYOUT_ALL_FLAGS = 31,
+};
+
+#define LAYOUT_MAX_FIELDS 1024u
+#define LAYOUT_MAX_LABELS 4096u /* of one enumeration */
+#define LAYOUT_MAX_PAYLOAD 65536u
+
+struct layout_label {
+	const char *text;
+	int64_t first, last; /* inclusive; of an unsigned field: the same bits */
+};
+
+struct layout_field {
+	const char *name;
+	uint8_t kind;
+	uint8_t size_bits;
+	uint8_t length_bits; /* of a sequence's length */
+	uint8_t base;
+	uint32_t flags;
+	uint32_t count; /* of an array */
+	const struct layout_label *labels;
+	uint32_t nr_labels;
+};
+
+/** struct layout - made by layout_new(), filled by the two functions behind it. */
+struct layout {
+	uint32_t nr_fields;
+	uint32_t nr_labels; /* of all fields together, so far */
+	uint32_t max_fields, max_labels;
+	size_t text_len, text_cap;
+	struct layout_field *fields;
+	struct layout_label *labels;
+	char *text;
+};
+
+/** Return: an empty layout with room for so much; NULL: no memory. */
+struct layout *layout_new(uint32_t max_fields, uint32_t max_labels, size_t text_bytes);
+struct layout *layout_free(struct layout *layout);
+/** Append a field (name and labels are set by these functions) or a label of the
+ *  last field. Texts are copied. Return: false where the room is used up. */
+bool layout_add_field(struct layout *layout, const struct layout_field *field);
+bool layout_add_label(struct layout *layout, const char *text, int64_t first, int64_t last);
+
+/** Could such a layout be recorded and described? Return: NULL, or what is wrong. */
+const char *layout_check(const struct layout *layout);
+
+/** "integer", "string", "array of 3 integers", ... for people. */
+void layout_field_type(const struct layout_field *field, char *buf, size_t len);
+
+#endif

@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "metadata.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+/* One growing text; errors show at text_end(). */
+struct text {
+	FILE *file;
+	char *data;
+	size_t len;
+};
+
+static bool text_begin(struct text *text)
+{
+	text->data = NULL;
+	text->file = open_memstream(&text->data, &text->len);
+	return text->file != NULL;
+}
+
+static char *text_end(struct text *text)
+{
+	bool failed = ferror(text->file);
+
+	if (fclose(text->file) != 0 || failed) {
+		free(text->data);
+		return NULL;
+	}
+	return text->data;
+}
+
+/* A string literal. Bytes of UTF-8 pass; control bytes become octal escapes. */
+static void put_string(FILE *f, const char *s)
+{
+	fputc('"', f);
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\')
+			fprintf(f, "\\%c", c);
+		else if (c < ' ' || c == 0x7f)
+			fprintf(f, "\\%03o", c);
+		else
+			fputc(c, f);
+	}
+	fputc('"', f);
+}
+
+void metadata_identifier(const char *name, char *buf, size_t len)
+{
+	size_t n = 0;
+
+	if (len < 2)
+		return;
+	buf[n++] = '_';
+	for (; *name && n < len - 1; name++)
+		buf[n++] = isalnum((unsigned char)*name) && !((unsigned char)*name & 0x80) ? *name :
+											     '_';
+	buf[n] = '\0';
+}
+
+void metadata_datetime(uint64_t real_ns, char *buf, size_t len)
+{
+	time_t s = (time_t)(real_ns / 1000000000);
+	struct tm tm;
+
+	if (!localtime_r(&s, &tm) || strftime(buf, len, "%Y%m%dT%H%M%S%z", &tm) == 0)
+		buf[0] = '\0';
+}
+
+/* --- the head ------------------------------------------------------------- */
+
+static void put_scalars(FILE *f)
+{
+	for (unsigned int bits = 8; bits <= 64; bits *= 2)
+		fprintf(f,
+			"typealias integer { size = %u; align = 8; signed = false; } := uint%u_t;\n",
+			bits, bits);
+	/* align = 1: in an event header it follows 5 + 27 bits; its struct must
+	 * not begin at a byte of its own */
+	fprintf(f, "typealias integer { size = 16; align = 1; signed = false; } := uint16_bits_t;\n"
+		   "typealias integer { size = 5; align = 1; signed = false; } := uint5_t;\n\n");
+}
+
+static void put_trace(FILE *f, const uint8_t *uuid)
+{
+	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
+	for (int i = 0; i < 16; i++)
+		fprintf(f, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
+	fprintf(f, "\";\n\tbyte_order = le;\n"
+		   "\tpacket.header := struct {\n"
+		   "\t\tuint32_t magic;\n"
+		   "\t\tuint8_t uuid[16];\n"
+		   "\t\tuint32_t stream_id;\n"
+		   "\t\tuint64_t stream_instance_id;\n"
+		   "\t};\n};\n\n");
+}
+
+static void put_env_string(FILE *f, const char *name, const char *value)
+{
+	fprintf(f, "\t%s = ", name);
+	put_string(f, value);
+	fprintf(f, ";\n");
+}
+
+static void put_env_instant(FILE *f, const char *name, uint64_t real_ns)
+{
+	char when[32];
+
+	metadata_datetime(real_ns, when, sizeof(when));
+	put_env_string(f, name, when);
+}
+
+static void put_kernel(FILE *f, const struct metadata_kernel *k)
+{
+	put_env_string(f, "sysname", "Linux");
+	put_env_string(f, "kernel_release", k->release);
+	put_env_string(f, "kernel_version", k->version);
+}
+
+static void put_owner(FILE *f, const struct metadata_trace *t)
+{
+	put_env_string(f, "tracer_buffering_scheme", t->process ? "pid" : "uid");
+	fprintf(f, "\ttracer_buffering_id = %u;\n\tarchitecture_bit_width = 64;\n",
+		t->process ? t->process->pid : t->uid);
+}
+
+static void put_env(FILE *f, const struct metadata_trace *t)
+{
+	unsigned int major = 0, minor = 0, patch = 0;
+	const struct metadata_process *p = t->process;
+
+	sscanf(LTT_VERSION, "%u.%u.%u", &major, &minor, &patch);
+	fprintf(f, "env {\n");
+	put_env_string(f, "domain", t->kernel ? "kernel" : "ust");
+	put_env_string(f, "tracer_name", "ltt");
+	fprintf(f, "\ttracer_major = %u;\n\ttracer_minor = %u;\n\ttracer_patchlevel = %u;\n", major,
+		minor, patch);
+	if (t->kernel)
+		put_kernel(f, t->kernel);
+	else
+		put_owner(f, t);
+	put_env_string(f, "trace_name", t->session);
+	put_env_instant(f, "trace_creation_datetime", t->created_ns);
+	put_env_string(f, "hostname", t->hostname);
+	if (p) {
+		fprintf(f, "\tvpid = %u;\n", p->pid);
+		put_env_string(f, "procname", p->name);
+		put_env_instant(f, "vpid_datetime", p->start_ns);
+	}
+	fprintf(f, "};\n\n");
+}
+
+static const char *clock_name(const struct clock_facts *c)
+{
+	if (c->kind == LTT_CLOCK_MONOTONIC)
+		return "monotonic";
+#if defined(__aarch64__)
+	return "cntvct";
+#else
+	return "tsc";
+#endif
+}
+
+static void put_clock(FILE *f, const struct clock_facts *c)
+{
+	const char *name = clock_name(c);
+
+	fprintf(f, "clock {\n\tname = \"%s\";\n", name);
+	if (c->uuid[0])
+		fprintf(f, "\tuuid = \"%s\";\n", c->uuid);
+	put_env_string(f, "description", c->source);
+	fprintf(f,
+		"\tfreq = %" PRIu64 ";\n\tprecision = %" PRIu64 ";\n"
+		"\toffset_s = %" PRIu64 ";\n\toffset = %" PRIu64 ";\n};\n\n",
+		c->freq_hz, c->precision, c->offset_s, c->offset);
+	for (unsigned int bits = 27; bits <= 64; bits += 37)
+		fprintf(f,
+			"typealias integer { size = %u; align = %u; signed = false; "
+			"map = clock.%s.value; } := uint%u_clock_t;\n",
+			bits, bits == 64 ? 8 : 1, name, bits);
+}
+
+/* As struct packet_header (packet.h) and the record headers (abi/ltt_ring.h). */
+static void put_contexts(FILE *f)
+{
+	fprintf(f, "\nstruct packet_context {\n"
+		   "\tuint64_clock_t timestamp_begin;\n"
+		   "\tuint64_clock_t timestamp_end;\n"
+		   "\tuint64_t content_size;\n"
+		   "\tuint64_t packet_size;\n"
+		   "\tuint64_t packet_seq_num;\n"
+		   "\tuint64_t events_discarded; /* sum of the causes below */\n"
+		   "\tuint32_t cpu_id;\n"
+		   "\tuint64_t stream_pos; /* bytes of this stream before the packet */\n"
+		   "\tuint64_t events_recorded; /* in this stream up to the packet's end */\n"
+		   "\tuint64_t lost_full; /* the buffer was full */\n"
+		   "\tuint64_t lost_size; /* larger than the buffer takes */\n"
+		   "\tuint64_t lost_busy; /* no buffer could be written */\n"
+		   "\tuint64_t lost_output; /* could not be written to the output */\n"
+		   "\tuint32_t crc32c; /* of the packet, with this field as 0 */\n"
+		   "};\n\n"
+		   "struct event_header {\n"
+		   "\tenum : uint5_t { compact = 0 ... 29, wide = 30, extended = 31 } id;\n"
+		   "\tvariant <id> {\n"
+		   "\t\tstruct { uint27_clock_t timestamp; } compact;\n"
+		   "\t\tstruct { uint27_clock_t timestamp; uint16_bits_t id; } wide;\n"
+		   "\t\tstruct { uint32_t id; uint64_clock_t timestamp; } extended;\n"
+		   "\t} v;\n"
+		   "} align(8);\n\n");
+}
+
+char *metadata_head(const struct metadata_trace *trace)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	fprintf(text.file, "/* CTF 1.8 */\n\n");
+	put_scalars(text.file);
+	put_trace(text.file, trace->uuid);
+	put_env(text.file, trace);
+	put_clock(text.file, trace->clock);
+	put_contexts(text.file);
+	return text_end(&text);
+}
+
+/* --- streams and events ------------------------------------------------------ */
+
+static void put_integer(FILE *f, const struct layout_field *field)
+{
+	fprintf(f, "integer { size = %u; align = 8; signed = %s; encoding = %s; base = %u;%s }",
+		field->size_bits, field->flags & LAYOUT_SIGNED ? "true" : "false",
+		field->flags & LAYOUT_TEXT ? "UTF8" : "none", field->base ? field->base : 10,
+		field->flags & LAYOUT_BIG_ENDIAN ? " byte_order = be;" : "");
+}
+
+/* IEEE 754: exponent and mantissa (its hidden bit counted) */
+static void put_float(FILE *f, const struct layout_field *field)
+{
+	fprintf(f, "floating_point { exp_dig = %d; mant_dig = %d; align = 8;%s }",
+		field->size_bits == 32 ? 8 : 11, field->size_bits == 32 ? 24 : 53,
+		field->flags & LAYOUT_BIG_ENDIAN ? " byte_order = be;" : "");
+}
+
+static void put_element(FILE *f, const struct layout_field *field)
+{
+	if (field->flags & LAYOUT_FLOAT_ELEM)
+		put_float(f, field);
+	else
+		put_integer(f, field);
+}
+
+static void put_value(FILE *f, const struct layout_field *field, int64_t v)
+{
+	if (field->flags & LAYOUT_SIGNED)
+		fprintf(f, "%" PRId64, v);
+	else
+		fprintf(f, "%" PRIu64, (uint64_t)v);
+}
+
+static void put_enum(FILE *f, const struct layout_field *field)
+{
+	if (field->nr_labels == 0) {
+		put_integer(f, field);
+		return;
+	}
+	fprintf(f, "enum : ");
+	put_integer(f, field);
+	fprintf(f, " {");
+	for (uint32_t i = 0; i < field->nr_labels; i++) {
+		const struct layout_label *l = &field->labels[i];
+
+		fprintf(f, "%s ", i ? "," : "");
+		put_string(f, l->text);
+		fprintf(f, " = ");
+		put_value(f, field, l->first);
+		if (l->last != l->first) {
+			fprintf(f, " ... ");
+			put_value(f, field, l->last);
+		}
+	}
+	fprintf(f, " }");
+}
+
+static void put_sequence(FILE *f, const struct layout_field *field, const char *name)
+{
+	fprintf(f,
+		"integer { size = %u; align = 8; signed = false; encoding = none; base = 10; } "
+		"_%s_length;\n\t\t",
+		field->length_bits, name);
+	put_element(f, field);
+	fprintf(f, " %s[ _%s_length ]", name, name);
+}
+
+static void put_field(FILE *f, const struct layout_field *field)
+{
+	char name[256];
+
+	metadata_identifier(field->name, name, sizeof(name));
+	fprintf(f, "\t\t");
+	if (field->kind == LAYOUT_SEQUENCE) {
+		put_sequence(f, field, name);
+	} else {
+		if (field->kind == LAYOUT_INT)
+			put_integer(f, field);
+		else if (field->kind == LAYOUT_FLOAT)
+			put_float(f, field);
+		else if (field->kind == LAYOUT_STRING)
+			fprintf(f, "string");
+		else if (field->kind == LAYOUT_ENUM)
+			put_enum(f, field);
+		else
+			put_element(f, field);
+		fprintf(f, " %s", name);
+		if (field->kind == LAYOUT_ARRAY)
+			fprintf(f, "[%u]", field->count);
+	}
+	fprintf(f, ";\n");
+}
+
+char *metadata_stream(uint32_t stream_class, const struct layout *contexts)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	fprintf(text.file,
+		"stream {\n\tid = %u;\n"
+		"\tevent.header := struct event_header;\n"
+		"\tpacket.context := struct packet_context;\n",
+		stream_class);
+	if (contexts && contexts->nr_fields)
+		fprintf(text.file, "\tevent.context := struct {\n");
+	for (uint32_t i = 0; contexts && i < contexts->nr_fields; i++)
+		put_field(text.file, &contexts->fields[i]);
+	if (contexts && contexts->nr_fields)
+		fprintf(text.file, "\t};\n");
+	fprintf(text.file, "};\n\n");
+	return text_end(&text);
+}
+
+/* The format of a marker, as a URI: the one place that CTF has for such a thing. */
+static void put_format(FILE *f, const char *format)
+{
+	fprintf(f, "\tmodel.emf.uri = \"ltt:marker?format=");
+	for (; *format; format++)
+		fprintf(f, isalnum((unsigned char)*format) ? "%c" : "%%%02x",
+			(unsigned char)*format);
+	fprintf(f, "\";\n");
+}
+
+char *metadata_event_body(const struct metadata_event *event)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	fprintf(text.file, "\tname = ");
+	put_string(text.file, event->name);
+	fprintf(text.file, ";\n");
+	if (event->loglevel >= 0)
+		fprintf(text.file, "\tloglevel = %d;\n", event->loglevel);
+	if (event->format && event->format[0])
+		put_format(text.file, event->format);
+	fprintf(text.file, "\tfields := struct {\n");
+	for (uint32_t i = 0; i < event->layout->nr_fields; i++)
+		if (!(event->layout->fields[i].flags & LAYOUT_NOWRITE))
+			put_field(text.file, &event->layout->fields[i]);
+	fprintf(text.file, "\t};\n");
+	return text_end(&text);
+}
+
+char *metadata_event(uint32_t stream_class, uint32_t id, const char *body)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	fprintf(text.file, "event {\n\tid = %u;\n\tstream_id = %u;\n%s};\n\n", id, stream_class,
+		body);
+	return text_end(&text);
+}

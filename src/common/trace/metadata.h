@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * metadata.h - the text (TSDL, CTF 1.8) that describes a trace. Pure: facts in,
+ * allocated text out (NULL: no memory). ltt-sessiond writes it piece by piece
+ * while the trace runs; each piece is whole top-level declarations.
+ *
+ * Bytes of packets: trace/packet.h. Bytes of records: abi/ltt_ring.h.
+ */
+#ifndef TRACE_METADATA_H
+#define TRACE_METADATA_H
+
+#include <stdint.h>
+
+#include "base/macros.h"
+#include "clock.h"
+#include "layout.h"
+
+/** A process that has a trace of its own. */
+struct metadata_process {
+	uint32_t pid;
+	const char *name;
+	uint64_t start_ns; /* CLOCK_REALTIME */
+};
+
+/** The kernel that has a trace: as uname(2) says. */
+struct metadata_kernel {
+	const char *release;
+	const char *version;
+};
+
+struct metadata_trace {
+	const uint8_t *uuid; /* 16 bytes */
+	const char *session;
+	const char *hostname;
+	uint64_t created_ns;			/* CLOCK_REALTIME */
+	uint32_t uid;				/* whose buffers; unless */
+	const struct metadata_process *process; /* not NULL: a process's */
+	const struct metadata_kernel *kernel;	/* not NULL: the kernel's */
+	const struct clock_facts *clock;
+};
+
+struct metadata_event {
+	const char *name;
+	int loglevel;	    /* negative: it has none */
+	const char *format; /* of a marker; else NULL or empty */
+	const struct layout *layout;
+};
+
+/** The beginning: everything up to the first stream. */
+char *metadata_head(const struct metadata_trace *trace) MUST_CHECK;
+/** A stream class: a channel. @contexts: what comes with each event, before its payload;
+ *  NULL or empty: nothing. */
+char *metadata_stream(uint32_t stream_class, const struct layout *contexts) MUST_CHECK;
+/** All of an event class but its numbers: two classes are the same if and only
+ *  if these texts are equal. */
+char *metadata_event_body(const struct metadata_event *event) MUST_CHECK;
+/** The event class, declared. */
+char *metadata_event(uint32_t stream_class, uint32_t id, const char *body) MUST_CHECK;
+
+/** A field's name as it stands in the trace: `_` before, no odd character. */
+void metadata_identifier(const char *name, char *buf, size_t len);
+
+/** 20261121T051015+0000, as LTTng writes instants; @buf holds 21 bytes or more. */
+void metadata_datetime(uint64_t real_ns, char *buf, size_t len);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* control_open.c - opening and taking over outputs, traces and ring sets. */
+#include "control_priv.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "io/tcp.h"
+
+static int take_relay(const struct req_con_output_open *req, struct worker_config *config,
+		      struct err *err)
+{
+	if (!req->relay[0])
+		return 0;
+	if (req->relay_id.len != UPLINK_ID_BYTES || strlen(req->relay) >= TCP_TEXT_BYTES ||
+	    req->relay_clear > RELAY_LINK_TLS || name_check(req->relay_name) ||
+	    name_check(req->relay_stamp))
+		return request_is_bad(err);
+	config->relay.spool = req->dir >= 0 || req->path[0];
+	if (config->relay.spool && !req->max_size)
+		return err_set(err, ERR_INVALID, "a spool has a greatest size");
+	config->relay.addr = xstrdup(req->relay);
+	config->relay.name = xstrdup(req->relay_name);
+	config->relay.stamp = xstrdup(req->relay_stamp);
+	memcpy(config->relay.id, req->relay_id.data, UPLINK_ID_BYTES);
+	config->relay.host = *req->relay_host ? xstrdup(req->relay_host) : NULL;
+	config->relay.link = (enum relay_link)req->relay_clear;
+	config->relay.live_us = req->relay_live_us;
+	config->relay_later = req->relay_later;
+	return 0;
+}
+
+static int start_worker(const struct request *rq, const struct req_con_output_open *req,
+			struct err *err)
+{
+	struct control *c = rq->control;
+	struct worker_config config = {
+		.dir_fd = req->dir,
+		.uid = req->uid,
+		.gid = req->gid,
+		.flush_us = req->flush_us,
+		.keep_free = req->keep_free,
+		.max_size = req->max_size,
+		.sync = (enum sync_mode)MIN(req->sync, SYNC_PERIOD),
+		.sync_us = req->sync_us,
+		.doorbell_fd = req->doorbell,
+		.done = &c->done,
+	};
+	struct worker *worker;
+	struct output *output;
+	struct job *job;
+	int ret;
+
+	if (take_relay(req, &config, err))
+		return err->code;
+	ret = worker_new(&config, &worker);
+	if (ret < 0)
+		return err_errno(err, ERR_INTERNAL, -ret, "can't start a worker");
+	output = output_new(c, req->output, worker);
+	output->life = c->life;
+	job = request_job(rq, JOB_START, output);
+	if (req->dir < 0 && req->path[0]) {
+		job->path = xstrdup(req->path);
+		job->dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
+	}
+	worker_post(worker, job);
+	return 0;
+}
+
+int on_output_open(const struct request *rq, struct err *err)
+{
+	struct req_con_output_open req;
+	struct output *output;
+
+	if (req_con_output_open_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	output = output_find(rq->control, req.output);
+	if (output) {
+		close_fd(req.dir);
+		close_fd(req.doorbell);
+		if (output->closing || output->life == rq->control->life)
+			return request_taken(err, "output", req.output);
+		output->life = rq->control->life;
+		output->hanging = false; /* who asks now has not heard of it */
+		request_answer(rq, err);
+		return 0;
+	}
+	return start_worker(rq, &req, err);
+}
+
+struct output *request_output(const struct request *rq, uint64_t id, struct err *err)
+{
+	struct output *output = output_find(rq->control, id);
+
+	if (output && !output->closing)
+		return output;
+	request_unknown(err, "output", id);
+	return NULL;
+}
+
+static int open_trace_dir(const struct request *rq, enum job_kind kind,
+			  const struct req_con_trace_adopt *req, struct err *err)
+{
+	struct output *output = request_output(rq, req->output, err);
+	struct trace_ref *trace = trace_ref_find(rq->control, req->trace);
+	struct job *job;
+
+	if (!output)
+		return err->code;
+	if (trace && (kind == JOB_TRACE_OPEN || trace->output != output))
+		return request_taken(err, "trace", req->trace);
+	if (req->uuid.len != sizeof(job->uuid))
+		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes, not %u",
+			       req->uuid.len);
+	if (tracedir_check_path(req->path, err))
+		return err->code;
+	if (!trace)
+		trace_ref_new(rq->control, output, req->trace);
+	job = request_job(rq, kind, output);
+	job->id = req->trace;
+	job->path = xstrdup(req->path);
+	job->bytes = req->metadata_bytes;
+	memcpy(job->uuid, req->uuid.data, sizeof(job->uuid));
+	worker_post(output->worker, job);
+	return 0;
+}
+
+int on_trace_open(const struct request *rq, struct err *err)
+{
+	struct req_con_trace_open req;
+	struct req_con_trace_adopt as;
+
+	if (req_con_trace_open_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	as = (struct req_con_trace_adopt){ req.output, req.trace, req.path, req.uuid, 0 };
+	return open_trace_dir(rq, JOB_TRACE_OPEN, &as, err);
+}
+
+int on_trace_adopt(const struct request *rq, struct err *err)
+{
+	struct req_con_trace_adopt req;
+
+	if (req_con_trace_adopt_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	return open_trace_dir(rq, JOB_TRACE_ADOPT, &req, err);
+}
+
+static struct trace_ref *request_trace(const struct request *rq, uint64_t id, struct err *err)
+{
+	struct trace_ref *trace = trace_ref_find(rq->control, id);
+
+	if (trace && !trace->output->closing)
+		return trace;
+	request_unknown(err, "trace", id);
+	return NULL;
+}
+
+int on_trace_close(const struct request *rq, struct err *err)
+{
+	struct req_con_trace_close req;
+	struct trace_ref *trace;
+	struct job *job;
+
+	if (req_con_trace_close_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	trace = request_trace(rq, req.trace, err);
+	if (!trace)
+		return err->code;
+	job = request_job(rq, JOB_TRACE_CLOSE, trace->output);
+	job->id = req.trace;
+	worker_post(trace->output->worker, job);
+	return 0;
+}
+
+int on_metadata_append(const struct request *rq, struct err *err)
+{
+	struct req_con_metadata_append req;
+	struct trace_ref *trace;
+	struct job *job;
+
+	if (req_con_metadata_append_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	trace = request_trace(rq, req.trace, err);
+	if (!trace)
+		return err->code;
+	job = request_job(rq, JOB_METADATA, trace->output);
+	job->id = req.trace;
+	job->text_len = req.text.len;
+	job->text = xalloc(req.text.len);
+	if (req.text.len)
+		memcpy(job->text, req.text.data, req.text.len);
+	worker_post(trace->output->worker, job);
+	return 0;
+}
+
+static int make_desc(const struct req_con_ring_adopt *req, struct ltt_ring_desc *ret,
+		     struct err *err)
+{
+	*ret = (struct ltt_ring_desc){
+		.mode = req->mode,
+		.nr_rings = req->nr_rings,
+		.num_subbuf = req->num_subbuf,
+		.subbuf_size = req->subbuf_size,
+		.clock = req->clock,
+	};
+	if (ringset_check_channel(req->channel, err))
+		return err->code;
+	return ringmem_check(ret, err);
+}
+
+/* Descriptors of the request are the job's from then on. */
+static int post_ring(const struct request *rq, enum job_kind kind, struct req_con_ring_adopt *req,
+		     struct trace_ref *trace, struct err *err)
+{
+	struct ltt_ring_desc desc;
+	struct ring_ref *ring;
+	struct job *job;
+
+	if (make_desc(req, &desc, err))
+		return err->code;
+	if (req->module >= 0) {
+		int ret = output_hear(trace->output, rq->control->loop);
+
+		if (ret < 0)
+			return err_errno(err, ERR_INTERNAL, -ret,
+					 "can't watch the kernel's buffers");
+	}
+	ring = ring_ref_new(rq->control, trace->output, req->ring, req->nr_rings);
+	ring->life = rq->control->life;
+	ring->adopting = kind == JOB_RING_ADOPT;
+	job = request_job(rq, kind, trace->output);
+	job->id = req->trace;
+	job->fds = (struct ringmem_fds){ TAKE_FD(req->data), -1, TAKE_FD(req->ctl_rw) };
+	job->spec = (struct ringset_spec){
+		.id = req->ring,
+		.desc = desc,
+		.channel = xstrdup(req->channel),
+		.stream_class = req->stream_class,
+		.first_instance = req->first_instance,
+		.tracefile_size = req->tracefile_size,
+		.tracefile_count = req->tracefile_count,
+		.boxes = ring->boxes,
+		.module = req->module >= 0,
+	};
+	job->module = TAKE_FD(req->module);
+	worker_post(trace->output->worker, job);
+	return 0;
+}
+
+int on_ring_open(const struct request *rq, struct err *err)
+{
+	struct req_con_ring_adopt as;
+	struct req_con_ring_open req;
+	struct trace_ref *trace;
+
+	if (req_con_ring_open_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	trace = request_trace(rq, req.trace, err);
+	if (!trace)
+		return err->code;
+	if (ring_ref_find(rq->control, req.ring))
+		return request_taken(err, "ring set", req.ring);
+	as = (struct req_con_ring_adopt){
+		req.trace,
+		req.ring,
+		req.channel,
+		req.stream_class,
+		req.nr_rings,
+		req.num_subbuf,
+		req.subbuf_size,
+		req.mode,
+		req.clock,
+		req.tracefile_size,
+		req.tracefile_count,
+		req.first_instance,
+		-1,
+		-1,
+		-1,
+	};
+	return post_ring(rq, JOB_RING_OPEN, &as, trace, err);
+}
+
+/* Ours already, or soon: only the session daemon is another. */
+static int keep_ring(const struct request *rq, struct ring_ref *ring, struct err *err)
+{
+	if (ring->life == rq->control->life)
+		return request_taken(err, "ring set", ring->node.id);
+	ring->life = rq->control->life;
+	if (ring->mended)
+		control_send_counters(rq->control, rq->header->serial, ring);
+	if (ring->set || ring->closing)
+		control_answer_kept(rq->control, rq->header->serial, ring);
+	else
+		request_answer_behind(rq, ring->output, ring->node.id);
+	return 0;
+}
+
+static int adopt_ring(const struct request *rq, struct req_con_ring_adopt *req, struct err *err)
+{
+	struct ring_ref *ring = ring_ref_find(rq->control, req->ring);
+	struct trace_ref *trace = request_trace(rq, req->trace, err);
+
+	if (!trace)
+		return err->code;
+	if ((req->data < 0) != (req->ctl_rw < 0))
+		return err_set(err, ERR_INVALID, "the buffers did not come along");
+	if (ring && ring->mended && req->data >= 0) /* somebody had the memory after all */
+		ring = ring_ref_free(ring);
+	if (ring)
+		return keep_ring(rq, ring, err);
+	return post_ring(rq, JOB_RING_ADOPT, req, trace, err);
+}
+
+int on_ring_adopt(const struct request *rq, struct err *err)
+{
+	struct req_con_ring_adopt req;
+	int code;
+
+	if (req_con_ring_adopt_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	code = adopt_ring(rq, &req, err);
+	close_fd(req.data);
+	close_fd(req.ctl_rw);
+	close_fd(req.module);
+	return code;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "job.h"
+
+#include <errno.h>
+#include <sys/eventfd.h>
+
+#include "base/mem.h"
+
+struct job *job_new(enum job_kind kind, void *owner)
+{
+	struct job *job = xalloc(sizeof(*job));
+
+	list_init(&job->node);
+	job->kind = kind;
+	job->owner = owner;
+	job->fds = (struct ringmem_fds){ -1, -1, -1 };
+	job->module = -1;
+	return job;
+}
+
+struct job *job_free(struct job *job)
+{
+	if (!job)
+		return NULL;
+	list_remove(&job->node);
+	close_fd(job->fds.data);
+	close_fd(job->fds.ctl);
+	close_fd(job->fds.ctl_rw);
+	close_fd(job->module);
+	free(job->spec.channel);
+	free(job->text);
+	free(job->path);
+	free(job);
+	return NULL;
+}
+
+int job_queue_init(struct job_queue *queue, bool pollable)
+{
+	list_init(&queue->jobs);
+	queue->event_fd = -1;
+	if (pollable) {
+		queue->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (queue->event_fd < 0)
+			return -errno;
+	}
+	pthread_mutex_init(&queue->lock, NULL);
+	return 0;
+}
+
+void job_queue_fini(struct job_queue *queue)
+{
+	struct job *job;
+
+	while ((job = job_queue_pop(queue)))
+		job_free(job);
+	pthread_mutex_destroy(&queue->lock);
+	queue->event_fd = close_fd(queue->event_fd);
+}
+
+void job_queue_push(struct job_queue *queue, struct job *job)
+{
+	uint64_t one = 1;
+
+	pthread_mutex_lock(&queue->lock);
+	list_append(&queue->jobs, &job->node);
+	pthread_mutex_unlock(&queue->lock);
+	if (queue->event_fd >= 0) /* fails only where it is readable already */
+		(void)!write(queue->event_fd, &one, sizeof(one));
+}
+
+struct job *job_queue_pop(struct job_queue *queue)
+{
+	struct job *job;
+
+	pthread_mutex_lock(&queue->lock);
+	job = list_first(&queue->jobs, struct job, node);
+	if (job)
+		list_remove(&job->node);
+	pthread_mutex_unlock(&queue->lock);
+	return job;
+}

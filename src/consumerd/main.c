@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * main.c - ltt-consumerd: moves what applications record from rings to disk.
+ * ltt-sessiond starts it and speaks consumer.def with it over a socketpair. If
+ * that daemon dies, it records on and waits for the next one. It ends, with
+ * everything written, when it is told to, on SIGTERM, or without a daemon when
+ * there is nothing to record.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "control.h"
+#include "io/confine.h"
+#include "io/peer.h"
+#include "io/sock.h"
+#include "proto/consumer.h"
+
+#define CONTROL_FD 3
+#define END_TIMEOUT_US 1800000u /* a disk that hangs does not keep us longer */
+
+struct daemon {
+	struct loop *loop;
+	struct peer peer;
+	struct control control;
+	struct loop_timer give_up;
+	struct loop_work terminate;
+	bool connected;
+	bool stuck;
+	const char *socket; /* where the next ltt-sessiond finds us; NULL: nowhere */
+	int lock;	    /* one consumer at a time there */
+	struct loop_fd listener;
+};
+
+static const char usage[] =
+	"Usage: ltt-consumerd [--fd N] [--listen PATH] [-v] [-V] [-h]\n"
+	"\n"
+	"Writes what applications record to disk. Started by ltt-sessiond, not by people.\n"
+	"\n"
+	"  --fd N         descriptor of the connection with ltt-sessiond (default: 3)\n"
+	"  --listen PATH  live on without ltt-sessiond, whose successor connects there\n"
+	"  -v, --verbose  say more on stderr\n"
+	"  -V, --version  print the version and exit\n"
+	"  -h, --help     print this and exit\n";
+
+/* @leave: somebody goes on with the rings; else nobody records into them. */
+static void begin_end(struct daemon *d, bool leave)
+{
+	if (list_empty(&d->control.all)) {
+		loop_stop(d->loop);
+		return;
+	}
+	loop_timer_set(&d->give_up, END_TIMEOUT_US);
+	control_end(&d->control, leave);
+}
+
+static void on_stuck(struct loop_timer *timer)
+{
+	struct daemon *d = container_of(timer, struct daemon, give_up);
+
+	log_error("the output hangs: what is still in the buffers is not written");
+	d->stuck = true;
+	loop_stop(d->loop);
+}
+
+static void on_signal(int signo, void *data)
+{
+	struct daemon *d = data;
+
+	log_info("ending on %s", strsignal(signo));
+	loop_defer(d->loop, &d->terminate);
+}
+
+/* After what ltt-sessiond has said until now: it may have said the same, for good. */
+static void terminate(struct loop_work *work)
+{
+	struct daemon *d = container_of(work, struct daemon, terminate);
+
+	begin_end(d, d->socket != NULL);
+}
+
+/* --- the connection -------------------------------------------------------------- */
+
+static int on_message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
+{
+	struct daemon *d = container_of(peer, struct daemon, peer);
+
+	if (header->type == MSG_con_end) {
+		begin_end(d, false);
+		return 0;
+	}
+	control_message(&d->control, header, dec);
+	return 0;
+}
+
+static void on_closed(struct peer *peer)
+{
+	struct daemon *d = container_of(peer, struct daemon, peer);
+
+	peer_fini(&d->peer);
+	d->connected = false;
+	if (!d->socket || list_empty(&d->control.all)) {
+		log_info("ltt-sessiond is gone: ending");
+		begin_end(d, false);
+	} else {
+		log_info("ltt-sessiond is gone; its successor finds me at %s", d->socket);
+	}
+}
+
+static const struct peer_ops peer_ops = { .message = on_message, .closed = on_closed };
+
+static int serve_daemon(struct daemon *d, int fd)
+{
+	int ret = peer_init(&d->peer, d->loop, fd, &peer_ops);
+
+	d->connected = ret == 0;
+	d->control.life++;
+	return ret;
+}
+
+/* The newest is right: an older one that is still connected has been killed. */
+static void on_connect(struct loop_fd *source, uint32_t events)
+{
+	struct daemon *d = container_of(source, struct daemon, listener);
+	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	uid_t uid;
+	gid_t gid;
+	pid_t pid;
+
+	(void)events;
+	if (fd < 0)
+		return;
+	if (sock_peer(fd, &pid, &uid, &gid) < 0 || (uid != geteuid() && uid != 0)) {
+		close(fd);
+		return;
+	}
+	if (d->connected)
+		peer_fini(&d->peer);
+	if (serve_daemon(d, fd) == 0)
+		log_info("ltt-sessiond (pid %d) takes over", (int)pid);
+}
+
+#define LOCK_STEP_NS 10000000
+#define LOCK_STEPS 30 /* then ltt-sessiond looks again who is there */
+
+/* A consumer before us may still be dying: two must never write. Or it lives: it was started by
+ * a daemon that was killed before it could be found. Return: -EWOULDBLOCK: it is still there. */
+static int await_lock(int fd)
+{
+	const struct timespec step = { 0, LOCK_STEP_NS };
+	int ret;
+
+	for (int i = 0; i < LOCK_STEPS; i++) {
+		ret = flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+		if (ret != -EWOULDBLOCK && ret != -EINTR)
+			return ret;
+		nanosleep(&step, NULL);
+	}
+	return -EWOULDBLOCK;
+}
+
+static int take_lock(struct daemon *d)
+{
+	size_t stem = strlen(d->socket) - (strstr(d->socket, ".sock") ? strlen(".sock") : 0);
+	AUTO_FREE char *path = xasprintf("%.*s.lock", (int)stem, d->socket);
+
+	d->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	return d->lock < 0 ? -errno : await_lock(d->lock);
+}
+
+static int begin_listening(struct daemon *d)
+{
+	int fd, ret = take_lock(d);
+
+	if (ret < 0)
+		return ret;
+	fd = sock_listen(d->socket, 0600, (gid_t)-1);
+	if (fd < 0)
+		return fd;
+	return loop_fd_init(&d->listener, d->loop, fd, EPOLLIN, on_connect);
+}
+
+static void end_listening(struct daemon *d)
+{
+	int fd = d->listener.fd;
+
+	if (!d->socket || fd < 0)
+		return;
+	loop_fd_fini(&d->listener);
+	close_fd(fd);
+	unlink(d->socket);
+	d->lock = close_fd(d->lock);
+}
+
+static void on_send(struct control *control, const struct encoder *enc)
+{
+	struct daemon *d = container_of(control, struct daemon, control);
+
+	if (d->connected)
+		peer_send(&d->peer, enc);
+}
+
+static void on_ended(struct control *control)
+{
+	struct daemon *d = container_of(control, struct daemon, control);
+
+	loop_stop(d->loop);
+}
+
+/* --- life --------------------------------------------------------------------- */
+
+/* Each stream has a file and an index open. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int set_up_signals(struct daemon *d)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error of write(), not our end */
+	signal(SIGINT, SIG_IGN);  /* ^C is for ltt-sessiond, which then ends us */
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	return loop_signals(d->loop, &set, on_signal, d);
+}
+
+/* Workers create files as the session's owner, with his groups: SETUID, SETGID. What
+ * root's own sessions may write to, this lets them: DAC_OVERRIDE. */
+static void give_up_rights(void)
+{
+	const uint64_t caps =
+		CONFINE_CAP(CAP_SETUID) | CONFINE_CAP(CAP_SETGID) | CONFINE_CAP(CAP_DAC_OVERRIDE);
+
+	confine(&(struct confine){ CONFINE_CONSUMER, caps, caps });
+}
+
+static int daemon_init(struct daemon *d, int fd)
+{
+	static const struct control_ops control_ops = { .send = on_send, .ended = on_ended };
+	int ret = loop_new(&d->loop);
+
+	if (ret == 0)
+		ret = set_up_signals(d);
+	if (ret == 0)
+		ret = control_init(&d->control, d->loop, &control_ops);
+	loop_timer_init(&d->give_up, d->loop, on_stuck);
+	loop_work_init(&d->terminate, terminate);
+	if (ret == 0)
+		ret = serve_daemon(d, fd);
+	if (ret == 0 && d->socket)
+		ret = begin_listening(d);
+	return ret;
+}
+
+static int daemon_run(struct daemon *d)
+{
+	int ret = loop_run(d->loop);
+
+	if (ret < 0)
+		log_error("%s", strerror(-ret));
+	if (d->stuck) /* a worker hangs in the kernel: nothing can be freed */
+		_exit(1);
+	peer_fini(&d->peer);
+	end_listening(d);
+	loop_timer_cancel(&d->give_up);
+	control_fini(&d->control);
+	d->loop = loop_free(d->loop);
+	return ret < 0;
+}
+
+/* Return: the descriptor, or -1 - exit status where there is nothing to run. */
+static int parse_args(struct daemon *d, int argc, char **argv)
+{
+	uint64_t fd = CONTROL_FD;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "-V") || !strcmp(argv[i], "--version")) {
+			printf("ltt-consumerd %s\n", LTT_VERSION);
+			return -1;
+		}
+		if (!strcmp(argv[i], "-h") || !strcmp(argv[i], "--help")) {
+			fputs(usage, stdout);
+			return -1;
+		}
+		if (!strcmp(argv[i], "-v") || !strcmp(argv[i], "--verbose")) {
+			log_init("ltt-consumerd", LOG_INFO);
+		} else if (!strcmp(argv[i], "--listen") && argv[i + 1]) {
+			d->socket = argv[++i];
+		} else if (strcmp(argv[i], "--fd") || !argv[i + 1] ||
+			   parse_u64(argv[++i], &fd) < 0 || fd > INT32_MAX) {
+			log_error("bad option '%s'; see --help", argv[i]);
+			return -2;
+		}
+	}
+	return (int)fd;
+}
+
+int main(int argc, char **argv)
+{
+	static struct daemon d;
+	int fd, ret;
+
+	log_init("ltt-consumerd", LOG_WARN);
+	d.listener.fd = d.lock = -1;
+	fd = parse_args(&d, argc, argv);
+	if (fd < 0)
+		return -1 - fd;
+	raise_descriptor_limit();
+	ret = daemon_init(&d, fd);
+	if (ret == -EWOULDBLOCK)
+		return CON_EXIT_BUSY;
+	if (ret < 0) {
+		log_error("no connection on descriptor %d (ltt-sessiond starts this program): %s",
+			  fd, strerror(-ret));
+		return 1;
+	}
+	give_up_rights();
+	return daemon_run(&d);
+}

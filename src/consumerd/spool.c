@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "spool.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "now.h"
+#include "trace/crc32c.h"
+
+#define BACKOFF_MIN_NS 50000000ull
+#define BACKOFF_MAX_NS 2000000000ull
+#define NOTE_END_BYTES 4096u /* of a body, at either end, that a note tells it by */
+
+struct spool *spool_new(struct uplink *link, struct disk *disk)
+{
+	struct spool *spool = xalloc(sizeof(*spool));
+
+	spool->link = link;
+	spool->disk = disk;
+	list_init(&spool->streams);
+	return spool;
+}
+
+struct spool *spool_free(struct spool *spool)
+{
+	struct spooled *sp, *tmp;
+
+	if (!spool)
+		return NULL;
+	list_for_each_safe(sp, tmp, &spool->streams, node)
+		spooled_free(sp, false);
+	free(spool);
+	return NULL;
+}
+
+void spool_link_failed(struct spool *spool, int error)
+{
+	spool->filling = true;
+	spool->error = error;
+	spool->backoff_ns = spool->backoff_ns ? MIN(spool->backoff_ns * 2, BACKOFF_MAX_NS) :
+						BACKOFF_MIN_NS;
+	spool->retry_ns = now_ns() + spool->backoff_ns;
+}
+
+static void link_works(struct spool *spool)
+{
+	spool->error = 0;
+	spool->backoff_ns = 0;
+}
+
+void spool_clear(struct spool *spool)
+{
+	struct spooled *sp, *tmp;
+
+	list_for_each_safe(sp, tmp, &spool->streams, node)
+		if (sp->ended && !sp->waiting)
+			spooled_free(sp, true);
+}
+
+/* --- streams ---------------------------------------------------------------------- */
+
+static struct spooled *find(const struct spool *spool, const struct stream_config *config,
+			    uint32_t cpu)
+{
+	struct spooled *sp;
+
+	list_for_each(sp, &spool->streams, node)
+		if (sp->there.trace == config->trace && sp->cpu == cpu &&
+		    strcmp(sp->there.channel, config->channel) == 0)
+			return sp;
+	return NULL;
+}
+
+/* So that room is given back while more comes, and there are not too many of them. */
+static uint64_t file_bytes(const struct disk *disk)
+{
+	const uint64_t least = 64u << 10, most = 16u << 20;
+	uint64_t bytes = disk->max_size / 32;
+
+	return MAX(least, MIN(bytes, most));
+}
+
+static struct spooled *make(struct spool *spool, const struct stream_config *config, uint32_t cpu)
+{
+	struct spooled *sp = xalloc(sizeof(*sp));
+
+	sp->spool = spool;
+	sp->cpu = cpu;
+	sp->fd = sp->note_fd = -1;
+	sp->there = *config;
+	sp->there.channel = xstrdup(config->channel);
+	sp->here = sp->there;
+	sp->here.disk = spool->disk;
+	sp->here.tracefile_size = file_bytes(spool->disk);
+	sp->here.tracefile_count = 0;
+	stream_file_init(&sp->file, &sp->here, cpu);
+	list_append(&spool->streams, &sp->node);
+	return sp;
+}
+
+int spool_stream(struct spool *spool, const struct stream_config *config, uint32_t cpu,
+		 struct spooled **ret)
+{
+	struct spooled *sp = find(spool, config, cpu);
+
+	if (!sp) {
+		int result;
+
+		sp = make(spool, config, cpu);
+		result = spooled_open(sp);
+		if (result < 0) {
+			spooled_free(sp, false);
+			return result;
+		}
+		spool->filling |= sp->waiting != 0;
+	}
+	sp->ended = false;
+	*ret = sp;
+	return 0;
+}
+
+void spool_end(struct spooled *sp)
+{
+	sp->ended = true;
+	if (sp->waiting)
+		return;
+	if (sp->relay_id)
+		uplink_stream_end(sp->spool->link, sp->relay_id, sp->epoch);
+	spooled_free(sp, true);
+}
+
+/* --- to the relay ------------------------------------------------------------------- */
+
+int spool_attach(struct spooled *sp)
+{
+	struct uplink *link = sp->spool->link;
+	int ret = sp->spool->waited_for ? -EAGAIN : uplink_up(link);
+
+	if (ret == 0)
+		ret = uplink_metadata_behind(link, (struct tracedir *)sp->there.trace);
+	if (ret < 0 || (sp->relay_id && sp->epoch == uplink_epoch(link)))
+		return ret;
+	ret = uplink_stream(link, &sp->there, sp->cpu, &sp->relay_id, &sp->last);
+	if (ret < 0)
+		return ret;
+	sp->has_last = ret > 0;
+	if (sp->has_last)
+		spooled_hear_missed(sp, &sp->last);
+	sp->epoch = uplink_epoch(link);
+	return 0;
+}
+
+static int transmit(struct spooled *sp, const struct packet_header *header, const void *body,
+		    uint64_t len)
+{
+	struct packet_header told = *header;
+	int ret = spool_attach(sp);
+
+	if (ret < 0)
+		return ret;
+	if (sp->has_last && header->packet_seq_num <= sp->last.packet_seq_num)
+		return 0; /* its acknowledgement was lost */
+	if (sp->missed) {
+		spooled_tell_missed(sp, &told);
+		told.crc32c = 0; /* is made as it is sent; that of a file was right */
+	}
+	ret = uplink_packet(sp->spool->link, sp->relay_id, &told, body, len);
+	if (ret < 0)
+		return ret;
+	sp->last = *header;
+	sp->has_last = true;
+	return 0;
+}
+
+/* Of a packet that goes straight out of its ring: one ring is to be told from another, and that
+ * before anything is sent. What it has to be right by is made as it is sent. */
+static uint32_t sum_of_ends(const struct packet_header *header, const void *body, uint64_t len)
+{
+	size_t end = (size_t)MIN(len, (uint64_t)NOTE_END_BYTES);
+	uint32_t sum = packet_checksum(header, body, end);
+
+	return crc32c(sum, (const uint8_t *)body + len - end, end);
+}
+
+bool spool_is_noted(const struct packet_header *noted, const void *body, uint64_t len)
+{
+	return sum_of_ends(noted, body, len) == noted->crc32c ||
+	       packet_checksum(noted, body, len) == noted->crc32c;
+}
+
+/* What the files have is read again later: the checksum has to be there before, in the note,
+ * too, so that a packet that is spooled in the second attempt is the one of the first. */
+int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
+	      uint64_t len)
+{
+	struct packet_header whole = *header;
+	int ret;
+
+	whole.crc32c = packet_checksum(header, body, len);
+	ret = spooled_note(sp, &whole);
+	if (ret == 0)
+		ret = stream_file_add(&sp->file, &whole, body, len);
+	if (ret == 0)
+		spooled_count(sp, (int64_t)(header->packet_size / 8));
+	return ret;
+}
+
+/* Return: 0; 1: it has to be spooled; negative errno: it can't even be noted. */
+static int hand_over(struct spooled *sp, const struct packet_header *header, const void *body,
+		     uint64_t len)
+{
+	struct packet_header noted = *header;
+	struct spool *spool = sp->spool;
+	int ret;
+
+	noted.crc32c = sum_of_ends(header, body, len);
+	ret = spooled_note(sp, &noted);
+	if (ret < 0)
+		return ret;
+	spool->direct = true;
+	ret = transmit(sp, header, body, len);
+	spool->direct = false;
+	if (ret == 0)
+		link_works(spool);
+	else
+		spool_link_failed(spool, ret);
+	return ret != 0;
+}
+
+int spool_put(struct spooled *sp, const struct packet_header *header, const void *body,
+	      uint64_t len)
+{
+	int ret = sp->spool->filling ? 1 : hand_over(sp, header, body, len);
+
+	return ret > 0 ? spool_add(sp, header, body, len) : ret;
+}
+
+/* --- from the files --------------------------------------------------------------------- */
+
+/* An account of it takes its place; where nobody knows what it held, the gap in the numbers
+ * says that it was there. */
+static int send_account(struct spooled *sp, struct packet_header *header)
+{
+	int ret = spool_attach(sp);
+
+	if (ret < 0 || (sp->has_last && header->packet_seq_num <= sp->last.packet_seq_num) ||
+	    !spooled_account(sp, header))
+		return ret;
+	return transmit(sp, header, NULL, 0);
+}
+
+/* Return: 1: one packet was sent; 0: there is none. */
+static int send_one(struct spooled *sp)
+{
+	AUTO_FREE void *body = NULL;
+	struct packet_header header;
+	int ret = spooled_next(sp, &header, &body);
+	uint64_t bytes;
+
+	if (ret <= 0)
+		return ret;
+	bytes = header.packet_size / 8;
+	if (ret == SPOOLED_DAMAGED)
+		ret = send_account(sp, &header);
+	else
+		ret = transmit(sp, &header, body, bytes - sizeof(header));
+	if (ret < 0)
+		return ret;
+	link_works(sp->spool);
+	spooled_step(sp, bytes);
+	return 1;
+}
+
+/* One of each stream, so that they stay together. */
+static int send_round(struct spool *spool)
+{
+	struct spooled *sp, *tmp;
+	int any = 0;
+
+	list_for_each_safe(sp, tmp, &spool->streams, node) {
+		int ret = sp->waiting ? send_one(sp) : 0;
+
+		if (ret < 0)
+			return ret;
+		any |= ret;
+		if (sp->ended && !sp->waiting)
+			spool_end(sp);
+	}
+	return any;
+}
+
+int spool_drain(struct spool *spool, uint64_t budget_ns)
+{
+	uint64_t end = now_ns() + budget_ns;
+	int ret = uplink_up(spool->link);
+
+	if (ret == 0)
+		ret = uplink_all_metadata(spool->link);
+	while (ret >= 0) {
+		ret = send_round(spool);
+		if (ret == 0) {
+			spool->filling = false;
+			link_works(spool);
+			return 0;
+		}
+		if (ret > 0 && now_ns() >= end)
+			return 1;
+	}
+	spool_link_failed(spool, ret);
+	return ret;
+}

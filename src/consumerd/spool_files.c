@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * spool_files.c - a spool's files of one stream: read in their order while more are written,
+ * and erased one after the other. Nothing that is found in them is believed: they may be
+ * the output's user's, who can change them at any time.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/dir.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "spool.h"
+#include "store/append.h"
+
+#define NOTE_MAGIC 0x706f6f6cu
+
+/** What a stream's hidden file has: fits into a page, so that a kill can't tear it. */
+struct note {
+	uint32_t magic;
+	uint32_t cpu;
+	uint32_t stream_class;
+	uint32_t first_instance;
+	uint64_t tracefile_size;
+	uint32_t tracefile_count;
+	struct packet_header last; /* magic 0: none yet */
+	uint64_t missed, missed_end; /* earlier versions have none */
+} __attribute__((packed));
+
+struct note_name {
+	char text[NAME_MAX_BYTES + 1];
+};
+
+void spooled_count(struct spooled *sp, int64_t waiting)
+{
+	uint64_t *all = &sp->spool->waiting;
+
+	sp->waiting += (uint64_t)waiting;
+	__atomic_store_n(all, *all + (uint64_t)waiting, __ATOMIC_RELAXED);
+}
+
+/* --- notes -------------------------------------------------------------------------- */
+
+static int note_name(const struct spooled *sp, struct note_name *ret)
+{
+	int len = snprintf(ret->text, sizeof(ret->text), ".%s_%u", sp->there.channel, sp->cpu);
+
+	return len >= (int)sizeof(ret->text) ? -ENAMETOOLONG : 0;
+}
+
+static int write_note(const struct spooled *sp)
+{
+	struct note note = {
+		.magic = NOTE_MAGIC,
+		.cpu = sp->cpu,
+		.stream_class = sp->there.stream_class,
+		.first_instance = sp->there.first_instance,
+		.tracefile_size = sp->there.tracefile_size,
+		.tracefile_count = sp->there.tracefile_count,
+		.missed = sp->missed,
+		.missed_end = sp->missed_end,
+	};
+
+	if (sp->has_noted)
+		note.last = sp->noted;
+	return append_bytes(sp->note_fd, &note, sizeof(note), 0);
+}
+
+int spooled_note(struct spooled *sp, const struct packet_header *header)
+{
+	sp->noted = *header;
+	sp->has_noted = true;
+	return write_note(sp);
+}
+
+/* The next note has it, too. */
+void spooled_save(struct spooled *sp)
+{
+	(void)!write_note(sp);
+}
+
+static bool read_note(const struct tracedir *trace, int fd, struct note *ret)
+{
+	const struct packet_header *last = &ret->last;
+
+	memset(ret, 0, sizeof(*ret));
+	if (pread(fd, ret, sizeof(*ret), 0) < (ssize_t)offsetof(struct note, missed) ||
+	    ret->magic != NOTE_MAGIC)
+		return false;
+	return !last->magic || (last->magic == PACKET_MAGIC &&
+				memcmp(last->uuid, trace->uuid, sizeof(trace->uuid)) == 0 &&
+				last->packet_size / 8 >= sizeof(*last));
+}
+
+static int open_note(struct spooled *sp)
+{
+	const struct tracedir *trace = sp->there.trace;
+	struct note_name name;
+	struct note note;
+	int ret = note_name(sp, &name);
+
+	if (ret < 0)
+		return ret;
+	sp->note_fd = tracedir_open_file(trace->fd, name.text);
+	if (sp->note_fd >= 0 && read_note(trace, sp->note_fd, &note)) {
+		sp->noted = note.last;
+		sp->has_noted = note.last.magic != 0;
+		sp->missed = note.missed;
+		sp->missed_end = note.missed_end;
+		return 0;
+	}
+	if (sp->note_fd == -ENOENT)
+		sp->note_fd = tracedir_create_file(trace->fd, name.text);
+	return sp->note_fd < 0 ? sp->note_fd : write_note(sp);
+}
+
+/* .CHANNEL_CPU. Return: whether it is a note that belongs there. */
+static bool is_note_of(const char *file, const struct note *note, struct note_name *channel)
+{
+	const char *last = strrchr(file, '_');
+	uint64_t cpu;
+
+	if (*file != '.' || !last || parse_u64(last + 1, &cpu) < 0 || cpu != note->cpu)
+		return false;
+	snprintf(channel->text, sizeof(channel->text), "%.*s", (int)(last - file - 1), file + 1);
+	return !name_check(channel->text);
+}
+
+static void find_one(struct spool *spool, const struct tracedir *trace, const char *name)
+{
+	AUTO_FD int fd = *name == '.' ? tracedir_open_file(trace->fd, name) : -1;
+	struct note_name channel;
+	struct stream_config config;
+	struct spooled *sp;
+	struct note note;
+
+	if (fd < 0 || !read_note(trace, fd, &note) || !is_note_of(name, &note, &channel))
+		return;
+	config = (struct stream_config){
+		.trace = trace,
+		.disk = spool->disk,
+		.channel = channel.text,
+		.stream_class = note.stream_class,
+		.first_instance = note.first_instance,
+		.tracefile_size = note.tracefile_size,
+		.tracefile_count = note.tracefile_count,
+		.link = spool->link,
+		.spool = spool,
+	};
+	if (spool_stream(spool, &config, note.cpu, &sp) == 0)
+		sp->ended = true; /* unless somebody goes on with it */
+}
+
+void spool_find(struct spool *spool, const struct tracedir *trace)
+{
+	AUTO_DIR DIR *dir = dir_open(trace->fd, ".");
+	struct dirent *entry;
+
+	while ((entry = dir_next(dir)))
+		find_one(spool, trace, entry->d_name);
+}
+
+/* --- files --------------------------------------------------------------------------- */
+
+static uint64_t size_at(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+/* How much there is, and from which file on. */
+static void count_files(struct spooled *sp)
+{
+	const struct tracedir *trace = sp->there.trace;
+	AUTO_DIR DIR *dir = dir_open(trace->fd, ".");
+	struct stream_names names;
+	struct dirent *entry;
+	uint64_t number;
+
+	sp->number = sp->file.number;
+	while ((entry = dir_next(dir))) {
+		const char *last = strrchr(entry->d_name, '_');
+
+		if (!last || parse_u64(last + 1, &number) < 0 ||
+		    stream_names(&sp->file, number, &names) < 0 ||
+		    strcmp(names.stream, entry->d_name) != 0)
+			continue;
+		sp->number = MIN(sp->number, number);
+		spooled_count(sp, (int64_t)size_at(trace->fd, entry->d_name));
+	}
+}
+
+int spooled_open(struct spooled *sp)
+{
+	uint64_t cut = 0;
+	int ret = open_note(sp);
+
+	if (ret == 0)
+		ret = stream_file_adopt(&sp->file, &sp->stored, &cut);
+	if (ret < 0)
+		return ret;
+	sp->has_stored = ret > 0;
+	count_files(sp);
+	return 0;
+}
+
+static void erase(struct spooled *sp, uint64_t number)
+{
+	const struct tracedir *trace = sp->there.trace;
+	struct disk *disk = sp->spool->disk;
+	struct stream_names names;
+	uint64_t bytes;
+
+	if (stream_names(&sp->file, number, &names) < 0)
+		return;
+	bytes = size_at(trace->fd, names.stream) + size_at(trace->index_fd, names.index);
+	unlinkat(trace->index_fd, names.index, 0);
+	unlinkat(trace->fd, names.stream, 0);
+	disk->used -= MIN(disk->used, bytes);
+}
+
+static void leave_file(struct spooled *sp)
+{
+	sp->fd = close_fd(sp->fd);
+	sp->at = 0;
+	if (sp->number + 1 == sp->file.number)
+		stream_file_close(&sp->file);
+	erase(sp, sp->number++);
+}
+
+static int open_file(struct spooled *sp)
+{
+	struct stream_names names;
+	int ret = stream_names(&sp->file, sp->number, &names);
+
+	if (ret == 0)
+		ret = tracedir_open_file(sp->there.trace->fd, names.stream);
+	if (ret < 0)
+		return ret;
+	sp->fd = ret;
+	return 0;
+}
+
+static bool is_packet(const struct spooled *sp, const struct packet_header *h, uint64_t room)
+{
+	return h->magic == PACKET_MAGIC && h->content_size == h->packet_size &&
+	       h->stream_id == sp->there.stream_class &&
+	       memcmp(h->uuid, sp->there.trace->uuid, sizeof(h->uuid)) == 0 &&
+	       h->packet_size / 8 >= sizeof(*h) && h->packet_size / 8 <= room &&
+	       h->packet_size / 8 <= sp->spool->disk->max_size;
+}
+
+/* Return: SPOOLED_PACKET; 0: there is none; negative errno. */
+static int read_whole(struct spooled *sp, uint64_t room, struct packet_header *ret, void **ret_body)
+{
+	AUTO_FREE void *body = NULL;
+	uint64_t len;
+
+	if (pread(sp->fd, ret, sizeof(*ret), (off_t)sp->at) != (ssize_t)sizeof(*ret) ||
+	    !is_packet(sp, ret, room))
+		return 0;
+	len = ret->packet_size / 8 - sizeof(*ret);
+	body = malloc(len + 1);
+	if (!body)
+		return -ENOMEM;
+	if (pread(sp->fd, body, len, (off_t)(sp->at + sizeof(*ret))) != (ssize_t)len ||
+	    packet_checksum(ret, body, len) != ret->crc32c)
+		return 0;
+	*ret_body = TAKE(body);
+	return SPOOLED_PACKET;
+}
+
+/* Return: as spooled_next(); 0: the file has nothing more that makes sense. */
+static int read_packet(struct spooled *sp, struct packet_header *ret, void **ret_body)
+{
+	struct stat st;
+	uint64_t room;
+	int result;
+
+	*ret = (struct packet_header){ 0 };
+	if (fstat(sp->fd, &st) < 0)
+		return -errno;
+	room = (uint64_t)st.st_size - MIN((uint64_t)st.st_size, sp->at);
+	result = read_whole(sp, room, ret, ret_body);
+	if (result == 0 && spooled_damaged(sp, room, ret))
+		return SPOOLED_DAMAGED;
+	return result;
+}
+
+int spooled_next(struct spooled *sp, struct packet_header *ret, void **ret_body)
+{
+	while (sp->number < sp->file.number) {
+		int result = sp->fd < 0 ? open_file(sp) : 0;
+
+		if (result == 0)
+			result = read_packet(sp, ret, ret_body);
+		if (result > 0 || (result < 0 && result != -ENOENT))
+			return result;
+		leave_file(sp);
+	}
+	spooled_count(sp, -(int64_t)sp->waiting);
+	return 0;
+}
+
+void spooled_step(struct spooled *sp, uint64_t bytes)
+{
+	struct stat st;
+
+	sp->at += bytes;
+	spooled_count(sp, -(int64_t)MIN(bytes, sp->waiting));
+	if (fstat(sp->fd, &st) == 0 && (uint64_t)st.st_size <= sp->at)
+		leave_file(sp);
+	if (sp->number >= sp->file.number)
+		spooled_count(sp, -(int64_t)sp->waiting);
+}
+
+struct spooled *spooled_free(struct spooled *sp, bool remove)
+{
+	struct note_name name;
+
+	while (remove && sp->number < sp->file.number)
+		leave_file(sp);
+	if (remove && note_name(sp, &name) == 0)
+		unlinkat(sp->there.trace->fd, name.text, 0);
+	spooled_count(sp, -(int64_t)sp->waiting);
+	list_remove(&sp->node);
+	close_fd(sp->fd);
+	close_fd(sp->note_fd);
+	stream_file_close(&sp->file);
+	free(sp->there.channel);
+	free(sp);
+	return NULL;
+}

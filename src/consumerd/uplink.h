@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * uplink.h - the output of a session whose traces a relay keeps. It connects when there is
+ * something to say, tells the relay anew what it must know after each break, and
+ * says in a sentence what is wrong. Owned by a worker; runs in its thread. What is
+ * asked of a link that is down fails at once until it is time to try again.
+ */
+#ifndef CONSUMERD_UPLINK_H
+#define CONSUMERD_UPLINK_H
+
+#include "base/err.h"
+#include "proto/enums.h"
+#include "store/streamfile.h"
+#include "wire.h"
+
+#define UPLINK_ID_BYTES 16
+
+/** What the session daemon says of the relay; as strings of its own. */
+struct uplink_config {
+	char *addr;  /* ADDRESS:PORT */
+	char *name;  /* of the session */
+	char *stamp; /* when it was made */
+	uint8_t id[UPLINK_ID_BYTES];
+	char *host;  /* whose certificate it has to have; NULL: its address's */
+	enum relay_link link;
+	bool spool;	 /* what it can't have now waits in files */
+	uint32_t live_us; /* viewers may follow the session, so far behind; 0: they may not */
+};
+
+struct uplink;
+
+/** @traces: struct tracedir, the worker's. Takes @config over. */
+struct uplink *uplink_new(struct uplink_config *config, const struct list_node *traces);
+struct uplink *uplink_free(struct uplink *link);
+void uplink_config_fini(struct uplink_config *config);
+
+/** See to it that it is up. Return: 0 or negative errno. */
+int uplink_up(struct uplink *link) MUST_CHECK;
+/** Number of the connection, from 1: on another one the relay has to be told anew. */
+uint32_t uplink_epoch(const struct uplink *link);
+/** How the relay's CLOCK_REALTIME and ours differ, as the last connection began. Any thread.
+ *  @ret_error_ns: 0: it is not known. */
+void uplink_clock(struct uplink *link, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
+/** May viewers follow the session at the relay? */
+bool uplink_is_live(const struct uplink *link);
+/** Why the last request failed, a sentence. */
+const char *uplink_problem(const struct uplink *link);
+/** Have something looked after while the relay is waited for; see wire.h. */
+void uplink_set_meanwhile(struct uplink *link, wire_meanwhile meanwhile, void *data);
+/** Nothing is tried any more: everything fails from here on. */
+void uplink_give_up(struct uplink *link);
+
+/*
+ * Requests. Return: 0 (uplink_stream(): 1 where @ret_last is set), or negative errno.
+ */
+/** A trace that the worker's list has; uplink_up() tells those of before by itself. */
+int uplink_trace(struct uplink *link, struct tracedir *dir) MUST_CHECK;
+/** As tracedir_append(). */
+int uplink_metadata(struct uplink *link, struct tracedir *dir, const void *text,
+		    uint32_t len) MUST_CHECK;
+/** Send what the trace's own file has and the relay not yet; the same for all traces. */
+int uplink_metadata_behind(struct uplink *link, struct tracedir *dir) MUST_CHECK;
+int uplink_all_metadata(struct uplink *link) MUST_CHECK;
+/** @id: 0: it has none yet. @ret_last: header of the last packet that the relay has. */
+int uplink_stream(struct uplink *link, const struct stream_config *config, uint32_t cpu,
+		  uint32_t *id, struct packet_header *ret_last) MUST_CHECK;
+/** Return only when it is stored. @header: its checksum may be 0: it is not known yet. */
+int uplink_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		  const void *body, uint64_t len) MUST_CHECK;
+/** Everything that was recorded up to @time has been sent. */
+int uplink_beacon(struct uplink *link, uint64_t time) MUST_CHECK;
+/** Let the relay close it, if it knows it on this connection. */
+void uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch);
+/** All is said. */
+void uplink_end(struct uplink *link);
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * wire.h - a connection to a relay as a worker uses it: one request, one answer, each
+ * wait bounded. Owned by a link; runs in the worker's thread, which may have something
+ * to look after meanwhile.
+ */
+#ifndef CONSUMERD_WIRE_H
+#define CONSUMERD_WIRE_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "io/chan.h"
+#include "io/frame.h"
+#include "io/tcp.h"
+#include "proto/codec.h"
+
+/** Called now and then while the other side is waited for. Return: 0, or negative errno: don't
+ *  wait any longer. */
+typedef int (*wire_meanwhile)(void *data);
+
+struct wire {
+	struct chan chan;	  /* its descriptor is -1: not connected */
+	unsigned int patience_ms; /* for the other side to take or send a byte */
+	uint32_t serial;
+	struct frames frames;
+	wire_meanwhile meanwhile; /* NULL: nothing is to be done */
+	void *data;
+};
+
+/**
+ * struct wire_body - what goes behind a request, as it is.
+ * @summed: its checksum goes behind it, which is made as it is sent: so it is read but once,
+ *          and the other side has something to do from the beginning.
+ * @sum: CRC-32C of what comes before.
+ */
+struct wire_body {
+	const void *data;
+	uint64_t bytes;
+	bool summed;
+	uint32_t sum;
+};
+
+#define WIRE_PATIENCE_MS 2000u
+
+void wire_init(struct wire *wire);
+/** Connect anew. @keys: by TLS, with the relay that has a certificate for @host; NULL: in
+ *  the clear. Return: 0 or negative errno, and perhaps wire_problem(). */
+int wire_connect(struct wire *wire, const struct tcp_addr *addr, struct tls_keys *keys,
+		 const char *host) MUST_CHECK;
+/** Why TLS failed, until wire_close(); "" where it did not. */
+const char *wire_problem(const struct wire *wire);
+void wire_close(struct wire *wire);
+/** Is there a connection, and has the other side not ended it? */
+bool wire_is_up(struct wire *wire);
+
+/** Begin a request in @enc. */
+void wire_begin(struct wire *wire, struct encoder *enc, void *buf, size_t cap, uint16_t type);
+/**
+ * wire_call() - send it with @body (NULL: none) behind it, and wait for the answer.
+ * @ret: the answer, behind its outcome; valid until the next call.
+ * @err: where the other side refuses: its code and sentence.
+ * Return: 0; -EREMOTEIO: refused; other negative errno: the connection is of no use any more.
+ */
+int wire_call(struct wire *wire, const struct encoder *enc, const struct wire_body *body,
+	      struct decoder *ret, struct err *err) MUST_CHECK;
+
+#endif

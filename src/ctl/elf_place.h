@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * elf_place.h - where a function or a USDT probe is in a program's file, by its symbols and
+ * notes. The file is anybody's. Reads it with libelf; runs with the rights of who asks.
+ */
+#ifndef CTL_ELF_PLACE_H
+#define CTL_ELF_PLACE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "sdt.h"
+
+#define ELF_MAX_PLACES 256u /* as many as a probe may have */
+
+/** struct elf_place - @offset, @semaphore (or 0): in the file. @args: of a USDT probe. */
+struct elf_place {
+	uint64_t offset, semaphore;
+	struct sdt_arg args[SDT_MAX_ARGS];
+	unsigned int nr_args;
+};
+
+/** Owned by who asks; elf_places_fini() it also after a failure. */
+struct elf_places {
+	struct elf_place *all;
+	size_t nr;
+};
+
+void elf_places_fini(struct elf_places *places);
+
+/** All functions of that name. @path: for messages. Return: 0 or the code set in @err. */
+int elf_find_function(int fd, const char *path, const char *symbol, struct elf_places *ret,
+		      struct err *err) MUST_CHECK;
+/** All places of a USDT probe. Return: as above. */
+int elf_find_usdt(int fd, const char *path, const char *provider, const char *name,
+		  struct elf_places *ret, struct err *err) MUST_CHECK;
+
+#endif

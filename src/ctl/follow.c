@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "follow.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "loss.h"
+#include "record.h"
+#include "say.h"
+#include "target.h"
+#include "text.h"
+
+/* What another daemon says again after it has taken over is said once. */
+struct follow {
+	struct ctl *ctl;
+	const char *session;
+	struct json_object *known; /* by what it is about: the last text of it */
+	bool senseless;		   /* an item was, which has been said */
+};
+
+/* --- one line ---------------------------------------------------------------------- */
+
+static void stamp(char buf[16], uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / 1000000000u);
+	struct tm tm;
+
+	strftime(buf, 16, "%H:%M:%S", localtime_r(&seconds, &tm));
+}
+
+static void print_loss(struct json_object *news)
+{
+	char *sentence AUTO_FREE =
+		loss_sentence(record_str(news, "cause"), record_num(news, "count"));
+
+	printf("channel %s: %s\n", record_str(news, "channel"),
+	       sentence ? sentence : "events were lost");
+}
+
+/* What stands behind the time and the name of the session. */
+static void print_news(struct json_object *news)
+{
+	static const char *const texts[][2] = {
+		{ "problem", "problem: " },
+		{ "solved", "the problem is solved" },
+		{ "consumer-died", "ltt-consumerd " },
+		{ "consumer-replaced", "another ltt-consumerd goes on where it was" },
+		{ "daemon-gone", "the session daemon is gone" },
+		{ "daemon-replaced", "another session daemon goes on" },
+	};
+	const char *kind = record_str(news, "news");
+
+	if (strcmp(kind, "loss") == 0)
+		print_loss(news);
+	else if (strcmp(kind, "state") == 0)
+		puts(record_str(news, "state"));
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+		if (strcmp(kind, texts[i][0]) == 0)
+			printf("%s%s\n", texts[i][1], record_str(news, "text"));
+}
+
+static void print(struct follow *follow, struct json_object *news)
+{
+	struct json_object *printable AUTO_RECORD = NULL;
+	char time[16];
+
+	follow->ctl->printed = true;
+	record_set_str(news, "session", follow->session);
+	if (follow->ctl->json) {
+		text_json_line(stdout, news);
+	} else if (!follow->ctl->quiet) {
+		printable = text_printable(news);
+		stamp(time, record_num(news, "ns"));
+		printf("%s %s: ", time, record_str(printable, "session"));
+		print_news(printable);
+	}
+	fflush(stdout);
+}
+
+/* --- news ----------------------------------------------------------------------------- */
+
+#define PROBLEM "problem"
+
+/* Problems and what ends them are about one thing, so are states, and each cause of
+ * losses in each channel. */
+static bool is_known(struct follow *follow, struct json_object *news)
+{
+	const char *kind = record_str(news, "news");
+	bool loss = strcmp(kind, "loss") == 0, state = strcmp(kind, "state") == 0;
+	bool problem = strcmp(kind, "problem") == 0 || strcmp(kind, "solved") == 0;
+	const char *text = state ? record_str(news, "state") : record_str(news, "text");
+	char *about AUTO_FREE = problem ? xstrdup(PROBLEM) :
+					  xasprintf("%s %s %s", kind, record_str(news, "cause"),
+						    record_str(news, "channel"));
+
+	if (!loss && !state && !problem)
+		return false;
+	if (json_object_object_get_ex(follow->known, about, NULL) &&
+	    strcmp(record_str(follow->known, about), text) == 0)
+		return true;
+	record_set_str(follow->known, about, text);
+	return false;
+}
+
+static int take_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct follow *follow = priv;
+	struct json_object *news AUTO_RECORD = NULL;
+	struct msg_news m;
+
+	if (type != MSG_news)
+		return 0; /* a newer daemon knows more */
+	if (msg_news_decode(dec, &m) != 0) {
+		if (!follow->senseless)
+			say_warning(follow->ctl, "what the session daemon says makes no sense");
+		follow->senseless = true;
+		return 0;
+	}
+	news = record_news(&m);
+	if (news && !is_known(follow, news))
+		print(follow, news);
+	return 0;
+}
+
+/* What we know ourselves. */
+static struct json_object *own_news(const char *kind)
+{
+	struct json_object *news = json_object_new_object();
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	record_set_num(news, "ns", (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec);
+	record_set_str(news, "news", kind);
+	return news;
+}
+
+static void print_own(struct follow *follow, const char *kind)
+{
+	struct json_object *news AUTO_RECORD = own_news(kind);
+
+	print(follow, news);
+}
+
+/* --- until it is destroyed ------------------------------------------------------------- */
+
+static enum status conclude(struct follow *follow, const struct rep_session_follow *rep)
+{
+	struct json_object *totals AUTO_RECORD = record_totals(rep->totals);
+	struct json_object *news AUTO_RECORD = own_news("state");
+
+	record_set_str(news, "state", "destroyed");
+	if (totals)
+		record_set(news, "totals", json_object_get(totals));
+	if (*rep->problem)
+		record_set_str(news, "text", rep->problem);
+	print(follow, news);
+	return loss_conclude(follow->ctl, follow->session, totals, rep->problem);
+}
+
+/* Return: 0 or the code in ctl->err. */
+static int reconnect(struct follow *follow)
+{
+	struct ctl *ctl = follow->ctl;
+
+	print_own(follow, "daemon-gone");
+	ctl->client = client_free(ctl->client);
+	ctl->err = (struct err){ 0 };
+	if (ctl_connect(ctl, DAEMON_NEEDED) != 0)
+		return ctl->err.code;
+	print_own(follow, "daemon-replaced");
+	return 0;
+}
+
+static enum status follow_on(struct follow *follow)
+{
+	struct req_session_follow req = { .session = follow->session };
+	struct rep_session_follow rep;
+	struct ctl *ctl = follow->ctl;
+
+	do {
+		client_on_waiting(ctl->client, NULL, NULL); /* that is what we are here for */
+		if (call_session_follow(ctl->client, &req, take_item, follow, &rep, &ctl->err) == 0)
+			return conclude(follow, &rep);
+	} while (ctl->err.code == ERR_NO_DAEMON && reconnect(follow) == 0);
+	if (ctl->err.code == ERR_NO_SESSION)
+		target_suggest(ctl, follow->session, NULL, NULL);
+	return STATUS_ERROR;
+}
+
+/* Whole lines have been written: nothing is left to be done. */
+static void leave(int signo)
+{
+	(void)signo;
+	_exit(STATUS_OK);
+}
+
+enum status follow_session(struct ctl *ctl, const char *session)
+{
+	struct follow follow = { .ctl = ctl, .session = session };
+	enum status status;
+
+	follow.known = json_object_new_object();
+	record_set_str(follow.known, PROBLEM, ""); /* that there is none is no news */
+	signal(SIGINT, leave);
+	signal(SIGPIPE, leave);
+	status = follow_on(&follow);
+	signal(SIGPIPE, SIG_IGN);
+	json_object_put(follow.known);
+	return status;
+}

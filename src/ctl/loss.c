@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "loss.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "record.h"
+#include "say.h"
+#include "text.h"
+
+#define REFUSALS_SAID 5u /* one by one */
+
+static const struct cause {
+	const char *key;
+	const char *what; /* behind "N events" */
+	const char *knob;
+} causes[] = {
+	{ "buffer_full", "lost because a buffer was full",
+	  "use larger or more sub-buffers (lttctl enable-channel --subbuf-size, --num-subbuf), "
+	  "or record fewer events" },
+	{ "too_large", "lost because they were too large for the buffer",
+	  "use larger sub-buffers (lttctl enable-channel --subbuf-size)" },
+	{ "buffer_busy", "lost because no buffer was free to be written",
+	  "some application can't use restartable sequences; see ENVIRONMENT in libltt(3)" },
+	{ "output", "lost because the trace could not be written",
+	  "look at the space, the quota and the health of the disk of the output directory, "
+	  "and at the limits that the session has (lttctl list SESSION)" },
+};
+
+#define INVALID "invalid_bytes"
+
+static char *invalid_bytes(uint64_t bytes)
+{
+	char buf[TEXT_BYTES];
+
+	return xasprintf("%s were dropped because an application damaged its buffer; look for "
+			 "stray writes in it",
+			 text_size(buf, bytes));
+}
+
+char *loss_sentence(const char *cause, uint64_t n)
+{
+	char buf[TEXT_BYTES];
+
+	if (strcmp(cause, INVALID) == 0)
+		return invalid_bytes(n);
+	for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
+		if (strcmp(causes[i].key, cause) == 0)
+			return xasprintf("%s event%s %s; %s", text_count(buf, n),
+					 n == 1 ? " was" : "s were", causes[i].what,
+					 causes[i].knob);
+	return NULL;
+}
+
+static enum status report(struct ctl *ctl, const char *session, struct json_object *lost,
+			  const char *cause)
+{
+	uint64_t n = record_num(lost, cause);
+	char *sentence AUTO_FREE = n ? loss_sentence(cause, n) : NULL;
+
+	if (n == 0)
+		return STATUS_OK;
+	say_warning(ctl, "session '%s': %s", session, sentence);
+	return STATUS_LOST;
+}
+
+enum status loss_report(struct ctl *ctl, const char *session, struct json_object *totals)
+{
+	struct json_object *lost = record_get(totals, "lost_by_cause");
+	enum status status = STATUS_OK;
+
+	for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
+		if (report(ctl, session, lost, causes[i].key) != STATUS_OK)
+			status = STATUS_LOST;
+	if (report(ctl, session, lost, INVALID) != STATUS_OK)
+		status = STATUS_LOST;
+	return status;
+}
+
+enum status loss_conclude(struct ctl *ctl, const char *session, struct json_object *totals,
+			  const char *problem)
+{
+	enum status status = totals ? loss_report(ctl, session, totals) : STATUS_OK;
+
+	if (!*problem)
+		return status;
+	say_warning(ctl, "%s", problem);
+	return status == STATUS_OK ? STATUS_LOST : status;
+}
+
+void loss_conflicts(struct ctl *ctl, struct json_object *owner)
+{
+	for (size_t i = 0; i < record_len(owner, "conflicts"); i++) {
+		struct json_object *c = record_at(owner, "conflicts", i);
+
+		say_warning(ctl,
+			    "marker '%s' of process %" PRIu64 " is not recorded: its format is "
+			    "\"%s\", but \"%s\" is recorded under this name",
+			    record_str(c, "name"), record_num(c, "pid"), record_str(c, "refused"),
+			    record_str(c, "armed"));
+	}
+}
+
+bool loss_is_of_kernel(struct json_object *refusal)
+{
+	return strcmp(record_str(refusal, "domain"), "kernel") == 0;
+}
+
+int loss_take_refusal(void *owner, unsigned int type, struct decoder *dec)
+{
+	struct msg_refusal m;
+
+	if (type != MSG_refusal)
+		return 0;
+	if (msg_refusal_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	record_append(owner, "refusals", record_refusal(&m));
+	return 0;
+}
+
+enum status loss_refusals(struct ctl *ctl, struct json_object *owner)
+{
+	size_t nr = record_len(owner, "refusals");
+
+	for (size_t i = 0; i < MIN(nr, (size_t)REFUSALS_SAID); i++) {
+		struct json_object *r = record_at(owner, "refusals", i);
+
+		say_warning(ctl,
+			    loss_is_of_kernel(r) ? "the kernel's event '%s' is not recorded: %s" :
+						   "event '%s' is not counted: %s",
+			    record_str(r, "name"), record_str(r, "why"));
+	}
+	if (nr > REFUSALS_SAID)
+		say_warning(ctl, "%zu more are not recorded; 'lttctl status' says which",
+			    nr - REFUSALS_SAID);
+	return nr ? STATUS_WARNING : STATUS_OK;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* loss.h - how many events were lost, why, and which knob to turn. */
+#ifndef CTL_LOSS_H
+#define CTL_LOSS_H
+
+#include "verb.h"
+
+/** What was lost and which knob to turn; allocated. @cause: a member of lost_by_cause.
+ *  NULL: no such cause. */
+char *loss_sentence(const char *cause, uint64_t n);
+/** Print a warning for each cause. Return: STATUS_LOST if anything was lost. */
+enum status loss_report(struct ctl *ctl, const char *session, struct json_object *totals);
+/** What `stop` and `destroy` answer: losses (@totals: NULL: none to be told), and why not
+ *  all data could be written (@problem: "": it was). Return: as loss_report(). */
+enum status loss_conclude(struct ctl *ctl, const char *session, struct json_object *totals,
+			  const char *problem);
+/** Format conflicts of markers, a warning each. */
+void loss_conflicts(struct ctl *ctl, struct json_object *owner);
+/** Does the kernel's module refuse it? Else an application can't count it. */
+bool loss_is_of_kernel(struct json_object *refusal);
+/** An item of an answer: if it is a refusal it is added to the array `refusals` of @owner. */
+int loss_take_refusal(void *owner, unsigned int type, struct decoder *dec);
+/** Warn of these. Return: STATUS_WARNING where there are any. */
+enum status loss_refusals(struct ctl *ctl, struct json_object *owner);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * main.c - lttctl: general options, the verb, its answer on stdout, what went
+ * wrong on stderr, the exit status.
+ */
+#include "main.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "help.h"
+#include "options.h"
+#include "record.h"
+#include "say.h"
+#include "text.h"
+
+static struct {
+	char *group;
+	char *sessiond_path;
+	char *mi;
+	int no_sessiond;
+	int quiet;
+} opt;
+
+const struct poptOption options_general[] = {
+	OPTION_TEXT("group", 'g', &opt.group, "group that may use a daemon started here", "GROUP"),
+	OPTION_FLAG("no-sessiond", 'n', &opt.no_sessiond, "never start a session daemon"),
+	OPTION_TEXT("sessiond-path", 0, &opt.sessiond_path, "session daemon to start", "PATH"),
+	OPTION_FLAG("quiet", 'q', &opt.quiet, "print nothing at all"),
+	{ .longName = "verbose",
+	  .shortName = 'v',
+	  .val = OPTION_VERBOSE,
+	  .descrip = "say what is done" },
+	{ .longName = "json", .val = OPTION_JSON, .descrip = "answer with a JSON object" },
+	{ .longName = "mi",
+	  .shortName = 'm',
+	  .argInfo = POPT_ARG_STRING,
+	  .arg = &opt.mi,
+	  .val = OPTION_MI,
+	  .descrip = "answer for machines; TYPE is json",
+	  .argDescrip = "TYPE" },
+	{ .longName = "version",
+	  .shortName = 'V',
+	  .val = OPTION_VERSION,
+	  .descrip = "print the version" },
+	{ .longName = "help", .shortName = 'h', .val = OPTION_HELP, .descrip = "print this" },
+	{ .longName = "list-options", .val = OPTION_LIST, .descrip = "list the options" },
+	{ .longName = "list-commands", .val = OPTION_LIST_COMMANDS, .descrip = "list the verbs" },
+	OPTION_NOT_YET("relayd-path", 0, POPT_ARG_STRING, 1,
+		       "traces can't be sent over a network yet, so no relay is started"),
+	POPT_TABLEEND,
+};
+
+static void list_commands(void)
+{
+	for (size_t i = 0; verbs[i]; i++)
+		puts(verbs[i]->name);
+}
+
+static enum status take_mi(struct ctl *ctl)
+{
+	if (strcmp(opt.mi, "json") == 0) {
+		ctl->json = true;
+		return STATUS_OK;
+	}
+	err_set(&ctl->err, strcmp(opt.mi, "xml") == 0 ? ERR_UNSUPPORTED : ERR_INVALID,
+		"--mi=%s: machines are answered in JSON for now: --mi=json", opt.mi);
+	return strcmp(opt.mi, "xml") == 0 ? STATUS_UNSUPPORTED : STATUS_UNDEFINED;
+}
+
+static enum status general_option(struct ctl *ctl, int value, bool *ret_done)
+{
+	if (value >= OPTION_LATER)
+		return options_not_yet(ctl, options_general, value);
+	switch (value) {
+	case OPTION_VERBOSE:
+		ctl->verbose++;
+		return STATUS_OK;
+	case OPTION_JSON:
+		ctl->json = true;
+		return STATUS_OK;
+	case OPTION_MI:
+		return take_mi(ctl);
+	case OPTION_VERSION:
+		puts("lttctl " LTT_VERSION);
+		break;
+	case OPTION_HELP:
+		help_general(stdout);
+		break;
+	case OPTION_LIST:
+		options_list(stdout, options_general);
+		break;
+	default:
+		list_commands();
+	}
+	*ret_done = true;
+	return STATUS_OK;
+}
+
+static enum status unknown_verb(struct ctl *ctl, const char *name)
+{
+	const char *names[64] = { NULL };
+	const char *sentence = verb_later(name);
+	const char *near;
+
+	if (sentence) {
+		err_set(&ctl->err, ERR_UNSUPPORTED, "%s: %s", name, sentence);
+		return STATUS_UNSUPPORTED;
+	}
+	for (size_t i = 0; verbs[i] && i < ARRAY_SIZE(names) - 1; i++)
+		names[i] = verbs[i]->name;
+	near = nearest_word(name, names);
+	if (near)
+		err_set(&ctl->err, ERR_UNKNOWN_COMMAND, "unknown verb '%s'; did you mean '%s'?",
+			name, near);
+	else
+		err_set(&ctl->err, ERR_UNKNOWN_COMMAND,
+			"unknown verb '%s'; 'lttctl --help' lists them", name);
+	return STATUS_UNDEFINED;
+}
+
+/* General options, then the verb. The rest of the words, the verb included, goes to @ret_words. */
+static enum status parse_general(struct ctl *ctl, int argc, char **argv, const char ***ret_words,
+				 bool *ret_done)
+{
+	static const struct poptOption none[] = { POPT_TABLEEND };
+	poptContext pc = poptGetContext(NULL, argc, (const char **)argv, options_general,
+					POPT_CONTEXT_POSIXMEHARDER);
+	enum status status = STATUS_OK;
+	int value = 0;
+
+	while (status == STATUS_OK && !*ret_done && (value = poptGetNextOpt(pc)) > 0)
+		status = general_option(ctl, value, ret_done);
+	ctl->general = pc;
+	ctl->quiet = opt.quiet;
+	ctl->wish.path = opt.sessiond_path;
+	ctl->wish.group = opt.group;
+	if (status != STATUS_OK || *ret_done)
+		return status;
+	if (value < -1)
+		return options_bad(ctl, pc, value, options_general, none);
+	*ret_words = poptGetArgs(pc);
+	if (*ret_words && **ret_words)
+		return STATUS_OK;
+	help_general(stderr);
+	*ret_done = true;
+	return STATUS_ERROR;
+}
+
+int ctl_connect(struct ctl *ctl, enum verb_daemon how)
+{
+	const struct client_daemon *daemon;
+	struct err ignored = { 0 };
+	struct err *err = how == DAEMON_WELCOME ? &ignored : &ctl->err;
+
+	if (how == DAEMON_UNUSED)
+		return 0;
+	ctl->wish.never_spawn = opt.no_sessiond;
+	ctl->wish.spawn = how == DAEMON_STARTED && !opt.no_sessiond;
+	if (daemon_open(&ctl->wish, &ctl->client, err) != 0) {
+		if (err->code == ERR_NO_DAEMON && how == DAEMON_NEEDED) {
+			size_t len = strlen(err->text);
+
+			snprintf(err->text + len, sizeof(err->text) - len,
+				 "; 'lttctl create' starts one, or 'ltt-sessiond --daemonize'");
+		}
+		return how == DAEMON_WELCOME ? 0 : err->code;
+	}
+	say_waiting(ctl);
+	daemon = client_daemon(ctl->client);
+	say_verbose(ctl, "session daemon %s, pid %u, in %s", daemon->version, daemon->pid,
+		    daemon->rundir);
+	return 0;
+}
+
+static enum status run_verb(struct ctl *ctl, const char **words, bool *ret_done)
+{
+	enum status status;
+	int argc = 0;
+
+	while (words[argc])
+		argc++;
+	ctl->verb = verb_find(words[0]);
+	if (!ctl->verb)
+		return unknown_verb(ctl, words[0]);
+	status = options_verb(ctl, argc, words, ret_done);
+	if (status == STATUS_OK && !*ret_done && ctl->verb->check)
+		status = ctl->verb->check(ctl);
+	if (status != STATUS_OK || *ret_done)
+		return status;
+	if (ctl_connect(ctl, ctl->verb->daemon) != 0)
+		return STATUS_ERROR;
+	return ctl->verb->run(ctl);
+}
+
+/* Failures that have a status of their own, whichever verb met them. */
+static enum status final_status(const struct ctl *ctl, enum status status)
+{
+	if (ctl->err.code == ERR_UNSUPPORTED && status == STATUS_ERROR)
+		return STATUS_UNSUPPORTED;
+	return status;
+}
+
+static const char *error_name(enum err_code code)
+{
+	static const char *const names[] = {
+		[ERR_INTERNAL] = "internal",
+		[ERR_BAD_MESSAGE] = "bad-message",
+		[ERR_UNKNOWN_COMMAND] = "unknown-command",
+		[ERR_DENIED] = "denied",
+		[ERR_INVALID] = "invalid",
+		[ERR_NO_SESSION] = "no-session",
+		[ERR_SESSION_EXISTS] = "session-exists",
+		[ERR_NO_CHANNEL] = "no-channel",
+		[ERR_CHANNEL_EXISTS] = "channel-exists",
+		[ERR_NO_EVENT] = "no-event",
+		[ERR_EVENT_EXISTS] = "event-exists",
+		[ERR_STATE] = "state",
+		[ERR_NO_MEMORY] = "no-memory",
+		[ERR_OUTPUT] = "output",
+		[ERR_NO_DAEMON] = "no-daemon",
+		[ERR_UNSUPPORTED] = "unsupported",
+		[ERR_CONSUMER] = "consumer",
+		[ERR_BUSY] = "busy",
+		[ERR_LIMIT] = "limit",
+	};
+
+	return (size_t)code < ARRAY_SIZE(names) && names[code] ? names[code] : "unknown";
+}
+
+static void print_json(struct ctl *ctl, enum status status)
+{
+	struct json_object *answer AUTO_RECORD = json_object_new_object();
+
+	record_set_str(answer, "verb", ctl->verb ? ctl->verb->name : "");
+	record_set_num(answer, "status", status);
+	record_set_bool(answer, "success", !ctl->err.code);
+	if (ctl->err.code) {
+		struct json_object *error = json_object_new_object();
+
+		record_set_str(error, "code", error_name(ctl->err.code));
+		record_set_str(error, "text", ctl->err.text);
+		record_set(answer, "error", error);
+	}
+	if (ctl->warnings)
+		record_set(answer, "warnings", TAKE(ctl->warnings));
+	record_set(answer, "result", TAKE(ctl->record));
+	text_json(stdout, answer);
+}
+
+static void print_text(struct ctl *ctl)
+{
+	struct json_object *printable AUTO_RECORD = NULL;
+
+	if (!ctl->record || !ctl->verb || !ctl->verb->text || ctl->quiet)
+		return;
+	printable = text_printable(ctl->record);
+	ctl->verb->text(ctl->verb->text_on_stderr ? stderr : stdout, printable);
+}
+
+/* Nobody reads on: fine. Anything else is an error: the answer is not whole. */
+static enum status finish_output(struct ctl *ctl, enum status status)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno == EPIPE || errno == 0)
+		return status;
+	say_error(ctl, "can't write the answer: %s", strerror(errno));
+	return status == STATUS_OK ? STATUS_ERROR : status;
+}
+
+int main(int argc, char **argv)
+{
+	struct ctl ctl = { .sigpipe = signal(SIGPIPE, SIG_IGN) };
+	const char **words = NULL;
+	bool done = false;
+	enum status status = parse_general(&ctl, argc, argv, &words, &done);
+
+	if (status == STATUS_OK && !done)
+		status = run_verb(&ctl, words, &done);
+	status = final_status(&ctl, status);
+	say_no_more_waiting();
+	if (!done && ctl.json && !ctl.printed && !(ctl.verb && ctl.verb->prints_itself))
+		print_json(&ctl, status);
+	else
+		print_text(&ctl);
+	status = finish_output(&ctl, status);
+	if (ctl.err.code)
+		say_error(&ctl, "%s", ctl.err.text);
+	client_free(ctl.client);
+	json_object_put(ctl.record);
+	json_object_put(ctl.warnings);
+	poptFreeContext(ctl.words);
+	poptFreeContext(ctl.general);
+	return (int)status;
+}

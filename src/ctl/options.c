@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "options.h"
+
+#include "record.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "help.h"
+
+#define MAX_NAMES 64
+
+const struct poptOption options_common[] = {
+	{ .longName = "json", .val = OPTION_JSON, .descrip = "answer with a JSON object" },
+	{ .shortName = 'h', .val = OPTION_USAGE, .descrip = "say how the verb is used" },
+	{ .longName = "help", .val = OPTION_HELP, .descrip = "open the manual page" },
+	{ .longName = "list-options", .val = OPTION_LIST, .descrip = "list the options" },
+	POPT_TABLEEND,
+};
+
+static const struct poptOption no_options[] = { POPT_TABLEEND };
+
+static bool table_end(const struct poptOption *option)
+{
+	return !option->longName && !option->shortName && !option->arg;
+}
+
+void options_list(FILE *out, const struct poptOption *table)
+{
+	for (; !table_end(table); table++) {
+		if (table->longName)
+			fprintf(out, "--%s\n", table->longName);
+		if (table->shortName)
+			fprintf(out, "-%c\n", table->shortName);
+	}
+}
+
+void options_help(FILE *out, const struct poptOption *table)
+{
+	for (; !table_end(table); table++) {
+		char *name AUTO_FREE = NULL;
+
+		if (table->argInfo & POPT_ARGFLAG_DOC_HIDDEN)
+			continue;
+		name = xasprintf("%s%s%s%s", table->longName ? "--" : "",
+				 table->longName ? table->longName : "",
+				 table->argDescrip ? "=" : "",
+				 table->argDescrip ? table->argDescrip : "");
+		if (table->shortName)
+			fprintf(out, "  -%c%s ", table->shortName, *name ? "," : " ");
+		else
+			fputs("      ", out);
+		fprintf(out, strlen(name) > 25 ? "%s\n%32s" : "%-25s %s", name, "");
+		fprintf(out, "%s\n", table->descrip);
+	}
+}
+
+static unsigned int add_names(const char **names, unsigned int nr, const struct poptOption *table)
+{
+	for (; !table_end(table) && nr < MAX_NAMES; table++)
+		if (table->longName)
+			names[nr++] = table->longName;
+	return nr;
+}
+
+/* The long option that was nearly typed, or NULL. */
+static const char *nearest_option(const char *bad, const struct poptOption *table,
+				  const struct poptOption *more)
+{
+	const char *names[MAX_NAMES + 1] = { NULL };
+	char *word AUTO_FREE = NULL;
+	unsigned int nr;
+
+	if (strncmp(bad, "--", 2) != 0)
+		return NULL;
+	word = xstrdup(bad + 2);
+	word[strcspn(word, "=")] = '\0';
+	nr = add_names(names, 0, table);
+	nr = add_names(names, nr, more);
+	names[nr] = NULL;
+	return *word ? nearest_word(word, names) : NULL;
+}
+
+enum status options_bad(struct ctl *ctl, poptContext pc, int error, const struct poptOption *table,
+			const struct poptOption *more)
+{
+	const char *bad = poptBadOption(pc, POPT_BADOPTION_NOALIAS);
+	const char *near = error == POPT_ERROR_BADOPT ? nearest_option(bad, table, more) : NULL;
+	const char *verb = ctl->verb ? ctl->verb->name : NULL;
+
+	if (near)
+		err_set(&ctl->err, ERR_INVALID, "unknown option '%s'; did you mean '--%s'?", bad,
+			near);
+	else if (error == POPT_ERROR_BADOPT)
+		err_set(&ctl->err, ERR_INVALID, "unknown option '%s'; 'lttctl %s%s-h' lists them",
+			bad, verb ? verb : "", verb ? " " : "");
+	else
+		err_set(&ctl->err, ERR_INVALID, "option '%s': %s", bad, poptStrerror(error));
+	return STATUS_UNDEFINED;
+}
+
+enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int value)
+{
+	while (!table_end(table) && table->val != value)
+		table++;
+	err_set(&ctl->err, ERR_UNSUPPORTED, "--%s: %s", table->longName ? table->longName : "?",
+		table->descrip ? table->descrip : "");
+	return STATUS_UNSUPPORTED;
+}
+
+/* One option that popt hands back. */
+static enum status option(struct ctl *ctl, poptContext pc, int value,
+			  const struct poptOption *table, bool *ret_done)
+{
+	if (value == OPTION_JSON) {
+		ctl->json = true;
+		return STATUS_OK;
+	}
+	if (value >= OPTION_LATER)
+		return options_not_yet(ctl, table, value);
+	if (value >= OPTION_OWN) {
+		char *argument AUTO_FREE = poptGetOptArg(pc);
+
+		return ctl->verb->option(ctl, value - OPTION_OWN, argument);
+	}
+	*ret_done = true;
+	if (value == OPTION_HELP)
+		return help_open(ctl->verb);
+	if (value == OPTION_USAGE)
+		help_verb(stdout, ctl->verb);
+	if (value == OPTION_LIST) {
+		options_list(stdout, table);
+		options_list(stdout, options_common);
+	}
+	return STATUS_OK;
+}
+
+static enum status take_operands(struct ctl *ctl, poptContext pc)
+{
+	const char **args = poptGetArgs(pc);
+
+	ctl->operands = args;
+	for (ctl->nr_operands = 0; args && args[ctl->nr_operands];)
+		ctl->nr_operands++;
+	if (ctl->verb->command_behind || ctl->nr_operands <= ctl->verb->max_operands)
+		return STATUS_OK;
+	err_set(&ctl->err, ERR_INVALID, "'%s' is one word too many; usage: lttctl %s %s",
+		ctl->operands[ctl->verb->max_operands], ctl->verb->name, ctl->verb->operands);
+	return STATUS_ERROR;
+}
+
+enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret_done)
+{
+	const struct poptOption *table = ctl->verb->options ? ctl->verb->options : no_options;
+	static struct poptOption all[] = {
+		{ .argInfo = POPT_ARG_INCLUDE_TABLE },
+		{ .argInfo = POPT_ARG_INCLUDE_TABLE, .arg = (void *)options_common },
+		POPT_TABLEEND,
+	};
+	enum status status = STATUS_OK;
+	poptContext pc;
+	int value = 0;
+
+	all[0].arg = (void *)table; /* popt keeps a pointer to it */
+	pc = poptGetContext(NULL, argc, argv, all,
+			    ctl->verb->command_behind ? POPT_CONTEXT_POSIXMEHARDER : 0);
+	ctl->words = pc;
+	*ret_done = false;
+	while (status == STATUS_OK && !*ret_done && (value = poptGetNextOpt(pc)) > 0)
+		status = option(ctl, pc, value, table, ret_done);
+	if (status != STATUS_OK || *ret_done)
+		return status;
+	if (value < -1)
+		return options_bad(ctl, pc, value, table, options_common);
+	return take_operands(ctl, pc);
+}
+
+bool domain_any(const struct domain_options *domain)
+{
+	return domain->kernel || domain->user || domain->jul || domain->log4j || domain->log4j2 ||
+	       domain->python;
+}
+
+enum status domain_check(struct ctl *ctl, const struct domain_options *domain)
+{
+	unsigned int others = !!domain->jul + !!domain->log4j + !!domain->log4j2 + !!domain->python;
+
+	if (!domain_any(domain)) {
+		err_set(&ctl->err, ERR_INVALID,
+			"say what to trace: -u (--userspace) or -k (--kernel)");
+		return STATUS_ERROR;
+	}
+	if (others + !!domain->kernel + !!domain->user > 1) {
+		err_set(&ctl->err, ERR_INVALID,
+			"one domain at a time, please: -u (--userspace) or -k (--kernel)");
+		return STATUS_ERROR;
+	}
+	if (domain->user || domain->kernel)
+		return STATUS_OK;
+	err_set(&ctl->err, ERR_UNSUPPORTED,
+		"events of Java and Python loggers can't be recorded yet; -u (--userspace) and -k "
+		"(--kernel) can");
+	return STATUS_UNSUPPORTED;
+}
+
+enum domain_id domain_named(const struct domain_options *domain)
+{
+	return domain->kernel ? DOMAIN_KERNEL : DOMAIN_USER;
+}
+
+const char *domain_title(struct json_object *record)
+{
+	return strcmp(record_str(record, "domain"), "kernel") == 0 ? "Kernel" : "User";
+}

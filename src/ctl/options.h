@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * options.h - the options of lttctl and of its verbs: tables of popt, and what
+ * all verbs share. An option of LTTng's that can't be served yet stands in the
+ * table as well (LATER), so that it is answered with a sentence.
+ */
+#ifndef CTL_OPTIONS_H
+#define CTL_OPTIONS_H
+
+#include "verb.h"
+
+/* values that poptGetNextOpt() returns; verbs use none of them but OPTION_OWN */
+enum option_value {
+	OPTION_HELP = 1,
+	OPTION_USAGE,
+	OPTION_LIST,
+	OPTION_JSON,
+	OPTION_MI,
+	OPTION_VERBOSE,
+	OPTION_VERSION,
+	OPTION_LIST_COMMANDS,
+	OPTION_OWN = 100,    /* and above: the verb's own, see struct verb */
+	OPTION_LATER = 1000, /* and above: one for each */
+};
+
+#define OPTION_FLAG(name, letter, var, text)                                                 \
+	{                                                                                    \
+		.longName = name, .shortName = letter, .argInfo = POPT_ARG_NONE, .arg = var, \
+		.descrip = text                                                              \
+	}
+#define OPTION_TEXT(name, letter, var, text, what)                                             \
+	{                                                                                      \
+		.longName = name, .shortName = letter, .argInfo = POPT_ARG_STRING, .arg = var, \
+		.descrip = text, .argDescrip = what                                            \
+	}
+/** An option that may come several times, each of which the verb's option() is told.
+ *  @how: 0, or POPT_ARGFLAG_OPTIONAL. */
+#define OPTION_EACH(name, letter, number, how, text, what)                                     \
+	{                                                                                      \
+		.longName = name, .shortName = letter, .argInfo = POPT_ARG_STRING | (how),     \
+		.val = OPTION_OWN + (number), .descrip = text, .argDescrip = what              \
+	}
+/** An option that is known but can't be served: @sentence goes behind its name. */
+#define OPTION_NOT_YET(name, letter, kind, number, sentence)                                 \
+	{                                                                                    \
+		.longName = name, .shortName = letter,                                       \
+		.argInfo = (kind) | POPT_ARGFLAG_DOC_HIDDEN, .val = OPTION_LATER + (number), \
+		.descrip = sentence                                                          \
+	}
+
+#define OPTION_SESSION(var) \
+	OPTION_TEXT("session", 's', var, "of this session, not the current", "NAME")
+#define OPTION_CHANNEL(var, text) OPTION_TEXT("channel", 'c', var, text, "NAME")
+
+/** Options of LTTng's domains; see domain_check(). */
+struct domain_options {
+	int kernel, user, jul, log4j, log4j2, python;
+};
+#define OPTIONS_DOMAIN(var)                                                         \
+	OPTION_FLAG("userspace", 'u', &(var).user, "user-space events"),            \
+		OPTION_FLAG("kernel", 'k', &(var).kernel, "kernel events"),         \
+		OPTION_FLAG("jul", 'j', &(var).jul, "java.util.logging (not yet)"), \
+		OPTION_FLAG("log4j", 'l', &(var).log4j, "log4j (not yet)"),         \
+		OPTION_FLAG("log4j2", 0, &(var).log4j2, "log4j 2 (not yet)"),       \
+		OPTION_FLAG("python", 'p', &(var).python, "Python logging (not yet)")
+
+/** Is exactly one domain named that can be traced? Else ctl->err is set. */
+enum status domain_check(struct ctl *ctl, const struct domain_options *domain);
+bool domain_any(const struct domain_options *domain);
+/** The one that is named. */
+enum domain_id domain_named(const struct domain_options *domain);
+/** "Kernel" or "User", of what is in a record. */
+const char *domain_title(struct json_object *record);
+
+/** Options that every verb has. */
+extern const struct poptOption options_common[];
+
+/**
+ * options_verb() - parse what stands behind the verb.
+ * @ret_done: the option itself was the whole command (help): exit with the status.
+ * Fills ctl->operands. Return: STATUS_OK, or a status with ctl->err set.
+ */
+enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret_done);
+
+/** What popt handed back is an OPTION_NOT_YET of the table: sets ctl->err. */
+enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int value);
+
+/** Sets ctl->err about what popt did not like; with the nearest option of two tables. */
+enum status options_bad(struct ctl *ctl, poptContext pc, int error, const struct poptOption *table,
+			const struct poptOption *more);
+/** One option a line, for completion. */
+void options_list(FILE *out, const struct poptOption *table);
+/** As help: letter, name, argument, description. */
+void options_help(FILE *out, const struct poptOption *table);
+
+#endif

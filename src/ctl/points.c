@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "points.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "record.h"
+#include "text.h"
+
+struct fetched {
+	struct json_object *points, *presets;
+};
+
+static int take(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct fetched *fetched = priv;
+	struct msg_point point;
+	struct msg_preset preset;
+
+	if (type == MSG_point && msg_point_decode(dec, &point) == 0)
+		return json_object_array_add(fetched->points, record_point(&point));
+	if (type == MSG_preset && msg_preset_decode(dec, &preset) == 0)
+		return json_object_array_add(fetched->presets, record_preset(&preset));
+	return type == MSG_point || type == MSG_preset ? ERR_BAD_MESSAGE : 0;
+}
+
+/* By application, then by name: the order in which people look. */
+static int by_application(const void *a, const void *b)
+{
+	struct json_object *x = *(struct json_object *const *)a;
+	struct json_object *y = *(struct json_object *const *)b;
+	uint64_t p = record_num(x, "pid"), q = record_num(y, "pid");
+	int names;
+
+	if (p != q)
+		return p < q ? -1 : 1;
+	names = p ? 0 : strcmp(record_str(x, "process"), record_str(y, "process"));
+	if (names)
+		return names;
+	names = strcmp(record_str(x, "name"), record_str(y, "name"));
+	if (names)
+		return names;
+	p = record_num(x, "line");
+	q = record_num(y, "line");
+	return p < q ? -1 : p > q;
+}
+
+int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct json_object **ret,
+		 struct json_object **ret_presets, struct err *err)
+{
+	struct json_object *points AUTO_RECORD = json_object_new_array();
+	struct json_object *presets AUTO_RECORD = json_object_new_array();
+	struct fetched fetched = { points, presets };
+	struct req_point_list req = { .domain = (uint8_t)domain, .fields = fields };
+	struct rep_point_list rep;
+
+	if (call_point_list(ctl->client, &req, take, &fetched, &rep, err) != 0)
+		return err->code;
+	json_object_array_sort(points, by_application);
+	*ret = TAKE(points);
+	if (ret_presets)
+		*ret_presets = TAKE(presets);
+	return 0;
+}
+
+struct json_object *points_of_process(struct json_object *points, const char *process)
+{
+	struct json_object *kept = json_object_new_array();
+
+	for (size_t i = 0; i < json_object_array_length(points); i++) {
+		struct json_object *point = json_object_array_get_idx(points, i);
+
+		if (strcmp(record_str(point, "process"), process) == 0)
+			json_object_array_add(kept, json_object_get(point));
+	}
+	json_object_put(points);
+	return kept;
+}
+
+const char *points_nearest(struct json_object *points, const char *name)
+{
+	size_t nr = json_object_array_length(points);
+	const char **words = xalloc((nr + 1) * sizeof(*words));
+	const char *near;
+
+	for (size_t i = 0; i < nr; i++)
+		words[i] = record_str(json_object_array_get_idx(points, i), "name");
+	near = nearest_word(name, words);
+	free(words);
+	return near;
+}
+
+static bool is_kernel(struct json_object *point)
+{
+	return strcmp(record_str(point, "domain"), "kernel") == 0;
+}
+
+static void point_text(FILE *out, struct json_object *point)
+{
+	const char *format = record_str(point, "format");
+	uint64_t active = record_num(point, "active");
+
+	fprintf(out, "  %s", record_str(point, "name"));
+	if (!is_kernel(point))
+		fprintf(out, " (%s, %s)", record_str(point, "kind"), record_str(point, "loglevel"));
+	if (active)
+		fputs(" recorded", out);
+	if (*record_str(point, "file"))
+		fprintf(out, " %s:%" PRIu64, record_str(point, "file"), record_num(point, "line"));
+	fputc('\n', out);
+	if (*format)
+		fprintf(out, "      format: \"%s\"\n", format);
+	for (size_t i = 0; i < record_len(point, "fields"); i++) {
+		struct json_object *field = record_at(point, "fields", i);
+
+		fprintf(out, "      %s: %s%s\n", record_str(field, "name"),
+			record_str(field, "type"),
+			record_bool(field, "recorded") ? "" : ", for filters only");
+	}
+}
+
+/* The process, or the kernel's subsystem, of the points that follow. */
+static void head_text(FILE *out, struct json_object *point)
+{
+	fputs(record_str(point, "process"), out);
+	if (!is_kernel(point))
+		fprintf(out, " (process %" PRIu64 ", user %" PRIu64 ")", record_num(point, "pid"),
+			record_num(point, "uid"));
+	fputc('\n', out);
+}
+
+static bool same_head(struct json_object *a, struct json_object *b)
+{
+	return record_num(a, "pid") == record_num(b, "pid") &&
+	       (!is_kernel(a) || strcmp(record_str(a, "process"), record_str(b, "process")) == 0);
+}
+
+void points_text(FILE *out, struct json_object *points)
+{
+	struct json_object *before = NULL;
+
+	for (size_t i = 0; i < json_object_array_length(points); i++) {
+		struct json_object *point = json_object_array_get_idx(points, i);
+
+		if (!before || !same_head(before, point)) {
+			if (before)
+				fputc('\n', out);
+			head_text(out, point);
+		}
+		point_text(out, point);
+		before = point;
+	}
+	if (json_object_array_length(points) == 0)
+		fputs("No application with instrumentation points is running.\n", out);
+}
+
+/* Sizes that it leaves to us are those of every channel. */
+static void preset_text(FILE *out, struct json_object *preset)
+{
+	uint64_t size = record_num(preset, "subbuf_size"), nr = record_num(preset, "num_subbuf");
+	char buf[TEXT_BYTES];
+
+	fprintf(out, "  %s: %s", record_str(preset, "name"), record_str(preset, "events"));
+	if (nr)
+		fprintf(out, ", %" PRIu64 " sub-buffers", nr);
+	if (size)
+		fprintf(out, "%s %s", nr ? " of" : ", sub-buffers of", text_size(buf, size));
+	fputc('\n', out);
+}
+
+void points_presets_text(FILE *out, struct json_object *presets)
+{
+	size_t nr = json_object_array_length(presets);
+
+	if (nr)
+		fputs("\nChannels that modules have registered for their events\n", out);
+	for (size_t i = 0; i < nr; i++)
+		preset_text(out, json_object_array_get_idx(presets, i));
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * program.h - --userspace-probe: what is meant, which file that is, and where in it; as the
+ * session daemon is told. Of one run of lttctl, with the rights of who runs it.
+ */
+#ifndef CTL_PROGRAM_H
+#define CTL_PROGRAM_H
+
+#include "base/err.h"
+
+/**
+ * struct program_places - allocated; program_places_fini() it.
+ * @file: absolute path. @places: as client.def has it.
+ * @left_out: arguments of a USDT probe that can't be recorded, a list for people; or NULL.
+ */
+struct program_places {
+	char *file, *places, *left_out;
+};
+
+void program_places_fini(struct program_places *places);
+
+/**
+ * program_find() - look it up.
+ * @location: PATH:SYMBOL, elf:PATH:SYMBOL, function:PATH:SYMBOL, return:PATH:SYMBOL or
+ * sdt:PATH:PROVIDER:NAME; PATH without a slash is looked for where programs are, and then
+ * where libraries are; \: is a colon in it.
+ * Return: 0 or the code set in @err.
+ */
+int program_find(const char *location, struct program_places *ret, struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * quota.h - what users have of what the session daemon grants them, fetched for
+ * `lttctl quota` and the doctor.
+ */
+#ifndef CTL_QUOTA_H
+#define CTL_QUOTA_H
+
+#include "verb.h"
+
+/** An array of objects: user, guest, name, used, limit (0: none), refused. Return: 0 or a code. */
+int quota_fetch(struct ctl *ctl, struct json_object **ret, struct err *err) MUST_CHECK;
+
+#endif

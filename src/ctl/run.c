@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/mem.h"
+
+static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+
+static int cannot(struct err *err, const char *program, int error)
+{
+	err_errno(err, ERR_INVALID, error, "can't run '%s'", program);
+	return error == ENOENT || error == ENOTDIR ? RUN_NOT_FOUND : RUN_CANNOT;
+}
+
+/* Return: 0, or why this file can't be run. */
+static int check_file(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		return errno;
+	if (!S_ISREG(st.st_mode))
+		return EACCES;
+	return access(path, X_OK) == 0 ? 0 : errno;
+}
+
+/* As execvp() searches; a file without permission counts only if none is found that has it. */
+static int check_path(const char *program)
+{
+	const char *path = getenv("PATH");
+	char *copy AUTO_FREE = xstrdup(path ? path : "/bin:/usr/bin");
+	char *rest = copy, *dir;
+	int result = ENOENT;
+
+	while ((dir = strsep(&rest, ":"))) {
+		char *file AUTO_FREE = xasprintf("%s/%s", *dir ? dir : ".", program);
+		int error = check_file(file);
+
+		if (error == 0)
+			return 0;
+		if (error == EACCES)
+			result = EACCES;
+	}
+	return result;
+}
+
+int run_check(const char *program, struct err *err)
+{
+	int error = strchr(program, '/') ? check_file(program) :
+		    *program		 ? check_path(program) :
+					   ENOENT;
+
+	if (error == ENOENT && !strchr(program, '/')) {
+		err_set(err, ERR_INVALID, "there is no program '%s' in PATH", program);
+		return RUN_NOT_FOUND;
+	}
+	return error ? cannot(err, program, error) : 0;
+}
+
+int run_begin(struct run *run, struct err *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < ARRAY_SIZE(ending); i++)
+		sigaddset(&set, ending[i]);
+	sigprocmask(SIG_BLOCK, &set, &run->old_mask);
+	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (run->signals >= 0)
+		return 0;
+	err_errno(err, ERR_INTERNAL, errno, "can't watch for signals");
+	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
+	return err->code;
+}
+
+void run_fini(struct run *run)
+{
+	if (run->signals < 0)
+		return;
+	run->signals = close_fd(run->signals);
+	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
+}
+
+/* Next signal that came; false: none. */
+static bool next_signal(struct run *run, struct signalfd_siginfo *ret)
+{
+	return read(run->signals, ret, sizeof(*ret)) == sizeof(*ret);
+}
+
+int run_interrupted(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	return next_signal(run, &info) ? (int)info.ssi_signo : 0;
+}
+
+static void exec_program(struct run *run, int report)
+{
+	int error;
+
+	for (size_t i = 0; run->environment && run->environment[i]; i++)
+		putenv((char *)run->environment[i]);
+	signal(SIGPIPE, run->sigpipe);
+	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
+	execvp(run->argv[0], (char *const *)run->argv);
+	error = errno;
+	while (write(report, &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	_exit(RUN_NOT_FOUND);
+}
+
+/* A signal that the terminal sent, it has sent to the program as well. */
+static void forward(struct run *run, pid_t pid)
+{
+	struct signalfd_siginfo info;
+
+	while (next_signal(run, &info))
+		if (info.ssi_code <= 0)
+			kill(pid, (int)info.ssi_signo);
+}
+
+static void await_end(struct run *run, pid_t pid)
+{
+	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd pfds[] = {
+		{ .fd = pidfd, .events = POLLIN },
+		{ .fd = run->signals, .events = POLLIN },
+		{ .fd = run->watch },
+	};
+
+	while (pidfd >= 0) {
+		if (poll(pfds, ARRAY_SIZE(pfds), -1) < 0)
+			continue;
+		if (pfds[1].revents)
+			forward(run, pid);
+		if (pfds[0].revents)
+			return;
+		if (pfds[2].revents)
+			pfds[2].fd = run->mend(run->priv);
+	}
+}
+
+static void take_status(struct run *run, pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	run->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
+}
+
+int run_program(struct run *run, struct err *err)
+{
+	uint64_t begin = now_ns();
+	int report[2], error = 0;
+	ssize_t said;
+	pid_t pid;
+
+	if (pipe2(report, O_CLOEXEC) != 0)
+		return cannot(err, run->argv[0], errno);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		exec_program(run, report[1]);
+	close(report[1]);
+	do
+		said = pid < 0 ? 0 : read(report[0], &error, sizeof(error));
+	while (said < 0 && errno == EINTR);
+	close(report[0]);
+	if (pid < 0)
+		return cannot(err, run->argv[0], EAGAIN);
+	if (said != sizeof(error))
+		await_end(run, pid);
+	take_status(run, pid);
+	run->duration_ns = now_ns() - begin;
+	return said == sizeof(error) ? cannot(err, run->argv[0], error) : 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * run.h - run a program in the foreground and wait for its end, as env(1) and
+ * its like do. Signals that would end us are kept away from us and reach the
+ * program, so that what has to be done afterwards is done.
+ */
+#ifndef CTL_RUN_H
+#define CTL_RUN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+#define RUN_NOT_FOUND 127 /* exit statuses of a shell */
+#define RUN_CANNOT 126
+
+/**
+ * struct run - one program, one run.
+ * @argv: NULL at the end.
+ * @environment: "NAME=VALUE" to add, NULL at the end; may be NULL.
+ * @watch: descriptor that hangs up when what the program needs is gone, or -1; then
+ *         @mend is called with @priv and returns what to watch next.
+ * @exit_status: as a shell's: 128 + the signal that ended it.
+ */
+struct run {
+	const char *const *argv;
+	const char *const *environment;
+	void (*sigpipe)(int);
+	int watch;
+	int (*mend)(void *priv);
+	void *priv;
+	sigset_t old_mask;
+	int signals; /* signalfd, or -1 */
+	int exit_status;
+	int signal;
+	uint64_t duration_ns;
+};
+
+/** Can it be run, as far as one can tell beforehand? Return: 0, RUN_NOT_FOUND or RUN_CANNOT,
+ *  with the sentence in @err. */
+int run_check(const char *program, struct err *err) MUST_CHECK;
+/** From here on we are not ended by a signal. Return: 0 or the code in @err. */
+int run_begin(struct run *run, struct err *err) MUST_CHECK;
+/** Has a signal come that would have ended us? Its number, or 0. */
+int run_interrupted(struct run *run);
+/** Return: 0, or RUN_NOT_FOUND or RUN_CANNOT with the sentence in @err. */
+int run_program(struct run *run, struct err *err) MUST_CHECK;
+void run_fini(struct run *run);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "say.h"
+
+#include <stdarg.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "text.h"
+
+static bool progress_shown;
+
+static void clear_progress(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_shown = false;
+}
+
+/* Return: the escaped sentence, allocated. */
+static char *say(struct ctl *ctl, const char *label, const char *fmt, va_list args)
+{
+	char *text AUTO_FREE = NULL;
+	char *safe;
+
+	if (vasprintf(&text, fmt, args) < 0)
+		return NULL;
+	safe = text_escape(text);
+	if (!ctl->quiet) {
+		fflush(stdout);
+		clear_progress();
+		fprintf(stderr, "%s: %s\n", label, safe);
+	}
+	return safe;
+}
+
+static void keep(struct ctl *ctl, const char *text)
+{
+	if (!ctl->warnings)
+		ctl->warnings = json_object_new_array();
+	json_object_array_add(ctl->warnings, json_object_new_string(text));
+}
+
+void say_error(struct ctl *ctl, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	free(say(ctl, "Error", fmt, args));
+	va_end(args);
+}
+
+void say_warning(struct ctl *ctl, const char *fmt, ...)
+{
+	char *text AUTO_FREE = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	text = say(ctl, "Warning", fmt, args);
+	va_end(args);
+	if (text)
+		keep(ctl, text);
+}
+
+void say_note(struct ctl *ctl, const char *fmt, ...)
+{
+	char *text AUTO_FREE = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	text = say(ctl, "Note", fmt, args);
+	va_end(args);
+	if (text)
+		keep(ctl, text);
+}
+
+void say_verbose(struct ctl *ctl, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!ctl->verbose)
+		return;
+	va_start(args, fmt);
+	free(say(ctl, "lttctl", fmt, args));
+	va_end(args);
+}
+
+static void show_waiting(void *priv, unsigned int waited_ms)
+{
+	struct ctl *ctl = priv;
+
+	if (ctl->quiet || !isatty(STDERR_FILENO))
+		return;
+	clear_progress();
+	fprintf(stderr, "Waiting for the session daemon... %u s", waited_ms / 1000);
+	fflush(stderr);
+	progress_shown = true;
+}
+
+void say_waiting(struct ctl *ctl)
+{
+	client_on_waiting(ctl->client, show_waiting, ctl);
+}
+
+void say_no_more_waiting(void)
+{
+	clear_progress();
+	fflush(stderr);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sdt.h - a note about a USDT probe, as a program's section .note.stapsdt has it, and the
+ * descriptions of its arguments: where the compiler happened to have them. The program is
+ * anybody's. Pure.
+ */
+#ifndef CTL_SDT_H
+#define CTL_SDT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+
+#define SDT_NAME "stapsdt" /* whose notes */
+#define SDT_TYPE 3u
+#define SDT_MAX_ARGS 16u
+
+/** struct sdt_note - texts are the note's. @base: where .stapsdt.base was to be when addresses
+ *  were written. */
+struct sdt_note {
+	uint64_t pc, base, semaphore;
+	const char *provider, *name, *args;
+};
+
+/** @desc: what follows the note's name. Return: false: it is none. */
+bool sdt_note_parse(const void *desc, size_t len, bool is_64, struct sdt_note *ret) MUST_CHECK;
+
+/**
+ * struct sdt_arg - one argument.
+ * @value: in the language of --fetch; empty: it can't be had.
+ */
+struct sdt_arg {
+	char value[80];
+	uint8_t bytes;
+	bool is_signed;
+};
+
+/** Where a symbol is, in the program's addresses. Return: false: nobody knows. */
+typedef bool (*sdt_resolve)(void *data, const char *symbol, uint64_t *ret);
+
+/** @text: as the note has it. @pc: of the probe, in the program's addresses. Return: how many. */
+unsigned int sdt_args_parse(const char *text, uint64_t pc, sdt_resolve resolve, void *data,
+			    struct sdt_arg ret[SDT_MAX_ARGS]) MUST_CHECK;
+
+#endif

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "show.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "loss.h"
+#include "record.h"
+#include "say.h"
+#include "table.h"
+#include "text.h"
+#include "tracking.h"
+
+struct fetch {
+	struct json_object *session;
+	struct json_object *channel; /* the latest, borrowed */
+};
+
+static int take_channel(struct fetch *fetch, struct decoder *dec)
+{
+	struct msg_channel m;
+
+	if (!fetch->session || msg_channel_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	fetch->channel = record_channel(&m);
+	record_append(fetch->session, "channels", fetch->channel);
+	return 0;
+}
+
+static int take_tracked(struct fetch *fetch, struct decoder *dec)
+{
+	struct msg_tracked m;
+
+	if (!fetch->session || msg_tracked_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	record_append(fetch->session, "trackers", record_tracked(&m));
+	return 0;
+}
+
+static int take_rule(struct fetch *fetch, struct decoder *dec)
+{
+	struct msg_rule m;
+
+	if (!fetch->channel || msg_rule_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	record_append(fetch->channel, "rules", record_rule(&m));
+	return 0;
+}
+
+static int take_conflict(struct fetch *fetch, struct decoder *dec)
+{
+	struct msg_conflict m;
+
+	if (!fetch->channel || msg_conflict_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	record_append(fetch->channel, "conflicts", record_conflict(&m));
+	return 0;
+}
+
+static int take_refusal(struct fetch *fetch, struct decoder *dec)
+{
+	struct msg_refusal m;
+
+	if (!fetch->channel || msg_refusal_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	record_append(fetch->channel, "refusals", record_refusal(&m));
+	return 0;
+}
+
+static int take_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct fetch *fetch = priv;
+	struct msg_session m;
+
+	switch (type) {
+	case MSG_session:
+		if (fetch->session || msg_session_decode(dec, &m) != 0)
+			return ERR_BAD_MESSAGE;
+		fetch->session = record_session(&m);
+		record_set(fetch->session, "trackers", json_object_new_array());
+		record_set(fetch->session, "channels", json_object_new_array());
+		return 0;
+	case MSG_tracked:
+		return take_tracked(fetch, dec);
+	case MSG_channel:
+		return take_channel(fetch, dec);
+	case MSG_rule:
+		return take_rule(fetch, dec);
+	case MSG_conflict:
+		return take_conflict(fetch, dec);
+	case MSG_refusal:
+		return take_refusal(fetch, dec);
+	default:
+		return 0; /* a newer daemon knows more */
+	}
+}
+
+int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, struct err *err)
+{
+	struct req_session_show req = { .session = session };
+	struct rep_session_show rep;
+	struct fetch fetch = { 0 };
+
+	if (call_session_show(ctl->client, &req, take_item, &fetch, &rep, err) == 0 &&
+	    !fetch.session)
+		err_set(err, ERR_BAD_MESSAGE, "the session daemon said nothing about '%s'",
+			session);
+	if (err->code) {
+		json_object_put(fetch.session);
+		return err->code;
+	}
+	*ret = fetch.session;
+	return 0;
+}
+
+void show_warnings(struct ctl *ctl, struct json_object *session)
+{
+	const char *name = record_str(session, "name");
+
+	if (*record_str(session, "problem"))
+		say_warning(ctl, "session '%s': %s", name, record_str(session, "problem"));
+	loss_report(ctl, name, record_get(session, "totals"));
+	for (size_t i = 0; i < record_len(session, "channels"); i++)
+		loss_conflicts(ctl, record_at(session, "channels", i));
+	for (size_t i = 0; i < record_len(session, "channels"); i++)
+		loss_refusals(ctl, record_at(session, "channels", i));
+}
+
+/* ---- text ---- */
+
+/* What the session was told about its output, where that is anything. */
+static void show_disk(FILE *out, struct json_object *session)
+{
+	uint64_t keep_free = record_num(session, "keep_free");
+	uint64_t max_size = record_num(session, "max_size");
+	const char *sync = record_str(session, "sync");
+	char buf[TEXT_BYTES];
+
+	if (keep_free)
+		fprintf(out, "Writes only while %s of the file system stay free\n",
+			text_size(buf, keep_free));
+	if (max_size)
+		fprintf(out, "Writes %s at most\n", text_size(buf, max_size));
+	if (strcmp(sync, "packet") == 0)
+		fputs("Synced to the disk: each packet\n", out);
+	else if (strcmp(sync, "period") == 0)
+		fprintf(out, "Synced to the disk: every %s\n",
+			text_duration(buf, record_num(session, "sync_us") * 1000));
+}
+
+static void show_spool(FILE *out, struct json_object *session)
+{
+	uint64_t spooled = record_num(session, "spooled");
+	char used[TEXT_BYTES], size[TEXT_BYTES];
+
+	if (spooled)
+		fprintf(out, "Spool: %s of %s wait for the relay in %s\n",
+			text_size(used, spooled),
+			text_size(size, record_num(session, "spool_size")),
+			record_str(session, "spool"));
+}
+
+static void show_clock(FILE *out, struct json_object *session)
+{
+	int64_t offset = json_object_get_int64(record_get(session, "clock_offset_ns"));
+	uint64_t error = record_num(session, "clock_error_ns");
+	char text[TEXT_BYTES], about[TEXT_BYTES];
+
+	if (error)
+		fprintf(out, "Clock of the relay: %s %s this host's, +-%s\n",
+			text_duration(text, (uint64_t)(offset < 0 ? -offset : offset)),
+			offset < 0 ? "behind" : "ahead of", text_duration(about, error));
+}
+
+static void show_link(FILE *out, struct json_object *session)
+{
+	const char *link = record_str(session, "link");
+	uint64_t live_us = record_num(session, "live_us");
+	char buf[TEXT_BYTES];
+
+	if (live_us)
+		fprintf(out, "Live: viewers see events within %s\n",
+			text_duration(buf, live_us * 1000));
+	if (strcmp(link, "up") == 0)
+		fputs("Link to the relay: up\n", out);
+	else if (strcmp(link, "down") == 0)
+		fprintf(out, "Link to the relay: down; what is recorded %s\n",
+			record_num(session, "spool_size") ? "goes to the spool" :
+							    "waits in the buffers");
+	show_spool(out, session);
+	show_clock(out, session);
+}
+
+static void show_trackers(FILE *out, struct json_object *session)
+{
+	size_t nr = record_len(session, "trackers");
+
+	for (size_t i = 0; i < nr; i++) {
+		fputs(i ? "; and " : "Kernel events only of ", out);
+		tracking_print(out, record_at(session, "trackers", i));
+	}
+	if (nr)
+		fputc('\n', out);
+}
+
+static void show_head(FILE *out, struct json_object *session)
+{
+	uint64_t ns = record_num(session, "recording_ns");
+	uint64_t apps = record_num(session, "applications");
+	const char *state = record_str(session, "state");
+	char buf[TEXT_BYTES];
+
+	fprintf(out, "Session %s: ", record_str(session, "name"));
+	if (strcmp(state, "new") == 0)
+		fputs("not started yet", out);
+	else if (ns)
+		fprintf(out, "%s%s %s", state,
+			strcmp(state, "recording") == 0 ? " for" : ", recorded for",
+			text_duration(buf, ns));
+	else
+		fputs(state, out);
+	fprintf(out, ", %" PRIu64 " application%s\n", apps, text_plural(apps));
+	fprintf(out, "Output: %s\n",
+		*record_str(session, "output") ? record_str(session, "output") : "none");
+	show_link(out, session);
+	show_disk(out, session);
+	show_trackers(out, session);
+	if (*record_str(session, "problem"))
+		fprintf(out, "Problem: %s\n", record_str(session, "problem"));
+}
+
+static void channel_cells(struct table *table, struct json_object *channel)
+{
+	struct json_object *totals = record_get(channel, "totals");
+	uint64_t used = record_num(channel, "used"), size = record_num(channel, "size");
+	char buf[TEXT_BYTES];
+
+	table_cell(table, "%s%s", record_str(channel, "name"),
+		   record_bool(channel, "enabled") ? "" : " (disabled)");
+	if (size)
+		table_cell(table, "%.0f%% of %s", 100.0 * (double)used / (double)size,
+			   text_size(buf, size));
+	else
+		table_cell(table, "-");
+	table_cell(table, "%s", text_count(buf, record_num(totals, "recorded")));
+	table_cell(table, "%s", text_count(buf, record_num(totals, "lost")));
+	table_cell(table, "%s", text_size(buf, record_num(totals, "bytes")));
+}
+
+static void total_cells(struct table *table, struct json_object *totals)
+{
+	char buf[TEXT_BYTES];
+
+	table_cell(table, "total");
+	table_cell(table, "-");
+	table_cell(table, "%s", text_count(buf, record_num(totals, "recorded")));
+	table_cell(table, "%s", text_count(buf, record_num(totals, "lost")));
+	table_cell(table, "%s", text_size(buf, record_num(totals, "bytes")));
+}
+
+static void show_channels(FILE *out, struct json_object *session)
+{
+	static const char *const heads[] = { "CHANNEL", "IN USE", "RECORDED", "LOST", "WRITTEN" };
+	struct table table = { .columns = "lrrrr" };
+
+	if (record_len(session, "channels") == 0) {
+		fputs("\nNo channel yet: enable an event, e.g. lttctl enable-event -u 'NAME*'\n",
+		      out);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		table_cell(&table, "%s", heads[i]);
+	for (size_t i = 0; i < record_len(session, "channels"); i++)
+		channel_cells(&table, record_at(session, "channels", i));
+	if (record_len(session, "channels") > 1)
+		total_cells(&table, record_get(session, "totals"));
+	fputc('\n', out);
+	table_print(out, &table);
+}
+
+static void show_place(FILE *out, struct json_object *rule)
+{
+	const char *fetch = record_str(rule, "fetch");
+
+	fprintf(out, "    %s%s: %s %s%s%s\n", record_str(rule, "pattern"),
+		record_bool(rule, "enabled") ? "" : ", disabled",
+		strcmp(record_str(rule, "kind"), "function") == 0 ? "entry and exit of" : "probe at",
+		record_str(rule, "location"), *fetch ? ", with " : "", fetch);
+}
+
+static void show_rule(FILE *out, struct json_object *rule, bool kernel)
+{
+	uint64_t points = record_num(rule, "points");
+	const char *exclude = record_str(rule, "exclude");
+	char level[64];
+	const char *loglevel = record_loglevel(rule, level, sizeof(level));
+	const char *kind = record_str(rule, "kind");
+	const char *field = strcmp(kind, "histogram") == 0 ? record_str(rule, "location") : "";
+
+	if (*record_str(rule, "location") && !*field) {
+		show_place(out, rule);
+		return;
+	}
+	fprintf(out, "    %s%s%s%s%s%s%s: ", record_str(rule, "pattern"),
+		*exclude ? ", not " : "", exclude, *loglevel ? " (" : "", loglevel,
+		*loglevel ? ")" : "", record_bool(rule, "enabled") ? "" : ", disabled");
+	if (kernel)
+		fprintf(out, "%" PRIu64 " event%s", points, text_plural(points));
+	else if (points)
+		fprintf(out, "%" PRIu64 " instrumentation point%s", points, text_plural(points));
+	else
+		fputs("no instrumentation point in what runs now", out);
+	fprintf(out, "%s%s%s\n", *field || strcmp(kind, "count") == 0 ? ", counted" : "",
+		*field ? " by " : "", field);
+}
+
+static void show_contexts(FILE *out, struct json_object *channel)
+{
+	size_t nr = record_len(channel, "contexts");
+
+	for (size_t i = 0; i < nr; i++)
+		fprintf(out, "%s%s", i ? ", " : "    with each event: ",
+			json_object_get_string(record_at(channel, "contexts", i)));
+	if (nr)
+		fputc('\n', out);
+}
+
+static void show_rules(FILE *out, struct json_object *channel)
+{
+	bool kernel = strcmp(record_str(channel, "domain"), "kernel") == 0;
+
+	if (record_len(channel, "rules") == 0)
+		fputs("    no event is enabled\n", out);
+	for (size_t i = 0; i < record_len(channel, "rules"); i++)
+		show_rule(out, record_at(channel, "rules", i), kernel);
+}
+
+static void show_conflicts(FILE *out, struct json_object *channel)
+{
+	for (size_t i = 0; i < record_len(channel, "conflicts"); i++) {
+		struct json_object *c = record_at(channel, "conflicts", i);
+
+		fprintf(out,
+			"    not recorded: %s of process %" PRIu64 ", format \"%s\" (recorded "
+			"is \"%s\")\n",
+			record_str(c, "name"), record_num(c, "pid"), record_str(c, "refused"),
+			record_str(c, "armed"));
+	}
+}
+
+static void show_refusals(FILE *out, struct json_object *channel)
+{
+	for (size_t i = 0; i < record_len(channel, "refusals"); i++) {
+		struct json_object *r = record_at(channel, "refusals", i);
+
+		fprintf(out, "    not %s: %s: %s\n", loss_is_of_kernel(r) ? "recorded" : "counted",
+			record_str(r, "name"), record_str(r, "why"));
+	}
+}
+
+static void show_attributes(FILE *out, struct json_object *channel)
+{
+	uint64_t file_size = record_num(channel, "tracefile_size");
+	uint64_t file_count = record_num(channel, "tracefile_count");
+	uint64_t timer_us = record_num(channel, "switch_timer_us");
+	char buf[TEXT_BYTES];
+
+	fprintf(out, "    buffers: %" PRIu64 " x %s a CPU, per %s, %s mode",
+		record_num(channel, "num_subbuf"),
+		text_size(buf, record_num(channel, "subbuf_size")),
+		record_str(channel, "buffer_ownership"), record_str(channel, "mode"));
+	fprintf(out, "; %s of memory now\n", text_size(buf, record_num(channel, "memory")));
+	if (timer_us)
+		fprintf(out, "    written at least every %s\n",
+			text_duration(buf, timer_us * 1000));
+	if (file_size)
+		fprintf(out, "    trace files: of %s each", text_size(buf, file_size));
+	if (file_size && file_count)
+		fprintf(out, ", the last %" PRIu64 " of each stream", file_count);
+	if (file_size)
+		fputc('\n', out);
+}
+
+static void show_session(FILE *out, struct json_object *session, bool attributes)
+{
+	show_head(out, session);
+	show_channels(out, session);
+	for (size_t i = 0; i < record_len(session, "channels"); i++) {
+		struct json_object *channel = record_at(session, "channels", i);
+
+		fprintf(out, "\n  %s (%s)%s\n", record_str(channel, "name"),
+			record_str(channel, "domain"),
+			record_bool(channel, "preset") ? ", as a module has registered it" : "");
+		if (attributes)
+			show_attributes(out, channel);
+		show_contexts(out, channel);
+		show_rules(out, channel);
+		show_conflicts(out, channel);
+		show_refusals(out, channel);
+	}
+}
+
+void show_status(FILE *out, struct json_object *session)
+{
+	show_session(out, session, false);
+}
+
+void show_details(FILE *out, struct json_object *session)
+{
+	show_session(out, session, true);
+}

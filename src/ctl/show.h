@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* show.h - a session with its channels and rules: fetched, and as text. */
+#ifndef CTL_SHOW_H
+#define CTL_SHOW_H
+
+#include "verb.h"
+
+/** Return: 0 and a record for json_object_put(), or the code in @err. */
+int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret,
+	       struct err *err) MUST_CHECK;
+/** The whole of `status`: a line or two, and a table of channels. */
+void show_status(FILE *out, struct json_object *session);
+/** The same, and the attributes of each channel. */
+void show_details(FILE *out, struct json_object *session);
+/** What is wrong with it, as warnings: losses, conflicts, outputs that fail. */
+void show_warnings(struct ctl *ctl, struct json_object *session);
+
+#endif

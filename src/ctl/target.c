@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "target.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "libctl/home.h"
+#include "record.h"
+#include "say.h"
+#include "show.h"
+
+struct target_options target_options;
+
+char *target_session(struct ctl *ctl, const char *given)
+{
+	char *current;
+
+	if (given && *given)
+		return xstrdup(given);
+	current = home_get(HOME_SESSION);
+	if (!current)
+		err_set(&ctl->err, ERR_NO_SESSION,
+			"no session is named and none is current; name one, or make one with "
+			"'lttctl create'");
+	return current;
+}
+
+char *target_begin(struct ctl *ctl, const char *given, unsigned int domain, const char *what)
+{
+	char *session = target_session(ctl, given);
+
+	if (!session)
+		return NULL;
+	ctl->record = json_object_new_object();
+	record_set_str(ctl->record, "session", session);
+	record_set_str(ctl->record, "domain", record_domain(domain));
+	record_set(ctl->record, what, json_object_new_array());
+	return session;
+}
+
+static int take_session(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct msg_session m;
+
+	if (type != MSG_session)
+		return 0;
+	if (msg_session_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	json_object_array_add(priv, record_session(&m));
+	return 0;
+}
+
+static int list_sessions(struct ctl *ctl, bool settled, struct json_object **ret, struct err *err)
+{
+	struct json_object *sessions AUTO_RECORD = json_object_new_array();
+	struct req_session_list req = { .settled = settled };
+	struct rep_session_list rep;
+
+	if (call_session_list(ctl->client, &req, take_session, sessions, &rep, err) != 0)
+		return err->code;
+	*ret = TAKE(sessions);
+	return 0;
+}
+
+int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err)
+{
+	return list_sessions(ctl, false, ret, err);
+}
+
+int target_sessions_settled(struct ctl *ctl, struct json_object **ret, struct err *err)
+{
+	return list_sessions(ctl, true, ret, err);
+}
+
+struct json_object *target_find(struct json_object *sessions, const char *name)
+{
+	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
+		struct json_object *session = json_object_array_get_idx(sessions, i);
+
+		if (strcmp(record_str(session, "name"), name) == 0)
+			return session;
+	}
+	return NULL;
+}
+
+enum status target_worse(enum status a, enum status b)
+{
+	static const unsigned char rank[] = {
+		[STATUS_OK] = 0,	  [STATUS_WARNING] = 1, [STATUS_LOST] = 2,
+		[STATUS_UNSUPPORTED] = 3, [STATUS_ERROR] = 4,	[STATUS_UNDEFINED] = 5,
+		[STATUS_FATAL] = 6,
+	};
+
+	return rank[a] >= rank[b] ? a : b;
+}
+
+/* Names of those sessions that are meant; an array. */
+static struct json_object *pick(struct ctl *ctl)
+{
+	struct json_object *sessions AUTO_RECORD = NULL;
+	struct json_object *names = NULL;
+
+	if (target_sessions(ctl, &sessions, &ctl->err) != 0)
+		return NULL;
+	names = json_object_new_array();
+	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
+		const char *name = record_str(json_object_array_get_idx(sessions, i), "name");
+
+		if (target_options.all || glob_match(operand(ctl, 0), name))
+			json_object_array_add(names, json_object_new_string(name));
+	}
+	return names;
+}
+
+static enum status each_of(struct ctl *ctl, struct json_object *names,
+			   enum status (*each)(struct ctl *, const char *))
+{
+	enum status worst = STATUS_OK;
+
+	for (size_t i = 0; i < json_object_array_length(names); i++) {
+		const char *name = json_object_get_string(json_object_array_get_idx(names, i));
+		enum status status = each(ctl, name);
+
+		worst = target_worse(worst, status);
+		if (!ctl->err.code)
+			continue;
+		say_error(ctl, "%s", ctl->err.text);
+		if (ctl->err.code == ERR_NO_DAEMON)
+			break;
+		ctl->err = (struct err){ 0 };
+	}
+	return worst;
+}
+
+static enum status bad_target(struct ctl *ctl, const char *sentence)
+{
+	err_set(&ctl->err, ERR_INVALID, "%s", sentence);
+	return STATUS_ERROR;
+}
+
+enum status target_check(struct ctl *ctl)
+{
+	if (target_options.all && operand(ctl, 0))
+		return bad_target(ctl, "--all means every session: name none");
+	if (target_options.glob && !operand(ctl, 0))
+		return bad_target(ctl, "--glob needs a pattern, e.g. 'web*'");
+	return STATUS_OK;
+}
+
+enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, const char *session))
+{
+	struct json_object *names AUTO_RECORD = NULL;
+	char *name AUTO_FREE = NULL;
+
+	ctl->record = json_object_new_object();
+	record_set(ctl->record, "sessions", json_object_new_array());
+	if (!target_options.all && !target_options.glob) {
+		name = target_session(ctl, operand(ctl, 0));
+		return name ? each(ctl, name) : STATUS_ERROR;
+	}
+	names = pick(ctl);
+	if (!names)
+		return STATUS_ERROR;
+	if (json_object_array_length(names) == 0)
+		say_note(ctl,
+			 target_options.all ? "there is no session, so nothing was done" :
+					      "no session fits '%s', so nothing was done",
+			 operand(ctl, 0));
+	return each_of(ctl, names, each);
+}
+
+struct json_object *target_record(struct ctl *ctl, const char *session)
+{
+	struct json_object *o = json_object_new_object();
+
+	record_set_str(o, "session", session);
+	record_append(ctl->record, "sessions", o);
+	return o;
+}
+
+enum status target_failed(struct ctl *ctl, const char *session)
+{
+	if (ctl->err.code != ERR_STATE) {
+		target_suggest(ctl, session, NULL, NULL);
+		return STATUS_ERROR;
+	}
+	say_warning(ctl, "%s", ctl->err.text);
+	ctl->err = (struct err){ 0 };
+	return STATUS_WARNING;
+}
+
+/* ---- nearest names ---- */
+
+static void add_hint(struct err *err, const char *near)
+{
+	size_t len = strlen(err->text);
+
+	if (near)
+		snprintf(err->text + len, sizeof(err->text) - len, "; did you mean '%s'?", near);
+}
+
+/* The values of @key in an array, for nearest_word(); the array lends them. */
+static const char *nearest_in(struct json_object *array, const char *key, const char *text)
+{
+	size_t nr = array ? json_object_array_length(array) : 0;
+	const char **words = xalloc((nr + 1) * sizeof(*words));
+	const char *near;
+
+	for (size_t i = 0; i < nr; i++)
+		words[i] = record_str(json_object_array_get_idx(array, i), key);
+	near = text && *text ? nearest_word(text, words) : NULL;
+	free(words);
+	return near && strcmp(near, text) != 0 ? near : NULL;
+}
+
+static void suggest_session(struct ctl *ctl, const char *session)
+{
+	struct json_object *sessions AUTO_RECORD = NULL;
+	struct err ignored = { 0 };
+	char *current AUTO_FREE = NULL;
+	const char *near = NULL;
+
+	if (target_sessions(ctl, &sessions, &ignored) == 0)
+		near = nearest_in(sessions, "name", session);
+	current = home_get(HOME_SESSION);
+	if (near || !session || !current || strcmp(current, session) != 0) {
+		add_hint(&ctl->err, near);
+		return;
+	}
+	ctl->err = (struct err){ 0 };
+	err_set(&ctl->err, ERR_NO_SESSION,
+		"the current session '%s' is gone; make one with 'lttctl create', or choose one "
+		"with 'lttctl set-session'",
+		session);
+}
+
+static void suggest_event(struct ctl *ctl, struct json_object *session, const char *channel,
+			  const char *event)
+{
+	for (size_t i = 0; i < record_len(session, "channels"); i++) {
+		struct json_object *c = record_at(session, "channels", i);
+		const char *near = nearest_in(record_get(c, "rules"), "pattern", event);
+
+		if (channel && *channel && strcmp(channel, record_str(c, "name")) != 0)
+			continue;
+		if (near) {
+			add_hint(&ctl->err, near);
+			return;
+		}
+	}
+}
+
+void target_suggest(struct ctl *ctl, const char *session, const char *channel, const char *event)
+{
+	struct json_object *shown AUTO_RECORD = NULL;
+	struct err ignored = { 0 };
+
+	if (!ctl->client || strstr(ctl->err.text, "did you mean"))
+		return;
+	if (ctl->err.code == ERR_NO_SESSION) {
+		suggest_session(ctl, session);
+		return;
+	}
+	if (ctl->err.code != ERR_NO_CHANNEL && ctl->err.code != ERR_NO_EVENT)
+		return;
+	if (show_fetch(ctl, session, &shown, &ignored) != 0)
+		return;
+	if (ctl->err.code == ERR_NO_CHANNEL)
+		add_hint(&ctl->err, nearest_in(record_get(shown, "channels"), "name", channel));
+	else
+		suggest_event(ctl, shown, channel, event);
+}

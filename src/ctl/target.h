@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * target.h - which sessions a verb is about: the one that was named, the
+ * current one, all, or those that fit a glob; and the nearest name where one
+ * does not exist.
+ */
+#ifndef CTL_TARGET_H
+#define CTL_TARGET_H
+
+#include "verb.h"
+
+/** @given, else the current session; allocated. NULL: ctl->err is set. */
+char *target_session(struct ctl *ctl, const char *given);
+
+/** The same, and ctl->record is begun: session, domain, and an empty array @what. */
+char *target_begin(struct ctl *ctl, const char *given, unsigned int domain, const char *what);
+
+/** Options of verbs that take several sessions. */
+extern struct target_options {
+	int all;
+	int glob;
+} target_options;
+#define OPTIONS_TARGET                                                 \
+	OPTION_FLAG("all", 'a', &target_options.all, "every session"), \
+		OPTION_FLAG("glob", 'g', &target_options.glob, "SESSION is a pattern")
+
+/** Do the options and the operand go together? */
+enum status target_check(struct ctl *ctl);
+
+/**
+ * target_each() - run @each on every session that the options and the first
+ * operand mean. One that fails does not keep the others from it: its error is
+ * printed when there are several. ctl->record is begun.
+ * @each: returns a status, with ctl->err set if it is STATUS_ERROR.
+ * Return: the worst status; STATUS_ERROR with ctl->err set where there is none.
+ */
+enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, const char *session));
+/** A session's place in the record, for its @each to fill; borrowed. */
+struct json_object *target_record(struct ctl *ctl, const char *session);
+/** The daemon refused: a warning where it was done before, else an error. */
+enum status target_failed(struct ctl *ctl, const char *session);
+
+/** All sessions that the caller may see, an array in *ret. */
+int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err) MUST_CHECK;
+/** The same once a daemon that has just begun waits for no buffers any more. */
+int target_sessions_settled(struct ctl *ctl, struct json_object **ret, struct err *err) MUST_CHECK;
+/** A session of @sessions by name, borrowed; NULL. */
+struct json_object *target_find(struct json_object *sessions, const char *name);
+
+/** The worse of two: errors, then losses, then warnings. */
+enum status target_worse(enum status a, enum status b);
+
+/** After a failure of the daemon: adds the nearest name to the sentence. */
+void target_suggest(struct ctl *ctl, const char *session, const char *channel, const char *event);
+
+#endif

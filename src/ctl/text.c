@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+const char *text_count(char buf[TEXT_BYTES], uint64_t n)
+{
+	char digits[TEXT_BYTES];
+	size_t len = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, n), out = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[out++] = ',';
+		buf[out++] = digits[i];
+	}
+	buf[out] = '\0';
+	return buf;
+}
+
+const char *text_size(char buf[TEXT_BYTES], uint64_t bytes)
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	double v = (double)bytes / 1024;
+	size_t unit = 0;
+	bool whole;
+
+	if (bytes < 1024) {
+		snprintf(buf, TEXT_BYTES, "%" PRIu64 " B", bytes);
+		return buf;
+	}
+	while (v >= 1023.95 && unit + 1 < ARRAY_SIZE(units)) {
+		v /= 1024;
+		unit++;
+	}
+	whole = (bytes & ((UINT64_C(1) << (unit + 1) * 10) - 1)) == 0;
+	snprintf(buf, TEXT_BYTES, "%.*f %s", whole ? 0 : 1, v, units[unit]);
+	return buf;
+}
+
+const char *text_duration(char buf[TEXT_BYTES], uint64_t ns)
+{
+	uint64_t s = ns / 1000000000;
+
+	if (ns < 1000000)
+		snprintf(buf, TEXT_BYTES, "%" PRIu64 " us", ns / 1000);
+	else if (s < 1)
+		snprintf(buf, TEXT_BYTES, "%" PRIu64 " ms", ns / 1000000);
+	else if (s < 60)
+		snprintf(buf, TEXT_BYTES, "%.1f s", (double)(ns / 100000000) / 10);
+	else if (s < 3600)
+		snprintf(buf, TEXT_BYTES, "%" PRIu64 " min %" PRIu64 " s", s / 60, s % 60);
+	else
+		snprintf(buf, TEXT_BYTES, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
+	return buf;
+}
+
+const char *text_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* Length of a harmless UTF-8 character; 0: a control, or none at all. */
+static size_t harmless(const unsigned char *s)
+{
+	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+
+	if (s[0] < ' ' || s[0] == 0x7f || s[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
+	    (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
+	    (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return len;
+}
+
+char *text_escape(const char *text)
+{
+	char *copy = xalloc(strlen(text) * 4 + 1);
+	char *out = copy;
+
+	while (*text) {
+		size_t len = harmless((const unsigned char *)text);
+
+		if (len) {
+			memcpy(out, text, len);
+			out += len;
+			text += len;
+		} else {
+			out += sprintf(out, "\\x%02x", (unsigned char)*text++);
+		}
+	}
+	return copy;
+}
+
+static struct json_object *printable_array(struct json_object *array)
+{
+	struct json_object *copy = json_object_new_array();
+
+	for (size_t i = 0; i < json_object_array_length(array); i++)
+		json_object_array_add(copy, text_printable(json_object_array_get_idx(array, i)));
+	return copy;
+}
+
+struct json_object *text_printable(struct json_object *record)
+{
+	struct json_object *copy;
+
+	switch (json_object_get_type(record)) {
+	case json_type_array:
+		return printable_array(record);
+	case json_type_string: {
+		char *text AUTO_FREE = text_escape(json_object_get_string(record));
+
+		return json_object_new_string(text);
+	}
+	case json_type_object:
+		copy = json_object_new_object();
+		json_object_object_foreach(record, key, value)
+			json_object_object_add(copy, key, text_printable(value));
+		return copy;
+	default:
+		return json_object_get(record);
+	}
+}
+
+/* json-c escapes what is below a blank, and lets the rest of the bytes pass.
+ * Such bytes can only stand inside strings. */
+static void print_json(FILE *out, struct json_object *record, int flags)
+{
+	const unsigned char *s = (const unsigned char *)json_object_to_json_string_ext(
+		record, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	while (*s) {
+		size_t len = *s == '\n' ? 1 : harmless(s);
+
+		if (len) {
+			fwrite(s, 1, len, out);
+			s += len;
+		} else if (s[0] == 0xc2 && s[1] >= 0x80 && s[1] < 0xa0) {
+			fprintf(out, "\\u%04x", s[1]);
+			s += 2;
+		} else {
+			fprintf(out, "\\u%04x", *s == 0x7f ? 0x7f : 0xfffd);
+			s++;
+		}
+	}
+	fputc('\n', out);
+}
+
+void text_json(FILE *out, struct json_object *record)
+{
+	print_json(out, record, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
+}
+
+void text_json_line(FILE *out, struct json_object *record)
+{
+	print_json(out, record, 0);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * text.h - numbers, sizes and foreign strings as people read them. Names that
+ * come from applications and daemons must not steer a terminal: whatever is
+ * printed went through text_printable() or text_escape().
+ */
+#ifndef CTL_TEXT_H
+#define CTL_TEXT_H
+
+#include <json-c/json.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define TEXT_BYTES 32 /* of each buffer below */
+
+/** 1,234,567 */
+const char *text_count(char buf[TEXT_BYTES], uint64_t n);
+/** 512 B, 4 MiB, 4.1 MiB */
+const char *text_size(char buf[TEXT_BYTES], uint64_t bytes);
+/** 340 us, 12.3 s, 3 min 20 s, 5 h 12 min */
+const char *text_duration(char buf[TEXT_BYTES], uint64_t ns);
+/** "s" unless @n is one. */
+const char *text_plural(uint64_t n);
+
+/** Control bytes and broken UTF-8 as \xNN; allocated. */
+char *text_escape(const char *text);
+/** A copy in which all strings are escaped. */
+struct json_object *text_printable(struct json_object *record);
+/** JSON with nothing in it that a terminal obeys: \u escapes for DEL and C1. */
+void text_json(FILE *out, struct json_object *record);
+/** The same in one line. */
+void text_json_line(FILE *out, struct json_object *record);
+
+#endif

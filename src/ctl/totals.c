@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "totals.h"
+
+#include "record.h"
+#include "text.h"
+
+void totals_text(FILE *out, struct json_object *totals)
+{
+	uint64_t recorded = record_num(totals, "recorded");
+	char buf[TEXT_BYTES];
+
+	if (!totals)
+		return;
+	fprintf(out, "%s event%s recorded", text_count(buf, recorded), text_plural(recorded));
+	fprintf(out, ", %s lost", text_count(buf, record_num(totals, "lost")));
+	fprintf(out, ", %s written", text_size(buf, record_num(totals, "bytes")));
+	if (record_num(totals, "waiting"))
+		fprintf(out, ", %s events still in the buffers",
+			text_count(buf, record_num(totals, "waiting")));
+}
+
+void totals_end(FILE *out, struct json_object *totals)
+{
+	if (totals)
+		fputs(": ", out);
+	totals_text(out, totals);
+	fputc('\n', out);
+}

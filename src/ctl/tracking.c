@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tracking.h"
+
+#include <grp.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pwd.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "libctl/calls.h"
+#include "names.h"
+#include "options.h"
+#include "record.h"
+#include "say.h"
+#include "target.h"
+
+#define IDS_BYTES 40960u /* of a list of ids: what fits in a message, and more than is taken */
+
+static struct {
+	struct domain_options domain;
+	char *session;
+	int all;
+	struct {
+		int kind;
+		char *ids; /* NULL: none were given */
+	} sets[64];
+	size_t nr;
+} opt;
+
+#define KIND(name, letter, number, text) \
+	OPTION_EACH(name, letter, number, POPT_ARGFLAG_OPTIONAL, text, "ID[,...]")
+
+const struct poptOption tracking_options[] = {
+	OPTION_FLAG("kernel", 'k', &opt.domain.kernel, "kernel events"),
+	OPTION_FLAG("userspace", 'u', &opt.domain.user, "user-space events (not yet)"),
+	OPTION_SESSION(&opt.session),
+	KIND("pid", 'p', TRACK_PID, "processes"),
+	KIND("vpid", 0, TRACK_VPID, "processes, as their own namespace numbers them"),
+	KIND("tid", 0, TRACK_TID, "threads"),
+	KIND("vtid", 0, TRACK_VTID, "threads, as their own namespace numbers them"),
+	KIND("uid", 0, TRACK_UID, "users, by number or name"),
+	KIND("vuid", 0, TRACK_VUID, "users, as their own namespace numbers them"),
+	KIND("gid", 0, TRACK_GID, "groups, by number or name"),
+	KIND("vgid", 0, TRACK_VGID, "groups, as their own namespace numbers them"),
+	OPTION_FLAG("all", 'a', &opt.all, "all ids of the kinds that are named"),
+	POPT_TABLEEND,
+};
+
+enum status tracking_option(struct ctl *ctl, int number, const char *argument)
+{
+	if (opt.nr >= ARRAY_SIZE(opt.sets)) {
+		err_set(&ctl->err, ERR_INVALID, "these are too many lists of ids; join them");
+		return STATUS_ERROR;
+	}
+	opt.sets[opt.nr].kind = number;
+	opt.sets[opt.nr++].ids = argument ? xstrdup(argument) : NULL;
+	return STATUS_OK;
+}
+
+/* ---- ids ---- */
+
+static bool is_user(int kind)
+{
+	return kind == TRACK_UID || kind == TRACK_VUID;
+}
+
+static bool is_group(int kind)
+{
+	return kind == TRACK_GID || kind == TRACK_VGID;
+}
+
+static int no_such(struct ctl *ctl, int kind, const char *text)
+{
+	return err_set(&ctl->err, ERR_INVALID,
+		       is_user(kind)  ? "there is no user '%s'" :
+		       is_group(kind) ? "there is no group '%s'" :
+					"'%s' is not the id of a process or thread",
+		       text);
+}
+
+/* A number, or the name of a user or group. */
+static int parse_id(struct ctl *ctl, int kind, const char *text, uint32_t *ret)
+{
+	uint64_t limit = is_user(kind) || is_group(kind) ? UINT32_MAX - 1 : INT_MAX, number;
+	const struct passwd *user;
+	const struct group *group;
+
+	if (parse_u64(text, &number) == 0 && number <= limit) {
+		*ret = (uint32_t)number;
+		return 0;
+	}
+	user = is_user(kind) ? getpwnam(text) : NULL;
+	group = is_group(kind) ? getgrnam(text) : NULL;
+	if (!user && !group)
+		return no_such(ctl, kind, text);
+	*ret = user ? user->pw_uid : group->gr_gid;
+	return 0;
+}
+
+/* Ids as a message has them, and as an array. */
+static int take_ids(struct ctl *ctl, int kind, const char *list, struct encoder *enc,
+		    struct json_object *ret_ids)
+{
+	struct names names CLEANUP(names_fini) = { 0 };
+	struct msg_track_id item = { 0 };
+
+	names_split(list, &names);
+	for (size_t i = 0; i < names.nr; i++) {
+		if (parse_id(ctl, kind, names.names[i], &item.id) != 0)
+			return ctl->err.code;
+		if (enc)
+			msg_track_id_add(enc, &item);
+		if (ret_ids)
+			json_object_array_add(ret_ids, json_object_new_uint64(item.id));
+	}
+	if (enc && encoder_finish(enc) < 0)
+		return err_set(&ctl->err, ERR_LIMIT, "these are too many ids");
+	return 0;
+}
+
+/* ---- check ---- */
+
+static int check_sets(struct ctl *ctl)
+{
+	if (opt.nr == 0)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "whose events? e.g. --pid=1234, --uid=alice, or --pid --all");
+	for (size_t i = 0; i < opt.nr; i++) {
+		if (!!opt.all == !!opt.sets[i].ids)
+			return err_set(&ctl->err, ERR_INVALID,
+				       opt.all ? "--all means all ids: name none" :
+						 "which ones? give their ids, or take --all");
+		if (opt.sets[i].ids &&
+		    take_ids(ctl, opt.sets[i].kind, opt.sets[i].ids, NULL, NULL) != 0)
+			return ctl->err.code;
+	}
+	return 0;
+}
+
+enum status tracking_check(struct ctl *ctl)
+{
+	enum status status = domain_check(ctl, &opt.domain);
+
+	if (status != STATUS_OK)
+		return status;
+	if (check_sets(ctl) != 0)
+		return STATUS_ERROR;
+	if (opt.domain.kernel)
+		return STATUS_OK;
+	err_set(&ctl->err, ERR_UNSUPPORTED,
+		"programs can't be chosen by their ids yet; 'lttctl record -- COMMAND' records one "
+		"alone, and for the kernel (-k) it can be said whose events are recorded");
+	return STATUS_UNSUPPORTED;
+}
+
+/* ---- run ---- */
+
+static const char *op_name(unsigned int op)
+{
+	static const char *const words[] = {
+		[TRACK_ALL] = "all",
+		[TRACK_NONE] = "none",
+		[TRACK_ADD] = "add",
+		[TRACK_REMOVE] = "remove",
+	};
+
+	return words[op];
+}
+
+static enum status ask(struct ctl *ctl, const struct req_track *req, struct json_object *ids)
+{
+	struct json_object *change = json_object_new_object();
+	struct rep_track rep;
+
+	record_set_str(change, "kind", record_track_kind(req->kind));
+	record_set_str(change, "op", op_name(req->op));
+	record_set(change, "ids", ids);
+	if (call_track(ctl->client, req, NULL, NULL, &rep, &ctl->err) != 0) {
+		json_object_put(change);
+		target_suggest(ctl, req->session, NULL, NULL);
+		return STATUS_ERROR;
+	}
+	record_set_num(change, "changed", rep.changed);
+	record_append(ctl->record, "changes", change);
+	if (rep.changed == req->ids.nr)
+		return STATUS_OK;
+	say_warning(ctl, "%u of these were %stracked before", req->ids.nr - rep.changed,
+		    req->op == TRACK_ADD ? "" : "not ");
+	return STATUS_WARNING;
+}
+
+static enum status change(struct ctl *ctl, struct req_track *req, const char *list)
+{
+	uint8_t *buf AUTO_FREE = xalloc(IDS_BYTES);
+	struct json_object *ids = json_object_new_array();
+	struct encoder enc;
+
+	encoder_init(&enc, buf, IDS_BYTES);
+	if (list && take_ids(ctl, req->kind, list, &enc, ids) != 0) {
+		json_object_put(ids);
+		return STATUS_ERROR;
+	}
+	req->ids = encoder_list(&enc);
+	return ask(ctl, req, ids);
+}
+
+enum status tracking_run(struct ctl *ctl, bool add)
+{
+	struct req_track req = { .domain = (uint8_t)domain_named(&opt.domain) };
+	char *session AUTO_FREE = target_begin(ctl, opt.session, req.domain, "changes");
+	enum status worst = STATUS_OK;
+
+	if (!session)
+		return STATUS_ERROR;
+	req.session = session;
+	req.op = opt.all ? add ? TRACK_ALL : TRACK_NONE : add ? TRACK_ADD : TRACK_REMOVE;
+	for (size_t i = 0; i < opt.nr && !ctl->err.code; i++) {
+		req.kind = (uint8_t)opt.sets[i].kind;
+		worst = target_worse(worst, change(ctl, &req, opt.sets[i].ids));
+	}
+	return worst;
+}
+
+/* ---- text ---- */
+
+static void print_ids(FILE *out, struct json_object *owner)
+{
+	for (size_t i = 0; i < record_len(owner, "ids"); i++)
+		fprintf(out, "%s %" PRIu64, i ? "," : "",
+			json_object_get_uint64(record_at(owner, "ids", i)));
+}
+
+void tracking_print(FILE *out, struct json_object *tracker)
+{
+	fputs(record_str(tracker, "kind"), out);
+	print_ids(out, tracker);
+	if (record_len(tracker, "ids") == 0)
+		fputs(" none", out);
+}
+
+static void print_change(FILE *out, struct json_object *change, const char *session)
+{
+	const char *kind = record_str(change, "kind"), *op = record_str(change, "op");
+
+	if (strcmp(op, "all") == 0) {
+		fprintf(out, "Kernel events of any %s are recorded in session %s\n", kind, session);
+	} else if (strcmp(op, "none") == 0) {
+		fprintf(out, "Kernel events of no %s are recorded in session %s\n", kind, session);
+	} else {
+		fprintf(out, "Kernel events of %s", kind);
+		print_ids(out, change);
+		fprintf(out, " are recorded %s session %s\n",
+			strcmp(op, "add") == 0 ? "in" : "no more in", session);
+	}
+}
+
+void tracking_text(FILE *out, struct json_object *record)
+{
+	for (size_t i = 0; i < record_len(record, "changes"); i++)
+		print_change(out, record_at(record, "changes", i), record_str(record, "session"));
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * verb.h - what a verb of lttctl is. Each has a file of its own, verb_NAME.c,
+ * which begins with its declaration. A verb asks the daemon and returns a
+ * record (a JSON object) and a status; main.c prints the record, as text
+ * through the verb's printer or as it is with --json. One verb runs in a
+ * process, in its only thread.
+ */
+#ifndef CTL_VERB_H
+#define CTL_VERB_H
+
+#include <json-c/json.h>
+#include <popt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "libctl/daemon.h"
+
+/** Exit statuses: LTTng's, and one of our own. */
+enum status {
+	STATUS_OK = 0,
+	STATUS_ERROR = 1,
+	STATUS_UNDEFINED = 2, /* no such verb or option */
+	STATUS_FATAL = 3,
+	STATUS_WARNING = 4, /* done before, or only in part */
+	STATUS_UNSUPPORTED = 5,
+	STATUS_LOST = 6, /* done, but events were lost */
+};
+
+struct ctl;
+
+enum verb_daemon {
+	DAEMON_NEEDED,	/* fails where none runs */
+	DAEMON_STARTED, /* starts one where none runs */
+	DAEMON_WELCOME, /* does something without, too: client may be NULL */
+	DAEMON_UNUSED,
+};
+
+struct verb {
+	const char *name;
+	const char *operands; /* for the usage */
+	const char *help;     /* one line */
+	const struct poptOption *options;
+	enum verb_daemon daemon;
+	unsigned int max_operands;
+	bool command_behind; /* the first operand ends the options; any number may follow */
+	bool prints_itself;  /* also with --json */
+	bool text_on_stderr;
+	/** Of each OPTION_EACH, in their order: its number, its argument or NULL. */
+	enum status (*option)(struct ctl *ctl, int number, const char *argument);
+	enum status (*check)(struct ctl *ctl); /* of the words alone, before any daemon is asked */
+	enum status (*run)(struct ctl *ctl);
+	void (*text)(FILE *out, struct json_object *record);
+};
+
+/** All verbs, NULL at the end, in the order of the help. */
+extern const struct verb *const verbs[];
+const struct verb *verb_find(const char *name);
+/** Why a verb of LTTng's can't be served yet, as a sentence; NULL for any other word. */
+const char *verb_later(const char *name);
+
+/**
+ * struct ctl - one run of lttctl.
+ * @err: why the verb failed; main.c prints it.
+ * @record: what the verb returns; NULL is an empty one.
+ * @warnings: array of sentences that were printed.
+ * @general, @words: what popt made of the words; the operands are theirs.
+ * @sigpipe: what SIGPIPE did to us at the start, for programs that we run.
+ */
+struct ctl {
+	const struct verb *verb;
+	struct daemon_wish wish;
+	bool quiet;
+	bool json;
+	bool printed; /* the verb has printed its answer itself */
+	int verbose;
+	const char *const *operands;
+	unsigned int nr_operands;
+	struct client *client;
+	struct err err;
+	struct json_object *record;
+	struct json_object *warnings;
+	poptContext general;
+	poptContext words;
+	void (*sigpipe)(int);
+};
+
+/** The n-th operand, or NULL. */
+static inline const char *operand(const struct ctl *ctl, unsigned int n)
+{
+	return n < ctl->nr_operands ? ctl->operands[n] : NULL;
+}
+
+/** Connect (or not) as @how says. Return: 0 or the code in ctl->err. */
+int ctl_connect(struct ctl *ctl, enum verb_daemon how) MUST_CHECK;
+
+#endif

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * verb_record.c - lttctl record -- PROGRAM: create, enable-event, start, the
+ * program, stop, destroy and a summary, in one. What was made is taken back
+ * where the program could not be run.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "create.h"
+#include "libctl/calls.h"
+#include "loss.h"
+#include "names.h"
+#include "options.h"
+#include "record.h"
+#include "run.h"
+#include "say.h"
+#include "target.h"
+#include "text.h"
+#include "totals.h"
+#include "wrap.h"
+
+#define REGISTER_TIMEOUT "LTT_REGISTER_TIMEOUT"
+#define REGISTER_MS "5000"
+#define SCOPE "LTT_SCOPE"
+
+static struct {
+	char *output, *events, *name, *wrap, *subbuf_size, *num_subbuf;
+	int kernel, user;
+} opt;
+
+static const struct poptOption options[] = {
+	OPTION_FLAG("kernel", 'k', &opt.kernel, "the kernel while the program runs"),
+	OPTION_FLAG("userspace", 'u', &opt.user, "the program (default); with -k: both"),
+	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
+	OPTION_TEXT("events", 'e', &opt.events, "only these (default: all)", "PATTERN[,...]"),
+	OPTION_TEXT("name", 0, &opt.name, "of the session", "NAME"),
+	OPTION_TEXT("wrap", 'w', &opt.wrap, "record calls of libc, pthread, dl too", "LIB[,...]"),
+	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size, "of a sub-buffer; k, M, G are known",
+		    "SIZE"),
+	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
+	POPT_TABLEEND,
+};
+
+static struct req_channel_enable channel = { .name = "channel0" };
+
+static enum status check(struct ctl *ctl)
+{
+	uint64_t n = 0;
+
+	if (!operand(ctl, 0))
+		err_set(&ctl->err, ERR_INVALID,
+			"which program? lttctl record [OPTIONS] -- PROGRAM [ARGUMENTS]");
+	else if (opt.subbuf_size && (parse_size(opt.subbuf_size, &channel.subbuf_size) != 0 ||
+				     channel.subbuf_size == 0))
+		err_set(&ctl->err, ERR_INVALID,
+			"--subbuf-size=%s: this is not a size, such as 65536, 64k or 1M",
+			opt.subbuf_size);
+	else if (opt.num_subbuf && (parse_u64(opt.num_subbuf, &n) != 0 || n == 0 || n > UINT32_MAX))
+		err_set(&ctl->err, ERR_INVALID, "--num-subbuf=%s: this is not a number",
+			opt.num_subbuf);
+	channel.num_subbuf = (uint32_t)n;
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
+static int make_channel(struct ctl *ctl, const char *session, enum domain_id domain)
+{
+	struct rep_channel_enable rep;
+
+	channel.domain = (uint8_t)domain;
+	channel.session = session;
+	return call_channel_enable(ctl->client, &channel, NULL, NULL, &rep, &ctl->err);
+}
+
+/* Named twice; or a name of the program's alone, which the kernel does not have. */
+static bool is_fine(const struct err *err, enum domain_id domain)
+{
+	return err->code == ERR_EVENT_EXISTS ||
+	       (err->code == ERR_NO_EVENT && domain == DOMAIN_KERNEL && opt.user);
+}
+
+static int enable_events(struct ctl *ctl, const char *session, enum domain_id domain)
+{
+	struct req_event_enable req = { .session = session, .domain = (uint8_t)domain };
+	struct names names CLEANUP(names_fini) = { 0 };
+	struct rep_event_enable rep;
+
+	names_split(opt.events ? opt.events : "*", &names);
+	for (size_t i = 0; i < names.nr && !ctl->err.code; i++) {
+		req.pattern = names.names[i];
+		if (call_event_enable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0 &&
+		    is_fine(&ctl->err, domain))
+			ctl->err = (struct err){ 0 };
+	}
+	return ctl->err.code;
+}
+
+static int prepare(struct ctl *ctl, const char *session, enum domain_id domain)
+{
+	if ((opt.subbuf_size || opt.num_subbuf) && make_channel(ctl, session, domain) != 0)
+		return ctl->err.code;
+	return enable_events(ctl, session, domain);
+}
+
+static int start(struct ctl *ctl, const char *session)
+{
+	struct req_session_start req = { .session = session };
+	struct rep_session_start rep;
+	struct json_object *refused AUTO_RECORD = NULL;
+
+	if (opt.kernel && prepare(ctl, session, DOMAIN_KERNEL) != 0)
+		return ctl->err.code;
+	if ((opt.user || !opt.kernel) && prepare(ctl, session, DOMAIN_USER) != 0)
+		return ctl->err.code;
+	refused = json_object_new_object();
+	if (call_session_start(ctl->client, &req, loss_take_refusal, refused, &rep, &ctl->err) == 0)
+		loss_refusals(ctl, refused);
+	return ctl->err.code;
+}
+
+/* The session daemon was killed: its successor has the session. Return: what to watch. */
+static int reconnect(void *priv)
+{
+	struct ctl *ctl = priv;
+
+	ctl->client = client_free(ctl->client);
+	if (ctl_connect(ctl, DAEMON_NEEDED) == 0)
+		return client_fd(ctl->client);
+	ctl->err = (struct err){ 0 }; /* tried again at the end */
+	return -1;
+}
+
+/* Stop and destroy. Return: the totals, or NULL with @err set. */
+static struct json_object *end_session(struct ctl *ctl, const char *session, struct err *err)
+{
+	struct req_session_stop stop = { .session = session };
+	struct req_session_destroy destroy = { .session = session };
+	struct rep_session_stop stopped;
+	struct rep_session_destroy destroyed;
+	struct json_object *totals = NULL, *last;
+
+	if (call_session_stop(ctl->client, &stop, NULL, NULL, &stopped, err) == 0)
+		totals = record_totals(stopped.totals);
+	else if (err->code == ERR_STATE)
+		*err = (struct err){ 0 }; /* never started */
+	else
+		return NULL;
+	if (call_session_destroy(ctl->client, &destroy, NULL, NULL, &destroyed, err) != 0) {
+		json_object_put(totals);
+		return NULL;
+	}
+	last = record_totals(destroyed.totals);
+	if (!last)
+		return totals ? totals : json_object_new_object();
+	json_object_put(totals);
+	return last;
+}
+
+/* The program did not run: leave nothing. */
+static void take_back(struct ctl *ctl, struct creation *creation)
+{
+	struct err err = { 0 };
+
+	json_object_put(end_session(ctl, creation->session, &err));
+	if (err.code)
+		say_warning(ctl, "session '%s' could not be destroyed: %s", creation->session,
+			    err.text);
+	outdir_remove(&creation->dir);
+}
+
+static struct json_object *program_record(const struct ctl *ctl, const struct run *run)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (unsigned int i = 0; i < ctl->nr_operands; i++)
+		record_append(o, "command", json_object_new_string(ctl->operands[i]));
+	record_set_num(o, "exit_status", (uint64_t)run->exit_status);
+	record_set_num(o, "signal", (uint64_t)run->signal);
+	record_set_num(o, "duration_ns", run->duration_ns);
+	return o;
+}
+
+/* A daemon that is killed just now does not keep us from it either. */
+static struct json_object *surely_end(struct ctl *ctl, const char *session)
+{
+	struct json_object *totals = NULL;
+
+	if (ctl->client)
+		totals = end_session(ctl, session, &ctl->err);
+	if (ctl->client && ctl->err.code != ERR_NO_DAEMON)
+		return totals;
+	ctl->err = (struct err){ 0 };
+	ctl->client = client_free(ctl->client);
+	return ctl_connect(ctl, DAEMON_NEEDED) == 0 ? end_session(ctl, session, &ctl->err) : NULL;
+}
+
+/* The program ran: end the session, say what there is. Return: the status for the shell. */
+static enum status conclude(struct ctl *ctl, const struct creation *creation, const struct run *run)
+{
+	struct json_object *totals = surely_end(ctl, creation->session);
+	enum status status;
+
+	create_remember(ctl, creation, false);
+	ctl->record = json_object_new_object();
+	record_set_str(ctl->record, "session", creation->session);
+	record_set_str(ctl->record, "output", creation->dir.path);
+	record_set(ctl->record, "program", program_record(ctl, run));
+	record_set(ctl->record, "totals", totals);
+	if (!totals)
+		return STATUS_ERROR;
+	status = loss_report(ctl, creation->session, totals);
+	return run->exit_status ? (enum status)run->exit_status : status;
+}
+
+static enum status record(struct ctl *ctl, struct creation *creation, struct run *run)
+{
+	int rc, signal;
+
+	if (create_session(ctl, creation) != 0)
+		return STATUS_ERROR;
+	rc = start(ctl, creation->session);
+	signal = run_interrupted(run);
+	if (rc != 0 || signal) {
+		take_back(ctl, creation);
+		return rc ? STATUS_ERROR : (enum status)(128 + signal);
+	}
+	say_verbose(ctl, "session %s records into %s", creation->session, creation->dir.path);
+	run->watch = client_fd(ctl->client);
+	rc = run_program(run, &ctl->err);
+	if (rc != 0) {
+		take_back(ctl, creation);
+		return (enum status)rc;
+	}
+	return conclude(ctl, creation, run);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* A word that nobody else has: only who inherits it is recorded. NULL: ctl->err is set. */
+static char *make_scope(struct ctl *ctl)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) == sizeof(number))
+		return xasprintf("%016" PRIx64, number);
+	err_errno(&ctl->err, ERR_INTERNAL, errno, "can't make a random number");
+	return NULL;
+}
+
+/* A program that is recorded may record others: its own scope stays. */
+static char *scope_environment(const char *scope)
+{
+	const char *outer = getenv(SCOPE);
+
+	return outer && *outer ? xasprintf(SCOPE "=%s:%s", outer, scope) :
+				 xasprintf(SCOPE "=%s", scope);
+}
+
+static enum status run_recorded(struct ctl *ctl, const char *const *environment, const char *scope)
+{
+	struct creation creation CLEANUP(creation_fini) = CREATION_INIT;
+	struct run run CLEANUP(run_fini) = {
+		.argv = ctl->operands,
+		.environment = environment,
+		.sigpipe = ctl->sigpipe,
+		.signals = -1,
+		.watch = -1,
+		.mend = reconnect,
+		.priv = ctl,
+	};
+	int rc = run_check(ctl->operands[0], &ctl->err);
+
+	if (rc != 0)
+		return (enum status)rc;
+	if (run_begin(&run, &ctl->err) != 0 || ctl_connect(ctl, DAEMON_STARTED) != 0)
+		return STATUS_ERROR;
+	creation.name = opt.name;
+	creation.prefix = base_name(ctl->operands[0]);
+	creation.output = opt.output;
+	creation.scope = scope;
+	return record(ctl, &creation, &run);
+}
+
+static enum status run_verb(struct ctl *ctl)
+{
+	const char *environment[] = { NULL, NULL, NULL, NULL };
+	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL;
+	char *scope AUTO_FREE = make_scope(ctl);
+	unsigned int nr = 0;
+
+	if (!scope)
+		return STATUS_ERROR;
+	scoped = scope_environment(scope);
+	environment[nr++] = scoped;
+	if (!getenv(REGISTER_TIMEOUT) && (opt.user || !opt.kernel))
+		environment[nr++] = REGISTER_TIMEOUT "=" REGISTER_MS;
+	if (opt.wrap) {
+		preload = wrap_environment(ctl, opt.wrap);
+		if (!preload)
+			return STATUS_ERROR;
+		environment[nr++] = preload;
+	}
+	return run_recorded(ctl, environment, scope);
+}
+
+/* `lttctl view` alone finds the trace only where it is told the same home. */
+static void hint(FILE *out, const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "/._-+:,@%=";
+	const char *quote = path[strspn(path, plain)] ? "'" : "";
+
+	if (getenv("LTT_HOME"))
+		fprintf(out, "Read it with: lttctl view %s%s%s\n", quote, path, quote);
+	else
+		fputs("Read it with: lttctl view\n", out);
+}
+
+static void summary(FILE *out, struct json_object *record)
+{
+	struct json_object *program = record_get(record, "program");
+	struct json_object *totals = record_get(record, "totals");
+	uint64_t ns = record_num(program, "duration_ns"), n = record_num(totals, "recorded");
+	uint64_t signal = record_num(program, "signal");
+	char buf[TEXT_BYTES];
+
+	if (signal)
+		fprintf(out, "The program was ended by signal %" PRIu64 " (%s).\n", signal,
+			strsignal((int)signal));
+	if (!totals)
+		return;
+	totals_text(out, totals);
+	fprintf(out, " in %s", text_duration(buf, ns));
+	if (n && ns)
+		fprintf(out, " (%s events/s)",
+			text_count(buf, (uint64_t)((double)n * 1e9 / (double)ns)));
+	fprintf(out, "\nThe trace is in %s\n", record_str(record, "output"));
+	if (n)
+		hint(out, record_str(record, "output"));
+	else if (!opt.kernel)
+		fputs("The program has no instrumentation of ours that was passed. To see its allocations, "
+		      "locks\nor loaded libraries without a change to it: lttctl record "
+		      "--wrap=libc,pthread,dl -- ...\n",
+		      out);
+}
+
+const struct verb verb_record = {
+	.name = "record",
+	.operands = "[--] PROGRAM [ARGUMENTS]",
+	.help = "Run a program and record its events; the trace is kept",
+	.options = options,
+	.daemon = DAEMON_UNUSED, /* the program is looked at first */
+	.command_behind = true,
+	.text_on_stderr = true, /* stdout is the program's */
+	.check = check,
+	.run = run_verb,
+	.text = summary,
+};

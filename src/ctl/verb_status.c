@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* verb_status.c - lttctl status [SESSION]: how recording goes, now. */
+#include "base/mem.h"
+#include "follow.h"
+#include "options.h"
+#include "show.h"
+#include "target.h"
+
+static int follow;
+
+static const struct poptOption options[] = {
+	OPTION_FLAG("follow", 'f', &follow,
+		    "tell what happens, when it happens, until it is destroyed"),
+	POPT_TABLEEND,
+};
+
+static enum status run(struct ctl *ctl)
+{
+	char *session AUTO_FREE = target_session(ctl, operand(ctl, 0));
+
+	if (!session)
+		return STATUS_ERROR;
+	if (follow)
+		return follow_session(ctl, session);
+	if (show_fetch(ctl, session, &ctl->record, &ctl->err) != 0) {
+		target_suggest(ctl, session, NULL, NULL);
+		return STATUS_ERROR;
+	}
+	show_warnings(ctl, ctl->record);
+	return STATUS_OK;
+}
+
+const struct verb verb_status = {
+	.name = "status",
+	.operands = "[SESSION]",
+	.help = "Show how recording goes: buffers, events, losses",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 1,
+	.run = run,
+	.text = show_status,
+};

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* verb_view.c - lttctl view [SESSION | DIR]: a trace as text, its streams merged by time. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "options.h"
+#include "say.h"
+#include "text.h"
+#include "view/view.h"
+#include "viewing.h"
+
+static struct {
+	char *viewer, *trace_path, *begin, *end, *events, *limit, *color;
+	int seconds, date, gmt, loglevel, summary, live, clear_text;
+} opt;
+
+static struct view_select selection;
+
+static const struct poptOption options[] = {
+	OPTION_TEXT("trace-path", 't', &opt.trace_path, "view what is below this directory", "DIR"),
+	OPTION_TEXT("viewer", 'e', &opt.viewer, "run this program on the trace instead", "READER"),
+	OPTION_FLAG("live", 0, &opt.live, "follow a live session, by its name or net:// URL"),
+	OPTION_FLAG("clear-text", 0, &opt.clear_text,
+		    "with --live: follow one at another machine without TLS"),
+	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
+	OPTION_TEXT("begin", 0, &opt.begin, "from this time on", "TIME"),
+	OPTION_TEXT("end", 0, &opt.end, "up to this time", "TIME"),
+	OPTION_TEXT("limit", 0, &opt.limit, "at most so many events", "N"),
+	OPTION_FLAG("summary", 0, &opt.summary, "no events but a summary of them"),
+	OPTION_FLAG("clock-seconds", 0, &opt.seconds, "times as seconds since 1970"),
+	OPTION_FLAG("clock-date", 0, &opt.date, "times with their date"),
+	OPTION_FLAG("clock-gmt", 0, &opt.gmt, "times in UTC"),
+	OPTION_FLAG("loglevel", 0, &opt.loglevel, "show each event's log level"),
+	OPTION_TEXT("color", 0, &opt.color, "auto (default), always or never", "WHEN"),
+	POPT_TABLEEND,
+};
+
+static void cleanup_view(struct view **view)
+{
+	view_free(*view);
+}
+
+/* @path: NULL: @viewer says all. Does not return if it works. */
+static enum status run_viewer(struct ctl *ctl, const char *viewer, const char *path)
+{
+	const char **words = NULL;
+	char **argv;
+	int argc = 0;
+
+	if (poptParseArgvString(viewer, &argc, &words) != 0 || argc == 0) {
+		err_set(&ctl->err, ERR_INVALID, "--viewer='%s' is no command", viewer);
+		return STATUS_ERROR;
+	}
+	argv = xalloc(((size_t)argc + 2) * sizeof(*argv));
+	memcpy(argv, words, (size_t)argc * sizeof(*argv));
+	argv[argc] = (char *)path;
+	signal(SIGPIPE, ctl->sigpipe);
+	execvp(argv[0], argv);
+	err_errno(&ctl->err, ERR_INVALID, errno, "the viewer '%s' can't be run", argv[0]);
+	free(argv);
+	free(words);
+	return STATUS_ERROR;
+}
+
+static bool use_color(void)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	if (opt.color && strcmp(opt.color, "auto") != 0)
+		return strcmp(opt.color, "always") == 0;
+	if (no && *no)
+		return false;
+	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+static int check_words(struct ctl *ctl)
+{
+	if (opt.trace_path && operand(ctl, 0))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "a session or --trace-path, please, not both");
+	if (opt.limit && (parse_u64(opt.limit, &selection.limit) != 0 || !selection.limit))
+		return err_set(&ctl->err, ERR_INVALID, "--limit=%s: this is no number of events",
+			       opt.limit);
+	if (opt.color && strcmp(opt.color, "auto") != 0 && strcmp(opt.color, "always") != 0 &&
+	    strcmp(opt.color, "never") != 0)
+		return err_set(&ctl->err, ERR_INVALID, "--color=%s: auto, always or never",
+			       opt.color);
+	selection.names = opt.events;
+	return 0;
+}
+
+/* Viewers can't speak TLS: what does it for them comes with this program, else by PATH. */
+static char *tunnel(const char *url, const char *viewer)
+{
+	AUTO_FREE char *dir = daemon_own_dir();
+	AUTO_FREE char *beside = dir ? xasprintf("%s/ltt-tunnel", dir) : NULL;
+	bool there = beside && access(beside, X_OK) == 0;
+
+	return xasprintf("'%s' '%s' %s", there ? beside : "ltt-tunnel", url, viewer);
+}
+
+/* The reader that is built in reads files; live streams have one that everybody has. */
+static enum status run_live(struct ctl *ctl)
+{
+	const char *viewer = opt.viewer ? opt.viewer :
+					  "babeltrace2 --input-format=lttng-live";
+	AUTO_FREE char *url = viewing_live(ctl, operand(ctl, 0), opt.clear_text);
+	AUTO_FREE char *tunnelled = NULL;
+
+	if (!url)
+		return STATUS_ERROR;
+	if (strncmp(url, "tls://", 6) != 0)
+		return run_viewer(ctl, viewer, url);
+	tunnelled = tunnel(url, viewer);
+	return run_viewer(ctl, tunnelled, NULL);
+}
+
+static int check_live(struct ctl *ctl)
+{
+	if (!opt.live || !(opt.trace_path || opt.begin || opt.end || opt.events || opt.limit ||
+			   opt.color || opt.seconds || opt.date || opt.gmt || opt.loglevel ||
+			   opt.summary || ctl->json))
+		return 0;
+	return err_set(&ctl->err, ERR_INVALID,
+		       "with --live babeltrace2 prints, and has options of its own: "
+		       "--viewer='babeltrace2 --input-format=lttng-live --clock-gmt'");
+}
+
+static enum status check(struct ctl *ctl)
+{
+	if (check_live(ctl) != 0)
+		return STATUS_ERROR;
+	return check_words(ctl) == 0 ? STATUS_OK : STATUS_ERROR;
+}
+
+static int take_time(struct ctl *ctl, struct view *view, const char *text, bool *ret_has,
+		     int64_t *ret_ns)
+{
+	if (!text)
+		return 0;
+	*ret_has = true;
+	if (view_parse_time(view, text, opt.gmt, ret_ns) == 0)
+		return 0;
+	return err_set(&ctl->err, ERR_INVALID,
+		       "'%s' is not a time; HH:MM[:SS[.frac]], YYYY-MM-DD[ HH:MM[:SS[.frac]]] or "
+		       "seconds since 1970 are",
+		       text);
+}
+
+static void report(void *priv, const char *sentence)
+{
+	say_warning(priv, "%s", sentence);
+}
+
+/* Nothing on stdout must not leave one wondering. */
+static void tell_none(struct ctl *ctl)
+{
+	bool chosen = selection.names || selection.has_begin || selection.has_end;
+
+	say_note(ctl, chosen ? "no event of this trace is among those asked for" :
+			       "this trace has no events");
+}
+
+/* What was lost or damaged is said behind the events, so that it is seen. */
+static enum status judge(struct ctl *ctl, struct view *view, const struct view_style *style)
+{
+	const struct view_summary *summary;
+	char buf[TEXT_BYTES];
+
+	if (view_summary(view, &summary) != 0)
+		return STATUS_OK;
+	if (opt.summary && view_summary_print(summary, style, stdout) != 0)
+		return STATUS_OK; /* main.c tells about stdout */
+	if (!opt.summary && summary->events == 0)
+		tell_none(ctl);
+	for (size_t i = 0; i < VIEW_NR_LOST && !opt.summary; i++)
+		if (summary->lost_by[i])
+			say_warning(ctl,
+				    "%s event%s of this trace were lost when it was recorded: "
+				    "%s",
+				    text_count(buf, summary->lost_by[i]),
+				    text_plural(summary->lost_by[i]),
+				    view_lost_name((enum view_lost)i));
+	if (summary->lost_before && !opt.summary)
+		say_warning(ctl,
+			    "%s event%s were lost before the oldest packet that is there ended; "
+			    "older ones have been given up",
+			    text_count(buf, summary->lost_before),
+			    text_plural(summary->lost_before));
+	return summary->problems ? STATUS_WARNING : STATUS_OK;
+}
+
+static enum status show(struct ctl *ctl, struct view *view)
+{
+	struct view_style style = {
+		.format = ctl->json ? VIEW_JSON : VIEW_TEXT,
+		.color = !ctl->json && use_color(),
+		.clock_seconds = opt.seconds,
+		.clock_date = opt.date,
+		.clock_gmt = opt.gmt,
+		.loglevel = opt.loglevel,
+	};
+	int rc;
+
+	if (take_time(ctl, view, opt.begin, &selection.has_begin, &selection.begin_ns) != 0 ||
+	    take_time(ctl, view, opt.end, &selection.has_end, &selection.end_ns) != 0)
+		return STATUS_ERROR;
+	rc = opt.summary ? view_scan(view, &selection) :
+			   view_print(view, &selection, &style, stdout);
+	if (rc == 0)
+		return judge(ctl, view, &style);
+	if (rc == -EPIPE)
+		return STATUS_OK;
+	err_errno(&ctl->err, ERR_OUTPUT, -rc, "can't show the trace");
+	return STATUS_ERROR;
+}
+
+static enum status run(struct ctl *ctl)
+{
+	struct view *view CLEANUP(cleanup_view) = NULL;
+	char *path AUTO_FREE = NULL;
+
+	if (opt.live)
+		return run_live(ctl);
+	path = opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
+	if (!path)
+		return STATUS_ERROR;
+	if (!operand(ctl, 0) && !opt.trace_path)
+		say_verbose(ctl, "showing %s", path);
+	if (opt.viewer)
+		return run_viewer(ctl, opt.viewer, path);
+	if (viewing_open(ctl, path, report, &view) != 0)
+		return STATUS_ERROR;
+	return show(ctl, view);
+}
+
+const struct verb verb_view = {
+	.name = "view",
+	.operands = "[SESSION | DIR]",
+	.help = "Show a trace as text; the last one if none is named",
+	.options = options,
+	.daemon = DAEMON_WELCOME,
+	.max_operands = 1,
+	.prints_itself = true,
+	.check = check,
+	.run = run,
+};

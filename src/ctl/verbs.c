@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* verbs.c - the list of all verbs. */
+#include <string.h>
+
+#include "base/macros.h"
+#include "verb.h"
+
+extern const struct verb verb_record, verb_view, verb_create, verb_set_session, verb_list,
+	verb_verify, verb_sync, verb_status, verb_stats, verb_enable_channel, verb_disable_channel,
+	verb_enable_event, verb_disable_event, verb_add_context, verb_track, verb_untrack,
+	verb_regenerate, verb_start, verb_stop, verb_destroy, verb_recover,
+	verb_doctor, verb_quota, verb_version, verb_help;
+
+const struct verb *const verbs[] = {
+	&verb_record,
+	&verb_view,
+	&verb_verify,
+	&verb_sync,
+	&verb_create,
+	&verb_set_session,
+	&verb_list,
+	&verb_status,
+	&verb_stats,
+	&verb_enable_channel,
+	&verb_disable_channel,
+	&verb_enable_event,
+	&verb_disable_event,
+	&verb_add_context,
+	&verb_track,
+	&verb_untrack,
+	&verb_regenerate,
+	&verb_start,
+	&verb_stop,
+	&verb_destroy,
+	&verb_recover,
+	&verb_doctor,
+	&verb_quota,
+	&verb_version,
+	&verb_help,
+	NULL,
+};
+
+const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; verbs[i]; i++)
+		if (strcmp(verbs[i]->name, name) == 0)
+			return verbs[i];
+	return NULL;
+}
+
+/* LTTng's verbs that are not there yet. */
+static const struct {
+	const char *name, *sentence;
+} later[] = {
+	{ "add-map-channel", "maps are not there yet; events can be recorded (enable-event)" },
+	{ "add-trigger", "triggers are not there yet" },
+	{ "clear", "traces can't be emptied yet; destroy the session and create it again" },
+	{ "disable-rotation", "traces can't be rotated yet" },
+	{ "enable-rotation", "traces can't be rotated yet; 'lttctl enable-channel "
+			     "--tracefile-size' bounds their files" },
+	{ "export-maps", "maps are not there yet" },
+	{ "list-triggers", "triggers are not there yet" },
+	{ "load", "sessions can't be saved and loaded yet" },
+	{ "metadata", "nothing can be regenerated yet, and metadata needs it never" },
+	{ "reclaim-memory", "buffers can't be shrunk yet; 'lttctl destroy' frees them" },
+	{ "remove-trigger", "triggers are not there yet" },
+	{ "rotate", "traces can't be rotated yet; 'lttctl view' reads one while it is recorded" },
+	{ "save", "sessions can't be saved and loaded yet" },
+	{ "show-maps", "maps are not there yet" },
+	{ "snapshot", "snapshots can't be taken yet; record to a directory instead" },
+};
+
+const char *verb_later(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(later); i++)
+		if (strcmp(later[i].name, name) == 0 && !verb_find(name))
+			return later[i].sentence;
+	return NULL;
+}

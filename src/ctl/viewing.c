@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "viewing.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "base/mem.h"
+#include "libctl/home.h"
+#include "libctl/outdir.h"
+#include "record.h"
+#include "say.h"
+#include "target.h"
+
+#define NET "net://"
+#define TLS "tls://"
+
+/* Return: false: the daemon knows no such session (or there is none). */
+static bool of_daemon(struct ctl *ctl, const char *session, char **ret_path)
+{
+	struct json_object *sessions AUTO_RECORD = NULL;
+	struct json_object *found;
+	struct err ignored = { 0 };
+
+	if (!ctl->client || target_sessions(ctl, &sessions, &ignored) != 0)
+		return false;
+	found = target_find(sessions, session);
+	if (!found)
+		return false;
+	*ret_path = xstrdup(record_str(found, "output"));
+	return true;
+}
+
+static bool is_dir(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static char *named(struct ctl *ctl, const char *word)
+{
+	char *path = NULL;
+
+	if (of_daemon(ctl, word, &path)) {
+		if (*path == '/')
+			return path;
+		if (*path) {
+			err_set(&ctl->err, ERR_OUTPUT,
+				"the relay at %s has the trace of session '%s'", path, word);
+			free(path);
+			return NULL;
+		}
+		free(path);
+		err_set(&ctl->err, ERR_OUTPUT, "session '%s' writes no trace (--no-output)", word);
+		return NULL;
+	}
+	if (is_dir(word))
+		return xstrdup(word);
+	path = strchr(word, '/') ? NULL : outdir_newest(word);
+	if (path)
+		return path;
+	err_set(&ctl->err, ERR_NO_SESSION, "there is neither a session nor a directory '%s'", word);
+	target_suggest(ctl, word, NULL, NULL);
+	return NULL;
+}
+
+/* That an older trace is shown must not pass unnoticed. */
+static void tell_older(struct ctl *ctl, const char *path)
+{
+	char *untraced AUTO_FREE = home_get(HOME_UNTRACED);
+
+	if (untraced)
+		say_warning(
+			ctl,
+			"session '%s' wrote no trace here (never started, --no-output, or to a "
+			"relay); this is an older one: %s",
+			untraced, path);
+}
+
+static char *no_last(struct ctl *ctl)
+{
+	char *untraced AUTO_FREE = home_get(HOME_UNTRACED);
+
+	if (untraced)
+		err_set(&ctl->err, ERR_OUTPUT,
+			"session '%s' wrote no trace here (never started, --no-output, or to a "
+			"relay), and there is none before it",
+			untraced);
+	else
+		err_set(&ctl->err, ERR_OUTPUT,
+			"there is no last trace to be viewed; 'lttctl record -- PROGRAM' makes "
+			"one, or name a session or a directory");
+	return NULL;
+}
+
+/* The last trace, else the current session's. */
+static char *last(struct ctl *ctl)
+{
+	char *path = home_get(HOME_TRACE);
+	char *session AUTO_FREE = NULL;
+
+	if (path && is_dir(path)) {
+		tell_older(ctl, path);
+		return path;
+	}
+	free(TAKE(path));
+	session = home_get(HOME_SESSION);
+	if (session && of_daemon(ctl, session, &path) && *path == '/')
+		return path;
+	free(path);
+	return no_last(ctl);
+}
+
+char *viewing_path(struct ctl *ctl, const char *word)
+{
+	return word ? named(ctl, word) : last(ctl);
+}
+
+/* net://RELAY:PORT is where the trace is sent to; viewers come by another port. */
+static char *live_url(const char *output, const char *session)
+{
+	const char *host = strstr(output, "://");
+	struct utsname own = { .nodename = "" };
+	const char *end;
+
+	if (!host)
+		return NULL;
+	host += 3;
+	end = strrchr(host, ':');
+	uname(&own);
+	return xasprintf("%s%.*s/host/%s/%s", strncmp(output, TLS, 3) == 0 ? TLS : NET,
+			 end ? (int)(end - host) : (int)strlen(host), host, own.nodename, session);
+}
+
+/* A relay on another machine wants TLS, unless both sides were asked not to. @url is taken. */
+static char *as_it_is_reached(char *url, bool clear_text)
+{
+	static const char *const local[] = { "localhost", "127.", "[::1]" };
+	AUTO_FREE char *given = url;
+
+	if (!url || strncmp(url, NET, strlen(NET)) != 0 || clear_text)
+		return TAKE(given);
+	for (size_t i = 0; i < ARRAY_SIZE(local); i++)
+		if (strncmp(url + strlen(NET), local[i], strlen(local[i])) == 0)
+			return TAKE(given);
+	return xasprintf(TLS "%s", url + strlen(NET));
+}
+
+char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
+{
+	struct json_object *sessions AUTO_RECORD = NULL;
+	AUTO_FREE char *name = NULL;
+	struct json_object *found;
+	char *url = NULL;
+
+	if (word && strstr(word, "://"))
+		return as_it_is_reached(xstrdup(word), clear_text);
+	name = target_session(ctl, word);
+	if (!name)
+		return NULL;
+	if (!ctl->client || target_sessions(ctl, &sessions, &ctl->err) != 0) {
+		err_set(&ctl->err, ERR_NO_DAEMON, "no session daemon runs; name the session as "
+						  "net://RELAY/host/HOST/SESSION");
+		return NULL;
+	}
+	found = target_find(sessions, name);
+	if (!found)
+		err_set(&ctl->err, ERR_NO_SESSION, "there is no session '%s'", name);
+	else if (!record_num(found, "live_us"))
+		err_set(&ctl->err, ERR_STATE, "session '%s' is not live (create --live)", name);
+	else
+		url = live_url(record_str(found, "output"), name);
+	return as_it_is_reached(url, clear_text);
+}
+
+static int remember(const char *session, const char *path, struct err *err)
+{
+	char *untraced AUTO_FREE = home_get(HOME_UNTRACED);
+
+	if (!path || *path != '/')
+		return home_set(HOME_UNTRACED, session, err);
+	if (home_set(HOME_TRACE, path, err) != 0)
+		return err->code;
+	return untraced ? home_set(HOME_UNTRACED, NULL, err) : 0;
+}
+
+void viewing_remember(struct ctl *ctl, const char *session, const char *path)
+{
+	struct err err = { 0 };
+
+	if (remember(session, path, &err) != 0)
+		say_warning(ctl, "the trace is not remembered as the last one: %s", err.text);
+}
+
+void viewing_remember_session(struct ctl *ctl, const char *session)
+{
+	char *path AUTO_FREE = NULL;
+	struct err ignored = { 0 };
+
+	if (of_daemon(ctl, session, &path) && remember(session, path, &ignored) != 0)
+		return; /* a convenience, not worth a sentence */
+}
+
+int viewing_open(struct ctl *ctl, const char *path, view_report_fn report, struct view **ret)
+{
+	int rc = view_open(path, report, ctl, ret);
+
+	if (rc == -ENOENT)
+		return err_set(&ctl->err, ERR_OUTPUT, "there is no trace in %s", path);
+	if (rc == -EPROTO)
+		return err_set(&ctl->err, ERR_OUTPUT, "no trace in %s can be read", path);
+	return rc ? err_errno(&ctl->err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "hold.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "io/peer.h"
+#include "proto/keeper.h"
+
+#define NAME_BYTES 64u
+#define ENTRIES_MAX 65536u
+
+struct entry {
+	struct list_node node;
+	int fds[3];
+	char name[NAME_BYTES + 1];
+};
+
+struct visitor {
+	struct peer peer;
+	struct list_node node;
+	struct holder *holder;
+};
+
+static struct entry *find(struct holder *holder, const char *name)
+{
+	struct entry *entry;
+
+	list_for_each(entry, &holder->entries, node)
+		if (strcmp(entry->name, name) == 0)
+			return entry;
+	return NULL;
+}
+
+static void entry_close(struct entry *entry)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(entry->fds); i++)
+		entry->fds[i] = close_fd(entry->fds[i]);
+}
+
+/* --- commands -------------------------------------------------------------------- */
+
+static void answer(struct visitor *visitor, const struct msg_header *asked, enum err_code code,
+		   const char *text)
+{
+	uint8_t buf[256];
+	struct encoder enc;
+
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, asked->type, MSG_REPLY, asked->serial);
+	encode_outcome(&enc, code, text);
+	peer_send(&visitor->peer, &enc);
+}
+
+static int put(struct visitor *visitor, const struct msg_header *header, struct decoder *dec)
+{
+	struct holder *holder = visitor->holder;
+	struct req_keep_put req;
+	struct entry *entry;
+
+	if (req_keep_put_decode(dec, &req) < 0)
+		return -EBADMSG;
+	entry = find(holder, req.name);
+	if (!entry && (holder->nr_entries == ENTRIES_MAX || strlen(req.name) > NAME_BYTES)) {
+		close_fd(req.first), close_fd(req.second), close_fd(req.third);
+		answer(visitor, header, ERR_LIMIT, "the keeper holds no more, or no such name");
+		return 0;
+	}
+	if (!entry) {
+		entry = xalloc(sizeof(*entry));
+		strcpy(entry->name, req.name);
+		list_append(&holder->entries, &entry->node);
+		holder->nr_entries++;
+	} else {
+		entry_close(entry);
+	}
+	entry->fds[0] = req.first;
+	entry->fds[1] = req.second;
+	entry->fds[2] = req.third;
+	answer(visitor, header, ERR_NONE, "");
+	return 0;
+}
+
+static int drop(struct visitor *visitor, const struct msg_header *header, struct decoder *dec)
+{
+	struct holder *holder = visitor->holder;
+	struct req_keep_drop req;
+	struct entry *entry;
+
+	if (req_keep_drop_decode(dec, &req) < 0)
+		return -EBADMSG;
+	entry = find(holder, req.name);
+	if (entry) {
+		entry_close(entry);
+		list_remove(&entry->node);
+		free(entry);
+		holder->nr_entries--;
+	}
+	answer(visitor, header, ERR_NONE, "");
+	return 0;
+}
+
+static int list(struct visitor *visitor, const struct msg_header *header)
+{
+	struct entry *entry;
+
+	list_for_each(entry, &visitor->holder->entries, node) {
+		struct msg_kept msg = { entry->name };
+		struct encoder enc;
+		uint8_t buf[256];
+
+		encoder_init(&enc, buf, sizeof(buf));
+		encode_header(&enc, MSG_kept, MSG_ITEM, header->serial);
+		msg_kept_encode(&enc, &msg);
+		peer_send(&visitor->peer, &enc);
+	}
+	answer(visitor, header, ERR_NONE, "");
+	return 0;
+}
+
+static int get(struct visitor *visitor, const struct msg_header *header, struct decoder *dec)
+{
+	struct rep_keep_get rep;
+	struct req_keep_get req;
+	struct encoder enc;
+	struct entry *entry;
+	uint8_t buf[256];
+
+	if (req_keep_get_decode(dec, &req) < 0)
+		return -EBADMSG;
+	entry = find(visitor->holder, req.name);
+	if (!entry) {
+		answer(visitor, header, ERR_INVALID, "the keeper holds nothing of that name");
+		return 0;
+	}
+	rep = (struct rep_keep_get){ entry->fds[0], entry->fds[1], entry->fds[2] };
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, header->type, MSG_REPLY, header->serial);
+	encode_outcome(&enc, ERR_NONE, "");
+	rep_keep_get_encode(&enc, &rep);
+	peer_send(&visitor->peer, &enc);
+	return 0;
+}
+
+static int message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
+{
+	struct visitor *visitor = container_of(peer, struct visitor, peer);
+
+	switch (header->type) {
+	case MSG_keep_put:
+		return put(visitor, header, dec);
+	case MSG_keep_drop:
+		return drop(visitor, header, dec);
+	case MSG_keep_list:
+		return list(visitor, header);
+	case MSG_keep_get:
+		return get(visitor, header, dec);
+	default:
+		answer(visitor, header, ERR_UNKNOWN_COMMAND, "the keeper does not know this");
+		return 0;
+	}
+}
+
+static void closed(struct peer *peer)
+{
+	struct visitor *visitor = container_of(peer, struct visitor, peer);
+	struct holder *holder = visitor->holder;
+
+	list_remove(&visitor->node);
+	peer_fini(peer);
+	free(visitor);
+	holder->changed(holder);
+}
+
+static const struct peer_ops ops = { .message = message, .closed = closed };
+
+/* --- life ------------------------------------------------------------------------ */
+
+void holder_init(struct holder *holder, struct loop *loop, void (*changed)(struct holder *holder))
+{
+	*holder = (struct holder){ .loop = loop, .changed = changed };
+	list_init(&holder->entries);
+	list_init(&holder->visitors);
+}
+
+void holder_fini(struct holder *holder)
+{
+	struct visitor *visitor, *next_visitor;
+	struct entry *entry, *next;
+
+	list_for_each_safe(visitor, next_visitor, &holder->visitors, node) {
+		list_remove(&visitor->node);
+		peer_fini(&visitor->peer);
+		free(visitor);
+	}
+	list_for_each_safe(entry, next, &holder->entries, node) {
+		entry_close(entry);
+		list_remove(&entry->node);
+		free(entry);
+	}
+}
+
+int holder_serve(struct holder *holder, int fd)
+{
+	struct visitor *visitor = xalloc(sizeof(*visitor));
+	int ret = peer_init(&visitor->peer, holder->loop, fd, &ops);
+
+	if (ret < 0) {
+		free(visitor);
+		return ret;
+	}
+	visitor->holder = holder;
+	list_append(&holder->visitors, &visitor->node);
+	if (visitor->peer.uid != geteuid() && visitor->peer.uid != 0)
+		peer_hang_up(&visitor->peer);
+	holder->changed(holder);
+	return 0;
+}
+
+bool holder_is_idle(const struct holder *holder)
+{
+	return list_empty(&holder->entries) && list_empty(&holder->visitors);
+}

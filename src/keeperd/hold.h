@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * hold.h - what ltt-keeperd holds, and the conversation about it (keeper.def).
+ * Owned by main(); runs on its loop.
+ */
+#ifndef KEEPERD_HOLD_H
+#define KEEPERD_HOLD_H
+
+#include <stdbool.h>
+
+#include "base/list.h"
+#include "io/loop.h"
+
+struct holder {
+	struct loop *loop;
+	struct list_node entries;
+	struct list_node visitors;
+	unsigned int nr_entries;
+	/** Somebody came or went. */
+	void (*changed)(struct holder *holder);
+};
+
+void holder_init(struct holder *holder, struct loop *loop, void (*changed)(struct holder *holder));
+/** Hangs up on everybody, closes everything. */
+void holder_fini(struct holder *holder);
+/** Answer whoever is at the other end of @fd (taken over). Return: 0 or negative errno. */
+int holder_serve(struct holder *holder, int fd) MUST_CHECK;
+/** Nothing is held, and nobody is connected. */
+bool holder_is_idle(const struct holder *holder);
+
+#endif

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ltt-keeperd - holds descriptors for ltt-sessiond, and does nothing else: no
+ * parsing of foreign data, no files, nothing that could fail. When every other
+ * process of the system has been killed, the buffers are still here, and the next
+ * daemon takes them from here. It ends when it holds nothing and nobody is
+ * connected. One loop, one thread.
+ *
+ *   ltt-keeperd SOCKET      SOCKET is the path to listen at
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+#include "base/macros.h"
+#include "hold.h"
+#include "io/confine.h"
+#include "io/sock.h"
+
+#define LINGER_US 2000000u /* whoever started it comes sooner */
+
+struct keeper {
+	struct loop *loop;
+	const char *path;
+	struct loop_fd listener;
+	struct loop_timer linger;
+	struct holder holder;
+	bool visited;
+};
+
+static void linger_or_stay(struct keeper *keeper)
+{
+	if (holder_is_idle(&keeper->holder))
+		loop_timer_set(&keeper->linger, keeper->visited ? 0 : LINGER_US);
+	else
+		loop_timer_cancel(&keeper->linger);
+}
+
+static void changed(struct holder *holder)
+{
+	linger_or_stay(container_of(holder, struct keeper, holder));
+}
+
+static void accept_one(struct loop_fd *source, uint32_t events)
+{
+	struct keeper *keeper = container_of(source, struct keeper, listener);
+	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)events;
+	if (fd < 0)
+		return;
+	keeper->visited = true;
+	if (holder_serve(&keeper->holder, fd) < 0)
+		linger_or_stay(keeper);
+}
+
+static void alone(struct loop_timer *timer)
+{
+	struct keeper *keeper = container_of(timer, struct keeper, linger);
+
+	unlink(keeper->path);
+	loop_stop(keeper->loop);
+}
+
+/* It must outlive whoever ends a session or a terminal. */
+static void ignore_signal(int signo, void *data)
+{
+	(void)signo, (void)data;
+}
+
+static int start(struct keeper *keeper)
+{
+	sigset_t set;
+	int fd, ret;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGPIPE);
+	ret = loop_new(&keeper->loop);
+	if (ret == 0)
+		ret = loop_signals(keeper->loop, &set, ignore_signal, NULL);
+	if (ret < 0)
+		return ret;
+	holder_init(&keeper->holder, keeper->loop, changed);
+	fd = sock_listen(keeper->path, 0600, (gid_t)-1);
+	if (fd < 0)
+		return fd;
+	loop_timer_init(&keeper->linger, keeper->loop, alone);
+	linger_or_stay(keeper);
+	return loop_fd_init(&keeper->listener, keeper->loop, fd, EPOLLIN, accept_one);
+}
+
+int main(int argc, char **argv)
+{
+	struct keeper keeper = { .path = argv[1], .listener.fd = -1 };
+	int ret;
+
+	log_init("ltt-keeperd", LOG_WARN);
+	if (argc != 2) {
+		fputs("usage: ltt-keeperd SOCKET\n", stderr);
+		return 2;
+	}
+	setsid();
+	ret = start(&keeper);
+	if (ret == 0) {
+		confine(&(struct confine){ CONFINE_KEEPER, 0, 0 });
+		ret = loop_run(keeper.loop);
+	} else if (ret == -EADDRINUSE)
+		ret = 0; /* another one serves already */
+	if (ret < 0)
+		log_error("can't hold buffers at %s: %s", keeper.path, strerror(-ret));
+	close_fd(keeper.listener.fd);
+	keeper.loop = loop_free(keeper.loop);
+	return ret < 0;
+}

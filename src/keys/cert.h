@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cert.h - an authority and what it signs, in memory: elliptic keys (P-256), certificates of
+ * machines with one purpose each. Used by ltt-keys' only thread. PEM that is returned is
+ * given back with gnutls_free().
+ */
+#ifndef KEYS_CERT_H
+#define KEYS_CERT_H
+
+#include <gnutls/x509.h>
+
+#include "base/err.h"
+
+/** What a certificate is for. */
+enum cert_kind {
+	CERT_RELAY, /* others connect to it */
+	CERT_HOST,  /* it connects to relays */
+};
+
+struct authority {
+	gnutls_x509_privkey_t key;
+	gnutls_x509_crt_t crt;
+};
+
+/* Return: 0 or the code in @err. */
+int authority_new(const char *name, unsigned int days, gnutls_datum_t *ret_key,
+		  gnutls_datum_t *ret_crt, struct err *err) MUST_CHECK;
+int authority_load(struct authority *ca, const char *key, const char *crt,
+		   struct err *err) MUST_CHECK;
+void authority_fini(struct authority *ca);
+
+/** @names: the first is its own; a relay is known by all of them, which may be addresses. */
+int cert_new(const struct authority *ca, enum cert_kind kind, char *const *names, size_t nr,
+	     unsigned int days, gnutls_datum_t *ret_key, gnutls_datum_t *ret_crt,
+	     struct err *err) MUST_CHECK;
+/** The same as @old says, for @days from now. */
+int cert_renew(const struct authority *ca, const char *old, unsigned int days,
+	       gnutls_datum_t *ret_crt, struct err *err) MUST_CHECK;
+/** A list, longer by @crt. @old: the one so far; NULL: none. */
+int cert_revoke(const struct authority *ca, const char *crt, const char *old, unsigned int days,
+		gnutls_datum_t *ret_crl, struct err *err) MUST_CHECK;
+/** One line about it, allocated; NULL: it is none. */
+char *cert_show(const char *crt);
+
+#endif

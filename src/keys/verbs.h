@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * verbs.h - what ltt-keys does, each with what follows it on the command line. Return: 0 or the
+ * code in @err; what was done is said on stdout.
+ */
+#ifndef KEYS_VERBS_H
+#define KEYS_VERBS_H
+
+#include "base/err.h"
+
+struct order {
+	const char *dir;   /* of the authority */
+	unsigned int days; /* 0: as it is usual */
+	char *const *names;
+	size_t nr;
+};
+
+int verb_ca(const struct order *order, struct err *err);
+int verb_relay(const struct order *order, struct err *err);
+int verb_host(const struct order *order, struct err *err);
+int verb_psk(const struct order *order, struct err *err);
+int verb_renew(const struct order *order, struct err *err);
+int verb_revoke(const struct order *order, struct err *err);
+int verb_show(const struct order *order, struct err *err);
+
+#endif

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "client.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "calls.h"
+#include "io/sock.h"
+
+#define HELLO_MS 5000 /* to the first answer, and for a probe's */
+#define SLICE_MS 1000
+#define PROBE_MS 5000 /* silence after which the daemon is asked whether it lives */
+#define FEATURES 0    /* none are known yet */
+
+struct client {
+	int fd;
+	uint32_t serial;
+	unsigned int type;
+	char *rundir;
+	char *socket;
+	char *version;
+	struct client_daemon daemon;
+	client_waiting_fn waiting;
+	void *waiting_priv;
+	bool probing; /* only hello, and no probe of a probe */
+	struct encoder enc;
+	uint8_t out[MSG_MAX_BYTES];
+	uint8_t in[MSG_MAX_BYTES];
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+struct client *client_free(struct client *client)
+{
+	if (!client)
+		return NULL;
+	close_fd(client->fd);
+	free(client->rundir);
+	free(client->socket);
+	free(client->version);
+	free(client);
+	return NULL;
+}
+
+static void cleanup_client(struct client **client)
+{
+	client_free(*client);
+}
+
+const struct client_daemon *client_daemon(const struct client *client)
+{
+	return &client->daemon;
+}
+
+int client_fd(const struct client *client)
+{
+	return client->fd;
+}
+
+void client_on_waiting(struct client *client, client_waiting_fn fn, void *priv)
+{
+	client->waiting = fn;
+	client->waiting_priv = priv;
+}
+
+static int connect_error(const char *path, int rc, struct err *err)
+{
+	switch (-rc) {
+	case ENOENT:
+	case ENOTDIR:
+	case ECONNREFUSED:
+		return err_set(err, ERR_NO_DAEMON, "no session daemon runs (nobody serves %s)",
+			       path);
+	case EACCES:
+	case EPERM:
+		return err_set(err, ERR_DENIED,
+			       "you may not use the session daemon at %s; members of its group "
+			       "(usually 'tracing') and root may",
+			       path);
+	case EAGAIN:
+	case ETIMEDOUT:
+		return err_set(err, ERR_NO_DAEMON,
+			       "the session daemon at %s takes no connection; end it and try again",
+			       path);
+	default:
+		return err_errno(err, ERR_NO_DAEMON, -rc, "can't connect to %s", path);
+	}
+}
+
+/* A full queue on the other side must not block for ever either. */
+static void set_send_timeout(int fd)
+{
+	struct timeval tv = { .tv_sec = HELLO_MS / 1000 };
+
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
+}
+
+static struct client *client_connect(const char *rundir, struct err *err)
+{
+	struct client *client = xalloc(sizeof(*client));
+
+	client->rundir = xstrdup(rundir);
+	client->socket = xasprintf("%s/client.sock", rundir);
+	client->fd = sock_connect(client->socket);
+	if (client->fd < 0) {
+		connect_error(client->socket, client->fd, err);
+		return client_free(client);
+	}
+	set_send_timeout(client->fd);
+	return client;
+}
+
+static int say_hello(struct client *client, struct rep_hello *ret, struct err *err)
+{
+	struct req_hello req = { .version = LTT_VERSION, .features = FEATURES };
+
+	return call_hello(client, &req, NULL, NULL, ret, err);
+}
+
+int client_open(const char *rundir, struct client **ret, struct err *err)
+{
+	struct client *client CLEANUP(cleanup_client) = client_connect(rundir, err);
+	struct rep_hello hello;
+
+	if (!client)
+		return err->code;
+	client->probing = true;
+	if (say_hello(client, &hello, err) != 0)
+		return err->code;
+	client->probing = false;
+	client->version = xstrdup(hello.version);
+	client->daemon = (struct client_daemon){
+		.version = client->version,
+		.rundir = client->rundir,
+		.pid = hello.pid,
+		.clock = hello.clock,
+		.clock_hz = hello.clock_hz,
+	};
+	*ret = TAKE(client);
+	return 0;
+}
+
+struct encoder *client_request(struct client *client, unsigned int type)
+{
+	client->type = type;
+	encoder_init(&client->enc, client->out, sizeof(client->out));
+	encode_header(&client->enc, (uint16_t)type, 0, ++client->serial);
+	return &client->enc;
+}
+
+static int gone(struct client *client, struct err *err)
+{
+	return err_set(err, ERR_NO_DAEMON,
+		       "the session daemon at %s went away before it answered; "
+		       "see its log, and repeat the command",
+		       client->socket);
+}
+
+static int mute(struct client *client, struct err *err)
+{
+	char pid[32] = "";
+
+	if (client->daemon.pid)
+		snprintf(pid, sizeof(pid), " (pid %u)", client->daemon.pid);
+	return err_set(err, ERR_NO_DAEMON,
+		       "whoever serves %s does not answer; if it stays like that, end the session "
+		       "daemon%s",
+		       client->socket, pid);
+}
+
+static int send_request(struct client *client, struct err *err)
+{
+	const struct encoder *enc = &client->enc;
+	int rc = encoder_finish(enc);
+
+	if (rc == -EMSGSIZE)
+		return err_set(err, ERR_LIMIT, "this does not fit into one request (%u bytes)",
+			       MSG_MAX_BYTES);
+	rc = sock_send(client->fd, enc->buf, enc->len, enc->fds, enc->nr_fds);
+	if (rc == -EAGAIN)
+		return mute(client, err);
+	if (rc == -EPIPE || rc == -ECONNRESET)
+		return gone(client, err);
+	return rc ? err_errno(err, ERR_NO_DAEMON, -rc, "can't ask the session daemon") : 0;
+}
+
+/* Is there anybody? Asked on a connection of its own. */
+static bool daemon_lives(struct client *client)
+{
+	struct err err = { 0 };
+	struct client *probe CLEANUP(cleanup_client) = NULL;
+
+	return client_open(client->rundir, &probe, &err) == 0;
+}
+
+/* Wait until there is something to read. */
+static int await(struct client *client, struct err *err)
+{
+	struct pollfd pfd = { .fd = client->fd, .events = POLLIN };
+	uint64_t begin = now_ms(), asked = begin;
+
+	for (;;) {
+		int n = poll(&pfd, 1, SLICE_MS);
+		uint64_t now = now_ms();
+
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return err_errno(err, ERR_INTERNAL, errno, "can't wait for the daemon");
+		if (client->probing && now - begin >= HELLO_MS)
+			return mute(client, err);
+		if (!client->probing && now - asked >= PROBE_MS) {
+			if (!daemon_lives(client))
+				return mute(client, err);
+			asked = now_ms();
+		}
+		if (client->waiting)
+			client->waiting(client->waiting_priv, (unsigned int)(now - begin));
+	}
+}
+
+/* Nothing that this side asks is answered with descriptors. */
+static void close_strays(const int *fds)
+{
+	for (unsigned int i = 0; i < MSG_MAX_FDS; i++)
+		close_fd(fds[i]);
+}
+
+static int receive(struct client *client, struct msg_header *header, struct decoder *dec,
+		   struct err *err)
+{
+	int fds[MSG_MAX_FDS] = { -1, -1, -1, -1 };
+	unsigned int nr_fds = 0;
+	ssize_t len;
+
+	if (await(client, err) != 0)
+		return err->code;
+	len = sock_recv(client->fd, client->in, sizeof(client->in), fds, &nr_fds);
+	close_strays(fds);
+	if (len == 0 || len == -ECONNRESET)
+		return gone(client, err);
+	if (len < 0)
+		return err_errno(err, ERR_NO_DAEMON, (int)-len, "can't hear the session daemon");
+	decoder_init(dec, client->in, (size_t)len, NULL, 0);
+	if (decode_header(dec, header) != 0)
+		return err_set(err, ERR_BAD_MESSAGE, "whoever serves %s is no session daemon",
+			       client->socket);
+	return 0;
+}
+
+static int take_reply(struct client *client, struct decoder *dec, struct err *err)
+{
+	const char *text;
+	enum err_code code = (enum err_code)decode_outcome(dec, &text);
+
+	if (dec->bad)
+		return err_set(err, ERR_BAD_MESSAGE, "whoever serves %s is no session daemon",
+			       client->socket);
+	if (code != ERR_NONE)
+		return err_set(err, code, "%s", *text ? text : "the session daemon refused");
+	return 0;
+}
+
+int client_exchange(struct client *client, client_item_fn item, void *priv,
+		    struct decoder *ret_reply, struct err *err)
+{
+	struct msg_header header;
+	int item_error = 0;
+
+	if (send_request(client, err) != 0)
+		return err->code;
+	for (;;) {
+		if (receive(client, &header, ret_reply, err) != 0)
+			return err->code;
+		if (header.serial != client->serial)
+			continue; /* the late answer to a call that was given up */
+		if (header.flags & MSG_REPLY)
+			break;
+		if ((header.flags & MSG_ITEM) && item && !item_error)
+			item_error = item(priv, header.type, ret_reply);
+	}
+	if (take_reply(client, ret_reply, err) != 0)
+		return err->code;
+	if (item_error)
+		return err_set(err, (enum err_code)item_error,
+			       "an item of the session daemon's answer makes no sense");
+	return 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * client.h - one conversation with a session daemon: a blocking socket, one
+ * request at a time, answers collected by the caller. Belongs to the thread
+ * that opened it.
+ *
+ * A daemon that says nothing never hangs the caller: when an answer is late, a
+ * second connection asks whether anybody is there at all. As long as it is
+ * answered the call goes on (a slow disk may be slow); else it fails.
+ */
+#ifndef LIBCTL_CLIENT_H
+#define LIBCTL_CLIENT_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "proto/client.h"
+#include "proto/enums.h"
+
+struct client;
+
+/** One item of an answer; decode it according to its type (MSG_session, ...). Return: 0, or
+ *  an enum err_code that ends the call once the rest of the answer was skipped. */
+typedef int (*client_item_fn)(void *priv, unsigned int type, struct decoder *dec);
+
+/** Told about once a second while an answer is awaited. */
+typedef void (*client_waiting_fn)(void *priv, unsigned int waited_ms);
+
+/**
+ * client_open() - connect to the daemon that serves a runtime directory.
+ * @ret: to be freed with client_free().
+ *
+ * Return: 0; ERR_NO_DAEMON: nobody is there; ERR_DENIED: the caller may not;
+ * other codes. All but 0 with a sentence in @err.
+ */
+int client_open(const char *rundir, struct client **ret, struct err *err) MUST_CHECK;
+struct client *client_free(struct client *client);
+
+/** The connection, to be watched between calls: it hangs up when the daemon is gone. */
+int client_fd(const struct client *client);
+
+void client_on_waiting(struct client *client, client_waiting_fn fn, void *priv);
+
+/** struct client_daemon - who answered; lives as long as the client. */
+struct client_daemon {
+	const char *version;
+	const char *rundir;
+	uint32_t pid;
+	uint64_t clock_hz;
+	uint8_t clock; /* enum ltt_clock_kind */
+};
+const struct client_daemon *client_daemon(const struct client *client);
+
+/** Begin a request; the caller appends its fields. Used by calls.h. */
+struct encoder *client_request(struct client *client, unsigned int type);
+/**
+ * client_exchange() - send the request and take the whole answer.
+ * @item: may be NULL: items are skipped.
+ * @ret_reply: at the OUT fields; valid until the next request.
+ * Return: 0, or the code in @err: the daemon's, or one about the connection.
+ */
+int client_exchange(struct client *client, client_item_fn item, void *priv,
+		    struct decoder *ret_reply, struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "io/paths.h"
+
+#define SPAWN_MS 20000 /* until --daemonize has returned */
+#define RIVAL_MS 5000  /* for a daemon that somebody else is starting */
+#define RETRY_MS 10
+#define STATUS_SERVED 4 /* of ltt-sessiond: another one has the directory */
+
+const char daemon_system_rundir[] = PATHS_SYSTEM_RUNDIR;
+
+char *daemon_rundir(void)
+{
+	return paths_rundir();
+}
+
+char *daemon_own_dir(void)
+{
+	char path[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	if (len <= 0)
+		return NULL;
+	path[len] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	return xstrdup(path);
+}
+
+/* Allocated; a word without a slash is left to PATH. */
+static char *daemon_program(const char *wish)
+{
+	char *dir AUTO_FREE = NULL, *beside AUTO_FREE = NULL;
+	const char *env = secure_getenv("LTT_SESSIOND_PATH");
+
+	if (wish || (env && *env))
+		return xstrdup(wish ? wish : env);
+	dir = daemon_own_dir();
+	beside = dir ? xasprintf("%s/ltt-sessiond", dir) : NULL;
+	if (beside && access(beside, X_OK) == 0)
+		return TAKE(beside);
+	return xstrdup("ltt-sessiond");
+}
+
+/* An attempt to start a daemon. */
+struct attempt {
+	const struct daemon_wish *wish;
+	char *program;
+	int words;     /* memfd: what it says before it serves */
+	int report[2]; /* pipe: why it can't be executed */
+	int status;    /* of --daemonize */
+};
+
+static void cleanup_attempt(struct attempt *attempt)
+{
+	free(attempt->program);
+	close_fd(attempt->words);
+	close_fd(attempt->report[0]);
+	close_fd(attempt->report[1]);
+}
+
+/* The child's side. The daemon lets go of its standard files when it serves. */
+static void exec_daemon(const struct attempt *attempt)
+{
+	const char *group = attempt->wish->group;
+	char *argv[] = { attempt->program, "--daemonize", NULL, NULL, NULL };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	sigset_t none;
+	int error;
+
+	if (group) {
+		argv[2] = "--group";
+		argv[3] = (char *)group;
+	}
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+	}
+	if (attempt->words >= 0)
+		dup2(attempt->words, STDERR_FILENO);
+	signal(SIGPIPE, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(argv[0], argv);
+	error = errno;
+	while (write(attempt->report[1], &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* Wait for the child, but not for ever. Return: 0 or -ETIMEDOUT. */
+static int reap(pid_t pid, int *ret_status)
+{
+	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd pfd = { .fd = pidfd, .events = POLLIN };
+
+	if (pidfd >= 0 && poll(&pfd, 1, SPAWN_MS) == 0)
+		return -ETIMEDOUT;
+	while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
+		;
+	return 0;
+}
+
+/* How the daemon did is seen from whether one serves afterwards: one that found
+ * another there has failed, and that is as good. */
+static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
+{
+	int error = 0;
+
+	attempt->report[1] = close_fd(attempt->report[1]);
+	if (read(attempt->report[0], &error, sizeof(error)) == sizeof(error)) {
+		waitpid(pid, NULL, 0);
+		return err_errno(err, ERR_NO_DAEMON, error,
+				 "no session daemon runs, and '%s' can't be started",
+				 attempt->program);
+	}
+	if (reap(pid, &attempt->status) == 0)
+		return 0;
+	return err_set(err, ERR_NO_DAEMON,
+		       "no session daemon runs, and '%s' (pid %d), which was started, does not "
+		       "get ready",
+		       attempt->program, (int)pid);
+}
+
+static int spawn(struct attempt *attempt, struct err *err)
+{
+	pid_t pid;
+
+	if (pipe2(attempt->report, O_CLOEXEC) != 0)
+		return err_errno(err, ERR_NO_DAEMON, errno, "can't start '%s'", attempt->program);
+	attempt->words = memfd_create("ltt-sessiond says", MFD_CLOEXEC);
+	pid = fork();
+	if (pid < 0)
+		return err_errno(err, ERR_NO_DAEMON, errno, "can't start '%s'", attempt->program);
+	if (pid == 0)
+		exec_daemon(attempt);
+	return await_start(attempt, pid, err);
+}
+
+/* A process that holds, or held, the directory's lock: it may be about to serve. */
+static int open_rival(const char *rundir)
+{
+	char *path AUTO_FREE = xasprintf("%s/sessiond.lock", rundir);
+	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char text[32] = "";
+	int pid;
+
+	if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+		return -1;
+	pid = atoi(text);
+	return pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+}
+
+/* Several commands may have started daemons at once, of which one is left. */
+static int open_started(const char *rundir, struct client **ret, struct err *err)
+{
+	int rival AUTO_FD = -1;
+
+	for (unsigned int waited_ms = 0; waited_ms < RIVAL_MS; waited_ms += RETRY_MS) {
+		struct pollfd pfd = { .events = POLLIN };
+
+		*err = (struct err){ 0 };
+		if (client_open(rundir, ret, err) == 0 || err->code != ERR_NO_DAEMON)
+			return err->code;
+		if (rival < 0)
+			rival = open_rival(rundir);
+		pfd.fd = rival;
+		if (rival < 0 || poll(&pfd, 1, RETRY_MS) != 0)
+			return err->code;
+	}
+	return err->code;
+}
+
+/* The first line of what the daemon said. */
+static void read_words(int fd, char *buf, size_t len)
+{
+	ssize_t n = fd < 0 ? 0 : pread(fd, buf, len - 1, 0);
+
+	buf[n > 0 ? n : 0] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+}
+
+/* One that was there, or was about to be, kept ours from serving, and does not serve either:
+ * it is just dying, or has not got far enough to be told from one that is. */
+static bool is_worth_another(const struct attempt *attempt)
+{
+	return WIFEXITED(attempt->status) && WEXITSTATUS(attempt->status) == STATUS_SERVED;
+}
+
+static int try_spawn(const struct daemon_wish *wish, const char *rundir, struct client **ret,
+		     bool *ret_again, struct err *err)
+{
+	struct attempt attempt CLEANUP(cleanup_attempt) = {
+		.wish = wish,
+		.program = daemon_program(wish->path),
+		.words = -1,
+		.report = { -1, -1 },
+	};
+	char words[200];
+
+	if (spawn(&attempt, err) != 0)
+		return err->code;
+	if (open_started(rundir, ret, err) == 0 || err->code != ERR_NO_DAEMON)
+		return err->code;
+	*ret_again = is_worth_another(&attempt);
+	read_words(attempt.words, words, sizeof(words));
+	*err = (struct err){ 0 };
+	return err_set(err, ERR_NO_DAEMON,
+		       "no session daemon runs in %s, and one could not be started there%s%s",
+		       rundir, *words ? ": " : "", words);
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+static int spawn_and_open(const struct daemon_wish *wish, const char *rundir, struct client **ret,
+			  struct err *err)
+{
+	uint64_t begin = now_ms();
+	bool again;
+
+	do {
+		again = false;
+		*err = (struct err){ 0 };
+		if (try_spawn(wish, rundir, ret, &again, err) == 0)
+			return 0;
+		if (again)
+			poll(NULL, 0, RETRY_MS);
+	} while (again && now_ms() - begin < RIVAL_MS);
+	return err->code;
+}
+
+/* Is the system's daemon an alternative that is worth a try? */
+static bool try_system(const char *own)
+{
+	const char *env = secure_getenv("LTT_RUNDIR");
+
+	return !(env && *env) && !paths_is_system(own);
+}
+
+/* A daemon was killed while it had sessions: whoever asks starts its successor. */
+static bool left_sessions(const char *rundir)
+{
+	char *path AUTO_FREE = xasprintf("%s/state/daemon", rundir);
+
+	return access(path, F_OK) == 0;
+}
+
+int daemon_open(const struct daemon_wish *wish, struct client **ret, struct err *err)
+{
+	char *own AUTO_FREE = paths_rundir();
+	struct err first = { 0 };
+
+	if (!own)
+		return err_set(err, ERR_NO_DAEMON,
+			       "no place for a session daemon: set HOME or LTT_RUNDIR");
+	if (try_system(own) && client_open(PATHS_SYSTEM_RUNDIR, ret, &first) == 0)
+		return 0;
+	first = (struct err){ 0 };
+	if (client_open(own, ret, &first) == 0)
+		return 0;
+	if (first.code != ERR_NO_DAEMON || wish->never_spawn ||
+	    (!wish->spawn && !left_sessions(own))) {
+		*err = first;
+		return err->code;
+	}
+	return spawn_and_open(wish, own, ret, err);
+}

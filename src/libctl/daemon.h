@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * daemon.h - which session daemon serves this user, and starting one.
+ *
+ *   LTT_RUNDIR is set      that directory alone
+ *   root                   /run/ltt
+ *   anybody else           /run/ltt if its daemon lets him in (group tracing),
+ *                          else his own runtime directory
+ *
+ * A daemon is started in the last directory of these, as `ltt-sessiond
+ * --daemonize`, which returns when it serves. Runs in the caller's thread.
+ */
+#ifndef LIBCTL_DAEMON_H
+#define LIBCTL_DAEMON_H
+
+#include <stdbool.h>
+
+#include "client.h"
+
+/**
+ * struct daemon_wish - how to get a daemon; all zero: use one that runs.
+ * @spawn: start one if none runs. (The successor of one that was killed is started
+ *         anyway: its sessions are still there.)
+ * @never_spawn: not even that one.
+ * @path: its program; NULL: LTT_SESSIOND_PATH, else the one beside the
+ *        caller's own program, else what PATH finds.
+ * @group: its --group; NULL: its default.
+ */
+struct daemon_wish {
+	bool spawn;
+	bool never_spawn;
+	const char *path;
+	const char *group;
+};
+
+/** Return: 0, ERR_NO_DAEMON or another code, with the sentence in @err. */
+int daemon_open(const struct daemon_wish *wish, struct client **ret, struct err *err) MUST_CHECK;
+
+/** The directory of these in which one would be started, allocated; NULL if there is none. */
+char *daemon_rundir(void);
+/** Directory of the system's daemon. */
+extern const char daemon_system_rundir[];
+
+/** Directory of the running program, allocated; NULL if it can't be known. */
+char *daemon_own_dir(void);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "outdir.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/dir.h"
+#include "base/mem.h"
+#include "io/paths.h"
+#include "walk.h"
+
+#define DIR_MODE 0750 /* the umask narrows it */
+#define TRIES 1000    /* names for one second */
+
+void outdir_stamp(char ret[OUTDIR_STAMP_BYTES])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	strftime(ret, OUTDIR_STAMP_BYTES, "%Y%m%d-%H%M%S", &tm);
+}
+
+void outdir_fini(struct outdir *dir)
+{
+	free(TAKE(dir->path));
+	dir->fd = close_fd(dir->fd);
+}
+
+void outdir_undo(struct outdir *dir)
+{
+	if (dir->made && dir->path)
+		rmdir(dir->path);
+	outdir_fini(dir);
+}
+
+void outdir_remove(struct outdir *dir)
+{
+	if (dir->made && dir->fd >= 0)
+		dir_empty(dir->fd, ".", 16);
+	outdir_undo(dir);
+}
+
+static char *absolute(const char *path)
+{
+	char *cwd AUTO_FREE = NULL;
+	char *full;
+	size_t len;
+
+	if (*path != '/')
+		cwd = getcwd(NULL, 0);
+	full = cwd ? xasprintf("%s/%s", strcmp(cwd, "/") == 0 ? "" : cwd, path) : xstrdup(path);
+	for (len = strlen(full); len > 1 && full[len - 1] == '/'; len--)
+		full[len - 1] = '\0';
+	return full;
+}
+
+/* SESSION-STAMP, or the next free name like it, in @top. Return: 0 or negative errno. */
+static int make_new(int top_fd, const char *top, const char *stem, struct outdir *dir)
+{
+	for (unsigned int i = 1; i <= TRIES; i++) {
+		char number[16] = "";
+		char *name AUTO_FREE = NULL;
+
+		if (i > 1)
+			snprintf(number, sizeof(number), "-%u", i);
+		name = xasprintf("%s%s", stem, number);
+		if (mkdirat(top_fd, name, DIR_MODE) != 0) {
+			if (errno == EEXIST)
+				continue;
+			return -errno;
+		}
+		dir->made = true;
+		dir->path = xasprintf("%s/%s", top, name);
+		dir->fd = openat(top_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		return dir->fd < 0 ? -errno : 0;
+	}
+	return -EEXIST;
+}
+
+static int make_below(const char *where, const char *session, const char *stamp,
+		      struct outdir *ret, struct err *err)
+{
+	char *home AUTO_FREE = paths_home();
+	char *wish AUTO_FREE = NULL, *top AUTO_FREE = NULL, *stem AUTO_FREE = NULL;
+	struct outdir dir = OUTDIR_NONE;
+	/* a made-up name has the date in it already */
+	bool dated = strstr(session, stamp) != NULL;
+	AUTO_FD int top_fd = -1;
+	int code;
+
+	if (!home)
+		return err_set(err, ERR_OUTPUT,
+			       "no place for the trace: set HOME, or name one with --output");
+	wish = xasprintf("%s/%s", home, where);
+	top = absolute(wish);
+	stem = xasprintf("%s%s%s", session, dated ? "" : "-", dated ? "" : stamp);
+	code = walk_dir(top, DIR_MODE, &top_fd, NULL, err);
+	if (code)
+		return code;
+	code = make_new(top_fd, top, stem, &dir);
+	if (code < 0) {
+		err_errno(err, ERR_OUTPUT, -code, "can't make the directory %s/%s", top, stem);
+		outdir_undo(&dir);
+		return err->code;
+	}
+	*ret = dir;
+	return 0;
+}
+
+int outdir_default(const char *session, const char *stamp, struct outdir *ret, struct err *err)
+{
+	return make_below("ltt-traces", session, stamp, ret, err);
+}
+
+int outdir_spool(const char *session, const char *stamp, struct outdir *ret, struct err *err)
+{
+	return make_below("ltt-traces/spool", session, stamp, ret, err);
+}
+
+/* What a trace of ours, of LTTng's or any CTF trace has at its top. */
+static bool holds_trace(int fd)
+{
+	static const char *const signs[] = { "metadata", "ust", "kernel" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(signs); i++)
+		if (faccessat(fd, signs[i], F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
+	return false;
+}
+
+int outdir_at(const char *path, struct outdir *ret, struct err *err)
+{
+	struct outdir dir = OUTDIR_NONE;
+
+	if (!*path)
+		return err_set(err, ERR_INVALID, "the output directory has an empty name");
+	dir.path = absolute(path);
+	if (walk_dir(dir.path, DIR_MODE, &dir.fd, &dir.made, err) != 0) {
+		outdir_fini(&dir);
+		return err->code;
+	}
+	if (holds_trace(dir.fd)) {
+		err_set(err, ERR_OUTPUT,
+			"%s holds a trace already; name another directory, or remove it first",
+			dir.path);
+		outdir_fini(&dir);
+		return err->code;
+	}
+	*ret = dir;
+	return 0;
+}
+
+/* Is @name SESSION-YYYYmmdd-HHMMSS, perhaps with a number, or SESSION itself? */
+static bool of_session(const char *name, const char *session)
+{
+	size_t len = strlen(session);
+	unsigned int digits = 0;
+
+	if (strncmp(name, session, len) != 0)
+		return false;
+	name += len;
+	if (*name == '\0')
+		return true;
+	if (*name++ != '-')
+		return false;
+	for (; *name; name++) {
+		if (!isdigit((unsigned char)*name) && *name != '-')
+			return false;
+		digits += isdigit((unsigned char)*name) != 0;
+	}
+	return digits >= 14;
+}
+
+char *outdir_newest(const char *session)
+{
+	char *home AUTO_FREE = paths_home();
+	char *top AUTO_FREE = home ? xasprintf("%s/ltt-traces", home) : NULL;
+	AUTO_DIR DIR *dir = top ? opendir(top) : NULL;
+	struct timespec newest = { 0 };
+	char *found = NULL;
+	struct dirent *entry;
+
+	while ((entry = dir_next(dir))) {
+		struct stat st;
+
+		if (!of_session(entry->d_name, session) ||
+		    fstatat(dirfd(dir), entry->d_name, &st, 0) != 0 || !S_ISDIR(st.st_mode))
+			continue;
+		if (found &&
+		    (st.st_mtim.tv_sec < newest.tv_sec ||
+		     (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec <= newest.tv_nsec)))
+			continue;
+		newest = st.st_mtim;
+		free(found);
+		found = xasprintf("%s/%s", top, entry->d_name);
+	}
+	return found;
+}

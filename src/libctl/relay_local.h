@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * relay_local.h - a relay on this machine for sessions that are to be live and were given
+ * none: the one that is there, else one that is started as the caller's. It stays when the
+ * caller is gone. Runs in the caller's thread.
+ */
+#ifndef LIBCTL_RELAY_LOCAL_H
+#define LIBCTL_RELAY_LOCAL_H
+
+#include "url.h"
+
+/** Return: 0, or the code in @err. */
+int relay_local(struct relay_url *ret, struct err *err) MUST_CHECK;
+
+#endif

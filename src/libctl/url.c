@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "url.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "proto/relay.h"
+
+#define HOST_BYTES 256
+#define ANSWER_MS 2000u
+
+struct parts {
+	const char *scheme;
+	int family;
+	bool two_ports; /* the second one is for data: nothing is sent there */
+	enum relay_link link;
+	char host[HOST_BYTES];
+	uint16_t port;
+};
+
+static const struct {
+	const char *scheme;
+	int family;
+	bool two_ports;
+	enum relay_link link;
+} schemes[] = {
+	{ "net://", AF_UNSPEC, true, RELAY_LINK_DEFAULT },
+	{ "net6://", AF_INET6, true, RELAY_LINK_DEFAULT },
+	{ "tcp://", AF_UNSPEC, false, RELAY_LINK_DEFAULT },
+	{ "tcp6://", AF_INET6, false, RELAY_LINK_DEFAULT },
+	{ "tls://", AF_UNSPEC, false, RELAY_LINK_TLS },
+};
+
+static const char *skip_scheme(const char *url, struct parts *ret)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
+		size_t len = strlen(schemes[i].scheme);
+
+		if (strncmp(url, schemes[i].scheme, len) != 0)
+			continue;
+		ret->scheme = schemes[i].scheme;
+		ret->family = schemes[i].family;
+		ret->two_ports = schemes[i].two_ports;
+		ret->link = schemes[i].link;
+		return url + len;
+	}
+	return NULL;
+}
+
+bool url_is_relay(const char *url)
+{
+	struct parts parts;
+
+	return skip_scheme(url, &parts) != NULL;
+}
+
+static int bad(const char *url, struct err *err)
+{
+	return err_set(err, ERR_INVALID,
+		       "'%s' is no URL of a relay: it has to be net://HOST[:CTRL_PORT[:DATA_PORT]] "
+		       "tcp://HOST[:PORT] or tls://HOST[:PORT]",
+		       url);
+}
+
+/* HOST or [ADDRESS]. Return: what follows, or NULL. */
+static const char *take_host(const char *at, char ret[HOST_BYTES])
+{
+	const char *end = *at == '[' ? strchr(at, ']') : at + strcspn(at, ":/");
+	size_t skip = *at == '[';
+	size_t len = end ? (size_t)(end - at) - skip : 0;
+
+	if (!len || len >= HOST_BYTES)
+		return NULL;
+	memcpy(ret, at + skip, len);
+	ret[len] = '\0';
+	return end + skip;
+}
+
+/* ":PORT", if there is one. Return: what follows, or NULL. */
+static const char *take_port(const char *at, uint16_t *ret)
+{
+	char text[8] = "";
+	uint64_t port;
+	size_t len;
+
+	if (*at != ':')
+		return at;
+	len = strcspn(++at, ":/");
+	if (len >= sizeof(text))
+		return NULL;
+	memcpy(text, at, len);
+	if (parse_u64(text, &port) < 0 || !port || port > 65535)
+		return NULL;
+	*ret = (uint16_t)port;
+	return at + len;
+}
+
+static int parse(const char *url, struct parts *ret, struct err *err)
+{
+	const char *at = skip_scheme(url, ret);
+	uint16_t data;
+
+	ret->port = RELAY_PORT;
+	at = at ? take_host(at, ret->host) : NULL;
+	at = at ? take_port(at, &ret->port) : NULL;
+	if (at && ret->two_ports)
+		at = take_port(at, &data);
+	if (!at || (*at && strcmp(at, "/") != 0 && *at != '/'))
+		return bad(url, err);
+	if (*at == '/' && at[1])
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"'%s': the directory at the relay can't be chosen; it is made of the "
+			"names of host and session",
+			url);
+	return 0;
+}
+
+int url_same_host(const char *ctrl, const char *data, struct err *err)
+{
+	struct parts one, two;
+
+	if (parse(ctrl, &one, err) || parse(data, &two, err))
+		return err->code;
+	if (strcmp(one.host, two.host) != 0)
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"'%s' and '%s': control and data go over one connection, to one host", ctrl,
+			data);
+	return 0;
+}
+
+/* Who answers is taken. Return: 0 or negative errno of the last one. */
+static int try_all(const struct addrinfo *list, struct relay_url *ret)
+{
+	int error = -EADDRNOTAVAIL;
+
+	for (; list; list = list->ai_next) {
+		struct tcp_addr addr = { .len = list->ai_addrlen };
+		int fd;
+
+		memcpy(&addr.sa, list->ai_addr, list->ai_addrlen);
+		fd = tcp_connect(&addr, ANSWER_MS);
+		if (fd >= 0) {
+			close_fd(fd);
+			tcp_text(&addr, ret->addr);
+			return 0;
+		}
+		error = fd;
+	}
+	return error;
+}
+
+int url_relay(const char *url, struct relay_url *ret, struct err *err)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
+	struct parts parts;
+	char port[8];
+	int rc, error;
+
+	if (parse(url, &parts, err))
+		return err->code;
+	snprintf(port, sizeof(port), "%u", parts.port);
+	snprintf(ret->text, sizeof(ret->text), strchr(parts.host, ':') ? "%s[%s]:%s" : "%s%s:%s",
+		 parts.scheme, parts.host, port);
+	snprintf(ret->host, sizeof(ret->host), "%s", parts.host);
+	ret->link = parts.link;
+	hints.ai_family = parts.family;
+	rc = getaddrinfo(parts.host, port, &hints, &list);
+	if (rc)
+		return err_set(err, ERR_OUTPUT, "the host '%s' of the relay is not known: %s",
+			       parts.host, gai_strerror(rc));
+	error = try_all(list, ret);
+	freeaddrinfo(list);
+	if (error < 0)
+		return err_errno(err, ERR_OUTPUT, -error,
+				 "no relay answers at %s; start ltt-relayd there, or name another "
+				 "host or port",
+				 ret->text);
+	return 0;
+}

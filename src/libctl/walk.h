@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * walk.h - open a directory by its path, level by level, following no symbolic link
+ * but root's and the caller's own: one that somebody else has planted would have us
+ * write where he likes. Nothing is looked at twice, so nothing can be swapped between
+ * the look and the step. Any thread.
+ */
+#ifndef LIBCTL_WALK_H
+#define LIBCTL_WALK_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+/**
+ * walk_dir() - open a directory to read.
+ * @path: absolute.
+ * @mode: make missing levels with it; 0: none is made.
+ * @ret_made: whether the last level is new; may be NULL.
+ * Return: 0 or the code set in @err. Levels made before a failure stay.
+ */
+int walk_dir(const char *path, mode_t mode, int *ret_fd, bool *ret_made,
+	     struct err *err) MUST_CHECK;
+
+#endif

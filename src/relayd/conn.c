@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "conn.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "retention.h"
+#include "session.h"
+#include "trace/index.h"
+
+#define STUCK_US 30000000u /* in the middle of something: go on with it */
+#define READ_BATCH 8	   /* buffers in a round, so that a busy one starves nobody */
+
+/* --- answers ---------------------------------------------------------------------- */
+
+/* What has been deciphered and lies in the library wakes nobody: a socket with room does. */
+static uint32_t events_of(const struct relconn *conn)
+{
+	if (!conn->chan.up)
+		return chan_wants_write(&conn->chan) ? EPOLLOUT : EPOLLIN;
+	if (conn->answer_end != conn->answer_begin)
+		return EPOLLOUT;
+	return chan_pending(&conn->chan) ? EPOLLIN | EPOLLOUT : EPOLLIN;
+}
+
+static void watch(struct relconn *conn)
+{
+	uint32_t events = events_of(conn);
+
+	if (conn->broken || conn->watched == events)
+		return;
+	conn->watched = events;
+	if (loop_fd_events(&conn->source, events) < 0)
+		relconn_drop(conn);
+}
+
+static void send_answer(struct relconn *conn)
+{
+	while (conn->answer_begin != conn->answer_end) {
+		const struct iovec iov = { conn->answer + conn->answer_begin,
+					   conn->answer_end - conn->answer_begin };
+		ssize_t n = chan_send(&conn->chan, &iov, 1);
+
+		if (n == -EAGAIN)
+			break;
+		if (n < 0) {
+			relconn_drop(conn);
+			return;
+		}
+		conn->answer_begin += (size_t)n;
+	}
+	watch(conn);
+}
+
+/* Of which nothing is there yet: requests wait for the answer before. */
+void relconn_begin_answer(struct relconn *conn, struct encoder *enc, uint16_t type, uint32_t serial,
+			  const struct err *err)
+{
+	encoder_init(enc, conn->answer + FRAME_HEAD_BYTES, sizeof(conn->answer) - FRAME_HEAD_BYTES);
+	encode_header(enc, type, MSG_REPLY, serial);
+	encode_outcome(enc, err->code, err->text);
+}
+
+static void finish_answer(struct relconn *conn, const struct encoder *enc)
+{
+	if (encoder_finish(enc) < 0) {
+		relconn_drop(conn);
+		return;
+	}
+	frame_head(conn->answer, enc->len);
+	conn->answer_begin = 0;
+	conn->answer_end = FRAME_HEAD_BYTES + enc->len;
+	send_answer(conn);
+}
+
+static void answer(struct relconn *conn, uint16_t type, uint32_t serial, const struct err *err)
+{
+	struct encoder enc;
+
+	relconn_begin_answer(conn, &enc, type, serial, err);
+	finish_answer(conn, &enc);
+}
+
+/* A session that sends nothing may stay, as long as such ones may here. */
+static void rest(struct relconn *conn)
+{
+	if (conn->relay->peers.quotas.idle_us)
+		loop_timer_set(&conn->timer, conn->relay->peers.quotas.idle_us);
+	else
+		loop_timer_cancel(&conn->timer);
+}
+
+/* --- messages --------------------------------------------------------------------- */
+
+static bool is_in_packet(const struct relconn *conn)
+{
+	return conn->body_left || conn->sum_left;
+}
+
+/* The answer comes behind the body, which is thrown away where it can't be kept.
+ * Return: negative: nobody knows how long it is. */
+static int on_packet(struct relconn *conn, const struct msg_header *header, struct decoder *dec)
+{
+	struct packet_header packet;
+	struct req_rel_packet req;
+
+	if (req_rel_packet_decode(dec, &req) < 0 || req.header.len != sizeof(packet))
+		return -EBADMSG;
+	memcpy(&packet, req.header.data, sizeof(packet));
+	if (packet.packet_size / 8 < sizeof(packet) ||
+	    packet.packet_size > RELSTREAM_MAX_PACKET * 8)
+		return -EBADMSG;
+	conn->body_bytes = packet.packet_size / 8 + sizeof(struct index_entry);
+	conn->body_left = packet.packet_size / 8 - sizeof(packet);
+	conn->sum_left = req.sum_behind ? RELAY_SUM_BYTES : 0;
+	conn->body_serial = header->serial;
+	conn->body_err = (struct err){ 0 };
+	conn->body_stream = relsession_find_stream(conn->session, req.stream);
+	if (!conn->body_stream)
+		err_set(&conn->body_err, ERR_INVALID, "no stream %u", req.stream);
+	else if (relpeer_may_store(conn->peer, conn->body_bytes, &conn->body_err) ||
+		 relstream_begin(conn->body_stream, &packet, &conn->body_err))
+		conn->body_stream = NULL;
+	return 0;
+}
+
+static void finish_body(struct relconn *conn)
+{
+	if (conn->body_stream && relstream_finish(TAKE(conn->body_stream), &conn->body_err) == 0)
+		relpeer_stored(conn->peer, conn->body_bytes);
+	if (conn->body_err.code == ERR_OUTPUT)
+		retention_kick(conn->relay->retention);
+	rest(conn);
+	answer(conn, MSG_rel_packet, conn->body_serial, &conn->body_err);
+}
+
+/* Return: 0, or negative: it makes no sense to go on. */
+static int take_message(struct relconn *conn, const uint8_t *msg, size_t len)
+{
+	struct msg_header header;
+	struct err err = { 0 };
+	struct encoder enc = { 0 };
+	struct decoder dec;
+
+	decoder_init(&dec, msg, len, NULL, 0);
+	if (decode_header(&dec, &header) < 0 || header.flags)
+		return -EBADMSG;
+	log_debug("message %u", header.type);
+	if (!conn->greeted && header.type != MSG_rel_hello)
+		return -EPROTO;
+	if (header.type == MSG_rel_packet && conn->session) {
+		int ret = on_packet(conn, &header, &dec);
+
+		if (ret == 0 && !is_in_packet(conn))
+			finish_body(conn);
+		return ret;
+	}
+	relconn_request(&(struct relconn_request){ conn, &header, &dec, &enc }, &err);
+	if (err.code || !enc.len)
+		answer(conn, header.type, header.serial, &err);
+	else
+		finish_answer(conn, &enc);
+	return err.code == ERR_BAD_MESSAGE ? -EBADMSG : 0;
+}
+
+/* --- bytes -------------------------------------------------------------------------- */
+
+static size_t take_body(struct relconn *conn)
+{
+	const uint8_t *data;
+	size_t len = frames_raw(&conn->frames, &data,
+				(size_t)MIN(conn->body_left, (uint64_t)FRAME_BUF_BYTES));
+
+	if (conn->body_stream && relstream_body(conn->body_stream, data, len, &conn->body_err))
+		conn->body_stream = NULL;
+	conn->body_left -= len;
+	return len;
+}
+
+static size_t take_sum(struct relconn *conn)
+{
+	const uint8_t *data;
+	size_t len = frames_raw(&conn->frames, &data, conn->sum_left);
+	uint32_t sum;
+
+	memcpy(conn->sum + RELAY_SUM_BYTES - conn->sum_left, data, len);
+	conn->sum_left -= (uint32_t)len;
+	memcpy(&sum, conn->sum, sizeof(sum));
+	if (!conn->sum_left && conn->body_stream)
+		relstream_sum(conn->body_stream, le32toh(sum));
+	return len;
+}
+
+/* Return: whether there was some of it. */
+static bool take_packet(struct relconn *conn)
+{
+	size_t len = conn->body_left ? take_body(conn) : take_sum(conn);
+
+	if (len && !is_in_packet(conn))
+		finish_body(conn);
+	return len;
+}
+
+/* All that is there, up to an answer that is not taken. Return: 0 or negative. */
+static int process(struct relconn *conn)
+{
+	while (!conn->broken && conn->answer_begin == conn->answer_end) {
+		const uint8_t *msg;
+		size_t len;
+		int ret;
+
+		if (is_in_packet(conn)) {
+			if (!take_packet(conn))
+				break;
+			continue;
+		}
+		ret = frames_next(&conn->frames, &msg, &len);
+		if (ret == 0)
+			break;
+		if (ret > 0)
+			ret = take_message(conn, msg, len);
+		if (ret < 0)
+			return ret;
+	}
+	/* whoever has begun something goes on with it */
+	if (conn->session && (is_in_packet(conn) || conn->frames.begin != conn->frames.end))
+		loop_timer_set(&conn->timer, STUCK_US);
+	else if (conn->session)
+		rest(conn);
+	return 0;
+}
+
+/* Return: 1: there may be more; 0: nothing now; negative: it is over. */
+static int read_some(struct relconn *conn)
+{
+	uint8_t *at;
+	size_t room = frames_room(&conn->frames, &at);
+	ssize_t n = room ? chan_recv(&conn->chan, at, room) : -ENOMEM;
+	int ret;
+
+	if (n < 0)
+		return n == -EAGAIN ? 0 : (int)n;
+	if (n == 0)
+		return -ECONNRESET;
+	frames_filled(&conn->frames, (size_t)n);
+	ret = process(conn);
+	return ret < 0 ? ret : (size_t)n == room;
+}
+
+/* Return: 1: there may be more; 0: nothing now; negative: it is over. */
+static int shake_hands(struct relconn *conn)
+{
+	int ret = relay_may_shake(conn->relay) ? chan_open(&conn->chan) : -EAGAIN;
+
+	if (ret == 0)
+		keyring_watch(&conn->proof, &conn->chan);
+	if (ret == -EPROTO)
+		log_warn_some("somebody who connects is refused: %s", chan_problem(&conn->chan));
+	return ret == -EAGAIN || ret == -EPROTO ? 0 : ret < 0 ? ret : 1;
+}
+
+/* Return: as shake_hands(). */
+static int go_on(struct relconn *conn, uint32_t events)
+{
+	int ret = conn->chan.up ? 1 : shake_hands(conn);
+
+	if (ret > 0 && (events & EPOLLOUT)) {
+		send_answer(conn);
+		ret = conn->broken ? 0 : process(conn);
+		ret = ret < 0 ? ret : 1;
+	}
+	for (int i = 0; i < READ_BATCH && ret > 0; i++) {
+		if (conn->broken || conn->answer_begin != conn->answer_end)
+			return 0;
+		ret = read_some(conn);
+	}
+	return ret;
+}
+
+static void ready(struct loop_fd *source, uint32_t events)
+{
+	struct relconn *conn = container_of(source, struct relconn, source);
+	int ret = conn->broken ? 0 : go_on(conn, events);
+
+	if (ret < 0) {
+		log_debug("a connection ends: %s", strerror(-ret));
+		relconn_drop(conn);
+	}
+	watch(conn);
+}
+
+/* --- other keys, or a later hour -------------------------------------------------------- */
+
+void relconn_recheck(struct relconn *conn)
+{
+	const char *peer = chan_peer(&conn->chan);
+
+	if (keyring_recheck(conn->relay->keyring, &conn->chan) == 0)
+		return;
+	log_warn("a connection%s%s is cut off: %s", peer ? " of " : "", peer ? peer : "",
+		 chan_problem(&conn->chan));
+	relconn_free(conn);
+}
+
+static void may_have_expired(struct loop_timer *timer)
+{
+	struct relconn *conn = container_of(timer, struct relconn, proof);
+
+	keyring_watch(timer, &conn->chan);
+	relconn_recheck(conn);
+}
+
+/* --- life --------------------------------------------------------------------------- */
+
+static void expired(struct loop_timer *timer)
+{
+	struct relconn *conn = container_of(timer, struct relconn, timer);
+
+	log_warn_some("a connection that says nothing is closed%s%s", conn->session ? ": " : "",
+		      conn->session ? conn->session->path : "");
+	relconn_free(conn);
+}
+
+static void end(struct loop_work *work)
+{
+	relconn_free(container_of(work, struct relconn, end));
+}
+
+int relconn_new(struct relay *relay, int fd, struct tls *tls)
+{
+	struct relconn *conn = calloc(1, sizeof(*conn));
+	int ret = conn ? loop_fd_init(&conn->source, relay->loop, fd, EPOLLIN, ready) : -ENOMEM;
+
+	if (ret < 0) {
+		tls_free(tls);
+		close(fd);
+		free(conn);
+		return ret;
+	}
+	conn->relay = relay;
+	chan_init(&conn->chan, fd, tls);
+	conn->watched = EPOLLIN;
+	list_append(&relay->conns, &conn->node);
+	relay->nr_conns++;
+	loop_work_init(&conn->end, end);
+	loop_timer_init(&conn->timer, relay->loop, expired);
+	loop_timer_set(&conn->timer, RELCONN_SILENT_US);
+	loop_timer_init(&conn->proof, relay->loop, may_have_expired);
+	return 0;
+}
+
+static void end_session(struct relconn *conn)
+{
+	if (conn->body_stream)
+		relstream_undo(TAKE(conn->body_stream));
+	relsession_free(TAKE(conn->session));
+	relpeer_leave(TAKE(conn->peer));
+}
+
+void relconn_drop(struct relconn *conn)
+{
+	if (conn->broken)
+		return;
+	conn->broken = true;
+	end_session(conn);
+	(void)!loop_fd_events(&conn->source, 0);
+	loop_defer(conn->relay->loop, &conn->end);
+}
+
+void relconn_free(struct relconn *conn)
+{
+	int fd = conn->source.fd;
+
+	end_session(conn);
+	loop_work_cancel(&conn->end);
+	loop_timer_cancel(&conn->timer);
+	loop_timer_cancel(&conn->proof);
+	loop_fd_fini(&conn->source);
+	chan_fini(&conn->chan);
+	close_fd(fd);
+	list_remove(&conn->node);
+	conn->relay->nr_conns--;
+	frames_fini(&conn->frames);
+	free(conn);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * conn.h - one connection of a relay: bytes become messages and bodies of packets, each
+ * request gets its answer before the next one is looked at. What it can make us keep
+ * is one message, one answer and one session. Owned by the relay; runs on its loop.
+ */
+#ifndef RELAYD_CONN_H
+#define RELAYD_CONN_H
+
+#include "base/err.h"
+#include "io/chan.h"
+#include "io/frame.h"
+#include "proto/relay.h"
+#include "relay.h"
+
+struct relsession;
+
+#define RELCONN_ANSWER_BYTES 1024u
+#define RELCONN_SILENT_US 5000000u /* without a session: be quick to say which */
+
+struct relconn {
+	struct loop_fd source; /* owns its descriptor */
+	struct chan chan;
+	uint32_t watched; /* what the loop waits for */
+	struct loop_timer timer, proof; /* when to ask anew whether it is believed */
+	struct loop_work end;
+	struct list_node node;
+	struct relay *relay;
+	struct relpeer *peer;	    /* whose it is; NULL: nobody knows yet */
+	struct relsession *session; /* NULL: it has not said which */
+	bool greeted;
+	bool broken;
+	struct frames frames;
+
+	/* the packet whose body is coming */
+	uint64_t body_left;
+	uint8_t sum[RELAY_SUM_BYTES]; /* behind it, */
+	uint32_t sum_left;	      /* of which so much has not come */
+	uint32_t body_serial;
+	struct relstream *body_stream; /* NULL: it is thrown away, */
+	struct err body_err;	       /* because of this */
+	uint64_t body_bytes;	       /* that it takes in files */
+
+	uint8_t answer[RELCONN_ANSWER_BYTES]; /* what of it could not be sent yet */
+	size_t answer_begin, answer_end;
+};
+
+/** @fd and @tls (NULL: in the clear) are taken over. Return: 0 or negative errno. */
+int relconn_new(struct relay *relay, int fd, struct tls *tls) MUST_CHECK;
+/** Keys are others, or it is later: it is freed if it is not to be believed any more. */
+void relconn_recheck(struct relconn *conn);
+/** Close it and its session. */
+void relconn_free(struct relconn *conn);
+/** The same from anywhere, when the round of the loop is over; its session ends now. */
+void relconn_drop(struct relconn *conn);
+
+/* --- between conn.c, which has the bytes, and conn_request.c -------------------------------- */
+
+/** struct relconn_request - a message. @enc: the answer, if relconn_begin_answer() has begun one:
+ *  where it worked, and there is something to say. */
+struct relconn_request {
+	struct relconn *conn;
+	const struct msg_header *header;
+	struct decoder *dec;
+	struct encoder *enc;
+};
+
+/** Do it, or say in @err why not. */
+void relconn_request(const struct relconn_request *rq, struct err *err);
+void relconn_begin_answer(struct relconn *conn, struct encoder *enc, uint16_t type, uint32_t serial,
+			  const struct err *err);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "doors.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/relay.h"
+#include "viewproto.h"
+
+/* For senders or for viewers. */
+struct door {
+	const char *whose, *told;
+	unsigned int port;
+	int (*open)(void *of, const struct tcp_addr *addr, enum relay_link link);
+	void *of;
+	const struct doors *doors;
+	struct keyring *ring;
+};
+
+static int open_to_senders(void *of, const struct tcp_addr *addr, enum relay_link link)
+{
+	return relay_listen(of, addr, link);
+}
+
+static int open_to_viewers(void *of, const struct tcp_addr *addr, enum relay_link link)
+{
+	return viewers_listen(of, addr, link);
+}
+
+/* Looked for where they are needed: who serves this machine only needs none. */
+static int find_keys(const struct doors *doors, struct keyring *ring)
+{
+	AUTO_FREE char *path = doors->keys ? xstrdup(doors->keys) : tls_keys_default_dir();
+	struct err err = { 0 };
+
+	if (ring->keys)
+		return 0;
+	if (!path)
+		err_set(&err, ERR_INVALID, "HOME is not set, where keys would be");
+	else if (keyring_init(ring, path, &err) == 0)
+		return 0;
+	log_error("%s", err.text);
+	return -ENOKEY;
+}
+
+static int listen_at(const struct door *door, const struct tcp_addr *addr, enum relay_link link)
+{
+	bool local = tcp_is_local(addr);
+	char text[TCP_TEXT_BYTES];
+	int ret;
+
+	tcp_text(addr, text);
+	if (link == RELAY_LINK_DEFAULT && !local && door->doors->clear_text)
+		link = RELAY_LINK_CLEAR;
+	if ((link == RELAY_LINK_TLS || (link == RELAY_LINK_DEFAULT && !local)) &&
+	    find_keys(door->doors, door->ring) < 0) {
+		log_error("%s%s: make keys (ltt-keys)%s", text,
+			  local ? " is to speak TLS" : " can be reached from other hosts",
+			  link == RELAY_LINK_TLS ? "" : ", or ask for --clear-text");
+		return -EPERM;
+	}
+	ret = door->open(door->of, addr, link);
+	if (ret < 0)
+		log_error("can't listen at %s: %s", text, strerror(-ret));
+	else
+		log_info("listening at %s%s", text, door->whose);
+	return ret;
+}
+
+static int listen_by_default(const struct door *door)
+{
+	struct tcp_addr four, six;
+	char text[TCP_TEXT_BYTES];
+
+	snprintf(text, sizeof(text), "127.0.0.1:%u", door->port);
+	if (tcp_parse(text, &four) < 0 || listen_at(door, &four, RELAY_LINK_DEFAULT) < 0)
+		return -EADDRINUSE;
+	snprintf(text, sizeof(text), "[::1]:%u", door->port);
+	if (tcp_parse(text, &six) == 0 && door->open(door->of, &six, RELAY_LINK_DEFAULT) < 0)
+		log_info("not listening at %s", text); /* a machine may have no IPv6 */
+	return 0;
+}
+
+static int listen_as_told(const struct door *door)
+{
+	enum relay_link link = RELAY_LINK_DEFAULT;
+	const char *text = door->told;
+	struct tcp_addr addr;
+
+	if (!text)
+		return listen_by_default(door);
+	if (strncmp(text, "tls://", 6) == 0)
+		link = RELAY_LINK_TLS;
+	if (link == RELAY_LINK_TLS || strncmp(text, "tcp://", 6) == 0)
+		text += 6;
+	if (strncmp(text, "localhost:", 10) == 0) {
+		AUTO_FREE char *local = xasprintf("127.0.0.1:%s", text + 10);
+
+		if (tcp_parse(local, &addr) == 0)
+			return listen_at(door, &addr, link);
+	} else if (tcp_parse(text, &addr) == 0) {
+		return listen_at(door, &addr, link);
+	}
+	log_error("'%s': say where to listen as tcp://ADDRESS:PORT or tls://ADDRESS:PORT, with a "
+		  "numeric address",
+		  door->told);
+	return -EINVAL;
+}
+
+int doors_open(const struct doors *doors, struct relay *relay, struct viewers *viewers,
+	       struct keyring *ring)
+{
+	const struct door senders = { "",    doors->senders, RELAY_PORT, open_to_senders,
+				      relay, doors,	     ring };
+	const struct door lookers = { ", for viewers", doors->lookers, VIEW_PORT, open_to_viewers,
+				      viewers,	       doors,	       ring };
+	int ret = listen_as_told(&senders);
+
+	if (ret == 0)
+		ret = listen_as_told(&lookers);
+	relay->keyring = viewers->keyring = ring->keys ? ring : NULL;
+	return ret;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * keyring.h - with which keys a relay speaks to whom, to whom in the clear, and what those who
+ * have proven a name may look at. One for both of its threads; what it has can be
+ * replaced, and connections that stand are held against that. Owned by main().
+ */
+#ifndef RELAYD_KEYRING_H
+#define RELAYD_KEYRING_H
+
+#include <pthread.h>
+
+#include "io/chan.h"
+#include "io/loop.h"
+#include "io/tls.h"
+#include "live.h"
+#include "proto/enums.h"
+
+struct keyring {
+	pthread_mutex_t lock;
+	int dir_fd;
+	char *path;
+	/* under the lock */
+	struct tls_keys *keys; /* NULL: there are none */
+	char *viewers;	       /* what the file of that name says; NULL: nothing */
+};
+
+/** Return: 0 or the code in @err: there is nothing to be had, and nothing to be given back. */
+int keyring_init(struct keyring *ring, const char *path, struct err *err) MUST_CHECK;
+void keyring_fini(struct keyring *ring);
+/** Take what is in the directory now; what is there stays where that is no good. */
+int keyring_reload(struct keyring *ring, struct err *err) MUST_CHECK;
+
+/**
+ * keyring_meet() - somebody has connected with @fd, at an address that was opened as @link.
+ * @ring: NULL: there are no keys.
+ * @ret: how to speak with him; NULL: in the clear.
+ * Return: 0 or negative errno.
+ */
+int keyring_meet(struct keyring *ring, enum relay_link link, int fd, struct tls **ret) MUST_CHECK;
+
+/** Is @chan's other end still to be believed, now that the keys are others, or that it is later?
+ *  Return: 0 or -EPROTO: chan_problem() says why not. */
+int keyring_recheck(struct keyring *ring, struct chan *chan) MUST_CHECK;
+/** Have @timer go off when that is to be asked because what @chan's other end has shown may have
+ *  expired. After the handshake, and again when it went off and is believed. */
+void keyring_watch(struct loop_timer *timer, const struct chan *chan);
+
+/**
+ * keyring_sight() - what @peer, who has proven his name, may look at: what his host sends, and
+ * what the file `viewers` beside the keys says, in lines of a name and hosts, or `*` for all.
+ */
+void keyring_sight(struct keyring *ring, const char *peer, struct sight *ret);
+
+#endif

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "live.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/loop.h"
+
+#define FDS_OF_TRACE 2u
+/* A sender that does not come back: its viewers are let go. */
+#define AWAY_NS 60000000000ull
+
+static void unlock(pthread_mutex_t **lock)
+{
+	pthread_mutex_unlock(*lock);
+}
+
+static pthread_mutex_t *locked(const struct live *live)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&live->lock;
+
+	pthread_mutex_lock(lock);
+	return lock;
+}
+
+#define LOCKED(live) \
+	pthread_mutex_t *lock_ CLEANUP(unlock) __attribute__((unused)) = locked(live)
+
+void live_init(struct live *live, unsigned int max_fds)
+{
+	*live = (struct live){ .lock = PTHREAD_MUTEX_INITIALIZER, .max_fds = max_fds };
+	list_init(&live->sessions);
+}
+
+/* --- what nobody needs any more: all of these under the lock ------------------------------- */
+
+static void free_stream(struct live_stream *stream)
+{
+	list_remove(&stream->node);
+	free(stream->config.channel);
+	free(stream);
+}
+
+static void free_trace(struct live_trace *trace)
+{
+	struct live_session *session = trace->session;
+	struct live_stream *stream, *tmp;
+
+	list_for_each_safe(stream, tmp, &session->streams, node)
+		if (stream->trace == trace)
+			free_stream(stream);
+	session->live->nr_fds -= FDS_OF_TRACE;
+	close_fd(trace->dir_fd);
+	close_fd(trace->index_fd);
+	free(trace->path);
+	free(trace);
+}
+
+static void drop_trace(struct live_trace *trace)
+{
+	if (!trace->waiters && !trace->nr_active)
+		free_trace(trace);
+}
+
+static void free_session(struct live_session *session)
+{
+	struct live_stream *stream;
+
+	while ((stream = list_first(&session->streams, struct live_stream, node)))
+		free_trace(stream->trace);
+	list_remove(&session->node);
+	free(session->path);
+	free(session->host);
+	free(session->name);
+	free(session);
+}
+
+static bool is_over(const struct live_session *s)
+{
+	return s->ended || (s->away_ns && loop_now_ns() - s->away_ns > AWAY_NS);
+}
+
+/* Nobody sends, nobody looks. */
+static void drop_session(struct live_session *session)
+{
+	if (!session->nr_viewers && (session->ended || session->away_ns))
+		free_session(session);
+}
+
+void live_fini(struct live *live)
+{
+	struct live_session *session;
+
+	while ((session = list_first(&live->sessions, struct live_session, node)))
+		free_session(session);
+}
+
+/* --- sessions ---------------------------------------------------------------------------- */
+
+static struct live_session *find_session(const struct live *live, const char *path)
+{
+	struct live_session *session;
+
+	list_for_each(session, &live->sessions, node)
+		if (!is_over(session) && strcmp(session->path, path) == 0)
+			return session;
+	return NULL;
+}
+
+struct live_session *live_session_open(struct live *live, const char *path, const char *host,
+				       const char *name, uint32_t period_us, bool open_to_all)
+{
+	LOCKED(live);
+	struct live_session *session = find_session(live, path);
+
+	if (session) {
+		session->away_ns = 0;
+		return session;
+	}
+	session = xalloc(sizeof(*session));
+	session->live = live;
+	session->serial = ++live->next_serial;
+	session->path = xstrdup(path);
+	session->host = xstrdup(host);
+	session->name = xstrdup(name);
+	session->period_us = period_us;
+	session->open_to_all = open_to_all;
+	list_init(&session->streams);
+	list_append(&live->sessions, &session->node);
+	return session;
+}
+
+bool live_knows(struct live *live, const char *path)
+{
+	LOCKED(live);
+	const struct live_session *session;
+
+	list_for_each(session, &live->sessions, node)
+		if (strcmp(session->path, path) == 0)
+			return true;
+	return false;
+}
+
+void live_session_close(struct live_session *session, bool ended)
+{
+	if (!session)
+		return;
+	LOCKED(session->live);
+
+	session->ended |= ended;
+	session->away_ns = loop_now_ns();
+	drop_session(session);
+}
+
+void live_beacon(struct live_session *session, uint64_t time)
+{
+	if (!session)
+		return;
+	LOCKED(session->live);
+
+	session->beacon = MAX(session->beacon, time);
+}
+
+/* --- traces ------------------------------------------------------------------------------ */
+
+/* One whose streams have all ended gets no more: for viewers it is over, and another
+ * begins in the same directory. */
+static struct live_trace *find_trace(const struct live_session *session, const char *path)
+{
+	struct live_stream *stream;
+
+	list_for_each(stream, &session->streams, node)
+		if (stream->trace->nr_active && strcmp(stream->trace->path, path) == 0)
+			return stream->trace;
+	return NULL;
+}
+
+static struct live_trace *make_trace(struct live_session *session, const struct tracedir *dir)
+{
+	struct live *live = session->live;
+	struct live_trace *trace;
+	int dir_fd, index_fd;
+
+	if (live->max_fds - live->nr_fds < FDS_OF_TRACE) {
+		log_warn_some("%s: too many traces for viewers to see all", session->path);
+		return NULL;
+	}
+	dir_fd = fcntl(dir->fd, F_DUPFD_CLOEXEC, 0);
+	index_fd = fcntl(dir->index_fd, F_DUPFD_CLOEXEC, 0);
+	if (dir_fd < 0 || index_fd < 0) {
+		close_fd(dir_fd);
+		close_fd(index_fd);
+		return NULL;
+	}
+	live->nr_fds += FDS_OF_TRACE;
+	trace = xalloc(sizeof(*trace));
+	trace->session = session;
+	trace->serial = ++live->next_serial;
+	trace->path = xstrdup(dir->path);
+	memcpy(trace->uuid, dir->uuid, sizeof(trace->uuid));
+	trace->dir_fd = dir_fd;
+	trace->index_fd = index_fd;
+	trace->metadata_bytes = dir->metadata_bytes;
+	trace->waiters = session->nr_viewers;
+	return trace;
+}
+
+/* A sender may take back what was never acknowledged; it sends the same again. */
+void live_metadata(struct live_session *session, const struct tracedir *dir)
+{
+	struct live_trace *trace;
+
+	if (!session)
+		return;
+	LOCKED(session->live);
+
+	trace = find_trace(session, dir->path);
+	if (trace)
+		trace->metadata_bytes = dir->metadata_bytes;
+}
+
+uint64_t live_metadata_bytes(const struct live_trace *trace)
+{
+	LOCKED(trace->session->live);
+
+	return trace->metadata_bytes;
+}
+
+/* --- streams ----------------------------------------------------------------------------- */
+
+static struct live_stream *find_stream(const struct live_session *session,
+				       const struct live_trace *trace, const char *channel,
+				       uint32_t cpu)
+{
+	struct live_stream *s;
+
+	list_for_each(s, &session->streams, node)
+		if (s->trace == trace && !s->ended && s->cpu == cpu &&
+		    strcmp(s->config.channel, channel) == 0)
+			return s;
+	return NULL;
+}
+
+static struct live_stream *make_stream(struct live_session *session, struct live_trace *trace,
+				       const struct stream_file *file)
+{
+	struct live_stream *s = xalloc(sizeof(*s));
+
+	s->trace = trace;
+	s->serial = session->last_serial = ++session->live->next_serial;
+	s->cpu = file->cpu;
+	s->since = session->beacon;
+	s->config = *file->config;
+	s->config.channel = xstrdup(file->config->channel);
+	s->config.trace = NULL;
+	s->config.disk = NULL;
+	s->config.link = NULL;
+	trace->nr_streams++;
+	trace->nr_active++;
+	list_append(&session->streams, &s->node);
+	return s;
+}
+
+/* The number of the file that is being written; it may not be there yet. */
+static uint64_t current(const struct stream_file *file)
+{
+	return file->number ? file->number - 1 : 0;
+}
+
+static void take_file(struct live_stream *s, const struct stream_file *file,
+		      const struct packet_header *last)
+{
+	s->file = current(file) - s->first_name;
+	s->index_bytes = file->fd < 0 ? 0 : file->index_bytes;
+	s->has_last = last;
+	if (last)
+		s->last = *last;
+}
+
+struct live_stream *live_stream_open(struct live_session *session, const struct stream_file *file,
+				     const struct packet_header *last)
+{
+	const struct stream_config *config = file->config;
+	struct live_trace *trace;
+	struct live_stream *s;
+
+	if (!session)
+		return NULL;
+	LOCKED(session->live);
+
+	trace = find_trace(session, config->trace->path);
+	if (!trace)
+		trace = make_trace(session, config->trace);
+	if (!trace)
+		return NULL;
+	s = find_stream(session, trace, config->channel, file->cpu);
+	if (s) /* who found the files again counts them anew */
+		s->first_name = current(file) - s->file;
+	else
+		s = make_stream(session, trace, file);
+	take_file(s, file, last);
+	return s;
+}
+
+void live_stored(struct live_stream *s, const struct stream_file *file,
+		 const struct packet_header *last)
+{
+	if (!s)
+		return;
+	LOCKED(s->trace->session->live);
+
+	take_file(s, file, last);
+}
+
+void live_stream_end(struct live_stream *s)
+{
+	if (!s)
+		return;
+	LOCKED(s->trace->session->live);
+
+	s->ended = true;
+	s->trace->nr_active--;
+	drop_trace(s->trace);
+}
+
+/* --- viewers ------------------------------------------------------------------------------- */
+
+struct live_stream *live_next_stream(const struct live_session *session, uint64_t known)
+{
+	LOCKED(session->live);
+	struct live_stream *s;
+
+	list_for_each(s, &session->streams, node)
+		if (s->serial > known)
+			return s;
+	return NULL;
+}
+
+uint64_t live_last_stream(const struct live_session *session)
+{
+	LOCKED(session->live);
+
+	return session->last_serial;
+}
+
+static void look_for_unknown(const struct live_session *session, uint64_t known,
+			     struct live_state *ret)
+{
+	const struct live_stream *s;
+
+	if (session->last_serial <= known)
+		return;
+	list_for_each(s, &session->streams, node)
+		if (s->serial > known) {
+			ret->is_unknown = true;
+			ret->unknown_since = s->since;
+			return;
+		}
+}
+
+void live_state(const struct live_stream *s, uint64_t known, struct live_state *ret)
+{
+	const struct live_session *session = s->trace->session;
+
+	LOCKED(session->live);
+
+	*ret = (struct live_state){
+		.ended = s->ended || is_over(session),
+		.file = s->file,
+		.first_name = s->first_name,
+		.index_bytes = s->index_bytes,
+		.beacon = session->beacon,
+		.metadata_bytes = s->trace->metadata_bytes,
+		.last = s->last,
+	};
+	look_for_unknown(session, known, ret);
+}
+
+bool live_session_is_over(const struct live_session *session)
+{
+	LOCKED(session->live);
+
+	return is_over(session);
+}
+
+/* Each trace counts once, whatever its streams: it came just before the first of them. */
+static void count_waiters(struct live_session *session, int by, uint64_t known)
+{
+	struct live_stream *s, *tmp;
+	struct live_trace *trace;
+	uint64_t before = 0;
+
+	list_for_each_safe(s, tmp, &session->streams, node) {
+		trace = s->trace;
+		if (trace->serial <= known || trace->serial <= before)
+			continue;
+		before = trace->serial;
+		trace->waiters = (unsigned int)((int)trace->waiters + by);
+	}
+}
+
+bool sight_covers(const struct sight *sight, const struct live_session *session)
+{
+	if (sight->all || !sight->hosts)
+		return sight->all || session->open_to_all;
+	for (unsigned int i = 0; i < sight->nr_hosts; i++)
+		if (strcmp(sight->hosts[i], session->host) == 0)
+			return true;
+	return false;
+}
+
+void sight_fini(struct sight *sight)
+{
+	for (unsigned int i = 0; i < sight->nr_hosts; i++)
+		free(sight->hosts[i]);
+	free(sight->hosts);
+	*sight = (struct sight){ 0 };
+}
+
+struct live_session *live_attach(struct live *live, uint64_t serial, const struct sight *sight)
+{
+	LOCKED(live);
+	struct live_session *session;
+
+	list_for_each(session, &live->sessions, node) {
+		if (session->serial != serial || is_over(session) ||
+		    !sight_covers(sight, session))
+			continue;
+		session->nr_viewers++;
+		count_waiters(session, 1, 0);
+		return session;
+	}
+	return NULL;
+}
+
+void live_trace_done(struct live_trace *trace)
+{
+	LOCKED(trace->session->live);
+
+	trace->waiters--;
+	drop_trace(trace);
+}
+
+static void drop_traces(struct live_session *session)
+{
+	struct live_stream *s = list_first(&session->streams, struct live_stream, node);
+
+	while (s) {
+		struct list_node *next = s->node.next;
+		struct live_trace *trace = s->trace;
+
+		if (!trace->waiters && !trace->nr_active) {
+			free_trace(trace);
+			next = session->streams.next; /* it may have been the same one's */
+		}
+		s = next == &session->streams ? NULL : list_entry(next, struct live_stream, node);
+	}
+}
+
+void live_detach(struct live_session *session, uint64_t known)
+{
+	struct live *live = session->live;
+
+	LOCKED(live);
+
+	count_waiters(session, -1, known);
+	session->nr_viewers--;
+	drop_traces(session);
+	drop_session(session);
+}
+
+void live_each(struct live *live, const struct sight *sight,
+	       void (*visit)(const struct live_session *session, unsigned int streams, void *data),
+	       void *data)
+{
+	LOCKED(live);
+	const struct live_session *session;
+	const struct live_stream *s;
+
+	list_for_each(session, &live->sessions, node) {
+		unsigned int nr = 0;
+
+		if (is_over(session) || !sight_covers(sight, session))
+			continue;
+		list_for_each(s, &session->streams, node)
+			nr += !s->ended;
+		visit(session, nr, data);
+	}
+}

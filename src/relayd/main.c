@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * main.c - ltt-relayd: keeps the traces that ltt-consumerd sends from other hosts, below one
+ * directory, as any user. One loop for what is received, and a thread with another one for
+ * those who look on. It can be killed at any time: senders keep what it has not
+ * acknowledged, and go on when it is back.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <popt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "doors.h"
+#include "io/confine.h"
+#include "mend.h"
+#include "retention.h"
+
+static struct {
+	char *output;
+	char *port, *live_port;
+	int by_host, by_session;
+	char *keys;
+	int clear_text;
+	char **quotas; /* allocated by popt; NULL: none */
+	char *keep_age, *keep_size, *keep_free, *check_every;
+	int daemonize;
+	int verbose, version;
+} opt;
+
+static const struct poptOption options[] = {
+	{ "output", 'o', POPT_ARG_STRING, &opt.output, 0,
+	  "directory for the traces (default: ~/ltt-traces)", "DIR" },
+	{ "control-port", 'C', POPT_ARG_STRING, &opt.port, 0,
+	  "where to listen (default: tcp://127.0.0.1:5342 and [::1])", "URL" },
+	{ "live-port", 'L', POPT_ARG_STRING, &opt.live_port, 0,
+	  "where viewers come (default: tcp://127.0.0.1:5344 and [::1])", "URL" },
+	{ "group-output-by-host", 'p', POPT_ARG_NONE, &opt.by_host, 0,
+	  "HOST/SESSION-TIME (default)", NULL },
+	{ "group-output-by-session", 's', POPT_ARG_NONE, &opt.by_session, 0, "SESSION/HOST-TIME",
+	  NULL },
+	{ "keys", 'k', POPT_ARG_STRING, &opt.keys, 0,
+	  "whom to believe, and who we are (default: /etc/ltt/keys, or ~/.ltt-keys)", "DIR" },
+	{ "clear-text", 0, POPT_ARG_NONE, &opt.clear_text, 0,
+	  "speak with other hosts in the open, and believe what they say", NULL },
+	{ "quota", 0, POPT_ARG_ARGV, &opt.quotas, 0,
+	  "what each host may have: connections, sessions, streams, bytes; idle=PERIOD",
+	  "NAME=NUMBER" },
+	{ "keep-age", 0, POPT_ARG_STRING, &opt.keep_age, 0,
+	  "remove sessions that are over for longer (default: none)", "PERIOD" },
+	{ "keep-size", 0, POPT_ARG_STRING, &opt.keep_size, 0,
+	  "remove the oldest while all are larger (default: never)", "SIZE" },
+	{ "keep-free", 0, POPT_ARG_STRING, &opt.keep_free, 0,
+	  "remove the oldest, and refuse data, while less of the disk is free (default: 0)",
+	  "SIZE" },
+	{ "check-every", 0, POPT_ARG_STRING, &opt.check_every, 0,
+	  "how often these are looked after (default: 1m)", "PERIOD" },
+	{ "daemonize", 'd', POPT_ARG_NONE, &opt.daemonize, 0,
+	  "go to the background; return when others can connect", NULL },
+	{ "verbose", 'v', POPT_ARG_NONE, &opt.verbose, 0, "say more on stderr", NULL },
+	{ "version", 'V', POPT_ARG_NONE, &opt.version, 0, "print the version and exit", NULL },
+	POPT_AUTOHELP POPT_TABLEEND
+};
+
+/* Return: 0; 1: all is said; 2: bad arguments. */
+static int parse_args(int argc, const char **argv)
+{
+	poptContext ctx = poptGetContext("ltt-relayd", argc, argv, options, 0);
+	int ret = 0, rc;
+
+	while ((rc = poptGetNextOpt(ctx)) > 0)
+		;
+	if (rc < -1) {
+		log_error("%s: %s; see --help", poptBadOption(ctx, POPT_BADOPTION_NOALIAS),
+			  poptStrerror(rc));
+		ret = 2;
+	} else if (poptPeekArg(ctx)) {
+		log_error("'%s' is one word too many; see --help", poptPeekArg(ctx));
+		ret = 2;
+	} else if (opt.by_host && opt.by_session) {
+		log_error(
+			"--group-output-by-host and --group-output-by-session exclude each other");
+		ret = 2;
+	} else if (opt.version) {
+		printf("ltt-relayd %s\n", LTT_VERSION);
+		ret = 1;
+	}
+	poptFreeContext(ctx);
+	return ret;
+}
+
+/* --- what is kept of them ------------------------------------------------------------ */
+
+static int take_size(const char *option, const char *text, uint64_t *ret)
+{
+	if (!text || parse_size(text, ret) == 0)
+		return 0;
+	log_error("--%s=%s: this is not a size, such as 67108864, 64M or 1G", option, text);
+	return -EINVAL;
+}
+
+static int take_period(const char *option, const char *text, uint64_t *ret_us)
+{
+	if (!text || (parse_period(text, ret_us) == 0 && *ret_us))
+		return 0;
+	log_error("--%s=%s: this is not a period, such as 10s, 12h or 30d", option, text);
+	return -EINVAL;
+}
+
+static int take_quotas(struct relquotas *ret)
+{
+	relquotas_init(ret);
+	for (char **text = opt.quotas; text && *text; text++)
+		if (relquotas_take(ret, *text) < 0) {
+			log_error("--quota=%s: NAME=NUMBER, please; names are connections, "
+				  "sessions, streams and bytes; or idle=PERIOD",
+				  *text);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+static int take_rules(struct retention_rules *ret)
+{
+	uint64_t age_us = 0, period_us = 60000000;
+
+	if (take_size("keep-size", opt.keep_size, &ret->size) < 0 ||
+	    take_size("keep-free", opt.keep_free, &ret->keep_free) < 0 ||
+	    take_period("keep-age", opt.keep_age, &age_us) < 0 ||
+	    take_period("check-every", opt.check_every, &period_us) < 0)
+		return -EINVAL;
+	ret->age_s = age_us ? MAX(age_us / 1000000, 1ull) : 0;
+	ret->period_ms = MAX(period_us / 1000, 1ull);
+	return 0;
+}
+
+/* --- where the traces go ------------------------------------------------------------- */
+
+static char *default_output(void)
+{
+	const char *home = getenv("LTT_HOME");
+
+	if (!home || !*home)
+		home = getenv("HOME");
+	return home && *home ? xasprintf("%s/ltt-traces", home) : NULL;
+}
+
+/* Two relays that write to one directory would not know of each other. */
+static int open_output(void)
+{
+	AUTO_FREE char *path = opt.output ? xstrdup(opt.output) : default_output();
+	AUTO_FD int fd = -1;
+
+	if (!path) {
+		log_error("HOME is not set; say where the traces go with --output");
+		return -1;
+	}
+	if (mkdir(path, 0750) < 0 && errno != EEXIST) {
+		log_error("can't make the directory %s: %s", path, strerror(errno));
+		return -1;
+	}
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		log_error("can't open the directory %s: %s", path, strerror(errno));
+		return -1;
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		log_error("another ltt-relayd writes to %s", path);
+		return -1;
+	}
+	return TAKE_FD(fd);
+}
+
+/* --- life ------------------------------------------------------------------------------ */
+
+/* Two loops: nobody who looks on delays what comes in. */
+struct house {
+	struct loop *loop, *viewers_loop;
+	struct notify notify;
+	struct relay relay;
+	struct viewers viewers;
+	struct keyring ring;
+	struct retention_rules rules;
+	struct relquotas quotas;
+	struct retention retention;
+	int ready_fd; /* of go_to_background() */
+};
+
+/* New keys, or others: for those who connect, and those who are connected. */
+static void reload(struct house *h)
+{
+	struct err err = { 0 };
+
+	if (!h->ring.keys) {
+		log_info("there are no keys to read again");
+	} else if (keyring_reload(&h->ring, &err) != 0) {
+		log_error("the keys of before stay: %s", err.text);
+	} else {
+		log_info("the keys have been read again");
+		relay_recheck(&h->relay);
+		viewers_recheck(&h->viewers);
+	}
+}
+
+static void on_signal(int signo, void *data)
+{
+	struct house *h = data;
+
+	if (signo == SIGHUP) {
+		reload(h);
+		return;
+	}
+	log_info("ending on %s", strsignal(signo));
+	notify_say(&h->notify, "STOPPING=1");
+	loop_stop(h->loop);
+}
+
+static int set_up_signals(struct house *h)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	return loop_signals(h->loop, &set, on_signal, h);
+}
+
+static unsigned int raise_descriptor_limit(void)
+{
+	struct rlimit limit = { 1024, 1024 };
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	return (unsigned int)MIN(limit.rlim_cur, (rlim_t)1 << 20);
+}
+
+/* The parent's side. Does not return. */
+static void await_ready(pid_t child, int fd)
+{
+	int status = 0;
+	char byte;
+	ssize_t n;
+
+	do
+		n = read(fd, &byte, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1)
+		_exit(0);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+/* Before there are signals to wait for, which stay with the process that began to.
+ * Return: in the child, what say_ready() wants; negative errno. */
+static int go_to_background(void)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -errno;
+	pid = fork();
+	if (pid > 0) {
+		close(fds[1]);
+		await_ready(pid, fds[0]);
+	}
+	close(fds[0]);
+	if (pid < 0 || setsid() < 0)
+		return -errno;
+	return fds[1];
+}
+
+/* Whoever waits for us hears that we serve, and has his standard files back. @fd: -1: nobody. */
+static void say_ready(int fd)
+{
+	if (fd < 0)
+		return;
+	(void)!write(fd, "", 1);
+	close(fd);
+}
+
+/* While others can still be opened; what is said from here on nobody hears. */
+static void let_go_of_files(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	close_fd(null);
+	(void)!chdir("/");
+}
+
+static int open_doors(struct house *h)
+{
+	const struct doors doors = { opt.port, opt.live_port, opt.keys, opt.clear_text };
+
+	return doors_open(&doors, &h->relay, &h->viewers, &h->ring);
+}
+
+static int build(struct house *h, int out_fd)
+{
+	unsigned int max_fds = raise_descriptor_limit();
+	int ret = loop_new(&h->loop);
+
+	if (ret == 0)
+		ret = loop_new(&h->viewers_loop);
+	if (ret == 0)
+		ret = set_up_signals(h);
+	if (ret == 0)
+		ret = relay_init(&h->relay, h->loop, out_fd, max_fds);
+	if (ret == 0)
+		ret = viewers_init(&h->viewers, h->viewers_loop, &h->relay.live,
+				   h->relay.max_files / 2);
+	if (ret == 0)
+		ret = retention_init(&h->retention, &h->relay, &h->rules);
+	if (ret < 0)
+		log_error("%s", strerror(-ret));
+	h->relay.by_session = h->relay.peers.by_session = opt.by_session;
+	h->relay.peers.quotas = h->quotas;
+	h->relay.notify = &h->notify;
+	h->relay.disk.keep_free = h->rules.keep_free;
+	return ret;
+}
+
+static int serve(struct house *h)
+{
+	int ret;
+
+	if (h->ready_fd >= 0)
+		let_go_of_files();
+	confine(&(struct confine){ CONFINE_RELAY, 0, 0 });
+	ret = viewers_start(&h->viewers);
+	if (ret == 0)
+		ret = retention_start(&h->retention);
+	if (ret == 0) {
+		say_ready(h->ready_fd);
+		relay_tell_sessions(&h->relay);
+		notify_ready(&h->notify, h->loop);
+		ret = loop_run(h->loop);
+		notify_unwatch(&h->notify);
+	}
+	if (ret < 0)
+		log_error("%s", strerror(-ret));
+	return ret;
+}
+
+static int run(int out_fd, int ready_fd)
+{
+	struct house h = { .ready_fd = ready_fd };
+	uint64_t cut;
+	int ret;
+
+	notify_init(&h.notify);
+	if (take_rules(&h.rules) < 0 || take_quotas(&h.quotas) < 0)
+		return 2;
+	if (build(&h, out_fd) < 0)
+		return 1;
+	cut = mend_all(out_fd);
+	if (cut)
+		log_warn("%llu bytes of unfinished packets were cut off", (unsigned long long)cut);
+	ret = open_doors(&h);
+	if (ret == 0)
+		ret = serve(&h);
+	retention_fini(&h.retention);
+	viewers_fini(&h.viewers); /* they look at what the relay has */
+	relay_fini(&h.relay);
+	if (h.ring.keys)
+		keyring_fini(&h.ring);
+	notify_fini(&h.notify);
+	loop_free(h.viewers_loop);
+	loop_free(h.loop);
+	return ret < 0;
+}
+
+int main(int argc, char **argv)
+{
+	AUTO_FD int out_fd = -1;
+	int ret, ready_fd = -1;
+
+	log_init("ltt-relayd", LOG_WARN);
+	ret = parse_args(argc, (const char **)argv);
+	if (ret)
+		return ret == 1 ? 0 : ret;
+	if (opt.verbose)
+		log_init("ltt-relayd", LOG_INFO);
+	if (opt.daemonize) {
+		ready_fd = go_to_background();
+		if (ready_fd < 0) {
+			log_error("can't go to the background: %s", strerror(-ready_fd));
+			return 1;
+		}
+	}
+	out_fd = open_output();
+	return out_fd < 0 ? 1 : run(out_fd, ready_fd);
+}

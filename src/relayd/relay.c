@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "relay.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "conn.h"
+#include "session.h"
+
+#define OWN_FDS 32u /* loop, listeners, log, a directory on the way */
+#define MAX_CONNS 4096u
+#define ACCEPT_BATCH 16
+#define SHAKES_A_ROUND 4
+
+static void begin_round(struct loop_work *work)
+{
+	container_of(work, struct relay, round_over)->nr_shakes = 0;
+}
+
+bool relay_may_shake(struct relay *relay)
+{
+	if (relay->nr_shakes == SHAKES_A_ROUND)
+		return false;
+	relay->nr_shakes++;
+	loop_defer(relay->loop, &relay->round_over);
+	return true;
+}
+
+int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int max_fds)
+{
+	memset(relay, 0, sizeof(*relay));
+	if (max_fds < 2 * OWN_FDS)
+		return -EMFILE;
+	relay->loop = loop;
+	relay->out_fd = out_fd;
+	relay->max_conns = MIN(MAX_CONNS, (max_fds - OWN_FDS) / 4);
+	relay->max_files = (max_fds - OWN_FDS - relay->max_conns) / 2;
+	live_init(&relay->live, relay->max_files / 2); /* the rest is for viewers: see viewers.c */
+	relpeers_init(&relay->peers, out_fd);
+	loop_work_init(&relay->round_over, begin_round);
+	list_init(&relay->conns);
+	list_init(&relay->sessions);
+	return 0;
+}
+
+void relay_fini(struct relay *relay)
+{
+	struct relconn *conn;
+
+	for (unsigned int i = 0; i < relay->nr_listeners; i++) {
+		int fd = relay->listeners[i].source.fd;
+
+		loop_fd_fini(&relay->listeners[i].source);
+		close_fd(fd);
+	}
+	relay->nr_listeners = 0;
+	while ((conn = list_first(&relay->conns, struct relconn, node)))
+		relconn_free(conn);
+	loop_work_cancel(&relay->round_over);
+	relpeers_fini(&relay->peers);
+	live_fini(&relay->live);
+}
+
+bool relay_take_files(struct relay *relay, unsigned int nr)
+{
+	if (relay->max_files - relay->nr_files < nr)
+		return false;
+	relay->nr_files += nr;
+	return true;
+}
+
+void relay_give_files(struct relay *relay, unsigned int nr)
+{
+	relay->nr_files -= nr;
+}
+
+void relay_tell_sessions(const struct relay *relay)
+{
+	const struct relsession *session;
+	unsigned int nr = 0;
+
+	if (!relay->notify)
+		return;
+	list_for_each(session, &relay->sessions, node)
+		nr++;
+	notify_status(relay->notify, "%u session%s being received", nr, nr == 1 ? "" : "s");
+}
+
+void relay_recheck(struct relay *relay)
+{
+	struct relconn *conn, *tmp;
+
+	list_for_each_safe(conn, tmp, &relay->conns, node)
+		relconn_recheck(conn);
+}
+
+/* Who has not said who he is makes room, the oldest first. */
+static bool make_room(struct relay *relay)
+{
+	struct relconn *conn;
+
+	if (relay->nr_conns < relay->max_conns)
+		return true;
+	list_for_each(conn, &relay->conns, node)
+		if (!conn->session) {
+			log_warn_some("%u connections: one that says nothing is closed",
+				      relay->nr_conns);
+			relconn_free(conn);
+			return true;
+		}
+	log_warn_some("%u connections: another one is refused", relay->nr_conns);
+	return false;
+}
+
+int relay_serve(struct relay *relay, int fd, struct tls *tls)
+{
+	if (!make_room(relay)) {
+		tls_free(tls);
+		close(fd);
+		return -EUSERS;
+	}
+	return relconn_new(relay, fd, tls);
+}
+
+static void meet(const struct relay_listener *listener, int fd)
+{
+	struct tls *tls;
+	int ret = keyring_meet(listener->relay->keyring, listener->link, fd, &tls);
+
+	if (ret < 0) {
+		log_warn_some("a connection is refused: %s", strerror(-ret));
+		close(fd);
+		return;
+	}
+	tcp_set_up(fd);
+	(void)!relay_serve(listener->relay, fd, tls);
+}
+
+static void accept_some(struct loop_fd *source, uint32_t events)
+{
+	struct relay_listener *listener = container_of(source, struct relay_listener, source);
+
+	(void)events;
+	for (int i = 0; i < ACCEPT_BATCH; i++) {
+		int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0)
+			return;
+		meet(listener, fd);
+	}
+}
+
+int relay_listen(struct relay *relay, const struct tcp_addr *addr, enum relay_link link)
+{
+	struct relay_listener *listener = &relay->listeners[relay->nr_listeners];
+	int ret, fd;
+
+	if (relay->nr_listeners == RELAY_MAX_LISTENERS)
+		return -E2BIG;
+	fd = tcp_listen(addr);
+	if (fd < 0)
+		return fd;
+	listener->relay = relay;
+	listener->link = link;
+	ret = loop_fd_init(&listener->source, relay->loop, fd, EPOLLIN, accept_some);
+	if (ret < 0)
+		close(fd);
+	else
+		relay->nr_listeners++;
+	return ret;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * relay.h - all that an ltt-relayd has: where it keeps traces, who is connected, which
+ * sessions are being received, and how much of everything may be open. Owned by
+ * main(); runs on its loop, the only thread.
+ */
+#ifndef RELAYD_RELAY_H
+#define RELAYD_RELAY_H
+
+#include "io/loop.h"
+#include "io/notify.h"
+#include "io/tcp.h"
+#include "keyring.h"
+#include "live.h"
+#include "relpeer.h"
+#include "store/disk.h"
+
+#define RELAY_MAX_LISTENERS 8u
+
+struct relay_listener {
+	struct loop_fd source; /* owns its descriptor */
+	struct relay *relay;
+	enum relay_link link;
+};
+
+struct relay {
+	struct loop *loop;
+	int out_fd;	 /* the directory below which everything is; the relay's */
+	bool by_session; /* NAME/HOST-TIME instead of HOST/NAME-TIME */
+	struct disk disk;
+	struct list_node conns;	   /* struct relconn, the oldest first */
+	struct list_node sessions; /* struct relsession */
+	unsigned int nr_conns, max_conns;
+	unsigned int nr_files, max_files; /* descriptors of sessions */
+	struct relay_listener listeners[RELAY_MAX_LISTENERS];
+	unsigned int nr_listeners;
+	struct relpeers peers;	 /* who sends, and how much of this he has */
+	struct live live;	 /* what viewers may see */
+	struct keyring *keyring; /* main()'s; NULL: there are no keys */
+	unsigned int nr_shakes;	 /* steps of handshakes in this round of the loop */
+	struct loop_work round_over;
+	struct notify *notify;	 /* the program's; NULL: no service manager (tests) */
+	struct retention *retention; /* main()'s; NULL: nothing is removed */
+};
+
+/** @out_fd stays the caller's; @max_fds: how many descriptors there may be in all.
+ *  Return: 0 or negative errno. */
+int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int max_fds) MUST_CHECK;
+/** Close all connections; what was begun and not finished is taken back. */
+void relay_fini(struct relay *relay);
+
+int relay_listen(struct relay *relay, const struct tcp_addr *addr, enum relay_link link) MUST_CHECK;
+/** Serve @fd, as if it had been accepted; as in conn.h. Return: 0 or negative errno. */
+int relay_serve(struct relay *relay, int fd, struct tls *tls) MUST_CHECK;
+
+/** The keys are others: who would not be let in with them is cut off. */
+void relay_recheck(struct relay *relay);
+
+/** One session more, or one less: the service manager hears. */
+void relay_tell_sessions(const struct relay *relay);
+
+/** May another step of a handshake be made in this round of the loop? Each takes about a
+ *  millisecond, and those who send have their turn in between. */
+bool relay_may_shake(struct relay *relay) MUST_CHECK;
+
+/** May @nr more descriptors be opened for a session? Counts them. */
+bool relay_take_files(struct relay *relay, unsigned int nr) MUST_CHECK;
+void relay_give_files(struct relay *relay, unsigned int nr);
+
+#endif

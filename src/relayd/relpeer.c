@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "relpeer.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "io/loop.h"
+#include "usage.h"
+
+#define MAX_PEERS 4096u
+#define COUNT_AGAIN_NS 10000000000ull /* the disk is not asked more often than that */
+
+static const struct {
+	const char *name, *what;
+	uint64_t limit;
+} quotas[NR_RELQUOTAS] = {
+#define X(id, name, what, limit) { name, what, limit },
+	RELQUOTAS(X)
+#undef X
+};
+
+void relquotas_init(struct relquotas *ret)
+{
+	*ret = (struct relquotas){ 0 };
+	for (unsigned int i = 0; i < NR_RELQUOTAS; i++)
+		ret->limits[i] = quotas[i].limit;
+}
+
+void relpeers_init(struct relpeers *peers, int out_fd)
+{
+	*peers = (struct relpeers){ .out_fd = out_fd };
+	list_init(&peers->list);
+	relquotas_init(&peers->quotas);
+}
+
+static void free_peer(struct relpeer *peer)
+{
+	peer->peers->nr--;
+	list_remove(&peer->node);
+	free(peer->name);
+	free(peer);
+}
+
+void relpeers_fini(struct relpeers *peers)
+{
+	struct relpeer *peer;
+
+	while ((peer = list_first(&peers->list, struct relpeer, node)))
+		free_peer(peer);
+}
+
+int relquotas_take(struct relquotas *ret, const char *text)
+{
+	const char *equals = strchr(text, '=');
+	size_t len = equals ? (size_t)(equals - text) : 0;
+
+	if (len == 4 && strncmp(text, "idle", len) == 0)
+		return parse_period(equals + 1, &ret->idle_us);
+	for (unsigned int i = 0; len && i < NR_RELQUOTAS; i++)
+		if (strlen(quotas[i].name) == len && strncmp(text, quotas[i].name, len) == 0)
+			return parse_size(equals + 1, &ret->limits[i]);
+	return -EINVAL;
+}
+
+/* --- who is there ------------------------------------------------------------------------ */
+
+static struct relpeer *find(const struct relpeers *peers, const char *name)
+{
+	struct relpeer *peer;
+
+	list_for_each(peer, &peers->list, node)
+		if (strcmp(peer->name, name) == 0)
+			return peer;
+	return NULL;
+}
+
+/* Who is not here any more is forgotten, the first of them. */
+static bool make_room(struct relpeers *peers)
+{
+	struct relpeer *peer;
+
+	if (peers->nr < MAX_PEERS)
+		return true;
+	list_for_each(peer, &peers->list, node)
+		if (!peer->used[RELQUOTA_CONNECTIONS]) {
+			free_peer(peer);
+			return true;
+		}
+	return false;
+}
+
+static int refuse(const struct relpeer *peer, enum relquota kind, struct err *err)
+{
+	log_warn_some("'%s' has as many %s as it may", peer->name, quotas[kind].what);
+	return err_set(err, ERR_LIMIT, "'%s' has %llu %s, and may have %llu", peer->name,
+		       (unsigned long long)peer->used[kind], quotas[kind].what,
+		       (unsigned long long)peer->peers->quotas.limits[kind]);
+}
+
+int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err)
+{
+	uint64_t limit = peer->peers->quotas.limits[kind];
+
+	if (limit && peer->used[kind] >= limit)
+		return refuse(peer, kind, err);
+	peer->used[kind]++;
+	return 0;
+}
+
+void relpeer_give(struct relpeer *peer, enum relquota kind)
+{
+	peer->used[kind]--;
+}
+
+int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret, struct err *err)
+{
+	struct relpeer *peer = find(peers, name);
+
+	if (!peer) {
+		if (!make_room(peers))
+			return err_set(err, ERR_LIMIT, "%u hosts are connected, as many as may be",
+				       peers->nr);
+		peer = xalloc(sizeof(*peer));
+		peer->peers = peers;
+		peer->name = xstrdup(name);
+		list_append(&peers->list, &peer->node);
+		peers->nr++;
+	}
+	if (relpeer_take(peer, RELQUOTA_CONNECTIONS, err))
+		return err->code;
+	*ret = peer;
+	return 0;
+}
+
+/* What it has stored need not be counted anew when it comes again. */
+void relpeer_leave(struct relpeer *peer)
+{
+	if (!peer)
+		return;
+	relpeer_give(peer, RELQUOTA_CONNECTIONS);
+	if (!peer->used[RELQUOTA_CONNECTIONS] && !peer->counted_ns)
+		free_peer(peer);
+}
+
+/* --- what it stores ------------------------------------------------------------------------ */
+
+static void count(struct relpeer *peer)
+{
+	uint64_t now = loop_now_ns();
+
+	if (peer->counted_ns && now < peer->counted_ns + COUNT_AGAIN_NS)
+		return;
+	peer->used[RELQUOTA_BYTES] =
+		usage_of(peer->peers->out_fd, peer->peers->by_session, peer->name);
+	peer->counted_ns = now;
+}
+
+int relpeer_may_store(struct relpeer *peer, uint64_t bytes, struct err *err)
+{
+	uint64_t limit = peer->peers->quotas.limits[RELQUOTA_BYTES];
+
+	if (!limit)
+		return 0;
+	if (!peer->counted_ns || peer->used[RELQUOTA_BYTES] + bytes > limit)
+		count(peer);
+	return peer->used[RELQUOTA_BYTES] + bytes > limit ? refuse(peer, RELQUOTA_BYTES, err) : 0;
+}
+
+void relpeer_stored(struct relpeer *peer, uint64_t bytes)
+{
+	peer->used[RELQUOTA_BYTES] += bytes;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * relpeer.h - hosts that send, by the names that they have proven (or, in the clear, said), and
+ * what each has of a relay: so that none of them takes what is there for all. Owned by
+ * the relay; runs on its loop. What is stored is counted as it comes; where it
+ * seems too much, the disk is asked again, as files go by other ways, too.
+ */
+#ifndef RELAYD_RELPEER_H
+#define RELAYD_RELPEER_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/list.h"
+
+/* name (of the option, too), what a sentence calls it, how many there may be: 0: any number */
+#define RELQUOTAS(X)                                      \
+	X(CONNECTIONS, "connections", "connections", 128) \
+	X(SESSIONS, "sessions", "sessions at a time", 64) \
+	X(STREAMS, "streams", "open streams", 16384)      \
+	X(BYTES, "bytes", "bytes stored", 0)
+
+enum relquota {
+#define X(id, name, what, limit) RELQUOTA_##id,
+	RELQUOTAS(X)
+#undef X
+		NR_RELQUOTAS
+};
+
+struct relquotas {
+	uint64_t limits[NR_RELQUOTAS]; /* of each host; 0: none */
+	uint64_t idle_us;	       /* a session that sends nothing is cut off; 0: never */
+};
+
+struct relpeers {
+	struct list_node list; /* struct relpeer */
+	unsigned int nr;
+	struct relquotas quotas;
+	int out_fd;
+	bool by_session;
+};
+
+struct relpeer {
+	struct list_node node;
+	struct relpeers *peers;
+	char *name;
+	uint64_t used[NR_RELQUOTAS];
+	uint64_t counted_ns; /* when the disk was asked; 0: never */
+};
+
+/** As they are usually. */
+void relquotas_init(struct relquotas *quotas);
+/** NAME=NUMBER, of RELQUOTAS, or idle=PERIOD. Return: 0 or -EINVAL. */
+int relquotas_take(struct relquotas *quotas, const char *text) MUST_CHECK;
+
+void relpeers_init(struct relpeers *peers, int out_fd);
+/** Nobody is connected any more. */
+void relpeers_fini(struct relpeers *peers);
+
+/** Another connection of @name. Return: 0 or the code in @err. */
+int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret,
+		 struct err *err) MUST_CHECK;
+/** It is gone; @peer: NULL: it was nobody's. */
+void relpeer_leave(struct relpeer *peer);
+/** One more of a kind. Return: 0 or the code in @err: there may be no more. */
+int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err) MUST_CHECK;
+void relpeer_give(struct relpeer *peer, enum relquota kind);
+/** May it store @bytes more? They are not counted yet. Return: 0 or the code in @err. */
+int relpeer_may_store(struct relpeer *peer, uint64_t bytes, struct err *err) MUST_CHECK;
+void relpeer_stored(struct relpeer *peer, uint64_t bytes);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * retention.h - removes sessions that are over, the oldest first, as far as the relay was told
+ * to: by age, by the size of all, by what is left of the file system. A session that is
+ * being received or watched is never removed; nor one whose sender is away and may come
+ * back, for a day. Owned by main(). A thread of its own looks through the directories and
+ * erases; what is removed is decided on the relay's loop, where sessions come and go.
+ */
+#ifndef RELAYD_RETENTION_H
+#define RELAYD_RETENTION_H
+
+#include <pthread.h>
+
+#include "relay.h"
+
+struct retention_rules {
+	uint64_t age_s;	    /* since the last was written; 0: any */
+	uint64_t size;	    /* bytes of all sessions; 0: unlimited */
+	uint64_t keep_free; /* bytes of the file system; 0: none */
+	uint64_t period_ms; /* of looking */
+};
+
+/** A session's directory, as it was found. */
+struct kept_session {
+	char *path; /* below the relay's output */
+	uint64_t bytes;
+	uint64_t last_s; /* when something was written, CLOCK_REALTIME */
+	bool over;	 /* nobody comes back to it */
+	const char *why; /* it is to be removed, the end of a sentence; NULL: it is not */
+};
+
+struct kept_list {
+	struct kept_session *sessions;
+	size_t nr, cap;
+	uint64_t bytes; /* of all */
+};
+
+struct retention {
+	struct relay *relay;
+	struct retention_rules rules;
+	pthread_t thread;
+	bool runs;
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t changed;
+	bool stop, kicked;
+	struct kept_list *found; /* for the loop to decide about; NULL: it has */
+	struct loop_fd source;	 /* tells the loop of them; owns its descriptor */
+};
+
+/** Does nothing where there are no rules. Return: 0 or negative errno. */
+int retention_init(struct retention *retention, struct relay *relay,
+		   const struct retention_rules *rules) MUST_CHECK;
+/** Begin, if there are rules. Return: 0 or negative errno. */
+int retention_start(struct retention *retention) MUST_CHECK;
+/** Fine also where it was not begun. */
+void retention_fini(struct retention *retention);
+/** The disk is full: look at once. */
+void retention_kick(struct retention *retention);
+
+/* Parts that retention.c and retention_scan.c share. */
+
+/** Find all sessions below @out_fd. */
+void kept_scan(int out_fd, uint64_t now_s, struct kept_list *ret);
+void kept_fini(struct kept_list *list);
+/** Say of each why it is to be removed. @free_bytes: of the file system. */
+void kept_judge(struct kept_list *list, const struct retention_rules *rules, uint64_t now_s,
+		uint64_t free_bytes);
+/** Remove all that is below @name. */
+void kept_erase(int at_fd, const char *name);
+
+#endif

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "conn.h"
+#include "store/append.h"
+#include "usage.h"
+
+#define FDS_OF_SESSION 1u
+#define FDS_OF_TRACE 3u
+#define FDS_OF_STREAM 2u
+#define SUFFIX_BYTES 24u /* behind the name of a channel: _CPU_NUMBER.idx */
+#define MAX_NAMESAKES 99u /* sessions of one name, made in one second */
+#define ID_FILE ".session" /* in a session's directory: whose it is */
+#define ENDED_MARK "E"
+#define CLOCKS_FILE "clocks" /* lines: when, how far our clock is ahead of the sender's, error; ns */
+#define CLOCKS_MAX_BYTES (64 << 10)
+
+/* --- its directory ------------------------------------------------------------------ */
+
+/* NAME-STAMP, or NAME where it ends so already, as made-up names do. */
+static char *with_stamp(const char *name, const char *stamp)
+{
+	size_t len = strlen(name), tail = strlen(stamp);
+
+	if (len > tail && strcmp(name + len - tail, stamp) == 0)
+		return xstrdup(name);
+	return xasprintf("%s-%s", name, stamp);
+}
+
+/* So that nobody's directory SESSION/HOST-TIME looks as if it were of a host whose name is
+ * longer. */
+static bool is_stamp(const char *text)
+{
+	const char *rest = usage_skip_stamp(text);
+
+	return rest && !*rest;
+}
+
+/* What has been proven is a host's name; else it is what it says, and where others have to prove
+ * theirs, this machine's. */
+static int identify(const struct relconn *conn, struct req_rel_session *req, struct err *err)
+{
+	const char *proven = chan_peer(&conn->chan);
+	struct utsname own = { .nodename = "" };
+
+	if (proven) {
+		req->host = proven;
+		return is_stamp(req->stamp) ? 0 :
+					      err_set(err, ERR_INVALID, "'%.80s' is no time",
+						      req->stamp);
+	}
+	if (!conn->relay->keyring || uname(&own) < 0 || strcmp(req->host, own.nodename) == 0)
+		return 0;
+	return err_set(err, ERR_DENIED,
+		       "who comes without keys is this machine here, '%s', and not '%.80s'",
+		       own.nodename, req->host);
+}
+
+static int check_names(const struct req_rel_session *req, struct err *err)
+{
+	const char *const names[] = { req->host, req->name, req->stamp };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (name_check(names[i]))
+			return err_set(err, ERR_INVALID, "the name '%.80s' %s", names[i],
+				       name_check(names[i]));
+	if (strlen(req->host) + strlen(req->stamp) > NAME_MAX_BYTES - 5 ||
+	    strlen(req->name) + strlen(req->stamp) > NAME_MAX_BYTES - 5)
+		return err_set(err, ERR_INVALID, "the names are too long for a directory");
+	if (req->id.len != RELAY_ID_BYTES)
+		return err_set(err, ERR_INVALID, "a session's id has %u bytes", RELAY_ID_BYTES);
+	return 0;
+}
+
+static void make_path(const struct relay *relay, const struct req_rel_session *req,
+		      char **ret_outer, char **ret_inner)
+{
+	*ret_outer = xstrdup(relay->by_session ? req->name : req->host);
+	*ret_inner = with_stamp(relay->by_session ? req->host : req->name, req->stamp);
+}
+
+static int open_below(int at_fd, const char *name)
+{
+	int fd;
+
+	if (mkdirat(at_fd, name, 0750) < 0 && errno != EEXIST)
+		return -errno;
+	fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int write_id(int dir_fd, const uint8_t *id)
+{
+	AUTO_FD int fd = openat(dir_fd, ID_FILE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
+
+	if (fd < 0)
+		return -errno;
+	return append_bytes(fd, id, RELAY_ID_BYTES, 0);
+}
+
+/* Behind the id: nobody will come who knows it. */
+static void mark_ended(int dir_fd)
+{
+	AUTO_FD int fd = openat(dir_fd, ID_FILE, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)!append_bytes(fd, ENDED_MARK, 1, RELAY_ID_BYTES);
+}
+
+int relsession_whose(int dir_fd)
+{
+	AUTO_FD int fd = openat(dir_fd, ID_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	uint8_t has[RELAY_ID_BYTES + 1];
+	ssize_t n = fd < 0 ? -1 : pread(fd, has, sizeof(has), 0);
+
+	if (n < (ssize_t)RELAY_ID_BYTES)
+		return RELSESSION_NOBODYS;
+	return n > (ssize_t)RELAY_ID_BYTES ? RELSESSION_ENDED : RELSESSION_OPEN;
+}
+
+/* Is a directory the session's with this id? From now on it is, if it was nobody's.
+ * Return: 0; -EEXIST: it is another's; or another negative errno. */
+static int claim(int dir_fd, const uint8_t *id)
+{
+	AUTO_FD int fd = openat(dir_fd, ID_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	uint8_t has[RELAY_ID_BYTES];
+
+	if (fd < 0 && errno != ENOENT)
+		return -errno;
+	if (fd < 0 || pread(fd, has, sizeof(has), 0) != (ssize_t)sizeof(has))
+		return write_id(dir_fd, id);
+	return memcmp(has, id, sizeof(has)) == 0 ? 0 : -EEXIST;
+}
+
+static int open_claimed(int at_fd, const char *name, const uint8_t *id)
+{
+	AUTO_FD int fd = open_below(at_fd, name);
+	int ret = fd < 0 ? fd : claim(fd, id);
+
+	return ret < 0 ? ret : TAKE_FD(fd);
+}
+
+/* @inner becomes NAME-2, -3, ... where an earlier session of the same second has it. */
+static int open_dir(const struct relay *relay, const char *outer, char **inner, const uint8_t *id)
+{
+	AUTO_FREE char *first = xstrdup(*inner);
+	AUTO_FD int fd = open_below(relay->out_fd, outer);
+	int ret = fd < 0 ? fd : open_claimed(fd, *inner, id);
+
+	for (unsigned int i = 2; i <= MAX_NAMESAKES && ret == -EEXIST; i++) {
+		free(*inner);
+		*inner = xasprintf("%s-%u", first, i);
+		ret = open_claimed(fd, *inner, id);
+	}
+	return ret;
+}
+
+/* --- sessions ------------------------------------------------------------------------ */
+
+/* An earlier connection of the same sender, who has given it up. What it has sent and
+ * nobody has read yet is gone with it, and is sent again. */
+static int take_over(const struct relay *relay, const char *base, const uint8_t *id,
+		     struct err *err)
+{
+	const struct relsession *session;
+	bool taken = false;
+
+	list_for_each(session, &relay->sessions, node) {
+		if (strcmp(session->base, base) != 0)
+			continue;
+		if (memcmp(session->id, id, RELAY_ID_BYTES) == 0) {
+			relconn_drop(session->conn);
+			return 0;
+		}
+		taken |= strcmp(session->path, base) == 0;
+	}
+	return taken ? err_set(err, ERR_DENIED, "another sender is writing to %s", base) : 0;
+}
+
+/* Whoever proved his name is known since then; in the clear each session may be another's. */
+static int join(struct relconn *conn, const char *host, struct err *err)
+{
+	if (conn->peer && strcmp(conn->peer->name, host) != 0)
+		relpeer_leave(TAKE(conn->peer));
+	if (!conn->peer && relpeer_join(&conn->relay->peers, host, &conn->peer, err))
+		return err->code;
+	return relpeer_take(conn->peer, RELQUOTA_SESSIONS, err);
+}
+
+/* Who may read the files may look on. */
+static void show(struct relsession *session, const struct req_rel_session *req)
+{
+	const mode_t all = S_IROTH | S_IXOTH;
+	struct stat out, st;
+	bool open = fstat(session->relay->out_fd, &out) == 0 && fstat(session->fd, &st) == 0 &&
+		    (out.st_mode & st.st_mode & all) == all;
+
+	session->live = live_session_open(&session->relay->live, session->path, req->host,
+					  req->name, req->live_us, open);
+}
+
+int relsession_new(struct relconn *conn, const struct req_rel_session *said,
+		   struct relsession **ret, struct err *err)
+{
+	struct req_rel_session who = *said, *req = &who;
+	AUTO_FREE char *outer = NULL, *inner = NULL, *base = NULL;
+	struct relay *relay = conn->relay;
+	struct relsession *session;
+	int fd;
+
+	if (identify(conn, req, err) || check_names(req, err))
+		return err->code;
+	make_path(relay, req, &outer, &inner);
+	base = xasprintf("%s/%s", outer, inner);
+	if (take_over(relay, base, req->id.data, err) || join(conn, req->host, err))
+		return err->code;
+	if (!relay_take_files(relay, FDS_OF_SESSION)) {
+		relpeer_give(conn->peer, RELQUOTA_SESSIONS);
+		return err_set(err, ERR_LIMIT, "too many files are open here");
+	}
+	fd = open_dir(relay, outer, &inner, req->id.data);
+	if (fd < 0) {
+		relay_give_files(relay, FDS_OF_SESSION);
+		relpeer_give(conn->peer, RELQUOTA_SESSIONS);
+		return err_errno(err, ERR_OUTPUT, -fd, "can't make the directory %s", base);
+	}
+	session = *ret = xalloc(sizeof(*session));
+	session->relay = relay;
+	session->conn = conn;
+	session->base = TAKE(base);
+	session->path = xasprintf("%s/%s", outer, inner);
+	session->fd = fd;
+	memcpy(session->id, req->id.data, RELAY_ID_BYTES);
+	list_init(&session->traces);
+	list_init(&session->streams);
+	list_append(&relay->sessions, &session->node);
+	if (req->live_us)
+		show(session, req);
+	log_info("%s: receiving", session->path);
+	relay_tell_sessions(relay);
+	return 0;
+}
+
+static void end_stream(struct relsession *session, struct relstream *stream)
+{
+	relstream_free(stream);
+	relay_give_files(session->relay, FDS_OF_STREAM);
+	relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
+}
+
+void relsession_free(struct relsession *session)
+{
+	struct tracedir *dir, *dir_tmp;
+	struct relstream *stream, *tmp;
+
+	if (!session)
+		return;
+	log_info("%s: not connected any more", session->path);
+	list_for_each_safe(stream, tmp, &session->streams, node)
+		end_stream(session, stream);
+	list_for_each_safe(dir, dir_tmp, &session->traces, node) {
+		tracedir_free(dir);
+		relay_give_files(session->relay, FDS_OF_TRACE);
+	}
+	if (session->ended)
+		mark_ended(session->fd);
+	live_session_close(session->live, session->ended);
+	relay_give_files(session->relay, FDS_OF_SESSION);
+	relpeer_give(session->conn->peer, RELQUOTA_SESSIONS);
+	list_remove(&session->node);
+	relay_tell_sessions(session->relay);
+	close_fd(session->fd);
+	free(session->base);
+	free(session->path);
+	free(session);
+}
+
+/* --- traces --------------------------------------------------------------------------- */
+
+static struct tracedir *find_trace(const struct relsession *session, uint64_t id)
+{
+	struct tracedir *dir;
+
+	list_for_each(dir, &session->traces, node)
+		if (dir->id == id)
+			return dir;
+	return NULL;
+}
+
+static bool is_path_taken(const struct relsession *session, const char *path)
+{
+	const struct tracedir *dir;
+
+	list_for_each(dir, &session->traces, node)
+		if (strcmp(dir->path, path) == 0)
+			return true;
+	return false;
+}
+
+static int check_trace(const struct relsession *session, const struct req_rel_trace *req,
+		       struct err *err)
+{
+	if (req->uuid.len != 16)
+		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes");
+	if (tracedir_check_path(req->path, err))
+		return err->code;
+	if (is_path_taken(session, req->path))
+		return err_set(err, ERR_INVALID, "the trace %s is open", req->path);
+	return 0;
+}
+
+/* On a connection that lives on, the sender has been replaced. */
+static int cut_trace(struct tracedir *dir, const struct req_rel_trace *req, struct err *err)
+{
+	int ret = (req->behind ? tracedir_cut_behind : tracedir_cut)(dir, req->metadata_bytes);
+
+	return ret < 0 ? err_errno(err, ERR_OUTPUT, -ret, "can't go on with %s", dir->path) : 0;
+}
+
+static int open_trace(struct relsession *session, const struct req_rel_trace *req,
+		      struct tracedir **ret, struct err *err)
+{
+	if (check_trace(session, req, err))
+		return err->code;
+	if (!relay_take_files(session->relay, FDS_OF_TRACE))
+		return err_set(err, ERR_LIMIT, "too many files are open here");
+	if ((req->behind ? tracedir_adopt_behind :
+			   tracedir_adopt)(req->trace, session->fd, req->path, req->uuid.data,
+					   req->metadata_bytes, &session->relay->disk, ret, err)) {
+		relay_give_files(session->relay, FDS_OF_TRACE);
+		return err->code;
+	}
+	list_append(&session->traces, &(*ret)->node);
+	return 0;
+}
+
+int relsession_trace(struct relsession *session, const struct req_rel_trace *req,
+		     uint64_t *ret_bytes, struct err *err)
+{
+	struct tracedir *dir = find_trace(session, req->trace);
+
+	if (dir ? cut_trace(dir, req, err) : open_trace(session, req, &dir, err))
+		return err->code;
+	*ret_bytes = dir->metadata_bytes;
+	return 0;
+}
+
+int relsession_metadata(struct relsession *session, const struct req_rel_metadata *req,
+			uint64_t *ret_bytes, struct err *err)
+{
+	struct tracedir *dir = find_trace(session, req->trace);
+	int ret;
+
+	if (!dir)
+		return err_set(err, ERR_INVALID, "no trace %llu", (unsigned long long)req->trace);
+	if (!req->text.len)
+		return err_set(err, ERR_INVALID, "metadata without text");
+	if (relpeer_may_store(session->conn->peer, req->text.len, err))
+		return err->code;
+	ret = tracedir_append(dir, req->text.data, req->text.len);
+	if (ret < 0)
+		return err_errno(err, ERR_OUTPUT, -ret, "can't write the metadata of %s",
+				 dir->path);
+	relpeer_stored(session->conn->peer, req->text.len);
+	live_metadata(session->live, dir);
+	*ret_bytes = dir->metadata_bytes;
+	return 0;
+}
+
+/* A line a connection: how the clocks drift is known then, too. */
+void relsession_clock(const struct relsession *session, uint64_t now_ns,
+		      const struct req_rel_clock *req)
+{
+	AUTO_FD int fd = openat(session->fd, CLOCKS_FILE,
+				O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
+	struct stat st;
+	char line[80];
+	int len = snprintf(line, sizeof(line), "%llu %lld %llu\n", (unsigned long long)now_ns,
+			   (long long)req->offset_ns, (unsigned long long)req->error_ns);
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size > CLOCKS_MAX_BYTES)
+		return;
+	(void)!append_bytes(fd, line, (size_t)len, (uint64_t)st.st_size);
+}
+
+/* --- streams -------------------------------------------------------------------------- */
+
+struct relstream *relsession_find_stream(const struct relsession *session, uint32_t id)
+{
+	struct relstream *stream;
+
+	list_for_each(stream, &session->streams, node)
+		if (stream->id == id)
+			return stream;
+	return NULL;
+}
+
+static bool is_stream_taken(const struct relsession *session, const struct tracedir *dir,
+			    const struct req_rel_stream *req)
+{
+	const struct relstream *stream;
+
+	list_for_each(stream, &session->streams, node)
+		if (stream->id == req->stream ||
+		    (stream->config.trace == dir && stream->file.cpu == req->cpu &&
+		     strcmp(stream->config.channel, req->channel) == 0))
+			return true;
+	return false;
+}
+
+static int check_stream(const struct relsession *session, const struct tracedir *dir,
+			const struct req_rel_stream *req, struct err *err)
+{
+	const char *wrong = name_check(req->channel);
+
+	if (!dir)
+		return err_set(err, ERR_INVALID, "no trace %llu", (unsigned long long)req->trace);
+	if (wrong)
+		return err_set(err, ERR_INVALID, "the channel name '%.80s' %s", req->channel,
+			       wrong);
+	if (strlen(req->channel) > NAME_MAX - SUFFIX_BYTES)
+		return err_set(err, ERR_INVALID, "the channel name is too long");
+	if (is_stream_taken(session, dir, req))
+		return err_set(err, ERR_INVALID, "stream %u or its file is open", req->stream);
+	return 0;
+}
+
+int relsession_stream(struct relsession *session, const struct req_rel_stream *req,
+		      struct relstream **ret, struct err *err)
+{
+	struct tracedir *dir = find_trace(session, req->trace);
+	const struct stream_config config = {
+		.trace = dir,
+		.disk = &session->relay->disk,
+		.channel = (char *)req->channel,
+		.stream_class = req->stream_class,
+		.first_instance = req->first_instance,
+		.tracefile_size = req->tracefile_size,
+		.tracefile_count = req->tracefile_count,
+	};
+
+	if (check_stream(session, dir, req, err))
+		return err->code;
+	if (relpeer_take(session->conn->peer, RELQUOTA_STREAMS, err))
+		return err->code;
+	if (!relay_take_files(session->relay, FDS_OF_STREAM)) {
+		relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
+		return err_set(err, ERR_LIMIT, "too many files are open here");
+	}
+	if (relstream_new(req->stream, &config, req->cpu, ret, err)) {
+		relay_give_files(session->relay, FDS_OF_STREAM);
+		relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
+		return err->code;
+	}
+	relstream_show(*ret, session->live);
+	list_append(&session->streams, &(*ret)->node);
+	return 0;
+}
+
+int relsession_stream_end(struct relsession *session, uint32_t id, struct err *err)
+{
+	struct relstream *stream = relsession_find_stream(session, id);
+
+	if (!stream)
+		return err_set(err, ERR_INVALID, "no stream %u", id);
+	live_stream_end(stream->live);
+	end_stream(session, stream);
+	return 0;
+}

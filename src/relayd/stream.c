@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "stream.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/crc32c.h"
+
+int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
+		  struct relstream **ret, struct err *err)
+{
+	struct relstream *s = xalloc(sizeof(*s));
+	uint64_t cut = 0;
+	int found;
+
+	list_init(&s->node);
+	s->id = id;
+	s->config = *config;
+	s->config.channel = xstrdup(config->channel);
+	stream_file_init(&s->file, &s->config, cpu);
+	found = stream_file_adopt(&s->file, &s->last, &cut);
+	if (found < 0) {
+		err_errno(err, ERR_OUTPUT, -found, "can't go on with the files of stream %s_%u",
+			  config->channel, cpu);
+		relstream_free(s);
+		return err->code;
+	}
+	s->has_last = found > 0;
+	*ret = s;
+	return 0;
+}
+
+void relstream_free(struct relstream *s)
+{
+	if (!s)
+		return;
+	list_remove(&s->node);
+	stream_file_close(&s->file);
+	free(s->config.channel);
+	free(s);
+}
+
+static const struct packet_header *last_of(const struct relstream *s)
+{
+	return s->has_last ? &s->last : NULL;
+}
+
+void relstream_show(struct relstream *s, struct live_session *session)
+{
+	s->live = live_stream_open(session, &s->file, last_of(s));
+}
+
+static int refuse(const struct relstream *s, const char *why, struct err *err)
+{
+	return err_set(err, ERR_INVALID, "a packet of stream %s_%u %s", s->config.channel,
+		       s->file.cpu, why);
+}
+
+static int check(const struct relstream *s, const struct packet_header *h, struct err *err)
+{
+	const struct stream_config *c = &s->config;
+
+	if (h->magic != PACKET_MAGIC || h->packet_size % 8 || h->content_size != h->packet_size)
+		return refuse(s, "is none", err);
+	if (memcmp(h->uuid, c->trace->uuid, sizeof(h->uuid)) != 0 ||
+	    h->stream_id != c->stream_class ||
+	    h->stream_instance_id != (uint32_t)(c->first_instance + s->file.cpu))
+		return refuse(s, "is another stream's", err);
+	if (s->has_last && h->packet_seq_num <= s->last.packet_seq_num)
+		return refuse(s, "is stored already", err);
+	return 0;
+}
+
+static int fail(struct relstream *s, int error, struct err *err)
+{
+	if (error == -EDQUOT && s->config.disk->limit == DISK_KEEP_FREE)
+		return err_set(err, ERR_OUTPUT,
+			       "its disk has no more room than is to be left free (--keep-free)");
+	return err_errno(err, ERR_OUTPUT, -error, "can't write stream %s_%u", s->config.channel,
+			 s->file.cpu);
+}
+
+int relstream_begin(struct relstream *s, const struct packet_header *header, struct err *err)
+{
+	struct packet_header bare = *header;
+	int ret;
+
+	if (check(s, header, err))
+		return err->code;
+	ret = stream_file_begin(&s->file, header);
+	if (ret < 0)
+		return fail(s, ret, err);
+	bare.crc32c = 0;
+	s->coming = *header;
+	s->came = 0;
+	s->sum_behind = false;
+	s->crc = crc32c(0, &bare, sizeof(bare));
+	return 0;
+}
+
+void relstream_undo(struct relstream *s)
+{
+	(void)!stream_file_undo(&s->file); /* else the next packet is written over it */
+}
+
+int relstream_body(struct relstream *s, const void *data, size_t len, struct err *err)
+{
+	int ret = stream_file_body(&s->file, s->came, data, len);
+
+	if (ret < 0) {
+		relstream_undo(s);
+		return fail(s, ret, err);
+	}
+	s->crc = crc32c(s->crc, data, len);
+	s->came += len;
+	return 0;
+}
+
+void relstream_sum(struct relstream *s, uint32_t sum)
+{
+	s->coming.crc32c = sum;
+	s->sum_behind = true;
+}
+
+int relstream_finish(struct relstream *s, struct err *err)
+{
+	int ret = 0;
+
+	if (s->crc != s->coming.crc32c) {
+		relstream_undo(s);
+		return refuse(s, "arrived damaged", err);
+	}
+	if (s->sum_behind)
+		ret = stream_file_sum(&s->file, &s->coming);
+	if (ret == 0)
+		ret = stream_file_finish(&s->file, &s->coming);
+	if (ret < 0) {
+		relstream_undo(s);
+		return fail(s, ret, err);
+	}
+	s->last = s->coming;
+	s->has_last = true;
+	live_stored(s->live, &s->file, &s->last);
+	return 0;
+}

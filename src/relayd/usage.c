@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "usage.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/dir.h"
+
+#define MAX_DEPTH 12 /* as mend.c */
+#define MAX_ENTRIES 200000u
+
+/* How much more may be looked at. */
+struct walk {
+	unsigned int left;
+	uint64_t bytes;
+};
+
+const char *usage_skip_stamp(const char *text)
+{
+	static const char form[] = "dddddddd-dddddd";
+	size_t i;
+
+	for (i = 0; form[i]; i++)
+		if (form[i] == 'd' ? text[i] < '0' || text[i] > '9' : text[i] != '-')
+			return NULL;
+	return text + i;
+}
+
+static void add_tree(struct walk *walk, int at_fd, const char *name, int depth)
+{
+	AUTO_DIR DIR *dir = dir_open(at_fd, name);
+	struct dirent *entry;
+	struct stat st;
+
+	while (walk->left && (entry = dir_next(dir))) {
+		walk->left--;
+		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (S_ISREG(st.st_mode))
+			walk->bytes += (uint64_t)st.st_size;
+		else if (S_ISDIR(st.st_mode) && depth < MAX_DEPTH)
+			add_tree(walk, dirfd(dir), entry->d_name, depth + 1);
+	}
+}
+
+/* HOST-TIME or HOST-TIME-NUMBER */
+static bool is_of(const char *name, const char *host)
+{
+	size_t len = strlen(host);
+	const char *rest = strncmp(name, host, len) == 0 && name[len] == '-' ?
+				   usage_skip_stamp(name + len + 1) :
+				   NULL;
+
+	return rest &&
+	       (!*rest || (*rest == '-' && rest[1 + strspn(rest + 1, "0123456789")] == '\0'));
+}
+
+static void add_sessions(struct walk *walk, int out_fd, const char *session, const char *host)
+{
+	AUTO_DIR DIR *dir = dir_open(out_fd, session);
+	struct dirent *entry;
+
+	while (walk->left && (entry = dir_next(dir))) {
+		walk->left--;
+		if (is_of(entry->d_name, host))
+			add_tree(walk, dirfd(dir), entry->d_name, 1);
+	}
+}
+
+uint64_t usage_of(int out_fd, bool by_session, const char *host)
+{
+	struct walk walk = { .left = MAX_ENTRIES };
+	AUTO_DIR DIR *dir = by_session ? dir_open(out_fd, ".") : NULL;
+	struct dirent *entry;
+
+	if (!by_session)
+		add_tree(&walk, out_fd, host, 0);
+	while (walk.left && (entry = dir_next(dir)))
+		if (entry->d_name[0] != '.')
+			add_sessions(&walk, out_fd, entry->d_name, host);
+	return walk.bytes;
+}

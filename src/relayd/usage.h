@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * usage.h - what is stored of a host below a relay's directory, as the disk says. Runs on the
+ * relay's loop, so it looks at a bounded number of files.
+ */
+#ifndef RELAYD_USAGE_H
+#define RELAYD_USAGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/** Bytes of all files of @host. @by_session: as in relay.h. */
+uint64_t usage_of(int out_fd, bool by_session, const char *host);
+
+/** YYYYmmdd-HHMMSS. Return: what is behind it; NULL: it is none. */
+const char *usage_skip_stamp(const char *text);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * viewer.h - one connection of somebody who looks on. It asks, we answer, one at a time: what
+ * it can make us keep is one request, one answer of a bounded size, and what it
+ * follows. Owned by `struct viewers`; runs in the viewers' thread.
+ */
+#ifndef RELAYD_VIEWER_H
+#define RELAYD_VIEWER_H
+
+#include "io/chan.h"
+#include "viewers.h"
+#include "viewproto.h"
+#include "viewstream.h"
+
+#define VIEWER_MAX_BODY 20u
+#define VIEWER_MAX_DATA (256u << 10) /* of a packet or of metadata, in one answer */
+#define VIEWER_MAX_STREAMS 128u	     /* in one answer */
+#define VIEWER_MAX_SESSIONS 64u	     /* that one viewer follows */
+
+struct viewer {
+	struct loop_fd source; /* owns its descriptor */
+	struct chan chan;
+	struct loop_timer timer, proof; /* when to ask anew whether it is believed */
+	struct list_node node;
+	struct viewers *viewers;
+	struct sight sight;
+	bool greeted, created;
+	bool closing; /* when the answer has been sent */
+	uint32_t minor;
+	uint64_t next_id;
+	struct list_node sessions; /* struct vsession */
+	unsigned int nr_sessions;
+
+	uint8_t in[sizeof(struct view_request) + VIEWER_MAX_BODY];
+	size_t in_len;
+	uint8_t *out; /* NULL: nothing is on its way */
+	size_t out_begin, out_end;
+};
+
+/** @fd and @tls (NULL: in the clear) are taken over. @everything: it may see all sessions; else
+ *  those that are open to all, or, with @tls, what its name allows. Return: 0 or negative errno. */
+int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything) MUST_CHECK;
+void viewer_free(struct viewer *viewer);
+/** Keys, and who may look at what, are others, or it is later: it is freed if it may not go on as
+ *  it does. */
+void viewer_recheck(struct viewer *viewer);
+
+/* --- between viewer.c, which has the bytes, and viewer_answer.c ----------------------------- */
+
+/** How many bytes follow a request's header; -1: there is no such request. */
+int viewer_body_bytes(uint32_t command);
+/** Answer with viewer_reply(). Return: 0, or negative: the connection is over. */
+int viewer_answer(struct viewer *viewer, uint32_t command, const uint8_t *body) MUST_CHECK;
+/** Room for an answer of @bytes, zeroed. Return: NULL: no memory. */
+void *viewer_reply(struct viewer *viewer, size_t bytes) MUST_CHECK;
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * viewproto.h - the LTTng-live viewer protocol, version 2.4 to 2.15, as bytes: what viewers
+ * such as babeltrace2 speak. Requests have a header, answers have none; one follows the
+ * other. All numbers are big-endian, texts are padded with NULs, nothing is aligned.
+ * doc/relay.md tells how a conversation goes. Pure: layouts only.
+ */
+#ifndef RELAYD_VIEWPROTO_H
+#define RELAYD_VIEWPROTO_H
+
+#include <stdint.h>
+
+#define VIEW_PORT 5344u
+#define VIEW_MAJOR 2u
+#define VIEW_MINOR 15u
+#define VIEW_MINOR_LONG_NAMES 15u /* sessions are listed as struct view_session_long from here on */
+
+enum view_command {
+	VIEW_CONNECT = 1,
+	VIEW_LIST_SESSIONS = 2,
+	VIEW_ATTACH_SESSION = 3,
+	VIEW_GET_NEXT_INDEX = 4,
+	VIEW_GET_PACKET = 5,
+	VIEW_GET_METADATA = 6,
+	VIEW_GET_NEW_STREAMS = 7,
+	VIEW_CREATE_SESSION = 8,
+	VIEW_DETACH_SESSION = 9,
+};
+
+#define VIEW_UNKNOWN_COMMAND 11u /* the whole answer; then the connection is closed */
+
+struct view_request {
+	uint64_t bytes; /* that follow */
+	uint32_t command;
+	uint32_t version;
+} __attribute__((packed));
+
+/* --- who is there ------------------------------------------------------------------- */
+
+struct view_connect { /* and its answer */
+	uint64_t viewer;
+	uint32_t major, minor;
+	uint32_t type; /* 1: commands; of the answer: 0 */
+} __attribute__((packed));
+
+enum { VIEW_CREATED = 1 };
+
+/* --- which sessions ----------------------------------------------------------------- */
+
+struct view_session { /* behind a u32, their number */
+	uint64_t id;
+	uint32_t period_us, viewers, streams;
+	char host[64];
+	char name[255];
+} __attribute__((packed));
+
+struct view_session_long { /* the names follow */
+	uint64_t id;
+	uint32_t period_us, viewers, streams;
+	uint32_t host_bytes, name_bytes;
+	uint32_t format; /* 0: CTF 1.8 */
+} __attribute__((packed));
+
+/* --- which streams ------------------------------------------------------------------ */
+
+enum { VIEW_FROM_BEGIN = 1, VIEW_FROM_NOW = 2 };
+
+struct view_attach {
+	uint64_t session;
+	uint64_t unused;
+	uint32_t from;
+} __attribute__((packed));
+
+enum {
+	VIEW_ATTACHED = 1,
+	VIEW_ATTACHED_ALREADY = 2,
+	VIEW_NO_SUCH_SESSION = 3,
+	VIEW_NOT_LIVE = 4,
+	VIEW_BAD_FROM = 5,
+	VIEW_NOT_CREATED = 6,
+};
+
+enum {
+	VIEW_STREAMS = 1,
+	VIEW_NO_STREAMS = 2,
+	VIEW_STREAMS_ERROR = 3,
+	VIEW_STREAMS_END = 4,
+};
+
+struct view_streams { /* the answer of both; streams follow */
+	uint32_t status;
+	uint32_t nr;
+} __attribute__((packed));
+
+struct view_stream {
+	uint64_t id;
+	uint64_t trace;
+	uint32_t is_metadata;
+	char path[4096];
+	char channel[255];
+} __attribute__((packed));
+
+enum { VIEW_DETACHED = 1, VIEW_NOT_ATTACHED = 2 };
+
+/* --- data --------------------------------------------------------------------------- */
+
+enum {
+	VIEW_INDEX = 1,
+	VIEW_INDEX_RETRY = 2,
+	VIEW_INDEX_END = 3,
+	VIEW_INDEX_ERROR = 4,
+	VIEW_INDEX_INACTIVE = 5,
+};
+
+enum { VIEW_NEW_METADATA = 1, VIEW_NEW_STREAM = 2 };
+
+struct view_index {
+	uint64_t offset;		    /* bytes */
+	uint64_t packet_size, content_size; /* bits */
+	uint64_t timestamp_begin, timestamp_end;
+	uint64_t events_discarded;
+	uint64_t stream_class;
+	uint32_t status;
+	uint32_t flags;
+} __attribute__((packed));
+
+struct view_get_packet {
+	uint64_t stream;
+	uint64_t offset;
+	uint32_t len;
+} __attribute__((packed));
+
+enum { VIEW_DATA = 1, VIEW_DATA_RETRY = 2, VIEW_DATA_ERROR = 3, VIEW_DATA_END = 4 };
+
+struct view_packet { /* the data follows */
+	uint32_t status;
+	uint32_t len;
+	uint32_t flags;
+} __attribute__((packed));
+
+struct view_metadata { /* the text follows */
+	uint64_t len;
+	uint32_t status;
+} __attribute__((packed));
+
+enum { VIEW_METADATA = 1, VIEW_NO_METADATA = 2, VIEW_METADATA_ERROR = 3 };
+
+_Static_assert(sizeof(struct view_request) == 16, "as viewers have it");
+_Static_assert(sizeof(struct view_connect) == 20, "as viewers have it");
+_Static_assert(sizeof(struct view_session) == 339, "as viewers have it");
+_Static_assert(sizeof(struct view_session_long) == 32, "as viewers have it");
+_Static_assert(sizeof(struct view_attach) == 20, "as viewers have it");
+_Static_assert(sizeof(struct view_streams) == 8, "as viewers have it");
+_Static_assert(sizeof(struct view_stream) == 4371, "as viewers have it");
+_Static_assert(sizeof(struct view_index) == 64, "as viewers have it");
+_Static_assert(sizeof(struct view_get_packet) == 20, "as viewers have it");
+_Static_assert(sizeof(struct view_packet) == 12, "as viewers have it");
+_Static_assert(sizeof(struct view_metadata) == 12, "as viewers have it");
+
+#endif

@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * viewstream.c - what a viewer hears of a stream is what the sender has promised: packets in
+ * their order, and, where there is none, that nothing older than the last beacon comes. A
+ * packet is stored as beginning where the one before it ends, which may be long before
+ * that beacon; so for viewers it begins with its first record. A stream that is new is
+ * announced before anything that is younger than it; babeltrace 2.0.4 hears of it only
+ * together with a packet, so it gets one without events. And it crashes where the first
+ * thing that it hears of a stream is that nothing is older than what it has shown already.
+ */
+#include "viewstream.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "trace/index.h"
+
+/* Viewers complain of two streams that say nothing at the very same time. */
+#define APART_TICKS 8u /* a nanosecond, whatever the clock */
+#define APART_MAX 4096u
+
+#define EMPTY_OFFSET (1ull << 62) /* of a packet that is in no file */
+
+/* --- traces and streams -------------------------------------------------------------------- */
+
+static void free_stream(struct vstream *vs)
+{
+	vstream_close(vs);
+	list_remove(&vs->node);
+	free(vs);
+}
+
+static void free_trace(struct vtrace *vtrace)
+{
+	struct vstream *vs;
+
+	while ((vs = list_first(&vtrace->streams, struct vstream, node)))
+		free_stream(vs);
+	live_trace_done(vtrace->trace);
+	list_remove(&vtrace->node);
+	free(vtrace);
+}
+
+static struct vtrace *trace_of(struct vsession *vsession, struct live_trace *trace,
+			       uint64_t *next_id)
+{
+	struct vtrace *vtrace;
+
+	list_for_each(vtrace, &vsession->traces, node)
+		if (vtrace->trace == trace)
+			return vtrace;
+	vtrace = xalloc(sizeof(*vtrace));
+	vtrace->vsession = vsession;
+	vtrace->trace = trace;
+	vtrace->id = (*next_id)++;
+	list_init(&vtrace->streams);
+	list_append(&vsession->traces, &vtrace->node);
+	return vtrace;
+}
+
+static uint64_t nr_entries(uint64_t bytes)
+{
+	const uint64_t head = sizeof(struct index_header);
+
+	return bytes < head ? 0 : (bytes - head) / sizeof(struct index_entry);
+}
+
+struct vstream *vsession_next(struct vsession *vsession, struct view_files *files,
+			      uint64_t *next_id)
+{
+	struct live_stream *stream = live_next_stream(vsession->session, vsession->known);
+	struct live_state state;
+	struct vstream *vs;
+
+	if (!stream)
+		return NULL;
+	vsession->known = stream->serial;
+	vs = xalloc(sizeof(*vs));
+	vs->vtrace = trace_of(vsession, stream->trace, next_id);
+	vs->stream = stream;
+	vs->id = (*next_id)++;
+	vs->joined_ts = vsession->told_ts;
+	vs->files = files;
+	vs->fd = -1;
+	if (stream->serial <= vsession->begin_behind) {
+		live_state(stream, vsession->known, &state);
+		vs->file = state.file;
+		vs->entry = nr_entries(state.index_bytes);
+	}
+	vs->vtrace->nr_active++;
+	list_append(&vs->vtrace->streams, &vs->node);
+	return vs;
+}
+
+struct vsession *vsession_new(struct live *live, uint64_t id, const struct sight *sight,
+			      bool from_begin)
+{
+	struct live_session *session = live_attach(live, id, sight);
+	struct vsession *vsession;
+
+	if (!session)
+		return NULL;
+	vsession = xalloc(sizeof(*vsession));
+	vsession->session = session;
+	vsession->id = id;
+	vsession->begin_behind = from_begin ? 0 : live_last_stream(session);
+	list_init(&vsession->node);
+	list_init(&vsession->traces);
+	return vsession;
+}
+
+void vsession_free(struct vsession *vsession)
+{
+	struct vtrace *vtrace;
+
+	while ((vtrace = list_first(&vsession->traces, struct vtrace, node)))
+		free_trace(vtrace);
+	live_detach(vsession->session, vsession->known);
+	list_remove(&vsession->node);
+	free(vsession);
+}
+
+bool vsession_is_over(const struct vsession *vsession)
+{
+	return list_empty(&vsession->traces) && live_session_is_over(vsession->session) &&
+	       !live_next_stream(vsession->session, vsession->known);
+}
+
+/* --- metadata ------------------------------------------------------------------------------ */
+
+uint64_t vtrace_news(const struct vtrace *vtrace)
+{
+	uint64_t bytes = live_metadata_bytes(vtrace->trace);
+
+	return bytes - MIN(bytes, vtrace->sent);
+}
+
+static int open_file(int dir_fd, const char *name)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_all(int fd, void *buf, size_t len, uint64_t offset)
+{
+	while (len) {
+		ssize_t n = pread(fd, buf, len, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENODATA;
+		buf = (char *)buf + n;
+		len -= (size_t)n;
+		offset += (uint64_t)n;
+	}
+	return 0;
+}
+
+int vtrace_read(struct vtrace *vtrace, void *buf, size_t len)
+{
+	AUTO_FD int fd = open_file(vtrace->trace->dir_fd, "metadata");
+	int ret = fd < 0 ? fd : read_all(fd, buf, len, vtrace->sent);
+
+	if (ret == 0)
+		vtrace->sent += len;
+	return ret;
+}
+
+/* --- files --------------------------------------------------------------------------------- */
+
+struct found {
+	int fd, index_fd;
+	struct index_entry entry;
+	struct packet_header header; /* for viewers: see begin_late() */
+};
+
+static void close_found(struct found *found)
+{
+	close_fd(found->fd);
+	close_fd(found->index_fd);
+}
+
+static int open_files(const struct vstream *vs, const struct live_state *state, struct found *ret)
+{
+	const struct live_stream *stream = vs->stream;
+	struct stream_file file = { .config = &stream->config, .cpu = stream->cpu };
+	struct stream_names names;
+	int error = stream_names(&file, state->first_name + vs->file, &names);
+
+	if (error < 0)
+		return error;
+	ret->fd = open_file(stream->trace->dir_fd, names.stream);
+	if (ret->fd < 0)
+		return ret->fd;
+	ret->index_fd = open_file(stream->trace->index_fd, names.index);
+	return ret->index_fd < 0 ? ret->index_fd : 0;
+}
+
+/* The oldest file that is not being replaced. */
+static uint64_t oldest_file(const struct vstream *vs, const struct live_state *state)
+{
+	uint32_t count = vs->stream->config.tracefile_count;
+
+	return vs->stream->config.tracefile_size && count && state->file >= count ?
+		       state->file + 1 - count :
+		       0;
+}
+
+/* One that has only losses to tell may be older than what was said since. */
+static int begin_late(const struct vstream *vs, struct found *found)
+{
+	struct packet_header *h = &found->header;
+	uint64_t body = h->packet_size / 8 - MIN(h->packet_size / 8, sizeof(*h));
+	size_t len = (size_t)MIN(body, (uint64_t)PACKET_FIRST_BYTES);
+	uint8_t first[PACKET_FIRST_BYTES];
+	int error = read_all(found->fd, first, len, be64toh(found->entry.offset) + sizeof(*h));
+
+	h->timestamp_begin = len ? packet_first_ts(h, first, len) :
+				   MAX(h->timestamp_begin, vs->told_ts);
+	h->timestamp_end = MAX(h->timestamp_end, h->timestamp_begin);
+	return error;
+}
+
+/* Return: 1: there is a packet; 0: not in this file; negative errno. */
+static int find_in_file(const struct vstream *vs, const struct live_state *state,
+			struct found *ret)
+{
+	uint64_t bytes = state->index_bytes;
+	struct live_state later;
+	struct stat st;
+	int error;
+
+	if (vs->file == state->file && vs->entry >= nr_entries(bytes))
+		return 0;
+	error = open_files(vs, state, ret);
+	if (error < 0)
+		return error;
+	if (vs->file != state->file) {
+		if (fstat(ret->index_fd, &st) < 0)
+			return -errno;
+		bytes = (uint64_t)st.st_size;
+	}
+	if (vs->entry >= nr_entries(bytes))
+		return 0;
+	error = read_all(ret->index_fd, &ret->entry, sizeof(ret->entry),
+			 sizeof(struct index_header) + vs->entry * sizeof(ret->entry));
+	if (error == 0)
+		error = read_all(ret->fd, &ret->header, sizeof(ret->header),
+				 be64toh(ret->entry.offset));
+	if (error == 0)
+		error = begin_late(vs, ret);
+	live_state(vs->stream, 0, &later);
+	if (vs->file < oldest_file(vs, &later))
+		return -ESTALE; /* what was opened may be another one of that name */
+	return error < 0 ? error : 1;
+}
+
+/* The next packet, in whichever file. Return: 1: @ret has it; 0: none is there. */
+static int find(struct vstream *vs, struct live_state *state, struct found *ret)
+{
+	for (;;) {
+		uint64_t oldest = oldest_file(vs, state);
+		int n;
+
+		if (vs->file < oldest) {
+			vs->file = oldest;
+			vs->entry = 0;
+		}
+		n = find_in_file(vs, state, ret);
+		if (n > 0)
+			return 1;
+		close_found(ret);
+		ret->fd = ret->index_fd = -1;
+		if (n == -ESTALE)
+			live_state(vs->stream, vs->vtrace->vsession->known, state);
+		else if (vs->file == state->file)
+			return 0;
+		else {
+			vs->file++;
+			vs->entry = 0;
+		}
+	}
+}
+
+void vstream_close(struct vstream *vs)
+{
+	if (vs->fd >= 0)
+		vs->files->nr--;
+	vs->fd = close_fd(vs->fd);
+	vs->bytes = 0;
+}
+
+int vstream_read(struct vstream *vs, uint64_t offset, void *buf, size_t len)
+{
+	const struct packet_header *head = vs->fd < 0 ? &vs->empty : &vs->header;
+	uint64_t at = offset - vs->offset;
+	int error = vs->fd < 0 ? 0 : read_all(vs->fd, buf, len, offset);
+
+	if (error == 0 && at < sizeof(*head))
+		memcpy(buf, (const uint8_t *)head + at, MIN(len, sizeof(*head) - at));
+	return error;
+}
+
+/* --- what comes next ----------------------------------------------------------------------- */
+
+static void fill(struct view_index *ret, const struct vstream *vs, const struct packet_header *h)
+{
+	*ret = (struct view_index){
+		.offset = htobe64(vs->offset),
+		.packet_size = htobe64(h->packet_size),
+		.content_size = htobe64(h->content_size),
+		.timestamp_begin = htobe64(h->timestamp_begin),
+		.timestamp_end = htobe64(h->timestamp_end),
+		.events_discarded = htobe64(h->events_discarded),
+		.stream_class = htobe64(h->stream_id),
+	};
+}
+
+static void tell(struct vstream *vs, uint64_t ts)
+{
+	struct vsession *vsession = vs->vtrace->vsession;
+
+	vs->told_ts = ts;
+	vsession->told_ts = MAX(vsession->told_ts, ts);
+}
+
+/* What it hears of the stream must not be older. */
+static uint64_t known_ts(const struct vstream *vs)
+{
+	return MAX(vs->told_ts, vs->joined_ts);
+}
+
+static void fill_bare(struct view_index *ret, const struct vstream *vs, uint32_t status,
+		      uint64_t ts)
+{
+	*ret = (struct view_index){
+		.timestamp_begin = htobe64(ts),
+		.timestamp_end = htobe64(ts),
+		.stream_class = htobe64(vs->stream->config.stream_class),
+		.status = htobe32(status),
+	};
+}
+
+/* One without events, at a time at which nothing can be that the viewer does not know. */
+static void make_empty(struct vstream *vs, const struct live_state *state,
+		       const struct packet_header *next)
+{
+	const struct live_stream *stream = vs->stream;
+	const struct packet_header *like = vs->has_header ? &vs->header :
+					   next		  ? next :
+							    &state->last;
+	uint64_t ts = MIN(state->unknown_since, next ? next->timestamp_begin : state->beacon);
+
+	vs->empty = *like;
+	vs->empty.magic = PACKET_MAGIC;
+	memcpy(vs->empty.uuid, stream->trace->uuid, sizeof(vs->empty.uuid));
+	vs->empty.stream_id = stream->config.stream_class;
+	vs->empty.stream_instance_id = (uint64_t)stream->config.first_instance + stream->cpu;
+	vs->empty.cpu_id = stream->cpu;
+	vs->empty.timestamp_begin = vs->empty.timestamp_end = MAX(known_ts(vs), ts);
+	vs->empty.content_size = vs->empty.packet_size = sizeof(vs->empty) * 8;
+	tell(vs, vs->empty.timestamp_end);
+	vs->offset = EMPTY_OFFSET;
+	vs->bytes = sizeof(vs->empty);
+}
+
+static void announce(struct vstream *vs, const struct live_state *state,
+		     const struct packet_header *next, struct view_index *ret)
+{
+	struct vsession *vsession = vs->vtrace->vsession;
+
+	if (vsession->told) {
+		fill_bare(ret, vs, VIEW_INDEX_RETRY, 0);
+	} else {
+		make_empty(vs, state, next);
+		fill(ret, vs, &vs->empty);
+		ret->status = htobe32(VIEW_INDEX);
+		vsession->told = true;
+	}
+	ret->flags = htobe32(VIEW_NEW_STREAM);
+}
+
+static void without_packet(struct vstream *vs, const struct live_state *state,
+			   struct view_index *ret)
+{
+	uint64_t apart = vs->id % APART_MAX * APART_TICKS;
+	uint64_t beacon = state->beacon - MIN(apart, state->beacon);
+	struct vtrace *vtrace = vs->vtrace;
+
+	if (state->ended) {
+		fill_bare(ret, vs, VIEW_INDEX_END, 0);
+		vtrace->nr_active -= !vs->ended;
+		vs->ended = true;
+		if (!vtrace->nr_active)
+			free_trace(vtrace);
+	} else if (beacon > known_ts(vs)) {
+		fill_bare(ret, vs, VIEW_INDEX_INACTIVE, beacon);
+		tell(vs, beacon);
+	} else {
+		fill_bare(ret, vs, VIEW_INDEX_RETRY, 0);
+	}
+}
+
+static void take(struct vstream *vs, const struct live_state *state, struct found *found,
+		 struct view_index *ret)
+{
+	struct vtrace *vtrace = vs->vtrace;
+
+	vs->fd = TAKE_FD(found->fd);
+	vs->files->nr++;
+	vs->offset = be64toh(found->entry.offset);
+	vs->bytes = found->header.packet_size / 8;
+	vs->header = found->header;
+	vs->has_header = true;
+	tell(vs, found->header.timestamp_end);
+	vs->entry++;
+	fill(ret, vs, &found->header);
+	ret->status = htobe32(VIEW_INDEX);
+	if (state->metadata_bytes > vtrace->sent) {
+		ret->flags = htobe32(VIEW_NEW_METADATA);
+		vtrace->needed = state->metadata_bytes;
+	}
+}
+
+int vstream_index(struct vstream *vs, struct view_index *ret)
+{
+	struct found found CLEANUP(close_found) = { .fd = -1, .index_fd = -1 };
+	struct live_state state;
+	bool has;
+
+	vstream_close(vs);
+	live_state(vs->stream, vs->vtrace->vsession->known, &state);
+	if (vs->files->nr >= vs->files->max) {
+		log_warn_some("viewers have %u files open: one has to wait", vs->files->nr);
+		fill_bare(ret, vs, VIEW_INDEX_RETRY, 0);
+		return 0;
+	}
+	has = find(vs, &state, &found);
+	if (has && found.header.timestamp_begin < vs->told_ts)
+		return -ESTALE;
+	if (state.is_unknown)
+		announce(vs, &state, has ? &found.header : NULL, ret);
+	else if (has)
+		take(vs, &state, &found, ret);
+	else
+		without_packet(vs, &state, ret);
+	return 0;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "apps.h"
+
+#include <errno.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "domain/user.h"
+#include "gate.h"
+#include "io/sock.h"
+#include "proto/app.h"
+
+/* What this daemon offers and understands; see enum app_feature. */
+#define FEATURES ((uint64_t)(APP_FEATURE_OFFER | APP_FEATURE_COUNT))
+
+struct app_conn {
+	struct list_node node;
+	struct sessiond *sd;
+	struct peer peer;
+	struct stranger stranger;
+	struct user_app *app; /* NULL until it has said hello */
+};
+
+/* A user's daemon is for his own applications. */
+static int check_user(const struct peer *peer)
+{
+	uid_t me = geteuid();
+
+	return me == 0 || me == peer->uid ? 0 : -EACCES;
+}
+
+static void welcome(struct app_conn *conn, const struct msg_app_hello *hello)
+{
+	struct msg_app_welcome msg = { hello->features & FEATURES, conn->sd->instance };
+	struct encoder enc;
+	uint8_t buf[64];
+
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_app_welcome, 0, 0);
+	msg_app_welcome_encode(&enc, &msg);
+	peer_send(&conn->peer, &enc);
+}
+
+static int handle_app_hello(struct app_conn *conn, struct msg_app_hello *msg)
+{
+	if (conn->app)
+		return -EPROTO;
+	if (msg->bits != 64) {
+		log_warn_some("process %d: %u-bit applications can't be traced yet",
+			      (int)conn->peer.pid, msg->bits);
+		return -EPROTO;
+	}
+	gate_leave(&conn->stranger);
+	log_debug("process %d (%.40s) registers", (int)conn->peer.pid, msg->procname);
+	welcome(conn, msg);
+	conn->app = user_app_new(conn->sd->user, &conn->peer, msg);
+	return 0;
+}
+
+static int handle_app_points_add(struct app_conn *conn, struct msg_app_points_add *msg)
+{
+	return user_app_points_add(conn->app, msg);
+}
+
+static int handle_app_points_remove(struct app_conn *conn, struct msg_app_points_remove *msg)
+{
+	return user_app_points_remove(conn->app, msg);
+}
+
+static int handle_app_synced(struct app_conn *conn, struct msg_app_synced *msg)
+{
+	return user_app_synced(conn->app, msg);
+}
+
+static int handle_app_producer(struct app_conn *conn, struct msg_app_producer *msg)
+{
+	return user_app_producer(conn->app, msg);
+}
+
+static int handle_app_buffer_offer(struct app_conn *conn, struct msg_app_buffer_offer *msg)
+{
+	int ret = user_app_offer(conn->app, msg);
+
+	/* whatever they are: an application's descriptors are opened anew, not kept */
+	sock_drop(msg->data);
+	sock_drop(msg->ctl);
+	return ret;
+}
+
+/* One case for each message that an application may send, from the table. */
+#define TAKES_APP(name)                                 \
+	case MSG_##name: {                              \
+		struct msg_##name msg;                  \
+                                                        \
+		if (msg_##name##_decode(dec, &msg) < 0) \
+			return -EPROTO;                 \
+		return handle_##name(conn, &msg);       \
+	}
+#define TAKES_DAEMON(name)
+#define TAKES_NESTED(name)
+#define MESSAGE(name, number, who, doc) TAKES_##who(name)
+
+static int dispatch(struct app_conn *conn, uint16_t type, struct decoder *dec)
+{
+	if (!conn->app && type != MSG_app_hello)
+		return -EPROTO;
+	switch (type) {
+#include "proto/app.def"
+	}
+	return 0; /* a newer library's message */
+}
+
+static int message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
+{
+	struct app_conn *conn = container_of(peer, struct app_conn, peer);
+	int ret = conn->sd->ending ? -ESHUTDOWN : dispatch(conn, header->type, dec);
+
+	if (ret == -EPROTO)
+		log_warn_some("process %d (user %u) does not keep to the protocol; disconnected",
+			      (int)peer->pid, peer->uid);
+	return ret;
+}
+
+static void closed(struct peer *peer)
+{
+	app_conn_free(container_of(peer, struct app_conn, peer));
+}
+
+static int waits(struct peer *peer, ssize_t bytes)
+{
+	struct app_conn *conn = container_of(peer, struct app_conn, peer);
+
+	return sessiond_backlog(conn->sd, peer->uid, bytes);
+}
+
+static const struct peer_ops ops = { message, closed, waits };
+
+/* Root's socket is for everybody: nobody may take all of our descriptors. */
+static int admit(struct sessiond *sd, const struct peer *peer)
+{
+	const struct payer payer = { .uid = peer->uid };
+	struct err err = { 0 };
+
+	if (!gate_has_room(peer->source.fd, GATE_APP)) {
+		log_warn_some(
+			"process %d of user %u is refused: the limit of %u open files is near",
+			(int)peer->pid, peer->uid, gate_fd_limit());
+		return -EMFILE;
+	}
+	if (quota_take_or_say(&sd->quotas, payer, QUOTA_APPS, 1, &err) == 0)
+		return 0;
+	log_warn_some("process %d is refused: %s", (int)peer->pid, err.text);
+	return -EUSERS;
+}
+
+int app_conn_new(struct sessiond *sd, int fd)
+{
+	struct app_conn *conn = xalloc(sizeof(*conn));
+	int ret = peer_init(&conn->peer, sd->loop, fd, &ops);
+
+	conn->sd = sd;
+	if (ret == 0)
+		ret = check_user(&conn->peer);
+	if (ret == 0)
+		ret = admit(sd, &conn->peer);
+	if (ret < 0) {
+		peer_fini(&conn->peer);
+		free(conn);
+		return ret;
+	}
+	list_append(&sd->apps, &conn->node);
+	gate_enter(&sd->gate, &conn->stranger, &conn->peer);
+	return 0;
+}
+
+void app_conn_free(struct app_conn *conn)
+{
+	const struct payer payer = { .uid = conn->peer.uid };
+	struct sessiond *sd = conn->sd;
+
+	gate_leave(&conn->stranger);
+	if (conn->app)
+		user_app_free(conn->app);
+	peer_fini(&conn->peer);
+	quota_give(&sd->quotas, payer, QUOTA_APPS, 1);
+	list_remove(&conn->node);
+	free(conn);
+}
+
+struct app_conn *app_conn_first(struct sessiond *sd)
+{
+	return list_first(&sd->apps, struct app_conn, node);
+}

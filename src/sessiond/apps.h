@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * apps.h - connections of traced applications: takes messages of app.def and
+ * brings them to the user domain. Whoever breaks the protocol is disconnected;
+ * that harms nobody else. Runs on the daemon's loop.
+ */
+#ifndef SESSIOND_APPS_H
+#define SESSIOND_APPS_H
+
+#include "io/peer.h"
+#include "sessiond.h"
+
+struct app_conn;
+
+/** Take over a connection. Return: 0 or negative errno. */
+int app_conn_new(struct sessiond *sd, int fd) MUST_CHECK;
+void app_conn_free(struct app_conn *conn);
+struct app_conn *app_conn_first(struct sessiond *sd);
+
+#endif

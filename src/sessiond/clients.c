@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "clients.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "cmd/cmd.h"
+#include "follow.h"
+
+/* Requests of one client that may wait for an answer at the same time. */
+#define MAX_WAITING 256u
+/* Clients at a time that are told why they are refused; more are just closed. */
+#define MAX_REFUSED 4u
+
+struct client *client_find(struct sessiond *sd, uint64_t id)
+{
+	struct client *client;
+
+	list_for_each(client, &sd->clients, node)
+		if (client->id == id)
+			return client;
+	return NULL;
+}
+
+static int message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
+{
+	struct client *client = container_of(peer, struct client, peer);
+	struct command *cmd;
+
+	if (header->flags || client->sd->ending)
+		return -EPROTO;
+	cmd = xalloc(sizeof(*cmd));
+	cmd->sd = client->sd;
+	cmd->client = client->id;
+	cmd->caller = (struct caller){ peer->uid, peer->gid };
+	cmd->type = header->type;
+	cmd->serial = header->serial;
+	client->nr_waiting++;
+	if (client->refusal.code) {
+		cmd->err = client->refusal;
+		command_fail(cmd);
+		peer_hang_up(peer);
+		return 0;
+	}
+	gate_leave(&client->stranger);
+	if (client->nr_waiting > MAX_WAITING) {
+		command_error(cmd, ERR_BUSY, "%u requests of this connection wait already",
+			      MAX_WAITING);
+		command_fail(cmd);
+		return 0;
+	}
+	command_dispatch(cmd, dec);
+	return 0;
+}
+
+static void closed(struct peer *peer)
+{
+	client_conn_free(container_of(peer, struct client, peer));
+}
+
+static int waits(struct peer *peer, ssize_t bytes)
+{
+	struct client *client = container_of(peer, struct client, peer);
+
+	return sessiond_backlog(client->sd, peer->uid, bytes);
+}
+
+static const struct peer_ops ops = { message, closed, waits };
+
+/* Return: 0, or the code set in @err. */
+static int admit(struct sessiond *sd, const struct peer *peer, struct err *err)
+{
+	const struct payer payer = { .uid = peer->uid };
+
+	if (!gate_has_room(peer->source.fd, GATE_CLIENT))
+		return err_set(err, ERR_LIMIT,
+			       "the session daemon has nearly %u files open, as many as it may; "
+			       "destroy sessions, or start it with a higher limit (ulimit -n)",
+			       gate_fd_limit());
+	return quota_take_or_say(&sd->quotas, payer, QUOTA_CLIENTS, 1, err);
+}
+
+int client_conn_new(struct sessiond *sd, int fd)
+{
+	struct client *client = xalloc(sizeof(*client));
+	int ret = peer_init(&client->peer, sd->loop, fd, &ops);
+
+	client->sd = sd;
+	/* some of those that are refused are told why */
+	if (ret == 0 && admit(sd, &client->peer, &client->refusal) && sd->nr_refused >= MAX_REFUSED)
+		ret = -EUSERS;
+	if (ret < 0) {
+		peer_fini(&client->peer);
+		free(client);
+		return ret;
+	}
+	sd->nr_refused += client->refusal.code != 0;
+	client->id = sd->next_client++;
+	list_append(&sd->clients, &client->node);
+	gate_enter(&sd->gate, &client->stranger, &client->peer);
+	return 0;
+}
+
+void client_conn_free(struct client *client)
+{
+	const struct payer payer = { .uid = client->peer.uid };
+	struct sessiond *sd = client->sd;
+
+	follow_leave(sd, client->id);
+	gate_leave(&client->stranger);
+	peer_fini(&client->peer);
+	if (client->refusal.code)
+		sd->nr_refused--;
+	else
+		quota_give(&sd->quotas, payer, QUOTA_CLIENTS, 1);
+	list_remove(&client->node);
+	free(client);
+}

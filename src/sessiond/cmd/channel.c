@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* channel.c - which channel a command means. */
+#include "cmd.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "sessiond/domain/kernel.h"
+
+static void take_wishes(struct channel_attr *attr, const struct ltt_kmod_preset *preset)
+{
+	if (!attr->subbuf_size)
+		attr->subbuf_size = preset->subbuf_size;
+	if (!attr->num_subbuf)
+		attr->num_subbuf = preset->num_subbuf;
+}
+
+void command_channel_wishes(struct command *cmd, uint8_t domain, const char *name,
+			    struct channel_attr *attr)
+{
+	struct ltt_kmod_preset preset;
+
+	if (domain == DOMAIN_KERNEL && kernel_preset_named(cmd->sd->kernel, name, &preset))
+		take_wishes(attr, &preset);
+}
+
+/* As LTTng does: a channel that is named first by an event rule has the defaults. */
+static struct channel *make_channel(struct command *cmd, enum domain_id domain, const char *name)
+{
+	struct channel_attr attr = { 0 };
+	struct channel *channel = NULL;
+
+	command_channel_wishes(cmd, (uint8_t)domain, name, &attr);
+	if (channel_attr_resolve(&attr, domain, &cmd->sd->limits, &cmd->err) == 0 &&
+	    session_add_channel(cmd->session, name, domain, &attr, &channel, &cmd->err) == 0)
+		return channel;
+	return NULL;
+}
+
+static struct channel *next_of(const struct session *session, enum domain_id domain,
+			       const struct channel *after)
+{
+	struct channel *channel;
+	bool behind = !after;
+
+	list_for_each(channel, &session->channels, node) {
+		if (behind && channel->domain == domain && !channel->preset)
+			return channel;
+		behind |= channel == after;
+	}
+	return NULL;
+}
+
+/* The only channel of the domain; of several the one with the default name. */
+static struct channel *meant_channel(struct command *cmd, enum domain_id domain, bool make)
+{
+	struct channel *channel = next_of(cmd->session, domain, NULL);
+
+	if (!channel) {
+		if (make)
+			return make_channel(cmd, domain, CHANNEL_DEFAULT_NAME);
+		command_error(cmd, ERR_NO_CHANNEL, "session '%s' has no channel%s yet",
+			      cmd->session->name, domain == DOMAIN_KERNEL ? " of the kernel" : "");
+		return NULL;
+	}
+	if (!next_of(cmd->session, domain, channel))
+		return channel;
+	channel = session_find_channel(cmd->session, domain, CHANNEL_DEFAULT_NAME);
+	if (!channel)
+		command_error(cmd, ERR_NO_CHANNEL,
+			      "session '%s' has several channels; say which with --channel",
+			      cmd->session->name);
+	return channel;
+}
+
+static void no_channel(struct command *cmd, enum domain_id domain, const char *name)
+{
+	const char **words = xalloc((SESSION_MAX_CHANNELS + 1) * sizeof(*words));
+	const struct channel *channel;
+	const char *near;
+	size_t nr = 0;
+
+	list_for_each(channel, &cmd->session->channels, node)
+		if (channel->domain == domain)
+			words[nr++] = channel->name;
+	near = nearest_word(name, words);
+	if (near)
+		command_error(cmd, ERR_NO_CHANNEL,
+			      "session '%s' has no channel '%s'; did you mean '%s'?",
+			      cmd->session->name, name, near);
+	else
+		command_error(cmd, ERR_NO_CHANNEL,
+			      "session '%s' has no channel '%s'; make it with "
+			      "`lttctl enable-channel -%c`",
+			      cmd->session->name, name, domain == DOMAIN_KERNEL ? 'k' : 'u');
+	free(words);
+}
+
+struct channel *command_channel(struct command *cmd, uint8_t domain, const char *name, bool make)
+{
+	struct channel *channel;
+
+	if (!name[0])
+		return meant_channel(cmd, (enum domain_id)domain, make);
+	channel = session_find_channel(cmd->session, (enum domain_id)domain, name);
+	if (!channel && make)
+		return make_channel(cmd, (enum domain_id)domain, name);
+	if (!channel)
+		no_channel(cmd, (enum domain_id)domain, name);
+	return channel;
+}
+
+static bool has_rule(const struct channel *channel, const char *pattern)
+{
+	const struct rule *rule;
+
+	list_for_each(rule, &channel->rules, node)
+		if (strcmp(rule->pattern, pattern) == 0)
+			return true;
+	return false;
+}
+
+/* It is made for its events; what a user has made of that name has them, too. */
+static struct channel *preset_channel(struct command *cmd, const char *pattern, bool make)
+{
+	struct ltt_kmod_preset preset;
+	struct channel *channel;
+
+	if (!kernel_preset_for(cmd->sd->kernel, pattern, &preset))
+		return NULL;
+	channel = session_find_channel(cmd->session, DOMAIN_KERNEL, preset.name);
+	if (!make)
+		return channel && has_rule(channel, pattern) ? channel : NULL;
+	if (channel)
+		return channel;
+	channel = make_channel(cmd, DOMAIN_KERNEL, preset.name);
+	if (channel)
+		channel->preset = true;
+	return channel;
+}
+
+struct channel *command_rule_channel(struct command *cmd, uint8_t domain, const char *name,
+				     const char *pattern, bool make)
+{
+	struct channel *channel = NULL;
+
+	if (!name[0] && domain == DOMAIN_KERNEL)
+		channel = preset_channel(cmd, pattern, make);
+	if (channel || cmd->err.code)
+		return channel;
+	return command_channel(cmd, domain, name, make);
+}

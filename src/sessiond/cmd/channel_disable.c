@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* channel_disable: record nothing into the channel until it is enabled again. */
+#include "cmd.h"
+
+static void in_force(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+{
+	struct rep_channel_disable rep;
+
+	(void)apps, (void)late, (void)problem;
+	reply_channel_disable(data, &rep);
+}
+
+enum cmd_result cmd_channel_disable(struct command *cmd, struct req_channel_disable *req,
+				    struct rep_channel_disable *rep)
+{
+	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct channel *channel;
+
+	(void)rep;
+	if (command_domain(cmd, req->domain) != CMD_DONE)
+		return CMD_FAILED;
+	channel = command_channel(cmd, req->domain, req->name, false);
+	if (!channel)
+		return CMD_FAILED;
+	if (!channel->enabled)
+		return CMD_DONE;
+	channel->enabled = false;
+	tracer->ops->refresh(tracer, cmd->session, in_force, cmd);
+	return CMD_WAIT;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* channel_enable: make a channel, also while recording; or enable a disabled one. */
+#include "cmd.h"
+
+#include <string.h>
+
+static void in_force(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+{
+	struct rep_channel_enable rep = { 0 };
+
+	(void)apps, (void)late, (void)problem;
+	reply_channel_enable(data, &rep);
+}
+
+static enum cmd_result enable_again(struct command *cmd, struct channel *channel,
+				    const struct channel_attr *asked)
+{
+	struct domain_tracer *tracer = cmd->sd->tracer;
+
+	if (!channel_attr_agrees(&channel->attr, asked))
+		return command_error(cmd, ERR_INVALID,
+				     "channel '%s' exists with other attributes, which can't be "
+				     "changed; make another channel",
+				     channel->name);
+	if (channel->enabled)
+		return command_error(cmd, ERR_CHANNEL_EXISTS,
+				     "channel '%s' exists already and is enabled", channel->name);
+	channel->enabled = true;
+	tracer->ops->refresh(tracer, cmd->session, in_force, cmd);
+	return CMD_WAIT;
+}
+
+enum cmd_result cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
+				   struct rep_channel_enable *rep)
+{
+	struct channel_attr attr = {
+		.subbuf_size = req->subbuf_size,
+		.num_subbuf = req->num_subbuf,
+		.overwrite = req->overwrite,
+		.ownership = (enum ownership)req->ownership,
+		.tracefile_size = req->tracefile_size,
+		.tracefile_count = req->tracefile_count,
+		.switch_timer_us = req->switch_timer_us,
+	};
+	struct channel *channel;
+
+	if (command_domain(cmd, req->domain) != CMD_DONE)
+		return CMD_FAILED;
+	channel = session_find_channel(cmd->session, (enum domain_id)req->domain, req->name);
+	if (channel)
+		return enable_again(cmd, channel, &attr);
+	command_channel_wishes(cmd, req->domain, req->name, &attr);
+	if (channel_attr_resolve(&attr, (enum domain_id)req->domain, &cmd->sd->limits, &cmd->err) ||
+	    session_add_channel(cmd->session, req->name, (enum domain_id)req->domain, &attr,
+				&channel, &cmd->err))
+		return CMD_FAILED;
+	rep->tracefile_size = attr.tracefile_size;
+	return CMD_DONE;
+}

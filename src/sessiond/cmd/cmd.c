@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cmd.c - from a request to its handler: the table of client.def is expanded
+ * once more, into one small function a command.
+ */
+#include "cmd.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "io/sock.h"
+#include "proto/counters.h"
+#include "sessiond/clients.h"
+#include "sessiond/core/untaken.h"
+#include "sessiond/domain/kernel.h"
+#include "sessiond/domain/user.h"
+#include "sessiond/state.h"
+
+/* --- answers ------------------------------------------------------------------ */
+
+void command_begin(struct command *cmd, struct encoder *enc, uint16_t type, uint16_t flags)
+{
+	static uint8_t buf[MSG_MAX_BYTES]; /* one loop: one message at a time */
+
+	encoder_init(enc, buf, sizeof(buf));
+	encode_header(enc, type, flags, cmd->serial);
+}
+
+void command_send(struct command *cmd, const struct encoder *enc)
+{
+	struct client *client = client_find(cmd->sd, cmd->client);
+
+	if (client)
+		peer_send(&client->peer, enc);
+}
+
+bool command_choked(struct command *cmd)
+{
+	struct client *client = client_find(cmd->sd, cmd->client);
+
+	return client && client->peer.queued_bytes > PEER_QUEUE_BYTES - 2 * MSG_MAX_BYTES;
+}
+
+static struct payer payer_of(const struct command *cmd)
+{
+	return (struct payer){ .uid = cmd->caller.uid };
+}
+
+void command_free(struct command *cmd)
+{
+	struct client *client = client_find(cmd->sd, cmd->client);
+
+	if (client)
+		client->nr_waiting--;
+	if (cmd->body)
+		quota_give(&cmd->sd->quotas, payer_of(cmd), QUOTA_BACKLOG, cmd->len);
+	free(cmd->body);
+	free(cmd);
+}
+
+void command_fail(struct command *cmd)
+{
+	struct encoder enc;
+
+	command_begin(cmd, &enc, cmd->type, MSG_REPLY);
+	encode_u32(&enc, cmd->err.code ? cmd->err.code : ERR_INTERNAL);
+	encode_str(&enc, cmd->err.text);
+	command_send(cmd, &enc);
+	command_free(cmd);
+}
+
+enum cmd_result command_error(struct command *cmd, enum err_code code, const char *fmt, ...)
+{
+	char text[sizeof(cmd->err.text)];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	err_set(&cmd->err, code, "%s", text);
+	return CMD_FAILED;
+}
+
+struct session *command_session(struct command *cmd)
+{
+	return session_by_id(&cmd->sd->sessions, cmd->session_id);
+}
+
+/* --- its turn ------------------------------------------------------------------- */
+
+static void run_again(void *data)
+{
+	struct command *cmd = data;
+	struct decoder dec;
+
+	if (!client_find(cmd->sd, cmd->client)) {
+		command_free(cmd);
+		return;
+	}
+	decoder_init(&dec, cmd->body, cmd->len, NULL, 0);
+	command_dispatch(cmd, &dec);
+}
+
+/* Commands that can be put off bring no descriptors. */
+static void put_off(struct command *cmd, const uint8_t *body, size_t len)
+{
+	if (!cmd->body) {
+		if (quota_take_or_say(&cmd->sd->quotas, payer_of(cmd), QUOTA_BACKLOG, len,
+				      &cmd->err)) {
+			command_fail(cmd);
+			return;
+		}
+		cmd->body = xalloc(len + 1);
+		memcpy(cmd->body, body, len);
+		cmd->len = len;
+	}
+	run_when_idle(cmd->session->run, run_again, cmd);
+}
+
+/* --- who may ------------------------------------------------------------------- */
+
+static int find_session(struct command *cmd, const char *name)
+{
+	int code = session_find(&cmd->sd->sessions, &cmd->caller, name, &cmd->session, &cmd->err);
+
+	cmd->session_id = code ? 0 : cmd->session->id;
+	if (code == ERR_NO_SESSION)
+		untaken_say(&cmd->sd->untaken, &cmd->caller, name, &cmd->err);
+	return code;
+}
+
+#define ACCESS_ANYONE(cmd, req) ((void)(req), 0)
+#define ACCESS_SESSION(cmd, req) find_session(cmd, (req)->session)
+
+/* Commands that change channels or rules; start, stop and the like save when
+ * they get somewhere. */
+static void save_changed(struct sessiond *sd, uint16_t type, uint64_t id)
+{
+	static const uint16_t types[] = { MSG_channel_enable, MSG_channel_disable, MSG_event_enable,
+					  MSG_event_disable,  MSG_context_add,	   MSG_track };
+	struct session *session = id ? session_by_id(&sd->sessions, id) : NULL;
+
+	for (size_t i = 0; session && i < ARRAY_SIZE(types); i++)
+		if (types[i] == type)
+			state_save(sd, session);
+}
+
+/* --- one function a command ------------------------------------------------------- */
+
+#define RELEASE_u8(v) (void)(v)
+#define RELEASE_u32(v) (void)(v)
+#define RELEASE_u64(v) (void)(v)
+#define RELEASE_i64(v) (void)(v)
+#define RELEASE_str(v) (void)(v)
+#define RELEASE_blob(v) (void)(v)
+#define RELEASE_fd(v) sock_drop(v)
+
+/* descriptors that the handler has not taken are closed */
+#define COMMAND(name, number, access, doc)                 \
+	static void release_##name(struct req_##name *req) \
+	{                                                  \
+		(void)req;
+#define IN(type, field, doc) RELEASE_##type(req->field);
+#define COMMAND_END(name) }
+#include "proto/client.def"
+
+#define COMMAND(name, number, access, doc)                                                \
+	static void dispatch_##name(struct command *cmd, struct decoder *dec)             \
+	{                                                                                 \
+		const uint8_t *body = dec->p;                                             \
+		size_t len = (size_t)(dec->end - dec->p);                                 \
+		enum cmd_result result = CMD_FAILED;                                      \
+		struct req_##name req;                                                    \
+		struct rep_##name rep;	       /* may be empty: no initializer */         \
+		struct sessiond *sd = cmd->sd; /* the handler may have ended cmd */       \
+		uint64_t id = 0;                                                          \
+                                                                                          \
+		memset(&rep, 0, sizeof(rep));                                             \
+		if (req_##name##_decode(dec, &req) < 0) {                                 \
+			command_error(cmd, ERR_BAD_MESSAGE,                               \
+				      "the request '" #name "' could not be understood"); \
+			command_fail(cmd);                                                \
+			return;                                                           \
+		}                                                                         \
+		if (ACCESS_##access(cmd, &req) == 0) {                                    \
+			id = cmd->session_id;                                             \
+			result = cmd_##name(cmd, &req, &rep);                             \
+		}                                                                         \
+		save_changed(sd, MSG_##name, id);                                         \
+		if (result == CMD_DONE)                                                   \
+			reply_##name(cmd, &rep);                                          \
+		else if (result == CMD_FAILED)                                            \
+			command_fail(cmd);                                                \
+		else if (result == CMD_BUSY)                                              \
+			put_off(cmd, body, len);                                          \
+		release_##name(&req);                                                     \
+	}
+#include "proto/client.def"
+
+struct row {
+	uint16_t type;
+	const char *name;
+	void (*dispatch)(struct command *cmd, struct decoder *dec);
+};
+
+#define COMMAND(name, number, access, doc) { number, #name, dispatch_##name },
+static const struct row rows[] = {
+#include "proto/client.def"
+};
+
+static const struct row *find_row(uint16_t type)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		if (rows[i].type == type)
+			return &rows[i];
+	return NULL;
+}
+
+static void log_command(const struct command *cmd, const char *name)
+{
+	char line[64];
+	int len = snprintf(line, sizeof(line), "%s\n", name);
+
+	log_debug("user %u: %s", cmd->caller.uid, name);
+	if (cmd->sd->proto_log >= 0 && write(cmd->sd->proto_log, line, (size_t)len) < 0)
+		log_debug("can't write LTT_PROTO_LOG");
+}
+
+void command_dispatch(struct command *cmd, struct decoder *dec)
+{
+	const struct row *row = find_row(cmd->type);
+
+	if (!row) {
+		command_error(cmd, ERR_UNKNOWN_COMMAND,
+			      "this daemon (version %s) does not know command %u", LTT_VERSION,
+			      cmd->type);
+		command_fail(cmd);
+		return;
+	}
+	if (!cmd->body)
+		log_command(cmd, row->name);
+	row->dispatch(cmd, dec);
+}
+
+/* --- common to several commands ------------------------------------------------- */
+
+enum cmd_result command_domain(struct command *cmd, uint8_t domain)
+{
+	if (domain == DOMAIN_USER)
+		return CMD_DONE;
+	if (domain == DOMAIN_KERNEL)
+		return kernel_available(cmd->sd->kernel, &cmd->err) ? CMD_FAILED : CMD_DONE;
+	return command_error(cmd, ERR_INVALID, "unknown domain %u", domain);
+}
+
+struct domain_tracer *command_tracer(struct command *cmd, uint8_t domain)
+{
+	return domain == DOMAIN_KERNEL ? cmd->sd->kernel : cmd->sd->user;
+}
+
+static void show_refusal(const struct domain_refusal *refusal, void *data)
+{
+	const struct msg_refusal item = { refusal->name, refusal->why, refusal->domain };
+
+	item_refusal(data, &item);
+}
+
+void items_of_refusals(struct command *cmd, const struct session *session,
+		       const struct channel *channel, const struct rule *rule)
+{
+	kernel_each_refusal(cmd->sd->kernel, session, channel, rule, show_refusal, cmd);
+	user_each_refusal(cmd->sd->user, session, channel, rule, show_refusal, cmd);
+}
+
+static void add_stream(struct msg_totals *t, const struct msg_con_stream *s)
+{
+	COUNTERS_ADD(t, s);
+	t->waiting += s->waiting;
+}
+
+void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
+		  const struct session *session, const struct channel *channel,
+		  struct msg_totals *ret)
+{
+	struct domain_ring ring;
+
+	memset(ret, 0, sizeof(*ret));
+	for (size_t i = 0; i < stats->nr; i++) {
+		const struct msg_con_stream *s = &stats->streams[i];
+
+		if (channel && (!tracer->ops->find_ring(tracer, session, s->ring, &ring) ||
+				ring.channel != channel))
+			continue;
+		add_stream(ret, s);
+	}
+}
+
+struct list totals_list(const struct msg_totals *totals, uint8_t buf[TOTALS_BYTES])
+{
+	struct encoder enc;
+
+	encoder_init(&enc, buf, TOTALS_BYTES);
+	msg_totals_add(&enc, totals);
+	return encoder_list(&enc);
+}
+
+const char *command_figures(struct command *cmd, const struct run_result *result,
+			    uint8_t buf[TOTALS_BYTES], struct list *ret)
+{
+	struct msg_totals totals;
+
+	if (result->err->code && !result->stats->known) {
+		cmd->err = *result->err;
+		command_fail(cmd);
+		return NULL;
+	}
+	stats_totals(result->stats, cmd->sd->tracer, NULL, NULL, &totals);
+	if (result->stats->known)
+		*ret = totals_list(&totals, buf);
+	return result->err->text;
+}
+
+enum cmd_result command_begun(struct command *cmd, enum session_outcome outcome, bool no_wait,
+			      const char *otherwise)
+{
+	if (outcome == SESSION_DONE)
+		return no_wait ? CMD_DONE : CMD_WAIT;
+	if (outcome == SESSION_LATER)
+		return CMD_BUSY;
+	return command_error(cmd, ERR_STATE, "session '%s' is %s", cmd->session->name, otherwise);
+}
+
+void item_of_session(struct command *cmd, struct session *session, const struct stats *stats)
+{
+	struct domain_tracer *tracer = cmd->sd->tracer;
+	uint8_t buf[TOTALS_BYTES];
+	struct msg_totals totals;
+	struct msg_session item = {
+		.id = session->id,
+		.name = session->name,
+		.path = session->path,
+		.uid = session->uid,
+		.state = session->state,
+		.created_ns = session->created_ns,
+		.recording_ns = session_recording_ns(session, loop_now_ns()),
+		.apps = tracer->ops->count_apps(tracer, session),
+		.problem = session_problem(session),
+		.scoped = *session->scope != '\0',
+		.keep_free = session->disk.keep_free,
+		.max_size = session->disk.max_size,
+		.sync = (uint8_t)session->disk.sync,
+		.sync_us = session->disk.sync_us,
+		.link = (uint8_t)session_link(session),
+		.live_us = session->relay.live_us,
+		.spool = session->relay.spool,
+		.spool_size = session->relay.spool_size,
+		.spooled = stats ? stats->spooled : 0,
+		.clock_offset_ns = stats ? stats->clock_offset_ns : 0,
+		.clock_error_ns = stats ? stats->clock_error_ns : 0,
+	};
+
+	stats_totals(stats, tracer, session, NULL, &totals);
+	item.totals = totals_list(&totals, buf);
+	item_session(cmd, &item);
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cmd.h - what a command's file sees: the request and who asked, ways to answer.
+ *
+ * Each COMMAND of client.def has one handler, cmd_NAME(), in a file of its own.
+ * Who may call it and whether it names a session stands in the table and has
+ * been looked after when the handler runs. A handler answers at once, or keeps
+ * the struct command and answers later: so no command delays another.
+ */
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include "proto/client.h"
+#include "sessiond/sessiond.h"
+
+enum cmd_result {
+	CMD_DONE,   /* `rep` is the answer */
+	CMD_FAILED, /* cmd->err is */
+	CMD_WAIT,   /* the handler keeps cmd; reply_NAME() or command_fail() ends it */
+	CMD_BUSY,   /* an operation of the session is going on: again after it */
+};
+
+/** One request of one client, until it is answered. */
+struct command {
+	struct sessiond *sd;
+	uint64_t client; /* id: it may be gone when the answer is there */
+	struct caller caller;
+	uint16_t type;
+	uint32_t serial;
+	struct session *session; /* of SESSION commands, while the handler runs */
+	uint64_t session_id;	 /* to find it again later */
+	struct err err;
+	uint8_t *body; /* of the request, while it waits for its turn */
+	size_t len;
+};
+
+/* Every command of the table: a handler is missing where this does not link. */
+#define COMMAND(name, number, access, doc)                                      \
+	enum cmd_result cmd_##name(struct command *cmd, struct req_##name *req, \
+				   struct rep_##name *rep) MUST_CHECK;
+#include "proto/client.def"
+
+/** Run or run again a request. */
+void command_dispatch(struct command *cmd, struct decoder *dec);
+
+/** Answer with cmd->err and forget the command. */
+void command_fail(struct command *cmd);
+/** Set cmd->err from the place where things went wrong. Return: CMD_FAILED. */
+enum cmd_result command_error(struct command *cmd, enum err_code code, const char *fmt, ...)
+	PRINTF(3, 4);
+/** The same session again, later; NULL: it is gone. */
+struct session *command_session(struct command *cmd);
+
+/* Parts of the functions below: begin a message, send it; reply frees @cmd. */
+void command_begin(struct command *cmd, struct encoder *enc, uint16_t type, uint16_t flags);
+void command_send(struct command *cmd, const struct encoder *enc);
+void command_free(struct command *cmd);
+/** Does the client take no more of a listing for now? What is not read is kept
+ *  only so far; see peer.h. */
+bool command_choked(struct command *cmd);
+
+/* item_NAME(cmd, &msg): an item of the answer. */
+#define MESSAGE(name, number, who, doc)                                                   \
+	static inline void item_##name(struct command *cmd, const struct msg_##name *msg) \
+	{                                                                                 \
+		struct encoder enc;                                                       \
+                                                                                          \
+		command_begin(cmd, &enc, MSG_##name, MSG_ITEM);                           \
+		msg_##name##_encode(&enc, msg);                                           \
+		command_send(cmd, &enc);                                                  \
+	}
+#include "proto/client.def"
+
+/* reply_NAME(cmd, &rep): the answer; ends the command. */
+#define COMMAND(name, number, access, doc)                                                 \
+	static inline void reply_##name(struct command *cmd, const struct rep_##name *rep) \
+	{                                                                                  \
+		struct encoder enc;                                                        \
+                                                                                           \
+		command_begin(cmd, &enc, MSG_##name, MSG_REPLY);                           \
+		encode_u32(&enc, ERR_NONE);                                                \
+		encode_str(&enc, "");                                                      \
+		rep_##name##_encode(&enc, rep);                                            \
+		command_send(cmd, &enc);                                                   \
+		command_free(cmd);                                                         \
+	}
+#include "proto/client.def"
+
+/* --- common to several commands -------------------------------------------- */
+
+/** Can we do anything in that domain? If not: why, and what to do. */
+enum cmd_result command_domain(struct command *cmd, uint8_t domain);
+/** The tracer of a domain that command_domain() has let pass. */
+struct domain_tracer *command_tracer(struct command *cmd, uint8_t domain);
+/** The channel that a command names, or that is meant where it names none
+ *  (@make: which is then made). NULL: cmd->err is set. */
+struct channel *command_channel(struct command *cmd, uint8_t domain, const char *name, bool make);
+/** The same for a rule about events: where none is named, the one that a module of the kernel
+ *  has registered for them. */
+struct channel *command_rule_channel(struct command *cmd, uint8_t domain, const char *name,
+				     const char *pattern, bool make);
+/** Have a module that has registered such a channel say what the command does not. */
+void command_channel_wishes(struct command *cmd, uint8_t domain, const char *name,
+			    struct channel_attr *attr);
+
+/** Sum of the streams of a session, or of one channel (not NULL). */
+void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
+		  const struct session *session, const struct channel *channel,
+		  struct msg_totals *ret);
+/** The same as a list of one element, in a caller's buffer. */
+#define TOTALS_BYTES 128u
+struct list totals_list(const struct msg_totals *totals, uint8_t buf[TOTALS_BYTES]);
+/** The figures of an operation that has ended, likewise; none where nobody knows them.
+ *  Return: why not all data could be written, or ""; NULL: it failed, and the client
+ *  has been told. */
+const char *command_figures(struct command *cmd, const struct run_result *result,
+			    uint8_t buf[TOTALS_BYTES], struct list *ret);
+/** What a handler returns that has begun an operation. @otherwise: what the session
+ *  is where it can't be begun. */
+enum cmd_result command_begun(struct command *cmd, enum session_outcome outcome, bool no_wait,
+			      const char *otherwise);
+/** Send the items of events that can't be recorded or counted, of this channel and rule;
+ *  NULL: of all. */
+void items_of_refusals(struct command *cmd, const struct session *session,
+		       const struct channel *channel, const struct rule *rule);
+/** Fill in and send the item of a session. */
+void item_of_session(struct command *cmd, struct session *session, const struct stats *stats);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* context_list: what can be recorded with each event of a channel. */
+#include "cmd.h"
+
+#include "sessiond/domain/kernel.h"
+
+static void list_context(const struct layout_field *context, void *data)
+{
+	char type[48];
+	const struct msg_context item = { context->name, DOMAIN_KERNEL, type };
+
+	layout_field_type(context, type, sizeof(type));
+	item_context(data, &item);
+}
+
+enum cmd_result cmd_context_list(struct command *cmd, struct req_context_list *req,
+				 struct rep_context_list *rep)
+{
+	int err;
+
+	(void)rep;
+	if (command_domain(cmd, req->domain) != CMD_DONE)
+		return CMD_FAILED;
+	if (req->domain != DOMAIN_KERNEL)
+		return CMD_DONE; /* applications have none */
+	err = kernel_each_context(cmd->sd->kernel, list_context, cmd);
+	if (err == 0)
+		return CMD_DONE;
+	err_errno(&cmd->err, ERR_INTERNAL, -err, "the kernel's contexts can't be listed");
+	return CMD_FAILED;
+}

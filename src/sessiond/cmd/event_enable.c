@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * event_enable: add an event rule, also while recording; or enable a disabled
+ * one. While recording it is answered when the applications have it in force.
+ * Items: markers that the rule would record but for their format; events that can't
+ * be recorded or counted, as those of the kernel that its module refuses.
+ */
+#include "cmd.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "sessiond/domain/btf.h"
+#include "sessiond/domain/kernel.h"
+#include "sessiond/domain/kernel_names.h"
+#include "sessiond/domain/user.h"
+
+struct pending {
+	struct command *cmd;
+	struct channel *channel; /* lives as long as its session */
+	struct rule *rule;
+};
+
+static void show_conflict(const struct domain_conflict *conflict, void *data)
+{
+	const struct msg_conflict item = { conflict->name, conflict->armed, conflict->refused,
+					   conflict->pid };
+
+	item_conflict(data, &item);
+}
+
+static void in_force(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+{
+	struct pending *pending = data;
+	struct command *cmd = pending->cmd;
+	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct session *session = command_session(cmd);
+	struct rep_event_enable rep = { .channel = "" };
+
+	(void)apps, (void)late, (void)problem;
+	if (session) {
+		rep.channel = pending->channel->name;
+		rep.points = tracer->ops->count_points(tracer, session, pending->rule);
+		tracer->ops->each_conflict(tracer, session, pending->channel, pending->rule,
+					   show_conflict, cmd);
+		items_of_refusals(cmd, session, pending->channel, pending->rule);
+	}
+	reply_event_enable(cmd, &rep);
+	free(pending);
+}
+
+static struct rule *get_rule(struct command *cmd, struct channel *channel,
+			     const struct rule_spec *spec)
+{
+	struct rule *rule = channel_find_rule(channel, spec);
+
+	if (rule && rule->enabled) {
+		command_error(cmd, ERR_EVENT_EXISTS,
+			      "event rule '%s' is already enabled in channel '%s'", spec->pattern,
+			      channel->name);
+		return NULL;
+	}
+	if (rule) {
+		rule->enabled = true;
+		return rule;
+	}
+	return session_add_rule(cmd->session, channel, spec, &rule, &cmd->err) ? NULL : rule;
+}
+
+static enum cmd_result check_of_applications(struct command *cmd, const struct rule_spec *spec)
+{
+	if (!rule_chooses(spec->kind))
+		return command_error(cmd, ERR_INVALID, "probes are the kernel's: -k (--kernel)");
+	return user_check_rule(cmd->sd->user, cmd->session, spec, &cmd->err) ? CMD_FAILED :
+									       CMD_DONE;
+}
+
+/* Parameters by name become what the rule keeps. */
+static enum cmd_result resolve_names(struct command *cmd, struct rule_spec *spec, char **ret)
+{
+	AUTO_FREE char *function = strndup(spec->location, strcspn(spec->location, "+"));
+
+	if ((spec->kind != RULE_PROBE && spec->kind != RULE_FUNCTION) ||
+	    !kernel_names_any(spec->fetch))
+		return CMD_DONE;
+	if (kernel_names_resolve(BTF_VMLINUX, function ? function : "", spec->fetch, ret, &cmd->err))
+		return CMD_FAILED;
+	spec->fetch = *ret;
+	return CMD_DONE;
+}
+
+enum cmd_result cmd_event_enable(struct command *cmd, struct req_event_enable *req,
+				 struct rep_event_enable *rep)
+{
+	struct rule_spec spec = { req->pattern, req->exclude,
+				  (enum loglevel_type)req->loglevel_type,
+				  (int)MAX(MIN(req->loglevel, 100), -1),
+				  (enum rule_kind)req->kind, req->location, req->fetch,
+				  req->file, req->places };
+	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct pending *pending;
+	struct channel *channel;
+	AUTO_FREE char *fetch = NULL;
+	struct rule *rule;
+
+	(void)rep;
+	if (command_domain(cmd, req->domain) != CMD_DONE ||
+	    resolve_names(cmd, &spec, &fetch) != CMD_DONE || rule_spec_check(&spec, &cmd->err))
+		return CMD_FAILED;
+	/* What the kernel writes there is in every program that runs the file, whoever's it is. */
+	if (spec.kind == RULE_USER && cmd->caller.uid != 0)
+		return command_error(cmd, ERR_DENIED,
+				     "only root may place probes in programs: run lttctl as root "
+				     "(`sudo lttctl ...`)");
+	if (req->domain == DOMAIN_KERNEL && kernel_check_rule(cmd->sd->kernel, &spec, &cmd->err))
+		return CMD_FAILED;
+	if (req->domain != DOMAIN_KERNEL && check_of_applications(cmd, &spec) != CMD_DONE)
+		return CMD_FAILED;
+	channel = rule_chooses(spec.kind) ?
+			  command_rule_channel(cmd, req->domain, req->channel, spec.pattern, true) :
+			  command_channel(cmd, req->domain, req->channel, true);
+	if (channel && kernel_check_name(channel, &spec, &cmd->err))
+		return CMD_FAILED;
+	rule = channel ? get_rule(cmd, channel, &spec) : NULL;
+	if (!rule)
+		return CMD_FAILED;
+	pending = xalloc(sizeof(*pending));
+	*pending = (struct pending){ cmd, channel, rule };
+	tracer->ops->refresh(tracer, cmd->session, in_force, pending);
+	return CMD_WAIT;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* hello: who is there, and what both sides know. */
+#include "cmd.h"
+
+#include "base/log.h"
+
+enum cmd_result cmd_hello(struct command *cmd, struct req_hello *req, struct rep_hello *rep)
+{
+	log_debug("client version %.40s, user %u", req->version, cmd->caller.uid);
+	rep->version = LTT_VERSION;
+	rep->features = 0;
+	rep->pid = (uint32_t)getpid();
+	rep->instance = cmd->sd->instance;
+	rep->clock = (uint8_t)cmd->sd->clock.kind;
+	rep->clock_hz = clock_hz(&cmd->sd->clock);
+	return CMD_DONE;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* quota_list: what users have of what they may have. */
+#include "cmd.h"
+
+static bool is_bound(const struct quotas *quotas, uid_t uid)
+{
+	return uid != 0 && uid != quotas->self;
+}
+
+static void show(const struct quota_account *account, void *data)
+{
+	struct command *cmd = data;
+	const struct quotas *quotas = &cmd->sd->quotas;
+	uid_t uid = account->payer.uid;
+
+	if (cmd->caller.uid != 0 && cmd->caller.uid != uid)
+		return;
+	for (unsigned int kind = 0; kind < NR_QUOTAS; kind++) {
+		const struct quota_use *use = &account->use[kind];
+		const struct msg_quota item = {
+			.uid = uid,
+			.guest = account->payer.guest,
+			.name = quota_name((enum quota)kind),
+			.used = use->used,
+			.limit = is_bound(quotas, uid) ? quotas->limits[kind] : 0,
+			.refused = use->refused,
+		};
+
+		if (use->used || use->refused)
+			item_quota(cmd, &item);
+	}
+}
+
+enum cmd_result cmd_quota_list(struct command *cmd, struct req_quota_list *req,
+			       struct rep_quota_list *rep)
+{
+	(void)req, (void)rep;
+	quotas_each(&cmd->sd->quotas, show, cmd);
+	return CMD_DONE;
+}

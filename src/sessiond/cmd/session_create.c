@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* session_create: a new, stopped session of the caller. */
+#include "cmd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "io/tcp.h"
+#include "sessiond/state.h"
+
+/* auto-YYYYmmdd-HHMMSS, and -2, -3 ... within one second */
+static char *auto_name(struct command *cmd, uint64_t now_ns)
+{
+	time_t s = (time_t)(now_ns / 1000000000);
+	struct session *session;
+	char stem[40], *name;
+	struct err ignored;
+	struct tm tm = { 0 };
+	unsigned int n = 1;
+
+	localtime_r(&s, &tm);
+	strftime(stem, sizeof(stem), "auto-%Y%m%d-%H%M%S", &tm);
+	name = xstrdup(stem);
+	for (;;) {
+		memset(&ignored, 0, sizeof(ignored));
+		if (session_find(&cmd->sd->sessions, &cmd->caller, name, &session, &ignored))
+			return name;
+		free(name);
+		name = xasprintf("%s-%u", stem, ++n);
+	}
+}
+
+/* Numeric. Whether there are keys for it, who connects will know. */
+static enum cmd_result check_relay(struct command *cmd, const struct req_session_create *req)
+{
+	struct tcp_addr addr;
+
+	if (req->outdir >= 0 && !req->spool[0])
+		return command_error(cmd, ERR_INVALID, "a trace goes to a directory or to a relay");
+	if (tcp_parse(req->relay, &addr) < 0)
+		return command_error(cmd, ERR_INVALID, "'%.60s' is no address of a relay",
+				     req->relay);
+	if (req->relay_clear > RELAY_LINK_TLS || strlen(req->relay_host) > 255)
+		return command_error(cmd, ERR_INVALID, "this is no way to reach a relay");
+	if ((req->keep_free && !req->spool[0]) || req->max_size || req->sync != SYNC_NONE)
+		return command_error(
+			cmd, ERR_UNSUPPORTED,
+			"limits and syncing are for traces in a directory here, not at "
+			"a relay");
+	if (strlen(req->path) >= 4096)
+		return command_error(cmd, ERR_INVALID, "the URL of the relay is too long");
+	if (req->live_us && req->live_us < LIVE_MIN_US)
+		return command_error(cmd, ERR_INVALID,
+				     "a live session's period is %u microseconds at least",
+				     LIVE_MIN_US);
+	return CMD_DONE;
+}
+
+/* The directory at @path. */
+static enum cmd_result check_dir(struct command *cmd, const struct req_session_create *req,
+				 const char *path)
+{
+	struct statx st = { 0 };
+
+	if (req->outdir < 0 && *path)
+		return command_error(cmd, ERR_INVALID, "'%s' came without its directory descriptor",
+				     path);
+	if (req->outdir < 0)
+		return CMD_DONE;
+	/* what is known of it: its file system may belong to a program that never answers */
+	if (statx(req->outdir, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0 ||
+	    !S_ISDIR(st.stx_mode))
+		return command_error(cmd, ERR_OUTPUT, "'%s' is not a directory", path);
+	if (*path != '/')
+		return command_error(cmd, ERR_INVALID, "the output path must be absolute");
+	if (!gate_has_room(req->outdir, GATE_KEPT))
+		return command_error(cmd, ERR_LIMIT,
+				     "the session daemon has nearly %u files open, as many as it "
+				     "may; destroy sessions, or start it with a higher limit "
+				     "(ulimit -n)",
+				     gate_fd_limit());
+	if (strlen(path) >= 4096)
+		return command_error(cmd, ERR_INVALID, "the output path is too long");
+	return CMD_DONE;
+}
+
+static enum cmd_result check_spool(struct command *cmd, const struct req_session_create *req)
+{
+	if (req->spool[0] && req->spool_size < SESSION_LEAST_SIZE)
+		return command_error(cmd, ERR_INVALID,
+				     "a spool of %llu bytes has no room for data; give it %u or "
+				     "more, or have none",
+				     (unsigned long long)req->spool_size, SESSION_LEAST_SIZE);
+	return check_dir(cmd, req, req->spool);
+}
+
+static enum cmd_result check_output(struct command *cmd, const struct req_session_create *req)
+{
+	if (req->relay[0])
+		return check_relay(cmd, req) == CMD_DONE ? check_spool(cmd, req) : CMD_FAILED;
+	if (req->live_us)
+		return command_error(cmd, ERR_INVALID, "a live session needs a relay");
+	if (req->spool[0])
+		return command_error(cmd, ERR_INVALID, "a spool is for a session at a relay");
+	return check_dir(cmd, req, req->path);
+}
+
+static enum cmd_result check_scope(struct command *cmd, const char *scope)
+{
+	if (strlen(scope) > SESSION_MAX_SCOPE || strchr(scope, ':'))
+		return command_error(cmd, ERR_INVALID,
+				     "a scope is a word of at most %u bytes without a colon",
+				     SESSION_MAX_SCOPE);
+	return CMD_DONE;
+}
+
+enum cmd_result cmd_session_create(struct command *cmd, struct req_session_create *req,
+				   struct rep_session_create *rep)
+{
+	AUTO_FREE char *made = NULL;
+	struct session *session;
+	struct session_disk disk = { req->keep_free, req->max_size, (enum sync_mode)req->sync,
+				     req->sync_us };
+	uint8_t relay_id[16];
+	struct timespec now;
+	uint64_t now_ns;
+
+	if (check_output(cmd, req) != CMD_DONE || check_scope(cmd, req->scope) != CMD_DONE ||
+	    session_check_disk(&disk, req->outdir >= 0, &cmd->err))
+		return CMD_FAILED;
+	if (getrandom(relay_id, sizeof(relay_id), 0) != (ssize_t)sizeof(relay_id))
+		return command_error(cmd, ERR_INTERNAL, "there are no random bytes");
+	clock_gettime(CLOCK_REALTIME, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	if (!req->name[0])
+		made = auto_name(cmd, now_ns);
+	if (session_create(&cmd->sd->sessions, &cmd->caller, made ? made : req->name, req->path,
+			   now_ns, &session, &cmd->err))
+		return CMD_FAILED;
+	session_limit(session, req->scope);
+	session->disk = disk;
+	if (req->relay[0])
+		session_set_relay(session, req->relay, req->relay_host,
+				  (enum relay_link)req->relay_clear, relay_id);
+	session->relay.live_us = req->live_us;
+	session_set_spool(session, req->spool, req->spool_size);
+	run_new(&cmd->sd->run, &cmd->sd->sessions, session, TAKE_FD(req->outdir));
+	run_keep(session->run);
+	state_save(cmd->sd, session);
+	rep->id = session->id;
+	rep->name = session->name;
+	return CMD_DONE;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* session_show: a session, its channels, their rules and conflicts. */
+#include "cmd.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "sessiond/domain/kernel.h"
+
+#define TRACKED_BYTES (16u * TRACKER_MAX) /* of all ids of one kind */
+
+struct usage {
+	uint64_t owner, used, size;
+};
+
+/* The fullest owner's sums, and the memory of all. */
+static void fill_usage(const struct stats *stats, struct command *cmd, struct session *session,
+		       const struct channel *channel, struct msg_channel *item)
+{
+	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct usage *owners = xalloc((stats->nr + 1) * sizeof(*owners));
+	struct domain_ring ring;
+	size_t nr = 0, at;
+
+	for (size_t i = 0; i < stats->nr; i++) {
+		const struct msg_con_stream *s = &stats->streams[i];
+
+		if (!tracer->ops->find_ring(tracer, session, s->ring, &ring) ||
+		    ring.channel != channel || !ring.open)
+			continue;
+		/* streams of one owner mostly follow one another */
+		for (at = nr; at > 0 && owners[at - 1].owner != ring.owner; at--)
+			;
+		if (at == 0)
+			owners[(at = ++nr) - 1].owner = ring.owner;
+		owners[at - 1].used += s->used;
+		owners[at - 1].size += s->size;
+		item->memory += s->size;
+	}
+	for (at = 0; at < nr; at++) {
+		if (at && owners[at].used <= item->used)
+			continue;
+		item->used = owners[at].used;
+		item->size = owners[at].size;
+	}
+	free(owners);
+}
+
+static void show_rules(struct command *cmd, struct session *session, const struct channel *channel)
+{
+	struct domain_tracer *tracer = cmd->sd->tracer;
+	const struct rule *rule;
+
+	list_for_each(rule, &channel->rules, node) {
+		const struct msg_rule item = {
+			.pattern = rule->pattern,
+			.exclude = rule->exclude,
+			.loglevel_type = rule->loglevel_type,
+			.loglevel = rule->loglevel,
+			.enabled = rule->enabled,
+			.points = tracer->ops->count_points(tracer, session, rule),
+			.kind = (uint8_t)rule->kind,
+			.location = rule->location,
+			.fetch = rule->fetch,
+		};
+
+		item_rule(cmd, &item);
+	}
+}
+
+static void show_conflict(const struct domain_conflict *conflict, void *data)
+{
+	const struct msg_conflict item = { conflict->name, conflict->armed, conflict->refused,
+					   conflict->pid };
+
+	item_conflict(data, &item);
+}
+
+static void show_channel(struct command *cmd, struct session *session, struct channel *channel,
+			 const struct stats *stats)
+{
+	struct domain_tracer *tracer = cmd->sd->tracer;
+	uint8_t buf[TOTALS_BYTES];
+	struct msg_totals totals;
+	struct msg_channel item = {
+		.name = channel->name,
+		.domain = channel->domain,
+		.enabled = channel->enabled,
+		.subbuf_size = channel->attr.subbuf_size,
+		.num_subbuf = channel->attr.num_subbuf,
+		.overwrite = channel->attr.overwrite,
+		.ownership = channel->attr.ownership,
+		.tracefile_size = channel->attr.tracefile_size,
+		.tracefile_count = channel->attr.tracefile_count,
+		.switch_timer_us = channel->attr.switch_timer_us,
+		.contexts = channel->contexts,
+		.preset = channel->preset,
+	};
+
+	fill_usage(stats, cmd, session, channel, &item);
+	stats_totals(stats, tracer, session, channel, &totals);
+	item.totals = totals_list(&totals, buf);
+	item_channel(cmd, &item);
+	show_rules(cmd, session, channel);
+	tracer->ops->each_conflict(tracer, session, channel, NULL, show_conflict, cmd);
+	items_of_refusals(cmd, session, channel, NULL);
+}
+
+static void show_tracked(struct command *cmd, const struct session *session, uint8_t kind,
+			 uint8_t *buf)
+{
+	const struct tracker *tracker = &session->trackers[kind];
+	struct msg_tracked item = { .domain = DOMAIN_KERNEL, .kind = kind };
+	struct encoder enc;
+
+	if (!tracker->limited)
+		return;
+	encoder_init(&enc, buf, TRACKED_BYTES);
+	for (uint32_t i = 0; i < tracker->nr; i++) {
+		const struct msg_track_id id = { tracker->ids[i] };
+
+		msg_track_id_add(&enc, &id);
+	}
+	item.ids = encoder_list(&enc);
+	item_tracked(cmd, &item);
+}
+
+static void show_trackers(struct command *cmd, const struct session *session)
+{
+	AUTO_FREE uint8_t *buf = xalloc(TRACKED_BYTES);
+
+	for (uint8_t kind = 0; kind < TRACK_NR_KINDS; kind++)
+		show_tracked(cmd, session, kind, buf);
+}
+
+static void show(void *data, const struct run_result *result)
+{
+	struct command *cmd = data;
+	struct session *session = command_session(cmd);
+	struct rep_session_show rep;
+	struct channel *channel;
+
+	if (!session) {
+		command_error(cmd, ERR_NO_SESSION, "the session has just been destroyed");
+		command_fail(cmd);
+		return;
+	}
+	item_of_session(cmd, session, result->stats);
+	show_trackers(cmd, session);
+	list_for_each(channel, &session->channels, node)
+		show_channel(cmd, session, channel, result->stats);
+	reply_session_show(cmd, &rep);
+}
+
+enum cmd_result cmd_session_show(struct command *cmd, struct req_session_show *req,
+				 struct rep_session_show *rep)
+{
+	(void)req, (void)rep;
+	run_stats(cmd->session->run, show, cmd);
+	return CMD_WAIT;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* session_start: record; answered when the applications that answer have armed. */
+#include "cmd.h"
+
+#include "sessiond/domain/kernel.h"
+
+static void started(void *data, const struct run_result *result)
+{
+	struct rep_session_start rep = { result->apps, result->late };
+	struct command *cmd = data;
+	struct session *session = command_session(cmd);
+
+	if (result->err->code) {
+		cmd->err = *result->err;
+		command_fail(cmd);
+		return;
+	}
+	if (session)
+		items_of_refusals(cmd, session, NULL, NULL);
+	reply_session_start(cmd, &rep);
+}
+
+enum cmd_result cmd_session_start(struct command *cmd, struct req_session_start *req,
+				  struct rep_session_start *rep)
+{
+	(void)req, (void)rep;
+	if (list_empty(&cmd->session->channels))
+		return command_error(cmd, ERR_NO_CHANNEL,
+				     "session '%s' has no channel to record; enable an event first",
+				     cmd->session->name);
+	switch (run_start(cmd->session->run, started, cmd)) {
+	case SESSION_DONE:
+		return CMD_WAIT;
+	case SESSION_LATER:
+		return CMD_BUSY;
+	default:
+		return command_error(cmd, ERR_STATE, "session '%s' is recording already",
+				     cmd->session->name);
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* session_stop: record no more; answered when all data is written. */
+#include "cmd.h"
+
+static void stopped(void *data, const struct run_result *result)
+{
+	struct command *cmd = data;
+	struct rep_session_stop rep = { 0 };
+	uint8_t buf[TOTALS_BYTES];
+
+	rep.problem = command_figures(cmd, result, buf, &rep.totals);
+	if (rep.problem)
+		reply_session_stop(cmd, &rep);
+}
+
+enum cmd_result cmd_session_stop(struct command *cmd, struct req_session_stop *req,
+				 struct rep_session_stop *rep)
+{
+	run_done done = req->no_wait ? NULL : stopped;
+
+	(void)rep;
+	return command_begun(cmd, run_stop(cmd->session->run, done, cmd), req->no_wait,
+			     "not recording");
+}

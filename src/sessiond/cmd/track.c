@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* track: choose whose events a session records, also while it records. */
+#include "cmd.h"
+
+#include <string.h>
+
+#include "sessiond/domain/kernel.h"
+
+static enum cmd_result check(struct command *cmd, const struct req_track *req)
+{
+	if (command_domain(cmd, req->domain) != CMD_DONE)
+		return CMD_FAILED;
+	if (req->domain != DOMAIN_KERNEL)
+		return command_error(cmd, ERR_UNSUPPORTED,
+				     "whose events are recorded can be chosen for the kernel (-k) "
+				     "only; for programs see `lttctl record -- COMMAND`");
+	if (req->kind >= TRACK_NR_KINDS || req->op >= TRACK_NR_OPS)
+		return command_error(cmd, ERR_INVALID, "unknown kind %u or operation %u", req->kind,
+				     req->op);
+	if (req->op == TRACK_REMOVE && !cmd->session->trackers[req->kind].limited)
+		return command_error(
+			cmd, ERR_INVALID,
+			"session '%s' records events of all, and can leave out nobody: "
+			"say first whose it is to record, with `lttctl track -k`",
+			cmd->session->name);
+	return CMD_DONE;
+}
+
+static enum cmd_result tell(struct command *cmd, const struct kernel_track *track)
+{
+	int err = kernel_track(cmd->sd->kernel, cmd->session, track);
+
+	if (err == 0)
+		return CMD_DONE;
+	err_errno(&cmd->err, ERR_NO_MEMORY, -err,
+		  "the kernel can't be told whose events to record");
+	return CMD_FAILED;
+}
+
+/* The kind as a whole. */
+static enum cmd_result change_kind(struct command *cmd, const struct req_track *req)
+{
+	const struct kernel_track track = { (enum track_kind)req->kind, (enum track_op)req->op, 0 };
+	struct tracker *tracker = &cmd->session->trackers[req->kind];
+
+	if (tell(cmd, &track) != CMD_DONE)
+		return CMD_FAILED;
+	tracker_clear(tracker);
+	tracker->limited = req->op == TRACK_NONE;
+	return CMD_DONE;
+}
+
+static enum cmd_result change_id(struct command *cmd, const struct req_track *req, uint32_t id,
+				 uint32_t *ret_changed)
+{
+	const struct kernel_track track = { (enum track_kind)req->kind, (enum track_op)req->op,
+					    id };
+	struct tracker *tracker = &cmd->session->trackers[req->kind];
+	bool had = tracker_has(tracker, id);
+
+	if (req->op == TRACK_ADD && !had && tracker->nr >= TRACKER_MAX)
+		return command_error(cmd, ERR_LIMIT, "a session tracks at most %u ids of a kind",
+				     TRACKER_MAX);
+	if (tell(cmd, &track) != CMD_DONE)
+		return CMD_FAILED;
+	if (req->op == TRACK_ADD)
+		*ret_changed += !had && tracker_add(tracker, id);
+	else
+		*ret_changed += tracker_remove(tracker, id);
+	return CMD_DONE;
+}
+
+enum cmd_result cmd_track(struct command *cmd, struct req_track *req, struct rep_track *rep)
+{
+	struct msg_track_id item;
+
+	if (check(cmd, req) != CMD_DONE)
+		return CMD_FAILED;
+	if (req->op == TRACK_ALL || req->op == TRACK_NONE)
+		return change_kind(cmd, req);
+	while (msg_track_id_next(&req->ids, &item))
+		if (change_id(cmd, req, item.id, &rep->changed) != CMD_DONE)
+			return CMD_FAILED;
+	return CMD_DONE;
+}

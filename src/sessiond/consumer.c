@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "consumer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/sock.h"
+
+#define CHILD_FD 3 /* the consumer finds its connection there */
+
+struct con_call {
+	struct list_node node;
+	uint16_t type;
+	uint32_t serial;
+	con_item item;
+	con_done done;
+	void *data;
+	bool any_item; /* came already */
+	bool telling;  /* what every new consumer is told: never asked again from here */
+	/* the request, to ask again */
+	int fds[MSG_MAX_FDS];
+	unsigned int nr_fds;
+	size_t len;
+	uint8_t bytes[];
+};
+
+static void call_free(struct con_call *call)
+{
+	list_remove(&call->node);
+	for (unsigned int i = 0; i < call->nr_fds; i++)
+		close_fd(call->fds[i]);
+	free(call);
+}
+
+static void call_finish(struct con_call *call, const struct con_answer *answer)
+{
+	list_remove(&call->node);
+	if (call->done)
+		call->done(call->data, answer);
+	call_free(call);
+}
+
+/* Take them all off first: who hears of a failure may ask again. */
+static void fail_calls(struct list_node *calls)
+{
+	static const struct con_answer gone = { ERR_CONSUMER, "the consumer daemon is gone", NULL };
+	struct con_call *call;
+	uint32_t nr = 0;
+
+	list_for_each(call, calls, node)
+		nr++;
+	while (nr-- && (call = list_first(calls, struct con_call, node)))
+		call_finish(call, &gone);
+}
+
+static void run_failed(struct loop_work *work)
+{
+	fail_calls(&container_of(work, struct consumer, fail)->failed);
+}
+
+static struct con_call *find_call(struct consumer *consumer, uint32_t serial)
+{
+	struct con_call *call;
+
+	list_for_each(call, &consumer->calls, node)
+		if (call->serial == serial)
+			return call;
+	return NULL;
+}
+
+/* --- what it says ---------------------------------------------------------------- */
+
+#define COMMAND(name, number, access, doc)             \
+	static int check_##name(struct decoder *dec)   \
+	{                                              \
+		struct rep_##name rep;                 \
+                                                       \
+		return rep_##name##_decode(dec, &rep); \
+	}
+#include "proto/consumer.def"
+
+#define COMMAND(name, number, access, doc) { number, check_##name },
+static const struct {
+	uint16_t type;
+	int (*check)(struct decoder *dec);
+} answers[] = {
+#include "proto/consumer.def"
+};
+
+/* Can the outputs of an answer be read? Descriptors are not looked at: that some did
+ * not arrive may be our own limit. */
+static bool outputs_are_whole(uint16_t type, const struct decoder *dec)
+{
+	int none[MSG_MAX_FDS] = { -1, -1, -1, -1 };
+	struct decoder copy;
+
+	decoder_init(&copy, dec->p, (size_t)(dec->end - dec->p), none, MSG_MAX_FDS);
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++)
+		if (answers[i].type == type)
+			return answers[i].check(&copy) == 0;
+	return false;
+}
+
+static bool item_is_whole(uint16_t type, const struct decoder *dec)
+{
+	struct msg_con_stream stream;
+	struct decoder copy;
+
+	decoder_init(&copy, dec->p, (size_t)(dec->end - dec->p), NULL, 0);
+	return type == MSG_con_stream && msg_con_stream_decode(&copy, &stream) == 0;
+}
+
+static int handle_item(struct con_call *call, uint16_t type, struct decoder *dec)
+{
+	if (!item_is_whole(type, dec))
+		return -EBADMSG;
+	call->any_item = true;
+	if (call->item)
+		call->item(call->data, dec);
+	return 0;
+}
+
+/* Nobody hears of an answer that is not one to what was asked, or not whole. */
+static int handle_reply(struct consumer *consumer, const struct msg_header *header,
+			struct decoder *dec)
+{
+	struct con_call *call = find_call(consumer, header->serial);
+	struct con_answer answer;
+
+	if (!call)
+		return -EBADMSG;
+	if (header->flags == MSG_ITEM)
+		return handle_item(call, header->type, dec);
+	answer.code = (int)decode_outcome(dec, &answer.text);
+	answer.dec = answer.code == 0 ? dec : NULL;
+	if (header->flags != MSG_REPLY || header->type != call->type || dec->bad ||
+	    (answer.dec && !outputs_are_whole(call->type, dec)))
+		return -EBADMSG;
+	call_finish(call, &answer);
+	return 0;
+}
+
+static int handle_event(struct consumer *consumer, const struct msg_header *header,
+			struct decoder *dec)
+{
+	struct msg_con_output_error error;
+
+	if (header->type != MSG_con_output_error)
+		return 0;
+	if (msg_con_output_error_decode(dec, &error) < 0)
+		return -EBADMSG;
+	consumer->ops->output_error(consumer, &error);
+	return 0;
+}
+
+static void send_signal(const struct consumer *consumer, int signo)
+{
+	pid_t pid = consumer->running ? consumer->child.pid : consumer->peer.pid;
+
+	if ((consumer->running || consumer->connected) && pid > 0 && pid != getpid())
+		kill(pid, signo);
+}
+
+/* One that can't be understood must not go on writing beside its successor. */
+static int message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
+{
+	struct consumer *consumer = container_of(peer, struct consumer, peer);
+	int ret = header->flags ? handle_reply(consumer, header, dec) :
+				  handle_event(consumer, header, dec);
+
+	if (ret < 0) {
+		consumer->broken = true;
+		send_signal(consumer, SIGKILL);
+	}
+	return ret;
+}
+
+/* --- its life --------------------------------------------------------------------- */
+
+/* What was asked is for its successor, and so is what is asked from now on, also where its
+ * connection is closed and its end not heard of yet. */
+static void hold_calls(struct consumer *consumer)
+{
+	struct con_call *call;
+
+	consumer->awaited = true;
+	while ((call = list_first(&consumer->calls, struct con_call, node))) {
+		if (call->telling) {
+			call_free(call);
+			continue;
+		}
+		list_remove(&call->node);
+		list_append(&consumer->held, &call->node);
+	}
+}
+
+static void say_gone(struct consumer *consumer, const char *why)
+{
+	if (consumer->broken)
+		why = "answered what makes no sense";
+	consumer->broken = false;
+	consumer->ops->gone(consumer, why);
+}
+
+static void closed(struct peer *peer)
+{
+	struct consumer *consumer = container_of(peer, struct consumer, peer);
+
+	peer_fini(peer);
+	consumer->connected = false;
+	hold_calls(consumer);
+	if (!consumer->running)
+		say_gone(consumer, "closed the connection");
+	else /* exited() follows, also where it was we who gave up */
+		send_signal(consumer, SIGTERM);
+}
+
+static const struct peer_ops peer_ops = { .message = message, .closed = closed };
+
+static void exited(struct loop_child *child, int status)
+{
+	struct consumer *consumer = container_of(child, struct consumer, child);
+	char why[80] = "ended";
+
+	consumer->running = false;
+	loop_child_fini(child);
+	if (consumer->connected)
+		peer_fini(&consumer->peer);
+	consumer->connected = false;
+	hold_calls(consumer);
+	if (WIFSIGNALED(status))
+		snprintf(why, sizeof(why), "was killed by signal %d", WTERMSIG(status));
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == CON_EXIT_BUSY)
+		snprintf(why, sizeof(why), "finds the one before it still there");
+	else if (WIFEXITED(status) && WEXITSTATUS(status))
+		snprintf(why, sizeof(why), "ended with status %d", WEXITSTATUS(status));
+	say_gone(consumer, why);
+}
+
+void consumer_init(struct consumer *consumer, struct loop *loop, const struct consumer_ops *ops)
+{
+	memset(consumer, 0, sizeof(*consumer));
+	consumer->loop = loop;
+	consumer->ops = ops;
+	list_init(&consumer->calls);
+	list_init(&consumer->failed);
+	list_init(&consumer->held);
+	loop_work_init(&consumer->fail, run_failed);
+}
+
+static void drop_calls(struct list_node *calls)
+{
+	struct con_call *call, *tmp;
+
+	list_for_each_safe(call, tmp, calls, node)
+		call_free(call);
+}
+
+void consumer_fini(struct consumer *consumer)
+{
+	loop_work_cancel(&consumer->fail);
+	drop_calls(&consumer->calls);
+	drop_calls(&consumer->failed);
+	drop_calls(&consumer->held);
+	if (consumer->connected)
+		peer_fini(&consumer->peer);
+	consumer->connected = false;
+	if (consumer->running)
+		loop_child_fini(&consumer->child);
+	consumer->running = false;
+}
+
+int consumer_attach(struct consumer *consumer, int fd)
+{
+	int ret = peer_init(&consumer->peer, consumer->loop, fd, &peer_ops);
+
+	consumer->connected = ret == 0;
+	consumer->telling = ret == 0;
+	return ret;
+}
+
+/* A process group of its own: a terminal's Ctrl-C is for sessiond, which then
+ * ends the consumer in good order. Signals that sessiond blocks are unblocked. */
+static int spawn(const char *path, const char *socket, bool mute, int fd, pid_t *ret)
+{
+	char *argv[] = { "ltt-consumerd", "--listen", (char *)socket, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int err;
+
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, fd, CHILD_FD);
+	for (int i = 0; mute && i < 3; i++)
+		posix_spawn_file_actions_addopen(&files, i, "/dev/null", O_RDWR, 0);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setpgroup(&attr, 0);
+	err = posix_spawn(ret, path, &files, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	return -err;
+}
+
+int consumer_spawn(struct consumer *consumer, const char *path, const char *socket, bool mute)
+{
+	int fds[2], ret = sock_pair(fds);
+	pid_t pid = -1;
+
+	if (ret < 0)
+		return ret;
+	if (fds[1] == CHILD_FD) { /* dup2 onto itself would keep close-on-exec */
+		int moved = fcntl(fds[1], F_DUPFD_CLOEXEC, CHILD_FD + 1);
+
+		close(fds[1]);
+		fds[1] = moved;
+	}
+	ret = fds[1] < 0 ? -EMFILE : spawn(path, socket, mute, fds[1], &pid);
+	close_fd(fds[1]);
+	if (ret < 0) {
+		close(fds[0]);
+		return ret;
+	}
+	ret = loop_child_init(&consumer->child, consumer->loop, pid, exited);
+	consumer->running = ret == 0;
+	if (ret < 0) {
+		close(fds[0]);
+		return ret;
+	}
+	return consumer_attach(consumer, fds[0]);
+}
+
+void consumer_leave(struct consumer *consumer)
+{
+	struct req_con_end req;
+
+	if (consumer->connected)
+		CONSUMER_CALL(consumer, con_end, &req, NULL, NULL, NULL);
+}
+
+void consumer_terminate(struct consumer *consumer)
+{
+	send_signal(consumer, SIGTERM);
+}
+
+static void ask(struct consumer *consumer, struct con_call *call)
+{
+	struct encoder enc;
+
+	encoder_init(&enc, call->bytes, call->len);
+	enc.len = call->len;
+	enc.nr_fds = call->nr_fds;
+	memcpy(enc.fds, call->fds, sizeof(enc.fds));
+	list_remove(&call->node);
+	list_append(&consumer->calls, &call->node);
+	peer_send(&consumer->peer, &enc);
+}
+
+void consumer_resend(struct consumer *consumer)
+{
+	struct con_call *call;
+
+	consumer->awaited = false;
+	consumer->telling = false;
+	while (consumer->connected && (call = list_first(&consumer->held, struct con_call, node))) {
+		if (call->any_item && call->item)
+			call->item(call->data, NULL); /* from the beginning */
+		call->any_item = false;
+		ask(consumer, call);
+	}
+}
+
+void consumer_give_up(struct consumer *consumer)
+{
+	consumer->awaited = false;
+	fail_calls(&consumer->held);
+}
+
+void consumer_forget(struct consumer *consumer, const void *data)
+{
+	struct list_node *const lists[] = { &consumer->calls, &consumer->failed };
+	struct con_call *call, *next;
+
+	list_for_each_safe(call, next, &consumer->held, node)
+		if (call->data == data)
+			call_free(call);
+	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+		list_for_each(call, lists[i], node)
+			if (call->data == data) {
+				call->item = NULL;
+				call->done = NULL;
+			}
+}
+
+void consumer_begin(struct consumer *consumer, struct encoder *enc, uint16_t type)
+{
+	static uint8_t buf[MSG_MAX_BYTES]; /* one loop, and nobody encodes two at a time */
+
+	encoder_init(enc, buf, sizeof(buf));
+	encode_header(enc, type, 0, ++consumer->next_serial);
+	consumer->next_type = type;
+}
+
+/* Descriptors are duplicated: whoever asks may close his before the answer. */
+static struct con_call *call_new(struct consumer *consumer, const struct encoder *enc)
+{
+	struct con_call *call = xalloc(sizeof(*call) + enc->len);
+
+	list_init(&call->node);
+	call->type = consumer->next_type;
+	call->serial = consumer->next_serial;
+	call->telling = consumer->telling;
+	call->len = enc->len;
+	memcpy(call->bytes, enc->buf, enc->len);
+	for (unsigned int i = 0; i < enc->nr_fds; i++)
+		call->fds[call->nr_fds++] = fcntl(enc->fds[i], F_DUPFD_CLOEXEC, 3);
+	return call;
+}
+
+void consumer_send(struct consumer *consumer, struct encoder *enc, con_item item, con_done done,
+		   void *data)
+{
+	struct con_call *call = call_new(consumer, enc);
+
+	call->item = item;
+	call->done = done;
+	call->data = data;
+	if (encoder_finish(enc) < 0 || (!consumer->connected && !consumer->awaited)) {
+		list_append(&consumer->failed, &call->node);
+		loop_defer(consumer->loop, &consumer->fail);
+	} else if (!consumer->connected && call->telling) {
+		call_free(call);
+	} else if (!consumer->connected) {
+		list_append(&consumer->held, &call->node);
+	} else {
+		ask(consumer, call);
+	}
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "app.h"
+
+#include <search.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = ((const struct app_point *)a)->id, y = ((const struct app_point *)b)->id;
+
+	return (x > y) - (x < y);
+}
+
+void app_init(struct app *app, uid_t uid, struct shapes *shapes, struct quotas *quotas)
+{
+	memset(app, 0, sizeof(*app));
+	app->uid = uid;
+	app->quotas = quotas;
+	app->shapes = shapes;
+}
+
+static int take_point(struct app *app, size_t bytes)
+{
+	const struct payer payer = { .uid = app->uid };
+
+	if (quota_take(app->quotas, payer, QUOTA_POINTS, 1))
+		return QUOTA_FULL;
+	if (quota_take(app->quotas, payer, QUOTA_TEXT, bytes) == 0)
+		return 0;
+	quota_give(app->quotas, payer, QUOTA_POINTS, 1);
+	return QUOTA_FULL;
+}
+
+static void give_point(struct app *app, size_t bytes)
+{
+	const struct payer payer = { .uid = app->uid };
+
+	quota_give(app->quotas, payer, QUOTA_POINTS, 1);
+	quota_give(app->quotas, payer, QUOTA_TEXT, bytes);
+}
+
+static void remove_point(struct app *app, struct app_point *point)
+{
+	tdelete(point, &app->points, compare);
+	app->nr_points--;
+	app->bytes -= point->bytes;
+	give_point(app, point->bytes);
+	shape_unref(app->shapes, point->shape);
+	free(point->file);
+	free(point);
+}
+
+void app_fini(struct app *app)
+{
+	while (app->points)
+		remove_point(app, *(struct app_point **)app->points);
+	free(app->procname);
+	app->procname = NULL;
+	free(app->scopes);
+	app->scopes = NULL;
+}
+
+const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32_t line,
+			  struct shape_facts *facts, const struct app_point **ret)
+{
+	struct app_point *point;
+	const char *why;
+	struct shape *shape;
+	size_t bytes;
+
+	if (app_find_point(app, id))
+		return "has an id that is taken";
+	if (app->nr_points >= APP_MAX_POINTS || app->bytes >= APP_MAX_BYTES)
+		return "is one too many";
+	shape = shape_get(app->shapes, facts, &why);
+	if (!shape)
+		return why;
+	bytes = sizeof(*point) + strlen(file) + 1 + 2 * strlen(shape->body);
+	if (take_point(app, bytes)) {
+		shape_unref(app->shapes, shape);
+		return "is one too many for its user (see 'lttctl quota')";
+	}
+	point = xalloc(sizeof(*point));
+	*point = (struct app_point){ id, line, xstrdup(file), bytes, shape };
+	if (!tsearch(point, &app->points, compare)) {
+		give_point(app, bytes);
+		shape_unref(app->shapes, shape);
+		free(point->file);
+		free(point);
+		return "finds no memory";
+	}
+	app->nr_points++;
+	app->bytes += point->bytes;
+	*ret = point;
+	return NULL;
+}
+
+struct app_point *app_find_point(struct app *app, uint32_t id)
+{
+	struct app_point probe = { .id = id };
+	void **found = tfind(&probe, &app->points, compare);
+
+	return found ? *found : NULL;
+}
+
+bool app_remove_point(struct app *app, uint32_t id)
+{
+	struct app_point *point = app_find_point(app, id);
+
+	if (point)
+		remove_point(app, point);
+	return point != NULL;
+}
+
+struct walk {
+	void (*fn)(struct app_point *point, void *data);
+	void *data;
+};
+
+static void visit(const void *node, VISIT which, void *closure)
+{
+	struct walk *walk = closure;
+
+	if (which == postorder || which == leaf)
+		walk->fn(*(struct app_point *const *)node, walk->data);
+}
+
+void app_each_point(struct app *app, void (*fn)(struct app_point *point, void *data), void *data)
+{
+	struct walk walk = { fn, data };
+
+	twalk_r(app->points, visit, &walk);
+}

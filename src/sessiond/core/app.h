@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * app.h - what is known of a registered application: who it is and which
+ * instrumentation points it has. Part of the model of ltt-sessiond; pure. Owned
+ * by the user domain; ends with the application's connection.
+ */
+#ifndef CORE_APP_H
+#define CORE_APP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "quota.h"
+#include "shape.h"
+
+/* What one application may make us remember. */
+#define APP_MAX_POINTS 100000u
+#define APP_MAX_BYTES (256u << 20)
+
+struct app_point {
+	uint32_t id;
+	uint32_t line;
+	char *file;
+	size_t bytes; /* charged to the application */
+	struct shape *shape;
+};
+
+struct app {
+	uint64_t id; /* ours, never reused */
+	pid_t pid;   /* as the kernel says */
+	uid_t uid;
+	gid_t gid;
+	uint32_t vpid; /* as it says: in its own pid namespace */
+	char *procname;
+	char *scopes;	   /* words of its environment, separated by colons */
+	uint64_t start_ns; /* CLOCK_REALTIME */
+	bool exclusive;	   /* wants buffers of its own */
+	void *points;	   /* tsearch by id */
+	uint32_t nr_points;
+	size_t bytes;
+	struct shapes *shapes;
+	struct quotas *quotas;
+};
+
+/** @quotas: of its user; NULL: none. */
+void app_init(struct app *app, uid_t uid, struct shapes *shapes, struct quotas *quotas);
+void app_fini(struct app *app);
+
+/**
+ * app_add_point() - a point that the application announces.
+ * Return: 0 or what is wrong with it.
+ */
+const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32_t line,
+			  struct shape_facts *facts, const struct app_point **ret);
+/** Return: false if there is no such point. */
+bool app_remove_point(struct app *app, uint32_t id);
+struct app_point *app_find_point(struct app *app, uint32_t id);
+
+/** By id; @fn must not add or remove points. */
+void app_each_point(struct app *app, void (*fn)(struct app_point *point, void *data), void *data);
+
+#endif

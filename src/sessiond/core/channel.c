@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "channel.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "ltt_ring.h"
+
+/* LTTng's defaults, so that comparisons compare like with like. */
+#define USER_SUBBUF_SIZE (512u << 10)
+#define KERNEL_SUBBUF_SIZE (1u << 20)
+#define PROCESS_SUBBUF_SIZE (16u << 10)
+#define NUM_SUBBUF 4u
+
+static void fill_kernel_defaults(struct channel_attr *attr)
+{
+	attr->ownership = OWNERSHIP_GLOBAL;
+	if (attr->subbuf_size == 0)
+		attr->subbuf_size = KERNEL_SUBBUF_SIZE;
+	if (attr->num_subbuf == 0)
+		attr->num_subbuf = NUM_SUBBUF;
+	attr->num_subbuf = MAX(attr->num_subbuf, 2u); /* the module makes what we say */
+}
+
+static void fill_defaults(struct channel_attr *attr)
+{
+	if (attr->ownership == OWNERSHIP_DEFAULT)
+		attr->ownership = OWNERSHIP_USER;
+	if (attr->subbuf_size == 0)
+		attr->subbuf_size = attr->ownership == OWNERSHIP_PROCESS ? PROCESS_SUBBUF_SIZE :
+									   USER_SUBBUF_SIZE;
+	if (attr->num_subbuf == 0)
+		attr->num_subbuf = NUM_SUBBUF;
+}
+
+static int round_sizes(struct channel_attr *attr, struct err *err)
+{
+	uint64_t size = round_up_pow2(MAX(attr->subbuf_size, (uint64_t)LTT_RING_PAGE));
+	uint64_t num = round_up_pow2(attr->num_subbuf);
+	uint64_t limit = 1ull << (LTT_POS_BITS - 2);
+
+	if (size == 0 || size >= limit || num >= limit || size >= limit / num)
+		return err_set(err, ERR_INVALID,
+			       "%u sub-buffers of %" PRIu64
+			       " bytes are too much: a buffer stays below %" PRIu64
+			       " GiB for each CPU",
+			       attr->num_subbuf, attr->subbuf_size, limit >> 30);
+	attr->subbuf_size = size;
+	attr->num_subbuf = (uint32_t)num;
+	return 0;
+}
+
+static int check_memory(const struct channel_attr *attr, const struct channel_limits *limits,
+			struct err *err)
+{
+	uint64_t ring = attr->subbuf_size * attr->num_subbuf;
+
+	if (limits->memory && ring > limits->memory / limits->nr_cpus)
+		return err_set(err, ERR_INVALID,
+			       "%u x %" PRIu64 " KiB for each of %u CPUs need %" PRIu64
+			       " MiB, and this machine has %" PRIu64
+			       " MiB; take a smaller --subbuf-size or --num-subbuf",
+			       attr->num_subbuf, attr->subbuf_size >> 10, limits->nr_cpus,
+			       (ring >> 20) * limits->nr_cpus, limits->memory >> 20);
+	return 0;
+}
+
+/* The kernel's buffers are everybody's. */
+static int check_ownership(const struct channel_attr *attr, enum domain_id domain, struct err *err)
+{
+	if ((unsigned int)attr->ownership > OWNERSHIP_GLOBAL)
+		return err_set(err, ERR_INVALID, "unknown buffer ownership %d",
+			       (int)attr->ownership);
+	if (domain == DOMAIN_KERNEL && attr->ownership != OWNERSHIP_DEFAULT &&
+	    attr->ownership != OWNERSHIP_GLOBAL)
+		return err_set(err, ERR_INVALID,
+			       "the kernel has one set of buffers for all; leave out "
+			       "--buffers-uid and --buffers-pid");
+	if (domain == DOMAIN_USER && attr->ownership == OWNERSHIP_GLOBAL)
+		return err_set(err, ERR_INVALID,
+			       "--buffers-global is for the kernel; take --buffers-uid");
+	return 0;
+}
+
+int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
+			 const struct channel_limits *limits, struct err *err)
+{
+	int code = check_ownership(attr, domain, err);
+
+	if (code)
+		return code;
+	if (attr->overwrite)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "overwrite mode needs snapshots, which this version can't take yet; "
+			       "leave out --overwrite");
+	if (attr->tracefile_count && !attr->tracefile_size)
+		return err_set(err, ERR_INVALID,
+			       "a number of trace files needs their size: add --tracefile-size");
+	(domain == DOMAIN_KERNEL ? fill_kernel_defaults : fill_defaults)(attr);
+	code = round_sizes(attr, err);
+	if (!code)
+		code = check_memory(attr, limits, err);
+	if (!code && attr->tracefile_size)
+		attr->tracefile_size = MAX(attr->tracefile_size, attr->subbuf_size);
+	return code;
+}
+
+bool channel_attr_agrees(const struct channel_attr *has, const struct channel_attr *asked)
+{
+	uint64_t size = round_up_pow2(MAX(asked->subbuf_size, (uint64_t)LTT_RING_PAGE));
+
+	return (!asked->subbuf_size || size == has->subbuf_size) &&
+	       (!asked->num_subbuf || round_up_pow2(asked->num_subbuf) == has->num_subbuf) &&
+	       (asked->ownership == OWNERSHIP_DEFAULT || asked->ownership == has->ownership) &&
+	       (!asked->tracefile_size ||
+		MAX(asked->tracefile_size, has->subbuf_size) == has->tracefile_size) &&
+	       (!asked->tracefile_count || asked->tracefile_count == has->tracefile_count) &&
+	       (!asked->switch_timer_us || asked->switch_timer_us == has->switch_timer_us) &&
+	       (!asked->overwrite || has->overwrite);
+}
+
+struct channel *channel_new(const char *name, enum domain_id domain,
+			    const struct channel_attr *attr)
+{
+	struct channel *channel = xalloc(sizeof(*channel));
+
+	list_init(&channel->node);
+	list_init(&channel->rules);
+	channel->name = xstrdup(name);
+	channel->contexts = xstrdup("");
+	channel->domain = domain;
+	channel->attr = *attr;
+	channel->enabled = true;
+	return channel;
+}
+
+struct channel *channel_free(struct channel *channel)
+{
+	struct rule *rule, *tmp;
+
+	if (!channel)
+		return NULL;
+	list_for_each_safe(rule, tmp, &channel->rules, node)
+		rule_free(rule);
+	list_remove(&channel->node);
+	free(channel->name);
+	free(channel->contexts);
+	free(channel);
+	return NULL;
+}
+
+struct rule *channel_find_rule(struct channel *channel, const struct rule_spec *spec)
+{
+	struct rule *rule;
+
+	list_for_each(rule, &channel->rules, node)
+		if (rule_is(rule, spec))
+			return rule;
+	return NULL;
+}
+
+struct rule *channel_add_rule(struct channel *channel, const struct rule_spec *spec)
+{
+	struct rule *rule = rule_new(spec);
+
+	list_append(&channel->rules, &rule->node);
+	return rule;
+}
+
+bool channel_has_context(const struct channel *channel, const char *name)
+{
+	const char *at = channel->contexts;
+	size_t len = strlen(name);
+
+	for (;;) {
+		size_t word = strcspn(at, ",");
+
+		if (word == len && memcmp(at, name, len) == 0)
+			return true;
+		if (!at[word])
+			return false;
+		at += word + 1;
+	}
+}
+
+void channel_add_context(struct channel *channel, const char *name)
+{
+	char *longer = xasprintf("%s%s%s", channel->contexts, *channel->contexts ? "," : "", name);
+
+	free(channel->contexts);
+	channel->contexts = longer;
+}
+
+bool channel_wants(const struct channel *channel, const char *name, int loglevel)
+{
+	const struct rule *rule;
+
+	if (!channel->enabled)
+		return false;
+	list_for_each(rule, &channel->rules, node)
+		if (rule->enabled && !rule_counts(rule->kind) &&
+		    rule_matches(rule, name, loglevel))
+			return true;
+	return false;
+}

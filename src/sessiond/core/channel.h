@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * channel.h - a channel: attributes that never change, and event rules that do.
+ * Owned by its session; part of the model of ltt-sessiond; pure.
+ */
+#ifndef CORE_CHANNEL_H
+#define CORE_CHANNEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "proto/enums.h"
+#include "rule.h"
+
+#define CHANNEL_DEFAULT_NAME "channel0"
+
+struct channel_attr {
+	uint64_t subbuf_size; /* bytes */
+	uint32_t num_subbuf;
+	bool overwrite;
+	enum ownership ownership;
+	uint64_t tracefile_size;  /* bytes; 0: unlimited */
+	uint32_t tracefile_count; /* 0: unlimited */
+	uint32_t switch_timer_us; /* 0: the consumer's default */
+};
+
+/** What the machine can bear. */
+struct channel_limits {
+	unsigned int nr_cpus;
+	uint64_t memory; /* bytes; 0: unknown */
+};
+
+struct channel {
+	struct list_node node;
+	uint32_t number; /* in its session, never reused: the CTF stream class */
+	char *name;
+	enum domain_id domain;
+	struct channel_attr attr;
+	bool enabled;
+	bool preset; /* made as a module has registered it, and meant for its events alone */
+	struct list_node rules; /* struct rule */
+	char *contexts; /* what comes with each event: names, comma-separated */
+};
+
+/**
+ * channel_attr_resolve() - wishes to attributes: fill in defaults, round, check.
+ * Return: 0 or the code set in @err, whose sentence names the limit.
+ */
+int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
+			 const struct channel_limits *limits, struct err *err);
+/** Is what was asked for (0: no matter) what the channel has? */
+bool channel_attr_agrees(const struct channel_attr *has, const struct channel_attr *asked);
+
+struct channel *channel_new(const char *name, enum domain_id domain,
+			    const struct channel_attr *attr);
+struct channel *channel_free(struct channel *channel);
+
+struct rule *channel_find_rule(struct channel *channel, const struct rule_spec *spec);
+struct rule *channel_add_rule(struct channel *channel, const struct rule_spec *spec);
+bool channel_has_context(const struct channel *channel, const char *name);
+/** @name: one that it doesn't have, without a comma. */
+void channel_add_context(struct channel *channel, const char *name);
+/** Does any enabled rule of the channel, itself enabled, want such points? */
+bool channel_wants(const struct channel *channel, const char *name, int loglevel);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * class.h - event classes of one channel in one trace: who has which id, and is
+ * its description on disk. Part of the model of ltt-sessiond; pure.
+ */
+#ifndef CORE_CLASS_H
+#define CORE_CLASS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "quota.h"
+#include "shape.h"
+
+/* A bound on what applications can make a channel's metadata grow to. */
+#define CLASS_MAX 100000u
+
+enum class_outcome {
+	CLASS_KNOWN = 0,
+	CLASS_NEW = 1,
+	CLASS_CONFLICT = 2, /* a marker of that name has another format */
+	CLASS_FULL = 3,
+};
+
+struct event_class {
+	uint32_t id;
+	uint64_t batch; /* of metadata that describes it; 0: not written yet */
+	struct shape *shape;
+};
+
+struct class_table {
+	void *by_body; /* tsearch */
+	void *markers; /* tsearch: by name */
+	uint32_t nr;
+	struct shapes *shapes;
+	struct quotas *quotas;
+	struct payer payer; /* for the descriptions, which stay */
+};
+
+/** @quotas: may be NULL. */
+void class_table_init(struct class_table *table, struct shapes *shapes, struct quotas *quotas,
+		      struct payer payer);
+void class_table_fini(struct class_table *table);
+
+/**
+ * class_get() - the class of points of a shape.
+ * @ret: the class; with CLASS_CONFLICT the one that has the name; with
+ *       CLASS_FULL nothing.
+ */
+enum class_outcome class_get(struct class_table *table, struct shape *shape,
+			     struct event_class **ret);
+
+/** The same question without an answer for ever: a new shape gets no class. */
+enum class_outcome class_find(const struct class_table *table, struct shape *shape,
+			      struct event_class **ret);
+
+#endif

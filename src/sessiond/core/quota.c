@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "quota.h"
+
+#include <inttypes.h>
+#include <search.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+static const struct {
+	const char *name, *what;
+} kinds[NR_QUOTAS] = {
+#define X(id, name, what) [QUOTA_##id] = { name, what },
+	QUOTAS(X)
+#undef X
+};
+
+const char *quota_name(enum quota kind)
+{
+	return kinds[kind].name;
+}
+
+enum quota quota_by_name(const char *name)
+{
+	unsigned int kind = 0;
+
+	while (kind < NR_QUOTAS && strcmp(kinds[kind].name, name) != 0)
+		kind++;
+	return (enum quota)kind;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct payer *x = &((const struct quota_account *)a)->payer;
+	const struct payer *y = &((const struct quota_account *)b)->payer;
+
+	if (x->uid != y->uid)
+		return x->uid < y->uid ? -1 : 1;
+	return x->guest - y->guest;
+}
+
+void quotas_init(struct quotas *quotas, uid_t self)
+{
+	memset(quotas, 0, sizeof(*quotas));
+	quotas->self = self;
+}
+
+void quotas_fini(struct quotas *quotas)
+{
+	while (quotas->accounts) {
+		struct quota_account *account = *(struct quota_account **)quotas->accounts;
+
+		tdelete(account, &quotas->accounts, compare);
+		free(account);
+	}
+}
+
+static struct quota_account *find(const struct quotas *quotas, struct payer payer)
+{
+	const struct quota_account probe = { .payer = payer };
+	void **found = tfind(&probe, &quotas->accounts, compare);
+
+	return found ? *found : NULL;
+}
+
+static struct quota_account *get(struct quotas *quotas, struct payer payer)
+{
+	struct quota_account *account = find(quotas, payer);
+
+	if (account)
+		return account;
+	account = xalloc(sizeof(*account));
+	account->payer = payer;
+	tsearch(account, &quotas->accounts, compare);
+	return account;
+}
+
+static bool is_bound(const struct quotas *quotas, struct payer payer)
+{
+	return !quotas->lenient && payer.uid != 0 && payer.uid != quotas->self;
+}
+
+int quota_take(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount)
+{
+	struct quota_use *use;
+	uint64_t limit, left;
+
+	if (!quotas)
+		return 0;
+	use = &get(quotas, payer)->use[kind];
+	limit = quotas->limits[kind];
+	left = limit > use->used ? limit - use->used : 0;
+	if (limit && is_bound(quotas, payer) && amount > left) {
+		use->refused++;
+		return QUOTA_FULL;
+	}
+	use->used += amount;
+	return 0;
+}
+
+/* An account that says nothing is forgotten: uids come and go. */
+static void forget_empty(struct quotas *quotas, struct quota_account *account)
+{
+	for (unsigned int kind = 0; kind < NR_QUOTAS; kind++)
+		if (account->use[kind].used || account->use[kind].refused)
+			return;
+	tdelete(account, &quotas->accounts, compare);
+	free(account);
+}
+
+void quota_give(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount)
+{
+	struct quota_account *account = quotas ? find(quotas, payer) : NULL;
+
+	if (!account)
+		return;
+	account->use[kind].used -= MIN(amount, account->use[kind].used);
+	if (account->use[kind].used == 0)
+		forget_empty(quotas, account);
+}
+
+int quota_take_or_say(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount,
+		      struct err *err)
+{
+	if (quota_take(quotas, payer, kind, amount) != QUOTA_FULL)
+		return 0;
+	return err_set(err, ERR_LIMIT,
+		       "user %u%s has %" PRIu64 " of %" PRIu64 " %s, and %" PRIu64
+		       " more are too many; free some, or root starts ltt-sessiond with a higher "
+		       "--quota=%s=NUMBER ('lttctl quota' shows all)",
+		       (unsigned int)payer.uid, payer.guest ? ", in root's sessions," : "",
+		       find(quotas, payer)->use[kind].used, quotas->limits[kind], kinds[kind].what,
+		       amount, kinds[kind].name);
+}
+
+struct walk {
+	void (*fn)(const struct quota_account *account, void *data);
+	void *data;
+};
+
+static void visit(const void *node, VISIT which, void *closure)
+{
+	const struct walk *walk = closure;
+
+	if (which == postorder || which == leaf)
+		walk->fn(*(struct quota_account *const *)node, walk->data);
+}
+
+void quotas_each(const struct quotas *quotas,
+		 void (*fn)(const struct quota_account *account, void *data), void *data)
+{
+	struct walk walk = { fn, data };
+
+	twalk_r(quotas->accounts, visit, &walk);
+}

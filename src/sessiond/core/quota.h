@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * quota.h - what each user may take of the daemon: an account for each uid, a
+ * limit for each kind of thing. Part of the model of ltt-sessiond; pure; its
+ * loop's thread only.
+ *
+ * Whoever makes us keep something pays for it before it is made, and is refused
+ * where the share is used up; refusals are counted. Root and the daemon's own
+ * user pay, but are never refused: nobody is to be protected from them.
+ *
+ * What applications of a user make root's sessions keep is on an account apart:
+ * so nobody evades root by using up the own share, nor loses it to root's sessions.
+ */
+#ifndef CORE_QUOTA_H
+#define CORE_QUOTA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/macros.h"
+
+/* name (of the option, too), what a sentence calls it */
+#define QUOTAS(X)                                                            \
+	X(APPS, "applications", "connected applications")                    \
+	X(CLIENTS, "clients", "connections of lttctl and the like")          \
+	X(SESSIONS, "sessions", "sessions")                                  \
+	X(CHANNELS, "channels", "channels")                                  \
+	X(POINTS, "points", "instrumentation points")                        \
+	X(TEXT, "text", "bytes of descriptions and rules")                   \
+	X(MEMORY, "memory", "bytes of buffers")                              \
+	X(DESCRIPTORS, "descriptors", "descriptors of sessions and buffers") \
+	X(BACKLOG, "backlog", "bytes of messages that wait")
+
+enum quota {
+#define X(id, name, what) QUOTA_##id,
+	QUOTAS(X)
+#undef X
+		NR_QUOTAS
+};
+
+enum { QUOTA_FULL = 1 }; /* a named outcome: it was refused, and counted */
+
+/** Whose account. */
+struct payer {
+	uid_t uid;
+	bool guest; /* an application in a session of root's */
+};
+
+struct quota_use {
+	uint64_t used, refused;
+};
+
+struct quota_account {
+	struct payer payer;
+	struct quota_use use[NR_QUOTAS];
+};
+
+struct quotas {
+	uint64_t limits[NR_QUOTAS]; /* 0: none */
+	uid_t self;		    /* the daemon's */
+	bool lenient;		    /* a successor takes over what was allowed before */
+	void *accounts;		    /* tsearch by payer */
+};
+
+void quotas_init(struct quotas *quotas, uid_t self);
+void quotas_fini(struct quotas *quotas);
+
+/** quota_take() - Return: 0, or QUOTA_FULL. @quotas may be NULL: no limits. */
+int quota_take(struct quotas *quotas, struct payer payer, enum quota kind,
+	       uint64_t amount) MUST_CHECK;
+/** The reverse. */
+void quota_give(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount);
+/** Take, or set @err to a sentence about it. Return: 0 or the code in @err. */
+int quota_take_or_say(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount,
+		      struct err *err) MUST_CHECK;
+
+const char *quota_name(enum quota kind);
+/** Return: the kind, or NR_QUOTAS. */
+enum quota quota_by_name(const char *name);
+
+/** All accounts on which there is something, by uid. */
+void quotas_each(const struct quotas *quotas,
+		 void (*fn)(const struct quota_account *account, void *data), void *data);
+
+#endif

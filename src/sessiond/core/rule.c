@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "rule.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+static bool has_control_byte(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return true;
+	return false;
+}
+
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+/* Only what is in a program has a file. */
+static int check_program(const struct rule_spec *spec, struct err *err)
+{
+	const char *file = or_empty(spec->file), *places = or_empty(spec->places);
+	bool fine = *file == '/' && strlen(file) <= RULE_MAX_FILE && !has_control_byte(file) &&
+		    *places && strlen(places) <= RULE_MAX_PLACES && !has_control_byte(places);
+
+	if (spec->kind == RULE_USER)
+		return fine ? 0 :
+			      err_set(err, ERR_INVALID,
+				      "a probe in a program needs its absolute path and at most %u "
+				      "bytes of places in it",
+				      RULE_MAX_PLACES);
+	return *file || *places ?
+		       err_set(err, ERR_INVALID, "only a probe in a program has a file") :
+		       0;
+}
+
+static int check_field(const struct rule_spec *spec, struct err *err)
+{
+	const char *field = or_empty(spec->location);
+
+	if (!*field || strlen(field) > RULE_MAX_LOCATION || has_control_byte(field) ||
+	    *or_empty(spec->fetch))
+		return err_set(err, ERR_INVALID, "a histogram is of one field: name it");
+	return check_program(spec, err);
+}
+
+/* One place, that has one name. */
+static int check_place(const struct rule_spec *spec, struct err *err)
+{
+	const char *location = or_empty(spec->location), *fetch = or_empty(spec->fetch);
+
+	if ((unsigned int)spec->kind >= RULE_NR_KINDS)
+		return err_set(err, ERR_INVALID, "unknown kind of event rule: %d", (int)spec->kind);
+	if (spec->kind == RULE_HISTOGRAM)
+		return check_field(spec, err);
+	if (rule_chooses(spec->kind))
+		return *location || *fetch ?
+			       err_set(err, ERR_INVALID, "events have no location, and all fields") :
+			       check_program(spec, err);
+	if (glob_is_pattern(spec->pattern) || spec->exclude[0] ||
+	    spec->loglevel_type != LOGLEVEL_ALL)
+		return err_set(err, ERR_INVALID,
+			       "'%.100s': a probe has one name, without '*', and neither exclusions "
+			       "nor a log level",
+			       spec->pattern);
+	if (check_program(spec, err))
+		return err->code;
+	if (!*location || strlen(location) > RULE_MAX_LOCATION || has_control_byte(location))
+		return err_set(err, ERR_INVALID,
+			       "a probe needs a location: SYMBOL, SYMBOL+OFFSET or 0xADDRESS");
+	if (strlen(fetch) > RULE_MAX_FETCH || has_control_byte(fetch))
+		return err_set(err, ERR_INVALID,
+			       "what a probe is to record is at most %u bytes of text",
+			       RULE_MAX_FETCH);
+	return 0;
+}
+
+int rule_spec_check(const struct rule_spec *spec, struct err *err)
+{
+	if (!spec->pattern[0])
+		return err_set(err, ERR_INVALID,
+			       "the event name is empty; name an event, or '*' for all");
+	if (strlen(spec->pattern) > RULE_MAX_PATTERN)
+		return err_set(err, ERR_INVALID, "an event name has at most %u bytes",
+			       RULE_MAX_PATTERN);
+	if (strlen(spec->exclude) > RULE_MAX_EXCLUDE)
+		return err_set(err, ERR_INVALID, "the list of exclusions is longer than %u bytes",
+			       RULE_MAX_EXCLUDE);
+	if (has_control_byte(spec->pattern) || has_control_byte(spec->exclude))
+		return err_set(err, ERR_INVALID, "an event name can't contain control bytes");
+	if ((unsigned int)spec->loglevel_type > LOGLEVEL_ONLY)
+		return err_set(err, ERR_INVALID, "unknown kind of log level rule: %d",
+			       (int)spec->loglevel_type);
+	if (spec->loglevel_type != LOGLEVEL_ALL && (spec->loglevel < 0 || spec->loglevel > 14))
+		return err_set(err, ERR_INVALID,
+			       "log level %d does not exist; levels are 0 (EMERG) to 14 (DEBUG)",
+			       spec->loglevel);
+	return check_place(spec, err);
+}
+
+struct rule *rule_new(const struct rule_spec *spec)
+{
+	struct rule *rule = xalloc(sizeof(*rule));
+
+	list_init(&rule->node);
+	rule->pattern = xstrdup(spec->pattern);
+	rule->exclude = xstrdup(spec->exclude);
+	rule->loglevel_type = spec->loglevel_type;
+	rule->loglevel = spec->loglevel_type == LOGLEVEL_ALL ? 0 : spec->loglevel;
+	rule->kind = spec->kind;
+	rule->location = xstrdup(or_empty(spec->location));
+	rule->fetch = xstrdup(or_empty(spec->fetch));
+	rule->file = xstrdup(or_empty(spec->file));
+	rule->places = xstrdup(or_empty(spec->places));
+	rule->enabled = true;
+	return rule;
+}
+
+struct rule *rule_free(struct rule *rule)
+{
+	if (!rule)
+		return NULL;
+	list_remove(&rule->node);
+	free(rule->pattern);
+	free(rule->exclude);
+	free(rule->location);
+	free(rule->fetch);
+	free(rule->file);
+	free(rule->places);
+	free(rule);
+	return NULL;
+}
+
+bool rule_is(const struct rule *rule, const struct rule_spec *spec)
+{
+	return strcmp(rule->pattern, spec->pattern) == 0 &&
+	       strcmp(rule->exclude, spec->exclude) == 0 &&
+	       rule->kind == spec->kind &&
+	       strcmp(rule->location, or_empty(spec->location)) == 0 &&
+	       strcmp(rule->fetch, or_empty(spec->fetch)) == 0 &&
+	       strcmp(rule->file, or_empty(spec->file)) == 0 &&
+	       strcmp(rule->places, or_empty(spec->places)) == 0 &&
+	       rule->loglevel_type == spec->loglevel_type &&
+	       (spec->loglevel_type == LOGLEVEL_ALL || rule->loglevel == spec->loglevel);
+}
+
+bool rule_matches(const struct rule *rule, const char *name, int loglevel)
+{
+	if (rule->loglevel_type == LOGLEVEL_AT_LEAST && loglevel > rule->loglevel)
+		return false;
+	if (rule->loglevel_type == LOGLEVEL_ONLY && loglevel != rule->loglevel)
+		return false;
+	return glob_match(rule->pattern, name) && !glob_match_list(rule->exclude, name);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rule.h - an event rule: which instrumentation points a channel records.
+ * Owned by its channel; part of the model of ltt-sessiond; pure.
+ */
+#ifndef CORE_RULE_H
+#define CORE_RULE_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "proto/enums.h"
+
+#define RULE_MAX_PATTERN 255u
+#define RULE_MAX_LOCATION 1023u
+#define RULE_MAX_FETCH 2048u
+#define RULE_MAX_FILE 4095u
+#define RULE_MAX_PLACES 32768u
+#define RULE_MAX_EXCLUDE 32768u
+
+/** What tells rules of a channel apart. */
+struct rule_spec {
+	const char *pattern;
+	const char *exclude; /* globs, comma-separated; may be empty */
+	enum loglevel_type loglevel_type;
+	int loglevel;
+	enum rule_kind kind;  /* RULE_EVENTS, or the pattern is the name of what is */
+	const char *location; /* there; else NULL or empty */
+	const char *fetch;    /* what else is recorded there; NULL or empty: nothing */
+	const char *file;     /* of RULE_USER: the program, */
+	const char *places;   /* and where in it, as client.def has it; else NULL or empty */
+};
+
+struct rule {
+	struct list_node node;
+	char *pattern;
+	char *exclude;
+	enum loglevel_type loglevel_type;
+	int loglevel;
+	enum rule_kind kind;
+	char *location, *fetch, *file, *places;
+	bool enabled;
+};
+
+/** Does a rule of the kind choose among events that there are? Others make one. */
+static inline bool rule_chooses(enum rule_kind kind)
+{
+	return kind == RULE_EVENTS || kind == RULE_COUNT || kind == RULE_HISTOGRAM;
+}
+/** Are they counted instead of recorded? */
+static inline bool rule_counts(enum rule_kind kind)
+{
+	return kind == RULE_COUNT || kind == RULE_HISTOGRAM;
+}
+
+/** Return: 0 or the code set in @err. */
+int rule_spec_check(const struct rule_spec *spec, struct err *err);
+struct rule *rule_new(const struct rule_spec *spec);
+struct rule *rule_free(struct rule *rule);
+bool rule_is(const struct rule *rule, const struct rule_spec *spec);
+/** Does it want points of this name and level? Does not look at `enabled`. */
+bool rule_matches(const struct rule *rule, const char *name, int loglevel);
+
+#endif

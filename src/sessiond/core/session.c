@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "session.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+/*
+ * The one table of states. Columns: START STARTED STOP STOPPED DESTROY.
+ * A state: go there. REFUSED: makes no sense. LATER: an operation of several
+ * steps is going on; whoever asks waits for its end.
+ */
+#define REFUSED -1
+#define LATER -2
+
+static const signed char table[SESSION_NR_STATES][SESSION_NR_EVENTS] = {
+	[SESSION_NEW] = { SESSION_STARTING, REFUSED, REFUSED, REFUSED, SESSION_DESTROYING },
+	[SESSION_STARTING] = { LATER, SESSION_RECORDING, LATER, SESSION_STOPPED, LATER },
+	[SESSION_RECORDING] = { REFUSED, REFUSED, SESSION_STOPPING, REFUSED, SESSION_DESTROYING },
+	[SESSION_STOPPING] = { LATER, REFUSED, LATER, SESSION_STOPPED, LATER },
+	[SESSION_STOPPED] = { SESSION_STARTING, REFUSED, REFUSED, REFUSED, SESSION_DESTROYING },
+	[SESSION_DESTROYING] = { REFUSED, REFUSED, REFUSED, REFUSED, REFUSED },
+};
+
+enum session_outcome session_next(enum session_state state, enum session_event event,
+				  enum session_state *ret_next)
+{
+	signed char next = table[state][event];
+
+	if (next == REFUSED)
+		return SESSION_REFUSED;
+	if (next == LATER)
+		return SESSION_LATER;
+	*ret_next = (enum session_state)next;
+	return SESSION_DONE;
+}
+
+static bool is_recording(enum session_state state)
+{
+	return state == SESSION_STARTING || state == SESSION_RECORDING;
+}
+
+enum session_outcome session_happen(struct session *session, enum session_event event,
+				    uint64_t now_ns)
+{
+	enum session_state next = session->state;
+	enum session_outcome outcome = session_next(session->state, event, &next);
+
+	if (outcome != SESSION_DONE)
+		return outcome;
+	if (is_recording(next) && !is_recording(session->state))
+		session->recording_since = now_ns;
+	if (!is_recording(next) && is_recording(session->state)) {
+		session->recorded_ns = session_recording_ns(session, now_ns);
+		session->recording_since = 0;
+	}
+	session->state = next;
+	return SESSION_DONE;
+}
+
+uint64_t session_recording_ns(const struct session *session, uint64_t now_ns)
+{
+	if (!session->recording_since || now_ns < session->recording_since)
+		return session->recorded_ns;
+	return session->recorded_ns + (now_ns - session->recording_since);
+}
+
+void session_trouble(struct session *session, enum trouble trouble, const char *text)
+{
+	snprintf(session->troubles[trouble], sizeof(session->troubles[trouble]), "%s", text);
+}
+
+const char *session_problem(const struct session *session)
+{
+	for (unsigned int trouble = 0; trouble < TROUBLE_KINDS; trouble++)
+		if (session->troubles[trouble][0])
+			return session->troubles[trouble];
+	return "";
+}
+
+const char *session_state_name(enum session_state state)
+{
+	static const char *const names[] = { "new",	 "starting", "recording",
+					     "stopping", "stopped",  "destroying" };
+
+	return (size_t)state < ARRAY_SIZE(names) ? names[state] : "?";
+}
+
+void sessions_init(struct sessions *sessions, struct quotas *quotas)
+{
+	memset(sessions, 0, sizeof(*sessions));
+	sessions->quotas = quotas;
+	list_init(&sessions->list);
+	sessions->next_id = 1;
+}
+
+void sessions_fini(struct sessions *sessions)
+{
+	struct session *session, *tmp;
+
+	list_for_each_safe(session, tmp, &sessions->list, node)
+		session_free(sessions, session);
+}
+
+static struct session *find_owned(struct sessions *sessions, uid_t uid, const char *name)
+{
+	struct session *session;
+
+	list_for_each(session, &sessions->list, node)
+		if (session->uid == uid && session->state != SESSION_DESTROYING &&
+		    strcmp(session->name, name) == 0)
+			return session;
+	return NULL;
+}
+
+#define SESSION_FDS 2 /* its directory and its doorbell */
+
+static int take_session(struct quotas *quotas, uid_t uid, struct err *err)
+{
+	const struct payer payer = { .uid = uid };
+
+	int code = quota_take_or_say(quotas, payer, QUOTA_SESSIONS, 1, err);
+
+	if (code)
+		return code;
+	code = quota_take_or_say(quotas, payer, QUOTA_DESCRIPTORS, SESSION_FDS, err);
+	if (code)
+		quota_give(quotas, payer, QUOTA_SESSIONS, 1);
+	return code;
+}
+
+static void give_session(struct quotas *quotas, uid_t uid)
+{
+	const struct payer payer = { .uid = uid };
+
+	quota_give(quotas, payer, QUOTA_SESSIONS, 1);
+	quota_give(quotas, payer, QUOTA_DESCRIPTORS, SESSION_FDS);
+}
+
+int session_create(struct sessions *sessions, const struct caller *caller, const char *name,
+		   const char *path, uint64_t now_real_ns, struct session **ret, struct err *err)
+{
+	const char *why = name_check(name);
+	struct session *session;
+	int code;
+
+	if (why)
+		return err_set(err, ERR_INVALID, "the session name '%s' %s", name, why);
+	if (find_owned(sessions, caller->uid, name))
+		return err_set(err, ERR_SESSION_EXISTS,
+			       "session '%s' exists already; choose another name or destroy it",
+			       name);
+	code = take_session(sessions->quotas, caller->uid, err);
+	if (code)
+		return code;
+	session = xalloc(sizeof(*session));
+	list_init(&session->channels);
+	session->id = sessions->next_id++;
+	session->name = xstrdup(name);
+	session->path = xstrdup(path);
+	session->scope = xstrdup("");
+	session->relay.addr = xstrdup("");
+	session->relay.host = xstrdup("");
+	session->relay.spool = xstrdup("");
+	session->uid = caller->uid;
+	session->gid = caller->gid;
+	session->quotas = sessions->quotas;
+	session->created_ns = now_real_ns;
+	list_append(&sessions->list, &session->node);
+	sessions->nr++;
+	*ret = session;
+	return 0;
+}
+
+void session_limit(struct session *session, const char *scope)
+{
+	free(session->scope);
+	session->scope = xstrdup(scope);
+}
+
+void session_set_relay(struct session *session, const char *addr, const char *host,
+		       enum relay_link link, const uint8_t *id)
+{
+	free(session->relay.addr);
+	free(session->relay.host);
+	session->relay.addr = xstrdup(addr);
+	session->relay.host = xstrdup(host);
+	session->relay.link = link;
+	memcpy(session->relay.id, id, sizeof(session->relay.id));
+}
+
+void session_set_spool(struct session *session, const char *path, uint64_t size)
+{
+	free(session->relay.spool);
+	session->relay.spool = xstrdup(path);
+	session->relay.spool_size = size;
+}
+
+enum link_state session_link(const struct session *session)
+{
+	if (!*session->relay.addr)
+		return LINK_NONE;
+	return session->relay.down ? LINK_DOWN : LINK_UP;
+}
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (;;) {
+		size_t n = strcspn(words, ":");
+
+		if (n == len && memcmp(words, word, n) == 0)
+			return true;
+		if (!words[n])
+			return false;
+		words += n + 1;
+	}
+}
+
+bool session_admits(const struct session *session, uid_t uid, const char *scopes)
+{
+	if (session->uid != 0 && session->uid != uid)
+		return false;
+	return !*session->scope || has_word(scopes, session->scope);
+}
+
+static uint64_t text_bytes(const char *text)
+{
+	return text ? strlen(text) + 1 : 1;
+}
+
+static uint64_t rule_bytes(const struct rule_spec *spec)
+{
+	return sizeof(struct rule) + text_bytes(spec->pattern) + text_bytes(spec->exclude) +
+	       text_bytes(spec->location) + text_bytes(spec->fetch) + text_bytes(spec->file) +
+	       text_bytes(spec->places);
+}
+
+static void free_channel(struct session *session, struct channel *channel)
+{
+	const struct payer payer = { .uid = session->uid };
+	const struct rule *rule;
+
+	list_for_each(rule, &channel->rules, node) {
+		const struct rule_spec spec = {
+			.pattern = rule->pattern,
+			.exclude = rule->exclude,
+			.location = rule->location,
+			.fetch = rule->fetch,
+			.file = rule->file,
+			.places = rule->places,
+		};
+
+		quota_give(session->quotas, payer, QUOTA_TEXT, rule_bytes(&spec));
+	}
+	quota_give(session->quotas, payer, QUOTA_CHANNELS, 1);
+	channel_free(channel);
+}
+
+int session_check_disk(const struct session_disk *disk, bool has_output, struct err *err)
+{
+	if (disk->sync > SYNC_PERIOD)
+		return err_set(err, ERR_INVALID, "unknown policy for syncing: %d", disk->sync);
+	if (!has_output && (disk->keep_free || disk->max_size || disk->sync != SYNC_NONE))
+		return err_set(err, ERR_INVALID,
+			       "a session without output writes nothing that could be limited or "
+			       "synced");
+	if (disk->max_size && disk->max_size < SESSION_LEAST_SIZE)
+		return err_set(err, ERR_INVALID,
+			       "a trace of at most %llu bytes has no room for data; give it %u or "
+			       "more",
+			       (unsigned long long)disk->max_size, SESSION_LEAST_SIZE);
+	if (disk->sync == SYNC_PERIOD && disk->sync_us < SESSION_LEAST_SYNC_US)
+		return err_set(err, ERR_INVALID,
+			       "a trace can't be synced every %u us; the shortest period is %u us",
+			       disk->sync_us, SESSION_LEAST_SYNC_US);
+	return 0;
+}
+
+struct session *session_free(struct sessions *sessions, struct session *session)
+{
+	struct channel *channel, *tmp;
+
+	if (!session)
+		return NULL;
+	list_for_each_safe(channel, tmp, &session->channels, node)
+		free_channel(session, channel);
+	for (size_t i = 0; i < ARRAY_SIZE(session->trackers); i++)
+		tracker_clear(&session->trackers[i]);
+	give_session(session->quotas, session->uid);
+	list_remove(&session->node);
+	sessions->nr--;
+	free(session->name);
+	free(session->path);
+	free(session->scope);
+	free(session->relay.addr);
+	free(session->relay.host);
+	free(session->relay.spool);
+	free(session);
+	return NULL;
+}
+
+struct session *session_by_id(struct sessions *sessions, uint64_t id)
+{
+	struct session *session;
+
+	list_for_each(session, &sessions->list, node)
+		if (session->id == id)
+			return session;
+	return NULL;
+}
+
+bool session_visible(const struct session *session, const struct caller *caller)
+{
+	return session->state != SESSION_DESTROYING &&
+	       (caller->uid == 0 || caller->uid == session->uid);
+}
+
+static int no_session(struct sessions *sessions, const struct caller *caller, const char *name,
+		      struct err *err)
+{
+	const char **words = xalloc((sessions->nr + 1u) * sizeof(*words));
+	struct session *session;
+	const char *near;
+	uint32_t nr = 0;
+
+	list_for_each(session, &sessions->list, node)
+		if (session_visible(session, caller))
+			words[nr++] = session->name;
+	near = nearest_word(name, words);
+	if (near)
+		err_set(err, ERR_NO_SESSION, "there is no session '%s'; did you mean '%s'?", name,
+			near);
+	else
+		err_set(err, ERR_NO_SESSION, "there is no session '%s'%s", name,
+			nr ? "; `lttctl list` shows those that exist" :
+			     "; create it with `lttctl create`");
+	free(words);
+	return ERR_NO_SESSION;
+}
+
+int session_find(struct sessions *sessions, const struct caller *caller, const char *name,
+		 struct session **ret, struct err *err)
+{
+	struct session *session, *found = find_owned(sessions, caller->uid, name);
+
+	if (!found && caller->uid == 0) {
+		list_for_each(session, &sessions->list, node) {
+			if (!session_visible(session, caller) || strcmp(session->name, name) != 0)
+				continue;
+			if (found)
+				return err_set(err, ERR_INVALID,
+					       "users %u and %u both have a session '%s'",
+					       found->uid, session->uid, name);
+			found = session;
+		}
+	}
+	if (!found)
+		return no_session(sessions, caller, name, err);
+	*ret = found;
+	return 0;
+}
+
+struct channel *session_find_channel(struct session *session, enum domain_id domain,
+				     const char *name)
+{
+	struct channel *channel;
+
+	list_for_each(channel, &session->channels, node)
+		if (channel->domain == domain && strcmp(channel->name, name) == 0)
+			return channel;
+	return NULL;
+}
+
+int session_add_channel(struct session *session, const char *name, enum domain_id domain,
+			const struct channel_attr *attr, struct channel **ret, struct err *err)
+{
+	const char *why = name_check(name);
+	struct channel *channel;
+
+	if (why)
+		return err_set(err, ERR_INVALID, "the channel name '%s' %s", name, why);
+	if (strcmp(name, "metadata") == 0 || strcmp(name, "index") == 0)
+		return err_set(err, ERR_INVALID,
+			       "'%s' is the name of a part of every trace; "
+			       "choose another channel name",
+			       name);
+	if (session->next_channel >= SESSION_MAX_CHANNELS)
+		return err_set(err, ERR_LIMIT, "a session has at most %u channels",
+			       SESSION_MAX_CHANNELS);
+	channel = channel_new(name, domain, attr);
+	channel->number = session->next_channel;
+	if (session_restore_channel(session, channel, err)) {
+		channel_free(channel);
+		return err->code;
+	}
+	session->next_channel++;
+	*ret = channel;
+	return 0;
+}
+
+int session_restore_channel(struct session *session, struct channel *channel, struct err *err)
+{
+	const struct payer payer = { .uid = session->uid };
+
+	if (quota_take_or_say(session->quotas, payer, QUOTA_CHANNELS, 1, err))
+		return err->code;
+	list_append(&session->channels, &channel->node);
+	return 0;
+}
+
+int session_add_rule(struct session *session, struct channel *channel, const struct rule_spec *spec,
+		     struct rule **ret, struct err *err)
+{
+	const struct payer payer = { .uid = session->uid };
+
+	if (session->nr_rules >= SESSION_MAX_RULES)
+		return err_set(err, ERR_LIMIT, "a session has at most %u event rules",
+			       SESSION_MAX_RULES);
+	if (quota_take_or_say(session->quotas, payer, QUOTA_TEXT, rule_bytes(spec), err))
+		return err->code;
+	session->nr_rules++;
+	*ret = channel_add_rule(channel, spec);
+	return 0;
+}

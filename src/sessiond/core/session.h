@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * session.h - recording sessions: the plain data model of ltt-sessiond and the
+ * registry that owns it. Pure: no descriptors, no clock (instants are handed
+ * in); the daemon's loop is the only thread.
+ */
+#ifndef CORE_SESSION_H
+#define CORE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "base/list.h"
+#include "channel.h"
+#include "proto/enums.h"
+#include "quota.h"
+#include "tracker.h"
+
+struct run;
+
+#define SESSION_MAX_CHANNELS 1024u
+#define SESSION_MAX_RULES 65536u
+#define SESSION_MAX_SCOPE 64u
+
+/** What happens to a session; the table in session.c says what follows. */
+enum session_event {
+	SESSION_EV_START,   /* somebody wants it to record */
+	SESSION_EV_STARTED, /* the applications are armed */
+	SESSION_EV_STOP,
+	SESSION_EV_STOPPED, /* all data is written; or a start was undone */
+	SESSION_EV_DESTROY,
+	SESSION_NR_EVENTS,
+};
+#define SESSION_NR_STATES (SESSION_DESTROYING + 1)
+
+enum session_outcome {
+	SESSION_DONE = 0,
+	SESSION_REFUSED = 1, /* makes no sense in this state */
+	SESSION_LATER = 2,   /* an operation is going on; ask again after it */
+};
+
+/** What a session was told about its output. */
+struct session_disk {
+	uint64_t keep_free; /* bytes of the file system that data leaves free; 0: none */
+	uint64_t max_size;  /* bytes of all its files; 0: unlimited */
+	enum sync_mode sync;
+	uint32_t sync_us; /* with SYNC_PERIOD */
+};
+#define SESSION_LEAST_SIZE (1u << 20)
+#define SESSION_LEAST_SYNC_US 1000u
+
+/** A relay that has the trace instead of a directory. */
+struct session_relay {
+	char *addr;	  /* ADDRESS:PORT; empty: there is none */
+	char *host;	  /* whose certificate it has to have; empty: its address's */
+	enum relay_link link; /* in the clear, or not */
+	bool down;	  /* it can't be reached, as was said last */
+	uint8_t id[16];	  /* by which it knows the session again */
+	uint32_t live_us; /* viewers follow it there, no more than this behind; 0: they don't */
+	char *spool;	  /* directory for what it has not got; empty: there is none */
+	uint64_t spool_size; /* bytes that its files may have */
+};
+
+/** What can be wrong with a session, the worst first. Each comes and goes by itself. */
+enum trouble {
+	TROUBLE_CONSUMER, /* there is none */
+	TROUBLE_OUTPUT,	  /* nothing can be written */
+	TROUBLE_METADATA, /* it can't be written */
+	TROUBLE_BUFFERS,  /* one, or a trace, can't be made or taken over */
+	TROUBLE_LOST,	  /* a buffer is gone with the processes that held it */
+	TROUBLE_KINDS,
+};
+
+struct session {
+	struct list_node node;
+	uint64_t id;
+	char *name;
+	char *path;
+	char *scope; /* only applications that have this word record; empty: all of the owner */
+	uid_t uid;
+	gid_t gid;
+	enum session_state state;
+	uint64_t created_ns;	  /* CLOCK_REALTIME */
+	uint64_t recording_since; /* monotonic ns; 0: not recording */
+	uint64_t recorded_ns;	  /* time spent recording before that */
+	struct session_disk disk;
+	struct session_relay relay;
+	char troubles[TROUBLE_KINDS][256]; /* a sentence each; empty: fine */
+	uint32_t next_channel;
+	uint32_t nr_rules;
+	struct list_node channels;		 /* struct channel */
+	struct tracker trackers[TRACK_NR_KINDS]; /* by enum track_kind: of the kernel */
+	struct quotas *quotas;
+	struct run *run; /* the wiring's own; the model does not look at it */
+};
+
+struct sessions {
+	struct list_node list; /* struct session, by age */
+	struct quotas *quotas;
+	uint64_t next_id;
+	uint32_t nr;
+};
+
+/** Whoever asks. */
+struct caller {
+	uid_t uid;
+	gid_t gid;
+};
+
+/** @quotas: of the owners; NULL: none. */
+void sessions_init(struct sessions *sessions, struct quotas *quotas);
+void sessions_fini(struct sessions *sessions);
+
+/** Return: 0, or the code set in @err. */
+int session_create(struct sessions *sessions, const struct caller *caller, const char *name,
+		   const char *path, uint64_t now_real_ns, struct session **ret, struct err *err);
+/** Record only applications with this word among their scopes; empty: all of the owner. */
+void session_limit(struct session *session, const char *scope);
+/** Its trace goes to a relay. @id: 16 bytes. */
+void session_set_relay(struct session *session, const char *addr, const char *host,
+		       enum relay_link link, const uint8_t *id);
+/** With a spool. */
+void session_set_spool(struct session *session, const char *path, uint64_t size);
+enum link_state session_link(const struct session *session);
+/** May an application record into it? @scopes: words, separated by colons. */
+bool session_admits(const struct session *session, uid_t uid, const char *scopes);
+/** May a session be told so? Return: 0, or the code set in @err. */
+int session_check_disk(const struct session_disk *disk, bool has_output, struct err *err);
+struct session *session_free(struct sessions *sessions, struct session *session);
+
+struct session *session_by_id(struct sessions *sessions, uint64_t id);
+bool session_visible(const struct session *session, const struct caller *caller);
+/** Find by name what the caller may use: his own first; root then anybody's. */
+int session_find(struct sessions *sessions, const struct caller *caller, const char *name,
+		 struct session **ret, struct err *err);
+
+/** Where an event leads, if anywhere. Pure table. */
+enum session_outcome session_next(enum session_state state, enum session_event event,
+				  enum session_state *ret_next);
+/** Let it happen. @now_ns: monotonic. */
+enum session_outcome session_happen(struct session *session, enum session_event event,
+				    uint64_t now_ns);
+uint64_t session_recording_ns(const struct session *session, uint64_t now_ns);
+
+/** @text: a sentence, or empty where it is over. */
+void session_trouble(struct session *session, enum trouble trouble, const char *text);
+/** Return: the worst that is wrong with it, or "". Until the next session_trouble(). */
+const char *session_problem(const struct session *session);
+const char *session_state_name(enum session_state state);
+
+struct channel *session_find_channel(struct session *session, enum domain_id domain,
+				     const char *name);
+/** Add a channel with resolved attributes. Return: 0 or the code set in @err. */
+int session_add_channel(struct session *session, const char *name, enum domain_id domain,
+			const struct channel_attr *attr, struct channel **ret, struct err *err);
+/** One that an earlier daemon made, whose number and state the caller sets. Return: as above. */
+int session_restore_channel(struct session *session, struct channel *channel, struct err *err);
+/** Add a rule that the channel does not have. Return: 0 or the code set in @err. */
+int session_add_rule(struct session *session, struct channel *channel, const struct rule_spec *spec,
+		     struct rule **ret, struct err *err);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "shape.h"
+
+#include <search.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "trace/metadata.h"
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct shape *)a)->key, ((const struct shape *)b)->key);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static const char *check_name(const char *name)
+{
+	size_t len = strlen(name);
+
+	if (len == 0)
+		return "has no name";
+	if (len > POINT_NAME_MAX)
+		return "has a name that is too long";
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			return "has a control byte in its name";
+	return NULL;
+}
+
+/* A reader finds fields by name: so the names that the trace will show, those
+ * of the lengths of sequences included, must differ. */
+static const char *check_field_names(const struct layout *layout)
+{
+	char(*names)[272] = xalloc((2 * (size_t)layout->nr_fields + 1) * sizeof(*names));
+	char **sorted = xalloc((2 * (size_t)layout->nr_fields + 1) * sizeof(*sorted));
+	const char *why = NULL;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < layout->nr_fields; i++) {
+		const struct layout_field *f = &layout->fields[i];
+		char name[256];
+
+		if (f->flags & LAYOUT_NOWRITE)
+			continue;
+		metadata_identifier(f->name, name, sizeof(name));
+		snprintf(names[nr++], sizeof(*names), "%s", name);
+		if (f->kind == LAYOUT_SEQUENCE)
+			snprintf(names[nr++], sizeof(*names), "_%s_length", name);
+	}
+	for (uint32_t i = 0; i < nr; i++)
+		sorted[i] = names[i];
+	qsort(sorted, nr, sizeof(*sorted), compare_names);
+	for (uint32_t i = 1; i < nr && !why; i++)
+		if (strcmp(sorted[i - 1], sorted[i]) == 0)
+			why = "has two fields of one name";
+	free(sorted);
+	free(names);
+	return why;
+}
+
+static const char *check(const struct shape_facts *facts)
+{
+	const char *why = check_name(facts->name);
+
+	if (!why && (facts->kind < SHAPE_TRACEPOINT || facts->kind > SHAPE_KERNEL))
+		why = "is of an unknown kind";
+	if (!why && facts->kind != SHAPE_KERNEL && (facts->loglevel < 0 || facts->loglevel > 14))
+		why = "has an unknown log level";
+	if (!why)
+		why = layout_check(facts->layout);
+	if (!why)
+		why = check_field_names(facts->layout);
+	return why;
+}
+
+/* The body tells recorded fields; fields for filters only are told here. */
+static char *make_key(const struct shape_facts *facts, const char *body)
+{
+	char *key = NULL;
+	size_t len;
+	FILE *f = open_memstream(&key, &len);
+
+	if (!f)
+		return NULL;
+	fprintf(f, "%d %s", (int)facts->kind, body);
+	for (uint32_t i = 0; i < facts->layout->nr_fields; i++) {
+		const struct layout_field *field = &facts->layout->fields[i];
+
+		if (field->flags & LAYOUT_NOWRITE)
+			fprintf(f, "%u:%u:%u:%u:%u:%s\n", i, field->kind, field->size_bits,
+				field->flags, field->count, field->name);
+	}
+	fclose(f);
+	return key;
+}
+
+static void destroy(struct shape *shape)
+{
+	free(shape->key);
+	free(shape->body);
+	free(shape->name);
+	free(shape->format);
+	layout_free(shape->layout);
+	free(shape);
+}
+
+static struct shape *make(struct shape_facts *facts, char *key, char *body)
+{
+	struct shape *shape = xalloc(sizeof(*shape));
+
+	shape->key = key;
+	shape->body = body;
+	shape->name = xstrdup(facts->name);
+	shape->format = xstrdup(facts->format);
+	shape->kind = facts->kind;
+	shape->loglevel = facts->loglevel;
+	shape->layout = TAKE(facts->layout);
+	return shape;
+}
+
+struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const char **ret_why)
+{
+	struct metadata_event event = { facts->name, facts->loglevel,
+					facts->kind == SHAPE_MARKER ? facts->format : NULL,
+					facts->layout };
+	AUTO_FREE char *body = NULL;
+	AUTO_FREE char *key = NULL;
+	struct shape probe, *shape;
+	void **found;
+
+	*ret_why = check(facts);
+	if (*ret_why)
+		return NULL;
+	body = metadata_event_body(&event);
+	key = body ? make_key(facts, body) : NULL;
+	if (!key || strlen(body) > SHAPE_MAX_BODY) {
+		*ret_why = "has a description that is too long";
+		return NULL;
+	}
+	probe.key = key;
+	found = tfind(&probe, &shapes->by_key, compare);
+	if (found) {
+		layout_free(TAKE(facts->layout));
+		return shape_ref(*found);
+	}
+	shape = make(facts, TAKE(key), TAKE(body));
+	if (!tsearch(shape, &shapes->by_key, compare)) {
+		destroy(shape);
+		*ret_why = "finds no memory";
+		return NULL;
+	}
+	shapes->nr++;
+	return shape_ref(shape);
+}
+
+/* Its key is like no other: applications' shapes are made beside it, and find its
+ * class by their body. */
+struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int loglevel,
+			    const char *name, const char *format, const char *body)
+{
+	struct shape *shape = xalloc(sizeof(*shape)), **found;
+
+	shape->key = xasprintf("restored %d %s", (int)kind, body);
+	found = tfind(shape, &shapes->by_key, compare);
+	if (found) {
+		free(shape->key);
+		free(shape);
+		return shape_ref(*found);
+	}
+	shape->body = xstrdup(body);
+	shape->name = xstrdup(name);
+	shape->format = xstrdup(format);
+	shape->kind = kind;
+	shape->loglevel = loglevel;
+	if (tsearch(shape, &shapes->by_key, compare))
+		shapes->nr++;
+	return shape_ref(shape);
+}
+
+struct shape *shape_ref(struct shape *shape)
+{
+	shape->refs++;
+	return shape;
+}
+
+void shape_unref(struct shapes *shapes, struct shape *shape)
+{
+	if (!shape || --shape->refs > 0)
+		return;
+	tdelete(shape, &shapes->by_key, compare);
+	shapes->nr--;
+	destroy(shape);
+}

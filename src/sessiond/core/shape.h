@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * shape.h - what an instrumentation point looks like: name, kind, level, format
+ * and fields. Points of many processes share one shape, so a matching rule is
+ * asked once and a class is found by pointer. Part of the model of ltt-sessiond;
+ * its loop's thread only.
+ */
+#ifndef CORE_SHAPE_H
+#define CORE_SHAPE_H
+
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/macros.h"
+#include "trace/layout.h"
+
+#define SHAPE_MAX_BODY 49152u /* of TSDL text: fits in one message */
+#define POINT_NAME_MAX 255u
+
+enum shape_kind {
+	SHAPE_TRACEPOINT = 1,
+	SHAPE_MARKER = 2,
+	SHAPE_KERNEL = 3, /* an event of the kernel, which has no level */
+};
+#define SHAPE_NO_LEVEL (-1)
+
+/** What an application says of a point; checked by shape_get(). */
+struct shape_facts {
+	const char *name;
+	enum shape_kind kind;
+	int loglevel;
+	const char *format;
+	struct layout *layout; /* taken over on success */
+};
+
+struct shape {
+	uint32_t refs;
+	char *key;  /* everything that tells shapes apart */
+	char *body; /* TSDL of an event class without its numbers */
+	char *name;
+	char *format;
+	enum shape_kind kind;
+	int loglevel;
+	struct layout *layout;
+};
+
+struct shapes {
+	void *by_key; /* tsearch */
+	uint32_t nr;
+};
+
+/**
+ * shape_get() - the shape with these facts, made if there is none yet.
+ * @ret_why: what is wrong with the facts, where they are refused.
+ * Return: the shape with one reference more; NULL if refused.
+ */
+struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const char **ret_why);
+/** One that an earlier daemon knew: it has a name and a body, but no layout, and only
+ *  classes have it. Return: it with one reference more. */
+struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int loglevel,
+			    const char *name, const char *format, const char *body);
+struct shape *shape_ref(struct shape *shape);
+void shape_unref(struct shapes *shapes, struct shape *shape);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * tracker.h - whose events of the kernel a session records, by one kind of ids. Owned by
+ * its session; part of the model of ltt-sessiond; pure.
+ */
+#ifndef CORE_TRACKER_H
+#define CORE_TRACKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/macros.h"
+
+#define TRACKER_MAX 4096u /* ids: as many as fit in one message */
+
+/** struct tracker - as it begins (all zero) the kind doesn't matter. */
+struct tracker {
+	bool limited;  /* only who has one of these ids: nobody, if there are none */
+	uint32_t nr;
+	uint32_t *ids; /* in order */
+};
+
+/** The kind doesn't matter any more, or again. */
+void tracker_clear(struct tracker *tracker);
+bool tracker_has(const struct tracker *tracker, uint32_t id);
+/** Return: false: no more ids are taken. What is there already is fine. */
+bool tracker_add(struct tracker *tracker, uint32_t id) MUST_CHECK;
+/** Return: false: there is no such id. */
+bool tracker_remove(struct tracker *tracker, uint32_t id);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "untaken.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+struct untaken {
+	struct list_node node;
+	uid_t uid;
+	char *name, *path, *why;
+};
+
+void untaken_add(struct list_node *list, uid_t uid, const char *name, const char *path,
+		 const char *why)
+{
+	struct untaken *u = xalloc(sizeof(*u));
+
+	u->uid = uid;
+	u->name = xstrdup(name);
+	u->path = xstrdup(path);
+	u->why = xstrdup(why);
+	list_append(list, &u->node);
+}
+
+void untaken_fini(struct list_node *list)
+{
+	struct untaken *u, *next;
+
+	list_for_each_safe(u, next, list, node) {
+		list_remove(&u->node);
+		free(u->name);
+		free(u->path);
+		free(u->why);
+		free(u);
+	}
+}
+
+static const struct untaken *find(const struct list_node *list, const struct caller *caller,
+				  const char *name)
+{
+	const struct untaken *u;
+
+	list_for_each(u, list, node)
+		if ((caller->uid == 0 || caller->uid == u->uid) && strcmp(u->name, name) == 0)
+			return u;
+	return NULL;
+}
+
+void untaken_say(const struct list_node *list, const struct caller *caller, const char *name,
+		 struct err *err)
+{
+	const struct untaken *u = find(list, caller, name);
+
+	if (!u)
+		return;
+	*err = (struct err){ 0 };
+	if (u->path[0])
+		err_set(err, ERR_NO_SESSION,
+			"session '%s' could not be taken over: %s; `lttctl verify %s` tells what "
+			"was written of it",
+			name, u->why, u->path);
+	else
+		err_set(err, ERR_NO_SESSION, "session '%s' could not be taken over: %s", name,
+			u->why);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * domain.h - what the daemon asks of a tracer: of the user domain (applications), of
+ * the kernel domain, of both at once (both.h). Commands and the model know tracers
+ * only by this table. Everything runs on the daemon's loop; nothing
+ * blocks: what takes time is answered through a callback.
+ */
+#ifndef DOMAIN_DOMAIN_H
+#define DOMAIN_DOMAIN_H
+
+#include <stdint.h>
+
+#include "ltt_counts.h"
+#include "proto/consumer.h"
+#include "sessiond/core/session.h"
+#include "sessiond/core/shape.h"
+#include "sessiond/state_msg.h"
+#include "trace/clock.h"
+
+struct domain_tracer;
+
+/** Told once what was asked for is in force, or a second has passed.
+ *  @apps: that were asked; @late: of these, without an answer yet.
+ *  @problem: not NULL: it failed; nothing records that did not before. */
+typedef void (*domain_done)(void *data, uint32_t apps, uint32_t late, const struct err *problem);
+
+/** An event that is wanted and can't be recorded or counted. */
+struct domain_refusal {
+	enum domain_id domain;
+	const char *name;
+	const char *why; /* half a sentence */
+};
+
+/** What was counted of an event, instead of recording it. */
+struct domain_counted {
+	enum domain_id domain;
+	const char *channel, *event, *field;
+	bool counting;	   /* now */
+	uint64_t since_ns; /* CLOCK_REALTIME */
+	struct ltt_counts sums;
+};
+
+/** One instrumentation point, for a listing. */
+struct domain_point {
+	uint32_t pid;
+	uint32_t uid;
+	const char *process;
+	const char *file;
+	uint32_t line;
+	uint32_t active; /* recording sessions that have it armed */
+	const struct shape *shape;
+};
+
+/** Two points with one name and different formats. */
+struct domain_conflict {
+	const char *name;
+	const char *armed;
+	const char *refused;
+	uint32_t pid;
+};
+
+/** Whose buffer a ring set is. */
+struct domain_ring {
+	struct channel *channel;
+	uint64_t owner; /* rings of one owner belong together; never 0 */
+	bool open;
+	bool final; /* closed, and each_final() has its sum */
+};
+
+struct domain_ops {
+	const char *name;
+	/** Begin to record; ends in @done. @clock lives as long as the session. */
+	void (*start)(struct domain_tracer *domain, struct session *session,
+		      const struct clock_facts *clock, domain_done done, void *data);
+	/** Record no more, at once. @done, which may be NULL, is told when no event is in
+	 *  flight any more, in any application that answers. */
+	void (*stop)(struct domain_tracer *domain, struct session *session, domain_done done,
+		     void *data);
+	/** Channels or rules have changed. @done may be NULL. */
+	void (*refresh)(struct domain_tracer *domain, struct session *session, domain_done done,
+			void *data);
+	/** The session ends: forget everything about it. Who waits is answered. */
+	void (*forget)(struct domain_tracer *domain, struct session *session);
+	/** Metadata that could not be written may be tried again. */
+	void (*retry)(struct domain_tracer *domain, struct session *session);
+
+	uint32_t (*count_apps)(struct domain_tracer *domain, const struct session *session);
+	uint32_t (*count_points)(struct domain_tracer *domain, const struct session *session,
+				 const struct rule *rule);
+	void (*each_point)(struct domain_tracer *domain, const struct caller *caller,
+			   void (*fn)(const struct domain_point *point, void *data), void *data);
+	/** Conflicts in a channel; @rule: among what it matches, or NULL. */
+	void (*each_conflict)(struct domain_tracer *domain, struct session *session,
+			      struct channel *channel, const struct rule *rule,
+			      void (*fn)(const struct domain_conflict *conflict, void *data),
+			      void *data);
+	/** Return: false where the ring set is not (and was not) the session's. */
+	bool (*find_ring)(struct domain_tracer *domain, const struct session *session,
+			  uint64_t ring, struct domain_ring *ret);
+	/** Counters of ring sets that are closed. */
+	void (*each_final)(struct domain_tracer *domain, const struct session *session,
+			   void (*fn)(const struct msg_con_stream *sum, void *data), void *data);
+
+	/** What must survive us: appended to STATE_TRACES, STATE_FINALS and STATE_APPS of
+	 *  @space, which whoever asks has begun. */
+	void (*save)(struct domain_tracer *domain, const struct session *session,
+		     struct state_space *space);
+	/** The reverse, once, in an empty session: what is of this domain. */
+	void (*restore)(struct domain_tracer *domain, struct session *session,
+			const struct clock_facts *clock, struct msg_state_session *msg);
+	/** Tell a new consumer, or one that lives on, all about the session. */
+	void (*adopt)(struct domain_tracer *domain, struct session *session);
+	/** Give all buffers to a new keeper. */
+	void (*keep)(struct domain_tracer *domain, struct session *session);
+};
+
+/** A tracer; embedded in what implements it. */
+struct domain_tracer {
+	const struct domain_ops *ops;
+	struct list_node recordings; /* struct recording, of domains that have such */
+};
+
+#endif

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "recording.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void wanted_enough(struct loop_timer *timer)
+{
+	struct recording *rec = container_of(timer, struct recording, enough);
+
+	rec->ops->wanted_done(rec);
+}
+
+void recording_init(struct recording *rec, const struct recording_ops *ops,
+		    struct recorder *recorder, enum domain_id domain, struct session *session,
+		    const struct clock_facts *clock)
+{
+	list_init(&rec->node);
+	list_init(&rec->traces);
+	list_init(&rec->finals);
+	loop_timer_init(&rec->enough, recorder->config.loop, wanted_enough);
+	rec->ops = ops;
+	rec->recorder = recorder;
+	rec->domain = domain;
+	rec->session = session;
+	rec->clock = clock;
+}
+
+void recording_fini(struct recording *rec)
+{
+	struct trace *trace, *next;
+
+	consumer_forget(rec->recorder->config.consumer, rec);
+	list_for_each_safe(trace, next, &rec->traces, node)
+		trace_free(trace);
+	loop_timer_cancel(&rec->enough);
+	notes_free(rec);
+	list_remove(&rec->node);
+}
+
+struct recording *recording_find(struct domain_tracer *domain, const struct session *session)
+{
+	struct recording *rec;
+
+	list_for_each(rec, &domain->recordings, node)
+		if (rec->session == session)
+			return rec;
+	return NULL;
+}
+
+void recording_saved(struct recording *rec)
+{
+	if (rec->recorder->config.save)
+		rec->recorder->config.save(rec->session);
+}
+
+void recording_problem(struct recording *rec, enum trouble trouble, enum err_code code,
+		       const char *what, const char *text)
+{
+	char sentence[256];
+
+	snprintf(sentence, sizeof(sentence), "%s: %s", what, text);
+	if (!rec->problem.code)
+		err_set(&rec->problem, code, "%s", sentence);
+	rec->recorder->config.trouble(rec->session, trouble, sentence);
+}
+
+void recording_begin(struct recording *rec)
+{
+	struct trace *trace, *next_trace;
+	struct lane *lane;
+	struct ring *ring, *next;
+
+	memset(&rec->problem, 0, sizeof(rec->problem));
+	rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, "");
+	list_for_each_safe(trace, next_trace, &rec->traces, node) {
+		list_for_each(lane, &trace->lanes, node)
+			list_for_each_safe(ring, next, &lane->rings, node)
+				if (ring->state == RING_FAILED && !ring->lost)
+					ring_drop(ring);
+		if (trace->failed)
+			trace_free(trace);
+	}
+}
+
+void recording_retry(struct domain_tracer *domain, struct session *session)
+{
+	struct recording *rec = recording_find(domain, session);
+	struct trace *trace;
+
+	if (!rec)
+		return;
+	list_for_each(trace, &rec->traces, node)
+		trace_retry(trace);
+}
+
+void recording_adopt(struct domain_tracer *domain, struct session *session)
+{
+	struct recording *rec = recording_find(domain, session);
+	struct trace *trace;
+	struct lane *lane;
+	struct ring *ring, *next;
+
+	if (!rec)
+		return;
+	list_for_each(trace, &rec->traces, node) {
+		trace_adopt(trace);
+		list_for_each(lane, &trace->lanes, node)
+			list_for_each_safe(ring, next, &lane->rings, node)
+				ring_adopt(ring);
+	}
+	rings_enable(rec, rec->recording);
+}
+
+void recording_keep(struct domain_tracer *domain, struct session *session)
+{
+	struct recording *rec = recording_find(domain, session);
+	struct trace *trace;
+	struct lane *lane;
+	struct ring *ring;
+
+	if (!rec)
+		return;
+	list_for_each(trace, &rec->traces, node)
+		list_for_each(lane, &trace->lanes, node)
+			list_for_each(ring, &lane->rings, node)
+				ring_keep(ring);
+}

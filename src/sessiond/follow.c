@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "follow.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+
+#define LOOK_US 200000u	      /* where the session has no period of its own */
+#define LOOK_LEAST_US 100000u /* nobody reads faster, and each look costs something */
+#define NO_STATE 0xff
+
+struct follower {
+	struct list_node node;
+	struct command *cmd;
+	struct loop_timer look;
+	bool asking; /* for figures: who frees it then is figures() */
+	bool over;
+	/* what the client knows */
+	uint8_t state;
+	char problem[sizeof(((struct session *)NULL)->troubles[0])];
+	uint64_t lost;			      /* of all channels, by all causes */
+	uint8_t causes[SESSION_MAX_CHANNELS]; /* that it was told of, a bit each */
+};
+
+static uint64_t real_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void tell(struct follower *f, struct msg_news *news)
+{
+	news->at_ns = real_ns();
+	item_news(f->cmd, news);
+}
+
+/* --- losses ------------------------------------------------------------------------ */
+
+/* As lttctl counts them: what a full buffer refused while nothing could be written is
+ * the output's. */
+static uint64_t lost_to(const struct msg_totals *t, enum loss_cause cause)
+{
+	uint64_t stalled = MIN(t->lost_full, t->lost_stalled);
+
+	switch (cause) {
+	case LOSS_FULL:
+		return t->lost_full - stalled;
+	case LOSS_SIZE:
+		return t->lost_size;
+	case LOSS_BUSY:
+		return t->lost_busy;
+	case LOSS_OUTPUT:
+		return t->lost_output + stalled;
+	case LOSS_INVALID:
+		return t->lost_invalid;
+	default:
+		return 0;
+	}
+}
+
+static void tell_losses_of(struct follower *f, const struct channel *channel,
+			   const struct msg_totals *totals)
+{
+	uint8_t *told = &f->causes[channel->number % SESSION_MAX_CHANNELS];
+
+	for (unsigned int cause = LOSS_FULL; cause < LOSS_NR_CAUSES; cause++) {
+		struct msg_news news = {
+			.kind = NEWS_LOSS,
+			.channel = channel->name,
+			.cause = (uint8_t)cause,
+			.count = lost_to(totals, (enum loss_cause)cause),
+		};
+
+		if (news.count == 0 || *told & 1u << cause)
+			continue;
+		*told |= (uint8_t)(1u << cause);
+		tell(f, &news);
+	}
+}
+
+static void tell_losses(struct follower *f, struct session *session, const struct stats *stats)
+{
+	struct domain_tracer *user = f->cmd->sd->tracer;
+	struct channel *channel;
+	struct msg_totals t;
+	uint64_t lost = 0;
+
+	stats_totals(stats, user, session, NULL, &t);
+	for (unsigned int cause = LOSS_FULL; cause < LOSS_NR_CAUSES; cause++)
+		lost += lost_to(&t, (enum loss_cause)cause);
+	if (lost == f->lost)
+		return;
+	f->lost = lost;
+	list_for_each(channel, &session->channels, node) {
+		stats_totals(stats, user, session, channel, &t);
+		tell_losses_of(f, channel, &t);
+	}
+}
+
+static void look_again(struct follower *f, struct session *session)
+{
+	uint32_t period_us = run_flush_us(session->run);
+
+	if (session->state == SESSION_RECORDING)
+		loop_timer_set(&f->look, MAX(period_us ? period_us : LOOK_US, LOOK_LEAST_US));
+}
+
+static void figures(void *data, const struct run_result *result)
+{
+	struct follower *f = data;
+	struct session *session = f->over ? NULL : command_session(f->cmd);
+
+	f->asking = false;
+	if (f->over) {
+		free(f);
+		return;
+	}
+	if (!session)
+		return; /* about to be told so */
+	if (result->stats->known)
+		tell_losses(f, session, result->stats);
+	look_again(f, session);
+}
+
+static void ask(struct follower *f, struct session *session)
+{
+	if (f->asking)
+		return;
+	f->asking = true;
+	loop_timer_cancel(&f->look);
+	run_stats(session->run, figures, f);
+}
+
+static void look(struct loop_timer *timer)
+{
+	struct follower *f = container_of(timer, struct follower, look);
+	struct session *session = command_session(f->cmd);
+
+	if (session)
+		ask(f, session);
+}
+
+/* --- state and problems --------------------------------------------------------------- */
+
+/* What is only on its way somewhere is no news. */
+static bool is_settled(enum session_state state)
+{
+	return state == SESSION_NEW || state == SESSION_RECORDING || state == SESSION_STOPPED;
+}
+
+static void tell_state(struct follower *f, struct session *session)
+{
+	struct msg_news news = { .kind = NEWS_STATE, .state = (uint8_t)session->state };
+
+	if (!is_settled(session->state) || session->state == f->state)
+		return;
+	f->state = news.state;
+	tell(f, &news);
+	ask(f, session); /* also the last time, when it has stopped */
+}
+
+static void tell_problem(struct follower *f, const struct session *session)
+{
+	const char *problem = session_problem(session);
+	struct msg_news news = { .kind = *problem ? NEWS_PROBLEM : NEWS_SOLVED, .text = problem };
+
+	snprintf(f->problem, sizeof(f->problem), "%s", problem);
+	tell(f, &news);
+}
+
+void follow_changed(struct sessiond *sd, struct session *session)
+{
+	struct follower *f;
+
+	list_for_each(f, &sd->followers, node) {
+		if (f->cmd->session_id != session->id)
+			continue;
+		if (strcmp(f->problem, session_problem(session)) != 0)
+			tell_problem(f, session);
+		tell_state(f, session);
+	}
+}
+
+void follow_consumer(struct sessiond *sd, enum news_kind kind, const char *why)
+{
+	struct msg_news news = { .kind = (uint8_t)kind, .text = why };
+	struct session *session;
+	struct follower *f;
+
+	list_for_each(f, &sd->followers, node) {
+		session = command_session(f->cmd);
+		if (session && run_output_open(session->run))
+			tell(f, &news);
+	}
+}
+
+/* --- who follows ------------------------------------------------------------------------ */
+
+bool follows(struct sessiond *sd, uint64_t client)
+{
+	struct follower *f;
+
+	list_for_each(f, &sd->followers, node)
+		if (f->cmd->client == client)
+			return true;
+	return false;
+}
+
+void follow_begin(struct command *cmd)
+{
+	struct follower *f = xalloc(sizeof(*f));
+
+	f->cmd = cmd;
+	f->state = NO_STATE;
+	loop_timer_init(&f->look, cmd->sd->loop, look);
+	list_append(&cmd->sd->followers, &f->node);
+	tell_state(f, cmd->session);
+	tell_problem(f, cmd->session);
+	ask(f, cmd->session);
+}
+
+/* Return: the command, which is the caller's again. */
+static struct command *release(struct follower *f)
+{
+	struct command *cmd = f->cmd;
+
+	loop_timer_cancel(&f->look);
+	list_remove(&f->node);
+	f->cmd = NULL;
+	f->over = true;
+	if (!f->asking)
+		free(f);
+	return cmd;
+}
+
+void follow_destroyed(struct sessiond *sd, struct session *session, const struct run_result *result)
+{
+	struct follower *f, *next;
+
+	list_for_each_safe(f, next, &sd->followers, node) {
+		struct rep_session_follow rep = { 0 };
+		uint8_t buf[TOTALS_BYTES];
+		struct command *cmd;
+
+		if (f->cmd->session_id != session->id)
+			continue;
+		cmd = release(f);
+		rep.problem = command_figures(cmd, result, buf, &rep.totals);
+		if (rep.problem)
+			reply_session_follow(cmd, &rep);
+	}
+}
+
+void follow_leave(struct sessiond *sd, uint64_t client)
+{
+	struct follower *f, *next;
+
+	list_for_each_safe(f, next, &sd->followers, node)
+		if (f->cmd->client == client)
+			command_free(release(f));
+}
+
+void follow_end(struct sessiond *sd)
+{
+	struct follower *f;
+
+	while ((f = list_first(&sd->followers, struct follower, node))) {
+		struct command *cmd = release(f);
+
+		command_error(cmd, ERR_STATE, "the session daemon ends, and the session with it");
+		command_fail(cmd);
+	}
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "inherit.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/sock.h"
+#include "proto/consumer.h"
+
+#define ANSWER_S 2
+
+struct entry {
+	struct list_node node;
+	char *name;
+	int fds[INHERIT_FDS];
+};
+
+static struct entry *find(struct inherit *inherit, const char *name)
+{
+	struct entry *entry;
+
+	list_for_each(entry, &inherit->entries, node)
+		if (strcmp(entry->name, name) == 0)
+			return entry;
+	return NULL;
+}
+
+static void entry_free(struct entry *entry)
+{
+	for (size_t i = 0; i < INHERIT_FDS; i++)
+		close_fd(entry->fds[i]);
+	list_remove(&entry->node);
+	free(entry->name);
+	free(entry);
+}
+
+void inherit_init(struct inherit *inherit)
+{
+	list_init(&inherit->entries);
+}
+
+void inherit_fini(struct inherit *inherit)
+{
+	struct entry *entry;
+
+	while ((entry = list_first(&inherit->entries, struct entry, node)))
+		entry_free(entry);
+}
+
+void inherit_add(struct inherit *inherit, const char *name, unsigned int slot, int fd)
+{
+	struct entry *entry = find(inherit, name);
+
+	if (fd < 0)
+		return;
+	if (slot >= INHERIT_FDS || (entry && entry->fds[slot] >= 0)) {
+		close(fd);
+		return;
+	}
+	if (!entry) {
+		entry = xalloc(sizeof(*entry));
+		entry->name = xstrdup(name);
+		for (size_t i = 0; i < INHERIT_FDS; i++)
+			entry->fds[i] = -1;
+		list_append(&inherit->entries, &entry->node);
+	}
+	entry->fds[slot] = fd;
+}
+
+bool inherit_take(struct inherit *inherit, const char *name, int ret_fds[INHERIT_FDS])
+{
+	struct entry *entry = find(inherit, name);
+
+	if (!entry)
+		return false;
+	for (size_t i = 0; i < INHERIT_FDS; i++)
+		ret_fds[i] = TAKE_FD(entry->fds[i]);
+	entry_free(entry);
+	return true;
+}
+
+char *inherit_any(const struct inherit *inherit)
+{
+	const struct entry *entry = list_first(&inherit->entries, struct entry, node);
+
+	return entry ? xstrdup(entry->name) : NULL;
+}
+
+/* --- the consumer ------------------------------------------------------------------ */
+
+static int ask(int fd)
+{
+	struct timeval patience = { ANSWER_S, 0 };
+	struct req_con_held req;
+	struct encoder enc;
+	uint8_t buf[64];
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_con_held, 0, 1);
+	req_con_held_encode(&enc, &req);
+	return sock_send(fd, enc.buf, enc.len, NULL, 0);
+}
+
+/* Return: 1: there is more; 0: that was all; negative errno. */
+static int receive(struct inherit *inherit, int fd)
+{
+	static uint8_t buf[MSG_MAX_BYTES];
+	struct msg_header header;
+	struct msg_held held;
+	int fds[MSG_MAX_FDS];
+	struct decoder dec;
+	unsigned int nr_fds;
+	ssize_t n = sock_recv(fd, buf, sizeof(buf), fds, &nr_fds);
+	int ret;
+
+	if (n <= 0)
+		return n < 0 ? (int)n : -ECONNRESET;
+	decoder_init(&dec, buf, (size_t)n, fds, nr_fds);
+	ret = decode_header(&dec, &header);
+	if (ret == 0 && header.type == MSG_held && msg_held_decode(&dec, &held) == 0) {
+		inherit_add(inherit, held.name, 0, held.first);
+		inherit_add(inherit, held.name, 1, held.second);
+		inherit_add(inherit, held.name, 2, held.third);
+	}
+	for (unsigned int i = 0; i < nr_fds; i++)
+		close_fd(fds[i]);
+	return ret < 0 ? ret : !(header.flags & MSG_REPLY);
+}
+
+void inherit_from_consumer(struct inherit *inherit, const char *path)
+{
+	AUTO_FD int fd = sock_connect(path);
+	int ret;
+
+	if (fd < 0)
+		return;
+	ret = ask(fd);
+	if (ret == 0)
+		do
+			ret = receive(inherit, fd);
+		while (ret > 0);
+	if (ret < 0)
+		log_warn("ltt-consumerd does not hand over what it holds: %s", strerror(-ret));
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/sock.h"
+#include "proto/keeper.h"
+
+#define NAME_BYTES 65
+#define ANSWER_S 2
+#define START_TRIES 500 /* of 2 ms */
+
+struct answer {
+	uint8_t buf[1024];
+	int fds[MSG_MAX_FDS];
+	unsigned int nr_fds;
+	struct decoder dec;
+	struct msg_header header;
+};
+
+static void make_name(char name[NAME_BYTES], const char *kind, uint64_t id)
+{
+	snprintf(name, NAME_BYTES, "%s-%llu", kind, (unsigned long long)id);
+}
+
+/* --- the connection ------------------------------------------------------------- */
+
+static void hang_up(struct keeper *k)
+{
+	loop_fd_fini(&k->source);
+	k->fd = close_fd(k->fd);
+}
+
+static bool start(struct keeper *k);
+
+/* It was killed, with nothing lost but what it held: which is put again. */
+static void gone(struct loop_fd *source, uint32_t events)
+{
+	struct keeper *k = container_of(source, struct keeper, source);
+
+	(void)events;
+	log_warn("ltt-keeperd is gone; starting another one");
+	hang_up(k);
+	if (start(k))
+		k->refill(k);
+}
+
+static bool attach(struct keeper *k)
+{
+	struct timeval patience = { ANSWER_S, 0 };
+	int fd = sock_connect(k->path);
+
+	if (fd < 0)
+		return false;
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	if (loop_fd_init(&k->source, k->loop, fd, EPOLLRDHUP, gone) < 0) {
+		close(fd);
+		return false;
+	}
+	k->fd = fd;
+	return true;
+}
+
+static void exited(struct loop_child *child, int status)
+{
+	(void)status;
+	loop_child_fini(child);
+	container_of(child, struct keeper, child)->running = false;
+}
+
+static int spawn(struct keeper *k)
+{
+	char *argv[] = { "ltt-keeperd", k->path, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	pid_t pid;
+	int err;
+
+	if (k->running) { /* it has hung up: it is dying, or of no use */
+		kill(k->child.pid, SIGKILL);
+		waitpid(k->child.pid, NULL, 0);
+		loop_child_fini(&k->child);
+	}
+	k->running = false;
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	for (int i = 0; i < 3; i++)
+		posix_spawn_file_actions_addopen(&files, i, "/dev/null", O_RDWR, 0);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setpgroup(&attr, 0);
+	err = posix_spawn(&pid, k->program, &files, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	if (err)
+		return -err;
+	k->running = loop_child_init(&k->child, k->loop, pid, exited) == 0;
+	return 0;
+}
+
+static bool start(struct keeper *k)
+{
+	int ret;
+
+	if (!k->program)
+		return false;
+	ret = spawn(k);
+	for (int i = 0; ret == 0 && i < START_TRIES; i++) {
+		if (attach(k))
+			return true;
+		poll(NULL, 0, 2);
+	}
+	log_warn("can't start %s: %s; buffers will not survive this daemon and its consumer",
+		 k->program, ret < 0 ? strerror(-ret) : "it does not answer");
+	free(TAKE(k->program)); /* said once */
+	return false;
+}
+
+/* --- asking ---------------------------------------------------------------------- */
+
+static void answer_fini(struct answer *a)
+{
+	for (unsigned int i = 0; i < a->nr_fds; i++)
+		a->fds[i] = close_fd(a->fds[i]);
+}
+
+/* What comes late, when we have stopped waiting for it, is not taken for the answer
+ * to a later question. Descriptors that come along are closed by answer_fini(). */
+static int receive(struct keeper *k, struct answer *a)
+{
+	int ret;
+
+	do {
+		ssize_t n;
+
+		answer_fini(a);
+		a->nr_fds = 0;
+		n = sock_recv(k->fd, a->buf, sizeof(a->buf), a->fds, &a->nr_fds);
+		if (n <= 0)
+			return n < 0 ? (int)n : -ECONNRESET;
+		decoder_init(&a->dec, a->buf, (size_t)n, a->fds, a->nr_fds);
+		ret = decode_header(&a->dec, &a->header);
+	} while (ret == 0 && a->header.serial != k->serial);
+	return ret;
+}
+
+static int submit(struct keeper *k, const struct encoder *enc)
+{
+	int ret = encoder_finish(enc);
+
+	return ret < 0 ? ret : sock_send(k->fd, enc->buf, enc->len, enc->fds, enc->nr_fds);
+}
+
+/* Return: 0, 1: it refuses; or negative errno: the connection is over. */
+static int ask(struct keeper *k, const struct encoder *enc, struct answer *a)
+{
+	const char *text;
+	int ret = submit(k, enc);
+
+	a->nr_fds = 0;
+	if (ret == 0)
+		ret = receive(k, a);
+	if (ret == 0)
+		return decode_outcome(&a->dec, &text) ? 1 : 0;
+	answer_fini(a);
+	return ret;
+}
+
+static void begin(struct keeper *k, struct encoder *enc, void *buf, size_t len, uint16_t type)
+{
+	encoder_init(enc, buf, len);
+	encode_header(enc, type, 0, ++k->serial);
+}
+
+static void put(struct keeper *k, const char *name, const int fds[KEEPER_FDS])
+{
+	struct req_keep_put req = { name, fds[0], fds[1], fds[2] };
+	struct answer a;
+	struct encoder enc;
+	uint8_t buf[256];
+	int ret;
+
+	if (k->fd < 0 && !start(k))
+		return;
+	begin(k, &enc, buf, sizeof(buf), MSG_keep_put);
+	req_keep_put_encode(&enc, &req);
+	ret = ask(k, &enc, &a);
+	if (ret)
+		log_warn("ltt-keeperd does not take %s: %s", name,
+			 ret < 0 ? strerror(-ret) : "refused");
+	if (ret >= 0)
+		answer_fini(&a);
+}
+
+void keeper_put(struct keeper *k, const char *kind, uint64_t id, const int fds[KEEPER_FDS])
+{
+	char name[NAME_BYTES];
+
+	make_name(name, kind, id);
+	if (k->store) {
+		fdstore_forget(k->store, name);
+		fdstore_keep(k->store, name, fds);
+	}
+	put(k, name, fds);
+}
+
+void keeper_drop(struct keeper *k, const char *kind, uint64_t id)
+{
+	struct req_keep_drop req;
+	char name[NAME_BYTES];
+	struct answer a;
+	struct encoder enc;
+	uint8_t buf[256];
+
+	make_name(name, kind, id);
+	if (k->store)
+		fdstore_forget(k->store, name);
+	if (k->fd < 0)
+		return;
+	req.name = name;
+	begin(k, &enc, buf, sizeof(buf), MSG_keep_drop);
+	req_keep_drop_encode(&enc, &req);
+	if (ask(k, &enc, &a) >= 0)
+		answer_fini(&a);
+}
+
+static int get(struct keeper *k, const char *name, int ret_fds[KEEPER_FDS])
+{
+	struct rep_keep_get rep = { -1, -1, -1 };
+	struct req_keep_get req = { name };
+	struct answer a;
+	struct encoder enc;
+	uint8_t buf[256];
+	int ret;
+
+	begin(k, &enc, buf, sizeof(buf), MSG_keep_get);
+	req_keep_get_encode(&enc, &req);
+	ret = ask(k, &enc, &a);
+	if (ret < 0)
+		return ret;
+	if (ret == 0 && rep_keep_get_decode(&a.dec, &rep) < 0)
+		ret = -EBADMSG;
+	if (ret == 0) {
+		ret_fds[0] = rep.first;
+		ret_fds[1] = rep.second;
+		ret_fds[2] = rep.third;
+	}
+	answer_fini(&a); /* what was not taken */
+	return ret == 0 ? 0 : -ENOENT;
+}
+
+int keeper_get(struct keeper *k, const char *kind, uint64_t id, int ret_fds[KEEPER_FDS])
+{
+	char name[NAME_BYTES];
+
+	make_name(name, kind, id);
+	if (k->fd >= 0 && get(k, name, ret_fds) == 0)
+		return 0;
+	if (k->store && inherit_take(&k->store->left, name, ret_fds)) {
+		put(k, name, ret_fds);
+		return 0;
+	}
+	if (k->consumer) {
+		inherit_from_consumer(&k->inherit, k->consumer);
+		free(TAKE(k->consumer));
+	}
+	if (!inherit_take(&k->inherit, name, ret_fds))
+		return -ENOENT;
+	keeper_put(k, kind, id, ret_fds);
+	return 0;
+}
+
+struct kept {
+	struct list_node node;
+	char kind[NAME_BYTES];
+	uint64_t id;
+};
+
+static bool parse_name(const char *name, char kind[NAME_BYTES], uint64_t *ret_id)
+{
+	unsigned long long id = 0;
+	bool good = sscanf(name, "%32[a-z]-%llu", kind, &id) == 2;
+
+	*ret_id = id;
+	return good;
+}
+
+static void note_kept(struct list_node *names, struct answer *a)
+{
+	struct kept *kept = xalloc(sizeof(*kept));
+	struct msg_kept msg;
+
+	if (msg_kept_decode(&a->dec, &msg) < 0 || !parse_name(msg.name, kept->kind, &kept->id)) {
+		free(kept);
+		return;
+	}
+	list_append(names, &kept->node);
+}
+
+/* What the manager gave and nobody took: the keeper had it, or it is of no use. */
+static void sweep_left(struct keeper *k,
+		       bool (*wanted)(struct keeper *keeper, const char *kind, uint64_t id))
+{
+	int fds[KEEPER_FDS];
+	char *name;
+
+	while (k->store && (name = inherit_any(&k->store->left))) {
+		char kind[NAME_BYTES];
+		uint64_t id;
+
+		if (!parse_name(name, kind, &id) || !wanted(k, kind, id))
+			fdstore_forget(k->store, name);
+		if (inherit_take(&k->store->left, name, fds))
+			for (size_t i = 0; i < KEEPER_FDS; i++)
+				close_fd(fds[i]);
+		free(name);
+	}
+}
+
+void keeper_sweep(struct keeper *k,
+		  bool (*wanted)(struct keeper *keeper, const char *kind, uint64_t id))
+{
+	struct list_node names;
+	struct kept *kept, *next;
+	struct answer a = { 0 };
+	struct encoder enc;
+	uint8_t buf[64];
+	int ret;
+
+	inherit_fini(&k->inherit);
+	sweep_left(k, wanted);
+	if (k->fd < 0)
+		return;
+	list_init(&names);
+	begin(k, &enc, buf, sizeof(buf), MSG_keep_list);
+	ret = submit(k, &enc);
+	while (ret == 0 && receive(k, &a) == 0 && (a.header.flags & MSG_ITEM))
+		note_kept(&names, &a);
+	answer_fini(&a);
+	list_for_each_safe(kept, next, &names, node) {
+		if (!wanted(k, kept->kind, kept->id))
+			keeper_drop(k, kept->kind, kept->id);
+		list_remove(&kept->node);
+		free(kept);
+	}
+}
+
+/* --- life ------------------------------------------------------------------------- */
+
+void keeper_init(struct keeper *k, struct loop *loop, const char *path, const char *program,
+		 const char *consumer, void (*refill)(struct keeper *))
+{
+	*k = (struct keeper){ .loop = loop, .fd = -1, .refill = refill };
+	k->source.fd = -1;
+	k->path = xstrdup(path);
+	k->program = program ? xstrdup(program) : NULL;
+	k->consumer = xstrdup(consumer);
+	inherit_init(&k->inherit);
+	attach(k);
+}
+
+void keeper_fini(struct keeper *k)
+{
+	if (!k->path)
+		return;
+	hang_up(k);
+	if (k->running)
+		loop_child_fini(&k->child);
+	inherit_fini(&k->inherit);
+	free(k->consumer);
+	free(k->path);
+	free(k->program);
+	*k = (struct keeper){ .fd = -1 };
+}

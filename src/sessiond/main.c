@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* main.c - ltt-sessiond: options, the runtime directory, sockets, signals. */
+#include <errno.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "apps.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "clients.h"
+#include "detach.h"
+#include "io/confine.h"
+#include "options.h"
+#include "rundir.h"
+#include "sessiond.h"
+
+#ifndef LTT_LIBEXECDIR
+#define LTT_LIBEXECDIR "/usr/local/libexec/ltt"
+#endif
+
+struct listener {
+	struct loop_fd source;
+	struct loop_timer pause;
+	struct sessiond *sd;
+	int (*take)(struct sessiond *sd, int fd);
+};
+
+struct program {
+	struct options options;
+	struct rundir dir;
+	struct notify notify;
+	struct fdstore store;
+	struct sessiond sd;
+	struct listener clients, apps;
+	mode_t mask;
+	pid_t parent; /* for --sig-parent */
+	int ready_fd;
+};
+
+/* --- connections ------------------------------------------------------------- */
+
+#define ACCEPT_BATCH 64
+#define PAUSE_AFTER_US 100000u
+
+static void resume(struct loop_timer *timer)
+{
+	struct listener *listener = container_of(timer, struct listener, pause);
+
+	loop_fd_events(&listener->source, EPOLLIN);
+}
+
+/* Out of descriptors: what waits stays readable, so look away for a moment. */
+static void look_away(struct listener *listener)
+{
+	loop_fd_events(&listener->source, 0);
+	loop_timer_set(&listener->pause, PAUSE_AFTER_US);
+}
+
+static void connecting(struct loop_fd *source, uint32_t events)
+{
+	struct listener *listener = container_of(source, struct listener, source);
+
+	(void)events;
+	for (int i = 0; i < ACCEPT_BATCH; i++) {
+		int ret, fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
+			return;
+		if (fd < 0) {
+			log_warn_some("can't accept a connection: %s", strerror(errno));
+			look_away(listener);
+			return;
+		}
+		ret = listener->take(listener->sd, fd);
+		if (ret < 0)
+			log_debug("a connection was refused: %s", strerror(-ret));
+	}
+}
+
+static int listener_init(struct listener *listener, struct sessiond *sd, int fd,
+			 int (*take)(struct sessiond *, int))
+{
+	listener->sd = sd;
+	listener->take = take;
+	loop_timer_init(&listener->pause, sd->loop, resume);
+	return loop_fd_init(&listener->source, sd->loop, fd, EPOLLIN, connecting);
+}
+
+static void listener_fini(struct listener *listener)
+{
+	loop_fd_fini(&listener->source);
+	loop_timer_cancel(&listener->pause);
+}
+
+/* --- the other programs -------------------------------------------------------- */
+
+/* Beside our own program, then where it is installed. */
+static char *find_program(const char *wish, const char *variable, const char *name)
+{
+	const char *env = getenv(variable);
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash, *path;
+
+	if (wish)
+		return xstrdup(wish);
+	if (env && *env)
+		return xstrdup(env);
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (slash) {
+		*slash = '\0';
+		path = xasprintf("%s/%s", self, name);
+		if (access(path, X_OK) == 0)
+			return path;
+		free(path);
+	}
+	return xasprintf(LTT_LIBEXECDIR "/%s", name);
+}
+
+static int set_up(struct program *p, struct err *err)
+{
+	AUTO_FREE char *consumer =
+		find_program(p->options.consumerd_path, "LTT_CONSUMERD", "ltt-consumerd");
+	AUTO_FREE char *keeper = find_program(NULL, "LTT_KEEPERD", "ltt-keeperd");
+	bool mute = p->options.daemonize && !p->options.background;
+	int ret = access(consumer, X_OK) < 0 ?
+			  -errno :
+			  sessiond_set_up(&p->sd, p->dir.path, consumer, keeper, mute);
+
+	if (ret < 0)
+		return err_errno(err, ERR_CONSUMER, -ret,
+				 "can't start %s (say where it is with --consumerd-path)",
+				 consumer);
+	return 0;
+}
+
+/* --- start and end --------------------------------------------------------------------- */
+
+static void caught(int signo, void *data)
+{
+	struct program *p = data;
+
+	log_info("signal %d: ending", signo);
+	notify_say(&p->notify, "STOPPING=1");
+	listener_fini(&p->clients);
+	listener_fini(&p->apps);
+	sessiond_end(&p->sd);
+}
+
+static int watch_signals(struct program *p)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	return loop_signals(p->sd.loop, &set, caught, p);
+}
+
+/* Each application and each of its buffers takes descriptors. */
+static void raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static int begin(struct program *p, struct err *err)
+{
+	int ret, code = rundir_lock(&p->dir, err);
+
+	if (code)
+		return code;
+	umask(p->mask);
+	ret = sessiond_init(&p->sd);
+	if (ret == 0)
+		ret = watch_signals(p);
+	if (ret < 0)
+		return err_errno(err, ERR_INTERNAL, -ret, "can't make the event loop");
+	options_quotas(&p->options, &p->sd.quotas);
+	p->sd.store = &p->store;
+	if (!p->options.no_kernel)
+		kmod_open(&p->sd.kmod);
+	if (p->sd.kmod.fd < 0)
+		log_info("the kernel is not traced: %s", p->sd.kmod.why);
+	code = set_up(p, err);
+	if (!code)
+		code = rundir_listen(&p->dir, p->options.group, &p->store, err);
+	if (!code)
+		code = rundir_write_pid(&p->dir, p->options.pidfile, err);
+	if (code)
+		return code;
+	ret = listener_init(&p->clients, &p->sd, p->dir.clients, client_conn_new);
+	if (ret == 0)
+		ret = listener_init(&p->apps, &p->sd, p->dir.apps, app_conn_new);
+	return ret < 0 ? err_errno(err, ERR_INTERNAL, -ret, "can't watch the sockets") : 0;
+}
+
+static void say_ready(struct program *p)
+{
+	rundir_store(&p->dir, &p->store, true);
+	notify_ready(&p->notify, p->sd.loop);
+	if (p->ready_fd >= 0)
+		detach_ready(p->ready_fd, !p->options.background);
+	if (p->options.sig_parent)
+		kill(p->parent, SIGUSR1);
+	log_info("serving %s", p->dir.path);
+}
+
+/* What takes more is done: directory, sockets and their group. It needs none
+ * itself; the consumer, which it may have to start again, gets these from it. */
+static void give_up_rights(void)
+{
+	const uint64_t consumer =
+		CONFINE_CAP(CAP_SETUID) | CONFINE_CAP(CAP_SETGID) | CONFINE_CAP(CAP_DAC_OVERRIDE);
+
+	confine(&(struct confine){ CONFINE_SESSION, consumer, 0 });
+}
+
+#define STATUS_SERVED 4 /* another one does */
+
+static int serve(struct program *p)
+{
+	struct err err = { 0 };
+	int ret = 0, code = begin(p, &err);
+	int status = code == ERR_BUSY ? STATUS_SERVED : code ? 1 : 0;
+
+	if (code) {
+		log_error("%s", err.text);
+		detach_failed(p->ready_fd, status);
+	} else {
+		give_up_rights();
+		say_ready(p);
+		ret = loop_run(p->sd.loop);
+		if (ret < 0)
+			log_error("the event loop failed: %s", strerror(-ret));
+	}
+	notify_unwatch(&p->notify);
+	listener_fini(&p->clients);
+	listener_fini(&p->apps);
+	sessiond_fini(&p->sd);
+	rundir_store(&p->dir, &p->store, false); /* nobody can connect there any more */
+	rundir_fini(&p->dir);
+	fdstore_fini(&p->store);
+	notify_fini(&p->notify);
+	return ret < 0 ? 1 : status;
+}
+
+static enum log_level choose_level(const struct options *options)
+{
+	if (options->quiet)
+		return LOG_QUIET;
+	return options->verbose >= 2 ? LOG_DEBUG : options->verbose ? LOG_INFO : LOG_WARN;
+}
+
+int main(int argc, const char **argv)
+{
+	static struct program p;
+	int status = options_parse(&p.options, argc, argv);
+	bool background = p.options.daemonize || p.options.background;
+
+	if (status >= 0) {
+		options_fini(&p.options);
+		return status;
+	}
+	log_init("ltt-sessiond", choose_level(&p.options));
+	if (p.options.verbose >= 2)
+		setenv("LTT_LOG", "debug", 0); /* the consumer's, too */
+	p.parent = getppid();
+	p.ready_fd = -1;
+	/* the runtime directory is as it must be; all else obeys a stricter umask */
+	p.mask = umask(022) | 022;
+	raise_limits();
+	if (background) /* what a shell had open is not ours to hold */
+		closefrom(STDERR_FILENO + 1 + (int)fdstore_listen_fds());
+	notify_init(&p.notify);
+	fdstore_init(&p.store, &p.notify);
+	if (background) {
+		p.ready_fd = detach();
+		if (p.ready_fd < 0) {
+			log_error("can't detach: %s", strerror(-p.ready_fd));
+			options_fini(&p.options);
+			return 1;
+		}
+	}
+	status = serve(&p);
+	options_fini(&p.options);
+	return status;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "options.h"
+
+#include <popt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { OPT_VERBOSE = 1, OPT_VERSION, OPT_HELP, OPT_QUOTA };
+
+static const struct poptOption *make_table(struct options *o, struct poptOption table[16])
+{
+	const struct poptOption rows[] = {
+		{ "daemonize", 'd', POPT_ARG_NONE, &o->daemonize, 0,
+		  "Run as a daemon; return once it serves", NULL },
+		{ "background", 'b', POPT_ARG_NONE, &o->background, 0,
+		  "The same, but keep standard output and error", NULL },
+		{ "pidfile", 'p', POPT_ARG_STRING, &o->pidfile, 0,
+		  "Write the process id there (default: sessiond.pid in the runtime directory)",
+		  "PATH" },
+		{ "sig-parent", 'S', POPT_ARG_NONE, &o->sig_parent, 0,
+		  "Send SIGUSR1 to the parent process once it serves", NULL },
+		{ "group", 'g', POPT_ARG_STRING, &o->group, 0,
+		  "Group that may use the system daemon (default: tracing)", "NAME" },
+		{ "consumerd-path", 0, POPT_ARG_STRING, &o->consumerd_path, 0,
+		  "The ltt-consumerd to start (also: LTT_CONSUMERD)", "PATH" },
+		{ "quota", 0, POPT_ARG_STRING, NULL, OPT_QUOTA,
+		  "What each user but root may have; NUMBER may end in k, M, G; 0: no limit",
+		  "NAME=NUMBER" },
+		{ "no-kernel", 0, POPT_ARG_NONE, &o->no_kernel, 0,
+		  "Do not trace the kernel, nor load the module for it", NULL },
+		{ "verbose", 'v', POPT_ARG_NONE, NULL, OPT_VERBOSE,
+		  "Say more on standard error; twice: still more", NULL },
+		{ "quiet", 'q', POPT_ARG_NONE, &o->quiet, 0, "Say nothing", NULL },
+		{ "version", 'V', POPT_ARG_NONE, NULL, OPT_VERSION, "Show the version", NULL },
+		{ "help", 'h', POPT_ARG_NONE, NULL, OPT_HELP, "Show this help", NULL },
+		POPT_TABLEEND
+	};
+
+	memcpy(table, rows, sizeof(rows));
+	return table;
+}
+
+/* Return: -1 go on, else the status. */
+static int take_quota(struct options *options, const char *text)
+{
+	AUTO_FREE char *name = xstrdup(text ? text : "");
+	char *equals = strchr(name, '=');
+	enum quota kind;
+
+	if (equals)
+		*equals = '\0';
+	kind = quota_by_name(name);
+	if (equals && kind < NR_QUOTAS && parse_size(equals + 1, &options->quotas[kind]) == 0) {
+		options->has_quota[kind] = true;
+		return -1;
+	}
+	fprintf(stderr, "ltt-sessiond: --quota=%s: NAME=NUMBER, please; names are:", text);
+	for (unsigned int i = 0; i < NR_QUOTAS; i++)
+		fprintf(stderr, " %s", quota_name((enum quota)i));
+	fputc('\n', stderr);
+	return 2;
+}
+
+/* Return: -1 go on, else the status. */
+static int handle(struct options *options, poptContext context, int option)
+{
+	switch (option) {
+	case OPT_VERBOSE:
+		options->verbose++;
+		return -1;
+	case OPT_QUOTA: {
+		AUTO_FREE char *text = poptGetOptArg(context);
+
+		return take_quota(options, text);
+	}
+	case OPT_VERSION:
+		printf("ltt-sessiond %s\n", LTT_VERSION);
+		return 0;
+	case OPT_HELP:
+		printf("Usage: ltt-sessiond [OPTION]...\n"
+		       "Keep recording sessions and answer lttctl.\n\n");
+		poptPrintHelp(context, stdout, 0);
+		return 0;
+	}
+	fprintf(stderr, "ltt-sessiond: %s: %s; `ltt-sessiond --help` lists the options\n",
+		poptBadOption(context, POPT_BADOPTION_NOALIAS), poptStrerror(option));
+	return 2;
+}
+
+int options_parse(struct options *options, int argc, const char **argv)
+{
+	struct poptOption table[16];
+	poptContext context;
+	int option, status = -1;
+
+	memset(options, 0, sizeof(*options));
+	context = poptGetContext("ltt-sessiond", argc, argv, make_table(options, table), 0);
+	while (status < 0 && (option = poptGetNextOpt(context)) != -1)
+		status = handle(options, context, option);
+	if (status < 0 && poptPeekArg(context)) {
+		fprintf(stderr, "ltt-sessiond: unexpected argument '%s'\n", poptGetArg(context));
+		status = 2;
+	}
+	poptFreeContext(context);
+	if (!options->group)
+		options->group = xstrdup("tracing");
+	return status;
+}
+
+void options_quotas(const struct options *options, struct quotas *quotas)
+{
+	for (unsigned int i = 0; i < NR_QUOTAS; i++)
+		if (options->has_quota[i])
+			quotas->limits[i] = options->quotas[i];
+}
+
+void options_fini(struct options *options)
+{
+	free(options->pidfile);
+	free(options->group);
+	free(options->consumerd_path);
+}

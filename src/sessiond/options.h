@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* options.h - the command line of ltt-sessiond. Read once, before anything else. */
+#ifndef SESSIOND_OPTIONS_H
+#define SESSIOND_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "core/quota.h"
+
+struct options {
+	int daemonize;	/* detach, and close the standard descriptors */
+	int background; /* detach, and keep them */
+	int sig_parent;
+	int no_kernel;
+	int verbose;
+	int quiet;
+	char *pidfile; /* NULL: RUNDIR/sessiond.pid */
+	char *group;
+	char *consumerd_path; /* NULL: look for it */
+	bool has_quota[NR_QUOTAS];
+	uint64_t quotas[NR_QUOTAS];
+};
+
+/** Return: -1: go on; else the status to exit with. */
+int options_parse(struct options *options, int argc, const char **argv);
+/** Replace defaults by what was asked for. */
+void options_quotas(const struct options *options, struct quotas *quotas);
+void options_fini(struct options *options);
+
+#endif

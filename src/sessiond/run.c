@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "run_priv.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+
+struct idler {
+	struct list_node node;
+	void (*done)(void *data);
+	void *data;
+};
+
+static void wake(struct loop_work *work)
+{
+	struct run *run = container_of(work, struct run, wake);
+	struct list_node list;
+	struct idler *idler;
+
+	/* who is woken may wait again, or free the run: take the list off first */
+	list_init(&list);
+	while ((idler = list_first(&run->idle, struct idler, node))) {
+		list_remove(&idler->node);
+		list_append(&list, &idler->node);
+	}
+	while ((idler = list_first(&list, struct idler, node))) {
+		list_remove(&idler->node);
+		idler->done(idler->data);
+		free(idler);
+	}
+}
+
+void run_when_idle(struct run *run, void (*done)(void *data), void *data)
+{
+	struct idler *idler = xalloc(sizeof(*idler));
+
+	idler->done = done;
+	idler->data = data;
+	list_append(&run->idle, &idler->node);
+	if (!run->op)
+		loop_defer(run->config.loop, &run->wake);
+}
+
+void run_save(struct run *run)
+{
+	if (run->config.save)
+		run->config.save(run->session);
+}
+
+void run_changed(const struct run *run)
+{
+	if (run->config.changed)
+		run->config.changed(run->session);
+}
+
+struct run *run_new(const struct run_config *config, struct sessions *sessions,
+		    struct session *session, int outdir)
+{
+	struct run *run = xalloc(sizeof(*run));
+
+	run->config = *config;
+	run->sessions = sessions;
+	run->session = session;
+	run->outdir = outdir;
+	run->doorbell = -1;
+	if (outdir >= 0 && dirid_of(outdir, &run->dir) < 0)
+		run->dir = (struct dirid){ 0 }; /* then it is not found again */
+	list_init(&run->idle);
+	loop_work_init(&run->wake, wake);
+	session->run = run;
+	return run;
+}
+
+struct sessions *run_sessions(struct run *run)
+{
+	return run->sessions;
+}
+
+struct session *run_session(struct run *run)
+{
+	return run->session;
+}
+
+void run_free(struct run *run)
+{
+	struct req_con_output_close req = { run->session->id };
+	uint64_t id = run->session->id;
+
+	/* first of all: a successor must not look for what the keeper lets go of */
+	if (run->config.discard)
+		run->config.discard(run->session);
+	run->config.tracer->ops->forget(run->config.tracer, run->session);
+	if (run->output_open)
+		CONSUMER_CALL(run->config.consumer, con_output_close, &req, NULL, NULL, NULL);
+	consumer_forget(run->config.consumer, run);
+	if (run->op) {
+		consumer_forget(run->config.consumer, run->op);
+		free(run->op->stats.streams);
+		free(run->op);
+	}
+	session_free(run->sessions, run->session);
+	wake(&run->wake);
+	loop_work_cancel(&run->wake);
+	if ((run->outdir >= 0 || run->doorbell >= 0) && run->config.keeper)
+		keeper_drop(run->config.keeper, "output", id);
+	close_fd(run->outdir);
+	close_fd(run->doorbell);
+	free(run);
+}
+
+void run_restore(struct run *run, const struct clock_facts *clock, int doorbell, bool output_open,
+		 const struct dirid *dir)
+{
+	run->dir = *dir;
+	run->doorbell = doorbell;
+	run->output_open = output_open;
+	run->clock_known = clock != NULL;
+	if (clock)
+		run->clock = *clock;
+}
+
+const struct clock_facts *run_clock(const struct run *run)
+{
+	return run->clock_known ? &run->clock : NULL;
+}
+
+const struct dirid *run_dir(const struct run *run)
+{
+	return &run->dir;
+}
+
+int run_doorbell(const struct run *run)
+{
+	return run->doorbell;
+}
+
+bool run_output_open(const struct run *run)
+{
+	return run->output_open;
+}
+
+void run_halt(struct run *run)
+{
+	run->config.tracer->ops->stop(run->config.tracer, run->session, NULL, NULL);
+}
+
+void run_output_trouble(struct run *run, const char *text)
+{
+	session_trouble(run->session, TROUBLE_OUTPUT, text);
+	run_changed(run);
+	if (!text[0])
+		run->config.tracer->ops->retry(run->config.tracer, run->session);
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* run_ops.c - figures, start, stop, destroy: each an operation of several steps, whose
+ * answers come through the loop. */
+#include "run_priv.h"
+
+#include "base/mem.h"
+
+static struct op *op_new(struct run *run, run_done done, void *data)
+{
+	struct op *op = xalloc(sizeof(*op));
+
+	op->run = run;
+	op->done = done;
+	op->data = data;
+	return op;
+}
+
+/* The last step. The session may be gone by now: only the operation is looked at. */
+static void op_finish(struct op *op)
+{
+	struct run_result result = { &op->err, op->apps, op->late, &op->stats };
+
+	if (op->done)
+		op->done(op->data, &result);
+	free(op->stats.streams);
+	free(op);
+}
+
+static void op_end(struct op *op)
+{
+	struct run *run = op->run;
+
+	if (run->op == op) {
+		run->op = NULL;
+		loop_defer(run->config.loop, &run->wake);
+	}
+	op_finish(op);
+}
+
+/* --- figures ------------------------------------------------------------------- */
+
+static void push_stream(struct op *op, const struct msg_con_stream *stream)
+{
+	if (op->stats.nr == op->stats_cap) {
+		op->stats_cap = MAX(2 * op->stats_cap, (size_t)16);
+		op->stats.streams =
+			xrealloc(op->stats.streams, op->stats_cap * sizeof(*op->stats.streams));
+	}
+	op->stats.streams[op->stats.nr++] = *stream;
+}
+
+static void add_final(const struct msg_con_stream *sum, void *data)
+{
+	push_stream(data, sum);
+}
+
+static void add_stream(void *data, struct decoder *dec)
+{
+	struct op *op = data;
+	struct domain_tracer *tracer = op->run->config.tracer;
+	struct msg_con_stream stream;
+	struct domain_ring ring;
+
+	if (!dec)
+		op->stats.nr = 0;
+	if (!dec || msg_con_stream_decode(dec, &stream) < 0)
+		return;
+	/* what is closed is in our sums: a consumer knows only what was so in its own life */
+	if (!tracer->ops->find_ring(tracer, op->run->session, stream.ring, &ring) || ring.final)
+		return;
+	push_stream(op, &stream);
+}
+
+static void stats_there(void *data, const struct con_answer *answer)
+{
+	struct op *op = data;
+	struct domain_tracer *tracer = op->run->config.tracer;
+	struct rep_con_stats rep;
+
+	/* also where the session is being closed: that command has no such field */
+	if (answer->code == 0 && rep_con_stats_decode(answer->dec, &rep) == 0) {
+		op->stats.spooled = rep.spooled;
+		op->stats.clock_offset_ns = rep.clock_offset_ns;
+		op->stats.clock_error_ns = rep.clock_error_ns;
+	}
+	/* figures of an output that failed are figures, too */
+	op->stats.known = answer->code == 0 || op->stats.nr;
+	if (op->stats.known)
+		tracer->ops->each_final(tracer, op->run->session, add_final, op);
+	op->then(op);
+}
+
+static void get_stats(struct op *op, void (*then)(struct op *op))
+{
+	struct req_con_stats req = { op->run->session->id };
+
+	op->then = then;
+	CONSUMER_CALL(op->run->config.consumer, con_stats, &req, add_stream, stats_there, op);
+}
+
+void run_stats(struct run *run, run_done done, void *data)
+{
+	struct op *op = op_new(run, done, data);
+
+	if (run->output_open) {
+		get_stats(op, op_finish);
+		return;
+	}
+	op->stats.known = true;
+	op_finish(op);
+}
+
+/* --- start ----------------------------------------------------------------------- */
+
+static void settle(struct run *run, enum session_event event)
+{
+	session_happen(run->session, event, loop_now_ns());
+	run_save(run);
+	run_changed(run);
+}
+
+static void started(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+{
+	struct op *op = data;
+	struct run *run = op->run;
+
+	op->apps = apps;
+	op->late = late;
+	if (problem) {
+		op->err = *problem;
+		run->config.tracer->ops->stop(run->config.tracer, run->session, NULL, NULL);
+		settle(run, SESSION_EV_STOPPED);
+	} else {
+		settle(run, SESSION_EV_STARTED);
+	}
+	op_end(op);
+}
+
+static void start_tracers(struct op *op)
+{
+	struct run *run = op->run;
+
+	if (!run->clock_known)
+		clock_facts(run->config.clock, &run->clock);
+	run->clock_known = true;
+	run->config.tracer->ops->start(run->config.tracer, run->session, &run->clock, started, op);
+}
+
+static void output_opened(void *data, const struct con_answer *answer)
+{
+	struct op *op = data;
+
+	if (answer->code == 0) {
+		run_output_is_open(op->run, answer);
+		start_tracers(op);
+		return;
+	}
+	err_set(&op->err, (enum err_code)answer->code, "session '%s' can't record: %s",
+		op->run->session->name, answer->text);
+	settle(op->run, SESSION_EV_STOPPED);
+	op_end(op);
+}
+
+enum session_outcome run_start(struct run *run, run_done done, void *data)
+{
+	enum session_outcome outcome =
+		session_happen(run->session, SESSION_EV_START, loop_now_ns());
+
+	if (outcome != SESSION_DONE)
+		return outcome;
+	run->op = op_new(run, done, data);
+	if (run->output_open)
+		start_tracers(run->op);
+	else
+		run_ask_output(run, false, output_opened, run->op);
+	return SESSION_DONE;
+}
+
+/* --- stop -------------------------------------------------------------------------- */
+
+/* The session's state once all is done. */
+static const char *ending(const struct op *op)
+{
+	return op->run->session->state == SESSION_DESTROYING ? "destroyed" : "stopped";
+}
+
+static void unwritten(struct op *op, const struct con_answer *answer)
+{
+	err_set(&op->err, (enum err_code)answer->code,
+		"session '%s' is %s, but not all of its data could be written: %s",
+		op->run->session->name, ending(op), answer->text);
+}
+
+static void flushed(void *data, const struct con_answer *answer)
+{
+	struct op *op = data;
+
+	if (answer->code)
+		unwritten(op, answer);
+	op->then(op);
+}
+
+/* Nothing is in flight: what is in the buffers now is all there will ever be. */
+static void quiet(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+{
+	struct op *op = data;
+	struct req_con_output_flush req = { op->run->session->id };
+
+	(void)apps;
+	(void)late;
+	(void)problem; /* of recording, which is over */
+	CONSUMER_CALL(op->run->config.consumer, con_output_flush, &req, NULL, flushed, op);
+}
+
+/* Record no more, write what there is, then @then. */
+static void wind_up(struct op *op, void (*then)(struct op *op))
+{
+	struct run *run = op->run;
+
+	op->then = then;
+	run->config.tracer->ops->stop(run->config.tracer, run->session, quiet, op);
+}
+
+static void stopped(struct op *op)
+{
+	settle(op->run, SESSION_EV_STOPPED);
+	op_end(op);
+}
+
+static void last_figures(struct op *op)
+{
+	get_stats(op, stopped);
+}
+
+enum session_outcome run_stop(struct run *run, run_done done, void *data)
+{
+	enum session_outcome outcome = session_happen(run->session, SESSION_EV_STOP, loop_now_ns());
+
+	if (outcome != SESSION_DONE)
+		return outcome;
+	run->op = op_new(run, done, data);
+	wind_up(run->op, last_figures);
+	return SESSION_DONE;
+}
+
+/* --- destroy ------------------------------------------------------------------------ */
+
+static void destroyed(struct op *op)
+{
+	const struct run_result result = { &op->err, op->apps, op->late, &op->stats };
+	struct run *run = op->run;
+
+	if (run->op == op)
+		run->op = NULL;
+	if (run->config.destroyed)
+		run->config.destroyed(run->session, &result);
+	run_free(run);
+	op_finish(op);
+}
+
+static void output_closed(void *data, const struct con_answer *answer)
+{
+	struct op *op = data;
+
+	op->run->output_open = false;
+	if (answer->code && !op->err.code)
+		unwritten(op, answer);
+	op->then = destroyed;
+	stats_there(op, answer);
+}
+
+/* Its last figures: what could not be written is lost now. */
+static void close_output(struct op *op)
+{
+	struct req_con_output_close req = { op->run->session->id };
+
+	CONSUMER_CALL(op->run->config.consumer, con_output_close, &req, add_stream, output_closed,
+		      op);
+}
+
+static void destroy_unopened(void *data)
+{
+	struct op *op = data;
+
+	op->stats.known = true;
+	destroyed(op);
+}
+
+enum session_outcome run_destroy(struct run *run, run_done done, void *data)
+{
+	enum session_outcome outcome =
+		session_happen(run->session, SESSION_EV_DESTROY, loop_now_ns());
+	struct op *op;
+
+	if (outcome != SESSION_DONE)
+		return outcome;
+	op = run->op = op_new(run, done, data);
+	if (run->output_open)
+		wind_up(op, close_output);
+	else
+		destroy_unopened(op);
+	return SESSION_DONE;
+}

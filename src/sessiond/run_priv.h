@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* run_priv.h - a session's run from inside: run.c is its life, run_ops.c what is done with
+ * it step by step, run_output.c its output at the consumer. */
+#ifndef SESSIOND_RUN_PRIV_H
+#define SESSIOND_RUN_PRIV_H
+
+#include "run.h"
+
+struct run {
+	struct run_config config;
+	struct sessions *sessions;
+	struct session *session;
+	int outdir, doorbell;
+	struct dirid dir;
+	bool output_open; /* at the consumer */
+	bool clock_known;
+	struct clock_facts clock;
+	struct op *op;	       /* the operation that is going on */
+	struct list_node idle; /* struct idler */
+	struct loop_work wake;
+};
+
+/** One operation of several steps. */
+struct op {
+	struct run *run;
+	run_done done;
+	void *data;
+	struct err err;
+	uint32_t apps, late;
+	struct stats stats;
+	size_t stats_cap;
+	void (*then)(struct op *op); /* after the figures are there */
+};
+
+/** What it is, or that it is so now, is to outlive us, and to be told. */
+void run_save(struct run *run);
+void run_changed(const struct run *run);
+
+/** Open the output at the consumer, or take it over. @later: the relay, if there is one,
+ *  need not be there now. */
+void run_ask_output(struct run *run, bool later, con_done done, void *data);
+/** The consumer has opened it. */
+void run_output_is_open(struct run *run, const struct con_answer *answer);
+
+#endif

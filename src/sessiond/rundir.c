@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "rundir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/paths.h"
+#include "io/sock.h"
+
+static char *in_dir(const struct rundir *dir, const char *name)
+{
+	return xasprintf("%s/%s", dir->path, name);
+}
+
+static int make_dir(struct rundir *dir, struct err *err)
+{
+	mode_t mode = geteuid() == 0 ? 0755 : 0700;
+	struct stat st;
+	int ret;
+
+	dir->path = paths_rundir();
+	if (!dir->path)
+		return err_set(err, ERR_INVALID,
+			       "there is no runtime directory: set LTT_RUNDIR or HOME");
+	ret = paths_make_dir(dir->path, mode);
+	if (ret == 0 && stat(dir->path, &st) < 0)
+		ret = -errno;
+	if (ret < 0)
+		return err_errno(err, ERR_INVALID, -ret, "can't make the runtime directory %s",
+				 dir->path);
+	/* who may write there could replace our sockets */
+	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
+		return err_set(err, ERR_INVALID,
+			       "%s must belong to user %u and be writable by him alone", dir->path,
+			       (unsigned int)geteuid());
+	return 0;
+}
+
+static int lock_taken(const struct rundir *dir, struct err *err)
+{
+	char pid[32] = "";
+	ssize_t n = pread(dir->lock, pid, sizeof(pid) - 1, 0);
+
+	pid[n > 0 ? n : 0] = '\0';
+	pid[strspn(pid, "0123456789")] = '\0';
+	return err_set(err, ERR_BUSY, "another ltt-sessiond (pid %s) serves %s",
+		       pid[0] ? pid : "unknown", dir->path);
+}
+
+int rundir_lock(struct rundir *dir, struct err *err)
+{
+	AUTO_FREE char *path = NULL;
+	char pid[32];
+	int code, len;
+
+	dir->lock = dir->clients = dir->apps = -1;
+	code = make_dir(dir, err);
+	if (code)
+		return code;
+	path = in_dir(dir, "sessiond.lock");
+	dir->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (dir->lock < 0)
+		return err_errno(err, ERR_INVALID, errno, "can't open %s", path);
+	if (flock(dir->lock, LOCK_EX | LOCK_NB) < 0)
+		return lock_taken(dir, err);
+	len = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
+	if (ftruncate(dir->lock, 0) < 0 || pwrite(dir->lock, pid, (size_t)len, 0) != len)
+		return err_errno(err, ERR_OUTPUT, errno, "can't write %s", path);
+	return 0;
+}
+
+/* What we were given has its mode and group already. */
+static int listen_at(struct fdstore_socket *s, const char *path, mode_t mode, gid_t gid,
+		     struct err *err)
+{
+	if (s->fd < 0)
+		s->fd = sock_listen(path, mode, gid);
+	if (s->fd < 0)
+		return err_errno(err, ERR_INTERNAL, -s->fd, "can't listen at %s", path);
+	return 0;
+}
+
+int rundir_listen(struct rundir *dir, const char *group, struct fdstore *fds, struct err *err)
+{
+	AUTO_FREE char *client_path = in_dir(dir, "client.sock");
+	AUTO_FREE char *apps_path = in_dir(dir, "apps.sock");
+	struct fdstore_socket clients = fdstore_take_socket(fds, client_path);
+	struct fdstore_socket apps = fdstore_take_socket(fds, apps_path);
+	bool system = geteuid() == 0;
+	const struct group *entry = system ? getgrnam(group) : NULL;
+	int code;
+
+	if (system && !entry)
+		log_info("there is no group '%s': only root can use this daemon", group);
+	dir->group = entry ? entry->gr_gid : (gid_t)-1;
+	code = listen_at(&clients, client_path, entry ? 0660 : 0600, dir->group, err);
+	if (!code)
+		code = listen_at(&apps, apps_path, system ? 0666 : 0600, (gid_t)-1, err);
+	dir->clients = clients.fd;
+	dir->apps = apps.fd;
+	dir->clients_lent = clients.lent;
+	dir->apps_lent = apps.lent;
+	if (!code)
+		sock_take_fds(dir->apps, false);
+	return code;
+}
+
+static void store(struct fdstore *fds, const char *name, int fd, bool keep)
+{
+	fdstore_forget(fds, name);
+	if (keep)
+		fdstore_keep(fds, name, (const int[INHERIT_FDS]){ fd, -1, -1 });
+}
+
+void rundir_store(const struct rundir *dir, struct fdstore *fds, bool keep)
+{
+	if (!dir->clients_lent)
+		store(fds, "clients", dir->clients, keep);
+	if (!dir->apps_lent)
+		store(fds, "apps", dir->apps, keep);
+}
+
+int rundir_write_pid(struct rundir *dir, const char *path, struct err *err)
+{
+	FILE *f;
+
+	dir->pidfile = path ? xstrdup(path) : in_dir(dir, "sessiond.pid");
+	f = fopen(dir->pidfile, "we");
+	if (!f)
+		return err_errno(err, ERR_OUTPUT, errno, "can't write %s", dir->pidfile);
+	fprintf(f, "%d\n", (int)getpid());
+	if (fclose(f) != 0)
+		return err_errno(err, ERR_OUTPUT, errno, "can't write %s", dir->pidfile);
+	return 0;
+}
+
+static void remove_file(const struct rundir *dir, const char *name)
+{
+	AUTO_FREE char *path = in_dir(dir, name);
+
+	unlink(path);
+}
+
+/* The lock file stays: removing it would let two daemons hold "the" lock. */
+void rundir_fini(struct rundir *dir)
+{
+	if (dir->clients >= 0 && !dir->clients_lent)
+		remove_file(dir, "client.sock");
+	if (dir->apps >= 0 && !dir->apps_lent)
+		remove_file(dir, "apps.sock");
+	if (dir->pidfile)
+		unlink(dir->pidfile);
+	dir->clients = close_fd(dir->clients);
+	dir->apps = close_fd(dir->apps);
+	dir->lock = close_fd(dir->lock);
+	free(dir->pidfile);
+	free(dir->path);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * rundir.h - the runtime directory: one daemon for each, found there by its
+ * sockets. Owned by main().
+ */
+#ifndef SESSIOND_RUNDIR_H
+#define SESSIOND_RUNDIR_H
+
+#include <sys/types.h>
+
+#include "base/err.h"
+#include "fdstore.h"
+
+struct rundir {
+	char *path;
+	char *pidfile;
+	int lock;    /* held as long as the daemon lives */
+	int clients; /* listening sockets */
+	int apps;
+	bool clients_lent; /* by a service manager, who listens on when we don't */
+	bool apps_lent;
+	gid_t group; /* of clients' socket; (gid_t)-1: no such group */
+};
+
+/** Which directory, make it, be the only daemon there. Return: 0 or the code in @err. */
+int rundir_lock(struct rundir *dir, struct err *err);
+/** Make the sockets, or take them from the manager. @group: name of the group that may
+ *  connect to root's daemon. */
+int rundir_listen(struct rundir *dir, const char *group, struct fdstore *store, struct err *err);
+/** Write our process id. @path: NULL: sessiond.pid in the directory. */
+int rundir_write_pid(struct rundir *dir, const char *path, struct err *err);
+/** They are to be kept for our successor; or not any longer. */
+void rundir_store(const struct rundir *dir, struct fdstore *store, bool keep);
+/** Remove what was made and close it. */
+void rundir_fini(struct rundir *dir);
+
+#endif

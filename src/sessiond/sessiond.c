@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "sessiond.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "apps.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "clients.h"
+#include "core/untaken.h"
+#include "domain/both.h"
+#include "domain/kernel.h"
+#include "domain/user.h"
+#include "follow.h"
+#include "io/sock.h"
+#include "state.h"
+
+#define END_WITHIN_US 1700000u
+
+/* Rings are numbered by CPU: the highest number that can ever be, and one. */
+static unsigned int possible_cpus(void)
+{
+	AUTO_FD int fd = open("/sys/devices/system/cpu/possible", O_RDONLY | O_CLOEXEC);
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+	char line[256] = "";
+	char *last;
+	long n;
+
+	if (fd >= 0 && read(fd, line, sizeof(line) - 1) > 0) {
+		last = strrchr(line, '-');
+		if (strrchr(line, ',') > last)
+			last = strrchr(line, ',');
+		n = strtol(last ? last + 1 : line, NULL, 10) + 1;
+		configured = MAX(configured, n);
+	}
+	return (unsigned int)MAX(1, MIN(configured, 8192));
+}
+
+static void output_error(struct consumer *consumer, const struct msg_con_output_error *msg)
+{
+	struct sessiond *sd = container_of(consumer, struct sessiond, consumer);
+	struct session *session = session_by_id(&sd->sessions, msg->output);
+	char text[256] = "";
+
+	if (!session)
+		return;
+	session->relay.down = msg->error && msg->error != EREMOTEIO;
+	if (msg->error && msg->limit)
+		snprintf(text, sizeof(text), "%s", msg->text);
+	else if (msg->error)
+		snprintf(text, sizeof(text), "%s: %s", msg->text, strerror((int)msg->error));
+	if (msg->error)
+		log_error("session '%s': %s", session->name, text);
+	else if (*session->troubles[TROUBLE_OUTPUT])
+		log_warn("session '%s': its output works again", session->name);
+	run_output_trouble(session->run, text);
+}
+
+/* --- the consumer's life ----------------------------------------------------------- */
+
+#define SHORT_LIFE_NS 1000000000ull
+#define RESPAWN_US 500000u /* so that there is another one within a second */
+#define MANY_DEATHS 3u	   /* within a second of each other */
+
+static void adopted(void *data, const struct con_answer *answer)
+{
+	struct sessiond *sd = data;
+
+	if (answer->code == 0 && sd->consumer_died)
+		follow_consumer(sd, NEWS_REPLACED, "");
+	sd->consumer_died = false;
+}
+
+/* All that the consumer must know, whether it is new or has outlived a daemon. */
+static void tell_consumer(struct sessiond *sd)
+{
+	struct req_con_adopted req;
+	struct session *session;
+
+	sd->consumer_gone = false;
+	sd->consumer_since_ns = loop_now_ns();
+	list_for_each(session, &sd->sessions.list, node)
+		run_adopt(session->run);
+	CONSUMER_CALL(&sd->consumer, con_adopted, &req, NULL, adopted, sd);
+	consumer_resend(&sd->consumer);
+}
+
+static int find_consumer(struct sessiond *sd)
+{
+	int fd = sock_connect(sd->consumer_socket);
+
+	if (fd >= 0)
+		return consumer_attach(&sd->consumer, fd);
+	return consumer_spawn(&sd->consumer, sd->consumer_path, sd->consumer_socket,
+			      sd->consumer_mute);
+}
+
+static void say_to_all(struct sessiond *sd, const char *text)
+{
+	struct session *session;
+
+	list_for_each(session, &sd->sessions.list, node) {
+		session_trouble(session, TROUBLE_CONSUMER, text);
+		follow_changed(sd, session);
+	}
+}
+
+/* It dies as soon as it lives: who waits is told, and we try again, but not as
+ * fast as we can. */
+static void respawn_later(struct sessiond *sd, const char *why)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "the consumer daemon %s; it is started again twice a second",
+		 why);
+	log_error("%s", text);
+	consumer_give_up(&sd->consumer);
+	say_to_all(sd, text);
+	if (sd->consumer_path)
+		loop_timer_set(&sd->respawn, RESPAWN_US);
+}
+
+static void respawn(struct loop_timer *timer)
+{
+	struct sessiond *sd = container_of(timer, struct sessiond, respawn);
+	int ret = find_consumer(sd);
+
+	if (ret < 0) {
+		respawn_later(sd, strerror(-ret));
+		return;
+	}
+	say_to_all(sd, "");
+	tell_consumer(sd);
+}
+
+static void consumer_gone(struct consumer *consumer, const char *why)
+{
+	struct sessiond *sd = container_of(consumer, struct sessiond, consumer);
+	bool again = loop_now_ns() - sd->consumer_since_ns < SHORT_LIFE_NS;
+	int ret;
+
+	sd->consumer_gone = true;
+	if (sd->ending) {
+		loop_stop(sd->loop);
+		return;
+	}
+	if (!sd->consumer_path || (again && sd->consumer_deaths++ > MANY_DEATHS)) {
+		respawn_later(sd, why);
+		return;
+	}
+	if (!again)
+		sd->consumer_deaths = 0;
+	log_warn("ltt-consumerd %s; another one goes on", why);
+	sd->consumer_died = true;
+	follow_consumer(sd, NEWS_DIED, why);
+	ret = find_consumer(sd);
+	if (ret < 0)
+		respawn_later(sd, strerror(-ret));
+	else
+		tell_consumer(sd);
+}
+
+static const struct consumer_ops consumer_ops = { output_error, consumer_gone };
+
+/* --- what outlives us ------------------------------------------------------------------ */
+
+static struct sessiond *session_owner(const struct session *session)
+{
+	return container_of(run_sessions(session->run), struct sessiond, sessions);
+}
+
+static void in_trouble(struct session *session, enum trouble trouble, const char *text)
+{
+	if (text[0])
+		log_error("session '%s': %s", session->name, text);
+	session_trouble(session, trouble, text);
+	follow_changed(session_owner(session), session);
+}
+
+static void changed(struct session *session)
+{
+	follow_changed(session_owner(session), session);
+}
+
+static void destroyed(struct session *session, const struct run_result *result)
+{
+	follow_destroyed(session_owner(session), session, result);
+}
+
+static void tell_status(struct sessiond *sd, const struct session *leaving)
+{
+	unsigned int nr = 0, recording = 0;
+	struct session *session;
+
+	if (!sd->store)
+		return;
+	list_for_each(session, &sd->sessions.list, node) {
+		nr += session != leaving;
+		recording += session != leaving && session->state == SESSION_RECORDING;
+	}
+	notify_status(sd->store->notify, "%u session%s, %u of them recording", nr, nr == 1 ? "" : "s",
+		      recording);
+}
+
+static void save(struct session *session)
+{
+	tell_status(session_owner(session), NULL);
+	state_save(session_owner(session), session);
+}
+
+static int doorbell(const struct session *session)
+{
+	return run_doorbell(session->run);
+}
+
+static void discard(struct session *session)
+{
+	tell_status(session_owner(session), session);
+	state_discard(session_owner(session), session);
+}
+
+static void refill(struct keeper *keeper)
+{
+	struct sessiond *sd = container_of(keeper, struct sessiond, keeper);
+	struct session *session;
+
+	list_for_each(session, &sd->sessions.list, node) {
+		run_keep(session->run);
+		sd->tracer->ops->keep(sd->tracer, session);
+	}
+}
+
+static bool is_wanted(struct keeper *keeper, const char *kind, uint64_t id)
+{
+	struct sessiond *sd = container_of(keeper, struct sessiond, keeper);
+	struct domain_ring ring;
+	struct session *session;
+
+	if (strcmp(kind, "output") == 0)
+		return session_by_id(&sd->sessions, id);
+	list_for_each(session, &sd->sessions.list, node)
+		if (sd->tracer->ops->find_ring(sd->tracer, session, id, &ring) && ring.open)
+			return true;
+	return false;
+}
+
+int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consumer,
+		    const char *keeper, bool mute)
+{
+	AUTO_FREE char *socket = xasprintf("%s/keeper.sock", rundir);
+	int ret;
+
+	sd->consumer_path = xstrdup(consumer);
+	sd->consumer_socket = xasprintf("%s/consumer.sock", rundir);
+	sd->consumer_mute = mute;
+	keeper_init(&sd->keeper, sd->loop, socket, keeper, sd->consumer_socket, refill);
+	sd->keeper.store = sd->store;
+	state_load(sd, rundir);
+	keeper_sweep(&sd->keeper, is_wanted);
+	tell_status(sd, NULL);
+	ret = find_consumer(sd);
+	if (ret == 0)
+		tell_consumer(sd);
+	return ret;
+}
+
+static void end_late(struct loop_timer *timer)
+{
+	struct sessiond *sd = container_of(timer, struct sessiond, end);
+
+	log_error("ltt-consumerd did not end in time; it writes on alone");
+	consumer_terminate(&sd->consumer); /* it may never read what we said */
+	loop_stop(sd->loop);
+}
+
+/* Defaults of --quota; ltt-sessiond(8) tells them. */
+static void set_quotas(struct sessiond *sd)
+{
+	uint64_t *limits = sd->quotas.limits;
+
+	quotas_init(&sd->quotas, geteuid());
+	limits[QUOTA_APPS] = MAX(gate_fd_limit() / 4, 64u);
+	limits[QUOTA_CLIENTS] = 64;
+	limits[QUOTA_SESSIONS] = 256;
+	limits[QUOTA_CHANNELS] = 1024;
+	limits[QUOTA_POINTS] = 1000000;
+	limits[QUOTA_TEXT] = 256u << 20;
+	limits[QUOTA_MEMORY] = MAX(sd->limits.memory / 8, (uint64_t)64 << 20);
+	limits[QUOTA_DESCRIPTORS] = MAX(gate_fd_limit() / 4, 64u);
+	limits[QUOTA_BACKLOG] = 64u << 20;
+}
+
+static uint64_t make_instance(void)
+{
+	uint64_t v = 0;
+
+	if (getrandom(&v, sizeof(v), 0) != sizeof(v) || v == 0)
+		v = loop_now_ns() | 1;
+	return v;
+}
+
+static int open_proto_log(void)
+{
+	const char *path = getenv("LTT_PROTO_LOG");
+
+	return path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
+}
+
+int sessiond_init(struct sessiond *sd)
+{
+	int ret;
+
+	memset(sd, 0, sizeof(*sd));
+	list_init(&sd->clients);
+	list_init(&sd->apps);
+	list_init(&sd->followers);
+	list_init(&sd->untaken);
+	sd->next_client = 1;
+	sd->instance = make_instance();
+	sd->proto_log = open_proto_log();
+	sd->limits.nr_cpus = possible_cpus();
+	sd->limits.memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	if (gethostname(sd->hostname, sizeof(sd->hostname) - 1) < 0)
+		strcpy(sd->hostname, "?");
+	clock_init(&sd->clock);
+	sessions_init(&sd->sessions, &sd->quotas);
+	ret = loop_new(&sd->loop);
+	if (ret < 0)
+		return ret;
+	gate_init(&sd->gate, sd->loop);
+	set_quotas(sd);
+	loop_timer_init(&sd->end, sd->loop, end_late);
+	loop_timer_init(&sd->respawn, sd->loop, respawn);
+	consumer_init(&sd->consumer, sd->loop, &consumer_ops);
+	sd->keeper.fd = -1;
+	sd->recorder = (struct recorder){
+		.config = {
+			.loop = sd->loop,
+			.consumer = &sd->consumer,
+			.nr_cpus = sd->limits.nr_cpus,
+			.hostname = sd->hostname,
+			.trouble = in_trouble,
+			.save = save,
+			.doorbell = doorbell,
+			.keeper = &sd->keeper,
+			.quotas = &sd->quotas,
+		},
+		.next_id = 1,
+	};
+	sd->user = user_domain_new(&sd->recorder);
+	kmod_init(&sd->kmod, "this session daemon was started without the kernel tracer; start "
+			     "another one without --no-kernel");
+	sd->kernel = kernel_domain_new(&sd->recorder, &sd->kmod);
+	sd->tracer = both_new(sd->user, sd->kernel);
+	sd->run = (struct run_config){ .loop = sd->loop,
+				       .consumer = &sd->consumer,
+				       .tracer = sd->tracer,
+				       .clock = &sd->clock,
+				       .keeper = &sd->keeper,
+				       .save = save,
+				       .discard = discard,
+				       .changed = changed,
+				       .destroyed = destroyed };
+	return 0;
+}
+
+void sessiond_fini(struct sessiond *sd)
+{
+	struct session *session;
+	struct app_conn *conn;
+	struct client *client;
+
+	if (!sd->loop)
+		return;
+	if (!sd->ending) { /* we fail; what others hold is for a successor */
+		free(TAKE(sd->state_dir));
+		keeper_fini(&sd->keeper);
+		consumer_fini(&sd->consumer);
+	}
+	while ((client = list_first(&sd->clients, struct client, node)))
+		client_conn_free(client);
+	while ((conn = app_conn_first(sd)))
+		app_conn_free(conn);
+	while ((session = list_first(&sd->sessions.list, struct session, node)))
+		run_free(session->run);
+	sd->tracer = both_free(sd->tracer);
+	sd->user = user_domain_free(sd->user);
+	sd->kernel = kernel_domain_free(sd->kernel);
+	kmod_fini(&sd->kmod);
+	consumer_fini(&sd->consumer);
+	loop_timer_cancel(&sd->end);
+	loop_timer_cancel(&sd->respawn);
+	gate_fini(&sd->gate);
+	if (sd->ending)
+		state_clear(sd);
+	keeper_fini(&sd->keeper);
+	free(sd->consumer_path);
+	free(sd->consumer_socket);
+	free(sd->state_dir);
+	untaken_fini(&sd->untaken);
+	sd->proto_log = close_fd(sd->proto_log);
+	quotas_fini(&sd->quotas);
+	sd->loop = loop_free(sd->loop);
+}
+
+int sessiond_backlog(struct sessiond *sd, uid_t uid, ssize_t bytes)
+{
+	const struct payer payer = { .uid = uid };
+
+	if (bytes < 0) {
+		quota_give(&sd->quotas, payer, QUOTA_BACKLOG, (uint64_t)-bytes);
+		return 0;
+	}
+	if (quota_take(&sd->quotas, payer, QUOTA_BACKLOG, (uint64_t)bytes) == 0)
+		return 0;
+	log_warn_some("peers of user %u don't read what they are sent; one is disconnected", uid);
+	return -ENOBUFS;
+}
+
+void sessiond_end(struct sessiond *sd)
+{
+	struct session *session;
+
+	if (sd->ending)
+		return;
+	sd->ending = true;
+	follow_end(sd);
+	list_for_each(session, &sd->sessions.list, node)
+		run_halt(session->run);
+	consumer_leave(&sd->consumer);
+	if (!sd->consumer.connected)
+		loop_stop(sd->loop);
+	loop_timer_set(&sd->end, END_WITHIN_US);
+}

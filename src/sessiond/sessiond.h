@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sessiond.h - the daemon: one loop and everything that it owns. One thread.
+ */
+#ifndef SESSIOND_SESSIOND_H
+#define SESSIOND_SESSIOND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gate.h"
+#include "io/loop.h"
+#include "sessiond/consumer.h"
+#include "sessiond/core/session.h"
+#include "sessiond/domain/domain.h"
+#include "sessiond/domain/kmod.h"
+#include "sessiond/domain/recorder.h"
+#include "sessiond/run.h"
+#include "trace/clock.h"
+
+struct sessiond {
+	struct loop *loop;
+	struct consumer consumer;
+	struct keeper keeper;
+	struct fdstore *store; /* the program's; NULL: no service manager (tests) */
+	char *consumer_path;   /* program; NULL: none is ever started (tests) */
+	char *consumer_socket;
+	bool consumer_mute;
+	uint64_t consumer_since_ns;
+	unsigned int consumer_deaths; /* one soon after the other */
+	bool consumer_died;	      /* and its successor does not know everything yet */
+	struct loop_timer respawn;
+	char *state_dir; /* NULL: nothing is written down (tests) */
+	size_t state_bytes;
+	uint64_t saved_sessions;
+	struct list_node untaken; /* struct untaken */
+	struct sessions sessions;
+	struct recorder recorder;
+	struct kmod kmod;
+	struct domain_tracer *user, *kernel;
+	struct domain_tracer *tracer; /* all domains */
+	struct trace_clock clock;
+	struct run_config run; /* of each new session */
+	struct channel_limits limits;
+	struct quotas quotas;
+	uint64_t instance; /* number of this life of the state */
+	char hostname[65];
+
+	struct list_node clients; /* struct client */
+	struct list_node apps;	  /* struct app_conn */
+	struct list_node followers;
+	uint64_t next_client;
+	unsigned int nr_refused; /* clients that are being told so */
+	struct gate gate;
+	int proto_log; /* names of commands that were handled; -1: no log */
+
+	bool ending;
+	bool consumer_gone;
+	struct loop_timer end; /* ends the loop whoever still hangs */
+};
+
+/** State and loop, no sockets and no consumer yet. Return: 0 or negative errno. */
+int sessiond_init(struct sessiond *sd) MUST_CHECK;
+void sessiond_fini(struct sessiond *sd);
+/**
+ * sessiond_set_up() - take over from the daemon before, if there was one: keeper,
+ * state, consumer; or start anew.
+ * @consumer, @keeper: programs (copied).
+ * Return: 0 or negative errno: no consumer can be started.
+ */
+int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consumer,
+		    const char *keeper, bool mute) MUST_CHECK;
+/** Messages wait for a user's peers, or (negative) less. Return: 0, or -ENOBUFS: too many. */
+int sessiond_backlog(struct sessiond *sd, uid_t uid, ssize_t bytes) MUST_CHECK;
+/** Record no more, have everything written, leave the loop within 2 s. */
+void sessiond_end(struct sessiond *sd);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "state_priv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "domain/user.h"
+
+#define FIRST_BYTES (4u << 10) /* times the lists: a page fault for each 4 KiB, at each change */
+
+/* --- lists of lists ------------------------------------------------------------ */
+
+struct encoder *state_list(struct state_space *space, enum state_list which)
+{
+	if (!space->buf[which])
+		space->buf[which] = xalloc(space->cap);
+	encoder_init(&space->lists[which], space->buf[which], space->cap);
+	return &space->lists[which];
+}
+
+struct list state_end(struct state_space *space, enum state_list which)
+{
+	return encoder_list(&space->lists[which]);
+}
+
+static void space_fini(struct state_space *space)
+{
+	for (size_t i = 0; i < STATE_LISTS; i++) {
+		free(space->buf[i]);
+		space->buf[i] = NULL;
+	}
+}
+
+void state_read_boot(char *ret, size_t len)
+{
+	AUTO_FD int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, ret, len - 1);
+
+	ret[n > 0 ? n : 0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+}
+
+/* --- save ----------------------------------------------------------------------- */
+
+static void save_daemon(struct sessiond *sd)
+{
+	struct msg_state_daemon msg = {
+		.instance = sd->instance,
+		.next_session = sd->sessions.next_id,
+	};
+	char boot[64];
+	uint8_t buf[256];
+	struct encoder enc;
+	int ret;
+
+	state_read_boot(boot, sizeof(boot));
+	msg.boot = boot;
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_state_daemon, 0, 0);
+	msg_state_daemon_encode(&enc, &msg);
+	ret = state_file_write(sd->state_dir, STATE_DAEMON_FILE, &enc);
+	if (ret < 0)
+		log_warn("can't write %s: %s", sd->state_dir, strerror(-ret));
+}
+
+static void put_clock(struct state_space *space, const struct clock_facts *clock)
+{
+	struct encoder *enc = state_list(space, STATE_CLOCK);
+	struct msg_state_clock msg;
+
+	if (!clock)
+		return;
+	msg = (struct msg_state_clock){
+		.kind = (uint8_t)clock->kind,
+		.freq_hz = clock->freq_hz,
+		.precision = clock->precision,
+		.offset_s = clock->offset_s,
+		.offset = clock->offset,
+		.source = clock->source,
+		.uuid = clock->uuid,
+	};
+	msg_state_clock_add(enc, &msg);
+}
+
+static struct list put_rules(struct state_space *space, const struct channel *channel)
+{
+	struct encoder *enc = state_list(space, STATE_RULES);
+	const struct rule *rule;
+
+	list_for_each(rule, &channel->rules, node) {
+		struct msg_state_rule msg = {
+			.pattern = rule->pattern,
+			.exclude = rule->exclude,
+			.loglevel_type = (uint8_t)rule->loglevel_type,
+			.loglevel = rule->loglevel,
+			.enabled = rule->enabled,
+			.kind = (uint8_t)rule->kind,
+			.location = rule->location,
+			.fetch = rule->fetch,
+			.file = rule->file,
+			.places = rule->places,
+		};
+
+		msg_state_rule_add(enc, &msg);
+	}
+	return state_end(space, STATE_RULES);
+}
+
+static void put_channels(struct state_space *space, const struct session *session)
+{
+	struct encoder *enc = state_list(space, STATE_CHANNELS);
+	const struct channel *channel;
+
+	list_for_each(channel, &session->channels, node) {
+		const struct channel_attr *attr = &channel->attr;
+		struct msg_state_channel msg = {
+			.number = channel->number,
+			.name = channel->name,
+			.domain = (uint8_t)channel->domain,
+			.enabled = channel->enabled,
+			.subbuf_size = attr->subbuf_size,
+			.num_subbuf = attr->num_subbuf,
+			.overwrite = attr->overwrite,
+			.ownership = (uint8_t)attr->ownership,
+			.tracefile_size = attr->tracefile_size,
+			.tracefile_count = attr->tracefile_count,
+			.switch_timer_us = attr->switch_timer_us,
+			.rules = put_rules(space, channel),
+			.contexts = channel->contexts,
+			.preset = channel->preset,
+		};
+
+		msg_state_channel_add(enc, &msg);
+	}
+}
+
+static void put_tracks(struct state_space *space, const struct session *session)
+{
+	struct encoder *enc = state_list(space, STATE_TRACKS);
+
+	for (uint8_t kind = 0; kind < TRACK_NR_KINDS; kind++) {
+		const struct tracker *tracker = &session->trackers[kind];
+		struct msg_state_track msg = { .kind = kind };
+
+		if (tracker->limited)
+			msg_state_track_add(enc, &msg);
+		msg.is_id = true;
+		for (uint32_t i = 0; i < tracker->nr; i++) {
+			msg.id = tracker->ids[i];
+			msg_state_track_add(enc, &msg);
+		}
+	}
+}
+
+static void encode_session(struct sessiond *sd, struct session *session, struct encoder *enc,
+			   struct state_space *space)
+{
+	const struct dirid *dir = run_dir(session->run);
+	struct msg_state_session msg = {
+		.id = session->id,
+		.name = session->name,
+		.path = session->path,
+		.scope = session->scope,
+		.uid = session->uid,
+		.gid = session->gid,
+		.state = (uint8_t)session->state,
+		.created_ns = session->created_ns,
+		.recording_since = session->recording_since,
+		.recorded_ns = session->recorded_ns,
+		.next_channel = session->next_channel,
+		.output_open = run_output_open(session->run),
+		.next_id = sd->recorder.next_id,
+		.dir_dev = dir->dev,
+		.dir_ino = dir->ino,
+		.dir_born_ns = dir->born_ns,
+		.keep_free = session->disk.keep_free,
+		.max_size = session->disk.max_size,
+		.sync = (uint8_t)session->disk.sync,
+		.sync_us = session->disk.sync_us,
+		.relay = session->relay.addr,
+		.relay_clear = (uint8_t)session->relay.link,
+		.relay_id = { session->relay.id, sizeof(session->relay.id) },
+		.live_us = session->relay.live_us,
+		.relay_host = session->relay.host,
+		.spool = session->relay.spool,
+		.spool_size = session->relay.spool_size,
+	};
+
+	put_clock(space, run_clock(session->run));
+	put_channels(space, session);
+	put_tracks(space, session);
+	state_list(space, STATE_APPS);
+	state_list(space, STATE_TRACES);
+	state_list(space, STATE_FINALS);
+	sd->tracer->ops->save(sd->tracer, session, space);
+	msg.clock = state_end(space, STATE_CLOCK);
+	msg.channels = state_end(space, STATE_CHANNELS);
+	msg.tracks = state_end(space, STATE_TRACKS);
+	msg.apps = state_end(space, STATE_APPS);
+	msg.traces = state_end(space, STATE_TRACES);
+	msg.finals = state_end(space, STATE_FINALS);
+	encode_header(enc, MSG_state_session, 0, 0);
+	msg_state_session_encode(enc, &msg);
+}
+
+static bool overflowed(const struct state_space *space, const struct encoder *enc)
+{
+	bool any = enc->overflow;
+
+	for (size_t i = 0; i < STATE_LISTS; i++)
+		any |= space->lists[i].overflow;
+	return any;
+}
+
+/* Return: 0, negative errno; -E2BIG: with more room. */
+static int try_save(struct sessiond *sd, struct session *session, size_t cap)
+{
+	struct state_space space = { .cap = cap };
+	AUTO_FREE uint8_t *buf = xalloc(cap);
+	struct encoder enc;
+	char name[32];
+	int ret = -E2BIG;
+
+	encoder_init(&enc, buf, cap);
+	encode_session(sd, session, &enc, &space);
+	snprintf(name, sizeof(name), "%llu", (unsigned long long)session->id);
+	if (!overflowed(&space, &enc))
+		ret = state_file_write(sd->state_dir, name, &enc);
+	space_fini(&space);
+	return ret;
+}
+
+void state_save(struct sessiond *sd, struct session *session)
+{
+	int ret = -E2BIG;
+
+	if (!sd->state_dir || sd->ending)
+		return;
+	if (sd->saved_sessions != sd->sessions.next_id)
+		save_daemon(sd);
+	sd->saved_sessions = sd->sessions.next_id;
+	for (size_t cap = MAX(sd->state_bytes, FIRST_BYTES); ret == -E2BIG && cap <= STATE_FILE_MAX;
+	     cap *= 2) {
+		ret = try_save(sd, session, cap);
+		sd->state_bytes = cap;
+	}
+	if (ret < 0)
+		log_warn("session '%s' can't be written to %s: %s; it will not survive this "
+			 "daemon",
+			 session->name, sd->state_dir, strerror(-ret));
+}
+
+void state_discard(struct sessiond *sd, const struct session *session)
+{
+	AUTO_FREE char *path = NULL;
+
+	if (!sd->state_dir)
+		return;
+	path = xasprintf("%s/%llu", sd->state_dir, (unsigned long long)session->id);
+	unlink(path);
+}
+
+void state_clear(struct sessiond *sd)
+{
+	AUTO_FREE char *path = NULL;
+
+	if (!sd->state_dir)
+		return;
+	path = xasprintf("%s/" STATE_DAEMON_FILE, sd->state_dir);
+	unlink(path);
+	rmdir(sd->state_dir);
+}

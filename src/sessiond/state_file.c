@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "state_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "trace/crc32c.h"
+
+/* In the header's flags: its serial is a checksum. Far from 0, which an older daemon
+ * wrote: no single bit makes one of the other. */
+#define SUMMED 0x5ac3u
+
+/* Of length, type and message: all but the two fields in which it is said. */
+static uint32_t checksum(const uint8_t *data, size_t len)
+{
+	const uint64_t length = len;
+	uint32_t sum = crc32c(0, &length, sizeof(length));
+
+	sum = crc32c(sum, data, sizeof(uint16_t));
+	return crc32c(sum, data + sizeof(struct msg_header), len - sizeof(struct msg_header));
+}
+
+static void seal(uint8_t *data, size_t len)
+{
+	struct msg_header header;
+
+	memcpy(&header, data, sizeof(header));
+	header.flags = SUMMED;
+	header.serial = checksum(data, len);
+	memcpy(data, &header, sizeof(header));
+}
+
+static bool is_whole(const struct msg_header *header, const uint8_t *data, size_t len)
+{
+	if (header->flags == 0 && header->serial == 0)
+		return true; /* of an older daemon */
+	return header->flags == SUMMED && header->serial == checksum(data, len);
+}
+
+static int write_all(int fd, const uint8_t *data, size_t len)
+{
+	while (len) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int state_file_write(const char *dir, const char *name, const struct encoder *enc)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", dir, name);
+	AUTO_FREE char *next = xasprintf("%s/.next", dir);
+	int fd, ret;
+
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return -errno;
+	seal(enc->buf, enc->len);
+	ret = write_all(fd, enc->buf, enc->len);
+	if (close(fd) < 0 && ret == 0)
+		ret = -errno;
+	if (ret == 0 && rename(next, path) < 0)
+		ret = -errno;
+	return ret;
+}
+
+static int read_file(const char *path, uint8_t **ret, size_t *ret_len)
+{
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FREE uint8_t *data = NULL;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size > STATE_FILE_MAX)
+		return -EBADMSG;
+	data = xalloc((size_t)st.st_size + 1);
+	if (read(fd, data, (size_t)st.st_size) != st.st_size)
+		return -EIO;
+	*ret_len = (size_t)st.st_size;
+	*ret = TAKE(data);
+	return 0;
+}
+
+int state_file_read(const char *dir, const char *name, uint16_t type, struct state_file *ret)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", dir, name);
+	struct msg_header header;
+	size_t len = 0;
+	int error = read_file(path, &ret->data, &len);
+
+	if (error < 0)
+		return error;
+	decoder_init(&ret->dec, ret->data, len, NULL, 0);
+	if (decode_header(&ret->dec, &header) < 0) {
+		ret->dec.bad = true;
+		return STATE_DAMAGED;
+	}
+	return header.type == type && is_whole(&header, ret->data, len) ? 0 : STATE_DAMAGED;
+}
+
+void state_file_fini(struct state_file *file)
+{
+	free(file->data);
+	file->data = NULL;
+}

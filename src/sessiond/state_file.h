@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * state_file.h - a file of the daemon's state: one message of state.def, written beside
+ * the old one and renamed over it, so that it is there as a whole or not at all. Its
+ * header has a checksum of all of it, in fields that an older daemon does not look at;
+ * a file that such a one has written has none, and is read too. Runs on the daemon's loop.
+ */
+#ifndef SESSIOND_STATE_FILE_H
+#define SESSIOND_STATE_FILE_H
+
+#include "base/macros.h"
+#include "proto/codec.h"
+
+#define STATE_FILE_MAX (512u << 20)
+
+enum { STATE_DAMAGED = 1 }; /* a named outcome: it is not what was written */
+
+struct state_file {
+	uint8_t *data;
+	struct decoder dec; /* behind the header */
+};
+
+/** @enc: header and message. @dir: made if it is missing. Return: 0 or negative errno. */
+int state_file_write(const char *dir, const char *name, const struct encoder *enc) MUST_CHECK;
+/** Return: 0; STATE_DAMAGED, where @ret may still be decoded for what it is worth; or
+ *  negative errno: it can't be read. */
+int state_file_read(const char *dir, const char *name, uint16_t type,
+		    struct state_file *ret) MUST_CHECK;
+void state_file_fini(struct state_file *file);
+
+#endif

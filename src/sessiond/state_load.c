@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "state_priv.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "core/untaken.h"
+#include "domain/user.h"
+
+#define ID_GAP 4096u
+
+/* Return: 0; STATE_DAMAGED; negative: there is none, or it is of an earlier boot. */
+static int load_daemon(struct sessiond *sd)
+{
+	struct state_file file CLEANUP(state_file_fini) = { 0 };
+	struct msg_state_daemon msg;
+	char boot[64];
+	int ret = state_file_read(sd->state_dir, STATE_DAEMON_FILE, MSG_state_daemon, &file);
+
+	if (ret)
+		return ret;
+	if (msg_state_daemon_decode(&file.dec, &msg) < 0)
+		return STATE_DAMAGED;
+	state_read_boot(boot, sizeof(boot));
+	if (strcmp(msg.boot, boot) != 0)
+		return -ESTALE;
+	sd->instance = msg.instance;
+	sd->sessions.next_id = MAX(sd->sessions.next_id, msg.next_session);
+	return 0;
+}
+
+static void load_rules(struct session *session, struct channel *channel, struct list rules)
+{
+	struct err ignored = { 0 };
+	struct msg_state_rule msg;
+	struct rule *rule;
+
+	while (msg_state_rule_next(&rules, &msg)) {
+		const struct rule_spec spec = { msg.pattern, msg.exclude,
+						(enum loglevel_type)msg.loglevel_type,
+						(int)msg.loglevel, (enum rule_kind)msg.kind,
+						msg.location, msg.fetch, msg.file,
+						msg.places };
+
+		if (session_add_rule(session, channel, &spec, &rule, &ignored) == 0)
+			rule->enabled = msg.enabled;
+	}
+}
+
+static void load_channels(struct session *session, struct list channels)
+{
+	struct msg_state_channel msg;
+	struct err ignored = { 0 };
+
+	while (msg_state_channel_next(&channels, &msg)) {
+		const struct channel_attr attr = {
+			.subbuf_size = msg.subbuf_size,
+			.num_subbuf = msg.num_subbuf,
+			.overwrite = msg.overwrite,
+			.ownership = (enum ownership)msg.ownership,
+			.tracefile_size = msg.tracefile_size,
+			.tracefile_count = msg.tracefile_count,
+			.switch_timer_us = msg.switch_timer_us,
+		};
+		struct channel *channel = channel_new(msg.name, (enum domain_id)msg.domain, &attr);
+
+		channel->number = msg.number;
+		channel->enabled = msg.enabled;
+		channel->preset = msg.preset;
+		free(channel->contexts);
+		channel->contexts = xstrdup(msg.contexts);
+		if (session_restore_channel(session, channel, &ignored))
+			channel_free(channel); /* never: all is allowed meanwhile */
+		else
+			load_rules(session, channel, msg.rules);
+	}
+}
+
+static void load_tracks(struct session *session, struct list tracks)
+{
+	struct msg_state_track msg;
+
+	while (msg_state_track_next(&tracks, &msg)) {
+		if (msg.kind >= TRACK_NR_KINDS)
+			continue;
+		session->trackers[msg.kind].limited = true;
+		if (msg.is_id && !tracker_add(&session->trackers[msg.kind], msg.id))
+			log_warn("session '%s' tracks more ids than can be", session->name);
+	}
+}
+
+static bool load_clock(struct list list, struct clock_facts *ret)
+{
+	struct msg_state_clock msg;
+
+	if (!msg_state_clock_next(&list, &msg))
+		return false;
+	*ret = (struct clock_facts){
+		.kind = (enum ltt_clock_kind)msg.kind,
+		.freq_hz = msg.freq_hz,
+		.precision = msg.precision,
+		.offset_s = msg.offset_s,
+		.offset = msg.offset,
+	};
+	snprintf(ret->source, sizeof(ret->source), "%s", msg.source);
+	snprintf(ret->uuid, sizeof(ret->uuid), "%s", msg.uuid);
+	return true;
+}
+
+/* What was half way is taken for done where that loses nothing. */
+static enum session_state settled(uint8_t state)
+{
+	switch (state) {
+	case SESSION_STARTING:
+	case SESSION_RECORDING:
+		return SESSION_RECORDING;
+	case SESSION_NEW:
+		return SESSION_NEW;
+	default:
+		return SESSION_STOPPED;
+	}
+}
+
+static int load_session(struct sessiond *sd, struct msg_state_session *msg)
+{
+	int fds[KEEPER_FDS] = { -1, -1, -1 };
+	const struct caller owner = { msg->uid, msg->gid };
+	struct clock_facts clock;
+	struct session *session;
+	const struct dirid dir = { msg->dir_dev, msg->dir_ino, msg->dir_born_ns };
+	struct err err = { 0 };
+	bool clocked = load_clock(msg->clock, &clock);
+	int ret = 0;
+
+	if (msg->path[0])
+		ret = keeper_get(&sd->keeper, "output", msg->id, fds);
+	close_fd(fds[2]);	      /* there should be none */
+	if (ret < 0 && !msg->dir_ino && !msg->relay[0]) /* of a daemon that did not note it */
+		return ret;
+	if (session_create(&sd->sessions, &owner, msg->name, msg->path, msg->created_ns, &session,
+			   &err)) {
+		close_fd(fds[0]);
+		close_fd(fds[1]);
+		return -EBADMSG;
+	}
+	session_limit(session, msg->scope);
+	session->id = msg->id;
+	session->state = settled(msg->state);
+	session->recording_since = session->state == SESSION_RECORDING ? msg->recording_since : 0;
+	session->recorded_ns = msg->recorded_ns;
+	session->next_channel = msg->next_channel;
+	session->disk = (struct session_disk){ msg->keep_free, msg->max_size,
+					       (enum sync_mode)msg->sync, msg->sync_us };
+	if (msg->relay[0] && msg->relay_id.len == sizeof(session->relay.id))
+		session_set_relay(session, msg->relay, msg->relay_host,
+				  (enum relay_link)msg->relay_clear, msg->relay_id.data);
+	session->relay.live_us = msg->live_us;
+	session_set_spool(session, msg->spool, msg->spool_size);
+	load_channels(session, msg->channels);
+	load_tracks(session, msg->tracks);
+	run_new(&sd->run, &sd->sessions, session, fds[0]);
+	run_restore(session->run, clocked ? &clock : NULL, fds[1], msg->output_open, &dir);
+	/* what was given away since the last save must not come again */
+	sd->recorder.next_id = MAX(sd->recorder.next_id, msg->next_id + ID_GAP);
+	if (clocked)
+		sd->tracer->ops->restore(sd->tracer, session, run_clock(session->run), msg);
+	log_info("session '%s' is back, %s", session->name, session_state_name(session->state));
+	return 0;
+}
+
+/* It is said here, and to its owner when he asks for it. @msg: NULL, or as far as it can
+ * be read: the names may be what is damaged. */
+static void leave_behind(struct sessiond *sd, const char *file, const struct msg_state_session *msg,
+			 const char *why)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", sd->state_dir, file);
+
+	unlink(path);
+	if (!msg || name_check(msg->name)) {
+		log_error("the session in %s can't be taken over: %s; what was written of it stays",
+			  path, why);
+		return;
+	}
+	untaken_add(&sd->untaken, msg->uid, msg->name, msg->path, why);
+	log_error("session '%s' can't be taken over: %s; what was written of it is in %s",
+		  msg->name, why, msg->path[0] ? msg->path : "no output");
+}
+
+/* @ours: we are the successor of the daemon that wrote it. */
+static void load_file(struct sessiond *sd, const char *name, bool ours)
+{
+	struct state_file file CLEANUP(state_file_fini) = { 0 };
+	struct msg_state_session msg;
+	int ret = state_file_read(sd->state_dir, name, MSG_state_session, &file);
+	bool readable = ret >= 0 && msg_state_session_decode(&file.dec, &msg) == 0;
+
+	if (ret == 0 && !readable)
+		ret = STATE_DAMAGED;
+	if (ret == 0 && ours)
+		ret = load_session(sd, &msg);
+	else if (ret == 0)
+		ret = STATE_DAMAGED;
+	if (ret)
+		leave_behind(sd, name, readable ? &msg : NULL,
+			     ret == STATE_DAMAGED ? "what the daemon before left is damaged" :
+			     ret == -ENOENT	  ? "nobody kept its output directory" :
+						    strerror(-ret));
+}
+
+static int by_number(const struct dirent **a, const struct dirent **b)
+{
+	unsigned long long x = strtoull((*a)->d_name, NULL, 10);
+	unsigned long long y = strtoull((*b)->d_name, NULL, 10);
+
+	return (x > y) - (x < y);
+}
+
+static int is_session(const struct dirent *entry)
+{
+	uint64_t number;
+
+	return parse_u64(entry->d_name, &number) == 0;
+}
+
+/* Sessions of an earlier boot: their buffers are gone, their traces are on disk. */
+static void forget_file(struct sessiond *sd, const char *name)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", sd->state_dir, name);
+
+	unlink(path);
+}
+
+void state_load(struct sessiond *sd, const char *rundir)
+{
+	struct dirent **entries;
+	uint64_t next;
+	int nr, daemon;
+
+	sd->state_dir = xasprintf("%s/state", rundir);
+	daemon = load_daemon(sd);
+	next = sd->sessions.next_id;
+	sd->quotas.lenient = true;
+	nr = scandir(sd->state_dir, &entries, is_session, by_number);
+	for (int i = 0; i < nr; i++) {
+		if (daemon >= 0)
+			load_file(sd, entries[i]->d_name, daemon == 0);
+		else
+			forget_file(sd, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (nr >= 0)
+		free(entries);
+	sd->quotas.lenient = false;
+	sd->sessions.next_id = next; /* creating them again has counted */
+}

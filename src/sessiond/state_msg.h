@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* state_msg.h - structs, encoders and decoders of state.def (see proto/expand.h). */
+#ifndef SESSIOND_STATE_MSG_H
+#define SESSIOND_STATE_MSG_H
+
+#define PROTO_TABLE "sessiond/state.def"
+#include "proto/expand.h"
+#undef PROTO_TABLE
+
+/**
+ * struct state_space - room in which lists of lists are built: one encoder for
+ * each list that can be under way at one time. All overflow together.
+ */
+enum state_list {
+	STATE_CLOCK,
+	STATE_CHANNELS,
+	STATE_RULES,
+	STATE_TRACES,
+	STATE_LANES,
+	STATE_CLASSES,
+	STATE_RINGS,
+	STATE_FINALS,
+	STATE_APPS,
+	STATE_TRACKS,
+	STATE_LISTS,
+};
+
+struct state_space {
+	struct encoder lists[STATE_LISTS];
+	uint8_t *buf[STATE_LISTS];
+	size_t cap;
+};
+
+/** Begin a list. */
+struct encoder *state_list(struct state_space *space, enum state_list which);
+/** What was built. */
+struct list state_end(struct state_space *space, enum state_list which);
+
+#endif

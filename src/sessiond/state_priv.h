@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* state_priv.h - the daemon's state from inside: state.c writes it, state_load.c reads it. */
+#ifndef SESSIOND_STATE_PRIV_H
+#define SESSIOND_STATE_PRIV_H
+
+#include "state.h"
+#include "state_file.h"
+
+#define STATE_DAEMON_FILE "daemon"
+
+/** This boot's id; "": nobody knows. */
+void state_read_boot(char *ret, size_t len);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * guest.h - libltt's side of control, as the rest of libltt sees it.
+ *
+ * A traced process is a host and libltt is its guest: a constructor starts one
+ * helper thread (guest_thread.h) that talks to the daemons, keeps its
+ * descriptors in a table of its own, and is asleep otherwise. Nothing here runs
+ * on the way of an event.
+ */
+#ifndef TRACER_GUEST_H
+#define TRACER_GUEST_H
+
+/**
+ * guest_sites_changed() - points have come or gone (site.c).
+ * Call it with no lock held. Where LTT_REGISTER_TIMEOUT asks for it, it waits
+ * until the daemons have armed what is new, so that a program's first event is
+ * recorded; else it returns at once.
+ */
+void guest_sites_changed(void);
+
+/** guest_wake() - there is something new to tell. Async-signal safe, keeps errno. */
+void guest_wake(void);
+
+#endif

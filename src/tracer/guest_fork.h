@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * guest_fork.h - what happens to libltt around fork(). The child inherits the
+ * mapped rings and all hooks, so it records on from its first instruction; a
+ * helper of its own then registers it and has the rings confirmed or replaced.
+ */
+#ifndef TRACER_GUEST_FORK_H
+#define TRACER_GUEST_FORK_H
+
+/** Return: 0 or a negative errno: then there must be no helper either. */
+int guest_fork_init(void);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "guest_kept.h"
+
+#include <stddef.h>
+#include <sys/resource.h>
+
+#include "guest_sys.h"
+#include "proto/app.h"
+
+#define OTHERS 32u /* sockets, watches, files that are read, what a message brings */
+
+static struct guest_kept *all;
+static unsigned int nr; /* sets, of two descriptors each */
+
+/* Is there room for the descriptors of @sets? */
+static bool room_for(unsigned int sets)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= 2 * sets + OTHERS;
+}
+
+void guest_keep(struct guest_kept *kept, struct msg_app_buffer *m)
+{
+	if (kept->data >= 0 || m->data < 0 || m->ctl < 0 || !room_for(nr + 1))
+		return;
+	*kept = (struct guest_kept){ .next = all, .data = m->data, .ctl = m->ctl };
+	m->data = m->ctl = -1;
+	all = kept;
+	nr++;
+}
+
+void guest_kept_drop(struct guest_kept *kept)
+{
+	struct guest_kept **at = &all;
+
+	if (kept->data < 0)
+		return;
+	while (*at != kept)
+		at = &(*at)->next;
+	*at = kept->next;
+	nr--;
+	guest_close(kept->data);
+	guest_close(kept->ctl);
+	*kept = GUEST_KEPT_NONE;
+}
+
+void guest_kept_make_room(void)
+{
+	while (all && !room_for(nr))
+		guest_kept_drop(all);
+}
+
+void guest_kept_after_fork_child(void)
+{
+	while (all) {
+		struct guest_kept *next = all->next;
+
+		*all = GUEST_KEPT_NONE;
+		all = next;
+	}
+	nr = 0;
+}

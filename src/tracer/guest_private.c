@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "guest_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "guest_env.h"
+#include "guest_sys.h"
+
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
+/* The table is copied first: from there on nothing that is closed is the program's. */
+static int leave_and_close(unsigned int first)
+{
+	return syscall(SYS_close_range, first, ~0u, CLOSE_RANGE_UNSHARE) == 0 ? 0 : -errno;
+}
+
+/* Before Linux 5.9. /proc/self would show the process's table. */
+static int leave_then_close(void)
+{
+	DIR *dir;
+
+	if (unshare(CLONE_FILES) < 0)
+		return -errno;
+	dir = opendir("/proc/thread-self/fd");
+	if (!dir)
+		return 0;
+	for (struct dirent *e; (e = readdir(dir));) {
+		int fd = atoi(e->d_name);
+
+		if (e->d_name[0] != '.' && fd != dirfd(dir) && fd > STDERR_FILENO)
+			guest_close(fd);
+	}
+	closedir(dir);
+	return 0;
+}
+
+int guest_private_table(void)
+{
+	int err = leave_and_close(STDERR_FILENO + 1);
+
+	if (err == -ENOSYS || err == -EINVAL || err == -EPERM)
+		err = leave_then_close();
+	if (err < 0)
+		return err;
+	guest_close(STDIN_FILENO);
+	guest_close(STDOUT_FILENO);
+	if (!guest_env.debug)
+		guest_close(STDERR_FILENO);
+	return 0;
+}

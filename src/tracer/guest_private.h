@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * guest_private.h - a descriptor table of its own for the helper thread.
+ */
+#ifndef TRACER_GUEST_PRIVATE_H
+#define TRACER_GUEST_PRIVATE_H
+
+/**
+ * guest_private_table() - leave the process's descriptor table; begin with an
+ * empty one (with LTT_DEBUG: with stderr).
+ * Return: 0, or a negative errno where the kernel refuses: then nothing has
+ * been closed and the calling thread must not open anything.
+ */
+int guest_private_table(void);
+
+#endif

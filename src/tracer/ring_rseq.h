@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring_rseq.h - this process's use of restartable sequences.
+ *
+ * One word, ring_rseq_area, says where a thread's rseq area is, relative to the
+ * thread pointer: libc's where it registered one, else a thread-local one of
+ * our own, which each thread registers at its first record. It always points
+ * to an area, if perhaps one that the kernel does not know: its cpu_id is then
+ * out of range and no sequence writes anything.
+ */
+#ifndef TRACER_RING_RSEQ_H
+#define TRACER_RING_RSEQ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ring.h"
+
+extern ptrdiff_t ring_rseq_area;
+
+/** Whether any thread of this process may ever have run a sequence. */
+int ring_rseq_used(void);
+
+/** Register the calling thread. Return: 1 if it may run sequences, else 0. */
+int ring_rseq_adopt_thread(void);
+
+/** The CPU as the kernel last told this thread; out of range if it never did. */
+uint32_t ring_rseq_cpu(void);
+
+/** Stop relying on sequences: the helper thread sees it in ring_producer() and
+ *  the daemon sends exclusive sets. Shared sets are recorded to until then. */
+void ring_give_up_rseq(void);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * clock.h - from a trace's clock to nanoseconds since 1970, exactly: integers
+ * only. As in babeltrace2 the offset and the value are rounded down separately.
+ */
+#ifndef VIEW_CLOCK_H
+#define VIEW_CLOCK_H
+
+#include "type.h"
+
+#define NS_PER_S 1000000000ull
+
+/** To be called once freq and offsets are known. */
+void clock_settle(struct ctf_clock *clock);
+
+/** cycles -> ns; the remainder's product needs 128 bits above 18 GHz only. */
+static inline int64_t clock_cycles_to_ns(uint64_t freq, uint64_t cycles)
+{
+	if (freq == NS_PER_S)
+		return (int64_t)cycles;
+	if (freq < UINT64_MAX / NS_PER_S)
+		return (int64_t)(cycles / freq * NS_PER_S + cycles % freq * NS_PER_S / freq);
+	return (int64_t)((unsigned __int128)cycles * NS_PER_S / freq);
+}
+
+/** Nanoseconds since 1970; without a clock the value itself. */
+static inline int64_t clock_ns(const struct ctf_clock *clock, uint64_t cycles)
+{
+	if (!clock)
+		return (int64_t)cycles;
+	return (int64_t)((uint64_t)clock->base_ns +
+			 (uint64_t)clock_cycles_to_ns(clock->freq, cycles));
+}
+
+/** A counter of which only the low @bits are known: the first value that is not
+ *  before @last and ends in @low. */
+static inline uint64_t clock_extend(uint64_t last, uint64_t low, unsigned bits)
+{
+	uint64_t mask, value;
+
+	if (bits >= 64)
+		return low;
+	mask = (1ull << bits) - 1;
+	value = (last & ~mask) | low;
+	return low < (last & mask) ? value + mask + 1 : value;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * event.h - event by event through a view, for printers and tests; users of a
+ * view need only view.h.
+ */
+#ifndef VIEW_EVENT_H
+#define VIEW_EVENT_H
+
+#include "base/macros.h"
+#include "source.h"
+#include "view.h"
+
+/**
+ * struct event - one decoded event; valid until the next one is asked for.
+ * @stream_context, @context, @fields: a struct's value, behind which its members
+ *      lie in order, compounds before what they hold; NULL: there is none.
+ */
+struct event {
+	const struct source *source;
+	const struct ctf_event_class *ec;
+	struct packet *packet;
+	int64_t ns;
+	const struct value *stream_context;
+	const struct value *context;
+	const struct value *fields;
+};
+
+/**
+ * event_next() - the next selected event of all streams.
+ * @event: where to decode it; NULL: it is only counted.
+ * Return: 1; 0: there is none any more; negative errno: no memory.
+ */
+int event_next(struct view *view, const struct view_select *select, struct event *event) MUST_CHECK;
+
+#endif

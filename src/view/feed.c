@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "feed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "clock.h"
+#include "feed_priv.h"
+#include "seek.h"
+#include "source.h"
+#include "verify.h"
+
+#define PEEK_BYTES 4096u
+/* Damaged packets are searched for others behind them as long as this many times
+ * the file's size has not been read: a hostile file can't make us go on forever. */
+#define RESCANS 8u
+
+struct feed *feed_new(struct source *source, const char *name, uint64_t size)
+{
+	struct feed *feed = xalloc(sizeof(*feed));
+
+	feed->source = source;
+	feed->name = xstrdup(name);
+	feed->window.fd = -1;
+	feed->window.limit = size;
+	feed->cut_at = UINT64_MAX;
+	feed->rescan_left = size < UINT64_MAX / RESCANS ? RESCANS * size : UINT64_MAX;
+	return feed;
+}
+
+static void feed_close(struct feed *f)
+{
+	uint64_t limit = f->window.limit;
+
+	window_fini(&f->window);
+	packet_fini(&f->packet);
+	f->window.limit = limit;
+	free(TAKE(f->reader.slots));
+	f->in_packet = false;
+}
+
+struct feed *feed_free(struct feed *feed)
+{
+	if (!feed)
+		return NULL;
+	feed_close(feed);
+	free(feed->name);
+	free(feed);
+	return NULL;
+}
+
+/* One descriptor for each stream that is being read: allow as many as may be. */
+static bool raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
+		return false;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+/* No FIFO or device is ever waited for, and no link followed. */
+static int open_file(const struct feed *f)
+{
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	int fd = openat(f->source->dir_fd, f->name, flags);
+
+	if (fd < 0 && errno == EMFILE && raise_limit())
+		fd = openat(f->source->dir_fd, f->name, flags);
+	return fd < 0 ? -errno : fd;
+}
+
+static int feed_open(struct feed *f, size_t preferred)
+{
+	struct stat st;
+
+	f->window.fd = open_file(f);
+	if (f->window.fd < 0)
+		return f->window.fd;
+	if (fstat(f->window.fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return -EINVAL;
+	f->window.limit = MIN(f->window.limit, (uint64_t)st.st_size);
+	f->window.preferred = preferred;
+	f->reader.slots = xalloc((f->source->tc->nr_slots + 1) * sizeof(*f->reader.slots));
+	f->open = true;
+	return 0;
+}
+
+static void say_unreadable(struct feed *f, int error)
+{
+	report(f->source->reporter, "%s/%s can't be read: %s", f->source->label, f->name,
+	       strerror(-error));
+}
+
+int feed_peek(struct feed *f)
+{
+	int r = feed_open(f, PEEK_BYTES);
+
+	f->ns = INT64_MIN;
+	if (!r && f->window.limit)
+		r = feed_head(f, 0);
+	if (r == PACKET_OK && f->window.limit && packet_has(&f->packet, ROLE_BEGIN))
+		f->ns = clock_ns(f->packet.sc->clock, f->packet.begin);
+	feed_close(f);
+	f->open = false;
+	if (r < 0 && r != -ENOMEM) {
+		say_unreadable(f, r);
+		return 1;
+	}
+	return r < 0 ? r : !f->window.limit;
+}
+
+/* Move on by the index, if there is one that tells the truth. */
+static int feed_seek(struct feed *f, int64_t begin_ns)
+{
+	struct seek_entry entry;
+	int r;
+
+	if (!f->window.limit || feed_head(f, 0) != PACKET_OK)
+		return 0;
+	r = seek_index(f->source->dir_fd, f->name, f->window.limit, f->packet.sc->clock, begin_ns,
+		       &entry);
+	if (r <= 0)
+		return r == -ENOMEM ? r : 0;
+	if (feed_head(f, entry.offset) == PACKET_OK && f->packet.begin == entry.begin &&
+	    f->packet.end == entry.end && f->packet.size == entry.size)
+		f->next_packet = entry.offset;
+	else
+		report(f->source->reporter, "%s/%s: its index is wrong and is not used",
+		       f->source->label, f->name);
+	return 0;
+}
+
+static int feed_begin(struct feed *f, const int64_t *begin_ns, size_t preferred)
+{
+	int r = feed_open(f, preferred);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) {
+		say_unreadable(f, r);
+		f->open = true;
+		f->window.limit = 0;
+		return 0;
+	}
+	source_tally(f->source, f);
+	return begin_ns ? feed_seek(f, *begin_ns) : 0;
+}
+
+/* The file changed since the packet was checked. */
+static void give_up_packet(struct feed *f)
+{
+	report(f->source->reporter, "%s/%s: the rest of the packet at byte %llu is left out: %s",
+	       f->source->label, f->name, (unsigned long long)f->packet.offset, f->why);
+	f->in_packet = false;
+}
+
+static int feed_pass(struct feed *f)
+{
+	struct feed_scopes unused;
+
+	return f->next_at ? READ_OK : feed_payload(f, f->payload_at, NULL, &unused);
+}
+
+/* The next event of the present packet. Return: 1, 0: there is none. */
+static int feed_next_in_packet(struct feed *f)
+{
+	int64_t last = f->ns;
+	int r = feed_pass(f);
+
+	if (!r && f->next_at >= f->packet.content_bits)
+		return 0;
+	r = r ? r : feed_header(f, f->next_at);
+	if (r == READ_DAMAGED) {
+		give_up_packet(f);
+		return 0;
+	}
+	f->next_at = 0;
+	f->ns = clock_ns(f->packet.sc->clock, f->reader.clock);
+	if (!r && f->ns < last && !f->said_backwards) {
+		f->said_backwards = true;
+		report(f->source->reporter, "%s/%s: its time goes back", f->source->label, f->name);
+	}
+	return r < 0 ? r : 1;
+}
+
+int feed_next(struct feed *f, const int64_t *begin_ns, size_t preferred)
+{
+	int r = f->open ? 0 : feed_begin(f, begin_ns, preferred);
+
+	while (!r) {
+		if (f->in_packet)
+			r = feed_next_in_packet(f);
+		f->in_packet = r == 1;
+		if (r)
+			return r;
+		r = feed_find(f, begin_ns);
+		if (!r)
+			break;
+		f->in_packet = r == 1;
+		r = MIN(r, 0);
+	}
+	feed_close(f);
+	return r;
+}
+
+int feed_verify(struct feed *f, size_t preferred, struct verify_index *index)
+{
+	int r = feed_begin(f, NULL, preferred);
+
+	f->strict = true;
+	while (!r && (r = feed_find(f, NULL)) > 0) {
+		verify_index_packet(index, f);
+		r = 0;
+	}
+	if (r >= 0)
+		verify_index_end(index, f);
+	feed_close(f);
+	return r;
+}
+
+int feed_decode(struct feed *f, struct values *values, struct feed_scopes *ret_scopes)
+{
+	int r = feed_payload(f, f->payload_at, values, ret_scopes);
+
+	if (r == READ_DAMAGED) {
+		give_up_packet(f);
+		return 0;
+	}
+	return r < 0 ? r : 1;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Is a packet whole? Every event is passed without being decoded. A tracer that
+ * says how many events a packet holds is also held to its timestamps. */
+#include <errno.h>
+
+#include "feed_priv.h"
+#include "trace/crc32c.h"
+
+#define CRC_BYTES 4u
+
+static int check_time(struct feed *f, uint64_t last)
+{
+	const struct packet *packet = &f->packet;
+	uint64_t now = f->reader.clock;
+
+	if (!packet_has(packet, ROLE_RECORDED))
+		return READ_OK;
+	if (now < MAX(last, f->last_clock))
+		return feed_damaged(f, "its time goes back");
+	if (packet_has(packet, ROLE_END) && now > packet->end)
+		return feed_damaged(f, "an event is later than its end");
+	return READ_OK;
+}
+
+static int check_event(struct feed *f, uint64_t at)
+{
+	struct feed_scopes unused;
+	uint64_t last = f->reader.clock;
+	int result = feed_header(f, at);
+
+	result = result ? result : check_time(f, last);
+	result = result ? result : feed_payload(f, f->payload_at, NULL, &unused);
+	if (!result && f->next_at == at)
+		return feed_damaged(f, "an event has no size");
+	return result;
+}
+
+/* Our packets end their context with it; of another tracer's nothing is known. */
+static bool has_checksum(const struct packet *packet)
+{
+	return packet_has(packet, ROLE_CRC32C) && packet_has(packet, ROLE_RECORDED) &&
+	       packet->head_bits % 8 == 0 && packet->head_bits / 8 > CRC_BYTES;
+}
+
+static int check_sum(struct feed *f)
+{
+	static const uint8_t zeros[CRC_BYTES];
+	uint64_t head = f->packet.head_bits / 8, at = head, end = f->packet.size;
+	uint32_t crc = crc32c(0, f->packet.head, head - CRC_BYTES);
+	const uint8_t *bytes;
+	size_t len;
+
+	for (crc = crc32c(crc, zeros, CRC_BYTES); at < end; at += len) {
+		int r = window_get(&f->window, f->packet.offset + at, FILL_LEAST, &bytes, &len);
+
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0)
+			return feed_damaged(f, "it can't be read (%s)", strerror(-r));
+		if (!len)
+			return feed_damaged(f, "the file became shorter");
+		len = MIN(len, end - at);
+		crc = crc32c(crc, bytes, len);
+	}
+	return crc == f->packet.crc32c ? READ_OK : feed_damaged(f, "its checksum is wrong");
+}
+
+int feed_check(struct feed *f, uint64_t *ret_events)
+{
+	uint64_t at = f->packet.head_bits, expected, events = 0;
+	int result = has_checksum(&f->packet) ? check_sum(f) : READ_OK;
+	const char *why = tally_contradiction(f->tally, &f->packet);
+
+	if (!result && why)
+		result = feed_damaged(f, "%s", why);
+	result = result ? result : feed_fill(f, 0, FILL_LEAST);
+	while (!result && at < f->packet.content_bits) {
+		result = check_event(f, at);
+		at = f->next_at;
+		events++;
+	}
+	if (result)
+		return result;
+	if (tally_expects(f->tally, &f->packet, &expected) && expected != events)
+		return feed_damaged(f, "it holds %llu events and should hold %llu",
+				    (unsigned long long)events, (unsigned long long)expected);
+	*ret_events = events;
+	return READ_OK;
+}

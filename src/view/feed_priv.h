@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* feed_priv.h - what the sources of a feed share: reading, checking, finding. */
+#ifndef VIEW_FEED_PRIV_H
+#define VIEW_FEED_PRIV_H
+
+#include "feed.h"
+
+/* Asked of the window at first; where it must read it reads more than that. */
+#define FILL_LEAST ((size_t)4096)
+
+/** feed_read.c: outcomes are READ_OK, READ_DAMAGED (feed->why says why), or a
+ *  negative errno. */
+int feed_fill(struct feed *feed, uint64_t bit, size_t want) MUST_CHECK;
+int feed_header(struct feed *feed, uint64_t at) MUST_CHECK;
+int feed_payload(struct feed *feed, uint64_t at, struct values *values,
+		 struct feed_scopes *ret_scopes) MUST_CHECK;
+int feed_damaged(struct feed *feed, const char *fmt, ...) PRINTF(2, 3);
+
+/** feed_check.c: walk the whole packet. The same outcomes. */
+int feed_check(struct feed *feed, uint64_t *ret_events) MUST_CHECK;
+
+/** feed_find.c: make the next packet to be read the present one.
+ *  Return: 1, 0 (end of the file), negative errno. */
+int feed_find(struct feed *feed, const int64_t *begin_ns) MUST_CHECK;
+/** Parse the head of the packet at @offset. Return: PACKET_*, negative errno. */
+int feed_head(struct feed *feed, uint64_t offset) MUST_CHECK;
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Event headers and payloads, through a window that moves over the packet. */
+#include <errno.h>
+#include <stdarg.h>
+
+#include "feed_priv.h"
+
+int feed_damaged(struct feed *f, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(f->why, sizeof(f->why), fmt, args);
+	va_end(args);
+	return READ_DAMAGED;
+}
+
+/* Have the packet's bytes from @bit on, @want of them where it is as long. */
+int feed_fill(struct feed *f, uint64_t bit, size_t want)
+{
+	uint64_t byte = bit >> 3, content = (f->packet.content_bits + 7) >> 3;
+	const uint8_t *bytes;
+	size_t len;
+	int r;
+
+	want = MIN(want, content - byte);
+	r = window_get(&f->window, f->packet.offset + byte, want, &bytes, &len);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		return feed_damaged(f, "it can't be read (%s)", strerror(-r));
+	if (len < want)
+		return feed_damaged(f, "the file became shorter");
+	f->reader.bytes = bytes;
+	f->reader.base = byte;
+	f->reader.end = MIN((byte + len) * 8, f->packet.content_bits);
+	return READ_OK;
+}
+
+/* The window ended too early: move it to @at, or have it longer. */
+static int more(struct feed *f, uint64_t at)
+{
+	size_t have = (f->reader.end >> 3) - f->reader.base;
+
+	if (f->reader.end == f->packet.content_bits)
+		return feed_damaged(f, "an event goes beyond its end");
+	if (f->reader.base != at >> 3)
+		return feed_fill(f, at, FILL_LEAST);
+	if (have >= WINDOW_MAX / 2)
+		return feed_damaged(f, "an event is larger than can be read");
+	return feed_fill(f, at, MAX(2 * have, FILL_LEAST));
+}
+
+static int outcome(struct feed *f, int result)
+{
+	return result == READ_DAMAGED ? feed_damaged(f, "an event can't be decoded") : result;
+}
+
+/* The header at @at; sets ec, reader.clock and payload_at. */
+int feed_header(struct feed *f, uint64_t at)
+{
+	const struct ctf_stream_class *sc = f->packet.sc;
+	uint64_t clock = f->reader.clock;
+	int result;
+
+	f->reader.values = NULL;
+	for (;;) {
+		f->reader.pos = at;
+		f->reader.clock = clock;
+		f->reader.event_id = 0;
+		result = reader_struct(&f->reader, sc->header);
+		if (result != READ_SHORT)
+			break;
+		result = more(f, at);
+		if (result)
+			return result;
+	}
+	f->event_at = at;
+	f->payload_at = f->reader.pos;
+	f->ec = stream_class_event(sc, f->reader.event_id);
+	if (!f->ec)
+		return feed_damaged(f, "event %llu is not in the metadata",
+				    (unsigned long long)f->reader.event_id);
+	return outcome(f, result);
+}
+
+static int scope(struct feed *f, const struct ctf_type *type, int32_t *ret_index)
+{
+	if (!type) {
+		*ret_index = -1;
+		return READ_OK;
+	}
+	*ret_index = f->reader.values ? (int32_t)f->reader.values->nr : 0;
+	return reader_struct(&f->reader, type);
+}
+
+int feed_payload(struct feed *f, uint64_t at, struct values *values, struct feed_scopes *ret_scopes)
+{
+	int result;
+
+	f->reader.values = values;
+	for (;;) {
+		f->reader.pos = at;
+		if (values)
+			values->nr = 0;
+		result = scope(f, f->packet.sc->event_context, &ret_scopes->stream_context);
+		result = result ? result : scope(f, f->ec->context, &ret_scopes->context);
+		result = result ? result : scope(f, f->ec->fields, &ret_scopes->fields);
+		if (result != READ_SHORT)
+			break;
+		result = more(f, at);
+		if (result)
+			return result;
+	}
+	f->next_at = f->reader.pos;
+	return outcome(f, result);
+}

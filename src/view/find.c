@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/dir.h"
+#include "base/mem.h"
+
+#define MAX_DEPTH 16
+
+struct search {
+	struct reporter *reporter;
+	find_fn fn;
+	void *priv;
+	uint64_t found;
+};
+
+static int look_at(struct search *s, int dir_fd, const char *label, int depth);
+
+/* A trace's index files are in directories of that name. */
+static bool is_worth_entering(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	return name[0] != '.' && strcmp(name, "index") != 0 &&
+	       !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
+}
+
+static int enter(struct search *s, int dir_fd, const char *label, const char *name, int depth)
+{
+	char *path AUTO_FREE = *label ? xasprintf("%s/%s", label, name) : xstrdup(name);
+	int fd AUTO_FD = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd >= 0)
+		return look_at(s, fd, path, depth);
+	report(s->reporter, "%s can't be opened: %s", path, strerror(errno));
+	return 0;
+}
+
+static int look_below(struct search *s, int dir_fd, const char *label, int depth)
+{
+	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
+	struct dirent *entry;
+	int r = 0;
+
+	while (!r && (entry = dir_next(dir)))
+		if (is_worth_entering(dir_fd, entry->d_name))
+			r = enter(s, dir_fd, label, entry->d_name, depth + 1);
+	return r;
+}
+
+static int look_at(struct search *s, int dir_fd, const char *label, int depth)
+{
+	struct stat st;
+	int fd, r = 0;
+
+	if (!fstatat(dir_fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode)) {
+		s->found++;
+		fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+		r = fd < 0 ? -errno : s->fn(s->priv, fd, *label ? label : ".");
+	}
+	return r || depth == MAX_DEPTH ? r : look_below(s, dir_fd, label, depth);
+}
+
+int find_traces(const char *dir, struct reporter *reporter, find_fn fn, void *priv,
+		uint64_t *ret_found)
+{
+	struct search s = { reporter, fn, priv, 0 };
+	int fd AUTO_FD = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0) {
+		r = -errno;
+		report(reporter, "%s can't be opened: %s", dir, strerror(-r));
+		return r;
+	}
+	r = look_at(&s, fd, "", 0);
+	*ret_found = s.found;
+	return r;
+}

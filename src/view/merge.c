@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "merge.h"
+
+#include "base/mem.h"
+
+static inline bool before(const struct feed *a, const struct feed *b)
+{
+	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
+}
+
+void merge_add(struct merge *m, struct feed *feed)
+{
+	size_t i = m->nr++;
+
+	if (m->nr > m->size) {
+		m->size = MAX(2 * m->size, (size_t)16);
+		m->heap = xrealloc(m->heap, m->size * sizeof(*m->heap));
+	}
+	for (; i && before(feed, m->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		m->heap[i] = m->heap[(i - 1) / 2];
+	m->heap[i] = feed;
+}
+
+void merge_fix_first(struct merge *m)
+{
+	struct feed *feed = m->heap[0];
+	size_t i = 0, child;
+
+	for (; (child = 2 * i + 1) < m->nr; i = child) {
+		if (child + 1 < m->nr && before(m->heap[child + 1], m->heap[child]))
+			child++;
+		if (!before(m->heap[child], feed))
+			break;
+		m->heap[i] = m->heap[child];
+	}
+	m->heap[i] = feed;
+}
+
+void merge_remove_first(struct merge *m)
+{
+	m->heap[0] = m->heap[--m->nr];
+	if (m->nr)
+		merge_fix_first(m);
+}
+
+void merge_fini(struct merge *m)
+{
+	free(m->heap);
+	*m = (struct merge){ NULL, 0, 0 };
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "metadata.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "trace/metapacket.h"
+
+#define METADATA_MAGIC 0x75d11d57u
+#define METADATA_MAX (256u << 20)
+
+/* CTF 1.8.3, section 7.1 */
+struct head {
+	uint32_t magic;
+	uint8_t uuid[16];
+	uint32_t checksum;
+	uint32_t content_bits; /* with this header */
+	uint32_t packet_bits;
+	uint8_t compression;
+	uint8_t encryption;
+	uint8_t checksum_scheme;
+	uint8_t major;
+	uint8_t minor;
+} __attribute__((packed));
+
+_Static_assert(sizeof(struct head) == 37, "as on disk");
+
+static bool is_magic(const char *bytes, bool *ret_big)
+{
+	uint32_t magic;
+
+	memcpy(&magic, bytes, sizeof(magic));
+	*ret_big = be32toh(magic) == METADATA_MAGIC;
+	return *ret_big || le32toh(magic) == METADATA_MAGIC;
+}
+
+static uint32_t from_order(uint32_t v, bool big)
+{
+	return big ? be32toh(v) : le32toh(v);
+}
+
+/* Content and size in bytes; false where the header makes no sense. */
+static bool head_sizes(const struct head *head, bool big, size_t *ret_content, size_t *ret_size)
+{
+	*ret_content = from_order(head->content_bits, big) / 8;
+	*ret_size = from_order(head->packet_bits, big) / 8;
+	return *ret_content >= sizeof(*head) && *ret_content <= *ret_size && !head->compression &&
+	       !head->encryption && !head->checksum_scheme;
+}
+
+static size_t next_packet(const char *text, size_t at, size_t len, bool big)
+{
+	uint32_t magic = big ? htobe32(METADATA_MAGIC) : htole32(METADATA_MAGIC);
+	const char *found = at < len ? memmem(text + at, len - at, &magic, sizeof(magic)) : NULL;
+
+	return found ? (size_t)(found - text) : len;
+}
+
+static int unpack(char *text, size_t *len, bool big, const char *where, struct reporter *reporter)
+{
+	size_t at = 0, out = 0, content, size;
+	struct head head;
+	bool order;
+
+	while (*len - at >= sizeof(head)) {
+		memcpy(&head, text + at, sizeof(head));
+		if (!is_magic(text + at, &order) || order != big ||
+		    !head_sizes(&head, big, &content, &size)) {
+			report(reporter, "%s: its packet at byte %zu is damaged", where, at);
+			at = next_packet(text, at + 1, *len, big);
+			continue;
+		}
+		if (head.major != 1) {
+			report(reporter, "%s: it is CTF %u, only CTF 1 can be read", where,
+			       head.major);
+			return -EPROTO;
+		}
+		if (content > *len - at)
+			report_note(reporter, "%s: its last packet is not complete (yet)", where);
+		content = MIN(content, *len - at) - sizeof(head);
+		/* it is used all the same: most of its declarations will do */
+		if (metapacket_is_damaged(text + at + sizeof(head), content))
+			report(reporter, "%s: the checksum of its packet at byte %zu is wrong",
+			       where, at);
+		memmove(text + out, text + at + sizeof(head), content);
+		out += content;
+		at += MIN(size, *len - at);
+	}
+	*len = out;
+	return 0;
+}
+
+int metadata_unpack(char *text, size_t *len, const char *where, struct reporter *reporter)
+{
+	bool big;
+
+	if (*len >= 4 && is_magic(text, &big))
+		return unpack(text, len, big, where, reporter);
+	if (*len && (*text == 0x1e || *text == '{')) {
+		report(reporter, "%s: it is CTF 2, only CTF 1 can be read", where);
+		return -EPROTO;
+	}
+	return 0;
+}
+
+static int slurp(int fd, char **ret_text, size_t *ret_len)
+{
+	char *text AUTO_FREE = NULL;
+	size_t len = 0, size;
+	struct stat st;
+	ssize_t n;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EPROTO;
+	if (st.st_size > METADATA_MAX)
+		return -EFBIG;
+	size = st.st_size;
+	text = malloc(size + 1);
+	if (!text)
+		return -ENOMEM;
+	for (; len < size; len += n) {
+		n = pread(fd, text + len, size - len, len);
+		if (n < 0)
+			return -errno;
+		if (!n)
+			break;
+	}
+	*ret_text = TAKE(text);
+	*ret_len = len;
+	return 0;
+}
+
+int metadata_read(int dir_fd, const char *where, struct reporter *reporter, char **ret_text,
+		  size_t *ret_len)
+{
+	int fd AUTO_FD = openat(dir_fd, "metadata", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char *text AUTO_FREE = NULL;
+	size_t len;
+	int r = fd < 0 ? -errno : slurp(fd, &text, &len);
+
+	if (r < 0) {
+		report(reporter, "%s can't be read: %s", where, strerror(-r));
+		return r;
+	}
+	r = metadata_unpack(text, &len, where, reporter);
+	if (r < 0)
+		return r;
+	*ret_text = TAKE(text);
+	*ret_len = len;
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * metadata.h - the text of a trace's metadata file, whether it is plain or in
+ * packets, of either byte order. The file may be cut or damaged anywhere.
+ */
+#ifndef VIEW_METADATA_H
+#define VIEW_METADATA_H
+
+#include "report.h"
+
+/**
+ * metadata_read() - read `metadata` in a directory.
+ * @where: its name in reports.
+ * @ret_text: to be freed; @ret_len bytes, may hold any byte.
+ * Return: 0; -EPROTO: it is nothing that can be read; other negative errno.
+ */
+int metadata_read(int dir_fd, const char *where, struct reporter *reporter, char **ret_text,
+		  size_t *ret_len) MUST_CHECK;
+
+/**
+ * metadata_unpack() - take the packet headers out, in place.
+ * Return: as above; @len is updated.
+ */
+int metadata_unpack(char *text, size_t *len, const char *where,
+		    struct reporter *reporter) MUST_CHECK;
+
+#endif

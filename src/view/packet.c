@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "packet.h"
+
+#include "base/mem.h"
+#include "trace/packet.h"
+
+void packet_fini(struct packet *packet)
+{
+	values_fini(&packet->context);
+	free(packet->head);
+	free(packet->shown);
+	*packet = (struct packet){ 0 };
+}
+
+static int bad(struct packet *packet, const char *why)
+{
+	packet->why = why;
+	return PACKET_BAD;
+}
+
+/* Where a role's value is kept. */
+static uint64_t *place(struct packet *p, enum field_role role)
+{
+	switch (role) {
+	case ROLE_STREAM_ID:
+		return &p->stream_id;
+	case ROLE_STREAM_INSTANCE:
+		return &p->instance;
+	case ROLE_BEGIN:
+		return &p->begin;
+	case ROLE_END:
+		return &p->end;
+	case ROLE_CONTENT_SIZE:
+		return &p->content_bits;
+	case ROLE_PACKET_SIZE:
+		return &p->size;
+	case ROLE_SEQ_NUM:
+		return &p->seq_num;
+	case ROLE_DISCARDED:
+		return &p->lost[VIEW_LOST_OTHER];
+	case ROLE_STREAM_POS:
+		return &p->stream_pos;
+	case ROLE_RECORDED:
+		return &p->recorded;
+	case ROLE_CRC32C:
+		return &p->crc32c;
+	case ROLE_LOST_FULL:
+		return &p->lost[VIEW_LOST_FULL];
+	case ROLE_LOST_SIZE:
+		return &p->lost[VIEW_LOST_SIZE];
+	case ROLE_LOST_BUSY:
+		return &p->lost[VIEW_LOST_BUSY];
+	case ROLE_LOST_OUTPUT:
+		return &p->lost[VIEW_LOST_OUTPUT];
+	default:
+		return NULL;
+	}
+}
+
+static bool uuid_fits(const struct value *value, const struct ctf_trace_class *tc)
+{
+	return !tc->has_uuid || !value_is_packed(value) || value->count != 16 || value->bit ||
+	       !memcmp(value->bytes, tc->uuid, 16);
+}
+
+/* Take what the reader itself needs from the values of a header or context. */
+static int take_roles(struct packet *packet, const struct ctf_trace_class *tc,
+		      const struct values *values)
+{
+	for (uint32_t i = 0; i < values->nr; i++) {
+		const struct value *value = &values->at[i];
+		enum field_role role = value->field ? value->field->role : ROLE_NONE;
+		uint64_t *to = place(packet, role);
+
+		if (role == ROLE_MAGIC && value->u != PACKET_MAGIC)
+			return bad(packet, "its magic number is wrong");
+		if (role == ROLE_UUID && !uuid_fits(value, tc))
+			return bad(packet, "it belongs to another trace");
+		if (to && (value->type->kind == TYPE_INT || value->type->kind == TYPE_ENUM)) {
+			*to = value->u;
+			packet->has |= 1u << role;
+		}
+	}
+	return PACKET_OK;
+}
+
+static int read_struct(struct packet *packet, struct reader *reader, const struct ctf_type *type)
+{
+	int result = reader_struct(reader, type);
+
+	if (result == READ_SHORT)
+		return PACKET_SHORT;
+	return result ? bad(packet, "its header can't be decoded") : PACKET_OK;
+}
+
+/* Sizes arrive in bits. */
+static int check_sizes(struct packet *packet, uint64_t file_left)
+{
+	if (!packet_has(packet, ROLE_PACKET_SIZE))
+		packet->size = file_left > UINT64_MAX / 8 ? UINT64_MAX - 7 : file_left * 8;
+	if (!packet_has(packet, ROLE_CONTENT_SIZE))
+		packet->content_bits = packet->size;
+	if (packet->size % 8)
+		return bad(packet, "its size is no number of bytes");
+	packet->size /= 8;
+	if (packet->content_bits > packet->size * 8 || packet->content_bits < packet->head_bits)
+		return bad(packet, "its sizes make no sense");
+	if (packet_has(packet, ROLE_BEGIN) && packet_has(packet, ROLE_END) && packet->end &&
+	    packet->end < packet->begin)
+		return bad(packet, "it ends before it begins");
+	return PACKET_OK;
+}
+
+/* With causes told, the sum of them is only a check. */
+static int check_losses(struct packet *packet)
+{
+	uint64_t sum = 0;
+
+	if (!packet_has(packet, ROLE_LOST_FULL))
+		return PACKET_OK;
+	for (int i = VIEW_LOST_FULL; i <= VIEW_LOST_OUTPUT; i++)
+		sum += packet->lost[i];
+	if (packet_has(packet, ROLE_DISCARDED) && packet->lost[VIEW_LOST_OTHER] != sum)
+		return bad(packet, "its counts of losses contradict each other");
+	packet->lost[VIEW_LOST_OTHER] = 0;
+	return PACKET_OK;
+}
+
+static int parse(struct packet *packet, const struct ctf_trace_class *tc, struct reader *reader,
+		 uint64_t file_left)
+{
+	int r = read_struct(packet, reader, tc->packet_header);
+
+	r = r ? r : take_roles(packet, tc, &packet->context);
+	if (r)
+		return r;
+	if (!packet_has(packet, ROLE_STREAM_ID) && tc->streams)
+		packet->stream_id = tc->streams->id;
+	packet->sc = trace_class_stream(tc, packet->stream_id);
+	if (!packet->sc || packet->sc->broken)
+		return bad(packet, "its stream is not in the metadata");
+	packet->context.nr = 0;
+	r = read_struct(packet, reader, packet->sc->packet_context);
+	r = r ? r : take_roles(packet, tc, &packet->context);
+	packet->head_bits = reader->pos;
+	r = r ? r : check_sizes(packet, file_left);
+	return r ? r : check_losses(packet);
+}
+
+/* The context outlives the window: its texts point into a copy. */
+static void copy_head(struct packet *packet, const uint8_t *bytes, size_t len)
+{
+	if (len > packet->head_size) {
+		packet->head = xrealloc(packet->head, len);
+		packet->head_size = len;
+	}
+	memcpy(packet->head, bytes, len);
+}
+
+int packet_parse(struct packet *packet, const struct ctf_trace_class *tc, const uint8_t *bytes,
+		 size_t len, uint64_t offset, uint64_t file_left, uint64_t *slots)
+{
+	struct packet fresh = { .offset = offset,
+				.context = packet->context,
+				.head = packet->head,
+				.head_size = packet->head_size };
+	struct reader reader = { .slots = slots, .values = &packet->context };
+	int r;
+
+	free(packet->shown);
+	*packet = fresh;
+	packet->context.nr = 0;
+	len = MIN(len, PACKET_MAX_HEAD);
+	if (!len)
+		return PACKET_SHORT;
+	copy_head(packet, bytes, len);
+	reader.bytes = packet->head;
+	reader.end = len * 8;
+	r = parse(packet, tc, &reader, file_left);
+	return r == PACKET_SHORT && len == PACKET_MAX_HEAD ? bad(packet, "its header is too long") :
+							     r;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * packet.h - header and context of one packet, of any CTF trace. Belongs to a
+ * stream, which parses the next one into it. Nothing in it has been believed
+ * but what packet_parse() could check.
+ */
+#ifndef VIEW_PACKET_H
+#define VIEW_PACKET_H
+
+#include "value.h"
+#include "view.h"
+
+/* No packet header and context is larger than this. */
+#define PACKET_MAX_HEAD (64u << 10)
+
+/** Outcomes of packet_parse(). */
+enum {
+	PACKET_OK = 0,
+	PACKET_SHORT = 1, /* more bytes are needed to tell */
+	PACKET_BAD = 2,	  /* packet.why says why */
+};
+
+/**
+ * struct packet
+ * @offset: where in the file; @size: bytes of it in the file.
+ * @content_bits: bits that mean something; @head_bits: of header and context.
+ * @has: bits 1 << enum field_role, of what the packet says.
+ * @lost: cumulative, by cause; a tracer that does not tell causes has OTHER.
+ * @context: its values; texts in it point into @head, a copy of the bytes.
+ * @shown: the context as text, made by a printer, for all events of the packet.
+ */
+struct packet {
+	uint64_t offset;
+	uint64_t size;
+	uint64_t content_bits;
+	uint64_t head_bits;
+	uint32_t has;
+	uint64_t stream_id;
+	uint64_t instance;
+	uint64_t begin;
+	uint64_t end;
+	uint64_t seq_num;
+	uint64_t recorded;
+	uint64_t stream_pos;
+	uint64_t crc32c;
+	uint64_t lost[VIEW_NR_LOST];
+	struct ctf_stream_class *sc;
+	struct values context;
+	uint8_t *head;
+	size_t head_size;
+	char *shown;
+	size_t shown_len;
+	const char *why;
+};
+
+void packet_fini(struct packet *packet);
+
+static inline bool packet_has(const struct packet *packet, enum field_role role)
+{
+	return packet->has & (1u << role);
+}
+
+/**
+ * packet_parse() - parse and check the head of a packet.
+ * @bytes, @len: what is there of the file from @offset on.
+ * @file_left: bytes from @offset to the end of the file; the size of a packet
+ *             that does not say how large it is.
+ * @slots: of the stream, see struct reader.
+ *
+ * A packet may go beyond the end of the file: the caller checks that.
+ */
+int packet_parse(struct packet *packet, const struct ctf_trace_class *tc, const uint8_t *bytes,
+		 size_t len, uint64_t offset, uint64_t file_left, uint64_t *slots);
+
+#endif

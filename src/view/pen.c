@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "pen.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+#define PEN_SIZE (64u << 10)
+
+void pen_init(struct pen *pen, FILE *file)
+{
+	*pen = (struct pen){ .file = file, .buf = xalloc(PEN_SIZE), .size = PEN_SIZE };
+}
+
+void pen_fini(struct pen *pen)
+{
+	free(pen->buf);
+	*pen = (struct pen){ 0 };
+}
+
+static void put_out(struct pen *pen)
+{
+	if (!pen->error && fwrite(pen->buf, 1, pen->used, pen->file) != pen->used)
+		pen->error = errno ? -errno : -EIO;
+	pen->used = 0;
+}
+
+void pen_make_room(struct pen *pen, size_t len)
+{
+	if (pen->file)
+		put_out(pen);
+	if (pen->size - pen->used >= len)
+		return;
+	pen->size = MAX(2 * pen->size, pen->used + len);
+	pen->buf = xrealloc(pen->buf, pen->size);
+}
+
+int pen_flush(struct pen *pen)
+{
+	if (pen->file) {
+		put_out(pen);
+		if (!pen->error && fflush(pen->file) != 0)
+			pen->error = -errno;
+	}
+	return pen->error;
+}
+
+/* --- numbers -------------------------------------------------------------- */
+
+static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+			    "25262728293031323334353637383940414243444546474849"
+			    "50515253545556575859606162636465666768697071727374"
+			    "75767778798081828384858687888990919293949596979899";
+
+/* The digits of @v, ending before @end. Return: where they begin. */
+static char *digits_before(char *end, uint64_t v)
+{
+	while (v >= 100) {
+		end -= 2;
+		memcpy(end, &pairs[v % 100 * 2], 2);
+		v /= 100;
+	}
+	if (v >= 10) {
+		end -= 2;
+		memcpy(end, &pairs[v * 2], 2);
+	} else {
+		*--end = '0' + v;
+	}
+	return end;
+}
+
+void pen_u64(struct pen *pen, uint64_t v)
+{
+	char text[20], *at = digits_before(text + sizeof(text), v);
+
+	pen_bytes(pen, at, text + sizeof(text) - at);
+}
+
+void pen_i64(struct pen *pen, int64_t v)
+{
+	if (v < 0)
+		pen_char(pen, '-');
+	pen_u64(pen, v < 0 ? -(uint64_t)v : (uint64_t)v);
+}
+
+void pen_digits(struct pen *pen, uint64_t v, unsigned width)
+{
+	char text[20], *end = text + sizeof(text);
+
+	memset(text, '0', sizeof(text));
+	digits_before(end, v);
+	pen_bytes(pen, end - width, width);
+}
+
+void pen_power2(struct pen *pen, uint64_t v, unsigned shift)
+{
+	char text[64], *at = text + sizeof(text);
+
+	do {
+		*--at = "0123456789ABCDEF"[v & ((1u << shift) - 1)];
+		v >>= shift;
+	} while (v);
+	pen_bytes(pen, at, text + sizeof(text) - at);
+}
+
+/*
+ * Most numbers in traces have few decimals: find the least k for which v * 10^k
+ * is a whole number m. Both m and 10^k are exact, so m / 10^k == v says that the
+ * decimal reads back as v. Return: false: it takes the long way.
+ */
+static bool put_few_decimals(struct pen *pen, double v, unsigned size_bits)
+{
+	static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6 };
+	double most = size_bits == 32 ? 1e7 : 1e15, size = v < 0 ? -v : v, back;
+	uint64_t whole, unit = 1;
+	unsigned k;
+
+	if (!(size < most) || (size != 0 && size < 1e-4) || (v == 0 && signbit(v)))
+		return false;
+	for (k = 0; k < ARRAY_SIZE(powers); k++, unit *= 10) {
+		whole = (uint64_t)(size * powers[k] + 0.5);
+		back = (double)whole / powers[k];
+		if (whole < most && (size_bits == 32 ? (float)back == (float)size : back == size))
+			break;
+	}
+	if (k == ARRAY_SIZE(powers))
+		return false;
+	if (v < 0)
+		pen_char(pen, '-');
+	pen_u64(pen, whole / unit);
+	if (k) {
+		pen_char(pen, '.');
+		pen_digits(pen, whole % unit, k);
+	}
+	return true;
+}
+
+void pen_double(struct pen *pen, double v, unsigned size_bits)
+{
+	int from = size_bits == 32 ? 6 : 15, to = size_bits == 32 ? 9 : 17;
+	char text[40];
+
+	if (put_few_decimals(pen, v, size_bits))
+		return;
+	for (int precision = from; precision <= to; precision++) {
+		snprintf(text, sizeof(text), "%.*g", precision, v);
+		if (size_bits == 32 ? strtof(text, NULL) == (float)v : strtod(text, NULL) == v)
+			break;
+		if (v != v) /* NaN equals nothing */
+			break;
+	}
+	pen_text(pen, text);
+}
+
+/* --- strings -------------------------------------------------------------- */
+
+/* Decode one UTF-8 character. Return: its length, 0: it is none. */
+static size_t utf8(const uint8_t *s, size_t len, uint32_t *ret)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t n = s[0] < 0x80 ? 1 :
+		   s[0] < 0xc2 ? 0 :
+		   s[0] < 0xe0 ? 2 :
+		   s[0] < 0xf0 ? 3 :
+		   s[0] < 0xf5 ? 4 :
+				 0;
+	uint32_t c = n == 1 ? s[0] : s[0] & (0x7f >> n);
+
+	if (!n || n > len)
+		return 0;
+	for (size_t i = 1; i < n; i++) {
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+		c = c << 6 | (s[i] & 0x3f);
+	}
+	if (c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
+		return 0;
+	*ret = c;
+	return n;
+}
+
+/* Controls, and characters that reorder or hide the text around them. */
+static bool is_harmful(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || (c >= 0x200b && c <= 0x200f) ||
+	       (c >= 0x2028 && c <= 0x202e) || (c >= 0x2060 && c <= 0x206f) || c == 0xfeff ||
+	       (c >= 0xfff9 && c <= 0xfffb) || (c >= 0xe0000 && c <= 0xe0fff);
+}
+
+static void put_escape(struct pen *pen, uint8_t byte)
+{
+	static const char from[] = "\a\b\f\n\r\t\v", to[] = "abfnrtv";
+	const char *known = byte ? strchr(from, byte) : NULL;
+
+	pen_char(pen, '\\');
+	if (known) {
+		pen_char(pen, to[known - from]);
+		return;
+	}
+	pen_char(pen, 'x');
+	pen_char(pen, "0123456789abcdef"[byte >> 4]);
+	pen_char(pen, "0123456789abcdef"[byte & 15]);
+}
+
+static inline bool is_plain(uint8_t c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+/* One character that is not plain. Return: bytes used. */
+static size_t put_special(struct pen *pen, const uint8_t *s, size_t len, bool quotes)
+{
+	uint32_t c;
+	size_t n = utf8(s, len, &c);
+
+	if (n && !is_harmful(c)) {
+		if (quotes && (c == '"' || c == '\\'))
+			pen_char(pen, '\\');
+		pen_bytes(pen, (const char *)s, n);
+		return n;
+	}
+	n = MAX(n, (size_t)1);
+	for (size_t i = 0; i < n; i++)
+		put_escape(pen, s[i]);
+	return n;
+}
+
+static void put_safe(struct pen *pen, const uint8_t *s, size_t len, bool quotes)
+{
+	for (size_t i = 0, n; i < len; i += n) {
+		for (n = 0; i + n < len && is_plain(s[i + n]); n++)
+			;
+		if (n)
+			pen_bytes(pen, (const char *)s + i, n);
+		else
+			n = put_special(pen, s + i, len - i, quotes);
+	}
+}
+
+void pen_quoted(struct pen *pen, const uint8_t *s, size_t len)
+{
+	pen_char(pen, '"');
+	put_safe(pen, s, len, true);
+	pen_char(pen, '"');
+}
+
+void pen_name(struct pen *pen, const char *s)
+{
+	put_safe(pen, (const uint8_t *)s, strlen(s), false);
+}
+
+static size_t json_special(struct pen *pen, const uint8_t *s, size_t len)
+{
+	uint32_t c;
+	size_t n = utf8(s, len, &c);
+
+	if (!n) {
+		pen_text(pen, "\\ufffd");
+		return 1;
+	}
+	if (c == '"' || c == '\\') {
+		pen_char(pen, '\\');
+		pen_char(pen, c);
+	} else if (is_harmful(c) && c < 0x10000) {
+		pen_text(pen, "\\u");
+		for (int shift = 12; shift >= 0; shift -= 4)
+			pen_char(pen, "0123456789abcdef"[c >> shift & 15]);
+	} else {
+		pen_bytes(pen, (const char *)s, n);
+	}
+	return n;
+}
+
+void pen_json(struct pen *pen, const uint8_t *s, size_t len)
+{
+	pen_char(pen, '"');
+	for (size_t i = 0, n; i < len; i += n) {
+		for (n = 0; i + n < len && is_plain(s[i + n]); n++)
+			;
+		if (n)
+			pen_bytes(pen, (const char *)s + i, n);
+		else
+			n = json_special(pen, s + i, len - i);
+	}
+	pen_char(pen, '"');
+}

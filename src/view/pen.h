@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pen.h - writes text fast: into a buffer that goes to a FILE when it is full,
+ * or grows where there is none. Belongs to one printer. Errors are kept and told
+ * by pen_flush(), so that nothing else need check.
+ */
+#ifndef VIEW_PEN_H
+#define VIEW_PEN_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macros.h"
+
+struct pen {
+	FILE *file; /* NULL: keep everything */
+	char *buf;
+	size_t used, size;
+	int error;
+};
+
+void pen_init(struct pen *pen, FILE *file);
+void pen_fini(struct pen *pen);
+/** Return: 0, or the first error of all that was written. */
+int pen_flush(struct pen *pen) MUST_CHECK;
+
+/** Out of line: have room for @len more bytes. */
+void pen_make_room(struct pen *pen, size_t len);
+
+/** Room for @len bytes; what is used of it is added to pen->used. */
+static inline char *pen_room(struct pen *pen, size_t len)
+{
+	if (pen->size - pen->used < len)
+		pen_make_room(pen, len);
+	return pen->buf + pen->used;
+}
+
+static inline void pen_bytes(struct pen *pen, const char *s, size_t len)
+{
+	memcpy(pen_room(pen, len), s, len);
+	pen->used += len;
+}
+
+static inline void pen_text(struct pen *pen, const char *s)
+{
+	pen_bytes(pen, s, strlen(s));
+}
+
+static inline void pen_char(struct pen *pen, char c)
+{
+	*pen_room(pen, 1) = c;
+	pen->used++;
+}
+
+void pen_u64(struct pen *pen, uint64_t v);
+void pen_i64(struct pen *pen, int64_t v);
+/** With leading zeros; @v must fit. */
+void pen_digits(struct pen *pen, uint64_t v, unsigned width);
+/** @shift: 4: hexadecimal, 3: octal. */
+void pen_power2(struct pen *pen, uint64_t v, unsigned shift);
+/** The shortest decimal that reads back as the same number of @size_bits. */
+void pen_double(struct pen *pen, double v, unsigned size_bits);
+
+/**
+ * pen_quoted() - a string in quotes. Whatever could do something to a terminal
+ * (control bytes, C1, bidirectional overrides) and bytes that are no UTF-8 are
+ * written as escapes.
+ */
+void pen_quoted(struct pen *pen, const uint8_t *s, size_t len);
+/** The same without quotes, which it leaves alone: for names. */
+void pen_name(struct pen *pen, const char *s);
+/** A JSON string; bytes that are no UTF-8 become U+FFFD. */
+void pen_json(struct pen *pen, const uint8_t *s, size_t len);
+
+#endif

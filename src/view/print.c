@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "print.h"
+
+#include <time.h>
+
+#include "base/mem.h"
+#include "view_priv.h"
+
+const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt)
+{
+	time_t s = seconds_of(ns);
+	struct tm tm;
+
+	if (printer->second == s && printer->second_text[0])
+		return printer->second_text;
+	printer->second = s;
+	if (!(gmt ? gmtime_r(&s, &tm) : localtime_r(&s, &tm)) ||
+	    !strftime(printer->second_text, sizeof(printer->second_text), format, &tm))
+		snprintf(printer->second_text, sizeof(printer->second_text), "%lld", (long long)s);
+	return printer->second_text;
+}
+
+void print_packet_once(struct packet *packet,
+		       void (*write)(struct pen *pen, const struct packet *packet))
+{
+	struct pen pen;
+
+	if (packet->shown)
+		return;
+	pen_init(&pen, NULL);
+	write(&pen, packet);
+	packet->shown_len = pen.used;
+	packet->shown = xalloc(pen.used + 1);
+	memcpy(packet->shown, pen.buf, pen.used);
+	pen_fini(&pen);
+}
+
+static int print_all(struct view *view, const struct view_select *select, struct printer *printer)
+{
+	struct event event;
+	int r;
+
+	while ((r = event_next(view, select, &event)) > 0) {
+		if (printer->style.format == VIEW_JSON)
+			print_json(printer, &event);
+		else
+			print_text(printer, &event);
+		if (printer->pen.error)
+			return printer->pen.error;
+	}
+	return r;
+}
+
+int view_print(struct view *view, const struct view_select *select, const struct view_style *style,
+	       FILE *out)
+{
+	static const struct view_select everything;
+	struct printer printer = { 0 };
+	int r, flushed;
+
+	if (style)
+		printer.style = *style;
+	pen_init(&printer.pen, out);
+	r = print_all(view, select ? select : &everything, &printer);
+	flushed = pen_flush(&printer.pen);
+	pen_fini(&printer.pen);
+	return r ? r : flushed;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report.h"
+
+#include <stdarg.h>
+
+/* Names in a sentence may come from the trace: nothing but plain text passes. */
+static void make_printable(char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f ||
+		    ((unsigned char)*s >= 0x80 && (unsigned char)*s < 0xa0 && s[-1] == '\xc2'))
+			*s = '?';
+}
+
+/* Behind a byte that make_printable() may look at. */
+static void say(struct reporter *reporter, const char *fmt, va_list args)
+{
+	char text[1025] = "";
+
+	if (!reporter->fn)
+		return;
+	vsnprintf(text + 1, sizeof(text) - 1, fmt, args);
+	make_printable(text + 1);
+	reporter->fn(reporter->priv, text + 1);
+}
+
+void report(struct reporter *reporter, const char *fmt, ...)
+{
+	va_list args;
+
+	if (reporter->count++ >= REPORT_MAX)
+		return;
+	va_start(args, fmt);
+	say(reporter, fmt, args);
+	va_end(args);
+	if (reporter->count == REPORT_MAX && reporter->fn)
+		reporter->fn(reporter->priv, "further problems are only counted");
+}
+
+void report_note(struct reporter *reporter, const char *fmt, ...)
+{
+	va_list args;
+
+	if (reporter->notes++ >= REPORT_MAX)
+		return;
+	va_start(args, fmt);
+	say(reporter, fmt, args);
+	va_end(args);
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What was read, counted: names, streams, losses. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "pen.h"
+#include "view_priv.h"
+
+const char *view_lost_name(enum view_lost cause)
+{
+	static const char *const names[VIEW_NR_LOST] = {
+		[VIEW_LOST_FULL] = "buffer full",
+		[VIEW_LOST_SIZE] = "record too large",
+		[VIEW_LOST_BUSY] = "no buffer to write",
+		[VIEW_LOST_OUTPUT] = "output failed",
+		[VIEW_LOST_OTHER] = "discarded by the tracer",
+	};
+
+	return (unsigned)cause < VIEW_NR_LOST ? names[cause] : "?";
+}
+
+/* --- collecting ----------------------------------------------------------- */
+
+static void add_stream(struct view_summary *sum, const struct view_stream *stream)
+{
+	for (int i = 0; i < VIEW_NR_LOST; i++) {
+		sum->lost_by[i] += stream->lost[i];
+		sum->lost += stream->lost[i];
+	}
+	sum->lost_before += stream->lost_before;
+	sum->before += stream->before;
+	sum->lost_packets += stream->lost_packets;
+	sum->damaged_packets += stream->damaged_packets;
+	sum->damaged_events += stream->damaged_events;
+	sum->packets += stream->packets;
+	sum->bytes += stream->bytes;
+}
+
+static void collect_streams(const struct view *view, struct view_summary *sum)
+{
+	struct view_stream *streams;
+	size_t max = 0;
+
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		max += view->sources[i]->nr_feeds;
+		for (uint32_t k = 0; k < view->sources[i]->nr_feeds; k++)
+			sum->skipped_bytes += view->sources[i]->feeds[k]->skipped_bytes;
+	}
+	streams = xalloc((max + 1) * sizeof(*streams));
+	sum->streams = streams;
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		for (struct tally *t = view->sources[i]->tallies; t; t = t->next) {
+			if (!t->sum.name)
+				continue;
+			streams[sum->nr_streams++] = t->sum;
+			add_stream(sum, &t->sum);
+		}
+	}
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(((const struct view_name *)a)->name, ((const struct view_name *)b)->name);
+}
+
+static int by_events(const void *a, const void *b)
+{
+	const struct view_name *x = a, *y = b;
+
+	return x->events != y->events ? (x->events < y->events ? 1 : -1) : by_text(a, b);
+}
+
+/* Traces of several processes have the same names. */
+static size_t merge_names(struct view_name *names, size_t nr)
+{
+	size_t out = 0;
+
+	if (nr)
+		qsort(names, nr, sizeof(*names), by_text);
+	for (size_t i = 0; i < nr; i++) {
+		if (out && !strcmp(names[out - 1].name, names[i].name))
+			names[out - 1].events += names[i].events;
+		else
+			names[out++] = names[i];
+	}
+	if (out)
+		qsort(names, out, sizeof(*names), by_events);
+	return out;
+}
+
+static void collect_names(const struct view *view, struct view_summary *sum)
+{
+	struct view_name *names = NULL;
+	size_t nr = 0;
+
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		const struct ctf_event_class *ec = view->sources[i]->tc->events;
+
+		for (; ec; ec = ec->next) {
+			if (!ec->count)
+				continue;
+			if (!(nr & (nr - 1))) /* full at each power of two */
+				names = xrealloc(names, MAX(2 * nr, 1u) * sizeof(*names));
+			names[nr++] = (struct view_name){ ec->name, ec->count };
+		}
+	}
+	sum->nr_names = merge_names(names, nr);
+	sum->names = names;
+}
+
+int view_summary(struct view *view, const struct view_summary **ret_summary)
+{
+	struct view_summary *sum = &view->summary;
+
+	free((void *)sum->streams);
+	free((void *)sum->names);
+	*sum = (struct view_summary){
+		.events = view->events,
+		.first_ns = view->first_ns,
+		.last_ns = view->last_ns,
+		.problems = view->reporter.count,
+		.nr_traces = view->nr_sources,
+	};
+	collect_streams(view, sum);
+	collect_names(view, sum);
+	*ret_summary = sum;
+	return 0;
+}
+
+/* --- as text -------------------------------------------------------------- */
+
+#define MAX_NAMES_SHOWN 20
+
+static void put_count(struct pen *pen, uint64_t n, const char *one, const char *many)
+{
+	pen_u64(pen, n);
+	pen_char(pen, ' ');
+	pen_text(pen, n == 1 ? one : many);
+}
+
+/* 1.5 MiB */
+static void put_size(struct pen *pen, uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	char text[48];
+	double v = bytes;
+	int unit = 0;
+
+	for (; v >= 1024 && unit < 6; unit++)
+		v /= 1024;
+	snprintf(text, sizeof(text), unit ? "%.1f %s" : "%.0f %s", v, units[unit]);
+	pen_text(pen, text);
+}
+
+static void put_rate(struct pen *pen, const struct view_summary *s)
+{
+	double seconds = (s->last_ns - s->first_ns) / 1e9;
+	char text[80];
+
+	if (seconds <= 0)
+		return;
+	snprintf(text, sizeof(text), " in %.6g s (%.0f a second)", seconds, s->events / seconds);
+	pen_text(pen, text);
+}
+
+static void put_losses(struct pen *pen, const struct view_summary *s)
+{
+	const char *comma = " (";
+
+	pen_text(pen, "lost:    ");
+	put_count(pen, s->lost, "event", "events");
+	for (int i = 0; i < VIEW_NR_LOST; i++) {
+		if (!s->lost_by[i])
+			continue;
+		pen_text(pen, comma);
+		pen_text(pen, view_lost_name(i));
+		pen_text(pen, ": ");
+		pen_u64(pen, s->lost_by[i]);
+		comma = ", ";
+	}
+	pen_text(pen, s->lost ? ")\n" : "\n");
+}
+
+/* What a ring of files has given up; a loss before is none of what is there. */
+static void put_before(struct pen *pen, const struct view_summary *s)
+{
+	if (!s->before && !s->lost_before)
+		return;
+	pen_text(pen, "before:  ");
+	put_count(pen, s->before, "older event was", "older events were");
+	pen_text(pen, " given up for newer ones");
+	if (s->lost_before) {
+		pen_text(pen, "; ");
+		put_count(pen, s->lost_before, "was", "were");
+		pen_text(pen, " lost before the oldest packet that is there ended");
+	}
+	pen_char(pen, '\n');
+}
+
+static void put_lossy_streams(struct pen *pen, const struct view_summary *s)
+{
+	for (size_t i = 0; i < s->nr_streams; i++) {
+		const struct view_stream *stream = &s->streams[i];
+		uint64_t lost = 0;
+
+		for (int k = 0; k < VIEW_NR_LOST; k++)
+			lost += stream->lost[k];
+		if (!lost && !stream->damaged_packets && !stream->lost_packets)
+			continue;
+		pen_text(pen, "  ");
+		pen_name(pen, stream->trace);
+		pen_char(pen, '/');
+		pen_name(pen, stream->name);
+		pen_text(pen, ": ");
+		put_count(pen, lost, "event", "events");
+		pen_text(pen, " lost, ");
+		put_count(pen, stream->lost_packets, "packet", "packets");
+		pen_text(pen, " missing, ");
+		put_count(pen, stream->damaged_packets, "packet", "packets");
+		pen_text(pen, " damaged\n");
+	}
+}
+
+static void put_damage(struct pen *pen, const struct view_summary *s)
+{
+	if (!s->problems && !s->damaged_packets && !s->skipped_bytes)
+		return;
+	pen_text(pen, "damage:  ");
+	put_count(pen, s->damaged_packets, "packet", "packets");
+	pen_text(pen, ", ");
+	put_size(pen, s->skipped_bytes);
+	pen_text(pen, " left out; ");
+	put_count(pen, s->problems, "problem", "problems");
+	pen_text(pen, " met\n");
+}
+
+static void put_names(struct pen *pen, const struct view_summary *s)
+{
+	for (size_t i = 0; i < MIN(s->nr_names, (size_t)MAX_NAMES_SHOWN); i++) {
+		char number[32];
+
+		snprintf(number, sizeof(number), "%12" PRIu64 "  ", s->names[i].events);
+		pen_text(pen, number);
+		pen_name(pen, s->names[i].name);
+		pen_char(pen, '\n');
+	}
+	if (s->nr_names > MAX_NAMES_SHOWN) {
+		pen_text(pen, "              and ");
+		put_count(pen, s->nr_names - MAX_NAMES_SHOWN, "more name\n", "more names\n");
+	}
+}
+
+static void summary_text(struct pen *pen, const struct view_summary *s)
+{
+	pen_text(pen, "events:  ");
+	pen_u64(pen, s->events);
+	put_rate(pen, s);
+	pen_char(pen, '\n');
+	put_losses(pen, s);
+	put_before(pen, s);
+	put_lossy_streams(pen, s);
+	put_damage(pen, s);
+	pen_text(pen, "size:    ");
+	put_size(pen, s->bytes);
+	pen_text(pen, " in ");
+	put_count(pen, s->packets, "packet, ", "packets, ");
+	put_count(pen, s->nr_streams, "stream, ", "streams, ");
+	put_count(pen, s->nr_traces, "trace\n", "traces\n");
+	put_names(pen, s);
+}
+
+/* --- as JSON -------------------------------------------------------------- */
+
+static void put_string(struct pen *pen, const char *s)
+{
+	pen_json(pen, (const uint8_t *)s, strlen(s));
+}
+
+static void put_number(struct pen *pen, const char *key, uint64_t v)
+{
+	pen_text(pen, ",\"");
+	pen_text(pen, key);
+	pen_text(pen, "\":");
+	pen_u64(pen, v);
+}
+
+static void put_lost_object(struct pen *pen, const uint64_t *lost)
+{
+	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy", "output", "other" };
+
+	pen_text(pen, ",\"lost\":{\"total\":");
+	pen_u64(pen, lost[0] + lost[1] + lost[2] + lost[3] + lost[4]);
+	for (int i = 0; i < VIEW_NR_LOST; i++)
+		put_number(pen, keys[i], lost[i]);
+	pen_char(pen, '}');
+}
+
+static void put_stream_object(struct pen *pen, const struct view_stream *stream)
+{
+	pen_text(pen, "{\"trace\":");
+	put_string(pen, stream->trace);
+	pen_text(pen, ",\"name\":");
+	put_string(pen, stream->name);
+	put_number(pen, "events", stream->events);
+	put_number(pen, "packets", stream->packets);
+	put_number(pen, "bytes", stream->bytes);
+	put_number(pen, "damaged_packets", stream->damaged_packets);
+	put_number(pen, "damaged_events", stream->damaged_events);
+	put_number(pen, "lost_packets", stream->lost_packets);
+	put_number(pen, "given_up", stream->before);
+	put_number(pen, "lost_before", stream->lost_before);
+	put_lost_object(pen, stream->lost);
+	pen_char(pen, '}');
+}
+
+static void put_name_array(struct pen *pen, const struct view_summary *s)
+{
+	pen_text(pen, ",\"names\":[");
+	for (size_t i = 0; i < s->nr_names; i++) {
+		pen_text(pen, i ? ",{\"name\":" : "{\"name\":");
+		put_string(pen, s->names[i].name);
+		put_number(pen, "events", s->names[i].events);
+		pen_char(pen, '}');
+	}
+	pen_char(pen, ']');
+}
+
+static void summary_json(struct pen *pen, const struct view_summary *s)
+{
+	pen_text(pen, "{\"events\":");
+	pen_u64(pen, s->events);
+	pen_text(pen, ",\"first_ns\":");
+	pen_i64(pen, s->first_ns);
+	pen_text(pen, ",\"last_ns\":");
+	pen_i64(pen, s->last_ns);
+	put_lost_object(pen, s->lost_by);
+	put_number(pen, "given_up", s->before);
+	put_number(pen, "lost_before", s->lost_before);
+	put_number(pen, "lost_packets", s->lost_packets);
+	put_number(pen, "damaged_packets", s->damaged_packets);
+	put_number(pen, "damaged_events", s->damaged_events);
+	put_number(pen, "skipped_bytes", s->skipped_bytes);
+	put_number(pen, "problems", s->problems);
+	put_number(pen, "bytes", s->bytes);
+	put_number(pen, "packets", s->packets);
+	put_number(pen, "traces", s->nr_traces);
+	put_name_array(pen, s);
+	pen_text(pen, ",\"streams\":[");
+	for (size_t i = 0; i < s->nr_streams; i++) {
+		pen_text(pen, i ? "," : "");
+		put_stream_object(pen, &s->streams[i]);
+	}
+	pen_text(pen, "]}\n");
+}
+
+int view_summary_print(const struct view_summary *summary, const struct view_style *style,
+		       FILE *out)
+{
+	struct pen pen;
+	int r;
+
+	pen_init(&pen, out);
+	if (style && style->format == VIEW_JSON)
+		summary_json(&pen, summary);
+	else
+		summary_text(&pen, summary);
+	r = pen_flush(&pen);
+	pen_fini(&pen);
+	return r;
+}

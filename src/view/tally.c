@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "tally.h"
+
+bool tally_continues(const struct tally *t, const struct packet *packet)
+{
+	return t->has_last && t->has_instance && packet_has(packet, ROLE_STREAM_INSTANCE) &&
+	       packet_has(packet, ROLE_SEQ_NUM) && t->stream_id == packet->stream_id &&
+	       t->instance == packet->instance && t->last_seq + 1 == packet->seq_num;
+}
+
+/* Before this packet nothing was recorded or lost: the stream begins with it, or
+ * with damaged packets that we have seen. */
+static bool is_first(const struct tally *t, const struct packet *packet)
+{
+	return !t->has_last &&
+	       (!packet_has(packet, ROLE_SEQ_NUM) || packet->seq_num == t->damaged_since);
+}
+
+/* Does the packet begin where the last one ended, by number or by position in
+ * the ring's life? Where one of the two is wrong the other one still says so. */
+static bool follows(const struct tally *t, const struct packet *packet)
+{
+	return t->has_last &&
+	       (packet->seq_num == t->last_seq + 1 ||
+		(packet_has(packet, ROLE_STREAM_POS) && packet->stream_pos == t->last_end_pos));
+}
+
+const char *tally_contradiction(const struct tally *t, const struct packet *packet)
+{
+	if (!packet_has(packet, ROLE_STREAM_POS) || !packet_has(packet, ROLE_RECORDED))
+		return NULL;
+	if (packet->content_bits != packet->size * 8)
+		return "it has padding";
+	if (t->has_last && packet->recorded < t->last_recorded)
+		return "its count of events goes back";
+	return NULL;
+}
+
+/* Ours touch; other tracers' only don't overlap. */
+static bool is_time_odd(const struct tally *t, const struct packet *packet)
+{
+	if (!packet_has(packet, ROLE_BEGIN) || !packet_has(packet, ROLE_END))
+		return false;
+	return packet->begin < t->last_end || (packet_has(packet, ROLE_RECORDED) &&
+					       !t->damaged_since && packet->begin != t->last_end);
+}
+
+const char *tally_oddity(const struct tally *t, const struct packet *packet)
+{
+	if (!t->has_last)
+		return NULL;
+	for (int i = 0; i < VIEW_NR_LOST; i++)
+		if (packet->lost[i] < t->last_lost[i])
+			return "its counts of losses go back";
+	if (packet_has(packet, ROLE_SEQ_NUM) &&
+	    packet->seq_num != t->last_seq + 1 + t->damaged_since)
+		return "packets are missing before it";
+	if (is_time_odd(t, packet))
+		return "its time does not begin where that of the packet before ends";
+	if (packet_has(packet, ROLE_STREAM_POS) && !t->damaged_since &&
+	    packet->stream_pos != t->last_end_pos &&
+	    packet->lost[VIEW_LOST_OUTPUT] == t->last_lost[VIEW_LOST_OUTPUT])
+		return "bytes of events are missing before it";
+	return NULL;
+}
+
+/* Recorded events that an output failed to take leave a gap between packets. */
+bool tally_expects(const struct tally *t, const struct packet *packet, uint64_t *ret_events)
+{
+	if (!packet_has(packet, ROLE_RECORDED) || !packet_has(packet, ROLE_SEQ_NUM) ||
+	    t->damaged_since || (!follows(t, packet) && !is_first(t, packet)))
+		return false;
+	*ret_events = packet->recorded - (t->has_last ? t->last_recorded : 0);
+	if (t->has_last ? packet->stream_pos != t->last_end_pos : packet->stream_pos != 0)
+		*ret_events -= packet->lost[VIEW_LOST_OUTPUT] - t->last_lost[VIEW_LOST_OUTPUT];
+	return true;
+}
+
+static void add_losses(struct tally *t, const struct packet *packet)
+{
+	bool known = t->has_last || is_first(t, packet);
+
+	for (int i = 0; i < VIEW_NR_LOST; i++) {
+		if (known && packet->lost[i] > t->last_lost[i])
+			t->sum.lost[i] += packet->lost[i] - t->last_lost[i];
+		else if (!known && packet_has(packet, ROLE_RECORDED))
+			t->sum.lost_before += packet->lost[i];
+		t->last_lost[i] = packet->lost[i];
+	}
+}
+
+static void add_gap(struct tally *t, const struct packet *packet)
+{
+	uint64_t gap;
+
+	if (!packet_has(packet, ROLE_SEQ_NUM))
+		return;
+	if (t->has_last && packet->seq_num > t->last_seq && !follows(t, packet)) {
+		gap = packet->seq_num - t->last_seq - 1;
+		t->sum.lost_packets += gap > t->damaged_since ? gap - t->damaged_since : 0;
+	}
+	t->last_seq = packet->seq_num;
+}
+
+/* What damaged packets held is known once a good one follows them. */
+static void add_unreadable(struct tally *t, const struct packet *packet, uint64_t events)
+{
+	uint64_t before = t->has_last ? t->last_recorded : 0;
+
+	if (!packet_has(packet, ROLE_RECORDED))
+		return;
+	if (t->damaged_since && (t->has_last || is_first(t, packet)) &&
+	    packet->recorded > before + events)
+		t->sum.damaged_events += packet->recorded - before - events;
+	t->last_recorded = packet->recorded;
+}
+
+/* What the headers say that the stream holds, and what was there before its first
+ * packet in files that have been given up. */
+static void add_ledger(struct tally *t, const struct packet *packet, uint64_t events)
+{
+	uint64_t said = packet->recorded - packet->lost[VIEW_LOST_OUTPUT];
+
+	if (!packet_has(packet, ROLE_RECORDED))
+		return;
+	if (!t->sum.has_ledger && packet_has(packet, ROLE_SEQ_NUM) &&
+	    packet->seq_num > t->damaged_since)
+		t->sum.before = said - events;
+	t->sum.has_ledger = true;
+	t->sum.recorded = said - t->sum.before;
+}
+
+void tally_packet(struct tally *t, const struct packet *packet, uint64_t events)
+{
+	add_losses(t, packet);
+	add_unreadable(t, packet, events);
+	add_gap(t, packet);
+	add_ledger(t, packet, events);
+	t->last_end = packet->end;
+	t->last_end_pos = packet->stream_pos + packet->size - packet->head_bits / 8;
+	t->stream_id = packet->stream_id;
+	t->instance = packet->instance;
+	t->has_instance = packet_has(packet, ROLE_STREAM_INSTANCE);
+	t->has_last = true;
+	t->damaged_since = 0;
+	t->sum.packets++;
+}
+
+void tally_damaged(struct tally *t)
+{
+	t->damaged_since++;
+	t->sum.damaged_packets++;
+}

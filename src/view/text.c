@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Events as lines of text, in the form that babeltrace2 made familiar. */
+#include "base/str.h"
+#include "print.h"
+
+static const struct value *put_value(struct pen *pen, const struct value *value);
+
+/* --- values: each function returns the value behind what it wrote --------- */
+
+static void put_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
+{
+	uint64_t mask = type->size_bits == 64 ? UINT64_MAX : (1ull << type->size_bits) - 1;
+
+	if (type->base == 16) {
+		pen_bytes(pen, "0x", 2);
+		pen_power2(pen, v & mask, 4);
+	} else if (type->base == 8) {
+		pen_char(pen, '0');
+		pen_power2(pen, v & mask, 3);
+	} else if (type->base == 2) {
+		pen_bytes(pen, "0b", 2);
+		for (unsigned bit = type->size_bits; bit-- > 0;)
+			pen_char(pen, '0' + (v >> bit & 1));
+	} else if (type->is_signed) {
+		pen_i64(pen, (int64_t)v);
+	} else {
+		pen_u64(pen, v);
+	}
+}
+
+static void put_label(struct pen *pen, const char *label)
+{
+	pen_quoted(pen, (const uint8_t *)label, strlen(label));
+}
+
+/* ( "A" : container = 0 ), or ( "A", "B" : container = 0 ) */
+static void put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
+{
+	uint32_t first = enum_find(type, v, 0), nr = type->nr_mappings;
+
+	pen_text(pen, first == nr ? "( <unknown>" : "( ");
+	for (uint32_t i = first; i < nr; i = enum_find(type, v, i + 1)) {
+		if (i != first)
+			pen_text(pen, ", ");
+		put_label(pen, type->mappings[i].label);
+	}
+	pen_text(pen, " : container = ");
+	put_integer(pen, type, v);
+	pen_text(pen, " )");
+}
+
+static void put_scalar(struct pen *pen, const struct value *value)
+{
+	if (value->type->kind == TYPE_FLOAT)
+		pen_double(pen, value->d, value->type->size_bits);
+	else if (value->type->kind == TYPE_ENUM)
+		put_enum(pen, value->type, value->u);
+	else
+		put_integer(pen, value->type, value->u);
+}
+
+static void put_index(struct pen *pen, uint64_t i)
+{
+	pen_bytes(pen, i ? ", [" : " [", i ? 3 : 2);
+	pen_u64(pen, i);
+	pen_bytes(pen, "] = ", 4);
+}
+
+static const struct value *put_array(struct pen *pen, const struct value *value)
+{
+	const struct value *next = value + 1;
+
+	if (value_is_text(value)) {
+		pen_quoted(pen, value->bytes, text_length(value));
+		return next;
+	}
+	pen_char(pen, '[');
+	for (uint32_t i = 0; i < value->count; i++) {
+		put_index(pen, i);
+		if (value_is_packed(value)) {
+			struct value elem = value_element(value, i);
+
+			put_scalar(pen, &elem);
+		} else {
+			next = put_value(pen, next);
+		}
+	}
+	pen_bytes(pen, " ]", 2);
+	return next;
+}
+
+/* { 77 }: which option it is, the tag says. */
+static const struct value *put_option(struct pen *pen, const struct value *value)
+{
+	pen_bytes(pen, "{ ", 2);
+	value = put_value(pen, value + 1);
+	pen_bytes(pen, " }", 2);
+	return value;
+}
+
+static const struct value *put_members(struct pen *pen, const struct value *value)
+{
+	const struct value *next = value + 1;
+
+	pen_char(pen, '{');
+	for (uint32_t i = 0; i < value->count; i++) {
+		pen_bytes(pen, i ? ", " : " ", i ? 2 : 1);
+		pen_bytes(pen, next->field->shown, next->field->shown_len);
+		pen_bytes(pen, " = ", 3);
+		next = put_value(pen, next);
+	}
+	pen_bytes(pen, " }", 2);
+	return next;
+}
+
+static const struct value *put_value(struct pen *pen, const struct value *value)
+{
+	switch (value->type->kind) {
+	case TYPE_STRING:
+		pen_quoted(pen, value->bytes, value->count);
+		return value + 1;
+	case TYPE_STRUCT:
+		return put_members(pen, value);
+	case TYPE_VARIANT:
+		return put_option(pen, value);
+	case TYPE_ARRAY:
+	case TYPE_SEQUENCE:
+		return put_array(pen, value);
+	default:
+		put_scalar(pen, value);
+		return value + 1;
+	}
+}
+
+/* --- the line ------------------------------------------------------------- */
+
+static void color(struct printer *p, const char *code)
+{
+	if (p->style.color)
+		pen_text(&p->pen, code);
+}
+
+#define BOLD "\033[1m"
+#define MAGENTA "\033[35m"
+#define CYAN "\033[36m"
+#define RESET "\033[0m"
+
+static void put_time(struct printer *p, int64_t ns)
+{
+	color(p, MAGENTA);
+	pen_char(&p->pen, '[');
+	if (p->style.clock_seconds)
+		pen_i64(&p->pen, seconds_of(ns));
+	else
+		pen_text(&p->pen,
+			 print_second(p, ns, p->style.clock_date ? "%Y-%m-%d %H:%M:%S" : "%H:%M:%S",
+				      p->style.clock_gmt));
+	pen_char(&p->pen, '.');
+	pen_digits(&p->pen, nanos_of(ns), 9);
+	pen_char(&p->pen, ']');
+	color(p, RESET);
+}
+
+static void put_delta(struct printer *p, int64_t ns)
+{
+	int64_t delta = ns - p->last_ns;
+
+	if (!p->any) {
+		pen_text(&p->pen, " (+?."
+				  "?????"
+				  "????"
+				  ") ");
+		return;
+	}
+	pen_text(&p->pen, delta < 0 ? " (-" : " (+");
+	delta = delta < 0 ? -delta : delta;
+	pen_u64(&p->pen, delta / 1000000000);
+	pen_char(&p->pen, '.');
+	pen_digits(&p->pen, delta % 1000000000, 9);
+	pen_text(&p->pen, ") ");
+}
+
+static void put_event_name(struct printer *p, const struct event *event)
+{
+	if (event->source->host[0]) {
+		pen_name(&p->pen, event->source->host);
+		pen_char(&p->pen, ' ');
+	}
+	if (p->style.loglevel && event->ec->loglevel >= 0) {
+		pen_text(&p->pen, loglevel_name(event->ec->loglevel));
+		pen_text(&p->pen, " (");
+		pen_u64(&p->pen, event->ec->loglevel);
+		pen_text(&p->pen, ") ");
+	}
+	color(p, BOLD CYAN);
+	pen_name(&p->pen, event->ec->name);
+	color(p, RESET);
+	pen_bytes(&p->pen, ": ", 2);
+}
+
+/* The members that the reader does not keep for itself; cpu_id mostly. */
+static void put_packet_context(struct pen *pen, const struct packet *packet)
+{
+	const struct value *value = packet->context.at, *end = value + packet->context.nr;
+	uint32_t nr = 0;
+
+	pen_char(pen, '{');
+	for (value = next_shown(value + 1, end); value < end; value = next_shown(value, end)) {
+		pen_text(pen, nr++ ? ", " : " ");
+		pen_text(pen, value->field->shown);
+		pen_text(pen, " = ");
+		value = put_value(pen, value);
+	}
+	pen_text(pen, " }");
+}
+
+void print_text(struct printer *printer, const struct event *event)
+{
+	const struct value *scopes[] = { event->stream_context, event->context, event->fields };
+	struct pen *pen = &printer->pen;
+	bool comma = event->packet->context.nr > 0;
+
+	put_time(printer, event->ns);
+	put_delta(printer, event->ns);
+	put_event_name(printer, event);
+	if (comma) {
+		print_packet_once(event->packet, put_packet_context);
+		pen_bytes(pen, event->packet->shown, event->packet->shown_len);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(scopes); i++) {
+		if (!scopes[i])
+			continue;
+		pen_bytes(pen, ", ", comma ? 2 : 0);
+		put_value(pen, scopes[i]);
+		comma = true;
+	}
+	pen_char(pen, '\n');
+	printer->last_ns = event->ns;
+	printer->any = true;
+}

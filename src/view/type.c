@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "type.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+#define ARENA_BLOCK (64u << 10)
+
+struct arena_block {
+	struct arena_block *next;
+	size_t used, size;
+	max_align_t data[];
+};
+
+static struct arena_block *arena_grow(struct arena *arena, size_t size)
+{
+	struct arena_block *block = xalloc(sizeof(*block) + MAX(size, ARENA_BLOCK));
+
+	block->size = MAX(size, ARENA_BLOCK);
+	block->next = arena->blocks;
+	arena->blocks = block;
+	return block;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	struct arena_block *block = arena->blocks;
+	void *p;
+
+	size = align_up(size, sizeof(max_align_t));
+	if (!block || block->size - block->used < size)
+		block = arena_grow(arena, size);
+	p = (char *)block->data + block->used;
+	block->used += size;
+	return p;
+}
+
+char *arena_strndup(struct arena *arena, const char *s, size_t len)
+{
+	char *copy = arena_alloc(arena, len + 1);
+
+	memcpy(copy, s, len);
+	return copy;
+}
+
+void arena_fini(struct arena *arena)
+{
+	while (arena->blocks) {
+		struct arena_block *next = arena->blocks->next;
+
+		free(arena->blocks);
+		arena->blocks = next;
+	}
+}
+
+const struct ctf_env *trace_class_env_find(const struct ctf_trace_class *tc, const char *key)
+{
+	for (const struct ctf_env *env = tc->env; env; env = env->next)
+		if (!strcmp(env->key, key))
+			return env;
+	return NULL;
+}
+
+const char *trace_class_env(const struct ctf_trace_class *tc, const char *key)
+{
+	const struct ctf_env *env = trace_class_env_find(tc, key);
+
+	return env ? env->text : NULL;
+}
+
+struct ctf_stream_class *trace_class_stream(const struct ctf_trace_class *tc, uint64_t id)
+{
+	for (struct ctf_stream_class *sc = tc->streams; sc; sc = sc->next)
+		if (sc->id == id)
+			return sc;
+	return NULL;
+}
+
+struct ctf_event_class *stream_class_event_slow(const struct ctf_stream_class *sc, uint64_t id)
+{
+	uint32_t lo = 0, hi = sc->nr_sorted;
+
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+
+		if (sc->sorted[mid]->id == id)
+			return sc->sorted[mid];
+		if (sc->sorted[mid]->id < id)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return NULL;
+}
+
+uint32_t enum_find(const struct ctf_type *type, uint64_t value, uint32_t start)
+{
+	for (uint32_t i = start; i < type->nr_mappings; i++) {
+		const struct ctf_mapping *m = &type->mappings[i];
+
+		if (type->is_signed ? (int64_t)value >= (int64_t)m->first &&
+					      (int64_t)value <= (int64_t)m->last :
+				      value >= m->first && value <= m->last)
+			return i;
+	}
+	return type->nr_mappings;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * value.h - decoding: from the bits of a packet and a type to values.
+ *
+ * A reader walks over a window of one packet's bytes. With a list of values it
+ * decodes, without one it only skips, which is several times faster. It belongs
+ * to one stream. Positions are bits from the begin of the packet, so alignment
+ * means what CTF says whatever part of the packet is in memory.
+ */
+#ifndef VIEW_VALUE_H
+#define VIEW_VALUE_H
+
+#include <string.h>
+
+#include "type.h"
+
+/* More values than this in one event, or more steps to skip it: damaged. */
+#define READ_MAX_STEPS (1u << 20)
+
+/** Outcomes of reading. */
+enum {
+	READ_OK = 0,
+	READ_SHORT = 1,	  /* the window ends before the value does */
+	READ_DAMAGED = 2, /* no event can look like this */
+};
+
+/**
+ * struct value - one decoded value; compounds are followed by what they hold.
+ * @field: names it; NULL for an array's elements.
+ * @count: struct: members; variant: 1; array: elements; text: bytes.
+ * @bit: array of scalars: where in bytes[0] the first element begins.
+ */
+struct value {
+	const struct ctf_field *field;
+	const struct ctf_type *type;
+	union {
+		uint64_t u; /* sign-extended where the type is signed */
+		double d;
+		const uint8_t *bytes;
+	};
+	uint32_t count;
+	uint8_t bit;
+};
+
+struct values {
+	struct value *at;
+	uint32_t nr, size;
+};
+
+/**
+ * struct reader
+ * @bytes: window; its first byte is byte @base of the packet.
+ * @end: bit behind the last one in the window.
+ * @slots: values that lengths and tags refer to.
+ * @event_id, @clock: set by the fields of an event header.
+ * @values: NULL: skip.
+ */
+struct reader {
+	const uint8_t *bytes;
+	uint64_t base;
+	uint64_t end;
+	uint64_t pos;
+	uint64_t *slots;
+	uint64_t event_id;
+	uint64_t clock;
+	uint32_t steps_left;
+	struct values *values;
+};
+
+void values_fini(struct values *values);
+
+/** Read a struct (NULL: nothing), from @reader->pos on. Return: READ_*. */
+int reader_struct(struct reader *reader, const struct ctf_type *type);
+
+/** An array's scalar element @i. */
+struct value value_element(const struct value *array, uint64_t i);
+
+/** An array of scalars is one value; others are followed by their elements. */
+static inline bool value_is_packed(const struct value *value)
+{
+	return (value->type->kind == TYPE_ARRAY || value->type->kind == TYPE_SEQUENCE) &&
+	       type_is_scalar(value->type->elem);
+}
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "verify.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/dir.h"
+#include "base/mem.h"
+#include "source.h"
+#include "trace/index.h"
+#include "view_priv.h"
+
+/* --- one index -------------------------------------------------------------- */
+
+static bool index_header_fits(const struct index_header *h)
+{
+	return be32toh(h->magic) == INDEX_MAGIC && be32toh(h->major) == INDEX_MAJOR &&
+	       be32toh(h->entry_bytes) >= offsetof(struct index_entry, packet_seq_num) &&
+	       be32toh(h->entry_bytes) <= 4096;
+}
+
+/* Return: false: it is there and is none. */
+static bool index_open(struct verify_index *index, const struct source *s, const char *name)
+{
+	char path[512];
+	struct index_header head;
+	struct stat st;
+
+	*index = (struct verify_index){ .fd = -1 };
+	if (snprintf(path, sizeof(path), "index/%s.idx", name) >= (int)sizeof(path))
+		return true;
+	index->fd = openat(s->dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (index->fd < 0)
+		return true;
+	if (fstat(index->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    pread(index->fd, &head, sizeof(head), 0) == sizeof(head) && index_header_fits(&head)) {
+		index->entry_bytes = be32toh(head.entry_bytes);
+		index->nr = ((uint64_t)st.st_size - sizeof(head)) / index->entry_bytes;
+		return true;
+	}
+	index->fd = close_fd(index->fd);
+	return st.st_size == 0;
+}
+
+/* In the machine's byte order. */
+static bool entry_get(const struct verify_index *index, uint64_t i, struct index_entry *ret)
+{
+	size_t want = MIN(sizeof(*ret), (size_t)index->entry_bytes);
+	uint64_t words[sizeof(*ret) / 8] = { 0 };
+
+	if (i >= index->nr ||
+	    pread(index->fd, words, want, sizeof(struct index_header) + i * index->entry_bytes) !=
+		    (ssize_t)want)
+		return false;
+	for (size_t k = 0; k < ARRAY_SIZE(words); k++)
+		words[k] = be64toh(words[k]);
+	memcpy(ret, words, sizeof(*ret));
+	return true;
+}
+
+static void say_wrong(struct verify_index *index, struct feed *f, uint64_t offset, const char *what)
+{
+	if (!index->wrong)
+		report(f->source->reporter, "%s/%s: the packet at byte %llu: %s", f->source->label,
+		       f->name, (unsigned long long)offset, what);
+	index->wrong = true;
+}
+
+static bool entry_fits(const struct index_entry *e, const struct packet *p)
+{
+	uint64_t lost = 0;
+
+	for (int i = 0; i < VIEW_NR_LOST; i++)
+		lost += p->lost[i];
+	if (packet_has(p, ROLE_RECORDED) &&
+	    (e->packet_seq_num != p->seq_num || e->stream_instance_id != p->instance ||
+	     e->events_discarded != lost))
+		return false;
+	return e->packet_size == p->size * 8 && e->content_size == p->content_bits &&
+	       (!packet_has(p, ROLE_BEGIN) || e->timestamp_begin == p->begin) &&
+	       (!packet_has(p, ROLE_END) || e->timestamp_end == p->end) &&
+	       e->stream_id == p->stream_id;
+}
+
+void verify_index_packet(struct verify_index *index, struct feed *f)
+{
+	struct index_entry entry;
+	bool found = entry_get(index, index->at, &entry);
+
+	/* those of packets that are damaged have been told of */
+	for (; found && entry.offset < f->packet.offset; index->at++)
+		found = entry_get(index, index->at + 1, &entry);
+	if (!found || entry.offset != f->packet.offset) {
+		f->tally->sum.unindexed_packets++;
+		return;
+	}
+	index->at++;
+	if (!entry_fits(&entry, &f->packet))
+		say_wrong(index, f, entry.offset, "its entry in the index is wrong");
+}
+
+/* An entry is written once its packet is whole in the file. The file may have grown
+ * since its size was taken, but never shrinks. */
+void verify_index_end(struct verify_index *index, struct feed *f)
+{
+	struct index_entry entry;
+	struct stat st;
+
+	if (index->fd < 0 || f->window.fd < 0 || fstat(f->window.fd, &st) < 0)
+		return;
+	for (; entry_get(index, index->at, &entry); index->at++) {
+		if (entry.offset >= (uint64_t)st.st_size ||
+		    entry.packet_size / 8 > (uint64_t)st.st_size - entry.offset) {
+			say_wrong(index, f, entry.offset,
+				  "it is in the index, but the file ends before it does");
+			tally_damaged(f->tally);
+			return;
+		}
+		if (entry.offset == f->cut_at &&
+		    entry.packet_size / 8 <= f->window.limit - entry.offset) {
+			say_wrong(index, f, entry.offset,
+				  "it is damaged: the index says that it is whole");
+			tally_damaged(f->tally);
+		}
+	}
+}
+
+/* --- streams that are gone --------------------------------------------------- */
+
+/* What is in index/ belongs to a stream, which is made before its index. */
+static void check_stream_of(struct source *s, int index_fd, const char *file)
+{
+	size_t len = strlen(file);
+	char name[NAME_MAX + 1];
+	struct stat st, stream;
+
+	if (len < 5 || len > NAME_MAX || strcmp(file + len - 4, ".idx") != 0 ||
+	    fstatat(index_fd, file, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    (uint64_t)st.st_size <= sizeof(struct index_header))
+		return;
+	snprintf(name, sizeof(name), "%.*s", (int)len - 4, file);
+	if (fstatat(s->dir_fd, name, &stream, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT &&
+	    fstatat(index_fd, file, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		report(s->reporter, "%s/%s is missing: there is only its index", s->label, name);
+	else if (!stream.st_size)
+		report(s->reporter, "%s/%s is empty, but its index is not", s->label, name);
+}
+
+static void check_index_dir(struct source *s)
+{
+	AUTO_DIR DIR *dir = dir_open(s->dir_fd, "index");
+	struct dirent *entry;
+
+	while ((entry = dir_next(dir)))
+		check_stream_of(s, dirfd(dir), entry->d_name);
+}
+
+/* --- all of it ---------------------------------------------------------------- */
+
+static int verify_feed(struct feed *f, size_t preferred)
+{
+	struct verify_index index;
+	int r;
+
+	if (!index_open(&index, f->source, f->name))
+		report(f->source->reporter, "%s/index/%s.idx is no index", f->source->label,
+		       f->name);
+	r = feed_verify(f, preferred, &index);
+	close_fd(index.fd);
+	return r;
+}
+
+/* Files that go on where others ended come behind them. */
+static int by_time(const void *a, const void *b)
+{
+	const struct feed *x = *(struct feed *const *)a, *y = *(struct feed *const *)b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int verify_source(struct source *s, size_t preferred)
+{
+	struct feed **feeds AUTO_FREE = xalloc((s->nr_feeds + 1) * sizeof(*feeds));
+	int r = 0;
+
+	for (uint32_t i = 0; i < s->nr_feeds; i++)
+		feeds[i] = s->feeds[i];
+	qsort(feeds, s->nr_feeds, sizeof(*feeds), by_time);
+	for (uint32_t i = 0; !r && i < s->nr_feeds; i++)
+		r = verify_feed(feeds[i], preferred);
+	check_index_dir(s);
+	return r;
+}
+
+/* What was read, what can't be and what is in no file add up. */
+static void check_ledger(struct view *view, const struct view_stream *stream)
+{
+	uint64_t have = stream->events + stream->damaged_events;
+
+	if (stream->has_ledger && !stream->lost_packets && have != stream->recorded)
+		report(&view->reporter,
+		       "%s/%s: %llu events should be there by the last packet's count, and %llu are",
+		       stream->trace, stream->name, (unsigned long long)stream->recorded,
+		       (unsigned long long)have);
+}
+
+int view_verify(struct view *view)
+{
+	int r = 0;
+
+	for (size_t i = 0; !r && i < view->nr_sources; i++)
+		r = verify_source(view->sources[i], view->preferred);
+	for (size_t i = 0; !r && i < view->nr_sources; i++)
+		for (struct tally *t = view->sources[i]->tallies; t; t = t->next) {
+			view->events += t->sum.events;
+			if (t->sum.name)
+				check_ledger(view, &t->sum);
+		}
+	return r;
+}

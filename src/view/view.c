@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "view.h"
+
+#include <errno.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "find.h"
+#include "view_priv.h"
+
+/* Memory for windows, shared by the feeds. */
+#define WINDOWS_TOTAL (64u << 20)
+#define WINDOW_LEAST (16u << 10)
+#define WINDOW_MOST (1u << 20)
+
+/* --- open and free -------------------------------------------------------- */
+
+static int add_source(void *priv, int dir_fd, const char *label)
+{
+	struct view *view = priv;
+	struct source *source;
+	int r = source_open(dir_fd, label, &view->reporter, &source);
+
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	if (!(view->nr_sources & (view->nr_sources - 1))) /* full at each power of two */
+		view->sources = xrealloc(view->sources,
+					 MAX(2 * view->nr_sources, 1u) * sizeof(*view->sources));
+	view->sources[view->nr_sources++] = source;
+	return 0;
+}
+
+static int by_label(const void *a, const void *b)
+{
+	return strverscmp((*(struct source *const *)a)->label, (*(struct source *const *)b)->label);
+}
+
+/* Each file's first time, so that it is opened no earlier than it is needed. */
+static int add_feeds(struct view *view)
+{
+	uint32_t order = 0;
+
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		struct source *source = view->sources[i];
+
+		for (uint32_t k = 0; k < source->nr_feeds; k++) {
+			int r = feed_peek(source->feeds[k]);
+
+			if (r < 0)
+				return r;
+			source->feeds[k]->order = order++;
+			if (!r)
+				merge_add(&view->merge, source->feeds[k]);
+		}
+	}
+	view->preferred = MAX(MIN(WINDOWS_TOTAL / (order + 1), WINDOW_MOST), WINDOW_LEAST);
+	return 0;
+}
+
+static int open_all(struct view *view, const char *dir)
+{
+	uint64_t found = 0;
+	int r = find_traces(dir, &view->reporter, add_source, view, &found);
+
+	if (r < 0)
+		return r;
+	if (!found) {
+		report(&view->reporter, "there is no trace below %s", dir);
+		return -ENOENT;
+	}
+	if (!view->nr_sources)
+		return -EPROTO;
+	qsort(view->sources, view->nr_sources, sizeof(*view->sources), by_label);
+	return add_feeds(view);
+}
+
+int view_open(const char *dir, view_report_fn fn, void *priv, struct view **ret_view)
+{
+	struct view *view = xalloc(sizeof(*view));
+	int r;
+
+	view->reporter = (struct reporter){ .fn = fn, .priv = priv };
+	r = open_all(view, dir);
+	if (r < 0) {
+		view_free(view);
+		return r;
+	}
+	*ret_view = view;
+	return 0;
+}
+
+struct view *view_free(struct view *view)
+{
+	if (!view)
+		return NULL;
+	for (size_t i = 0; i < view->nr_sources; i++)
+		source_free(view->sources[i]);
+	free(view->sources);
+	merge_fini(&view->merge);
+	values_fini(&view->values);
+	free((void *)view->summary.streams);
+	free((void *)view->summary.names);
+	free(view);
+	return NULL;
+}
+
+/* --- events --------------------------------------------------------------- */
+
+/* Let the first feed go on. Return: 0, negative errno. */
+static int advance(struct view *view, const struct view_select *select)
+{
+	struct feed *feed = merge_first(&view->merge);
+	int r = feed_next(feed, select->has_begin ? &select->begin_ns : NULL, view->preferred);
+
+	if (r > 0)
+		merge_fix_first(&view->merge);
+	else if (!r)
+		merge_remove_first(&view->merge);
+	return MIN(r, 0);
+}
+
+/* The feed with the earliest event; those not yet open are opened on the way. */
+static int earliest(struct view *view, const struct view_select *select, struct feed **ret_feed)
+{
+	int r = 0;
+
+	if (view->current)
+		r = advance(view, select);
+	view->current = NULL;
+	while (!r && merge_first(&view->merge) && !merge_first(&view->merge)->in_packet)
+		r = advance(view, select);
+	*ret_feed = merge_first(&view->merge);
+	return r;
+}
+
+static bool name_is_selected(const struct view_select *select, struct ctf_event_class *ec)
+{
+	if (ec->selected < 0)
+		ec->selected = !select->names || glob_match_list(select->names, ec->name);
+	return ec->selected;
+}
+
+static const struct value *value_at(const struct view *view, int32_t index)
+{
+	return index < 0 ? NULL : &view->values.at[index];
+}
+
+/* Return: 1; 0: it can't be decoded after all; negative errno. */
+static int fill_event(struct view *view, struct feed *feed, struct event *event)
+{
+	struct feed_scopes scopes;
+	int r = feed_decode(feed, &view->values, &scopes);
+
+	if (r <= 0)
+		return r;
+	*event = (struct event){
+		.source = feed->source,
+		.ec = feed->ec,
+		.packet = &feed->packet,
+		.ns = feed->ns,
+		.stream_context = value_at(view, scopes.stream_context),
+		.context = value_at(view, scopes.context),
+		.fields = value_at(view, scopes.fields),
+	};
+	return 1;
+}
+
+static void count_event(struct view *view, struct feed *feed)
+{
+	if (!view->events++)
+		view->first_ns = feed->ns;
+	view->last_ns = feed->ns;
+	feed->ec->count++;
+}
+
+int event_next(struct view *view, const struct view_select *select, struct event *event)
+{
+	struct feed *feed;
+	int r;
+
+	if (select->limit && view->events >= select->limit)
+		return 0;
+	for (;;) {
+		r = earliest(view, select, &feed);
+		if (r < 0 || !feed || (select->has_end && feed->ns > select->end_ns))
+			return r;
+		view->current = feed;
+		if ((select->has_begin && feed->ns < select->begin_ns) ||
+		    !name_is_selected(select, feed->ec))
+			continue;
+		r = event ? fill_event(view, feed, event) : 1;
+		if (r > 0)
+			count_event(view, feed);
+		if (r)
+			return r;
+	}
+}
+
+static const struct view_select everything;
+
+int view_scan(struct view *view, const struct view_select *select)
+{
+	int r;
+
+	do
+		r = event_next(view, select ? select : &everything, NULL);
+	while (r > 0);
+	return r;
+}

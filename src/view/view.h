@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * view.h - read traces and show them.
+ *
+ * A view is every CTF 1.8 trace found below one directory, read as a single
+ * series of events ordered by time. It belongs to whoever opened it and runs in
+ * the caller's thread (lttctl's, or a test's). Trace files are believed in
+ * nothing: a damaged packet costs that packet, is reported and is counted, and
+ * reading goes on. What was on disk when view_open() was called is what is
+ * shown, so a trace that is being written can be viewed at any instant.
+ */
+#ifndef VIEW_VIEW_H
+#define VIEW_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct view;
+
+/** Takes one sentence about the trace (no newline, no control bytes). */
+typedef void (*view_report_fn)(void *priv, const char *sentence);
+
+/**
+ * view_open() - open every trace below a directory.
+ * @dir: a directory with a `metadata` file, or one that holds such directories
+ *       at any depth.
+ * @report: told of each problem, at once; may be NULL. After many problems of
+ *          one view the rest are only counted.
+ * @ret_view: to be freed with view_free().
+ *
+ * Return: 0; -ENOENT: there is no trace below @dir; -EPROTO: there are traces
+ * but none has metadata that can be read; other negative errno. Everything but
+ * -ENOMEM has been reported as a sentence.
+ */
+int view_open(const char *dir, view_report_fn report, void *priv, struct view **ret_view)
+	__attribute__((warn_unused_result));
+
+/** view_free() - NULL is fine. Return: NULL. */
+struct view *view_free(struct view *view);
+
+/**
+ * struct view_select - which events; all zero means every one.
+ * @begin_ns, @end_ns: nanoseconds since 1970, inclusive; used where has_* is set.
+ * @names: globs (`*`) separated by commas; an event whose name
+ *         fits one of them is shown. NULL: all.
+ * @limit: stop after so many events; 0: no limit.
+ */
+struct view_select {
+	bool has_begin;
+	bool has_end;
+	int64_t begin_ns;
+	int64_t end_ns;
+	const char *names;
+	uint64_t limit;
+};
+
+/**
+ * view_parse_time() - read a point in time as a user writes it.
+ * @text: `HH:MM[:SS[.frac]]` on the day on which the trace begins,
+ *        `YYYY-MM-DD[ HH:MM[:SS[.frac]]]` (a `T` will do for the space),
+ *        or seconds since 1970 with an optional fraction.
+ * @gmt: times of day are UTC and not local time.
+ *
+ * Return: 0; -EINVAL: not a time.
+ */
+int view_parse_time(struct view *view, const char *text, bool gmt, int64_t *ret_ns)
+	__attribute__((warn_unused_result));
+
+/**
+ * enum view_format
+ * @VIEW_TEXT: one line an event, as babeltrace2's users know it:
+ *     [TIME] (+DELTA) HOST[:PROGRAM:(PROCESS)] NAME: { packet's context },
+ *     { stream's event context }, { event's context }, { fields }
+ * @VIEW_JSON: one object a line: "time" (UTC), "ns" (since 1970), "host",
+ *     "procname" and "vpid" (of a trace of one process), "event", "loglevel",
+ *     "packet", "context", "event_context", "fields"; what there is not is left
+ *     out. An enumeration is {"labels":[...],"value":N}; integers are in full.
+ */
+enum view_format {
+	VIEW_TEXT,
+	VIEW_JSON,
+};
+
+/**
+ * struct view_style - how events are printed; all zero is the default text.
+ * @color: only set this for a terminal.
+ * @clock_seconds: seconds since 1970 and not the time of day.
+ * @clock_date: the date too.
+ * @clock_gmt: UTC and not local time.
+ * @loglevel: print `loglevel = NAME` behind the event's name.
+ */
+struct view_style {
+	enum view_format format;
+	bool color;
+	bool clock_seconds;
+	bool clock_date;
+	bool clock_gmt;
+	bool loglevel;
+};
+
+/**
+ * view_print() - print the selected events to @out, oldest first.
+ * @select, @style: NULL means all events, the default text.
+ *
+ * A view can be printed or scanned once; it is at its end then.
+ *
+ * Return: 0; negative errno where @out can't be written (-EPIPE included) or
+ * memory ran out. Damage in the trace is not an error: see view_summary.
+ */
+int view_print(struct view *view, const struct view_select *select, const struct view_style *style,
+	       FILE *out) __attribute__((warn_unused_result));
+
+/** view_scan() - as view_print(), but only counts: fast, for a summary. */
+int view_scan(struct view *view, const struct view_select *select)
+	__attribute__((warn_unused_result));
+
+/**
+ * view_verify() - in place of view_scan(): prove what is there. Besides what every
+ * reader checks (checksums, events, times), packets must go on where the one before
+ * ended, and the index must say what they say. Whatever is wrong is reported; the
+ * trace is sound if the summary then counts no problem.
+ */
+int view_verify(struct view *view) __attribute__((warn_unused_result));
+
+/** enum view_lost - causes of a loss, in the order of view_stream.lost. */
+enum view_lost {
+	VIEW_LOST_FULL,	  /* the ring was full */
+	VIEW_LOST_SIZE,	  /* the record was larger than a ring takes */
+	VIEW_LOST_BUSY,	  /* no ring could be written */
+	VIEW_LOST_OUTPUT, /* the disk, or the link, did not take it */
+	VIEW_LOST_OTHER,  /* a tracer that does not say why */
+	VIEW_NR_LOST
+};
+
+/** view_lost_name() - "ring full", "record too large", ... */
+const char *view_lost_name(enum view_lost cause);
+
+/**
+ * struct view_stream - one stream in a summary.
+ * @trace, @name: path of the trace below the directory that was opened, and
+ *                the stream's (first) file.
+ * @events: that were read (selected or not); @bytes: of its files.
+ * @damaged_packets: could not be read; @damaged_events: events that they held,
+ *                   where the packets behind them say.
+ * @lost_packets: that are missing by their numbers.
+ * @lost: events lost, by cause, as far as the packets that were read say.
+ * @lost_before: events lost up to the end of the oldest packet that is there, where
+ *               older ones have been given up: not in @lost, as nothing says how many of
+ *               them fell into that packet.
+ * @has_ledger: its packets say how many events were recorded: @recorded of them in
+ *              these files, and @before in files that were given up for newer ones.
+ * @unindexed_packets: good ones without an entry in the index; view_verify() counts them.
+ */
+struct view_stream {
+	const char *trace;
+	const char *name;
+	uint64_t events;
+	uint64_t packets;
+	uint64_t bytes;
+	uint64_t damaged_packets;
+	uint64_t damaged_events;
+	uint64_t lost_packets;
+	uint64_t lost[VIEW_NR_LOST];
+	bool has_ledger;
+	uint64_t recorded;
+	uint64_t before;
+	uint64_t lost_before;
+	uint64_t unindexed_packets;
+};
+
+struct view_name {
+	const char *name;
+	uint64_t events;
+};
+
+/**
+ * struct view_summary - what was read, once a view was printed or scanned.
+ * @events: events that were selected.
+ * @lost_before, @before: as in the streams, of all of them.
+ * @bytes: size of all stream files.
+ * @first_ns, @last_ns: time of the first and last of them; 0 without events.
+ * @problems: sentences reported (or that would have been).
+ * @skipped_bytes: bytes of streams that could not be read.
+ * @names: per event name, the most frequent first.
+ */
+struct view_summary {
+	uint64_t events;
+	uint64_t lost;
+	uint64_t lost_by[VIEW_NR_LOST];
+	uint64_t lost_before;
+	uint64_t before;
+	uint64_t lost_packets;
+	uint64_t damaged_packets;
+	uint64_t damaged_events;
+	uint64_t packets;
+	uint64_t bytes;
+	uint64_t skipped_bytes;
+	uint64_t problems;
+	int64_t first_ns;
+	int64_t last_ns;
+	size_t nr_traces;
+	size_t nr_streams;
+	size_t nr_names;
+	const struct view_stream *streams;
+	const struct view_name *names;
+};
+
+/** view_summary() - valid until the view is freed or summarised again. */
+int view_summary(struct view *view, const struct view_summary **ret_summary)
+	__attribute__((warn_unused_result));
+
+/** view_summary_print() - a summary as text for people, or as one JSON object. */
+int view_summary_print(const struct view_summary *summary, const struct view_style *style,
+		       FILE *out) __attribute__((warn_unused_result));
+
+#endif

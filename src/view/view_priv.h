@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* view_priv.h - a view, as its own sources know it. */
+#ifndef VIEW_PRIV_H
+#define VIEW_PRIV_H
+
+#include "event.h"
+#include "merge.h"
+
+/**
+ * struct view
+ * @preferred: bytes that each feed reads at once.
+ * @current: the feed whose event was last returned; it has not moved on yet.
+ * @events, @first_ns, @last_ns: of selected events.
+ */
+struct view {
+	struct reporter reporter;
+	struct source **sources;
+	size_t nr_sources;
+	struct merge merge;
+	bool started;
+	size_t preferred;
+	struct feed *current;
+	struct values values;
+	uint64_t events;
+	int64_t first_ns;
+	int64_t last_ns;
+	struct view_summary summary;
+};
+
+#endif

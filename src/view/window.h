@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * window.h - a piece of a stream file in memory. Belongs to one stream. Files
+ * are read, never mapped: whoever truncates one while it is viewed causes a
+ * short read and no signal.
+ */
+#ifndef VIEW_WINDOW_H
+#define VIEW_WINDOW_H
+
+#include "base/macros.h"
+
+/** The most that one window ever holds, so the largest event. */
+#define WINDOW_MAX (64u << 20)
+
+/**
+ * struct window
+ * @limit: size of the file when the view was opened; nothing behind it is read.
+ * @preferred: bytes that are read at once where more than a little is wanted.
+ */
+struct window {
+	int fd;
+	uint64_t limit;
+	size_t preferred;
+	uint8_t *buf;
+	size_t size;
+	uint64_t offset;
+	size_t len;
+};
+
+void window_fini(struct window *window);
+
+/**
+ * window_get() - have @want bytes at @offset in memory.
+ * @ret_bytes: valid until the next call; @ret_len: how many are there, fewer
+ *             than @want only where the file ends, or more.
+ * Return: 0, -ENOMEM, or an error of reading.
+ */
+int window_get(struct window *window, uint64_t offset, size_t want, const uint8_t **ret_bytes,
+	       size_t *ret_len) MUST_CHECK;
+
+#endif

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * libltt-cyg-profile.so: trace every function of a program that was compiled with
+ * -finstrument-functions, by LD_PRELOAD. Runs in whatever thread calls.
+ */
+#include <stdint.h>
+
+#include <ltt/tracepoint.h>
+
+#define EXPORT __attribute__((visibility("default"), no_instrument_function))
+
+LTT_TRACEPOINT(ltt_cyg_profile, func_entry, (void *function, void *caller), LTT_DEBUG_FUNCTION,
+	       ltt_ptr(addr, (uintptr_t)function),
+	       ltt_ptr(call_site, (uintptr_t)caller))
+LTT_TRACEPOINT(ltt_cyg_profile, func_exit, (void *function, void *caller), LTT_DEBUG_FUNCTION,
+	       ltt_ptr(addr, (uintptr_t)function),
+	       ltt_ptr(call_site, (uintptr_t)caller))
+
+EXPORT void __cyg_profile_func_enter(void *function, void *caller);
+EXPORT void __cyg_profile_func_exit(void *function, void *caller);
+
+void __cyg_profile_func_enter(void *function, void *caller)
+{
+	ltt_trace(ltt_cyg_profile, func_entry, function, caller);
+}
+
+void __cyg_profile_func_exit(void *function, void *caller)
+{
+	ltt_trace(ltt_cyg_profile, func_exit, function, caller);
+}

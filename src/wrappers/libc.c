@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * libltt-libc.so: trace the allocator of any program, by LD_PRELOAD.
+ *
+ * Each function calls the next one of its name (libc's, or that of an allocator
+ * which the program brings along) and then records. It runs in whatever thread
+ * allocates, from before the first constructor to after the last destructor.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <ltt/tracepoint.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+LTT_TRACEPOINT(ltt_libc, malloc, (size_t size, void *result), LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result))
+LTT_TRACEPOINT(ltt_libc, free, (void *gone), LTT_DEBUG_FUNCTION,
+	       ltt_ptr(ptr, (uintptr_t)gone))
+LTT_TRACEPOINT(ltt_libc, calloc, (size_t count, size_t size, void *result), LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, nmemb, count),
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result))
+LTT_TRACEPOINT(ltt_libc, realloc, (void *old, size_t size, void *result), LTT_DEBUG_FUNCTION,
+	       ltt_ptr(in_ptr, (uintptr_t)old),
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result))
+LTT_TRACEPOINT(ltt_libc, reallocarray, (void *old, size_t count, size_t size, void *result),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_ptr(in_ptr, (uintptr_t)old),
+	       ltt_int(size_t, nmemb, count),
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result))
+LTT_TRACEPOINT(ltt_libc, memalign, (size_t align, size_t size, void *result), LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, alignment, align),
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result))
+LTT_TRACEPOINT(ltt_libc, aligned_alloc, (size_t align, size_t size, void *result),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, alignment, align),
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result))
+LTT_TRACEPOINT(ltt_libc, posix_memalign, (void *out, size_t align, size_t size, int status),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_ptr(out_ptr, (uintptr_t)out),
+	       ltt_int(size_t, alignment, align),
+	       ltt_int(size_t, size, size),
+	       ltt_int(int, result, status))
+LTT_TRACEPOINT(ltt_libc, valloc, (size_t size, void *result), LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result))
+LTT_TRACEPOINT(ltt_libc, pvalloc, (size_t size, void *result), LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result))
+
+/* --- memory for the time before the real allocator is known ----------------------- */
+
+/*
+ * Finding it may allocate (dlsym), and the loader allocates before there is
+ * anybody to find. Such memory comes from here and is never taken back.
+ */
+#define BOOT_BYTES (64u << 10)
+#define BOOT_ALIGN 16u
+
+static _Alignas(64) char boot[BOOT_BYTES];
+static size_t boot_used;
+
+static bool is_boot(const void *p)
+{
+	return (const char *)p >= boot && (const char *)p < boot + BOOT_BYTES;
+}
+
+/* A word in front of each piece holds its size. The memory is zero. */
+static void *boot_alloc(size_t align, size_t size)
+{
+	size_t worst, at, start;
+
+	if (align < BOOT_ALIGN)
+		align = BOOT_ALIGN;
+	if (size > BOOT_BYTES || align > BOOT_BYTES || (align & (align - 1)))
+		return NULL;
+	worst = size + align + BOOT_ALIGN;
+	at = __atomic_fetch_add(&boot_used, worst, __ATOMIC_RELAXED);
+	if (at > BOOT_BYTES || worst > BOOT_BYTES - at)
+		return NULL;
+	start = ((uintptr_t)boot + at + BOOT_ALIGN + align - 1) / align * align - (uintptr_t)boot;
+	memcpy(boot + start - sizeof(size), &size, sizeof(size));
+	return boot + start;
+}
+
+static size_t boot_size(const void *p)
+{
+	size_t size;
+
+	memcpy(&size, (const char *)p - sizeof(size), sizeof(size));
+	return size;
+}
+
+/* --- the real functions ----------------------------------------------------------- */
+
+static struct {
+	void *(*malloc)(size_t);
+	void (*free)(void *);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void *(*reallocarray)(void *, size_t, size_t);
+	void *(*memalign)(size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+} real;
+
+static int state; /* 0: nobody looked, 1: somebody is looking, 2: all is known */
+
+/* Not 0 while this thread is inside: what an allocator allocates for itself is
+ * not what the program asked for. */
+static __thread int depth;
+
+static void find_real(void)
+{
+	int nobody = 0;
+
+	if (!__atomic_compare_exchange_n(&state, &nobody, 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE))
+		return;
+	real.malloc = dlsym(RTLD_NEXT, "malloc");
+	real.free = dlsym(RTLD_NEXT, "free");
+	real.calloc = dlsym(RTLD_NEXT, "calloc");
+	real.realloc = dlsym(RTLD_NEXT, "realloc");
+	real.reallocarray = dlsym(RTLD_NEXT, "reallocarray");
+	real.memalign = dlsym(RTLD_NEXT, "memalign");
+	real.aligned_alloc = dlsym(RTLD_NEXT, "aligned_alloc");
+	real.posix_memalign = dlsym(RTLD_NEXT, "posix_memalign");
+	real.valloc = dlsym(RTLD_NEXT, "valloc");
+	real.pvalloc = dlsym(RTLD_NEXT, "pvalloc");
+	__atomic_store_n(&state, 2, __ATOMIC_RELEASE);
+}
+
+/* Return: whether the real functions may be called. */
+static bool ready(void)
+{
+	if (__builtin_expect(__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2, 1))
+		return true;
+	find_real();
+	return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2;
+}
+
+__attribute__((constructor(101))) static void start(void)
+{
+	ready();
+}
+
+/* --- the functions ------------------------------------------------------------------ */
+
+#define RECORD(name, ...) \
+	do { \
+		if (!depth) \
+			ltt_trace(ltt_libc, name, __VA_ARGS__); \
+	} while (0)
+
+/* What `call` returns, made one level down. */
+#define DEEPER(call) \
+	({ \
+		depth++; \
+		__typeof__(call) made_ = (call); \
+		depth--; \
+		made_; \
+	})
+
+static void *no_memory(void)
+{
+	errno = ENOMEM;
+	return NULL;
+}
+
+EXPORT void *malloc(size_t size)
+{
+	void *p;
+
+	if (!ready() || !real.malloc)
+		return boot_alloc(BOOT_ALIGN, size);
+	p = DEEPER(real.malloc(size));
+	RECORD(malloc, size, p);
+	return p;
+}
+
+EXPORT void free(void *p)
+{
+	if (!p || is_boot(p))
+		return;
+	RECORD(free, p); /* before somebody else may be given it */
+	if (!ready() || !real.free)
+		return;
+	depth++;
+	real.free(p);
+	depth--;
+}
+
+EXPORT void *calloc(size_t count, size_t size)
+{
+	size_t bytes;
+	void *p;
+
+	if (!ready() || !real.calloc)
+		return __builtin_mul_overflow(count, size, &bytes) ? no_memory() :
+								     boot_alloc(BOOT_ALIGN, bytes);
+	p = DEEPER(real.calloc(count, size));
+	RECORD(calloc, count, size, p);
+	return p;
+}
+
+/* A piece of the boot memory moves. */
+static void *move_boot(void *old, size_t size)
+{
+	size_t had = boot_size(old);
+	void *p = ready() && real.malloc ? DEEPER(real.malloc(size)) :
+					   boot_alloc(BOOT_ALIGN, size);
+
+	if (p)
+		memcpy(p, old, had < size ? had : size);
+	return p;
+}
+
+EXPORT void *realloc(void *old, size_t size)
+{
+	void *p;
+
+	if (old && is_boot(old))
+		p = move_boot(old, size);
+	else if (!ready() || !real.realloc)
+		return old ? no_memory() : boot_alloc(BOOT_ALIGN, size);
+	else
+		p = DEEPER(real.realloc(old, size));
+	RECORD(realloc, old, size, p);
+	return p;
+}
+
+EXPORT void *reallocarray(void *old, size_t count, size_t size)
+{
+	size_t bytes;
+	void *p;
+
+	if (__builtin_mul_overflow(count, size, &bytes))
+		p = no_memory();
+	else if (old && is_boot(old))
+		p = move_boot(old, bytes);
+	else if (!ready() || !real.realloc)
+		return old ? no_memory() : boot_alloc(BOOT_ALIGN, bytes);
+	else if (real.reallocarray)
+		p = DEEPER(real.reallocarray(old, count, size));
+	else
+		p = DEEPER(real.realloc(old, bytes));
+	RECORD(reallocarray, old, count, size, p);
+	return p;
+}
+
+EXPORT void *memalign(size_t align, size_t size)
+{
+	void *p;
+
+	if (!ready() || !real.memalign)
+		return boot_alloc(align, size);
+	p = DEEPER(real.memalign(align, size));
+	RECORD(memalign, align, size, p);
+	return p;
+}
+
+EXPORT void *aligned_alloc(size_t align, size_t size)
+{
+	void *p;
+
+	if (!ready() || !real.aligned_alloc)
+		return boot_alloc(align, size);
+	p = DEEPER(real.aligned_alloc(align, size));
+	RECORD(aligned_alloc, align, size, p);
+	return p;
+}
+
+EXPORT int posix_memalign(void **out, size_t align, size_t size)
+{
+	int status;
+
+	if (!ready() || !real.posix_memalign) {
+		*out = boot_alloc(align, size);
+		return *out ? 0 : ENOMEM;
+	}
+	status = DEEPER(real.posix_memalign(out, align, size));
+	RECORD(posix_memalign, status ? NULL : *out, align, size, status);
+	return status;
+}
+
+EXPORT void *valloc(size_t size)
+{
+	void *p;
+
+	if (!ready() || !real.valloc)
+		return boot_alloc(4096, size);
+	p = DEEPER(real.valloc(size));
+	RECORD(valloc, size, p);
+	return p;
+}
+
+EXPORT void *pvalloc(size_t size)
+{
+	void *p;
+
+	if (!ready() || !real.pvalloc)
+		return boot_alloc(4096, (size + 4095) / 4096 * 4096);
+	p = DEEPER(real.pvalloc(size));
+	RECORD(pvalloc, size, p);
+	return p;
+}

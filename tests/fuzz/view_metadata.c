@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The metadata's packets and TSDL. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/metadata.h"
+#include "view/tsdl.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct reporter reporter = { 0 };
+	struct ctf_trace_class *tc;
+	struct arena arena = { 0 };
+	char *text = malloc(size + 1);
+	size_t len = size;
+
+	if (size)
+		memcpy(text, data, size);
+	if (metadata_unpack(text, &len, "m", &reporter) == 0 &&
+	    tsdl_parse(text, len, "m", &arena, &reporter, &tc) == 0 && !tc->streams)
+		abort();
+	arena_fini(&arena);
+	free(text);
+	return 0;
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""follow - what `lttctl --json status --follow` prints, as it comes."""
+import json
+import subprocess
+import threading
+
+import ltt
+import schema
+
+
+class Follow:
+    """Follows a session until it is destroyed, or stop() is called."""
+
+    def __init__(self, t, session, **kw):
+        self.lines = []
+        self.at = 0  # of the first that until() has not seen
+        self.proc = t.spawn("lttctl", "--json", "status", "--follow", session, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, **kw)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.proc.stdout:
+            self.lines.append(json.loads(line))
+
+    def find(self, wanted):
+        for i in range(self.at, len(self.lines)):
+            if all(self.lines[i].get(k) == v for k, v in wanted.items()):
+                self.at = i + 1
+                return self.lines[i]
+        return None
+
+    def until(self, news, seconds=10, **fields):
+        """The next line like this, which may be there already."""
+        wanted = dict(fields, news=news)
+        try:
+            return ltt.until(lambda: self.find(wanted), seconds, f"{wanted}")
+        except ltt.Failure:
+            print(f"came: {self.lines[self.at:]}")
+            raise
+
+    def none(self, news, **fields):
+        wanted = dict(fields, news=news)
+        for line in self.lines[self.at:]:
+            ltt.check(any(line.get(k) != v for k, v in wanted.items()), f"not expected: {line}")
+
+    def end(self, status):
+        """It ends by itself, and every line was as the schema says."""
+        try:
+            got = self.proc.wait(20 * ltt.SLOW)
+        except subprocess.TimeoutExpired:
+            ltt.fail("it follows for ever")
+        self.reader.join(10)
+        err = self.proc.stderr.read()
+        if got != status:
+            print(f"came: {self.lines}")
+        ltt.equal(f"exit status ({err})", got, status)
+        for line in self.lines:
+            schema.answer(line, "news_line")
+        return err
+
+    def stop(self, signo, status=0):
+        self.proc.send_signal(signo)
+        ltt.equal("words at the end", self.end(status), "")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""keys - what ltt-keys makes for a test, and a relay that asks for it.
+
+    ca = keys.Authority()                 in ./ltt-ca
+    ca.relay("relay", "127.0.0.1")        a path: its directory of keys
+    with keys.used(ca.host("web1")):      this host's, for daemons that begin meanwhile
+"""
+import contextlib
+import os
+import ssl
+
+import ltt
+import relay
+
+
+class Authority:
+    def __init__(self, where="ltt-ca"):
+        self.dir = os.path.abspath(where)
+        self.run("ca")
+
+    def run(self, *words, **kw):
+        return ltt.run("ltt-keys", "-d", self.dir, *words, **kw)
+
+    def of(self, name):
+        return os.path.join(self.dir, name)
+
+    def relay(self, name, *others):
+        self.run("relay", name, *others)
+        return self.of(name)
+
+    def host(self, name):
+        self.run("host", name)
+        return self.of(name)
+
+    def psk(self, relay_name, name):
+        self.run("psk", relay_name, name)
+        return self.of(name)
+
+
+@contextlib.contextmanager
+def used(path):
+    """Keys are read when a relay is connected to: the daemons have to begin in here."""
+    before = os.environ.get("LTT_KEYS")
+    os.environ["LTT_KEYS"] = path
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["LTT_KEYS"]
+        else:
+            os.environ["LTT_KEYS"] = before
+
+
+def context(path, **kw):
+    """Python's own TLS with a directory of keys; it believes any relay of that authority."""
+    ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    ctx.check_hostname = False
+    ctx.load_verify_locations(f"{path}/ca.crt")
+    ctx.load_cert_chain(f"{path}/own.crt", f"{path}/own.key")
+    for name, value in kw.items():
+        setattr(ctx, name, value)
+    return ctx
+
+
+def wrap(path, **kw):
+    return lambda s: context(path, **kw).wrap_socket(s)
+
+
+class Relay(relay.Relay):
+    """Speaks TLS on this machine, too; says everything to relay.err."""
+
+    scheme = "tls"
+
+    def __init__(self, t, path, *options, out="relay"):
+        self.err = os.path.abspath(f"{out}.err")
+        super().__init__(t, "-v", "--keys", path, *options, out=out)
+
+    def said(self):
+        with open(self.err, errors="replace") as f:
+            return f.read()

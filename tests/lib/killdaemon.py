@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""killdaemon - SIGKILL daemons while programs record flat out, again and again.
+
+Whoever was killed: what is recorded and what is counted as lost are together
+exactly the calls that returned; nothing is doubled, torn or out of order (by
+rapp_check, a packet walker of its own); status soon looks as if nothing had
+happened; nothing is left behind. LTT_KILLS says how often in each cell.
+"""
+import os
+import random
+import shutil
+import signal
+import time
+
+import killcell
+import ltt
+
+KILLS = killcell.kills(3)
+IN_A_ROW = 10  # kills in one session: flat out, its trace grows fast
+EVENTS = 3000  # that must have been recorded after a kill
+SIGNAL = signal.SIGKILL
+
+
+def kill(*names):
+    victims = ltt.daemons(*names)
+    ltt.check(len(victims) >= len(names), f"{names}: only {victims} there to be killed")
+    for pid in victims:
+        os.kill(pid, SIGNAL)
+    return set(victims)
+
+
+def wait_replaced(names, victims):
+    """Whoever has nobody above him to start him again comes with the next question."""
+    begin = time.monotonic()
+    ltt.until(lambda: len(set(ltt.daemons(*names)) - victims) >= len(names), 10,
+              f"others in place of {names}")
+    return time.monotonic() - begin
+
+
+def recorded(t):
+    return ltt.find_key(t.ctl_json("status"), "recorded") or 0
+
+
+def goes_on(t, since, what):
+    """Data is written again, and status has nothing to complain about."""
+    before = recorded(t)
+    ltt.until(lambda: recorded(t) > before + EVENTS, 10, f"events after {what}")
+    took = time.monotonic() - since
+    status = t.ctl_json("status")
+    ltt.check(not ltt.find_key(status, "problem"), f"after {what}: {status}")
+    return took
+
+
+def session(t, cell, names, owner, kills, load):
+    """Some kills in one session."""
+    trace = t.session("kill", ["rapp:*"], (f"--buffers-{owner}", "--subbuf-size=1M"), output="kill")
+    app = t.spawn(f"{ltt.PROG}/rapp", "-a", *load, "-c", "load")
+    ltt.until(lambda: recorded(t) > EVENTS, 10, "the first events")
+    for _ in range(kills):
+        time.sleep(random.uniform(0, 0.1))
+        victims = kill(*names)
+        since = time.monotonic()
+        if "ltt-sessiond" not in names:
+            cell.took("replaced", wait_replaced(names, victims))
+        cell.took("data flows again", goes_on(t, since, f"{names} was killed"))
+        cell.kills += 1
+    app.terminate()
+    ltt.equal("exit status of the program", app.wait(10), 0)
+    t.running.remove(app)
+    totals = t.stop("kill")
+    t.destroy("kill")
+    cell.account("load", trace, totals, 0)
+    shutil.rmtree(trace)
+    os.unlink("load")
+
+
+def cell(t, names, owner, threads, kills, rate=()):
+    c = killcell.Cell(" and ".join(names) + (" paced" if rate else ""), owner, threads)
+    while c.kills < kills:
+        session(t, c, names, owner, min(IN_A_ROW, kills - c.kills), ("-t", threads, *rate))
+    c.say()
+
+
+def main(*names):
+    random.seed(os.environ.get("LTT_SEED", " ".join(names)))
+    with ltt.Test() as t:
+        for owner in ("uid", "pid"):
+            for threads in (1, 4):
+                cell(t, names, owner, threads, KILLS)
+        cell(t, names, "uid", 2, 3, ("-r", 20000))
+        ltt.until(lambda: not ltt.daemons("ltt-keeperd") or not held(), 5,
+                  "the keeper to let go of everything")
+
+
+def held():
+    """Buffers that the keeper holds."""
+    nr = 0
+    for pid in ltt.daemons("ltt-keeperd"):
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            try:
+                nr += "memfd" in os.readlink(f"/proc/{pid}/fd/{fd}")
+            except OSError:
+                pass
+    return nr

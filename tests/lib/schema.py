@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""What doc/lttctl.schema.json says of an answer, and whether it is so. Knows of JSON
+Schema what that file uses, and is stricter: a member that the file does not name is
+wrong, so that none goes without being described."""
+import json
+import os
+
+with open(f"{os.environ['TOP']}/doc/lttctl.schema.json", encoding="utf-8") as f:
+    SCHEMA = json.load(f)
+TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+KNOWN = {"$schema", "$defs", "title", "description", "type", "required", "properties", "enum",
+         "const", "items", "anyOf", "allOf", "if", "then", "$ref"}
+used = set()  # references that were followed
+
+
+class Wrong(Exception):
+    pass
+
+
+def is_a(value, types):
+    types = [types] if isinstance(types, str) else types
+    return any(isinstance(value, TYPES[t]) and not (t == "integer" and isinstance(value, bool))
+               for t in types)
+
+
+def check_object(value, schema, where, strict):
+    for name in schema.get("required", ()):
+        if name not in value:
+            raise Wrong(f"{where}.{name} is missing")
+    for name, member in value.items():
+        if name in schema["properties"]:
+            check(member, schema["properties"][name], f"{where}.{name}", strict)
+        elif strict:
+            raise Wrong(f"{where}.{name} is not described in doc/lttctl.schema.json")
+
+
+def fits(value, schema, where, strict=True):
+    try:
+        check(value, schema, where, strict)
+    except Wrong as wrong:
+        return str(wrong)
+    return ""
+
+
+def check(value, schema, where="answer", strict=True):
+    """Raise Wrong where @value is not as @schema says."""
+    if unknown := set(schema) - KNOWN:
+        raise Wrong(f"the schema has {unknown}, which is not checked")
+    if "$ref" in schema:
+        used.add(name := schema["$ref"].removeprefix("#/$defs/"))
+        check(value, SCHEMA["$defs"][name], where, strict)
+    if "type" in schema and not is_a(value, schema["type"]):
+        raise Wrong(f"{where}: {value!r} is no {schema['type']}")
+    if "const" in schema and value != schema["const"]:
+        raise Wrong(f"{where}: {value!r} is not {schema['const']!r}")
+    if "enum" in schema and value not in schema["enum"]:
+        raise Wrong(f"{where}: {value!r} is none of {schema['enum']}")
+    if isinstance(value, dict) and "properties" in schema:
+        check_object(value, schema, where, strict)
+    for i, item in enumerate(value if isinstance(value, list) and "items" in schema else ()):
+        check(item, schema["items"], f"{where}[{i}]", strict)
+    if "anyOf" in schema:
+        wrong = [fits(value, s, where, strict) for s in schema["anyOf"]]
+        if all(wrong):
+            raise Wrong(" / ".join(wrong))
+    for part in schema.get("allOf", ()):
+        check(value, part, where, strict)
+    if "if" in schema and not fits(value, schema["if"], where, False):
+        check(value, schema["then"], where, False if "properties" in schema["then"] else strict)
+
+
+def answer(value, kind=None):
+    """Check an answer of lttctl; @kind: a line of view's: event_line, view_summary."""
+    check(value, {"$ref": f"#/$defs/{kind}"} if kind else SCHEMA)
+    if kind is None and value["success"]:
+        check(value["result"], {"$ref": f"#/$defs/result_{value['verb']}"}, "result")

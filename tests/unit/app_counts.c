@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An application is given memory to count in, and told what: it counts there, in no other
+ * place, and no longer than it is said; also after fork(), and when another daemon comes.
+ */
+#include <sys/prctl.h>
+
+#include <ltt/tracepoint.h>
+
+#include "app_fake.h"
+#include "ltt_counts.h"
+
+LTT_TRACEPOINT(count_test, tick, (int n), LTT_INFO, ltt_string(text, "some"), ltt_int(int, n, n))
+
+#define TICK "count_test:tick"
+#define PARTS 2u
+#define PART 4096u
+#define BYTES (PARTS * PART)
+#define OUTSIDE (PART / 8) /* a word behind the last */
+#define LAST (PART / 8 - 1)
+#define FIELD_N 1
+#define NO_FIELD (-1)
+
+/* --- the application ------------------------------------------------------------ */
+
+static char child_that_counts(void)
+{
+	pid_t pid;
+	int status;
+
+	if (UNDER_TSAN) { /* it allows no new thread in a child */
+		ltt_trace(count_test, tick, 3);
+		return 'k';
+	}
+	pid = fork();
+	if (pid == 0) {
+		ltt_trace(count_test, tick, 3);
+		_exit(0);
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 'k' : 'x';
+}
+
+static int application(int fd)
+{
+	char command, answer;
+
+	while (read(fd, &command, 1) == 1) {
+		answer = 'k';
+		if (command == 'f')
+			answer = child_that_counts();
+		else
+			ltt_trace(count_test, tick, 5);
+		if (write(fd, &answer, 1) != 1)
+			return 2;
+	}
+	return 0;
+}
+
+/* --- the daemon --------------------------------------------------------------------- */
+
+struct memory {
+	uint64_t id;
+	int fd;
+	uint64_t *words;
+};
+
+static struct memory memory_new(uint64_t id)
+{
+	struct memory m = { id, fake_memfd(BYTES), NULL };
+
+	m.words = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, m.fd, 0);
+	CHECK(m.words != MAP_FAILED);
+	return m;
+}
+
+static void memory_free(struct memory *m)
+{
+	munmap(m->words, BYTES);
+	close(m->fd);
+}
+
+static uint64_t sum(const struct memory *m, uint32_t word)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t part = 0; part < PARTS; part++)
+		sum += m->words[part * (PART / 8) + word];
+	return sum;
+}
+
+static uint64_t all(const struct memory *m)
+{
+	uint64_t all = 0;
+
+	for (uint32_t i = 0; i < BYTES / 8; i++)
+		all += m->words[i];
+	return all;
+}
+
+static void say_counts(const struct fake_app *app, const struct memory *memory, uint32_t parts,
+		       uint32_t part_bytes)
+{
+	struct msg_app_counts m = { memory->id, 100, memory->fd, parts, part_bytes };
+	struct encoder enc;
+
+	fake_begin(&enc, MSG_app_counts);
+	msg_app_counts_encode(&enc, &m);
+	fake_send(app, &enc);
+}
+
+static void say_counting(const struct fake_app *app, uint16_t type, const struct memory *memory,
+			 uint32_t word, int field)
+{
+	const struct msg_app_counting counting = { fake_point(app, TICK), memory->id, word,
+						   field != NO_FIELD, (uint32_t)field };
+	struct msg_app_count m;
+	uint8_t bytes[64];
+	struct encoder enc, list;
+
+	encoder_init(&list, bytes, sizeof(bytes));
+	msg_app_counting_add(&list, &counting);
+	m.countings = encoder_list(&list);
+	fake_begin(&enc, type);
+	msg_app_count_encode(&enc, &m);
+	fake_send(app, &enc);
+}
+
+static void say_count(const struct fake_app *app, const struct memory *memory, uint32_t word,
+		      int field)
+{
+	say_counting(app, MSG_app_count, memory, word, field);
+}
+
+static void say_drop(const struct fake_app *app, const struct memory *memory)
+{
+	struct msg_app_counts_drop m = { memory->id };
+	struct encoder enc;
+
+	fake_begin(&enc, MSG_app_counts_drop);
+	msg_app_counts_drop_encode(&enc, &m);
+	fake_send(app, &enc);
+}
+
+static void tick(struct fake_app *app, struct child *c)
+{
+	fake_sync(app);
+	CHECK(child_ask(c, 'e') == 'k');
+}
+
+static void counts(struct fake_app *app, struct child *c)
+{
+	struct memory a = memory_new(1), b = memory_new(2);
+
+	CHECK(app->hello.features & APP_FEATURE_COUNT);
+	say_counts(app, &a, PARTS, PART);
+	say_counts(app, &b, PARTS, PART);
+	tick(app, c);
+	CHECK(all(&a) == 0);
+	say_count(app, &a, 7, NO_FIELD);
+	say_count(app, &a, 7, NO_FIELD); /* twice is once */
+	say_count(app, &b, LAST - (LTT_COUNTS_WORDS - 1), FIELD_N);
+	tick(app, c);
+	CHECK(sum(&a, 7) == 1 && all(&a) == 1);
+	CHECK(sum(&b, LAST - 68) == 1 && sum(&b, LAST - 67) == 5 && sum(&b, LAST - 61) == 1);
+	CHECK(all(&b) == 1 + 5 + 1);
+	CHECK(child_ask(c, 'f') == 'k');
+	CHECK(all(&a) == 2 && all(&b) == 7 + 1 + 3 + 1);
+	say_counting(app, MSG_app_uncount, &b, LAST - 68, FIELD_N);
+	say_counting(app, MSG_app_uncount, &b, LAST - 68, FIELD_N);
+	tick(app, c);
+	CHECK(all(&a) == 3 && all(&b) == 12);
+	say_drop(app, &a);
+	say_drop(app, &b);
+	tick(app, c);
+	CHECK(all(&a) == 3 && all(&b) == 12);
+	memory_free(&a);
+	memory_free(&b);
+}
+
+/* What could write elsewhere is refused. */
+static void nonsense(struct fake_app *app, struct child *c)
+{
+	struct memory a = memory_new(3), none = { 99, -1, NULL };
+
+	say_counts(app, &a, PARTS + 1, PART); /* more than the file has */
+	say_count(app, &a, 0, NO_FIELD);
+	say_counts(app, &a, 0, PART);
+	say_counts(app, &a, PARTS, 0);
+	say_counts(app, &a, PARTS, 4);
+	say_counts(app, &a, 1, 1u << 30);
+	say_counts(app, &none, PARTS, PART);
+	say_count(app, &none, 0, NO_FIELD);
+	say_drop(app, &none);
+	tick(app, c);
+	CHECK(all(&a) == 0);
+	say_counts(app, &a, PARTS, PART);
+	say_count(app, &a, OUTSIDE, NO_FIELD);
+	say_count(app, &a, UINT32_MAX, NO_FIELD);
+	say_count(app, &a, LAST - 67, FIELD_N);
+	say_count(app, &a, UINT32_MAX - 5, FIELD_N);
+	say_count(app, &a, 0, 0); /* a string */
+	say_count(app, &a, 0, 2); /* none */
+	tick(app, c);
+	CHECK(all(&a) == 0);
+	say_count(app, &a, LAST, NO_FIELD);
+	tick(app, c);
+	CHECK(sum(&a, LAST) == 1 && all(&a) == 1);
+	say_drop(app, &a);
+	fake_sync(app);
+	memory_free(&a);
+}
+
+/* What a daemon that comes back does not say again is over; what it says, goes on. */
+static void sweeps(int listener, struct fake_app *app, struct child *c)
+{
+	struct memory a = memory_new(4), b = memory_new(5), other = memory_new(5);
+
+	say_counts(app, &a, PARTS, PART);
+	say_counts(app, &b, PARTS, PART);
+	say_count(app, &a, 0, NO_FIELD);
+	say_count(app, &a, 1, NO_FIELD);
+	say_count(app, &b, 0, NO_FIELD);
+	fake_sync(app);
+	close(app->fd);
+	memset(app, 0, sizeof(*app));
+	fake_register(listener, app, 7);
+	CHECK(child_ask(c, 'e') == 'k');
+	CHECK(all(&a) == 2 && all(&b) == 1);
+	say_counts(app, &a, PARTS, PART);
+	say_count(app, &a, 1, NO_FIELD);
+	say_counts(app, &other, PARTS, PART); /* other memory under a known number */
+	say_count(app, &other, 0, NO_FIELD);
+	fake_ready(app);
+	tick(app, c);
+	CHECK(sum(&a, 0) == 1 && sum(&a, 1) == 2);
+	CHECK(all(&b) == 1 && all(&other) == 1);
+	close(app->fd);
+	memset(app, 0, sizeof(*app));
+	fake_register(listener, app, 8); /* one that knows nothing of it */
+	tick(app, c);
+	CHECK(all(&a) == 3 && all(&other) == 1);
+	memory_free(&a);
+	memory_free(&b);
+	memory_free(&other);
+}
+
+int main(int argc, char **argv)
+{
+	struct fake_app app;
+	struct child c;
+	int listener;
+
+	if (argc == 3)
+		return application(atoi(argv[2]));
+	fake_rundir();
+	listener = fake_listen();
+	c = child_start("app");
+	fake_register(listener, &app, 7);
+	fake_ready(&app);
+	counts(&app, &c);
+	nonsense(&app, &c);
+	sweeps(listener, &app, &c);
+	CHECK(child_end(&c) == 0);
+	close(app.fd);
+	close(listener);
+	fake_rundir_end();
+	return 0;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Applications that fork, daemonise, exec, and have threads by the thousand. */
+#include <pthread.h>
+#include <sys/resource.h>
+
+#include <ltt/tracepoint.h>
+
+#include "app_fake.h"
+
+LTT_TRACEPOINT(app_test, tick, (int n), LTT_INFO, ltt_int(int, n, n))
+
+#define TICK "app_test:tick"
+
+/* --- the application ------------------------------------------------------------ */
+
+static void answer(int fd, char what)
+{
+	if (write(fd, &what, 1) != 1)
+		_exit(3);
+}
+
+/* The child records at once, then does as it is told like its parent. */
+static void fork_once(int fd)
+{
+	if (fork() == 0) {
+		ltt_trace(app_test, tick, 1);
+		answer(fd, ltt_enabled(app_test, tick) ? 'y' : 'n');
+	} else {
+		pause(); /* it is the child's turn; killed with it at the end */
+	}
+}
+
+static void daemonise(int fd)
+{
+	if (fork() != 0)
+		_exit(0);
+	setsid();
+	if (fork() != 0)
+		_exit(0);
+	for (int i = 0; i < 1024; i++)
+		if (i != fd)
+			close(i);
+	ltt_trace(app_test, tick, 1);
+	answer(fd, ltt_enabled(app_test, tick) ? 'y' : 'n');
+}
+
+static void fork_many(int fd)
+{
+	for (int i = 0; i < 50; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			ltt_trace(app_test, tick, i);
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	answer(fd, 'k');
+}
+
+static void *one_event(void *arg)
+{
+	ltt_trace(app_test, tick, (int)(intptr_t)arg);
+	return NULL;
+}
+
+static void churn(int fd)
+{
+	pthread_t threads[10];
+
+	for (int i = 0; i < 1000; i++) {
+		for (int t = 0; t < 10; t++)
+			if (pthread_create(&threads[t], NULL, one_event, NULL) != 0)
+				_exit(4);
+		for (int t = 0; t < 10; t++)
+			pthread_join(threads[t], NULL);
+	}
+	answer(fd, 'k');
+}
+
+static int stop;
+
+static void *busy(void *arg)
+{
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+		free(malloc(100 + (size_t)(intptr_t)arg));
+	return NULL;
+}
+
+/* Other threads hold locks of the allocator while this one forks. */
+static void fork_among_threads(int fd)
+{
+	pthread_t threads[3];
+	int good = 0;
+
+	for (int t = 0; t < 3; t++)
+		pthread_create(&threads[t], NULL, busy, NULL);
+	for (int i = 0; i < 20; i++) {
+		int status = 1;
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			ltt_trace(app_test, tick, i);
+			free(malloc(1000));
+			_exit(7);
+		}
+		waitpid(pid, &status, 0);
+		good += WIFEXITED(status) && WEXITSTATUS(status) == 7;
+	}
+	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+	for (int t = 0; t < 3; t++)
+		pthread_join(threads[t], NULL);
+	answer(fd, good == 20 ? 'k' : 'x');
+}
+
+static void exec_again(int fd)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%d", fd);
+	execl("/proc/self/exe", "app-after-exec", "events", text, (char *)NULL);
+	_exit(5);
+}
+
+/* A child that can't have a helper thread records all the same: this user may have
+ * three threads, and this process has two of them. */
+static void fork_without_thread(int fd)
+{
+	struct rlimit three = { 3, 3 };
+
+	if (setrlimit(RLIMIT_NPROC, &three) < 0 || setresuid(54321, 54321, 54321) < 0)
+		_exit(6);
+	if (fork() == 0) {
+		ltt_trace(app_test, tick, 1);
+		answer(fd, pthread_create(&(pthread_t){ 0 }, NULL, one_event, NULL) ? 'k' : 'x');
+	}
+}
+
+/* A sanitizer's last look at a process that changed its user would fail. */
+static bool changed_user;
+
+static int application(int fd)
+{
+	char command;
+	int n = 0;
+
+	while (read(fd, &command, 1) == 1) {
+		if (command == 'e') {
+			ltt_trace(app_test, tick, n++);
+			answer(fd, 'k');
+		} else if (command == 'f') {
+			fork_once(fd);
+		} else if (command == 'd') {
+			daemonise(fd);
+		} else if (command == 'm') {
+			fork_many(fd);
+		} else if (command == 't') {
+			churn(fd);
+		} else if (command == 'T') {
+			fork_among_threads(fd);
+		} else if (command == 'x') {
+			exec_again(fd);
+		} else if (command == 'l') {
+			changed_user = true;
+			fork_without_thread(fd);
+		} else if (command == 'p') {
+			answer(fd, (char)(getpid() & 0x7f));
+		}
+	}
+	if (changed_user)
+		_exit(0);
+	return 0;
+}
+
+/* --- the daemon --------------------------------------------------------------------- */
+
+static void arm(struct fake_app *app, struct fake_set *set)
+{
+	fake_say_buffer(app, set);
+	fake_arm(app, set, TICK);
+	fake_ready(app);
+	fake_sync(app);
+}
+
+static void begin(int *listener, struct child *c, struct fake_app *app, struct fake_set *set)
+{
+	*listener = fake_listen();
+	*c = child_start("events");
+	fake_register(*listener, app, 7);
+	if (app->hello.producer != 0)
+		SKIP("no rseq: a child has no ring until it has registered");
+	fake_set_init(set, 1, 100, "channel0", app->hello.producer);
+	arm(app, set);
+	CHECK(child_ask(c, 'e') == 'k');
+	CHECK(fake_recorded(set) == 1);
+}
+
+static void end(int listener, struct child *c, struct fake_app *app, struct fake_set *set)
+{
+	close(c->fd);
+	waitpid(c->pid, NULL, 0);
+	fake_set_fini(set);
+	close(app->fd);
+	close(listener);
+}
+
+/* It records at once, registers by itself, and moves to a buffer of its own. */
+static void children_record_on(char how)
+{
+	struct fake_app app, child;
+	struct fake_set set, own;
+	struct child c;
+	int listener;
+
+	begin(&listener, &c, &app, &set);
+	CHECK(child_ask(&c, how) == 'y');
+	CHECK(fake_recorded(&set) == 2);
+	fake_register(listener, &child, 7);
+	CHECK(child.hello.pid != app.hello.pid);
+	fake_set_init(&own, 2, 100, "channel0", 0);
+	fake_say_buffer(&child, &own);
+	fake_arm(&child, &own, TICK);
+	fake_sync(&child);
+	CHECK(child_ask(&c, 'e') == 'k');
+	CHECK(fake_recorded(&set) == 2 && fake_recorded(&own) == 1);
+	fake_ready(&child);
+	fake_sync(&child);
+	CHECK(child_ask(&c, 'e') == 'k');
+	CHECK(fake_recorded(&set) == 2 && fake_recorded(&own) == 2);
+	kill((pid_t)app.hello.pid, SIGKILL);
+	kill((pid_t)child.hello.pid, SIGKILL);
+	fake_set_fini(&own);
+	close(child.fd);
+	end(listener, &c, &app, &set);
+}
+
+static void short_lived_children(void)
+{
+	struct fake_app app;
+	struct fake_set set;
+	struct child c;
+	int listener;
+
+	begin(&listener, &c, &app, &set);
+	CHECK(child_ask(&c, 'm') == 'k');
+	CHECK(fake_recorded(&set) == 51);
+	CHECK(child_ask(&c, 'T') == 'k');
+	CHECK(fake_recorded(&set) == 71);
+	end(listener, &c, &app, &set);
+}
+
+static void threads_come_and_go(void)
+{
+	struct fake_app app;
+	struct fake_set set;
+	struct child c;
+	int listener;
+	int64_t start = now_us();
+
+	begin(&listener, &c, &app, &set);
+	CHECK(child_ask(&c, 't') == 'k');
+	CHECK(fake_recorded(&set) == 10001);
+	printf("10,000 threads: %.0f ms\n", (double)(now_us() - start) / 1000);
+	end(listener, &c, &app, &set);
+}
+
+static void exec_starts_anew(void)
+{
+	struct fake_app app, after;
+	struct fake_set set;
+	struct child c;
+	int listener;
+	char x = 'x';
+
+	begin(&listener, &c, &app, &set);
+	CHECK(write(c.fd, &x, 1) == 1);
+	while (fake_receive(&app, WAIT_MS) > 0)
+		;
+	fake_register(listener, &after, 7);
+	CHECK(after.hello.pid == app.hello.pid);
+	arm(&after, &set);
+	CHECK(child_ask(&c, 'e') == 'k');
+	CHECK(fake_recorded(&set) == 2);
+	close(after.fd);
+	end(listener, &c, &app, &set);
+}
+
+static void no_thread_to_be_had(void)
+{
+	struct fake_app app;
+	struct fake_set set;
+	struct child c;
+	int listener;
+
+	if (geteuid() != 0)
+		return; /* another user's limit can't be had */
+	begin(&listener, &c, &app, &set);
+	CHECK(child_ask(&c, 'l') == 'k');
+	CHECK(fake_recorded(&set) == 2);
+	end(listener, &c, &app, &set);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3)
+		return application(atoi(argv[2]));
+	if (UNDER_TSAN)
+		SKIP("ThreadSanitizer allows no new thread after a fork of several");
+	fake_rundir();
+	children_record_on('f');
+	children_record_on('d');
+	short_lived_children();
+	threads_come_and_go();
+	exec_starts_anew();
+	no_thread_to_be_had();
+	fake_rundir_end();
+	return 0;
+}

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What libltt costs and does where nobody traces, and with daemons that lie. */
+#include <dirent.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <ltt/tracepoint.h>
+
+#include "app_fake.h"
+
+LTT_TRACEPOINT(app_test, tick, (int n), LTT_INFO, ltt_int(int, n, n))
+
+/* --- the application ------------------------------------------------------------ */
+
+static int nr_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	int nr = 0;
+
+	for (struct dirent *e; (e = readdir(dir));)
+		nr += e->d_name[0] != '.';
+	closedir(dir);
+	return nr;
+}
+
+/* Everything of the helper's, read from /proc. Return: its tid or 0. */
+static int find_helper(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	char path[300], name[32];
+	int tid = 0;
+
+	for (struct dirent *e; (e = readdir(dir)) && !tid;) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", e->d_name);
+		f = fopen(path, "r");
+		if (f && fgets(name, sizeof(name), f) && strcmp(name, "ltt\n") == 0)
+			tid = atoi(e->d_name);
+		if (f)
+			fclose(f);
+	}
+	closedir(dir);
+	return tid;
+}
+
+static long status_of(int tid, const char *key, int base)
+{
+	char path[64], line[256];
+	long value = -1;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	f = fopen(path, "r");
+	CHECK(f != NULL);
+	while (fgets(line, sizeof(line), f))
+		if (strncmp(line, key, strlen(key)) == 0)
+			value = strtol(line + strlen(key) + 1, NULL, base);
+	fclose(f);
+	return value;
+}
+
+static unsigned long long blocked_signals(int tid)
+{
+	char path[64], line[256];
+	unsigned long long mask = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
+	f = fopen(path, "r");
+	CHECK(f != NULL);
+	while (fgets(line, sizeof(line), f))
+		sscanf(line, "SigBlk: %llx", &mask);
+	fclose(f);
+	return mask;
+}
+
+/* Asleep: it is not woken once in a second. */
+static int helper_is_quiet(void)
+{
+	unsigned long long all = ~0ull & ~(1ull << (SIGKILL - 1)) & ~(1ull << (SIGSTOP - 1)) &
+				 ~(3ull << 31); /* libc's own two */
+	int tid = 0;
+	long before;
+
+	for (int i = 0; i < 100 && !tid; i++) {
+		tid = find_helper();
+		usleep(10000);
+	}
+	CHECK(tid != 0);
+	usleep(300000);
+	before = status_of(tid, "voluntary_ctxt_switches", 10);
+	usleep(1000000);
+	CHECK(status_of(tid, "voluntary_ctxt_switches", 10) == before);
+	CHECK((blocked_signals(tid) & all) == all);
+	return 0;
+}
+
+/* A sandbox that was there before: start again in it. */
+static void refuse(int nr_calls, const int *calls)
+{
+	struct sock_filter code[32] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	struct sock_fprog program = { .filter = code };
+	int n = 1;
+
+	for (int i = 0; i < nr_calls; i++) {
+		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							 (unsigned int)calls[i], 0, 1);
+		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+							 SECCOMP_RET_ERRNO | EPERM);
+	}
+	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	program.len = (unsigned short)n;
+	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
+static int sandboxed(const char *role, int fd)
+{
+	static const int no_table[] = { SYS_close_range, SYS_unshare };
+	static const int no_signal_fd[] = { SYS_signalfd4 };
+	static const int no_socket[] = { SYS_socket, SYS_connect };
+	static const int no_watch[] = { SYS_fcntl, SYS_inotify_init1 };
+	static const int no_rseq[] = { SYS_membarrier, SYS_rseq };
+	char text[16];
+
+	/* longer than the test waits */
+	setenv("LTT_REGISTER_TIMEOUT", "20000", 1);
+	if (strcmp(role, "sandbox-table") == 0)
+		refuse(2, no_table);
+	else if (strcmp(role, "sandbox-signalfd") == 0)
+		refuse(1, no_signal_fd);
+	else if (strcmp(role, "sandbox-socket") == 0)
+		refuse(2, no_socket);
+	else if (strcmp(role, "sandbox-watch") == 0)
+		refuse(2, no_watch);
+	else
+		refuse(2, no_rseq);
+	snprintf(text, sizeof(text), "%d", fd);
+	execl("/proc/self/exe", "app-in-sandbox", "plain", text, (char *)NULL);
+	return 9;
+}
+
+static int disabled(void)
+{
+	CHECK(nr_threads() == 1);
+	return 0;
+}
+
+static int plain(int fd)
+{
+	char command;
+
+	while (read(fd, &command, 1) == 1) {
+		ltt_trace(app_test, tick, 1);
+		CHECK(write(fd, "k", 1) == 1);
+	}
+	return 0;
+}
+
+static int application(const char *role, int fd)
+{
+	if (strcmp(role, "quiet") == 0)
+		return helper_is_quiet();
+	if (strcmp(role, "disabled") == 0)
+		return disabled();
+	if (strcmp(role, "exit") == 0)
+		return 0;
+	if (strncmp(role, "sandbox", 7) == 0)
+		return sandboxed(role, fd);
+	return plain(fd);
+}
+
+/* --- without a daemon ------------------------------------------------------------- */
+
+static void is_quiet_without_a_daemon(void)
+{
+	struct child c = child_start("quiet");
+
+	CHECK(child_end(&c) == 0);
+}
+
+static void is_not_there_when_disabled(void)
+{
+	struct child c;
+
+	setenv("LTT_APP_DISABLE", "1", 1);
+	c = child_start("disabled");
+	CHECK(child_end(&c) == 0);
+	unsetenv("LTT_APP_DISABLE");
+}
+
+/* Best of several: from spawn to the end of a program that does nothing. */
+static double spawn_us(void)
+{
+	char *argv[] = { "app-under-test", "exit", "0", NULL };
+	int64_t best = INT64_MAX;
+
+	for (int i = 0; i < 40; i++) {
+		int64_t start = now_us();
+		pid_t pid;
+
+		CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) == 0);
+		CHECK(waitpid(pid, NULL, 0) == pid);
+		if (now_us() - start < best)
+			best = now_us() - start;
+	}
+	return (double)best;
+}
+
+/* Printed, not judged: a busy machine proves nothing. */
+static void costs_little_at_start(void)
+{
+	double with, without;
+
+	with = spawn_us();
+	setenv("LTT_APP_DISABLE", "1", 1);
+	without = spawn_us();
+	unsetenv("LTT_APP_DISABLE");
+	printf("start and end: %.0f us, disabled %.0f us\n", with, without);
+}
+
+/* --- where the kernel refuses something -------------------------------------------- */
+
+/* The program runs on and waits for nobody; @registers: it can be traced. */
+static void runs_in_sandbox(const char *role, bool registers)
+{
+	int listener = fake_listen();
+	struct fake_app app;
+	struct child c;
+
+	c = child_start(role);
+	if (registers) {
+		fake_accept(listener, &app); /* before the sandbox */
+		close(app.fd);
+		fake_register(listener, &app, 7);
+		while (!fake_point(&app, "app_test:tick")) {
+			fake_ready(&app);
+			fake_await_points(&app);
+		}
+		fake_ready(&app);
+	}
+	CHECK(child_ask(&c, 'e') == 'k');
+	CHECK(child_end(&c) == 0);
+	if (registers)
+		close(app.fd);
+	close(listener);
+}
+
+static void runs_in_sandboxes(void)
+{
+	runs_in_sandbox("sandbox-table", false);
+	runs_in_sandbox("sandbox-signalfd", false);
+	runs_in_sandbox("sandbox-socket", false);
+	runs_in_sandbox("sandbox-watch", true);
+	runs_in_sandbox("sandbox-rseq", true);
+}
+
+/* --- which daemon --------------------------------------------------------------------- */
+
+/* A directory that was not chosen may be somebody else's, who must not trace us. */
+static void distrusts_strangers(void)
+{
+	int listener = fake_listen_as(12345);
+	struct child c = child_start("plain");
+	struct fake_app app;
+
+	fake_accept(listener, &app);
+	CHECK(fake_receive(&app, WAIT_MS) == 0); /* it hung up without a word */
+	CHECK(child_ask(&c, 'e') == 'k');
+	CHECK(child_end(&c) == 0);
+	close(app.fd);
+	close(listener);
+}
+
+/* Without LTT_RUNDIR: the user's own runtime directory, wherever that is. */
+static void finds_the_users_daemon(const char *variable, const char *below)
+{
+	char base[sizeof(fake_dir)], path[sizeof(fake_dir) + 8];
+	struct fake_app app;
+	struct child c;
+	int listener;
+
+	strcpy(base, fake_dir);
+	snprintf(path, sizeof(path), "%s/.ltt", base);
+	strcat(strcat(fake_dir, "/"), below);
+	mkdir(path, 0700);
+	CHECK(mkdir(fake_dir, 0700) == 0);
+	setenv(variable, base, 1);
+	listener = fake_listen();
+	c = child_start("plain");
+	fake_register(listener, &app, 7);
+	CHECK(child_end(&c) == 0);
+	close(app.fd);
+	close(listener);
+	if (geteuid() == 0)
+		distrusts_strangers();
+	unsetenv(variable);
+	fake_rundir_remove();
+	rmdir(path);
+	strcpy(fake_dir, base);
+}
+
+static void finds_daemons(void)
+{
+	unsetenv("LTT_RUNDIR");
+	unsetenv("XDG_RUNTIME_DIR");
+	unsetenv("LTT_HOME");
+	finds_the_users_daemon("XDG_RUNTIME_DIR", "ltt");
+	finds_the_users_daemon("HOME", ".ltt/run");
+	finds_the_users_daemon("LTT_HOME", ".ltt/run");
+	setenv("LTT_RUNDIR", fake_dir, 1);
+}
+
+/* --- with daemons that lie ---------------------------------------------------------- */
+
+/* The application survives, hangs up, and does not come back at once. */
+static void survives(int listener, struct child *c, struct fake_app *app)
+{
+	while (fake_receive(app, WAIT_MS) > 0)
+		;
+	CHECK(child_ask(c, 'e') == 'k');
+	CHECK(!fake_readable(listener, 200));
+	CHECK(fake_readable(listener, 3000)); /* but a little later */
+	close(app->fd);
+}
+
+static void send_raw(struct fake_app *app, const void *bytes, size_t len)
+{
+	CHECK(send(app->fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len);
+}
+
+static void hangs_up_on_garbage(void)
+{
+	static const uint8_t garbage[100] = { 6, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff };
+	static const uint8_t stub[3] = { 6, 0, 0 };
+	static uint8_t huge[MSG_MAX_BYTES + 1];
+	const struct {
+		const void *bytes;
+		size_t len;
+	} tries[] = {
+		{ garbage, sizeof(garbage) }, { stub, sizeof(stub) }, { huge, sizeof(huge) }
+	};
+
+	for (unsigned int i = 0; i < 3; i++) {
+		int listener = fake_listen();
+		struct child c = child_start("plain");
+		struct fake_app app;
+
+		fake_register(listener, &app, 7);
+		send_raw(&app, tries[i].bytes, tries[i].len);
+		survives(listener, &c, &app);
+		CHECK(child_end(&c) == 0);
+		close(listener);
+	}
+}
+
+/* Ring sets that make no sense are not used, and what is armed into them is not. */
+static void refuses_senseless_buffers(void)
+{
+	int listener = fake_listen();
+	struct child c = child_start("plain");
+	struct fake_app app;
+	struct fake_set set, wrong;
+	struct ltt_ring_desc *desc;
+
+	fake_register(listener, &app, 7);
+	fake_set_init(&set, 1, 100, "channel0", app.hello.producer);
+	desc = (struct ltt_ring_desc *)set.ctl_map;
+	for (int i = 0; i < 6; i++) {
+		*desc = set.desc;
+		if (i == 0)
+			desc->magic++;
+		else if (i == 1)
+			desc->data_size *= 2;
+		else if (i == 2)
+			desc->nr_rings = 1000000;
+		else if (i == 3)
+			desc->num_subbuf = 3;
+		else if (i == 4)
+			desc->max_record = 1u << 30;
+		else
+			desc->data_size = 0;
+		set.ring = 10 + (uint64_t)i;
+		fake_say_buffer(&app, &set);
+		fake_arm(&app, &set, "app_test:tick");
+		fake_sync(&app);
+		CHECK(child_ask(&c, 'e') == 'k');
+		CHECK(fake_recorded(&set) == 0);
+	}
+	*desc = set.desc;
+	set.ring = 99;
+	wrong = set;
+	wrong.data = set.bell; /* far too short */
+	fake_say_buffer(&app, &wrong);
+	fake_sync(&app);
+	fake_ready(&app);
+	fake_sync(&app);
+	CHECK(child_end(&c) == 0);
+	fake_set_fini(&set);
+	close(app.fd);
+	close(listener);
+}
+
+/* One that never reads, and one that takes the connection and falls silent. */
+static void is_not_held_up(void)
+{
+	int listener = fake_listen();
+	struct child c = child_start("plain");
+	struct fake_app app;
+
+	fake_accept(listener, &app);
+	for (int i = 0; i < 20; i++)
+		CHECK(child_ask(&c, 'e') == 'k');
+	CHECK(child_end(&c) == 0);
+	close(app.fd);
+	close(listener);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 3)
+		return application(argv[1], atoi(argv[2]));
+	fake_rundir();
+	is_quiet_without_a_daemon();
+	is_not_there_when_disabled();
+	costs_little_at_start();
+	runs_in_sandboxes();
+	finds_daemons();
+	hangs_up_on_garbage();
+	refuses_senseless_buffers();
+	is_not_held_up();
+	fake_rundir_end();
+	return 0;
+}

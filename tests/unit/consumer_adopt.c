@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A consumer that was killed has a successor: it gets the same buffers and files,
+ * however the end of the files looks, and the trace has each record once. A
+ * session daemon that was killed has one, too: the consumer lives on.
+ */
+#include "consumer_client.h"
+
+#define RECORDS 2000u
+#define CHAN "chan"
+
+struct buffers {
+	int data, ctl_rw, doorbell;
+	uint64_t metadata_bytes;
+};
+
+static struct buffers open_buffers(struct daemon *d, int dir, struct rings *rings)
+{
+	struct rep_con_metadata_append appended;
+	struct rep_con_ring_open opened;
+	struct buffers b;
+	struct reply r;
+
+	MUST(d, con_output_open, .output = 1, .dir = dir, .doorbell = -1, .uid = geteuid(),
+	     .gid = getegid(), .flush_us = 10000000);
+	MUST(d, con_trace_open, .output = 1, .trace = 1, .path = "t",
+	     .uuid = { (const uint8_t *)TEST_UUID, 16 });
+	ASK(d, &r, con_metadata_append, .trace = 1, .text = text_blob(test_tsdl));
+	CHECK(rep_con_metadata_append_decode(&r.dec, &appended) == 0 && appended.bytes > 0);
+	b.metadata_bytes = appended.bytes;
+	rings->id = 1;
+	rings->nr = nr_cpus();
+	ASK(d, &r, con_ring_open, .trace = 1, .ring = 1, .channel = CHAN, .nr_rings = rings->nr,
+	    .num_subbuf = 4, .subbuf_size = 65536, .clock = TEST_RING_CLOCK);
+	CHECK(rep_con_ring_open_decode(&r.dec, &opened) == 0 && opened.ctl_rw >= 0);
+	rings->data_fd = b.data = opened.data;
+	rings->ctl_fd = opened.ctl;
+	rings->doorbell_fd = b.doorbell = opened.doorbell;
+	b.ctl_rw = opened.ctl_rw;
+	enable_rings(d, 1, 1, true);
+	return b;
+}
+
+/* @subbuf_size: as the session daemon remembers it. Return: bytes that were cut off. */
+static uint64_t adopt_sized(struct daemon *d, int dir, const struct buffers *b,
+			    uint64_t subbuf_size)
+{
+	struct rep_con_ring_adopt rep;
+	struct reply r;
+
+	MUST(d, con_output_open, .output = 1, .dir = dir, .doorbell = b->doorbell, .uid = geteuid(),
+	     .gid = getegid(), .flush_us = 10000000);
+	MUST(d, con_trace_adopt, .output = 1, .trace = 1, .path = "t",
+	     .uuid = { (const uint8_t *)TEST_UUID, 16 }, .metadata_bytes = b->metadata_bytes);
+	ASK(d, &r, con_ring_adopt, .trace = 1, .ring = 1, .channel = CHAN, .nr_rings = nr_cpus(),
+	    .num_subbuf = 4, .subbuf_size = subbuf_size, .clock = TEST_RING_CLOCK,
+	    .data = b->data, .ctl_rw = b->ctl_rw, .module = -1);
+	CHECK(r.code == 0 && rep_con_ring_adopt_decode(&r.dec, &rep) == 0);
+	MUST(d, con_adopted);
+	return rep.cut_bytes;
+}
+
+static uint64_t adopt(struct daemon *d, int dir, const struct buffers *b)
+{
+	return adopt_sized(d, dir, b, 65536);
+}
+
+static void produce_many(struct producer *p, unsigned int nr)
+{
+	while (nr--)
+		produce(p);
+}
+
+/* Take @cut bytes off the end of a file and put @more bytes of garbage there. */
+static void spoil(const char *path, off_t cut, size_t more)
+{
+	int fd = open(path, O_RDWR);
+	char garbage[200];
+	struct stat st;
+
+	if (fd < 0)
+		return; /* nothing was recorded on that CPU */
+	memset(garbage, 0xc1, sizeof(garbage));
+	CHECK(fstat(fd, &st) == 0 && more <= sizeof(garbage));
+	CHECK(ftruncate(fd, MAX(st.st_size - cut, 0)) == 0);
+	CHECK(pwrite(fd, garbage, more, MAX(st.st_size - cut, 0)) == (ssize_t)more);
+	close(fd);
+}
+
+struct damage {
+	off_t stream_cut, index_cut;
+	size_t stream_more, index_more;
+};
+
+static void spoil_all(const struct damage *damage)
+{
+	char path[100];
+
+	for (uint32_t cpu = 0; cpu < nr_cpus(); cpu++) {
+		snprintf(path, sizeof(path), "out/t/" CHAN "_%u", cpu);
+		spoil(path, damage->stream_cut, damage->stream_more);
+		snprintf(path, sizeof(path), "out/t/index/" CHAN "_%u.idx", cpu);
+		spoil(path, damage->index_cut, damage->index_more);
+	}
+	spoil("out/t/metadata", 0, damage->stream_more);
+}
+
+/* Killed, damaged, taken over: twice written, once in the files, more in the ring. */
+static void killed(const struct damage *damage)
+{
+	int dir = fresh_dir("out"), again = dup(dir);
+	struct daemon d = daemon_start();
+	struct producer p;
+	struct buffers b;
+	struct rings rings;
+	struct walked w;
+	struct sums sums;
+	uint64_t cut;
+
+	b = open_buffers(&d, dir, &rings);
+	producer_init(&p, &rings, 1);
+	for (int i = 0; i < 2; i++) {
+		produce_many(&p, RECORDS);
+		MUST(&d, con_output_flush, .output = 1);
+	}
+	produce_many(&p, RECORDS);
+	kill(d.pid, SIGKILL);
+	CHECK(WIFSIGNALED(daemon_wait(&d)));
+	produce_many(&p, RECORDS);
+	spoil_all(damage);
+
+	d = daemon_start();
+	cut = adopt(&d, again, &b);
+	CHECK(!damage->stream_more || cut > 0);
+	produce_many(&p, RECORDS);
+	MUST(&d, con_metadata_append, .trace = 1, .text = text_blob("/* more */\n"));
+	MUST(&d, con_output_flush, .output = 1);
+	sums = get_stats(&d, 1);
+	CHECK(sums.recorded == 5 * RECORDS && sums.written == 5 * RECORDS);
+	daemon_end(&d);
+	w = walk_trace(open("out/t", O_RDONLY), CHAN, nr_cpus());
+	CHECK(w.records == 5 * RECORDS && w.bytes == sums.bytes && w.packets == sums.packets);
+	CHECK(w.lost == 0);
+}
+
+/* The memory is gone with everybody who had it: the files are mended, and that takes none,
+ * however large the buffers were. */
+static void memory_lost(void)
+{
+	int dir = fresh_dir("out"), again = dup(dir);
+	struct daemon d = daemon_start();
+	struct buffers b;
+	struct rings rings;
+	struct producer p;
+
+	b = open_buffers(&d, dir, &rings);
+	producer_init(&p, &rings, 1);
+	produce_many(&p, RECORDS);
+	MUST(&d, con_output_flush, .output = 1);
+	kill(d.pid, SIGKILL);
+	CHECK(WIFSIGNALED(daemon_wait(&d)));
+	spoil_all(&(struct damage){ 0, 0, 60, 0 });
+
+	d = daemon_start();
+	b.data = b.ctl_rw = -1;
+	CHECK(adopt_sized(&d, again, &b, 16ull << 30) > 0);
+	daemon_end(&d);
+	CHECK(walk_trace(open("out/t", O_RDONLY), CHAN, nr_cpus()).records == RECORDS);
+	CHECK(system("rm -rf out") == 0);
+}
+
+static int connect_to(const char *path)
+{
+	int fd = -1;
+
+	for (int i = 0; i < 500 && fd < 0; i++) {
+		fd = sock_connect(path);
+		if (fd < 0)
+			sleep_ms(10);
+	}
+	CHECK(fd >= 0);
+	return fd;
+}
+
+/* The session daemon dies: its successor finds the consumer and its own outputs;
+ * what it does not know of is closed, and con_end ends it all. */
+static void lives_on(void)
+{
+	int dir = fresh_dir("out"), again = dup(dir), fds[2];
+	struct daemon d = { 0 };
+	struct producer p;
+	struct buffers b;
+	struct rings rings;
+	struct reply r;
+	char path[4096];
+
+	daemon_path(path);
+	CHECK(sock_pair(fds) == 0);
+	d.pid = fork();
+	if (d.pid == 0) {
+		dup2(fds[1], 3);
+		execl(path, "ltt-consumerd", "--listen", "./next.sock", NULL);
+		_exit(127);
+	}
+	close(fds[1]);
+	d.fd = fds[0];
+	b = open_buffers(&d, dir, &rings);
+	MUST(&d, con_output_open, .output = 2, .dir = -1, .doorbell = -1);
+	producer_init(&p, &rings, 1);
+	produce_many(&p, RECORDS);
+	close(d.fd);
+	produce_many(&p, RECORDS);
+
+	d.fd = connect_to("./next.sock");
+	CHECK(adopt(&d, again, &b) == 0);
+	ASK(&d, &r, con_output_flush, .output = 2);
+	CHECK(r.code != 0);
+	produce_many(&p, RECORDS);
+	MUST(&d, con_output_flush, .output = 1);
+	CHECK(get_stats(&d, 1).written == 3 * RECORDS);
+	SEND(&d, con_end);
+	CHECK(daemon_wait(&d) == 0);
+	CHECK(walk_trace(open("out/t", O_RDONLY), CHAN, nr_cpus()).records == 3 * RECORDS);
+	CHECK(access("./next.sock", F_OK) < 0);
+}
+
+int main(void)
+{
+	static const struct damage damages[] = {
+		{ 0, 0, 0, 0 },	  /* between two packets */
+		{ 0, 0, 60, 0 },  /* in a header */
+		{ 0, 0, 180, 0 }, /* behind one that makes no sense */
+		{ 0, 72, 0, 0 },  /* before the index entry */
+		{ 0, 30, 0, 0 },  /* in it */
+		{ 0, 0, 0, 72 },  /* an entry of nothing */
+		{ 1, 0, 0, 0 },	  /* the packet is not whole */
+		{ 5000, 72, 100, 50 }, { 1 << 30, 1 << 30, 20, 10 }, /* the first one is not */
+	};
+
+	need_rseq();
+	enter_test_dir();
+	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
+		killed(&damages[i]);
+		CHECK(system("rm -rf out") == 0);
+	}
+	memory_lost();
+	lives_on();
+	return 0;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Event rules, channel attributes, shapes and event classes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "check.h"
+#include "sessiond/core/app.h"
+#include "sessiond/core/class.h"
+#include "sessiond/core/session.h"
+
+static bool matches(const char *pattern, const char *exclude, enum loglevel_type type, int level,
+		    const char *name, int point_level)
+{
+	const struct rule_spec spec = { pattern, exclude, type, level, RULE_EVENTS, NULL,
+					NULL, NULL, NULL };
+	struct rule *rule = rule_new(&spec);
+	bool result = rule_matches(rule, name, point_level);
+
+	CHECK(rule_is(rule, &spec));
+	rule_free(rule);
+	return result;
+}
+
+static void rules(void)
+{
+	CHECK(matches("web:*", "", LOGLEVEL_ALL, 0, "web:accept", 13));
+	CHECK(!matches("web:*", "", LOGLEVEL_ALL, 0, "db:accept", 13));
+	CHECK(!matches("web:*", "web:a*,x", LOGLEVEL_ALL, 0, "web:accept", 13));
+	CHECK(matches("*", "web:b*", LOGLEVEL_ALL, 0, "web:accept", 13));
+	CHECK(matches("*", "", LOGLEVEL_AT_LEAST, 6, "a", 6));
+	CHECK(matches("*", "", LOGLEVEL_AT_LEAST, 6, "a", 0));
+	CHECK(!matches("*", "", LOGLEVEL_AT_LEAST, 6, "a", 7));
+	CHECK(matches("*", "", LOGLEVEL_ONLY, 6, "a", 6));
+	CHECK(!matches("*", "", LOGLEVEL_ONLY, 6, "a", 5));
+	CHECK(matches("a\\*b", "", LOGLEVEL_ALL, 0, "a*b", 1));
+	CHECK(!matches("a\\*b", "", LOGLEVEL_ALL, 0, "axb", 1));
+}
+
+static int spec_code(const char *pattern, int type, int level)
+{
+	const struct rule_spec spec = {
+		pattern, "", (enum loglevel_type)type, level, RULE_EVENTS, "", "", "", ""
+	};
+	struct err err = { 0 };
+	int code = rule_spec_check(&spec, &err);
+
+	CHECK(!code == !err.text[0]);
+	return code;
+}
+
+static int place_code(const char *pattern, const char *exclude, int kind, const char *location)
+{
+	const struct rule_spec spec = { pattern, exclude, LOGLEVEL_ALL, 0, (enum rule_kind)kind,
+					location, "", "", "" };
+	struct err err = { 0 };
+	int code = rule_spec_check(&spec, &err);
+
+	CHECK(!code == !err.text[0]);
+	return code;
+}
+
+static void places(void)
+{
+	const struct rule_spec spec = { "open", "", LOGLEVEL_ALL, 0, RULE_PROBE, "do_open",
+					"$arg1", "", "" };
+	struct rule_spec other = spec;
+	struct rule *rule = rule_new(&spec);
+	char longest[RULE_MAX_LOCATION + 2];
+
+	memset(longest, 'x', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	CHECK(rule_is(rule, &spec));
+	other.location = "do_open+4";
+	CHECK(!rule_is(rule, &other));
+	other = spec;
+	other.kind = RULE_FUNCTION;
+	CHECK(!rule_is(rule, &other));
+	rule_free(rule);
+	CHECK(place_code("open", "", RULE_FUNCTION, "do_open") == 0);
+	CHECK(place_code("open", "", RULE_EVENTS, "do_open") == ERR_INVALID);
+	CHECK(place_code("open*", "x", RULE_COUNT, "") == 0);
+	CHECK(place_code("open", "", RULE_COUNT, "field") == ERR_INVALID);
+	CHECK(place_code("open*", "x", RULE_HISTOGRAM, "field") == 0);
+	CHECK(place_code("open", "", RULE_HISTOGRAM, "") == ERR_INVALID);
+	CHECK(place_code("open", "", RULE_HISTOGRAM, "a\nb") == ERR_INVALID);
+	CHECK(place_code("open", "", RULE_HISTOGRAM, longest) == ERR_INVALID);
+	CHECK(place_code("open*", "", RULE_PROBE, "do_open") == ERR_INVALID);
+	CHECK(place_code("open", "x", RULE_PROBE, "do_open") == ERR_INVALID);
+	CHECK(place_code("open", "", RULE_PROBE, "") == ERR_INVALID);
+	CHECK(place_code("open", "", RULE_PROBE, "a\nb") == ERR_INVALID);
+	CHECK(place_code("open", "", RULE_PROBE, longest) == ERR_INVALID);
+	CHECK(place_code("open", "", RULE_NR_KINDS, "do_open") == ERR_INVALID);
+}
+
+static int program_code(enum rule_kind kind, const char *file, const char *places)
+{
+	const struct rule_spec spec = { "sold", "", LOGLEVEL_ALL, 0, kind, "sdt:shop:shop:sold", "",
+					file, places };
+	struct err err = { 0 };
+
+	return rule_spec_check(&spec, &err);
+}
+
+static void programs(void)
+{
+	static char longest[RULE_MAX_PLACES + 2];
+	const struct rule_spec spec = { "sold", "", LOGLEVEL_ALL, 0, RULE_USER, "shop:sell", "",
+					"/bin/shop", "1,2,3,4;5" };
+	struct rule_spec other = spec;
+	struct rule *rule = rule_new(&spec);
+
+	memset(longest, '1', sizeof(longest) - 1);
+	CHECK(rule_is(rule, &spec));
+	other.file = "/bin/shops";
+	CHECK(!rule_is(rule, &other));
+	other = spec;
+	other.places = "1,2,3,4;6";
+	CHECK(!rule_is(rule, &other));
+	rule_free(rule);
+	CHECK(program_code(RULE_USER, "/bin/shop", "1,2,3,4;5") == 0);
+	CHECK(program_code(RULE_USER, "bin/shop", "1,2,3,4;5") == ERR_INVALID);
+	CHECK(program_code(RULE_USER, "", "1,2,3,4;5") == ERR_INVALID);
+	CHECK(program_code(RULE_USER, "/bin/shop", "") == ERR_INVALID);
+	CHECK(program_code(RULE_USER, "/bin/shop", longest) == ERR_INVALID);
+	CHECK(program_code(RULE_USER, "/bin/\nshop", "1,2,3,4;5") == ERR_INVALID);
+	CHECK(program_code(RULE_PROBE, "/bin/shop", "") == ERR_INVALID);
+	CHECK(program_code(RULE_FUNCTION, "", "1,2,3,4;5") == ERR_INVALID);
+	CHECK(program_code(RULE_EVENTS, "/bin/shop", "") == ERR_INVALID);
+}
+
+static void trackers(void)
+{
+	struct tracker t = { 0 };
+
+	for (uint32_t i = 0; i < TRACKER_MAX; i++)
+		CHECK(tracker_add(&t, i * 7919 % 65521));
+	CHECK(t.limited && t.nr == TRACKER_MAX);
+	CHECK(tracker_add(&t, 0) && t.nr == TRACKER_MAX); /* it has it */
+	CHECK(!tracker_add(&t, UINT32_MAX) && !tracker_has(&t, UINT32_MAX));
+	for (uint32_t i = 1; i < t.nr; i++)
+		CHECK(t.ids[i - 1] < t.ids[i]);
+	CHECK(!tracker_remove(&t, UINT32_MAX));
+	while (t.nr) {
+		uint32_t id = t.ids[t.nr / 2];
+
+		CHECK(tracker_has(&t, id) && tracker_remove(&t, id) && !tracker_has(&t, id));
+	}
+	CHECK(t.limited); /* nobody's, not all's */
+	tracker_clear(&t);
+	CHECK(!t.limited);
+}
+
+static void context_names(void)
+{
+	const struct channel_attr attr = { 0 };
+	struct channel *channel = channel_new("c", DOMAIN_KERNEL, &attr);
+
+	CHECK(!channel_has_context(channel, "pid"));
+	channel_add_context(channel, "vpid");
+	CHECK(channel_has_context(channel, "vpid") && !channel_has_context(channel, "pid"));
+	channel_add_context(channel, "pid");
+	CHECK(channel_has_context(channel, "pid") && !channel_has_context(channel, "p"));
+	CHECK(strcmp(channel->contexts, "vpid,pid") == 0);
+	channel_free(channel);
+}
+
+static void bad_rules(void)
+{
+	char longest[300];
+
+	memset(longest, 'x', sizeof(longest));
+	longest[299] = '\0';
+	CHECK(spec_code("a", LOGLEVEL_ALL, 99) == 0);
+	CHECK(spec_code("", LOGLEVEL_ALL, 0) == ERR_INVALID);
+	CHECK(spec_code("a\nb", LOGLEVEL_ALL, 0) == ERR_INVALID);
+	CHECK(spec_code(longest, LOGLEVEL_ALL, 0) == ERR_INVALID);
+	CHECK(spec_code("a", 3, 0) == ERR_INVALID);
+	CHECK(spec_code("a", LOGLEVEL_ONLY, 15) == ERR_INVALID);
+	CHECK(spec_code("a", LOGLEVEL_AT_LEAST, -1) == ERR_INVALID);
+}
+
+static int resolve(struct channel_attr *attr)
+{
+	const struct channel_limits limits = { 2, 4ull << 30 };
+	struct err err = { 0 };
+	int code = channel_attr_resolve(attr, DOMAIN_USER, &limits, &err);
+
+	CHECK(!code == !err.text[0]);
+	return code;
+}
+
+static void attributes(void)
+{
+	struct channel_attr a = { 0 };
+
+	CHECK(resolve(&a) == 0 && a.subbuf_size == 524288 && a.num_subbuf == 4);
+	CHECK(a.ownership == OWNERSHIP_USER);
+	a = (struct channel_attr){ .ownership = OWNERSHIP_PROCESS };
+	CHECK(resolve(&a) == 0 && a.subbuf_size == 16384 && a.num_subbuf == 4);
+	a = (struct channel_attr){ .subbuf_size = 5000, .num_subbuf = 3 };
+	CHECK(resolve(&a) == 0 && a.subbuf_size == 8192 && a.num_subbuf == 4);
+	CHECK(channel_attr_agrees(&a, &(struct channel_attr){ 0 }));
+	CHECK(channel_attr_agrees(&a, &(struct channel_attr){ .subbuf_size = 8000 }));
+	CHECK(!channel_attr_agrees(&a, &(struct channel_attr){ .subbuf_size = 9000 }));
+	CHECK(!channel_attr_agrees(&a, &(struct channel_attr){ .ownership = 2 }));
+	a = (struct channel_attr){ .subbuf_size = 1 };
+	CHECK(resolve(&a) == 0 && a.subbuf_size == 4096);
+	a = (struct channel_attr){ .subbuf_size = 65536, .tracefile_size = 100 };
+	CHECK(resolve(&a) == 0 && a.tracefile_size == 65536);
+	/* sentences, not wrap-around */
+	a = (struct channel_attr){ .subbuf_size = 1ull << 63 };
+	CHECK(resolve(&a) == ERR_INVALID);
+	a = (struct channel_attr){ .subbuf_size = UINT64_MAX };
+	CHECK(resolve(&a) == ERR_INVALID);
+	a = (struct channel_attr){ .subbuf_size = 1ull << 36, .num_subbuf = 2 };
+	CHECK(resolve(&a) == ERR_INVALID);
+	a = (struct channel_attr){ .num_subbuf = UINT32_MAX };
+	CHECK(resolve(&a) == ERR_INVALID);
+	a = (struct channel_attr){ .subbuf_size = 1ull << 30, .num_subbuf = 4 };
+	CHECK(resolve(&a) == ERR_INVALID); /* 8 GiB on a machine of 4 */
+	a = (struct channel_attr){ .tracefile_count = 3 };
+	CHECK(resolve(&a) == ERR_INVALID);
+	a = (struct channel_attr){ .ownership = 3 };
+	CHECK(resolve(&a) == ERR_INVALID);
+	a = (struct channel_attr){ .overwrite = true };
+	CHECK(resolve(&a) == ERR_UNSUPPORTED);
+}
+
+/* A shape with one integer field. */
+static struct shape *shape(struct shapes *shapes, const char *name, enum shape_kind kind,
+			   const char *format, const char *field, uint8_t bits)
+{
+	struct layout *layout = layout_new(1, 0, strlen(field) + 1);
+	struct layout_field f = { .name = field, .kind = LAYOUT_INT, .size_bits = bits };
+	struct shape_facts facts = { name, kind, 13, format, layout };
+	const char *why;
+	struct shape *s;
+
+	CHECK(layout_add_field(layout, &f) && !layout_add_field(layout, &f));
+	s = shape_get(shapes, &facts, &why);
+	CHECK(!s == !!why);
+	layout_free(facts.layout);
+	return s;
+}
+
+static void classes(void)
+{
+	struct shapes shapes = { 0 };
+	struct class_table table;
+	struct event_class *first, *c;
+	struct shape *a = shape(&shapes, "p:a", SHAPE_TRACEPOINT, "", "n", 32);
+	struct shape *same = shape(&shapes, "p:a", SHAPE_TRACEPOINT, "", "n", 32);
+	struct shape *wide = shape(&shapes, "p:a", SHAPE_TRACEPOINT, "", "n", 64);
+	struct shape *m1 = shape(&shapes, "s_m", SHAPE_MARKER, "n %d", "n", 32);
+	struct shape *m2 = shape(&shapes, "s_m", SHAPE_MARKER, "n %ld", "n", 64);
+
+	CHECK(a == same && a != wide && m1 != m2 && shapes.nr == 4);
+	class_table_init(&table, &shapes, NULL, (struct payer){ 0 });
+	CHECK(class_find(&table, a, &c) == CLASS_NEW);
+	CHECK(class_get(&table, a, &first) == CLASS_NEW && first->id == 0);
+	CHECK(class_get(&table, same, &c) == CLASS_KNOWN && c == first);
+	CHECK(class_get(&table, wide, &c) == CLASS_NEW && c->id == 1);
+	CHECK(class_get(&table, m1, &first) == CLASS_NEW && first->id == 2);
+	CHECK(class_get(&table, m2, &c) == CLASS_CONFLICT && c == first);
+	CHECK(class_find(&table, m2, &c) == CLASS_CONFLICT && c == first);
+	CHECK(table.nr == 3);
+	class_table_fini(&table);
+	shape_unref(&shapes, a);
+	shape_unref(&shapes, same);
+	shape_unref(&shapes, wide);
+	shape_unref(&shapes, m1);
+	shape_unref(&shapes, m2);
+	CHECK(shapes.nr == 0);
+}
+
+static void lies(void)
+{
+	struct shapes shapes = { 0 };
+
+	CHECK(!shape(&shapes, "", SHAPE_TRACEPOINT, "", "n", 32));
+	CHECK(!shape(&shapes, "a\033[31m", SHAPE_TRACEPOINT, "", "n", 32));
+	CHECK(!shape(&shapes, "a", (enum shape_kind)7, "", "n", 32));
+	CHECK(!shape(&shapes, "a", SHAPE_TRACEPOINT, "", "n", 31));
+	CHECK(!shape(&shapes, "a", SHAPE_TRACEPOINT, "", "n", 0));
+	CHECK(shapes.nr == 0);
+}
+
+static void same_names(void)
+{
+	struct shapes shapes = { 0 };
+	struct layout *layout = layout_new(2, 0, 64);
+	struct layout_field seq = {
+		.name = "f", .kind = LAYOUT_SEQUENCE, .size_bits = 8, .length_bits = 32
+	};
+	struct layout_field len = { .name = "_f_length", .kind = LAYOUT_INT, .size_bits = 8 };
+	struct shape_facts facts = { "a", SHAPE_TRACEPOINT, 1, "", layout };
+	const char *why = NULL;
+
+	CHECK(layout_add_field(layout, &seq) && layout_add_field(layout, &len));
+	CHECK(!shape_get(&shapes, &facts, &why) && strstr(why, "two fields"));
+	layout_free(layout);
+}
+
+static const char *add(struct app *app, uint32_t id, const char *name)
+{
+	struct shape_facts facts = { name, SHAPE_TRACEPOINT, 13, "", layout_new(0, 0, 0) };
+	const struct app_point *point;
+	const char *why = app_add_point(app, id, "f.c", 1, &facts, &point);
+
+	layout_free(facts.layout);
+	return why;
+}
+
+static void count(struct app_point *point, void *data)
+{
+	uint32_t *last = data;
+
+	CHECK(point->id > *last);
+	*last = point->id;
+}
+
+static void points(void)
+{
+	struct shapes shapes = { 0 };
+	uint32_t last = 0;
+	struct app app;
+
+	app_init(&app, 0, &shapes, NULL);
+	app.procname = NULL;
+	for (uint32_t id = 100; id > 0; id--)
+		CHECK(!add(&app, id, id & 1 ? "odd" : "even"));
+	CHECK(app.nr_points == 100 && shapes.nr == 2);
+	CHECK(strstr(add(&app, 50, "other"), "taken"));
+	CHECK(app.nr_points == 100 && shapes.nr == 2);
+	app_each_point(&app, count, &last);
+	CHECK(last == 100);
+	CHECK(app_remove_point(&app, 50) && !app_remove_point(&app, 50));
+	CHECK(!app_find_point(&app, 50) && app_find_point(&app, 51));
+	app_fini(&app);
+	CHECK(shapes.nr == 0 && app.nr_points == 0 && app.bytes == 0);
+}
+
+int main(void)
+{
+	rules();
+	places();
+	programs();
+	trackers();
+	context_names();
+	bad_rules();
+	attributes();
+	classes();
+	lies();
+	same_names();
+	points();
+	return 0;
+}

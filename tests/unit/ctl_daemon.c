@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* lttctl and daemons that are missing, silent, dying, talking nonsense, or not to be started. */
+/* timeout: 90 */
+#include "ctl_fake.h"
+
+#include <time.h>
+
+static double now_s(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void none(void)
+{
+	EXPECT("lttctl list", 1, "", "no session daemon runs");
+	EXPECT("lttctl -n create x", 1, "", "no session daemon runs");
+	EXPECT("lttctl -n create x -o dir; test ! -e dir", 0, "", "no session daemon runs");
+	EXPECT("lttctl --sessiond-path=/no/such create x", 1, "", "'/no/such' can't be started");
+	EXPECT("LTT_SESSIOND_PATH=/no/env lttctl create x", 1, "", "'/no/env' can't be started");
+	EXPECT("lttctl --sessiond-path=/bin/false create x", 1, "",
+	       "one could not be started there");
+	EXPECT_PART("lttctl version", 0, "no session daemon runs\n");
+	EXPECT("lttctl --json status | grep -c no-daemon", 0, "1\n", "no session daemon");
+	EXPECT("env -u LTT_RUNDIR -u LTT_HOME -u HOME -u XDG_RUNTIME_DIR "
+	       "setpriv --reuid 65534 --clear-groups lttctl list 2>&1 | grep -c 'set HOME'",
+	       0, "1\n", NULL);
+}
+
+/* A program that says with what it was started. */
+static void spawned(void)
+{
+	CHECK(sh("printf '#!/bin/sh\\necho started \"$@\" >&2\\nexit 1\\n' >fakeds; "
+		 "chmod +x fakeds") == 0);
+	EXPECT("lttctl -g people --sessiond-path=$PWD/fakeds create x", 1, "",
+	       "started --daemonize --group people");
+}
+
+static void strange(void)
+{
+	fake.nonsense = true;
+	EXPECT("lttctl list", 1, "", "is no session daemon");
+	fake.nonsense = false;
+	fake.hang_up = true;
+	EXPECT("lttctl list", 1, "", "went away before it answered");
+	fake.hang_up = false;
+}
+
+static void silent(void)
+{
+	double begin = now_s();
+
+	fake.mute = true;
+	EXPECT("lttctl list", 1, "", "does not answer");
+	fake.mute = false;
+	CHECK(now_s() - begin < 10);
+}
+
+/* Slow is not silent: as long as the daemon says hello, its answer is awaited. */
+static void slow(void)
+{
+	double begin = now_s();
+
+	strcpy(fake.session, "demo");
+	fake.slow = true;
+	EXPECT_PART("lttctl stop demo", 0, "Tracing stopped for session demo");
+	CHECK(now_s() - begin > 6);
+	fake.slow = false;
+}
+
+static void outputs(void)
+{
+	EXPECT("lttctl list >/dev/full", 1, "", "can't write the answer: No space left");
+	EXPECT("lttctl list | true", 0, "", NULL);
+	EXPECT("(trap '' PIPE; lttctl list) | true", 0, "", NULL);
+	EXPECT("lttctl -q list", 0, "", NULL);
+	EXPECT("mkdir ro; chmod 500 ro; LTT_HOME=$PWD/ro/none lttctl set-session demo", 1, "",
+	       "can't write");
+	EXPECT("chmod 700 ro", 0, "", NULL);
+}
+
+int main(void)
+{
+	none();
+	spawned();
+	fake_daemon();
+	strange();
+	silent();
+	slow();
+	outputs();
+	return 0;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Each verb of lttctl asks for what was typed, and says what came of it. */
+#include "ctl_fake.h"
+
+static char *in_home(const char *name)
+{
+	return xasprintf("%s/%s", getenv("LTT_HOME"), name);
+}
+
+static char line[1000];
+#define FMT(...) (snprintf(line, sizeof(line), __VA_ARGS__), line)
+
+static void create(void)
+{
+	char cwd[500];
+	char *rc AUTO_FREE = in_home(".lttrc");
+
+	CHECK(getcwd(cwd, sizeof(cwd)));
+	sh("lttctl create demo -o here");
+	CHECK(said.status == 0);
+	CHECK(strcmp(said.out,
+		     FMT("Session demo created.\nTraces will be output to %s/here\n", cwd)) == 0);
+	ASKED(FMT("create demo %s/here +fd\n", cwd));
+	EXPECT(FMT("cat %s", rc), 0, FMT("session=demo\ntrace=%s/here\n", cwd), NULL);
+	EXPECT("lttctl create demo -o other; test ! -e other", 0, "", "a session of this name");
+	EXPECT("lttctl create demo -o other", 1, "", "Error: a session of this name exists\n");
+	EXPECT("mkdir used; touch used/metadata; lttctl create x -o used", 1, "",
+	       "holds a trace already");
+	fake.asked[0] = '\0';
+}
+
+static void create_unnamed(void)
+{
+	fake.session[0] = '\0';
+	sh("lttctl create --no-output");
+	CHECK(said.status == 0);
+	CHECK(strncmp(said.out, "Session auto-", 13) == 0);
+	CHECK(strncmp(fake.asked, "create auto-", 12) == 0 && !strstr(fake.asked, "+fd"));
+	fake.session[0] = '\0';
+	sh("lttctl create; ls $LTT_HOME/ltt-traces");
+	CHECK(strstr(said.out, "/ltt-traces/auto-"));
+	fake.session[0] = '\0';
+	sh("lttctl create named; ls -d $LTT_HOME/ltt-traces/named-2*");
+	CHECK(said.status == 0);
+	EXPECT_PART("lttctl create named --set-url=file:///$PWD/url 2>&1; test ! -d url", 0,
+		    "exists");
+	EXPECT("lttctl create x --set-url=net://127.0.0.1:1", 1, "", "no relay answers");
+	EXPECT("lttctl create x --set-url=net://127.0.0.1:1/dir", 5, "", "can't be chosen");
+	EXPECT("lttctl create x --set-url=net://127.0.0.1:bad", 1, "", "no URL of a relay");
+	EXPECT("lttctl create x --data-url=tcp://127.0.0.1", 1, "", "goes with --ctrl-url");
+	EXPECT("lttctl create x -C tcp://a -D tcp://b", 5, "", "one host");
+	EXPECT("lttctl create x --set-url=file://relative", 1, "", "absolute");
+	EXPECT("lttctl create x --live=500", 1, "", "least period is 20000 microseconds");
+	EXPECT("lttctl create x --live=soon", 1, "", "not a period");
+	EXPECT("lttctl create x --live -o here", 1, "", "--output and --no-output have none");
+	EXPECT("lttctl create x --live -U net://127.0.0.1:1", 1, "", "no relay answers");
+	EXPECT("lttctl create --live x -U net://127.0.0.1:1", 1, "", "no relay answers");
+	EXPECT("lttctl create x --snapshot", 5, "", "--snapshot: ");
+	EXPECT("lttctl create a/b", 1, "", "'a/b' contains a slash");
+	EXPECT("lttctl create .. -o dots; test ! -d dots", 0, "", "begins with a dot");
+	strcpy(fake.session, "demo");
+	fake.asked[0] = '\0';
+	EXPECT("lttctl set-session demo", 0, "Current session is demo.\n", NULL);
+	EXPECT("lttctl set-session dem", 1, "", "no session 'dem'; did you mean 'demo'?");
+}
+
+static void channels(void)
+{
+	EXPECT("lttctl enable-channel -u --subbuf-size=64k --num-subbuf 8 one,two", 0,
+	       "User channel one enabled for session demo\n"
+	       "User channel two enabled for session demo\n",
+	       NULL);
+	ASKED("channel demo one size 65536 nr 8 own 0 file 0 x 0 timer 0 over 0\n"
+	      "channel demo two size 65536 nr 8 own 0 file 0 x 0 timer 0 over 0\n");
+	EXPECT("lttctl enable-channel -u --buffers-pid -C 1M -W 3 --switch-timer=1000 -s demo c", 0,
+	       "User channel c enabled for session demo\n", NULL);
+	ASKED("channel demo c size 0 nr 0 own 2 file 1048576 x 3 timer 1000 over 0\n");
+	EXPECT("lttctl enable-channel -u --subbuf-size=5000 c", 0,
+	       "User channel c enabled for session demo\n", "rounded up to a power of two: 8192");
+	EXPECT("lttctl enable-channel -u channel0", 4, "", "Warning: channel 'channel0' exists");
+	EXPECT("lttctl enable-channel -u --overwrite c", 5, "", "overwrite mode needs snapshots");
+	EXPECT("lttctl enable-channel -u --subbuf-size=0 c", 1, "", "--subbuf-size=0: ");
+	EXPECT("lttctl enable-channel -u --subbuf-size=1T c", 1, "", "not a size");
+	EXPECT("lttctl enable-channel -u -W 3 c", 1, "", "needs --tracefile-size");
+	EXPECT("lttctl enable-channel -u --buffers-global c", 1, "", "user");
+	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 5, "", "can't be done yet");
+	EXPECT("lttctl enable-channel -u ../up", 1, "", "begins with a dot");
+	fake.asked[0] = '\0';
+	EXPECT("lttctl enable-channel -k c", 0, "Kernel channel c enabled for session demo\n", NULL);
+	ASKED("channel demo c size 0 nr 0 own 0 file 0 x 0 timer 0 over 0\n");
+	EXPECT("lttctl enable-channel -k --buffers-global c", 0,
+	       "Kernel channel c enabled for session demo\n", NULL);
+	fake.asked[0] = '\0';
+	EXPECT("lttctl enable-channel c", 1, "", "-u (--userspace)");
+	EXPECT("lttctl disable-channel -u channel0", 0,
+	       "User channel channel0 disabled for session demo\n", NULL);
+	EXPECT("lttctl disable-channel -u chanel0", 1, "", "did you mean 'channel0'?");
+	fake.asked[0] = '\0';
+}
+
+static void events(void)
+{
+	EXPECT("lttctl enable-event -u 'a:*,b\\,c*' -x 'a:x,a:y' --loglevel=INFO -c chan", 0,
+	       "User event a:* enabled in channel channel0 of session demo"
+	       " (2 instrumentation points now)\n"
+	       "User event b,c* enabled in channel channel0 of session demo"
+	       " (2 instrumentation points now)\n",
+	       NULL);
+	ASKED("event demo chan 'a:*' not 'a:x,a:y' level 1 6\n"
+	      "event demo chan 'b,c*' not 'a:x,a:y' level 1 6\n");
+	EXPECT("lttctl enable-event -u -a --loglevel-only TRACE_DEBUG", 0,
+	       "User event * enabled in channel channel0 of session demo"
+	       " (2 instrumentation points now)\n",
+	       NULL);
+	ASKED("event demo  '*' not '' level 2 14\n");
+	EXPECT("lttctl enable-event --userspace web:reqest", 0,
+	       "User event web:reqest enabled in channel channel0 of session demo\n",
+	       "did you mean 'web:request'?");
+	EXPECT("lttctl enable-event -u 'web:*,x*'", 4,
+	       "User event x* enabled in channel channel0 of session demo"
+	       " (2 instrumentation points now)\n",
+	       "Warning: it is enabled already");
+	EXPECT("lttctl enable-event -u -a x", 1, "", "--all means");
+	EXPECT("lttctl enable-event -u a,,b", 1, "", "empty name");
+	EXPECT("lttctl enable-event -u --loglevel=INFOR x", 1, "", "did you mean 'INFO'?");
+	EXPECT("lttctl enable-event -u --filter 'a > 1' x", 5, "", "--filter: ");
+	fake.asked[0] = '\0';
+	EXPECT("lttctl enable-event -k 'sched:*'", 0,
+	       "Kernel event sched:* enabled in channel channel0 of session demo"
+	       " (2 events)\n",
+	       NULL);
+	EXPECT("lttctl enable-event -k --syscall openat", 0,
+	       "Kernel event syscall_entry_openat enabled in channel channel0 of session demo\n"
+	       "Kernel event syscall_exit_openat enabled in channel channel0 of session demo\n",
+	       "no event that fits 'syscall_exit_openat'");
+	ASKED("event demo  'sched:*' not '' level 0 0\n"
+	      "event demo  'syscall_entry_openat' not '' level 0 0\n"
+	      "event demo  'syscall_exit_openat' not '' level 0 0\n");
+	EXPECT("lttctl enable-event -u --syscall openat", 1, "", "-k (--kernel)");
+	EXPECT("lttctl enable-event -j x", 5, "", "Java");
+	EXPECT("lttctl enable-event -s dmo -u x", 1, "", "did you mean 'demo'?");
+	EXPECT("lttctl disable-event -u 'web:*'", 0, "User event web:* disabled in session demo\n",
+	       NULL);
+	EXPECT("lttctl disable-event -u -a", 0, "User event * disabled in session demo\n", NULL);
+	EXPECT("lttctl disable-event -u 'web:'", 1, "", "did you mean 'web:*'?");
+	fake.conflict = true;
+	EXPECT("lttctl enable-event -u net_rx 2>&1 | grep -c 'net_rx. of process 4711'", 0, "1\n",
+	       NULL);
+	fake.conflict = false;
+	fake.asked[0] = '\0';
+}
+
+static void states(void)
+{
+	fake.totals = (struct msg_totals){
+		.recorded = 1234567, .written = 1234567, .bytes = 47395635, .packets = 90
+	};
+	EXPECT("lttctl start", 0, "Tracing started for session demo (2 applications)\n",
+	       "1 of 2 applications");
+	EXPECT("lttctl start", 4, "", "Warning: session records already");
+	EXPECT("lttctl start nosuch", 1, "", "there is no session 'nosuch'");
+	EXPECT("lttctl stop", 0,
+	       "Tracing stopped for session demo: 1,234,567 events recorded, 0 lost, "
+	       "45.2 MiB written\n",
+	       NULL);
+	fake.totals.lost_full = 3000;
+	EXPECT("lttctl stop --no-wait", 6,
+	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, "
+	       "45.2 MiB written\n",
+	       "3,000 events were lost because a buffer was full; use larger");
+	fake.asked[0] = '\0';
+	EXPECT("lttctl stop --glob 'd*'", 6,
+	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, "
+	       "45.2 MiB written\n",
+	       "--subbuf-size");
+	ASKED("stop demo\n");
+	EXPECT("lttctl stop --glob 'x*'", 0, "", "no session fits");
+	EXPECT("lttctl stop --all demo", 1, "", "name none");
+	EXPECT("lttctl -q stop", 6, "", NULL);
+	fake.totals.lost_full = 0;
+	fake.asked[0] = '\0';
+}
+
+static void lists(void)
+{
+	strcpy(fake.path, "/tmp/out");
+	fake.state = SESSION_RECORDING;
+	EXPECT("lttctl list", 0,
+	       "    SESSION  STATE       RECORDED  LOST  OUTPUT\n"
+	       "  * demo     recording  1,234,567     0  /tmp/out\n",
+	       NULL);
+	fake.uid = getuid() + 1;
+	EXPECT_PART("lttctl list", 0, "* demo (user ");
+	fake.uid = getuid();
+	EXPECT("lttctl status", 0,
+	       "Session demo: recording for 12.3 s, 2 applications\n"
+	       "Output: /tmp/out\n"
+	       "\n"
+	       "  CHANNEL         IN USE   RECORDED  LOST   WRITTEN\n"
+	       "  channel0  25% of 4 MiB  1,234,567     0  45.2 MiB\n"
+	       "\n"
+	       "  channel0 (user)\n"
+	       "    web:*, not web:x* (INFO or more severe): 4 instrumentation points\n",
+	       NULL);
+	EXPECT_PART(
+		"lttctl list demo", 0,
+		"    buffers: 4 x 512 KiB a CPU, per user, discard mode; 4 MiB of memory now\n");
+	EXPECT("lttctl list demo -d", 0, "user\n", NULL);
+	EXPECT("lttctl list demo -c channel1", 1, "", "did you mean 'channel0'?");
+	EXPECT("lttctl list -u", 0,
+	       "webd (process 42, user 1000)\n"
+	       "  web:reply (tracepoint, INFO) web.c:10\n"
+	       "  web:request (tracepoint, INFO) web.c:10\n",
+	       NULL);
+	EXPECT_PART("lttctl list -uf", 0, "      id: integer\n");
+	EXPECT("lttctl list --no-truncate | wc -l", 0, "2\n", NULL);
+	EXPECT("lttctl list demo --mem-usage=total", 5, "", "always shows the memory");
+	EXPECT("lttctl list --style=compact", 5, "", "--json");
+	EXPECT("lttctl --relayd-path=/x list", 5, "", "over a network");
+	EXPECT("lttctl help add-trigger", 5, "", "add-trigger: triggers");
+	EXPECT("lttctl list -f", 1, "", "lttctl list -u --fields");
+	EXPECT("lttctl list demmo", 1, "", "did you mean 'demo'?");
+	fake.problem = "the disk is full";
+	EXPECT_PART("lttctl status", 0, "Problem: the disk is full\n");
+	fake.problem = "";
+}
+
+static void json(void)
+{
+	EXPECT_PART("lttctl --json list | python3 -c 'import json, sys; d = json.load(sys.stdin); "
+		    "print(d[\"success\"], d[\"result\"][\"sessions\"][0][\"totals\"][\"lost\"])'",
+		    0, "True 0\n");
+	EXPECT_PART("lttctl status --json", 0, "\"problem\": \"\"");
+	EXPECT_PART("lttctl --json start nosuch", 1, "\"code\": \"no-session\"");
+	EXPECT_PART("lttctl -m json version", 0, "\"version\": \"9.9\"");
+	EXPECT("lttctl -m xml version | head -c0", 0, "", "JSON");
+	fake.rule = "tr\033[2Jouble\x7f\xc2\x9b\xff";
+	EXPECT_PART("lttctl status", 0, "tr\\x1b[2Jouble\\x7f\\xc2\\x9b\\xff");
+	EXPECT_PART("lttctl --json status", 0, "tr\\u001b[2Jouble\\u007f\\u009b\\ufffd");
+	fake.rule = "web:*";
+}
+
+static void destroy(void)
+{
+	fake.totals.lost_output = 1;
+	EXPECT("lttctl destroy", 6,
+	       "Session demo destroyed: 1,234,566 events recorded, 1 lost, 45.2 MiB written\n"
+	       "The trace is in /tmp/out\n",
+	       "1 event was lost because the trace could not be written");
+	strcpy(fake.session, "demo");
+	fake.state = SESSION_STOPPED; /* then `stop` has told */
+	EXPECT_PART("lttctl destroy demo", 0, "1 lost");
+	fake.totals.lost_output = 0;
+	strcpy(fake.session, "demo");
+	EXPECT("lttctl set-session demo", 0, "Current session is demo.\n", NULL);
+	EXPECT("lttctl destroy nosuch", 1, "", "no session 'nosuch'");
+	fake.asked[0] = '\0';
+	fake.state = SESSION_STOPPED;
+	EXPECT("lttctl destroy -n", 0,
+	       "Session demo destroyed: 1,234,567 events recorded, 0 lost, 45.2 MiB written\n"
+	       "The trace is in /tmp/out\n",
+	       NULL);
+	ASKED("destroy demo no_wait\n");
+	EXPECT("cat $LTT_HOME/.lttrc", 0, "trace=/tmp/out\n", NULL);
+	EXPECT("lttctl destroy", 1, "", "no session is named and none is current");
+	EXPECT("lttctl destroy --all", 0, "", "there is no session");
+	strcpy(fake.session, "demo");
+	fake.state = SESSION_NEW; /* so there is no trace to be named */
+	EXPECT("lttctl destroy demo", 0,
+	       "Session demo destroyed: 1,234,567 events recorded, 0 lost, 45.2 MiB written\n", NULL);
+	EXPECT("lttctl list", 0, "There is no session; 'lttctl create' makes one.\n", NULL);
+}
+
+int main(void)
+{
+	fake_daemon();
+	create();
+	create_unnamed();
+	channels();
+	events();
+	states();
+	lists();
+	json();
+	destroy();
+	return 0;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Preloaded into a daemon: its file calls fail when the environment says so.
+ *   LTT_FAULT_AT=K       from the K-th call on, counted over all kinds, from 1
+ *   LTT_FAULT_TIMES=N    that many calls
+ *   LTT_FAULT_ERRNO=E    with this error; a write takes half of it first if
+ *   LTT_FAULT_SHORT=1
+ *   LTT_FAULT_KILL=1     the call is never made, or half of it: the process is killed
+ *   LTT_FAULT_STOP=1     before each call the process is stopped, until it is told to go on
+ *   LTT_FAULT_COUNT=FILE where to put the number of calls, as text
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+#define REAL(name) ((__typeof__(&(name)))dlsym(RTLD_NEXT, #name))
+
+static unsigned long calls;
+
+static unsigned long number(const char *name)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoul(text, NULL, 10) : 0;
+}
+
+static void die_if_asked(void)
+{
+	if (number("LTT_FAULT_KILL"))
+		raise(SIGKILL); /* kill() is refused to a consumer */
+}
+
+static bool its_turn(void)
+{
+	unsigned long call = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+	unsigned long at = number("LTT_FAULT_AT"), times = number("LTT_FAULT_TIMES");
+
+	if (number("LTT_FAULT_STOP"))
+		raise(SIGSTOP);
+	if (!at || call < at || call >= at + times)
+		return false;
+	errno = (int)number("LTT_FAULT_ERRNO");
+	return true;
+}
+
+static bool must_fail(void)
+{
+	bool fail = its_turn();
+
+	if (fail)
+		die_if_asked();
+	return fail;
+}
+
+EXPORT ssize_t pwritev(int fd, const struct iovec *iov, int nr, off_t offset)
+{
+	ssize_t half = -1;
+	int error;
+
+	if (!its_turn())
+		return REAL(pwritev)(fd, iov, nr, offset);
+	error = errno;
+	if (number("LTT_FAULT_SHORT") && iov[0].iov_len > 1)
+		half = pwrite(fd, iov[0].iov_base, iov[0].iov_len / 2, offset);
+	die_if_asked();
+	if (half >= 0)
+		return half;
+	errno = error;
+	return -1;
+}
+
+EXPORT int ftruncate(int fd, off_t len)
+{
+	return must_fail() ? -1 : REAL(ftruncate)(fd, len);
+}
+
+EXPORT int fallocate(int fd, int mode, off_t offset, off_t len)
+{
+	return must_fail() ? -1 : REAL(fallocate)(fd, mode, offset, len);
+}
+
+EXPORT int mkdirat(int fd, const char *path, mode_t mode)
+{
+	return must_fail() ? -1 : REAL(mkdirat)(fd, path, mode);
+}
+
+EXPORT int fdatasync(int fd)
+{
+	return must_fail() ? -1 : REAL(fdatasync)(fd);
+}
+
+EXPORT int openat(int fd, const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list args;
+
+	if (flags & O_CREAT) {
+		va_start(args, flags);
+		mode = (mode_t)va_arg(args, int);
+		va_end(args);
+	}
+	return must_fail() ? -1 : REAL(openat)(fd, path, flags, mode);
+}
+
+__attribute__((destructor)) static void tell(void)
+{
+	const char *path = getenv("LTT_FAULT_COUNT");
+	FILE *f = path ? fopen(path, "w") : NULL;
+
+	if (!f)
+		return;
+	fprintf(f, "%lu\n", calls);
+	fclose(f);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Connections that stand when the keys become others: who would still be let in goes on, and
+ * who would not is told from him, whichever way he has shown who he is.
+ */
+#include "tls_pair.h"
+
+#define PSK_CHANGED "db2:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n"
+
+static void goes_on(struct pair *p)
+{
+	const struct iovec word = { (void *)"word", 4 };
+	char got[4];
+
+	CHECK(chan_send(&p->host, &word, 1) == 4);
+	CHECK(chan_recv(&p->relay, got, sizeof(got)) == 4 && memcmp(got, "word", 4) == 0);
+}
+
+/* @why: NULL: it goes on. */
+static void recheck(struct pair *p, const char *dir, const char *why)
+{
+	struct tls_keys *keys = keys_of(dir);
+	int ret = chan_recheck(&p->relay, keys);
+
+	tls_keys_unref(keys);
+	if (ret != (why ? -EPROTO : 0) || !strstr(chan_problem(&p->relay), why ? why : ""))
+		FAIL("with the keys of %s: %d, '%s'; wanted '%s'", dir, ret,
+		     chan_problem(&p->relay), why ? why : "to go on");
+	if (!why)
+		goes_on(p);
+}
+
+static void met(struct pair *p, const char *host, const char *peer)
+{
+	meet(p, "relay", host, "relay.example");
+	CHECK(p->relay_ret == 0 && p->host_ret == 0);
+	recheck(p, "relay", NULL);
+	CHECK(strcmp(chan_peer(&p->relay), peer) == 0);
+}
+
+static void by_certificate(void)
+{
+	struct pair web1, other;
+
+	met(&web1, "web1", "web1");
+	met(&other, "web2", "web2");
+	take_back("relay", "web1");
+	recheck(&web1, "relay", "has been revoked");
+	recheck(&other, "relay", NULL);
+	forgive("relay");
+	recheck(&other, "doubter", "not signed by an authority");
+	part(&web1);
+	part(&other);
+	met(&web1, "web1", "web1");
+	recheck(&web1, "db2", "no certificates are believed");
+	part(&web1);
+}
+
+static void by_key(void)
+{
+	struct pair p;
+
+	met(&p, "db2", "db2");
+	recheck(&p, "db2", NULL); /* has its key, and nothing else */
+	recheck(&p, "wrong", "has been taken back");
+	part(&p);
+	met(&p, "db2", "db2");
+	recheck(&p, "changed", "has been taken back");
+	part(&p);
+	met(&p, "db2", "db2");
+	recheck(&p, "web1", "has been taken back");
+	part(&p);
+}
+
+/* Whoever has not proven anything yet begins again. */
+static void in_between(void)
+{
+	struct tls_keys *keys = keys_of("relay");
+	struct pair p;
+	struct tls *tls;
+
+	sockets(p.fds);
+	CHECK(tls_new_server(keys, p.fds[0], &tls) == 0);
+	chan_init(&p.relay, p.fds[0], tls);
+	chan_init(&p.host, p.fds[1], NULL);
+	CHECK(chan_open(&p.relay) == -EAGAIN);
+	recheck(&p, "relay", "our keys have changed");
+	part(&p);
+	tls_keys_unref(keys);
+}
+
+/* Nothing was proven, and nothing can be taken back. */
+static void in_the_clear(void)
+{
+	struct pair p;
+
+	sockets(p.fds);
+	chan_init(&p.relay, p.fds[0], NULL);
+	chan_init(&p.host, p.fds[1], NULL);
+	recheck(&p, "relay", NULL);
+	part(&p);
+}
+
+int main(void)
+{
+	make_all();
+	make_machine("web2", CERT_HOST, &ours, our_ca, (char *)"web2", -86400, 86400);
+	make_dir("changed");
+	put("changed", TLS_FILE_PSK, PSK_CHANGED, 0600);
+	by_certificate();
+	by_key();
+	in_between();
+	in_the_clear();
+	forget_all();
+	return 0;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a record costs, beside a bare read of the clock. Prints figures and
+ * asserts only that nothing was lost from sight. As a test it runs briefly;
+ * `ring_bench MILLION` takes so many records a run.
+ */
+#include <pthread.h>
+
+#include "ring_reader.h"
+
+#define RUNS 8
+
+#if defined(__x86_64__)
+static inline uint64_t read_cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+#elif defined(__aarch64__)
+static inline uint64_t read_cycles(void)
+{
+	uint64_t now;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(now));
+	return now;
+}
+#else
+static inline uint64_t read_cycles(void)
+{
+	return now_ns();
+}
+#endif
+
+static uint64_t records = 2000000;
+
+static void bench_cycles(void *priv)
+{
+	uint64_t sum = 0;
+
+	(void)priv;
+	for (uint64_t i = 0; i < records; i++)
+		sum += read_cycles();
+	__asm__ volatile("" ::"r"(sum));
+}
+
+static void bench_monotonic(void *priv)
+{
+	uint64_t sum = 0;
+
+	(void)priv;
+	for (uint64_t i = 0; i < records; i++)
+		sum += now_ns();
+	__asm__ volatile("" ::"r"(sum));
+}
+
+static void bench_int(void *priv)
+{
+	uint32_t payload[8];
+
+	for (uint64_t i = 0; i < records; i++) {
+		payload[0] = (uint32_t)i;
+		ring_record(priv, payload, 4);
+	}
+}
+
+static const char *volatile text = "sixteen letters";
+
+static void bench_string(void *priv)
+{
+	char payload[256 + 16];
+
+	for (uint64_t i = 0; i < records; i++) {
+		const char *string = text;
+		size_t len = strlen(string) + 1;
+		uint32_t small = (uint32_t)i;
+
+		memcpy(payload, &i, 8);
+		memcpy(payload + 8, &small, 4);
+		memcpy(payload + 12, string, len);
+		ring_record(priv, payload, 12 + len);
+	}
+}
+
+static double best_ns(void (*run)(void *), void *priv)
+{
+	double best = 1e9;
+
+	for (int i = 0; i < RUNS; i++) {
+		uint64_t begin = now_ns();
+
+		run(priv);
+		double ns = (double)(now_ns() - begin) / (double)records;
+		best = ns < best ? ns : best;
+	}
+	return best;
+}
+
+static void *drain(void *priv)
+{
+	struct testset *t = priv;
+
+	while (!__atomic_load_n(&t->desc.magic, __ATOMIC_RELAXED)) {
+		for (uint32_t ring = 0; ring < t->desc.nr_rings; ring++) {
+			uint64_t pub = testset_cut(t, ring).pub;
+
+			__atomic_store_n(&testset_cons(t, ring)->consumed, pub & LTT_POS_MASK,
+					 __ATOMIC_RELEASE);
+		}
+		usleep(100);
+	}
+	return NULL;
+}
+
+static void bench_set(const char *name, uint32_t mode, uint32_t clock, int exclusive, int consume)
+{
+	struct testset t;
+	pthread_t thread;
+
+	testset_make(&t, test_nr_cpus(), 4, 1 << 20, mode, clock);
+	struct ring_set *set = testset_producer(&t, exclusive);
+	struct binding binding = ring_binding(set, 3, 1);
+	struct hook hook = { .binding = &binding };
+
+	t.desc.magic = 0;
+	CHECK(!consume || !pthread_create(&thread, NULL, drain, &t), "thread");
+	double small = best_ns(bench_int, &hook);
+	double big = best_ns(bench_string, &hook);
+	__atomic_store_n(&t.desc.magic, 1, __ATOMIC_RELAXED);
+	if (consume)
+		pthread_join(thread, NULL);
+	printf("%-44s %7.1f %7.1f ns\n", name, small, big);
+	CHECK(testset_accounted(&t) == 2 * RUNS * records, "%llu accounted for",
+	      (unsigned long long)testset_accounted(&t));
+	hook.binding = NULL;
+	reader_synchronize();
+	ring_set_unmap(set);
+	testset_free(&t);
+}
+
+int main(int argc, char **argv)
+{
+	int rseq = ring_init() == RING_RSEQ;
+
+	if (argc > 1)
+		records = strtoull(argv[1], NULL, 0) * 1000000;
+	else
+		records = rseq ? 300000 : 30000;
+	printf("%-44s %7.1f ns\n", "the counter alone", best_ns(bench_cycles, NULL));
+	printf("%-44s %7.1f ns\n", "clock_gettime(CLOCK_MONOTONIC) alone",
+	       best_ns(bench_monotonic, NULL));
+	printf("%-44s %7s %7s\n", "payload", "4", "8+4+16");
+	if (rseq) {
+		bench_set("overwrite, counter", LTT_RING_OVERWRITE, TEST_CLOCK, 0, 0);
+		bench_set("discard with a consumer, counter", LTT_RING_DISCARD, TEST_CLOCK, 0, 1);
+		bench_set("discard, full, counter", LTT_RING_DISCARD, TEST_CLOCK, 0, 0);
+		bench_set("overwrite, CLOCK_MONOTONIC", LTT_RING_OVERWRITE, LTT_CLOCK_MONOTONIC, 0,
+			  0);
+	}
+	bench_set("fallback, overwrite, counter", LTT_RING_OVERWRITE, TEST_CLOCK, 1, 0);
+	return 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What is asked of a consumer that is dying: its connection is closed before its end is heard
+ * of. All that waits for the successor, in the order in which it was asked.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "check.h"
+#include "sessiond/consumer.h"
+
+static struct loop *loop;
+static unsigned int nr_gone;
+static char order[8];
+
+static void gone(struct consumer *consumer, const char *why)
+{
+	CHECK(strstr(why, "status 7"));
+	CHECK(order[0] == '\0'); /* nobody has been told that there is none */
+	nr_gone++;
+	consumer_give_up(consumer);
+	loop_stop(loop);
+}
+
+static const struct consumer_ops ops = { .gone = gone };
+
+static void done(void *data, const struct con_answer *answer)
+{
+	CHECK(nr_gone == 1 && answer->code == ERR_CONSUMER);
+	strcat(order, data);
+}
+
+static void ask(struct consumer *consumer, char *name)
+{
+	struct req_con_end req;
+
+	CONSUMER_CALL(consumer, con_end, &req, NULL, done, name);
+}
+
+static void look(struct loop_timer *timer)
+{
+	(void)timer;
+	loop_stop(loop);
+}
+
+/* For 10 ms, or until it is gone. */
+static void run(struct loop_timer *timer)
+{
+	loop_timer_set(timer, 10000);
+	CHECK(loop_run(loop) == 0);
+}
+
+/* It closes its connection at once, and ends when the file is there. */
+static const char *make_dying(void)
+{
+	FILE *f = fopen("dying", "we");
+
+	CHECK(f);
+	fputs("#!/bin/sh\ntrap '' TERM\nexec 3>&-\nuntil [ -e now ]; do sleep 0.01; done\nexit 7\n", f);
+	CHECK(fclose(f) == 0 && chmod("dying", 0700) == 0);
+	return "./dying";
+}
+
+int main(void)
+{
+	struct consumer consumer;
+	struct loop_timer timer;
+	FILE *now;
+
+	CHECK(loop_new(&loop) == 0);
+	loop_timer_init(&timer, loop, look);
+	consumer_init(&consumer, loop, &ops);
+	CHECK(consumer_spawn(&consumer, make_dying(), "none.sock", false) == 0);
+	consumer_resend(&consumer); /* it has been told everything */
+	ask(&consumer, "a");
+	while (consumer.connected)
+		run(&timer);
+	ask(&consumer, "b");
+	for (int i = 0; i < 3; i++)
+		run(&timer);
+	CHECK(nr_gone == 0 && consumer.running);
+	now = fopen("now", "we");
+	CHECK(now && fclose(now) == 0);
+	while (!nr_gone)
+		run(&timer);
+	CHECK(strcmp(order, "ab") == 0);
+	loop_timer_cancel(&timer);
+	consumer_fini(&consumer);
+	loop = loop_free(loop);
+	return 0;
+}

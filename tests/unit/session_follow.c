@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Clients that follow a session: what they are told and when, each thing once; one that
+ * leaves while figures are on their way for it, one that reads nothing, the end of the
+ * session and of the daemon.
+ */
+#include "session_apps.h"
+
+#define MAX_NEWS 16
+
+struct heard {
+	unsigned int nr;
+	struct msg_news news[MAX_NEWS];
+	char texts[MAX_NEWS][200];
+	bool answered;
+	uint32_t code;
+	char text[300];
+	struct msg_totals totals;
+};
+
+static void take_reply(struct heard *heard, struct decoder *dec)
+{
+	struct rep_session_follow rep;
+	const char *text;
+
+	heard->answered = true;
+	heard->code = decode_outcome(dec, &text);
+	snprintf(heard->text, sizeof(heard->text), "%s", text);
+	if (heard->code == 0)
+		CHECK(rep_session_follow_decode(dec, &rep) == 0 &&
+		      msg_totals_next(&rep.totals, &heard->totals));
+}
+
+static struct heard hear_news(int client)
+{
+	struct heard heard = { 0 };
+	struct msg_header header;
+	struct decoder dec;
+	int fds[MSG_MAX_FDS];
+
+	harness_pump();
+	while (harness_recv(client, &header, &dec, fds)) {
+		struct msg_news *news = &heard.news[heard.nr];
+
+		if (header.flags == MSG_REPLY) {
+			take_reply(&heard, &dec);
+			continue;
+		}
+		CHECK(header.type == MSG_news && heard.nr < MAX_NEWS);
+		CHECK(msg_news_decode(&dec, news) == 0 && news->at_ns > 1600000000000000000ull);
+		snprintf(heard.texts[heard.nr++], sizeof(heard.texts[0]), "%s%s", news->text,
+			 news->channel);
+	}
+	return heard;
+}
+
+static int follow(void)
+{
+	int client = harness_client();
+
+	HARNESS_SEND(client, session_follow, NAME);
+	return client;
+}
+
+static bool is_state(const struct heard *h, unsigned int i, enum session_state state)
+{
+	return h->nr > i && h->news[i].kind == NEWS_STATE && h->news[i].state == state;
+}
+
+static bool is_loss(const struct heard *h, unsigned int i)
+{
+	return h->nr > i && h->news[i].kind == NEWS_LOSS && h->news[i].cause == LOSS_FULL &&
+	       h->news[i].count == 7 && strcmp(h->texts[i], "channel0") == 0;
+}
+
+static void life(void)
+{
+	int client, one, two, app = begin_unstarted(&client);
+	struct told told;
+	struct heard h;
+
+	one = follow();
+	h = hear_news(one);
+	CHECK(h.nr == 2 && is_state(&h, 0, SESSION_NEW) && h.news[1].kind == NEWS_SOLVED);
+	HARNESS_SEND(one, session_follow, NAME);
+	h = hear_news(one);
+	CHECK(h.answered && h.code == ERR_BUSY);
+
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	told = heard(app);
+	CHECK(hear_news(one).nr == 0); /* nothing is settled yet */
+	confirm(app, &told);
+	CHECK(harness_answer(client).there);
+	h = hear_news(one);
+	CHECK(h.nr == 2 && is_state(&h, 0, SESSION_RECORDING) && is_loss(&h, 1));
+	two = follow();
+	h = hear_news(two);
+	CHECK(h.nr == 3 && is_state(&h, 0, SESSION_RECORDING) && is_loss(&h, 2));
+
+	harness_output(28, "can't write");
+	harness_output(28, "can't write");
+	h = hear_news(one);
+	CHECK(h.nr == 1 && h.news[0].kind == NEWS_PROBLEM);
+	CHECK(strstr(h.texts[0], "can't write: No space left"));
+	CHECK(hear_news(two).nr == 1);
+	harness_output(0, "");
+	h = hear_news(one);
+	CHECK(h.nr == 1 && h.news[0].kind == NEWS_SOLVED);
+
+	/* figures are asked for again, but nothing new is lost */
+	memset(harness.consumer.calls, 0, sizeof(harness.consumer.calls));
+	harness_wait(500000);
+	CHECK(harness.consumer.calls[MSG_con_stats] > 1);
+	CHECK(hear_news(one).nr == 0);
+
+	HARNESS_SEND(client, session_destroy, NAME);
+	told = heard(app);
+	confirm(app, &told);
+	h = hear_news(one);
+	CHECK(h.answered && h.code == 0);
+	h = hear_news(two);
+	CHECK(h.answered && h.code == 0);
+	close(one);
+	close(two);
+	close(app);
+	harness_end();
+}
+
+/* Its figures are on their way when it leaves; a session that nobody follows is not
+ * looked at. */
+static void leaves(void)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	int client, one, app = begin_unstarted(&client);
+	struct told told;
+
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	told = heard(app);
+	confirm(app, &told);
+	CHECK(harness_answer(client).there);
+	fc->hold_type = MSG_con_stats;
+	one = follow();
+	harness_pump();
+	CHECK(fc->nr_held == 1 && !list_empty(&harness.sd.followers));
+	close(one);
+	harness_pump();
+	CHECK(list_empty(&harness.sd.followers));
+	fake_release();
+	harness_pump();
+	memset(fc->calls, 0, sizeof(fc->calls));
+	harness_wait(500000);
+	CHECK(fc->calls[MSG_con_stats] == 0);
+	close(app);
+	harness_end();
+}
+
+static unsigned int nr_followers(void)
+{
+	const struct list_node *node;
+	unsigned int nr = 0;
+
+	for (node = harness.sd.followers.next; node != &harness.sd.followers; node = node->next)
+		nr++;
+	return nr;
+}
+
+/* It costs its user what he may have, and nobody else anything. */
+static void reads_nothing(void)
+{
+	int mute, one, client, nr = 0;
+	struct client *c;
+
+	harness_begin();
+	client = harness_client();
+	record(client, "*");
+	harness.sd.quotas.limits[QUOTA_BACKLOG] = 4096;
+	mute = follow();
+	harness_pump();
+	list_for_each(c, &harness.sd.clients, node)
+		c->peer.uid = 4242; /* some user, not root, for whom there are no limits */
+	one = follow();
+	harness_pump();
+	for (; nr_followers() == 2 && nr < 20000; nr++) {
+		harness_output(nr % 2 ? 0 : 28, "can't write");
+		CHECK(hear_news(one).nr > 0);
+	}
+	CHECK(nr < 20000);
+	CHECK(nr_followers() == 1);
+	harness_output(nr % 2 ? 0 : 28, "can't write");
+	CHECK(hear_news(one).nr == 1);
+	CHECK(HARNESS_CALL(client, session_list).there);
+	close(mute);
+	close(one);
+	harness_end();
+}
+
+/* Not a consumer that dies for ever, but one after the other, and the daemon's own end. */
+static void ends(void)
+{
+	int client, one;
+	struct heard h;
+
+	harness_begin();
+	client = harness_client();
+	record(client, "*");
+	one = follow();
+	CHECK(hear_news(one).nr >= 2);
+	fake_die();
+	h = hear_news(one);
+	CHECK(h.nr == 1 && h.news[0].kind == NEWS_PROBLEM && strstr(h.texts[0], "consumer daemon"));
+	sessiond_end(&harness.sd);
+	h = hear_news(one);
+	CHECK(h.answered && h.code == ERR_STATE && strstr(h.text, "the session daemon ends"));
+	CHECK(list_empty(&harness.sd.followers));
+	close(one);
+	harness_end();
+}
+
+int main(void)
+{
+	life();
+	leaves();
+	reads_nothing();
+	ends();
+	return 0;
+}

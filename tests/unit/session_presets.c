@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The daemon without main(), and a kernel module that is played: where rules go whose events
+ * a module has registered a channel for, and what that channel is like.
+ */
+#include <errno.h>
+
+#include "session_apps.h"
+
+static const char *const events[] = { "sched:sched_switch", "power:cpu_idle", "power:wake",
+				      "irq:irq_raise",	    "irq:irq_lower",  "irq:other",
+				      "net:wake" };
+static bool presets_are_there;
+
+static int play_event(struct ltt_kmod_event *event)
+{
+	if (event->index >= ARRAY_SIZE(events))
+		return errno = ENOENT, -1;
+	event->nr_fields = 0;
+	event->flags = LTT_KMOD_LIVE;
+	snprintf(event->name, sizeof(event->name), "%s", events[event->index]);
+	return 0;
+}
+
+static int play_preset(struct ltt_kmod_preset *preset)
+{
+	static const struct ltt_kmod_preset presets[] = {
+		{ .name = "power", .events = "power:*", .num_subbuf = 16 },
+		{ .name = "irqs", .events = "irq:irq_*", .num_subbuf = 8, .subbuf_size = 65536 },
+	};
+
+	if (!presets_are_there || preset->index >= ARRAY_SIZE(presets))
+		return errno = ENOENT, -1;
+	*preset = presets[preset->index];
+	return 0;
+}
+
+static int play(int fd, unsigned long request, void *arg)
+{
+	(void)fd;
+	switch (request) {
+	case LTT_KMOD_HELLO:
+		((struct ltt_kmod_hello *)arg)->nr_events = ARRAY_SIZE(events);
+		return 0;
+	case LTT_KMOD_EVENT:
+		return play_event(arg);
+	case LTT_KMOD_PRESET:
+		return play_preset(arg);
+	}
+	return errno = ENOTTY, -1;
+}
+
+static int begin(void)
+{
+	int client;
+
+	harness_begin();
+	harness.sd.kmod.fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	harness.sd.kmod.call = play;
+	presets_are_there = true;
+	client = harness_client();
+	new_session(client);
+	return client;
+}
+
+static void end(int client)
+{
+	close(client);
+	harness_end();
+}
+
+/* Where the rule went; "" where it was refused. */
+static const char *enable_in(int client, const char *pattern, const char *channel)
+{
+	struct answer a = HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_KERNEL,
+				       .channel = channel, .pattern = pattern, .exclude = "");
+	static struct rep_event_enable rep;
+	static char name[64];
+
+	CHECK(a.there);
+	if (a.code)
+		return "";
+	CHECK(rep_event_enable_decode(&a.dec, &rep) == 0);
+	snprintf(name, sizeof(name), "%s", rep.channel);
+	return name;
+}
+
+static bool goes(int client, const char *pattern, const char *want)
+{
+	return strcmp(enable_in(client, pattern, ""), want) == 0;
+}
+
+static int disable(int client, const char *pattern)
+{
+	return HARNESS_CALL(client, event_disable, NAME, .domain = DOMAIN_KERNEL, .channel = "",
+			    .pattern = pattern)
+		.code;
+}
+
+static const struct channel *find(const char *name)
+{
+	return session_find_channel(session_by_id(&harness.sd.sessions, 1), DOMAIN_KERNEL, name);
+}
+
+/* All that a pattern can mean has to be of the channel. */
+static void where_rules_go(void)
+{
+	int client = begin();
+
+	CHECK(goes(client, "power:*", "power"));
+	CHECK(goes(client, "sched_switch", "channel0")); /* though there is one channel */
+	CHECK(goes(client, "power:cpu_*", "power") && goes(client, "cpu_idle", "power"));
+	CHECK(goes(client, "irq:irq_r*", "irqs") && goes(client, "irq_lower", "irqs"));
+	CHECK(goes(client, "irq:*", "channel0")); /* irq:other is nobody's */
+	CHECK(goes(client, "wake", "channel0"));  /* net:wake, too */
+	CHECK(goes(client, "*", "channel0"));
+	CHECK(strcmp(enable_in(client, "power:wake", "mine"), "mine") == 0);
+	CHECK(find("power")->preset && !find("mine")->preset && !find("channel0")->preset);
+	CHECK(find("power")->attr.num_subbuf == 16 && find("power")->attr.subbuf_size == 1u << 20);
+	CHECK(find("irqs")->attr.num_subbuf == 8 && find("irqs")->attr.subbuf_size == 65536);
+	CHECK(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_preset] == 2);
+	end(client);
+}
+
+/* Rules are found again where they went; the channel stays when the module goes. */
+static void disabled_again(void)
+{
+	int client = begin();
+
+	CHECK(goes(client, "power:*", "power") && goes(client, "sched_switch", "channel0"));
+	CHECK(strcmp(enable_in(client, "cpu_idle", "channel0"), "channel0") == 0);
+	CHECK(disable(client, "cpu_idle") == 0); /* the preset channel has no such rule */
+	CHECK(disable(client, "power:*") == 0);
+	CHECK(!channel_find_rule((struct channel *)find("power"),
+				 &(struct rule_spec){ .pattern = "power:*", .exclude = "",
+						      .location = "", .fetch = "" })
+		       ->enabled);
+	presets_are_there = false;
+	CHECK(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_preset] == 0);
+	CHECK(goes(client, "power:*", "channel0") && goes(client, "sched*", "channel0"));
+	end(client);
+}
+
+/* A user who makes the channel himself says what it is like, as far as he likes. */
+static void made_by_hand(void)
+{
+	int client = begin();
+
+	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = DOMAIN_KERNEL, .name = "irqs",
+			   .num_subbuf = 2)
+		      .code == 0);
+	CHECK(find("irqs")->attr.num_subbuf == 2 && find("irqs")->attr.subbuf_size == 65536);
+	CHECK(goes(client, "irq_raise", "irqs") && goes(client, "sched_switch", "irqs"));
+	CHECK(!find("irqs")->preset && !find("channel0"));
+	end(client);
+}
+
+int main(void)
+{
+	where_rules_go();
+	disabled_again();
+	made_by_hand();
+	return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The daemon without main(): what applications and clients must not say costs them
+ * an answer, a point or the connection, and nobody else anything.
+ */
+#include <errno.h>
+
+#include "session_apps.h"
+
+/* What applications must not say costs them their connection, or that point. */
+static void liars(void)
+{
+	int app, client;
+	struct answer a;
+	uint8_t junk[64] = { 3, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0xff };
+
+	harness_begin();
+	client = harness_client();
+	/* points before hello */
+	app = harness_app();
+	send_point(app, 1, "x:y", NULL, 32, true);
+	harness_pump();
+	CHECK(send(app, junk, 8, MSG_NOSIGNAL) < 0 && errno == EPIPE);
+	close(app);
+	/* hello twice */
+	app = new_app("a", 0);
+	HARNESS_APP_SEND(app, app_hello, .bits = 64);
+	harness_pump();
+	CHECK(list_empty(&harness.sd.apps));
+	close(app);
+	/* no list */
+	app = new_app("a", 0);
+	CHECK(send(app, junk, sizeof(junk), MSG_NOSIGNAL) == sizeof(junk));
+	harness_pump();
+	CHECK(list_empty(&harness.sd.apps));
+	close(app);
+	/* impossible points: the others stay */
+	app = new_app("a", 0);
+	send_point(app, 1, "x:y", NULL, 33, false);
+	send_point(app, 2, "x\ny", NULL, 32, false);
+	send_point(app, 3, "x:z", NULL, 32, false);
+	send_point(app, 3, "x:again", NULL, 32, true);
+	harness_pump();
+	a = HARNESS_CALL(client, point_list, .domain = 2);
+	CHECK(a.items[MSG_point] == 1);
+	close(app);
+	harness_end();
+}
+
+static void bad_requests(void)
+{
+	struct answer a;
+	uint8_t junk[32] = { 2, 0, 0, 0, 9, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f };
+	int client;
+
+	harness_begin();
+	client = harness_client();
+	CHECK(send(client, junk, sizeof(junk), 0) == sizeof(junk));
+	harness_pump();
+	CHECK(harness_answer(client).code == ERR_BAD_MESSAGE);
+	junk[0] = 200;
+	CHECK(send(client, junk, sizeof(junk), 0) == sizeof(junk));
+	harness_pump();
+	CHECK(harness_answer(client).code == ERR_UNKNOWN_COMMAND);
+	new_session(client);
+	CHECK(HARNESS_CALL(client, session_create, .name = "s", .outdir = -1).code ==
+	      ERR_SESSION_EXISTS);
+	CHECK(HARNESS_CALL(client, session_create, .name = "t", .path = "/x", .outdir = -1).code ==
+	      ERR_INVALID);
+	CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = 1, .pattern = "*").code ==
+	      ERR_UNSUPPORTED);
+	CHECK(HARNESS_CALL(client, event_disable, NAME, .domain = 2, .pattern = "*").code ==
+	      ERR_NO_CHANNEL);
+	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "a/b").code ==
+	      ERR_INVALID);
+	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c").code == 0);
+	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c").code ==
+	      ERR_CHANNEL_EXISTS);
+	CHECK(HARNESS_CALL(client, channel_disable, NAME, .domain = 2, .name = "c").code == 0);
+	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c",
+			   .subbuf_size = 1 << 20)
+		      .code == ERR_INVALID);
+	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c").code == 0);
+	CHECK(enable(client, "a").code == 0); /* in the only channel */
+	a = HARNESS_CALL(client, event_enable, NAME, .domain = 2, .channel = "new", .pattern = "x");
+	CHECK(a.code == 0);				   /* made, with the defaults */
+	CHECK(enable(client, "a").code == ERR_NO_CHANNEL); /* which one? */
+	CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = 2, .channel = "c", .pattern = "a")
+		      .code == ERR_EVENT_EXISTS);
+	CHECK(HARNESS_CALL(client, event_disable, NAME, .domain = 2, .channel = "c", .pattern = "b")
+		      .code == ERR_NO_EVENT);
+	CHECK(HARNESS_CALL(client, event_disable, NAME, .domain = 2, .channel = "c", .pattern = "a")
+		      .code == 0);
+	a = HARNESS_CALL(client, event_enable, NAME, .domain = 2, .channel = "c", .pattern = "a");
+	CHECK(a.code == 0); /* enabled again */
+	harness_end();
+}
+
+int main(void)
+{
+	liars();
+	bad_requests();
+	return 0;
+}

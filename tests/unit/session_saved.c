@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a session daemon leaves for its successor, cut off at each byte and with each bit
+ * flipped: never taken for a session, and who asks for it is told what became of it.
+ * As an older daemon wrote it, without a checksum, it is still read.
+ */
+#include <dirent.h>
+#include <sys/stat.h>
+
+#include "session_apps.h"
+#include "sessiond/inherit.h"
+#include "sessiond/state.h"
+
+static char dir[64];
+static struct {
+	uint8_t bytes[65536];
+	size_t len;
+} session_file, daemon_file;
+
+static int open_file(const char *name, int flags)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/state/%s", dir, name);
+	return open(path, flags | O_CLOEXEC, 0600);
+}
+
+static size_t read_file(const char *name, uint8_t *buf, size_t cap)
+{
+	int fd = open_file(name, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, cap);
+
+	CHECK(n > 0 && (size_t)n < cap);
+	close(fd);
+	return (size_t)n;
+}
+
+static void put(const char *name, const uint8_t *data, size_t len)
+{
+	int fd = open_file(name, O_WRONLY | O_CREAT | O_TRUNC);
+
+	CHECK(fd >= 0 && write(fd, data, len) == (ssize_t)len);
+	close(fd);
+}
+
+static void remove_state(void)
+{
+	char path[128];
+	struct dirent *entry;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%s/state", dir);
+	d = opendir(path);
+	CHECK(d);
+	while ((entry = readdir(d)))
+		if (entry->d_name[0] != '.' || strcmp(entry->d_name, ".next") == 0)
+			unlinkat(dirfd(d), entry->d_name, 0);
+	closedir(d);
+	rmdir(path);
+}
+
+/* A real one: a session that has been recorded into, with a buffer and an event. */
+static void make_files(void)
+{
+	char path[128];
+	struct told told;
+	int client, app;
+
+	snprintf(path, sizeof(path), "%s/state", dir);
+	app = begin_unstarted(&client);
+	harness.sd.state_dir = strdup(path);
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	told = heard(app);
+	confirm(app, &told);
+	CHECK(harness_answer(client).there);
+	close(app);
+	harness_end();
+	session_file.len = read_file("1", session_file.bytes, sizeof(session_file.bytes));
+	daemon_file.len = read_file("daemon", daemon_file.bytes, sizeof(daemon_file.bytes));
+	CHECK(session_file.len > 300 && daemon_file.len > 30);
+}
+
+/* A successor finds these. Return: what it answers about the session. */
+static struct answer succeed(const uint8_t *session, size_t len, const uint8_t *daemon,
+			     size_t daemon_len)
+{
+	struct answer a;
+	int client;
+
+	put("daemon", daemon, daemon_len);
+	put("1", session, len);
+	harness_begin();
+	inherit_init(&harness.sd.keeper.inherit); /* nobody holds anything */
+	state_load(&harness.sd, dir);
+	client = harness_client();
+	a = HARNESS_CALL(client, session_show, NAME);
+	close(client);
+	CHECK(a.there);
+	return a;
+}
+
+static struct answer succeed_session(const uint8_t *data, size_t len)
+{
+	return succeed(data, len, daemon_file.bytes, daemon_file.len);
+}
+
+static void back(void)
+{
+	uint8_t old[sizeof(session_file.bytes)], old_daemon[sizeof(daemon_file.bytes)];
+
+	CHECK(succeed_session(session_file.bytes, session_file.len).code == 0);
+	CHECK(harness.sd.instance != 0 && harness.sd.sessions.nr == 1);
+	harness_end();
+	memcpy(old, session_file.bytes, session_file.len);
+	memcpy(old_daemon, daemon_file.bytes, daemon_file.len);
+	memset(old + 2, 0, 6); /* flags and serial */
+	memset(old_daemon + 2, 0, 6);
+	CHECK(succeed(old, session_file.len, old_daemon, daemon_file.len).code == 0);
+	CHECK(harness.sd.sessions.nr == 1);
+	harness_end();
+}
+
+/* It is gone from the state, too: nobody stumbles over it again. */
+static bool left_behind(const struct answer *a)
+{
+	int fd = open_file("1", O_RDONLY);
+	bool gone = fd < 0 && a->code == ERR_NO_SESSION && harness.sd.sessions.nr == 0;
+
+	close_fd(fd);
+	harness_end();
+	return gone;
+}
+
+static void cut_off(void)
+{
+	for (size_t len = 0; len < session_file.len; len++) {
+		struct answer a = succeed_session(session_file.bytes, len);
+
+		CHECK(left_behind(&a));
+	}
+	for (size_t len = 0; len < daemon_file.len; len++) {
+		struct answer a =
+			succeed(session_file.bytes, session_file.len, daemon_file.bytes, len);
+
+		CHECK(left_behind(&a));
+		CHECK(strstr(a.text, "could not be taken over") && strstr(a.text, "/tmp"));
+	}
+}
+
+static void flipped(void)
+{
+	unsigned int told = 0;
+
+	for (size_t bit = 0; bit < 8 * session_file.len; bit++) {
+		uint8_t *byte = &session_file.bytes[bit / 8];
+		struct answer a;
+
+		*byte ^= (uint8_t)(1u << bit % 8);
+		a = succeed_session(session_file.bytes, session_file.len);
+		*byte ^= (uint8_t)(1u << bit % 8);
+		CHECK(left_behind(&a));
+		told += strstr(a.text, "is damaged") && strstr(a.text, "lttctl verify /tmp");
+	}
+	/* most bits are not of its name, path, owner or of a length */
+	CHECK(told > 4 * session_file.len);
+	for (size_t bit = 0; bit < 8 * daemon_file.len; bit++) {
+		uint8_t *byte = &daemon_file.bytes[bit / 8];
+		struct answer a;
+
+		*byte ^= (uint8_t)(1u << bit % 8);
+		a = succeed(session_file.bytes, session_file.len, daemon_file.bytes,
+			    daemon_file.len);
+		*byte ^= (uint8_t)(1u << bit % 8);
+		CHECK(left_behind(&a));
+	}
+}
+
+int main(void)
+{
+	snprintf(dir, sizeof(dir), "%s/saved-XXXXXX",
+		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+	CHECK(mkdtemp(dir));
+	make_files();
+	back();
+	cut_off();
+	flipped();
+	remove_state();
+	rmdir(dir);
+	return 0;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Every pair of session state and event; names, owners, time spent recording. */
+#include <string.h>
+
+#include "check.h"
+#include "sessiond/core/session.h"
+
+/* What the table says, told once more in another form: by sentences. */
+static void all_pairs(void)
+{
+	unsigned int done = 0, later = 0, refused = 0;
+
+	for (int state = 0; state < SESSION_NR_STATES; state++) {
+		for (int event = 0; event < SESSION_NR_EVENTS; event++) {
+			bool idle = state == SESSION_NEW || state == SESSION_STOPPED ||
+				    state == SESSION_RECORDING;
+			enum session_state next = SESSION_NR_STATES;
+			enum session_outcome outcome = session_next(
+				(enum session_state)state, (enum session_event)event, &next);
+
+			done += outcome == SESSION_DONE;
+			later += outcome == SESSION_LATER;
+			refused += outcome == SESSION_REFUSED;
+			/* nothing leaves a session that is being destroyed */
+			if (state == SESSION_DESTROYING)
+				CHECK(outcome == SESSION_REFUSED);
+			/* whoever finds an operation going on waits for its end */
+			else if (!idle && (event == SESSION_EV_START || event == SESSION_EV_STOP ||
+					   event == SESSION_EV_DESTROY))
+				CHECK(outcome == SESSION_LATER);
+			/* an idle session can always be destroyed */
+			else if (event == SESSION_EV_DESTROY)
+				CHECK(outcome == SESSION_DONE && next == SESSION_DESTROYING);
+			/* operations end only where one is going on */
+			if (idle && (event == SESSION_EV_STARTED || event == SESSION_EV_STOPPED))
+				CHECK(outcome == SESSION_REFUSED);
+			/* what changes goes to a state of the right kind */
+			if (outcome == SESSION_DONE && event == SESSION_EV_START)
+				CHECK(next == SESSION_STARTING && state != SESSION_RECORDING);
+			if (outcome == SESSION_DONE && event == SESSION_EV_STARTED)
+				CHECK(next == SESSION_RECORDING && state == SESSION_STARTING);
+			if (outcome == SESSION_DONE && event == SESSION_EV_STOP)
+				CHECK(next == SESSION_STOPPING && state == SESSION_RECORDING);
+			if (outcome == SESSION_DONE && event == SESSION_EV_STOPPED)
+				CHECK(next == SESSION_STOPPED && !idle);
+			if (outcome != SESSION_DONE)
+				CHECK(next == SESSION_NR_STATES);
+		}
+	}
+	CHECK(done == 9 && later == 6);
+	CHECK(done + later + refused == SESSION_NR_STATES * SESSION_NR_EVENTS);
+}
+
+static void time_spent(void)
+{
+	const struct caller me = { 1000, 1000 };
+	struct sessions sessions;
+	struct session *s;
+	struct err err = { 0 };
+
+	sessions_init(&sessions, NULL);
+	CHECK(session_create(&sessions, &me, "a", "/tmp/a", 42, &s, &err) == 0);
+	CHECK(session_recording_ns(s, 500) == 0);
+	CHECK(session_happen(s, SESSION_EV_STOP, 500) == SESSION_REFUSED);
+	CHECK(s->state == SESSION_NEW);
+	CHECK(session_happen(s, SESSION_EV_START, 1000) == SESSION_DONE);
+	CHECK(session_happen(s, SESSION_EV_STARTED, 1100) == SESSION_DONE);
+	CHECK(session_recording_ns(s, 1500) == 500);
+	CHECK(session_happen(s, SESSION_EV_STOP, 2000) == SESSION_DONE);
+	CHECK(session_recording_ns(s, 9999) == 1000);
+	CHECK(session_happen(s, SESSION_EV_STOPPED, 2500) == SESSION_DONE);
+	CHECK(session_happen(s, SESSION_EV_START, 3000) == SESSION_DONE);
+	CHECK(session_happen(s, SESSION_EV_STOPPED, 3010) == SESSION_DONE); /* undone */
+	CHECK(session_recording_ns(s, 9999) == 1010);
+	sessions_fini(&sessions);
+	CHECK(sessions.nr == 0);
+}
+
+static void owners(void)
+{
+	const struct caller root = { 0, 0 }, a = { 1000, 1000 }, b = { 1001, 1001 };
+	struct sessions sessions;
+	struct session *of_a, *of_b, *found;
+	struct err err = { 0 };
+
+	sessions_init(&sessions, NULL);
+	CHECK(session_create(&sessions, &a, "web", "", 1, &of_a, &err) == 0);
+	CHECK(session_create(&sessions, &a, "web", "", 1, &found, &err) == ERR_SESSION_EXISTS);
+	memset(&err, 0, sizeof(err));
+	CHECK(session_create(&sessions, &b, "web", "", 1, &of_b, &err) == 0);
+	CHECK(of_a->id != of_b->id);
+	CHECK(session_find(&sessions, &a, "web", &found, &err) == 0 && found == of_a);
+	CHECK(session_find(&sessions, &b, "web", &found, &err) == 0 && found == of_b);
+	CHECK(!session_visible(of_a, &b) && session_visible(of_a, &root));
+	CHECK(session_find(&sessions, &root, "web", &found, &err) == ERR_INVALID);
+	memset(&err, 0, sizeof(err));
+	CHECK(session_happen(of_b, SESSION_EV_DESTROY, 1) == SESSION_DONE);
+	CHECK(session_find(&sessions, &root, "web", &found, &err) == 0 && found == of_a);
+	CHECK(session_find(&sessions, &b, "web", &found, &err) == ERR_NO_SESSION);
+	memset(&err, 0, sizeof(err));
+	CHECK(session_find(&sessions, &a, "wbe", &found, &err) == ERR_NO_SESSION);
+	CHECK(strstr(err.text, "did you mean 'web'"));
+	/* a name is free again while its old owner is being written out */
+	CHECK(session_create(&sessions, &b, "web", "", 1, &found, &err) == 0);
+	sessions_fini(&sessions);
+}
+
+static void bad_names(void)
+{
+	static const char *const bad[] = { "", ".hidden", "a/b", "a\nb", "a\x7f", "\xff" };
+	const struct caller me = { 1000, 1000 };
+	struct sessions sessions;
+	struct session *s = NULL;
+	char longest[300];
+
+	sessions_init(&sessions, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct err err = { 0 };
+
+		CHECK(session_create(&sessions, &me, bad[i], "", 1, &s, &err) == ERR_INVALID);
+		CHECK(err.text[0] && sessions.nr == 0);
+	}
+	memset(longest, 'x', sizeof(longest));
+	for (size_t len = 253; len < 257; len++) {
+		struct err err = { 0 };
+
+		longest[len] = '\0';
+		CHECK(session_create(&sessions, &me, longest, "", 1, &s, &err) ==
+		      (len <= 254 ? 0 : ERR_INVALID));
+		longest[len] = 'x';
+	}
+	sessions_fini(&sessions);
+}
+
+static void scopes(void)
+{
+	const struct caller root = { 0, 0 }, a = { 1000, 1000 };
+	struct sessions sessions;
+	struct session *of_root, *of_a;
+	struct err err = { 0 };
+
+	sessions_init(&sessions, NULL);
+	CHECK(session_create(&sessions, &root, "all", "", 1, &of_root, &err) == 0);
+	CHECK(session_create(&sessions, &a, "web", "", 1, &of_a, &err) == 0);
+	CHECK(session_admits(of_root, 1000, "") && session_admits(of_a, 1000, "x:y"));
+	CHECK(!session_admits(of_a, 1001, "") && !session_admits(of_a, 0, ""));
+	session_limit(of_root, "f00");
+	session_limit(of_a, "f00");
+	CHECK(session_admits(of_root, 1001, "f00") && session_admits(of_a, 1000, "b:f00:c"));
+	CHECK(session_admits(of_a, 1000, "b:f00") && !session_admits(of_a, 1001, "f00"));
+	CHECK(!session_admits(of_a, 1000, "") && !session_admits(of_a, 1000, "f001:af00:f0"));
+	session_limit(of_a, "");
+	CHECK(session_admits(of_a, 1000, ""));
+	sessions_fini(&sessions);
+}
+
+int main(void)
+{
+	all_pairs();
+	time_spent();
+	owners();
+	scopes();
+	bad_names();
+	return 0;
+}

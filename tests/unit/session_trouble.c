@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The daemon without main(), and a consumer that fails, is slow, or dies: undo, try
+ * again, and nobody else waits.
+ */
+#include "base/mem.h"
+#include "session_apps.h"
+
+/* A start that fails is undone; it can be tried again. */
+static void undo(void)
+{
+	int client, app;
+	struct answer a;
+	struct told told;
+
+	for (uint16_t type = MSG_con_output_open; type <= MSG_con_ring_open; type++) {
+		if (type == MSG_con_metadata_append)
+			continue;
+		app = begin_unstarted(&client);
+		harness.consumer.fail_type = type;
+		a = HARNESS_CALL(client, session_start, NAME);
+		CHECK(a.there && a.code == ERR_OUTPUT && strstr(a.text, "the test says no"));
+		told = heard(app);
+		CHECK(told.armings == 0);
+		CHECK(HARNESS_CALL(client, session_stop, NAME).code == ERR_STATE);
+		harness.consumer.fail_type = 0;
+		CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+		told = heard(app);
+		CHECK(told.armings == 1);
+		confirm(app, &told);
+		a = harness_answer(client);
+		CHECK(a.there && a.code == 0);
+		CHECK(!HARNESS_CALL(client, session_destroy, NAME).there);
+		told = heard(app);
+		confirm(app, &told);
+		a = harness_answer(client);
+		CHECK(a.there && a.code == 0);
+		close(app);
+		harness_end();
+	}
+}
+
+/* Metadata that can't be written is tried again, and nothing is armed before. */
+static void disk_full(void)
+{
+	int client, app;
+	struct told told;
+
+	harness_begin();
+	client = harness_client();
+	record(client, "*");
+	harness.consumer.fail_type = MSG_con_metadata_append;
+	app = new_app("web", 0);
+	send_point(app, 1, "x:y", NULL, 32, true);
+	told = heard(app);
+	CHECK(told.armings == 0 && !strstr(harness.consumer.metadata, "event {"));
+	CHECK(told.nr[MSG_app_ready] == 1); /* it does not wait for a disk */
+	harness.consumer.fail_type = 0;
+	harness_output(0, "");
+	told = heard(app);
+	CHECK(told.armings == 1);
+	CHECK(strncmp(harness.consumer.metadata, "/* CTF 1.8 */", 13) == 0);
+	CHECK(strstr(harness.consumer.metadata, "event {"));
+	close(app);
+	harness_end();
+}
+
+/* Without its consumer the daemon says so, and goes on answering. */
+static void consumer_dies(void)
+{
+	struct answer a;
+	int client;
+
+	harness_begin();
+	client = harness_client();
+	record(client, "*");
+	fake_die();
+	harness_pump();
+	CHECK(strstr(session_problem(session_by_id(&harness.sd.sessions, 1)), "consumer"));
+	a = HARNESS_CALL(client, session_stop, NAME);
+	CHECK(a.there && a.code == ERR_CONSUMER);
+	CHECK(HARNESS_CALL(client, session_show, NAME).there);
+	a = HARNESS_CALL(client, session_destroy, NAME);
+	CHECK(a.there && a.code == ERR_CONSUMER);
+	CHECK(HARNESS_CALL(client, session_show, NAME).code == ERR_NO_SESSION);
+	harness_end();
+}
+
+/* One consumer after the other dies before it has answered what it was told: the
+ * next hears of each buffer once, and of what clients asked once too. */
+static void consumers_die(void)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	char path[64];
+	int client, app, listener;
+	struct told told;
+
+	snprintf(path, sizeof(path), "/tmp/ltt-trouble-%d.sock", (int)getpid());
+	app = begin_unstarted(&client);
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	told = heard(app);
+	confirm(app, &told);
+	CHECK(harness_answer(client).there);
+	listener = sock_listen(path, 0600, (gid_t)-1);
+	CHECK(listener >= 0);
+	harness.sd.consumer_path = xstrdup("/nonexistent");
+	harness.sd.consumer_socket = xstrdup(path);
+	CHECK(!HARNESS_CALL(client, session_stop, NAME).there);
+	fc->hold_type = MSG_con_stats; /* in flight when the first one dies */
+	told = heard(app);
+	confirm(app, &told);
+	CHECK(fc->nr_held == 1);
+	fc->hold_type = MSG_con_ring_adopt;
+	for (int i = 0; i < 3; i++) {
+		memset(fc->calls, 0, sizeof(fc->calls));
+		fake_die();
+		harness_pump();
+		fake_connect(accept4(listener, NULL, NULL, SOCK_CLOEXEC));
+		harness_pump();
+		CHECK(fc->calls[MSG_con_output_open] == 1);
+		CHECK(fc->calls[MSG_con_ring_adopt] == 1);
+		CHECK(fc->calls[MSG_con_adopted] == 1);
+	}
+	CHECK(harness_answer(client).there);
+	CHECK(*session_problem(session_by_id(&harness.sd.sessions, 1)) == '\0');
+	close(listener);
+	unlink(path);
+	close(app);
+	harness_end();
+}
+
+/* --- a consumer that talks nonsense ------------------------------------------------- */
+
+struct nonsense {
+	const char *what;
+	uint16_t type, flags;
+	bool stranger; /* of a request that nobody made */
+	size_t len;
+	uint8_t bytes[12]; /* behind the header */
+};
+
+static const struct nonsense nonsenses[] = {
+	{ "another request's answer", MSG_con_ring_close, MSG_REPLY, false, 9, { 0 } },
+	{ "an unknown one", 999, MSG_REPLY, false, 9, { 0 } },
+	{ "half an outcome", MSG_con_stats, MSG_REPLY, false, 2, { 0 } },
+	{ "a sentence cut short", MSG_con_stats, MSG_REPLY, false, 10, { 0, 0, 0, 0, 9, 0, 0, 0 } },
+	{ "an answer to nobody", MSG_con_stats, MSG_REPLY, true, 9, { 0 } },
+	{ "item and reply in one", MSG_con_stats, MSG_REPLY | MSG_ITEM, false, 9, { 0 } },
+	{ "flags of no kind", MSG_con_stats, 8, false, 9, { 0 } },
+	{ "half an item", MSG_con_stream, MSG_ITEM, false, 11, { 0 } },
+	{ "an item of another kind", MSG_held, MSG_ITEM, false, 9, { 0 } },
+	{ "half a complaint", MSG_con_output_error, 0, false, 9, { 1 } },
+};
+
+static void talk(const struct nonsense *n)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	uint8_t buf[64];
+	struct encoder enc;
+
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, n->type, n->flags, n->stranger ? 99999 : fc->held[0]);
+	memcpy(buf + enc.len, n->bytes, n->len);
+	enc.len += n->len;
+	peer_send(&fc->peer, &enc);
+}
+
+static int successor(const char *path)
+{
+	int listener = sock_listen(path, 0600, (gid_t)-1);
+
+	CHECK(listener >= 0);
+	harness.sd.consumer_path = xstrdup("/nonexistent");
+	harness.sd.consumer_socket = xstrdup(path);
+	return listener;
+}
+
+/* Its connection is closed, nobody hears what it said, and its successor is asked. */
+static void confused(const struct nonsense *n, uint16_t asked)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	char path[64];
+	struct told told;
+	struct answer a;
+	int client, app, listener;
+
+	snprintf(path, sizeof(path), "/tmp/ltt-nonsense-%d.sock", (int)getpid());
+	app = begin_unstarted(&client);
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	told = heard(app);
+	confirm(app, &told);
+	CHECK(harness_answer(client).there);
+	listener = successor(path);
+	fc->hold_type = asked;
+	CHECK(!HARNESS_CALL(client, session_stop, NAME).there);
+	told = heard(app);
+	confirm(app, &told);
+	CHECK(fc->nr_held == 1);
+	talk(n);
+	harness_pump();
+	if (fc->connected)
+		printf("%s was believed\n", n->what);
+	CHECK(!fc->connected);
+	CHECK(!harness_answer(client).there);
+	memset(fc->calls, 0, sizeof(fc->calls));
+	fc->hold_type = 0;
+	fake_connect(accept4(listener, NULL, NULL, SOCK_CLOEXEC));
+	harness_pump();
+	CHECK(fc->calls[MSG_con_adopted] == 1 && fc->calls[MSG_con_stats] == 1);
+	a = harness_answer(client);
+	CHECK(a.there && a.code == 0);
+	close(listener);
+	unlink(path);
+	close(app);
+	harness_end();
+}
+
+static void nonsense(void)
+{
+	/* of an answer with outputs: half of one */
+	static const struct nonsense short_output = {
+		"half an output", MSG_con_metadata_append, MSG_REPLY, false, 12, { 0 }
+	};
+	struct fake_consumer *fc = &harness.consumer;
+	int client;
+
+	for (size_t i = 0; i < ARRAY_SIZE(nonsenses); i++)
+		confused(&nonsenses[i], MSG_con_stats);
+	harness_begin();
+	client = harness_client();
+	fc->hold_type = MSG_con_metadata_append;
+	new_session(client);
+	CHECK(enable(client, "*").code == 0);
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	CHECK(fc->nr_held == 1);
+	talk(&short_output);
+	harness_pump();
+	CHECK(!fc->connected);
+	harness_end();
+}
+
+int main(void)
+{
+	nonsense();
+	undo();
+	disk_full();
+	consumer_dies();
+	consumers_die();
+	return 0;
+}

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The daemon without main(): commands, applications and the consumer's answers
+ * in all orders that matter, from create to destroy.
+ */
+#include "session_apps.h"
+
+static void life(void)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	int client, app;
+	struct told told;
+	struct answer a;
+	struct rep_session_start start;
+
+	harness_begin();
+	client = harness_client();
+	app = new_app("web", 0);
+	send_point(app, 5, "web:a", NULL, 32, false);
+	send_point(app, 6, "web:b", NULL, 32, true);
+	told = heard(app);
+	CHECK(told.nr[MSG_app_welcome] == 1);
+	CHECK(told.nr[MSG_app_ready] == 1); /* nothing to wait for */
+
+	a = HARNESS_CALL(client, session_start, NAME);
+	CHECK(a.code == ERR_NO_SESSION);
+	new_session(client);
+	a = HARNESS_CALL(client, session_start, NAME);
+	CHECK(a.code == ERR_NO_CHANNEL);
+	a = enable(client, "web:a");
+	CHECK(a.there && a.code == 0);
+	CHECK(enable(client, "web:a").code == ERR_EVENT_EXISTS);
+
+	/* start waits for the application */
+	a = HARNESS_CALL(client, session_start, NAME);
+	CHECK(!a.there);
+	told = heard(app);
+	CHECK(told.nr[MSG_app_buffer] == 1 && told.armings == 1 && told.point == 5);
+	CHECK(told.event == 0 && told.nr[MSG_app_statedump] == 1 && told.nr[MSG_app_sync] == 1);
+	CHECK(fc->rings_on && strstr(fc->metadata, "web:a") && !strstr(fc->metadata, "web:b"));
+	confirm(app, &told);
+	a = harness_answer(client);
+	CHECK(a.there && a.code == 0);
+	CHECK(rep_session_start_decode(&a.dec, &start) == 0 && start.apps == 1 && start.late == 0);
+	CHECK(HARNESS_CALL(client, session_start, NAME).code == ERR_STATE);
+
+	/* a rule while it records: the same waiting */
+	a = enable(client, "web:*");
+	CHECK(!a.there);
+	told = heard(app);
+	CHECK(told.nr[MSG_app_buffer] == 0 && told.armings == 1 && told.point == 6);
+	CHECK(told.event == 1 && told.nr[MSG_app_statedump] == 0);
+	confirm(app, &told);
+	CHECK(harness_answer(client).code == 0);
+
+	/* and off again: the other rule still wants web:a */
+	a = HARNESS_CALL(client, event_disable, NAME, .domain = 2, .pattern = "web:*");
+	told = heard(app);
+	CHECK(told.disarmings == 1 && told.point == 6);
+	confirm(app, &told);
+	CHECK(harness_answer(client).there);
+
+	/* a library comes, and goes */
+	send_point(app, 7, "web:a", NULL, 32, false);
+	told = heard(app);
+	CHECK(told.armings == 1 && told.point == 7 && told.event == 0); /* the same class */
+
+	fc->recorded = 1234;
+	a = HARNESS_CALL(client, session_show, NAME);
+	CHECK(a.there && a.code == 0 && a.items[MSG_session] == 1 && a.items[MSG_channel] == 1);
+	CHECK(a.items[MSG_rule] == 2);
+	a = HARNESS_CALL(client, session_list);
+	CHECK(a.there && a.items[MSG_session] == 1);
+	a = HARNESS_CALL(client, point_list, .domain = 2, .fields = 1);
+	CHECK(a.there && a.items[MSG_point] == 3);
+
+	/* off at once; told when nothing is in flight any more */
+	a = HARNESS_CALL(client, session_stop, NAME);
+	CHECK(!a.there && !fc->rings_on);
+	told = heard(app);
+	CHECK(told.disarmings == 2);
+	confirm(app, &told);
+	a = harness_answer(client);
+	CHECK(a.there && a.code == 0);
+	CHECK(HARNESS_CALL(client, session_stop, NAME).code == ERR_STATE);
+
+	/* started again: the same ring set, the same ids */
+	HARNESS_SEND(client, session_start, NAME);
+	told = heard(app);
+	CHECK(told.nr[MSG_app_buffer] == 0 && told.armings == 2 &&
+	      fc->calls[MSG_con_ring_open] == 1);
+	CHECK(fc->rings_on && fc->calls[MSG_con_output_open] == 1);
+	confirm(app, &told);
+	CHECK(harness_answer(client).code == 0);
+	a = HARNESS_CALL(client, session_destroy, NAME);
+	CHECK(!a.there);
+	told = heard(app);
+	confirm(app, &told);
+	a = harness_answer(client);
+	CHECK(a.there && a.code == 0 && fc->calls[MSG_con_output_close] == 1);
+	told = heard(app);
+	CHECK(told.nr[MSG_app_buffer_drop] == 1);
+	CHECK(HARNESS_CALL(client, session_stop, NAME).code == ERR_NO_SESSION);
+	close(client);
+	close(app);
+	harness_end();
+}
+
+/* An application that comes while a session records is armed before app_ready. */
+static void latecomer(void)
+{
+	int client, app;
+	struct told told;
+
+	harness_begin();
+	client = harness_client();
+	record(client, "*");
+	harness.consumer.hold_type = MSG_con_metadata_append;
+	app = new_app("late", 0);
+	send_point(app, 1, "x:y", NULL, 32, true);
+	told = heard(app);
+	CHECK(told.nr[MSG_app_ready] == 0 && told.armings == 0);
+	harness.consumer.hold_type = 0;
+	harness.consumer.calls[MSG_con_metadata_append] = 0;
+	/* the held batch is never answered: a second application gets nowhere either,
+	 * but the daemon serves on */
+	CHECK(HARNESS_CALL(client, hello).code == 0);
+	close(app);
+	harness_pump();
+	harness_end();
+
+	harness_begin();
+	client = harness_client();
+	record(client, "*");
+	app = new_app("late", 0);
+	send_point(app, 1, "x:y", NULL, 32, true);
+	told = heard(app);
+	CHECK(told.nr[MSG_app_ready] == 1 && told.armings == 1 && told.nr[MSG_app_statedump] == 1);
+	close(app);
+	harness_end();
+}
+
+/* The application confirms what it has been told; then the client has its answer. */
+static void confirmed(int client, int app)
+{
+	struct told told = heard(app);
+	struct answer a;
+
+	CHECK(told.sync && !harness_answer(client).there);
+	confirm(app, &told);
+	a = harness_answer(client);
+	CHECK(a.there && a.code == 0);
+}
+
+/* What is armed while its ring set is still off records nothing, and nobody counts
+ * it: a start waits for a slow consumer before it arms those that run already. */
+static void slow_restart(void)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	struct told told;
+	int client, app;
+
+	app = begin_unstarted(&client);
+	HARNESS_SEND(client, session_start, NAME);
+	confirmed(client, app);
+	HARNESS_SEND(client, session_stop, NAME);
+	confirmed(client, app);
+	fc->hold_type = MSG_con_ring_enable;
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	told = heard(app);
+	CHECK(fc->nr_held == 1 && told.armings == 0);
+	fake_release();
+	told = heard(app);
+	CHECK(told.armings == 1 && told.nr[MSG_app_buffer] == 0);
+	confirm(app, &told);
+	CHECK(harness_answer(client).there);
+	close(app);
+	harness_end();
+}
+
+/* Figures are final: they are taken when the applications have confirmed that nothing
+ * is in flight. Who does not answer is waited for once. */
+static void in_flight(void)
+{
+	const unsigned int *flushes = &harness.consumer.calls[MSG_con_output_flush];
+	struct answer a;
+	int client, app;
+
+	app = begin_unstarted(&client);
+	HARNESS_SEND(client, session_start, NAME);
+	confirmed(client, app);
+	CHECK(!HARNESS_CALL(client, session_stop, NAME).there && *flushes == 0);
+	confirmed(client, app);
+	CHECK(*flushes == 1);
+
+	HARNESS_SEND(client, session_start, NAME);
+	confirmed(client, app);
+	CHECK(!HARNESS_CALL(client, session_stop, NAME).there && *flushes == 1);
+	harness_wait(1100000);
+	a = harness_answer(client);
+	CHECK(a.there && a.code == 0 && *flushes == 2);
+	CHECK(HARNESS_CALL(client, session_destroy, NAME).there && *flushes == 3);
+	close(app);
+	harness_end();
+}
+
+/* A mute application costs the starter one second and nobody else anything. */
+static void mute(void)
+{
+	struct rep_session_start start;
+	int client, other, app;
+	struct answer a;
+
+	app = begin_unstarted(&client);
+	other = harness_client();
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	CHECK(HARNESS_CALL(other, session_list).there);
+	/* commands on the busy session wait for their turn */
+	CHECK(!HARNESS_CALL(other, session_stop, NAME).there);
+	harness_wait(1100000);
+	a = harness_answer(client);
+	CHECK(a.there && a.code == 0 && rep_session_start_decode(&a.dec, &start) == 0);
+	CHECK(start.apps == 1 && start.late == 1);
+	a = harness_answer(other);
+	CHECK(a.there && a.code == 0); /* the stop, after it */
+	close(app);
+	harness_end();
+}
+
+static void auto_names(void)
+{
+	struct rep_session_create one, two;
+	struct answer a;
+	int client;
+
+	harness_begin();
+	client = harness_client();
+	a = HARNESS_CALL(client, session_create, .name = "", .outdir = -1);
+	CHECK(a.code == 0 && rep_session_create_decode(&a.dec, &one) == 0);
+	CHECK(strncmp(one.name, "auto-", 5) == 0 && one.id == 1);
+	a = HARNESS_CALL(client, session_create, .name = "", .outdir = -1);
+	CHECK(a.code == 0 && rep_session_create_decode(&a.dec, &two) == 0 && two.id == 2);
+	harness_end();
+}
+
+/* Clients that go while they wait, and the daemon's end at any moment. */
+static void partings(void)
+{
+	int client, app;
+
+	app = begin_unstarted(&client);
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	HARNESS_SEND(client, session_destroy, NAME);
+	HARNESS_SEND(client, session_show, NAME);
+	close(client);
+	harness_pump();
+	close(app); /* nobody is left to wait for */
+	harness_pump();
+	CHECK(harness.sd.sessions.nr == 1);
+	harness_end(); /* and the put-off destroy is dropped */
+
+	app = begin_unstarted(&client);
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	CHECK(!HARNESS_CALL(client, session_destroy, NAME).there);
+	harness_end(); /* in the middle of all */
+	close(client);
+	close(app);
+}
+
+int main(void)
+{
+	life();
+	latecomer();
+	slow_restart();
+	in_flight();
+	mute();
+	auto_names();
+	partings();
+	return 0;
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What an event costs from the site to the ring, beside a bare read of the clock
+ * and the ring alone. Prints figures; asserts that every event is accounted for.
+ * As a test it runs briefly; `tracepoint_bench MILLION` takes so many events a figure.
+ */
+#include <string.h>
+
+#include <ltt/log.h>
+#include <ltt/marker.h>
+#include <ltt/probe.h>
+#include <ltt/tracepoint.h>
+
+#include "armed_set.h"
+#include "ltt_counts.h"
+#include "tracer/counter.h"
+#include "tracer_alone.h"
+
+#define SLICE 1000u /* events: short, so that the best of many had the CPU to itself */
+
+LTT_TRACEPOINT(bench, small, (int x), LTT_INFO, ltt_int(int, x, x))
+LTT_TRACEPOINT(bench, text, (uint64_t a, uint32_t b, const char *s), LTT_INFO,
+	       ltt_int(uint64_t, a, a), ltt_int(uint32_t, b, b), ltt_string(s, s))
+
+static uint64_t slices = 1000;
+static const char *volatile text = "sixteen letters";
+
+static void run_clock(void)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < SLICE; i++) {
+#if defined(__x86_64__)
+		sum += __builtin_ia32_rdtsc();
+#else
+		sum += now_ns();
+#endif
+		__asm__ volatile("" : "+r"(sum));
+	}
+}
+
+static void run_small(void)
+{
+	for (uint64_t i = 0; i < SLICE; i++)
+		ltt_trace(bench, small, (int)i);
+}
+
+static void run_text(void)
+{
+	for (uint64_t i = 0; i < SLICE; i++)
+		ltt_trace(bench, text, i, (uint32_t)i, text);
+}
+
+static void run_marker(void)
+{
+	for (uint64_t i = 0; i < SLICE; i++)
+		trace_mark(bench_small, "x %d", (int)i);
+}
+
+static void run_marker_text(void)
+{
+	for (uint64_t i = 0; i < SLICE; i++)
+		trace_mark(bench_text, "a %ld b %d s %s", (long)i, (int)i, text);
+}
+
+static void run_tracef(void)
+{
+	for (uint64_t i = 0; i < SLICE; i++)
+		ltt_tracef("number %d", (int)i);
+}
+
+static double best_ns(void (*run)(void))
+{
+	double best = 1e9;
+
+	for (uint64_t i = 0; i < slices; i++) {
+		uint64_t begin = now_ns();
+
+		run();
+		double ns = (double)(now_ns() - begin) / SLICE;
+		best = ns < best ? ns : best;
+	}
+	return best;
+}
+
+static uint32_t point_ids[64];
+static uint32_t nr_ids, small_id;
+
+static void added(const struct point *point, void *data)
+{
+	(void)data;
+	if (strstr(point->event->name, "bench") || strcmp(point->event->name, "ltt_tracef:event") == 0)
+		point_ids[nr_ids++] = point->id;
+	if (strcmp(point->event->name, "bench:small") == 0)
+		small_id = point->id;
+}
+
+static void measure_all(const char *what)
+{
+	printf("%-24s", what);
+	printf(" %7.2f", best_ns(run_small));
+	printf(" %7.2f", best_ns(run_text));
+	printf(" %7.2f", best_ns(run_marker));
+	printf(" %7.2f", best_ns(run_marker_text));
+	printf(" %7.2f\n", best_ns(run_tracef));
+}
+
+static void ignore(void *priv, const struct ltt_event_view *view)
+{
+	(void)priv;
+	(void)view;
+}
+
+/* As the session daemon's memory; here nobody else's. */
+static void measure_counted(void)
+{
+	static struct ltt_counts counts[64];
+	struct counter counter = { (uint64_t *)counts, sizeof(*counts), 63, COUNTER_HITS };
+
+	CHECK(small_id && site_count(small_id, &counter) == 0, "count");
+	printf("%-24s %7.2f\n", "counted", best_ns(run_small));
+	CHECK(site_uncount(small_id, counter.words) == 0, "uncount");
+	counter.field = 0;
+	CHECK(site_count(small_id, &counter) == 0, "histogram");
+	printf("%-24s %7.2f\n", "a histogram", best_ns(run_small));
+	CHECK(site_uncount(small_id, counter.words) == 0, "uncount");
+	reader_synchronize();
+	for (int i = 1; i < 64; i++)
+		counts[0].count += counts[i].count;
+	CHECK(counts[0].count == 2 * slices * SLICE, "%llu", (unsigned long long)counts[0].count);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct point_listener listener = { .added = added };
+	int exclusive = ring_init() != RING_RSEQ;
+	struct ring_set *set, *second;
+	struct testset t, u;
+	struct ltt_probe *probe;
+
+	if (argc > 1)
+		slices = strtoull(argv[1], NULL, 0) * 1000000 / SLICE;
+	site_listen(&listener);
+	printf("%-24s %7.2f ns\n", "the clock alone", best_ns(run_clock));
+	printf("%-24s %7s %7s %7s %7s %7s\n", "ns per event", "4", "8+4+16", "mark 4", "mark 28",
+	       "tracef");
+	measure_all("off");
+	set = testset_arm(&t, 1, exclusive, point_ids, nr_ids);
+	measure_all("one session");
+	CHECK(testset_accounted(&t) == 5 * slices * SLICE, "%llu", (unsigned long long)testset_accounted(&t));
+	second = testset_arm(&u, 2, exclusive, point_ids, nr_ids);
+	measure_all("two sessions");
+	CHECK(testset_accounted(&t) == 10 * slices * SLICE && testset_accounted(&u) == 5 * slices * SLICE, "two");
+	testset_disarm(&t, set);
+	testset_disarm(&u, second);
+	CHECK(ltt_probe_register("bench:small", NULL, ignore, NULL, &probe) == 0, "probe");
+	CHECK(ltt_probe_arm(probe) == 1, "arm");
+	printf("%-24s %7.2f\n", "a probe", best_ns(run_small));
+	ltt_probe_unregister(probe);
+	CHECK(ltt_probe_synchronize() == 0, "synchronize");
+	measure_counted();
+	measure_all("off again");
+	return 0;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Points that are counted: from many threads, from signal handlers, across fork(); by
+ * field, wherever it is in the payload; and what is refused. */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ltt/marker.h>
+#include <ltt/tracepoint.h>
+
+#include "check.h"
+#include "ltt_counts.h"
+#include "tracer/counter.h"
+#include "tracer/ring.h"
+#include "tracer/site.h"
+#include "tracer_alone.h"
+
+enum { PARTS = 3, STRIDE = 100, AT = 11, THREADS = 6, EVENTS = 20000, SIGNALS = 500 };
+
+LTT_TRACEPOINT(k, word, (int64_t x), LTT_INFO, ltt_int(int64_t, x, x))
+LTT_TRACEPOINT(k, many, (const char *text, const uint16_t *some, int nr, int x), LTT_INFO,
+	       ltt_string(text, text), ltt_sequence(uint16_t, some, some, uint8_t, nr),
+	       ltt_int(int16_t, x, x), ltt_float(float, f, 1), ltt_nowrite(ltt_int(int, y, x + 1)))
+LTT_TRACEPOINT(k, big, (const uint8_t *data, size_t len), LTT_INFO,
+	       ltt_sequence(uint8_t, data, data, uint32_t, len), ltt_int(int, x, 1))
+
+static uint64_t *memory;
+static uint32_t ids[4];
+static const char *const names[] = { "k:word", "k:many", "k:big", "k_mark" };
+
+static void added(const struct point *point, void *data)
+{
+	(void)data;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(point->event->name, names[i]) == 0)
+			ids[i] = point->id;
+}
+
+static struct counter counter_at(uint32_t word, uint32_t field)
+{
+	return (struct counter){ memory + word, STRIDE * 8, PARTS - 1, field };
+}
+
+static struct ltt_counts sums(uint32_t word)
+{
+	struct ltt_counts sums = { 0 };
+	uint64_t *to = (uint64_t *)&sums;
+
+	for (uint32_t part = 0; part < PARTS; part++)
+		for (uint32_t i = 0; i < LTT_COUNTS_WORDS; i++)
+			to[i] += memory[part * STRIDE + word + i];
+	return sums;
+}
+
+static void begin(uint32_t point, uint32_t field)
+{
+	const struct counter counter = counter_at(AT, field);
+
+	memset(memory, 0, PARTS * STRIDE * sizeof(*memory));
+	CHECK(site_count(point, &counter) == 0 && site_count(point, &counter) == 1);
+}
+
+/* Nothing was written but the counter. */
+static void end(uint32_t point, uint32_t words)
+{
+	CHECK(site_uncount(point, memory + AT) == 0 && site_uncount(point, memory + AT) == -ENOENT);
+	reader_synchronize();
+	for (uint32_t i = 0; i < PARTS * STRIDE; i++)
+		CHECK((i % STRIDE >= AT && i % STRIDE < AT + words) || memory[i] == 0);
+}
+
+static void fields(void)
+{
+	static const uint16_t some[] = { 1, 2, 3 };
+	struct ltt_counts s;
+
+	begin(ids[1], 2);
+	ltt_trace(k, many, "text", some, 3, 0);
+	ltt_trace(k, many, "", some, 0, 1);
+	ltt_trace(k, many, "longer text", some, 1, 32767);
+	ltt_trace(k, many, "x", some, 2, -32768);
+	s = sums(AT);
+	CHECK(s.count == 4 && s.missed == 0 && s.negative == 1 && (int64_t)s.sum == 0);
+	CHECK(s.buckets[0] == 1 && s.buckets[1] == 1 && s.buckets[15] == 1);
+	end(ids[1], LTT_COUNTS_WORDS);
+	ltt_trace(k, many, "x", some, 2, 1);
+	CHECK(sums(AT).count == 4);
+	begin(ids[1], 4); /* what is not recorded can be counted */
+	ltt_trace(k, many, "text", some, 3, 7);
+	CHECK(sums(AT).buckets[4] == 1 && sums(AT).sum == 8);
+	end(ids[1], LTT_COUNTS_WORDS);
+	begin(ids[0], 0);
+	ltt_trace(k, word, INT64_MAX);
+	ltt_trace(k, word, INT64_MIN);
+	CHECK(sums(AT).buckets[63] == 1 && sums(AT).negative == 1 && sums(AT).sum == UINT64_MAX);
+	end(ids[0], LTT_COUNTS_WORDS);
+	begin(ids[3], 1);
+	trace_mark(k_mark, "text %s n %hhu", "word", (unsigned char)200);
+	CHECK(sums(AT).buckets[8] == 1 && sums(AT).sum == 200);
+	end(ids[3], LTT_COUNTS_WORDS);
+}
+
+/* An event that is too long to be recorded happened all the same. */
+static void too_long(void)
+{
+	size_t len = 200000;
+	uint8_t *data = calloc(1, len);
+
+	CHECK(data);
+	begin(ids[2], 1);
+	ltt_trace(k, big, data, len);
+	CHECK(sums(AT).count == 1 && sums(AT).missed == 1 && sums(AT).sum == 0);
+	ltt_trace(k, big, data, 30000);
+	CHECK(sums(AT).count == 2 && sums(AT).missed == 1 && sums(AT).buckets[1] == 1);
+	end(ids[2], LTT_COUNTS_WORDS);
+	free(data);
+}
+
+static void refusals(void)
+{
+	struct counter counter = counter_at(AT, 0);
+
+	CHECK(site_count(ids[1], &counter) == -EINVAL); /* a string, */
+	counter.field = 1;
+	CHECK(site_count(ids[1], &counter) == -EINVAL); /* a sequence, */
+	counter.field = 3;
+	CHECK(site_count(ids[1], &counter) == -EINVAL); /* a float, */
+	counter.field = 5;
+	CHECK(site_count(ids[1], &counter) == -EINVAL); /* none */
+	counter.field = COUNTER_HITS;
+	CHECK(site_count(999999, &counter) == -ENOENT);
+	CHECK(site_uncount(999999, memory) == -ENOENT && site_uncount(ids[1], memory) == -ENOENT);
+	CHECK(!ltt_enabled(k, many));
+}
+
+/* Several at one point, each for itself; one goes while the others stay. */
+static void several(void)
+{
+	const struct counter hits = counter_at(0, COUNTER_HITS), more = counter_at(1, COUNTER_HITS);
+
+	begin(ids[0], 0);
+	CHECK(site_count(ids[0], &hits) == 0 && site_count(ids[0], &more) == 0);
+	ltt_trace(k, word, 5);
+	CHECK(memory[0] + memory[STRIDE] + memory[2 * STRIDE] == 1);
+	CHECK(site_uncount(ids[0], hits.words) == 0);
+	ltt_trace(k, word, 5);
+	CHECK(memory[0] + memory[STRIDE] + memory[2 * STRIDE] == 1);
+	CHECK(memory[1] + memory[STRIDE + 1] + memory[2 * STRIDE + 1] == 2);
+	CHECK(sums(AT).count == 2 && sums(AT).buckets[3] == 2);
+	CHECK(site_uncount(ids[0], more.words) == 0);
+	CHECK(site_uncount(ids[0], memory + AT) == 0 && !ltt_enabled(k, word));
+	reader_synchronize();
+}
+
+/* --- from everywhere ------------------------------------------------------------ */
+
+static void *emit(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < EVENTS; i++)
+		ltt_trace(k, word, i);
+	return NULL;
+}
+
+static void on_signal(int signo)
+{
+	(void)signo;
+	errno = 99;
+	ltt_trace(k, word, 1 << 20);
+	CHECK(errno == 99);
+}
+
+static uint64_t below(unsigned int bucket, uint64_t nr)
+{
+	uint64_t first = 1ull << (bucket - 1);
+
+	return nr > first ? (nr < 2 * first ? nr : 2 * first) - first : 0;
+}
+
+static void from_threads(void)
+{
+	pthread_t threads[THREADS];
+	struct ltt_counts s;
+
+	begin(ids[0], 0);
+	signal(SIGUSR1, on_signal);
+	for (int i = 0; i < THREADS; i++)
+		CHECK(pthread_create(&threads[i], NULL, emit, NULL) == 0);
+	for (int i = 0; i < SIGNALS; i++)
+		CHECK(pthread_kill(pthread_self(), SIGUSR1) == 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	s = sums(AT);
+	CHECK(s.count == THREADS * EVENTS + SIGNALS && s.missed == 0 && s.negative == 0);
+	CHECK(s.buckets[0] == THREADS && s.buckets[21] == SIGNALS);
+	for (unsigned int k = 1; k < 21; k++)
+		CHECK(s.buckets[k] == THREADS * below(k, EVENTS));
+	end(ids[0], LTT_COUNTS_WORDS);
+}
+
+/* The memory is shared: a child counts where its parent does. */
+static void across_fork(void)
+{
+	int status;
+	pid_t pid;
+
+	begin(ids[0], COUNTER_HITS);
+	ltt_trace(k, word, 1);
+	pid = fork();
+	if (pid == 0) {
+		ltt_trace(k, word, 1);
+		kill(getpid(), SIGKILL);
+	}
+	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	ltt_trace(k, word, 1);
+	CHECK(sums(AT).count == 3);
+	end(ids[0], 1);
+}
+
+int main(void)
+{
+	const struct point_listener listener = { .added = added };
+
+	memory = mmap(NULL, PARTS * STRIDE * sizeof(*memory), PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	CHECK(memory != MAP_FAILED);
+	ring_init();
+	site_listen(&listener);
+	CHECK(ids[0] && ids[1] && ids[2] && ids[3]);
+	fields();
+	too_long();
+	refusals();
+	several();
+	from_threads();
+	across_fork();
+	return 0;
+}

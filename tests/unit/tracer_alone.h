@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * tracer_alone.h - for tests of libltt without its helper thread: stands in for
+ * the file that would start it.
+ */
+#ifndef TESTS_TRACER_ALONE_H
+#define TESTS_TRACER_ALONE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void guest_sites_changed(void);
+void guest_sites_changed(void)
+{
+}
+#ifdef __cplusplus
+}
+#endif
+
+#endif

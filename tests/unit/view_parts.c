@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The small parts: clocks to the nanosecond, numbers and strings as written, more
+ * streams than descriptors, events larger than what is read at once. */
+#include <math.h>
+#include <sys/resource.h>
+
+#include "view/clock.h"
+#include "view/pen.h"
+#include "view_make.h"
+
+static uint64_t random64(void)
+{
+	static uint64_t state = 0x9e3779b97f4a7c15;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+/* --- clocks --------------------------------------------------------------- */
+
+static void test_cycles(void)
+{
+	static const uint64_t freqs[] = { 1,	    999,	 1000000000,	  2399999123,
+					  24000000, 19000000001, (1ull << 62) - 1 };
+
+	for (size_t i = 0; i < sizeof(freqs) / sizeof(freqs[0]); i++) {
+		for (int k = 0; k < 10000; k++) {
+			uint64_t v = random64() >> (random64() % 64);
+			unsigned __int128 ns = (unsigned __int128)v * 1000000000 / freqs[i];
+
+			if (ns < INT64_MAX)
+				CHECK(clock_cycles_to_ns(freqs[i], v) == (int64_t)ns);
+		}
+	}
+}
+
+static void test_offsets(void)
+{
+	struct ctf_clock clock = { .freq = 1000, .offset_s = 5, .offset = 250 };
+
+	clock_settle(&clock);
+	CHECK(clock_ns(&clock, 0) == 5250000000 && clock_ns(&clock, 1001) == 6251000000);
+	clock.offset_s = -2;
+	clock.offset = -500;
+	clock_settle(&clock);
+	CHECK(clock_ns(&clock, 0) == -2500000000 && clock_ns(&clock, 2501) == 1000000);
+	CHECK(clock_ns(NULL, 77) == 77);
+}
+
+static void test_extend(void)
+{
+	CHECK(clock_extend(0x12345678, 0x7ffffff, 27) == 0x17ffffff);
+	CHECK(clock_extend(0x17ffffff, 0, 27) == 0x18000000);
+	CHECK(clock_extend(0x17ffffff, 0x7ffffff, 27) == 0x17ffffff);
+	CHECK(clock_extend(99, 5, 64) == 5);
+	for (int k = 0; k < 10000; k++) {
+		unsigned bits = 1 + random64() % 63;
+		uint64_t last = random64() >> 2, step = random64() & ((1ull << bits) - 1);
+		uint64_t low = (last + step) & ((1ull << bits) - 1);
+
+		CHECK(clock_extend(last, low, bits) == last + step);
+	}
+}
+
+/* --- numbers and strings -------------------------------------------------- */
+
+static const char *written(struct pen *pen)
+{
+	pen_char(pen, 0);
+	pen->used = 0;
+	return pen->buf;
+}
+
+static void check_double(struct pen *pen, double v)
+{
+	pen_double(pen, v, 64);
+	CHECK(strtod(written(pen), NULL) == v);
+	pen_double(pen, (float)v, 32);
+	CHECK(strtof(written(pen), NULL) == (float)v);
+}
+
+static void test_doubles(struct pen *pen)
+{
+	static const double some[] = { 0,
+				       1,
+				       0.1,
+				       0.5,
+				       1.1,
+				       123456.789,
+				       1e15,
+				       1e16,
+				       1e300,
+				       5e-324,
+				       9007199254740993.0,
+				       0.30000000000000004,
+				       16777217,
+				       1e-4,
+				       1e-5,
+				       99999.95,
+				       0.000001 };
+
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		check_double(pen, some[i]);
+		check_double(pen, -some[i]);
+	}
+	for (int k = 0; k < 100000; k++) {
+		uint64_t bits = random64();
+		double v;
+
+		memcpy(&v, &bits, 8);
+		if (isfinite(v))
+			check_double(pen, v);
+		check_double(pen, (int32_t)bits / 1000.0);
+		check_double(pen, (int64_t)bits / 64.0);
+	}
+	pen_double(pen, 0.1f, 32);
+	check_same("float", written(pen), "0.1");
+	pen_double(pen, -0.0, 64);
+	check_same("minus zero", written(pen), "-0");
+	pen_double(pen, NAN, 64);
+	CHECK(strstr(written(pen), "nan"));
+}
+
+static void test_integers(struct pen *pen)
+{
+	char want[128];
+
+	for (int k = 0; k < 10000; k++) {
+		uint64_t v = random64() >> (random64() % 64);
+
+		pen_i64(pen, (int64_t)v);
+		pen_char(pen, ' ');
+		pen_u64(pen, v);
+		pen_char(pen, ' ');
+		pen_power2(pen, v, 4);
+		pen_char(pen, ' ');
+		pen_power2(pen, v, 3);
+		pen_char(pen, ' ');
+		pen_digits(pen, v % 1000, 9);
+		snprintf(want, sizeof(want), "%lld %llu %llX %llo %09u", (long long)v,
+			 (unsigned long long)v, (unsigned long long)v, (unsigned long long)v,
+			 (unsigned)(v % 1000));
+		check_same("integers", written(pen), want);
+	}
+	pen_i64(pen, INT64_MIN);
+	check_same("least", written(pen), "-9223372036854775808");
+}
+
+static void test_strings(struct pen *pen)
+{
+	static const struct {
+		const char *in, *text, *json;
+	} cases[] = {
+		{ "plain", "\"plain\"", "\"plain\"" },
+		{ "\"\\", "\"\\\"\\\\\"", "\"\\\"\\\\\"" },
+		{ "\033[31m\r\n", "\"\\x1b[31m\\r\\n\"", "\"\\u001b[31m\\u000d\\u000a\"" },
+		{ "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+		  "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"",
+		  "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"" },
+		{ "\xc2\x9b"
+		  "2J",
+		  "\"\\xc2\\x9b2J\"", "\"\\u009b2J\"" }, /* C1 */
+		{ "a\xe2\x80\xae"
+		  "b",
+		  "\"a\\xe2\\x80\\xaeb\"", "\"a\\u202eb\"" }, /* reversal */
+		{ "\xff\xc3", "\"\\xff\\xc3\"", "\"\\ufffd\\ufffd\"" },
+		{ "\xc0\xaf\xed\xa0\x80", "\"\\xc0\\xaf\\xed\\xa0\\x80\"",
+		  "\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"" }, /* too long, surrogate */
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		pen_quoted(pen, (const uint8_t *)cases[i].in, strlen(cases[i].in));
+		check_same(cases[i].in, written(pen), cases[i].text);
+		pen_json(pen, (const uint8_t *)cases[i].in, strlen(cases[i].in));
+		check_same(cases[i].in, written(pen), cases[i].json);
+	}
+}
+
+/* --- many and large ------------------------------------------------------- */
+
+static const char metadata[] = MAKE_HEAD MAKE_NUMBER(
+	"t:n",
+	1) "event { id = 2; stream_id = 0; name = \"t:big\"; fields := struct { string _s; }; };\n";
+
+#define FILES 150
+
+/* All open at once, as they overlap in time. */
+static void test_descriptors(const char *dir)
+{
+	struct rlimit limit;
+	struct seen seen;
+	char name[32];
+
+	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
+	for (unsigned i = 0; i < FILES; i++) {
+		struct maker m = { .cpu = i };
+
+		packet_open(&m, 0);
+		put(event(&m, 1, i), i, 4);
+		put(event(&m, 1, 1000 + i), 1000 + i, 4);
+		packet_close(&m, 2000);
+		snprintf(name, sizeof(name), "ch_%u", i);
+		make_file(dir, name, m.out.at, m.out.len);
+		bytes_fini(&m.out);
+	}
+	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	limit.rlim_cur = 40;
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHECK(see(&seen, dir) == 0);
+	CHECK(seen.problems == 0 && seen.sum->events == 2 * FILES);
+	seen_fini(&seen);
+}
+
+/* Packets and events that are larger than a window. */
+static void test_large(const char *dir)
+{
+	struct maker m = { .cpu = 0 };
+	size_t len = 3 << 20;
+	char *text = malloc(len);
+	struct seen seen;
+
+	memset(text, 'x', len);
+	text[len - 1] = 0;
+	packet_open(&m, 0);
+	for (unsigned i = 0; i < 200000; i++)
+		put(event(&m, 1, i), i, 4);
+	put_str(event(&m, 2, 200000), text);
+	for (unsigned i = 200001; i < 400000; i++)
+		put(event(&m, 1, i), i, 4);
+	packet_close(&m, 400000);
+	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
+	make_file(dir, "ch_0", m.out.at, m.out.len);
+	CHECK(see(&seen, dir) == 0);
+	CHECK(seen.problems == 0 && seen.sum->events == 400000);
+	CHECK(seen.len > len && count_text(seen.text, "{ n = 399999 }\n") == 1);
+	CHECK(count_text(seen.text, "n = 200000 ") == 0 && strstr(seen.text, "xxx\" }\n"));
+	seen_fini(&seen);
+	bytes_fini(&m.out);
+	free(text);
+}
+
+int main(void)
+{
+	char dir[128];
+	struct pen pen;
+
+	test_cycles();
+	test_offsets();
+	test_extend();
+	pen_init(&pen, NULL);
+	test_doubles(&pen);
+	test_integers(&pen);
+	test_strings(&pen);
+	pen_fini(&pen);
+	make_path(dir, sizeof(dir), make_tmp(), "large");
+	test_large(dir);
+	make_path(dir, sizeof(dir), make_root, "many");
+	test_descriptors(dir);
+	return 0;
+}

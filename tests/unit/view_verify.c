@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Proving a trace: every byte of a stream cut off or changed is noticed and costs
+ * its packet only, by the checksum; so are packets and files that are gone, an
+ * index that does not tell the truth, and changed metadata.
+ */
+#include "view_make.h"
+
+#define PACKETS 4
+#define EVENTS 3 /* a packet */
+#define ALL (PACKETS * EVENTS)
+
+static const char head[] = MAKE_HEAD MAKE_NUMBER(
+	"t:n",
+	1) "event { id = 2; stream_id = 0; name = \"t:text\"; fields := struct { string _s; }; };\n";
+
+static struct bytes stream, packet_index, metadata;
+static size_t ends[PACKETS + 1]; /* ends[0] is 0 */
+static size_t text_begin;
+static char dir[128];
+
+/* As the consumer writes it: a packet, its text closed by the checksum. */
+static void make_metadata(void)
+{
+	const char *causes = strstr(head, "uint64_t lost_output; "), *rest = causes + 22;
+	size_t begin = metadata.len;
+	char trailer[32];
+	uint32_t bits;
+
+	put(&metadata, 0x75d11d57, 4);
+	put_raw(&metadata, MAKE_UUID, 16);
+	put(&metadata, 0, 4);
+	put(&metadata, 0, 8); /* both sizes */
+	put(&metadata, 0, 3);
+	put(&metadata, 1, 1);
+	put(&metadata, 8, 1);
+	text_begin = metadata.len;
+	put_raw(&metadata, head, (size_t)(rest - head));
+	put_raw(&metadata, "uint32_t crc32c; ", 17);
+	put_raw(&metadata, rest, strlen(rest));
+	snprintf(trailer, sizeof(trailer), "/* crc32c %08x */\n",
+		 make_crc(metadata.at + text_begin, metadata.len - text_begin));
+	put_raw(&metadata, trailer, strlen(trailer));
+	bits = (uint32_t)(metadata.len - begin) * 8;
+	poke(&metadata, begin + 24, bits, 4);
+	poke(&metadata, begin + 28, bits, 4);
+}
+
+static void make_stream(void)
+{
+	struct maker m = { .crc = true };
+
+	index_begin(&packet_index);
+	for (unsigned p = 0; p < PACKETS; p++) {
+		packet_open(&m, 1000 * p);
+		put(event(&m, 1, 1000 * p + 1), 100 + p, 4);
+		put_str(event(&m, 2, 1000 * p + 2), "some text");
+		put(event(&m, 1, 1000 * p + 3), 200 + p, 4);
+		packet_close(&m, 1000 * p + 1000);
+		ends[p + 1] = m.out.len;
+		index_add(&packet_index, ends[p], ends[p + 1] - ends[p], 1000 * p, 1000 * p + 1000);
+		poke(&packet_index, packet_index.len - 8, p, 8);
+	}
+	stream = m.out;
+}
+
+static void write_all(void)
+{
+	make_file(dir, "metadata", metadata.at, metadata.len);
+	make_file(dir, "ch_0", stream.at, stream.len);
+	make_file(dir, "index/ch_0.idx", packet_index.at, packet_index.len);
+}
+
+struct verdict {
+	uint64_t events, problems, damaged, unindexed, lost, lost_packets;
+};
+
+static struct verdict verify(void)
+{
+	const struct view_summary *sum;
+	struct seen seen = { 0 };
+	struct verdict v = { 0 };
+
+	CHECK(view_open(dir, note_problem, &seen, &seen.view) == 0);
+	CHECK(view_verify(seen.view) == 0);
+	CHECK(view_summary(seen.view, &sum) == 0);
+	v = (struct verdict){ sum->events, sum->problems, sum->damaged_packets,
+			      0,	   sum->lost,	  sum->lost_packets };
+	for (size_t i = 0; i < sum->nr_streams; i++)
+		v.unindexed += sum->streams[i].unindexed_packets;
+	seen_fini(&seen);
+	return v;
+}
+
+static unsigned int packets_within(size_t len)
+{
+	unsigned int n = 0;
+
+	while (n < PACKETS && ends[n + 1] <= len)
+		n++;
+	return n;
+}
+
+/* A finished trace that was cut is damaged; one that a crash left is not, as
+ * its index has no more than it. */
+static void test_cut(void)
+{
+	for (size_t len = 1; len < stream.len; len++) {
+		unsigned int whole = packets_within(len);
+		struct verdict v;
+
+		make_file(dir, "ch_0", stream.at, len);
+		v = verify();
+		CHECK(v.events == whole * EVENTS && v.problems > 0);
+		make_file(dir, "index/ch_0.idx", packet_index.at, 16 + 72 * whole);
+		v = verify();
+		CHECK(v.events == whole * EVENTS && v.problems == 0 && !v.unindexed);
+		make_file(dir, "index/ch_0.idx", packet_index.at, packet_index.len);
+	}
+	write_all();
+}
+
+static void test_flips(void)
+{
+	static const uint8_t masks[] = { 0x01, 0x80, 0xff };
+
+	for (size_t at = 0; at < stream.len; at++)
+		for (size_t i = 0; i < sizeof(masks); i++) {
+			struct verdict v;
+
+			stream.at[at] ^= masks[i];
+			make_file(dir, "ch_0", stream.at, stream.len);
+			stream.at[at] ^= masks[i];
+			v = verify();
+			CHECK(v.events == ALL - EVENTS && v.problems > 0 && v.damaged > 0);
+		}
+	write_all();
+}
+
+/* Sectors that hold anything: the packets that none of it touched are all shown. */
+static void test_ranges(void)
+{
+	uint8_t *copy = malloc(stream.len);
+
+	srand(7);
+	for (int round = 0; round < 3000; round++) {
+		size_t from = (size_t)rand() % stream.len;
+		size_t len = 1 + (size_t)rand() % (stream.len - from);
+		unsigned int whole = 0;
+		struct verdict v;
+
+		memcpy(copy, stream.at, stream.len);
+		for (size_t i = from; i < from + len; i++)
+			copy[i] = round % 2 ? (uint8_t)rand() : 0;
+		for (unsigned int p = 0; p < PACKETS; p++)
+			whole +=
+				!memcmp(copy + ends[p], stream.at + ends[p], ends[p + 1] - ends[p]);
+		make_file(dir, "ch_0", copy, stream.len);
+		v = verify();
+		CHECK(v.events == whole * EVENTS);
+		CHECK(whole == PACKETS || v.problems > 0);
+	}
+	free(copy);
+	write_all();
+}
+
+/* Each packet left out, and each pair of neighbours exchanged */
+static void test_order(void)
+{
+	for (unsigned int p = 0; p < PACKETS; p++) {
+		struct bytes out = { 0 };
+		struct verdict v;
+
+		put_raw(&out, stream.at, ends[p]);
+		put_raw(&out, stream.at + ends[p + 1], stream.len - ends[p + 1]);
+		make_file(dir, "ch_0", out.at, out.len);
+		v = verify();
+		CHECK(v.events == ALL - EVENTS && v.problems > 0);
+		bytes_fini(&out);
+	}
+	for (unsigned int p = 0; p + 1 < PACKETS; p++) {
+		struct bytes out = { 0 };
+
+		put_raw(&out, stream.at, ends[p]);
+		put_raw(&out, stream.at + ends[p + 1], ends[p + 2] - ends[p + 1]);
+		put_raw(&out, stream.at + ends[p], ends[p + 1] - ends[p]);
+		put_raw(&out, stream.at + ends[p + 2], stream.len - ends[p + 2]);
+		make_file(dir, "ch_0", out.at, out.len);
+		CHECK(verify().problems > 0);
+		bytes_fini(&out);
+	}
+	write_all();
+}
+
+/* All events are read whatever the index says; what it says wrong is told. */
+static void test_index(void)
+{
+	char path[256];
+
+	for (size_t at = 0; at < packet_index.len; at++) {
+		struct verdict v;
+
+		packet_index.at[at] ^= 0x41;
+		make_file(dir, "index/ch_0.idx", packet_index.at, packet_index.len);
+		packet_index.at[at] ^= 0x41;
+		v = verify();
+		CHECK(v.events == ALL);
+		CHECK(v.problems > 0 || v.unindexed > 0 || (at >= 8 && at < 12)); /* minor */
+	}
+	for (size_t len = 0; len < packet_index.len; len++) {
+		make_file(dir, "index/ch_0.idx", packet_index.at, len);
+		CHECK(verify().events == ALL);
+		CHECK(len < 16 || verify().problems == 0);
+	}
+	make_path(path, sizeof(path), dir, "index/ch_0.idx");
+	CHECK(unlink(path) == 0);
+	CHECK(verify().problems == 0 && verify().unindexed == PACKETS);
+	write_all();
+	make_path(path, sizeof(path), dir, "ch_0");
+	CHECK(unlink(path) == 0 && verify().problems == 1);
+	make_file(dir, "ch_0", "", 0);
+	CHECK(verify().problems == 1);
+	write_all();
+}
+
+/* Not noticed are a comment's first words, and what readers never look at. */
+static void test_metadata(void)
+{
+	for (size_t at = text_begin; at < metadata.len - 22; at++) {
+		struct seen seen = { 0 };
+
+		metadata.at[at] ^= 0x04;
+		make_file(dir, "metadata", metadata.at, metadata.len);
+		metadata.at[at] ^= 0x04;
+		if (view_open(dir, note_problem, &seen, &seen.view) == 0)
+			CHECK(view_verify(seen.view) == 0);
+		CHECK(seen.problems > 0 && strstr(seen.said, "checksum"));
+		seen_fini(&seen);
+	}
+	write_all();
+}
+
+int main(void)
+{
+	make_path(dir, sizeof(dir), make_tmp(), "t");
+	make_metadata();
+	make_stream();
+	write_all();
+	CHECK(verify().events == ALL && verify().problems == 0 && verify().unindexed == 0);
+	test_cut();
+	test_flips();
+	test_ranges();
+	test_order();
+	test_index();
+	test_metadata();
+	bytes_fini(&stream);
+	bytes_fini(&packet_index);
+	bytes_fini(&metadata);
+	return 0;
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "reader.h"
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static void refused(int ret, int want, const char *what)
+{
+	if (ret >= 0 || errno != want)
+		errx(1, "%s: %d (%s) where %s was to come", what, ret,
+		     ret < 0 ? strerror(errno) : "accepted", strerror(want));
+}
+
+static void bad_channels(int fd)
+{
+	struct ltt_kmod_channel good = { .size = sizeof(good), .num_subbuf = 2,
+					 .subbuf_size = 4096, .clock = LTT_CLOCK_CYCLES };
+	struct ltt_kmod_channel c = good;
+	struct { struct ltt_kmod_channel c; uint32_t tail; } newer = { .c = good, .tail = 1 };
+
+	c.num_subbuf = 3;
+	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), EINVAL, "3 sub-buffers");
+	c = good, c.subbuf_size = 2048;
+	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), EINVAL, "2048 bytes");
+	c = good, c.subbuf_size = 1ull << 63;
+	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), EINVAL, "2^63 bytes");
+	c = good, c.subbuf_size = 1ull << 34;
+	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), ENOMEM, "more than there is");
+	c = good, c.mode = 2;
+	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), EINVAL, "mode 2");
+	c = good, c.flags = 2;
+	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), EINVAL, "an unknown flag of a channel");
+	c = good, c.size = 3;
+	refused(ioctl(fd, LTT_KMOD_CHANNEL, &c), EINVAL, "size 3");
+	newer.c.size = sizeof(newer);
+	refused(ioctl(fd, LTT_KMOD_CHANNEL, &newer), E2BIG, "an unknown tail");
+	refused(ioctl(fd, LTT_KMOD_CHANNEL, (void *)8), EFAULT, "a wild pointer");
+	refused(ioctl(fd, _IO(LTT_KMOD_IOC, 99)), ENOTTY, "number 99");
+}
+
+/* What counts has no contexts, and counts sizes of integers. */
+static void bad_counting(int fd)
+{
+	struct ltt_kmod_channel c = { .size = sizeof(c), .num_subbuf = 2, .subbuf_size = 4096,
+				      .clock = LTT_CLOCK_CYCLES, .flags = LTT_KMOD_COUNTS };
+	struct ltt_kmod_enable e = { .size = sizeof(e), .id = 7, .name = "power:cpu_frequency",
+				     .flags = LTT_KMOD_HISTOGRAM, .field = 99 };
+	struct ltt_kmod_counted n = { .size = sizeof(n), .id = 7 };
+	struct ltt_kmod_context pid = { .size = sizeof(pid), .name = "pid" };
+	int channel = ioctl(fd, LTT_KMOD_CHANNEL, &c);
+
+	if (channel < 0)
+		err(1, "a channel that counts");
+	refused(ioctl(channel, LTT_KMOD_CONTEXT, &pid), EINVAL, "a context of what counts");
+	refused(ioctl(channel, LTT_KMOD_ENABLE, &e), EINVAL, "an unknown field");
+	strcpy(e.name, "sched:sched_switch"), e.field = 0; /* a name */
+	refused(ioctl(channel, LTT_KMOD_ENABLE, &e), EINVAL, "the size of a text");
+	refused(ioctl(channel, LTT_KMOD_COUNTED, &n), ENOENT, "what is not counted");
+	e.flags = 0, e.field = 1;
+	refused(ioctl(channel, LTT_KMOD_ENABLE, &e), EINVAL, "a field without a histogram");
+	e.field = 0;
+	if (ioctl(channel, LTT_KMOD_ENABLE, &e) || ioctl(channel, LTT_KMOD_COUNTED, &n))
+		err(1, "count");
+	refused(ioctl(channel, LTT_KMOD_ENABLE, &e), EEXIST, "to count twice");
+	close(c.data_fd), close(c.ctl_fd), close(channel);
+}
+
+static void bad_maps(const struct reader *r)
+{
+	if (mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, r->data_fd, 0) != MAP_FAILED)
+		errx(1, "data mapped for writing");
+	if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, r->data_fd, 0) != MAP_FAILED)
+		errx(1, "data mapped privately");
+	if (!mprotect((void *)(uintptr_t)r->data, 4096, PROT_READ | PROT_WRITE))
+		errx(1, "data made writable");
+}
+
+static void bad_splices(const struct reader *r)
+{
+	off64_t end = (off64_t)ltt_ring_data_bytes(&r->desc), at = end - 1;
+	int ends[2];
+
+	if (pipe2(ends, O_NONBLOCK))
+		err(1, "pipe");
+	if (splice(r->data_fd, &at, ends[1], NULL, 4096, 0) != 1 || at != end)
+		errx(1, "the last byte of the rings spliced as another number of them");
+	if (splice(r->data_fd, &at, ends[1], NULL, 4096, 0) != 0)
+		errx(1, "something behind the rings spliced");
+	at = 0;
+	refused((int)splice(ends[0], NULL, r->data_fd, &at, 1, 0), EBADF, "to splice into the rings");
+	at = -1;
+	refused((int)splice(r->data_fd, &at, ends[1], NULL, 1, 0), EINVAL, "to splice from before them");
+	close(ends[0]), close(ends[1]);
+}
+
+static void bad_arguments(const struct reader *r, struct ltt_kmod_probe p)
+{
+	static const char *const texts[] = {
+		",u3:a0", ",u16:a0", ",u0:a0", ",u8", ",t0:c", ",u8:g99", ",u8:a8", ",u8:s1024",
+		",u8:v0", ",u8:p1", ",u8:a0.a0", ",u8:a0.r3+0", ",u8:a0.w0+0", ",u8:n1.p1.g0",
+		",t4096:c,t1:c", ",u8:i5+1", ",u8:g5.i99+1", ",u8:g5.e8+1", ",u8:g5.e3+0", ",u8:g5.e4+2",
+	};
+	struct ltt_kmod_arg args[LTT_KMOD_ARGS_MAX];
+
+	p.args = (uintptr_t)args;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		p.nr_args = parse_args(texts[i], args);
+		refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, texts[i]);
+	}
+	p.nr_args = parse_args(",u8:a0", args);
+	args[0].kind = 3;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "an unknown kind of argument");
+	args[0].kind = 0, args[0].nr_steps = LTT_KMOD_STEPS_MAX + 1;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "too many steps");
+	args[0].nr_steps = 1, p.offset = 1;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "arguments behind the entry");
+	p.offset = 0, p.nr_args = LTT_KMOD_ARGS_MAX + 1;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "too many arguments");
+	p.nr_args = 0;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "arguments, none of them");
+	p.nr_args = 1, p.args = 8;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EFAULT, "arguments at a wild pointer");
+}
+
+static void bad_probes(const struct reader *r)
+{
+	struct ltt_kmod_probe good = { .size = sizeof(good), .id = 70, .symbol = "vfs_read" };
+	struct ltt_kmod_probe p = good;
+
+	strcpy(p.symbol, "no_such_function");
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), ENOENT, "an unknown function");
+	p = good, p.address = 1;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "symbol and address");
+	p = good, p.symbol[0] = 0;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "no place");
+	p.address = 0x1000;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "an address of user space");
+	p = good, p.flags = 4;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "an unknown flag");
+	p.flags = LTT_KMOD_PROBE_RETURN | LTT_KMOD_PROBE_CALL;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "a call and its end");
+	p.flags = LTT_KMOD_PROBE_CALL, p.offset = 4;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "a call behind the entry");
+	p.offset = 0, p.nr_args = 1, p.args = 8;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EFAULT, "arguments of a call at a wild pointer");
+	p.nr_args = 0, p.args = 0, strcpy(p.symbol, "no_such_function");
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), ENOENT, "calls of an unknown function");
+	p = good, p.offset = 1ull << 40;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EINVAL, "an offset out of all functions");
+	bad_arguments(r, good);
+	p = good, p.id = 7;
+	refused(ioctl(r->fd, LTT_KMOD_PROBE, &p), EEXIST, "a probe with an event's id");
+	if (ioctl(r->fd, LTT_KMOD_PROBE, &good))
+		err(1, "probe");
+}
+
+static void bad_user_probes(const struct reader *r)
+{
+	struct ltt_kmod_user_probe good = { .size = sizeof(good), .id = 71,
+					    .fd = open("/proc/self/exe", O_RDONLY) };
+	struct ltt_kmod_user_place behind = { .offset = 1ull << 40 };
+	struct ltt_kmod_arg args[LTT_KMOD_ARGS_MAX], others[LTT_KMOD_ARGS_MAX];
+	struct ltt_kmod_user_probe p = good;
+
+	p.fd = -1;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EBADF, "no file");
+	p.fd = r->fd;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "no regular file");
+	p = good, p.flags = 2;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "an unknown flag");
+	p = good, p.nr_more = 1, p.more = 8;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EFAULT, "more places at a wild pointer");
+	p.nr_more = LTT_KMOD_PLACES_MAX;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "too many places");
+	p.nr_more = 1, p.more = (uintptr_t)&behind;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "a second place behind the file");
+	p.nr_args = parse_args(",u8:n1", args), p.args = (uintptr_t)args;
+	parse_args(",u4:n1", others), behind.offset = 0, behind.args = (uintptr_t)others;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "places with different arguments");
+	p = good, p.offset = 1ull << 63;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "an offset below 0");
+	p = good, p.offset = 1ull << 40;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EINVAL, "an offset behind the file");
+	p = good, p.nr_args = 1, p.args = 8;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EFAULT, "arguments at a wild pointer");
+	p = good, p.id = 7;
+	refused(ioctl(r->fd, LTT_KMOD_USER_PROBE, &p), EEXIST, "a user probe with an event's id");
+	close(good.fd);
+}
+
+static void bad_contexts(const struct reader *r)
+{
+	struct ltt_kmod_context c = { .size = sizeof(c), .name = "nonsense" };
+	struct ltt_kmod_track t = { .size = sizeof(t), .kind = LTT_KMOD_TRACK_KINDS, .op = 2 };
+
+	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), ENOENT, "an unknown context");
+	strcpy(c.name, "pid");
+	if (ioctl(r->fd, LTT_KMOD_CONTEXT, &c))
+		err(1, "context");
+	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), EEXIST, "a context twice");
+	c.flags = 2;
+	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), EINVAL, "an unknown flag of a context");
+	c.flags = 0, c.perf_config = 1;
+	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), EINVAL, "a counter's number without one");
+	c.flags = LTT_KMOD_CONTEXT_PERF, c.perf_type = 1, c.perf_config = 999;
+	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), ENOENT, "an unknown counter");
+	c.perf_type = 2, c.perf_config = 1;
+	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), EINVAL, "a tracepoint as a counter");
+	c.perf_type = 1, c.perf_config = 0;
+	for (unsigned int i = 1; i < LTT_KMOD_CONTEXTS_MAX; i++)
+		if (ioctl(r->fd, LTT_KMOD_CONTEXT, &c))
+			err(1, "counter %u", i);
+	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), ENOSPC, "a context too many");
+	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), EINVAL, "to track an unknown kind");
+	t.kind = 0, t.op = 4;
+	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), EINVAL, "an unknown change of tracking");
+	t.op = LTT_KMOD_TRACK_REMOVE;
+	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), ENOENT, "to leave out who is not in");
+	t.op = LTT_KMOD_TRACK_ADD, t.id = 0xffffffff;
+	if (ioctl(r->fd, LTT_KMOD_TRACK, &t))
+		err(1, "track");
+	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), EEXIST, "to track somebody twice");
+}
+
+static void late_context(const struct reader *r)
+{
+	struct ltt_kmod_context c = { .size = sizeof(c), .name = "tid" };
+
+	refused(ioctl(r->fd, LTT_KMOD_CONTEXT, &c), EBUSY, "a context after an event");
+}
+
+int bad(void)
+{
+	struct ltt_kmod_enable e = { .size = sizeof(e), .id = 7, .name = "power:cpu_frequency" };
+	struct ltt_kmod_counted n = { .size = sizeof(n), .id = 7 };
+	struct reader r = { .fd = -1 };
+	int fd = device();
+
+	bad_channels(fd);
+	bad_counting(fd);
+	reader_open(&r, 0, 2, 4096);
+	bad_maps(&r);
+	bad_splices(&r);
+	bad_contexts(&r);
+	if (ioctl(r.fd, LTT_KMOD_ENABLE, &e))
+		err(1, "enable");
+	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EEXIST, "an event twice");
+	bad_probes(&r);
+	bad_user_probes(&r);
+	late_context(&r);
+	e.flags = LTT_KMOD_HISTOGRAM;
+	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EINVAL, "a histogram where it is recorded");
+	e.flags = 0;
+	refused(ioctl(r.fd, LTT_KMOD_COUNTED, &n), EINVAL, "what is recorded, not counted");
+	strcpy(e.name, "power:cpu_idle");
+	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EEXIST, "an id twice");
+	strcpy(e.name, "power:nonsense");
+	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), ENOENT, "an unknown event");
+	strcpy(e.name, "sched:cpu_frequency");
+	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), ENOENT, "another system");
+	memset(e.name, 'x', sizeof(e.name));
+	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EINVAL, "a name without an end");
+	if (ioctl(r.fd, LTT_KMOD_DISABLE, &e))
+		err(1, "disable");
+	refused(ioctl(r.fd, LTT_KMOD_DISABLE, &e), ENOENT, "to disable it again");
+	refused(ioctl(fd, LTT_KMOD_ENABLE, &e), ENOTTY, "to enable on the device");
+	return 0;
+}

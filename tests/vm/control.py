@@ -1,0 +1,751 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""control WORK BUILD [TEST...] - the daemons and lttctl with the kernel module, inside of
+a machine. WORK holds kmod/ltt.ko and emit/ltt_emit.ko, BUILD the programs. One line a
+test; FAILED lines say what went wrong.
+"""
+import glob
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+WORK, BUILD = sys.argv[1:3]
+os.environ["TOP"] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, f"{os.environ['TOP']}/tests/lib")
+import schema  # noqa: E402
+HOME = "/dev/shm/home"
+EMITTED = 2 * 4 * 1000  # CPUs, kinds of writers, of each
+DAEMONS = ("ltt-sessiond", "ltt-consumerd", "ltt-keeperd")
+os.environ.update(PATH=f"{BUILD}/bin:{os.environ['PATH']}", LTT_HOME=HOME,
+                  LTT_RUNDIR="/run/ltt", HOME=HOME)
+
+
+class Failure(Exception):
+    pass
+
+
+def check(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def run(*argv, status=0, **kw):
+    done = subprocess.run([str(a) for a in argv], capture_output=True, text=True, timeout=300, **kw)
+    if done.returncode != status:
+        raise Failure(f"{' '.join(map(str, argv))}: status {done.returncode}, not {status}\n"
+                      f"{done.stdout[-1000:]}{done.stderr[-2000:]}")
+    return done
+
+
+def ctl(*argv, status=0):
+    done = run("lttctl", *argv, "--json", status=status)
+    answer = json.loads(done.stdout)
+    schema.answer(answer)
+    return answer
+
+
+def until(condition, what, seconds=100):
+    end = time.monotonic() + seconds
+    while not condition():
+        check(time.monotonic() < end, f"in vain: {what}")
+        time.sleep(0.05)
+
+
+def insmod(path, *arguments):
+    run("busybox", "insmod", path, *arguments)
+
+
+def emit():
+    """A known number of power:cpu_frequency, which nothing else in here hits."""
+    insmod(f"{WORK}/emit/ltt_emit.ko", "count=1000")
+    run("busybox", "rmmod", "ltt_emit")
+
+
+def pids(name):
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            comm = open(f"/proc/{pid}/comm").read().strip()
+            state = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[0]
+        except OSError:
+            continue
+        if comm == name[:15] and state != "Z":
+            found.append(int(pid))
+    return found
+
+
+def kill(*names):
+    for name in names:
+        for pid in pids(name):
+            os.kill(pid, signal.SIGKILL)
+    until(lambda: not any(pids(n) for n in names if n == names[-1]) or len(names) == 1, "death")
+
+
+def end_daemons():
+    for pid in pids("ltt-sessiond"):
+        os.kill(pid, signal.SIGTERM)
+    until(lambda: not any(map(pids, DAEMONS)), "daemons to end")
+
+
+def begin(name, *rules, channel=()):
+    out = f"/dev/shm/{name}"
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", name, "-o", out)
+    if channel:
+        ctl("enable-channel", "-k", "c", *channel)
+    for rule in rules:
+        ctl("enable-event", *rule)
+    ctl("start")
+    return out
+
+
+def names(path):
+    """Names of all events, in the order of their clocks, by a reader that is not ours."""
+    done = run("babeltrace2", "--names", "none", "--no-delta", path)
+    check(not done.stderr.replace("[warning]", "").strip() or "discarded" in done.stderr,
+          done.stderr[:500])
+    return re.findall(r"^\[[^]]*\] (?:\S+ )??(?:\(none\) )?([\w:]+): ", done.stdout, re.M)
+
+
+def finish(name, out, emitted=0, lost=False):
+    """Stop, compare the ledger with what was emitted and with the files."""
+    ended = ctl("stop", status=6 if lost else 0)["result"]["sessions"][0]["totals"]
+    run("lttctl", "verify", out, status=6 if lost else 0)
+    if emitted:
+        check(ended["recorded"] + ended["lost"] == emitted, f"{ended} of {emitted}")
+        check(bool(ended["lost"]) == lost, f"lost {ended['lost']}")
+    ctl("destroy", name)
+    return ended
+
+
+def test_record():
+    out = begin("record", ("-k", "sched_switch,sched:sched_wakeup"))
+    run("/bin/ls", "/")
+    shown = ctl("status")["result"]
+    check(shown["channels"][0]["domain"] == "kernel", shown)
+    total = finish("record", out)
+    seen = names(out)
+    check(len(seen) == total["written"] > 0, f"{len(seen)} of {total}")
+    check(set(seen) == {"sched_switch", "sched_wakeup"}, set(seen))
+
+
+def test_list():
+    points = ctl("list", "-k", "--fields")["result"]["points"]
+    switch = [p for p in points if p["name"] == "sched_switch"]
+    check(len(switch) == 1 and switch[0]["process"] == "sched", switch)
+    check([f["name"] for f in switch[0]["fields"]][:2] == ["prev_comm", "prev_pid"], switch)
+    calls = ctl("list", "-k", "--syscall")["result"]["points"]
+    check("syscall_entry_openat" in {p["name"] for p in calls}, f"{len(calls)} calls")
+    ctl("create", "slip", "-o", "/dev/shm/slip")
+    wrong = ctl("enable-event", "-k", "sched_swich", status=1)["error"]["text"]
+    check("did you mean 'sched_switch'?" in wrong, wrong)
+    ctl("destroy", "slip")
+
+
+def test_exact():
+    out = begin("exact", ("-k", "cpu_frequency"))
+    emit()
+    finish("exact", out, EMITTED)
+    out = begin("tiny", ("-k", "-c", "c", "power:*", "-x", "cpu_idle*,power:ps*,p*_d*_*,clock_*"),
+                channel=("--subbuf-size=4096", "--num-subbuf=2"))
+    emit()
+    finish("tiny", out, EMITTED, lost=True)
+
+
+def check_alternation(out, nr):
+    seen = [n for n in names(out) if n == "alternate:mark" or n.startswith("syscall_")]
+    first = seen.index("alternate:mark")
+    want = ["alternate:mark", "syscall_entry_getpgid", "syscall_exit_getpgid"] * nr
+    check(seen[first:first + 3 * nr] == want, "kernel and application are out of order")
+
+
+def test_both():
+    """The order of what one thread does, across kernel and application."""
+    nr = 3000
+    out = begin("both", ("-k", "--syscall", "getpgid"), ("-u", "alternate:*"))
+    run(f"{BUILD}/prog/alternate", nr, env={**os.environ, "LTT_REGISTER_TIMEOUT": "20000"})
+    finish("both", out)
+    check_alternation(out, nr)
+
+
+def test_one_command():
+    """A program and its system calls; a program, and all that the kernel does meanwhile."""
+    for out in "/dev/shm/recorded", "/dev/shm/whole":
+        shutil.rmtree(out, ignore_errors=True)
+    said = run("lttctl", "record", "-k", "-u", "-o", "/dev/shm/recorded", "-e", "alternate:*,syscall_*_getpgid",
+               "--", f"{BUILD}/prog/alternate", 500).stderr
+    check("1,500 events" in said and "/dev/shm/recorded" in said, said)
+    check_alternation("/dev/shm/recorded", 500)
+    said = run("lttctl", "record", "-k", "-o", "/dev/shm/whole", "--num-subbuf=8", "--", "/bin/true").stderr
+    check("/dev/shm/whole" in said, said)
+    run("lttctl", "verify", "/dev/shm/whole")
+    missing = {"sched_process_exec", "sched_switch", "syscall_entry_execve", "lttng_statedump_end"} - set(names("/dev/shm/whole"))
+    check(not missing, f"{missing} missing: {said}")
+
+
+def test_live():
+    """Both at a relay and at a stock viewer, which sees what is stored, as it is stored."""
+    run("busybox", "ip", "link", "set", "lo", "up")
+    ctl("create", "live", "--live=200ms")
+    try:
+        ctl("enable-event", "-k", "--syscall", "getpgid")
+        ctl("enable-event", "-u", "alternate:*")
+        ctl("start")
+        listed = run("lttctl", "view", "--live", "net://localhost").stdout
+        url = re.search(r"net://localhost/host/\S+/live ", listed)
+        check(url, listed)
+        with open("/dev/shm/seen", "w") as seen:
+            viewer = subprocess.Popen(["babeltrace2", "-i", "lttng-live", url[0].strip()],
+                                      stdout=seen, stderr=subprocess.STDOUT)
+        until(lambda: "1 client" in run("lttctl", "view", "--live", "net://localhost").stdout,
+              "a viewer")
+        run(f"{BUILD}/prog/alternate", 300, env={**os.environ, "LTT_REGISTER_TIMEOUT": "20000"})
+        ctl("stop")
+        ctl("destroy", "live")
+        check(viewer.wait(300) == 0, "the viewer failed")
+        stored, = glob.glob(f"{HOME}/ltt-traces/*/live-*")
+        run("lttctl", "verify", stored)
+        stored = run("babeltrace2", stored).stdout
+        check(stored.count("alternate:mark") == 300 and "syscall_exit_getpgid" in stored, stored)
+        with open("/dev/shm/seen") as seen:
+            check(seen.read() == stored, "the viewer has seen other lines than are stored")
+    finally:
+        for pid in pids("ltt-relayd"):
+            os.kill(pid, signal.SIGTERM)
+    until(lambda: not pids("ltt-relayd"), "the relay to end")
+
+
+def test_many():
+    """Some two hundred events at once; all of them take an emulated machine a minute."""
+    out = begin("many", *(("-k", rule) for rule in MANY))
+    run("/bin/ls", "/sys/kernel")
+    finish("many", out)
+    kinds = set(names(out))
+    check(len(kinds) > 20, f"few kinds of events: {kinds}")
+
+
+def test_by_perf():
+    """An event without a probe of ours, for a daemon that has given up its rights."""
+    out = begin("perf", ("-k", "kmem:rss_stat"))
+    run("/bin/ls", "/")
+    finish("perf", out)
+    check(set(names(out)) == {"rss_stat"}, "no event by perf")
+
+
+def hit(count, uid=0):
+    """getpriority(9, 9) so often. What the program says of itself: {context: value}."""
+    said = run(f"{WORK}/hit", count, uid).stdout
+    return dict(line.split(" ", 1) for line in said.splitlines())
+
+
+def test_contexts():
+    types = [t["name"] for t in ctl("add-context", "--list")["result"]["types"]]
+    check({"pid", "procname", "cgroup_ns", "callstack-user", "perf:cpu:page-faults"} < set(types), types)
+    out = "/dev/shm/contexts"
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", "contexts", "-o", out)
+    wrong = ctl("add-context", "-k", "-t", "procnam", status=1)["error"]["text"]
+    check("did you mean 'procname'?" in wrong, wrong)
+    wrong = ctl("add-context", "-k", "-t", "perf:cpu:L1-icache-prefetch-misses", status=1)["error"]["text"]
+    check("this machine does not count" in wrong, wrong)
+    ctl("enable-channel", "-k", "bare")
+    ctl("enable-event", "-k", "-c", "bare", "sched_process_exec")
+    ctl("enable-channel", "-k", "c")
+    ctl("add-context", "-k", "-c", "c", *(word for t in types for word in ("-t", t)))
+    ctl("enable-event", "-k", "-c", "c", "--syscall", "getpriority")
+    ctl("start")
+    said = [hit(500, 4711)]
+    kill("ltt-sessiond")
+    shown = {c["name"]: c["contexts"] for c in ctl("status")["result"]["channels"]}
+    check(shown == {"bare": [], "c": types}, shown)
+    ctl("add-context", "-k", "-c", "c", "-t", "pid", status=4)
+    late = ctl("add-context", "-k", "-c", "bare", "-t", "pid", status=1)["error"]["text"]
+    check("has been recorded into" in late, late)
+    ctl("enable-event", "-k", "-c", "bare", "sched_process_exit")
+    said.append(hit(500, 4711))
+    finish("contexts", out)
+    read = run("babeltrace2", "--no-delta", out)
+    for own in said:
+        mine = [line for line in read.stdout.splitlines()
+                if f"pid = {own['pid']}, tid" in line and "getpriority: " in line]
+        check(len(mine) == 1000, f"{len(mine)} of 1000 events")
+        for name in types:
+            value, name = own.get(name, "?"), re.sub("[^a-z0-9]", "_", name)
+            fits = re.compile(rf'[ {{]{name} = "?{re.escape(value)}"?[, ]'
+                              if value != "?" and "callstack" not in name else rf"[ {{]{name} = ")
+            check(all(map(fits.search, mine)), f"{name} is not {value}: {mine[0]}")
+
+
+def test_places():
+    """Kprobes and functions: a known number of hits, also of those in other hands."""
+    place = "__x64_sys_getpriority"
+    out = "/dev/shm/places"
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", "places", "-o", out)
+    for bad, sentence in (("no_such_symbol", "no such symbol"), ("kprobe_dispatcher", "no probe"),
+                          (f"{place}+1", "beginning of an instruction"), ("0x1000", "no probe")):
+        why = ctl("enable-event", "-k", f"--probe={bad}", "bad", status=1)["error"]["text"]
+        check(sentence in why, why)
+    ctl("enable-event", "-k", f"--probe={place}", "called")
+    ctl("enable-event", "-k", f"--function={place}", "getprio")
+    again = ctl("enable-event", "-k", "--probe=do_exit", "getprio_exit", status=1)["error"]["text"]
+    check("has an event of that name" in again, again)
+    ctl("start")
+    hit(200)
+    check(recorded() == 600, f"{recorded()} of 600")
+    kill("ltt-sessiond")
+    hit(200)
+    rules = {r["pattern"]: (r["kind"], r.get("location"), r["enabled"])
+             for r in ctl("status")["result"]["channels"][0]["rules"]}
+    check(rules == {"called": ("probe", place, True), "getprio": ("function", place, True)}, rules)
+    check(recorded() == 1200, f"{recorded()} of 1200 after a daemon's death")
+    # another place under the same name, which is the same event in the trace
+    ctl("disable-event", "-k", "called,getprio")
+    ctl("enable-event", "-k", "--probe=__x64_sys_getpgid", "called")
+    kill("ltt-sessiond")
+    ctl("status")
+    hit(200)
+    check(recorded() == 1200, "what was disabled is recorded")
+    for _ in range(50):
+        os.getpgid(0)
+    check(recorded() == 1250, f"{recorded()} of 1250 after the second death")
+    finish("places", out)
+    seen = names(out)
+    check({n: seen.count(n) for n in set(seen)} ==
+          {"called": 450, "getprio_entry": 400, "getprio_exit": 400}, seen[:10])
+
+
+def test_fetch():
+    """Arguments and what is returned, as who called says; also after a daemon's death."""
+    out = "/dev/shm/fetch"
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", "fetch", "-o", out)
+    why = ctl("enable-event", "-k", "--probe=do_unlinkat", "--fetch=fd=$arg7", "x", status=1)["error"]["text"]
+    check("no probe can be at" in why, why)
+    # struct filename begins with a pointer to the name, behind it one to the program's
+    ctl("enable-event", "-k", "--function=do_unlinkat", "--fetch=dir=$arg1:s32",
+        "--fetch=name=+0(+0($arg2)):string user=+u0(+8($arg2)):string", "--fetch=err=$retval:s32 $comm", "rm")
+    # the same by the names of its parameters, and of what they point to
+    why = ctl("enable-event", "-k", "--function=do_unlinkat", "--fetch=nam", "x", status=1)["error"]["text"]
+    check("it has dfd, name" in why, why)
+    ctl("enable-event", "-k", "--function=do_unlinkat", "--fetch=dfd name->name:string",
+        "--fetch=user=name->uptr:ustring name->refcnt.counter", "byname")
+    ctl("start")
+    for i in range(2):
+        for n in range(20):
+            run("busybox", "unlink", f"/no/such/file-{i}-{n}", status=1)
+        if i == 0:
+            kill("ltt-sessiond")
+            ctl("status")
+    finish("fetch", out)
+    read = run("babeltrace2", "--no-delta", out).stdout
+    entries = re.findall(r'rm_entry: .*dir = (-?\d+), name = "([^"]*)", user = "([^"]*)", arg5 = "busybox" }', read)
+    mine = [e for e in entries if "/no/such" in e[1]]
+    check(mine == [("-100", f"/no/such/file-{i}-{n}") + (f"/no/such/file-{i}-{n}",)
+                   for i in range(2) for n in range(20)], read[:2000])
+    named = re.findall(r'byname_entry: .*dfd = (-?\d+), counter = [1-9]\d*, name = "([^"]*)", user = "([^"]*)" }', read)
+    check([e for e in named if "/no/such" in e[1]] == mine, f"{named[:3]}: {read[:2000]}")
+    check(len(re.findall(r"rm_exit: .*ret = -?\d+, err = -2 }", read)) >= 40, read[:2000])
+
+
+def test_programs():
+    """USDT probes and functions of a program and of a library: as often as they are passed,
+    with arguments, also after a daemon's death; and nothing is left behind."""
+    out, file = "/dev/shm/programs", "/dev/shm/usdt"
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copy(f"{WORK}/usdt", file)
+    before = os.environ["PATH"]
+    os.environ["PATH"] += ":/dev/shm"
+    ctl("create", "programs", "-o", out)
+    for bad, sentence in ((f"{file}:no_such", "has no function"), (f"sdt:{file}:shop:x", "has no USDT"),
+                          ("/dev/shm:x", "is no file"), ("no-such-file:x", "no program")):
+        why = ctl("enable-event", "-k", f"--userspace-probe={bad}", "bad", status=1)["error"]["text"]
+        check(sentence in why, why)
+    ctl("enable-event", "-k", "--userspace-probe=sdt:usdt:shop:sold", "sold")
+    ctl("enable-event", "-k", f"--userspace-probe={file}:shop_sell",
+        "--fetch=nr=$arg1:u32 what=+0($arg2):string $comm", "sell")
+    ctl("enable-event", "-k", f"--userspace-probe=return:{file}:shop_sell", "--fetch=twice=$retval:u32", "soldfor")
+    ctl("enable-event", "-k", "--userspace-probe=libc.so.6:getppid", "parent")
+    check(heard(file, 10) == 0, "somebody listens before the start")
+    ctl("start")
+    check(heard(file, 90) == 90, "nobody listens")
+    kill("ltt-sessiond")
+    rules = {r["pattern"]: (r["kind"], r["location"]) for r in ctl("status")["result"]["channels"][0]["rules"]}
+    check(rules["sold"] == ("userspace-probe", "sdt:usdt:shop:sold") and len(rules) == 4, rules)
+    check(heard(file, 30) == 30, "nobody listens after the daemon's death")
+    # started again it is looked for again, by its path
+    ctl("stop")
+    check(heard(file, 10) == 0, "somebody listens after the stop")
+    kill("ltt-sessiond")
+    ctl("start")
+    check(heard(file, 30) == 30, "nobody listens after another start")
+    ctl("stop")
+    shutil.copy(file, file + ".new")
+    os.rename(file + ".new", file)
+    refused = ctl("start", status=4)["result"]["sessions"][0]["refusals"]
+    check(len(refused) == 3 and "has changed" in refused[0]["why"], refused)
+    check(heard(file, 10) == 0, "another file is listened to")
+    finish("programs", out)
+    os.environ["PATH"] = before
+    read = run("babeltrace2", "--no-delta", out).stdout
+    what = "a name of which nobody has read anything yet"
+    want, sells, returns = [], [], []
+    for count in 90, 30, 30:
+        for nr in range(count):
+            sells.append((str(nr), what, "usdt"))
+            want.append((str(nr), str(-nr), str(-1 - nr % 4)))
+            if nr % 3 == 0:
+                want.append((str(nr), "-7", "-9"))
+            returns.append((str(2 * nr), str(2 * nr)))
+    have = re.findall(r'sold: .*arg1 = (\d+), arg2 = \d+, arg3 = (-?\d+), arg4 = (-?\d+)', read)
+    check(have == want, f"{len(have)} of {len(want)}: {have[:6]}")
+    have = re.findall(r'sell: .*nr = (\d+), what = "([^"]*)", arg3 = "([^"]*)"', read)
+    check(have == sells, f"{len(have)} of {len(sells)}: {have[:3]}")
+    have = re.findall(r'soldfor: .*ret = (-?\d+), twice = (\d+)', read)
+    check(have == returns, f"{len(have)} of {len(returns)}: {have[:3]}")
+
+
+def test_provider():
+    """Events of a module that comes while a daemon runs and a session records."""
+    module, jobs = f"{WORK}/kmod/examples/ltt_example_provider.ko", "/sys/module/ltt_example_provider/parameters/jobs"
+    out = begin("provider", ("-k", "example:*"), ("-k", "cpu_frequency"))
+    insmod(module)
+    names_of = lambda: {p["name"] for p in ctl("list", "-k")["result"]["points"]}  # noqa: E731
+    check({"job", "done"} < names_of(), "the module's events are not listed")
+    ctl("enable-event", "-k", "example:job", "-c", "channel0")
+    for count in 100, 50:
+        with open(jobs, "w") as f:
+            f.write(str(count))
+        if count == 100:
+            kill("ltt-sessiond")
+            ctl("status")
+            run("busybox", "rmmod", "ltt_example_provider")
+            insmod(module)
+    check(recorded() == 152, f"{recorded()} of 152")
+    finish("provider", out)
+    run("busybox", "rmmod", "ltt_example_provider")
+    seen = names(out)
+    check((seen.count("job"), seen.count("done")) == (150, 2), seen[:5])
+
+
+def test_channel_of_module():
+    """A module's events go to the channel that it has registered, also when it has gone."""
+    module, jobs = f"{WORK}/kmod/examples/ltt_example_provider.ko", "/sys/module/ltt_example_provider/parameters/jobs"
+    insmod(module)
+    check("example_jobs: example:*, 8 sub-buffers of 64 KiB" in run("lttctl", "list", "-k").stdout, "list -k")
+    out = begin("preset", ("-k", "example:j*"), ("-k", "cpu_frequency"), ("-k", "done"), ("-k", "cpu_idle", "-c", "own"))
+    channels = lambda: {c["name"]: c for c in ctl("list", "preset")["result"]["channels"]}  # noqa: E731
+    rules = lambda: {n: [r["pattern"] for r in c["rules"]] for n, c in channels().items()}  # noqa: E731
+    check(rules() == {"example_jobs": ["example:j*", "done"], "channel0": ["cpu_frequency"], "own": ["cpu_idle"]}, rules())
+    like = [(c["preset"], c["subbuf_size"], c["num_subbuf"]) for c in channels().values()]
+    check(like == [(True, 65536, 8), (False, 1 << 20, 4), (False, 1 << 20, 4)], like)
+    with open(jobs, "w") as f:
+        f.write("100")
+    kill("ltt-sessiond")
+    ctl("status")
+    run("busybox", "rmmod", "ltt_example_provider")
+    check("example_jobs" not in run("lttctl", "list", "-k").stdout, "a channel of nobody's")
+    insmod(module)
+    ctl("disable-event", "-k", "done")
+    with open(jobs, "w") as f:
+        f.write("50")
+    finish("preset", out)
+    run("busybox", "rmmod", "ltt_example_provider")
+    seen = names(out)
+    check((seen.count("job"), seen.count("done")) == (150, 1), seen[:5])
+    check(glob.glob(f"{out}/**/example_jobs_[0-9]", recursive=True), glob.glob(f"{out}/**", recursive=True))
+
+
+def heard(program, count):
+    return int(run(program, count).stdout)
+
+
+def counted():
+    """{(event, field): what stats says}"""
+    return {(c["event"], c.get("field")): c for c in ctl("stats")["result"]["counted"]}
+
+
+def sizes(histogram):
+    return [(b["first"], b["last"], b["count"]) for b in histogram["buckets"]]
+
+
+def test_stats():
+    """Counted to the event, by size, of whom is tracked; across stops and a daemon's death."""
+    event, call = "power:cpu_frequency", "syscall_entry_getpriority"
+    ctl("create", "stats", "-o", "/dev/shm/stats")
+    check(counted() == {}, "something is counted")
+    for bad, sentence in (("stat", "did you mean 'state'"), ("nonsense", "has no integer field")):
+        why = ctl("enable-event", "-k", f"--histogram={bad}", event, status=1)["error"]["text"]
+        check(sentence in why, why)
+    check("this kernel has no event" in ctl("enable-event", "-k", "--count", "nonsense", status=1)["error"]["text"], "")
+    ctl("enable-event", "-k", "--count", "cpu_freq*y,sched_switch")
+    ctl("enable-event", "-k", "--histogram=cpu_id", event)
+    ctl("enable-event", "-k", "--histogram=state", event)
+    ctl("enable-event", "-k", "--count", "--syscall", "getpriority")
+    rules = {(r["kind"], r["pattern"], r.get("location")): r["points"]
+             for r in ctl("status")["result"]["channels"][0]["rules"]}
+    check(rules.get(("histogram", event, "state")) == 1 and rules.get(("count", call, None)) == 1, rules)
+    ctl("start")
+    emit()
+    seen = counted()
+    check(seen[event, None]["count"] == EMITTED and seen["sched:sched_switch", None]["count"] > 0, seen)
+    check({c["domain"] for c in seen.values()} == {"kernel"}, seen)
+    by_cpu, by_state = seen[event, "cpu_id"], seen[event, "state"]
+    # each of four writers on two CPUs: it counts to 1000, and says 4 * CPU + who
+    check(sizes(by_cpu) == [(0, 0, 1000), (1, 1, 1000), (2, 3, 2000), (4, 7, 4000)], by_cpu)
+    check(sizes(by_state) == [(0, 0, 8)] + [(2 ** k, 2 ** (k + 1) - 1, 8 * (min(2 ** (k + 1), 1000) - 2 ** k))
+                                            for k in range(10)], by_state)
+    check((by_cpu["sum"], by_state["sum"], by_state["count"]) == (28000, 8 * 499500, EMITTED), by_cpu)
+    check(by_state["missed"] == by_state["negative"] == 0, by_state)
+    ctl("track", "-k", "--uid=4711")
+    hit(500, 4711)
+    hit(100)
+    check(counted()[call, None]["count"] == 500, counted())
+    ctl("untrack", "-k", "--uid", "--all")
+    ctl("track", "-k", "--uid", "--all")
+    ctl("stop")
+    until(lambda: not any(c["counting"] for c in counted().values()), "counting to end")
+    emit()
+    check(counted()[event, None]["count"] == EMITTED, "counted while stopped")
+    ctl("start")
+    emit()
+    ctl("disable-event", "-k", "cpu_freq*y")
+    until(lambda: not counted()[event, None]["counting"], "one rule to end")
+    emit()
+    check(counted()[event, None]["count"] == 2 * EMITTED, counted())
+    check(counted()[event, "cpu_id"]["sum"] == 3 * 28000, counted())
+    kill("ltt-sessiond")
+    ctl("status")
+    until(lambda: (event, "cpu_id") in counted() and counted()[event, "cpu_id"]["counting"], "it to be counted again")
+    emit()
+    check(counted()[event, "cpu_id"]["count"] == EMITTED, counted())
+    check("cpu_id, 3 on average" in run("lttctl", "stats").stdout, run("lttctl", "stats").stdout)
+    check(ctl("status")["result"]["totals"]["recorded"] == 0, "it was recorded")
+    ctl("destroy", "stats")
+
+
+def test_state():
+    """Told at the start, and when it is asked for."""
+    out = begin("state", ("-k", "lttng_statedump_*"))
+    for nr in 1, 2:
+        until(lambda: run("lttctl", "view", out).stdout.count(" lttng_statedump_end:") == nr,
+              "the end of the state", 90)
+        if nr == 1:
+            ctl("regenerate", "statedump")
+    finish("state", out)
+    read = run("babeltrace2", out).stdout
+    check(len(re.findall(rf"statedump_process_state: .* pid = {os.getpid()},", read)) >= 2, "not our process")
+    ctl("create", "none", "-o", "/dev/shm/none")
+    ctl("enable-event", "-k", "cpu_frequency")
+    ctl("start")
+    why = ctl("regenerate", "statedump", status=1)["error"]["text"]
+    check("records no state" in why, why)
+    ctl("destroy", "none")
+
+
+def tracked():
+    return {t["kind"]: t["ids"] for t in ctl("status")["result"]["trackers"]}
+
+
+def recorded():
+    return ctl("status")["result"]["totals"]["recorded"]
+
+
+def test_track():
+    """Only of whom it was said, also after the daemon has died; and it can be changed."""
+    out = "/dev/shm/track"
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", "track", "-o", out)
+    ctl("enable-event", "-k", "--syscall", "getpriority")
+    check("events of all" in ctl("untrack", "-k", "--uid=1", status=1)["error"]["text"], "all")
+    ctl("track", "-k", "--uid=4711,4712")
+    ctl("track", "-k", "--uid", "4711", status=4)
+    ctl("start")
+    for user, count in (0, 0), (4711, 400), (4712, 800), (0, 800):
+        hit(200, user)
+        check(recorded() == count, f"{recorded()} after user {user}, not {count}")
+    kill("ltt-sessiond")
+    check(tracked() == {"uid": [4711, 4712]}, tracked())
+    hit(200)
+    hit(200, 4711)
+    check(recorded() == 1200, f"{recorded()} after a daemon's death")
+    ctl("untrack", "-k", "--uid=4712")
+    hit(200, 4712)
+    check(recorded() == 1200, "events of an id that was untracked")
+    ctl("untrack", "-k", "--uid=4711")
+    hit(200, 4711)
+    check(recorded() == 1200 and tracked() == {"uid": []}, "nobody's are recorded")
+    child = subprocess.Popen(["sh", "-c", f"read x; exec {WORK}/hit 200"], stdin=subprocess.PIPE,
+                             stdout=subprocess.DEVNULL)
+    ctl("track", "-k", "--uid", "--all")
+    ctl("track", "-k", f"--pid={child.pid}")
+    hit(200)
+    child.communicate(b"go\n")
+    check(recorded() == 1600, f"{recorded()}: not those of one process")
+    ctl("track", "-k", "-p", "--all")
+    check(tracked() == {}, tracked())
+    hit(200)
+    check(recorded() >= 2000, "not those of all")
+    finish("track", out)
+
+
+def test_kill_consumer():
+    out = begin("consumer", ("-k", "cpu_frequency"))
+    emit()
+    kill("ltt-consumerd")
+    emit()
+    until(lambda: pids("ltt-consumerd"), "another consumer")
+    kill("ltt-consumerd")
+    emit()
+    finish("consumer", out, 3 * EMITTED)
+
+
+def test_kill_sessiond():
+    out = begin("sessiond", ("-k", "cpu_frequency"), ("-k", "sched_process_exec"))
+    emit()
+    kill("ltt-sessiond")
+    emit()
+    ctl("status")
+    ctl("disable-event", "-k", "sched_process_exec")
+    before = ctl("status")["result"]["totals"]["recorded"]
+    run("/bin/true")
+    kill("ltt-sessiond")
+    kill("ltt-consumerd")
+    emit()
+    total = ctl("status")["result"]["totals"]["recorded"]
+    check(total == before + EMITTED, f"{total} after {before}: what was disabled is recorded")
+    ctl("enable-event", "-k", "sched_process_fork")
+    run("/bin/true")
+    total = finish("sessiond", out)
+    seen = names(out)
+    check(seen.count("cpu_frequency") == 3 * EMITTED, seen.count("cpu_frequency"))
+    check("sched_process_fork" in seen, "no event that was enabled after the takeover")
+
+
+def test_kill_all():
+    begin("dead", *(("-k", rule) for rule in MANY))
+    for name in DAEMONS[::-1] + DAEMONS[::-1]:
+        for pid in pids("ltt-sessiond") + pids(name):
+            os.kill(pid, signal.SIGKILL)
+    until(lambda: not any(map(pids, DAEMONS)), "death of all")
+    # refused while anything is enabled; the last descriptors close when it suits the kernel
+    until(lambda: subprocess.run(["busybox", "rmmod", "ltt"], capture_output=True).returncode == 0,
+          "the module is still in use", 60)
+    shutil.rmtree("/run/ltt", ignore_errors=True)
+
+
+def findings(*argv, status):
+    """Of the doctor, what it says of the kernel: {about: (grade, text, command)}"""
+    return {f["about"]: (f["grade"], f["text"], f.get("command", ""))
+            for f in ctl("doctor", *argv, status=status)["result"]["findings"]}
+
+
+def mend(finding):
+    run("sh", "-c", finding[2])
+
+
+def test_doctor():
+    ctl("create", "ill", "-o", "/dev/shm/ill")
+    found = findings("-k", status=1)
+    check(found["kernel"][0] == "ok" and found["rules"][0] == "bad", found)
+    ctl("enable-event", "-k", "nosuch*")
+    ctl("enable-event", "-k", "--probe=__x64_sys_getpriority", "gp")
+    ctl("disable-event", "-k", "gp")
+    ctl("start")
+    found = findings(status=1)
+    check("fits no event of this kernel" in found["match"][1] or found["match"][0] == "bad", found)
+    check("'gp' is disabled" in found["rule"][1], found)
+    mend(found["rule"])
+    ctl("track", "-k", "--pid=999999")
+    found = findings(status=4)
+    check("999999, which does not run" in found["tracker"][1], found)
+    mend(found["tracker"])
+    found = findings(status=1)
+    check(found["tracker"][0] == "bad", found)
+    mend(found["tracker"])
+    hit(10)
+    found = findings(status=4)
+    check("tracker" not in found and "rule" not in found, found)
+    check(recorded() == 10, recorded())
+    ctl("destroy", "ill")
+
+
+def test_no_module():
+    """Not there; not root; and one that the daemon loads itself."""
+    release = os.uname().release
+    end_daemons()
+    if os.path.exists("/dev/ltt"):
+        run("busybox", "rmmod", "ltt")
+    ctl("create", "no", "-o", "/dev/shm/no")
+    why = ctl("enable-event", "-k", "-a", status=5)["error"]["text"]
+    check(f"there is no module ltt for this kernel ({release})" in why, why)
+    found = findings("-k", status=1)["kernel"]
+    check(found[0] == "bad" and why in found[1] and found[2].startswith("make kmod"), found)
+    end_daemons()
+    folder = f"/lib/modules/{release}"
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(f"{WORK}/kmod/ltt.ko", folder)
+    for index in ("builtin", "order"):
+        open(f"{folder}/modules.{index}", "a").close()
+    run(shutil.which("depmod", path="/usr/sbin:/sbin") or "depmod")
+    test_record()
+    end_daemons()
+
+
+def test_not_root():
+    os.makedirs("/dev/shm/user", exist_ok=True)
+    os.chmod("/dev/shm/user", 0o777)
+    env = {**os.environ, "LTT_HOME": "/dev/shm/user", "HOME": "/dev/shm/user",
+           "LTT_RUNDIR": "/dev/shm/user/run"}
+    user = {"env": env, "user": 1000, "group": 1000, "extra_groups": [],
+            "capture_output": True, "text": True, "timeout": 60}
+    subprocess.run(["lttctl", "create", "mine", "-o", "/dev/shm/user/mine"], check=True, **user)
+    done = subprocess.run(["lttctl", "enable-event", "-k", "-a", "--json"], **user)
+    check(done.returncode == 5 and "only root's can trace the kernel" in done.stdout, done.stdout)
+    done = subprocess.run(["lttctl", "doctor", "-k"], **user)
+    check(done.returncode == 1 and "sudo lttctl doctor -k" in done.stdout, done.stdout)
+    end_daemons()
+    try:
+        subprocess.run(["cat", "/dev/ltt"], user=1000, group=1000, check=True, capture_output=True)
+        raise Failure("anybody may open the device")
+    except subprocess.CalledProcessError:
+        pass
+
+
+MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
+        "syscall_entry_*")
+TESTS = (test_record, test_list, test_exact, test_both, test_one_command, test_live, test_many, test_by_perf, test_contexts,
+         test_track, test_places, test_fetch, test_programs, test_provider, test_channel_of_module, test_stats, test_state,
+         test_doctor, test_kill_consumer, test_kill_sessiond, test_kill_all, test_no_module, test_not_root)
+
+
+def main():
+    chosen = sys.argv[3:]
+    os.makedirs(HOME, exist_ok=True)
+    insmod(f"{WORK}/kmod/ltt.ko")
+    for test in TESTS:
+        name = test.__name__[5:]
+        if chosen and name not in chosen:
+            continue
+        began = time.monotonic()
+        try:
+            test()
+            print(f"control: {name} took {time.monotonic() - began:.1f} s", flush=True)
+        except Exception as e:
+            text = str(e) if isinstance(e, Failure) else traceback.format_exc()
+            print(f"FAILED: control {name}: {text}", flush=True)
+            for pid in sum(map(pids, DAEMONS), []):
+                os.kill(pid, signal.SIGKILL)
+            shutil.rmtree("/run/ltt", ignore_errors=True)
+    if any(map(pids, DAEMONS)):
+        end_daemons()
+
+
+if __name__ == "__main__":
+    main()

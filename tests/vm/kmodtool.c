@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kmodtool - a reader of ltt.ko for the tests in a virtual machine.
+ *
+ *   kmodtool list
+ *       what events, fields, contexts and channels of modules there are: lines of
+ *       tab-separated words
+ *   kmodtool record [-odp] [-n SUBBUFS] [-s BYTES] [-c CONTEXT]... [-t KIND=ID]...
+ *                   DIR EVENT... -- COMMAND...
+ *       run the command and keep what was recorded meanwhile in DIR: ring.N holds
+ *       the bytes of CPU N, `words` its counters, `ids` the events' ids. EVENT:
+ *       as listed, or `all`, or `quick`: all but those that come by perf, which take
+ *       long to switch on and off; or `state`: what -d records; or kprobe:PLACE,
+ *       kretprobe:PLACE, where PLACE is SYMBOL, SYMBOL+OFFSET or 0xADDRESS, or
+ *       call:FUNCTION, and what to record there (args.c); or
+ *       uprobe:FILE+OFFSET[@SEMAPHORE], uretprobe: the same.
+ *       -p: by splice(), not from the mapping. -o: overwrite mode, one snapshot at the
+ *       end. -c: what comes with each event; perf:TYPE:CONFIG: a counter, by its numbers.
+ *       -t: whose; KIND is a number of ltt_kmod.h. -d: first the state of the system.
+ *   kmodtool bad
+ *       ask for what must be refused, and fail where it isn't
+ *
+ * Exit status: 0; 1 with a line on stderr. The command's own status is passed on.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "reader.h"
+
+static void list_field(char kind, const struct ltt_kmod_field *f)
+{
+	printf("%c\t%s\t%s\t%u\t%u\t%u\t%u\t%u\t%u\t%u\t%u\n", kind, f->name, f->type, f->kind,
+	       f->size_bits, f->length_bits, f->base, f->flags, f->count, f->declared,
+	       f->is_signed);
+}
+
+static void list_fields(int fd, const struct ltt_kmod_event *event)
+{
+	for (uint32_t i = 0; i < event->nr_fields; i++) {
+		struct ltt_kmod_field f = { .size = sizeof(f), .index = event->index, .field = i };
+
+		if (ioctl(fd, LTT_KMOD_FIELD, &f))
+			err(1, "field %u of %s", i, event->name);
+		list_field('F', &f);
+	}
+}
+
+static int list_presets(int fd)
+{
+	struct ltt_kmod_preset p = { .size = sizeof(p) };
+
+	for (; !ioctl(fd, LTT_KMOD_PRESET, &p); p.index++)
+		printf("P\t%s\t%s\t%" PRIu64 "\t%u\n", p.name, p.events, p.subbuf_size,
+		       p.num_subbuf);
+	return errno == ENOENT ? 0 : 1;
+}
+
+static int list(void)
+{
+	struct ltt_kmod_event event;
+	int fd = device();
+
+	for (uint32_t i = 0; !get_event(fd, i, &event); i++) {
+		printf("E\t%s\t%u\n", event.name, !!(event.flags & LTT_KMOD_LIVE));
+		list_fields(fd, &event);
+	}
+	if (errno != ENOENT)
+		return 1;
+	for (uint32_t i = 0;; i++) {
+		struct ltt_kmod_field f = { .size = sizeof(f), .index = i };
+
+		if (ioctl(fd, LTT_KMOD_CONTEXT_FIELD, &f))
+			break;
+		list_field('C', &f);
+	}
+	return errno == ENOENT ? list_presets(fd) : 1;
+}
+
+static void enable(const struct reader *r, uint32_t id, const char *name, FILE *ids)
+{
+	struct ltt_kmod_enable request = { .size = sizeof(request), .id = id };
+
+	snprintf(request.name, sizeof(request.name), "%s", name);
+	if (ioctl(r->fd, LTT_KMOD_ENABLE, &request))
+		err(1, "enable %s", name);
+	fprintf(ids, "%u\t%s\n", id, name);
+}
+
+static void probe(const struct reader *r, uint32_t id, const char *name, FILE *ids)
+{
+	struct ltt_kmod_probe request = { .size = sizeof(request), .id = id };
+	const char *place = strchr(name, ':') + 1;
+	int len = (int)strcspn(place, "+,");
+	struct ltt_kmod_arg args[LTT_KMOD_ARGS_MAX];
+
+	request.nr_args = parse_args(place + strcspn(place, ","), args);
+	if (request.nr_args)
+		request.args = (uintptr_t)args;
+	if (!strncmp(name, "kret", 4))
+		request.flags = LTT_KMOD_PROBE_RETURN;
+	if (!strncmp(name, "call:", 5))
+		request.flags = LTT_KMOD_PROBE_CALL;
+	if (place[len] == '+')
+		request.offset = strtoull(place + len + 1, NULL, 0);
+	if (!strncmp(place, "0x", 2))
+		request.address = strtoull(place, NULL, 16);
+	else
+		snprintf(request.symbol, sizeof(request.symbol), "%.*s", len, place);
+	if (ioctl(r->fd, LTT_KMOD_PROBE, &request))
+		err(1, "%s", name);
+	fprintf(ids, "%u\t%s\n", id, name);
+}
+
+static void user_probe(const struct reader *r, uint32_t id, const char *name, FILE *ids)
+{
+	struct ltt_kmod_user_probe request = { .size = sizeof(request), .id = id };
+	const char *file = strchr(name, ':') + 1;
+	const char *offset = file + strcspn(file, "+"), *at = file + strcspn(file, "@");
+	struct ltt_kmod_arg args[LTT_KMOD_ARGS_MAX];
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%.*s", (int)(offset - file), file);
+	request.fd = open(path, O_RDONLY);
+	if (!strncmp(name, "uret", 4))
+		request.flags = LTT_KMOD_PROBE_RETURN;
+	request.offset = strtoull(offset, NULL, 0);
+	if (*at)
+		request.semaphore = strtoull(at + 1, NULL, 0);
+	request.nr_args = parse_args(file + strcspn(file, ","), args);
+	if (request.nr_args)
+		request.args = (uintptr_t)args;
+	if (ioctl(r->fd, LTT_KMOD_USER_PROBE, &request))
+		err(1, "%s", name);
+	close(request.fd);
+	fprintf(ids, "%u\t%s\n", id, name);
+}
+
+/* All whose flags, of those in @mask, are @want; the index is the id. Return: one that is free. */
+static uint32_t enable_flagged(const struct reader *r, uint32_t mask, uint32_t want, FILE *ids)
+{
+	struct ltt_kmod_event event;
+	int fd = device();
+	uint32_t i;
+
+	for (i = 0; !get_event(fd, i, &event); i++)
+		if ((event.flags & mask) == want)
+			enable(r, i, event.name, ids);
+	close(fd);
+	return i;
+}
+
+static void add_context(const struct reader *r, const char *name, FILE *contexts)
+{
+	struct ltt_kmod_context request = { .size = sizeof(request) };
+
+	snprintf(request.name, sizeof(request.name), "%s", name);
+	if (sscanf(name, "perf:%u:%" SCNu64, &request.perf_type, &request.perf_config) == 2)
+		request.flags = LTT_KMOD_CONTEXT_PERF;
+	if (ioctl(r->fd, LTT_KMOD_CONTEXT, &request))
+		err(1, "context %s", name);
+	fprintf(contexts, "%s\n", name);
+}
+
+static void track(const struct reader *r, const char *what)
+{
+	struct ltt_kmod_track request = { .size = sizeof(request), .op = LTT_KMOD_TRACK_ADD };
+
+	if (sscanf(what, "%u=%u", &request.kind, &request.id) != 2 ||
+	    ioctl(r->fd, LTT_KMOD_TRACK, &request))
+		err(1, "track %s", what);
+}
+
+static void dump(const struct reader *r)
+{
+	struct ltt_kmod_dump request = { .size = sizeof(request), .flags = LTT_KMOD_DUMP_WAIT };
+
+	if (ioctl(r->fd, LTT_KMOD_DUMP, &request))
+		err(1, "dump");
+}
+
+static int run(struct reader *r, char **command, int overwrite, int with_state)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child < 0)
+		err(1, "fork");
+	if (!child) {
+		if (with_state)
+			dump(r);
+		execvp(command[0], command);
+		err(127, "%s", command[0]);
+	}
+	while (!waitpid(child, &status, WNOHANG)) {
+		struct pollfd p = { .fd = r->data_fd, .events = POLLIN };
+
+		poll(&p, 1, 20);
+		if (!overwrite)
+			take(r);
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+struct options {
+	uint32_t overwrite, num_subbuf;
+	int splices;
+	uint64_t subbuf_size;
+	const char *contexts[64], *tracked[32];
+	int nr_contexts, nr_tracked, dump;
+};
+
+static void parse(struct options *o, int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "+dopn:s:c:t:")) != -1) {
+		if (c == 'o')
+			o->overwrite = 1;
+		else if (c == 'd')
+			o->dump = 1;
+		else if (c == 'p')
+			o->splices = 1;
+		else if (c == 'n')
+			o->num_subbuf = (uint32_t)strtoul(optarg, NULL, 0);
+		else if (c == 's')
+			o->subbuf_size = strtoull(optarg, NULL, 0);
+		else if (c == 'c' && o->nr_contexts < 64)
+			o->contexts[o->nr_contexts++] = optarg;
+		else if (c == 't' && o->nr_tracked < 32)
+			o->tracked[o->nr_tracked++] = optarg;
+		else
+			errx(1, "-%c", c);
+	}
+	if (argc - optind < 4)
+		errx(1, "record DIR EVENT... -- COMMAND...");
+}
+
+static void apply(const struct reader *r, const struct options *o, const char *dir)
+{
+	FILE *contexts = create(dir, "%s/contexts", 0);
+
+	for (int i = 0; i < o->nr_contexts; i++)
+		add_context(r, o->contexts[i], contexts);
+	for (int i = 0; i < o->nr_tracked; i++)
+		track(r, o->tracked[i]);
+	fclose(contexts);
+}
+
+/* Return: the next id. */
+static uint32_t enable_one(const struct reader *r, uint32_t id, const char *name, FILE *ids)
+{
+	if (!strcmp(name, "all"))
+		return enable_flagged(r, 0, 0, ids);
+	if (!strcmp(name, "quick"))
+		return enable_flagged(r, LTT_KMOD_BY_PERF, 0, ids);
+	if (!strcmp(name, "state"))
+		return enable_flagged(r, LTT_KMOD_STATE, LTT_KMOD_STATE, ids);
+	if (!strncmp(name, "kprobe:", 7) || !strncmp(name, "kretprobe:", 10) ||
+		 !strncmp(name, "call:", 5))
+		probe(r, id, name, ids);
+	else if (!strncmp(name, "uprobe:", 7) || !strncmp(name, "uretprobe:", 10))
+		user_probe(r, id, name, ids);
+	else
+		enable(r, id, name, ids);
+	return id + 1;
+}
+
+static int record(int argc, char **argv)
+{
+	struct options o = { .num_subbuf = 8, .subbuf_size = 1 << 20 };
+	struct reader r = { .fd = -1 };
+	int ret;
+
+	parse(&o, argc, argv);
+	r.splices = o.splices;
+	const char *dir = argv[optind++];
+	FILE *ids = create(dir, "%s/ids", 0);
+
+	reader_open(&r, o.overwrite, o.num_subbuf, o.subbuf_size);
+	apply(&r, &o, dir);
+	for (uint32_t cpu = 0; cpu < r.desc.nr_rings; cpu++)
+		r.out[cpu] = create(dir, "%s/ring.%u", cpu);
+	for (uint32_t id = 1; optind < argc && strcmp(argv[optind], "--"); optind++)
+		id = enable_one(&r, id, argv[optind], ids);
+	fclose(ids);
+	if (optind + 1 >= argc)
+		errx(1, "no command");
+	reader_state(&r, LTT_RING_ON);
+	ret = run(&r, argv + optind + 1, (int)o.overwrite, o.dump);
+	reader_state(&r, 0);
+	close(r.fd); /* all events off, no writer left */
+	if (!o.overwrite)
+		take(&r);
+	keep_words(&r, dir, (int)o.overwrite);
+	return ret;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "list"))
+		return list();
+	if (argc > 1 && !strcmp(argv[1], "bad"))
+		return bad();
+	if (argc > 1 && !strcmp(argv[1], "record"))
+		return record(argc - 1, argv + 1);
+	errx(1, "list, record or bad");
+}

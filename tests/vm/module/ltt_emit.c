@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ltt_emit - hits a tracepoint that nothing else in the guest hits, power:cpu_frequency,
+ * an exact number of times: on loading, `count` times from each of a kernel thread per
+ * CPU, a tasklet that interrupts it, a timer's interrupt that interrupts both, and NMIs, which
+ * interrupt all of them: the thread of another CPU sends them. The first argument counts up,
+ * the second says who: CPU * 4 + 0 task, 1 softirq, 2 irq, 3 NMI.
+ *
+ * With measure=1: `count` times from one task, interrupts off, and says in the kernel's
+ * log how long one took. Where the guest's clock counts instructions, that is their
+ * number. With calls=1 too: calls of set_normalized_timespec64() instead.
+ */
+#include <linux/cpu.h>
+#include <linux/hrtimer.h>
+#include <linux/interrupt.h>
+#include <linux/kthread.h>
+#include <linux/module.h>
+#include <asm/apic.h>
+#include <asm/nmi.h>
+#include <trace/events/power.h>
+
+static unsigned int count = 1000;
+module_param(count, uint, 0444);
+static bool nest = true;
+module_param(nest, bool, 0444);
+static bool measure;
+module_param(measure, bool, 0444);
+static bool calls;
+module_param(calls, bool, 0444);
+
+#define PERIOD_NS (200 * NSEC_PER_USEC)
+#define BATCH	  50 /* of a task, and of the NMI that is to come into the middle of that */
+
+struct emitter {
+	unsigned int cpu;
+	unsigned int sent[4];
+	unsigned int apic;
+	unsigned int nmis, nmis_seen; /* there is one under way at most */
+	struct hrtimer timer;
+	struct tasklet_struct tasklet;
+	struct completion done;
+};
+
+static DEFINE_PER_CPU(struct emitter, emitters);
+static void __iomem *local_apic;
+
+/* Each in pieces, so that they interrupt each other many times. */
+static void emit(struct emitter *e, unsigned int who, unsigned int piece)
+{
+	while (piece-- && e->sent[who] < count)
+		trace_cpu_frequency(e->sent[who]++, e->cpu * 4 + who);
+}
+
+static void softirq(struct tasklet_struct *tasklet)
+{
+	emit(from_tasklet((struct emitter *)NULL, tasklet, tasklet), 1, 9);
+}
+
+static enum hrtimer_restart interrupt(struct hrtimer *timer)
+{
+	struct emitter *e = container_of(timer, struct emitter, timer);
+
+	emit(e, 2, 5);
+	tasklet_schedule(&e->tasklet);
+	if (e->sent[1] == count && e->sent[2] == count)
+		return HRTIMER_NORESTART;
+	hrtimer_forward_now(timer, ns_to_ktime(PERIOD_NS));
+	return HRTIMER_RESTART;
+}
+
+static int on_nmi(unsigned int type, struct pt_regs *regs)
+{
+	struct emitter *e = this_cpu_ptr(&emitters);
+
+	if (READ_ONCE(e->nmis) == e->nmis_seen)
+		return NMI_DONE;
+	emit(e, 3, BATCH);
+	smp_store_release(&e->nmis_seen, e->nmis_seen + 1);
+	return NMI_HANDLED;
+}
+
+/* Nothing that does this is exported. */
+static void send_nmi(const struct emitter *to)
+{
+	unsigned long flags;
+	u64 base;
+
+	rdmsrl(MSR_IA32_APICBASE, base);
+	local_irq_save(flags);
+	if (base & X2APIC_ENABLE) {
+		wrmsrl(APIC_BASE_MSR + (APIC_ICR >> 4), (u64)to->apic << 32 | APIC_DM_NMI);
+	} else {
+		writel(to->apic << 24, local_apic + APIC_ICR2);
+		writel(APIC_DM_NMI, local_apic + APIC_ICR);
+	}
+	local_irq_restore(flags);
+}
+
+/* While its task is at its batch. Return: are all sent, and seen? */
+static bool interrupt_other(struct emitter *other)
+{
+	unsigned int by_task = READ_ONCE(other->sent[0]);
+
+	if (smp_load_acquire(&other->nmis_seen) != other->nmis)
+		return false;
+	if (READ_ONCE(other->sent[3]) == count)
+		return true;
+	if (by_task < count && by_task < other->nmis * BATCH + BATCH / 4)
+		return false;
+	WRITE_ONCE(other->nmis, other->nmis + 1);
+	send_nmi(other);
+	return false;
+}
+
+/* Of the next CPU; where there is one, its own. */
+static struct emitter *next_emitter(const struct emitter *e)
+{
+	unsigned int next = cpumask_next(e->cpu, cpu_online_mask);
+
+	return per_cpu_ptr(&emitters, next < nr_cpu_ids ? next : cpumask_first(cpu_online_mask));
+}
+
+static bool is_done(const struct emitter *e)
+{
+	return e->sent[0] == count && (!nest || (e->sent[1] == count && e->sent[2] == count));
+}
+
+static int task(void *data)
+{
+	struct emitter *e = data, *other = next_emitter(e);
+	bool waits;
+
+	if (nest)
+		hrtimer_start(&e->timer, ns_to_ktime(PERIOD_NS), HRTIMER_MODE_REL_PINNED_HARD);
+	do {
+		waits = nest && !interrupt_other(other);
+		if (!nest || e->sent[0] < (READ_ONCE(e->nmis_seen) + 1) * BATCH)
+			emit(e, 0, BATCH);
+		cond_resched();
+		cpu_relax();
+	} while (waits || !is_done(e));
+	hrtimer_cancel(&e->timer);
+	tasklet_kill(&e->tasklet);
+	complete(&e->done);
+	return 0;
+}
+
+static void learn_apic(void *data)
+{
+	this_cpu_ptr(&emitters)->apic = cpuid_ebx(1) >> 24;
+}
+
+static void prepare(struct emitter *e, unsigned int cpu)
+{
+	e->cpu = cpu;
+	init_completion(&e->done);
+	tasklet_setup(&e->tasklet, softirq);
+	hrtimer_init(&e->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED_HARD);
+	e->timer.function = interrupt;
+}
+
+static void call_often(void)
+{
+	struct timespec64 time;
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		set_normalized_timespec64(&time, 1, 1);
+}
+
+static void emit_often(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		trace_cpu_frequency(i, 0);
+		barrier();
+	}
+}
+
+/* What the loop itself costs is taken off. */
+static void take_measure(void)
+{
+	unsigned long flags;
+	unsigned int i;
+	u64 begin, empty, end;
+
+	local_irq_save(flags);
+	begin = get_cycles();
+	for (i = 0; i < count; i++)
+		barrier();
+	empty = get_cycles();
+	if (calls)
+		call_often();
+	else
+		emit_often();
+	end = get_cycles();
+	local_irq_restore(flags);
+	pr_info("ltt_emit: %llu per thousand events\n",
+		div64_u64(((end - empty) - (empty - begin)) * 1000, count));
+}
+
+static void emit_on(struct emitter *e)
+{
+	struct task_struct *thread = kthread_create_on_cpu(task, e, e->cpu, "ltt_emit/%u");
+
+	if (IS_ERR(thread))
+		complete(&e->done);
+	else
+		wake_up_process(thread);
+}
+
+static void emit_everywhere(void)
+{
+	unsigned int cpu;
+
+	cpus_read_lock();
+	for_each_online_cpu(cpu) {
+		prepare(per_cpu_ptr(&emitters, cpu), cpu);
+		smp_call_function_single(cpu, learn_apic, NULL, 1);
+	}
+	for_each_online_cpu(cpu)
+		emit_on(per_cpu_ptr(&emitters, cpu));
+	for_each_online_cpu(cpu)
+		wait_for_completion(&per_cpu_ptr(&emitters, cpu)->done);
+	cpus_read_unlock();
+}
+
+static int __init emit_init(void)
+{
+	int ret;
+
+	if (measure) {
+		take_measure();
+		return 0;
+	}
+	local_apic = ioremap(APIC_DEFAULT_PHYS_BASE, PAGE_SIZE);
+	if (!local_apic)
+		return -ENOMEM;
+	ret = register_nmi_handler(NMI_LOCAL, on_nmi, 0, "ltt_emit");
+	if (!ret) {
+		emit_everywhere();
+		unregister_nmi_handler(NMI_LOCAL, "ltt_emit");
+	}
+	iounmap(local_apic);
+	return ret;
+}
+
+static void __exit emit_exit(void)
+{
+}
+
+module_init(emit_init);
+module_exit(emit_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("exact numbers of events, for tests of ltt.ko");

@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""service WORK BUILD - the units that are installed, under a systemd of their own, inside of
+a machine (as its process 1 in a namespace of processes). One line a test; FAILED lines say
+what went wrong.
+"""
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import traceback
+
+sys.dont_write_bytecode = True
+import control  # noqa: E402
+from control import WORK, check, until  # noqa: E402
+
+BUILD = control.BUILD
+PREFIX = "/run/installed"
+UNITS = "/run/units"
+OUT = "/run/service-trace"
+CA = "/run/ca"
+# What units of ours, and systemd itself, order themselves by; no other service starts.
+TARGETS = ("basic", "sysinit", "sockets", "shutdown", "paths", "timers", "slices", "local-fs",
+           "multi-user", "network", "network-online", "exit", "umount", "final", "poweroff")
+DAEMONS = ("ltt-sessiond", "ltt-relayd")
+manager = app = None
+
+
+def enter():
+    """Into the manager's namespaces, with its root: the machine's own is another."""
+    return ["nsenter", "-t", str(manager), "-p", "-m", "-C", "-r"]
+
+
+def inside(*argv, status=0, **kw):
+    return control.run(*enter(), *argv, status=status, **kw)
+
+
+def lttctl(*argv, status=0):
+    return inside(f"{PREFIX}/bin/lttctl", *argv, status=status).stdout
+
+
+def shown(unit, name):
+    return inside("systemctl", "show", "--value", "-p", name, unit).stdout.strip()
+
+
+def install():
+    # (beneath a folder, if only /: the cache of the linker would be made anew, which takes a
+    # minute where all files are another machine's)
+    control.run(f"{os.environ['TOP']}/scripts/install", BUILD, "/", PREFIX)
+    shutil.copytree(f"{PREFIX}/lib/systemd/system", UNITS)
+    for name in TARGETS:
+        os.symlink(f"/lib/systemd/system/{name}.target", f"{UNITS}/{name}.target")
+    for name in DAEMONS:  # there is no journal; and a test is not to take half a minute
+        os.mkdir(f"{UNITS}/{name}.service.d")
+        with open(f"{UNITS}/{name}.service.d/test.conf", "w") as f:
+            f.write(f"[Service]\nWatchdogSec=5s\nStandardError=append:/run/{name}.log\n")
+    control.run("systemd-sysusers", f"{PREFIX}/lib/sysusers.d/ltt-control.conf")
+    control.run("systemd-tmpfiles", "--create", f"{PREFIX}/lib/tmpfiles.d/ltt-control.conf")
+
+
+def boot():
+    """A systemd of our own: it cleans nothing up and starts nothing but what it is told."""
+    global manager
+    control.run("mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup")
+    log = open(f"{os.environ['LTT_VM_SHARE']}/systemd.log", "w")
+    outer = subprocess.Popen(
+        ["unshare", "--pid", "--mount", "--propagation=shared", "--cgroup", "--fork",
+         "--kill-child", "--mount-proc", "env", "-i", "container=ltt", "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+         f"SYSTEMD_UNIT_PATH={UNITS}", "SYSTEMD_LOG_TARGET=console",
+         "/lib/systemd/systemd", "--system", "--unit=multi-user.target", "--show-status=no"],
+        stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    until(lambda: control.pids("systemd"), "systemd to begin")
+    manager = control.pids("systemd")[0]
+    ask = [*enter(), "systemctl", "is-active", "-q", "multi-user.target"]
+    until(lambda: subprocess.run(ask, stderr=subprocess.DEVNULL).returncode == 0,
+          "systemd to be there")
+    return outer
+
+
+def recorded():
+    return int(re.search(r'"recorded": ?(\d+)', lttctl("status", "kept", "--json"))[1])
+
+
+def test_socket():
+    """Nobody serves until somebody asks; then the manager hears all."""
+    inside("systemctl", "start", "ltt-sessiond.socket")
+    check(not control.pids("ltt-sessiond"), "the daemon has not waited for a client")
+    mode = os.stat("/run/ltt/client.sock")
+    check(mode.st_mode & 0o777 == 0o660, oct(mode.st_mode))
+    lttctl("create", "kept", "-o", OUT)
+    check(shown("ltt-sessiond", "ActiveState") == "active", "not active")
+    lttctl("enable-event", "-u", "rapp:*")
+    lttctl("enable-event", "-k", "sched_switch")
+    lttctl("start")
+    until(lambda: "1 session, 1 of them recording" in shown("ltt-sessiond", "StatusText"), "status")
+
+
+def test_killed():
+    """All its processes at once: the next one goes on, with what the manager has kept."""
+    main = shown("ltt-sessiond", "MainPID")
+    before = recorded()
+    inside("systemctl", "kill", "--signal=KILL", "ltt-sessiond.service")
+    until(lambda: shown("ltt-sessiond", "MainPID") not in (main, "0"), "a successor")
+    until(lambda: recorded() > before + 1000, "events after the kill")
+    check(shown("ltt-sessiond", "NRestarts") == "1", "not started again by the manager")
+
+
+def test_watchdog():
+    """A daemon whose loop stands still is replaced as well."""
+    before = recorded()
+    inside("systemctl", "kill", "--kill-whom=main", "--signal=STOP", "ltt-sessiond.service")
+    until(lambda: shown("ltt-sessiond", "NRestarts") == "2", "the watchdog")
+    until(lambda: recorded() > before + 1000, "events after that")
+
+
+def test_ledger():
+    lttctl("stop", "kept")
+    lttctl("destroy", "kept")
+    app.terminate()
+    app.wait(60)
+    control.run(f"{BUILD}/bin/lttctl", "verify", OUT)
+    names = set(control.names(OUT))
+    check("sched_switch" in names and any(n.startswith("rapp:") for n in names), str(names))
+
+
+def give_keys():
+    """By TLS on this machine, too; what root has for it its user can't read."""
+    for words in (("ca",), ("relay", "localhost"), ("host", "here")):
+        control.run(f"{PREFIX}/bin/ltt-keys", "-d", CA, *words)
+    shutil.copytree(f"{CA}/here", "/etc/ltt/keys")
+    with open(f"{UNITS}/ltt-relayd.service.d/keys.conf", "w") as f:
+        f.write("[Service]\nEnvironment=LTT_KEYS=%d "
+                "LTT_RELAYD_OPTIONS=--control-port=tls://127.0.0.1:5342\n")
+        for name in ("own.key", "own.crt", "ca.crt"):
+            f.write(f"LoadCredential={name}:{CA}/localhost/{name}\n")
+
+
+def test_relay():
+    """As nobody's user, without rights, at what is its own only."""
+    give_keys()
+    inside("systemctl", "daemon-reload")
+    inside("systemctl", "start", "ltt-relayd")
+    pid = int(control.pids("ltt-relayd")[0])
+    with open(f"/proc/{pid}/status") as f:
+        status = f.read()
+    uid = int(re.search(r"^Uid:\s+(\d+)", status, re.M)[1])
+    check(uid and uid not in {u.pw_uid for u in pwd.getpwall()}, f"it is user {uid}")
+    check(re.search(r"^CapEff:\s+0+$", status, re.M), status)
+    lttctl("create", "far", "--set-url=tls://localhost")
+    lttctl("enable-event", "-k", "sched_switch")
+    lttctl("start")
+    until(lambda: "1 session being received" in shown("ltt-relayd", "StatusText"), "status")
+    lttctl("stop")
+    lttctl("destroy", "far")
+    traces = inside("find", "/var/lib/ltt-relayd/traces", "-name", "metadata").stdout.split()
+    check(len(traces) == 1, str(traces))
+    check("sched_switch" in inside("babeltrace2", os.path.dirname(traces[0])).stdout, "no event")
+
+
+def test_stop():
+    for unit in ("ltt-relayd.service", "ltt-sessiond.service", "ltt-sessiond.socket"):
+        inside("systemctl", "stop", unit)
+        check(shown(unit, "Result") == "success", f"{unit}: {shown(unit, 'Result')}")
+    left = sum(map(control.pids, (*control.DAEMONS, "ltt-relayd")), [])
+    check(not left, f"left: {left}")
+
+
+def took(step):
+    began = time.monotonic()
+    result = step()
+    name = step.__name__.removeprefix("test_")
+    print(f"service: {name} took {time.monotonic() - began:.1f} s", flush=True)
+    return result
+
+
+def main():
+    if not shutil.which("systemd-sysusers") or not os.path.exists("/lib/systemd/systemd"):
+        print("service: no systemd here")
+        return
+    global app
+    outer = None
+    os.environ.update(LTT_HOME="/run/home", HOME="/run/home")
+    os.makedirs("/run/home")
+    try:
+        if not os.path.exists("/dev/ltt"):
+            control.insmod(f"{WORK}/kmod/ltt.ko")
+        took(install)
+        outer = took(boot)
+        app = subprocess.Popen([*enter(), f"{BUILD}/prog/rapp", "-a", "-r", "2000"])
+        for test in (test_socket, test_killed, test_watchdog, test_ledger, test_relay, test_stop):
+            took(test)
+    except Exception as e:  # each builds on what was before
+        text = str(e) if isinstance(e, control.Failure) else traceback.format_exc()
+        print(f"FAILED: service: {text}", flush=True)
+        for name in DAEMONS if manager else ():
+            said = inside("systemctl", "show", "-p", "Result,ExecMainStatus", name).stdout.split()
+            print(name, *said, open(f"/run/{name}.log").read()[-1000:], flush=True)
+    for process in (app, outer):
+        if process and process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+
+
+main()
