@@ -154,15 +154,16 @@ static struct miscdevice device = {
 	.fops = &fops,
 };
 
+/* First whoever looks events up by itself: when it ends, it does once more. */
 static void events_fini(void)
 {
+	tracepoints_fini();
 	fallback_fini();
 	function_fini();
-	tracepoints_fini();
 	syscalls_fini();
-	registry_fini();
 	markers_fini();
 	providers_fini();
+	registry_fini();
 }
 
 /* A kernel without the tracepoints of system calls still has all the others. */
@@ -186,8 +187,8 @@ static int __init events_init(void)
 		return 0;
 	function_fini();
 no_syscalls:
-	syscalls_fini();
 	tracepoints_fini();
+	syscalls_fini();
 no_tracepoints:
 	registry_fini();
 	return ret;
