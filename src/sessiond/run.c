@@ -65,6 +65,7 @@ struct run *run_new(const struct run_config *config, struct sessions *sessions,
 	run->doorbell = -1;
 	if (outdir >= 0 && dirid_of(outdir, &run->dir) < 0)
 		run->dir = (struct dirid){ 0 }; /* then it is not found again */
+	list_init(&run->asked);
 	list_init(&run->idle);
 	loop_work_init(&run->wake, wake);
 	session->run = run;
@@ -99,6 +100,7 @@ void run_free(struct run *run)
 		free(run->op);
 	}
 	session_free(run->sessions, run->session);
+	run_forget_asked(run);
 	wake(&run->wake);
 	loop_work_cancel(&run->wake);
 	if ((run->outdir >= 0 || run->doorbell >= 0) && run->config.keeper)

@@ -9,6 +9,7 @@ static struct op *op_new(struct run *run, run_done done, void *data)
 {
 	struct op *op = xalloc(sizeof(*op));
 
+	list_init(&op->node);
 	op->run = run;
 	op->done = done;
 	op->data = data;
@@ -20,6 +21,7 @@ static void op_finish(struct op *op)
 {
 	struct run_result result = { &op->err, op->apps, op->late, &op->stats };
 
+	list_remove(&op->node);
 	if (op->done)
 		op->done(op->data, &result);
 	free(op->stats.streams);
@@ -103,11 +105,23 @@ void run_stats(struct run *run, run_done done, void *data)
 	struct op *op = op_new(run, done, data);
 
 	if (run->output_open) {
+		list_append(&run->asked, &op->node);
 		get_stats(op, op_finish);
 		return;
 	}
 	op->stats.known = true;
 	op_finish(op);
+}
+
+/* The answer would come behind that to the end of the output. */
+void run_forget_asked(struct run *run)
+{
+	struct op *op;
+
+	while ((op = list_first(&run->asked, struct op, node))) {
+		consumer_forget(run->config.consumer, op);
+		op_finish(op);
+	}
 }
 
 /* --- start ----------------------------------------------------------------------- */

@@ -16,12 +16,14 @@ struct run {
 	bool clock_known;
 	struct clock_facts clock;
 	struct op *op;	       /* the operation that is going on */
+	struct list_node asked; /* struct op: for figures, beside it */
 	struct list_node idle; /* struct idler */
 	struct loop_work wake;
 };
 
 /** One operation of several steps. */
 struct op {
+	struct list_node node; /* in the run's `asked`, or nowhere */
 	struct run *run;
 	run_done done;
 	void *data;
@@ -31,6 +33,9 @@ struct op {
 	size_t stats_cap;
 	void (*then)(struct op *op); /* after the figures are there */
 };
+
+/** Whoever asked for figures does not get them any more. The session may be gone by now. */
+void run_forget_asked(struct run *run);
 
 /** What it is, or that it is so now, is to outlive us, and to be told. */
 void run_save(struct run *run);

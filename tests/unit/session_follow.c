@@ -154,6 +154,47 @@ static void leaves(void)
 	harness_end();
 }
 
+/* Who asked for figures of a session while another client destroys it: the consumer closes its
+ * output first, and has none of it any more when it comes to them. */
+static void destroyed_meanwhile(void)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	int client, one, shower, lister, app = begin_unstarted(&client);
+	struct answer a;
+	struct told told;
+	struct heard h;
+
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	told = heard(app);
+	confirm(app, &told);
+	CHECK(harness_answer(client).there);
+	fc->hold_type = MSG_con_stats;
+	one = follow();
+	shower = harness_client();
+	lister = harness_client();
+	HARNESS_SEND(shower, session_show, NAME);
+	HARNESS_SEND(lister, session_list);
+	harness_pump();
+	CHECK(fc->nr_held == 3);
+	HARNESS_SEND(client, session_destroy, NAME);
+	told = heard(app);
+	confirm(app, &told);
+	harness_pump();
+	a = harness_answer(client);
+	CHECK(a.there && a.code == 0);
+	h = hear_news(one);
+	CHECK(h.answered && h.code == 0);
+	a = harness_answer(shower);
+	CHECK(a.there && a.code == ERR_NO_SESSION);
+	a = harness_answer(lister);
+	CHECK(a.there && a.code == 0 && a.items[MSG_session] == 0);
+	fake_release();
+	harness_pump();
+	CHECK(harness_answer(client).there == false);
+	close(app);
+	harness_end();
+}
+
 static unsigned int nr_followers(void)
 {
 	const struct list_node *node;
@@ -220,6 +261,7 @@ int main(void)
 {
 	life();
 	leaves();
+	destroyed_meanwhile();
 	reads_nothing();
 	ends();
 	return 0;
