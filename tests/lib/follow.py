@@ -39,6 +39,12 @@ class Follow:
             print(f"came: {self.lines[self.at:]}")
             raise
 
+    def last(self, *news):
+        """Which of these came last; until() finds what comes behind all that is there."""
+        self.at = len(self.lines)
+        return next((line["news"] for line in reversed(self.lines[:self.at])
+                     if line["news"] in news), None)
+
     def none(self, news, **fields):
         wanted = dict(fields, news=news)
         for line in self.lines[self.at:]:
