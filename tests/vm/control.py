@@ -4,6 +4,7 @@
 a machine. WORK holds kmod/ltt.ko and emit/ltt_emit.ko, BUILD the programs. One line a
 test; FAILED lines say what went wrong.
 """
+import contextlib
 import glob
 import json
 import os
@@ -154,7 +155,10 @@ def test_exact():
     finish("exact", out, EMITTED)
     out = begin("tiny", ("-k", "-c", "c", "power:*", "-x", "cpu_idle*,power:ps*,p*_d*_*,clock_*"),
                 channel=("--subbuf-size=4096", "--num-subbuf=2"))
+    consumer, = pids("ltt-consumerd")
+    os.kill(consumer, signal.SIGSTOP)  # else it may be quick enough for all of it
     emit()
+    os.kill(consumer, signal.SIGCONT)
     finish("tiny", out, EMITTED, lost=True)
 
 
@@ -632,7 +636,8 @@ def test_kill_all():
     begin("dead", *(("-k", rule) for rule in MANY))
     for name in DAEMONS[::-1] + DAEMONS[::-1]:
         for pid in pids("ltt-sessiond") + pids(name):
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it ended by itself meanwhile
+                os.kill(pid, signal.SIGKILL)
     until(lambda: not any(map(pids, DAEMONS)), "death of all")
     # refused while anything is enabled; the last descriptors close when it suits the kernel
     until(lambda: subprocess.run(["busybox", "rmmod", "ltt"], capture_output=True).returncode == 0,
