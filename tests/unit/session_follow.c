@@ -126,18 +126,26 @@ static void life(void)
 	harness_end();
 }
 
+/* A session that records. Return: its application. */
+static int begin_recording(int *client)
+{
+	int app = begin_unstarted(client);
+	struct told told;
+
+	CHECK(!HARNESS_CALL(*client, session_start, NAME).there);
+	told = heard(app);
+	confirm(app, &told);
+	CHECK(harness_answer(*client).there);
+	return app;
+}
+
 /* Its figures are on their way when it leaves; a session that nobody follows is not
  * looked at. */
 static void leaves(void)
 {
 	struct fake_consumer *fc = &harness.consumer;
-	int client, one, app = begin_unstarted(&client);
-	struct told told;
+	int client, one, app = begin_recording(&client);
 
-	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
-	told = heard(app);
-	confirm(app, &told);
-	CHECK(harness_answer(client).there);
 	fc->hold_type = MSG_con_stats;
 	one = follow();
 	harness_pump();
@@ -159,15 +167,11 @@ static void leaves(void)
 static void destroyed_meanwhile(void)
 {
 	struct fake_consumer *fc = &harness.consumer;
-	int client, one, shower, lister, app = begin_unstarted(&client);
+	int client, one, shower, lister, app = begin_recording(&client);
 	struct answer a;
 	struct told told;
 	struct heard h;
 
-	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
-	told = heard(app);
-	confirm(app, &told);
-	CHECK(harness_answer(client).there);
 	fc->hold_type = MSG_con_stats;
 	one = follow();
 	shower = harness_client();
