@@ -12,7 +12,7 @@
 #include "trace/index.h"
 
 #define STUCK_US 30000000u /* in the middle of something: go on with it */
-#define READ_BATCH 8	   /* buffers in a round, so that a busy one starves nobody */
+#define ROUND_BYTES (1u << 20) /* of a connection, so that a busy one starves nobody */
 
 /* --- answers ---------------------------------------------------------------------- */
 
@@ -168,39 +168,38 @@ static int take_message(struct relconn *conn, const uint8_t *msg, size_t len)
 
 /* --- bytes -------------------------------------------------------------------------- */
 
-static size_t take_body(struct relconn *conn)
+static void store_body(struct relconn *conn, const uint8_t *data, size_t len)
 {
-	const uint8_t *data;
-	size_t len = frames_raw(&conn->frames, &data,
-				(size_t)MIN(conn->body_left, (uint64_t)FRAME_BUF_BYTES));
-
 	if (conn->body_stream && relstream_body(conn->body_stream, data, len, &conn->body_err))
 		conn->body_stream = NULL;
 	conn->body_left -= len;
-	return len;
+	if (!is_in_packet(conn))
+		finish_body(conn);
 }
 
-static size_t take_sum(struct relconn *conn)
+static void store_sum(struct relconn *conn, const uint8_t *data, size_t len)
 {
-	const uint8_t *data;
-	size_t len = frames_raw(&conn->frames, &data, conn->sum_left);
 	uint32_t sum;
 
 	memcpy(conn->sum + RELAY_SUM_BYTES - conn->sum_left, data, len);
 	conn->sum_left -= (uint32_t)len;
 	memcpy(&sum, conn->sum, sizeof(sum));
-	if (!conn->sum_left && conn->body_stream)
+	if (conn->sum_left)
+		return;
+	if (conn->body_stream)
 		relstream_sum(conn->body_stream, le32toh(sum));
-	return len;
+	finish_body(conn);
 }
 
 /* Return: whether there was some of it. */
 static bool take_packet(struct relconn *conn)
 {
-	size_t len = conn->body_left ? take_body(conn) : take_sum(conn);
+	uint64_t left = conn->body_left ? conn->body_left : conn->sum_left;
+	const uint8_t *data;
+	size_t len = frames_raw(&conn->frames, &data, (size_t)MIN(left, FRAME_BUF_BYTES));
 
-	if (len && !is_in_packet(conn))
-		finish_body(conn);
+	if (len)
+		(conn->body_left ? store_body : store_sum)(conn, data, len);
 	return len;
 }
 
@@ -233,21 +232,34 @@ static int process(struct relconn *conn)
 	return 0;
 }
 
-/* Return: 1: there may be more; 0: nothing now; negative: it is over. */
-static int read_some(struct relconn *conn)
+/* A body goes by the way that all connections share, what is around it to the connection's own
+ * buffer. Return: room; 0: no memory. */
+static size_t find_room(struct relconn *conn, uint8_t **ret_at)
+{
+	if (!conn->body_left || conn->frames.begin != conn->frames.end)
+		return frames_room(&conn->frames, ret_at);
+	*ret_at = conn->relay->body;
+	return (size_t)MIN(conn->body_left, RELAY_BODY_BYTES);
+}
+
+/* Return: bytes, if there may be more; 0: nothing now; negative: it is over. */
+static ssize_t read_some(struct relconn *conn)
 {
 	uint8_t *at;
-	size_t room = frames_room(&conn->frames, &at);
+	size_t room = find_room(conn, &at);
 	ssize_t n = room ? chan_recv(&conn->chan, at, room) : -ENOMEM;
 	int ret;
 
 	if (n < 0)
-		return n == -EAGAIN ? 0 : (int)n;
+		return n == -EAGAIN ? 0 : n;
 	if (n == 0)
 		return -ECONNRESET;
-	frames_filled(&conn->frames, (size_t)n);
+	if (at == conn->relay->body)
+		store_body(conn, at, (size_t)n);
+	else
+		frames_filled(&conn->frames, (size_t)n);
 	ret = process(conn);
-	return ret < 0 ? ret : (size_t)n == room;
+	return ret < 0 ? ret : (size_t)n == room ? n : 0;
 }
 
 /* Return: 1: there may be more; 0: nothing now; negative: it is over. */
@@ -262,22 +274,22 @@ static int shake_hands(struct relconn *conn)
 	return ret == -EAGAIN || ret == -EPROTO ? 0 : ret < 0 ? ret : 1;
 }
 
-/* Return: as shake_hands(). */
+/* Return: 0, or negative: it is over. */
 static int go_on(struct relconn *conn, uint32_t events)
 {
-	int ret = conn->chan.up ? 1 : shake_hands(conn);
+	ssize_t ret = conn->chan.up ? 1 : shake_hands(conn);
 
 	if (ret > 0 && (events & EPOLLOUT)) {
 		send_answer(conn);
 		ret = conn->broken ? 0 : process(conn);
 		ret = ret < 0 ? ret : 1;
 	}
-	for (int i = 0; i < READ_BATCH && ret > 0; i++) {
+	for (size_t bytes = 0; bytes < ROUND_BYTES && ret > 0; bytes += (size_t)ret) {
 		if (conn->broken || conn->answer_begin != conn->answer_end)
 			return 0;
 		ret = read_some(conn);
 	}
-	return ret;
+	return ret < 0 ? (int)ret : 0;
 }
 
 static void ready(struct loop_fd *source, uint32_t events)

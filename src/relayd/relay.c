@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "conn.h"
 #include "session.h"
 
@@ -32,6 +33,7 @@ int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int 
 	memset(relay, 0, sizeof(*relay));
 	if (max_fds < 2 * OWN_FDS)
 		return -EMFILE;
+	relay->body = xalloc(RELAY_BODY_BYTES);
 	relay->loop = loop;
 	relay->out_fd = out_fd;
 	relay->max_conns = MIN(MAX_CONNS, (max_fds - OWN_FDS) / 4);
@@ -60,6 +62,7 @@ void relay_fini(struct relay *relay)
 	loop_work_cancel(&relay->round_over);
 	relpeers_fini(&relay->peers);
 	live_fini(&relay->live);
+	free(TAKE(relay->body));
 }
 
 bool relay_take_files(struct relay *relay, unsigned int nr)

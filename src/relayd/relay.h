@@ -16,6 +16,9 @@
 #include "store/disk.h"
 
 #define RELAY_MAX_LISTENERS 8u
+/* Of a packet's body, taken from a socket at once: in smaller ones sender and relay get into
+ * each other's way, at the same CPU per byte or more. */
+#define RELAY_BODY_BYTES (1u << 20)
 
 struct relay_listener {
 	struct loop_fd source; /* owns its descriptor */
@@ -37,6 +40,7 @@ struct relay {
 	struct relpeers peers;	 /* who sends, and how much of this he has */
 	struct live live;	 /* what viewers may see */
 	struct keyring *keyring; /* main()'s; NULL: there are no keys */
+	uint8_t *body;		 /* RELAY_BODY_BYTES between socket and file, of all connections */
 	unsigned int nr_shakes;	 /* steps of handshakes in this round of the loop */
 	struct loop_work round_over;
 	struct notify *notify;	 /* the program's; NULL: no service manager (tests) */
