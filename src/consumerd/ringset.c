@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "now.h"
+#include "uplink.h"
 
 /* behind the name of the channel: _CPU_NUMBER.idx */
 #define SUFFIX_BYTES 24
@@ -180,6 +181,8 @@ struct ringset *ringset_free(struct ringset *set)
 	ringset_clear_state(set, LTT_RING_ON);
 	ringset_settle(set);
 	ringset_cut(set, STREAM_LAST, false, &ignored);
+	if (set->config.link && uplink_settle(set->config.link) < 0) /* a spool takes them */
+		ringset_cut(set, STREAM_LAST, false, &ignored);
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		stream_fini(&set->streams[i]);
 	list_remove(&set->node);

@@ -151,26 +151,41 @@ int spool_attach(struct spooled *sp)
 	return 0;
 }
 
-static int transmit(struct spooled *sp, const struct packet_header *header, const void *body,
-		    uint64_t len)
+/* Its acknowledgement was lost, then. */
+static bool has(const struct spooled *sp, const struct packet_header *header)
+{
+	return sp->has_last && header->packet_seq_num <= sp->last.packet_seq_num;
+}
+
+static struct packet_header as_told(const struct spooled *sp, const struct packet_header *header)
 {
 	struct packet_header told = *header;
-	int ret = spool_attach(sp);
 
-	if (ret < 0)
-		return ret;
-	if (sp->has_last && header->packet_seq_num <= sp->last.packet_seq_num)
-		return 0; /* its acknowledgement was lost */
 	if (sp->missed) {
 		spooled_tell_missed(sp, &told);
 		told.crc32c = 0; /* is made as it is sent; that of a file was right */
 	}
-	ret = uplink_packet(sp->spool->link, sp->relay_id, &told, body, len);
-	if (ret < 0)
-		return ret;
+	return told;
+}
+
+static void note_stored(struct spooled *sp, const struct packet_header *header)
+{
 	sp->last = *header;
 	sp->has_last = true;
-	return 0;
+}
+
+static int transmit(struct spooled *sp, const struct packet_header *header, const void *body)
+{
+	struct packet_header told;
+	int ret = spool_attach(sp);
+
+	if (ret < 0 || has(sp, header))
+		return ret;
+	told = as_told(sp, header);
+	ret = uplink_packet(sp->spool->link, sp->relay_id, &told, body);
+	if (ret == 0)
+		note_stored(sp, header);
+	return ret;
 }
 
 /* Of a packet that goes straight out of its ring: one ring is to be told from another, and that
@@ -206,34 +221,54 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 	return ret;
 }
 
-/* Return: 0; 1: it has to be spooled; negative errno: it can't even be noted. */
-static int hand_over(struct spooled *sp, const struct packet_header *header, const void *body,
-		     uint64_t len)
+/* Return: 0 or negative errno: the link failed. */
+static int post(struct spooled *sp, const struct packet_header *header, const void *body,
+		uplink_done done, void *data)
+{
+	struct packet_header told;
+	int ret = spool_attach(sp);
+
+	if (ret < 0)
+		return ret;
+	told = as_told(sp, header);
+	if (has(sp, header))
+		done(data, 0);
+	else
+		uplink_post(sp->spool->link, sp->relay_id, &told, body, done, data);
+	return 0;
+}
+
+int spool_send(struct spooled *sp, const struct packet_header *header, const void *body,
+	       uplink_done done, void *data)
 {
 	struct packet_header noted = *header;
 	struct spool *spool = sp->spool;
 	int ret;
 
-	noted.crc32c = sum_of_ends(header, body, len);
+	noted.crc32c = sum_of_ends(header, body, header->packet_size / 8 - sizeof(*header));
 	ret = spooled_note(sp, &noted);
 	if (ret < 0)
 		return ret;
 	spool->direct = true;
-	ret = transmit(sp, header, body, len);
+	ret = post(sp, header, body, done, data);
 	spool->direct = false;
-	if (ret == 0)
-		link_works(spool);
-	else
+	if (ret < 0)
 		spool_link_failed(spool, ret);
-	return ret != 0;
+	return ret < 0;
 }
 
-int spool_put(struct spooled *sp, const struct packet_header *header, const void *body,
-	      uint64_t len)
+/* Of all that fail together the first says why. */
+void spool_sent(struct spooled *sp, const struct packet_header *header, int error)
 {
-	int ret = sp->spool->filling ? 1 : hand_over(sp, header, body, len);
+	struct spool *spool = sp->spool;
 
-	return ret > 0 ? spool_add(sp, header, body, len) : ret;
+	if (error && !spool->filling)
+		spool_link_failed(spool, error);
+	if (error)
+		return;
+	if (!spool->filling)
+		link_works(spool);
+	note_stored(sp, header);
 }
 
 /* --- from the files --------------------------------------------------------------------- */
@@ -244,10 +279,9 @@ static int send_account(struct spooled *sp, struct packet_header *header)
 {
 	int ret = spool_attach(sp);
 
-	if (ret < 0 || (sp->has_last && header->packet_seq_num <= sp->last.packet_seq_num) ||
-	    !spooled_account(sp, header))
+	if (ret < 0 || has(sp, header) || !spooled_account(sp, header))
 		return ret;
-	return transmit(sp, header, NULL, 0);
+	return transmit(sp, header, NULL);
 }
 
 /* Return: 1: one packet was sent; 0: there is none. */
@@ -264,7 +298,7 @@ static int send_one(struct spooled *sp)
 	if (ret == SPOOLED_DAMAGED)
 		ret = send_account(sp, &header);
 	else
-		ret = transmit(sp, &header, body, bytes - sizeof(header));
+		ret = transmit(sp, &header, body);
 	if (ret < 0)
 		return ret;
 	link_works(sp->spool);

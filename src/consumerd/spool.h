@@ -24,7 +24,7 @@ struct spool {
 	struct list_node streams; /* struct spooled */
 	uint64_t waiting;	  /* bytes that the relay has not got; atomic */
 	bool filling;		  /* packets go to the files */
-	bool direct;		  /* one is on its way out of its ring */
+	bool direct;		  /* one is being handed on out of its ring */
 	bool waited_for;	  /* the relay is: nothing else can be asked of it */
 	int error;		  /* why; 0: it works, or was not tried yet */
 	uint64_t retry_ns, backoff_ns;
@@ -69,10 +69,13 @@ int spool_stream(struct spool *spool, const struct stream_config *config, uint32
 /** Find all that is left of a trace's streams. */
 void spool_find(struct spool *spool, const struct tracedir *trace);
 
-/** Hand a packet on: to the relay, or into the files; its checksum is not known yet. Return: 0, or
- *  negative errno: nowhere. */
-int spool_put(struct spooled *sp, const struct packet_header *header, const void *body,
-	      uint64_t len) MUST_CHECK;
+/** Hand a packet on to the relay; its checksum is not known yet. @done: as of uplink_post(); it
+ *  calls spool_sent(). Return: 0; 1: it has to go into the files; negative errno: it can't even
+ *  be noted. */
+int spool_send(struct spooled *sp, const struct packet_header *header, const void *body,
+	       uplink_done done, void *data) MUST_CHECK;
+/** What became of it. */
+void spool_sent(struct spooled *sp, const struct packet_header *header, int error);
 /** Into the files, with a checksum of all that is put there: @header's is not looked at. */
 int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
 	      uint64_t len) MUST_CHECK;

@@ -107,31 +107,6 @@ static int find_spooled(struct stream *s)
 			    spool_stream(s->config->spool, s->config, s->cpu, &s->spooled);
 }
 
-static int spool_packet(struct stream *s, const struct packet_header *header)
-{
-	uint64_t len = header->packet_size / 8 - sizeof(*header);
-	int ret = find_spooled(s);
-
-	return ret < 0 ? ret : spool_put(s->spooled, header, reader_bytes(&s->reader), len);
-}
-
-static int write_packet(struct stream *s, struct packet_header *header)
-{
-	const uint8_t *body = reader_bytes(&s->reader);
-	uint64_t len = reader_pending(&s->reader);
-
-	if (!s->config->link) {
-		header->crc32c = packet_checksum(header, body, len);
-		return stream_file_add(&s->file, header, body, len);
-	}
-	s->sent = true;
-	s->sent_pos = s->reader.pos;
-	s->sent_count = s->reader.count;
-	s->sent_header = *header;
-	return s->config->spool ? spool_packet(s, header) :
-				  uplink_packet(s->config->link, s->relay_id, header, body, len);
-}
-
 /* The packet that a relay or a spool has after all. */
 static void take_sent(struct stream *s, const struct packet_header *last)
 {
@@ -144,10 +119,10 @@ static void take_sent(struct stream *s, const struct packet_header *last)
 	reader_take_until(&s->reader, s->sent_pos, s->sent_count);
 }
 
-/* The relay may have one that could not be spooled: it stays as it was sent. */
-static int take_again(struct stream *s)
+static int spool_packet(struct stream *s, const uint8_t *body)
 {
-	int ret = spool_packet(s, &s->sent_header);
+	int ret = spool_add(s->spooled, &s->sent_header, body,
+			    s->sent_header.packet_size / 8 - sizeof(s->sent_header));
 
 	if (ret < 0)
 		return ret;
@@ -155,25 +130,79 @@ static int take_again(struct stream *s)
 	return 1;
 }
 
+static void packet_done(void *data, int error)
+{
+	struct stream *s = data;
+
+	if (s->config->spool)
+		spool_sent(s->spooled, &s->sent_header, error);
+	if (error == 0)
+		take_sent(s, &s->sent_header);
+	stream_publish(s);
+}
+
+/* What becomes of it may be known later. */
+static int hand_on(struct stream *s)
+{
+	const uint8_t *body = reader_bytes(&s->reader);
+	const struct spool *spool = s->config->spool;
+	int ret;
+
+	if (!spool) {
+		uplink_post(s->config->link, s->relay_id, &s->sent_header, body, packet_done, s);
+		return 1;
+	}
+	ret = find_spooled(s);
+	if (ret == 0 && spool->filling)
+		return spool_packet(s, body);
+	if (ret == 0)
+		ret = spool_send(s->spooled, &s->sent_header, body, packet_done, s);
+	if (ret > 0)
+		return spool_packet(s, body);
+	return ret < 0 ? ret : 1;
+}
+
+static int send_packet(struct stream *s)
+{
+	/* the relay may have one that could not be spooled: it stays as it was sent */
+	if (!s->sent || !s->config->spool) {
+		s->sent_pos = s->reader.pos;
+		s->sent_count = s->reader.count;
+		s->sent_header = make_header(s);
+		s->sent = true;
+	}
+	return hand_on(s);
+}
+
+static int write_packet(struct stream *s, struct packet_header *header)
+{
+	const uint8_t *body = reader_bytes(&s->reader);
+	uint64_t len = reader_pending(&s->reader);
+	int ret;
+
+	header->crc32c = packet_checksum(header, body, len);
+	ret = stream_file_add(&s->file, header, body, len);
+	if (ret < 0)
+		return ret;
+	s->bytes += header->packet_size / 8;
+	s->packets++;
+	s->written += reader_pending_count(&s->reader);
+	return 0;
+}
+
 static int take_packet(struct stream *s)
 {
 	struct packet_header header;
+	int ret;
 
-	if (s->sent && s->config->spool)
-		return take_again(s);
+	if (s->config->link)
+		return send_packet(s);
 	header = make_header(s);
-	if (is_written(s)) {
-		int ret = write_packet(s, &header);
-
-		if (ret < 0)
-			return ret;
-		s->bytes += header.packet_size / 8;
-		s->packets++;
-		s->written += reader_pending_count(&s->reader);
-	}
+	ret = is_written(s) ? write_packet(s, &header) : 0;
+	if (ret < 0)
+		return ret;
 	s->end_ts = header.timestamp_end;
 	s->lost_told = header.events_discarded;
-	s->sent = false;
 	reader_take(&s->reader);
 	return 1;
 }
@@ -392,6 +421,14 @@ void stream_close(struct stream *s)
 	stream_file_close(&s->file);
 }
 
+static void take_last(struct stream *s)
+{
+	struct uplink *link = s->config->link;
+
+	if (take_packet(s) > 0 && link && uplink_settle(link) < 0 && s->config->spool)
+		(void)!take_packet(s);
+}
+
 void stream_fini(struct stream *s)
 {
 	uint64_t left = reader_pending_count(&s->reader);
@@ -403,7 +440,7 @@ void stream_fini(struct stream *s)
 	/* the account of it takes less room than it would have: perhaps there is that */
 	s->config->disk->accounting = true;
 	if (left && is_written(s))
-		(void)!take_packet(s);
+		take_last(s);
 	s->config->disk->accounting = false;
 	(void)!stream_sync(s);
 	stream_publish(s);

@@ -68,8 +68,9 @@ void stream_fini(struct stream *stream);
 
 /**
  * stream_cut() - one packet, if there is reason for one.
- * Return: 1 something was taken, 0 there was nothing (or the ring did not stand
- * still), negative errno: the output failed and the data stays in the ring.
+ * Return: 1 something was taken, or is on its way to a relay: what becomes of it
+ * uplink_settle() says, which comes before the next one; 0 there was nothing (or the ring did not
+ * stand still), negative errno: the output failed and the data stays in the ring.
  */
 int stream_cut(struct stream *stream, enum stream_cut how) MUST_CHECK;
 /** Have the relay know it on this connection. Return: 0 or negative errno. */

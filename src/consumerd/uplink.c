@@ -18,6 +18,14 @@
 #define PAUSE_NS 40000000ull
 #define CLOCK_SAMPLES 4
 #define SMALL_BYTES 2048u /* of a request but its text, header or body */
+#define MAX_POSTED 8u
+
+/* A packet that is on its way. */
+struct posted {
+	uint32_t serial; /* of the request */
+	uplink_done done;
+	void *data;
+};
 
 struct uplink {
 	struct uplink_config config;
@@ -33,7 +41,10 @@ struct uplink {
 	uint64_t retry_ns; /* not before */
 	int error;	   /* of the last attempt */
 	bool given_up;
-	struct err err; /* what the relay has said, or we */
+	struct err err;			  /* what the relay has said, or we */
+	struct posted posted[MAX_POSTED]; /* the oldest first */
+	unsigned int nr_posted;
+	int post_error; /* of the first that failed, until uplink_settle() */
 };
 
 void uplink_config_fini(struct uplink_config *config)
@@ -95,6 +106,18 @@ void uplink_give_up(struct uplink *link)
 
 /* --- requests ------------------------------------------------------------------- */
 
+/* What became of the oldest packet on its way. */
+static void end_post(struct uplink *link, int error)
+{
+	const struct posted post = link->posted[0];
+
+	link->nr_posted--;
+	memmove(link->posted, link->posted + 1, link->nr_posted * sizeof(post));
+	if (!link->post_error)
+		link->post_error = error;
+	post.done(post.data, error);
+}
+
 /* A relay that refuses is there: the connection stays, unless it makes no sense to go on. */
 static int fail(struct uplink *link, int error, const struct err *said)
 {
@@ -110,20 +133,52 @@ static int fail(struct uplink *link, int error, const struct err *said)
 			*problem ? problem : strerror(-error),
 			link->config.spool ? "goes to the spool" : "waits in the buffers");
 	}
-	if (error != -EREMOTEIO)
-		wire_close(&link->wire);
 	link->error = error;
 	link->retry_ns = now_ns() + PAUSE_NS;
+	if (error == -EREMOTEIO)
+		return error;
+	wire_close(&link->wire);
+	while (link->nr_posted)
+		end_post(link, error);
 	return error;
 }
 
-static int call(struct uplink *link, const struct encoder *enc, const struct wire_body *body,
-		struct decoder *ret)
+static int receive(struct uplink *link, uint16_t type, uint32_t serial, struct decoder *ret)
 {
 	struct err said = { 0 };
-	int error = wire_call(&link->wire, enc, body, ret, &said);
+	int error = wire_receive(&link->wire, type, serial, ret, &said);
 
 	return error < 0 ? fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
+}
+
+/* The answer to the oldest packet on its way. */
+static void collect_post(struct uplink *link)
+{
+	struct decoder dec;
+	int error = receive(link, MSG_rel_packet, link->posted[0].serial, &dec);
+
+	if (error == 0 || error == -EREMOTEIO)
+		end_post(link, error);
+}
+
+static int not_connected(const struct uplink *link)
+{
+	return link->error ? link->error : -ENOTCONN;
+}
+
+/* The request that was begun last; what is on its way is waited for before. */
+static int call(struct uplink *link, const struct encoder *enc, struct decoder *ret)
+{
+	int error;
+
+	while (link->nr_posted)
+		collect_post(link);
+	if (link->wire.chan.fd < 0)
+		return not_connected(link);
+	error = wire_send(&link->wire, enc, NULL);
+	if (error < 0)
+		return fail(link, error, NULL);
+	return receive(link, link->wire.type, link->wire.serial, ret);
 }
 
 static int hello(struct uplink *link)
@@ -137,7 +192,7 @@ static int hello(struct uplink *link)
 
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_hello);
 	req_rel_hello_encode(&enc, &req);
-	ret = call(link, &enc, NULL, &dec);
+	ret = call(link, &enc, &dec);
 	if (ret < 0)
 		return ret;
 	if (rep_rel_hello_decode(&dec, &rep) < 0)
@@ -170,7 +225,7 @@ static int tell_session(struct uplink *link)
 	uname(&host);
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_session);
 	req_rel_session_encode(&enc, &req);
-	return call(link, &enc, NULL, &dec);
+	return call(link, &enc, &dec);
 }
 
 static int tell_trace(struct uplink *link, struct tracedir *dir)
@@ -188,7 +243,7 @@ static int tell_trace(struct uplink *link, struct tracedir *dir)
 
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_trace);
 	req_rel_trace_encode(&enc, &req);
-	ret = call(link, &enc, NULL, &dec);
+	ret = call(link, &enc, &dec);
 	if (ret < 0 || !link->config.spool)
 		return ret;
 	if (rep_rel_trace_decode(&dec, &rep) < 0 || rep.bytes > dir->metadata_bytes)
@@ -217,7 +272,7 @@ static int ask_clock(struct uplink *link, const struct req_rel_clock *req, uint6
 
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_clock);
 	req_rel_clock_encode(&enc, req);
-	ret = call(link, &enc, NULL, &dec);
+	ret = call(link, &enc, &dec);
 	if (ret < 0)
 		return ret;
 	if (rep_rel_clock_decode(&dec, &rep) < 0)
@@ -296,11 +351,17 @@ static int connect_relay(struct uplink *link)
 	return 0;
 }
 
+/* Where answers are due it will be seen as they are waited for. */
+static bool is_up(struct uplink *link)
+{
+	return link->nr_posted || wire_is_up(&link->wire);
+}
+
 int uplink_up(struct uplink *link)
 {
 	if (link->given_up || (link->wire.chan.fd < 0 && now_ns() < link->retry_ns))
-		return link->error ? link->error : -ENOTCONN;
-	return wire_is_up(&link->wire) ? 0 : connect_relay(link);
+		return not_connected(link);
+	return is_up(link) ? 0 : connect_relay(link);
 }
 
 int uplink_trace(struct uplink *link, struct tracedir *dir)
@@ -326,7 +387,7 @@ static int send_metadata(struct uplink *link, const struct tracedir *dir, const 
 	buf = xalloc(SMALL_BYTES + len);
 	wire_begin(&link->wire, &enc, buf, SMALL_BYTES + len, MSG_rel_metadata);
 	req_rel_metadata_encode(&enc, &req);
-	ret = call(link, &enc, NULL, &dec);
+	ret = call(link, &enc, &dec);
 	if (ret < 0)
 		return ret;
 	if (rep_rel_metadata_decode(&dec, &rep) < 0 || rep.bytes <= *bytes)
@@ -410,30 +471,80 @@ int uplink_stream(struct uplink *link, const struct stream_config *config, uint3
 	req.stream = *id;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream);
 	req_rel_stream_encode(&enc, &req);
-	ret = call(link, &enc, NULL, &dec);
+	ret = call(link, &enc, &dec);
 	return ret < 0 ? ret : take_last(link, &dec, config, ret_last);
 }
 
-int uplink_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
-		  const void *body, uint64_t len)
+/* Return: 0 or negative errno: the connection is of no use any more. */
+static int send_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		       const void *body, uint32_t *ret_serial)
 {
 	bool summed = !header->crc32c && (link->features & RELAY_FEATURE_SUM_BEHIND);
 	struct packet_header head = *header;
 	struct req_rel_packet req = { stream, { (uint8_t *)&head, sizeof(head) }, summed };
-	struct wire_body whole = { body, len, summed, 0 };
+	struct wire_body whole = { body, head.packet_size / 8 - sizeof(head), summed, 0 };
 	uint8_t buf[SMALL_BYTES];
 	struct encoder enc;
-	struct decoder dec;
 
-	if (link->wire.chan.fd < 0) /* the relay has to be told of the stream first */
-		return link->error ? link->error : -ENOTCONN;
 	if (summed)
 		whole.sum = crc32c(0, &head, sizeof(head));
 	else if (!head.crc32c)
-		head.crc32c = packet_checksum(&head, body, len);
+		head.crc32c = packet_checksum(&head, body, whole.bytes);
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_packet);
 	req_rel_packet_encode(&enc, &req);
-	return call(link, &enc, &whole, &dec);
+	*ret_serial = link->wire.serial;
+	return wire_send(&link->wire, &enc, &whole);
+}
+
+/* It counts as posted while it is sent, so that whoever looks after something knows. */
+void uplink_post(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		 const void *body, uplink_done done, void *data)
+{
+	struct posted *post;
+	int error;
+
+	while (link->nr_posted &&
+	       (link->nr_posted == MAX_POSTED || wire_has_answer(&link->wire)))
+		collect_post(link);
+	post = &link->posted[link->nr_posted++];
+	*post = (struct posted){ .done = done, .data = data };
+	if (link->wire.chan.fd < 0) { /* the relay has to be told of the stream first */
+		end_post(link, not_connected(link));
+		return;
+	}
+	error = send_packet(link, stream, header, body, &post->serial);
+	if (error < 0)
+		fail(link, error, NULL);
+}
+
+bool uplink_is_posting(const struct uplink *link)
+{
+	return link->nr_posted;
+}
+
+int uplink_settle(struct uplink *link)
+{
+	int error;
+
+	while (link->nr_posted)
+		collect_post(link);
+	error = link->post_error;
+	link->post_error = 0;
+	return error;
+}
+
+/* Its result is what uplink_settle() says. */
+static void ignore(void *data, int error)
+{
+	(void)data;
+	(void)error;
+}
+
+int uplink_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		  const void *body)
+{
+	uplink_post(link, stream, header, body, ignore, NULL);
+	return uplink_settle(link);
 }
 
 int uplink_beacon(struct uplink *link, uint64_t time)
@@ -448,7 +559,7 @@ int uplink_beacon(struct uplink *link, uint64_t time)
 		return ret;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_beacon);
 	req_rel_beacon_encode(&enc, &req);
-	return call(link, &enc, NULL, &dec);
+	return call(link, &enc, &dec);
 }
 
 void uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch)
@@ -458,11 +569,11 @@ void uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch)
 	struct encoder enc;
 	struct decoder dec;
 
-	if (epoch != link->epoch || link->given_up || !wire_is_up(&link->wire))
+	if (epoch != link->epoch || link->given_up || !is_up(link))
 		return;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream_end);
 	req_rel_stream_end_encode(&enc, &req);
-	(void)!call(link, &enc, NULL, &dec);
+	(void)!call(link, &enc, &dec);
 }
 
 void uplink_end(struct uplink *link)
@@ -475,6 +586,6 @@ void uplink_end(struct uplink *link)
 	if (uplink_up(link) < 0)
 		return;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_end);
-	(void)!call(link, &enc, NULL, &dec);
+	(void)!call(link, &enc, &dec);
 	wire_close(&link->wire);
 }

@@ -64,9 +64,25 @@ int uplink_all_metadata(struct uplink *link) MUST_CHECK;
 /** @id: 0: it has none yet. @ret_last: header of the last packet that the relay has. */
 int uplink_stream(struct uplink *link, const struct stream_config *config, uint32_t cpu,
 		  uint32_t *id, struct packet_header *ret_last) MUST_CHECK;
-/** Return only when it is stored. @header: its checksum may be 0: it is not known yet. */
+/** Return only when it is stored. @header: says how long @body is; its checksum may be 0: it is
+ *  not known yet. */
 int uplink_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
-		  const void *body, uint64_t len) MUST_CHECK;
+		  const void *body) MUST_CHECK;
+
+/** What became of a packet: 0: it is stored; or negative errno. The link can't be asked then. */
+typedef void (*uplink_done)(void *data, int error);
+/**
+ * uplink_post() - the same, but that nobody waits: some packets may be on their way at once, one
+ * of each stream, so that the line is not idle while the relay ends one and answers.
+ * @body: stays as it is until @done, which is called once, now or later.
+ */
+void uplink_post(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		 const void *body, uplink_done done, void *data);
+/** Are there such? Whatever else is asked of the link waits for them first. */
+bool uplink_is_posting(const struct uplink *link);
+/** Wait for all of them. Return: 0, or the negative errno of the first that failed since the last
+ *  call. */
+int uplink_settle(struct uplink *link) MUST_CHECK;
 /** Everything that was recorded up to @time has been sent. */
 int uplink_beacon(struct uplink *link, uint64_t time) MUST_CHECK;
 /** Let the relay close it, if it knows it on this connection. */

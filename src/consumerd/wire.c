@@ -46,6 +46,7 @@ bool wire_is_up(struct wire *w)
 
 void wire_begin(struct wire *w, struct encoder *enc, void *buf, size_t cap, uint16_t type)
 {
+	w->type = type;
 	encoder_init(enc, buf, cap);
 	encode_header(enc, type, 0, ++w->serial);
 }
@@ -193,8 +194,7 @@ static int fill(struct wire *w)
 	return 0;
 }
 
-/* The answer to the last request; there is no other. */
-static int receive(struct wire *w, uint16_t type, struct decoder *ret)
+static int receive(struct wire *w, uint16_t type, uint32_t serial, struct decoder *ret)
 {
 	struct msg_header header;
 	const uint8_t *msg;
@@ -210,7 +210,7 @@ static int receive(struct wire *w, uint16_t type, struct decoder *ret)
 	if (n < 0)
 		return n;
 	decoder_init(ret, msg, len, NULL, 0);
-	if (decode_header(ret, &header) < 0 || header.type != type || header.serial != w->serial ||
+	if (decode_header(ret, &header) < 0 || header.type != type || header.serial != serial ||
 	    header.flags != MSG_REPLY)
 		return -EBADMSG;
 	return 0;
@@ -225,17 +225,31 @@ static void judge(struct wire *w, int error)
 		w->patience_ms = WIRE_PATIENCE_MS;
 }
 
-int wire_call(struct wire *w, const struct encoder *enc, const struct wire_body *body,
-	      struct decoder *ret, struct err *err)
+int wire_send(struct wire *w, const struct encoder *enc, const struct wire_body *body)
 {
-	const char *text;
-	uint32_t code;
 	int error = w->chan.fd < 0 ? -ENOTCONN : encoder_finish(enc);
 
 	if (error == 0)
 		error = send_request(w, enc, body);
-	if (error == 0)
-		error = receive(w, (uint16_t)(enc->buf[0] | enc->buf[1] << 8), ret);
+	if (error < 0)
+		judge(w, error);
+	return error;
+}
+
+bool wire_has_answer(const struct wire *w)
+{
+	struct pollfd poll_fd = { .fd = w->chan.fd, .events = POLLIN };
+
+	return w->frames.begin != w->frames.end || poll(&poll_fd, 1, 0) > 0;
+}
+
+int wire_receive(struct wire *w, uint16_t type, uint32_t serial, struct decoder *ret,
+		 struct err *err)
+{
+	int error = receive(w, type, serial, ret);
+	const char *text;
+	uint32_t code;
+
 	judge(w, error);
 	if (error < 0)
 		return error;

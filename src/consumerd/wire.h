@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * wire.h - a connection to a relay as a worker uses it: one request, one answer, each
- * wait bounded. Owned by a link; runs in the worker's thread, which may have something
- * to look after meanwhile.
+ * wire.h - a connection to a relay as a worker uses it: requests, and their answers in the same
+ * order, each wait bounded. Owned by a link; runs in the worker's thread, which may have
+ * something to look after meanwhile.
  */
 #ifndef CONSUMERD_WIRE_H
 #define CONSUMERD_WIRE_H
@@ -22,7 +22,8 @@ typedef int (*wire_meanwhile)(void *data);
 struct wire {
 	struct chan chan;	  /* its descriptor is -1: not connected */
 	unsigned int patience_ms; /* for the other side to take or send a byte */
-	uint32_t serial;
+	uint16_t type;	 /* of the last request, */
+	uint32_t serial; /* and its number */
 	struct frames frames;
 	wire_meanwhile meanwhile; /* NULL: nothing is to be done */
 	void *data;
@@ -51,18 +52,24 @@ int wire_connect(struct wire *wire, const struct tcp_addr *addr, struct tls_keys
 /** Why TLS failed, until wire_close(); "" where it did not. */
 const char *wire_problem(const struct wire *wire);
 void wire_close(struct wire *wire);
-/** Is there a connection, and has the other side not ended it? */
+/** Is there a connection, and has the other side not ended it? While no answer is due. */
 bool wire_is_up(struct wire *wire);
 
-/** Begin a request in @enc. */
+/** Begin a request in @enc, with the next serial. */
 void wire_begin(struct wire *wire, struct encoder *enc, void *buf, size_t cap, uint16_t type);
+/** Send it with @body (NULL: none) behind it. Return: 0, or negative errno: the connection is of
+ *  no use any more. */
+int wire_send(struct wire *wire, const struct encoder *enc,
+	      const struct wire_body *body) MUST_CHECK;
+/** Has an answer come, or some of it? */
+bool wire_has_answer(const struct wire *wire);
 /**
- * wire_call() - send it with @body (NULL: none) behind it, and wait for the answer.
- * @ret: the answer, behind its outcome; valid until the next call.
+ * wire_receive() - wait for the answer to the oldest request that has none yet.
+ * @ret: the answer, behind its outcome; valid until the next one.
  * @err: where the other side refuses: its code and sentence.
  * Return: 0; -EREMOTEIO: refused; other negative errno: the connection is of no use any more.
  */
-int wire_call(struct wire *wire, const struct encoder *enc, const struct wire_body *body,
-	      struct decoder *ret, struct err *err) MUST_CHECK;
+int wire_receive(struct wire *wire, uint16_t type, uint32_t serial, struct decoder *ret,
+		 struct err *err) MUST_CHECK;
 
 #endif

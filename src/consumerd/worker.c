@@ -20,6 +20,19 @@
 
 /* --- taking what is there --------------------------------------------------- */
 
+/* What was on its way and has not arrived goes into the spool, if there is one. */
+static void settle_link(struct worker *w, enum stream_cut how, bool only_crossed, int *ret_error)
+{
+	int error = w->link ? uplink_settle(w->link) : 0;
+	struct ringset *set;
+
+	if (error && !w->spool)
+		*ret_error = error;
+	else if (error)
+		list_for_each(set, &w->sets, node)
+			ringset_cut(set, how, only_crossed, ret_error);
+}
+
 static unsigned int cut_sets(struct worker *w, enum stream_cut how, bool only_crossed,
 			     int *ret_error)
 {
@@ -32,6 +45,7 @@ static unsigned int cut_sets(struct worker *w, enum stream_cut how, bool only_cr
 		return 0;
 	list_for_each(set, &w->sets, node)
 		taken += ringset_cut(set, how, only_crossed, ret_error);
+	settle_link(w, how, only_crossed, ret_error);
 	if (taken && w->disk.sync == SYNC_PERIOD && !w->sync_due_ns)
 		w->sync_due_ns = now_ns() + (uint64_t)w->config.sync_us * 1000;
 	return taken;

@@ -33,7 +33,7 @@ int worker_meanwhile(void *data)
 
 	if (!any_presses(w))
 		return 0;
-	if (w->spool->direct)
+	if (w->spool->direct || uplink_is_posting(w->link))
 		return -ETIMEDOUT;
 	w->spool->filling = w->spool->waited_for = true;
 	list_for_each(set, &w->sets, node)
