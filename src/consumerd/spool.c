@@ -38,8 +38,8 @@ void spool_link_failed(struct spool *spool, int error)
 {
 	spool->filling = true;
 	spool->error = error;
-	spool->backoff_ns = spool->backoff_ns ? MIN(spool->backoff_ns * 2, BACKOFF_MAX_NS) :
-						BACKOFF_MIN_NS;
+	spool->backoff_ns =
+		spool->backoff_ns ? MIN(spool->backoff_ns * 2, BACKOFF_MAX_NS) : BACKOFF_MIN_NS;
 	spool->retry_ns = now_ns() + spool->backoff_ns;
 }
 

@@ -103,8 +103,7 @@ static bool is_written(const struct stream *s)
 /* As the output's user, so not before there is something for it. */
 static int find_spooled(struct stream *s)
 {
-	return s->spooled ? 0 :
-			    spool_stream(s->config->spool, s->config, s->cpu, &s->spooled);
+	return s->spooled ? 0 : spool_stream(s->config->spool, s->config, s->cpu, &s->spooled);
 }
 
 /* The packet that a relay or a spool has after all. */

@@ -18,14 +18,14 @@
 struct stream {
 	const struct stream_config *config;
 	uint32_t cpu;
-	uint32_t relay_id;	       /* at the relay; 0: not known there */
-	uint32_t relay_epoch;	       /* the connection on which it was */
-	bool sent;		       /* a packet is on its way, not acknowledged: */
-	uint64_t sent_pos, sent_count; /* up to here */
+	uint32_t relay_id;		  /* at the relay; 0: not known there */
+	uint32_t relay_epoch;		  /* the connection on which it was */
+	bool sent;			  /* a packet is on its way, not acknowledged: */
+	uint64_t sent_pos, sent_count;	  /* up to here */
 	struct packet_header sent_header; /* with a spool: it stays as it is */
 	struct spooled *spooled;	  /* where it goes then; NULL: not asked for yet */
-	bool unknown;		       /* a relay knows how far it is, and could not be asked yet */
-	bool restless;		       /* the last look saw nothing that stood still */
+	bool unknown;  /* a relay knows how far it is, and could not be asked yet */
+	bool restless; /* the last look saw nothing that stood still */
 	struct ring_reader reader;
 	struct stream_file file;
 	struct stats_box *box;

@@ -1,51 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "uplink.h"
+#include "uplink_priv.h"
 
-#include <errno.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 
 #include "base/mem.h"
 #include "now.h"
-#include "proto/relay.h"
 #include "trace/crc32c.h"
-#include "uplink_keys.h"
-#include "wire.h"
 
 /* After a failure nothing is tried so soon again: many streams ask, one after the other. */
 #define PAUSE_NS 40000000ull
-#define CLOCK_SAMPLES 4
-#define SMALL_BYTES 2048u /* of a request but its text, header or body */
-#define MAX_POSTED 8u
-
-/* A packet that is on its way. */
-struct posted {
-	uint32_t serial; /* of the request */
-	uplink_done done;
-	void *data;
-};
-
-struct uplink {
-	struct uplink_config config;
-	const struct list_node *traces;
-	struct tcp_addr addr;
-	struct wire wire;
-	uint32_t epoch;
-	uint64_t features; /* of the relay */
-	pthread_mutex_t clock_lock;
-	int64_t clock_offset_ns;
-	uint64_t clock_error_ns;
-	uint32_t next_stream;
-	uint64_t retry_ns; /* not before */
-	int error;	   /* of the last attempt */
-	bool given_up;
-	struct err err;			  /* what the relay has said, or we */
-	struct posted posted[MAX_POSTED]; /* the oldest first */
-	unsigned int nr_posted;
-	int post_error; /* of the first that failed, until uplink_settle() */
-};
 
 void uplink_config_fini(struct uplink_config *config)
 {
@@ -109,7 +72,7 @@ void uplink_give_up(struct uplink *link)
 /* What became of the oldest packet on its way. */
 static void end_post(struct uplink *link, int error)
 {
-	const struct posted post = link->posted[0];
+	const struct uplink_posted post = link->posted[0];
 
 	link->nr_posted--;
 	memmove(link->posted, link->posted + 1, link->nr_posted * sizeof(post));
@@ -119,7 +82,7 @@ static void end_post(struct uplink *link, int error)
 }
 
 /* A relay that refuses is there: the connection stays, unless it makes no sense to go on. */
-static int fail(struct uplink *link, int error, const struct err *said)
+int uplink_fail(struct uplink *link, int error, const struct err *said)
 {
 	link->err = (struct err){ 0 };
 	if (said) {
@@ -128,9 +91,8 @@ static int fail(struct uplink *link, int error, const struct err *said)
 	} else {
 		const char *problem = wire_problem(&link->wire);
 
-		err_set(&link->err, ERR_OUTPUT,
-			"the relay at %s is away (%s): what is recorded %s", link->config.addr,
-			*problem ? problem : strerror(-error),
+		err_set(&link->err, ERR_OUTPUT, "the relay at %s is away (%s): what is recorded %s",
+			link->config.addr, *problem ? problem : strerror(-error),
 			link->config.spool ? "goes to the spool" : "waits in the buffers");
 	}
 	link->error = error;
@@ -148,7 +110,7 @@ static int receive(struct uplink *link, uint16_t type, uint32_t serial, struct d
 	struct err said = { 0 };
 	int error = wire_receive(&link->wire, type, serial, ret, &said);
 
-	return error < 0 ? fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
+	return error < 0 ? uplink_fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
 }
 
 /* The answer to the oldest packet on its way. */
@@ -161,216 +123,18 @@ static void collect_post(struct uplink *link)
 		end_post(link, error);
 }
 
-static int not_connected(const struct uplink *link)
-{
-	return link->error ? link->error : -ENOTCONN;
-}
-
-/* The request that was begun last; what is on its way is waited for before. */
-static int call(struct uplink *link, const struct encoder *enc, struct decoder *ret)
+int uplink_call(struct uplink *link, const struct encoder *enc, struct decoder *ret)
 {
 	int error;
 
 	while (link->nr_posted)
 		collect_post(link);
 	if (link->wire.chan.fd < 0)
-		return not_connected(link);
+		return uplink_not_connected(link);
 	error = wire_send(&link->wire, enc, NULL);
 	if (error < 0)
-		return fail(link, error, NULL);
+		return uplink_fail(link, error, NULL);
 	return receive(link, link->wire.type, link->wire.serial, ret);
-}
-
-static int hello(struct uplink *link)
-{
-	struct req_rel_hello req = { LTT_VERSION, 0 };
-	uint8_t buf[SMALL_BYTES];
-	struct rep_rel_hello rep;
-	struct encoder enc;
-	struct decoder dec;
-	int ret;
-
-	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_hello);
-	req_rel_hello_encode(&enc, &req);
-	ret = call(link, &enc, &dec);
-	if (ret < 0)
-		return ret;
-	if (rep_rel_hello_decode(&dec, &rep) < 0)
-		return fail(link, -EBADMSG, NULL);
-	link->features = rep.features;
-	if (link->config.live_us && !(rep.features & RELAY_FEATURE_LIVE))
-		return fail(link, -EREMOTEIO,
-			    &(struct err){ ERR_UNSUPPORTED, "it is too old for live sessions" });
-	if (link->config.spool && !(rep.features & RELAY_FEATURE_SPOOL))
-		return fail(link, -EREMOTEIO,
-			    &(struct err){ ERR_UNSUPPORTED,
-					   "it is too old for senders with a spool" });
-	return 0;
-}
-
-static int tell_session(struct uplink *link)
-{
-	struct utsname host = { .nodename = "host" };
-	struct req_rel_session req = {
-		.host = host.nodename,
-		.name = link->config.name,
-		.stamp = link->config.stamp,
-		.id = { link->config.id, UPLINK_ID_BYTES },
-		.live_us = link->config.live_us,
-	};
-	uint8_t buf[SMALL_BYTES];
-	struct encoder enc;
-	struct decoder dec;
-
-	uname(&host);
-	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_session);
-	req_rel_session_encode(&enc, &req);
-	return call(link, &enc, &dec);
-}
-
-static int tell_trace(struct uplink *link, struct tracedir *dir)
-{
-	struct req_rel_trace req = { dir->id,
-				     dir->path,
-				     { dir->uuid, sizeof(dir->uuid) },
-				     dir->metadata_bytes,
-				     link->config.spool };
-	uint8_t buf[SMALL_BYTES];
-	struct rep_rel_trace rep;
-	struct encoder enc;
-	struct decoder dec;
-	int ret;
-
-	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_trace);
-	req_rel_trace_encode(&enc, &req);
-	ret = call(link, &enc, &dec);
-	if (ret < 0 || !link->config.spool)
-		return ret;
-	if (rep_rel_trace_decode(&dec, &rep) < 0 || rep.bytes > dir->metadata_bytes)
-		return fail(link, -EBADMSG, NULL);
-	dir->sent_bytes = rep.bytes;
-	return 0;
-}
-
-/* --- clocks ---------------------------------------------------------------------- */
-
-static uint64_t realtime_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-static int ask_clock(struct uplink *link, const struct req_rel_clock *req, uint64_t *ret_now_ns)
-{
-	uint8_t buf[SMALL_BYTES];
-	struct rep_rel_clock rep;
-	struct encoder enc;
-	struct decoder dec;
-	int ret;
-
-	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_clock);
-	req_rel_clock_encode(&enc, req);
-	ret = call(link, &enc, &dec);
-	if (ret < 0)
-		return ret;
-	if (rep_rel_clock_decode(&dec, &rep) < 0)
-		return fail(link, -EBADMSG, NULL);
-	*ret_now_ns = rep.now_ns;
-	return 0;
-}
-
-/* The relay looked at its clock somewhere between the question and the answer: the quickest
- * answer says most. */
-static int compare_clocks(struct uplink *link)
-{
-	struct req_rel_clock req = { 0 };
-	struct req_rel_clock best = { 0, UINT64_MAX };
-	uint64_t now;
-
-	for (int i = 0; i < CLOCK_SAMPLES; i++) {
-		uint64_t steady = now_ns(), begin = realtime_ns(), took;
-		int ret = ask_clock(link, &req, &now);
-
-		if (ret < 0)
-			return ret;
-		took = now_ns() - steady;
-		if (took / 2 + 1 < best.error_ns)
-			best = (struct req_rel_clock){ (int64_t)(now - begin - took / 2),
-						       took / 2 + 1 };
-	}
-	pthread_mutex_lock(&link->clock_lock);
-	link->clock_offset_ns = best.offset_ns;
-	link->clock_error_ns = best.error_ns;
-	pthread_mutex_unlock(&link->clock_lock);
-	return ask_clock(link, &best, &now);
-}
-
-void uplink_clock(struct uplink *link, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
-{
-	pthread_mutex_lock(&link->clock_lock);
-	*ret_offset_ns = link->clock_offset_ns;
-	*ret_error_ns = link->clock_error_ns;
-	pthread_mutex_unlock(&link->clock_lock);
-}
-
-/* Keys are read anew each time: they may have been renewed. */
-static int connect_wire(struct uplink *link)
-{
-	struct tls_keys *keys = NULL;
-	struct err err = { 0 };
-	int ret;
-
-	if (uplink_secure(&link->config, &link->addr, &keys, &err))
-		return fail(link, -ENOKEY, &err);
-	ret = wire_connect(&link->wire, &link->addr, keys, link->config.host);
-	tls_keys_unref(keys);
-	return ret < 0 ? fail(link, ret, NULL) : 0;
-}
-
-static int connect_relay(struct uplink *link)
-{
-	struct tracedir *dir;
-	int ret = connect_wire(link);
-
-	if (ret < 0)
-		return ret;
-	ret = hello(link);
-	if (ret == 0)
-		ret = tell_session(link);
-	if (ret == 0 && link->features & RELAY_FEATURE_CLOCK)
-		ret = compare_clocks(link);
-	list_for_each(dir, link->traces, node)
-		ret = ret == 0 ? tell_trace(link, dir) : ret;
-	if (ret < 0) {
-		wire_close(&link->wire);
-		return ret;
-	}
-	link->epoch++;
-	return 0;
-}
-
-/* Where answers are due it will be seen as they are waited for. */
-static bool is_up(struct uplink *link)
-{
-	return link->nr_posted || wire_is_up(&link->wire);
-}
-
-int uplink_up(struct uplink *link)
-{
-	if (link->given_up || (link->wire.chan.fd < 0 && now_ns() < link->retry_ns))
-		return not_connected(link);
-	return is_up(link) ? 0 : connect_relay(link);
-}
-
-int uplink_trace(struct uplink *link, struct tracedir *dir)
-{
-	uint32_t epoch = link->epoch;
-	int ret = uplink_up(link);
-
-	/* on a new connection it has been told already */
-	return ret < 0 || epoch != link->epoch ? ret : tell_trace(link, dir);
 }
 
 /* @bytes: that the relay has of it. */
@@ -384,14 +148,14 @@ static int send_metadata(struct uplink *link, const struct tracedir *dir, const 
 	struct decoder dec;
 	int ret;
 
-	buf = xalloc(SMALL_BYTES + len);
-	wire_begin(&link->wire, &enc, buf, SMALL_BYTES + len, MSG_rel_metadata);
+	buf = xalloc(UPLINK_SMALL_BYTES + len);
+	wire_begin(&link->wire, &enc, buf, UPLINK_SMALL_BYTES + len, MSG_rel_metadata);
 	req_rel_metadata_encode(&enc, &req);
-	ret = call(link, &enc, &dec);
+	ret = uplink_call(link, &enc, &dec);
 	if (ret < 0)
 		return ret;
 	if (rep_rel_metadata_decode(&dec, &rep) < 0 || rep.bytes <= *bytes)
-		return fail(link, -EBADMSG, NULL);
+		return uplink_fail(link, -EBADMSG, NULL);
 	*bytes = rep.bytes;
 	return 0;
 }
@@ -436,14 +200,14 @@ static int take_last(struct uplink *link, struct decoder *dec, const struct stre
 	struct rep_rel_stream rep;
 
 	if (rep_rel_stream_decode(dec, &rep) < 0 || (rep.last.len && rep.last.len != sizeof(*ret)))
-		return fail(link, -EBADMSG, NULL);
+		return uplink_fail(link, -EBADMSG, NULL);
 	if (!rep.last.len)
 		return 0;
 	memcpy(ret, rep.last.data, sizeof(*ret));
 	if (ret->magic != PACKET_MAGIC ||
 	    memcmp(ret->uuid, config->trace->uuid, sizeof(ret->uuid)) != 0 ||
 	    ret->packet_size / 8 < sizeof(*ret))
-		return fail(link, -EBADMSG, NULL);
+		return uplink_fail(link, -EBADMSG, NULL);
 	return 1;
 }
 
@@ -459,7 +223,7 @@ int uplink_stream(struct uplink *link, const struct stream_config *config, uint3
 		.tracefile_size = config->tracefile_size,
 		.tracefile_count = config->tracefile_count,
 	};
-	uint8_t buf[SMALL_BYTES];
+	uint8_t buf[UPLINK_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
 	int ret = uplink_up(link);
@@ -471,7 +235,7 @@ int uplink_stream(struct uplink *link, const struct stream_config *config, uint3
 	req.stream = *id;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream);
 	req_rel_stream_encode(&enc, &req);
-	ret = call(link, &enc, &dec);
+	ret = uplink_call(link, &enc, &dec);
 	return ret < 0 ? ret : take_last(link, &dec, config, ret_last);
 }
 
@@ -483,7 +247,7 @@ static int send_packet(struct uplink *link, uint32_t stream, const struct packet
 	struct packet_header head = *header;
 	struct req_rel_packet req = { stream, { (uint8_t *)&head, sizeof(head) }, summed };
 	struct wire_body whole = { body, head.packet_size / 8 - sizeof(head), summed, 0 };
-	uint8_t buf[SMALL_BYTES];
+	uint8_t buf[UPLINK_SMALL_BYTES];
 	struct encoder enc;
 
 	if (summed)
@@ -500,21 +264,21 @@ static int send_packet(struct uplink *link, uint32_t stream, const struct packet
 void uplink_post(struct uplink *link, uint32_t stream, const struct packet_header *header,
 		 const void *body, uplink_done done, void *data)
 {
-	struct posted *post;
+	struct uplink_posted *post;
 	int error;
 
 	while (link->nr_posted &&
-	       (link->nr_posted == MAX_POSTED || wire_has_answer(&link->wire)))
+	       (link->nr_posted == UPLINK_MAX_POSTED || wire_has_answer(&link->wire)))
 		collect_post(link);
 	post = &link->posted[link->nr_posted++];
-	*post = (struct posted){ .done = done, .data = data };
+	*post = (struct uplink_posted){ .done = done, .data = data };
 	if (link->wire.chan.fd < 0) { /* the relay has to be told of the stream first */
-		end_post(link, not_connected(link));
+		end_post(link, uplink_not_connected(link));
 		return;
 	}
 	error = send_packet(link, stream, header, body, &post->serial);
 	if (error < 0)
-		fail(link, error, NULL);
+		uplink_fail(link, error, NULL);
 }
 
 bool uplink_is_posting(const struct uplink *link)
@@ -550,7 +314,7 @@ int uplink_packet(struct uplink *link, uint32_t stream, const struct packet_head
 int uplink_beacon(struct uplink *link, uint64_t time)
 {
 	struct req_rel_beacon req = { time };
-	uint8_t buf[SMALL_BYTES];
+	uint8_t buf[UPLINK_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
 	int ret = uplink_up(link);
@@ -559,26 +323,26 @@ int uplink_beacon(struct uplink *link, uint64_t time)
 		return ret;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_beacon);
 	req_rel_beacon_encode(&enc, &req);
-	return call(link, &enc, &dec);
+	return uplink_call(link, &enc, &dec);
 }
 
 void uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch)
 {
 	struct req_rel_stream_end req = { stream };
-	uint8_t buf[SMALL_BYTES];
+	uint8_t buf[UPLINK_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
 
-	if (epoch != link->epoch || link->given_up || !is_up(link))
+	if (epoch != link->epoch || link->given_up || !uplink_is_up(link))
 		return;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream_end);
 	req_rel_stream_end_encode(&enc, &req);
-	(void)!call(link, &enc, &dec);
+	(void)!uplink_call(link, &enc, &dec);
 }
 
 void uplink_end(struct uplink *link)
 {
-	uint8_t buf[SMALL_BYTES];
+	uint8_t buf[UPLINK_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
 
@@ -586,6 +350,6 @@ void uplink_end(struct uplink *link)
 	if (uplink_up(link) < 0)
 		return;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_end);
-	(void)!call(link, &enc, &dec);
+	(void)!uplink_call(link, &enc, &dec);
 	wire_close(&link->wire);
 }

@@ -22,8 +22,8 @@ typedef int (*wire_meanwhile)(void *data);
 struct wire {
 	struct chan chan;	  /* its descriptor is -1: not connected */
 	unsigned int patience_ms; /* for the other side to take or send a byte */
-	uint16_t type;	 /* of the last request, */
-	uint32_t serial; /* and its number */
+	uint16_t type;		  /* of the last request, */
+	uint32_t serial;	  /* and its number */
 	struct frames frames;
 	wire_meanwhile meanwhile; /* NULL: nothing is to be done */
 	void *data;

@@ -11,7 +11,7 @@
 #include "session.h"
 #include "trace/index.h"
 
-#define STUCK_US 30000000u /* in the middle of something: go on with it */
+#define STUCK_US 30000000u     /* in the middle of something: go on with it */
 #define ROUND_BYTES (1u << 20) /* of a connection, so that a busy one starves nobody */
 
 /* --- answers ---------------------------------------------------------------------- */

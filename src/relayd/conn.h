@@ -21,7 +21,7 @@ struct relsession;
 struct relconn {
 	struct loop_fd source; /* owns its descriptor */
 	struct chan chan;
-	uint32_t watched; /* what the loop waits for */
+	uint32_t watched;		/* what the loop waits for */
 	struct loop_timer timer, proof; /* when to ask anew whether it is believed */
 	struct loop_work end;
 	struct list_node node;

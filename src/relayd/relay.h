@@ -43,7 +43,7 @@ struct relay {
 	uint8_t *body;		 /* RELAY_BODY_BYTES between socket and file, of all connections */
 	unsigned int nr_shakes;	 /* steps of handshakes in this round of the loop */
 	struct loop_work round_over;
-	struct notify *notify;	 /* the program's; NULL: no service manager (tests) */
+	struct notify *notify;	     /* the program's; NULL: no service manager (tests) */
 	struct retention *retention; /* main()'s; NULL: nothing is removed */
 };
 
