@@ -37,7 +37,7 @@ ALLCXXFLAGS = -std=gnu++17 $(BASEFLAGS) $(SANFLAGS) $(CXXFLAGS)
 ALLLDFLAGS = $(SANFLAGS) -Wl,--gc-sections $(LDFLAGS)
 
 # The tracer needs nothing; programs that use Debian's libraries ask pkg-config.
-PKGS     := popt json-c uuid gnutls libelf
+PKGS     := popt json-c uuid gnutls libelf libzstd
 PKGFLAGS := $(shell $(PKGCONF) --cflags $(PKGS) 2>/dev/null)
 PKGLIBS  := -Wl,--as-needed $(shell $(PKGCONF) --libs $(PKGS) 2>/dev/null)
 

@@ -25,6 +25,8 @@ struct uplink *uplink_new(struct uplink_config *config, const struct list_node *
 	link->config = *config;
 	*config = (struct uplink_config){ 0 };
 	link->traces = traces;
+	if (link->config.compress)
+		link->packer = zpacker_new();
 	wire_init(&link->wire);
 	pthread_mutex_init(&link->clock_lock, NULL);
 	return link;
@@ -35,6 +37,7 @@ struct uplink *uplink_free(struct uplink *link)
 	if (!link)
 		return NULL;
 	wire_close(&link->wire);
+	zpacker_free(link->packer);
 	uplink_config_fini(&link->config);
 	pthread_mutex_destroy(&link->clock_lock);
 	free(link);
@@ -245,8 +248,18 @@ static int send_packet(struct uplink *link, uint32_t stream, const struct packet
 {
 	bool summed = !header->crc32c && (link->features & RELAY_FEATURE_SUM_BEHIND);
 	struct packet_header head = *header;
-	struct req_rel_packet req = { stream, { (uint8_t *)&head, sizeof(head) }, summed };
-	struct wire_body whole = { body, head.packet_size / 8 - sizeof(head), summed, 0 };
+	struct req_rel_packet req = {
+		.stream = stream,
+		.header = { (uint8_t *)&head, sizeof(head) },
+		.sum_behind = summed,
+		.packed = link->packer != NULL,
+	};
+	struct wire_body whole = {
+		.data = body,
+		.bytes = head.packet_size / 8 - sizeof(head),
+		.summed = summed,
+		.packer = link->packer,
+	};
 	uint8_t buf[UPLINK_SMALL_BYTES];
 	struct encoder enc;
 

@@ -21,9 +21,10 @@ struct uplink_config {
 	char *name;  /* of the session */
 	char *stamp; /* when it was made */
 	uint8_t id[UPLINK_ID_BYTES];
-	char *host;  /* whose certificate it has to have; NULL: its address's */
+	char *host; /* whose certificate it has to have; NULL: its address's */
 	enum relay_link link;
-	bool spool;	 /* what it can't have now waits in files */
+	bool spool;	  /* what it can't have now waits in files */
+	bool compress;	  /* what is sent */
 	uint32_t live_us; /* viewers may follow the session, so far behind; 0: they may not */
 };
 

@@ -32,6 +32,10 @@ static int hello(struct uplink *link)
 		return uplink_fail(link, -EREMOTEIO,
 				   &(struct err){ ERR_UNSUPPORTED,
 						  "it is too old for live sessions" });
+	if (link->config.compress && !(rep.features & RELAY_FEATURE_PACKED))
+		return uplink_fail(link, -EREMOTEIO,
+				   &(struct err){ ERR_UNSUPPORTED,
+						  "it is too old for what is compressed" });
 	if (link->config.spool && !(rep.features & RELAY_FEATURE_SPOOL))
 		return uplink_fail(link, -EREMOTEIO,
 				   &(struct err){ ERR_UNSUPPORTED,

@@ -26,7 +26,8 @@ struct uplink {
 	struct tcp_addr addr;
 	struct wire wire;
 	uint32_t epoch;
-	uint64_t features; /* of the relay */
+	uint64_t features;	/* of the relay */
+	struct zpacker *packer; /* NULL: nothing is compressed */
 	pthread_mutex_t clock_lock;
 	int64_t clock_offset_ns;
 	uint64_t clock_error_ns;

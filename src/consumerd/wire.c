@@ -147,6 +147,20 @@ static int send_all(struct wire *w, struct iovec *iov, unsigned int nr)
 	return 0;
 }
 
+static struct iovec make_piece(const struct wire_body *body, const uint8_t *at, size_t len)
+{
+	if (body->packer && len)
+		at = zpacker_pack(body->packer, at, len, &len);
+	return (struct iovec){ (void *)at, len };
+}
+
+static uint64_t piece_bytes(const struct wire_body *body)
+{
+	if (body->packer)
+		return ZPIECE_BYTES;
+	return body->summed ? PIECE_BYTES : body->bytes;
+}
+
 static int send_request(struct wire *w, const struct encoder *enc, const struct wire_body *body)
 {
 	const uint8_t *at = body ? body->data : NULL;
@@ -159,10 +173,10 @@ static int send_request(struct wire *w, const struct encoder *enc, const struct 
 
 	frame_head(head, enc->len);
 	do {
-		size_t len = body && body->summed ? MIN(left, PIECE_BYTES) : left;
+		size_t len = body ? (size_t)MIN(left, piece_bytes(body)) : 0;
 
 		if (len)
-			iov[nr++] = (struct iovec){ (void *)at, len };
+			iov[nr++] = make_piece(body, at, len);
 		at += len;
 		left -= len;
 		if (body && body->summed) {

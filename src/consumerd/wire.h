@@ -13,6 +13,7 @@
 #include "io/chan.h"
 #include "io/frame.h"
 #include "io/tcp.h"
+#include "io/zpiece.h"
 #include "proto/codec.h"
 
 /** Called now and then while the other side is waited for. Return: 0, or negative errno: don't
@@ -34,12 +35,14 @@ struct wire {
  * @summed: its checksum goes behind it, which is made as it is sent: so it is read but once,
  *          and the other side has something to do from the beginning.
  * @sum: CRC-32C of what comes before.
+ * @packer: it goes in pieces that this one makes; NULL: as it is.
  */
 struct wire_body {
 	const void *data;
 	uint64_t bytes;
 	bool summed;
 	uint32_t sum;
+	struct zpacker *packer;
 };
 
 #define WIRE_PATIENCE_MS 2000u

@@ -40,6 +40,7 @@ static int try_create(struct ctl *ctl, struct creation *c, const char *stamp)
 		.sync = (uint8_t)c->sync,
 		.sync_us = c->sync_us,
 		.live_us = c->live_us,
+		.compress = c->compress,
 	};
 	struct rep_session_create rep;
 

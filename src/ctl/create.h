@@ -32,7 +32,8 @@ struct creation {
 	enum sync_mode sync;
 	uint32_t sync_us;
 	uint64_t spool_size; /* at a relay: for what it has not got; 0: no such directory */
-	uint32_t live_us; /* not 0: at a relay, a local one where no url is given */
+	bool compress;	     /* what goes there */
+	uint32_t live_us;    /* not 0: at a relay, a local one where no url is given */
 	char *session;
 	struct outdir dir;
 	struct relay_url relay;

@@ -234,6 +234,7 @@ struct json_object *record_session(const struct msg_session *m)
 	record_set_num(o, "sync_us", m->sync_us);
 	record_set_str(o, "link", link_state(m->link));
 	record_set_num(o, "live_us", m->live_us);
+	record_set_bool(o, "compress", m->compress);
 	record_set_str(o, "spool", m->spool);
 	record_set_num(o, "spool_size", m->spool_size);
 	record_set_num(o, "spooled", m->spooled);

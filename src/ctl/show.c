@@ -181,6 +181,8 @@ static void show_link(FILE *out, struct json_object *session)
 	if (live_us)
 		fprintf(out, "Live: viewers see events within %s\n",
 			text_duration(buf, live_us * 1000));
+	if (json_object_get_boolean(record_get(session, "compress")))
+		fputs("Compressed on its way to the relay\n", out);
 	if (strcmp(link, "up") == 0)
 		fputs("Link to the relay: up\n", out);
 	else if (strcmp(link, "down") == 0)

@@ -19,6 +19,7 @@ static struct {
 	int no_output;
 	char *ctrl_url, *data_url;
 	int clear_text;
+	int compress;
 	char *keep_free, *max_size, *sync, *spool;
 	char *live; /* not_live, or NULL: without a word behind it */
 } opt = { .live = not_live };
@@ -34,6 +35,7 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("data-url", 'D', &opt.data_url, "the same relay, by its other port", "URL"),
 	OPTION_FLAG("clear-text", 0, &opt.clear_text,
 		    "send it to another machine without TLS: others can read and change it"),
+	OPTION_FLAG("compress", 0, &opt.compress, "compress what is sent to the relay"),
 	{ .longName = "live",
 	  .argInfo = POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL,
 	  .arg = &opt.live,
@@ -185,6 +187,7 @@ static enum status check(struct ctl *ctl)
 	    take_live(ctl) != 0 || take_spool(ctl) != 0)
 		return STATUS_ERROR;
 	wanted.clear_text = opt.clear_text;
+	wanted.compress = opt.compress;
 	if (opt.clear_text && (is_tls(opt.url) || is_tls(opt.ctrl_url))) {
 		err_set(&ctl->err, ERR_INVALID, "--clear-text and a tls:// URL exclude each other");
 		return STATUS_ERROR;

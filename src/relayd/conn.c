@@ -115,6 +115,7 @@ static int on_packet(struct relconn *conn, const struct msg_header *header, stru
 		return -EBADMSG;
 	conn->body_bytes = packet.packet_size / 8 + sizeof(struct index_entry);
 	conn->body_left = packet.packet_size / 8 - sizeof(packet);
+	conn->packed = req.packed;
 	conn->sum_left = req.sum_behind ? RELAY_SUM_BYTES : 0;
 	conn->body_serial = header->serial;
 	conn->body_err = (struct err){ 0 };
@@ -191,38 +192,60 @@ static void store_sum(struct relconn *conn, const uint8_t *data, size_t len)
 	finish_body(conn);
 }
 
-/* Return: whether there was some of it. */
-static bool take_packet(struct relconn *conn)
+/* Return: as take_packet(). */
+static int take_piece(struct relconn *conn)
+{
+	const uint8_t *data;
+	size_t len;
+	int ret = frames_next(&conn->frames, &data, &len);
+
+	if (ret <= 0)
+		return ret;
+	data = zunpacker_unpack(conn->relay->unpacker, data, len, conn->body_left, &len);
+	if (!data)
+		return -EBADMSG;
+	store_body(conn, data, len);
+	return 1;
+}
+
+/* Return: 1: there was some of it; 0: there was none; negative: it makes no sense. */
+static int take_packet(struct relconn *conn)
 {
 	uint64_t left = conn->body_left ? conn->body_left : conn->sum_left;
 	const uint8_t *data;
-	size_t len = frames_raw(&conn->frames, &data, (size_t)MIN(left, FRAME_BUF_BYTES));
+	size_t len;
 
+	if (conn->body_left && conn->packed)
+		return take_piece(conn);
+	len = frames_raw(&conn->frames, &data, (size_t)MIN(left, FRAME_BUF_BYTES));
 	if (len)
 		(conn->body_left ? store_body : store_sum)(conn, data, len);
-	return len;
+	return len != 0;
+}
+
+/* Return: as take_packet(). */
+static int take_next(struct relconn *conn)
+{
+	const uint8_t *msg;
+	size_t len;
+	int ret = frames_next(&conn->frames, &msg, &len);
+
+	if (ret <= 0)
+		return ret;
+	ret = take_message(conn, msg, len);
+	return ret < 0 ? ret : 1;
 }
 
 /* All that is there, up to an answer that is not taken. Return: 0 or negative. */
 static int process(struct relconn *conn)
 {
 	while (!conn->broken && conn->answer_begin == conn->answer_end) {
-		const uint8_t *msg;
-		size_t len;
-		int ret;
+		int ret = is_in_packet(conn) ? take_packet(conn) : take_next(conn);
 
-		if (is_in_packet(conn)) {
-			if (!take_packet(conn))
-				break;
-			continue;
-		}
-		ret = frames_next(&conn->frames, &msg, &len);
-		if (ret == 0)
-			break;
-		if (ret > 0)
-			ret = take_message(conn, msg, len);
 		if (ret < 0)
 			return ret;
+		if (ret == 0)
+			break;
 	}
 	/* whoever has begun something goes on with it */
 	if (conn->session && (is_in_packet(conn) || conn->frames.begin != conn->frames.end))
@@ -236,7 +259,7 @@ static int process(struct relconn *conn)
  * buffer. Return: room; 0: no memory. */
 static size_t find_room(struct relconn *conn, uint8_t **ret_at)
 {
-	if (!conn->body_left || conn->frames.begin != conn->frames.end)
+	if (!conn->body_left || conn->packed || conn->frames.begin != conn->frames.end)
 		return frames_room(&conn->frames, ret_at);
 	*ret_at = conn->relay->body;
 	return (size_t)MIN(conn->body_left, RELAY_BODY_BYTES);

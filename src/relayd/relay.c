@@ -34,6 +34,7 @@ int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int 
 	if (max_fds < 2 * OWN_FDS)
 		return -EMFILE;
 	relay->body = xalloc(RELAY_BODY_BYTES);
+	relay->unpacker = zunpacker_new();
 	relay->loop = loop;
 	relay->out_fd = out_fd;
 	relay->max_conns = MIN(MAX_CONNS, (max_fds - OWN_FDS) / 4);
@@ -62,6 +63,7 @@ void relay_fini(struct relay *relay)
 	loop_work_cancel(&relay->round_over);
 	relpeers_fini(&relay->peers);
 	live_fini(&relay->live);
+	relay->unpacker = zunpacker_free(relay->unpacker);
 	free(TAKE(relay->body));
 }
 

@@ -10,6 +10,7 @@
 #include "io/loop.h"
 #include "io/notify.h"
 #include "io/tcp.h"
+#include "io/zpiece.h"
 #include "keyring.h"
 #include "live.h"
 #include "relpeer.h"
@@ -40,8 +41,9 @@ struct relay {
 	struct relpeers peers;	 /* who sends, and how much of this he has */
 	struct live live;	 /* what viewers may see */
 	struct keyring *keyring; /* main()'s; NULL: there are no keys */
-	uint8_t *body;		 /* RELAY_BODY_BYTES between socket and file, of all connections */
-	unsigned int nr_shakes;	 /* steps of handshakes in this round of the loop */
+	struct zunpacker *unpacker;
+	uint8_t *body;		/* RELAY_BODY_BYTES between socket and file, of all connections */
+	unsigned int nr_shakes; /* steps of handshakes in this round of the loop */
 	struct loop_work round_over;
 	struct notify *notify;	     /* the program's; NULL: no service manager (tests) */
 	struct retention *retention; /* main()'s; NULL: nothing is removed */

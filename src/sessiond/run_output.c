@@ -95,6 +95,7 @@ void run_ask_output(struct run *run, bool later, con_done done, void *data)
 		.relay_host = relay->host,
 		.relay_later = later,
 		.relay_live_us = relay->live_us,
+		.relay_compress = relay->compress,
 	};
 
 	make_stamp(run->session, stamp);

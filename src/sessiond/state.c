@@ -189,6 +189,7 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.relay_host = session->relay.host,
 		.spool = session->relay.spool,
 		.spool_size = session->relay.spool_size,
+		.compress = session->relay.compress,
 	};
 
 	put_clock(space, run_clock(session->run));

@@ -132,7 +132,9 @@ static void send_packet(int fd, uint64_t seq)
 
 	memcpy(header.uuid, sixteen, sizeof(header.uuid));
 	header.crc32c = packet_checksum(&header, NULL, 0);
-	MUST_HOLD(ASK(fd, rel_packet, { 1, { (const uint8_t *)&header, sizeof(header) }, 0 }) == 0);
+	MUST_HOLD(ASK(fd, rel_packet,
+		      { .stream = 1,
+			.header = { (const uint8_t *)&header, sizeof(header) } }) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -12,6 +12,7 @@ import os
 import random
 import signal
 import socket
+import struct
 import threading
 import time
 
@@ -168,9 +169,39 @@ class Line:
         self.flows.clear()
 
 
+def with_features(hello, known):
+    """The relay's answer, as if it knew of no others. Return: it, and what it knew of."""
+    end = 4 + struct.unpack_from("<I", hello)[0]
+    features, = struct.unpack_from("<Q", hello, end - 8)
+    return hello[:end - 8] + struct.pack("<Q", features & known) + hello[end:], features
+
+
+class OldLine(Line):
+    """To a relay as it once was."""
+
+    def __init__(self, to, features):
+        super().__init__(to)
+        self.features = features
+
+    def pump(self, one, other, pair):
+        super().pump(Old(one, self.features) if one is pair[1] else one, other, pair)
+
+
+class Old:
+    def __init__(self, sock, features):
+        self.sock, self.features = sock, features
+
+    def recv(self, nr):
+        data = self.sock.recv(nr)
+        if self.features is not None:
+            data, _ = with_features(data, self.features)
+            self.features = None
+        return data
+
+
 def session(t, name, port, *channel, rule="rapp:*", start=True, live=None, scheme="net",
-            spool=None):
-    t.ctl("create", name, f"--set-url={scheme}://127.0.0.1:{port}",
+            spool=None, more=()):
+    t.ctl("create", name, f"--set-url={scheme}://127.0.0.1:{port}", *more,
           *([f"--live={live}"] if live else []),
           *([] if spool is None else [f"--spool={spool}"]))
     t.ctl("enable-channel", "-u", "-s", name, *channel, "chan")

@@ -108,6 +108,9 @@ static enum cmd_result check_output(struct command *cmd, const struct req_sessio
 		return command_error(cmd, ERR_INVALID, "a live session needs a relay");
 	if (req->spool[0])
 		return command_error(cmd, ERR_INVALID, "a spool is for a session at a relay");
+	if (req->compress)
+		return command_error(cmd, ERR_INVALID,
+				     "only what goes to a relay is compressed on its way");
 	return check_dir(cmd, req, req->path);
 }
 
@@ -149,6 +152,7 @@ enum cmd_result cmd_session_create(struct command *cmd, struct req_session_creat
 		session_set_relay(session, req->relay, req->relay_host,
 				  (enum relay_link)req->relay_clear, relay_id);
 	session->relay.live_us = req->live_us;
+	session->relay.compress = req->compress != 0;
 	session_set_spool(session, req->spool, req->spool_size);
 	run_new(&cmd->sd->run, &cmd->sd->sessions, session, TAKE_FD(req->outdir));
 	run_keep(session->run);

@@ -53,14 +53,15 @@ struct session_disk {
 
 /** A relay that has the trace instead of a directory. */
 struct session_relay {
-	char *addr;	  /* ADDRESS:PORT; empty: there is none */
-	char *host;	  /* whose certificate it has to have; empty: its address's */
+	char *addr;	      /* ADDRESS:PORT; empty: there is none */
+	char *host;	      /* whose certificate it has to have; empty: its address's */
 	enum relay_link link; /* in the clear, or not */
-	bool down;	  /* it can't be reached, as was said last */
-	uint8_t id[16];	  /* by which it knows the session again */
-	uint32_t live_us; /* viewers follow it there, no more than this behind; 0: they don't */
-	char *spool;	  /* directory for what it has not got; empty: there is none */
-	uint64_t spool_size; /* bytes that its files may have */
+	bool down;	      /* it can't be reached, as was said last */
+	uint8_t id[16];	      /* by which it knows the session again */
+	bool compress;	      /* what is sent to it */
+	uint32_t live_us;     /* viewers follow it there, no more than this behind; 0: they don't */
+	char *spool;	      /* directory for what it has not got; empty: there is none */
+	uint64_t spool_size;  /* bytes that its files may have */
 };
 
 /** What can be wrong with a session, the worst first. Each comes and goes by itself. */
