@@ -168,8 +168,11 @@ static struct packet_header as_told(const struct spooled *sp, const struct packe
 	return told;
 }
 
+/* It never goes back: the relay may have more than was asked for. */
 static void note_stored(struct spooled *sp, const struct packet_header *header)
 {
+	if (has(sp, header))
+		return;
 	sp->last = *header;
 	sp->has_last = true;
 }
