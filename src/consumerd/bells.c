@@ -42,6 +42,14 @@ void bells_ask(const struct bells *bells, const struct ringset *set)
 	(void)!ask(bells, EPOLL_CTL_MOD, set);
 }
 
+void bells_watch(const struct bells *bells, int fd)
+{
+	struct epoll_event event = { .events = EPOLLRDHUP | EPOLLONESHOT };
+
+	if (bells->fd >= 0)
+		epoll_ctl(bells->fd, EPOLL_CTL_ADD, fd, &event);
+}
+
 bool bells_take(const struct bells *bells)
 {
 	struct epoll_event events[16];

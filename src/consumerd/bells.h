@@ -2,7 +2,8 @@
 /*
  * bells.h - the kernel's rings ring through poll(), but a worker sleeps on memory, as
  * applications ring there. So the main thread polls in its place and rings its doorbell.
- * Before each sleep the worker asks to be told, of each set once. Owned by a worker.
+ * Before each sleep the worker asks to be told, of each set once. A relay that hangs up while
+ * nothing is asked of it is heard so, too. Owned by a worker.
  */
 #ifndef CONSUMERD_BELLS_H
 #define CONSUMERD_BELLS_H
@@ -21,6 +22,8 @@ int bells_add(const struct bells *bells, const struct ringset *set) MUST_CHECK;
 void bells_remove(const struct bells *bells, const struct ringset *set);
 /** Tell when the set has something, also if it has now; the worker. */
 void bells_ask(const struct bells *bells, const struct ringset *set);
+/** Tell once when the other end of a socket has hung up; the worker. Until it is closed. */
+void bells_watch(const struct bells *bells, int fd);
 /** Which rang is of no matter: forget them. Main thread. Return: whether any did. */
 bool bells_take(const struct bells *bells);
 

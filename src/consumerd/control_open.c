@@ -60,6 +60,8 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 		return err_errno(err, ERR_INTERNAL, -ret, "can't start a worker");
 	output = output_new(c, req->output, worker);
 	output->life = c->life;
+	if (req->relay[0])
+		(void)!output_hear(output, c->loop); /* else a relay that is gone is noticed late */
 	job = request_job(rq, JOB_START, output);
 	if (req->dir < 0 && req->path[0]) {
 		job->path = xstrdup(req->path);

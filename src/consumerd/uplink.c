@@ -65,6 +65,11 @@ void uplink_set_meanwhile(struct uplink *link, wire_meanwhile meanwhile, void *d
 	link->wire.data = data;
 }
 
+void uplink_set_bells(struct uplink *link, const struct bells *bells)
+{
+	link->bells = bells;
+}
+
 void uplink_give_up(struct uplink *link)
 {
 	link->given_up = true;
@@ -114,6 +119,13 @@ static int receive(struct uplink *link, uint16_t type, uint32_t serial, struct d
 	int error = wire_receive(&link->wire, type, serial, ret, &said);
 
 	return error < 0 ? uplink_fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
+}
+
+int uplink_check(struct uplink *link)
+{
+	if (link->wire.chan.fd < 0 || uplink_is_up(link))
+		return 0;
+	return uplink_fail(link, -ECONNRESET, NULL);
 }
 
 /* The answer to the oldest packet on its way. */

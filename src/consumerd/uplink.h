@@ -28,6 +28,7 @@ struct uplink_config {
 	uint32_t live_us; /* viewers may follow the session, so far behind; 0: they may not */
 };
 
+struct bells;
 struct uplink;
 
 /** @traces: struct tracedir, the worker's. Takes @config over. */
@@ -48,6 +49,10 @@ bool uplink_is_live(const struct uplink *link);
 const char *uplink_problem(const struct uplink *link);
 /** Have something looked after while the relay is waited for; see wire.h. */
 void uplink_set_meanwhile(struct uplink *link, wire_meanwhile meanwhile, void *data);
+/** Have the bells tell when the relay hangs up; then ask uplink_check(). */
+void uplink_set_bells(struct uplink *link, const struct bells *bells);
+/** Has the relay hung up while nothing was asked of it? Return: 0, or negative errno, once. */
+int uplink_check(struct uplink *link) MUST_CHECK;
 /** Nothing is tried any more: everything fails from here on. */
 void uplink_give_up(struct uplink *link);
 

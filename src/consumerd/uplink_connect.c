@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <time.h>
 
+#include "bells.h"
 #include "now.h"
 #include "uplink_keys.h"
 
@@ -183,6 +184,8 @@ static int connect_relay(struct uplink *link)
 		return ret;
 	}
 	link->epoch++;
+	if (link->bells)
+		bells_watch(link->bells, link->wire.chan.fd);
 	return 0;
 }
 

@@ -23,6 +23,7 @@ struct uplink_posted {
 struct uplink {
 	struct uplink_config config;
 	const struct list_node *traces;
+	const struct bells *bells; /* NULL: it is noticed when something is to be said */
 	struct tcp_addr addr;
 	struct wire wire;
 	uint32_t epoch;

@@ -80,6 +80,8 @@ unsigned int worker_cut_all(struct worker *w, enum stream_cut how)
 		return 0;
 	}
 	error = write_delayed(w);
+	if (error == 0 && w->failing && w->link && !w->spool) /* also where nothing is to be said */
+		error = uplink_up(w->link);
 	if (error < 0) {
 		worker_note(w, -error, "writing metadata");
 		worker_look(w);
@@ -166,7 +168,7 @@ static bool beat_quiet(struct worker *w, uint64_t now)
 		w->pace = PACE_IDLE;
 		return true;
 	}
-	return false;
+	return worker_check_link(w);
 }
 
 /* While the output fails, nothing but time and jobs matters. */
@@ -381,6 +383,8 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 		w->link = uplink_new(&w->config.relay, &w->traces);
 	if (w->link && config->relay.spool)
 		w->spool = spool_new(w->link, &w->disk);
+	if (w->link)
+		uplink_set_bells(w->link, &w->bells);
 	if (w->spool)
 		uplink_set_meanwhile(w->link, worker_meanwhile, w);
 	w->live = w->link && uplink_is_live(w->link);

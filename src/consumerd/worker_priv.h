@@ -117,6 +117,8 @@ void worker_close_trace(struct worker *worker, struct tracedir *dir);
 /** What came of something that was asked of the link: with a spool, its failing is none.
  *  Return: @error or 0. */
 int worker_link_result(struct worker *worker, int error);
+/** Has the relay hung up while nothing was said? Return: whether it has. */
+bool worker_check_link(struct worker *worker);
 /** Send what the spool has, if it is time for that. Return: whether the link takes it. */
 bool worker_drain(struct worker *worker, uint64_t now);
 /** When to do so again. */

@@ -51,6 +51,15 @@ int worker_link_result(struct worker *w, int error)
 	return 0;
 }
 
+bool worker_check_link(struct worker *w)
+{
+	int error = w->link ? uplink_check(w->link) : 0;
+
+	if (worker_link_result(w, error) < 0)
+		worker_note(w, -error, "asking the relay");
+	return error < 0;
+}
+
 static void finish_closing(struct worker *w)
 {
 	struct job *job, *tmp;
