@@ -118,14 +118,24 @@ static int receive(struct uplink *link, uint16_t type, uint32_t serial, struct d
 	struct err said = { 0 };
 	int error = wire_receive(&link->wire, type, serial, ret, &said);
 
+	link->said_ns = now_ns();
 	return error < 0 ? uplink_fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
+}
+
+/* Whom it tires of is to come back with something to say, and not before. */
+static bool may_have_tired(const struct uplink *link)
+{
+	return link->idle_ns && now_ns() - link->said_ns > link->idle_ns / 4 * 3;
 }
 
 int uplink_check(struct uplink *link)
 {
 	if (link->wire.chan.fd < 0 || uplink_is_up(link))
 		return 0;
-	return uplink_fail(link, -ECONNRESET, NULL);
+	if (!may_have_tired(link))
+		return uplink_fail(link, -ECONNRESET, NULL);
+	wire_close(&link->wire);
+	return 0;
 }
 
 /* The answer to the oldest packet on its way. */

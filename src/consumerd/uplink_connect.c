@@ -55,13 +55,21 @@ static int tell_session(struct uplink *link)
 		.live_us = link->config.live_us,
 	};
 	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct rep_rel_session rep;
 	struct encoder enc;
 	struct decoder dec;
+	int ret;
 
 	uname(&host);
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_session);
 	req_rel_session_encode(&enc, &req);
-	return uplink_call(link, &enc, &dec);
+	ret = uplink_call(link, &enc, &dec);
+	if (ret < 0)
+		return ret;
+	if (rep_rel_session_decode(&dec, &rep) < 0)
+		return uplink_fail(link, -EBADMSG, NULL);
+	link->idle_ns = MIN(rep.idle_us, UINT64_MAX / 1000) * 1000;
+	return 0;
 }
 
 static int tell_trace(struct uplink *link, struct tracedir *dir)

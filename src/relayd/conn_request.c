@@ -46,6 +46,7 @@ static int on_session(const struct relconn_request *rq, struct err *err)
 	if (relsession_new(rq->conn, &req, &rq->conn->session, err))
 		return err->code;
 	rep.path = rq->conn->session->path;
+	rep.idle_us = rq->conn->relay->peers.quotas.idle_us;
 	begin_answer(rq);
 	rep_rel_session_encode(rq->enc, &rep);
 	return 0;
