@@ -2,6 +2,7 @@
 #include "io/zpiece.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <zstd.h>
 
 #include "base/mem.h"
@@ -11,6 +12,7 @@
 
 struct zpacker {
 	ZSTD_CCtx *ctx;
+	uint8_t in[ZPIECE_BYTES];
 	uint8_t out[FRAME_HEAD_BYTES + ZSTD_COMPRESSBOUND(ZPIECE_BYTES)];
 };
 
@@ -40,9 +42,11 @@ struct zpacker *zpacker_free(struct zpacker *z)
 /* There is always room: nothing can fail. */
 const uint8_t *zpacker_pack(struct zpacker *z, const void *data, size_t len, size_t *ret_len)
 {
-	size_t n = ZSTD_compressCCtx(z->ctx, z->out + FRAME_HEAD_BYTES,
-				     sizeof(z->out) - FRAME_HEAD_BYTES, data, len, LEVEL);
+	size_t n;
 
+	memcpy(z->in, data, len);
+	n = ZSTD_compressCCtx(z->ctx, z->out + FRAME_HEAD_BYTES,
+			      sizeof(z->out) - FRAME_HEAD_BYTES, z->in, len, LEVEL);
 	if (ZSTD_isError(n))
 		abort();
 	frame_head(z->out, n);

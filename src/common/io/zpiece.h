@@ -20,6 +20,7 @@ struct zpacker *zpacker_new(void);
 struct zpacker *zpacker_free(struct zpacker *packer);
 /**
  * zpacker_pack() - one piece, behind its length.
+ * @data: may change meanwhile, as memory of others does: then so does what is made of it.
  * @len: 1 to ZPIECE_BYTES.
  * @ret_len: of what is returned.
  * Return: the bytes, valid until the next one.
