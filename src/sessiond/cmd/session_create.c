@@ -110,7 +110,8 @@ static enum cmd_result check_output(struct command *cmd, const struct req_sessio
 		return command_error(cmd, ERR_INVALID, "a spool is for a session at a relay");
 	if (req->compress)
 		return command_error(cmd, ERR_INVALID,
-				     "only what goes to a relay is compressed on its way");
+				     "only what goes to a relay is compressed on its way: name one "
+				     "(--set-url), or leave --compress out");
 	return check_dir(cmd, req, req->path);
 }
 
