@@ -192,39 +192,27 @@ static void store_sum(struct relconn *conn, const uint8_t *data, size_t len)
 	finish_body(conn);
 }
 
-/* Return: as take_packet(). */
-static int take_piece(struct relconn *conn)
+/* Return: 0, or negative: it is none. */
+static int take_piece(struct relconn *conn, const uint8_t *piece, size_t piece_len)
 {
-	const uint8_t *data;
 	size_t len;
-	int ret = frames_next(&conn->frames, &data, &len);
+	const uint8_t *data =
+		zunpacker_unpack(conn->relay->unpacker, piece, piece_len, conn->body_left, &len);
 
-	if (ret <= 0)
-		return ret;
-	data = zunpacker_unpack(conn->relay->unpacker, data, len, conn->body_left, &len);
 	if (!data)
 		return -EBADMSG;
 	store_body(conn, data, len);
-	return 1;
+	return 0;
 }
 
-/* Return: 1: there was some of it; 0: there was none; negative: it makes no sense. */
-static int take_packet(struct relconn *conn)
+/* Does what comes next tell its length first? */
+static bool is_framed(const struct relconn *conn)
 {
-	uint64_t left = conn->body_left ? conn->body_left : conn->sum_left;
-	const uint8_t *data;
-	size_t len;
-
-	if (conn->body_left && conn->packed)
-		return take_piece(conn);
-	len = frames_raw(&conn->frames, &data, (size_t)MIN(left, FRAME_BUF_BYTES));
-	if (len)
-		(conn->body_left ? store_body : store_sum)(conn, data, len);
-	return len != 0;
+	return !is_in_packet(conn) || (conn->body_left && conn->packed);
 }
 
-/* Return: as take_packet(). */
-static int take_next(struct relconn *conn)
+/* Return: 1: there was one; 0: there is none; negative: it makes no sense. */
+static int take_framed(struct relconn *conn)
 {
 	const uint8_t *msg;
 	size_t len;
@@ -232,15 +220,27 @@ static int take_next(struct relconn *conn)
 
 	if (ret <= 0)
 		return ret;
-	ret = take_message(conn, msg, len);
+	ret = (is_in_packet(conn) ? take_piece : take_message)(conn, msg, len);
 	return ret < 0 ? ret : 1;
+}
+
+/* Of a body or its sum. Return: as take_framed(). */
+static int take_bare(struct relconn *conn)
+{
+	uint64_t left = conn->body_left ? conn->body_left : conn->sum_left;
+	const uint8_t *data;
+	size_t len = frames_raw(&conn->frames, &data, (size_t)MIN(left, FRAME_BUF_BYTES));
+
+	if (len)
+		(conn->body_left ? store_body : store_sum)(conn, data, len);
+	return len != 0;
 }
 
 /* All that is there, up to an answer that is not taken. Return: 0 or negative. */
 static int process(struct relconn *conn)
 {
 	while (!conn->broken && conn->answer_begin == conn->answer_end) {
-		int ret = is_in_packet(conn) ? take_packet(conn) : take_next(conn);
+		int ret = is_framed(conn) ? take_framed(conn) : take_bare(conn);
 
 		if (ret < 0)
 			return ret;
