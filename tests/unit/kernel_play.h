@@ -203,7 +203,7 @@ static int play_user_probe(int fd, const struct ltt_kmod_user_probe *probe)
 	return 0;
 }
 
-static const struct ltt_kmod_probe *probe_on(const char *symbol, uint32_t flags)
+static HARNESS_USED const struct ltt_kmod_probe *probe_on(const char *symbol, uint32_t flags)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(played.probes); i++)
 		if (played.probes[i].on && played.probes[i].told.flags == flags &&
@@ -336,7 +336,7 @@ static int begin(bool module)
 	return client;
 }
 
-static inline struct answer enable_kernel(int client, const char *pattern)
+static HARNESS_USED struct answer enable_kernel(int client, const char *pattern)
 {
 	return HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .channel = "",
 			    .pattern = pattern, .exclude = "");
@@ -348,7 +348,7 @@ static void settle(void)
 	harness_wait(20000);
 }
 
-static struct answer enable_place(int client, uint8_t kind, const char *name,
+static HARNESS_USED struct answer enable_place(int client, uint8_t kind, const char *name,
 				  const char *location)
 {
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = name,
@@ -357,7 +357,7 @@ static struct answer enable_place(int client, uint8_t kind, const char *name,
 	return harness_answer(client);
 }
 
-static inline void disable_place(int client, const char *name)
+static HARNESS_USED void disable_place(int client, const char *name)
 {
 	HARNESS_SEND(client, event_disable, NAME, .domain = DOMAIN_KERNEL, .pattern = name);
 	settle();

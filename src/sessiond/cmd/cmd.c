@@ -136,17 +136,19 @@ static int find_session(struct command *cmd, const char *name)
 #define ACCESS_ANYONE(cmd, req) ((void)(req), 0)
 #define ACCESS_SESSION(cmd, req) find_session(cmd, (req)->session)
 
-/* Commands that change channels or rules; start, stop and the like save when
- * they get somewhere. */
-static void save_changed(struct sessiond *sd, uint16_t type, uint64_t id)
+#define ACCESS_CHANGE(cmd, req) ACCESS_SESSION(cmd, req)
+
+#define SAVED_ANYONE false
+#define SAVED_SESSION false
+#define SAVED_CHANGE true
+
+/* The handler may have ended the session. */
+static void save_changed(struct sessiond *sd, uint64_t id)
 {
-	static const uint16_t types[] = { MSG_channel_enable, MSG_channel_disable, MSG_event_enable,
-					  MSG_event_disable,  MSG_context_add,	   MSG_track };
 	struct session *session = id ? session_by_id(&sd->sessions, id) : NULL;
 
-	for (size_t i = 0; session && i < ARRAY_SIZE(types); i++)
-		if (types[i] == type)
-			state_save(sd, session);
+	if (session)
+		state_save(sd, session);
 }
 
 /* --- one function a command ------------------------------------------------------- */
@@ -190,7 +192,8 @@ static void save_changed(struct sessiond *sd, uint16_t type, uint64_t id)
 			id = cmd->session_id;                                             \
 			result = cmd_##name(cmd, &req, &rep);                             \
 		}                                                                         \
-		save_changed(sd, MSG_##name, id);                                         \
+		if (SAVED_##access)                                                       \
+			save_changed(sd, id);                                             \
 		if (result == CMD_DONE)                                                   \
 			reply_##name(cmd, &rep);                                          \
 		else if (result == CMD_FAILED)                                            \
