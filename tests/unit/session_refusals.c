@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "base/dir.h"
 #include "session_apps.h"
 
 /* What applications must not say costs them their connection, or that point. */
@@ -96,9 +97,62 @@ static void bad_requests(void)
 	harness_end();
 }
 
+static unsigned int nr_descriptors(void)
+{
+	AUTO_DIR DIR *dir = dir_open(AT_FDCWD, "/proc/self/fd");
+	unsigned int nr = 0;
+
+	CHECK(dir);
+	while (dir_next(dir))
+		nr++;
+	return nr;
+}
+
+/* Descriptors of a request that is refused are closed, wherever it is refused. */
+static void refused_descriptors(void)
+{
+	unsigned int before;
+	int client, fd;
+
+	harness_begin();
+	client = harness_client();
+	new_session(client);
+	fd = outdir();
+	before = nr_descriptors();
+	for (int i = 0; i < 10; i++) {
+		uint8_t buf[64];
+		struct encoder enc;
+
+		CHECK(HARNESS_CALL(client, session_create, .name = "s", .path = "/tmp",
+				   .outdir = fd)
+			      .code == ERR_SESSION_EXISTS);
+		CHECK(HARNESS_CALL(client, session_create, .name = "a/b", .path = "/tmp",
+				   .outdir = fd)
+			      .code != 0);
+		/* one that can't be read to its end, and one that has no descriptor in it */
+		encoder_init(&enc, buf, sizeof(buf));
+		encode_header(&enc, MSG_session_create, 0, 1);
+		encode_u32(&enc, INT32_MAX); /* the length of its name */
+		CHECK(sock_send(client, enc.buf, enc.len, &fd, 1) == 0);
+		harness_pump();
+		CHECK(harness_answer(client).code != 0);
+		encoder_init(&enc, buf, sizeof(buf));
+		encode_header(&enc, MSG_session_show, 0, 1);
+		encode_str(&enc, "s");
+		CHECK(sock_send(client, enc.buf, enc.len, &fd, 1) == 0);
+		harness_pump();
+		CHECK(harness_answer(client).there);
+		CHECK(nr_descriptors() == before);
+	}
+	close(fd);
+	close(client);
+	harness_end();
+}
+
 int main(void)
 {
 	liars();
 	bad_requests();
+	refused_descriptors();
 	return 0;
 }
