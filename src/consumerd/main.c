@@ -12,7 +12,6 @@
 #include <string.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -21,6 +20,7 @@
 #include "base/str.h"
 #include "control.h"
 #include "io/confine.h"
+#include "io/lockfile.h"
 #include "io/peer.h"
 #include "io/sock.h"
 #include "proto/consumer.h"
@@ -154,15 +154,16 @@ static void on_connect(struct loop_fd *source, uint32_t events)
 
 /* A consumer before us may still be dying: two must never write. Or it lives: it was started by
  * a daemon that was killed before it could be found. Return: -EWOULDBLOCK: it is still there. */
-static int await_lock(int fd)
+static int await_lock(const char *path, int *ret_fd)
 {
 	const struct timespec step = { 0, LOCK_STEP_NS };
 	int ret;
 
 	for (int i = 0; i < LOCK_STEPS; i++) {
-		ret = flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
-		if (ret != -EWOULDBLOCK && ret != -EINTR)
+		ret = lockfile_take(AT_FDCWD, path, ret_fd);
+		if (ret != -EWOULDBLOCK)
 			return ret;
+		*ret_fd = close_fd(*ret_fd);
 		nanosleep(&step, NULL);
 	}
 	return -EWOULDBLOCK;
@@ -173,8 +174,7 @@ static int take_lock(struct daemon *d)
 	size_t stem = strlen(d->socket) - (strstr(d->socket, ".sock") ? strlen(".sock") : 0);
 	AUTO_FREE char *path = xasprintf("%.*s.lock", (int)stem, d->socket);
 
-	d->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return d->lock < 0 ? -errno : await_lock(d->lock);
+	return await_lock(path, &d->lock);
 }
 
 static int begin_listening(struct daemon *d)

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -21,6 +20,7 @@
 #include "base/str.h"
 #include "doors.h"
 #include "io/confine.h"
+#include "io/lockfile.h"
 #include "mend.h"
 #include "retention.h"
 
@@ -153,7 +153,24 @@ static char *default_output(void)
 	return home && *home ? xasprintf("%s/ltt-traces", home) : NULL;
 }
 
-/* Two relays that write to one directory would not know of each other. */
+#define LOCK_FILE ".lock"
+
+/* Two relays that write to one directory would not know of each other. The lock is not on the
+ * directory: users who may read that could keep the relay from starting. It is held until the
+ * relay ends. */
+static int lock_output(int dir_fd, const char *path)
+{
+	int fd = -1, ret = lockfile_take(dir_fd, LOCK_FILE, &fd);
+
+	if (ret == -EWOULDBLOCK) {
+		close_fd(fd);
+		log_error("another ltt-relayd writes to %s", path);
+	} else if (ret < 0) {
+		log_error("can't lock %s/" LOCK_FILE ": %s", path, strerror(-ret));
+	}
+	return ret;
+}
+
 static int open_output(void)
 {
 	AUTO_FREE char *path = opt.output ? xstrdup(opt.output) : default_output();
@@ -172,10 +189,8 @@ static int open_output(void)
 		log_error("can't open the directory %s: %s", path, strerror(errno));
 		return -1;
 	}
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		log_error("another ltt-relayd writes to %s", path);
+	if (lock_output(fd, path) < 0)
 		return -1;
-	}
 	return TAKE_FD(fd);
 }
 

@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "io/lockfile.h"
 #include "io/paths.h"
 #include "io/sock.h"
 
@@ -44,33 +44,40 @@ static int make_dir(struct rundir *dir, struct err *err)
 	return 0;
 }
 
-static int lock_taken(const struct rundir *dir, struct err *err)
+static int lock_taken(const struct rundir *dir, const char *path, struct err *err)
 {
 	char pid[32] = "";
 	ssize_t n = pread(dir->lock, pid, sizeof(pid) - 1, 0);
+	struct stat st;
 
 	pid[n > 0 ? n : 0] = '\0';
 	pid[strspn(pid, "0123456789")] = '\0';
-	return err_set(err, ERR_BUSY, "another ltt-sessiond (pid %s) serves %s",
-		       pid[0] ? pid : "unknown", dir->path);
+	if (fstat(dir->lock, &st) == 0 && !(st.st_mode & (S_IRWXG | S_IRWXO)))
+		return err_set(err, ERR_BUSY, "another ltt-sessiond (pid %s) serves %s",
+			       pid[0] ? pid : "unknown", dir->path);
+	/* of an older daemon: any user may have locked it */
+	return err_set(err, ERR_BUSY,
+		       "another ltt-sessiond (pid %s) serves %s; if there is none, another user "
+		       "has locked %s: remove that file",
+		       pid[0] ? pid : "unknown", dir->path, path);
 }
 
 int rundir_lock(struct rundir *dir, struct err *err)
 {
 	AUTO_FREE char *path = NULL;
 	char pid[32];
-	int code, len;
+	int code, len, ret;
 
 	dir->lock = dir->clients = dir->apps = -1;
 	code = make_dir(dir, err);
 	if (code)
 		return code;
 	path = in_dir(dir, "sessiond.lock");
-	dir->lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (dir->lock < 0)
-		return err_errno(err, ERR_INVALID, errno, "can't open %s", path);
-	if (flock(dir->lock, LOCK_EX | LOCK_NB) < 0)
-		return lock_taken(dir, err);
+	ret = lockfile_take(AT_FDCWD, path, &dir->lock);
+	if (ret == -EWOULDBLOCK)
+		return lock_taken(dir, path, err);
+	if (ret < 0)
+		return err_errno(err, ERR_INVALID, -ret, "can't lock %s", path);
 	len = snprintf(pid, sizeof(pid), "%d\n", (int)getpid());
 	if (ftruncate(dir->lock, 0) < 0 || pwrite(dir->lock, pid, (size_t)len, 0) != len)
 		return err_errno(err, ERR_OUTPUT, errno, "can't write %s", path);

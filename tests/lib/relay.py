@@ -87,6 +87,10 @@ class Relay:
     def alive(self):
         ltt.equal("exit status of the relay, which should run", self.proc.poll(), None)
 
+    def hosts(self):
+        """All that is in its directory but its lock."""
+        return sorted(set(os.listdir(self.out)) - {".lock"})
+
     def traces(self):
         return sorted(os.path.dirname(m) for m in
                       glob.glob(f"{self.out}/*/*/**/metadata", recursive=True))
