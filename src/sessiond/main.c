@@ -38,6 +38,7 @@ struct program {
 	struct fdstore store;
 	struct sessiond sd;
 	struct listener clients, apps;
+	bool leaving; /* a signal has ended it */
 	mode_t mask;
 	pid_t parent; /* for --sig-parent */
 	int ready_fd;
@@ -143,15 +144,32 @@ static int set_up(struct program *p, struct err *err)
 
 /* --- start and end --------------------------------------------------------------------- */
 
+/* As if killed: sessions, buffers and sockets stay, and the next daemon goes on with them. */
+static void hand_over(struct program *p)
+{
+	log_info("leaving sessions to the next daemon");
+	rundir_leave(&p->dir);
+	loop_stop(p->sd.loop);
+}
+
+static void end_all(struct program *p)
+{
+	listener_fini(&p->clients);
+	listener_fini(&p->apps);
+	sessiond_end(&p->sd);
+}
+
+/* The first of them decides: a manager that stops a service sends SIGTERM in any case. */
 static void caught(int signo, void *data)
 {
 	struct program *p = data;
 
+	if (p->leaving)
+		return;
+	p->leaving = true;
 	log_info("signal %d: ending", signo);
 	notify_say(&p->notify, "STOPPING=1");
-	listener_fini(&p->clients);
-	listener_fini(&p->apps);
-	sessiond_end(&p->sd);
+	(signo == SIGUSR1 ? hand_over : end_all)(p);
 }
 
 static int watch_signals(struct program *p)
@@ -163,6 +181,7 @@ static int watch_signals(struct program *p)
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGUSR1);
 	return loop_signals(p->sd.loop, &set, caught, p);
 }
 

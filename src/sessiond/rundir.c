@@ -135,6 +135,11 @@ void rundir_store(const struct rundir *dir, struct fdstore *fds, bool keep)
 		store(fds, "apps", dir->apps, keep);
 }
 
+void rundir_leave(struct rundir *dir)
+{
+	dir->clients_lent = dir->apps_lent = true;
+}
+
 int rundir_write_pid(struct rundir *dir, const char *path, struct err *err)
 {
 	FILE *f;

@@ -31,6 +31,8 @@ int rundir_listen(struct rundir *dir, const char *group, struct fdstore *store, 
 int rundir_write_pid(struct rundir *dir, const char *path, struct err *err);
 /** They are to be kept for our successor; or not any longer. */
 void rundir_store(const struct rundir *dir, struct fdstore *store, bool keep);
+/** The sockets, and their copies with the manager, stay as they are for our successor. */
+void rundir_leave(struct rundir *dir);
 /** Remove what was made and close it. */
 void rundir_fini(struct rundir *dir);
 

@@ -191,19 +191,27 @@ static void destroyed(struct session *session, const struct run_result *result)
 	follow_destroyed(session_owner(session), session, result);
 }
 
-static void tell_status(struct sessiond *sd, const struct session *leaving)
+/* "2 sessions, 1 of them recording", all but @leaving. */
+static const char *count_sessions(const struct sessiond *sd, const struct session *leaving,
+				  char buf[64])
 {
 	unsigned int nr = 0, recording = 0;
-	struct session *session;
+	const struct session *session;
 
-	if (!sd->store)
-		return;
 	list_for_each(session, &sd->sessions.list, node) {
 		nr += session != leaving;
 		recording += session != leaving && session->state == SESSION_RECORDING;
 	}
-	notify_status(sd->store->notify, "%u session%s, %u of them recording", nr, nr == 1 ? "" : "s",
-		      recording);
+	snprintf(buf, 64, "%u session%s, %u of them recording", nr, nr == 1 ? "" : "s", recording);
+	return buf;
+}
+
+static void tell_status(struct sessiond *sd, const struct session *leaving)
+{
+	char buf[64];
+
+	if (sd->store)
+		notify_status(sd->store->notify, "%s", count_sessions(sd, leaving, buf));
 }
 
 static void save(struct session *session)
@@ -424,9 +432,13 @@ int sessiond_backlog(struct sessiond *sd, uid_t uid, ssize_t bytes)
 void sessiond_end(struct sessiond *sd)
 {
 	struct session *session;
+	char buf[64];
 
 	if (sd->ending)
 		return;
+	if (!list_empty(&sd->sessions.list))
+		log_warn("ending %s; SIGUSR1 instead of SIGTERM leaves them to the next daemon",
+			 count_sessions(sd, NULL, buf));
 	sd->ending = true;
 	follow_end(sd);
 	list_for_each(session, &sd->sessions.list, node)

@@ -117,6 +117,15 @@ def test_watchdog():
     until(lambda: recorded() > before + 1000, "events after that")
 
 
+def test_restarted():
+    """A restart leaves the sessions to the next daemon, at its socket's restart, too."""
+    for unit in ("ltt-sessiond.service", "ltt-sessiond.socket"):
+        main, before = shown("ltt-sessiond", "MainPID"), recorded()
+        inside("systemctl", "restart", unit)
+        check(shown("ltt-sessiond", "MainPID") not in (main, "0"), f"{unit}: no other daemon")
+        until(lambda: recorded() > before + 1000, f"events after a restart of {unit}")
+
+
 def test_ledger():
     lttctl("stop", "kept")
     lttctl("destroy", "kept")
@@ -191,7 +200,8 @@ def main():
         took(install)
         outer = took(boot)
         app = subprocess.Popen([*enter(), f"{BUILD}/prog/rapp", "-a", "-r", "2000"])
-        for test in (test_socket, test_killed, test_watchdog, test_ledger, test_relay, test_stop):
+        for test in (test_socket, test_killed, test_watchdog, test_restarted, test_ledger, test_relay,
+                     test_stop):
             took(test)
     except Exception as e:  # each builds on what was before
         text = str(e) if isinstance(e, control.Failure) else traceback.format_exc()
