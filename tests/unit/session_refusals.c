@@ -149,9 +149,36 @@ static void refused_descriptors(void)
 	harness_end();
 }
 
+/* More requests than may wait of one connection: the others are refused at once. */
+static void too_many_waiting(void)
+{
+	const unsigned int most = 256;
+	struct answer a;
+	int client;
+
+	harness_begin();
+	client = harness_client();
+	new_session(client);
+	CHECK(enable(client, "*").code == 0);
+	CHECK(HARNESS_CALL(client, session_start, NAME).code == 0);
+	harness.consumer.hold_type = MSG_con_output_flush;
+	for (unsigned int i = 0; i < most; i++) {
+		HARNESS_SEND(client, session_stop, NAME);
+		harness_pump();
+	}
+	CHECK(!harness_answer(client).there);
+	a = HARNESS_CALL(client, session_stop, NAME);
+	CHECK(a.there && a.code == ERR_BUSY && strstr(a.text, "wait"));
+	a = HARNESS_CALL(client, session_list, .settled = 0);
+	CHECK(a.there && a.code == ERR_BUSY);
+	close(client);
+	harness_end();
+}
+
 int main(void)
 {
 	liars();
+	too_many_waiting();
 	bad_requests();
 	refused_descriptors();
 	return 0;
