@@ -12,7 +12,11 @@
 #include "trace/index.h"
 
 #define STUCK_US 30000000u     /* in the middle of something: go on with it */
-#define ROUND_BYTES (1u << 20) /* of a connection, so that a busy one starves nobody */
+/* What a connection may do in a turn of the loop, and all connections of a host together, so that
+ * a busy one starves nobody: bytes that go to files, as many as come out of compressed ones. */
+#define TURN_BYTES (1u << 20)
+#define HOST_TURN_BYTES (8u << 20)
+#define MESSAGE_COST 4096u /* a request makes files, or looks for them */
 
 /* --- answers ---------------------------------------------------------------------- */
 
@@ -23,7 +27,7 @@ static uint32_t events_of(const struct relconn *conn)
 		return chan_wants_write(&conn->chan) ? EPOLLOUT : EPOLLIN;
 	if (conn->answer_end != conn->answer_begin)
 		return EPOLLOUT;
-	return chan_pending(&conn->chan) ? EPOLLIN | EPOLLOUT : EPOLLIN;
+	return conn->postponed || chan_pending(&conn->chan) ? EPOLLIN | EPOLLOUT : EPOLLIN;
 }
 
 static void watch(struct relconn *conn)
@@ -93,11 +97,37 @@ static void rest(struct relconn *conn)
 		loop_timer_cancel(&conn->timer);
 }
 
+/* --- turns of the loop ------------------------------------------------------------ */
+
+/* The more connections a host has, the less of a turn each of them gets, but for one piece. */
+static void begin_turn(struct relconn *conn)
+{
+	size_t share = HOST_TURN_BYTES;
+
+	if (conn->peer)
+		share /= conn->peer->used[RELQUOTA_CONNECTIONS];
+	conn->turn_left = MIN(MAX(share, (size_t)ZPIECE_BYTES), (size_t)TURN_BYTES);
+	conn->postponed = false;
+}
+
+static void spend(struct relconn *conn, size_t bytes)
+{
+	conn->turn_left -= MIN(bytes, conn->turn_left);
+}
+
 /* --- messages --------------------------------------------------------------------- */
 
 static bool is_in_packet(const struct relconn *conn)
 {
 	return conn->body_left || conn->sum_left;
+}
+
+/* What has come of it is no packet any more, or a whole one: the room that it was to take is not
+ * reserved any more. */
+static void end_body(struct relconn *conn)
+{
+	conn->body_stream = NULL;
+	relpeer_unreserve(conn->peer, conn->body_bytes);
 }
 
 /* The answer comes behind the body, which is thrown away where it can't be kept.
@@ -122,16 +152,22 @@ static int on_packet(struct relconn *conn, const struct msg_header *header, stru
 	conn->body_stream = relsession_find_stream(conn->session, req.stream);
 	if (!conn->body_stream)
 		err_set(&conn->body_err, ERR_INVALID, "no stream %u", req.stream);
-	else if (relpeer_may_store(conn->peer, conn->body_bytes, &conn->body_err) ||
-		 relstream_begin(conn->body_stream, &packet, &conn->body_err))
+	else if (relpeer_reserve(conn->peer, conn->body_bytes, &conn->body_err))
 		conn->body_stream = NULL;
+	else if (relstream_begin(conn->body_stream, &packet, &conn->body_err))
+		end_body(conn);
 	return 0;
 }
 
 static void finish_body(struct relconn *conn)
 {
-	if (conn->body_stream && relstream_finish(TAKE(conn->body_stream), &conn->body_err) == 0)
-		relpeer_stored(conn->peer, conn->body_bytes);
+	struct relstream *stream = conn->body_stream;
+
+	if (stream) {
+		end_body(conn);
+		if (relstream_finish(stream, &conn->body_err) == 0)
+			relpeer_stored(conn->peer, conn->body_bytes);
+	}
 	if (conn->body_err.code == ERR_OUTPUT)
 		retention_kick(conn->relay->retention);
 	rest(conn);
@@ -150,6 +186,7 @@ static int take_message(struct relconn *conn, const uint8_t *msg, size_t len)
 	if (decode_header(&dec, &header) < 0 || header.flags)
 		return -EBADMSG;
 	log_debug("message %u", header.type);
+	spend(conn, MESSAGE_COST);
 	if (!conn->greeted && header.type != MSG_rel_hello)
 		return -EPROTO;
 	if (header.type == MSG_rel_packet && conn->session) {
@@ -172,8 +209,9 @@ static int take_message(struct relconn *conn, const uint8_t *msg, size_t len)
 static void store_body(struct relconn *conn, const uint8_t *data, size_t len)
 {
 	if (conn->body_stream && relstream_body(conn->body_stream, data, len, &conn->body_err))
-		conn->body_stream = NULL;
+		end_body(conn);
 	conn->body_left -= len;
+	spend(conn, len);
 	if (!is_in_packet(conn))
 		finish_body(conn);
 }
@@ -236,12 +274,17 @@ static int take_bare(struct relconn *conn)
 	return len != 0;
 }
 
-/* All that is there, up to an answer that is not taken. Return: 0 or negative. */
+/* All that is there, up to an answer that is not taken or the end of the turn.
+ * Return: 0 or negative. */
 static int process(struct relconn *conn)
 {
 	while (!conn->broken && conn->answer_begin == conn->answer_end) {
-		int ret = is_framed(conn) ? take_framed(conn) : take_bare(conn);
+		int ret;
 
+		conn->postponed = !conn->turn_left;
+		if (conn->postponed)
+			break;
+		ret = is_framed(conn) ? take_framed(conn) : take_bare(conn);
 		if (ret < 0)
 			return ret;
 		if (ret == 0)
@@ -302,12 +345,15 @@ static int go_on(struct relconn *conn, uint32_t events)
 {
 	ssize_t ret = conn->chan.up ? 1 : shake_hands(conn);
 
-	if (ret > 0 && (events & EPOLLOUT)) {
+	bool postponed = conn->postponed;
+
+	begin_turn(conn);
+	if (ret > 0 && (postponed || (events & EPOLLOUT))) {
 		send_answer(conn);
 		ret = conn->broken ? 0 : process(conn);
 		ret = ret < 0 ? ret : 1;
 	}
-	for (size_t bytes = 0; bytes < ROUND_BYTES && ret > 0; bytes += (size_t)ret) {
+	while (ret > 0 && conn->turn_left) {
 		if (conn->broken || conn->answer_begin != conn->answer_end)
 			return 0;
 		ret = read_some(conn);
@@ -389,8 +435,10 @@ int relconn_new(struct relay *relay, int fd, struct tls *tls)
 
 static void end_session(struct relconn *conn)
 {
-	if (conn->body_stream)
-		relstream_undo(TAKE(conn->body_stream));
+	if (conn->body_stream) {
+		relstream_undo(conn->body_stream);
+		end_body(conn);
+	}
 	relsession_free(TAKE(conn->session));
 	relpeer_leave(TAKE(conn->peer));
 }

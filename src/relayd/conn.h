@@ -31,6 +31,8 @@ struct relconn {
 	bool greeted;
 	bool broken;
 	struct frames frames;
+	size_t turn_left; /* bytes that it may still cause in this turn of the loop */
+	bool postponed;	  /* what has come waits for the next one */
 
 	/* the packet whose body is coming */
 	uint64_t body_left;

@@ -164,9 +164,23 @@ int relpeer_may_store(struct relpeer *peer, uint64_t bytes, struct err *err)
 
 	if (!limit)
 		return 0;
+	bytes += peer->reserved;
 	if (!peer->counted_ns || peer->used[RELQUOTA_BYTES] + bytes > limit)
 		count(peer);
 	return peer->used[RELQUOTA_BYTES] + bytes > limit ? refuse(peer, RELQUOTA_BYTES, err) : 0;
+}
+
+int relpeer_reserve(struct relpeer *peer, uint64_t bytes, struct err *err)
+{
+	if (relpeer_may_store(peer, bytes, err))
+		return err->code;
+	peer->reserved += bytes;
+	return 0;
+}
+
+void relpeer_unreserve(struct relpeer *peer, uint64_t bytes)
+{
+	peer->reserved -= bytes;
 }
 
 void relpeer_stored(struct relpeer *peer, uint64_t bytes)

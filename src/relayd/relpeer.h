@@ -45,6 +45,7 @@ struct relpeer {
 	struct relpeers *peers;
 	char *name;
 	uint64_t used[NR_RELQUOTAS];
+	uint64_t reserved;   /* bytes of packets that are coming: not stored, but promised */
 	uint64_t counted_ns; /* when the disk was asked; 0: never */
 };
 
@@ -68,5 +69,9 @@ void relpeer_give(struct relpeer *peer, enum relquota kind);
 /** May it store @bytes more? They are not counted yet. Return: 0 or the code in @err. */
 int relpeer_may_store(struct relpeer *peer, uint64_t bytes, struct err *err) MUST_CHECK;
 void relpeer_stored(struct relpeer *peer, uint64_t bytes);
+/** The same for bytes that take their time: they count before the first is written, until
+ *  relpeer_unreserve(). Return: 0 or the code in @err. */
+int relpeer_reserve(struct relpeer *peer, uint64_t bytes, struct err *err) MUST_CHECK;
+void relpeer_unreserve(struct relpeer *peer, uint64_t bytes);
 
 #endif
