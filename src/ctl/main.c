@@ -226,6 +226,8 @@ static const char *error_name(enum err_code code)
 		[ERR_CONSUMER] = "consumer",
 		[ERR_BUSY] = "busy",
 		[ERR_LIMIT] = "limit",
+		[ERR_NO_ANSWER] = "no-answer",
+		[ERR_INTERRUPTED] = "interrupted",
 	};
 
 	return (size_t)code < ARRAY_SIZE(names) && names[code] ? names[code] : "unknown";

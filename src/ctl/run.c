@@ -98,6 +98,13 @@ static bool next_signal(struct run *run, struct signalfd_siginfo *ret)
 	return read(run->signals, ret, sizeof(*ret)) == sizeof(*ret);
 }
 
+bool run_is_interrupted(const struct run *run)
+{
+	struct pollfd pfd = { .fd = run->signals, .events = POLLIN };
+
+	return poll(&pfd, 1, 0) > 0;
+}
+
 int run_interrupted(struct run *run)
 {
 	struct signalfd_siginfo info;

@@ -43,7 +43,9 @@ struct run {
 int run_check(const char *program, struct err *err) MUST_CHECK;
 /** From here on we are not ended by a signal. Return: 0 or the code in @err. */
 int run_begin(struct run *run, struct err *err) MUST_CHECK;
-/** Has a signal come that would have ended us? Its number, or 0. */
+/** Has a signal come that would have ended us? */
+bool run_is_interrupted(const struct run *run);
+/** The same, and take it: its number, or 0. */
 int run_interrupted(struct run *run);
 /** Return: 0, or RUN_NOT_FOUND or RUN_CANNOT with the sentence in @err. */
 int run_program(struct run *run, struct err *err) MUST_CHECK;

@@ -126,7 +126,7 @@ static enum status each_of(struct ctl *ctl, struct json_object *names,
 		if (!ctl->err.code)
 			continue;
 		say_error(ctl, "%s", ctl->err.text);
-		if (ctl->err.code == ERR_NO_DAEMON)
+		if (ctl->err.code == ERR_NO_DAEMON || ctl->err.code == ERR_NO_ANSWER)
 			break;
 		ctl->err = (struct err){ 0 };
 	}

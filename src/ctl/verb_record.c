@@ -210,23 +210,33 @@ static enum status conclude(struct ctl *ctl, const struct creation *creation, co
 	record_set_str(ctl->record, "output", creation->dir.path);
 	record_set(ctl->record, "program", program_record(ctl, run));
 	record_set(ctl->record, "totals", totals);
-	if (!totals)
+	if (!totals) {
+		say_warning(ctl, "session '%s' may still be there: lttctl destroy %s",
+			    creation->session, creation->session);
 		return STATUS_ERROR;
+	}
 	status = loss_report(ctl, creation->session, totals);
 	return run->exit_status ? (enum status)run->exit_status : status;
 }
 
+/* A signal that came is the status for the shell. */
+static enum status interrupted_or(struct run *run, enum status status)
+{
+	int signal = run_interrupted(run);
+
+	return signal ? (enum status)(128 + signal) : status;
+}
+
 static enum status record(struct ctl *ctl, struct creation *creation, struct run *run)
 {
-	int rc, signal;
+	int rc;
 
 	if (create_session(ctl, creation) != 0)
-		return STATUS_ERROR;
+		return interrupted_or(run, STATUS_ERROR);
 	rc = start(ctl, creation->session);
-	signal = run_interrupted(run);
-	if (rc != 0 || signal) {
-		take_back(ctl, creation);
-		return rc ? STATUS_ERROR : (enum status)(128 + signal);
+	if (rc != 0 || run_is_interrupted(run)) {
+		take_back(ctl, creation); /* also cut short by the signal */
+		return interrupted_or(run, STATUS_ERROR);
 	}
 	say_verbose(ctl, "session %s records into %s", creation->session, creation->dir.path);
 	run->watch = client_fd(ctl->client);
@@ -235,6 +245,8 @@ static enum status record(struct ctl *ctl, struct creation *creation, struct run
 		take_back(ctl, creation);
 		return (enum status)rc;
 	}
+	while (run_interrupted(run))
+		; /* they ended the program; those that come now end the waiting */
 	return conclude(ctl, creation, run);
 }
 
@@ -281,8 +293,11 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 
 	if (rc != 0)
 		return (enum status)rc;
-	if (run_begin(&run, &ctl->err) != 0 || ctl_connect(ctl, DAEMON_STARTED) != 0)
+	if (run_begin(&run, &ctl->err) != 0)
 		return STATUS_ERROR;
+	ctl->wish.interrupt = &run.signals;
+	if (ctl_connect(ctl, DAEMON_STARTED) != 0)
+		return interrupted_or(&run, STATUS_ERROR);
 	creation.name = opt.name;
 	creation.prefix = base_name(ctl->operands[0]);
 	creation.output = opt.output;
@@ -296,6 +311,7 @@ static enum status run_verb(struct ctl *ctl)
 	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL;
 	char *scope AUTO_FREE = make_scope(ctl);
 	unsigned int nr = 0;
+	enum status status;
 
 	if (!scope)
 		return STATUS_ERROR;
@@ -309,7 +325,9 @@ static enum status run_verb(struct ctl *ctl)
 			return STATUS_ERROR;
 		environment[nr++] = preload;
 	}
-	return run_recorded(ctl, environment, scope);
+	status = run_recorded(ctl, environment, scope);
+	ctl->wish.interrupt = NULL;
+	return status;
 }
 
 /* `lttctl view` alone finds the trace only where it is told the same home. */

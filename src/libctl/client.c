@@ -13,13 +13,16 @@
 #include "calls.h"
 #include "io/sock.h"
 
-#define HELLO_MS 5000 /* to the first answer, and for a probe's */
+#define HELLO_MS 5000 /* from connect() to the first answer, and for a probe's */
 #define SLICE_MS 1000
-#define PROBE_MS 5000 /* silence after which the daemon is asked whether it lives */
+#define PROBE_MS 2000 /* silence after which the daemon is asked whether it lives */
+#define GRACE_MS 1000 /* for the answer, when the caller is interrupted */
 #define FEATURES 0    /* none are known yet */
 
 struct client {
 	int fd;
+	int interrupt; /* the caller's */
+	uint64_t since_ms;
 	uint32_t serial;
 	unsigned int type;
 	char *rundir;
@@ -91,8 +94,9 @@ static int connect_error(const char *path, int rc, struct err *err)
 			       path);
 	case EAGAIN:
 	case ETIMEDOUT:
-		return err_set(err, ERR_NO_DAEMON,
-			       "the session daemon at %s takes no connection; end it and try again",
+		return err_set(err, ERR_NO_ANSWER,
+			       "the session daemon at %s takes no connection; if it stays like "
+			       "that, end it",
 			       path);
 	default:
 		return err_errno(err, ERR_NO_DAEMON, -rc, "can't connect to %s", path);
@@ -102,15 +106,17 @@ static int connect_error(const char *path, int rc, struct err *err)
 /* A full queue on the other side must not block for ever either. */
 static void set_send_timeout(int fd)
 {
-	struct timeval tv = { .tv_sec = HELLO_MS / 1000 };
+	const struct timeval tv = { .tv_sec = HELLO_MS / 1000 };
 
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &tv, sizeof(tv));
 }
 
-static struct client *client_connect(const char *rundir, struct err *err)
+static struct client *client_connect(const char *rundir, int interrupt, struct err *err)
 {
 	struct client *client = xalloc(sizeof(*client));
 
+	client->interrupt = interrupt;
+	client->since_ms = now_ms();
 	client->rundir = xstrdup(rundir);
 	client->socket = xasprintf("%s/client.sock", rundir);
 	client->fd = sock_connect(client->socket);
@@ -129,9 +135,9 @@ static int say_hello(struct client *client, struct rep_hello *ret, struct err *e
 	return call_hello(client, &req, NULL, NULL, ret, err);
 }
 
-int client_open(const char *rundir, struct client **ret, struct err *err)
+int client_open(const char *rundir, int interrupt, struct client **ret, struct err *err)
 {
-	struct client *client CLEANUP(cleanup_client) = client_connect(rundir, err);
+	struct client *client CLEANUP(cleanup_client) = client_connect(rundir, interrupt, err);
 	struct rep_hello hello;
 
 	if (!client)
@@ -174,10 +180,16 @@ static int mute(struct client *client, struct err *err)
 
 	if (client->daemon.pid)
 		snprintf(pid, sizeof(pid), " (pid %u)", client->daemon.pid);
-	return err_set(err, ERR_NO_DAEMON,
-		       "whoever serves %s does not answer; if it stays like that, end the session "
-		       "daemon%s",
-		       client->socket, pid);
+	return err_set(err, ERR_NO_ANSWER,
+		       "the session daemon%s at %s does not answer; if it stays like that, end it",
+		       pid, client->socket);
+}
+
+static int interrupted(const struct client *client, struct err *err)
+{
+	return err_set(err, ERR_INTERRUPTED,
+		       "interrupted while the session daemon at %s had not answered",
+		       client->socket);
 }
 
 static int send_request(struct client *client, struct err *err)
@@ -202,24 +214,43 @@ static bool daemon_lives(struct client *client)
 	struct err err = { 0 };
 	struct client *probe CLEANUP(cleanup_client) = NULL;
 
-	return client_open(client->rundir, &probe, &err) == 0;
+	return client_open(client->rundir, client->interrupt, &probe, &err) == 0;
+}
+
+/* Return: 1: there is something to read, or the other side has hung up; 0: not within
+ * SLICE_MS; negative errno, -EINTR: the caller does not want to wait. */
+static int await_slice(const struct client *client)
+{
+	struct pollfd pfds[] = {
+		{ .fd = client->fd, .events = POLLIN },
+		{ .fd = client->interrupt, .events = POLLIN },
+	};
+	int n = poll(pfds, ARRAY_SIZE(pfds), SLICE_MS);
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (pfds[0].revents || !pfds[1].revents)
+		return pfds[0].revents != 0;
+	n = poll(pfds, 1, GRACE_MS);
+	return n > 0 ? 1 : -EINTR;
 }
 
 /* Wait until there is something to read. */
 static int await(struct client *client, struct err *err)
 {
-	struct pollfd pfd = { .fd = client->fd, .events = POLLIN };
 	uint64_t begin = now_ms(), asked = begin;
 
 	for (;;) {
-		int n = poll(&pfd, 1, SLICE_MS);
+		int n = await_slice(client);
 		uint64_t now = now_ms();
 
 		if (n > 0)
 			return 0;
-		if (n < 0 && errno != EINTR)
-			return err_errno(err, ERR_INTERNAL, errno, "can't wait for the daemon");
-		if (client->probing && now - begin >= HELLO_MS)
+		if (n == -EINTR)
+			return interrupted(client, err);
+		if (n < 0)
+			return err_errno(err, ERR_INTERNAL, -n, "can't wait for the daemon");
+		if (client->probing && now - client->since_ms >= HELLO_MS)
 			return mute(client, err);
 		if (!client->probing && now - asked >= PROBE_MS) {
 			if (!daemon_lives(client))

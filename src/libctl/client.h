@@ -6,7 +6,8 @@
  *
  * A daemon that says nothing never hangs the caller: when an answer is late, a
  * second connection asks whether anybody is there at all. As long as it is
- * answered the call goes on (a slow disk may be slow); else it fails.
+ * answered the call goes on (a slow disk may be slow); else it fails. A caller that
+ * blocks signals passes a descriptor that says when one has come: it ends every wait.
  */
 #ifndef LIBCTL_CLIENT_H
 #define LIBCTL_CLIENT_H
@@ -28,12 +29,14 @@ typedef void (*client_waiting_fn)(void *priv, unsigned int waited_ms);
 
 /**
  * client_open() - connect to the daemon that serves a runtime directory.
+ * @interrupt: descriptor that is readable when the caller does not want to wait any longer;
+ *	       -1: it always does. Answers that come within a second are still taken.
  * @ret: to be freed with client_free().
  *
- * Return: 0; ERR_NO_DAEMON: nobody is there; ERR_DENIED: the caller may not;
- * other codes. All but 0 with a sentence in @err.
+ * Return: 0; ERR_NO_DAEMON: nobody is there; ERR_NO_ANSWER: a daemon that says nothing;
+ * ERR_DENIED: the caller may not; other codes. All but 0 with a sentence in @err.
  */
-int client_open(const char *rundir, struct client **ret, struct err *err) MUST_CHECK;
+int client_open(const char *rundir, int interrupt, struct client **ret, struct err *err) MUST_CHECK;
 struct client *client_free(struct client *client);
 
 /** The connection, to be watched between calls: it hangs up when the daemon is gone. */

@@ -43,6 +43,14 @@ char *daemon_own_dir(void)
 	return xstrdup(path);
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
 /* Allocated; a word without a slash is left to PATH. */
 static char *daemon_program(const char *wish)
 {
@@ -104,14 +112,24 @@ static void exec_daemon(const struct attempt *attempt)
 	_exit(127);
 }
 
-/* Wait for the child, but not for ever. Return: 0 or -ETIMEDOUT. */
-static int reap(pid_t pid, int *ret_status)
+static int interrupt_fd(const struct daemon_wish *wish)
+{
+	return wish->interrupt ? *wish->interrupt : -1;
+}
+
+/* Wait for the child, but not for ever. Return: 0, -ETIMEDOUT or -EINTR. */
+static int reap(const struct daemon_wish *wish, pid_t pid, int *ret_status)
 {
 	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd pfd = { .fd = pidfd, .events = POLLIN };
+	struct pollfd pfds[] = {
+		{ .fd = pidfd, .events = POLLIN },
+		{ .fd = interrupt_fd(wish), .events = POLLIN },
+	};
 
-	if (pidfd >= 0 && poll(&pfd, 1, SPAWN_MS) == 0)
+	if (pidfd >= 0 && poll(pfds, ARRAY_SIZE(pfds), SPAWN_MS) == 0)
 		return -ETIMEDOUT;
+	if (pidfd >= 0 && !pfds[0].revents && pfds[1].revents)
+		return -EINTR;
 	while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
 		;
 	return 0;
@@ -121,7 +139,7 @@ static int reap(pid_t pid, int *ret_status)
  * another there has failed, and that is as good. */
 static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
 {
-	int error = 0;
+	int ret, error = 0;
 
 	attempt->report[1] = close_fd(attempt->report[1]);
 	if (read(attempt->report[0], &error, sizeof(error)) == sizeof(error)) {
@@ -130,8 +148,13 @@ static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
 				 "no session daemon runs, and '%s' can't be started",
 				 attempt->program);
 	}
-	if (reap(pid, &attempt->status) == 0)
+	ret = reap(attempt->wish, pid, &attempt->status);
+	if (ret == 0)
 		return 0;
+	if (ret == -EINTR)
+		return err_set(err, ERR_INTERRUPTED,
+			       "interrupted while '%s' (pid %d) had not got ready",
+			       attempt->program, (int)pid);
 	return err_set(err, ERR_NO_DAEMON,
 		       "no session daemon runs, and '%s' (pid %d), which was started, does not "
 		       "get ready",
@@ -168,22 +191,28 @@ static int open_rival(const char *rundir)
 }
 
 /* Several commands may have started daemons at once, of which one is left. */
-static int open_started(const char *rundir, struct client **ret, struct err *err)
+static int open_started(const struct daemon_wish *wish, const char *rundir, struct client **ret,
+			struct err *err)
 {
+	uint64_t begin = now_ms();
 	int rival AUTO_FD = -1;
 
-	for (unsigned int waited_ms = 0; waited_ms < RIVAL_MS; waited_ms += RETRY_MS) {
-		struct pollfd pfd = { .events = POLLIN };
+	do {
+		struct pollfd pfds[] = {
+			{ .fd = -1, .events = POLLIN },
+			{ .fd = interrupt_fd(wish), .events = POLLIN },
+		};
 
 		*err = (struct err){ 0 };
-		if (client_open(rundir, ret, err) == 0 || err->code != ERR_NO_DAEMON)
+		if (client_open(rundir, interrupt_fd(wish), ret, err) == 0 ||
+		    err->code != ERR_NO_DAEMON)
 			return err->code;
 		if (rival < 0)
 			rival = open_rival(rundir);
-		pfd.fd = rival;
-		if (rival < 0 || poll(&pfd, 1, RETRY_MS) != 0)
+		pfds[0].fd = rival;
+		if (rival < 0 || poll(pfds, ARRAY_SIZE(pfds), RETRY_MS) != 0)
 			return err->code;
-	}
+	} while (now_ms() - begin < RIVAL_MS);
 	return err->code;
 }
 
@@ -216,7 +245,7 @@ static int try_spawn(const struct daemon_wish *wish, const char *rundir, struct 
 
 	if (spawn(&attempt, err) != 0)
 		return err->code;
-	if (open_started(rundir, ret, err) == 0 || err->code != ERR_NO_DAEMON)
+	if (open_started(wish, rundir, ret, err) == 0 || err->code != ERR_NO_DAEMON)
 		return err->code;
 	*ret_again = is_worth_another(&attempt);
 	read_words(attempt.words, words, sizeof(words));
@@ -224,14 +253,6 @@ static int try_spawn(const struct daemon_wish *wish, const char *rundir, struct 
 	return err_set(err, ERR_NO_DAEMON,
 		       "no session daemon runs in %s, and one could not be started there%s%s",
 		       rundir, *words ? ": " : "", words);
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
 static int spawn_and_open(const struct daemon_wish *wish, const char *rundir, struct client **ret,
@@ -267,6 +288,12 @@ static bool left_sessions(const char *rundir)
 	return access(path, F_OK) == 0;
 }
 
+/* One that does not answer is the caller's all the same. */
+static bool is_final(const struct err *err)
+{
+	return err->code == ERR_NO_ANSWER || err->code == ERR_INTERRUPTED;
+}
+
 int daemon_open(const struct daemon_wish *wish, struct client **ret, struct err *err)
 {
 	char *own AUTO_FREE = paths_rundir();
@@ -275,10 +302,16 @@ int daemon_open(const struct daemon_wish *wish, struct client **ret, struct err 
 	if (!own)
 		return err_set(err, ERR_NO_DAEMON,
 			       "no place for a session daemon: set HOME or LTT_RUNDIR");
-	if (try_system(own) && client_open(PATHS_SYSTEM_RUNDIR, ret, &first) == 0)
-		return 0;
+	if (try_system(own)) {
+		if (client_open(PATHS_SYSTEM_RUNDIR, interrupt_fd(wish), ret, &first) == 0)
+			return 0;
+		if (is_final(&first)) {
+			*err = first;
+			return err->code;
+		}
+	}
 	first = (struct err){ 0 };
-	if (client_open(own, ret, &first) == 0)
+	if (client_open(own, interrupt_fd(wish), ret, &first) == 0)
 		return 0;
 	if (first.code != ERR_NO_DAEMON || wish->never_spawn ||
 	    (!wish->spawn && !left_sessions(own))) {

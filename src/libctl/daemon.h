@@ -25,15 +25,18 @@
  * @path: its program; NULL: LTT_SESSIOND_PATH, else the one beside the
  *        caller's own program, else what PATH finds.
  * @group: its --group; NULL: its default.
+ * @interrupt: as for client_open(), also while a daemon starts; NULL: none.
  */
 struct daemon_wish {
 	bool spawn;
 	bool never_spawn;
 	const char *path;
 	const char *group;
+	const int *interrupt;
 };
 
-/** Return: 0, ERR_NO_DAEMON or another code, with the sentence in @err. */
+/** Return: 0, ERR_NO_DAEMON or another code, with the sentence in @err. A daemon that does not
+ *  answer (ERR_NO_ANSWER) has its sessions still, so no other is asked or started. */
 int daemon_open(const struct daemon_wish *wish, struct client **ret, struct err *err) MUST_CHECK;
 
 /** The directory of these in which one would be started, allocated; NULL if there is none. */

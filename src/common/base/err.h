@@ -33,6 +33,8 @@ enum err_code {
 	ERR_CONSUMER = 17,     /* the consumer is gone or refused */
 	ERR_BUSY = 18,
 	ERR_LIMIT = 19,        /* a quota is used up */
+	ERR_NO_ANSWER = 20,    /* a daemon is there, and says nothing */
+	ERR_INTERRUPTED = 21,  /* the caller does not want to wait any longer */
 };
 
 struct err {

@@ -13,7 +13,10 @@
 /** Listen at @path (a stale socket file of a dead daemon is replaced). Non-blocking,
  *  close-on-exec. Return: descriptor or negative errno (-EADDRINUSE: somebody answers there). */
 int sock_listen(const char *path, mode_t mode, gid_t gid) MUST_CHECK;
-/** Connect; blocking descriptor. Return: descriptor or negative errno. */
+#define SOCK_CONNECT_S 5 /* a daemon that accepts nothing has a full queue */
+
+/** Connect; blocking descriptor. Return: descriptor or negative errno; -EAGAIN: nobody has
+ *  accepted for SOCK_CONNECT_S. */
 int sock_connect(const char *path) MUST_CHECK;
 int sock_pair(int ret_fds[2]) MUST_CHECK;
 
