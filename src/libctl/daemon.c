@@ -18,6 +18,7 @@
 #define SPAWN_MS 20000 /* until --daemonize has returned */
 #define RIVAL_MS 5000  /* for a daemon that somebody else is starting */
 #define RETRY_MS 10
+#define EXIT_IDLE "5m"	/* what lttctl starts does not stay for ever */
 #define STATUS_SERVED 4 /* of ltt-sessiond: another one has the directory */
 
 const char daemon_system_rundir[] = PATHS_SYSTEM_RUNDIR;
@@ -87,14 +88,16 @@ static void cleanup_attempt(struct attempt *attempt)
 static void exec_daemon(const struct attempt *attempt)
 {
 	const char *group = attempt->wish->group;
-	char *argv[] = { attempt->program, "--daemonize", NULL, NULL, NULL };
+	char *argv[] = {
+		attempt->program, "--daemonize", "--exit-idle=" EXIT_IDLE, NULL, NULL, NULL
+	};
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	sigset_t none;
 	int error;
 
 	if (group) {
-		argv[2] = "--group";
-		argv[3] = (char *)group;
+		argv[3] = "--group";
+		argv[4] = (char *)group;
 	}
 	if (null >= 0) {
 		dup2(null, STDIN_FILENO);

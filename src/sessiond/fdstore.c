@@ -115,6 +115,14 @@ static bool is_at(int fd, const char *path)
 	       strncmp(addr.sun_path, path, sizeof(addr.sun_path)) == 0;
 }
 
+bool fdstore_listens(const struct fdstore *f, const char *path)
+{
+	for (unsigned int i = 0; i < f->nr_sockets; i++)
+		if (f->sockets[i].lent && is_at(f->sockets[i].fd, path))
+			return true;
+	return false;
+}
+
 struct fdstore_socket fdstore_take_socket(struct fdstore *f, const char *path)
 {
 	for (unsigned int i = 0; i < f->nr_sockets; i++) {

@@ -35,6 +35,8 @@ void fdstore_fini(struct fdstore *store);
 /** Under a name that nothing is stored under. */
 void fdstore_keep(struct fdstore *store, const char *name, const int fds[INHERIT_FDS]);
 void fdstore_forget(struct fdstore *store, const char *name);
+/** Does the manager itself listen at @path for us? */
+bool fdstore_listens(const struct fdstore *store, const char *path);
 /** The one that is of our kind and bound to @path, the caller's from then on; fd -1:
  *  there is none. */
 struct fdstore_socket fdstore_take_socket(struct fdstore *store, const char *path);

@@ -39,6 +39,8 @@ struct program {
 	struct sessiond sd;
 	struct listener clients, apps;
 	bool leaving; /* a signal has ended it */
+	struct loop_timer idle;
+	uint64_t idle_clients; /* that had come by the last look */
 	mode_t mask;
 	pid_t parent; /* for --sig-parent */
 	int ready_fd;
@@ -172,6 +174,20 @@ static void caught(int signo, void *data)
 	(signo == SIGUSR1 ? hand_over : end_all)(p);
 }
 
+/* No session, and no client since the last look: nothing is lost if this daemon goes. */
+static void is_idle(struct loop_timer *timer)
+{
+	struct program *p = container_of(timer, struct program, idle);
+
+	if (!p->sd.sessions.nr && list_empty(&p->sd.clients) &&
+	    p->idle_clients == p->sd.next_client) {
+		caught(SIGTERM, p);
+		return;
+	}
+	p->idle_clients = p->sd.next_client;
+	loop_timer_set(timer, p->options.exit_idle_us);
+}
+
 static int watch_signals(struct program *p)
 {
 	sigset_t set;
@@ -198,7 +214,7 @@ static void raise_limits(void)
 
 static int begin(struct program *p, struct err *err)
 {
-	int ret, code = rundir_lock(&p->dir, err);
+	int ret, code = rundir_lock(&p->dir, &p->store, err);
 
 	if (code)
 		return code;
@@ -209,6 +225,9 @@ static int begin(struct program *p, struct err *err)
 	if (ret < 0)
 		return err_errno(err, ERR_INTERNAL, -ret, "can't make the event loop");
 	options_quotas(&p->options, &p->sd.quotas);
+	loop_timer_init(&p->idle, p->sd.loop, is_idle);
+	if (p->options.exit_idle_us)
+		loop_timer_set(&p->idle, p->options.exit_idle_us);
 	p->sd.store = &p->store;
 	if (!p->options.no_kernel)
 		kmod_open(&p->sd.kmod);
@@ -269,6 +288,7 @@ static int serve(struct program *p)
 	notify_unwatch(&p->notify);
 	listener_fini(&p->clients);
 	listener_fini(&p->apps);
+	loop_timer_cancel(&p->idle);
 	sessiond_fini(&p->sd);
 	rundir_store(&p->dir, &p->store, false); /* nobody can connect there any more */
 	rundir_fini(&p->dir);

@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-enum { OPT_VERBOSE = 1, OPT_VERSION, OPT_HELP, OPT_QUOTA };
+enum { OPT_VERBOSE = 1, OPT_VERSION, OPT_HELP, OPT_QUOTA, OPT_EXIT_IDLE };
 
-static const struct poptOption *make_table(struct options *o, struct poptOption table[16])
+static const struct poptOption *make_table(struct options *o, struct poptOption table[18])
 {
 	const struct poptOption rows[] = {
 		{ "daemonize", 'd', POPT_ARG_NONE, &o->daemonize, 0,
@@ -29,6 +29,9 @@ static const struct poptOption *make_table(struct options *o, struct poptOption 
 		{ "quota", 0, POPT_ARG_STRING, NULL, OPT_QUOTA,
 		  "What each user but root may have; NUMBER may end in k, M, G; 0: no limit",
 		  "NAME=NUMBER" },
+		{ "exit-idle", 0, POPT_ARG_STRING, NULL, OPT_EXIT_IDLE,
+		  "End once there has been no session and no client for so long, such as 5m",
+		  "PERIOD" },
 		{ "no-kernel", 0, POPT_ARG_NONE, &o->no_kernel, 0,
 		  "Do not trace the kernel, nor load the module for it", NULL },
 		{ "verbose", 'v', POPT_ARG_NONE, NULL, OPT_VERBOSE,
@@ -65,6 +68,16 @@ static int take_quota(struct options *options, const char *text)
 }
 
 /* Return: -1 go on, else the status. */
+static int take_exit_idle(struct options *options, const char *text)
+{
+	if (text && parse_period(text, &options->exit_idle_us) == 0 && options->exit_idle_us)
+		return -1;
+	fprintf(stderr, "ltt-sessiond: --exit-idle=%s: not a period; give one such as 5m or 30s\n",
+		text);
+	return 2;
+}
+
+/* Return: -1 go on, else the status. */
 static int handle(struct options *options, poptContext context, int option)
 {
 	switch (option) {
@@ -75,6 +88,11 @@ static int handle(struct options *options, poptContext context, int option)
 		AUTO_FREE char *text = poptGetOptArg(context);
 
 		return take_quota(options, text);
+	}
+	case OPT_EXIT_IDLE: {
+		AUTO_FREE char *text = poptGetOptArg(context);
+
+		return take_exit_idle(options, text);
 	}
 	case OPT_VERSION:
 		printf("ltt-sessiond %s\n", LTT_VERSION);
@@ -92,7 +110,7 @@ static int handle(struct options *options, poptContext context, int option)
 
 int options_parse(struct options *options, int argc, const char **argv)
 {
-	struct poptOption table[16];
+	struct poptOption table[18];
 	poptContext context;
 	int option, status = -1;
 

@@ -16,7 +16,8 @@ struct options {
 	int quiet;
 	char *pidfile; /* NULL: RUNDIR/sessiond.pid */
 	char *group;
-	char *consumerd_path; /* NULL: look for it */
+	char *consumerd_path;  /* NULL: look for it */
+	uint64_t exit_idle_us; /* end after so long without session and client; 0: never */
 	bool has_quota[NR_QUOTAS];
 	uint64_t quotas[NR_QUOTAS];
 };

@@ -4,16 +4,21 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/lockfile.h"
 #include "io/paths.h"
 #include "io/sock.h"
+
+#define HAND_OVER_MS 5000 /* for a daemon that leaves: it ends as soon as its loop turns */
 
 static char *in_dir(const struct rundir *dir, const char *name)
 {
@@ -62,9 +67,35 @@ static int lock_taken(const struct rundir *dir, const char *path, struct err *er
 		       pid[0] ? pid : "unknown", dir->path, path);
 }
 
-int rundir_lock(struct rundir *dir, struct err *err)
+/* Is @pid an ltt-sessiond, as the lock file says? */
+static bool is_sessiond(pid_t pid)
 {
-	AUTO_FREE char *path = NULL;
+	AUTO_FREE char *path = xasprintf("/proc/%d/comm", (int)pid);
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char name[32] = "";
+
+	return fd >= 0 && read(fd, name, sizeof(name) - 1) > 0 &&
+	       strcmp(name, "ltt-sessiond\n") == 0;
+}
+
+/* Have the daemon that holds the lock leave its sessions to this one. Return: whether it has
+ * ended. */
+static bool succeed(const struct rundir *dir)
+{
+	char text[32] = "";
+	pid_t pid = pread(dir->lock, text, sizeof(text) - 1, 0) > 0 ? atoi(text) : 0;
+	AUTO_FD int pidfd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1;
+	struct pollfd pfd = { .fd = pidfd, .events = POLLIN };
+
+	if (pidfd < 0 || !is_sessiond(pid) ||
+	    syscall(SYS_pidfd_send_signal, pidfd, SIGUSR1, NULL, 0) < 0)
+		return false;
+	return poll(&pfd, 1, HAND_OVER_MS) > 0;
+}
+
+int rundir_lock(struct rundir *dir, const struct fdstore *store, struct err *err)
+{
+	AUTO_FREE char *path = NULL, *clients = NULL;
 	char pid[32];
 	int code, len, ret;
 
@@ -73,7 +104,12 @@ int rundir_lock(struct rundir *dir, struct err *err)
 	if (code)
 		return code;
 	path = in_dir(dir, "sessiond.lock");
+	clients = in_dir(dir, "client.sock");
 	ret = lockfile_take(AT_FDCWD, path, &dir->lock);
+	if (ret == -EWOULDBLOCK && fdstore_listens(store, clients) && succeed(dir)) {
+		close_fd(dir->lock);
+		ret = lockfile_take(AT_FDCWD, path, &dir->lock);
+	}
 	if (ret == -EWOULDBLOCK)
 		return lock_taken(dir, path, err);
 	if (ret < 0)
@@ -117,6 +153,10 @@ int rundir_listen(struct rundir *dir, const char *group, struct fdstore *fds, st
 	dir->apps_lent = apps.lent;
 	if (!code)
 		sock_take_fds(dir->apps, false);
+	if (!code &&
+	    (stat(client_path, &dir->clients_made) < 0 || stat(apps_path, &dir->apps_made) < 0))
+		code = err_errno(err, ERR_INTERNAL, errno, "can't find the sockets in %s",
+				 dir->path);
 	return code;
 }
 
@@ -154,20 +194,23 @@ int rundir_write_pid(struct rundir *dir, const char *path, struct err *err)
 	return 0;
 }
 
-static void remove_file(const struct rundir *dir, const char *name)
+/* Not a service manager's, which listens there since. */
+static void remove_socket(const struct rundir *dir, const char *name, const struct stat *made)
 {
 	AUTO_FREE char *path = in_dir(dir, name);
+	struct stat st;
 
-	unlink(path);
+	if (lstat(path, &st) == 0 && st.st_dev == made->st_dev && st.st_ino == made->st_ino)
+		unlink(path);
 }
 
 /* The lock file stays: removing it would let two daemons hold "the" lock. */
 void rundir_fini(struct rundir *dir)
 {
 	if (dir->clients >= 0 && !dir->clients_lent)
-		remove_file(dir, "client.sock");
+		remove_socket(dir, "client.sock", &dir->clients_made);
 	if (dir->apps >= 0 && !dir->apps_lent)
-		remove_file(dir, "apps.sock");
+		remove_socket(dir, "apps.sock", &dir->apps_made);
 	if (dir->pidfile)
 		unlink(dir->pidfile);
 	dir->clients = close_fd(dir->clients);

@@ -6,6 +6,7 @@
 #ifndef SESSIOND_RUNDIR_H
 #define SESSIOND_RUNDIR_H
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "base/err.h"
@@ -17,13 +18,20 @@ struct rundir {
 	int lock;    /* held as long as the daemon lives */
 	int clients; /* listening sockets */
 	int apps;
+	struct stat clients_made; /* what was there once we listened */
+	struct stat apps_made;
 	bool clients_lent; /* by a service manager, who listens on when we don't */
 	bool apps_lent;
 	gid_t group; /* of clients' socket; (gid_t)-1: no such group */
 };
 
-/** Which directory, make it, be the only daemon there. Return: 0 or the code in @err. */
-int rundir_lock(struct rundir *dir, struct err *err);
+/**
+ * rundir_lock() - find the directory, make it, be the only daemon there. Where a service
+ * manager listens in the directory for this daemon (@store), no client can reach a daemon that
+ * was there before: it is asked to leave its sessions to this one (SIGUSR1).
+ * Return: 0 or the code in @err.
+ */
+int rundir_lock(struct rundir *dir, const struct fdstore *store, struct err *err);
 /** Make the sockets, or take them from the manager. @group: name of the group that may
  *  connect to root's daemon. */
 int rundir_listen(struct rundir *dir, const char *group, struct fdstore *store, struct err *err);
