@@ -169,6 +169,17 @@ static void check_descriptors(struct doctor *d, uint32_t pid)
 	doctor_mend(d, "prlimit --pid %u --nofile=%" PRIu64, pid, limit * 4);
 }
 
+/* Commands that need it wait for it. */
+static void check_consumer(struct doctor *d, const struct client_daemon *daemon)
+{
+	if (!daemon->consumer_silent_ms)
+		return;
+	doctor_found(d, GRADE_BAD, "consumer",
+		     "the consumer daemon (pid %u) has not answered the session daemon for %u s",
+		     daemon->consumer_pid, daemon->consumer_silent_ms / 1000);
+	doctor_mend(d, "kill -9 %u # another one goes on", daemon->consumer_pid);
+}
+
 /* Something of somebody's has been refused since the daemon runs. */
 static void check_quotas(struct doctor *d)
 {
@@ -214,6 +225,7 @@ void doctor_daemon(struct doctor *d)
 		     daemon->pid, daemon->rundir);
 	check_version(d, daemon);
 	check_clock(d, daemon);
+	check_consumer(d, daemon);
 	check_descriptors(d, daemon->pid);
 	check_quotas(d);
 	if (points_fetch(d->ctl, DOMAIN_USER, false, &d->points, NULL, &ignored) != 0)

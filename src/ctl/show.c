@@ -9,6 +9,7 @@
 #include "say.h"
 #include "table.h"
 #include "text.h"
+#include "totals.h"
 #include "tracking.h"
 
 struct fetch {
@@ -113,17 +114,22 @@ int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, s
 	return 0;
 }
 
-void show_warnings(struct ctl *ctl, struct json_object *session)
+enum status show_warnings(struct ctl *ctl, struct json_object *session)
 {
 	const char *name = record_str(session, "name");
 
 	if (*record_str(session, "problem"))
 		say_warning(ctl, "session '%s': %s", name, record_str(session, "problem"));
+	if (!record_get(session, "totals"))
+		say_warning(ctl,
+			    "session '%s': the consumer daemon has not told its figures in time",
+			    name);
 	loss_report(ctl, name, record_get(session, "totals"));
 	for (size_t i = 0; i < record_len(session, "channels"); i++)
 		loss_conflicts(ctl, record_at(session, "channels", i));
 	for (size_t i = 0; i < record_len(session, "channels"); i++)
 		loss_refusals(ctl, record_at(session, "channels", i));
+	return record_get(session, "totals") ? STATUS_OK : STATUS_WARNING;
 }
 
 /* ---- text ---- */
@@ -154,8 +160,7 @@ static void show_spool(FILE *out, struct json_object *session)
 	char used[TEXT_BYTES], size[TEXT_BYTES];
 
 	if (spooled)
-		fprintf(out, "Spool: %s of %s wait for the relay in %s\n",
-			text_size(used, spooled),
+		fprintf(out, "Spool: %s of %s wait for the relay in %s\n", text_size(used, spooled),
 			text_size(size, record_num(session, "spool_size")),
 			record_str(session, "spool"));
 }
@@ -244,9 +249,9 @@ static void channel_cells(struct table *table, struct json_object *channel)
 			   text_size(buf, size));
 	else
 		table_cell(table, "-");
-	table_cell(table, "%s", text_count(buf, record_num(totals, "recorded")));
-	table_cell(table, "%s", text_count(buf, record_num(totals, "lost")));
-	table_cell(table, "%s", text_size(buf, record_num(totals, "bytes")));
+	table_cell(table, "%s", totals_count(totals, "recorded", buf));
+	table_cell(table, "%s", totals_count(totals, "lost", buf));
+	table_cell(table, "%s", totals ? text_size(buf, record_num(totals, "bytes")) : "?");
 }
 
 static void total_cells(struct table *table, struct json_object *totals)
@@ -255,9 +260,9 @@ static void total_cells(struct table *table, struct json_object *totals)
 
 	table_cell(table, "total");
 	table_cell(table, "-");
-	table_cell(table, "%s", text_count(buf, record_num(totals, "recorded")));
-	table_cell(table, "%s", text_count(buf, record_num(totals, "lost")));
-	table_cell(table, "%s", text_size(buf, record_num(totals, "bytes")));
+	table_cell(table, "%s", totals_count(totals, "recorded", buf));
+	table_cell(table, "%s", totals_count(totals, "lost", buf));
+	table_cell(table, "%s", totals ? text_size(buf, record_num(totals, "bytes")) : "?");
 }
 
 static void show_channels(FILE *out, struct json_object *session)
@@ -286,7 +291,8 @@ static void show_place(FILE *out, struct json_object *rule)
 
 	fprintf(out, "    %s%s: %s %s%s%s\n", record_str(rule, "pattern"),
 		record_bool(rule, "enabled") ? "" : ", disabled",
-		strcmp(record_str(rule, "kind"), "function") == 0 ? "entry and exit of" : "probe at",
+		strcmp(record_str(rule, "kind"), "function") == 0 ? "entry and exit of" :
+								    "probe at",
 		record_str(rule, "location"), *fetch ? ", with " : "", fetch);
 }
 
@@ -303,9 +309,9 @@ static void show_rule(FILE *out, struct json_object *rule, bool kernel)
 		show_place(out, rule);
 		return;
 	}
-	fprintf(out, "    %s%s%s%s%s%s%s: ", record_str(rule, "pattern"),
-		*exclude ? ", not " : "", exclude, *loglevel ? " (" : "", loglevel,
-		*loglevel ? ")" : "", record_bool(rule, "enabled") ? "" : ", disabled");
+	fprintf(out, "    %s%s%s%s%s%s%s: ", record_str(rule, "pattern"), *exclude ? ", not " : "",
+		exclude, *loglevel ? " (" : "", loglevel, *loglevel ? ")" : "",
+		record_bool(rule, "enabled") ? "" : ", disabled");
 	if (kernel)
 		fprintf(out, "%" PRIu64 " event%s", points, text_plural(points));
 	else if (points)

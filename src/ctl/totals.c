@@ -4,6 +4,11 @@
 #include "record.h"
 #include "text.h"
 
+const char *totals_count(struct json_object *totals, const char *key, char *buf)
+{
+	return totals ? text_count(buf, record_num(totals, key)) : "?";
+}
+
 void totals_text(FILE *out, struct json_object *totals)
 {
 	uint64_t recorded = record_num(totals, "recorded");

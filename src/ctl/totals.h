@@ -11,4 +11,7 @@ void totals_text(FILE *out, struct json_object *totals);
 /** The end of a line: ": " and the above, where there is something. */
 void totals_end(FILE *out, struct json_object *totals);
 
+/** One of them for a table, in @buf of TEXT_BYTES; "?" where they are not known. */
+const char *totals_count(struct json_object *totals, const char *key, char *buf);
+
 #endif

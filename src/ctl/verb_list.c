@@ -9,10 +9,12 @@
 #include "options.h"
 #include "points.h"
 #include "record.h"
+#include "say.h"
 #include "show.h"
 #include "table.h"
 #include "target.h"
 #include "text.h"
+#include "totals.h"
 
 static struct {
 	struct domain_options domain;
@@ -34,6 +36,24 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
+/* Sessions whose figures have not come: one warning, with the first one's problem. */
+static enum status say_unknown(struct ctl *ctl, struct json_object *sessions)
+{
+	const char *why = "";
+	size_t nr = 0;
+
+	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
+		struct json_object *s = json_object_array_get_idx(sessions, i);
+
+		if (!record_get(s, "totals") && nr++ == 0)
+			why = record_str(s, "problem");
+	}
+	if (nr)
+		say_warning(ctl, "figures of %zu session%s have not come in time%s%s", nr,
+			    nr == 1 ? "" : "s", *why ? ": " : " from the consumer daemon", why);
+	return nr ? STATUS_WARNING : STATUS_OK;
+}
+
 static enum status list_sessions(struct ctl *ctl)
 {
 	struct json_object *sessions = NULL;
@@ -49,7 +69,7 @@ static enum status list_sessions(struct ctl *ctl)
 	}
 	ctl->record = json_object_new_object();
 	record_set(ctl->record, "sessions", sessions);
-	return STATUS_OK;
+	return say_unknown(ctl, sessions);
 }
 
 static enum status list_points(struct ctl *ctl)
@@ -131,10 +151,9 @@ static enum status list_session(struct ctl *ctl, const char *name)
 		json_object_put(TAKE(ctl->record));
 		return STATUS_ERROR;
 	}
-	if (opt.domains)
-		only_domains(ctl);
-	else
-		show_warnings(ctl, ctl->record);
+	if (!opt.domains)
+		return show_warnings(ctl, ctl->record);
+	only_domains(ctl);
 	return STATUS_OK;
 }
 
@@ -181,8 +200,8 @@ static void session_cells(struct table *table, struct json_object *session)
 	table_cell(table, "%s %s%s", record_bool(session, "current") ? "*" : " ",
 		   record_str(session, "name"), owner);
 	table_cell(table, "%s", record_str(session, "state"));
-	table_cell(table, "%s", text_count(buf, record_num(totals, "recorded")));
-	table_cell(table, "%s", text_count(buf, record_num(totals, "lost")));
+	table_cell(table, "%s", totals_count(totals, "recorded", buf));
+	table_cell(table, "%s", totals_count(totals, "lost", buf));
 	table_cell(table, "%s",
 		   *record_str(session, "output") ? record_str(session, "output") : "none");
 }

@@ -26,8 +26,7 @@ static enum status run(struct ctl *ctl)
 		target_suggest(ctl, session, NULL, NULL);
 		return STATUS_ERROR;
 	}
-	show_warnings(ctl, ctl->record);
-	return STATUS_OK;
+	return show_warnings(ctl, ctl->record);
 }
 
 const struct verb verb_status = {

@@ -15,9 +15,10 @@
 
 #define HELLO_MS 5000 /* from connect() to the first answer, and for a probe's */
 #define SLICE_MS 1000
-#define PROBE_MS 2000 /* silence after which the daemon is asked whether it lives */
-#define GRACE_MS 1000 /* for the answer, when the caller is interrupted */
-#define FEATURES 0    /* none are known yet */
+#define PROBE_MS 2000	 /* silence after which the daemon is asked whether it lives */
+#define GRACE_MS 1000	 /* for the answer, when the caller is interrupted */
+#define CONSUMER_MS 6000 /* silence of the consumer, for which a command waits */
+#define FEATURES 0	 /* none are known yet */
 
 struct client {
 	int fd;
@@ -153,6 +154,8 @@ int client_open(const char *rundir, int interrupt, struct client **ret, struct e
 		.pid = hello.pid,
 		.clock = hello.clock,
 		.clock_hz = hello.clock_hz,
+		.consumer_pid = hello.consumer_pid,
+		.consumer_silent_ms = hello.consumer_silent_ms,
 	};
 	*ret = TAKE(client);
 	return 0;
@@ -208,13 +211,28 @@ static int send_request(struct client *client, struct err *err)
 	return rc ? err_errno(err, ERR_NO_DAEMON, -rc, "can't ask the session daemon") : 0;
 }
 
-/* Is there anybody? Asked on a connection of its own. */
-static bool daemon_lives(struct client *client)
+static int consumer_mute(const struct client *client, uint32_t pid, struct err *err)
 {
-	struct err err = { 0 };
+	return err_set(
+		err, ERR_NO_ANSWER,
+		"the consumer daemon (pid %u), which the session daemon at %s waits for, does "
+		"not answer; what was asked is done when it goes on; if it stays like that, "
+		"end it (kill -9 %u): another one goes on",
+		pid, client->socket, pid);
+}
+
+/* Is there anybody, and does it get on? Asked on a connection of its own. Whoever follows a
+ * session waits for whatever may come. Return: 0 or the code in @err. */
+static int probe_daemon(struct client *client, struct err *err)
+{
+	struct err why = { 0 };
 	struct client *probe CLEANUP(cleanup_client) = NULL;
 
-	return client_open(client->rundir, client->interrupt, &probe, &err) == 0;
+	if (client_open(client->rundir, client->interrupt, &probe, &why) != 0)
+		return why.code == ERR_INTERRUPTED ? interrupted(client, err) : mute(client, err);
+	if (client->type != MSG_session_follow && probe->daemon.consumer_silent_ms >= CONSUMER_MS)
+		return consumer_mute(client, probe->daemon.consumer_pid, err);
+	return 0;
 }
 
 /* Return: 1: there is something to read, or the other side has hung up; 0: not within
@@ -253,8 +271,8 @@ static int await(struct client *client, struct err *err)
 		if (client->probing && now - client->since_ms >= HELLO_MS)
 			return mute(client, err);
 		if (!client->probing && now - asked >= PROBE_MS) {
-			if (!daemon_lives(client))
-				return mute(client, err);
+			if (probe_daemon(client, err) != 0)
+				return err->code;
 			asked = now_ms();
 		}
 		if (client->waiting)

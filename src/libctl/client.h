@@ -50,6 +50,8 @@ struct client_daemon {
 	const char *rundir;
 	uint32_t pid;
 	uint64_t clock_hz;
+	uint32_t consumer_pid;
+	uint32_t consumer_silent_ms; /* 0: the session daemon is answered by its consumer */
 	uint8_t clock; /* enum ltt_clock_kind */
 };
 const struct client_daemon *client_daemon(const struct client *client);

@@ -163,19 +163,91 @@ static int handle_event(struct consumer *consumer, const struct msg_header *head
 
 static void send_signal(const struct consumer *consumer, int signo)
 {
-	pid_t pid = consumer->running ? consumer->child.pid : consumer->peer.pid;
+	pid_t pid = consumer_pid(consumer);
 
 	if ((consumer->running || consumer->connected) && pid > 0 && pid != getpid())
 		kill(pid, signo);
+}
+
+/* --- does it live? ----------------------------------------------------------------- */
+
+#define WATCH_US 900000u /* silence after which it is asked; twice that is too long */
+
+static void set_silent(struct consumer *consumer, bool silent)
+{
+	bool was = consumer->silent;
+
+	consumer->silent = silent;
+	if (was != silent && consumer->ops->silent)
+		consumer->ops->silent(consumer);
+}
+
+static void heard(struct consumer *consumer)
+{
+	consumer->heard_ns = loop_now_ns();
+	set_silent(consumer, false);
+}
+
+/* Its loop answers this at once, whatever its workers wait for: there is no such output. */
+static void ask_whether_it_lives(struct consumer *consumer)
+{
+	struct req_con_stats req = { 0 };
+
+	CONSUMER_CALL(consumer, con_stats, &req, NULL, NULL, NULL);
+	consumer->ping = consumer->next_serial;
+}
+
+/* Calls may take as long as a disk is slow, but not that one. */
+static void watch(struct loop_timer *timer)
+{
+	struct consumer *consumer = container_of(timer, struct consumer, watch);
+	uint64_t quiet_us = (loop_now_ns() - consumer->heard_ns) / 1000;
+
+	if (!consumer->connected || list_empty(&consumer->calls))
+		return;
+	if (!find_call(consumer, consumer->ping)) {
+		if (quiet_us >= WATCH_US)
+			ask_whether_it_lives(consumer);
+	} else if (quiet_us >= WATCH_US) {
+		set_silent(consumer, true);
+	}
+	loop_timer_set(&consumer->watch, WATCH_US);
+}
+
+/* From now on it is watched. */
+static void begin_watch(struct consumer *consumer)
+{
+	if (!list_empty(&consumer->calls))
+		return;
+	consumer->heard_ns = loop_now_ns();
+	loop_timer_set(&consumer->watch, WATCH_US);
+}
+
+static void end_watch(struct consumer *consumer)
+{
+	loop_timer_cancel(&consumer->watch);
+	set_silent(consumer, false);
+}
+
+uint32_t consumer_silence(const struct consumer *consumer)
+{
+	return consumer->silent ? (uint32_t)((loop_now_ns() - consumer->heard_ns) / 1000000) : 0;
+}
+
+pid_t consumer_pid(const struct consumer *consumer)
+{
+	return consumer->running ? consumer->child.pid : consumer->peer.pid;
 }
 
 /* One that can't be understood must not go on writing beside its successor. */
 static int message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
 {
 	struct consumer *consumer = container_of(peer, struct consumer, peer);
-	int ret = header->flags ? handle_reply(consumer, header, dec) :
-				  handle_event(consumer, header, dec);
+	int ret;
 
+	heard(consumer);
+	ret = header->flags ? handle_reply(consumer, header, dec) :
+			      handle_event(consumer, header, dec);
 	if (ret < 0) {
 		consumer->broken = true;
 		send_signal(consumer, SIGKILL);
@@ -191,6 +263,7 @@ static void hold_calls(struct consumer *consumer)
 {
 	struct con_call *call;
 
+	end_watch(consumer);
 	consumer->awaited = true;
 	while ((call = list_first(&consumer->calls, struct con_call, node))) {
 		if (call->telling) {
@@ -254,6 +327,7 @@ void consumer_init(struct consumer *consumer, struct loop *loop, const struct co
 	list_init(&consumer->failed);
 	list_init(&consumer->held);
 	loop_work_init(&consumer->fail, run_failed);
+	loop_timer_init(&consumer->watch, loop, watch);
 }
 
 static void drop_calls(struct list_node *calls)
@@ -267,6 +341,7 @@ static void drop_calls(struct list_node *calls)
 void consumer_fini(struct consumer *consumer)
 {
 	loop_work_cancel(&consumer->fail);
+	loop_timer_cancel(&consumer->watch);
 	drop_calls(&consumer->calls);
 	drop_calls(&consumer->failed);
 	drop_calls(&consumer->held);
@@ -361,6 +436,7 @@ static void ask(struct consumer *consumer, struct con_call *call)
 	enc.len = call->len;
 	enc.nr_fds = call->nr_fds;
 	memcpy(enc.fds, call->fds, sizeof(enc.fds));
+	begin_watch(consumer);
 	list_remove(&call->node);
 	list_append(&consumer->calls, &call->node);
 	peer_send(&consumer->peer, &enc);

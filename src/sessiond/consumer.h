@@ -35,6 +35,9 @@ struct consumer_ops {
 	 *  now or later. Those that told it what it must know are dropped without an
 	 *  answer: the successor is told anew. */
 	void (*gone)(struct consumer *consumer, const char *why);
+	/** It lives and says nothing, though it was asked; or it says something again
+	 *  (consumer_silence() is 0). May be NULL. */
+	void (*silent)(struct consumer *consumer);
 };
 
 struct consumer {
@@ -53,6 +56,10 @@ struct consumer {
 	bool awaited;		 /* there will be one */
 	struct list_node failed; /* never sent: answered when the round is over */
 	struct loop_work fail;
+	struct loop_timer watch; /* while calls are in flight */
+	uint64_t heard_ns;	 /* when it said anything */
+	uint32_t ping;		 /* serial of the question whether it lives; 0: not asked */
+	bool silent;
 };
 
 void consumer_init(struct consumer *consumer, struct loop *loop, const struct consumer_ops *ops);
@@ -75,6 +82,10 @@ void consumer_terminate(struct consumer *consumer);
 void consumer_resend(struct consumer *consumer);
 /** There is no successor for now: who waits hears of it. */
 void consumer_give_up(struct consumer *consumer);
+
+/** For how many milliseconds it has not answered; 0: it answers. */
+uint32_t consumer_silence(const struct consumer *consumer);
+pid_t consumer_pid(const struct consumer *consumer);
 
 /** Who waits with this @data does not want to hear the answers any more. */
 void consumer_forget(struct consumer *consumer, const void *data);

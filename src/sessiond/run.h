@@ -17,7 +17,7 @@ struct run;
 
 /** Counters of a session's streams at one moment. */
 struct stats {
-	bool known; /* the consumer answered */
+	bool known; /* the consumer answered, in time */
 	size_t nr;
 	struct msg_con_stream *streams;
 	uint64_t spooled;	 /* bytes that wait for a relay */
@@ -65,7 +65,7 @@ struct sessions *run_sessions(struct run *run);
 enum session_outcome run_start(struct run *run, run_done done, void *data);
 enum session_outcome run_stop(struct run *run, run_done done, void *data);
 enum session_outcome run_destroy(struct run *run, run_done done, void *data);
-/** Ask for the session's figures. */
+/** Ask for the session's figures: not known where the consumer does not answer in time. */
 void run_stats(struct run *run, run_done done, void *data);
 /** Call @done once no operation is going on (also because the session is gone). */
 void run_when_idle(struct run *run, void (*done)(void *data), void *data);

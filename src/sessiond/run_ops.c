@@ -22,6 +22,7 @@ static void op_finish(struct op *op)
 	struct run_result result = { &op->err, op->apps, op->late, &op->stats };
 
 	list_remove(&op->node);
+	loop_timer_cancel(&op->patience);
 	if (op->done)
 		op->done(op->data, &result);
 	free(op->stats.streams);
@@ -100,17 +101,29 @@ static void get_stats(struct op *op, void (*then)(struct op *op))
 	CONSUMER_CALL(op->run->config.consumer, con_stats, &req, add_stream, stats_there, op);
 }
 
+#define PATIENCE_US 2000000u
+
+static void out_of_patience(struct loop_timer *timer)
+{
+	struct op *op = container_of(timer, struct op, patience);
+
+	consumer_forget(op->run->config.consumer, op);
+	op_finish(op);
+}
+
 void run_stats(struct run *run, run_done done, void *data)
 {
 	struct op *op = op_new(run, done, data);
 
-	if (run->output_open) {
-		list_append(&run->asked, &op->node);
-		get_stats(op, op_finish);
+	op->stats.known = !run->output_open;
+	if (op->stats.known || consumer_silence(run->config.consumer)) {
+		op_finish(op);
 		return;
 	}
-	op->stats.known = true;
-	op_finish(op);
+	list_append(&run->asked, &op->node);
+	loop_timer_init(&op->patience, run->config.loop, out_of_patience);
+	loop_timer_set(&op->patience, PATIENCE_US);
+	get_stats(op, op_finish);
 }
 
 /* The answer would come behind that to the end of the output. */

@@ -32,6 +32,7 @@ struct op {
 	struct stats stats;
 	size_t stats_cap;
 	void (*then)(struct op *op); /* after the figures are there */
+	struct loop_timer patience;  /* of a command that asks for figures alone */
 };
 
 /** Whoever asked for figures does not get them any more. The session may be gone by now. */

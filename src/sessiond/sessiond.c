@@ -164,7 +164,25 @@ static void consumer_gone(struct consumer *consumer, const char *why)
 		tell_consumer(sd);
 }
 
-static const struct consumer_ops consumer_ops = { output_error, consumer_gone };
+static void consumer_silent(struct consumer *consumer)
+{
+	struct sessiond *sd = container_of(consumer, struct sessiond, consumer);
+	bool silent = consumer_silence(consumer) != 0;
+	char text[200] = "";
+
+	if (silent)
+		snprintf(text, sizeof(text),
+			 "the consumer daemon (pid %d) does not answer; if it stays like that, end "
+			 "it (kill -9 %d): another one goes on",
+			 (int)consumer_pid(consumer), (int)consumer_pid(consumer));
+	if (silent)
+		log_error("%s", text);
+	else
+		log_warn("the consumer daemon answers again, or is gone");
+	say_to_all(sd, text);
+}
+
+static const struct consumer_ops consumer_ops = { output_error, consumer_gone, consumer_silent };
 
 /* --- what outlives us ------------------------------------------------------------------ */
 

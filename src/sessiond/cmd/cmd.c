@@ -367,7 +367,9 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 		.clock_error_ns = stats ? stats->clock_error_ns : 0,
 	};
 
-	stats_totals(stats, tracer, session, NULL, &totals);
-	item.totals = totals_list(&totals, buf);
+	if (stats && stats->known) {
+		stats_totals(stats, tracer, session, NULL, &totals);
+		item.totals = totals_list(&totals, buf);
+	}
 	item_session(cmd, &item);
 }

@@ -13,5 +13,7 @@ enum cmd_result cmd_hello(struct command *cmd, struct req_hello *req, struct rep
 	rep->instance = cmd->sd->instance;
 	rep->clock = (uint8_t)cmd->sd->clock.kind;
 	rep->clock_hz = clock_hz(&cmd->sd->clock);
+	rep->consumer_pid = (uint32_t)MAX(consumer_pid(&cmd->sd->consumer), 0);
+	rep->consumer_silent_ms = consumer_silence(&cmd->sd->consumer);
 	return CMD_DONE;
 }

@@ -51,7 +51,6 @@ static void got_stats(void *data, const struct run_result *result)
 	entry->stream = (struct msg_con_stream){ .waiting = t.waiting };
 	COUNTERS_COPY(&entry->stream, &t);
 	entry->sum = *result->stats;
-	entry->sum.known = true;
 	entry->sum.nr = 1;
 	entry->sum.streams = &entry->stream;
 	arrived(entry->listing);

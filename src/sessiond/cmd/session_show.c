@@ -98,8 +98,10 @@ static void show_channel(struct command *cmd, struct session *session, struct ch
 	};
 
 	fill_usage(stats, cmd, session, channel, &item);
-	stats_totals(stats, tracer, session, channel, &totals);
-	item.totals = totals_list(&totals, buf);
+	if (stats->known) {
+		stats_totals(stats, tracer, session, channel, &totals);
+		item.totals = totals_list(&totals, buf);
+	}
 	item_channel(cmd, &item);
 	show_rules(cmd, session, channel);
 	tracer->ops->each_conflict(tracer, session, channel, NULL, show_conflict, cmd);
