@@ -132,6 +132,43 @@ void spool_end(struct spooled *sp)
 
 /* --- to the relay ------------------------------------------------------------------- */
 
+static struct packet_header as_told(const struct spooled *sp, const struct packet_header *header)
+{
+	struct packet_header told = *header;
+
+	if (sp->missed) {
+		spooled_tell_missed(sp, &told);
+		told.crc32c = 0; /* is made as it is sent; that of a file was right */
+	}
+	return told;
+}
+
+/* The relay has it on its word; what that is worth is seen on the next connection. */
+static void note_acked(struct spooled *sp, const struct packet_header *header)
+{
+	if (sp->has_acked && header->packet_seq_num < sp->acked.packet_seq_num)
+		return;
+	sp->acked = *header;
+	sp->has_acked = true;
+}
+
+/* Where the account can't be stored, the packets behind it have the same counts. */
+static int report_forgotten(struct spooled *sp)
+{
+	struct packet_header header, told;
+	int ret;
+
+	if (!spooled_forgotten(sp, &header))
+		return 0;
+	told = as_told(sp, &header);
+	ret = uplink_packet(sp->spool->link, sp->relay_id, &told, NULL);
+	if (ret == 0) {
+		sp->last = header;
+		sp->has_last = true;
+	}
+	return ret;
+}
+
 int spool_attach(struct spooled *sp)
 {
 	struct uplink *link = sp->spool->link;
@@ -148,7 +185,10 @@ int spool_attach(struct spooled *sp)
 	if (sp->has_last)
 		spooled_hear_missed(sp, &sp->last);
 	sp->epoch = uplink_epoch(link);
-	return 0;
+	ret = report_forgotten(sp);
+	if (ret == 0 && sp->has_last)
+		note_acked(sp, &sp->last);
+	return ret;
 }
 
 /* Its acknowledgement was lost, then. */
@@ -157,20 +197,10 @@ static bool has(const struct spooled *sp, const struct packet_header *header)
 	return sp->has_last && header->packet_seq_num <= sp->last.packet_seq_num;
 }
 
-static struct packet_header as_told(const struct spooled *sp, const struct packet_header *header)
-{
-	struct packet_header told = *header;
-
-	if (sp->missed) {
-		spooled_tell_missed(sp, &told);
-		told.crc32c = 0; /* is made as it is sent; that of a file was right */
-	}
-	return told;
-}
-
 /* It never goes back: the relay may have more than was asked for. */
 static void note_stored(struct spooled *sp, const struct packet_header *header)
 {
+	note_acked(sp, header);
 	if (has(sp, header))
 		return;
 	sp->last = *header;
@@ -186,8 +216,10 @@ static int transmit(struct spooled *sp, const struct packet_header *header, cons
 		return ret;
 	told = as_told(sp, header);
 	ret = uplink_packet(sp->spool->link, sp->relay_id, &told, body);
-	if (ret == 0)
+	if (ret == 0) {
 		note_stored(sp, header);
+		spooled_save(sp);
+	}
 	return ret;
 }
 
@@ -327,6 +359,21 @@ static int send_round(struct spool *spool)
 	return any;
 }
 
+/* What a relay has acknowledged on an earlier connection it may have lost, also of streams from
+ * which nothing follows. Return: 1: one was asked for; 0: there is none; negative errno. */
+static int verify_one(struct spool *spool)
+{
+	struct spooled *sp;
+
+	list_for_each(sp, &spool->streams, node)
+		if (sp->has_acked && sp->epoch != uplink_epoch(spool->link)) {
+			int ret = spool_attach(sp);
+
+			return ret < 0 ? ret : 1;
+		}
+	return 0;
+}
+
 int spool_drain(struct spool *spool, uint64_t budget_ns)
 {
 	uint64_t end = now_ns() + budget_ns;
@@ -336,6 +383,8 @@ int spool_drain(struct spool *spool, uint64_t budget_ns)
 		ret = uplink_all_metadata(spool->link);
 	while (ret >= 0) {
 		ret = send_round(spool);
+		if (ret == 0)
+			ret = verify_one(spool);
 		if (ret == 0) {
 			spool->filling = false;
 			link_works(spool);

@@ -44,14 +44,20 @@ struct spooled {
 	struct packet_header last; /* that the relay has, as it said on that connection or since,
 				    * but for what is missed */
 
+	/* The last packet that a relay has acknowledged, on any connection: a relay that lost its
+	 * power may come back with less. */
+	bool has_acked;
+	struct packet_header acked;
+
 	struct stream_file file;     /* where packets are added */
 	struct packet_header stored; /* the last in the files that were found */
 	bool has_stored;
 	int note_fd;
 	struct packet_header noted; /* that was handed on last */
 	bool has_noted;
-	/* Events of packets that were damaged in the files, up to this number: the relay is told of
-	 * them in all packets from there on, while those here and in the ring don't know of it. */
+	/* Events of packets that were damaged in the files, or lost by the relay after it had
+	 * acknowledged them, up to this number: the relay is told of them in all packets from there
+	 * on, while those here and in the ring don't know of it. */
 	uint64_t missed, missed_end;
 
 	int fd;		     /* file that is being sent; -1: none is open */
@@ -126,6 +132,9 @@ bool spooled_damaged(struct spooled *sp, uint64_t room, struct packet_header *he
 /** Count what it held, and make an empty packet of @header that says so. Return: whether it is
  *  known. The relay has all packets before it. */
 bool spooled_account(struct spooled *sp, struct packet_header *header);
+/** Does the relay have less than it has acknowledged? Then count what is lost, and make an empty
+ *  packet that says so. */
+bool spooled_forgotten(struct spooled *sp, struct packet_header *ret);
 /** As the relay is told, and as it is here. */
 void spooled_tell_missed(const struct spooled *sp, struct packet_header *header);
 void spooled_hear_missed(const struct spooled *sp, struct packet_header *header);

@@ -93,6 +93,36 @@ bool spooled_account(struct spooled *sp, struct packet_header *header)
 	return true;
 }
 
+/* Packets from that one on are missing at the relay, and here they are erased. What the relay's
+ * last packet says to be missed already was before it. */
+bool spooled_forgotten(struct spooled *sp, struct packet_header *ret)
+{
+	const struct packet_header *acked = &sp->acked;
+	struct packet_header last = { 0 };
+	uint64_t own;
+
+	if (!sp->has_acked || (sp->has_last && sp->last.packet_seq_num >= acked->packet_seq_num))
+		return false;
+	if (sp->has_last)
+		last = sp->last;
+	own = MIN(last.lost_output, acked->lost_output);
+	sp->missed =
+		last.lost_output - own + events_until(acked) -
+		MIN(last.events_recorded - MIN(own, last.events_recorded), events_until(acked));
+	sp->missed_end = acked->packet_seq_num + 1;
+	spooled_save(sp);
+	log_warn("%s_%u: the relay has lost packets that it had acknowledged; %llu events are "
+		 "counted as lost",
+		 sp->there.channel, sp->cpu, (unsigned long long)sp->missed);
+	*ret = *acked;
+	ret->stream_pos += acked->packet_size / 8 - sizeof(*acked);
+	ret->packet_size = ret->content_size = sizeof(*ret) * 8;
+	if (sp->has_last)
+		ret->timestamp_begin = last.timestamp_end;
+	ret->crc32c = 0;
+	return true;
+}
+
 void spooled_tell_missed(const struct spooled *sp, struct packet_header *header)
 {
 	header->lost_output += sp->missed;

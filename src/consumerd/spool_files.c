@@ -26,8 +26,9 @@ struct note {
 	uint32_t first_instance;
 	uint64_t tracefile_size;
 	uint32_t tracefile_count;
-	struct packet_header last; /* magic 0: none yet */
-	uint64_t missed, missed_end; /* earlier versions have none */
+	struct packet_header last;   /* magic 0: none yet */
+	uint64_t missed, missed_end; /* earlier versions have none, */
+	struct packet_header acked;  /* nor this; magic 0: none yet */
 } __attribute__((packed));
 
 struct note_name {
@@ -66,6 +67,8 @@ static int write_note(const struct spooled *sp)
 
 	if (sp->has_noted)
 		note.last = sp->noted;
+	if (sp->has_acked)
+		note.acked = sp->acked;
 	return append_bytes(sp->note_fd, &note, sizeof(note), 0);
 }
 
@@ -82,17 +85,20 @@ void spooled_save(struct spooled *sp)
 	(void)!write_note(sp);
 }
 
+static bool is_header(const struct tracedir *trace, const struct packet_header *h)
+{
+	return h->magic == PACKET_MAGIC && memcmp(h->uuid, trace->uuid, sizeof(trace->uuid)) == 0 &&
+	       h->packet_size / 8 >= sizeof(*h);
+}
+
 static bool read_note(const struct tracedir *trace, int fd, struct note *ret)
 {
-	const struct packet_header *last = &ret->last;
-
 	memset(ret, 0, sizeof(*ret));
 	if (pread(fd, ret, sizeof(*ret), 0) < (ssize_t)offsetof(struct note, missed) ||
 	    ret->magic != NOTE_MAGIC)
 		return false;
-	return !last->magic || (last->magic == PACKET_MAGIC &&
-				memcmp(last->uuid, trace->uuid, sizeof(trace->uuid)) == 0 &&
-				last->packet_size / 8 >= sizeof(*last));
+	return (!ret->last.magic || is_header(trace, &ret->last)) &&
+	       (!ret->acked.magic || is_header(trace, &ret->acked));
 }
 
 static int open_note(struct spooled *sp)
@@ -108,6 +114,8 @@ static int open_note(struct spooled *sp)
 	if (sp->note_fd >= 0 && read_note(trace, sp->note_fd, &note)) {
 		sp->noted = note.last;
 		sp->has_noted = note.last.magic != 0;
+		sp->acked = note.acked;
+		sp->has_acked = note.acked.magic != 0;
 		sp->missed = note.missed;
 		sp->missed_end = note.missed_end;
 		return 0;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/log.h"
 #include "spool.h"
 #include "trace/packet.h"
 
@@ -282,6 +283,9 @@ static int go_on_behind_noted(struct stream *s)
 		if (ret < 0)
 			return ret;
 		s->config->spool->filling = true;
+	} else if (!s->spooled->waiting) { /* so the relay has acknowledged it */
+		s->spooled->acked = noted;
+		s->spooled->has_acked = true;
 	}
 	continue_behind(s, &noted);
 	return 0;
@@ -305,6 +309,22 @@ static int adopt_spooled(struct stream *s)
 	if (s->unknown)
 		(void)!attach_spooled(s);
 	return ret;
+}
+
+/* Without a spool nothing is kept of packets that were acknowledged. */
+static void count_forgotten(struct stream *s, const struct packet_header *last)
+{
+	uint64_t kept =
+		last ? last->events_recorded - MIN(last->lost_output, last->events_recorded) : 0;
+	uint64_t lost = s->written - MIN(kept, s->written);
+
+	if (!s->packets || (last && last->packet_seq_num + 1 >= s->packets))
+		return;
+	log_warn("%s_%u: the relay has lost packets that it had acknowledged; %llu events are "
+		 "counted as lost",
+		 s->config->channel, s->cpu, (unsigned long long)lost);
+	s->written -= lost;
+	s->lost_output += lost;
 }
 
 /*
@@ -331,6 +351,8 @@ int stream_attach(struct stream *s)
 		continue_behind(s, &last);
 	else if (ret > 0 && s->sent && last.packet_seq_num == s->packets)
 		take_sent(s, &last);
+	else
+		count_forgotten(s, ret > 0 ? &last : NULL);
 	s->relay_epoch = uplink_epoch(link);
 	s->unknown = s->sent = false;
 	return 0;
@@ -393,6 +415,17 @@ static bool is_due(const struct stream *s, enum stream_cut how)
 	return reader_pending(&s->reader) || (how != STREAM_TAKE && lost_in_all(s) != s->lost_told);
 }
 
+/* An account of losses is due where a relay that was started anew has less than it acknowledged:
+ * it is asked for that. A relay that is away then delays nothing. */
+static int attach_for(struct stream *s, enum stream_cut how)
+{
+	if (is_due(s, how))
+		return stream_attach(s);
+	if (how == STREAM_TAKE_LOSSES && s->packets)
+		(void)!stream_attach(s);
+	return 0;
+}
+
 int stream_cut(struct stream *s, enum stream_cut how)
 {
 	int ret = s->unknown ? stream_attach(s) : 0;
@@ -401,8 +434,8 @@ int stream_cut(struct stream *s, enum stream_cut how)
 		return ret;
 	if (look(s, how == STREAM_LAST) == READER_RESTLESS)
 		return 0;
-	if (is_due(s, how) && !s->config->spool)
-		ret = stream_attach(s);
+	if (!s->config->spool)
+		ret = attach_for(s, how);
 	if (ret == 0 && is_due(s, how))
 		ret = take_packet(s);
 	stream_publish(s);

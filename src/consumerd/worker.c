@@ -165,7 +165,8 @@ static bool beat_quiet(struct worker *w, uint64_t now)
 		return true;
 	}
 	if (w->pace == PACE_SETTLING && now >= w->due_ns) {
-		w->pace = PACE_IDLE;
+		w->pace = PACE_IDLE; /* a relay that hung up since the last packet rings no more */
+		(void)worker_check_link(w);
 		return true;
 	}
 	return worker_check_link(w);
