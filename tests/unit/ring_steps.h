@@ -12,8 +12,9 @@
 #define LEAST ((uint32_t)sizeof(struct body))
 #define LEN 40
 
-/* Where the record is made in its ring. */
-enum place { FIRST, BEHIND, CROSSING, WRAPPING, FULL };
+/* Where the record is made in its ring. USUAL: behind others, in the shortest way, which wants
+ * hints that hold: nearly always, as it is made within one epoch of the clock. */
+enum place { FIRST, BEHIND, USUAL, CROSSING, WRAPPING, FULL };
 
 struct scenario {
 	const char *name;
@@ -26,6 +27,8 @@ struct scenario {
 static const struct scenario scenarios[] = {
 	{ "first", 5, FIRST, LTT_RING_DISCARD, 0 },
 	{ "compact", 5, BEHIND, LTT_RING_DISCARD, 0 },
+	{ "usual", 5, USUAL, LTT_RING_DISCARD, 0 },
+	{ "usual, wide", 1000, USUAL, LTT_RING_DISCARD, 0 },
 	{ "wide", 1000, BEHIND, LTT_RING_DISCARD, 0 },
 	{ "extended", 70000, BEHIND, LTT_RING_DISCARD, 0 },
 	{ "new sub-buffer", 5, CROSSING, LTT_RING_DISCARD, 0 },
@@ -82,6 +85,8 @@ static inline void fill(struct bench *b, enum place place)
 	if (place == FIRST)
 		return;
 	record(b, LEAST);
+	if (place == USUAL) /* the first one's header is of another kind, and leaves no hints */
+		record(b, LEAST);
 	if (place == CROSSING)
 		fill_up_to(b, SUBBUF_SIZE);
 	if (place == WRAPPING) {

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Messages in a stream of bytes: found whatever the pieces are in which they come; a length
+ * that no message has ends it at once, and is not waited for.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "check.h"
+#include "io/frame.h"
+#include "proto/codec.h"
+
+static void put(struct frames *f, const uint8_t *data, size_t len)
+{
+	uint8_t *at;
+
+	CHECK(frames_room(f, &at) >= len);
+	memcpy(at, data, len);
+	frames_filled(f, len);
+}
+
+/* Return: what frames_next() says to a message that says it has @len bytes, of which @there
+ * have come. */
+static int next_of(size_t len, size_t there, const uint8_t **ret, size_t *ret_len, struct frames *f)
+{
+	static const uint8_t body[FRAME_MAX_BYTES];
+	uint8_t head[FRAME_HEAD_BYTES];
+
+	*f = (struct frames){ 0 };
+	frame_head(head, len);
+	put(f, head, sizeof(head));
+	put(f, body, there);
+	return frames_next(f, ret, ret_len);
+}
+
+static void lengths(void)
+{
+	static const struct {
+		size_t len, there;
+		int answer;
+	} cases[] = {
+		{ 0, 0, -EBADMSG },
+		{ sizeof(struct msg_header) - 1, 0, -EBADMSG },
+		{ sizeof(struct msg_header), 0, 0 },
+		{ sizeof(struct msg_header), sizeof(struct msg_header) - 1, 0 },
+		{ sizeof(struct msg_header), sizeof(struct msg_header), 1 },
+		{ FRAME_MAX_BYTES, FRAME_MAX_BYTES - 1, 0 },
+		{ FRAME_MAX_BYTES, FRAME_MAX_BYTES, 1 },
+		{ FRAME_MAX_BYTES + 1, 0, -EBADMSG },
+		{ UINT32_MAX, 0, -EBADMSG },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const uint8_t *msg;
+		struct frames f;
+		size_t len;
+
+		CHECK(next_of(cases[i].len, cases[i].there, &msg, &len, &f) == cases[i].answer);
+		CHECK(cases[i].answer <= 0 || len == cases[i].len);
+		frames_fini(&f);
+	}
+}
+
+/* Three messages of different lengths, @step bytes at a time. */
+static void in_pieces(size_t step)
+{
+	uint8_t stream[300];
+	size_t fed = 0, end = 0;
+	unsigned int nr = 0;
+	struct frames f = { 0 };
+
+	for (size_t len = 50; len <= 70; len += 10) {
+		frame_head(stream + end, len);
+		memset(stream + end + FRAME_HEAD_BYTES, (int)len, len);
+		end += FRAME_HEAD_BYTES + len;
+	}
+	while (fed < end) {
+		size_t some = MIN(step, end - fed), len;
+		const uint8_t *msg;
+
+		put(&f, stream + fed, some);
+		fed += some;
+		while (frames_next(&f, &msg, &len) == 1) {
+			CHECK(len == 50 + 10 * nr && msg[0] == len && msg[len - 1] == len);
+			nr++;
+		}
+	}
+	CHECK(nr == 3 && f.begin == f.end);
+	frames_fini(&f);
+}
+
+int main(void)
+{
+	lengths();
+	for (size_t step = 1; step < 200; step++)
+		in_pieces(step);
+	return 0;
+}
