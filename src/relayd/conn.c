@@ -11,11 +11,12 @@
 #include "session.h"
 #include "trace/index.h"
 
-#define STUCK_US 30000000u     /* in the middle of something: go on with it */
+#define STUCK_US 30000000u /* in the middle of something: go on with it */
 /* What a connection may do in a turn of the loop, and all connections of a host together, so that
  * a busy one starves nobody: bytes that go to files, as many as come out of compressed ones. */
 #define TURN_BYTES (1u << 20)
 #define HOST_TURN_BYTES (8u << 20)
+#define LEAST_WAIT_US 1000u
 #define MESSAGE_COST 4096u /* a request makes files, or looks for them */
 
 /* --- answers ---------------------------------------------------------------------- */
@@ -27,6 +28,8 @@ static uint32_t events_of(const struct relconn *conn)
 		return chan_wants_write(&conn->chan) ? EPOLLOUT : EPOLLIN;
 	if (conn->answer_end != conn->answer_begin)
 		return EPOLLOUT;
+	if (conn->pace.at_ns)
+		return 0;
 	return conn->postponed || chan_pending(&conn->chan) ? EPOLLIN | EPOLLOUT : EPOLLIN;
 }
 
@@ -110,6 +113,18 @@ static void begin_turn(struct relconn *conn)
 	conn->postponed = false;
 }
 
+/* Is the turn over? Then what has come waits for the next one; or, where the host has made too many
+ * files in too little time, until it may make more. */
+static bool postpone(struct relconn *conn)
+{
+	uint64_t wait_us = conn->peer ? relpeer_wait_us(conn->peer) : 0;
+
+	if (wait_us)
+		loop_timer_set(&conn->pace, MAX(wait_us, LEAST_WAIT_US));
+	conn->postponed = wait_us || !conn->turn_left;
+	return conn->postponed;
+}
+
 static void spend(struct relconn *conn, size_t bytes)
 {
 	conn->turn_left -= MIN(bytes, conn->turn_left);
@@ -154,7 +169,9 @@ static int on_packet(struct relconn *conn, const struct msg_header *header, stru
 		err_set(&conn->body_err, ERR_INVALID, "no stream %u", req.stream);
 	else if (relpeer_reserve(conn->peer, conn->body_bytes, &conn->body_err))
 		conn->body_stream = NULL;
-	else if (relstream_begin(conn->body_stream, &packet, &conn->body_err))
+	else if (relsession_make_files(conn->peer, conn->body_stream, packet.packet_size / 8,
+				       &conn->body_err) ||
+		 relstream_begin(conn->body_stream, &packet, &conn->body_err))
 		end_body(conn);
 	return 0;
 }
@@ -278,13 +295,9 @@ static int take_bare(struct relconn *conn)
  * Return: 0 or negative. */
 static int process(struct relconn *conn)
 {
-	while (!conn->broken && conn->answer_begin == conn->answer_end) {
-		int ret;
+	while (!conn->broken && conn->answer_begin == conn->answer_end && !postpone(conn)) {
+		int ret = is_framed(conn) ? take_framed(conn) : take_bare(conn);
 
-		conn->postponed = !conn->turn_left;
-		if (conn->postponed)
-			break;
-		ret = is_framed(conn) ? take_framed(conn) : take_bare(conn);
 		if (ret < 0)
 			return ret;
 		if (ret == 0)
@@ -353,7 +366,7 @@ static int go_on(struct relconn *conn, uint32_t events)
 		ret = conn->broken ? 0 : process(conn);
 		ret = ret < 0 ? ret : 1;
 	}
-	while (ret > 0 && conn->turn_left) {
+	while (ret > 0 && !conn->postponed) {
 		if (conn->broken || conn->answer_begin != conn->answer_end)
 			return 0;
 		ret = read_some(conn);
@@ -361,9 +374,8 @@ static int go_on(struct relconn *conn, uint32_t events)
 	return ret < 0 ? (int)ret : 0;
 }
 
-static void ready(struct loop_fd *source, uint32_t events)
+static void serve(struct relconn *conn, uint32_t events)
 {
-	struct relconn *conn = container_of(source, struct relconn, source);
 	int ret = conn->broken ? 0 : go_on(conn, events);
 
 	if (ret < 0) {
@@ -371,6 +383,22 @@ static void ready(struct loop_fd *source, uint32_t events)
 		relconn_drop(conn);
 	}
 	watch(conn);
+}
+
+/* While it has to wait, nothing but the end of the connection is told. */
+static void ready(struct loop_fd *source, uint32_t events)
+{
+	struct relconn *conn = container_of(source, struct relconn, source);
+
+	if (conn->pace.at_ns)
+		relconn_drop(conn);
+	else
+		serve(conn, events);
+}
+
+static void may_go_on(struct loop_timer *timer)
+{
+	serve(container_of(timer, struct relconn, pace), 0);
 }
 
 /* --- other keys, or a later hour -------------------------------------------------------- */
@@ -429,6 +457,7 @@ int relconn_new(struct relay *relay, int fd, struct tls *tls)
 	loop_work_init(&conn->end, end);
 	loop_timer_init(&conn->timer, relay->loop, expired);
 	loop_timer_set(&conn->timer, RELCONN_SILENT_US);
+	loop_timer_init(&conn->pace, relay->loop, may_go_on);
 	loop_timer_init(&conn->proof, relay->loop, may_have_expired);
 	return 0;
 }
@@ -460,6 +489,7 @@ void relconn_free(struct relconn *conn)
 	end_session(conn);
 	loop_work_cancel(&conn->end);
 	loop_timer_cancel(&conn->timer);
+	loop_timer_cancel(&conn->pace);
 	loop_timer_cancel(&conn->proof);
 	loop_fd_fini(&conn->source);
 	chan_fini(&conn->chan);

@@ -23,6 +23,7 @@ struct relconn {
 	struct chan chan;
 	uint32_t watched;		/* what the loop waits for */
 	struct loop_timer timer, proof; /* when to ask anew whether it is believed */
+	struct loop_timer pace; /* armed: its host has to wait before it may make more files */
 	struct loop_work end;
 	struct list_node node;
 	struct relay *relay;

@@ -52,7 +52,8 @@ static const struct poptOption options[] = {
 	{ "clear-text", 0, POPT_ARG_NONE, &opt.clear_text, 0,
 	  "speak with other hosts in the open, and believe what they say", NULL },
 	{ "quota", 0, POPT_ARG_ARGV, &opt.quotas, 0,
-	  "what each host may have: connections, sessions, streams, bytes; idle=PERIOD",
+	  "what each host may have: connections, sessions, traces, streams, bytes, files, rate; "
+	  "idle=PERIOD",
 	  "NAME=NUMBER" },
 	{ "keep-age", 0, POPT_ARG_STRING, &opt.keep_age, 0,
 	  "remove sessions that are over for longer (default: none)", "PERIOD" },
@@ -121,7 +122,7 @@ static int take_quotas(struct relquotas *ret)
 	for (char **text = opt.quotas; text && *text; text++)
 		if (relquotas_take(ret, *text) < 0) {
 			log_error("--quota=%s: NAME=NUMBER, please; names are connections, "
-				  "sessions, streams and bytes; or idle=PERIOD",
+				  "sessions, traces, streams, bytes, files and rate; or idle=PERIOD",
 				  *text);
 			return -EINVAL;
 		}

@@ -67,17 +67,27 @@ void relay_fini(struct relay *relay)
 	free(TAKE(relay->body));
 }
 
-bool relay_take_files(struct relay *relay, unsigned int nr)
+int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr, struct err *err)
 {
-	if (relay->max_files - relay->nr_files < nr)
-		return false;
+	const unsigned int left = relay->max_files - relay->nr_files;
+
+	if (left < nr || peer->nr_fds + nr > 3 * (left - nr)) {
+		log_warn_some("'%s' has %u files open, as many as it may", peer->name,
+			      peer->nr_fds);
+		return err_set(err, ERR_LIMIT,
+			       "'%s' has %u files open here, and may have no more of the %u that "
+			       "are left: allow the relay more (ulimit -n)",
+			       peer->name, peer->nr_fds, left);
+	}
 	relay->nr_files += nr;
-	return true;
+	peer->nr_fds += nr;
+	return 0;
 }
 
-void relay_give_files(struct relay *relay, unsigned int nr)
+void relay_give_files(struct relay *relay, struct relpeer *peer, unsigned int nr)
 {
 	relay->nr_files -= nr;
+	peer->nr_fds -= nr;
 }
 
 void relay_tell_sessions(const struct relay *relay)

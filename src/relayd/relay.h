@@ -69,8 +69,10 @@ void relay_tell_sessions(const struct relay *relay);
  *  millisecond, and those who send have their turn in between. */
 bool relay_may_shake(struct relay *relay) MUST_CHECK;
 
-/** May @nr more descriptors be opened for a session? Counts them. */
-bool relay_take_files(struct relay *relay, unsigned int nr) MUST_CHECK;
-void relay_give_files(struct relay *relay, unsigned int nr);
+/** May @nr more descriptors be opened for a session of @peer? Counts them. A host has three
+ *  quarters at most of those that no other one has. Return: 0 or the code in @err. */
+int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr,
+		     struct err *err) MUST_CHECK;
+void relay_give_files(struct relay *relay, struct relpeer *peer, unsigned int nr);
 
 #endif

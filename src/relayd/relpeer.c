@@ -27,6 +27,7 @@ void relquotas_init(struct relquotas *ret)
 	*ret = (struct relquotas){ 0 };
 	for (unsigned int i = 0; i < NR_RELQUOTAS; i++)
 		ret->limits[i] = quotas[i].limit;
+	ret->rate = RELPEER_RATE;
 }
 
 void relpeers_init(struct relpeers *peers, int out_fd)
@@ -59,6 +60,8 @@ int relquotas_take(struct relquotas *ret, const char *text)
 
 	if (len == 4 && strncmp(text, "idle", len) == 0)
 		return parse_period(equals + 1, &ret->idle_us);
+	if (len == 4 && strncmp(text, "rate", len) == 0)
+		return parse_size(equals + 1, &ret->rate);
 	for (unsigned int i = 0; len && i < NR_RELQUOTAS; i++)
 		if (strlen(quotas[i].name) == len && strncmp(text, quotas[i].name, len) == 0)
 			return parse_size(equals + 1, &ret->limits[i]);
@@ -135,39 +138,57 @@ int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret,
 	return 0;
 }
 
+/* What it has made lately is not to be forgotten because it goes, and comes again. */
+static bool has_rested(const struct relpeer *peer)
+{
+	return peer->made_ns < loop_now_ns();
+}
+
 /* What it has stored need not be counted anew when it comes again. */
 void relpeer_leave(struct relpeer *peer)
 {
 	if (!peer)
 		return;
 	relpeer_give(peer, RELQUOTA_CONNECTIONS);
-	if (!peer->used[RELQUOTA_CONNECTIONS] && !peer->counted_ns)
+	if (!peer->used[RELQUOTA_CONNECTIONS] && !peer->counted_ns && has_rested(peer))
 		free_peer(peer);
 }
 
 /* --- what it stores ------------------------------------------------------------------------ */
 
+/* Where there is too much to look at, what was added up is nearer to the truth. */
 static void count(struct relpeer *peer)
 {
 	uint64_t now = loop_now_ns();
+	struct usage found;
 
 	if (peer->counted_ns && now < peer->counted_ns + COUNT_AGAIN_NS)
 		return;
-	peer->used[RELQUOTA_BYTES] =
-		usage_of(peer->peers->out_fd, peer->peers->by_session, peer->name);
+	if (usage_of(peer->peers->out_fd, peer->peers->by_session, peer->name, &found)) {
+		peer->used[RELQUOTA_BYTES] = found.bytes;
+		peer->used[RELQUOTA_FILES] = found.files;
+	} else {
+		peer->used[RELQUOTA_BYTES] = MAX(peer->used[RELQUOTA_BYTES], found.bytes);
+		peer->used[RELQUOTA_FILES] = MAX(peer->used[RELQUOTA_FILES], found.files);
+	}
 	peer->counted_ns = now;
+}
+
+/* May there be @more of what is on the disk? */
+static int may_have(struct relpeer *peer, enum relquota kind, uint64_t more, struct err *err)
+{
+	uint64_t limit = peer->peers->quotas.limits[kind];
+
+	if (!limit)
+		return 0;
+	if (!peer->counted_ns || peer->used[kind] + more > limit)
+		count(peer);
+	return peer->used[kind] + more > limit ? refuse(peer, kind, err) : 0;
 }
 
 int relpeer_may_store(struct relpeer *peer, uint64_t bytes, struct err *err)
 {
-	uint64_t limit = peer->peers->quotas.limits[RELQUOTA_BYTES];
-
-	if (!limit)
-		return 0;
-	bytes += peer->reserved;
-	if (!peer->counted_ns || peer->used[RELQUOTA_BYTES] + bytes > limit)
-		count(peer);
-	return peer->used[RELQUOTA_BYTES] + bytes > limit ? refuse(peer, RELQUOTA_BYTES, err) : 0;
+	return may_have(peer, RELQUOTA_BYTES, peer->reserved + bytes, err);
 }
 
 int relpeer_reserve(struct relpeer *peer, uint64_t bytes, struct err *err)
@@ -186,4 +207,30 @@ void relpeer_unreserve(struct relpeer *peer, uint64_t bytes)
 void relpeer_stored(struct relpeer *peer, uint64_t bytes)
 {
 	peer->used[RELQUOTA_BYTES] += bytes;
+}
+
+/* --- what it makes of files ---------------------------------------------------------------- */
+
+void relpeer_replace(struct relpeer *peer, unsigned int nr)
+{
+	const uint64_t rate = peer->peers->quotas.rate, now = loop_now_ns();
+
+	if (rate)
+		peer->made_ns = MAX(peer->made_ns, now) + nr * (1000000000ull / rate);
+}
+
+int relpeer_make(struct relpeer *peer, unsigned int nr, struct err *err)
+{
+	if (may_have(peer, RELQUOTA_FILES, nr, err))
+		return err->code;
+	peer->used[RELQUOTA_FILES] += nr;
+	relpeer_replace(peer, nr);
+	return 0;
+}
+
+uint64_t relpeer_wait_us(const struct relpeer *peer)
+{
+	uint64_t from = loop_now_ns() + RELPEER_BURST_S * 1000000000ull;
+
+	return peer->made_ns > from ? (peer->made_ns - from) / 1000 + 1 : 0;
 }

@@ -17,8 +17,13 @@
 #define RELQUOTAS(X)                                      \
 	X(CONNECTIONS, "connections", "connections", 128) \
 	X(SESSIONS, "sessions", "sessions at a time", 64) \
+	X(TRACES, "traces", "open traces", 16384)         \
 	X(STREAMS, "streams", "open streams", 16384)      \
-	X(BYTES, "bytes", "bytes stored", 0)
+	X(BYTES, "bytes", "bytes stored", 0)              \
+	X(FILES, "files", "files and directories", 0)
+
+#define RELPEER_RATE 2000u  /* files and directories a second, if nothing else is said */
+#define RELPEER_BURST_S 10u /* of which so many may come at once */
 
 enum relquota {
 #define X(id, name, what, limit) RELQUOTA_##id,
@@ -29,6 +34,7 @@ enum relquota {
 
 struct relquotas {
 	uint64_t limits[NR_RELQUOTAS]; /* of each host; 0: none */
+	uint64_t rate;		       /* files and directories a second; 0: any number */
 	uint64_t idle_us;	       /* a session that sends nothing is cut off; 0: never */
 };
 
@@ -46,12 +52,14 @@ struct relpeer {
 	char *name;
 	uint64_t used[NR_RELQUOTAS];
 	uint64_t reserved;   /* bytes of packets that are coming: not stored, but promised */
+	unsigned int nr_fds; /* of the relay's descriptors, see relay_take_files() */
+	uint64_t made_ns;    /* when all files that it has made would be, one after the other */
 	uint64_t counted_ns; /* when the disk was asked; 0: never */
 };
 
 /** As they are usually. */
 void relquotas_init(struct relquotas *quotas);
-/** NAME=NUMBER, of RELQUOTAS, or idle=PERIOD. Return: 0 or -EINVAL. */
+/** NAME=NUMBER, of RELQUOTAS, rate=NUMBER or idle=PERIOD. Return: 0 or -EINVAL. */
 int relquotas_take(struct relquotas *quotas, const char *text) MUST_CHECK;
 
 void relpeers_init(struct relpeers *peers, int out_fd);
@@ -73,5 +81,12 @@ void relpeer_stored(struct relpeer *peer, uint64_t bytes);
  *  relpeer_unreserve(). Return: 0 or the code in @err. */
 int relpeer_reserve(struct relpeer *peer, uint64_t bytes, struct err *err) MUST_CHECK;
 void relpeer_unreserve(struct relpeer *peer, uint64_t bytes);
+
+/** May it make @nr more files and directories? They count. Return: 0 or the code in @err. */
+int relpeer_make(struct relpeer *peer, unsigned int nr, struct err *err) MUST_CHECK;
+/** The same for such as take the place of others. */
+void relpeer_replace(struct relpeer *peer, unsigned int nr);
+/** How long it has to wait before it may make the next one, as it has made many; 0: not at all. */
+uint64_t relpeer_wait_us(const struct relpeer *peer);
 
 #endif

@@ -125,6 +125,5 @@ void kept_judge(struct kept_list *list, const struct retention_rules *rules, uin
 
 void kept_erase(int at_fd, const char *name)
 {
-	dir_empty(at_fd, name, MAX_DEPTH);
-	unlinkat(at_fd, name, AT_REMOVEDIR);
+	dir_remove(at_fd, name);
 }

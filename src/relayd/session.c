@@ -19,6 +19,9 @@
 #define FDS_OF_SESSION 1u
 #define FDS_OF_TRACE 3u
 #define FDS_OF_STREAM 2u
+#define FILES_OF_SESSION 4u /* itself, the directory that it is in, .session, clocks */
+#define FILES_OF_TRACE 2u   /* metadata, index; and its directories */
+#define FILES_OF_STREAM 2u  /* each of those that follow each other, and its index */
 #define SUFFIX_BYTES 24u /* behind the name of a channel: _CPU_NUMBER.idx */
 #define MAX_NAMESAKES 99u /* sessions of one name, made in one second */
 #define ID_FILE ".session" /* in a session's directory: whose it is */
@@ -195,7 +198,27 @@ static int join(struct relconn *conn, const char *host, struct err *err)
 		relpeer_leave(TAKE(conn->peer));
 	if (!conn->peer && relpeer_join(&conn->relay->peers, host, &conn->peer, err))
 		return err->code;
-	return relpeer_take(conn->peer, RELQUOTA_SESSIONS, err);
+	return 0;
+}
+
+/* What a session is charged for: taken here, given back by give_back(). */
+static int take(struct relay *relay, struct relpeer *peer, struct err *err)
+{
+	if (relpeer_take(peer, RELQUOTA_SESSIONS, err))
+		return err->code;
+	if (relay_take_files(relay, peer, FDS_OF_SESSION, err) == 0) {
+		if (relpeer_make(peer, FILES_OF_SESSION, err) == 0)
+			return 0;
+		relay_give_files(relay, peer, FDS_OF_SESSION);
+	}
+	relpeer_give(peer, RELQUOTA_SESSIONS);
+	return err->code;
+}
+
+static void give_back(struct relay *relay, struct relpeer *peer)
+{
+	relay_give_files(relay, peer, FDS_OF_SESSION);
+	relpeer_give(peer, RELQUOTA_SESSIONS);
 }
 
 /* Who may read the files may look on. */
@@ -223,16 +246,12 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 		return err->code;
 	make_path(relay, req, &outer, &inner);
 	base = xasprintf("%s/%s", outer, inner);
-	if (take_over(relay, base, req->id.data, err) || join(conn, req->host, err))
+	if (take_over(relay, base, req->id.data, err) || join(conn, req->host, err) ||
+	    take(relay, conn->peer, err))
 		return err->code;
-	if (!relay_take_files(relay, FDS_OF_SESSION)) {
-		relpeer_give(conn->peer, RELQUOTA_SESSIONS);
-		return err_set(err, ERR_LIMIT, "too many files are open here");
-	}
 	fd = open_dir(relay, outer, &inner, req->id.data);
 	if (fd < 0) {
-		relay_give_files(relay, FDS_OF_SESSION);
-		relpeer_give(conn->peer, RELQUOTA_SESSIONS);
+		give_back(relay, conn->peer);
 		return err_errno(err, ERR_OUTPUT, -fd, "can't make the directory %s", base);
 	}
 	session = *ret = xalloc(sizeof(*session));
@@ -255,8 +274,14 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 static void end_stream(struct relsession *session, struct relstream *stream)
 {
 	relstream_free(stream);
-	relay_give_files(session->relay, FDS_OF_STREAM);
+	relay_give_files(session->relay, session->conn->peer, FDS_OF_STREAM);
 	relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
+}
+
+static void give_trace(struct relsession *session)
+{
+	relay_give_files(session->relay, session->conn->peer, FDS_OF_TRACE);
+	relpeer_give(session->conn->peer, RELQUOTA_TRACES);
 }
 
 void relsession_free(struct relsession *session)
@@ -271,13 +296,12 @@ void relsession_free(struct relsession *session)
 		end_stream(session, stream);
 	list_for_each_safe(dir, dir_tmp, &session->traces, node) {
 		tracedir_free(dir);
-		relay_give_files(session->relay, FDS_OF_TRACE);
+		give_trace(session);
 	}
 	if (session->ended)
 		mark_ended(session->fd);
 	live_session_close(session->live, session->ended);
-	relay_give_files(session->relay, FDS_OF_SESSION);
-	relpeer_give(session->conn->peer, RELQUOTA_SESSIONS);
+	give_back(session->relay, session->conn->peer);
 	list_remove(&session->node);
 	relay_tell_sessions(session->relay);
 	close_fd(session->fd);
@@ -328,17 +352,39 @@ static int cut_trace(struct tracedir *dir, const struct req_rel_trace *req, stru
 	return ret < 0 ? err_errno(err, ERR_OUTPUT, -ret, "can't go on with %s", dir->path) : 0;
 }
 
+static unsigned int files_of_trace(const char *path)
+{
+	unsigned int nr = FILES_OF_TRACE + 1;
+
+	for (; *path; path++)
+		nr += *path == '/';
+	return nr;
+}
+
+static int take_trace(struct relsession *session, const char *path, struct err *err)
+{
+	struct relpeer *peer = session->conn->peer;
+
+	if (relpeer_take(peer, RELQUOTA_TRACES, err))
+		return err->code;
+	if (relay_take_files(session->relay, peer, FDS_OF_TRACE, err) == 0) {
+		if (relpeer_make(peer, files_of_trace(path), err) == 0)
+			return 0;
+		relay_give_files(session->relay, peer, FDS_OF_TRACE);
+	}
+	relpeer_give(peer, RELQUOTA_TRACES);
+	return err->code;
+}
+
 static int open_trace(struct relsession *session, const struct req_rel_trace *req,
 		      struct tracedir **ret, struct err *err)
 {
-	if (check_trace(session, req, err))
+	if (check_trace(session, req, err) || take_trace(session, req->path, err))
 		return err->code;
-	if (!relay_take_files(session->relay, FDS_OF_TRACE))
-		return err_set(err, ERR_LIMIT, "too many files are open here");
 	if ((req->behind ? tracedir_adopt_behind :
 			   tracedir_adopt)(req->trace, session->fd, req->path, req->uuid.data,
 					   req->metadata_bytes, &session->relay->disk, ret, err)) {
-		relay_give_files(session->relay, FDS_OF_TRACE);
+		give_trace(session);
 		return err->code;
 	}
 	list_append(&session->traces, &(*ret)->node);
@@ -454,12 +500,12 @@ int relsession_stream(struct relsession *session, const struct req_rel_stream *r
 		return err->code;
 	if (relpeer_take(session->conn->peer, RELQUOTA_STREAMS, err))
 		return err->code;
-	if (!relay_take_files(session->relay, FDS_OF_STREAM)) {
+	if (relay_take_files(session->relay, session->conn->peer, FDS_OF_STREAM, err)) {
 		relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
-		return err_set(err, ERR_LIMIT, "too many files are open here");
+		return err->code;
 	}
 	if (relstream_new(req->stream, &config, req->cpu, ret, err)) {
-		relay_give_files(session->relay, FDS_OF_STREAM);
+		relay_give_files(session->relay, session->conn->peer, FDS_OF_STREAM);
 		relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
 		return err->code;
 	}
@@ -476,5 +522,18 @@ int relsession_stream_end(struct relsession *session, uint32_t id, struct err *e
 		return err_set(err, ERR_INVALID, "no stream %u", id);
 	live_stream_end(stream->live);
 	end_stream(session, stream);
+	return 0;
+}
+
+int relsession_make_files(struct relpeer *peer, const struct relstream *stream, uint64_t bytes,
+			  struct err *err)
+{
+	bool replaces;
+
+	if (!stream_file_is_next(&stream->file, bytes, &replaces))
+		return 0;
+	if (!replaces)
+		return relpeer_make(peer, FILES_OF_STREAM, err);
+	relpeer_replace(peer, FILES_OF_STREAM);
 	return 0;
 }

@@ -52,6 +52,10 @@ int relsession_stream(struct relsession *session, const struct req_rel_stream *r
 void relsession_clock(const struct relsession *session, uint64_t now_ns,
 		      const struct req_rel_clock *req);
 int relsession_stream_end(struct relsession *session, uint32_t id, struct err *err);
+/** If a packet of @bytes begins files of the stream, they are charged to @peer.
+ *  Return: 0 or the code in @err. */
+int relsession_make_files(struct relpeer *peer, const struct relstream *stream, uint64_t bytes,
+			  struct err *err);
 struct relstream *relsession_find_stream(const struct relsession *session, uint32_t id);
 
 #endif

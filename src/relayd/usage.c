@@ -13,7 +13,7 @@
 /* How much more may be looked at. */
 struct walk {
 	unsigned int left;
-	uint64_t bytes;
+	struct usage sum;
 };
 
 const char *usage_skip_stamp(const char *text)
@@ -35,10 +35,11 @@ static void add_tree(struct walk *walk, int at_fd, const char *name, int depth)
 
 	while (walk->left && (entry = dir_next(dir))) {
 		walk->left--;
+		walk->sum.files++;
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISREG(st.st_mode))
-			walk->bytes += (uint64_t)st.st_size;
+			walk->sum.bytes += (uint64_t)st.st_size;
 		else if (S_ISDIR(st.st_mode) && depth < MAX_DEPTH)
 			add_tree(walk, dirfd(dir), entry->d_name, depth + 1);
 	}
@@ -63,12 +64,14 @@ static void add_sessions(struct walk *walk, int out_fd, const char *session, con
 
 	while (walk->left && (entry = dir_next(dir))) {
 		walk->left--;
-		if (is_of(entry->d_name, host))
-			add_tree(walk, dirfd(dir), entry->d_name, 1);
+		if (!is_of(entry->d_name, host))
+			continue;
+		walk->sum.files++;
+		add_tree(walk, dirfd(dir), entry->d_name, 1);
 	}
 }
 
-uint64_t usage_of(int out_fd, bool by_session, const char *host)
+bool usage_of(int out_fd, bool by_session, const char *host, struct usage *ret)
 {
 	struct walk walk = { .left = MAX_ENTRIES };
 	AUTO_DIR DIR *dir = by_session ? dir_open(out_fd, ".") : NULL;
@@ -79,5 +82,6 @@ uint64_t usage_of(int out_fd, bool by_session, const char *host)
 	while (walk.left && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.')
 			add_sessions(&walk, out_fd, entry->d_name, host);
-	return walk.bytes;
+	*ret = walk.sum;
+	return walk.left != 0;
 }

@@ -9,8 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** Bytes of all files of @host. @by_session: as in relay.h. */
-uint64_t usage_of(int out_fd, bool by_session, const char *host);
+struct usage {
+	uint64_t bytes; /* of all files */
+	uint64_t files; /* and directories */
+};
+
+/** What there is of @host. @by_session: as in relay.h. Return: false: it is more than that. */
+bool usage_of(int out_fd, bool by_session, const char *host, struct usage *ret);
 
 /** YYYYmmdd-HHMMSS. Return: what is behind it; NULL: it is none. */
 const char *usage_skip_stamp(const char *text);

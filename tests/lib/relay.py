@@ -47,6 +47,7 @@ def listens(port):
 
 
 class Relay:
+    program = ("ltt-relayd",)
     scheme = "tcp"
     live_scheme = None  # the same
     err = None  # a file for what it says; None: what the test says
@@ -63,7 +64,7 @@ class Relay:
     def start(self):
         with contextlib.ExitStack() as files:
             said = {"stderr": files.enter_context(open(self.err, "a"))} if self.err else {}
-            self.proc = self.t.spawn("ltt-relayd", "-o", self.out,
+            self.proc = self.t.spawn(*self.program, "-o", self.out,
                                      "-C", f"{self.scheme}://127.0.0.1:{self.port}",
                                      "-L", f"{self.live_scheme or self.scheme}://127.0.0.1:{self.live_port}",
                                      *self.options, **said)

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,6 +59,50 @@ static void emptied(int top)
 	CHECK(count(top, ".") == 0);
 }
 
+#define DEEP 40
+
+/* A directory below the other, each with a file; some have names that removing uses itself. */
+static void make_deep(int top)
+{
+	AUTO_FD int at = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	for (int i = 0; i < DEEP; i++) {
+		const char *name = i % 3 ? "deep" : ".deep-0";
+		int next;
+
+		CHECK(mkdirat(at, name, 0700) == 0);
+		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		CHECK(next >= 0);
+		make(next, ".deep-1");
+		close(at);
+		at = next;
+	}
+}
+
+static void removed(int top)
+{
+	struct rlimit limit = { 32, 32 };
+
+	CHECK(mkdirat(top, "gone", 0700) == 0 && mkdirat(top, "stays", 0700) == 0);
+	for (int i = 0; i < 3; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "gone/%d", i);
+		CHECK(mkdirat(top, name, 0700) == 0);
+		AUTO_FD int at = openat(top, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		make_deep(at);
+	}
+	make(top, "stays/file");
+	CHECK(symlinkat("../stays", top, "gone/link") == 0);
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	dir_remove(top, "nothing");
+	dir_remove(top, "gone");
+	CHECK(!is_there(top, "gone") && is_there(top, "stays/file"));
+	dir_remove(top, "stays");
+	CHECK(count(top, ".") == 0);
+}
+
 int main(void)
 {
 	char path[] = "/tmp/base_dir.XXXXXX";
@@ -74,6 +120,7 @@ int main(void)
 	CHECK(symlinkat("nowhere", top, "to_nothing") == 0);
 	entries(top);
 	emptied(top);
+	removed(top);
 	CHECK(rmdir(path) == 0);
 	close(top);
 	return 0;

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -37,4 +39,54 @@ void dir_empty(int at_fd, const char *name, unsigned int depth)
 		dir_empty(dirfd(dir), entry->d_name, depth - 1);
 		unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
 	}
+}
+
+#define OPEN_LEVELS 12u
+#define HOIST_TRIES 100000u
+
+/* Return: was it moved to @top_fd, under a name that nothing has there? */
+static bool hoist(int at_fd, const char *name, int top_fd, unsigned int *number)
+{
+	char new_name[32];
+
+	for (unsigned int i = 0; i < HOIST_TRIES; i++) {
+		snprintf(new_name, sizeof(new_name), ".deep-%u", (*number)++);
+		if (renameat(at_fd, name, top_fd, new_name) == 0)
+			return true;
+		if (errno != ENOTEMPTY && errno != EEXIST && errno != ENOTDIR)
+			return false;
+	}
+	return false;
+}
+
+/* As dir_empty(), but what is too deep comes to the top. Return: has anything? */
+static bool empty_or_hoist(int top_fd, int at_fd, const char *name, unsigned int depth,
+			   unsigned int *number)
+{
+	AUTO_DIR DIR *dir = dir_open(at_fd, name);
+	struct dirent *entry;
+	bool hoisted = false;
+
+	while ((entry = dir_next(dir))) {
+		if (unlinkat(dirfd(dir), entry->d_name, 0) == 0)
+			continue;
+		if (depth == 0 && unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) < 0) {
+			hoisted |= hoist(dirfd(dir), entry->d_name, top_fd, number);
+		} else if (depth) {
+			hoisted |= empty_or_hoist(top_fd, dirfd(dir), entry->d_name, depth - 1,
+						  number);
+			unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+		}
+	}
+	return hoisted;
+}
+
+void dir_remove(int at_fd, const char *name)
+{
+	AUTO_FD int top = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	unsigned int number = 0;
+
+	while (top >= 0 && empty_or_hoist(top, top, ".", OPEN_LEVELS, &number))
+		;
+	unlinkat(at_fd, name, AT_REMOVEDIR);
 }

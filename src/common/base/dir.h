@@ -18,6 +18,9 @@ struct dirent *dir_next(DIR *dir);
 /** Remove what is in it, @depth levels of directories deep; what can't be removed stays. */
 void dir_empty(int at_fd, const char *name, unsigned int depth);
 
+/** Remove @name with all that is in it, however deep: at most a dozen levels are open at a time. */
+void dir_remove(int at_fd, const char *name);
+
 static inline void cleanup_dir(DIR **dir)
 {
 	if (*dir)

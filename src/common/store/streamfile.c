@@ -55,15 +55,29 @@ static int remove_file(struct disk *disk, int dir_fd, const char *name)
 	return 0;
 }
 
+static bool replaces_file(const struct stream_file *s)
+{
+	const struct stream_config *c = s->config;
+
+	return c->tracefile_size && c->tracefile_count && s->number >= c->tracefile_count;
+}
+
+bool stream_file_is_next(const struct stream_file *s, uint64_t bytes, bool *ret_replaces)
+{
+	const struct stream_config *c = s->config;
+
+	*ret_replaces = replaces_file(s);
+	return s->fd < 0 || (c->tracefile_size && s->bytes && s->bytes + bytes > c->tracefile_size);
+}
+
 /* The oldest of a stream's own files makes room: unlinked, so that whoever is
  * reading it can finish. */
 static int make_room(const struct stream_file *s, const struct stream_names *names)
 {
 	const struct stream_config *c = s->config;
-	uint32_t count = c->tracefile_count;
 	int ret;
 
-	if (!c->tracefile_size || !count || s->number < count)
+	if (!replaces_file(s))
 		return 0;
 	ret = remove_file(c->disk, c->trace->index_fd, names->index);
 	return ret < 0 ? ret : remove_file(c->disk, c->trace->fd, names->stream);
@@ -110,10 +124,10 @@ static int file_for(struct stream_file *s, uint64_t bytes)
 {
 	const struct stream_config *c = s->config;
 	struct stream_names names;
+	bool replaces;
 	int ret;
 
-	if (s->fd >= 0 &&
-	    (!c->tracefile_size || !s->bytes || s->bytes + bytes <= c->tracefile_size))
+	if (!stream_file_is_next(s, bytes, &replaces))
 		return 0;
 	ret = stream_file_sync(s);
 	if (ret < 0)

@@ -40,6 +40,8 @@ struct stream_file {
 void stream_file_init(struct stream_file *file, const struct stream_config *config, uint32_t cpu);
 void stream_file_close(struct stream_file *file);
 
+/** Does a packet of @bytes begin a file? *@ret_replaces: one that is removed for it. */
+bool stream_file_is_next(const struct stream_file *file, uint64_t bytes, bool *ret_replaces);
 /** Append a packet with its index entry. Return: 0, or negative errno: nothing was appended. */
 int stream_file_add(struct stream_file *file, const struct packet_header *header, const void *body,
 		    uint64_t body_bytes) MUST_CHECK;

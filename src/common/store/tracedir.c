@@ -32,13 +32,19 @@ int tracedir_check_path(const char *path, struct err *err)
 {
 	const char *rest = path;
 	char name[NAME_MAX_BYTES + 1];
+	unsigned int depth = 0;
 
 	if (strlen(path) > 1024)
 		return err_set(err, ERR_INVALID, "the path of a trace is too long");
-	while (next_component(&rest, name))
+	while (next_component(&rest, name)) {
 		if (name_check(name))
 			return err_set(err, ERR_INVALID, "'%s' in the path of a trace %s", name,
 				       name_check(name));
+		if (++depth > TRACEDIR_MAX_DEPTH)
+			return err_set(err, ERR_INVALID,
+				       "the path of a trace has more than %u directories",
+				       TRACEDIR_MAX_DEPTH);
+	}
 	return *path ? 0 : err_set(err, ERR_INVALID, "the path of a trace is empty");
 }
 

@@ -22,12 +22,14 @@ struct tracedir {
 	char *path;		       /* relative to the output; for messages */
 	int fd, index_fd, metadata_fd; /* -1: the output has no directory */
 	uint64_t metadata_bytes;
-	uint64_t sent_bytes; /* of these, such as a relay has that gets all from here */
+	uint64_t sent_bytes;	 /* of these, such as a relay has that gets all from here */
 	uint64_t reserved_bytes; /* of the metadata file, as far as it has room of its own */
 	struct disk *disk;	 /* the worker's */
 };
 
-/** Is @path relative, without "." and "..", all components good names? */
+#define TRACEDIR_MAX_DEPTH 8u /* components of a trace's path, below the output's directory */
+
+/** Is @path relative, not too deep, without "." and "..", all components good names? */
 int tracedir_check_path(const char *path, struct err *err);
 
 /**
