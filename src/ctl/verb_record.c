@@ -117,9 +117,12 @@ static int start(struct ctl *ctl, const char *session)
 	if ((opt.user || !opt.kernel) && prepare(ctl, session, DOMAIN_USER) != 0)
 		return ctl->err.code;
 	refused = json_object_new_object();
-	if (call_session_start(ctl->client, &req, loss_take_refusal, refused, &rep, &ctl->err) == 0)
-		loss_refusals(ctl, refused);
-	return ctl->err.code;
+	if (call_session_start(ctl->client, &req, loss_take_refusal, refused, &rep, &ctl->err) != 0)
+		return ctl->err.code;
+	if (*rep.problem)
+		say_warning(ctl, "session '%s': %s", session, rep.problem);
+	loss_refusals(ctl, refused);
+	return 0;
 }
 
 /* The session daemon was killed: its successor has the session. Return: what to watch. */

@@ -35,7 +35,9 @@ static enum status start(struct ctl *ctl, const char *session)
 			 "session '%s': %u of %u applications had not answered within a "
 			 "second; they record as soon as they do",
 			 session, rep.late, rep.apps);
-	return loss_refusals(ctl, o);
+	if (*rep.problem)
+		say_warning(ctl, "session '%s': %s", session, rep.problem);
+	return target_worse(*rep.problem ? STATUS_WARNING : STATUS_OK, loss_refusals(ctl, o));
 }
 
 static enum status run(struct ctl *ctl)

@@ -192,8 +192,6 @@ static int watch_signals(struct program *p)
 {
 	sigset_t set;
 
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGHUP, SIG_IGN);
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
@@ -321,6 +319,9 @@ int main(int argc, const char **argv)
 	p.ready_fd = -1;
 	/* the runtime directory is as it must be; all else obeys a stricter umask */
 	p.mask = umask(022) | 022;
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error of write(), not our end */
 	raise_limits();
 	if (background) /* what a shell had open is not ours to hold */
 		closefrom(STDERR_FILENO + 1 + (int)fdstore_listen_fds());

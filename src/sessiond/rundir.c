@@ -182,14 +182,12 @@ void rundir_leave(struct rundir *dir)
 
 int rundir_write_pid(struct rundir *dir, const char *path, struct err *err)
 {
-	FILE *f;
+	AUTO_FD int fd = -1;
 
 	dir->pidfile = path ? xstrdup(path) : in_dir(dir, "sessiond.pid");
-	f = fopen(dir->pidfile, "we");
-	if (!f)
-		return err_errno(err, ERR_OUTPUT, errno, "can't write %s", dir->pidfile);
-	fprintf(f, "%d\n", (int)getpid());
-	if (fclose(f) != 0)
+	/* a FIFO would be waited for */
+	fd = open(dir->pidfile, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NONBLOCK, 0666);
+	if (fd < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0)
 		return err_errno(err, ERR_OUTPUT, errno, "can't write %s", dir->pidfile);
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "domain/user.h"
+#include "follow.h"
 
 #define FIRST_BYTES (4u << 10) /* times the lists: a page fault for each 4 KiB, at each change */
 
@@ -47,7 +48,7 @@ void state_read_boot(char *ret, size_t len)
 
 /* --- save ----------------------------------------------------------------------- */
 
-static void save_daemon(struct sessiond *sd)
+static int save_daemon(struct sessiond *sd)
 {
 	struct msg_state_daemon msg = {
 		.instance = sd->instance,
@@ -64,8 +65,7 @@ static void save_daemon(struct sessiond *sd)
 	encode_header(&enc, MSG_state_daemon, 0, 0);
 	msg_state_daemon_encode(&enc, &msg);
 	ret = state_file_write(sd->state_dir, STATE_DAEMON_FILE, &enc);
-	if (ret < 0)
-		log_warn("can't write %s: %s", sd->state_dir, strerror(-ret));
+	return ret < 0 ? ret : state_file_write(sd->state_dir, STATE_DAEMON_COPY, &enc);
 }
 
 static void put_clock(struct state_space *space, const struct clock_facts *clock)
@@ -236,24 +236,49 @@ static int try_save(struct sessiond *sd, struct session *session, size_t cap)
 	return ret;
 }
 
-void state_save(struct sessiond *sd, struct session *session)
+static int save_session(struct sessiond *sd, struct session *session)
 {
-	int ret = -E2BIG;
+	int ret = sd->saved_sessions != sd->sessions.next_id ? save_daemon(sd) : 0;
 
-	if (!sd->state_dir || sd->ending)
-		return;
-	if (sd->saved_sessions != sd->sessions.next_id)
-		save_daemon(sd);
+	if (ret < 0)
+		return ret;
 	sd->saved_sessions = sd->sessions.next_id;
+	ret = -E2BIG;
 	for (size_t cap = MAX(sd->state_bytes, FIRST_BYTES); ret == -E2BIG && cap <= STATE_FILE_MAX;
 	     cap *= 2) {
 		ret = try_save(sd, session, cap);
 		sd->state_bytes = cap;
 	}
-	if (ret < 0)
-		log_warn("session '%s' can't be written to %s: %s; it will not survive this "
-			 "daemon",
-			 session->name, sd->state_dir, strerror(-ret));
+	return ret;
+}
+
+/* It is a problem of the session until it works again. */
+static void say_unsaved(struct sessiond *sd, struct session *session, int error)
+{
+	char text[sizeof(session->troubles[0])] = "";
+
+	if (error < 0)
+		snprintf(text, sizeof(text),
+			 "%s: can't be written (%s), so the session does not survive the session "
+			 "daemon; make room there",
+			 sd->state_dir, strerror(-error));
+	if (strcmp(session->troubles[TROUBLE_STATE], text) == 0)
+		return;
+	if (error < 0)
+		log_warn("session '%s': %s", session->name, text);
+	session_trouble(session, TROUBLE_STATE, text);
+	follow_changed(sd, session);
+}
+
+int state_save(struct sessiond *sd, struct session *session)
+{
+	int ret;
+
+	if (!sd->state_dir || sd->ending)
+		return 0;
+	ret = save_session(sd, session);
+	say_unsaved(sd, session, ret);
+	return ret;
 }
 
 void state_discard(struct sessiond *sd, const struct session *session)
@@ -268,11 +293,13 @@ void state_discard(struct sessiond *sd, const struct session *session)
 
 void state_clear(struct sessiond *sd)
 {
-	AUTO_FREE char *path = NULL;
+	AUTO_FREE char *path = NULL, *copy = NULL;
 
 	if (!sd->state_dir)
 		return;
 	path = xasprintf("%s/" STATE_DAEMON_FILE, sd->state_dir);
+	copy = xasprintf("%s/" STATE_DAEMON_COPY, sd->state_dir);
 	unlink(path);
+	unlink(copy);
 	rmdir(sd->state_dir);
 }

@@ -64,7 +64,9 @@ int state_file_write(const char *dir, const char *name, const struct encoder *en
 
 	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	fd = open(next, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (unlink(next) < 0 && errno != ENOENT) /* of a daemon that was killed */
+		return -errno;
+	fd = open(next, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
 	seal(enc->buf, enc->len);
@@ -73,12 +75,15 @@ int state_file_write(const char *dir, const char *name, const struct encoder *en
 		ret = -errno;
 	if (ret == 0 && rename(next, path) < 0)
 		ret = -errno;
+	if (ret < 0) /* a full directory needs its bytes */
+		unlink(next);
 	return ret;
 }
 
 static int read_file(const char *path, uint8_t **ret, size_t *ret_len)
 {
-	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	/* a FIFO would be waited for */
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	AUTO_FREE uint8_t *data = NULL;
 	struct stat st;
 

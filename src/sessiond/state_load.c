@@ -16,15 +16,15 @@
 #define ID_GAP 4096u
 
 /* Return: 0; STATE_DAMAGED; negative: there is none, or it is of an earlier boot. */
-static int load_daemon(struct sessiond *sd)
+static int load_daemon_file(struct sessiond *sd, const char *name)
 {
 	struct state_file file CLEANUP(state_file_fini) = { 0 };
 	struct msg_state_daemon msg;
 	char boot[64];
-	int ret = state_file_read(sd->state_dir, STATE_DAEMON_FILE, MSG_state_daemon, &file);
+	int ret = state_file_read(sd->state_dir, name, MSG_state_daemon, &file);
 
 	if (ret)
-		return ret;
+		return ret == -ENOENT ? ret : STATE_DAMAGED;
 	if (msg_state_daemon_decode(&file.dec, &msg) < 0)
 		return STATE_DAMAGED;
 	state_read_boot(boot, sizeof(boot));
@@ -35,6 +35,20 @@ static int load_daemon(struct sessiond *sd)
 	return 0;
 }
 
+static int load_daemon(struct sessiond *sd)
+{
+	int ret = load_daemon_file(sd, STATE_DAEMON_FILE);
+	int copy;
+
+	if (ret == 0 || ret == -ESTALE)
+		return ret;
+	copy = load_daemon_file(sd, STATE_DAEMON_COPY);
+	if (copy == 0)
+		log_warn("%s/" STATE_DAEMON_FILE " is damaged or missing; its copy is whole",
+			 sd->state_dir);
+	return copy == -ENOENT ? ret : copy;
+}
+
 static void load_rules(struct session *session, struct channel *channel, struct list rules)
 {
 	struct err ignored = { 0 };
@@ -42,10 +56,14 @@ static void load_rules(struct session *session, struct channel *channel, struct 
 	struct rule *rule;
 
 	while (msg_state_rule_next(&rules, &msg)) {
-		const struct rule_spec spec = { msg.pattern, msg.exclude,
+		const struct rule_spec spec = { msg.pattern,
+						msg.exclude,
 						(enum loglevel_type)msg.loglevel_type,
-						(int)msg.loglevel, (enum rule_kind)msg.kind,
-						msg.location, msg.fetch, msg.file,
+						(int)msg.loglevel,
+						(enum rule_kind)msg.kind,
+						msg.location,
+						msg.fetch,
+						msg.file,
 						msg.places };
 
 		if (session_add_rule(session, channel, &spec, &rule, &ignored) == 0)
@@ -140,7 +158,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 
 	if (msg->path[0])
 		ret = keeper_get(&sd->keeper, "output", msg->id, fds);
-	close_fd(fds[2]);	      /* there should be none */
+	close_fd(fds[2]);				/* there should be none */
 	if (ret < 0 && !msg->dir_ino && !msg->relay[0]) /* of a daemon that did not note it */
 		return ret;
 	if (session_create(&sd->sessions, &owner, msg->name, msg->path, msg->created_ns, &session,

@@ -7,6 +7,7 @@
 #include "state_file.h"
 
 #define STATE_DAEMON_FILE "daemon"
+#define STATE_DAEMON_COPY "daemon.copy" /* written after it: one of them is whole */
 
 /** This boot's id; "": nobody knows. */
 void state_read_boot(char *ret, size_t len);

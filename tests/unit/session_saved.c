@@ -80,6 +80,8 @@ static void make_files(void)
 	CHECK(session_file.len > 300 && daemon_file.len > 30);
 }
 
+static const uint8_t *copy; /* of the daemon's file; NULL: it is the same */
+
 /* A successor finds these. Return: what it answers about the session. */
 static struct answer succeed(const uint8_t *session, size_t len, const uint8_t *daemon,
 			     size_t daemon_len)
@@ -88,6 +90,7 @@ static struct answer succeed(const uint8_t *session, size_t len, const uint8_t *
 	int client;
 
 	put("daemon", daemon, daemon_len);
+	put("daemon.copy", copy ? copy : daemon, copy ? daemon_file.len : daemon_len);
 	put("1", session, len);
 	harness_begin();
 	inherit_init(&harness.sd.keeper.inherit); /* nobody holds anything */
@@ -175,6 +178,32 @@ static void flipped(void)
 	}
 }
 
+/* One of the daemon's two files is whole, whichever. */
+static void one_is_whole(void)
+{
+	uint8_t damaged[sizeof(daemon_file.bytes)];
+
+	for (size_t byte = 0; byte < daemon_file.len; byte++) {
+		memcpy(damaged, daemon_file.bytes, daemon_file.len);
+		damaged[byte] ^= 0x10;
+		copy = byte % 2 ? daemon_file.bytes : damaged;
+		CHECK(succeed(session_file.bytes, session_file.len,
+			      byte % 2 ? damaged : daemon_file.bytes, daemon_file.len)
+			      .code == 0);
+		CHECK(harness.sd.instance != 0 && harness.sd.sessions.nr == 1);
+		CHECK(harness.sd.sessions.next_id > 1);
+		harness_end();
+	}
+	copy = daemon_file.bytes;
+	for (size_t len = 0; len < daemon_file.len; len++) {
+		CHECK(succeed(session_file.bytes, session_file.len, daemon_file.bytes, len).code ==
+		      0);
+		CHECK(harness.sd.sessions.nr == 1);
+		harness_end();
+	}
+	copy = NULL;
+}
+
 int main(void)
 {
 	snprintf(dir, sizeof(dir), "%s/saved-XXXXXX",
@@ -184,6 +213,7 @@ int main(void)
 	back();
 	cut_off();
 	flipped();
+	one_is_whole();
 	remove_state();
 	rmdir(dir);
 	return 0;

@@ -134,6 +134,7 @@ enum cmd_result cmd_session_create(struct command *cmd, struct req_session_creat
 	uint8_t relay_id[16];
 	struct timespec now;
 	uint64_t now_ns;
+	int ret;
 
 	if (check_output(cmd, req) != CMD_DONE || check_scope(cmd, req->scope) != CMD_DONE ||
 	    session_check_disk(&disk, req->outdir >= 0, &cmd->err))
@@ -156,8 +157,15 @@ enum cmd_result cmd_session_create(struct command *cmd, struct req_session_creat
 	session->relay.compress = req->compress != 0;
 	session_set_spool(session, req->spool, req->spool_size);
 	run_new(&cmd->sd->run, &cmd->sd->sessions, session, TAKE_FD(req->outdir));
+	ret = state_save(cmd->sd, session);
+	if (ret < 0) {
+		run_free(session->run);
+		return command_error(cmd, ERR_OUTPUT,
+				     "%s: can't be written (%s), so the session would not survive "
+				     "the session daemon; make room there",
+				     cmd->sd->state_dir, strerror(-ret));
+	}
 	run_keep(session->run);
-	state_save(cmd->sd, session);
 	rep->id = session->id;
 	rep->name = session->name;
 	return CMD_DONE;

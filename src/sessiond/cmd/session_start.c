@@ -6,9 +6,13 @@
 
 static void started(void *data, const struct run_result *result)
 {
-	struct rep_session_start rep = { result->apps, result->late };
 	struct command *cmd = data;
 	struct session *session = command_session(cmd);
+	struct rep_session_start rep = {
+		.apps = result->apps,
+		.late = result->late,
+		.problem = session ? session->troubles[TROUBLE_STATE] : "",
+	};
 
 	if (result->err->code) {
 		cmd->err = *result->err;

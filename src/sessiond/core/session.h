@@ -71,6 +71,7 @@ enum trouble {
 	TROUBLE_METADATA, /* it can't be written */
 	TROUBLE_BUFFERS,  /* one, or a trace, can't be made or taken over */
 	TROUBLE_LOST,	  /* a buffer is gone with the processes that held it */
+	TROUBLE_STATE,	  /* it can't be written down for the next session daemon */
 	TROUBLE_KINDS,
 };
 
