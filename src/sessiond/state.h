@@ -3,8 +3,9 @@
  * state.h - what the daemon leaves for its successor: RUNDIR/state/, a file for
  * itself and one for each session, each written whole and renamed into place at
  * every change that matters, the daemon's own twice. A damaged file (state_file.h) costs
- * that session only, of which is said where its trace is. Nothing is synced: what it describes, buffers in
- * memory, does not survive the machine either, and the next boot forgets it.
+ * that session only, of which is said where its trace is. Nothing is synced: what it
+ * describes, buffers in memory, does not survive the machine either, and the next boot
+ * forgets it.
  * Owned by the daemon; runs on its loop.
  */
 #ifndef SESSIOND_STATE_H
