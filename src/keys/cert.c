@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "io/tls_keys.h"
 
 #define DAY_S 86400
 #define CLOCKS_DIFFER_S 300 /* what is made now is not from the future where a clock is behind */
@@ -177,6 +178,9 @@ static int describe(gnutls_x509_crt_t crt, enum cert_kind kind, char *const *nam
 		kind == CERT_RELAY ? GNUTLS_KP_TLS_WWW_SERVER : GNUTLS_KP_TLS_WWW_CLIENT;
 	int error = set_name(crt, names[0]);
 
+	if (error == 0 && kind == CERT_VIEWER)
+		error = gnutls_x509_crt_set_dn_by_oid(crt, GNUTLS_OID_X520_ORGANIZATIONAL_UNIT_NAME,
+						      0, TLS_UNIT_VIEWER, strlen(TLS_UNIT_VIEWER));
 	if (error == 0)
 		error = gnutls_x509_crt_set_basic_constraints(crt, 0, -1);
 	if (error == 0)

@@ -13,8 +13,9 @@
 
 /** What a certificate is for. */
 enum cert_kind {
-	CERT_RELAY, /* others connect to it */
-	CERT_HOST,  /* it connects to relays */
+	CERT_RELAY,  /* others connect to it */
+	CERT_HOST,   /* it connects to relays */
+	CERT_VIEWER, /* it does, and may send nothing: its unit says so (TLS_UNIT_VIEWER) */
 };
 
 struct authority {

@@ -18,7 +18,7 @@
 
 static struct {
 	char *dir, *days;
-	int version;
+	int viewer, version;
 } opt;
 
 static const struct poptOption options[] = {
@@ -26,6 +26,8 @@ static const struct poptOption options[] = {
 	  "DIR" },
 	{ "days", 0, POPT_ARG_STRING, &opt.days, 0,
 	  "how long it is believed (default: 365; an authority: 3650)", "N" },
+	{ "viewer", 0, POPT_ARG_NONE, &opt.viewer, 0, "psk: who has the key may look on, not send",
+	  NULL },
 	{ "version", 'V', POPT_ARG_NONE, &opt.version, 0, "print the version and exit", NULL },
 	POPT_AUTOHELP POPT_TABLEEND
 };
@@ -35,23 +37,24 @@ static const struct {
 	int (*run)(const struct order *order, struct err *err);
 	size_t least, most;
 } verbs[] = {
-	{ "ca", verb_ca, 0, 0 },
-	{ "relay", verb_relay, 1, 64 },
-	{ "host", verb_host, 1, 1 },
-	{ "psk", verb_psk, 2, 2 },
-	{ "renew", verb_renew, 1, 1 },
-	{ "revoke", verb_revoke, 1, 1 },
-	{ "show", verb_show, 1, SIZE_MAX },
+	{ "ca", verb_ca, 0, 0 },	 { "relay", verb_relay, 1, 64 },
+	{ "host", verb_host, 1, 1 },	 { "viewer", verb_viewer, 1, 1 },
+	{ "psk", verb_psk, 2, 2 },	 { "renew", verb_renew, 1, 1 },
+	{ "revoke", verb_revoke, 1, 1 }, { "show", verb_show, 1, SIZE_MAX },
 };
 
 static int run(const char **words, unsigned int days)
 {
-	struct order order = { opt.dir ? opt.dir : "ltt-ca", days, NULL, 0 };
+	struct order order = { opt.dir ? opt.dir : "ltt-ca", days, NULL, 0, opt.viewer };
 	struct err err = { 0 };
 
 	order.names = words ? (char *const *)words + 1 : NULL;
 	while (words && words[0] && order.names[order.nr])
 		order.nr++;
+	if (opt.viewer && !(words && words[0] && strcmp(words[0], "psk") == 0)) {
+		log_error("--viewer is for psk; a viewer's certificate is made by: viewer NAME");
+		return 2;
+	}
 	for (size_t i = 0; words && words[0] && i < ARRAY_SIZE(verbs); i++) {
 		if (strcmp(words[0], verbs[i].word) != 0 || order.nr < verbs[i].least ||
 		    order.nr > verbs[i].most)
@@ -61,8 +64,8 @@ static int run(const char **words, unsigned int days)
 		log_error("%s", err.text);
 		return 1;
 	}
-	log_error("say one of: ca, relay NAME..., host NAME, psk RELAY HOST, renew NAME, "
-		  "revoke NAME, show DIR...; see ltt-keys(1)");
+	log_error("say one of: ca, relay NAME..., host NAME, viewer NAME, psk RELAY HOST, "
+		  "renew NAME, revoke NAME, show DIR...; see ltt-keys(1)");
 	return 2;
 }
 
@@ -93,8 +96,8 @@ int main(int argc, char **argv)
 
 	log_init("ltt-keys", LOG_WARN);
 	umask(022);
-	poptSetOtherOptionHelp(ctx, "[OPTION...] ca | relay NAME... | host NAME | psk RELAY HOST | "
-				    "renew NAME | revoke NAME | show DIR...");
+	poptSetOtherOptionHelp(ctx, "[OPTION...] ca | relay NAME... | host NAME | viewer NAME | "
+				    "psk RELAY HOST | renew NAME | revoke NAME | show DIR...");
 	while ((rc = poptGetNextOpt(ctx)) > 0)
 		;
 	ret = check_options(ctx, rc, &days);

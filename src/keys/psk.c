@@ -61,10 +61,16 @@ static char *make_line(const char *name, struct err *err)
 	return line;
 }
 
+/* The relay's line says it. */
+static char *make_viewers_line(const char *line)
+{
+	return xasprintf("%.*s:" TLS_UNIT_VIEWER "\n", (int)strcspn(line, "\n"), line);
+}
+
 int verb_psk(const struct order *order, struct err *err)
 {
 	const char *relay = order->names[0], *host = order->names[1];
-	char *line CLEANUP(tls_file_forget) = NULL;
+	char *line CLEANUP(tls_file_forget) = NULL, *theirs CLEANUP(tls_file_forget) = NULL;
 	AUTO_FD int dir = -1;
 
 	if (name_check(relay) || name_check(host) || strchr(host, ':'))
@@ -74,7 +80,10 @@ int verb_psk(const struct order *order, struct err *err)
 			       relay, host);
 	dir = place_open(AT_FDCWD, order->dir, true, err);
 	line = dir < 0 ? NULL : make_line(host, err);
-	if (!line || add_line(dir, host, line, true, err) || add_line(dir, relay, line, false, err))
+	if (line && order->viewer)
+		theirs = make_viewers_line(line);
+	if (!line || add_line(dir, host, line, true, err) ||
+	    add_line(dir, relay, theirs ? theirs : line, false, err))
 		return err->code;
 	printf("%s/%s/" TLS_FILE_PSK " is for the relay, %s/%s/" TLS_FILE_PSK " for %s\n",
 	       order->dir, relay, order->dir, host, host);

@@ -108,6 +108,11 @@ int verb_host(const struct order *order, struct err *err)
 	return make_machine(order, CERT_HOST, err);
 }
 
+int verb_viewer(const struct order *order, struct err *err)
+{
+	return make_machine(order, CERT_VIEWER, err);
+}
+
 int verb_renew(const struct order *order, struct err *err)
 {
 	struct office office CLEANUP(office_fini) = OFFICE_INIT;

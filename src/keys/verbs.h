@@ -6,6 +6,8 @@
 #ifndef KEYS_VERBS_H
 #define KEYS_VERBS_H
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 struct order {
@@ -13,11 +15,13 @@ struct order {
 	unsigned int days; /* 0: as it is usual */
 	char *const *names;
 	size_t nr;
+	bool viewer; /* of `psk`: the key is a viewer's */
 };
 
 int verb_ca(const struct order *order, struct err *err);
 int verb_relay(const struct order *order, struct err *err);
 int verb_host(const struct order *order, struct err *err);
+int verb_viewer(const struct order *order, struct err *err);
 int verb_psk(const struct order *order, struct err *err);
 int verb_renew(const struct order *order, struct err *err);
 int verb_revoke(const struct order *order, struct err *err);

@@ -25,6 +25,12 @@ static int on_hello(const struct relconn_request *rq, struct err *err)
 
 	if (req_rel_hello_decode(rq->dec, &req) < 0)
 		return is_bad(err);
+	if (chan_is_viewer(&rq->conn->chan))
+		return err_set(
+			err, ERR_DENIED,
+			"'%s' has the key of a viewer, which may not send: make one of a host "
+			"(ltt-keys host)",
+			chan_peer(&rq->conn->chan));
 	if (chan_peer(&rq->conn->chan) && !rq->conn->peer &&
 	    relpeer_join(&rq->conn->relay->peers, chan_peer(&rq->conn->chan), &rq->conn->peer, err))
 		return err->code;

@@ -32,8 +32,12 @@ class Authority:
         self.run("host", name)
         return self.of(name)
 
-    def psk(self, relay_name, name):
-        self.run("psk", relay_name, name)
+    def viewer(self, name):
+        self.run("viewer", name)
+        return self.of(name)
+
+    def psk(self, relay_name, name, *options):
+        self.run("psk", relay_name, name, *options)
         return self.of(name)
 
 

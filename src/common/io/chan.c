@@ -95,6 +95,11 @@ const char *chan_peer(const struct chan *chan)
 	return chan->tls ? tls_peer(chan->tls) : NULL;
 }
 
+bool chan_is_viewer(const struct chan *chan)
+{
+	return chan->tls && tls_is_viewer(chan->tls);
+}
+
 const char *chan_problem(const struct chan *chan)
 {
 	return chan->tls ? tls_problem(chan->tls) : "";

@@ -37,6 +37,8 @@ int chan_recheck(struct chan *chan, struct tls_keys *keys) MUST_CHECK;
 time_t chan_expiry(const struct chan *chan);
 /** The other end's name; NULL: nobody has proven one. */
 const char *chan_peer(const struct chan *chan);
+/** As tls_is_viewer(); false in the clear. */
+bool chan_is_viewer(const struct chan *chan);
 /** What went wrong, the end of a sentence; "" where errno says it all. */
 const char *chan_problem(const struct chan *chan);
 

@@ -30,6 +30,7 @@ struct tls {
 	bool unsent; /* the library has a record that could not be sent */
 	char *host;  /* a client's: who it has to be */
 	char *peer;
+	bool peer_is_viewer;
 	char problem[200];
 };
 
@@ -90,6 +91,33 @@ static char *common_name(const gnutls_datum_t *der)
 	return ret;
 }
 
+/* A unit that can't be read is none of a host. */
+static bool is_viewers(const gnutls_datum_t *der)
+{
+	char unit[NAME_MAX_BYTES + 1];
+	bool is_viewer = true;
+	gnutls_x509_crt_t crt;
+
+	if (gnutls_x509_crt_init(&crt) < 0)
+		return true;
+	if (gnutls_x509_crt_import(crt, der, GNUTLS_X509_FMT_DER) == 0) {
+		unsigned int nr = 0;
+		size_t len;
+		int ret;
+
+		is_viewer = false;
+		do {
+			len = sizeof(unit);
+			ret = gnutls_x509_crt_get_dn_by_oid(
+				crt, GNUTLS_OID_X520_ORGANIZATIONAL_UNIT_NAME, nr++, 0, unit, &len);
+			is_viewer |= ret == 0 && strcmp(unit, TLS_UNIT_VIEWER) == 0;
+		} while (ret == 0);
+		is_viewer |= ret != GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE;
+	}
+	gnutls_x509_crt_deinit(crt);
+	return is_viewer;
+}
+
 static int check_certificate(struct tls *tls)
 {
 	const char *purpose = tls->is_server ? GNUTLS_KP_TLS_WWW_CLIENT : GNUTLS_KP_TLS_WWW_SERVER;
@@ -116,6 +144,7 @@ int tls_verify(gnutls_session_t session)
 		return ret;
 	free(tls->peer);
 	tls->peer = common_name(gnutls_certificate_get_peers(session, &nr));
+	tls->peer_is_viewer = is_viewers(gnutls_certificate_get_peers(session, &nr));
 	return tls->peer ? 0 : disbelieve(tls, "its certificate has no name that is fit");
 }
 
@@ -125,7 +154,7 @@ static int check_psk(struct tls *tls, const struct tls_keys *keys)
 	const struct tls_psk *had = tls_psk_find(tls->keys, tls->peer);
 	const struct tls_psk *has = tls_psk_find(keys, tls->peer);
 
-	if (had && has && had->len == has->len &&
+	if (had && has && had->len == has->len && had->is_viewer == has->is_viewer &&
 	    gnutls_memcmp(had->key, has->key, has->len) == 0)
 		return 0;
 	return disbelieve(tls, "the key that it shares with us has been taken back");
@@ -175,9 +204,12 @@ static int identify(struct tls *tls)
 	if (gnutls_auth_get_type(tls->session) == GNUTLS_CRD_PSK) {
 		const char *name = tls->is_server ? gnutls_psk_server_get_username(tls->session) :
 						    tls->keys->psks[0].name;
+		const struct tls_psk *psk;
 
 		free(tls->peer);
 		tls->peer = name && !name_check(name) ? xstrdup(name) : NULL;
+		psk = tls->is_server && tls->peer ? tls_psk_find(tls->keys, tls->peer) : NULL;
+		tls->peer_is_viewer = psk && psk->is_viewer;
 	}
 	if (tls->peer && gnutls_protocol_get_version(tls->session) == GNUTLS_TLS1_3)
 		return 0;
@@ -296,6 +328,11 @@ struct tls *tls_free(struct tls *tls)
 const char *tls_peer(const struct tls *tls)
 {
 	return tls->peer;
+}
+
+bool tls_is_viewer(const struct tls *tls)
+{
+	return tls->peer_is_viewer;
 }
 
 const char *tls_problem(const struct tls *tls)

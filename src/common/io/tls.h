@@ -42,6 +42,8 @@ time_t tls_expiry(const struct tls *tls);
 /** Who is there, when the handshake is done: a name that name_check() likes; at a client
  *  with a shared key: its own. */
 const char *tls_peer(const struct tls *tls);
+/** May it, by what it has shown, look on only, and send nothing? */
+bool tls_is_viewer(const struct tls *tls);
 /** What went wrong, a sentence's end; "" where nothing did. */
 const char *tls_problem(const struct tls *tls);
 

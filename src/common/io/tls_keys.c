@@ -101,13 +101,15 @@ static int hex_digit(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* @line: NAME:HEX; is changed. */
+/* @line: NAME:HEX, or NAME:HEX:viewer; is changed. */
 static int take_psk(struct tls_keys *keys, char *line)
 {
-	char *hex = strchr(line, ':');
-	size_t len = hex ? strlen(hex + 1) : 0;
-	struct tls_psk psk = { .len = len / 2 };
+	char *hex = strchr(line, ':'), *role = hex ? strchr(hex + 1, ':') : NULL;
+	size_t len = hex ? strcspn(hex + 1, ":") : 0;
+	struct tls_psk psk = { .len = len / 2, .is_viewer = role };
 
+	if (role && strcmp(role + 1, TLS_UNIT_VIEWER) != 0)
+		return -EINVAL;
 	if (len % 2 || psk.len < TLS_PSK_LEAST || psk.len > TLS_PSK_MOST)
 		return -EINVAL;
 	*hex++ = '\0';

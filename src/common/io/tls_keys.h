@@ -9,7 +9,8 @@
  *   own.key   its private key
  *   crl.pem   certificates that are not believed any more (may be missing)
  *   psk       NAME:HEX, a line each: keys that two share, instead of certificates or
- *             beside them. At a host the first line is its own.
+ *             beside them. At a host the first line is its own. NAME:HEX:viewer: at a relay,
+ *             who may look on, but send nothing.
  */
 #ifndef IO_TLS_KEYS_H
 #define IO_TLS_KEYS_H
@@ -26,6 +27,10 @@ struct tls_keys;
 #define TLS_FILE_KEY "own.key"
 #define TLS_FILE_CRL "crl.pem"
 #define TLS_FILE_PSK "psk"
+
+/* Of a certificate's subject (organizational unit), or of a line of `psk`: whose that is may only
+ * look on. */
+#define TLS_UNIT_VIEWER "viewer"
 
 /** Where a daemon looks that was told nothing: LTT_KEYS, else /etc/ltt/keys for root and
  *  ~/.ltt-keys for others. Allocated; NULL: there is no home. */

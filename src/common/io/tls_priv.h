@@ -15,6 +15,7 @@ struct tls_psk {
 	char *name;
 	uint8_t key[TLS_PSK_MOST];
 	size_t len;
+	bool is_viewer;
 };
 
 struct tls_keys {
