@@ -65,6 +65,28 @@ static enum status report(struct ctl *ctl, const char *session, struct json_obje
 	return STATUS_LOST;
 }
 
+enum status loss_unknown(struct ctl *ctl, const char *name, uint64_t nr)
+{
+	char buf[TEXT_BYTES];
+
+	if (!nr)
+		return STATUS_OK;
+	say_warning(ctl,
+		    "%s: %s buffer%s lost, with an unknown number of events: every process that "
+		    "held %s died before it was written; have ltt-sessiond run under a service "
+		    "manager, which holds the buffers, too",
+		    name, text_count(buf, nr), nr == 1 ? " is" : "s are",
+		    nr == 1 ? "it" : "them");
+	return STATUS_LOST;
+}
+
+enum status loss_unknown_in(struct ctl *ctl, const char *session, struct json_object *totals)
+{
+	char *name AUTO_FREE = xasprintf("session '%s'", session);
+
+	return loss_unknown(ctl, name, record_num(totals, "lost_buffers"));
+}
+
 enum status loss_report(struct ctl *ctl, const char *session, struct json_object *totals)
 {
 	struct json_object *lost = record_get(totals, "lost_by_cause");
@@ -74,6 +96,8 @@ enum status loss_report(struct ctl *ctl, const char *session, struct json_object
 		if (report(ctl, session, lost, causes[i].key) != STATUS_OK)
 			status = STATUS_LOST;
 	if (report(ctl, session, lost, INVALID) != STATUS_OK)
+		status = STATUS_LOST;
+	if (loss_unknown_in(ctl, session, totals) != STATUS_OK)
 		status = STATUS_LOST;
 	return status;
 }

@@ -8,6 +8,11 @@
 /** What was lost and which knob to turn; allocated. @cause: a member of lost_by_cause.
  *  NULL: no such cause. */
 char *loss_sentence(const char *cause, uint64_t n);
+/** Warn of buffers (@nr) that were lost with what no count has. @name: what had them.
+ *  Return: STATUS_LOST where there are any. */
+enum status loss_unknown(struct ctl *ctl, const char *name, uint64_t nr);
+/** The same, of a session. */
+enum status loss_unknown_in(struct ctl *ctl, const char *session, struct json_object *totals);
 /** Print a warning for each cause. Return: STATUS_LOST if anything was lost. */
 enum status loss_report(struct ctl *ctl, const char *session, struct json_object *totals);
 /** What `stop` and `destroy` answer: losses (@totals: NULL: none to be told), and why not

@@ -149,6 +149,7 @@ struct json_object *record_totals(struct list totals)
 	record_set_num(o, "waiting", t.waiting);
 	record_set_num(o, "lost", t.lost_full + t.lost_size + t.lost_busy + t.lost_output);
 	record_set(o, "lost_by_cause", lost(&t));
+	record_set_num(o, "lost_buffers", t.lost_buffers);
 	record_set_num(o, "bytes", t.bytes);
 	record_set_num(o, "packets", t.packets);
 	return o;

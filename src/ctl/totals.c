@@ -17,7 +17,9 @@ void totals_text(FILE *out, struct json_object *totals)
 	if (!totals)
 		return;
 	fprintf(out, "%s event%s recorded", text_count(buf, recorded), text_plural(recorded));
-	fprintf(out, ", %s lost", text_count(buf, record_num(totals, "lost")));
+	fprintf(out, ", %s%s lost%s", record_num(totals, "lost_buffers") ? "at least " : "",
+		text_count(buf, record_num(totals, "lost")),
+		record_num(totals, "lost_buffers") ? " (unknown beyond)" : "");
 	fprintf(out, ", %s written", text_size(buf, record_num(totals, "bytes")));
 	if (record_num(totals, "waiting"))
 		fprintf(out, ", %s events still in the buffers",

@@ -33,12 +33,14 @@ static struct json_object *look_up(struct ctl *ctl, const char *session)
 	return found ? json_object_get(found) : json_object_new_object();
 }
 
-/* Losses of a session that was stopped, `stop` has told about, but for those since. */
+/* Losses of a session that was stopped, `stop` has told about, but for those since; that
+ * nobody knows how many there are is told again. */
 static enum status tell_losses(struct ctl *ctl, const char *session, struct json_object *before,
 			       struct json_object *totals, const char *problem)
 {
 	if (strcmp(record_str(before, "state"), "stopped") == 0 &&
-	    record_num(record_get(before, "totals"), "lost") == record_num(totals, "lost"))
+	    record_num(record_get(before, "totals"), "lost") == record_num(totals, "lost") &&
+	    record_num(totals, "lost_buffers") == 0)
 		return loss_conclude(ctl, session, NULL, problem);
 	return loss_conclude(ctl, session, totals, problem);
 }

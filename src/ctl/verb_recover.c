@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "libctl/calls.h"
+#include "loss.h"
 #include "options.h"
 #include "record.h"
 #include "say.h"
@@ -116,6 +117,8 @@ static enum status run(struct ctl *ctl)
 
 		if (stop && is_over(session))
 			status = target_worse(status, stop_one(ctl, session));
+		status = target_worse(status, loss_unknown_in(ctl, record_str(session, "name"),
+							      totals_of(session)));
 	}
 	return status;
 }

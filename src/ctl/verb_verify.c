@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "loss.h"
 #include "options.h"
 #include "record.h"
 #include "say.h"
@@ -88,6 +89,11 @@ static struct json_object *record_stream(const struct view_stream *s)
 	return o;
 }
 
+static bool is_lossy(const struct view_summary *sum)
+{
+	return sum->lost || sum->lost_before || sum->lost_buffers;
+}
+
 static struct json_object *record_trace(const char *path, const struct view_summary *sum)
 {
 	struct json_object *o = json_object_new_object();
@@ -97,15 +103,16 @@ static struct json_object *record_trace(const char *path, const struct view_summ
 		recorded += recorded_in(&sum->streams[i]);
 	record_set_str(o, "path", path);
 	record_set_str(o, "verdict",
-		       sum->problems		     ? "damaged" :
-		       sum->lost || sum->lost_before ? "lossy" :
-						       "sound");
+		       sum->problems ? "damaged" :
+		       is_lossy(sum) ? "lossy" :
+				       "sound");
 	record_set_num(o, "recorded", recorded);
 	record_set_num(o, "lost", sum->lost);
 	record_set_num(o, "emitted", recorded + sum->lost);
 	record_set(o, "lost_by_cause", record_losses(sum->lost_by));
 	record_set_num(o, "given_up", sum->before);
 	record_set_num(o, "lost_before", sum->lost_before);
+	record_set_num(o, "lost_buffers", sum->lost_buffers);
 	record_set_num(o, "readable", sum->events);
 	record_set_num(o, "packets", sum->packets);
 	record_set_num(o, "damaged_packets", sum->damaged_packets);
@@ -160,7 +167,9 @@ static void print_text(FILE *out, struct json_object *record)
 	if (strcmp(verdict, "sound") == 0)
 		fprintf(out, "sound: %s events, and none was lost\n", events);
 	else if (strcmp(verdict, "lossy") == 0)
-		fprintf(out, "sound: %s events; %s were lost when it was recorded\n", events, lost);
+		fprintf(out, "sound: %s events; %s%s were lost when it was recorded%s\n", events,
+			record_num(record, "lost_buffers") ? "at least " : "", lost,
+			record_num(record, "lost_buffers") ? ", unknown beyond" : "");
 	else
 		fprintf(out, "damaged: %s events can be read\n", events);
 }
@@ -172,8 +181,9 @@ static enum status judge(struct ctl *ctl, const char *path, const struct view_su
 	char packets[TEXT_BYTES], events[TEXT_BYTES];
 
 	ctl->record = record_trace(path, sum);
+	(void)loss_unknown(ctl, path, sum->lost_buffers);
 	if (!sum->problems)
-		return sum->lost || sum->lost_before ? STATUS_LOST : STATUS_OK;
+		return is_lossy(sum) ? STATUS_LOST : STATUS_OK;
 	err_set(&ctl->err, ERR_OUTPUT,
 		"%s is damaged: %s packet%s can't be read, with %s event%s or more", path,
 		text_count(packets, sum->damaged_packets), text_plural(sum->damaged_packets),

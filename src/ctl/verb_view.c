@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "loss.h"
 #include "options.h"
 #include "say.h"
 #include "text.h"
@@ -192,6 +193,8 @@ static enum status judge(struct ctl *ctl, struct view *view, const struct view_s
 			    "older ones have been given up",
 			    text_count(buf, summary->lost_before),
 			    text_plural(summary->lost_before));
+	if (!opt.summary)
+		(void)loss_unknown(ctl, "this trace", summary->lost_buffers);
 	return summary->problems ? STATUS_WARNING : STATUS_OK;
 }
 

@@ -195,6 +195,7 @@ enum session_outcome run_start(struct run *run, run_done done, void *data)
 
 	if (outcome != SESSION_DONE)
 		return outcome;
+	run->session->drained = false;
 	run->op = op_new(run, done, data);
 	if (run->output_open)
 		start_tracers(run->op);
@@ -248,8 +249,18 @@ static void wind_up(struct op *op, void (*then)(struct op *op))
 	run->config.tracer->ops->stop(run->config.tracer, run->session, quiet, op);
 }
 
+static bool is_drained(const struct op *op)
+{
+	uint64_t waiting = 0;
+
+	for (size_t i = 0; i < op->stats.nr; i++)
+		waiting += op->stats.streams[i].waiting;
+	return op->stats.known && !op->err.code && !waiting;
+}
+
 static void stopped(struct op *op)
 {
+	op->run->session->drained = is_drained(op);
 	settle(op->run, SESSION_EV_STOPPED);
 	op_end(op);
 }

@@ -190,6 +190,7 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.spool = session->relay.spool,
 		.spool_size = session->relay.spool_size,
 		.compress = session->relay.compress,
+		.drained = session->drained,
 	};
 
 	put_clock(space, run_clock(session->run));

@@ -7,6 +7,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
+#include "lex.h"
+#include "trace/metadata.h"
 #include "trace/metapacket.h"
 
 #define METADATA_MAGIC 0x75d11d57u
@@ -153,4 +156,84 @@ int metadata_read(int dir_fd, const char *where, struct reporter *reporter, char
 	*ret_text = TAKE(text);
 	*ret_len = len;
 	return 0;
+}
+
+/* --- remarks ---------------------------------------------------------------- */
+
+struct remark {
+	uint64_t id;
+	size_t order;
+	bool lost;
+};
+
+static int by_id(const void *a, const void *b)
+{
+	const struct remark *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* A remark about a buffer at @at, which is not behind @end. */
+static bool read_remark(const char *at, const char *end, struct remark *ret)
+{
+	static const char *const words[] = { METADATA_BUFFER_FOUND, METADATA_BUFFER_LOST };
+	char number[24] = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		size_t len = strlen(words[i]);
+
+		if ((size_t)(end - at) < len || memcmp(at, words[i], len) != 0)
+			continue;
+		memcpy(number, at + len, MIN((size_t)(end - at) - len, sizeof(number) - 1));
+		ret->id = strtoull(number, NULL, 10);
+		ret->lost = i;
+		return true;
+	}
+	return false;
+}
+
+/* Blanks and comments from @at to @end: between two words of the metadata. */
+static void add_remarks(const char *at, const char *end, struct remark **remarks, size_t *nr)
+{
+	static const char begin[] = { '/', '*' };
+	struct remark remark;
+
+	while (at < end && (at = memmem(at, (size_t)(end - at), begin, sizeof(begin)))) {
+		const char *stop = memmem(at + 2, (size_t)(end - at) - 2, "*/", 2);
+
+		if (read_remark(at, stop ? stop : end, &remark)) {
+			if (!(*nr & (*nr - 1))) /* full at each power of two */
+				*remarks = xrealloc(*remarks,
+						    MAX(2 * *nr, (size_t)1) * sizeof(remark));
+			remark.order = *nr;
+			(*remarks)[(*nr)++] = remark;
+		}
+		at = stop ? stop + 2 : end;
+	}
+}
+
+uint64_t metadata_lost_buffers(const char *text, size_t len)
+{
+	struct lex lex = { text, text + len };
+	struct remark *remarks AUTO_FREE = NULL;
+	struct token token;
+	uint64_t lost = 0;
+	size_t nr = 0;
+
+	if (!memmem(text, len, METADATA_BUFFER_LOST, strlen(METADATA_BUFFER_LOST)))
+		return 0;
+	do {
+		const char *from = lex.at;
+
+		lex_next(&lex, &token);
+		add_remarks(from, token.kind == TOKEN_STRING ? token.text - 1 : token.text,
+			    &remarks, &nr);
+	} while (token.kind != TOKEN_END);
+	if (nr)
+		qsort(remarks, nr, sizeof(*remarks), by_id);
+	for (size_t i = 0; i < nr; i++) /* the last word on each */
+		lost += remarks[i].lost && (i + 1 == nr || remarks[i + 1].id != remarks[i].id);
+	return lost;
 }

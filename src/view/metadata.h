@@ -24,4 +24,8 @@ int metadata_read(int dir_fd, const char *where, struct reporter *reporter, char
 int metadata_unpack(char *text, size_t *len, const char *where,
 		    struct reporter *reporter) MUST_CHECK;
 
+/** How many buffers of the trace are lost with events that no packet counts, as remarks in
+ *  its metadata say. */
+uint64_t metadata_lost_buffers(const char *text, size_t len);
+
 #endif

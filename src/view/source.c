@@ -69,9 +69,11 @@ static int read_metadata(struct source *s)
 	int r = metadata_read(s->dir_fd, where, s->reporter, &text, &len);
 
 	r = r ? r : tsdl_parse(text, len, where, &s->arena, s->reporter, &s->tc);
-	if (!r)
-		s->host = host_text(s->tc);
-	return r;
+	if (r)
+		return r;
+	s->host = host_text(s->tc);
+	s->lost_buffers = metadata_lost_buffers(text, len);
+	return 0;
 }
 
 int source_open(int dir_fd, const char *label, struct reporter *reporter,

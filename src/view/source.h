@@ -22,6 +22,7 @@ struct source {
 	int dir_fd;
 	struct arena arena;
 	struct ctf_trace_class *tc;
+	uint64_t lost_buffers;
 	struct feed **feeds;
 	uint32_t nr_feeds;
 	struct tally *tallies;

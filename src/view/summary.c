@@ -44,6 +44,7 @@ static void collect_streams(const struct view *view, struct view_summary *sum)
 
 	for (size_t i = 0; i < view->nr_sources; i++) {
 		max += view->sources[i]->nr_feeds;
+		sum->lost_buffers += view->sources[i]->lost_buffers;
 		for (uint32_t k = 0; k < view->sources[i]->nr_feeds; k++)
 			sum->skipped_bytes += view->sources[i]->feeds[k]->skipped_bytes;
 	}
@@ -179,7 +180,13 @@ static void put_losses(struct pen *pen, const struct view_summary *s)
 		pen_u64(pen, s->lost_by[i]);
 		comma = ", ";
 	}
-	pen_text(pen, s->lost ? ")\n" : "\n");
+	pen_text(pen, s->lost ? ")" : "");
+	if (s->lost_buffers) {
+		pen_text(pen, " at least, unknown beyond: ");
+		put_count(pen, s->lost_buffers, "buffer was", "buffers were");
+		pen_text(pen, " lost with what was in it");
+	}
+	pen_char(pen, '\n');
 }
 
 /* What a ring of files has given up; a loss before is none of what is there. */
@@ -337,6 +344,7 @@ static void summary_json(struct pen *pen, const struct view_summary *s)
 	put_lost_object(pen, s->lost_by);
 	put_number(pen, "given_up", s->before);
 	put_number(pen, "lost_before", s->lost_before);
+	put_number(pen, "lost_buffers", s->lost_buffers);
 	put_number(pen, "lost_packets", s->lost_packets);
 	put_number(pen, "damaged_packets", s->damaged_packets);
 	put_number(pen, "damaged_events", s->damaged_events);

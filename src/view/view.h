@@ -178,6 +178,7 @@ struct view_name {
  * struct view_summary - what was read, once a view was printed or scanned.
  * @events: events that were selected.
  * @lost_before, @before: as in the streams, of all of them.
+ * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
  * @bytes: size of all stream files.
  * @first_ns, @last_ns: time of the first and last of them; 0 without events.
  * @problems: sentences reported (or that would have been).
@@ -189,6 +190,7 @@ struct view_summary {
 	uint64_t lost;
 	uint64_t lost_by[VIEW_NR_LOST];
 	uint64_t lost_before;
+	uint64_t lost_buffers;
 	uint64_t before;
 	uint64_t lost_packets;
 	uint64_t damaged_packets;

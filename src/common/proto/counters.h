@@ -16,7 +16,8 @@
 	X(lost_invalid) \
 	X(bytes)        \
 	X(packets)      \
-	X(lost_stalled)
+	X(lost_stalled) \
+	X(lost_buffers)
 
 #define COUNTERS_ADD_ONE(name)  counters_to_->name += counters_from_->name;
 #define COUNTERS_COPY_ONE(name) counters_to_->name = counters_from_->name;

@@ -374,6 +374,20 @@ char *metadata_event_body(const struct metadata_event *event)
 	return text_end(&text);
 }
 
+char *metadata_buffer(const char *what, uint64_t id, const char *name)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	fprintf(text.file, "%s%" PRIu64 " ", what, id);
+	for (; *name; name++) /* what could end the remark does not get into it */
+		fputc(isalnum((unsigned char)*name) || strchr("_-.", *name) ? *name : '_',
+		      text.file);
+	fprintf(text.file, " */\n");
+	return text_end(&text);
+}
+
 char *metadata_event(uint32_t stream_class, uint32_t id, const char *body)
 {
 	struct text text;

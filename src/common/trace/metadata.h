@@ -54,6 +54,11 @@ char *metadata_stream(uint32_t stream_class, const struct layout *contexts) MUST
 /** All of an event class but its numbers: two classes are the same if and only
  *  if these texts are equal. */
 char *metadata_event_body(const struct metadata_event *event) MUST_CHECK;
+/** A remark, which readers pass over: the memory of a buffer is lost, with events that no
+ *  packet counts; or it was found again. @id: of the buffer in its session. */
+#define METADATA_BUFFER_LOST  "/* buffer lost: "
+#define METADATA_BUFFER_FOUND "/* buffer found: "
+char *metadata_buffer(const char *what, uint64_t id, const char *name) MUST_CHECK;
 /** The event class, declared. */
 char *metadata_event(uint32_t stream_class, uint32_t id, const char *body) MUST_CHECK;
 

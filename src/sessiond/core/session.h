@@ -87,6 +87,7 @@ struct session {
 	uint64_t created_ns;	  /* CLOCK_REALTIME */
 	uint64_t recording_since; /* monotonic ns; 0: not recording */
 	uint64_t recorded_ns;	  /* time spent recording before that */
+	bool drained;		  /* stopped, and everything recorded is written */
 	struct session_disk disk;
 	struct session_relay relay;
 	char troubles[TROUBLE_KINDS][256]; /* a sentence each; empty: fine */

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 
 #include "base/log.h"
+#include "trace/metadata.h"
 #include "recording.h"
 
 /* A ring set that can't go on: what is recorded into it is lost, so nobody may. */
@@ -68,17 +69,21 @@ static void mended(void *data, const struct con_answer *answer)
 	struct recording *rec = trace->rec;
 	struct ring_note *note = note_find(rec, ring->id);
 
+	if (answer->code == ERR_CONSUMER)
+		return; /* the next one is asked: ring_adopt() */
 	if (answer->code)
 		log_error("session '%s': the files of a lost buffer, %s: %s", rec->session->name,
 			  ring->name, answer->text);
 	ring->mending = false;
 	note->sum.ring = ring->id;
-	note->final = answer->code == 0; /* not summed up with others while it may come back */
+	note->sum.lost_buffers = ring->uncounted;
+	note->final = true; /* not summed up with others while it may come back */
+	if (ring->uncounted)
+		trace_append(trace, metadata_buffer(METADATA_BUFFER_LOST, ring->id, ring->name));
 	if (ring->data >= 0) {
 		ring_resume(ring);
 	} else if (!ring->wanted) {
-		if (note->final)
-			note_finish(rec, note);
+		note_finish(rec, note);
 		ring_free(ring);
 		if (trace->orphan)
 			trace_abandon(trace);
@@ -128,6 +133,10 @@ static void resumed(void *data, const struct con_answer *answer)
 		return;
 	}
 	log_info("session '%s': %s is back, with what was in it", rec->session->name, ring->name);
+	if (ring->uncounted)
+		trace_append(ring->lane->trace,
+			     metadata_buffer(METADATA_BUFFER_FOUND, ring->id, ring->name));
+	ring->uncounted = false;
 	if (!rec->recording) /* it was when its daemons died */
 		ring_switch_off(ring);
 	ring_settle(ring);

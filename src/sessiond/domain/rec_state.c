@@ -26,6 +26,12 @@ static void put_app(const struct saving *saving, uint64_t app)
 		saving->put_app(saving->rec, &saving->space->lists[STATE_APPS], app);
 }
 
+/* A successor has to account for it: its files are not read yet. */
+static bool is_unaccounted(const struct recording *rec, const struct ring *ring)
+{
+	return ring->lost && !note_find(rec, ring->id)->final;
+}
+
 static struct list put_rings(const struct saving *saving, const struct lane *lane)
 {
 	struct encoder *enc = state_list(saving->space, STATE_RINGS);
@@ -45,11 +51,13 @@ static struct list put_rings(const struct saving *saving, const struct lane *lan
 			.ctl_dev = ring->ctl_id.dev,
 			.ctl_ino = ring->ctl_id.ino,
 			.ctl_born_ns = ring->ctl_id.born_ns,
+			.uncounted = ring->uncounted,
 		};
 
 		if (ring->closed)
 			continue;
-		if (!ring->wanted && (ring->state == RING_FAILED || ring->data < 0))
+		if (!ring->wanted && !is_unaccounted(saving->rec, ring) &&
+		    (ring->state == RING_FAILED || ring->data < 0))
 			continue; /* nobody has it */
 		msg_state_ring_add(enc, &msg);
 		put_app(saving, ring->app);
@@ -225,6 +233,7 @@ static void ring_is_lost(struct lane *lane, const struct msg_state_ring *msg)
 	ring->state = RING_FAILED;
 	ring->closing = true;
 	ring->lost = true;
+	ring->uncounted = msg->uncounted || !lane->trace->rec->session->drained;
 	lane->replaced = true;
 	ring_want(ring);
 }

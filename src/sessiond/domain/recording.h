@@ -109,6 +109,7 @@ struct ring {
 	bool awaited; /* the consumer has not answered yet */
 	bool closing; /* until the consumer has made the last cut, */
 	bool lost;    /* its memory: only its files are to be closed, */
+	bool uncounted; /* it may have held events that no file has; */
 	bool mending; /* which the consumer does now; */
 	bool wanted;  /* but who records into it may offer it (rec_want.c), */
 	bool offered; /* and somebody has, */
