@@ -137,38 +137,62 @@ static int reconnect(void *priv)
 	return -1;
 }
 
-/* Stop and destroy. Return: the totals, or NULL with @err set. */
-static struct json_object *end_session(struct ctl *ctl, const char *session, struct err *err)
+/* What comes of a session. Strings of an answer are gone with the next call. */
+struct ending {
+	struct json_object *totals; /* NULL: it has not ended */
+	char *problem;		    /* why not all data could be written; NULL: it was */
+};
+
+static void ending_fini(struct ending *ending)
+{
+	json_object_put(ending->totals);
+	free(ending->problem);
+}
+
+/* Each answer may know more than the one before. */
+static void note_ending(struct ending *ending, struct list totals, const char *problem)
+{
+	struct json_object *newer = record_totals(totals);
+
+	if (newer) {
+		json_object_put(ending->totals);
+		ending->totals = newer;
+	}
+	if (*problem) {
+		free(ending->problem);
+		ending->problem = xstrdup(problem);
+	}
+}
+
+/* Stop and destroy. Where that fails @err is set. */
+static void end_session(struct ctl *ctl, const char *session, struct ending *ret, struct err *err)
 {
 	struct req_session_stop stop = { .session = session };
 	struct req_session_destroy destroy = { .session = session };
 	struct rep_session_stop stopped;
 	struct rep_session_destroy destroyed;
-	struct json_object *totals = NULL, *last;
 
 	if (call_session_stop(ctl->client, &stop, NULL, NULL, &stopped, err) == 0)
-		totals = record_totals(stopped.totals);
+		note_ending(ret, stopped.totals, stopped.problem);
 	else if (err->code == ERR_STATE)
 		*err = (struct err){ 0 }; /* never started */
 	else
-		return NULL;
-	if (call_session_destroy(ctl->client, &destroy, NULL, NULL, &destroyed, err) != 0) {
-		json_object_put(totals);
-		return NULL;
-	}
-	last = record_totals(destroyed.totals);
-	if (!last)
-		return totals ? totals : json_object_new_object();
-	json_object_put(totals);
-	return last;
+		return;
+	if (call_session_destroy(ctl->client, &destroy, NULL, NULL, &destroyed, err) == 0)
+		note_ending(ret, destroyed.totals, destroyed.problem);
+	else
+		ret->totals = (json_object_put(ret->totals), NULL);
+	if (!err->code && !ret->totals)
+		ret->totals = json_object_new_object();
 }
 
 /* The program did not run: leave nothing. */
 static void take_back(struct ctl *ctl, struct creation *creation)
 {
+	struct ending ignored CLEANUP(ending_fini) = { 0 };
 	struct err err = { 0 };
 
-	json_object_put(end_session(ctl, creation->session, &err));
+	end_session(ctl, creation->session, &ignored, &err);
 	if (err.code)
 		say_warning(ctl, "session '%s' could not be destroyed: %s", creation->session,
 			    err.text);
@@ -188,37 +212,40 @@ static struct json_object *program_record(const struct ctl *ctl, const struct ru
 }
 
 /* A daemon that is killed just now does not keep us from it either. */
-static struct json_object *surely_end(struct ctl *ctl, const char *session)
+static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 {
-	struct json_object *totals = NULL;
-
 	if (ctl->client)
-		totals = end_session(ctl, session, &ctl->err);
+		end_session(ctl, session, ret, &ctl->err);
 	if (ctl->client && ctl->err.code != ERR_NO_DAEMON)
-		return totals;
+		return;
 	ctl->err = (struct err){ 0 };
 	ctl->client = client_free(ctl->client);
-	return ctl_connect(ctl, DAEMON_NEEDED) == 0 ? end_session(ctl, session, &ctl->err) : NULL;
+	if (ctl_connect(ctl, DAEMON_NEEDED) == 0)
+		end_session(ctl, session, ret, &ctl->err);
 }
 
 /* The program ran: end the session, say what there is. Return: the status for the shell. */
 static enum status conclude(struct ctl *ctl, const struct creation *creation, const struct run *run)
 {
-	struct json_object *totals = surely_end(ctl, creation->session);
+	struct ending ending CLEANUP(ending_fini) = { 0 };
 	enum status status;
 
+	surely_end(ctl, creation->session, &ending);
 	create_remember(ctl, creation, false);
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", creation->session);
 	record_set_str(ctl->record, "output", creation->dir.path);
 	record_set(ctl->record, "program", program_record(ctl, run));
-	record_set(ctl->record, "totals", totals);
-	if (!totals) {
+	record_set(ctl->record, "totals", json_object_get(ending.totals));
+	if (ending.problem)
+		record_set_str(ctl->record, "problem", ending.problem);
+	if (!ending.totals) {
 		say_warning(ctl, "session '%s' may still be there: lttctl destroy %s",
 			    creation->session, creation->session);
 		return STATUS_ERROR;
 	}
-	status = loss_report(ctl, creation->session, totals);
+	status = loss_conclude(ctl, creation->session, ending.totals,
+			       ending.problem ? ending.problem : "");
 	return run->exit_status ? (enum status)run->exit_status : status;
 }
 
@@ -352,6 +379,7 @@ static void summary(FILE *out, struct json_object *record)
 	struct json_object *totals = record_get(record, "totals");
 	uint64_t ns = record_num(program, "duration_ns"), n = record_num(totals, "recorded");
 	uint64_t signal = record_num(program, "signal");
+	bool whole = !*record_str(record, "problem") && !record_num(totals, "lost");
 	char buf[TEXT_BYTES];
 
 	if (signal)
@@ -367,7 +395,7 @@ static void summary(FILE *out, struct json_object *record)
 	fprintf(out, "\nThe trace is in %s\n", record_str(record, "output"));
 	if (n)
 		hint(out, record_str(record, "output"));
-	else if (!opt.kernel)
+	else if (!opt.kernel && whole)
 		fputs("The program has no instrumentation of ours that was passed. To see its allocations, "
 		      "locks\nor loaded libraries without a change to it: lttctl record "
 		      "--wrap=libc,pthread,dl -- ...\n",
