@@ -79,3 +79,13 @@ struct job *job_queue_pop(struct job_queue *queue)
 	pthread_mutex_unlock(&queue->lock);
 	return job;
 }
+
+bool job_queue_is_empty(struct job_queue *queue)
+{
+	bool empty;
+
+	pthread_mutex_lock(&queue->lock);
+	empty = list_empty(&queue->jobs);
+	pthread_mutex_unlock(&queue->lock);
+	return empty;
+}

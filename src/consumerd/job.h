@@ -77,5 +77,6 @@ void job_queue_fini(struct job_queue *queue);
 void job_queue_push(struct job_queue *queue, struct job *job);
 /** Return: the oldest, or NULL. */
 struct job *job_queue_pop(struct job_queue *queue);
+bool job_queue_is_empty(struct job_queue *queue);
 
 #endif

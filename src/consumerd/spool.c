@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "now.h"
+#include "proto/relay.h"
 #include "trace/crc32c.h"
 
 #define BACKOFF_MIN_NS 50000000ull
@@ -178,7 +179,7 @@ int spool_attach(struct spooled *sp)
 		ret = uplink_metadata_behind(link, (struct tracedir *)sp->there.trace);
 	if (ret < 0 || (sp->relay_id && sp->epoch == uplink_epoch(link)))
 		return ret;
-	ret = uplink_stream(link, &sp->there, sp->cpu, &sp->relay_id, &sp->last);
+	ret = uplink_stream(link, &sp->there, sp->cpu, &sp->relay_id, &sp->last, &sp->begun);
 	if (ret < 0)
 		return ret;
 	sp->has_last = ret > 0;
@@ -280,6 +281,10 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 	struct spool *spool = sp->spool;
 	int ret;
 
+	if (uplink_is_slow(spool->link, header->packet_size / 8)) {
+		spool->filling = true; /* it would wait too long in its ring */
+		return 1;
+	}
 	noted.crc32c = sum_of_ends(header, body, header->packet_size / 8 - sizeof(*header));
 	ret = spooled_note(sp, &noted);
 	if (ret < 0)
@@ -319,21 +324,107 @@ static int send_account(struct spooled *sp, struct packet_header *header)
 	return transmit(sp, header, NULL);
 }
 
-/* Return: 1: one packet was sent; 0: there is none. */
-static int send_one(struct spooled *sp)
+/* The oldest of those that were sent. */
+static void sent_done(void *data, int error)
 {
-	AUTO_FREE void *body = NULL;
-	struct packet_header header;
-	int ret = spooled_next(sp, &header, &body);
-	uint64_t bytes;
+	struct spooled *sp = data;
+	struct spooled_sent sent = sp->ahead[0];
 
-	if (ret <= 0)
+	sp->nr_ahead--;
+	sp->spool->nr_ahead--;
+	memmove(sp->ahead, sp->ahead + 1, sp->nr_ahead * sizeof(sent));
+	if (error && !sp->ahead_error)
+		sp->ahead_error = error;
+	if (error || sp->ahead_error)
+		return;
+	link_works(sp->spool);
+	if (!sent.bytes)
+		return;
+	sp->bytes_ahead -= sent.bytes;
+	note_stored(sp, &sent.header);
+	spooled_save(sp);
+	spooled_step(sp, sent.bytes);
+}
+
+static void leave_body(struct spooled *sp)
+{
+	free(sp->body);
+	sp->body = NULL;
+}
+
+/* All that was sent has been answered. Return: 0, or negative errno: begin with the first one that
+ * was not acknowledged. */
+static int take_failure(struct spooled *sp)
+{
+	int error = sp->ahead_error;
+
+	if (error) {
+		leave_body(sp);
+		sp->begun.bytes = 0; /* unless the relay says so on the next connection */
+		sp->bytes_ahead = 0;
+		sp->ahead_error = 0;
+	}
+	return error;
+}
+
+/* Where the relay has a part of it already, behind that. */
+static void begin_packet(struct spooled *sp)
+{
+	uint64_t len = sp->header.packet_size / 8 - sizeof(sp->header);
+
+	sp->told = as_told(sp, &sp->header);
+	if (!sp->told.crc32c)
+		sp->told.crc32c = packet_checksum(&sp->told, sp->body, len);
+	sp->body_offset = 0;
+	if (sp->begun.bytes < len && memcmp(&sp->begun.header, &sp->told, sizeof(sp->told)) == 0)
+		sp->body_offset = sp->begun.bytes;
+	sp->begun.bytes = 0;
+}
+
+static bool in_parts(const struct spooled *sp)
+{
+	return uplink_has_parts(sp->spool->link) && sp->header.packet_size / 8 <= RELAY_PARTS_MAX;
+}
+
+/* Some more of the packet, or all of it. Return: 1. */
+static int send_more(struct spooled *sp)
+{
+	uint64_t len = sp->told.packet_size / 8 - sizeof(sp->told);
+	uint64_t at = sp->body_offset;
+	uint64_t bytes = MIN(len - at, uplink_part_bytes(sp->spool->link));
+	bool all = at + bytes == len;
+	struct spooled_sent *sent = &sp->ahead[sp->nr_ahead++];
+	AUTO_FREE uint8_t *body = all ? TAKE(sp->body) : NULL;
+
+	*sent = (struct spooled_sent){ sp->header, all ? sp->header.packet_size / 8 : 0 };
+	sp->spool->nr_ahead++;
+	sp->body_offset = at + bytes;
+	sp->bytes_ahead += sent->bytes;
+	uplink_post_part(sp->spool->link, sp->relay_id, &sp->told, all ? body : sp->body, at, bytes,
+			 sp->nr_ahead > 1, sent_done, sp);
+	return 1;
+}
+
+/* The relay has it, or takes no parts of it. Return: 1 or negative errno. */
+static int send_alone(struct spooled *sp)
+{
+	int ret = sp->nr_ahead ? uplink_settle(sp->spool->link) : 0;
+
+	if (ret == 0)
+		ret = transmit(sp, &sp->header, sp->body);
+	leave_body(sp);
+	if (ret < 0)
 		return ret;
-	bytes = header.packet_size / 8;
-	if (ret == SPOOLED_DAMAGED)
-		ret = send_account(sp, &header);
-	else
-		ret = transmit(sp, &header, body);
+	link_works(sp->spool);
+	spooled_step(sp, sp->header.packet_size / 8);
+	return 1;
+}
+
+static int skip_damaged(struct spooled *sp)
+{
+	uint64_t bytes = sp->header.packet_size / 8; /* the account of it has fewer */
+	int ret = send_account(sp, &sp->header);
+
 	if (ret < 0)
 		return ret;
 	link_works(sp->spool);
@@ -341,14 +432,40 @@ static int send_one(struct spooled *sp)
 	return 1;
 }
 
-/* One of each stream, so that they stay together. */
+/* Return: 1: something was sent; 0: nothing can be now. */
+static int send_one(struct spooled *sp)
+{
+	uint32_t epoch = sp->epoch;
+	int ret = spool_attach(sp);
+
+	if (ret < 0 || epoch != sp->epoch) /* its parts belong to the connection before */
+		leave_body(sp);
+	if (ret < 0 || sp->ahead_error || sp->nr_ahead == UPLINK_MAX_POSTED)
+		return ret;
+	if (sp->body)
+		return send_more(sp);
+	ret = spooled_next(sp, &sp->header, &sp->body);
+	if (ret <= 0)
+		return ret;
+	if (ret == SPOOLED_DAMAGED)
+		return sp->nr_ahead ? 0 : skip_damaged(sp);
+	if (has(sp, &sp->header) || !in_parts(sp))
+		return send_alone(sp);
+	begin_packet(sp);
+	return send_more(sp);
+}
+
+/* One of each stream, so that they stay together; but one that is sent in parts to its end. */
 static int send_round(struct spool *spool)
 {
 	struct spooled *sp, *tmp;
+	bool parts = false;
 	int any = 0;
 
+	list_for_each(sp, &spool->streams, node)
+		parts |= sp->body != NULL;
 	list_for_each_safe(sp, tmp, &spool->streams, node) {
-		int ret = sp->waiting ? send_one(sp) : 0;
+		int ret = sp->waiting && (!parts || sp->body) ? send_one(sp) : 0;
 
 		if (ret < 0)
 			return ret;
@@ -374,6 +491,47 @@ static int verify_one(struct spool *spool)
 	return 0;
 }
 
+/* What is on its way is answered. Return: 0, or the first error. */
+static int settle(struct spool *spool)
+{
+	int error = uplink_settle(spool->link);
+	struct spooled *sp;
+
+	list_for_each(sp, &spool->streams, node) {
+		int failure = take_failure(sp);
+
+		error = error ? error : failure;
+	}
+	return error;
+}
+
+static bool any_failed(const struct spool *spool)
+{
+	const struct spooled *sp;
+
+	list_for_each(sp, &spool->streams, node)
+		if (sp->ahead_error)
+			return true;
+	return false;
+}
+
+/* Return: 1: go on; 0: the relay has everything; negative errno. */
+static int drain_some(struct spool *spool)
+{
+	int error, ret = send_round(spool);
+
+	if (ret > 0 && !any_failed(spool))
+		return 1;
+	if (ret == 0 && spool->nr_ahead) {
+		ret = settle(spool);
+		return ret < 0 ? ret : 1;
+	}
+	if (ret == 0 && !any_failed(spool))
+		return verify_one(spool);
+	error = settle(spool);
+	return ret < 0 ? ret : error < 0 ? error : -ECONNRESET;
+}
+
 int spool_drain(struct spool *spool, uint64_t budget_ns)
 {
 	uint64_t end = now_ns() + budget_ns;
@@ -382,9 +540,7 @@ int spool_drain(struct spool *spool, uint64_t budget_ns)
 	if (ret == 0)
 		ret = uplink_all_metadata(spool->link);
 	while (ret >= 0) {
-		ret = send_round(spool);
-		if (ret == 0)
-			ret = verify_one(spool);
+		ret = drain_some(spool);
 		if (ret == 0) {
 			spool->filling = false;
 			link_works(spool);
@@ -393,6 +549,7 @@ int spool_drain(struct spool *spool, uint64_t budget_ns)
 		if (ret > 0 && now_ns() >= end)
 			return 1;
 	}
+	(void)!settle(spool);
 	spool_link_failed(spool, ret);
 	return ret;
 }

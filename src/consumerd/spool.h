@@ -26,6 +26,7 @@ struct spool {
 	bool filling;		  /* packets go to the files */
 	bool direct;		  /* one is being handed on out of its ring */
 	bool waited_for;	  /* the relay is: nothing else can be asked of it */
+	unsigned int nr_ahead;	  /* of all streams */
 	int error;		  /* why; 0: it works, or was not tried yet */
 	uint64_t retry_ns, backoff_ns;
 };
@@ -63,6 +64,21 @@ struct spooled {
 	int fd;		     /* file that is being sent; -1: none is open */
 	uint64_t number, at; /* which, from where on */
 	uint64_t waiting;    /* of all files */
+
+	/* What has been sent from there and is not acknowledged: packets, or parts of one, the
+	 * oldest first. None is sent behind one that failed until all are answered. */
+	struct spooled_sent {
+		struct packet_header header;
+		uint64_t bytes; /* in the file; 0: more of the packet follows */
+	} ahead[UPLINK_MAX_POSTED];
+	unsigned int nr_ahead;
+	uint64_t bytes_ahead;
+	int ahead_error;
+	struct uplink_begun begun; /* that the relay has, as it said on the connection */
+	/* the packet that is being sent in parts */
+	struct packet_header header, told;
+	void *body;	      /* NULL: none is */
+	uint64_t body_offset; /* sent of it */
 };
 
 struct spool *spool_new(struct uplink *link, struct disk *disk);
@@ -117,10 +133,11 @@ enum { SPOOLED_PACKET = 1, SPOOLED_DAMAGED = 2 };
 /**
  * spooled_next() - the first packet that has not been sent; files before it are erased.
  * @ret_body: allocated; none where it is damaged.
- * Return: SPOOLED_PACKET, SPOOLED_DAMAGED; 0: there is none; negative errno.
+ * Return: SPOOLED_PACKET, SPOOLED_DAMAGED; 0: there is none, or none in the file of which some
+ * are not acknowledged; negative errno.
  */
 int spooled_next(struct spooled *sp, struct packet_header *ret, void **ret_body) MUST_CHECK;
-/** It has been, or can't be: it has so many @bytes in the file. */
+/** The first has been sent and acknowledged, or can't be: it has so many @bytes in the file. */
 void spooled_step(struct spooled *sp, uint64_t bytes);
 
 /**

@@ -38,11 +38,11 @@ bool spooled_damaged(struct spooled *sp, uint64_t room, struct packet_header *he
 
 	if (stream_names(&sp->file, sp->number, &names) == 0)
 		fd = tracedir_open_file(trace->index_fd, names.index);
-	if (fd < 0 || !find_entry(fd, sp->at, &entry) ||
+	if (fd < 0 || !find_entry(fd, sp->at + sp->bytes_ahead, &entry) ||
 	    be64toh(entry.packet_size) / 8 < sizeof(*header) ||
 	    be64toh(entry.packet_size) / 8 > room)
 		return false;
-	own = index_entry_make(sp->at, header);
+	own = index_entry_make(sp->at + sp->bytes_ahead, header);
 	if (memcmp(&own, &entry, sizeof(entry)) != 0)
 		*header = (struct packet_header){ .packet_size = be64toh(entry.packet_size) };
 	return true;

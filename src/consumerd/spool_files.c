@@ -265,17 +265,18 @@ static bool is_packet(const struct spooled *sp, const struct packet_header *h, u
 /* Return: SPOOLED_PACKET; 0: there is none; negative errno. */
 static int read_whole(struct spooled *sp, uint64_t room, struct packet_header *ret, void **ret_body)
 {
+	uint64_t at = sp->at + sp->bytes_ahead;
 	AUTO_FREE void *body = NULL;
 	uint64_t len;
 
-	if (pread(sp->fd, ret, sizeof(*ret), (off_t)sp->at) != (ssize_t)sizeof(*ret) ||
+	if (pread(sp->fd, ret, sizeof(*ret), (off_t)at) != (ssize_t)sizeof(*ret) ||
 	    !is_packet(sp, ret, room))
 		return 0;
 	len = ret->packet_size / 8 - sizeof(*ret);
 	body = malloc(len + 1);
 	if (!body)
 		return -ENOMEM;
-	if (pread(sp->fd, body, len, (off_t)(sp->at + sizeof(*ret))) != (ssize_t)len ||
+	if (pread(sp->fd, body, len, (off_t)(at + sizeof(*ret))) != (ssize_t)len ||
 	    packet_checksum(ret, body, len) != ret->crc32c)
 		return 0;
 	*ret_body = TAKE(body);
@@ -292,7 +293,9 @@ static int read_packet(struct spooled *sp, struct packet_header *ret, void **ret
 	*ret = (struct packet_header){ 0 };
 	if (fstat(sp->fd, &st) < 0)
 		return -errno;
-	room = (uint64_t)st.st_size - MIN((uint64_t)st.st_size, sp->at);
+	room = (uint64_t)st.st_size - MIN((uint64_t)st.st_size, sp->at + sp->bytes_ahead);
+	if (!room)
+		return 0;
 	result = read_whole(sp, room, ret, ret_body);
 	if (result == 0 && spooled_damaged(sp, room, ret))
 		return SPOOLED_DAMAGED;
@@ -308,6 +311,8 @@ int spooled_next(struct spooled *sp, struct packet_header *ret, void **ret_body)
 			result = read_packet(sp, ret, ret_body);
 		if (result > 0 || (result < 0 && result != -ENOENT))
 			return result;
+		if (sp->nr_ahead)
+			return 0;
 		leave_file(sp);
 	}
 	spooled_count(sp, -(int64_t)sp->waiting);
@@ -336,6 +341,7 @@ struct spooled *spooled_free(struct spooled *sp, bool remove)
 		unlinkat(sp->there.trace->fd, name.text, 0);
 	spooled_count(sp, -(int64_t)sp->waiting);
 	list_remove(&sp->node);
+	free(sp->body);
 	close_fd(sp->fd);
 	close_fd(sp->note_fd);
 	stream_file_close(&sp->file);

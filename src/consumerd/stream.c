@@ -344,7 +344,7 @@ int stream_attach(struct stream *s)
 	ret = uplink_up(link);
 	if (ret < 0 || (s->relay_id && s->relay_epoch == uplink_epoch(link)))
 		return ret;
-	ret = uplink_stream(link, s->config, s->cpu, &s->relay_id, &last);
+	ret = uplink_stream(link, s->config, s->cpu, &s->relay_id, &last, NULL);
 	if (ret < 0)
 		return ret;
 	if (ret > 0 && s->unknown)

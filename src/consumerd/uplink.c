@@ -9,6 +9,8 @@
 
 /* After a failure nothing is tried so soon again: many streams ask, one after the other. */
 #define PAUSE_NS 40000000ull
+#define PART_MIN_BYTES 16384u
+#define SLOW_PER_S 10 /* what takes longer than this part of a second is slow */
 
 void uplink_config_fini(struct uplink_config *config)
 {
@@ -219,25 +221,36 @@ int uplink_all_metadata(struct uplink *link)
 
 /* --- streams --------------------------------------------------------------------- */
 
-static int take_last(struct uplink *link, struct decoder *dec, const struct stream_config *config,
-		     struct packet_header *ret)
+static bool is_header(const struct blob *blob, const struct stream_config *config,
+		      struct packet_header *ret)
 {
+	if (blob->len != sizeof(*ret))
+		return false;
+	memcpy(ret, blob->data, sizeof(*ret));
+	return ret->magic == PACKET_MAGIC &&
+	       memcmp(ret->uuid, config->trace->uuid, sizeof(ret->uuid)) == 0 &&
+	       ret->packet_size / 8 >= sizeof(*ret);
+}
+
+static int take_last(struct uplink *link, struct decoder *dec, const struct stream_config *config,
+		     struct packet_header *ret, struct uplink_begun *ret_begun)
+{
+	struct uplink_begun begun = { 0 };
 	struct rep_rel_stream rep;
 
-	if (rep_rel_stream_decode(dec, &rep) < 0 || (rep.last.len && rep.last.len != sizeof(*ret)))
+	if (rep_rel_stream_decode(dec, &rep) < 0)
 		return uplink_fail(link, -EBADMSG, NULL);
+	if (rep.begun.len && is_header(&rep.begun, config, &begun.header))
+		begun.bytes = rep.begun_bytes;
+	if (ret_begun)
+		*ret_begun = begun;
 	if (!rep.last.len)
 		return 0;
-	memcpy(ret, rep.last.data, sizeof(*ret));
-	if (ret->magic != PACKET_MAGIC ||
-	    memcmp(ret->uuid, config->trace->uuid, sizeof(ret->uuid)) != 0 ||
-	    ret->packet_size / 8 < sizeof(*ret))
-		return uplink_fail(link, -EBADMSG, NULL);
-	return 1;
+	return is_header(&rep.last, config, ret) ? 1 : uplink_fail(link, -EBADMSG, NULL);
 }
 
 int uplink_stream(struct uplink *link, const struct stream_config *config, uint32_t cpu,
-		  uint32_t *id, struct packet_header *ret_last)
+		  uint32_t *id, struct packet_header *ret_last, struct uplink_begun *ret_begun)
 {
 	struct req_rel_stream req = {
 		.trace = config->trace->id,
@@ -261,7 +274,7 @@ int uplink_stream(struct uplink *link, const struct stream_config *config, uint3
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream);
 	req_rel_stream_encode(&enc, &req);
 	ret = uplink_call(link, &enc, &dec);
-	return ret < 0 ? ret : take_last(link, &dec, config, ret_last);
+	return ret < 0 ? ret : take_last(link, &dec, config, ret_last, ret_begun);
 }
 
 /* Return: 0 or negative errno: the connection is of no use any more. */
@@ -295,25 +308,81 @@ static int send_packet(struct uplink *link, uint32_t stream, const struct packet
 	return wire_send(&link->wire, &enc, &whole);
 }
 
-/* It counts as posted while it is sent, so that whoever looks after something knows. */
-void uplink_post(struct uplink *link, uint32_t stream, const struct packet_header *header,
-		 const void *body, uplink_done done, void *data)
+/* The @bytes of a whole packet's body from @at on, behind @header, which has the checksum. */
+static int send_part(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		     const struct wire_body *part, uint64_t at, bool chained, uint32_t *ret_serial)
+{
+	bool whole = part->bytes == header->packet_size / 8 - sizeof(*header);
+	struct req_rel_packet req = {
+		.stream = stream,
+		.header = { (const uint8_t *)header, sizeof(*header) },
+		.packed = part->packer != NULL,
+		.part_at = at,
+		.part_bytes = whole ? 0 : part->bytes,
+		.chained = chained,
+	};
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct encoder enc;
+
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_packet);
+	req_rel_packet_encode(&enc, &req);
+	*ret_serial = link->wire.serial;
+	return wire_send(&link->wire, &enc, part);
+}
+
+/* It counts as posted while it is sent, so that whoever looks after something knows. Return: NULL:
+ * the relay has to be told of the stream first. */
+static struct uplink_posted *begin_post(struct uplink *link, uplink_done done, void *data)
 {
 	struct uplink_posted *post;
-	int error;
 
 	while (link->nr_posted &&
 	       (link->nr_posted == UPLINK_MAX_POSTED || wire_has_answer(&link->wire)))
 		collect_post(link);
 	post = &link->posted[link->nr_posted++];
 	*post = (struct uplink_posted){ .done = done, .data = data };
-	if (link->wire.chan.fd < 0) { /* the relay has to be told of the stream first */
-		end_post(link, uplink_not_connected(link));
-		return;
-	}
-	error = send_packet(link, stream, header, body, &post->serial);
+	if (link->wire.chan.fd >= 0)
+		return post;
+	end_post(link, uplink_not_connected(link));
+	return NULL;
+}
+
+void uplink_post(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		 const void *body, uplink_done done, void *data)
+{
+	struct uplink_posted *post = begin_post(link, done, data);
+	int error = post ? send_packet(link, stream, header, body, &post->serial) : 0;
+
 	if (error < 0)
 		uplink_fail(link, error, NULL);
+}
+
+void uplink_post_part(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		      const uint8_t *body, uint64_t at, uint64_t bytes, bool chained,
+		      uplink_done done, void *data)
+{
+	const struct wire_body part = { body + at, bytes, .packer = link->packer };
+	struct uplink_posted *post = begin_post(link, done, data);
+	int error = post ? send_part(link, stream, header, &part, at, chained, &post->serial) : 0;
+
+	if (error < 0)
+		uplink_fail(link, error, NULL);
+}
+
+bool uplink_has_parts(const struct uplink *link)
+{
+	return link->features & RELAY_FEATURE_PARTS;
+}
+
+uint64_t uplink_part_bytes(const struct uplink *link)
+{
+	return MAX(link->wire.rate, (uint64_t)PART_MIN_BYTES);
+}
+
+bool uplink_is_slow(const struct uplink *link, uint64_t bytes)
+{
+	return uplink_has_parts(link) && bytes > PART_MIN_BYTES &&
+	       bytes > wire_rate(&link->wire) / SLOW_PER_S;
 }
 
 bool uplink_is_posting(const struct uplink *link)

@@ -14,6 +14,7 @@
 #include "wire.h"
 
 #define UPLINK_ID_BYTES 16
+#define UPLINK_MAX_POSTED 8u /* packets on their way */
 
 /** What the session daemon says of the relay; as strings of its own. */
 struct uplink_config {
@@ -67,9 +68,16 @@ int uplink_metadata(struct uplink *link, struct tracedir *dir, const void *text,
 /** Send what the trace's own file has and the relay not yet; the same for all traces. */
 int uplink_metadata_behind(struct uplink *link, struct tracedir *dir) MUST_CHECK;
 int uplink_all_metadata(struct uplink *link) MUST_CHECK;
-/** @id: 0: it has none yet. @ret_last: header of the last packet that the relay has. */
+/** What a relay has of a stream's packet that it has not got as a whole. */
+struct uplink_begun {
+	struct packet_header header;
+	uint64_t bytes; /* of its body; 0: there is none */
+};
+/** @id: 0: it has none yet. @ret_last: header of the last packet that the relay has. @ret_begun:
+ *  NULL: nothing is sent in parts. */
 int uplink_stream(struct uplink *link, const struct stream_config *config, uint32_t cpu,
-		  uint32_t *id, struct packet_header *ret_last) MUST_CHECK;
+		  uint32_t *id, struct packet_header *ret_last,
+		  struct uplink_begun *ret_begun) MUST_CHECK;
 /** Return only when it is stored. @header: says how long @body is; its checksum may be 0: it is
  *  not known yet. */
 int uplink_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
@@ -92,6 +100,22 @@ int uplink_settle(struct uplink *link) MUST_CHECK;
 /** Everything that was recorded up to @time has been sent. */
 int uplink_beacon(struct uplink *link, uint64_t time) MUST_CHECK;
 /** Let the relay close it, if it knows it on this connection. */
+/**
+ * uplink_post_part() - the same of a part of a packet, for lines on which all of it takes long; the
+ * checksum is in @header. Some of one stream may be on their way.
+ * @body: all of it; not used any more on return.
+ * @at, @bytes: the part. @chained: the one before is on its way, too.
+ */
+void uplink_post_part(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		      const uint8_t *body, uint64_t at, uint64_t bytes, bool chained,
+		      uplink_done done, void *data);
+/** Does the relay take packets in parts? As it said on the last connection. */
+bool uplink_has_parts(const struct uplink *link);
+/** How long a part may be, so that the line carries it in about a second. */
+uint64_t uplink_part_bytes(const struct uplink *link);
+/** Does it take so long to send @bytes that nothing should wait for it? */
+bool uplink_is_slow(const struct uplink *link, uint64_t bytes);
+
 void uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch);
 /** All is said. */
 void uplink_end(struct uplink *link);

@@ -11,7 +11,6 @@
 #include "uplink.h"
 
 #define UPLINK_SMALL_BYTES 2048u /* of a request but its text, header or body */
-#define UPLINK_MAX_POSTED 8u
 
 /** A packet that is on its way. */
 struct uplink_posted {

@@ -16,15 +16,20 @@
 #include "io/zpiece.h"
 #include "proto/codec.h"
 
-/** Called now and then while the other side is waited for. Return: 0, or negative errno: don't
- *  wait any longer. */
+/** Called now and then while the other side is waited for. Return: 0; 1: something else is to be
+ *  done, so wait only as long as the line moves; or negative errno: don't wait any longer. */
 typedef int (*wire_meanwhile)(void *data);
 
 struct wire {
 	struct chan chan;	  /* its descriptor is -1: not connected */
 	unsigned int patience_ms; /* for the other side to take or send a byte */
+	uint16_t tired_of;	  /* type of the answer that did not come in time */
 	uint16_t type;		  /* of the last request, */
 	uint32_t serial;	  /* and its number */
+	unsigned int unanswered;  /* requests */
+	uint64_t rate; /* bytes/s that the line took, also of connections before; 0: unknown */
+	uint64_t rate_ns, rate_bytes; /* when, and at how many, the measurement in progress began */
+	int send_buf;		      /* bytes of the socket's */
 	struct frames frames;
 	wire_meanwhile meanwhile; /* NULL: nothing is to be done */
 	void *data;
@@ -46,6 +51,7 @@ struct wire_body {
 };
 
 #define WIRE_PATIENCE_MS 2000u
+#define WIRE_PATIENCE_MAX_MS 32000u
 
 void wire_init(struct wire *wire);
 /** Connect anew. @keys: by TLS, with the relay that has a certificate for @host; NULL: in
@@ -57,6 +63,9 @@ const char *wire_problem(const struct wire *wire);
 void wire_close(struct wire *wire);
 /** Is there a connection, and has the other side not ended it? While no answer is due. */
 bool wire_is_up(struct wire *wire);
+
+/** Bytes/s that the line takes, as measured, else as TCP expects. */
+uint64_t wire_rate(const struct wire *wire);
 
 /** Begin a request in @enc, with the next serial. */
 void wire_begin(struct wire *wire, struct encoder *enc, void *buf, size_t cap, uint16_t type);

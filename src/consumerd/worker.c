@@ -23,7 +23,8 @@
 /* What was on its way and has not arrived goes into the spool, if there is one. */
 static void settle_link(struct worker *w, enum stream_cut how, bool only_crossed, int *ret_error)
 {
-	int error = w->link ? uplink_settle(w->link) : 0;
+	bool draining = w->spool && w->spool->nr_ahead; /* nothing goes straight out of a ring */
+	int error = w->link && !draining ? uplink_settle(w->link) : 0;
 	struct ringset *set;
 
 	if (error && !w->spool)

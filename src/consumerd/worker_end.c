@@ -107,7 +107,8 @@ void worker_end(struct worker *w, struct job *job)
 		wait_for_relay(w);
 		worker_wait_for_drain(w, RELAY_PATIENCE_NS, DRAIN_PATIENCE_NS);
 	}
-	if (w->link && (w->failing || (w->spool && w->spool->error)))
+	/* what stays in a spool is not the end for the relay: it can be sent later */
+	if (w->link && (w->failing || (w->spool && (w->spool->error || w->spool->waiting))))
 		uplink_give_up(w->link);
 	if (w->failing && !job->leave)
 		list_for_each(dir, &w->traces, node)

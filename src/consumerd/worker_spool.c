@@ -32,14 +32,14 @@ int worker_meanwhile(void *data)
 	int error = 0; /* the next round has it, too */
 
 	if (!any_presses(w))
-		return 0;
-	if (w->spool->direct || uplink_is_posting(w->link))
+		return !job_queue_is_empty(&w->inbox);
+	if (w->spool->direct || (uplink_is_posting(w->link) && !w->spool->nr_ahead))
 		return -ETIMEDOUT;
 	w->spool->filling = w->spool->waited_for = true;
 	list_for_each(set, &w->sets, node)
 		ringset_cut(set, STREAM_TAKE, false, &error);
 	w->spool->waited_for = false;
-	return 0;
+	return !job_queue_is_empty(&w->inbox);
 }
 
 int worker_link_result(struct worker *w, int error)

@@ -137,12 +137,42 @@ static bool is_in_packet(const struct relconn *conn)
 	return conn->body_left || conn->sum_left;
 }
 
-/* What has come of it is no packet any more, or a whole one: the room that it was to take is not
- * reserved any more. */
+/* What has come of it stays as it is: the room and the files that it was to take are free again. */
 static void end_body(struct relconn *conn)
 {
 	conn->body_stream = NULL;
 	relpeer_unreserve(conn->peer, conn->body_bytes);
+	if (conn->body_part)
+		relay_give_files(conn->relay, conn->peer, 1);
+}
+
+/* Behind a packet that was refused none of its stream may be taken: it would leave a gap. */
+static int begin_body(struct relconn *conn, const struct req_rel_packet *req,
+		      const struct packet_header *packet)
+{
+	struct relstream *stream = relsession_find_stream(conn->session, req->stream);
+	struct err *err = &conn->body_err;
+
+	conn->body_stream = NULL;
+	if (!stream)
+		return err_set(err, ERR_INVALID, "no stream %u", req->stream);
+	if (req->chained && stream->refused)
+		return err_set(err, ERR_STATE, "the packet before was refused");
+	stream->refused = true; /* until all of it has been taken */
+	if (conn->body_part && relay_take_files(conn->relay, conn->peer, 1, err))
+		return err->code;
+	if (relpeer_reserve(conn->peer, conn->body_bytes, err)) {
+		if (conn->body_part)
+			relay_give_files(conn->relay, conn->peer, 1);
+		return err->code;
+	}
+	conn->body_stream = stream;
+	if ((!req->part_at &&
+	     relsession_make_files(conn->peer, stream, packet->packet_size / 8, err)) ||
+	    (conn->body_part ? relstream_part_begin(stream, packet, req->part_at, err) :
+			       relstream_begin(stream, packet, err)))
+		end_body(conn);
+	return err->code;
 }
 
 /* The answer comes behind the body, which is thrown away where it can't be kept.
@@ -160,35 +190,38 @@ static int on_packet(struct relconn *conn, const struct msg_header *header, stru
 		return -EBADMSG;
 	conn->body_bytes = packet.packet_size / 8 + sizeof(struct index_entry);
 	conn->body_left = packet.packet_size / 8 - sizeof(packet);
+	conn->body_part = req.part_bytes != 0;
+	if (conn->body_part) {
+		if (req.part_at > conn->body_left || req.sum_behind ||
+		    req.part_bytes > conn->body_left - req.part_at)
+			return -EBADMSG;
+		conn->body_bytes = conn->body_left = req.part_bytes;
+	}
 	conn->packed = req.packed;
 	conn->sum_left = req.sum_behind ? RELAY_SUM_BYTES : 0;
 	conn->body_serial = header->serial;
 	conn->body_err = (struct err){ 0 };
-	conn->body_stream = relsession_find_stream(conn->session, req.stream);
-	if (!conn->body_stream)
-		err_set(&conn->body_err, ERR_INVALID, "no stream %u", req.stream);
-	else if (relpeer_reserve(conn->peer, conn->body_bytes, &conn->body_err))
-		conn->body_stream = NULL;
-	else if (relsession_make_files(conn->peer, conn->body_stream, packet.packet_size / 8,
-				       &conn->body_err) ||
-		 relstream_begin(conn->body_stream, &packet, &conn->body_err))
-		end_body(conn);
+	(void)!begin_body(conn, &req, &packet);
 	return 0;
 }
 
 static void finish_body(struct relconn *conn)
 {
 	struct relstream *stream = conn->body_stream;
+	struct err *err = &conn->body_err;
 
 	if (stream) {
 		end_body(conn);
-		if (relstream_finish(stream, &conn->body_err) == 0)
+		if ((conn->body_part ? relstream_part_finish : relstream_finish)(stream, err) ==
+		    0) {
+			stream->refused = false;
 			relpeer_stored(conn->peer, conn->body_bytes);
+		}
 	}
-	if (conn->body_err.code == ERR_OUTPUT)
+	if (err->code == ERR_OUTPUT)
 		retention_kick(conn->relay->retention);
 	rest(conn);
-	answer(conn, MSG_rel_packet, conn->body_serial, &conn->body_err);
+	answer(conn, MSG_rel_packet, conn->body_serial, err);
 }
 
 /* Return: 0, or negative: it makes no sense to go on. */
@@ -225,7 +258,8 @@ static int take_message(struct relconn *conn, const uint8_t *msg, size_t len)
 
 static void store_body(struct relconn *conn, const uint8_t *data, size_t len)
 {
-	if (conn->body_stream && relstream_body(conn->body_stream, data, len, &conn->body_err))
+	if (conn->body_stream && (conn->body_part ? relstream_part : relstream_body)(
+					 conn->body_stream, data, len, &conn->body_err))
 		end_body(conn);
 	conn->body_left -= len;
 	spend(conn, len);
@@ -465,7 +499,7 @@ int relconn_new(struct relay *relay, int fd, struct tls *tls)
 static void end_session(struct relconn *conn)
 {
 	if (conn->body_stream) {
-		relstream_undo(conn->body_stream);
+		(conn->body_part ? relstream_part_close : relstream_undo)(conn->body_stream);
 		end_body(conn);
 	}
 	relsession_free(TAKE(conn->session));

@@ -44,6 +44,7 @@ struct relconn {
 	struct relstream *body_stream; /* NULL: it is thrown away, */
 	struct err body_err;	       /* because of this */
 	uint64_t body_bytes;	       /* that it takes in files */
+	bool body_part;		       /* it is one of several */
 
 	uint8_t answer[RELCONN_ANSWER_BYTES]; /* what of it could not be sent yet */
 	size_t answer_begin, answer_end;

@@ -98,6 +98,9 @@ static int on_stream(const struct relconn_request *rq, struct err *err)
 		return err->code;
 	if (stream->has_last)
 		rep.last = (struct blob){ (const uint8_t *)&stream->last, sizeof(stream->last) };
+	if (stream->begun_bytes)
+		rep.begun = (struct blob){ (const uint8_t *)&stream->begun, sizeof(stream->begun) };
+	rep.begun_bytes = stream->begun_bytes;
 	begin_answer(rq);
 	rep_rel_stream_encode(rq->enc, &rep);
 	return 0;

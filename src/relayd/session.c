@@ -292,8 +292,11 @@ void relsession_free(struct relsession *session)
 	if (!session)
 		return;
 	log_info("%s: not connected any more", session->path);
-	list_for_each_safe(stream, tmp, &session->streams, node)
+	list_for_each_safe(stream, tmp, &session->streams, node) {
+		if (session->ended)
+			relstream_part_drop(stream);
 		end_stream(session, stream);
+	}
 	list_for_each_safe(dir, dir_tmp, &session->traces, node) {
 		tracedir_free(dir);
 		give_trace(session);
@@ -521,6 +524,7 @@ int relsession_stream_end(struct relsession *session, uint32_t id, struct err *e
 	if (!stream)
 		return err_set(err, ERR_INVALID, "no stream %u", id);
 	live_stream_end(stream->live);
+	relstream_part_drop(stream);
 	end_stream(session, stream);
 	return 0;
 }

@@ -15,6 +15,7 @@ int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 	int found;
 
 	list_init(&s->node);
+	s->part_fd = -1;
 	s->id = id;
 	s->config = *config;
 	s->config.channel = xstrdup(config->channel);
@@ -27,6 +28,7 @@ int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 		return err->code;
 	}
 	s->has_last = found > 0;
+	relstream_part_find(s);
 	*ret = s;
 	return 0;
 }
@@ -37,6 +39,7 @@ void relstream_free(struct relstream *s)
 		return;
 	list_remove(&s->node);
 	stream_file_close(&s->file);
+	close_fd(s->part_fd);
 	free(s->config.channel);
 	free(s);
 }

@@ -27,6 +27,12 @@ struct relstream {
 	uint64_t came; /* bytes of its body */
 	uint32_t crc;
 	bool sum_behind; /* coming.crc32c has come behind it */
+
+	/* the packet that comes in parts, which a hidden file keeps until it is whole */
+	int part_fd; /* while a part comes; -1: none does */
+	struct packet_header begun;
+	uint64_t begun_bytes; /* of its body; 0: none has begun */
+	bool refused;	      /* the packet or part before was */
 };
 
 /** @config->channel is copied. Finds out what is stored. Return: 0 or the code in @err. */
@@ -47,5 +53,22 @@ void relstream_sum(struct relstream *stream, uint32_t sum);
 int relstream_finish(struct relstream *stream, struct err *err);
 /** It will not be finished. */
 void relstream_undo(struct relstream *stream);
+
+/*
+ * The same in parts: what has come stays where the line breaks, and the next connection goes on
+ * behind it. Readers see the packet when it is whole.
+ */
+/** @at: bytes of its body that came before. */
+int relstream_part_begin(struct relstream *stream, const struct packet_header *header, uint64_t at,
+			 struct err *err);
+int relstream_part(struct relstream *stream, const void *data, size_t len, struct err *err);
+/** All of a part has come. Return: 0 or the code in @err. */
+int relstream_part_finish(struct relstream *stream, struct err *err);
+/** What an earlier connection has left. */
+void relstream_part_find(struct relstream *stream);
+/** A part does not come to its end: what came of it stays. */
+void relstream_part_close(struct relstream *stream);
+/** The rest does not come. */
+void relstream_part_drop(struct relstream *stream);
 
 #endif

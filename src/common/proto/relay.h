@@ -14,9 +14,13 @@
 #define RELAY_FEATURE_CLOCK 4u
 #define RELAY_FEATURE_SUM_BEHIND 8u
 #define RELAY_FEATURE_PACKED 16u
+#define RELAY_FEATURE_PARTS 32u
 #define RELAY_FEATURES                                                    \
 	(RELAY_FEATURE_LIVE | RELAY_FEATURE_SPOOL | RELAY_FEATURE_CLOCK | \
-	 RELAY_FEATURE_SUM_BEHIND | RELAY_FEATURE_PACKED)
+	 RELAY_FEATURE_SUM_BEHIND | RELAY_FEATURE_PACKED | RELAY_FEATURE_PARTS)
+
+/* Packets of up to so many bytes may come in parts. */
+#define RELAY_PARTS_MAX (16u << 20)
 #define RELAY_SUM_BYTES 4u /* behind a body */
 
 #endif
