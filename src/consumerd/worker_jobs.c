@@ -38,6 +38,24 @@ static void find_dir(struct worker *w, struct job *job)
 		w->config.dir_fd = fd;
 }
 
+/* Nothing answers there now; a relay that refuses is another matter. */
+static bool is_away(int error)
+{
+	return error == -ETIMEDOUT || error == -ECONNREFUSED || error == -EHOSTUNREACH ||
+	       error == -ENETUNREACH || error == -EHOSTDOWN || error == -ENETDOWN;
+}
+
+/* A session with a spool may begin before its relay does. */
+static void begin_link(struct worker *w, struct job *job)
+{
+	int ret = uplink_up(w->link);
+
+	if (ret < 0 && (!w->spool || !is_away(ret)))
+		err_set(&job->err, ERR_OUTPUT, "%s", uplink_problem(w->link));
+	else
+		(void)!worker_link_result(w, ret);
+}
+
 static void do_start(struct worker *w, struct job *job)
 {
 	bool output = w->config.dir_fd >= 0 || job->path || w->link;
@@ -55,8 +73,8 @@ static void do_start(struct worker *w, struct job *job)
 			  (unsigned int)w->config.uid);
 	else if (job->path)
 		find_dir(w, job);
-	else if (w->link && uplink_up(w->link) < 0 && !w->config.relay_later)
-		err_set(&job->err, ERR_OUTPUT, "%s", uplink_problem(w->link));
+	else if (w->link && !w->config.relay_later)
+		begin_link(w, job);
 }
 
 /* --- traces ------------------------------------------------------------------- */

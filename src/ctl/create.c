@@ -87,9 +87,14 @@ static int create_unnamed(struct ctl *ctl, struct creation *c, const char *stamp
 
 static int find_relay(struct ctl *ctl, struct creation *c)
 {
-	if (c->url)
-		return url_relay(c->url, &c->relay, &ctl->err);
-	return c->live_us ? relay_local(&c->relay, &ctl->err) : 0;
+	if (!c->url)
+		return c->live_us ? relay_local(ctl->relayd_path, &c->relay, &ctl->err) : 0;
+	if (url_relay(c->url, c->spool_size, &c->relay, &ctl->err) != 0)
+		return ctl->err.code;
+	if (c->relay.away)
+		say_warning(ctl, "no relay answers at %s now: what is recorded goes to the spool",
+			    c->relay.text);
+	return 0;
 }
 
 int create_session(struct ctl *ctl, struct creation *c)

@@ -19,7 +19,7 @@
 
 static struct {
 	char *group;
-	char *sessiond_path;
+	char *sessiond_path, *relayd_path;
 	char *mi;
 	int no_sessiond;
 	int quiet;
@@ -49,8 +49,7 @@ const struct poptOption options_general[] = {
 	{ .longName = "help", .shortName = 'h', .val = OPTION_HELP, .descrip = "print this" },
 	{ .longName = "list-options", .val = OPTION_LIST, .descrip = "list the options" },
 	{ .longName = "list-commands", .val = OPTION_LIST_COMMANDS, .descrip = "list the verbs" },
-	OPTION_NOT_YET("relayd-path", 0, POPT_ARG_STRING, 1,
-		       "traces can't be sent over a network yet, so no relay is started"),
+	OPTION_TEXT("relayd-path", 0, &opt.relayd_path, "relay to start for live sessions", "PATH"),
 	POPT_TABLEEND,
 };
 
@@ -137,6 +136,7 @@ static enum status parse_general(struct ctl *ctl, int argc, char **argv, const c
 	ctl->general = pc;
 	ctl->quiet = opt.quiet;
 	ctl->wish.path = opt.sessiond_path;
+	ctl->relayd_path = opt.relayd_path;
 	ctl->wish.group = opt.group;
 	if (status != STATUS_OK || *ret_done)
 		return status;

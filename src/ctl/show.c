@@ -188,7 +188,9 @@ static void show_link(FILE *out, struct json_object *session)
 			text_duration(buf, live_us * 1000));
 	if (json_object_get_boolean(record_get(session, "compress")))
 		fputs("Compressed on its way to the relay\n", out);
-	if (strcmp(link, "up") == 0)
+	if (strcmp(link, "down") == 0 && strcmp(record_str(session, "state"), "recording") != 0)
+		fputs("Link to the relay: down\n", out);
+	else if (strcmp(link, "up") == 0)
 		fputs("Link to the relay: up\n", out);
 	else if (strcmp(link, "down") == 0)
 		fprintf(out, "Link to the relay: down; what is recorded %s\n",

@@ -70,6 +70,7 @@ const char *verb_later(const char *name);
 struct ctl {
 	const struct verb *verb;
 	struct daemon_wish wish;
+	const char *relayd_path; /* NULL: find it */
 	bool quiet;
 	bool json;
 	bool printed; /* the verb has printed its answer itself */

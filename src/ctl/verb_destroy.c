@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* verb_destroy.c - lttctl destroy [SESSION]: end a session; its trace stays. */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "libctl/calls.h"
@@ -82,8 +84,9 @@ static enum status destroy(struct ctl *ctl, const char *session)
 	if (*rep.problem)
 		record_set_str(o, "problem", rep.problem);
 	forget(ctl, session, output);
-	if (*spool)
-		rmdir(spool); /* unless there is something in it that the relay has not got */
+	/* unless there is something in it that the relay has not got */
+	if (*spool && rmdir(spool) < 0 && errno == ENOTEMPTY)
+		record_set_str(o, "spool", spool);
 	return tell_losses(ctl, session, before, totals, rep.problem);
 }
 
@@ -99,8 +102,13 @@ static void text(FILE *out, struct json_object *record)
 
 		fprintf(out, "Session %s destroyed", record_str(o, "session"));
 		totals_end(out, record_get(o, "totals"));
-		if (*record_str(o, "output"))
-			fprintf(out, "The trace is %s %s\n",
+		if (*record_str(o, "spool"))
+			fprintf(out, "The trace is in part at the relay %s; the rest is in %s\n",
+				record_str(o, "output"), record_str(o, "spool"));
+		else if (*record_str(o, "output"))
+			fprintf(out, "%s %s %s\n",
+				*record_str(o, "problem") ? "What was written of the trace is" :
+							    "The trace is",
 				*record_str(o, "output") == '/' ? "in" : "at the relay",
 				record_str(o, "output"));
 	}

@@ -16,12 +16,14 @@ extern char **environ;
 
 static const char local_url[] = "net://127.0.0.1";
 
-/* The one that came with this program, else what PATH finds. Allocated. */
-static char *program(void)
+/* The one that was asked for, else the one that came with this program, else what PATH finds. Allocated. */
+static char *program(const char *given)
 {
 	AUTO_FREE char *dir = daemon_own_dir();
 	AUTO_FREE char *beside = dir ? xasprintf("%s/ltt-relayd", dir) : NULL;
 
+	if (given)
+		return xstrdup(given);
 	if (beside && access(beside, X_OK) == 0)
 		return TAKE(beside);
 	return xstrdup("ltt-relayd");
@@ -64,16 +66,17 @@ static void read_words(int fd, char *buf, size_t len)
 }
 
 /* However it did: somebody else may have started one in the same moment, which is as good. */
-static int start(char *words, size_t len, struct err *err)
+static int start(const char *given, char *words, size_t len, struct err *err)
 {
 	AUTO_FD int fd = memfd_create("ltt-relayd says", MFD_CLOEXEC);
-	AUTO_FREE char *path = program();
+	AUTO_FREE char *path = program(given);
 	pid_t pid;
 	int error = spawn(path, fd, &pid);
 
 	if (error < 0)
-		return err_errno(err, ERR_OUTPUT, -error, "no relay runs here, and '%s' can't be "
-							  "started",
+		return err_errno(err, ERR_OUTPUT, -error,
+				 "no relay runs here, and '%s' can't be "
+				 "started",
 				 path);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
@@ -81,16 +84,16 @@ static int start(char *words, size_t len, struct err *err)
 	return 0;
 }
 
-int relay_local(struct relay_url *ret, struct err *err)
+int relay_local(const char *path, struct relay_url *ret, struct err *err)
 {
 	struct err first = { 0 }, second = { 0 };
 	char words[200];
 
-	if (url_relay(local_url, ret, &first) == 0)
+	if (url_relay(local_url, false, ret, &first) == 0)
 		return 0;
-	if (start(words, sizeof(words), err) != 0)
+	if (start(path, words, sizeof(words), err) != 0)
 		return err->code;
-	if (url_relay(local_url, ret, &second) == 0)
+	if (url_relay(local_url, false, ret, &second) == 0)
 		return 0;
 	return err_set(err, ERR_OUTPUT,
 		       "a live session needs a relay, and none could be started here%s%s",

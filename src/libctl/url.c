@@ -133,6 +133,14 @@ int url_same_host(const char *ctrl, const char *data, struct err *err)
 	return 0;
 }
 
+static void take_address(const struct addrinfo *at, struct relay_url *ret)
+{
+	struct tcp_addr addr = { .len = at->ai_addrlen };
+
+	memcpy(&addr.sa, at->ai_addr, at->ai_addrlen);
+	tcp_text(&addr, ret->addr);
+}
+
 /* Who answers is taken. Return: 0 or negative errno of the last one. */
 static int try_all(const struct addrinfo *list, struct relay_url *ret)
 {
@@ -154,7 +162,7 @@ static int try_all(const struct addrinfo *list, struct relay_url *ret)
 	return error;
 }
 
-int url_relay(const char *url, struct relay_url *ret, struct err *err)
+int url_relay(const char *url, bool later, struct relay_url *ret, struct err *err)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
 	struct parts parts;
@@ -174,6 +182,11 @@ int url_relay(const char *url, struct relay_url *ret, struct err *err)
 		return err_set(err, ERR_OUTPUT, "the host '%s' of the relay is not known: %s",
 			       parts.host, gai_strerror(rc));
 	error = try_all(list, ret);
+	ret->away = error < 0;
+	if (error < 0 && later) {
+		error = 0;
+		take_address(list, ret);
+	}
 	freeaddrinfo(list);
 	if (error < 0)
 		return err_errno(err, ERR_OUTPUT, -error,

@@ -2,7 +2,7 @@
 /*
  * url.h - where a trace goes, as people say it: file:///DIR, net://HOST[:CTRL[:DATA]],
  * tcp://HOST[:PORT], tls://HOST[:PORT]. A relay's name is looked up here, with the caller's
- * rights, and somebody has to answer there. Runs in the caller's thread.
+ * rights. Runs in the caller's thread.
  */
 #ifndef LIBCTL_URL_H
 #define LIBCTL_URL_H
@@ -16,10 +16,12 @@ struct relay_url {
 	char addr[TCP_TEXT_BYTES]; /* numeric, of who answered */
 	char host[256];		   /* as it was named: its certificate has to be for it */
 	enum relay_link link;	   /* as the scheme says */
+	bool away;		   /* nothing answers there */
 };
 
-/** Return: 0, or the code in @err. */
-int url_relay(const char *url, struct relay_url *ret, struct err *err) MUST_CHECK;
+/** @later: it may be away now; the name's first address is taken then. Return: 0, or the code in
+ *  @err. */
+int url_relay(const char *url, bool later, struct relay_url *ret, struct err *err) MUST_CHECK;
 /** Is it one of a relay's, by its beginning? */
 bool url_is_relay(const char *url);
 /** Are both ends of @ctrl and @data the same host? One connection does for both. */

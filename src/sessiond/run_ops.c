@@ -184,6 +184,7 @@ static void output_opened(void *data, const struct con_answer *answer)
 	}
 	err_set(&op->err, (enum err_code)answer->code, "session '%s' can't record: %s",
 		op->run->session->name, answer->text);
+	op->run->session->relay.down = true;
 	settle(op->run, SESSION_EV_STOPPED);
 	op_end(op);
 }
@@ -196,6 +197,7 @@ enum session_outcome run_start(struct run *run, run_done done, void *data)
 	if (outcome != SESSION_DONE)
 		return outcome;
 	run->session->drained = false;
+	run->session->relay.down = run->output_open && run->session->relay.down;
 	run->op = op_new(run, done, data);
 	if (run->output_open)
 		start_tracers(run->op);

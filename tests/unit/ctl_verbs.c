@@ -44,7 +44,7 @@ static void create_unnamed(void)
 	CHECK(said.status == 0);
 	EXPECT_PART("lttctl create named --set-url=file:///$PWD/url 2>&1; test ! -d url", 0,
 		    "exists");
-	EXPECT("lttctl create x --set-url=net://127.0.0.1:1", 1, "", "no relay answers");
+	EXPECT("lttctl create x --spool=0 --set-url=net://127.0.0.1:1", 1, "", "no relay answers");
 	EXPECT("lttctl create x --set-url=net://127.0.0.1:1/dir", 5, "", "can't be chosen");
 	EXPECT("lttctl create x --set-url=net://127.0.0.1:bad", 1, "", "no URL of a relay");
 	EXPECT("lttctl create x --data-url=tcp://127.0.0.1", 1, "", "goes with --ctrl-url");
@@ -53,8 +53,8 @@ static void create_unnamed(void)
 	EXPECT("lttctl create x --live=500", 1, "", "least period is 20000 microseconds");
 	EXPECT("lttctl create x --live=soon", 1, "", "not a period");
 	EXPECT("lttctl create x --live -o here", 1, "", "--output and --no-output have none");
-	EXPECT("lttctl create x --live -U net://127.0.0.1:1", 1, "", "no relay answers");
-	EXPECT("lttctl create --live x -U net://127.0.0.1:1", 1, "", "no relay answers");
+	EXPECT("lttctl create x --live --spool=0 -U net://127.0.0.1:1", 1, "", "no relay answers");
+	EXPECT("lttctl create --live x --spool=0 -U net://127.0.0.1:1", 1, "", "no relay answers");
 	EXPECT("lttctl create x --snapshot", 5, "", "--snapshot: ");
 	EXPECT("lttctl create a/b", 1, "", "'a/b' contains a slash");
 	EXPECT("lttctl create .. -o dots; test ! -d dots", 0, "", "begins with a dot");
@@ -86,7 +86,8 @@ static void channels(void)
 	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 5, "", "can't be done yet");
 	EXPECT("lttctl enable-channel -u ../up", 1, "", "begins with a dot");
 	fake.asked[0] = '\0';
-	EXPECT("lttctl enable-channel -k c", 0, "Kernel channel c enabled for session demo\n", NULL);
+	EXPECT("lttctl enable-channel -k c", 0, "Kernel channel c enabled for session demo\n",
+	       NULL);
 	ASKED("channel demo c size 0 nr 0 own 0 file 0 x 0 timer 0 over 0\n");
 	EXPECT("lttctl enable-channel -k --buffers-global c", 0,
 	       "Kernel channel c enabled for session demo\n", NULL);
@@ -216,7 +217,7 @@ static void lists(void)
 	EXPECT("lttctl list --no-truncate | wc -l", 0, "2\n", NULL);
 	EXPECT("lttctl list demo --mem-usage=total", 5, "", "always shows the memory");
 	EXPECT("lttctl list --style=compact", 5, "", "--json");
-	EXPECT("lttctl --relayd-path=/x list", 5, "", "over a network");
+	EXPECT("lttctl --relayd-path=/x/y create rl --live", 1, "", "'/x/y' can't be started");
 	EXPECT("lttctl help add-trigger", 5, "", "add-trigger: triggers");
 	EXPECT("lttctl list -f", 1, "", "lttctl list -u --fields");
 	EXPECT("lttctl list demmo", 1, "", "did you mean 'demo'?");
@@ -267,7 +268,8 @@ static void destroy(void)
 	strcpy(fake.session, "demo");
 	fake.state = SESSION_NEW; /* so there is no trace to be named */
 	EXPECT("lttctl destroy demo", 0,
-	       "Session demo destroyed: 1,234,567 events recorded, 0 lost, 45.2 MiB written\n", NULL);
+	       "Session demo destroyed: 1,234,567 events recorded, 0 lost, 45.2 MiB written\n",
+	       NULL);
 	EXPECT("lttctl list", 0, "There is no session; 'lttctl create' makes one.\n", NULL);
 }
 
