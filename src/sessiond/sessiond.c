@@ -376,6 +376,7 @@ int sessiond_init(struct sessiond *sd)
 			.quotas = &sd->quotas,
 		},
 		.next_id = 1,
+		.long_ns = 1000000,
 	};
 	sd->user = user_domain_new(&sd->recorder);
 	kmod_init(&sd->kmod, "this session daemon was started without the kernel tracer; start "

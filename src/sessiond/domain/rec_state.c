@@ -315,9 +315,9 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg)
 	trace = trace_alloc(rec, msg->id, msg->uid, msg->app);
 	trace->path = xstrdup(msg->path);
 	memcpy(trace->uuid, msg->uuid.data, sizeof(trace->uuid));
-	trace->metadata_bytes = msg->metadata_bytes;
+	trace->metadata_bytes = trace->acked_bytes = msg->metadata_bytes;
 	if (msg->head) {
-		trace->written = 1;
+		trace->acked = trace->written = 1;
 		trace->next_batch = 2;
 	} else {
 		rec->ops->describe(trace);

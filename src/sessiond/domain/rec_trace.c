@@ -19,9 +19,46 @@ static void drop_first(struct trace *trace)
 {
 	struct meta_batch *batch = list_first(&trace->batches, struct meta_batch, node);
 
-	trace->written = batch->number;
+	trace->acked = batch->number;
 	list_remove(&batch->node);
 	free(batch);
+}
+
+/* What is on disk is written down for our successor, before anything that it describes is
+ * armed: of all traces at once, as this takes as long as there is much of it. */
+static void commit(struct recording *rec)
+{
+	struct trace *trace, *next;
+
+	list_for_each(trace, &rec->traces, node) {
+		trace->written = trace->acked;
+		trace->metadata_bytes = trace->acked_bytes;
+	}
+	recording_saved(rec);
+	list_for_each_safe(trace, next, &rec->traces, node)
+		if (trace->orphan && list_empty(&trace->batches))
+			trace_abandon(trace);
+	rec->ops->ready(rec);
+	if (!traces_busy(rec))
+		rec->ops->metadata_done(rec);
+}
+
+void traces_commit(struct loop_timer *timer)
+{
+	commit(container_of(timer, struct recording, commit));
+}
+
+/* Metadata that comes in many small pieces waits for the next turn together. */
+static void commit_in_turn(struct recording *rec)
+{
+	uint64_t now = loop_now_ns(), turn = rec->recorder->save_turn_ns;
+
+	if (rec->commit.at_ns)
+		return;
+	if (now >= turn)
+		commit(rec);
+	else
+		loop_timer_set(&rec->commit, (turn - now) / 1000 + 1);
 }
 
 static void appended(void *data, const struct con_answer *answer)
@@ -45,17 +82,10 @@ static void appended(void *data, const struct con_answer *answer)
 		trace->rec->recorder->config.trouble(trace->rec->session, TROUBLE_METADATA, "");
 	trace->stalled = false;
 	if (rep_con_metadata_append_decode(answer->dec, &rep) == 0)
-		trace->metadata_bytes = rep.bytes;
+		trace->acked_bytes = rep.bytes;
 	drop_first(trace);
-	recording_saved(trace->rec); /* before anything that it describes is armed */
-	if (trace->orphan && list_empty(&trace->batches)) {
-		trace_abandon(trace);
-		return;
-	}
 	send_next(trace);
-	trace->rec->ops->ready(trace->rec);
-	if (!traces_busy(trace->rec))
-		trace->rec->ops->metadata_done(trace->rec);
+	commit_in_turn(trace->rec);
 }
 
 bool traces_busy(const struct recording *rec)
@@ -63,7 +93,8 @@ bool traces_busy(const struct recording *rec)
 	const struct trace *trace;
 
 	list_for_each(trace, &rec->traces, node)
-		if (!trace->failed && !list_empty(&trace->batches))
+		if (!trace->failed &&
+		    (!list_empty(&trace->batches) || trace->acked > trace->written))
 			return true;
 	return false;
 }
@@ -177,7 +208,7 @@ void trace_adopt(struct trace *trace)
 		.trace = trace->id,
 		.path = trace->path,
 		.uuid = { trace->uuid, sizeof(trace->uuid) },
-		.metadata_bytes = trace->metadata_bytes,
+		.metadata_bytes = trace->acked_bytes,
 	};
 
 	if (trace->failed)

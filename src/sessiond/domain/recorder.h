@@ -32,8 +32,10 @@ struct recorder_config {
 struct recorder {
 	struct recorder_config config; /* its strings are the daemon's */
 	struct shapes shapes;
-	uint64_t next_id; /* of apps, traces and rings; from 1 */
-	uint32_t nr_wanted; /* ring sets that somebody may offer; see rec_want.c */
+	uint64_t next_id;      /* of apps, traces and rings; from 1 */
+	uint32_t nr_wanted;    /* ring sets that somebody may offer; see rec_want.c */
+	uint64_t long_ns;      /* what takes longer leaves as much time to all else */
+	uint64_t save_turn_ns; /* when what is on disk is written down again, at the soonest */
 };
 
 #endif

@@ -4,6 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 
+uint64_t recorder_next_turn(const struct recorder *recorder, uint64_t begin_ns)
+{
+	uint64_t end_ns = loop_now_ns();
+
+	return end_ns - begin_ns >= recorder->long_ns ? end_ns + (end_ns - begin_ns) : end_ns;
+}
+
 static void wanted_enough(struct loop_timer *timer)
 {
 	struct recording *rec = container_of(timer, struct recording, enough);
@@ -19,6 +26,7 @@ void recording_init(struct recording *rec, const struct recording_ops *ops,
 	list_init(&rec->traces);
 	list_init(&rec->finals);
 	loop_timer_init(&rec->enough, recorder->config.loop, wanted_enough);
+	loop_timer_init(&rec->commit, recorder->config.loop, traces_commit);
 	rec->ops = ops;
 	rec->recorder = recorder;
 	rec->domain = domain;
@@ -34,6 +42,7 @@ void recording_fini(struct recording *rec)
 	list_for_each_safe(trace, next, &rec->traces, node)
 		trace_free(trace);
 	loop_timer_cancel(&rec->enough);
+	loop_timer_cancel(&rec->commit);
 	notes_free(rec);
 	list_remove(&rec->node);
 }
@@ -50,8 +59,12 @@ struct recording *recording_find(struct domain_tracer *domain, const struct sess
 
 void recording_saved(struct recording *rec)
 {
-	if (rec->recorder->config.save)
-		rec->recorder->config.save(rec->session);
+	uint64_t begin_ns = loop_now_ns();
+
+	if (!rec->recorder->config.save)
+		return;
+	rec->recorder->config.save(rec->session);
+	rec->recorder->save_turn_ns = recorder_next_turn(rec->recorder, begin_ns);
 }
 
 void recording_problem(struct recording *rec, enum trouble trouble, enum err_code code,

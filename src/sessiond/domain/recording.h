@@ -44,15 +44,16 @@ struct recording {
 	const struct clock_facts *clock;
 	enum domain_id domain;
 	bool recording;
-	uint64_t ons_asked;	 /* requests to switch ring sets on, and */
-	uint64_t ons_answered;	 /* those of them that are in force */
-	uint64_t cut_bytes;	 /* torn ends of files, at takeovers */
-	struct err problem;	 /* the first since the start */
-	uint32_t nr_wanted;	 /* ring sets that somebody may offer, and */
+	uint64_t ons_asked;	  /* requests to switch ring sets on, and */
+	uint64_t ons_answered;	  /* those of them that are in force */
+	uint64_t cut_bytes;	  /* torn ends of files, at takeovers */
+	struct err problem;	  /* the first since the start */
+	uint32_t nr_wanted;	  /* ring sets that somebody may offer, and */
 	struct loop_timer enough; /* how long a stop waits for them */
-	struct list_node traces; /* struct trace */
-	void *rings;		 /* tsearch by id: struct ring_note */
-	struct list_node finals; /* sums: final ones of these, one a channel */
+	struct loop_timer commit; /* metadata that is on disk waits for its turn */
+	struct list_node traces;  /* struct trace */
+	void *rings;		  /* tsearch by id: struct ring_note */
+	struct list_node finals;  /* sums: final ones of these, one a channel */
 };
 
 /** Text of metadata on its way to the file, in order, one batch at a time. */
@@ -71,7 +72,8 @@ struct trace {
 	uint64_t app; /* 0: the user's, or the kernel's */
 	char *path;   /* relative to the output */
 	uint8_t uuid[16];
-	uint64_t metadata_bytes; /* of the file, acknowledged */
+	uint64_t metadata_bytes; /* of the file, up to `written` */
+	uint64_t acked_bytes;	 /* of the file, acknowledged */
 	bool failed;
 	bool orphan;	/* its process is gone: freed when its metadata is written */
 	bool stalled;	/* the last attempt to write metadata failed */
@@ -79,7 +81,8 @@ struct trace {
 	struct loop_timer retry;
 	struct loop_work flush;
 	uint64_t next_batch;
-	uint64_t written;	  /* number of the last batch on disk */
+	uint64_t acked;		  /* number of the last batch on disk, */
+	uint64_t written;	  /* and of the last one that our successor knows, too */
 	struct list_node batches; /* struct meta_batch */
 	struct list_node lanes;	  /* struct lane */
 };
@@ -119,10 +122,10 @@ struct ring {
 	struct payer payer;
 	uint64_t paid_bytes, paid_fds;
 	uint32_t nr_rings, first_instance;
-	int data, ctl, doorbell; /* for applications, and for a new consumer, */
-	int ctl_rw;		 /* which gets this one instead of ctl */
+	int data, ctl, doorbell;      /* for applications, and for a new consumer, */
+	int ctl_rw;		      /* which gets this one instead of ctl */
 	struct dirid data_id, ctl_id; /* which memory it is: to know it again */
-	int module;		 /* the kernel module's channel; -1: an application's ring */
+	int module;		      /* the kernel module's channel; -1: an application's ring */
 };
 
 /**
@@ -137,7 +140,7 @@ struct ring_note {
 	struct channel *channel;
 	uint64_t owner;
 	bool open;
-	bool final; /* it is closed and `sum` is what its streams had; */
+	bool final;  /* it is closed and `sum` is what its streams had; */
 	bool wanted; /* but it may be offered */
 	struct msg_con_stream sum;
 };
@@ -187,6 +190,10 @@ uint64_t trace_append(struct trace *trace, char *text);
 void trace_retry(struct trace *trace);
 /** Is metadata on its way? */
 bool traces_busy(const struct recording *rec);
+/** When what has been going on since @begin_ns may be done again. */
+uint64_t recorder_next_turn(const struct recorder *recorder, uint64_t begin_ns);
+/** Its turn has come. */
+void traces_commit(struct loop_timer *timer);
 /** Is there metadata that could not be written? */
 bool traces_stalled(const struct recording *rec);
 

@@ -52,10 +52,22 @@ static void send_ready(struct user_app *app)
 	app->ready_due--;
 }
 
-/* Only what is dirty now: a refresh can't make links dirty but through answers. */
-static void refresh_all(struct loop_work *work)
+/* Points that come one by one to an application that has many make each refresh long: it
+ * leaves as much time to all others as it took. Return: is it not our turn yet? */
+static bool out_of_turn(struct user_domain *user)
 {
-	struct user_domain *user = container_of(work, struct user_domain, refresh);
+	uint64_t now = loop_now_ns();
+
+	if (now >= user->turn_ns)
+		return false;
+	if (!user->turn.at_ns)
+		loop_timer_set(&user->turn, (user->turn_ns - now) / 1000 + 1);
+	return true;
+}
+
+/* Only what is dirty now: a refresh can't make links dirty but through answers. */
+static void refresh_dirty(struct user_domain *user)
+{
 	struct user_link *link;
 	struct user_app *app;
 
@@ -64,6 +76,22 @@ static void refresh_all(struct loop_work *work)
 	list_for_each(app, &user->apps, node)
 		while (app->ready_due && all_settled(app))
 			send_ready(app);
+}
+
+static void refresh_all(struct loop_work *work)
+{
+	struct user_domain *user = container_of(work, struct user_domain, refresh);
+	uint64_t begin_ns = loop_now_ns();
+
+	if (out_of_turn(user))
+		return;
+	refresh_dirty(user);
+	user->turn_ns = recorder_next_turn(user->recorder, begin_ns);
+}
+
+static void refresh_in_turn(struct loop_timer *timer)
+{
+	refresh_all(&container_of(timer, struct user_domain, turn)->refresh);
 }
 
 /* --- sessions ------------------------------------------------------------------ */
@@ -236,6 +264,7 @@ struct domain_tracer *user_domain_new(struct recorder *recorder)
 	list_init(&user->absent);
 	loop_timer_init(&user->look, recorder->config.loop, absent_look);
 	loop_work_init(&user->refresh, refresh_all);
+	loop_timer_init(&user->turn, recorder->config.loop, refresh_in_turn);
 	list_init(&user->awaits);
 	loop_work_init(&user->settled, awaits_finish);
 	return &user->domain;
@@ -254,6 +283,7 @@ struct domain_tracer *user_domain_free(struct domain_tracer *domain)
 	list_for_each_safe(app, next_app, &user->apps, node)
 		user_app_free(app);
 	loop_work_cancel(&user->refresh);
+	loop_timer_cancel(&user->turn);
 	loop_work_cancel(&user->settled);
 	awaits_finish(&user->settled);
 	absent_free(user);

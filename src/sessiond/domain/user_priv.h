@@ -24,6 +24,8 @@ struct user_domain {
 	struct list_node absent; /* struct absent_app */
 	struct loop_timer look;	 /* for those that will never come back */
 	struct loop_work refresh;
+	struct loop_timer turn; /* of it, after one that took long */
+	uint64_t turn_ns;
 	struct list_node awaits;  /* struct offers_wait, and */
 	struct loop_work settled; /* their end */
 	uint32_t next_serial;
