@@ -145,6 +145,10 @@ static enum status parse_general(struct ctl *ctl, int argc, char **argv, const c
 	*ret_words = poptGetArgs(pc);
 	if (*ret_words && **ret_words)
 		return STATUS_OK;
+	if (ctl->json) { /* a program asks: it gets an answer of the usual form */
+		err_set(&ctl->err, ERR_INVALID, "missing verb; 'lttctl --help' lists them");
+		return STATUS_ERROR;
+	}
 	help_general(stderr);
 	*ret_done = true;
 	return STATUS_ERROR;

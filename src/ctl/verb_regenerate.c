@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* verb_regenerate.c - lttctl regenerate statedump: record the state of the system again. */
+/* verb_regenerate.c - lttctl regenerate statedump: record the state again. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -7,6 +8,7 @@
 #include "options.h"
 #include "record.h"
 #include "target.h"
+#include "text.h"
 
 static struct {
 	char *session;
@@ -48,13 +50,21 @@ static enum status run(struct ctl *ctl)
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", session);
 	record_set_num(ctl->record, "channels", rep.channels);
+	record_set_num(ctl->record, "applications", rep.applications);
 	return STATUS_OK;
 }
 
 static void text(FILE *out, struct json_object *record)
 {
-	fprintf(out, "The state of the system is being recorded in session %s\n",
-		record_str(record, "session"));
+	uint64_t applications = record_num(record, "applications");
+
+	if (record_num(record, "channels"))
+		fprintf(out, "The state of the system is being recorded in session %s\n",
+			record_str(record, "session"));
+	if (applications)
+		fprintf(out, "%" PRIu64 " application%s dump%s state into session %s\n", applications,
+			text_plural(applications), applications == 1 ? "s" : "",
+			record_str(record, "session"));
 }
 
 const struct verb verb_regenerate = {

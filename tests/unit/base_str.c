@@ -53,6 +53,7 @@ static void numbers(void)
 	CHECK(parse_size("4k", &v) == 0 && v == 4096);
 	CHECK(parse_size("3M", &v) == 0 && v == 3 << 20);
 	CHECK(parse_size("1G", &v) == 0 && v == 1ull << 30);
+	CHECK(parse_size("999T", &v) == 0 && v == 999ull << 40);
 	CHECK(parse_period("250", &v) == 0 && v == 250 && parse_period("7us", &v) == 0 && v == 7);
 	CHECK(parse_period("20ms", &v) == 0 && v == 20000);
 	CHECK(parse_period("5s", &v) == 0 && v == 5000000);
@@ -70,12 +71,16 @@ static void numbers(void)
 static void words(void)
 {
 	static const char *const verbs[] = { "create", "destroy", "enable-event", NULL };
+	static const char *const alike[] = { "stats", "status", "stop", "start", NULL };
 	int level;
 
 	CHECK(strcmp(nearest_word("craete", verbs), "create") == 0);
 	CHECK(strcmp(nearest_word("enable", verbs), "enable-event") == 0);
 	CHECK(strcmp(nearest_word("enable_event", verbs), "enable-event") == 0);
 	CHECK(!nearest_word("xyzzy", verbs));
+	CHECK(strcmp(nearest_word("strat", alike), "start") == 0); /* a swap is one step */
+	CHECK(strcmp(nearest_word("tsop", alike), "stop") == 0);
+	CHECK(strcmp(nearest_word("stat", alike), "stats") == 0);
 	CHECK(loglevel_parse("info", &level) == 0 && level == 6);
 	CHECK(loglevel_parse("TRACE_DEBUG_LINE", &level) == 0 && level == 13);
 	CHECK(loglevel_parse("14", &level) == 0 && level == 14);

@@ -145,7 +145,11 @@ int parse_size(const char *text, uint64_t *ret_bytes)
 	if (err)
 		return err;
 	if (*end) {
-		shift = *end == 'k' || *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+		static const char letters[] = "kKMGT";
+		static const unsigned int shifts[] = { 10, 10, 20, 30, 40 };
+		const char *letter = strchr(letters, *end);
+
+		shift = letter ? shifts[letter - letters] : 0;
 		if (!shift || end[1])
 			return -EINVAL;
 	}
@@ -190,27 +194,28 @@ uint64_t round_up_pow2(uint64_t v)
 	return p;
 }
 
+/* Letters to change, add, leave out, or swap with their neighbour. */
 static size_t distance(const char *a, const char *b)
 {
-	size_t row[64], la = strlen(a), lb = strlen(b);
+	size_t rows[3][64], la = strlen(a), lb = strlen(b);
 
-	if (la >= ARRAY_SIZE(row) || lb >= ARRAY_SIZE(row))
-		return ARRAY_SIZE(row);
+	if (la >= ARRAY_SIZE(rows[0]) || lb >= ARRAY_SIZE(rows[0]))
+		return ARRAY_SIZE(rows[0]);
 	for (size_t j = 0; j <= lb; j++)
-		row[j] = j;
+		rows[0][j] = j;
 	for (size_t i = 1; i <= la; i++) {
-		size_t diagonal = row[0];
+		size_t *row = rows[i % 3], *last = rows[(i + 2) % 3], *older = rows[(i + 1) % 3];
 
 		row[0] = i;
 		for (size_t j = 1; j <= lb; j++) {
-			size_t above = row[j];
-			size_t swap = diagonal + (a[i - 1] != b[j - 1]);
+			bool same = a[i - 1] == b[j - 1];
 
-			row[j] = MIN(swap, MIN(above, row[j - 1]) + 1);
-			diagonal = above;
+			row[j] = MIN(last[j - 1] + !same, MIN(last[j], row[j - 1]) + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				row[j] = MIN(row[j], older[j - 2] + 1);
 		}
 	}
-	return row[lb];
+	return rows[la % 3][lb];
 }
 
 const char *nearest_word(const char *text, const char *const *words)

@@ -41,6 +41,9 @@ void user_each_refusal(struct domain_tracer *domain, const struct session *sessi
 		       void (*fn)(const struct domain_refusal *refusal, void *data), void *data);
 void user_each_counted(struct domain_tracer *domain, const struct session *session,
 		       void (*fn)(const struct domain_counted *counted, void *data), void *data);
+/** Have the applications that record into @session run their state dumps again. Return: how many
+ *  were asked. */
+uint32_t user_dump(struct domain_tracer *domain, const struct session *session);
 /** Call @done, at once or later, when no buffer that was lost is waited for any longer. */
 void user_await_offers(struct domain_tracer *domain, void (*done)(void *data), void *data);
 

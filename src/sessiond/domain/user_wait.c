@@ -142,6 +142,23 @@ static void send_statedump(struct user_link *link)
 	peer_send(link->app->peer, &enc);
 }
 
+uint32_t user_dump(struct domain_tracer *domain, const struct session *session)
+{
+	struct user_session *us = user_session_find(user_of(domain), session);
+	struct user_link *link;
+	uint32_t nr = 0;
+
+	if (!us || !us->rec.recording)
+		return 0;
+	list_for_each(link, &us->links, in_session) {
+		if (!link->nr_arms)
+			continue;
+		send_statedump(link);
+		nr++;
+	}
+	return nr;
+}
+
 static void send_sync(struct user_link *link)
 {
 	struct msg_app_sync msg = { ++link->us->user->next_serial };
