@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conn.h"
+#include "io/tcp_owner.h"
 #include "session.h"
 
 #define OWN_FDS 32u /* loop, listeners, log, a directory on the way */
@@ -33,6 +34,7 @@ int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int 
 	memset(relay, 0, sizeof(*relay));
 	if (max_fds < 2 * OWN_FDS)
 		return -EMFILE;
+	relay->owners = tcp_owner_open();
 	relay->body = xalloc(RELAY_BODY_BYTES);
 	relay->unpacker = zunpacker_new();
 	relay->loop = loop;
@@ -63,6 +65,7 @@ void relay_fini(struct relay *relay)
 	loop_work_cancel(&relay->round_over);
 	relpeers_fini(&relay->peers);
 	live_fini(&relay->live);
+	relay->owners = close_fd(relay->owners);
 	relay->unpacker = zunpacker_free(relay->unpacker);
 	free(TAKE(relay->body));
 }
@@ -72,12 +75,12 @@ int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr,
 	const unsigned int left = relay->max_files - relay->nr_files;
 
 	if (left < nr || peer->nr_fds + nr > 3 * (left - nr)) {
-		log_warn_some("'%s' has %u files open, as many as it may", peer->name,
+		log_warn_some("'%s' has %u files open, as many as it may", relpeer_name(peer),
 			      peer->nr_fds);
 		return err_set(err, ERR_LIMIT,
 			       "'%s' has %u files open here, and may have no more of the %u that "
 			       "are left: allow the relay more (ulimit -n)",
-			       peer->name, peer->nr_fds, left);
+			       relpeer_name(peer), peer->nr_fds, left);
 	}
 	relay->nr_files += nr;
 	peer->nr_fds += nr;

@@ -41,6 +41,7 @@ struct relay {
 	struct relpeers peers;	 /* who sends, and how much of this he has */
 	struct live live;	 /* what viewers may see */
 	struct keyring *keyring; /* main()'s; NULL: there are no keys */
+	int owners; /* socket that tells whose a connection within this machine is (tcp_owner.h) */
 	struct zunpacker *unpacker;
 	uint8_t *body;		/* RELAY_BODY_BYTES between socket and file, of all connections */
 	unsigned int nr_shakes; /* steps of handshakes in this round of the loop */

@@ -95,10 +95,15 @@ static bool make_room(struct relpeers *peers)
 	return false;
 }
 
+const char *relpeer_name(const struct relpeer *peer)
+{
+	return peer->name + (peer->name[0] == '.');
+}
+
 static int refuse(const struct relpeer *peer, enum relquota kind, struct err *err)
 {
-	log_warn_some("'%s' has as many %s as it may", peer->name, quotas[kind].what);
-	return err_set(err, ERR_LIMIT, "'%s' has %llu %s, and may have %llu", peer->name,
+	log_warn_some("'%s' has as many %s as it may", relpeer_name(peer), quotas[kind].what);
+	return err_set(err, ERR_LIMIT, "'%s' has %llu %s, and may have %llu", relpeer_name(peer),
 		       (unsigned long long)peer->used[kind], quotas[kind].what,
 		       (unsigned long long)peer->peers->quotas.limits[kind]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * relpeer.h - hosts that send, by the names that they have proven (or, in the clear, said), and
+ * relpeer.h - hosts that send, by the names that they have proven (or, in the clear, said; users of
+ * this machine other than root and the relay's own are ".uidUID", whatever they say), and
  * what each has of a relay: so that none of them takes what is there for all. Owned by
  * the relay; runs on its loop. What is stored is counted as it comes; where it
  * seems too much, the disk is asked again, as files go by other ways, too.
@@ -71,6 +72,8 @@ int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret,
 		 struct err *err) MUST_CHECK;
 /** It is gone; @peer: NULL: it was nobody's. */
 void relpeer_leave(struct relpeer *peer);
+/** As people know it. */
+const char *relpeer_name(const struct relpeer *peer);
 /** One more of a kind. Return: 0 or the code in @err: there may be no more. */
 int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err) MUST_CHECK;
 void relpeer_give(struct relpeer *peer, enum relquota kind);

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "conn.h"
+#include "io/tcp_owner.h"
 #include "store/append.h"
 #include "usage.h"
 
@@ -48,6 +49,40 @@ static bool is_stamp(const char *text)
 	const char *rest = usage_skip_stamp(text);
 
 	return rest && !*rest;
+}
+
+/* Does it come from within this machine, in the clear? Then the kernel knows whose it is. */
+static bool is_from_here(const struct relconn *conn)
+{
+	struct tcp_addr own = { .len = sizeof(own.sa) };
+
+	return !chan_peer(&conn->chan) &&
+	       getsockname(conn->source.fd, (struct sockaddr *)&own.sa, &own.len) == 0 &&
+	       tcp_is_local(&own);
+}
+
+/* Root and the relay's own user send for the host that they say. The sessions of each other user
+ * are below names that end with the uid that the kernel says: no other user's name ends so.
+ * @ret_name: the name, allocated, and @ret_account, whom it is charged to; NULL: as it is said. */
+static int find_owner(const struct relconn *conn, const char *host, char **ret_name,
+		      char **ret_account, struct err *err)
+{
+	uid_t uid = (uid_t)-2;
+	int ret;
+
+	if (!is_from_here(conn))
+		return 0;
+	ret = tcp_owner(conn->relay->owners, conn->source.fd, &uid);
+	if (ret == -ESRCH)
+		return err_set(err, ERR_DENIED, "a connection that is closed is nobody's");
+	if (ret < 0)
+		log_warn_some("a sender is taken for nobody's, as it can't be known whose it is: %s",
+			      strerror(-ret));
+	if (uid == 0 || uid == geteuid())
+		return 0;
+	*ret_account = xasprintf(".uid%u", uid);
+	*ret_name = xasprintf("%s%s", host, *ret_account);
+	return 0;
 }
 
 /* What has been proven is a host's name; else it is what it says, and where others have to prove
@@ -238,15 +273,25 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 {
 	struct req_rel_session who = *said, *req = &who;
 	AUTO_FREE char *outer = NULL, *inner = NULL, *base = NULL;
+	AUTO_FREE char *owned = NULL, *account = NULL;
 	struct relay *relay = conn->relay;
 	struct relsession *session;
 	int fd;
 
 	if (identify(conn, req, err) || check_names(req, err))
 		return err->code;
+	if (find_owner(conn, req->host, &owned, &account, err))
+		return err->code;
+	if (owned) {
+		req->host = owned;
+		if (check_names(req, err))
+			return err->code;
+		if (!is_stamp(req->stamp))
+			return err_set(err, ERR_INVALID, "'%.80s' is no time", req->stamp);
+	}
 	make_path(relay, req, &outer, &inner);
 	base = xasprintf("%s/%s", outer, inner);
-	if (take_over(relay, base, req->id.data, err) || join(conn, req->host, err) ||
+	if (take_over(relay, base, req->id.data, err) || join(conn, account ? account : req->host, err) ||
 	    take(relay, conn->peer, err))
 		return err->code;
 	fd = open_dir(relay, outer, &inner, req->id.data);

@@ -45,16 +45,44 @@ static void add_tree(struct walk *walk, int at_fd, const char *name, int depth)
 	}
 }
 
-/* HOST-TIME or HOST-TIME-NUMBER */
-static bool is_of(const char *name, const char *host)
+static bool is_user(const char *host)
 {
-	size_t len = strlen(host);
-	const char *rest = strncmp(name, host, len) == 0 && name[len] == '-' ?
-				   usage_skip_stamp(name + len + 1) :
-				   NULL;
+	return host[0] == '.';
+}
+
+/* -TIME or -TIME-NUMBER */
+static bool is_tail(const char *text)
+{
+	const char *rest = *text == '-' ? usage_skip_stamp(text + 1) : NULL;
 
 	return rest &&
 	       (!*rest || (*rest == '-' && rest[1 + strspn(rest + 1, "0123456789")] == '\0'));
+}
+
+/* HOST-TIME or HOST-TIME-NUMBER; a user's HOST ends with what @host is. */
+static bool is_of(const char *name, const char *host)
+{
+	size_t len = strlen(host);
+
+	if (!is_user(host))
+		return strncmp(name, host, len) == 0 && is_tail(name + len);
+	for (const char *at = name; (at = strstr(at, host)); at++)
+		if (is_tail(at + len))
+			return true;
+	return false;
+}
+
+static void add_names(struct walk *walk, int out_fd, const char *user)
+{
+	AUTO_DIR DIR *dir = dir_open(out_fd, ".");
+	size_t len = strlen(user), name_len;
+	struct dirent *entry;
+
+	while (walk->left && (entry = dir_next(dir))) {
+		name_len = strlen(entry->d_name);
+		if (name_len > len && strcmp(entry->d_name + name_len - len, user) == 0)
+			add_tree(walk, out_fd, entry->d_name, 0);
+	}
 }
 
 static void add_sessions(struct walk *walk, int out_fd, const char *session, const char *host)
@@ -77,7 +105,9 @@ bool usage_of(int out_fd, bool by_session, const char *host, struct usage *ret)
 	AUTO_DIR DIR *dir = by_session ? dir_open(out_fd, ".") : NULL;
 	struct dirent *entry;
 
-	if (!by_session)
+	if (!by_session && is_user(host))
+		add_names(&walk, out_fd, host);
+	else if (!by_session)
 		add_tree(&walk, out_fd, host, 0);
 	while (walk.left && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.')

@@ -3,8 +3,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -43,6 +45,15 @@ static int socket_of(uid_t uid, int family)
 	return fd;
 }
 
+static void open_nothing(bool on)
+{
+	struct rlimit limit;
+
+	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	limit.rlim_cur = on ? 0 : limit.rlim_max;
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+}
+
 static void try(int diag_fd, int listening, int calling)
 {
 	uid_t uid = 12345, caller = geteuid() == 0 ? SOMEBODY : geteuid();
@@ -74,7 +85,10 @@ static void try(int diag_fd, int listening, int calling)
 	CHECK(tcp_owner(diag_fd, client, &uid) == 0); /* the other way round it is ours */
 	CHECK(uid == geteuid());
 	close(client);
+	if (diag_fd >= 0)
+		open_nothing(true); /* no table of all connections is read for one that is closed */
 	CHECK(tcp_owner(diag_fd, fd, &uid) == -ESRCH); /* and not root's */
+	open_nothing(false);
 	close(fd);
 	close(listener);
 }

@@ -19,13 +19,6 @@ struct question {
 	struct inet_diag_req_v2 req;
 };
 
-int tcp_owner_open(void)
-{
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
-
-	return fd < 0 ? -errno : fd;
-}
-
 /* --- by asking about one connection ------------------------------------------------------- */
 
 /* Port and address of one end, as the kernel wants them. */
@@ -86,6 +79,35 @@ static int owner_by_diag(int diag_fd, const struct sockaddr_storage *own,
 		return -ESRCH;
 	*ret = msg->idiag_uid;
 	return 0;
+}
+
+/* A connection to itself that is ours: a kernel without tcp_diag knows nothing of that, either, and
+ * answers as it does about one that is closed. */
+static bool answers(int diag_fd)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+	struct sockaddr_storage at = { 0 };
+	socklen_t len = sizeof(addr);
+	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	uid_t uid;
+
+	addr.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&addr, &len) < 0 ||
+	    connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0)
+		return false;
+	memcpy(&at, &addr, sizeof(addr));
+	return owner_by_diag(diag_fd, &at, &at, &uid) == 0;
+}
+
+int tcp_owner_open(void)
+{
+	AUTO_FD int fd =
+		socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
+
+	if (fd < 0)
+		return -errno;
+	return answers(fd) ? TAKE_FD(fd) : -EOPNOTSUPP;
 }
 
 /* --- by reading the table of all: where the kernel lacks what answers the question ---------- */
@@ -173,7 +195,7 @@ int tcp_owner(int diag_fd, int fd, uid_t *ret)
 	if (getsockname(fd, (struct sockaddr *)&own, &own_len) < 0 ||
 	    getpeername(fd, (struct sockaddr *)&peer, &peer_len) < 0)
 		return -errno;
-	if (diag_fd >= 0 && owner_by_diag(diag_fd, &own, &peer, ret) == 0)
-		return 0;
+	if (diag_fd >= 0)
+		return owner_by_diag(diag_fd, &own, &peer, ret);
 	return owner_by_table(&own, &peer, ret);
 }

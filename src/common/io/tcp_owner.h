@@ -11,12 +11,13 @@
 
 #include "base/macros.h"
 
-/** The socket to ask with. Return: descriptor or negative errno. */
+/** The socket to ask with; it has been tried. Return: descriptor or negative errno: the kernel
+ *  can't answer (for want of a module of its, tcp_diag). */
 int tcp_owner_open(void) MUST_CHECK;
 /**
  * Who made the other end of @fd.
- * @diag_fd: negative where there is none; then, and where the kernel can't answer (a module of
- *	its, tcp_diag, that can't be loaded), its table of all connections is read.
+ * @diag_fd: negative where there is none; then the kernel's table of all connections is read, which
+ *	takes its time.
  * Return: 0, or negative errno: the other end is closed, or elsewhere.
  */
 int tcp_owner(int diag_fd, int fd, uid_t *ret_uid) MUST_CHECK;
