@@ -233,8 +233,9 @@ $(O)/tool/%: $(O)/obj/src/tools/%.o $(LIBCOMMON)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALLLDFLAGS) -o $@ $^
 tools: $(O)/tool/prototool
-doc: tools ## regenerate doc/protocol.md from the message tables
+doc: tools all ## regenerate doc/protocol.md from the message tables, and doc/missing.md from lttctl
 	$(O)/tool/prototool manual > doc/protocol.md
+	scripts/missing-manual $(O) > doc/missing.md
 
 fuzz-targets: $(FUZZBIN)
 

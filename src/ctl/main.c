@@ -49,6 +49,9 @@ const struct poptOption options_general[] = {
 	{ .longName = "help", .shortName = 'h', .val = OPTION_HELP, .descrip = "print this" },
 	{ .longName = "list-options", .val = OPTION_LIST, .descrip = "list the options" },
 	{ .longName = "list-commands", .val = OPTION_LIST_COMMANDS, .descrip = "list the verbs" },
+	{ .longName = "list-missing",
+	  .val = OPTION_LIST_MISSING,
+	  .descrip = "list the verbs and options of LTTng that are not there yet" },
 	OPTION_TEXT("relayd-path", 0, &opt.relayd_path, "relay to start for live sessions", "PATH"),
 	POPT_TABLEEND,
 };
@@ -57,6 +60,14 @@ static void list_commands(void)
 {
 	for (size_t i = 0; verbs[i]; i++)
 		puts(verbs[i]->name);
+}
+
+static void list_missing(void)
+{
+	verb_list_later(stdout);
+	for (size_t i = 0; verbs[i]; i++)
+		if (verbs[i]->options)
+			options_list_missing(stdout, verbs[i]->name, verbs[i]->options);
 }
 
 static enum status take_mi(struct ctl *ctl)
@@ -91,6 +102,9 @@ static enum status general_option(struct ctl *ctl, int value, bool *ret_done)
 		break;
 	case OPTION_LIST:
 		options_list(stdout, options_general);
+		break;
+	case OPTION_LIST_MISSING:
+		list_missing();
 		break;
 	default:
 		list_commands();

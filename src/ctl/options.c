@@ -100,6 +100,13 @@ enum status options_bad(struct ctl *ctl, poptContext pc, int error, const struct
 	return STATUS_UNDEFINED;
 }
 
+void options_list_missing(FILE *out, const char *verb, const struct poptOption *table)
+{
+	for (; !table_end(table); table++)
+		if (table->val >= OPTION_LATER && table->longName)
+			fprintf(out, "%s --%s: %s\n", verb, table->longName, table->descrip);
+}
+
 enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int value)
 {
 	while (!table_end(table) && table->val != value)

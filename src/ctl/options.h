@@ -19,6 +19,7 @@ enum option_value {
 	OPTION_VERBOSE,
 	OPTION_VERSION,
 	OPTION_LIST_COMMANDS,
+	OPTION_LIST_MISSING,
 	OPTION_OWN = 100,    /* and above: the verb's own, see struct verb */
 	OPTION_LATER = 1000, /* and above: one for each */
 };
@@ -82,6 +83,8 @@ extern const struct poptOption options_common[];
  */
 enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret_done);
 
+/** Print those of @table that are known and can't be served yet, as `VERB --NAME: SENTENCE`. */
+void options_list_missing(FILE *out, const char *verb, const struct poptOption *table);
 /** What popt handed back is an OPTION_NOT_YET of the table: sets ctl->err. */
 enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int value);
 

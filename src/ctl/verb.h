@@ -58,6 +58,8 @@ extern const struct verb *const verbs[];
 const struct verb *verb_find(const char *name);
 /** Why a verb of LTTng's can't be served yet, as a sentence; NULL for any other word. */
 const char *verb_later(const char *name);
+/** Print all of these, as `NAME: SENTENCE`. */
+void verb_list_later(FILE *out);
 
 /**
  * struct ctl - one run of lttctl.

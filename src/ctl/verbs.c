@@ -78,3 +78,10 @@ const char *verb_later(const char *name)
 			return later[i].sentence;
 	return NULL;
 }
+
+void verb_list_later(FILE *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(later); i++)
+		if (!verb_find(later[i].name))
+			fprintf(out, "%s: %s\n", later[i].name, later[i].sentence);
+}
