@@ -90,6 +90,25 @@ static struct packet_header make_header(const struct stream *s)
 	return header;
 }
 
+/* Readers take the losses of a packet for those since the one before: what a stream's
+ * first packet counts they would count nowhere, or with what came before it. */
+static bool needs_opening(const struct stream *s)
+{
+	return s->packets == 0 && lost_in_all(s);
+}
+
+/* A packet with nothing in it, before which nothing was lost. */
+static struct packet_header make_opening(const struct stream *s)
+{
+	struct packet_header header = make_header(s);
+
+	header.timestamp_end = header.timestamp_begin;
+	header.content_size = header.packet_size = sizeof(header) * 8;
+	header.events_discarded = header.stream_pos = header.events_recorded = 0;
+	header.lost_full = header.lost_size = header.lost_busy = header.lost_output = 0;
+	return header;
+}
+
 int stream_sync(struct stream *s)
 {
 	return stream_file_sync(&s->file);
@@ -166,18 +185,35 @@ static int send_packet(struct stream *s)
 {
 	/* the relay may have one that could not be spooled: it stays as it was sent */
 	if (!s->sent || !s->config->spool) {
-		s->sent_pos = s->reader.pos;
-		s->sent_count = s->reader.count;
-		s->sent_header = make_header(s);
+		bool opening = needs_opening(s);
+
+		s->sent_pos = opening ? s->reader.taken : s->reader.pos;
+		s->sent_count = opening ? s->reader.taken_count : s->reader.count;
+		s->sent_header = opening ? make_opening(s) : make_header(s);
 		s->sent = true;
 	}
 	return hand_on(s);
 }
 
+/* What opens a stream has arrived before the next packet is made, here or in the spool. */
+static int send_opening(struct stream *s)
+{
+	struct uplink *link = s->config->link;
+	int ret = send_packet(s), error;
+
+	if (ret < 0)
+		return ret;
+	error = uplink_settle(link);
+	if (error < 0 && !s->config->spool)
+		return error;
+	uplink_unsettle(link, error); /* other streams' packets are still to be spooled for it */
+	return s->packets ? 1 : send_packet(s);
+}
+
 static int write_packet(struct stream *s, struct packet_header *header)
 {
 	const uint8_t *body = reader_bytes(&s->reader);
-	uint64_t len = reader_pending(&s->reader);
+	uint64_t len = header->packet_size / 8 - sizeof(*header);
 	int ret;
 
 	header->crc32c = packet_checksum(header, body, len);
@@ -186,15 +222,27 @@ static int write_packet(struct stream *s, struct packet_header *header)
 		return ret;
 	s->bytes += header->packet_size / 8;
 	s->packets++;
-	s->written += reader_pending_count(&s->reader);
+	if (len)
+		s->written += reader_pending_count(&s->reader);
 	return 0;
+}
+
+static int write_opening(struct stream *s)
+{
+	struct packet_header header = make_opening(s);
+
+	return write_packet(s, &header);
 }
 
 static int take_packet(struct stream *s)
 {
 	struct packet_header header;
-	int ret;
+	int ret = 0;
 
+	if (is_written(s) && needs_opening(s))
+		ret = s->config->link ? send_opening(s) : write_opening(s);
+	if (ret < 0)
+		return ret;
 	if (s->config->link)
 		return send_packet(s);
 	header = make_header(s);

@@ -401,6 +401,12 @@ int uplink_settle(struct uplink *link)
 	return error;
 }
 
+void uplink_unsettle(struct uplink *link, int error)
+{
+	if (!link->post_error)
+		link->post_error = error;
+}
+
 /* Its result is what uplink_settle() says. */
 static void ignore(void *data, int error)
 {

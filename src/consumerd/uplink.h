@@ -97,6 +97,8 @@ bool uplink_is_posting(const struct uplink *link);
 /** Wait for all of them. Return: 0, or the negative errno of the first that failed since the last
  *  call. */
 int uplink_settle(struct uplink *link) MUST_CHECK;
+/** Have the next uplink_settle() return this error of an earlier one, too. 0: none. */
+void uplink_unsettle(struct uplink *link, int error);
 /** Everything that was recorded up to @time has been sent. */
 int uplink_beacon(struct uplink *link, uint64_t time) MUST_CHECK;
 /** Let the relay close it, if it knows it on this connection. */
