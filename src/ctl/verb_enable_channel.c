@@ -171,7 +171,7 @@ static enum status enable(struct ctl *ctl)
 		record_append(ctl->record, "channels", json_object_new_string(req.name));
 		if (rep.tracefile_size > req.tracefile_size)
 			say_note(ctl,
-				 "trace files of %" PRIu64 " bytes don't hold a sub-buffer; they "
+				 "trace files of %" PRIu64 " bytes don't hold a buffer; they "
 				 "get %" PRIu64,
 				 req.tracefile_size, rep.tracefile_size);
 		return STATUS_OK;

@@ -206,7 +206,9 @@ static void attributes(void)
 	a = (struct channel_attr){ .subbuf_size = 1 };
 	CHECK(resolve(&a) == 0 && a.subbuf_size == 4096);
 	a = (struct channel_attr){ .subbuf_size = 65536, .tracefile_size = 100 };
-	CHECK(resolve(&a) == 0 && a.tracefile_size == 65536);
+	CHECK(resolve(&a) == 0 && a.tracefile_size == 65536ull * a.num_subbuf + 136);
+	CHECK(channel_attr_agrees(&a, &(struct channel_attr){ .tracefile_size = 100 }));
+	CHECK(!channel_attr_agrees(&a, &(struct channel_attr){ .tracefile_size = 1ull << 30 }));
 	/* sentences, not wrap-around */
 	a = (struct channel_attr){ .subbuf_size = 1ull << 63 };
 	CHECK(resolve(&a) == ERR_INVALID);

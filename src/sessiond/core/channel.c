@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ltt_ring.h"
+#include "trace/packet.h"
 
 /* LTTng's defaults, so that comparisons compare like with like. */
 #define USER_SUBBUF_SIZE (512u << 10)
@@ -84,6 +85,13 @@ static int check_ownership(const struct channel_attr *attr, enum domain_id domai
 	return 0;
 }
 
+/* What is in a buffer goes into one packet, and no packet into two files: a smaller size
+ * could not be kept. */
+static uint64_t tracefile_size(uint64_t asked, const struct channel_attr *attr)
+{
+	return MAX(asked, attr->subbuf_size * attr->num_subbuf + sizeof(struct packet_header));
+}
+
 int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
 			 const struct channel_limits *limits, struct err *err)
 {
@@ -103,7 +111,7 @@ int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
 	if (!code)
 		code = check_memory(attr, limits, err);
 	if (!code && attr->tracefile_size)
-		attr->tracefile_size = MAX(attr->tracefile_size, attr->subbuf_size);
+		attr->tracefile_size = tracefile_size(attr->tracefile_size, attr);
 	return code;
 }
 
@@ -115,7 +123,7 @@ bool channel_attr_agrees(const struct channel_attr *has, const struct channel_at
 	       (!asked->num_subbuf || round_up_pow2(asked->num_subbuf) == has->num_subbuf) &&
 	       (asked->ownership == OWNERSHIP_DEFAULT || asked->ownership == has->ownership) &&
 	       (!asked->tracefile_size ||
-		MAX(asked->tracefile_size, has->subbuf_size) == has->tracefile_size) &&
+		tracefile_size(asked->tracefile_size, has) == has->tracefile_size) &&
 	       (!asked->tracefile_count || asked->tracefile_count == has->tracefile_count) &&
 	       (!asked->switch_timer_us || asked->switch_timer_us == has->switch_timer_us) &&
 	       (!asked->overwrite || has->overwrite);
