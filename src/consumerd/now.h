@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "ltt_ring.h"
+#include "trace/clock.h"
 
 static inline uint64_t now_ns(void)
 {
@@ -31,7 +32,7 @@ static inline uint64_t now_of_ring(uint32_t kind)
 	}
 #endif
 	(void)kind;
-	return now_ns();
+	return clock_monotonic_ns();
 }
 
 #endif

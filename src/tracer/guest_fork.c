@@ -14,6 +14,7 @@
 #include "guest_points.h"
 #include "guest_thread.h"
 #include "ring.h"
+#include "ring_fallback.h"
 #include "site.h"
 #include "statedump.h"
 
@@ -42,6 +43,8 @@ static void after_in_parent(void)
 
 static void after_in_child(void)
 {
+	if (!by_helper)
+		ring_clock_find_namespace();
 	statedump_after_fork_child();
 	guest_points_after_fork_child();
 	site_after_fork_child();

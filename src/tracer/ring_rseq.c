@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "guest.h"
+#include "ring_fallback.h"
 #include "ring_section.h"
 #include "ring_sys.h"
 
@@ -110,6 +111,7 @@ enum ring_producer ring_init(void)
 	if (__atomic_load_n(&producer, __ATOMIC_ACQUIRE) == NOT_DECIDED) {
 		int expected = NOT_DECIDED;
 
+		ring_clock_find_namespace();
 		__atomic_compare_exchange_n(&producer, &expected, (int)decide(), 0,
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	}

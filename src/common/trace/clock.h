@@ -40,6 +40,8 @@ struct clock_facts {
 	char uuid[40]; /* this boot's id; empty: unknown */
 };
 
+/** The machine's CLOCK_MONOTONIC, in ns, whatever time namespace this process is in. */
+uint64_t clock_monotonic_ns(void);
 /** Choose: LTT_CLOCK=monotonic in the environment asks for CLOCK_MONOTONIC. */
 void clock_init(struct trace_clock *clock);
 /** What is known now: a measured frequency gets better with time. */
