@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "io/memfile.h"
+#include "io/memgroup.h"
 #include "store/append.h"
 #include "now.h"
 #include "reader.h"
@@ -163,8 +164,17 @@ int ringmem_init(struct ringmem *mem, const struct ltt_ring_desc *desc, struct r
 	result = make_data(mem, &data_fd);
 	if (result == 0)
 		result = make_ctl(mem, ret);
-	if (result < 0) {
+	if (result < 0)
 		ringmem_fini(mem);
+	if (result == -EDQUOT)
+		return err_set(
+			err, ERR_NO_MEMORY,
+			"can't make buffers of %llu bytes for each of %u CPUs: the memory "
+			"control group of the consumer daemon allows %llu bytes more; use "
+			"smaller or fewer sub-buffers, or raise the group's limit (memory.max)",
+			(unsigned long long)desc->data_size, desc->nr_rings,
+			(unsigned long long)memgroup_available());
+	if (result < 0) {
 		return err_errno(
 			err, result == -ENOMEM ? ERR_NO_MEMORY : ERR_INTERNAL, -result,
 			"can't make buffers of %llu bytes for each of %u CPUs (use smaller or fewer sub-buffers)",

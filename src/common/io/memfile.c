@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "memgroup.h"
+
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 8u
 #endif
@@ -34,6 +36,7 @@ static uint64_t memory_available(void)
 
 /* Not worth a look at /proc/meminfo. */
 #define SMALL_BYTES (1u << 20)
+#define SMALL_IN_GROUP (1u << 16)
 
 static int make(const char *name)
 {
@@ -71,6 +74,8 @@ int memfile_new(const char *name, uint64_t bytes, int *ret_fd)
 	/* an eighth stays with the others */
 	if (bytes > SMALL_BYTES && bytes > memory_available() / 8 * 7)
 		return -ENOMEM;
+	if (bytes > SMALL_IN_GROUP && bytes > memgroup_available() / 8 * 7)
+		return -EDQUOT;
 	fd = make(name);
 	if (fd < 0)
 		return fd;

@@ -13,7 +13,8 @@
 
 /**
  * memfile_new() - zeroed memory of @bytes, mode 0600, close-on-exec.
- * Return: 0 or negative errno; -ENOMEM if the machine has no room for it.
+ * Return: 0 or negative errno; -ENOMEM if the machine has no room for it, -EDQUOT if a control
+ * group of ours has none (memgroup.h).
  */
 int memfile_new(const char *name, uint64_t bytes, int *ret_fd) MUST_CHECK;
 
