@@ -28,6 +28,8 @@ static int take_relay(const struct req_con_output_open *req, struct worker_confi
 	config->relay.link = (enum relay_link)req->relay_clear;
 	config->relay.live_us = req->relay_live_us;
 	config->relay.compress = req->relay_compress != 0;
+	config->relay.sync = config->sync;
+	config->relay.sync_us = config->sync_us;
 	config->relay_later = req->relay_later;
 	return 0;
 }

@@ -59,6 +59,16 @@ void spool_clear(struct spool *spool)
 			spooled_free(sp, true);
 }
 
+int spool_sync(struct spool *spool)
+{
+	struct spooled *sp;
+	int ret = 0;
+
+	list_for_each(sp, &spool->streams, node)
+		ret = ret ? ret : stream_file_sync(&sp->file);
+	return ret;
+}
+
 /* --- streams ---------------------------------------------------------------------- */
 
 static struct spooled *find(const struct spool *spool, const struct stream_config *config,

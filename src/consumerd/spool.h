@@ -115,6 +115,8 @@ void spool_end(struct spooled *sp);
 int spool_drain(struct spool *spool, uint64_t budget_ns) MUST_CHECK;
 /** Whatever was asked of the link, it failed: from here on packets go to the files. */
 void spool_link_failed(struct spool *spool, int error);
+/** Have on this host's disk what was added since. Return: 0 or negative errno. */
+int spool_sync(struct spool *spool) MUST_CHECK;
 /** Remove what is left of streams to which nothing will be added and of which nothing waits. */
 void spool_clear(struct spool *spool);
 

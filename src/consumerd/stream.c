@@ -111,7 +111,7 @@ static struct packet_header make_opening(const struct stream *s)
 
 int stream_sync(struct stream *s)
 {
-	return stream_file_sync(&s->file);
+	return s->config->link ? 0 : stream_file_sync(&s->file);
 }
 
 /* Is what is recorded written anywhere? */

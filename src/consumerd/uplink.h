@@ -24,9 +24,11 @@ struct uplink_config {
 	uint8_t id[UPLINK_ID_BYTES];
 	char *host; /* whose certificate it has to have; NULL: its address's */
 	enum relay_link link;
-	bool spool;	  /* what it can't have now waits in files */
-	bool compress;	  /* what is sent */
-	uint32_t live_us; /* viewers may follow the session, so far behind; 0: they may not */
+	bool spool;	     /* what it can't have now waits in files */
+	bool compress;	     /* what is sent */
+	enum sync_mode sync; /* what is acknowledged is on the relay's disk, */
+	uint32_t sync_us;    /* with SYNC_PERIOD after so long */
+	uint32_t live_us;    /* viewers may follow the session, so far behind; 0: they may not */
 };
 
 struct bells;

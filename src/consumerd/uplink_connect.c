@@ -37,6 +37,10 @@ static int hello(struct uplink *link)
 		return uplink_fail(link, -EREMOTEIO,
 				   &(struct err){ ERR_UNSUPPORTED,
 						  "it is too old for what is compressed" });
+	if (link->config.sync != SYNC_NONE && !(rep.features & RELAY_FEATURE_SYNC))
+		return uplink_fail(link, -EREMOTEIO,
+				   &(struct err){ ERR_UNSUPPORTED,
+						  "it is too old for sessions that are synced" });
 	if (link->config.spool && !(rep.features & RELAY_FEATURE_SPOOL))
 		return uplink_fail(link, -EREMOTEIO,
 				   &(struct err){ ERR_UNSUPPORTED,
@@ -53,6 +57,8 @@ static int tell_session(struct uplink *link)
 		.stamp = link->config.stamp,
 		.id = { link->config.id, UPLINK_ID_BYTES },
 		.live_us = link->config.live_us,
+		.sync = (uint8_t)link->config.sync,
+		.sync_us = link->config.sync_us,
 	};
 	uint8_t buf[UPLINK_SMALL_BYTES];
 	struct rep_rel_session rep;

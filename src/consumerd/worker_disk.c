@@ -45,10 +45,11 @@ const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES
 			 size);
 	} else if (w->at_limit == DISK_MAX_SIZE && w->spool) {
 		size_text(w->disk.max_size, size);
-		snprintf(ret, WORKER_TEXT_BYTES,
-			 "the relay is away, and the spool has its greatest size, %s (--spool): what "
-			 "is recorded waits in the buffers",
-			 size);
+		snprintf(
+			ret, WORKER_TEXT_BYTES,
+			"the relay is away, and the spool has its greatest size, %s (--spool): what "
+			"is recorded waits in the buffers",
+			size);
 	} else if (w->at_limit == DISK_MAX_SIZE) {
 		size_text(w->disk.max_size, size);
 		snprintf(ret, WORKER_TEXT_BYTES,
@@ -158,6 +159,8 @@ void worker_sync(struct worker *w)
 
 	list_for_each(set, &w->sets, node)
 		ret = ret ? ret : ringset_sync(set);
+	if (ret == 0 && w->spool)
+		ret = spool_sync(w->spool);
 	w->sync_due_ns = ret < 0; /* at once when the output works again */
 	if (ret < 0)
 		worker_note(w, -ret, "having the trace on the disk");

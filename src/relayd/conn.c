@@ -28,7 +28,7 @@ static uint32_t events_of(const struct relconn *conn)
 		return chan_wants_write(&conn->chan) ? EPOLLOUT : EPOLLIN;
 	if (conn->answer_end != conn->answer_begin)
 		return EPOLLOUT;
-	if (conn->pace.at_ns)
+	if (conn->pace.at_ns || conn->nr_unsynced == RELCONN_MAX_UNSYNCED)
 		return 0;
 	return conn->postponed || chan_pending(&conn->chan) ? EPOLLIN | EPOLLOUT : EPOLLIN;
 }
@@ -71,16 +71,81 @@ void relconn_begin_answer(struct relconn *conn, struct encoder *enc, uint16_t ty
 	encode_outcome(enc, err->code, err->text);
 }
 
-static void finish_answer(struct relconn *conn, const struct encoder *enc)
+/* Many packets come at a time, and may wait for one another; whatever else is asked, its sender
+ * waits for each answer. */
+void relconn_keep(struct relconn *conn, const struct tracedir *dirs, int fd)
 {
-	if (encoder_finish(enc) < 0) {
+	int ret = 0;
+
+	if (conn->sync_us == SYNCER_NONE)
+		return;
+	if (fd >= 0)
+		ret = syncer_file(conn->syncer, fd);
+	if (ret == 0 && dirs)
+		ret = syncer_dirs(conn->syncer, dirs->index_fd);
+	if (ret < 0)
+		log_warn_some("%s can't be synced: %s", conn->session->path, strerror(-ret));
+	conn->unkept |= ret < 0;
+	conn->promised = true;
+}
+
+void relconn_keep_stream(struct relconn *conn, const struct relstream *stream)
+{
+	const struct stream_file *file = &stream->file;
+
+	relconn_keep(conn, file->bytes == stream->last.packet_size / 8 ? file->config->trace : NULL,
+		     file->fd);
+	relconn_keep(conn, NULL, file->index_fd);
+}
+
+/* Behind those that wait already it waits in any case. */
+static void hold_answer(struct relconn *conn, bool promised, uint64_t within_us)
+{
+	unsigned int last = conn->first_unsynced + conn->nr_unsynced - 1;
+	unsigned int at = (last + 1) % RELCONN_MAX_UNSYNCED;
+	struct relconn_unsynced *u = &conn->unsynced[at];
+
+	u->commit = promised ? syncer_join(conn->syncer, within_us) :
+			       conn->unsynced[last % RELCONN_MAX_UNSYNCED].commit;
+	u->len = conn->answer_end;
+	memcpy(u->bytes, conn->answer, u->len);
+	conn->answer_end = 0;
+	conn->nr_unsynced++;
+}
+
+/* The oldest, as far as they are on the disk and there is room. */
+static void send_synced(struct relconn *conn)
+{
+	while (!conn->broken && conn->nr_unsynced && conn->answer_begin == conn->answer_end) {
+		const struct relconn_unsynced *u = &conn->unsynced[conn->first_unsynced];
+
+		if (u->commit > conn->synced)
+			return;
+		memcpy(conn->answer, u->bytes, u->len);
+		conn->answer_begin = 0;
+		conn->answer_end = u->len;
+		conn->first_unsynced = (conn->first_unsynced + 1) % RELCONN_MAX_UNSYNCED;
+		conn->nr_unsynced--;
+		send_answer(conn);
+	}
+}
+
+static void finish_answer(struct relconn *conn, const struct encoder *enc, uint16_t type)
+{
+	bool promised = conn->promised;
+
+	conn->promised = false;
+	if (conn->unkept || encoder_finish(enc) < 0) {
 		relconn_drop(conn);
 		return;
 	}
 	frame_head(conn->answer, enc->len);
 	conn->answer_begin = 0;
 	conn->answer_end = FRAME_HEAD_BYTES + enc->len;
-	send_answer(conn);
+	if (promised || conn->nr_unsynced)
+		hold_answer(conn, promised, type == MSG_rel_packet ? conn->sync_us : 0);
+	else
+		send_answer(conn);
 }
 
 static void answer(struct relconn *conn, uint16_t type, uint32_t serial, const struct err *err)
@@ -88,7 +153,13 @@ static void answer(struct relconn *conn, uint16_t type, uint32_t serial, const s
 	struct encoder enc;
 
 	relconn_begin_answer(conn, &enc, type, serial, err);
-	finish_answer(conn, &enc);
+	finish_answer(conn, &enc, type);
+}
+
+/* May another request be looked at, of which the answer has room? */
+static bool may_answer(const struct relconn *conn)
+{
+	return conn->answer_begin == conn->answer_end && conn->nr_unsynced < RELCONN_MAX_UNSYNCED;
 }
 
 /* A session that sends nothing may stay, as long as such ones may here. */
@@ -205,17 +276,28 @@ static int on_packet(struct relconn *conn, const struct msg_header *header, stru
 	return 0;
 }
 
+/* A part is no promise: it is sent again with the packet where it is missing. */
+static bool is_new_last(const struct relstream *stream, bool had_last, uint64_t last)
+{
+	return stream->has_last && (!had_last || stream->last.packet_seq_num != last);
+}
+
 static void finish_body(struct relconn *conn)
 {
 	struct relstream *stream = conn->body_stream;
 	struct err *err = &conn->body_err;
 
 	if (stream) {
+		bool had_last = stream->has_last;
+		uint64_t last = stream->last.packet_seq_num;
+
 		end_body(conn);
 		if ((conn->body_part ? relstream_part_finish : relstream_finish)(stream, err) ==
 		    0) {
 			stream->refused = false;
 			relpeer_stored(conn->peer, conn->body_bytes);
+			if (is_new_last(stream, had_last, last))
+				relconn_keep_stream(conn, stream);
 		}
 	}
 	if (err->code == ERR_OUTPUT)
@@ -250,7 +332,7 @@ static int take_message(struct relconn *conn, const uint8_t *msg, size_t len)
 	if (err.code || !enc.len)
 		answer(conn, header.type, header.serial, &err);
 	else
-		finish_answer(conn, &enc);
+		finish_answer(conn, &enc, header.type);
 	return err.code == ERR_BAD_MESSAGE ? -EBADMSG : 0;
 }
 
@@ -329,7 +411,7 @@ static int take_bare(struct relconn *conn)
  * Return: 0 or negative. */
 static int process(struct relconn *conn)
 {
-	while (!conn->broken && conn->answer_begin == conn->answer_end && !postpone(conn)) {
+	while (!conn->broken && may_answer(conn) && !postpone(conn)) {
 		int ret = is_framed(conn) ? take_framed(conn) : take_bare(conn);
 
 		if (ret < 0)
@@ -397,11 +479,14 @@ static int go_on(struct relconn *conn, uint32_t events)
 	begin_turn(conn);
 	if (ret > 0 && (postponed || (events & EPOLLOUT))) {
 		send_answer(conn);
+		send_synced(conn);
 		ret = conn->broken ? 0 : process(conn);
 		ret = ret < 0 ? ret : 1;
 	}
+	if (!may_answer(conn) && (events & (EPOLLHUP | EPOLLERR)))
+		return -ECONNRESET;
 	while (ret > 0 && !conn->postponed) {
-		if (conn->broken || conn->answer_begin != conn->answer_end)
+		if (conn->broken || !may_answer(conn))
 			return 0;
 		ret = read_some(conn);
 	}
@@ -433,6 +518,46 @@ static void ready(struct loop_fd *source, uint32_t events)
 static void may_go_on(struct loop_timer *timer)
 {
 	serve(container_of(timer, struct relconn, pace), 0);
+}
+
+/* --- what is acknowledged when it is on the disk ---------------------------------------- */
+
+static void on_synced(struct syncer_waiter *waiter, uint64_t commit, int error)
+{
+	struct relconn *conn = container_of(waiter, struct relconn, waiter);
+
+	if (conn->broken)
+		return;
+	if (error && conn->nr_unsynced) {
+		relconn_drop(conn);
+		return;
+	}
+	conn->synced = commit;
+	conn->postponed |= conn->nr_unsynced == RELCONN_MAX_UNSYNCED;
+	send_synced(conn);
+	watch(conn);
+}
+
+int relconn_sync(struct relconn *conn, uint32_t within_us)
+{
+	struct syncer *syncer;
+	int ret;
+
+	conn->sync_us = within_us;
+	if (within_us == SYNCER_NONE)
+		return 0;
+	ret = relay_find_syncer(conn->relay, conn->session->fd, &syncer);
+	if (ret < 0 || conn->syncer == syncer)
+		return ret;
+	if (conn->nr_unsynced) /* of a session before, elsewhere */
+		return -EBUSY;
+	if (!conn->unsynced)
+		conn->unsynced = xalloc(RELCONN_MAX_UNSYNCED * sizeof(*conn->unsynced));
+	list_remove(&conn->waiter.node);
+	conn->synced = 0;
+	conn->syncer = syncer;
+	syncer_add(syncer, &conn->waiter);
+	return 0;
 }
 
 /* --- other keys, or a later hour -------------------------------------------------------- */
@@ -488,6 +613,9 @@ int relconn_new(struct relay *relay, int fd, struct tls *tls)
 	conn->watched = EPOLLIN;
 	list_append(&relay->conns, &conn->node);
 	relay->nr_conns++;
+	conn->sync_us = SYNCER_NONE;
+	list_init(&conn->waiter.node);
+	conn->waiter.synced = on_synced;
 	loop_work_init(&conn->end, end);
 	loop_timer_init(&conn->timer, relay->loop, expired);
 	loop_timer_set(&conn->timer, RELCONN_SILENT_US);
@@ -529,6 +657,8 @@ void relconn_free(struct relconn *conn)
 	chan_fini(&conn->chan);
 	close_fd(fd);
 	list_remove(&conn->node);
+	list_remove(&conn->waiter.node);
+	free(conn->unsynced);
 	conn->relay->nr_conns--;
 	frames_fini(&conn->frames);
 	free(conn);

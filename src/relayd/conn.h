@@ -14,9 +14,19 @@
 #include "relay.h"
 
 struct relsession;
+struct relstream;
+struct tracedir;
 
 #define RELCONN_ANSWER_BYTES 1024u
+#define RELCONN_MAX_UNSYNCED 16u
 #define RELCONN_SILENT_US 5000000u /* without a session: be quick to say which */
+
+/** An answer that waits until what it acknowledges is on the disk. */
+struct relconn_unsynced {
+	uint64_t commit; /* of the syncer */
+	size_t len;
+	uint8_t bytes[RELCONN_ANSWER_BYTES];
+};
 
 struct relconn {
 	struct loop_fd source; /* owns its descriptor */
@@ -48,6 +58,16 @@ struct relconn {
 
 	uint8_t answer[RELCONN_ANSWER_BYTES]; /* what of it could not be sent yet */
 	size_t answer_begin, answer_end;
+
+	/* of a session that is synced: answers that are not sent yet, in their order */
+	uint32_t sync_us;      /* SYNCER_NONE: it is not */
+	struct syncer *syncer; /* NULL: the same */
+	struct syncer_waiter waiter;
+	struct relconn_unsynced *unsynced; /* RELCONN_MAX_UNSYNCED; NULL: the same */
+	bool promised;			   /* the next answer acknowledges something */
+	bool unkept;			   /* which can't be synced: there will be no answer */
+	unsigned int first_unsynced, nr_unsynced;
+	uint64_t synced; /* the last commit that is done */
 };
 
 /** @fd and @tls (NULL: in the clear) are taken over. Return: 0 or negative errno. */
@@ -58,6 +78,16 @@ void relconn_recheck(struct relconn *conn);
 void relconn_free(struct relconn *conn);
 /** The same from anywhere, when the round of the loop is over; its session ends now. */
 void relconn_drop(struct relconn *conn);
+
+/** From here on what is acknowledged has been synced; SYNCER_NONE: it need not be.
+ *  Return: 0 or negative errno. */
+int relconn_sync(struct relconn *conn, uint32_t within_us) MUST_CHECK;
+
+/** The answer that comes next waits until @fd (-1: nothing) and, if there are, the names of
+ *  @dirs are on the disk, where the session is synced. */
+void relconn_keep(struct relconn *conn, const struct tracedir *dirs, int fd);
+/** The same of the last packet of a stream. */
+void relconn_keep_stream(struct relconn *conn, const struct relstream *stream);
 
 /* --- between conn.c, which has the bytes, and conn_request.c -------------------------------- */
 

@@ -40,10 +40,21 @@ static int on_hello(const struct relconn_request *rq, struct err *err)
 	return 0;
 }
 
+/* What the session wants, or the relay wants of all, if that is sooner. */
+static uint32_t sync_period(const struct relconn *conn, const struct req_rel_session *req)
+{
+	uint32_t asked = req->sync == SYNC_NONE	  ? SYNCER_NONE :
+			 req->sync == SYNC_PERIOD ? MIN(req->sync_us, SYNCER_MOST_US) :
+						    0;
+
+	return MIN(asked, conn->relay->sync_us);
+}
+
 static int on_session(const struct relconn_request *rq, struct err *err)
 {
 	struct rep_rel_session rep;
 	struct req_rel_session req;
+	int ret;
 
 	if (req_rel_session_decode(rq->dec, &req) < 0)
 		return is_bad(err);
@@ -51,6 +62,12 @@ static int on_session(const struct relconn_request *rq, struct err *err)
 		return err_set(err, ERR_STATE, "this connection has a session");
 	if (relsession_new(rq->conn, &req, &rq->conn->session, err))
 		return err->code;
+	ret = relconn_sync(rq->conn, sync_period(rq->conn, &req));
+	if (ret < 0) {
+		err_errno(err, ERR_OUTPUT, -ret, "%s can't be synced", rq->conn->session->path);
+		relsession_free(TAKE(rq->conn->session));
+		return err->code;
+	}
 	rep.path = rq->conn->session->path;
 	rep.idle_us = rq->conn->relay->peers.quotas.idle_us;
 	begin_answer(rq);

@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -32,6 +33,7 @@ static struct {
 	int clear_text;
 	char **quotas; /* allocated by popt; NULL: none */
 	char *keep_age, *keep_size, *keep_free, *check_every;
+	char *sync;
 	int daemonize;
 	int verbose, version;
 } opt;
@@ -64,6 +66,8 @@ static const struct poptOption options[] = {
 	  "SIZE" },
 	{ "check-every", 0, POPT_ARG_STRING, &opt.check_every, 0,
 	  "how often these are looked after (default: 1m)", "PERIOD" },
+	{ "sync", 0, POPT_ARG_STRING, &opt.sync, 0,
+	  "acknowledge what is on the disk: none (default), packet, or every PERIOD", "WHEN" },
 	{ "daemonize", 'd', POPT_ARG_NONE, &opt.daemonize, 0,
 	  "go to the background; return when others can connect", NULL },
 	{ "verbose", 'v', POPT_ARG_NONE, &opt.verbose, 0, "say more on stderr", NULL },
@@ -143,6 +147,27 @@ static int take_rules(struct retention_rules *ret)
 	return 0;
 }
 
+static int take_sync(uint32_t *ret_us)
+{
+	uint64_t us;
+
+	*ret_us = SYNCER_NONE;
+	if (!opt.sync || strcmp(opt.sync, "none") == 0)
+		return 0;
+	if (strcmp(opt.sync, "packet") == 0) {
+		*ret_us = 0;
+		return 0;
+	}
+	if (parse_period(opt.sync, &us) < 0 || !us || us > SYNCER_MOST_US) {
+		log_error("--sync=%s: this is not 'none', 'packet' or a period of 1s at most, such "
+			  "as 100ms",
+			  opt.sync);
+		return -EINVAL;
+	}
+	*ret_us = (uint32_t)us;
+	return 0;
+}
+
 /* --- where the traces go ------------------------------------------------------------- */
 
 static char *default_output(void)
@@ -206,6 +231,7 @@ struct house {
 	struct keyring ring;
 	struct retention_rules rules;
 	struct relquotas quotas;
+	uint32_t sync_us;
 	struct retention retention;
 	int ready_fd; /* of go_to_background() */
 };
@@ -349,6 +375,7 @@ static int build(struct house *h, int out_fd)
 	h->relay.peers.quotas = h->quotas;
 	h->relay.notify = &h->notify;
 	h->relay.disk.keep_free = h->rules.keep_free;
+	h->relay.sync_us = h->sync_us;
 	return ret;
 }
 
@@ -374,6 +401,14 @@ static int serve(struct house *h)
 	return ret;
 }
 
+static uint64_t relayd_realtime_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 static int run(int out_fd, int ready_fd)
 {
 	struct house h = { .ready_fd = ready_fd };
@@ -381,11 +416,12 @@ static int run(int out_fd, int ready_fd)
 	int ret;
 
 	notify_init(&h.notify);
-	if (take_rules(&h.rules) < 0 || take_quotas(&h.quotas) < 0)
+	if (take_rules(&h.rules) < 0 || take_quotas(&h.quotas) < 0 || take_sync(&h.sync_us) < 0)
 		return 2;
 	if (build(&h, out_fd) < 0)
 		return 1;
 	cut = mend_all(out_fd);
+	h.relay.started_ns = relayd_realtime_ns();
 	if (cut)
 		log_warn("%llu bytes of unfinished packets were cut off", (unsigned long long)cut);
 	ret = open_doors(&h);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -39,6 +40,7 @@ int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int 
 	relay->unpacker = zunpacker_new();
 	relay->loop = loop;
 	relay->out_fd = out_fd;
+	relay->sync_us = SYNCER_NONE;
 	relay->max_conns = MIN(MAX_CONNS, (max_fds - OWN_FDS) / 4);
 	relay->max_files = (max_fds - OWN_FDS - relay->max_conns) / 2;
 	live_init(&relay->live, relay->max_files / 2); /* the rest is for viewers: see viewers.c */
@@ -62,6 +64,8 @@ void relay_fini(struct relay *relay)
 	relay->nr_listeners = 0;
 	while ((conn = list_first(&relay->conns, struct relconn, node)))
 		relconn_free(conn);
+	for (unsigned int i = 0; i < RELAY_MAX_DEVICES; i++)
+		relay->syncers[i] = syncer_free(relay->syncers[i]);
 	loop_work_cancel(&relay->round_over);
 	relpeers_fini(&relay->peers);
 	live_fini(&relay->live);
@@ -91,6 +95,26 @@ void relay_give_files(struct relay *relay, struct relpeer *peer, unsigned int nr
 {
 	relay->nr_files -= nr;
 	peer->nr_fds -= nr;
+}
+
+int relay_find_syncer(struct relay *relay, int fd, struct syncer **ret)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	for (unsigned int i = 0; i < RELAY_MAX_DEVICES; i++) {
+		struct syncer **syncer = &relay->syncers[i];
+		int error = *syncer ? 0 : syncer_new(syncer, relay->loop, fd, relay->out_fd);
+
+		if (error < 0)
+			return error;
+		if (syncer_device(*syncer) == st.st_dev) {
+			*ret = *syncer;
+			return 0;
+		}
+	}
+	return -E2BIG;
 }
 
 void relay_tell_sessions(const struct relay *relay)

@@ -15,8 +15,10 @@
 #include "live.h"
 #include "relpeer.h"
 #include "store/disk.h"
+#include "syncer.h"
 
 #define RELAY_MAX_LISTENERS 8u
+#define RELAY_MAX_DEVICES 8u /* that are synced */
 /* Of a packet's body, taken from a socket at once: in smaller ones sender and relay get into
  * each other's way, at the same CPU per byte or more. */
 #define RELAY_BODY_BYTES (1u << 20)
@@ -32,6 +34,9 @@ struct relay {
 	int out_fd;	 /* the directory below which everything is; the relay's */
 	bool by_session; /* NAME/HOST-TIME instead of HOST/NAME-TIME */
 	struct disk disk;
+	uint64_t started_ns; /* CLOCK_REALTIME; what is older another relay has written */
+	uint32_t sync_us;    /* what is acknowledged has been synced, after so long; SYNCER_NONE */
+	struct syncer *syncers[RELAY_MAX_DEVICES];
 	struct list_node conns;	   /* struct relconn, the oldest first */
 	struct list_node sessions; /* struct relsession */
 	unsigned int nr_conns, max_conns;
@@ -62,6 +67,9 @@ int relay_serve(struct relay *relay, int fd, struct tls *tls) MUST_CHECK;
 
 /** The keys are others: who would not be let in with them is cut off. */
 void relay_recheck(struct relay *relay);
+
+/** What syncs the file system of @fd. Return: 0 or negative errno. */
+int relay_find_syncer(struct relay *relay, int fd, struct syncer **ret) MUST_CHECK;
 
 /** One session more, or one less: the service manager hears. */
 void relay_tell_sessions(const struct relay *relay);

@@ -27,7 +27,8 @@
 #define MAX_NAMESAKES 99u /* sessions of one name, made in one second */
 #define ID_FILE ".session" /* in a session's directory: whose it is */
 #define ENDED_MARK "E"
-#define CLOCKS_FILE "clocks" /* lines: when, how far our clock is ahead of the sender's, error; ns */
+#define CLOCKS_FILE \
+	"clocks" /* lines: when, how far our clock is ahead of the sender's, error; ns */
 #define CLOCKS_MAX_BYTES (64 << 10)
 
 /* --- its directory ------------------------------------------------------------------ */
@@ -94,9 +95,9 @@ static int identify(const struct relconn *conn, struct req_rel_session *req, str
 
 	if (proven) {
 		req->host = proven;
-		return is_stamp(req->stamp) ? 0 :
-					      err_set(err, ERR_INVALID, "'%.80s' is no time",
-						      req->stamp);
+		return is_stamp(req->stamp) ?
+			       0 :
+			       err_set(err, ERR_INVALID, "'%.80s' is no time", req->stamp);
 	}
 	if (!conn->relay->keyring || uname(&own) < 0 || strcmp(req->host, own.nodename) == 0)
 		return 0;
@@ -447,6 +448,7 @@ int relsession_trace(struct relsession *session, const struct req_rel_trace *req
 	if (dir ? cut_trace(dir, req, err) : open_trace(session, req, &dir, err))
 		return err->code;
 	*ret_bytes = dir->metadata_bytes;
+	relconn_keep(session->conn, dir, dir->metadata_fd);
 	return 0;
 }
 
@@ -469,6 +471,7 @@ int relsession_metadata(struct relsession *session, const struct req_rel_metadat
 	relpeer_stored(session->conn->peer, req->text.len);
 	live_metadata(session->live, dir);
 	*ret_bytes = dir->metadata_bytes;
+	relconn_keep(session->conn, NULL, dir->metadata_fd);
 	return 0;
 }
 
@@ -476,8 +479,8 @@ int relsession_metadata(struct relsession *session, const struct req_rel_metadat
 void relsession_clock(const struct relsession *session, uint64_t now_ns,
 		      const struct req_rel_clock *req)
 {
-	AUTO_FD int fd = openat(session->fd, CLOCKS_FILE,
-				O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
+	AUTO_FD int fd =
+		openat(session->fd, CLOCKS_FILE, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0640);
 	struct stat st;
 	char line[80];
 	int len = snprintf(line, sizeof(line), "%llu %lld %llu\n", (unsigned long long)now_ns,
@@ -552,13 +555,15 @@ int relsession_stream(struct relsession *session, const struct req_rel_stream *r
 		relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
 		return err->code;
 	}
-	if (relstream_new(req->stream, &config, req->cpu, ret, err)) {
+	if (relstream_new(req->stream, &config, req->cpu, session->relay->started_ns, ret, err)) {
 		relay_give_files(session->relay, session->conn->peer, FDS_OF_STREAM);
 		relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
 		return err->code;
 	}
 	relstream_show(*ret, session->live);
 	list_append(&session->streams, &(*ret)->node);
+	if ((*ret)->has_last) /* another connection may not have waited for it */
+		relconn_keep_stream(session->conn, *ret);
 	return 0;
 }
 

@@ -3,15 +3,81 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "trace/crc32c.h"
+#include "trace/index.h"
 
-int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
+#define CHECK_BYTES (256u << 10) /* of a body, at once */
+
+/* A loss of power may have left the room of a packet without what was in it. */
+static bool is_damaged(const struct relstream *s)
+{
+	uint64_t left = s->last.packet_size / 8 - sizeof(s->last);
+	uint64_t at = s->file.bytes - left;
+	struct packet_header bare = s->last;
+	AUTO_FREE uint8_t *buf = malloc(CHECK_BYTES);
+	uint32_t crc;
+
+	bare.crc32c = 0;
+	crc = crc32c(0, &bare, sizeof(bare));
+	while (buf && left) {
+		ssize_t n = pread(s->file.fd, buf, MIN(left, CHECK_BYTES), (off_t)at);
+
+		if (n <= 0)
+			return true;
+		crc = crc32c(crc, buf, (size_t)n);
+		at += (uint64_t)n;
+		left -= (uint64_t)n;
+	}
+	return buf && crc != s->last.crc32c;
+}
+
+/* Its entry goes with it, else another search would find it by that. */
+static int cut_last(struct relstream *s)
+{
+	s->file.bytes -= s->last.packet_size / 8;
+	s->file.index_bytes -= sizeof(struct index_entry);
+	if (ftruncate(s->file.index_fd, (off_t)s->file.index_bytes) < 0 ||
+	    ftruncate(s->file.fd, (off_t)s->file.bytes) < 0)
+		return -errno;
+	stream_file_close(&s->file);
+	return 0;
+}
+
+/* What this relay has written itself is as it was written.
+ * Return: as stream_file_adopt(). */
+static int adopt(struct relstream *s, uint64_t since_ns)
+{
+	uint64_t cut = 0;
+
+	for (;;) {
+		int ret = stream_file_adopt(&s->file, &s->last, &cut);
+		struct stat st;
+
+		if (ret <= 0)
+			return ret;
+		if (fstat(s->file.fd, &st) < 0)
+			return -errno;
+		if ((uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec >=
+			    since_ns ||
+		    !is_damaged(s))
+			return ret;
+		log_warn("%s_%u: its last packet is damaged, and is cut off", s->config.channel,
+			 s->file.cpu);
+		ret = cut_last(s);
+		if (ret < 0)
+			return ret;
+	}
+}
+
+int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu, uint64_t since_ns,
 		  struct relstream **ret, struct err *err)
 {
 	struct relstream *s = xalloc(sizeof(*s));
-	uint64_t cut = 0;
 	int found;
 
 	list_init(&s->node);
@@ -20,7 +86,7 @@ int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 	s->config = *config;
 	s->config.channel = xstrdup(config->channel);
 	stream_file_init(&s->file, &s->config, cpu);
-	found = stream_file_adopt(&s->file, &s->last, &cut);
+	found = adopt(s, since_ns);
 	if (found < 0) {
 		err_errno(err, ERR_OUTPUT, -found, "can't go on with the files of stream %s_%u",
 			  config->channel, cpu);

@@ -35,8 +35,9 @@ struct relstream {
 	bool refused;	      /* the packet or part before was */
 };
 
-/** @config->channel is copied. Finds out what is stored. Return: 0 or the code in @err. */
-int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
+/** @config->channel is copied. Finds out what is stored; the last packet of a file that was written
+ *  before @since_ns (CLOCK_REALTIME) has to be right. Return: 0 or the code in @err. */
+int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu, uint64_t since_ns,
 		  struct relstream **ret, struct err *err);
 void relstream_free(struct relstream *stream);
 /** Let viewers of @session see it; NULL: there are none. */

@@ -198,7 +198,7 @@ class Old:
 
     def recv(self, nr):
         data = self.sock.recv(nr)
-        if self.features is not None:
+        if data and self.features is not None:
             data, _ = with_features(data, self.features)
             self.features = None
         return data

@@ -102,7 +102,7 @@ static const struct {
 	{ "set_robust_list", C | R },
 	{ "rseq", C | R },
 	{ "futex_waitv", C },
-	{ "eventfd2", C },
+	{ "eventfd2", C | R },
 	{ "sched_setattr", C },
 	{ "getpriority", C },
 	{ "sched_getaffinity", C },

@@ -140,13 +140,21 @@ static int walk(struct stream_file *s, struct packet_header *ret)
 	return err;
 }
 
+/* A file that is whole keeps the time at which it was written. */
+static int cut_to(int fd, uint64_t end, uint64_t bytes)
+{
+	return end != bytes && ftruncate(fd, (off_t)bytes) < 0 ? -errno : 0;
+}
+
 static int cut_tails(struct stream_file *s, uint64_t *cut)
 {
 	uint64_t end = size_of(s->fd);
+	int ret = cut_to(s->fd, end, s->bytes);
 
-	if (ftruncate(s->fd, (off_t)s->bytes) < 0 ||
-	    ftruncate(s->index_fd, (off_t)s->index_bytes) < 0)
-		return -errno;
+	if (ret == 0)
+		ret = cut_to(s->index_fd, size_of(s->index_fd), s->index_bytes);
+	if (ret < 0)
+		return ret;
 	*cut += end - MIN(end, s->bytes);
 	return 0;
 }

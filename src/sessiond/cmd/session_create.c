@@ -48,11 +48,9 @@ static enum cmd_result check_relay(struct command *cmd, const struct req_session
 				     req->relay);
 	if (req->relay_clear > RELAY_LINK_TLS || strlen(req->relay_host) > 255)
 		return command_error(cmd, ERR_INVALID, "this is no way to reach a relay");
-	if ((req->keep_free && !req->spool[0]) || req->max_size || req->sync != SYNC_NONE)
-		return command_error(
-			cmd, ERR_UNSUPPORTED,
-			"limits and syncing are for traces in a directory here, not at "
-			"a relay");
+	if ((req->keep_free && !req->spool[0]) || req->max_size)
+		return command_error(cmd, ERR_UNSUPPORTED,
+				     "limits are for traces in a directory here, not at a relay");
 	if (strlen(req->path) >= 4096)
 		return command_error(cmd, ERR_INVALID, "the URL of the relay is too long");
 	if (req->live_us && req->live_us < LIVE_MIN_US)
@@ -137,7 +135,7 @@ enum cmd_result cmd_session_create(struct command *cmd, struct req_session_creat
 	int ret;
 
 	if (check_output(cmd, req) != CMD_DONE || check_scope(cmd, req->scope) != CMD_DONE ||
-	    session_check_disk(&disk, req->outdir >= 0, &cmd->err))
+	    session_check_disk(&disk, req->outdir >= 0 || req->relay[0], &cmd->err))
 		return CMD_FAILED;
 	if (getrandom(relay_id, sizeof(relay_id), 0) != (ssize_t)sizeof(relay_id))
 		return command_error(cmd, ERR_INTERNAL, "there are no random bytes");

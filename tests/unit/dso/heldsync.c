@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Preloaded into a relay: a disk that does not answer. fdatasync() appends a byte to the file that
+ * LTT_SYNC_LOG names, and returns when the file that LTT_SYNC_HOLD names is not there.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* By a call that a relay may make. */
+static bool is_held(void)
+{
+	int fd = open(getenv("LTT_SYNC_HOLD"), O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+__attribute__((visibility("default"))) int fdatasync(int fd)
+{
+	int (*real)(int) = (int (*)(int))dlsym(RTLD_NEXT, "fdatasync");
+	int log = open(getenv("LTT_SYNC_LOG"), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+
+	if (log >= 0) {
+		(void)!write(log, "s", 1);
+		close(log);
+	}
+	while (is_held())
+		poll(NULL, 0, 5);
+	return real(fd);
+}
