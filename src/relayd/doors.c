@@ -12,7 +12,8 @@
 
 /* For senders or for viewers. */
 struct door {
-	const char *whose, *told;
+	const char *whose;
+	char *const *told;
 	unsigned int port;
 	int (*open)(void *of, const struct tcp_addr *addr, enum relay_link link);
 	void *of;
@@ -84,14 +85,12 @@ static int listen_by_default(const struct door *door)
 	return 0;
 }
 
-static int listen_as_told(const struct door *door)
+static int listen_at_url(const struct door *door, const char *url)
 {
 	enum relay_link link = RELAY_LINK_DEFAULT;
-	const char *text = door->told;
+	const char *text = url;
 	struct tcp_addr addr;
 
-	if (!text)
-		return listen_by_default(door);
 	if (strncmp(text, "tls://", 6) == 0)
 		link = RELAY_LINK_TLS;
 	if (link == RELAY_LINK_TLS || strncmp(text, "tcp://", 6) == 0)
@@ -106,8 +105,19 @@ static int listen_as_told(const struct door *door)
 	}
 	log_error("'%s': say where to listen as tcp://ADDRESS:PORT or tls://ADDRESS:PORT, with a "
 		  "numeric address",
-		  door->told);
+		  url);
 	return -EINVAL;
+}
+
+static int listen_as_told(const struct door *door)
+{
+	int ret = 0;
+
+	if (!door->told)
+		return listen_by_default(door);
+	for (char *const *url = door->told; *url && ret == 0; url++)
+		ret = listen_at_url(door, *url);
+	return ret;
 }
 
 int doors_open(const struct doors *doors, struct relay *relay, struct viewers *viewers,

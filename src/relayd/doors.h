@@ -11,9 +11,9 @@
 #include "viewers.h"
 
 struct doors {
-	const char *senders, *lookers; /* URLs; NULL: this machine's usual ports */
-	const char *keys;	       /* their directory; NULL: the usual one */
-	bool clear_text;	       /* other hosts are spoken with in the open */
+	char *const *senders, *const *lookers; /* lists of URLs; NULL: this machine's usual ports */
+	const char *keys;		       /* their directory; NULL: the usual one */
+	bool clear_text;		       /* other hosts are spoken with in the open */
 };
 
 /** @ring: zeroed; it is filled where keys are needed, and the caller's then.

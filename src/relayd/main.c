@@ -27,7 +27,7 @@
 
 static struct {
 	char *output;
-	char *port, *live_port;
+	char **ports, **live_ports; /* allocated by popt; NULL: none */
 	int by_host, by_session;
 	char *keys;
 	int clear_text;
@@ -41,10 +41,10 @@ static struct {
 static const struct poptOption options[] = {
 	{ "output", 'o', POPT_ARG_STRING, &opt.output, 0,
 	  "directory for the traces (default: ~/ltt-traces)", "DIR" },
-	{ "control-port", 'C', POPT_ARG_STRING, &opt.port, 0,
-	  "where to listen (default: tcp://127.0.0.1:5342 and [::1])", "URL" },
-	{ "live-port", 'L', POPT_ARG_STRING, &opt.live_port, 0,
-	  "where viewers come (default: tcp://127.0.0.1:5344 and [::1])", "URL" },
+	{ "control-port", 'C', POPT_ARG_ARGV, &opt.ports, 0,
+	  "where to listen, also several times (default: tcp://127.0.0.1:5342 and [::1])", "URL" },
+	{ "live-port", 'L', POPT_ARG_ARGV, &opt.live_ports, 0,
+	  "where viewers come, as above (default: tcp://127.0.0.1:5344 and [::1])", "URL" },
 	{ "group-output-by-host", 'p', POPT_ARG_NONE, &opt.by_host, 0,
 	  "HOST/SESSION-TIME (default)", NULL },
 	{ "group-output-by-session", 's', POPT_ARG_NONE, &opt.by_session, 0, "SESSION/HOST-TIME",
@@ -348,7 +348,7 @@ static void let_go_of_files(void)
 
 static int open_doors(struct house *h)
 {
-	const struct doors doors = { opt.port, opt.live_port, opt.keys, opt.clear_text };
+	const struct doors doors = { opt.ports, opt.live_ports, opt.keys, opt.clear_text };
 
 	return doors_open(&doors, &h->relay, &h->viewers, &h->ring);
 }
