@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "proto/relay.h"
 #include "base/str.h"
 #include "io/tcp.h"
 
@@ -13,7 +14,7 @@ static int take_relay(const struct req_con_output_open *req, struct worker_confi
 {
 	if (!req->relay[0])
 		return 0;
-	if (req->relay_id.len != UPLINK_ID_BYTES || strlen(req->relay) >= TCP_TEXT_BYTES ||
+	if (req->relay_id.len != UPLINK_ID_BYTES || strlen(req->relay) >= RELAY_ADDRS_BYTES ||
 	    req->relay_clear > RELAY_LINK_TLS || name_check(req->relay_name) ||
 	    name_check(req->relay_stamp))
 		return request_is_bad(err);

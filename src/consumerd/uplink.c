@@ -20,6 +20,17 @@ void uplink_config_fini(struct uplink_config *config)
 	free(TAKE(config->stamp));
 }
 
+void uplink_take_addr(struct uplink *link, unsigned int nr)
+{
+	const char *from = link->config.addr;
+
+	link->addr_nr = nr % link->nr_addrs;
+	for (unsigned int i = 0; i < link->addr_nr; i++)
+		from = strchr(from, ',') + 1;
+	free(link->at);
+	link->at = xasprintf("%.*s", (int)strcspn(from, ","), from);
+}
+
 struct uplink *uplink_new(struct uplink_config *config, const struct list_node *traces)
 {
 	struct uplink *link = xalloc(sizeof(*link));
@@ -27,6 +38,10 @@ struct uplink *uplink_new(struct uplink_config *config, const struct list_node *
 	link->config = *config;
 	*config = (struct uplink_config){ 0 };
 	link->traces = traces;
+	link->nr_addrs = 1;
+	for (const char *comma = link->config.addr; (comma = strchr(comma, ',')); comma++)
+		link->nr_addrs++;
+	uplink_take_addr(link, 0);
 	if (link->config.compress)
 		link->packer = zpacker_new();
 	wire_init(&link->wire);
@@ -41,6 +56,7 @@ struct uplink *uplink_free(struct uplink *link)
 	wire_close(&link->wire);
 	zpacker_free(link->packer);
 	uplink_config_fini(&link->config);
+	free(link->at);
 	pthread_mutex_destroy(&link->clock_lock);
 	free(link);
 	return NULL;
@@ -96,13 +112,12 @@ int uplink_fail(struct uplink *link, int error, const struct err *said)
 {
 	link->err = (struct err){ 0 };
 	if (said) {
-		err_set(&link->err, ERR_OUTPUT, "the relay at %s: %s", link->config.addr,
-			said->text);
+		err_set(&link->err, ERR_OUTPUT, "the relay at %s: %s", link->at, said->text);
 	} else {
 		const char *problem = wire_problem(&link->wire);
 
 		err_set(&link->err, ERR_OUTPUT, "the relay at %s is away (%s): what is recorded %s",
-			link->config.addr, *problem ? problem : strerror(-error),
+			link->at, *problem ? problem : strerror(-error),
 			link->config.spool ? "goes to the spool" : "waits in the buffers");
 	}
 	link->error = error;

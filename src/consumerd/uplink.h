@@ -18,7 +18,7 @@
 
 /** What the session daemon says of the relay; as strings of its own. */
 struct uplink_config {
-	char *addr;  /* ADDRESS:PORT */
+	char *addr;  /* ADDRESS:PORT, of one relay perhaps several, between commas */
 	char *name;  /* of the session */
 	char *stamp; /* when it was made */
 	uint8_t id[UPLINK_ID_BYTES];

@@ -172,7 +172,7 @@ static int connect_wire(struct uplink *link)
 	struct err err = { 0 };
 	int ret;
 
-	if (uplink_secure(&link->config, &link->addr, &keys, &err))
+	if (uplink_secure(&link->config, link->at, &link->addr, &keys, &err))
 		return uplink_fail(link, -ENOKEY, &err);
 	ret = wire_connect(&link->wire, &link->addr, keys, link->config.host);
 	tls_keys_unref(keys);
@@ -203,11 +203,23 @@ static int connect_relay(struct uplink *link)
 	return 0;
 }
 
+/* The relay's next address, where this one does not answer. */
+static int connect_any(struct uplink *link)
+{
+	int ret = connect_relay(link);
+
+	for (unsigned int i = 1; ret < 0 && i < link->nr_addrs; i++) {
+		uplink_take_addr(link, link->addr_nr + 1);
+		ret = connect_relay(link);
+	}
+	return ret;
+}
+
 int uplink_up(struct uplink *link)
 {
 	if (link->given_up || (link->wire.chan.fd < 0 && now_ns() < link->retry_ns))
 		return uplink_not_connected(link);
-	return uplink_is_up(link) ? 0 : connect_relay(link);
+	return uplink_is_up(link) ? 0 : connect_any(link);
 }
 
 int uplink_trace(struct uplink *link, struct tracedir *dir)

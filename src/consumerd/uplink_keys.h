@@ -13,7 +13,7 @@
 
 /** @ret_addr: where it is; @ret: to be given back; NULL: in the clear. Fills in
  *  config->host. Return: 0 or the code in @err. */
-int uplink_secure(struct uplink_config *config, struct tcp_addr *ret_addr, struct tls_keys **ret,
-		  struct err *err) MUST_CHECK;
+int uplink_secure(struct uplink_config *config, const char *addr, struct tcp_addr *ret_addr,
+		  struct tls_keys **ret, struct err *err) MUST_CHECK;
 
 #endif

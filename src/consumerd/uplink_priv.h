@@ -24,6 +24,8 @@ struct uplink {
 	const struct list_node *traces;
 	const struct bells *bells; /* NULL: it is noticed when something is to be said */
 	struct tcp_addr addr;
+	char *at; /* which of the addresses is tried, or used */
+	unsigned int nr_addrs, addr_nr;
 	struct wire wire;
 	uint32_t epoch;
 	uint64_t features;	/* of the relay */
@@ -55,6 +57,9 @@ static inline bool uplink_is_up(struct uplink *link)
 {
 	return link->nr_posted || wire_is_up(&link->wire);
 }
+
+/** Go on with that one of the relay's addresses. */
+void uplink_take_addr(struct uplink *link, unsigned int nr);
 
 /** It failed, and @said: the relay says why; NULL: it is away. Return: @error. */
 int uplink_fail(struct uplink *link, int error, const struct err *said);

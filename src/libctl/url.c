@@ -133,38 +133,62 @@ int url_same_host(const char *ctrl, const char *data, struct err *err)
 	return 0;
 }
 
-static void take_address(const struct addrinfo *at, struct relay_url *ret)
+static struct tcp_addr address(const struct addrinfo *at)
 {
 	struct tcp_addr addr = { .len = at->ai_addrlen };
 
 	memcpy(&addr.sa, at->ai_addr, at->ai_addrlen);
-	tcp_text(&addr, ret->addr);
+	return addr;
 }
 
-/* Who answers is taken. Return: 0 or negative errno of the last one. */
-static int try_all(const struct addrinfo *list, struct relay_url *ret)
+/* The one that answers, or NULL: @error says why the last one does not. */
+static const struct addrinfo *find_answering(const struct addrinfo *list, int *error)
 {
-	int error = -EADDRNOTAVAIL;
-
+	*error = -EADDRNOTAVAIL;
 	for (; list; list = list->ai_next) {
-		struct tcp_addr addr = { .len = list->ai_addrlen };
-		int fd;
+		struct tcp_addr addr = address(list);
+		int fd = tcp_connect(&addr, ANSWER_MS);
 
-		memcpy(&addr.sa, list->ai_addr, list->ai_addrlen);
-		fd = tcp_connect(&addr, ANSWER_MS);
 		if (fd >= 0) {
 			close_fd(fd);
-			tcp_text(&addr, ret->addr);
-			return 0;
+			*error = 0;
+			return list;
 		}
-		error = fd;
+		*error = fd;
 	}
-	return error;
+	return NULL;
+}
+
+static void add_address(const struct addrinfo *at, struct relay_url *ret)
+{
+	struct tcp_addr addr = address(at);
+	size_t len = strlen(ret->addr);
+	char text[TCP_TEXT_BYTES];
+
+	tcp_text(&addr, text);
+	if (len + strlen(text) + 2 < sizeof(ret->addr))
+		snprintf(ret->addr + len, sizeof(ret->addr) - len, "%s%s", len ? "," : "", text);
+}
+
+/* All of the name's, @first at the front. */
+static void take_addresses(const struct addrinfo *list, const struct addrinfo *first,
+			   struct relay_url *ret)
+{
+	unsigned int nr = 1;
+
+	ret->addr[0] = '\0';
+	add_address(first, ret);
+	for (; list && nr < RELAY_ADDRS_MAX; list = list->ai_next)
+		if (list != first) {
+			add_address(list, ret);
+			nr++;
+		}
 }
 
 int url_relay(const char *url, bool later, struct relay_url *ret, struct err *err)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
+	const struct addrinfo *answering;
 	struct parts parts;
 	char port[8];
 	int rc, error;
@@ -181,13 +205,12 @@ int url_relay(const char *url, bool later, struct relay_url *ret, struct err *er
 	if (rc)
 		return err_set(err, ERR_OUTPUT, "the host '%s' of the relay is not known: %s",
 			       parts.host, gai_strerror(rc));
-	error = try_all(list, ret);
-	ret->away = error < 0;
-	if (error < 0 && later) {
-		error = 0;
-		take_address(list, ret);
-	}
+	answering = find_answering(list, &error);
+	ret->away = !answering;
+	take_addresses(list, answering ? answering : list, ret);
 	freeaddrinfo(list);
+	if (later)
+		return 0;
 	if (error < 0)
 		return err_errno(err, ERR_OUTPUT, -error,
 				 "no relay answers at %s; start ltt-relayd there, or name another "

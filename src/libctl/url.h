@@ -10,13 +10,15 @@
 #include "base/err.h"
 #include "io/tcp.h"
 #include "proto/enums.h"
+#include "proto/relay.h"
 
 struct relay_url {
-	char text[320];		   /* as it is shown: net://HOST:PORT */
-	char addr[TCP_TEXT_BYTES]; /* numeric, of who answered */
-	char host[256];		   /* as it was named: its certificate has to be for it */
-	enum relay_link link;	   /* as the scheme says */
-	bool away;		   /* nothing answers there */
+	char text[320];		      /* as it is shown: net://HOST:PORT */
+	char addr[RELAY_ADDRS_BYTES]; /* numeric, of the name's addresses; the one that answered
+				       * is the first */
+	char host[256];		      /* as it was named: its certificate has to be for it */
+	enum relay_link link;	      /* as the scheme says */
+	bool away;		      /* nothing answers there */
 };
 
 /** @later: it may be away now; the name's first address is taken then. Return: 0, or the code in

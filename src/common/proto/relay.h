@@ -21,6 +21,10 @@
 	 RELAY_FEATURE_SUM_BEHIND | RELAY_FEATURE_PACKED | RELAY_FEATURE_PARTS | \
 	 RELAY_FEATURE_SYNC)
 
+/* A relay's addresses, between commas. */
+#define RELAY_ADDRS_MAX 8u
+#define RELAY_ADDRS_BYTES (RELAY_ADDRS_MAX * 64u)
+
 /* Packets of up to so many bytes may come in parts. */
 #define RELAY_PARTS_MAX (16u << 20)
 #define RELAY_SUM_BYTES 4u /* behind a body */

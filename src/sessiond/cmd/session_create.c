@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "io/tcp.h"
+#include "proto/relay.h"
 #include "sessiond/state.h"
 
 /* auto-YYYYmmdd-HHMMSS, and -2, -3 ... within one second */
@@ -37,13 +38,25 @@ static char *auto_name(struct command *cmd, uint64_t now_ns)
 }
 
 /* Numeric. Whether there are keys for it, who connects will know. */
-static enum cmd_result check_relay(struct command *cmd, const struct req_session_create *req)
+/* Numeric, between commas. */
+static bool are_addresses(const char *list)
 {
+	AUTO_FREE char *copy = strlen(list) < RELAY_ADDRS_BYTES ? xstrdup(list) : NULL;
+	char *rest = copy, *one = NULL;
+	unsigned int nr = 0;
 	struct tcp_addr addr;
 
+	while (rest && (one = strsep(&rest, ",")))
+		if (++nr > RELAY_ADDRS_MAX || tcp_parse(one, &addr) < 0)
+			return false;
+	return nr;
+}
+
+static enum cmd_result check_relay(struct command *cmd, const struct req_session_create *req)
+{
 	if (req->outdir >= 0 && !req->spool[0])
 		return command_error(cmd, ERR_INVALID, "a trace goes to a directory or to a relay");
-	if (tcp_parse(req->relay, &addr) < 0)
+	if (!are_addresses(req->relay))
 		return command_error(cmd, ERR_INVALID, "'%.60s' is no address of a relay",
 				     req->relay);
 	if (req->relay_clear > RELAY_LINK_TLS || strlen(req->relay_host) > 255)
