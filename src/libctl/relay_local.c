@@ -16,7 +16,8 @@ extern char **environ;
 
 static const char local_url[] = "net://127.0.0.1";
 
-/* The one that was asked for, else the one that came with this program, else what PATH finds. Allocated. */
+/* The one that was asked for, else the one that came with this program, else what PATH finds.
+ * Allocated. */
 static char *program(const char *given)
 {
 	AUTO_FREE char *dir = daemon_own_dir();
