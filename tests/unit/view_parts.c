@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* The small parts: clocks to the nanosecond, numbers and strings as written, more
- * streams than descriptors, events larger than what is read at once. */
+ * streams than descriptors, events larger than what is read at once, remarks in metadata. */
 #include <math.h>
 #include <sys/resource.h>
 
 #include "view/clock.h"
+#include "view/metadata.h"
 #include "view/pen.h"
 #include "view_make.h"
 
@@ -241,11 +242,36 @@ static void test_large(const char *dir)
 	free(text);
 }
 
+/* --- remarks -------------------------------------------------------------- */
+
+static uint64_t lost_in(const char *text)
+{
+	return metadata_lost_buffers(text, strlen(text));
+}
+
+static void test_remarks(void)
+{
+	CHECK(lost_in("") == 0);
+	CHECK(lost_in("/* buffer lost: 7 chan */") == 1);
+	CHECK(lost_in("/* buffer lost: 7 chan */ /* buffer lost: 8 chan */") == 2);
+	CHECK(lost_in("/* buffer lost: 7 a */\nevent { id = 1; };\n/* buffer lost: 7 a */") == 1);
+	CHECK(lost_in("/* buffer lost: 7 a *//* buffer lost: 9 a *//* buffer found: 7 a */") == 1);
+	CHECK(lost_in("/* buffer found: 7 a *//* buffer lost: 7 a */") == 1);
+	/* what is no remark */
+	CHECK(lost_in("env { a = \"/* buffer lost: 7 a */\"; };") == 0);
+	CHECK(lost_in("/* and /* buffer lost: 7 a */") == 0);
+	/* cut, or spoilt */
+	CHECK(lost_in("/* buffer lost: ") == 1);
+	CHECK(lost_in("/* buffer lost: 99999999999999999999999999999999 */") == 1);
+	CHECK(lost_in("\"/* buffer lost: 7 a */") == 0);
+}
+
 int main(void)
 {
 	char dir[128];
 	struct pen pen;
 
+	test_remarks();
 	test_cycles();
 	test_offsets();
 	test_extend();
