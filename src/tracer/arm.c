@@ -8,6 +8,7 @@
 
 #include "registry.h"
 #include "ring.h"
+#include "ring_rseq.h"
 
 static struct listener *find_set(const struct point_state *point, const struct ring_set *set)
 {
@@ -50,11 +51,12 @@ static int arm(struct point_state *point, const struct binding *binding, struct 
 int site_arm(uint32_t id, struct ring_set *set, uint32_t session, uint32_t event_id,
 	     struct ring_set *replaces)
 {
-	const struct binding binding = ring_binding(set, event_id, session);
 	struct point_state *point;
+	struct binding binding;
 	int res;
 
 	registry_lock();
+	binding = ring_binding(set, event_id, session); /* see site_stop_sequences() */
 	point = point_find(id);
 	res = point ? arm(point, &binding, replaces) : -ENOENT;
 	registry_unlock();
@@ -90,5 +92,18 @@ void site_disarm_all(struct ring_set *set)
 	registry_lock();
 	for (struct point_state *point = point_first(); point; point = point->next)
 		disarm(point, set);
+	registry_unlock();
+}
+
+void site_stop_sequences(void)
+{
+	ring_stop_sequences();
+	registry_lock();
+	for (struct point_state *point = point_first(); point; point = point->next) {
+		for (struct listener *l = point->listeners; l; l = l->next) {
+			ring_binding_stop(&l->binding);
+			counter_stop(&l->counter);
+		}
+	}
 	registry_unlock();
 }

@@ -33,7 +33,7 @@ static __attribute__((noinline)) void add_atomically(const struct hook *hook, ui
 	const struct counter *counter = __atomic_load_n(&hook->counter, __ATOMIC_ACQUIRE);
 
 	if (counter && counter->field == field) {
-		uint64_t *words = counter->words + counter->nr_cpus * (counter->stride / 8);
+		uint64_t *words = counter->words + counter->nr_parts * (counter->stride / 8);
 
 		__atomic_add_fetch(&words[word], value, __ATOMIC_RELAXED);
 	}
@@ -115,6 +115,11 @@ static struct listener *find_counter(const struct point_state *point, const uint
 	return l;
 }
 
+void counter_stop(struct counter *counter)
+{
+	__atomic_store_n(&counter->nr_cpus, 0, __ATOMIC_RELAXED);
+}
+
 static int is_integer(const struct point *point, uint32_t number)
 {
 	const struct ltt_field *field = &point->fields[number];
@@ -137,6 +142,8 @@ static int count(struct point_state *point, const struct counter *counter)
 	if (!l)
 		return -ENOMEM;
 	l->counter = *counter;
+	if (ring_sequences_stopped())
+		counter_stop(&l->counter);
 	l->hook.counter = &l->counter;
 	l->hook.field = counter->field;
 	res = point_attach(point, l);

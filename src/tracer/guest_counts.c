@@ -119,6 +119,7 @@ static int hook(const struct counts *c, const struct msg_app_counting *m)
 		.words = c->words + m->word,
 		.stride = c->part_words * sizeof(uint64_t),
 		.nr_cpus = c->nr_parts - 1,
+		.nr_parts = c->nr_parts - 1,
 		.field = m->has_field ? m->field : COUNTER_HITS,
 	};
 	uint32_t words = m->has_field ? LTT_COUNTS_WORDS : 1;

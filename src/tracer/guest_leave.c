@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "guest_clone.h"
 #include "guest_env.h"
 #include "guest_sys.h"
 #include "guest_thread.h"
@@ -231,6 +232,6 @@ void guest_leave_hold(void)
 	const int flags =
 		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 
-	if (now() == ENDS && clone(hold, stack + sizeof(stack), flags, NULL) < 0)
+	if (now() == ENDS && __clone(hold, stack + sizeof(stack), flags, NULL) < 0)
 		guest_debug("what exit handlers trace may be missed");
 }

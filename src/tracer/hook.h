@@ -34,9 +34,9 @@ struct ring_set;
 struct ltt_probe;
 
 /**
- * struct binding - which buffer, under which id. Immutable; swapped whole; made
- * by ring_binding(). It is one cache line with what the usual record needs to
- * know of the set, so that the way to the ring is short.
+ * struct binding - which buffer, under which id. Immutable but for ring_binding_stop();
+ * swapped whole; made by ring_binding(). It is one cache line with what the usual record
+ * needs to know of the set, so that the way to the ring is short.
  */
 struct binding {
 	uint32_t nr_cycles;   /* rings of a set whose clock is the counter, else 0 */

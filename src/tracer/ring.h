@@ -60,6 +60,13 @@ void ring_set_disown(struct ring_set *set);
 
 /** What a hook->binding points to; constant, to be copied at will. */
 struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session);
+/** No sequence that begins from now on records through @binding. */
+static inline void ring_binding_stop(struct binding *binding)
+{
+	__atomic_store_n(&binding->nr_cycles, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&binding->nr_given, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&binding->nr_words, 0, __ATOMIC_RELAXED);
+}
 
 /**
  * ring_record() - one record into the ring of this CPU.

@@ -11,6 +11,7 @@
 
 #include "ring.h"
 #include "ring_place.h"
+#include "ring_rseq.h"
 #include "ring_section.h"
 #include "ring_set.h"
 #include "ring_sys.h"
@@ -172,7 +173,7 @@ static uint32_t why_elsewhere(const struct ltt_ring_desc *desc, int exclusive)
 
 struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session)
 {
-	uint32_t nr = set->exclusive ? 0 : set->nr_rings;
+	uint32_t nr = set->exclusive || ring_sequences_stopped() ? 0 : set->nr_rings;
 	uint32_t nr_cycles = set->clock == LTT_CLOCK_CYCLES ? nr : 0;
 
 	return (struct binding){

@@ -24,6 +24,28 @@ int ring_rseq_used(void);
 /** Register the calling thread. Return: 1 if it may run sequences, else 0. */
 int ring_rseq_adopt_thread(void);
 
+/**
+ * ring_rseq_lend() - the calling thread's area is about to serve a child that has the
+ * thread's memory and thread pointer (vfork), while the thread itself is suspended.
+ *
+ * The kernel keeps a registration per task: it would neither store the child's CPU there
+ * nor restart the child's sequences. The thread's registration ends, the area names no
+ * CPU, and the child registers it for itself at its first record. Signals are blocked.
+ * Return: what ring_rseq_take_back() needs; kept in a register, as the child writes to
+ * the memory.
+ */
+uint64_t ring_rseq_lend(void);
+/** The child has ended or left the memory: the area is the calling thread's again. */
+void ring_rseq_take_back(uint64_t lent);
+
+/**
+ * ring_stop_sequences() - what is bound from now on can't be recorded to by sequences
+ * (ring_binding()): a task is about to run whose area can't be known to be its own.
+ * The daemon sends exclusive sets, as after ring_give_up_rseq().
+ */
+void ring_stop_sequences(void);
+int ring_sequences_stopped(void);
+
 /** The CPU as the kernel last told this thread; out of range if it never did. */
 uint32_t ring_rseq_cpu(void);
 

@@ -55,6 +55,9 @@ int site_disarm(uint32_t point, struct ring_set *set);
 
 /** Remove a set from every site. Caller synchronises before unmapping. */
 void site_disarm_all(struct ring_set *set);
+/** No sequence that begins from now on records or counts: ring_stop_sequences(). Any
+ *  thread, no signal handler. */
+void site_stop_sequences(void);
 
 /** Restrict what the calling thread emits to one session; 0 lifts it. State
  *  dumps use it. Async-signal safe. */

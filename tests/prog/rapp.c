@@ -13,12 +13,14 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -36,7 +38,7 @@ LTT_TRACEPOINT(rapp, event,
 	       ltt_hex(uint32_t, sum, sum),
 	       ltt_sequence_hex(uint8_t, data, data, uint16_t, length))
 
-enum { MAX_PAYLOAD = 60000, MAX_THREADS = 1024 };
+enum { MAX_PAYLOAD = 60000, MAX_THREADS = 1024, CHILD_STACK = 1 << 17 };
 
 static struct options {
 	unsigned int threads;
@@ -50,6 +52,7 @@ static struct options {
 	bool detach;
 	const char *counters;
 	const char *ready;
+	const char *guise;
 } opt = { .threads = 1, .payload = 32 };
 
 static struct rapp_file *file;
@@ -167,9 +170,158 @@ static void pace(uint64_t done, const struct timespec *begin)
 		;
 }
 
+/* --- guises: a thread that is not what its thread-local data say ------------------ */
+
+enum { TURN = 200 }; /* events in a row */
+
+static void emit_turn(struct rapp_slot *slot)
+{
+	for (int i = 0; i < TURN && slot->begun < opt.events; i++)
+		emit(slot, opt.payload);
+}
+
+static int child_turn(void *slot)
+{
+	emit_turn(slot);
+	return 0;
+}
+
+static void reap(pid_t pid)
+{
+	int status = 1;
+
+	if (pid < 0 || waitpid(pid, &status, __WALL) != pid || status != 0)
+		die("a child that shares the memory");
+}
+
+static __attribute__((noinline)) pid_t turn_of_vfork(struct rapp_slot *slot)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0)
+		_exit(child_turn(slot));
+	return pid;
+}
+
+/* AddressSanitizer's vfork() has one place for the return address, of both. */
+#ifdef __SANITIZE_ADDRESS__
+#define turn_of_vfork_in_vfork turn_of_vfork
+#else
+static __attribute__((noinline)) pid_t turn_of_vfork_in_vfork(struct rapp_slot *slot)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		emit(slot, opt.payload);
+		reap(turn_of_vfork(slot));
+		if (slot->begun < opt.events)
+			emit(slot, opt.payload);
+		_exit(0);
+	}
+	return pid;
+}
+#endif
+
+static void run_vfork(struct rapp_slot *slot)
+{
+	while (!ending && slot->begun < opt.events) {
+		reap(turn_of_vfork(slot));
+		emit_turn(slot);
+		if (slot->begun < opt.events)
+			reap(turn_of_vfork_in_vfork(slot));
+		emit_turn(slot);
+	}
+}
+
+static char *new_stack(void)
+{
+	char *stack = malloc(CHILD_STACK);
+
+	if (!stack)
+		die("malloc");
+	return stack;
+}
+
+static void run_clone_vfork(struct rapp_slot *slot)
+{
+	char *stack = new_stack();
+
+	while (!ending && slot->begun < opt.events) {
+		reap(clone(child_turn, stack + CHILD_STACK, CLONE_VM | CLONE_VFORK | SIGCHLD,
+			   slot));
+		emit_turn(slot);
+	}
+	free(stack);
+}
+
+static void run_spawn(struct rapp_slot *slot)
+{
+	char *const argv[] = { (char *)"true", NULL };
+
+	while (!ending && slot->begun < opt.events) {
+		pid_t pid = -1;
+
+		if (posix_spawnp(&pid, argv[0], NULL, NULL, argv, environ) != 0)
+			die("posix_spawn");
+		emit_turn(slot);
+		reap(pid);
+	}
+}
+
+static int child_run(void *slot)
+{
+	while (((struct rapp_slot *)slot)->begun < opt.events)
+		emit(slot, opt.payload);
+	return 0;
+}
+
+/* Both at once, on one thread's data. */
+static void run_clone_share(struct rapp_slot *slot)
+{
+	char *stack = new_stack();
+	pid_t pid;
+
+	emit_turn(slot);
+	slot[1].used = 1;
+	pid = clone(child_run, stack + CHILD_STACK, CLONE_VM | SIGCHLD, slot + 1);
+	child_run(slot);
+	reap(pid);
+	free(stack);
+}
+
+/* glibc says where; the size is what it registered on every kernel so far. */
+static void run_unregister(struct rapp_slot *slot)
+{
+	struct rseq *area = (void *)((char *)__builtin_thread_pointer() + __rseq_offset);
+
+	while (!ending && slot->begun < opt.events) {
+		emit_turn(slot);
+		syscall(SYS_rseq, area, 32, RSEQ_FLAG_UNREGISTER, RSEQ_SIG);
+	}
+}
+
+static const struct guise {
+	const char *name;
+	void (*run)(struct rapp_slot *slot);
+} guises[] = {
+	{ "vfork", run_vfork },		  { "clone-vfork", run_clone_vfork },
+	{ "clone-share", run_clone_share }, { "spawn", run_spawn },
+	{ "unregister", run_unregister },
+};
+
+static const struct guise *find_guise(void)
+{
+	for (size_t i = 0; i < sizeof(guises) / sizeof(guises[0]); i++)
+		if (strcmp(guises[i].name, opt.guise) == 0)
+			return &guises[i];
+	fprintf(stderr, "rapp: no guise '%s'\n", opt.guise);
+	exit(2);
+}
+
 static void *thread_main(void *arg)
 {
 	struct rapp_slot *slot = arg;
+	const struct guise *guise = opt.guise ? find_guise() : NULL;
 	struct timespec begin;
 	timer_t timer = NULL;
 
@@ -179,6 +331,10 @@ static void *thread_main(void *arg)
 		timer = start_ticks(slot + 1);
 	}
 	clock_gettime(CLOCK_MONOTONIC, &begin);
+	if (guise) {
+		guise->run(slot);
+		return NULL;
+	}
 	for (uint64_t i = 0; !ending && (!opt.events || i < opt.events); i++) {
 		emit(slot, opt.payload);
 		if (opt.rate > 0)
@@ -252,7 +408,8 @@ static void usage(void)
 {
 	fprintf(stderr, "usage: rapp [-t THREADS] [-n EVENTS] [-r RATE] [-z PAYLOAD] [-s SIGNAL_HZ]\n"
 			"            [-f CHILDREN] [-d (children detach)] [-b BASE] [-c COUNTERS]\n"
-			"            [-a (wait until armed)] [-R READY_FILE_OR_FIFO]\n");
+			"            [-a (wait until armed)] [-R READY_FILE_OR_FIFO]\n"
+			"            [-v vfork|clone-vfork|clone-share|spawn|unregister]\n");
 	exit(2);
 }
 
@@ -260,7 +417,7 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "t:n:r:z:s:f:db:c:aR:")) != -1) {
+	while ((c = getopt(argc, argv, "t:n:r:z:s:f:db:c:aR:v:")) != -1) {
 		switch (c) {
 		case 't': opt.threads = (unsigned int)atoi(optarg); break;
 		case 'n': opt.events = strtoull(optarg, NULL, 0); break;
@@ -273,6 +430,7 @@ static void parse(int argc, char **argv)
 		case 'c': opt.counters = optarg; break;
 		case 'a': opt.wait_armed = true; break;
 		case 'R': opt.ready = optarg; break;
+		case 'v': opt.guise = optarg; break;
 		default: usage();
 		}
 	}

@@ -35,8 +35,8 @@ static void make(struct counted *c, uint32_t field)
 	const size_t words = (nr_cpus + 1) * (size_t)STRIDE;
 
 	memset(memory, 0, 2 * words * sizeof(*memory));
-	c->first = (struct counter){ memory, STRIDE * 8, nr_cpus, COUNTER_HITS };
-	c->second = (struct counter){ memory + words, STRIDE * 8, nr_cpus, field };
+	c->first = (struct counter){ memory, STRIDE * 8, nr_cpus, COUNTER_HITS, nr_cpus };
+	c->second = (struct counter){ memory + words, STRIDE * 8, nr_cpus, field, nr_cpus };
 	c->hook = (struct hook){ .counter = &c->first, .field = COUNTER_HITS };
 }
 

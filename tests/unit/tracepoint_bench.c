@@ -115,7 +115,7 @@ static void ignore(void *priv, const struct ltt_event_view *view)
 static void measure_counted(void)
 {
 	static struct ltt_counts counts[64];
-	struct counter counter = { (uint64_t *)counts, sizeof(*counts), 63, COUNTER_HITS };
+	struct counter counter = { (uint64_t *)counts, sizeof(*counts), 63, COUNTER_HITS, 63 };
 
 	CHECK(small_id && site_count(small_id, &counter) == 0, "count");
 	printf("%-24s %7.2f\n", "counted", best_ns(run_small));

@@ -43,7 +43,7 @@ static void added(const struct point *point, void *data)
 
 static struct counter counter_at(uint32_t word, uint32_t field)
 {
-	return (struct counter){ memory + word, STRIDE * 8, PARTS - 1, field };
+	return (struct counter){ memory + word, STRIDE * 8, PARTS - 1, field, PARTS - 1 };
 }
 
 static struct ltt_counts sums(uint32_t word)
