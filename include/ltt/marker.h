@@ -29,9 +29,11 @@
  *	"from %d to %d to %d"    from, to, to_2
  *
  * Several markers may have one name. Where their formats agree they are one event.
- * Where they differ, the first to be registered counts (which of several in one file
- * that is, the compiler chooses): the others are not armed, and whoever
- * asked for the event is told both formats.
+ * Where they differ, the first to be registered counts: of one program or library the
+ * first in the source, by the file's name and the line (in C++ the order in which its
+ * markers are initialised); of several, the one that was loaded first; of programs in one
+ * session, the one that came first. The others are not armed, and lttctl enable-event,
+ * start, status, stop and record say both formats.
  */
 #ifndef LTT_MARKER_H
 #define LTT_MARKER_H

@@ -131,10 +131,22 @@ bool loss_is_of_kernel(struct json_object *refusal)
 	return strcmp(record_str(refusal, "domain"), "kernel") == 0;
 }
 
-int loss_take_refusal(void *owner, unsigned int type, struct decoder *dec)
+static int loss_take_conflict(struct json_object *owner, struct decoder *dec)
+{
+	struct msg_conflict m;
+
+	if (msg_conflict_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	record_append(owner, "conflicts", record_conflict(&m));
+	return 0;
+}
+
+int loss_take_item(void *owner, unsigned int type, struct decoder *dec)
 {
 	struct msg_refusal m;
 
+	if (type == MSG_conflict)
+		return loss_take_conflict(owner, dec);
 	if (type != MSG_refusal)
 		return 0;
 	if (msg_refusal_decode(dec, &m) != 0)

@@ -23,8 +23,9 @@ enum status loss_conclude(struct ctl *ctl, const char *session, struct json_obje
 void loss_conflicts(struct ctl *ctl, struct json_object *owner);
 /** Does the kernel's module refuse it? Else an application can't count it. */
 bool loss_is_of_kernel(struct json_object *refusal);
-/** An item of an answer: if it is a refusal it is added to the array `refusals` of @owner. */
-int loss_take_refusal(void *owner, unsigned int type, struct decoder *dec);
+/** An item of an answer: a refusal is added to the array `refusals` of @owner, a conflict
+ *  to `conflicts`. */
+int loss_take_item(void *owner, unsigned int type, struct decoder *dec);
 /** Warn of these. Return: STATUS_WARNING where there are any. */
 enum status loss_refusals(struct ctl *ctl, struct json_object *owner);
 

@@ -98,18 +98,6 @@ static int take_loglevel(struct ctl *ctl, struct req_event_enable *req)
 		       near ? near : "", near ? "'?" : "");
 }
 
-static int take_item(void *priv, unsigned int type, struct decoder *dec)
-{
-	struct msg_conflict m;
-
-	if (type != MSG_conflict)
-		return loss_take_refusal(priv, type, dec);
-	if (msg_conflict_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	record_append(priv, "conflicts", record_conflict(&m));
-	return 0;
-}
-
 /* Nothing has such a name now: fine, but it may be a slip. */
 static void note_no_points(struct ctl *ctl, const struct req_event_enable *req)
 {
@@ -148,7 +136,7 @@ static enum status enable(struct ctl *ctl, struct req_event_enable *req)
 	struct rep_event_enable rep;
 
 	record_set(rule, "conflicts", json_object_new_array());
-	if (call_event_enable(ctl->client, req, take_item, rule, &rep, &ctl->err) != 0) {
+	if (call_event_enable(ctl->client, req, loss_take_item, rule, &rep, &ctl->err) != 0) {
 		json_object_put(rule);
 		return failed(ctl, req);
 	}

@@ -117,10 +117,11 @@ static int start(struct ctl *ctl, const char *session)
 	if ((opt.user || !opt.kernel) && prepare(ctl, session, DOMAIN_USER) != 0)
 		return ctl->err.code;
 	refused = json_object_new_object();
-	if (call_session_start(ctl->client, &req, loss_take_refusal, refused, &rep, &ctl->err) != 0)
+	if (call_session_start(ctl->client, &req, loss_take_item, refused, &rep, &ctl->err) != 0)
 		return ctl->err.code;
 	if (*rep.problem)
 		say_warning(ctl, "session '%s': %s", session, rep.problem);
+	loss_conflicts(ctl, refused);
 	loss_refusals(ctl, refused);
 	return 0;
 }
@@ -171,13 +172,15 @@ static void end_session(struct ctl *ctl, const char *session, struct ending *ret
 	struct req_session_destroy destroy = { .session = session };
 	struct rep_session_stop stopped;
 	struct rep_session_destroy destroyed;
+	struct json_object *items AUTO_RECORD = json_object_new_object();
 
-	if (call_session_stop(ctl->client, &stop, NULL, NULL, &stopped, err) == 0)
+	if (call_session_stop(ctl->client, &stop, loss_take_item, items, &stopped, err) == 0)
 		note_ending(ret, stopped.totals, stopped.problem);
 	else if (err->code == ERR_STATE)
 		*err = (struct err){ 0 }; /* never started */
 	else
 		return;
+	loss_conflicts(ctl, items);
 	if (call_session_destroy(ctl->client, &destroy, NULL, NULL, &destroyed, err) == 0)
 		note_ending(ret, destroyed.totals, destroyed.problem);
 	else

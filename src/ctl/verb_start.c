@@ -22,7 +22,7 @@ static enum status start(struct ctl *ctl, const char *session)
 	struct json_object *o;
 
 	o = json_object_new_object();
-	if (call_session_start(ctl->client, &req, loss_take_refusal, o, &rep, &ctl->err) != 0) {
+	if (call_session_start(ctl->client, &req, loss_take_item, o, &rep, &ctl->err) != 0) {
 		json_object_put(o);
 		return target_failed(ctl, session);
 	}
@@ -37,6 +37,7 @@ static enum status start(struct ctl *ctl, const char *session)
 			 session, rep.late, rep.apps);
 	if (*rep.problem)
 		say_warning(ctl, "session '%s': %s", session, rep.problem);
+	loss_conflicts(ctl, o);
 	return target_worse(*rep.problem ? STATUS_WARNING : STATUS_OK, loss_refusals(ctl, o));
 }
 

@@ -24,14 +24,19 @@ static enum status stop(struct ctl *ctl, const char *session)
 	struct json_object *o, *totals;
 	enum status status;
 
-	if (call_session_stop(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
+	o = json_object_new_object();
+	if (call_session_stop(ctl->client, &req, loss_take_item, o, &rep, &ctl->err) != 0) {
+		json_object_put(o);
 		return target_failed(ctl, session);
-	o = target_record(ctl, session);
+	}
+	record_set_str(o, "session", session);
+	record_append(ctl->record, "sessions", o);
 	totals = record_totals(rep.totals);
 	record_set(o, "totals", totals);
 	if (*rep.problem)
 		record_set_str(o, "problem", rep.problem);
 	status = loss_conclude(ctl, session, totals, rep.problem); /* before another answer */
+	loss_conflicts(ctl, o);
 	viewing_remember_session(ctl, session);
 	return status;
 }

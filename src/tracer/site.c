@@ -111,9 +111,14 @@ static bool is_usable(const struct ltt_site *site)
 	return site && site->size >= sizeof(*site) && !site->owner;
 }
 
+static bool is_named(const struct ltt_event *event)
+{
+	return event && event->size >= sizeof(*event) && event->name && event->file;
+}
+
 static void complain(const struct ltt_event *event)
 {
-	if (event && event->size >= sizeof(*event) && event->name && event->file)
+	if (is_named(event))
 		guest_debug("%s:%u: %s can't be recorded%s%s", event->file, event->line, event->name,
 			    event->format ? "; its format: " : "",
 			    event->format ? event->format : "");
@@ -146,17 +151,50 @@ static size_t count_usable(struct ltt_site *const *begin, struct ltt_site *const
 	return nr;
 }
 
+/* The compiler chooses the order of an object's sites. Here it is the source's, by file and
+ * line: of markers whose formats disagree the first counts. */
+static int compare_places(const void *left, const void *right)
+{
+	const struct ltt_event *a = (*(struct ltt_site *const *)left)->event;
+	const struct ltt_event *b = (*(struct ltt_site *const *)right)->event;
+	int files;
+
+	if (!is_named(a) || !is_named(b))
+		return is_named(a) - is_named(b);
+	files = a->file == b->file ? 0 : strcmp(a->file, b->file);
+	if (files)
+		return files;
+	return (a->line > b->line) - (a->line < b->line);
+}
+
+static void sort_usable(struct ltt_site *const *begin, struct ltt_site *const *end,
+			struct ltt_site **ret_sorted)
+{
+	size_t nr = 0;
+
+	for (; begin < end; begin++)
+		if (is_usable(*begin))
+			ret_sorted[nr++] = *begin;
+	qsort(ret_sorted, nr, sizeof(struct ltt_site *), compare_places);
+}
+
 static bool add_object(struct ltt_site *const *begin, struct ltt_site *const *end)
 {
 	size_t most = count_usable(begin, end);
+	struct ltt_site **sorted;
 	struct object *object;
 
 	object = most ? calloc(1, sizeof(*object) + most * sizeof(object->sites[0])) : NULL;
-	if (!object)
+	sorted = object ? calloc(most, sizeof(struct ltt_site *)) : NULL;
+	if (!sorted) {
+		free(object);
 		return false;
+	}
 	object->begin = begin;
-	for (; begin < end; begin++)
-		add_site(object, *begin);
+	sort_usable(begin, end, sorted);
+	for (size_t i = 0; i < most; i++)
+		add_site(object, sorted[i]);
+	free(sorted);
 	object->next = objects;
 	objects = object;
 	return true;

@@ -279,6 +279,30 @@ void items_of_refusals(struct command *cmd, const struct session *session,
 	user_each_refusal(cmd->sd->user, session, channel, rule, show_refusal, cmd);
 }
 
+static void show_conflict(const struct domain_conflict *conflict, void *data)
+{
+	const struct msg_conflict item = { conflict->name, conflict->armed, conflict->refused,
+					   conflict->pid };
+
+	item_conflict(data, &item);
+}
+
+void items_of_conflicts(struct command *cmd, struct session *session, struct channel *channel,
+			const struct rule *rule)
+{
+	struct domain_tracer *tracer = cmd->sd->tracer;
+
+	tracer->ops->each_conflict(tracer, session, channel, rule, show_conflict, cmd);
+}
+
+void items_of_all_conflicts(struct command *cmd, struct session *session)
+{
+	struct channel *channel;
+
+	list_for_each(channel, &session->channels, node)
+		items_of_conflicts(cmd, session, channel, NULL);
+}
+
 static void add_stream(struct msg_totals *t, const struct msg_con_stream *s)
 {
 	COUNTERS_ADD(t, s);

@@ -123,6 +123,12 @@ enum cmd_result command_begun(struct command *cmd, enum session_outcome outcome,
  *  NULL: of all. */
 void items_of_refusals(struct command *cmd, const struct session *session,
 		       const struct channel *channel, const struct rule *rule);
+/** Send the items of markers that are not recorded, as another format came first; @rule:
+ *  NULL for all. */
+void items_of_conflicts(struct command *cmd, struct session *session, struct channel *channel,
+			const struct rule *rule);
+/** The same of all channels. */
+void items_of_all_conflicts(struct command *cmd, struct session *session);
 /** Fill in and send the item of a session. */
 void item_of_session(struct command *cmd, struct session *session, const struct stats *stats);
 

@@ -21,14 +21,6 @@ struct pending {
 	struct rule *rule;
 };
 
-static void show_conflict(const struct domain_conflict *conflict, void *data)
-{
-	const struct msg_conflict item = { conflict->name, conflict->armed, conflict->refused,
-					   conflict->pid };
-
-	item_conflict(data, &item);
-}
-
 static void in_force(void *data, uint32_t apps, uint32_t late, const struct err *problem)
 {
 	struct pending *pending = data;
@@ -41,8 +33,7 @@ static void in_force(void *data, uint32_t apps, uint32_t late, const struct err 
 	if (session) {
 		rep.channel = pending->channel->name;
 		rep.points = tracer->ops->count_points(tracer, session, pending->rule);
-		tracer->ops->each_conflict(tracer, session, pending->channel, pending->rule,
-					   show_conflict, cmd);
+		items_of_conflicts(cmd, session, pending->channel, pending->rule);
 		items_of_refusals(cmd, session, pending->channel, pending->rule);
 	}
 	reply_event_enable(cmd, &rep);

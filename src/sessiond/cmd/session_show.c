@@ -68,14 +68,6 @@ static void show_rules(struct command *cmd, struct session *session, const struc
 	}
 }
 
-static void show_conflict(const struct domain_conflict *conflict, void *data)
-{
-	const struct msg_conflict item = { conflict->name, conflict->armed, conflict->refused,
-					   conflict->pid };
-
-	item_conflict(data, &item);
-}
-
 static void show_channel(struct command *cmd, struct session *session, struct channel *channel,
 			 const struct stats *stats)
 {
@@ -104,7 +96,7 @@ static void show_channel(struct command *cmd, struct session *session, struct ch
 	}
 	item_channel(cmd, &item);
 	show_rules(cmd, session, channel);
-	tracer->ops->each_conflict(tracer, session, channel, NULL, show_conflict, cmd);
+	items_of_conflicts(cmd, session, channel, NULL);
 	items_of_refusals(cmd, session, channel, NULL);
 }
 

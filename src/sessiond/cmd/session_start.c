@@ -19,8 +19,10 @@ static void started(void *data, const struct run_result *result)
 		command_fail(cmd);
 		return;
 	}
-	if (session)
+	if (session) {
+		items_of_all_conflicts(cmd, session);
 		items_of_refusals(cmd, session, NULL, NULL);
+	}
 	reply_session_start(cmd, &rep);
 }
 

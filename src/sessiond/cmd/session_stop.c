@@ -5,12 +5,16 @@
 static void stopped(void *data, const struct run_result *result)
 {
 	struct command *cmd = data;
+	struct session *session = command_session(cmd);
 	struct rep_session_stop rep = { 0 };
 	uint8_t buf[TOTALS_BYTES];
 
 	rep.problem = command_figures(cmd, result, buf, &rep.totals);
-	if (rep.problem)
-		reply_session_stop(cmd, &rep);
+	if (!rep.problem)
+		return;
+	if (session)
+		items_of_all_conflicts(cmd, session);
+	reply_session_stop(cmd, &rep);
 }
 
 enum cmd_result cmd_session_stop(struct command *cmd, struct req_session_stop *req,
