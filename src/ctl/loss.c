@@ -20,7 +20,9 @@ static const struct cause {
 	  "use larger or more sub-buffers (lttctl enable-channel --subbuf-size, --num-subbuf), "
 	  "or record fewer events" },
 	{ "too_large", "lost because they were too large for the buffer",
-	  "use larger sub-buffers (lttctl enable-channel --subbuf-size)" },
+	  "an event may have an eighth of a CPU's buffer (--subbuf-size times --num-subbuf of "
+	  "lttctl enable-channel) and 65,536 bytes at most, header and contexts included: make "
+	  "the buffer larger up to 512k, or the event smaller" },
 	{ "buffer_busy", "lost because no buffer was free to be written",
 	  "some application can't use restartable sequences; see ENVIRONMENT in libltt(3)" },
 	{ "output", "lost because the trace could not be written",
