@@ -35,7 +35,7 @@ static void spawned(void)
 	CHECK(sh("printf '#!/bin/sh\\necho started \"$@\" >&2\\nexit 1\\n' >fakeds; "
 		 "chmod +x fakeds") == 0);
 	EXPECT("lttctl -g people --sessiond-path=$PWD/fakeds create x", 1, "",
-	       "started --daemonize --group people");
+	       "started --daemonize --exit-idle=5m --group people");
 }
 
 static void strange(void)
