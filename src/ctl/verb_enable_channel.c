@@ -28,7 +28,7 @@ static struct req_channel_enable req;
 static const struct poptOption options[] = {
 	OPTIONS_DOMAIN(opt.domain),
 	OPTION_SESSION(&opt.session),
-	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size, "of a sub-buffer; k, M, G are known",
+	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size, "of a sub-buffer; k, M, G, T are known",
 		    "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
 	OPTION_TEXT("switch-timer", 0, &opt.switch_timer, "longest stay of data in a buffer", "US"),

@@ -40,7 +40,7 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("events", 'e', &opt.events, "only these (default: all)", "PATTERN[,...]"),
 	OPTION_TEXT("name", 0, &opt.name, "of the session", "NAME"),
 	OPTION_TEXT("wrap", 'w', &opt.wrap, "record calls of libc, pthread, dl too", "LIB[,...]"),
-	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size, "of a sub-buffer; k, M, G are known",
+	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size, "of a sub-buffer; k, M, G, T are known",
 		    "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
 	POPT_TABLEEND,

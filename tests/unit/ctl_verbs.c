@@ -80,7 +80,7 @@ static void channels(void)
 	EXPECT("lttctl enable-channel -u channel0", 4, "", "Warning: channel 'channel0' exists");
 	EXPECT("lttctl enable-channel -u --overwrite c", 5, "", "overwrite mode needs snapshots");
 	EXPECT("lttctl enable-channel -u --subbuf-size=0 c", 1, "", "--subbuf-size=0: ");
-	EXPECT("lttctl enable-channel -u --subbuf-size=1T c", 1, "", "not a size");
+	EXPECT("lttctl enable-channel -u --subbuf-size=1P c", 1, "", "not a size");
 	EXPECT("lttctl enable-channel -u -W 3 c", 1, "", "needs --tracefile-size");
 	EXPECT("lttctl enable-channel -u --buffers-global c", 1, "", "user");
 	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 5, "", "can't be done yet");
