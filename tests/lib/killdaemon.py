@@ -38,7 +38,7 @@ def wait_replaced(names, victims):
 
 
 def recorded(t):
-    return ltt.find_key(t.ctl_json("status"), "recorded") or 0
+    return ltt.find_key(t.figures(), "recorded") or 0
 
 
 def goes_on(t, since, what):
@@ -46,7 +46,7 @@ def goes_on(t, since, what):
     before = recorded(t)
     ltt.until(lambda: recorded(t) > before + EVENTS, 10, f"events after {what}")
     took = time.monotonic() - since
-    status = t.ctl_json("status")
+    status = t.figures()
     ltt.check(not ltt.find_key(status, "problem"), f"after {what}: {status}")
     return took
 

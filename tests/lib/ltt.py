@@ -169,6 +169,15 @@ class Test:
     def ctl_json(self, *argv, **kw):
         return json.loads(self.ctl("--json", *argv, **kw))
 
+    def figures(self, *names):
+        """`lttctl status`, once it has figures: just after a consumer was killed there are none
+        for a moment, and that is said (status 4)."""
+        def known():
+            done = run("lttctl", "--json", "status", *names, status=None)
+            check(done.returncode in (0, 4), f"lttctl status: {done.returncode}\n{done.stderr}")
+            return done.returncode == 0 and json.loads(done.stdout)
+        return until(known, 20, "the consumer's figures")
+
     def stop(self, name):
         """Stop a session; return its totals. Losing events is no failure here."""
         done = run("lttctl", "--json", "stop", name, status=None)

@@ -227,15 +227,15 @@ def find_session(tree, name):
 
 
 def link(t, name):
-    return find_session(t.ctl_json("status", name), name)["link"]
+    return find_session(t.figures(name), name)["link"]
 
 
 def spooled(t, name):
-    return find_session(t.ctl_json("status", name), name)["spooled"]
+    return find_session(t.figures(name), name)["spooled"]
 
 
 def written(t, name):
-    return ltt.find_key(find_session(t.ctl_json("status", name), name), "written") or 0
+    return ltt.find_key(find_session(t.figures(name), name), "written") or 0
 
 
 def await_written(t, name, more=1000, what="events at the relay"):
@@ -245,14 +245,14 @@ def await_written(t, name, more=1000, what="events at the relay"):
 
 def await_caught_up(t, name, what):
     """Until what is recorded now has been written."""
-    recorded = ltt.find_key(find_session(t.ctl_json("status", name), name)["totals"], "recorded")
+    recorded = ltt.find_key(find_session(t.figures(name), name)["totals"], "recorded")
     ltt.until(lambda: written(t, name) >= recorded, 60, what)
 
 
 def await_all_written(t, name):
     """Of programs that have ended. Return: how many events there are."""
     def all_written():
-        session = find_session(t.ctl_json("status", name), name)
+        session = find_session(t.figures(name), name)
         recorded = ltt.find_key(session["totals"], "recorded")
         return recorded == ltt.find_key(session["totals"], "written") and recorded
     return ltt.until(all_written, 20, "all events to be at the relay")
