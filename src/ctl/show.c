@@ -114,13 +114,20 @@ int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, s
 	return 0;
 }
 
+/* An older daemon sends none at all, and does not say which consumer it has. */
+bool show_lacks_figures(const struct ctl *ctl, struct json_object *session)
+{
+	return !record_get(session, "totals") && client_daemon(ctl->client)->consumer_pid;
+}
+
 enum status show_warnings(struct ctl *ctl, struct json_object *session)
 {
 	const char *name = record_str(session, "name");
+	bool lacks = show_lacks_figures(ctl, session);
 
 	if (*record_str(session, "problem"))
 		say_warning(ctl, "session '%s': %s", name, record_str(session, "problem"));
-	if (!record_get(session, "totals"))
+	if (lacks)
 		say_warning(ctl,
 			    "session '%s': the consumer daemon has not told its figures in time",
 			    name);
@@ -129,7 +136,7 @@ enum status show_warnings(struct ctl *ctl, struct json_object *session)
 		loss_conflicts(ctl, record_at(session, "channels", i));
 	for (size_t i = 0; i < record_len(session, "channels"); i++)
 		loss_refusals(ctl, record_at(session, "channels", i));
-	return record_get(session, "totals") ? STATUS_OK : STATUS_WARNING;
+	return lacks ? STATUS_WARNING : STATUS_OK;
 }
 
 /* ---- text ---- */

@@ -45,7 +45,7 @@ static enum status say_unknown(struct ctl *ctl, struct json_object *sessions)
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *s = json_object_array_get_idx(sessions, i);
 
-		if (!record_get(s, "totals") && nr++ == 0)
+		if (show_lacks_figures(ctl, s) && nr++ == 0)
 			why = record_str(s, "problem");
 	}
 	if (nr)
