@@ -38,7 +38,8 @@ struct program {
 	struct fdstore store;
 	struct sessiond sd;
 	struct listener clients, apps;
-	bool leaving; /* a signal has ended it */
+	bool leaving;	       /* a signal has ended it */
+	struct loop_work quit; /* a client has ended it */
 	struct loop_timer idle;
 	uint64_t idle_clients; /* that had come by the last look */
 	mode_t mask;
@@ -174,6 +175,16 @@ static void caught(int signo, void *data)
 	(signo == SIGUSR1 ? hand_over : end_all)(p);
 }
 
+static void end_asked(struct loop_work *work)
+{
+	caught(SIGTERM, container_of(work, struct program, quit));
+}
+
+static void ask_end(struct sessiond *sd)
+{
+	loop_defer(sd->loop, &container_of(sd, struct program, sd)->quit);
+}
+
 /* No session, and no client since the last look: nothing is lost if this daemon goes. */
 static void is_idle(struct loop_timer *timer)
 {
@@ -223,6 +234,8 @@ static int begin(struct program *p, struct err *err)
 	if (ret < 0)
 		return err_errno(err, ERR_INTERNAL, -ret, "can't make the event loop");
 	options_quotas(&p->options, &p->sd.quotas);
+	loop_work_init(&p->quit, end_asked);
+	p->sd.quit = ask_end;
 	loop_timer_init(&p->idle, p->sd.loop, is_idle);
 	if (p->options.exit_idle_us)
 		loop_timer_set(&p->idle, p->options.exit_idle_us);
@@ -287,6 +300,7 @@ static int serve(struct program *p)
 	listener_fini(&p->clients);
 	listener_fini(&p->apps);
 	loop_timer_cancel(&p->idle);
+	loop_work_cancel(&p->quit);
 	sessiond_fini(&p->sd);
 	rundir_store(&p->dir, &p->store, false); /* nobody can connect there any more */
 	rundir_fini(&p->dir);

@@ -54,6 +54,7 @@ struct sessiond {
 	struct gate gate;
 	int proto_log; /* names of commands that were handled; -1: no log */
 
+	void (*quit)(struct sessiond *sd); /* the program ends soon, as by SIGTERM; NULL: tests */
 	bool ending;
 	bool consumer_gone;
 	struct loop_timer end; /* ends the loop whoever still hangs */

@@ -47,6 +47,20 @@ static int connect_peer(void)
 	return fds[1];
 }
 
+/* An answer may wait for a thread that syncs. Return: as read(). */
+static ssize_t await_answer(int fd, uint8_t *buf, size_t len)
+{
+	ssize_t n = -1;
+
+	for (int tries = 0; tries < 10000 && n < 0; tries++) {
+		pump();
+		n = read(fd, buf, len);
+		if (n < 0)
+			usleep(20);
+	}
+	return n;
+}
+
 /* Send what @enc has and wait. Return: the answer's code, or -1. */
 static int ask(int fd, const struct encoder *enc)
 {
@@ -61,8 +75,7 @@ static int ask(int fd, const struct encoder *enc)
 	if (write(fd, head, sizeof(head)) != sizeof(head) ||
 	    write(fd, enc->buf, enc->len) != (ssize_t)enc->len)
 		return -1;
-	pump();
-	n = read(fd, buf, sizeof(buf));
+	n = await_answer(fd, buf, sizeof(buf));
 	if (n <= (ssize_t)FRAME_HEAD_BYTES)
 		return -1;
 	decoder_init(&dec, buf + FRAME_HEAD_BYTES, (size_t)n - FRAME_HEAD_BYTES, NULL, 0);

@@ -2,8 +2,6 @@
 /* daemon_end: end the daemon, for its own user and root. */
 #include "cmd.h"
 
-#include <signal.h>
-
 #include "sessiond/core/session.h"
 
 enum cmd_result cmd_daemon_end(struct command *cmd, struct req_daemon_end *req,
@@ -22,7 +20,7 @@ enum cmd_result cmd_daemon_end(struct command *cmd, struct req_daemon_end *req,
 				     "('lttctl destroy --all'), or end them with it (--force)",
 				     nr, nr == 1 ? "" : "s");
 	rep->sessions = nr;
-	/* the same way out as for a service manager; it is taken when this is answered */
-	kill(getpid(), SIGTERM);
+	if (cmd->sd->quit)
+		cmd->sd->quit(cmd->sd); /* once this is answered */
 	return CMD_DONE;
 }
