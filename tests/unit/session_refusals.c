@@ -171,6 +171,9 @@ static void too_many_waiting(void)
 	CHECK(a.there && a.code == ERR_BUSY && strstr(a.text, "wait"));
 	a = HARNESS_CALL(client, session_list, .settled = 0);
 	CHECK(a.there && a.code == ERR_BUSY);
+	fake_release();
+	harness_pump();
+	CHECK(harness_answer(client).there); /* those that waited */
 	close(client);
 	harness_end();
 }
