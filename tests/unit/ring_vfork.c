@@ -18,6 +18,15 @@
 #include "ring_reader.h"
 #include "tracer/ring_rseq.h"
 
+/* ThreadSanitizer has a vfork() of its own, which forks. */
+#if defined(__SANITIZE_THREAD__)
+#define FORKS 1
+#elif defined(__has_feature)
+#define FORKS __has_feature(thread_sanitizer)
+#else
+#define FORKS 0
+#endif
+
 enum { STATUS = 7, HELD = SIGUSR2 };
 
 static int lendable; /* the machine has rseq, and the child shares the memory */
@@ -142,7 +151,7 @@ int main(void)
 	sigemptyset(&held);
 	sigaddset(&held, HELD);
 	sigprocmask(SIG_SETMASK, &held, NULL);
-	lendable = ring_init() == RING_RSEQ;
+	lendable = ring_init() == RING_RSEQ && !FORKS;
 	stay_here();
 	all_ways();
 	is_registered();
