@@ -10,7 +10,10 @@
 /* After a failure nothing is tried so soon again: many streams ask, one after the other. */
 #define PAUSE_NS 40000000ull
 #define PART_MIN_BYTES 16384u
-#define SLOW_PER_S 10 /* what takes longer than this part of a second is slow */
+#define SLOW_PER_S 10 /* what takes longer than this part of a second is slow, */
+/* but for lines, in bytes a second, that carry the largest packet in a few seconds: the way by the
+ * spool costs more than it saves there */
+#define FAST_RATE (16u << 20)
 
 void uplink_config_fini(struct uplink_config *config)
 {
@@ -396,8 +399,10 @@ uint64_t uplink_part_bytes(const struct uplink *link)
 
 bool uplink_is_slow(const struct uplink *link, uint64_t bytes)
 {
-	return uplink_has_parts(link) && bytes > PART_MIN_BYTES &&
-	       bytes > wire_rate(&link->wire) / SLOW_PER_S;
+	uint64_t rate = wire_rate(&link->wire);
+
+	return uplink_has_parts(link) && bytes > PART_MIN_BYTES && rate < FAST_RATE &&
+	       bytes > rate / SLOW_PER_S;
 }
 
 bool uplink_is_posting(const struct uplink *link)
