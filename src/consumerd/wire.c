@@ -93,6 +93,8 @@ static void bound_in_flight(struct wire *w)
 
 	if (bytes < SEND_BUF_BYTES && bytes / 2 < w->send_buf && bytes > w->send_buf / 2)
 		return;
+	if (bytes == SEND_BUF_BYTES && !w->send_buf) /* the kernel fits it to a fast line itself */
+		return;
 	if (bytes != w->send_buf)
 		setsockopt(w->chan.fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 	w->send_buf = bytes;
