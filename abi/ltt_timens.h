@@ -13,7 +13,7 @@
 
 #define LTT_TIMENS_OFFSETS "/proc/self/timens_offsets"
 
-/** What this namespace's CLOCK_MONOTONIC is ahead of the machine's, in ns.
+/** By how much this namespace's CLOCK_MONOTONIC is ahead of the machine's, in ns.
  *  @offsets: text of LTT_TIMENS_OFFSETS, ended by NUL; "": 0. */
 static inline uint64_t ltt_timens_monotonic(const char *offsets)
 {

@@ -154,7 +154,7 @@ static struct packet_header as_told(const struct spooled *sp, const struct packe
 	return told;
 }
 
-/* The relay has it on its word; what that is worth is seen on the next connection. */
+/* The relay has acknowledged it; the next connection tells whether the relay still has it. */
 static void note_acked(struct spooled *sp, const struct packet_header *header)
 {
 	if (sp->has_acked && header->packet_seq_num < sp->acked.packet_seq_num)

@@ -70,7 +70,7 @@ int uplink_metadata(struct uplink *link, struct tracedir *dir, const void *text,
 /** Send what the trace's own file has and the relay not yet; the same for all traces. */
 int uplink_metadata_behind(struct uplink *link, struct tracedir *dir) MUST_CHECK;
 int uplink_all_metadata(struct uplink *link) MUST_CHECK;
-/** What a relay has of a stream's packet that it has not got as a whole. */
+/** The part of a stream's packet that a relay has, while the rest is missing. */
 struct uplink_begun {
 	struct packet_header header;
 	uint64_t bytes; /* of its body; 0: there is none */

@@ -14,7 +14,7 @@ void show_status(FILE *out, struct json_object *session);
 void show_details(FILE *out, struct json_object *session);
 /** Have its figures not come, from a daemon that has some? */
 bool show_lacks_figures(const struct ctl *ctl, struct json_object *session);
-/** What is wrong with it, as warnings: losses, conflicts, outputs that fail. Return: STATUS_WARNING
+/** Warn of the session's losses, conflicts and outputs that fail. Return: STATUS_WARNING
  *  where its figures are not known. */
 enum status show_warnings(struct ctl *ctl, struct json_object *session);
 

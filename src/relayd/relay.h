@@ -68,7 +68,7 @@ int relay_serve(struct relay *relay, int fd, struct tls *tls) MUST_CHECK;
 /** The keys are others: who would not be let in with them is cut off. */
 void relay_recheck(struct relay *relay);
 
-/** What syncs the file system of @fd. Return: 0 or negative errno. */
+/** Find or start the thread that syncs the file system of @fd. Return: 0 or negative errno. */
 int relay_find_syncer(struct relay *relay, int fd, struct syncer **ret) MUST_CHECK;
 
 /** One session more, or one less: the service manager hears. */
