@@ -79,8 +79,8 @@ static void mend_module(struct doctor *d)
 			       "device; sessions end",
 			    pid);
 	else if (!is_installed())
-		doctor_mend(d, "make kmod && sudo insmod build/kmod/kmod/ltt.ko # in ltt-control's "
-			       "sources; then start the session daemon again");
+		doctor_mend(d, "make -C build kmod && sudo insmod build/kmod/kmod/ltt.ko # in "
+			       "ltt-control's sources; then start the session daemon again");
 	else if (has_secure_boot())
 		doctor_mend(d, "sudo mokutil --import /var/lib/dkms/mok.pub # then boot again");
 	else

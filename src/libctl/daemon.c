@@ -52,18 +52,23 @@ static uint64_t now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* Allocated; a word without a slash is left to PATH. */
+/* Beside our own program (a build folder), then where it is installed. Allocated; a word
+ * without a slash is left to PATH. */
 static char *daemon_program(const char *wish)
 {
-	char *dir AUTO_FREE = NULL, *beside AUTO_FREE = NULL;
+	static const char *const ways[] = { "", "/" LTT_WAY_TO_SESSIOND };
+	char *dir AUTO_FREE = NULL;
 	const char *env = secure_getenv("LTT_SESSIOND_PATH");
 
 	if (wish || (env && *env))
 		return xstrdup(wish ? wish : env);
 	dir = daemon_own_dir();
-	beside = dir ? xasprintf("%s/ltt-sessiond", dir) : NULL;
-	if (beside && access(beside, X_OK) == 0)
-		return TAKE(beside);
+	for (size_t i = 0; dir && i < ARRAY_SIZE(ways); i++) {
+		char *path AUTO_FREE = xasprintf("%s%s/ltt-sessiond", dir, ways[i]);
+
+		if (access(path, X_OK) == 0)
+			return TAKE(path);
+	}
 	return xstrdup("ltt-sessiond");
 }
 

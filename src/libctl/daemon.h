@@ -23,7 +23,7 @@
  *         anyway: its sessions are still there.)
  * @never_spawn: not even that one.
  * @path: its program; NULL: LTT_SESSIOND_PATH, else the one beside the
- *        caller's own program, else what PATH finds.
+ *        caller's own program, else the one that is installed, else what PATH finds.
  * @group: its --group; NULL: its default.
  * @interrupt: as for client_open(), also while a daemon starts; NULL: none.
  */

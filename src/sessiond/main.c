@@ -20,10 +20,6 @@
 #include "rundir.h"
 #include "sessiond.h"
 
-#ifndef LTT_LIBEXECDIR
-#define LTT_LIBEXECDIR "/usr/local/libexec/ltt"
-#endif
-
 struct listener {
 	struct loop_fd source;
 	struct loop_timer pause;
@@ -104,7 +100,7 @@ static void listener_fini(struct listener *listener)
 
 /* --- the other programs -------------------------------------------------------- */
 
-/* Beside our own program, then where it is installed. */
+/* Beside our own program (a build folder), else where it is installed. */
 static char *find_program(const char *wish, const char *variable, const char *name)
 {
 	const char *env = getenv(variable);
@@ -118,14 +114,13 @@ static char *find_program(const char *wish, const char *variable, const char *na
 		return xstrdup(env);
 	self[n > 0 ? n : 0] = '\0';
 	slash = strrchr(self, '/');
-	if (slash) {
+	if (slash)
 		*slash = '\0';
-		path = xasprintf("%s/%s", self, name);
-		if (access(path, X_OK) == 0)
-			return path;
-		free(path);
-	}
-	return xasprintf(LTT_LIBEXECDIR "/%s", name);
+	path = xasprintf("%s/%s", self, name);
+	if (access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return xasprintf("%s/" LTT_WAY_TO_HELPERS "/%s", self, name);
 }
 
 static int set_up(struct program *p, struct err *err)

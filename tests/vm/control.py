@@ -691,7 +691,7 @@ def test_no_module():
     why = ctl("enable-event", "-k", "-a", status=5)["error"]["text"]
     check(f"there is no module ltt for this kernel ({release})" in why, why)
     found = findings("-k", status=1)["kernel"]
-    check(found[0] == "bad" and why in found[1] and found[2].startswith("make kmod"), found)
+    check(found[0] == "bad" and why in found[1] and found[2].startswith("make -C build kmod"), found)
     end_daemons()
     folder = f"/lib/modules/{release}"
     os.makedirs(folder, exist_ok=True)

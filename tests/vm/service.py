@@ -19,7 +19,6 @@ import control  # noqa: E402
 from control import WORK, check, until  # noqa: E402
 
 BUILD = control.BUILD
-PREFIX = "/run/installed"
 UNITS = "/run/units"
 OUT = "/run/service-trace"
 CA = "/run/ca"
@@ -27,6 +26,7 @@ CA = "/run/ca"
 TARGETS = ("basic", "sysinit", "sockets", "shutdown", "paths", "timers", "slices", "local-fs",
            "multi-user", "network", "network-online", "exit", "umount", "final", "poweroff")
 DAEMONS = ("ltt-sessiond", "ltt-relayd")
+folders = {}
 manager = app = None
 
 
@@ -40,7 +40,7 @@ def inside(*argv, status=0, **kw):
 
 
 def lttctl(*argv, status=0):
-    return inside(f"{PREFIX}/bin/lttctl", *argv, status=status).stdout
+    return inside(f"{folders['bindir']}/lttctl", *argv, status=status).stdout
 
 
 def shown(unit, name):
@@ -48,18 +48,17 @@ def shown(unit, name):
 
 
 def install():
-    # (beneath a folder, if only /: the cache of the linker would be made anew, which takes a
-    # minute where all files are another machine's)
-    control.run(f"{os.environ['TOP']}/scripts/install", BUILD, "/", PREFIX)
-    shutil.copytree(f"{PREFIX}/lib/systemd/system", UNITS)
+    done = control.run(f"{os.environ['TOP']}/tests/lib/install", BUILD, "/run/installed")
+    folders.update(line.split("=", 1) for line in done.stdout.splitlines())
+    shutil.copytree(folders["systemdsystemunitdir"], UNITS)
     for name in TARGETS:
         os.symlink(f"/lib/systemd/system/{name}.target", f"{UNITS}/{name}.target")
     for name in DAEMONS:  # there is no journal; and a test is not to take half a minute
         os.mkdir(f"{UNITS}/{name}.service.d")
         with open(f"{UNITS}/{name}.service.d/test.conf", "w") as f:
             f.write(f"[Service]\nWatchdogSec=5s\nStandardError=append:/run/{name}.log\n")
-    control.run("systemd-sysusers", f"{PREFIX}/lib/sysusers.d/ltt-control.conf")
-    control.run("systemd-tmpfiles", "--create", f"{PREFIX}/lib/tmpfiles.d/ltt-control.conf")
+    control.run("systemd-sysusers", f"{folders['sysusersdir']}/ltt-control.conf")
+    control.run("systemd-tmpfiles", "--create", f"{folders['tmpfilesdir']}/ltt-control.conf")
 
 
 def boot():
@@ -139,7 +138,7 @@ def test_ledger():
 def give_keys():
     """By TLS on this machine, too; what root has for it its user can't read."""
     for words in (("ca",), ("relay", "localhost"), ("host", "here")):
-        control.run(f"{PREFIX}/bin/ltt-keys", "-d", CA, *words)
+        control.run(f"{folders['bindir']}/ltt-keys", "-d", CA, *words)
     shutil.copytree(f"{CA}/here", "/etc/ltt/keys")
     with open(f"{UNITS}/ltt-relayd.service.d/keys.conf", "w") as f:
         f.write("[Service]\nEnvironment=LTT_KEYS=%d "

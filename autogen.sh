@@ -1,0 +1,134 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# autogen.sh [--lists] - make `configure` and what it needs, after a clone.
+#
+# A source file is built because of the folder it is in: sources.am has the lists of files
+# that automake wants, and is made here. --lists: bring it up to date, nothing else (quick;
+# `make` sees for itself that it has changed).
+#
+#   src/common/**     libcommon.a, in every daemon and tool
+#   src/tracer/**     libltt; links libc only, hidden symbols
+#   src/wrappers/*.c  one preloadable library each: libltt-NAME.so
+#   src/sessiond/**   ltt-sessiond      src/consumerd/**  ltt-consumerd
+#   src/keeperd/**    ltt-keeperd       src/relayd/**     ltt-relayd
+#   src/keys/**       ltt-keys          src/tunnel/**     ltt-tunnel
+#   src/libctl/**, src/view/**, src/ctl/**                lttctl
+#   src/tools/**      prototool, which is not installed
+#   tests/unit/*.c    one program each; tests/unit/*.cc likewise (C++)
+#   tests/unit/part/NAME.*.c  more files of the unit test NAME
+#   tests/unit/lib/**         what unit tests share, linked where it is used
+#   tests/unit/dso/*.{c,cc}   libraries that unit tests load
+#   tests/unit/{ring,tracepoint,marker,probe}_*  link libltt.a only, too: cross builds
+#                     run these (make tracer-unit)
+#   tests/prog/*.{c,cc}       programs that the end-to-end tests trace
+#   tests/bench/*.c   one program each  tests/fuzz/*.c    one fuzz target each
+set -eu
+cd "$(dirname "$0")"
+
+found() # FOLDER... - sources and headers below them
+{
+	find "$@" \( -name '*.c' -o -name '*.h' -o -name '*.def' \) | LC_ALL=C sort
+}
+
+list() # NAME - NAME = the words that are read
+{
+	awk -v name="$1" 'BEGIN { printf "%s =", name } { printf " \\\n\t%s", $0 } END { print "" }'
+}
+
+names() # FOLDER FILE... - FOLDER/NAME of each file that is there
+{
+	folder=$1
+	shift
+	for file; do
+		[ ! -e "$file" ] || echo "$folder/$(base "$file")"
+	done
+}
+
+base()
+{
+	set -- "${1##*/}"
+	echo "${1%.*}"
+}
+
+canonical()
+{
+	echo "$1" | tr -c 'A-Za-z0-9_\n' _
+}
+
+# target PROGRAM KIND SOURCE... - a program that Makefile.am says the rest of, by its kind
+target()
+{
+	program=$(canonical "$1") kind=$2
+	shift 2
+	echo "${program}_SOURCES = $*"
+	case $1 in *.cc) language=CXX ;; *) language=CC ;; esac
+	echo "${program}_LINK = \$(${kind}_${language}LINK)"
+	echo "${program}_LDADD = \$(${kind}_LIBS)"
+	echo "${program}_DEPENDENCIES = \$(${kind}_NEEDS)"
+	case $kind in
+	WRAPPER | DSO | BENCH)
+		echo "${program}_CFLAGS = \$(${kind}_CFLAGS)"
+		echo "${program}_CXXFLAGS = \$(${kind}_CXXFLAGS)"
+		;;
+	esac
+}
+
+lists()
+{
+	echo '# Made by autogen.sh: do not edit.'
+	for folder in common tracer sessiond consumerd keeperd relayd keys tunnel libctl view ctl tools; do
+		found "src/$folder" | list "$(echo $folder | tr a-z A-Z)_FILES"
+	done
+	# A unit test may use any module: the daemons but their main().
+	{
+		found src/common src/sessiond src/consumerd src/keeperd src/relayd src/keys \
+			src/libctl src/view tests/unit/lib
+		find src/ctl \( -name sdt.c -o -name elf_place.c -o -name program.c \) | LC_ALL=C sort
+	} | grep -v '/main\.c$' | list UNITLIB_FILES
+	names lib src/wrappers/*.c | sed 's|^lib/|lib/libltt-|; s|$|.so|' | list WRAPPER_BINARIES
+	names unit tests/unit/*.c tests/unit/*.cc | list UNIT_BINARIES
+	names tracer-unit tests/unit/ring_*.c tests/unit/tracepoint_*.c tests/unit/marker_*.c \
+		tests/unit/probe_*.c | list TRACERUNIT_BINARIES
+	names dso tests/unit/dso/*.c tests/unit/dso/*.cc | sed 's|$|.so|' | list DSO_BINARIES
+	names prog tests/prog/*.c tests/prog/*.cc | list PROG_BINARIES
+	names fuzz tests/fuzz/*.c | list FUZZ_BINARIES
+	names bench tests/bench/*.c | list BENCH_BINARIES
+	find man -type f | LC_ALL=C sort | list MAN_FILES
+	find include/ltt -name '*.h' | LC_ALL=C sort | list INCLUDE_FILES
+	for file in src/wrappers/*.c; do
+		target "lib/libltt-$(base "$file").so" WRAPPER "$file"
+	done
+	for file in tests/unit/*.c tests/unit/*.cc; do
+		[ -e "$file" ] || continue
+		name=$(base "$file") parts=
+		for part in tests/unit/part/"$name".*.c; do
+			[ ! -e "$part" ] || parts="$parts $part"
+		done
+		target "unit/$name" UNIT "$file" $parts
+		case $file in
+		*/ring_*.c | */tracepoint_*.c | */marker_*.c | */probe_*.c)
+			target "tracer-unit/$name" TRACERUNIT "$file" $parts
+			;;
+		esac
+	done
+	for file in tests/unit/dso/*.c tests/unit/dso/*.cc; do
+		[ ! -e "$file" ] || target "dso/$(base "$file").so" DSO "$file"
+	done
+	for file in tests/prog/*.c tests/prog/*.cc; do
+		[ ! -e "$file" ] || target "prog/$(base "$file")" PROG "$file"
+	done
+	for file in tests/fuzz/*.c; do
+		target "fuzz/$(base "$file")" FUZZ "$file" '$(FUZZ_MAIN)'
+	done
+	for file in tests/bench/*.c; do
+		target "bench/$(base "$file")" BENCH "$file"
+	done
+}
+
+new=$(lists)
+if [ ! -e sources.am ] || [ "$new" != "$(cat sources.am)" ]; then
+	echo "$new" >sources.am.new
+	mv sources.am.new sources.am
+fi
+[ "${1:-}" = --lists ] || exec autoreconf -fi
