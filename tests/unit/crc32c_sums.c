@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "trace/crc32c.h"
+#include "trace/crc32c_tables.h"
 
 /* As the polynomial says, a bit at a time. */
 static uint32_t plainly(uint32_t crc, const uint8_t *p, size_t len)
@@ -35,6 +36,24 @@ static void check_published(void)
 	for (unsigned int i = 0; i < sizeof(b); i++)
 		b[i] = (uint8_t)i;
 	CHECK(crc32c(0, b, sizeof(b)) == 0x46dd794eu);
+}
+
+/* What @len zero bytes make of a register, without the inversions at both ends. */
+static uint32_t fed_zeros(uint32_t v, size_t len)
+{
+	static const uint8_t zeros[CRC32C_PART];
+
+	return ~plainly(~v, zeros, len);
+}
+
+static void check_tables(void)
+{
+	for (uint32_t b = 0; b < 256; b++) {
+		for (uint32_t k = 0; k < 8; k++)
+			CHECK(crc32c_zeros[k][b] == fed_zeros(b, k + 1));
+		for (uint32_t k = 0; k < 4; k++)
+			CHECK(crc32c_far[k][b] == fed_zeros(b << 8 * k, CRC32C_PART));
+	}
 }
 
 static void check_all_agree(void)
@@ -74,6 +93,7 @@ static void print_speed(const char *how, uint32_t (*sum)(uint32_t, const void *,
 int main(void)
 {
 	check_published();
+	check_tables();
 	check_all_agree();
 	print_speed("crc32c", crc32c);
 	print_speed("by table", crc32c_by_table);

@@ -12,38 +12,22 @@
 
 #include <string.h>
 
-#define POLY 0x82f63b78u /* 0x1edc6f41, bits reversed */
-#define PART 1024u	 /* bytes; of the three side by side */
+#include "crc32c_tables.h"
+
 #define CACHE_LINE 64u
-
-/* tables[k][b]: what k further zero bytes make of the lowest byte b */
-static uint32_t tables[8][256];
-
-static void make_tables(void)
-{
-	for (uint32_t b = 0; b < 256; b++) {
-		uint32_t v = b;
-
-		for (int bit = 0; bit < 8; bit++)
-			v = v >> 1 ^ (v & 1 ? POLY : 0);
-		tables[0][b] = v;
-	}
-	for (int k = 1; k < 8; k++)
-		for (uint32_t b = 0; b < 256; b++)
-			tables[k][b] = tables[k - 1][b] >> 8 ^ tables[0][tables[k - 1][b] & 255];
-}
 
 static uint32_t update_by_table(uint32_t v, const uint8_t *p, size_t len)
 {
 	for (; len >= 8; p += 8, len -= 8) {
 		v ^= (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
 		     (uint32_t)p[3] << 24;
-		v = tables[7][v & 255] ^ tables[6][v >> 8 & 255] ^ tables[5][v >> 16 & 255] ^
-		    tables[4][v >> 24] ^ tables[3][p[4]] ^ tables[2][p[5]] ^ tables[1][p[6]] ^
-		    tables[0][p[7]];
+		v = crc32c_zeros[7][v & 255] ^ crc32c_zeros[6][v >> 8 & 255] ^
+		    crc32c_zeros[5][v >> 16 & 255] ^ crc32c_zeros[4][v >> 24] ^
+		    crc32c_zeros[3][p[4]] ^ crc32c_zeros[2][p[5]] ^ crc32c_zeros[1][p[6]] ^
+		    crc32c_zeros[0][p[7]];
 	}
 	for (; len; p++, len--)
-		v = v >> 8 ^ tables[0][(v ^ *p) & 255];
+		v = v >> 8 ^ crc32c_zeros[0][(v ^ *p) & 255];
 	return v;
 }
 
@@ -62,7 +46,6 @@ uint32_t crc32c_by_table(uint32_t crc, const void *data, size_t len)
 
 static int has_instruction(void)
 {
-	__builtin_cpu_init();
 	return __builtin_cpu_supports("sse4.2");
 }
 #else
@@ -91,9 +74,6 @@ static int has_instruction(void)
 }
 #endif
 
-/* far[k][b]: what PART zero bytes make of byte k of a register, if it is b */
-static uint32_t far[4][256];
-
 static inline uint64_t word_at(const uint8_t *p)
 {
 	uint64_t word;
@@ -104,34 +84,35 @@ static inline uint64_t word_at(const uint8_t *p)
 
 static uint32_t shift_by_part(uint32_t v)
 {
-	return far[0][v & 255] ^ far[1][v >> 8 & 255] ^ far[2][v >> 16 & 255] ^ far[3][v >> 24];
+	return crc32c_far[0][v & 255] ^ crc32c_far[1][v >> 8 & 255] ^ crc32c_far[2][v >> 16 & 255] ^
+	       crc32c_far[3][v >> 24];
 }
 
 /* What there is behind it, if anything: asking for it can't fail. */
 static inline void ask_for_next(const uint8_t *p)
 {
-	__builtin_prefetch(p + 3 * PART);
-	__builtin_prefetch(p + 4 * PART);
-	__builtin_prefetch(p + 5 * PART);
+	__builtin_prefetch(p + 3 * CRC32C_PART);
+	__builtin_prefetch(p + 4 * CRC32C_PART);
+	__builtin_prefetch(p + 5 * CRC32C_PART);
 }
 
 MACHINE static uint32_t update_block(uint64_t v, const uint8_t *p)
 {
 	uint64_t second = 0, third = 0;
 
-	for (size_t i = 0; i < PART; i += 8) {
+	for (size_t i = 0; i < CRC32C_PART; i += 8) {
 		if (i % CACHE_LINE == 0)
 			ask_for_next(p + i);
 		v = step8(v, word_at(p + i));
-		second = step8(second, word_at(p + PART + i));
-		third = step8(third, word_at(p + 2 * PART + i));
+		second = step8(second, word_at(p + CRC32C_PART + i));
+		third = step8(third, word_at(p + 2 * CRC32C_PART + i));
 	}
 	return shift_by_part(shift_by_part((uint32_t)v) ^ (uint32_t)second) ^ (uint32_t)third;
 }
 
 MACHINE static uint32_t update_by_machine(uint32_t v, const uint8_t *p, size_t len)
 {
-	for (; len >= 3 * PART; p += 3 * PART, len -= 3 * PART)
+	for (; len >= 3 * CRC32C_PART; p += 3 * CRC32C_PART, len -= 3 * CRC32C_PART)
 		v = update_block(v, p);
 	for (; len >= 8; p += 8, len -= 8)
 		v = (uint32_t)step8(v, word_at(p));
@@ -140,37 +121,13 @@ MACHINE static uint32_t update_by_machine(uint32_t v, const uint8_t *p, size_t l
 	return v;
 }
 
-static void make_far(void)
-{
-	static const uint8_t zeros[PART];
-
-	for (uint32_t k = 0; k < 4; k++)
-		for (uint32_t b = 0; b < 256; b++)
-			far[k][b] = update_by_machine(b << 8 * k, zeros, PART);
-}
-
-static int use_machine;
-
-/* Before main(), so that no thread ever meets half a table. */
-__attribute__((constructor)) static void make_all(void)
-{
-	make_tables();
-	use_machine = has_instruction();
-	if (use_machine)
-		make_far();
-}
-
 uint32_t crc32c(uint32_t crc, const void *data, size_t len)
 {
-	return use_machine ? ~update_by_machine(~crc, data, len) : crc32c_by_table(crc, data, len);
+	return has_instruction() ? ~update_by_machine(~crc, data, len) :
+				   crc32c_by_table(crc, data, len);
 }
 
 #else
-
-__attribute__((constructor)) static void make_all(void)
-{
-	make_tables();
-}
 
 uint32_t crc32c(uint32_t crc, const void *data, size_t len)
 {
