@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "guest_alone.h"
 #include "guest_buffers.h"
 #include "guest_counts.h"
 #include "guest_kept.h"
@@ -55,6 +56,7 @@ static void after_in_child(void)
 	guest_links_after_fork_child();
 	guest_thread_after_fork_child();
 	guest_leave_after_fork_child();
+	guest_alone_after_fork_child();
 	/* rings that are the parent's alone have no room for the child's events */
 	if (!by_helper)
 		guest_thread_start(guest_buffers_exclusive() ? 0 : CHILD_DELAY_MS);

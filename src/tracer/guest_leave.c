@@ -175,7 +175,7 @@ static int find_other(const char *list, long len)
 }
 
 /* Where /proc can't be read there is nobody: so the process ends at least. */
-static int other_thread(void)
+int guest_leave_other_thread(void)
 {
 	char list[1024] __attribute__((aligned(8)));
 	int dir = guest_open("/proc/self/task", O_RDONLY | O_DIRECTORY);
@@ -197,7 +197,7 @@ bool guest_leave_step(void)
 		return seen == ENDS;
 	guest_close(watched);
 	watched = -1;
-	other = other_thread();
+	other = guest_leave_other_thread();
 	if (!other) {
 		advance(ENDS);
 		return true;
@@ -210,6 +210,11 @@ bool guest_leave_step(void)
 int guest_leave_fd(void)
 {
 	return watched;
+}
+
+void guest_leave_moved(void)
+{
+	watched = -1;
 }
 
 int guest_leave_timeout_ms(void)

@@ -38,8 +38,13 @@ void guest_leave_after_fork_child(void);
  */
 bool guest_leave_step(void);
 
+/** Return: tid of a thread that is neither main(), the helper, nor in main()'s place; 0: none. */
+int guest_leave_other_thread(void);
+
 /** What the helper has to poll for, or -1. */
 int guest_leave_fd(void);
+/** The helper is in another table of descriptors. */
+void guest_leave_moved(void);
 /** Milliseconds until the helper has to look again, or -1. */
 int guest_leave_timeout_ms(void);
 
