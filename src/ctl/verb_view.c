@@ -17,7 +17,7 @@
 
 static struct {
 	char *viewer, *trace_path, *begin, *end, *events, *limit, *color;
-	int seconds, date, gmt, loglevel, summary, live, clear_text;
+	int seconds, date, gmt, loglevel, statedump, summary, live, clear_text;
 } opt;
 
 static struct view_select selection;
@@ -29,6 +29,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("clear-text", 0, &opt.clear_text,
 		    "with --live: follow one at another machine without TLS"),
 	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
+	OPTION_FLAG("statedump", 0, &opt.statedump, "events of state dumps, too"),
 	OPTION_TEXT("begin", 0, &opt.begin, "from this time on", "TIME"),
 	OPTION_TEXT("end", 0, &opt.end, "up to this time", "TIME"),
 	OPTION_TEXT("limit", 0, &opt.limit, "at most so many events", "N"),
@@ -108,8 +109,7 @@ static char *tunnel(const char *url, const char *viewer)
 /* The reader that is built in reads files; live streams have one that everybody has. */
 static enum status run_live(struct ctl *ctl)
 {
-	const char *viewer = opt.viewer ? opt.viewer :
-					  "babeltrace2 --input-format=lttng-live";
+	const char *viewer = opt.viewer ? opt.viewer : "babeltrace2 --input-format=lttng-live";
 	AUTO_FREE char *url = viewing_live(ctl, operand(ctl, 0), opt.clear_text);
 	AUTO_FREE char *tunnelled = NULL;
 
@@ -124,8 +124,8 @@ static enum status run_live(struct ctl *ctl)
 static int check_live(struct ctl *ctl)
 {
 	if (!opt.live || !(opt.trace_path || opt.begin || opt.end || opt.events || opt.limit ||
-			   opt.color || opt.seconds || opt.date || opt.gmt || opt.loglevel ||
-			   opt.summary || ctl->json))
+			   opt.statedump || opt.color || opt.seconds || opt.date || opt.gmt ||
+			   opt.loglevel || opt.summary || ctl->json))
 		return 0;
 	return err_set(&ctl->err, ERR_INVALID,
 		       "with --live babeltrace2 prints, and has options of its own: "
@@ -158,13 +158,19 @@ static void report(void *priv, const char *sentence)
 	say_warning(priv, "%s", sentence);
 }
 
-/* Nothing on stdout must not leave one wondering. */
-static void tell_none(struct ctl *ctl)
+/* Empty output, and events that the output lacks, get a sentence. */
+static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 {
 	bool chosen = selection.names || selection.has_begin || selection.has_end;
+	char buf[TEXT_BYTES];
 
-	say_note(ctl, chosen ? "no event of this trace is among those asked for" :
-			       "this trace has no events");
+	if (summary->hidden)
+		say_note(ctl, "%s event%s of state dumps %s not shown; --statedump shows %s",
+			 text_count(buf, summary->hidden), text_plural(summary->hidden),
+			 summary->hidden == 1 ? "is" : "are", summary->hidden == 1 ? "it" : "them");
+	else if (!summary->events)
+		say_note(ctl, chosen ? "no event of this trace is among those asked for" :
+				       "this trace has no events");
 }
 
 /* What was lost or damaged is said behind the events, so that it is seen. */
@@ -177,8 +183,8 @@ static enum status judge(struct ctl *ctl, struct view *view, const struct view_s
 		return STATUS_OK;
 	if (opt.summary && view_summary_print(summary, style, stdout) != 0)
 		return STATUS_OK; /* main.c tells about stdout */
-	if (!opt.summary && summary->events == 0)
-		tell_none(ctl);
+	if (!opt.summary)
+		note_missing(ctl, summary);
 	for (size_t i = 0; i < VIEW_NR_LOST && !opt.summary; i++)
 		if (summary->lost_by[i])
 			say_warning(ctl,
@@ -213,6 +219,9 @@ static enum status show(struct ctl *ctl, struct view *view)
 	if (take_time(ctl, view, opt.begin, &selection.has_begin, &selection.begin_ns) != 0 ||
 	    take_time(ctl, view, opt.end, &selection.has_end, &selection.end_ns) != 0)
 		return STATUS_ERROR;
+	/* A summary counts all that was recorded; patterns may name events of state dumps. */
+	if (!opt.statedump && !opt.summary && !opt.events)
+		selection.hidden = VIEW_STATEDUMP;
 	rc = opt.summary ? view_scan(view, &selection) :
 			   view_print(view, &selection, &style, stdout);
 	if (rc == 0)

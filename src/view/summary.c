@@ -118,6 +118,7 @@ int view_summary(struct view *view, const struct view_summary **ret_summary)
 	free((void *)sum->names);
 	*sum = (struct view_summary){
 		.events = view->events,
+		.hidden = view->hidden,
 		.first_ns = view->first_ns,
 		.last_ns = view->last_ns,
 		.problems = view->reporter.count,
@@ -294,7 +295,8 @@ static void put_number(struct pen *pen, const char *key, uint64_t v)
 
 static void put_lost_object(struct pen *pen, const uint64_t *lost)
 {
-	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy", "output", "other" };
+	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy",
+							"output", "other" };
 
 	pen_text(pen, ",\"lost\":{\"total\":");
 	pen_u64(pen, lost[0] + lost[1] + lost[2] + lost[3] + lost[4]);

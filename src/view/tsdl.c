@@ -326,7 +326,6 @@ static int event_block(struct tsdl *p)
 	int r;
 
 	ec->loglevel = -1;
-	ec->selected = -1;
 	ec->name = "";
 	r = block(p, ec, set_event);
 	if (r < 0)
