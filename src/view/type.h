@@ -176,6 +176,7 @@ struct ctf_stream_class {
 struct ctf_trace_class {
 	bool has_uuid;
 	bool big_endian;
+	bool hides; /* packets have what only we know of them where nothing is declared */
 	uint8_t uuid[16];
 	const struct ctf_type *packet_header;
 	struct ctf_env *env;
