@@ -2,12 +2,14 @@
 /* verb_view.c - lttctl view [SESSION | DIR]: a trace as text, its streams merged by time. */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "libctl/live.h"
 #include "loss.h"
 #include "options.h"
 #include "say.h"
@@ -17,7 +19,7 @@
 
 static struct {
 	char *viewer, *trace_path, *begin, *end, *events, *limit, *color;
-	int seconds, date, gmt, loglevel, statedump, summary, live, clear_text;
+	int seconds, date, gmt, loglevel, statedump, summary, live, wait, clear_text;
 } opt;
 
 static struct view_select selection;
@@ -28,6 +30,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("live", 0, &opt.live, "follow a live session, by its name or net:// URL"),
 	OPTION_FLAG("clear-text", 0, &opt.clear_text,
 		    "with --live: follow one at another machine without TLS"),
+	OPTION_FLAG("wait", 0, &opt.wait, "with --live: until there is such a session"),
 	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
 	OPTION_FLAG("statedump", 0, &opt.statedump, "events of state dumps, too"),
 	OPTION_TEXT("begin", 0, &opt.begin, "from this time on", "TIME"),
@@ -96,14 +99,57 @@ static int check_words(struct ctl *ctl)
 	return 0;
 }
 
-/* Viewers can't speak TLS: what does it for them comes with this program, else by PATH. */
-static char *tunnel(const char *url, const char *viewer)
+#define WAIT_MOST_MS 1000
+
+/* A viewer ends in silence where there is nothing to follow. */
+static int find_live(struct ctl *ctl, const char *url)
+{
+	struct live_url live;
+	int wait_ms = 50;
+
+	if (live_url_parse(url, &live) != 0)
+		return 0; /* a list of sessions, or up to the viewer */
+	while (live_find(&live, &ctl->err) != 0) {
+		if (!opt.wait)
+			return ctl->err.code;
+		if (wait_ms == 50)
+			say_note(ctl, "%s; waiting for it", ctl->err.text);
+		ctl->err = (struct err){ 0 };
+		poll(NULL, 0, wait_ms);
+		wait_ms = MIN(2 * wait_ms, WAIT_MOST_MS);
+	}
+	return 0;
+}
+
+/* Of those that came with this program; else as PATH finds it. Allocated. */
+static char *own_program(const char *name)
 {
 	AUTO_FREE char *dir = daemon_own_dir();
-	AUTO_FREE char *beside = dir ? xasprintf("%s/ltt-tunnel", dir) : NULL;
-	bool there = beside && access(beside, X_OK) == 0;
+	AUTO_FREE char *beside = dir ? xasprintf("%s/%s", dir, name) : NULL;
 
-	return xasprintf("'%s' '%s' %s", there ? beside : "ltt-tunnel", url, viewer);
+	return beside && access(beside, X_OK) == 0 ? TAKE(beside) : xstrdup(name);
+}
+
+/* Viewers can't speak TLS: ltt-tunnel does it for this verb, which it runs once more. */
+static enum status run_tunnel(struct ctl *ctl, const char *url)
+{
+	AUTO_FREE char *tunnel = own_program("ltt-tunnel"), *self = own_program("lttctl");
+	const char *argv[10] = { tunnel, url, self, "view", "--live" };
+	int argc = 5;
+
+	if (ctl->quiet)
+		argv[argc++] = "--quiet";
+	if (opt.wait)
+		argv[argc++] = "--wait";
+	if (opt.viewer) {
+		argv[argc++] = "--viewer";
+		argv[argc++] = opt.viewer;
+	}
+	argv[argc] = NULL;
+	signal(SIGPIPE, ctl->sigpipe);
+	execvp(argv[0], (char **)argv);
+	err_errno(&ctl->err, ERR_INVALID, errno, "'%s' can't be run", argv[0]);
+	return STATUS_ERROR;
 }
 
 /* The reader that is built in reads files; live streams have one that everybody has. */
@@ -111,14 +157,12 @@ static enum status run_live(struct ctl *ctl)
 {
 	const char *viewer = opt.viewer ? opt.viewer : "babeltrace2 --input-format=lttng-live";
 	AUTO_FREE char *url = viewing_live(ctl, operand(ctl, 0), opt.clear_text);
-	AUTO_FREE char *tunnelled = NULL;
 
 	if (!url)
 		return STATUS_ERROR;
-	if (strncmp(url, "tls://", 6) != 0)
-		return run_viewer(ctl, viewer, url);
-	tunnelled = tunnel(url, viewer);
-	return run_viewer(ctl, tunnelled, NULL);
+	if (strncmp(url, "tls://", 6) == 0)
+		return run_tunnel(ctl, url);
+	return find_live(ctl, url) == 0 ? run_viewer(ctl, viewer, url) : STATUS_ERROR;
 }
 
 static int check_live(struct ctl *ctl)
@@ -134,6 +178,10 @@ static int check_live(struct ctl *ctl)
 
 static enum status check(struct ctl *ctl)
 {
+	if (opt.wait && !opt.live) {
+		err_set(&ctl->err, ERR_INVALID, "--wait: only with --live");
+		return STATUS_ERROR;
+	}
 	if (check_live(ctl) != 0)
 		return STATUS_ERROR;
 	return check_words(ctl) == 0 ? STATUS_OK : STATUS_ERROR;
