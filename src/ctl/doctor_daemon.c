@@ -257,6 +257,25 @@ static void check_quotas(struct doctor *d)
 	}
 }
 
+/* Points that applications announce and that can't be recorded. */
+static void check_points(struct doctor *d)
+{
+	for (size_t i = 0; d->points && i < json_object_array_length(d->points); i++) {
+		struct json_object *point = json_object_array_get_idx(d->points, i);
+		const char *why = record_str(point, "refused");
+
+		if (!*why)
+			continue;
+		doctor_found(d, GRADE_WARN, "point",
+			     "'%s' of %s (process %" PRIu64 ", %s:%" PRIu64
+			     ") is never recorded: it %s",
+			     record_str(point, "name"), record_str(point, "process"),
+			     record_num(point, "pid"), record_str(point, "file"),
+			     record_num(point, "line"), why);
+		doctor_mend(d, "man 3 ltt_tracepoint # what a tracepoint may have");
+	}
+}
+
 void doctor_daemon(struct doctor *d)
 {
 	const struct client_daemon *daemon;
@@ -282,4 +301,5 @@ void doctor_daemon(struct doctor *d)
 	check_quotas(d);
 	if (points_fetch(d->ctl, DOMAIN_USER, false, &d->points, NULL, &ignored) != 0)
 		d->points = NULL;
+	check_points(d);
 }

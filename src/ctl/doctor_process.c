@@ -252,8 +252,11 @@ static unsigned int points_of(const struct doctor *d, pid_t pid)
 {
 	unsigned int nr = 0;
 
-	for (size_t i = 0; d->points && i < json_object_array_length(d->points); i++)
-		nr += record_num(json_object_array_get_idx(d->points, i), "pid") == (uint64_t)pid;
+	for (size_t i = 0; d->points && i < json_object_array_length(d->points); i++) {
+		struct json_object *point = json_object_array_get_idx(d->points, i);
+
+		nr += record_num(point, "pid") == (uint64_t)pid && !*record_str(point, "refused");
+	}
 	return nr;
 }
 
