@@ -27,7 +27,7 @@
 #define THREAD_NAME "ltt"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int thread_id;    /* tid of the helper, 0: none */
+static int thread_id;	 /* tid of the helper, 0: none */
 static pthread_t thread; /* valid where `created` */
 static bool created;
 static int start_delay_ms;
@@ -74,6 +74,11 @@ static void settle(uint32_t generation)
 		return;
 	__atomic_store_n(&settled, generation, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &settled, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void guest_thread_unsettle(void)
+{
+	__atomic_store_n(&settled, guest_points_generation() - 1, __ATOMIC_RELEASE);
 }
 
 bool guest_thread_settle(uint32_t generation, int timeout_ms)
