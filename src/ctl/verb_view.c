@@ -221,6 +221,16 @@ static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 				       "this trace has no events");
 }
 
+static void warn_conflicts(struct ctl *ctl, const struct view_summary *summary)
+{
+	for (size_t i = 0; i < summary->nr_conflicts; i++)
+		say_warning(ctl,
+			    "marker '%s' of process %" PRIu32 " was not recorded: its format is "
+			    "\"%s\", but \"%s\" is recorded under this name",
+			    summary->conflicts[i].name, summary->conflicts[i].pid,
+			    summary->conflicts[i].refused, summary->conflicts[i].armed);
+}
+
 /* What was lost or damaged is said behind the events, so that it is seen. */
 static enum status judge(struct ctl *ctl, struct view *view, const struct view_style *style)
 {
@@ -247,6 +257,8 @@ static enum status judge(struct ctl *ctl, struct view *view, const struct view_s
 			    "older ones have been given up",
 			    text_count(buf, summary->lost_before),
 			    text_plural(summary->lost_before));
+	if (!opt.summary)
+		warn_conflicts(ctl, summary);
 	if (!opt.summary)
 		(void)loss_unknown(ctl, "this trace", summary->lost_buffers);
 	return summary->problems ? STATUS_WARNING : STATUS_OK;

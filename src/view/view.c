@@ -100,6 +100,7 @@ struct view *view_free(struct view *view)
 	values_fini(&view->values);
 	free((void *)view->summary.streams);
 	free((void *)view->summary.names);
+	free((void *)view->summary.conflicts);
 	free(view);
 	return NULL;
 }

@@ -175,6 +175,19 @@ struct view_stream {
 	uint64_t unindexed_packets;
 };
 
+/** struct view_conflict - a marker that was not recorded, as its format was not the first one. */
+struct view_conflict {
+	const char *name;
+	const char *refused;
+	const char *armed; /* the format of the markers that were recorded */
+	uint32_t pid;	   /* of a process that has the refused one */
+};
+
+#define VIEW_MAX_CONFLICTS 100u /* of a summary */
+
+/** Have both the same name and formats? */
+bool view_conflict_same(const struct view_conflict *one, const struct view_conflict *other);
+
 struct view_name {
 	const char *name;
 	uint64_t events;
@@ -192,6 +205,7 @@ struct view_name {
  * @problems: sentences reported (or that would have been).
  * @skipped_bytes: bytes of streams that could not be read.
  * @names: per event name, the most frequent first.
+ * @conflicts: markers that were not recorded.
  */
 struct view_summary {
 	uint64_t events;
@@ -213,8 +227,10 @@ struct view_summary {
 	size_t nr_traces;
 	size_t nr_streams;
 	size_t nr_names;
+	size_t nr_conflicts;
 	const struct view_stream *streams;
 	const struct view_name *names;
+	const struct view_conflict *conflicts;
 };
 
 /** view_summary() - valid until the view is freed or summarised again. */

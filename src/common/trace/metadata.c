@@ -452,6 +452,32 @@ char *metadata_buffer(const char *what, uint64_t id, const char *name)
 	return text_end(&text);
 }
 
+/* In quotes, without anything that ends a text, a line or a remark. */
+static void text_in_remark(FILE *file, const char *s)
+{
+	fputc('"', file);
+	for (; *s; s++)
+		if (isalnum((unsigned char)*s) || strchr(" %_-+.,:;=()[]{}<>!?#&|", *s))
+			fputc(*s, file);
+		else
+			fprintf(file, "\\x%02x", (unsigned char)*s);
+	fputs("\" ", file);
+}
+
+char *metadata_marker(const char *name, const char *refused, const char *armed, uint32_t pid)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	fprintf(text.file, METADATA_MARKER_REFUSED "%" PRIu32 " ", pid);
+	text_in_remark(text.file, name);
+	text_in_remark(text.file, refused);
+	text_in_remark(text.file, armed);
+	fprintf(text.file, "*/\n");
+	return text_end(&text);
+}
+
 char *metadata_event(uint32_t stream_class, uint32_t id, const char *body)
 {
 	struct text text;

@@ -75,6 +75,11 @@ char *metadata_event_body(const struct metadata_event *event) MUST_CHECK;
 #define METADATA_BUFFER_LOST "/* buffer lost: "
 #define METADATA_BUFFER_FOUND "/* buffer found: "
 char *metadata_buffer(const char *what, uint64_t id, const char *name) MUST_CHECK;
+/** Another one: a marker is not recorded, as its format is not the one that @armed says. Bytes of
+ *  the texts that a remark can't have are written as \xHH. */
+#define METADATA_MARKER_REFUSED "/* marker refused: "
+char *metadata_marker(const char *name, const char *refused, const char *armed,
+		      uint32_t pid) MUST_CHECK;
 /** The event class, declared. */
 char *metadata_event(uint32_t stream_class, uint32_t id, const char *body) MUST_CHECK;
 
