@@ -8,7 +8,7 @@
  * it. Its descriptors are in flight meanwhile, in a socket of the program's table that
  * nothing but this call sees: connections and buffers stay as they are.
  *
- * A system call of the program's own making (syscall(SYS_unshare)) passes this by.
+ * A system call by an instruction of the program's own passes this by.
  */
 #ifndef TRACER_GUEST_ALONE_H
 #define TRACER_GUEST_ALONE_H

@@ -194,6 +194,29 @@ static bool vfork_child_is_refused(void)
 	return status == 0;
 }
 
+/* In the form that libc has for any call. */
+static bool unshares_by_number(void)
+{
+	long user = namespace("user");
+
+	return syscall(SYS_unshare, CLONE_NEWUSER) == 0 && namespace("user") != user;
+}
+
+/* All other calls are as they were: six arguments, errno. */
+static bool calls_by_number(void)
+{
+	int fd = memfd_create("call", 0);
+	char *page;
+
+	if (ftruncate(fd, 8192) < 0 || pwrite(fd, "x", 1, 4096) != 1)
+		return false;
+	page = (char *)syscall(SYS_mmap, NULL, 4096, PROT_READ, MAP_SHARED, fd, 4096);
+	close(fd);
+	errno = 0;
+	return page != MAP_FAILED && *page == 'x' && errno == 0 &&
+	       syscall(SYS_close, fd) == -1 && errno == EBADF;
+}
+
 static int application(int fd)
 {
 	char command, answer;
@@ -222,6 +245,10 @@ static int application(int fd)
 			done = refused_whole();
 		else if (command == 't')
 			done = refused_among_threads();
+		else if (command == 'n')
+			done = unshares_by_number();
+		else if (command == 'y')
+			done = calls_by_number();
 		else if (command == '2')
 			done = count_entries("/proc/self/task") == 2 + 2;
 		answer = done ? 'k' : 'x';
@@ -321,7 +348,8 @@ int main(int argc, char **argv)
 	if (status != 0)
 		SKIP("no user namespaces here");
 	fake_rundir();
-	without_daemon("vut");
+	without_daemon("vyut");
+	without_daemon("n");
 	without_daemon("p");
 	without_daemon("uuis");
 	without_daemon("w");
