@@ -146,7 +146,7 @@ static void no_daemon(struct doctor *d, const struct err *err)
 
 	if (!chosen && strcmp(d->rundir, daemon_system_rundir) != 0)
 		tell_closed(d, daemon_system_rundir);
-	if (closed) {
+	if (closed || doctor_service(d, d->rundir)) {
 		other_daemons(d);
 		return;
 	}
