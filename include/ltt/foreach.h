@@ -19,9 +19,24 @@
 #define LTT__EACH_IF_1(m, id, ...) \
 	LTT__CAT(LTT__EACH_, LTT__COUNT(__VA_ARGS__))(m, id, __VA_ARGS__)
 
-/* Whether there is an element at all: elements are in parentheses. */
-#define LTT__ANY(first, ...) LTT__SECOND(LTT__ANY_ first, 0, 0)
-#define LTT__ANY_(...) ~, 1
+/* Whether there is an element at all, in parentheses as it should be or not. */
+#define LTT__ANY(first, ...) LTT__CAT(LTT__ANY_, LTT__TUPLE(first))(first)
+#define LTT__ANY_1(first) 1
+#define LTT__ANY_0(first) LTT__CAT(LTT__NOT_, LTT__SECOND(LTT__TUPLE_ first (), 0, 0))
+#define LTT__NOT_0 1
+#define LTT__NOT_1 0
+
+/* LTT__TUPLE(x): is x in parentheses? LTT__FORM(a, b, c): 1 if each one is, 0 if one is not,
+ * 2 if there are more than 64. */
+#define LTT__TUPLE(...) LTT__SECOND(LTT__TUPLE_ __VA_ARGS__, 0, 0)
+#define LTT__TUPLE_(...) ~, 1
+#define LTT__FORM(...) \
+	LTT__CAT(LTT__FORM_, LTT__TUPLE(LTT__COUNT(__VA_ARGS__)))(__VA_ARGS__)
+#define LTT__FORM_1(...) 2
+#define LTT__FORM_0(...) LTT__SECOND(~ LTT__EACH(LTT__NO_TUPLE, ~, __VA_ARGS__), 1, 0)
+#define LTT__NO_TUPLE(n, id, x) LTT__CAT(LTT__NO_TUPLE_, LTT__TUPLE(x))
+#define LTT__NO_TUPLE_0 , 0
+#define LTT__NO_TUPLE_1
 #define LTT__SECOND(...) LTT__SECOND_(__VA_ARGS__)
 #define LTT__SECOND_(first, second, ...) second
 

@@ -33,7 +33,8 @@
  * LTT_EVENT(PROVIDER, CLASS, NAME, LEVEL)
  *	several events of one layout share its description and its code.
  *
- * Fields. TYPE is an integer type (bool and enums included), or what is said:
+ * Fields. NAME is an identifier, and no other field of the event has it. TYPE is an integer
+ * type (bool and enums included), or what is said:
  *	ltt_int, ltt_hex, ltt_oct, ltt_bin (TYPE, NAME, VALUE)
  *	ltt_net, ltt_net_hex (TYPE, NAME, VALUE)	VALUE is in network byte order
  *	ltt_ptr(NAME, VALUE)				an address
@@ -81,39 +82,49 @@
 
 /*
  * A field is a tuple: whether it is recorded (ltt__w) or not (ltt__n), its shape
- * (ltt__num, ltt__str, ltt__arr or ltt__seq), its name, and what the shape needs:
+ * (ltt__num, ltt__str, ltt__arr or ltt__seq), its name as an identifier, so that no two
+ * have the same, and as a text, and what the shape needs:
  *	ltt__num: type, value, kind, base, flags, enumeration
  *	ltt__str: text
  *	ltt__arr: type, what the pointer points to, pointer, count, base, flags
  *	ltt__seq: the same with the type of the length before the count
  */
-#define LTT__NUM(name, type, value, base, flags) \
-	(ltt__w, ltt__num, name, type, value, LTT_KIND_INT, base, LTT__SIGNED(type) | (flags), 0)
-#define ltt_int(type, name, value) LTT__NUM(#name, type, value, 10, 0)
-#define ltt_hex(type, name, value) LTT__NUM(#name, type, value, 16, 0)
-#define ltt_oct(type, name, value) LTT__NUM(#name, type, value, 8, 0)
-#define ltt_bin(type, name, value) LTT__NUM(#name, type, value, 2, 0)
-#define ltt_net(type, name, value) LTT__NUM(#name, type, value, 10, LTT_FIELD_BIG_ENDIAN)
-#define ltt_net_hex(type, name, value) LTT__NUM(#name, type, value, 16, LTT_FIELD_BIG_ENDIAN)
-#define ltt_ptr(name, value) LTT__NUM(#name, uintptr_t, value, 16, 0)
+#define LTT__NUM(ident, name, type, value, base, flags) \
+	(ltt__w, ltt__num, ident, name, type, value, LTT_KIND_INT, base, \
+	 LTT__SIGNED(type) | (flags), 0)
+#define ltt_int(type, name, value) LTT__NUM(ltt_field_##name, #name, type, value, 10, 0)
+#define ltt_hex(type, name, value) LTT__NUM(ltt_field_##name, #name, type, value, 16, 0)
+#define ltt_oct(type, name, value) LTT__NUM(ltt_field_##name, #name, type, value, 8, 0)
+#define ltt_bin(type, name, value) LTT__NUM(ltt_field_##name, #name, type, value, 2, 0)
+#define ltt_net(type, name, value) \
+	LTT__NUM(ltt_field_##name, #name, type, value, 10, LTT_FIELD_BIG_ENDIAN)
+#define ltt_net_hex(type, name, value) \
+	LTT__NUM(ltt_field_##name, #name, type, value, 16, LTT_FIELD_BIG_ENDIAN)
+#define ltt_ptr(name, value) LTT__NUM(ltt_field_##name, #name, uintptr_t, value, 16, 0)
 #define ltt_float(type, name, value) \
-	(ltt__w, ltt__num, #name, type, value, LTT_KIND_FLOAT, 10, LTT_FIELD_SIGNED, 0)
+	(ltt__w, ltt__num, ltt_field_##name, #name, type, value, LTT_KIND_FLOAT, 10, \
+	 LTT_FIELD_SIGNED, 0)
 #define ltt_enum(type, provider, enumeration, name, value) \
-	(ltt__w, ltt__num, #name, type, value, LTT_KIND_ENUM, 10, LTT__SIGNED(type), \
-	 &ltt_enum_##provider##__##enumeration)
-#define ltt_string(name, text) (ltt__w, ltt__str, #name, text)
+	(ltt__w, ltt__num, ltt_field_##name, #name, type, value, LTT_KIND_ENUM, 10, \
+	 LTT__SIGNED(type), &ltt_enum_##provider##__##enumeration)
+#define ltt_string(name, text) (ltt__w, ltt__str, ltt_field_##name, #name, text)
 #define ltt_array(type, name, pointer, count) \
-	(ltt__w, ltt__arr, #name, type, type, pointer, count, 10, LTT__ELEMENT(type))
+	(ltt__w, ltt__arr, ltt_field_##name, #name, type, type, pointer, count, 10, \
+	 LTT__ELEMENT(type))
 #define ltt_array_hex(type, name, pointer, count) \
-	(ltt__w, ltt__arr, #name, type, type, pointer, count, 16, LTT__ELEMENT(type))
+	(ltt__w, ltt__arr, ltt_field_##name, #name, type, type, pointer, count, 16, \
+	 LTT__ELEMENT(type))
 #define ltt_array_text(name, pointer, count) \
-	(ltt__w, ltt__arr, #name, char, void, pointer, count, 10, LTT_FIELD_TEXT)
+	(ltt__w, ltt__arr, ltt_field_##name, #name, char, void, pointer, count, 10, LTT_FIELD_TEXT)
 #define ltt_sequence(type, name, pointer, length_type, count) \
-	(ltt__w, ltt__seq, #name, type, type, pointer, length_type, count, 10, LTT__ELEMENT(type))
+	(ltt__w, ltt__seq, ltt_field_##name, #name, type, type, pointer, length_type, count, 10, \
+	 LTT__ELEMENT(type))
 #define ltt_sequence_hex(type, name, pointer, length_type, count) \
-	(ltt__w, ltt__seq, #name, type, type, pointer, length_type, count, 16, LTT__ELEMENT(type))
+	(ltt__w, ltt__seq, ltt_field_##name, #name, type, type, pointer, length_type, count, 16, \
+	 LTT__ELEMENT(type))
 #define ltt_sequence_text(name, pointer, length_type, count) \
-	(ltt__w, ltt__seq, #name, char, void, pointer, length_type, count, 10, LTT_FIELD_TEXT)
+	(ltt__w, ltt__seq, ltt_field_##name, #name, char, void, pointer, length_type, count, 10, \
+	 LTT_FIELD_TEXT)
 #define ltt_nowrite(field) LTT__NOWRITE_ field
 #define LTT__NOWRITE_(written, ...) (ltt__n, __VA_ARGS__)
 
@@ -132,13 +143,26 @@
 #define LTT__DO_(...) LTT__DO__(__VA_ARGS__)
 #define LTT__DO_W_(...) LTT__DO_W__(__VA_ARGS__)
 #define LTT__DO_N_(...) LTT__DO_N__(__VA_ARGS__)
-#define LTT__DO__(op, n, written, shape, ...) op##_##shape(n, __VA_ARGS__)
-#define LTT__DO_W__(op, n, written, shape, ...) LTT__W_##written(op##_##shape(n, __VA_ARGS__))
-#define LTT__DO_N__(op, n, written, shape, ...) LTT__N_##written(op##_##shape(n, __VA_ARGS__))
+#define LTT__DO__(op, n, written, shape, ident, ...) op##_##shape(n, __VA_ARGS__)
+#define LTT__DO_W__(op, n, written, shape, ident, ...) \
+	LTT__W_##written(op##_##shape(n, __VA_ARGS__))
+#define LTT__DO_N__(op, n, written, shape, ident, ...) \
+	LTT__N_##written(op##_##shape(n, __VA_ARGS__))
 #define LTT__W_ltt__w(...) __VA_ARGS__
 #define LTT__W_ltt__n(...)
 #define LTT__N_ltt__w(...)
 #define LTT__N_ltt__n(...) __VA_ARGS__
+
+/* What is no field (or label) is named as it was written; nothing else is made of its event. */
+#define LTT__REFUSE(n, id, field) LTT__CAT(LTT__REFUSE_, LTT__TUPLE(field))(field)
+#define LTT__REFUSE_0(...) \
+	LTT__ASSERT(0, "ltt: no macro of <ltt/tracepoint.h> is named like this: " #__VA_ARGS__);
+#define LTT__REFUSE_1(...)
+
+/* Names as members of a structure: the compiler names one that is there twice. */
+#define LTT__NAME(n, id, field) LTT__NAME_(LTT__OPEN field)
+#define LTT__NAME_(...) LTT__NAME__(__VA_ARGS__)
+#define LTT__NAME__(written, shape, ident, ...) char ident;
 
 /* The entry of the field table. */
 #define LTT__ENTRY_W(n, id, field) LTT__DO_W(LTT__ENTRY, n, field)
@@ -260,6 +284,23 @@
  * hardened builds, with a stack guard that is paid while tracing is off.
  */
 #define LTT__CLASS(id, args, ...) \
+	LTT__CAT(LTT__CLASS_, LTT__FORM(__VA_ARGS__))(id, args, __VA_ARGS__)
+#define LTT__CLASS_0(id, args, ...) \
+	LTT__EACH(LTT__REFUSE, id, __VA_ARGS__) \
+	LTT__CLASS_NONE(id, args)
+#define LTT__CLASS_2(id, args, ...) \
+	LTT__ASSERT(0, "ltt: an event has at most 64 fields"); \
+	LTT__CLASS_NONE(id, args)
+#define LTT__CLASS_NONE(id, args) \
+	LTT__UNUSED static const struct ltt_field ltt_fields_##id[] = { \
+		{ 0, 0, 0, 0, 0, 0, 0, 0, 0 } \
+	}; \
+	_Pragma("GCC diagnostic push") \
+	_Pragma("GCC diagnostic ignored \"-Wunused-parameter\"") \
+	__attribute__((unused)) static void ltt_class_##id LTT__WITH_SITE args {} \
+	_Pragma("GCC diagnostic pop")
+#define LTT__CLASS_1(id, args, ...) \
+	struct ltt_names_##id { LTT__EACH(LTT__NAME, id, __VA_ARGS__) char ltt__end; }; \
 	LTT__UNUSED static const struct ltt_field ltt_fields_##id[] = { \
 		LTT__EACH(LTT__ENTRY_W, id, __VA_ARGS__) LTT__EACH(LTT__ENTRY_N, id, __VA_ARGS__) \
 		{ 0, 0, 0, 0, 0, 0, 0, 0, 0 } \
@@ -328,6 +369,16 @@
 
 /* C's own enumeration does the counting for ltt_auto. */
 #define LTT__ENUM(id, name_, ...) \
+	LTT__CAT(LTT__ENUM_, LTT__FORM(__VA_ARGS__))(id, name_, __VA_ARGS__)
+#define LTT__ENUM_0(id, name_, ...) \
+	LTT__EACH(LTT__REFUSE, id, __VA_ARGS__) \
+	LTT__ENUM_NONE(id, name_)
+#define LTT__ENUM_2(id, name_, ...) \
+	LTT__ASSERT(0, "ltt: an enumeration has at most 64 labels"); \
+	LTT__ENUM_NONE(id, name_)
+#define LTT__ENUM_NONE(id, name_) \
+	LTT__UNUSED static const struct ltt_enum ltt_enum_##id = { name_, 0, 0, 0 };
+#define LTT__ENUM_1(id, name_, ...) \
 	enum { LTT__EACH(LTT__COUNTER, id, __VA_ARGS__) }; \
 	static const struct ltt_enum_entry ltt_labels_##id[] = { \
 		LTT__EACH(LTT__LABEL, id, __VA_ARGS__) \

@@ -131,7 +131,7 @@ static int on_adopted(const struct request *rq, struct err *err)
 		if (!output->closing)
 			worker_post(output->worker, job_new(JOB_COMPLETE, output));
 	}
-	request_answer(rq, err);
+	control_answer_all_adopted(rq, err);
 	return 0;
 }
 

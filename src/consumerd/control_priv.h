@@ -48,6 +48,8 @@ void control_send(struct control *c, const struct encoder *enc);
 void control_begin_reply(struct encoder *enc, void *buf, size_t cap, uint16_t type, uint32_t serial,
 			 const struct err *err);
 void control_answer(struct control *c, uint16_t type, uint32_t serial, const struct err *err);
+/** To con_adopted. */
+void control_answer_all_adopted(const struct request *rq, const struct err *err);
 void control_answer_adopted(struct control *c, uint32_t serial,
 			    const struct rep_con_ring_adopt *rep);
 void control_answer_kept(struct control *c, uint32_t serial, const struct ring_ref *ring);

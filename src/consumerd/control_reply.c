@@ -70,6 +70,17 @@ void request_answer_behind(const struct request *rq, struct output *output, uint
 	worker_post(output->worker, job);
 }
 
+void control_answer_all_adopted(const struct request *rq, const struct err *err)
+{
+	struct rep_con_adopted rep = { .hides = 1 };
+	uint8_t buf[128];
+	struct encoder enc;
+
+	control_begin_reply(&enc, buf, sizeof(buf), MSG_con_adopted, rq->header->serial, err);
+	rep_con_adopted_encode(&enc, &rep);
+	control_send(rq->control, &enc);
+}
+
 void control_answer_adopted(struct control *c, uint32_t serial,
 			    const struct rep_con_ring_adopt *rep)
 {

@@ -267,10 +267,11 @@ static int read_whole(struct spooled *sp, uint64_t room, struct packet_header *r
 {
 	uint64_t at = sp->at + sp->bytes_ahead;
 	AUTO_FREE void *body = NULL;
+	union packet_bytes head;
 	uint64_t len;
 
-	if (pread(sp->fd, ret, sizeof(*ret), (off_t)at) != (ssize_t)sizeof(*ret) ||
-	    !is_packet(sp, ret, room))
+	if (pread(sp->fd, &head, sizeof(head), (off_t)at) != (ssize_t)sizeof(head) ||
+	    !packet_from_file(&head, sp->there.trace->hides, ret) || !is_packet(sp, ret, room))
 		return 0;
 	len = ret->packet_size / 8 - sizeof(*ret);
 	body = malloc(len + 1);

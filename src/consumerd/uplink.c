@@ -5,7 +5,9 @@
 
 #include "base/mem.h"
 #include "now.h"
+#include "proto/relay.h"
 #include "trace/crc32c.h"
+#include "trace/metadata.h"
 
 /* After a failure nothing is tried so soon again: many streams ask, one after the other. */
 #define PAUSE_NS 40000000ull
@@ -186,6 +188,7 @@ int uplink_call(struct uplink *link, const struct encoder *enc, struct decoder *
 static int send_metadata(struct uplink *link, const struct tracedir *dir, const void *text,
 			 uint32_t len, uint64_t *bytes)
 {
+	AUTO_FREE char *shown = NULL;
 	struct req_rel_metadata req = { dir->id, { text, len } };
 	AUTO_FREE uint8_t *buf = NULL;
 	struct rep_rel_metadata rep;
@@ -193,6 +196,12 @@ static int send_metadata(struct uplink *link, const struct tracedir *dir, const 
 	struct decoder dec;
 	int ret;
 
+	if (!(link->features & RELAY_FEATURE_HIDING)) {
+		shown = xalloc(len);
+		memcpy(shown, text, len);
+		metadata_show(shown, len);
+		req.text.data = (const uint8_t *)shown;
+	}
 	buf = xalloc(UPLINK_SMALL_BYTES + len);
 	wire_begin(&link->wire, &enc, buf, UPLINK_SMALL_BYTES + len, MSG_rel_metadata);
 	req_rel_metadata_encode(&enc, &req);

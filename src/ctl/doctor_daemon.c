@@ -94,16 +94,68 @@ static bool system_refuses(void)
 	return access(sock, F_OK) == 0 && access(sock, W_OK) != 0;
 }
 
+/* Its owner opens a directory; where the way leads through somebody else's, another one
+ * serves better. */
+static void mend_closed(struct doctor *d, const char *closed)
+{
+	const char *env = getenv("LTT_RUNDIR");
+	char *word AUTO_FREE = doctor_word(closed);
+	struct stat st;
+
+	if (stat(closed, &st) == 0 && st.st_uid == geteuid())
+		doctor_mend(d, "chmod u+rwx %s", word);
+	else if (strcmp(closed, daemon_system_rundir) == 0)
+		doctor_mend(d, "sudo chmod a+rx %s", word);
+	else if (env && *env)
+		doctor_mend(d, "unset LTT_RUNDIR");
+	else
+		doctor_mend(
+			d,
+			"unset XDG_RUNTIME_DIR; export HOME=\"$(getent passwd %u | cut -d: -f6)\"",
+			(unsigned int)geteuid());
+}
+
+/* Nothing can be said of a daemon, and none be started, behind a directory that is closed.
+ * Return: true: it is. */
+static bool tell_closed(struct doctor *d, const char *rundir)
+{
+	char *closed AUTO_FREE = daemon_closed_dir(rundir);
+	bool is_itself = closed && strcmp(closed, rundir) == 0;
+	struct stat st = { .st_uid = 0 };
+
+	if (!closed)
+		return false;
+	if (stat(closed, &st) != 0)
+		doctor_found(d, GRADE_BAD, "rundir", "the runtime directory %s can't be entered",
+			     rundir);
+	else
+		doctor_found(
+			d, GRADE_BAD, "rundir",
+			"the runtime directory %s can't be entered: %s%sis user %u's, mode %04o",
+			rundir, is_itself ? "it " : closed, is_itself ? "" : " ",
+			(unsigned int)st.st_uid, (unsigned int)st.st_mode & 07777);
+	mend_closed(d, closed);
+	return true;
+}
+
 static void no_daemon(struct doctor *d, const struct err *err)
 {
 	const char *env = getenv("LTT_RUNDIR");
+	bool chosen = env && *env;
+	bool closed = tell_closed(d, d->rundir);
 
+	if (!chosen && strcmp(d->rundir, daemon_system_rundir) != 0)
+		tell_closed(d, daemon_system_rundir);
+	if (closed || doctor_service(d, d->rundir)) {
+		other_daemons(d);
+		return;
+	}
 	doctor_found(d, GRADE_BAD, "daemon", "%s", err->text);
-	if (err->code == ERR_DENIED || (!(env && *env) && system_refuses()))
+	if (err->code == ERR_DENIED || (!chosen && system_refuses()))
 		doctor_mend(d, "sudo usermod -aG tracing \"$USER\" # and log in again");
 	else
 		doctor_mend(d, "lttctl create");
-	if (env && *env) {
+	if (chosen) {
 		doctor_found(d, GRADE_WARN, "rundir",
 			     "LTT_RUNDIR=%s: the daemon is looked for there alone", env);
 		doctor_mend(d, "unset LTT_RUNDIR");
@@ -205,6 +257,25 @@ static void check_quotas(struct doctor *d)
 	}
 }
 
+/* Points that applications announce and that can't be recorded. */
+static void check_points(struct doctor *d)
+{
+	for (size_t i = 0; d->points && i < json_object_array_length(d->points); i++) {
+		struct json_object *point = json_object_array_get_idx(d->points, i);
+		const char *why = record_str(point, "refused");
+
+		if (!*why)
+			continue;
+		doctor_found(d, GRADE_WARN, "point",
+			     "'%s' of %s (process %" PRIu64 ", %s:%" PRIu64
+			     ") is never recorded: it %s",
+			     record_str(point, "name"), record_str(point, "process"),
+			     record_num(point, "pid"), record_str(point, "file"),
+			     record_num(point, "line"), why);
+		doctor_mend(d, "man 3 ltt_tracepoint # what a tracepoint may have");
+	}
+}
+
 void doctor_daemon(struct doctor *d)
 {
 	const struct client_daemon *daemon;
@@ -230,4 +301,5 @@ void doctor_daemon(struct doctor *d)
 	check_quotas(d);
 	if (points_fetch(d->ctl, DOMAIN_USER, false, &d->points, NULL, &ignored) != 0)
 		d->points = NULL;
+	check_points(d);
 }

@@ -141,8 +141,27 @@ static void finds_no_daemon(struct doctor *d, const struct guest *g, char *const
 		doctor_mend(d, "LTT_RUNDIR=%s PROGRAM", word);
 }
 
+/* Does any directory on the way to @dir keep out every user but its owner, who is not @uid?
+ * Groups are not looked at: a directory that is open to one may be open to the user. */
+static bool is_closed_to(const char *dir, uid_t uid, char **ret_closed)
+{
+	char *copy AUTO_FREE = xstrdup(dir);
+	struct stat st;
+
+	for (char *end = copy + strlen(copy); end; end = strrchr(copy, '/')) {
+		*end = '\0';
+		if (*copy && stat(copy, &st) == 0 &&
+		    !(st.st_mode & (st.st_uid == uid ? S_IXUSR : S_IXGRP | S_IXOTH))) {
+			*ret_closed = TAKE(copy);
+			return true;
+		}
+	}
+	return false;
+}
+
 static void check_way(struct doctor *d, const struct guest *g)
 {
+	char *closed AUTO_FREE = NULL;
 	char *sock AUTO_FREE = xasprintf("%s/apps.sock", d->rundir);
 	char *dirs[2] = { NULL, NULL };
 	unsigned int nr = guest_dirs(g, dirs);
@@ -160,6 +179,13 @@ static void check_way(struct doctor *d, const struct guest *g)
 			"%s is user %u's; the session daemon is user %u's and serves him alone",
 			g->what, (unsigned int)g->uid, (unsigned int)st.st_uid);
 		doctor_mend(d, "sudo lttctl create # the system's daemon serves all users");
+	} else if (g->uid && is_closed_to(d->rundir, g->uid, &closed)) {
+		char *word AUTO_FREE = doctor_word(closed);
+
+		doctor_found(d, GRADE_BAD, "closed",
+			     "%s is user %u's, who can't enter %s on the way to the session daemon",
+			     g->what, (unsigned int)g->uid, closed);
+		doctor_mend(d, "sudo chmod a+x %s", word);
 	}
 	free(dirs[0]);
 	free(dirs[1]);
@@ -226,8 +252,11 @@ static unsigned int points_of(const struct doctor *d, pid_t pid)
 {
 	unsigned int nr = 0;
 
-	for (size_t i = 0; d->points && i < json_object_array_length(d->points); i++)
-		nr += record_num(json_object_array_get_idx(d->points, i), "pid") == (uint64_t)pid;
+	for (size_t i = 0; d->points && i < json_object_array_length(d->points); i++) {
+		struct json_object *point = json_object_array_get_idx(d->points, i);
+
+		nr += record_num(point, "pid") == (uint64_t)pid && !*record_str(point, "refused");
+	}
 	return nr;
 }
 

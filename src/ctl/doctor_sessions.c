@@ -44,6 +44,7 @@ static bool fits_name(struct json_object *rule, struct json_object *point)
 	const char *exclude = record_str(rule, "exclude");
 
 	return glob_match(record_str(rule, "pattern"), record_str(point, "name")) &&
+	       !*record_str(point, "refused") &&
 	       !(*exclude && glob_match_list(exclude, record_str(point, "name")));
 }
 
@@ -124,8 +125,8 @@ static void mend_rule(struct doctor *d, const struct patient *p, const char *cha
 		doctor_mend(d, "lttctl enable-event -k -s %s -c %s --count %s", p->word, channel,
 			    pattern);
 	else if (*record_str(rule, "location"))
-		doctor_mend(d, "lttctl enable-event -k -s %s -c %s --%s=%s%s%s %s", p->word, channel,
-			    record_str(rule, "kind"), place, more ? " --fetch=" : "",
+		doctor_mend(d, "lttctl enable-event -k -s %s -c %s --%s=%s%s%s %s", p->word,
+			    channel, record_str(rule, "kind"), place, more ? " --fetch=" : "",
 			    more ? fetch : "", pattern);
 	else
 		doctor_mend(d, "lttctl enable-event %s -s %s -c %s %s", domain, p->word, channel,

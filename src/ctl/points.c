@@ -99,17 +99,21 @@ static bool is_kernel(struct json_object *point)
 
 static void point_text(FILE *out, struct json_object *point)
 {
-	const char *format = record_str(point, "format");
+	const char *format = record_str(point, "format"), *refused = record_str(point, "refused");
 	uint64_t active = record_num(point, "active");
 
 	fprintf(out, "  %s", record_str(point, "name"));
-	if (!is_kernel(point))
+	if (*refused)
+		fprintf(out, " (%s)", record_str(point, "kind"));
+	else if (!is_kernel(point))
 		fprintf(out, " (%s, %s)", record_str(point, "kind"), record_str(point, "loglevel"));
 	if (active)
 		fputs(" recorded", out);
 	if (*record_str(point, "file"))
 		fprintf(out, " %s:%" PRIu64, record_str(point, "file"), record_num(point, "line"));
 	fputc('\n', out);
+	if (*refused)
+		fprintf(out, "      is never recorded: it %s\n", refused);
 	if (*format)
 		fprintf(out, "      format: \"%s\"\n", format);
 	for (size_t i = 0; i < record_len(point, "fields"); i++) {

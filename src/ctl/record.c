@@ -409,5 +409,7 @@ struct json_object *record_point(const struct msg_point *m)
 	record_set_num(o, "active", m->active);
 	while (msg_point_field_next(&fields, &field))
 		record_append(o, "fields", point_field(&field));
+	if (*m->refused)
+		record_set_str(o, "refused", m->refused);
 	return o;
 }

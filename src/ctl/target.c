@@ -51,13 +51,13 @@ static int take_session(void *priv, unsigned int type, struct decoder *dec)
 	return 0;
 }
 
-static int list_sessions(struct ctl *ctl, bool settled, struct json_object **ret, struct err *err)
+static int list_sessions(struct ctl *ctl, const struct req_session_list *req,
+			 struct json_object **ret, struct err *err)
 {
 	struct json_object *sessions AUTO_RECORD = json_object_new_array();
-	struct req_session_list req = { .settled = settled };
 	struct rep_session_list rep;
 
-	if (call_session_list(ctl->client, &req, take_session, sessions, &rep, err) != 0)
+	if (call_session_list(ctl->client, req, take_session, sessions, &rep, err) != 0)
 		return err->code;
 	*ret = TAKE(sessions);
 	return 0;
@@ -65,12 +65,22 @@ static int list_sessions(struct ctl *ctl, bool settled, struct json_object **ret
 
 int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err)
 {
-	return list_sessions(ctl, false, ret, err);
+	return list_sessions(ctl, &(struct req_session_list){ .name = "" }, ret, err);
 }
 
 int target_sessions_settled(struct ctl *ctl, struct json_object **ret, struct err *err)
 {
-	return list_sessions(ctl, true, ret, err);
+	return list_sessions(ctl, &(struct req_session_list){ .settled = 1, .name = "" }, ret, err);
+}
+
+int target_look_up(struct ctl *ctl, const char *name, struct json_object **ret, struct err *err)
+{
+	struct json_object *sessions AUTO_RECORD = NULL;
+
+	if (list_sessions(ctl, &(struct req_session_list){ .name = name }, &sessions, err) != 0)
+		return err->code;
+	*ret = json_object_get(target_find(sessions, name)); /* an older daemon lists all */
+	return 0;
 }
 
 struct json_object *target_find(struct json_object *sessions, const char *name)

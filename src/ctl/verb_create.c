@@ -56,6 +56,8 @@ static const struct poptOption options[] = {
 		       "snapshots can't be taken yet; record to a directory instead (--output)"),
 	OPTION_NOT_YET("shm-path", 0, POPT_ARG_STRING, 3,
 		       "buffers in files of your choice are not there yet"),
+	OPTION_NOT_YET("no-consumer", 0, POPT_ARG_NONE, 4,
+		       "every session has its consumer; --no-output writes no trace"),
 	POPT_TABLEEND,
 };
 

@@ -26,13 +26,12 @@ static const struct poptOption options[] = {
 /* What the session is before it goes, an empty record if that can't be known. */
 static struct json_object *look_up(struct ctl *ctl, const char *session)
 {
-	struct json_object *sessions AUTO_RECORD = NULL;
 	struct json_object *found = NULL;
 	struct err ignored = { 0 };
 
-	if (target_sessions(ctl, &sessions, &ignored) == 0)
-		found = target_find(sessions, session);
-	return found ? json_object_get(found) : json_object_new_object();
+	if (target_look_up(ctl, session, &found, &ignored) != 0 || !found)
+		return json_object_new_object();
+	return found;
 }
 
 /* Losses of a session that was stopped, `stop` has told about, but for those since; that

@@ -10,7 +10,7 @@
 static struct {
 	struct domain_options domain;
 	char *session, *channel;
-	int all, tracepoint, syscall, probe, function;
+	int all, all_kinds, tracepoint, syscall, probe, function;
 } opt;
 
 static const struct poptOption options[] = {
@@ -18,7 +18,8 @@ static const struct poptOption options[] = {
 	OPTION_SESSION(&opt.session),
 	OPTION_CHANNEL(&opt.channel, "in this channel"),
 	OPTION_FLAG("all-events", 'a', &opt.all, "every event of the channel"),
-	OPTION_FLAG("tracepoint", 0, &opt.tracepoint, "tracepoints and markers (default)"),
+	OPTION_FLAG("all", 0, &opt.all_kinds, "events of all kinds (default)"),
+	OPTION_FLAG("tracepoint", 0, &opt.tracepoint, "tracepoints and markers, by their names"),
 	OPTION_FLAG("syscall", 0, &opt.syscall, "with -k: system calls, entry and exit"),
 	OPTION_FLAG("probe", 0, &opt.probe, "probes, by their names"),
 	OPTION_FLAG("function", 0, &opt.function, "functions, by their names"),

@@ -17,19 +17,19 @@ static enum status check(struct ctl *ctl)
 
 static enum status run(struct ctl *ctl)
 {
-	struct json_object *sessions AUTO_RECORD = NULL;
+	struct json_object *found AUTO_RECORD = NULL;
 	const char *name = operand(ctl, 0);
 
-	if (target_sessions(ctl, &sessions, &ctl->err) != 0)
+	if (target_look_up(ctl, name, &found, &ctl->err) != 0)
 		return STATUS_ERROR;
-	if (!target_find(sessions, name)) {
+	if (!found) {
 		err_set(&ctl->err, ERR_NO_SESSION, "there is no session '%s'", name);
 		target_suggest(ctl, name, NULL, NULL);
 		return STATUS_ERROR;
 	}
 	if (home_set(HOME_SESSION, name, &ctl->err) != 0)
 		return STATUS_ERROR;
-	viewing_remember(ctl, name, record_str(target_find(sessions, name), "output"));
+	viewing_remember(ctl, name, record_str(found, "output"));
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", name);
 	return STATUS_OK;

@@ -2,12 +2,14 @@
 /* verb_view.c - lttctl view [SESSION | DIR]: a trace as text, its streams merged by time. */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "libctl/live.h"
 #include "loss.h"
 #include "options.h"
 #include "say.h"
@@ -17,7 +19,7 @@
 
 static struct {
 	char *viewer, *trace_path, *begin, *end, *events, *limit, *color;
-	int seconds, date, gmt, loglevel, summary, live, clear_text;
+	int seconds, date, gmt, loglevel, statedump, summary, live, wait, clear_text;
 } opt;
 
 static struct view_select selection;
@@ -28,7 +30,9 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("live", 0, &opt.live, "follow a live session, by its name or net:// URL"),
 	OPTION_FLAG("clear-text", 0, &opt.clear_text,
 		    "with --live: follow one at another machine without TLS"),
+	OPTION_FLAG("wait", 0, &opt.wait, "with --live: until there is such a session"),
 	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
+	OPTION_FLAG("statedump", 0, &opt.statedump, "events of state dumps, too"),
 	OPTION_TEXT("begin", 0, &opt.begin, "from this time on", "TIME"),
 	OPTION_TEXT("end", 0, &opt.end, "up to this time", "TIME"),
 	OPTION_TEXT("limit", 0, &opt.limit, "at most so many events", "N"),
@@ -95,37 +99,77 @@ static int check_words(struct ctl *ctl)
 	return 0;
 }
 
-/* Viewers can't speak TLS: what does it for them comes with this program, else by PATH. */
-static char *tunnel(const char *url, const char *viewer)
+#define WAIT_MOST_MS 1000
+
+/* A viewer ends in silence where there is nothing to follow. */
+static int find_live(struct ctl *ctl, const char *url)
+{
+	struct live_url live;
+	int wait_ms = 50;
+
+	if (live_url_parse(url, &live) != 0)
+		return 0; /* a list of sessions, or up to the viewer */
+	while (live_find(&live, &ctl->err) != 0) {
+		if (!opt.wait)
+			return ctl->err.code;
+		if (wait_ms == 50)
+			say_note(ctl, "%s; waiting for it", ctl->err.text);
+		ctl->err = (struct err){ 0 };
+		poll(NULL, 0, wait_ms);
+		wait_ms = MIN(2 * wait_ms, WAIT_MOST_MS);
+	}
+	return 0;
+}
+
+/* Of those that came with this program; else as PATH finds it. Allocated. */
+static char *own_program(const char *name)
 {
 	AUTO_FREE char *dir = daemon_own_dir();
-	AUTO_FREE char *beside = dir ? xasprintf("%s/ltt-tunnel", dir) : NULL;
-	bool there = beside && access(beside, X_OK) == 0;
+	AUTO_FREE char *beside = dir ? xasprintf("%s/%s", dir, name) : NULL;
 
-	return xasprintf("'%s' '%s' %s", there ? beside : "ltt-tunnel", url, viewer);
+	return beside && access(beside, X_OK) == 0 ? TAKE(beside) : xstrdup(name);
+}
+
+/* Viewers can't speak TLS: ltt-tunnel does it for this verb, which it runs once more. */
+static enum status run_tunnel(struct ctl *ctl, const char *url)
+{
+	AUTO_FREE char *tunnel = own_program("ltt-tunnel"), *self = own_program("lttctl");
+	const char *argv[10] = { tunnel, url, self, "view", "--live" };
+	int argc = 5;
+
+	if (ctl->quiet)
+		argv[argc++] = "--quiet";
+	if (opt.wait)
+		argv[argc++] = "--wait";
+	if (opt.viewer) {
+		argv[argc++] = "--viewer";
+		argv[argc++] = opt.viewer;
+	}
+	argv[argc] = NULL;
+	signal(SIGPIPE, ctl->sigpipe);
+	execvp(argv[0], (char **)argv);
+	err_errno(&ctl->err, ERR_INVALID, errno, "'%s' can't be run", argv[0]);
+	return STATUS_ERROR;
 }
 
 /* The reader that is built in reads files; live streams have one that everybody has. */
 static enum status run_live(struct ctl *ctl)
 {
-	const char *viewer = opt.viewer ? opt.viewer :
-					  "babeltrace2 --input-format=lttng-live";
+	const char *viewer = opt.viewer ? opt.viewer : "babeltrace2 --input-format=lttng-live";
 	AUTO_FREE char *url = viewing_live(ctl, operand(ctl, 0), opt.clear_text);
-	AUTO_FREE char *tunnelled = NULL;
 
 	if (!url)
 		return STATUS_ERROR;
-	if (strncmp(url, "tls://", 6) != 0)
-		return run_viewer(ctl, viewer, url);
-	tunnelled = tunnel(url, viewer);
-	return run_viewer(ctl, tunnelled, NULL);
+	if (strncmp(url, "tls://", 6) == 0)
+		return run_tunnel(ctl, url);
+	return find_live(ctl, url) == 0 ? run_viewer(ctl, viewer, url) : STATUS_ERROR;
 }
 
 static int check_live(struct ctl *ctl)
 {
 	if (!opt.live || !(opt.trace_path || opt.begin || opt.end || opt.events || opt.limit ||
-			   opt.color || opt.seconds || opt.date || opt.gmt || opt.loglevel ||
-			   opt.summary || ctl->json))
+			   opt.statedump || opt.color || opt.seconds || opt.date || opt.gmt ||
+			   opt.loglevel || opt.summary || ctl->json))
 		return 0;
 	return err_set(&ctl->err, ERR_INVALID,
 		       "with --live babeltrace2 prints, and has options of its own: "
@@ -134,6 +178,10 @@ static int check_live(struct ctl *ctl)
 
 static enum status check(struct ctl *ctl)
 {
+	if (opt.wait && !opt.live) {
+		err_set(&ctl->err, ERR_INVALID, "--wait: only with --live");
+		return STATUS_ERROR;
+	}
 	if (check_live(ctl) != 0)
 		return STATUS_ERROR;
 	return check_words(ctl) == 0 ? STATUS_OK : STATUS_ERROR;
@@ -158,13 +206,29 @@ static void report(void *priv, const char *sentence)
 	say_warning(priv, "%s", sentence);
 }
 
-/* Nothing on stdout must not leave one wondering. */
-static void tell_none(struct ctl *ctl)
+/* Empty output, and events that the output lacks, get a sentence. */
+static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 {
 	bool chosen = selection.names || selection.has_begin || selection.has_end;
+	char buf[TEXT_BYTES];
 
-	say_note(ctl, chosen ? "no event of this trace is among those asked for" :
-			       "this trace has no events");
+	if (summary->hidden)
+		say_note(ctl, "%s event%s of state dumps %s not shown; --statedump shows %s",
+			 text_count(buf, summary->hidden), text_plural(summary->hidden),
+			 summary->hidden == 1 ? "is" : "are", summary->hidden == 1 ? "it" : "them");
+	else if (!summary->events)
+		say_note(ctl, chosen ? "no event of this trace is among those asked for" :
+				       "this trace has no events");
+}
+
+static void warn_conflicts(struct ctl *ctl, const struct view_summary *summary)
+{
+	for (size_t i = 0; i < summary->nr_conflicts; i++)
+		say_warning(ctl,
+			    "marker '%s' of process %" PRIu32 " was not recorded: its format is "
+			    "\"%s\", but \"%s\" is recorded under this name",
+			    summary->conflicts[i].name, summary->conflicts[i].pid,
+			    summary->conflicts[i].refused, summary->conflicts[i].armed);
 }
 
 /* What was lost or damaged is said behind the events, so that it is seen. */
@@ -177,8 +241,8 @@ static enum status judge(struct ctl *ctl, struct view *view, const struct view_s
 		return STATUS_OK;
 	if (opt.summary && view_summary_print(summary, style, stdout) != 0)
 		return STATUS_OK; /* main.c tells about stdout */
-	if (!opt.summary && summary->events == 0)
-		tell_none(ctl);
+	if (!opt.summary)
+		note_missing(ctl, summary);
 	for (size_t i = 0; i < VIEW_NR_LOST && !opt.summary; i++)
 		if (summary->lost_by[i])
 			say_warning(ctl,
@@ -193,6 +257,8 @@ static enum status judge(struct ctl *ctl, struct view *view, const struct view_s
 			    "older ones have been given up",
 			    text_count(buf, summary->lost_before),
 			    text_plural(summary->lost_before));
+	if (!opt.summary)
+		warn_conflicts(ctl, summary);
 	if (!opt.summary)
 		(void)loss_unknown(ctl, "this trace", summary->lost_buffers);
 	return summary->problems ? STATUS_WARNING : STATUS_OK;
@@ -213,6 +279,9 @@ static enum status show(struct ctl *ctl, struct view *view)
 	if (take_time(ctl, view, opt.begin, &selection.has_begin, &selection.begin_ns) != 0 ||
 	    take_time(ctl, view, opt.end, &selection.has_end, &selection.end_ns) != 0)
 		return STATUS_ERROR;
+	/* A summary counts all that was recorded; patterns may name events of state dumps. */
+	if (!opt.statedump && !opt.summary && !opt.events)
+		selection.hidden = VIEW_STATEDUMP;
 	rc = opt.summary ? view_scan(view, &selection) :
 			   view_print(view, &selection, &style, stdout);
 	if (rc == 0)

@@ -19,14 +19,10 @@
 /* Return: false: the daemon knows no such session (or there is none). */
 static bool of_daemon(struct ctl *ctl, const char *session, char **ret_path)
 {
-	struct json_object *sessions AUTO_RECORD = NULL;
-	struct json_object *found;
+	struct json_object *found AUTO_RECORD = NULL;
 	struct err ignored = { 0 };
 
-	if (!ctl->client || target_sessions(ctl, &sessions, &ignored) != 0)
-		return false;
-	found = target_find(sessions, session);
-	if (!found)
+	if (!ctl->client || target_look_up(ctl, session, &found, &ignored) != 0 || !found)
 		return false;
 	*ret_path = xstrdup(record_str(found, "output"));
 	return true;
@@ -150,9 +146,8 @@ static char *as_it_is_reached(char *url, bool clear_text)
 
 char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
 {
-	struct json_object *sessions AUTO_RECORD = NULL;
+	struct json_object *found AUTO_RECORD = NULL;
 	AUTO_FREE char *name = NULL;
-	struct json_object *found;
 	char *url = NULL;
 
 	if (word && strstr(word, "://"))
@@ -160,12 +155,11 @@ char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
 	name = target_session(ctl, word);
 	if (!name)
 		return NULL;
-	if (!ctl->client || target_sessions(ctl, &sessions, &ctl->err) != 0) {
+	if (!ctl->client || target_look_up(ctl, name, &found, &ctl->err) != 0) {
 		err_set(&ctl->err, ERR_NO_DAEMON, "no session daemon runs; name the session as "
 						  "net://RELAY/host/HOST/SESSION");
 		return NULL;
 	}
-	found = target_find(sessions, name);
 	if (!found)
 		err_set(&ctl->err, ERR_NO_SESSION, "there is no session '%s'", name);
 	else if (!record_num(found, "live_us"))

@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "calls.h"
+#include "io/paths.h"
 #include "io/sock.h"
 
 #define HELLO_MS 5000 /* from connect() to the first answer, and for a probe's */
@@ -79,8 +80,15 @@ void client_on_waiting(struct client *client, client_waiting_fn fn, void *priv)
 	client->waiting_priv = priv;
 }
 
-static int connect_error(const char *path, int rc, struct err *err)
+static int connect_error(const char *rundir, const char *path, int rc, struct err *err)
 {
+	char *closed AUTO_FREE = rc == -EACCES ? paths_closed_dir(rundir) : NULL;
+
+	if (closed)
+		return err_set(err, ERR_DENIED,
+			       "you may not enter %s, so no session daemon in %s can be asked; "
+			       "'lttctl doctor' says more",
+			       closed, rundir);
 	switch (-rc) {
 	case ENOENT:
 	case ENOTDIR:
@@ -122,7 +130,7 @@ static struct client *client_connect(const char *rundir, int interrupt, struct e
 	client->socket = xasprintf("%s/client.sock", rundir);
 	client->fd = sock_connect(client->socket);
 	if (client->fd < 0) {
-		connect_error(client->socket, client->fd, err);
+		connect_error(client->rundir, client->socket, client->fd, err);
 		return client_free(client);
 	}
 	set_send_timeout(client->fd);

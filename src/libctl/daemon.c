@@ -28,6 +28,11 @@ char *daemon_rundir(void)
 	return paths_rundir();
 }
 
+char *daemon_closed_dir(const char *rundir)
+{
+	return paths_closed_dir(rundir);
+}
+
 char *daemon_own_dir(void)
 {
 	char path[PATH_MAX];

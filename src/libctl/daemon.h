@@ -41,6 +41,9 @@ int daemon_open(const struct daemon_wish *wish, struct client **ret, struct err 
 
 /** The directory of these in which one would be started, allocated; NULL if there is none. */
 char *daemon_rundir(void);
+/** The first directory on the way into @rundir that the caller may not enter, allocated; NULL if
+ *  there is none. */
+char *daemon_closed_dir(const char *rundir);
 /** Directory of the system's daemon. */
 extern const char daemon_system_rundir[];
 

@@ -25,8 +25,7 @@ static pthread_mutex_t *locked(const struct live *live)
 	return lock;
 }
 
-#define LOCKED(live) \
-	pthread_mutex_t *lock_ CLEANUP(unlock) __attribute__((unused)) = locked(live)
+#define LOCKED(live) pthread_mutex_t *lock_ CLEANUP(unlock) __attribute__((unused)) = locked(live)
 
 void live_init(struct live *live, unsigned int max_fds)
 {
@@ -203,6 +202,7 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	trace->dir_fd = dir_fd;
 	trace->index_fd = index_fd;
 	trace->metadata_bytes = dir->metadata_bytes;
+	trace->hides = dir->hides;
 	trace->waiters = session->nr_viewers;
 	return trace;
 }
@@ -217,8 +217,10 @@ void live_metadata(struct live_session *session, const struct tracedir *dir)
 	LOCKED(session->live);
 
 	trace = find_trace(session, dir->path);
-	if (trace)
-		trace->metadata_bytes = dir->metadata_bytes;
+	if (!trace)
+		return;
+	trace->metadata_bytes = dir->metadata_bytes;
+	trace->hides = dir->hides;
 }
 
 uint64_t live_metadata_bytes(const struct live_trace *trace)
@@ -226,6 +228,13 @@ uint64_t live_metadata_bytes(const struct live_trace *trace)
 	LOCKED(trace->session->live);
 
 	return trace->metadata_bytes;
+}
+
+bool live_hides(const struct live_trace *trace)
+{
+	LOCKED(trace->session->live);
+
+	return trace->hides;
 }
 
 /* --- streams ----------------------------------------------------------------------------- */
@@ -425,8 +434,7 @@ struct live_session *live_attach(struct live *live, uint64_t serial, const struc
 	struct live_session *session;
 
 	list_for_each(session, &live->sessions, node) {
-		if (session->serial != serial || is_over(session) ||
-		    !sight_covers(sight, session))
+		if (session->serial != serial || is_over(session) || !sight_covers(sight, session))
 			continue;
 		session->nr_viewers++;
 		count_waiters(session, 1, 0);

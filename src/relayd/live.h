@@ -43,10 +43,10 @@ struct live_session {
 	uint64_t serial;
 	char *path, *host, *name;
 	uint32_t period_us;
-	bool open_to_all;	  /* its directory is */
-	bool ended;		  /* nothing more comes */
-	uint64_t away_ns;	  /* since when nobody sends; 0: somebody does */
-	uint64_t beacon;	  /* trace clock: up to here nothing is missing; 0: nobody knows */
+	bool open_to_all; /* its directory is */
+	bool ended;	  /* nothing more comes */
+	uint64_t away_ns; /* since when nobody sends; 0: somebody does */
+	uint64_t beacon;  /* trace clock: up to here nothing is missing; 0: nobody knows */
 	unsigned int nr_viewers;
 	uint64_t last_serial;	  /* of its streams */
 	struct list_node streams; /* struct live_stream, by serial */
@@ -61,6 +61,7 @@ struct live_trace {
 	int dir_fd, index_fd;
 	/* under the lock */
 	uint64_t metadata_bytes;
+	bool hides; /* as the trace on the disk */
 	unsigned int nr_streams, nr_active;
 	unsigned int waiters; /* viewers that are not through with it */
 };
@@ -120,6 +121,8 @@ struct live_state {
 /** @known: serial of the last stream that the viewer was told of. */
 void live_state(const struct live_stream *stream, uint64_t known, struct live_state *ret);
 uint64_t live_metadata_bytes(const struct live_trace *trace);
+/** Do its packets have form 2? */
+bool live_hides(const struct live_trace *trace);
 
 /** Has it ended, one way or another? */
 bool live_session_is_over(const struct live_session *session);

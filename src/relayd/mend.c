@@ -77,15 +77,16 @@ static uint64_t mend_stream(struct tracedir *trace, const char *name)
 	AUTO_FREE char *channel = NULL, *index = xasprintf("%s.idx", name);
 	AUTO_FD int index_fd = tracedir_open_file(trace->index_fd, index);
 	struct stream_config config = { .trace = trace, .disk = trace->disk };
-	struct packet_header first;
+	struct packet_header first = { 0 };
+	union packet_bytes head;
 	struct stream_file file;
 	uint64_t number, cut = 0;
 	const char *digits = number_of(name, &number);
 
 	if (!digits || fd < 0 || (index_fd >= 0 && is_whole(fd, index_fd)))
 		return 0;
-	if (pread(fd, &first, sizeof(first), 0) != (ssize_t)sizeof(first))
-		memset(&first, 0, sizeof(first));
+	if (pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head))
+		(void)!packet_from_file(&head, trace->hides, &first);
 	/* the last number of its name may be a CPU's or a file's: both are looked for so */
 	config.channel = channel = xstrdup(name);
 	channel[digits - name - 1] = '\0';
@@ -128,6 +129,7 @@ static uint64_t mend_trace(int fd, const char *path)
 	cut = size_of(metadata_fd) - whole;
 	if (cut && ftruncate(metadata_fd, (off_t)whole) < 0)
 		log_warn("the metadata of %s can't be brought in order", path);
+	trace.hides = whole && tracedir_hides(metadata_fd);
 	return cut + mend_streams(&trace);
 }
 

@@ -187,6 +187,17 @@ static void close_found(struct found *found)
 	close_fd(found->index_fd);
 }
 
+static int read_header(const struct vstream *vs, struct found *found)
+{
+	union packet_bytes bytes;
+	int error = read_all(found->fd, &bytes, sizeof(bytes), be64toh(found->entry.offset));
+
+	if (error < 0)
+		return error;
+	return packet_from_file(&bytes, live_hides(vs->stream->trace), &found->header) ? 0 :
+											 -EBADMSG;
+}
+
 static int open_files(const struct vstream *vs, const struct live_state *state, struct found *ret)
 {
 	const struct live_stream *stream = vs->stream;
@@ -222,15 +233,14 @@ static int begin_late(const struct vstream *vs, struct found *found)
 	uint8_t first[PACKET_FIRST_BYTES];
 	int error = read_all(found->fd, first, len, be64toh(found->entry.offset) + sizeof(*h));
 
-	h->timestamp_begin = len ? packet_first_ts(h, first, len) :
-				   MAX(h->timestamp_begin, vs->told_ts);
+	h->timestamp_begin =
+		len ? packet_first_ts(h, first, len) : MAX(h->timestamp_begin, vs->told_ts);
 	h->timestamp_end = MAX(h->timestamp_end, h->timestamp_begin);
 	return error;
 }
 
 /* Return: 1: there is a packet; 0: not in this file; negative errno. */
-static int find_in_file(const struct vstream *vs, const struct live_state *state,
-			struct found *ret)
+static int find_in_file(const struct vstream *vs, const struct live_state *state, struct found *ret)
 {
 	uint64_t bytes = state->index_bytes;
 	struct live_state later;
@@ -252,8 +262,7 @@ static int find_in_file(const struct vstream *vs, const struct live_state *state
 	error = read_all(ret->index_fd, &ret->entry, sizeof(ret->entry),
 			 sizeof(struct index_header) + vs->entry * sizeof(ret->entry));
 	if (error == 0)
-		error = read_all(ret->fd, &ret->header, sizeof(ret->header),
-				 be64toh(ret->entry.offset));
+		error = read_header(vs, ret);
 	if (error == 0)
 		error = begin_late(vs, ret);
 	live_state(vs->stream, 0, &later);
@@ -302,9 +311,12 @@ int vstream_read(struct vstream *vs, uint64_t offset, void *buf, size_t len)
 	const struct packet_header *head = vs->fd < 0 ? &vs->empty : &vs->header;
 	uint64_t at = offset - vs->offset;
 	int error = vs->fd < 0 ? 0 : read_all(vs->fd, buf, len, offset);
+	union packet_bytes bytes;
 
-	if (error == 0 && at < sizeof(*head))
-		memcpy(buf, (const uint8_t *)head + at, MIN(len, sizeof(*head) - at));
+	if (error < 0 || at >= sizeof(bytes))
+		return error;
+	packet_to_file(head, live_hides(vs->stream->trace), &bytes);
+	memcpy(buf, (const uint8_t *)&bytes + at, MIN(len, sizeof(bytes) - at));
 	return error;
 }
 

@@ -60,6 +60,7 @@ struct consumer {
 	uint64_t heard_ns;	 /* when it said anything */
 	uint32_t ping;		 /* serial of the question whether it lives; 0: not asked */
 	bool silent;
+	bool hides; /* it knows traces of form 2 (trace/packet.h): an older one may have lived on */
 };
 
 void consumer_init(struct consumer *consumer, struct loop *loop, const struct consumer_ops *ops);

@@ -68,8 +68,11 @@ static void output_error(struct consumer *consumer, const struct msg_con_output_
 
 static void adopted(void *data, const struct con_answer *answer)
 {
+	struct rep_con_adopted rep = { 0 };
 	struct sessiond *sd = data;
 
+	if (answer->code == 0 && rep_con_adopted_decode(answer->dec, &rep) == 0)
+		sd->consumer.hides = rep.hides;
 	if (answer->code == 0 && sd->consumer_died)
 		follow_consumer(sd, NEWS_REPLACED, "");
 	sd->consumer_died = false;

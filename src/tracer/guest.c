@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,19 +16,33 @@
 #include "guest_thread.h"
 #include "ring.h"
 
+/* How long a forked child waits for buffers of its own, and for how long no other does where that
+ * was in vain. */
+#define CHILD_WAIT_MS 1000
+#define CHILD_NO_WAIT_MS 60000
+
+static int64_t *no_wait_until; /* shared with all children */
+
+/* Return: false: it took too long. */
+static bool wait_settled(int timeout_ms)
+{
+	guest_wake();
+	if (guest_thread_settle(guest_points_generation(), timeout_ms))
+		return true;
+	guest_debug("a daemon took too long; the program goes on");
+	return false;
+}
+
 /* A daemon that made us wait in vain once does not do so again. */
-static void wait_settled(void)
+static void wait_registered(void)
 {
 	static bool waited_in_vain;
 
 	if (__atomic_load_n(&waited_in_vain, __ATOMIC_RELAXED) ||
 	    guest_thread_id() == (int)syscall(SYS_gettid))
 		return;
-	guest_wake();
-	if (!guest_thread_settle(guest_points_generation(), guest_env.register_timeout_ms)) {
+	if (!wait_settled(guest_env.register_timeout_ms))
 		__atomic_store_n(&waited_in_vain, true, __ATOMIC_RELAXED);
-		guest_debug("a daemon took too long; the program goes on");
-	}
 }
 
 void guest_sites_changed(void)
@@ -34,9 +50,33 @@ void guest_sites_changed(void)
 	if (guest_thread_id() == 0)
 		return;
 	if (guest_env.register_timeout_ms)
-		wait_settled();
+		wait_registered();
 	else if (guest_points_anybody())
 		guest_wake();
+}
+
+void guest_await_buffers(void)
+{
+	int timeout_ms =
+		guest_env.register_timeout_ms ? guest_env.register_timeout_ms : CHILD_WAIT_MS;
+
+	if (!no_wait_until || guest_now_ms() < __atomic_load_n(no_wait_until, __ATOMIC_RELAXED))
+		return;
+	if (!wait_settled(timeout_ms))
+		__atomic_store_n(no_wait_until, guest_now_ms() + CHILD_NO_WAIT_MS,
+				 __ATOMIC_RELAXED);
+}
+
+void guest_expect_children(void)
+{
+	void *page;
+
+	if (no_wait_until)
+		return;
+	page = mmap(NULL, sizeof(*no_wait_until), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (page != MAP_FAILED)
+		no_wait_until = page;
 }
 
 __attribute__((constructor)) static void guest_start(void)

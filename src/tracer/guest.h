@@ -18,6 +18,11 @@
  */
 void guest_sites_changed(void);
 
+/** In a forked child whose helper has been started: wait, not for long, for buffers of its own. */
+void guest_await_buffers(void);
+/** Before that, in the parent, with guest_lock: children that it may have can wait. */
+void guest_expect_children(void);
+
 /** guest_wake() - there is something new to tell. Async-signal safe, keeps errno. */
 void guest_wake(void);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guest.h"
 #include "guest_doorbell.h"
 #include "guest_env.h"
 #include "guest_kept.h"
@@ -28,18 +29,19 @@ struct buffer {
 	struct guest_kept kept;
 	struct arming *armings; /* sorted by point */
 	size_t nr_armings, cap_armings;
-	uint64_t ring;       /* the daemon's number of it */
+	uint64_t ring;	     /* the daemon's number of it */
 	uint64_t session_id; /* the daemon's number of the session */
 	uint32_t session;    /* this process's number of the session */
 	uint32_t round;
 	unsigned int link;
 	bool exclusive;
+	bool own;
 	char channel[];
 };
 
 static struct buffer *buffers; /* in use */
 static struct buffer *dropped; /* to be unmapped when nobody uses them any more */
-static bool unhooked;          /* something was disarmed since the last grace period */
+static bool unhooked;	       /* something was disarmed since the last grace period */
 
 static void buffer_free(struct buffer *b)
 {
@@ -166,9 +168,17 @@ static void move_bell(struct buffer *b, int doorbell)
 	unhooked = true;
 }
 
+static void set_own(struct buffer *b, bool own)
+{
+	b->own = own;
+	if (own)
+		guest_expect_children();
+}
+
 static void confirm(struct buffer *b, uint32_t round, struct msg_app_buffer *m)
 {
 	b->round = round;
+	set_own(b, m->own);
 	move_bell(b, m->doorbell);
 	guest_keep(&b->kept, m); /* after a fork, for one */
 }
@@ -195,6 +205,7 @@ int guest_buffer_add(unsigned int link, uint32_t round, struct msg_app_buffer *m
 		return err;
 	}
 	guest_keep(&b->kept, m);
+	set_own(b, m->own);
 	b->next = buffers;
 	buffers = b;
 	return 0;
@@ -363,6 +374,14 @@ bool guest_buffers_exclusive(void)
 {
 	for (struct buffer *b = buffers; b; b = b->next)
 		if (b->exclusive)
+			return true;
+	return false;
+}
+
+bool guest_buffers_own(void)
+{
+	for (struct buffer *b = buffers; b; b = b->next)
+		if (b->own)
 			return true;
 	return false;
 }

@@ -50,6 +50,9 @@ uint32_t guest_buffers_session(unsigned int link, uint64_t session);
 /** Does any set belong to this process alone? */
 bool guest_buffers_exclusive(void);
 
+/** Is any set one that a child of this process must not record into? */
+bool guest_buffers_own(void);
+
 void guest_buffers_after_fork_child(void);
 
 #endif

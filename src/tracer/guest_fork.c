@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "guest.h"
+#include "guest_alone.h"
 #include "guest_buffers.h"
 #include "guest_counts.h"
 #include "guest_kept.h"
@@ -41,6 +43,18 @@ static void after_in_parent(void)
 	guest_unlock();
 }
 
+/* What is the parent's alone is not for the child's events: it begins with its own. */
+static void start_helper(void)
+{
+	bool own = guest_buffers_own();
+	bool hurry = own || guest_buffers_exclusive();
+
+	if (own)
+		guest_thread_unsettle();
+	if (guest_thread_start(hurry ? 0 : CHILD_DELAY_MS) == 0 && own)
+		guest_await_buffers();
+}
+
 static void after_in_child(void)
 {
 	if (!by_helper)
@@ -55,9 +69,9 @@ static void after_in_child(void)
 	guest_links_after_fork_child();
 	guest_thread_after_fork_child();
 	guest_leave_after_fork_child();
-	/* rings that are the parent's alone have no room for the child's events */
+	guest_alone_after_fork_child();
 	if (!by_helper)
-		guest_thread_start(guest_buffers_exclusive() ? 0 : CHILD_DELAY_MS);
+		start_helper();
 }
 
 int guest_fork_init(void)

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+#include "guest_alone.h"
 #include "guest_sys.h"
 #include "proto/app.h"
 
@@ -49,6 +50,27 @@ void guest_kept_make_room(void)
 {
 	while (all && !room_for(nr))
 		guest_kept_drop(all);
+}
+
+size_t guest_kept_fds(int *ret_fds, size_t max)
+{
+	size_t at = 0;
+
+	while (2 * nr > max)
+		guest_kept_drop(all);
+	for (const struct guest_kept *k = all; k; k = k->next) {
+		ret_fds[at++] = k->data;
+		ret_fds[at++] = k->ctl;
+	}
+	return at;
+}
+
+void guest_kept_moved(void)
+{
+	for (struct guest_kept *k = all; k; k = k->next) {
+		k->data = guest_alone_moved(k->data);
+		k->ctl = guest_alone_moved(k->ctl);
+	}
 }
 
 void guest_kept_after_fork_child(void)

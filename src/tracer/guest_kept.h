@@ -12,6 +12,8 @@
 #ifndef TRACER_GUEST_KEPT_H
 #define TRACER_GUEST_KEPT_H
 
+#include <stddef.h>
+
 struct msg_app_buffer;
 
 /** struct guest_kept - of one ring set; in a list of all, newest first. */
@@ -28,6 +30,12 @@ void guest_keep(struct guest_kept *kept, struct msg_app_buffer *m);
 void guest_kept_drop(struct guest_kept *kept);
 /** The program may have lowered its limit: the next descriptor has to have a place. */
 void guest_kept_make_room(void);
+
+/** Move to another table: the descriptors, of as many sets as @max has room for; the others
+ *  are closed. Return: how many. */
+size_t guest_kept_fds(int *ret_fds, size_t max);
+/** In the other table: all of them have other numbers, guest_alone_moved()'s. */
+void guest_kept_moved(void);
 
 /** They are not in the child's table. */
 void guest_kept_after_fork_child(void);

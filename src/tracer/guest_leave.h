@@ -15,6 +15,11 @@
  *   threads). When only the two are left the helper goes, then that thread, from
  *   which libc calls exit(0).
  *
+ * - main() ends without libc's knowledge, by a system call of its own or by a seccomp
+ *   filter. The helper finds it dead: it looks after ever longer times from the moment that
+ *   syscall() or prctl() was called for either. It ends when there is no other thread, with
+ *   the status that the process has without it.
+ *
  * Nothing of this runs where main() returns or anybody calls exit().
  *
  * Others are told by /proc/self/task. A thread that libc does not count, made by a
@@ -38,10 +43,20 @@ void guest_leave_after_fork_child(void);
  */
 bool guest_leave_step(void);
 
+/** Return: tid of a thread that is neither main(), the helper, nor in main()'s place; 0: none. */
+int guest_leave_other_thread(void);
+
 /** What the helper has to poll for, or -1. */
 int guest_leave_fd(void);
+/** The helper is in another table of descriptors. */
+void guest_leave_moved(void);
 /** Milliseconds until the helper has to look again, or -1. */
 int guest_leave_timeout_ms(void);
+
+/** Any thread: main() may end without libc's knowledge, so it is looked at from now on. */
+void guest_leave_expect(void);
+/** The calling thread is about to, by a system call. */
+void guest_leave_by_exit(int code);
 
 /**
  * guest_leave_hold() - the helper, last of all: keep its descriptors open until the

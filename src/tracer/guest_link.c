@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "guest_alone.h"
 #include "guest_buffers.h"
 #include "guest_kept.h"
 #include "guest_message.h"
@@ -86,6 +87,43 @@ static void link_down(struct guest_link *link)
 	link->tries = 0;
 	guest_points_close(link->index);
 	retry_in(link, link->penalty_ms);
+}
+
+size_t guest_links_fds(int *ret_fds, size_t max)
+{
+	size_t nr = 0;
+
+	for (unsigned int i = 0; i < GUEST_LINKS; i++)
+		if (guest_links[i].state == LINK_UP && nr < max)
+			ret_fds[nr++] = guest_links[i].fd;
+	return nr;
+}
+
+/* Return: whether all that is to be sent is still there. */
+static bool move_tx_fds(struct guest_link *link)
+{
+	for (unsigned int i = 0; link->tx_len && i < link->nr_tx_fds; i++) {
+		link->tx_fds[i] = guest_alone_moved(link->tx_fds[i]);
+		if (link->tx_fds[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+void guest_links_moved(void)
+{
+	for (unsigned int i = 0; i < GUEST_LINKS; i++) {
+		struct guest_link *link = &guest_links[i];
+
+		link->watch = GUEST_WATCH_NONE;
+		if (link->state == LINK_IDLE)
+			retry_in(link, 0);
+		if (link->state != LINK_UP)
+			continue;
+		link->fd = guest_alone_moved(link->fd);
+		if (link->fd < 0 || !move_tx_fds(link))
+			link_down(link);
+	}
 }
 
 /* Until it proves itself by app_ready, a daemon is kept away from longer each time. */

@@ -74,6 +74,11 @@ void guest_links_init(void);
 /** The helper that owned the descriptors is not in this process. */
 void guest_links_after_fork_child(void);
 
+/** Move to another table of descriptors: the connections. Return: how many. */
+size_t guest_links_fds(int *ret_fds, size_t max);
+/** In the other table: guest_alone_moved() has their numbers. */
+void guest_links_moved(void);
+
 /** Connect if it is time, say what there is to say. @woken: something happened. */
 void guest_link_step(struct guest_link *link, bool woken);
 /** The socket is readable, writable or broken: poll()'s answer. */

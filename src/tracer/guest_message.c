@@ -249,6 +249,16 @@ static int on_sync(struct guest_link *link, struct decoder *dec)
 	return 0;
 }
 
+static int on_point_refused(struct decoder *dec)
+{
+	struct msg_app_point_refused m;
+
+	if (msg_app_point_refused_decode(dec, &m) < 0)
+		return -EBADMSG;
+	guest_debug("%s %s: the session daemon does not record it", m.name, m.why);
+	return 0;
+}
+
 int guest_message(struct guest_link *link, struct decoder *dec)
 {
 	struct msg_header header;
@@ -274,6 +284,8 @@ int guest_message(struct guest_link *link, struct decoder *dec)
 		return on_statedump(link, dec);
 	case MSG_app_sync:
 		return on_sync(link, dec);
+	case MSG_app_point_refused:
+		return on_point_refused(dec);
 	default:
 		return guest_count_message(link, header.type, dec);
 	}

@@ -18,17 +18,23 @@
 #endif
 
 /* The table is copied first: from there on nothing that is closed is the program's. */
-static int leave_and_close(unsigned int first)
+static int leave_and_close(unsigned int first, int keep)
 {
-	return syscall(SYS_close_range, first, ~0u, CLOSE_RANGE_UNSHARE) == 0 ? 0 : -errno;
+	unsigned int behind = keep < 0 ? first : (unsigned int)keep + 1;
+
+	if (syscall(SYS_close_range, behind, ~0u, CLOSE_RANGE_UNSHARE) != 0)
+		return -errno;
+	if (behind > first + 1)
+		syscall(SYS_close_range, first, behind - 2, 0);
+	return 0;
 }
 
 /* Before Linux 5.9. /proc/self would show the process's table. */
-static int leave_then_close(void)
+static int leave_then_close(int keep)
 {
 	DIR *dir;
 
-	if (unshare(CLONE_FILES) < 0)
+	if (syscall(SYS_unshare, CLONE_FILES) < 0)
 		return -errno;
 	dir = opendir("/proc/thread-self/fd");
 	if (!dir)
@@ -36,19 +42,19 @@ static int leave_then_close(void)
 	for (struct dirent *e; (e = readdir(dir));) {
 		int fd = atoi(e->d_name);
 
-		if (e->d_name[0] != '.' && fd != dirfd(dir) && fd > STDERR_FILENO)
+		if (e->d_name[0] != '.' && fd != dirfd(dir) && fd != keep && fd > STDERR_FILENO)
 			guest_close(fd);
 	}
 	closedir(dir);
 	return 0;
 }
 
-int guest_private_table(void)
+int guest_private_table(int keep)
 {
-	int err = leave_and_close(STDERR_FILENO + 1);
+	int err = leave_and_close(STDERR_FILENO + 1, keep);
 
 	if (err == -ENOSYS || err == -EINVAL || err == -EPERM)
-		err = leave_then_close();
+		err = leave_then_close(keep);
 	if (err < 0)
 		return err;
 	guest_close(STDIN_FILENO);

@@ -8,9 +8,10 @@
 /**
  * guest_private_table() - leave the process's descriptor table; begin with an
  * empty one (with LTT_DEBUG: with stderr).
+ * @keep: a descriptor above stderr that stays open, or -1.
  * Return: 0, or a negative errno where the kernel refuses: then nothing has
  * been closed and the calling thread must not open anything.
  */
-int guest_private_table(void);
+int guest_private_table(int keep);
 
 #endif

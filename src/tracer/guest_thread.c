@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "guest_alone.h"
 #include "guest_env.h"
 #include "guest_leave.h"
 #include "guest_link.h"
@@ -26,7 +27,7 @@
 #define THREAD_NAME "ltt"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int thread_id;    /* tid of the helper, 0: none */
+static int thread_id;	 /* tid of the helper, 0: none */
 static pthread_t thread; /* valid where `created` */
 static bool created;
 static int start_delay_ms;
@@ -73,6 +74,11 @@ static void settle(uint32_t generation)
 		return;
 	__atomic_store_n(&settled, generation, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &settled, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void guest_thread_unsettle(void)
+{
+	__atomic_store_n(&settled, guest_points_generation() - 1, __ATOMIC_RELEASE);
 }
 
 bool guest_thread_settle(uint32_t generation, int timeout_ms)
@@ -156,7 +162,7 @@ static void retire(const char *why)
 /* Return: whether this thread can do its work. */
 static bool set_up(int *ret_signal_fd)
 {
-	if (guest_private_table() < 0) {
+	if (guest_private_table(guest_alone_fd()) < 0) {
 		retire("the kernel refuses a descriptor table of its own");
 		return false;
 	}
@@ -165,6 +171,7 @@ static bool set_up(int *ret_signal_fd)
 		retire("no signalfd");
 		return false;
 	}
+	guest_alone_return();
 	return true;
 }
 
@@ -187,13 +194,18 @@ static void *helper(void *arg)
 	prctl(PR_SET_NAME, THREAD_NAME);
 	site_mute(); /* for good: this thread's own allocations are not the program's */
 	if (start_delay_ms)
-		guest_poll(NULL, 0, start_delay_ms);
+		guest_alone_wait(start_delay_ms);
 	if (!set_up(&signal_fd)) {
 		let_go();
 		return NULL;
 	}
-	while (guest_thread_id() == tid && !guest_leave_step())
+	while (guest_thread_id() == tid && !guest_leave_step()) {
+		if (guest_alone_step()) {
+			__atomic_store_n(&thread_id, -1, __ATOMIC_RELEASE);
+			return NULL; /* another one takes its place */
+		}
 		woken = turn(signal_fd, woken);
+	}
 	if (guest_thread_id() != tid)
 		return NULL;
 	guest_leave_hold();

@@ -47,6 +47,9 @@ bool guest_thread_settled(unsigned int generation);
 /** Wait for it at most @timeout_ms (-1: forever). Return: whether it is. */
 bool guest_thread_settle(unsigned int generation, int timeout_ms);
 
+/** In a child: what the parent announced has to be announced again. */
+void guest_thread_unsettle(void);
+
 /** In the child: there is no helper (yet). */
 void guest_thread_after_fork_child(void);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "feed_priv.h"
+#include "source.h"
 #include "trace/crc32c.h"
 
 #define CRC_BYTES 4u
@@ -44,13 +45,12 @@ static bool has_checksum(const struct packet *packet)
 
 static int check_sum(struct feed *f)
 {
-	static const uint8_t zeros[CRC_BYTES];
-	uint64_t head = f->packet.head_bits / 8, at = head, end = f->packet.size;
-	uint32_t crc = crc32c(0, f->packet.head, head - CRC_BYTES);
+	uint64_t at = f->packet.head_bits / 8, end = f->packet.size;
+	uint32_t crc = packet_head_sum(&f->packet, f->source->tc);
 	const uint8_t *bytes;
 	size_t len;
 
-	for (crc = crc32c(crc, zeros, CRC_BYTES); at < end; at += len) {
+	for (; at < end; at += len) {
 		int r = window_get(&f->window, f->packet.offset + at, FILL_LEAST, &bytes, &len);
 
 		if (r == -ENOMEM)

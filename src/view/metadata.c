@@ -194,8 +194,86 @@ static bool read_remark(const char *at, const char *end, struct remark *ret)
 	return false;
 }
 
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* A text in quotes, from @at on. @ret: allocated. Return: what follows, or NULL. */
+static const char *read_quoted(const char *at, const char *end, char **ret)
+{
+	const char *close =
+		at < end && *at == '"' ? memchr(at + 1, '"', (size_t)(end - at) - 1) : NULL;
+	char *out;
+
+	if (!close)
+		return NULL;
+	out = *ret = xalloc((size_t)(close - at));
+	for (at++; at < close; at++, out++) {
+		int high = close - at > 3 && at[0] == '\\' && at[1] == 'x' ? hex_digit(at[2]) : -1;
+		int low = high < 0 ? -1 : hex_digit(at[3]);
+
+		*out = low < 0 ? *at : (char)(high << 4 | low);
+		at += low < 0 ? 0 : 3;
+	}
+	*out = '\0';
+	return close + 1;
+}
+
+static void conflict_fini(struct view_conflict *c)
+{
+	free((char *)c->name);
+	free((char *)c->refused);
+	free((char *)c->armed);
+}
+
+static bool is_known_conflict(const struct metadata_remarks *remarks, const struct view_conflict *c)
+{
+	for (size_t i = 0; i < remarks->nr_conflicts; i++)
+		if (view_conflict_same(&remarks->conflicts[i], c))
+			return true;
+	return false;
+}
+
+static bool read_conflict(const char *at, const char *end, struct view_conflict *ret)
+{
+	static const char word[] = METADATA_MARKER_REFUSED;
+	char **const texts[] = { (char **)&ret->name, (char **)&ret->refused,
+				 (char **)&ret->armed };
+	uint64_t pid = 0;
+
+	if ((size_t)(end - at) < sizeof(word) - 1 || memcmp(at, word, sizeof(word) - 1) != 0)
+		return false;
+	for (at += sizeof(word) - 1; at < end && *at >= '0' && *at <= '9'; at++)
+		pid = pid * 10 + (uint64_t)(*at - '0');
+	ret->pid = (uint32_t)pid;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		if (at >= end || *at != ' ')
+			return false;
+		at = read_quoted(at + 1, end, texts[i]);
+		if (!at)
+			return false;
+	}
+	return true;
+}
+
+static void add_conflict(const char *at, const char *end, struct metadata_remarks *remarks)
+{
+	struct view_conflict c = { .name = NULL };
+
+	if (remarks->nr_conflicts == VIEW_MAX_CONFLICTS || !read_conflict(at, end, &c) ||
+	    is_known_conflict(remarks, &c)) {
+		conflict_fini(&c);
+		return;
+	}
+	if (!remarks->conflicts)
+		remarks->conflicts = xalloc(VIEW_MAX_CONFLICTS * sizeof(c));
+	remarks->conflicts[remarks->nr_conflicts++] = c;
+}
+
 /* Blanks and comments from @at to @end: between two words of the metadata. */
-static void add_remarks(const char *at, const char *end, struct remark **remarks, size_t *nr)
+static void add_remarks(const char *at, const char *end, struct metadata_remarks *found,
+			struct remark **remarks, size_t *nr)
 {
 	static const char begin[] = { '/', '*' };
 	struct remark remark;
@@ -210,30 +288,44 @@ static void add_remarks(const char *at, const char *end, struct remark **remarks
 			remark.order = *nr;
 			(*remarks)[(*nr)++] = remark;
 		}
+		add_conflict(at, stop ? stop : end, found);
 		at = stop ? stop + 2 : end;
 	}
 }
 
-uint64_t metadata_lost_buffers(const char *text, size_t len)
+static bool has_remarks(const char *text, size_t len)
+{
+	return memmem(text, len, METADATA_BUFFER_LOST, strlen(METADATA_BUFFER_LOST)) ||
+	       memmem(text, len, METADATA_MARKER_REFUSED, strlen(METADATA_MARKER_REFUSED));
+}
+
+void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret)
 {
 	struct lex lex = { text, text + len };
 	struct remark *remarks AUTO_FREE = NULL;
 	struct token token;
-	uint64_t lost = 0;
 	size_t nr = 0;
 
-	if (!memmem(text, len, METADATA_BUFFER_LOST, strlen(METADATA_BUFFER_LOST)))
-		return 0;
+	*ret = (struct metadata_remarks){ 0 };
+	if (!has_remarks(text, len))
+		return;
 	do {
 		const char *from = lex.at;
 
 		lex_next(&lex, &token);
-		add_remarks(from, token.kind == TOKEN_STRING ? token.text - 1 : token.text,
+		add_remarks(from, token.kind == TOKEN_STRING ? token.text - 1 : token.text, ret,
 			    &remarks, &nr);
 	} while (token.kind != TOKEN_END);
 	if (nr)
 		qsort(remarks, nr, sizeof(*remarks), by_id);
 	for (size_t i = 0; i < nr; i++) /* the last word on each */
-		lost += remarks[i].lost && (i + 1 == nr || remarks[i + 1].id != remarks[i].id);
-	return lost;
+		ret->lost_buffers +=
+			remarks[i].lost && (i + 1 == nr || remarks[i + 1].id != remarks[i].id);
+}
+
+void metadata_remarks_fini(struct metadata_remarks *remarks)
+{
+	for (size_t i = 0; i < remarks->nr_conflicts; i++)
+		conflict_fini(&remarks->conflicts[i]);
+	free(remarks->conflicts);
 }

@@ -7,6 +7,7 @@
 #define VIEW_METADATA_H
 
 #include "report.h"
+#include "view.h"
 
 /**
  * metadata_read() - read `metadata` in a directory.
@@ -24,8 +25,18 @@ int metadata_read(int dir_fd, const char *where, struct reporter *reporter, char
 int metadata_unpack(char *text, size_t *len, const char *where,
 		    struct reporter *reporter) MUST_CHECK;
 
-/** How many buffers of the trace are lost with events that no packet counts, as remarks in
- *  its metadata say. */
-uint64_t metadata_lost_buffers(const char *text, size_t len);
+/**
+ * struct metadata_remarks - what remarks in a metadata say.
+ * @lost_buffers: buffers that are lost with events that no packet counts.
+ * @conflicts: markers that were not recorded, @nr_conflicts; one for each name and format.
+ */
+struct metadata_remarks {
+	uint64_t lost_buffers;
+	struct view_conflict *conflicts;
+	size_t nr_conflicts;
+};
+
+void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret);
+void metadata_remarks_fini(struct metadata_remarks *remarks);
 
 #endif

@@ -2,6 +2,7 @@
 #include "packet.h"
 
 #include "base/mem.h"
+#include "trace/crc32c.h"
 #include "trace/packet.h"
 
 void packet_fini(struct packet *packet)
@@ -126,6 +127,49 @@ static int check_losses(struct packet *packet)
 	return PACKET_OK;
 }
 
+static void set_hidden(struct packet *packet, enum field_role role, uint64_t value)
+{
+	*place(packet, role) = value;
+	packet->has |= 1u << role;
+}
+
+/* What is in the gap of a header of form 2, see trace/packet.h. */
+static int take_hidden(struct packet *packet, const uint8_t *bytes, size_t len)
+{
+	union packet_bytes head;
+	struct packet_header h;
+
+	if (len < sizeof(head))
+		return PACKET_SHORT;
+	if (packet->head_bits != sizeof(head) * 8)
+		return bad(packet, "its header is not as its trace's are");
+	memcpy(&head, bytes, sizeof(head));
+	if (!packet_from_file(&head, true, &h))
+		return bad(packet, "its header is damaged");
+	set_hidden(packet, ROLE_STREAM_POS, h.stream_pos);
+	set_hidden(packet, ROLE_RECORDED, h.events_recorded);
+	set_hidden(packet, ROLE_LOST_FULL, h.lost_full);
+	set_hidden(packet, ROLE_LOST_SIZE, h.lost_size);
+	set_hidden(packet, ROLE_LOST_BUSY, h.lost_busy);
+	set_hidden(packet, ROLE_LOST_OUTPUT, h.lost_output);
+	set_hidden(packet, ROLE_CRC32C, h.crc32c);
+	return PACKET_OK;
+}
+
+uint32_t packet_head_sum(const struct packet *packet, const struct ctf_trace_class *tc)
+{
+	const size_t len = packet->head_bits / 8 - sizeof(uint32_t);
+	static const uint8_t zeros[sizeof(uint32_t)];
+	union packet_bytes head;
+	struct packet_header h;
+
+	if (!tc->hides)
+		return crc32c(crc32c(0, packet->head, len), zeros, sizeof(zeros));
+	memcpy(&head, packet->head, sizeof(head));
+	(void)!packet_from_file(&head, true, &h);
+	return packet_checksum(&h, NULL, 0);
+}
+
 static int parse(struct packet *packet, const struct ctf_trace_class *tc, struct reader *reader,
 		 uint64_t file_left)
 {
@@ -143,6 +187,8 @@ static int parse(struct packet *packet, const struct ctf_trace_class *tc, struct
 	r = read_struct(packet, reader, packet->sc->packet_context);
 	r = r ? r : take_roles(packet, tc, &packet->context);
 	packet->head_bits = reader->pos;
+	if (!r && tc->hides)
+		r = take_hidden(packet, reader->bytes, reader->end / 8);
 	r = r ? r : check_sizes(packet, file_left);
 	return r ? r : check_losses(packet);
 }

@@ -55,6 +55,9 @@ struct packet {
 
 void packet_fini(struct packet *packet);
 
+/** CRC-32C of the head of one that has ROLE_CRC32C, with that as 0: the body continues it. */
+uint32_t packet_head_sum(const struct packet *packet, const struct ctf_trace_class *tc);
+
 static inline bool packet_has(const struct packet *packet, enum field_role role)
 {
 	return packet->has & (1u << role);

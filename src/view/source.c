@@ -72,7 +72,7 @@ static int read_metadata(struct source *s)
 	if (r)
 		return r;
 	s->host = host_text(s->tc);
-	s->lost_buffers = metadata_lost_buffers(text, len);
+	metadata_remarks(text, len, &s->remarks);
 	return 0;
 }
 
@@ -111,6 +111,7 @@ struct source *source_free(struct source *source)
 		free(source->tallies);
 		source->tallies = next;
 	}
+	metadata_remarks_fini(&source->remarks);
 	free(source->feeds);
 	free(source->label);
 	free(source->host);

@@ -7,6 +7,7 @@
 #define VIEW_SOURCE_H
 
 #include "feed.h"
+#include "metadata.h"
 #include "report.h"
 #include "type.h"
 
@@ -22,7 +23,7 @@ struct source {
 	int dir_fd;
 	struct arena arena;
 	struct ctf_trace_class *tc;
-	uint64_t lost_buffers;
+	struct metadata_remarks remarks;
 	struct feed **feeds;
 	uint32_t nr_feeds;
 	struct tally *tallies;

@@ -44,7 +44,7 @@ static void collect_streams(const struct view *view, struct view_summary *sum)
 
 	for (size_t i = 0; i < view->nr_sources; i++) {
 		max += view->sources[i]->nr_feeds;
-		sum->lost_buffers += view->sources[i]->lost_buffers;
+		sum->lost_buffers += view->sources[i]->remarks.lost_buffers;
 		for (uint32_t k = 0; k < view->sources[i]->nr_feeds; k++)
 			sum->skipped_bytes += view->sources[i]->feeds[k]->skipped_bytes;
 	}
@@ -110,14 +110,45 @@ static void collect_names(const struct view *view, struct view_summary *sum)
 	sum->names = names;
 }
 
+bool view_conflict_same(const struct view_conflict *one, const struct view_conflict *other)
+{
+	return strcmp(one->name, other->name) == 0 && strcmp(one->refused, other->refused) == 0 &&
+	       strcmp(one->armed, other->armed) == 0;
+}
+
+/* Traces of several processes, and channels, have the same ones. */
+static void collect_conflicts(const struct view *view, struct view_summary *sum)
+{
+	struct view_conflict *conflicts = xalloc(VIEW_MAX_CONFLICTS * sizeof(*conflicts));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		const struct metadata_remarks *remarks = &view->sources[i]->remarks;
+
+		for (size_t k = 0; k < remarks->nr_conflicts && nr < VIEW_MAX_CONFLICTS; k++) {
+			size_t known = 0;
+
+			while (known < nr &&
+			       !view_conflict_same(&conflicts[known], &remarks->conflicts[k]))
+				known++;
+			conflicts[known] = remarks->conflicts[k];
+			nr = MAX(nr, known + 1);
+		}
+	}
+	sum->conflicts = conflicts;
+	sum->nr_conflicts = nr;
+}
+
 int view_summary(struct view *view, const struct view_summary **ret_summary)
 {
 	struct view_summary *sum = &view->summary;
 
 	free((void *)sum->streams);
 	free((void *)sum->names);
+	free((void *)sum->conflicts);
 	*sum = (struct view_summary){
 		.events = view->events,
+		.hidden = view->hidden,
 		.first_ns = view->first_ns,
 		.last_ns = view->last_ns,
 		.problems = view->reporter.count,
@@ -125,6 +156,7 @@ int view_summary(struct view *view, const struct view_summary **ret_summary)
 	};
 	collect_streams(view, sum);
 	collect_names(view, sum);
+	collect_conflicts(view, sum);
 	*ret_summary = sum;
 	return 0;
 }
@@ -258,6 +290,21 @@ static void put_names(struct pen *pen, const struct view_summary *s)
 	}
 }
 
+static void put_conflicts(struct pen *pen, const struct view_summary *s)
+{
+	for (size_t i = 0; i < s->nr_conflicts; i++) {
+		const struct view_conflict *c = &s->conflicts[i];
+
+		pen_text(pen, "marker:  ");
+		pen_name(pen, c->name);
+		pen_text(pen, " of format ");
+		pen_quoted(pen, (const uint8_t *)c->refused, strlen(c->refused));
+		pen_text(pen, " was not recorded, only that of format ");
+		pen_quoted(pen, (const uint8_t *)c->armed, strlen(c->armed));
+		pen_char(pen, '\n');
+	}
+}
+
 static void summary_text(struct pen *pen, const struct view_summary *s)
 {
 	pen_text(pen, "events:  ");
@@ -268,6 +315,7 @@ static void summary_text(struct pen *pen, const struct view_summary *s)
 	put_before(pen, s);
 	put_lossy_streams(pen, s);
 	put_damage(pen, s);
+	put_conflicts(pen, s);
 	pen_text(pen, "size:    ");
 	put_size(pen, s->bytes);
 	pen_text(pen, " in ");
@@ -294,7 +342,8 @@ static void put_number(struct pen *pen, const char *key, uint64_t v)
 
 static void put_lost_object(struct pen *pen, const uint64_t *lost)
 {
-	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy", "output", "other" };
+	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy",
+							"output", "other" };
 
 	pen_text(pen, ",\"lost\":{\"total\":");
 	pen_u64(pen, lost[0] + lost[1] + lost[2] + lost[3] + lost[4]);
@@ -333,6 +382,24 @@ static void put_name_array(struct pen *pen, const struct view_summary *s)
 	pen_char(pen, ']');
 }
 
+static void put_conflict_array(struct pen *pen, const struct view_summary *s)
+{
+	pen_text(pen, ",\"conflicts\":[");
+	for (size_t i = 0; i < s->nr_conflicts; i++) {
+		const struct view_conflict *c = &s->conflicts[i];
+
+		pen_text(pen, i ? ",{\"name\":" : "{\"name\":");
+		put_string(pen, c->name);
+		pen_text(pen, ",\"armed\":");
+		put_string(pen, c->armed);
+		pen_text(pen, ",\"refused\":");
+		put_string(pen, c->refused);
+		put_number(pen, "pid", c->pid);
+		pen_char(pen, '}');
+	}
+	pen_char(pen, ']');
+}
+
 static void summary_json(struct pen *pen, const struct view_summary *s)
 {
 	pen_text(pen, "{\"events\":");
@@ -353,6 +420,7 @@ static void summary_json(struct pen *pen, const struct view_summary *s)
 	put_number(pen, "bytes", s->bytes);
 	put_number(pen, "packets", s->packets);
 	put_number(pen, "traces", s->nr_traces);
+	put_conflict_array(pen, s);
 	put_name_array(pen, s);
 	pen_text(pen, ",\"streams\":[");
 	for (size_t i = 0; i < s->nr_streams; i++) {

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "trace/metadata.h"
 #include "tsdl_parser.h"
 
 /* How often a declaration that never ends is looked for its end by its look. */
@@ -326,7 +327,6 @@ static int event_block(struct tsdl *p)
 	int r;
 
 	ec->loglevel = -1;
-	ec->selected = -1;
 	ec->name = "";
 	r = block(p, ec, set_event);
 	if (r < 0)
@@ -424,6 +424,7 @@ int tsdl_parse(const char *text, size_t len, const char *where, struct arena *ar
 	p->reporter = reporter;
 	p->budget = TSDL_BUDGET;
 	p->tc = arena_alloc(arena, sizeof(*p->tc));
+	p->tc->hides = metadata_hides(text, len);
 	parse_all(p);
 	if (tsdl_resolve(p) < 0)
 		return -EPROTO;

@@ -131,6 +131,14 @@ struct ctf_env {
 	struct ctf_env *next;
 };
 
+/** Whether events of a class are shown, by their name. */
+enum ctf_selected {
+	SELECTED_UNKNOWN,
+	SELECTED_NOT,
+	SELECTED_HIDDEN,
+	SELECTED_SHOWN,
+};
+
 struct ctf_event_class {
 	const char *name;
 	uint64_t id;
@@ -141,8 +149,8 @@ struct ctf_event_class {
 	int loglevel; /* -1: none */
 	const struct ctf_type *context;
 	const struct ctf_type *fields;
-	uint64_t count;	 /* events of it that were selected */
-	int8_t selected; /* by name: -1 unknown yet, 0 no, 1 yes */
+	uint64_t count; /* events of it that were selected */
+	enum ctf_selected selected;
 	uint32_t name_len;
 	struct ctf_event_class *next;
 	struct ctf_event_class *next_in_stream;
@@ -168,6 +176,7 @@ struct ctf_stream_class {
 struct ctf_trace_class {
 	bool has_uuid;
 	bool big_endian;
+	bool hides; /* packets have what only we know of them where nothing is declared */
 	uint8_t uuid[16];
 	const struct ctf_type *packet_header;
 	struct ctf_env *env;

@@ -100,6 +100,7 @@ struct view *view_free(struct view *view)
 	values_fini(&view->values);
 	free((void *)view->summary.streams);
 	free((void *)view->summary.names);
+	free((void *)view->summary.conflicts);
 	free(view);
 	return NULL;
 }
@@ -133,11 +134,22 @@ static int earliest(struct view *view, const struct view_select *select, struct 
 	return r;
 }
 
-static bool name_is_selected(const struct view_select *select, struct ctf_event_class *ec)
+static enum ctf_selected select_name(const struct view_select *select, const char *name)
 {
-	if (ec->selected < 0)
-		ec->selected = !select->names || glob_match_list(select->names, ec->name);
-	return ec->selected;
+	if (select->names && !glob_match_list(select->names, name))
+		return SELECTED_NOT;
+	return select->hidden && glob_match_list(select->hidden, name) ? SELECTED_HIDDEN :
+									 SELECTED_SHOWN;
+}
+
+/* Is the event to be shown? One that is hidden is counted. */
+static bool is_selected(struct view *view, const struct view_select *select,
+			struct ctf_event_class *ec)
+{
+	if (ec->selected == SELECTED_UNKNOWN)
+		ec->selected = select_name(select, ec->name);
+	view->hidden += ec->selected == SELECTED_HIDDEN;
+	return ec->selected == SELECTED_SHOWN;
 }
 
 static const struct value *value_at(const struct view *view, int32_t index)
@@ -186,7 +198,7 @@ int event_next(struct view *view, const struct view_select *select, struct event
 			return r;
 		view->current = feed;
 		if ((select->has_begin && feed->ns < select->begin_ns) ||
-		    !name_is_selected(select, feed->ec))
+		    !is_selected(view, select, feed->ec))
 			continue;
 		r = event ? fill_event(view, feed, event) : 1;
 		if (r > 0)

@@ -44,6 +44,8 @@ struct view *view_free(struct view *view);
  * @begin_ns, @end_ns: nanoseconds since 1970, inclusive; used where has_* is set.
  * @names: globs (`*`) separated by commas; an event whose name
  *         fits one of them is shown. NULL: all.
+ * @hidden: globs likewise: events that would be shown but for these are only counted, as
+ *          view_summary.hidden. NULL: none is hidden.
  * @limit: stop after so many events; 0: no limit.
  */
 struct view_select {
@@ -52,8 +54,12 @@ struct view_select {
 	int64_t begin_ns;
 	int64_t end_ns;
 	const char *names;
+	const char *hidden;
 	uint64_t limit;
 };
+
+/** Events of state dumps: of libltt and of the kernel module, and of LTTng's two tracers. */
+#define VIEW_STATEDUMP "ltt_statedump:*,lttng_statedump_*,lttng_ust_statedump:*"
 
 /**
  * view_parse_time() - read a point in time as a user writes it.
@@ -169,6 +175,19 @@ struct view_stream {
 	uint64_t unindexed_packets;
 };
 
+/** struct view_conflict - a marker that was not recorded, as its format was not the first one. */
+struct view_conflict {
+	const char *name;
+	const char *refused;
+	const char *armed; /* the format of the markers that were recorded */
+	uint32_t pid;	   /* of a process that has the refused one */
+};
+
+#define VIEW_MAX_CONFLICTS 100u /* of a summary */
+
+/** Have both the same name and formats? */
+bool view_conflict_same(const struct view_conflict *one, const struct view_conflict *other);
+
 struct view_name {
 	const char *name;
 	uint64_t events;
@@ -177,6 +196,8 @@ struct view_name {
 /**
  * struct view_summary - what was read, once a view was printed or scanned.
  * @events: events that were selected.
+ * @hidden: events that view_select.hidden kept from being shown, up to the last event read;
+ *          not in @events.
  * @lost_before, @before: as in the streams, of all of them.
  * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
  * @bytes: size of all stream files.
@@ -184,9 +205,11 @@ struct view_name {
  * @problems: sentences reported (or that would have been).
  * @skipped_bytes: bytes of streams that could not be read.
  * @names: per event name, the most frequent first.
+ * @conflicts: markers that were not recorded.
  */
 struct view_summary {
 	uint64_t events;
+	uint64_t hidden;
 	uint64_t lost;
 	uint64_t lost_by[VIEW_NR_LOST];
 	uint64_t lost_before;
@@ -204,8 +227,10 @@ struct view_summary {
 	size_t nr_traces;
 	size_t nr_streams;
 	size_t nr_names;
+	size_t nr_conflicts;
 	const struct view_stream *streams;
 	const struct view_name *names;
+	const struct view_conflict *conflicts;
 };
 
 /** view_summary() - valid until the view is freed or summarised again. */

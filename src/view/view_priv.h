@@ -10,7 +10,7 @@
  * struct view
  * @preferred: bytes that each feed reads at once.
  * @current: the feed whose event was last returned; it has not moved on yet.
- * @events, @first_ns, @last_ns: of selected events.
+ * @events, @first_ns, @last_ns: of selected events; @hidden: events that are not shown.
  */
 struct view {
 	struct reporter reporter;
@@ -22,6 +22,7 @@ struct view {
 	struct feed *current;
 	struct values values;
 	uint64_t events;
+	uint64_t hidden;
 	int64_t first_ns;
 	int64_t last_ns;
 	struct view_summary summary;

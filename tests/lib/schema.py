@@ -7,9 +7,9 @@ import os
 
 with open(f"{os.environ['TOP']}/doc/lttctl.schema.json", encoding="utf-8") as f:
     SCHEMA = json.load(f)
-TYPES = {"object": dict, "array": list, "string": str, "integer": int, "boolean": bool, "null": type(None)}
+TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool, "null": type(None)}
 KNOWN = {"$schema", "$defs", "title", "description", "type", "required", "properties", "enum",
-         "const", "items", "anyOf", "allOf", "if", "then", "$ref"}
+         "additionalProperties", "const", "items", "anyOf", "allOf", "if", "then", "$ref"}
 used = set()  # references that were followed
 
 
@@ -19,7 +19,7 @@ class Wrong(Exception):
 
 def is_a(value, types):
     types = [types] if isinstance(types, str) else types
-    return any(isinstance(value, TYPES[t]) and not (t == "integer" and isinstance(value, bool))
+    return any(isinstance(value, TYPES[t]) and not (t in ("integer", "number") and isinstance(value, bool))
                for t in types)
 
 
@@ -28,16 +28,20 @@ def check_object(value, schema, where, strict):
         if name not in value:
             raise Wrong(f"{where}.{name} is missing")
     for name, member in value.items():
-        if name in schema["properties"]:
+        if name in schema.get("properties", ()):
             check(member, schema["properties"][name], f"{where}.{name}", strict)
+        elif "additionalProperties" in schema:
+            check(member, schema["additionalProperties"], f"{where}.{name}", strict)
         elif strict:
             raise Wrong(f"{where}.{name} is not described in doc/lttctl.schema.json")
 
 
 def fits(value, schema, where, strict=True):
+    before = set(used)
     try:
         check(value, schema, where, strict)
     except Wrong as wrong:
+        used.intersection_update(before)
         return str(wrong)
     return ""
 
@@ -55,13 +59,17 @@ def check(value, schema, where="answer", strict=True):
         raise Wrong(f"{where}: {value!r} is not {schema['const']!r}")
     if "enum" in schema and value not in schema["enum"]:
         raise Wrong(f"{where}: {value!r} is none of {schema['enum']}")
-    if isinstance(value, dict) and "properties" in schema:
+    if isinstance(value, dict) and ("properties" in schema or "additionalProperties" in schema):
         check_object(value, schema, where, strict)
     for i, item in enumerate(value if isinstance(value, list) and "items" in schema else ()):
         check(item, schema["items"], f"{where}[{i}]", strict)
-    if "anyOf" in schema:
-        wrong = [fits(value, s, where, strict) for s in schema["anyOf"]]
-        if all(wrong):
+    wrong = []
+    for alternative in schema.get("anyOf", ()):
+        if not (why := fits(value, alternative, where, strict)):
+            break
+        wrong.append(why)
+    else:
+        if wrong:
             raise Wrong(" / ".join(wrong))
     for part in schema.get("allOf", ()):
         check(value, part, where, strict)
@@ -69,8 +77,9 @@ def check(value, schema, where="answer", strict=True):
         check(value, schema["then"], where, False if "properties" in schema["then"] else strict)
 
 
-def answer(value, kind=None):
-    """Check an answer of lttctl; @kind: a line of view's: event_line, view_summary."""
-    check(value, {"$ref": f"#/$defs/{kind}"} if kind else SCHEMA)
-    if kind is None and value["success"]:
+def answer(value, kind="answer"):
+    """Check a line of lttctl; @kind: what it is, as the schema calls it: event_line, view_summary."""
+    check(value, SCHEMA)
+    check(value, {"$ref": f"#/$defs/{kind}"})
+    if kind == "answer" and value["success"]:
         check(value["result"], {"$ref": f"#/$defs/result_{value['verb']}"}, "result")

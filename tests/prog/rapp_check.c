@@ -36,14 +36,14 @@ enum { HEADER_BYTES = 136, MAX_FILES = 16, MAX_SLOTS = 65536, TS_BITS = 27 };
 
 struct packet {
 	uint64_t begin, end, bytes, seq, discarded, pos, recorded, lost[4];
-	uint32_t cpu, stream_id;
+	uint32_t cpu, stream_id, sum;
 };
 
 struct thread {
 	const struct rapp_slot *slot;
-	uint64_t last;        /* number of its last event in the stream being read */
+	uint64_t last;	      /* number of its last event in the stream being read */
 	uint64_t last_stream; /* which that is; from 1 */
-	uint8_t *seen;        /* a bit for each event */
+	uint8_t *seen;	      /* a bit for each event */
 };
 
 static struct thread thread[MAX_SLOTS];
@@ -55,7 +55,8 @@ static struct {
 static void complain(const char *path, uint64_t offset, const char *what)
 {
 	if (total.bad++ < 20)
-		fprintf(stderr, "rapp_check: %s at %llu: %s\n", path, (unsigned long long)offset, what);
+		fprintf(stderr, "rapp_check: %s at %llu: %s\n", path, (unsigned long long)offset,
+			what);
 }
 
 static uint64_t get(const uint8_t *p, unsigned int bytes)
@@ -210,16 +211,43 @@ static uint64_t walk_events(const char *path, const uint8_t *p, const struct pac
 
 /* --- packets ------------------------------------------------------------------------- */
 
-static bool read_packet(const uint8_t *p, size_t left, struct packet *pk)
+/* A header of form 2 in the order of form 1: where it is from, and how long each piece. */
+static const uint8_t *in_order(const uint8_t *p, uint8_t buf[HEADER_BYTES])
 {
-	if (left < HEADER_BYTES || get(p, 4) != 0xc1fc1fc1u)
+	static const uint8_t pieces[][2] = { { 0, 4 }, { 68, 16 }, { 64, 4 },  { 4, 4 },
+					     { 0, 0 }, { 84, 52 }, { 16, 48 }, { 12, 4 } };
+	size_t at = 0;
+
+	if (get(p + 8, 4) != 2)
+		return p;
+	memset(buf, 0, HEADER_BYTES);
+	for (size_t i = 0; i < sizeof(pieces) / sizeof(*pieces); i++) {
+		memcpy(buf + at, p + pieces[i][0], pieces[i][1]);
+		at += pieces[i][1] ? pieces[i][1] : 4; /* the upper half of the instance */
+	}
+	return buf;
+}
+
+static bool read_packet(const uint8_t *head, size_t left, struct packet *pk)
+{
+	uint8_t buf[HEADER_BYTES];
+	const uint8_t *p = head;
+
+	if (left < HEADER_BYTES || get(head, 4) != 0xc1fc1fc1u)
 		return false;
+	p = in_order(head, buf);
 	*pk = (struct packet){
-		.stream_id = (uint32_t)get(p + 20, 4), .begin = get(p + 32, 8),
-		.end = get(p + 40, 8), .bytes = get(p + 56, 8) / 8, .seq = get(p + 64, 8),
-		.discarded = get(p + 72, 8), .cpu = (uint32_t)get(p + 80, 4), .pos = get(p + 84, 8),
+		.stream_id = (uint32_t)get(p + 20, 4),
+		.begin = get(p + 32, 8),
+		.end = get(p + 40, 8),
+		.bytes = get(p + 56, 8) / 8,
+		.seq = get(p + 64, 8),
+		.discarded = get(p + 72, 8),
+		.cpu = (uint32_t)get(p + 80, 4),
+		.pos = get(p + 84, 8),
 		.recorded = get(p + 92, 8),
 		.lost = { get(p + 100, 8), get(p + 108, 8), get(p + 116, 8), get(p + 124, 8) },
+		.sum = (uint32_t)get(p + 132, 4),
 	};
 	return get(p + 48, 8) == get(p + 56, 8) && pk->bytes >= HEADER_BYTES && pk->bytes <= left;
 }
@@ -228,6 +256,8 @@ static bool read_packet(const uint8_t *p, size_t left, struct packet *pk)
 static uint32_t checksum(const uint8_t *p, uint64_t bytes)
 {
 	static uint32_t table[256];
+	uint8_t buf[HEADER_BYTES];
+	const uint8_t *head = in_order(p, buf);
 	uint32_t v = ~0u;
 
 	for (uint32_t b = 0; b < 256 && !table[255]; b++) {
@@ -235,9 +265,11 @@ static uint32_t checksum(const uint8_t *p, uint64_t bytes)
 		for (int bit = 0; bit < 8; bit++)
 			table[b] = table[b] >> 1 ^ (table[b] & 1 ? 0x82f63b78u : 0);
 	}
-	for (uint64_t i = 0; i < bytes; i++)
-		v = v >> 8 ^
-		    table[(v ^ (i >= HEADER_BYTES - 4 && i < HEADER_BYTES ? 0 : p[i])) & 255];
+	for (uint64_t i = 0; i < bytes; i++) {
+		uint8_t byte = i < HEADER_BYTES - 4 ? head[i] : i < HEADER_BYTES ? 0 : p[i];
+
+		v = v >> 8 ^ table[(v ^ byte) & 255];
+	}
 	return ~v;
 }
 
@@ -273,7 +305,7 @@ static void walk_stream(const char *path)
 			break;
 		}
 		check_packet(path, at, &pk, at ? &before : NULL);
-		if (checksum(p + at, pk.bytes) != get(p + at + HEADER_BYTES - 4, 4))
+		if (checksum(p + at, pk.bytes) != pk.sum)
 			complain(path, at, "the checksum is wrong");
 		if (!at)
 			counted = pk.seq ? 0 : counted;
@@ -340,9 +372,8 @@ static int verdict(void)
 	       "torn %llu misplaced %llu bad %llu packets %llu streams %llu\n",
 	       (unsigned long long)emitted, (unsigned long long)in_flight,
 	       (unsigned long long)total.recorded, (unsigned long long)total.lost,
-	       (long long)silent, (unsigned long long)total.doubled,
-	       (unsigned long long)total.torn, (unsigned long long)total.misplaced,
-	       (unsigned long long)total.bad,
+	       (long long)silent, (unsigned long long)total.doubled, (unsigned long long)total.torn,
+	       (unsigned long long)total.misplaced, (unsigned long long)total.bad,
 	       (unsigned long long)total.packets, (unsigned long long)total.streams);
 	return wrong ? 1 : 0;
 }

@@ -65,6 +65,7 @@ struct fake_set {
 	uint64_t ring, session;
 	const char *channel;
 	int exclusive;
+	bool own;
 	int data, ctl, ctl_ro, bell;
 	struct ltt_ring_desc desc;
 	uint8_t *data_map, *ctl_map;
@@ -159,12 +160,17 @@ static UNUSED void fake_set_init(struct fake_set *set, uint64_t ring, uint64_t s
 {
 	char path[64];
 
-	*set = (struct fake_set){ .ring = ring, .session = session, .channel = channel,
-				  .exclusive = exclusive };
+	*set = (struct fake_set){
+		.ring = ring, .session = session, .channel = channel, .exclusive = exclusive
+	};
 	set->desc = (struct ltt_ring_desc){
-		.magic = LTT_RING_MAGIC, .version = LTT_RING_VERSION,
-		.nr_rings = (uint32_t)sysconf(_SC_NPROCESSORS_CONF), .num_subbuf = 4,
-		.subbuf_size = 262144, .data_size = 4 * 262144, .clock = LTT_CLOCK_MONOTONIC,
+		.magic = LTT_RING_MAGIC,
+		.version = LTT_RING_VERSION,
+		.nr_rings = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
+		.num_subbuf = 4,
+		.subbuf_size = 262144,
+		.data_size = 4 * 262144,
+		.clock = LTT_CLOCK_MONOTONIC,
 	};
 	set->desc.max_record = ltt_ring_max_record(set->desc.data_size);
 	set->data_bytes = ltt_ring_data_bytes(&set->desc);
@@ -172,8 +178,8 @@ static UNUSED void fake_set_init(struct fake_set *set, uint64_t ring, uint64_t s
 	set->data = fake_memfd(set->data_bytes);
 	set->ctl = fake_memfd(set->ctl_bytes);
 	set->bell = fake_memfd(4096);
-	set->data_map = mmap(NULL, set->data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-			     set->data, 0);
+	set->data_map =
+		mmap(NULL, set->data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, set->data, 0);
 	set->ctl_map = mmap(NULL, set->ctl_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, set->ctl, 0);
 	CHECK(set->data_map != MAP_FAILED && set->ctl_map != MAP_FAILED);
 	memcpy(set->ctl_map, &set->desc, sizeof(set->desc));
@@ -355,10 +361,14 @@ static UNUSED void fake_welcome(const struct fake_app *app, uint64_t instance)
 
 static UNUSED void fake_say_buffer(const struct fake_app *app, const struct fake_set *set)
 {
-	struct msg_app_buffer m = { .ring = set->ring, .session = set->session, .data = set->data,
-				    .ctl = set->ctl_ro, .doorbell = set->bell,
+	struct msg_app_buffer m = { .ring = set->ring,
+				    .session = set->session,
+				    .data = set->data,
+				    .ctl = set->ctl_ro,
+				    .doorbell = set->bell,
 				    .exclusive = (uint8_t)set->exclusive,
-				    .channel = set->channel };
+				    .channel = set->channel,
+				    .own = set->own };
 	struct encoder enc;
 
 	fake_begin(&enc, MSG_app_buffer);

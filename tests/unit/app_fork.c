@@ -182,7 +182,8 @@ static void arm(struct fake_app *app, struct fake_set *set)
 	fake_sync(app);
 }
 
-static void begin(int *listener, struct child *c, struct fake_app *app, struct fake_set *set)
+static void begin_with(int *listener, struct child *c, struct fake_app *app, struct fake_set *set,
+		       bool own)
 {
 	*listener = fake_listen();
 	*c = child_start("events");
@@ -190,9 +191,15 @@ static void begin(int *listener, struct child *c, struct fake_app *app, struct f
 	if (app->hello.producer != 0)
 		SKIP("no rseq: a child has no ring until it has registered");
 	fake_set_init(set, 1, 100, "channel0", app->hello.producer);
+	set->own = own;
 	arm(app, set);
 	CHECK(child_ask(c, 'e') == 'k');
 	CHECK(fake_recorded(set) == 1);
+}
+
+static void begin(int *listener, struct child *c, struct fake_app *app, struct fake_set *set)
+{
+	begin_with(listener, c, app, set, false);
 }
 
 static void end(int listener, struct child *c, struct fake_app *app, struct fake_set *set)
@@ -231,6 +238,52 @@ static void children_record_on(char how)
 	kill((pid_t)child.hello.pid, SIGKILL);
 	fake_set_fini(&own);
 	close(child.fd);
+	end(listener, &c, &app, &set);
+}
+
+/* What its parent has alone is not for a child: it waits for its own before anything else. */
+static void children_wait_for_their_own(void)
+{
+	struct fake_app app, child;
+	struct fake_set set, own;
+	char how = 'f', said;
+	struct child c;
+	int listener;
+
+	begin_with(&listener, &c, &app, &set, true);
+	CHECK(write(c.fd, &how, 1) == 1);
+	fake_register(listener, &child, 7);
+	fake_set_init(&own, 2, 100, "channel0", 0);
+	own.own = true;
+	fake_say_buffer(&child, &own);
+	fake_arm(&child, &own, TICK);
+	fake_sync(&child);
+	CHECK(fake_recorded(&set) == 1 && fake_recorded(&own) == 0);
+	fake_ready(&child);
+	CHECK(read(c.fd, &said, 1) == 1 && said == 'y');
+	CHECK(fake_recorded(&set) == 1 && fake_recorded(&own) == 1);
+	kill((pid_t)app.hello.pid, SIGKILL);
+	kill((pid_t)child.hello.pid, SIGKILL);
+	fake_set_fini(&own);
+	close(child.fd);
+	end(listener, &c, &app, &set);
+}
+
+/* Where the daemon says nothing one child waits, and the others know that. */
+static void one_child_waits_in_vain(void)
+{
+	struct fake_app app;
+	struct fake_set set;
+	struct child c;
+	int listener;
+	int64_t start;
+
+	begin_with(&listener, &c, &app, &set, true);
+	start = now_us();
+	CHECK(child_ask(&c, 'm') == 'k');
+	printf("50 children, no answer: %.0f ms\n", (double)(now_us() - start) / 1000);
+	CHECK(now_us() - start > 900000 && now_us() - start < 15000000);
+	CHECK(fake_recorded(&set) == 51);
 	end(listener, &c, &app, &set);
 }
 
@@ -309,6 +362,8 @@ int main(int argc, char **argv)
 	fake_rundir();
 	children_record_on('f');
 	children_record_on('d');
+	children_wait_for_their_own();
+	one_child_waits_in_vain();
 	short_lived_children();
 	threads_come_and_go();
 	exec_starts_anew();

@@ -5,6 +5,7 @@
  * session daemon that was killed has one, too: the consumer lives on.
  */
 #include "consumer_client.h"
+#include "trace/packet.h"
 
 #define RECORDS 2000u
 #define CHAN "chan"
@@ -53,8 +54,8 @@ static uint64_t adopt_sized(struct daemon *d, int dir, const struct buffers *b,
 	MUST(d, con_trace_adopt, .output = 1, .trace = 1, .path = "t",
 	     .uuid = { (const uint8_t *)TEST_UUID, 16 }, .metadata_bytes = b->metadata_bytes);
 	ASK(d, &r, con_ring_adopt, .trace = 1, .ring = 1, .channel = CHAN, .nr_rings = nr_cpus(),
-	    .num_subbuf = 4, .subbuf_size = subbuf_size, .clock = TEST_RING_CLOCK,
-	    .data = b->data, .ctl_rw = b->ctl_rw, .module = -1);
+	    .num_subbuf = 4, .subbuf_size = subbuf_size, .clock = TEST_RING_CLOCK, .data = b->data,
+	    .ctl_rw = b->ctl_rw, .module = -1);
 	CHECK(r.code == 0 && rep_con_ring_adopt_decode(&r.dec, &rep) == 0);
 	MUST(d, con_adopted);
 	return rep.cut_bytes;
@@ -87,9 +88,30 @@ static void spoil(const char *path, off_t cut, size_t more)
 	close(fd);
 }
 
+/* As append_packet() leaves it while it writes: of its full size, and empty. */
+static void tear_last_packet(const char *path)
+{
+	const uint64_t none = sizeof(struct packet_header) * 8;
+	struct packet_header head = { 0 };
+	off_t at = 0, next = 0;
+	int fd = open(path, O_RDWR);
+
+	if (fd < 0)
+		return; /* nothing was recorded on that CPU */
+	while (pread(fd, &head, sizeof(head), next) == (ssize_t)sizeof(head)) {
+		at = next;
+		next += (off_t)(head.packet_size / 8);
+	}
+	CHECK(next > 0);
+	at += (off_t)offsetof(struct packet_header, content_size);
+	CHECK(pwrite(fd, &none, sizeof(none), at) == (ssize_t)sizeof(none));
+	close(fd);
+}
+
 struct damage {
 	off_t stream_cut, index_cut;
 	size_t stream_more, index_more;
+	bool torn;
 };
 
 static void spoil_all(const struct damage *damage)
@@ -98,6 +120,8 @@ static void spoil_all(const struct damage *damage)
 
 	for (uint32_t cpu = 0; cpu < nr_cpus(); cpu++) {
 		snprintf(path, sizeof(path), "out/t/" CHAN "_%u", cpu);
+		if (damage->torn)
+			tear_last_packet(path);
 		spoil(path, damage->stream_cut, damage->stream_more);
 		snprintf(path, sizeof(path), "out/t/index/" CHAN "_%u.idx", cpu);
 		spoil(path, damage->index_cut, damage->index_more);
@@ -159,7 +183,7 @@ static void memory_lost(void)
 	MUST(&d, con_output_flush, .output = 1);
 	kill(d.pid, SIGKILL);
 	CHECK(WIFSIGNALED(daemon_wait(&d)));
-	spoil_all(&(struct damage){ 0, 0, 60, 0 });
+	spoil_all(&(struct damage){ .stream_more = 60 });
 
 	d = daemon_start();
 	b.data = b.ctl_rw = -1;
@@ -227,14 +251,20 @@ static void lives_on(void)
 int main(void)
 {
 	static const struct damage damages[] = {
-		{ 0, 0, 0, 0 },	  /* between two packets */
-		{ 0, 0, 60, 0 },  /* in a header */
-		{ 0, 0, 180, 0 }, /* behind one that makes no sense */
-		{ 0, 72, 0, 0 },  /* before the index entry */
-		{ 0, 30, 0, 0 },  /* in it */
-		{ 0, 0, 0, 72 },  /* an entry of nothing */
-		{ 1, 0, 0, 0 },	  /* the packet is not whole */
-		{ 5000, 72, 100, 50 }, { 1 << 30, 1 << 30, 20, 10 }, /* the first one is not */
+		{ .stream_cut = 0 },	/* between two packets */
+		{ .stream_more = 60 },	/* in a header */
+		{ .stream_more = 180 }, /* behind one that makes no sense */
+		{ .index_cut = 72 },	/* before the index entry */
+		{ .index_cut = 30 },	/* in it */
+		{ .index_more = 72 },	/* an entry of nothing */
+		{ .stream_cut = 1 },	/* the packet is not whole */
+		{ .torn = true },
+		{ .torn = true, .index_cut = 72 },
+		{ .stream_cut = 5000, .index_cut = 72, .stream_more = 100, .index_more = 50 },
+		{ .stream_cut = 1 << 30, /* the first packet is not whole */
+		  .index_cut = 1 << 30,
+		  .stream_more = 20,
+		  .index_more = 10 },
 	};
 
 	need_rseq();

@@ -118,6 +118,23 @@ static void check_count_lies(void)
 	CHECK(reader.count == 5 && reader.lies == 2);
 }
 
+/* The most that the bytes hold is believed, one more is not; so with the fewest. */
+static void check_count_bounds(void)
+{
+	static const struct {
+		uint64_t count, believed;
+	} cases[] = { { 1000, 1000 }, { 1001, 4 }, { 4, 4 }, { 3, 4 } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		start();
+		publish(10, 4000, 1);
+		prod.count[!!(prod.pub & LTT_PUB_PARITY)] = cases[i].count;
+		look();
+		CHECK(reader.count == cases[i].believed);
+		CHECK(reader.lies == (cases[i].count != cases[i].believed));
+	}
+}
+
 static void check_clock_lies(void)
 {
 	uint64_t before;
@@ -158,6 +175,7 @@ int main(void)
 	check_wrap();
 	check_position_lies();
 	check_count_lies();
+	check_count_bounds();
 	check_clock_lies();
 	check_lost_lies();
 	return 0;

@@ -90,18 +90,35 @@ static struct layout *all_kinds(void)
 	return l;
 }
 
-static void write_metadata(void)
+static void put_head(FILE *f, bool hides)
 {
 	struct metadata_process process = { 4711, "a \"name\"", 1700000000000000000ull };
 	struct metadata_trace trace = { uuid, "a session", "host", 1700000000000000000ull,
-					1000, &process,	   NULL,   &facts };
+					1000, &process,	   NULL,   &facts,
+					true };
+	char *text = metadata_head(&trace), *shown;
+
+	CHECK(text && metadata_hides(text, strlen(text)));
+	if (!hides) { /* what relays get that know no other form, is as if it were made so */
+		trace.hides = false;
+		shown = metadata_head(&trace);
+		metadata_show(text, strlen(text));
+		CHECK(shown && strcmp(text, shown) == 0);
+		CHECK(!metadata_hides(text, strlen(text)));
+		free(shown);
+	}
+	put_text(f, text);
+}
+
+static void write_metadata(bool hides)
+{
 	struct layout *all = all_kinds(), *none = layout_new(0, 0, 0);
 	struct metadata_event ev = { "test:all", 6, NULL, all };
 	struct metadata_event marker = { "sub_event", 13, "count %d \"x\" 100%%", none };
 	FILE *f = open_file("metadata");
 	char *body;
 
-	put_text(f, metadata_head(&trace));
+	put_head(f, hides);
 	put_text(f, metadata_stream(3, NULL));
 	body = metadata_event_body(&ev);
 	put_text(f, metadata_event(3, 29, body));
@@ -184,7 +201,7 @@ static void all_payload(struct bytes *b)
 }
 
 static void write_stream(const char *name, uint32_t class, const struct bytes *records,
-			 uint64_t begin, uint64_t end, uint64_t nr)
+			 uint64_t begin, uint64_t end, uint64_t nr, bool hides)
 {
 	struct packet_header header = {
 		.magic = PACKET_MAGIC,
@@ -198,9 +215,11 @@ static void write_stream(const char *name, uint32_t class, const struct bytes *r
 		.events_recorded = nr,
 	};
 	FILE *f = open_file(name);
+	union packet_bytes head;
 
 	memcpy(header.uuid, uuid, sizeof(uuid));
-	CHECK(fwrite(&header, sizeof(header), 1, f) == 1);
+	packet_to_file(&header, hides, &head);
+	CHECK(fwrite(&head, sizeof(head), 1, f) == 1);
 	CHECK(fwrite(records->data, 1, records->len, f) == records->len);
 	fclose(f);
 }
@@ -227,7 +246,7 @@ static void expect(const char *out, const char *what)
 	}
 }
 
-static void fields_and_headers(void)
+static void fields_and_headers(bool hides)
 {
 	const uint64_t t0 = (7ull << 27) + (1ull << 27) - 3; /* before the 27 bits turn over */
 	static char out[65536];
@@ -249,11 +268,11 @@ static void fields_and_headers(void)
 	extended(&b, 65536, at[4]);
 	wide(&b, 30, at[5]);
 	extended(&b, 30, at[6]);
-	write_stream("c_1", 3, &b, t0, at[6], 7);
+	write_stream("c_1", 3, &b, t0, at[6], 7, hides);
 	b.len = 0;
 	compact(&b, 0, t0);
-	write_stream("d_1", 4, &b, t0, t0, 1);
-	write_metadata();
+	write_stream("d_1", 4, &b, t0, t0, 1, hides);
+	write_metadata(hides);
 
 	run("--clock-cycles", out, sizeof(out));
 	for (size_t i = 0; i < ARRAY_SIZE(at); i++) {
@@ -271,6 +290,8 @@ static void fields_and_headers(void)
 	expect(out, "e = ( \"a \\\"quoted\\\" \\\\ one\" : container = -1 )");
 	expect(out, "eu = ( \"huge\" : container = 18446744073709551615 ), bare = 9");
 	CHECK(!strstr(out, "hidden"));
+	expect(out,
+	       hides ? "{ cpu_id = 1 }, " : "{ cpu_id = 1, stream_pos = 0, events_recorded = 7, ");
 	run("--clock-seconds --fields=loglevel,emf,trace:procname,trace:vpid", out, sizeof(out));
 	expect(out, "\"name\":(4711):TRACE_INFO (6) test:all:");
 	expect(out, "ltt:marker?format=count%20%25d%20%22x%22%20100%25%25");
@@ -321,7 +342,8 @@ int main(void)
 		SKIP("babeltrace2 is not there");
 	CHECK(mkdtemp(dir));
 	setenv("TZ", "UTC", 1);
-	fields_and_headers();
+	fields_and_headers(false);
+	fields_and_headers(true);
 	empty();
 	return 0;
 }

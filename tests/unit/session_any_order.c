@@ -64,9 +64,6 @@ static void follow(int app)
 
 static void toggle_point(int app, unsigned int id)
 {
-	struct msg_app_point_ref ref = { id };
-	struct encoder enc;
-	uint8_t buf[64];
 	char name[16];
 
 	point_name(id, name);
@@ -75,9 +72,7 @@ static void toggle_point(int app, unsigned int id)
 		send_point(app, id, name, NULL, id % 3 ? 32 : 64, false);
 		return;
 	}
-	encoder_init(&enc, buf, sizeof(buf));
-	msg_app_point_ref_add(&enc, &ref);
-	HARNESS_APP_SEND(app, app_points_remove, .points = encoder_list(&enc));
+	remove_point(app, id);
 	truth.armed[id] = false;
 }
 

@@ -65,6 +65,17 @@ static HARNESS_USED void send_point(int app, uint32_t id, const char *name, cons
 	HARNESS_APP_SEND(app, app_points_add, .points = encoder_list(&enc), .complete = complete);
 }
 
+static HARNESS_USED void remove_point(int app, uint32_t id)
+{
+	const struct msg_app_point_ref ref = { id };
+	struct encoder enc;
+	uint8_t buf[64];
+
+	encoder_init(&enc, buf, sizeof(buf));
+	msg_app_point_ref_add(&enc, &ref);
+	HARNESS_APP_SEND(app, app_points_remove, .points = encoder_list(&enc));
+}
+
 static HARNESS_USED int new_app(const char *name, uint8_t producer)
 {
 	int app = harness_app();

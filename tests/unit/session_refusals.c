@@ -7,6 +7,7 @@
 
 #include "base/dir.h"
 #include "session_apps.h"
+#include "sessiond/core/app.h"
 
 /* What applications must not say costs them their connection, or that point. */
 static void liars(void)
@@ -41,9 +42,18 @@ static void liars(void)
 	send_point(app, 2, "x\ny", NULL, 32, false);
 	send_point(app, 3, "x:z", NULL, 32, false);
 	send_point(app, 3, "x:again", NULL, 32, true);
+	CHECK(heard(app).nr[MSG_app_point_refused] == 3);
+	a = HARNESS_CALL(client, point_list, .domain = 2);
+	CHECK(a.items[MSG_point] == 3); /* those that make no sense are listed, and why */
+	remove_point(app, 1);
 	harness_pump();
 	a = HARNESS_CALL(client, point_list, .domain = 2);
-	CHECK(a.items[MSG_point] == 1);
+	CHECK(a.items[MSG_point] == 2);
+	for (uint32_t i = 10; i < 200; i++)
+		send_point(app, i, "x\ny", NULL, 32, true);
+	harness_pump();
+	a = HARNESS_CALL(client, point_list, .domain = 2);
+	CHECK(a.items[MSG_point] == 1 + APP_MAX_REFUSED);
 	close(app);
 	harness_end();
 }

@@ -71,6 +71,12 @@ static void life(void)
 	CHECK(a.items[MSG_rule] == 2);
 	a = HARNESS_CALL(client, session_list);
 	CHECK(a.there && a.items[MSG_session] == 1);
+	CHECK(HARNESS_CALL(client, session_create, .name = "other", .outdir = -1).code == 0);
+	CHECK(HARNESS_CALL(client, session_list).items[MSG_session] == 2);
+	CHECK(HARNESS_CALL(client, session_list, .name = "other").items[MSG_session] == 1);
+	a = HARNESS_CALL(client, session_list, .name = "none");
+	CHECK(a.there && a.code == 0 && a.items[MSG_session] == 0);
+	CHECK(HARNESS_CALL(client, session_destroy, .session = "other").code == 0);
 	a = HARNESS_CALL(client, point_list, .domain = 2, .fields = 1);
 	CHECK(a.there && a.items[MSG_point] == 3);
 

@@ -60,7 +60,7 @@ LTT_TRACEPOINT(t, filtered, (int a, const char *s, int b), LTT_INFO,
 
 LTT_TRACEPOINT(t, nothing, (), LTT_INFO)
 LTT_TRACEPOINT(t, nothing_void, (void), LTT_INFO)
-LTT_TRACEPOINT(t, default_, (int x), LTT_INFO, ltt_int(int, default, x), ltt_int(int, a-b, x))
+LTT_TRACEPOINT(t, default_, (int x), LTT_INFO, ltt_int(int, default, x), ltt_int(int, errno, x))
 
 #define COMMON_FIELDS ltt_int(int, one, 1), ltt_int(int, two, 2)
 LTT_TRACEPOINT(t, common, (int x), LTT_INFO, COMMON_FIELDS, ltt_int(int, three, x))
@@ -339,7 +339,7 @@ static void test_shapes(void)
 
 	probe = watch("t:default_");
 	ltt_trace(t, default_, 3);
-	CHECK(get_int("default") == 3 && get_int("a-b") == 3);
+	CHECK(get_int("default") == 3 && get_int("errno") == 3);
 	unwatch(probe, 1);
 
 	probe = watch("t:common");

@@ -232,6 +232,30 @@ static void test_ledger(const char *dir)
 	rm_rf_at(AT_FDCWD, dir);
 }
 
+/* A packet whose header contradicts itself is not shown, and the header is blamed. */
+static void test_contradiction(const char *dir, unsigned at, uint64_t value, const char *why)
+{
+	struct maker m = { 0 };
+	struct seen seen;
+
+	for (unsigned p = 0; p < 2; p++) {
+		packet_open(&m, 100 * p);
+		put(event(&m, 1, 100 * p + 1), p, 4);
+		m.lost[0] += 2;
+		packet_close(&m, 100 * p + 50);
+		if (p == 0)
+			poke(&m.out, at, value, 8);
+	}
+	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
+	make_file(dir, "ch_0", m.out.at, m.out.len);
+	seen = look(dir, NULL);
+	CHECK(seen.sum->events == 1 && seen.sum->damaged_packets == 1);
+	CHECK(strstr(seen.text, "\"n\":1}") && strstr(seen.said, why));
+	seen_fini(&seen);
+	bytes_fini(&m.out);
+	rm_rf_at(AT_FDCWD, dir);
+}
+
 /* One stream over several files counts as one; losses are not counted twice. */
 static void test_files(const char *dir)
 {
@@ -407,6 +431,7 @@ static void test_hostile(const char *dir)
 
 int main(void)
 {
+	const uint64_t bits = (HEAD_BYTES + 8) * 8;
 	struct maker m = { 0 };
 	size_t ends[PACKETS];
 	char dir[128];
@@ -423,6 +448,9 @@ int main(void)
 	test_seek(dir, &m, ends);
 	test_changed(dir, &m, ends);
 	test_ledger(dir);
+	test_contradiction(dir, HEAD_SIZES, bits + 8, "sizes make no sense");
+	test_contradiction(dir, HEAD_SIZES, HEAD_BYTES * 8 - 8, "sizes make no sense");
+	test_contradiction(dir, HEAD_DISCARDED, 3, "contradict each other");
 	test_files(dir);
 	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
 	test_strange_files(dir, &m);

@@ -196,6 +196,7 @@ struct maker {
 #define HEAD_BEGIN 32u /* offsets of what is only known at the end */
 #define HEAD_END 40u
 #define HEAD_SIZES 48u
+#define HEAD_DISCARDED 72u
 #define HEAD_BYTES 132u
 #define CRC_BYTES 4u
 
@@ -244,7 +245,7 @@ static UNUSED_OK void packet_close(struct maker *m, uint64_t end)
 	poke(b, p + HEAD_END, end, 8);
 	poke(b, p + HEAD_SIZES, size * 8, 8);
 	poke(b, p + HEAD_SIZES + 8, size * 8, 8);
-	poke(b, p + 72, m->lost[0] + m->lost[1] + m->lost[2] + m->lost[3], 8);
+	poke(b, p + HEAD_DISCARDED, m->lost[0] + m->lost[1] + m->lost[2] + m->lost[3], 8);
 	poke(b, p + 92, m->recorded, 8);
 	for (int i = 0; i < 4; i++)
 		poke(b, p + 100 + 8 * i, m->lost[i], 8);

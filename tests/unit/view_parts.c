@@ -4,6 +4,8 @@
 #include <math.h>
 #include <sys/resource.h>
 
+#include "base/mem.h"
+#include "trace/metadata.h"
 #include "view/clock.h"
 #include "view/metadata.h"
 #include "view/pen.h"
@@ -246,7 +248,62 @@ static void test_large(const char *dir)
 
 static uint64_t lost_in(const char *text)
 {
-	return metadata_lost_buffers(text, strlen(text));
+	struct metadata_remarks remarks;
+
+	metadata_remarks(text, strlen(text), &remarks);
+	metadata_remarks_fini(&remarks);
+	return remarks.lost_buffers;
+}
+
+/* Texts of any bytes come back as they were; what makes no sense is left out. */
+static void test_conflicts(void)
+{
+	static const char odd[] = "a\"*/\\\n\xc3\xa4 %d\\x41";
+	static const char *const broken[] = {
+		"/* marker refused: 1 */",
+		"/* marker refused: 1 \"a\" \"b\" */",
+		"/* marker refused: 1 \"a\" \"b\" \"c */",
+		"/* marker refused: 1 \"a\"\"b\" \"c\" */",
+		"/* marker refused: \"a\" \"b\" \"c\" ",
+		"env { a = \"/* marker refused: 1 \\\"a\\\" \\\"b\\\" \\\"c\\\" */\"; };",
+	};
+	struct metadata_remarks remarks;
+	char *one = metadata_marker("shop", odd, "", 7), *two = metadata_marker("x", "y", "z", 8);
+	char *text = xasprintf("%sevent { id = 1; };%s%s", one, two, one);
+
+	metadata_remarks(text, strlen(text), &remarks);
+	CHECK(remarks.nr_conflicts == 2 && remarks.lost_buffers == 0);
+	check_same("name", remarks.conflicts[0].name, "shop");
+	check_same("refused", remarks.conflicts[0].refused, odd);
+	check_same("armed", remarks.conflicts[0].armed, "");
+	CHECK(remarks.conflicts[0].pid == 7 && remarks.conflicts[1].pid == 8);
+	check_same("armed", remarks.conflicts[1].armed, "z");
+	metadata_remarks_fini(&remarks);
+	free(text);
+	free(one);
+	free(two);
+	for (size_t i = 0; i < ARRAY_SIZE(broken); i++) {
+		metadata_remarks(broken[i], strlen(broken[i]), &remarks);
+		CHECK(remarks.nr_conflicts == 0);
+		metadata_remarks_fini(&remarks);
+	}
+}
+
+/* A trace that claims more than a session keeps costs no more than that. */
+static void test_many_conflicts(void)
+{
+	char *text = NULL;
+	struct metadata_remarks remarks;
+	size_t len;
+	FILE *file = open_memstream(&text, &len);
+
+	for (unsigned i = 0; i < VIEW_MAX_CONFLICTS + 50; i++)
+		fprintf(file, "/* marker refused: 1 \"a\" \"%u\" \"c\" */", i);
+	fclose(file);
+	metadata_remarks(text, len, &remarks);
+	CHECK(remarks.nr_conflicts == VIEW_MAX_CONFLICTS);
+	metadata_remarks_fini(&remarks);
+	free(text);
 }
 
 static void test_remarks(void)
@@ -272,6 +329,8 @@ int main(void)
 	struct pen pen;
 
 	test_remarks();
+	test_conflicts();
+	test_many_conflicts();
 	test_cycles();
 	test_offsets();
 	test_extend();

@@ -101,6 +101,37 @@ static void check_count(const char *dir, const struct view_select *select, uint6
 	seen_fini(&seen);
 }
 
+static void check_hidden(const char *dir, const struct view_select *select, uint64_t want)
+{
+	struct seen seen;
+
+	CHECK(see_style(&seen, dir, select, NULL) == 0);
+	CHECK(seen.sum->hidden == want && seen.sum->nr_names == 2);
+	CHECK(!count_text(seen.text, "web:"));
+	seen_fini(&seen);
+}
+
+/* What is hidden is counted only where it would have been shown. */
+static void test_hidden(const char *dir)
+{
+	struct view_select some = { .hidden = "web:*,nothing" };
+
+	check_count(dir, &some, 11);
+	check_hidden(dir, &some, 20);
+	some.names = "web:request,db:query,odd*";
+	check_count(dir, &some, 11);
+	check_hidden(dir, &some, 10);
+	some = (struct view_select){ .hidden = "web:*",
+				     .has_begin = true,
+				     .begin_ns = BASE + 27 * 1000000000ll };
+	check_hidden(dir, &some, 2); /* 27 and 28; 29 and 30 are others */
+	some.has_begin = false;
+	some.limit = 11;
+	check_hidden(dir, &some, 20);
+	some.hidden = "*";
+	check_count(dir, &some, 0);
+}
+
 static void test_select(const char *dir)
 {
 	struct view_select none = { 0 }, some = { .names = "web:*" };
@@ -269,6 +300,7 @@ int main(void)
 	test_merge(dir);
 	make_path(dir, sizeof(dir), make_root, "one");
 	test_select(dir);
+	test_hidden(dir);
 	test_times(dir);
 	test_styles(dir);
 	test_summary(dir);

@@ -538,7 +538,7 @@ def test_state():
     """Told at the start, and when it is asked for."""
     out = begin("state", ("-k", "lttng_statedump_*"))
     for nr in 1, 2:
-        until(lambda: run("lttctl", "view", out).stdout.count(" lttng_statedump_end:") == nr,
+        until(lambda: run("lttctl", "view", "--statedump", out).stdout.count(" lttng_statedump_end:") == nr,
               "the end of the state", 90)
         if nr == 1:
             ctl("regenerate", "statedump")

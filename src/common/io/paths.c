@@ -2,8 +2,10 @@
 #include "paths.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -42,6 +44,24 @@ char *paths_rundir(void)
 int paths_is_system(const char *rundir)
 {
 	return strcmp(rundir, PATHS_SYSTEM_RUNDIR) == 0;
+}
+
+char *paths_closed_dir(const char *dir)
+{
+	AUTO_FREE char *copy = xstrdup(dir);
+
+	for (char *end = copy;; end++) {
+		char was;
+
+		end += strcspn(end, "/");
+		was = *end;
+		*end = '\0';
+		if (*copy && faccessat(AT_FDCWD, copy, X_OK, AT_EACCESS) != 0)
+			return errno == EACCES ? TAKE(copy) : NULL;
+		if (!was)
+			return NULL;
+		*end = was;
+	}
 }
 
 int paths_make_dir(const char *path, unsigned int mode)

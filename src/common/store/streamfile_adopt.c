@@ -36,9 +36,11 @@ static bool packet_at(const struct stream_file *s, uint64_t at, uint64_t end,
 		      struct packet_header *ret)
 {
 	const struct stream_config *c = s->config;
+	union packet_bytes head;
 	uint64_t bytes;
 
-	if (at > end || end - at < sizeof(*ret) || !read_at(s->fd, ret, sizeof(*ret), at))
+	if (at > end || end - at < sizeof(head) || !read_at(s->fd, &head, sizeof(head), at) ||
+	    !packet_from_file(&head, c->trace->hides, ret))
 		return false;
 	bytes = ret->packet_size / 8;
 	return ret->magic == PACKET_MAGIC && ret->stream_id == c->stream_class &&

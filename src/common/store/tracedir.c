@@ -12,6 +12,7 @@
 #include "base/dir.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "trace/metadata.h"
 #include "trace/metapacket.h"
 
 /* Copy the component at the front of @*path. Return: false at the end of the path. */
@@ -122,6 +123,14 @@ static bool is_ours(const struct tracedir *dir)
 	       memcmp(head.uuid, dir->uuid, sizeof(head.uuid)) == 0;
 }
 
+bool tracedir_hides(int metadata_fd)
+{
+	char text[METADATA_FORM_BYTES + METADATA_PAD_MAX];
+	ssize_t n = pread(metadata_fd, text, sizeof(text), sizeof(struct metapacket_header));
+
+	return n > 0 && metadata_hides(text, (size_t)n);
+}
+
 static int make_files(struct tracedir *dir, int output_fd, bool adopt)
 {
 	dir->fd = open_path(output_fd, dir->path, disk_syncs(dir->disk));
@@ -188,6 +197,7 @@ static int cut(struct tracedir *dir, uint64_t metadata_bytes, bool behind)
 	if (ftruncate(dir->metadata_fd, (off_t)metadata_bytes) < 0)
 		return -errno;
 	dir->metadata_bytes = metadata_bytes;
+	dir->hides = metadata_bytes && tracedir_hides(dir->metadata_fd);
 	dir->reserved_bytes = 0; /* cut off as well */
 	reserve(dir);
 	return 0;
@@ -295,6 +305,8 @@ int tracedir_append(struct tracedir *dir, const void *text, uint32_t len)
 		dir->reserved_bytes = 0;
 		return ret;
 	}
+	if (!dir->metadata_bytes)
+		dir->hides = metadata_hides(text, len);
 	dir->metadata_bytes += sizeof(head) + bytes;
 	dir->disk->used += sizeof(head) + bytes;
 	reserve(dir);

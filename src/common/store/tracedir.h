@@ -21,6 +21,7 @@ struct tracedir {
 	uint8_t uuid[16];
 	char *path;		       /* relative to the output; for messages */
 	int fd, index_fd, metadata_fd; /* -1: the output has no directory */
+	bool hides; /* its packets have form 2, as its metadata says: see trace/packet.h */
 	uint64_t metadata_bytes;
 	uint64_t sent_bytes;	 /* of these, such as a relay has that gets all from here */
 	uint64_t reserved_bytes; /* of the metadata file, as far as it has room of its own */
@@ -60,6 +61,8 @@ struct tracedir *tracedir_free(struct tracedir *dir);
 /** Bytes of its files. */
 uint64_t tracedir_measure(const struct tracedir *dir);
 
+/** Does the metadata in a file say that packets have form 2? */
+bool tracedir_hides(int metadata_fd);
 /** Append TSDL text as one packet. Return: 0, or negative errno: nothing was appended. */
 int tracedir_append(struct tracedir *dir, const void *text, uint32_t len) MUST_CHECK;
 /**

@@ -85,18 +85,62 @@ static void put_scalars(FILE *f)
 		   "typealias integer { size = 5; align = 1; signed = false; } := uint5_t;\n\n");
 }
 
-static void put_trace(FILE *f, const uint8_t *uuid)
+/* What differs between the forms: as struct packet_header and struct packet_file_header (packet.h)
+ * and the same in length, so that one can take the other's place. */
+#define BEGIN_1 "/* CTF 1.8 */\n\n/* packets: form 1 */\n\n"
+#define BEGIN_2 "/* CTF 1.8 */\n\n/* packets: form 2 */\n\n"
+
+#define HEADER_1                             \
+	"\t\tuint32_t magic;\n"              \
+	"\t\tuint8_t uuid[16];\n"            \
+	"\t\tuint32_t stream_id;\n"          \
+	"\t\tuint64_t stream_instance_id;\n" \
+	"\t\t/* of a trace, of a channel, of a CPU */\n"
+#define HEADER_2                                                               \
+	"\t\tuint32_t magic;\n"                                                \
+	"\t\tuint32_t stream_instance_id;\n"                                   \
+	"\t\tinteger { size = 32; align = 512; signed = false; } stream_id;\n" \
+	"\t\tuint8_t uuid[16];\n"
+
+#define CONTEXT_1                                                                   \
+	"\tuint32_t cpu_id;\n"                                                      \
+	"\tuint64_t stream_pos; /* bytes of this stream before the packet */\n"     \
+	"\tuint64_t events_recorded; /* in this stream up to the packet's end */\n" \
+	"\tuint64_t lost_full; /* the buffer was full */\n"                         \
+	"\tuint64_t lost_size; /* larger than the buffer takes */\n"                \
+	"\tuint64_t lost_busy; /* no buffer could be written */\n"                  \
+	"\tuint64_t lost_output; /* could not be written to the output */\n"        \
+	"\tuint32_t crc32c; /* of the packet, with this field as 0 */\n"
+#define CONTEXT_2                                                                                 \
+	"\tuint32_t cpu_id;\n"                                                                    \
+	"\t/* In the gap in front of stream_id, behind stream_instance_id: uint32_t 2, crc32c;\n" \
+	"\t * uint64_t stream_pos (bytes of this stream before the packet), events_recorded\n"    \
+	"\t * (in this stream up to the packet's end), lost_full (the buffer was full),\n"        \
+	"\t * lost_size (larger than the buffer takes), lost_busy (no buffer could be\n"          \
+	"\t * written), lost_output (was not written to the output).\n"                           \
+	"\t * All of these are little-endian. */\n"
+
+_Static_assert(sizeof(BEGIN_1) == sizeof(BEGIN_2) && sizeof(BEGIN_1) < METADATA_FORM_BYTES &&
+		       sizeof(HEADER_1) == sizeof(HEADER_2) &&
+		       sizeof(CONTEXT_1) == sizeof(CONTEXT_2),
+	       "one can take the other's place");
+
+static const struct form {
+	const char *begin, *header, *context;
+} forms[] = { { BEGIN_1, HEADER_1, CONTEXT_1 }, { BEGIN_2, HEADER_2, CONTEXT_2 } };
+
+static void put_trace(FILE *f, const struct metadata_trace *t)
 {
+	const uint8_t *uuid = t->uuid;
+
 	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"");
 	for (int i = 0; i < 16; i++)
 		fprintf(f, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", uuid[i]);
-	fprintf(f, "\";\n\tbyte_order = le;\n"
-		   "\tpacket.header := struct {\n"
-		   "\t\tuint32_t magic;\n"
-		   "\t\tuint8_t uuid[16];\n"
-		   "\t\tuint32_t stream_id;\n"
-		   "\t\tuint64_t stream_instance_id;\n"
-		   "\t};\n};\n\n");
+	fprintf(f,
+		"\";\n\tbyte_order = le;\n"
+		"\tpacket.header := struct {\n"
+		"%s\t};\n};\n\n",
+		forms[t->hides].header);
 }
 
 static void put_env_string(FILE *f, const char *name, const char *value)
@@ -184,26 +228,20 @@ static void put_clock(FILE *f, const struct clock_facts *c)
 			bits, bits == 64 ? 8 : 1, name, bits);
 }
 
-/* As struct packet_header (packet.h) and the record headers (abi/ltt_ring.h). */
-static void put_contexts(FILE *f)
+/* And the record headers (abi/ltt_ring.h). */
+static void put_contexts(FILE *f, const struct form *form)
 {
-	fprintf(f, "\nstruct packet_context {\n"
-		   "\tuint64_clock_t timestamp_begin;\n"
-		   "\tuint64_clock_t timestamp_end;\n"
-		   "\tuint64_t content_size;\n"
-		   "\tuint64_t packet_size;\n"
-		   "\tuint64_t packet_seq_num;\n"
-		   "\tuint64_t events_discarded; /* sum of the causes below */\n"
-		   "\tuint32_t cpu_id;\n"
-		   "\tuint64_t stream_pos; /* bytes of this stream before the packet */\n"
-		   "\tuint64_t events_recorded; /* in this stream up to the packet's end */\n"
-		   "\tuint64_t lost_full; /* the buffer was full */\n"
-		   "\tuint64_t lost_size; /* larger than the buffer takes */\n"
-		   "\tuint64_t lost_busy; /* no buffer could be written */\n"
-		   "\tuint64_t lost_output; /* could not be written to the output */\n"
-		   "\tuint32_t crc32c; /* of the packet, with this field as 0 */\n"
-		   "};\n\n"
-		   "struct event_header {\n"
+	fprintf(f,
+		"\nstruct packet_context {\n"
+		"\tuint64_clock_t timestamp_begin;\n"
+		"\tuint64_clock_t timestamp_end;\n"
+		"\tuint64_t content_size;\n"
+		"\tuint64_t packet_size;\n"
+		"\tuint64_t packet_seq_num;\n"
+		"\tuint64_t events_discarded;\n"
+		"%s};\n\n",
+		form->context);
+	fprintf(f, "struct event_header {\n"
 		   "\tenum : uint5_t { compact = 0 ... 29, wide = 30, extended = 31 } id;\n"
 		   "\tvariant <id> {\n"
 		   "\t\tstruct { uint27_clock_t timestamp; } compact;\n"
@@ -213,18 +251,44 @@ static void put_contexts(FILE *f)
 		   "} align(8);\n\n");
 }
 
+bool metadata_hides(const char *text, size_t len)
+{
+	size_t want = strlen(forms[1].begin), pad = 0;
+
+	while (pad < len && pad < METADATA_PAD_MAX && text[pad] == '\n')
+		pad++;
+	return len - pad >= want && memcmp(text + pad, forms[1].begin, want) == 0;
+}
+
+static void replace_text(char *text, size_t len, const char *from, const char *to)
+{
+	char *found = memmem(text, len, from, strlen(from));
+
+	if (found)
+		memcpy(found, to, strlen(to));
+}
+
+void metadata_show(char *text, size_t len)
+{
+	if (!metadata_hides(text, len))
+		return;
+	replace_text(text, len, forms[1].begin, forms[0].begin);
+	replace_text(text, len, forms[1].header, forms[0].header);
+	replace_text(text, len, forms[1].context, forms[0].context);
+}
+
 char *metadata_head(const struct metadata_trace *trace)
 {
 	struct text text;
 
 	if (!text_begin(&text))
 		return NULL;
-	fprintf(text.file, "/* CTF 1.8 */\n\n");
+	fputs(forms[trace->hides].begin, text.file);
 	put_scalars(text.file);
-	put_trace(text.file, trace->uuid);
+	put_trace(text.file, trace);
 	put_env(text.file, trace);
 	put_clock(text.file, trace->clock);
-	put_contexts(text.file);
+	put_contexts(text.file, &forms[trace->hides]);
 	return text_end(&text);
 }
 
@@ -385,6 +449,32 @@ char *metadata_buffer(const char *what, uint64_t id, const char *name)
 		fputc(isalnum((unsigned char)*name) || strchr("_-.", *name) ? *name : '_',
 		      text.file);
 	fprintf(text.file, " */\n");
+	return text_end(&text);
+}
+
+/* In quotes, without anything that ends a text, a line or a remark. */
+static void text_in_remark(FILE *file, const char *s)
+{
+	fputc('"', file);
+	for (; *s; s++)
+		if (isalnum((unsigned char)*s) || strchr(" %_-+.,:;=()[]{}<>!?#&|", *s))
+			fputc(*s, file);
+		else
+			fprintf(file, "\\x%02x", (unsigned char)*s);
+	fputs("\" ", file);
+}
+
+char *metadata_marker(const char *name, const char *refused, const char *armed, uint32_t pid)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	fprintf(text.file, METADATA_MARKER_REFUSED "%" PRIu32 " ", pid);
+	text_in_remark(text.file, name);
+	text_in_remark(text.file, refused);
+	text_in_remark(text.file, armed);
+	fprintf(text.file, "*/\n");
 	return text_end(&text);
 }
 

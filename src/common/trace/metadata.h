@@ -9,6 +9,8 @@
 #ifndef TRACE_METADATA_H
 #define TRACE_METADATA_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/macros.h"
@@ -37,6 +39,7 @@ struct metadata_trace {
 	const struct metadata_process *process; /* not NULL: a process's */
 	const struct metadata_kernel *kernel;	/* not NULL: the kernel's */
 	const struct clock_facts *clock;
+	bool hides; /* form 2 */
 };
 
 struct metadata_event {
@@ -45,6 +48,19 @@ struct metadata_event {
 	const char *format; /* of a marker; else NULL or empty */
 	const struct layout *layout;
 };
+
+/**
+ * metadata_hides() - does the text of a whole metadata begin as one of form 2? Readers do not print
+ * what only ltt knows of a packet then (trace/packet.h).
+ */
+bool metadata_hides(const char *text, size_t len) MUST_CHECK;
+/**
+ * metadata_show() - make the text that begins a metadata of form 2 one of form 1, of the same
+ * length: for relays that store packets as they come. Other text stays as it is.
+ */
+void metadata_show(char *text, size_t len);
+#define METADATA_FORM_BYTES 64u /* the text that says it is within so many */
+#define METADATA_PAD_MAX 64u	/* behind so many empty lines at most */
 
 /** The beginning: everything up to the first stream. */
 char *metadata_head(const struct metadata_trace *trace) MUST_CHECK;
@@ -56,9 +72,14 @@ char *metadata_stream(uint32_t stream_class, const struct layout *contexts) MUST
 char *metadata_event_body(const struct metadata_event *event) MUST_CHECK;
 /** A remark, which readers pass over: the memory of a buffer is lost, with events that no
  *  packet counts; or it was found again. @id: of the buffer in its session. */
-#define METADATA_BUFFER_LOST  "/* buffer lost: "
+#define METADATA_BUFFER_LOST "/* buffer lost: "
 #define METADATA_BUFFER_FOUND "/* buffer found: "
 char *metadata_buffer(const char *what, uint64_t id, const char *name) MUST_CHECK;
+/** Another one: a marker is not recorded, as its format is not the one that @armed says. Bytes of
+ *  the texts that a remark can't have are written as \xHH. */
+#define METADATA_MARKER_REFUSED "/* marker refused: "
+char *metadata_marker(const char *name, const char *refused, const char *armed,
+		      uint32_t pid) MUST_CHECK;
 /** The event class, declared. */
 char *metadata_event(uint32_t stream_class, uint32_t id, const char *body) MUST_CHECK;
 

@@ -39,15 +39,17 @@ static struct list make_fields(const struct layout *layout, uint8_t *buf)
 static void list_point(const struct domain_point *point, void *data)
 {
 	struct listing *listing = data;
+	const struct shape *shape = point->shape;
 	struct msg_point item = {
 		.pid = point->pid,
 		.uid = point->uid,
 		.process = point->process,
-		.name = point->shape->name,
+		.name = shape ? shape->name : point->name,
 		.domain = listing->domain,
-		.kind = (uint8_t)point->shape->kind,
-		.loglevel = (uint8_t)point->shape->loglevel,
-		.format = point->shape->format,
+		.kind = (uint8_t)(shape ? shape->kind : point->kind),
+		.loglevel = (uint8_t)(shape ? shape->loglevel : 0),
+		.format = shape ? shape->format : "",
+		.refused = point->refused ? point->refused : "",
 		.file = point->file,
 		.line = point->line,
 		.active = point->active,
@@ -56,15 +58,15 @@ static void list_point(const struct domain_point *point, void *data)
 	listing->cut = listing->cut || command_choked(listing->cmd);
 	if (listing->cut)
 		return;
-	if (listing->fields)
-		item.fields = make_fields(point->shape->layout, listing->buf);
+	if (listing->fields && shape)
+		item.fields = make_fields(shape->layout, listing->buf);
 	item_point(listing->cmd, &item);
 }
 
 static void list_preset(const struct ltt_kmod_preset *preset, void *data)
 {
 	const struct msg_preset item = { preset->name, preset->events, preset->subbuf_size,
-					preset->num_subbuf };
+					 preset->num_subbuf };
 
 	item_preset(data, &item);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* session_list: one item for each session that the caller may see. */
+/* session_list: one item for each session that the caller may see, or for the one it names. */
 #include "cmd.h"
 
 #include "base/mem.h"
@@ -56,20 +56,28 @@ static void got_stats(void *data, const struct run_result *result)
 	arrived(entry->listing);
 }
 
-static void list_all(void *data)
+/* @cmd->session_id: of the only session that is asked for, 0: all. */
+static bool is_wanted(const struct command *cmd, const struct session *session)
+{
+	return (!cmd->session_id || session->id == cmd->session_id) &&
+	       session_visible(session, &cmd->caller);
+}
+
+static void list_wanted(void *data)
 {
 	struct command *cmd = data;
 	struct sessions *sessions = &cmd->sd->sessions;
+	const size_t room = cmd->session_id ? 1 : sessions->nr;
 	struct listing *listing;
 	struct session *session;
 
-	listing = xalloc(sizeof(*listing) + sessions->nr * sizeof(listing->entries[0]));
+	listing = xalloc(sizeof(*listing) + room * sizeof(listing->entries[0]));
 	listing->cmd = cmd;
 	listing->missing = 1; /* ourselves: some answers come at once */
 	list_for_each(session, &sessions->list, node) {
 		struct entry *entry = &listing->entries[listing->nr];
 
-		if (!session_visible(session, &cmd->caller))
+		if (!is_wanted(cmd, session))
 			continue;
 		listing->nr++;
 		listing->missing++;
@@ -80,13 +88,32 @@ static void list_all(void *data)
 	arrived(listing);
 }
 
+/* Return: 0; ERR_NO_SESSION: an empty list answers that; another code: cmd->err says it. */
+static int find_named(struct command *cmd, const char *name)
+{
+	struct session *session;
+	int code = session_find(&cmd->sd->sessions, &cmd->caller, name, &session, &cmd->err);
+
+	if (code == 0)
+		cmd->session_id = session->id;
+	return code;
+}
+
 enum cmd_result cmd_session_list(struct command *cmd, struct req_session_list *req,
 				 struct rep_session_list *rep)
 {
+	int code = *req->name ? find_named(cmd, req->name) : 0;
+
 	(void)rep;
+	if (code == ERR_NO_SESSION) {
+		cmd->err = (struct err){ 0 };
+		return CMD_DONE;
+	}
+	if (code)
+		return CMD_FAILED;
 	if (req->settled)
-		user_await_offers(cmd->sd->user, list_all, cmd);
+		user_await_offers(cmd->sd->user, list_wanted, cmd);
 	else
-		list_all(cmd);
+		list_wanted(cmd);
 	return CMD_WAIT;
 }

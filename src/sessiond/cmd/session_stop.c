@@ -21,8 +21,12 @@ enum cmd_result cmd_session_stop(struct command *cmd, struct req_session_stop *r
 				 struct rep_session_stop *rep)
 {
 	run_done done = req->no_wait ? NULL : stopped;
+	enum cmd_result result;
 
 	(void)rep;
-	return command_begun(cmd, run_stop(cmd->session->run, done, cmd), req->no_wait,
-			     "not recording");
+	result = command_begun(cmd, run_stop(cmd->session->run, done, cmd), req->no_wait,
+			       "not recording");
+	if (result == CMD_DONE) /* else stopped() says it */
+		items_of_all_conflicts(cmd, cmd->session);
+	return result;
 }

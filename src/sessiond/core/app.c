@@ -19,6 +19,7 @@ void app_init(struct app *app, uid_t uid, struct shapes *shapes, struct quotas *
 	app->uid = uid;
 	app->quotas = quotas;
 	app->shapes = shapes;
+	list_init(&app->refused);
 }
 
 static int take_point(struct app *app, size_t bytes)
@@ -52,14 +53,56 @@ static void remove_point(struct app *app, struct app_point *point)
 	free(point);
 }
 
+static void forget_refused(struct app *app, struct app_refused *refused)
+{
+	app->nr_refused--;
+	list_remove(&refused->node);
+	free(refused->name);
+	free(refused->file);
+	free(refused);
+}
+
 void app_fini(struct app *app)
 {
+	struct app_refused *refused, *next;
+
+	list_for_each_safe(refused, next, &app->refused, node)
+		forget_refused(app, refused);
 	while (app->points)
 		remove_point(app, *(struct app_point **)app->points);
 	free(app->procname);
 	app->procname = NULL;
 	free(app->scopes);
 	app->scopes = NULL;
+}
+
+/* It may have been refused because of its name. */
+static char *printable(const char *text)
+{
+	char *copy = strndup(text, POINT_NAME_MAX);
+
+	for (char *at = copy; at && *at; at++)
+		if ((unsigned char)*at < ' ' || *at == 0x7f)
+			*at = '?';
+	return copy ? copy : xstrdup("");
+}
+
+void app_refuse_point(struct app *app, uint32_t id, const char *file, uint32_t line,
+		      const struct shape_facts *facts, const char *why)
+{
+	struct app_refused *refused;
+
+	if (app->nr_refused >= APP_MAX_REFUSED)
+		return;
+	app->nr_refused++;
+	refused = xalloc(sizeof(*refused));
+	refused->id = id;
+	refused->line = line;
+	refused->kind = facts->kind;
+	refused->name = printable(facts->name);
+	refused->file = printable(file);
+	refused->why = why;
+	list_append(&app->refused, &refused->node);
 }
 
 const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32_t line,
@@ -75,8 +118,10 @@ const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32
 	if (app->nr_points >= APP_MAX_POINTS || app->bytes >= APP_MAX_BYTES)
 		return "is one too many";
 	shape = shape_get(app->shapes, facts, &why);
-	if (!shape)
+	if (!shape) {
+		app_refuse_point(app, id, file, line, facts, why);
 		return why;
+	}
 	bytes = sizeof(*point) + strlen(file) + 1 + 2 * strlen(shape->body);
 	if (take_point(app, bytes)) {
 		shape_unref(app->shapes, shape);
@@ -108,7 +153,11 @@ struct app_point *app_find_point(struct app *app, uint32_t id)
 bool app_remove_point(struct app *app, uint32_t id)
 {
 	struct app_point *point = app_find_point(app, id);
+	struct app_refused *refused, *next;
 
+	list_for_each_safe(refused, next, &app->refused, node)
+		if (refused->id == id)
+			forget_refused(app, refused);
 	if (point)
 		remove_point(app, point);
 	return point != NULL;

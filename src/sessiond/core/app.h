@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/list.h"
 #include "quota.h"
 #include "shape.h"
 
@@ -26,6 +27,20 @@ struct app_point {
 	struct shape *shape;
 };
 
+/* Of one application; further ones are not remembered. */
+#define APP_MAX_REFUSED 10u
+
+/** A point whose description makes no sense. */
+struct app_refused {
+	struct list_node node;
+	uint32_t id;
+	uint32_t line;
+	enum shape_kind kind;
+	char *name;	 /* printable, and not longer than other names */
+	char *file;	 /* likewise */
+	const char *why; /* half a sentence */
+};
+
 struct app {
 	uint64_t id; /* ours, never reused */
 	pid_t pid;   /* as the kernel says */
@@ -33,10 +48,12 @@ struct app {
 	gid_t gid;
 	uint32_t vpid; /* as it says: in its own pid namespace */
 	char *procname;
-	char *scopes;	   /* words of its environment, separated by colons */
-	uint64_t start_ns; /* CLOCK_REALTIME */
-	bool exclusive;	   /* wants buffers of its own */
-	void *points;	   /* tsearch by id */
+	char *scopes;		  /* words of its environment, separated by colons */
+	uint64_t start_ns;	  /* CLOCK_REALTIME */
+	bool exclusive;		  /* wants buffers of its own */
+	void *points;		  /* tsearch by id */
+	struct list_node refused; /* struct app_refused */
+	uint32_t nr_refused;
 	uint32_t nr_points;
 	size_t bytes;
 	struct shapes *shapes;
@@ -53,7 +70,10 @@ void app_fini(struct app *app);
  */
 const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32_t line,
 			  struct shape_facts *facts, const struct app_point **ret);
-/** Return: false if there is no such point. */
+/** Remember a point that can't be described. app_add_point() does so itself. */
+void app_refuse_point(struct app *app, uint32_t id, const char *file, uint32_t line,
+		      const struct shape_facts *facts, const char *why);
+/** Return: false if there is no such point; a refused one is forgotten. */
 bool app_remove_point(struct app *app, uint32_t id);
 struct app_point *app_find_point(struct app *app, uint32_t id);
 

@@ -49,6 +49,9 @@ struct domain_point {
 	uint32_t line;
 	uint32_t active; /* recording sessions that have it armed */
 	const struct shape *shape;
+	const char *refused; /* why it can't be recorded; NULL: it can. Then without shape: */
+	const char *name;
+	enum shape_kind kind;
 };
 
 /** Two points with one name and different formats. */

@@ -19,6 +19,7 @@ void kernel_describe(struct trace *trace)
 		.created_ns = rec->session->created_ns,
 		.uid = trace->uid,
 		.clock = rec->clock,
+		.hides = rec->recorder->config.consumer->hides,
 	};
 	struct metadata_kernel kernel = { names.release, names.version };
 
@@ -61,9 +62,10 @@ static int describe_memory(struct kernel_session *ks, const struct ring *ring, s
 	int told = kernel_contexts_tell(ks->kernel->kmod, ring->module, channel);
 
 	if (told < 0)
-		return err_errno(err, ERR_UNSUPPORTED, -told,
-				 "the kernel module does not take the contexts of channel '%s' (%s)",
-				 channel->name, channel->contexts);
+		return err_errno(
+			err, ERR_UNSUPPORTED, -told,
+			"the kernel module does not take the contexts of channel '%s' (%s)",
+			channel->name, channel->contexts);
 	told = kernel_tracker_tell_all(ks->kernel->kmod, ring->module, ks->rec.session);
 	if (told < 0)
 		return err_errno(err, ERR_NO_MEMORY, -told,

@@ -101,9 +101,19 @@ void user_app_free(struct user_app *app)
 
 static void refuse(struct user_app *app, const struct msg_app_point *point, const char *why)
 {
-	if (app->nr_refused++ < REFUSED_LOGGED)
-		log_warn_some("process %d (%s): point %u '%.100s' %s; it is refused",
-			      (int)app->app.pid, app->app.procname, point->id, point->name, why);
+	const struct msg_app_point_refused msg = { point->id, point->name, why };
+	uint8_t buf[POINT_NAME_MAX + 256]; /* a longer name is not sent */
+	struct encoder enc;
+
+	if (app->nr_refused++ >= REFUSED_LOGGED)
+		return;
+	log_warn_some("process %d (%s): point %u '%.100s' %s; it is refused", (int)app->app.pid,
+		      app->app.procname, point->id, point->name, why);
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_app_point_refused, 0, 0);
+	msg_app_point_refused_encode(&enc, &msg);
+	if (encoder_finish(&enc) == 0)
+		peer_send(app->peer, &enc);
 }
 
 /* app_ready is sent from there, also where no session records. */

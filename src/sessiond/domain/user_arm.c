@@ -105,6 +105,7 @@ static void tell_buffer(struct user_link *link, const struct ring *ring)
 		.doorbell = ring->doorbell,
 		.exclusive = ring->exclusive,
 		.channel = ring->lane->channel->name,
+		.own = ring->app != 0,
 	};
 	struct encoder enc;
 

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_conflict.c - markers that share a name but not the format: who asks is
- * told of both, also when the refused application has gone long since.
+ * user_conflict.c - markers that share a name but not the format: commands report both,
+ * also when the refused application has gone long since, and the trace's metadata has a remark.
  */
 #include "base/log.h"
 #include "base/mem.h"
+#include "trace/metadata.h"
 #include "user_priv.h"
 
 /* What a session remembers and what is reported at a time: pairs of formats, not
  * of processes. Who has more conflicts than this has the same mistake in all. */
 #define MAX_NOTES 100u
 
-void conflict_note(struct user_link *link, const struct channel *channel, struct shape *armed,
+void conflict_note(struct user_link *link, struct lane *lane, struct shape *armed,
 		   struct shape *refused)
 {
+	const struct channel *channel = lane->channel;
 	struct user_session *us = link->us;
 	struct conflict_note *note;
 
@@ -29,6 +31,8 @@ void conflict_note(struct user_link *link, const struct channel *channel, struct
 	note->refused = shape_ref(refused);
 	note->pid = (uint32_t)link->app->app.pid;
 	list_append(&us->conflicts, &note->node);
+	trace_append(lane->trace, metadata_marker(refused->name, refused->format, armed->format,
+						  note->pid)); /* for readers elsewhere */
 	log_warn("session '%s': marker '%s' of process %u is not recorded: its format is \"%s\", "
 		 "and \"%s\" came first",
 		 us->rec.session->name, refused->name, note->pid, refused->format, armed->format);

@@ -47,12 +47,17 @@ struct listing {
 	void *data;
 };
 
+static uint32_t app_pid(const struct app *app)
+{
+	return app->pid > 0 ? (uint32_t)app->pid : app->vpid;
+}
+
 static void list_point(struct app_point *point, void *data)
 {
 	const struct listing *listing = data;
 	const struct app *app = &listing->app->app;
 	struct domain_point row = {
-		.pid = app->pid > 0 ? (uint32_t)app->pid : app->vpid,
+		.pid = app_pid(app),
 		.uid = app->uid,
 		.process = app->procname,
 		.file = point->file,
@@ -66,10 +71,28 @@ static void list_point(struct app_point *point, void *data)
 	listing->fn(&row, listing->data);
 }
 
+static void list_refused(const struct listing *listing, const struct app_refused *refused)
+{
+	const struct app *app = &listing->app->app;
+	const struct domain_point row = {
+		.pid = app_pid(app),
+		.uid = app->uid,
+		.process = app->procname,
+		.file = refused->file,
+		.line = refused->line,
+		.refused = refused->why,
+		.name = refused->name,
+		.kind = refused->kind,
+	};
+
+	listing->fn(&row, listing->data);
+}
+
 void user_each_point(struct domain_tracer *domain, const struct caller *caller,
 		     void (*fn)(const struct domain_point *point, void *data), void *data)
 {
 	struct listing listing = { NULL, fn, data };
+	const struct app_refused *refused;
 	struct user_app *app;
 
 	list_for_each(app, &user_of(domain)->apps, node) {
@@ -77,5 +100,7 @@ void user_each_point(struct domain_tracer *domain, const struct caller *caller,
 			continue;
 		listing.app = app;
 		app_each_point(&app->app, list_point, &listing);
+		list_for_each(refused, &app->app.refused, node)
+			list_refused(&listing, refused);
 	}
 }

@@ -81,7 +81,7 @@ static bool refused(enum class_outcome outcome, const struct plan *plan, struct 
 		    const struct app_point *point, const struct event_class *class)
 {
 	if (outcome == CLASS_CONFLICT)
-		conflict_note(plan->link, lane->channel, class->shape, point->shape);
+		conflict_note(plan->link, lane, class->shape, point->shape);
 	if (outcome == CLASS_FULL && !lane->full)
 		log_warn("channel '%s' has %u kinds of events, and user %u may add no more: '%s' "
 			 "of process %d and other new ones are not recorded",

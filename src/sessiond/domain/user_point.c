@@ -87,8 +87,11 @@ const char *point_add(struct app *app, struct msg_app_point *msg)
 	const char *why;
 
 	measure(msg->fields, &size);
-	if (size.fields > LAYOUT_MAX_FIELDS || size.labels > LAYOUT_MAX_LABELS)
-		return "has too many fields or labels";
+	if (size.fields > LAYOUT_MAX_FIELDS || size.labels > LAYOUT_MAX_LABELS) {
+		why = "has too many fields or labels";
+		app_refuse_point(app, msg->id, msg->file, msg->line, &facts, why);
+		return why;
+	}
 	facts.layout = make_layout(msg->fields, &size);
 	if (!facts.layout)
 		return "finds no memory";

@@ -322,7 +322,7 @@ void link_settle(struct user_link *link);
 const char *point_add(struct app *app, struct msg_app_point *msg);
 
 /* user_conflict.c */
-void conflict_note(struct user_link *link, const struct channel *channel, struct shape *armed,
+void conflict_note(struct user_link *link, struct lane *lane, struct shape *armed,
 		   struct shape *refused);
 void conflicts_free(struct user_session *us);
 void user_each_conflict(struct domain_tracer *domain, struct session *session,

@@ -76,6 +76,7 @@ static void describe(struct trace *trace, const struct user_app *process)
 		.created_ns = rec->session->created_ns,
 		.uid = trace->uid,
 		.clock = rec->clock,
+		.hides = rec->recorder->config.consumer->hides,
 	};
 
 	if (process) {

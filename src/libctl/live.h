@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * live.h - which live sessions a relay has, asked as viewers ask it (LTTng-live 2.4), in the
+ * clear. Runs in the caller's thread.
+ */
+#ifndef LIBCTL_LIVE_H
+#define LIBCTL_LIVE_H
+
+#include "base/err.h"
+#include "base/macros.h"
+
+#define LIVE_HOST_BYTES 256
+
+/** struct live_url - net://RELAY[:PORT]/host/HOST/SESSION. @host, @session: point into the URL. */
+struct live_url {
+	char relay[LIVE_HOST_BYTES];
+	char port[8];
+	const char *host;
+	size_t host_len;
+	const char *session;
+};
+
+/** Return: 0; -EINVAL: it is no such URL, or names no session. */
+int live_url_parse(const char *url, struct live_url *ret) MUST_CHECK;
+
+/**
+ * live_find() - is there such a live session at the relay?
+ * Return: 0; ERR_NO_SESSION: @err says so and names some that there are; another code: the relay
+ * could not be asked.
+ */
+int live_find(const struct live_url *url, struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Threads that end without libc's knowledge, by a system call or by the kernel: the process
+ * ends when the last of its own has ended, with the status that it has without libltt.
+ */
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <ltt/tracepoint.h>
+
+#include "app_fake.h"
+
+LTT_TRACEPOINT(app_ends, tick, (int n), LTT_INFO, ltt_int(int, n, n))
+
+#define PAUSE_US 30000 /* the helper has begun to wait */
+
+/* --- the application ------------------------------------------------------------ */
+
+static void end_thread(int status)
+{
+	syscall(SYS_exit, status);
+}
+
+static void *ends_later(void *arg)
+{
+	usleep(PAUSE_US);
+	ltt_trace(app_ends, tick, 1);
+	if (arg)
+		end_thread(8);
+	return NULL;
+}
+
+static void start_thread(bool raw)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, ends_later, raw ? (void *)1 : NULL) != 0)
+		_exit(99);
+}
+
+static void *ends_at_once(void *arg)
+{
+	(void)arg;
+	end_thread(8);
+	return NULL;
+}
+
+/* A child of strict seccomp(), which may call read(), write() and SYS_exit alone. Its parent
+ * ends with its status. */
+static void strict_child(int (*end)(void))
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
+			_exit(99);
+		ltt_enabled(app_ends, tick);
+		end();
+	}
+	waitpid(pid, &status, 0);
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status));
+}
+
+static int end_strictly(void)
+{
+	end_thread(7);
+	return 0;
+}
+
+/* exit_group() is forbidden: the kernel ends the thread. */
+static int end_forbidden(void)
+{
+	_exit(0);
+}
+
+static int application(char command)
+{
+	pthread_t thread;
+
+	switch (command) {
+	case 'm': /* main() alone */
+		usleep(PAUSE_US);
+		end_thread(7);
+		break;
+	case 'n': /* before the helper has done anything */
+		end_thread(7);
+		break;
+	case 't': /* main(), then a thread that libc ends */
+	case 'T': /* that ends in the same way */
+		start_thread(command == 'T');
+		end_thread(7);
+		break;
+	case 'p': /* libc ends main(), then a thread ends without it */
+		start_thread(true);
+		pthread_exit(NULL);
+	case 'b': /* a thread, before libc ends main() */
+		if (pthread_create(&thread, NULL, ends_at_once, NULL) != 0)
+			_exit(99);
+		pthread_join(thread, NULL);
+		pthread_exit(NULL);
+	case 's':
+		strict_child(end_strictly);
+		break;
+	case 'k':
+		strict_child(end_forbidden);
+		break;
+	case 'K':
+		usleep(PAUSE_US);
+		prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+		end_forbidden();
+	}
+	return 98;
+}
+
+/* --- the test ------------------------------------------------------------------- */
+
+static const char *const cases[] = { "m", "n", "t", "T", "p", "b", "s", "k", "K" };
+
+/* Wait at most WAIT_MS, as all waits here. */
+static int end_of(struct child *c)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+
+	CHECK(pidfd >= 0 && fake_readable(pidfd, WAIT_MS));
+	close(pidfd);
+	return child_end(c);
+}
+
+static int status_without_helper(const char *command)
+{
+	struct child c;
+
+	setenv("LTT_APP_DISABLE", "1", 1);
+	c = child_start(command);
+	unsetenv("LTT_APP_DISABLE");
+	return end_of(&c);
+}
+
+static void end_as_without_helper(const char *guise)
+{
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int expected = status_without_helper(cases[i]);
+		int64_t start = now_us();
+		struct child c = child_start(cases[i]);
+		int status = end_of(&c);
+
+		printf("%s, %s: %d, %d without libltt; %.0f ms\n", guise, cases[i], status,
+		       expected, (double)(now_us() - start) / 1000);
+		CHECK(status == expected);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int listener;
+
+	if (argc == 3)
+		return application(argv[1][0]);
+	if (UNDER_TSAN)
+		SKIP("ThreadSanitizer has a thread of its own");
+	fake_rundir();
+	end_as_without_helper("without a daemon");
+	listener = fake_listen();
+	end_as_without_helper("with a daemon");
+	close(listener);
+	fake_rundir_end();
+	return 0;
+}
