@@ -389,6 +389,8 @@ static int serve(struct house *h)
 	ret = viewers_start(&h->viewers);
 	if (ret == 0)
 		ret = retention_start(&h->retention);
+	if (ret == 0)
+		ret = mender_start(&h->relay.mender, h->relay.out_fd, h->relay.started_ns);
 	if (ret == 0) {
 		say_ready(h->ready_fd);
 		relay_tell_sessions(&h->relay);
@@ -405,14 +407,13 @@ static uint64_t relayd_realtime_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
+	clock_gettime(CLOCK_REALTIME_COARSE, &ts); /* as files' times: none is before it */
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 static int run(int out_fd, int ready_fd)
 {
 	struct house h = { .ready_fd = ready_fd };
-	uint64_t cut;
 	int ret;
 
 	notify_init(&h.notify);
@@ -420,13 +421,11 @@ static int run(int out_fd, int ready_fd)
 		return 2;
 	if (build(&h, out_fd) < 0)
 		return 1;
-	cut = mend_all(out_fd);
 	h.relay.started_ns = relayd_realtime_ns();
-	if (cut)
-		log_warn("%llu bytes of unfinished packets were cut off", (unsigned long long)cut);
 	ret = open_doors(&h);
 	if (ret == 0)
 		ret = serve(&h);
+	mender_free(h.relay.mender);
 	retention_fini(&h.retention);
 	viewers_fini(&h.viewers); /* they look at what the relay has */
 	relay_fini(&h.relay);

@@ -34,7 +34,7 @@ struct relay {
 	int out_fd;	 /* the directory below which everything is; the relay's */
 	bool by_session; /* NAME/HOST-TIME instead of HOST/NAME-TIME */
 	struct disk disk;
-	uint64_t started_ns; /* CLOCK_REALTIME; what is older another relay has written */
+	uint64_t started_ns; /* CLOCK_REALTIME_COARSE; what is older another relay has written */
 	uint32_t sync_us;    /* what is acknowledged has been synced, after so long; SYNCER_NONE */
 	struct syncer *syncers[RELAY_MAX_DEVICES];
 	struct list_node conns;	   /* struct relconn, the oldest first */
@@ -53,6 +53,7 @@ struct relay {
 	struct loop_work round_over;
 	struct notify *notify;	     /* the program's; NULL: no service manager (tests) */
 	struct retention *retention; /* main()'s; NULL: nothing is removed */
+	struct mender *mender;	     /* likewise; NULL: nothing is mended */
 };
 
 /** @out_fd stays the caller's; @max_fds: how many descriptors there may be in all.

@@ -113,6 +113,7 @@ static const struct {
 	{ "memfd_create", C },
 	{ "fallocate", C | R },
 	{ "ftruncate", C | R },
+	{ "utimensat", R },
 	{ "fchmod", C },
 	{ "open", C },
 	{ "openat", C | R },
