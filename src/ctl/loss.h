@@ -5,9 +5,9 @@
 
 #include "verb.h"
 
-/** What was lost and which knob to turn; allocated. @cause: a member of lost_by_cause.
- *  NULL: no such cause. */
-char *loss_sentence(const char *cause, uint64_t n);
+/** What was lost and which knob to turn; allocated. @verb: of lttctl, that sets the sizes of
+ *  buffers. @cause: a member of lost_by_cause. NULL: no such cause. */
+char *loss_sentence(const char *verb, const char *cause, uint64_t n);
 /** Warn of buffers (@nr) that were lost with what no count has. @name: what had them.
  *  Return: STATUS_LOST where there are any. */
 enum status loss_unknown(struct ctl *ctl, const char *name, uint64_t nr);

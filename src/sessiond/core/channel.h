@@ -44,6 +44,10 @@ struct channel {
 	char *contexts; /* what comes with each event: names, comma-separated */
 };
 
+/** Sizes for a burst: where none is given, of @bytes for all CPUs together as much as is of
+ *  use; what is less than the default is left to it. */
+void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
+			const struct channel_limits *limits);
 /**
  * channel_attr_resolve() - wishes to attributes: fill in defaults, round, check.
  * Return: 0 or the code set in @err, whose sentence names the limit.

@@ -219,6 +219,7 @@ static void session_forget(struct user_session *us)
 		link_free(link);
 	}
 	conflicts_free(us);
+	announced_free(us);
 	tallies_free(us);
 	recording_fini(&us->rec);
 	offers_settled(us->user);

@@ -44,6 +44,20 @@ void user_each_counted(struct domain_tracer *domain, const struct session *sessi
 /** Have the applications that record into @session run their state dumps again. Return: how many
  *  were asked. */
 uint32_t user_dump(struct domain_tracer *domain, const struct session *session);
+/**
+ * struct user_programs - of a session.
+ * @recording: applications that record into it, or are about to; @apps: that could.
+ * @matched: a rule took a point of one, which may be gone. @more: names were left out.
+ */
+struct user_programs {
+	uint32_t recording, apps;
+	bool matched, more;
+};
+
+/** @fn: of each name that applications of a scoped session have announced and no rule took;
+ *  of none once a rule took one. */
+void user_programs(struct domain_tracer *domain, const struct session *session,
+		   struct user_programs *ret, void (*fn)(const char *name, void *data), void *data);
 /** Call @done, at once or later, when no buffer that was lost is waited for any longer. */
 void user_await_offers(struct domain_tracer *domain, void (*done)(void *data), void *data);
 

@@ -144,8 +144,10 @@ int user_app_points_add(struct user_app *app, struct msg_app_points_add *msg)
 			return -EPROTO;
 		add_point(app, &point);
 	}
-	if (msg->complete)
+	if (msg->complete) {
+		app->announced = true;
 		app->ready_due++;
+	}
 	refresh_later(app);
 	return 0;
 }

@@ -205,6 +205,7 @@ void plan_make(struct plan *plan)
 	if (!us->rec.recording)
 		return;
 	sort_todo(link);
+	announced_note(link);
 	list_for_each(plan->channel, &us->rec.session->channels, node)
 		if (plan->channel->domain == DOMAIN_USER && plan->channel->enabled)
 			consider_points(plan);

@@ -39,6 +39,7 @@ struct user_app {
 	uint64_t start_ticks;	/* of the process: with its pid, who it is */
 	bool offers;		/* it can be asked for ring sets */
 	bool counts;		/* it can count events */
+	bool announced;		/* it has said which points it has */
 	uint64_t wanted;	/* the one it is asked for; 0: none, or it has answered */
 	uint32_t ready_due;	/* announcements that app_ready has not answered */
 	uint32_t nr_refused;	/* points */
@@ -55,6 +56,10 @@ struct user_session {
 	struct list_node counts;    /* struct user_counts */
 	struct list_node conflicts; /* struct conflict_note, of points that may be gone */
 	uint32_t nr_conflicts;
+	struct shape **announced; /* by applications of a scoped session; no rule takes them */
+	uint32_t nr_announced;
+	bool more_announced; /* than are kept */
+	bool matched;	     /* a rule took a point; then no further names are kept */
 };
 
 /** An application that an earlier daemon knew and that may come back. */
@@ -221,6 +226,11 @@ bool offers_expected(const struct user_domain *user, uint64_t app);
 /** A session waits no longer for what may be offered: nor does who waits for all. */
 void offers_settled(struct user_domain *user);
 void awaits_finish(struct loop_work *work);
+
+/* user_programs.c */
+/** Keep the names of points that no rule takes. */
+void announced_note(struct user_link *link);
+void announced_free(struct user_session *us);
 
 /* user_plan.c */
 /** struct plan - what a link should be; its memory becomes the link's. */
