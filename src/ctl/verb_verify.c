@@ -52,7 +52,8 @@ static uint64_t sum_of(const uint64_t lost[VIEW_NR_LOST])
 
 static struct json_object *record_losses(const uint64_t lost[VIEW_NR_LOST])
 {
-	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy", "output", "other" };
+	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy",
+							"output", "other" };
 	struct json_object *o = json_object_new_object();
 
 	for (int i = 0; i < VIEW_NR_LOST; i++)
@@ -102,10 +103,7 @@ static struct json_object *record_trace(const char *path, const struct view_summ
 	for (size_t i = 0; i < sum->nr_streams; i++)
 		recorded += recorded_in(&sum->streams[i]);
 	record_set_str(o, "path", path);
-	record_set_str(o, "verdict",
-		       sum->problems ? "damaged" :
-		       is_lossy(sum) ? "lossy" :
-				       "sound");
+	record_set_str(o, "verdict", sum->problems ? "damaged" : is_lossy(sum) ? "lossy" : "sound");
 	record_set_num(o, "recorded", recorded);
 	record_set_num(o, "lost", sum->lost);
 	record_set_num(o, "emitted", recorded + sum->lost);
@@ -199,7 +197,7 @@ static enum status run(struct ctl *ctl)
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
 	int rc;
 
-	if (!path || viewing_open(ctl, path, report, &view) != 0)
+	if (!path || viewing_open(ctl, path, false, report, &view) != 0)
 		return STATUS_ERROR;
 	rc = view_verify(view);
 	rc = rc ? rc : view_summary(view, &sum);

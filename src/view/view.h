@@ -36,6 +36,14 @@ typedef void (*view_report_fn)(void *priv, const char *sentence);
 int view_open(const char *dir, view_report_fn report, void *priv, struct view **ret_view)
 	__attribute__((warn_unused_result));
 
+/**
+ * view_open_relay() - as view_open(), of traces that a relay stored; times are those of the
+ * relay's clock, so that traces of several hosts are in order. A trace of which it is not known
+ * how its host's clock differed is reported, and has its host's times.
+ */
+int view_open_relay(const char *dir, view_report_fn report, void *priv, struct view **ret_view)
+	__attribute__((warn_unused_result));
+
 /** view_free() - NULL is fine. Return: NULL. */
 struct view *view_free(struct view *view);
 
