@@ -179,7 +179,9 @@ static uint64_t mend_trace(struct mender *m, int fd, const char *path)
 	cut = is_old(m, metadata_fd, &st) ? size_of(metadata_fd) - whole : 0;
 	if (cut && ftruncate(metadata_fd, (off_t)whole) < 0)
 		log_warn("the metadata of %s can't be brought in order", path);
-	trace.hides = whole && tracedir_hides(metadata_fd);
+	if (!whole)
+		return cut; /* nobody knows what its streams are: they stay */
+	trace.hides = tracedir_hides(metadata_fd);
 	return cut + mend_streams(m, &trace);
 }
 
