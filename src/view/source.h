@@ -24,6 +24,7 @@ struct source {
 	struct arena arena;
 	struct ctf_trace_class *tc;
 	struct metadata_remarks remarks;
+	bool unlisted; /* it has no list of its streams; see verify.c */
 	struct feed **feeds;
 	uint32_t nr_feeds;
 	struct tally *tallies;

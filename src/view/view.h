@@ -208,6 +208,7 @@ struct view_name {
  *          not in @events.
  * @lost_before, @before: as in the streams, of all of them.
  * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
+ * @unlisted: of view_verify(): traces that don't say which streams they have.
  * @bytes: size of all stream files.
  * @first_ns, @last_ns: time of the first and last of them; 0 without events.
  * @problems: sentences reported (or that would have been).
@@ -222,6 +223,7 @@ struct view_summary {
 	uint64_t lost_by[VIEW_NR_LOST];
 	uint64_t lost_before;
 	uint64_t lost_buffers;
+	uint64_t unlisted;
 	uint64_t before;
 	uint64_t lost_packets;
 	uint64_t damaged_packets;
