@@ -164,6 +164,8 @@ static int ask(struct ctl *ctl, const struct others *others, struct rep_session_
 	if (call_session_programs(ctl->client, &req, NULL, NULL, ret, &err) == 0)
 		return 0;
 	*ret = (struct rep_session_programs){ 0 };
+	if (err.code == ERR_NO_ANSWER)
+		ctl->err = err;
 	if (err.code != ERR_NO_DAEMON && err.code != ERR_INTERRUPTED)
 		return err.code;
 	ctl->client = client_free(ctl->client);

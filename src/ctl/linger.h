@@ -23,7 +23,8 @@ struct others {
 	bool no_wait;
 };
 
-/** Return: how many of them record on; 0: none. */
+/** Return: how many of them record on; 0: none, or with ERR_NO_ANSWER in ctl->err it is not
+ *  known. */
 unsigned int linger(struct ctl *ctl, const struct others *others);
 
 #endif

@@ -239,10 +239,13 @@ static enum status conclude(struct ctl *ctl, const struct creation *creation, co
 			    unsigned int cut)
 {
 	struct ending ending CLEANUP(ending_fini) = { 0 };
-	struct json_object *points AUTO_RECORD = nothing_fetch(ctl, creation->session);
+	struct json_object *points AUTO_RECORD = NULL;
 	enum status status;
 
-	surely_end(ctl, creation->session, &ending);
+	if (ctl->err.code != ERR_NO_ANSWER) { /* it has been waited for long enough */
+		points = nothing_fetch(ctl, creation->session);
+		surely_end(ctl, creation->session, &ending);
+	}
 	create_remember(ctl, creation, false);
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", creation->session);
