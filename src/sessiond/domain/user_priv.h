@@ -137,6 +137,9 @@ struct user_link {
 	bool all;	/* look at all points; else at these only: */
 	uint32_t *todo; /* new ones, and those that wait for a buffer or metadata */
 	size_t nr_todo, cap_todo;
+	size_t nr_next;	   /* the first ones of todo: to be looked at in the next turns */
+	uint32_t *dropped; /* points that are gone, whose armings and countings are not yet */
+	size_t nr_dropped, cap_dropped;
 	struct ring **told; /* ring sets that the application has */
 	uint32_t nr_told;
 	struct counting *countings; /* sorted */
@@ -246,6 +249,8 @@ struct plan {
 };
 
 int arm_compare(const void *a, const void *b);
+/** Sort numbers of points, each once. Return: how many are left. */
+size_t points_sort(uint32_t *points, size_t nr);
 void plan_make(struct plan *plan);
 /** Its points, or those that are to be looked at again. */
 void link_each_point(struct user_link *link, void (*fn)(struct app_point *point, void *data),
@@ -262,8 +267,10 @@ void links_touch(struct user_session *us);
 void link_touch_point(struct user_link *link, uint32_t point);
 /** Look at those that wait: a buffer is there, or metadata is written. */
 void links_touch_pending(struct user_session *us);
-void link_refresh(struct user_link *link);
-/** The application does not have these points any more: nothing to disarm. */
+/** The work of one turn; where more is left the link stays dirty. Return: points it looked at. */
+size_t link_refresh(struct user_link *link);
+/** The application does not have this point any more: nothing to disarm. Its armings and countings
+ *  go with the next refresh, in one pass for all points that are dropped until then. */
 void link_drop_point(struct user_link *link, uint32_t point);
 /** Take back buffers: all, or those that the application can't write any more. */
 void link_drop_buffers(struct user_link *link, bool all);
@@ -306,7 +313,8 @@ void tallies_free(struct user_session *us);
 void link_count(struct user_link *link);
 bool link_is_counted(const struct user_link *link, uint32_t point);
 /** The application does not have the point any more: nothing to take back. */
-void link_uncount_point(struct user_link *link, uint32_t point);
+/** Forget those of points that are gone; @points is sorted. */
+void link_uncount_points(struct user_link *link, const uint32_t *points, size_t nr);
 /** Take back all memory to count in. */
 void link_drop_counts(struct user_link *link);
 void link_counts_free(struct user_link *link);
