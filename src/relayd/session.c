@@ -293,6 +293,8 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	}
 	make_path(relay, req, &outer, &inner);
 	base = xasprintf("%s/%s", outer, inner);
+	if (relay_find_output(relay, err))
+		return err->code;
 	if (take_over(relay, base, req->id.data, err) ||
 	    join(conn, account ? account : req->host, err) || take(relay, conn->peer, err))
 		return err->code;
