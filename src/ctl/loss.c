@@ -136,6 +136,11 @@ void loss_conflicts(struct ctl *ctl, struct json_object *owner)
 	}
 }
 
+bool loss_is_of_record(struct json_object *refusal)
+{
+	return strcmp(record_str(refusal, "refused"), "record") == 0;
+}
+
 bool loss_is_of_kernel(struct json_object *refusal)
 {
 	return strcmp(record_str(refusal, "domain"), "kernel") == 0;
@@ -172,10 +177,10 @@ enum status loss_refusals(struct ctl *ctl, struct json_object *owner)
 	for (size_t i = 0; i < MIN(nr, (size_t)REFUSALS_SAID); i++) {
 		struct json_object *r = record_at(owner, "refusals", i);
 
-		say_warning(ctl,
-			    loss_is_of_kernel(r) ? "the kernel's event '%s' is not recorded: %s" :
-						   "event '%s' is not counted: %s",
-			    record_str(r, "name"), record_str(r, "why"));
+		say_warning(ctl, "%s '%s' is not %s: %s",
+			    loss_is_of_kernel(r) ? "the kernel's event" : "event",
+			    record_str(r, "name"), loss_is_of_record(r) ? "recorded" : "counted",
+			    record_str(r, "why"));
 	}
 	if (nr > REFUSALS_SAID)
 		say_warning(ctl, "%zu more are not recorded; 'lttctl status' says which",

@@ -22,6 +22,8 @@ enum status loss_conclude(struct ctl *ctl, const char *session, struct json_obje
 /** Format conflicts of markers, a warning each. */
 void loss_conflicts(struct ctl *ctl, struct json_object *owner);
 /** Does the kernel's module refuse it? Else an application can't count it. */
+/** Is it to be recorded, or counted? */
+bool loss_is_of_record(struct json_object *refusal);
 bool loss_is_of_kernel(struct json_object *refusal);
 /** An item of an answer: a refusal is added to the array `refusals` of @owner, a conflict
  *  to `conflicts`. */

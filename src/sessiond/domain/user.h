@@ -30,12 +30,13 @@ int user_app_points_remove(struct user_app *app, struct msg_app_points_remove *m
 int user_app_synced(struct user_app *app, const struct msg_app_synced *msg);
 /** @msg: its descriptors stay the caller's. */
 int user_app_offer(struct user_app *app, const struct msg_app_buffer_offer *msg);
+int user_app_buffer_failed(struct user_app *app, const struct msg_app_buffer_failed *msg);
 int user_app_producer(struct user_app *app, const struct msg_app_producer *msg);
 /** Could a rule be meant? Return: 0 or the code set in @err: no event of the name has the
  *  field, and there are such events. */
 int user_check_rule(struct domain_tracer *domain, const struct session *session,
 		    const struct rule_spec *spec, struct err *err) MUST_CHECK;
-/** Who can't count what is to be counted. @channel, @rule: of these; NULL: of all. */
+/** Who can't record or count what is to be. @channel, @rule: of these; NULL: of all. */
 void user_each_refusal(struct domain_tracer *domain, const struct session *session,
 		       const struct channel *channel, const struct rule *rule,
 		       void (*fn)(const struct domain_refusal *refusal, void *data), void *data);

@@ -142,6 +142,8 @@ struct user_link {
 	size_t nr_dropped, cap_dropped;
 	struct ring **told; /* ring sets that the application has */
 	uint32_t nr_told;
+	const struct channel *failed; /* whose buffers the application can't use, or NULL: */
+	uint32_t failed_error;	      /* errno */
 	struct counting *countings; /* sorted */
 	size_t nr_countings;
 	const struct user_counts **told_counts; /* memory that the application has */
