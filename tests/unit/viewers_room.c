@@ -53,10 +53,11 @@ int main(void)
 	CHECK(loop_new(&loop) == 0);
 	live_init(&live, 20);
 	CHECK(viewers_init(&viewers, loop, &live, 2 * ROOM) == 0 && viewers.max == ROOM);
+	CHECK(come(2) == 0); /* the oldest of all */
 	for (unsigned int i = 0; i < 100; i++)
 		CHECK(come(1) == 0);
-	CHECK(count(1) == ROOM / 2 && viewers.nr == ROOM / 2);
-	for (uint8_t from = 2; from < 7; from++)
+	CHECK(count(1) == ROOM / 2 && viewers.nr == ROOM / 2 + 1);
+	for (uint8_t from = 3; from < 7; from++)
 		CHECK(come(from) == 0);
 	CHECK(viewers.nr == ROOM);
 	for (uint8_t from = 2; from < 7; from++) /* full: the one with the most makes room */
