@@ -55,7 +55,8 @@ static bool is_stopped(const struct mender *m)
 	return __atomic_load_n(&m->stop, __ATOMIC_RELAXED);
 }
 
-/* What this relay has written is whole, or will be. */
+/* What this relay has written is whole, or will be; but for what it wrote as it began, which the
+ * thread is kept from by the sessions' claims: times of files have steps of some milliseconds. */
 static bool is_old(const struct mender *m, int fd, struct stat *ret)
 {
 	return fstat(fd, ret) == 0 &&

@@ -15,7 +15,7 @@
 struct mender;
 
 /** Mend all traces below @dir_fd, which stays the caller's, that were last written before
- *  @before_ns (CLOCK_REALTIME_COARSE). Return: 0 or negative errno. */
+ *  @before_ns (CLOCK_REALTIME). Return: 0 or negative errno. */
 int mender_start(struct mender **ret, int dir_fd, uint64_t before_ns) MUST_CHECK;
 /** What has not been mended stays as it is; NULL: nothing. */
 void mender_free(struct mender *mender);

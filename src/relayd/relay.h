@@ -37,7 +37,7 @@ struct relay {
 	int lock_fd;	 /* the lock of a directory that was made anew; -1 */
 	bool by_session; /* NAME/HOST-TIME instead of HOST/NAME-TIME */
 	struct disk disk;
-	uint64_t started_ns; /* CLOCK_REALTIME_COARSE; what is older another relay has written */
+	uint64_t started_ns; /* CLOCK_REALTIME; what is older another relay has written */
 	uint32_t sync_us;    /* what is acknowledged has been synced, after so long; SYNCER_NONE */
 	struct syncer *syncers[RELAY_MAX_DEVICES];
 	struct list_node conns;	   /* struct relconn, the oldest first */
