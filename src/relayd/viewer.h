@@ -8,8 +8,8 @@
 #define RELAYD_VIEWER_H
 
 #include "io/chan.h"
+#include "proto/viewproto.h"
 #include "viewers.h"
-#include "viewproto.h"
 #include "viewstream.h"
 
 #define VIEWER_MAX_BODY 20u
@@ -39,8 +39,8 @@ struct viewer {
 };
 
 /** @fd and @tls (NULL: in the clear) are taken over. @everything: it may see all sessions; else
- *  those that are open to all, or, with @tls, what its name allows. @origin: counts it already, and
- *  in any case hears when it leaves. Return: 0 or negative errno. */
+ *  those that are open to all, or, with @tls, what its name allows. @origin: counts the viewer
+ *  already; viewers_leave() is called in any case. Return: 0 or negative errno. */
 int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything,
 	       struct viewers_origin *origin) MUST_CHECK;
 void viewer_free(struct viewer *viewer);
