@@ -141,7 +141,7 @@ static void finds_no_daemon(struct doctor *d, const struct guest *g, char *const
 		doctor_mend(d, "LTT_RUNDIR=%s PROGRAM", word);
 }
 
-/* Does any directory on the way to @dir keep out every user but its owner, who is not @uid?
+/* Is a directory on the way to @dir closed to all but its owner, and is the owner not @uid?
  * Groups are not looked at: a directory that is open to one may be open to the user. */
 static bool is_closed_to(const char *dir, uid_t uid, char **ret_closed)
 {

@@ -116,7 +116,7 @@ static bool may_be_in_scope(const char *path, const char *env, size_t len, const
 	return len ? is_in_scope(env, len, scope) : stat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
-/** What is in /proc, of those that may be looked into. */
+/** The processes of the scope that /proc shows to the caller. */
 struct found {
 	unsigned int nr; /* processes of the scope that have libltt */
 	bool young;	 /* there are others that may have it soon */

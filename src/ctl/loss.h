@@ -5,8 +5,9 @@
 
 #include "verb.h"
 
-/** What was lost and which knob to turn; allocated. @verb: of lttctl, that sets the sizes of
- *  buffers. @cause: a member of lost_by_cause. NULL: no such cause. */
+/** A sentence about lost events and the option that prevents the loss; allocated. @verb: the verb
+ *  of lttctl that sets the sizes of buffers. @cause: a member of lost_by_cause. NULL: no such
+ *  cause. */
 char *loss_sentence(const char *verb, const char *cause, uint64_t n);
 /** Warn of buffers (@nr) that were lost with what no count has. @name: what had them.
  *  Return: STATUS_LOST where there are any. */

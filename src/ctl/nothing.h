@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * nothing.h - why `lttctl record` has recorded nothing: what the daemon knows of the program's
- * points goes into the record, what can be done about it is printed.
+ * nothing.h - why `lttctl record` has recorded nothing. The program's points, as the daemon
+ * knows them, go into the record; the advice is printed.
  */
 #ifndef CTL_NOTHING_H
 #define CTL_NOTHING_H

@@ -54,7 +54,7 @@ bool run_is_interrupted(const struct run *run);
 int run_interrupted(struct run *run);
 /** Return: 0, or RUN_NOT_FOUND or RUN_CANNOT with the sentence in @err. */
 int run_program(struct run *run, struct err *err) MUST_CHECK;
-/** What it has left behind has been waited for: count that, too. */
+/** The processes that outlived the program have ended: count their events and time, too. */
 void run_extend(struct run *run);
 void run_fini(struct run *run);
 

@@ -221,7 +221,7 @@ static bool find_place(int fd, struct place *ret)
 	return true;
 }
 
-/* The thread begins with a session. Return: false: somebody else has it. */
+/* The thread begins with a session. Return: false: the session was claimed or is done. */
 static bool enter(struct mender *m, int fd)
 {
 	struct place place;

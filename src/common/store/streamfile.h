@@ -40,8 +40,8 @@ struct stream_file {
 void stream_file_init(struct stream_file *file, const struct stream_config *config, uint32_t cpu);
 void stream_file_close(struct stream_file *file);
 
-/** Write down in the trace's list that the file is there, and how long. What can't be written is
- *  not missed when it is gone, no more. */
+/** Add the file and its length to the trace's list of streams. A failure is ignored: readers do
+ *  not miss a file that the list does not have. */
 void stream_file_note(const struct stream_file *file);
 
 /** Does a packet of @bytes begin a file? *@ret_replaces: one that is removed for it. */

@@ -44,8 +44,8 @@ struct channel {
 	char *contexts; /* what comes with each event: names, comma-separated */
 };
 
-/** Sizes for a burst: where none is given, of @bytes for all CPUs together as much as is of
- *  use; what is less than the default is left to it. */
+/** Buffer sizes for a burst, where none is given: up to @bytes for all CPUs together. A size below
+ *  the default is not set. */
 void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
 			const struct channel_limits *limits);
 /**

@@ -36,7 +36,8 @@ int user_app_producer(struct user_app *app, const struct msg_app_producer *msg);
  *  field, and there are such events. */
 int user_check_rule(struct domain_tracer *domain, const struct session *session,
 		    const struct rule_spec *spec, struct err *err) MUST_CHECK;
-/** Who can't record or count what is to be. @channel, @rule: of these; NULL: of all. */
+/** Applications that can't record or count an event. @channel, @rule: the events of these; NULL: of
+ *  all. */
 void user_each_refusal(struct domain_tracer *domain, const struct session *session,
 		       const struct channel *channel, const struct rule *rule,
 		       void (*fn)(const struct domain_refusal *refusal, void *data), void *data);
