@@ -47,7 +47,8 @@ size_t doctor_read(const char *path, char *buf, size_t len);
 
 /** Is there a daemon, which one, and what does it cost? Connects. */
 void doctor_daemon(struct doctor *d);
-/** Where none answers: has a service manager taken the socket of one that runs? Return: true: yes. */
+/** Where none answers: has a service manager taken the socket of one that runs?
+ *  Return: true: yes, and it has been said. */
 bool doctor_service(struct doctor *d, const char *rundir);
 /** What this machine lets applications do. */
 void doctor_machine(struct doctor *d);

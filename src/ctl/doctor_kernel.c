@@ -132,6 +132,12 @@ void doctor_refusals(struct doctor *d, const char *session, struct json_object *
 	for (size_t i = 0; i < MIN(nr, (size_t)REFUSALS_TOLD); i++) {
 		struct json_object *r = record_at(channel, "refusals", i);
 
+		if (!loss_is_of_kernel(r) && loss_is_of_record(r)) {
+			doctor_found(d, GRADE_WARN, "refusal",
+				     "session '%s': event '%s' is not recorded: %s", session,
+				     record_str(r, "name"), record_str(r, "why"));
+			continue;
+		}
 		if (!loss_is_of_kernel(r)) {
 			doctor_found(d, GRADE_WARN, "refusal",
 				     "session '%s': event '%s' is not counted: %s; start it anew "

@@ -141,7 +141,7 @@ static void finds_no_daemon(struct doctor *d, const struct guest *g, char *const
 		doctor_mend(d, "LTT_RUNDIR=%s PROGRAM", word);
 }
 
-/* Does any directory on the way to @dir keep out every user but its owner, who is not @uid?
+/* Is a directory on the way to @dir closed to all but its owner, and is the owner not @uid?
  * Groups are not looked at: a directory that is open to one may be open to the user. */
 static bool is_closed_to(const char *dir, uid_t uid, char **ret_closed)
 {
@@ -353,23 +353,6 @@ void doctor_process(struct doctor *d, pid_t pid)
 
 /* ---- a program ---- */
 
-/* As execvp() searches; allocated. */
-static char *find_program(const char *program)
-{
-	const char *path = getenv("PATH");
-	char *copy AUTO_FREE = xstrdup(path ? path : "/bin:/usr/bin");
-	char *rest = copy, *dir;
-
-	while (!strchr(program, '/') && (dir = strsep(&rest, ":"))) {
-		char *file = xasprintf("%s/%s", *dir ? dir : ".", program);
-
-		if (access(file, X_OK) == 0)
-			return file;
-		free(file);
-	}
-	return xstrdup(program);
-}
-
 static void check_file(struct doctor *d, struct guest *g, const char *path)
 {
 	struct elf_facts facts = { 0 };
@@ -403,7 +386,7 @@ static void check_file(struct doctor *d, struct guest *g, const char *path)
 void doctor_program(struct doctor *d, const char *program)
 {
 	struct guest g CLEANUP(guest_fini) = { .proc = "/proc/self", .uid = geteuid() };
-	char *path AUTO_FREE = find_program(program), *word AUTO_FREE = doctor_word(program);
+	char *path AUTO_FREE = run_find(program), *word AUTO_FREE = doctor_word(program);
 	struct err err = { 0 };
 
 	g.what = xasprintf("program '%s'", program);

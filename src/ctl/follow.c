@@ -33,8 +33,8 @@ static void stamp(char buf[16], uint64_t ns)
 
 static void print_loss(struct json_object *news)
 {
-	char *sentence AUTO_FREE =
-		loss_sentence(record_str(news, "cause"), record_num(news, "count"));
+	char *sentence AUTO_FREE = loss_sentence("enable-channel", record_str(news, "cause"),
+						 record_num(news, "count"));
 
 	printf("channel %s: %s\n", record_str(news, "channel"),
 	       sentence ? sentence : "events were lost");

@@ -14,20 +14,21 @@
 static const struct cause {
 	const char *key;
 	const char *what; /* behind "N events" */
-	const char *knob;
+	const char *knob, *rest; /* with a @rest: the verb that sets sizes stands before it */
 } causes[] = {
-	{ "buffer_full", "lost because a buffer was full",
-	  "use larger or more sub-buffers (lttctl enable-channel --subbuf-size, --num-subbuf), "
-	  "or record fewer events" },
+	{ "buffer_full", "lost because a buffer was full", "use larger or more sub-buffers (lttctl ",
+	  " --subbuf-size, --num-subbuf), or record fewer events" },
 	{ "too_large", "lost because they were too large for the buffer",
 	  "an event may have an eighth of a CPU's buffer (--subbuf-size times --num-subbuf of "
-	  "lttctl enable-channel) and 65,536 bytes at most, header and contexts included: make "
-	  "the buffer larger up to 512k, or the event smaller" },
+	  "lttctl ",
+	  ") and 65,536 bytes at most, header and contexts included: make the buffer larger up to "
+	  "512k, or the event smaller" },
 	{ "buffer_busy", "lost because no buffer was free to be written",
-	  "some application can't use restartable sequences; see ENVIRONMENT in libltt(3)" },
+	  "some application can't use restartable sequences; see ENVIRONMENT in libltt(3)", NULL },
 	{ "output", "lost because the trace could not be written",
 	  "look at the space, the quota and the health of the disk of the output directory, "
-	  "and at the limits that the session has (lttctl list SESSION)" },
+	  "and at the limits that the session has (lttctl list SESSION)",
+	  NULL },
 };
 
 #define INVALID "invalid_bytes"
@@ -41,7 +42,7 @@ static char *invalid_bytes(uint64_t bytes)
 			 text_size(buf, bytes));
 }
 
-char *loss_sentence(const char *cause, uint64_t n)
+char *loss_sentence(const char *verb, const char *cause, uint64_t n)
 {
 	char buf[TEXT_BYTES];
 
@@ -49,17 +50,24 @@ char *loss_sentence(const char *cause, uint64_t n)
 		return invalid_bytes(n);
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
 		if (strcmp(causes[i].key, cause) == 0)
-			return xasprintf("%s event%s %s; %s", text_count(buf, n),
-					 n == 1 ? " was" : "s were", causes[i].what,
-					 causes[i].knob);
+			return xasprintf("%s event%s %s; %s%s%s", text_count(buf, n),
+					 n == 1 ? " was" : "s were", causes[i].what, causes[i].knob,
+					 causes[i].rest ? verb : "",
+					 causes[i].rest ? causes[i].rest : "");
 	return NULL;
+}
+
+/* The verb by which a user of this one sets the sizes of buffers. */
+static const char *sizing_verb(const struct ctl *ctl)
+{
+	return strcmp(ctl->verb->name, "record") == 0 ? "record" : "enable-channel";
 }
 
 static enum status report(struct ctl *ctl, const char *session, struct json_object *lost,
 			  const char *cause)
 {
 	uint64_t n = record_num(lost, cause);
-	char *sentence AUTO_FREE = n ? loss_sentence(cause, n) : NULL;
+	char *sentence AUTO_FREE = n ? loss_sentence(sizing_verb(ctl), cause, n) : NULL;
 
 	if (n == 0)
 		return STATUS_OK;
@@ -128,6 +136,11 @@ void loss_conflicts(struct ctl *ctl, struct json_object *owner)
 	}
 }
 
+bool loss_is_of_record(struct json_object *refusal)
+{
+	return strcmp(record_str(refusal, "refused"), "record") == 0;
+}
+
 bool loss_is_of_kernel(struct json_object *refusal)
 {
 	return strcmp(record_str(refusal, "domain"), "kernel") == 0;
@@ -164,10 +177,10 @@ enum status loss_refusals(struct ctl *ctl, struct json_object *owner)
 	for (size_t i = 0; i < MIN(nr, (size_t)REFUSALS_SAID); i++) {
 		struct json_object *r = record_at(owner, "refusals", i);
 
-		say_warning(ctl,
-			    loss_is_of_kernel(r) ? "the kernel's event '%s' is not recorded: %s" :
-						   "event '%s' is not counted: %s",
-			    record_str(r, "name"), record_str(r, "why"));
+		say_warning(ctl, "%s '%s' is not %s: %s",
+			    loss_is_of_kernel(r) ? "the kernel's event" : "event",
+			    record_str(r, "name"), loss_is_of_record(r) ? "recorded" : "counted",
+			    record_str(r, "why"));
 	}
 	if (nr > REFUSALS_SAID)
 		say_warning(ctl, "%zu more are not recorded; 'lttctl status' says which",

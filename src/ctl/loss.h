@@ -5,9 +5,10 @@
 
 #include "verb.h"
 
-/** What was lost and which knob to turn; allocated. @cause: a member of lost_by_cause.
- *  NULL: no such cause. */
-char *loss_sentence(const char *cause, uint64_t n);
+/** A sentence about lost events and the option that prevents the loss; allocated. @verb: the verb
+ *  of lttctl that sets the sizes of buffers. @cause: a member of lost_by_cause. NULL: no such
+ *  cause. */
+char *loss_sentence(const char *verb, const char *cause, uint64_t n);
 /** Warn of buffers (@nr) that were lost with what no count has. @name: what had them.
  *  Return: STATUS_LOST where there are any. */
 enum status loss_unknown(struct ctl *ctl, const char *name, uint64_t nr);
@@ -22,6 +23,8 @@ enum status loss_conclude(struct ctl *ctl, const char *session, struct json_obje
 /** Format conflicts of markers, a warning each. */
 void loss_conflicts(struct ctl *ctl, struct json_object *owner);
 /** Does the kernel's module refuse it? Else an application can't count it. */
+/** Is it to be recorded, or counted? */
+bool loss_is_of_record(struct json_object *refusal);
 bool loss_is_of_kernel(struct json_object *refusal);
 /** An item of an answer: a refusal is added to the array `refusals` of @owner, a conflict
  *  to `conflicts`. */

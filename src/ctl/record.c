@@ -349,10 +349,13 @@ const char *record_loglevel(struct json_object *rule, char *buf, size_t len)
 struct json_object *record_refusal(const struct msg_refusal *m)
 {
 	struct json_object *o = json_object_new_object();
+	enum domain_id domain = m->domain ? m->domain : DOMAIN_KERNEL;
 
 	record_set_str(o, "name", m->name);
 	record_set_str(o, "why", m->why);
-	record_set_str(o, "domain", record_domain(m->domain ? m->domain : DOMAIN_KERNEL));
+	record_set_str(o, "domain", record_domain(domain));
+	record_set_str(o, "refused",
+		       domain == DOMAIN_KERNEL || m->recorded ? "record" : "count");
 	return o;
 }
 

@@ -68,6 +68,22 @@ int run_check(const char *program, struct err *err)
 	return error ? cannot(err, program, error) : 0;
 }
 
+char *run_find(const char *program)
+{
+	const char *path = getenv("PATH");
+	char *copy AUTO_FREE = xstrdup(path ? path : "/bin:/usr/bin");
+	char *rest = copy, *dir;
+
+	while (!strchr(program, '/') && (dir = strsep(&rest, ":"))) {
+		char *file = xasprintf("%s/%s", *dir ? dir : ".", program);
+
+		if (access(file, X_OK) == 0)
+			return file;
+		free(file);
+	}
+	return xstrdup(program);
+}
+
 int run_begin(struct run *run, struct err *err)
 {
 	sigset_t set;
@@ -95,7 +111,10 @@ void run_fini(struct run *run)
 /* Next signal that came; false: none. */
 static bool next_signal(struct run *run, struct signalfd_siginfo *ret)
 {
-	return read(run->signals, ret, sizeof(*ret)) == sizeof(*ret);
+	if (read(run->signals, ret, sizeof(*ret)) != sizeof(*ret))
+		return false;
+	run->ended = run->ended || ret->ssi_signo != SIGHUP;
+	return true;
 }
 
 bool run_is_interrupted(const struct run *run)
@@ -176,13 +195,18 @@ static uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
+void run_extend(struct run *run)
+{
+	run->duration_ns = now_ns() - run->begin_ns;
+}
+
 int run_program(struct run *run, struct err *err)
 {
-	uint64_t begin = now_ns();
 	int report[2], error = 0;
 	ssize_t said;
 	pid_t pid;
 
+	run->begin_ns = now_ns();
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return cannot(err, run->argv[0], errno);
 	fflush(NULL);
@@ -199,6 +223,6 @@ int run_program(struct run *run, struct err *err)
 	if (said != sizeof(error))
 		await_end(run, pid);
 	take_status(run, pid);
-	run->duration_ns = now_ns() - begin;
+	run_extend(run);
 	return said == sizeof(error) ? cannot(err, run->argv[0], error) : 0;
 }

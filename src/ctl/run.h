@@ -22,6 +22,7 @@
  * @environment: "NAME=VALUE" to add, NULL at the end; may be NULL.
  * @watch: descriptor that hangs up when what the program needs is gone, or -1; then
  *         @mend is called with @priv and returns what to watch next.
+ * @ended: a signal came while it ran that asks it to end (SIGHUP often asks otherwise).
  * @exit_status: as a shell's: 128 + the signal that ended it.
  */
 struct run {
@@ -33,14 +34,18 @@ struct run {
 	void *priv;
 	sigset_t old_mask;
 	int signals; /* signalfd, or -1 */
+	bool ended;
 	int exit_status;
 	int signal;
+	uint64_t begin_ns;
 	uint64_t duration_ns;
 };
 
 /** Can it be run, as far as one can tell beforehand? Return: 0, RUN_NOT_FOUND or RUN_CANNOT,
  *  with the sentence in @err. */
 int run_check(const char *program, struct err *err) MUST_CHECK;
+/** The file that execvp() would find, or @program; allocated. */
+char *run_find(const char *program);
 /** From here on we are not ended by a signal. Return: 0 or the code in @err. */
 int run_begin(struct run *run, struct err *err) MUST_CHECK;
 /** Has a signal come that would have ended us? */
@@ -49,6 +54,8 @@ bool run_is_interrupted(const struct run *run);
 int run_interrupted(struct run *run);
 /** Return: 0, or RUN_NOT_FOUND or RUN_CANNOT with the sentence in @err. */
 int run_program(struct run *run, struct err *err) MUST_CHECK;
+/** The processes that outlived the program have ended: count their events and time, too. */
+void run_extend(struct run *run);
 void run_fini(struct run *run);
 
 #endif

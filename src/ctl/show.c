@@ -370,7 +370,7 @@ static void show_refusals(FILE *out, struct json_object *channel)
 	for (size_t i = 0; i < record_len(channel, "refusals"); i++) {
 		struct json_object *r = record_at(channel, "refusals", i);
 
-		fprintf(out, "    not %s: %s: %s\n", loss_is_of_kernel(r) ? "recorded" : "counted",
+		fprintf(out, "    not %s: %s: %s\n", loss_is_of_record(r) ? "recorded" : "counted",
 			record_str(r, "name"), record_str(r, "why"));
 	}
 }

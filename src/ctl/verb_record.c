@@ -13,8 +13,10 @@
 #include "base/str.h"
 #include "create.h"
 #include "libctl/calls.h"
+#include "linger.h"
 #include "loss.h"
 #include "names.h"
+#include "nothing.h"
 #include "options.h"
 #include "record.h"
 #include "run.h"
@@ -30,7 +32,7 @@
 
 static struct {
 	char *output, *events, *name, *wrap, *subbuf_size, *num_subbuf;
-	int kernel, user;
+	int kernel, user, no_wait;
 } opt;
 
 static const struct poptOption options[] = {
@@ -43,6 +45,8 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size, "of a sub-buffer; k, M, G, T are known",
 		    "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
+	OPTION_FLAG("no-wait", 'n', &opt.no_wait,
+		    "for the program alone, not for processes that it leaves behind"),
 	POPT_TABLEEND,
 };
 
@@ -71,6 +75,8 @@ static int make_channel(struct ctl *ctl, const char *session, enum domain_id dom
 {
 	struct rep_channel_enable rep;
 
+	/* a program's start may emit faster than a disk takes it, and it is alone here */
+	channel.roomy = !opt.subbuf_size && !opt.num_subbuf;
 	channel.domain = (uint8_t)domain;
 	channel.session = session;
 	return call_channel_enable(ctl->client, &channel, NULL, NULL, &rep, &ctl->err);
@@ -101,7 +107,8 @@ static int enable_events(struct ctl *ctl, const char *session, enum domain_id do
 
 static int prepare(struct ctl *ctl, const char *session, enum domain_id domain)
 {
-	if ((opt.subbuf_size || opt.num_subbuf) && make_channel(ctl, session, domain) != 0)
+	if ((opt.subbuf_size || opt.num_subbuf || domain == DOMAIN_USER) &&
+	    make_channel(ctl, session, domain) != 0)
 		return ctl->err.code;
 	return enable_events(ctl, session, domain);
 }
@@ -228,18 +235,26 @@ static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 }
 
 /* The program ran: end the session, say what there is. Return: the status for the shell. */
-static enum status conclude(struct ctl *ctl, const struct creation *creation, const struct run *run)
+static enum status conclude(struct ctl *ctl, const struct creation *creation, const struct run *run,
+			    unsigned int cut)
 {
 	struct ending ending CLEANUP(ending_fini) = { 0 };
+	struct json_object *points AUTO_RECORD = NULL;
 	enum status status;
 
-	surely_end(ctl, creation->session, &ending);
+	if (ctl->err.code != ERR_NO_ANSWER) { /* it has been waited for long enough */
+		points = nothing_fetch(ctl, creation->session);
+		surely_end(ctl, creation->session, &ending);
+	}
 	create_remember(ctl, creation, false);
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", creation->session);
 	record_set_str(ctl->record, "output", creation->dir.path);
 	record_set(ctl->record, "program", program_record(ctl, run));
 	record_set(ctl->record, "totals", json_object_get(ending.totals));
+	record_set_num(ctl->record, "cut", cut);
+	if (points && !record_num(ending.totals, "recorded"))
+		record_set(ctl->record, "points", json_object_get(points));
 	if (ending.problem)
 		record_set_str(ctl->record, "problem", ending.problem);
 	if (!ending.totals) {
@@ -258,6 +273,32 @@ static enum status interrupted_or(struct run *run, enum status status)
 	int signal = run_interrupted(run);
 
 	return signal ? (enum status)(128 + signal) : status;
+}
+
+/* Where the program was asked to end, its user does not want to wait for the rest of it. Return:
+ * the number of processes that still record. */
+static unsigned int wait_for_others(struct ctl *ctl, const struct creation *creation,
+				    struct run *run)
+{
+	const struct others others = {
+		.session = creation->session,
+		.scope = creation->scope,
+		.run = run,
+		.no_wait = opt.no_wait || run->ended,
+	};
+	unsigned int nr;
+
+	if (opt.kernel && !opt.user)
+		return 0;
+	nr = linger(ctl, &others);
+	run_extend(run);
+	if (nr)
+		say_warning(ctl,
+			    "%u process%s that '%s' has started still record%s: what is emitted from "
+			    "now on is not in the trace%s",
+			    nr, nr == 1 ? "" : "es", ctl->operands[0], nr == 1 ? "s" : "",
+			    opt.no_wait ? "; record without --no-wait to have it" : "");
+	return nr;
 }
 
 static enum status record(struct ctl *ctl, struct creation *creation, struct run *run)
@@ -280,7 +321,7 @@ static enum status record(struct ctl *ctl, struct creation *creation, struct run
 	}
 	while (run_interrupted(run))
 		; /* they ended the program; those that come now end the waiting */
-	return conclude(ctl, creation, run);
+	return conclude(ctl, creation, run, wait_for_others(ctl, creation, run));
 }
 
 static const char *base_name(const char *path)
@@ -383,6 +424,11 @@ static void summary(FILE *out, struct json_object *record)
 	uint64_t ns = record_num(program, "duration_ns"), n = record_num(totals, "recorded");
 	uint64_t signal = record_num(program, "signal");
 	bool whole = !*record_str(record, "problem") && !record_num(totals, "lost");
+	const struct nothing asked = {
+		.program = json_object_get_string(record_at(program, "command", 0)),
+		.events = opt.events,
+		.wrap = opt.wrap,
+	};
 	char buf[TEXT_BYTES];
 
 	if (signal)
@@ -399,10 +445,7 @@ static void summary(FILE *out, struct json_object *record)
 	if (n)
 		hint(out, record_str(record, "output"));
 	else if (!opt.kernel && whole)
-		fputs("The program has no instrumentation of ours that was passed. To see its allocations, "
-		      "locks\nor loaded libraries without a change to it: lttctl record "
-		      "--wrap=libc,pthread,dl -- ...\n",
-		      out);
+		nothing_text(out, record_get(record, "points"), &asked);
 }
 
 const struct verb verb_record = {

@@ -52,7 +52,8 @@ static uint64_t sum_of(const uint64_t lost[VIEW_NR_LOST])
 
 static struct json_object *record_losses(const uint64_t lost[VIEW_NR_LOST])
 {
-	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy", "output", "other" };
+	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy",
+							"output", "other" };
 	struct json_object *o = json_object_new_object();
 
 	for (int i = 0; i < VIEW_NR_LOST; i++)
@@ -102,10 +103,7 @@ static struct json_object *record_trace(const char *path, const struct view_summ
 	for (size_t i = 0; i < sum->nr_streams; i++)
 		recorded += recorded_in(&sum->streams[i]);
 	record_set_str(o, "path", path);
-	record_set_str(o, "verdict",
-		       sum->problems ? "damaged" :
-		       is_lossy(sum) ? "lossy" :
-				       "sound");
+	record_set_str(o, "verdict", sum->problems ? "damaged" : is_lossy(sum) ? "lossy" : "sound");
 	record_set_num(o, "recorded", recorded);
 	record_set_num(o, "lost", sum->lost);
 	record_set_num(o, "emitted", recorded + sum->lost);
@@ -113,6 +111,7 @@ static struct json_object *record_trace(const char *path, const struct view_summ
 	record_set_num(o, "given_up", sum->before);
 	record_set_num(o, "lost_before", sum->lost_before);
 	record_set_num(o, "lost_buffers", sum->lost_buffers);
+	record_set_num(o, "unlisted_traces", sum->unlisted);
 	record_set_num(o, "readable", sum->events);
 	record_set_num(o, "packets", sum->packets);
 	record_set_num(o, "damaged_packets", sum->damaged_packets);
@@ -165,7 +164,10 @@ static void print_text(FILE *out, struct json_object *record)
 	text_count(events, record_num(record, "readable"));
 	text_count(lost, record_num(record, "lost") + record_num(record, "lost_before"));
 	if (strcmp(verdict, "sound") == 0)
-		fprintf(out, "sound: %s events, and none was lost\n", events);
+		fprintf(out, "sound: %s events, and none was lost%s\n", events,
+			record_num(record, "unlisted_traces") ?
+				" of the streams that are here: the trace does not list them" :
+				"");
 	else if (strcmp(verdict, "lossy") == 0)
 		fprintf(out, "sound: %s events; %s%s were lost when it was recorded%s\n", events,
 			record_num(record, "lost_buffers") ? "at least " : "", lost,
@@ -184,6 +186,11 @@ static enum status judge(struct ctl *ctl, const char *path, const struct view_su
 	(void)loss_unknown(ctl, path, sum->lost_buffers);
 	if (!sum->problems)
 		return is_lossy(sum) ? STATUS_LOST : STATUS_OK;
+	if (!sum->damaged_packets) {
+		err_set(&ctl->err, ERR_OUTPUT, "%s is damaged: %s problem%s, named above", path,
+			text_count(packets, sum->problems), text_plural(sum->problems));
+		return STATUS_ERROR;
+	}
 	err_set(&ctl->err, ERR_OUTPUT,
 		"%s is damaged: %s packet%s can't be read, with %s event%s or more", path,
 		text_count(packets, sum->damaged_packets), text_plural(sum->damaged_packets),
@@ -199,7 +206,7 @@ static enum status run(struct ctl *ctl)
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
 	int rc;
 
-	if (!path || viewing_open(ctl, path, report, &view) != 0)
+	if (!path || viewing_open(ctl, path, false, report, &view) != 0)
 		return STATUS_ERROR;
 	rc = view_verify(view);
 	rc = rc ? rc : view_summary(view, &sum);

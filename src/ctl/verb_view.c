@@ -19,7 +19,7 @@
 
 static struct {
 	char *viewer, *trace_path, *begin, *end, *events, *limit, *color;
-	int seconds, date, gmt, loglevel, statedump, summary, live, wait, clear_text;
+	int seconds, date, gmt, loglevel, statedump, relay_clock, summary, live, wait, clear_text;
 } opt;
 
 static struct view_select selection;
@@ -40,6 +40,8 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("clock-seconds", 0, &opt.seconds, "times as seconds since 1970"),
 	OPTION_FLAG("clock-date", 0, &opt.date, "times with their date"),
 	OPTION_FLAG("clock-gmt", 0, &opt.gmt, "times in UTC"),
+	OPTION_FLAG("relay-clock", 0, &opt.relay_clock,
+		    "times by the clock of the relay that stored the traces"),
 	OPTION_FLAG("loglevel", 0, &opt.loglevel, "show each event's log level"),
 	OPTION_TEXT("color", 0, &opt.color, "auto (default), always or never", "WHEN"),
 	POPT_TABLEEND,
@@ -168,8 +170,8 @@ static enum status run_live(struct ctl *ctl)
 static int check_live(struct ctl *ctl)
 {
 	if (!opt.live || !(opt.trace_path || opt.begin || opt.end || opt.events || opt.limit ||
-			   opt.statedump || opt.color || opt.seconds || opt.date || opt.gmt ||
-			   opt.loglevel || opt.summary || ctl->json))
+			   opt.statedump || opt.relay_clock || opt.color || opt.seconds ||
+			   opt.date || opt.gmt || opt.loglevel || opt.summary || ctl->json))
 		return 0;
 	return err_set(&ctl->err, ERR_INVALID,
 		       "with --live babeltrace2 prints, and has options of its own: "
@@ -306,7 +308,7 @@ static enum status run(struct ctl *ctl)
 		say_verbose(ctl, "showing %s", path);
 	if (opt.viewer)
 		return run_viewer(ctl, opt.viewer, path);
-	if (viewing_open(ctl, path, report, &view) != 0)
+	if (viewing_open(ctl, path, opt.relay_clock, report, &view) != 0)
 		return STATUS_ERROR;
 	return show(ctl, view);
 }

@@ -68,11 +68,10 @@ static void tell_older(struct ctl *ctl, const char *path)
 	char *untraced AUTO_FREE = home_get(HOME_UNTRACED);
 
 	if (untraced)
-		say_warning(
-			ctl,
-			"session '%s' wrote no trace here (never started, --no-output, or to a "
-			"relay); this is an older one: %s",
-			untraced, path);
+		say_warning(ctl,
+			    "session '%s' wrote no trace here (never started, --no-output, or to a "
+			    "relay); this is an older one: %s",
+			    untraced, path);
 }
 
 static char *no_last(struct ctl *ctl)
@@ -156,8 +155,9 @@ char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
 	if (!name)
 		return NULL;
 	if (!ctl->client || target_look_up(ctl, name, &found, &ctl->err) != 0) {
-		err_set(&ctl->err, ERR_NO_DAEMON, "no session daemon runs; name the session as "
-						  "net://RELAY/host/HOST/SESSION");
+		err_set(&ctl->err, ERR_NO_DAEMON,
+			"no session daemon runs; name the session as "
+			"net://RELAY/host/HOST/SESSION");
 		return NULL;
 	}
 	if (!found)
@@ -197,9 +197,10 @@ void viewing_remember_session(struct ctl *ctl, const char *session)
 		return; /* a convenience, not worth a sentence */
 }
 
-int viewing_open(struct ctl *ctl, const char *path, view_report_fn report, struct view **ret)
+int viewing_open(struct ctl *ctl, const char *path, bool relay_clock, view_report_fn report,
+		 struct view **ret)
 {
-	int rc = view_open(path, report, ctl, ret);
+	int rc = (relay_clock ? view_open_relay : view_open)(path, report, ctl, ret);
 
 	if (rc == -ENOENT)
 		return err_set(&ctl->err, ERR_OUTPUT, "there is no trace in %s", path);

@@ -19,8 +19,9 @@ char *viewing_path(struct ctl *ctl, const char *word);
  * Return: NULL with ctl->err set.
  */
 char *viewing_live(struct ctl *ctl, const char *word, bool clear_text);
-/** Open what is there. Return: 0, or the code in ctl->err. */
-int viewing_open(struct ctl *ctl, const char *path, view_report_fn report,
+/** Open what is there. @relay_clock: with times of a relay's clock. Return: 0, or the code in
+ *  ctl->err. */
+int viewing_open(struct ctl *ctl, const char *path, bool relay_clock, view_report_fn report,
 		 struct view **ret) MUST_CHECK;
 /**
  * viewing_remember() - remember the trace of a session as the last one.

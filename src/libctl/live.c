@@ -13,58 +13,25 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "io/tcp.h"
+#include "proto/viewproto.h"
 
-#define LIVE_PORT "5344"
 #define CONNECT_MS 2000u
 #define ANSWER_MS 5000	     /* for the whole conversation */
 #define MAX_SESSIONS 100000u /* a relay that claims to have more makes no sense */
 #define NAMED_SESSIONS 10u   /* in a sentence */
-#define LIVE_MAJOR 2u
-#define LIVE_MINOR 4u /* names are cut to the fields of struct listed since then */
-#define COMMANDS 1u   /* type of the connection */
-
-enum { LIVE_CONNECT = 1, LIVE_LIST_SESSIONS = 2 };
-
-/* As viewers have them: big-endian, not aligned. */
-struct request {
-	uint64_t bytes; /* that follow */
-	uint32_t command;
-	uint32_t version;
-} __attribute__((packed));
-
-struct introduction { /* of both sides */
-	uint64_t viewer;
-	uint32_t major, minor;
-	uint32_t type;
-} __attribute__((packed));
-
-struct listed { /* behind a u32, their number */
-	uint64_t id;
-	uint32_t period_us, viewers, streams;
-	char host[64];
-	char name[255];
-} __attribute__((packed));
-
-_Static_assert(sizeof(struct listed) == 339, "as relays send it");
+#define MINOR 4u	     /* names are cut to the fields of struct view_session since then */
+#define COMMANDS 1u	     /* type of the connection */
 
 int live_url_parse(const char *url, struct live_url *ret)
 {
 	const char *at = strncmp(url, "net://", 6) == 0 ? url + 6 : "";
-	size_t skip = *at == '[', len = skip ? strcspn(at + 1, "]") : strcspn(at, ":/");
+	uint16_t port = VIEW_PORT;
 
-	if (!len || len >= sizeof(ret->relay))
+	at = tcp_take_host(at, ret->relay, sizeof(ret->relay));
+	at = at ? tcp_take_port(at, &port) : NULL;
+	if (!at)
 		return -EINVAL;
-	snprintf(ret->relay, sizeof(ret->relay), "%.*s", (int)len, at + skip);
-	at += len + skip;
-	at += *at == ']';
-	snprintf(ret->port, sizeof(ret->port), LIVE_PORT);
-	if (*at == ':') {
-		len = strspn(at + 1, "0123456789");
-		if (!len || len >= sizeof(ret->port))
-			return -EINVAL;
-		snprintf(ret->port, sizeof(ret->port), "%.*s", (int)len, at + 1);
-		at += 1 + len;
-	}
+	snprintf(ret->port, sizeof(ret->port), "%u", port);
 	if (strncmp(at, "/host/", 6) != 0)
 		return -EINVAL;
 	ret->host = at + 6;
@@ -131,7 +98,7 @@ static int live_receive(const struct live *live, void *data, size_t len)
 
 static int live_ask(const struct live *live, uint32_t command, const void *body, size_t len)
 {
-	struct request request = { .bytes = htobe64(len), .command = htobe32(command) };
+	struct view_request request = { .bytes = htobe64(len), .command = htobe32(command) };
 	int ret = live_send(live, &request, sizeof(request));
 
 	return ret == 0 && len ? live_send(live, body, len) : ret;
@@ -139,17 +106,17 @@ static int live_ask(const struct live *live, uint32_t command, const void *body,
 
 static int live_introduce(const struct live *live)
 {
-	struct introduction hello = {
+	struct view_connect hello = {
 		.viewer = UINT64_MAX,
-		.major = htobe32(LIVE_MAJOR),
-		.minor = htobe32(LIVE_MINOR),
+		.major = htobe32(VIEW_MAJOR),
+		.minor = htobe32(MINOR),
 		.type = htobe32(COMMANDS),
 	};
-	int ret = live_ask(live, LIVE_CONNECT, &hello, sizeof(hello));
+	int ret = live_ask(live, VIEW_CONNECT, &hello, sizeof(hello));
 
 	if (ret == 0)
 		ret = live_receive(live, &hello, sizeof(hello));
-	return ret == 0 && be32toh(hello.major) != LIVE_MAJOR ? -EPROTO : ret;
+	return ret == 0 && be32toh(hello.major) != VIEW_MAJOR ? -EPROTO : ret;
 }
 
 /* --- looking for one --------------------------------------------------------------------- */
@@ -163,7 +130,7 @@ static bool is_field(const char *field, size_t bytes, const char *text, size_t l
 				  has == len && memcmp(field, text, len) == 0;
 }
 
-static void live_add_name(char **names, uint32_t nr, const struct listed *session)
+static void live_add_name(char **names, uint32_t nr, const struct view_session *session)
 {
 	AUTO_FREE char *before = *names;
 
@@ -180,9 +147,9 @@ static void live_add_name(char **names, uint32_t nr, const struct listed *sessio
 /* Return: 1: it is there; 0: it is not, and @names has others; negative errno. */
 static int live_search(const struct live *live, const struct live_url *url, char **names)
 {
-	struct listed session;
+	struct view_session session;
 	uint32_t nr;
-	int ret = live_ask(live, LIVE_LIST_SESSIONS, NULL, 0);
+	int ret = live_ask(live, VIEW_LIST_SESSIONS, NULL, 0);
 
 	if (ret == 0)
 		ret = live_receive(live, &nr, sizeof(nr));

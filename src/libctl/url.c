@@ -65,49 +65,16 @@ static int bad(const char *url, struct err *err)
 		       url);
 }
 
-/* HOST or [ADDRESS]. Return: what follows, or NULL. */
-static const char *take_host(const char *at, char ret[HOST_BYTES])
-{
-	const char *end = *at == '[' ? strchr(at, ']') : at + strcspn(at, ":/");
-	size_t skip = *at == '[';
-	size_t len = end ? (size_t)(end - at) - skip : 0;
-
-	if (!len || len >= HOST_BYTES)
-		return NULL;
-	memcpy(ret, at + skip, len);
-	ret[len] = '\0';
-	return end + skip;
-}
-
-/* ":PORT", if there is one. Return: what follows, or NULL. */
-static const char *take_port(const char *at, uint16_t *ret)
-{
-	char text[8] = "";
-	uint64_t port;
-	size_t len;
-
-	if (*at != ':')
-		return at;
-	len = strcspn(++at, ":/");
-	if (len >= sizeof(text))
-		return NULL;
-	memcpy(text, at, len);
-	if (parse_u64(text, &port) < 0 || !port || port > 65535)
-		return NULL;
-	*ret = (uint16_t)port;
-	return at + len;
-}
-
 static int parse(const char *url, struct parts *ret, struct err *err)
 {
 	const char *at = skip_scheme(url, ret);
 	uint16_t data;
 
 	ret->port = RELAY_PORT;
-	at = at ? take_host(at, ret->host) : NULL;
-	at = at ? take_port(at, &ret->port) : NULL;
+	at = at ? tcp_take_host(at, ret->host, sizeof(ret->host)) : NULL;
+	at = at ? tcp_take_port(at, &ret->port) : NULL;
 	if (at && ret->two_ports)
-		at = take_port(at, &data);
+		at = tcp_take_port(at, &data);
 	if (!at || (*at && strcmp(at, "/") != 0 && *at != '/'))
 		return bad(url, err);
 	if (*at == '/' && at[1])

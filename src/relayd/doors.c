@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "proto/relay.h"
-#include "viewproto.h"
+#include "proto/viewproto.h"
 
 /* For senders or for viewers. */
 struct door {

@@ -179,20 +179,18 @@ static char *default_output(void)
 	return home && *home ? xasprintf("%s/ltt-traces", home) : NULL;
 }
 
-#define LOCK_FILE ".lock"
-
 /* Two relays that write to one directory would not know of each other. The lock is not on the
  * directory: users who may read that could keep the relay from starting. It is held until the
  * relay ends. */
 static int lock_output(int dir_fd, const char *path)
 {
-	int fd = -1, ret = lockfile_take(dir_fd, LOCK_FILE, &fd);
+	int fd = -1, ret = lockfile_take(dir_fd, RELAY_LOCK_FILE, &fd);
 
 	if (ret == -EWOULDBLOCK) {
 		close_fd(fd);
 		log_error("another ltt-relayd writes to %s", path);
 	} else if (ret < 0) {
-		log_error("can't lock %s/" LOCK_FILE ": %s", path, strerror(-ret));
+		log_error("can't lock %s/" RELAY_LOCK_FILE ": %s", path, strerror(-ret));
 	}
 	return ret;
 }
@@ -353,6 +351,14 @@ static int open_doors(struct house *h)
 	return doors_open(&doors, &h->relay, &h->viewers, &h->ring);
 }
 
+/* While a relative path still leads there. Return: allocated; NULL: it can't be known. */
+static char *find_path(int out_fd)
+{
+	AUTO_FREE char *link = xasprintf("/proc/self/fd/%d", out_fd);
+
+	return realpath(link, NULL);
+}
+
 static int build(struct house *h, int out_fd)
 {
 	unsigned int max_fds = raise_descriptor_limit();
@@ -371,6 +377,7 @@ static int build(struct house *h, int out_fd)
 		ret = retention_init(&h->retention, &h->relay, &h->rules);
 	if (ret < 0)
 		log_error("%s", strerror(-ret));
+	h->relay.out_path = find_path(out_fd);
 	h->relay.by_session = h->relay.peers.by_session = opt.by_session;
 	h->relay.peers.quotas = h->quotas;
 	h->relay.notify = &h->notify;
@@ -389,6 +396,8 @@ static int serve(struct house *h)
 	ret = viewers_start(&h->viewers);
 	if (ret == 0)
 		ret = retention_start(&h->retention);
+	if (ret == 0)
+		ret = mender_start(&h->relay.mender, h->relay.out_fd, h->relay.started_ns);
 	if (ret == 0) {
 		say_ready(h->ready_fd);
 		relay_tell_sessions(&h->relay);
@@ -412,7 +421,6 @@ static uint64_t relayd_realtime_ns(void)
 static int run(int out_fd, int ready_fd)
 {
 	struct house h = { .ready_fd = ready_fd };
-	uint64_t cut;
 	int ret;
 
 	notify_init(&h.notify);
@@ -420,13 +428,11 @@ static int run(int out_fd, int ready_fd)
 		return 2;
 	if (build(&h, out_fd) < 0)
 		return 1;
-	cut = mend_all(out_fd);
 	h.relay.started_ns = relayd_realtime_ns();
-	if (cut)
-		log_warn("%llu bytes of unfinished packets were cut off", (unsigned long long)cut);
 	ret = open_doors(&h);
 	if (ret == 0)
 		ret = serve(&h);
+	mender_free(h.relay.mender);
 	retention_fini(&h.retention);
 	viewers_fini(&h.viewers); /* they look at what the relay has */
 	relay_fini(&h.relay);

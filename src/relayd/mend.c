@@ -4,6 +4,9 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <search.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,17 +15,53 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "session.h"
 #include "store/streamfile.h"
 #include "trace/index.h"
 #include "trace/metapacket.h"
 
 #define MAX_DEPTH 12 /* host, session, and what a trace has below it */
 
+/** Which directory it is. */
+struct place {
+	dev_t device;
+	ino_t inode;
+};
+
+struct mender {
+	int dir_fd;
+	uint64_t before_ns;
+	pthread_t thread;
+	bool started;
+	bool stop; /* atomic */
+
+	pthread_mutex_t lock; /* of all that follows */
+	pthread_cond_t changed;
+	bool busy;
+	struct place current; /* the session that the thread is at, if it is busy */
+	void *seen; /* tsearch: struct place of sessions that need not be mended any more */
+	bool over;  /* none needs to be */
+};
+
 static uint64_t size_of(int fd)
 {
 	struct stat st;
 
 	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+}
+
+static bool is_stopped(const struct mender *m)
+{
+	return __atomic_load_n(&m->stop, __ATOMIC_RELAXED);
+}
+
+/* What this relay has written is whole, or will be; but for what it wrote as it began, which the
+ * thread is kept from by the sessions' claims: times of files have steps of some milliseconds. */
+static bool is_old(const struct mender *m, int fd, struct stat *ret)
+{
+	return fstat(fd, ret) == 0 &&
+	       (uint64_t)ret->st_mtim.tv_sec * 1000000000u + (uint64_t)ret->st_mtim.tv_nsec <
+		       m->before_ns;
 }
 
 /* --- metadata ------------------------------------------------------------------------ */
@@ -71,7 +110,15 @@ static bool is_whole(int fd, int index_fd)
 	return be64toh(entry.offset) + be64toh(entry.packet_size) / 8 == size_of(fd);
 }
 
-static uint64_t mend_stream(struct tracedir *trace, const char *name)
+/* When it was written says who has written its last packet (relstream_new()). */
+static void keep_time(int fd, const struct stat *before)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, before->st_mtim };
+
+	(void)!futimens(fd, times);
+}
+
+static uint64_t mend_stream(const struct mender *m, struct tracedir *trace, const char *name)
 {
 	AUTO_FD int fd = tracedir_open_file(trace->fd, name);
 	AUTO_FREE char *channel = NULL, *index = xasprintf("%s.idx", name);
@@ -82,8 +129,10 @@ static uint64_t mend_stream(struct tracedir *trace, const char *name)
 	struct stream_file file;
 	uint64_t number, cut = 0;
 	const char *digits = number_of(name, &number);
+	struct stat before;
 
-	if (!digits || fd < 0 || (index_fd >= 0 && is_whole(fd, index_fd)))
+	if (!digits || fd < 0 || !is_old(m, fd, &before) ||
+	    (index_fd >= 0 && is_whole(fd, index_fd)))
 		return 0;
 	if (pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head))
 		(void)!packet_from_file(&head, trace->hides, &first);
@@ -96,22 +145,23 @@ static uint64_t mend_stream(struct tracedir *trace, const char *name)
 	if (stream_file_adopt(&file, &first, &cut) < 0)
 		log_warn("%s/%s can't be brought in order", trace->path, name);
 	stream_file_close(&file);
+	keep_time(fd, &before);
 	return cut;
 }
 
-static uint64_t mend_streams(struct tracedir *trace)
+static uint64_t mend_streams(struct mender *m, struct tracedir *trace)
 {
 	AUTO_DIR DIR *dir = dir_open(trace->fd, ".");
 	struct dirent *entry;
 	uint64_t cut = 0;
 
-	while ((entry = dir_next(dir)))
+	while (!is_stopped(m) && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.')
-			cut += mend_stream(trace, entry->d_name);
+			cut += mend_stream(m, trace, entry->d_name);
 	return cut;
 }
 
-static uint64_t mend_trace(int fd, const char *path)
+static uint64_t mend_trace(struct mender *m, int fd, const char *path)
 {
 	AUTO_FD int metadata_fd = tracedir_open_file(fd, "metadata");
 	AUTO_FD int index_fd = openat(fd, "index", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -122,36 +172,161 @@ static uint64_t mend_trace(int fd, const char *path)
 				  .metadata_fd = metadata_fd,
 				  .disk = &disk };
 	uint64_t whole, cut;
+	struct stat st;
 
 	if (metadata_fd < 0 || index_fd < 0)
 		return 0;
 	whole = whole_metadata(metadata_fd, trace.uuid);
-	cut = size_of(metadata_fd) - whole;
+	cut = is_old(m, metadata_fd, &st) ? size_of(metadata_fd) - whole : 0;
 	if (cut && ftruncate(metadata_fd, (off_t)whole) < 0)
 		log_warn("the metadata of %s can't be brought in order", path);
-	trace.hides = whole && tracedir_hides(metadata_fd);
-	return cut + mend_streams(&trace);
+	if (!whole)
+		return cut; /* nobody knows what its streams are: they stay */
+	trace.hides = tracedir_hides(metadata_fd);
+	return cut + mend_streams(m, &trace);
 }
 
 /* --- all of them ----------------------------------------------------------------------- */
 
-static uint64_t mend_below(int at_fd, const char *name, int depth)
+static int compare(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return (x->inode > y->inode) - (x->inode < y->inode);
+}
+
+/* With the lock. Return: false: it has been here before. */
+static bool note_seen(struct mender *m, const struct place *place)
+{
+	struct place *own;
+
+	if (tfind(place, &m->seen, compare))
+		return false;
+	own = xalloc(sizeof(*own));
+	*own = *place;
+	if (!tsearch(own, &m->seen, compare))
+		free(own);
+	return true;
+}
+
+static bool find_place(int fd, struct place *ret)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return false;
+	*ret = (struct place){ .device = st.st_dev, .inode = st.st_ino };
+	return true;
+}
+
+/* The thread begins with a session. Return: false: the session was claimed or is done. */
+static bool enter(struct mender *m, int fd)
+{
+	struct place place;
+	bool mine = find_place(fd, &place);
+
+	pthread_mutex_lock(&m->lock);
+	mine = mine && note_seen(m, &place);
+	m->busy = mine;
+	m->current = place;
+	pthread_mutex_unlock(&m->lock);
+	return mine;
+}
+
+static void leave(struct mender *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->busy = false;
+	pthread_cond_broadcast(&m->changed);
+	pthread_mutex_unlock(&m->lock);
+}
+
+/* @in_session: below a directory that has been entered. */
+static uint64_t mend_below(struct mender *m, int at_fd, const char *name, int depth,
+			   bool in_session)
 {
 	AUTO_DIR DIR *dir = depth > MAX_DEPTH ? NULL : dir_open(at_fd, name);
+	bool enters = dir && !in_session && relsession_whose(dirfd(dir)) != RELSESSION_NOBODYS;
 	struct dirent *entry;
-	uint64_t cut = 0;
+	uint64_t cut;
 
-	if (!dir)
+	if (!dir || (enters && !enter(m, dirfd(dir))))
 		return 0;
-	cut = mend_trace(dirfd(dir), name);
-	while ((entry = dir_next(dir)))
+	cut = mend_trace(m, dirfd(dir), name);
+	while (!is_stopped(m) && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "index") != 0 &&
 		    (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN))
-			cut += mend_below(dirfd(dir), entry->d_name, depth + 1);
+			cut += mend_below(m, dirfd(dir), entry->d_name, depth + 1,
+					  enters || in_session);
+	if (enters)
+		leave(m);
 	return cut;
 }
 
-uint64_t mend_all(int dir_fd)
+static void report(uint64_t cut)
 {
-	return mend_below(dir_fd, ".", 0);
+	if (cut)
+		log_warn("%llu bytes of unfinished packets were cut off", (unsigned long long)cut);
+}
+
+static void *mend_all(void *data)
+{
+	struct mender *m = data;
+
+	report(mend_below(m, m->dir_fd, ".", 0, false));
+	pthread_mutex_lock(&m->lock);
+	m->over = !is_stopped(m);
+	pthread_mutex_unlock(&m->lock);
+	return NULL;
+}
+
+void mender_claim(struct mender *m, int fd)
+{
+	struct place place;
+	bool first;
+
+	if (!m || !find_place(fd, &place))
+		return;
+	pthread_mutex_lock(&m->lock);
+	while (m->busy && compare(&m->current, &place) == 0)
+		pthread_cond_wait(&m->changed, &m->lock);
+	first = !m->over && note_seen(m, &place);
+	pthread_mutex_unlock(&m->lock);
+	if (first)
+		report(mend_below(m, fd, ".", 0, true));
+}
+
+/* --- life ------------------------------------------------------------------------------- */
+
+int mender_start(struct mender **ret, int dir_fd, uint64_t before_ns)
+{
+	struct mender *m = xalloc(sizeof(*m));
+	int error;
+
+	m->dir_fd = dir_fd;
+	m->before_ns = before_ns;
+	pthread_mutex_init(&m->lock, NULL);
+	pthread_cond_init(&m->changed, NULL);
+	error = pthread_create(&m->thread, NULL, mend_all, m);
+	m->started = error == 0;
+	if (error)
+		mender_free(m);
+	else
+		*ret = m;
+	return -error;
+}
+
+void mender_free(struct mender *m)
+{
+	if (!m)
+		return;
+	__atomic_store_n(&m->stop, true, __ATOMIC_RELAXED);
+	if (m->started)
+		pthread_join(m->thread, NULL);
+	tdestroy(m->seen, free);
+	pthread_cond_destroy(&m->changed);
+	pthread_mutex_destroy(&m->lock);
+	free(m);
 }

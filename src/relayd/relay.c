@@ -2,12 +2,14 @@
 #include "relay.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "conn.h"
+#include "io/lockfile.h"
 #include "io/tcp_owner.h"
 #include "session.h"
 
@@ -40,6 +42,7 @@ int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int 
 	relay->unpacker = zunpacker_new();
 	relay->loop = loop;
 	relay->out_fd = out_fd;
+	relay->lock_fd = -1;
 	relay->sync_us = SYNCER_NONE;
 	relay->max_conns = MIN(MAX_CONNS, (max_fds - OWN_FDS) / 4);
 	relay->max_files = (max_fds - OWN_FDS - relay->max_conns) / 2;
@@ -72,6 +75,8 @@ void relay_fini(struct relay *relay)
 	relay->owners = close_fd(relay->owners);
 	relay->unpacker = zunpacker_free(relay->unpacker);
 	free(TAKE(relay->body));
+	free(TAKE(relay->out_path));
+	relay->lock_fd = close_fd(relay->lock_fd);
 }
 
 int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr, struct err *err)
@@ -115,6 +120,49 @@ int relay_find_syncer(struct relay *relay, int fd, struct syncer **ret)
 		}
 	}
 	return -E2BIG;
+}
+
+/* The number of the descriptor stays: all who look below the directory have it.
+ * Return: 0 or negative errno. */
+static int renew_output(struct relay *relay)
+{
+	AUTO_FD int fd = -1, lock_fd = -1;
+	int ret;
+
+	if (mkdirat(AT_FDCWD, relay->out_path, 0750) < 0 && errno != EEXIST)
+		return -errno;
+	fd = open(relay->out_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	ret = lockfile_take(fd, RELAY_LOCK_FILE, &lock_fd);
+	if (ret < 0)
+		return ret;
+	if (dup3(fd, relay->out_fd, O_CLOEXEC) < 0)
+		return -errno;
+	close_fd(relay->lock_fd);
+	relay->lock_fd = TAKE_FD(lock_fd);
+	return 0;
+}
+
+int relay_find_output(struct relay *relay, struct err *err)
+{
+	struct stat st;
+	int ret;
+
+	if (!relay->out_path || fstat(relay->out_fd, &st) < 0 || st.st_nlink)
+		return 0;
+	ret = renew_output(relay);
+	if (ret == -EWOULDBLOCK)
+		return err_set(err, ERR_OUTPUT, "another ltt-relayd writes to %s now",
+			       relay->out_path);
+	if (ret < 0) {
+		log_warn_some("%s was removed, and can't be made anew: %s", relay->out_path,
+			      strerror(-ret));
+		return err_errno(err, ERR_OUTPUT, -ret,
+				 "the relay can't make its directory %s anew", relay->out_path);
+	}
+	log_warn("%s was removed; it is made anew", relay->out_path);
+	return 0;
 }
 
 void relay_tell_sessions(const struct relay *relay)

@@ -17,6 +17,7 @@
 #include "store/disk.h"
 #include "syncer.h"
 
+#define RELAY_LOCK_FILE ".lock" /* in its directory: one relay writes there */
 #define RELAY_MAX_LISTENERS 8u
 #define RELAY_MAX_DEVICES 8u /* that are synced */
 /* Of a packet's body, taken from a socket at once: in smaller ones sender and relay get into
@@ -32,6 +33,8 @@ struct relay_listener {
 struct relay {
 	struct loop *loop;
 	int out_fd;	 /* the directory below which everything is; the relay's */
+	char *out_path;	 /* its absolute path; NULL: it is not made anew (tests) */
+	int lock_fd;	 /* the lock of a directory that was made anew; -1 */
 	bool by_session; /* NAME/HOST-TIME instead of HOST/NAME-TIME */
 	struct disk disk;
 	uint64_t started_ns; /* CLOCK_REALTIME; what is older another relay has written */
@@ -53,6 +56,7 @@ struct relay {
 	struct loop_work round_over;
 	struct notify *notify;	     /* the program's; NULL: no service manager (tests) */
 	struct retention *retention; /* main()'s; NULL: nothing is removed */
+	struct mender *mender;	     /* likewise; NULL: nothing is mended */
 };
 
 /** @out_fd stays the caller's; @max_fds: how many descriptors there may be in all.
@@ -70,6 +74,10 @@ void relay_recheck(struct relay *relay);
 
 /** Find or start the thread that syncs the file system of @fd. Return: 0 or negative errno. */
 int relay_find_syncer(struct relay *relay, int fd, struct syncer **ret) MUST_CHECK;
+
+/** If the directory was removed, make and lock it anew: @relay's out_fd is the new one.
+ *  Return: 0 or the code in @err. */
+int relay_find_output(struct relay *relay, struct err *err) MUST_CHECK;
 
 /** One session more, or one less: the service manager hears. */
 void relay_tell_sessions(const struct relay *relay);

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "conn.h"
 #include "io/tcp_owner.h"
+#include "mend.h"
 #include "store/append.h"
 #include "usage.h"
 
@@ -292,6 +293,8 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	}
 	make_path(relay, req, &outer, &inner);
 	base = xasprintf("%s/%s", outer, inner);
+	if (relay_find_output(relay, err))
+		return err->code;
 	if (take_over(relay, base, req->id.data, err) ||
 	    join(conn, account ? account : req->host, err) || take(relay, conn->peer, err))
 		return err->code;
@@ -300,6 +303,7 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 		give_back(relay, conn->peer);
 		return err_errno(err, ERR_OUTPUT, -fd, "can't make the directory %s", base);
 	}
+	mender_claim(relay->mender, fd);
 	session = *ret = xalloc(sizeof(*session));
 	session->relay = relay;
 	session->conn = conn;

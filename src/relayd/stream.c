@@ -104,6 +104,7 @@ void relstream_free(struct relstream *s)
 	if (!s)
 		return;
 	list_remove(&s->node);
+	stream_file_note(&s->file);
 	stream_file_close(&s->file);
 	close_fd(s->part_fd);
 	free(s->config.channel);

@@ -24,7 +24,7 @@ struct syncer_item {
 
 struct syncer {
 	dev_t device;
-	struct stat top; /* the directory above which nothing is synced */
+	int top_fd; /* the relay's directory, which may be made anew; nothing above it is synced */
 	struct list_node waiters;
 	struct list_node
 		items;	       /* struct syncer_item, of the commit that is wanted; with the lock */
@@ -65,12 +65,12 @@ static int sync_dirs(const struct syncer *s, int fd)
 
 	for (int depth = 0; depth < MAX_DEPTH; depth++) {
 		int next, at = own < 0 ? fd : own, ret = disk_sync_dir(at);
-		struct stat st;
+		struct stat st, top;
 
 		if (ret < 0)
 			return ret;
-		if (fstat(at, &st) < 0 ||
-		    (st.st_ino == s->top.st_ino && st.st_dev == s->top.st_dev))
+		if (fstat(at, &st) < 0 || fstat(s->top_fd, &top) < 0 ||
+		    (st.st_ino == top.st_ino && st.st_dev == top.st_dev))
 			break;
 		next = openat(at, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (next < 0)
@@ -213,8 +213,9 @@ static int open_fds(struct syncer *s, struct loop *loop, int fd, int top_fd)
 	struct stat st;
 	int event_fd, ret;
 
-	if (fstat(fd, &st) < 0 || fstat(top_fd, &s->top) < 0)
+	if (fstat(fd, &st) < 0)
 		return -errno;
+	s->top_fd = top_fd;
 	s->device = st.st_dev;
 	event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (event_fd < 0)

@@ -24,8 +24,8 @@ struct syncer_waiter {
 	void (*synced)(struct syncer_waiter *waiter, uint64_t commit, int error);
 };
 
-/** @fd: a directory on the file system; stays the caller's. @top: the directories above it are not
- *  synced. Return: 0 or negative errno. */
+/** @fd: a directory on the file system; stays the caller's. @top_fd: the directories above it are
+ *  not synced; stays the caller's, and open. Return: 0 or negative errno. */
 int syncer_new(struct syncer **ret, struct loop *loop, int fd, int top_fd) MUST_CHECK;
 /** Waits for the sync that is being made. */
 struct syncer *syncer_free(struct syncer *syncer);

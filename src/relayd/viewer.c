@@ -209,18 +209,21 @@ static void expired(struct loop_timer *timer)
 	viewer_free(container_of(timer, struct viewer, timer));
 }
 
-int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything)
+int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything,
+	       struct viewers_origin *origin)
 {
 	struct viewer *v = calloc(1, sizeof(*v));
 	int ret = v ? loop_fd_init(&v->source, viewers->loop, fd, EPOLLIN, ready) : -ENOMEM;
 
 	if (ret < 0) {
+		viewers_leave(viewers, origin);
 		tls_free(tls);
 		close(fd);
 		free(v);
 		return ret;
 	}
 	v->viewers = viewers;
+	v->origin = origin;
 	chan_init(&v->chan, fd, tls);
 	v->sight.all = everything;
 	v->next_id = 1;
@@ -246,6 +249,7 @@ void viewer_free(struct viewer *v)
 	chan_fini(&v->chan);
 	close_fd(fd);
 	list_remove(&v->node);
+	viewers_leave(v->viewers, v->origin);
 	v->viewers->nr--;
 	sight_fini(&v->sight);
 	free(v->out);

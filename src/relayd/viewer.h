@@ -8,8 +8,8 @@
 #define RELAYD_VIEWER_H
 
 #include "io/chan.h"
+#include "proto/viewproto.h"
 #include "viewers.h"
-#include "viewproto.h"
 #include "viewstream.h"
 
 #define VIEWER_MAX_BODY 20u
@@ -23,6 +23,7 @@ struct viewer {
 	struct loop_timer timer, proof; /* when to ask anew whether it is believed */
 	struct list_node node;
 	struct viewers *viewers;
+	struct viewers_origin *origin;
 	struct sight sight;
 	bool greeted, created;
 	bool closing; /* when the answer has been sent */
@@ -38,8 +39,10 @@ struct viewer {
 };
 
 /** @fd and @tls (NULL: in the clear) are taken over. @everything: it may see all sessions; else
- *  those that are open to all, or, with @tls, what its name allows. Return: 0 or negative errno. */
-int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything) MUST_CHECK;
+ *  those that are open to all, or, with @tls, what its name allows. @origin: counts the viewer
+ *  already; viewers_leave() is called in any case. Return: 0 or negative errno. */
+int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything,
+	       struct viewers_origin *origin) MUST_CHECK;
 void viewer_free(struct viewer *viewer);
 /** Keys, and who may look at what, are others, or it is later: it is freed if it may not go on as
  *  it does. */

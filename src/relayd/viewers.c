@@ -2,10 +2,13 @@
 #include "viewers.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <search.h>
 #include <string.h>
 #include <sys/eventfd.h>
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "io/tcp_owner.h"
 #include "viewer.h"
 
@@ -15,53 +18,125 @@
 
 /* --- connections ---------------------------------------------------------------------------- */
 
-/* Who follows nothing makes room, the oldest first. */
-static bool make_room(struct viewers *viewers)
+static int compare(const void *a, const void *b)
 {
-	struct viewer *viewer;
-
-	if (viewers->nr < viewers->max)
-		return true;
-	list_for_each(viewer, &viewers->list, node)
-		if (!viewer->nr_sessions) {
-			log_warn_some("%u viewers: one that follows nothing is disconnected",
-				      viewers->nr);
-			viewer_free(viewer);
-			return true;
-		}
-	log_warn_some("%u viewers: another one is refused", viewers->nr);
-	return false;
+	return memcmp(a, b, sizeof(((struct viewers_origin *)0)->key));
 }
 
-int viewers_serve(struct viewers *viewers, int fd, struct tls *tls, bool everything)
+static struct viewers_origin *join(struct viewers *viewers, const uint8_t key[16])
 {
-	if (!make_room(viewers)) {
-		tls_free(tls);
-		close(fd);
-		return -EUSERS;
+	struct viewers_origin *origin = xalloc(sizeof(*origin)), **found;
+
+	memcpy(origin->key, key, sizeof(origin->key));
+	found = tsearch(origin, &viewers->origins, compare);
+	if (!found || *found != origin)
+		free(origin);
+	if (found)
+		(*found)->nr++;
+	return found ? *found : NULL;
+}
+
+void viewers_leave(struct viewers *viewers, struct viewers_origin *origin)
+{
+	if (--origin->nr)
+		return;
+	tdelete(origin, &viewers->origins, compare);
+	free(origin);
+}
+
+/* The oldest that follows nothing: of @origin, or, if that is NULL, of the origin with the most. */
+static struct viewer *find_idle(const struct viewers *viewers, const struct viewers_origin *origin)
+{
+	struct viewer *viewer, *best = NULL;
+
+	list_for_each(viewer, &viewers->list, node)
+		if (!viewer->nr_sessions && (!origin || viewer->origin == origin) &&
+		    (!best || viewer->origin->nr > best->origin->nr))
+			best = viewer;
+	return best;
+}
+
+/* @origin counts the viewer that comes. */
+static bool make_room(struct viewers *viewers, const struct viewers_origin *origin)
+{
+	bool too_many = origin->nr > MAX(viewers->max / 2, 1u);
+	struct viewer *viewer;
+
+	if (!too_many && viewers->nr < viewers->max)
+		return true;
+	viewer = find_idle(viewers, too_many ? origin : NULL);
+	if (!viewer) {
+		log_warn_some("%u viewers: another one is refused", viewers->nr);
+		return false;
 	}
-	return viewer_new(viewers, fd, tls, everything);
+	log_warn_some("%u viewers: one that follows nothing is disconnected", viewers->nr);
+	viewer_free(viewer);
+	return true;
+}
+
+int viewers_serve(struct viewers *viewers, int fd, struct tls *tls, bool everything,
+		  const uint8_t key[16])
+{
+	struct viewers_origin *origin = join(viewers, key);
+
+	if (origin && make_room(viewers, origin))
+		return viewer_new(viewers, fd, tls, everything, origin);
+	if (origin)
+		viewers_leave(viewers, origin);
+	tls_free(tls);
+	close(fd);
+	return -EUSERS;
+}
+
+/* --- where from ------------------------------------------------------------------------------- */
+
+static void key_of_user(uid_t uid, uint8_t ret[16])
+{
+	memset(ret, 0xff, 16); /* nobody's address */
+	memcpy(ret, &uid, sizeof(uid));
+}
+
+static void key_of_address(const struct tcp_addr *addr, uint8_t ret[16])
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)&addr->sa;
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&addr->sa;
+	bool mapped = addr->sa.ss_family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
+
+	memset(ret, 0, 16);
+	if (addr->sa.ss_family == AF_INET)
+		memcpy(ret + 12, &v4->sin_addr, 4);
+	else if (mapped)
+		memcpy(ret + 12, v6->sin6_addr.s6_addr + 12, 4);
+	else if (addr->sa.ss_family == AF_INET6)
+		memcpy(ret, &v6->sin6_addr, 8);
 }
 
 /* Who may read the relay's files may see all: its own user, and root. Whoever comes from
  * another host comes by an address that was opened to all of them. */
-static bool may_see_all(const struct viewers *viewers, int fd, const struct tcp_addr *peer)
+static bool may_see_all(const struct viewers *viewers, int fd, const struct tcp_addr *peer,
+			uint8_t ret_origin[16])
 {
 	uid_t uid;
 	int ret;
 
+	key_of_address(peer, ret_origin);
 	if (!tcp_is_local(peer))
 		return true;
 	ret = tcp_owner(viewers->owners, fd, &uid);
+	if (ret == 0)
+		key_of_user(uid, ret_origin);
 	if (ret < 0 && ret != -ESRCH) /* and not: has left already */
-		log_warn_some("a viewer sees what all may see, as it can't be known whose it is: %s",
-			      strerror(-ret));
+		log_warn_some(
+			"a viewer sees what all may see, as it can't be known whose it is: %s",
+			strerror(-ret));
 	return ret == 0 && (uid == 0 || uid == geteuid());
 }
 
 static void meet(const struct viewers_listener *listener, int fd, const struct tcp_addr *peer)
 {
 	struct viewers *viewers = listener->viewers;
+	uint8_t origin[16];
+	bool all = may_see_all(viewers, fd, peer, origin);
 	struct tls *tls;
 	int ret = keyring_meet(viewers->keyring, listener->link, fd, &tls);
 
@@ -71,13 +146,12 @@ static void meet(const struct viewers_listener *listener, int fd, const struct t
 		return;
 	}
 	tcp_set_up(fd);
-	(void)!viewers_serve(viewers, fd, tls, !tls && may_see_all(viewers, fd, peer));
+	(void)!viewers_serve(viewers, fd, tls, !tls && all, origin);
 }
 
 static void accept_some(struct loop_fd *source, uint32_t events)
 {
-	struct viewers_listener *listener =
-		container_of(source, struct viewers_listener, source);
+	struct viewers_listener *listener = container_of(source, struct viewers_listener, source);
 
 	(void)events;
 	for (int i = 0; i < ACCEPT_BATCH; i++) {

@@ -16,6 +16,13 @@
 
 #define VIEWERS_MAX_LISTENERS 8u
 
+/** Where viewers come from: a user of this machine, an IPv4 address, or a network of 2^64 IPv6
+ *  addresses. */
+struct viewers_origin {
+	uint8_t key[16];
+	unsigned int nr; /* viewers */
+};
+
 struct viewers_listener {
 	struct loop_fd source; /* owns its descriptor */
 	struct viewers *viewers;
@@ -27,10 +34,11 @@ struct viewers {
 	struct live *live;
 	struct list_node list; /* struct viewer, the oldest first */
 	unsigned int nr, max;
+	void *origins; /* tsearch: struct viewers_origin */
 	uint64_t next_id;
 	struct view_files files;
 	struct keyring *keyring; /* main()'s; NULL: there are no keys */
-	int owners; /* socket that tells whose a connection is; -1: nobody knows */
+	int owners;		 /* socket that tells whose a connection is; -1: nobody knows */
 	struct viewers_listener listeners[VIEWERS_MAX_LISTENERS];
 	unsigned int nr_listeners;
 	struct loop_fd stop;	 /* an eventfd: the thread ends */
@@ -54,7 +62,12 @@ int viewers_start(struct viewers *viewers) MUST_CHECK;
 /** From any thread: the keys, or who may look at what, are others. */
 void viewers_recheck(struct viewers *viewers);
 
-/** Serve @fd, as if it had been accepted; the rest as in viewer.h. */
-int viewers_serve(struct viewers *viewers, int fd, struct tls *tls, bool everything) MUST_CHECK;
+/** Serve @fd, as if it had been accepted; the rest as in viewer.h. One origin has half of the
+ *  room at most; where there is none left, the origin with the most viewers gives up one that
+ *  follows nothing. */
+int viewers_serve(struct viewers *viewers, int fd, struct tls *tls, bool everything,
+		  const uint8_t origin[16]) MUST_CHECK;
+/** A viewer leaves. */
+void viewers_leave(struct viewers *viewers, struct viewers_origin *origin);
 
 #endif

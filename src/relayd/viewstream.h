@@ -8,7 +8,7 @@
 #define RELAYD_VIEWSTREAM_H
 
 #include "live.h"
-#include "viewproto.h"
+#include "proto/viewproto.h"
 
 /** Descriptors that all viewers together may have open for packets. */
 struct view_files {

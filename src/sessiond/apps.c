@@ -77,6 +77,11 @@ static int handle_app_producer(struct app_conn *conn, struct msg_app_producer *m
 	return user_app_producer(conn->app, msg);
 }
 
+static int handle_app_buffer_failed(struct app_conn *conn, struct msg_app_buffer_failed *msg)
+{
+	return user_app_buffer_failed(conn->app, msg);
+}
+
 static int handle_app_buffer_offer(struct app_conn *conn, struct msg_app_buffer_offer *msg)
 {
 	int ret = user_app_offer(conn->app, msg);

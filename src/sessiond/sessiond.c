@@ -380,6 +380,7 @@ int sessiond_init(struct sessiond *sd)
 		},
 		.next_id = 1,
 		.long_ns = 1000000,
+		.slice = 500,
 	};
 	sd->user = user_domain_new(&sd->recorder);
 	kmod_init(&sd->kmod, "this session daemon was started without the kernel tracer; start "

@@ -389,13 +389,13 @@ static int make(const struct call *call)
 	return err ? -1 : 0;
 }
 
-EXPORT int unshare(int flags)
+EXPORT int GUEST_IN_PLACE_OF(unshare)(int flags)
 {
 	return make(&(struct call){ .nr = SYS_unshare, .flags = flags });
 }
 
 /* Into a time namespace a process goes at once, other than by unshare(). */
-EXPORT int setns(int fd, int flags)
+EXPORT int GUEST_IN_PLACE_OF(setns)(int fd, int flags)
 {
 	int err = make(&(struct call){ .nr = SYS_setns, .fd = fd, .flags = flags });
 

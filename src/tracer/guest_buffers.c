@@ -192,14 +192,17 @@ int guest_buffer_add(unsigned int link, uint32_t round, struct msg_app_buffer *m
 		confirm(b, round, m);
 		return 0;
 	}
+	if (m->data < 0 || m->ctl < 0 || m->doorbell < 0)
+		return -EMFILE; /* of a message the kernel leaves out what has no place */
 	b = buffer_new(link, m);
 	if (!b)
 		return -ENOMEM;
 	b->round = round;
+	errno = EINVAL;
 	b->bell = guest_doorbell_ref(m->doorbell);
 	err = b->bell ? ring_set_map(m->data, m->ctl, guest_doorbell_word(b->bell), m->exclusive,
 				     &b->set) :
-			-EINVAL;
+			-errno;
 	if (err) {
 		buffer_free(b);
 		return err;

@@ -344,6 +344,9 @@ static int receive(struct guest_link *link)
 	if (len < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	nr_fds = take_fds(&msg, fds);
+	/* There was no place for the others: the message is acted on without them. */
+	while (msg.msg_flags & MSG_CTRUNC && nr_fds < MSG_MAX_FDS)
+		fds[nr_fds++] = -1;
 	decoder_init(&dec, rx, (size_t)len, fds, nr_fds);
 	if (len == 0)
 		err = -EPIPE;

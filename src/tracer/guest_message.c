@@ -131,6 +131,17 @@ static int on_welcome(struct guest_link *link, struct decoder *dec)
 	return 0;
 }
 
+static void say_buffer_failed(struct guest_link *link, uint64_t ring, int err)
+{
+	struct msg_app_buffer_failed m = { .ring = ring, .error = (uint32_t)-err };
+	struct encoder enc;
+
+	guest_debug("buffer %llu is of no use: %s", (unsigned long long)ring, strerror(-err));
+	begin(link, &enc, MSG_app_buffer_failed);
+	msg_app_buffer_failed_encode(&enc, &m);
+	guest_link_send(link, &enc);
+}
+
 static int on_buffer(struct guest_link *link, struct decoder *dec)
 {
 	struct msg_app_buffer m;
@@ -146,8 +157,7 @@ static int on_buffer(struct guest_link *link, struct decoder *dec)
 	guest_close(m.doorbell);
 	guest_buffers_reap();
 	if (err)
-		guest_debug("buffer %llu is of no use: %s", (unsigned long long)m.ring,
-			    strerror(-err));
+		say_buffer_failed(link, m.ring, err);
 	return 0;
 }
 

@@ -25,6 +25,22 @@
 
 #define GUEST_NSIG_BYTES 8 /* of the kernel's signal set */
 
+/* ThreadSanitizer ends a forked child that starts a thread. Beneath it a program that links
+ * libltt.a for something else must not get the helper because of a call of its own: libltt
+ * defines it by another name there. */
+#if defined(__SANITIZE_THREAD__)
+#define GUEST_UNDER_TSAN 1
+#elif defined(__has_feature)
+#define GUEST_UNDER_TSAN __has_feature(thread_sanitizer)
+#else
+#define GUEST_UNDER_TSAN 0
+#endif
+#if GUEST_UNDER_TSAN
+#define GUEST_IN_PLACE_OF(call) guest_own_##call
+#else
+#define GUEST_IN_PLACE_OF(call) call
+#endif
+
 static inline int guest_open(const char *path, int flags)
 {
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);

@@ -13,12 +13,13 @@
 
 #include "guest_alone.h"
 #include "guest_leave.h"
+#include "guest_sys.h"
 #include "ring_section.h"
 #include "ring_sys.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-#if SECTION_SUPPORTED
+#if SECTION_SUPPORTED && !GUEST_UNDER_TSAN
 
 long guest_syscall_failed(long err) __attribute__((used));
 long guest_syscall_known(long nr, long a, long b, long c) __attribute__((used));
@@ -126,7 +127,7 @@ __asm__("	.pushsection .text.syscall, \"ax\", %progbits\n"
 #endif
 
 /* As libc does it: arguments that the option does not have are read all the same. */
-EXPORT int prctl(int option, ...)
+EXPORT int GUEST_IN_PLACE_OF(prctl)(int option, ...)
 {
 	va_list more;
 	long a, b, c, d;

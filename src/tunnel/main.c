@@ -21,7 +21,7 @@
 #include "pump.h"
 
 #define HOST_BYTES 256
-#define PORT "5344"
+#define PORT 5344u
 #define CONNECT_MS 2000u
 #define HANDSHAKE_S 5
 
@@ -42,24 +42,15 @@ struct place {
 static int parse(const char *url, struct place *ret)
 {
 	const char *at = strncmp(url, "tls://", 6) == 0 ? url + 6 : "";
-	size_t skip = *at == '[';
-	size_t len = skip ? strcspn(at + 1, "]") : strcspn(at, ":/");
+	uint16_t port = PORT;
 
-	if (!len || len >= sizeof(ret->host))
+	at = tcp_take_host(at, ret->host, sizeof(ret->host));
+	at = at ? tcp_take_port(at, &port) : NULL;
+	if (!at || (*at && *at != '/'))
 		return -EINVAL;
-	snprintf(ret->host, sizeof(ret->host), "%.*s", (int)len, at + skip);
-	at += len + skip;
-	at += *at == ']';
-	snprintf(ret->port, sizeof(ret->port), PORT);
-	if (*at == ':') {
-		len = strspn(at + 1, "0123456789");
-		if (!len || len >= sizeof(ret->port))
-			return -EINVAL;
-		snprintf(ret->port, sizeof(ret->port), "%.*s", (int)len, at + 1);
-		at += 1 + len;
-	}
+	snprintf(ret->port, sizeof(ret->port), "%u", port);
 	ret->path = at;
-	return *at && *at != '/' ? -EINVAL : 0;
+	return 0;
 }
 
 /* --- the relay ------------------------------------------------------------------------------ */

@@ -24,6 +24,7 @@ struct source {
 	struct arena arena;
 	struct ctf_trace_class *tc;
 	struct metadata_remarks remarks;
+	bool unlisted; /* it has no list of its streams; see verify.c */
 	struct feed **feeds;
 	uint32_t nr_feeds;
 	struct tally *tallies;
@@ -39,6 +40,10 @@ struct source {
 int source_open(int dir_fd, const char *label, struct reporter *reporter,
 		struct source **ret_source) MUST_CHECK;
 struct source *source_free(struct source *source);
+
+/** Have times be those of the clock of the relay that stored the trace, before any is read.
+ *  Return: 0; negative errno: it is not known how that one differs. */
+int source_to_relay_clock(struct source *source) MUST_CHECK;
 
 /** Make the feed's tally the one that its present packet belongs to. */
 void source_tally(struct source *source, struct feed *feed);

@@ -45,6 +45,7 @@ static void collect_streams(const struct view *view, struct view_summary *sum)
 	for (size_t i = 0; i < view->nr_sources; i++) {
 		max += view->sources[i]->nr_feeds;
 		sum->lost_buffers += view->sources[i]->remarks.lost_buffers;
+		sum->unlisted += view->sources[i]->unlisted;
 		for (uint32_t k = 0; k < view->sources[i]->nr_feeds; k++)
 			sum->skipped_bytes += view->sources[i]->feeds[k]->skipped_bytes;
 	}

@@ -4,12 +4,17 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/dir.h"
 #include "base/mem.h"
 #include "source.h"
 #include "trace/index.h"
+#include "trace/streamlist.h"
 #include "view_priv.h"
 
 /* --- one index -------------------------------------------------------------- */
@@ -157,6 +162,126 @@ static void check_index_dir(struct source *s)
 		check_stream_of(s, dirfd(dir), entry->d_name);
 }
 
+/* --- the list of streams ------------------------------------------------------ */
+
+#define LIST_MAX (16u << 20)
+
+/* Is there a file of a stream of which the last ones are kept? @len: of its name, without '*'. */
+static bool has_any(const struct source *s, const char *name, size_t len)
+{
+	for (uint32_t i = 0; i < s->nr_feeds; i++) {
+		const char *file = s->feeds[i]->name;
+
+		if (strncmp(file, name, len) == 0 && file[len] &&
+		    file[len + strspn(file + len, "0123456789")] == '\0')
+			return true;
+	}
+	return false;
+}
+
+static void check_file(struct source *s, const char *name, uint64_t bytes)
+{
+	char index[NAME_MAX + sizeof("index/.idx")];
+	struct stat st;
+
+	snprintf(index, sizeof(index), "index/%s.idx", name);
+	if (fstatat(s->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		if ((uint64_t)st.st_size < bytes)
+			report(s->reporter, "%s/%s has %llu bytes and had %llu", s->label, name,
+			       (unsigned long long)st.st_size, (unsigned long long)bytes);
+	} else if (errno == ENOENT && fstatat(s->dir_fd, index, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		report(s->reporter, "%s/%s is missing, and so is its index", s->label, name);
+	}
+}
+
+static uint64_t entry_bytes(const char *entry)
+{
+	return strtoull(entry, NULL, 10);
+}
+
+static const char *entry_name(const char *entry)
+{
+	return strchr(entry, ' ') + 1;
+}
+
+/* @entry: without its end. */
+static bool is_entry(const char *entry)
+{
+	size_t digits = strspn(entry, "0123456789"), len = strlen(entry);
+
+	return digits && entry[digits] == ' ' && len > digits + 1 && len - digits <= NAME_MAX &&
+	       !strchr(entry, '/');
+}
+
+static void check_entry(struct source *s, const char *entry)
+{
+	const char *name = entry_name(entry);
+	size_t len = strlen(name);
+
+	if (name[len - 1] != STREAMLIST_ALL)
+		check_file(s, name, entry_bytes(entry));
+	else if (!has_any(s, name, len - 1))
+		report(s->reporter, "%s/%s: none of the stream's files is there", s->label, name);
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(entry_name(a), entry_name(b));
+}
+
+/* Of the entries about a file the one with the most bytes counts. Return: 0 or -ENOMEM. */
+static int add_entry(void **entries, char *e)
+{
+	char **found = tsearch(e, entries, by_name);
+
+	if (found && entry_bytes(e) > entry_bytes(*found))
+		*found = e;
+	return found ? 0 : -ENOMEM;
+}
+
+static int check_entries(struct source *s, char *text)
+{
+	const char begin[] = { STREAMLIST_BEGIN, '\0' };
+	void *entries = NULL;
+	char *rest = NULL;
+	int ret = 0;
+
+	for (char *e = strtok_r(text, begin, &rest); e; e = strtok_r(NULL, begin, &rest)) {
+		size_t len = strlen(e);
+
+		if (e[len - 1] != STREAMLIST_END)
+			continue;
+		e[len - 1] = '\0';
+		if (is_entry(e) && ret == 0)
+			ret = add_entry(&entries, e);
+	}
+	while (entries) {
+		char *e = *(char **)entries;
+
+		check_entry(s, e);
+		tdelete(e, &entries, by_name);
+	}
+	return ret;
+}
+
+/* Without a list it is not known which streams there were: it is older than that, or no file of
+ * it is there yet, or it is another tracer's. */
+static void check_list(struct source *s)
+{
+	AUTO_FD int fd =
+		openat(s->dir_fd, STREAMLIST_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FREE char *text = NULL;
+	struct stat st;
+	ssize_t n;
+
+	s->unlisted = true;
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > LIST_MAX)
+		return;
+	text = xalloc((size_t)st.st_size + 1);
+	n = pread(fd, text, (size_t)st.st_size, 0);
+	s->unlisted = n < 0 || check_entries(s, text) < 0;
+}
+
 /* --- all of it ---------------------------------------------------------------- */
 
 static int verify_feed(struct feed *f, size_t preferred)
@@ -193,6 +318,7 @@ static int verify_source(struct source *s, size_t preferred)
 	for (uint32_t i = 0; !r && i < s->nr_feeds; i++)
 		r = verify_feed(feeds[i], preferred);
 	check_index_dir(s);
+	check_list(s);
 	return r;
 }
 

@@ -23,6 +23,11 @@ static int add_source(void *priv, int dir_fd, const char *label)
 
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
+	if (view->relay_clock && source_to_relay_clock(source) < 0)
+		report(&view->reporter,
+		       "%s: how its host's clock differs from the relay's is not known; its times "
+		       "are its host's",
+		       *label ? label : "the trace");
 	if (!(view->nr_sources & (view->nr_sources - 1))) /* full at each power of two */
 		view->sources = xrealloc(view->sources,
 					 MAX(2 * view->nr_sources, 1u) * sizeof(*view->sources));
@@ -74,12 +79,14 @@ static int open_all(struct view *view, const char *dir)
 	return add_feeds(view);
 }
 
-int view_open(const char *dir, view_report_fn fn, void *priv, struct view **ret_view)
+static int open_view(const char *dir, bool relay_clock, view_report_fn fn, void *priv,
+		     struct view **ret_view)
 {
 	struct view *view = xalloc(sizeof(*view));
 	int r;
 
 	view->reporter = (struct reporter){ .fn = fn, .priv = priv };
+	view->relay_clock = relay_clock;
 	r = open_all(view, dir);
 	if (r < 0) {
 		view_free(view);
@@ -87,6 +94,16 @@ int view_open(const char *dir, view_report_fn fn, void *priv, struct view **ret_
 	}
 	*ret_view = view;
 	return 0;
+}
+
+int view_open(const char *dir, view_report_fn fn, void *priv, struct view **ret_view)
+{
+	return open_view(dir, false, fn, priv, ret_view);
+}
+
+int view_open_relay(const char *dir, view_report_fn fn, void *priv, struct view **ret_view)
+{
+	return open_view(dir, true, fn, priv, ret_view);
 }
 
 struct view *view_free(struct view *view)

@@ -36,6 +36,14 @@ typedef void (*view_report_fn)(void *priv, const char *sentence);
 int view_open(const char *dir, view_report_fn report, void *priv, struct view **ret_view)
 	__attribute__((warn_unused_result));
 
+/**
+ * view_open_relay() - as view_open(), of traces that a relay stored; times are those of the
+ * relay's clock, so that traces of several hosts are in order. A trace of which it is not known
+ * how its host's clock differed is reported, and has its host's times.
+ */
+int view_open_relay(const char *dir, view_report_fn report, void *priv, struct view **ret_view)
+	__attribute__((warn_unused_result));
+
 /** view_free() - NULL is fine. Return: NULL. */
 struct view *view_free(struct view *view);
 
@@ -200,6 +208,7 @@ struct view_name {
  *          not in @events.
  * @lost_before, @before: as in the streams, of all of them.
  * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
+ * @unlisted: of view_verify(): traces that don't say which streams they have.
  * @bytes: size of all stream files.
  * @first_ns, @last_ns: time of the first and last of them; 0 without events.
  * @problems: sentences reported (or that would have been).
@@ -214,6 +223,7 @@ struct view_summary {
 	uint64_t lost_by[VIEW_NR_LOST];
 	uint64_t lost_before;
 	uint64_t lost_buffers;
+	uint64_t unlisted;
 	uint64_t before;
 	uint64_t lost_packets;
 	uint64_t damaged_packets;

@@ -8,6 +8,7 @@
 
 /**
  * struct view
+ * @relay_clock: times are to be a relay's.
  * @preferred: bytes that each feed reads at once.
  * @current: the feed whose event was last returned; it has not moved on yet.
  * @events, @first_ns, @last_ns: of selected events; @hidden: events that are not shown.
@@ -18,6 +19,7 @@ struct view {
 	size_t nr_sources;
 	struct merge merge;
 	bool started;
+	bool relay_clock;
 	size_t preferred;
 	struct feed *current;
 	struct values values;

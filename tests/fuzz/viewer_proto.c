@@ -136,7 +136,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	before = open_fds();
 	MUST_HOLD(viewers_init(&viewers, loop, &live, 20) == 0);
 	MUST_HOLD(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
-	MUST_HOLD(viewers_serve(&viewers, fds[0], NULL, true) == 0);
+	MUST_HOLD(viewers_serve(&viewers, fds[0], NULL, true, (const uint8_t[16]){ 0 }) == 0);
 	if (size && data[0] & 1)
 		introduce(fds[1]);
 	drain(fds[1]);

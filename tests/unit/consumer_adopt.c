@@ -88,7 +88,8 @@ static void spoil(const char *path, off_t cut, size_t more)
 	close(fd);
 }
 
-/* As append_packet() leaves it while it writes: of its full size, and empty. */
+/* As append_packet() leaves it while it writes: of its full size, and empty. Behind it may be
+ * room without a header: the consumer was killed. */
 static void tear_last_packet(const char *path)
 {
 	const uint64_t none = sizeof(struct packet_header) * 8;
@@ -98,7 +99,7 @@ static void tear_last_packet(const char *path)
 
 	if (fd < 0)
 		return; /* nothing was recorded on that CPU */
-	while (pread(fd, &head, sizeof(head), next) == (ssize_t)sizeof(head)) {
+	while (pread(fd, &head, sizeof(head), next) == (ssize_t)sizeof(head) && head.packet_size) {
 		at = next;
 		next += (off_t)(head.packet_size / 8);
 	}

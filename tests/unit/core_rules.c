@@ -189,6 +189,33 @@ static int resolve(struct channel_attr *attr)
 	return code;
 }
 
+static struct channel_attr roomy(uint64_t bytes, unsigned int nr_cpus)
+{
+	const struct channel_limits limits = { nr_cpus, 0 };
+	struct channel_attr a = { 0 };
+
+	channel_attr_roomy(&a, bytes, &limits);
+	CHECK(a.subbuf_size == (a.num_subbuf ? 1u << 20 : 0));
+	return a;
+}
+
+/* Of a recording of one program. */
+static void for_bursts(void)
+{
+	const struct channel_limits limits = { 2, 0 };
+	struct channel_attr a = { .num_subbuf = 2 };
+
+	CHECK(roomy(UINT64_MAX, 1).num_subbuf == 64);
+	CHECK(roomy(UINT64_MAX, 8).num_subbuf == 64);
+	CHECK(roomy(UINT64_MAX, 9).num_subbuf == 32); /* 512 MiB in all */
+	CHECK(roomy(100 << 20, 2).num_subbuf == 32);
+	CHECK(roomy(8 << 20, 2).num_subbuf == 4);
+	CHECK(roomy((8 << 20) - 1, 2).num_subbuf == 0); /* no less than the default */
+	CHECK(roomy(0, 2).num_subbuf == 0);
+	channel_attr_roomy(&a, UINT64_MAX, &limits);
+	CHECK(a.num_subbuf == 2 && a.subbuf_size == 0);
+}
+
 static void attributes(void)
 {
 	struct channel_attr a = { 0 };
@@ -350,6 +377,7 @@ int main(void)
 	trackers();
 	context_names();
 	bad_rules();
+	for_bursts();
 	attributes();
 	classes();
 	lies();

@@ -32,6 +32,8 @@ static struct {
 	struct msg_totals totals;
 	const char *rule; /* pattern of the rule that session_show tells about */
 	const char *problem;
+	const char *announced; /* point that no rule takes; NULL: none */
+	bool matched;
 	uid_t uid; /* owner of the session */
 	bool conflict;
 	unsigned int state;
@@ -368,6 +370,23 @@ static void fake_show(struct fake_answer *a, struct decoder *dec)
 	fake_send(a);
 }
 
+static void fake_programs(struct fake_answer *a, struct decoder *dec)
+{
+	struct req_session_programs req;
+	struct rep_session_programs rep = { .matched = fake.matched };
+	struct msg_announced m = { .name = fake.announced };
+
+	CHECK(req_session_programs_decode(dec, &req) == 0);
+	if (fake_no_session(a, req.session))
+		return;
+	if (fake.announced) {
+		msg_announced_encode(fake_begin(a, MSG_announced, MSG_ITEM), &m);
+		fake_send(a);
+	}
+	rep_session_programs_encode(fake_reply(a, 0, ""), &rep);
+	fake_send(a);
+}
+
 static void fake_lists(struct fake_answer *a, struct decoder *dec)
 {
 	struct req_point_list points;
@@ -412,6 +431,9 @@ static void fake_command(struct fake_answer *a, struct decoder *dec)
 		break;
 	case MSG_session_show:
 		fake_show(a, dec);
+		break;
+	case MSG_session_programs:
+		fake_programs(a, dec);
 		break;
 	default:
 		fake_lists(a, dec);

@@ -44,6 +44,30 @@ static void statuses(void)
 	EXPECT("lttctl record -o s7 -- true", 0, "", "--wrap=libc");
 }
 
+/* Why there is nothing, as far as it is known. */
+static void nothing(void)
+{
+	fake.totals = (struct msg_totals){ 0 };
+	EXPECT("LD_PRELOAD=$LTT_SAN_PRELOAD lttctl record -o t1 -w dl -- true", 0, "", "has called nothing that --wrap=dl");
+	CHECK(!strstr(said.err, "lttctl record --wrap"));
+	fake.announced = "web:request";
+	EXPECT("lttctl record -o t2 -e web:requst -- true", 0, "",
+	       "fits --events=web:requst; did you mean 'web:request'? It has these:\n"
+	       "  web:request\n");
+	EXPECT("lttctl --json record -o t3 -e other -- true | tr -d ' \n' |"
+	       " grep -o '\"others\":[^]]*]'",
+	       0, "\"others\":[\"web:request\"]\n", NULL);
+	fake.matched = true;
+	EXPECT("lttctl record -o t4 -e 'web:*' -- true", 0, "",
+	       "recorded with --events=web:*, and has passed none");
+	fake.matched = false;
+	fake.announced = NULL;
+	fake.totals = (struct msg_totals){ .recorded = 5, .lost_full = 5 };
+	EXPECT("lttctl record -o t5 -- true", 6, "", "(lttctl record --subbuf-size, --num-subbuf)");
+	CHECK(!strstr(said.err, "enable-channel"));
+	fake.totals = (struct msg_totals){ 0 };
+}
+
 static void cannot(void)
 {
 	fake.asked[0] = '\0';
@@ -82,6 +106,7 @@ int main(void)
 	fake_daemon();
 	runs();
 	statuses();
+	nothing();
 	cannot();
 	signals();
 	return 0;

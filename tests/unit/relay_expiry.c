@@ -12,6 +12,7 @@
 #define BRIEF_S 3
 #define SILENT_NS 4900000000u /* less than what who says nothing may stay */
 
+static const uint8_t nowhere[16];
 static struct loop *loop;
 static struct relay relay;
 static struct viewers viewers;
@@ -47,7 +48,7 @@ static void begin(struct end *e, const char *host, bool looks_on)
 	sockets(fds);
 	CHECK(tls_new_server(ring.keys, fds[0], &ours_end) == 0);
 	CHECK(tls_new_client(keys, fds[1], "relay.example", &theirs_end) == 0);
-	CHECK((looks_on ? viewers_serve(&viewers, fds[0], ours_end, false) :
+	CHECK((looks_on ? viewers_serve(&viewers, fds[0], ours_end, false, nowhere) :
 			  relay_serve(&relay, fds[0], ours_end)) == 0);
 	chan_init(&e->chan, fds[1], theirs_end);
 	e->opened = -EAGAIN;

@@ -273,6 +273,118 @@ static void partings(void)
 	close(app);
 }
 
+#define MANY 100u
+#define SLICE 10u
+
+static int many_points(int *ret_client)
+{
+	int app = begin_unstarted(ret_client);
+	char name[32];
+
+	for (uint32_t i = 2; i <= MANY; i++) {
+		snprintf(name, sizeof(name), "x:many_%u", i);
+		send_point(app, i, name, NULL, 32, i == MANY);
+		if (i % 10 == 0)
+			harness_pump();
+	}
+	(void)heard(app);
+	return app;
+}
+
+/* One round of the loop after the other, until @nr points are armed. Return: the most that one
+ * round armed. */
+static unsigned int most_of_a_round(int app, unsigned int nr, struct told *told)
+{
+	unsigned int most = 0;
+
+	for (int i = 0; i < 100000 && told->armings < nr; i++) {
+		unsigned int before = told->armings;
+
+		CHECK(loop_run(harness.sd.loop) == 0);
+		hear(app, told);
+		most = MAX(most, told->armings - before);
+	}
+	return most;
+}
+
+/* Points that come at once, or are there when a session starts, are armed in slices: whatever else
+ * has come is served between them. The application is asked to confirm once all are. */
+static void slices(void)
+{
+	struct told told = { 0 };
+	int client, app;
+
+	app = many_points(&client);
+	harness.sd.recorder.slice = SLICE;
+	HARNESS_SEND(client, session_start, NAME);
+	CHECK(most_of_a_round(app, MANY, &told) <= 2 * SLICE);
+	CHECK(told.armings == MANY && told.disarmings == 0);
+	harness_wait(2000);
+	hear(app, &told);
+	CHECK(told.armings == MANY && told.nr[MSG_app_sync] == 1);
+	confirm(app, &told);
+	CHECK(harness_answer(client).code == 0);
+
+	/* the same without a message: no rule wants them, and then one does */
+	HARNESS_SEND(client, event_disable, NAME, .domain = 2, .pattern = "*");
+	for (int i = 0; i < 100000 && told.disarmings < MANY; i++) {
+		CHECK(loop_run(harness.sd.loop) == 0);
+		hear(app, &told);
+	}
+	harness_wait(2000);
+	hear(app, &told);
+	CHECK(told.disarmings == MANY && told.nr[MSG_app_sync] == 2);
+	confirm(app, &told);
+	CHECK(harness_answer(client).code == 0);
+	memset(&told, 0, sizeof(told));
+	HARNESS_SEND(client, event_enable, NAME, .domain = 2, .pattern = "*");
+	CHECK(most_of_a_round(app, MANY, &told) <= 2 * SLICE);
+	harness_wait(2000);
+	hear(app, &told);
+	CHECK(told.armings == MANY && told.nr[MSG_app_sync] == 1);
+	confirm(app, &told);
+	CHECK(harness_answer(client).code == 0);
+	close(app);
+	harness_end();
+}
+
+/* What points that go cost is a pass through all armings for all that go together. */
+static void removals(void)
+{
+	struct told told = { 0 };
+	uint64_t passes;
+	int client, app;
+
+	app = many_points(&client);
+	HARNESS_SEND(client, session_start, NAME);
+	(void)most_of_a_round(app, MANY, &told);
+	harness_wait(2000);
+	hear(app, &told);
+	confirm(app, &told);
+	CHECK(told.armings == MANY && harness_answer(client).code == 0);
+
+	harness.sd.recorder.passes = 0;
+	for (uint32_t i = 1; i <= MANY / 2; i++)
+		remove_point(app, i);
+	told = heard(app);
+	passes = harness.sd.recorder.passes;
+	CHECK(passes > 0 && passes <= MANY / 8);
+	CHECK(told.armings == 0 && told.disarmings == 0);
+
+	/* one that comes again, and one whose number another one has now */
+	remove_point(app, MANY);
+	remove_point(app, MANY - 1);
+	send_point(app, MANY, "x:other", NULL, 32, false);
+	send_point(app, 1, "x:y", NULL, 32, true);
+	told = heard(app);
+	harness_wait(2000);
+	hear(app, &told);
+	CHECK(told.armings == 2 && told.disarmings == 0);
+	CHECK(HARNESS_CALL(client, point_list, .domain = 2).items[MSG_point] == MANY / 2);
+	close(app);
+	harness_end();
+}
+
 int main(void)
 {
 	life();
@@ -282,5 +394,7 @@ int main(void)
 	mute();
 	auto_names();
 	partings();
+	slices();
+	removals();
 	return 0;
 }

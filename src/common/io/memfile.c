@@ -17,7 +17,7 @@
 
 /* Asking first: allocating shared memory that is not there does not fail, it
  * wakes the OOM killer. Unknown counts as enough. */
-static uint64_t memory_available(void)
+uint64_t memfile_available(void)
 {
 	AUTO_FD int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
 	char text[1024];
@@ -72,7 +72,7 @@ int memfile_new(const char *name, uint64_t bytes, int *ret_fd)
 	if (bytes > INT64_MAX)
 		return -ENOMEM;
 	/* an eighth stays with the others */
-	if (bytes > SMALL_BYTES && bytes > memory_available() / 8 * 7)
+	if (bytes > SMALL_BYTES && bytes > memfile_available() / 8 * 7)
 		return -ENOMEM;
 	if (bytes > SMALL_IN_GROUP && bytes > memgroup_available() / 8 * 7)
 		return -EDQUOT;

@@ -18,6 +18,10 @@
  */
 int memfile_new(const char *name, uint64_t bytes, int *ret_fd) MUST_CHECK;
 
+/** Return: bytes that the machine has left, caches that the kernel would drop included;
+ *  UINT64_MAX: unknown. */
+uint64_t memfile_available(void);
+
 /** Is it a file of ours, of that size and sealed? Return: 0 or negative errno. */
 int memfile_check(int fd, uint64_t bytes) MUST_CHECK;
 

@@ -75,6 +75,37 @@ void tcp_text(const struct tcp_addr *addr, char ret[TCP_TEXT_BYTES])
 	}
 }
 
+const char *tcp_take_host(const char *at, char *ret, size_t size)
+{
+	const char *end = *at == '[' ? strchr(at, ']') : at + strcspn(at, ":/");
+	size_t skip = *at == '[';
+	size_t len = end ? (size_t)(end - at) - skip : 0;
+
+	if (!len || len >= size)
+		return NULL;
+	memcpy(ret, at + skip, len);
+	ret[len] = '\0';
+	return end + skip;
+}
+
+const char *tcp_take_port(const char *at, uint16_t *ret)
+{
+	char text[8] = "";
+	uint64_t port;
+	size_t len;
+
+	if (*at != ':')
+		return at;
+	len = strcspn(++at, ":/");
+	if (len >= sizeof(text))
+		return NULL;
+	memcpy(text, at, len);
+	if (parse_u64(text, &port) < 0 || !port || port > 65535)
+		return NULL;
+	*ret = (uint16_t)port;
+	return at + len;
+}
+
 bool tcp_is_local(const struct tcp_addr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&addr->sa;

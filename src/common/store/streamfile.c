@@ -10,6 +10,7 @@
 
 #include "store/append.h"
 #include "trace/index.h"
+#include "trace/streamlist.h"
 
 void stream_file_init(struct stream_file *file, const struct stream_config *config, uint32_t cpu)
 {
@@ -44,6 +45,52 @@ int stream_names(const struct stream_file *s, uint64_t n, struct stream_names *r
 	snprintf(ret->index, sizeof(ret->index), "%s.idx", ret->stream);
 	return 0;
 }
+
+/* --- the trace's list of streams ------------------------------------------------ */
+
+static bool makes_room(const struct stream_config *c)
+{
+	return c->tracefile_size && c->tracefile_count;
+}
+
+static int note_name(const struct stream_file *s, struct stream_names *ret)
+{
+	const struct stream_config *c = s->config;
+	int len;
+
+	if (!makes_room(c))
+		return stream_names(s, s->number - 1, ret);
+	if (s->number > 1)
+		return -EEXIST;
+	len = snprintf(ret->stream, sizeof(ret->stream), "%s_%u_%c", c->channel, s->cpu,
+		       STREAMLIST_ALL);
+	return len >= (int)sizeof(ret->stream) ? -ENAMETOOLONG : 0;
+}
+
+/* A spool's files are gone when they have been sent. */
+void stream_file_note(const struct stream_file *s)
+{
+	const struct stream_config *c = s->config;
+	struct stream_names names;
+	char entry[NAME_MAX + 32];
+	AUTO_FD int fd = -1;
+	int len;
+
+	if (c->spool || s->fd < 0 || !s->bytes || note_name(s, &names) < 0)
+		return;
+	fd = openat(c->trace->fd, STREAMLIST_FILE,
+		    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640);
+	len = snprintf(entry, sizeof(entry), "%c%llu %s%c", STREAMLIST_BEGIN,
+		       makes_room(c) ? 0 : (unsigned long long)s->bytes, names.stream,
+		       STREAMLIST_END);
+	if (fd < 0 || write(fd, entry, (size_t)len) != len)
+		return;
+	c->disk->used += (uint64_t)len;
+	if (disk_syncs(c->disk))
+		(void)!disk_sync_data(fd);
+}
+
+/* --- files ----------------------------------------------------------------------- */
 
 static int remove_file(struct disk *disk, int dir_fd, const char *name)
 {
@@ -132,6 +179,7 @@ static int file_for(struct stream_file *s, uint64_t bytes)
 	ret = stream_file_sync(s);
 	if (ret < 0)
 		return ret;
+	stream_file_note(s);
 	stream_file_close(s);
 	ret = stream_names(s, s->number, &names);
 	if (ret == 0)
@@ -195,6 +243,7 @@ int stream_file_undo(struct stream_file *s)
 static int count_packet(struct stream_file *s, const struct packet_header *header)
 {
 	uint64_t bytes = header->packet_size / 8;
+	bool first = !s->bytes;
 	int ret = add_entry(s, header);
 
 	if (ret < 0) { /* no packet without its entry */
@@ -205,6 +254,8 @@ static int count_packet(struct stream_file *s, const struct packet_header *heade
 	s->dirty = s->config->disk->sync == SYNC_PERIOD;
 	s->bytes += bytes;
 	s->config->disk->used += bytes + sizeof(struct index_entry);
+	if (first)
+		stream_file_note(s);
 	return 0;
 }
 

@@ -40,6 +40,10 @@ struct stream_file {
 void stream_file_init(struct stream_file *file, const struct stream_config *config, uint32_t cpu);
 void stream_file_close(struct stream_file *file);
 
+/** Add the file and its length to the trace's list of streams. A failure is ignored: readers do
+ *  not miss a file that the list does not have. */
+void stream_file_note(const struct stream_file *file);
+
 /** Does a packet of @bytes begin a file? *@ret_replaces: one that is removed for it. */
 bool stream_file_is_next(const struct stream_file *file, uint64_t bytes, bool *ret_replaces);
 /** Append a packet with its index entry. Return: 0, or negative errno: nothing was appended. */

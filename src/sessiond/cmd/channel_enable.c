@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "io/memfile.h"
+#include "io/memgroup.h"
+
 static void in_force(void *data, uint32_t apps, uint32_t late, const struct err *problem)
 {
 	struct rep_channel_enable rep = { 0 };
@@ -30,6 +33,17 @@ static enum cmd_result enable_again(struct command *cmd, struct channel *channel
 	return CMD_WAIT;
 }
 
+/* What one more buffer may take so that there is room for others, and for the applications: a
+ * sixteenth of what the machine has left, a quarter of what groups and the quota leave. */
+static uint64_t room(const struct command *cmd)
+{
+	const struct payer payer = { .uid = cmd->session->uid };
+	uint64_t machine = memfile_available() / 16, group = memgroup_available() / 4;
+	uint64_t quota = quota_left(&cmd->sd->quotas, payer, QUOTA_MEMORY) / 4;
+
+	return MIN(machine, MIN(group, quota));
+}
+
 enum cmd_result cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 				   struct rep_channel_enable *rep)
 {
@@ -50,6 +64,8 @@ enum cmd_result cmd_channel_enable(struct command *cmd, struct req_channel_enabl
 	if (channel)
 		return enable_again(cmd, channel, &attr);
 	command_channel_wishes(cmd, req->domain, req->name, &attr);
+	if (req->roomy && req->domain == DOMAIN_USER)
+		channel_attr_roomy(&attr, room(cmd), &cmd->sd->limits);
 	if (channel_attr_resolve(&attr, (enum domain_id)req->domain, &cmd->sd->limits, &cmd->err) ||
 	    session_add_channel(cmd->session, req->name, (enum domain_id)req->domain, &attr,
 				&channel, &cmd->err))

@@ -15,6 +15,25 @@
 #define PROCESS_SUBBUF_SIZE (16u << 10)
 #define NUM_SUBBUF 4u
 
+/* Of `lttctl record`: more for a CPU is a delay at the start that no burst is worth. */
+#define ROOMY_SUBBUF_SIZE (1u << 20)
+#define ROOMY_CPU_BYTES (64u << 20)
+#define ROOMY_BYTES (512ull << 20)
+
+void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
+			const struct channel_limits *limits)
+{
+	uint64_t nr = MIN(bytes, (uint64_t)ROOMY_BYTES) / limits->nr_cpus;
+
+	nr = MIN(nr, (uint64_t)ROOMY_CPU_BYTES) / ROOMY_SUBBUF_SIZE;
+	while (nr & (nr - 1))
+		nr &= nr - 1; /* a power of two */
+	if (nr < NUM_SUBBUF || attr->subbuf_size || attr->num_subbuf)
+		return;
+	attr->subbuf_size = ROOMY_SUBBUF_SIZE;
+	attr->num_subbuf = (uint32_t)nr;
+}
+
 static void fill_kernel_defaults(struct channel_attr *attr)
 {
 	attr->ownership = OWNERSHIP_GLOBAL;

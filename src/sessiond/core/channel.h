@@ -44,6 +44,10 @@ struct channel {
 	char *contexts; /* what comes with each event: names, comma-separated */
 };
 
+/** Buffer sizes for a burst, where none is given: up to @bytes for all CPUs together. A size below
+ *  the default is not set. */
+void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
+			const struct channel_limits *limits);
 /**
  * channel_attr_resolve() - wishes to attributes: fill in defaults, round, check.
  * Return: 0 or the code set in @err, whose sentence names the limit.

@@ -98,6 +98,16 @@ int quota_take(struct quotas *quotas, struct payer payer, enum quota kind, uint6
 	return 0;
 }
 
+uint64_t quota_left(const struct quotas *quotas, struct payer payer, enum quota kind)
+{
+	const struct quota_account *account = find(quotas, payer);
+	uint64_t limit = quotas->limits[kind], used = account ? account->use[kind].used : 0;
+
+	if (!limit || !is_bound(quotas, payer))
+		return UINT64_MAX;
+	return limit > used ? limit - used : 0;
+}
+
 /* An account that says nothing is forgotten: uids come and go. */
 static void forget_empty(struct quotas *quotas, struct quota_account *account)
 {

@@ -70,6 +70,8 @@ void quotas_fini(struct quotas *quotas);
 /** quota_take() - Return: 0, or QUOTA_FULL. @quotas may be NULL: no limits. */
 int quota_take(struct quotas *quotas, struct payer payer, enum quota kind,
 	       uint64_t amount) MUST_CHECK;
+/** Return: how much more may be taken; UINT64_MAX: no limit. */
+uint64_t quota_left(const struct quotas *quotas, struct payer payer, enum quota kind);
 /** The reverse. */
 void quota_give(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount);
 /** Take, or set @err to a sentence about it. Return: 0 or the code in @err. */

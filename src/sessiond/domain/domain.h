@@ -29,6 +29,7 @@ struct domain_refusal {
 	enum domain_id domain;
 	const char *name;
 	const char *why; /* half a sentence */
+	bool recorded;	 /* an application's: it would be, or it would be counted */
 };
 
 /** What was counted of an event, instead of recording it. */

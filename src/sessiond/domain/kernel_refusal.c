@@ -21,6 +21,7 @@ static void tell_event(const struct teller *teller, const struct kernel_event *e
 		slot->error == 0      ? "it can't be described" :
 		slot->error == ENOENT ? "the module has no probe for it on this kernel" :
 					strerror(slot->error),
+		true,
 	};
 
 	if (slot->state == SLOT_REFUSED &&
@@ -35,6 +36,7 @@ static void tell_probe(const struct teller *teller, const struct kernel_probe *p
 		DOMAIN_KERNEL,
 		probe->rule->pattern,
 		slot->error ? kernel_probe_why(slot->error) : "it can't be described",
+		true,
 	};
 
 	if (slot->state == SLOT_REFUSED && (!teller->rule || teller->rule == probe->rule))
@@ -46,7 +48,7 @@ static void tell_tally(const struct teller *teller, const struct kernel_tally *t
 {
 	const struct kernel_stat *stat = tally->stats[event->index];
 	const struct domain_refusal refusal = { DOMAIN_KERNEL, event->name,
-						stat ? strerror(stat->error) : "" };
+						stat ? strerror(stat->error) : "", false };
 
 	if (stat && stat->error && (!teller->rule || teller->rule == tally->rule))
 		teller->fn(&refusal, teller->data);

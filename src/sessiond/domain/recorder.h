@@ -35,6 +35,8 @@ struct recorder {
 	uint64_t next_id;      /* of apps, traces and rings; from 1 */
 	uint32_t nr_wanted;    /* ring sets that somebody may offer; see rec_want.c */
 	uint64_t long_ns;      /* what takes longer leaves as much time to all else */
+	uint32_t slice;	       /* points that are looked at before all else has its turn */
+	uint64_t passes;       /* through all that a link has armed; tests count them */
 	uint64_t save_turn_ns; /* when what is on disk is written down again, at the soonest */
 };
 

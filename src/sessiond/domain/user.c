@@ -52,6 +52,14 @@ static void send_ready(struct user_app *app)
 	app->ready_due--;
 }
 
+static void await_turn(struct user_domain *user, uint64_t now)
+{
+	uint64_t wait_ns = user->turn_ns > now ? user->turn_ns - now : 0;
+
+	if (!user->turn.at_ns)
+		loop_timer_set(&user->turn, wait_ns / 1000 + 1);
+}
+
 /* Points that come one by one to an application that has many make each refresh long: it
  * leaves as much time to all others as it took. Return: is it not our turn yet? */
 static bool out_of_turn(struct user_domain *user)
@@ -60,19 +68,20 @@ static bool out_of_turn(struct user_domain *user)
 
 	if (now >= user->turn_ns)
 		return false;
-	if (!user->turn.at_ns)
-		loop_timer_set(&user->turn, (user->turn_ns - now) / 1000 + 1);
+	await_turn(user, now);
 	return true;
 }
 
-/* Only what is dirty now: a refresh can't make links dirty but through answers. */
+/* No more than a slice: very many points that come at once must not hold the loop either.
+ * Links that have more to do stand behind the others. */
 static void refresh_dirty(struct user_domain *user)
 {
+	size_t left = user->recorder->slice;
 	struct user_link *link;
 	struct user_app *app;
 
-	while ((link = list_first(&user->dirty, struct user_link, dirty)))
-		link_refresh(link);
+	while (left && (link = list_first(&user->dirty, struct user_link, dirty)))
+		left -= MIN(left, link_refresh(link));
 	list_for_each(app, &user->apps, node)
 		while (app->ready_due && all_settled(app))
 			send_ready(app);
@@ -87,6 +96,8 @@ static void refresh_all(struct loop_work *work)
 		return;
 	refresh_dirty(user);
 	user->turn_ns = recorder_next_turn(user->recorder, begin_ns);
+	if (!list_empty(&user->dirty)) /* in a round of its own: deferred work is of this one */
+		await_turn(user, loop_now_ns());
 }
 
 static void refresh_in_turn(struct loop_timer *timer)
@@ -219,6 +230,7 @@ static void session_forget(struct user_session *us)
 		link_free(link);
 	}
 	conflicts_free(us);
+	announced_free(us);
 	tallies_free(us);
 	recording_fini(&us->rec);
 	offers_settled(us->user);

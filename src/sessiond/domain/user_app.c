@@ -144,8 +144,10 @@ int user_app_points_add(struct user_app *app, struct msg_app_points_add *msg)
 			return -EPROTO;
 		add_point(app, &point);
 	}
-	if (msg->complete)
+	if (msg->complete) {
+		app->announced = true;
 		app->ready_due++;
+	}
 	refresh_later(app);
 	return 0;
 }
@@ -156,12 +158,9 @@ int user_app_points_remove(struct user_app *app, struct msg_app_points_remove *m
 	struct user_link *link;
 
 	while (msg_app_point_ref_next(&msg->points, &ref)) {
-		list_for_each(link, &app->links, in_app) {
-			link_drop_point(link, ref.id);
-			link_uncount_point(link, ref.id);
-			link_touch_point(link, ref.id); /* it may have been waited for */
-		}
-		app_remove_point(&app->app, ref.id);
+		if (app_remove_point(&app->app, ref.id))
+			list_for_each(link, &app->links, in_app)
+				link_drop_point(link, ref.id);
 	}
 	refresh_later(app);
 	return 0;

@@ -35,6 +35,7 @@ void link_free(struct user_link *link)
 	list_remove(&link->in_session);
 	free(link->arms);
 	free(link->todo);
+	free(link->dropped);
 	free(link->told);
 	link_counts_free(link);
 	free(link);
@@ -45,6 +46,7 @@ static void mark_dirty(struct user_link *link)
 	struct user_domain *user = link->us->user;
 
 	link->generation = link->us->generation;
+	link->nr_next = link->nr_todo;
 	if (list_empty(&link->dirty))
 		list_append(&user->dirty, &link->dirty);
 	loop_defer(user->recorder->config.loop, &user->refresh);
@@ -56,15 +58,19 @@ void link_touch(struct user_link *link)
 	mark_dirty(link);
 }
 
+static void todo_add(struct user_link *link, uint32_t point)
+{
+	if (link->nr_todo == link->cap_todo) {
+		link->cap_todo = MAX(2 * link->cap_todo, (size_t)16);
+		link->todo = xrealloc(link->todo, link->cap_todo * sizeof(*link->todo));
+	}
+	link->todo[link->nr_todo++] = point;
+}
+
 void link_touch_point(struct user_link *link, uint32_t point)
 {
-	if (!link->all) {
-		if (link->nr_todo == link->cap_todo) {
-			link->cap_todo = MAX(2 * link->cap_todo, (size_t)16);
-			link->todo = xrealloc(link->todo, link->cap_todo * sizeof(*link->todo));
-		}
-		link->todo[link->nr_todo++] = point;
-	}
+	if (!link->all)
+		todo_add(link, point);
 	mark_dirty(link);
 }
 
@@ -216,13 +222,111 @@ void link_drop_buffers(struct user_link *link, bool all)
 	link->nr_told = kept;
 }
 
-void link_refresh(struct user_link *link)
+/* --- what is gone ------------------------------------------------------------- */
+
+void link_drop_point(struct user_link *link, uint32_t point)
 {
+	if (link->nr_dropped == link->cap_dropped) {
+		link->cap_dropped = MAX(2 * link->cap_dropped, (size_t)16);
+		link->dropped =
+			xrealloc(link->dropped, link->cap_dropped * sizeof(*link->dropped));
+	}
+	link->dropped[link->nr_dropped++] = point;
+	link_touch_point(link, point); /* it may have been waited for */
+}
+
+/* Before a plan is made: a point that came again under the number of one that is gone is
+ * armed anew. */
+static void forget_dropped(struct user_link *link)
+{
+	size_t nr = points_sort(link->dropped, link->nr_dropped), kept = 0, n = 0;
+
+	if (!nr)
+		return;
+	link->us->rec.recorder->passes++;
+	for (size_t i = 0; i < link->nr_arms; i++) {
+		const struct arm arm = link->arms[i];
+
+		while (n < nr && link->dropped[n] < arm.point)
+			n++;
+		if (n == nr || link->dropped[n] != arm.point)
+			link->arms[kept++] = arm;
+	}
+	link->nr_arms = kept;
+	link_uncount_points(link, link->dropped, nr);
+	link->nr_dropped = 0;
+}
+
+/* --- in turns ----------------------------------------------------------------- */
+
+static void todo_add_point(struct app_point *point, void *data)
+{
+	todo_add(data, point->id);
+}
+
+/* All points, one slice after the other: what is armed is of points that there are. What is
+ * counted is worked out at once, as it may have to end where no point is looked at. */
+static void spread(struct user_link *link, size_t slice)
+{
+	if (!link->all || !link->us->rec.recording || link->app->app.nr_points <= slice)
+		return;
+	link_count(link);
+	link->nr_todo = 0;
+	app_each_point(&link->app->app, todo_add_point, link);
+	link->nr_next = link->nr_todo;
+	link->all = false;
+}
+
+/* Leave the points of this turn in the list. Return: the others, allocated, or NULL. */
+static uint32_t *cut(struct user_link *link, size_t slice, size_t *ret_nr)
+{
+	size_t nr = MIN(slice, link->nr_next);
+	uint32_t *rest;
+
+	*ret_nr = 0;
+	if (link->all || !link->us->rec.recording || nr == link->nr_todo)
+		return NULL;
+	*ret_nr = link->nr_todo - nr;
+	rest = xalloc(*ret_nr * sizeof(*rest));
+	memcpy(rest, link->todo + nr, *ret_nr * sizeof(*rest));
+	link->nr_todo = nr;
+	link->nr_next -= nr;
+	return rest;
+}
+
+/* Those that wait come last: they are not looked at again before something has changed. */
+static void put_back(struct user_link *link, const uint32_t *rest, size_t nr_rest,
+		     const struct plan *plan)
+{
+	link->nr_todo = 0;
+	for (size_t i = 0; i < nr_rest; i++)
+		todo_add(link, rest[i]);
+	for (size_t i = 0; i < plan->nr_todo; i++)
+		todo_add(link, plan->todo[i]);
+	if (!nr_rest)
+		link->nr_next = 0;
+	if (link->nr_next)
+		list_append(&link->us->user->dirty, &link->dirty);
+}
+
+static size_t nr_looked_at(const struct user_link *link)
+{
+	return 1 + (link->all ? link->app->app.nr_points : link->nr_todo);
+}
+
+size_t link_refresh(struct user_link *link)
+{
+	size_t slice = link->us->user->recorder->slice, nr_rest, looked;
 	struct plan plan = { .link = link };
+	AUTO_FREE uint32_t *rest = NULL;
 
 	list_remove(&link->dirty);
+	forget_dropped(link);
 	if (link->app->wanted)
-		return; /* it is touched when the application has answered */
+		return 1; /* it is touched when the application has answered */
+	spread(link, slice);
+	rest = cut(link, slice, &nr_rest);
+	looked = nr_looked_at(link);
 	plan_make(&plan);
 	if (plan.nr || link->nr_arms)
 		tell(link, &plan);
@@ -230,23 +334,12 @@ void link_refresh(struct user_link *link)
 	free(link->arms);
 	link->arms = plan.arms;
 	link->nr_arms = plan.nr;
-	free(link->todo);
-	link->todo = plan.todo;
-	link->nr_todo = plan.nr_todo;
-	link->cap_todo = plan.cap_todo;
 	link->all = false;
+	put_back(link, rest, nr_rest, &plan);
+	free(plan.todo);
 	if (link->nr_todo)
-		return;
+		return looked;
 	link_drop_buffers(link, false);
 	link_settle(link);
-}
-
-void link_drop_point(struct user_link *link, uint32_t point)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < link->nr_arms; i++)
-		if (link->arms[i].point != point)
-			link->arms[kept++] = link->arms[i];
-	link->nr_arms = kept;
+	return looked;
 }

@@ -235,13 +235,18 @@ bool link_is_counted(const struct user_link *link, uint32_t point)
 	return low < link->nr_countings && link->countings[low].point == point;
 }
 
-void link_uncount_point(struct user_link *link, uint32_t point)
+void link_uncount_points(struct user_link *link, const uint32_t *points, size_t nr)
 {
-	size_t kept = 0;
+	size_t kept = 0, n = 0;
 
-	for (size_t i = 0; i < link->nr_countings; i++)
-		if (link->countings[i].point != point)
-			link->countings[kept++] = link->countings[i];
+	for (size_t i = 0; i < link->nr_countings; i++) {
+		const struct counting counting = link->countings[i];
+
+		while (n < nr && points[n] < counting.point)
+			n++;
+		if (n == nr || points[n] != counting.point)
+			link->countings[kept++] = counting;
+	}
 	link->nr_countings = kept;
 }
 

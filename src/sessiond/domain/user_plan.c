@@ -159,16 +159,16 @@ static void consider_points(struct plan *plan)
 	link_each_point(plan->link, consider, plan);
 }
 
-static void sort_todo(struct user_link *link)
+size_t points_sort(uint32_t *points, size_t nr)
 {
 	size_t kept = 0;
 
-	if (link->nr_todo)
-		qsort(link->todo, link->nr_todo, sizeof(*link->todo), compare_ids);
-	for (size_t i = 0; i < link->nr_todo; i++)
-		if (i == 0 || link->todo[i] != link->todo[kept - 1])
-			link->todo[kept++] = link->todo[i];
-	link->nr_todo = kept;
+	if (nr)
+		qsort(points, nr, sizeof(*points), compare_ids);
+	for (size_t i = 0; i < nr; i++)
+		if (i == 0 || points[i] != points[kept - 1])
+			points[kept++] = points[i];
+	return kept;
 }
 
 /* Join the new armings with those of points that were not looked at. All three
@@ -179,6 +179,7 @@ static void merge(struct plan *plan)
 	struct arm *joined = xalloc((link->nr_arms + plan->nr + 1) * sizeof(*joined));
 	size_t nr = 0, n = 0, t = 0;
 
+	link->us->rec.recorder->passes++;
 	for (size_t i = 0; i < link->nr_arms; i++) {
 		const struct arm *arm = &link->arms[i];
 
@@ -204,7 +205,8 @@ void plan_make(struct plan *plan)
 
 	if (!us->rec.recording)
 		return;
-	sort_todo(link);
+	link->nr_todo = points_sort(link->todo, link->nr_todo);
+	announced_note(link);
 	list_for_each(plan->channel, &us->rec.session->channels, node)
 		if (plan->channel->domain == DOMAIN_USER && plan->channel->enabled)
 			consider_points(plan);

@@ -39,6 +39,7 @@ struct user_app {
 	uint64_t start_ticks;	/* of the process: with its pid, who it is */
 	bool offers;		/* it can be asked for ring sets */
 	bool counts;		/* it can count events */
+	bool announced;		/* it has said which points it has */
 	uint64_t wanted;	/* the one it is asked for; 0: none, or it has answered */
 	uint32_t ready_due;	/* announcements that app_ready has not answered */
 	uint32_t nr_refused;	/* points */
@@ -55,6 +56,10 @@ struct user_session {
 	struct list_node counts;    /* struct user_counts */
 	struct list_node conflicts; /* struct conflict_note, of points that may be gone */
 	uint32_t nr_conflicts;
+	struct shape **announced; /* by applications of a scoped session; no rule takes them */
+	uint32_t nr_announced;
+	bool more_announced; /* than are kept */
+	bool matched;	     /* a rule took a point; then no further names are kept */
 };
 
 /** An application that an earlier daemon knew and that may come back. */
@@ -132,8 +137,13 @@ struct user_link {
 	bool all;	/* look at all points; else at these only: */
 	uint32_t *todo; /* new ones, and those that wait for a buffer or metadata */
 	size_t nr_todo, cap_todo;
+	size_t nr_next;	   /* the first ones of todo: to be looked at in the next turns */
+	uint32_t *dropped; /* points that are gone, whose armings and countings are not yet */
+	size_t nr_dropped, cap_dropped;
 	struct ring **told; /* ring sets that the application has */
 	uint32_t nr_told;
+	const struct channel *failed; /* whose buffers the application can't use, or NULL: */
+	uint32_t failed_error;	      /* errno */
 	struct counting *countings; /* sorted */
 	size_t nr_countings;
 	const struct user_counts **told_counts; /* memory that the application has */
@@ -222,6 +232,11 @@ bool offers_expected(const struct user_domain *user, uint64_t app);
 void offers_settled(struct user_domain *user);
 void awaits_finish(struct loop_work *work);
 
+/* user_programs.c */
+/** Keep the names of points that no rule takes. */
+void announced_note(struct user_link *link);
+void announced_free(struct user_session *us);
+
 /* user_plan.c */
 /** struct plan - what a link should be; its memory becomes the link's. */
 struct plan {
@@ -236,6 +251,8 @@ struct plan {
 };
 
 int arm_compare(const void *a, const void *b);
+/** Sort numbers of points, each once. Return: how many are left. */
+size_t points_sort(uint32_t *points, size_t nr);
 void plan_make(struct plan *plan);
 /** Its points, or those that are to be looked at again. */
 void link_each_point(struct user_link *link, void (*fn)(struct app_point *point, void *data),
@@ -252,8 +269,10 @@ void links_touch(struct user_session *us);
 void link_touch_point(struct user_link *link, uint32_t point);
 /** Look at those that wait: a buffer is there, or metadata is written. */
 void links_touch_pending(struct user_session *us);
-void link_refresh(struct user_link *link);
-/** The application does not have these points any more: nothing to disarm. */
+/** The work of one turn; where more is left the link stays dirty. Return: points it looked at. */
+size_t link_refresh(struct user_link *link);
+/** The application does not have this point any more: nothing to disarm. Its armings and countings
+ *  go with the next refresh, in one pass for all points that are dropped until then. */
 void link_drop_point(struct user_link *link, uint32_t point);
 /** Take back buffers: all, or those that the application can't write any more. */
 void link_drop_buffers(struct user_link *link, bool all);
@@ -296,7 +315,8 @@ void tallies_free(struct user_session *us);
 void link_count(struct user_link *link);
 bool link_is_counted(const struct user_link *link, uint32_t point);
 /** The application does not have the point any more: nothing to take back. */
-void link_uncount_point(struct user_link *link, uint32_t point);
+/** Forget those of points that are gone; @points is sorted. */
+void link_uncount_points(struct user_link *link, const uint32_t *points, size_t nr);
 /** Take back all memory to count in. */
 void link_drop_counts(struct user_link *link);
 void link_counts_free(struct user_link *link);

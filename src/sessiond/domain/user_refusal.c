@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* user_refusal.c - what can't be counted: where a rule is asked for, and of applications with
- * a libltt that only records, for who asks. */
+ * a libltt that only records, for who asks; and applications that can't use their buffers. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "user_priv.h"
@@ -35,7 +37,75 @@ static void tell(struct user_app *app, const struct rule *rule,
 		return;
 	snprintf(why, sizeof(why), "process %d (%.*s) has an older libltt, which can't count",
 		 (int)app->app.pid, NAME_BYTES, app->app.procname);
-	fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why }, data);
+	fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why, false }, data);
+}
+
+/* --- buffers that are of no use to an application ------------------------------------- */
+
+int user_app_buffer_failed(struct user_app *app, const struct msg_app_buffer_failed *msg)
+{
+	struct user_link *link;
+
+	list_for_each(link, &app->links, in_app) {
+		for (uint32_t i = 0; i < link->nr_told; i++) {
+			if (link->told[i]->id != msg->ring)
+				continue;
+			link->failed = link->told[i]->lane->channel;
+			link->failed_error = msg->error;
+			log_warn_some("session '%s': process %d (%s) can't use its buffers: %s",
+				      link->us->rec.session->name, (int)app->app.pid,
+				      app->app.procname, strerror((int)msg->error));
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static const char *advice(uint32_t error)
+{
+	switch (error) {
+	case ENOMEM:
+		return "; allow it more memory (ulimit -v), or use smaller buffers";
+	case EMFILE:
+		return "; allow it more open files (ulimit -n) and start it anew";
+	case EPERM:
+	case EACCES:
+		return "; a security module or a seccomp filter forbids it";
+	default:
+		return "";
+	}
+}
+
+static void tell_failed(const struct user_link *link, const struct rule *rule,
+			void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
+{
+	const struct app *app = &link->app->app;
+	char why[256 + NAME_BYTES];
+
+	snprintf(why, sizeof(why), "process %d (%.*s) can't map its buffers: %.60s%s", (int)app->pid,
+		 NAME_BYTES, app->procname, strerror((int)link->failed_error),
+		 advice(link->failed_error));
+	fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why, true }, data);
+}
+
+/* Once for each application. @rule: NULL: the first that records. */
+static void each_failed(const struct user_session *us, const struct channel *channel,
+			const struct rule *rule,
+			void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
+{
+	const struct user_link *link;
+	const struct rule *each;
+
+	list_for_each(link, &us->links, in_session) {
+		if (!link->failed || (channel && link->failed != channel))
+			continue;
+		list_for_each(each, &link->failed->rules, node) {
+			if ((rule && each != rule) || rule_counts(each->kind) || !each->enabled)
+				continue;
+			tell_failed(link, each, fn, data);
+			break;
+		}
+	}
 }
 
 void user_each_refusal(struct domain_tracer *domain, const struct session *session,
@@ -49,6 +119,7 @@ void user_each_refusal(struct domain_tracer *domain, const struct session *sessi
 
 	if (!us || !us->rec.recording)
 		return;
+	each_failed(us, channel, rule, fn, data);
 	list_for_each(its, &session->channels, node)
 		list_for_each(each, &its->rules, node) {
 			if (its->domain != DOMAIN_USER || (channel && its != channel) ||

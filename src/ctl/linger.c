@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * linger.c - the session daemon knows which applications record. A process that has just been
+ * forked records before it is registered, though: such processes are found by their
+ * environment, which has the scope's word. Processes without libltt, and those in which no
+ * rule takes a point, are not waited for.
+ */
+#include "linger.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "doctor.h"
+#include "doctor_elf.h"
+#include "libctl/calls.h"
+#include "say.h"
+#include "text.h"
+
+#define ENVIRONMENT_BYTES (1u << 20)
+#define MAPS_BYTES (4u << 20)
+#define SCOPE "LTT_SCOPE="
+#define DISABLE "LTT_APP_DISABLE="
+
+#define LOOK_MS 50
+#define QUIET_MS 500 /* most waits are shorter: nothing is said of them */
+/* A process that has libltt registers within milliseconds, or never. */
+#define REGISTER_MS 5000
+/* A process that has just been forked may be about to execute a program that has it. */
+#define YOUNG_MS 1000
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
+}
+
+/* --- processes that the session daemon may not know yet -------------------------------- */
+
+static bool has_word(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (*words) {
+		size_t n = strcspn(words, ":");
+
+		if (n == len && strncmp(words, word, len) == 0)
+			return true;
+		words += n + (words[n] == ':');
+	}
+	return false;
+}
+
+/* Return: does the environment have the scope's word, and leave libltt enabled? */
+static bool is_in_scope(const char *env, size_t len, const char *scope)
+{
+	bool in_scope = false;
+
+	for (const char *at = env; at < env + len; at += strlen(at) + 1) {
+		if (strncmp(at, DISABLE, strlen(DISABLE)) == 0 &&
+		    strcmp(at + strlen(DISABLE), "0") != 0)
+			return false;
+		if (strncmp(at, SCOPE, strlen(SCOPE)) == 0)
+			in_scope = has_word(at + strlen(SCOPE), scope);
+	}
+	return in_scope;
+}
+
+static bool has_libltt(const char *pid, char *buf)
+{
+	char *maps AUTO_FREE = xasprintf("/proc/%s/maps", pid);
+	char *exe AUTO_FREE = xasprintf("/proc/%s/exe", pid);
+	struct elf_facts facts = { .dynamic = true };
+
+	if (doctor_read(maps, buf, MAPS_BYTES) && strstr(buf, "/libltt.so.1"))
+		return true;
+	return elf_read(exe, &facts) == 0 && facts.instrumented && !facts.dynamic;
+}
+
+/* Return: has it begun just now, and not ended? */
+static bool is_young(const char *pid)
+{
+	char *path AUTO_FREE = xasprintf("/proc/%s/stat", pid);
+	unsigned long long ticks;
+	struct timespec now;
+	char text[1024], state;
+	const char *at;
+
+	at = doctor_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	/* the third field and the 22nd; the name is the second */
+	if (!at ||
+	    sscanf(at,
+		   ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+		   "%*s %llu",
+		   &state, &ticks) != 2)
+		return false;
+	ticks = ticks * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK);
+	return state != 'Z' && state != 'X' &&
+	       (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 < ticks + YOUNG_MS;
+}
+
+/* While a process executes a program, it has no environment. */
+static bool may_be_in_scope(const char *path, const char *env, size_t len, const char *scope)
+{
+	struct stat st;
+
+	return len ? is_in_scope(env, len, scope) : stat(path, &st) == 0 && st.st_uid == geteuid();
+}
+
+/** The processes of the scope that /proc shows to the caller. */
+struct found {
+	unsigned int nr; /* processes of the scope that have libltt */
+	bool young;	 /* there are others that may have it soon */
+};
+
+static struct found look(const char *scope)
+{
+	char *buf AUTO_FREE = xalloc(MAX(ENVIRONMENT_BYTES, MAPS_BYTES));
+	struct found found = { 0 };
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	while (proc && (entry = readdir(proc))) {
+		const char *pid = entry->d_name;
+		char *path AUTO_FREE = NULL;
+		size_t len;
+
+		if (!isdigit((unsigned char)*pid))
+			continue;
+		path = xasprintf("/proc/%s/environ", pid);
+		len = doctor_read(path, buf, ENVIRONMENT_BYTES);
+		if (!may_be_in_scope(path, buf, len, scope))
+			continue;
+		if (len && has_libltt(pid, buf))
+			found.nr++;
+		else
+			found.young = found.young || is_young(pid);
+	}
+	if (proc)
+		closedir(proc);
+	return found;
+}
+
+/* --- those that it knows --------------------------------------------------------------- */
+
+/* Return: 0, or a code: the session has ended, or the daemon is too old to say. */
+static int ask(struct ctl *ctl, const struct others *others, struct rep_session_programs *ret)
+{
+	struct req_session_programs req = { .session = others->session };
+	struct err err = { 0 };
+
+	*ret = (struct rep_session_programs){ 0 };
+	if (!ctl->client && others->run->mend(others->run->priv) < 0)
+		return 0;
+	if (call_session_programs(ctl->client, &req, NULL, NULL, ret, &err) == 0)
+		return 0;
+	*ret = (struct rep_session_programs){ 0 };
+	if (err.code == ERR_NO_ANSWER)
+		ctl->err = err;
+	if (err.code != ERR_NO_DAEMON && err.code != ERR_INTERRUPTED)
+		return err.code;
+	ctl->client = client_free(ctl->client);
+	return 0; /* its successor, or it again, is asked next time */
+}
+
+static void say_waiting_for(struct ctl *ctl, unsigned int nr)
+{
+	say_note(ctl,
+		 "'%s' has ended; waiting for %u process%s that it started and that still record%s "
+		 "(Ctrl-C ends the waiting; --no-wait: do not wait)",
+		 ctl->operands[0], nr, nr == 1 ? "" : "es", nr == 1 ? "s" : "");
+}
+
+unsigned int linger(struct ctl *ctl, const struct others *others)
+{
+	uint64_t begin = now_ms(), known = begin; /* until when all had registered */
+	bool said = false;
+
+	for (;;) {
+		struct pollfd signals = { .fd = others->run->signals, .events = POLLIN };
+		struct rep_session_programs rep;
+		struct found found = { 0 };
+		uint64_t now = now_ms();
+		unsigned int nr;
+		bool unknown;
+
+		if (ask(ctl, others, &rep) != 0)
+			return 0;
+		if (rep.recording == 0 || others->no_wait)
+			found = look(others->scope);
+		unknown = found.young || found.nr > rep.apps;
+		nr = found.nr > rep.apps ? rep.recording + found.nr - rep.apps : rep.recording;
+		if (!unknown)
+			known = now;
+		if (now - known >= REGISTER_MS || (!unknown && (nr == 0 || others->no_wait)))
+			return nr;
+		if (!said && rep.recording && now - begin >= QUIET_MS) {
+			say_waiting_for(ctl, rep.recording);
+			said = true;
+		}
+		if (poll(&signals, 1, LOOK_MS) > 0 && run_interrupted(others->run))
+			return nr;
+	}
+}

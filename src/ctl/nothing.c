@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "nothing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "doctor_elf.h"
+#include "libctl/calls.h"
+#include "names.h"
+#include "record.h"
+#include "run.h"
+
+#define OWN_POINTS "ltt_statedump:" /* libltt's: every program has them */
+#define NAMES_SAID 20u
+
+static int take_name(void *names, unsigned int type, struct decoder *dec)
+{
+	struct msg_announced m;
+
+	if (type != MSG_announced)
+		return 0;
+	if (msg_announced_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	if (strncmp(m.name, OWN_POINTS, strlen(OWN_POINTS)) != 0)
+		json_object_array_add(names, json_object_new_string(m.name));
+	return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(json_object_get_string(*(struct json_object *const *)a),
+		      json_object_get_string(*(struct json_object *const *)b));
+}
+
+struct json_object *nothing_fetch(struct ctl *ctl, const char *session)
+{
+	struct json_object *names AUTO_RECORD = json_object_new_array();
+	struct req_session_programs req = { .session = session };
+	struct rep_session_programs rep;
+	struct err ignored = { 0 };
+	struct json_object *points;
+
+	if (!ctl->client ||
+	    call_session_programs(ctl->client, &req, take_name, names, &rep, &ignored) != 0)
+		return NULL;
+	json_object_array_sort(names, by_name);
+	points = json_object_new_object();
+	record_set_bool(points, "matched", rep.matched);
+	record_set(points, "others", json_object_get(names));
+	record_set_bool(points, "more", rep.more);
+	return points;
+}
+
+/* --- what is said ---------------------------------------------------------------------- */
+
+static const char *nearest(struct json_object *points, const char *events)
+{
+	size_t nr = record_len(points, "others");
+	const char **words = xalloc((nr + 1) * sizeof(*words));
+	struct names patterns CLEANUP(names_fini) = { 0 };
+	const char *near = NULL;
+
+	for (size_t i = 0; i < nr; i++)
+		words[i] = json_object_get_string(record_at(points, "others", i));
+	names_split(events, &patterns);
+	for (size_t i = 0; i < patterns.nr && !near; i++)
+		near = nearest_word(patterns.names[i], words);
+	free(words);
+	return near;
+}
+
+static void name_points(FILE *out, struct json_object *points, const char *events)
+{
+	size_t nr = record_len(points, "others");
+	const char *near = nearest(points, events);
+
+	fprintf(out, "No point of the program fits --events=%s%s%s%s It has these:\n", events,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : ".");
+	for (size_t i = 0; i < nr && i < NAMES_SAID; i++)
+		fprintf(out, "  %s\n", json_object_get_string(record_at(points, "others", i)));
+	if (nr > NAMES_SAID || record_bool(points, "more"))
+		fputs("  and more; 'lttctl list -u' shows all while it runs\n", out);
+}
+
+static void not_instrumented(FILE *out, const struct nothing *nothing)
+{
+	char *path AUTO_FREE = run_find(nothing->program);
+	struct elf_facts facts = { .dynamic = true };
+	bool known = elf_read(path, &facts) == 0;
+
+	if (known && !facts.dynamic && !facts.instrumented)
+		fputs("The program is linked statically (Go's are, too): no library can be loaded into "
+		      "it, so --wrap\nhas no effect. Link it with libltt, or record what the kernel does "
+		      "for it: lttctl record -k -- ...\n",
+		      out);
+	else if (nothing->wrap)
+		fprintf(out,
+			"The program has no instrumentation of ours, and has called nothing that "
+			"--wrap=%s records\n%s. 'lttctl doctor -- %s' looks into it.\n",
+			nothing->wrap,
+			nothing->events ? "and --events takes" : "by way of the library",
+			nothing->program);
+	else
+		fputs("The program has no instrumentation of ours. To see its allocations, locks\nor "
+		      "loaded libraries without a change to it: lttctl record --wrap=libc,pthread,dl "
+		      "-- ...\n",
+		      out);
+}
+
+void nothing_text(FILE *out, struct json_object *points, const struct nothing *nothing)
+{
+	if (record_bool(points, "matched"))
+		fprintf(out,
+			"The program has points that are recorded%s%s, and has passed none of them.\n",
+			nothing->events ? " with --events=" : "",
+			nothing->events ? nothing->events : "");
+	else if (nothing->events && record_len(points, "others"))
+		name_points(out, points, nothing->events);
+	else
+		not_instrumented(out, nothing);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* session_programs: which applications record into a session, and what they have announced. */
+#include "cmd.h"
+
+#include "sessiond/domain/user.h"
+
+static void show(const char *name, void *data)
+{
+	const struct msg_announced item = { name };
+
+	item_announced(data, &item);
+}
+
+enum cmd_result cmd_session_programs(struct command *cmd, struct req_session_programs *req,
+				     struct rep_session_programs *rep)
+{
+	struct user_programs programs;
+
+	(void)req;
+	user_programs(cmd->sd->user, cmd->session, &programs, show, cmd);
+	rep->recording = programs.recording;
+	rep->apps = programs.apps;
+	rep->matched = programs.matched;
+	rep->more = programs.more;
+	return CMD_DONE;
+}
