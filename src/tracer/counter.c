@@ -115,11 +115,6 @@ static struct listener *find_counter(const struct point_state *point, const uint
 	return l;
 }
 
-void counter_stop(struct counter *counter)
-{
-	__atomic_store_n(&counter->nr_cpus, 0, __ATOMIC_RELAXED);
-}
-
 static int is_integer(const struct point *point, uint32_t number)
 {
 	const struct ltt_field *field = &point->fields[number];

@@ -15,19 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hook;
+#include "hook.h"
+
 struct ltt_site;
-
-#define COUNTER_HITS UINT32_MAX /* no field: hits alone */
-
-/** struct counter - where it counts, and what. Constant but for counter_stop(). */
-struct counter {
-	uint64_t *words;   /* in the first CPU's part */
-	uint64_t stride;   /* bytes, to the next part */
-	uint32_t nr_cpus;  /* whose parts a sequence adds to */
-	uint32_t field;	   /* of the point, or COUNTER_HITS */
-	uint32_t nr_parts; /* of CPUs; there is one more */
-};
 
 /** @hook: its counter may be emptied at any time. @len: of the payload, with what is not
  *  recorded. errno is kept. */
@@ -42,8 +32,6 @@ void counter_hit_oversize(const struct hook *hook);
  * field is no integer), -ENOMEM.
  */
 int site_count(uint32_t point, const struct counter *counter);
-/** No sequence that begins from now on adds there: all is added behind the CPUs' parts. */
-void counter_stop(struct counter *counter);
 /** Stop; -ENOENT if it was not counted there. Caller synchronises. */
 int site_uncount(uint32_t point, const uint64_t *words);
 

@@ -15,6 +15,7 @@
 #include "guest_points.h"
 #include "guest_thread.h"
 #include "ring.h"
+#include "ring_rseq.h"
 
 /* How long a forked child waits for buffers of its own, and for how long no other does where that
  * was in vain. */
@@ -84,6 +85,7 @@ __attribute__((constructor)) static void guest_start(void)
 	guest_env_read();
 	if (guest_env.disabled)
 		return;
+	ring_call_when_given_up(guest_wake);
 	ring_init(); /* reads the environment, too */
 	guest_links_init();
 	guest_points_start();

@@ -29,7 +29,6 @@
 
 #include <stdint.h>
 
-struct counter;
 struct ring_set;
 struct ltt_probe;
 
@@ -50,6 +49,24 @@ struct binding {
 	uint32_t nr_given;    /* rings of a set whose clock is read before, else 0 */
 	uint32_t nr_words;    /* nr_cycles where a word goes the usual way, else 0 */
 };
+
+#define COUNTER_HITS UINT32_MAX /* no field: hits alone */
+
+/** struct counter - a part of the session daemon's memory for each CPU, and what is counted
+ *  there. Constant but for counter_stop(). */
+struct counter {
+	uint64_t *words;   /* in the first CPU's part */
+	uint64_t stride;   /* bytes, to the next part */
+	uint32_t nr_cpus;  /* whose parts a sequence adds to */
+	uint32_t field;    /* of the point, or COUNTER_HITS */
+	uint32_t nr_parts; /* of CPUs; there is one more */
+};
+
+/** No sequence that begins from now on adds there: all is added behind the CPUs' parts. */
+static inline void counter_stop(struct counter *counter)
+{
+	__atomic_store_n(&counter->nr_cpus, 0, __ATOMIC_RELAXED);
+}
 
 struct hook {
 	const struct binding *binding; /* a session's buffer, or NULL */

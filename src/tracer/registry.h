@@ -19,7 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "counter.h"
 #include "hook.h"
 #include "site.h"
 

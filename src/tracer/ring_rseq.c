@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "guest.h"
 #include "ring_fallback.h"
 #include "ring_section.h"
 #include "ring_sys.h"
@@ -16,9 +15,6 @@
 /* glibc >= 2.35; weak, so that an older one will do as well. */
 extern const ptrdiff_t __rseq_offset __attribute__((weak));
 extern const unsigned int __rseq_size __attribute__((weak));
-
-/* Weak: who links the ring alone has no helper thread that could tell a daemon. */
-extern __typeof__(guest_wake) guest_wake __attribute__((weak));
 
 #define RSEQ_AREA_SIZE 32u /* the size that every kernel with rseq accepts */
 
@@ -37,7 +33,8 @@ ptrdiff_t ring_rseq_area;
 enum { NOT_DECIDED = -1 };
 static int producer = NOT_DECIDED;
 static int machine_has_rseq;
-static int stopped; /* sequences are not to be used any more */
+static void (*given_up)(void); /* called when sequences are given up */
+static int stopped;	       /* sequences are not to be used any more */
 
 static struct rseq *area_at(ptrdiff_t offset)
 {
@@ -217,9 +214,14 @@ enum ring_producer ring_producer(void)
 	return now == RING_RSEQ ? RING_RSEQ : RING_FALLBACK;
 }
 
+void ring_call_when_given_up(void (*call)(void))
+{
+	given_up = call;
+}
+
 void ring_give_up_rseq(void)
 {
 	if (__atomic_exchange_n(&producer, RING_FALLBACK, __ATOMIC_ACQ_REL) == RING_RSEQ &&
-	    guest_wake)
-		guest_wake();
+	    given_up)
+		given_up();
 }

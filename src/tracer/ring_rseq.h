@@ -52,5 +52,7 @@ uint32_t ring_rseq_cpu(void);
 /** Stop relying on sequences: the helper thread sees it in ring_producer() and
  *  the daemon sends exclusive sets. Shared sets are recorded to until then. */
 void ring_give_up_rseq(void);
+/** @call: is called then; async-signal safe. Set once, before ring_init(). */
+void ring_call_when_given_up(void (*call)(void));
 
 #endif

@@ -49,7 +49,6 @@
 
 #include <ltt/site.h>
 
-#include "counter.h"
 #include "hook.h"
 #include "ring_set.h"
 

@@ -12,7 +12,6 @@
 
 #include <ltt/statedump.h>
 
-#include "guest_thread.h"
 #include "site.h"
 #include "statedump_events.h"
 
@@ -31,6 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dump *dumps;
 static uint64_t last_serial;
 static uint64_t running;  /* serial of the dump that runs, 0: none */
+static int runner;	  /* the thread that runs it */
 static uint32_t finished; /* counts; a futex */
 
 static struct dump **find(void (*run)(void *priv), void *priv)
@@ -72,9 +72,9 @@ static void wait_finished(uint64_t serial)
 		bool busy;
 
 		pthread_mutex_lock(&lock);
-		busy = running == serial;
+		busy = running == serial && runner != (int)syscall(SYS_gettid);
 		pthread_mutex_unlock(&lock);
-		if (!busy || guest_thread_id() == (int)syscall(SYS_gettid))
+		if (!busy)
 			return;
 		syscall(SYS_futex, &finished, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 	}
@@ -107,6 +107,7 @@ static bool begin_next(uint64_t after, struct dump *ret_dump)
 	while (dump && dump->serial <= after)
 		dump = dump->next;
 	running = dump ? dump->serial : 0;
+	runner = (int)syscall(SYS_gettid);
 	if (dump)
 		*ret_dump = *dump;
 	pthread_mutex_unlock(&lock);
