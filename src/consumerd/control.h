@@ -10,7 +10,7 @@
 
 #include "idmap.h"
 #include "io/loop.h"
-#include "job.h"
+#include "consumerd/worker/job.h"
 #include "proto/codec.h"
 
 struct control;

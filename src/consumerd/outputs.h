@@ -8,7 +8,7 @@
 #define CONSUMERD_OUTPUTS_H
 
 #include "control.h"
-#include "worker.h"
+#include "consumerd/worker/worker.h"
 
 struct output {
 	struct idmap_node node;

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "doctor.h"
-#include "doctor_elf.h"
+#include "ctl/doctor/doctor.h"
+#include "elf.h"
 #include "libctl/calls.h"
 #include "say.h"
 #include "text.h"

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "doctor_elf.h"
+#include "elf.h"
 #include "libctl/calls.h"
 #include "names.h"
 #include "record.h"

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "domain/user.h"
+#include "sessiond/domain/user/user.h"
 #include "gate.h"
 #include "io/sock.h"
 #include "proto/app.h"

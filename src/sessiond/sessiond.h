@@ -13,8 +13,8 @@
 #include "sessiond/consumer.h"
 #include "sessiond/core/session.h"
 #include "sessiond/domain/domain.h"
-#include "sessiond/domain/kmod.h"
-#include "sessiond/domain/recorder.h"
+#include "sessiond/domain/kernel/kmod.h"
+#include "sessiond/domain/rec/recorder.h"
 #include "sessiond/run.h"
 #include "trace/clock.h"
 

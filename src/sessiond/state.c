@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "domain/user.h"
+#include "sessiond/domain/user/user.h"
 #include "follow.h"
 
 #define FIRST_BYTES (4u << 10) /* times the lists: a page fault for each 4 KiB, at each change */

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "core/untaken.h"
-#include "domain/user.h"
+#include "sessiond/domain/user/user.h"
 
 #define ID_GAP 4096u
 

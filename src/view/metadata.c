@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "lex.h"
+#include "view/tsdl/lex.h"
 #include "trace/metadata.h"
 #include "trace/metapacket.h"
 

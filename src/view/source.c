@@ -8,7 +8,7 @@
 #include "base/dir.h"
 #include "base/mem.h"
 #include "metadata.h"
-#include "tsdl.h"
+#include "view/tsdl/tsdl.h"
 
 static void feed_add(struct source *s, const char *name, uint64_t size)
 {

@@ -12,15 +12,15 @@
 #include <ltt/tracepoint.h>
 
 #include "ltt_ring.h"
-#include "tracer/guest_buffers.h"
-#include "tracer/guest_counts.h"
-#include "tracer/guest_link.h"
-#include "tracer/guest_message.h"
-#include "tracer/guest_thread.h"
+#include "tracer/agent/buffers.h"
+#include "tracer/agent/counts.h"
+#include "tracer/agent/link.h"
+#include "tracer/agent/message.h"
+#include "tracer/agent/thread.h"
 
 LTT_TRACEPOINT(fuzz, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
-static struct guest_link link_ = { .index = 1, .fd = -1, .round = 1 };
+static struct agent_link link_ = { .index = 1, .fd = -1, .round = 1 };
 static int data_fd, ctl_fd, bell_fd;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -48,7 +48,7 @@ static void message(const uint8_t *data, size_t size)
 	struct decoder dec;
 
 	decoder_init(&dec, data, size, fds, 3);
-	guest_message(&link_, &dec);
+	agent_message(&link_, &dec);
 	link_.tx_len = 0;
 	for (int i = 0; i < 3; i++)
 		if (fds[i] >= 0)
@@ -73,12 +73,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += len;
 		size -= len;
 	}
-	guest_lock();
-	guest_buffers_forget(1);
-	guest_counts_forget(1);
-	guest_unlock();
-	guest_buffers_reap();
-	guest_counts_reap();
+	agent_lock();
+	agent_buffers_forget(1);
+	agent_counts_forget(1);
+	agent_unlock();
+	agent_buffers_reap();
+	agent_counts_reap();
 	if (ltt_enabled(fuzz, tick))
 		__builtin_trap();
 	return 0;

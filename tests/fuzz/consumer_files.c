@@ -18,7 +18,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "consumerd/ringset.h"
+#include "consumerd/worker/ringset.h"
 #include "packet_walk.h"
 
 #define MAX_FILES 4

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "consumerd/ringset.h"
+#include "consumerd/worker/ringset.h"
 #include "packet_walk.h"
 
 static struct disk disk; /* without limits */

@@ -9,7 +9,7 @@
 
 #include "ctl/sdt.h"
 #include "must_hold.h"
-#include "sessiond/domain/kernel_fetch.h"
+#include "sessiond/domain/kernel/fetch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

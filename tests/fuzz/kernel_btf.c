@@ -11,9 +11,9 @@
 
 #include "fuzz_fds.h"
 #include "must_hold.h"
-#include "sessiond/domain/btf.h"
-#include "sessiond/domain/kernel_fetch.h"
-#include "sessiond/domain/kernel_names.h"
+#include "sessiond/domain/kernel/btf.h"
+#include "sessiond/domain/kernel/fetch.h"
+#include "sessiond/domain/kernel/names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "view/metadata.h"
-#include "view/tsdl.h"
+#include "view/tsdl/tsdl.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <ltt/tracepoint.h>
 
 #include "app_fake.h"
-#include "tracer/ring_rseq.h"
+#include "tracer/ring/rseq.h"
 
 LTT_TRACEPOINT(app_test, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 

@@ -7,7 +7,7 @@
 #define TESTS_ARMED_SET_H
 
 #include "ring_reader.h"
-#include "tracer/site.h"
+#include "tracer/site/site.h"
 
 /** Make @t and arm @nr points with it, their event ids 0, 1, ... */
 static inline struct ring_set *testset_arm(struct testset *t, uint32_t session, int exclusive,

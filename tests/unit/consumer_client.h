@@ -30,8 +30,8 @@
 #include "ltt_ring.h"
 #include "proto/consumer.h"
 #include "trace/crc32c.h"
-#include "tracer/hook.h"
-#include "tracer/ring.h"
+#include "tracer/ring/hook.h"
+#include "tracer/ring/ring.h"
 
 /* --- the daemon ----------------------------------------------------------------- */
 

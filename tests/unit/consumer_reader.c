@@ -5,7 +5,7 @@
 
 #include "check.h"
 #include "consumerd/now.h"
-#include "consumerd/reader.h"
+#include "consumerd/ring/reader.h"
 
 #define SIZE 8192u
 #define START (5ull << LTT_TS_BITS | 77)

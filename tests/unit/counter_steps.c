@@ -6,7 +6,7 @@
  */
 #include <sys/mman.h>
 
-#include "tracer/counter.h"
+#include "tracer/emit/counter.h"
 #include "ring_reader.h"
 #include "step_child.h"
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "sessiond/domain/btf.h"
-#include "sessiond/domain/kernel_names.h"
+#include "sessiond/domain/kernel/btf.h"
+#include "sessiond/domain/kernel/names.h"
 
 static struct {
 	uint32_t words[400];

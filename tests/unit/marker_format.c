@@ -6,7 +6,7 @@
 
 #include "check.h"
 #include "tracer_alone.h"
-#include "tracer/format.h"
+#include "tracer/site/format.h"
 
 static const struct {
 	const char *format;

@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "tracer/hook.h"
-#include "tracer/ring.h"
+#include "tracer/ring/hook.h"
+#include "tracer/ring/ring.h"
 
 #define DOUBLE_IDS 16
 

@@ -3,8 +3,8 @@
 #include <sched.h>
 
 #include "ring_reader.h"
-#include "tracer/ring_rseq.h"
-#include "tracer/ring_section.h"
+#include "tracer/ring/rseq.h"
+#include "tracer/ring/section.h"
 
 static uint8_t payload[LTT_RING_MAX_RECORD + 64];
 static uint64_t seq;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "ring_reader.h"
-#include "tracer/ring_sys.h"
+#include "tracer/ring/sys.h"
 
 #define SUBBUFS 8
 #define SUBBUF_SIZE (1u << 16)

@@ -24,8 +24,8 @@
 
 #include "ltt/site.h"
 #include "ltt_ring.h"
-#include "tracer/hook.h"
-#include "tracer/ring.h"
+#include "tracer/ring/hook.h"
+#include "tracer/ring/ring.h"
 
 #define CHECK(cond, ...)                                                                     \
 	do {                                                                                 \

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "ring_reader.h"
-#include "tracer/ring_rseq.h"
+#include "tracer/ring/rseq.h"
 
 /* ThreadSanitizer has a vfork() of its own, which forks. */
 #if defined(__SANITIZE_THREAD__)

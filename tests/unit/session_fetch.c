@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "check.h"
-#include "sessiond/domain/kernel_fetch.h"
+#include "sessiond/domain/kernel/fetch.h"
 
 static struct kernel_fetch all[LTT_KMOD_ARGS_MAX];
 

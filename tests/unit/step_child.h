@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "single_step.h"
-#include "tracer/ring_rseq.h"
-#include "tracer/ring_section.h"
+#include "tracer/ring/rseq.h"
+#include "tracer/ring/section.h"
 
 /* A sanitizer's instructions are many, and not the product's. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)

@@ -12,7 +12,7 @@
 
 #include "check.h"
 #include "ring_double.h"
-#include "tracer/site.h"
+#include "tracer/site/site.h"
 #include "tracer_alone.h"
 
 LTT_TRACEPOINT(a, one, (int x), LTT_INFO, ltt_int(int, x, x), ltt_nowrite(ltt_int(int, y, x + 1)))

@@ -13,7 +13,7 @@
 
 #include "armed_set.h"
 #include "ltt_counts.h"
-#include "tracer/counter.h"
+#include "tracer/emit/counter.h"
 #include "tracer_alone.h"
 
 #define SLICE 1000u /* events: short, so that the best of many had the CPU to itself */

@@ -15,9 +15,9 @@
 
 #include "check.h"
 #include "ltt_counts.h"
-#include "tracer/counter.h"
-#include "tracer/ring.h"
-#include "tracer/site.h"
+#include "tracer/emit/counter.h"
+#include "tracer/ring/ring.h"
+#include "tracer/site/site.h"
 #include "tracer_alone.h"
 
 enum { PARTS = 3, STRIDE = 100, AT = 11, THREADS = 6, EVENTS = 20000, SIGNALS = 500 };

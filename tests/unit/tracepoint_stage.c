@@ -13,7 +13,7 @@
 #include <ltt/tracepoint.h>
 
 #include "check.h"
-#include "tracer/site.h"
+#include "tracer/site/site.h"
 #include "tracer_alone.h"
 
 enum { THREADS = 12, EVENTS = 300, STAGED = 20 };

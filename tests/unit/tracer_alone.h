@@ -9,8 +9,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-void guest_sites_changed(void);
-void guest_sites_changed(void)
+void agent_sites_changed(void);
+void agent_sites_changed(void)
 {
 }
 #ifdef __cplusplus

@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "view/metadata.h"
-#include "view/tsdl.h"
+#include "view/tsdl/tsdl.h"
 #include "view/value.h"
 #include "view_make.h"
 

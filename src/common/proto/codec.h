@@ -5,7 +5,7 @@
  * Every conversation of the system runs over SOCK_SEQPACKET Unix sockets, one
  * message a packet: struct msg_header, then the fields in the order of their
  * table, packed, little-endian. Descriptors travel beside it (SCM_RIGHTS), in
- * order. libc only, no allocation: the tracer, a guest, uses this file too.
+ * order. libc only, no allocation: the tracer uses this file, too.
  *
  * A table (app.def, client.def, consumer.def) consists of
  *

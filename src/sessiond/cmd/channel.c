@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sessiond/domain/kernel.h"
+#include "sessiond/domain/kernel/kernel.h"
 
 static void take_wishes(struct channel_attr *attr, const struct ltt_kmod_preset *preset)
 {

@@ -16,8 +16,8 @@
 #include "proto/counters.h"
 #include "sessiond/clients.h"
 #include "sessiond/core/untaken.h"
-#include "sessiond/domain/kernel.h"
-#include "sessiond/domain/user.h"
+#include "sessiond/domain/kernel/kernel.h"
+#include "sessiond/domain/user/user.h"
 #include "sessiond/state.h"
 
 /* --- answers ------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
  */
 #include "cmd.h"
 
-#include "sessiond/domain/kernel.h"
+#include "sessiond/domain/kernel/kernel.h"
 
 static bool has_room(const struct channel *channel)
 {

@@ -2,7 +2,7 @@
 /* context_list: what can be recorded with each event of a channel. */
 #include "cmd.h"
 
-#include "sessiond/domain/kernel.h"
+#include "sessiond/domain/kernel/kernel.h"
 
 static void list_context(const struct layout_field *context, void *data)
 {

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sessiond/domain/btf.h"
-#include "sessiond/domain/kernel.h"
-#include "sessiond/domain/kernel_names.h"
-#include "sessiond/domain/user.h"
+#include "sessiond/domain/kernel/btf.h"
+#include "sessiond/domain/kernel/kernel.h"
+#include "sessiond/domain/kernel/names.h"
+#include "sessiond/domain/user/user.h"
 
 struct pending {
 	struct command *cmd;

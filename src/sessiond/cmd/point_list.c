@@ -3,7 +3,7 @@
 #include "cmd.h"
 
 #include "base/mem.h"
-#include "sessiond/domain/kernel.h"
+#include "sessiond/domain/kernel/kernel.h"
 
 #define FIELDS_BYTES 32768u /* leaves room for the rest of the item */
 

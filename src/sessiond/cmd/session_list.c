@@ -3,7 +3,7 @@
 #include "cmd.h"
 
 #include "base/mem.h"
-#include "sessiond/domain/user.h"
+#include "sessiond/domain/user/user.h"
 #include "proto/counters.h"
 
 struct entry {

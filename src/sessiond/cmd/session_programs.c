@@ -2,7 +2,7 @@
 /* session_programs: which applications record into a session, and what they have announced. */
 #include "cmd.h"
 
-#include "sessiond/domain/user.h"
+#include "sessiond/domain/user/user.h"
 
 static void show(const char *name, void *data)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sessiond/domain/kernel.h"
+#include "sessiond/domain/kernel/kernel.h"
 
 #define TRACKED_BYTES (16u * TRACKER_MAX) /* of all ids of one kind */
 

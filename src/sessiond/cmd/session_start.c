@@ -2,7 +2,7 @@
 /* session_start: record; answered when the applications that answer have armed. */
 #include "cmd.h"
 
-#include "sessiond/domain/kernel.h"
+#include "sessiond/domain/kernel/kernel.h"
 
 static void started(void *data, const struct run_result *result)
 {

@@ -2,8 +2,8 @@
 /* statedump: have the state of the system recorded again. */
 #include "cmd.h"
 
-#include "sessiond/domain/kernel.h"
-#include "sessiond/domain/user.h"
+#include "sessiond/domain/kernel/kernel.h"
+#include "sessiond/domain/user/user.h"
 
 enum cmd_result cmd_statedump(struct command *cmd, struct req_statedump *req,
 			      struct rep_statedump *rep)

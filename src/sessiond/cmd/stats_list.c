@@ -2,8 +2,8 @@
 /* stats_list: what was counted instead of being recorded, also while it is. */
 #include "cmd.h"
 
-#include "sessiond/domain/kernel.h"
-#include "sessiond/domain/user.h"
+#include "sessiond/domain/kernel/kernel.h"
+#include "sessiond/domain/user/user.h"
 
 #define BUCKETS_BYTES 4096u /* encoded, all of them */
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "sessiond/domain/kernel.h"
+#include "sessiond/domain/kernel/kernel.h"
 
 static enum cmd_result check(struct command *cmd, const struct req_track *req)
 {

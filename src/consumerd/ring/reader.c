@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "reader.h"
+
+#include <string.h>
+
+#include "consumerd/now.h"
+
+/* The words share a cache line: once it is here, reading them takes a few ns,
+ * and the producer needs longer than that to get it back. */
+#define LOOK_TRIES 1000
+
+/* Clocks of CPUs differ a little; this is seconds, with any clock. */
+#define FUTURE_TICKS (1ull << 32)
+
+void reader_init(struct ring_reader *reader, const struct ltt_ring_desc *desc,
+		 const struct ltt_ring_prod *prod, const uint8_t *data, struct ltt_ring_cons *cons,
+		 uint64_t start_ts)
+{
+	*reader = (struct ring_reader){
+		.prod = prod,
+		.data = data,
+		.cons = cons,
+		.size = desc->data_size,
+		.subbuf_size = desc->subbuf_size,
+		.max_record = desc->max_record,
+		.clock = desc->clock,
+		.last_ts = start_ts,
+		.raw.pub = reader_first_pub(start_ts),
+		.raw.last_ts = start_ts,
+		.looked_ns = now_ns(),
+	};
+}
+
+bool reader_copy_words(const struct ltt_ring_prod *prod, struct ring_words *ret)
+{
+	uint64_t pub = __atomic_load_n(&prod->pub, __ATOMIC_ACQUIRE);
+
+	/* acquire: each of them is read before `pub` is read again */
+	ret->pub = pub;
+	ret->last_ts = __atomic_load_n(&prod->last_ts, __ATOMIC_ACQUIRE);
+	ret->count = __atomic_load_n(&prod->count[!!(pub & LTT_PUB_PARITY)], __ATOMIC_ACQUIRE);
+	ret->lost[LOST_FULL] = __atomic_load_n(&prod->lost_full, __ATOMIC_ACQUIRE);
+	ret->lost[LOST_SIZE] = __atomic_load_n(&prod->lost_size, __ATOMIC_ACQUIRE);
+	ret->lost[LOST_BUSY] = __atomic_load_n(&prod->lost_busy, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&prod->pub, __ATOMIC_RELAXED) == pub;
+}
+
+/* Each of these takes one word over, clamped, and notes its raw value. */
+
+/* An impossible position: whatever lies before it can't be told from garbage, so
+ * all of it is dropped and the stream goes on there. A producer that keeps the
+ * rules can then record again. */
+static void drop_all(struct ring_reader *r, uint64_t delta)
+{
+	r->invalid_bytes += reader_pending(r) + MIN(delta, r->size);
+	r->invalid_count += reader_pending_count(r);
+	r->lies++;
+	r->pos += delta;
+	reader_take(r);
+}
+
+static void take_pos(struct ring_reader *r, uint64_t pub)
+{
+	uint64_t delta = (pub - r->pos) & LTT_POS_MASK;
+
+	r->raw.pub = pub;
+	if (reader_pending(r) + delta > r->size)
+		drop_all(r, delta);
+	else
+		r->pos += delta;
+}
+
+/* Records have a least and a greatest size, so bytes bound their number. */
+static void take_count(struct ring_reader *r, uint64_t raw, uint64_t bytes)
+{
+	uint64_t delta = raw - r->raw.count;
+	uint64_t least = (bytes + r->max_record - 1) / r->max_record;
+	uint64_t most = bytes / LTT_HDR_COMPACT;
+
+	if (delta < least || delta > most) {
+		delta = least;
+		r->lies++;
+	}
+	r->count += delta;
+	r->raw.count = raw;
+}
+
+static void take_ts(struct ring_reader *r, uint64_t raw)
+{
+	r->raw.last_ts = raw;
+	if (raw < r->last_ts) {
+		r->lies++;
+	} else if (raw - r->last_ts > FUTURE_TICKS && raw > now_of_ring(r->clock) + FUTURE_TICKS) {
+		r->lies++;
+		r->last_ts = MAX(r->last_ts, now_of_ring(r->clock));
+	} else {
+		r->last_ts = raw;
+	}
+}
+
+/* Nobody loses faster than one record a nanosecond. */
+bool reader_plausible_lost(uint64_t delta, uint64_t elapsed_ns)
+{
+	return delta <= elapsed_ns + 1000;
+}
+
+static void take_lost(struct ring_reader *r, const uint64_t raw[LOST_KINDS], uint64_t elapsed_ns)
+{
+	for (int i = 0; i < LOST_KINDS; i++) {
+		uint64_t delta = raw[i] - r->raw.lost[i];
+
+		if (reader_plausible_lost(delta, elapsed_ns))
+			r->lost[i] += delta;
+		else
+			r->lies++;
+		r->raw.lost[i] = raw[i];
+	}
+}
+
+int reader_look(struct ring_reader *r, bool last_chance)
+{
+	struct ring_words words;
+	uint64_t now, before = r->pos, lies = r->lies;
+	bool still = false;
+
+	for (int i = 0; i < LOOK_TRIES && !still; i++)
+		still = reader_copy_words(r->prod, &words);
+	if (!still && !last_chance)
+		return READER_RESTLESS;
+	now = now_ns();
+	take_pos(r, words.pub);
+	if (r->lies != lies)
+		r->raw.count = words.count; /* how many were dropped is unknowable */
+	else
+		take_count(r, words.count, r->pos - before);
+	take_ts(r, words.last_ts);
+	take_lost(r, words.lost, now - r->looked_ns);
+	r->looked_ns = now;
+	return READER_OK;
+}
+
+bool reader_has_news(const struct ring_reader *r)
+{
+	return __atomic_load_n(&r->prod->pub, __ATOMIC_ACQUIRE) != r->raw.pub;
+}
+
+bool reader_has_crossed(const struct ring_reader *r)
+{
+	uint64_t pub = __atomic_load_n(&r->prod->pub, __ATOMIC_ACQUIRE);
+	uint64_t since = (pub - r->taken) & LTT_POS_MASK;
+
+	return pub != r->raw.pub && (r->taken & (r->subbuf_size - 1)) + since >= r->subbuf_size;
+}
+
+bool reader_is_half_full(const struct ring_reader *r)
+{
+	uint64_t pub = __atomic_load_n(&r->prod->pub, __ATOMIC_RELAXED);
+
+	return ((pub - r->taken) & LTT_POS_MASK) >= r->size / 2;
+}
+
+void reader_take(struct ring_reader *r)
+{
+	r->taken = r->pos;
+	r->taken_count = r->count;
+	__atomic_store_n(&r->cons->consumed, r->taken & LTT_POS_MASK, __ATOMIC_RELEASE);
+}
+
+void reader_take_until(struct ring_reader *r, uint64_t pos, uint64_t count)
+{
+	if (pos <= r->taken) /* all of it was dropped since */
+		return;
+	r->taken = pos;
+	r->taken_count = count;
+	__atomic_store_n(&r->cons->consumed, r->taken & LTT_POS_MASK, __ATOMIC_RELEASE);
+}
+
+void reader_continue(struct ring_reader *r, const struct ring_words *words)
+{
+	r->pos = words->pub;
+	r->count = words->count;
+	r->last_ts = words->last_ts;
+	memcpy(r->lost, words->lost, sizeof(r->lost));
+	r->raw = *words;
+	r->raw.pub = ~reader_first_pub(words->last_ts); /* the next look sees news */
+	reader_take(r);
+}
+
+void reader_adopt(struct ring_reader *r)
+{
+	r->looked_ns = 0;
+}
+
+void reader_skip(struct ring_reader *r)
+{
+	struct ring_words words;
+
+	(void)!reader_copy_words(r->prod, &words);
+	words.pub &= LTT_POS_MASK;
+	words.last_ts = MIN(words.last_ts, now_of_ring(r->clock));
+	reader_continue(r, &words);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ringmem.h - the memory of a ring set (abi/ltt_ring.h), made, sealed and mapped.
+ * Owned by a ring set. Made and freed by the worker; the main thread may use the
+ * ctl words and read the producer's words between the two.
+ */
+#ifndef CONSUMERD_RING_RINGMEM_H
+#define CONSUMERD_RING_RINGMEM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "ltt_ring.h"
+
+struct ringmem {
+	struct ltt_ring_desc desc;
+	uint64_t start_ts; /* the rings' clock when they were made */
+	uint8_t *ctl;	   /* written by us */
+	uint8_t *data;	   /* read only; each ring's data area is mapped twice */
+	uint64_t data_bytes;
+	uint64_t view; /* bytes from ring to ring in @data */
+};
+
+struct ringmem_fds {
+	int data, ctl, ctl_rw;
+};
+
+#define RINGMEM_MAX_RINGS 8192u
+#define RINGMEM_MAX_SUBBUF (1u << 16)
+
+/** Fill the sizes of @desc that follow from the others. Return: the code. */
+int ringmem_check(struct ltt_ring_desc *desc, struct err *err);
+
+/**
+ * ringmem_init() - make both files and map them.
+ * @desc: checked.
+ * @ret: the caller's. Applications get `data` and `ctl`, which is read-only, and
+ *     only whoever owns the file (the calling thread's fsuid) could open it for
+ *     more; `ctl_rw` is for our successor.
+ * Return: 0 or the error's code; then nothing was made.
+ */
+int ringmem_init(struct ringmem *mem, const struct ltt_ring_desc *desc, struct ringmem_fds *ret,
+		 struct err *err);
+/** Map what an earlier consumer made, or (@module) the kernel module. @data_fd,
+ *  @ctl_rw_fd stay the caller's. */
+int ringmem_adopt(struct ringmem *mem, const struct ltt_ring_desc *desc, int data_fd, int ctl_rw_fd,
+		  bool module, struct err *err);
+/** Unmap. Fine on a zeroed one. */
+void ringmem_fini(struct ringmem *mem);
+
+static inline const struct ltt_ring_prod *ringmem_prod(const struct ringmem *mem, uint32_t ring)
+{
+	return (const struct ltt_ring_prod *)(mem->data + ring * mem->view);
+}
+
+static inline const uint8_t *ringmem_data(const struct ringmem *mem, uint32_t ring)
+{
+	return mem->data + ring * mem->view + ltt_ring_prod_size(mem->desc.num_subbuf);
+}
+
+static inline struct ltt_ring_cons *ringmem_cons(const struct ringmem *mem, uint32_t ring)
+{
+	return (struct ltt_ring_cons *)(mem->ctl + LTT_RING_CONS_OFFSET) + ring;
+}
+
+#endif

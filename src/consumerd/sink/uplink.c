@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "uplink_priv.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "consumerd/now.h"
+#include "proto/relay.h"
+#include "trace/crc32c.h"
+#include "trace/metadata.h"
+
+/* After a failure nothing is tried so soon again: many streams ask, one after the other. */
+#define PAUSE_NS 40000000ull
+#define PART_MIN_BYTES 16384u
+#define SLOW_PER_S 10 /* what takes longer than this part of a second is slow, */
+/* but for lines, in bytes a second, that carry the largest packet in a few seconds: the way by the
+ * spool costs more than it saves there */
+#define FAST_RATE (16u << 20)
+
+void uplink_config_fini(struct uplink_config *config)
+{
+	free(TAKE(config->addr));
+	free(TAKE(config->host));
+	free(TAKE(config->name));
+	free(TAKE(config->stamp));
+}
+
+void uplink_take_addr(struct uplink *link, unsigned int nr)
+{
+	const char *from = link->config.addr;
+
+	link->addr_nr = nr % link->nr_addrs;
+	for (unsigned int i = 0; i < link->addr_nr; i++)
+		from = strchr(from, ',') + 1;
+	free(link->at);
+	link->at = xasprintf("%.*s", (int)strcspn(from, ","), from);
+}
+
+struct uplink *uplink_new(struct uplink_config *config, const struct list_node *traces)
+{
+	struct uplink *link = xalloc(sizeof(*link));
+
+	link->config = *config;
+	*config = (struct uplink_config){ 0 };
+	link->traces = traces;
+	link->nr_addrs = 1;
+	for (const char *comma = link->config.addr; (comma = strchr(comma, ',')); comma++)
+		link->nr_addrs++;
+	uplink_take_addr(link, 0);
+	if (link->config.compress)
+		link->packer = zpacker_new();
+	wire_init(&link->wire);
+	pthread_mutex_init(&link->clock_lock, NULL);
+	return link;
+}
+
+struct uplink *uplink_free(struct uplink *link)
+{
+	if (!link)
+		return NULL;
+	wire_close(&link->wire);
+	zpacker_free(link->packer);
+	uplink_config_fini(&link->config);
+	free(link->at);
+	pthread_mutex_destroy(&link->clock_lock);
+	free(link);
+	return NULL;
+}
+
+uint32_t uplink_epoch(const struct uplink *link)
+{
+	return link->epoch;
+}
+
+bool uplink_is_live(const struct uplink *link)
+{
+	return link->config.live_us;
+}
+
+const char *uplink_problem(const struct uplink *link)
+{
+	return link->err.text;
+}
+
+void uplink_set_meanwhile(struct uplink *link, wire_meanwhile meanwhile, void *data)
+{
+	link->wire.meanwhile = meanwhile;
+	link->wire.data = data;
+}
+
+void uplink_set_bells(struct uplink *link, const struct bells *bells)
+{
+	link->bells = bells;
+}
+
+void uplink_give_up(struct uplink *link)
+{
+	link->given_up = true;
+}
+
+/* --- requests ------------------------------------------------------------------- */
+
+/* What became of the oldest packet on its way. */
+static void end_post(struct uplink *link, int error)
+{
+	const struct uplink_posted post = link->posted[0];
+
+	link->nr_posted--;
+	memmove(link->posted, link->posted + 1, link->nr_posted * sizeof(post));
+	if (!link->post_error)
+		link->post_error = error;
+	post.done(post.data, error);
+}
+
+/* A relay that refuses is there: the connection stays, unless it makes no sense to go on. */
+int uplink_fail(struct uplink *link, int error, const struct err *said)
+{
+	link->err = (struct err){ 0 };
+	if (said) {
+		err_set(&link->err, ERR_OUTPUT, "the relay at %s: %s", link->at, said->text);
+	} else {
+		const char *problem = wire_problem(&link->wire);
+
+		err_set(&link->err, ERR_OUTPUT, "the relay at %s is away (%s): what is recorded %s",
+			link->at, *problem ? problem : strerror(-error),
+			link->config.spool ? "goes to the spool" : "waits in the buffers");
+	}
+	link->error = error;
+	link->retry_ns = now_ns() + PAUSE_NS;
+	if (error == -EREMOTEIO)
+		return error;
+	wire_close(&link->wire);
+	while (link->nr_posted)
+		end_post(link, error);
+	return error;
+}
+
+static int receive(struct uplink *link, uint16_t type, uint32_t serial, struct decoder *ret)
+{
+	struct err said = { 0 };
+	int error = wire_receive(&link->wire, type, serial, ret, &said);
+
+	link->said_ns = now_ns();
+	return error < 0 ? uplink_fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
+}
+
+/* Whom it tires of is to come back with something to say, and not before. */
+static bool may_have_tired(const struct uplink *link)
+{
+	return link->idle_ns && now_ns() - link->said_ns > link->idle_ns / 4 * 3;
+}
+
+int uplink_check(struct uplink *link)
+{
+	if (link->wire.chan.fd < 0 || uplink_is_up(link))
+		return 0;
+	if (!may_have_tired(link))
+		return uplink_fail(link, -ECONNRESET, NULL);
+	wire_close(&link->wire);
+	return 0;
+}
+
+/* The answer to the oldest packet on its way. */
+static void collect_post(struct uplink *link)
+{
+	struct decoder dec;
+	int error = receive(link, MSG_rel_packet, link->posted[0].serial, &dec);
+
+	if (error == 0 || error == -EREMOTEIO)
+		end_post(link, error);
+}
+
+int uplink_call(struct uplink *link, const struct encoder *enc, struct decoder *ret)
+{
+	int error;
+
+	while (link->nr_posted)
+		collect_post(link);
+	if (link->wire.chan.fd < 0)
+		return uplink_not_connected(link);
+	error = wire_send(&link->wire, enc, NULL);
+	if (error < 0)
+		return uplink_fail(link, error, NULL);
+	return receive(link, link->wire.type, link->wire.serial, ret);
+}
+
+/* @bytes: that the relay has of it. */
+static int send_metadata(struct uplink *link, const struct tracedir *dir, const void *text,
+			 uint32_t len, uint64_t *bytes)
+{
+	AUTO_FREE char *shown = NULL;
+	struct req_rel_metadata req = { dir->id, { text, len } };
+	AUTO_FREE uint8_t *buf = NULL;
+	struct rep_rel_metadata rep;
+	struct encoder enc;
+	struct decoder dec;
+	int ret;
+
+	if (!(link->features & RELAY_FEATURE_HIDING)) {
+		shown = xalloc(len);
+		memcpy(shown, text, len);
+		metadata_show(shown, len);
+		req.text.data = (const uint8_t *)shown;
+	}
+	buf = xalloc(UPLINK_SMALL_BYTES + len);
+	wire_begin(&link->wire, &enc, buf, UPLINK_SMALL_BYTES + len, MSG_rel_metadata);
+	req_rel_metadata_encode(&enc, &req);
+	ret = uplink_call(link, &enc, &dec);
+	if (ret < 0)
+		return ret;
+	if (rep_rel_metadata_decode(&dec, &rep) < 0 || rep.bytes <= *bytes)
+		return uplink_fail(link, -EBADMSG, NULL);
+	*bytes = rep.bytes;
+	return 0;
+}
+
+int uplink_metadata(struct uplink *link, struct tracedir *dir, const void *text, uint32_t len)
+{
+	int ret = uplink_up(link);
+
+	return ret < 0 ? ret : send_metadata(link, dir, text, len, &dir->metadata_bytes);
+}
+
+int uplink_metadata_behind(struct uplink *link, struct tracedir *dir)
+{
+	int ret = 0;
+
+	while (ret == 0 && dir->sent_bytes < dir->metadata_bytes) {
+		AUTO_FREE char *text = NULL;
+		uint32_t len = 0;
+
+		ret = tracedir_text(dir, dir->sent_bytes, &text, &len);
+		if (ret == 0)
+			ret = send_metadata(link, dir, text, len, &dir->sent_bytes);
+	}
+	return ret;
+}
+
+int uplink_all_metadata(struct uplink *link)
+{
+	struct tracedir *dir;
+	int ret = 0;
+
+	list_for_each(dir, link->traces, node)
+		ret = ret == 0 ? uplink_metadata_behind(link, dir) : ret;
+	return ret;
+}
+
+/* --- streams --------------------------------------------------------------------- */
+
+static bool is_header(const struct blob *blob, const struct stream_config *config,
+		      struct packet_header *ret)
+{
+	if (blob->len != sizeof(*ret))
+		return false;
+	memcpy(ret, blob->data, sizeof(*ret));
+	return ret->magic == PACKET_MAGIC &&
+	       memcmp(ret->uuid, config->trace->uuid, sizeof(ret->uuid)) == 0 &&
+	       ret->packet_size / 8 >= sizeof(*ret);
+}
+
+static int take_last(struct uplink *link, struct decoder *dec, const struct stream_config *config,
+		     struct packet_header *ret, struct uplink_begun *ret_begun)
+{
+	struct uplink_begun begun = { 0 };
+	struct rep_rel_stream rep;
+
+	if (rep_rel_stream_decode(dec, &rep) < 0)
+		return uplink_fail(link, -EBADMSG, NULL);
+	if (rep.begun.len && is_header(&rep.begun, config, &begun.header))
+		begun.bytes = rep.begun_bytes;
+	if (ret_begun)
+		*ret_begun = begun;
+	if (!rep.last.len)
+		return 0;
+	return is_header(&rep.last, config, ret) ? 1 : uplink_fail(link, -EBADMSG, NULL);
+}
+
+int uplink_stream(struct uplink *link, const struct stream_config *config, uint32_t cpu,
+		  uint32_t *id, struct packet_header *ret_last, struct uplink_begun *ret_begun)
+{
+	struct req_rel_stream req = {
+		.trace = config->trace->id,
+		.channel = config->channel,
+		.cpu = cpu,
+		.stream_class = config->stream_class,
+		.first_instance = config->first_instance,
+		.tracefile_size = config->tracefile_size,
+		.tracefile_count = config->tracefile_count,
+	};
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct encoder enc;
+	struct decoder dec;
+	int ret = uplink_up(link);
+
+	if (ret < 0)
+		return ret;
+	if (!*id)
+		*id = ++link->next_stream;
+	req.stream = *id;
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream);
+	req_rel_stream_encode(&enc, &req);
+	ret = uplink_call(link, &enc, &dec);
+	return ret < 0 ? ret : take_last(link, &dec, config, ret_last, ret_begun);
+}
+
+/* Return: 0 or negative errno: the connection is of no use any more. */
+static int send_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		       const void *body, uint32_t *ret_serial)
+{
+	bool summed = !header->crc32c && (link->features & RELAY_FEATURE_SUM_BEHIND);
+	struct packet_header head = *header;
+	struct req_rel_packet req = {
+		.stream = stream,
+		.header = { (uint8_t *)&head, sizeof(head) },
+		.sum_behind = summed,
+		.packed = link->packer != NULL,
+	};
+	struct wire_body whole = {
+		.data = body,
+		.bytes = head.packet_size / 8 - sizeof(head),
+		.summed = summed,
+		.packer = link->packer,
+	};
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct encoder enc;
+
+	if (summed)
+		whole.sum = crc32c(0, &head, sizeof(head));
+	else if (!head.crc32c)
+		head.crc32c = packet_checksum(&head, body, whole.bytes);
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_packet);
+	req_rel_packet_encode(&enc, &req);
+	*ret_serial = link->wire.serial;
+	return wire_send(&link->wire, &enc, &whole);
+}
+
+/* The @bytes of a whole packet's body from @at on, behind @header, which has the checksum. */
+static int send_part(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		     const struct wire_body *part, uint64_t at, bool chained, uint32_t *ret_serial)
+{
+	bool whole = part->bytes == header->packet_size / 8 - sizeof(*header);
+	struct req_rel_packet req = {
+		.stream = stream,
+		.header = { (const uint8_t *)header, sizeof(*header) },
+		.packed = part->packer != NULL,
+		.part_at = at,
+		.part_bytes = whole ? 0 : part->bytes,
+		.chained = chained,
+	};
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct encoder enc;
+
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_packet);
+	req_rel_packet_encode(&enc, &req);
+	*ret_serial = link->wire.serial;
+	return wire_send(&link->wire, &enc, part);
+}
+
+/* It counts as posted while it is sent, so that whoever looks after something knows. Return: NULL:
+ * the relay has to be told of the stream first. */
+static struct uplink_posted *begin_post(struct uplink *link, uplink_done done, void *data)
+{
+	struct uplink_posted *post;
+
+	while (link->nr_posted &&
+	       (link->nr_posted == UPLINK_MAX_POSTED || wire_has_answer(&link->wire)))
+		collect_post(link);
+	post = &link->posted[link->nr_posted++];
+	*post = (struct uplink_posted){ .done = done, .data = data };
+	if (link->wire.chan.fd >= 0)
+		return post;
+	end_post(link, uplink_not_connected(link));
+	return NULL;
+}
+
+void uplink_post(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		 const void *body, uplink_done done, void *data)
+{
+	struct uplink_posted *post = begin_post(link, done, data);
+	int error = post ? send_packet(link, stream, header, body, &post->serial) : 0;
+
+	if (error < 0)
+		uplink_fail(link, error, NULL);
+}
+
+void uplink_post_part(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		      const uint8_t *body, uint64_t at, uint64_t bytes, bool chained,
+		      uplink_done done, void *data)
+{
+	const struct wire_body part = { body + at, bytes, .packer = link->packer };
+	struct uplink_posted *post = begin_post(link, done, data);
+	int error = post ? send_part(link, stream, header, &part, at, chained, &post->serial) : 0;
+
+	if (error < 0)
+		uplink_fail(link, error, NULL);
+}
+
+bool uplink_has_parts(const struct uplink *link)
+{
+	return link->features & RELAY_FEATURE_PARTS;
+}
+
+uint64_t uplink_part_bytes(const struct uplink *link)
+{
+	return MAX(link->wire.rate, (uint64_t)PART_MIN_BYTES);
+}
+
+bool uplink_is_slow(const struct uplink *link, uint64_t bytes)
+{
+	uint64_t rate = wire_rate(&link->wire);
+
+	return uplink_has_parts(link) && bytes > PART_MIN_BYTES && rate < FAST_RATE &&
+	       bytes > rate / SLOW_PER_S;
+}
+
+bool uplink_is_posting(const struct uplink *link)
+{
+	return link->nr_posted;
+}
+
+int uplink_settle(struct uplink *link)
+{
+	int error;
+
+	while (link->nr_posted)
+		collect_post(link);
+	error = link->post_error;
+	link->post_error = 0;
+	return error;
+}
+
+void uplink_unsettle(struct uplink *link, int error)
+{
+	if (!link->post_error)
+		link->post_error = error;
+}
+
+/* Its result is what uplink_settle() says. */
+static void ignore(void *data, int error)
+{
+	(void)data;
+	(void)error;
+}
+
+int uplink_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
+		  const void *body)
+{
+	uplink_post(link, stream, header, body, ignore, NULL);
+	return uplink_settle(link);
+}
+
+int uplink_beacon(struct uplink *link, uint64_t time)
+{
+	struct req_rel_beacon req = { time };
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct encoder enc;
+	struct decoder dec;
+	int ret = uplink_up(link);
+
+	if (ret < 0)
+		return ret;
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_beacon);
+	req_rel_beacon_encode(&enc, &req);
+	return uplink_call(link, &enc, &dec);
+}
+
+void uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch)
+{
+	struct req_rel_stream_end req = { stream };
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct encoder enc;
+	struct decoder dec;
+
+	if (epoch != link->epoch || link->given_up || !uplink_is_up(link))
+		return;
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream_end);
+	req_rel_stream_end_encode(&enc, &req);
+	(void)!uplink_call(link, &enc, &dec);
+}
+
+void uplink_end(struct uplink *link)
+{
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct encoder enc;
+	struct decoder dec;
+
+	/* also one that was started anew since has to know that nobody comes back */
+	if (uplink_up(link) < 0)
+		return;
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_end);
+	(void)!uplink_call(link, &enc, &dec);
+	wire_close(&link->wire);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* uplink_connect.c - a link's connection begins: who is there, with which keys, what has the relay
+ * of the session and its traces, and how do the clocks differ. */
+#include "uplink_priv.h"
+
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "consumerd/worker/bells.h"
+#include "consumerd/now.h"
+#include "uplink_keys.h"
+
+#define CLOCK_SAMPLES 4
+
+static int hello(struct uplink *link)
+{
+	struct req_rel_hello req = { LTT_VERSION, 0 };
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct rep_rel_hello rep;
+	struct encoder enc;
+	struct decoder dec;
+	int ret;
+
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_hello);
+	req_rel_hello_encode(&enc, &req);
+	ret = uplink_call(link, &enc, &dec);
+	if (ret < 0)
+		return ret;
+	if (rep_rel_hello_decode(&dec, &rep) < 0)
+		return uplink_fail(link, -EBADMSG, NULL);
+	link->features = rep.features;
+	if (link->config.live_us && !(rep.features & RELAY_FEATURE_LIVE))
+		return uplink_fail(link, -EREMOTEIO,
+				   &(struct err){ ERR_UNSUPPORTED,
+						  "it is too old for live sessions" });
+	if (link->config.compress && !(rep.features & RELAY_FEATURE_PACKED))
+		return uplink_fail(link, -EREMOTEIO,
+				   &(struct err){ ERR_UNSUPPORTED,
+						  "it is too old for what is compressed" });
+	if (link->config.sync != SYNC_NONE && !(rep.features & RELAY_FEATURE_SYNC))
+		return uplink_fail(link, -EREMOTEIO,
+				   &(struct err){ ERR_UNSUPPORTED,
+						  "it is too old for sessions that are synced" });
+	if (link->config.spool && !(rep.features & RELAY_FEATURE_SPOOL))
+		return uplink_fail(link, -EREMOTEIO,
+				   &(struct err){ ERR_UNSUPPORTED,
+						  "it is too old for senders with a spool" });
+	return 0;
+}
+
+static int tell_session(struct uplink *link)
+{
+	struct utsname host = { .nodename = "host" };
+	struct req_rel_session req = {
+		.host = host.nodename,
+		.name = link->config.name,
+		.stamp = link->config.stamp,
+		.id = { link->config.id, UPLINK_ID_BYTES },
+		.live_us = link->config.live_us,
+		.sync = (uint8_t)link->config.sync,
+		.sync_us = link->config.sync_us,
+	};
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct rep_rel_session rep;
+	struct encoder enc;
+	struct decoder dec;
+	int ret;
+
+	uname(&host);
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_session);
+	req_rel_session_encode(&enc, &req);
+	ret = uplink_call(link, &enc, &dec);
+	if (ret < 0)
+		return ret;
+	if (rep_rel_session_decode(&dec, &rep) < 0)
+		return uplink_fail(link, -EBADMSG, NULL);
+	link->idle_ns = MIN(rep.idle_us, UINT64_MAX / 1000) * 1000;
+	return 0;
+}
+
+static int tell_trace(struct uplink *link, struct tracedir *dir)
+{
+	struct req_rel_trace req = { dir->id,
+				     dir->path,
+				     { dir->uuid, sizeof(dir->uuid) },
+				     dir->metadata_bytes,
+				     link->config.spool };
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct rep_rel_trace rep;
+	struct encoder enc;
+	struct decoder dec;
+	int ret;
+
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_trace);
+	req_rel_trace_encode(&enc, &req);
+	ret = uplink_call(link, &enc, &dec);
+	if (ret < 0 || !link->config.spool)
+		return ret;
+	if (rep_rel_trace_decode(&dec, &rep) < 0 || rep.bytes > dir->metadata_bytes)
+		return uplink_fail(link, -EBADMSG, NULL);
+	dir->sent_bytes = rep.bytes;
+	return 0;
+}
+
+/* --- clocks ---------------------------------------------------------------------- */
+
+static uint64_t realtime_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static int ask_clock(struct uplink *link, const struct req_rel_clock *req, uint64_t *ret_now_ns)
+{
+	uint8_t buf[UPLINK_SMALL_BYTES];
+	struct rep_rel_clock rep;
+	struct encoder enc;
+	struct decoder dec;
+	int ret;
+
+	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_clock);
+	req_rel_clock_encode(&enc, req);
+	ret = uplink_call(link, &enc, &dec);
+	if (ret < 0)
+		return ret;
+	if (rep_rel_clock_decode(&dec, &rep) < 0)
+		return uplink_fail(link, -EBADMSG, NULL);
+	*ret_now_ns = rep.now_ns;
+	return 0;
+}
+
+/* The relay looked at its clock somewhere between the question and the answer: the quickest
+ * answer says most. */
+static int compare_clocks(struct uplink *link)
+{
+	struct req_rel_clock req = { 0 };
+	struct req_rel_clock best = { 0, UINT64_MAX };
+	uint64_t now;
+
+	for (int i = 0; i < CLOCK_SAMPLES; i++) {
+		uint64_t steady = now_ns(), begin = realtime_ns(), took;
+		int ret = ask_clock(link, &req, &now);
+
+		if (ret < 0)
+			return ret;
+		took = now_ns() - steady;
+		if (took / 2 + 1 < best.error_ns)
+			best = (struct req_rel_clock){ (int64_t)(now - begin - took / 2),
+						       took / 2 + 1 };
+	}
+	pthread_mutex_lock(&link->clock_lock);
+	link->clock_offset_ns = best.offset_ns;
+	link->clock_error_ns = best.error_ns;
+	pthread_mutex_unlock(&link->clock_lock);
+	return ask_clock(link, &best, &now);
+}
+
+void uplink_clock(struct uplink *link, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
+{
+	pthread_mutex_lock(&link->clock_lock);
+	*ret_offset_ns = link->clock_offset_ns;
+	*ret_error_ns = link->clock_error_ns;
+	pthread_mutex_unlock(&link->clock_lock);
+}
+
+/* Keys are read anew each time: they may have been renewed. */
+static int connect_wire(struct uplink *link)
+{
+	struct tls_keys *keys = NULL;
+	struct err err = { 0 };
+	int ret;
+
+	if (uplink_secure(&link->config, link->at, &link->addr, &keys, &err))
+		return uplink_fail(link, -ENOKEY, &err);
+	ret = wire_connect(&link->wire, &link->addr, keys, link->config.host);
+	tls_keys_unref(keys);
+	return ret < 0 ? uplink_fail(link, ret, NULL) : 0;
+}
+
+static int connect_relay(struct uplink *link)
+{
+	struct tracedir *dir;
+	int ret = connect_wire(link);
+
+	if (ret < 0)
+		return ret;
+	ret = hello(link);
+	if (ret == 0)
+		ret = tell_session(link);
+	if (ret == 0 && link->features & RELAY_FEATURE_CLOCK)
+		ret = compare_clocks(link);
+	list_for_each(dir, link->traces, node)
+		ret = ret == 0 ? tell_trace(link, dir) : ret;
+	if (ret < 0) {
+		wire_close(&link->wire);
+		return ret;
+	}
+	link->epoch++;
+	if (link->bells)
+		bells_watch(link->bells, link->wire.chan.fd);
+	return 0;
+}
+
+/* The relay's next address, where this one does not answer. */
+static int connect_any(struct uplink *link)
+{
+	int ret = connect_relay(link);
+
+	for (unsigned int i = 1; ret < 0 && i < link->nr_addrs; i++) {
+		uplink_take_addr(link, link->addr_nr + 1);
+		ret = connect_relay(link);
+	}
+	return ret;
+}
+
+int uplink_up(struct uplink *link)
+{
+	if (link->given_up || (link->wire.chan.fd < 0 && now_ns() < link->retry_ns))
+		return uplink_not_connected(link);
+	return uplink_is_up(link) ? 0 : connect_any(link);
+}
+
+int uplink_trace(struct uplink *link, struct tracedir *dir)
+{
+	uint32_t epoch = link->epoch;
+	int ret = uplink_up(link);
+
+	/* on a new connection it has been told already */
+	return ret < 0 || epoch != link->epoch ? ret : tell_trace(link, dir);
+}

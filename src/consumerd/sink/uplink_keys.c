@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "uplink_keys.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "base/mem.h"
+
+/* The relay's address, as a certificate has it: without port and brackets. */
+static char *host_of(const char *addr)
+{
+	const char *end = strrchr(addr, ':');
+	size_t skip = *addr == '[', len = (size_t)(end - addr) - 2 * skip;
+	char *host = xalloc(len + 1);
+
+	memcpy(host, addr + skip, len);
+	return host;
+}
+
+/* A worker opens files as the session's owner (worker/jobs.c): not these. */
+static int load_as_daemon(const char *dir, struct tls_keys **ret, struct err *err)
+{
+	long owner = syscall(SYS_setfsuid, geteuid());
+	int code = tls_keys_load(dir, ret, err);
+
+	syscall(SYS_setfsuid, owner);
+	if (syscall(SYS_setfsuid, -1) == owner)
+		return code;
+	*ret = code ? NULL : tls_keys_unref(*ret);
+	return err_set(err, ERR_INTERNAL, "can't be the session's owner again");
+}
+
+int uplink_secure(struct uplink_config *config, const char *addr, struct tcp_addr *ret_addr,
+		  struct tls_keys **ret, struct err *err)
+{
+	AUTO_FREE char *dir = NULL;
+	struct err why = { 0 };
+
+	*ret = NULL;
+	if (tcp_parse(addr, ret_addr) < 0)
+		return err_set(err, ERR_INVALID, "this is no address of a relay");
+	if (config->link == RELAY_LINK_CLEAR ||
+	    (config->link == RELAY_LINK_DEFAULT && tcp_is_local(ret_addr)))
+		return 0;
+	if (!config->host)
+		config->host = host_of(addr);
+	dir = tls_keys_default_dir();
+	if (!dir)
+		return err_set(err, ERR_INVALID, "HOME is not set, where the keys would be");
+	if (load_as_daemon(dir, ret, &why) == 0)
+		return 0;
+	return err_set(err, why.code,
+		       "%s; make keys (ltt-keys), or ask for clear text (create --clear-text)",
+		       why.text);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * uplink_keys.h - whether a relay is spoken to in the clear, and with which keys if not: those
+ * of this machine, which the daemon may read and a session's owner may not. Runs in the
+ * worker's thread.
+ */
+#ifndef CONSUMERD_SINK_UPLINK_KEYS_H
+#define CONSUMERD_SINK_UPLINK_KEYS_H
+
+#include "io/tcp.h"
+#include "io/tls_keys.h"
+#include "uplink.h"
+
+/** @ret_addr: where it is; @ret: to be given back; NULL: in the clear. Fills in
+ *  config->host. Return: 0 or the code in @err. */
+int uplink_secure(struct uplink_config *config, const char *addr, struct tcp_addr *ret_addr,
+		  struct tls_keys **ret, struct err *err) MUST_CHECK;
+
+#endif

@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "wire.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "consumerd/now.h"
+#include "trace/crc32c.h"
+
+/* A lost SYN is sent again after a second: for two of them, while nothing else is to be done. */
+#define CONNECT_MS 3200u
+#define CONNECT_WANTED_MS 1000u
+#define HANDSHAKE_NS 5000000000ull
+#define SLICE_MS 10u /* of a wait, between two looks at what else there is */
+#define LOOK_MS 100u /* the same, between two looks at what the line does */
+/* What lies in the kernel is not on its way: it is bounded by what the line takes in a second. */
+#define SEND_BUF_MIN_BYTES (16 << 10)
+#define SEND_BUF_BYTES (512 << 10)
+#define SAMPLE_BYTES (16u << 10) /* that tell how fast a line is */
+#define SAMPLE_MIN_BYTES 4096u	 /* if they took so long: */
+#define SAMPLE_NS 500000000ull
+/* A lost segment that is lost again is sent after 1 + 2 + 4 times this. */
+#define TIMEOUTS 8u
+/* Summed and sent at once, while the cache has it; smaller ones would let the line run dry. */
+#define PIECE_BYTES (512u << 10)
+
+void wire_init(struct wire *w)
+{
+	*w = (struct wire){ .patience_ms = WIRE_PATIENCE_MS };
+	chan_init(&w->chan, -1, NULL);
+}
+
+void wire_close(struct wire *w)
+{
+	chan_fini(&w->chan);
+	w->chan.fd = close_fd(w->chan.fd);
+	frames_fini(&w->frames);
+	w->unanswered = 0;
+}
+
+const char *wire_problem(const struct wire *w)
+{
+	return chan_problem(&w->chan);
+}
+
+/* Nothing is to be read between requests: if something is, it is the end. */
+bool wire_is_up(struct wire *w)
+{
+	struct pollfd poll_fd = { .fd = w->chan.fd, .events = POLLIN };
+
+	return w->chan.fd >= 0 && poll(&poll_fd, 1, 0) == 0;
+}
+
+void wire_begin(struct wire *w, struct encoder *enc, void *buf, size_t cap, uint16_t type)
+{
+	w->type = type;
+	encoder_init(enc, buf, cap);
+	encode_header(enc, type, 0, ++w->serial);
+}
+
+/* --- what the line does -------------------------------------------------------------- */
+
+static struct tcp_info look_at_line(const struct wire *w)
+{
+	struct tcp_info info = { 0 };
+	socklen_t len = sizeof(info);
+
+	if (w->chan.fd >= 0)
+		(void)!getsockopt(w->chan.fd, IPPROTO_TCP, TCP_INFO, &info, &len);
+	return info;
+}
+
+/* What TCP expects before anything was measured. */
+uint64_t wire_rate(const struct wire *w)
+{
+	struct tcp_info info;
+
+	if (w->rate)
+		return w->rate;
+	info = look_at_line(w);
+	return (uint64_t)info.tcpi_snd_cwnd * info.tcpi_snd_mss * 1000000 / MAX(info.tcpi_rtt, 1u);
+}
+
+static void bound_in_flight(struct wire *w)
+{
+	uint64_t rate = wire_rate(w);
+	int bytes = (int)MIN(MAX(rate, (uint64_t)SEND_BUF_MIN_BYTES), (uint64_t)SEND_BUF_BYTES);
+
+	if (bytes < SEND_BUF_BYTES && bytes / 2 < w->send_buf && bytes > w->send_buf / 2)
+		return;
+	if (bytes == SEND_BUF_BYTES && !w->send_buf) /* the kernel fits it to a fast line itself */
+		return;
+	if (bytes != w->send_buf)
+		setsockopt(w->chan.fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+	w->send_buf = bytes;
+}
+
+static void begin_sample(struct wire *w, const struct tcp_info *info)
+{
+	w->rate_ns = now_ns();
+	w->rate_bytes = info->tcpi_bytes_acked;
+}
+
+/* While requests are on their way. A line that rests between them is not measured, and the time
+ * of a lone one's way forth and back is not the line's. */
+static void sample_rate(struct wire *w)
+{
+	uint64_t took = now_ns() - w->rate_ns, bytes, sample, way;
+	struct tcp_info info;
+
+	if (w->unanswered && took < SAMPLE_NS)
+		return;
+	info = look_at_line(w);
+	bytes = info.tcpi_bytes_acked - MIN(w->rate_bytes, (uint64_t)info.tcpi_bytes_acked);
+	if (bytes < SAMPLE_MIN_BYTES && w->unanswered)
+		return;
+	way = w->unanswered ? 0 : (uint64_t)info.tcpi_min_rtt * 1000;
+	sample = bytes * 1000000 / (MAX(took - MIN(took, way), 1000u) / 1000);
+	if (bytes >= SAMPLE_BYTES || (bytes >= SAMPLE_MIN_BYTES && took >= SAMPLE_NS)) {
+		w->rate = sample > w->rate ? sample : (w->rate + sample) / 2;
+		bound_in_flight(w);
+	}
+	begin_sample(w, &info);
+}
+
+/* Without an acknowledgement, by the other side's TCP or by itself. */
+static uint64_t patience_of(const struct wire *w, const struct tcp_info *info, bool wanted)
+{
+	uint64_t timeout_us = info->tcpi_rtt + 4ull * info->tcpi_rttvar;
+	uint64_t ms = MIN(TIMEOUTS * timeout_us / 1000, (uint64_t)WIRE_PATIENCE_MAX_MS);
+
+	return wanted ? w->patience_ms : MAX(ms, (uint64_t)w->patience_ms);
+}
+
+static uint64_t connect_patience(const struct wire *w, bool wanted)
+{
+	return wanted || !w->meanwhile ? CONNECT_WANTED_MS : CONNECT_MS;
+}
+
+/* As long as the line moves, and the patience for it not to. */
+static int await(struct wire *w, short events, bool connecting)
+{
+	struct pollfd poll_fd = { .fd = w->chan.fd, .events = events };
+	uint64_t moved = 0, last_ns = now_ns(), ms;
+
+	for (;;) {
+		struct tcp_info info;
+		int wanted = 0, n = poll(&poll_fd, 1, w->meanwhile ? SLICE_MS : LOOK_MS);
+
+		if (n != 0)
+			return n < 0 && errno != EINTR ? -errno : 0;
+		if (w->meanwhile)
+			wanted = w->meanwhile(w->data);
+		if (wanted < 0)
+			return wanted;
+		info = look_at_line(w);
+		if (info.tcpi_bytes_acked + info.tcpi_bytes_received != moved)
+			last_ns = now_ns();
+		moved = info.tcpi_bytes_acked + info.tcpi_bytes_received;
+		ms = connecting ? connect_patience(w, wanted) : patience_of(w, &info, wanted);
+		if (now_ns() - last_ns > ms * 1000000)
+			return -ETIMEDOUT;
+	}
+}
+
+/* --- its begin ---------------------------------------------------------------------------- */
+
+/* Each step is waited for, and all of them have a time, too: who answers a byte a second
+ * would keep us for long. */
+static int shake_hands(struct wire *w)
+{
+	uint64_t until = now_ns() + HANDSHAKE_NS;
+	int ret;
+
+	while ((ret = chan_open(&w->chan)) == -EAGAIN) {
+		ret = await(w, chan_wants_write(&w->chan) ? POLLOUT : POLLIN, false);
+		if (ret < 0 || now_ns() > until)
+			return ret < 0 ? ret : -ETIMEDOUT;
+	}
+	return ret;
+}
+
+int wire_connect(struct wire *w, const struct tcp_addr *addr, struct tls_keys *keys,
+		 const char *host)
+{
+	struct tls *tls = NULL;
+	int fd, ret;
+
+	wire_close(w);
+	fd = tcp_connect_begin(addr);
+	if (fd < 0)
+		return fd;
+	chan_init(&w->chan, fd, NULL);
+	ret = await(w, POLLOUT, true);
+	if (ret == 0)
+		ret = tcp_connect_end(fd);
+	if (ret < 0)
+		return ret;
+	w->send_buf = 0;
+	bound_in_flight(w);
+	if (keys)
+		ret = tls_new_client(keys, fd, host, &tls);
+	chan_init(&w->chan, fd, tls);
+	return ret < 0 ? ret : shake_hands(w);
+}
+
+/* Take @n sent bytes off the front. Return: the first piece that has some left. */
+static unsigned int advance(struct iovec *iov, unsigned int nr, size_t n)
+{
+	unsigned int i = 0;
+
+	for (; i < nr && n >= iov[i].iov_len; i++)
+		n -= iov[i].iov_len;
+	if (i < nr) {
+		iov[i].iov_base = (char *)iov[i].iov_base + n;
+		iov[i].iov_len -= n;
+	}
+	return i;
+}
+
+static int send_all(struct wire *w, struct iovec *iov, unsigned int nr)
+{
+	while (nr) {
+		ssize_t n = chan_send(&w->chan, iov, nr);
+		int ret = n < 0 ? (int)n : 0;
+
+		if (n == -EAGAIN)
+			ret = await(w, POLLOUT, false);
+		if (ret < 0)
+			return ret;
+		if (n > 0) {
+			unsigned int done = advance(iov, nr, (size_t)n);
+
+			iov += done;
+			nr -= done;
+		}
+	}
+	return 0;
+}
+
+static struct iovec make_piece(const struct wire_body *body, const uint8_t *at, size_t len)
+{
+	if (body->packer && len)
+		at = zpacker_pack(body->packer, at, len, &len);
+	return (struct iovec){ (void *)at, len };
+}
+
+static uint64_t piece_bytes(const struct wire_body *body)
+{
+	if (body->packer)
+		return ZPIECE_BYTES;
+	return body->summed ? PIECE_BYTES : body->bytes;
+}
+
+static int send_request(struct wire *w, const struct encoder *enc, const struct wire_body *body)
+{
+	const uint8_t *at = body ? body->data : NULL;
+	uint64_t left = body ? body->bytes : 0;
+	uint32_t tail, sum = body ? body->sum : 0;
+	uint8_t head[FRAME_HEAD_BYTES];
+	struct iovec iov[4] = { { head, sizeof(head) }, { enc->buf, enc->len } };
+	unsigned int nr = 2;
+	int ret;
+
+	frame_head(head, enc->len);
+	do {
+		size_t len = body ? (size_t)MIN(left, piece_bytes(body)) : 0;
+
+		if (len)
+			iov[nr++] = make_piece(body, at, len);
+		at += len;
+		left -= len;
+		if (body && body->summed) {
+			sum = crc32c(sum, at - len, len);
+			tail = htole32(sum);
+			if (!left)
+				iov[nr++] = (struct iovec){ &tail, sizeof(tail) };
+		}
+		ret = send_all(w, iov, nr);
+		nr = 0;
+	} while (ret == 0 && left);
+	return ret;
+}
+
+static int fill(struct wire *w)
+{
+	uint8_t *at;
+	size_t room = frames_room(&w->frames, &at);
+	ssize_t n;
+
+	if (!room)
+		return -ENOMEM;
+	n = chan_recv(&w->chan, at, room);
+	if (n < 0)
+		return n == -EAGAIN ? await(w, POLLIN, false) : (int)n;
+	if (n == 0)
+		return -ECONNRESET;
+	frames_filled(&w->frames, (size_t)n);
+	return 0;
+}
+
+static int receive(struct wire *w, uint16_t type, uint32_t serial, struct decoder *ret)
+{
+	struct msg_header header;
+	const uint8_t *msg;
+	size_t len;
+	int n;
+
+	while ((n = frames_next(&w->frames, &msg, &len)) == 0) {
+		int error = fill(w);
+
+		if (error < 0)
+			return error;
+	}
+	if (n < 0)
+		return n;
+	decoder_init(ret, msg, len, NULL, 0);
+	if (decode_header(ret, &header) < 0 || header.type != type || header.serial != serial ||
+	    header.flags != MSG_REPLY)
+		return -EBADMSG;
+	return 0;
+}
+
+/* A side that is slow to answer is given more time, so that a packet gets through in the end:
+ * until such an answer comes, and not just any. */
+static void judge(struct wire *w, uint16_t type, int error)
+{
+	if (error == -ETIMEDOUT) {
+		w->patience_ms = MIN(w->patience_ms * 2, WIRE_PATIENCE_MAX_MS);
+		w->tired_of = type;
+	} else if (error == 0 && (!w->tired_of || w->tired_of == type)) {
+		w->patience_ms = WIRE_PATIENCE_MS;
+		w->tired_of = 0;
+	}
+	if (error < 0)
+		w->unanswered = 0;
+	else
+		w->unanswered -= MIN(w->unanswered, 1u);
+	if (error == 0 || error == -ETIMEDOUT)
+		sample_rate(w);
+}
+
+int wire_send(struct wire *w, const struct encoder *enc, const struct wire_body *body)
+{
+	int error = w->chan.fd < 0 ? -ENOTCONN : encoder_finish(enc);
+
+	if (error == 0 && !w->unanswered++) {
+		struct tcp_info info = look_at_line(w);
+
+		begin_sample(w, &info);
+	}
+	if (error == 0)
+		error = send_request(w, enc, body);
+	if (error < 0)
+		judge(w, w->type, error);
+	return error;
+}
+
+bool wire_has_answer(const struct wire *w)
+{
+	struct pollfd poll_fd = { .fd = w->chan.fd, .events = POLLIN };
+
+	return w->frames.begin != w->frames.end || poll(&poll_fd, 1, 0) > 0;
+}
+
+int wire_receive(struct wire *w, uint16_t type, uint32_t serial, struct decoder *ret,
+		 struct err *err)
+{
+	int error = receive(w, type, serial, ret);
+	const char *text;
+	uint32_t code;
+
+	judge(w, type, error);
+	if (error < 0)
+		return error;
+	code = decode_outcome(ret, &text);
+	if (ret->bad)
+		return -EBADMSG;
+	if (code)
+		err_set(err, (enum err_code)code, "%s", text);
+	return code ? -EREMOTEIO : 0;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* disk.c - how the output of a worker does: whether it takes data, what limits
+ * it, and what of it is on the disk; runs in its thread. */
+#include "priv.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "consumerd/now.h"
+
+#define BACKOFF_MIN_NS 50000000u
+#define BACKOFF_MAX_NS 2000000000u
+
+void worker_set_wake(struct worker *w, bool on)
+{
+	struct ringset *set;
+
+	list_for_each(set, &w->sets, node)
+		(on ? ringset_set_state : ringset_clear_state)(set, LTT_RING_WAKE);
+}
+
+/* As people write them: 512k, 10M, 1G. */
+static void size_text(uint64_t bytes, char ret[32])
+{
+	static const char units[] = " kMGT";
+	unsigned int unit = 0;
+
+	for (; bytes && bytes % 1024 == 0 && unit < 4; unit++)
+		bytes /= 1024;
+	snprintf(ret, 32, unit ? "%llu%c" : "%llu", (unsigned long long)bytes, units[unit]);
+}
+
+const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES])
+{
+	char size[32];
+
+	ret[0] = '\0';
+	if (w->link && !w->spool)
+		snprintf(ret, WORKER_TEXT_BYTES, "%s", uplink_problem(w->link));
+	if (w->at_limit == DISK_KEEP_FREE) {
+		size_text(w->disk.keep_free, size);
+		snprintf(ret, WORKER_TEXT_BYTES,
+			 "nothing is written: it would leave less than the %s free on the file "
+			 "system that were asked for (--keep-free)",
+			 size);
+	} else if (w->at_limit == DISK_MAX_SIZE && w->spool) {
+		size_text(w->disk.max_size, size);
+		snprintf(
+			ret, WORKER_TEXT_BYTES,
+			"the relay is away, and the spool has its greatest size, %s (--spool): what "
+			"is recorded waits in the buffers",
+			size);
+	} else if (w->at_limit == DISK_MAX_SIZE) {
+		size_text(w->disk.max_size, size);
+		snprintf(ret, WORKER_TEXT_BYTES,
+			 "nothing more is written: the trace has its greatest size, %s "
+			 "(--max-size)",
+			 size);
+	}
+	return ret;
+}
+
+static void tell(struct worker *w, int error, const char *doing)
+{
+	struct job *note = job_new(JOB_NOTE, w->owner);
+	char text[WORKER_TEXT_BYTES];
+
+	note->error = error;
+	note->limit = *worker_limit_text(w, text) != '\0';
+	snprintf(note->err.text, sizeof(note->err.text), "%s", note->limit ? text : doing);
+	if (!error && w->spool && w->spool->error) {
+		note->error = -w->spool->error;
+		note->limit = true;
+		snprintf(note->err.text, sizeof(note->err.text), "%s", uplink_problem(w->link));
+	}
+	if (w->spool)
+		w->link_told = w->spool->error;
+	job_queue_push(w->config.done, note);
+}
+
+void worker_note_link(struct worker *w)
+{
+	if (w->spool && w->spool->error != w->link_told)
+		tell(w, w->failing, "writing to the spool");
+}
+
+/* Nothing can be cut, but what the rings lose meanwhile is to be known. */
+void worker_look(struct worker *w)
+{
+	struct ringset *set;
+
+	list_for_each(set, &w->sets, node)
+		ringset_look(set);
+}
+
+void worker_note(struct worker *w, int error, const char *doing)
+{
+	enum disk_limit limit = error == EDQUOT ? w->disk.limit : DISK_NO_LIMIT;
+	bool known = error || !list_empty(&w->sets);
+	bool news = error != w->failing || limit != w->at_limit || (w->untold && known);
+
+	w->at_limit = limit;
+	w->disk.stalled = error != 0;
+	if (news) {
+		w->untold = false;
+		worker_look(w); /* from here on losses have another cause */
+		tell(w, error, doing);
+	}
+	if (error) {
+		w->backoff_ns =
+			w->failing ? MIN(w->backoff_ns * 2, BACKOFF_MAX_NS) : BACKOFF_MIN_NS;
+		w->retry_ns = now_ns() + w->backoff_ns;
+		/* nobody listens to the doorbell now */
+		worker_set_wake(w, false);
+		w->pace = PACE_FLOWING;
+	}
+	w->failing = error;
+	worker_note_link(w);
+}
+
+int worker_append(struct worker *w, struct tracedir *dir, const void *text, uint32_t len)
+{
+	int ret;
+
+	if (w->link && !w->spool)
+		return uplink_metadata(w->link, dir, text, len);
+	ret = tracedir_append(dir, text, len);
+	if (ret < 0 || !w->spool || w->spool->filling)
+		return ret;
+	ret = uplink_up(w->link);
+	return worker_link_result(w, ret < 0 ? ret : uplink_metadata_behind(w->link, dir));
+}
+
+bool worker_is_any_gone(const struct worker *w)
+{
+	struct tracedir *dir;
+
+	list_for_each(dir, &w->traces, node)
+		if (tracedir_is_gone(dir))
+			return true;
+	return false;
+}
+
+/* Files that an earlier consumer has written count too. */
+void worker_measure(struct worker *w)
+{
+	struct tracedir *dir;
+
+	w->measure = false;
+	w->disk.used = w->closed_bytes;
+	list_for_each(dir, &w->traces, node)
+		w->disk.used += tracedir_measure(dir);
+}
+
+void worker_sync(struct worker *w)
+{
+	struct ringset *set;
+	int ret = 0;
+
+	list_for_each(set, &w->sets, node)
+		ret = ret ? ret : ringset_sync(set);
+	if (ret == 0 && w->spool)
+		ret = spool_sync(w->spool);
+	w->sync_due_ns = ret < 0; /* at once when the output works again */
+	if (ret < 0)
+		worker_note(w, -ret, "having the trace on the disk");
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* end.c - all that there is goes out, for now or for good; runs in the worker's thread. */
+#include "priv.h"
+
+#include <poll.h>
+#include <stdbool.h>
+
+#include "consumerd/now.h"
+
+#define RELAY_PATIENCE_NS 1200000000ull
+#define RELAY_PAUSE_MS 60
+#define DRAIN_PATIENCE_NS 10000000000ull /* while a relay that is back takes something */
+
+static void say_failure(struct worker *w, const char *what, struct err *err)
+{
+	char text[WORKER_TEXT_BYTES];
+	const char *limit = worker_limit_text(w, text);
+
+	if (w->failing && *limit)
+		err_set(err, ERR_OUTPUT, "%s: %s", what, limit);
+	else if (w->failing)
+		err_errno(err, ERR_OUTPUT, w->failing, "%s", what);
+}
+
+/* Once is enough for all sets. */
+static void settle_kernel(const struct worker *w)
+{
+	struct ringset *set;
+
+	list_for_each(set, &w->sets, node)
+		if (set->module >= 0) {
+			ringset_settle(set);
+			return;
+		}
+}
+
+/* A relay that has just been started again, or a line that was cut, gets another chance
+ * before anybody is told that it failed. */
+static void wait_for_relay(struct worker *w)
+{
+	uint64_t end = now_ns() + RELAY_PATIENCE_NS;
+
+	while (w->link && w->failing && now_ns() < end) {
+		poll(NULL, 0, RELAY_PAUSE_MS);
+		worker_cut_all(w, STREAM_TAKE_LOSSES);
+	}
+}
+
+void worker_flush(struct worker *w, struct job *job)
+{
+	settle_kernel(w);
+	worker_cut_all(w, STREAM_TAKE_LOSSES);
+	wait_for_relay(w);
+	/* what was between its look at the state and its commit when the rings
+	 * were switched off has arrived by now */
+	worker_cut_all(w, STREAM_TAKE_LOSSES);
+	worker_wait_for_drain(w, RELAY_PATIENCE_NS, 2 * RELAY_PATIENCE_NS);
+	if (!w->failing)
+		worker_sync(w);
+	say_failure(w, "the trace could not be written", &job->err);
+}
+
+/* What a spool still has stays in it, to be read there. */
+static void say_spooled(struct worker *w, struct err *err)
+{
+	if (w->spool && w->spool->waiting)
+		err_set(err, ERR_OUTPUT, "%llu bytes of the trace stay in the spool: %s",
+			(unsigned long long)w->spool->waiting, uplink_problem(w->link));
+}
+
+static void remove_spool(struct worker *w)
+{
+	struct tracedir *dir, *tmp;
+
+	spool_clear(w->spool);
+	list_for_each_safe(dir, tmp, &w->traces, node)
+		worker_close_trace(w, dir);
+}
+
+static void give_up_jobs(struct worker *w, struct list_node *jobs, const char *what)
+{
+	struct job *job, *tmp;
+
+	list_for_each_safe(job, tmp, jobs, node) {
+		list_remove(&job->node);
+		err_errno(&job->err, ERR_OUTPUT, w->failing, "%s", what);
+		job_queue_push(w->config.done, job);
+	}
+}
+
+static void end_sets(struct worker *w, bool leave)
+{
+	struct ringset *set, *tmp;
+
+	list_for_each_safe(set, tmp, &w->sets, node) {
+		bells_remove(&w->bells, set);
+		(leave ? ringset_leave : ringset_free)(set);
+	}
+}
+
+void worker_end(struct worker *w, struct job *job)
+{
+	struct tracedir *dir, *tmp;
+
+	worker_cut_all(w, STREAM_TAKE_LOSSES);
+	if (!job->leave) {
+		wait_for_relay(w);
+		worker_wait_for_drain(w, RELAY_PATIENCE_NS, DRAIN_PATIENCE_NS);
+	}
+	/* what stays in a spool is not the end for the relay: it can be sent later */
+	if (w->link && (w->failing || (w->spool && (w->spool->error || w->spool->waiting))))
+		uplink_give_up(w->link);
+	if (w->failing && !job->leave)
+		list_for_each(dir, &w->traces, node)
+			tracedir_release(dir);
+	end_sets(w, job->leave);
+	say_failure(w, "the end of the trace could not be written", &job->err);
+	if (!job->leave)
+		say_spooled(w, &job->err);
+	if (w->link && !job->leave)
+		uplink_end(w->link);
+	give_up_jobs(w, &w->delayed, "the metadata could not be written");
+	give_up_jobs(w, &w->closing, "the relay has not got all of the trace");
+	if (!job->leave && w->spool && !w->spool->filling)
+		remove_spool(w);
+	list_for_each_safe(dir, tmp, &w->traces, node)
+		tracedir_free(dir);
+	w->ended = true;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* jobs.c - what a worker is asked to do; runs in its thread. */
+#include "priv.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+
+/* --- identity ------------------------------------------------------------------
+ * Raw system calls: libc's would change the ids of the whole process. */
+
+static int set_fs_ids(uid_t uid, gid_t gid)
+{
+	syscall(SYS_setfsgid, gid);
+	syscall(SYS_setfsuid, uid);
+	/* an invalid id changes nothing and tells the one in force */
+	if (syscall(SYS_setfsgid, -1) != (long)gid || syscall(SYS_setfsuid, -1) != (long)uid)
+		return -EPERM;
+	return 0;
+}
+
+static bool is_other_user(const struct worker *w)
+{
+	return w->config.uid != geteuid() || w->config.gid != getegid();
+}
+
+/* As the owner: what he may not enter is not opened for him. */
+static void find_dir(struct worker *w, struct job *job)
+{
+	int fd = dirid_open(job->path, &job->dir);
+
+	if (fd == -ESTALE)
+		err_set(&job->err, ERR_OUTPUT, "%s is another directory than the one it was",
+			job->path);
+	else if (fd < 0)
+		err_errno(&job->err, ERR_OUTPUT, -fd, "can't open %s again", job->path);
+	else
+		w->config.dir_fd = fd;
+}
+
+/* Nothing answers there now; a relay that refuses is another matter. */
+static bool is_away(int error)
+{
+	return error == -ETIMEDOUT || error == -ECONNREFUSED || error == -EHOSTUNREACH ||
+	       error == -ENETUNREACH || error == -EHOSTDOWN || error == -ENETDOWN;
+}
+
+/* A session with a spool may begin before its relay does. */
+static void begin_link(struct worker *w, struct job *job)
+{
+	int ret = uplink_up(w->link);
+
+	if (ret < 0 && (!w->spool || !is_away(ret)))
+		err_set(&job->err, ERR_OUTPUT, "%s", uplink_problem(w->link));
+	else
+		(void)!worker_link_result(w, ret);
+}
+
+static void do_start(struct worker *w, struct job *job)
+{
+	bool output = w->config.dir_fd >= 0 || job->path || w->link;
+	int ret = 0;
+
+	w->owner = job->owner;
+	if (!output || w->config.uid == geteuid())
+		w->config.uid = geteuid(), w->config.gid = getegid();
+	else
+		ret = syscall(SYS_setgroups, 0, NULL) < 0 ? -errno : 0;
+	if (ret == 0 && is_other_user(w))
+		ret = set_fs_ids(w->config.uid, w->config.gid);
+	if (ret < 0)
+		err_errno(&job->err, ERR_DENIED, -ret, "can't create files as user %u",
+			  (unsigned int)w->config.uid);
+	else if (job->path)
+		find_dir(w, job);
+	else if (w->link && !w->config.relay_later)
+		begin_link(w, job);
+}
+
+/* --- traces ------------------------------------------------------------------- */
+
+struct tracedir *worker_find_trace(const struct worker *w, uint64_t id)
+{
+	struct tracedir *dir;
+
+	list_for_each(dir, &w->traces, node)
+		if (dir->id == id)
+			return dir;
+	return NULL;
+}
+
+/* A relay that is away hears of it when it is back; metadata waits for that. */
+static void tell_relay(struct worker *w, struct tracedir *dir)
+{
+	int ret = worker_link_result(w, uplink_trace(w->link, dir));
+
+	if (ret < 0)
+		worker_note(w, -ret, "telling the relay of a trace");
+}
+
+static void do_trace_open(struct worker *w, struct job *job)
+{
+	struct tracedir *dir;
+
+	if (tracedir_new(job->id, w->config.dir_fd, job->path, job->uuid, &w->disk, &dir,
+			 &job->err))
+		return;
+	list_append(&w->traces, &dir->node);
+	if (w->link)
+		tell_relay(w, dir);
+}
+
+/* What was on its way when the session daemon died is asked for again. */
+static void drop_jobs(struct worker *w, struct list_node *jobs, uint64_t trace)
+{
+	struct job *job, *tmp;
+
+	list_for_each_safe(job, tmp, jobs, node) {
+		if (job->id != trace)
+			continue;
+		list_remove(&job->node);
+		err_set(&job->err, ERR_STATE, "the trace has been taken over, or closed");
+		job_queue_push(w->config.done, job);
+	}
+}
+
+static void drop_delayed(struct worker *w, uint64_t trace)
+{
+	drop_jobs(w, &w->delayed, trace);
+	drop_jobs(w, &w->closing, trace);
+}
+
+static int cut_metadata(struct worker *w, struct tracedir *dir, uint64_t bytes)
+{
+	int ret = 0;
+
+	if (!w->link || w->spool)
+		ret = tracedir_cut(dir, bytes);
+	else
+		dir->metadata_bytes = bytes;
+	if (ret == 0 && w->link)
+		tell_relay(w, dir);
+	return ret;
+}
+
+static void adopt_trace(struct worker *w, struct job *job)
+{
+	struct tracedir *dir;
+
+	if (tracedir_adopt(job->id, w->config.dir_fd, job->path, job->uuid, job->bytes, &w->disk,
+			   &dir, &job->err))
+		return;
+	list_append(&w->traces, &dir->node);
+	w->measure = true;
+	if (w->link)
+		(void)!cut_metadata(w, dir, job->bytes);
+	if (w->spool)
+		spool_find(w->spool, dir);
+}
+
+static void do_trace_adopt(struct worker *w, struct job *job)
+{
+	struct tracedir *dir = worker_find_trace(w, job->id);
+	int ret;
+
+	w->untold = true;
+	if (!dir) {
+		adopt_trace(w, job);
+		return;
+	}
+	drop_delayed(w, job->id);
+	ret = cut_metadata(w, dir, job->bytes);
+	if (ret < 0)
+		err_errno(&job->err, ERR_OUTPUT, -ret, "can't go on with the trace '%s'",
+			  dir->path);
+}
+
+/* Metadata that can't be written now is written first when that is possible
+ * again; its answer waits until then. Return: whether the job is done. */
+static bool do_metadata(struct worker *w, struct job *job)
+{
+	struct tracedir *dir = worker_find_trace(w, job->id);
+	int ret;
+
+	if (!dir) {
+		err_set(&job->err, ERR_INVALID, "no trace %llu", (unsigned long long)job->id);
+		return true;
+	}
+	ret = list_empty(&w->delayed) ? worker_append(w, dir, job->text, job->text_len) : -EAGAIN;
+	job->bytes = dir->metadata_bytes;
+	if (ret == 0)
+		return true;
+	list_append(&w->delayed, &job->node);
+	if (ret != -EAGAIN)
+		worker_note(w, -ret, "writing metadata");
+	return false;
+}
+
+/* --- rings -------------------------------------------------------------------- */
+
+/* The control pages belong to us and not to the output's user: an application
+ * of that user could otherwise open its read-only descriptor again for writing. */
+static void do_ring_open(struct worker *w, struct job *job)
+{
+	struct tracedir *dir = worker_find_trace(w, job->id);
+	int ret = 0;
+
+	if (!dir) {
+		err_set(&job->err, ERR_INVALID, "no trace %llu", (unsigned long long)job->id);
+		return;
+	}
+	job->spec.link = w->link;
+	job->spec.spool = w->spool;
+	if (is_other_user(w))
+		ret = set_fs_ids(geteuid(), getegid());
+	if (ret == 0)
+		ret = ringset_new(&job->spec, dir, &job->set, &job->fds, &job->err);
+	if (is_other_user(w) && set_fs_ids(w->config.uid, w->config.gid) < 0)
+		err_set(&job->err, ERR_DENIED, "can't create files as user %u",
+			(unsigned int)w->config.uid);
+	if (ret == 0) {
+		list_append(&w->sets, &job->set->node);
+		if (worker_attach(w) < 0)
+			worker_flow(w); /* the next round sees to it */
+		if (w->pace != PACE_FLOWING)
+			ringset_set_state(job->set, LTT_RING_WAKE);
+	}
+}
+
+static struct ringset *find_set(const struct worker *w, uint64_t id)
+{
+	struct ringset *set;
+
+	list_for_each(set, &w->sets, node)
+		if (set->id == id)
+			return set;
+	return NULL;
+}
+
+static uint64_t count_records(const struct ringset *set)
+{
+	uint64_t nr = 0;
+
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		nr += set->streams[i].written;
+	return nr;
+}
+
+/* Data waits in the rings, and what their producers know of our sleep is unknown. */
+static void do_ring_adopt(struct worker *w, struct job *job)
+{
+	struct tracedir *dir = worker_find_trace(w, job->id);
+	int ret;
+
+	if (!dir) {
+		err_set(&job->err, ERR_INVALID, "no trace %llu", (unsigned long long)job->id);
+		return;
+	}
+	job->spec.link = w->link;
+	job->spec.spool = w->spool;
+	if (job->fds.data < 0) {
+		ringset_mend(&job->spec, dir, &job->bytes, &job->err);
+		return;
+	}
+	if (ringset_adopt(&job->spec, dir, &job->fds, &job->set, &job->bytes, &job->err))
+		return;
+	ret = bells_add(&w->bells, job->set);
+	if (ret < 0) {
+		job->set = ringset_leave(job->set);
+		err_errno(&job->err, ERR_INTERNAL, -ret, "can't watch the kernel's buffers");
+		return;
+	}
+	job->records = count_records(job->set);
+	list_append(&w->sets, &job->set->node);
+	worker_flow(w);
+}
+
+static bool is_in_use(const struct worker *w, const struct tracedir *dir)
+{
+	const struct ringset *set;
+
+	list_for_each(set, &w->sets, node)
+		if (set->config.trace == dir)
+			return true;
+	return false;
+}
+
+void worker_close_trace(struct worker *w, struct tracedir *dir)
+{
+	tracedir_release(dir);
+	if (w->spool) {
+		w->disk.used -= MIN(w->disk.used, dir->metadata_bytes);
+		tracedir_remove(dir, w->config.dir_fd);
+	} else {
+		w->closed_bytes += tracedir_measure(dir);
+	}
+	tracedir_free(dir);
+}
+
+/* Of a relay that is away, when it has everything. Return: whether the job is done. */
+static bool do_trace_close(struct worker *w, struct job *job)
+{
+	struct tracedir *dir = worker_find_trace(w, job->id);
+
+	if (!dir || is_in_use(w, dir)) {
+		err_set(&job->err, ERR_INVALID, "no trace %llu without ring sets",
+			(unsigned long long)job->id);
+		return true;
+	}
+	drop_delayed(w, job->id);
+	if (w->spool && w->spool->filling) {
+		list_append(&w->closing, &job->node);
+		return false;
+	}
+	worker_close_trace(w, dir);
+	return true;
+}
+
+static void do_ring_close(struct worker *w, struct job *job)
+{
+	struct ringset *set = find_set(w, job->spec.id);
+
+	if (set) {
+		bells_remove(&w->bells, set);
+		ringset_free(set);
+	} else {
+		err_set(&job->err, ERR_INVALID, "no ring set %llu",
+			(unsigned long long)job->spec.id);
+	}
+}
+
+/* --- all of them ---------------------------------------------------------------- */
+
+/* Return: whether the job is done and goes back. */
+static bool do_job(struct worker *w, struct job *job)
+{
+	switch (job->kind) {
+	case JOB_START:
+		do_start(w, job);
+		break;
+	case JOB_TRACE_OPEN:
+		do_trace_open(w, job);
+		break;
+	case JOB_TRACE_ADOPT:
+		do_trace_adopt(w, job);
+		break;
+	case JOB_METADATA:
+		return do_metadata(w, job);
+	case JOB_RING_OPEN:
+		do_ring_open(w, job);
+		break;
+	case JOB_RING_ADOPT:
+		do_ring_adopt(w, job);
+		break;
+	case JOB_RING_CLOSE:
+		do_ring_close(w, job);
+		break;
+	case JOB_TRACE_CLOSE:
+		return do_trace_close(w, job);
+	case JOB_FLUSH:
+		worker_flush(w, job);
+		break;
+	case JOB_END:
+		worker_end(w, job);
+		break;
+	case JOB_COMPLETE:
+		w->incomplete = false;
+		break;
+	case JOB_WAIT:
+		break;
+	case JOB_NOTE:
+		break; /* never comes this way */
+	}
+	return true;
+}
+
+bool worker_do_jobs(struct worker *w)
+{
+	bool any = false;
+	struct job *job;
+
+	while (!w->ended && (job = job_queue_pop(&w->inbox))) {
+		any = true;
+		if (do_job(w, job))
+			job_queue_push(w->config.done, job);
+	}
+	return any;
+}

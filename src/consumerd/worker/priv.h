@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* priv.h - a worker from inside: worker.c is its rhythm, jobs.c what it is
+ * asked to do, end.c how all that there is goes out, disk.c how its output
+ * does, live.c what viewers are told, spool.c what becomes of data that a relay
+ * does not take.
+ * All of it belongs to the worker's thread but config, bell, bells, inbox and
+ * disk.busy_since_ns. */
+#ifndef CONSUMERD_WORKER_PRIV_H
+#define CONSUMERD_WORKER_PRIV_H
+
+#include "bells.h"
+#include "consumerd/doorbell.h"
+#include "consumerd/sink/spool.h"
+#include "worker.h"
+
+#define WORKER_TEXT_BYTES 190
+
+enum pace {
+	PACE_FLOWING,  /* data comes: cut every period */
+	PACE_SETTLING, /* WAKE is set; one more look when the period is over */
+	PACE_IDLE,     /* nothing to do until somebody rings */
+};
+
+struct worker {
+	struct worker_config config;
+	pthread_t thread;
+	struct doorbell bell;
+	struct bells bells; /* made by the main thread, before the first job that needs them */
+	struct job_queue inbox;
+
+	struct list_node traces;  /* struct tracedir */
+	struct list_node sets;	  /* struct ringset */
+	struct list_node delayed; /* struct job: metadata that could not be written yet */
+	struct list_node closing; /* struct job: traces of which the spool may have something */
+	void *owner;		  /* of the notes */
+	bool ended;
+
+	enum pace pace;
+	uint64_t period_ns;
+	uint64_t due_ns;	  /* of the next flush, or last look */
+	unsigned int false_rings; /* in a row; half of them are forgotten in a quiet moment */
+
+	int failing;		  /* errno of the output; 0: it works */
+	bool untold;		  /* an adopted output's: the daemon may not know of it */
+	enum disk_limit at_limit; /* the limit that makes it fail, if it is one */
+	uint64_t retry_ns;
+	uint64_t backoff_ns;
+
+	struct uplink *link; /* NULL: files */
+	struct spool *spool; /* NULL: none */
+	int link_told;	     /* of its link's errors */
+	bool live;	     /* viewers follow it at the relay */
+	bool incomplete;     /* more ring sets may hold what an earlier consumer did not send */
+	struct {
+		uint32_t clock;
+		uint64_t ts, ns; /* one instant on the rings' clock and on ours; 0: not taken yet */
+	} base;
+	struct disk disk;
+	uint64_t closed_bytes; /* of traces that are closed */
+	bool measure;	      /* disk.used is not known */
+	uint64_t sync_due_ns; /* with SYNC_PERIOD, while something is to be synced; 0: nothing */
+};
+
+/** Return: the trace or NULL. A trace lives until it is closed, or its output is. */
+struct tracedir *worker_find_trace(const struct worker *worker, uint64_t id);
+
+/** Be awake and cut at once. */
+void worker_flow(struct worker *worker);
+
+/** Do everything that is in the inbox. Return: whether there was anything. */
+bool worker_do_jobs(struct worker *worker);
+
+/** JOB_FLUSH, JOB_END: write, or send, all that the rings have. */
+void worker_flush(struct worker *worker, struct job *job);
+void worker_end(struct worker *worker, struct job *job);
+
+/** Cut everything, metadata first; keeps account of whether the output works.
+ *  Return: how many rings had something. */
+unsigned int worker_cut_all(struct worker *worker, enum stream_cut how);
+
+/** Have records ring, or not: LTT_RING_WAKE of all rings. */
+void worker_set_wake(struct worker *worker, bool on);
+
+/** Has the directory of a trace been removed? */
+bool worker_is_any_gone(const struct worker *worker);
+
+/** Learn how large the output's files are. */
+void worker_measure(struct worker *worker);
+
+/** Append metadata wherever it goes. Return: 0 or negative errno. */
+int worker_append(struct worker *worker, struct tracedir *dir, const void *text,
+		  uint32_t len) MUST_CHECK;
+
+/**
+ * worker_mark() - a time before which no record is still being made that is not published yet.
+ * Return: it, on the rings' clock; 0: there is none to be told.
+ */
+uint64_t worker_mark(struct worker *worker);
+/** Everything up to @mark has been cut: tell viewers. Return: 0 or negative errno. */
+int worker_beacon(struct worker *worker, uint64_t mark) MUST_CHECK;
+/** Have the relay know of all streams before anything younger than they are is sent. */
+int worker_attach(struct worker *worker) MUST_CHECK;
+
+/** Have on the disk what is not there yet, as far as the output is to be synced. */
+void worker_sync(struct worker *worker);
+
+/** A whole sentence for why the output fails, if there is one: a limit, or what the relay
+ *  has; else "". @ret is used for it. */
+const char *worker_limit_text(const struct worker *worker, char ret[WORKER_TEXT_BYTES]);
+
+/** Keep the counters of all rings up to date where nothing is cut. */
+void worker_look(struct worker *worker);
+
+/** Close a trace's files and forget it. */
+void worker_close_trace(struct worker *worker, struct tracedir *dir);
+
+/** What came of something that was asked of the link: with a spool, its failing is none.
+ *  Return: @error or 0. */
+int worker_link_result(struct worker *worker, int error);
+/** Has the relay hung up while nothing was said? Return: whether it has. */
+bool worker_check_link(struct worker *worker);
+/** Send what the spool has, if it is time for that. Return: whether the link takes it. */
+bool worker_drain(struct worker *worker, uint64_t now);
+/** When to do so again. */
+uint64_t worker_drain_due(const struct worker *worker);
+/** Do so until all is sent, or nothing more is for @patience_ns. */
+void worker_wait_for_drain(struct worker *worker, uint64_t patience_ns, uint64_t most_ns);
+/** See wire.h; @data: the worker. */
+int worker_meanwhile(void *data);
+/** Tell of the link, if it has changed. */
+void worker_note_link(struct worker *worker);
+
+/** Note that the output fails (errno) or works (0); the main thread hears of changes. */
+void worker_note(struct worker *worker, int error, const char *doing);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ringset.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/membarrier.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "consumerd/now.h"
+#include "consumerd/sink/uplink.h"
+
+/* behind the name of the channel: _CPU_NUMBER.idx */
+#define SUFFIX_BYTES 24
+
+int ringset_check_channel(const char *channel, struct err *err)
+{
+	const char *wrong = name_check(channel);
+
+	if (wrong)
+		return err_set(err, ERR_INVALID, "the channel name '%s' %s", channel, wrong);
+	if (strlen(channel) > NAME_MAX - SUFFIX_BYTES)
+		return err_set(
+			err, ERR_INVALID,
+			"the channel name is longer than %d bytes, too long for the names of its files",
+			NAME_MAX - SUFFIX_BYTES);
+	return 0;
+}
+
+static void init_stream(struct ringset *set, uint32_t i, struct stats_box *box)
+{
+	struct stream *stream = &set->streams[i];
+
+	reader_init(&stream->reader, &set->mem.desc, ringmem_prod(&set->mem, i),
+		    ringmem_data(&set->mem, i), ringmem_cons(&set->mem, i), set->mem.start_ts);
+	stream_init(stream, &set->config, i, box);
+}
+
+static struct ringset *alloc(const struct ringset_spec *spec)
+{
+	struct ringset *set = xalloc(sizeof(*set) + spec->desc.nr_rings * sizeof(set->streams[0]));
+
+	list_init(&set->node);
+	set->id = spec->id;
+	set->module = -1;
+	return set;
+}
+
+static void init_streams(struct ringset *set, const struct ringset_spec *spec,
+			 const struct tracedir *trace)
+{
+	set->config = (struct stream_config){
+		.trace = trace,
+		.disk = trace->disk,
+		.channel = xstrdup(spec->channel),
+		.stream_class = spec->stream_class,
+		.first_instance = spec->first_instance,
+		.tracefile_size = spec->tracefile_size,
+		.tracefile_count = spec->tracefile_count,
+		.link = spec->link,
+		.spool = spec->spool,
+	};
+	for (uint32_t i = 0; i < spec->desc.nr_rings; i++)
+		init_stream(set, i, &spec->boxes[i]);
+}
+
+int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, struct ringset **ret,
+		struct ringmem_fds *ret_fds, struct err *err)
+{
+	struct ringset *set = alloc(spec);
+
+	if (ringmem_init(&set->mem, &spec->desc, ret_fds, err)) {
+		free(set);
+		return err->code;
+	}
+	init_streams(set, spec, trace);
+	*ret = set;
+	return 0;
+}
+
+static int adopt_streams(struct ringset *set, uint64_t *ret_cut, struct err *err)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++) {
+		int ret = stream_adopt(&set->streams[i], ret_cut);
+
+		if (ret < 0)
+			return err_errno(err, ERR_OUTPUT, -ret,
+					 "can't go on with the files of stream %s_%u",
+					 set->config.channel, i);
+	}
+	return 0;
+}
+
+/* The rings stay as they are: their producers count what they lose. */
+struct ringset *ringset_leave(struct ringset *set)
+{
+	list_remove(&set->node);
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		stream_close(&set->streams[i]);
+	ringmem_fini(&set->mem);
+	close_fd(set->module);
+	free(set->config.channel);
+	free(set);
+	return NULL;
+}
+
+void ringset_switch(struct ringset *set, bool on)
+{
+	(on ? ringset_set_state : ringset_clear_state)(set, LTT_RING_ON);
+}
+
+static int keep_module(struct ringset *set, int data_fd, struct err *err)
+{
+	set->module = fcntl(data_fd, F_DUPFD_CLOEXEC, 0);
+	return set->module < 0 ? err_errno(err, ERR_INTERNAL, errno, "can't watch the kernel") : 0;
+}
+
+int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
+		  const struct ringmem_fds *fds, struct ringset **ret, uint64_t *ret_cut,
+		  struct err *err)
+{
+	struct ringset *set = alloc(spec);
+
+	if (ringmem_adopt(&set->mem, &spec->desc, fds->data, fds->ctl_rw, spec->module, err)) {
+		free(set);
+		return err->code;
+	}
+	init_streams(set, spec, trace);
+	if (spec->module && keep_module(set, fds->data, err)) {
+		ringset_leave(set);
+		return err->code;
+	}
+	if (adopt_streams(set, ret_cut, err)) {
+		ringset_leave(set);
+		return err->code;
+	}
+	*ret = set;
+	return 0;
+}
+
+/* Streams want memory; as nobody uses it, it is the least that there is. */
+int ringset_mend(const struct ringset_spec *spec, const struct tracedir *trace, uint64_t *ret_cut,
+		 struct err *err)
+{
+	struct ringmem_fds fds = { -1, -1, -1 };
+	struct ringset_spec least = *spec;
+	struct ringset *set;
+
+	least.desc.num_subbuf = 2;
+	least.desc.subbuf_size = (uint64_t)sysconf(_SC_PAGESIZE);
+	if (ringmem_check(&least.desc, err) || ringset_new(&least, trace, &set, &fds, err))
+		return err->code;
+	close_fd(fds.data);
+	close_fd(fds.ctl);
+	close_fd(fds.ctl_rw);
+	adopt_streams(set, ret_cut, err);
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		stream_abandon(&set->streams[i]);
+	ringset_leave(set);
+	return err->code;
+}
+
+/* The kernel records with preemption off: a grace period ends after all that began
+ * before it. Kernels that have none to give answer with an error, at once. */
+void ringset_settle(const struct ringset *set)
+{
+	if (set->module >= 0)
+		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
+struct ringset *ringset_free(struct ringset *set)
+{
+	int ignored = 0; /* what could not be written is counted by stream_fini() */
+
+	if (!set)
+		return NULL;
+	ringset_clear_state(set, LTT_RING_ON);
+	ringset_settle(set);
+	ringset_cut(set, STREAM_LAST, false, &ignored);
+	if (set->config.link && uplink_settle(set->config.link) < 0) /* a spool takes them */
+		ringset_cut(set, STREAM_LAST, false, &ignored);
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		stream_fini(&set->streams[i]);
+	list_remove(&set->node);
+	ringmem_fini(&set->mem);
+	close_fd(set->module);
+	free(set->config.channel);
+	free(set);
+	return NULL;
+}
+
+unsigned int ringset_cut(struct ringset *set, enum stream_cut how, bool only_crossed,
+			 int *ret_error)
+{
+	unsigned int taken = 0;
+
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++) {
+		struct stream *stream = &set->streams[i];
+		int ret;
+
+		if (only_crossed && !reader_has_crossed(&stream->reader))
+			continue;
+		ret = stream_cut(stream, how);
+		if (ret < 0)
+			*ret_error = ret;
+		else
+			taken += (unsigned int)ret;
+	}
+	return taken;
+}
+
+int ringset_attach(struct ringset *set)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings && ret == 0; i++)
+		ret = stream_attach(&set->streams[i]);
+	return ret;
+}
+
+bool ringset_is_seen(const struct ringset *set)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		if (set->streams[i].restless)
+			return false;
+	return true;
+}
+
+void ringset_look(struct ringset *set)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		stream_look(&set->streams[i]);
+}
+
+int ringset_sync(struct ringset *set)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings && ret == 0; i++)
+		ret = stream_sync(&set->streams[i]);
+	return ret;
+}
+
+bool ringset_has_news(const struct ringset *set)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		if (reader_has_news(&set->streams[i].reader))
+			return true;
+	return false;
+}
+
+bool ringset_is_half_full(const struct ringset *set)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		if (reader_is_half_full(&set->streams[i].reader))
+			return true;
+	return false;
+}
+
+bool ringset_has_crossed(const struct ringset *set)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		if (reader_has_crossed(&set->streams[i].reader))
+			return true;
+	return false;
+}
+
+void ringset_set_state(struct ringset *set, uint32_t bits)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		__atomic_fetch_or(&ringmem_cons(&set->mem, i)->state, bits, __ATOMIC_SEQ_CST);
+}
+
+void ringset_clear_state(struct ringset *set, uint32_t bits)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		__atomic_fetch_and(&ringmem_cons(&set->mem, i)->state, ~bits, __ATOMIC_SEQ_CST);
+}
+
+void ringset_set_waiting(struct ringset *set, bool waiting)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		__atomic_store_n(&ringmem_cons(&set->mem, i)->waiting, waiting, __ATOMIC_RELAXED);
+}
+
+/* What the ring counts beyond the worker's last look, as far as it can be true. */
+static void add_since(struct stats *stats, const struct ring_words *words, uint64_t ring_size,
+		      const struct disk *disk)
+{
+	uint64_t now = now_ns();
+	uint64_t elapsed = now - stats->looked_ns;
+	bool stalling = stats->stalling || disk_hangs(disk, now);
+	uint64_t more = words->count - stats->raw_count;
+
+	if (more <= ring_size / LTT_HDR_COMPACT)
+		stats->recorded += more;
+	for (int i = 0; i < LOST_KINDS; i++) {
+		more = words->lost[i] - stats->raw_lost[i];
+		if (!reader_plausible_lost(more, elapsed))
+			continue;
+		stats->lost[i] += more;
+		if (i == LOST_FULL && stalling)
+			stats->stalled += more;
+	}
+}
+
+void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_box *box,
+		  struct stats *ret, uint64_t *ret_used)
+{
+	const struct ltt_ring_cons *cons = ringmem_cons(&set->mem, ring);
+	uint64_t size = set->mem.desc.data_size;
+	struct ring_words words;
+	uint64_t used;
+
+	/* the worker's figures first: then the ring's can only be newer */
+	stats_read(box, ret);
+	used = __atomic_load_n(&cons->consumed, __ATOMIC_ACQUIRE);
+	if (reader_copy_words(ringmem_prod(&set->mem, ring), &words))
+		add_since(ret, &words, size, set->config.disk);
+	used = (words.pub - used) & LTT_POS_MASK;
+	*ret_used = MIN(used, size);
+}

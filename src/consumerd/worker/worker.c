@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "priv.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "base/mem.h"
+#include "consumerd/now.h"
+
+#define STACK_BYTES (256u << 10)
+#define WORKER_SLICE_NS 100000u
+/* Deaf to a doorbell that rang for nothing: 0.1 ms, twice that, ... */
+#define DEAF_MIN_NS 100000u
+#define DEAF_DOUBLINGS 8u
+
+/* --- taking what is there --------------------------------------------------- */
+
+/* What was on its way and has not arrived goes into the spool, if there is one. */
+static void settle_link(struct worker *w, enum stream_cut how, bool only_crossed, int *ret_error)
+{
+	bool draining = w->spool && w->spool->nr_ahead; /* nothing goes straight out of a ring */
+	int error = w->link && !draining ? uplink_settle(w->link) : 0;
+	struct ringset *set;
+
+	if (error && !w->spool)
+		*ret_error = error;
+	else if (error)
+		list_for_each(set, &w->sets, node)
+			ringset_cut(set, how, only_crossed, ret_error);
+}
+
+static unsigned int cut_sets(struct worker *w, enum stream_cut how, bool only_crossed,
+			     int *ret_error)
+{
+	unsigned int taken = 0;
+	struct ringset *set;
+
+	w->disk.limit = DISK_NO_LIMIT;
+	*ret_error = worker_attach(w);
+	if (*ret_error)
+		return 0;
+	list_for_each(set, &w->sets, node)
+		taken += ringset_cut(set, how, only_crossed, ret_error);
+	settle_link(w, how, only_crossed, ret_error);
+	if (taken && w->disk.sync == SYNC_PERIOD && !w->sync_due_ns)
+		w->sync_due_ns = now_ns() + (uint64_t)w->config.sync_us * 1000;
+	return taken;
+}
+
+/* Metadata that had to wait. Return: 0 or the error. */
+static int write_delayed(struct worker *w)
+{
+	struct job *job, *tmp;
+	int ret = 0;
+
+	list_for_each_safe(job, tmp, &w->delayed, node) {
+		ret = worker_append(w, worker_find_trace(w, job->id), job->text, job->text_len);
+		if (ret < 0)
+			return ret;
+		job->bytes = worker_find_trace(w, job->id)->metadata_bytes;
+		list_remove(&job->node);
+		job_queue_push(w->config.done, job);
+	}
+	return ret;
+}
+
+unsigned int worker_cut_all(struct worker *w, enum stream_cut how)
+{
+	uint64_t mark = worker_mark(w);
+	unsigned int taken;
+	int error;
+
+	if (worker_is_any_gone(w)) {
+		worker_note(w, ENOENT, "its directory has been removed");
+		worker_look(w);
+		return 0;
+	}
+	error = write_delayed(w);
+	if (error == 0 && w->failing && w->link && !w->spool) /* also where nothing is to be said */
+		error = uplink_up(w->link);
+	if (error < 0) {
+		worker_note(w, -error, "writing metadata");
+		worker_look(w);
+		return 0;
+	}
+	if (w->measure && w->disk.max_size)
+		worker_measure(w);
+	taken = cut_sets(w, how, false, &error);
+	if (error == 0 && !(w->spool && w->spool->filling))
+		error = worker_link_result(w, worker_beacon(w, mark));
+	if (taken && w->live && w->pace != PACE_FLOWING) {
+		/* a later beacon has to tell that it was the last */
+		worker_flow(w);
+		w->due_ns = now_ns() + w->period_ns;
+	}
+	worker_note(w, -error, "writing trace data");
+	return taken;
+}
+
+/* --- rhythm ----------------------------------------------------------------- */
+
+static bool any(const struct worker *w, bool (*test)(const struct ringset *))
+{
+	struct ringset *set;
+
+	list_for_each(set, &w->sets, node)
+		if (test(set))
+			return true;
+	return false;
+}
+
+static void flow(struct worker *w, uint64_t now)
+{
+	worker_set_wake(w, false);
+	w->pace = PACE_FLOWING;
+	worker_cut_all(w, STREAM_TAKE);
+	w->due_ns = now + w->period_ns;
+}
+
+void worker_flow(struct worker *w)
+{
+	worker_set_wake(w, false);
+	w->pace = PACE_FLOWING;
+	w->due_ns = 0;
+}
+
+static void settle(struct worker *w, uint64_t now)
+{
+	worker_set_wake(w, true);
+	/* pairs with the producer's, between its `pub` and its look at `state` */
+	__sync_synchronize();
+	w->pace = PACE_SETTLING;
+	w->due_ns = now + w->period_ns;
+	if (any(w, ringset_has_news))
+		flow(w, now);
+}
+
+/* Return: whether there was reason to be awake. */
+static bool beat_flowing(struct worker *w, uint64_t now)
+{
+	int error = 0;
+
+	if (now >= w->due_ns) {
+		if (worker_cut_all(w, STREAM_TAKE) || w->failing)
+			w->due_ns = now + w->period_ns;
+		else
+			settle(w, now);
+		return true;
+	}
+	if (!cut_sets(w, STREAM_TAKE, true, &error) && !error)
+		return false;
+	if (error)
+		worker_note(w, -error, "writing trace data");
+	return true;
+}
+
+static bool beat_quiet(struct worker *w, uint64_t now)
+{
+	if (any(w, ringset_has_news)) {
+		flow(w, now);
+		return true;
+	}
+	if (w->pace == PACE_SETTLING && now >= w->due_ns) {
+		w->pace = PACE_IDLE; /* a relay that hung up since the last packet rings no more */
+		(void)worker_check_link(w);
+		return true;
+	}
+	return worker_check_link(w);
+}
+
+/* While the output fails, nothing but time and jobs matters. */
+static bool beat_failing(struct worker *w, uint64_t now)
+{
+	if (now < w->retry_ns)
+		return false;
+	worker_cut_all(w, STREAM_TAKE);
+	return true;
+}
+
+static bool beat_rings(struct worker *w, uint64_t now)
+{
+	if (w->failing)
+		return beat_failing(w, now);
+	if (w->sync_due_ns && now >= w->sync_due_ns) {
+		worker_sync(w);
+		return true;
+	}
+	return w->pace == PACE_FLOWING ? beat_flowing(w, now) : beat_quiet(w, now);
+}
+
+static bool beat(struct worker *w)
+{
+	bool sent = worker_drain(w, now_ns());
+
+	return beat_rings(w, now_ns()) || sent;
+}
+
+static void set_waiting(struct worker *w, bool waiting)
+{
+	struct ringset *set;
+
+	list_for_each(set, &w->sets, node)
+		ringset_set_waiting(set, waiting);
+}
+
+static uint64_t sleep_end(const struct worker *w)
+{
+	uint64_t end = w->pace == PACE_IDLE ? DOORBELL_FOREVER : w->due_ns;
+
+	end = MIN(end, worker_drain_due(w));
+	if (w->failing)
+		return MIN(w->retry_ns, worker_drain_due(w));
+	return w->sync_due_ns ? MIN(end, w->sync_due_ns) : end;
+}
+
+/* The kernel's rings tell of themselves once each time they are asked to. */
+static void ask_kernel(struct worker *w)
+{
+	struct ringset *set;
+
+	list_for_each(set, &w->sets, node)
+		bells_ask(&w->bells, set);
+}
+
+static void sleep_flowing(struct worker *w, struct doorbell_seen seen)
+{
+	set_waiting(w, true);
+	__sync_synchronize();
+	ask_kernel(w);
+	if (!any(w, ringset_has_crossed))
+		doorbell_wait(&w->bell, seen, sleep_end(w));
+	set_waiting(w, false);
+}
+
+/* An application may ring as often as it likes: it is heard less and less. */
+static void sleep_deaf(struct worker *w, struct doorbell_seen seen)
+{
+	uint64_t deaf = (uint64_t)DEAF_MIN_NS << w->false_rings;
+	uint64_t end = sleep_end(w), until = now_ns() + deaf;
+
+	doorbell_wait_own(&w->bell, seen, MIN(until, end));
+}
+
+/* Who pauses while we are deaf is not quiet yet: it may be waiting for a CPU. */
+static void note_ring(struct worker *w, bool busy, bool rang)
+{
+	if (busy)
+		w->false_rings = 0;
+	else if (rang)
+		w->false_rings = MIN(w->false_rings + 1, DEAF_DOUBLINGS);
+	else
+		w->false_rings /= 2;
+}
+
+static void rest(struct worker *w, struct doorbell_seen seen)
+{
+	if (w->failing) {
+		doorbell_wait_own(&w->bell, seen, sleep_end(w));
+	} else if (w->false_rings) {
+		sleep_deaf(w, seen);
+	} else if (w->pace == PACE_FLOWING) {
+		sleep_flowing(w, seen);
+	} else {
+		ask_kernel(w);
+		doorbell_wait(&w->bell, seen, sleep_end(w));
+	}
+}
+
+/* as the kernel's, which libc does not have */
+struct sched_request {
+	uint32_t size;
+	uint32_t policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t slice_ns;
+	uint64_t deadline;
+	uint64_t period;
+};
+
+/* A worker works in short bursts and is wanted at once: applications fill their
+ * rings meanwhile. Asking for a short slice (from Linux 6.12) gets it a CPU
+ * sooner, and no more of it. */
+static void ask_for_promptness(void)
+{
+	struct sched_request request = {
+		.size = sizeof(request),
+		.policy = SCHED_OTHER,
+		.nice = getpriority(PRIO_PROCESS, 0),
+		.slice_ns = WORKER_SLICE_NS,
+	};
+
+	syscall(SYS_sched_setattr, 0, &request, 0);
+}
+
+static void note_busy(struct worker *w, uint64_t since_ns)
+{
+	__atomic_store_n(&w->disk.busy_since_ns, since_ns, __ATOMIC_RELAXED);
+}
+
+bool worker_hangs(const struct worker *w)
+{
+	return !w->link && disk_hangs(&w->disk, now_ns());
+}
+
+static void *worker_main(void *data)
+{
+	struct worker *w = data;
+	bool rang = false;
+
+	ask_for_promptness();
+	while (!w->ended) {
+		struct doorbell_seen seen = doorbell_look(&w->bell);
+		bool busy;
+
+		note_busy(w, now_ns());
+		busy = worker_do_jobs(w);
+		if (w->ended)
+			break;
+		busy |= beat(w);
+		if (disk_hangs(&w->disk, now_ns()))
+			worker_look(w); /* what was lost meanwhile has that as its cause */
+		note_busy(w, 0);
+		note_ring(w, busy, rang);
+		rest(w, seen);
+		rang = doorbell_look(&w->bell).shared != seen.shared;
+	}
+	return NULL;
+}
+
+/* --- life --------------------------------------------------------------------- */
+
+static int start_thread(struct worker *w)
+{
+	sigset_t all, old;
+	pthread_attr_t attr;
+	int err;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(&w->thread, &attr, worker_main, w);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return -err;
+}
+
+static void release(struct worker *w)
+{
+	doorbell_fini(&w->bell);
+	bells_close(&w->bells);
+	job_queue_fini(&w->inbox);
+	spool_free(w->spool);
+	uplink_free(w->link);
+	uplink_config_fini(&w->config.relay);
+	close_fd(w->config.dir_fd);
+	free(w);
+}
+
+int worker_new(const struct worker_config *config, struct worker **ret)
+{
+	struct worker *w = xalloc(sizeof(*w));
+	uint32_t flush_us = config->flush_us ? config->flush_us : WORKER_FLUSH_DEFAULT_US;
+	int err = job_queue_init(&w->inbox, false);
+
+	w->config = *config;
+	w->bells.fd = -1;
+	w->bell.fd = config->doorbell_fd; /* whatever fails, it is ours to close */
+	w->period_ns = (uint64_t)MAX(flush_us, WORKER_FLUSH_MIN_US) * 1000;
+	w->pace = PACE_IDLE;
+	w->disk.keep_free = config->keep_free;
+	w->disk.max_size = config->max_size;
+	w->disk.sync = config->sync;
+	list_init(&w->traces);
+	list_init(&w->sets);
+	list_init(&w->delayed);
+	list_init(&w->closing);
+	if (config->relay.addr)
+		w->link = uplink_new(&w->config.relay, &w->traces);
+	if (w->link && config->relay.spool)
+		w->spool = spool_new(w->link, &w->disk);
+	if (w->link)
+		uplink_set_bells(w->link, &w->bells);
+	if (w->spool)
+		uplink_set_meanwhile(w->link, worker_meanwhile, w);
+	w->live = w->link && uplink_is_live(w->link);
+	w->incomplete = config->relay_later;
+	if (err == 0)
+		err = doorbell_init(&w->bell, config->doorbell_fd);
+	if (err == 0)
+		err = start_thread(w);
+	if (err < 0) {
+		release(w);
+		return err;
+	}
+	*ret = w;
+	return 0;
+}
+
+struct worker *worker_free(struct worker *w)
+{
+	if (!w)
+		return NULL;
+	pthread_join(w->thread, NULL);
+	release(w);
+	return NULL;
+}
+
+void worker_post(struct worker *w, struct job *job)
+{
+	job_queue_push(&w->inbox, job);
+	doorbell_ring(&w->bell);
+}
+
+int worker_listen(struct worker *w)
+{
+	int ret = bells_open(&w->bells);
+
+	return ret < 0 ? ret : w->bells.fd;
+}
+
+void worker_heard(struct worker *w)
+{
+	if (bells_take(&w->bells))
+		doorbell_ring_shared(&w->bell);
+}
+
+int worker_doorbell_fd(const struct worker *w)
+{
+	return w->bell.fd;
+}
+
+int worker_dir_fd(const struct worker *w)
+{
+	return w->config.dir_fd;
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* daemon.c - is there a session daemon, and is it the one that is meant? */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/dir.h"
+#include "base/mem.h"
+#include "doctor.h"
+#include "ctl/points.h"
+#include "ctl/quota.h"
+#include "ctl/record.h"
+#include "ctl/say.h"
+
+#define MAX_OTHERS 32
+#define KERNEL_CLOCK_HZ 1000000000 /* CLOCK_MONOTONIC, where the processor's won't do */
+#define LISTENING 0x10000	   /* __SO_ACCEPTCON, as /proc/net/unix has it */
+
+/* The directory of a daemon's socket in a line of /proc/net/unix; allocated, or NULL. */
+static char *served_dir(const char *line)
+{
+	static const char name[] = "/client.sock\n";
+	const char *path = strchr(line, '/');
+	char *dir, *apps AUTO_FREE = NULL;
+	unsigned long flags = 0;
+	size_t len;
+
+	if (!path || sscanf(line, "%*s %*s %*s %lx", &flags) != 1 || !(flags & LISTENING))
+		return NULL;
+	len = strlen(path);
+	if (len < sizeof(name) || strcmp(path + len - (sizeof(name) - 1), name) != 0)
+		return NULL;
+	dir = xstrdup(path);
+	dir[len - (sizeof(name) - 1)] = '\0';
+	apps = xasprintf("%s/apps.sock", dir);
+	if (access(apps, F_OK) == 0)
+		return dir;
+	free(dir);
+	return NULL;
+}
+
+static bool is_told(const struct doctor *d, const char *rundir)
+{
+	for (size_t i = 0; i < json_object_array_length(d->findings); i++) {
+		struct json_object *finding = json_object_array_get_idx(d->findings, i);
+
+		if (strcmp(record_str(finding, "rundir"), rundir) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void tell_other(struct doctor *d, const char *rundir, unsigned int uid)
+{
+	char *word AUTO_FREE = doctor_word(rundir);
+
+	doctor_found(d, GRADE_WARN, "other-daemon",
+		     "a session daemon of user %u serves %s, which lttctl does not ask", uid,
+		     rundir);
+	doctor_mend(d, "LTT_RUNDIR=%s lttctl list", word);
+	record_set_str(json_object_array_get_idx(d->findings,
+						 json_object_array_length(d->findings) - 1),
+		       "rundir", rundir);
+}
+
+/* Daemons that serve other directories, of users whose daemons the caller may use. */
+static void other_daemons(struct doctor *d)
+{
+	FILE *f = fopen("/proc/net/unix", "re");
+	char line[1024];
+	int nr = 0;
+
+	while (f && nr < MAX_OTHERS && fgets(line, sizeof(line), f)) {
+		char *dir AUTO_FREE = served_dir(line);
+		struct stat st;
+
+		if (!dir || strcmp(dir, d->rundir) == 0 || is_told(d, dir) || stat(dir, &st) != 0)
+			continue;
+		if (geteuid() != 0 && st.st_uid != geteuid())
+			continue;
+		tell_other(d, dir, st.st_uid);
+		nr++;
+	}
+	if (f)
+		fclose(f);
+}
+
+/* Is the system's daemon there, but out of reach? */
+static bool system_refuses(void)
+{
+	char *sock AUTO_FREE = xasprintf("%s/client.sock", daemon_system_rundir);
+
+	return access(sock, F_OK) == 0 && access(sock, W_OK) != 0;
+}
+
+/* Its owner opens a directory; where the way leads through somebody else's, another one
+ * serves better. */
+static void mend_closed(struct doctor *d, const char *closed)
+{
+	const char *env = getenv("LTT_RUNDIR");
+	char *word AUTO_FREE = doctor_word(closed);
+	struct stat st;
+
+	if (stat(closed, &st) == 0 && st.st_uid == geteuid())
+		doctor_mend(d, "chmod u+rwx %s", word);
+	else if (strcmp(closed, daemon_system_rundir) == 0)
+		doctor_mend(d, "sudo chmod a+rx %s", word);
+	else if (env && *env)
+		doctor_mend(d, "unset LTT_RUNDIR");
+	else
+		doctor_mend(
+			d,
+			"unset XDG_RUNTIME_DIR; export HOME=\"$(getent passwd %u | cut -d: -f6)\"",
+			(unsigned int)geteuid());
+}
+
+/* Nothing can be said of a daemon, and none be started, behind a directory that is closed.
+ * Return: true: it is. */
+static bool tell_closed(struct doctor *d, const char *rundir)
+{
+	char *closed AUTO_FREE = daemon_closed_dir(rundir);
+	bool is_itself = closed && strcmp(closed, rundir) == 0;
+	struct stat st = { .st_uid = 0 };
+
+	if (!closed)
+		return false;
+	if (stat(closed, &st) != 0)
+		doctor_found(d, GRADE_BAD, "rundir", "the runtime directory %s can't be entered",
+			     rundir);
+	else
+		doctor_found(
+			d, GRADE_BAD, "rundir",
+			"the runtime directory %s can't be entered: %s%sis user %u's, mode %04o",
+			rundir, is_itself ? "it " : closed, is_itself ? "" : " ",
+			(unsigned int)st.st_uid, (unsigned int)st.st_mode & 07777);
+	mend_closed(d, closed);
+	return true;
+}
+
+static void no_daemon(struct doctor *d, const struct err *err)
+{
+	const char *env = getenv("LTT_RUNDIR");
+	bool chosen = env && *env;
+	bool closed = tell_closed(d, d->rundir);
+
+	if (!chosen && strcmp(d->rundir, daemon_system_rundir) != 0)
+		tell_closed(d, daemon_system_rundir);
+	if (closed || doctor_service(d, d->rundir)) {
+		other_daemons(d);
+		return;
+	}
+	doctor_found(d, GRADE_BAD, "daemon", "%s", err->text);
+	if (err->code == ERR_DENIED || (!chosen && system_refuses()))
+		doctor_mend(d, "sudo usermod -aG tracing \"$USER\" # and log in again");
+	else
+		doctor_mend(d, "lttctl create");
+	if (chosen) {
+		doctor_found(d, GRADE_WARN, "rundir",
+			     "LTT_RUNDIR=%s: the daemon is looked for there alone", env);
+		doctor_mend(d, "unset LTT_RUNDIR");
+	}
+	other_daemons(d);
+}
+
+static void check_version(struct doctor *d, const struct client_daemon *daemon)
+{
+	if (strcmp(daemon->version, LTT_VERSION) == 0)
+		return;
+	doctor_found(d, GRADE_WARN, "version",
+		     "lttctl is version " LTT_VERSION ", the session daemon %s", daemon->version);
+	doctor_mend(d, "kill %u; lttctl list # a new one is started; sessions end", daemon->pid);
+}
+
+static void check_clock(struct doctor *d, const struct client_daemon *daemon)
+{
+	char source[64];
+
+	if (daemon->clock_hz != KERNEL_CLOCK_HZ)
+		return;
+	doctor_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
+		    sizeof(source));
+	source[strcspn(source, "\n")] = '\0';
+	doctor_found(d, GRADE_WARN, "clock",
+		     "the kernel does not trust the processor's own clock (its source is '%s'), so "
+		     "each event asks the kernel's clock, which takes longer",
+		     *source ? source : "unknown");
+	doctor_mend(d, "dmesg | grep -i tsc");
+}
+
+static unsigned int count_entries(const char *path)
+{
+	AUTO_DIR DIR *dir = opendir(path);
+	unsigned int nr = 0;
+
+	while (dir_next(dir))
+		nr++;
+	return nr;
+}
+
+/* Each application and each stream takes some. */
+static void check_descriptors(struct doctor *d, uint32_t pid)
+{
+	char *dir AUTO_FREE = xasprintf("/proc/%u/fd", pid);
+	char *path AUTO_FREE = xasprintf("/proc/%u/limits", pid);
+	unsigned int used = count_entries(dir);
+	char limits[4096];
+	uint64_t limit = 0;
+	const char *line;
+
+	doctor_read(path, limits, sizeof(limits));
+	line = strstr(limits, "Max open files");
+	if (!used || !line || sscanf(line, "Max open files %" SCNu64, &limit) != 1 || !limit)
+		return;
+	if (used < limit / 10 * 9)
+		return;
+	doctor_found(d, used + 8 >= limit ? GRADE_BAD : GRADE_WARN, "descriptors",
+		     "the session daemon uses %u of the %" PRIu64 " descriptors that it may have; "
+		     "applications beyond that are turned away",
+		     used, limit);
+	doctor_mend(d, "prlimit --pid %u --nofile=%" PRIu64, pid, limit * 4);
+}
+
+/* Commands that need it wait for it. */
+static void check_consumer(struct doctor *d, const struct client_daemon *daemon)
+{
+	if (!daemon->consumer_silent_ms)
+		return;
+	doctor_found(d, GRADE_BAD, "consumer",
+		     "the consumer daemon (pid %u) has not answered the session daemon for %u s",
+		     daemon->consumer_pid, daemon->consumer_silent_ms / 1000);
+	doctor_mend(d, "kill -9 %u # another one goes on", daemon->consumer_pid);
+}
+
+/* Something of somebody's has been refused since the daemon runs. */
+static void check_quotas(struct doctor *d)
+{
+	struct json_object *quotas AUTO_RECORD = NULL;
+	struct err ignored = { 0 };
+
+	if (quota_fetch(d->ctl, &quotas, &ignored) != 0)
+		return;
+	for (size_t i = 0; i < json_object_array_length(quotas); i++) {
+		struct json_object *q = json_object_array_get_idx(quotas, i);
+
+		if (!record_num(q, "refused"))
+			continue;
+		doctor_found(d, GRADE_WARN, "quota",
+			     "user %" PRIu64 "%s was refused %s %" PRIu64 " times; has %" PRIu64
+			     " of %" PRIu64,
+			     record_num(q, "user"),
+			     record_bool(q, "guest") ? ", in root's sessions," : "",
+			     record_str(q, "name"), record_num(q, "refused"), record_num(q, "used"),
+			     record_num(q, "limit"));
+		doctor_mend(d, "lttctl quota # root starts ltt-sessiond with a higher --quota=%s=N",
+			    record_str(q, "name"));
+	}
+}
+
+/* Points that applications announce and that can't be recorded. */
+static void check_points(struct doctor *d)
+{
+	for (size_t i = 0; d->points && i < json_object_array_length(d->points); i++) {
+		struct json_object *point = json_object_array_get_idx(d->points, i);
+		const char *why = record_str(point, "refused");
+
+		if (!*why)
+			continue;
+		doctor_found(d, GRADE_WARN, "point",
+			     "'%s' of %s (process %" PRIu64 ", %s:%" PRIu64
+			     ") is never recorded: it %s",
+			     record_str(point, "name"), record_str(point, "process"),
+			     record_num(point, "pid"), record_str(point, "file"),
+			     record_num(point, "line"), why);
+		doctor_mend(d, "man 3 ltt_tracepoint # what a tracepoint may have");
+	}
+}
+
+void doctor_daemon(struct doctor *d)
+{
+	const struct client_daemon *daemon;
+	struct err err = { 0 }, ignored = { 0 };
+
+	d->rundir = daemon_rundir();
+	if (!d->rundir)
+		d->rundir = xstrdup(daemon_system_rundir);
+	if (daemon_open(&d->ctl->wish, &d->ctl->client, &err) != 0) {
+		no_daemon(d, &err);
+		return;
+	}
+	say_waiting(d->ctl);
+	daemon = client_daemon(d->ctl->client);
+	free(d->rundir);
+	d->rundir = xstrdup(daemon->rundir);
+	doctor_found(d, GRADE_OK, "daemon", "session daemon %s (pid %u) serves %s", daemon->version,
+		     daemon->pid, daemon->rundir);
+	check_version(d, daemon);
+	check_clock(d, daemon);
+	check_consumer(d, daemon);
+	check_descriptors(d, daemon->pid);
+	check_quotas(d);
+	if (points_fetch(d->ctl, DOMAIN_USER, false, &d->points, NULL, &ignored) != 0)
+		d->points = NULL;
+	check_points(d);
+}

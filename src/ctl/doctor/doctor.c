@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "doctor.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ctl/record.h"
+
+static const char *const grades[] = { "ok", "warn", "bad" };
+
+void doctor_found(struct doctor *d, enum grade grade, const char *about, const char *fmt, ...)
+{
+	struct json_object *finding = json_object_new_object();
+	char *text AUTO_FREE = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	record_set_str(finding, "grade", grades[grade]);
+	record_set_str(finding, "about", about);
+	record_set_str(finding, "text", text ? text : "");
+	json_object_array_add(d->findings, finding);
+	d->counts[grade]++;
+}
+
+void doctor_mend(struct doctor *d, const char *fmt, ...)
+{
+	size_t nr = json_object_array_length(d->findings);
+	char *text AUTO_FREE = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (nr && text)
+		record_set_str(json_object_array_get_idx(d->findings, nr - 1), "command", text);
+}
+
+char *doctor_word(const char *text)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-./:,+=@%";
+	char *word, *to;
+
+	if (*text && text[strspn(text, plain)] == '\0')
+		return xstrdup(text);
+	to = word = xalloc(4 * strlen(text) + 3);
+	*to++ = '\'';
+	for (; *text; text++)
+		to = *text == '\'' ? stpcpy(to, "'\\''") : (*to = *text, to + 1);
+	*to = '\'';
+	return word;
+}
+
+size_t doctor_read(const char *path, char *buf, size_t len)
+{
+	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC);
+	size_t got = 0;
+	ssize_t n = 0;
+
+	while (fd >= 0 && got < len - 1 && (n = read(fd, buf + got, len - 1 - got)) > 0)
+		got += (size_t)n;
+	buf[got] = '\0';
+	return got;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel.c - can the kernel be traced, and what of a session's kernel events is not
+ * recorded?
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include "base/mem.h"
+#include "doctor.h"
+#include "ctl/loss.h"
+#include "ctl/points.h"
+#include "ctl/record.h"
+
+#define REFUSALS_TOLD 5u
+
+/* ---- the module ---- */
+
+static bool is_roots(const struct doctor *d)
+{
+	struct stat st;
+
+	return stat(d->rundir, &st) == 0 && st.st_uid == 0;
+}
+
+static bool is_told_not_to(uint32_t pid)
+{
+	char *path AUTO_FREE = xasprintf("/proc/%u/cmdline", pid);
+	char words[4096];
+	size_t len = doctor_read(path, words, sizeof(words));
+
+	for (size_t i = 0; i < len; i += strlen(words + i) + 1)
+		if (strcmp(words + i, "--no-kernel") == 0)
+			return true;
+	return false;
+}
+
+/* Has depmod seen it? */
+static bool is_installed(void)
+{
+	struct utsname kernel;
+	char line[1024];
+	bool found = false;
+	FILE *f;
+
+	uname(&kernel);
+	snprintf(line, sizeof(line), "/lib/modules/%s/modules.dep", kernel.release);
+	f = fopen(line, "re");
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = strncmp(line, "ltt.ko", 6) == 0 || strstr(line, "/ltt.ko");
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* As the firmware says: four bytes of attributes, and the value. */
+static bool has_secure_boot(void)
+{
+	char value[16];
+
+	return doctor_read("/sys/firmware/efi/efivars/"
+			   "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
+			   value, sizeof(value)) == 5 &&
+	       value[4] == 1;
+}
+
+static void mend_module(struct doctor *d)
+{
+	uint32_t pid = client_daemon(d->ctl->client)->pid;
+
+	if (!is_roots(d))
+		doctor_mend(d, "sudo lttctl doctor -k");
+	else if (is_told_not_to(pid))
+		doctor_mend(d, "ps -p %u -o args # start it without --no-kernel", pid);
+	else if (access("/dev/ltt", F_OK) == 0)
+		doctor_mend(d, "sudo kill %u; sudo lttctl list -k # another daemon opens the "
+			       "device; sessions end",
+			    pid);
+	else if (!is_installed())
+		doctor_mend(d, "make -C build kmod && sudo insmod build/kmod/kmod/ltt.ko # in "
+			       "ltt-control's sources; then start the session daemon again");
+	else if (has_secure_boot())
+		doctor_mend(d, "sudo mokutil --import /var/lib/dkms/mok.pub # then boot again");
+	else
+		doctor_mend(d, "sudo modprobe ltt; sudo dmesg | tail # what the kernel says");
+}
+
+void doctor_kernel(struct doctor *d)
+{
+	struct err err = { 0 };
+
+	if (d->kernel_told)
+		return;
+	d->kernel_told = true;
+	if (points_fetch(d->ctl, DOMAIN_KERNEL, false, &d->events, NULL, &err) != 0) {
+		d->events = NULL;
+		doctor_found(d, GRADE_BAD, "kernel", "the kernel can't be traced: %s", err.text);
+		mend_module(d);
+		return;
+	}
+	doctor_found(d, GRADE_OK, "kernel", "the kernel can be traced: it has %zu events",
+		     json_object_array_length(d->events));
+}
+
+/* ---- a session ---- */
+
+void doctor_kernel_rule(struct doctor *d, const char *session, const char *channel,
+			struct json_object *rule)
+{
+	char *word AUTO_FREE = doctor_word(session);
+	const char *pattern = record_str(rule, "pattern");
+	const char *near = d->events ? points_nearest(d->events, pattern) : NULL;
+
+	if (!d->events) /* which has been said */
+		return;
+	doctor_found(d, GRADE_WARN, "match", "session '%s': rule '%s' fits no event of this kernel%s%s%s",
+		     session, pattern, near ? "; did you mean '" : "", near ? near : "",
+		     near ? "'?" : "");
+	if (near)
+		doctor_mend(d, "lttctl enable-event -k -s %s -c %s %s", word, channel, near);
+	else
+		doctor_mend(d, "lttctl list -k");
+}
+
+void doctor_refusals(struct doctor *d, const char *session, struct json_object *channel)
+{
+	char *word AUTO_FREE = doctor_word(session);
+	size_t nr = record_len(channel, "refusals");
+
+	for (size_t i = 0; i < MIN(nr, (size_t)REFUSALS_TOLD); i++) {
+		struct json_object *r = record_at(channel, "refusals", i);
+
+		if (!loss_is_of_kernel(r) && loss_is_of_record(r)) {
+			doctor_found(d, GRADE_WARN, "refusal",
+				     "session '%s': event '%s' is not recorded: %s", session,
+				     record_str(r, "name"), record_str(r, "why"));
+			continue;
+		}
+		if (!loss_is_of_kernel(r)) {
+			doctor_found(d, GRADE_WARN, "refusal",
+				     "session '%s': event '%s' is not counted: %s; start it anew "
+				     "with this libltt",
+				     session, record_str(r, "name"), record_str(r, "why"));
+			continue;
+		}
+		doctor_found(d, GRADE_WARN, "refusal",
+			     "session '%s': the kernel's event '%s' is not recorded: %s%s", session,
+			     record_str(r, "name"), record_str(r, "why"),
+			     nr > REFUSALS_TOLD ? " (nor are others)" : "");
+		doctor_mend(d, "lttctl status %s; sudo dmesg | tail", word);
+	}
+}
+
+static void check_process(struct doctor *d, const char *session, const char *kind, uint64_t id)
+{
+	char *path AUTO_FREE = xasprintf("/proc/%" PRIu64, id);
+	char *word AUTO_FREE = doctor_word(session);
+
+	if (access(path, F_OK) == 0)
+		return;
+	doctor_found(d, GRADE_WARN, "tracker",
+		     "session '%s' records kernel events of %s %" PRIu64 ", which does not run",
+		     session, kind, id);
+	doctor_mend(d, "lttctl untrack -k -s %s --%s=%" PRIu64, word, kind, id);
+}
+
+static void check_tracker(struct doctor *d, const char *session, struct json_object *tracker)
+{
+	const char *kind = record_str(tracker, "kind");
+	bool is_task = strcmp(kind, "pid") == 0 || strcmp(kind, "tid") == 0;
+	char *word AUTO_FREE = doctor_word(session);
+	size_t nr = record_len(tracker, "ids");
+
+	for (size_t i = 0; is_task && i < nr; i++)
+		check_process(d, session, kind,
+			      json_object_get_uint64(record_at(tracker, "ids", i)));
+	if (nr)
+		return;
+	doctor_found(d, GRADE_BAD, "tracker",
+		     "session '%s' records nobody's kernel events: no %s is tracked", session, kind);
+	doctor_mend(d, "lttctl track -k -s %s --%s --all", word, kind);
+}
+
+void doctor_trackers(struct doctor *d, struct json_object *session)
+{
+	for (size_t i = 0; i < record_len(session, "trackers"); i++)
+		check_tracker(d, record_str(session, "name"), record_at(session, "trackers", i));
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * process.c - can this process, or a program that is started from here,
+ * be recorded: is libltt in it, and does it find the daemon?
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "doctor.h"
+#include "ctl/elf.h"
+#include "ctl/record.h"
+#include "ctl/run.h"
+#include "ctl/target.h"
+
+#define ENVIRONMENT_BYTES (1u << 20)
+#define MAPS_BYTES (4u << 20)
+
+/**
+ * struct guest - the process or program.
+ * @proc: its directory in /proc.
+ * @what: how sentences call it; allocated.
+ * @env: its environment, NUL after each; ours for a program.
+ * @secure: runs with more rights than its user: the environment does not count.
+ */
+struct guest {
+	pid_t pid; /* 0: a program */
+	char proc[32];
+	char *what;
+	char *env;
+	size_t env_len;
+	uid_t uid;
+	bool secure;
+};
+
+static void guest_fini(struct guest *g)
+{
+	free(g->what);
+	free(g->env);
+}
+
+static char *proc_path(const struct guest *g, const char *name)
+{
+	return xasprintf("%s/%s", g->proc, name);
+}
+
+static const char *env_of(const struct guest *g, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = g->env; !g->secure && at < g->env + g->env_len; at += strlen(at) + 1)
+		if (strncmp(at, name, len) == 0 && at[len] == '=' && at[len + 1])
+			return at + len + 1;
+	return NULL;
+}
+
+static void read_environment(struct guest *g)
+{
+	char *path AUTO_FREE = proc_path(g, "environ");
+
+	g->env = xalloc(ENVIRONMENT_BYTES);
+	g->env_len = doctor_read(path, g->env, ENVIRONMENT_BYTES);
+}
+
+/* ---- does it find the daemon? ---- */
+
+/* Where libltt looks, in its order. Return: how many. */
+static unsigned int guest_dirs(const struct guest *g, char *ret[2])
+{
+	const char *chosen = env_of(g, "LTT_RUNDIR"), *runtime = env_of(g, "XDG_RUNTIME_DIR");
+	const char *home = env_of(g, "LTT_HOME");
+	unsigned int nr = 0;
+
+	if (chosen) {
+		ret[nr++] = xstrdup(chosen);
+		return nr;
+	}
+	ret[nr++] = xstrdup(daemon_system_rundir);
+	if (!home)
+		home = env_of(g, "HOME");
+	if (runtime)
+		ret[nr++] = xasprintf("%s/ltt", runtime);
+	else if (home)
+		ret[nr++] = xasprintf("%s/.ltt/run", home);
+	return nr;
+}
+
+/* Is the daemon's socket to be found at @dir, as the process sees the file system? */
+static bool is_ours(const struct doctor *d, const struct guest *g, const char *dir)
+{
+	char *root AUTO_FREE = g->pid ? proc_path(g, dir[0] == '/' ? "root" : "cwd") : xstrdup("");
+	char *theirs AUTO_FREE =
+		xasprintf("%s%s%s/apps.sock", root, g->pid && dir[0] != '/' ? "/" : "", dir);
+	char *ours AUTO_FREE = xasprintf("%s/apps.sock", d->rundir);
+	struct stat a, b;
+
+	return stat(ours, &a) == 0 && stat(theirs, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+static bool other_namespace(const struct guest *g)
+{
+	char *path AUTO_FREE = proc_path(g, "ns/mnt");
+	struct stat theirs, ours;
+
+	return g->pid && stat(path, &theirs) == 0 && stat("/proc/self/ns/mnt", &ours) == 0 &&
+	       theirs.st_ino != ours.st_ino;
+}
+
+static void finds_no_daemon(struct doctor *d, const struct guest *g, char *const dirs[2],
+			    unsigned int nr)
+{
+	char *word AUTO_FREE = doctor_word(d->rundir);
+	bool named = false;
+
+	for (unsigned int i = 0; i < nr; i++)
+		named = named || strcmp(dirs[i], d->rundir) == 0;
+	if (named && other_namespace(g)) {
+		doctor_found(d, GRADE_BAD, "namespace",
+			     "%s is in a container or mount namespace where %s is not that of the "
+			     "session daemon",
+			     g->what, d->rundir);
+		doctor_mend(d, "podman run --volume=%s:%s ... # or bind-mount it", word, word);
+		return;
+	}
+	doctor_found(d, GRADE_BAD, "rundir",
+		     "%s looks for a session daemon in %s%s%s alone%s, but lttctl's serves %s",
+		     g->what, dirs[0], nr > 1 ? " and " : "", nr > 1 ? dirs[1] : "",
+		     g->secure ? " (it has more rights than its user, so LTT_RUNDIR does not "
+				 "count)" :
+				 "",
+		     d->rundir);
+	if (g->secure)
+		doctor_mend(d, "sudo lttctl create # the system's daemon");
+	else
+		doctor_mend(d, "LTT_RUNDIR=%s PROGRAM", word);
+}
+
+/* Is a directory on the way to @dir closed to all but its owner, and is the owner not @uid?
+ * Groups are not looked at: a directory that is open to one may be open to the user. */
+static bool is_closed_to(const char *dir, uid_t uid, char **ret_closed)
+{
+	char *copy AUTO_FREE = xstrdup(dir);
+	struct stat st;
+
+	for (char *end = copy + strlen(copy); end; end = strrchr(copy, '/')) {
+		*end = '\0';
+		if (*copy && stat(copy, &st) == 0 &&
+		    !(st.st_mode & (st.st_uid == uid ? S_IXUSR : S_IXGRP | S_IXOTH))) {
+			*ret_closed = TAKE(copy);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void check_way(struct doctor *d, const struct guest *g)
+{
+	char *closed AUTO_FREE = NULL;
+	char *sock AUTO_FREE = xasprintf("%s/apps.sock", d->rundir);
+	char *dirs[2] = { NULL, NULL };
+	unsigned int nr = guest_dirs(g, dirs);
+	bool found = false;
+	struct stat st;
+
+	for (unsigned int i = 0; i < nr; i++)
+		found = found || is_ours(d, g, dirs[i]);
+	if (!found) {
+		finds_no_daemon(d, g, dirs, nr);
+	} else if (g->uid && stat(sock, &st) == 0 && st.st_uid != g->uid &&
+		   !(st.st_mode & S_IWOTH)) {
+		doctor_found(
+			d, GRADE_BAD, "user",
+			"%s is user %u's; the session daemon is user %u's and serves him alone",
+			g->what, (unsigned int)g->uid, (unsigned int)st.st_uid);
+		doctor_mend(d, "sudo lttctl create # the system's daemon serves all users");
+	} else if (g->uid && is_closed_to(d->rundir, g->uid, &closed)) {
+		char *word AUTO_FREE = doctor_word(closed);
+
+		doctor_found(d, GRADE_BAD, "closed",
+			     "%s is user %u's, who can't enter %s on the way to the session daemon",
+			     g->what, (unsigned int)g->uid, closed);
+		doctor_mend(d, "sudo chmod a+x %s", word);
+	}
+	free(dirs[0]);
+	free(dirs[1]);
+}
+
+/* A session records its owner's programs; root's records everybody's. */
+static void check_owner(struct doctor *d, const struct guest *g)
+{
+	struct json_object *sessions AUTO_RECORD = NULL;
+	struct err ignored = { 0 };
+	size_t nr;
+
+	if (target_sessions(d->ctl, &sessions, &ignored) != 0)
+		return;
+	nr = json_object_array_length(sessions);
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t uid = record_num(json_object_array_get_idx(sessions, i), "uid");
+
+		if (uid == 0 || uid == g->uid)
+			return;
+	}
+	if (nr == 0)
+		return;
+	doctor_found(d, GRADE_BAD, "user",
+		     "no session is of user %u, to whom %s belongs, and none is root's",
+		     (unsigned int)g->uid, g->what);
+	doctor_mend(d, "sudo -u '#%u' lttctl create", (unsigned int)g->uid);
+}
+
+static void check_disabled(struct doctor *d, const struct guest *g)
+{
+	const char *value = env_of(g, "LTT_APP_DISABLE");
+
+	if (!g->pid || !value || strcmp(value, "0") == 0)
+		return; /* of a program: doctor_machine() has seen it */
+	doctor_found(d, GRADE_BAD, "disabled",
+		     "%s was started with LTT_APP_DISABLE: libltt does nothing there", g->what);
+	doctor_mend(d, "env -u LTT_APP_DISABLE PROGRAM");
+}
+
+/* ---- is libltt in it? ---- */
+
+static void no_libltt(struct doctor *d, const struct guest *g, const struct elf_facts *facts)
+{
+	if (!facts->dynamic && !facts->instrumented) {
+		doctor_found(d, GRADE_BAD, "static",
+			     "%s is linked statically, without libltt: nothing can be loaded into "
+			     "it",
+			     g->what);
+		doctor_mend(d, "cc -o PROGRAM ... -lltt # link it again");
+	} else if (facts->instrumented) {
+		doctor_found(d, GRADE_BAD, "libltt",
+			     "%s has instrumentation points, but libltt is not in it", g->what);
+		doctor_mend(d, "LD_PRELOAD=libltt.so.1 PROGRAM # or link it with -lltt");
+	} else {
+		doctor_found(d, GRADE_BAD, "libltt",
+			     "%s has no instrumentation: neither libltt nor points of its own",
+			     g->what);
+		doctor_mend(d, "lttctl record --wrap=libc,pthread,dl -- PROGRAM");
+	}
+}
+
+static unsigned int points_of(const struct doctor *d, pid_t pid)
+{
+	unsigned int nr = 0;
+
+	for (size_t i = 0; d->points && i < json_object_array_length(d->points); i++) {
+		struct json_object *point = json_object_array_get_idx(d->points, i);
+
+		nr += record_num(point, "pid") == (uint64_t)pid && !*record_str(point, "refused");
+	}
+	return nr;
+}
+
+static bool libltt_mapped(const struct guest *g)
+{
+	char *path AUTO_FREE = proc_path(g, "maps");
+	char *maps AUTO_FREE = xalloc(MAPS_BYTES);
+
+	return doctor_read(path, maps, MAPS_BYTES) && strstr(maps, "/libltt.so.1");
+}
+
+static void check_registered(struct doctor *d, const struct guest *g)
+{
+	char *exe AUTO_FREE = proc_path(g, "exe");
+	struct elf_facts facts = { .dynamic = true };
+	unsigned int points = points_of(d, g->pid);
+	bool known = elf_read(exe, &facts) == 0;
+
+	if (points) {
+		doctor_found(d, GRADE_OK, "process", "%s has registered, with %u point%s", g->what,
+			     points, points == 1 ? "" : "s");
+	} else if (known && !libltt_mapped(g) && !(facts.instrumented && !facts.dynamic)) {
+		no_libltt(d, g, &facts);
+	} else {
+		doctor_found(d, GRADE_BAD, "process",
+			     "%s has libltt, but the session daemon knows no point of it", g->what);
+		doctor_mend(d, "LTT_DEBUG=1 PROGRAM # libltt says what it does");
+	}
+}
+
+/* ---- a process ---- */
+
+/* Its user, and whether it runs or stands still. Return: false: it is not there. */
+static bool read_status(struct doctor *d, struct guest *g)
+{
+	char *path AUTO_FREE = proc_path(g, "status");
+	unsigned int real = 0, effective = 0;
+	char status[4096], state = '?';
+	const char *line;
+
+	if (!doctor_read(path, status, sizeof(status)))
+		return false;
+	line = strstr(status, "\nState:");
+	if (line && sscanf(line, "\nState: %c", &state) == 1 && strchr("Tt", state)) {
+		doctor_found(d, GRADE_WARN, "stopped", "%s is stopped", g->what);
+		doctor_mend(d, "kill -CONT %d", (int)g->pid);
+	}
+	line = strstr(status, "\nUid:");
+	if (line && sscanf(line, "\nUid: %u %u", &real, &effective) == 2) {
+		g->uid = effective;
+		g->secure = real != effective;
+	}
+	return state != 'Z' && state != 'X';
+}
+
+static void check_process(struct doctor *d, struct guest *g)
+{
+	char *environment AUTO_FREE = proc_path(g, "environ");
+
+	if (!read_status(d, g)) {
+		doctor_found(d, GRADE_BAD, "process", "there is no process %d", (int)g->pid);
+		doctor_mend(d, "lttctl list -u # processes that have registered");
+		return;
+	}
+	if (access(environment, R_OK) != 0) {
+		doctor_found(d, GRADE_WARN, "process", "%s is user %u's: you may not look into it",
+			     g->what, (unsigned int)g->uid);
+		doctor_mend(d, "sudo lttctl doctor --pid=%d", (int)g->pid);
+	} else {
+		read_environment(g);
+		check_disabled(d, g);
+		if (d->ctl->client)
+			check_way(d, g);
+	}
+	if (!d->ctl->client)
+		return;
+	check_owner(d, g);
+	check_registered(d, g);
+}
+
+void doctor_process(struct doctor *d, pid_t pid)
+{
+	struct guest g CLEANUP(guest_fini) = { .pid = pid };
+	char *comm AUTO_FREE = NULL;
+	char name[32];
+
+	snprintf(g.proc, sizeof(g.proc), "/proc/%d", (int)pid);
+	comm = proc_path(&g, "comm");
+	doctor_read(comm, name, sizeof(name));
+	name[strcspn(name, "\n")] = '\0';
+	g.what = xasprintf("process %d (%s)", (int)pid, name);
+	check_process(d, &g);
+}
+
+/* ---- a program ---- */
+
+static void check_file(struct doctor *d, struct guest *g, const char *path)
+{
+	struct elf_facts facts = { 0 };
+	struct stat st;
+	int ret = elf_read(path, &facts);
+
+	if (stat(path, &st) == 0) {
+		g->uid = st.st_mode & S_ISUID ? st.st_uid : g->uid;
+		g->secure = g->uid != geteuid() || (st.st_mode & S_ISGID && st.st_gid != getegid());
+	}
+	if (ret == -ENOEXEC)
+		doctor_found(d, GRADE_OK, "program",
+			     "%s is a script or of another machine; ask about its interpreter",
+			     g->what);
+	else if (ret == 0 && facts.instrumented)
+		doctor_found(d, GRADE_OK, "program", "%s has instrumentation points", g->what);
+	else if (ret == 0 && facts.dynamic && env_of(g, "LD_PRELOAD") &&
+		 strstr(env_of(g, "LD_PRELOAD"), "libltt"))
+		doctor_found(d, GRADE_OK, "program", "libltt is preloaded into %s", g->what);
+	else if (ret == 0 && facts.dynamic) {
+		doctor_found(d, GRADE_WARN, "program",
+			     "%s has no instrumentation points of its own; libraries that it loads "
+			     "may",
+			     g->what);
+		doctor_mend(d, "lttctl record --wrap=libc,pthread,dl -- PROGRAM");
+	} else if (ret == 0) {
+		no_libltt(d, g, &facts);
+	}
+}
+
+void doctor_program(struct doctor *d, const char *program)
+{
+	struct guest g CLEANUP(guest_fini) = { .proc = "/proc/self", .uid = geteuid() };
+	char *path AUTO_FREE = run_find(program), *word AUTO_FREE = doctor_word(program);
+	struct err err = { 0 };
+
+	g.what = xasprintf("program '%s'", program);
+	read_environment(&g);
+	if (run_check(program, &err) != 0) {
+		doctor_found(d, GRADE_BAD, "program", "%s", err.text);
+		doctor_mend(d, "command -v %s", word);
+		return;
+	}
+	check_file(d, &g, path);
+	if (d->ctl->client)
+		check_way(d, &g);
+}

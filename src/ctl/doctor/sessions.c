@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sessions.c - do the sessions record, what do their rules fit, is
+ * anything lost, and can it be written?
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "doctor.h"
+#include "libctl/home.h"
+#include "ctl/points.h"
+#include "ctl/record.h"
+#include "ctl/show.h"
+#include "ctl/target.h"
+#include "ctl/text.h"
+
+#define LITTLE_DISK (100u << 20)
+
+/* One session under examination; the words are as a shell takes them. */
+struct patient {
+	struct json_object *session;
+	const char *name;
+	char *word;
+	unsigned int rules, fitting; /* enabled ones */
+};
+
+/* The option of the domain that it records, or of the user's if it records both. */
+static const char *domain_of(const struct patient *p)
+{
+	for (size_t i = 0; i < record_len(p->session, "channels"); i++)
+		if (strcmp(record_str(record_at(p->session, "channels", i), "domain"), "user") == 0)
+			return "-u";
+	return record_len(p->session, "channels") ? "-k" : "-u";
+}
+
+/* ---- rules ---- */
+
+static bool fits_name(struct json_object *rule, struct json_object *point)
+{
+	const char *exclude = record_str(rule, "exclude");
+
+	return glob_match(record_str(rule, "pattern"), record_str(point, "name")) &&
+	       !*record_str(point, "refused") &&
+	       !(*exclude && glob_match_list(exclude, record_str(point, "name")));
+}
+
+/* A point that the rule would fit but for its log level; NULL. */
+static struct json_object *refused_by_level(struct doctor *d, struct json_object *rule)
+{
+	size_t nr = d->points ? json_object_array_length(d->points) : 0;
+
+	if (strcmp(record_str(rule, "loglevel_type"), "all") == 0)
+		return NULL;
+	for (size_t i = 0; i < nr; i++) {
+		struct json_object *point = json_object_array_get_idx(d->points, i);
+
+		if (fits_name(rule, point))
+			return point;
+	}
+	return NULL;
+}
+
+/* Is there a point that the pattern fits, and only the exclusion keeps out? */
+static bool all_excluded(struct doctor *d, struct json_object *rule)
+{
+	size_t nr = d->points ? json_object_array_length(d->points) : 0;
+
+	for (size_t i = 0; *record_str(rule, "exclude") && i < nr; i++)
+		if (glob_match(record_str(rule, "pattern"),
+			       record_str(json_object_array_get_idx(d->points, i), "name")))
+			return true;
+	return false;
+}
+
+static void level_too_low(struct doctor *d, struct patient *p, const char *channel,
+			  struct json_object *rule, struct json_object *point)
+{
+	char *pattern AUTO_FREE = doctor_word(record_str(rule, "pattern"));
+	char buf[64];
+
+	doctor_found(d, GRADE_WARN, "level",
+		     "session '%s': rule '%s' takes what is %s, but '%s' is %s", p->name,
+		     record_str(rule, "pattern"), record_loglevel(rule, buf, sizeof(buf)),
+		     record_str(point, "name"), record_str(point, "loglevel"));
+	doctor_mend(d, "lttctl enable-event -u -s %s -c %s %s --loglevel=%s", p->word, channel,
+		    pattern, record_str(point, "loglevel"));
+}
+
+static void fits_nothing(struct doctor *d, struct patient *p, const char *channel,
+			 struct json_object *rule)
+{
+	const char *pattern = record_str(rule, "pattern");
+	bool any = d->points && json_object_array_length(d->points) > 0;
+	const char *near = any ? points_nearest(d->points, pattern) : NULL;
+
+	doctor_found(d, GRADE_WARN, "match",
+		     "session '%s': rule '%s' fits no instrumentation point %s%s%s%s", p->name,
+		     pattern,
+		     any ? "of a running application" : "now: no application that has any runs",
+		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+	if (near) {
+		char *word AUTO_FREE = doctor_word(near);
+
+		doctor_mend(d, "lttctl enable-event -u -s %s -c %s %s", p->word, channel, word);
+	} else {
+		doctor_mend(d, any ? "lttctl list -u" : "lttctl doctor -- PROGRAM");
+	}
+}
+
+/* Enable it again. */
+static void mend_rule(struct doctor *d, const struct patient *p, const char *channel,
+		      struct json_object *rule, const char *domain)
+{
+	char *pattern AUTO_FREE = doctor_word(record_str(rule, "pattern"));
+	char *place AUTO_FREE = doctor_word(record_str(rule, "location"));
+
+	char *fetch AUTO_FREE = doctor_word(record_str(rule, "fetch"));
+	bool more = *record_str(rule, "fetch");
+
+	if (strcmp(record_str(rule, "kind"), "count") == 0)
+		doctor_mend(d, "lttctl enable-event -k -s %s -c %s --count %s", p->word, channel,
+			    pattern);
+	else if (*record_str(rule, "location"))
+		doctor_mend(d, "lttctl enable-event -k -s %s -c %s --%s=%s%s%s %s", p->word,
+			    channel, record_str(rule, "kind"), place, more ? " --fetch=" : "",
+			    more ? fetch : "", pattern);
+	else
+		doctor_mend(d, "lttctl enable-event %s -s %s -c %s %s", domain, p->word, channel,
+			    pattern);
+}
+
+static void check_rule(struct doctor *d, struct patient *p, const char *channel,
+		       struct json_object *rule, bool kernel)
+{
+	struct json_object *point;
+
+	if (!record_bool(rule, "enabled")) {
+		doctor_found(d, GRADE_WARN, "rule", "session '%s': rule '%s' is disabled", p->name,
+			     record_str(rule, "pattern"));
+		mend_rule(d, p, channel, rule, kernel ? "-k" : "-u");
+		return;
+	}
+	p->rules++;
+	if (record_num(rule, "points")) {
+		p->fitting++;
+		return;
+	}
+	if (kernel) {
+		doctor_kernel_rule(d, p->name, channel, rule);
+		return;
+	}
+	point = refused_by_level(d, rule);
+	if (point) {
+		level_too_low(d, p, channel, rule, point);
+	} else if (all_excluded(d, rule)) {
+		doctor_found(d, GRADE_WARN, "exclude",
+			     "session '%s': rule '%s' excludes all that it fits (--exclude=%s)",
+			     p->name, record_str(rule, "pattern"), record_str(rule, "exclude"));
+		doctor_mend(d, "lttctl list -u");
+	} else {
+		fits_nothing(d, p, channel, rule);
+	}
+}
+
+static void check_channel(struct doctor *d, struct patient *p, struct json_object *channel)
+{
+	char *word AUTO_FREE = doctor_word(record_str(channel, "name"));
+	bool kernel = strcmp(record_str(channel, "domain"), "kernel") == 0;
+
+	if (kernel)
+		doctor_kernel(d);
+	if (!record_bool(channel, "enabled")) {
+		doctor_found(d, GRADE_WARN, "channel", "session '%s': channel '%s' is disabled",
+			     p->name, record_str(channel, "name"));
+		doctor_mend(d, "lttctl enable-channel %s -s %s %s", kernel ? "-k" : "-u", p->word,
+			    word);
+		return;
+	}
+	for (size_t i = 0; i < record_len(channel, "rules"); i++)
+		check_rule(d, p, word, record_at(channel, "rules", i), kernel);
+	doctor_refusals(d, p->name, channel);
+	for (size_t i = 0; i < record_len(channel, "conflicts"); i++) {
+		struct json_object *c = record_at(channel, "conflicts", i);
+
+		doctor_found(d, GRADE_WARN, "conflict",
+			     "session '%s': marker '%s' of process %" PRIu64
+			     " is not recorded: another of the same name has another format",
+			     p->name, record_str(c, "name"), record_num(c, "pid"));
+		doctor_mend(d, "lttctl list -u # which of the two to rename");
+	}
+}
+
+static void check_channels(struct doctor *d, struct patient *p)
+{
+	for (size_t i = 0; i < record_len(p->session, "channels"); i++)
+		check_channel(d, p, record_at(p->session, "channels", i));
+	if (p->rules == 0) {
+		doctor_found(d, GRADE_BAD, "rules",
+			     "session '%s' has no event rule that is enabled: it records nothing",
+			     p->name);
+		doctor_mend(d, "lttctl enable-event -u -s %s '*'", p->word);
+	} else if (p->fitting == 0 &&
+		   record_num(record_get(p->session, "totals"), "recorded") == 0) {
+		doctor_found(
+			d, GRADE_BAD, "match",
+			"session '%s' has recorded nothing, and nothing that runs fits its rules",
+			p->name);
+		doctor_mend(d, "lttctl list %s # what there is", domain_of(p));
+	}
+}
+
+/* ---- losses and output ---- */
+
+static uint64_t largest(struct json_object *session, const char *key)
+{
+	uint64_t max = 0;
+
+	for (size_t i = 0; i < record_len(session, "channels"); i++)
+		max = MAX(max, record_num(record_at(session, "channels", i), key));
+	return max;
+}
+
+static void check_losses(struct doctor *d, struct patient *p)
+{
+	struct json_object *lost = record_get(record_get(p->session, "totals"), "lost_by_cause");
+	uint64_t full = record_num(lost, "buffer_full"), large = record_num(lost, "too_large");
+	uint64_t busy = record_num(lost, "buffer_busy"), output = record_num(lost, "output");
+	uint64_t subbuf = largest(p->session, "subbuf_size");
+	char buf[TEXT_BYTES], size[TEXT_BYTES];
+
+	if (full || large) {
+		doctor_found(d, GRADE_WARN, "buffer",
+			     "session '%s' lost %s event%s: sub-buffers of %s are too small",
+			     p->name, text_count(buf, full + large), text_plural(full + large),
+			     text_size(size, subbuf));
+		doctor_mend(d, "lttctl enable-channel %s -s %s --subbuf-size=%" PRIu64 " larger",
+			    domain_of(p), p->word, subbuf * 4);
+	}
+	if (busy) {
+		doctor_found(d, GRADE_WARN, "rseq",
+			     "session '%s' lost %s event%s because no buffer was free to be "
+			     "written: some application can't use restartable sequences",
+			     p->name, text_count(buf, busy), text_plural(busy));
+		doctor_mend(d, "man 3 libltt # ENVIRONMENT");
+	}
+	if (output) {
+		doctor_found(d, GRADE_WARN, "output", "session '%s' could not write %s event%s",
+			     p->name, text_count(buf, output), text_plural(output));
+		doctor_mend(d, "lttctl status %s", p->word);
+	}
+}
+
+static void check_output(struct doctor *d, struct patient *p)
+{
+	const char *path = record_str(p->session, "output");
+	char *word AUTO_FREE = doctor_word(path);
+	struct statvfs fs;
+	uint64_t left;
+	char buf[TEXT_BYTES];
+
+	if (!*path) {
+		doctor_found(d, GRADE_WARN, "output",
+			     "session '%s' has no output: events are counted, not written",
+			     p->name);
+		doctor_mend(d, "lttctl create NAME --output=DIRECTORY");
+		return;
+	}
+	if (*path != '/') /* a relay has it: what is wrong there is the session's problem */
+		return;
+	if (statvfs(path, &fs) != 0) {
+		doctor_found(d, errno == ENOENT ? GRADE_BAD : GRADE_WARN, "output",
+			     "session '%s': its output directory %s: %s", p->name, path,
+			     strerror(errno));
+		doctor_mend(d, "lttctl destroy %s; lttctl create NAME", p->word);
+		return;
+	}
+	left = (uint64_t)fs.f_bavail * fs.f_frsize;
+	if (left >= LITTLE_DISK && !(fs.f_flag & ST_RDONLY))
+		return;
+	doctor_found(d, left && !(fs.f_flag & ST_RDONLY) ? GRADE_WARN : GRADE_BAD, "disk",
+		     fs.f_flag & ST_RDONLY ? "session '%s': the file system of %s is read-only" :
+					     "session '%s': the disk of %s has %s left",
+		     p->name, path, text_size(buf, left));
+	doctor_mend(d, "df -h %s", word);
+}
+
+static void check_problem(struct doctor *d, struct patient *p)
+{
+	const char *problem = record_str(p->session, "problem");
+
+	if (!*problem)
+		return;
+	doctor_found(d, GRADE_BAD, "problem", "session '%s': %s", p->name, problem);
+	doctor_mend(d, "lttctl status %s", p->word);
+}
+
+/* ---- sessions ---- */
+
+static void check_state(struct doctor *d, struct patient *p)
+{
+	const char *state = record_str(p->session, "state");
+	bool was = strcmp(state, "stopped") == 0 || strcmp(state, "stopping") == 0;
+
+	if (strcmp(state, "recording") == 0 || strcmp(state, "starting") == 0)
+		return;
+	doctor_found(d, GRADE_BAD, "state", "session '%s' %s", p->name,
+		     was ? "is stopped: it records no more" : "was never started");
+	doctor_mend(d, "lttctl start %s", p->word);
+}
+
+static void cleanup_patient(struct patient *p)
+{
+	json_object_put(p->session);
+	free(p->word);
+}
+
+static void check_session(struct doctor *d, const char *name)
+{
+	struct patient p CLEANUP(cleanup_patient) = { .name = name, .word = doctor_word(name) };
+	unsigned int before = d->counts[GRADE_BAD] + d->counts[GRADE_WARN];
+	char buf[TEXT_BYTES];
+	uint64_t recorded;
+
+	if (show_fetch(d->ctl, name, &p.session, &d->ctl->err) != 0) {
+		doctor_found(d, GRADE_BAD, "session", "%s", d->ctl->err.text);
+		doctor_mend(d, "lttctl list");
+		d->ctl->err = (struct err){ 0 };
+		return;
+	}
+	check_state(d, &p);
+	check_problem(d, &p);
+	check_channels(d, &p);
+	doctor_trackers(d, p.session);
+	check_output(d, &p);
+	check_losses(d, &p);
+	recorded = record_num(record_get(p.session, "totals"), "recorded");
+	if (before != d->counts[GRADE_BAD] + d->counts[GRADE_WARN])
+		return;
+	doctor_found(d, GRADE_OK, "session", "session '%s' records: %s event%s so far%s", name,
+		     text_count(buf, recorded), text_plural(recorded),
+		     recorded ? "" : "; what its rules fit was not reached yet");
+}
+
+/* The current one, if it is among them. */
+static char *current_of(struct json_object *sessions)
+{
+	char *current = home_get(HOME_SESSION);
+
+	if (current && target_find(sessions, current))
+		return current;
+	free(current);
+	return NULL;
+}
+
+void doctor_sessions(struct doctor *d, const char *name)
+{
+	struct json_object *sessions AUTO_RECORD = NULL;
+	char *current AUTO_FREE = NULL;
+	struct err err = { 0 };
+
+	if (target_sessions(d->ctl, &sessions, &err) != 0) {
+		doctor_found(d, GRADE_BAD, "session", "%s", err.text);
+		doctor_mend(d, "lttctl list");
+		return;
+	}
+	if (json_object_array_length(sessions) == 0) {
+		doctor_found(d, GRADE_BAD, "session", "there is no session: nothing is recorded");
+		doctor_mend(d, "lttctl create && lttctl enable-event -u '*' && lttctl start");
+		return;
+	}
+	current = name ? xstrdup(name) : current_of(sessions);
+	if (current) {
+		check_session(d, current);
+		return;
+	}
+	for (size_t i = 0; i < json_object_array_length(sessions); i++)
+		check_session(d, record_str(json_object_array_get_idx(sessions, i), "name"));
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* create.c - lttctl create [SESSION]: a stopped session, made the current one. */
+#include <string.h>
+
+#include "base/str.h"
+#include "ctl/create.h"
+#include "ctl/options.h"
+#include "ctl/record.h"
+
+#define LIVE_DEFAULT_US 1000000u
+#define SPOOL_DEFAULT (256u << 20)
+
+static char not_live[] = "";
+
+static struct {
+	char *output;
+	char *url;
+	char *format;
+	int no_output;
+	char *ctrl_url, *data_url;
+	int clear_text;
+	int compress;
+	char *keep_free, *max_size, *sync, *spool;
+	char *live; /* not_live, or NULL: without a word behind it */
+} opt = { .live = not_live };
+
+static struct creation wanted = CREATION_INIT;
+
+static const struct poptOption options[] = {
+	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
+	OPTION_TEXT("set-url", 'U', &opt.url, "where the trace goes: file:///DIR, net://RELAY",
+		    "URL"),
+	OPTION_TEXT("ctrl-url", 'C', &opt.ctrl_url, "relay that has the trace: tcp://HOST:PORT",
+		    "URL"),
+	OPTION_TEXT("data-url", 'D', &opt.data_url, "the same relay, by its other port", "URL"),
+	OPTION_FLAG("clear-text", 0, &opt.clear_text,
+		    "send it to another machine without TLS: others can read and change it"),
+	OPTION_FLAG("compress", 0, &opt.compress, "compress what is sent to the relay"),
+	{ .longName = "live",
+	  .argInfo = POPT_ARG_STRING | POPT_ARGFLAG_OPTIONAL,
+	  .arg = &opt.live,
+	  .descrip = "let viewers follow it; they see events within this time (default: 1 s)",
+	  .argDescrip = "US" },
+	OPTION_FLAG("no-output", 0, &opt.no_output, "write no trace, only count"),
+	OPTION_TEXT("trace-format", 'F', &opt.format, "ctf-1.8 (default)", "FORMAT"),
+	OPTION_TEXT("keep-free", 0, &opt.keep_free, "stop writing before less of the disk is free",
+		    "SIZE"),
+	OPTION_TEXT("max-size", 0, &opt.max_size, "stop writing at this size of the trace", "SIZE"),
+	OPTION_TEXT("spool", 0, &opt.spool,
+		    "room on this disk for what a relay that is away has not got (default: 256M; "
+		    "0: none)",
+		    "SIZE"),
+	OPTION_TEXT("sync", 0, &opt.sync, "survive a loss of power: none, packet or every PERIOD",
+		    "WHEN"),
+	OPTION_NOT_YET("snapshot", 0, POPT_ARG_NONE, 1,
+		       "snapshots can't be taken yet; record to a directory instead (--output)"),
+	OPTION_NOT_YET("shm-path", 0, POPT_ARG_STRING, 3,
+		       "buffers in files of your choice are not there yet"),
+	OPTION_NOT_YET("no-consumer", 0, POPT_ARG_NONE, 4,
+		       "every session has its consumer; --no-output writes no trace"),
+	POPT_TABLEEND,
+};
+
+/* The directory of a file:// URL in opt.output. */
+static enum status take_url(struct ctl *ctl)
+{
+	if (strncmp(opt.url, "file://", 7) == 0 && opt.url[7] == '/') {
+		opt.output = opt.url + 7;
+		return STATUS_OK;
+	}
+	if (strncmp(opt.url, "file:", 5) == 0) {
+		err_set(&ctl->err, ERR_INVALID,
+			"'%s': a file URL needs an absolute path, as in file:///tmp/trace",
+			opt.url);
+		return STATUS_ERROR;
+	}
+	if (url_is_relay(opt.url)) {
+		wanted.url = opt.url;
+		return STATUS_OK;
+	}
+	err_set(&ctl->err, ERR_INVALID,
+		"'%s' is no URL that is known here; file:///DIR and net://RELAY are", opt.url);
+	return STATUS_ERROR;
+}
+
+/* One connection does for control and data; who names both names one host. */
+static enum status take_relay(struct ctl *ctl)
+{
+	if (opt.data_url && !opt.ctrl_url) {
+		err_set(&ctl->err, ERR_INVALID, "--data-url goes with --ctrl-url");
+		return STATUS_ERROR;
+	}
+	if (opt.data_url && url_same_host(opt.ctrl_url, opt.data_url, &ctl->err) != 0)
+		return STATUS_ERROR;
+	wanted.url = opt.ctrl_url;
+	return STATUS_OK;
+}
+
+static int take_size(struct ctl *ctl, const char *option, const char *text, uint64_t *ret)
+{
+	if (!text || (parse_size(text, ret) == 0 && *ret))
+		return 0;
+	return err_set(&ctl->err, ERR_INVALID,
+		       "--%s=%s: this is not a size, such as 67108864, 64M or 1G", option, text);
+}
+
+static int take_spool(struct ctl *ctl)
+{
+	wanted.spool_size = SPOOL_DEFAULT;
+	if (opt.spool && parse_size(opt.spool, &wanted.spool_size) != 0)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--spool=%s: this is not a size, such as 67108864, 64M or 1G",
+			       opt.spool);
+	return 0;
+}
+
+static int take_sync(struct ctl *ctl)
+{
+	uint64_t us;
+
+	if (!opt.sync || strcmp(opt.sync, "none") == 0)
+		return 0;
+	if (strcmp(opt.sync, "packet") == 0) {
+		wanted.sync = SYNC_PACKET;
+		return 0;
+	}
+	if (parse_period(opt.sync, &us) != 0 || us == 0 || us > UINT32_MAX)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--sync=%s: this is not 'none', 'packet' or a period, such as 500ms "
+			       "or 5s",
+			       opt.sync);
+	wanted.sync = SYNC_PERIOD;
+	wanted.sync_us = (uint32_t)us;
+	return 0;
+}
+
+/* popt takes the word behind --live for its period: what does not begin as one is the
+ * session's name. */
+static int take_live(struct ctl *ctl)
+{
+	uint64_t us = LIVE_DEFAULT_US;
+
+	if (opt.live == not_live)
+		return 0;
+	if (opt.live && !strchr("0123456789", *opt.live) && !operand(ctl, 0)) {
+		wanted.name = opt.live;
+	} else if (opt.live && (parse_period(opt.live, &us) != 0 || !us || us > UINT32_MAX)) {
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--live=%s: this is not a period, such as 200000 (microseconds), "
+			       "200ms or 1s",
+			       opt.live);
+	}
+	if (us < LIVE_MIN_US)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--live=%s: the least period is %u microseconds", opt.live,
+			       LIVE_MIN_US);
+	if (opt.output || opt.no_output || (opt.url && !url_is_relay(opt.url)))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--live: viewers follow a session at a relay; --output and "
+			       "--no-output have none");
+	wanted.live_us = (uint32_t)us;
+	return 0;
+}
+
+static bool is_tls(const char *url)
+{
+	return url && strncmp(url, "tls://", 6) == 0;
+}
+
+static enum status check(struct ctl *ctl)
+{
+	if (!!opt.output + !!opt.url + !!opt.no_output + (opt.ctrl_url || opt.data_url) > 1) {
+		err_set(&ctl->err, ERR_INVALID,
+			"--output, --set-url, --ctrl-url and --no-output exclude each other");
+		return STATUS_ERROR;
+	}
+	if (opt.format && strcmp(opt.format, "ctf-2") == 0) {
+		err_set(&ctl->err, ERR_UNSUPPORTED, "CTF 2 is not there yet; ctf-1.8 is");
+		return STATUS_UNSUPPORTED;
+	}
+	if (opt.format && strcmp(opt.format, "ctf-1.8") != 0 &&
+	    strcmp(opt.format, "default") != 0) {
+		err_set(&ctl->err, ERR_INVALID, "unknown trace format '%s'; ctf-1.8 is known",
+			opt.format);
+		return STATUS_ERROR;
+	}
+	if (take_size(ctl, "keep-free", opt.keep_free, &wanted.keep_free) != 0 ||
+	    take_size(ctl, "max-size", opt.max_size, &wanted.max_size) != 0 || take_sync(ctl) != 0 ||
+	    take_live(ctl) != 0 || take_spool(ctl) != 0)
+		return STATUS_ERROR;
+	wanted.clear_text = opt.clear_text;
+	wanted.compress = opt.compress;
+	if (opt.clear_text && (is_tls(opt.url) || is_tls(opt.ctrl_url))) {
+		err_set(&ctl->err, ERR_INVALID, "--clear-text and a tls:// URL exclude each other");
+		return STATUS_ERROR;
+	}
+	return opt.url ? take_url(ctl) : take_relay(ctl);
+}
+
+static enum status run(struct ctl *ctl)
+{
+	struct creation creation CLEANUP(creation_fini) = wanted;
+	const char *where;
+
+	if (!creation.name)
+		creation.name = operand(ctl, 0);
+	creation.output = opt.output;
+	creation.no_output = opt.no_output;
+	if (create_session(ctl, &creation) != 0)
+		return STATUS_ERROR;
+	where = *creation.relay.addr ? creation.relay.text : creation.dir.path;
+	create_remember(ctl, &creation, true);
+	ctl->record = json_object_new_object();
+	record_set_str(ctl->record, "session", creation.session);
+	record_set_str(ctl->record, "output", where ? where : "");
+	return STATUS_OK;
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	fprintf(out, "Session %s created.\n", record_str(record, "session"));
+	if (*record_str(record, "output"))
+		fprintf(out, "Traces will be output to %s\n", record_str(record, "output"));
+	else
+		fputs("No trace will be written.\n", out);
+}
+
+const struct verb verb_create = {
+	.name = "create",
+	.operands = "[SESSION]",
+	.help = "Make a session, the current one from now on",
+	.options = options,
+	.daemon = DAEMON_STARTED,
+	.max_operands = 1,
+	.check = check,
+	.run = run,
+	.text = text,
+};

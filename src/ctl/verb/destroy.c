@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* destroy.c - lttctl destroy [SESSION]: end a session; its trace stays. */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "libctl/calls.h"
+#include "libctl/home.h"
+#include "ctl/loss.h"
+#include "ctl/options.h"
+#include "ctl/record.h"
+#include "ctl/say.h"
+#include "ctl/target.h"
+#include "ctl/totals.h"
+#include "ctl/viewing.h"
+
+static int no_wait;
+
+static const struct poptOption options[] = {
+	OPTION_FLAG("no-wait", 'n', &no_wait, "don't wait until all data is written"),
+	OPTIONS_TARGET,
+	POPT_TABLEEND,
+};
+
+/* What the session is before it goes, an empty record if that can't be known. */
+static struct json_object *look_up(struct ctl *ctl, const char *session)
+{
+	struct json_object *found = NULL;
+	struct err ignored = { 0 };
+
+	if (target_look_up(ctl, session, &found, &ignored) != 0 || !found)
+		return json_object_new_object();
+	return found;
+}
+
+/* Losses of a session that was stopped, `stop` has told about, but for those since; that
+ * nobody knows how many there are is told again. */
+static enum status tell_losses(struct ctl *ctl, const char *session, struct json_object *before,
+			       struct json_object *totals, const char *problem)
+{
+	if (strcmp(record_str(before, "state"), "stopped") == 0 &&
+	    record_num(record_get(before, "totals"), "lost") == record_num(totals, "lost") &&
+	    record_num(totals, "lost_buffers") == 0)
+		return loss_conclude(ctl, session, NULL, problem);
+	return loss_conclude(ctl, session, totals, problem);
+}
+
+/* Where its trace is; empty where there is none, as it was never started. */
+static const char *trace_of(struct json_object *before)
+{
+	return strcmp(record_str(before, "state"), "new") == 0 ? "" : record_str(before, "output");
+}
+
+static void forget(struct ctl *ctl, const char *session, const char *output)
+{
+	char *current AUTO_FREE = home_get(HOME_SESSION);
+	struct err err = { 0 };
+
+	if (current && strcmp(current, session) == 0 && home_set(HOME_SESSION, NULL, &err) != 0)
+		say_warning(ctl, "'%s' is still remembered as the current session: %s", session,
+			    err.text);
+	else
+		viewing_remember(ctl, session, output);
+}
+
+static enum status destroy(struct ctl *ctl, const char *session)
+{
+	struct req_session_destroy req = { .session = session, .no_wait = !!no_wait };
+	struct rep_session_destroy rep;
+	struct json_object *o, *totals;
+	struct json_object *before AUTO_RECORD = look_up(ctl, session);
+	const char *output = trace_of(before), *spool = record_str(before, "spool");
+
+	if (call_session_destroy(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0) {
+		target_suggest(ctl, session, NULL, NULL);
+		return STATUS_ERROR;
+	}
+	o = target_record(ctl, session);
+	totals = record_totals(rep.totals);
+	record_set_str(o, "output", output);
+	record_set(o, "totals", totals);
+	if (*rep.problem)
+		record_set_str(o, "problem", rep.problem);
+	forget(ctl, session, output);
+	/* unless there is something in it that the relay has not got */
+	if (*spool && rmdir(spool) < 0 && errno == ENOTEMPTY)
+		record_set_str(o, "spool", spool);
+	return tell_losses(ctl, session, before, totals, rep.problem);
+}
+
+static enum status run(struct ctl *ctl)
+{
+	return target_each(ctl, destroy);
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
+		struct json_object *o = record_at(record, "sessions", i);
+
+		fprintf(out, "Session %s destroyed", record_str(o, "session"));
+		totals_end(out, record_get(o, "totals"));
+		if (*record_str(o, "spool"))
+			fprintf(out, "The trace is in part at the relay %s; the rest is in %s\n",
+				record_str(o, "output"), record_str(o, "spool"));
+		else if (*record_str(o, "output"))
+			fprintf(out, "%s %s %s\n",
+				*record_str(o, "problem") ? "What was written of the trace is" :
+							    "The trace is",
+				*record_str(o, "output") == '/' ? "in" : "at the relay",
+				record_str(o, "output"));
+	}
+}
+
+const struct verb verb_destroy = {
+	.name = "destroy",
+	.operands = "[SESSION]",
+	.help = "End a session; its trace stays",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 1,
+	.check = target_check,
+	.run = run,
+	.text = text,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* disable_channel.c - lttctl disable-channel: nothing goes into it until it is enabled. */
+#include "base/mem.h"
+#include "libctl/calls.h"
+#include "ctl/names.h"
+#include "ctl/options.h"
+#include "ctl/record.h"
+#include "ctl/target.h"
+
+static struct {
+	struct domain_options domain;
+	char *session;
+} opt;
+
+static const struct poptOption options[] = {
+	OPTIONS_DOMAIN(opt.domain),
+	OPTION_SESSION(&opt.session),
+	POPT_TABLEEND,
+};
+
+static enum status disable(struct ctl *ctl, const struct req_channel_disable *req)
+{
+	struct rep_channel_disable rep;
+
+	if (call_channel_disable(ctl->client, req, NULL, NULL, &rep, &ctl->err) != 0) {
+		target_suggest(ctl, req->session, req->name, NULL);
+		return STATUS_ERROR;
+	}
+	record_append(ctl->record, "channels", json_object_new_string(req->name));
+	return STATUS_OK;
+}
+
+static enum status check(struct ctl *ctl)
+{
+	enum status status = domain_check(ctl, &opt.domain);
+
+	if (status != STATUS_OK || operand(ctl, 0))
+		return status;
+	err_set(&ctl->err, ERR_INVALID, "which channels? name them");
+	return STATUS_ERROR;
+}
+
+static enum status run(struct ctl *ctl)
+{
+	struct req_channel_disable req = { .domain = (uint8_t)domain_named(&opt.domain) };
+	struct names names CLEANUP(names_fini) = { 0 };
+	char *session AUTO_FREE = target_begin(ctl, opt.session, req.domain, "channels");
+	enum status status = STATUS_OK;
+
+	if (!session)
+		return STATUS_ERROR;
+	req.session = session;
+	names_split(operand(ctl, 0), &names);
+	for (size_t i = 0; i < names.nr && status == STATUS_OK; i++) {
+		req.name = names.names[i];
+		status = disable(ctl, &req);
+	}
+	return status;
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	for (size_t i = 0; i < record_len(record, "channels"); i++)
+		fprintf(out, "%s channel %s disabled for session %s\n", domain_title(record),
+			json_object_get_string(record_at(record, "channels", i)),
+			record_str(record, "session"));
+}
+
+const struct verb verb_disable_channel = {
+	.name = "disable-channel",
+	.operands = "(-u | -k) NAME[,NAME]...",
+	.help = "Record nothing into a channel until it is enabled again",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 1,
+	.check = check,
+	.run = run,
+	.text = text,
+};

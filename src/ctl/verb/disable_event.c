@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* disable_event.c - lttctl disable-event: record them no more. */
+#include "base/mem.h"
+#include "libctl/calls.h"
+#include "ctl/names.h"
+#include "ctl/options.h"
+#include "ctl/record.h"
+#include "ctl/target.h"
+
+static struct {
+	struct domain_options domain;
+	char *session, *channel;
+	int all, all_kinds, tracepoint, syscall, probe, function;
+} opt;
+
+static const struct poptOption options[] = {
+	OPTIONS_DOMAIN(opt.domain),
+	OPTION_SESSION(&opt.session),
+	OPTION_CHANNEL(&opt.channel, "in this channel"),
+	OPTION_FLAG("all-events", 'a', &opt.all, "every event of the channel"),
+	OPTION_FLAG("all", 0, &opt.all_kinds, "events of all kinds (default)"),
+	OPTION_FLAG("tracepoint", 0, &opt.tracepoint, "tracepoints and markers, by their names"),
+	OPTION_FLAG("syscall", 0, &opt.syscall, "with -k: system calls, entry and exit"),
+	OPTION_FLAG("probe", 0, &opt.probe, "probes, by their names"),
+	OPTION_FLAG("function", 0, &opt.function, "functions, by their names"),
+	POPT_TABLEEND,
+};
+
+static enum status disable(struct ctl *ctl, const struct req_event_disable *req)
+{
+	struct rep_event_disable rep;
+
+	if (call_event_disable(ctl->client, req, NULL, NULL, &rep, &ctl->err) != 0) {
+		target_suggest(ctl, req->session, req->channel, req->pattern);
+		return STATUS_ERROR;
+	}
+	record_append(ctl->record, "events", json_object_new_string(req->pattern));
+	return STATUS_OK;
+}
+
+static enum status disable_all(struct ctl *ctl, struct req_event_disable *req)
+{
+	struct names names CLEANUP(names_fini) = { 0 };
+	enum status status = STATUS_OK;
+
+	names_split(req->all ? "*" : operand(ctl, 0), &names);
+	if (opt.syscall && !req->all)
+		names_of_calls(&names);
+	for (size_t i = 0; i < names.nr && status == STATUS_OK; i++) {
+		req->pattern = names.names[i];
+		status = disable(ctl, req);
+	}
+	return status;
+}
+
+static enum status check(struct ctl *ctl)
+{
+	enum status status = domain_check(ctl, &opt.domain);
+
+	if (status != STATUS_OK || !!opt.all != !!operand(ctl, 0))
+		return status;
+	err_set(&ctl->err, ERR_INVALID,
+		opt.all ?
+			"--all-events means every event: name none" :
+			"which events? name them as 'lttctl status' shows them, or take all with -a");
+	return STATUS_ERROR;
+}
+
+static enum status run(struct ctl *ctl)
+{
+	struct req_event_disable req = {
+		.domain = (uint8_t)domain_named(&opt.domain),
+		.channel = opt.channel,
+		.all = !!opt.all,
+	};
+	char *session AUTO_FREE = target_begin(ctl, opt.session, req.domain, "events");
+
+	if (!session)
+		return STATUS_ERROR;
+	req.session = session;
+	return disable_all(ctl, &req);
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	for (size_t i = 0; i < record_len(record, "events"); i++)
+		fprintf(out, "%s event %s disabled in session %s\n", domain_title(record),
+			json_object_get_string(record_at(record, "events", i)),
+			record_str(record, "session"));
+}
+
+const struct verb verb_disable_event = {
+	.name = "disable-event",
+	.operands = "(-u | -k) (NAME[,NAME]... | -a)",
+	.help = "Record events no more",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 1,
+	.check = check,
+	.run = run,
+	.text = text,
+};

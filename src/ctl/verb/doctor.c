@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* doctor.c - lttctl doctor: why is there no data, and what mends it. */
+#include <inttypes.h>
+#include <limits.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "ctl/doctor/doctor.h"
+#include "ctl/options.h"
+#include "ctl/record.h"
+#include "ctl/text.h"
+
+static struct {
+	char *session, *pid;
+	int kernel;
+} opt;
+
+static uint64_t pid;
+
+static const struct poptOption options[] = {
+	OPTION_SESSION(&opt.session),
+	OPTION_FLAG("kernel", 'k', &opt.kernel, "can the kernel be traced?"),
+	OPTION_TEXT("pid", 'p', &opt.pid, "why is this process not recorded?", "PID"),
+	POPT_TABLEEND,
+};
+
+static enum status check(struct ctl *ctl)
+{
+	if (opt.pid && (parse_u64(opt.pid, &pid) != 0 || pid == 0 || pid > INT_MAX))
+		err_set(&ctl->err, ERR_INVALID, "--pid=%s: this is not the id of a process",
+			opt.pid);
+	else if (opt.pid && operand(ctl, 0))
+		err_set(&ctl->err, ERR_INVALID, "either --pid or a program, please");
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
+static void doctor_fini(struct doctor *d)
+{
+	free(d->rundir);
+	json_object_put(d->points);
+	json_object_put(d->events);
+}
+
+static enum status run(struct ctl *ctl)
+{
+	struct doctor d CLEANUP(doctor_fini) = { .ctl = ctl, .findings = json_object_new_array() };
+
+	ctl->record = json_object_new_object();
+	record_set(ctl->record, "findings", d.findings);
+	doctor_daemon(&d);
+	doctor_machine(&d);
+	if (pid)
+		doctor_process(&d, (pid_t)pid);
+	else if (operand(ctl, 0))
+		doctor_program(&d, operand(ctl, 0));
+	if (ctl->client && opt.kernel)
+		doctor_kernel(&d);
+	if (ctl->client)
+		doctor_sessions(&d, opt.session);
+	record_set_num(ctl->record, "bad", d.counts[GRADE_BAD]);
+	record_set_num(ctl->record, "warn", d.counts[GRADE_WARN]);
+	if (d.counts[GRADE_BAD])
+		return STATUS_ERROR;
+	return d.counts[GRADE_WARN] ? STATUS_WARNING : STATUS_OK;
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	uint64_t bad = record_num(record, "bad"), warn = record_num(record, "warn");
+
+	for (size_t i = 0; i < record_len(record, "findings"); i++) {
+		struct json_object *finding = record_at(record, "findings", i);
+		const char *command = record_str(finding, "command");
+
+		fprintf(out, "%-5s %s\n", record_str(finding, "grade"),
+			record_str(finding, "text"));
+		if (*command)
+			fprintf(out, "          %s\n", command);
+	}
+	if (bad)
+		fprintf(out, "\n%" PRIu64 " thing%s prevent%s data", bad, text_plural(bad),
+			bad == 1 ? "s" : "");
+	else
+		fputs("\nNothing prevents data", out);
+	if (warn)
+		fprintf(out, "; %" PRIu64 " warning%s", warn, text_plural(warn));
+	fputs(".\n", out);
+}
+
+const struct verb verb_doctor = {
+	.name = "doctor",
+	.operands = "[--pid=PID | [--] PROGRAM [ARGUMENTS]]",
+	.help = "Say why there is no data, and what mends it",
+	.options = options,
+	.daemon = DAEMON_UNUSED, /* that none can be reached is a finding */
+	.command_behind = true,
+	.check = check,
+	.run = run,
+	.text = text,
+};

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* enable_channel.c - lttctl enable-channel: make channels, or enable them again. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "libctl/calls.h"
+#include "ctl/names.h"
+#include "ctl/options.h"
+#include "ctl/record.h"
+#include "ctl/say.h"
+#include "ctl/target.h"
+
+#define SUBBUF_LEAST 4096u /* a page of the ring */
+
+static struct {
+	struct domain_options domain;
+	char *session;
+	char *subbuf_size, *num_subbuf, *switch_timer, *tracefile_size, *tracefile_count;
+	char *ownership, *allocation, *preallocation, *reclaim, *blocking, *output;
+	char *read_timer, *monitor_timer, *watchdog_timer;
+	int discard, overwrite, per_user, per_process, global;
+} opt;
+
+static struct req_channel_enable req;
+
+static const struct poptOption options[] = {
+	OPTIONS_DOMAIN(opt.domain),
+	OPTION_SESSION(&opt.session),
+	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size, "of a sub-buffer; k, M, G, T are known",
+		    "SIZE"),
+	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
+	OPTION_TEXT("switch-timer", 0, &opt.switch_timer, "longest stay of data in a buffer", "US"),
+	OPTION_TEXT("tracefile-size", 'C', &opt.tracefile_size, "begin a new file at this size",
+		    "SIZE"),
+	OPTION_TEXT("tracefile-count", 'W', &opt.tracefile_count,
+		    "keep this many files of a stream", "N"),
+	OPTION_TEXT("buffer-ownership", 0, &opt.ownership,
+		    "share buffers by user (default) or process; of the kernel: system", "OWNER"),
+	OPTION_FLAG("buffers-uid", 0, &opt.per_user, "as --buffer-ownership=user"),
+	OPTION_FLAG("buffers-pid", 0, &opt.per_process, "as --buffer-ownership=process"),
+	OPTION_FLAG("discard", 0, &opt.discard, "drop new events if full (default)"),
+	OPTION_FLAG("overwrite", 0, &opt.overwrite, "drop the oldest if full (not yet)"),
+	OPTION_FLAG("buffers-global", 0, &opt.global,
+		    "as --buffer-ownership=system, for the kernel"),
+	OPTION_TEXT("buffer-allocation", 0, &opt.allocation, "per-cpu is what there is", "POLICY"),
+	OPTION_TEXT("buffer-preallocation", 0, &opt.preallocation, "preallocate is what there is",
+		    "POLICY"),
+	OPTION_TEXT("auto-reclaim-memory", 0, &opt.reclaim, "off is what there is", "POLICY"),
+	OPTION_TEXT("blocking-timeout", 0, &opt.blocking, "0 (never wait) is what there is", "US"),
+	OPTION_TEXT("output", 0, &opt.output, "no effect: mmap, splice", "TYPE"),
+	OPTION_TEXT("read-timer", 0, &opt.read_timer, "no effect: data wakes its reader", "US"),
+	OPTION_TEXT("monitor-timer", 0, &opt.monitor_timer, "no effect: nothing polls", "US"),
+	OPTION_TEXT("watchdog-timer", 0, &opt.watchdog_timer,
+		    "no effect: no killed program stalls a buffer", "US"),
+	POPT_TABLEEND,
+};
+
+static int bad_value(struct ctl *ctl, const char *option, const char *text, const char *wanted)
+{
+	return err_set(&ctl->err, ERR_INVALID, "--%s=%s: this is not %s", option, text, wanted);
+}
+
+static int take_size(struct ctl *ctl, const char *option, const char *text, uint64_t *ret)
+{
+	if (!text)
+		return 0;
+	if (parse_size(text, ret) != 0)
+		return bad_value(ctl, option, text, "a size, such as 65536, 64k or 1M");
+	return *ret ? 0 : bad_value(ctl, option, text, "more than nothing");
+}
+
+static int take_number(struct ctl *ctl, const char *option, const char *text, bool zero,
+		       uint32_t *ret)
+{
+	uint64_t n;
+
+	if (!text)
+		return 0;
+	if (parse_u64(text, &n) != 0 || n > UINT32_MAX)
+		return bad_value(ctl, option, text, "a number below 2^32");
+	if (n == 0 && !zero)
+		return bad_value(ctl, option, text, "more than nothing");
+	*ret = (uint32_t)n;
+	return 0;
+}
+
+static int take_ownership(struct ctl *ctl)
+{
+	const char *text = opt.ownership;
+
+	if (!!text + !!opt.per_user + !!opt.per_process + !!opt.global > 1)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "buffers have one owner: name it once, with --buffer-ownership");
+	if (opt.global || (text && strcmp(text, "system") == 0)) {
+		req.ownership = OWNERSHIP_GLOBAL;
+		return opt.domain.kernel ?
+			       0 :
+			       err_set(&ctl->err, ERR_INVALID,
+				       "user-space buffers belong to a user or to a process, not to the "
+				       "system");
+	}
+	if (opt.per_process || (text && strcmp(text, "process") == 0))
+		req.ownership = OWNERSHIP_PROCESS;
+	else if (opt.per_user || (text && strcmp(text, "user") == 0))
+		req.ownership = OWNERSHIP_USER;
+	else if (text)
+		return bad_value(ctl, "buffer-ownership", text, "'user' or 'process'");
+	return 0;
+}
+
+/* An option of LTTng's of which one value can be served. */
+static int take_only(struct ctl *ctl, const char *option, const char *text, const char *value)
+{
+	if (!text || strcmp(text, value) == 0)
+		return 0;
+	return err_set(&ctl->err, ERR_UNSUPPORTED, "--%s=%s can't be done yet; %s can", option,
+		       text, value);
+}
+
+static int take_limited(struct ctl *ctl)
+{
+	if (take_only(ctl, "buffer-allocation", opt.allocation, "per-cpu") != 0 ||
+	    take_only(ctl, "buffer-preallocation", opt.preallocation, "preallocate") != 0 ||
+	    take_only(ctl, "auto-reclaim-memory", opt.reclaim, "off") != 0 ||
+	    take_only(ctl, "blocking-timeout", opt.blocking, "0") != 0)
+		return ctl->err.code;
+	if (opt.output && strcmp(opt.output, "mmap") != 0 && strcmp(opt.output, "splice") != 0)
+		return bad_value(ctl, "output", opt.output, "'mmap' or 'splice'");
+	return 0;
+}
+
+static void note_rounding(struct ctl *ctl, const char *what, uint64_t n, uint64_t least)
+{
+	uint64_t rounded = round_up_pow2(MAX(n, least));
+
+	if (n && rounded != n && rounded)
+		say_note(ctl, "the %s (%" PRIu64 ") is rounded up to %s: %" PRIu64, what, n,
+			 n < least ? "a page" : "a power of two", rounded);
+}
+
+static int take_attributes(struct ctl *ctl)
+{
+	if (take_size(ctl, "subbuf-size", opt.subbuf_size, &req.subbuf_size) != 0 ||
+	    take_number(ctl, "num-subbuf", opt.num_subbuf, false, &req.num_subbuf) != 0 ||
+	    take_number(ctl, "switch-timer", opt.switch_timer, true, &req.switch_timer_us) != 0 ||
+	    take_size(ctl, "tracefile-size", opt.tracefile_size, &req.tracefile_size) != 0 ||
+	    take_number(ctl, "tracefile-count", opt.tracefile_count, true, &req.tracefile_count) !=
+		    0 ||
+	    take_ownership(ctl) != 0 || take_limited(ctl) != 0)
+		return ctl->err.code;
+	if (opt.discard && opt.overwrite)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--discard and --overwrite exclude each other");
+	if (req.tracefile_count && !req.tracefile_size)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--tracefile-count needs --tracefile-size: files without a size "
+			       "are never full");
+	req.overwrite = !!opt.overwrite;
+	note_rounding(ctl, "sub-buffer size", req.subbuf_size, SUBBUF_LEAST);
+	note_rounding(ctl, "number of sub-buffers", req.num_subbuf, 1);
+	return 0;
+}
+
+static enum status enable(struct ctl *ctl)
+{
+	struct rep_channel_enable rep;
+
+	if (call_channel_enable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) == 0) {
+		record_append(ctl->record, "channels", json_object_new_string(req.name));
+		if (rep.tracefile_size > req.tracefile_size)
+			say_note(ctl,
+				 "trace files of %" PRIu64 " bytes don't hold a buffer; they "
+				 "get %" PRIu64,
+				 req.tracefile_size, rep.tracefile_size);
+		return STATUS_OK;
+	}
+	if (ctl->err.code != ERR_CHANNEL_EXISTS) {
+		target_suggest(ctl, req.session, NULL, NULL);
+		return STATUS_ERROR;
+	}
+	say_warning(ctl, "%s", ctl->err.text);
+	ctl->err = (struct err){ 0 };
+	return STATUS_WARNING;
+}
+
+static enum status enable_all(struct ctl *ctl)
+{
+	struct names names CLEANUP(names_fini) = { 0 };
+	enum status worst = STATUS_OK;
+
+	names_split(operand(ctl, 0), &names);
+	for (size_t i = 0; i < names.nr && !ctl->err.code; i++) {
+		req.name = names.names[i];
+		worst = target_worse(worst, enable(ctl));
+	}
+	return worst;
+}
+
+static int check_names(struct ctl *ctl)
+{
+	struct names names CLEANUP(names_fini) = { 0 };
+
+	if (!operand(ctl, 0))
+		return err_set(&ctl->err, ERR_INVALID, "which channels? name them");
+	names_split(operand(ctl, 0), &names);
+	for (size_t i = 0; i < names.nr; i++) {
+		const char *wrong = name_check(names.names[i]);
+
+		if (wrong)
+			return err_set(&ctl->err, ERR_INVALID, "the channel name '%s' %s",
+				       names.names[i], wrong);
+	}
+	return 0;
+}
+
+static enum status check(struct ctl *ctl)
+{
+	enum status status = domain_check(ctl, &opt.domain);
+
+	if (status == STATUS_OK && (check_names(ctl) != 0 || take_attributes(ctl) != 0))
+		return STATUS_ERROR;
+	return status;
+}
+
+static enum status run(struct ctl *ctl)
+{
+	unsigned int domain = (unsigned int)domain_named(&opt.domain);
+	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "channels");
+
+	if (!session)
+		return STATUS_ERROR;
+	req.session = session;
+	req.domain = (uint8_t)domain;
+	return enable_all(ctl);
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	for (size_t i = 0; i < record_len(record, "channels"); i++)
+		fprintf(out, "%s channel %s enabled for session %s\n", domain_title(record),
+			json_object_get_string(record_at(record, "channels", i)),
+			record_str(record, "session"));
+}
+
+const struct verb verb_enable_channel = {
+	.name = "enable-channel",
+	.operands = "(-u | -k) NAME[,NAME]...",
+	.help = "Make channels (sets of buffers), or enable them again",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 1,
+	.check = check,
+	.run = run,
+	.text = text,
+};

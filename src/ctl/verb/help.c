@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* help.c - lttctl help [VERB]: the manual page, or the usage where there is none. */
+#include "base/str.h"
+#include "ctl/help.h"
+
+static enum status run(struct ctl *ctl)
+{
+	const struct verb *verb = operand(ctl, 0) ? verb_find(operand(ctl, 0)) : NULL;
+	const char *names[64] = { NULL };
+	const char *near, *later;
+
+	if (verb || !operand(ctl, 0))
+		return help_open(verb);
+	later = verb_later(operand(ctl, 0));
+	if (later) {
+		err_set(&ctl->err, ERR_UNSUPPORTED, "%s: %s", operand(ctl, 0), later);
+		return STATUS_UNSUPPORTED;
+	}
+	for (size_t i = 0; verbs[i] && i < ARRAY_SIZE(names) - 1; i++)
+		names[i] = verbs[i]->name;
+	near = nearest_word(operand(ctl, 0), names);
+	err_set(&ctl->err, ERR_UNKNOWN_COMMAND,
+		near ? "there is no verb '%s'; did you mean '%s'?" : "there is no verb '%s'",
+		operand(ctl, 0), near);
+	return STATUS_UNDEFINED;
+}
+
+const struct verb verb_help = {
+	.name = "help",
+	.operands = "[VERB]",
+	.help = "Open the manual page of lttctl or of a verb",
+	.daemon = DAEMON_UNUSED,
+	.max_operands = 1,
+	.prints_itself = true,
+	.run = run,
+};

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* list.c - lttctl list: sessions, one session, or instrumentation points. */
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "libctl/home.h"
+#include "ctl/options.h"
+#include "ctl/points.h"
+#include "ctl/record.h"
+#include "ctl/say.h"
+#include "ctl/show.h"
+#include "ctl/table.h"
+#include "ctl/target.h"
+#include "ctl/text.h"
+#include "ctl/totals.h"
+
+static struct {
+	struct domain_options domain;
+	char *channel;
+	int fields, domains, no_truncate, syscall;
+} opt;
+
+static const struct poptOption options[] = {
+	OPTIONS_DOMAIN(opt.domain),
+	OPTION_FLAG("fields", 'f', &opt.fields, "with -u or -k: the fields of each event"),
+	OPTION_CHANNEL(&opt.channel, "only this channel of the session"),
+	OPTION_FLAG("domain", 'd', &opt.domains, "only the domains of the session"),
+	OPTION_FLAG("no-truncate", 0, &opt.no_truncate, "as it is: nothing is ever cut short"),
+	OPTION_NOT_YET("mem-usage", 0, POPT_ARG_STRING, 2,
+		       "'lttctl list SESSION' always shows the memory of each channel"),
+	OPTION_NOT_YET("style", 0, POPT_ARG_STRING, 3,
+		       "there is one style for people, and --json for programs"),
+	OPTION_FLAG("syscall", 'S', &opt.syscall, "with -k: system calls only"),
+	POPT_TABLEEND,
+};
+
+/* Sessions whose figures have not come: one warning, with the first one's problem. */
+static enum status say_unknown(struct ctl *ctl, struct json_object *sessions)
+{
+	const char *why = "";
+	size_t nr = 0;
+
+	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
+		struct json_object *s = json_object_array_get_idx(sessions, i);
+
+		if (show_lacks_figures(ctl, s) && nr++ == 0)
+			why = record_str(s, "problem");
+	}
+	if (nr)
+		say_warning(ctl, "figures of %zu session%s have not come in time%s%s", nr,
+			    nr == 1 ? "" : "s", *why ? ": " : " from the consumer daemon", why);
+	return nr ? STATUS_WARNING : STATUS_OK;
+}
+
+static enum status list_sessions(struct ctl *ctl)
+{
+	struct json_object *sessions = NULL;
+	char *current AUTO_FREE = home_get(HOME_SESSION);
+
+	if (target_sessions(ctl, &sessions, &ctl->err) != 0)
+		return STATUS_ERROR;
+	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
+		struct json_object *s = json_object_array_get_idx(sessions, i);
+
+		record_set_bool(s, "current",
+				current && strcmp(record_str(s, "name"), current) == 0);
+	}
+	ctl->record = json_object_new_object();
+	record_set(ctl->record, "sessions", sessions);
+	return say_unknown(ctl, sessions);
+}
+
+static enum status list_points(struct ctl *ctl)
+{
+	struct json_object *points = NULL, *presets = NULL;
+
+	if (points_fetch(ctl, domain_named(&opt.domain), opt.fields, &points, &presets,
+			 &ctl->err) != 0)
+		return STATUS_ERROR;
+	if (opt.syscall)
+		points = points_of_process(points, "syscalls");
+	ctl->record = json_object_new_object();
+	record_set(ctl->record, "points", points);
+	record_set(ctl->record, "presets", presets);
+	return STATUS_OK;
+}
+
+static bool has_channel(struct json_object *session, const char *name)
+{
+	for (size_t i = 0; i < record_len(session, "channels"); i++)
+		if (strcmp(record_str(record_at(session, "channels", i), "name"), name) == 0)
+			return true;
+	return false;
+}
+
+/* Leave the one channel that was asked for. */
+static int only_channel(struct ctl *ctl, struct json_object *session, const char *name)
+{
+	struct json_object *one = json_object_new_array();
+
+	for (size_t i = 0; i < record_len(session, "channels"); i++) {
+		struct json_object *c = record_at(session, "channels", i);
+
+		if (strcmp(record_str(c, "name"), name) == 0)
+			json_object_array_add(one, json_object_get(c));
+	}
+	if (!has_channel(session, name)) {
+		json_object_put(one);
+		err_set(&ctl->err, ERR_NO_CHANNEL, "session '%s' has no channel '%s'",
+			record_str(session, "name"), name);
+		target_suggest(ctl, record_str(session, "name"), name, NULL);
+		return ctl->err.code;
+	}
+	record_set(session, "channels", one);
+	return 0;
+}
+
+static bool has_domain(struct json_object *session, const char *domain)
+{
+	for (size_t i = 0; i < record_len(session, "channels"); i++)
+		if (strcmp(record_str(record_at(session, "channels", i), "domain"), domain) == 0)
+			return true;
+	return false;
+}
+
+/* The session's record, with the words of its domains alone. */
+static void only_domains(struct ctl *ctl)
+{
+	struct json_object *o = json_object_new_object();
+	struct json_object *session = ctl->record;
+
+	record_set_str(o, "session", record_str(session, "name"));
+	record_set(o, "domains", json_object_new_array());
+	if (has_domain(session, "kernel"))
+		record_append(o, "domains", json_object_new_string("kernel"));
+	if (has_domain(session, "user"))
+		record_append(o, "domains", json_object_new_string("user"));
+	json_object_put(session);
+	ctl->record = o;
+}
+
+static enum status list_session(struct ctl *ctl, const char *name)
+{
+	if (show_fetch(ctl, name, &ctl->record, &ctl->err) != 0) {
+		target_suggest(ctl, name, NULL, NULL);
+		return STATUS_ERROR;
+	}
+	if (opt.channel && only_channel(ctl, ctl->record, opt.channel) != 0) {
+		json_object_put(TAKE(ctl->record));
+		return STATUS_ERROR;
+	}
+	if (!opt.domains)
+		return show_warnings(ctl, ctl->record);
+	only_domains(ctl);
+	return STATUS_OK;
+}
+
+static enum status check(struct ctl *ctl)
+{
+	enum status status = domain_any(&opt.domain) ? domain_check(ctl, &opt.domain) : STATUS_OK;
+
+	if (status != STATUS_OK || operand(ctl, 0))
+		return status;
+	if (opt.fields && !domain_any(&opt.domain)) {
+		err_set(&ctl->err, ERR_INVALID, "fields of what? lttctl list -u --fields");
+		return STATUS_ERROR;
+	}
+	if (opt.syscall && !opt.domain.kernel) {
+		err_set(&ctl->err, ERR_INVALID,
+			"system calls are the kernel's: lttctl list -k --syscall");
+		return STATUS_ERROR;
+	}
+	if (opt.channel || opt.domains) {
+		err_set(&ctl->err, ERR_INVALID, "of which session? lttctl list SESSION %s",
+			opt.channel ? "--channel=NAME" : "--domain");
+		return STATUS_ERROR;
+	}
+	return STATUS_OK;
+}
+
+static enum status run(struct ctl *ctl)
+{
+	if (operand(ctl, 0))
+		return list_session(ctl, operand(ctl, 0));
+	return domain_any(&opt.domain) ? list_points(ctl) : list_sessions(ctl);
+}
+
+/* ---- text ---- */
+
+static void session_cells(struct table *table, struct json_object *session)
+{
+	struct json_object *totals = record_get(session, "totals");
+	uint64_t uid = record_num(session, "uid");
+	char owner[TEXT_BYTES + 8] = "", buf[TEXT_BYTES];
+
+	if (uid != getuid())
+		snprintf(owner, sizeof(owner), " (user %" PRIu64 ")", uid);
+	table_cell(table, "%s %s%s", record_bool(session, "current") ? "*" : " ",
+		   record_str(session, "name"), owner);
+	table_cell(table, "%s", record_str(session, "state"));
+	table_cell(table, "%s", totals_count(totals, "recorded", buf));
+	table_cell(table, "%s", totals_count(totals, "lost", buf));
+	table_cell(table, "%s",
+		   *record_str(session, "output") ? record_str(session, "output") : "none");
+}
+
+static void sessions_text(FILE *out, struct json_object *record)
+{
+	static const char *const heads[] = { "  SESSION", "STATE", "RECORDED", "LOST", "OUTPUT" };
+	struct table table = { .columns = "llrrl" };
+
+	if (record_len(record, "sessions") == 0) {
+		fputs("There is no session; 'lttctl create' makes one.\n", out);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		table_cell(&table, "%s", heads[i]);
+	for (size_t i = 0; i < record_len(record, "sessions"); i++)
+		session_cells(&table, record_at(record, "sessions", i));
+	table_print(out, &table);
+}
+
+static void domains_text(FILE *out, struct json_object *record)
+{
+	for (size_t i = 0; i < record_len(record, "domains"); i++)
+		fprintf(out, "%s\n", json_object_get_string(record_at(record, "domains", i)));
+}
+
+static void list_text(FILE *out, struct json_object *record)
+{
+	points_text(out, record_get(record, "points"));
+	points_presets_text(out, record_get(record, "presets"));
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	if (record_get(record, "sessions"))
+		sessions_text(out, record);
+	else if (record_get(record, "points"))
+		list_text(out, record);
+	else if (record_get(record, "domains"))
+		domains_text(out, record);
+	else
+		show_details(out, record);
+}
+
+const struct verb verb_list = {
+	.name = "list",
+	.operands = "[SESSION] [-u | -k]",
+	.help = "List sessions, one session, or instrumentation points (-u, -k)",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 1,
+	.check = check,
+	.run = run,
+	.text = text,
+};

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* quota.c - lttctl quota: what users have of what the daemon grants them. */
+#include <inttypes.h>
+
+#include "base/macros.h"
+#include "ctl/quota.h"
+#include "ctl/record.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+
+static enum status run(struct ctl *ctl)
+{
+	struct json_object *quotas = NULL;
+
+	if (quota_fetch(ctl, &quotas, &ctl->err) != 0)
+		return STATUS_ERROR;
+	ctl->record = json_object_new_object();
+	record_set(ctl->record, "quotas", quotas);
+	return STATUS_OK;
+}
+
+static void add_row(struct table *table, struct json_object *quota)
+{
+	uint64_t limit = record_num(quota, "limit");
+	char buf[TEXT_BYTES];
+
+	table_cell(table, "%" PRIu64 "%s", record_num(quota, "user"),
+		   record_bool(quota, "guest") ? " in root's sessions" : "");
+	table_cell(table, "%s", record_str(quota, "name"));
+	table_cell(table, "%s", text_count(buf, record_num(quota, "used")));
+	table_cell(table, "%s", limit ? text_count(buf, limit) : "none");
+	table_cell(table, "%s", text_count(buf, record_num(quota, "refused")));
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	static const char *const heads[] = { "USER", "WHAT", "USED", "LIMIT", "REFUSED" };
+	struct table table = { .columns = "llrrr" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		table_cell(&table, "%s", heads[i]);
+	for (size_t i = 0; i < record_len(record, "quotas"); i++)
+		add_row(&table, record_at(record, "quotas", i));
+	table_print(out, &table);
+}
+
+const struct verb verb_quota = {
+	.name = "quota",
+	.operands = "",
+	.help = "Show what users have of what the session daemon grants them",
+	.daemon = DAEMON_NEEDED,
+	.run = run,
+	.text = text,
+};

@@ -1,0 +1,462 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * record.c - lttctl record -- PROGRAM: create, enable-event, start, the
+ * program, stop, destroy and a summary, in one. What was made is taken back
+ * where the program could not be run.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "ctl/create.h"
+#include "libctl/calls.h"
+#include "ctl/linger.h"
+#include "ctl/loss.h"
+#include "ctl/names.h"
+#include "ctl/nothing.h"
+#include "ctl/options.h"
+#include "ctl/record.h"
+#include "ctl/run.h"
+#include "ctl/say.h"
+#include "ctl/target.h"
+#include "ctl/text.h"
+#include "ctl/totals.h"
+#include "ctl/wrap.h"
+
+#define REGISTER_TIMEOUT "LTT_REGISTER_TIMEOUT"
+#define REGISTER_MS "5000"
+#define SCOPE "LTT_SCOPE"
+
+static struct {
+	char *output, *events, *name, *wrap, *subbuf_size, *num_subbuf;
+	int kernel, user, no_wait;
+} opt;
+
+static const struct poptOption options[] = {
+	OPTION_FLAG("kernel", 'k', &opt.kernel, "the kernel while the program runs"),
+	OPTION_FLAG("userspace", 'u', &opt.user, "the program (default); with -k: both"),
+	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
+	OPTION_TEXT("events", 'e', &opt.events, "only these (default: all)", "PATTERN[,...]"),
+	OPTION_TEXT("name", 0, &opt.name, "of the session", "NAME"),
+	OPTION_TEXT("wrap", 'w', &opt.wrap, "record calls of libc, pthread, dl too", "LIB[,...]"),
+	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size, "of a sub-buffer; k, M, G, T are known",
+		    "SIZE"),
+	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
+	OPTION_FLAG("no-wait", 'n', &opt.no_wait,
+		    "for the program alone, not for processes that it leaves behind"),
+	POPT_TABLEEND,
+};
+
+static struct req_channel_enable channel = { .name = "channel0" };
+
+static enum status check(struct ctl *ctl)
+{
+	uint64_t n = 0;
+
+	if (!operand(ctl, 0))
+		err_set(&ctl->err, ERR_INVALID,
+			"which program? lttctl record [OPTIONS] -- PROGRAM [ARGUMENTS]");
+	else if (opt.subbuf_size && (parse_size(opt.subbuf_size, &channel.subbuf_size) != 0 ||
+				     channel.subbuf_size == 0))
+		err_set(&ctl->err, ERR_INVALID,
+			"--subbuf-size=%s: this is not a size, such as 65536, 64k or 1M",
+			opt.subbuf_size);
+	else if (opt.num_subbuf && (parse_u64(opt.num_subbuf, &n) != 0 || n == 0 || n > UINT32_MAX))
+		err_set(&ctl->err, ERR_INVALID, "--num-subbuf=%s: this is not a number",
+			opt.num_subbuf);
+	channel.num_subbuf = (uint32_t)n;
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
+static int make_channel(struct ctl *ctl, const char *session, enum domain_id domain)
+{
+	struct rep_channel_enable rep;
+
+	/* a program's start may emit faster than a disk takes it, and it is alone here */
+	channel.roomy = !opt.subbuf_size && !opt.num_subbuf;
+	channel.domain = (uint8_t)domain;
+	channel.session = session;
+	return call_channel_enable(ctl->client, &channel, NULL, NULL, &rep, &ctl->err);
+}
+
+/* Named twice; or a name of the program's alone, which the kernel does not have. */
+static bool is_fine(const struct err *err, enum domain_id domain)
+{
+	return err->code == ERR_EVENT_EXISTS ||
+	       (err->code == ERR_NO_EVENT && domain == DOMAIN_KERNEL && opt.user);
+}
+
+static int enable_events(struct ctl *ctl, const char *session, enum domain_id domain)
+{
+	struct req_event_enable req = { .session = session, .domain = (uint8_t)domain };
+	struct names names CLEANUP(names_fini) = { 0 };
+	struct rep_event_enable rep;
+
+	names_split(opt.events ? opt.events : "*", &names);
+	for (size_t i = 0; i < names.nr && !ctl->err.code; i++) {
+		req.pattern = names.names[i];
+		if (call_event_enable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0 &&
+		    is_fine(&ctl->err, domain))
+			ctl->err = (struct err){ 0 };
+	}
+	return ctl->err.code;
+}
+
+static int prepare(struct ctl *ctl, const char *session, enum domain_id domain)
+{
+	if ((opt.subbuf_size || opt.num_subbuf || domain == DOMAIN_USER) &&
+	    make_channel(ctl, session, domain) != 0)
+		return ctl->err.code;
+	return enable_events(ctl, session, domain);
+}
+
+static int start(struct ctl *ctl, const char *session)
+{
+	struct req_session_start req = { .session = session };
+	struct rep_session_start rep;
+	struct json_object *refused AUTO_RECORD = NULL;
+
+	if (opt.kernel && prepare(ctl, session, DOMAIN_KERNEL) != 0)
+		return ctl->err.code;
+	if ((opt.user || !opt.kernel) && prepare(ctl, session, DOMAIN_USER) != 0)
+		return ctl->err.code;
+	refused = json_object_new_object();
+	if (call_session_start(ctl->client, &req, loss_take_item, refused, &rep, &ctl->err) != 0)
+		return ctl->err.code;
+	if (*rep.problem)
+		say_warning(ctl, "session '%s': %s", session, rep.problem);
+	loss_conflicts(ctl, refused);
+	loss_refusals(ctl, refused);
+	return 0;
+}
+
+/* The session daemon was killed: its successor has the session. Return: what to watch. */
+static int reconnect(void *priv)
+{
+	struct ctl *ctl = priv;
+
+	ctl->client = client_free(ctl->client);
+	if (ctl_connect(ctl, DAEMON_NEEDED) == 0)
+		return client_fd(ctl->client);
+	ctl->err = (struct err){ 0 }; /* tried again at the end */
+	return -1;
+}
+
+/* What comes of a session. Strings of an answer are gone with the next call. */
+struct ending {
+	struct json_object *totals; /* NULL: it has not ended */
+	char *problem;		    /* why not all data could be written; NULL: it was */
+};
+
+static void ending_fini(struct ending *ending)
+{
+	json_object_put(ending->totals);
+	free(ending->problem);
+}
+
+/* Each answer may know more than the one before. */
+static void note_ending(struct ending *ending, struct list totals, const char *problem)
+{
+	struct json_object *newer = record_totals(totals);
+
+	if (newer) {
+		json_object_put(ending->totals);
+		ending->totals = newer;
+	}
+	if (*problem) {
+		free(ending->problem);
+		ending->problem = xstrdup(problem);
+	}
+}
+
+/* Stop and destroy. Where that fails @err is set. */
+static void end_session(struct ctl *ctl, const char *session, struct ending *ret, struct err *err)
+{
+	struct req_session_stop stop = { .session = session };
+	struct req_session_destroy destroy = { .session = session };
+	struct rep_session_stop stopped;
+	struct rep_session_destroy destroyed;
+	struct json_object *items AUTO_RECORD = json_object_new_object();
+
+	if (call_session_stop(ctl->client, &stop, loss_take_item, items, &stopped, err) == 0)
+		note_ending(ret, stopped.totals, stopped.problem);
+	else if (err->code == ERR_STATE)
+		*err = (struct err){ 0 }; /* never started */
+	else
+		return;
+	loss_conflicts(ctl, items);
+	if (call_session_destroy(ctl->client, &destroy, NULL, NULL, &destroyed, err) == 0)
+		note_ending(ret, destroyed.totals, destroyed.problem);
+	else
+		ret->totals = (json_object_put(ret->totals), NULL);
+	if (!err->code && !ret->totals)
+		ret->totals = json_object_new_object();
+}
+
+/* The program did not run: leave nothing. */
+static void take_back(struct ctl *ctl, struct creation *creation)
+{
+	struct ending ignored CLEANUP(ending_fini) = { 0 };
+	struct err err = { 0 };
+
+	end_session(ctl, creation->session, &ignored, &err);
+	if (err.code)
+		say_warning(ctl, "session '%s' could not be destroyed: %s", creation->session,
+			    err.text);
+	outdir_remove(&creation->dir);
+}
+
+static struct json_object *program_record(const struct ctl *ctl, const struct run *run)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (unsigned int i = 0; i < ctl->nr_operands; i++)
+		record_append(o, "command", json_object_new_string(ctl->operands[i]));
+	record_set_num(o, "exit_status", (uint64_t)run->exit_status);
+	record_set_num(o, "signal", (uint64_t)run->signal);
+	record_set_num(o, "duration_ns", run->duration_ns);
+	return o;
+}
+
+/* A daemon that is killed just now does not keep us from it either. */
+static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
+{
+	if (ctl->client)
+		end_session(ctl, session, ret, &ctl->err);
+	if (ctl->client && ctl->err.code != ERR_NO_DAEMON)
+		return;
+	ctl->err = (struct err){ 0 };
+	ctl->client = client_free(ctl->client);
+	if (ctl_connect(ctl, DAEMON_NEEDED) == 0)
+		end_session(ctl, session, ret, &ctl->err);
+}
+
+/* The program ran: end the session, say what there is. Return: the status for the shell. */
+static enum status conclude(struct ctl *ctl, const struct creation *creation, const struct run *run,
+			    unsigned int cut)
+{
+	struct ending ending CLEANUP(ending_fini) = { 0 };
+	struct json_object *points AUTO_RECORD = NULL;
+	enum status status;
+
+	if (ctl->err.code != ERR_NO_ANSWER) { /* it has been waited for long enough */
+		points = nothing_fetch(ctl, creation->session);
+		surely_end(ctl, creation->session, &ending);
+	}
+	create_remember(ctl, creation, false);
+	ctl->record = json_object_new_object();
+	record_set_str(ctl->record, "session", creation->session);
+	record_set_str(ctl->record, "output", creation->dir.path);
+	record_set(ctl->record, "program", program_record(ctl, run));
+	record_set(ctl->record, "totals", json_object_get(ending.totals));
+	record_set_num(ctl->record, "cut", cut);
+	if (points && !record_num(ending.totals, "recorded"))
+		record_set(ctl->record, "points", json_object_get(points));
+	if (ending.problem)
+		record_set_str(ctl->record, "problem", ending.problem);
+	if (!ending.totals) {
+		say_warning(ctl, "session '%s' may still be there: lttctl destroy %s",
+			    creation->session, creation->session);
+		return STATUS_ERROR;
+	}
+	status = loss_conclude(ctl, creation->session, ending.totals,
+			       ending.problem ? ending.problem : "");
+	return run->exit_status ? (enum status)run->exit_status : status;
+}
+
+/* A signal that came is the status for the shell. */
+static enum status interrupted_or(struct run *run, enum status status)
+{
+	int signal = run_interrupted(run);
+
+	return signal ? (enum status)(128 + signal) : status;
+}
+
+/* Where the program was asked to end, its user does not want to wait for the rest of it. Return:
+ * the number of processes that still record. */
+static unsigned int wait_for_others(struct ctl *ctl, const struct creation *creation,
+				    struct run *run)
+{
+	const struct others others = {
+		.session = creation->session,
+		.scope = creation->scope,
+		.run = run,
+		.no_wait = opt.no_wait || run->ended,
+	};
+	unsigned int nr;
+
+	if (opt.kernel && !opt.user)
+		return 0;
+	nr = linger(ctl, &others);
+	run_extend(run);
+	if (nr)
+		say_warning(ctl,
+			    "%u process%s that '%s' has started still record%s: what is emitted from "
+			    "now on is not in the trace%s",
+			    nr, nr == 1 ? "" : "es", ctl->operands[0], nr == 1 ? "s" : "",
+			    opt.no_wait ? "; record without --no-wait to have it" : "");
+	return nr;
+}
+
+static enum status record(struct ctl *ctl, struct creation *creation, struct run *run)
+{
+	int rc;
+
+	if (create_session(ctl, creation) != 0)
+		return interrupted_or(run, STATUS_ERROR);
+	rc = start(ctl, creation->session);
+	if (rc != 0 || run_is_interrupted(run)) {
+		take_back(ctl, creation); /* also cut short by the signal */
+		return interrupted_or(run, STATUS_ERROR);
+	}
+	say_verbose(ctl, "session %s records into %s", creation->session, creation->dir.path);
+	run->watch = client_fd(ctl->client);
+	rc = run_program(run, &ctl->err);
+	if (rc != 0) {
+		take_back(ctl, creation);
+		return (enum status)rc;
+	}
+	while (run_interrupted(run))
+		; /* they ended the program; those that come now end the waiting */
+	return conclude(ctl, creation, run, wait_for_others(ctl, creation, run));
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* A word that nobody else has: only who inherits it is recorded. NULL: ctl->err is set. */
+static char *make_scope(struct ctl *ctl)
+{
+	uint64_t number;
+
+	if (getrandom(&number, sizeof(number), 0) == sizeof(number))
+		return xasprintf("%016" PRIx64, number);
+	err_errno(&ctl->err, ERR_INTERNAL, errno, "can't make a random number");
+	return NULL;
+}
+
+/* A program that is recorded may record others: its own scope stays. */
+static char *scope_environment(const char *scope)
+{
+	const char *outer = getenv(SCOPE);
+
+	return outer && *outer ? xasprintf(SCOPE "=%s:%s", outer, scope) :
+				 xasprintf(SCOPE "=%s", scope);
+}
+
+static enum status run_recorded(struct ctl *ctl, const char *const *environment, const char *scope)
+{
+	struct creation creation CLEANUP(creation_fini) = CREATION_INIT;
+	struct run run CLEANUP(run_fini) = {
+		.argv = ctl->operands,
+		.environment = environment,
+		.sigpipe = ctl->sigpipe,
+		.signals = -1,
+		.watch = -1,
+		.mend = reconnect,
+		.priv = ctl,
+	};
+	int rc = run_check(ctl->operands[0], &ctl->err);
+
+	if (rc != 0)
+		return (enum status)rc;
+	if (run_begin(&run, &ctl->err) != 0)
+		return STATUS_ERROR;
+	ctl->wish.interrupt = &run.signals;
+	if (ctl_connect(ctl, DAEMON_STARTED) != 0)
+		return interrupted_or(&run, STATUS_ERROR);
+	creation.name = opt.name;
+	creation.prefix = base_name(ctl->operands[0]);
+	creation.output = opt.output;
+	creation.scope = scope;
+	return record(ctl, &creation, &run);
+}
+
+static enum status run_verb(struct ctl *ctl)
+{
+	const char *environment[] = { NULL, NULL, NULL, NULL };
+	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL;
+	char *scope AUTO_FREE = make_scope(ctl);
+	unsigned int nr = 0;
+	enum status status;
+
+	if (!scope)
+		return STATUS_ERROR;
+	scoped = scope_environment(scope);
+	environment[nr++] = scoped;
+	if (!getenv(REGISTER_TIMEOUT) && (opt.user || !opt.kernel))
+		environment[nr++] = REGISTER_TIMEOUT "=" REGISTER_MS;
+	if (opt.wrap) {
+		preload = wrap_environment(ctl, opt.wrap);
+		if (!preload)
+			return STATUS_ERROR;
+		environment[nr++] = preload;
+	}
+	status = run_recorded(ctl, environment, scope);
+	ctl->wish.interrupt = NULL;
+	return status;
+}
+
+/* `lttctl view` alone finds the trace only where it is told the same home. */
+static void hint(FILE *out, const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "/._-+:,@%=";
+	const char *quote = path[strspn(path, plain)] ? "'" : "";
+
+	if (getenv("LTT_HOME"))
+		fprintf(out, "Read it with: lttctl view %s%s%s\n", quote, path, quote);
+	else
+		fputs("Read it with: lttctl view\n", out);
+}
+
+static void summary(FILE *out, struct json_object *record)
+{
+	struct json_object *program = record_get(record, "program");
+	struct json_object *totals = record_get(record, "totals");
+	uint64_t ns = record_num(program, "duration_ns"), n = record_num(totals, "recorded");
+	uint64_t signal = record_num(program, "signal");
+	bool whole = !*record_str(record, "problem") && !record_num(totals, "lost");
+	const struct nothing asked = {
+		.program = json_object_get_string(record_at(program, "command", 0)),
+		.events = opt.events,
+		.wrap = opt.wrap,
+	};
+	char buf[TEXT_BYTES];
+
+	if (signal)
+		fprintf(out, "The program was ended by signal %" PRIu64 " (%s).\n", signal,
+			strsignal((int)signal));
+	if (!totals)
+		return;
+	totals_text(out, totals);
+	fprintf(out, " in %s", text_duration(buf, ns));
+	if (n && ns)
+		fprintf(out, " (%s events/s)",
+			text_count(buf, (uint64_t)((double)n * 1e9 / (double)ns)));
+	fprintf(out, "\nThe trace is in %s\n", record_str(record, "output"));
+	if (n)
+		hint(out, record_str(record, "output"));
+	else if (!opt.kernel && whole)
+		nothing_text(out, record_get(record, "points"), &asked);
+}
+
+const struct verb verb_record = {
+	.name = "record",
+	.operands = "[--] PROGRAM [ARGUMENTS]",
+	.help = "Run a program and record its events; the trace is kept",
+	.options = options,
+	.daemon = DAEMON_UNUSED, /* the program is looked at first */
+	.command_behind = true,
+	.text_on_stderr = true, /* stdout is the program's */
+	.check = check,
+	.run = run_verb,
+	.text = summary,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* regenerate.c - lttctl regenerate statedump: record the state again. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "libctl/calls.h"
+#include "ctl/options.h"
+#include "ctl/record.h"
+#include "ctl/target.h"
+#include "ctl/text.h"
+
+static struct {
+	char *session;
+} opt;
+
+static const struct poptOption options[] = {
+	OPTION_SESSION(&opt.session),
+	POPT_TABLEEND,
+};
+
+static enum status check(struct ctl *ctl)
+{
+	const char *what = operand(ctl, 0);
+
+	if (what && strcmp(what, "statedump") == 0)
+		return STATUS_OK;
+	if (what && strcmp(what, "metadata") == 0) {
+		err_set(&ctl->err, ERR_UNSUPPORTED,
+			"metadata needs it never: it is written as the trace grows, and is whole at "
+			"any time");
+		return STATUS_UNSUPPORTED;
+	}
+	err_set(&ctl->err, ERR_INVALID, "what is to be recorded again? lttctl regenerate statedump");
+	return STATUS_ERROR;
+}
+
+static enum status run(struct ctl *ctl)
+{
+	char *session AUTO_FREE = target_session(ctl, opt.session);
+	struct req_statedump req = { .session = session };
+	struct rep_statedump rep;
+
+	if (!session)
+		return STATUS_ERROR;
+	if (call_statedump(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0) {
+		target_suggest(ctl, session, NULL, NULL);
+		return STATUS_ERROR;
+	}
+	ctl->record = json_object_new_object();
+	record_set_str(ctl->record, "session", session);
+	record_set_num(ctl->record, "channels", rep.channels);
+	record_set_num(ctl->record, "applications", rep.applications);
+	return STATUS_OK;
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	uint64_t applications = record_num(record, "applications");
+
+	if (record_num(record, "channels"))
+		fprintf(out, "The state of the system is being recorded in session %s\n",
+			record_str(record, "session"));
+	if (applications)
+		fprintf(out, "%" PRIu64 " application%s dump%s state into session %s\n", applications,
+			text_plural(applications), applications == 1 ? "s" : "",
+			record_str(record, "session"));
+}
+
+const struct verb verb_regenerate = {
+	.name = "regenerate",
+	.operands = "statedump",
+	.help = "Record the state of the system again",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 1,
+	.check = check,
+	.run = run,
+	.text = text,
+};

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* set_session.c - lttctl set-session SESSION: make it the current one. */
+#include "base/mem.h"
+#include "libctl/home.h"
+#include "ctl/record.h"
+#include "ctl/target.h"
+#include "ctl/verb.h"
+#include "ctl/viewing.h"
+
+static enum status check(struct ctl *ctl)
+{
+	if (operand(ctl, 0))
+		return STATUS_OK;
+	err_set(&ctl->err, ERR_INVALID, "which session? lttctl set-session SESSION");
+	return STATUS_ERROR;
+}
+
+static enum status run(struct ctl *ctl)
+{
+	struct json_object *found AUTO_RECORD = NULL;
+	const char *name = operand(ctl, 0);
+
+	if (target_look_up(ctl, name, &found, &ctl->err) != 0)
+		return STATUS_ERROR;
+	if (!found) {
+		err_set(&ctl->err, ERR_NO_SESSION, "there is no session '%s'", name);
+		target_suggest(ctl, name, NULL, NULL);
+		return STATUS_ERROR;
+	}
+	if (home_set(HOME_SESSION, name, &ctl->err) != 0)
+		return STATUS_ERROR;
+	viewing_remember(ctl, name, record_str(found, "output"));
+	ctl->record = json_object_new_object();
+	record_set_str(ctl->record, "session", name);
+	return STATUS_OK;
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	fprintf(out, "Current session is %s.\n", record_str(record, "session"));
+}
+
+const struct verb verb_set_session = {
+	.name = "set-session",
+	.operands = "SESSION",
+	.help = "Make a session the current one",
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 1,
+	.check = check,
+	.run = run,
+	.text = text,
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* start.c - lttctl start [SESSION]: record from now on. */
+#include <inttypes.h>
+
+#include "libctl/calls.h"
+#include "ctl/loss.h"
+#include "ctl/options.h"
+#include "ctl/record.h"
+#include "ctl/say.h"
+#include "ctl/target.h"
+#include "ctl/text.h"
+
+static const struct poptOption options[] = {
+	OPTIONS_TARGET,
+	POPT_TABLEEND,
+};
+
+static enum status start(struct ctl *ctl, const char *session)
+{
+	struct req_session_start req = { .session = session };
+	struct rep_session_start rep;
+	struct json_object *o;
+
+	o = json_object_new_object();
+	if (call_session_start(ctl->client, &req, loss_take_item, o, &rep, &ctl->err) != 0) {
+		json_object_put(o);
+		return target_failed(ctl, session);
+	}
+	record_set_str(o, "session", session);
+	record_append(ctl->record, "sessions", o);
+	record_set_num(o, "applications", rep.apps);
+	record_set_num(o, "late", rep.late);
+	if (rep.late)
+		say_note(ctl,
+			 "session '%s': %u of %u applications had not answered within a "
+			 "second; they record as soon as they do",
+			 session, rep.late, rep.apps);
+	if (*rep.problem)
+		say_warning(ctl, "session '%s': %s", session, rep.problem);
+	loss_conflicts(ctl, o);
+	return target_worse(*rep.problem ? STATUS_WARNING : STATUS_OK, loss_refusals(ctl, o));
+}
+
+static enum status run(struct ctl *ctl)
+{
+	return target_each(ctl, start);
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
+		struct json_object *o = record_at(record, "sessions", i);
+		uint64_t apps = record_num(o, "applications");
+
+		fprintf(out, "Tracing started for session %s", record_str(o, "session"));
+		if (apps)
+			fprintf(out, " (%" PRIu64 " application%s)", apps, text_plural(apps));
+		fputc('\n', out);
+	}
+}
+
+const struct verb verb_start = {
+	.name = "start",
+	.operands = "[SESSION]",
+	.help = "Record from now on",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 1,
+	.check = target_check,
+	.run = run,
+	.text = text,
+};

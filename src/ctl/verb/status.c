@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* status.c - lttctl status [SESSION]: how recording goes, now. */
+#include "base/mem.h"
+#include "ctl/follow.h"
+#include "ctl/options.h"
+#include "ctl/show.h"
+#include "ctl/target.h"
+
+static int follow;
+
+static const struct poptOption options[] = {
+	OPTION_FLAG("follow", 'f', &follow,
+		    "tell what happens, when it happens, until it is destroyed"),
+	POPT_TABLEEND,
+};
+
+static enum status run(struct ctl *ctl)
+{
+	char *session AUTO_FREE = target_session(ctl, operand(ctl, 0));
+
+	if (!session)
+		return STATUS_ERROR;
+	if (follow)
+		return follow_session(ctl, session);
+	if (show_fetch(ctl, session, &ctl->record, &ctl->err) != 0) {
+		target_suggest(ctl, session, NULL, NULL);
+		return STATUS_ERROR;
+	}
+	return show_warnings(ctl, ctl->record);
+}
+
+const struct verb verb_status = {
+	.name = "status",
+	.operands = "[SESSION]",
+	.help = "Show how recording goes: buffers, events, losses",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 1,
+	.run = run,
+	.text = show_status,
+};

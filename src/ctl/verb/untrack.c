@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* untrack.c - lttctl untrack: record no more events of these. */
+#include "ctl/tracking.h"
+
+static enum status run(struct ctl *ctl)
+{
+	return tracking_run(ctl, false);
+}
+
+const struct verb verb_untrack = {
+	.name = "untrack",
+	.operands = "-k (--pid | --vpid | --uid | ...)[=ID[,ID]...]... [--all]",
+	.help = "Record no more events of these processes, users or groups",
+	.options = tracking_options,
+	.daemon = DAEMON_NEEDED,
+	.option = tracking_option,
+	.check = tracking_check,
+	.run = run,
+	.text = tracking_text,
+};

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* verify.c - lttctl verify [SESSION | DIR]: prove a trace, and its ledger. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "ctl/loss.h"
+#include "ctl/options.h"
+#include "ctl/record.h"
+#include "ctl/say.h"
+#include "ctl/text.h"
+#include "view/view.h"
+#include "ctl/viewing.h"
+
+static struct {
+	char *trace_path;
+} opt;
+
+static const struct poptOption options[] = {
+	OPTION_TEXT("trace-path", 't', &opt.trace_path, "verify what is below this directory",
+		    "DIR"),
+	POPT_TABLEEND,
+};
+
+static enum status check(struct ctl *ctl)
+{
+	if (!opt.trace_path || !operand(ctl, 0))
+		return STATUS_OK;
+	err_set(&ctl->err, ERR_INVALID, "a session or --trace-path, please, not both");
+	return STATUS_ERROR;
+}
+
+static void cleanup_view(struct view **view)
+{
+	view_free(*view);
+}
+
+static void report(void *priv, const char *sentence)
+{
+	say_warning(priv, "%s", sentence);
+}
+
+/* --- the record -------------------------------------------------------------- */
+
+static uint64_t sum_of(const uint64_t lost[VIEW_NR_LOST])
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < VIEW_NR_LOST; i++)
+		sum += lost[i];
+	return sum;
+}
+
+static struct json_object *record_losses(const uint64_t lost[VIEW_NR_LOST])
+{
+	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy",
+							"output", "other" };
+	struct json_object *o = json_object_new_object();
+
+	for (int i = 0; i < VIEW_NR_LOST; i++)
+		record_set_num(o, keys[i], lost[i]);
+	return o;
+}
+
+/* Without a ledger, what was read is what is known to have been recorded. */
+static uint64_t recorded_in(const struct view_stream *s)
+{
+	return s->has_ledger ? s->recorded : s->events;
+}
+
+static struct json_object *record_stream(const struct view_stream *s)
+{
+	struct json_object *o = json_object_new_object();
+	uint64_t lost = sum_of(s->lost);
+
+	record_set_str(o, "trace", s->trace);
+	record_set_str(o, "name", s->name);
+	record_set_num(o, "recorded", recorded_in(s));
+	record_set_num(o, "lost", lost);
+	record_set_num(o, "emitted", recorded_in(s) + lost);
+	record_set(o, "lost_by_cause", record_losses(s->lost));
+	record_set_num(o, "given_up", s->before);
+	record_set_num(o, "lost_before", s->lost_before);
+	record_set_num(o, "readable", s->events);
+	record_set_num(o, "packets", s->packets);
+	record_set_num(o, "damaged_packets", s->damaged_packets);
+	record_set_num(o, "damaged_events", s->damaged_events);
+	record_set_num(o, "missing_packets", s->lost_packets);
+	record_set_num(o, "unindexed_packets", s->unindexed_packets);
+	record_set_num(o, "bytes", s->bytes);
+	return o;
+}
+
+static bool is_lossy(const struct view_summary *sum)
+{
+	return sum->lost || sum->lost_before || sum->lost_buffers;
+}
+
+static struct json_object *record_trace(const char *path, const struct view_summary *sum)
+{
+	struct json_object *o = json_object_new_object();
+	uint64_t recorded = 0;
+
+	for (size_t i = 0; i < sum->nr_streams; i++)
+		recorded += recorded_in(&sum->streams[i]);
+	record_set_str(o, "path", path);
+	record_set_str(o, "verdict", sum->problems ? "damaged" : is_lossy(sum) ? "lossy" : "sound");
+	record_set_num(o, "recorded", recorded);
+	record_set_num(o, "lost", sum->lost);
+	record_set_num(o, "emitted", recorded + sum->lost);
+	record_set(o, "lost_by_cause", record_losses(sum->lost_by));
+	record_set_num(o, "given_up", sum->before);
+	record_set_num(o, "lost_before", sum->lost_before);
+	record_set_num(o, "lost_buffers", sum->lost_buffers);
+	record_set_num(o, "unlisted_traces", sum->unlisted);
+	record_set_num(o, "readable", sum->events);
+	record_set_num(o, "packets", sum->packets);
+	record_set_num(o, "damaged_packets", sum->damaged_packets);
+	record_set_num(o, "damaged_events", sum->damaged_events);
+	record_set_num(o, "missing_packets", sum->lost_packets);
+	record_set_num(o, "skipped_bytes", sum->skipped_bytes);
+	record_set_num(o, "problems", sum->problems);
+	record_set(o, "streams", json_object_new_array());
+	for (size_t i = 0; i < sum->nr_streams; i++)
+		record_append(o, "streams", record_stream(&sum->streams[i]));
+	return o;
+}
+
+/* --- as text ------------------------------------------------------------------ */
+
+static void print_stream(FILE *out, struct json_object *s)
+{
+	char recorded[TEXT_BYTES], lost[TEXT_BYTES], emitted[TEXT_BYTES], packets[TEXT_BYTES];
+
+	fprintf(out, "%s/%s: %s recorded + %s lost = %s emitted; %s packet%s",
+		record_str(s, "trace"), record_str(s, "name"),
+		text_count(recorded, record_num(s, "recorded")),
+		text_count(lost, record_num(s, "lost")),
+		text_count(emitted, record_num(s, "emitted")),
+		text_count(packets, record_num(s, "packets")),
+		text_plural(record_num(s, "packets")));
+	if (record_num(s, "given_up"))
+		fprintf(out, "; %s older events given up for newer ones",
+			text_count(lost, record_num(s, "given_up")));
+	if (record_num(s, "lost_before"))
+		fprintf(out, "; %s lost before the oldest packet that is there ended",
+			text_count(lost, record_num(s, "lost_before")));
+	if (record_num(s, "damaged_packets"))
+		fprintf(out, "; %s damaged", text_count(lost, record_num(s, "damaged_packets")));
+	if (record_num(s, "missing_packets"))
+		fprintf(out, "; %s missing", text_count(lost, record_num(s, "missing_packets")));
+	if (record_num(s, "unindexed_packets"))
+		fprintf(out, "; %s not in the index",
+			text_count(lost, record_num(s, "unindexed_packets")));
+	fputc('\n', out);
+}
+
+static void print_text(FILE *out, struct json_object *record)
+{
+	const char *verdict = record_str(record, "verdict");
+	char events[TEXT_BYTES], lost[TEXT_BYTES];
+
+	for (size_t i = 0; i < record_len(record, "streams"); i++)
+		print_stream(out, record_at(record, "streams", i));
+	text_count(events, record_num(record, "readable"));
+	text_count(lost, record_num(record, "lost") + record_num(record, "lost_before"));
+	if (strcmp(verdict, "sound") == 0)
+		fprintf(out, "sound: %s events, and none was lost%s\n", events,
+			record_num(record, "unlisted_traces") ?
+				" of the streams that are here: the trace does not list them" :
+				"");
+	else if (strcmp(verdict, "lossy") == 0)
+		fprintf(out, "sound: %s events; %s%s were lost when it was recorded%s\n", events,
+			record_num(record, "lost_buffers") ? "at least " : "", lost,
+			record_num(record, "lost_buffers") ? ", unknown beyond" : "");
+	else
+		fprintf(out, "damaged: %s events can be read\n", events);
+}
+
+/* --- the verb ------------------------------------------------------------------- */
+
+static enum status judge(struct ctl *ctl, const char *path, const struct view_summary *sum)
+{
+	char packets[TEXT_BYTES], events[TEXT_BYTES];
+
+	ctl->record = record_trace(path, sum);
+	(void)loss_unknown(ctl, path, sum->lost_buffers);
+	if (!sum->problems)
+		return is_lossy(sum) ? STATUS_LOST : STATUS_OK;
+	if (!sum->damaged_packets) {
+		err_set(&ctl->err, ERR_OUTPUT, "%s is damaged: %s problem%s, named above", path,
+			text_count(packets, sum->problems), text_plural(sum->problems));
+		return STATUS_ERROR;
+	}
+	err_set(&ctl->err, ERR_OUTPUT,
+		"%s is damaged: %s packet%s can't be read, with %s event%s or more", path,
+		text_count(packets, sum->damaged_packets), text_plural(sum->damaged_packets),
+		text_count(events, sum->damaged_events), text_plural(sum->damaged_events));
+	return STATUS_ERROR;
+}
+
+static enum status run(struct ctl *ctl)
+{
+	struct view *view CLEANUP(cleanup_view) = NULL;
+	const struct view_summary *sum;
+	char *path AUTO_FREE =
+		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
+	int rc;
+
+	if (!path || viewing_open(ctl, path, false, report, &view) != 0)
+		return STATUS_ERROR;
+	rc = view_verify(view);
+	rc = rc ? rc : view_summary(view, &sum);
+	if (rc == 0)
+		return judge(ctl, path, sum);
+	err_errno(&ctl->err, ERR_OUTPUT, -rc, "can't verify %s", path);
+	return STATUS_ERROR;
+}
+
+const struct verb verb_verify = {
+	.name = "verify",
+	.operands = "[SESSION | DIR]",
+	.help = "Prove that a trace is whole, and account for each event",
+	.options = options,
+	.daemon = DAEMON_WELCOME,
+	.max_operands = 1,
+	.check = check,
+	.run = run,
+	.text = print_text,
+};

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* version.c - lttctl version: of this program, and of the daemon if one runs. */
+#include <inttypes.h>
+
+#include "ctl/record.h"
+#include "ctl/verb.h"
+
+static enum status run(struct ctl *ctl)
+{
+	ctl->record = json_object_new_object();
+	record_set_str(ctl->record, "version", LTT_VERSION);
+	if (ctl->client) {
+		const struct client_daemon *d = client_daemon(ctl->client);
+		struct json_object *daemon = json_object_new_object();
+
+		record_set_str(daemon, "version", d->version);
+		record_set_num(daemon, "pid", d->pid);
+		record_set_str(daemon, "rundir", d->rundir);
+		record_set_num(daemon, "clock_hz", d->clock_hz);
+		record_set(ctl->record, "daemon", daemon);
+	}
+	return STATUS_OK;
+}
+
+static void text(FILE *out, struct json_object *record)
+{
+	struct json_object *daemon = record_get(record, "daemon");
+
+	fprintf(out, "lttctl version %s\n", record_str(record, "version"));
+	if (daemon)
+		fprintf(out, "ltt-sessiond version %s (pid %" PRIu64 ", %s)\n",
+			record_str(daemon, "version"), record_num(daemon, "pid"),
+			record_str(daemon, "rundir"));
+	else
+		fputs("no session daemon runs\n", out);
+}
+
+const struct verb verb_version = {
+	.name = "version",
+	.operands = "",
+	.help = "Print the versions of lttctl and of the session daemon",
+	.daemon = DAEMON_WELCOME,
+	.run = run,
+	.text = text,
+};

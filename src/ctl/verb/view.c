@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* view.c - lttctl view [SESSION | DIR]: a trace as text, its streams merged by time. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "libctl/live.h"
+#include "ctl/loss.h"
+#include "ctl/options.h"
+#include "ctl/say.h"
+#include "ctl/text.h"
+#include "view/view.h"
+#include "ctl/viewing.h"
+
+static struct {
+	char *viewer, *trace_path, *begin, *end, *events, *limit, *color;
+	int seconds, date, gmt, loglevel, statedump, relay_clock, summary, live, wait, clear_text;
+} opt;
+
+static struct view_select selection;
+
+static const struct poptOption options[] = {
+	OPTION_TEXT("trace-path", 't', &opt.trace_path, "view what is below this directory", "DIR"),
+	OPTION_TEXT("viewer", 'e', &opt.viewer, "run this program on the trace instead", "READER"),
+	OPTION_FLAG("live", 0, &opt.live, "follow a live session, by its name or net:// URL"),
+	OPTION_FLAG("clear-text", 0, &opt.clear_text,
+		    "with --live: follow one at another machine without TLS"),
+	OPTION_FLAG("wait", 0, &opt.wait, "with --live: until there is such a session"),
+	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
+	OPTION_FLAG("statedump", 0, &opt.statedump, "events of state dumps, too"),
+	OPTION_TEXT("begin", 0, &opt.begin, "from this time on", "TIME"),
+	OPTION_TEXT("end", 0, &opt.end, "up to this time", "TIME"),
+	OPTION_TEXT("limit", 0, &opt.limit, "at most so many events", "N"),
+	OPTION_FLAG("summary", 0, &opt.summary, "no events but a summary of them"),
+	OPTION_FLAG("clock-seconds", 0, &opt.seconds, "times as seconds since 1970"),
+	OPTION_FLAG("clock-date", 0, &opt.date, "times with their date"),
+	OPTION_FLAG("clock-gmt", 0, &opt.gmt, "times in UTC"),
+	OPTION_FLAG("relay-clock", 0, &opt.relay_clock,
+		    "times by the clock of the relay that stored the traces"),
+	OPTION_FLAG("loglevel", 0, &opt.loglevel, "show each event's log level"),
+	OPTION_TEXT("color", 0, &opt.color, "auto (default), always or never", "WHEN"),
+	POPT_TABLEEND,
+};
+
+static void cleanup_view(struct view **view)
+{
+	view_free(*view);
+}
+
+/* @path: NULL: @viewer says all. Does not return if it works. */
+static enum status run_viewer(struct ctl *ctl, const char *viewer, const char *path)
+{
+	const char **words = NULL;
+	char **argv;
+	int argc = 0;
+
+	if (poptParseArgvString(viewer, &argc, &words) != 0 || argc == 0) {
+		err_set(&ctl->err, ERR_INVALID, "--viewer='%s' is no command", viewer);
+		return STATUS_ERROR;
+	}
+	argv = xalloc(((size_t)argc + 2) * sizeof(*argv));
+	memcpy(argv, words, (size_t)argc * sizeof(*argv));
+	argv[argc] = (char *)path;
+	signal(SIGPIPE, ctl->sigpipe);
+	execvp(argv[0], argv);
+	err_errno(&ctl->err, ERR_INVALID, errno, "the viewer '%s' can't be run", argv[0]);
+	free(argv);
+	free(words);
+	return STATUS_ERROR;
+}
+
+static bool use_color(void)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	if (opt.color && strcmp(opt.color, "auto") != 0)
+		return strcmp(opt.color, "always") == 0;
+	if (no && *no)
+		return false;
+	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+static int check_words(struct ctl *ctl)
+{
+	if (opt.trace_path && operand(ctl, 0))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "a session or --trace-path, please, not both");
+	if (opt.limit && (parse_u64(opt.limit, &selection.limit) != 0 || !selection.limit))
+		return err_set(&ctl->err, ERR_INVALID, "--limit=%s: this is no number of events",
+			       opt.limit);
+	if (opt.color && strcmp(opt.color, "auto") != 0 && strcmp(opt.color, "always") != 0 &&
+	    strcmp(opt.color, "never") != 0)
+		return err_set(&ctl->err, ERR_INVALID, "--color=%s: auto, always or never",
+			       opt.color);
+	selection.names = opt.events;
+	return 0;
+}
+
+#define WAIT_MOST_MS 1000
+
+/* A viewer ends in silence where there is nothing to follow. */
+static int find_live(struct ctl *ctl, const char *url)
+{
+	struct live_url live;
+	int wait_ms = 50;
+
+	if (live_url_parse(url, &live) != 0)
+		return 0; /* a list of sessions, or up to the viewer */
+	while (live_find(&live, &ctl->err) != 0) {
+		if (!opt.wait)
+			return ctl->err.code;
+		if (wait_ms == 50)
+			say_note(ctl, "%s; waiting for it", ctl->err.text);
+		ctl->err = (struct err){ 0 };
+		poll(NULL, 0, wait_ms);
+		wait_ms = MIN(2 * wait_ms, WAIT_MOST_MS);
+	}
+	return 0;
+}
+
+/* Of those that came with this program; else as PATH finds it. Allocated. */
+static char *own_program(const char *name)
+{
+	AUTO_FREE char *dir = daemon_own_dir();
+	AUTO_FREE char *beside = dir ? xasprintf("%s/%s", dir, name) : NULL;
+
+	return beside && access(beside, X_OK) == 0 ? TAKE(beside) : xstrdup(name);
+}
+
+/* Viewers can't speak TLS: ltt-tunnel does it for this verb, which it runs once more. */
+static enum status run_tunnel(struct ctl *ctl, const char *url)
+{
+	AUTO_FREE char *tunnel = own_program("ltt-tunnel"), *self = own_program("lttctl");
+	const char *argv[10] = { tunnel, url, self, "view", "--live" };
+	int argc = 5;
+
+	if (ctl->quiet)
+		argv[argc++] = "--quiet";
+	if (opt.wait)
+		argv[argc++] = "--wait";
+	if (opt.viewer) {
+		argv[argc++] = "--viewer";
+		argv[argc++] = opt.viewer;
+	}
+	argv[argc] = NULL;
+	signal(SIGPIPE, ctl->sigpipe);
+	execvp(argv[0], (char **)argv);
+	err_errno(&ctl->err, ERR_INVALID, errno, "'%s' can't be run", argv[0]);
+	return STATUS_ERROR;
+}
+
+/* The reader that is built in reads files; live streams have one that everybody has. */
+static enum status run_live(struct ctl *ctl)
+{
+	const char *viewer = opt.viewer ? opt.viewer : "babeltrace2 --input-format=lttng-live";
+	AUTO_FREE char *url = viewing_live(ctl, operand(ctl, 0), opt.clear_text);
+
+	if (!url)
+		return STATUS_ERROR;
+	if (strncmp(url, "tls://", 6) == 0)
+		return run_tunnel(ctl, url);
+	return find_live(ctl, url) == 0 ? run_viewer(ctl, viewer, url) : STATUS_ERROR;
+}
+
+static int check_live(struct ctl *ctl)
+{
+	if (!opt.live || !(opt.trace_path || opt.begin || opt.end || opt.events || opt.limit ||
+			   opt.statedump || opt.relay_clock || opt.color || opt.seconds ||
+			   opt.date || opt.gmt || opt.loglevel || opt.summary || ctl->json))
+		return 0;
+	return err_set(&ctl->err, ERR_INVALID,
+		       "with --live babeltrace2 prints, and has options of its own: "
+		       "--viewer='babeltrace2 --input-format=lttng-live --clock-gmt'");
+}
+
+static enum status check(struct ctl *ctl)
+{
+	if (opt.wait && !opt.live) {
+		err_set(&ctl->err, ERR_INVALID, "--wait: only with --live");
+		return STATUS_ERROR;
+	}
+	if (check_live(ctl) != 0)
+		return STATUS_ERROR;
+	return check_words(ctl) == 0 ? STATUS_OK : STATUS_ERROR;
+}
+
+static int take_time(struct ctl *ctl, struct view *view, const char *text, bool *ret_has,
+		     int64_t *ret_ns)
+{
+	if (!text)
+		return 0;
+	*ret_has = true;
+	if (view_parse_time(view, text, opt.gmt, ret_ns) == 0)
+		return 0;
+	return err_set(&ctl->err, ERR_INVALID,
+		       "'%s' is not a time; HH:MM[:SS[.frac]], YYYY-MM-DD[ HH:MM[:SS[.frac]]] or "
+		       "seconds since 1970 are",
+		       text);
+}
+
+static void report(void *priv, const char *sentence)
+{
+	say_warning(priv, "%s", sentence);
+}
+
+/* Empty output, and events that the output lacks, get a sentence. */
+static void note_missing(struct ctl *ctl, const struct view_summary *summary)
+{
+	bool chosen = selection.names || selection.has_begin || selection.has_end;
+	char buf[TEXT_BYTES];
+
+	if (summary->hidden)
+		say_note(ctl, "%s event%s of state dumps %s not shown; --statedump shows %s",
+			 text_count(buf, summary->hidden), text_plural(summary->hidden),
+			 summary->hidden == 1 ? "is" : "are", summary->hidden == 1 ? "it" : "them");
+	else if (!summary->events)
+		say_note(ctl, chosen ? "no event of this trace is among those asked for" :
+				       "this trace has no events");
+}
+
+static void warn_conflicts(struct ctl *ctl, const struct view_summary *summary)
+{
+	for (size_t i = 0; i < summary->nr_conflicts; i++)
+		say_warning(ctl,
+			    "marker '%s' of process %" PRIu32 " was not recorded: its format is "
+			    "\"%s\", but \"%s\" is recorded under this name",
+			    summary->conflicts[i].name, summary->conflicts[i].pid,
+			    summary->conflicts[i].refused, summary->conflicts[i].armed);
+}
+
+/* What was lost or damaged is said behind the events, so that it is seen. */
+static enum status judge(struct ctl *ctl, struct view *view, const struct view_style *style)
+{
+	const struct view_summary *summary;
+	char buf[TEXT_BYTES];
+
+	if (view_summary(view, &summary) != 0)
+		return STATUS_OK;
+	if (opt.summary && view_summary_print(summary, style, stdout) != 0)
+		return STATUS_OK; /* main.c tells about stdout */
+	if (!opt.summary)
+		note_missing(ctl, summary);
+	for (size_t i = 0; i < VIEW_NR_LOST && !opt.summary; i++)
+		if (summary->lost_by[i])
+			say_warning(ctl,
+				    "%s event%s of this trace were lost when it was recorded: "
+				    "%s",
+				    text_count(buf, summary->lost_by[i]),
+				    text_plural(summary->lost_by[i]),
+				    view_lost_name((enum view_lost)i));
+	if (summary->lost_before && !opt.summary)
+		say_warning(ctl,
+			    "%s event%s were lost before the oldest packet that is there ended; "
+			    "older ones have been given up",
+			    text_count(buf, summary->lost_before),
+			    text_plural(summary->lost_before));
+	if (!opt.summary)
+		warn_conflicts(ctl, summary);
+	if (!opt.summary)
+		(void)loss_unknown(ctl, "this trace", summary->lost_buffers);
+	return summary->problems ? STATUS_WARNING : STATUS_OK;
+}
+
+static enum status show(struct ctl *ctl, struct view *view)
+{
+	struct view_style style = {
+		.format = ctl->json ? VIEW_JSON : VIEW_TEXT,
+		.color = !ctl->json && use_color(),
+		.clock_seconds = opt.seconds,
+		.clock_date = opt.date,
+		.clock_gmt = opt.gmt,
+		.loglevel = opt.loglevel,
+	};
+	int rc;
+
+	if (take_time(ctl, view, opt.begin, &selection.has_begin, &selection.begin_ns) != 0 ||
+	    take_time(ctl, view, opt.end, &selection.has_end, &selection.end_ns) != 0)
+		return STATUS_ERROR;
+	/* A summary counts all that was recorded; patterns may name events of state dumps. */
+	if (!opt.statedump && !opt.summary && !opt.events)
+		selection.hidden = VIEW_STATEDUMP;
+	rc = opt.summary ? view_scan(view, &selection) :
+			   view_print(view, &selection, &style, stdout);
+	if (rc == 0)
+		return judge(ctl, view, &style);
+	if (rc == -EPIPE)
+		return STATUS_OK;
+	err_errno(&ctl->err, ERR_OUTPUT, -rc, "can't show the trace");
+	return STATUS_ERROR;
+}
+
+static enum status run(struct ctl *ctl)
+{
+	struct view *view CLEANUP(cleanup_view) = NULL;
+	char *path AUTO_FREE = NULL;
+
+	if (opt.live)
+		return run_live(ctl);
+	path = opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
+	if (!path)
+		return STATUS_ERROR;
+	if (!operand(ctl, 0) && !opt.trace_path)
+		say_verbose(ctl, "showing %s", path);
+	if (opt.viewer)
+		return run_viewer(ctl, opt.viewer, path);
+	if (viewing_open(ctl, path, opt.relay_clock, report, &view) != 0)
+		return STATUS_ERROR;
+	return show(ctl, view);
+}
+
+const struct verb verb_view = {
+	.name = "view",
+	.operands = "[SESSION | DIR]",
+	.help = "Show a trace as text; the last one if none is named",
+	.options = options,
+	.daemon = DAEMON_WELCOME,
+	.max_operands = 1,
+	.prints_itself = true,
+	.check = check,
+	.run = run,
+};

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * context.c - what the module can record with each event of a channel, and what a
+ * channel has of it. All records of a channel have the same, so it is settled with the
+ * channel's place in the trace, which is made when the first event is to be recorded.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "priv.h"
+
+#define MAX_CONTEXTS 256u
+
+static const struct layout_field *find(const struct layout *layout, const char *name)
+{
+	for (uint32_t i = 0; i < layout->nr_fields; i++)
+		if (strcmp(layout->fields[i].name, name) == 0)
+			return &layout->fields[i];
+	return NULL;
+}
+
+/* Of a list with commas. Return: false at its end. */
+static bool next_name(const char **at, char ret[LTT_KMOD_TEXT_MAX])
+{
+	size_t len = strcspn(*at, ",");
+
+	snprintf(ret, LTT_KMOD_TEXT_MAX, "%.*s", (int)len, *at);
+	*at += len + ((*at)[len] == ',');
+	return len > 0;
+}
+
+/* One whose value has a form that we can't describe does not exist for us. */
+static void add(struct layout *all, const struct ltt_kmod_field *told)
+{
+	struct layout *alone = layout_new(1, 0, LTT_KMOD_TEXT_MAX);
+	bool fine = alone && kernel_add_field(alone, told) && !layout_check(alone);
+
+	if (fine && !strchr(told->name, ',') && !find(all, told->name))
+		(void)!kernel_add_field(all, told);
+	layout_free(alone);
+}
+
+/* Return: what there is, borrowed; NULL: it can't be had. */
+static const struct layout *load(struct kernel_domain *kernel)
+{
+	const struct kmod *kmod = kernel->kmod;
+
+	if (kernel->contexts || kmod->fd < 0)
+		return kernel->contexts;
+	kernel->contexts = layout_new(MAX_CONTEXTS, 0, MAX_CONTEXTS * LTT_KMOD_TEXT_MAX);
+	for (uint32_t i = 0; kernel->contexts && i < MAX_CONTEXTS; i++) {
+		struct ltt_kmod_field told = { .size = sizeof(told), .index = i };
+
+		if (kmod_call(kmod, kmod->fd, LTT_KMOD_CONTEXT_FIELD, &told) < 0)
+			break;
+		told.name[sizeof(told.name) - 1] = '\0';
+		add(kernel->contexts, &told);
+	}
+	return kernel->contexts;
+}
+
+/* One that is no field of the module's list is a counter. */
+static void append(struct layout *layout, const struct layout *all, const char *name)
+{
+	const struct layout_field *field = find(all, name);
+	const struct layout_field counter = kernel_perf_field(name);
+	struct ltt_kmod_context unused;
+
+	if (field || kernel_perf_find(name, &unused))
+		(void)!layout_add_field(layout, field ? field : &counter);
+}
+
+struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct channel *channel)
+{
+	const struct layout *all = load(kernel);
+	struct layout *layout = all ? layout_new(MAX_CONTEXTS, 0,
+						 all->text_cap + strlen(channel->contexts) + 1) :
+				      NULL;
+	char name[LTT_KMOD_TEXT_MAX];
+	const char *at = channel->contexts;
+
+	while (layout && next_name(&at, name))
+		append(layout, all, name);
+	return layout;
+}
+
+int kernel_contexts_tell(const struct kmod *kmod, int module, const struct channel *channel)
+{
+	const char *at = channel->contexts;
+	char name[LTT_KMOD_TEXT_MAX];
+	int err = 0;
+
+	while (err == 0 && next_name(&at, name)) {
+		struct ltt_kmod_context request;
+
+		if (!kernel_perf_find(name, &request)) {
+			request = (struct ltt_kmod_context){ .size = sizeof(request) };
+			memcpy(request.name, name, sizeof(request.name));
+		}
+		err = kmod_call(kmod, module, LTT_KMOD_CONTEXT, &request);
+	}
+	return err;
+}
+
+/* --- for commands ----------------------------------------------------------------- */
+
+int kernel_each_context(struct domain_tracer *domain,
+			void (*fn)(const struct layout_field *context, void *data), void *data)
+{
+	const struct layout *all = load(kernel_of(domain));
+
+	for (uint32_t i = 0; all && i < all->nr_fields; i++)
+		fn(&all->fields[i], data);
+	if (all)
+		kernel_each_perf(kernel_of(domain)->kmod, fn, data);
+	return all ? 0 : -ENODEV;
+}
+
+static int no_context(const struct layout *all, const char *type, struct err *err)
+{
+	const char **words = xalloc((all->nr_fields + 1) * sizeof(*words));
+	const char *near;
+
+	for (uint32_t i = 0; i < all->nr_fields; i++)
+		words[i] = all->fields[i].name;
+	near = nearest_word(type, words);
+	free(words);
+	if (near)
+		return err_set(err, ERR_INVALID,
+			       "the kernel has no context '%.100s'; did you mean '%.100s'?", type,
+			       near);
+	return err_set(err, ERR_INVALID,
+		       "the kernel has no context '%.100s'; `lttctl add-context --list` lists them",
+		       type);
+}
+
+int kernel_check_context(struct domain_tracer *domain, const char *type, struct err *err)
+{
+	const struct layout *all = load(kernel_of(domain));
+
+	if (!all)
+		return err_set(err, ERR_INTERNAL, "the kernel's contexts can't be listed");
+	if (find(all, type))
+		return 0;
+	return strncmp(type, "perf:", 5) == 0 ?
+		       kernel_check_perf(kernel_of(domain)->kmod, type, err) :
+		       no_context(all, type, err);
+}
+
+bool kernel_contexts_settled(struct domain_tracer *domain, const struct session *session,
+			     const struct channel *channel)
+{
+	const struct recording *rec = recording_find(domain, session);
+	struct trace *trace = rec ? list_first(&rec->traces, struct trace, node) : NULL;
+
+	return trace && lane_find(trace, channel);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* event.c - the events of the module: names, fields, and which of them rules mean. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "priv.h"
+
+static int read_event(struct kernel_domain *kernel, uint32_t index, struct kernel_event *ret)
+{
+	struct ltt_kmod_event event = { .size = sizeof(event), .index = index };
+	int err = kmod_call(kernel->kmod, kernel->kmod->fd, LTT_KMOD_EVENT, &event);
+	const char *colon;
+
+	if (err < 0)
+		return err;
+	event.name[sizeof(event.name) - 1] = '\0';
+	*ret = (struct kernel_event){
+		.name = xstrdup(event.name),
+		.index = index,
+		.nr_fields = event.nr_fields,
+		.flags = event.flags,
+	};
+	colon = strchr(ret->name, ':');
+	ret->bare = colon ? colon + 1 : ret->name;
+	return 0;
+}
+
+/* What comes and goes with modules is whether they are live: names stay. */
+static int look_again(struct kernel_domain *kernel)
+{
+	for (uint32_t i = 0; i < kernel->nr_events; i++) {
+		struct ltt_kmod_event event = { .size = sizeof(event), .index = i };
+		int err = kmod_call(kernel->kmod, kernel->kmod->fd, LTT_KMOD_EVENT, &event);
+
+		if (err < 0)
+			return err;
+		kernel->events[i].flags = event.flags;
+	}
+	return 0;
+}
+
+/* Modules that come bring more: markers, providers. */
+static int read_new(struct kernel_domain *kernel)
+{
+	struct ltt_kmod_hello hello = { .size = sizeof(hello) };
+	int err = kmod_call(kernel->kmod, kernel->kmod->fd, LTT_KMOD_HELLO, &hello);
+
+	if (err < 0 || hello.nr_events <= kernel->nr_events)
+		return err;
+	kernel->events = xrealloc(kernel->events,
+				  (size_t)hello.nr_events * sizeof(*kernel->events));
+	while (kernel->nr_events < hello.nr_events) {
+		err = read_event(kernel, kernel->nr_events, &kernel->events[kernel->nr_events]);
+		if (err < 0)
+			return err == -ENOENT ? 0 : err;
+		kernel->nr_events++;
+	}
+	return 0;
+}
+
+int kernel_events_load(struct kernel_domain *kernel)
+{
+	int err;
+
+	if (kernel->kmod->fd < 0)
+		return -ENODEV;
+	err = look_again(kernel);
+	return err < 0 ? err : read_new(kernel);
+}
+
+void kernel_events_free(struct kernel_domain *kernel)
+{
+	for (uint32_t i = 0; i < kernel->nr_events; i++) {
+		shape_unref(&kernel->recorder->shapes, kernel->events[i].shape);
+		free(kernel->events[i].name);
+	}
+	free(kernel->events);
+	kernel->events = NULL;
+	kernel->nr_events = 0;
+}
+
+/* --- fields ------------------------------------------------------------------------ */
+
+bool kernel_add_field(struct layout *layout, const struct ltt_kmod_field *f)
+{
+	const struct layout_field field = {
+		.name = f->name,
+		.kind = f->kind,
+		.size_bits = f->size_bits,
+		.length_bits = f->length_bits,
+		.base = f->base,
+		.flags = f->flags,
+		.count = f->count,
+	};
+
+	return layout_add_field(layout, &field);
+}
+
+static struct layout *read_layout(struct kernel_domain *kernel, const struct kernel_event *event)
+{
+	struct layout *layout =
+		layout_new(event->nr_fields, 0, (size_t)event->nr_fields * LTT_KMOD_TEXT_MAX);
+
+	for (uint32_t i = 0; layout && i < event->nr_fields; i++) {
+		struct ltt_kmod_field f = { .size = sizeof(f), .index = event->index, .field = i };
+		int err = kmod_call(kernel->kmod, kernel->kmod->fd, LTT_KMOD_FIELD, &f);
+
+		f.name[sizeof(f.name) - 1] = '\0';
+		if (err < 0 || !kernel_add_field(layout, &f))
+			layout = layout_free(layout);
+	}
+	return layout;
+}
+
+struct shape *kernel_event_shape(struct kernel_domain *kernel, struct kernel_event *event)
+{
+	struct shape_facts facts = {
+		.name = event->bare,
+		.kind = SHAPE_KERNEL,
+		.loglevel = SHAPE_NO_LEVEL,
+		.format = "",
+	};
+	const char *why = "has fields that can't be read";
+
+	if (event->shape || event->refused)
+		return event->shape;
+	facts.layout = event->nr_fields > LAYOUT_MAX_FIELDS ? NULL : read_layout(kernel, event);
+	if (facts.layout)
+		event->shape = shape_get(&kernel->recorder->shapes, &facts, &why);
+	layout_free(facts.layout);
+	if (!event->shape)
+		log_warn("the kernel's event %s %s; it can't be recorded", event->name, why);
+	event->refused = !event->shape;
+	return event->shape;
+}
+
+/* --- names ------------------------------------------------------------------------- */
+
+/* A pattern with a colon is meant for the whole name. Either name excludes. */
+bool kernel_rule_names(const struct rule *rule, const struct kernel_event *event)
+{
+	return glob_match(rule->pattern, strchr(rule->pattern, ':') ? event->name : event->bare) &&
+	       !glob_match_list(rule->exclude, event->name) &&
+	       !glob_match_list(rule->exclude, event->bare);
+}
+
+bool kernel_rule_matches(const struct rule *rule, const struct kernel_event *event)
+{
+	return rule->kind == RULE_EVENTS && kernel_rule_names(rule, event);
+}
+
+bool kernel_wants(const struct channel *channel, const struct kernel_event *event)
+{
+	const struct rule *rule;
+
+	if (!channel->enabled)
+		return false;
+	list_for_each(rule, &channel->rules, node)
+		if (rule->enabled && kernel_rule_matches(rule, event))
+			return true;
+	return false;
+}
+
+struct kernel_event *kernel_event_find(const struct kernel_domain *kernel, const char *name)
+{
+	for (uint32_t i = 0; i < kernel->nr_events; i++)
+		if (strcmp(kernel->events[i].name, name) == 0 ||
+		    strcmp(kernel->events[i].bare, name) == 0)
+			return &kernel->events[i];
+	return NULL;
+}
+
+/* The nearest with or without its system, as it was asked for. */
+static const char *nearest(const struct kernel_domain *kernel, const char *name)
+{
+	const char **words = xalloc((kernel->nr_events + 1) * sizeof(*words));
+	const char *near;
+
+	for (uint32_t i = 0; i < kernel->nr_events; i++)
+		words[i] = strchr(name, ':') ? kernel->events[i].name : kernel->events[i].bare;
+	near = nearest_word(name, words);
+	free(words);
+	return near;
+}
+
+int kernel_check_rule(struct domain_tracer *domain, const struct rule_spec *spec, struct err *err)
+{
+	struct kernel_domain *kernel = kernel_of(domain);
+	int ret = kernel_events_load(kernel);
+	const char *near;
+
+	if (ret < 0)
+		return err_errno(err, ERR_INTERNAL, -ret, "the kernel's events can't be listed");
+	if (spec->loglevel_type != LOGLEVEL_ALL)
+		return err_set(err, ERR_INVALID,
+			       "events of the kernel have no log level; leave out --loglevel");
+	if (!rule_chooses(spec->kind))
+		return kernel_check_probe(kernel, spec, err);
+	if (spec->kind == RULE_HISTOGRAM && kernel_event_find(kernel, spec->pattern))
+		return kernel_check_field(kernel, spec, err);
+	if (glob_is_pattern(spec->pattern) || kernel_event_find(kernel, spec->pattern))
+		return 0;
+	near = nearest(kernel, spec->pattern);
+	if (near)
+		return err_set(err, ERR_NO_EVENT,
+			       "this kernel has no event '%.100s'; did you mean '%.100s'?",
+			       spec->pattern, near);
+	return err_set(err, ERR_NO_EVENT,
+		       "this kernel has no event '%.100s'; `lttctl list -k` lists them",
+		       spec->pattern);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fetch.h - what else is to be recorded at a place in the kernel, in the language of
+ * ftrace's kprobe_events: registers, arguments, the stack, memory, texts. Pure.
+ */
+#ifndef DOMAIN_KERNEL_FETCH_H
+#define DOMAIN_KERNEL_FETCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "ltt_kmod.h"
+#include "trace/layout.h"
+
+#define FETCH_NAME_MAX 64u
+#define FETCH_TEXT_BYTES 256u /* of a text that is recorded, with its NUL */
+
+/** struct kernel_fetch - one value. @at_return: it is known where a function returns;
+ *  @at_entry: at its first instruction only. */
+struct kernel_fetch {
+	char name[FETCH_NAME_MAX];
+	bool is_signed;
+	bool at_entry, at_return;
+	uint8_t base;
+	struct ltt_kmod_arg arg;
+};
+
+/**
+ * kernel_fetch_parse() - words of the form [NAME=]VALUE[:TYPE], separated by blanks.
+ * @ret: LTT_KMOD_ARGS_MAX of them.
+ * Return: how many; or negative, with @err set.
+ */
+int kernel_fetch_parse(const char *text, struct kernel_fetch *ret, struct err *err) MUST_CHECK;
+
+/** Append its field. Return: false where there is no room. */
+bool kernel_fetch_describe(const struct kernel_fetch *fetch, struct layout *layout);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* kernel.c - the kernel domain's table, and its sessions. */
+#include "kernel.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "priv.h"
+
+static void ready(struct recording *rec)
+{
+	kernel_touch(ks_of(rec));
+}
+
+/* What happens to a buffer or to metadata: the next walk finds out. */
+static const struct recording_ops recording_ops = { ready, ready, ready, kernel_describe,
+						    NULL };
+
+static struct kernel_session *find(struct domain_tracer *domain, const struct session *session)
+{
+	struct recording *rec = recording_find(domain, session);
+
+	return rec ? ks_of(rec) : NULL;
+}
+
+static struct kernel_session *get(struct domain_tracer *domain, struct session *session,
+				  const struct clock_facts *clock)
+{
+	struct kernel_domain *kernel = kernel_of(domain);
+	struct kernel_session *ks = find(domain, session);
+
+	if (ks)
+		return ks;
+	ks = xalloc(sizeof(*ks));
+	recording_init(&ks->rec, &recording_ops, kernel->recorder, DOMAIN_KERNEL, session, clock);
+	ks->kernel = kernel;
+	ks->counting = -1;
+	list_init(&ks->channels);
+	list_init(&ks->waits);
+	loop_timer_init(&ks->walk, kernel->recorder->config.loop, kernel_walk);
+	list_append(&domain->recordings, &ks->rec.node);
+	return ks;
+}
+
+static void kernel_start(struct domain_tracer *domain, struct session *session,
+			 const struct clock_facts *clock, domain_done done, void *data)
+{
+	struct kernel_session *ks = get(domain, session, clock);
+
+	recording_begin(&ks->rec);
+	ks->rec.recording = true;
+	rings_enable(&ks->rec, true);
+	kernel_touch(ks);
+	kernel_wait_new(ks, done, data);
+}
+
+/* In force with the switch, and the consumer waits for what is in flight: that events are
+ * off, too, is for the kernel's sake, and nobody waits for that. */
+static void kernel_stop(struct domain_tracer *domain, struct session *session, domain_done done,
+			void *data)
+{
+	struct kernel_session *ks = find(domain, session);
+
+	if (ks) {
+		ks->rec.recording = false;
+		rings_enable(&ks->rec, false);
+		kernel_touch(ks);
+	}
+	if (done && ks) {
+		kernel_wait_new(ks, done, data);
+		kernel_waits_finish(ks);
+	} else if (done) {
+		done(data, 0, 0, NULL);
+	}
+}
+
+static void kernel_refresh(struct domain_tracer *domain, struct session *session, domain_done done,
+			   void *data)
+{
+	struct kernel_session *ks = find(domain, session);
+
+	if (ks && ks->rec.recording) {
+		kernel_touch(ks);
+		if (done)
+			kernel_wait_new(ks, done, data);
+	} else if (done) {
+		done(data, 0, 0, NULL);
+	}
+}
+
+static void drop_waits(struct kernel_session *ks)
+{
+	struct kernel_wait *wait;
+
+	while ((wait = list_first(&ks->waits, struct kernel_wait, node)))
+		wait->late.expired(&wait->late);
+}
+
+static void session_forget(struct kernel_session *ks)
+{
+	drop_waits(ks);
+	kernel_channels_free(ks);
+	close_fd(ks->counting);
+	recording_fini(&ks->rec);
+	free(ks);
+}
+
+static void kernel_forget(struct domain_tracer *domain, struct session *session)
+{
+	struct kernel_session *ks = find(domain, session);
+
+	if (ks)
+		session_forget(ks);
+}
+
+static uint32_t count_apps(struct domain_tracer *domain, const struct session *session)
+{
+	(void)domain, (void)session;
+	return 0;
+}
+
+static uint32_t count_points(struct domain_tracer *domain, const struct session *session,
+			     const struct rule *rule)
+{
+	struct kernel_domain *kernel = kernel_of(domain);
+	uint32_t nr = 0;
+
+	(void)session;
+	if (!rule_chooses(rule->kind))
+		return kernel_probe_parts(rule->kind);
+	if (kernel_events_load(kernel) < 0)
+		return 0;
+	for (uint32_t i = 0; i < kernel->nr_events; i++)
+		nr += kernel_rule_matches(rule, &kernel->events[i]) ||
+		      kernel_stat_matches(kernel, rule, &kernel->events[i]);
+	return nr;
+}
+
+/* Its system, in the place of a process. */
+static void show_event(struct kernel_domain *kernel, struct kernel_event *event,
+		       void (*fn)(const struct domain_point *point, void *data), void *data)
+{
+	size_t len = (size_t)(event->bare - event->name);
+	AUTO_FREE char *system = len ? strndup(event->name, len - 1) :
+				       strdup(event->flags & LTT_KMOD_STATE ? "state" : "syscalls");
+	const struct domain_point row = {
+		.process = system ? system : "",
+		.file = "",
+		.active = kernel_count_active(kernel, event->index),
+		.shape = kernel_event_shape(kernel, event),
+	};
+
+	if (row.shape)
+		fn(&row, data);
+}
+
+static void each_point(struct domain_tracer *domain, const struct caller *caller,
+		       void (*fn)(const struct domain_point *point, void *data), void *data)
+{
+	struct kernel_domain *kernel = kernel_of(domain);
+
+	(void)caller;
+	if (kernel_events_load(kernel) < 0)
+		return;
+	for (uint32_t i = 0; i < kernel->nr_events; i++)
+		if (kernel->events[i].flags & LTT_KMOD_LIVE)
+			show_event(kernel, &kernel->events[i], fn, data);
+}
+
+static void each_conflict(struct domain_tracer *domain, struct session *session,
+			  struct channel *channel, const struct rule *rule,
+			  void (*fn)(const struct domain_conflict *conflict, void *data),
+			  void *data)
+{
+	(void)domain, (void)session, (void)channel, (void)rule, (void)fn, (void)data;
+}
+
+static void kernel_save(struct domain_tracer *domain, const struct session *session,
+			struct state_space *space)
+{
+	struct recording *rec = recording_find(domain, session);
+
+	if (rec)
+		recording_save(rec, space, NULL);
+}
+
+static void kernel_restore(struct domain_tracer *domain, struct session *session,
+			   const struct clock_facts *clock, struct msg_state_session *msg)
+{
+	struct kernel_session *ks = get(domain, session, clock);
+
+	recording_restore(&ks->rec, msg);
+	kernel_tracker_restore(ks);
+	kernel_touch(ks);
+}
+
+static const struct domain_ops kernel_ops = {
+	.name = "kernel",
+	.start = kernel_start,
+	.stop = kernel_stop,
+	.refresh = kernel_refresh,
+	.forget = kernel_forget,
+	.retry = recording_retry,
+	.count_apps = count_apps,
+	.count_points = count_points,
+	.each_point = each_point,
+	.each_conflict = each_conflict,
+	.find_ring = recording_find_ring,
+	.each_final = recording_each_final,
+	.save = kernel_save,
+	.restore = kernel_restore,
+	.adopt = recording_adopt,
+	.keep = recording_keep,
+};
+
+struct domain_tracer *kernel_domain_new(struct recorder *recorder, struct kmod *kmod)
+{
+	struct kernel_domain *kernel = xalloc(sizeof(*kernel));
+
+	kernel->domain.ops = &kernel_ops;
+	list_init(&kernel->domain.recordings);
+	kernel->recorder = recorder;
+	kernel->kmod = kmod;
+	return &kernel->domain;
+}
+
+struct domain_tracer *kernel_domain_free(struct domain_tracer *domain)
+{
+	struct kernel_domain *kernel = domain ? kernel_of(domain) : NULL;
+	struct recording *rec, *next;
+
+	if (!kernel)
+		return NULL;
+	list_for_each_safe(rec, next, &domain->recordings, node)
+		session_forget(ks_of(rec));
+	kernel_events_free(kernel);
+	layout_free(kernel->contexts);
+	free(kernel);
+	return NULL;
+}
+
+int kernel_available(const struct domain_tracer *domain, struct err *err)
+{
+	const struct kmod *kmod = container_of(domain, struct kernel_domain, domain)->kmod;
+
+	return kmod->fd >= 0 ? 0 : err_set(err, ERR_UNSUPPORTED, "%s", kmod->why);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* preset.c - channels that modules of the kernel have registered for their events. */
+#include <string.h>
+
+#include "base/str.h"
+#include "priv.h"
+
+/* A module that is older than such channels has none. */
+static bool read_preset(const struct kernel_domain *kernel, uint32_t index,
+		       struct ltt_kmod_preset *ret)
+{
+	*ret = (struct ltt_kmod_preset){ .size = sizeof(*ret), .index = index };
+	if (kernel->kmod->fd < 0 ||
+	    kmod_call(kernel->kmod, kernel->kmod->fd, LTT_KMOD_PRESET, ret) < 0)
+		return false;
+	ret->name[sizeof(ret->name) - 1] = '\0';
+	ret->events[sizeof(ret->events) - 1] = '\0';
+	return true;
+}
+
+void kernel_each_preset(struct domain_tracer *domain,
+		       void (*fn)(const struct ltt_kmod_preset *preset, void *data), void *data)
+{
+	struct ltt_kmod_preset preset;
+
+	for (uint32_t i = 0; read_preset(kernel_of(domain), i, &preset); i++)
+		fn(&preset, data);
+}
+
+bool kernel_preset_named(struct domain_tracer *domain, const char *name,
+			 struct ltt_kmod_preset *ret)
+{
+	for (uint32_t i = 0; read_preset(kernel_of(domain), i, ret); i++)
+		if (strcmp(ret->name, name) == 0)
+			return true;
+	return false;
+}
+
+/* A star of the pattern is met by a star, so what matches as a text has no event besides. A name
+ * without its system may be that of several events. */
+static bool covers(const struct kernel_domain *kernel, const char *events, const char *pattern)
+{
+	bool any = false;
+
+	if (strchr(pattern, ':') || glob_is_pattern(pattern))
+		return glob_match(events, pattern);
+	for (uint32_t i = 0; i < kernel->nr_events; i++) {
+		if (strcmp(kernel->events[i].bare, pattern) != 0)
+			continue;
+		if (!glob_match(events, kernel->events[i].name))
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+bool kernel_preset_for(struct domain_tracer *domain, const char *pattern,
+		      struct ltt_kmod_preset *ret)
+{
+	for (uint32_t i = 0; read_preset(kernel_of(domain), i, ret); i++)
+		if (covers(kernel_of(domain), ret->events, pattern))
+			return true;
+	return false;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* refusal.c - what is wanted, and what the module does not record, for who asks. */
+#include <errno.h>
+#include <string.h>
+
+#include "priv.h"
+
+/** Who is told. */
+struct teller {
+	const struct rule *rule; /* of what it wants; NULL: of all */
+	void (*fn)(const struct domain_refusal *refusal, void *data);
+	void *data;
+};
+
+static void tell_event(const struct teller *teller, const struct kernel_event *event,
+		       const struct slot *slot)
+{
+	const struct domain_refusal refusal = {
+		DOMAIN_KERNEL,
+		event->name,
+		slot->error == 0      ? "it can't be described" :
+		slot->error == ENOENT ? "the module has no probe for it on this kernel" :
+					strerror(slot->error),
+		true,
+	};
+
+	if (slot->state == SLOT_REFUSED &&
+	    (!teller->rule || kernel_rule_matches(teller->rule, event)))
+		teller->fn(&refusal, teller->data);
+}
+
+static void tell_probe(const struct teller *teller, const struct kernel_probe *probe,
+		       const struct slot *slot)
+{
+	const struct domain_refusal refusal = {
+		DOMAIN_KERNEL,
+		probe->rule->pattern,
+		slot->error ? kernel_probe_why(slot->error) : "it can't be described",
+		true,
+	};
+
+	if (slot->state == SLOT_REFUSED && (!teller->rule || teller->rule == probe->rule))
+		teller->fn(&refusal, teller->data);
+}
+
+static void tell_tally(const struct teller *teller, const struct kernel_tally *tally,
+		       const struct kernel_event *event)
+{
+	const struct kernel_stat *stat = tally->stats[event->index];
+	const struct domain_refusal refusal = { DOMAIN_KERNEL, event->name,
+						stat ? strerror(stat->error) : "", false };
+
+	if (stat && stat->error && (!teller->rule || teller->rule == tally->rule))
+		teller->fn(&refusal, teller->data);
+}
+
+void kernel_each_refusal(struct domain_tracer *domain, const struct session *session,
+			 const struct channel *channel, const struct rule *rule,
+			 void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
+{
+	const struct teller teller = { rule, fn, data };
+	struct recording *rec = recording_find(domain, session);
+	const struct kernel_channel *kc;
+
+	if (!rec || !rec->recording)
+		return;
+	list_for_each(kc, &ks_of(rec)->channels, node) {
+		if (channel && kc->channel != channel)
+			continue;
+		for (uint32_t i = 0; i < kc->nr_slots; i++)
+			tell_event(&teller, &ks_of(rec)->kernel->events[i], &kc->slots[i]);
+		for (uint32_t i = 0; i < kc->nr_probes * PROBE_PARTS; i++)
+			tell_probe(&teller, kc->probes[i / PROBE_PARTS],
+				   &kc->probes[i / PROBE_PARTS]->slots[i % PROBE_PARTS]);
+		for (uint32_t i = 0; i < kc->nr_tallies * kc->nr_slots; i++)
+			tell_tally(&teller, kc->tallies[i / kc->nr_slots],
+				   &ks_of(rec)->kernel->events[i % kc->nr_slots]);
+	}
+}

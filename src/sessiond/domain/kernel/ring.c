@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* ring.c - the trace of a session's kernel events, and its ring sets. */
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/mem.h"
+#include "priv.h"
+#include "sessiond/gate.h"
+#include "trace/metadata.h"
+
+void kernel_describe(struct trace *trace)
+{
+	const struct recording *rec = trace->rec;
+	struct utsname names = { .release = "" };
+	struct metadata_trace facts = {
+		.uuid = trace->uuid,
+		.session = rec->session->name,
+		.hostname = rec->recorder->config.hostname,
+		.created_ns = rec->session->created_ns,
+		.uid = trace->uid,
+		.clock = rec->clock,
+		.hides = rec->recorder->config.consumer->hides,
+	};
+	struct metadata_kernel kernel = { names.release, names.version };
+
+	uname(&names);
+	facts.kernel = &kernel;
+	trace_append(trace, metadata_head(&facts));
+}
+
+static struct trace *get_trace(struct kernel_session *ks)
+{
+	struct recording *rec = &ks->rec;
+	struct trace *trace = list_first(&rec->traces, struct trace, node);
+
+	if (trace)
+		return trace;
+	trace = trace_alloc(rec, rec->recorder->next_id++, rec->session->uid, 0);
+	trace_open(trace, xstrdup("kernel"));
+	kernel_describe(trace);
+	return trace;
+}
+
+struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *channel)
+{
+	struct trace *trace = list_first(&ks->rec.traces, struct trace, node);
+	struct lane *lane = trace ? lane_find(trace, channel) : NULL;
+	struct ring *ring;
+
+	if (!lane)
+		return NULL;
+	list_for_each(ring, &lane->rings, node)
+		if (!ring->closing)
+			return ring;
+	return NULL;
+}
+
+/* What comes with each event, and whose events. Return: as below. */
+static int describe_memory(struct kernel_session *ks, const struct ring *ring, struct err *err)
+{
+	const struct channel *channel = ring->lane->channel;
+	int told = kernel_contexts_tell(ks->kernel->kmod, ring->module, channel);
+
+	if (told < 0)
+		return err_errno(
+			err, ERR_UNSUPPORTED, -told,
+			"the kernel module does not take the contexts of channel '%s' (%s)",
+			channel->name, channel->contexts);
+	told = kernel_tracker_tell_all(ks->kernel->kmod, ring->module, ks->rec.session);
+	if (told < 0)
+		return err_errno(err, ERR_NO_MEMORY, -told,
+				 "the kernel can't be told whose events to record");
+	return 0;
+}
+
+/* Return: an outcome of enum err_code. */
+static int make_memory(struct kernel_session *ks, struct ring *ring, struct err *err)
+{
+	const struct channel_attr *attr = &ring->lane->channel->attr;
+	const struct kmod *kmod = ks->kernel->kmod;
+	struct ltt_kmod_channel request = {
+		.size = sizeof(request),
+		.mode = attr->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
+		.num_subbuf = attr->num_subbuf,
+		.clock = ks->rec.clock->kind,
+		.subbuf_size = attr->subbuf_size,
+		.data_fd = -1,
+		.ctl_fd = -1,
+	};
+	int fd = kmod->fd < 0 ? -1 : kmod_call(kmod, kmod->fd, LTT_KMOD_CHANNEL, &request);
+
+	if (kmod->fd < 0)
+		return err_set(err, ERR_UNSUPPORTED, "%s", kmod->why);
+	if (fd < 0)
+		return err_errno(err, ERR_NO_MEMORY, -fd,
+				 "the kernel can't make %u x %llu KiB for each CPU",
+				 attr->num_subbuf, (unsigned long long)attr->subbuf_size >> 10);
+	ring->module = fd;
+	ring->data = request.data_fd;
+	ring->ctl_rw = request.ctl_fd;
+	ring->nr_rings = request.nr_rings;
+	if (describe_memory(ks, ring, err))
+		return err->code;
+	if (gate_has_room(MAX(fd, MAX(ring->data, ring->ctl_rw)), GATE_KEPT))
+		return 0;
+	return err_set(err, ERR_LIMIT,
+		       "the session daemon has nearly as many files open as it may");
+}
+
+static struct ring *make_ring(struct kernel_session *ks, struct lane *lane)
+{
+	struct recorder *recorder = ks->rec.recorder;
+	struct ring *ring = ring_alloc(lane, recorder->next_id++, 0);
+	struct err err = { 0 };
+
+	ring->nr_rings = recorder->config.nr_cpus;
+	ring->name = lane->replaced ? xasprintf("%s_r%llu", lane->channel->name,
+						(unsigned long long)ring->id) :
+				      xstrdup(lane->channel->name);
+	if (ring_pay(ring, &err) || make_memory(ks, ring, &err)) {
+		ring_fail(ring, err.code, err.text);
+		return ring;
+	}
+	ring->first_instance = lane->next_instance;
+	lane->next_instance += ring->nr_rings;
+	ring_open_module(ring);
+	return ring;
+}
+
+struct ring *kernel_ring_get(struct kernel_session *ks, struct channel *channel)
+{
+	struct ring *ring = kernel_ring_find(ks, channel);
+	struct layout *contexts;
+
+	if (ring)
+		return ring;
+	contexts = kernel_contexts_of(ks->kernel, channel);
+	ring = make_ring(ks, lane_get(get_trace(ks), channel, contexts));
+	layout_free(contexts);
+	return ring;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * tracker.c - telling the module whose events are recorded: each buffer when it is
+ * made, and all of a session when that changes. What the session says is the truth; the
+ * module is told first, so that a successor of ours only ever has ids to add.
+ */
+#include <errno.h>
+
+#include "base/log.h"
+#include "priv.h"
+
+_Static_assert((int)TRACK_VGID == (int)LTT_KMOD_TRACK_VGID &&
+		       (int)TRACK_REMOVE == (int)LTT_KMOD_TRACK_REMOVE &&
+		       (int)TRACK_NR_KINDS == (int)LTT_KMOD_TRACK_KINDS,
+	       "the module's numbers");
+
+/* What is so already is fine. */
+static int tell(const struct kmod *kmod, int module, enum track_kind kind, enum track_op op,
+		uint32_t id)
+{
+	struct ltt_kmod_track request = {
+		.size = sizeof(request),
+		.kind = kind,
+		.op = op,
+		.id = id,
+	};
+	int err = kmod_call(kmod, module, LTT_KMOD_TRACK, &request);
+
+	return err == -EEXIST || err == -ENOENT ? 0 : err;
+}
+
+int kernel_tracker_tell_all(const struct kmod *kmod, int module, const struct session *session)
+{
+	int err = 0;
+
+	for (unsigned int kind = 0; kind < TRACK_NR_KINDS && err == 0; kind++) {
+		const struct tracker *tracker = &session->trackers[kind];
+
+		if (tracker->limited && tracker->nr == 0)
+			err = tell(kmod, module, kind, TRACK_NONE, 0);
+		for (uint32_t i = 0; i < tracker->nr && err == 0; i++)
+			err = tell(kmod, module, kind, TRACK_ADD, tracker->ids[i]);
+	}
+	return err;
+}
+
+/* Of each channel that the module has for a session. Return: 0 or the first error. */
+static int each_ring(struct kernel_session *ks,
+		     int (*fn)(struct kernel_session *ks, int module, const void *data),
+		     const void *data)
+{
+	struct trace *trace;
+	struct lane *lane;
+	struct ring *ring;
+	int err = 0, first = 0;
+
+	list_for_each(trace, &ks->rec.traces, node)
+		list_for_each(lane, &trace->lanes, node)
+			list_for_each(ring, &lane->rings, node) {
+				err = ring->module < 0 ? 0 : fn(ks, ring->module, data);
+				first = first ? first : err;
+			}
+	if (ks->counting >= 0)
+		err = fn(ks, ks->counting, data);
+	return first ? first : err;
+}
+
+static int tell_ring(struct kernel_session *ks, int module, const void *data)
+{
+	const struct kernel_track *track = data;
+
+	return tell(ks->kernel->kmod, module, track->kind, track->op, track->id);
+}
+
+int kernel_track(struct domain_tracer *domain, const struct session *session,
+		 const struct kernel_track *track)
+{
+	struct recording *rec = recording_find(domain, session);
+
+	return rec ? each_ring(ks_of(rec), tell_ring, track) : 0;
+}
+
+static int tell_ring_all(struct kernel_session *ks, int module, const void *data)
+{
+	(void)data;
+	return kernel_tracker_tell_all(ks->kernel->kmod, module, ks->rec.session);
+}
+
+void kernel_tracker_restore(struct kernel_session *ks)
+{
+	if (each_ring(ks, tell_ring_all, NULL) < 0)
+		log_warn(
+			"session '%s': the kernel was not told all about whose events are recorded",
+			ks->rec.session->name);
+}

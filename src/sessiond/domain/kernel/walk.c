@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * walk.c - what each event should be to each channel of a session, what it is,
+ * and telling the module the difference. An event is enabled only when its description
+ * is on disk and its buffer is on.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "priv.h"
+#include "trace/metadata.h"
+
+#define SLICE_NS 4000000u /* of a walk, then it is everybody else's turn */
+
+/* --- one event -------------------------------------------------------------------- */
+
+/** What a slot is about: an event of the module's list, or a part of a probe. */
+struct target {
+	struct kernel_event *event;
+	struct kernel_probe *probe; /* not NULL: no event */
+	uint32_t part;
+};
+
+static struct shape *shape_of(struct kernel_session *ks, const struct target *target)
+{
+	return target->probe ? kernel_probe_shape(ks->kernel, target->probe, target->part) :
+			       kernel_event_shape(ks->kernel, target->event);
+}
+
+static int tell_probe(struct kernel_session *ks, const struct ring *ring,
+		      const struct target *target, uint32_t id)
+{
+	const struct kernel_place place = kernel_place_of(target->probe->rule);
+	struct err ignored = { 0 };
+
+	return kernel_probe_tell(ks->kernel->kmod, ring->module, id, &place, target->part,
+				 &ignored);
+}
+
+static int tell_on(struct kernel_session *ks, const struct ring *ring, const struct target *target,
+		   uint32_t id)
+{
+	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = id };
+
+	if (target->probe)
+		return tell_probe(ks, ring, target, id);
+	snprintf(msg.name, sizeof(msg.name), "%s", target->event->name);
+	return kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_ENABLE, &msg);
+}
+
+static void tell_off(struct kernel_session *ks, const struct ring *ring, uint32_t id)
+{
+	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = id, .flags = LTT_KMOD_NOWAIT };
+
+	(void)!kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_DISABLE, &msg);
+}
+
+static void refuse(struct kernel_session *ks, struct slot *slot, const struct target *target,
+		   int error)
+{
+	slot->state = SLOT_REFUSED;
+	slot->error = (uint16_t)error;
+	log_warn("session '%s': the kernel's event %s can't be recorded: %s", ks->rec.session->name,
+		 target->probe ? target->probe->rule->pattern : target->event->name,
+		 error ? strerror(error) : "it can't be described");
+}
+
+/* One that was enabled by a daemon before us has its id, too. */
+static void enable(struct kernel_session *ks, struct kernel_channel *kc, struct slot *slot,
+		   const struct target *target, uint32_t id)
+{
+	int err = tell_on(ks, kernel_ring_find(ks, kc->channel), target, id);
+
+	slot->id = id;
+	slot->state = SLOT_ON;
+	if (err < 0 && err != -EEXIST)
+		refuse(ks, slot, target, -err);
+	if (err == 0 && target->event && target->event->flags & LTT_KMOD_STATE)
+		kc->dump_due = true;
+}
+
+static struct event_class *get_class(struct lane *lane, struct shape *shape)
+{
+	struct event_class *class = NULL;
+	enum class_outcome outcome = class_get(&lane->classes, shape, &class);
+
+	if (outcome == CLASS_NEW)
+		class->batch = trace_append(lane->trace, metadata_event(lane->channel->number,
+									class->id, shape->body));
+	return outcome == CLASS_NEW || outcome == CLASS_KNOWN ? class : NULL;
+}
+
+static void arm(struct kernel_session *ks, struct kernel_channel *kc, struct slot *slot,
+		const struct target *target)
+{
+	struct shape *shape = shape_of(ks, target);
+	struct ring *ring = kernel_ring_get(ks, kc->channel);
+	struct trace *trace = ring->lane->trace;
+	struct event_class *class = shape ? get_class(ring->lane, shape) : NULL;
+
+	slot->state = SLOT_OFF;
+	if (!class)
+		refuse(ks, slot, target, 0);
+	if (!class || ring->state == RING_FAILED || trace->failed || class->batch == 0)
+		return;
+	if (ring_is_on(ring) && class->batch <= trace->written) {
+		enable(ks, kc, slot, target, class->id);
+	} else {
+		slot->state = SLOT_WAITS;
+		kc->nr_waits++;
+	}
+}
+
+/* Only the class that was restored tells the id which the event may have. */
+static void disarm_unknown(struct kernel_session *ks, const struct ring *ring,
+			   const struct target *target)
+{
+	struct shape *shape = shape_of(ks, target);
+	struct event_class *class;
+
+	if (shape && class_find(&ring->lane->classes, shape, &class) == CLASS_KNOWN)
+		tell_off(ks, ring, class->id);
+}
+
+static void disarm(struct kernel_session *ks, struct kernel_channel *kc, struct slot *slot,
+		   const struct target *target)
+{
+	const struct ring *ring = kernel_ring_find(ks, kc->channel);
+
+	if (ring && ring->module >= 0 && slot->state == SLOT_ON)
+		tell_off(ks, ring, slot->id);
+	else if (ring && ring->module >= 0 && slot->state == SLOT_UNKNOWN)
+		disarm_unknown(ks, ring, target);
+	slot->state = SLOT_OFF;
+}
+
+static void settle(struct kernel_session *ks, struct kernel_channel *kc, struct slot *slot,
+		   const struct target *target, bool wanted)
+{
+	if (wanted && slot->state != SLOT_ON && slot->state != SLOT_REFUSED)
+		arm(ks, kc, slot, target);
+	else if (!wanted && slot->state != SLOT_OFF)
+		disarm(ks, kc, slot, target);
+}
+
+static void step_event(struct kernel_session *ks, struct kernel_channel *kc, uint32_t nr)
+{
+	const struct target target = { .event = &ks->kernel->events[nr] };
+	bool wanted = ks->rec.recording && kernel_wants(kc->channel, target.event);
+
+	settle(ks, kc, &kc->slots[nr], &target, wanted);
+}
+
+/* Those that are not wanted go first: another one may have the same name, and so the same
+ * class and id, instead. That one's event stays, where a daemon before us enabled it. */
+static void step_probe(struct kernel_session *ks, struct kernel_channel *kc,
+		       struct kernel_probe *probe, bool arming)
+{
+	const struct rule *rule = probe->rule;
+	bool wanted = ks->rec.recording && kc->channel->enabled && rule->enabled;
+
+	for (uint32_t i = 0; i < kernel_probe_parts(rule->kind) && wanted == arming; i++) {
+		const struct target target = { .probe = probe, .part = i };
+		struct slot *slot = &probe->slots[i];
+
+		if (!wanted && slot->state == SLOT_UNKNOWN &&
+		    kernel_probe_shared(ks->kernel, kc, probe, i))
+			slot->state = SLOT_OFF;
+		settle(ks, kc, slot, &target, wanted);
+	}
+}
+
+/* Events, probes that go, probes that come, what is counted. */
+static uint32_t nr_steps(const struct kernel_channel *kc)
+{
+	return kc->nr_slots + 2 * kc->nr_probes + kc->nr_tallies * kc->nr_slots;
+}
+
+static void step(struct kernel_session *ks, struct kernel_channel *kc, uint32_t nr)
+{
+	uint32_t probe = nr - kc->nr_slots, stat = probe - 2 * kc->nr_probes;
+
+	if (nr < kc->nr_slots)
+		step_event(ks, kc, nr);
+	else if (probe >= 2 * kc->nr_probes)
+		kernel_stat_step(ks, kc, kc->tallies[stat / kc->nr_slots], stat % kc->nr_slots);
+	else
+		step_probe(ks, kc, kc->probes[probe % kc->nr_probes], probe >= kc->nr_probes);
+}
+
+/* --- all of them ------------------------------------------------------------------- */
+
+static struct kernel_channel *find_channel(struct kernel_session *ks, const struct channel *channel)
+{
+	struct kernel_channel *kc;
+
+	list_for_each(kc, &ks->channels, node)
+		if (kc->channel == channel)
+			return kc;
+	return NULL;
+}
+
+/* Of a buffer that is there already nobody knows what is recorded into it. */
+static void add_channel(struct kernel_session *ks, struct channel *channel)
+{
+	struct kernel_channel *kc = xalloc(sizeof(*kc));
+	bool taken_over = kernel_ring_find(ks, channel);
+
+	kc->channel = channel;
+	kc->nr_slots = ks->kernel->nr_events;
+	kc->slots = xalloc(((size_t)kc->nr_slots + 1) * sizeof(*kc->slots));
+	for (uint32_t i = 0; i < kc->nr_slots; i++)
+		kc->slots[i].state = taken_over ? SLOT_UNKNOWN : SLOT_OFF;
+	kernel_probes_add(kc, taken_over ? SLOT_UNKNOWN : SLOT_OFF);
+	kernel_tallies_add(kc);
+	list_append(&ks->channels, &kc->node);
+}
+
+void kernel_channels_free(struct kernel_session *ks)
+{
+	struct kernel_channel *kc, *next;
+
+	loop_timer_cancel(&ks->walk);
+	list_for_each_safe(kc, next, &ks->channels, node) {
+		list_remove(&kc->node);
+		kernel_probes_free(ks->kernel, kc);
+		kernel_tallies_free(kc);
+		free(kc->slots);
+		free(kc);
+	}
+}
+
+static bool has_kernel_channel(const struct session *session)
+{
+	const struct channel *channel;
+
+	list_for_each(channel, &session->channels, node)
+		if (channel->domain == DOMAIN_KERNEL)
+			return true;
+	return false;
+}
+
+/* Events that modules have brought since; nobody has enabled them. */
+static void add_slots(struct kernel_session *ks, struct kernel_channel *kc)
+{
+	uint32_t nr = ks->kernel->nr_events;
+
+	if (nr <= kc->nr_slots)
+		return;
+	kc->slots = xrealloc(kc->slots, nr * sizeof(*kc->slots));
+	while (kc->nr_slots < nr)
+		kc->slots[kc->nr_slots++] = (struct slot){ .state = SLOT_OFF };
+}
+
+static void begin_walk(struct kernel_session *ks)
+{
+	struct kernel_channel *kc;
+
+	ks->walking = true;
+	ks->again = false;
+	list_for_each(kc, &ks->channels, node) {
+		add_slots(ks, kc);
+		kc->next = kc->nr_waits = 0;
+	}
+	loop_timer_set(&ks->walk, 0);
+}
+
+/* Each batch of metadata that is written asks for a walk, and hundreds of events make many:
+ * were each to begin at the first event, the last one would never be reached. */
+void kernel_touch(struct kernel_session *ks)
+{
+	struct kernel_channel *kc;
+	struct channel *channel;
+
+	if (has_kernel_channel(ks->rec.session) && !ks->kernel->nr_events &&
+	    kernel_events_load(ks->kernel) < 0)
+		log_debug("there are no events of the kernel: %s", ks->kernel->kmod->why);
+	list_for_each(channel, &ks->rec.session->channels, node)
+		if (channel->domain == DOMAIN_KERNEL && !find_channel(ks, channel))
+			add_channel(ks, channel);
+	list_for_each(kc, &ks->channels, node) {
+		kernel_probes_add(kc, SLOT_OFF);
+		kernel_tallies_add(kc);
+	}
+	ks->again = true;
+	if (!ks->walking)
+		begin_walk(ks);
+}
+
+/* Is something on its way that will make us walk again? */
+static bool awaits_more(const struct kernel_session *ks)
+{
+	const struct kernel_channel *kc;
+
+	if (ks->rec.recording && traces_busy(&ks->rec) && !traces_stalled(&ks->rec))
+		return true;
+	list_for_each(kc, &ks->channels, node)
+		if (kc->nr_waits)
+			return true;
+	return false;
+}
+
+/* The module does it by and by; what it finds is recorded like any other event. */
+static bool dump(struct kernel_session *ks, struct kernel_channel *kc)
+{
+	const struct ring *ring = kernel_ring_find(ks, kc->channel);
+	struct ltt_kmod_dump msg = { .size = sizeof(msg) };
+
+	kc->dump_due = false;
+	return ring && ring->module >= 0 &&
+	       kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_DUMP, &msg) == 0;
+}
+
+static bool tells_state(const struct kernel_domain *kernel, const struct kernel_channel *kc)
+{
+	for (uint32_t i = 0; i < kc->nr_slots; i++)
+		if (kc->slots[i].state == SLOT_ON && kernel->events[i].flags & LTT_KMOD_STATE)
+			return true;
+	return false;
+}
+
+uint32_t kernel_dump(struct domain_tracer *domain, const struct session *session)
+{
+	struct recording *rec = recording_find(domain, session);
+	struct kernel_channel *kc;
+	uint32_t nr = 0;
+
+	if (!rec || !rec->recording)
+		return 0;
+	list_for_each(kc, &ks_of(rec)->channels, node)
+		if (tells_state(kernel_of(domain), kc))
+			nr += dump(ks_of(rec), kc);
+	return nr;
+}
+
+void kernel_walk(struct loop_timer *timer)
+{
+	struct kernel_session *ks = container_of(timer, struct kernel_session, walk);
+	uint64_t end = loop_now_ns() + SLICE_NS;
+	struct kernel_channel *kc;
+
+	list_for_each(kc, &ks->channels, node)
+		while (kc->next < nr_steps(kc)) {
+			step(ks, kc, kc->next++);
+			if (loop_now_ns() < end)
+				continue;
+			loop_timer_set(&ks->walk, 0);
+			kernel_waits_extend(ks);
+			return;
+		}
+	ks->walking = false;
+	if (ks->again) {
+		begin_walk(ks);
+		kernel_waits_extend(ks);
+		return;
+	}
+	list_for_each(kc, &ks->channels, node)
+		if (kc->dump_due && !kc->nr_waits)
+			dump(ks, kc);
+	if (!awaits_more(ks))
+		kernel_waits_finish(ks);
+}
+
+uint32_t kernel_count_active(const struct kernel_domain *kernel, uint32_t event)
+{
+	const struct kernel_channel *kc;
+	struct kernel_session *ks;
+	uint32_t nr = 0;
+
+	list_for_each(ks, &kernel->domain.recordings, rec.node) {
+		bool on = false;
+
+		list_for_each(kc, &ks->channels, node)
+			on |= event < kc->nr_slots && kc->slots[event].state == SLOT_ON;
+		nr += on;
+	}
+	return nr;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* adopt.c - ring sets are given to a consumer that follows another. */
+#include <fcntl.h>
+
+#include "base/log.h"
+#include "trace/metadata.h"
+#include "recording.h"
+
+/* A ring set that can't go on: what is recorded into it is lost, so nobody may. */
+static void ring_lost(struct ring *ring, int code, const char *why)
+{
+	struct recording *rec = ring->lane->trace->rec;
+
+	ring->state = RING_FAILED;
+	note_find(rec, ring->id)->open = false;
+	recording_problem(rec, TROUBLE_BUFFERS, (enum err_code)code, "a buffer can't be taken over",
+			  why);
+	rec->ops->lost(rec);
+}
+
+static void adopted(void *data, const struct con_answer *answer)
+{
+	struct ring *ring = data;
+	struct recording *rec = ring->lane->trace->rec;
+	struct rep_con_ring_adopt rep = { 0 };
+
+	if (answer->code || rep_con_ring_adopt_decode(answer->dec, &rep) < 0) {
+		ring_lost(ring, answer->code ? answer->code : (int)ERR_CONSUMER, answer->text);
+		return;
+	}
+	if (rep.cut_bytes)
+		log_info("session '%s', %s: %llu bytes of torn packets were cut off",
+			 rec->session->name, ring->name, (unsigned long long)rep.cut_bytes);
+	rec->cut_bytes += rep.cut_bytes;
+}
+
+void ring_ask(const struct ring *ring, struct req_con_ring_adopt *ret)
+{
+	const struct lane *lane = ring->lane;
+	const struct channel_attr *attr = &lane->channel->attr;
+
+	*ret = (struct req_con_ring_adopt){
+		.trace = lane->trace->id,
+		.ring = ring->id,
+		.channel = ring->name,
+		.stream_class = lane->channel->number,
+		.nr_rings = ring->nr_rings,
+		.num_subbuf = attr->num_subbuf,
+		.subbuf_size = attr->subbuf_size,
+		.mode = attr->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
+		.clock = (uint8_t)lane->trace->rec->clock->kind,
+		.tracefile_size = attr->tracefile_size,
+		.tracefile_count = attr->tracefile_count,
+		.first_instance = ring->first_instance,
+		.data = ring->data,
+		.ctl_rw = ring->ctl_rw,
+		.module = ring->module,
+	};
+}
+
+/* --- without its memory ------------------------------------------------------- */
+
+/* Its files are whole, and what they have is all that is known of it; unless its
+ * memory has come, or may come. */
+static void mended(void *data, const struct con_answer *answer)
+{
+	struct ring *ring = data;
+	struct trace *trace = ring->lane->trace;
+	struct recording *rec = trace->rec;
+	struct ring_note *note = note_find(rec, ring->id);
+
+	if (answer->code == ERR_CONSUMER)
+		return; /* the next one is asked: ring_adopt() */
+	if (answer->code)
+		log_error("session '%s': the files of a lost buffer, %s: %s", rec->session->name,
+			  ring->name, answer->text);
+	ring->mending = false;
+	note->sum.ring = ring->id;
+	note->sum.lost_buffers = ring->uncounted;
+	note->final = true; /* not summed up with others while it may come back */
+	if (ring->uncounted)
+		trace_append(trace, metadata_buffer(METADATA_BUFFER_LOST, ring->id, ring->name));
+	if (ring->data >= 0) {
+		ring_resume(ring);
+	} else if (!ring->wanted) {
+		note_finish(rec, note);
+		ring_free(ring);
+		if (trace->orphan)
+			trace_abandon(trace);
+	}
+	recording_saved(rec);
+}
+
+static void mend(struct ring *ring)
+{
+	struct consumer *consumer = ring->lane->trace->rec->recorder->config.consumer;
+	struct req_con_ring_adopt req;
+
+	consumer_forget(consumer, ring);
+	ring_add_final(ring, NULL);
+	ring->mending = true;
+	ring_ask(ring, &req);
+	req.data = req.ctl_rw = -1; /* in order first */
+	CONSUMER_CALL(consumer, con_ring_adopt, &req, ring_add_final, mended, ring);
+}
+
+/* --- with memory that came back ------------------------------------------------ */
+
+static void resume_failed(struct ring *ring, int code, const char *why)
+{
+	ring_lost(ring, code, why);
+	ring_close_fds(ring);
+	ring_pay_back(ring);
+	ring->offered = false;
+	ring->closing = ring->lost = true;
+	mend(ring);
+}
+
+/* The consumer sleeps on another doorbell than the one before. */
+static void resumed(void *data, const struct con_answer *answer)
+{
+	struct ring *ring = data;
+	struct recording *rec = ring->lane->trace->rec;
+
+	ring->awaited = false;
+	if (answer->code == ERR_CONSUMER)
+		return; /* the next one is asked: ring_adopt() */
+	if (answer->code == 0)
+		ring->doorbell = fcntl(rec->recorder->config.doorbell(rec->session),
+				       F_DUPFD_CLOEXEC, 3);
+	if (answer->code || ring->doorbell < 0) {
+		resume_failed(ring, answer->code ? answer->code : (int)ERR_LIMIT, answer->text);
+		return;
+	}
+	log_info("session '%s': %s is back, with what was in it", rec->session->name, ring->name);
+	if (ring->uncounted)
+		trace_append(ring->lane->trace,
+			     metadata_buffer(METADATA_BUFFER_FOUND, ring->id, ring->name));
+	ring->uncounted = false;
+	if (!rec->recording) /* it was when its daemons died */
+		ring_switch_off(ring);
+	ring_settle(ring);
+	if (ring->departed)
+		ring_close(ring);
+}
+
+void ring_resume(struct ring *ring)
+{
+	struct recording *rec = ring->lane->trace->rec;
+	struct req_con_ring_adopt req;
+
+	ring->lost = false;
+	ring_add_final(ring, NULL); /* what its files had is counted again */
+	note_find(rec, ring->id)->final = false;
+	ring->awaited = true;
+	ring_ask(ring, &req);
+	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, resumed, ring);
+	ring_unwant(ring);
+}
+
+/* --- a new consumer -------------------------------------------------------------- */
+
+void ring_adopt(struct ring *ring)
+{
+	struct recording *rec = ring->lane->trace->rec;
+	struct req_con_ring_adopt req;
+
+	if (ring->lost) {
+		mend(ring);
+		return;
+	}
+	if (ring->state == RING_FAILED || ring->awaited || ring->data < 0)
+		return; /* what was asked for is asked for again */
+	if (ring->offered && ring->doorbell < 0) {
+		ring_resume(ring);
+		return;
+	}
+	ring_ask(ring, &req);
+	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, adopted, ring);
+}

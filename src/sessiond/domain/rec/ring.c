@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ring.c - the life of ring sets. The consumer makes one, or takes the memory that
+ * the kernel module made; its descriptors stay here as long as the set exists.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "proto/counters.h"
+#include "recording.h"
+#include "sessiond/gate.h"
+
+void ring_fail(struct ring *ring, enum err_code code, const char *why)
+{
+	struct recording *rec = ring->lane->trace->rec;
+
+	ring_pay_back(ring);
+	ring->state = RING_FAILED;
+	note_find(rec, ring->id)->open = false;
+	if (ring->payer.guest && code == ERR_LIMIT) /* nobody can make another's start fail */
+		rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, why);
+	else
+		recording_problem(rec, TROUBLE_BUFFERS, code, "a buffer can't be made", why);
+}
+
+void ring_close_fds(struct ring *ring)
+{
+	ring->data = close_fd(ring->data);
+	ring->ctl = close_fd(ring->ctl);
+	ring->doorbell = close_fd(ring->doorbell);
+	ring->ctl_rw = close_fd(ring->ctl_rw);
+	ring->module = close_fd(ring->module);
+}
+
+/* Return: an outcome of enum err_code; the descriptors that came are the ring's. */
+static int take_fds(struct ring *ring, struct decoder *dec, const char **ret_why)
+{
+	struct rep_con_ring_open rep = { .data = -1, .ctl = -1, .doorbell = -1, .ctl_rw = -1 };
+	int top;
+
+	if (rep_con_ring_open_decode(dec, &rep) < 0) {
+		*ret_why = "its descriptors did not arrive: the session daemon has as many files "
+			   "open as it may";
+		return ERR_LIMIT;
+	}
+	ring->data = rep.data;
+	ring->ctl = rep.ctl;
+	ring->doorbell = rep.doorbell;
+	ring->ctl_rw = rep.ctl_rw;
+	top = MAX(MAX(rep.data, rep.ctl), MAX(rep.doorbell, rep.ctl_rw));
+	if (rep.data >= 0 && rep.ctl >= 0 && rep.doorbell >= 0 && gate_has_room(top, GATE_KEPT))
+		return 0;
+	*ret_why = "the session daemon has nearly as many files open as it may";
+	return ERR_LIMIT;
+}
+
+/* It was made, but we can't keep it. */
+static void unmake(struct ring *ring)
+{
+	struct req_con_ring_close req = { ring->id };
+
+	ring_close_fds(ring);
+	CONSUMER_CALL(ring->lane->trace->rec->recorder->config.consumer, con_ring_close, &req, NULL,
+		      NULL, NULL);
+}
+
+void ring_settle(struct ring *ring)
+{
+	struct recording *rec = ring->lane->trace->rec;
+
+	if (ring->state == RING_OPENING) {
+		/* before anybody records into it */
+		ring_keep(ring);
+		recording_saved(rec);
+		if (rec->recording) {
+			ring_switch_on(ring);
+			return;
+		}
+		ring->state = RING_READY;
+	}
+	rec->ops->ready(rec);
+}
+
+static void ring_opened(void *data, const struct con_answer *answer)
+{
+	struct ring *ring = data;
+	const char *why = answer->text;
+	int code = answer->code;
+
+	ring->awaited = false;
+	if (code == 0) {
+		code = take_fds(ring, answer->dec, &why);
+		if (code)
+			unmake(ring);
+	}
+	if (code)
+		ring_fail(ring, (enum err_code)code, why);
+	else
+		ring_identify(ring);
+	ring_settle(ring);
+}
+
+void ring_open(struct ring *ring)
+{
+	const struct channel_attr *attr = &ring->lane->channel->attr;
+	struct recording *rec = ring->lane->trace->rec;
+	struct req_con_ring_open req = {
+		.trace = ring->lane->trace->id,
+		.ring = ring->id,
+		.channel = ring->name,
+		.stream_class = ring->lane->channel->number,
+		.nr_rings = ring->nr_rings,
+		.num_subbuf = attr->num_subbuf,
+		.subbuf_size = attr->subbuf_size,
+		.mode = attr->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
+		.clock = (uint8_t)rec->clock->kind,
+		.tracefile_size = attr->tracefile_size,
+		.tracefile_count = attr->tracefile_count,
+		.first_instance = ring->first_instance,
+	};
+
+	ring->awaited = true;
+	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_open, &req, NULL, ring_opened, ring);
+}
+
+static void module_opened(void *data, const struct con_answer *answer)
+{
+	struct ring *ring = data;
+
+	ring->awaited = false;
+	if (answer->code)
+		ring_fail(ring, (enum err_code)answer->code, answer->text);
+	ring_settle(ring);
+}
+
+void ring_open_module(struct ring *ring)
+{
+	struct recording *rec = ring->lane->trace->rec;
+	struct req_con_ring_adopt req;
+
+	ring_ask(ring, &req);
+	ring->awaited = true;
+	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, module_opened,
+		      ring);
+}
+
+static void note_ring(const struct ring *ring)
+{
+	const struct trace *trace = ring->lane->trace;
+	const struct ring_note note = {
+		.id = ring->id,
+		.channel = ring->lane->channel,
+		.owner = ring->app ? ring->app : (1ull << 63) | trace->uid,
+		.open = true,
+	};
+
+	note_add(trace->rec, &note);
+}
+
+struct ring *ring_alloc(struct lane *lane, uint64_t id, uint64_t app)
+{
+	struct ring *ring = xalloc(sizeof(*ring));
+
+	ring->lane = lane;
+	ring->id = id;
+	ring->app = app;
+	ring->data = ring->ctl = ring->doorbell = ring->ctl_rw = ring->module = -1;
+	list_append(&lane->rings, &ring->node);
+	note_ring(ring);
+	return ring;
+}
+
+void ring_free(struct ring *ring)
+{
+	const struct recorder_config *config = &ring->lane->trace->rec->recorder->config;
+
+	ring_unwant(ring);
+	consumer_forget(config->consumer, ring);
+	if (config->keeper && ring->data >= 0)
+		keeper_drop(config->keeper, "ring", ring->id);
+	ring_close_fds(ring);
+	ring_pay_back(ring);
+	list_remove(&ring->node);
+	free(ring->name);
+	free(ring);
+}
+
+void ring_drop(struct ring *ring)
+{
+	struct recording *rec = ring->lane->trace->rec;
+	bool counted = ring->lost; /* its files were */
+	uint64_t id = ring->id;
+
+	ring_free(ring);
+	if (!counted)
+		note_drop(rec, id);
+}
+
+void ring_keep(struct ring *ring)
+{
+	const int fds[KEEPER_FDS] = { ring->data, ring->ctl_rw,
+				      ring->module >= 0 ? ring->module : ring->doorbell };
+	struct keeper *keeper = ring->lane->trace->rec->recorder->config.keeper;
+
+	if (keeper && ring->data >= 0 && fds[2] >= 0)
+		keeper_put(keeper, "ring", ring->id, fds);
+}
+
+void ring_add_final(void *data, struct decoder *dec)
+{
+	struct ring *ring = data;
+	struct ring_note *note = note_find(ring->lane->trace->rec, ring->id);
+	struct msg_con_stream stream;
+
+	if (!dec)
+		memset(&note->sum, 0, sizeof(note->sum));
+	else if (msg_con_stream_decode(dec, &stream) == 0)
+		COUNTERS_ADD(&note->sum, &stream);
+}
+
+/* The consumer need not remember them any more. */
+static void forget_counters(const struct ring *ring)
+{
+	struct req_con_ring_forget req = { ring->id };
+
+	CONSUMER_CALL(ring->lane->trace->rec->recorder->config.consumer, con_ring_forget, &req,
+		      NULL, NULL, NULL);
+}
+
+static void closed(void *data, const struct con_answer *answer)
+{
+	struct ring *ring = data;
+	struct trace *trace = ring->lane->trace;
+	struct ring_note *note = note_find(trace->rec, ring->id);
+
+	if (answer->code == 0)
+		note_finish(trace->rec, note);
+	/* written down before the keeper lets go of it: a successor must not look for it */
+	ring->closed = true;
+	recording_saved(trace->rec);
+	if (answer->code == 0)
+		forget_counters(ring);
+	ring_free(ring);
+	if (trace->orphan)
+		trace_abandon(trace);
+}
+
+/* It stays ours until the consumer has made the last cut: if it dies before, its
+ * successor makes that cut. */
+void ring_close(struct ring *ring)
+{
+	struct recording *rec = ring->lane->trace->rec;
+	struct req_con_ring_close req = { ring->id };
+
+	note_find(rec, ring->id)->open = false;
+	if (ring->state == RING_FAILED) {
+		ring_drop(ring);
+		return;
+	}
+	consumer_forget(rec->recorder->config.consumer, ring);
+	ring->closing = true;
+	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_close, &req, ring_add_final, closed,
+		      ring);
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * state.c - what a recording leaves for a successor, and how that one takes over:
+ * traces with the event classes that are described on disk, and ring sets.
+ */
+#include <fcntl.h>
+#include <search.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "proto/counters.h"
+#include "recording.h"
+
+/** Where what is saved goes. */
+struct saving {
+	struct recording *rec;
+	struct state_space *space;
+	void (*put_app)(struct recording *rec, struct encoder *enc, uint64_t app);
+};
+
+static void put_app(const struct saving *saving, uint64_t app)
+{
+	if (app && saving->put_app)
+		saving->put_app(saving->rec, &saving->space->lists[STATE_APPS], app);
+}
+
+/* A successor has to account for it: its files are not read yet. */
+static bool is_unaccounted(const struct recording *rec, const struct ring *ring)
+{
+	return ring->lost && !note_find(rec, ring->id)->final;
+}
+
+static struct list put_rings(const struct saving *saving, const struct lane *lane)
+{
+	struct encoder *enc = state_list(saving->space, STATE_RINGS);
+	const struct ring *ring;
+
+	list_for_each(ring, &lane->rings, node) {
+		struct msg_state_ring msg = {
+			.id = ring->id,
+			.app = ring->app,
+			.exclusive = ring->exclusive,
+			.nr_rings = ring->nr_rings,
+			.first_instance = ring->first_instance,
+			.name = ring->name,
+			.data_dev = ring->data_id.dev,
+			.data_ino = ring->data_id.ino,
+			.data_born_ns = ring->data_id.born_ns,
+			.ctl_dev = ring->ctl_id.dev,
+			.ctl_ino = ring->ctl_id.ino,
+			.ctl_born_ns = ring->ctl_id.born_ns,
+			.uncounted = ring->uncounted,
+		};
+
+		if (ring->closed)
+			continue;
+		if (!ring->wanted && !is_unaccounted(saving->rec, ring) &&
+		    (ring->state == RING_FAILED || ring->data < 0))
+			continue; /* nobody has it */
+		msg_state_ring_add(enc, &msg);
+		put_app(saving, ring->app);
+	}
+	return state_end(saving->space, STATE_RINGS);
+}
+
+struct class_walk {
+	const struct event_class **by_id;
+	uint32_t nr;
+};
+
+static void sort_class(const void *node, VISIT visit, void *data)
+{
+	const struct event_class *class = *(struct event_class *const *)node;
+	struct class_walk *walk = data;
+
+	if ((visit == postorder || visit == leaf) && class->id < walk->nr)
+		walk->by_id[class->id] = class;
+}
+
+/* In order of their ids, as they were described: up to the first that is not. */
+static struct list put_classes(const struct lane *lane, struct state_space *space)
+{
+	struct encoder *enc = state_list(space, STATE_CLASSES);
+	struct class_walk walk = { .nr = lane->classes.nr };
+
+	walk.by_id = xalloc((walk.nr + 1) * sizeof(walk.by_id[0]));
+	twalk_r(lane->classes.by_body, sort_class, &walk);
+	for (uint32_t i = 0; i < walk.nr; i++) {
+		const struct event_class *class = walk.by_id[i];
+		struct msg_state_class msg;
+
+		if (!class || class->batch == 0 || class->batch > lane->trace->written)
+			break;
+		msg = (struct msg_state_class){
+			.kind = (uint8_t) class->shape->kind,
+			.loglevel = (uint8_t) class->shape->loglevel,
+			.name = class->shape->name,
+			.format = class->shape->format,
+			.body = class->shape->body,
+		};
+		msg_state_class_add(enc, &msg);
+	}
+	free(walk.by_id);
+	return state_end(space, STATE_CLASSES);
+}
+
+static struct list put_lanes(const struct saving *saving, const struct trace *trace)
+{
+	struct encoder *enc = state_list(saving->space, STATE_LANES);
+	const struct lane *lane;
+
+	list_for_each(lane, &trace->lanes, node) {
+		struct msg_state_lane msg = {
+			.channel = lane->channel->number,
+			.next_instance = lane->next_instance,
+		};
+
+		if (lane->batch == 0 || lane->batch > trace->written)
+			continue; /* not described: it is made again */
+		msg.classes = put_classes(lane, saving->space);
+		msg.rings = put_rings(saving, lane);
+		msg_state_lane_add(enc, &msg);
+	}
+	return state_end(saving->space, STATE_LANES);
+}
+
+static void put_traces(const struct saving *saving)
+{
+	const struct trace *trace;
+
+	list_for_each(trace, &saving->rec->traces, node) {
+		struct msg_state_trace msg = {
+			.id = trace->id,
+			.uid = trace->uid,
+			.app = trace->app,
+			.path = trace->path,
+			.uuid = { trace->uuid, sizeof(trace->uuid) },
+			.metadata_bytes = trace->metadata_bytes,
+			.head = trace->written > 0,
+			.domain = (uint8_t)saving->rec->domain,
+		};
+
+		if (trace->failed)
+			continue;
+		msg.lanes = put_lanes(saving, trace);
+		msg_state_trace_add(&saving->space->lists[STATE_TRACES], &msg);
+		put_app(saving, trace->app);
+	}
+}
+
+static void put_final(const void *node, VISIT visit, void *data)
+{
+	const struct ring_note *note = *(struct ring_note *const *)node;
+	const struct saving *saving = data;
+	struct msg_state_final msg = {
+		.ring = note->id,
+		.channel = note->channel->number,
+		.owner = note->owner,
+	};
+
+	if ((visit != postorder && visit != leaf) || !note->final || note->wanted)
+		return; /* what is wanted is counted again then */
+	COUNTERS_COPY(&msg, &note->sum);
+	msg_state_final_add(&saving->space->lists[STATE_FINALS], &msg);
+}
+
+void recording_save(struct recording *rec, struct state_space *space,
+		    void (*app)(struct recording *rec, struct encoder *enc, uint64_t app))
+{
+	struct saving saving = { rec, space, app };
+
+	put_traces(&saving);
+	twalk_r(rec->rings, put_final, &saving);
+}
+
+/* --- restore ------------------------------------------------------------------------ */
+
+static struct channel *channel_by_number(struct session *session, uint32_t number)
+{
+	struct channel *channel;
+
+	list_for_each(channel, &session->channels, node)
+		if (channel->number == number)
+			return channel;
+	return NULL;
+}
+
+static void restore_classes(struct lane *lane, struct list classes)
+{
+	struct shapes *shapes = &lane->trace->rec->recorder->shapes;
+	struct msg_state_class msg;
+
+	while (msg_state_class_next(&classes, &msg)) {
+		struct shape *shape = shape_restore(shapes, (enum shape_kind)msg.kind, msg.loglevel,
+						    msg.name, msg.format, msg.body);
+		struct event_class *class;
+
+		if (class_get(&lane->classes, shape, &class) == CLASS_NEW)
+			class->batch = 1;
+		shape_unref(shapes, shape);
+	}
+}
+
+static int read_only(int fd)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static struct ring *ring_from(struct lane *lane, const struct msg_state_ring *msg)
+{
+	struct ring *ring = ring_alloc(lane, msg->id, msg->app);
+
+	ring->exclusive = msg->exclusive;
+	ring->nr_rings = msg->nr_rings;
+	ring->first_instance = msg->first_instance;
+	ring->name = xstrdup(msg->name);
+	ring->data_id = (struct dirid){ msg->data_dev, msg->data_ino, msg->data_born_ns };
+	ring->ctl_id = (struct dirid){ msg->ctl_dev, msg->ctl_ino, msg->ctl_born_ns };
+	return ring;
+}
+
+/* Whoever held it has died, but for those who record into it: one of them may bring
+ * it. Another one is made when it is needed. */
+static void ring_is_lost(struct lane *lane, const struct msg_state_ring *msg)
+{
+	struct ring *ring = ring_from(lane, msg);
+
+	ring->state = RING_FAILED;
+	ring->closing = true;
+	ring->lost = true;
+	ring->uncounted = msg->uncounted || !lane->trace->rec->session->drained;
+	lane->replaced = true;
+	ring_want(ring);
+}
+
+static void restore_ring(struct lane *lane, const struct msg_state_ring *msg)
+{
+	struct recording *rec = lane->trace->rec;
+	struct keeper *keeper = rec->recorder->config.keeper;
+	int fds[KEEPER_FDS] = { -1, -1, -1 };
+	struct err ignored = { 0 };
+	struct ring *ring;
+
+	if (note_find(rec, msg->id))
+		return; /* no daemon writes two of one number */
+	if (!keeper || keeper_get(keeper, "ring", msg->id, fds) < 0) {
+		ring_is_lost(lane, msg);
+		return;
+	}
+	ring = ring_from(lane, msg);
+	ring->state = RING_READY;
+	ring->data = fds[0];
+	ring->ctl_rw = fds[1];
+	if (rec->domain == DOMAIN_KERNEL) {
+		ring->module = fds[2];
+	} else {
+		ring->doorbell = fds[2];
+		ring->ctl = read_only(fds[1]);
+		if (!ring->data_id.ino) /* of a daemon that did not note it */
+			ring_identify(ring);
+	}
+	if (ring_pay(ring, &ignored)) /* never: all is allowed meanwhile */
+		log_debug("%s", ignored.text);
+}
+
+static void restore_lanes(struct trace *trace, struct list lanes)
+{
+	struct recording *rec = trace->rec;
+	struct msg_state_ring ring;
+	struct msg_state_lane msg;
+
+	while (msg_state_lane_next(&lanes, &msg)) {
+		struct channel *channel = channel_by_number(rec->session, msg.channel);
+		struct lane *lane = channel ? lane_restore(trace, channel) : NULL;
+
+		if (!lane)
+			continue;
+		lane->next_instance = msg.next_instance;
+		restore_classes(lane, msg.classes);
+		while (msg_state_ring_next(&msg.rings, &ring))
+			restore_ring(lane, &ring);
+	}
+}
+
+static void restore_finals(struct recording *rec, struct list finals)
+{
+	struct msg_state_final msg;
+
+	while (msg_state_final_next(&finals, &msg)) {
+		struct ring_note note = {
+			.id = msg.ring,
+			.channel = channel_by_number(rec->session, msg.channel),
+			.owner = msg.owner,
+			.final = true,
+			.sum = { .ring = msg.ring },
+		};
+
+		COUNTERS_COPY(&note.sum, &msg);
+		if (note.channel && note.channel->domain == rec->domain)
+			note_add(rec, &note);
+	}
+}
+
+static void restore_trace(struct recording *rec, struct msg_state_trace *msg)
+{
+	struct trace *trace;
+
+	if (msg->uuid.len != sizeof(trace->uuid))
+		return;
+	trace = trace_alloc(rec, msg->id, msg->uid, msg->app);
+	trace->path = xstrdup(msg->path);
+	memcpy(trace->uuid, msg->uuid.data, sizeof(trace->uuid));
+	trace->metadata_bytes = trace->acked_bytes = msg->metadata_bytes;
+	if (msg->head) {
+		trace->acked = trace->written = 1;
+		trace->next_batch = 2;
+	} else {
+		rec->ops->describe(trace);
+	}
+	restore_lanes(trace, msg->lanes);
+}
+
+/* Those of daemons that knew no other domain say none. */
+static bool is_ours(const struct recording *rec, const struct msg_state_trace *msg)
+{
+	return msg->domain ? msg->domain == rec->domain : rec->domain == DOMAIN_USER;
+}
+
+void recording_restore(struct recording *rec, const struct msg_state_session *msg)
+{
+	struct list traces = msg->traces;
+	struct msg_state_trace trace;
+
+	rec->recording = rec->session->state == SESSION_RECORDING;
+	while (msg_state_trace_next(&traces, &trace))
+		if (is_ours(rec, &trace))
+			restore_trace(rec, &trace);
+	restore_finals(rec, msg->finals);
+}

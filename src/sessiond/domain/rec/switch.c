@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* switch.c - ring sets are switched on and off by the consumer, in force at once. */
+#include "base/mem.h"
+#include "recording.h"
+
+static void enable(struct recording *rec, struct list rings, bool on, con_done done, void *data)
+{
+	struct req_con_ring_enable req = { rec->session->id, rings, on };
+
+	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_enable, &req, NULL, done, data);
+}
+
+static void enable_one(struct ring *ring, bool on, con_done done)
+{
+	struct msg_con_ring_ref ref = { ring->id };
+	struct encoder enc;
+	uint8_t buf[32];
+
+	encoder_init(&enc, buf, sizeof(buf));
+	msg_con_ring_ref_add(&enc, &ref);
+	enable(ring->lane->trace->rec, encoder_list(&enc), on, done, ring);
+}
+
+/* The session may have stopped meanwhile. */
+static void ring_enabled(void *data, const struct con_answer *answer)
+{
+	struct ring *ring = data;
+	struct recording *rec = ring->lane->trace->rec;
+
+	(void)answer;
+	ring->state = RING_READY;
+	if (!rec->recording)
+		enable_one(ring, false, NULL);
+	rec->ops->ready(rec);
+}
+
+void ring_switch_on(struct ring *ring)
+{
+	enable_one(ring, true, ring_enabled);
+}
+
+void ring_switch_off(struct ring *ring)
+{
+	enable_one(ring, false, NULL);
+}
+
+/* Answers come in order, so that counting them is enough. */
+static void ons_answered(void *data, const struct con_answer *answer)
+{
+	struct recording *rec = data;
+
+	(void)answer;
+	rec->ons_answered++;
+	rec->ops->ready(rec);
+}
+
+bool ring_is_on(const struct ring *ring)
+{
+	return ring->state == RING_READY && ring->on <= ring->lane->trace->rec->ons_answered;
+}
+
+static void enable_many(struct recording *rec, struct list rings, bool on)
+{
+	rec->ons_asked += on;
+	enable(rec, rings, on, on ? ons_answered : NULL, rec);
+}
+
+/* A message takes some 5000 references; larger lists go in several. */
+#define ENABLE_BYTES 60000u
+
+void rings_enable(struct recording *rec, bool on)
+{
+	AUTO_FREE uint8_t *buf = xalloc(ENABLE_BYTES);
+	struct trace *trace;
+	struct lane *lane;
+	struct ring *ring;
+	struct encoder enc;
+
+	encoder_init(&enc, buf, ENABLE_BYTES);
+	list_for_each(trace, &rec->traces, node)
+		list_for_each(lane, &trace->lanes, node)
+			list_for_each(ring, &lane->rings, node) {
+				struct msg_con_ring_ref ref = { ring->id };
+
+				if (ring->state != RING_READY || ring->closing)
+					continue;
+				if (enc.len + 32 > ENABLE_BYTES) {
+					enable_many(rec, encoder_list(&enc), on);
+					encoder_init(&enc, buf, ENABLE_BYTES);
+				}
+				msg_con_ring_ref_add(&enc, &ref);
+				if (on)
+					ring->on = rec->ons_asked + 1;
+			}
+	if (enc.nr_records)
+		enable_many(rec, encoder_list(&enc), on);
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * trace.c - CTF traces: where they are and their metadata, which is appended batch
+ * by batch. One batch is in flight at a time: what could not be written is kept and
+ * tried again, and the order never changes.
+ */
+#include <string.h>
+#include <uuid/uuid.h>
+
+#include "base/mem.h"
+#include "recording.h"
+
+#define BATCH_BYTES 57344u /* below a message, its header and fields included */
+#define RETRY_AFTER_US 1000000u
+
+static void send_next(struct trace *trace);
+
+static void drop_first(struct trace *trace)
+{
+	struct meta_batch *batch = list_first(&trace->batches, struct meta_batch, node);
+
+	trace->acked = batch->number;
+	list_remove(&batch->node);
+	free(batch);
+}
+
+/* What is on disk is written down for our successor, before anything that it describes is
+ * armed: of all traces at once, as this takes as long as there is much of it. */
+static void commit(struct recording *rec)
+{
+	struct trace *trace, *next;
+
+	list_for_each(trace, &rec->traces, node) {
+		trace->written = trace->acked;
+		trace->metadata_bytes = trace->acked_bytes;
+	}
+	recording_saved(rec);
+	list_for_each_safe(trace, next, &rec->traces, node)
+		if (trace->orphan && list_empty(&trace->batches))
+			trace_abandon(trace);
+	rec->ops->ready(rec);
+	if (!traces_busy(rec))
+		rec->ops->metadata_done(rec);
+}
+
+void traces_commit(struct loop_timer *timer)
+{
+	commit(container_of(timer, struct recording, commit));
+}
+
+/* Metadata that comes in many small pieces waits for the next turn together. */
+static void commit_in_turn(struct recording *rec)
+{
+	uint64_t now = loop_now_ns(), turn = rec->recorder->save_turn_ns;
+
+	if (rec->commit.at_ns)
+		return;
+	if (now >= turn)
+		commit(rec);
+	else
+		loop_timer_set(&rec->commit, (turn - now) / 1000 + 1);
+}
+
+static void appended(void *data, const struct con_answer *answer)
+{
+	struct rep_con_metadata_append rep = { 0 };
+	struct trace *trace = data;
+
+	trace->in_flight = false;
+	if (trace->failed)
+		return; /* opened() has said why */
+	if (answer->code) {
+		trace->stalled = true;
+		recording_problem(trace->rec, TROUBLE_METADATA, answer->code,
+				  "metadata can't be written", answer->text);
+		trace->rec->ops->metadata_done(trace->rec);
+		if (answer->code != ERR_CONSUMER)
+			loop_timer_set(&trace->retry, RETRY_AFTER_US);
+		return;
+	}
+	if (trace->stalled)
+		trace->rec->recorder->config.trouble(trace->rec->session, TROUBLE_METADATA, "");
+	trace->stalled = false;
+	if (rep_con_metadata_append_decode(answer->dec, &rep) == 0)
+		trace->acked_bytes = rep.bytes;
+	drop_first(trace);
+	send_next(trace);
+	commit_in_turn(trace->rec);
+}
+
+bool traces_busy(const struct recording *rec)
+{
+	const struct trace *trace;
+
+	list_for_each(trace, &rec->traces, node)
+		if (!trace->failed &&
+		    (!list_empty(&trace->batches) || trace->acked > trace->written))
+			return true;
+	return false;
+}
+
+bool traces_stalled(const struct recording *rec)
+{
+	const struct trace *trace;
+
+	list_for_each(trace, &rec->traces, node)
+		if (trace->stalled)
+			return true;
+	return false;
+}
+
+static void send_next(struct trace *trace)
+{
+	struct meta_batch *batch = list_first(&trace->batches, struct meta_batch, node);
+	struct req_con_metadata_append req = { .trace = trace->id };
+
+	if (!batch || trace->in_flight || trace->retry.at_ns || trace->failed)
+		return;
+	trace->in_flight = true;
+	req.text.data = (const uint8_t *)batch->text;
+	req.text.len = (uint32_t)batch->len;
+	CONSUMER_CALL(trace->rec->recorder->config.consumer, con_metadata_append, &req, NULL,
+		      appended, trace);
+}
+
+static void flush(struct loop_work *work)
+{
+	send_next(container_of(work, struct trace, flush));
+}
+
+static void retry(struct loop_timer *timer)
+{
+	send_next(container_of(timer, struct trace, retry));
+}
+
+void trace_retry(struct trace *trace)
+{
+	loop_timer_cancel(&trace->retry);
+	send_next(trace);
+}
+
+/* The batch that takes @len bytes more: never one that is in flight. */
+static struct meta_batch *open_batch(struct trace *trace, size_t len)
+{
+	struct meta_batch *batch = NULL;
+
+	if (!list_empty(&trace->batches))
+		batch = list_entry(trace->batches.prev, struct meta_batch, node);
+	if (batch && trace->in_flight && batch->node.prev == &trace->batches)
+		batch = NULL;
+	if (batch && batch->len + len <= BATCH_BYTES)
+		return batch;
+	batch = xalloc(sizeof(*batch) + BATCH_BYTES);
+	list_init(&batch->node);
+	batch->number = trace->next_batch++;
+	list_append(&trace->batches, &batch->node);
+	return batch;
+}
+
+uint64_t trace_append(struct trace *trace, char *text)
+{
+	size_t len = text ? strlen(text) : 0;
+	struct meta_batch *batch;
+
+	if (len == 0 || len > BATCH_BYTES) {
+		free(text);
+		return 0;
+	}
+	batch = open_batch(trace, len);
+	memcpy(batch->text + batch->len, text, len);
+	batch->len += len;
+	free(text);
+	loop_defer(trace->rec->recorder->config.loop, &trace->flush);
+	return batch->number;
+}
+
+/* --- open ------------------------------------------------------------------- */
+
+static void opened(void *data, const struct con_answer *answer)
+{
+	struct trace *trace = data;
+
+	if (answer->code == 0)
+		return;
+	trace->failed = true;
+	recording_problem(trace->rec, TROUBLE_BUFFERS, answer->code, "the trace can't be made",
+			  answer->text);
+	trace->rec->ops->ready(trace->rec);
+	trace->rec->ops->metadata_done(trace->rec);
+}
+
+static void adopted(void *data, const struct con_answer *answer)
+{
+	struct trace *trace = data;
+
+	opened(trace, answer);
+	if (answer->code == 0)
+		send_next(trace);
+}
+
+/* What was asked of the consumer before is asked again from here: the file is cut
+ * to what was acknowledged. */
+void trace_adopt(struct trace *trace)
+{
+	struct consumer *consumer = trace->rec->recorder->config.consumer;
+	struct req_con_trace_adopt req = {
+		.output = trace->rec->session->id,
+		.trace = trace->id,
+		.path = trace->path,
+		.uuid = { trace->uuid, sizeof(trace->uuid) },
+		.metadata_bytes = trace->acked_bytes,
+	};
+
+	if (trace->failed)
+		return;
+	consumer_forget(consumer, trace);
+	loop_timer_cancel(&trace->retry);
+	trace->in_flight = false;
+	CONSUMER_CALL(consumer, con_trace_adopt, &req, NULL, adopted, trace);
+}
+
+struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_t app)
+{
+	struct trace *trace = xalloc(sizeof(*trace));
+
+	list_init(&trace->batches);
+	list_init(&trace->lanes);
+	loop_timer_init(&trace->retry, rec->recorder->config.loop, retry);
+	loop_work_init(&trace->flush, flush);
+	trace->rec = rec;
+	trace->id = id;
+	trace->uid = uid;
+	trace->app = app;
+	trace->next_batch = 1;
+	list_append(&rec->traces, &trace->node);
+	return trace;
+}
+
+void trace_open(struct trace *trace, char *path)
+{
+	struct req_con_trace_open req = { 0 };
+
+	trace->path = path;
+	uuid_generate(trace->uuid);
+	recording_saved(trace->rec); /* so that nobody else makes it again */
+	req.output = trace->rec->session->id;
+	req.trace = trace->id;
+	req.path = trace->path;
+	req.uuid = (struct blob){ trace->uuid, sizeof(trace->uuid) };
+	CONSUMER_CALL(trace->rec->recorder->config.consumer, con_trace_open, &req, NULL, opened,
+		      trace);
+}
+
+void trace_free(struct trace *trace)
+{
+	struct lane *lane, *next_lane;
+	struct meta_batch *batch, *next_batch;
+
+	consumer_forget(trace->rec->recorder->config.consumer, trace);
+	loop_timer_cancel(&trace->retry);
+	loop_work_cancel(&trace->flush);
+	list_for_each_safe(lane, next_lane, &trace->lanes, node)
+		lane_free(lane);
+	list_for_each_safe(batch, next_batch, &trace->batches, node) {
+		list_remove(&batch->node);
+		free(batch);
+	}
+	list_remove(&trace->node);
+	free(trace->path);
+	free(trace);
+}
+
+void trace_abandon(struct trace *trace)
+{
+	struct req_con_trace_close req = { trace->id };
+	struct recording *rec = trace->rec;
+	const struct lane *lane;
+
+	trace->orphan = true;
+	list_for_each(lane, &trace->lanes, node)
+		if (!list_empty(&lane->rings))
+			return; /* the last ring set that is closed comes back here */
+	if (!list_empty(&trace->batches) && !trace->failed)
+		return;
+	CONSUMER_CALL(rec->recorder->config.consumer, con_trace_close, &req, NULL, NULL, NULL);
+	trace_free(trace);
+	recording_saved(rec);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * want.c - ring sets whose memory was lost with every process of the daemons', while
+ * others may record on into it, and bring it: a domain that can ask them does
+ * (user/offer.c). Their files are in order meanwhile, whether anybody comes or not.
+ */
+#include <stdio.h>
+
+#include "recording.h"
+
+#define ENOUGH_US 1000000u /* an application comes in much less, if it runs */
+
+void ring_identify(struct ring *ring)
+{
+	if (dirid_of(ring->data, &ring->data_id) < 0 || dirid_of(ring->ctl_rw, &ring->ctl_id) < 0)
+		ring->data_id = ring->ctl_id = (struct dirid){ 0 };
+}
+
+static void say_lost(const struct ring *ring)
+{
+	struct recording *rec = ring->lane->trace->rec;
+	char text[256];
+
+	snprintf(text, sizeof(text), "a buffer is lost: %.100s died with %s", ring->name,
+		 ring->wanted ? "the daemons; a program that records into it still has what was "
+				"not yet in the trace, and brings it when it comes" :
+				"every process that held it; what was in it and not yet in the "
+				"trace is not counted");
+	rec->recorder->config.trouble(rec->session, TROUBLE_LOST, text);
+}
+
+void ring_want(struct ring *ring)
+{
+	struct recording *rec = ring->lane->trace->rec;
+
+	ring->wanted = rec->ops->wanted_done && ring->data_id.ino && ring->ctl_id.ino;
+	say_lost(ring);
+	if (!ring->wanted)
+		return;
+	note_find(rec, ring->id)->wanted = true;
+	rec->nr_wanted++;
+	rec->recorder->nr_wanted++;
+	if (!rec->enough.at_ns)
+		loop_timer_set(&rec->enough, ENOUGH_US);
+}
+
+void ring_unwant(struct ring *ring)
+{
+	struct recording *rec = ring->lane->trace->rec;
+
+	if (!ring->wanted)
+		return;
+	ring->wanted = false;
+	note_find(rec, ring->id)->wanted = false;
+	rec->recorder->nr_wanted--;
+	if (--rec->nr_wanted)
+		return;
+	loop_timer_cancel(&rec->enough);
+	rec->ops->wanted_done(rec);
+	if (ring->offered)
+		rec->recorder->config.trouble(rec->session, TROUBLE_LOST, "");
+}
+
+void ring_give_up(struct ring *ring)
+{
+	ring_unwant(ring);
+	say_lost(ring);
+	if (!ring->mending)
+		ring_free(ring);
+}
+
+void ring_offered(struct ring *ring)
+{
+	ring->offered = true;
+	ring->closing = false;
+	ring->state = RING_OPENING; /* who wants to record into it waits */
+	if (!ring->mending)
+		ring_resume(ring);
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * arm.c - links of applications to sessions: what was said of them has
+ * changed, so a plan is made (plan.c), compared with what the application
+ * was told, and the difference sent.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "priv.h"
+
+/* Armings in one message: each takes 20 bytes. */
+#define ARMINGS_PER_MESSAGE 2000u
+
+/* --- the links themselves ---------------------------------------------------- */
+
+struct user_link *link_new(struct user_session *us, struct user_app *app)
+{
+	struct user_link *link = xalloc(sizeof(*link));
+
+	link->us = us;
+	link->app = app;
+	link->confirmed = us->generation; /* waits that there are don't wait for it */
+	list_init(&link->dirty);
+	list_append(&app->links, &link->in_app);
+	list_append(&us->links, &link->in_session);
+	return link;
+}
+
+void link_free(struct user_link *link)
+{
+	link_confirm(link, UINT64_MAX);
+	list_remove(&link->dirty);
+	list_remove(&link->in_app);
+	list_remove(&link->in_session);
+	free(link->arms);
+	free(link->todo);
+	free(link->dropped);
+	free(link->told);
+	link_counts_free(link);
+	free(link);
+}
+
+static void mark_dirty(struct user_link *link)
+{
+	struct user_domain *user = link->us->user;
+
+	link->generation = link->us->generation;
+	link->nr_next = link->nr_todo;
+	if (list_empty(&link->dirty))
+		list_append(&user->dirty, &link->dirty);
+	loop_defer(user->recorder->config.loop, &user->refresh);
+}
+
+void link_touch(struct user_link *link)
+{
+	link->all = true;
+	mark_dirty(link);
+}
+
+static void todo_add(struct user_link *link, uint32_t point)
+{
+	if (link->nr_todo == link->cap_todo) {
+		link->cap_todo = MAX(2 * link->cap_todo, (size_t)16);
+		link->todo = xrealloc(link->todo, link->cap_todo * sizeof(*link->todo));
+	}
+	link->todo[link->nr_todo++] = point;
+}
+
+void link_touch_point(struct user_link *link, uint32_t point)
+{
+	if (!link->all)
+		todo_add(link, point);
+	mark_dirty(link);
+}
+
+void links_touch(struct user_session *us)
+{
+	struct user_link *link;
+
+	list_for_each(link, &us->links, in_session)
+		link_touch(link);
+}
+
+void links_touch_pending(struct user_session *us)
+{
+	struct user_link *link;
+
+	list_for_each(link, &us->links, in_session)
+		if (link->nr_todo)
+			mark_dirty(link);
+}
+
+/* --- telling the difference -------------------------------------------------- */
+
+static void begin(struct encoder *enc, uint16_t type)
+{
+	static uint8_t buf[MSG_MAX_BYTES]; /* one loop: one message at a time */
+
+	encoder_init(enc, buf, sizeof(buf));
+	encode_header(enc, type, 0, 0);
+}
+
+static void tell_buffer(struct user_link *link, const struct ring *ring)
+{
+	const struct msg_app_buffer msg = {
+		.ring = ring->id,
+		.session = link->us->rec.session->id,
+		.data = ring->data,
+		.ctl = ring->ctl,
+		.doorbell = ring->doorbell,
+		.exclusive = ring->exclusive,
+		.channel = ring->lane->channel->name,
+		.own = ring->app != 0,
+	};
+	struct encoder enc;
+
+	begin(&enc, MSG_app_buffer);
+	msg_app_buffer_encode(&enc, &msg);
+	peer_send(link->app->peer, &enc);
+}
+
+static void need_buffer(struct user_link *link, struct ring *ring)
+{
+	for (uint32_t i = 0; i < link->nr_told; i++)
+		if (link->told[i] == ring)
+			return;
+	tell_buffer(link, ring);
+	link->told = xrealloc(link->told, (link->nr_told + 1) * sizeof(struct ring *));
+	link->told[link->nr_told++] = ring;
+}
+
+/* Armings gathered for one message. */
+struct outbox {
+	struct user_link *link;
+	uint16_t type; /* MSG_app_arm or MSG_app_disarm: the same fields */
+	uint8_t *buf;
+	struct encoder list;
+};
+
+#define OUTBOX_BYTES (ARMINGS_PER_MESSAGE * 20u + 64u)
+
+static void outbox_flush(struct outbox *box)
+{
+	struct msg_app_arm msg = { encoder_list(&box->list) };
+	struct encoder enc;
+
+	if (!box->list.nr_records)
+		return;
+	begin(&enc, box->type);
+	msg_app_arm_encode(&enc, &msg);
+	peer_send(box->link->app->peer, &enc);
+	encoder_init(&box->list, box->buf, OUTBOX_BYTES);
+}
+
+static void outbox_add(struct outbox *box, const struct arm *arm)
+{
+	struct msg_app_arming arming = { arm->point, arm->ring->id, arm->event };
+
+	msg_app_arming_add(&box->list, &arming);
+	box->link->changed = true;
+	if (box->list.nr_records == ARMINGS_PER_MESSAGE)
+		outbox_flush(box);
+}
+
+/* Call @fn for what is in @a but not in @b; both are sorted. */
+static void each_missing(const struct arm *a, size_t nr_a, const struct arm *b, size_t nr_b,
+			 void (*fn)(struct outbox *, const struct arm *), struct outbox *box)
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i < nr_a; i++) {
+		while (j < nr_b && arm_compare(&b[j], &a[i]) < 0)
+			j++;
+		if (j == nr_b || arm_compare(&b[j], &a[i]) != 0)
+			fn(box, &a[i]);
+	}
+}
+
+static void arm_one(struct outbox *box, const struct arm *arm)
+{
+	need_buffer(box->link, arm->ring);
+	outbox_add(box, arm);
+}
+
+/* New armings first: then an arming that replaces another leaves no gap. */
+static void tell(struct user_link *link, const struct plan *plan)
+{
+	AUTO_FREE uint8_t *buf = xalloc(OUTBOX_BYTES);
+	struct outbox box = { .link = link, .type = MSG_app_arm, .buf = buf };
+
+	encoder_init(&box.list, buf, OUTBOX_BYTES);
+	each_missing(plan->arms, plan->nr, link->arms, link->nr_arms, arm_one, &box);
+	outbox_flush(&box);
+	box.type = MSG_app_disarm;
+	each_missing(link->arms, link->nr_arms, plan->arms, plan->nr, outbox_add, &box);
+	outbox_flush(&box);
+}
+
+static void tell_drop(struct user_link *link, const struct ring *ring)
+{
+	struct msg_app_buffer_drop msg = { ring->id };
+	struct encoder enc;
+
+	begin(&enc, MSG_app_buffer_drop);
+	msg_app_buffer_drop_encode(&enc, &msg);
+	peer_send(link->app->peer, &enc);
+}
+
+void link_drop_buffers(struct user_link *link, bool all)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < link->nr_told; i++) {
+		struct ring *ring = link->told[i];
+
+		if (all || ring->exclusive != link->app->app.exclusive)
+			tell_drop(link, ring);
+		else
+			link->told[kept++] = ring;
+	}
+	link->nr_told = kept;
+}
+
+/* --- what is gone ------------------------------------------------------------- */
+
+void link_drop_point(struct user_link *link, uint32_t point)
+{
+	if (link->nr_dropped == link->cap_dropped) {
+		link->cap_dropped = MAX(2 * link->cap_dropped, (size_t)16);
+		link->dropped =
+			xrealloc(link->dropped, link->cap_dropped * sizeof(*link->dropped));
+	}
+	link->dropped[link->nr_dropped++] = point;
+	link_touch_point(link, point); /* it may have been waited for */
+}
+
+/* Before a plan is made: a point that came again under the number of one that is gone is
+ * armed anew. */
+static void forget_dropped(struct user_link *link)
+{
+	size_t nr = points_sort(link->dropped, link->nr_dropped), kept = 0, n = 0;
+
+	if (!nr)
+		return;
+	link->us->rec.recorder->passes++;
+	for (size_t i = 0; i < link->nr_arms; i++) {
+		const struct arm arm = link->arms[i];
+
+		while (n < nr && link->dropped[n] < arm.point)
+			n++;
+		if (n == nr || link->dropped[n] != arm.point)
+			link->arms[kept++] = arm;
+	}
+	link->nr_arms = kept;
+	link_uncount_points(link, link->dropped, nr);
+	link->nr_dropped = 0;
+}
+
+/* --- in turns ----------------------------------------------------------------- */
+
+static void todo_add_point(struct app_point *point, void *data)
+{
+	todo_add(data, point->id);
+}
+
+/* All points, one slice after the other: what is armed is of points that there are. What is
+ * counted is worked out at once, as it may have to end where no point is looked at. */
+static void spread(struct user_link *link, size_t slice)
+{
+	if (!link->all || !link->us->rec.recording || link->app->app.nr_points <= slice)
+		return;
+	link_count(link);
+	link->nr_todo = 0;
+	app_each_point(&link->app->app, todo_add_point, link);
+	link->nr_next = link->nr_todo;
+	link->all = false;
+}
+
+/* Leave the points of this turn in the list. Return: the others, allocated, or NULL. */
+static uint32_t *cut(struct user_link *link, size_t slice, size_t *ret_nr)
+{
+	size_t nr = MIN(slice, link->nr_next);
+	uint32_t *rest;
+
+	*ret_nr = 0;
+	if (link->all || !link->us->rec.recording || nr == link->nr_todo)
+		return NULL;
+	*ret_nr = link->nr_todo - nr;
+	rest = xalloc(*ret_nr * sizeof(*rest));
+	memcpy(rest, link->todo + nr, *ret_nr * sizeof(*rest));
+	link->nr_todo = nr;
+	link->nr_next -= nr;
+	return rest;
+}
+
+/* Those that wait come last: they are not looked at again before something has changed. */
+static void put_back(struct user_link *link, const uint32_t *rest, size_t nr_rest,
+		     const struct plan *plan)
+{
+	link->nr_todo = 0;
+	for (size_t i = 0; i < nr_rest; i++)
+		todo_add(link, rest[i]);
+	for (size_t i = 0; i < plan->nr_todo; i++)
+		todo_add(link, plan->todo[i]);
+	if (!nr_rest)
+		link->nr_next = 0;
+	if (link->nr_next)
+		list_append(&link->us->user->dirty, &link->dirty);
+}
+
+static size_t nr_looked_at(const struct user_link *link)
+{
+	return 1 + (link->all ? link->app->app.nr_points : link->nr_todo);
+}
+
+size_t link_refresh(struct user_link *link)
+{
+	size_t slice = link->us->user->recorder->slice, nr_rest, looked;
+	struct plan plan = { .link = link };
+	AUTO_FREE uint32_t *rest = NULL;
+
+	list_remove(&link->dirty);
+	forget_dropped(link);
+	if (link->app->wanted)
+		return 1; /* it is touched when the application has answered */
+	spread(link, slice);
+	rest = cut(link, slice, &nr_rest);
+	looked = nr_looked_at(link);
+	plan_make(&plan);
+	if (plan.nr || link->nr_arms)
+		tell(link, &plan);
+	link_count(link);
+	free(link->arms);
+	link->arms = plan.arms;
+	link->nr_arms = plan.nr;
+	link->all = false;
+	put_back(link, rest, nr_rest, &plan);
+	free(plan.todo);
+	if (link->nr_todo)
+		return looked;
+	link_drop_buffers(link, false);
+	link_settle(link);
+	return looked;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * await.c - who asks what there is after everything died hears of it when
+ * applications have brought the buffers that were lost, or none will, or a second
+ * has passed since the daemon began: until then the figures are those of the files.
+ */
+#include "base/mem.h"
+#include "priv.h"
+
+struct offers_wait {
+	struct list_node node;
+	void (*done)(void *data);
+	void *data;
+};
+
+static bool is_awaited(const struct user_domain *user)
+{
+	const struct recording *rec;
+
+	list_for_each(rec, &user->domain.recordings, node)
+		if (rec->enough.at_ns)
+			return true;
+	return false;
+}
+
+void user_await_offers(struct domain_tracer *domain, void (*done)(void *data), void *data)
+{
+	struct user_domain *user = user_of(domain);
+	struct offers_wait *wait;
+
+	absent_look(&user->look);
+	if (!is_awaited(user)) {
+		done(data);
+		return;
+	}
+	wait = xalloc(sizeof(*wait));
+	wait->done = done;
+	wait->data = data;
+	list_append(&user->awaits, &wait->node);
+}
+
+void offers_settled(struct user_domain *user)
+{
+	if (!list_empty(&user->awaits) && !is_awaited(user))
+		loop_defer(user->recorder->config.loop, &user->settled);
+}
+
+void awaits_finish(struct loop_work *work)
+{
+	struct user_domain *user = container_of(work, struct user_domain, settled);
+	struct offers_wait *wait;
+
+	while ((wait = list_first(&user->awaits, struct offers_wait, node))) {
+		list_remove(&wait->node);
+		wait->done(wait->data);
+		free(wait);
+	}
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * conflict.c - markers that share a name but not the format: commands report both,
+ * also when the refused application has gone long since, and the trace's metadata has a remark.
+ */
+#include "base/log.h"
+#include "base/mem.h"
+#include "trace/metadata.h"
+#include "priv.h"
+
+/* What a session remembers and what is reported at a time: pairs of formats, not
+ * of processes. Who has more conflicts than this has the same mistake in all. */
+#define MAX_NOTES 100u
+
+void conflict_note(struct user_link *link, struct lane *lane, struct shape *armed,
+		   struct shape *refused)
+{
+	const struct channel *channel = lane->channel;
+	struct user_session *us = link->us;
+	struct conflict_note *note;
+
+	list_for_each(note, &us->conflicts, node)
+		if (note->channel == channel && note->refused == refused)
+			return;
+	if (us->nr_conflicts >= MAX_NOTES)
+		return;
+	us->nr_conflicts++;
+	note = xalloc(sizeof(*note));
+	note->channel = channel;
+	note->armed = shape_ref(armed);
+	note->refused = shape_ref(refused);
+	note->pid = (uint32_t)link->app->app.pid;
+	list_append(&us->conflicts, &note->node);
+	trace_append(lane->trace, metadata_marker(refused->name, refused->format, armed->format,
+						  note->pid)); /* for readers elsewhere */
+	log_warn("session '%s': marker '%s' of process %u is not recorded: its format is \"%s\", "
+		 "and \"%s\" came first",
+		 us->rec.session->name, refused->name, note->pid, refused->format, armed->format);
+}
+
+void conflicts_free(struct user_session *us)
+{
+	struct conflict_note *note, *next;
+
+	list_for_each_safe(note, next, &us->conflicts, node) {
+		shape_unref(&us->user->recorder->shapes, note->armed);
+		shape_unref(&us->user->recorder->shapes, note->refused);
+		list_remove(&note->node);
+		free(note);
+	}
+}
+
+/*
+ * While a channel records, its lanes know who came first. What they don't know
+ * yet is tried with tables of the moment: one for each trace that there would be.
+ */
+struct trial {
+	struct list_node node;
+	uint64_t owner;
+	struct class_table classes;
+};
+
+struct search {
+	struct user_domain *user;
+	struct user_session *us; /* NULL: never started */
+	struct channel *channel;
+	const struct rule *rule;
+	struct user_app *app;
+	struct class_table *table; /* of the lane, or NULL */
+	struct list_node trials;
+	const struct shape *seen[MAX_NOTES]; /* that were reported */
+	size_t nr_seen;
+	void (*fn)(const struct domain_conflict *conflict, void *data);
+	void *data;
+};
+
+static struct class_table *trial_table(struct search *search)
+{
+	bool process = search->channel->attr.ownership == OWNERSHIP_PROCESS;
+	uint64_t owner = process ? search->app->app.id : search->app->app.uid;
+	struct trial *trial;
+
+	list_for_each(trial, &search->trials, node)
+		if (trial->owner == owner)
+			return &trial->classes;
+	trial = xalloc(sizeof(*trial));
+	trial->owner = owner;
+	class_table_init(&trial->classes, &search->user->recorder->shapes, NULL,
+			 (struct payer){ 0 });
+	list_append(&search->trials, &trial->node);
+	return &trial->classes;
+}
+
+/* The lane that records these points, if there is one yet. */
+static struct class_table *lane_table(struct search *search)
+{
+	struct trace *trace = NULL;
+	struct lane *lane = NULL;
+
+	if (search->us)
+		trace = trace_find(search->us, search->app, search->channel);
+	if (trace)
+		lane = lane_find(trace, search->channel);
+	return lane ? &lane->classes : NULL;
+}
+
+static bool conflicts(struct search *search, struct shape *shape, struct event_class **ret)
+{
+	enum class_outcome outcome = CLASS_NEW;
+
+	if (search->table)
+		outcome = class_find(search->table, shape, ret);
+	if (outcome == CLASS_NEW)
+		outcome = class_get(trial_table(search), shape, ret);
+	return outcome == CLASS_CONFLICT;
+}
+
+static bool wanted(const struct search *search, const struct shape *shape)
+{
+	if (search->rule)
+		return !rule_counts(search->rule->kind) &&
+		       rule_matches(search->rule, shape->name, shape->loglevel);
+	return channel_wants(search->channel, shape->name, shape->loglevel);
+}
+
+static void report(struct search *search, const struct shape *armed, const struct shape *refused,
+		   uint32_t pid)
+{
+	const struct domain_conflict conflict = { refused->name, armed->format, refused->format,
+						  pid };
+
+	for (size_t i = 0; i < search->nr_seen; i++)
+		if (search->seen[i] == refused)
+			return;
+	if (search->nr_seen == MAX_NOTES)
+		return;
+	search->seen[search->nr_seen++] = refused;
+	search->fn(&conflict, search->data);
+}
+
+static void try_point(struct app_point *point, void *data)
+{
+	struct search *search = data;
+	struct event_class *class;
+
+	if (point->shape->kind == SHAPE_MARKER && wanted(search, point->shape) &&
+	    conflicts(search, point->shape, &class))
+		report(search, class->shape, point->shape, (uint32_t)search->app->app.pid);
+}
+
+static void report_notes(struct search *search)
+{
+	const struct conflict_note *note;
+
+	if (!search->us)
+		return;
+	list_for_each(note, &search->us->conflicts, node)
+		if (note->channel == search->channel && wanted(search, note->refused))
+			report(search, note->armed, note->refused, note->pid);
+}
+
+static void search_fini(struct search *search)
+{
+	struct trial *trial, *next;
+
+	list_for_each_safe(trial, next, &search->trials, node) {
+		class_table_fini(&trial->classes);
+		list_remove(&trial->node);
+		free(trial);
+	}
+}
+
+void user_each_conflict(struct domain_tracer *domain, struct session *session,
+			struct channel *channel, const struct rule *rule,
+			void (*fn)(const struct domain_conflict *conflict, void *data), void *data)
+{
+	struct user_domain *user = user_of(domain);
+	struct search search = { .user = user,
+				 .us = user_session_find(user, session),
+				 .channel = channel,
+				 .rule = rule,
+				 .fn = fn,
+				 .data = data };
+
+	list_init(&search.trials);
+	report_notes(&search);
+	list_for_each(search.app, &user->apps, node) {
+		if (!user_eligible(session, &search.app->app))
+			continue;
+		search.table = lane_table(&search);
+		app_each_point(&search.app->app, try_point, &search);
+	}
+	search_fini(&search);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * count.c - what an application counts for a session: worked out anew when anything
+ * has changed, and the difference told. Nothing has to be waited for: there is memory to
+ * count in, or there is not.
+ */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "priv.h"
+
+/* In one message: each takes 29 bytes. */
+#define COUNTINGS_PER_MESSAGE 1000u
+#define OUTBOX_BYTES (COUNTINGS_PER_MESSAGE * 40u + 64u)
+
+/* --- what is to be counted --------------------------------------------------------- */
+
+/** What a link should count. */
+struct count_plan {
+	struct user_link *link;
+	struct user_tally *tally; /* the one that is looked at */
+	struct counting *countings;
+	size_t nr, cap;
+};
+
+static int compare(const void *a, const void *b)
+{
+	const struct counting *x = a, *y = b;
+
+	if (x->point != y->point)
+		return x->point < y->point ? -1 : 1;
+	if (x->counts != y->counts)
+		return x->counts->id < y->counts->id ? -1 : 1;
+	return (x->word > y->word) - (x->word < y->word);
+}
+
+static void plan_add(struct count_plan *plan, const struct counting *counting)
+{
+	if (plan->nr == plan->cap) {
+		plan->cap = MAX(2 * plan->cap, (size_t)16);
+		plan->countings = xrealloc(plan->countings, plan->cap * sizeof(*plan->countings));
+	}
+	plan->countings[plan->nr++] = *counting;
+}
+
+static void consider(struct app_point *point, void *data)
+{
+	struct count_plan *plan = data;
+	const struct rule *rule = plan->tally->rule;
+	struct user_link *link = plan->link;
+	struct user_place *place;
+
+	if (!user_rule_takes(rule, point->shape))
+		return;
+	place = tally_place(link->us, plan->tally, link->app->app.uid, point->shape->name);
+	if (!place)
+		return;
+	plan_add(plan,
+		 &(struct counting){ .point = point->id,
+				     .field = rule->kind == RULE_HISTOGRAM ?
+						      shape_integer(point->shape, rule->location) :
+						      -1,
+				     .counts = place->counts,
+				     .word = place->word });
+}
+
+static void count_plan_make(struct count_plan *plan)
+{
+	struct user_session *us = plan->link->us;
+	const struct channel *channel;
+	const struct rule *rule;
+
+	list_for_each(channel, &us->rec.session->channels, node) {
+		if (channel->domain != DOMAIN_USER || !channel->enabled)
+			continue;
+		list_for_each(rule, &channel->rules, node) {
+			if (!rule->enabled || !rule_counts(rule->kind))
+				continue;
+			plan->tally = tally_get(us, channel, rule);
+			link_each_point(plan->link, consider, plan);
+		}
+	}
+	if (plan->nr)
+		qsort(plan->countings, plan->nr, sizeof(*plan->countings), compare);
+}
+
+/* --- telling it -------------------------------------------------------------------- */
+
+static void begin(struct encoder *enc, uint16_t type)
+{
+	static uint8_t buf[MSG_MAX_BYTES]; /* one loop: one message at a time */
+
+	encoder_init(enc, buf, sizeof(buf));
+	encode_header(enc, type, 0, 0);
+}
+
+static void need_counts(struct user_link *link, const struct user_counts *counts)
+{
+	struct msg_app_counts msg;
+	struct encoder enc;
+
+	for (uint32_t i = 0; i < link->nr_told_counts; i++)
+		if (link->told_counts[i] == counts)
+			return;
+	counts_describe(link->us, counts, &msg);
+	begin(&enc, MSG_app_counts);
+	msg_app_counts_encode(&enc, &msg);
+	peer_send(link->app->peer, &enc);
+	link->told_counts = xrealloc(link->told_counts,
+				     (link->nr_told_counts + 1) * sizeof(*link->told_counts));
+	link->told_counts[link->nr_told_counts++] = counts;
+}
+
+/* Countings gathered for one message. */
+struct outbox {
+	struct user_link *link;
+	uint16_t type; /* MSG_app_count or MSG_app_uncount: the same fields */
+	uint8_t *buf;
+	struct encoder list;
+};
+
+static void outbox_flush(struct outbox *box)
+{
+	struct msg_app_count msg = { encoder_list(&box->list) };
+	struct encoder enc;
+
+	if (!box->list.nr_records)
+		return;
+	begin(&enc, box->type);
+	msg_app_count_encode(&enc, &msg);
+	peer_send(box->link->app->peer, &enc);
+	encoder_init(&box->list, box->buf, OUTBOX_BYTES);
+}
+
+static void outbox_add(struct outbox *box, const struct counting *counting)
+{
+	const struct msg_app_counting msg = {
+		.point = counting->point,
+		.counts = counting->counts->id,
+		.word = counting->word,
+		.has_field = counting->field >= 0,
+		.field = (uint32_t)MAX(counting->field, 0),
+	};
+
+	if (box->type == MSG_app_count)
+		need_counts(box->link, counting->counts);
+	msg_app_counting_add(&box->list, &msg);
+	box->link->changed = true;
+	if (box->list.nr_records == COUNTINGS_PER_MESSAGE)
+		outbox_flush(box);
+}
+
+/* What is in @a and not in @b; both are sorted. */
+static void tell_missing(struct outbox *box, const struct counting *a, size_t nr_a,
+			 const struct counting *b, size_t nr_b)
+{
+	size_t j = 0;
+
+	for (size_t i = 0; i < nr_a; i++) {
+		while (j < nr_b && compare(&b[j], &a[i]) < 0)
+			j++;
+		if (j == nr_b || compare(&b[j], &a[i]) != 0)
+			outbox_add(box, &a[i]);
+	}
+	outbox_flush(box);
+}
+
+static void tell(const struct count_plan *plan, bool all)
+{
+	struct user_link *link = plan->link;
+	AUTO_FREE uint8_t *buf = xalloc(OUTBOX_BYTES);
+	struct outbox box = { .link = link, .type = MSG_app_count, .buf = buf };
+
+	encoder_init(&box.list, buf, OUTBOX_BYTES);
+	tell_missing(&box, plan->countings, plan->nr, link->countings, link->nr_countings);
+	box.type = MSG_app_uncount;
+	if (all)
+		tell_missing(&box, link->countings, link->nr_countings, plan->countings, plan->nr);
+}
+
+/* Those of points that were not looked at stay. */
+static void merge(struct count_plan *plan)
+{
+	const struct user_link *link = plan->link;
+	struct counting *mine = plan->countings;
+	size_t nr = plan->nr;
+
+	plan->countings = xalloc((link->nr_countings + nr + 1) * sizeof(*mine));
+	plan->nr = 0;
+	for (size_t i = 0, j = 0; i < link->nr_countings || j < nr;) {
+		int order = i == link->nr_countings ? 1 :
+			    j == nr		    ? -1 :
+						      compare(&link->countings[i], &mine[j]);
+
+		plan->countings[plan->nr++] = order <= 0 ? link->countings[i] : mine[j];
+		i += order <= 0;
+		j += order >= 0;
+	}
+	free(mine);
+}
+
+void link_count(struct user_link *link)
+{
+	struct count_plan plan = { .link = link };
+	bool all = link->all || !link->us->rec.recording;
+
+	if (link->us->rec.recording && link->app->counts)
+		count_plan_make(&plan);
+	if (plan.nr || (all && link->nr_countings))
+		tell(&plan, all);
+	if (!all && !plan.nr)
+		return;
+	if (!all)
+		merge(&plan);
+	free(link->countings);
+	link->countings = plan.countings;
+	link->nr_countings = plan.nr;
+}
+
+/* --- and the end of it ---------------------------------------------------------------- */
+
+bool link_is_counted(const struct user_link *link, uint32_t point)
+{
+	size_t low = 0, high = link->nr_countings;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (link->countings[middle].point < point)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < link->nr_countings && link->countings[low].point == point;
+}
+
+void link_uncount_points(struct user_link *link, const uint32_t *points, size_t nr)
+{
+	size_t kept = 0, n = 0;
+
+	for (size_t i = 0; i < link->nr_countings; i++) {
+		const struct counting counting = link->countings[i];
+
+		while (n < nr && points[n] < counting.point)
+			n++;
+		if (n == nr || points[n] != counting.point)
+			link->countings[kept++] = counting;
+	}
+	link->nr_countings = kept;
+}
+
+void link_drop_counts(struct user_link *link)
+{
+	for (uint32_t i = 0; i < link->nr_told_counts; i++) {
+		struct msg_app_counts_drop msg = { link->told_counts[i]->id };
+		struct encoder enc;
+
+		begin(&enc, MSG_app_counts_drop);
+		msg_app_counts_drop_encode(&enc, &msg);
+		peer_send(link->app->peer, &enc);
+	}
+	link->nr_told_counts = 0;
+}
+
+void link_counts_free(struct user_link *link)
+{
+	free(link->countings);
+	free(link->told_counts);
+}

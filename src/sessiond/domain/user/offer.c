@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * offer.c - ring sets whose memory was lost with every process of the daemons',
+ * while applications record on into it. Each application that comes is asked for
+ * those that it may have, one after the other, before anything else is decided for
+ * it; the first that brings one is enough, and it goes on as if the keeper had held it.
+ *
+ * An application is believed in nothing: the kernel says who it is, the state file
+ * which memory it was. That has to be sealed and ours, so that nothing about it can
+ * have changed but what applications may write; and it is opened anew, so that no
+ * descriptor of a stranger's stays.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/sock.h"
+#include "sessiond/gate.h"
+#include "priv.h"
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* --- who may have it -------------------------------------------------------------- */
+
+/* Of those that are wanted and not offered yet: the lowest number above @above. */
+static struct ring *next_in(const struct recording *rec, uint64_t above,
+			    bool (*fits)(const struct ring *ring, const void *whom),
+			    const void *whom)
+{
+	struct ring *ring, *best = NULL;
+	struct trace *trace;
+	struct lane *lane;
+
+	list_for_each(trace, &rec->traces, node)
+		list_for_each(lane, &trace->lanes, node)
+			list_for_each(ring, &lane->rings, node)
+				if (ring->wanted && ring->data < 0 && ring->id > above &&
+				    (!best || ring->id < best->id) && fits(ring, whom))
+					best = ring;
+	return best;
+}
+
+static struct ring *next_wanted(const struct user_domain *user, uint64_t above,
+				bool (*fits)(const struct ring *ring, const void *whom),
+				const void *whom)
+{
+	struct ring *ring, *best = NULL;
+	struct recording *rec;
+
+	if (!user->recorder->nr_wanted)
+		return NULL;
+	list_for_each(rec, &user->domain.recordings, node) {
+		ring = rec->nr_wanted ? next_in(rec, above, fits, whom) : NULL;
+		if (ring && (!best || ring->id < best->id))
+			best = ring;
+	}
+	return best;
+}
+
+static bool may_have(const struct ring *ring, const void *whom)
+{
+	const struct user_app *app = whom;
+
+	return ring->app ? ring->app == app->app.id : ring->lane->trace->uid == app->app.uid;
+}
+
+static bool is_own(const struct ring *ring, const void *whom)
+{
+	return ring->app == *(const uint64_t *)whom;
+}
+
+bool offers_expected(const struct user_domain *user, uint64_t app)
+{
+	return next_wanted(user, 0, is_own, &app);
+}
+
+static void ask(struct user_app *app, uint64_t ring)
+{
+	struct msg_app_buffer_want msg = { ring };
+	struct encoder enc;
+	uint8_t buf[32];
+
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_app_buffer_want, 0, 0);
+	msg_app_buffer_want_encode(&enc, &msg);
+	peer_send(app->peer, &enc);
+}
+
+bool offers_ask(struct user_app *app)
+{
+	struct ring *ring = NULL;
+
+	if (app->offers)
+		ring = next_wanted(app->user, app->wanted, may_have, app);
+	if (!ring != !app->wanted) /* descriptors are taken as long as one is asked for */
+		sock_take_fds(app->peer->source.fd, ring);
+	app->wanted = ring ? ring->id : 0;
+	if (ring)
+		ask(app, ring->id);
+	return ring;
+}
+
+/* --- what is offered --------------------------------------------------------------- */
+
+/* The seals first: of anything else nothing is asked, as it might not answer. */
+static bool is_ours(int fd, const struct dirid *wanted)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct dirid found;
+	struct stat st;
+
+	return seals >= 0 && (seals & SEALS) == SEALS && fstat(fd, &st) == 0 &&
+	       st.st_uid == geteuid() && dirid_of(fd, &found) == 0 && dirid_equal(&found, wanted);
+}
+
+static int open_again(int fd, int how)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, how | O_CLOEXEC);
+}
+
+/* Return: whether all of them could be opened, and may be kept. */
+static bool take(struct ring *ring, const struct msg_app_buffer_offer *msg)
+{
+	ring->data = open_again(msg->data, O_RDWR);
+	ring->ctl_rw = open_again(msg->ctl, O_RDWR);
+	ring->ctl = open_again(msg->ctl, O_RDONLY);
+	if (ring->data >= 0 && ring->ctl_rw >= 0 && ring->ctl >= 0 &&
+	    gate_has_room(MAX(MAX(ring->data, ring->ctl_rw), ring->ctl), GATE_KEPT))
+		return true;
+	ring_close_fds(ring);
+	return false;
+}
+
+/* It was paid for when it was made: nobody is refused what he had. */
+static void pay(struct ring *ring)
+{
+	struct quotas *quotas = ring->lane->trace->rec->recorder->config.quotas;
+	struct err ignored = { 0 };
+
+	quotas->lenient = true;
+	if (ring_pay(ring, &ignored)) /* never */
+		log_debug("%s", ignored.text);
+	quotas->lenient = false;
+}
+
+static void accept_offer(struct ring *ring, const struct user_app *app,
+			 const struct msg_app_buffer_offer *msg)
+{
+	if (msg->data < 0 || msg->ctl < 0)
+		return; /* it does not have it */
+	if (!is_ours(msg->data, &ring->data_id) || !is_ours(msg->ctl, &ring->ctl_id)) {
+		log_warn_some("process %d of user %u offers memory that is not what %s was",
+			      (int)app->app.pid, app->app.uid, ring->name);
+		return;
+	}
+	if (!take(ring, msg)) {
+		log_warn_some("%s can't be taken over: %s", ring->name, strerror(EMFILE));
+		return;
+	}
+	pay(ring);
+	ring_offered(ring);
+}
+
+int user_app_offer(struct user_app *app, const struct msg_app_buffer_offer *msg)
+{
+	struct ring *ring;
+	struct user_link *link;
+
+	if (!app->wanted || app->wanted != msg->ring)
+		return -EPROTO; /* nobody asked */
+	ring = next_wanted(app->user, msg->ring - 1, may_have, app);
+	if (ring && ring->id == msg->ring) /* else another one has brought it */
+		accept_offer(ring, app, msg);
+	if (offers_ask(app))
+		return 0;
+	list_for_each(link, &app->links, in_app)
+		link_touch(link);
+	loop_defer(app->user->recorder->config.loop, &app->user->refresh);
+	return 0;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * plan.c - what an application should record into a session. After a change
+ * of rules, channels or state all its points are looked at; else only those that
+ * are new, or that waited for a buffer or for metadata: so an application with
+ * many points that come one by one costs the daemon little.
+ */
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "trace/metadata.h"
+#include "priv.h"
+
+int arm_compare(const void *a, const void *b)
+{
+	const struct arm *x = a, *y = b;
+
+	if (x->point != y->point)
+		return x->point < y->point ? -1 : 1;
+	return (x->ring->id > y->ring->id) - (x->ring->id < y->ring->id);
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void plan_add(struct plan *plan, uint32_t point, struct ring *ring, uint32_t event)
+{
+	if (plan->nr == plan->cap) {
+		plan->cap = MAX(2 * plan->cap, (size_t)64);
+		plan->arms = xrealloc(plan->arms, plan->cap * sizeof(*plan->arms));
+	}
+	plan->arms[plan->nr++] = (struct arm){ point, event, ring };
+}
+
+/* First of the armings of @point or of a higher one. */
+static size_t find_arm(const struct user_link *link, uint32_t point)
+{
+	size_t low = 0, high = link->nr_arms;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (link->arms[middle].point < point)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+bool link_is_armed(const struct user_link *link, uint32_t point)
+{
+	size_t at = find_arm(link, point);
+
+	return at < link->nr_arms && link->arms[at].point == point;
+}
+
+/* Later. While what replaces it is being prepared, an arming in the lane stays. */
+static void plan_wait(struct plan *plan, uint32_t point, const struct lane *lane)
+{
+	const struct user_link *link = plan->link;
+
+	for (size_t i = find_arm(link, point); i < link->nr_arms && link->arms[i].point == point;
+	     i++)
+		if (link->arms[i].ring->lane == lane)
+			plan_add(plan, point, link->arms[i].ring, link->arms[i].event);
+	if (plan->nr_todo == plan->cap_todo) {
+		plan->cap_todo = MAX(2 * plan->cap_todo, (size_t)16);
+		plan->todo = xrealloc(plan->todo, plan->cap_todo * sizeof(*plan->todo));
+	}
+	plan->todo[plan->nr_todo++] = point;
+}
+
+/* An outcome of class_get() that arms nothing. */
+static bool refused(enum class_outcome outcome, const struct plan *plan, struct lane *lane,
+		    const struct app_point *point, const struct event_class *class)
+{
+	if (outcome == CLASS_CONFLICT)
+		conflict_note(plan->link, lane, class->shape, point->shape);
+	if (outcome == CLASS_FULL && !lane->full)
+		log_warn("channel '%s' has %u kinds of events, and user %u may add no more: '%s' "
+			 "of process %d and other new ones are not recorded",
+			 lane->channel->name, lane->classes.nr, plan->link->app->app.uid,
+			 point->shape->name, (int)plan->link->app->app.pid);
+	lane->full = lane->full || outcome == CLASS_FULL;
+	return outcome == CLASS_CONFLICT || outcome == CLASS_FULL;
+}
+
+/* Of one application and channel all points go to the same lane and ring set. */
+static struct lane *get_lane(struct plan *plan)
+{
+	struct user_link *link = plan->link;
+
+	if (!plan->lane)
+		plan->lane = lane_get(trace_get(link->us, link->app, plan->channel), plan->channel,
+				      NULL);
+	return plan->lane;
+}
+
+static struct ring *get_ring(struct plan *plan)
+{
+	if (!plan->ring)
+		plan->ring = ring_get(plan->lane, plan->link->app);
+	return plan->ring;
+}
+
+static void consider(struct app_point *point, void *data)
+{
+	struct plan *plan = data;
+	struct event_class *class = NULL;
+	enum class_outcome outcome;
+	struct trace *trace;
+	struct lane *lane;
+	struct ring *ring;
+
+	if (!channel_wants(plan->channel, point->shape->name, point->shape->loglevel))
+		return;
+	lane = get_lane(plan);
+	trace = lane->trace;
+	outcome = class_get(&lane->classes, point->shape, &class);
+	if (refused(outcome, plan, lane, point, class))
+		return;
+	if (outcome == CLASS_NEW)
+		class->batch = trace_append(trace, metadata_event(plan->channel->number, class->id,
+								  class->shape->body));
+	ring = get_ring(plan);
+	if (ring->state == RING_FAILED || trace->failed || class->batch == 0)
+		return;
+	if (ring_is_on(ring) && class->batch <= trace->written)
+		plan_add(plan, point->id, ring, class->id);
+	else
+		plan_wait(plan, point->id, lane);
+}
+
+void link_each_point(struct user_link *link, void (*fn)(struct app_point *point, void *data),
+		     void *data)
+{
+	if (link->all) {
+		app_each_point(&link->app->app, fn, data);
+		return;
+	}
+	for (size_t i = 0; i < link->nr_todo; i++) {
+		struct app_point *point = app_find_point(&link->app->app, link->todo[i]);
+
+		if (point)
+			fn(point, data);
+	}
+}
+
+static void consider_points(struct plan *plan)
+{
+	plan->lane = NULL;
+	plan->ring = NULL;
+	link_each_point(plan->link, consider, plan);
+}
+
+size_t points_sort(uint32_t *points, size_t nr)
+{
+	size_t kept = 0;
+
+	if (nr)
+		qsort(points, nr, sizeof(*points), compare_ids);
+	for (size_t i = 0; i < nr; i++)
+		if (i == 0 || points[i] != points[kept - 1])
+			points[kept++] = points[i];
+	return kept;
+}
+
+/* Join the new armings with those of points that were not looked at. All three
+ * are sorted: armings of the link and of the plan, points to look at. */
+static void merge(struct plan *plan)
+{
+	const struct user_link *link = plan->link;
+	struct arm *joined = xalloc((link->nr_arms + plan->nr + 1) * sizeof(*joined));
+	size_t nr = 0, n = 0, t = 0;
+
+	link->us->rec.recorder->passes++;
+	for (size_t i = 0; i < link->nr_arms; i++) {
+		const struct arm *arm = &link->arms[i];
+
+		while (t < link->nr_todo && link->todo[t] < arm->point)
+			t++;
+		if (t < link->nr_todo && link->todo[t] == arm->point)
+			continue;
+		while (n < plan->nr && arm_compare(&plan->arms[n], arm) < 0)
+			joined[nr++] = plan->arms[n++];
+		joined[nr++] = *arm;
+	}
+	while (n < plan->nr)
+		joined[nr++] = plan->arms[n++];
+	free(plan->arms);
+	plan->arms = joined;
+	plan->nr = nr;
+}
+
+void plan_make(struct plan *plan)
+{
+	struct user_link *link = plan->link;
+	struct user_session *us = link->us;
+
+	if (!us->rec.recording)
+		return;
+	link->nr_todo = points_sort(link->todo, link->nr_todo);
+	announced_note(link);
+	list_for_each(plan->channel, &us->rec.session->channels, node)
+		if (plan->channel->domain == DOMAIN_USER && plan->channel->enabled)
+			consider_points(plan);
+	if (plan->nr)
+		qsort(plan->arms, plan->nr, sizeof(*plan->arms), arm_compare);
+	if (!link->all)
+		merge(plan);
+}

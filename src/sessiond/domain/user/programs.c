@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * programs.c - what is known of the programs that a scoped session was made for, so that
+ * its user can be told which of them still record, and which points they have where the
+ * rules take none. Names are kept until the session ends: the programs end before.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "priv.h"
+
+/* Enough to choose from; of each session. */
+#define MAX_NAMES 100u
+
+static bool is_known(const struct user_session *us, const struct shape *shape)
+{
+	for (uint32_t i = 0; i < us->nr_announced; i++)
+		if (strcmp(us->announced[i]->name, shape->name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_taken(const struct user_session *us, const struct shape *shape)
+{
+	const struct channel *channel;
+
+	list_for_each(channel, &us->rec.session->channels, node)
+		if (channel->domain == DOMAIN_USER && channel->enabled &&
+		    channel_wants(channel, shape->name, shape->loglevel))
+			return true;
+	return false;
+}
+
+static void note(struct app_point *point, void *data)
+{
+	struct user_session *us = data;
+
+	us->matched = us->matched || is_taken(us, point->shape);
+	if (us->matched || us->more_announced || is_known(us, point->shape))
+		return;
+	us->more_announced = us->nr_announced == MAX_NAMES;
+	if (us->more_announced)
+		return;
+	if (!us->announced)
+		us->announced = xalloc(MAX_NAMES * sizeof(struct shape *));
+	us->announced[us->nr_announced++] = shape_ref(point->shape);
+}
+
+void announced_note(struct user_link *link)
+{
+	if (*link->us->rec.session->scope && !link->us->matched)
+		link_each_point(link, note, link->us);
+}
+
+void announced_free(struct user_session *us)
+{
+	for (uint32_t i = 0; i < us->nr_announced; i++)
+		shape_unref(&us->user->recorder->shapes, us->announced[i]);
+	free(us->announced);
+}
+
+/* Also one that has said nothing of its points yet, or is not looked at yet. */
+static bool records(const struct user_link *link)
+{
+	return !link->app->announced || link->nr_arms || link->nr_todo || !list_empty(&link->dirty);
+}
+
+void user_programs(struct domain_tracer *domain, const struct session *session,
+		   struct user_programs *ret, void (*fn)(const char *name, void *data), void *data)
+{
+	const struct user_session *us = user_session_find(user_of(domain), session);
+	const struct user_link *link;
+
+	*ret = (struct user_programs){ .apps = user_count_apps(domain, session) };
+	if (!us)
+		return;
+	ret->matched = us->matched;
+	ret->more = us->more_announced;
+	for (uint32_t i = 0; i < us->nr_announced; i++)
+		fn(us->announced[i]->name, data);
+	if (us->rec.recording)
+		list_for_each(link, &us->links, in_session)
+			ret->recording += records(link);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * stats.c - events of applications that are counted, or whose field's sizes are,
+ * instead of being recorded: a tally for each rule that counts, with a place to count in
+ * for each event's name and each user. They live as long as the session, since what was
+ * counted stays; who counts there now is told by count.c.
+ */
+#include <search.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "priv.h"
+
+/* --- which ---------------------------------------------------------------------- */
+
+int shape_integer(const struct shape *shape, const char *name)
+{
+	const struct layout *layout = shape->layout;
+
+	for (uint32_t i = 0; i < layout->nr_fields; i++)
+		if (field_is_integer(&layout->fields[i]) &&
+		    strcmp(layout->fields[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+bool user_rule_takes(const struct rule *rule, const struct shape *shape)
+{
+	return rule_matches(rule, shape->name, shape->loglevel) &&
+	       (rule->kind != RULE_HISTOGRAM || shape_integer(shape, rule->location) >= 0);
+}
+
+/* --- events ---------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(((const struct user_stat *)a)->name, ((const struct user_stat *)b)->name);
+}
+
+static uint64_t real_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t stat_bytes(const struct user_stat *stat)
+{
+	return sizeof(*stat) + strlen(stat->name);
+}
+
+static struct quotas *quotas_of(const struct user_session *us)
+{
+	return us->rec.recorder->config.quotas;
+}
+
+/* @at points to the link of it in the list. */
+static void place_drop(struct user_session *us, struct user_place **at)
+{
+	struct user_place *place = *at;
+
+	*at = place->next;
+	quota_give(quotas_of(us), user_payer(us, place->uid), QUOTA_TEXT, sizeof(*place));
+	free(place);
+}
+
+static void stat_free(struct user_session *us, struct user_stat *stat)
+{
+	while (stat->places)
+		place_drop(us, &stat->places);
+	quota_give(quotas_of(us), stat->payer, QUOTA_TEXT, stat_bytes(stat));
+	free(stat->name);
+	free(stat);
+}
+
+/* Return: NULL where the user has no share left to name it. */
+static struct user_stat *stat_get(struct user_session *us, struct user_tally *tally, uid_t uid,
+				  const char *name, struct err *err)
+{
+	const struct user_stat wanted = { .name = (char *)name };
+	void **found = tfind(&wanted, &tally->stats, compare_names);
+	struct user_stat *stat;
+
+	if (found)
+		return *found;
+	stat = xalloc(sizeof(*stat));
+	stat->name = xstrdup(name);
+	stat->payer = user_payer(us, uid);
+	stat->since_ns = real_ns();
+	if (quota_take_or_say(quotas_of(us), stat->payer, QUOTA_TEXT, stat_bytes(stat), err) == 0) {
+		if (tsearch(stat, &tally->stats, compare_names))
+			return stat;
+		quota_give(quotas_of(us), stat->payer, QUOTA_TEXT, stat_bytes(stat));
+		err_set(err, ERR_NO_MEMORY, "there is no memory for its name");
+	}
+	free(stat->name);
+	free(stat);
+	return NULL;
+}
+
+static struct user_place *place_get(struct user_session *us, struct user_tally *tally,
+				    struct user_stat *stat, uid_t uid, struct err *err)
+{
+	uint32_t words = tally->rule->kind == RULE_HISTOGRAM ? LTT_COUNTS_WORDS : 1;
+	struct user_place *place = stat->places;
+
+	while (place && place->uid != uid)
+		place = place->next;
+	if (place)
+		return place;
+	if (quota_take_or_say(quotas_of(us), user_payer(us, uid), QUOTA_TEXT, sizeof(*place), err))
+		return NULL;
+	place = xalloc(sizeof(*place));
+	place->uid = uid;
+	place->nr_words = words;
+	place->counts = counts_get(us, uid, words, &place->word, err);
+	place->next = stat->places;
+	stat->places = place;
+	return place;
+}
+
+/* Nobody can make another's start fail. */
+static void complain(struct user_session *us, uid_t uid, const struct err *err)
+{
+	if (user_payer(us, uid).guest)
+		us->rec.recorder->config.trouble(us->rec.session, TROUBLE_BUFFERS, err->text);
+	else
+		recording_problem(&us->rec, TROUBLE_BUFFERS, err->code, "events can't be counted",
+				  err->text);
+}
+
+struct user_place *tally_place(struct user_session *us, struct user_tally *tally, uid_t uid,
+			       const char *name)
+{
+	struct err err = { 0 };
+	struct user_stat *stat = stat_get(us, tally, uid, name, &err);
+	struct user_place *place = stat ? place_get(us, tally, stat, uid, &err) : NULL;
+
+	if (err.code)
+		complain(us, uid, &err);
+	return place && place->counts ? place : NULL;
+}
+
+/* --- rules ------------------------------------------------------------------------ */
+
+struct user_tally *tally_get(struct user_session *us, const struct channel *channel,
+			     const struct rule *rule)
+{
+	struct user_tally *tally;
+
+	list_for_each(tally, &us->tallies, node)
+		if (tally->rule == rule)
+			return tally;
+	tally = xalloc(sizeof(*tally));
+	tally->channel = channel;
+	tally->rule = rule;
+	list_append(&us->tallies, &tally->node);
+	return tally;
+}
+
+void tallies_free(struct user_session *us)
+{
+	struct user_tally *tally, *next;
+
+	list_for_each_safe(tally, next, &us->tallies, node) {
+		while (tally->stats) {
+			struct user_stat *stat = *(struct user_stat **)tally->stats;
+
+			tdelete(stat, &tally->stats, compare_names);
+			stat_free(us, stat);
+		}
+		list_remove(&tally->node);
+		free(tally);
+	}
+	counts_free_all(us);
+}
+
+/* Those that found no room are asked for anew. */
+static void retry_stat(const void *node, VISIT visit, void *closure)
+{
+	struct user_stat *stat = *(struct user_stat *const *)node;
+	struct user_place **at = &stat->places, *place;
+
+	if (visit != postorder && visit != leaf)
+		return;
+	while ((place = *at))
+		if (place->counts)
+			at = &place->next;
+		else
+			place_drop(closure, at);
+}
+
+void tallies_retry(struct user_session *us)
+{
+	struct user_tally *tally;
+
+	list_for_each(tally, &us->tallies, node)
+		twalk_r(tally->stats, retry_stat, us);
+}
+
+/* --- for commands ------------------------------------------------------------------ */
+
+struct teller {
+	const struct user_session *us;
+	const struct user_tally *tally;
+	void (*fn)(const struct domain_counted *counted, void *data);
+	void *data;
+};
+
+static void tell(const void *node, VISIT visit, void *closure)
+{
+	const struct user_stat *stat = *(struct user_stat *const *)node;
+	const struct teller *teller = closure;
+	const struct user_tally *tally = teller->tally;
+	struct domain_counted counted = {
+		.domain = DOMAIN_USER,
+		.channel = tally->channel->name,
+		.event = stat->name,
+		.field = tally->rule->location,
+		.counting = teller->us->rec.recording && tally->channel->enabled &&
+			    tally->rule->enabled,
+		.since_ns = stat->since_ns,
+	};
+
+	if (visit != postorder && visit != leaf)
+		return;
+	for (const struct user_place *place = stat->places; place; place = place->next)
+		if (place->counts)
+			counts_add_up(teller->us, place->counts, place->word, place->nr_words,
+				      &counted.sums);
+	teller->fn(&counted, teller->data);
+}
+
+void user_each_counted(struct domain_tracer *domain, const struct session *session,
+		       void (*fn)(const struct domain_counted *counted, void *data), void *data)
+{
+	const struct user_session *us = user_session_find(user_of(domain), session);
+	struct user_tally *tally;
+
+	if (!us)
+		return;
+	list_for_each(tally, &us->tallies, node)
+		twalk_r(tally->stats, tell, &(struct teller){ us, tally, fn, data });
+}

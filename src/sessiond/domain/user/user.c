@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * user.c - the user domain's table, its sessions, and the one place where links
+ * are refreshed.
+ */
+#include "user.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "priv.h"
+
+bool user_eligible(const struct session *session, const struct app *app)
+{
+	return session_admits(session, app->uid, app->scopes);
+}
+
+struct user_session *user_session_find(struct user_domain *user, const struct session *session)
+{
+	struct recording *rec = recording_find(&user->domain, session);
+
+	return rec ? us_of(rec) : NULL;
+}
+
+/* --- refreshing -------------------------------------------------------------- */
+
+/* An application does not wait for a session whose output has a problem: that may
+ * take until somebody makes room on a disk. It is armed then. */
+static bool all_settled(const struct user_app *app)
+{
+	const struct user_link *link;
+
+	if (app->wanted)
+		return false;
+	list_for_each(link, &app->links, in_app)
+		if ((link->nr_todo && !traces_stalled(&link->us->rec)) || !list_empty(&link->dirty))
+			return false;
+	return true;
+}
+
+static void send_ready(struct user_app *app)
+{
+	struct msg_app_ready msg;
+	struct encoder enc;
+	uint8_t buf[16];
+
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_app_ready, 0, 0);
+	msg_app_ready_encode(&enc, &msg);
+	peer_send(app->peer, &enc);
+	app->ready_due--;
+}
+
+static void await_turn(struct user_domain *user, uint64_t now)
+{
+	uint64_t wait_ns = user->turn_ns > now ? user->turn_ns - now : 0;
+
+	if (!user->turn.at_ns)
+		loop_timer_set(&user->turn, wait_ns / 1000 + 1);
+}
+
+/* Points that come one by one to an application that has many make each refresh long: it
+ * leaves as much time to all others as it took. Return: is it not our turn yet? */
+static bool out_of_turn(struct user_domain *user)
+{
+	uint64_t now = loop_now_ns();
+
+	if (now >= user->turn_ns)
+		return false;
+	await_turn(user, now);
+	return true;
+}
+
+/* No more than a slice: very many points that come at once must not hold the loop either.
+ * Links that have more to do stand behind the others. */
+static void refresh_dirty(struct user_domain *user)
+{
+	size_t left = user->recorder->slice;
+	struct user_link *link;
+	struct user_app *app;
+
+	while (left && (link = list_first(&user->dirty, struct user_link, dirty)))
+		left -= MIN(left, link_refresh(link));
+	list_for_each(app, &user->apps, node)
+		while (app->ready_due && all_settled(app))
+			send_ready(app);
+}
+
+static void refresh_all(struct loop_work *work)
+{
+	struct user_domain *user = container_of(work, struct user_domain, refresh);
+	uint64_t begin_ns = loop_now_ns();
+
+	if (out_of_turn(user))
+		return;
+	refresh_dirty(user);
+	user->turn_ns = recorder_next_turn(user->recorder, begin_ns);
+	if (!list_empty(&user->dirty)) /* in a round of its own: deferred work is of this one */
+		await_turn(user, loop_now_ns());
+}
+
+static void refresh_in_turn(struct loop_timer *timer)
+{
+	refresh_all(&container_of(timer, struct user_domain, turn)->refresh);
+}
+
+/* --- sessions ------------------------------------------------------------------ */
+
+static void ready(struct recording *rec)
+{
+	links_touch_pending(us_of(rec));
+}
+
+static void lost(struct recording *rec)
+{
+	links_touch(us_of(rec));
+}
+
+/* Applications that waited for a session whose output has a problem wait no more. */
+static void metadata_done(struct recording *rec)
+{
+	waits_metadata(us_of(rec));
+	loop_defer(rec->recorder->config.loop, &us_of(rec)->user->refresh);
+}
+
+static void wanted_done(struct recording *rec)
+{
+	waits_offers(us_of(rec));
+	offers_settled(us_of(rec)->user);
+}
+
+static const struct recording_ops recording_ops = { ready, lost, metadata_done, trace_describe,
+						    wanted_done };
+
+struct user_session *user_session_get(struct user_domain *user, struct session *session,
+				      const struct clock_facts *clock)
+{
+	struct user_session *us = user_session_find(user, session);
+
+	if (us)
+		return us;
+	us = xalloc(sizeof(*us));
+	recording_init(&us->rec, &recording_ops, user->recorder, DOMAIN_USER, session, clock);
+	us->user = user;
+	list_init(&us->links);
+	list_init(&us->waits);
+	list_init(&us->conflicts);
+	list_init(&us->tallies);
+	list_init(&us->counts);
+	list_append(&user->domain.recordings, &us->rec.node);
+	return us;
+}
+
+static bool has_link(const struct user_session *us, const struct user_app *app)
+{
+	const struct user_link *link;
+
+	list_for_each(link, &app->links, in_app)
+		if (link->us == us)
+			return true;
+	return false;
+}
+
+static void user_start(struct domain_tracer *domain, struct session *session,
+		       const struct clock_facts *clock, domain_done done, void *data)
+{
+	struct user_domain *user = user_of(domain);
+	struct user_session *us = user_session_get(user, session, clock);
+	struct user_link *link;
+	struct user_app *app;
+
+	recording_begin(&us->rec);
+	tallies_retry(us);
+	list_for_each(app, &user->apps, node)
+		if (user_eligible(session, &app->app) && !has_link(us, app))
+			link_new(us, app);
+	us->rec.recording = true;
+	us->generation++;
+	list_for_each(link, &us->links, in_session)
+		link->dumped = false;
+	rings_enable(&us->rec, true);
+	trace_prepare(us);
+	links_touch(us);
+	wait_new(us, done, data);
+}
+
+static void user_stop(struct domain_tracer *domain, struct session *session, domain_done done,
+		      void *data)
+{
+	struct user_session *us = user_session_find(user_of(domain), session);
+
+	if (!us) {
+		if (done)
+			done(data, 0, 0, NULL);
+		return;
+	}
+	us->rec.recording = false;
+	us->generation++;
+	rings_enable(&us->rec, false);
+	links_touch(us);
+	if (done)
+		wait_stop(us, done, data);
+}
+
+static void user_refresh(struct domain_tracer *domain, struct session *session, domain_done done,
+			 void *data)
+{
+	struct user_session *us = user_session_find(user_of(domain), session);
+
+	if (!us || !us->rec.recording) {
+		if (done)
+			done(data, 0, 0, NULL);
+		return;
+	}
+	us->generation++;
+	links_touch(us);
+	if (done)
+		wait_new(us, done, data);
+}
+
+static void session_forget(struct user_session *us)
+{
+	struct user_link *link, *next_link;
+
+	waits_finish(us);
+	list_for_each_safe(link, next_link, &us->links, in_session) {
+		link_drop_buffers(link, true);
+		link_drop_counts(link);
+		link_free(link);
+	}
+	conflicts_free(us);
+	announced_free(us);
+	tallies_free(us);
+	recording_fini(&us->rec);
+	offers_settled(us->user);
+	free(us);
+}
+
+static void user_forget(struct domain_tracer *domain, struct session *session)
+{
+	struct user_session *us = user_session_find(user_of(domain), session);
+
+	if (us)
+		session_forget(us);
+}
+
+static const struct domain_ops user_ops = {
+	.name = "user",
+	.start = user_start,
+	.stop = user_stop,
+	.refresh = user_refresh,
+	.forget = user_forget,
+	.retry = recording_retry,
+	.count_apps = user_count_apps,
+	.count_points = user_count_points,
+	.each_point = user_each_point,
+	.each_conflict = user_each_conflict,
+	.find_ring = recording_find_ring,
+	.each_final = recording_each_final,
+	.save = user_save,
+	.restore = user_restore,
+	.adopt = recording_adopt,
+	.keep = recording_keep,
+};
+
+struct domain_tracer *user_domain_new(struct recorder *recorder)
+{
+	struct user_domain *user = xalloc(sizeof(*user));
+
+	user->domain.ops = &user_ops;
+	user->recorder = recorder;
+	list_init(&user->domain.recordings);
+	list_init(&user->apps);
+	list_init(&user->dirty);
+	list_init(&user->absent);
+	loop_timer_init(&user->look, recorder->config.loop, absent_look);
+	loop_work_init(&user->refresh, refresh_all);
+	loop_timer_init(&user->turn, recorder->config.loop, refresh_in_turn);
+	list_init(&user->awaits);
+	loop_work_init(&user->settled, awaits_finish);
+	return &user->domain;
+}
+
+struct domain_tracer *user_domain_free(struct domain_tracer *domain)
+{
+	struct user_domain *user = domain ? user_of(domain) : NULL;
+	struct recording *rec, *next;
+	struct user_app *app, *next_app;
+
+	if (!user)
+		return NULL;
+	list_for_each_safe(rec, next, &domain->recordings, node)
+		session_forget(us_of(rec));
+	list_for_each_safe(app, next_app, &user->apps, node)
+		user_app_free(app);
+	loop_work_cancel(&user->refresh);
+	loop_timer_cancel(&user->turn);
+	loop_work_cancel(&user->settled);
+	awaits_finish(&user->settled);
+	absent_free(user);
+	free(user);
+	return NULL;
+}

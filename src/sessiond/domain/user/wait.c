@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * wait.c - waiting until a change is in force in every application that
+ * answers. Changes of a session are numbered; each link says how far its
+ * application has confirmed. One second is the most that anybody waits; and a stop,
+ * which is in force already and wants to know what was in flight, does not wait for
+ * who was late before.
+ */
+#include "base/mem.h"
+#include "priv.h"
+
+#define LATE_AFTER_US 1000000u
+
+/* A stop does not count on an application that was late when it began. */
+static bool counts_on(const struct user_wait *wait, const struct user_link *link)
+{
+	return !wait->stop || !link->late || wait->generation <= link->late;
+}
+
+static void wait_finish(struct user_wait *wait)
+{
+	struct user_session *us = wait->us;
+	domain_done done = wait->done;
+	void *data = wait->data;
+	uint32_t apps = wait->apps, late = wait->left - wait->metadata - wait->offers;
+
+	loop_timer_cancel(&wait->late);
+	list_remove(&wait->node);
+	free(wait);
+	done(data, apps, late, us->rec.problem.code ? &us->rec.problem : NULL);
+}
+
+static void late(struct loop_timer *timer)
+{
+	struct user_wait *wait = container_of(timer, struct user_wait, late);
+	struct user_link *link;
+
+	list_for_each(link, &wait->us->links, in_session)
+		if (wait->left && link->confirmed < wait->generation && !link->late)
+			link->late = wait->us->generation;
+	wait_finish(wait);
+}
+
+static void begin(struct user_session *us, bool stop, domain_done done, void *data)
+{
+	struct user_wait *wait = xalloc(sizeof(*wait));
+	struct user_link *link;
+
+	wait->us = us;
+	wait->generation = us->generation;
+	wait->done = done;
+	wait->data = data;
+	wait->stop = stop;
+	list_for_each(link, &us->links, in_session)
+		wait->apps += counts_on(wait, link);
+	wait->metadata = !stop && traces_busy(&us->rec);
+	wait->offers = stop && us->rec.enough.at_ns;
+	wait->left = wait->apps + wait->metadata + wait->offers;
+	loop_timer_init(&wait->late, us->user->recorder->config.loop, late);
+	/* nobody to wait for: answered from the loop all the same, so that
+	 * `done` is never called from inside the call that asked */
+	loop_timer_set(&wait->late, wait->left ? LATE_AFTER_US : 0);
+	list_append(&us->waits, &wait->node);
+}
+
+void wait_new(struct user_session *us, domain_done done, void *data)
+{
+	begin(us, false, done, data);
+}
+
+void wait_stop(struct user_session *us, domain_done done, void *data)
+{
+	begin(us, true, done, data);
+}
+
+void waits_finish(struct user_session *us)
+{
+	struct user_wait *wait;
+
+	while ((wait = list_first(&us->waits, struct user_wait, node)))
+		wait_finish(wait);
+}
+
+/* Finished from the loop: who hears of it may free anything. */
+static void count_down(struct user_wait *wait)
+{
+	if (--wait->left == 0)
+		loop_timer_set(&wait->late, 0);
+}
+
+void waits_metadata(struct user_session *us)
+{
+	struct user_wait *wait;
+
+	list_for_each(wait, &us->waits, node) {
+		if (!wait->metadata)
+			continue;
+		wait->metadata = false;
+		count_down(wait);
+	}
+}
+
+void waits_offers(struct user_session *us)
+{
+	struct user_wait *wait;
+
+	list_for_each(wait, &us->waits, node) {
+		if (!wait->offers)
+			continue;
+		wait->offers = false;
+		count_down(wait);
+	}
+}
+
+void link_confirm(struct user_link *link, uint64_t generation)
+{
+	uint64_t before = link->confirmed;
+	struct user_wait *wait;
+
+	if (generation <= before)
+		return;
+	link->confirmed = generation;
+	list_for_each(wait, &link->us->waits, node) {
+		if (wait->generation <= before || wait->generation > generation || wait->left == 0)
+			continue;
+		if (counts_on(wait, link))
+			count_down(wait);
+	}
+	if (generation >= link->generation)
+		link->late = 0;
+}
+
+static void send_statedump(struct user_link *link)
+{
+	struct msg_app_statedump msg = { link->us->rec.session->id, ++link->us->user->next_serial };
+	uint8_t buf[64];
+	struct encoder enc;
+
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_app_statedump, 0, 0);
+	msg_app_statedump_encode(&enc, &msg);
+	peer_send(link->app->peer, &enc);
+}
+
+uint32_t user_dump(struct domain_tracer *domain, const struct session *session)
+{
+	struct user_session *us = user_session_find(user_of(domain), session);
+	struct user_link *link;
+	uint32_t nr = 0;
+
+	if (!us || !us->rec.recording)
+		return 0;
+	list_for_each(link, &us->links, in_session) {
+		if (!link->nr_arms)
+			continue;
+		send_statedump(link);
+		nr++;
+	}
+	return nr;
+}
+
+static void send_sync(struct user_link *link)
+{
+	struct msg_app_sync msg = { ++link->us->user->next_serial };
+	uint8_t buf[64];
+	struct encoder enc;
+
+	link->asked = link->generation;
+	link->serial = msg.serial;
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_app_sync, 0, 0);
+	msg_app_sync_encode(&enc, &msg);
+	peer_send(link->app->peer, &enc);
+}
+
+void link_settle(struct user_link *link)
+{
+	if (link->us->rec.recording && link->nr_arms && !link->dumped) {
+		send_statedump(link);
+		link->dumped = true;
+		link->changed = true;
+	}
+	if (link->changed) {
+		link->changed = false;
+		send_sync(link);
+	} else if (!link->serial) {
+		link_confirm(link, link->generation);
+	} else {
+		link->asked = link->generation; /* the sync in flight covers it */
+	}
+}
+
+int user_app_synced(struct user_app *app, const struct msg_app_synced *msg)
+{
+	struct user_link *link;
+
+	list_for_each(link, &app->links, in_app) {
+		if (!link->serial || link->serial != msg->serial)
+			continue;
+		link->serial = 0;
+		link_confirm(link, link->asked);
+		break;
+	}
+	return 0;
+}

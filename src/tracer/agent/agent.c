@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "agent.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "tracer/base/env.h"
+#include "fork.h"
+#include "leave.h"
+#include "link.h"
+#include "points.h"
+#include "thread.h"
+#include "tracer/ring/ring.h"
+#include "tracer/ring/rseq.h"
+
+/* How long a forked child waits for buffers of its own, and for how long no other does where that
+ * was in vain. */
+#define CHILD_WAIT_MS 1000
+#define CHILD_NO_WAIT_MS 60000
+
+static int64_t *no_wait_until; /* shared with all children */
+
+/* Return: false: it took too long. */
+static bool wait_settled(int timeout_ms)
+{
+	agent_wake();
+	if (agent_thread_settle(agent_points_generation(), timeout_ms))
+		return true;
+	tracer_debug("a daemon took too long; the program goes on");
+	return false;
+}
+
+/* A daemon that made us wait in vain once does not do so again. */
+static void wait_registered(void)
+{
+	static bool waited_in_vain;
+
+	if (__atomic_load_n(&waited_in_vain, __ATOMIC_RELAXED) ||
+	    agent_thread_id() == (int)syscall(SYS_gettid))
+		return;
+	if (!wait_settled(tracer_env.register_timeout_ms))
+		__atomic_store_n(&waited_in_vain, true, __ATOMIC_RELAXED);
+}
+
+void agent_sites_changed(void)
+{
+	if (agent_thread_id() == 0)
+		return;
+	if (tracer_env.register_timeout_ms)
+		wait_registered();
+	else if (agent_points_anybody())
+		agent_wake();
+}
+
+void agent_await_buffers(void)
+{
+	int timeout_ms =
+		tracer_env.register_timeout_ms ? tracer_env.register_timeout_ms : CHILD_WAIT_MS;
+
+	if (!no_wait_until || agent_now_ms() < __atomic_load_n(no_wait_until, __ATOMIC_RELAXED))
+		return;
+	if (!wait_settled(timeout_ms))
+		__atomic_store_n(no_wait_until, agent_now_ms() + CHILD_NO_WAIT_MS,
+				 __ATOMIC_RELAXED);
+}
+
+void agent_expect_children(void)
+{
+	void *page;
+
+	if (no_wait_until)
+		return;
+	page = mmap(NULL, sizeof(*no_wait_until), PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (page != MAP_FAILED)
+		no_wait_until = page;
+}
+
+__attribute__((constructor)) static void agent_start(void)
+{
+	tracer_env_read();
+	if (tracer_env.disabled)
+		return;
+	ring_call_when_given_up(agent_wake);
+	ring_init(); /* reads the environment, too */
+	agent_links_init();
+	agent_points_start();
+	agent_leave_init();
+	if (agent_fork_init() < 0 || agent_thread_start(0) < 0)
+		return;
+	agent_sites_changed();
+}

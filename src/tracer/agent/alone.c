@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "alone.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "buffers.h"
+#include "counts.h"
+#include "tracer/base/env.h"
+#include "kept.h"
+#include "leave.h"
+#include "link.h"
+#include "tracer/base/sys.h"
+#include "thread.h"
+#include "tracer/ring/fallback.h"
+#include "tracer/ring/sys.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+
+#define EXPORT __attribute__((visibility("default")))
+#define ANSWER_MS 1000 /* the helper may be in a callback of the program */
+#define FDS_MAX 250    /* in a message; Linux: 253 */
+
+/* Refused to a process of several threads; setns(): or to one that shares its root. */
+#define UNSHARE_ALONE (CLONE_NEWUSER | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
+#define SETNS_ALONE (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWTIME)
+
+enum absence {
+	NONE,
+	ASKED, /* the program waits for the helper to end */
+	TAKEN, /* the helper is about to */
+	AWAY,  /* its descriptors are sent */
+};
+
+static uint32_t absence;	    /* enum absence; a futex */
+static int sockets[2] = { -1, -1 }; /* of the program's table: received from, sent to */
+static int old_fds[FDS_MAX], new_fds[FDS_MAX];
+static size_t nr_moved;
+
+static void wake(uint32_t to)
+{
+	__atomic_store_n(&absence, to, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &absence, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+static enum absence now(void)
+{
+	return (enum absence)__atomic_load_n(&absence, __ATOMIC_SEQ_CST);
+}
+
+static bool change(uint32_t from, uint32_t to)
+{
+	return __atomic_compare_exchange_n(&absence, &from, to, false, __ATOMIC_SEQ_CST,
+					   __ATOMIC_SEQ_CST);
+}
+
+/* While it is @seen, at most @ms. */
+static void wait_while(uint32_t seen, int ms)
+{
+	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
+
+	syscall(SYS_futex, &absence, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);
+}
+
+/* --- the helper's side ------------------------------------------------------------------ */
+
+union control {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(FDS_MAX * sizeof(int))];
+};
+
+/* The program's end of the sockets, in the helper's table. */
+static int fetch_socket(void)
+{
+	int process = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	int fd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, sockets[1], 0);
+
+	sys_close(process);
+	return fd;
+}
+
+static bool send_fds(int socket, size_t nr)
+{
+	union control control = { .header = { .cmsg_len = CMSG_LEN(nr * sizeof(int)),
+					      .cmsg_level = SOL_SOCKET,
+					      .cmsg_type = SCM_RIGHTS } };
+	struct iovec iov = { .iov_base = &control, .iov_len = 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
+			      .msg_controllen = CMSG_SPACE(nr * sizeof(int)) };
+
+	memcpy(CMSG_DATA(&control.header), old_fds, nr * sizeof(int));
+	return syscall(SYS_sendmsg, socket, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+/* Before Linux 5.6 nothing is sent, and the helper connects anew. */
+static void send_all(void)
+{
+	int socket = sockets[1] < 0 ? -1 : fetch_socket();
+	size_t nr;
+
+	nr_moved = 0;
+	if (socket < 0)
+		return;
+	nr = agent_links_fds(old_fds, FDS_MAX);
+	nr += agent_kept_fds(old_fds + nr, FDS_MAX - nr);
+	if (nr > 0 && send_fds(socket, nr))
+		nr_moved = nr;
+	sys_close(socket);
+}
+
+bool agent_alone_step(void)
+{
+	if (now() != ASKED || !change(ASKED, TAKEN))
+		return false;
+	agent_lock();
+	send_all();
+	agent_unlock();
+	wake(TAKEN);
+	return true;
+}
+
+void agent_alone_wait(int ms)
+{
+	if (now() == NONE)
+		wait_while(NONE, ms);
+}
+
+int agent_alone_fd(void)
+{
+	return now() == AWAY ? sockets[0] : -1;
+}
+
+/* Return: whether all came. */
+static bool receive_fds(void)
+{
+	union control control;
+	char byte;
+	struct iovec iov = { .iov_base = &byte, .iov_len = 1 };
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+	size_t nr;
+
+	if (sockets[0] < 0 || sys_recvmsg(sockets[0], &msg) != 1)
+		return false;
+	c = CMSG_FIRSTHDR(&msg);
+	if (!c || c->cmsg_type != SCM_RIGHTS)
+		return false;
+	nr = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(new_fds, CMSG_DATA(c), nr * sizeof(int));
+	for (size_t i = 0; nr != nr_moved && i < nr; i++)
+		sys_close(new_fds[i]);
+	return nr == nr_moved;
+}
+
+int agent_alone_moved(int fd)
+{
+	for (size_t i = 0; i < nr_moved; i++)
+		if (old_fds[i] == fd)
+			return new_fds[i];
+	return -1;
+}
+
+void agent_alone_return(void)
+{
+	if (now() != AWAY)
+		return;
+	if (!nr_moved || !receive_fds())
+		nr_moved = 0;
+	sys_close(sockets[0]);
+	agent_lock();
+	if (nr_moved)
+		agent_kept_moved();
+	else
+		agent_kept_after_fork_child();
+	agent_links_moved();
+	agent_leave_moved();
+	agent_unlock();
+	wake(NONE);
+}
+
+/* --- the program's side ----------------------------------------------------------------- */
+
+/* Right after a fork the helper may not have begun yet. */
+static int await_helper(int64_t end)
+{
+	while (agent_thread_id() < 0 && agent_now_ms() < end)
+		sched_yield();
+	return agent_thread_id();
+}
+
+/* The only thread, but for the helper. A child of vfork() has none, though it sees
+ * its parent's memory. */
+static bool is_alone_with(int helper)
+{
+	return helper > 0 && getpid() == (pid_t)syscall(SYS_gettid) &&
+	       syscall(SYS_tgkill, getpid(), helper, 0) == 0 && agent_leave_other_thread() == 0;
+}
+
+/* Not among the first three, which the helper treats in its own way. */
+static int move_up(int fd)
+{
+	int moved = fd;
+
+	if (fd >= 0 && fd <= STDERR_FILENO) {
+		moved = sys_fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		sys_close(fd);
+	}
+	return moved;
+}
+
+static void open_sockets(void)
+{
+	if (syscall(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		sockets[0] = sockets[1] = -1;
+	sockets[0] = move_up(sockets[0]);
+	sockets[1] = move_up(sockets[1]);
+}
+
+static void close_socket(int *fd)
+{
+	sys_close(*fd);
+	*fd = -1;
+}
+
+/* Until the kernel counts it no more. */
+static void await_end_of(int tid)
+{
+	siginfo_t info;
+
+	while (syscall(SYS_tgkill, getpid(), tid, 0) == 0)
+		sched_yield();
+	/* It has no number any more but may still be in the list of threads, for as long as
+	 * the kernel's lock is held: which this waits for. */
+	syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT, NULL);
+}
+
+/* Return: whether the helper has ended. */
+static bool send_away(void)
+{
+	int64_t end = agent_now_ms() + ANSWER_MS;
+	int helper = await_helper(end);
+	bool ended;
+
+	if (!is_alone_with(helper))
+		return false;
+	open_sockets();
+	wake(ASKED);
+	agent_wake();
+	while (now() == ASKED && agent_now_ms() < end)
+		wait_while(ASKED, ANSWER_MS / 10);
+	ended = !change(ASKED, NONE);
+	if (ended) {
+		agent_thread_join();
+		await_end_of(helper);
+		wake(AWAY);
+	} else {
+		close_socket(&sockets[0]);
+	}
+	close_socket(&sockets[1]);
+	return ended;
+}
+
+/* No helper will ever take an order to stop, so nothing is recorded from here on. */
+static void give_up(void)
+{
+	agent_lock();
+	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
+		agent_buffers_forget(i);
+		agent_counts_forget(i);
+	}
+	agent_kept_after_fork_child();
+	agent_unlock();
+	wake(NONE);
+}
+
+static void call_back(void)
+{
+	if (agent_thread_start(0) < 0)
+		give_up();
+	while (now() == AWAY && agent_thread_id() != 0)
+		wait_while(AWAY, ANSWER_MS / 10);
+	if (now() == AWAY)
+		give_up();
+	close_socket(&sockets[0]);
+}
+
+void agent_alone_after_fork_child(void)
+{
+	absence = NONE;
+	sockets[0] = sockets[1] = -1;
+}
+
+/* --- unshare() and setns() -------------------------------------------------------------- */
+
+struct call {
+	long nr;
+	int fd; /* of setns() */
+	int flags;
+};
+
+static long perform(const struct call *call, int flags)
+{
+	if (call->nr == SYS_setns)
+		return ring_syscall(SYS_setns, call->fd, flags, 0, 0);
+	return ring_syscall(SYS_unshare, flags, 0, 0, 0);
+}
+
+/* In a child of its own, which is gone then. Signals are blocked. */
+static bool would_succeed(const struct call *call, int first, int then)
+{
+	long pid = ring_syscall(SYS_clone, 0, 0, 0, 0);
+	int status = -1;
+
+	if (pid == 0) {
+		bool done = perform(call, first) == 0 && perform(call, then) == 0;
+
+		ring_syscall(SYS_exit_group, !done, 0, 0, 0);
+	}
+	while (pid > 0 && ring_syscall(SYS_wait4, pid, (long)&status, __WALL, 0) == -EINTR)
+		;
+	return pid > 0 && status == 0;
+}
+
+/*
+ * Threads can't be made any more behind an unshared pid or time namespace, so the call is
+ * cut in two if that comes to the same, and the helper returns in between. Both halves
+ * are tried first: a call that fails must not have half its effect.
+ */
+static long perform_alone(const struct call *call)
+{
+	int first = call->flags & (call->nr == SYS_setns ? SETNS_ALONE : UNSHARE_ALONE);
+	int then = call->flags & ~first;
+	long err;
+
+	if (!first || !then || !would_succeed(call, first, then)) {
+		err = perform(call, call->flags);
+		call_back();
+		return err;
+	}
+	err = perform(call, first);
+	call_back();
+	return err ? err : perform(call, then);
+}
+
+static bool is_refused_to_threads(const struct call *call, long err)
+{
+	return (err == -EINVAL || err == -EUSERS) &&
+	       (call->nr == SYS_setns || call->flags & UNSHARE_ALONE);
+}
+
+static int make(const struct call *call)
+{
+	const uint64_t all = UINT64_MAX;
+	int saved = errno;
+	uint64_t mask;
+	long err = perform(call, call->flags);
+
+	if (is_refused_to_threads(call, err)) {
+		ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask,
+			     AGENT_NSIG_BYTES);
+		if (send_away())
+			err = perform_alone(call);
+		ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, AGENT_NSIG_BYTES);
+	}
+	errno = err ? (int)-err : saved;
+	return err ? -1 : 0;
+}
+
+EXPORT int AGENT_IN_PLACE_OF(unshare)(int flags)
+{
+	return make(&(struct call){ .nr = SYS_unshare, .flags = flags });
+}
+
+/* Into a time namespace a process goes at once, other than by unshare(). */
+EXPORT int AGENT_IN_PLACE_OF(setns)(int fd, int flags)
+{
+	int err = make(&(struct call){ .nr = SYS_setns, .fd = fd, .flags = flags });
+
+	if (!err && (!flags || flags & CLONE_NEWTIME)) {
+		int saved = errno;
+
+		ring_clock_find_namespace();
+		errno = saved;
+	}
+	return err;
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "buffers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent.h"
+#include "doorbell.h"
+#include "tracer/base/env.h"
+#include "kept.h"
+#include "thread.h"
+#include "proto/app.h"
+#include "tracer/ring/ring.h"
+#include "tracer/site/site.h"
+
+/* A point that is recorded into a buffer. */
+struct arming {
+	uint32_t point;
+	uint32_t event;
+	uint32_t round;
+};
+
+struct buffer {
+	struct buffer *next;
+	struct ring_set *set;
+	struct agent_doorbell *bell;
+	struct agent_doorbell *old_bell; /* until nobody is about to ring there */
+	struct agent_kept kept;
+	struct arming *armings; /* sorted by point */
+	size_t nr_armings, cap_armings;
+	uint64_t ring;	     /* the daemon's number of it */
+	uint64_t session_id; /* the daemon's number of the session */
+	uint32_t session;    /* this process's number of the session */
+	uint32_t round;
+	unsigned int link;
+	bool exclusive;
+	bool own;
+	char channel[];
+};
+
+static struct buffer *buffers; /* in use */
+static struct buffer *dropped; /* to be unmapped when nobody uses them any more */
+static bool unhooked;	       /* something was disarmed since the last grace period */
+
+static void buffer_free(struct buffer *b)
+{
+	if (!b)
+		return;
+	ring_set_unmap(b->set);
+	agent_doorbell_unref(b->bell);
+	agent_doorbell_unref(b->old_bell);
+	agent_kept_drop(&b->kept);
+	free(b->armings);
+	free(b);
+}
+
+static struct buffer *find(unsigned int link, uint64_t ring)
+{
+	struct buffer *b = buffers;
+
+	while (b && (b->link != link || b->ring != ring))
+		b = b->next;
+	return b;
+}
+
+/* --- armings of a buffer ----------------------------------------------------- */
+
+/* Where the point is, or belongs. */
+static size_t arming_index(const struct buffer *b, uint32_t point)
+{
+	size_t low = 0, high = b->nr_armings;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (b->armings[middle].point < point)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static struct arming *arming_find(const struct buffer *b, uint32_t point)
+{
+	size_t at = arming_index(b, point);
+
+	return at < b->nr_armings && b->armings[at].point == point ? &b->armings[at] : NULL;
+}
+
+static int arming_reserve(struct buffer *b)
+{
+	size_t cap = b->cap_armings ? b->cap_armings * 2 : 16;
+	struct arming *bigger;
+
+	if (b->nr_armings < b->cap_armings)
+		return 0;
+	bigger = realloc(b->armings, cap * sizeof(*bigger));
+	if (!bigger)
+		return -ENOMEM;
+	b->armings = bigger;
+	b->cap_armings = cap;
+	return 0;
+}
+
+/* There is room. */
+static void arming_insert(struct buffer *b, struct arming arming)
+{
+	size_t at = arming_index(b, arming.point);
+
+	memmove(&b->armings[at + 1], &b->armings[at], (b->nr_armings - at) * sizeof(arming));
+	b->armings[at] = arming;
+	b->nr_armings++;
+}
+
+static void arming_remove(struct buffer *b, struct arming *arming)
+{
+	size_t at = (size_t)(arming - b->armings);
+
+	b->nr_armings--;
+	memmove(arming, arming + 1, (b->nr_armings - at) * sizeof(*arming));
+}
+
+/* --- buffers ------------------------------------------------------------------ */
+
+static uint32_t session_number(unsigned int link, uint64_t session)
+{
+	static uint32_t last;
+	uint32_t known = agent_buffers_session(link, session);
+
+	if (known)
+		return known;
+	last += last + 1 == 0 ? 2 : 1; /* 0 means none */
+	return last;
+}
+
+static struct buffer *buffer_new(unsigned int link, const struct msg_app_buffer *m)
+{
+	size_t len = strlen(m->channel) + 1;
+	struct buffer *b = calloc(1, sizeof(*b) + len);
+
+	if (!b)
+		return NULL;
+	b->link = link;
+	b->ring = m->ring;
+	b->session_id = m->session;
+	b->session = session_number(link, m->session);
+	b->exclusive = m->exclusive;
+	b->kept = AGENT_KEPT_NONE;
+	memcpy(b->channel, m->channel, len);
+	return b;
+}
+
+/* It may have come to a consumer that sleeps elsewhere. Who reads the old word now is
+ * waited for, and then the new one is rung for him: agent_buffers_reap(). */
+static void move_bell(struct buffer *b, int doorbell)
+{
+	struct agent_doorbell *bell = agent_doorbell_ref(doorbell);
+
+	if (!bell || bell == b->bell || b->old_bell) {
+		agent_doorbell_unref(bell);
+		return;
+	}
+	b->old_bell = b->bell;
+	b->bell = bell;
+	ring_set_doorbell(b->set, agent_doorbell_word(bell));
+	unhooked = true;
+}
+
+static void set_own(struct buffer *b, bool own)
+{
+	b->own = own;
+	if (own)
+		agent_expect_children();
+}
+
+static void confirm(struct buffer *b, uint32_t round, struct msg_app_buffer *m)
+{
+	b->round = round;
+	set_own(b, m->own);
+	move_bell(b, m->doorbell);
+	agent_keep(&b->kept, m); /* after a fork, for one */
+}
+
+int agent_buffer_add(unsigned int link, uint32_t round, struct msg_app_buffer *m)
+{
+	struct buffer *b = find(link, m->ring);
+	int err;
+
+	if (b) {
+		confirm(b, round, m);
+		return 0;
+	}
+	if (m->data < 0 || m->ctl < 0 || m->doorbell < 0)
+		return -EMFILE; /* of a message the kernel leaves out what has no place */
+	b = buffer_new(link, m);
+	if (!b)
+		return -ENOMEM;
+	b->round = round;
+	errno = EINVAL;
+	b->bell = agent_doorbell_ref(m->doorbell);
+	err = b->bell ? ring_set_map(m->data, m->ctl, agent_doorbell_word(b->bell), m->exclusive,
+				     &b->set) :
+			-errno;
+	if (err) {
+		buffer_free(b);
+		return err;
+	}
+	agent_keep(&b->kept, m);
+	set_own(b, m->own);
+	b->next = buffers;
+	buffers = b;
+	return 0;
+}
+
+void agent_buffer_offer(unsigned int link, struct msg_app_buffer_offer *m)
+{
+	const struct buffer *b = find(link, m->ring);
+
+	m->data = b ? b->kept.data : -1;
+	m->ctl = b ? b->kept.ctl : -1;
+}
+
+/*
+ * The buffer that a point is recorded into and that @b takes over from: a
+ * process has one for each channel of a session, but for the moment in which
+ * one relieves the other (a child gets its own; rseq was given up).
+ */
+static struct buffer *predecessor(const struct buffer *b, uint32_t point)
+{
+	for (struct buffer *old = buffers; old; old = old->next)
+		if (old != b && old->session == b->session && arming_find(old, point) &&
+		    strcmp(old->channel, b->channel) == 0)
+			return old;
+	return NULL;
+}
+
+void agent_buffer_arm(unsigned int link, uint32_t round, const struct msg_app_arming *m)
+{
+	struct buffer *b = find(link, m->ring);
+	struct arming *known = b ? arming_find(b, m->point) : NULL;
+	struct buffer *old;
+	int err;
+
+	if (!b)
+		return;
+	if (known && known->event == m->event) {
+		known->round = round;
+		return;
+	}
+	old = predecessor(b, m->point);
+	err = known ? 0 : arming_reserve(b);
+	if (!err)
+		err = site_arm(m->point, b->set, b->session, m->event, old ? old->set : NULL);
+	if (err < 0) {
+		tracer_debug("point %u is not armed: %s", m->point, strerror(-err));
+		return;
+	}
+	if (known)
+		*known = (struct arming){ m->point, m->event, round };
+	else
+		arming_insert(b, (struct arming){ m->point, m->event, round });
+	if (old)
+		arming_remove(old, arming_find(old, m->point));
+	unhooked = unhooked || old || known;
+}
+
+void agent_buffer_disarm(unsigned int link, const struct msg_app_arming *m)
+{
+	struct buffer *b = find(link, m->ring);
+	struct arming *arming = b ? arming_find(b, m->point) : NULL;
+
+	if (!arming)
+		return;
+	site_disarm(m->point, b->set);
+	arming_remove(b, arming);
+	unhooked = true;
+}
+
+/* @at points to the link of a buffer in the list. */
+static void drop(struct buffer **at)
+{
+	struct buffer *b = *at;
+
+	site_disarm_all(b->set);
+	*at = b->next;
+	b->next = dropped;
+	dropped = b;
+	unhooked = true;
+}
+
+void agent_buffer_drop(unsigned int link, uint64_t ring)
+{
+	for (struct buffer **at = &buffers; *at; at = &(*at)->next) {
+		if ((*at)->link == link && (*at)->ring == ring) {
+			drop(at);
+			return;
+		}
+	}
+}
+
+static void sweep_armings(struct buffer *b, uint32_t round)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < b->nr_armings; i++) {
+		if (b->armings[i].round == round) {
+			b->armings[kept++] = b->armings[i];
+			continue;
+		}
+		site_disarm(b->armings[i].point, b->set);
+		unhooked = true;
+	}
+	b->nr_armings = kept;
+}
+
+void agent_buffers_sweep(unsigned int link, uint32_t round)
+{
+	struct buffer **at = &buffers;
+
+	while (*at) {
+		struct buffer *b = *at;
+
+		if (b->link == link && b->round != round) {
+			drop(at);
+			continue;
+		}
+		if (b->link == link)
+			sweep_armings(b, round);
+		at = &b->next;
+	}
+}
+
+void agent_buffers_forget(unsigned int link)
+{
+	agent_buffers_sweep(link, 0); /* no round is 0 */
+}
+
+static void ring_new_bells(void)
+{
+	for (struct buffer *b = buffers; b; b = b->next) {
+		if (!b->old_bell)
+			continue;
+		ring_set_ring(b->set);
+		agent_doorbell_unref(b->old_bell);
+		b->old_bell = NULL;
+	}
+}
+
+void agent_buffers_reap(void)
+{
+	struct buffer *b;
+
+	if (!unhooked)
+		return;
+	unhooked = false;
+	reader_synchronize();
+	agent_lock();
+	while ((b = dropped)) {
+		dropped = b->next;
+		buffer_free(b);
+	}
+	ring_new_bells();
+	agent_unlock();
+}
+
+uint32_t agent_buffers_session(unsigned int link, uint64_t session)
+{
+	for (struct buffer *b = buffers; b; b = b->next)
+		if (b->link == link && b->session_id == session)
+			return b->session;
+	return 0;
+}
+
+bool agent_buffers_exclusive(void)
+{
+	for (struct buffer *b = buffers; b; b = b->next)
+		if (b->exclusive)
+			return true;
+	return false;
+}
+
+bool agent_buffers_own(void)
+{
+	for (struct buffer *b = buffers; b; b = b->next)
+		if (b->own)
+			return true;
+	return false;
+}
+
+void agent_buffers_after_fork_child(void)
+{
+	unhooked = unhooked || dropped; /* the helper may have been about to reap */
+	for (struct buffer *b = buffers; b; b = b->next) {
+		unhooked = unhooked || b->old_bell;
+		ring_set_disown(b->set);
+	}
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * clone.h - vfork() and clone(), which libltt defines in place of libc's.
+ *
+ * A child that shares its parent's memory and thread pointer has the parent's rseq area,
+ * which the kernel knows as another task's: nothing there tells a sequence that it would
+ * run without protection, and with the CPU of another. So the area changes hands before
+ * the child runs (ring_rseq_lend()), or, where both run at once, sequences are not used
+ * any more. A child made by an instruction of the program's own passes this by.
+ */
+#ifndef TRACER_AGENT_CLONE_H
+#define TRACER_AGENT_CLONE_H
+
+/** libc's clone(), for a task that records nothing. */
+int __clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...);
+
+#endif

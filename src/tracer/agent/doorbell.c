@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "doorbell.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "tracer/base/sys.h"
+
+#define PAGE 4096
+
+struct agent_doorbell {
+	struct agent_doorbell *next;
+	dev_t dev;
+	ino_t ino;
+	uint32_t *word;
+	unsigned int refs;
+};
+
+static struct agent_doorbell *bells;
+
+static struct agent_doorbell *map(int fd, const struct stat *st)
+{
+	struct agent_doorbell *bell = malloc(sizeof(*bell));
+	void *page = bell ? mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) :
+			    MAP_FAILED;
+
+	if (page == MAP_FAILED) {
+		free(bell);
+		return NULL;
+	}
+	*bell = (struct agent_doorbell){
+		.next = bells, .dev = st->st_dev, .ino = st->st_ino, .word = page, .refs = 1
+	};
+	bells = bell;
+	return bell;
+}
+
+struct agent_doorbell *agent_doorbell_ref(int fd)
+{
+	struct stat st;
+
+	if (sys_fstat(fd, &st) < 0 || st.st_size < PAGE)
+		return NULL;
+	for (struct agent_doorbell *b = bells; b; b = b->next) {
+		if (b->dev == st.st_dev && b->ino == st.st_ino) {
+			b->refs++;
+			return b;
+		}
+	}
+	return map(fd, &st);
+}
+
+void agent_doorbell_unref(struct agent_doorbell *bell)
+{
+	struct agent_doorbell **at = &bells;
+
+	if (!bell || --bell->refs > 0)
+		return;
+	while (*at != bell)
+		at = &(*at)->next;
+	*at = bell->next;
+	munmap(bell->word, PAGE);
+	free(bell);
+}
+
+uint32_t *agent_doorbell_word(struct agent_doorbell *bell)
+{
+	return bell->word;
+}

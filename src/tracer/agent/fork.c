@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "fork.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "alone.h"
+#include "buffers.h"
+#include "counts.h"
+#include "kept.h"
+#include "leave.h"
+#include "link.h"
+#include "points.h"
+#include "thread.h"
+#include "tracer/ring/ring.h"
+#include "tracer/ring/fallback.h"
+#include "tracer/site/site.h"
+#include "tracer/statedump/statedump.h"
+
+/* Most children exec or exit before this; those cost the daemon nothing. */
+#define CHILD_DELAY_MS 10
+
+static bool by_helper; /* a state dump forks */
+
+/* The order of locks everywhere: the helper's, the registry's, then the leaves. */
+static void before(void)
+{
+	agent_lock();
+	site_before_fork();
+	agent_points_lock();
+	statedump_before_fork();
+	by_helper = agent_thread_id() == (int)syscall(SYS_gettid);
+}
+
+static void after_in_parent(void)
+{
+	statedump_after_fork_parent();
+	agent_points_unlock();
+	site_after_fork_parent();
+	agent_unlock();
+}
+
+/* What is the parent's alone is not for the child's events: it begins with its own. */
+static void start_helper(void)
+{
+	bool own = agent_buffers_own();
+	bool hurry = own || agent_buffers_exclusive();
+
+	if (own)
+		agent_thread_unsettle();
+	if (agent_thread_start(hurry ? 0 : CHILD_DELAY_MS) == 0 && own)
+		agent_await_buffers();
+}
+
+static void after_in_child(void)
+{
+	if (!by_helper)
+		ring_clock_find_namespace();
+	statedump_after_fork_child();
+	agent_points_after_fork_child();
+	site_after_fork_child();
+	reader_after_fork_child();
+	agent_buffers_after_fork_child();
+	agent_counts_after_fork_child();
+	agent_kept_after_fork_child();
+	agent_links_after_fork_child();
+	agent_thread_after_fork_child();
+	agent_leave_after_fork_child();
+	agent_alone_after_fork_child();
+	if (!by_helper)
+		start_helper();
+}
+
+int agent_fork_init(void)
+{
+	return -pthread_atfork(before, after_in_parent, after_in_child);
+}

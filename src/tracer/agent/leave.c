@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "leave.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "clone.h"
+#include "tracer/base/env.h"
+#include "link.h"
+#include "tracer/base/sys.h"
+#include "thread.h"
+#include "tracer/ring/sys.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef PIDFD_THREAD /* Linux 6.9 */
+#define PIDFD_THREAD O_EXCL
+#endif
+
+#define MAIN_STAT "/proc/self/stat"
+
+#define LOOK_AGAIN_MS 20 /* where the kernel has no pidfd for a thread */
+#define RARELY_MS 10000	 /* the most, where that may go on for long */
+#define ANSWER_MS 1000	 /* the helper may be in a callback of the program */
+
+#ifndef PTHREAD_DESTRUCTOR_ITERATIONS
+#define PTHREAD_DESTRUCTOR_ITERATIONS 4
+#endif
+
+/* Ever upwards. */
+enum phase {
+	STAYS,	/* main() is there, or has returned */
+	LEAVES, /* main() asks: is there anybody else? */
+	LEFT,	/* there is; the helper watches them */
+	ENDS,	/* the helper ends */
+};
+
+static pthread_key_t key;
+static bool have_key;
+static uint32_t phase; /* enum phase; a futex */
+static pthread_t main_thread;
+static bool knows_main;
+static int stand_in; /* tid of the thread in main()'s place; 0: none yet */
+static sigset_t main_mask;
+/* Of the helper: */
+static int watched = -1; /* pidfd of another thread */
+static int look_ms;	 /* at main(): how long to wait for the next time, ... */
+static int64_t look_at;	 /* ... when that is */
+static bool vanished;	 /* main(), by a system call of its own */
+/* Of the program: */
+static bool expected; /* that main() ends without libc's knowledge */
+static int last_code; /* that another thread has ended with in this way */
+
+static enum phase now(void)
+{
+	return (enum phase)__atomic_load_n(&phase, __ATOMIC_SEQ_CST);
+}
+
+/* Only forwards: the helper may have seen the end before main() gives up waiting. */
+static void advance(enum phase to)
+{
+	uint32_t from = now();
+
+	while (from < to && !__atomic_compare_exchange_n(&phase, &from, to, false, __ATOMIC_SEQ_CST,
+							 __ATOMIC_SEQ_CST))
+		;
+	syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Until the phase is another than @old, or there is no helper any more. At most
+ * about @ms; -1: without a limit. */
+static enum phase await_other_than(enum phase old, int ms)
+{
+	static const struct timespec second = { .tv_sec = 1 };
+
+	while (now() == old && agent_thread_id() != 0) {
+		/* it may have ended without a word, so look again now and then */
+		long err = syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, old, &second, NULL, 0);
+
+		if (err < 0 && errno == ETIMEDOUT && ms >= 0 && (ms -= 1000) <= 0)
+			break;
+	}
+	return now();
+}
+
+/* --- main()'s side ------------------------------------------------------------------- */
+
+static void *take_place(void *arg)
+{
+	enum phase seen;
+
+	(void)arg;
+	__atomic_store_n(&stand_in, (int)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+	agent_wake();
+	while ((seen = now()) < ENDS && agent_thread_id() != 0)
+		await_other_than(seen, -1);
+	agent_thread_join();
+	/* exit handlers run in this thread now */
+	pthread_sigmask(SIG_SETMASK, &main_mask, NULL);
+	return NULL;
+}
+
+/* A stack of the usual size, for the sake of those exit handlers. */
+static int start_stand_in(void)
+{
+	pthread_t thread;
+	sigset_t all;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &main_mask);
+	err = pthread_create(&thread, NULL, take_place, NULL);
+	pthread_sigmask(SIG_SETMASK, &main_mask, NULL);
+	if (!err)
+		pthread_detach(thread);
+	return err;
+}
+
+static void leave(void)
+{
+	advance(LEAVES);
+	if (agent_thread_id() == 0)
+		return;
+	agent_wake();
+	if (await_other_than(LEAVES, ANSWER_MS) != ENDS && start_stand_in() == 0)
+		return;
+	advance(ENDS); /* alone, or there is no stand-in: the others do without control */
+	agent_wake();
+	agent_thread_join();
+}
+
+/* Of the main thread only, in the last round: whatever else is to be done there
+ * comes before. */
+static void destroy(void *round)
+{
+	uintptr_t nr = (uintptr_t)round;
+
+	if (nr < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, (void *)(nr + 1)) == 0)
+		return;
+	leave();
+}
+
+static void stay_in_main(void)
+{
+	main_thread = pthread_self();
+	knows_main = true;
+	if (have_key)
+		pthread_setspecific(key, (void *)1);
+}
+
+void agent_leave_init(void)
+{
+	have_key = pthread_key_create(&key, destroy) == 0;
+	/* else some thread loads us; it may end before the main thread does */
+	if (getpid() == (pid_t)syscall(SYS_gettid))
+		stay_in_main();
+}
+
+void agent_leave_after_fork_child(void)
+{
+	phase = STAYS;
+	stand_in = 0;
+	agent_leave_moved(); /* the parent's helper has it */
+	look_ms = 0;
+	look_at = 0;
+	vanished = false;
+	last_code = 0;
+	stay_in_main();
+}
+
+/* Where a filter may be in force no system call is made that is not needed. */
+void agent_leave_expect(void)
+{
+	if (!__atomic_exchange_n(&expected, true, __ATOMIC_SEQ_CST))
+		agent_wake();
+}
+
+void agent_leave_by_exit(int code)
+{
+	if (!knows_main || pthread_equal(pthread_self(), main_thread))
+		agent_leave_expect();
+	else
+		__atomic_store_n(&last_code, code, __ATOMIC_SEQ_CST);
+}
+
+/* --- the helper's -------------------------------------------------------------------- */
+
+/* @list: @len bytes of the directory. Return: a thread of the program, 0: none. */
+static int find_other(const char *list, long len)
+{
+	const int known[] = { getpid(), agent_thread_id(),
+			      __atomic_load_n(&stand_in, __ATOMIC_SEQ_CST) };
+
+	for (long at = 0; at < len;) {
+		const struct dirent64 *entry = (const void *)(list + at);
+		int tid = atoi(entry->d_name);
+
+		at += entry->d_reclen;
+		if (tid > 0 && tid != known[0] && tid != known[1] && tid != known[2])
+			return tid;
+	}
+	return 0;
+}
+
+/* Where /proc can't be read there is nobody: so the process ends at least. */
+int agent_leave_other_thread(void)
+{
+	char list[1024] __attribute__((aligned(8)));
+	int dir = sys_open("/proc/self/task", O_RDONLY | O_DIRECTORY);
+	int tid = 0;
+	long len;
+
+	while (!tid && (len = syscall(SYS_getdents64, dir, list, sizeof(list))) > 0)
+		tid = find_other(list, len);
+	sys_close(dir);
+	return tid;
+}
+
+/* @text: of a file `stat` in /proc. @ret_status: as of wait(). */
+static bool is_zombie(const char *text, long len, int *ret_status)
+{
+	char state = 0;
+	unsigned int status = 0;
+
+	for (long i = 0; i < len; i++) {
+		if (text[i] == ')' && i + 2 < len)
+			state = text[i + 2];
+		else if (text[i] == ' ')
+			status = 0;
+		else if (text[i] >= '0' && text[i] <= '9')
+			status = 10 * status + (unsigned int)(text[i] - '0');
+	}
+	*ret_status = (int)status; /* the last field */
+	return state == 'Z' || state == 'X';
+}
+
+/*
+ * A thread has ended: by @pidfd, or by its file @stat. main() stays visible until the others
+ * have ended, and its pidfd is silent, too (Linux 6.15).
+ * Nothing here may touch thread-local data: see hold().
+ */
+static bool has_ended(int pidfd, const char *stat, int *ret_status)
+{
+	static const struct timespec no_time;
+	static struct pollfd poll_fd;
+	static char text[512];
+	long fd, len;
+
+	if (pidfd >= 0) {
+		poll_fd = (struct pollfd){ .fd = pidfd, .events = POLLIN };
+		return ring_syscall(SYS_ppoll, (long)&poll_fd, 1, (long)&no_time, 0) > 0;
+	}
+	fd = ring_syscall(SYS_openat, AT_FDCWD, (long)stat, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fd == -ENOENT &&
+		       ring_syscall(SYS_faccessat, AT_FDCWD, (long)MAIN_STAT, 0, 0) == 0;
+	len = ring_syscall(SYS_read, fd, (long)text, sizeof(text), 0);
+	ring_syscall(SYS_close, fd, 0, 0, 0);
+	return len == -ESRCH || is_zombie(text, len, ret_status);
+}
+
+/* A process waits about as long again as it has run: always short for a short one. */
+static int next_look(int ms)
+{
+	ms = ms < LOOK_AGAIN_MS ? LOOK_AGAIN_MS : 2 * ms;
+	return ms < RARELY_MS ? ms : RARELY_MS;
+}
+
+/* main() ended without libc's knowledge: looked at now and then. */
+static bool main_vanished(int *ret_status)
+{
+	int64_t now_ms = agent_now_ms();
+
+	if (!__atomic_load_n(&expected, __ATOMIC_SEQ_CST) || now_ms < look_at)
+		return false;
+	look_ms = next_look(look_ms);
+	look_at = now_ms + look_ms;
+	return has_ended(-1, MAIN_STAT, ret_status);
+}
+
+/* @status: as of wait(). */
+static void die_of(int status)
+{
+	struct {
+		void (*handler)(int signal);
+		unsigned long flags;
+		void (*restorer)(void);
+		uint64_t mask;
+	} by_default = { 0 };
+	const uint64_t none = 0;
+	int signal = WTERMSIG(status);
+
+	ring_syscall(SYS_rt_sigaction, signal, (long)&by_default, 0, AGENT_NSIG_BYTES);
+	ring_syscall(SYS_tgkill, getpid(), agent_thread_id(), signal, 0);
+	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, AGENT_NSIG_BYTES);
+}
+
+/* Nothing calls exit() where a thread ended without libc's knowledge, and nothing runs
+ * that may trace: so the helper ends in the same way, and the process with it. The status
+ * of the last thread is that of the process (Linux 5.17). */
+static void end_process(int status)
+{
+	if (WIFSIGNALED(status))
+		die_of(status);
+	ring_syscall(SYS_exit, WEXITSTATUS(status), 0, 0, 0);
+}
+
+bool agent_leave_step(void)
+{
+	enum phase seen = now();
+	int other, status = __atomic_load_n(&last_code, __ATOMIC_SEQ_CST) << 8;
+
+	if (seen == STAYS && main_vanished(&status))
+		vanished = true;
+	else if (seen == STAYS || seen == ENDS)
+		return seen == ENDS;
+	sys_close(watched);
+	watched = -1;
+	other = agent_leave_other_thread();
+	if (!other && vanished)
+		end_process(status);
+	if (!other) {
+		advance(ENDS);
+		return true;
+	}
+	watched = (int)syscall(SYS_pidfd_open, other, PIDFD_THREAD);
+	advance(LEFT);
+	return false;
+}
+
+int agent_leave_fd(void)
+{
+	return watched;
+}
+
+void agent_leave_moved(void)
+{
+	watched = -1;
+}
+
+int agent_leave_timeout_ms(void)
+{
+	enum phase seen = now();
+	int64_t left = look_at - agent_now_ms();
+
+	if (seen == STAYS && __atomic_load_n(&expected, __ATOMIC_SEQ_CST))
+		return left > 0 ? (int)left : 0;
+	return seen == LEFT && watched < 0 ? LOOK_AGAIN_MS : -1;
+}
+
+/* The thread that calls exit(), unless a thread has ended without libc's knowledge. */
+static struct {
+	struct pollfd pidfd;
+	char stat[64];
+} last;
+
+/* Nothing here may touch thread-local data: they are the helper's, and gone. */
+static int hold(void *arg)
+{
+	static struct timespec time;
+	static int ms, status;
+
+	(void)arg;
+	while (!has_ended(last.pidfd.fd, last.stat, &status)) {
+		ms = next_look(ms);
+		time.tv_sec = ms / 1000;
+		time.tv_nsec = ms % 1000 * 1000000l;
+		ring_syscall(SYS_ppoll, (long)&last.pidfd, 1, last.pidfd.fd < 0 ? (long)&time : 0,
+			     0);
+	}
+	/* What ends last decides: the program's thread that is nobody's stand-in. */
+	return stand_in ? last_code : WEXITSTATUS(status);
+}
+
+static void find_last(void)
+{
+	int tid = __atomic_load_n(&stand_in, __ATOMIC_SEQ_CST);
+
+	last.pidfd.fd = tid ? (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD) : -1;
+	last.pidfd.events = POLLIN;
+	snprintf(last.stat, sizeof(last.stat), "/proc/self/task/%d/stat", tid ? tid : getpid());
+}
+
+void agent_leave_hold(void)
+{
+	static char stack[4096] __attribute__((aligned(16)));
+	const int flags =
+		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+
+	if (now() != ENDS)
+		return;
+	find_last();
+	if (__clone(hold, stack + sizeof(stack), flags, NULL) < 0)
+		tracer_debug("what exit handlers trace may be missed");
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "alone.h"
+#include "buffers.h"
+#include "kept.h"
+#include "message.h"
+#include "points.h"
+#include "tracer/base/sys.h"
+#include "thread.h"
+
+#define SOCKET_NAME "/apps.sock"
+
+#define OVERRUN_MS     5     /* its queue of connections is full */
+#define FIRST_TRY_MS   5     /* bound but not listening yet; doubles ... */
+#define MAX_TRIES      9     /* ... for two and a half seconds */
+#define BUSY_DIR_MS    50    /* other files appear where we look; doubles ... */
+#define MAX_BUSY_MS    1000  /* ... while they do so all the time */
+#define NO_WATCH_MS    2000  /* the kernel tells us nothing */
+#define PENALTY_MS     1000  /* the daemon misbehaved; doubles ... */
+#define MAX_PENALTY_MS 60000 /* ... to a minute */
+#define MESSAGES_A_TURN 64
+#define SEND_BUFFER_BYTES (4 * MSG_MAX_BYTES) /* whatever the machine's default is */
+
+struct agent_link agent_links[AGENT_LINKS];
+
+int64_t agent_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void reset(struct agent_link *link)
+{
+	link->state = LINK_RETRY;
+	link->fd = -1;
+	link->retry_at = 0;
+	link->tries = 0;
+	link->busy_ms = BUSY_DIR_MS;
+	link->queued = false;
+	link->tx_len = 0;
+	link->watch = AGENT_WATCH_NONE;
+}
+
+void agent_links_init(void)
+{
+	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
+		agent_links[i].index = i;
+		reset(&agent_links[i]);
+	}
+}
+
+void agent_links_after_fork_child(void)
+{
+	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
+		agent_links[i].penalty_ms = 0;
+		reset(&agent_links[i]);
+	}
+}
+
+static void retry_in(struct agent_link *link, int ms)
+{
+	link->state = LINK_RETRY;
+	link->retry_at = agent_now_ms() + ms;
+}
+
+/* --- up and down ---------------------------------------------------------------- */
+
+static void link_down(struct agent_link *link)
+{
+	tracer_debug("disconnected from %s", tracer_env.dir[link->index]);
+	sys_close(link->fd);
+	link->fd = -1;
+	link->tx_len = 0;
+	link->tries = 0;
+	agent_points_close(link->index);
+	retry_in(link, link->penalty_ms);
+}
+
+size_t agent_links_fds(int *ret_fds, size_t max)
+{
+	size_t nr = 0;
+
+	for (unsigned int i = 0; i < AGENT_LINKS; i++)
+		if (agent_links[i].state == LINK_UP && nr < max)
+			ret_fds[nr++] = agent_links[i].fd;
+	return nr;
+}
+
+/* Return: whether all that is to be sent is still there. */
+static bool move_tx_fds(struct agent_link *link)
+{
+	for (unsigned int i = 0; link->tx_len && i < link->nr_tx_fds; i++) {
+		link->tx_fds[i] = agent_alone_moved(link->tx_fds[i]);
+		if (link->tx_fds[i] < 0)
+			return false;
+	}
+	return true;
+}
+
+void agent_links_moved(void)
+{
+	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
+		struct agent_link *link = &agent_links[i];
+
+		link->watch = AGENT_WATCH_NONE;
+		if (link->state == LINK_IDLE)
+			retry_in(link, 0);
+		if (link->state != LINK_UP)
+			continue;
+		link->fd = agent_alone_moved(link->fd);
+		if (link->fd < 0 || !move_tx_fds(link))
+			link_down(link);
+	}
+}
+
+/* Until it proves itself by app_ready, a daemon is kept away from longer each time. */
+static void punish(struct agent_link *link)
+{
+	link->penalty_ms = link->penalty_ms ? link->penalty_ms * 2 : PENALTY_MS;
+	if (link->penalty_ms > MAX_PENALTY_MS)
+		link->penalty_ms = MAX_PENALTY_MS;
+}
+
+/* A directory that was not chosen may belong to somebody else: a root shell that
+ * kept its user's HOME must not be traced by that user. */
+static bool is_trusted(int fd)
+{
+	struct ucred peer;
+
+	if (tracer_env.chosen)
+		return true;
+	return sys_peer(fd, &peer) == 0 && (peer.uid == 0 || peer.uid == geteuid());
+}
+
+static void link_up(struct agent_link *link, int fd)
+{
+	if (!is_trusted(fd)) {
+		tracer_debug("%s: the daemon belongs to somebody else", tracer_env.dir[link->index]);
+		sys_close(fd);
+		punish(link);
+		retry_in(link, link->penalty_ms);
+		return;
+	}
+	agent_watch_disarm(&link->watch);
+	sys_send_buffer(fd, SEND_BUFFER_BYTES);
+	link->state = LINK_UP;
+	link->fd = fd;
+	link->tries = 0;
+	link->unanswered = false;
+	link->announced = 0;
+	if (++link->round == 0)
+		link->round = 1;
+	tracer_debug("connected to %s", tracer_env.dir[link->index]);
+	agent_points_open(link->index);
+	agent_say_hello(link);
+}
+
+/* --- looking for the daemon ------------------------------------------------------- */
+
+static bool other_link_has(const struct agent_link *link, const struct stat *st)
+{
+	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
+		const struct agent_link *other = &agent_links[i];
+
+		if (other != link && other->state == LINK_UP && other->sock_dev == st->st_dev &&
+		    other->sock_ino == st->st_ino)
+			return true;
+	}
+	return false;
+}
+
+/* Return: a connected socket; -ENOENT where none is to be had until something
+ * new appears; another negative errno where it is worth trying again. */
+static int try_connect(struct agent_link *link)
+{
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	const char *dir = tracer_env.dir[link->index];
+	struct stat st;
+	int fd, err;
+
+	if (snprintf(addr.sun_path, sizeof(addr.sun_path), "%s%s", dir, SOCKET_NAME) >=
+	    (int)sizeof(addr.sun_path))
+		return -ENOENT;
+	if (stat(addr.sun_path, &st) < 0)
+		return errno == ENOTDIR ? -ENOENT : -errno;
+	if (other_link_has(link, &st))
+		return -ENOENT;
+	fd = sys_socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	if (sys_connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0) {
+		err = -errno;
+		sys_close(fd);
+		return err;
+	}
+	link->sock_dev = st.st_dev;
+	link->sock_ino = st.st_ino;
+	return fd;
+}
+
+/* @err: what try_connect() said. */
+static void try_later(struct agent_link *link, int err)
+{
+	link->queued = err == -EAGAIN;
+	if (link->queued) {
+		retry_in(link, OVERRUN_MS);
+	} else if (err != -ENOENT && link->tries < MAX_TRIES) {
+		retry_in(link, FIRST_TRY_MS << link->tries);
+		link->tries++;
+	} else {
+		link->state = LINK_IDLE;
+	}
+}
+
+/*
+ * Watch first, then look, so that nothing is missed. A watch fires once; it is
+ * armed anew when it is time to look again.
+ */
+static void look(struct agent_link *link, bool watch)
+{
+	int fd, err = 0;
+
+	if (watch)
+		err = agent_watch_arm(&link->watch, tracer_env.dir[link->index], agent_thread_id());
+	fd = try_connect(link);
+	if (fd >= 0) {
+		link_up(link, fd);
+		return;
+	}
+	try_later(link, fd);
+	if (err < 0 && link->state == LINK_IDLE)
+		retry_in(link, NO_WATCH_MS);
+}
+
+/* Woken while idle: is it there? If not, something else appeared in a directory
+ * where much may happen; look again a little later, and watch on then. */
+static void look_again(struct agent_link *link)
+{
+	bool busy = agent_now_ms() < link->retry_at + MAX_BUSY_MS;
+
+	link->tries = 0;
+	look(link, false);
+	if (link->state != LINK_IDLE)
+		return;
+	link->busy_ms = busy ? 2 * link->busy_ms : BUSY_DIR_MS;
+	if (link->busy_ms > MAX_BUSY_MS)
+		link->busy_ms = MAX_BUSY_MS;
+	retry_in(link, link->busy_ms);
+}
+
+void agent_link_step(struct agent_link *link, bool woken)
+{
+	if (link->index >= tracer_env.nr_dirs)
+		return;
+	if (link->state == LINK_IDLE && woken)
+		look_again(link);
+	else if (link->state == LINK_RETRY && agent_now_ms() >= link->retry_at)
+		look(link, true);
+	while (link->state == LINK_UP && link->tx_len == 0 && agent_say_news(link))
+		;
+}
+
+/* --- messages --------------------------------------------------------------------- */
+
+static ssize_t send_tx(const struct agent_link *link, size_t len)
+{
+	if (link->nr_tx_fds)
+		return sys_send_fds(link->fd, link->tx, len, link->tx_fds, link->nr_tx_fds);
+	return sys_send(link->fd, link->tx, len);
+}
+
+void agent_link_send(struct agent_link *link, const struct encoder *enc)
+{
+	if (encoder_finish(enc) < 0) /* never: what is encoded was measured to fit */
+		return;
+	link->nr_tx_fds = enc->nr_fds;
+	memcpy(link->tx_fds, enc->fds, sizeof(link->tx_fds));
+	if (send_tx(link, enc->len) >= 0)
+		return;
+	if (errno == EAGAIN || errno == EINTR || errno == ENOBUFS)
+		link->tx_len = enc->len;
+	else
+		sys_hang_up(link->fd); /* poll() says so next */
+}
+
+static void flush(struct agent_link *link)
+{
+	ssize_t sent = send_tx(link, link->tx_len);
+
+	if (sent < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOBUFS))
+		return;
+	link->tx_len = 0;
+	if (sent < 0)
+		sys_hang_up(link->fd);
+}
+
+static unsigned int take_fds(struct msghdr *msg, int *fds)
+{
+	unsigned int nr = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		nr = (unsigned int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(fds, CMSG_DATA(c), nr * sizeof(int));
+	}
+	return nr;
+}
+
+/* Return: 1 a message was dealt with, 0 none is there, negative errno: hang up. */
+static int receive(struct agent_link *link)
+{
+	static uint8_t rx[MSG_MAX_BYTES];
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(MSG_MAX_FDS * sizeof(int))];
+	} control;
+	struct iovec iov = { .iov_base = rx, .iov_len = sizeof(rx) };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			      .msg_controllen = sizeof(control) };
+	int fds[MSG_MAX_FDS];
+	struct decoder dec;
+	unsigned int nr_fds;
+	ssize_t len;
+	int err;
+
+	agent_lock();
+	agent_kept_make_room();
+	agent_unlock();
+	len = sys_recvmsg(link->fd, &msg);
+	if (len < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	nr_fds = take_fds(&msg, fds);
+	/* There was no place for the others: the message is acted on without them. */
+	while (msg.msg_flags & MSG_CTRUNC && nr_fds < MSG_MAX_FDS)
+		fds[nr_fds++] = -1;
+	decoder_init(&dec, rx, (size_t)len, fds, nr_fds);
+	if (len == 0)
+		err = -EPIPE;
+	else
+		err = msg.msg_flags & MSG_TRUNC ? -EBADMSG : agent_message(link, &dec);
+	for (unsigned int i = 0; i < nr_fds; i++)
+		sys_close(fds[i]);
+	return err ? err : 1;
+}
+
+void agent_link_ready(struct agent_link *link, short revents)
+{
+	int result = 1;
+
+	if (link->state != LINK_UP)
+		return;
+	if (revents & POLLOUT && link->tx_len)
+		flush(link);
+	if (!(revents & (POLLIN | POLLHUP | POLLERR)))
+		return;
+	for (int i = 0; i < MESSAGES_A_TURN && result > 0 && link->tx_len == 0; i++)
+		result = receive(link);
+	if (result == 0 && revents & POLLERR)
+		result = -EPIPE;
+	if (result >= 0)
+		return;
+	tracer_debug("%s: %s", tracer_env.dir[link->index], strerror(-result));
+	if (result == -EBADMSG || link->unanswered)
+		punish(link);
+	link_down(link);
+}
+
+short agent_link_events(const struct agent_link *link)
+{
+	return link->tx_len ? POLLOUT : POLLIN;
+}
+
+bool agent_link_settled(const struct agent_link *link, uint32_t generation)
+{
+	if (link->state == LINK_UP)
+		return link->tx_len == 0 && !link->unanswered &&
+		       (int32_t)(link->announced - generation) >= 0;
+	if (link->index >= tracer_env.nr_dirs)
+		return true;
+	return !link->queued && (link->state == LINK_IDLE || link->retry_at > 0);
+}

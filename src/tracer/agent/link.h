@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * link.h - the connection to one daemon, up or not. Owned and run by the
+ * helper thread; no call blocks.
+ *
+ *     IDLE   no daemon: the runtime directory is watched, no timer runs
+ *     RETRY  try again at a time (it just came, it is overrun, it misbehaved)
+ *     UP     connected
+ *
+ * What a link has to say is derived from the state of the process whenever its
+ * socket takes more, so nothing is queued: one message at most is kept that
+ * the socket refused, and while it is, nothing is read either.
+ */
+#ifndef TRACER_AGENT_LINK_H
+#define TRACER_AGENT_LINK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "tracer/base/env.h"
+#include "watch.h"
+#include "proto/codec.h"
+
+enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
+
+/**
+ * struct agent_link
+ * @index: its number, in agent_links and towards agent_points and agent_buffers.
+ * @retry_at: LINK_RETRY: when, on the clock of agent_now_ms().
+ * @tries: attempts that found a socket which nobody listens on, in a row.
+ * @busy_ms: pause after something else appeared in a watched directory.
+ * @penalty_ms: how long to stay away after the daemon misbehaved; 0 when it
+ *              has proved itself.
+ * @queued: a daemon is there but has no room for us yet.
+ * @round: counts connections; confirms buffers. Never 0 while up.
+ * @instance: of the daemon's state; valid if @round_instance is set.
+ * @unanswered: app_ready has not answered the last complete announcement.
+ * @announced: generation of the points in the last announcement; 0 before.
+ * @told_producer: what the daemon was told of enum ring_producer.
+ * @tx_fds: that travel with the message in @tx; of a buffer, which outlives it.
+ * @sock_dev, @sock_ino: which socket it is connected to.
+ */
+struct agent_link {
+	unsigned int index;
+	enum agent_link_state state;
+	int fd;
+	struct agent_watch watch;
+	int64_t retry_at;
+	unsigned int tries;
+	int busy_ms;
+	int penalty_ms;
+	bool queued;
+	uint32_t round;
+	uint64_t instance;
+	bool has_instance;
+	bool unanswered;
+	uint32_t announced;
+	uint8_t told_producer;
+	dev_t sock_dev;
+	ino_t sock_ino;
+	int tx_fds[2];
+	unsigned int nr_tx_fds;
+	size_t tx_len;
+	uint8_t tx[MSG_MAX_BYTES];
+};
+
+extern struct agent_link agent_links[AGENT_LINKS];
+
+int64_t agent_now_ms(void);
+
+void agent_links_init(void);
+/** The helper that owned the descriptors is not in this process. */
+void agent_links_after_fork_child(void);
+
+/** Move to another table of descriptors: the connections. Return: how many. */
+size_t agent_links_fds(int *ret_fds, size_t max);
+/** In the other table: agent_alone_moved() has their numbers. */
+void agent_links_moved(void);
+
+/** Connect if it is time, say what there is to say. @woken: something happened. */
+void agent_link_step(struct agent_link *link, bool woken);
+/** The socket is readable, writable or broken: poll()'s answer. */
+void agent_link_ready(struct agent_link *link, short revents);
+/** What to poll() for. */
+short agent_link_events(const struct agent_link *link);
+
+/** Send what @enc holds (built in link->tx). */
+void agent_link_send(struct agent_link *link, const struct encoder *enc);
+
+/** Nothing is on its way: no daemon, or all that it was told it has answered. */
+bool agent_link_settled(const struct agent_link *link, uint32_t generation);
+
+#endif

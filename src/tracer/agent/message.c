@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "message.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "announce.h"
+#include "buffers.h"
+#include "counts.h"
+#include "tracer/base/env.h"
+#include "link.h"
+#include "points.h"
+#include "tracer/base/sys.h"
+#include "thread.h"
+#include "proto/app.h"
+#include "tracer/ring/ring.h"
+#include "tracer/site/site.h"
+#include "tracer/statedump/statedump.h"
+
+/* Bits of enum app_feature that this library offers. */
+#define FEATURES (APP_FEATURE_OFFER | APP_FEATURE_COUNT)
+
+/* --- what we say ------------------------------------------------------------------ */
+
+static void begin(struct agent_link *link, struct encoder *enc, uint16_t type)
+{
+	encoder_init(enc, link->tx, sizeof(link->tx));
+	encode_header(enc, type, 0, 0);
+}
+
+/* The name of the process: this thread's own is another. */
+static void read_procname(char *ret_name, size_t size)
+{
+	int fd = sys_open("/proc/self/comm", O_RDONLY);
+	ssize_t len = fd >= 0 ? sys_read(fd, ret_name, size - 1) : 0;
+
+	sys_close(fd);
+	ret_name[len > 0 ? len : 0] = '\0';
+	ret_name[strcspn(ret_name, "\n")] = '\0';
+	if (!ret_name[0])
+		strncat(ret_name, program_invocation_short_name, size - 1);
+}
+
+void agent_say_hello(struct agent_link *link)
+{
+	char procname[32];
+	struct timespec now;
+	struct msg_app_hello m = {
+		.abi = LTT_SITE_ABI,
+		.features = FEATURES,
+		.pid = (uint32_t)getpid(),
+		.procname = procname,
+		.producer = (uint8_t)ring_producer(),
+		.bits = 8 * sizeof(void *),
+		.scopes = tracer_env.scopes,
+	};
+	struct encoder enc;
+
+	read_procname(procname, sizeof(procname));
+	clock_gettime(CLOCK_REALTIME, &now);
+	m.start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	link->told_producer = m.producer;
+	begin(link, &enc, MSG_app_hello);
+	msg_app_hello_encode(&enc, &m);
+	agent_link_send(link, &enc);
+}
+
+static void say_producer(struct agent_link *link)
+{
+	struct msg_app_producer m = { .producer = (uint8_t)ring_producer() };
+	struct encoder enc;
+
+	link->told_producer = m.producer;
+	begin(link, &enc, MSG_app_producer);
+	msg_app_producer_encode(&enc, &m);
+	agent_link_send(link, &enc);
+}
+
+static void say_synced(struct agent_link *link, uint32_t serial)
+{
+	struct msg_app_synced m = { .serial = serial };
+	struct encoder enc;
+
+	begin(link, &enc, MSG_app_synced);
+	msg_app_synced_encode(&enc, &m);
+	agent_link_send(link, &enc);
+}
+
+bool agent_say_news(struct agent_link *link)
+{
+	uint32_t before = link->announced;
+	struct encoder enc;
+
+	if (link->told_producer != ring_producer()) {
+		say_producer(link);
+		return true;
+	}
+	begin(link, &enc, MSG_app_points_remove);
+	if (agent_announce_gone(link->index, &enc)) {
+		agent_link_send(link, &enc);
+		return true;
+	}
+	begin(link, &enc, MSG_app_points_add);
+	if (!agent_announce_points(link->index, link->unanswered, &link->announced, &enc))
+		return false;
+	link->unanswered |= link->announced != before;
+	agent_link_send(link, &enc);
+	return true;
+}
+
+/* --- what we are told --------------------------------------------------------------- */
+
+static int on_welcome(struct agent_link *link, struct decoder *dec)
+{
+	struct msg_app_welcome m;
+
+	if (msg_app_welcome_decode(dec, &m) < 0)
+		return -EBADMSG;
+	agent_lock();
+	if (link->has_instance && link->instance != m.instance) {
+		agent_buffers_forget(link->index);
+		agent_counts_forget(link->index);
+	}
+	link->instance = m.instance;
+	link->has_instance = true;
+	agent_unlock();
+	agent_buffers_reap();
+	agent_counts_reap();
+	return 0;
+}
+
+static void say_buffer_failed(struct agent_link *link, uint64_t ring, int err)
+{
+	struct msg_app_buffer_failed m = { .ring = ring, .error = (uint32_t)-err };
+	struct encoder enc;
+
+	tracer_debug("buffer %llu is of no use: %s", (unsigned long long)ring, strerror(-err));
+	begin(link, &enc, MSG_app_buffer_failed);
+	msg_app_buffer_failed_encode(&enc, &m);
+	agent_link_send(link, &enc);
+}
+
+static int on_buffer(struct agent_link *link, struct decoder *dec)
+{
+	struct msg_app_buffer m;
+	int err;
+
+	if (msg_app_buffer_decode(dec, &m) < 0)
+		return -EBADMSG;
+	agent_lock();
+	err = agent_buffer_add(link->index, link->round, &m);
+	agent_unlock();
+	sys_close(m.data);
+	sys_close(m.ctl);
+	sys_close(m.doorbell);
+	agent_buffers_reap();
+	if (err)
+		say_buffer_failed(link, m.ring, err);
+	return 0;
+}
+
+/* Whether we have it or not: the daemon waits for an answer. */
+static int on_buffer_want(struct agent_link *link, struct decoder *dec)
+{
+	struct msg_app_buffer_offer offer = { .data = -1, .ctl = -1 };
+	struct msg_app_buffer_want m;
+	struct encoder enc;
+
+	if (msg_app_buffer_want_decode(dec, &m) < 0)
+		return -EBADMSG;
+	offer.ring = m.ring;
+	agent_buffer_offer(link->index, &offer);
+	begin(link, &enc, MSG_app_buffer_offer);
+	msg_app_buffer_offer_encode(&enc, &offer);
+	agent_link_send(link, &enc);
+	return 0;
+}
+
+static int on_arm(struct agent_link *link, struct decoder *dec)
+{
+	struct msg_app_arm m;
+	struct msg_app_arming arming;
+
+	if (msg_app_arm_decode(dec, &m) < 0)
+		return -EBADMSG;
+	agent_lock();
+	while (msg_app_arming_next(&m.armings, &arming))
+		agent_buffer_arm(link->index, link->round, &arming);
+	agent_unlock();
+	agent_buffers_reap();
+	return 0;
+}
+
+static int on_disarm(struct agent_link *link, struct decoder *dec)
+{
+	struct msg_app_disarm m;
+	struct msg_app_arming arming;
+
+	if (msg_app_disarm_decode(dec, &m) < 0)
+		return -EBADMSG;
+	agent_lock();
+	while (msg_app_arming_next(&m.armings, &arming))
+		agent_buffer_disarm(link->index, &arming);
+	agent_unlock();
+	agent_buffers_reap();
+	return 0;
+}
+
+static int on_buffer_drop(struct agent_link *link, struct decoder *dec)
+{
+	struct msg_app_buffer_drop m;
+
+	if (msg_app_buffer_drop_decode(dec, &m) < 0)
+		return -EBADMSG;
+	agent_lock();
+	agent_buffer_drop(link->index, m.ring);
+	agent_unlock();
+	agent_buffers_reap();
+	return 0;
+}
+
+static int on_ready(struct agent_link *link)
+{
+	agent_lock();
+	agent_buffers_sweep(link->index, link->round);
+	agent_counts_sweep(link->index, link->round);
+	agent_unlock();
+	agent_buffers_reap();
+	agent_counts_reap();
+	link->penalty_ms = 0;
+	link->unanswered = false;
+	tracer_debug("%s is ready", tracer_env.dir[link->index]);
+	return 0;
+}
+
+static int on_statedump(struct agent_link *link, struct decoder *dec)
+{
+	struct msg_app_statedump m;
+	uint32_t session;
+
+	if (msg_app_statedump_decode(dec, &m) < 0)
+		return -EBADMSG;
+	session = agent_buffers_session(link->index, m.session);
+	if (session)
+		statedump_run(session);
+	say_synced(link, m.serial);
+	return 0;
+}
+
+static int on_sync(struct agent_link *link, struct decoder *dec)
+{
+	struct msg_app_sync m;
+
+	if (msg_app_sync_decode(dec, &m) < 0)
+		return -EBADMSG;
+	say_synced(link, m.serial);
+	return 0;
+}
+
+static int on_point_refused(struct decoder *dec)
+{
+	struct msg_app_point_refused m;
+
+	if (msg_app_point_refused_decode(dec, &m) < 0)
+		return -EBADMSG;
+	tracer_debug("%s %s: the session daemon does not record it", m.name, m.why);
+	return 0;
+}
+
+int agent_message(struct agent_link *link, struct decoder *dec)
+{
+	struct msg_header header;
+
+	if (decode_header(dec, &header) < 0)
+		return -EBADMSG;
+	switch (header.type) {
+	case MSG_app_welcome:
+		return on_welcome(link, dec);
+	case MSG_app_buffer:
+		return on_buffer(link, dec);
+	case MSG_app_buffer_want:
+		return on_buffer_want(link, dec);
+	case MSG_app_arm:
+		return on_arm(link, dec);
+	case MSG_app_disarm:
+		return on_disarm(link, dec);
+	case MSG_app_buffer_drop:
+		return on_buffer_drop(link, dec);
+	case MSG_app_ready:
+		return on_ready(link);
+	case MSG_app_statedump:
+		return on_statedump(link, dec);
+	case MSG_app_sync:
+		return on_sync(link, dec);
+	case MSG_app_point_refused:
+		return on_point_refused(dec);
+	default:
+		return agent_count_message(link, header.type, dec);
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * message.h - what the helper thread tells a daemon, and what it does
+ * with a daemon's messages (src/common/proto/app.def).
+ */
+#ifndef TRACER_AGENT_MESSAGE_H
+#define TRACER_AGENT_MESSAGE_H
+
+#include <stdbool.h>
+
+#include "proto/codec.h"
+
+struct agent_link;
+
+/** First message of a connection. */
+void agent_say_hello(struct agent_link *link);
+/** Anything that the daemon does not know yet: one message of it.
+ *  Return: whether there was any. */
+bool agent_say_news(struct agent_link *link);
+
+/**
+ * agent_message() - act on a message; unknown ones are ignored.
+ * Descriptors that are still in @dec->fds afterwards are the caller's to close.
+ * Return: 0, or -EBADMSG: the daemon talks nonsense.
+ */
+int agent_message(struct agent_link *link, struct decoder *dec);
+
+/** The same of messages that agent_message() does not know: those about counting. */
+int agent_count_message(struct agent_link *link, uint16_t type, struct decoder *dec);
+
+#endif

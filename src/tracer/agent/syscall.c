@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * syscall() and prctl(), which libltt defines in place of libc's: a thread that ends, or may
+ * be ended, without libc's knowledge is looked for (leave.h), and unshare() and setns()
+ * are themselves in any form (alone.h). All other calls go to the kernel as they are.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "alone.h"
+#include "leave.h"
+#include "tracer/base/sys.h"
+#include "tracer/ring/section.h"
+#include "tracer/ring/sys.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+#if SECTION_SUPPORTED && !AGENT_UNDER_TSAN
+
+long agent_syscall_failed(long err) __attribute__((used));
+long agent_syscall_known(long nr, long a, long b, long c) __attribute__((used));
+
+/* @err: the kernel's answer. */
+long agent_syscall_failed(long err)
+{
+	errno = (int)-err;
+	return -1;
+}
+
+/* Those that syscall() tells from the others. */
+long agent_syscall_known(long nr, long a, long b, long c)
+{
+	long err;
+
+	switch (nr) {
+	case SYS_unshare:
+		return unshare((int)a);
+	case SYS_setns:
+		return setns((int)a, (int)b);
+	case SYS_exit:
+		agent_leave_by_exit((int)a);
+		break;
+	case SYS_seccomp:
+		agent_leave_expect();
+		break;
+	}
+	err = ring_syscall(nr, a, b, c, 0);
+	return err < 0 && err >= -4095 ? agent_syscall_failed(err) : err;
+}
+
+/* As in libc, with nothing on the stack: a child that shares it may return from here. */
+/* clang-format off */
+#if defined(__x86_64__)
+_Static_assert(SYS_exit == 60 && SYS_unshare == 272 && SYS_setns == 308 && SYS_seccomp == 317,
+	       "the numbers below");
+__asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
+	"	.globl syscall\n"
+	"	.type syscall, @function\n"
+	"syscall:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	cmpq	$60, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$272, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$308, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$317, %rdi\n"
+	"	je	1f\n"
+	"	movq	%rdi, %rax\n"
+	"	movq	%rsi, %rdi\n"
+	"	movq	%rdx, %rsi\n"
+	"	movq	%rcx, %rdx\n"
+	"	movq	%r8, %r10\n"
+	"	movq	%r9, %r8\n"
+	"	movq	8(%rsp), %r9\n"
+	"	syscall\n"
+	"	cmpq	$-4095, %rax\n"
+	"	jae	2f\n"
+	"	ret\n"
+	"1:	jmp	agent_syscall_known\n"
+	"2:	movq	%rax, %rdi\n"
+	"	jmp	agent_syscall_failed\n"
+	"	.cfi_endproc\n"
+	"	.size syscall, . - syscall\n"
+	"	.popsection\n");
+#elif defined(__aarch64__)
+_Static_assert(SYS_exit == 93 && SYS_unshare == 97 && SYS_setns == 268 && SYS_seccomp == 277,
+	       "the numbers below");
+__asm__("	.pushsection .text.syscall, \"ax\", %progbits\n"
+	"	.globl syscall\n"
+	"	.type syscall, %function\n"
+	"syscall:\n"
+	"	.cfi_startproc\n"
+	"	hint	#34\n" /* bti c */
+	"	cmp	x0, #93\n"
+	"	b.eq	1f\n"
+	"	cmp	x0, #97\n"
+	"	b.eq	1f\n"
+	"	cmp	x0, #268\n"
+	"	b.eq	1f\n"
+	"	cmp	x0, #277\n"
+	"	b.eq	1f\n"
+	"	mov	x8, x0\n"
+	"	mov	x0, x1\n"
+	"	mov	x1, x2\n"
+	"	mov	x2, x3\n"
+	"	mov	x3, x4\n"
+	"	mov	x4, x5\n"
+	"	mov	x5, x6\n"
+	"	svc	#0\n"
+	"	cmn	x0, #4095\n"
+	"	b.cs	2f\n"
+	"	ret\n"
+	"1:	b	agent_syscall_known\n"
+	"2:	b	agent_syscall_failed\n"
+	"	.cfi_endproc\n"
+	"	.size syscall, . - syscall\n"
+	"	.popsection\n");
+#endif
+/* clang-format on */
+
+#endif
+
+/* As libc does it: arguments that the option does not have are read all the same. */
+EXPORT int AGENT_IN_PLACE_OF(prctl)(int option, ...)
+{
+	va_list more;
+	long a, b, c, d;
+
+	va_start(more, option);
+	a = va_arg(more, long);
+	b = va_arg(more, long);
+	c = va_arg(more, long);
+	d = va_arg(more, long);
+	va_end(more);
+	if (option == PR_SET_SECCOMP)
+		agent_leave_expect();
+	return (int)syscall(SYS_prctl, (long)option, a, b, c, d);
+}

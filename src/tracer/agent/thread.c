@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "thread.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "alone.h"
+#include "tracer/base/env.h"
+#include "leave.h"
+#include "link.h"
+#include "points.h"
+#include "private.h"
+#include "tracer/base/sys.h"
+#include "tracer/site/site.h"
+
+#define STACK_BYTES (128u << 10)
+#define THREAD_NAME "ltt"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int thread_id;	 /* tid of the helper, 0: none */
+static pthread_t thread; /* valid where `created` */
+static bool created;
+static int start_delay_ms;
+static uint32_t settled; /* generation up to which all is settled; a futex */
+
+void agent_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void agent_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+int agent_thread_id(void)
+{
+	return __atomic_load_n(&thread_id, __ATOMIC_ACQUIRE);
+}
+
+void agent_wake(void)
+{
+	int saved = errno;
+	int tid = agent_thread_id();
+
+	if (tid > 0)
+		syscall(SYS_tgkill, getpid(), tid, AGENT_SIGNAL);
+	errno = saved;
+}
+
+/* --- what start-up may wait for --------------------------------------------------- */
+
+bool agent_thread_settled(uint32_t generation)
+{
+	return (int32_t)(__atomic_load_n(&settled, __ATOMIC_ACQUIRE) - generation) >= 0;
+}
+
+static void settle(uint32_t generation)
+{
+	for (unsigned int i = 0; i < AGENT_LINKS; i++)
+		if (!agent_link_settled(&agent_links[i], generation))
+			return;
+	if (agent_thread_settled(generation))
+		return;
+	__atomic_store_n(&settled, generation, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &settled, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+void agent_thread_unsettle(void)
+{
+	__atomic_store_n(&settled, agent_points_generation() - 1, __ATOMIC_RELEASE);
+}
+
+bool agent_thread_settle(uint32_t generation, int timeout_ms)
+{
+	int64_t end = agent_now_ms() + timeout_ms;
+
+	while (agent_thread_id() != 0 && !agent_thread_settled(generation)) {
+		uint32_t seen = __atomic_load_n(&settled, __ATOMIC_ACQUIRE);
+		int64_t left = timeout_ms < 0 ? 1000 : end - agent_now_ms();
+		struct timespec wait = { .tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000 };
+
+		if (left <= 0)
+			return false;
+		if (!agent_thread_settled(generation))
+			syscall(SYS_futex, &settled, FUTEX_WAIT_PRIVATE, seen, &wait, NULL, 0);
+	}
+	return true;
+}
+
+/* --- the loop ---------------------------------------------------------------------- */
+
+static int timeout_ms(void)
+{
+	int64_t now = agent_now_ms();
+	int64_t least = agent_leave_timeout_ms();
+
+	for (unsigned int i = 0; i < tracer_env.nr_dirs; i++) {
+		const struct agent_link *link = &agent_links[i];
+		int64_t left = link->retry_at > now ? link->retry_at - now : 0;
+
+		if (link->state == LINK_RETRY && (least < 0 || left < least))
+			least = left;
+	}
+	return (int)least;
+}
+
+static bool take_signals(int signal_fd)
+{
+	struct signalfd_siginfo info[4];
+	bool any = false;
+
+	while (sys_read(signal_fd, info, sizeof(info)) > 0)
+		any = true;
+	return any;
+}
+
+/* One round; @woken: a signal came in the round before. Return: the same for the next. */
+static bool turn(int signal_fd, bool woken)
+{
+	uint32_t generation = agent_points_generation();
+	struct pollfd fds[2 + AGENT_LINKS] = { { .fd = signal_fd, .events = POLLIN } };
+
+	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
+		agent_link_step(&agent_links[i], woken);
+		fds[1 + i].fd = agent_links[i].fd;
+		fds[1 + i].events = agent_link_events(&agent_links[i]);
+	}
+	fds[1 + AGENT_LINKS] = (struct pollfd){ .fd = agent_leave_fd(), .events = POLLIN };
+	settle(generation);
+	if (sys_poll(fds, 2 + AGENT_LINKS, timeout_ms()) <= 0)
+		return false;
+	for (unsigned int i = 0; i < AGENT_LINKS; i++)
+		if (fds[1 + i].revents)
+			agent_link_ready(&agent_links[i], fds[1 + i].revents);
+	return fds[0].revents && take_signals(signal_fd);
+}
+
+static int open_signal_fd(void)
+{
+	return sys_signalfd(1ull << (AGENT_SIGNAL - 1), SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* Nobody waits for a helper that is no more. */
+static void retire(const char *why)
+{
+	tracer_debug("no tracing control: %s", why);
+	__atomic_store_n(&thread_id, 0, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &settled, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Return: whether this thread can do its work. */
+static bool set_up(int *ret_signal_fd)
+{
+	if (agent_private_table(agent_alone_fd()) < 0) {
+		retire("the kernel refuses a descriptor table of its own");
+		return false;
+	}
+	*ret_signal_fd = open_signal_fd();
+	if (*ret_signal_fd < 0) {
+		retire("no signalfd");
+		return false;
+	}
+	agent_alone_return();
+	return true;
+}
+
+/* Nobody waits for a helper that can't do its work. */
+static void let_go(void)
+{
+	if (__atomic_exchange_n(&created, false, __ATOMIC_ACQ_REL))
+		pthread_detach(pthread_self());
+}
+
+/* Ends where it finds itself in the child of a fork that a state dump made. */
+static void *helper(void *arg)
+{
+	int tid = (int)syscall(SYS_gettid);
+	bool woken = false;
+	int signal_fd;
+
+	(void)arg;
+	__atomic_store_n(&thread_id, tid, __ATOMIC_RELEASE);
+	prctl(PR_SET_NAME, THREAD_NAME);
+	site_mute(); /* for good: this thread's own allocations are not the program's */
+	if (start_delay_ms)
+		agent_alone_wait(start_delay_ms);
+	if (!set_up(&signal_fd)) {
+		let_go();
+		return NULL;
+	}
+	while (agent_thread_id() == tid && !agent_leave_step()) {
+		if (agent_alone_step()) {
+			__atomic_store_n(&thread_id, -1, __ATOMIC_RELEASE);
+			return NULL; /* another one takes its place */
+		}
+		woken = turn(signal_fd, woken);
+	}
+	if (agent_thread_id() != tid)
+		return NULL;
+	agent_leave_hold();
+	retire("the program ends");
+	return NULL;
+}
+
+/* A program with much thread-local data needs a larger stack: then libc's default. */
+static int create(void)
+{
+	pthread_attr_t attr;
+	int err;
+
+	if (pthread_attr_init(&attr) != 0)
+		return -ENOMEM;
+	__atomic_store_n(&created, true, __ATOMIC_RELEASE); /* before it can let go */
+	err = pthread_attr_setstacksize(&attr, STACK_BYTES);
+	if (!err)
+		err = pthread_create(&thread, &attr, helper, NULL);
+	pthread_attr_destroy(&attr);
+	if (err == EINVAL)
+		err = pthread_create(&thread, NULL, helper, NULL);
+	if (err)
+		created = false;
+	return -err;
+}
+
+void agent_thread_join(void)
+{
+	if (__atomic_exchange_n(&created, false, __ATOMIC_ACQ_REL))
+		pthread_join(thread, NULL);
+}
+
+int agent_thread_start(int delay_ms)
+{
+	sigset_t all, old;
+	int err;
+
+	start_delay_ms = delay_ms;
+	/* until the helper knows its own: so that who waits does not give up at once */
+	__atomic_store_n(&thread_id, -1, __ATOMIC_RELEASE);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = create();
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (err < 0)
+		retire("no helper thread");
+	return err;
+}
+
+void agent_thread_after_fork_child(void)
+{
+	created = false; /* it is the parent's */
+	__atomic_store_n(&thread_id, 0, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&lock);
+}

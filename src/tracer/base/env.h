@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * env.h - what the environment asks of libltt, read once by its
+ * constructor and constant afterwards (getenv() is not safe later on). Programs
+ * that run with more rights than their user (setuid) get the defaults.
+ *
+ *   LTT_APP_DISABLE=1       do nothing at all
+ *   LTT_DEBUG=1             say on stderr what happens
+ *   LTT_REGISTER_TIMEOUT=n  milliseconds that start-up and dlopen() may wait for
+ *                           the daemons that run; -1: forever; default 0
+ *   LTT_SCOPE=a:b           words that sessions may be limited to (lttctl record)
+ *   LTT_RUNDIR=dir          the one daemon's runtime directory; else there are two:
+ *                           /run/ltt and the user's (XDG_RUNTIME_DIR, LTT_HOME, HOME)
+ */
+#ifndef TRACER_BASE_ENV_H
+#define TRACER_BASE_ENV_H
+
+#include <stdbool.h>
+
+#define AGENT_LINKS 2       /* daemons that an application talks to */
+#define AGENT_PATH_MAX 1024 /* longer runtime directories are not used */
+#define AGENT_SCOPES_MAX 1024 /* of longer ones the end: what was added last */
+
+struct tracer_env {
+	bool disabled;
+	bool debug;
+	bool chosen; /* the directory was named by LTT_RUNDIR */
+	int register_timeout_ms;
+	unsigned int nr_dirs;
+	char scopes[AGENT_SCOPES_MAX];
+	char dir[AGENT_LINKS][AGENT_PATH_MAX];
+};
+
+extern struct tracer_env tracer_env;
+
+void tracer_env_read(void);
+
+/** One line on stderr, with LTT_DEBUG only. Keeps errno. */
+void tracer_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sys.h - the helper thread's system calls on descriptors, past whoever
+ * stands in front of libc.
+ *
+ * The helper's descriptors are not in the program's table, though they have the
+ * same numbers. A preloaded library that redirects connections, a sanitizer that
+ * keeps book of descriptors, or a program with a function of its own called
+ * `send` must not see them. These set errno as libc's do and are no points of
+ * cancellation.
+ */
+#ifndef TRACER_BASE_SYS_H
+#define TRACER_BASE_SYS_H
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#define AGENT_NSIG_BYTES 8 /* of the kernel's signal set */
+
+/* ThreadSanitizer ends a forked child that starts a thread. Beneath it a program that links
+ * libltt.a for something else must not get the helper because of a call of its own: libltt
+ * defines it by another name there. */
+#if defined(__SANITIZE_THREAD__)
+#define AGENT_UNDER_TSAN 1
+#elif defined(__has_feature)
+#define AGENT_UNDER_TSAN __has_feature(thread_sanitizer)
+#else
+#define AGENT_UNDER_TSAN 0
+#endif
+#if AGENT_UNDER_TSAN
+#define AGENT_IN_PLACE_OF(call) agent_own_##call
+#else
+#define AGENT_IN_PLACE_OF(call) call
+#endif
+
+static inline int sys_open(const char *path, int flags)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);
+}
+
+/** -1 is fine. */
+static inline void sys_close(int fd)
+{
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+}
+
+static inline ssize_t sys_read(int fd, void *ret, size_t size)
+{
+	return syscall(SYS_read, fd, ret, size);
+}
+
+static inline ssize_t sys_pread(int fd, void *ret, size_t size, off_t offset)
+{
+	return syscall(SYS_pread64, fd, ret, size, offset);
+}
+
+static inline int sys_fstat(int fd, struct stat *ret)
+{
+	return (int)syscall(SYS_fstat, fd, ret);
+}
+
+static inline int sys_fcntl(int fd, int command, unsigned long arg)
+{
+	return (int)syscall(SYS_fcntl, fd, command, arg);
+}
+
+static inline int sys_socket(int domain, int type)
+{
+	return (int)syscall(SYS_socket, domain, type, 0);
+}
+
+static inline int sys_connect(int fd, const struct sockaddr *addr, socklen_t len)
+{
+	return (int)syscall(SYS_connect, fd, addr, len);
+}
+
+static inline ssize_t sys_send(int fd, const void *data, size_t len)
+{
+	return syscall(SYS_sendto, fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+}
+
+/** @nr of descriptors, 2 at most, travel beside it. */
+static inline ssize_t sys_send_fds(int fd, const void *data, size_t len, const int *fds,
+				     unsigned int nr)
+{
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(2 * sizeof(int))];
+	} control = { .header = { .cmsg_len = CMSG_LEN(nr * sizeof(int)),
+				  .cmsg_level = SOL_SOCKET,
+				  .cmsg_type = SCM_RIGHTS } };
+	struct iovec iov = { .iov_base = (void *)data, .iov_len = len };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+			      .msg_controllen = CMSG_SPACE(nr * sizeof(int)) };
+
+	memcpy(CMSG_DATA(&control.header), fds, nr * sizeof(int));
+	return syscall(SYS_sendmsg, fd, &msg, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static inline ssize_t sys_recvmsg(int fd, struct msghdr *msg)
+{
+	return syscall(SYS_recvmsg, fd, msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+}
+
+static inline int sys_peer(int fd, struct ucred *ret)
+{
+	socklen_t len = sizeof(*ret);
+
+	return (int)syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, ret, &len);
+}
+
+/** As much as the system allows. */
+static inline void sys_send_buffer(int fd, int bytes)
+{
+	syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
+}
+
+/** Whoever reads it finds the end. */
+static inline void sys_hang_up(int fd)
+{
+	syscall(SYS_shutdown, fd, SHUT_RDWR);
+}
+
+/** @ms: -1 is forever. */
+static inline int sys_poll(struct pollfd *fds, unsigned long nr, int ms)
+{
+	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
+
+	return (int)syscall(SYS_ppoll, fds, nr, ms < 0 ? NULL : &time, NULL, AGENT_NSIG_BYTES);
+}
+
+static inline int sys_signalfd(unsigned long long mask, int flags)
+{
+	return (int)syscall(SYS_signalfd4, -1, &mask, AGENT_NSIG_BYTES, flags);
+}
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * ltt_emit_format() - a marker's arguments become a payload: usually in one pass,
+ * onto the stack. Where they don't fit, all of them are fetched and measured
+ * first. Runs in the traced thread.
+ */
+#include <stdarg.h>
+#include <string.h>
+
+#include <ltt/payload.h>
+
+#include "emit.h"
+#include "tracer/site/format.h"
+#include "tracer/site/registry.h"
+
+/** One fetched argument: a number's bits, or a string and its length. */
+struct value {
+	uint64_t bits;
+	const char *text;
+	size_t len;
+};
+
+static uint64_t bits_of(double number)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &number, sizeof(bits));
+	return bits;
+}
+
+/* A precision is the most that may be read: the string may end nowhere else. */
+static void fetch_text(struct value *value, const char *text, int32_t precision)
+{
+	value->text = ltt__text(text);
+	if (text && precision >= 0)
+		value->len = strnlen(text, (size_t)precision);
+	else
+		value->len = strlen(value->text);
+}
+
+/* @args: a pointer, since what va_arg() does to a parameter is lost to the caller. */
+static void fetch(const struct format_op *op, va_list *args, int32_t star, struct value *value)
+{
+	switch (op->arg) {
+	case ARG_LONG:
+		value->bits = (uint64_t)va_arg(*args, long);
+		return;
+	case ARG_LLONG:
+		value->bits = (uint64_t)va_arg(*args, long long);
+		return;
+	case ARG_DOUBLE:
+		value->bits = bits_of(va_arg(*args, double));
+		return;
+	case ARG_LDOUBLE:
+		value->bits = bits_of((double)va_arg(*args, long double));
+		return;
+	case ARG_STRING:
+		fetch_text(value, va_arg(*args, const char *),
+			   op->precision == FORMAT_STAR_PRECISION ? star : op->precision);
+		return;
+	default:
+		value->bits = (uint64_t)va_arg(*args, int);
+	}
+}
+
+/* A number is stored with all of its 8 bytes: what follows overwrites the rest. */
+static unsigned char *put_value(unsigned char *at, const struct format_op *op,
+				const struct value *value)
+{
+	if (op->arg == ARG_STRING)
+		return ltt__put_string(at, value->text, value->len);
+	memcpy(at, &value->bits, sizeof(value->bits));
+	return at + op->bytes;
+}
+
+static size_t size_of(const struct format_op *op, const struct value *value)
+{
+	return op->arg == ARG_STRING ? value->len + 1 : op->bytes;
+}
+
+/* Return: behind the payload, or NULL where @begin has no room for it. */
+static unsigned char *write_at_once(const struct format *format, va_list *args,
+				    unsigned char *begin)
+{
+	const unsigned char *end = begin + LTT__STACK_PAYLOAD;
+	int32_t star = FORMAT_NO_PRECISION;
+	unsigned char *at = begin;
+
+	for (uint32_t i = 0; i < format->nr_ops; i++) {
+		const struct format_op *op = &format->ops[i];
+		struct value value = { 0 };
+
+		fetch(op, args, star, &value);
+		if (op->arg == ARG_PRECISION)
+			star = (int32_t)value.bits;
+		if (op->arg == ARG_WIDTH || op->arg == ARG_PRECISION)
+			continue;
+		if (size_of(op, &value) > (size_t)(end - at))
+			return NULL;
+		at = put_value(at, op, &value);
+	}
+	return at;
+}
+
+/* Return: how large the payload can become. */
+static size_t fetch_all(const struct format *format, va_list *args, struct value *values)
+{
+	int32_t star = FORMAT_NO_PRECISION;
+	uint32_t n = 0;
+	size_t size = 0;
+
+	for (uint32_t i = 0; i < format->nr_ops; i++) {
+		const struct format_op *op = &format->ops[i];
+
+		fetch(op, args, star, &values[n]);
+		if (op->arg == ARG_PRECISION)
+			star = (int32_t)values[n].bits;
+		if (op->arg == ARG_WIDTH || op->arg == ARG_PRECISION)
+			continue;
+		size += size_of(op, &values[n++]);
+	}
+	return size;
+}
+
+static unsigned char *write_all(const struct format *format, const struct value *values,
+				unsigned char *at)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < format->nr_ops; i++) {
+		const struct format_op *op = &format->ops[i];
+
+		if (op->arg != ARG_WIDTH && op->arg != ARG_PRECISION)
+			at = put_value(at, op, &values[n++]);
+	}
+	return at;
+}
+
+static __attribute__((noinline)) void emit_long(struct ltt_site *site, const struct format *format,
+						va_list *args)
+{
+	struct value values[FORMAT_MAX_FIELDS + 1]; /* and a width behind the last */
+	unsigned char *begin = ltt_stage(site, fetch_all(format, args, values));
+
+	if (!begin)
+		return;
+	ltt_emit(site, begin, (size_t)(write_all(format, values, begin) - begin), 0);
+	ltt_unstage(begin);
+}
+
+void ltt_emit_format(struct ltt_site *site, const char *text, ...)
+{
+	const struct site_state *state = __atomic_load_n(&site->owner, __ATOMIC_ACQUIRE);
+	unsigned char stack[LTT__STACK_PAYLOAD + LTT_PAYLOAD_SLACK], *end;
+	va_list args;
+
+	if (!state || !state->format || emit_is_muted())
+		return;
+	__asm__("" : "=m"(stack)); /* the slack may be read, whatever it holds */
+	va_start(args, text);
+	end = write_at_once(state->format, &args, stack);
+	va_end(args);
+	if (end) {
+		ltt_emit(site, stack, (size_t)(end - stack), 0);
+		return;
+	}
+	va_start(args, text);
+	emit_long(site, state->format, &args);
+	va_end(args);
+}

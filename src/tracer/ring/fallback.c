@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "fallback.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "ltt_timens.h"
+#include "section.h"
+#include "sys.h"
+
+/* Where every ring is taken by threads that are not running, let them run. */
+#define ROUNDS 4
+
+/* The ring that this thread wrote last: threads settle on rings of their own. */
+static __thread uint32_t settled __attribute__((tls_model("initial-exec")));
+
+/* Of this process's CLOCK_MONOTONIC, beyond the machine's. */
+static uint64_t clock_ahead_ns;
+
+static long read_link(const char *path, char buf[64])
+{
+	memset(buf, 0, 64);
+	return ring_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)buf, 63);
+}
+
+/* The offsets are those of children's namespace: a process that has unshared it stays
+ * in its old one. */
+static int is_in_childrens_namespace(void)
+{
+	char own[64], childrens[64];
+
+	return read_link("/proc/self/ns/time", own) > 0 &&
+	       read_link("/proc/self/ns/time_for_children", childrens) > 0 &&
+	       strcmp(own, childrens) == 0;
+}
+
+void ring_clock_find_namespace(void)
+{
+	char text[128] = "";
+	long fd;
+
+	if (!is_in_childrens_namespace())
+		return;
+	fd = ring_syscall(SYS_openat, AT_FDCWD, (long)LTT_TIMENS_OFFSETS, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	if (ring_syscall(SYS_read, fd, (long)text, sizeof(text) - 1, 0) > 0)
+		__atomic_store_n(&clock_ahead_ns, ltt_timens_monotonic(text), __ATOMIC_RELAXED);
+	ring_syscall(SYS_close, fd, 0, 0, 0);
+}
+
+uint64_t ring_clock_read(uint32_t clock)
+{
+	struct timespec now;
+
+	if (clock == LTT_CLOCK_CYCLES)
+		return section_read_cycles();
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec -
+	       __atomic_load_n(&clock_ahead_ns, __ATOMIC_RELAXED);
+}
+
+/* One writer holds the ring: all words but `consumed` stand still. */
+struct place {
+	const struct ring_set *set;
+	struct ltt_ring_prod *prod;
+	struct ltt_ring_region *region;
+	const struct ltt_ring_cons *cons;
+	uint8_t *data;
+	uint64_t pub;
+};
+
+static uint64_t clock_tick(const struct place *place)
+{
+	uint64_t last = place->prod->last_ts;
+	uint64_t ts = ring_clock_read(place->set->clock);
+
+	return ts < last ? last : ts;
+}
+
+static int needs_extended(const struct place *place, uint32_t id, uint64_t ts)
+{
+	uint64_t steps = ts - place->prod->last_ts;
+	uint64_t epoch = (ts >> LTT_TS_BITS) ^ (place->pub >> LTT_PUB_EPOCH_SHIFT);
+
+	return id > UINT16_MAX || steps >> SECTION_ALIAS_BITS || (epoch & 0xffffff);
+}
+
+/* Return: bytes of the header. */
+static uint32_t put_header(const struct place *place, uint8_t *to, uint32_t id, uint64_t ts)
+{
+	uint32_t word = (uint32_t)ts << 5;
+	uint16_t short_id = (uint16_t)id;
+
+	if (needs_extended(place, id, ts)) {
+		to[0] = LTT_ID_EXTENDED;
+		memcpy(to + 1, &id, sizeof(id));
+		memcpy(to + 5, &ts, sizeof(ts));
+		return LTT_HDR_EXTENDED;
+	}
+	word |= id <= LTT_ID_COMPACT_MAX ? id : LTT_ID_WIDE;
+	memcpy(to, &word, sizeof(word));
+	if (id <= LTT_ID_COMPACT_MAX)
+		return LTT_HDR_COMPACT;
+	memcpy(to + 4, &short_id, sizeof(short_id));
+	return LTT_HDR_WIDE;
+}
+
+static int is_full(const struct place *place, size_t len)
+{
+	uint64_t consumed = __atomic_load_n(&place->cons->consumed, __ATOMIC_ACQUIRE);
+	uint64_t used = place->pub + LTT_HDR_EXTENDED + len - consumed;
+
+	return (used & LTT_POS_MASK) > place->set->limit;
+}
+
+/* Count, region entry, and then the one store that makes the record exist. */
+static int publish(const struct place *place, uint64_t bytes, uint64_t ts)
+{
+	struct ltt_ring_prod *prod = place->prod;
+	uint64_t parity = ~place->pub & LTT_PUB_PARITY;
+	uint64_t pub = ((place->pub + bytes) & LTT_POS_MASK) | parity |
+		       ts >> LTT_TS_BITS << LTT_PUB_EPOCH_SHIFT;
+	uint64_t count = prod->count[!parity] + 1;
+	int crossed = ((pub ^ place->pub) & LTT_POS_MASK & place->set->subbuf_mask) != 0;
+
+	prod->count[!!parity] = count;
+	if (crossed) {
+		uint64_t subbuf = (pub & place->set->data_mask) >> place->set->subbuf_shift;
+
+		place->region[subbuf].pub = pub;
+		place->region[subbuf].count = count;
+		/* A snapshot may rely on `pub` being at most so far behind. */
+		ring_full_fence();
+	}
+	__atomic_store_n(&prod->pub, pub, __ATOMIC_RELEASE);
+	return crossed;
+}
+
+static uint32_t write_record(const struct place *place, uint32_t id, const void *payload,
+			     size_t len)
+{
+	uint8_t *to = place->data + (place->pub & place->set->data_mask);
+	uint64_t ts = clock_tick(place);
+	uint32_t header = put_header(place, to, id, ts);
+
+	/* Before `pub`, whose store releases it. */
+	__atomic_store_n(&place->prod->last_ts, ts, __ATOMIC_RELAXED);
+	memcpy(to + header, payload, len);
+	return publish(place, header + len, ts) ? RES_CROSSED : 0;
+}
+
+static uint32_t record_into(const struct ring_set *set, uint32_t ring, uint32_t id,
+			    const void *payload, size_t len)
+{
+	struct place place = {
+		.set = set,
+		.prod = ring_prod(set, ring),
+		.region = ring_regions(set, ring),
+		.cons = ring_cons(set, ring),
+		.data = ring_data(set, ring),
+	};
+	uint32_t state = __atomic_load_n(&place.cons->state, __ATOMIC_RELAXED);
+
+	if (!(state & LTT_RING_ON))
+		return 0;
+	place.pub = place.prod->pub;
+	if (is_full(&place, len)) {
+		__atomic_add_fetch(&place.prod->lost_full, 1, __ATOMIC_RELAXED);
+		return RES_REFUSED;
+	}
+	return (state & (LTT_RING_ON | LTT_RING_WAKE)) | ring << RES_RING_SHIFT |
+	       write_record(&place, id, payload, len);
+}
+
+static int try_lock(uint32_t *lock)
+{
+	return !__atomic_load_n(lock, __ATOMIC_RELAXED) &&
+	       !__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE);
+}
+
+/* Return: the ring that is locked now, or nr_rings. */
+static uint32_t lock_any(const struct ring_set *set)
+{
+	uint32_t ring = settled < set->nr_rings ? settled : 0;
+
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		for (uint32_t tries = 0; tries < set->nr_rings; tries++) {
+			if (try_lock(&set->lock[ring]))
+				return ring;
+			ring = ring + 1 < set->nr_rings ? ring + 1 : 0;
+		}
+		ring_syscall(SYS_sched_yield, 0, 0, 0, 0);
+	}
+	return set->nr_rings;
+}
+
+uint32_t ring_fallback_record(const struct binding *binding, const void *payload, size_t len)
+{
+	const struct ring_set *set = binding->set;
+
+	if (!set->exclusive || __atomic_load_n(&set->disowned, __ATOMIC_ACQUIRE))
+		return RES_ELSEWHERE;
+	if (len > set->max_payload)
+		return RES_TOO_LONG;
+	uint32_t ring = lock_any(set);
+	if (ring == set->nr_rings)
+		return RES_ELSEWHERE;
+	settled = ring;
+	uint32_t res = record_into(set, ring, binding->id, payload, len);
+	__atomic_store_n(&set->lock[ring], 0, __ATOMIC_RELEASE);
+	return res;
+}

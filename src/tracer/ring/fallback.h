@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fallback.h - the producer for where there are no restartable sequences.
+ *
+ * It writes exclusive sets only: rings of this process alone, each with one
+ * writer at a time behind a try-lock that is private to the process. A writer
+ * that finds a ring taken goes to the next one, so a signal handler never waits
+ * for the thread that it interrupted. Runs in any thread, between
+ * reader_enter() and reader_exit().
+ */
+#ifndef TRACER_RING_FALLBACK_H
+#define TRACER_RING_FALLBACK_H
+
+#include "hook.h"
+#include "set.h"
+
+/** Return: RES_* as the sequences answer; RES_ELSEWHERE if no ring was free. */
+uint32_t ring_fallback_record(const struct binding *binding, const void *payload, size_t len);
+
+/** The set's clock, read now. */
+uint64_t ring_clock_read(uint32_t clock);
+/** Learn which time namespace this process is in: as it starts, and as a child of fork(), which
+ *  enters the one that its parent has made. Allocates nothing, keeps errno. */
+void ring_clock_find_namespace(void);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * hook.h - who listens at a site.
+ *
+ * Each site has a table of hooks. A table is never freed while its site
+ * exists: it only grows (an outgrown table is kept), so a thread may walk it at
+ * any time with no lock. An entry is changed in place, in this order:
+ *
+ *   remove:  hook->binding = NULL (or ->probe, ->counter); then reader_synchronize(); then
+ *            the entry may be reused and the binding freed.
+ *   insert or replace:  one store, with release.
+ *
+ * A ring hook needs no read-side protection, nor does a counter where it is added to in
+ * a sequence: `binding` and what it points to are loaded *inside* the restartable
+ * sequence that records, so
+ * reader_synchronize() is one membarrier(RSEQ), which restarts every sequence
+ * in flight. Probe hooks (callbacks of the program itself), the
+ * fallback producer and counters without a sequence run between reader_enter() and reader_exit().
+ *
+ * ltt_site.only repeats the binding of the first hook while it is the only one, so
+ * that the way of a small event is one step shorter. Whoever finds it NULL walks
+ * the table.
+ *
+ * Changed only under the registry's lock (site.c); read from any thread and
+ * from signal handlers.
+ */
+#ifndef TRACER_RING_HOOK_H
+#define TRACER_RING_HOOK_H
+
+#include <stdint.h>
+
+struct ring_set;
+struct ltt_probe;
+
+/**
+ * struct binding - which buffer, under which id. Immutable but for ring_binding_stop();
+ * swapped whole; made by ring_binding(). It is one cache line with what the usual record
+ * needs to know of the set, so that the way to the ring is short.
+ */
+struct binding {
+	uint32_t nr_cycles;   /* rings of a set whose clock is the counter, else 0 */
+	uint32_t id;          /* event id in that buffer */
+	uint64_t payload_end; /* a payload of so much or more is not for the usual way */
+	uint64_t stride;      /* from one ring's producer block to the next */
+	uint8_t *base;        /* producer block of ring 0 */
+	uint64_t data_mask;
+	struct ring_set *set;
+	uint32_t session;     /* this process's number of the session, never 0 */
+	uint32_t nr_given;    /* rings of a set whose clock is read before, else 0 */
+	uint32_t nr_words;    /* nr_cycles where a word goes the usual way, else 0 */
+};
+
+#define COUNTER_HITS UINT32_MAX /* no field: hits alone */
+
+/** struct counter - a part of the session daemon's memory for each CPU, and what is counted
+ *  there. Constant but for counter_stop(). */
+struct counter {
+	uint64_t *words;   /* in the first CPU's part */
+	uint64_t stride;   /* bytes, to the next part */
+	uint32_t nr_cpus;  /* whose parts a sequence adds to */
+	uint32_t field;    /* of the point, or COUNTER_HITS */
+	uint32_t nr_parts; /* of CPUs; there is one more */
+};
+
+/** No sequence that begins from now on adds there: all is added behind the CPUs' parts. */
+static inline void counter_stop(struct counter *counter)
+{
+	__atomic_store_n(&counter->nr_cpus, 0, __ATOMIC_RELAXED);
+}
+
+struct hook {
+	const struct binding *binding; /* a session's buffer, or NULL */
+	struct ltt_probe *probe;       /* an in-process probe, or NULL */
+	const struct counter *counter; /* where it is only counted, or NULL */
+	uint32_t field;                /* what the counter counts; it may be another by now */
+};
+
+struct hook_table {
+	struct hook_table *older; /* what it outgrew; kept in step by the registry */
+	uint32_t nr;              /* entries in use or once used */
+	uint32_t cap;
+	struct hook hook[];
+};
+
+#endif

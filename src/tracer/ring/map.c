@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Mapping a ring set. Every number of the descriptor is checked before it is
+ * used, against the others and against the sizes of the files.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ring.h"
+#include "place.h"
+#include "rseq.h"
+#include "section.h"
+#include "set.h"
+#include "sys.h"
+
+#define MAX_SUBBUFS (1u << 20)
+
+static int is_power_of_two(uint64_t value)
+{
+	return value && !(value & (value - 1));
+}
+
+static int desc_is_sane(const struct ltt_ring_desc *desc)
+{
+	if (desc->magic != LTT_RING_MAGIC || desc->version != LTT_RING_VERSION)
+		return 0;
+	if (desc->mode > LTT_RING_OVERWRITE || desc->clock > LTT_CLOCK_CYCLES)
+		return 0;
+	if (desc->clock == LTT_CLOCK_CYCLES && !SECTION_HAS_CYCLES)
+		return 0;
+	if (!desc->nr_rings || desc->nr_rings > RING_MAX_RINGS)
+		return 0;
+	if (!is_power_of_two(desc->num_subbuf) || desc->num_subbuf > MAX_SUBBUFS)
+		return 0;
+	if (!is_power_of_two(desc->subbuf_size) || desc->subbuf_size < LTT_RING_PAGE ||
+	    desc->subbuf_size >= 1ull << 37)
+		return 0;
+	if (desc->data_size != desc->num_subbuf * desc->subbuf_size ||
+	    desc->data_size >= 1ull << 37)
+		return 0;
+	return desc->max_record > LTT_HDR_EXTENDED &&
+	       desc->max_record <= ltt_ring_max_record(desc->data_size);
+}
+
+static uint64_t file_size(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+}
+
+static int read_desc(int fd, struct ltt_ring_desc *ret_desc)
+{
+	ssize_t got = pread(fd, ret_desc, sizeof(*ret_desc), 0);
+
+	if (got < 0)
+		return -errno;
+	return got == sizeof(*ret_desc) ? 0 : -EINVAL;
+}
+
+static int map_at(void *where, uint64_t bytes, int prot, int fd, uint64_t offset)
+{
+	void *got = mmap(where, bytes, prot, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+
+	return got == MAP_FAILED ? -errno : 0;
+}
+
+static int map_words(void *where, uint64_t bytes, int fd, uint64_t offset)
+{
+	return map_at(where, bytes, PROT_READ | PROT_WRITE, fd, offset);
+}
+
+static uint64_t region_back(const struct ltt_ring_desc *desc)
+{
+	uint64_t words = ltt_ring_prod_size(desc->num_subbuf);
+
+	return words > LTT_RING_PAGE ? words + LTT_RING_PAGE : 0;
+}
+
+static uint64_t stride(const struct ltt_ring_desc *desc)
+{
+	uint64_t whole = region_back(desc) ? ltt_ring_prod_size(desc->num_subbuf) : 0;
+
+	return whole + 2 * LTT_RING_PAGE + 2 * desc->data_size;
+}
+
+/* The files' pages of one ring, and where the next one of each goes. */
+struct mapper {
+	uint8_t *where;
+	int data_fd, ctl_fd;
+	uint64_t data_at, ctl_at;
+	int ret;
+};
+
+static void map_next(struct mapper *m, uint64_t offset, uint64_t bytes)
+{
+	if (!m->ret)
+		m->ret = map_words(m->where, bytes, m->data_fd, m->data_at + offset);
+	m->where += bytes;
+}
+
+/* What set.h draws. */
+static int map_ring(const struct ltt_ring_desc *desc, struct mapper *m)
+{
+	uint64_t words = ltt_ring_prod_size(desc->num_subbuf);
+
+	if (words > LTT_RING_PAGE)
+		map_next(m, 0, words);
+	if (!m->ret)
+		m->ret = map_at(m->where, LTT_RING_PAGE, PROT_READ, m->ctl_fd, m->ctl_at);
+	m->where += LTT_RING_PAGE;
+	if (words > LTT_RING_PAGE) {
+		map_next(m, 0, LTT_RING_PAGE);
+		map_next(m, words, desc->data_size);
+	} else {
+		map_next(m, 0, words + desc->data_size);
+	}
+	map_next(m, words, desc->data_size);
+	m->data_at += ltt_ring_stride(desc);
+	m->ctl_at += sizeof(struct ltt_ring_cons);
+	return m->ret;
+}
+
+static int map_rings(struct ring_set *set, const struct ltt_ring_desc *desc, int data_fd,
+		     int ctl_fd)
+{
+	struct mapper m = {
+		.where = (uint8_t *)set + LTT_RING_PAGE,
+		.data_fd = data_fd,
+		.ctl_fd = ctl_fd,
+		.ctl_at = LTT_RING_CONS_OFFSET,
+	};
+	uint64_t whole = region_back(desc) ? ltt_ring_prod_size(desc->num_subbuf) : 0;
+	int ret = 0;
+
+	set->base = m.where + whole + LTT_RING_PAGE;
+	for (uint32_t ring = 0; ring < desc->nr_rings && !ret; ring++)
+		ret = map_ring(desc, &m);
+	return ret;
+}
+
+/* A record that is longer than a sub-buffer could pass over one, and leave in
+ * its region entry what an abandoned attempt put there. */
+static uint32_t largest_record(const struct ltt_ring_desc *desc)
+{
+	return desc->max_record < desc->subbuf_size ? desc->max_record :
+						      (uint32_t)desc->subbuf_size;
+}
+
+static void set_geometry(struct ring_set *set, const struct ltt_ring_desc *desc)
+{
+	set->nr_rings = desc->nr_rings;
+	set->clock = desc->clock;
+	set->max_payload = largest_record(desc) - LTT_HDR_EXTENDED;
+	set->region_back = region_back(desc);
+	set->stride = stride(desc);
+	set->data_mask = desc->data_size - 1;
+	set->limit =
+		desc->mode == LTT_RING_OVERWRITE ? UINT64_MAX : desc->data_size - LTT_RING_SLACK;
+	set->subbuf_mask = ~(desc->subbuf_size - 1);
+	set->subbuf_shift = (uint32_t)__builtin_ctzll(desc->subbuf_size);
+}
+
+static uint32_t why_elsewhere(const struct ltt_ring_desc *desc, int exclusive)
+{
+	if (exclusive)
+		return RES_ELSEWHERE | RES_EXCLUSIVE;
+	return RES_ELSEWHERE | (desc->clock == LTT_CLOCK_CYCLES ? 0 : RES_GIVEN);
+}
+
+struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session)
+{
+	uint32_t nr = set->exclusive || ring_sequences_stopped() ? 0 : set->nr_rings;
+	uint32_t nr_cycles = set->clock == LTT_CLOCK_CYCLES ? nr : 0;
+
+	return (struct binding){
+		.nr_cycles = nr_cycles,
+		.nr_given = set->clock == LTT_CLOCK_CYCLES ? 0 : nr,
+		.id = id,
+		.session = session,
+		/* Ids that need a longer header go another way, whatever their payload. */
+		.payload_end = id <= LTT_ID_COMPACT_MAX ? set->max_payload + 1 : 0,
+		.nr_words = id <= LTT_ID_COMPACT_MAX && set->max_payload >= 8 ? nr_cycles : 0,
+		.stride = set->stride,
+		.base = set->base,
+		.data_mask = set->data_mask,
+		.set = set,
+	};
+}
+
+static int set_fill(struct ring_set *set, const struct ltt_ring_desc *desc, int data_fd, int ctl_fd,
+		    int exclusive)
+{
+	set_geometry(set, desc);
+	set->exclusive = exclusive != 0;
+	set->elsewhere = why_elsewhere(desc, exclusive);
+	if (exclusive) {
+		set->lock = calloc(desc->nr_rings, sizeof(*set->lock));
+		if (!set->lock)
+			return -ENOMEM;
+	}
+	return map_rings(set, desc, data_fd, ctl_fd);
+}
+
+int ring_set_map(int data_fd, int ctl_fd, uint32_t *doorbell, int exclusive,
+		 struct ring_set **ret_set)
+{
+	/* The daemon owns it, but a copy can't change between check and use. */
+	struct ltt_ring_desc desc;
+	size_t bytes;
+	int ret = read_desc(ctl_fd, &desc);
+
+	if (ret)
+		return ret;
+	if (!desc_is_sane(&desc) || file_size(ctl_fd) < ltt_ring_ctl_bytes(&desc) ||
+	    file_size(data_fd) != ltt_ring_data_bytes(&desc))
+		return -EINVAL;
+	ring_init();
+	struct ring_set *set =
+		ring_place_take(LTT_RING_PAGE + desc.nr_rings * stride(&desc), &bytes);
+	if (!set)
+		return -ENOMEM;
+	set->bytes = bytes;
+	set->doorbell = doorbell;
+	ret = set_fill(set, &desc, data_fd, ctl_fd, exclusive);
+	if (ret) {
+		ring_set_unmap(set);
+		return ret;
+	}
+	*ret_set = set;
+	return 0;
+}
+
+void ring_set_doorbell(struct ring_set *set, uint32_t *doorbell)
+{
+	__atomic_store_n(&set->doorbell, doorbell, __ATOMIC_RELEASE);
+}
+
+void ring_set_ring(const struct ring_set *set)
+{
+	ring_doorbell(set->doorbell);
+}
+
+void ring_set_unmap(struct ring_set *set)
+{
+	if (!set)
+		return;
+	free(set->lock);
+	ring_place_give(set, set->bytes);
+}
+
+void ring_set_disown(struct ring_set *set)
+{
+	__atomic_store_n(&set->disowned, 1, __ATOMIC_RELEASE);
+}
+
+size_t ring_set_max_payload(const struct ring_set *set)
+{
+	return set->max_payload;
+}

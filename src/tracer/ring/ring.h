@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * ring.h - the producer's side of a ring set (see abi/ltt_ring.h).
+ *
+ * A ring set is mapped by the helper thread and recorded to from any thread
+ * and any signal handler. Nothing here allocates or locks on the way of an
+ * event; errno is kept.
+ */
+#ifndef TRACER_RING_RING_H
+#define TRACER_RING_RING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "hook.h"
+
+/** How this process records: decided once by ring_init(). */
+enum ring_producer {
+	RING_RSEQ,     /* one restartable sequence per record, per-CPU exclusion */
+	RING_FALLBACK, /* rings of its own, one writer at a time */
+};
+
+/**
+ * ring_init() - find out what the machine allows (rseq, membarrier, clock).
+ * Registers rseq for the calling thread where libc has not. Idempotent.
+ * LTT_NO_RSEQ=1 in the environment asks for the fallback.
+ */
+enum ring_producer ring_init(void);
+
+/** What ring_init() found, or RING_FALLBACK after ring_give_up_rseq(). */
+enum ring_producer ring_producer(void);
+
+/**
+ * ring_set_map() - map a ring set.
+ * @data_fd, @ctl_fd: the two memfds; not kept.
+ * @doorbell: futex word that the consumer sleeps on; outlives the set.
+ * @exclusive: the set belongs to this process alone and is written with the
+ *             fallback producer. A set that is not exclusive is never written
+ *             by the fallback producer: such records are counted as lost_busy.
+ *
+ * Checks every number of the descriptor against the sizes of the memfds.
+ * Return: 0 or a negative errno; the mappings count against no limit but the
+ * process's own.
+ */
+int ring_set_map(int data_fd, int ctl_fd, uint32_t *doorbell, int exclusive,
+		 struct ring_set **ret_set);
+
+/** The consumer sleeps on another word from now on. Whoever has just read the old one
+ *  still rings there; reader_synchronize() waits for him. */
+void ring_set_doorbell(struct ring_set *set, uint32_t *doorbell);
+/** Wake the consumer of the set, whatever it waits for. */
+void ring_set_ring(const struct ring_set *set);
+
+/** ring_set_unmap() - only after reader_synchronize(). NULL is fine. The address
+ *  space is kept for the next set (place.h says why). */
+void ring_set_unmap(struct ring_set *set);
+
+/** The fork handlers call it in the child: an exclusive set is the parent's. */
+void ring_set_disown(struct ring_set *set);
+
+/** What a hook->binding points to; constant, to be copied at will. */
+struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session);
+/** No sequence that begins from now on records through @binding. */
+static inline void ring_binding_stop(struct binding *binding)
+{
+	__atomic_store_n(&binding->nr_cycles, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&binding->nr_given, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&binding->nr_words, 0, __ATOMIC_RELAXED);
+}
+
+/**
+ * ring_record() - one record into the ring of this CPU.
+ * @hook: its binding names set and id; loaded inside the sequence, may be emptied at any time.
+ * @payload: @len bytes, readable for LTT_PAYLOAD_SLACK bytes more.
+ * Refused records are counted in the ring.
+ */
+void ring_record(const struct hook *hook, const void *payload, size_t len);
+
+/** Count a loss that happened before there was a payload (ltt_stage()). */
+void ring_lose_oversize(const struct hook *hook);
+
+/** The session of a hook's binding, read safely; 0 where it is empty. */
+uint32_t ring_hook_session(const struct hook *hook);
+
+/** Largest payload that a set takes, in bytes. */
+size_t ring_set_max_payload(const struct ring_set *set);
+
+/* --- readers (probes, fallback) and their grace period -------------------- */
+
+/** Return: a token for reader_exit(). Async-signal safe; may nest. Who leaves
+ *  by longjmp() or ends the thread in between is waited for for ever. */
+unsigned int reader_enter(void);
+void reader_exit(unsigned int token);
+
+/**
+ * reader_synchronize() - wait until nobody uses what was unhooked before.
+ * Never call it from a signal handler, a probe, or between enter and exit.
+ */
+void reader_synchronize(void);
+
+/** In the child after fork: forget readers that did not survive it. */
+void reader_after_fork_child(void);
+
+#endif

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * section.h - the restartable sequence that records, per machine.
+ *
+ * Each machine's file provides
+ *
+ *   SECTION_SUPPORTED      1 where there is a sequence
+ *   SECTION_SIG            what rseq was, or is to be, registered with
+ *   section_thread_pointer()
+ *   section_read_cycles()  the counter; the fallback producer's clock
+ *
+ * and, for record.c alone (SECTION_FUNCTIONS), three functions that differ
+ * in where the clock comes from and in who deals with the answer:
+ *
+ *   ring_record()     the counter, read inside the sequence; goes on in
+ *                     record_unusual() unless all is well
+ *   section_cycles()  the same, and returns the answer
+ *   section_given()   the clock was read before; returns the answer
+ *
+ * The sequences answer with RES_* (set.h). What they do, in order:
+ *
+ *   load binding, set, id; bound the CPU; bound the payload; look at the state;
+ *   refuse (and count, a sequence of its own) if the ring is full;
+ *   clock, never behind last_ts; store last_ts;
+ *   header (compact, wide or extended) and payload;
+ *   count[!parity]; region entry when the record's end is in another sub-buffer;
+ *   store pub: the section's LAST instruction, nothing may stand behind it.
+ *
+ * Preempted, migrated or interrupted by a signal anywhere before that store,
+ * the thread finds itself at the abort handler and begins again, at most
+ * SECTION_RESTARTS times. Everything that is loaded through the binding is
+ * loaded inside: reader_synchronize() restarts whoever still uses it.
+ *
+ * A counter (counter.h) is another: find this CPU's part and add, the addition being the
+ * commit.
+ *
+ * Extended headers serve where the clock's epoch is not the one in `pub`, or
+ * where so much time has passed that 24 bits of epoch could come round.
+ *
+ * A clock behind last_ts is recorded as last_ts: another thread read its own
+ * later and came first, or the counter is not what it should be. It is a time
+ * within this call either way, and a stream never goes backwards.
+ */
+#ifndef TRACER_RING_SECTION_H
+#define TRACER_RING_SECTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <ltt/site.h>
+
+#include "hook.h"
+#include "set.h"
+
+#define SECTION_RESTARTS 64
+#define SECTION_ALIAS_BITS 50	      /* a step of the clock below 2^50 can't alias */
+#define SECTION_HINT_REACH 1073741824 /* hint_end is ahead by less than 2^31 */
+
+/* Numbers that assembly can take; gcc allows an asm thirty operands only. */
+#define O_SITE_ONLY 32
+#define O_HOOK_BINDING 0
+#define O_HOOK_COUNTER 16
+#define O_COUNTER_WORDS 0
+#define O_COUNTER_STRIDE 8
+#define O_COUNTER_NR_CPUS 16
+#define O_COUNTER_FIELD 20
+#define O_BINDING_NR_CYCLES 0
+#define O_BINDING_ID 4
+#define O_BINDING_PAYLOAD_END 8
+#define O_BINDING_STRIDE 16
+#define O_BINDING_BASE 24
+#define O_BINDING_DATA_MASK 32
+#define O_BINDING_SET 40
+#define O_BINDING_NR_GIVEN 52
+#define O_BINDING_NR_WORDS 56
+#define O_SET_LIMIT 0
+#define O_SET_SUBBUF_MASK 8
+#define O_SET_DATA_MASK 16
+#define O_SET_REGION_BACK 24
+#define O_SET_SUBBUF_SHIFT 32
+#define O_SET_ELSEWHERE 36
+#define O_SET_MAX_PAYLOAD 48
+#define O_PROD_PUB 0
+#define O_PROD_LAST_TS 8
+#define O_PROD_COUNT 16
+#define O_PROD_LOST_FULL 32
+#define O_PROD_HINT_END 56
+#define O_PROD_HINT_EPOCH 64
+#define O_PROD_REGION 128
+#define O_CONS_CONSUMED -2048 /* from the producer block of the same ring */
+#define O_CONS_STATE -2040
+#define O_CONS_ON 1
+
+#define O_CHECK(number, type, member) _Static_assert(number == offsetof(type, member), #member)
+O_CHECK(O_SITE_ONLY, struct ltt_site, only);
+O_CHECK(O_BINDING_NR_WORDS, struct binding, nr_words);
+O_CHECK(O_HOOK_BINDING, struct hook, binding);
+O_CHECK(O_HOOK_COUNTER, struct hook, counter);
+O_CHECK(O_COUNTER_WORDS, struct counter, words);
+O_CHECK(O_COUNTER_STRIDE, struct counter, stride);
+O_CHECK(O_COUNTER_NR_CPUS, struct counter, nr_cpus);
+O_CHECK(O_COUNTER_FIELD, struct counter, field);
+O_CHECK(O_BINDING_NR_CYCLES, struct binding, nr_cycles);
+O_CHECK(O_BINDING_ID, struct binding, id);
+O_CHECK(O_BINDING_PAYLOAD_END, struct binding, payload_end);
+O_CHECK(O_BINDING_STRIDE, struct binding, stride);
+O_CHECK(O_BINDING_BASE, struct binding, base);
+O_CHECK(O_BINDING_DATA_MASK, struct binding, data_mask);
+O_CHECK(O_BINDING_SET, struct binding, set);
+O_CHECK(O_BINDING_NR_GIVEN, struct binding, nr_given);
+O_CHECK(O_SET_LIMIT, struct ring_set, limit);
+O_CHECK(O_SET_SUBBUF_MASK, struct ring_set, subbuf_mask);
+O_CHECK(O_SET_DATA_MASK, struct ring_set, data_mask);
+O_CHECK(O_SET_REGION_BACK, struct ring_set, region_back);
+O_CHECK(O_SET_SUBBUF_SHIFT, struct ring_set, subbuf_shift);
+O_CHECK(O_SET_ELSEWHERE, struct ring_set, elsewhere);
+O_CHECK(O_SET_MAX_PAYLOAD, struct ring_set, max_payload);
+O_CHECK(O_PROD_PUB, struct ltt_ring_prod, pub);
+O_CHECK(O_PROD_LAST_TS, struct ltt_ring_prod, last_ts);
+O_CHECK(O_PROD_COUNT, struct ltt_ring_prod, count);
+O_CHECK(O_PROD_LOST_FULL, struct ltt_ring_prod, lost_full);
+O_CHECK(O_PROD_HINT_END, struct ltt_ring_prod, hint_end);
+O_CHECK(O_PROD_HINT_EPOCH, struct ltt_ring_prod, hint_epoch);
+O_CHECK(O_PROD_REGION, struct ltt_ring_prod, region);
+O_CHECK(O_CONS_CONSUMED + 4096, struct ltt_ring_cons, consumed);
+O_CHECK(O_CONS_STATE + 4096, struct ltt_ring_cons, state);
+_Static_assert(sizeof(struct ltt_ring_cons) == 4096, "one ring's consumer words");
+_Static_assert(O_CONS_ON == LTT_RING_ON, "bit that the sequence tests");
+_Static_assert(sizeof(struct ltt_ring_region) == 16, "the sequence shifts by 4");
+
+#define N(number) N_(number)
+#define N_(number) #number
+
+uint32_t section_cycles(const struct hook *hook, const void *payload, size_t len);
+uint32_t section_given(const struct hook *hook, const void *payload, size_t len, uint64_t ts);
+/** Of counter.c (SECTION_ADD), where a machine has it (SECTION_HAS_ADD): add to a word of the
+ *  hook's counter, in this CPU's part, if it counts @field.
+ *  Return: 0; 1 where it can't: the word has not changed. */
+uint32_t section_add(const struct hook *hook, uint64_t word, uint64_t value, uint32_t field);
+void record_unusual(const struct hook *hook, const void *payload, size_t len, uint32_t res);
+
+#if defined(__x86_64__) && !defined(__ILP32__)
+#include "section_x86_64.h"
+#elif defined(__aarch64__) && !defined(__ILP32__) && defined(__AARCH64EL__)
+#include "section_aarch64.h"
+#else
+#include "section_none.h"
+#endif
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * section_none.h - machines without a restartable sequence of ours: the
+ * fallback producer serves, with CLOCK_MONOTONIC.
+ */
+#ifndef TRACER_RING_SECTION_NONE_H
+#define TRACER_RING_SECTION_NONE_H
+
+#define SECTION_SUPPORTED 0
+#define SECTION_SIG 0
+#define SECTION_HAS_CYCLES 0
+
+static inline void *section_thread_pointer(void)
+{
+	return __builtin_thread_pointer();
+}
+
+static inline uint64_t section_read_cycles(void)
+{
+	return 0;
+}
+
+#ifdef SECTION_FUNCTIONS
+
+static uint32_t refer(const struct hook *hook)
+{
+	return hook->binding ? RES_ELSEWHERE | RES_EXCLUSIVE : 0;
+}
+
+void ring_record(const struct hook *hook, const void *payload, size_t len)
+{
+	uint32_t res = refer(hook);
+
+	if (res)
+		record_unusual(hook, payload, len, res);
+}
+
+uint32_t section_cycles(const struct hook *hook, const void *payload, size_t len)
+{
+	(void)payload;
+	(void)len;
+	return refer(hook);
+}
+
+uint32_t section_given(const struct hook *hook, const void *payload, size_t len, uint64_t ts)
+{
+	(void)ts;
+	return section_cycles(hook, payload, len);
+}
+
+#endif
+#endif

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * section_x86_64.h - the sequences of section.h for x86-64; included by
+ * record.c, by emit.c for the short way of a word, and by counter.c.
+ *
+ * Whole functions, so that the usual way runs straight down, through the
+ * commit, to the return. rdtsc begins only when every instruction before it has
+ * ended, and hides next to nothing: each instruction, and each link of the chain
+ * of loads that leads to it, is paid for. Hence the copies in struct binding,
+ * the hints in struct ltt_ring_prod, and the clock in the middle.
+ *
+ * Three sections a function, each with its descriptor and its commit at the very
+ * end; what is unusual leaves the first for the others:
+ *
+ *   1 to 2   the usual way, and all in front of the entry that it jumps back to,
+ *            the other two among it; commits pub
+ *   5 to 6   thorough: any header, a new sub-buffer, an odd clock, the hints
+ *            made anew; commits pub
+ *   7 to 8   full; commits lost_full, its only instruction
+ *
+ * The instruction that stores another descriptor lies in the old section, and the
+ * next one is the first of the new: nowhere on the way to a commit is the thread
+ * without a descriptor that covers it. (Where it is, the kernel takes the descriptor
+ * away instead of restarting, and the rest would run with another CPU's ring.) Hence
+ * the second inside the first, the third inside the second. The first store is inside
+ * the section that it announces.
+ *
+ * x86-64 keeps stores in order and moves none before an earlier load, so
+ * nothing here needs a barrier.
+ *
+ * Registers: rdi hook, rsi payload, r10 len, r9 rseq area; never changed, since
+ * a restart needs them. rcx binding, r8 producer block (its data area begins
+ * one page behind it), r11 old pub, rax clock, rdx scratch. Below the stack: -4
+ * restarts left, -16 the clock if given, -24 set, -32 state and RES_CROSSED,
+ * -40 clock.
+ */
+#ifndef TRACER_RING_SECTION_X86_64_H
+#define TRACER_RING_SECTION_X86_64_H
+
+#define SECTION_SUPPORTED 1
+#define SECTION_SIG 0x53053053
+#define SECTION_HAS_CYCLES 1
+#define SECTION_HAS_WORD
+#define SECTION_HAS_ADD
+
+static inline void *section_thread_pointer(void)
+{
+	void *pointer;
+
+	__asm__("movq %%fs:0, %0" : "=r"(pointer));
+	return pointer;
+}
+
+static inline uint64_t section_read_cycles(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+
+#if defined(SECTION_FUNCTIONS) || defined(SECTION_WORD) || defined(SECTION_ADD)
+/* One instruction a line. */
+/* clang-format off */
+
+/* struct rseq_cs: version, flags, start, length, abort handler. */
+#define SECTION_DESCRIPTORS \
+	"	.pushsection .data.rel.ro.ltt_rseq, \"aw\"\n" \
+	"	.balign 32\n" \
+	"11:	.long 0, 0\n" \
+	"	.quad 1f, 2f - 1f, 4f\n" \
+	"12:	.long 0, 0\n" \
+	"	.quad 5f, 6f - 5f, 4f\n" \
+	"13:	.long 0, 0\n" \
+	"	.quad 7f, 8f - 7f, 4f\n" \
+	"	.popsection\n"
+
+/* In front of the entry. 21: no ring for this thread. 24: not plainly on.
+ * 22: too long, or an id that needs the wide header. */
+#define SECTION_BLOCKS(clock) \
+	"21:	movq	" N(O_BINDING_SET) "(%rcx), %rcx\n" \
+	"	movl	" N(O_SET_ELSEWHERE) "(%rcx), %ecx\n" \
+	"	jmp	19f\n" \
+	"24:	movl	" N(O_CONS_STATE) "(%r8), %edx\n" \
+	"	testl	$" N(O_CONS_ON) ", %edx\n" \
+	"	jz	20f\n" \
+	"	movl	%edx, -32(%rsp)\n" \
+	"	jmp	27b\n" \
+	"22:	movq	" N(O_BINDING_SET) "(%rcx), %rdx\n" \
+	"	cmpq	" N(O_SET_MAX_PAYLOAD) "(%rdx), %r10\n" \
+	"	ja	23f\n" \
+	"	cmpl	$" N(O_CONS_ON) ", " N(O_CONS_STATE) "(%r8)\n" \
+	"	jne	24b\n" \
+	"	cmpl	$65535, " N(O_BINDING_ID) "(%rcx)\n" \
+	"	ja	25b\n" \
+	clock \
+	"	movq	" N(O_PROD_PUB) "(%r8), %r11\n" \
+	"	movl	" N(O_PROD_HINT_END) "(%r8), %edx\n" \
+	"	subl	$2, %edx\n" \
+	SECTION_TRUST_HINTS \
+	"	shll	$5, %eax\n" \
+	"	orl	$30, %eax\n" \
+	"	movl	" N(O_BINDING_ID) "(%rcx), %ecx\n" \
+	"	movl	%eax, 4096(%r8, %rdx)\n" \
+	"	movw	%cx, 4100(%r8, %rdx)\n" \
+	"	addq	$2, %rdx\n" \
+	"	leaq	6(%r11, %r10), %rcx\n" \
+	"	jmp	28f\n"
+
+/* Find the ring and see that it is on. */
+#define SECTION_FIND(o_nr) \
+	"3:	leaq	11b(%rip), %rax\n" \
+	"	movq	%rax, %fs:8(%r9)\n" \
+	"	movq	" N(O_HOOK_BINDING) "(%rdi), %rcx\n" \
+	"	movl	%fs:4(%r9), %r8d\n" \
+	"	testq	%rcx, %rcx\n" \
+	"	jz	20f\n" \
+	"	cmpl	" N(o_nr) "(%rcx), %r8d\n" \
+	"	jae	21b\n" \
+	"	imulq	" N(O_BINDING_STRIDE) "(%rcx), %r8\n" \
+	"	addq	" N(O_BINDING_BASE) "(%rcx), %r8\n" \
+	"	cmpq	" N(O_BINDING_PAYLOAD_END) "(%rcx), %r10\n" \
+	"	jae	22b\n"
+
+#define SECTION_CLOCK_CYCLES \
+	"	rdtsc\n" \
+	"	shlq	$32, %rdx\n" \
+	"	orq	%rdx, %rax\n"
+
+#define SECTION_CLOCK_GIVEN \
+	"	movq	-16(%rsp), %rax\n"
+
+/* To 4100 + r8 + rdx; up to 16 bytes too many are read and written. */
+#define SECTION_PAYLOAD \
+	"	movq	(%rsi), %rax\n" \
+	"	movq	%rax, 4100(%r8, %rdx)\n" \
+	"	cmpq	$8, %r10\n" \
+	"	jbe	31f\n" \
+	"	leaq	4100(%r8, %rdx), %rdx\n" \
+	"	movl	$8, %eax\n" \
+	"30:	movups	(%rsi, %rax), %xmm0\n" \
+	"	movups	%xmm0, (%rdx, %rax)\n" \
+	"	addq	$16, %rax\n" \
+	"	cmpq	%r10, %rax\n" \
+	"	jb	30b\n" \
+	"31:\n"
+
+/* count[!parity] = count[parity] + 1, which is left in rax. Carry: parity. */
+#define SECTION_COUNT \
+	"	movq	%r11, %rdx\n" \
+	"	shrq	$36, %rdx\n" \
+	"	andl	$8, %edx\n" \
+	"	movq	" N(O_PROD_COUNT) "(%r8, %rdx), %rax\n" \
+	"	xorl	$8, %edx\n" \
+	"	incq	%rax\n" \
+	"	movq	%rax, " N(O_PROD_COUNT) "(%r8, %rdx)\n"
+
+/* edx = hint_end, less what the header is longer than a compact one. The hints
+ * say: this sub-buffer, room, this epoch; and the clock is not behind. */
+#define SECTION_TRUST_HINTS \
+	"	subl	%r11d, %edx\n" \
+	"	cmpl	%edx, %r10d\n" \
+	"	jge	25b\n" \
+	"	cmpq	" N(O_PROD_HINT_EPOCH) "(%r8), %rax\n" \
+	"	jae	25b\n" \
+	"	cmpq	" N(O_PROD_LAST_TS) "(%r8), %rax\n" \
+	"	jb	25b\n" \
+	"	movq	%rax, " N(O_PROD_LAST_TS) "(%r8)\n" \
+	"	movq	%r11, %rdx\n" \
+	"	andq	" N(O_BINDING_DATA_MASK) "(%rcx), %rdx\n"
+
+#define SECTION_USUAL \
+	"	movq	" N(O_PROD_PUB) "(%r8), %r11\n" \
+	"	cmpl	$" N(O_CONS_ON) ", " N(O_CONS_STATE) "(%r8)\n" \
+	"	jne	24b\n" \
+	"	movl	" N(O_PROD_HINT_END) "(%r8), %edx\n" \
+	SECTION_TRUST_HINTS \
+	"	shll	$5, %eax\n" \
+	"	orl	" N(O_BINDING_ID) "(%rcx), %eax\n" \
+	"	movl	%eax, 4096(%r8, %rdx)\n" \
+	"	leaq	4(%r11, %r10), %rcx\n" \
+	"28:\n" \
+	SECTION_PAYLOAD \
+	"	btcq	$39, %rcx\n" \
+	SECTION_COUNT \
+	"	movq	%rcx, " N(O_PROD_PUB) "(%r8)\n" \
+	"2:	movq	$0, %fs:8(%r9)\n"
+
+/* The room as it is, and how far it reaches inside this sub-buffer. The first section
+ * covers what leads to it. */
+#define SECTION_ROOM \
+	"1:\n" \
+	"25:	movl	$" N(O_CONS_ON) ", -32(%rsp)\n" \
+	"27:	leaq	12b(%rip), %rax\n" \
+	"	movq	%rax, %fs:8(%r9)\n" \
+	"5:	movq	" N(O_PROD_PUB) "(%r8), %r11\n" \
+	"	leaq	13(%r11, %r10), %rdx\n" \
+	"	subq	" N(O_CONS_CONSUMED) "(%r8), %rdx\n" \
+	"	shlq	$25, %rdx\n" /* a position's 39 bits */ \
+	"	shrq	$25, %rdx\n" \
+	"	movq	" N(O_BINDING_SET) "(%rcx), %rax\n" \
+	"	movq	%rax, -24(%rsp)\n" \
+	"	movq	" N(O_SET_LIMIT) "(%rax), %rax\n" \
+	"	subq	%rdx, %rax\n" \
+	"	jb	29f\n" \
+	"	movq	-24(%rsp), %rdx\n" \
+	"	movq	" N(O_SET_SUBBUF_MASK) "(%rdx), %rdx\n" \
+	"	orq	%r11, %rdx\n" \
+	"	negq	%rdx\n" /* bytes left in the sub-buffer */ \
+	"	cmpq	%rdx, %rax\n" \
+	"	cmovaq	%rdx, %rax\n" \
+	"	movl	$" N(SECTION_HINT_REACH) ", %edx\n" \
+	"	cmpq	%rdx, %rax\n" \
+	"	cmovaq	%rdx, %rax\n" \
+	"	leal	-4(%r11, %rax), %eax\n" \
+	"	movl	%eax, " N(O_PROD_HINT_END) "(%r8)\n"
+
+/* Never behind last_ts; extended where the epoch has changed, or may have. */
+#define SECTION_HEADER \
+	"	movq	" N(O_PROD_LAST_TS) "(%r8), %rdx\n" \
+	"	cmpq	%rdx, %rax\n" \
+	"	cmovbq	%rdx, %rax\n" \
+	"	movq	%rax, " N(O_PROD_LAST_TS) "(%r8)\n" \
+	"	movq	%rax, -40(%rsp)\n" \
+	"	subq	%rax, %rdx\n" \
+	"	negq	%rdx\n" \
+	"	shrq	$" N(SECTION_ALIAS_BITS) ", %rdx\n" \
+	"	jnz	32f\n" \
+	"	movq	%rax, %rdx\n" \
+	"	shlq	$13, %rdx\n" /* epoch from bit 27 to bit 40 */ \
+	"	xorq	%r11, %rdx\n" \
+	"	shrq	$40, %rdx\n" \
+	"	jnz	32f\n" \
+	"	movq	%rax, %rdx\n" \
+	"	shrq	$27, %rdx\n" \
+	"	incq	%rdx\n" \
+	"	shlq	$27, %rdx\n" \
+	"	movq	%rdx, " N(O_PROD_HINT_EPOCH) "(%r8)\n" \
+	"	cmpl	$65535, " N(O_BINDING_ID) "(%rcx)\n" \
+	"	ja	32f\n" \
+	"	movq	%r11, %rdx\n" \
+	"	andq	" N(O_BINDING_DATA_MASK) "(%rcx), %rdx\n" \
+	"	shll	$5, %eax\n" \
+	"	movl	" N(O_BINDING_ID) "(%rcx), %ecx\n" \
+	"	cmpl	$29, %ecx\n" \
+	"	ja	33f\n" \
+	"	orl	%ecx, %eax\n" /* compact */ \
+	"	movl	%eax, 4096(%r8, %rdx)\n" \
+	"	leaq	4(%r11, %r10), %rcx\n" \
+	"	jmp	34f\n" \
+	"33:	orl	$30, %eax\n" /* wide */ \
+	"	movl	%eax, 4096(%r8, %rdx)\n" \
+	"	movw	%cx, 4100(%r8, %rdx)\n" \
+	"	addq	$2, %rdx\n" \
+	"	leaq	6(%r11, %r10), %rcx\n" \
+	"	jmp	34f\n" \
+	"32:	movq	%r11, %rdx\n" /* extended */ \
+	"	andq	" N(O_BINDING_DATA_MASK) "(%rcx), %rdx\n" \
+	"	movl	" N(O_BINDING_ID) "(%rcx), %ecx\n" \
+	"	movb	$31, 4096(%r8, %rdx)\n" \
+	"	movl	%ecx, 4097(%r8, %rdx)\n" \
+	"	movq	%rax, 4101(%r8, %rdx)\n" \
+	"	addq	$9, %rdx\n" \
+	"	leaq	13(%r11, %r10), %rcx\n" \
+	"	jmp	34f\n"
+
+/* Inside the thorough section, but entered by a jump only. */
+#define SECTION_FULL \
+	"29:	leaq	13b(%rip), %rax\n" \
+	"	movq	%rax, %fs:8(%r9)\n" \
+	"7:	incq	" N(O_PROD_LOST_FULL) "(%r8)\n" \
+	"8:	movl	$" N(RES_REFUSED) ", %ecx\n" \
+	"	jmp	19f\n"
+
+/* rcx: new position in, new pub out. */
+#define SECTION_PUBLISH \
+	"34:	shlq	$25, %rcx\n" \
+	"	shrq	$25, %rcx\n" \
+	"	movq	-40(%rsp), %rax\n" \
+	"	shrq	$27, %rax\n" \
+	"	shlq	$40, %rax\n" \
+	"	orq	%rax, %rcx\n" \
+	"	movq	%r11, %rax\n" \
+	"	notq	%rax\n" \
+	"	shrq	$39, %rax\n" \
+	"	andl	$1, %eax\n" \
+	"	shlq	$39, %rax\n" \
+	"	orq	%rax, %rcx\n" \
+	SECTION_PAYLOAD \
+	"	btq	$39, %r11\n" \
+	SECTION_COUNT \
+	"	xorq	%rcx, %r11\n" \
+	"	shlq	$25, %r11\n" \
+	"	shrq	$25, %r11\n" \
+	"	movq	-24(%rsp), %rdx\n" \
+	"	testq	%r11, " N(O_SET_SUBBUF_MASK) "(%rdx)\n" \
+	"	jz	35f\n" \
+	"	movq	%rcx, -48(%rsp)\n" /* the region of the new sub-buffer */ \
+	"	movq	%rcx, %r11\n" \
+	"	andq	" N(O_SET_DATA_MASK) "(%rdx), %r11\n" \
+	"	movl	" N(O_SET_SUBBUF_SHIFT) "(%rdx), %ecx\n" \
+	"	shrq	%cl, %r11\n" \
+	"	shlq	$4, %r11\n" \
+	"	addq	%r8, %r11\n" \
+	"	subq	" N(O_SET_REGION_BACK) "(%rdx), %r11\n" \
+	"	movq	-48(%rsp), %rcx\n" \
+	"	movq	%rcx, " N(O_PROD_REGION) "(%r11)\n" \
+	"	movq	%rax, " N(O_PROD_REGION) " + 8(%r11)\n" \
+	"	movl	%fs:4(%r9), %eax\n" \
+	"	shll	$" N(RES_RING_SHIFT) ", %eax\n" \
+	"	orl	$" N(RES_CROSSED) ", %eax\n" \
+	"	orl	%eax, -32(%rsp)\n" \
+	"35:	movq	%rcx, " N(O_PROD_PUB) "(%r8)\n" \
+	"6:	movl	-32(%rsp), %ecx\n" \
+	"	jmp	19f\n"
+
+/* 19: the answer is in ecx. 4: the kernel has cleared rseq_cs. */
+#define SECTION_LEAVE(answer) \
+	"19:	movq	$0, %fs:8(%r9)\n" \
+	"18:	movq	%r10, %rdx\n" \
+	answer \
+	"20:	movq	$0, %fs:8(%r9)\n" \
+	"17:	xorl	%eax, %eax\n" \
+	"	ret\n" \
+	"23:	movl	$" N(RES_TOO_LONG) ", %ecx\n" \
+	"	jmp	19b\n" \
+	"	.byte	0x0f, 0xb9, 0x3d\n" /* ud1, with the signature */ \
+	"	.long	" N(SECTION_SIG) "\n" \
+	"4:	decl	-4(%rsp)\n" \
+	"	jnz	3b\n" \
+	"	movl	$" N(RES_RESTARTS) ", %ecx\n" \
+	"	jmp	18b\n"
+
+#define SECTION_FUNCTION(name, o_nr, before, clock, done, answer) \
+	__asm__("	.pushsection .text." #name ", \"ax\", @progbits\n" \
+		"	.balign 32\n" \
+		"	.cfi_startproc\n" \
+		SECTION_DESCRIPTORS \
+		SECTION_ROOM \
+		clock \
+		SECTION_HEADER \
+		SECTION_FULL \
+		SECTION_PUBLISH \
+		SECTION_BLOCKS(clock) \
+		"	.balign 32\n" \
+		"	.globl " #name "\n" \
+		"	.hidden " #name "\n" \
+		"	.type " #name ", @function\n" \
+		#name ":\n" \
+		"	movq	ring_rseq_area(%rip), %r9\n" \
+		"	movq	%rdx, %r10\n" \
+		"	movl	$" N(SECTION_RESTARTS) ", -4(%rsp)\n" \
+		"	testq	%r9, %r9\n" \
+		"	jz	17f\n" \
+		before \
+		SECTION_FIND(o_nr) \
+		clock \
+		SECTION_USUAL \
+		done \
+		"	ret\n" \
+		SECTION_LEAVE(answer) \
+		"	.cfi_endproc\n" \
+		"	.size " #name ", . - " #name "\n" \
+		"	.popsection\n")
+
+#define SECTION_ANSWER \
+	"	movl	%ecx, %eax\n" \
+	"	ret\n"
+
+/* Published and nothing else to do, or nobody listens: return. */
+#define SECTION_TELL_RECORD_UNUSUAL \
+	"	cmpl	$" N(O_CONS_ON) ", %ecx\n" \
+	"	je	17f\n" \
+	"	jmp	record_unusual\n"
+
+#ifdef SECTION_FUNCTIONS
+SECTION_FUNCTION(ring_record, O_BINDING_NR_CYCLES, "", SECTION_CLOCK_CYCLES, "",
+		 SECTION_TELL_RECORD_UNUSUAL);
+SECTION_FUNCTION(section_cycles, O_BINDING_NR_CYCLES, "", SECTION_CLOCK_CYCLES,
+		 "	movl	$" N(O_CONS_ON) ", %eax\n", SECTION_ANSWER);
+SECTION_FUNCTION(section_given, O_BINDING_NR_GIVEN, "	movq	%rcx, -16(%rsp)\n",
+		 SECTION_CLOCK_GIVEN, "	movl	$" N(O_CONS_ON) ", %eax\n", SECTION_ANSWER);
+#endif
+
+#ifdef SECTION_WORD
+/*
+ * ltt_emit_word(): from the site to the commit in one function, for a payload
+ * in a register (rsi) and one session that listens. Only the usual way is here;
+ * whatever else there is, an interruption too, goes to emit_word_slow().
+ *
+ * The descriptor stays behind: the section begins where all that its abort needs
+ * is in place, so that a stale one does no harm there, and elsewhere the kernel
+ * takes it away. The addresses of the thread's area and of the CPU's ring are
+ * what the clock waits for: each load in their chains shows.
+ */
+__asm__("	.pushsection .text.ltt_emit_word, \"ax\", @progbits\n"
+	"	.balign 32\n"
+	"	.cfi_startproc\n"
+	"	.pushsection .data.rel.ro.ltt_rseq, \"aw\"\n"
+	"	.balign 32\n"
+	"11:	.long 0, 0\n"
+	"	.quad 1f, 2f - 1f, 4f\n"
+	"	.popsection\n"
+	"20:	movq	$0, %fs:8(%r9)\n"
+	"	jmp	4f\n"
+	"	.byte	0x0f, 0xb9, 0x3d\n" /* ud1, with the signature */
+	"	.long	" N(SECTION_SIG) "\n"
+	"4:	movq	%r10, %rdx\n"
+	"19:	jmp	emit_word_slow\n"
+	"	.balign 64\n"
+	"	.globl ltt_emit_word\n"
+	"	.type ltt_emit_word, @function\n"
+	"ltt_emit_word:\n"
+	"	movq	emit_plainly@gottpoff(%rip), %rax\n"
+	"	movq	ring_rseq_area(%rip), %r9\n"
+	"	cmpb	$0, %fs:(%rax)\n"
+	"	je	19b\n"
+	"	movq	%rdx, %r10\n"
+	"1:	leaq	11b(%rip), %rax\n"
+	"	movq	%rax, %fs:8(%r9)\n"
+	"	movq	" N(O_SITE_ONLY) "(%rdi), %rcx\n"
+	"	movl	%fs:4(%r9), %r8d\n"
+	"	testq	%rcx, %rcx\n"
+	"	jz	20b\n"
+	"	cmpl	" N(O_BINDING_NR_WORDS) "(%rcx), %r8d\n"
+	"	jae	20b\n"
+	"	imulq	" N(O_BINDING_STRIDE) "(%rcx), %r8\n"
+	"	addq	" N(O_BINDING_BASE) "(%rcx), %r8\n"
+	SECTION_CLOCK_CYCLES
+	"	movq	" N(O_PROD_PUB) "(%r8), %r11\n"
+	"	cmpl	$" N(O_CONS_ON) ", " N(O_CONS_STATE) "(%r8)\n"
+	"	jne	20b\n"
+	"	movl	" N(O_PROD_HINT_END) "(%r8), %edx\n"
+	"	subl	%r11d, %edx\n"
+	"	cmpl	%edx, %r10d\n"
+	"	jge	20b\n"
+	"	cmpq	" N(O_PROD_HINT_EPOCH) "(%r8), %rax\n"
+	"	jae	20b\n"
+	"	cmpq	" N(O_PROD_LAST_TS) "(%r8), %rax\n"
+	"	jb	20b\n"
+	"	movq	%rax, " N(O_PROD_LAST_TS) "(%r8)\n"
+	"	movq	%r11, %rdx\n"
+	"	andq	" N(O_BINDING_DATA_MASK) "(%rcx), %rdx\n"
+	"	shll	$5, %eax\n"
+	"	orl	" N(O_BINDING_ID) "(%rcx), %eax\n"
+	"	movl	%eax, 4096(%r8, %rdx)\n"
+	"	movq	%rsi, 4100(%r8, %rdx)\n"
+	"	leaq	4(%r11, %r10), %rcx\n"
+	"	btcq	$39, %rcx\n"
+	SECTION_COUNT
+	"	movq	%rcx, " N(O_PROD_PUB) "(%r8)\n"
+	"2:	ret\n"
+	"	.cfi_endproc\n"
+	"	.size ltt_emit_word, . - ltt_emit_word\n"
+	"	.popsection\n");
+#endif
+
+#ifdef SECTION_ADD
+/*
+ * section_add(): rdi hook, rsi word, rdx value, ecx field; one addition, which is the
+ * commit. No lock: on its CPU nobody else is in a sequence, and who is in none adds to
+ * another part. r10 restarts left, r9 rseq area.
+ */
+__asm__("	.pushsection .text.section_add, \"ax\", @progbits\n"
+	"	.balign 32\n"
+	"	.cfi_startproc\n"
+	"	.pushsection .data.rel.ro.ltt_rseq, \"aw\"\n"
+	"	.balign 32\n"
+	"11:	.long 0, 0\n"
+	"	.quad 1f, 2f - 1f, 4f\n"
+	"	.popsection\n"
+	"	.globl section_add\n"
+	"	.hidden section_add\n"
+	"	.type section_add, @function\n"
+	"section_add:\n"
+	"	movq	ring_rseq_area(%rip), %r9\n"
+	"	movl	$" N(SECTION_RESTARTS) ", %r10d\n"
+	"	testq	%r9, %r9\n"
+	"	jz	19f\n"
+	"1:	leaq	11b(%rip), %rax\n"
+	"	movq	%rax, %fs:8(%r9)\n"
+	"	movq	" N(O_HOOK_COUNTER) "(%rdi), %rax\n"
+	"	movl	%fs:4(%r9), %r8d\n"
+	"	testq	%rax, %rax\n"
+	"	jz	2f\n"
+	"	cmpl	%ecx, " N(O_COUNTER_FIELD) "(%rax)\n"
+	"	jne	2f\n"
+	"	cmpl	" N(O_COUNTER_NR_CPUS) "(%rax), %r8d\n"
+	"	jae	18f\n"
+	"	imulq	" N(O_COUNTER_STRIDE) "(%rax), %r8\n"
+	"	addq	" N(O_COUNTER_WORDS) "(%rax), %r8\n"
+	"	addq	%rdx, (%r8, %rsi, 8)\n"
+	"2:	movq	$0, %fs:8(%r9)\n"
+	"	xorl	%eax, %eax\n"
+	"	ret\n"
+	"18:	movq	$0, %fs:8(%r9)\n"
+	"19:	movl	$1, %eax\n"
+	"	ret\n"
+	"	.byte	0x0f, 0xb9, 0x3d\n" /* ud1, with the signature */
+	"	.long	" N(SECTION_SIG) "\n"
+	"4:	decl	%r10d\n"
+	"	jnz	1b\n"
+	"	jmp	19b\n"
+	"	.cfi_endproc\n"
+	"	.size section_add, . - section_add\n"
+	"	.popsection\n");
+#endif
+/* clang-format on */
+
+#endif
+#endif

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Sessions as listeners: which points are recorded into which ring sets. Called
+ * by libltt's own thread as the daemon says.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "registry.h"
+#include "tracer/ring/ring.h"
+#include "tracer/ring/rseq.h"
+
+static struct listener *find_set(const struct point_state *point, const struct ring_set *set)
+{
+	struct listener *l = set ? point->listeners : NULL;
+
+	while (l && (!l->hook.binding || l->binding.set != set))
+		l = l->next;
+	return l;
+}
+
+/* Whoever is there already under another id, or for the set that is replaced,
+ * gives its place to the new one. */
+static int arm(struct point_state *point, const struct binding *binding, struct ring_set *replaces)
+{
+	struct listener *present = find_set(point, binding->set);
+	struct listener *old = find_set(point, replaces);
+	struct listener *l;
+	int res = 0;
+
+	if (present && present->binding.id == binding->id &&
+	    present->binding.session == binding->session) {
+		if (old && old != present)
+			point_detach(point, old);
+		return 1;
+	}
+	l = listener_new(binding, NULL);
+	if (!l)
+		return -ENOMEM;
+	if (present && old && present != old)
+		point_detach(point, old);
+	if (present || old)
+		point_swap(point, present ? present : old, l);
+	else
+		res = point_attach(point, l);
+	if (res < 0)
+		free(l);
+	return res;
+}
+
+int site_arm(uint32_t id, struct ring_set *set, uint32_t session, uint32_t event_id,
+	     struct ring_set *replaces)
+{
+	struct point_state *point;
+	struct binding binding;
+	int res;
+
+	registry_lock();
+	binding = ring_binding(set, event_id, session); /* see site_stop_sequences() */
+	point = point_find(id);
+	res = point ? arm(point, &binding, replaces) : -ENOENT;
+	registry_unlock();
+	limbo_drain_if_full();
+	return res;
+}
+
+static int disarm(struct point_state *point, const struct ring_set *set)
+{
+	struct listener *l = find_set(point, set);
+
+	if (!l)
+		return -ENOENT;
+	point_detach(point, l);
+	return 0;
+}
+
+int site_disarm(uint32_t id, struct ring_set *set)
+{
+	struct point_state *point;
+	int res;
+
+	registry_lock();
+	point = point_find(id);
+	res = point ? disarm(point, set) : -ENOENT;
+	registry_unlock();
+	limbo_drain_if_full();
+	return res;
+}
+
+void site_disarm_all(struct ring_set *set)
+{
+	registry_lock();
+	for (struct point_state *point = point_first(); point; point = point->next)
+		disarm(point, set);
+	registry_unlock();
+}
+
+void site_stop_sequences(void)
+{
+	ring_stop_sequences();
+	registry_lock();
+	for (struct point_state *point = point_first(); point; point = point->next) {
+		for (struct listener *l = point->listeners; l; l = l->next) {
+			ring_binding_stop(&l->binding);
+			counter_stop(&l->counter);
+		}
+	}
+	registry_unlock();
+}

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Objects (programs, libraries) come and go with their sites; the registry's
+ * lock; limbo.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tracer/agent/agent.h"
+#include "tracer/base/env.h"
+#include "registry.h"
+#include "tracer/ring/ring.h"
+
+#define LIMBO_FULL 256u
+
+/** struct object - what one call of ltt_sites_register() announced. */
+struct object {
+	struct object *next;
+	struct ltt_site *const *begin;
+	size_t nr_sites;
+	struct site_state sites[];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct object *objects;
+static struct object *departed; /* since exit() was called */
+static bool exiting;
+static struct limbo *limbo;
+static uint32_t nr_limbo;
+
+void registry_lock(void)
+{
+	site_mute();
+	pthread_mutex_lock(&lock);
+}
+
+void registry_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+	site_unmute();
+}
+
+/* --- limbo ---------------------------------------------------------------------- */
+
+void limbo_add(struct limbo *dead, void (*destroy)(struct limbo *self))
+{
+	dead->destroy = destroy;
+	dead->next = limbo;
+	limbo = dead;
+	nr_limbo++;
+}
+
+void limbo_drain(void)
+{
+	struct limbo *dead;
+
+	registry_lock();
+	dead = limbo;
+	limbo = NULL;
+	nr_limbo = 0;
+	registry_unlock();
+	reader_synchronize();
+	site_mute();
+	while (dead) {
+		struct limbo *next = dead->next;
+
+		dead->destroy(dead);
+		dead = next;
+	}
+	site_unmute();
+}
+
+void limbo_drain_if_full(void)
+{
+	bool full;
+
+	registry_lock();
+	full = nr_limbo >= LIMBO_FULL;
+	registry_unlock();
+	if (full)
+		limbo_drain();
+}
+
+/* --- objects ---------------------------------------------------------------------- */
+
+/*
+ * exit() runs destructors while other threads may well be tracing. Nothing is
+ * unmapped then, so from here on sites stay armed to the very end.
+ */
+static void on_exit_begin(void)
+{
+	__atomic_store_n(&exiting, true, __ATOMIC_RELEASE);
+}
+
+/*
+ * Handlers run backwards, and the loader's own, which runs destructors, is put in
+ * after the constructors of libraries and before the program's. So one put in by
+ * a library comes too late; each of the first objects puts one in.
+ */
+static void watch_exit(void)
+{
+	static unsigned int watching;
+
+	if (__atomic_fetch_add(&watching, 1, __ATOMIC_RELAXED) < 32)
+		atexit(on_exit_begin);
+}
+
+static bool is_usable(const struct ltt_site *site)
+{
+	return site && site->size >= sizeof(*site) && !site->owner;
+}
+
+static bool is_named(const struct ltt_event *event)
+{
+	return event && event->size >= sizeof(*event) && event->name && event->file;
+}
+
+static void complain(const struct ltt_event *event)
+{
+	if (is_named(event))
+		tracer_debug("%s:%u: %s can't be recorded%s%s", event->file, event->line, event->name,
+			    event->format ? "; its format: " : "",
+			    event->format ? event->format : "");
+}
+
+/* Files of one object that include one header announce the same sites. */
+static void add_site(struct object *object, struct ltt_site *site)
+{
+	struct site_state *state = &object->sites[object->nr_sites];
+
+	if (!is_usable(site))
+		return;
+	state->site = site;
+	state->event = site->event;
+	if (point_join(state) < 0) {
+		complain(site->event);
+		memset(state, 0, sizeof(*state));
+		return;
+	}
+	__atomic_store_n(&site->owner, state, __ATOMIC_RELEASE);
+	object->nr_sites++;
+}
+
+static size_t count_usable(struct ltt_site *const *begin, struct ltt_site *const *end)
+{
+	size_t nr = 0;
+
+	for (; begin < end; begin++)
+		nr += is_usable(*begin);
+	return nr;
+}
+
+/* The compiler chooses the order of an object's sites. Here it is the source's, by file and
+ * line: of markers whose formats disagree the first counts. */
+static int compare_places(const void *left, const void *right)
+{
+	const struct ltt_event *a = (*(struct ltt_site *const *)left)->event;
+	const struct ltt_event *b = (*(struct ltt_site *const *)right)->event;
+	int files;
+
+	if (!is_named(a) || !is_named(b))
+		return is_named(a) - is_named(b);
+	files = a->file == b->file ? 0 : strcmp(a->file, b->file);
+	if (files)
+		return files;
+	return (a->line > b->line) - (a->line < b->line);
+}
+
+static void sort_usable(struct ltt_site *const *begin, struct ltt_site *const *end,
+			struct ltt_site **ret_sorted)
+{
+	size_t nr = 0;
+
+	for (; begin < end; begin++)
+		if (is_usable(*begin))
+			ret_sorted[nr++] = *begin;
+	qsort(ret_sorted, nr, sizeof(struct ltt_site *), compare_places);
+}
+
+static bool add_object(struct ltt_site *const *begin, struct ltt_site *const *end)
+{
+	size_t most = count_usable(begin, end);
+	struct ltt_site **sorted;
+	struct object *object;
+
+	object = most ? calloc(1, sizeof(*object) + most * sizeof(object->sites[0])) : NULL;
+	sorted = object ? calloc(most, sizeof(struct ltt_site *)) : NULL;
+	if (!sorted) {
+		free(object);
+		return false;
+	}
+	object->begin = begin;
+	sort_usable(begin, end, sorted);
+	for (size_t i = 0; i < most; i++)
+		add_site(object, sorted[i]);
+	free(sorted);
+	object->next = objects;
+	objects = object;
+	return true;
+}
+
+void ltt_sites_register(struct ltt_site *const *begin, struct ltt_site *const *end, uint32_t abi)
+{
+	bool added;
+
+	if (abi != LTT_SITE_ABI || begin >= end)
+		return;
+	watch_exit();
+	registry_lock();
+	added = add_object(begin, end);
+	registry_unlock();
+	if (added)
+		agent_sites_changed();
+}
+
+static struct object *take_object(struct ltt_site *const *begin)
+{
+	struct object **at = &objects;
+	struct object *object;
+
+	while (*at && (*at)->begin != begin)
+		at = &(*at)->next;
+	object = *at;
+	if (object)
+		*at = object->next;
+	return object;
+}
+
+static void free_object(struct object *object)
+{
+	for (size_t i = 0; i < object->nr_sites; i++) {
+		hooks_free(&object->sites[i]);
+		free(object->sites[i].converted);
+	}
+	free(object);
+}
+
+/* Nobody calls these sites any more, but what is on its way in them is waited for.
+ * Return: whether anything can be: a site that was never hooked had no visitors. */
+static bool close_sites(struct object *object)
+{
+	bool visited = false;
+
+	for (size_t i = 0; i < object->nr_sites; i++) {
+		struct ltt_site *site = object->sites[i].site;
+
+		visited |= object->sites[i].table != NULL;
+		point_leave(&object->sites[i]);
+		__atomic_store_n(&site->armed, 0, __ATOMIC_RELAXED);
+		site_set_only(site, NULL);
+		__atomic_store_n(&site->hooks, NULL, __ATOMIC_RELEASE);
+		__atomic_store_n(&site->owner, NULL, __ATOMIC_RELEASE);
+	}
+	return visited;
+}
+
+static void orphan_object(struct object *object)
+{
+	for (size_t i = 0; i < object->nr_sites; i++)
+		object->sites[i].site = NULL;
+	object->next = departed;
+	departed = object;
+}
+
+/*
+ * At exit: the registry forgets where the sites are, and they go on recording.
+ * Whoever holds the lock may be this very thread (exit() called from a list), or
+ * one that never runs again; then things stay as they are.
+ */
+static void orphan_sites(struct ltt_site *const *begin)
+{
+	struct object *object;
+
+	if (pthread_mutex_trylock(&lock) != 0)
+		return;
+	object = take_object(begin);
+	if (object)
+		orphan_object(object);
+	pthread_mutex_unlock(&lock);
+}
+
+void ltt_sites_unregister(struct ltt_site *const *begin, struct ltt_site *const *end)
+{
+	struct object *object;
+	bool visited = false;
+
+	(void)end;
+	if (__atomic_load_n(&exiting, __ATOMIC_ACQUIRE)) {
+		orphan_sites(begin);
+		return;
+	}
+	registry_lock();
+	object = take_object(begin);
+	if (object)
+		visited = close_sites(object);
+	registry_unlock();
+	if (!object)
+		return;
+	if (visited)
+		limbo_drain();
+	else
+		limbo_drain_if_full();
+	site_mute();
+	free_object(object);
+	site_unmute();
+	agent_sites_changed();
+}
+
+/* --- fork ------------------------------------------------------------------------- */
+
+void site_before_fork(void)
+{
+	registry_lock();
+}
+
+void site_after_fork_parent(void)
+{
+	registry_unlock();
+}
+
+void site_after_fork_child(void)
+{
+	stage_after_fork_child();
+	registry_unlock();
+}

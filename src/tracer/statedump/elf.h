@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * elf.h - what identifies a loaded object. Reads of memory happen while
+ * the loader's lock keeps the object mapped; the file is read later, without it.
+ */
+#ifndef TRACER_STATEDUMP_ELF_H
+#define TRACER_STATEDUMP_ELF_H
+
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ELF_BUILD_ID_MAX 64
+
+/**
+ * struct elf_object
+ * @base: lowest address of the object.
+ * @size: from there to its end, bytes.
+ * @pic: position independent.
+ * @link_name: separate file with debugging information; empty: none named.
+ * @link_crc: its checksum.
+ */
+struct elf_object {
+	uintptr_t base;
+	uint64_t size;
+	bool pic;
+	size_t build_id_len;
+	uint8_t build_id[ELF_BUILD_ID_MAX];
+	uint32_t link_crc;
+	char link_name[NAME_MAX + 1];
+	char path[PATH_MAX];
+};
+
+/** From memory, within dl_iterate_phdr(): base, size, pic, build id. False: nothing loaded. */
+bool elf_read_memory(struct elf_object *object, const struct dl_phdr_info *info);
+
+/** From its file, @object->path: the debug link, if there is one. */
+void elf_read_file(struct elf_object *object);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * statedump.h - what a session is told about the process when it starts: the
+ * loaded libraries, then whatever the program registered (ltt/statedump.h).
+ */
+#ifndef TRACER_STATEDUMP_STATEDUMP_H
+#define TRACER_STATEDUMP_STATEDUMP_H
+
+#include <stdint.h>
+
+/** Run all dumps into one session. Helper thread, with no lock of libltt's held. */
+void statedump_run(uint32_t session);
+
+/** The part that libltt does by itself. The calling thread is muted. */
+void statedump_libraries(void);
+
+/* fork handlers; the lock is a leaf */
+void statedump_before_fork(void);
+void statedump_after_fork_parent(void);
+void statedump_after_fork_child(void);
+
+#endif
