@@ -27,9 +27,13 @@ static pthread_mutex_t *locked(const struct live *live)
 
 #define LOCKED(live) pthread_mutex_t *lock_ CLEANUP(unlock) __attribute__((unused)) = locked(live)
 
-void live_init(struct live *live, unsigned int max_fds)
+void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int max_fds)
 {
-	*live = (struct live){ .lock = PTHREAD_MUTEX_INITIALIZER, .max_fds = max_fds };
+	*live = (struct live){
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.nr_other_fds = nr_other_fds,
+		.max_fds = max_fds,
+	};
 	list_init(&live->sessions);
 }
 
@@ -162,6 +166,13 @@ void live_beacon(struct live_session *session, uint64_t time)
 	session->beacon = MAX(session->beacon, time);
 }
 
+unsigned int live_fds(struct live *live)
+{
+	LOCKED(live);
+
+	return live->nr_fds;
+}
+
 /* --- traces ------------------------------------------------------------------------------ */
 
 /* One whose streams have all ended gets no more: for viewers it is over, and another
@@ -182,7 +193,7 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	struct live_trace *trace;
 	int dir_fd, index_fd;
 
-	if (live->max_fds - live->nr_fds < FDS_OF_TRACE) {
+	if (live->nr_fds + *live->nr_other_fds + FDS_OF_TRACE > live->max_fds) {
 		log_warn_some("%s: too many traces for viewers to see all", session->path);
 		return NULL;
 	}

@@ -34,7 +34,9 @@ struct live {
 	pthread_mutex_t lock;
 	struct list_node sessions; /* struct live_session */
 	uint64_t next_serial;
-	unsigned int nr_fds, max_fds; /* directories of traces */
+	unsigned int nr_fds;		  /* directories of traces */
+	const unsigned int *nr_other_fds; /* of the relay's loop */
+	unsigned int max_fds;		  /* of both together */
 };
 
 struct live_session {
@@ -82,7 +84,8 @@ struct live_stream {
 	struct packet_header last; /* that is stored */
 };
 
-void live_init(struct live *live, unsigned int max_fds);
+/** @nr_other_fds: descriptors that are in use besides, of the @max_fds. */
+void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int max_fds);
 /** Nobody is attached any more, and no sender is there. */
 void live_fini(struct live *live);
 
@@ -93,6 +96,8 @@ struct live_session *live_session_open(struct live *live, const char *path, cons
 				       const char *name, uint32_t period_us, bool open_to_all);
 /** Its sender is gone; @ended: and will not come back. The session may be freed. */
 void live_session_close(struct live_session *session, bool ended);
+/** How many descriptors all of it holds. */
+unsigned int live_fds(struct live *live);
 /** Is there a session whose directory @path is, that viewers follow or may follow? */
 bool live_knows(struct live *live, const char *path);
 void live_beacon(struct live_session *session, uint64_t time);

@@ -372,14 +372,14 @@ static int build(struct house *h, int out_fd)
 		ret = relay_init(&h->relay, h->loop, out_fd, max_fds);
 	if (ret == 0)
 		ret = viewers_init(&h->viewers, h->viewers_loop, &h->relay.live,
-				   h->relay.max_files / 2);
+				   h->relay.max_viewer_fds);
 	if (ret == 0)
 		ret = retention_init(&h->retention, &h->relay, &h->rules);
 	if (ret < 0)
 		log_error("%s", strerror(-ret));
 	h->relay.out_path = find_path(out_fd);
 	h->relay.by_session = h->relay.peers.by_session = opt.by_session;
-	h->relay.peers.quotas = h->quotas;
+	relpeers_limit(&h->relay.peers, &h->quotas);
 	h->relay.notify = &h->notify;
 	h->relay.disk.keep_free = h->rules.keep_free;
 	h->relay.sync_us = h->sync_us;

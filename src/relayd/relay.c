@@ -45,8 +45,9 @@ int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int 
 	relay->lock_fd = -1;
 	relay->sync_us = SYNCER_NONE;
 	relay->max_conns = MIN(MAX_CONNS, (max_fds - OWN_FDS) / 4);
-	relay->max_files = (max_fds - OWN_FDS - relay->max_conns) / 2;
-	live_init(&relay->live, relay->max_files / 2); /* the rest is for viewers: see viewers.c */
+	relay->max_viewer_fds = (max_fds - OWN_FDS - relay->max_conns) / 8;
+	relay->max_files = max_fds - OWN_FDS - relay->max_conns - relay->max_viewer_fds;
+	live_init(&relay->live, &relay->nr_files, relay->max_files);
 	relpeers_init(&relay->peers, out_fd);
 	loop_work_init(&relay->round_over, begin_round);
 	list_init(&relay->conns);
@@ -81,7 +82,7 @@ void relay_fini(struct relay *relay)
 
 int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr, struct err *err)
 {
-	const unsigned int left = relay->max_files - relay->nr_files;
+	const unsigned int left = relay->max_files - relay->nr_files - live_fds(&relay->live);
 
 	if (left < nr || peer->nr_fds + nr > 3 * (left - nr)) {
 		log_warn_some("'%s' has %u files open, as many as it may", relpeer_name(peer),

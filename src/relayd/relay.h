@@ -43,7 +43,8 @@ struct relay {
 	struct list_node conns;	   /* struct relconn, the oldest first */
 	struct list_node sessions; /* struct relsession */
 	unsigned int nr_conns, max_conns;
-	unsigned int nr_files, max_files; /* descriptors of sessions */
+	unsigned int nr_files, max_files; /* descriptors of sessions; the rest is live.nr_fds */
+	unsigned int max_viewer_fds;
 	struct relay_listener listeners[RELAY_MAX_LISTENERS];
 	unsigned int nr_listeners;
 	struct relpeers peers;	 /* who sends, and how much of this he has */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -35,6 +36,23 @@ void relpeers_init(struct relpeers *peers, int out_fd)
 	*peers = (struct relpeers){ .out_fd = out_fd };
 	list_init(&peers->list);
 	relquotas_init(&peers->quotas);
+	relpeers_limit(peers, &peers->quotas);
+}
+
+static uint64_t files_share(int out_fd)
+{
+	struct statvfs st;
+
+	return fstatvfs(out_fd, &st) == 0 && st.f_files ? MAX(st.f_files / 4, 1) : RELPEER_FILES;
+}
+
+void relpeers_limit(struct relpeers *peers, const struct relquotas *wanted)
+{
+	uint64_t *files = &peers->quotas.limits[RELQUOTA_FILES];
+
+	peers->quotas = *wanted;
+	if (*files == RELPEER_FILES_SHARE)
+		*files = files_share(peers->out_fd);
 }
 
 static void free_peer(struct relpeer *peer)

@@ -14,6 +14,11 @@
 #include "base/err.h"
 #include "base/list.h"
 
+/* Of files and directories, unless a number is said: a quarter of all that the file system can
+ * have, where it has a number. */
+#define RELPEER_FILES_SHARE UINT64_MAX
+#define RELPEER_FILES	    1000000u
+
 /* name (of the option, too), what a sentence calls it, how many there may be: 0: any number */
 #define RELQUOTAS(X)                                      \
 	X(CONNECTIONS, "connections", "connections", 128) \
@@ -21,7 +26,7 @@
 	X(TRACES, "traces", "open traces", 16384)         \
 	X(STREAMS, "streams", "open streams", 16384)      \
 	X(BYTES, "bytes", "bytes stored", 0)              \
-	X(FILES, "files", "files and directories", 0)
+	X(FILES, "files", "files and directories", RELPEER_FILES_SHARE)
 
 #define RELPEER_RATE 2000u  /* files and directories a second, if nothing else is said */
 #define RELPEER_BURST_S 10u /* of which so many may come at once */
@@ -64,6 +69,7 @@ void relquotas_init(struct relquotas *quotas);
 int relquotas_take(struct relquotas *quotas, const char *text) MUST_CHECK;
 
 void relpeers_init(struct relpeers *peers, int out_fd);
+void relpeers_limit(struct relpeers *peers, const struct relquotas *wanted);
 /** Nobody is connected any more. */
 void relpeers_fini(struct relpeers *peers);
 

@@ -22,6 +22,7 @@
 
 static struct disk disk;
 static struct live live;
+static const unsigned int none; /* of other descriptors */
 static struct live_session *session;
 static struct tracedir *dir;
 static struct relstream *stream;
@@ -58,7 +59,7 @@ static void set_up(void)
 	loop_begin();
 	top_make();
 	fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	live_init(&live, 100);
+	live_init(&live, &none, 100);
 	session = live_session_open(&live, "path", "host", "name", 1000000, false);
 	MUST_HOLD(tracedir_new(1, fd, "ust", uuid, &disk, &dir, &err) == 0);
 	close(fd);

@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "consumer_client.h"
+#include "trace/streamlist.h"
 
 #define NO_FLUSH 60000000u /* but the ones that are asked for */
 
@@ -103,6 +104,15 @@ static struct test_packet packet_before(int dir, const char *name)
 	return before;
 }
 
+static void check_list_is(int dir, const char *wanted)
+{
+	size_t len;
+	char *list = slurp(dir, STREAMLIST_FILE, &len);
+
+	CHECK(len == strlen(wanted) && memcmp(list, wanted, len) == 0);
+	free(list);
+}
+
 /* The same with three files in turn: the newest data is kept. */
 static void check_file_count(struct daemon *d)
 {
@@ -127,6 +137,7 @@ static void check_file_count(struct daemon *d)
 	walk_stream(dir, "chan_0_1", &last, &sum);
 	CHECK(sum.packets == 6 && last.recorded == 1001);
 	CHECK(faccessat(dir, "chan_0_3", F_OK, 0) < 0);
+	check_list_is(dir, "\n0 chan_0_*/\n0 chan_0_*/"); /* of the first file alone */
 	/* the events of the files that were given up are not in the trace, on purpose */
 	long lines = babeltrace("count", COMPLAINT_LOSSES);
 	CHECK(lines < 0 || lines == 600);

@@ -48,10 +48,11 @@ static void follow(uint8_t from, unsigned int nr_sessions)
 int main(void)
 {
 	struct loop *loop;
+	const unsigned int none = 0;
 	struct live live;
 
 	CHECK(loop_new(&loop) == 0);
-	live_init(&live, 20);
+	live_init(&live, &none, 20);
 	CHECK(viewers_init(&viewers, loop, &live, 2 * ROOM) == 0 && viewers.max == ROOM);
 	CHECK(come(2) == 0); /* the oldest of all */
 	for (unsigned int i = 0; i < 100; i++)
