@@ -67,12 +67,6 @@ static int note_name(const struct stream_file *s, struct stream_names *ret)
 	return len >= (int)sizeof(ret->stream) ? -ENAMETOOLONG : 0;
 }
 
-/* The entry of the first file stands for all that follow it, however many these become. */
-static bool is_noted_for_good(const struct stream_file *s)
-{
-	return makes_room(s->config) && s->number > 1;
-}
-
 /* A spool's files are gone when they have been sent. */
 void stream_file_note(const struct stream_file *s)
 {
@@ -82,7 +76,7 @@ void stream_file_note(const struct stream_file *s)
 	AUTO_FD int fd = -1;
 	int len;
 
-	if (c->spool || s->fd < 0 || !s->bytes || is_noted_for_good(s) || note_name(s, &names) < 0)
+	if (c->spool || s->fd < 0 || !s->bytes || note_name(s, &names) < 0)
 		return;
 	fd = openat(c->trace->fd, STREAMLIST_FILE,
 		    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640);
