@@ -22,6 +22,7 @@ static int take_relay(const struct req_con_output_open *req, struct worker_confi
 	if (config->relay.spool && !req->max_size)
 		return err_set(err, ERR_INVALID, "a spool has a greatest size");
 	config->relay.addr = xstrdup(req->relay);
+	config->relay.url = *req->relay_url ? xstrdup(req->relay_url) : NULL;
 	config->relay.name = xstrdup(req->relay_name);
 	config->relay.stamp = xstrdup(req->relay_stamp);
 	memcpy(config->relay.id, req->relay_id.data, UPLINK_ID_BYTES);

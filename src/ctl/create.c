@@ -91,6 +91,11 @@ static int find_relay(struct ctl *ctl, struct creation *c)
 		return c->live_us ? relay_local(ctl->relayd_path, &c->relay, &ctl->err) : 0;
 	if (url_relay(c->url, c->spool_size, &c->relay, &ctl->err) != 0)
 		return ctl->err.code;
+	if (c->relay.unknown)
+		say_warning(ctl,
+			    "the host '%s' of the relay is not known now (%s): what is recorded "
+			    "goes to the spool",
+			    c->relay.host, c->relay.unknown);
 	if (c->relay.away)
 		say_warning(ctl, "no relay answers at %s now: what is recorded goes to the spool",
 			    c->relay.text);

@@ -9,52 +9,11 @@
 #include "base/str.h"
 #include "proto/relay.h"
 
-#define HOST_BYTES 256
 #define ANSWER_MS 2000u
-
-struct parts {
-	const char *scheme;
-	int family;
-	bool two_ports; /* the second one is for data: nothing is sent there */
-	enum relay_link link;
-	char host[HOST_BYTES];
-	uint16_t port;
-};
-
-static const struct {
-	const char *scheme;
-	int family;
-	bool two_ports;
-	enum relay_link link;
-} schemes[] = {
-	{ "net://", AF_UNSPEC, true, RELAY_LINK_DEFAULT },
-	{ "net6://", AF_INET6, true, RELAY_LINK_DEFAULT },
-	{ "tcp://", AF_UNSPEC, false, RELAY_LINK_DEFAULT },
-	{ "tcp6://", AF_INET6, false, RELAY_LINK_DEFAULT },
-	{ "tls://", AF_UNSPEC, false, RELAY_LINK_TLS },
-};
-
-static const char *skip_scheme(const char *url, struct parts *ret)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++) {
-		size_t len = strlen(schemes[i].scheme);
-
-		if (strncmp(url, schemes[i].scheme, len) != 0)
-			continue;
-		ret->scheme = schemes[i].scheme;
-		ret->family = schemes[i].family;
-		ret->two_ports = schemes[i].two_ports;
-		ret->link = schemes[i].link;
-		return url + len;
-	}
-	return NULL;
-}
 
 bool url_is_relay(const char *url)
 {
-	struct parts parts;
-
-	return skip_scheme(url, &parts) != NULL;
+	return relayurl_is_one(url);
 }
 
 static int bad(const char *url, struct err *err)
@@ -65,30 +24,22 @@ static int bad(const char *url, struct err *err)
 		       url);
 }
 
-static int parse(const char *url, struct parts *ret, struct err *err)
+static int parse(const char *url, struct relayurl *ret, struct err *err)
 {
-	const char *at = skip_scheme(url, ret);
-	uint16_t data;
+	int error = relayurl_parse(url, ret);
 
-	ret->port = RELAY_PORT;
-	at = at ? tcp_take_host(at, ret->host, sizeof(ret->host)) : NULL;
-	at = at ? tcp_take_port(at, &ret->port) : NULL;
-	if (at && ret->two_ports)
-		at = tcp_take_port(at, &data);
-	if (!at || (*at && strcmp(at, "/") != 0 && *at != '/'))
-		return bad(url, err);
-	if (*at == '/' && at[1])
+	if (error == -EOPNOTSUPP)
 		return err_set(
 			err, ERR_UNSUPPORTED,
 			"'%s': the directory at the relay can't be chosen; it is made of the "
 			"names of host and session",
 			url);
-	return 0;
+	return error < 0 ? bad(url, err) : 0;
 }
 
 int url_same_host(const char *ctrl, const char *data, struct err *err)
 {
-	struct parts one, two;
+	struct relayurl one, two;
 
 	if (parse(ctrl, &one, err) || parse(data, &two, err))
 		return err->code;
@@ -156,22 +107,25 @@ int url_relay(const char *url, bool later, struct relay_url *ret, struct err *er
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
 	const struct addrinfo *answering;
-	struct parts parts;
+	struct relayurl parts;
 	char port[8];
 	int rc, error;
 
 	if (parse(url, &parts, err))
 		return err->code;
+	*ret = (struct relay_url){ .addr = RELAY_ADDRS_UNKNOWN, .link = parts.link };
+	relayurl_text(&parts, ret->text);
+	memcpy(ret->host, parts.host, sizeof(ret->host));
 	snprintf(port, sizeof(port), "%u", parts.port);
-	snprintf(ret->text, sizeof(ret->text), strchr(parts.host, ':') ? "%s[%s]:%s" : "%s%s:%s",
-		 parts.scheme, parts.host, port);
-	snprintf(ret->host, sizeof(ret->host), "%s", parts.host);
-	ret->link = parts.link;
 	hints.ai_family = parts.family;
 	rc = getaddrinfo(parts.host, port, &hints, &list);
-	if (rc)
+	if (rc && !later)
 		return err_set(err, ERR_OUTPUT, "the host '%s' of the relay is not known: %s",
 			       parts.host, gai_strerror(rc));
+	if (rc) {
+		ret->unknown = gai_strerror(rc);
+		return 0;
+	}
 	answering = find_answering(list, &error);
 	ret->away = !answering;
 	take_addresses(list, answering ? answering : list, ret);

@@ -8,21 +8,22 @@
 #define LIBCTL_URL_H
 
 #include "base/err.h"
+#include "io/relayurl.h"
 #include "io/tcp.h"
 #include "proto/enums.h"
 #include "proto/relay.h"
 
 struct relay_url {
-	char text[320];		      /* as it is shown: net://HOST:PORT */
-	char addr[RELAY_ADDRS_BYTES]; /* numeric, of the name's addresses; the one that answered
-				       * is the first */
-	char host[256];		      /* as it was named: its certificate has to be for it */
-	enum relay_link link;	      /* as the scheme says */
-	bool away;		      /* nothing answers there */
+	char text[RELAYURL_BYTES];	/* as it is shown: net://HOST:PORT */
+	char addr[RELAY_ADDRS_BYTES];	/* numeric, of the name's addresses; the one that answered
+				       * is the first; RELAY_ADDRS_UNKNOWN: it has none now */
+	char host[RELAYURL_HOST_BYTES]; /* as it was named: its certificate has to be for it */
+	enum relay_link link;		/* as the scheme says */
+	bool away;			/* nothing answers there */
+	const char *unknown;		/* why its name has no address now; NULL: it has one */
 };
 
-/** @later: it may be away now; the name's first address is taken then. Return: 0, or the code in
- *  @err. */
+/** @later: it may be away now, and its name unknown. Return: 0, or the code in @err. */
 int url_relay(const char *url, bool later, struct relay_url *ret, struct err *err) MUST_CHECK;
 /** Is it one of a relay's, by its beginning? */
 bool url_is_relay(const char *url);

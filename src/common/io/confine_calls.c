@@ -93,10 +93,13 @@ static const struct {
 	{ "unlinkat", ALL },
 
 	/* a relay's connections */
-	{ "recvfrom", R },
-	{ "sendto", R },
-	{ "getsockname", R },
+	{ "recvfrom", C | R },
+	{ "sendto", C | R },
+	{ "getsockname", C | R },
 	{ "getpeername", R },
+
+	/* and what libc asks for a relay's name with */
+	{ "sendmmsg", C },
 
 	/* workers, and a relay's thread for viewers */
 	{ "set_robust_list", C | R },
@@ -210,36 +213,41 @@ static int allow_clone(scmp_filter_ctx filter, enum confine_role role)
 	const struct scmp_arg_cmp child = SCMP_A0(SCMP_CMP_MASKED_EQ, NAMESPACES, 0);
 	const struct scmp_arg_cmp thread =
 		SCMP_A0(SCMP_CMP_MASKED_EQ, NAMESPACES | CLONE_THREAD, CLONE_THREAD);
-	int ret = allow(filter, "clone3", NULL); /* see hide_clone3() */
+	int ret = allow(filter, "clone3", NULL); /* see hide_calls() */
 
 	if (ret < 0 || role == CONFINE_KEEPER)
 		return ret;
 	return allow(filter, "clone", role == CONFINE_SESSION ? &child : &thread);
 }
 
-/* To relays, over IPv4 and IPv6: nothing but streams. The session daemon makes none, but its
- * filter holds for its consumer. */
-static int allow_tcp(scmp_filter_ctx filter)
+#define SOCKET_KIND ((scmp_datum_t)(~(SOCK_CLOEXEC | SOCK_NONBLOCK)) & 0xffffffffu)
+
+/* To relays, over IPv4 and IPv6: nothing but streams, and datagrams to name servers. The session
+ * daemon makes none, but its filter holds for its consumer. */
+static int allow_inet(scmp_filter_ctx filter)
 {
-	const int families[] = { AF_INET, AF_INET6 };
-	const scmp_datum_t kind = (scmp_datum_t)(~(SOCK_CLOEXEC | SOCK_NONBLOCK)) & 0xffffffffu;
+	const int families[] = { AF_INET, AF_INET6 }, kinds[] = { SOCK_STREAM, SOCK_DGRAM };
 	int ret = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(families) && ret == 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(families) * ARRAY_SIZE(kinds) && ret == 0; i++)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(socket), 3,
-				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i], 0),
-				       SCMP_A1(SCMP_CMP_MASKED_EQ, kind, SOCK_STREAM),
+				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)families[i / 2], 0),
+				       SCMP_A1(SCMP_CMP_MASKED_EQ, SOCKET_KIND,
+					       (scmp_datum_t)kinds[i % 2]),
 				       SCMP_A2(SCMP_CMP_EQ, 0, 0));
 	return ret;
 }
 
-/* Otherwise local sockets only. Code only from programs that are started. abort(), which is a
- * signal to oneself. A question that stdio asks, and what the kernel module is told. */
+/* Otherwise local sockets only, and of a consumer none: see hide_calls(). Code only from programs
+ * that are started. abort(), which is a signal to oneself. A question that stdio asks, and what the
+ * kernel module is told. */
 static int allow_some(scmp_filter_ctx filter, enum confine_role role)
 {
 	const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0);
+	const struct scmp_arg_cmp routes = SCMP_A0(SCMP_CMP_EQ, AF_NETLINK, 0);
 	const struct scmp_arg_cmp data = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
 	const struct scmp_arg_cmp terminal = SCMP_A1(SCMP_CMP_EQ, TCGETS, 0);
+	const struct scmp_arg_cmp bytes = SCMP_A1(SCMP_CMP_EQ, FIONREAD, 0);
 	const struct scmp_arg_cmp kmod =
 		SCMP_A1(SCMP_CMP_MASKED_EQ, _IOC_TYPEMASK << _IOC_TYPESHIFT,
 			LTT_KMOD_IOC << _IOC_TYPESHIFT);
@@ -251,14 +259,18 @@ static int allow_some(scmp_filter_ctx filter, enum confine_role role)
 		ret = allow(filter, "mprotect", code);
 	if (ret == 0)
 		ret = allow(filter, "ioctl", &terminal);
+	if (ret == 0 && (role & C)) /* of an answer of a name server's */
+		ret = allow(filter, "ioctl", &bytes);
 	if (ret == 0 && role == CONFINE_SESSION)
 		ret = allow(filter, "ioctl", &kmod);
 	if (ret == 0)
 		ret = allow(filter, "tgkill", role == CONFINE_SESSION ? NULL : &self);
-	if (ret == 0 && role == CONFINE_SESSION)
-		ret = allow(filter, "socket", &local);
 	if (ret == 0 && (role & C))
-		ret = allow_tcp(filter);
+		ret = allow(filter, "socket", &local);
+	if (ret == 0 && role == CONFINE_CONSUMER)
+		ret = allow(filter, "socket", &routes);
+	if (ret == 0 && (role & C))
+		ret = allow_inet(filter);
 	if (ret == 0 && role == CONFINE_SESSION)
 		ret = allow(filter, "socketpair", &local);
 	return ret;
@@ -277,9 +289,14 @@ static int fill(scmp_filter_ctx filter, enum confine_role role)
 }
 
 /* clone3() has its flags in memory, where a filter can't look: libc makes do with
- * clone() where there is none. A filter of its own, as this is no refusal to log. */
-static int hide_clone3(void)
+ * clone() where there is none. When a consumer looks up a relay's name libc asks the daemon that
+ * keeps names, and the kernel for its addresses, and makes do without. A filter of its own, as
+ * these are no refusals to log. */
+static int hide_calls(enum confine_role role)
 {
+	const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0);
+	const struct scmp_arg_cmp kernel = SCMP_A0(SCMP_CMP_EQ, AF_NETLINK, 0);
+	const uint32_t refuse = SCMP_ACT_ERRNO(EPERM);
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int nr = seccomp_syscall_resolve_name("clone3"), ret;
 
@@ -287,6 +304,10 @@ static int hide_clone3(void)
 		return -ENOMEM;
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
 	ret = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), nr, 0);
+	if (ret == 0 && role == CONFINE_CONSUMER)
+		ret = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1, local);
+	if (ret == 0 && role == CONFINE_CONSUMER)
+		ret = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1, kernel);
 	if (ret == 0)
 		ret = seccomp_load(filter);
 	seccomp_release(filter);
@@ -300,7 +321,7 @@ int confine_calls(enum confine_role role)
 
 	if (!filter)
 		return -ENOMEM;
-	ret = hide_clone3();
+	ret = hide_calls(role);
 	/* All three are wishes: to hear of refusals; not to pay for a defence against
 	 * code that we do not run; a search tree instead of a list. */
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, 1);

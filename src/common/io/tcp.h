@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tcp.h - TCP sockets by numeric address: names are looked up by whoever talks to people,
- * never by a daemon. IPv4 and IPv6; "127.0.0.1:5342", "[::1]:5342".
+ * tcp.h - TCP sockets by numeric address. IPv4 and IPv6; "127.0.0.1:5342", "[::1]:5342".
  */
 #ifndef IO_TCP_H
 #define IO_TCP_H

@@ -25,6 +25,7 @@
 /* A relay's addresses, between commas. */
 #define RELAY_ADDRS_MAX 8u
 #define RELAY_ADDRS_BYTES (RELAY_ADDRS_MAX * 64u)
+#define RELAY_ADDRS_UNKNOWN "-" /* its name has none now */
 
 /* Packets of up to so many bytes may come in parts. */
 #define RELAY_PARTS_MAX (16u << 20)

@@ -20,20 +20,21 @@
 void uplink_config_fini(struct uplink_config *config)
 {
 	free(TAKE(config->addr));
+	free(TAKE(config->url));
 	free(TAKE(config->host));
 	free(TAKE(config->name));
 	free(TAKE(config->stamp));
 }
 
-void uplink_take_addr(struct uplink *link, unsigned int nr)
+/* Those that there were when the session was made. */
+static void take_addrs(struct uplink *link)
 {
-	const char *from = link->config.addr;
+	AUTO_FREE char *copy = xstrdup(link->config.addr);
+	char *rest = copy, *one;
 
-	link->addr_nr = nr % link->nr_addrs;
-	for (unsigned int i = 0; i < link->addr_nr; i++)
-		from = strchr(from, ',') + 1;
-	free(link->at);
-	link->at = xasprintf("%.*s", (int)strcspn(from, ","), from);
+	while (link->known.nr < RELAY_ADDRS_MAX && (one = strsep(&rest, ",")))
+		if (tcp_parse(one, &link->known.addr[link->known.nr]) == 0)
+			link->known.nr++;
 }
 
 struct uplink *uplink_new(struct uplink_config *config, const struct list_node *traces)
@@ -43,10 +44,8 @@ struct uplink *uplink_new(struct uplink_config *config, const struct list_node *
 	link->config = *config;
 	*config = (struct uplink_config){ 0 };
 	link->traces = traces;
-	link->nr_addrs = 1;
-	for (const char *comma = link->config.addr; (comma = strchr(comma, ',')); comma++)
-		link->nr_addrs++;
-	uplink_take_addr(link, 0);
+	take_addrs(link);
+	link->named = link->config.url && relayurl_parse(link->config.url, &link->url) == 0;
 	if (link->config.compress)
 		link->packer = zpacker_new();
 	wire_init(&link->wire);
@@ -61,7 +60,7 @@ struct uplink *uplink_free(struct uplink *link)
 	wire_close(&link->wire);
 	zpacker_free(link->packer);
 	uplink_config_fini(&link->config);
-	free(link->at);
+	names_leave(link->lookup);
 	pthread_mutex_destroy(&link->clock_lock);
 	free(link);
 	return NULL;
@@ -119,7 +118,7 @@ int uplink_fail(struct uplink *link, int error, const struct err *said)
 	if (said) {
 		err_set(&link->err, ERR_OUTPUT, "the relay at %s: %s", link->at, said->text);
 	} else {
-		const char *problem = wire_problem(&link->wire);
+		const char *problem = link->problem ? link->problem : wire_problem(&link->wire);
 
 		err_set(&link->err, ERR_OUTPUT, "the relay at %s is away (%s): what is recorded %s",
 			link->at, *problem ? problem : strerror(-error),

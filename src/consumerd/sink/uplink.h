@@ -18,7 +18,8 @@
 
 /** What the session daemon says of the relay; as strings of its own. */
 struct uplink_config {
-	char *addr;  /* ADDRESS:PORT, of one relay perhaps several, between commas */
+	char *addr;  /* ADDRESS:PORT, of one relay perhaps several, between commas, or a "-"; */
+	char *url;   /* its name, of which these are looked up anew; NULL: it has none */
 	char *name;  /* of the session */
 	char *stamp; /* when it was made */
 	uint8_t id[UPLINK_ID_BYTES];

@@ -3,6 +3,7 @@
  * of the session and its traces, and how do the clocks differ. */
 #include "uplink_priv.h"
 
+#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -165,16 +166,63 @@ void uplink_clock(struct uplink *link, int64_t *ret_offset_ns, uint64_t *ret_err
 	pthread_mutex_unlock(&link->clock_lock);
 }
 
+/* --- where it is ------------------------------------------------------------------- */
+
+static bool is_same(const struct tcp_addr *a, const struct tcp_addr *b)
+{
+	return a->len == b->len && memcmp(&a->sa, &b->sa, a->len) == 0;
+}
+
+/* The one that is in use comes first. */
+static void begin_with(struct name_addrs *addrs, const struct tcp_addr *used)
+{
+	for (unsigned int i = 1; i < addrs->nr; i++)
+		if (is_same(&addrs->addr[i], used)) {
+			addrs->addr[i] = addrs->addr[0];
+			addrs->addr[0] = *used;
+		}
+}
+
+/* As they are now; where that can't be told, as they were before. */
+static int find_addrs(struct uplink *link)
+{
+	struct name_addrs found;
+	int error;
+
+	if (!link->named)
+		return link->known.nr ? 0 : -EHOSTUNREACH;
+	wire_close(&link->wire);
+	error = names_find(&link->lookup, &link->url, &link->wire, &found, &link->problem);
+	if (error == 0)
+		link->known = found;
+	else if (link->known.nr)
+		error = 0;
+	begin_with(&link->known, &link->addr);
+	return error;
+}
+
+static enum relay_link link_kind(const struct uplink *link)
+{
+	enum relay_link kind = link->config.link;
+
+	if (kind == RELAY_LINK_DEFAULT && link->named)
+		kind = link->url.link;
+	/* a name may lead to this machine later, where another user can listen */
+	return kind == RELAY_LINK_DEFAULT && link->secured ? RELAY_LINK_TLS : kind;
+}
+
 /* Keys are read anew each time: they may have been renewed. */
 static int connect_wire(struct uplink *link)
 {
+	AUTO_FREE char *host = link->config.host ? NULL : uplink_host_of(link->at);
 	struct tls_keys *keys = NULL;
 	struct err err = { 0 };
 	int ret;
 
-	if (uplink_secure(&link->config, link->at, &link->addr, &keys, &err))
+	if (uplink_secure(link_kind(link), &link->addr, &keys, &err))
 		return uplink_fail(link, -ENOKEY, &err);
-	ret = wire_connect(&link->wire, &link->addr, keys, link->config.host);
+	ret = wire_connect(&link->wire, &link->addr, keys, host ? host : link->config.host);
+	link->secured |= ret == 0 && keys;
 	tls_keys_unref(keys);
 	return ret < 0 ? uplink_fail(link, ret, NULL) : 0;
 }
@@ -203,13 +251,22 @@ static int connect_relay(struct uplink *link)
 	return 0;
 }
 
-/* The relay's next address, where this one does not answer. */
+/* The relay's next address, where one does not answer. */
 static int connect_any(struct uplink *link)
 {
-	int ret = connect_relay(link);
+	int ret;
 
-	for (unsigned int i = 1; ret < 0 && i < link->nr_addrs; i++) {
-		uplink_take_addr(link, link->addr_nr + 1);
+	link->problem = NULL;
+	ret = find_addrs(link);
+	if (ret < 0) {
+		relayurl_text(&link->url, link->at);
+		return uplink_fail(link, ret, NULL);
+	}
+	link->problem = NULL;
+	ret = -EHOSTUNREACH;
+	for (unsigned int i = 0; ret < 0 && i < link->known.nr; i++) {
+		link->addr = link->known.addr[i];
+		tcp_text(&link->addr, link->at);
 		ret = connect_relay(link);
 	}
 	return ret;

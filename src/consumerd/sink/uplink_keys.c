@@ -6,8 +6,7 @@
 
 #include "base/mem.h"
 
-/* The relay's address, as a certificate has it: without port and brackets. */
-static char *host_of(const char *addr)
+char *uplink_host_of(const char *addr)
 {
 	const char *end = strrchr(addr, ':');
 	size_t skip = *addr == '[', len = (size_t)(end - addr) - 2 * skip;
@@ -30,20 +29,15 @@ static int load_as_daemon(const char *dir, struct tls_keys **ret, struct err *er
 	return err_set(err, ERR_INTERNAL, "can't be the session's owner again");
 }
 
-int uplink_secure(struct uplink_config *config, const char *addr, struct tcp_addr *ret_addr,
-		  struct tls_keys **ret, struct err *err)
+int uplink_secure(enum relay_link link, const struct tcp_addr *addr, struct tls_keys **ret,
+		  struct err *err)
 {
 	AUTO_FREE char *dir = NULL;
 	struct err why = { 0 };
 
 	*ret = NULL;
-	if (tcp_parse(addr, ret_addr) < 0)
-		return err_set(err, ERR_INVALID, "this is no address of a relay");
-	if (config->link == RELAY_LINK_CLEAR ||
-	    (config->link == RELAY_LINK_DEFAULT && tcp_is_local(ret_addr)))
+	if (link == RELAY_LINK_CLEAR || (link == RELAY_LINK_DEFAULT && tcp_is_local(addr)))
 		return 0;
-	if (!config->host)
-		config->host = host_of(addr);
 	dir = tls_keys_default_dir();
 	if (!dir)
 		return err_set(err, ERR_INVALID, "HOME is not set, where the keys would be");

@@ -9,11 +9,12 @@
 
 #include "io/tcp.h"
 #include "io/tls_keys.h"
-#include "uplink.h"
+#include "proto/enums.h"
 
-/** @ret_addr: where it is; @ret: to be given back; NULL: in the clear. Fills in
- *  config->host. Return: 0 or the code in @err. */
-int uplink_secure(struct uplink_config *config, const char *addr, struct tcp_addr *ret_addr,
-		  struct tls_keys **ret, struct err *err) MUST_CHECK;
+/** @ret: to be given back; NULL: in the clear. Return: 0 or the code in @err. */
+int uplink_secure(enum relay_link link, const struct tcp_addr *addr, struct tls_keys **ret,
+		  struct err *err) MUST_CHECK;
+/** The host in ADDRESS:PORT, as a certificate has it: without port and brackets. Allocated. */
+char *uplink_host_of(const char *addr);
 
 #endif

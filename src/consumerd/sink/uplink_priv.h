@@ -9,6 +9,7 @@
 
 #include "proto/relay.h"
 #include "uplink.h"
+#include "uplink_names.h"
 
 #define UPLINK_SMALL_BYTES 2048u /* of a request but its text, header or body */
 
@@ -23,9 +24,14 @@ struct uplink {
 	struct uplink_config config;
 	const struct list_node *traces;
 	const struct bells *bells; /* NULL: it is noticed when something is to be said */
-	struct tcp_addr addr;
-	char *at; /* which of the addresses is tried, or used */
-	unsigned int nr_addrs, addr_nr;
+	bool named;		   /* by this: */
+	struct relayurl url;	   /* and its addresses are looked up at each connect */
+	struct name_lookup *lookup;
+	struct name_addrs known; /* the addresses that it had last */
+	struct tcp_addr addr;	 /* which of them is tried, or used, */
+	char at[RELAYURL_BYTES]; /* in words */
+	bool secured;		 /* it was spoken to by TLS */
+	const char *problem;	 /* why there is no address, a phrase; NULL: there is one */
 	struct wire wire;
 	uint32_t epoch;
 	uint64_t features;	/* of the relay */
@@ -57,9 +63,6 @@ static inline bool uplink_is_up(struct uplink *link)
 {
 	return link->nr_posted || wire_is_up(&link->wire);
 }
-
-/** Go on with that one of the relay's addresses. */
-void uplink_take_addr(struct uplink *link, unsigned int nr);
 
 /** It failed, and @said: the relay says why; NULL: it is away. Return: @error. */
 int uplink_fail(struct uplink *link, int error, const struct err *said);

@@ -143,9 +143,9 @@ static uint64_t connect_patience(const struct wire *w, bool wanted)
 }
 
 /* As long as the line moves, and the patience for it not to. */
-static int await(struct wire *w, short events, bool connecting)
+static int await_fd(struct wire *w, int fd, short events, bool connecting)
 {
-	struct pollfd poll_fd = { .fd = w->chan.fd, .events = events };
+	struct pollfd poll_fd = { .fd = fd, .events = events };
 	uint64_t moved = 0, last_ns = now_ns(), ms;
 
 	for (;;) {
@@ -166,6 +166,16 @@ static int await(struct wire *w, short events, bool connecting)
 		if (now_ns() - last_ns > ms * 1000000)
 			return -ETIMEDOUT;
 	}
+}
+
+static int await(struct wire *w, short events, bool connecting)
+{
+	return await_fd(w, w->chan.fd, events, connecting);
+}
+
+int wire_await(struct wire *w, int fd)
+{
+	return await_fd(w, fd, POLLIN, true);
 }
 
 /* --- its begin ---------------------------------------------------------------------------- */

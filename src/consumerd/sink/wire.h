@@ -61,6 +61,8 @@ int wire_connect(struct wire *wire, const struct tcp_addr *addr, struct tls_keys
 /** Why TLS failed, until wire_close(); "" where it did not. */
 const char *wire_problem(const struct wire *wire);
 void wire_close(struct wire *wire);
+/** Wait until @fd can be read, no longer than for a connection. Return: 0 or negative errno. */
+int wire_await(struct wire *wire, int fd) MUST_CHECK;
 /** Is there a connection, and has the other side not ended it? While no answer is due. */
 bool wire_is_up(struct wire *wire);
 

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "io/relayurl.h"
 #include "io/tcp.h"
 #include "proto/relay.h"
 #include "sessiond/state.h"
@@ -37,8 +38,7 @@ static char *auto_name(struct command *cmd, uint64_t now_ns)
 	}
 }
 
-/* Numeric. Whether there are keys for it, who connects will know. */
-/* Numeric, between commas. */
+/* Numeric, between commas. Whether there are keys for it, who connects will know. */
 static bool are_addresses(const char *list)
 {
 	AUTO_FREE char *copy = strlen(list) < RELAY_ADDRS_BYTES ? xstrdup(list) : NULL;
@@ -54,11 +54,15 @@ static bool are_addresses(const char *list)
 
 static enum cmd_result check_relay(struct command *cmd, const struct req_session_create *req)
 {
-	if (req->outdir >= 0 && !req->spool[0])
-		return command_error(cmd, ERR_INVALID, "a trace goes to a directory or to a relay");
-	if (!are_addresses(req->relay))
+	bool unknown = strcmp(req->relay, RELAY_ADDRS_UNKNOWN) == 0;
+	struct relayurl url;
+
+	if (unknown ? !req->spool[0] || relayurl_parse(req->path, &url) < 0 :
+		      !are_addresses(req->relay))
 		return command_error(cmd, ERR_INVALID, "'%.60s' is no address of a relay",
 				     req->relay);
+	if (req->outdir >= 0 && !req->spool[0])
+		return command_error(cmd, ERR_INVALID, "a trace goes to a directory or to a relay");
 	if (req->relay_clear > RELAY_LINK_TLS || strlen(req->relay_host) > 255)
 		return command_error(cmd, ERR_INVALID, "this is no way to reach a relay");
 	if ((req->keep_free && !req->spool[0]) || req->max_size)
