@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 
 #include "base/mem.h"
-#include "now.h"
+#include "consumerd/now.h"
 
 #define STACK_BYTES (512u << 10) /* libc's resolver keeps answers there */
 #define FRESH_NS 10000000000ull	 /* an answer that came late counts for so long */
