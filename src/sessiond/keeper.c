@@ -18,7 +18,8 @@
 #include "proto/keeper.h"
 
 #define NAME_BYTES 65
-#define ANSWER_S 2
+#define ANSWER_MS 250 /* then it may have been stopped, and is told to go on */
+#define ANSWER_TRIES 6
 #define START_TRIES 500 /* of 2 ms */
 
 struct answer {
@@ -44,6 +45,14 @@ static void hang_up(struct keeper *k)
 
 static bool start(struct keeper *k);
 
+static pid_t pid_of(const struct keeper *k)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(k->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.pid : 0;
+}
+
 /* It was killed, with nothing lost but what it held: which is put again. */
 static void gone(struct loop_fd *source, uint32_t events)
 {
@@ -58,7 +67,7 @@ static void gone(struct loop_fd *source, uint32_t events)
 
 static bool attach(struct keeper *k)
 {
-	struct timeval patience = { ANSWER_S, 0 };
+	const struct timeval patience = { 0, ANSWER_MS * 1000 };
 	int fd = sock_connect(k->path);
 
 	if (fd < 0)
@@ -70,6 +79,7 @@ static bool attach(struct keeper *k)
 		return false;
 	}
 	k->fd = fd;
+	k->mute = false;
 	return true;
 }
 
@@ -138,6 +148,20 @@ static void answer_fini(struct answer *a)
 		a->fds[i] = close_fd(a->fds[i]);
 }
 
+/* It only holds things: nobody has a reason to keep it stopped, and it loses what it holds if
+ * another takes its place. */
+static ssize_t wait_message(struct keeper *k, struct answer *a)
+{
+	ssize_t n = -EAGAIN;
+
+	for (int i = 0; n == -EAGAIN && i < ANSWER_TRIES; i++) {
+		n = sock_recv(k->fd, a->buf, sizeof(a->buf), a->fds, &a->nr_fds);
+		if (n == -EAGAIN && i == 0 && pid_of(k) > 0)
+			kill(pid_of(k), SIGCONT);
+	}
+	return n;
+}
+
 /* What comes late, when we have stopped waiting for it, is not taken for the answer
  * to a later question. Descriptors that come along are closed by answer_fini(). */
 static int receive(struct keeper *k, struct answer *a)
@@ -149,7 +173,7 @@ static int receive(struct keeper *k, struct answer *a)
 
 		answer_fini(a);
 		a->nr_fds = 0;
-		n = sock_recv(k->fd, a->buf, sizeof(a->buf), a->fds, &a->nr_fds);
+		n = wait_message(k, a);
 		if (n <= 0)
 			return n < 0 ? (int)n : -ECONNRESET;
 		decoder_init(&a->dec, a->buf, (size_t)n, a->fds, a->nr_fds);
@@ -165,11 +189,21 @@ static int submit(struct keeper *k, const struct encoder *enc)
 	return ret < 0 ? ret : sock_send(k->fd, enc->buf, enc->len, enc->fds, enc->nr_fds);
 }
 
+/* One that does not answer is asked nothing more: what it holds stays with it for a daemon
+ * that comes next. */
+static void give_up(struct keeper *k)
+{
+	log_warn("ltt-keeperd (pid %d) does not answer: buffers will not survive this daemon and its "
+		 "consumer; kill it, and another one takes its place",
+		 (int)pid_of(k));
+	k->mute = true;
+}
+
 /* Return: 0, 1: it refuses; or negative errno: the connection is over. */
 static int ask(struct keeper *k, const struct encoder *enc, struct answer *a)
 {
 	const char *text;
-	int ret = submit(k, enc);
+	int ret = k->mute ? -EAGAIN : submit(k, enc);
 
 	a->nr_fds = 0;
 	if (ret == 0)
@@ -177,6 +211,8 @@ static int ask(struct keeper *k, const struct encoder *enc, struct answer *a)
 	if (ret == 0)
 		return decode_outcome(&a->dec, &text) ? 1 : 0;
 	answer_fini(a);
+	if (ret == -EAGAIN && !k->mute)
+		give_up(k);
 	return ret;
 }
 
@@ -199,7 +235,7 @@ static void put(struct keeper *k, const char *name, const int fds[KEEPER_FDS])
 	begin(k, &enc, buf, sizeof(buf), MSG_keep_put);
 	req_keep_put_encode(&enc, &req);
 	ret = ask(k, &enc, &a);
-	if (ret)
+	if (ret && !k->mute)
 		log_warn("ltt-keeperd does not take %s: %s", name,
 			 ret < 0 ? strerror(-ret) : "refused");
 	if (ret >= 0)
@@ -343,7 +379,7 @@ void keeper_sweep(struct keeper *k,
 
 	inherit_fini(&k->inherit);
 	sweep_left(k, wanted);
-	if (k->fd < 0)
+	if (k->fd < 0 || k->mute)
 		return;
 	list_init(&names);
 	begin(k, &enc, buf, sizeof(buf), MSG_keep_list);

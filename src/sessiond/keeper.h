@@ -27,6 +27,7 @@ struct keeper {
 	struct loop_fd source; /* tells that it is gone */
 	struct loop_child child;
 	bool running; /* our child */
+	bool mute;    /* it did not answer, and is asked nothing more */
 	/** A new one holds nothing yet: put everything. */
 	void (*refill)(struct keeper *keeper);
 	struct inherit inherit; /* what it does not have, from others */
