@@ -4,8 +4,8 @@
  * long to take, so a thread of its own asks it, and the worker waits for that as it does for a
  * connection. Owned by a link; runs in the worker's thread but for that one.
  */
-#ifndef CONSUMERD_UPLINK_NAMES_H
-#define CONSUMERD_UPLINK_NAMES_H
+#ifndef CONSUMERD_SINK_UPLINK_NAMES_H
+#define CONSUMERD_SINK_UPLINK_NAMES_H
 
 #include "io/relayurl.h"
 #include "io/tcp.h"
