@@ -89,13 +89,13 @@ static void visit_every_cpu(void)
 	ring_syscall(SYS_sched_setaffinity, 0, sizeof(all), (long)all, 0);
 }
 
-/* Registered with the kernel at the first use only: it costs milliseconds in a
- * process with threads. -EPERM: not registered yet, or not in this fork. */
+/* -EPERM: not registered, as the process had threads when libltt came (dlopen), which makes it
+ * cost milliseconds: so it waits for the first use. */
 static void wait_for_sequences(void)
 {
 	if (restart_sequences() == 0)
 		return;
-	ring_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0, 0);
+	ring_register_waits();
 	if (restart_sequences() != 0)
 		visit_every_cpu();
 }
@@ -113,6 +113,8 @@ void reader_synchronize(void)
 void reader_after_fork_child(void)
 {
 	ring_place_after_fork_child();
+	if (ring_rseq_used()) /* a fork has its own registration */
+		ring_register_waits();
 	one_waits = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	__atomic_store_n(&sleeping, 0, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)

@@ -180,6 +180,20 @@ static int rseq_wanted(void)
 	return SECTION_SUPPORTED && !(unwanted && !strcmp(unwanted, "1"));
 }
 
+void ring_register_waits(void)
+{
+	ring_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0, 0);
+}
+
+/* glibc >= 2.32; weak, so that an older one will do as well. */
+extern char __libc_single_threaded __attribute__((weak));
+
+static void prepare_to_wait(void)
+{
+	if (&__libc_single_threaded && __libc_single_threaded)
+		ring_register_waits();
+}
+
 /* Two threads may decide at once: each word is stored once, with its final value. */
 static enum ring_producer decide(void)
 {
@@ -192,6 +206,7 @@ static enum ring_producer decide(void)
 	}
 	ring_rseq_area = offset;
 	machine_has_rseq = 1;
+	prepare_to_wait();
 	return RING_RSEQ;
 }
 
