@@ -113,7 +113,7 @@ void reader_synchronize(void)
 void reader_after_fork_child(void)
 {
 	ring_place_after_fork_child();
-	if (ring_rseq_used()) /* a fork has its own registration */
+	if (ring_rseq_used()) /* it has one thread, as its parent may not have had */
 		ring_register_waits();
 	one_waits = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	__atomic_store_n(&sleeping, 0, __ATOMIC_RELAXED);

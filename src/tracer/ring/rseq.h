@@ -47,7 +47,7 @@ void ring_stop_sequences(void);
 int ring_sequences_stopped(void);
 
 /** Tell the kernel that sequences will be waited for: cheap while the process has one thread;
- *  with more it costs milliseconds. A forked child does so anew. */
+ *  with more it costs milliseconds. A forked child inherits it. */
 void ring_register_waits(void);
 
 /** The CPU as the kernel last told this thread; out of range if it never did. */
