@@ -33,6 +33,7 @@ static int take_relay(const struct req_con_output_open *req, struct worker_confi
 	config->relay.sync = config->sync;
 	config->relay.sync_us = config->sync_us;
 	config->relay_later = req->relay_later;
+	config->rest = req->relay_rest && config->relay.spool;
 	return 0;
 }
 

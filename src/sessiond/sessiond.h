@@ -50,6 +50,7 @@ struct sessiond {
 	struct list_node apps;	  /* struct app_conn */
 	struct list_node followers;
 	uint64_t next_client;
+	unsigned int nr_sending; /* spools */
 	unsigned int nr_refused; /* clients that are being told so */
 	struct gate gate;
 	int proto_log; /* names of commands that were handled; -1: no log */

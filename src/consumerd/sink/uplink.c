@@ -66,6 +66,11 @@ struct uplink *uplink_free(struct uplink *link)
 	return NULL;
 }
 
+const struct uplink_config *uplink_config(const struct uplink *link)
+{
+	return &link->config;
+}
+
 uint32_t uplink_epoch(const struct uplink *link)
 {
 	return link->epoch;

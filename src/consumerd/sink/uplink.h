@@ -40,6 +40,7 @@ struct uplink *uplink_new(struct uplink_config *config, const struct list_node *
 struct uplink *uplink_free(struct uplink *link);
 void uplink_config_fini(struct uplink_config *config);
 
+const struct uplink_config *uplink_config(const struct uplink *link);
 /** See to it that it is up. Return: 0 or negative errno. */
 int uplink_up(struct uplink *link) MUST_CHECK;
 /** Number of the connection, from 1: on another one the relay has to be told anew. */

@@ -214,14 +214,15 @@ static enum relay_link link_kind(const struct uplink *link)
 /* Keys are read anew each time: they may have been renewed. */
 static int connect_wire(struct uplink *link)
 {
-	AUTO_FREE char *host = link->config.host ? NULL : uplink_host_of(link->at);
+	AUTO_FREE char *at = uplink_host_of(link->at);
+	const char *host = link->config.host ? link->config.host : at;
 	struct tls_keys *keys = NULL;
 	struct err err = { 0 };
 	int ret;
 
 	if (uplink_secure(link_kind(link), &link->addr, &keys, &err))
 		return uplink_fail(link, -ENOKEY, &err);
-	ret = wire_connect(&link->wire, &link->addr, keys, host ? host : link->config.host);
+	ret = wire_connect(&link->wire, &link->addr, keys, link->named ? link->url.host : host);
 	link->secured |= ret == 0 && keys;
 	tls_keys_unref(keys);
 	return ret < 0 ? uplink_fail(link, ret, NULL) : 0;

@@ -4,8 +4,10 @@
 
 #include <poll.h>
 #include <stdbool.h>
+#include <unistd.h>
 
 #include "consumerd/now.h"
+#include "io/spoolfacts.h"
 
 #define RELAY_PATIENCE_NS 1200000000ull
 #define RELAY_PAUSE_MS 60
@@ -75,6 +77,7 @@ static void remove_spool(struct worker *w)
 	spool_clear(w->spool);
 	list_for_each_safe(dir, tmp, &w->traces, node)
 		worker_close_trace(w, dir);
+	unlinkat(w->config.dir_fd, SPOOLFACTS_FILE, 0);
 }
 
 static void give_up_jobs(struct worker *w, struct list_node *jobs, const char *what)
@@ -125,5 +128,6 @@ void worker_end(struct worker *w, struct job *job)
 		remove_spool(w);
 	list_for_each_safe(dir, tmp, &w->traces, node)
 		tracedir_free(dir);
+	worker_leave_spool(w);
 	w->ended = true;
 }

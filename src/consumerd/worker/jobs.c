@@ -50,7 +50,7 @@ static void begin_link(struct worker *w, struct job *job)
 {
 	int ret = uplink_up(w->link);
 
-	if (ret < 0 && (!w->spool || !is_away(ret)))
+	if (ret < 0 && (!w->spool || w->config.rest || !is_away(ret)))
 		err_set(&job->err, ERR_OUTPUT, "%s", uplink_problem(w->link));
 	else
 		(void)!worker_link_result(w, ret);
@@ -73,8 +73,16 @@ static void do_start(struct worker *w, struct job *job)
 			  (unsigned int)w->config.uid);
 	else if (job->path)
 		find_dir(w, job);
-	else if (w->link && !w->config.relay_later)
+	if (!job->err.code && w->spool)
+		(void)!worker_claim_spool(w, &job->err);
+	if (!job->err.code && w->config.rest)
+		(void)!worker_find_rest(w, &job->err);
+	if (!job->err.code && !job->path && w->link && !w->config.relay_later)
 		begin_link(w, job);
+	if (job->err.code && w->config.rest) { /* the next attempt need not wait for our end */
+		uplink_give_up(w->link);
+		worker_leave_spool(w);
+	}
 }
 
 /* --- traces ------------------------------------------------------------------- */

@@ -48,6 +48,8 @@ struct worker {
 
 	struct uplink *link; /* NULL: files */
 	struct spool *spool; /* NULL: none */
+	int spool_lock;	     /* -1: it is not locked */
+	uint64_t nr_rest;    /* traces that were found there */
 	int link_told;	     /* of its link's errors */
 	bool live;	     /* viewers follow it at the relay */
 	bool incomplete;     /* more ring sets may hold what an earlier consumer did not send */
@@ -121,6 +123,12 @@ int worker_link_result(struct worker *worker, int error);
 bool worker_check_link(struct worker *worker);
 /** Send what the spool has, if it is time for that. Return: whether the link takes it. */
 bool worker_drain(struct worker *worker, uint64_t now);
+/** Lock the spool, for as long as the output is open, and have it say whose it is. Return: 0, or
+ *  the code in @err: somebody else uses it. */
+int worker_claim_spool(struct worker *worker, struct err *err) MUST_CHECK;
+void worker_leave_spool(struct worker *worker);
+/** Find the traces that an earlier consumer left there. Return: 0 or the code in @err. */
+int worker_find_rest(struct worker *worker, struct err *err) MUST_CHECK;
 /** When to do so again. */
 uint64_t worker_drain_due(const struct worker *worker);
 /** Do so until all is sent, or nothing more is for @patience_ns. */

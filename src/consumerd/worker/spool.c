@@ -7,12 +7,24 @@
 #include "priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/dir.h"
+#include "base/log.h"
+#include "base/mem.h"
 #include "consumerd/now.h"
+#include "io/lockfile.h"
+#include "io/spoolfacts.h"
+#include "trace/metapacket.h"
 
 #define DRAIN_NS 20000000u
 #define PAUSE_MS 20
+#define CLAIM_TRIES 15 /* one that only looks has it for an instant */
 
 static bool any_presses(const struct worker *w)
 {
@@ -124,4 +136,101 @@ void worker_clock(const struct worker *w, int64_t *ret_offset_ns, uint64_t *ret_
 	*ret_error_ns = 0;
 	if (w->link)
 		uplink_clock(w->link, ret_offset_ns, ret_error_ns);
+}
+
+/* --- whose it is -------------------------------------------------------------------- */
+
+static int write_facts(const struct worker *w)
+{
+	const struct uplink_config *config = uplink_config(w->link);
+	struct spoolfacts facts = {
+		.link = (uint8_t)config->link,
+		.sync = (uint8_t)config->sync,
+		.compress = config->compress,
+		.sync_us = config->sync_us,
+		.live_us = config->live_us,
+	};
+
+	if (!config->url)
+		return 0; /* a session of an earlier version's; the file is a lock all the same */
+	snprintf(facts.name, sizeof(facts.name), "%s", config->name);
+	snprintf(facts.stamp, sizeof(facts.stamp), "%s", config->stamp);
+	snprintf(facts.url, sizeof(facts.url), "%s", config->url);
+	memcpy(facts.id, config->id, sizeof(facts.id));
+	return spoolfacts_write(w->spool_lock, &facts);
+}
+
+/* A disk that has no room for it costs no event: then the rest can only be read where it is. */
+int worker_claim_spool(struct worker *w, struct err *err)
+{
+	int ret = -EWOULDBLOCK;
+
+	for (unsigned int i = 0; i < CLAIM_TRIES && ret == -EWOULDBLOCK; i++) {
+		if (i > 0)
+			poll(NULL, 0, PAUSE_MS);
+		worker_leave_spool(w);
+		ret = lockfile_take(w->config.dir_fd, SPOOLFACTS_FILE, &w->spool_lock);
+	}
+	if (ret == -EWOULDBLOCK) {
+		worker_leave_spool(w);
+		return err_set(err, ERR_STATE,
+			       "the spool is in use: its session has it, or it is being sent or "
+			       "removed");
+	}
+	if (ret == 0 && !w->config.rest)
+		ret = write_facts(w);
+	if (ret < 0)
+		log_warn("the spool of '%s' can't say whose it is: %s",
+			 uplink_config(w->link)->name, strerror(-ret));
+	return 0;
+}
+
+void worker_leave_spool(struct worker *w)
+{
+	w->spool_lock = close_fd(w->spool_lock);
+}
+
+/* --- the rest of a session that is over ------------------------------------------------ */
+
+static int adopt_rest(struct worker *w, const char *path, int metadata_fd, struct err *err)
+{
+	struct metapacket_header head;
+	struct tracedir *dir;
+	struct stat st;
+
+	if (fstat(metadata_fd, &st) < 0 ||
+	    pread(metadata_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	    head.magic != METAPACKET_MAGIC)
+		return err_set(err, ERR_OUTPUT, "%s: its metadata makes no sense", path);
+	if (tracedir_adopt_behind(++w->nr_rest, w->config.dir_fd, path, head.uuid,
+				  (uint64_t)st.st_size, &w->disk, &dir, err))
+		return err->code;
+	list_append(&w->traces, &dir->node);
+	spool_find(w->spool, dir);
+	return 0;
+}
+
+/* A directory with metadata is a trace. Nothing else that lies there matters. */
+static int find_rest(struct worker *w, int at_fd, const char *name, const char *path,
+		     unsigned int depth, struct err *err)
+{
+	AUTO_DIR DIR *dir = dir_open(at_fd, name);
+	AUTO_FD int metadata = dir ? tracedir_open_file(dirfd(dir), "metadata") : -1;
+	struct dirent *entry;
+
+	if (metadata >= 0)
+		return adopt_rest(w, path, metadata, err);
+	while (!err->code && depth < TRACEDIR_MAX_DEPTH && (entry = dir_next(dir))) {
+		AUTO_FREE char *below = xasprintf("%s%s%s", path, *path ? "/" : "", entry->d_name);
+
+		if (entry->d_type != DT_REG && *entry->d_name != '.')
+			(void)!find_rest(w, dirfd(dir), entry->d_name, below, depth + 1, err);
+	}
+	return err->code;
+}
+
+int worker_find_rest(struct worker *w, struct err *err)
+{
+	w->spool->filling = true; /* metadata is sent also where nothing else waits */
+	return find_rest(w, w->config.dir_fd, ".", "", 0, err);
 }

@@ -359,6 +359,7 @@ static void release(struct worker *w)
 	spool_free(w->spool);
 	uplink_free(w->link);
 	uplink_config_fini(&w->config.relay);
+	close_fd(w->spool_lock);
 	close_fd(w->config.dir_fd);
 	free(w);
 }
@@ -370,7 +371,7 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	int err = job_queue_init(&w->inbox, false);
 
 	w->config = *config;
-	w->bells.fd = -1;
+	w->bells.fd = w->spool_lock = -1;
 	w->bell.fd = config->doorbell_fd; /* whatever fails, it is ours to close */
 	w->period_ns = (uint64_t)MAX(flush_us, WORKER_FLUSH_MIN_US) * 1000;
 	w->pace = PACE_IDLE;

@@ -35,6 +35,7 @@ struct worker_config {
 	uint32_t sync_us;	    /* with SYNC_PERIOD */
 	struct uplink_config relay; /* addr not NULL: instead of files; taken over */
 	bool relay_later;	    /* whether it is there now does not matter */
+	bool rest;		    /* all that there will be is in the spool */
 	int doorbell_fd;	    /* of an earlier consumer, taken over; -1: make one */
 	struct job_queue *done;	    /* jobs come back through this; outlives the worker */
 };

@@ -102,7 +102,9 @@ static void text(FILE *out, struct json_object *record)
 		fprintf(out, "Session %s destroyed", record_str(o, "session"));
 		totals_end(out, record_get(o, "totals"));
 		if (*record_str(o, "spool"))
-			fprintf(out, "The trace is in part at the relay %s; the rest is in %s\n",
+			fprintf(out,
+				"The trace is in part at the relay %s; the rest is in %s "
+				"(lttctl spool send)\n",
 				record_str(o, "output"), record_str(o, "spool"));
 		else if (*record_str(o, "output"))
 			fprintf(out, "%s %s %s\n",

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * spools.h - what sessions at a relay have left in HOME/ltt-traces/spool, which is the caller's
+ * own. Runs in the caller's thread.
+ */
+#ifndef LIBCTL_SPOOLS_H
+#define LIBCTL_SPOOLS_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "io/spoolfacts.h"
+
+struct spool_info {
+	char *path;
+	int fd;	    /* of the directory */
+	bool ours;  /* it is a spool, by its place or its file */
+	bool known; /* by these, which an earlier version did not write down: */
+	struct spoolfacts facts;
+	bool locked;		 /* a consumer, or another lttctl, has it */
+	uint64_t bytes, packets; /* that lie there; the relay may have the first of them */
+	uint64_t since_ns;	 /* CLOCK_REALTIME, of the oldest; 0: nothing waits */
+};
+
+/** HOME/ltt-traces/spool, allocated; NULL: there is no home. */
+char *spools_dir(void);
+/** @name: in there, or a path. Return: 0, or the code in @err. */
+int spools_look(const char *name, struct spool_info *ret, struct err *err) MUST_CHECK;
+void spools_fini(struct spool_info *spool);
+/** Remove it with all that is in it. Return: 0, or the code in @err: it is in use. */
+int spools_remove(struct spool_info *spool, struct err *err) MUST_CHECK;
+
+#endif
