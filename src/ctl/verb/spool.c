@@ -242,7 +242,7 @@ static enum status run(struct ctl *ctl)
 	struct json_object *sessions AUTO_RECORD = NULL;
 	enum status status = STATUS_OK;
 
-	if (action_of(ctl) == SEND && ctl_connect(ctl, DAEMON_STARTED) != 0)
+	if (action_of(ctl) == SEND && !ctl->client && ctl_connect(ctl, DAEMON_STARTED) != 0)
 		return STATUS_ERROR;
 	if (ctl->client && target_sessions(ctl, &sessions, &ctl->err) != 0)
 		return STATUS_ERROR;
