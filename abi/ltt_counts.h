@@ -6,8 +6,8 @@
  * session daemon: a part for each CPU and one more, all alike. A counter is at the
  * same place of each part, and its value is the sum over all parts. A restartable
  * sequence adds to the part of the CPU that it is on, by plain additions; all others
- * add to the last part, atomically. Applications may scribble over all of it: whoever
- * reads believes nothing but that it is numbers.
+ * add to the last part, atomically. Applications may overwrite all of it: a reader
+ * trusts nothing except that the words are numbers.
  *
  * A counter of hits is one word; one with a histogram is struct ltt_counts.
  */

@@ -148,8 +148,8 @@ enum ltt_kmod_enable_flags {
 
 enum ltt_kmod_probe_flags {
 	LTT_KMOD_PROBE_RETURN = 1, /* where the function returns (a kretprobe) */
-	LTT_KMOD_PROBE_CALL = 2,   /* calls of a function, and who called: by ftrace where the
-				      kernel's build left room for that, else by a kprobe */
+	LTT_KMOD_PROBE_CALL = 2,   /* calls of a function, with the caller: by ftrace if the
+				      kernel was built with support for it, else by a kprobe */
 };
 
 #define LTT_KMOD_ARGS_MAX  16u
@@ -184,7 +184,7 @@ enum ltt_kmod_arg_kind {
 	LTT_KMOD_ARG_TEXT_USER = 2,
 };
 
-/** struct ltt_kmod_arg - something to record at a place. What can't be read is 0, or the
+/** struct ltt_kmod_arg - a value to record at a place. A value that cannot be read is 0, or the
  *  text "(fault)" as far as there is room. */
 struct ltt_kmod_arg {
 	uint32_t kind;
@@ -317,9 +317,9 @@ enum ltt_kmod_dump_flags {
 /**
  * struct ltt_kmod_dump - record the state of the system into this channel: those events
  * with LTT_KMOD_STATE that it has enabled, `lttng_statedump_start` first and
- * `lttng_statedump_end` last, whoever is tracked. It goes on behind the caller's back,
- * waits for readers (but not for ever), and ends early when the channel is closed. Asked
- * for while one is under way, another one follows.
+ * `lttng_statedump_end` last, regardless of trackers. The dump runs asynchronously,
+ * waits for readers (for a limited time), and ends early when the channel is closed. A request
+ * during a dump starts another one after it.
  */
 struct ltt_kmod_dump {
 	uint32_t size;

@@ -2,8 +2,8 @@
 /*
  * ltt_ring.h - layout of a ring in shared memory.
  *
- * This file is the whole contract between whoever writes events (libltt, later
- * ltt.ko) and whoever reads them (ltt-consumerd). It holds layout and the few
+ * This file is the whole contract between the producers of events (libltt and
+ * ltt.ko) and their reader (ltt-consumerd). It holds layout and the few
  * pure functions that both sides must agree on; no state, no system call.
  *
  * A *ring set* is the buffer of one (session, channel, owner): one ring per

@@ -19,8 +19,8 @@
  * cannot be recorded and is not listed.
  *
  * Names. A conversion is named by the last word between it and the conversion
- * before it: letters, digits and '_', not beginning with a digit. What stands
- * between the word and the conversion (spaces, '=', ':', '[', quotes, "0x") is
+ * before it: letters, digits and '_', not beginning with a digit. Characters
+ * between the word and the conversion (spaces, '=', ':', '[', quotes, "0x") are
  * skipped. Without a word it is called argN, where N counts the fields from 1. A
  * name that an earlier field has gets _2, _3, ... behind it.
  *

@@ -89,8 +89,8 @@ int ltt_probe_register(const char *name, const char *format, ltt_probe_call call
 void ltt_probe_unregister(struct ltt_probe *probe);
 
 /**
- * ltt_probe_arm() - count one more who wants the calls.
- * Return: how many there are now; -ENOMEM, and nothing has changed.
+ * ltt_probe_arm() - add one user of the calls.
+ * Return: the number of users now; -ENOMEM, and nothing has changed.
  */
 int ltt_probe_arm(struct ltt_probe *probe);
 

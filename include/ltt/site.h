@@ -148,13 +148,13 @@ struct ltt_site {
 #define LTT_PAYLOAD_SLACK 16
 
 /**
- * ltt_emit() - hand a serialised payload to whoever armed the site.
+ * ltt_emit() - pass a serialised payload to all hooks of the site.
  * @site: a registered site.
  * @payload: @len recorded bytes followed by @extra bytes of NOWRITE fields;
  *           readable for LTT_PAYLOAD_SLACK bytes behind that.
  *
- * Never fails, never blocks, keeps errno. Thread safe, async-signal safe.
- * What could not be recorded is counted in the buffer.
+ * Never fails, never blocks, preserves errno. Thread safe, async-signal safe.
+ * Events that cannot be recorded are counted in the buffer.
  */
 void ltt_emit(struct ltt_site *site, const void *payload, size_t len, size_t extra) LTT__NOPLT;
 

@@ -153,7 +153,7 @@
 #define LTT__N_ltt__w(...)
 #define LTT__N_ltt__n(...) __VA_ARGS__
 
-/* What is no field (or label) is named as it was written; nothing else is made of its event. */
+/* An argument that is no field (or label) is named in the error; its event is not declared. */
 #define LTT__REFUSE(n, id, field) LTT__CAT(LTT__REFUSE_, LTT__TUPLE(field))(field)
 #define LTT__REFUSE_0(...) \
 	LTT__ASSERT(0, "ltt: no macro of <ltt/tracepoint.h> is named like this: " #__VA_ARGS__);

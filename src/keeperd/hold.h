@@ -21,11 +21,11 @@ struct holder {
 };
 
 void holder_init(struct holder *holder, struct loop *loop, void (*changed)(struct holder *holder));
-/** Hangs up on everybody, closes everything. */
+/** Close all connections and all descriptors. */
 void holder_fini(struct holder *holder);
-/** Answer whoever is at the other end of @fd (taken over). Return: 0 or negative errno. */
+/** Serve the connection @fd (taken over). Return: 0 or negative errno. */
 int holder_serve(struct holder *holder, int fd) MUST_CHECK;
-/** Nothing is held, and nobody is connected. */
+/** Whether nothing is stored and no client is connected. */
 bool holder_is_idle(const struct holder *holder);
 
 #endif

@@ -19,7 +19,7 @@
 #include "io/confine.h"
 #include "io/sock.h"
 
-#define LINGER_US 2000000u /* whoever started it comes sooner */
+#define LINGER_US 2000000u /* the starting daemon connects sooner */
 
 struct keeper {
 	struct loop *loop;
@@ -64,7 +64,7 @@ static void alone(struct loop_timer *timer)
 	loop_stop(keeper->loop);
 }
 
-/* It must outlive whoever ends a session or a terminal. */
+/* The keeper must survive the end of a login or terminal. */
 static void ignore_signal(int signo, void *data)
 {
 	(void)signo, (void)data;

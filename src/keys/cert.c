@@ -25,7 +25,7 @@ static int make_key(gnutls_x509_privkey_t *ret)
 	return error < 0 ? error : gnutls_x509_privkey_generate(*ret, GNUTLS_PK_ECDSA, bits, 0);
 }
 
-/* What each certificate has, and each time another one. */
+/* Validity and serial number: each certificate has its own. */
 static int set_times(gnutls_x509_crt_t crt, unsigned int days)
 {
 	time_t now = time(NULL);
@@ -43,7 +43,7 @@ static int set_times(gnutls_x509_crt_t crt, unsigned int days)
 			    error;
 }
 
-/* Of a certificate that is new: by these it is found, and finds who signed it. */
+/* Key ids of a new certificate and of its signer, by which a chain is found. */
 static int set_ids(gnutls_x509_crt_t crt, gnutls_x509_crt_t ca)
 {
 	uint8_t id[32];

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 
-/** What a certificate is for. */
+/** The purpose of a certificate. */
 enum cert_kind {
 	CERT_RELAY,  /* others connect to it */
 	CERT_HOST,   /* it connects to relays */

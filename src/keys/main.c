@@ -25,8 +25,8 @@ static const struct poptOption options[] = {
 	{ "dir", 'd', POPT_ARG_STRING, &opt.dir, 0, "folder of the authority (default: ltt-ca)",
 	  "DIR" },
 	{ "days", 0, POPT_ARG_STRING, &opt.days, 0,
-	  "how long it is believed (default: 365; an authority: 3650)", "N" },
-	{ "viewer", 0, POPT_ARG_NONE, &opt.viewer, 0, "psk: who has the key may look on, not send",
+	  "validity in days (default: 365; an authority: 3650)", "N" },
+	{ "viewer", 0, POPT_ARG_NONE, &opt.viewer, 0, "psk: the key is for viewing only, not for sending",
 	  NULL },
 	{ "version", 'V', POPT_ARG_NONE, &opt.version, 0, "print the version and exit", NULL },
 	POPT_AUTOHELP POPT_TABLEEND

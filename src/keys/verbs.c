@@ -56,7 +56,7 @@ int verb_ca(const struct order *order, struct err *err)
 	    place_write(dir, PLACE_CA_KEY, &key, true, PLACE_NEW, err) ||
 	    place_write(dir, TLS_FILE_CA, &crt, false, PLACE_NEW, err))
 		return err->code;
-	printf("%s/" PLACE_CA_KEY " stays here: whoever has it can be any relay and any host\n",
+	printf("%s/" PLACE_CA_KEY " must stay here: its owner can create any relay and any host\n",
 	       order->dir);
 	return 0;
 }

@@ -27,7 +27,7 @@ enum word {
 struct row {
 	enum word word;
 	const char *name;
-	const char *type; /* of a field; record of a list; who or access of a row */
+	const char *type; /* of a field; record of a list; sender or access of a row */
 	unsigned int number;
 	const char *doc;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * libltt-cyg-profile-fast.so: as libltt-cyg-profile.so, with half of the data: who
- * called and what returned follows from the order of a thread's events.
+ * libltt-cyg-profile-fast.so: as libltt-cyg-profile.so, with half of the data: the
+ * caller and the returning function follow from the order of a thread's events.
  */
 #include <stdint.h>
 

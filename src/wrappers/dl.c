@@ -3,7 +3,7 @@
  * libltt-dl.so: trace what a program loads and unloads, by LD_PRELOAD. Runs in the
  * thread that calls dlopen().
  *
- * The loader looks at who calls dlopen(): a library without a slash in its name
+ * The loader uses the caller of dlopen(): a library without a slash in its name
  * is also searched along the caller's own run path. As the caller is this library
  * now, it does that part of the search itself.
  */
@@ -135,7 +135,7 @@ static bool describe(void *handle, struct object *ret_object)
 	return true;
 }
 
-/* --- who asks ---------------------------------------------------------------------- */
+/* --- the caller -------------------------------------------------------------------- */
 
 static void *real(const char *name)
 {

@@ -164,7 +164,7 @@ __attribute__((constructor(101))) static void start(void)
 			ltt_trace(ltt_libc, name, __VA_ARGS__); \
 	} while (0)
 
-/* What `call` returns, made one level down. */
+/* The result of `call`, made one level down. */
 #define DEEPER(call) \
 	({ \
 		depth++; \

@@ -258,7 +258,7 @@ def await_all_written(t, name):
     return ltt.until(all_written, 20, "all events to be at the relay")
 
 
-# What two threads emit together: LTT_RATE, events a second.
+# Two threads emit LTT_RATE events a second together.
 PACED = ("-t", 2, "-r", int(os.environ.get("LTT_RATE", 20000)) // 2)
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* dir.h - the entries of a directory that is known by a descriptor. Owned by whoever opened it. */
+/* dir.h - the entries of a directory, read by its descriptor. Owned by the caller. */
 #ifndef BASE_DIR_H
 #define BASE_DIR_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * chan.h - bytes to and from another machine, in the clear or by TLS: whoever reads and
- * writes does not care which. Non-blocking. Owned by a connection; runs in its thread.
+ * chan.h - bytes to and from another machine, unencrypted or by TLS, with the same
+ * calls for both. Non-blocking. Owned by a connection; runs in its thread.
  */
 #ifndef IO_CHAN_H
 #define IO_CHAN_H
@@ -20,18 +20,19 @@ void chan_init(struct chan *chan, int fd, struct tls *tls);
 /** Does not close the descriptor. */
 void chan_fini(struct chan *chan);
 
-/** Go on with the handshake. Return: as tls_handshake(). Who was refused (-EPROTO) hears of it
- *  only if we do not hang up at once: who can wait goes on until another error comes. */
+/** Continue the handshake. Return: as tls_handshake(). A rejected peer (-EPROTO) is informed
+ *  only if the connection is not closed at once: a caller that can wait continues until another
+ *  error is returned. */
 int chan_open(struct chan *chan) MUST_CHECK;
 bool chan_wants_write(const struct chan *chan);
-/** As recv() and sendmsg(), but that errors are returned: negative errno. What is sent behind
+/** As recv() and sendmsg(), but errors are returned as negative errno. Data that is sent after
  *  -EAGAIN must begin with the same bytes. */
 ssize_t chan_recv(struct chan *chan, void *buf, size_t len) MUST_CHECK;
 ssize_t chan_send(struct chan *chan, const struct iovec *iov, unsigned int nr) MUST_CHECK;
 /** Has something come that the descriptor does not tell of any more? */
 bool chan_pending(const struct chan *chan);
-/** Who has proven his name has to stand @keys, which are new: see tls_recheck(). Who has been
- *  refused anyway, or speaks in the clear, does. Return: 0 or -EPROTO. */
+/** Check an authenticated peer against the new @keys: see tls_recheck(). A rejected or
+ *  unencrypted connection passes. Return: 0 or -EPROTO. */
 int chan_recheck(struct chan *chan, struct tls_keys *keys) MUST_CHECK;
 /** As tls_expiry(); 0 in the clear. */
 time_t chan_expiry(const struct chan *chan);
@@ -39,7 +40,7 @@ time_t chan_expiry(const struct chan *chan);
 const char *chan_peer(const struct chan *chan);
 /** As tls_is_viewer(); false in the clear. */
 bool chan_is_viewer(const struct chan *chan);
-/** What went wrong, the end of a sentence; "" where errno says it all. */
+/** The problem, as the end of a sentence; "" if errno describes it. */
 const char *chan_problem(const struct chan *chan);
 
 #endif

@@ -44,7 +44,7 @@ static int set_caps(const struct caps *caps)
 	return syscall(SYS_capset, &head, data) < 0 ? -errno : 0;
 }
 
-/* What root's programs get when we start them. */
+/* Capabilities that root's programs get when this daemon starts them. */
 static int limit_bound(const struct caps *have, uint64_t keep)
 {
 	if (!(have->effective & CONFINE_CAP(CAP_SETPCAP)))

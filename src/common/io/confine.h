@@ -3,7 +3,7 @@
  * confine.h - giving up what a daemon does not need: capabilities, the gaining of
  * new privileges, system calls. Called once by the daemon's main thread, when it
  * has what takes more rights than its work, and before it has other threads.
- * What the kernel refuses is said in one line, and the daemon goes on.
+ * If the kernel rejects a restriction, one line reports it, and the daemon continues.
  */
 #ifndef IO_CONFINE_H
 #define IO_CONFINE_H

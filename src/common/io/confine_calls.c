@@ -206,8 +206,8 @@ static int allow(scmp_filter_ctx filter, const char *name, const struct scmp_arg
 		     seccomp_rule_add(filter, SCMP_ACT_ALLOW, nr, 0);
 }
 
-/* A keeper has no threads, a consumer and a relay nothing else, and nobody has a namespace of
- * his own. */
+/* A keeper has no threads, a consumer and a relay only threads, and no daemon has its own
+ * namespace. */
 static int allow_clone(scmp_filter_ctx filter, enum confine_role role)
 {
 	const struct scmp_arg_cmp child = SCMP_A0(SCMP_CMP_MASKED_EQ, NAMESPACES, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * dirid.h - which directory it is, for whoever lost its descriptor and has but its
- * path: another one may be there by now, or a link to one. The time of birth tells
+ * dirid.h - identity of a directory, to find it again by its path after its descriptor
+ * was lost: another one may be there by now, or a link to one. The time of birth tells
  * from one that was made in the place, with the number, of one that was removed.
  */
 #ifndef IO_DIRID_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * frame.h - messages in a stream of bytes, which knows no borders: each behind its
- * length (u32, little-endian). What has come and is not yet used lies in a buffer of a
- * fixed size, made with the first byte. Owned by a connection; runs in its thread. Pure.
+ * frame.h - messages in a stream of bytes, each preceded by its
+ * length (u32, little-endian). Received and unused bytes are in a buffer of a
+ * fixed size, allocated with the first byte. Owned by a connection; runs in its thread. Pure.
  */
 #ifndef IO_FRAME_H
 #define IO_FRAME_H

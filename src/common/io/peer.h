@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * peer.h - one connection on a loop: messages come in through a callback, go
- * out through a queue that never blocks. What a peer does not read is kept up
- * to PEER_QUEUE_BYTES; beyond that it is disconnected, so that a peer which
- * does not read can't make us grow, and delays nobody.
+ * peer.h - one connection on a loop: messages are received through a callback and
+ * sent through a queue that never blocks. Unread messages are queued up
+ * to PEER_QUEUE_BYTES; beyond that the peer is disconnected, so that a peer
+ * that does not read cannot use unbounded memory or delay others.
  */
 #ifndef IO_PEER_H
 #define IO_PEER_H

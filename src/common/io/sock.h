@@ -20,12 +20,12 @@ int sock_listen(const char *path, mode_t mode, gid_t gid) MUST_CHECK;
 int sock_connect(const char *path) MUST_CHECK;
 int sock_pair(int ret_fds[2]) MUST_CHECK;
 
-/** Who is at the other end, as the kernel says. */
+/** Identity of the peer, from the kernel. */
 int sock_peer(int fd, pid_t *ret_pid, uid_t *ret_uid, gid_t *ret_gid) MUST_CHECK;
 
-/** Whether descriptors are taken from the peer of this connection, or from whoever
- *  connects to this listening socket. Where the kernel (before Linux 6.16) can't refuse
- *  them, sock_recv() brings them, for its caller to close. */
+/** Set whether descriptors are accepted from the peer of this connection, or from clients
+ *  of this listening socket. If the kernel (before Linux 6.16) cannot reject
+ *  them, sock_recv() returns them, and its caller closes them. */
 void sock_take_fds(int fd, bool take);
 
 /** Send one message. Return: 0 or negative errno (-EAGAIN on a full non-blocking one). */
@@ -39,7 +39,7 @@ int sock_send(int fd, const void *data, size_t len, const int *fds, unsigned int
  */
 ssize_t sock_recv(int fd, void *buf, size_t cap, int *ret_fds, unsigned int *ret_nr_fds) MUST_CHECK;
 
-/** Close a descriptor that a stranger may have sent, without waiting as he likes. */
+/** Close a descriptor from an untrusted peer, without an unbounded wait. */
 void sock_drop(int fd);
 /** The same with a connection on which messages may wait that bring such. */
 void sock_hang_up(int fd);

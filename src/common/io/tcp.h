@@ -35,8 +35,8 @@ const char *tcp_take_port(const char *at, uint16_t *ret) MUST_CHECK;
 int tcp_listen(const struct tcp_addr *addr) MUST_CHECK;
 /** Connect within @timeout_ms; non-blocking. Return: descriptor or negative errno. */
 int tcp_connect(const struct tcp_addr *addr, unsigned int timeout_ms) MUST_CHECK;
-/** The same for who has his own way to wait: a socket that is writable when it is through, and
- *  what came of it then. Return: descriptor (0), or negative errno. */
+/** The same for callers with their own wait: a socket that is writable when the connect has
+ *  ended. Return: descriptor (0), or negative errno. */
 int tcp_connect_begin(const struct tcp_addr *addr) MUST_CHECK;
 int tcp_connect_end(int fd) MUST_CHECK;
 /** Notice a host that is gone, send small messages at once. */

@@ -15,7 +15,7 @@
  *  can't answer (for want of a module of its, tcp_diag). */
 int tcp_owner_open(void) MUST_CHECK;
 /**
- * Who made the other end of @fd.
+ * The user of the other end of @fd.
  * @diag_fd: negative where there is none; then the kernel's table of all connections is read, which
  *	takes its time.
  * Return: 0, or negative errno: the other end is closed, or elsewhere.

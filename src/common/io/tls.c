@@ -14,7 +14,7 @@
 #define RECORD_BYTES 16384u
 #define MAX_HANDSHAKE_BYTES (32u << 10)
 
-/* What a processor does quickly comes first; a shared key needs SHA-256. */
+/* Ciphers with hardware support come first; a shared key needs SHA-256. */
 #define PRIORITY                                                                \
 	"NONE:+VERS-TLS1.3:+AES-128-GCM:+CHACHA20-POLY1305:+AES-256-GCM:+AEAD:" \
 	"+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1:+SIGN-ALL:+COMP-NULL:" \
@@ -28,7 +28,7 @@ struct tls {
 	gnutls_session_t session;
 	bool is_server, up;
 	bool unsent; /* the library has a record that could not be sent */
-	char *host;  /* a client's: who it has to be */
+	char *host;  /* client: the required name of the relay */
 	char *peer;
 	bool peer_is_viewer;
 	char problem[200];
@@ -41,7 +41,7 @@ const struct tls_keys *tls_keys_of(gnutls_session_t session)
 	return tls->keys;
 }
 
-/* --- who is there ---------------------------------------------------------------------- */
+/* --- authentication -------------------------------------------------------------------- */
 
 static int disbelieve(struct tls *tls, const char *why)
 {
@@ -213,7 +213,7 @@ static int identify(struct tls *tls)
 	}
 	if (tls->peer && gnutls_protocol_get_version(tls->session) == GNUTLS_TLS1_3)
 		return 0;
-	disbelieve(tls, "it has not said who it is");
+	disbelieve(tls, "it has not authenticated");
 	return -EPROTO;
 }
 
@@ -244,7 +244,7 @@ static ssize_t pull(gnutls_transport_ptr_t ptr, void *buf, size_t len)
 
 /* --- life -------------------------------------------------------------------------------- */
 
-/* Who connects says one of both: the certificate, if he has one. */
+/* A client presents one of both: the certificate, if it has one. */
 static int choose(struct tls *tls)
 {
 	const struct tls_keys *keys = tls->keys;
@@ -410,7 +410,7 @@ ssize_t tls_read(struct tls *tls, void *buf, size_t len)
 	return (ssize_t)got;
 }
 
-/* What is small becomes one record. Return: its bytes. */
+/* Small buffers become one record. Return: its bytes. */
 static size_t gather(const struct iovec *iov, unsigned int nr, uint8_t *record)
 {
 	size_t len = 0;

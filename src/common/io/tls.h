@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tls.h - TLS 1.3 over a non-blocking socket: both sides show who they are, by certificate or
- * by a key that they share. Nothing older is spoken, nothing is resumed, and no data comes
- * before the end of the handshake, so nothing can be replayed. Owned by a `struct chan`;
+ * tls.h - TLS 1.3 over a non-blocking socket: both sides authenticate, by certificate or
+ * by a shared key. Older versions, resumption, and data before the end of the
+ * handshake are off, so nothing can be replayed. Owned by a `struct chan`;
  * runs in its thread.
  */
 #ifndef IO_TLS_H
@@ -39,12 +39,12 @@ int tls_recheck(struct tls *tls, struct tls_keys *keys) MUST_CHECK;
 /** Until when what the other side has shown is believed, as the handshake is done: seconds of
  *  CLOCK_REALTIME; 0: for ever. tls_recheck() looks whether that is over. */
 time_t tls_expiry(const struct tls *tls);
-/** Who is there, when the handshake is done: a name that name_check() likes; at a client
+/** Name of the peer after the handshake, accepted by name_check(); at a client
  *  with a shared key: its own. */
 const char *tls_peer(const struct tls *tls);
 /** May it, by what it has shown, look on only, and send nothing? */
 bool tls_is_viewer(const struct tls *tls);
-/** What went wrong, a sentence's end; "" where nothing did. */
+/** The problem, as the end of a sentence; "" if there is none. */
 const char *tls_problem(const struct tls *tls);
 
 /** Return: bytes; 0: the other side said goodbye; -EAGAIN or other negative errno. All that

@@ -15,7 +15,7 @@
 #define MAX_CHAIN 5u
 #define MAX_KEY_BITS 8192u
 
-/* Who does not use the library does not wait for it to get ready. */
+/* Programs that do not use the library skip its initialisation. */
 GNUTLS_SKIP_GLOBAL_INIT
 
 static void init_library(void)

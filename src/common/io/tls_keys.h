@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tls_keys.h - what one machine shows others to say who it is, and whom it believes: a
- * directory with files of fixed names, as ltt-keys(1) makes them. Loaded as a whole,
+ * tls_keys.h - the keys of one machine, and its trusted authorities: a
+ * directory with files of fixed names, as created by ltt-keys(1). Loaded as a whole,
  * then not changed; any thread may hold it.
  *
  *   ca.crt    authorities whose certificates are believed (PEM)
@@ -10,7 +10,7 @@
  *   crl.pem   certificates that are not believed any more (may be missing)
  *   psk       NAME:HEX, a line each: keys that two share, instead of certificates or
  *             beside them. At a host the first line is its own. NAME:HEX:viewer: at a relay,
- *             who may look on, but send nothing.
+ *             a key for viewing only.
  */
 #ifndef IO_TLS_KEYS_H
 #define IO_TLS_KEYS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * zpiece.h - bytes on their way in pieces, each compressed by itself (zstd, RFC 8878), so that
- * whoever takes them needs to keep but one. A piece travels as a message does, behind its
+ * zpiece.h - data in chunks, each compressed separately (zstd, RFC 8878), so that
+ * the receiver needs to keep only one. A chunk is sent like a message, after its
  * length (frame.h). Owned by a connection, or by all of a thread's; runs in it. Pure.
  */
 #ifndef IO_ZPIECE_H

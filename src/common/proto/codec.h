@@ -9,7 +9,7 @@
  *
  * A table (app.def, client.def, consumer.def) consists of
  *
- *   MESSAGE(name, number, WHO, "doc")   a message, or (number 0) a nested record
+ *   MESSAGE(name, number, SENDER, "doc")   a message, or (number 0) a nested record
  *           F(type, field, "doc")       a field
  *           L(record, field, "doc")     a list of nested records
  *   MESSAGE_END(name)
@@ -77,7 +77,7 @@ struct encoder {
 	uint8_t *buf;
 	size_t cap;
 	size_t len;
-	int fds[MSG_MAX_FDS]; /* borrowed from whoever encodes */
+	int fds[MSG_MAX_FDS]; /* borrowed from the caller of the encoder */
 	unsigned int nr_fds;
 	uint32_t nr_records; /* of a list being built */
 	bool overflow;

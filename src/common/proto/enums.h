@@ -12,7 +12,7 @@ enum domain_id {
 	DOMAIN_USER = 2,
 };
 
-/** States of a session; who may follow whom stands in sessiond/core/session.c. */
+/** States of a session; sessiond/core/session.c has the transitions. */
 enum session_state {
 	SESSION_NEW = 0,        /* never started */
 	SESSION_STARTING = 1,   /* applications are being armed */
@@ -22,7 +22,7 @@ enum session_state {
 	SESSION_DESTROYING = 5, /* nobody can use it any more */
 };
 
-/** Who shares a channel's buffers. */
+/** Owner of a channel's buffers. */
 enum ownership {
 	OWNERSHIP_DEFAULT = 0, /* in requests: what the daemon takes (user) */
 	OWNERSHIP_USER = 1,
@@ -57,7 +57,7 @@ enum loglevel_type {
 	LOGLEVEL_ONLY = 2,
 };
 
-/** What an event rule chooses. */
+/** Kinds of events that a rule selects. */
 enum rule_kind {
 	RULE_EVENTS = 0,   /* instrumentation points, by their names */
 	RULE_PROBE = 1,	   /* a place in the kernel; the rule names its event */
@@ -89,7 +89,7 @@ enum track_op {
 	TRACK_NR_OPS,
 };
 
-/** What a client that follows a session is told. */
+/** Changes that are sent to a client that follows a session. */
 enum news_kind {
 	NEWS_STATE = 1,	   /* it is new, recording or stopped now */
 	NEWS_PROBLEM = 2,  /* something is wrong, which the text says; or something else */

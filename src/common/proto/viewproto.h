@@ -35,7 +35,7 @@ struct view_request {
 	uint32_t version;
 } __attribute__((packed));
 
-/* --- who is there ------------------------------------------------------------------- */
+/* --- versions ----------------------------------------------------------------------- */
 
 struct view_connect { /* and its answer */
 	uint64_t viewer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* words.h - the words of a .def table mean nothing unless whoever expands it has defined
+/* words.h - the words of a .def table are empty unless the including file has defined
  * them. No guard. */
 #ifndef MESSAGE
 #define MESSAGE(name, number, who, doc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * append.h - put a packet at the end of a file so that whoever reads the file
- * at that moment finds whole packets. Used by whoever writes the file.
+ * append.h - append a packet to a file so that a concurrent reader
+ * finds whole packets. Runs in the thread that writes the file.
  *
  * A file grows page by page while write() copies, and readers (babeltrace2 among
  * them) reject a trace whose last packet is cut off; a torn metadata file even
@@ -14,10 +14,10 @@
  * there, some system calls later: the size is right from the beginning, and the
  * header follows at once. Those of metadata read until the file ends: they
  * find an empty header and then the end, or nothing, if the header is in one page.
- * What a crash leaves is an empty packet with padding, which every reader skips and
+ * A crash leaves an empty packet with padding, which every reader skips and
  * which no whole packet of ours looks like, or, between the first two writes,
  * room without a header, which our own readers know (tests/e2e/readable-steps.test),
- * and whoever takes over cuts off.
+ * and which the next writer truncates.
  */
 #ifndef STORE_APPEND_H
 #define STORE_APPEND_H

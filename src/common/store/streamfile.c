@@ -117,8 +117,8 @@ bool stream_file_is_next(const struct stream_file *s, uint64_t bytes, bool *ret_
 	return s->fd < 0 || (c->tracefile_size && s->bytes && s->bytes + bytes > c->tracefile_size);
 }
 
-/* The oldest of a stream's own files makes room: unlinked, so that whoever is
- * reading it can finish. */
+/* The oldest of a stream's own files makes room: unlinked, so that a
+ * reader can finish. */
 static int make_room(const struct stream_file *s, const struct stream_names *names)
 {
 	const struct stream_config *c = s->config;
@@ -239,7 +239,7 @@ int stream_file_undo(struct stream_file *s)
 	return ftruncate(s->fd, (off_t)s->bytes) < 0 ? -errno : 0;
 }
 
-/* What is at the end of the file is a packet now, if it gets its entry. */
+/* The data at the end of the file is a packet if its index entry is written. */
 static int count_packet(struct stream_file *s, const struct packet_header *header)
 {
 	uint64_t bytes = header->packet_size / 8;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streamfile.h - the files of one stream and their indexes: packets are put at the end
- * so that whoever reads finds whole ones, each before its index entry; after a
- * crash, what is whole is found again. Owned by a stream, of a consumer or of a relay;
+ * streamfile.h - the files of one stream and their indexes: packets are appended
+ * so that readers find whole ones, each before its index entry; after a
+ * crash, whole packets are found again. Owned by a stream, of a consumer or of a relay;
  * runs in its thread. The file is made with the first packet.
  */
 #ifndef STORE_STREAMFILE_H
@@ -14,7 +14,7 @@
 #include "store/tracedir.h"
 #include "trace/packet.h"
 
-/** What the streams of a ring set share. */
+/** Attributes that the streams of a ring set share. */
 struct stream_config {
 	const struct tracedir *trace;
 	struct disk *disk; /* the trace's */

@@ -95,8 +95,8 @@ int tracedir_open_file(int dir_fd, const char *name)
 	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EINVAL;
 }
 
-/* What describes events has room of its own, ahead of what is written: a full disk can
- * still take it. Only a favour: not every file system can. */
+/* Metadata has reserved space ahead of the written part, for a full disk. Errors are
+ * ignored: not every file system supports it. */
 static void reserve(struct tracedir *dir)
 {
 	uint64_t end = dir->metadata_bytes + DISK_METADATA_RESERVE;
@@ -114,7 +114,7 @@ static int sync_names(const struct tracedir *dir, int output_fd)
 	return ret < 0 ? ret : disk_sync_parent(output_fd);
 }
 
-/* What has a beginning says whose metadata it is. */
+/* Metadata with a first packet names its owner. */
 static bool is_ours(const struct tracedir *dir)
 {
 	struct metapacket_header head;

@@ -80,7 +80,7 @@ void tracedir_remove(struct tracedir *dir, int output_fd);
 /** Open one that is there, a plain file and no link. Return: descriptor or negative errno. */
 int tracedir_open_file(int dir_fd, const char *name) MUST_CHECK;
 
-/** Has somebody removed the trace's directory? What is written then, nobody finds. */
+/** Whether the trace's directory was removed, so that new data cannot be found. */
 bool tracedir_is_gone(const struct tracedir *dir);
 
 /** Make a file in a directory of the trace. Return: descriptor or negative errno. */

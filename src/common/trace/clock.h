@@ -29,7 +29,7 @@ struct trace_clock {
 	struct clock_sample first;
 };
 
-/** What a trace says about its clock. */
+/** Properties of a trace's clock. */
 struct clock_facts {
 	enum ltt_clock_kind kind;
 	uint64_t freq_hz;
@@ -44,7 +44,7 @@ struct clock_facts {
 uint64_t clock_monotonic_ns(void);
 /** Choose: LTT_CLOCK=monotonic in the environment asks for CLOCK_MONOTONIC. */
 void clock_init(struct trace_clock *clock);
-/** What is known now: a measured frequency gets better with time. */
+/** Current properties: a measured frequency becomes more exact with time. */
 void clock_facts(struct trace_clock *clock, struct clock_facts *ret);
 /** Its frequency, as well as it is known now. */
 uint64_t clock_hz(struct trace_clock *clock);

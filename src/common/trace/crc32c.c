@@ -88,7 +88,7 @@ static uint32_t shift_by_part(uint32_t v)
 	       crc32c_far[3][v >> 24];
 }
 
-/* What there is behind it, if anything: asking for it can't fail. */
+/* Prefetch the following data; beyond the end this has no effect. */
 static inline void ask_for_next(const uint8_t *p)
 {
 	__builtin_prefetch(p + 3 * CRC32C_PART);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * layout.h - what an event records: its fields, in payload order. Plain data in
- * one block of memory, owned by whoever made it; no thread, no descriptor.
+ * layout.h - the fields of an event, in payload order. Plain data in
+ * one block of memory, owned by its creator; no thread, no descriptor.
  * Numbers of kinds and flags are those of include/ltt/site.h.
  */
 #ifndef TRACE_LAYOUT_H
