@@ -85,8 +85,8 @@ static void put_scalars(FILE *f)
 		   "typealias integer { size = 5; align = 1; signed = false; } := uint5_t;\n\n");
 }
 
-/* The parts that differ between the forms: as struct packet_header and struct packet_file_header (packet.h)
- * and the same in length, so that one can take the other's place. */
+/* The parts that differ between the forms: as struct packet_header and struct
+ * packet_file_header (packet.h), and of the same length, so that one can replace the other. */
 #define BEGIN_1 "/* CTF 1.8 */\n\n/* packets: form 1 */\n\n"
 #define BEGIN_2 "/* CTF 1.8 */\n\n/* packets: form 2 */\n\n"
 
