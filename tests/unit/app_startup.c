@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -146,6 +147,37 @@ static int sandboxed(const char *role, int fd)
 	return 9;
 }
 
+/* Start again in a user namespace, where root is @id, or, with none, has no id. */
+static int renamed(const char *id, int fd)
+{
+	char text[32];
+
+	CHECK(syscall(SYS_unshare, CLONE_NEWUSER) == 0);
+	if (*id) {
+		int map = open("/proc/self/uid_map", O_WRONLY);
+
+		snprintf(text, sizeof(text), "%s 0 1", id);
+		CHECK(write(map, text, strlen(text)) == (ssize_t)strlen(text));
+		close(map);
+	}
+	unsetenv("LTT_APP_DISABLE");
+	snprintf(text, sizeof(text), "%d", fd);
+	execl("/proc/self/exe", "app-with-other-ids", "plain", text, (char *)NULL);
+	return 9;
+}
+
+/* Start again as the user that has the id of all users without one. */
+static int nobody(int fd)
+{
+	char text[16];
+
+	CHECK(setresuid(65534, 65534, 65534) == 0);
+	unsetenv("LTT_APP_DISABLE");
+	snprintf(text, sizeof(text), "%d", fd);
+	execl("/proc/self/exe", "app-of-nobody", "plain", text, (char *)NULL);
+	return 9;
+}
+
 static int disabled(void)
 {
 	CHECK(nr_threads() == 1);
@@ -173,6 +205,10 @@ static int application(const char *role, int fd)
 		return 0;
 	if (strncmp(role, "sandbox", 7) == 0)
 		return sandboxed(role, fd);
+	if (strncmp(role, "ids:", 4) == 0)
+		return renamed(role + 4, fd);
+	if (strcmp(role, "nobody") == 0)
+		return nobody(fd);
 	return plain(fd);
 }
 
@@ -264,18 +300,72 @@ static void runs_in_sandboxes(void)
 /* --- which daemon --------------------------------------------------------------------- */
 
 /* A directory that was not chosen may be somebody else's, who must not trace us. */
-static void distrusts_strangers(void)
+static void distrusts(uid_t uid, const char *role)
 {
-	int listener = fake_listen_as(12345);
-	struct child c = child_start("plain");
+	int listener = fake_listen_as(uid);
+	struct child c = child_start(role);
 	struct fake_app app;
 
+	printf("not the daemon of %u: %s\n", uid, role);
 	fake_accept(listener, &app);
 	CHECK(fake_receive(&app, WAIT_MS) == 0); /* it hung up without a word */
 	CHECK(child_ask(&c, 'e') == 'k');
 	CHECK(child_end(&c) == 0);
 	close(app.fd);
 	close(listener);
+}
+
+static void trusts(uid_t uid, const char *role)
+{
+	int listener = fake_listen_as(uid);
+	struct child c;
+	struct fake_app app;
+	char socket[sizeof(fake_dir) + 16];
+
+	snprintf(socket, sizeof(socket), "%s/apps.sock", fake_dir);
+	CHECK(chmod(socket, 0666) == 0);
+	c = child_start(role);
+	printf("the daemon of %u: %s\n", uid, role);
+	fake_register(listener, &app, 7);
+	CHECK(child_end(&c) == 0);
+	close(app.fd);
+	close(listener);
+}
+
+/* All directories above, too: mkdtemp()'s is the first. */
+static void open_to_nobody(const char *base)
+{
+	char top[sizeof(fake_dir)];
+
+	strcpy(top, base);
+	*strrchr(top, '/') = '\0';
+	CHECK(chmod(top, 0711) == 0 && chmod(base, 0711) == 0);
+}
+
+/* The kernel gives one id to all users that have none in a user namespace. */
+static void tells_users_apart(void)
+{
+	char base[sizeof(fake_dir)];
+
+	strcpy(base, fake_dir);
+	setenv("XDG_RUNTIME_DIR", base, 1);
+	setenv("LTT_APP_DISABLE", "1", 1);
+	strcat(fake_dir, "/ltt");
+	CHECK(mkdir(fake_dir, 0711) == 0);
+	trusts(0, "ids:5");
+	distrusts(12345, "ids:5");
+	distrusts(12345, "ids:");
+	distrusts(0, "ids:"); /* it can't be told from another */
+	distrusts(12345, "ids:65534");
+	open_to_nobody(base);
+	trusts(65534, "nobody");
+	setenv("LTT_RUNDIR", fake_dir, 1);
+	trusts(12345, "ids:"); /* it was chosen */
+	unsetenv("LTT_RUNDIR");
+	unsetenv("LTT_APP_DISABLE");
+	unsetenv("XDG_RUNTIME_DIR");
+	fake_rundir_remove();
+	strcpy(fake_dir, base);
 }
 
 /* Without LTT_RUNDIR: the user's own runtime directory, wherever that is. */
@@ -299,7 +389,7 @@ static void finds_the_users_daemon(const char *variable, const char *below)
 	close(app.fd);
 	close(listener);
 	if (geteuid() == 0)
-		distrusts_strangers();
+		distrusts(12345, "plain");
 	unsetenv(variable);
 	fake_rundir_remove();
 	rmdir(path);
@@ -314,6 +404,8 @@ static void finds_daemons(void)
 	finds_the_users_daemon("XDG_RUNTIME_DIR", "ltt");
 	finds_the_users_daemon("HOME", ".ltt/run");
 	finds_the_users_daemon("LTT_HOME", ".ltt/run");
+	if (geteuid() == 0)
+		tells_users_apart();
 	setenv("LTT_RUNDIR", fake_dir, 1);
 }
 

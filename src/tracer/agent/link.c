@@ -2,6 +2,7 @@
 #include "link.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,6 +32,8 @@
 #define MAX_PENALTY_MS 60000 /* ... to a minute */
 #define MESSAGES_A_TURN 64
 #define SEND_BUFFER_BYTES (4 * MSG_MAX_BYTES) /* whatever the machine's default is */
+#define OVERFLOW_UID 65534 /* the kernel's default */
+#define ALL_UIDS 0xfffffffful /* all ids but the one that means none */
 
 struct agent_link agent_links[AGENT_LINKS];
 
@@ -134,6 +137,44 @@ static void punish(struct agent_link *link)
 		link->penalty_ms = MAX_PENALTY_MS;
 }
 
+/* The beginning of a file in /proc as a string, empty where it can't be read. */
+static void read_text(const char *path, char *ret_text, size_t size)
+{
+	int fd = sys_open(path, O_RDONLY);
+	ssize_t len = fd >= 0 ? sys_read(fd, ret_text, size - 1) : 0;
+
+	if (fd >= 0)
+		sys_close(fd);
+	ret_text[len > 0 ? len : 0] = '\0';
+}
+
+/* Whether every user has an id in this user namespace. */
+static bool all_users_have_ids(void)
+{
+	unsigned long inside, outside, count, sum = 0;
+	char text[512];
+	int len;
+
+	read_text("/proc/thread-self/uid_map", text, sizeof(text));
+	for (const char *line = text;
+	     sscanf(line, "%lu %lu %lu%n", &inside, &outside, &count, &len) == 3; line += len)
+		sum += count;
+	return sum == ALL_UIDS;
+}
+
+/* The kernel shows all users that have no id in this user namespace as this one. */
+static bool is_shared_id(uid_t uid)
+{
+	unsigned int shared = OVERFLOW_UID;
+	char text[16];
+
+	if (all_users_have_ids())
+		return false;
+	read_text("/proc/sys/kernel/overflowuid", text, sizeof(text));
+	(void)sscanf(text, "%u", &shared);
+	return uid == shared;
+}
+
 /* A directory that was not chosen may belong to somebody else: a root shell that
  * kept its user's HOME must not be traced by that user. */
 static bool is_trusted(int fd)
@@ -142,13 +183,16 @@ static bool is_trusted(int fd)
 
 	if (tracer_env.chosen)
 		return true;
-	return sys_peer(fd, &peer) == 0 && (peer.uid == 0 || peer.uid == geteuid());
+	if (sys_peer(fd, &peer) < 0 || (peer.uid != 0 && peer.uid != geteuid()))
+		return false;
+	return !is_shared_id(peer.uid);
 }
 
 static void link_up(struct agent_link *link, int fd)
 {
 	if (!is_trusted(fd)) {
-		tracer_debug("%s: the daemon belongs to somebody else", tracer_env.dir[link->index]);
+		tracer_debug("%s: the daemon belongs to somebody else",
+			     tracer_env.dir[link->index]);
 		sys_close(fd);
 		punish(link);
 		retry_in(link, link->penalty_ms);
@@ -329,7 +373,9 @@ static int receive(struct agent_link *link)
 		char bytes[CMSG_SPACE(MSG_MAX_FDS * sizeof(int))];
 	} control;
 	struct iovec iov = { .iov_base = rx, .iov_len = sizeof(rx) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
 			      .msg_controllen = sizeof(control) };
 	int fds[MSG_MAX_FDS];
 	struct decoder dec;
