@@ -21,7 +21,7 @@
 #define FDS_OF_SESSION 1u
 #define FDS_OF_TRACE 3u
 #define FDS_OF_STREAM 2u
-#define FILES_OF_SESSION 4u /* itself, the directory that it is in, .session, clocks */
+#define FILES_OF_SESSION 5u /* itself, the directory that it is in, .session, .traces, clocks */
 #define FILES_OF_TRACE 3u   /* metadata, index, .streams; and its directories */
 #define FILES_OF_STREAM 2u  /* each of those that follow each other, and its index */
 #define SUFFIX_BYTES 24u /* behind the name of a channel: _CPU_NUMBER.idx */

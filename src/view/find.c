@@ -8,17 +8,18 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
+#include "trace/streamlist.h"
 
 #define MAX_DEPTH 16
 
 struct search {
 	struct reporter *reporter;
-	find_fn fn;
+	const struct find_ops *ops;
 	void *priv;
 	uint64_t found;
 };
 
-static int look_at(struct search *s, int dir_fd, const char *label, int depth);
+static int look_at(struct search *s, int dir_fd, const char *label, int depth, bool listed);
 
 /* A trace's index files are in directories of that name. */
 static bool is_worth_entering(int dir_fd, const char *name)
@@ -29,18 +30,19 @@ static bool is_worth_entering(int dir_fd, const char *name)
 	       !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
 }
 
-static int enter(struct search *s, int dir_fd, const char *label, const char *name, int depth)
+static int enter(struct search *s, int dir_fd, const char *label, const char *name, int depth,
+		 bool listed)
 {
 	char *path AUTO_FREE = *label ? xasprintf("%s/%s", label, name) : xstrdup(name);
 	int fd AUTO_FD = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd >= 0)
-		return look_at(s, fd, path, depth);
+		return look_at(s, fd, path, depth, listed);
 	report(s->reporter, "%s can't be opened: %s", path, strerror(errno));
 	return 0;
 }
 
-static int look_below(struct search *s, int dir_fd, const char *label, int depth)
+static int look_below(struct search *s, int dir_fd, const char *label, int depth, bool listed)
 {
 	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
 	struct dirent *entry;
@@ -48,27 +50,32 @@ static int look_below(struct search *s, int dir_fd, const char *label, int depth
 
 	while (!r && (entry = dir_next(dir)))
 		if (is_worth_entering(dir_fd, entry->d_name))
-			r = enter(s, dir_fd, label, entry->d_name, depth + 1);
+			r = enter(s, dir_fd, label, entry->d_name, depth + 1, listed);
 	return r;
 }
 
-static int look_at(struct search *s, int dir_fd, const char *label, int depth)
+static int look_at(struct search *s, int dir_fd, const char *label, int depth, bool listed)
 {
 	struct stat st;
 	int fd, r = 0;
 
-	if (!fstatat(dir_fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode)) {
+	if (!fstatat(dir_fd, TRACELIST_FILE, &st, AT_SYMLINK_NOFOLLOW)) {
+		r = s->ops->list ? s->ops->list(s->priv, dir_fd, label) : 0;
+		listed = true;
+	}
+
+	if (!r && !fstatat(dir_fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode)) {
 		s->found++;
 		fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
-		r = fd < 0 ? -errno : s->fn(s->priv, fd, *label ? label : ".");
+		r = fd < 0 ? -errno : s->ops->trace(s->priv, fd, *label ? label : ".", listed || !*label);
 	}
-	return r || depth == MAX_DEPTH ? r : look_below(s, dir_fd, label, depth);
+	return r || depth == MAX_DEPTH ? r : look_below(s, dir_fd, label, depth, listed);
 }
 
-int find_traces(const char *dir, struct reporter *reporter, find_fn fn, void *priv,
+int find_traces(const char *dir, struct reporter *reporter, const struct find_ops *ops, void *priv,
 		uint64_t *ret_found)
 {
-	struct search s = { reporter, fn, priv, 0 };
+	struct search s = { reporter, ops, priv, 0 };
 	int fd AUTO_FD = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int r;
 
@@ -77,7 +84,7 @@ int find_traces(const char *dir, struct reporter *reporter, find_fn fn, void *pr
 		report(reporter, "%s can't be opened: %s", dir, strerror(-r));
 		return r;
 	}
-	r = look_at(&s, fd, "", 0);
+	r = look_at(&s, fd, "", 0, false);
 	*ret_found = s.found;
 	return r;
 }

@@ -5,15 +5,23 @@
 
 #include "report.h"
 
-/** Takes over @dir_fd. Return: 0, or negative errno to stop. */
-typedef int (*find_fn)(void *priv, int dir_fd, const char *label);
+/**
+ * struct find_ops - what is done with what is found. Each returns 0, or negative errno to stop.
+ * @trace: takes over @dir_fd. @listed: it is the directory that was asked for, or one above it has
+ *         a list of its traces.
+ * @list: a directory has such a list; NULL: that is no matter. @dir_fd is the caller's.
+ */
+struct find_ops {
+	int (*trace)(void *priv, int dir_fd, const char *label, bool listed);
+	int (*list)(void *priv, int dir_fd, const char *label);
+};
 
 /**
- * find_traces() - call @fn for each trace at or below @dir. Links below @dir are
+ * find_traces() - look for traces at or below @dir. Links below @dir are
  * not followed, and directories nested very deep are left alone.
  * @ret_found: how many there were.
  */
-int find_traces(const char *dir, struct reporter *reporter, find_fn fn, void *priv,
+int find_traces(const char *dir, struct reporter *reporter, const struct find_ops *ops, void *priv,
 		uint64_t *ret_found) MUST_CHECK;
 
 #endif

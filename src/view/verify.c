@@ -166,6 +166,19 @@ static void check_index_dir(struct source *s)
 
 #define LIST_MAX (16u << 20)
 
+/* Allocated; NULL: there is none that makes sense. */
+static char *list_read(int dir_fd, const char *name)
+{
+	AUTO_FD int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FREE char *text = NULL;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > LIST_MAX)
+		return NULL;
+	text = xalloc((size_t)st.st_size + 1);
+	return pread(fd, text, (size_t)st.st_size, 0) < 0 ? NULL : TAKE(text);
+}
+
 /* Is there a file of a stream of which the last ones are kept? @len: of its name, without '*'. */
 static bool has_any(const struct source *s, const char *name, size_t len)
 {
@@ -268,18 +281,53 @@ static int check_entries(struct source *s, char *text)
  * it is there yet, or it is another tracer's. */
 static void check_list(struct source *s)
 {
-	AUTO_FD int fd =
-		openat(s->dir_fd, STREAMLIST_FILE, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	AUTO_FREE char *text = NULL;
-	struct stat st;
-	ssize_t n;
+	AUTO_FREE char *text = list_read(s->dir_fd, STREAMLIST_FILE);
 
-	s->unlisted = true;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > LIST_MAX)
+	s->unlisted = !text || check_entries(s, text) < 0 || !s->listed;
+}
+
+/* --- the list of traces -------------------------------------------------------- */
+
+static bool is_path(const char *path, size_t len)
+{
+	return len && len < TRACELIST_PATH_MAX && path[0] != '/' && !strstr(path, "..");
+}
+
+static void check_trace(struct view *view, int dir_fd, const char *label, const char *path)
+{
+	struct stat st;
+
+	if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
 		return;
-	text = xalloc((size_t)st.st_size + 1);
-	n = pread(fd, text, (size_t)st.st_size, 0);
-	s->unlisted = n < 0 || check_entries(s, text) < 0;
+	view->missing = xrealloc(view->missing, (view->nr_missing + 1) * sizeof(*view->missing));
+	view->missing[view->nr_missing++] =
+		*label ? xasprintf("%s/%s", label, path) : xstrdup(path);
+}
+
+/* An entry that is torn lacks its end. */
+static void check_traces(struct view *view, int dir_fd, const char *label, char *text)
+{
+	const size_t end = strlen(TRACELIST_END);
+	char *rest = NULL;
+
+	for (char *e = strtok_r(text, "\n", &rest); e; e = strtok_r(NULL, "\n", &rest)) {
+		size_t len = strlen(e);
+
+		if (len <= end || strcmp(e + len - end, TRACELIST_END) != 0)
+			continue;
+		e[len - end] = '\0';
+		if (is_path(e, len - end))
+			check_trace(view, dir_fd, label, e);
+	}
+}
+
+int verify_list(void *view, int dir_fd, const char *label)
+{
+	AUTO_FREE char *text = list_read(dir_fd, TRACELIST_FILE);
+
+	if (text)
+		check_traces(view, dir_fd, label, text);
+	return 0;
 }
 
 /* --- all of it ---------------------------------------------------------------- */
@@ -340,6 +388,8 @@ int view_verify(struct view *view)
 
 	for (size_t i = 0; !r && i < view->nr_sources; i++)
 		r = verify_source(view->sources[i], view->preferred);
+	for (size_t i = 0; i < view->nr_missing; i++)
+		report(&view->reporter, "the trace %s is missing", view->missing[i]);
 	for (size_t i = 0; !r && i < view->nr_sources; i++)
 		for (struct tally *t = view->sources[i]->tallies; t; t = t->next) {
 			view->events += t->sum.events;

@@ -2,7 +2,8 @@
 /*
  * verify.h - a stream's index beside its packets, for view_verify(). An index that
  * is short costs readers nothing; one that says what is not so is damage, and one
- * that knows packets that the file has not shows that the file was cut.
+ * that knows packets that the file has not shows that the file was cut. Lists of streams and of
+ * traces show which are missing.
  */
 #ifndef VIEW_VERIFY_H
 #define VIEW_VERIFY_H
@@ -15,6 +16,9 @@ struct verify_index {
 	uint64_t nr, at; /* entries; the next one to be compared */
 	bool wrong;	 /* has been said */
 };
+
+/** Of find_ops, on a view: remember the traces that the list has and that are not there. */
+int verify_list(void *view, int dir_fd, const char *label);
 
 /** A good packet: the feed's present one. */
 void verify_index_packet(struct verify_index *index, struct feed *feed);

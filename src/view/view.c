@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "find.h"
+#include "verify.h"
 #include "view_priv.h"
 
 /* Memory for windows, shared by the feeds. */
@@ -15,7 +16,7 @@
 
 /* --- open and free -------------------------------------------------------- */
 
-static int add_source(void *priv, int dir_fd, const char *label)
+static int add_source(void *priv, int dir_fd, const char *label, bool listed)
 {
 	struct view *view = priv;
 	struct source *source;
@@ -31,6 +32,7 @@ static int add_source(void *priv, int dir_fd, const char *label)
 	if (!(view->nr_sources & (view->nr_sources - 1))) /* full at each power of two */
 		view->sources = xrealloc(view->sources,
 					 MAX(2 * view->nr_sources, 1u) * sizeof(*view->sources));
+	source->listed = listed;
 	view->sources[view->nr_sources++] = source;
 	return 0;
 }
@@ -64,8 +66,9 @@ static int add_feeds(struct view *view)
 
 static int open_all(struct view *view, const char *dir)
 {
+	static const struct find_ops ops = { .trace = add_source, .list = verify_list };
 	uint64_t found = 0;
-	int r = find_traces(dir, &view->reporter, add_source, view, &found);
+	int r = find_traces(dir, &view->reporter, &ops, view, &found);
 
 	if (r < 0)
 		return r;
@@ -113,6 +116,9 @@ struct view *view_free(struct view *view)
 	for (size_t i = 0; i < view->nr_sources; i++)
 		source_free(view->sources[i]);
 	free(view->sources);
+	for (size_t i = 0; i < view->nr_missing; i++)
+		free(view->missing[i]);
+	free(view->missing);
 	merge_fini(&view->merge);
 	values_fini(&view->values);
 	free((void *)view->summary.streams);

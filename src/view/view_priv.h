@@ -17,6 +17,8 @@ struct view {
 	struct reporter reporter;
 	struct source **sources;
 	size_t nr_sources;
+	char **missing; /* traces that a list has; of view_verify() */
+	size_t nr_missing;
 	struct merge merge;
 	bool started;
 	bool relay_clock;

@@ -67,6 +67,17 @@ static int note_name(const struct stream_file *s, struct stream_names *ret)
 	return len >= (int)sizeof(ret->stream) ? -ENAMETOOLONG : 0;
 }
 
+static int open_list(const struct tracedir *trace)
+{
+	const int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int fd = openat(trace->fd, STREAMLIST_FILE, flags);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd;
+	tracedir_note(trace);
+	return openat(trace->fd, STREAMLIST_FILE, flags | O_CREAT, 0640);
+}
+
 /* A spool's files are gone when they have been sent. */
 void stream_file_note(const struct stream_file *s)
 {
@@ -78,8 +89,7 @@ void stream_file_note(const struct stream_file *s)
 
 	if (c->spool || s->fd < 0 || !s->bytes || note_name(s, &names) < 0)
 		return;
-	fd = openat(c->trace->fd, STREAMLIST_FILE,
-		    O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640);
+	fd = open_list(c->trace);
 	len = snprintf(entry, sizeof(entry), "%c%llu %s%c", STREAMLIST_BEGIN,
 		       makes_room(c) ? 0 : (unsigned long long)s->bytes, names.stream,
 		       STREAMLIST_END);

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "trace/metadata.h"
 #include "trace/metapacket.h"
+#include "trace/streamlist.h"
 
 /* Copy the component at the front of @*path. Return: false at the end of the path. */
 static bool next_component(const char **path, char ret[NAME_MAX_BYTES + 1])
@@ -150,8 +151,8 @@ static int make_files(struct tracedir *dir, int output_fd, bool adopt)
 	return disk_syncs(dir->disk) ? sync_names(dir, output_fd) : 0;
 }
 
-static struct tracedir *alloc(uint64_t id, const char *path, const uint8_t uuid[16],
-			      struct disk *disk)
+static struct tracedir *alloc(uint64_t id, int output_fd, const char *path,
+			      const uint8_t uuid[16], struct disk *disk)
 {
 	struct tracedir *dir = xalloc(sizeof(*dir));
 
@@ -160,6 +161,7 @@ static struct tracedir *alloc(uint64_t id, const char *path, const uint8_t uuid[
 	dir->path = xstrdup(path);
 	memcpy(dir->uuid, uuid, sizeof(dir->uuid));
 	dir->fd = dir->index_fd = dir->metadata_fd = -1;
+	dir->output_fd = output_fd;
 	dir->disk = disk;
 	return dir;
 }
@@ -167,7 +169,7 @@ static struct tracedir *alloc(uint64_t id, const char *path, const uint8_t uuid[
 int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
 		 struct disk *disk, struct tracedir **ret, struct err *err)
 {
-	struct tracedir *dir = alloc(id, path, uuid, disk);
+	struct tracedir *dir = alloc(id, output_fd, path, uuid, disk);
 	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, false);
 
 	if (result == -EEXIST)
@@ -181,6 +183,21 @@ int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uui
 	reserve(dir);
 	*ret = dir;
 	return 0;
+}
+
+void tracedir_note(const struct tracedir *dir)
+{
+	char entry[TRACELIST_PATH_MAX + 4];
+	int len = snprintf(entry, sizeof(entry), "\n%s" TRACELIST_END, dir->path);
+	AUTO_FD int fd = openat(dir->output_fd, TRACELIST_FILE,
+				O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+				0640);
+
+	if (fd < 0 || len >= (int)sizeof(entry) || write(fd, entry, (size_t)len) != len)
+		return;
+	dir->disk->used += (uint64_t)len;
+	if (disk_syncs(dir->disk))
+		(void)!disk_sync_data(fd);
 }
 
 static int cut(struct tracedir *dir, uint64_t metadata_bytes, bool behind)
@@ -217,7 +234,7 @@ static int adopt(uint64_t id, int output_fd, const char *path, const uint8_t uui
 		 uint64_t metadata_bytes, bool behind, struct disk *disk, struct tracedir **ret,
 		 struct err *err)
 {
-	struct tracedir *dir = alloc(id, path, uuid, disk);
+	struct tracedir *dir = alloc(id, output_fd, path, uuid, disk);
 	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, true);
 
 	if (result == 0)

@@ -21,6 +21,7 @@ struct tracedir {
 	uint8_t uuid[16];
 	char *path;		       /* relative to the output; for messages */
 	int fd, index_fd, metadata_fd; /* -1: the output has no directory */
+	int output_fd;		       /* its owner's */
 	bool hides; /* its packets have form 2, as its metadata says: see trace/packet.h */
 	uint64_t metadata_bytes;
 	uint64_t sent_bytes;	 /* of these, such as a relay has that gets all from here */
@@ -36,7 +37,7 @@ int tracedir_check_path(const char *path, struct err *err);
 /**
  * tracedir_new() - make the directories that are missing and an empty metadata file.
  * @disk: outlives it.
- * @output_fd: the output's directory; -1: none, the trace is only counted.
+ * @output_fd: the output's directory, which outlives it; -1: none, the trace is only counted.
  * @path: checked.
  */
 int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
@@ -60,6 +61,10 @@ void tracedir_release(struct tracedir *dir);
 struct tracedir *tracedir_free(struct tracedir *dir);
 /** Bytes of its files. */
 uint64_t tracedir_measure(const struct tracedir *dir);
+
+/** Add it to its output's list of traces. A failure is ignored: readers do not miss a trace that
+ *  the list does not have. */
+void tracedir_note(const struct tracedir *dir);
 
 /** Does the metadata in a file say that packets have form 2? */
 bool tracedir_hides(int metadata_fd);

@@ -14,4 +14,10 @@
 #define STREAMLIST_END '/' /* in no name */
 #define STREAMLIST_ALL '*'
 
+/* Of the traces of a session, a hidden file at its top: "\nPATH//", appended when a trace gets
+ * its first packet. */
+#define TRACELIST_FILE ".traces"
+#define TRACELIST_END "//" /* in no path */
+#define TRACELIST_PATH_MAX 1024
+
 #endif
