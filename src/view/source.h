@@ -24,8 +24,8 @@ struct source {
 	struct arena arena;
 	struct ctf_trace_class *tc;
 	struct metadata_remarks remarks;
-	bool listed;   /* there is a list of the traces that it is one of, or it is asked for alone */
-	bool unlisted; /* that, or the list of its streams, is not there; see verify.c */
+	bool listed;   /* in a list of traces, or asked for alone */
+	bool unlisted; /* that is not so, or it has no list of its streams; see verify.c */
 	struct feed **feeds;
 	uint32_t nr_feeds;
 	struct tally *tallies;
