@@ -257,7 +257,7 @@ static int track(struct channel *channel, const void __user *from)
 	return ret;
 }
 
-/* What can't be told is missing; there is nobody left to hear of it. */
+/* Errors are not reported: the caller has returned. */
 static void run_dump(struct work_struct *work)
 {
 	struct channel *channel = container_of(work, struct channel, dumper);
@@ -266,7 +266,7 @@ static void run_dump(struct work_struct *work)
 		pr_warn("ltt: no memory to tell the state of the system\n");
 }
 
-/* Not in the caller's place: it takes a while, and who asks has other things to do. */
+/* Runs asynchronously, because it takes a while. */
 static int dump(struct channel *channel, const void __user *from)
 {
 	struct ltt_kmod_dump request;

@@ -54,7 +54,7 @@ static int add(struct counters *counters, unsigned int cpu)
 	return 0;
 }
 
-/* Whoever interrupts us and reads sees none. */
+/* An interrupting reader finds no counter. */
 static void remove(struct counters *counters, unsigned int cpu)
 {
 	struct perf_event *counter = counters->of_cpu[cpu];
@@ -160,8 +160,8 @@ static int start(struct counters *counters)
 	return ret;
 }
 
-/* Who may open the device may record; but perf asks for the rights of whoever calls now,
- * and the session daemon has given up its. */
+/* A process that may open the device may record; but perf checks the caller's rights,
+ * and the session daemon has dropped its own. */
 static int start_with_rights(struct counters *counters)
 {
 	struct cred *kernel = prepare_kernel_cred(&init_task);

@@ -154,7 +154,7 @@ static struct miscdevice device = {
 	.fops = &fops,
 };
 
-/* First whoever looks events up by itself: when it ends, it does once more. */
+/* The asynchronous lookup of events comes first: it runs once more when it ends. */
 static void events_fini(void)
 {
 	tracepoints_fini();

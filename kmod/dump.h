@@ -2,7 +2,7 @@
 /*
  * dump.h - the state of the system, told by events when somebody asks for it: what there
  * was before anything was recorded. Each dump is of one channel, runs in one task that
- * may sleep, and records what of it that channel has enabled, whoever is tracked.
+ * may sleep, and records the events that the channel has enabled, regardless of trackers.
  */
 #ifndef KMOD_DUMP_H
 #define KMOD_DUMP_H
@@ -39,7 +39,7 @@ enum dump_event {
  * struct dump - one that is under way.
  * @is_over: nobody is interested any more.
  * @payload, @len: what dump_record() will record.
- * @path: for whoever needs room for one.
+ * @path: buffer for dumps that need a path.
  */
 struct dump {
 	struct ring_set *set;
@@ -54,7 +54,7 @@ int dump_init(void);
 /** Tells all; ends early once *@is_over. Return: 0 or -ENOMEM. */
 int dump_all(struct ring_set *set, const bool *is_over);
 
-/* --- for those who tell a part -------------------------------------------- */
+/* --- for the parts of a dump ---------------------------------------------- */
 
 bool dump_wants(const struct dump *dump, enum dump_event which);
 /** The next values of the payload: first what has a fixed size. */

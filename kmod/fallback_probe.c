@@ -11,7 +11,7 @@
 
 /* --- a sample ------------------------------------------------------------- */
 
-/* What varies in length: a word says where it is and how long. */
+/* A part of variable length: a word has its offset and length. */
 static u32 find_part(const struct fallback_place *place, const u8 *record, u32 size, u32 *ret_bytes)
 {
 	u32 word, at;

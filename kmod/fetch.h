@@ -14,8 +14,8 @@
 
 struct pt_regs;
 
-/** struct fetch - @bytes: the most that fetch_put() fills. @may_sleep: whoever fetches may,
- *  so that the program's memory is read also where it isn't there yet. */
+/** struct fetch - @bytes: the most that fetch_put() fills. @may_sleep: the caller may sleep,
+ *  so that the program's memory is also read if it is not resident. */
 struct fetch {
 	bool may_sleep;
 	u32 nr_args;

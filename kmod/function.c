@@ -50,8 +50,8 @@ struct function_place {
 	struct hlist_node of_site;
 };
 
-/* Whoever records walks by RCU. One ftrace_ops for all functions: where there are several at
- * one function, the kernel asks each of them whether it means that function. */
+/* Recording walks by RCU. One ftrace_ops for all functions: if there are several at
+ * one function, the kernel tests each of them for that function. */
 static DEFINE_MUTEX(lock);
 static DEFINE_HASHTABLE(sites, 8);
 static unsigned int nr_sites;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ltt_marker.h - markers: places in other modules that say what they do, with values, to
- * whoever listens: channels, which record them as events `marker:NAME`, and probes, which
- * are functions of modules. kmod/examples has one module of each kind. Until somebody
- * listens a marker costs two loads and a branch.
+ * ltt_marker.h - markers: places in other modules that emit events, with values, to
+ * their hooks: channels, which record them as events `marker:NAME`, and probes, which
+ * are functions of modules. kmod/examples has one module of each kind. Without a
+ * hook a marker costs two loads and a branch.
  *
  *	LTT_MARKER(disk_flush, "device %u bytes %llu name %s");
  *	static struct ltt_marker *const markers[] = { &ltt_marker_disk_flush };

@@ -90,7 +90,7 @@ static int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 }
 NOKPROBE_SYMBOL(on_return);
 
-/* What kernels say about an address outside of them changed. */
+/* Kernel versions return different errors for an address outside of the kernel. */
 static int outcome(const struct kernel_place *place, int ret)
 {
 	return ret == -ENOENT && !place->probe.kp.symbol_name ? -EINVAL : ret;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * presets.h - channels that other modules have registered (ltt_channel.h). Nothing is recorded
- * into them as such: who makes sessions is told, and makes his own like them.
+ * into them as such: the session daemon reads them, and creates channels like them.
  */
 #ifndef KMOD_PRESETS_H
 #define KMOD_PRESETS_H

@@ -14,9 +14,9 @@
 #include "text.h"
 
 /**
- * struct provided - an event that is or was a provider's; what it says is copied, as it
- * outlives whoever brought it.
- * @source: whose it is now; NULL: nobody's.
+ * struct provided - an event that is or was a provider's; its description is copied, because
+ * it outlives the provider.
+ * @source: its provider now; NULL: none.
  * @numbers: bytes of all of them. @nr_texts: fields that are none.
  */
 struct provided {
@@ -34,7 +34,7 @@ static LIST_HEAD(all);
 
 /* --- recording ------------------------------------------------------------ */
 
-/* What a text is now; it may be another one when it is copied. */
+/* Lengths of the texts now; a text may change until it is copied. */
 static u32 measure(const struct provided *provided, const char *const texts[], u16 *lens)
 {
 	u32 len = provided->numbers, i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * registry.h - which events there are, which of them the running kernel has now, and
- * who records them. One for the module; tasks only.
+ * registry.h - all events, those of them that the running kernel has now, and
+ * their channels. One for the module; tasks only.
  */
 #ifndef KMOD_REGISTRY_H
 #define KMOD_REGISTRY_H
@@ -40,7 +40,7 @@ struct event *registry_find(const char *name);
 struct event *registry_find_tracepoint(const char *name);
 bool registry_is_live(const struct event *event);
 
-/** The kernel has it now: whoever waited for it records it. */
+/** The kernel has the event now: channels that wait for it record it. */
 void registry_comes(struct event *event);
 void registry_goes(struct event *event);
 

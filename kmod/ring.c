@@ -46,13 +46,13 @@ static __always_inline void *put_header(u8 *to, u32 bytes, u32 id, u64 ts)
 	return to + bytes;
 }
 
-/* Counted by the ring's own CPU only, but by whoever interrupts whom. */
+/* Counted by the ring's own CPU only, but possibly by nested interrupts. */
 static void lose(u64 *counter)
 {
 	local64_inc((local64_t *)counter);
 }
 
-/* Whoever sleeps is woken once; the reader arms the bell again by poll(), whose own
+/* A sleeping reader is woken once; it arms the bell again by poll(), whose own
  * fence lies between that and its look at `pub`. */
 static noinline void ring_the_bell(struct ring_set *set)
 {
@@ -62,9 +62,9 @@ static noinline void ring_the_bell(struct ring_set *set)
 }
 
 /*
- * The words belong together if `reserved` stood still: who interrupts us has written
- * all of his before we go on. Count and region are there before the one store that
- * makes the records exist.
+ * The words are consistent if `reserved` did not change: a writer that interrupts this one
+ * has completed its records before this one continues. Count and region are written before
+ * the one store that makes the records exist.
  */
 static __always_inline bool publish(struct ring *ring)
 {
@@ -94,14 +94,14 @@ static __always_inline bool publish(struct ring *ring)
 	smp_store_release(&prod->pub, pub);
 	WRITE_ONCE(ring->pub, pub);
 	ring->published = reserved;
-	/* What a later record overwrites must not be seen before this `pub`. */
+	/* Data of a later record must not be visible before this `pub`. */
 	if (unlikely(crossed))
 		smp_wmb();
 	return crossed;
 }
 
-/* Who comes between publish() and nest = 0 found a writer beneath him and left the
- * publishing to it: hence the second look. */
+/* A writer that interrupts between publish() and nest = 0 finds an outer writer and leaves
+ * the publishing to it: hence the second check. */
 static __always_inline void leave(struct ring *ring)
 {
 	u32 state = READ_ONCE(ring->cons->state);

@@ -92,7 +92,7 @@ void ring_set_lose(struct ring_set *set, u64 nr);
  * off or has no room: that has been counted and nothing must follow.
  */
 void *ring_begin(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring);
-/** The same whoever is current, a tracker or not. */
+/** The same without a check of trackers. */
 void *ring_begin_untracked(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring);
 void ring_end(struct ring *ring);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stacks.h - who called whom: of the kernel, and of the program that runs. Asked for
+ * stacks.h - call stacks of the kernel, and of the current program. Used
  * wherever events are recorded; nothing sleeps.
  */
 #ifndef KMOD_STACKS_H

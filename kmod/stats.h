@@ -27,7 +27,7 @@ void stats_free(struct stats *stats);
 
 /** From now on @id is counted. Return: ERR_PTR. */
 struct stat *stat_new(struct stats *stats, u32 id, const struct stat_field *field);
-/** It is not found any more; those who found it may be under way. */
+/** Remove it from the lookup; earlier users may still hold it. */
 void stat_remove(struct stats *stats, u32 id);
 /** Takes NULL. */
 void stat_free(struct stat *stat);

@@ -57,8 +57,8 @@ bool syscalls_is_unknown(const struct event *event)
 
 /* --- arguments ------------------------------------------------------------ */
 
-/* What the kernel knows about a call's arguments; it is part of the kernel itself, so
- * it stays. NULL: nothing. */
+/* The kernel's description of a call's arguments; it is part of the kernel itself, so
+ * it is never freed. NULL: none. */
 static const struct syscall_metadata *metadata_of(const char *call)
 {
 	const struct syscall_metadata *metadata;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * syscalls.h - an event for the entry and one for the exit of each system call that the
- * running kernel has, of 32-bit programs too. What the arguments are called and of which
- * type they are, the running kernel tells. Made when the module is loaded.
+ * running kernel has, of 32-bit programs too. Names and types of the arguments come
+ * from the running kernel. Created when the module is loaded.
  */
 #ifndef KMOD_SYSCALLS_H
 #define KMOD_SYSCALLS_H

@@ -44,7 +44,7 @@ void tracker_fini(struct tracker *tracker)
 		xa_destroy(&tracker->ids[kind]);
 }
 
-/* Who is looking at the moment may still see, or miss, what goes. */
+/* A concurrent reader may or may not see the change. */
 static int change_ids(struct xarray *ids, u32 op, u32 id)
 {
 	int ret;

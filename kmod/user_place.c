@@ -56,7 +56,7 @@ static void put(const struct user_place *place, const void *payload, u32 len)
 	preempt_enable_notrace();
 }
 
-/* What is fetched may have to come from a disk first, so it is gathered before. */
+/* Fetching may have to wait for a disk, so it is done before recording. */
 static void record(const struct site *site, struct pt_regs *regs, const u64 *values, u32 nr_values)
 {
 	u32 len = nr_values * sizeof(*values);

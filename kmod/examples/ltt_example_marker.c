@@ -64,4 +64,4 @@ static void __exit example_exit(void)
 module_init(example_init);
 module_exit(example_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("markers, for those who want to have some");
+MODULE_DESCRIPTION("examples of markers");

@@ -28,7 +28,7 @@ struct part {
 #define PART_UNIT(elem) \
 	((elem) == 1 || (elem) == 2 || (elem) == 4 || (elem) == 8 ? (elem) : 1)
 
-/* What no record can hold is let through to ring_begin(), which counts it. */
+/* A size that no record can hold is passed to ring_begin(), which counts the loss. */
 static __always_inline u32 part_array(struct part *part, u32 end, size_t bytes, size_t elem)
 {
 	bytes = min_t(size_t, bytes, LTT_RING_MAX_RECORD);
@@ -58,7 +58,7 @@ static __always_inline void parts_begin(void *payload, const struct part *part, 
 }
 
 /*
- * Who reads the payload takes a string's end from its NUL, so there is just one, in
+ * A reader of the payload finds a string's end by its NUL, so there is just one, in
  * the place that was reserved, also where the source changed in between or the kernel
  * asked for more room than it filled.
  */

@@ -186,7 +186,7 @@ static bool resolve(void *data, const char *symbol, uint64_t *ret)
 	return true;
 }
 
-/* What was linked elsewhere than its notes say (prelink) has moved with the base. */
+/* A file that was linked at another address than its notes say (prelink) moved with the base. */
 static int take_note(struct program *program, const struct wanted *wanted, struct sdt_note *note)
 {
 	uint64_t moved = wanted->base && note->base ? wanted->base - note->base : 0;

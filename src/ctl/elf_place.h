@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * elf_place.h - where a function or a USDT probe is in a program's file, by its symbols and
- * notes. The file is anybody's. Reads it with libelf; runs with the rights of who asks.
+ * notes. The file is untrusted. Reads it with libelf; runs with the caller's rights.
  */
 #ifndef CTL_ELF_PLACE_H
 #define CTL_ELF_PLACE_H
@@ -21,7 +21,7 @@ struct elf_place {
 	unsigned int nr_args;
 };
 
-/** Owned by who asks; elf_places_fini() it also after a failure. */
+/** Owned by the caller; elf_places_fini() it also after a failure. */
 struct elf_places {
 	struct elf_place *all;
 	size_t nr;

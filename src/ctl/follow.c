@@ -13,7 +13,7 @@
 #include "target.h"
 #include "text.h"
 
-/* What another daemon says again after it has taken over is said once. */
+/* News that a new daemon sends again after it has taken over is printed once. */
 struct follow {
 	struct ctl *ctl;
 	const char *session;
@@ -40,7 +40,7 @@ static void print_loss(struct json_object *news)
 	       sentence ? sentence : "events were lost");
 }
 
-/* What stands behind the time and the name of the session. */
+/* The part after the time and the name of the session. */
 static void print_news(struct json_object *news)
 {
 	static const char *const texts[][2] = {
@@ -125,7 +125,7 @@ static int take_item(void *priv, unsigned int type, struct decoder *dec)
 	return 0;
 }
 
-/* What we know ourselves. */
+/* News of lttctl itself. */
 static struct json_object *own_news(const char *kind)
 {
 	struct json_object *news = json_object_new_object();

@@ -8,8 +8,8 @@
 
 #include "verb.h"
 
-/** Return: as `stop` would of all that was recorded; STATUS_ERROR with ctl->err set. Ctrl-C,
- *  and nobody who reads on, end the process with STATUS_OK. */
+/** Return: as `stop` would of all that was recorded; STATUS_ERROR with ctl->err set. Ctrl-C
+ *  and a closed output end the process with STATUS_OK. */
 enum status follow_session(struct ctl *ctl, const char *session);
 
 #endif

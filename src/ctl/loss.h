@@ -16,8 +16,8 @@ enum status loss_unknown(struct ctl *ctl, const char *name, uint64_t nr);
 enum status loss_unknown_in(struct ctl *ctl, const char *session, struct json_object *totals);
 /** Print a warning for each cause. Return: STATUS_LOST if anything was lost. */
 enum status loss_report(struct ctl *ctl, const char *session, struct json_object *totals);
-/** What `stop` and `destroy` answer: losses (@totals: NULL: none to be told), and why not
- *  all data could be written (@problem: "": it was). Return: as loss_report(). */
+/** Report losses of `stop` and `destroy` (@totals: NULL: none to report), and the reason why
+ *  some data could not be written (@problem: "": it was). Return: as loss_report(). */
 enum status loss_conclude(struct ctl *ctl, const char *session, struct json_object *totals,
 			  const char *problem);
 /** Format conflicts of markers, a warning each. */

@@ -85,7 +85,7 @@ enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret
 
 /** Print those of @table that are known and can't be served yet, as `VERB --NAME: SENTENCE`. */
 void options_list_missing(FILE *out, const char *verb, const struct poptOption *table);
-/** What popt handed back is an OPTION_NOT_YET of the table: sets ctl->err. */
+/** Handle an OPTION_NOT_YET of the table that popt returned: sets ctl->err. */
 enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int value);
 
 /** Sets ctl->err about what popt did not like; with the nearest option of two tables. */

@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "elf_place.h"
 
-/** What is asked for; texts are of one allocation. */
+/** The requested place; texts are of one allocation. */
 struct location {
 	char *text, *path, *provider, *symbol; /* @provider: of a USDT probe; else NULL */
 };

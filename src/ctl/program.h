@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * program.h - --userspace-probe: what is meant, which file that is, and where in it; as the
- * session daemon is told. Of one run of lttctl, with the rights of who runs it.
+ * program.h - --userspace-probe: the requested place, its file, and the offset in it, in the form
+ * of the session daemon's messages. Of one run of lttctl, with its user's rights.
  */
 #ifndef CTL_PROGRAM_H
 #define CTL_PROGRAM_H

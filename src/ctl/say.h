@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * say.h - sentences for people, on stderr; silent with --quiet. What comes from
- * elsewhere is escaped.
+ * say.h - messages for people, on stderr; silent with --quiet. Text from
+ * other programs is escaped.
  */
 #ifndef CTL_SAY_H
 #define CTL_SAY_H
@@ -11,7 +11,7 @@
 void say_error(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
 /** Is in the JSON answer too. */
 void say_warning(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
-/** What may be of use to know. Is in the JSON answer too. */
+/** Useful information. Is in the JSON result too. */
 void say_note(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
 /** With --verbose only. */
 void say_verbose(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);

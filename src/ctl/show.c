@@ -141,7 +141,7 @@ enum status show_warnings(struct ctl *ctl, struct json_object *session)
 
 /* ---- text ---- */
 
-/* What the session was told about its output, where that is anything. */
+/* The session's options for its output, if there are any. */
 static void show_disk(FILE *out, struct json_object *session)
 {
 	uint64_t keep_free = record_num(session, "keep_free");

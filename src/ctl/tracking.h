@@ -13,7 +13,7 @@ enum status tracking_check(struct ctl *ctl);
 enum status tracking_run(struct ctl *ctl, bool add);
 void tracking_text(FILE *out, struct json_object *record);
 
-/** Who are those of an array of ids: "pid 1, 2", "uid none". */
+/** Print an array of tracked ids: "pid 1, 2", "uid none". */
 void tracking_print(FILE *out, struct json_object *tracker);
 
 #endif

@@ -38,7 +38,7 @@ struct doctor {
 /** Add a finding about @about, a short word for programs. */
 void doctor_found(struct doctor *d, enum grade grade, const char *about, const char *fmt, ...)
 	PRINTF(4, 5);
-/** What mends the last finding: a command that can be pasted. */
+/** Set the remedy of the last finding: a command that can be pasted. */
 void doctor_mend(struct doctor *d, const char *fmt, ...) PRINTF(2, 3);
 /** A word as a shell takes it; allocated. */
 char *doctor_word(const char *text);
@@ -50,7 +50,7 @@ void doctor_daemon(struct doctor *d);
 /** Where none answers: has a service manager taken the socket of one that runs?
  *  Return: true: yes, and it has been said. */
 bool doctor_service(struct doctor *d, const char *rundir);
-/** What this machine lets applications do. */
+/** Features of this machine for applications. */
 void doctor_machine(struct doctor *d);
 /** Can the kernel be traced? Said once. */
 void doctor_kernel(struct doctor *d);

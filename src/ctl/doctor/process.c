@@ -176,14 +176,14 @@ static void check_way(struct doctor *d, const struct guest *g)
 		   !(st.st_mode & S_IWOTH)) {
 		doctor_found(
 			d, GRADE_BAD, "user",
-			"%s is user %u's; the session daemon is user %u's and serves him alone",
+			"%s is user %u's; the session daemon is user %u's and serves only that user",
 			g->what, (unsigned int)g->uid, (unsigned int)st.st_uid);
 		doctor_mend(d, "sudo lttctl create # the system's daemon serves all users");
 	} else if (g->uid && is_closed_to(d->rundir, g->uid, &closed)) {
 		char *word AUTO_FREE = doctor_word(closed);
 
 		doctor_found(d, GRADE_BAD, "closed",
-			     "%s is user %u's, who can't enter %s on the way to the session daemon",
+			     "%s belongs to user %u, which cannot enter %s on the way to the session daemon",
 			     g->what, (unsigned int)g->uid, closed);
 		doctor_mend(d, "sudo chmod a+x %s", word);
 	}
@@ -210,7 +210,7 @@ static void check_owner(struct doctor *d, const struct guest *g)
 	if (nr == 0)
 		return;
 	doctor_found(d, GRADE_BAD, "user",
-		     "no session is of user %u, to whom %s belongs, and none is root's",
+		     "no session belongs to user %u, the owner of %s, and none to root",
 		     (unsigned int)g->uid, g->what);
 	doctor_mend(d, "sudo -u '#%u' lttctl create", (unsigned int)g->uid);
 }

@@ -83,7 +83,7 @@ static enum status take_url(struct ctl *ctl)
 	return STATUS_ERROR;
 }
 
-/* One connection does for control and data; who names both names one host. */
+/* One connection does for control and data; two URLs must name one host. */
 static enum status take_relay(struct ctl *ctl)
 {
 	if (opt.data_url && !opt.ctrl_url) {

@@ -23,7 +23,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-/* What the session is before it goes, an empty record if that can't be known. */
+/* State of the session before it ends; an empty record if it cannot be read. */
 static struct json_object *look_up(struct ctl *ctl, const char *session)
 {
 	struct json_object *found = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * record.c - lttctl record -- PROGRAM: create, enable-event, start, the
- * program, stop, destroy and a summary, in one. What was made is taken back
- * where the program could not be run.
+ * program, stop, destroy and a summary, in one. All of it is undone
+ * if the program cannot be run.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -145,7 +145,7 @@ static int reconnect(void *priv)
 	return -1;
 }
 
-/* What comes of a session. Strings of an answer are gone with the next call. */
+/* Result of a session. Strings of a reply are freed by the next call. */
 struct ending {
 	struct json_object *totals; /* NULL: it has not ended */
 	char *problem;		    /* why not all data could be written; NULL: it was */
@@ -331,7 +331,7 @@ static const char *base_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* A word that nobody else has: only who inherits it is recorded. NULL: ctl->err is set. */
+/* A unique word: only processes that inherit it are recorded. NULL: ctl->err is set. */
 static char *make_scope(struct ctl *ctl)
 {
 	uint64_t number;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * recover.c - lttctl recover: after daemons were killed, have their successors
- * write what is in the buffers, and say what there is. Whoever asks for anything
- * starts them; this verb waits until they are through.
+ * recover.c - lttctl recover: after daemons were killed, have new daemons
+ * write the data in the buffers, and report it. Any request
+ * starts them; this verb waits until they have finished.
  */
 #include <string.h>
 #include <time.h>

@@ -233,7 +233,7 @@ static void warn_conflicts(struct ctl *ctl, const struct view_summary *summary)
 			    summary->conflicts[i].refused, summary->conflicts[i].armed);
 }
 
-/* What was lost or damaged is said behind the events, so that it is seen. */
+/* Losses and damage are reported after the events, so that they are noticed. */
 static enum status judge(struct ctl *ctl, struct view *view, const struct view_style *style)
 {
 	const struct view_summary *summary;
