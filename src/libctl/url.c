@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "proto/relay.h"
 
@@ -103,18 +104,53 @@ static void take_addresses(const struct addrinfo *list, const struct addrinfo *f
 		}
 }
 
+/* The first that answers is the session's, which shows when it begins. */
+static int take_list(const char *list, bool later, struct relay_url *ret, struct err *err)
+{
+	struct relayurl one;
+	unsigned int nr = 0;
+	size_t len = 0;
+
+	if (!later)
+		return err_set(
+			err, ERR_INVALID,
+			"several relays need a spool, for what one that is away has not got: "
+			"leave --spool=0 out, or name one relay");
+	*ret = (struct relay_url){ .addr = RELAY_ADDRS_UNKNOWN, .link = RELAY_LINK_DEFAULT };
+	for (const char *at = list; at; at = relayurl_next(at)) {
+		AUTO_FREE char *word = strndup(at, strcspn(at, ","));
+		char text[RELAYURL_BYTES];
+
+		if (!word || parse(word, &one, err))
+			return err->code;
+		relayurl_text(&one, text);
+		if (!nr++)
+			memcpy(ret->host, one.host, sizeof(ret->host));
+		if (nr > RELAYURL_MAX || len + strlen(text) + 2 > sizeof(ret->text))
+			return err_set(err, ERR_INVALID,
+				       "there are more than %u relays, or their names are too long",
+				       RELAYURL_MAX);
+		len += (size_t)snprintf(ret->text + len, sizeof(ret->text) - len, "%s%s",
+					len ? "," : "", text);
+	}
+	return 0;
+}
+
 int url_relay(const char *url, bool later, struct relay_url *ret, struct err *err)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
 	const struct addrinfo *answering;
 	struct relayurl parts;
-	char port[8];
+	char port[8], text[RELAYURL_BYTES];
 	int rc, error;
 
+	if (strchr(url, ','))
+		return take_list(url, later, ret, err);
 	if (parse(url, &parts, err))
 		return err->code;
 	*ret = (struct relay_url){ .addr = RELAY_ADDRS_UNKNOWN, .link = parts.link };
-	relayurl_text(&parts, ret->text);
+	relayurl_text(&parts, text);
+	memcpy(ret->text, text, sizeof(text));
 	memcpy(ret->host, parts.host, sizeof(ret->host));
 	snprintf(port, sizeof(port), "%u", parts.port);
 	hints.ai_family = parts.family;

@@ -9,18 +9,19 @@
 
 #include "base/err.h"
 #include "io/relayurl.h"
+#include "io/spoolfacts.h"
 #include "io/tcp.h"
 #include "proto/enums.h"
 #include "proto/relay.h"
 
 struct relay_url {
-	char text[RELAYURL_BYTES];	/* as it is shown: net://HOST:PORT */
-	char addr[RELAY_ADDRS_BYTES];	/* numeric, of the name's addresses; the one that answered
+	char text[SPOOLFACTS_URL_BYTES]; /* as it is shown: net://HOST:PORT */
+	char addr[RELAY_ADDRS_BYTES];	 /* numeric, of the name's addresses; the one that answered
 				       * is the first; RELAY_ADDRS_UNKNOWN: it has none now */
-	char host[RELAYURL_HOST_BYTES]; /* as it was named: its certificate has to be for it */
-	enum relay_link link;		/* as the scheme says */
-	bool away;			/* nothing answers there */
-	const char *unknown;		/* why its name has no address now; NULL: it has one */
+	char host[RELAYURL_HOST_BYTES];	 /* as it was named: its certificate has to be for it */
+	enum relay_link link;		 /* as the scheme says */
+	bool away;			 /* nothing answers there */
+	const char *unknown;		 /* why its name has no address now; NULL: it has one */
 };
 
 /** @later: it may be away now, and its name unknown. Return: 0, or the code in @err. */

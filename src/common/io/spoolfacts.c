@@ -23,9 +23,10 @@ int spoolfacts_write(int fd, const struct spoolfacts *facts)
 	put_id(facts, id);
 	len = snprintf(text, sizeof(text),
 		       FIRST_LINE "session %s\ncreated %s\nid %s\nrelay %s\nlink %u\nsync %u\n"
-				  "sync_us %u\nlive_us %u\ncompress %u\n",
+				  "sync_us %u\nlive_us %u\ncompress %u\n%s%s%s",
 		       facts->name, facts->stamp, id, facts->url, facts->link, facts->sync,
-		       facts->sync_us, facts->live_us, facts->compress);
+		       facts->sync_us, facts->live_us, facts->compress,
+		       *facts->chosen ? "chosen " : "", facts->chosen, *facts->chosen ? "\n" : "");
 	if (len >= (int)sizeof(text))
 		return -ENAMETOOLONG;
 	if (pwrite(fd, text, (size_t)len, 0) != len)
@@ -91,6 +92,8 @@ int spoolfacts_read(int fd, struct spoolfacts *ret)
 	    !get_number(text, "live_us", UINT32_MAX, &live_us) ||
 	    !get_number(text, "compress", 1, &compress))
 		return -EINVAL;
+	if (!get_text(text, "chosen", ret->chosen, sizeof(ret->chosen)))
+		ret->chosen[0] = '\0';
 	ret->link = (uint8_t)link;
 	ret->sync = (uint8_t)sync;
 	ret->sync_us = (uint32_t)sync_us;

@@ -12,6 +12,7 @@
 
 #include "base/macros.h"
 #include "base/str.h"
+#include "io/relayurl.h"
 
 #define SPOOLFACTS_FILE ".spool"
 #define SPOOLFACTS_URL_BYTES 2048
@@ -19,7 +20,8 @@
 struct spoolfacts {
 	char name[NAME_MAX_BYTES + 1]; /* of the session */
 	char stamp[NAME_MAX_BYTES + 1];
-	char url[SPOOLFACTS_URL_BYTES]; /* of its relay */
+	char url[SPOOLFACTS_URL_BYTES]; /* of its relay, or of some between commas */
+	char chosen[RELAYURL_BYTES];	/* the one of these that has the session; empty: none has */
 	uint8_t id[16];
 	uint8_t link; /* enum relay_link */
 	uint8_t sync; /* enum sync_mode */

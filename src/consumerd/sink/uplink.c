@@ -45,7 +45,8 @@ struct uplink *uplink_new(struct uplink_config *config, const struct list_node *
 	*config = (struct uplink_config){ 0 };
 	link->traces = traces;
 	take_addrs(link);
-	link->named = link->config.url && relayurl_parse(link->config.url, &link->url) == 0;
+	link->relay = link->config.url;
+	link->named = link->relay && relayurl_parse(link->relay, &link->url) == 0;
 	if (link->config.compress)
 		link->packer = zpacker_new();
 	wire_init(&link->wire);
@@ -104,11 +105,65 @@ void uplink_give_up(struct uplink *link)
 
 /* --- requests ------------------------------------------------------------------- */
 
+bool uplink_may_move(const struct uplink *link)
+{
+	return link->named && !link->kept && strchr(link->config.url, ',');
+}
+
+void uplink_move(struct uplink *link)
+{
+	const char *next = relayurl_next(link->relay);
+
+	link->relay = next ? next : link->config.url;
+	link->named = relayurl_parse(link->relay, &link->url) == 0;
+	link->known.nr = 0;
+	link->secured = false;
+}
+
+/* Before anything that it has is given up here. */
+void uplink_keep(struct uplink *link)
+{
+	char text[RELAYURL_BYTES];
+
+	if (!uplink_may_move(link))
+		return;
+	link->kept = true;
+	relayurl_text(&link->url, text);
+	if (link->choice)
+		link->choice(link->choice_data, text);
+}
+
+void uplink_set_choice(struct uplink *link, uplink_choice choice, void *data)
+{
+	link->choice = choice;
+	link->choice_data = data;
+}
+
+void uplink_choose(struct uplink *link, const char *url)
+{
+	for (const char *at = link->config.url; at; at = relayurl_next(at)) {
+		char text[RELAYURL_BYTES];
+		struct relayurl one;
+
+		if (relayurl_parse(at, &one) < 0)
+			continue;
+		relayurl_text(&one, text);
+		if (strcmp(text, url) != 0)
+			continue;
+		link->relay = at;
+		link->url = one;
+		link->kept = true;
+		return;
+	}
+}
+
 /* What became of the oldest packet on its way. */
 static void end_post(struct uplink *link, int error)
 {
 	const struct uplink_posted post = link->posted[0];
 
+	if (error == 0)
+		uplink_keep(link);
 	link->nr_posted--;
 	memmove(link->posted, link->posted + 1, link->nr_posted * sizeof(post));
 	if (!link->post_error)
@@ -131,8 +186,10 @@ int uplink_fail(struct uplink *link, int error, const struct err *said)
 	}
 	link->error = error;
 	link->retry_ns = now_ns() + PAUSE_NS;
-	if (error == -EREMOTEIO)
+	if (error == -EREMOTEIO && (link->connecting || !uplink_may_move(link)))
 		return error;
+	if (error == -EREMOTEIO) /* it is full: another may not be */
+		uplink_move(link);
 	wire_close(&link->wire);
 	while (link->nr_posted)
 		end_post(link, error);
@@ -170,7 +227,7 @@ static void collect_post(struct uplink *link)
 	struct decoder dec;
 	int error = receive(link, MSG_rel_packet, link->posted[0].serial, &dec);
 
-	if (error == 0 || error == -EREMOTEIO)
+	if (link->nr_posted && (error == 0 || error == -EREMOTEIO))
 		end_post(link, error);
 }
 
@@ -305,7 +362,11 @@ int uplink_stream(struct uplink *link, const struct stream_config *config, uint3
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream);
 	req_rel_stream_encode(&enc, &req);
 	ret = uplink_call(link, &enc, &dec);
-	return ret < 0 ? ret : take_last(link, &dec, config, ret_last, ret_begun);
+	if (ret == 0)
+		ret = take_last(link, &dec, config, ret_last, ret_begun);
+	if (ret > 0) /* its acknowledgement was lost */
+		uplink_keep(link);
+	return ret;
 }
 
 /* Return: 0 or negative errno: the connection is of no use any more. */

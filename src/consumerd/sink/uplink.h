@@ -19,7 +19,8 @@
 /** What the session daemon says of the relay; as strings of its own. */
 struct uplink_config {
 	char *addr;  /* ADDRESS:PORT, of one relay perhaps several, between commas, or a "-"; */
-	char *url;   /* its name, of which these are looked up anew; NULL: it has none */
+	char *url;   /* its name, of which these are looked up anew; NULL: it has none. Several
+		      * relays' between commas: the session goes to the first that takes it */
 	char *name;  /* of the session */
 	char *stamp; /* when it was made */
 	uint8_t id[UPLINK_ID_BYTES];
@@ -40,6 +41,12 @@ struct uplink *uplink_new(struct uplink_config *config, const struct list_node *
 struct uplink *uplink_free(struct uplink *link);
 void uplink_config_fini(struct uplink_config *config);
 
+/** The session stays with the relay of this URL, one of some; see uplink_set_choice(). */
+typedef void (*uplink_choice)(void *data, const char *url);
+/** Have it remembered which of some relays has the session's first packet. */
+void uplink_set_choice(struct uplink *link, uplink_choice choice, void *data);
+/** That one was it, before a consumer took over. */
+void uplink_choose(struct uplink *link, const char *url);
 const struct uplink_config *uplink_config(const struct uplink *link);
 /** See to it that it is up. Return: 0 or negative errno. */
 int uplink_up(struct uplink *link) MUST_CHECK;

@@ -12,6 +12,7 @@
 #include "uplink_keys.h"
 
 #define CLOCK_SAMPLES 4
+#define CONNECT_NS 8000000000ull /* after which no other relay is tried */
 
 static int hello(struct uplink *link)
 {
@@ -253,7 +254,7 @@ static int connect_relay(struct uplink *link)
 }
 
 /* The relay's next address, where one does not answer. */
-static int connect_any(struct uplink *link)
+static int connect_addrs(struct uplink *link)
 {
 	int ret;
 
@@ -270,6 +271,25 @@ static int connect_any(struct uplink *link)
 		tcp_text(&link->addr, link->at);
 		ret = connect_relay(link);
 	}
+	return ret;
+}
+
+/* The next relay, where one is away or full. All of them take some time: the next attempt goes on
+ * where this one ends. */
+static int connect_any(struct uplink *link)
+{
+	uint64_t end = now_ns() + CONNECT_NS;
+	const char *first = link->relay;
+	int ret;
+
+	link->connecting = true;
+	do {
+		ret = connect_addrs(link);
+		if (ret == 0 || !uplink_may_move(link))
+			break;
+		uplink_move(link);
+	} while (link->relay != first && now_ns() < end);
+	link->connecting = false;
 	return ret;
 }
 

@@ -24,8 +24,13 @@ struct uplink {
 	struct uplink_config config;
 	const struct list_node *traces;
 	const struct bells *bells; /* NULL: it is noticed when something is to be said */
-	bool named;		   /* by this: */
-	struct relayurl url;	   /* and its addresses are looked up at each connect */
+	const char *relay;	   /* in config.url, where there are several */
+	bool kept;		   /* it has something of the session, which stays with it */
+	bool connecting;
+	uplink_choice choice; /* NULL: nobody wants to know */
+	void *choice_data;
+	bool named;	     /* by this: */
+	struct relayurl url; /* and its addresses are looked up at each connect */
 	struct name_lookup *lookup;
 	struct name_addrs known; /* the addresses that it had last */
 	struct tcp_addr addr;	 /* which of them is tried, or used, */
@@ -64,6 +69,12 @@ static inline bool uplink_is_up(struct uplink *link)
 	return link->nr_posted || wire_is_up(&link->wire);
 }
 
+/** One of some, of which none has anything of the session yet? */
+bool uplink_may_move(const struct uplink *link);
+/** Go on with the next of them. */
+void uplink_move(struct uplink *link);
+/** The session stays with the relay that there is. */
+void uplink_keep(struct uplink *link);
 /** It failed, and @said: the relay says why; NULL: it is away. Return: @error. */
 int uplink_fail(struct uplink *link, int error, const struct err *said);
 /** Send the request that was begun last, and wait for its @ret; what is on its way is waited for

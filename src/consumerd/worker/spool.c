@@ -160,6 +160,32 @@ static int write_facts(const struct worker *w)
 	return spoolfacts_write(w->spool_lock, &facts);
 }
 
+static void note_choice(void *data, const char *url)
+{
+	const struct worker *w = data;
+	struct spoolfacts facts;
+
+	if (w->spool_lock < 0 || spoolfacts_read(w->spool_lock, &facts) < 0)
+		return;
+	snprintf(facts.chosen, sizeof(facts.chosen), "%s", url);
+	if (spoolfacts_write(w->spool_lock, &facts) < 0)
+		log_warn("the spool of '%s' can't say which relay has the session", facts.name);
+}
+
+/* Of some relays one has the session already, if an earlier consumer got so far. */
+static int take_facts(struct worker *w)
+{
+	struct spoolfacts facts;
+
+	uplink_set_choice(w->link, note_choice, w);
+	if (spoolfacts_read(w->spool_lock, &facts) == 0) {
+		if (*facts.chosen)
+			uplink_choose(w->link, facts.chosen);
+		return 0;
+	}
+	return w->config.rest ? 0 : write_facts(w);
+}
+
 /* A disk that has no room for it costs no event: then the rest can only be read where it is. */
 int worker_claim_spool(struct worker *w, struct err *err)
 {
@@ -177,8 +203,8 @@ int worker_claim_spool(struct worker *w, struct err *err)
 			       "the spool is in use: its session has it, or it is being sent or "
 			       "removed");
 	}
-	if (ret == 0 && !w->config.rest)
-		ret = write_facts(w);
+	if (ret == 0)
+		ret = take_facts(w);
 	if (ret < 0)
 		log_warn("the spool of '%s' can't say whose it is: %s",
 			 uplink_config(w->link)->name, strerror(-ret));

@@ -164,7 +164,7 @@ static int take_live(struct ctl *ctl)
 
 static bool is_tls(const char *url)
 {
-	return url && strncmp(url, "tls://", 6) == 0;
+	return url && strstr(url, "tls://");
 }
 
 static enum status check(struct ctl *ctl)

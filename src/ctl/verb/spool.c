@@ -120,7 +120,7 @@ static int ask_to_send(struct ctl *ctl, const struct spool_info *spool, struct r
 		.name = facts->name,
 		.stamp = facts->stamp,
 		.id = { facts->id, sizeof(facts->id) },
-		.url = facts->url,
+		.url = *facts->chosen ? facts->chosen : facts->url,
 		.relay_clear = facts->link,
 		.sync = facts->sync,
 		.sync_us = facts->sync_us,

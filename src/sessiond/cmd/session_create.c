@@ -12,6 +12,7 @@
 
 #include "base/mem.h"
 #include "io/relayurl.h"
+#include "io/spoolfacts.h"
 #include "io/tcp.h"
 #include "proto/relay.h"
 #include "sessiond/state.h"
@@ -52,13 +53,22 @@ static bool are_addresses(const char *list)
 	return nr;
 }
 
+static bool are_urls(const char *list)
+{
+	struct relayurl url;
+	unsigned int nr = 0;
+
+	for (; list; list = relayurl_next(list))
+		if (++nr > RELAYURL_MAX || relayurl_parse(list, &url) < 0)
+			return false;
+	return true;
+}
+
 static enum cmd_result check_relay(struct command *cmd, const struct req_session_create *req)
 {
 	bool unknown = strcmp(req->relay, RELAY_ADDRS_UNKNOWN) == 0;
-	struct relayurl url;
 
-	if (unknown ? !req->spool[0] || relayurl_parse(req->path, &url) < 0 :
-		      !are_addresses(req->relay))
+	if (unknown ? !req->spool[0] || !are_urls(req->path) : !are_addresses(req->relay))
 		return command_error(cmd, ERR_INVALID, "'%.60s' is no address of a relay",
 				     req->relay);
 	if (req->outdir >= 0 && !req->spool[0])
@@ -68,7 +78,7 @@ static enum cmd_result check_relay(struct command *cmd, const struct req_session
 	if ((req->keep_free && !req->spool[0]) || req->max_size)
 		return command_error(cmd, ERR_UNSUPPORTED,
 				     "limits are for traces in a directory here, not at a relay");
-	if (strlen(req->path) >= 4096)
+	if (strlen(req->path) >= SPOOLFACTS_URL_BYTES)
 		return command_error(cmd, ERR_INVALID, "the URL of the relay is too long");
 	if (req->live_us && req->live_us < LIVE_MIN_US)
 		return command_error(cmd, ERR_INVALID,

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "cmd.h"
 #include "io/relayurl.h"
+#include "io/spoolfacts.h"
 #include "proto/relay.h"
 
 #define MAX_SENDING 8u		/* at a time: each has a thread */
@@ -56,7 +57,7 @@ static enum cmd_result check(struct command *cmd, const struct req_spool_send *r
 	struct relayurl url;
 
 	if (req->dir < 0 || req->id.len != 16 || relayurl_parse(req->url, &url) < 0 ||
-	    strlen(req->url) >= 4096 || req->relay_clear > RELAY_LINK_TLS ||
+	    strlen(req->url) >= SPOOLFACTS_URL_BYTES || req->relay_clear > RELAY_LINK_TLS ||
 	    req->sync > SYNC_PERIOD || name_check(req->name) || name_check(req->stamp))
 		return command_error(cmd, ERR_INVALID, "this is no spool that can be sent");
 	if (cmd->sd->nr_sending >= MAX_SENDING || !gate_has_room(req->dir, GATE_KEPT))
