@@ -222,6 +222,9 @@ void control_fini(struct control *c)
 {
 	loop_fd_fini(&c->done_source);
 	job_queue_fini(&c->done);
+	idmap_fini(&c->outputs);
+	idmap_fini(&c->traces);
+	idmap_fini(&c->rings);
 }
 
 void control_end(struct control *c, bool leave)

@@ -8,7 +8,7 @@
 #ifndef CONSUMERD_CONTROL_H
 #define CONSUMERD_CONTROL_H
 
-#include "idmap.h"
+#include "base/idmap.h"
 #include "io/loop.h"
 #include "consumerd/worker/job.h"
 #include "proto/codec.h"

@@ -52,6 +52,7 @@ int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int 
 	loop_work_init(&relay->round_over, begin_round);
 	list_init(&relay->conns);
 	list_init(&relay->sessions);
+	idmap_init(&relay->session_bases);
 	return 0;
 }
 
@@ -71,6 +72,7 @@ void relay_fini(struct relay *relay)
 	for (unsigned int i = 0; i < RELAY_MAX_DEVICES; i++)
 		relay->syncers[i] = syncer_free(relay->syncers[i]);
 	loop_work_cancel(&relay->round_over);
+	idmap_fini(&relay->session_bases);
 	relpeers_fini(&relay->peers);
 	live_fini(&relay->live);
 	relay->owners = close_fd(relay->owners);
@@ -168,14 +170,9 @@ int relay_find_output(struct relay *relay, struct err *err)
 
 void relay_tell_sessions(const struct relay *relay)
 {
-	const struct relsession *session;
-	unsigned int nr = 0;
-
-	if (!relay->notify)
-		return;
-	list_for_each(session, &relay->sessions, node)
-		nr++;
-	notify_status(relay->notify, "%u session%s being received", nr, nr == 1 ? "" : "s");
+	if (relay->notify)
+		notify_status(relay->notify, "%u session%s being received", relay->nr_sessions,
+			      relay->nr_sessions == 1 ? "" : "s");
 }
 
 void relay_recheck(struct relay *relay)

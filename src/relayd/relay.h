@@ -42,6 +42,8 @@ struct relay {
 	struct syncer *syncers[RELAY_MAX_DEVICES];
 	struct list_node conns;	   /* struct relconn, the oldest first */
 	struct list_node sessions; /* struct relsession */
+	struct idmap session_bases;
+	unsigned int nr_sessions;
 	unsigned int nr_conns, max_conns;
 	unsigned int nr_files, max_files; /* descriptors of sessions; the rest is live.nr_fds */
 	unsigned int max_viewer_fds;

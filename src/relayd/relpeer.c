@@ -35,6 +35,7 @@ void relpeers_init(struct relpeers *peers, int out_fd)
 {
 	*peers = (struct relpeers){ .out_fd = out_fd };
 	list_init(&peers->list);
+	idmap_init(&peers->names);
 	relquotas_init(&peers->quotas);
 	relpeers_limit(peers, &peers->quotas);
 }
@@ -59,6 +60,7 @@ static void free_peer(struct relpeer *peer)
 {
 	peer->peers->nr--;
 	list_remove(&peer->node);
+	idmap_remove(&peer->name_node);
 	free(peer->name);
 	free(peer);
 }
@@ -69,6 +71,7 @@ void relpeers_fini(struct relpeers *peers)
 
 	while ((peer = list_first(&peers->list, struct relpeer, node)))
 		free_peer(peer);
+	idmap_fini(&peers->names);
 }
 
 int relquotas_take(struct relquotas *ret, const char *text)
@@ -90,11 +93,14 @@ int relquotas_take(struct relquotas *ret, const char *text)
 
 static struct relpeer *find(const struct relpeers *peers, const char *name)
 {
-	struct relpeer *peer;
+	struct idmap_node *node = idmap_find(&peers->names, idmap_text(name));
 
-	list_for_each(peer, &peers->list, node)
+	for (; node; node = idmap_next(&peers->names, node)) {
+		struct relpeer *peer = container_of(node, struct relpeer, name_node);
+
 		if (strcmp(peer->name, name) == 0)
 			return peer;
+	}
 	return NULL;
 }
 
@@ -153,6 +159,7 @@ int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret,
 		peer->peers = peers;
 		peer->name = xstrdup(name);
 		list_append(&peers->list, &peer->node);
+		idmap_add(&peers->names, &peer->name_node, idmap_text(name));
 		peers->nr++;
 	}
 	if (relpeer_take(peer, RELQUOTA_CONNECTIONS, err))

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/idmap.h"
 #include "base/list.h"
 
 /* Of files and directories, unless a number is said: a quarter of all that the file system can
@@ -46,6 +47,7 @@ struct relquotas {
 
 struct relpeers {
 	struct list_node list; /* struct relpeer */
+	struct idmap names;    /* the same */
 	unsigned int nr;
 	struct relquotas quotas;
 	int out_fd;
@@ -54,6 +56,7 @@ struct relpeers {
 
 struct relpeer {
 	struct list_node node;
+	struct idmap_node name_node;
 	struct relpeers *peers;
 	char *name;
 	uint64_t used[NR_RELQUOTAS];

@@ -32,6 +32,12 @@
 	"clocks" /* lines: when, how far our clock is ahead of the sender's, error; ns */
 #define CLOCKS_MAX_BYTES (64 << 10)
 
+struct reltrace {
+	struct list_node node; /* of the session */
+	struct idmap_node id_node, path_node;
+	struct tracedir *dir; /* owned */
+};
+
 /* --- its directory ------------------------------------------------------------------ */
 
 /* NAME-STAMP, or NAME where it ends so already, as made-up names do. */
@@ -213,10 +219,12 @@ static int open_dir(const struct relay *relay, const char *outer, char **inner, 
 static int take_over(const struct relay *relay, const char *base, const uint8_t *id,
 		     struct err *err)
 {
-	const struct relsession *session;
+	struct idmap_node *node = idmap_find(&relay->session_bases, idmap_text(base));
 	bool taken = false;
 
-	list_for_each(session, &relay->sessions, node) {
+	for (; node; node = idmap_next(&relay->session_bases, node)) {
+		const struct relsession *session = container_of(node, struct relsession, base_node);
+
 		if (strcmp(session->base, base) != 0)
 			continue;
 		if (memcmp(session->id, id, RELAY_ID_BYTES) == 0) {
@@ -313,7 +321,13 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	memcpy(session->id, req->id.data, RELAY_ID_BYTES);
 	list_init(&session->traces);
 	list_init(&session->streams);
+	idmap_init(&session->trace_ids);
+	idmap_init(&session->trace_paths);
+	idmap_init(&session->stream_ids);
+	idmap_init(&session->stream_files);
 	list_append(&relay->sessions, &session->node);
+	idmap_add(&relay->session_bases, &session->base_node, idmap_text(session->base));
+	relay->nr_sessions++;
 	if (req->live_us)
 		show(session, req);
 	log_info("%s: receiving", session->path);
@@ -323,6 +337,8 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 
 static void end_stream(struct relsession *session, struct relstream *stream)
 {
+	idmap_remove(&stream->id_node);
+	idmap_remove(&stream->file_node);
 	relstream_free(stream);
 	relay_give_files(session->relay, session->conn->peer, FDS_OF_STREAM);
 	relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
@@ -336,7 +352,7 @@ static void give_trace(struct relsession *session)
 
 void relsession_free(struct relsession *session)
 {
-	struct tracedir *dir, *dir_tmp;
+	struct reltrace *trace, *trace_tmp;
 	struct relstream *stream, *tmp;
 
 	if (!session)
@@ -347,8 +363,9 @@ void relsession_free(struct relsession *session)
 			relstream_part_drop(stream);
 		end_stream(session, stream);
 	}
-	list_for_each_safe(dir, dir_tmp, &session->traces, node) {
-		tracedir_free(dir);
+	list_for_each_safe(trace, trace_tmp, &session->traces, node) {
+		tracedir_free(trace->dir);
+		free(trace);
 		give_trace(session);
 	}
 	if (session->ended)
@@ -356,7 +373,13 @@ void relsession_free(struct relsession *session)
 	live_session_close(session->live, session->ended);
 	give_back(session->relay, session->conn->peer);
 	list_remove(&session->node);
+	idmap_remove(&session->base_node);
+	session->relay->nr_sessions--;
 	relay_tell_sessions(session->relay);
+	idmap_fini(&session->trace_ids);
+	idmap_fini(&session->trace_paths);
+	idmap_fini(&session->stream_ids);
+	idmap_fini(&session->stream_files);
 	close_fd(session->fd);
 	free(session->base);
 	free(session->path);
@@ -367,22 +390,29 @@ void relsession_free(struct relsession *session)
 
 static struct tracedir *find_trace(const struct relsession *session, uint64_t id)
 {
-	struct tracedir *dir;
+	struct reltrace *trace = idmap_get(&session->trace_ids, id, struct reltrace, id_node);
 
-	list_for_each(dir, &session->traces, node)
-		if (dir->id == id)
-			return dir;
-	return NULL;
+	return trace ? trace->dir : NULL;
 }
 
 static bool is_path_taken(const struct relsession *session, const char *path)
 {
-	const struct tracedir *dir;
+	struct idmap_node *node = idmap_find(&session->trace_paths, idmap_text(path));
 
-	list_for_each(dir, &session->traces, node)
-		if (strcmp(dir->path, path) == 0)
+	for (; node; node = idmap_next(&session->trace_paths, node))
+		if (strcmp(container_of(node, struct reltrace, path_node)->dir->path, path) == 0)
 			return true;
 	return false;
+}
+
+static void add_trace(struct relsession *session, struct tracedir *dir)
+{
+	struct reltrace *trace = xalloc(sizeof(*trace));
+
+	trace->dir = dir;
+	list_append(&session->traces, &trace->node);
+	idmap_add(&session->trace_ids, &trace->id_node, dir->id);
+	idmap_add(&session->trace_paths, &trace->path_node, idmap_text(dir->path));
 }
 
 static int check_trace(const struct relsession *session, const struct req_rel_trace *req,
@@ -440,7 +470,7 @@ static int open_trace(struct relsession *session, const struct req_rel_trace *re
 		give_trace(session);
 		return err->code;
 	}
-	list_append(&session->traces, &(*ret)->node);
+	add_trace(session, *ret);
 	return 0;
 }
 
@@ -499,25 +529,38 @@ void relsession_clock(const struct relsession *session, uint64_t now_ns,
 
 struct relstream *relsession_find_stream(const struct relsession *session, uint32_t id)
 {
-	struct relstream *stream;
+	return idmap_get(&session->stream_ids, id, struct relstream, id_node);
+}
 
-	list_for_each(stream, &session->streams, node)
-		if (stream->id == id)
-			return stream;
-	return NULL;
+static uint64_t file_id(const struct tracedir *dir, const char *channel, uint32_t cpu)
+{
+	return idmap_text(channel) ^ (uintptr_t)dir ^ (uint64_t)cpu << 32;
 }
 
 static bool is_stream_taken(const struct relsession *session, const struct tracedir *dir,
 			    const struct req_rel_stream *req)
 {
-	const struct relstream *stream;
+	struct idmap_node *node =
+		idmap_find(&session->stream_files, file_id(dir, req->channel, req->cpu));
 
-	list_for_each(stream, &session->streams, node)
-		if (stream->id == req->stream ||
-		    (stream->config.trace == dir && stream->file.cpu == req->cpu &&
-		     strcmp(stream->config.channel, req->channel) == 0))
+	for (; node; node = idmap_next(&session->stream_files, node)) {
+		const struct relstream *stream = container_of(node, struct relstream, file_node);
+
+		if (stream->config.trace == dir && stream->file.cpu == req->cpu &&
+		    strcmp(stream->config.channel, req->channel) == 0)
 			return true;
-	return false;
+	}
+	return relsession_find_stream(session, req->stream);
+}
+
+static void add_stream(struct relsession *session, struct relstream *stream)
+{
+	const struct stream_config *config = &stream->config;
+
+	list_append(&session->streams, &stream->node);
+	idmap_add(&session->stream_ids, &stream->id_node, stream->id);
+	idmap_add(&session->stream_files, &stream->file_node,
+		  file_id(config->trace, config->channel, stream->file.cpu));
 }
 
 static int check_stream(const struct relsession *session, const struct tracedir *dir,
@@ -565,7 +608,7 @@ int relsession_stream(struct relsession *session, const struct req_rel_stream *r
 		return err->code;
 	}
 	relstream_show(*ret, session->live);
-	list_append(&session->streams, &(*ret)->node);
+	add_stream(session, *ret);
 	if ((*ret)->has_last) /* another connection may not have waited for it */
 		relconn_keep_stream(session->conn, *ret);
 	return 0;

@@ -8,6 +8,7 @@
 #define RELAYD_SESSION_H
 
 #include "base/err.h"
+#include "base/idmap.h"
 #include "proto/relay.h"
 #include "relay.h"
 #include "stream.h"
@@ -16,14 +17,17 @@ struct relconn;
 
 struct relsession {
 	struct list_node node;
+	struct idmap_node base_node; /* of the relay */
 	struct relay *relay;
 	struct relconn *conn; /* that has it */
 	char *base;	      /* host and name, as they make a path: as others may have it */
 	char *path;	      /* of its directory, below the relay's output */
 	uint8_t id[RELAY_ID_BYTES];
 	int fd;
-	struct list_node traces; /* struct tracedir */
+	struct list_node traces; /* struct reltrace */
 	struct list_node streams;
+	struct idmap trace_ids, trace_paths;   /* of traces */
+	struct idmap stream_ids, stream_files; /* of streams */
 	struct live_session *live; /* NULL: viewers may not follow it */
 	bool ended;		   /* its sender has said so */
 };

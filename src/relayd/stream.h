@@ -8,6 +8,7 @@
 #define RELAYD_STREAM_H
 
 #include "base/err.h"
+#include "base/idmap.h"
 #include "base/list.h"
 #include "live.h"
 
@@ -15,6 +16,7 @@
 
 struct relstream {
 	struct list_node node;
+	struct idmap_node id_node, file_node; /* of the session */
 	uint32_t id;
 	struct stream_config config;
 	struct stream_file file;

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * idmap.h - find things by number or by text: a hash table of nodes embedded in them, which
+ * grows with their number. Peers that choose the numbers can't choose which of them share a
+ * bucket. Not thread safe.
+ */
+#ifndef BASE_IDMAP_H
+#define BASE_IDMAP_H
+
+#include <stdint.h>
+
+#include "list.h"
+
+struct idmap_node {
+	struct list_node node;
+	uint64_t id;
+};
+
+struct idmap {
+	struct list_node *buckets;
+	unsigned int bits; /* of the number of buckets */
+	uint32_t nr;	   /* nodes, and such as were removed since they were counted */
+};
+
+void idmap_init(struct idmap *map);
+/** Nodes that are there still are not touched, and must not be removed any more. */
+void idmap_fini(struct idmap *map);
+
+void idmap_add(struct idmap *map, struct idmap_node *node, uint64_t id);
+void idmap_remove(struct idmap_node *node);
+/** The first node of @id, or the next one of the same id behind @node; NULL: there is none. */
+struct idmap_node *idmap_find(const struct idmap *map, uint64_t id);
+struct idmap_node *idmap_next(const struct idmap *map, const struct idmap_node *node);
+
+/** A number for a text. Two texts may have the same: compare. */
+uint64_t idmap_text(const char *text);
+
+/** The entry that holds the node of @id, or NULL. */
+#define idmap_get(map, wanted, type, member)                         \
+	({                                                           \
+		struct idmap_node *found_ = idmap_find(map, wanted); \
+                                                                     \
+		found_ ? container_of(found_, type, member) : NULL;  \
+	})
+
+#endif
