@@ -91,7 +91,8 @@ static struct idmap_node *find_from(const struct list_node *at, const struct lis
 				    uint64_t id)
 {
 	for (; at != bucket; at = at->next) {
-		struct idmap_node *node = list_entry((struct list_node *)at, struct idmap_node, node);
+		struct idmap_node *node =
+			list_entry((struct list_node *)at, struct idmap_node, node);
 
 		if (node->id == id)
 			return node;
