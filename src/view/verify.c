@@ -288,9 +288,17 @@ static void check_list(struct source *s)
 
 /* --- the list of traces -------------------------------------------------------- */
 
+/* Names may have dots, such as that of a program; only ".." leads out of the session. */
 static bool is_path(const char *path, size_t len)
 {
-	return len && len < TRACELIST_PATH_MAX && path[0] != '/' && !strstr(path, "..");
+	if (!len || len >= TRACELIST_PATH_MAX || path[0] == '/')
+		return false;
+	for (const char *at = path; at; at = strchr(at, '/')) {
+		at += *at == '/';
+		if (strcspn(at, "/") == 2 && strncmp(at, "..", 2) == 0)
+			return false;
+	}
+	return true;
 }
 
 static void check_trace(struct view *view, int dir_fd, const char *label, const char *path)
