@@ -134,7 +134,7 @@ static uint64_t patience_of(const struct wire *w, const struct tcp_info *info, b
 	uint64_t timeout_us = info->tcpi_rtt + 4ull * info->tcpi_rttvar;
 	uint64_t ms = MIN(TIMEOUTS * timeout_us / 1000, (uint64_t)WIRE_PATIENCE_MAX_MS);
 
-	return wanted ? w->patience_ms : MAX(ms, (uint64_t)w->patience_ms);
+	return wanted ? WIRE_PATIENCE_MS : MAX(ms, (uint64_t)w->patience_ms);
 }
 
 static uint64_t connect_patience(const struct wire *w, bool wanted)

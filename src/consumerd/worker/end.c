@@ -50,6 +50,7 @@ static void wait_for_relay(struct worker *w)
 
 void worker_flush(struct worker *w, struct job *job)
 {
+	w->awaited = true;
 	settle_kernel(w);
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	wait_for_relay(w);
@@ -57,6 +58,7 @@ void worker_flush(struct worker *w, struct job *job)
 	 * were switched off has arrived by now */
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	worker_wait_for_drain(w, RELAY_PATIENCE_NS, 2 * RELAY_PATIENCE_NS);
+	w->awaited = false;
 	if (!w->failing)
 		worker_sync(w);
 	say_failure(w, "the trace could not be written", &job->err);
@@ -105,6 +107,7 @@ void worker_end(struct worker *w, struct job *job)
 {
 	struct tracedir *dir, *tmp;
 
+	w->awaited = true;
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	if (!job->leave) {
 		wait_for_relay(w);

@@ -51,6 +51,7 @@ struct worker {
 	int spool_lock;	     /* -1: it is not locked */
 	uint64_t nr_rest;    /* traces that were found there */
 	int link_told;	     /* of its link's errors */
+	bool awaited;	     /* a flush, or the end, is being waited for */
 	bool live;	     /* viewers follow it at the relay */
 	bool incomplete;     /* more ring sets may hold what an earlier consumer did not send */
 	struct {
