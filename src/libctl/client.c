@@ -229,8 +229,8 @@ static int consumer_mute(const struct client *client, uint32_t pid, struct err *
 		pid, client->socket, pid);
 }
 
-/* Is there anybody, and does it get on? Asked on a connection of its own. Whoever follows a
- * session waits for whatever may come. Return: 0 or the code in @err. */
+/* Does the daemon answer, and does it get on? Asked on a connection of its own. A command that
+ * follows a session waits for anything that may come. Return: 0 or the code in @err. */
 static int probe_daemon(struct client *client, struct err *err)
 {
 	struct err why = { 0 };
@@ -312,7 +312,7 @@ static int receive(struct client *client, struct msg_header *header, struct deco
 		return err_errno(err, ERR_NO_DAEMON, (int)-len, "can't hear the session daemon");
 	decoder_init(dec, client->in, (size_t)len, NULL, 0);
 	if (decode_header(dec, header) != 0)
-		return err_set(err, ERR_BAD_MESSAGE, "whoever serves %s is no session daemon",
+		return err_set(err, ERR_BAD_MESSAGE, "the server of %s is no session daemon",
 			       client->socket);
 	return 0;
 }
@@ -323,7 +323,7 @@ static int take_reply(struct client *client, struct decoder *dec, struct err *er
 	enum err_code code = (enum err_code)decode_outcome(dec, &text);
 
 	if (dec->bad)
-		return err_set(err, ERR_BAD_MESSAGE, "whoever serves %s is no session daemon",
+		return err_set(err, ERR_BAD_MESSAGE, "the server of %s is no session daemon",
 			       client->socket);
 	if (code != ERR_NONE)
 		return err_set(err, code, "%s", *text ? text : "the session daemon refused");

@@ -44,7 +44,7 @@ int client_fd(const struct client *client);
 
 void client_on_waiting(struct client *client, client_waiting_fn fn, void *priv);
 
-/** struct client_daemon - who answered; lives as long as the client. */
+/** struct client_daemon - the daemon that answered; lives as long as the client. */
 struct client_daemon {
 	const char *version;
 	const char *rundir;

@@ -293,7 +293,7 @@ static bool try_system(const char *own)
 	return !(env && *env) && !paths_is_system(own);
 }
 
-/* A daemon was killed while it had sessions: whoever asks starts its successor. */
+/* A daemon was killed while it had sessions: the next command starts its successor. */
 static bool left_sessions(const char *rundir)
 {
 	char *path AUTO_FREE = xasprintf("%s/state/daemon", rundir);

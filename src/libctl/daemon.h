@@ -4,8 +4,8 @@
  *
  *   LTT_RUNDIR is set      that directory alone
  *   root                   /run/ltt
- *   anybody else           /run/ltt if its daemon lets him in (group tracing),
- *                          else his own runtime directory
+ *   anybody else           /run/ltt if its daemon admits the user (group tracing),
+ *                          else the user's own runtime directory
  *
  * A daemon is started in the last directory of these, as `ltt-sessiond
  * --daemonize`, which returns when it serves. Runs in the caller's thread.

@@ -94,7 +94,7 @@ static int sync_dir(struct walk *w, int dir_fd, int depth)
 	return ret == 0 && fsync(dir_fd) < 0 ? -errno : ret;
 }
 
-/* Whoever may not read the directory above has not made this one there. */
+/* A user that may not read the directory above has not made this one there. */
 static int sync_parent(int dir_fd)
 {
 	AUTO_FD int fd = openat(dir_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * durable.h - have the files of a trace on the disk itself, so that they survive a
- * loss of power. For whoever may read the trace; asks no daemon.
+ * loss of power. For any user that may read the trace; asks no daemon.
  */
 #ifndef LIBCTL_DURABLE_H
 #define LIBCTL_DURABLE_H

@@ -124,7 +124,7 @@ int outdir_spool(const char *session, const char *stamp, struct outdir *ret, str
 	return make_below("ltt-traces/spool", session, stamp, ret, err);
 }
 
-/* What a trace of ours, of LTTng's or any CTF trace has at its top. */
+/* Names at the top of a trace of ours, of LTTng's or of any CTF trace. */
 static bool holds_trace(int fd)
 {
 	static const char *const signs[] = { "metadata", "ust", "kernel" };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * outdir.h - the directory that receives a trace. The caller of the daemon
- * makes it, with his own rights, and hands over a descriptor: the daemon opens
- * no path on his behalf. Owned by whoever made it; runs in his thread.
+ * makes it, with its own rights, and hands over a descriptor: the daemon opens
+ * no path on its behalf. Owned by its maker; runs in the maker's thread.
  */
 #ifndef LIBCTL_OUTDIR_H
 #define LIBCTL_OUTDIR_H

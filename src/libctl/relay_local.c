@@ -57,7 +57,7 @@ static int spawn(const char *path, int words, pid_t *ret)
 	return -error;
 }
 
-/* What it said first. */
+/* The beginning of its output. */
 static void read_words(int fd, char *buf, size_t len)
 {
 	ssize_t n = fd < 0 ? 0 : pread(fd, buf, len - 1, 0);

@@ -2,7 +2,7 @@
 /*
  * walk.h - open a directory by its path, level by level, following no symbolic link
  * but root's and the caller's own: one that somebody else has planted would have us
- * write where he likes. Nothing is looked at twice, so nothing can be swapped between
+ * write anywhere. Nothing is looked at twice, so nothing can be swapped between
  * the look and the step. Any thread.
  */
 #ifndef LIBCTL_WALK_H

@@ -133,7 +133,7 @@ static void set_hidden(struct packet *packet, enum field_role role, uint64_t val
 	packet->has |= 1u << role;
 }
 
-/* What is in the gap of a header of form 2, see trace/packet.h. */
+/* The gap of a header of form 2, see trace/packet.h. */
 static int take_hidden(struct packet *packet, const uint8_t *bytes, size_t len)
 {
 	union packet_bytes head;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * report.h - what is wrong with a trace, told to whoever views it. One reporter
+ * report.h - the faults of a trace, as its viewer reports them. One reporter
  * belongs to each view; after REPORT_MAX sentences it only counts.
  */
 #ifndef VIEW_REPORT_H

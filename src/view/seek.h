@@ -2,7 +2,7 @@
 /*
  * seek.h - a stream's index file, as LTTng defines it (big-endian, version 1).
  * Read where it lies, entry by entry: nothing is loaded and nothing believed;
- * whoever seeks compares the entry with the packet itself.
+ * a search compares the entry with the packet itself.
  */
 #ifndef VIEW_SEEK_H
 #define VIEW_SEEK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What was read, counted: names, streams, losses. */
+/* Totals of a trace: names, streams, losses. */
 #include <errno.h>
 #include <inttypes.h>
 
@@ -222,7 +222,7 @@ static void put_losses(struct pen *pen, const struct view_summary *s)
 	pen_char(pen, '\n');
 }
 
-/* What a ring of files has given up; a loss before is none of what is there. */
+/* Events of files that made room for others; a loss before is none of the events that are there. */
 static void put_before(struct pen *pen, const struct view_summary *s)
 {
 	if (!s->before && !s->lost_before)

@@ -102,7 +102,7 @@ static void add_gap(struct tally *t, const struct packet *packet)
 	t->last_seq = packet->seq_num;
 }
 
-/* What damaged packets held is known once a good one follows them. */
+/* The contents of damaged packets are known once a good one follows them. */
 static void add_unreadable(struct tally *t, const struct packet *packet, uint64_t events)
 {
 	uint64_t before = t->has_last ? t->last_recorded : 0;
@@ -115,7 +115,7 @@ static void add_unreadable(struct tally *t, const struct packet *packet, uint64_
 	t->last_recorded = packet->recorded;
 }
 
-/* What the headers say that the stream holds, and what was there before its first
+/* The events that the stream holds by its headers, and those before its first
  * packet in files that have been given up. */
 static void add_ledger(struct tally *t, const struct packet *packet, uint64_t events)
 {

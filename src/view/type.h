@@ -26,7 +26,7 @@ enum type_kind {
 
 enum type_order { ORDER_NATIVE, ORDER_LITTLE, ORDER_BIG };
 
-/** What the reader itself wants from a field of a header or context. */
+/** The use that the reader itself has for a field of a header or context. */
 enum field_role {
 	ROLE_NONE,
 	ROLE_EVENT_ID,

@@ -134,7 +134,7 @@ void verify_index_end(struct verify_index *index, struct feed *f)
 
 /* --- streams that are gone --------------------------------------------------- */
 
-/* What is in index/ belongs to a stream, which is made before its index. */
+/* Each file in index/ belongs to a stream, which is made before its index. */
 static void check_stream_of(struct source *s, int index_fd, const char *file)
 {
 	size_t len = strlen(file);
@@ -378,7 +378,7 @@ static int verify_source(struct source *s, size_t preferred)
 	return r;
 }
 
-/* What was read, what can't be and what is in no file add up. */
+/* Events that were read, that can't be read and that are in no file add up. */
 static void check_ledger(struct view *view, const struct view_stream *stream)
 {
 	uint64_t have = stream->events + stream->damaged_events;

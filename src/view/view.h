@@ -3,10 +3,10 @@
  * view.h - read traces and show them.
  *
  * A view is every CTF 1.8 trace found below one directory, read as a single
- * series of events ordered by time. It belongs to whoever opened it and runs in
+ * series of events ordered by time. It belongs to its opener and runs in
  * the caller's thread (lttctl's, or a test's). Trace files are believed in
  * nothing: a damaged packet costs that packet, is reported and is counted, and
- * reading goes on. What was on disk when view_open() was called is what is
+ * reading goes on. The contents of the disk when view_open() was called are
  * shown, so a trace that is being written can be viewed at any instant.
  */
 #ifndef VIEW_VIEW_H

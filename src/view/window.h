@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * window.h - a piece of a stream file in memory. Belongs to one stream. Files
- * are read, never mapped: whoever truncates one while it is viewed causes a
+ * are read, never mapped: one that is truncated while it is viewed causes a
  * short read and no signal.
  */
 #ifndef VIEW_WINDOW_H

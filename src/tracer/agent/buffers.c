@@ -152,8 +152,8 @@ static struct buffer *buffer_new(unsigned int link, const struct msg_app_buffer 
 	return b;
 }
 
-/* It may have come to a consumer that sleeps elsewhere. Who reads the old word now is
- * waited for, and then the new one is rung for him: agent_buffers_reap(). */
+/* It may have come to a consumer that sleeps elsewhere. A thread that reads the old word now
+ * is waited for, and then the new one is rung in its place: agent_buffers_reap(). */
 static void move_bell(struct buffer *b, int doorbell)
 {
 	struct agent_doorbell *bell = agent_doorbell_ref(doorbell);

@@ -4,8 +4,8 @@
  * what is recorded into each.
  *
  * Changed by the helper thread alone, under agent_lock, so that a fork sees it
- * whole; the child goes on with a copy. What is said anew by a daemon that came
- * back (or to a child after fork) is *confirmed*: it carries the link's present
+ * whole; the child goes on with a copy. A ring set that a daemon announces anew when it
+ * came back (or to a child after fork) is *confirmed*: it carries the link's present
  * round. agent_buffers_sweep() drops what was not.
  */
 #ifndef TRACER_AGENT_BUFFERS_H
@@ -40,7 +40,7 @@ void agent_buffers_sweep(unsigned int link, uint32_t round);
 /** Drop everything of a link: its daemon knows nothing of it any more. */
 void agent_buffers_forget(unsigned int link);
 
-/** Wait out whoever still uses what was dropped, then unmap it. Called by the
+/** Wait for all users of ring sets that were dropped, then unmap these. Called by the
  *  helper thread without agent_lock: it may wait for a probe of the program. */
 void agent_buffers_reap(void);
 

@@ -20,7 +20,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* What the parent must have again. Its own copy is in registers while the child runs. */
+/* The state that the parent must have again. Its own copy is in registers while the child runs. */
 struct lent {
 	uint64_t mask; /* of signals */
 	uint64_t area; /* ring_rseq_lend()'s */
@@ -211,7 +211,7 @@ EXPORT int clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...)
 	va_end(more);
 	if ((flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == (CLONE_VM | CLONE_VFORK))
 		return clone_suspended(&child, stack, flags, parent_tid, tls, child_tid);
-	/* What lies in thread-local data that the program made is not known either. */
+	/* The contents of thread-local data that the program made are not known either. */
 	if (flags & CLONE_VM)
 		site_stop_sequences();
 	return __clone(fn, stack, flags, arg, parent_tid, tls, child_tid);

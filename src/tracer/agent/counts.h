@@ -28,7 +28,7 @@ void agent_counts_sweep(unsigned int link, uint32_t round);
 /** Drop everything of a link: its daemon knows nothing of it any more. */
 void agent_counts_forget(unsigned int link);
 
-/** Wait out whoever still counts there, then unmap what was dropped. Called by the helper
+/** Wait for all threads that still count there, then unmap the memory. Called by the helper
  *  thread without agent_lock. */
 void agent_counts_reap(void);
 

@@ -43,7 +43,7 @@ static void after_in_parent(void)
 	agent_unlock();
 }
 
-/* What is the parent's alone is not for the child's events: it begins with its own. */
+/* Buffers of the parent's alone are not for the child's events: it begins with its own. */
 static void start_helper(void)
 {
 	bool own = agent_buffers_own();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * kept.h - the descriptors of ring sets, kept by those that record into them:
- * whoever has them can give a ring set back to a daemon, after every process of
+ * their holder can give a ring set back to a daemon, after every process of
  * the daemons' has died, with all that is in it.
  *
  * They are in the helper thread's own table (private.h): the program never

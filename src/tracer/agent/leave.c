@@ -383,7 +383,7 @@ static int hold(void *arg)
 		ring_syscall(SYS_ppoll, (long)&last.pidfd, 1, last.pidfd.fd < 0 ? (long)&time : 0,
 			     0);
 	}
-	/* What ends last decides: the program's thread that is nobody's stand-in. */
+	/* The last thread to end decides: the program's own, which is nobody's stand-in. */
 	return stand_in ? last_code : WEXITSTATUS(status);
 }
 

@@ -46,7 +46,7 @@ bool agent_leave_step(void);
 /** Return: tid of a thread that is neither main(), the helper, nor in main()'s place; 0: none. */
 int agent_leave_other_thread(void);
 
-/** What the helper has to poll for, or -1. */
+/** The descriptor that the helper has to poll, or -1. */
 int agent_leave_fd(void);
 /** The helper is in another table of descriptors. */
 void agent_leave_moved(void);

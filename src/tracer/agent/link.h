@@ -7,7 +7,7 @@
  *     RETRY  try again at a time (it just came, it is overrun, it misbehaved)
  *     UP     connected
  *
- * What a link has to say is derived from the state of the process whenever its
+ * The messages of a link are derived from the state of the process whenever its
  * socket takes more, so nothing is queued: one message at most is kept that
  * the socket refused, and while it is, nothing is read either.
  */
@@ -83,7 +83,7 @@ void agent_links_moved(void);
 void agent_link_step(struct agent_link *link, bool woken);
 /** The socket is readable, writable or broken: poll()'s answer. */
 void agent_link_ready(struct agent_link *link, short revents);
-/** What to poll() for. */
+/** The events to poll() for. */
 short agent_link_events(const struct agent_link *link);
 
 /** Send what @enc holds (built in link->tx). */

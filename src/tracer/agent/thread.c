@@ -245,7 +245,7 @@ int agent_thread_start(int delay_ms)
 	int err;
 
 	start_delay_ms = delay_ms;
-	/* until the helper knows its own: so that who waits does not give up at once */
+	/* until the helper knows its own: so that a thread that waits does not give up at once */
 	__atomic_store_n(&thread_id, -1, __ATOMIC_RELEASE);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);

@@ -4,7 +4,7 @@
  * Owned by a link, run by the helper thread.
  *
  * This is dnotify and not inotify: a user has 128 inotify instances for all of
- * his programs, and an instrumented desktop would eat them up. A watch is a
+ * the user's programs, and an instrumented desktop would eat them up. A watch is a
  * directory's descriptor in the helper's private table; it fires once, as
  * AGENT_SIGNAL to the helper thread, and does not say which watch it was.
  */

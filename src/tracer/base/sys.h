@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sys.h - the helper thread's system calls on descriptors, past whoever
- * stands in front of libc.
+ * sys.h - the helper thread's system calls on descriptors, past any
+ * library in front of libc.
  *
  * The helper's descriptors are not in the program's table, though they have the
  * same numbers. A preloaded library that redirects connections, a sanitizer that
@@ -124,7 +124,7 @@ static inline void sys_send_buffer(int fd, int bytes)
 	syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
-/** Whoever reads it finds the end. */
+/** The reader finds the end. */
 static inline void sys_hang_up(int fd)
 {
 	syscall(SYS_shutdown, fd, SHUT_RDWR);

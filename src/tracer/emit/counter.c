@@ -24,7 +24,7 @@ uint32_t section_add(const struct hook *hook, uint64_t word, uint64_t value, uin
 }
 #endif
 
-/* What a thread that was never registered can't do, it can the next time. */
+/* A thread that was never registered can't do it this time, but the next. */
 static __attribute__((noinline)) void add_atomically(const struct hook *hook, uint64_t word,
 						     uint64_t value, uint32_t field)
 {
@@ -83,7 +83,7 @@ static __attribute__((noinline)) void sort_in(const struct hook *hook, uint32_t 
 		    field);
 }
 
-/* What the hook counts is looked at once, and the same in each addition: where another
+/* The hook's counter is looked at once, and is the same in each addition: where another
  * counter has taken its place meanwhile, it is of no event. */
 void counter_hit(const struct hook *hook, const struct ltt_site *site, const void *payload,
 		 size_t len)

@@ -5,7 +5,7 @@
  * daemon's (abi/ltt_counts.h), so what was counted outlives the process.
  *
  * Made by the helper thread; hit by any thread and any signal handler. A hit takes no lock
- * and allocates nothing: a restartable sequence adds in the part of its CPU. Who has none
+ * and allocates nothing: a restartable sequence adds in the part of its CPU. A thread without one
  * adds atomically, between reader_enter() and reader_exit(), in the part behind those of
  * the CPUs, where no sequence adds.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * ltt_emit() - the way of every event, from its site to whoever listens. Runs in
+ * ltt_emit() - the way of every event, from its site to all listeners. Runs in
  * any thread of the program and in signal handlers.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include "tracer/ring/section.h"
 
 /*
- * What the calling thread may emit; 0 is everything. The low half is the one
+ * The sessions that the calling thread may emit to; 0 is all. The low half is the one
  * session that listens (a state dump), the high half how often it is muted.
  */
 static __thread uint64_t emit_limits __attribute__((tls_model("initial-exec")));
@@ -39,7 +39,7 @@ void site_only_session(uint32_t session)
 }
 
 /*
- * What a signal handler emits is the program's: it waits until we are done.
+ * Events of a signal handler are the program's: it waits until we are done.
  * By libc's function: a sanitizer that puts handlers off has to hear of it.
  */
 void site_mute(void)

@@ -15,7 +15,7 @@ struct ltt_site;
 /** Nothing of what the calling thread emits would be recorded. */
 bool emit_is_muted(void);
 
-/** Count an event that is too large to be serialised, with all who listen. */
+/** Count an event that is too large to be serialised, for all listeners. */
 void emit_lost_oversize(const struct ltt_site *site);
 
 /**

@@ -15,7 +15,7 @@
 
 #define STACK_TEXT 1024
 
-/* What stands before the text: line, file and function, if anything. */
+/* The words before the text: line, file and function, if any. */
 static size_t prefix_size(const struct ltt_log_place *place)
 {
 	if (!place)

@@ -2,7 +2,7 @@
 /*
  * Memory for payloads that are too big for the stack. A few slots in static
  * memory, taken and given back with one atomic operation each, by any thread
- * and any signal handler; who finds all of them taken maps pages of his own.
+ * and any signal handler; a thread that finds all of them taken maps pages of its own.
  */
 #include <errno.h>
 #include <sys/mman.h>

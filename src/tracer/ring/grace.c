@@ -32,7 +32,7 @@ unsigned int reader_enter(void)
 
 	mine[token]++;
 	__atomic_add_fetch(&inside[token], 1, __ATOMIC_SEQ_CST);
-	/* What comes after is read after: on some machines an atomic addition
+	/* Loads that come after are done after: on some machines an atomic addition
 	 * alone does not order plain loads behind it. */
 	ring_full_fence();
 	return token;

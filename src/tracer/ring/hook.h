@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * hook.h - who listens at a site.
+ * hook.h - the listeners at a site.
  *
  * Each site has a table of hooks. A table is never freed while its site
  * exists: it only grows (an outgrown table is kept), so a thread may walk it at
@@ -18,8 +18,8 @@
  * fallback producer and counters without a sequence run between reader_enter() and reader_exit().
  *
  * ltt_site.only repeats the binding of the first hook while it is the only one, so
- * that the way of a small event is one step shorter. Whoever finds it NULL walks
- * the table.
+ * that the way of a small event is one step shorter. A thread that finds it NULL
+ * walks the table.
  *
  * Changed only under the registry's lock (site.c); read from any thread and
  * from signal handlers.

@@ -102,7 +102,7 @@ static void map_next(struct mapper *m, uint64_t offset, uint64_t bytes)
 	m->where += bytes;
 }
 
-/* What set.h draws. */
+/* As set.h draws it. */
 static int map_ring(const struct ltt_ring_desc *desc, struct mapper *m)
 {
 	uint64_t words = ltt_ring_prod_size(desc->num_subbuf);

@@ -16,8 +16,8 @@ struct vacant {
 static struct vacant *vacant;
 static uint32_t busy; /* the list is being changed */
 
-/* Only the helper thread comes here, as a rule: who finds another one does
- * without the list rather than wait. */
+/* Only the helper thread comes here, as a rule: a thread that finds another
+ * one does without the list rather than wait. */
 static int try_lock(void)
 {
 	return !__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE);

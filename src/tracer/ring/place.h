@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * place.h - address space that ring sets are mapped into; used by whoever
- * maps and unmaps them, the helper thread.
+ * place.h - address space that ring sets are mapped into; used by the
+ * helper thread, which maps and unmaps them.
  *
  * Address space that once held a ring is never unmapped, only covered with
  * nothing and used again. The reason: reader_synchronize() restarts every
@@ -25,7 +25,7 @@ void *ring_place_take(size_t bytes, size_t *ret_bytes);
 /** Take away what is mapped there; @bytes as ring_place_take() said. */
 void ring_place_give(void *place, size_t bytes);
 
-/** In the child after fork: whoever else was in here is gone. */
+/** In the child after fork: all other threads that were in here are gone. */
 void ring_place_after_fork_child(void);
 
 #endif

@@ -4,7 +4,7 @@
  * restartable sequence (section.h); this file deals with what it answers.
  *
  * Behind a sequence nothing that hangs on the binding may be touched, since a
- * set can be unmapped as soon as no sequence runs. What is needed later is read
+ * set can be unmapped as soon as no sequence runs. Data that is needed later is read
  * between reader_enter() and reader_exit().
  */
 #include "ring.h"

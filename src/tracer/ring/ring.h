@@ -27,7 +27,7 @@ enum ring_producer {
  */
 enum ring_producer ring_init(void);
 
-/** What ring_init() found, or RING_FALLBACK after ring_give_up_rseq(). */
+/** As ring_init() found it, or RING_FALLBACK after ring_give_up_rseq(). */
 enum ring_producer ring_producer(void);
 
 /**
@@ -45,8 +45,8 @@ enum ring_producer ring_producer(void);
 int ring_set_map(int data_fd, int ctl_fd, uint32_t *doorbell, int exclusive,
 		 struct ring_set **ret_set);
 
-/** The consumer sleeps on another word from now on. Whoever has just read the old one
- *  still rings there; reader_synchronize() waits for him. */
+/** The consumer sleeps on another word from now on. A thread that has just read the
+ *  old one still rings there; reader_synchronize() waits for it. */
 void ring_set_doorbell(struct ring_set *set, uint32_t *doorbell);
 /** Wake the consumer of the set, whatever it waits for. */
 void ring_set_ring(const struct ring_set *set);
@@ -58,7 +58,7 @@ void ring_set_unmap(struct ring_set *set);
 /** The fork handlers call it in the child: an exclusive set is the parent's. */
 void ring_set_disown(struct ring_set *set);
 
-/** What a hook->binding points to; constant, to be copied at will. */
+/** The target of a hook->binding; constant, to be copied at will. */
 struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session);
 /** No sequence that begins from now on records through @binding. */
 static inline void ring_binding_stop(struct binding *binding)
@@ -87,8 +87,8 @@ size_t ring_set_max_payload(const struct ring_set *set);
 
 /* --- readers (probes, fallback) and their grace period -------------------- */
 
-/** Return: a token for reader_exit(). Async-signal safe; may nest. Who leaves
- *  by longjmp() or ends the thread in between is waited for for ever. */
+/** Return: a token for reader_exit(). Async-signal safe; may nest. A thread
+ *  that leaves by longjmp() or ends in between is waited for for ever. */
 unsigned int reader_enter(void);
 void reader_exit(unsigned int token);
 

@@ -10,14 +10,14 @@
  *   section_read_cycles()  the counter; the fallback producer's clock
  *
  * and, for record.c alone (SECTION_FUNCTIONS), three functions that differ
- * in where the clock comes from and in who deals with the answer:
+ * in where the clock comes from and in which code handles the answer:
  *
  *   ring_record()     the counter, read inside the sequence; goes on in
  *                     record_unusual() unless all is well
  *   section_cycles()  the same, and returns the answer
  *   section_given()   the clock was read before; returns the answer
  *
- * The sequences answer with RES_* (set.h). What they do, in order:
+ * The sequences answer with RES_* (set.h). Their steps, in order:
  *
  *   load binding, set, id; bound the CPU; bound the payload; look at the state;
  *   refuse (and count, a sequence of its own) if the ring is full;
@@ -29,7 +29,7 @@
  * Preempted, migrated or interrupted by a signal anywhere before that store,
  * the thread finds itself at the abort handler and begins again, at most
  * SECTION_RESTARTS times. Everything that is loaded through the binding is
- * loaded inside: reader_synchronize() restarts whoever still uses it.
+ * loaded inside: reader_synchronize() restarts all sequences that still use it.
  *
  * A counter (counter.h) is another: find this CPU's part and add, the addition being the
  * commit.

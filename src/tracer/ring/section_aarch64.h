@@ -200,7 +200,7 @@ static inline uint64_t section_read_cycles(void)
 	"	mov	w5, #" N(RES_RESTARTS) "\n" \
 	"	b	18b\n"
 
-/* The binding is loaded with acquire first: who sees one sees ring_rseq_area. */
+/* The binding is loaded with acquire first: a thread that sees one sees ring_rseq_area. */
 #define SECTION_FUNCTION(name, o_nr, clock, answer) \
 	__asm__("	.pushsection .text." #name ", \"ax\", %progbits\n" \
 		"	.balign 32\n" \

@@ -458,8 +458,8 @@ __asm__("	.pushsection .text.ltt_emit_word, \"ax\", @progbits\n"
 #ifdef SECTION_ADD
 /*
  * section_add(): rdi hook, rsi word, rdx value, ecx field; one addition, which is the
- * commit. No lock: on its CPU nobody else is in a sequence, and who is in none adds to
- * another part. r10 restarts left, r9 rseq area.
+ * commit. No lock: on its CPU no other thread is in a sequence, and a thread in none adds
+ * to another part. r10 restarts left, r9 rseq area.
  */
 __asm__("	.pushsection .text.section_add, \"ax\", @progbits\n"
 	"	.balign 32\n"

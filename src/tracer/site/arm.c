@@ -19,7 +19,7 @@ static struct listener *find_set(const struct point_state *point, const struct r
 	return l;
 }
 
-/* Whoever is there already under another id, or for the set that is replaced,
+/* A listener that is there already under another id, or for the set that is replaced,
  * gives its place to the new one. */
 static int arm(struct point_state *point, const struct binding *binding, struct ring_set *replaces)
 {

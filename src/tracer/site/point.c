@@ -266,7 +266,7 @@ static int find_or_make(const struct site_state *site, struct point_state **ret_
 	return make_point(site, hash, ret_point);
 }
 
-/* Whoever listens to the point listens here too, as far as memory goes. */
+/* All listeners of the point listen here too, as far as memory goes. */
 static void hook_listeners(struct site_state *site)
 {
 	for (struct listener *l = site->point->listeners; l; l = l->next)
@@ -326,7 +326,7 @@ void point_leave(struct site_state *site)
 	limbo_add(&point->limbo, destroy_point);
 }
 
-/* --- who listens ------------------------------------------------------------------ */
+/* --- listeners -------------------------------------------------------------------- */
 
 struct listener *listener_new(const struct binding *binding, struct ltt_probe *probe)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * registry.h - what the files behind site.h share: sites, points, who listens.
+ * registry.h - what the files behind site.h share: sites, points, listeners.
  *
  * One registry a process, in static memory that needs no constructor, since
  * programs register sites before libltt itself has been initialised. Everything
@@ -9,7 +9,7 @@
  * traced call follows: ltt_site.hooks (hook.h) and the constant part of
  * ltt_site.owner (struct site_state).
  *
- * What a traced call may still be looking at is not freed but put into limbo,
+ * Memory that a traced call may still be looking at is not freed but put into limbo,
  * and freed behind the next grace period.
  */
 #ifndef TRACER_SITE_REGISTRY_H
@@ -46,13 +46,13 @@ void limbo_drain(void);
 /** Without the lock, from libltt's own thread: drain if it is worth while. */
 void limbo_drain_if_full(void);
 
-/** struct listener - somebody who listens at all sites of a point. */
+/** struct listener - a listener at all sites of a point. */
 struct listener {
 	struct limbo limbo;
 	struct listener *next;
 	struct hook hook;       /* as it stands in the tables */
 	struct counter counter; /* what hook.counter points to, if it does */
-	/* What hook.binding points to, if it does: one cache line, which each record reads. */
+	/* The target of hook.binding, if that is set: one cache line, which each record reads. */
 	struct binding binding __attribute__((aligned(64)));
 };
 
@@ -89,7 +89,7 @@ struct point_state {
 
 /**
  * point_join() - make a site part of its point, which appears if it is new.
- * Fills what a traced call reads, and hooks whoever listens already.
+ * Fills what a traced call reads, and hooks all listeners that there are.
  * Return: 0, -EINVAL (a description that makes no sense), -ENOMEM.
  */
 __must_check int point_join(struct site_state *site);

@@ -265,7 +265,7 @@ static void orphan_object(struct object *object)
 
 /*
  * At exit: the registry forgets where the sites are, and they go on recording.
- * Whoever holds the lock may be this very thread (exit() called from a list), or
+ * The lock's holder may be this very thread (exit() called from a list), or
  * one that never runs again; then things stay as they are.
  */
 static void orphan_sites(struct ltt_site *const *begin)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bind.h - from a type as it is written to the type of one use of it. What a
- * reference such as `_len` or `stream.event.header.id` means depends on where the
+ * bind.h - from a type as it is written to the type of one use of it. The
+ * meaning of a reference such as `_len` or `stream.event.header.id` depends on where the
  * type is used, so each use gets its own copy of whatever holds references, and the
  * field that is referred to gets a slot in which its value is kept.
  */
