@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* control_done.c - what workers have done: answers to whoever asked for it. */
+/* control_done.c - jobs that workers have done: answers to the requests for them. */
 #include "control_priv.h"
 
 #include <errno.h>
@@ -101,7 +101,7 @@ static void noted(struct control *c, struct job *note)
 
 static void output_ended(struct control *c, struct job *job)
 {
-	/* also where it failed: whoever closes it wants the account */
+	/* also where it failed: the request to close it wants the account */
 	if (job->type)
 		control_send_all_counters(c, job->serial, job->owner);
 	output_free(job->owner);
@@ -153,7 +153,7 @@ static void ring_closed(struct control *c, struct job *job)
 	control_answer(c, job->type, job->serial, &job->err);
 }
 
-/* What was asked for before is done, whoever asked for it. */
+/* Everything that was asked for before is done, by any connection. */
 static void waited(struct control *c, struct job *job)
 {
 	struct ring_ref *ring = ring_ref_find(c, job->spec.id);

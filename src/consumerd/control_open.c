@@ -90,7 +90,7 @@ int on_output_open(const struct request *rq, struct err *err)
 		if (output->closing || output->life == rq->control->life)
 			return request_taken(err, "output", req.output);
 		output->life = rq->control->life;
-		output->hanging = false; /* who asks now has not heard of it */
+		output->hanging = false; /* this connection has not heard of it */
 		request_answer(rq, err);
 		return 0;
 	}

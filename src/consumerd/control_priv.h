@@ -43,7 +43,7 @@ int request_is_bad(struct err *err);
 int request_unknown(struct err *err, const char *what, uint64_t id);
 int request_taken(struct err *err, const char *what, uint64_t id);
 
-/** Send, if whoever asked is still there. */
+/** Send, if the connection that asked is still there. */
 void control_send(struct control *c, const struct encoder *enc);
 void control_begin_reply(struct encoder *enc, void *buf, size_t cap, uint16_t type, uint32_t serial,
 			 const struct err *err);
@@ -56,7 +56,7 @@ void control_answer_kept(struct control *c, uint32_t serial, const struct ring_r
 void control_send_counters(struct control *c, uint32_t serial, const struct ring_ref *ring);
 void control_send_all_counters(struct control *c, uint32_t serial, const struct output *output);
 /** Tell of an output whose worker hangs in a file system that does not answer, and that it
- *  does no more. Whoever asks for figures would not know. */
+ *  does no more. A request for figures would not show it. */
 void control_look_after(struct control *c, struct output *output);
 /** All that a keeper would hold of it: MSG_held. */
 void control_send_held(struct control *c, uint32_t serial, const struct output *output);

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* Who is connected now hears nothing of what an earlier daemon asked: the serial
+/* This connection hears nothing of requests by an earlier daemon: the serial
  * may be that of a question of its own. */
 void control_send(struct control *c, const struct encoder *enc)
 {

@@ -19,7 +19,7 @@ struct doorbell {
 	int fd; /* of the page, for the applications */
 };
 
-/** What both words were before the last look at rings and commands. */
+/** Both words as they were before the last look at rings and commands. */
 struct doorbell_seen {
 	uint32_t shared;
 	uint32_t own;

@@ -150,7 +150,7 @@ static void on_connect(struct loop_fd *source, uint32_t events)
 }
 
 #define LOCK_STEP_NS 10000000
-#define LOCK_STEPS 30 /* then ltt-sessiond looks again who is there */
+#define LOCK_STEPS 30 /* then ltt-sessiond looks again which one is there */
 
 /* A consumer before us may still be dying: two must never write. Or it lives: it was started by
  * a daemon that was killed before it could be found. Return: -EWOULDBLOCK: it is still there. */
@@ -241,8 +241,8 @@ static int set_up_signals(struct daemon *d)
 	return loop_signals(d->loop, &set, on_signal, d);
 }
 
-/* Workers create files as the session's owner, with his groups: SETUID, SETGID. What
- * root's own sessions may write to, this lets them: DAC_OVERRIDE. */
+/* Workers create files as the session's owner, with the owner's groups: SETUID, SETGID.
+ * Root's own sessions may write anywhere: DAC_OVERRIDE. */
 static void give_up_rights(void)
 {
 	const uint64_t caps =

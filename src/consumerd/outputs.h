@@ -56,7 +56,7 @@ void output_free(struct output *output);
 void output_begin_closing(struct output *output);
 /** The same, but they stay as they are: a successor goes on with them. */
 void output_begin_leaving(struct output *output);
-/** Hear the kernel's rings in the place of the worker, who sleeps on memory. Return: 0 or
+/** Hear the kernel's rings in the place of the worker, which sleeps on memory. Return: 0 or
  *  negative errno. */
 int output_hear(struct output *output, struct loop *loop) MUST_CHECK;
 struct output *output_find(struct control *control, uint64_t id);

@@ -114,7 +114,7 @@ void reader_adopt(struct ring_reader *reader);
  * @words: where and with which counters; `pub` is a position of 64 bits.
  */
 void reader_continue(struct ring_reader *reader, const struct ring_words *words);
-/** The same, where nobody wrote down how far he was: what is there counts as taken. */
+/** The same, where no reader wrote down its place: all that is there counts as taken. */
 void reader_skip(struct ring_reader *reader);
 
 /** Give the space up to @pos back to the producer. */

@@ -36,7 +36,7 @@ int ringmem_check(struct ltt_ring_desc *desc, struct err *err);
  * ringmem_init() - make both files and map them.
  * @desc: checked.
  * @ret: the caller's. Applications get `data` and `ctl`, which is read-only, and
- *     only whoever owns the file (the calling thread's fsuid) could open it for
+ *     only the owner of the file (the calling thread's fsuid) could open it for
  *     more; `ctl_rw` is for our successor.
  * Return: 0 or the error's code; then nothing was made.
  */

@@ -235,7 +235,7 @@ static int transmit(struct spooled *sp, const struct packet_header *header, cons
 }
 
 /* Of a packet that goes straight out of its ring: one ring is to be told from another, and that
- * before anything is sent. What it has to be right by is made as it is sent. */
+ * before anything is sent. The checksum that counts is made as it is sent. */
 static uint32_t sum_of_ends(const struct packet_header *header, const void *body, uint64_t len)
 {
 	size_t end = (size_t)MIN(len, (uint64_t)NOTE_END_BYTES);
@@ -250,7 +250,7 @@ bool spool_is_noted(const struct packet_header *noted, const void *body, uint64_
 	       packet_checksum(noted, body, len) == noted->crc32c;
 }
 
-/* What the files have is read again later: the checksum has to be there before, in the note,
+/* The files are read again later: the checksum has to be there before, in the note,
  * too, so that a packet that is spooled in the second attempt is the one of the first. */
 int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
 	      uint64_t len)
@@ -486,8 +486,8 @@ static int send_round(struct spool *spool)
 	return any;
 }
 
-/* What a relay has acknowledged on an earlier connection it may have lost, also of streams from
- * which nothing follows. Return: 1: one was asked for; 0: there is none; negative errno. */
+/* Packets that a relay acknowledged on an earlier connection may be lost there, also of streams
+ * from which nothing follows. Return: 1: one was asked for; 0: there is none; negative errno. */
 static int verify_one(struct spool *spool)
 {
 	struct spooled *sp;
@@ -501,7 +501,7 @@ static int verify_one(struct spool *spool)
 	return 0;
 }
 
-/* What is on its way is answered. Return: 0, or the first error. */
+/* Everything on its way is answered. Return: 0, or the first error. */
 static int settle(struct spool *spool)
 {
 	int error = uplink_settle(spool->link);

@@ -5,12 +5,12 @@
  * behind. Owned by a worker; runs in its thread.
  *
  * While the link works a packet goes straight to the relay, and here is but its header, noted
- * before it is sent: who takes over knows with that where to go on, whether the relay is
+ * before it is sent: a successor knows with that where to go on, whether the relay is
  * there or not, and sends it again if its space was not given back. Once the link has failed
  * everything goes to the files, until there is nothing left in them. A packet keeps its
  * number, so the relay knows those that it has already.
  *
- * What was damaged in the files costs the packets that it is in, and is counted.
+ * Damage in the files costs the packets that it is in, and is counted.
  */
 #ifndef CONSUMERD_SINK_SPOOL_H
 #define CONSUMERD_SINK_SPOOL_H
@@ -65,7 +65,7 @@ struct spooled {
 	uint64_t number, at; /* which, from where on */
 	uint64_t waiting;    /* of all files */
 
-	/* What has been sent from there and is not acknowledged: packets, or parts of one, the
+	/* Sent from there and not acknowledged: packets, or parts of one, the
 	 * oldest first. None is sent behind one that failed until all are answered. */
 	struct spooled_sent {
 		struct packet_header header;
@@ -96,7 +96,7 @@ void spool_find(struct spool *spool, const struct tracedir *trace);
  *  be noted. */
 int spool_send(struct spooled *sp, const struct packet_header *header, const void *body,
 	       uplink_done done, void *data) MUST_CHECK;
-/** What became of it. */
+/** The outcome. */
 void spool_sent(struct spooled *sp, const struct packet_header *header, int error);
 /** Into the files, with a checksum of all that is put there: @header's is not looked at. */
 int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,

@@ -2,7 +2,7 @@
 /*
  * spool_damaged.c - a packet in a spool's file that is not what was written: a disk forgets, a
  * power failure leaves holes. It costs that packet: the index, of which each entry is written
- * behind its packet, says where the next one begins. What the packet held is counted as lost
+ * behind its packet, says where the next one begins. Its events are counted as lost
  * to the output, in an empty packet in its place and in all behind it. Runs in the thread of the
  * worker that owns the spool.
  */
@@ -53,7 +53,7 @@ static uint64_t events_until(const struct packet_header *h)
 	return h->events_recorded - MIN(h->lost_output, h->events_recorded);
 }
 
-/* What the index does not have of a header has to make sense beside the packet before. */
+/* The parts of a header that the index does not have make sense beside the packet before. */
 static bool is_plausible(const struct spooled *sp, const struct packet_header *h,
 			 const struct packet_header *last)
 {
@@ -93,8 +93,8 @@ bool spooled_account(struct spooled *sp, struct packet_header *header)
 	return true;
 }
 
-/* Packets from that one on are missing at the relay, and here they are erased. What the relay's
- * last packet says to be missed already was before it. */
+/* Packets from that one on are missing at the relay, and here they are erased. Those that
+ * the relay's last packet says to be missed already were before it. */
 bool spooled_forgotten(struct spooled *sp, struct packet_header *ret)
 {
 	const struct packet_header *acked = &sp->acked;

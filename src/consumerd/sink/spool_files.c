@@ -2,7 +2,7 @@
 /*
  * spool_files.c - a spool's files of one stream: read in their order while more are written,
  * and erased one after the other. Nothing that is found in them is believed: they may be
- * the output's user's, who can change them at any time.
+ * the output's user's own, and change at any time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define NOTE_MAGIC 0x706f6f6cu
 
-/** What a stream's hidden file has: fits into a page, so that a kill can't tear it. */
+/** A stream's hidden file: fits into a page, so that a kill can't tear it. */
 struct note {
 	uint32_t magic;
 	uint32_t cpu;

@@ -157,7 +157,7 @@ void uplink_choose(struct uplink *link, const char *url)
 	}
 }
 
-/* What became of the oldest packet on its way. */
+/* The outcome of the oldest packet on its way. */
 static void end_post(struct uplink *link, int error)
 {
 	const struct uplink_posted post = link->posted[0];
@@ -205,7 +205,7 @@ static int receive(struct uplink *link, uint16_t type, uint32_t serial, struct d
 	return error < 0 ? uplink_fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
 }
 
-/* Whom it tires of is to come back with something to say, and not before. */
+/* A sender that it tires of is to come back with something to say, and not before. */
 static bool may_have_tired(const struct uplink *link)
 {
 	return link->idle_ns && now_ns() - link->said_ns > link->idle_ns / 4 * 3;
@@ -422,7 +422,7 @@ static int send_part(struct uplink *link, uint32_t stream, const struct packet_h
 	return wire_send(&link->wire, &enc, part);
 }
 
-/* It counts as posted while it is sent, so that whoever looks after something knows. Return: NULL:
+/* It counts as posted while it is sent, so that a look at the link shows it. Return: NULL:
  * the relay has to be told of the stream first. */
 static struct uplink_posted *begin_post(struct uplink *link, uplink_done done, void *data)
 {

@@ -2,8 +2,8 @@
 /*
  * uplink.h - the output of a session whose traces a relay keeps. It connects when there is
  * something to say, tells the relay anew what it must know after each break, and
- * says in a sentence what is wrong. Owned by a worker; runs in its thread. What is
- * asked of a link that is down fails at once until it is time to try again.
+ * says in a sentence what is wrong. Owned by a worker; runs in its thread. A
+ * request to a link that is down fails at once until it is time to try again.
  */
 #ifndef CONSUMERD_SINK_UPLINK_H
 #define CONSUMERD_SINK_UPLINK_H
@@ -16,7 +16,7 @@
 #define UPLINK_ID_BYTES 16
 #define UPLINK_MAX_POSTED 8u /* packets on their way */
 
-/** What the session daemon says of the relay; as strings of its own. */
+/** The relay, as the session daemon names it; in strings of its own. */
 struct uplink_config {
 	char *addr;  /* ADDRESS:PORT, of one relay perhaps several, between commas, or a "-"; */
 	char *url;   /* its name, of which these are looked up anew; NULL: it has none. Several
@@ -94,7 +94,7 @@ int uplink_stream(struct uplink *link, const struct stream_config *config, uint3
 int uplink_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
 		  const void *body) MUST_CHECK;
 
-/** What became of a packet: 0: it is stored; or negative errno. The link can't be asked then. */
+/** The outcome of a packet: 0: it is stored; or negative errno. The link can't be asked then. */
 typedef void (*uplink_done)(void *data, int error);
 /**
  * uplink_post() - the same, but that nobody waits: some packets may be on their way at once, one

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* uplink_connect.c - a link's connection begins: who is there, with which keys, what has the relay
- * of the session and its traces, and how do the clocks differ. */
+/* uplink_connect.c - a link's connection begins: which relay is there, with which keys, how much
+ * has it of the session and its traces, and how do the clocks differ. */
 #include "uplink_priv.h"
 
 #include <string.h>

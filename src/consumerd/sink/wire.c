@@ -18,7 +18,7 @@
 #define HANDSHAKE_NS 5000000000ull
 #define SLICE_MS 10u /* of a wait, between two looks at what else there is */
 #define LOOK_MS 100u /* the same, between two looks at what the line does */
-/* What lies in the kernel is not on its way: it is bounded by what the line takes in a second. */
+/* Bytes that lie in the kernel are not on their way: as many as the line takes in a second. */
 #define SEND_BUF_MIN_BYTES (16 << 10)
 #define SEND_BUF_BYTES (512 << 10)
 #define SAMPLE_BYTES (16u << 10) /* that tell how fast a line is */
@@ -75,7 +75,7 @@ static struct tcp_info look_at_line(const struct wire *w)
 	return info;
 }
 
-/* What TCP expects before anything was measured. */
+/* As TCP expects before anything was measured. */
 uint64_t wire_rate(const struct wire *w)
 {
 	struct tcp_info info;
@@ -180,8 +180,8 @@ int wire_await(struct wire *w, int fd)
 
 /* --- its begin ---------------------------------------------------------------------------- */
 
-/* Each step is waited for, and all of them have a time, too: who answers a byte a second
- * would keep us for long. */
+/* Each step is waited for, and all of them have a time, too: a relay that answers a byte
+ * a second would keep us for long. */
 static int shake_hands(struct wire *w)
 {
 	uint64_t until = now_ns() + HANDSHAKE_NS;

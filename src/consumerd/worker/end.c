@@ -64,7 +64,7 @@ void worker_flush(struct worker *w, struct job *job)
 	say_failure(w, "the trace could not be written", &job->err);
 }
 
-/* What a spool still has stays in it, to be read there. */
+/* Data that is still in a spool stays in it, to be read there. */
 static void say_spooled(struct worker *w, struct err *err)
 {
 	if (w->spool && w->spool->waiting)

@@ -54,7 +54,7 @@ struct job {
 	int error;		/* errno */
 	bool limit;		/* no failure: a limit, which err.text names */
 	struct ringset *set;	/* the worker's; the main thread may switch it and peek */
-	struct ringmem_fds fds; /* of the job, whoever made them */
+	struct ringmem_fds fds; /* of the job, in any case */
 	int module;		/* the kernel module's channel, the job's; or -1 */
 	uint64_t bytes;		/* of metadata; cut off streams */
 	uint64_t records;	/* in adopted streams */

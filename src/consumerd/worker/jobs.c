@@ -24,7 +24,7 @@ static bool is_other_user(const struct worker *w)
 	return w->config.uid != geteuid() || w->config.gid != getegid();
 }
 
-/* As the owner: what he may not enter is not opened for him. */
+/* As the owner: a directory that the owner may not enter is not opened. */
 static void find_dir(struct worker *w, struct job *job)
 {
 	int fd = dirid_open(job->path, &job->dir);
@@ -118,7 +118,7 @@ static void do_trace_open(struct worker *w, struct job *job)
 		tell_relay(w, dir);
 }
 
-/* What was on its way when the session daemon died is asked for again. */
+/* Jobs that were on their way when the session daemon died are asked for again. */
 static void drop_jobs(struct worker *w, struct list_node *jobs, uint64_t trace)
 {
 	struct job *job, *tmp;

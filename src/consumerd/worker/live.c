@@ -7,7 +7,7 @@
  * which everything, of all streams, has been sent. A record takes its time and is
  * published some nanoseconds later, unless an interrupt comes between the two; the beacon
  * is that much behind the round, and then some. Were a record later than that all the
- * same, the trace has it right, and the relay hangs up on those whom it told otherwise.
+ * same, the trace has it right, and the relay hangs up on viewers that it told otherwise.
  *
  * Data that is younger than a stream must not get to a viewer before the stream's
  * existence does; so the relay knows all streams before they record.

@@ -117,7 +117,7 @@ void worker_look(struct worker *worker);
 /** Close a trace's files and forget it. */
 void worker_close_trace(struct worker *worker, struct tracedir *dir);
 
-/** What came of something that was asked of the link: with a spool, its failing is none.
+/** The outcome of a request to the link: with a spool, its failing is none.
  *  Return: @error or 0. */
 int worker_link_result(struct worker *worker, int error);
 /** Has the relay hung up while nothing was said? Return: whether it has. */

@@ -287,7 +287,7 @@ void ringset_set_waiting(struct ringset *set, bool waiting)
 		__atomic_store_n(&ringmem_cons(&set->mem, i)->waiting, waiting, __ATOMIC_RELAXED);
 }
 
-/* What the ring counts beyond the worker's last look, as far as it can be true. */
+/* The ring's counts beyond the worker's last look, as far as they can be true. */
 static void add_since(struct stats *stats, const struct ring_words *words, uint64_t ring_size,
 		      const struct disk *disk)
 {

@@ -20,7 +20,7 @@ struct ringset {
 	struct stream streams[]; /* mem.desc.nr_rings */
 };
 
-/** What a set is made from. */
+/** The facts that a set is made from. */
 struct ringset_spec {
 	uint64_t id;
 	struct ltt_ring_desc desc; /* checked */
@@ -59,7 +59,7 @@ void ringset_settle(const struct ringset *set);
 struct ringset *ringset_leave(struct ringset *set);
 /** Record into it from now on, or no more. */
 void ringset_switch(struct ringset *set, bool on);
-/** Off, last cut, close. What can't be written is counted. */
+/** Off, last cut, close. Events that can't be written are counted. */
 struct ringset *ringset_free(struct ringset *set);
 
 /**

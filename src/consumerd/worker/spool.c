@@ -41,7 +41,7 @@ static int is_wanted(struct worker *w)
 	return w->awaited || !job_queue_is_empty(&w->inbox);
 }
 
-/* What is on its way out of its ring has no copy yet: it has to be given up for that. */
+/* A packet on its way out of its ring has no copy yet: it has to be given up for that. */
 int worker_meanwhile(void *data)
 {
 	struct worker *w = data;

@@ -12,7 +12,7 @@ static uint64_t lost_output(const struct stream *s)
 	return s->lost_output + s->reader.invalid_count;
 }
 
-/* What the files of its spool have lost: the relay is told by the spool. */
+/* Events that the files of its spool have lost: the relay is told by the spool. */
 static uint64_t missed(const struct stream *s)
 {
 	return s->spooled ? MIN(s->spooled->missed, s->written) : 0;
@@ -62,7 +62,7 @@ static uint64_t lost_in_all(const struct stream *s)
 	return lost[LOST_FULL] + lost[LOST_SIZE] + lost[LOST_BUSY] + lost_output(s);
 }
 
-/* But for the checksum: whoever writes the packet makes it, perhaps on the way. */
+/* But for the checksum: the writer of the packet makes it, perhaps on the way. */
 static struct packet_header make_header(const struct stream *s)
 {
 	const struct ring_reader *r = &s->reader;
@@ -160,7 +160,7 @@ static void packet_done(void *data, int error)
 	stream_publish(s);
 }
 
-/* What becomes of it may be known later. */
+/* The outcome may be known later. */
 static int hand_on(struct stream *s)
 {
 	const uint8_t *body = reader_bytes(&s->reader);
@@ -195,7 +195,7 @@ static int send_packet(struct stream *s)
 	return hand_on(s);
 }
 
-/* What opens a stream has arrived before the next packet is made, here or in the spool. */
+/* A stream's opening packet has arrived before the next is made, here or in the spool. */
 static int send_opening(struct stream *s)
 {
 	struct uplink *link = s->config->link;
@@ -436,7 +436,7 @@ int stream_adopt(struct stream *s, uint64_t *cut)
 
 /* --- cutting ------------------------------------------------------------------ */
 
-/* What a full ring refuses because nothing is written has that as its cause. */
+/* Events that a full ring refuses because nothing is written have that as their cause. */
 static int look(struct stream *s, bool last_chance)
 {
 	uint64_t full = s->reader.lost[LOST_FULL];

@@ -62,7 +62,7 @@ int stream_adopt(struct stream *stream, uint64_t *cut) MUST_CHECK;
 void stream_abandon(struct stream *stream);
 /** Close the files and leave the ring as it is. */
 void stream_close(struct stream *stream);
-/** Close the files. What is still in the ring is counted as lost to the output, in
+/** Close the files. Events that are still in the ring are counted as lost to the output, in
  *  them too if they take at least that. */
 void stream_fini(struct stream *stream);
 

@@ -20,7 +20,7 @@
 
 /* --- taking what is there --------------------------------------------------- */
 
-/* What was on its way and has not arrived goes into the spool, if there is one. */
+/* Packets that were on their way and have not arrived go into the spool, if there is one. */
 static void settle_link(struct worker *w, enum stream_cut how, bool only_crossed, int *ret_error)
 {
 	bool draining = w->spool && w->spool->nr_ahead; /* nothing goes straight out of a ring */
@@ -246,7 +246,7 @@ static void sleep_deaf(struct worker *w, struct doorbell_seen seen)
 	doorbell_wait_own(&w->bell, seen, MIN(until, end));
 }
 
-/* Who pauses while we are deaf is not quiet yet: it may be waiting for a CPU. */
+/* A producer that pauses while we are deaf is not quiet yet: it may be waiting for a CPU. */
 static void note_ring(struct worker *w, bool busy, bool rang)
 {
 	if (busy)
