@@ -12,7 +12,7 @@
 #include "trace/index.h"
 
 #define STUCK_US 30000000u /* in the middle of something: go on with it */
-/* What a connection may do in a turn of the loop, and all connections of a host together, so that
+/* The share of a connection in a turn of the loop, and of all connections of a host, so that
  * a busy one starves nobody: bytes that go to files, as many as come out of compressed ones. */
 #define TURN_BYTES (1u << 20)
 #define HOST_TURN_BYTES (8u << 20)
@@ -21,7 +21,7 @@
 
 /* --- answers ---------------------------------------------------------------------- */
 
-/* What has been deciphered and lies in the library wakes nobody: a socket with room does. */
+/* Deciphered bytes that lie in the library wake nobody: a socket with room does. */
 static uint32_t events_of(const struct relconn *conn)
 {
 	if (!conn->chan.up)
@@ -208,7 +208,7 @@ static bool is_in_packet(const struct relconn *conn)
 	return conn->body_left || conn->sum_left;
 }
 
-/* What has come of it stays as it is: the room and the files that it was to take are free again. */
+/* The part that has come stays as it is: the room and the files that it was to take are free. */
 static void end_body(struct relconn *conn)
 {
 	conn->body_stream = NULL;
@@ -419,7 +419,7 @@ static int process(struct relconn *conn)
 		if (ret == 0)
 			break;
 	}
-	/* whoever has begun something goes on with it */
+	/* a sender that has begun something goes on with it */
 	if (conn->session && (is_in_packet(conn) || conn->frames.begin != conn->frames.end))
 		loop_timer_set(&conn->timer, STUCK_US);
 	else if (conn->session)
@@ -465,7 +465,7 @@ static int shake_hands(struct relconn *conn)
 	if (ret == 0)
 		keyring_watch(&conn->proof, &conn->chan);
 	if (ret == -EPROTO)
-		log_warn_some("somebody who connects is refused: %s", chan_problem(&conn->chan));
+		log_warn_some("a connection is refused: %s", chan_problem(&conn->chan));
 	return ret == -EAGAIN || ret == -EPROTO ? 0 : ret < 0 ? ret : 1;
 }
 

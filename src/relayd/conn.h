@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * conn.h - one connection of a relay: bytes become messages and bodies of packets, each
- * request gets its answer before the next one is looked at. What it can make us keep
- * is one message, one answer and one session. Owned by the relay; runs on its loop.
+ * request gets its answer before the next one is looked at. It can make us keep
+ * no more than one message, one answer and one session. Owned by the relay; runs on its loop.
  */
 #ifndef RELAYD_CONN_H
 #define RELAYD_CONN_H

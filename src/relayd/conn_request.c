@@ -40,7 +40,7 @@ static int on_hello(const struct relconn_request *rq, struct err *err)
 	return 0;
 }
 
-/* What the session wants, or the relay wants of all, if that is sooner. */
+/* As the session wants, or as the relay wants of all, if that is sooner. */
 static uint32_t sync_period(const struct relconn *conn, const struct req_rel_session *req)
 {
 	uint32_t asked = req->sync == SYNC_NONE	  ? SYNCER_NONE :

@@ -31,7 +31,7 @@ static int open_to_viewers(void *of, const struct tcp_addr *addr, enum relay_lin
 	return viewers_listen(of, addr, link);
 }
 
-/* Looked for where they are needed: who serves this machine only needs none. */
+/* Looked for where they are needed: a relay for this machine only needs none. */
 static int find_keys(const struct doors *doors, struct keyring *ring)
 {
 	AUTO_FREE char *path = doors->keys ? xstrdup(doors->keys) : tls_keys_default_dir();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * doors.h - where a relay listens, as the command line says it: at which addresses, for senders
- * and for viewers, with keys or in the clear. What can't be is said here. Used by main()
+ * and for viewers, with keys or in the clear. Contradictions are reported here. Used by main()
  * before anybody is served.
  */
 #ifndef RELAYD_DOORS_H

@@ -108,7 +108,7 @@ void keyring_watch(struct loop_timer *timer, const struct chan *chan)
 		loop_timer_set(timer, (uint64_t)(MAX(MIN(left, WATCH_MAX_S), 0) + 1) * 1000000);
 }
 
-/* --- who may look at what --------------------------------------------------------------- */
+/* --- rights of viewers ------------------------------------------------------------------ */
 
 static void add_host(struct sight *sight, const char *host)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * keyring.h - with which keys a relay speaks to whom, to whom in the clear, and what those who
- * have proven a name may look at. One for both of its threads; what it has can be
+ * keyring.h - the keys that a relay uses with each peer, the peers in the clear, and the sessions
+ * that a peer with a proven name may look at. One for both of its threads; its contents can be
  * replaced, and connections that stand are held against that. Owned by main().
  */
 #ifndef RELAYD_KEYRING_H
@@ -33,7 +33,7 @@ int keyring_reload(struct keyring *ring, struct err *err) MUST_CHECK;
 /**
  * keyring_meet() - somebody has connected with @fd, at an address that was opened as @link.
  * @ring: NULL: there are no keys.
- * @ret: how to speak with him; NULL: in the clear.
+ * @ret: how to speak with the peer; NULL: in the clear.
  * Return: 0 or negative errno.
  */
 int keyring_meet(struct keyring *ring, enum relay_link link, int fd, struct tls **ret) MUST_CHECK;
@@ -46,8 +46,9 @@ int keyring_recheck(struct keyring *ring, struct chan *chan) MUST_CHECK;
 void keyring_watch(struct loop_timer *timer, const struct chan *chan);
 
 /**
- * keyring_sight() - what @peer, who has proven his name, may look at: what his host sends, and
- * what the file `viewers` beside the keys says, in lines of a name and hosts, or `*` for all.
+ * keyring_sight() - the sessions that @peer, whose name is proven, may look at: those of its host,
+ * and those of the file `viewers` beside the keys, which has lines of a name and hosts, or `*` for
+ * all.
  */
 void keyring_sight(struct keyring *ring, const char *peer, struct sight *ret);
 

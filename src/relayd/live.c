@@ -316,7 +316,7 @@ struct live_stream *live_stream_open(struct live_session *session, const struct 
 	if (!trace)
 		return NULL;
 	s = find_stream(session, trace, config->channel, file->cpu);
-	if (s) /* who found the files again counts them anew */
+	if (s) /* a sender that found the files again counts them anew */
 		s->first_name = current(file) - s->file;
 	else
 		s = make_stream(session, trace, file);

@@ -7,8 +7,8 @@
  * are read by the viewers themselves, from the disk.
  *
  * A trace is kept until its streams have ended and every viewer that was attached meanwhile
- * is through with it; a session until it has ended and nobody is attached. So whoever looks
- * on misses no program, however short it lived.
+ * is through with it; a session until it has ended and nobody is attached. So a viewer
+ * misses no program, however short it lived.
  */
 #ifndef RELAYD_LIVE_H
 #define RELAYD_LIVE_H
@@ -91,7 +91,7 @@ void live_fini(struct live *live);
 
 /* --- the relay's loop: @session, @stream may be NULL, then nothing is done ---------------- */
 
-/** What a sender says that is here, again or for the first time. @path: its directory. */
+/** A session that a sender announces, again or for the first time. @path: its directory. */
 struct live_session *live_session_open(struct live *live, const char *path, const char *host,
 				       const char *name, uint32_t period_us, bool open_to_all);
 /** Its sender is gone; @ended: and will not come back. The session may be freed. */
@@ -112,7 +112,7 @@ void live_stream_end(struct live_stream *stream);
 
 /* --- viewers ------------------------------------------------------------------------------ */
 
-/** What a viewer must know of a stream to go on, of one instant. */
+/** The state of a stream that a viewer needs to go on, of one instant. */
 struct live_state {
 	bool ended; /* nothing more comes of it */
 	uint64_t file, first_name, index_bytes;

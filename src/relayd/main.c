@@ -2,7 +2,7 @@
 /*
  * main.c - ltt-relayd: keeps the traces that ltt-consumerd sends from other hosts, below one
  * directory, as any user. One loop for what is received, and a thread with another one for
- * those who look on. It can be killed at any time: senders keep what it has not
+ * viewers. It can be killed at any time: senders keep what it has not
  * acknowledged, and go on when it is back.
  */
 #include <errno.h>
@@ -50,7 +50,7 @@ static const struct poptOption options[] = {
 	{ "group-output-by-session", 's', POPT_ARG_NONE, &opt.by_session, 0, "SESSION/HOST-TIME",
 	  NULL },
 	{ "keys", 'k', POPT_ARG_STRING, &opt.keys, 0,
-	  "whom to believe, and who we are (default: /etc/ltt/keys, or ~/.ltt-keys)", "DIR" },
+	  "keys of this relay and of its peers (default: /etc/ltt/keys, or ~/.ltt-keys)", "DIR" },
 	{ "clear-text", 0, POPT_ARG_NONE, &opt.clear_text, 0,
 	  "speak with other hosts in the open, and believe what they say", NULL },
 	{ "quota", 0, POPT_ARG_ARGV, &opt.quotas, 0,
@@ -180,8 +180,8 @@ static char *default_output(void)
 }
 
 /* Two relays that write to one directory would not know of each other. The lock is not on the
- * directory: users who may read that could keep the relay from starting. It is held until the
- * relay ends. */
+ * directory: users with the right to read that could keep the relay from starting. It is held until
+ * the relay ends. */
 static int lock_output(int dir_fd, const char *path)
 {
 	int fd = -1, ret = lockfile_take(dir_fd, RELAY_LOCK_FILE, &fd);
@@ -220,7 +220,7 @@ static int open_output(void)
 
 /* --- life ------------------------------------------------------------------------------ */
 
-/* Two loops: nobody who looks on delays what comes in. */
+/* Two loops: no viewer delays what comes in. */
 struct house {
 	struct loop *loop, *viewers_loop;
 	struct notify notify;
@@ -234,7 +234,7 @@ struct house {
 	int ready_fd; /* of go_to_background() */
 };
 
-/* New keys, or others: for those who connect, and those who are connected. */
+/* New keys, or others: for new connections, and for those that there are. */
 static void reload(struct house *h)
 {
 	struct err err = { 0 };
@@ -324,7 +324,8 @@ static int go_to_background(void)
 	return fds[1];
 }
 
-/* Whoever waits for us hears that we serve, and has his standard files back. @fd: -1: nobody. */
+/* The process that waits for us hears that we serve, and has its standard files back. @fd: -1:
+ * there is none. */
 static void say_ready(int fd)
 {
 	if (fd < 0)

@@ -55,8 +55,9 @@ static bool is_stopped(const struct mender *m)
 	return __atomic_load_n(&m->stop, __ATOMIC_RELAXED);
 }
 
-/* What this relay has written is whole, or will be; but for what it wrote as it began, which the
- * thread is kept from by the sessions' claims: times of files have steps of some milliseconds. */
+/* Files that this relay has written are whole, or will be; but for those it wrote as it began,
+ * which the thread is kept from by the sessions' claims: times of files have steps of some
+ * milliseconds. */
 static bool is_old(const struct mender *m, int fd, struct stat *ret)
 {
 	return fstat(fd, ret) == 0 &&
@@ -110,7 +111,7 @@ static bool is_whole(int fd, int index_fd)
 	return be64toh(entry.offset) + be64toh(entry.packet_size) / 8 == size_of(fd);
 }
 
-/* When it was written says who has written its last packet (relstream_new()). */
+/* The time of the last write tells which relay wrote its last packet (relstream_new()). */
 static void keep_time(int fd, const struct stat *before)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, before->st_mtim };

@@ -125,7 +125,7 @@ int relay_find_syncer(struct relay *relay, int fd, struct syncer **ret)
 	return -E2BIG;
 }
 
-/* The number of the descriptor stays: all who look below the directory have it.
+/* The number of the descriptor stays: all code that looks below the directory has it.
  * Return: 0 or negative errno. */
 static int renew_output(struct relay *relay)
 {
@@ -183,7 +183,7 @@ void relay_recheck(struct relay *relay)
 		relconn_recheck(conn);
 }
 
-/* Who has not said who he is makes room, the oldest first. */
+/* Connections that have not named a session make room, the oldest first. */
 static bool make_room(struct relay *relay)
 {
 	struct relconn *conn;

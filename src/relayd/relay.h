@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * relay.h - all that an ltt-relayd has: where it keeps traces, who is connected, which
+ * relay.h - the state of an ltt-relayd: where it keeps traces, which peers are connected, which
  * sessions are being received, and how much of everything may be open. Owned by
  * main(); runs on its loop, the only thread.
  */
@@ -49,7 +49,7 @@ struct relay {
 	unsigned int max_viewer_fds;
 	struct relay_listener listeners[RELAY_MAX_LISTENERS];
 	unsigned int nr_listeners;
-	struct relpeers peers;	 /* who sends, and how much of this he has */
+	struct relpeers peers;	 /* the senders, and how much of this each has */
 	struct live live;	 /* what viewers may see */
 	struct keyring *keyring; /* main()'s; NULL: there are no keys */
 	int owners; /* socket that tells whose a connection within this machine is (tcp_owner.h) */
@@ -72,7 +72,7 @@ int relay_listen(struct relay *relay, const struct tcp_addr *addr, enum relay_li
 /** Serve @fd, as if it had been accepted; as in conn.h. Return: 0 or negative errno. */
 int relay_serve(struct relay *relay, int fd, struct tls *tls) MUST_CHECK;
 
-/** The keys are others: who would not be let in with them is cut off. */
+/** The keys are others: peers that they would not let in are cut off. */
 void relay_recheck(struct relay *relay);
 
 /** Find or start the thread that syncs the file system of @fd. Return: 0 or negative errno. */
@@ -86,7 +86,7 @@ int relay_find_output(struct relay *relay, struct err *err) MUST_CHECK;
 void relay_tell_sessions(const struct relay *relay);
 
 /** May another step of a handshake be made in this round of the loop? Each takes about a
- *  millisecond, and those who send have their turn in between. */
+ *  millisecond, and senders have their turn in between. */
 bool relay_may_shake(struct relay *relay) MUST_CHECK;
 
 /** May @nr more descriptors be opened for a session of @peer? Counts them. A host has three

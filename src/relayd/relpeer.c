@@ -89,7 +89,7 @@ int relquotas_take(struct relquotas *ret, const char *text)
 	return -EINVAL;
 }
 
-/* --- who is there ------------------------------------------------------------------------ */
+/* --- peers that are there ---------------------------------------------------------------- */
 
 static struct relpeer *find(const struct relpeers *peers, const char *name)
 {
@@ -104,7 +104,7 @@ static struct relpeer *find(const struct relpeers *peers, const char *name)
 	return NULL;
 }
 
-/* Who is not here any more is forgotten, the first of them. */
+/* A peer that is not here any more is forgotten, the first of them. */
 static bool make_room(struct relpeers *peers)
 {
 	struct relpeer *peer;
@@ -168,13 +168,13 @@ int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret,
 	return 0;
 }
 
-/* What it has made lately is not to be forgotten because it goes, and comes again. */
+/* Files that it has made lately are not to be forgotten because it goes, and comes again. */
 static bool has_rested(const struct relpeer *peer)
 {
 	return peer->made_ns < loop_now_ns();
 }
 
-/* What it has stored need not be counted anew when it comes again. */
+/* Bytes that it has stored need not be counted anew when it comes again. */
 void relpeer_leave(struct relpeer *peer)
 {
 	if (!peer)

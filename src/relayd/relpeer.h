@@ -3,7 +3,7 @@
  * relpeer.h - hosts that send, by the names that they have proven (or, in the clear, said; users of
  * this machine other than root and the relay's own are ".uidUID", whatever they say), and
  * what each has of a relay: so that none of them takes what is there for all. Owned by
- * the relay; runs on its loop. What is stored is counted as it comes; where it
+ * the relay; runs on its loop. Data is counted as it comes; where it
  * seems too much, the disk is asked again, as files go by other ways, too.
  */
 #ifndef RELAYD_RELPEER_H

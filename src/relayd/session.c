@@ -71,7 +71,7 @@ static bool is_from_here(const struct relconn *conn)
 
 /* Root and the relay's own user send for the host that they say. The sessions of each other user
  * are below names that end with the uid that the kernel says: no other user's name ends so.
- * @ret_name: the name, allocated, and @ret_account, whom it is charged to; NULL: as it is said. */
+ * @ret_name: the name, allocated, and @ret_account, which is charged; NULL: as it is said. */
 static int find_owner(const struct relconn *conn, const char *host, char **ret_name,
 		      char **ret_account, struct err *err)
 {
@@ -93,7 +93,7 @@ static int find_owner(const struct relconn *conn, const char *host, char **ret_n
 	return 0;
 }
 
-/* What has been proven is a host's name; else it is what it says, and where others have to prove
+/* A proven name is a host's; else it is the name that it says, and where others have to prove
  * theirs, this machine's. */
 static int identify(const struct relconn *conn, struct req_rel_session *req, struct err *err)
 {
@@ -109,7 +109,7 @@ static int identify(const struct relconn *conn, struct req_rel_session *req, str
 	if (!conn->relay->keyring || uname(&own) < 0 || strcmp(req->host, own.nodename) == 0)
 		return 0;
 	return err_set(err, ERR_DENIED,
-		       "who comes without keys is this machine here, '%s', and not '%.80s'",
+		       "a connection without keys is from this machine, '%s', and not '%.80s'",
 		       own.nodename, req->host);
 }
 
@@ -155,7 +155,7 @@ static int write_id(int dir_fd, const uint8_t *id)
 	return append_bytes(fd, id, RELAY_ID_BYTES, 0);
 }
 
-/* Behind the id: nobody will come who knows it. */
+/* Behind the id: no sender that knows it will come. */
 static void mark_ended(int dir_fd)
 {
 	AUTO_FD int fd = openat(dir_fd, ID_FILE, O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
@@ -214,7 +214,7 @@ static int open_dir(const struct relay *relay, const char *outer, char **inner, 
 
 /* --- sessions ------------------------------------------------------------------------ */
 
-/* An earlier connection of the same sender, who has given it up. What it has sent and
+/* An earlier connection of the same sender, which has given it up. Data that it has sent and
  * nobody has read yet is gone with it, and is sent again. */
 static int take_over(const struct relay *relay, const char *base, const uint8_t *id,
 		     struct err *err)
@@ -236,7 +236,7 @@ static int take_over(const struct relay *relay, const char *base, const uint8_t 
 	return taken ? err_set(err, ERR_DENIED, "another sender is writing to %s", base) : 0;
 }
 
-/* Whoever proved his name is known since then; in the clear each session may be another's. */
+/* A peer with a proven name is known since then; in the clear each session may be another's. */
 static int join(struct relconn *conn, const char *host, struct err *err)
 {
 	if (conn->peer && strcmp(conn->peer->name, host) != 0)
@@ -246,7 +246,7 @@ static int join(struct relconn *conn, const char *host, struct err *err)
 	return 0;
 }
 
-/* What a session is charged for: taken here, given back by give_back(). */
+/* The quotas of a session: taken here, given back by give_back(). */
 static int take(struct relay *relay, struct relpeer *peer, struct err *err)
 {
 	if (relpeer_take(peer, RELQUOTA_SESSIONS, err))
@@ -266,7 +266,7 @@ static void give_back(struct relay *relay, struct relpeer *peer)
 	relpeer_give(peer, RELQUOTA_SESSIONS);
 }
 
-/* Who may read the files may look on. */
+/* Users with the right to read the files may look on. */
 static void show(struct relsession *session, const struct req_rel_session *req)
 {
 	const mode_t all = S_IROTH | S_IXOTH;

@@ -35,7 +35,7 @@ struct relsession {
 enum {
 	RELSESSION_NOBODYS = 0,
 	RELSESSION_OPEN = 1,  /* its sender may come back */
-	RELSESSION_ENDED = 2, /* he has said that he will not */
+	RELSESSION_ENDED = 2, /* it has said that it will not */
 };
 
 /** Is a directory a session's? */

@@ -48,7 +48,7 @@ static int cut_last(struct relstream *s)
 	return 0;
 }
 
-/* What this relay has written itself is as it was written.
+/* Files that this relay has written itself are as they were written.
  * Return: as stream_file_adopt(). */
 static int adopt(struct relstream *s, uint64_t since_ns)
 {

@@ -67,7 +67,7 @@ int relstream_part_begin(struct relstream *stream, const struct packet_header *h
 int relstream_part(struct relstream *stream, const void *data, size_t len, struct err *err);
 /** All of a part has come. Return: 0 or the code in @err. */
 int relstream_part_finish(struct relstream *stream, struct err *err);
-/** What an earlier connection has left. */
+/** Find the part that an earlier connection has left. */
 void relstream_part_find(struct relstream *stream);
 /** A part does not come to its end: what came of it stays. */
 void relstream_part_close(struct relstream *stream);

@@ -108,7 +108,7 @@ static void move_items(struct list_node *from, struct list_node *to)
 	}
 }
 
-/* What is written while one is being made is the next one's. */
+/* Data written while a commit is being made is the next one's. */
 static void *commit_all(void *data)
 {
 	struct syncer *s = data;

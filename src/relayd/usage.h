@@ -14,7 +14,7 @@ struct usage {
 	uint64_t files; /* and directories */
 };
 
-/** What there is of @host; of a user of this machine (".uidUID") under all names that it uses.
+/** The files of @host; of a user of this machine (".uidUID") under all names that it uses.
  *  @by_session: as in relay.h. Return: false: it is more than that. */
 bool usage_of(int out_fd, bool by_session, const char *host, struct usage *ret);
 

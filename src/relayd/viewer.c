@@ -113,7 +113,7 @@ static void rest(struct viewer *v)
 		loop_timer_set(&v->timer, IDLE_US);
 }
 
-/* What has been deciphered and lies in the library wakes nobody: a socket with room does. */
+/* Deciphered bytes that lie in the library wake nobody: a socket with room does. */
 static uint32_t events_of(const struct viewer *v)
 {
 	if (!v->chan.up)
@@ -123,7 +123,7 @@ static uint32_t events_of(const struct viewer *v)
 	return chan_pending(&v->chan) ? EPOLLIN | EPOLLOUT : EPOLLIN;
 }
 
-/* Who has proven his name sees what is his, and what he was granted. */
+/* A viewer with a proven name sees its own sessions, and those that it was granted. */
 static int shake_hands(struct viewer *v)
 {
 	int ret = chan_open(&v->chan);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * viewer.h - one connection of somebody who looks on. It asks, we answer, one at a time: what
- * it can make us keep is one request, one answer of a bounded size, and what it
+ * viewer.h - one connection of a viewer. It asks, we answer, one at a time:
+ * it can make us keep one request, one answer of a bounded size, and what it
  * follows. Owned by `struct viewers`; runs in the viewers' thread.
  */
 #ifndef RELAYD_VIEWER_H
@@ -44,7 +44,7 @@ struct viewer {
 int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything,
 	       struct viewers_origin *origin) MUST_CHECK;
 void viewer_free(struct viewer *viewer);
-/** Keys, and who may look at what, are others, or it is later: it is freed if it may not go on as
+/** Keys, or rights of viewers, are others, or it is later: it is freed if it may not go on as
  *  it does. */
 void viewer_recheck(struct viewer *viewer);
 

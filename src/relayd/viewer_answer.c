@@ -21,7 +21,7 @@ static int reply_status(struct viewer *v, uint32_t status)
 	return 0;
 }
 
-/* --- who is there ------------------------------------------------------------------------- */
+/* --- introductions ------------------------------------------------------------------------ */
 
 static int on_connect(struct viewer *v, const void *body)
 {
@@ -328,7 +328,7 @@ static int reply_packet(struct viewer *v, struct view_packet **ret, uint32_t sta
 	return 0;
 }
 
-/* What of it lies in the packet that is being fetched. */
+/* The bytes of it that lie in the packet that is being fetched. */
 static uint32_t within(const struct vstream *vs, uint64_t offset, uint32_t len)
 {
 	uint64_t left;

@@ -111,7 +111,7 @@ static void key_of_address(const struct tcp_addr *addr, uint8_t ret[16])
 		memcpy(ret, &v6->sin6_addr, 8);
 }
 
-/* Who may read the relay's files may see all: its own user, and root. Whoever comes from
+/* Users with the right to read the relay's files may see all: its own user, and root. A viewer of
  * another host comes by an address that was opened to all of them. */
 static bool may_see_all(const struct viewers *viewers, int fd, const struct tcp_addr *peer,
 			uint8_t ret_origin[16])

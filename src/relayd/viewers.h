@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * viewers.h - all who look on at live sessions, and the thread that serves them: it has a
+ * viewers.h - all viewers of live sessions, and the thread that serves them: it has a
  * loop and descriptors of its own and shares nothing with the relay's but `struct live`,
  * so that no viewer, and no disk that reads slowly, delays what is being received.
  * Started and ended by main().
@@ -59,7 +59,7 @@ int viewers_listen(struct viewers *viewers, const struct tcp_addr *addr,
 /** Return: 0 or negative errno. */
 int viewers_start(struct viewers *viewers) MUST_CHECK;
 
-/** From any thread: the keys, or who may look at what, are others. */
+/** From any thread: the keys, or rights of viewers, are others. */
 void viewers_recheck(struct viewers *viewers);
 
 /** Serve @fd, as if it had been accepted; the rest as in viewer.h. One origin has half of the

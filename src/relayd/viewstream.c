@@ -343,7 +343,7 @@ static void tell(struct vstream *vs, uint64_t ts)
 	vsession->told_ts = MAX(vsession->told_ts, ts);
 }
 
-/* What it hears of the stream must not be older. */
+/* News of the stream must not be older. */
 static uint64_t known_ts(const struct vstream *vs)
 {
 	return MAX(vs->told_ts, vs->joined_ts);
