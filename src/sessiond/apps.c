@@ -10,7 +10,7 @@
 #include "io/sock.h"
 #include "proto/app.h"
 
-/* What this daemon offers and understands; see enum app_feature. */
+/* The features that this daemon offers and understands; see enum app_feature. */
 #define FEATURES ((uint64_t)(APP_FEATURE_OFFER | APP_FEATURE_COUNT))
 
 struct app_conn {
@@ -21,7 +21,7 @@ struct app_conn {
 	struct user_app *app; /* NULL until it has said hello */
 };
 
-/* A user's daemon is for his own applications. */
+/* A user's daemon is for the user's own applications. */
 static int check_user(const struct peer *peer)
 {
 	uid_t me = geteuid();

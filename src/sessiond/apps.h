@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * apps.h - connections of traced applications: takes messages of app.def and
- * brings them to the user domain. Whoever breaks the protocol is disconnected;
+ * brings them to the user domain. One that breaks the protocol is disconnected;
  * that harms nobody else. Runs on the daemon's loop.
  */
 #ifndef SESSIOND_APPS_H

@@ -48,7 +48,7 @@ static void call_finish(struct con_call *call, const struct con_answer *answer)
 	call_free(call);
 }
 
-/* Take them all off first: who hears of a failure may ask again. */
+/* Take them all off first: a caller that hears of a failure may ask again. */
 static void fail_calls(struct list_node *calls)
 {
 	static const struct con_answer gone = { ERR_CONSUMER, "the consumer daemon is gone", NULL };
@@ -257,7 +257,7 @@ static int message(struct peer *peer, const struct msg_header *header, struct de
 
 /* --- its life --------------------------------------------------------------------- */
 
-/* What was asked is for its successor, and so is what is asked from now on, also where its
+/* Requests so far are for its successor, and so are those from now on, also where its
  * connection is closed and its end not heard of yet. */
 static void hold_calls(struct consumer *consumer)
 {
@@ -292,7 +292,7 @@ static void closed(struct peer *peer)
 	hold_calls(consumer);
 	if (!consumer->running)
 		say_gone(consumer, "closed the connection");
-	else /* exited() follows, also where it was we who gave up */
+	else /* exited() follows, also where we gave up */
 		send_signal(consumer, SIGTERM);
 }
 
@@ -487,7 +487,7 @@ void consumer_begin(struct consumer *consumer, struct encoder *enc, uint16_t typ
 	consumer->next_type = type;
 }
 
-/* Descriptors are duplicated: whoever asks may close his before the answer. */
+/* Descriptors are duplicated: the caller may close its own before the answer. */
 static struct con_call *call_new(struct consumer *consumer, const struct encoder *enc)
 {
 	struct con_call *call = xalloc(sizeof(*call) + enc->len);

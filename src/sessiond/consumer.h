@@ -67,12 +67,12 @@ void consumer_init(struct consumer *consumer, struct loop *loop, const struct co
 /** Drops calls in flight without answering them. */
 void consumer_fini(struct consumer *consumer);
 
-/** Start the program at @path. What is asked from here to consumer_resend() tells
+/** Start the program at @path. Requests from here to consumer_resend() tell
  *  it what it must know. @socket: where it listens for the daemon after us.
  *  @mute: its standard descriptors are /dev/null. Return: 0 or negative errno. */
 int consumer_spawn(struct consumer *consumer, const char *path, const char *socket,
 		   bool mute) MUST_CHECK;
-/** The same with whoever is at the other end of @fd (taken over). */
+/** The same with the consumer at the other end of @fd (taken over). */
 int consumer_attach(struct consumer *consumer, int fd) MUST_CHECK;
 /** Ask it to write everything and end; `gone` follows. */
 void consumer_leave(struct consumer *consumer);
@@ -81,14 +81,14 @@ void consumer_terminate(struct consumer *consumer);
 
 /** The successor knows everything: ask it what nobody has answered. */
 void consumer_resend(struct consumer *consumer);
-/** There is no successor for now: who waits hears of it. */
+/** There is no successor for now: callers that wait hear of it. */
 void consumer_give_up(struct consumer *consumer);
 
 /** For how many milliseconds it has not answered; 0: it answers. */
 uint32_t consumer_silence(const struct consumer *consumer);
 pid_t consumer_pid(const struct consumer *consumer);
 
-/** Who waits with this @data does not want to hear the answers any more. */
+/** The caller with this @data does not want to hear the answers any more. */
 void consumer_forget(struct consumer *consumer, const void *data);
 
 /* Parts of CONSUMER_CALL. */

@@ -23,7 +23,7 @@ struct fdstore {
 	struct notify *notify; /* the program's */
 	struct fdstore_socket *sockets;
 	unsigned int nr_sockets;
-	struct inherit left; /* by who was before us: descriptors under the keeper's names */
+	struct inherit left; /* by the daemon before us: descriptors under the keeper's names */
 };
 
 /** How many descriptors, from 3 on, a service manager gives to this process. */

@@ -15,7 +15,7 @@ struct follower {
 	struct list_node node;
 	struct command *cmd;
 	struct loop_timer look;
-	bool asking; /* for figures: who frees it then is figures() */
+	bool asking; /* for figures: figures() frees it then */
 	bool over;
 	/* what the client knows */
 	uint8_t state;
@@ -146,7 +146,7 @@ static void look(struct loop_timer *timer)
 
 /* --- state and problems --------------------------------------------------------------- */
 
-/* What is only on its way somewhere is no news. */
+/* A state that is only on the way to another is no news. */
 static bool is_settled(enum session_state state)
 {
 	return state == SESSION_NEW || state == SESSION_RECORDING || state == SESSION_STOPPED;
@@ -198,7 +198,7 @@ void follow_consumer(struct sessiond *sd, enum news_kind kind, const char *why)
 	}
 }
 
-/* --- who follows ------------------------------------------------------------------------ */
+/* --- followers -------------------------------------------------------------------------- */
 
 bool follows(struct sessiond *sd, uint64_t client)
 {

@@ -2,7 +2,7 @@
 /*
  * follow.h - clients that are told what happens to a session when it happens
  * (session_follow). A follower remembers what its client knows and tells the
- * difference, so that whoever changes a session only says that it has changed. State
+ * difference, so that a change of a session only needs a call that says so. State
  * and problems come at once; losses are looked for once in a flush period, while the
  * session records. A client that does not read is dropped as any other (io/peer.h).
  * Owned by the daemon; runs on its loop.
@@ -26,7 +26,7 @@ void follow_destroyed(struct sessiond *sd, struct session *session,
 		      const struct run_result *result);
 /** A client is gone. */
 void follow_leave(struct sessiond *sd, uint64_t client);
-/** The daemon ends, and all sessions with it: who follows is told. */
+/** The daemon ends, and all sessions with it: followers are told. */
 void follow_end(struct sessiond *sd);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 
-/* What each use leaves to those before it: enough of them for a day's work, but
+/* Descriptors that each use leaves to those before it: enough of them for a day's work, but
  * no more than a part of a small limit. */
 static unsigned int reserve(unsigned int limit)
 {

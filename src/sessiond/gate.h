@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * gate.h - who gets in. Descriptors are shared out by number, since the kernel
+ * gate.h - admission of connections. Descriptors are shared out by number, since the kernel
  * hands out the lowest that is free: applications leave some to what sessions
- * keep, these to clients, and clients to whatever comes and goes. Whoever has
- * connected introduces himself within some seconds. Part of ltt-sessiond; its
+ * keep, these to clients, and clients to whatever comes and goes. Each
+ * connection introduces itself within some seconds. Part of ltt-sessiond; its
  * loop's thread only.
  */
 #ifndef SESSIOND_GATE_H
@@ -22,11 +22,11 @@ enum gate_use {
 };
 
 struct gate {
-	struct list_node strangers; /* struct stranger, who came first is first */
+	struct list_node strangers; /* struct stranger, the oldest first */
 	struct loop_timer patience;
 };
 
-/** A connection that has not said who it is; embedded in what owns the peer. */
+/** A connection that has not introduced itself; embedded in what owns the peer. */
 struct stranger {
 	struct list_node node;
 	uint64_t since_ns;
@@ -43,7 +43,7 @@ bool gate_has_room(int fd, enum gate_use use);
 
 /** Hang up unless gate_leave() comes in time. */
 void gate_enter(struct gate *gate, struct stranger *stranger, struct peer *peer);
-/** He is known now, or gone; twice is fine. */
+/** It is known now, or gone; twice is fine. */
 void gate_leave(struct stranger *stranger);
 
 #endif

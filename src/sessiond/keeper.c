@@ -162,7 +162,7 @@ static ssize_t wait_message(struct keeper *k, struct answer *a)
 	return n;
 }
 
-/* What comes late, when we have stopped waiting for it, is not taken for the answer
+/* An answer that comes late, when we have stopped waiting for it, is not taken for the answer
  * to a later question. Descriptors that come along are closed by answer_fini(). */
 static int receive(struct keeper *k, struct answer *a)
 {
@@ -347,7 +347,7 @@ static void note_kept(struct list_node *names, struct answer *a)
 	list_append(names, &kept->node);
 }
 
-/* What the manager gave and nobody took: the keeper had it, or it is of no use. */
+/* Descriptors that the manager gave and nobody took: the keeper had them, or they are of no use. */
 static void sweep_left(struct keeper *k,
 		       bool (*wanted)(struct keeper *keeper, const char *kind, uint64_t id))
 {

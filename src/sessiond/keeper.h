@@ -35,7 +35,7 @@ struct keeper {
 	char *consumer;		/* socket of one of them, until it has been asked */
 };
 
-/** Connect to one that is there. @consumer: socket of who holds the same. Strings are
+/** Connect to one that is there. @consumer: socket of the process that holds the same. Strings are
  *  copied. */
 void keeper_init(struct keeper *keeper, struct loop *loop, const char *path, const char *program,
 		 const char *consumer, void (*refill)(struct keeper *));
@@ -44,8 +44,8 @@ void keeper_fini(struct keeper *keeper);
 /** Absent descriptors are negative. A failure is logged. */
 void keeper_put(struct keeper *keeper, const char *kind, uint64_t id, const int fds[KEEPER_FDS]);
 void keeper_drop(struct keeper *keeper, const char *kind, uint64_t id);
-/** What it holds, or somebody else: then it is put, too. Only before keeper_sweep().
- *  Return: 0, or -ENOENT: nobody has it. */
+/** Descriptors that it holds, or another process: then they are put, too. Only before
+ *  keeper_sweep(). Return: 0, or -ENOENT: nobody has them. */
 int keeper_get(struct keeper *keeper, const char *kind, uint64_t id,
 	       int ret_fds[KEEPER_FDS]) MUST_CHECK;
 /** Drop everything that @wanted does not want; nothing is taken over any more. */

@@ -263,7 +263,7 @@ static void say_ready(struct program *p)
 	log_info("serving %s", p->dir.path);
 }
 
-/* What takes more is done: directory, sockets and their group. It needs none
+/* Everything that takes more is done: directory, sockets and their group. It needs none
  * itself; the consumer, which it may have to start again, gets these from it. */
 static void give_up_rights(void)
 {

@@ -17,7 +17,7 @@ static void wake(struct loop_work *work)
 	struct list_node list;
 	struct idler *idler;
 
-	/* who is woken may wait again, or free the run: take the list off first */
+	/* an idler that is woken may wait again, or free the run: take the list off first */
 	list_init(&list);
 	while ((idler = list_first(&run->idle, struct idler, node))) {
 		list_remove(&idler->node);

@@ -48,7 +48,7 @@ struct run_config {
 	void (*destroyed)(struct session *session, const struct run_result *result);
 };
 
-/** What the wiring keeps of a session. @outdir (taken over): -1: no output. */
+/** The wiring's part of a session. @outdir (taken over): -1: no output. */
 struct run *run_new(const struct run_config *config, struct sessions *sessions,
 		    struct session *session, int outdir);
 /** Forget the session altogether: model, buffers, output. */

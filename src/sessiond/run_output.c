@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-/* What a relay has needs no directory but for a spool, and its buffers have a doorbell. */
+/* A session at a relay needs no directory but for a spool, and its buffers have a doorbell. */
 static bool is_kept(const struct run *run)
 {
 	return run->outdir >= 0 || (*run->session->relay.addr && run->doorbell >= 0);

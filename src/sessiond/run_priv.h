@@ -35,10 +35,10 @@ struct op {
 	struct loop_timer patience;  /* of a command that asks for figures alone */
 };
 
-/** Whoever asked for figures does not get them any more. The session may be gone by now. */
+/** The caller that asked for figures does not get them any more. The session may be gone by now. */
 void run_forget_asked(struct run *run);
 
-/** What it is, or that it is so now, is to outlive us, and to be told. */
+/** Its state, or that it has changed, is to outlive us, and to be told. */
 void run_save(struct run *run);
 void run_changed(const struct run *run);
 

@@ -41,10 +41,10 @@ static int make_dir(struct rundir *dir, struct err *err)
 	if (ret < 0)
 		return err_errno(err, ERR_INVALID, -ret, "can't make the runtime directory %s",
 				 dir->path);
-	/* who may write there could replace our sockets */
+	/* users with the right to write there could replace our sockets */
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return err_set(err, ERR_INVALID,
-			       "%s must belong to user %u and be writable by him alone", dir->path,
+			       "%s must belong to user %u and be writable by that user alone", dir->path,
 			       (unsigned int)geteuid());
 	return 0;
 }
@@ -120,7 +120,7 @@ int rundir_lock(struct rundir *dir, const struct fdstore *store, struct err *err
 	return 0;
 }
 
-/* What we were given has its mode and group already. */
+/* A socket that we were given has its mode and group already. */
 static int listen_at(struct fdstore_socket *s, const char *path, mode_t mode, gid_t gid,
 		     struct err *err)
 {

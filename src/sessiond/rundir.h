@@ -20,7 +20,7 @@ struct rundir {
 	int apps;
 	struct stat clients_made; /* what was there once we listened */
 	struct stat apps_made;
-	bool clients_lent; /* by a service manager, who listens on when we don't */
+	bool clients_lent; /* by a service manager, which listens on when we don't */
 	bool apps_lent;
 	gid_t group; /* of clients' socket; (gid_t)-1: no such group */
 };

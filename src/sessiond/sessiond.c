@@ -112,7 +112,7 @@ static void say_to_all(struct sessiond *sd, const char *text)
 	}
 }
 
-/* It dies as soon as it lives: who waits is told, and we try again, but not as
+/* It dies as soon as it lives: commands that wait are told, and we try again, but not as
  * fast as we can. */
 static void respawn_later(struct sessiond *sd, const char *why)
 {

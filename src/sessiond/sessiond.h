@@ -58,7 +58,7 @@ struct sessiond {
 	void (*quit)(struct sessiond *sd); /* the program ends soon, as by SIGTERM; NULL: tests */
 	bool ending;
 	bool consumer_gone;
-	struct loop_timer end; /* ends the loop whoever still hangs */
+	struct loop_timer end; /* ends the loop if something still hangs */
 };
 
 /** State and loop, no sockets and no consumer yet. Return: 0 or negative errno. */

@@ -15,7 +15,7 @@
 
 /**
  * state_load() - be what the daemon before was: instance, sessions, buffers.
- * Before anybody connects. What can't be read is left behind, and said.
+ * Before anybody connects. Files that can't be read are left behind, and named.
  * @rundir: kept.
  */
 void state_load(struct sessiond *sd, const char *rundir);

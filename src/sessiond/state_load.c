@@ -131,7 +131,7 @@ static bool load_clock(struct list list, struct clock_facts *ret)
 	return true;
 }
 
-/* What was half way is taken for done where that loses nothing. */
+/* An operation that was half way is taken for done where that loses nothing. */
 static enum session_state settled(uint8_t state)
 {
 	switch (state) {
@@ -194,7 +194,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	return 0;
 }
 
-/* It is said here, and to its owner when he asks for it. @msg: NULL, or as far as it can
+/* It is said here, and to its owner on request. @msg: NULL, or as far as it can
  * be read: the names may be what is damaged. */
 static void leave_behind(struct sessiond *sd, const char *file, const struct msg_state_session *msg,
 			 const char *why)

@@ -33,7 +33,7 @@ static enum cmd_result enable_again(struct command *cmd, struct channel *channel
 	return CMD_WAIT;
 }
 
-/* What one more buffer may take so that there is room for others, and for the applications: a
+/* The share of one more buffer that leaves room for others, and for the applications: a
  * sixteenth of what the machine has left, a quarter of what groups and the quota leave. */
 static uint64_t room(const struct command *cmd)
 {

@@ -121,7 +121,7 @@ static void put_off(struct command *cmd, const uint8_t *body, size_t len)
 	run_when_idle(cmd->session->run, run_again, cmd);
 }
 
-/* --- who may ------------------------------------------------------------------- */
+/* --- rights -------------------------------------------------------------------- */
 
 static int find_session(struct command *cmd, const char *name)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cmd.h - what a command's file sees: the request and who asked, ways to answer.
+ * cmd.h - what a command's file sees: the request and its sender, ways to answer.
  *
  * Each COMMAND of client.def has one handler, cmd_NAME(), in a file of its own.
- * Who may call it and whether it names a session stands in the table and has
- * been looked after when the handler runs. A handler answers at once, or keeps
+ * The table says which clients may call it and whether it names a session, and both have
+ * been checked when the handler runs. A handler answers at once, or keeps
  * the struct command and answers later: so no command delays another.
  */
 #ifndef CMD_CMD_H
@@ -55,8 +55,8 @@ struct session *command_session(struct command *cmd);
 void command_begin(struct command *cmd, struct encoder *enc, uint16_t type, uint16_t flags);
 void command_send(struct command *cmd, const struct encoder *enc);
 void command_free(struct command *cmd);
-/** Does the client take no more of a listing for now? What is not read is kept
- *  only so far; see peer.h. */
+/** Does the client take no more of a listing for now? Answers that are not
+ *  read are kept only so far; see peer.h. */
 bool command_choked(struct command *cmd);
 
 /* item_NAME(cmd, &msg): an item of the answer. */
@@ -115,7 +115,7 @@ struct list totals_list(const struct msg_totals *totals, uint8_t buf[TOTALS_BYTE
  *  has been told. */
 const char *command_figures(struct command *cmd, const struct run_result *result,
 			    uint8_t buf[TOTALS_BYTES], struct list *ret);
-/** What a handler returns that has begun an operation. @otherwise: what the session
+/** The result of a handler that has begun an operation. @otherwise: what the session
  *  is where it can't be begun. */
 enum cmd_result command_begun(struct command *cmd, enum session_outcome outcome, bool no_wait,
 			      const char *otherwise);

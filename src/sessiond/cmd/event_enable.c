@@ -98,7 +98,7 @@ enum cmd_result cmd_event_enable(struct command *cmd, struct req_event_enable *r
 	if (command_domain(cmd, req->domain) != CMD_DONE ||
 	    resolve_names(cmd, &spec, &fetch) != CMD_DONE || rule_spec_check(&spec, &cmd->err))
 		return CMD_FAILED;
-	/* What the kernel writes there is in every program that runs the file, whoever's it is. */
+	/* The kernel's breakpoint is in every program that runs the file, of any user. */
 	if (spec.kind == RULE_USER && cmd->caller.uid != 0)
 		return command_error(cmd, ERR_DENIED,
 				     "only root may place probes in programs: run lttctl as root "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* hello: who is there, and what both sides know. */
+/* hello: both sides' versions, and what they know. */
 #include "cmd.h"
 
 #include "base/log.h"

@@ -39,7 +39,7 @@ static char *auto_name(struct command *cmd, uint64_t now_ns)
 	}
 }
 
-/* Numeric, between commas. Whether there are keys for it, who connects will know. */
+/* Numeric, between commas. Whether there are keys for it shows when it connects. */
 static bool are_addresses(const char *list)
 {
 	AUTO_FREE char *copy = strlen(list) < RELAY_ADDRS_BYTES ? xstrdup(list) : NULL;

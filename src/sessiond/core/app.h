@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * app.h - what is known of a registered application: who it is and which
- * instrumentation points it has. Part of the model of ltt-sessiond; pure. Owned
+ * app.h - the facts of a registered application: its process and the
+ * instrumentation points that it has. Part of the model of ltt-sessiond; pure. Owned
  * by the user domain; ends with the application's connection.
  */
 #ifndef CORE_APP_H
@@ -15,7 +15,7 @@
 #include "quota.h"
 #include "shape.h"
 
-/* What one application may make us remember. */
+/* The most that one application may make us remember. */
 #define APP_MAX_POINTS 100000u
 #define APP_MAX_BYTES (256u << 20)
 

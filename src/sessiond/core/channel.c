@@ -104,7 +104,7 @@ static int check_ownership(const struct channel_attr *attr, enum domain_id domai
 	return 0;
 }
 
-/* What is in a buffer goes into one packet, and no packet into two files: a smaller size
+/* The contents of a buffer go into one packet, and no packet into two files: a smaller size
  * could not be kept. */
 static uint64_t tracefile_size(uint64_t asked, const struct channel_attr *attr)
 {

@@ -26,7 +26,7 @@ struct channel_attr {
 	uint32_t switch_timer_us; /* 0: the consumer's default */
 };
 
-/** What the machine can bear. */
+/** The limits of the machine. */
 struct channel_limits {
 	unsigned int nr_cpus;
 	uint64_t memory; /* bytes; 0: unknown */

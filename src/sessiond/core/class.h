@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * class.h - event classes of one channel in one trace: who has which id, and is
+ * class.h - event classes of one channel in one trace: which id has each, and is
  * its description on disk. Part of the model of ltt-sessiond; pure.
  */
 #ifndef CORE_CLASS_H

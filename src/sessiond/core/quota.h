@@ -4,11 +4,11 @@
  * limit for each kind of thing. Part of the model of ltt-sessiond; pure; its
  * loop's thread only.
  *
- * Whoever makes us keep something pays for it before it is made, and is refused
+ * A user that makes us keep something is charged before it is made, and is refused
  * where the share is used up; refusals are counted. Root and the daemon's own
  * user pay, but are never refused: nobody is to be protected from them.
  *
- * What applications of a user make root's sessions keep is on an account apart:
+ * Memory that applications of a user make root's sessions keep is on an account apart:
  * so nobody evades root by using up the own share, nor loses it to root's sessions.
  */
 #ifndef CORE_QUOTA_H

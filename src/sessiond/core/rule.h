@@ -19,7 +19,7 @@
 #define RULE_MAX_PLACES 32768u
 #define RULE_MAX_EXCLUDE 32768u
 
-/** What tells rules of a channel apart. */
+/** The facts that tell rules of a channel apart. */
 struct rule_spec {
 	const char *pattern;
 	const char *exclude; /* globs, comma-separated; may be empty */

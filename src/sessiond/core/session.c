@@ -10,7 +10,7 @@
 /*
  * The one table of states. Columns: START STARTED STOP STOPPED DESTROY.
  * A state: go there. REFUSED: makes no sense. LATER: an operation of several
- * steps is going on; whoever asks waits for its end.
+ * steps is going on; the command waits for its end.
  */
 #define REFUSED -1
 #define LATER -2

@@ -24,7 +24,7 @@ struct run;
 #define SESSION_MAX_RULES 65536u
 #define SESSION_MAX_SCOPE 64u
 
-/** What happens to a session; the table in session.c says what follows. */
+/** Events of a session; the table in session.c has what follows. */
 enum session_event {
 	SESSION_EV_START,   /* somebody wants it to record */
 	SESSION_EV_STARTED, /* the applications are armed */
@@ -41,7 +41,7 @@ enum session_outcome {
 	SESSION_LATER = 2,   /* an operation is going on; ask again after it */
 };
 
-/** What a session was told about its output. */
+/** The limits and rules of a session's output. */
 struct session_disk {
 	uint64_t keep_free; /* bytes of the file system that data leaves free; 0: none */
 	uint64_t max_size;  /* bytes of all its files; 0: unlimited */
@@ -64,7 +64,7 @@ struct session_relay {
 	uint64_t spool_size;  /* bytes that its files may have */
 };
 
-/** What can be wrong with a session, the worst first. Each comes and goes by itself. */
+/** Problems of a session, the worst first. Each comes and goes by itself. */
 enum trouble {
 	TROUBLE_CONSUMER, /* there is none */
 	TROUBLE_OUTPUT,	  /* nothing can be written */
@@ -106,7 +106,7 @@ struct sessions {
 	uint32_t nr;
 };
 
-/** Whoever asks. */
+/** The client that asks. */
 struct caller {
 	uid_t uid;
 	gid_t gid;
@@ -135,7 +135,8 @@ struct session *session_free(struct sessions *sessions, struct session *session)
 
 struct session *session_by_id(struct sessions *sessions, uint64_t id);
 bool session_visible(const struct session *session, const struct caller *caller);
-/** Find by name what the caller may use: his own first; root then anybody's. */
+/** Find a session that the caller may use by its name: the caller's own first; root then
+ *  anybody's. */
 int session_find(struct sessions *sessions, const struct caller *caller, const char *name,
 		 struct session **ret, struct err *err);
 

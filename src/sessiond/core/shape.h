@@ -24,7 +24,7 @@ enum shape_kind {
 };
 #define SHAPE_NO_LEVEL (-1)
 
-/** What an application says of a point; checked by shape_get(). */
+/** A point as an application describes it; checked by shape_get(). */
 struct shape_facts {
 	const char *name;
 	enum shape_kind kind;

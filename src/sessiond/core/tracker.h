@@ -15,7 +15,7 @@
 
 /** struct tracker - as it begins (all zero) the kind doesn't matter. */
 struct tracker {
-	bool limited;  /* only who has one of these ids: nobody, if there are none */
+	bool limited;  /* only tasks with one of these ids: none, if there are none */
 	uint32_t nr;
 	uint32_t *ids; /* in order */
 };
@@ -23,7 +23,7 @@ struct tracker {
 /** The kind doesn't matter any more, or again. */
 void tracker_clear(struct tracker *tracker);
 bool tracker_has(const struct tracker *tracker, uint32_t id);
-/** Return: false: no more ids are taken. What is there already is fine. */
+/** Return: false: no more ids are taken. An id that is there already is fine. */
 bool tracker_add(struct tracker *tracker, uint32_t id) MUST_CHECK;
 /** Return: false: there is no such id. */
 bool tracker_remove(struct tracker *tracker, uint32_t id);

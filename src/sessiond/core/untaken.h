@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * untaken.h - sessions of the daemon before that this one could not take over: who asks
- * for one is told so, and where its trace is. Pure; the daemon's loop is the only thread.
+ * untaken.h - sessions of the daemon before that this one could not take over: a command
+ * that names one gets a sentence that says so, and where its trace is. Pure; the daemon's loop
+ * is the only thread.
  */
 #ifndef CORE_UNTAKEN_H
 #define CORE_UNTAKEN_H

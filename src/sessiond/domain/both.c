@@ -31,7 +31,7 @@ static struct join *join_new(domain_done done, void *data)
 	return join;
 }
 
-/* The first problem is the one; who is told undoes what the other has done. */
+/* The first problem is the one; its receiver undoes what the other domain has done. */
 static void joined(void *data, uint32_t apps, uint32_t late, const struct err *problem)
 {
 	struct join *join = data;

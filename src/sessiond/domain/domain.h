@@ -32,7 +32,7 @@ struct domain_refusal {
 	bool recorded;	 /* an application's: it would be, or it would be counted */
 };
 
-/** What was counted of an event, instead of recording it. */
+/** The counts of an event that is not recorded. */
 struct domain_counted {
 	enum domain_id domain;
 	const char *channel, *event, *field;
@@ -83,7 +83,7 @@ struct domain_ops {
 	/** Channels or rules have changed. @done may be NULL. */
 	void (*refresh)(struct domain_tracer *domain, struct session *session, domain_done done,
 			void *data);
-	/** The session ends: forget everything about it. Who waits is answered. */
+	/** The session ends: forget everything about it. Commands that wait are answered. */
 	void (*forget)(struct domain_tracer *domain, struct session *session);
 	/** Metadata that could not be written may be tried again. */
 	void (*retry)(struct domain_tracer *domain, struct session *session);
@@ -105,8 +105,8 @@ struct domain_ops {
 	void (*each_final)(struct domain_tracer *domain, const struct session *session,
 			   void (*fn)(const struct msg_con_stream *sum, void *data), void *data);
 
-	/** What must survive us: appended to STATE_TRACES, STATE_FINALS and STATE_APPS of
-	 *  @space, which whoever asks has begun. */
+	/** The state that must survive us: appended to STATE_TRACES, STATE_FINALS and STATE_APPS of
+	 *  @space, which the caller has begun. */
 	void (*save)(struct domain_tracer *domain, const struct session *session,
 		     struct state_space *space);
 	/** The reverse, once, in an empty session: what is of this domain. */

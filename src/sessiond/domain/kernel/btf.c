@@ -46,7 +46,7 @@ static int read_all(int fd, struct btf *btf)
 	return 0;
 }
 
-/* What follows the fixed part of a type. Return: false: a kind that nobody knows. */
+/* Bytes behind the fixed part of a type. Return: false: a kind that nobody knows. */
 static bool tail_bytes(const struct btf_type *type, size_t *ret)
 {
 	size_t nr = BTF_INFO_VLEN(type->info);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * btf.h - what the kernel says of its own types (BTF, Documentation/bpf/btf.rst): parameters
- * of functions, members of structures. Owned by whoever opened it, for the time of a question:
+ * of functions, members of structures. Owned by its opener, for the time of a question:
  * it is some megabytes. Whatever the bytes are, nothing outside of them is read.
  */
 #ifndef DOMAIN_KERNEL_BTF_H

@@ -29,7 +29,7 @@ static int read_event(struct kernel_domain *kernel, uint32_t index, struct kerne
 	return 0;
 }
 
-/* What comes and goes with modules is whether they are live: names stay. */
+/* Events become live and dead with modules: names stay. */
 static int look_again(struct kernel_domain *kernel)
 {
 	for (uint32_t i = 0; i < kernel->nr_events; i++) {

@@ -12,7 +12,7 @@ static void ready(struct recording *rec)
 	kernel_touch(ks_of(rec));
 }
 
-/* What happens to a buffer or to metadata: the next walk finds out. */
+/* Changes of a buffer or of metadata: the next walk finds them. */
 static const struct recording_ops recording_ops = { ready, ready, ready, kernel_describe,
 						    NULL };
 

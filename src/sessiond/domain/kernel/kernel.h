@@ -46,7 +46,7 @@ void kernel_each_counted(struct domain_tracer *domain, const struct session *ses
  *  such events, or the session does not record. */
 uint32_t kernel_dump(struct domain_tracer *domain, const struct session *session);
 
-/** What can be recorded with each event. Return: 0 or negative errno. */
+/** The contexts that can be recorded with each event. Return: 0 or negative errno. */
 int kernel_each_context(struct domain_tracer *domain,
 			void (*fn)(const struct layout_field *context, void *data),
 			void *data) MUST_CHECK;
@@ -63,7 +63,7 @@ struct kernel_track {
 	enum track_op op;
 	uint32_t id;
 };
-/** Tell the module, before it is noted in the session. What is so already is fine.
+/** Tell the module, before it is noted in the session. A state that it has already is fine.
  *  Return: 0 or negative errno. */
 int kernel_track(struct domain_tracer *domain, const struct session *session,
 		 const struct kernel_track *track) MUST_CHECK;

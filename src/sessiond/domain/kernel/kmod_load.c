@@ -35,7 +35,7 @@ static void cleanup_list(struct kmod_list **list)
 	kmod_module_unref_list(*list);
 }
 
-/* What the kernel says of a module that it does not want. */
+/* The kernel's reason to reject a module. */
 static void explain(int error, char *why, size_t len)
 {
 	switch (error) {

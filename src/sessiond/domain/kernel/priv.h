@@ -37,7 +37,7 @@ struct kernel_domain {
 	struct layout *contexts; /* all there are, when they are needed */
 };
 
-/** What the module was told of an event and a channel. */
+/** The state of an event in a channel, as the module was told. */
 enum slot_state {
 	SLOT_UNKNOWN = 0, /* a daemon before us may have enabled it */
 	SLOT_OFF,
@@ -176,8 +176,8 @@ int kernel_user_tell(const struct kmod *kmod, int module, uint32_t id,
 		     const struct kernel_place *place, struct err *err) MUST_CHECK;
 /** Is it where a function returns? */
 bool kernel_user_returns(const struct kernel_place *place);
-/** What is recorded at the first place, as at all. Return: how many of LTT_KMOD_ARGS_MAX; or
- *  negative, with @err set. */
+/** The values that are recorded at the first place, as at all. Return: how many of
+ *  LTT_KMOD_ARGS_MAX; or negative, with @err set. */
 int kernel_user_fetches(const struct kernel_place *place, struct kernel_fetch *ret,
 			struct err *err) MUST_CHECK;
 
@@ -196,7 +196,7 @@ void kernel_stat_step(struct kernel_session *ks, struct kernel_channel *kc,
 		      struct kernel_tally *tally, uint32_t event);
 
 /* context.c */
-/** What comes with the channel's events, as its stream class says; allocated, or NULL. */
+/** The contexts of the channel's events, as its stream class says; allocated, or NULL. */
 struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct channel *channel);
 /** Tell the module, for a new channel of its. Return: 0 or negative errno. */
 int kernel_contexts_tell(const struct kmod *kmod, int module,

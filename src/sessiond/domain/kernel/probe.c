@@ -17,7 +17,7 @@ uint32_t kernel_probe_parts(enum rule_kind kind)
 	return kind == RULE_FUNCTION ? 2 : !rule_chooses(kind);
 }
 
-/* What stands behind the name, as LTTng has it. */
+/* The end of the name, as LTTng has it. */
 static const char *suffix(enum rule_kind kind, uint32_t part)
 {
 	return kind != RULE_FUNCTION ? "" : part ? "_exit" : "_entry";
@@ -91,7 +91,7 @@ struct kernel_place kernel_place_of(const struct rule *rule)
 				      rule->places };
 }
 
-/** What the module is told; @probe points into it. */
+/** The request to the module; @probe points into it. */
 struct request {
 	struct ltt_kmod_probe probe;
 	struct ltt_kmod_arg args[LTT_KMOD_ARGS_MAX];

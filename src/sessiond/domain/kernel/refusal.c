@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* refusal.c - what is wanted, and what the module does not record, for who asks. */
+/* refusal.c - events that are wanted and that the module does not record, for the client that
+ * asks. */
 #include <errno.h>
 #include <string.h>
 
 #include "priv.h"
 
-/** Who is told. */
+/** The receiver. */
 struct teller {
 	const struct rule *rule; /* of what it wants; NULL: of all */
 	void (*fn)(const struct domain_refusal *refusal, void *data);

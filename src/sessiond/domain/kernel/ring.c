@@ -55,7 +55,7 @@ struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *c
 	return NULL;
 }
 
-/* What comes with each event, and whose events. Return: as below. */
+/* The contexts of each event, and the tasks that are recorded. Return: as below. */
 static int describe_memory(struct kernel_session *ks, const struct ring *ring, struct err *err)
 {
 	const struct channel *channel = ring->lane->channel;

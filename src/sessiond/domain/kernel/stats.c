@@ -92,7 +92,7 @@ static void add_up(struct ltt_counts *to, const struct ltt_kmod_counted *more)
 		to->buckets[i] += more->buckets[i];
 }
 
-/* What it has counted until now. */
+/* Its counts until now. */
 static struct ltt_counts sums_of(const struct kernel_session *ks,
 				 const struct kernel_stat *stat)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * tracker.c - telling the module whose events are recorded: each buffer when it is
- * made, and all of a session when that changes. What the session says is the truth; the
+ * made, and all of a session when that changes. The session's list is the truth; the
  * module is told first, so that a successor of ours only ever has ids to add.
  */
 #include <errno.h>
@@ -14,7 +14,7 @@ _Static_assert((int)TRACK_VGID == (int)LTT_KMOD_TRACK_VGID &&
 		       (int)TRACK_NR_KINDS == (int)LTT_KMOD_TRACK_KINDS,
 	       "the module's numbers");
 
-/* What is so already is fine. */
+/* A state that the module has already is fine. */
 static int tell(const struct kmod *kmod, int module, enum track_kind kind, enum track_op op,
 		uint32_t id)
 {

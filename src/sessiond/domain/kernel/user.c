@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user.c - rules about places in a program: where they are was found by who asked
+ * user.c - rules about places in a program: where they are was found by the client
  * (the daemon reads no program), and holds for that very file only.
  */
 #include <errno.h>

@@ -46,7 +46,7 @@ void kernel_waits_extend(struct kernel_session *ks)
 		loop_timer_set(&wait->late, LATE_AFTER_US);
 }
 
-/* Who is told may free anything, the session too: so their timers tell them. */
+/* The receiver may free anything, the session too: so their timers tell them. */
 void kernel_waits_finish(struct kernel_session *ks)
 {
 	struct kernel_wait *wait;

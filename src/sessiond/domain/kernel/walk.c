@@ -17,7 +17,7 @@
 
 /* --- one event -------------------------------------------------------------------- */
 
-/** What a slot is about: an event of the module's list, or a part of a probe. */
+/** The subject of a slot: an event of the module's list, or a part of a probe. */
 struct target {
 	struct kernel_event *event;
 	struct kernel_probe *probe; /* not NULL: no event */

@@ -17,7 +17,7 @@ static struct quotas *quotas_of(const struct ring *ring)
 	return ring->lane->trace->rec->recorder->config.quotas;
 }
 
-/* What all processes of a user share is made because the session's owner said so;
+/* Buffers that all processes of a user share are made because the session's owner said so;
  * but how many have buffers of their own, their user decides. */
 static struct payer payer_of(const struct ring *ring)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * recorder.h - what all domains of the daemon share: whom they speak with, and the
+ * recorder.h - the things that all domains of the daemon share: its other processes, and the
  * ids of traces and ring sets, which the consumer knows from no domain. Owned by the
  * daemon; runs on its loop.
  */
@@ -23,7 +23,7 @@ struct recorder_config {
 	void (*trouble)(struct session *session, enum trouble trouble, const char *text);
 	/** Write down how things are, now. NULL: never. */
 	void (*save)(struct session *session);
-	/** What the session's consumer sleeps on; borrowed, -1: there is none. */
+	/** The memory that the session's consumer sleeps on; borrowed, -1: there is none. */
 	int (*doorbell)(const struct session *session);
 	struct quotas *quotas;
 	struct keeper *keeper; /* NULL: nobody keeps buffers for our successor */

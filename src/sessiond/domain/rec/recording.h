@@ -22,7 +22,7 @@
 struct recording;
 struct trace;
 
-/** What a domain does when something has happened; all must be given, but for the last. */
+/** A domain's reactions to events; all must be given, but for the last. */
 struct recording_ops {
 	/** A buffer is there and on, or metadata is written: what waited may go on. */
 	void (*ready)(struct recording *rec);
@@ -114,9 +114,9 @@ struct ring {
 	bool lost;    /* its memory: only its files are to be closed, */
 	bool uncounted; /* it may have held events that no file has; */
 	bool mending; /* which the consumer does now; */
-	bool wanted;  /* but who records into it may offer it (want.c), */
+	bool wanted;  /* but an application that records into it may offer it (want.c), */
 	bool offered; /* and somebody has, */
-	bool departed; /* who has died since: to be closed when it is open */
+	bool departed; /* which has died since: to be closed when it is open */
 	bool closed;  /* which it has */
 	char *name;   /* of its stream files */
 	struct payer payer;
@@ -156,7 +156,7 @@ struct recording *recording_find(struct domain_tracer *domain, const struct sess
 void recording_saved(struct recording *rec);
 void recording_problem(struct recording *rec, enum trouble trouble, enum err_code code,
 		       const char *what, const char *text);
-/** What failed at an earlier start may work now, and is no problem until it has failed again. */
+/** Steps that failed at an earlier start may work now, and are no problem until they fail again. */
 void recording_begin(struct recording *rec);
 void recording_retry(struct domain_tracer *domain, struct session *session);
 void recording_adopt(struct domain_tracer *domain, struct session *session);
@@ -225,7 +225,7 @@ void ring_drop(struct ring *ring);
 /** Last cut, then it is freed. */
 void ring_close(struct ring *ring);
 void ring_keep(struct ring *ring);
-/** An item of its last counters, for whoever closes it. */
+/** An item of its last counters, for the caller that closes it. */
 void ring_add_final(void *data, struct decoder *dec);
 
 /* adopt.c */
@@ -233,7 +233,7 @@ void ring_add_final(void *data, struct decoder *dec);
 void ring_adopt(struct ring *ring);
 /** Go on with memory that was lost and is there again. */
 void ring_resume(struct ring *ring);
-/** What the consumer is to know of it. */
+/** Describe it to the consumer. */
 void ring_ask(const struct ring *ring, struct req_con_ring_adopt *ret);
 
 /* want.c: ring sets that were lost with every process of the daemons' */
@@ -252,11 +252,12 @@ void ring_offered(struct ring *ring);
 void ring_switch_off(struct ring *ring);
 void ring_switch_on(struct ring *ring);
 void rings_enable(struct recording *rec, bool on);
-/** May it be armed? What is recorded into a ring set that is off is counted nowhere. */
+/** May it be armed? Events in a ring set that is off are counted nowhere. */
 bool ring_is_on(const struct ring *ring);
 
 /* pay.c */
-/** Who makes a trace grow: another user's application is a guest in a session of root's. */
+/** The user that makes a trace grow: another user's application is a guest in a session of
+ *  root's. */
 struct payer trace_payer(const struct trace *trace);
 /** Before it is made. Return: 0 or the code set in @err. */
 int ring_pay(struct ring *ring, struct err *err) MUST_CHECK;

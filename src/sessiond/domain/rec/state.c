@@ -224,7 +224,7 @@ static struct ring *ring_from(struct lane *lane, const struct msg_state_ring *ms
 	return ring;
 }
 
-/* Whoever held it has died, but for those who record into it: one of them may bring
+/* All its holders have died, but for applications that record into it: one of them may bring
  * it. Another one is made when it is needed. */
 static void ring_is_lost(struct lane *lane, const struct msg_state_ring *msg)
 {

@@ -24,7 +24,7 @@ static void drop_first(struct trace *trace)
 	free(batch);
 }
 
-/* What is on disk is written down for our successor, before anything that it describes is
+/* Metadata that is on disk is written down for our successor, before anything that it describes is
  * armed: of all traces at once, as this takes as long as there is much of it. */
 static void commit(struct recording *rec)
 {
@@ -198,7 +198,7 @@ static void adopted(void *data, const struct con_answer *answer)
 		send_next(trace);
 }
 
-/* What was asked of the consumer before is asked again from here: the file is cut
+/* Requests of before to the consumer are sent again from here: the file is cut
  * to what was acknowledged. */
 void trace_adopt(struct trace *trace)
 {

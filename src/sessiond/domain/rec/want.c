@@ -73,7 +73,7 @@ void ring_offered(struct ring *ring)
 {
 	ring->offered = true;
 	ring->closing = false;
-	ring->state = RING_OPENING; /* who wants to record into it waits */
+	ring->state = RING_OPENING; /* applications that want to record into it wait */
 	if (!ring->mending)
 		ring_resume(ring);
 }

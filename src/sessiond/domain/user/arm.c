@@ -264,8 +264,8 @@ static void todo_add_point(struct app_point *point, void *data)
 	todo_add(data, point->id);
 }
 
-/* All points, one slice after the other: what is armed is of points that there are. What is
- * counted is worked out at once, as it may have to end where no point is looked at. */
+/* All points, one slice after the other: events are armed at points that there are. Counts
+ * are worked out at once, as it may have to end where no point is looked at. */
 static void spread(struct user_link *link, size_t slice)
 {
 	if (!link->all || !link->us->rec.recording || link->app->app.nr_points <= slice)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * await.c - who asks what there is after everything died hears of it when
+ * await.c - a question for figures after everything died is answered when
  * applications have brought the buffers that were lost, or none will, or a second
  * has passed since the daemon began: until then the figures are those of the files.
  */

@@ -8,8 +8,8 @@
 #include "trace/metadata.h"
 #include "priv.h"
 
-/* What a session remembers and what is reported at a time: pairs of formats, not
- * of processes. Who has more conflicts than this has the same mistake in all. */
+/* Conflicts that a session remembers and that are reported at a time: pairs of formats, not
+ * of processes. A user with more conflicts than this has the same mistake in all. */
 #define MAX_NOTES 100u
 
 void conflict_note(struct user_link *link, struct lane *lane, struct shape *armed,
@@ -51,8 +51,8 @@ void conflicts_free(struct user_session *us)
 }
 
 /*
- * While a channel records, its lanes know who came first. What they don't know
- * yet is tried with tables of the moment: one for each trace that there would be.
+ * While a channel records, its lanes know which came first. Formats that they don't know
+ * yet are tried with tables of the moment: one for each trace that there would be.
  */
 struct trial {
 	struct list_node node;

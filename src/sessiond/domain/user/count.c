@@ -16,7 +16,7 @@
 
 /* --- what is to be counted --------------------------------------------------------- */
 
-/** What a link should count. */
+/** The points that a link should count. */
 struct count_plan {
 	struct user_link *link;
 	struct user_tally *tally; /* the one that is looked at */
@@ -151,7 +151,7 @@ static void outbox_add(struct outbox *box, const struct counting *counting)
 		outbox_flush(box);
 }
 
-/* What is in @a and not in @b; both are sorted. */
+/* Those in @a and not in @b; both are sorted. */
 static void tell_missing(struct outbox *box, const struct counting *a, size_t nr_a,
 			 const struct counting *b, size_t nr_b)
 {

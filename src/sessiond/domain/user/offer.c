@@ -5,7 +5,7 @@
  * those that it may have, one after the other, before anything else is decided for
  * it; the first that brings one is enough, and it goes on as if the keeper had held it.
  *
- * An application is believed in nothing: the kernel says who it is, the state file
+ * An application is believed in nothing: the kernel tells its process, the state file
  * which memory it was. That has to be sealed and ours, so that nothing about it can
  * have changed but what applications may write; and it is opened anew, so that no
  * descriptor of a stranger's stays.
@@ -24,7 +24,7 @@
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* --- who may have it -------------------------------------------------------------- */
+/* --- rights ------------------------------------------------------------------------ */
 
 /* Of those that are wanted and not offered yet: the lowest number above @above. */
 static struct ring *next_in(const struct recording *rec, uint64_t above,
@@ -138,7 +138,7 @@ static bool take(struct ring *ring, const struct msg_app_buffer_offer *msg)
 	return false;
 }
 
-/* It was paid for when it was made: nobody is refused what he had. */
+/* It was paid for when it was made: no user is refused a buffer that was there. */
 static void pay(struct ring *ring)
 {
 	struct quotas *quotas = ring->lane->trace->rec->recorder->config.quotas;

@@ -36,7 +36,7 @@ struct user_app {
 	struct user_domain *user;
 	struct peer *peer;
 	struct app app;
-	uint64_t start_ticks;	/* of the process: with its pid, who it is */
+	uint64_t start_ticks;	/* of the process: with its pid, its identity */
 	bool offers;		/* it can be asked for ring sets */
 	bool counts;		/* it can count events */
 	bool announced;		/* it has said which points it has */
@@ -228,7 +228,7 @@ bool offers_ask(struct user_app *app);
 bool offers_expected(const struct user_domain *user, uint64_t app);
 
 /* await.c */
-/** A session waits no longer for what may be offered: nor does who waits for all. */
+/** A session waits no longer for offers: nor does a command that waits for all. */
 void offers_settled(struct user_domain *user);
 void awaits_finish(struct loop_work *work);
 
@@ -284,7 +284,7 @@ struct payer user_payer(const struct user_session *us, uid_t uid);
 struct user_counts *counts_get(struct user_session *us, uid_t uid, uint32_t words,
 			       uint32_t *ret_word, struct err *err);
 void counts_free_all(struct user_session *us);
-/** What an application is to know of it. */
+/** Describe it to an application. */
 void counts_describe(const struct user_session *us, const struct user_counts *counts,
 		     struct msg_app_counts *ret);
 /** Add what stands in @nr words there, all parts together, to the first of @sums. */
@@ -330,7 +330,7 @@ void wait_stop(struct user_session *us, domain_done done, void *data);
 void waits_finish(struct user_session *us);
 /** Metadata has been written, or can't be. */
 void waits_metadata(struct user_session *us);
-/** What is wanted is there, or is not waited for any longer. */
+/** The buffers that were wanted are there, or are not waited for any longer. */
 void waits_offers(struct user_session *us);
 /** The link is settled as far as @generation (or gone: UINT64_MAX). */
 void link_confirm(struct user_link *link, uint64_t generation);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* refusal.c - what can't be counted: where a rule is asked for, and of applications with
- * a libltt that only records, for who asks; and applications that can't use their buffers. */
+/* refusal.c - points that can't be counted: where a rule is asked for, and of applications with
+ * a libltt that only records, for the client that asks; and applications that can't use their
+ * buffers. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #define NAME_BYTES 64
 
-/** Who is told. */
+/** The receiver. */
 struct teller {
 	const struct rule *rule;
 	const struct app_point *point; /* one that the rule takes */

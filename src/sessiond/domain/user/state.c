@@ -102,7 +102,7 @@ void absent_add(struct user_domain *user, const struct msg_state_app *msg)
 
 /* --- save -------------------------------------------------------------------------- */
 
-/* Who is not known any more has died: nobody comes back for it. */
+/* An application that is not known any more has died: nobody comes back for it. */
 static void put_app(struct recording *rec, struct encoder *enc, uint64_t id)
 {
 	const struct user_domain *user = us_of(rec)->user;

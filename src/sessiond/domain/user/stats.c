@@ -2,8 +2,8 @@
 /*
  * stats.c - events of applications that are counted, or whose field's sizes are,
  * instead of being recorded: a tally for each rule that counts, with a place to count in
- * for each event's name and each user. They live as long as the session, since what was
- * counted stays; who counts there now is told by count.c.
+ * for each event's name and each user. They live as long as the session, since counts
+ * stay; count.c tells the applications that count there now.
  */
 #include <search.h>
 #include <stddef.h>

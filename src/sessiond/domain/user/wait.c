@@ -4,7 +4,7 @@
  * answers. Changes of a session are numbered; each link says how far its
  * application has confirmed. One second is the most that anybody waits; and a stop,
  * which is in force already and wants to know what was in flight, does not wait for
- * who was late before.
+ * applications that were late before.
  */
 #include "base/mem.h"
 #include "priv.h"
@@ -81,7 +81,7 @@ void waits_finish(struct user_session *us)
 		wait_finish(wait);
 }
 
-/* Finished from the loop: who hears of it may free anything. */
+/* Finished from the loop: the receiver may free anything. */
 static void count_down(struct user_wait *wait)
 {
 	if (--wait->left == 0)
