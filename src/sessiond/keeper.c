@@ -148,6 +148,20 @@ static void answer_fini(struct answer *a)
 		a->fds[i] = close_fd(a->fds[i]);
 }
 
+/* By a signal, and not by a debugger, which another signal would confuse. */
+static bool is_stopped(pid_t pid)
+{
+	AUTO_FREE char *path = xasprintf("/proc/%d/stat", (int)pid);
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char text[256];
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	const char *name_end;
+
+	text[MAX(n, 0)] = '\0';
+	name_end = strrchr(text, ')');
+	return name_end && strncmp(name_end, ") T", 3) == 0;
+}
+
 /* It only holds things: nobody has a reason to keep it stopped, and it loses what it holds if
  * another takes its place. */
 static ssize_t wait_message(struct keeper *k, struct answer *a)
@@ -156,7 +170,7 @@ static ssize_t wait_message(struct keeper *k, struct answer *a)
 
 	for (int i = 0; n == -EAGAIN && i < ANSWER_TRIES; i++) {
 		n = sock_recv(k->fd, a->buf, sizeof(a->buf), a->fds, &a->nr_fds);
-		if (n == -EAGAIN && i == 0 && pid_of(k) > 0)
+		if (n == -EAGAIN && is_stopped(pid_of(k)))
 			kill(pid_of(k), SIGCONT);
 	}
 	return n;
