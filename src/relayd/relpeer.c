@@ -12,7 +12,8 @@
 #include "usage.h"
 
 #define MAX_PEERS 4096u
-#define COUNT_AGAIN_NS 10000000000ull /* the disk is not asked more often than that */
+#define COUNT_AGAIN_NS	10000000000ull /* the disk is not asked more often than that */
+#define UNKNOWN_WAIT_US 10000u
 
 static const struct {
 	const char *name, *what;
@@ -58,6 +59,7 @@ void relpeers_limit(struct relpeers *peers, const struct relquotas *wanted)
 
 static void free_peer(struct relpeer *peer)
 {
+	usage_end(peer->count);
 	peer->peers->nr--;
 	list_remove(&peer->node);
 	idmap_remove(&peer->name_node);
@@ -186,22 +188,53 @@ void relpeer_leave(struct relpeer *peer)
 
 /* --- what it stores ------------------------------------------------------------------------ */
 
-/* Where there is too much to look at, what was added up is nearer to the truth. */
-static void count(struct relpeer *peer)
+static void set_used(struct relpeer *peer, const struct usage *found)
 {
-	uint64_t now = loop_now_ns();
+	peer->used[RELQUOTA_BYTES] = found->bytes;
+	peer->used[RELQUOTA_FILES] = found->files;
+	peer->unknown = false;
+}
+
+/* What was stored while the thread looked is added: some of it is counted twice, until the next
+ * time. */
+static void take_count(struct relpeer *peer)
+{
+	const uint64_t *used = peer->used, *since = peer->since;
 	struct usage found;
 
-	if (peer->counted_ns && now < peer->counted_ns + COUNT_AGAIN_NS)
+	if (!peer->count || !usage_take(peer->count, &found))
 		return;
-	if (usage_of(peer->peers->out_fd, peer->peers->by_session, peer->name, &found)) {
-		peer->used[RELQUOTA_BYTES] = found.bytes;
-		peer->used[RELQUOTA_FILES] = found.files;
-	} else {
-		peer->used[RELQUOTA_BYTES] = MAX(peer->used[RELQUOTA_BYTES], found.bytes);
-		peer->used[RELQUOTA_FILES] = MAX(peer->used[RELQUOTA_FILES], found.files);
-	}
-	peer->counted_ns = now;
+	found.bytes += used[RELQUOTA_BYTES] - since[RELQUOTA_BYTES];
+	found.files += used[RELQUOTA_FILES] - since[RELQUOTA_FILES];
+	set_used(peer, &found);
+	peer->count = usage_end(peer->count);
+	peer->counted_ns = loop_now_ns();
+}
+
+static void count(struct relpeer *peer)
+{
+	const struct relpeers *peers = peer->peers;
+	struct usage found;
+
+	take_count(peer);
+	if (peer->count ||
+	    (peer->counted_ns && loop_now_ns() < peer->counted_ns + COUNT_AGAIN_NS))
+		return;
+	peer->unknown = !peer->counted_ns;
+	peer->counted_ns = loop_now_ns();
+	if (usage_of(peers->out_fd, peers->by_session, peer->name, &found))
+		set_used(peer, &found);
+	else if (usage_begin(&peer->count, peers->out_fd, peers->by_session, peer->name) == 0)
+		memcpy(peer->since, peer->used, sizeof(peer->since));
+	else
+		peer->unknown = false;
+}
+
+static bool is_near(const struct relpeer *peer, enum relquota kind, uint64_t more)
+{
+	uint64_t limit = peer->peers->quotas.limits[kind];
+
+	return peer->used[kind] + more > limit - limit / 8;
 }
 
 /* May there be @more of what is on the disk? */
@@ -211,7 +244,7 @@ static int may_have(struct relpeer *peer, enum relquota kind, uint64_t more, str
 
 	if (!limit)
 		return 0;
-	if (!peer->counted_ns || peer->used[kind] + more > limit)
+	if (!peer->counted_ns || peer->count || is_near(peer, kind, more))
 		count(peer);
 	return peer->used[kind] + more > limit ? refuse(peer, kind, err) : 0;
 }
@@ -258,9 +291,12 @@ int relpeer_make(struct relpeer *peer, unsigned int nr, struct err *err)
 	return 0;
 }
 
-uint64_t relpeer_wait_us(const struct relpeer *peer)
+uint64_t relpeer_wait_us(struct relpeer *peer)
 {
 	uint64_t from = loop_now_ns() + RELPEER_BURST_S * 1000000000ull;
 
+	take_count(peer);
+	if (peer->unknown)
+		return UNKNOWN_WAIT_US;
 	return peer->made_ns > from ? (peer->made_ns - from) / 1000 + 1 : 0;
 }

@@ -3,8 +3,8 @@
  * relpeer.h - hosts that send, by the names that they have proven (or, in the clear, said; users of
  * this machine other than root and the relay's own are ".uidUID", whatever they say), and
  * what each has of a relay: so that none of them takes what is there for all. Owned by
- * the relay; runs on its loop. Data is counted as it comes; where it
- * seems too much, the disk is asked again, as files go by other ways, too.
+ * the relay; runs on its loop. Data is counted as it comes; where it is nearly too much, the disk
+ * is asked again, as files go by other ways, too.
  */
 #ifndef RELAYD_RELPEER_H
 #define RELAYD_RELPEER_H
@@ -64,6 +64,9 @@ struct relpeer {
 	unsigned int nr_fds; /* of the relay's descriptors, see relay_take_files() */
 	uint64_t made_ns;    /* when all files that it has made would be, one after the other */
 	uint64_t counted_ns; /* when the disk was asked; 0: never */
+	struct usage_count *count; /* its files are being counted; NULL: they are not */
+	bool unknown;		   /* what it has is not known at all yet */
+	uint64_t since[NR_RELQUOTAS]; /* @used when the count began */
 };
 
 /** As they are usually. */
@@ -98,7 +101,8 @@ void relpeer_unreserve(struct relpeer *peer, uint64_t bytes);
 int relpeer_make(struct relpeer *peer, unsigned int nr, struct err *err) MUST_CHECK;
 /** The same for such as take the place of others. */
 void relpeer_replace(struct relpeer *peer, unsigned int nr);
-/** How long it has to wait before it may make the next one, as it has made many; 0: not at all. */
-uint64_t relpeer_wait_us(const struct relpeer *peer);
+/** How long it has to wait before it may make the next one, as it has made many or is not counted
+ *  yet; 0: not at all. */
+uint64_t relpeer_wait_us(struct relpeer *peer);
 
 #endif

@@ -1,20 +1,39 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "usage.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/dir.h"
+#include "base/mem.h"
 
 #define MAX_DEPTH 12 /* as mend.c */
-#define MAX_ENTRIES 200000u
 
-/* How much more may be looked at. */
+/* A look at the files; @left: how many more may be looked at. */
 struct walk {
-	unsigned int left;
+	uint64_t left;
+	const atomic_bool *stop;
 	struct usage sum;
 };
+
+struct usage_count {
+	pthread_t thread;
+	int out_fd; /* its own */
+	bool by_session;
+	char *host;
+	struct usage found; /* the thread's until it is done */
+	atomic_bool stop, done;
+};
+
+static bool is_over(const struct walk *walk)
+{
+	return !walk->left || (walk->stop && atomic_load(walk->stop));
+}
 
 const char *usage_skip_stamp(const char *text)
 {
@@ -33,7 +52,7 @@ static void add_tree(struct walk *walk, int at_fd, const char *name, int depth)
 	struct dirent *entry;
 	struct stat st;
 
-	while (walk->left && (entry = dir_next(dir))) {
+	while (!is_over(walk) && (entry = dir_next(dir))) {
 		walk->left--;
 		walk->sum.files++;
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -78,7 +97,7 @@ static void add_names(struct walk *walk, int out_fd, const char *user)
 	size_t len = strlen(user), name_len;
 	struct dirent *entry;
 
-	while (walk->left && (entry = dir_next(dir))) {
+	while (!is_over(walk) && (entry = dir_next(dir))) {
 		name_len = strlen(entry->d_name);
 		if (name_len > len && strcmp(entry->d_name + name_len - len, user) == 0)
 			add_tree(walk, out_fd, entry->d_name, 0);
@@ -90,7 +109,7 @@ static void add_sessions(struct walk *walk, int out_fd, const char *session, con
 	AUTO_DIR DIR *dir = dir_open(out_fd, session);
 	struct dirent *entry;
 
-	while (walk->left && (entry = dir_next(dir))) {
+	while (!is_over(walk) && (entry = dir_next(dir))) {
 		walk->left--;
 		if (!is_of(entry->d_name, host))
 			continue;
@@ -99,19 +118,81 @@ static void add_sessions(struct walk *walk, int out_fd, const char *session, con
 	}
 }
 
-bool usage_of(int out_fd, bool by_session, const char *host, struct usage *ret)
+static void add_host(struct walk *walk, int out_fd, bool by_session, const char *host)
 {
-	struct walk walk = { .left = MAX_ENTRIES };
 	AUTO_DIR DIR *dir = by_session ? dir_open(out_fd, ".") : NULL;
 	struct dirent *entry;
 
 	if (!by_session && is_user(host))
-		add_names(&walk, out_fd, host);
+		add_names(walk, out_fd, host);
 	else if (!by_session)
-		add_tree(&walk, out_fd, host, 0);
-	while (walk.left && (entry = dir_next(dir)))
+		add_tree(walk, out_fd, host, 0);
+	while (!is_over(walk) && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.')
-			add_sessions(&walk, out_fd, entry->d_name, host);
+			add_sessions(walk, out_fd, entry->d_name, host);
+}
+
+bool usage_of(int out_fd, bool by_session, const char *host, struct usage *ret)
+{
+	struct walk walk = { .left = USAGE_AT_ONCE };
+
+	add_host(&walk, out_fd, by_session, host);
 	*ret = walk.sum;
-	return walk.left != 0;
+	return !is_over(&walk);
+}
+
+/* --- in a thread --------------------------------------------------------------------------- */
+
+static void *count_all(void *data)
+{
+	struct usage_count *count = data;
+	struct walk walk = { .left = UINT64_MAX, .stop = &count->stop };
+
+	add_host(&walk, count->out_fd, count->by_session, count->host);
+	count->found = walk.sum;
+	atomic_store(&count->done, true);
+	return NULL;
+}
+
+static void free_count(struct usage_count *count)
+{
+	close_fd(count->out_fd);
+	free(count->host);
+	free(count);
+}
+
+int usage_begin(struct usage_count **ret, int out_fd, bool by_session, const char *host)
+{
+	struct usage_count *count = xalloc(sizeof(*count));
+	int error;
+
+	count->out_fd = fcntl(out_fd, F_DUPFD_CLOEXEC, 0);
+	count->by_session = by_session;
+	count->host = xstrdup(host);
+	error = count->out_fd < 0 ? errno :
+				    pthread_create(&count->thread, NULL, count_all, count);
+	if (error) {
+		free_count(count);
+		return -error;
+	}
+	*ret = count;
+	return 0;
+}
+
+bool usage_take(const struct usage_count *count, struct usage *ret)
+{
+	if (!atomic_load(&count->done))
+		return false;
+	*ret = count->found;
+	return true;
+}
+
+struct usage_count *usage_end(struct usage_count *count)
+{
+	if (!count)
+		return NULL;
+	atomic_store(&count->stop, true);
+	pthread_join(count->thread, NULL);
+	free_count(count);
+	return NULL;
 }

@@ -13,8 +13,10 @@ static uint64_t secret[2]; /* factor and addend of the hash */
 
 static void make_secret(void)
 {
-	if (!secret[0] && getrandom(secret, sizeof(secret), GRND_NONBLOCK) != sizeof(secret))
+	if (!secret[0] && getrandom(secret, sizeof(secret), GRND_NONBLOCK) != sizeof(secret)) {
+		secret[0] = 0x9e3779b97f4a7c15ull; /* 2^64 / the golden ratio: spreads small ids */
 		secret[1] = (uintptr_t)&secret;
+	}
 	secret[0] |= 1;
 }
 

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A host that keeps more files at a relay than the loop has time to look at: it waits until they
+ * are counted, all of them count, and what was removed meanwhile counts no more.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "base/dir.h"
+#include "check.h"
+#include "relayd/relpeer.h"
+#include "relayd/usage.h"
+
+#define NR_FILES (2 * USAGE_AT_ONCE)
+
+static char top[] = "/tmp/relay-usage-XXXXXX";
+static int top_fd;
+static struct relpeers peers;
+
+static void name_of(char *name, size_t size, unsigned int nr)
+{
+	snprintf(name, size, "web1/one-20260101-000000/f%u", nr);
+}
+
+static void make_files(void)
+{
+	char name[64];
+
+	CHECK(mkdirat(top_fd, "web1", 0700) == 0);
+	CHECK(mkdirat(top_fd, "web1/one-20260101-000000", 0700) == 0);
+	for (unsigned int i = 0; i < NR_FILES; i++) {
+		name_of(name, sizeof(name), i);
+		close(openat(top_fd, name, O_CREAT | O_WRONLY, 0600));
+	}
+}
+
+static void remove_files(unsigned int from, unsigned int to)
+{
+	char name[64];
+
+	for (unsigned int i = from; i < to; i++) {
+		name_of(name, sizeof(name), i);
+		CHECK(unlinkat(top_fd, name, 0) == 0);
+	}
+}
+
+static void limit_files(uint64_t limit)
+{
+	struct relquotas quotas;
+
+	relquotas_init(&quotas);
+	quotas.rate = 0;
+	quotas.limits[RELQUOTA_FILES] = limit;
+	relpeers_limit(&peers, &quotas);
+}
+
+static int make_one(struct relpeer *peer)
+{
+	struct err err = { 0 };
+
+	return relpeer_make(peer, 1, &err) == 0 ? 0 : -err.code;
+}
+
+static void await_count(struct relpeer *peer)
+{
+	while (peer->count)
+		relpeer_wait_us(peer);
+}
+
+static struct relpeer *join(void)
+{
+	struct relpeer *peer;
+	struct err err;
+
+	CHECK(relpeer_join(&peers, "web1", &peer, &err) == 0);
+	return peer;
+}
+
+/* It has NR_FILES and two directories' entries; one is promised before that is known. */
+static void test_waits_until_counted(void)
+{
+	struct relpeer *peer = join();
+
+	CHECK(make_one(peer) == 0);
+	while (relpeer_wait_us(peer))
+		CHECK(peer->used[RELQUOTA_FILES] == 1);
+	CHECK(!peer->count);
+	CHECK(peer->used[RELQUOTA_FILES] == NR_FILES + 1 + 1);
+	CHECK(make_one(peer) == -ERR_LIMIT);
+	CHECK(relpeer_wait_us(peer) == 0); /* only the first count is waited for */
+	relpeer_leave(peer);
+}
+
+static void test_removed_count_no_more(void)
+{
+	struct relpeer *peer = join();
+
+	remove_files(0, USAGE_AT_ONCE / 2);
+	CHECK(make_one(peer) == -ERR_LIMIT); /* the disk was asked a moment ago */
+	CHECK(!peer->count);
+	peer->counted_ns = 1;
+	CHECK(make_one(peer) == -ERR_LIMIT);
+	CHECK(peer->count && relpeer_wait_us(peer) == 0);
+	await_count(peer);
+	CHECK(peer->used[RELQUOTA_FILES] == NR_FILES + 1 - USAGE_AT_ONCE / 2);
+	CHECK(make_one(peer) == 0);
+	relpeer_leave(peer);
+}
+
+/* The disk is asked before a host is refused for what it has no more. */
+static void test_asked_in_time(void)
+{
+	struct relpeer *peer = join();
+
+	peer->used[RELQUOTA_FILES] = NR_FILES - NR_FILES / 16;
+	peer->counted_ns = 1;
+	CHECK(make_one(peer) == 0);
+	CHECK(peer->count);
+	CHECK(make_one(peer) == 0); /* what is made meanwhile is added */
+	await_count(peer);
+	CHECK(peer->used[RELQUOTA_FILES] == NR_FILES + 1 - USAGE_AT_ONCE / 2 + 2);
+	relpeer_leave(peer);
+}
+
+/* All but a few are gone: that is seen at once. */
+static void test_few_are_counted_at_once(void)
+{
+	struct relpeer *peer = join();
+
+	remove_files(USAGE_AT_ONCE / 2, NR_FILES - 10);
+	peer->used[RELQUOTA_FILES] = NR_FILES;
+	peer->counted_ns = 1;
+	CHECK(make_one(peer) == 0);
+	CHECK(!peer->count);
+	CHECK(peer->used[RELQUOTA_FILES] == 10 + 1 + 1);
+	relpeer_leave(peer);
+}
+
+static void remove_all(void)
+{
+	remove_files(NR_FILES - 10, NR_FILES);
+	CHECK(unlinkat(top_fd, "web1/one-20260101-000000", AT_REMOVEDIR) == 0);
+	CHECK(unlinkat(top_fd, "web1", AT_REMOVEDIR) == 0);
+	CHECK(rmdir(top) == 0);
+	close(top_fd);
+}
+
+int main(void)
+{
+	CHECK(mkdtemp(top));
+	top_fd = open(top, O_RDONLY | O_DIRECTORY);
+	make_files();
+	relpeers_init(&peers, top_fd);
+	limit_files(NR_FILES);
+	test_waits_until_counted();
+	test_removed_count_no_more();
+	test_asked_in_time();
+	test_few_are_counted_at_once();
+	relpeers_fini(&peers);
+	remove_all();
+	return 0;
+}
