@@ -195,7 +195,7 @@ static void set_used(struct relpeer *peer, const struct usage *found)
 	peer->unknown = false;
 }
 
-/* What was stored while the thread looked is added: some of it is counted twice, until the next
+/* Files stored while the thread looked are added: some of them are counted twice, until the next
  * time. */
 static void take_count(struct relpeer *peer)
 {
