@@ -131,14 +131,21 @@ int spool_stream(struct spool *spool, const struct stream_config *config, uint32
 	return 0;
 }
 
+/* A relay that was away is told later: it may have lost what it had acknowledged, and its viewers
+ * may not have seen all of it. */
 void spool_end(struct spooled *sp)
 {
+	bool told = !sp->has_acked;
+
 	sp->ended = true;
 	if (sp->waiting)
 		return;
 	if (sp->relay_id)
-		uplink_stream_end(sp->spool->link, sp->relay_id, sp->epoch);
-	spooled_free(sp, true);
+		told |= uplink_stream_end(sp->spool->link, sp->relay_id, sp->epoch);
+	if (told || sp->spool->ending)
+		spooled_free(sp, true);
+	else
+		sp->spool->filling = true;
 }
 
 /* --- to the relay ------------------------------------------------------------------- */
@@ -525,11 +532,14 @@ static bool any_failed(const struct spool *spool)
 	return false;
 }
 
-/* Return: 1: go on; 0: the relay has everything; negative errno. */
+/* All streams are opened before one is ended: a trace at the relay whose streams have all ended is
+ * over for its viewers. Return: 1: go on; 0: the relay has everything; negative errno. */
 static int drain_some(struct spool *spool)
 {
-	int error, ret = send_round(spool);
+	int error, ret = any_failed(spool) ? 0 : verify_one(spool);
 
+	if (ret == 0)
+		ret = send_round(spool);
 	if (ret > 0 && !any_failed(spool))
 		return 1;
 	if (ret == 0 && spool->nr_ahead) {
@@ -537,7 +547,7 @@ static int drain_some(struct spool *spool)
 		return ret < 0 ? ret : 1;
 	}
 	if (ret == 0 && !any_failed(spool))
-		return verify_one(spool);
+		return 0;
 	error = settle(spool);
 	return ret < 0 ? ret : error < 0 ? error : -ECONNRESET;
 }

@@ -26,6 +26,7 @@ struct spool {
 	bool filling;		  /* packets go to the files */
 	bool direct;		  /* one is being handed on out of its ring */
 	bool waited_for;	  /* the relay is: nothing else can be asked of it */
+	bool ending;		  /* it is not drained any more */
 	unsigned int nr_ahead;	  /* of all streams */
 	int error;		  /* why; 0: it works, or was not tried yet */
 	uint64_t retry_ns, backoff_ns;

@@ -530,7 +530,7 @@ int uplink_beacon(struct uplink *link, uint64_t time)
 	return uplink_call(link, &enc, &dec);
 }
 
-void uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch)
+bool uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch)
 {
 	struct req_rel_stream_end req = { stream };
 	uint8_t buf[UPLINK_SMALL_BYTES];
@@ -538,10 +538,10 @@ void uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch)
 	struct decoder dec;
 
 	if (epoch != link->epoch || link->given_up || !uplink_is_up(link))
-		return;
+		return link->given_up;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream_end);
 	req_rel_stream_end_encode(&enc, &req);
-	(void)!uplink_call(link, &enc, &dec);
+	return uplink_call(link, &enc, &dec) == 0;
 }
 
 void uplink_end(struct uplink *link)

@@ -129,7 +129,9 @@ uint64_t uplink_part_bytes(const struct uplink *link);
 /** Does it take so long to send @bytes that nothing should wait for it? */
 bool uplink_is_slow(const struct uplink *link, uint64_t bytes);
 
-void uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch);
+/** @epoch: of the connection on which @stream was opened. Return: whether the relay was told, or is
+ *  not to be told any more. */
+bool uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch);
 /** All is said. */
 void uplink_end(struct uplink *link);
 

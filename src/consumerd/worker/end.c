@@ -119,6 +119,8 @@ void worker_end(struct worker *w, struct job *job)
 	if (w->failing && !job->leave)
 		list_for_each(dir, &w->traces, node)
 			tracedir_release(dir);
+	if (w->spool)
+		w->spool->ending = true;
 	end_sets(w, job->leave);
 	say_failure(w, "the end of the trace could not be written", &job->err);
 	if (!job->leave)

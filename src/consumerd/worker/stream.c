@@ -527,7 +527,7 @@ void stream_fini(struct stream *s)
 	if (s->spooled)
 		spool_end(TAKE(s->spooled));
 	else if (s->relay_id)
-		uplink_stream_end(s->config->link, s->relay_id, s->relay_epoch);
+		(void)uplink_stream_end(s->config->link, s->relay_id, s->relay_epoch);
 	stream_file_note(&s->file);
 	stream_file_close(&s->file);
 }
