@@ -9,7 +9,8 @@
 #include "io/loop.h"
 
 #define FDS_OF_TRACE 2u
-/* A sender that does not come back: its viewers are let go. */
+/* A sender that does not come back: its viewers are let go. And so long are they expected that a
+ * relay had which was here before. */
 #define AWAY_NS 60000000000ull
 
 static void unlock(pthread_mutex_t **lock)
@@ -85,11 +86,64 @@ static bool is_over(const struct live_session *s)
 	return s->ended || (s->away_ns && loop_now_ns() - s->away_ns > AWAY_NS);
 }
 
+/* Is it too late to attach? */
+static bool is_gone(const struct live_session *s)
+{
+	return is_over(s) && !s->held_until_ns;
+}
+
 /* Nobody sends, nobody looks. */
 static void drop_session(struct live_session *session)
 {
-	if (!session->nr_viewers && (session->ended || session->away_ns))
+	if (!session->nr_viewers && !session->held_until_ns && (session->ended || session->away_ns))
 		free_session(session);
+}
+
+static void drop_traces(struct live_session *session)
+{
+	struct live_stream *s = list_first(&session->streams, struct live_stream, node);
+
+	while (s) {
+		struct list_node *next = s->node.next;
+		struct live_trace *trace = s->trace;
+
+		if (!trace->waiters && !trace->nr_active) {
+			free_trace(trace);
+			next = session->streams.next; /* it may have been the same one's */
+		}
+		s = next == &session->streams ? NULL : list_entry(next, struct live_stream, node);
+	}
+}
+
+/* Each trace counts once, whatever its streams: it came just before the first of them. */
+static void count_waiters(struct live_session *session, int by, uint64_t known)
+{
+	struct live_stream *s, *tmp;
+	struct live_trace *trace;
+	uint64_t before = 0;
+
+	list_for_each_safe(s, tmp, &session->streams, node) {
+		trace = s->trace;
+		if (trace->serial <= known || trace->serial <= before)
+			continue;
+		before = trace->serial;
+		trace->waiters = (unsigned int)((int)trace->waiters + by);
+	}
+}
+
+/* Viewers that have not come back by now do not. */
+static void release_held(struct live *live)
+{
+	struct live_session *session, *tmp;
+
+	list_for_each_safe(session, tmp, &live->sessions, node) {
+		if (!session->held_until_ns || loop_now_ns() < session->held_until_ns)
+			continue;
+		session->held_until_ns = 0;
+		count_waiters(session, -1, 0);
+		drop_traces(session);
+		drop_session(session);
+	}
 }
 
 void live_fini(struct live *live)
@@ -113,11 +167,14 @@ static struct live_session *find_session(const struct live *live, const char *pa
 }
 
 struct live_session *live_session_open(struct live *live, const char *path, const char *host,
-				       const char *name, uint32_t period_us, bool open_to_all)
+				       const char *name, uint32_t period_us, bool open_to_all,
+				       bool is_old)
 {
 	LOCKED(live);
-	struct live_session *session = find_session(live, path);
+	struct live_session *session;
 
+	release_held(live);
+	session = find_session(live, path);
 	if (session) {
 		session->away_ns = 0;
 		return session;
@@ -130,6 +187,7 @@ struct live_session *live_session_open(struct live *live, const char *path, cons
 	session->name = xstrdup(name);
 	session->period_us = period_us;
 	session->open_to_all = open_to_all;
+	session->held_until_ns = is_old ? loop_now_ns() + AWAY_NS : 0;
 	list_init(&session->streams);
 	list_append(&live->sessions, &session->node);
 	return session;
@@ -164,6 +222,7 @@ void live_beacon(struct live_session *session, uint64_t time)
 	LOCKED(session->live);
 
 	session->beacon = MAX(session->beacon, time);
+	release_held(session->live);
 }
 
 unsigned int live_fds(struct live *live)
@@ -215,7 +274,7 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	trace->index_fd = index_fd;
 	trace->metadata_bytes = dir->metadata_bytes;
 	trace->hides = dir->hides;
-	trace->waiters = session->nr_viewers;
+	trace->waiters = session->nr_viewers + (session->held_until_ns != 0);
 	return trace;
 }
 
@@ -240,6 +299,13 @@ uint64_t live_metadata_bytes(const struct live_trace *trace)
 	LOCKED(trace->session->live);
 
 	return trace->metadata_bytes;
+}
+
+uint64_t live_session_beacon(const struct live_session *session)
+{
+	LOCKED(session->live);
+
+	return session->ended ? UINT64_MAX : session->beacon;
 }
 
 bool live_hides(const struct live_trace *trace)
@@ -406,22 +472,6 @@ bool live_session_is_over(const struct live_session *session)
 	return is_over(session);
 }
 
-/* Each trace counts once, whatever its streams: it came just before the first of them. */
-static void count_waiters(struct live_session *session, int by, uint64_t known)
-{
-	struct live_stream *s, *tmp;
-	struct live_trace *trace;
-	uint64_t before = 0;
-
-	list_for_each_safe(s, tmp, &session->streams, node) {
-		trace = s->trace;
-		if (trace->serial <= known || trace->serial <= before)
-			continue;
-		before = trace->serial;
-		trace->waiters = (unsigned int)((int)trace->waiters + by);
-	}
-}
-
 bool sight_covers(const struct sight *sight, const struct live_session *session)
 {
 	if (sight->all || !sight->hosts)
@@ -446,7 +496,7 @@ struct live_session *live_attach(struct live *live, uint64_t serial, const struc
 	struct live_session *session;
 
 	list_for_each(session, &live->sessions, node) {
-		if (session->serial != serial || is_over(session) || !sight_covers(sight, session))
+		if (session->serial != serial || is_gone(session) || !sight_covers(sight, session))
 			continue;
 		session->nr_viewers++;
 		count_waiters(session, 1, 0);
@@ -461,22 +511,6 @@ void live_trace_done(struct live_trace *trace)
 
 	trace->waiters--;
 	drop_trace(trace);
-}
-
-static void drop_traces(struct live_session *session)
-{
-	struct live_stream *s = list_first(&session->streams, struct live_stream, node);
-
-	while (s) {
-		struct list_node *next = s->node.next;
-		struct live_trace *trace = s->trace;
-
-		if (!trace->waiters && !trace->nr_active) {
-			free_trace(trace);
-			next = session->streams.next; /* it may have been the same one's */
-		}
-		s = next == &session->streams ? NULL : list_entry(next, struct live_stream, node);
-	}
 }
 
 void live_detach(struct live_session *session, uint64_t known)
@@ -499,10 +533,11 @@ void live_each(struct live *live, const struct sight *sight,
 	const struct live_session *session;
 	const struct live_stream *s;
 
+	release_held(live);
 	list_for_each(session, &live->sessions, node) {
 		unsigned int nr = 0;
 
-		if (is_over(session) || !sight_covers(sight, session))
+		if (is_gone(session) || !sight_covers(sight, session))
 			continue;
 		list_for_each(s, &session->streams, node)
 			nr += !s->ended;

@@ -7,8 +7,9 @@
  * are read by the viewers themselves, from the disk.
  *
  * A trace is kept until its streams have ended and every viewer that was attached meanwhile
- * is through with it; a session until it has ended and nobody is attached. So a viewer
- * misses no program, however short it lived.
+ * is through with it; a session until it has ended and no viewer is attached. So a viewer
+ * misses no program, however short it lived. A session that began at an earlier relay is kept with
+ * all its traces for a minute as if a viewer were attached: those of that relay may come back.
  */
 #ifndef RELAYD_LIVE_H
 #define RELAYD_LIVE_H
@@ -50,6 +51,7 @@ struct live_session {
 	uint64_t away_ns; /* since when nobody sends; 0: somebody does */
 	uint64_t beacon;  /* trace clock: up to here nothing is missing; 0: nobody knows */
 	unsigned int nr_viewers;
+	uint64_t held_until_ns;	  /* for viewers that come back; 0: it is not held */
 	uint64_t last_serial;	  /* of its streams */
 	struct list_node streams; /* struct live_stream, by serial */
 };
@@ -91,9 +93,11 @@ void live_fini(struct live *live);
 
 /* --- the relay's loop: @session, @stream may be NULL, then nothing is done ---------------- */
 
-/** A session that a sender announces, again or for the first time. @path: its directory. */
+/** A session that a sender announces, again or for the first time. @path: its directory.
+ *  @is_old: it was there before this relay began. */
 struct live_session *live_session_open(struct live *live, const char *path, const char *host,
-				       const char *name, uint32_t period_us, bool open_to_all);
+				       const char *name, uint32_t period_us, bool open_to_all,
+				       bool is_old);
 /** Its sender is gone; @ended: and will not come back. The session may be freed. */
 void live_session_close(struct live_session *session, bool ended);
 /** How many descriptors all of it holds. */
@@ -129,6 +133,8 @@ uint64_t live_metadata_bytes(const struct live_trace *trace);
 /** Do its packets have form 2? */
 bool live_hides(const struct live_trace *trace);
 
+/** Trace clock: up to here nothing is missing; 0: nobody knows; UINT64_MAX: it has ended. */
+uint64_t live_session_beacon(const struct live_session *session);
 /** Has it ended, one way or another? */
 bool live_session_is_over(const struct live_session *session);
 /** Attach: from here on its traces wait for the viewer. Return: NULL: no such session. */

@@ -24,9 +24,9 @@
 #define FILES_OF_SESSION 5u /* itself, the directory that it is in, .session, .traces, clocks */
 #define FILES_OF_TRACE 3u   /* metadata, index, .streams; and its directories */
 #define FILES_OF_STREAM 2u  /* each of those that follow each other, and its index */
-#define SUFFIX_BYTES 24u /* behind the name of a channel: _CPU_NUMBER.idx */
-#define MAX_NAMESAKES 99u /* sessions of one name, made in one second */
-#define ID_FILE ".session" /* in a session's directory: whose it is */
+#define SUFFIX_BYTES 24u    /* behind the name of a channel: _CPU_NUMBER.idx */
+#define MAX_NAMESAKES 99u   /* sessions of one name, made in one second */
+#define ID_FILE ".session"  /* in a session's directory: whose it is */
 #define ENDED_MARK "E"
 #define CLOCKS_FILE \
 	"clocks" /* lines: when, how far our clock is ahead of the sender's, error; ns */
@@ -84,8 +84,9 @@ static int find_owner(const struct relconn *conn, const char *host, char **ret_n
 	if (ret == -ESRCH)
 		return err_set(err, ERR_DENIED, "a connection that is closed is nobody's");
 	if (ret < 0)
-		log_warn_some("a sender is taken for nobody's, as it can't be known whose it is: %s",
-			      strerror(-ret));
+		log_warn_some(
+			"a sender is taken for nobody's, as it can't be known whose it is: %s",
+			strerror(-ret));
 	if (uid == 0 || uid == geteuid())
 		return 0;
 	*ret_account = xasprintf(".uid%u", uid);
@@ -271,11 +272,13 @@ static void show(struct relsession *session, const struct req_rel_session *req)
 {
 	const mode_t all = S_IROTH | S_IXOTH;
 	struct stat out, st;
-	bool open = fstat(session->relay->out_fd, &out) == 0 && fstat(session->fd, &st) == 0 &&
-		    (out.st_mode & st.st_mode & all) == all;
+	bool known = fstat(session->relay->out_fd, &out) == 0 && fstat(session->fd, &st) == 0;
+	bool open = known && (out.st_mode & st.st_mode & all) == all;
+	bool old = known && st.st_mtim.tv_sec * 1000000000ull + (uint64_t)st.st_mtim.tv_nsec <
+				    session->relay->started_ns;
 
 	session->live = live_session_open(&session->relay->live, session->path, req->host,
-					  req->name, req->live_us, open);
+					  req->name, req->live_us, open, old);
 }
 
 int relsession_new(struct relconn *conn, const struct req_rel_session *said,

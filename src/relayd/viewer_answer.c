@@ -210,7 +210,8 @@ static int on_attach_session(struct viewer *v, const void *body)
 		return reply_streams(v, NULL, VIEW_ATTACHED_ALREADY);
 	if (v->nr_sessions == VIEWER_MAX_SESSIONS)
 		return reply_streams(v, NULL, VIEW_NO_SUCH_SESSION);
-	vsession = vsession_new(v->viewers->live, id, &v->sight, from == VIEW_FROM_BEGIN);
+	vsession = vsession_new(v->viewers->live, id, &v->sight, from == VIEW_FROM_BEGIN,
+				be64toh(req->since));
 	if (!vsession)
 		return reply_streams(v, NULL, VIEW_NO_SUCH_SESSION);
 	list_append(&v->sessions, &vsession->node);
@@ -295,6 +296,15 @@ static int on_get_metadata(struct viewer *v, const void *body)
 	return 0;
 }
 
+/* Metadata has no packets. Its answer says up to where the session is known: of use to a viewer of
+ * an earlier relay, which knows streams that this one has not heard of. */
+static void metadata_index(const struct vtrace *vtrace, struct view_index *ret)
+{
+	ret->status = htobe32(vtrace ? VIEW_INDEX_END : VIEW_INDEX_ERROR);
+	if (vtrace)
+		ret->timestamp_end = htobe64(live_session_beacon(vtrace->vsession->session));
+}
+
 static int on_get_next_index(struct viewer *v, const void *body)
 {
 	struct view_index *reply = viewer_reply(v, sizeof(*reply));
@@ -306,11 +316,8 @@ static int on_get_next_index(struct viewer *v, const void *body)
 	vs = find_stream(v, be64toh(id));
 	if (!reply)
 		return -ENOMEM;
-	if (!vs) {
-		reply->status = htobe32(find_trace(v, be64toh(id)) ? VIEW_INDEX_END :
-								     VIEW_INDEX_ERROR);
-		return 0;
-	}
+	if (!vs)
+		return metadata_index(find_trace(v, be64toh(id)), reply), 0;
 	ret = vstream_index(vs, reply);
 	if (ret == -ESTALE)
 		log_warn_some("an event came later than its time: a viewer is disconnected, which "

@@ -70,6 +70,47 @@ static uint64_t nr_entries(uint64_t bytes)
 	return bytes < head ? 0 : (bytes - head) / sizeof(struct index_entry);
 }
 
+static int open_file(int dir_fd, const char *name)
+{
+	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Whether the packet of the entry ends at @time or later; also where that can't be read. */
+static bool ends_since(int index_fd, uint64_t entry, uint64_t time)
+{
+	struct index_entry found;
+	off_t at = (off_t)(sizeof(struct index_header) + entry * sizeof(found));
+
+	return pread(index_fd, &found, sizeof(found), at) != sizeof(found) ||
+	       be64toh(found.timestamp_end) >= time;
+}
+
+/* A viewer that comes back, as the relay was restarted, need not ask for all that it has seen.
+ * Where new files replace old ones it begins with the oldest. */
+static void skip_known(struct vstream *vs, const struct live_state *state)
+{
+	struct stream_file file = { .config = &vs->stream->config, .cpu = vs->stream->cpu };
+	const uint64_t since = vs->vtrace->vsession->since;
+	uint64_t from = 0, to = nr_entries(state->index_bytes);
+	struct stream_names names;
+	AUTO_FD int fd = -1;
+
+	if (!since || state->file || stream_names(&file, state->first_name, &names) < 0)
+		return;
+	fd = open_file(vs->stream->trace->index_fd, names.index);
+	while (fd >= 0 && from < to) {
+		uint64_t middle = from + (to - from) / 2;
+
+		if (ends_since(fd, middle, since))
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	vs->entry = from;
+}
+
 struct vstream *vsession_next(struct vsession *vsession, struct view_files *files,
 			      uint64_t *next_id)
 {
@@ -87,10 +128,12 @@ struct vstream *vsession_next(struct vsession *vsession, struct view_files *file
 	vs->joined_ts = vsession->told_ts;
 	vs->files = files;
 	vs->fd = -1;
+	live_state(stream, vsession->known, &state);
 	if (stream->serial <= vsession->begin_behind) {
-		live_state(stream, vsession->known, &state);
 		vs->file = state.file;
 		vs->entry = nr_entries(state.index_bytes);
+	} else {
+		skip_known(vs, &state);
 	}
 	vs->vtrace->nr_active++;
 	list_append(&vs->vtrace->streams, &vs->node);
@@ -98,7 +141,7 @@ struct vstream *vsession_next(struct vsession *vsession, struct view_files *file
 }
 
 struct vsession *vsession_new(struct live *live, uint64_t id, const struct sight *sight,
-			      bool from_begin)
+			      bool from_begin, uint64_t since)
 {
 	struct live_session *session = live_attach(live, id, sight);
 	struct vsession *vsession;
@@ -109,6 +152,7 @@ struct vsession *vsession_new(struct live *live, uint64_t id, const struct sight
 	vsession->session = session;
 	vsession->id = id;
 	vsession->begin_behind = from_begin ? 0 : live_last_stream(session);
+	vsession->since = vsession->told_ts = from_begin ? since : 0;
 	list_init(&vsession->node);
 	list_init(&vsession->traces);
 	return vsession;
@@ -138,13 +182,6 @@ uint64_t vtrace_news(const struct vtrace *vtrace)
 	uint64_t bytes = live_metadata_bytes(vtrace->trace);
 
 	return bytes - MIN(bytes, vtrace->sent);
-}
-
-static int open_file(int dir_fd, const char *name)
-{
-	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-	return fd < 0 ? -errno : fd;
 }
 
 static int read_all(int fd, void *buf, size_t len, uint64_t offset)

@@ -22,6 +22,7 @@ struct vsession {
 	uint64_t id;	       /* for the viewer: its serial */
 	uint64_t known;	       /* serial of the last stream that the viewer was told of */
 	uint64_t begin_behind; /* streams up to here are shown from now on, not from their begin */
+	uint64_t since;	       /* trace clock: packets that end before are known to the viewer */
 	bool told;	       /* that there are more, and it has not asked for them yet */
 	uint64_t told_ts;      /* the youngest that was told of any stream */
 	struct list_node traces;
@@ -32,9 +33,9 @@ struct vtrace {
 	struct list_node node;
 	struct vsession *vsession;
 	struct live_trace *trace;
-	uint64_t id; /* of the metadata stream, too */
-	uint64_t sent;	     /* bytes of metadata */
-	uint64_t needed;     /* so much is to be fetched before packets */
+	uint64_t id;	 /* of the metadata stream, too */
+	uint64_t sent;	 /* bytes of metadata */
+	uint64_t needed; /* so much is to be fetched before packets */
 	unsigned int nr_active;
 	struct list_node streams;
 };
@@ -58,9 +59,10 @@ struct vstream {
 	struct packet_header empty;
 };
 
-/** Return: NULL: there is no such session, or no more. */
+/** @since: packets that end before need not be shown; 0: all are. Return: NULL: there is no such
+ *  session, or no more. */
 struct vsession *vsession_new(struct live *live, uint64_t id, const struct sight *sight,
-			      bool from_begin);
+			      bool from_begin, uint64_t since);
 void vsession_free(struct vsession *vsession);
 
 /** The next stream that the viewer has not been told of. @next_id: ids of the viewer's.
