@@ -82,7 +82,7 @@ lists()
 	done
 	# A unit test may use any module: the daemons but their main().
 	{
-		found src/common src/sessiond src/consumerd src/keeperd src/relayd src/keys \
+		found src/common src/sessiond src/consumerd src/keeperd src/relayd src/keys src/tunnel \
 			src/libctl src/view tests/unit/lib
 		find src/ctl \( -name sdt.c -o -name elf_place.c -o -name program.c \) | LC_ALL=C sort
 	} | grep -v '/main\.c$' | list UNITLIB_FILES

@@ -29,6 +29,8 @@ static bool table_end(const struct poptOption *option)
 void options_list(FILE *out, const struct poptOption *table)
 {
 	for (; !table_end(table); table++) {
+		if ((table->argInfo & POPT_ARGFLAG_DOC_HIDDEN) && !table->val)
+			continue; /* one program's to another */
 		if (table->longName)
 			fprintf(out, "--%s\n", table->longName);
 		if (table->shortName)

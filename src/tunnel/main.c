@@ -1,123 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * main.c - ltt-tunnel: lets a viewer that can't speak TLS look on at a relay that wants it. It
- * listens on this machine for the one program that it starts, and passes everything on.
- * `lttctl view --live` starts it; people may.
+ * main.c - ltt-tunnel: lets a viewer that can't speak TLS, and ends when its relay is restarted,
+ * follow live sessions of a relay that wants the one or does the other. It listens on this machine
+ * for the program that it starts. `lttctl view --live` starts it; users may.
  */
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/tcp.h"
 #include "io/tcp_owner.h"
-#include "pump.h"
-
-#define HOST_BYTES 256
-#define PORT 5344u
-#define CONNECT_MS 2000u
-#define HANDSHAKE_S 5
+#include "follow.h"
 
 extern char **environ;
 
 static const char usage[] =
 	"Usage: ltt-tunnel tls://RELAY[:PORT][/PATH] VIEWER [WORD...]\n"
+	"       ltt-tunnel net://RELAY[:PORT][/PATH] VIEWER [WORD...]\n"
 	"\n"
-	"Runs a viewer of live sessions with net://127.0.0.1:N/PATH as its last word, and passes\n"
-	"on by TLS what it says to the relay. Keys: see ltt-keys(1).\n";
-
-struct place {
-	char host[HOST_BYTES], port[8];
-	const char *path; /* with its slash; or "" */
-};
-
-/* Return: 0 or -EINVAL. */
-static int parse(const char *url, struct place *ret)
-{
-	const char *at = strncmp(url, "tls://", 6) == 0 ? url + 6 : "";
-	uint16_t port = PORT;
-
-	at = tcp_take_host(at, ret->host, sizeof(ret->host));
-	at = at ? tcp_take_port(at, &port) : NULL;
-	if (!at || (*at && *at != '/'))
-		return -EINVAL;
-	snprintf(ret->port, sizeof(ret->port), "%u", port);
-	ret->path = at;
-	return 0;
-}
-
-/* --- the relay ------------------------------------------------------------------------------ */
-
-static int connect_to(const struct place *place)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
-	int rc = getaddrinfo(place->host, place->port, &hints, &list), fd = -EADDRNOTAVAIL;
-
-	if (rc) {
-		log_error("the host '%s' is not known: %s", place->host, gai_strerror(rc));
-		return -EADDRNOTAVAIL;
-	}
-	for (struct addrinfo *at = list; at && fd < 0; at = at->ai_next) {
-		struct tcp_addr addr = { .len = at->ai_addrlen };
-
-		memcpy(&addr.sa, at->ai_addr, at->ai_addrlen);
-		fd = tcp_connect(&addr, CONNECT_MS);
-	}
-	freeaddrinfo(list);
-	if (fd < 0)
-		log_error("no relay answers at %s:%s: %s", place->host, place->port, strerror(-fd));
-	return fd;
-}
-
-static int shake_hands(struct chan *relay)
-{
-	time_t until = time(NULL) + HANDSHAKE_S;
-	int ret;
-
-	while ((ret = chan_open(relay)) == -EAGAIN) {
-		struct pollfd fd = { relay->fd, chan_wants_write(relay) ? POLLOUT : POLLIN, 0 };
-
-		if (poll(&fd, 1, HANDSHAKE_S * 1000) == 0 || time(NULL) > until)
-			return -ETIMEDOUT;
-	}
-	return ret;
-}
-
-static void close_chan(struct chan *chan)
-{
-	chan_fini(chan);
-	chan->fd = close_fd(chan->fd);
-}
-
-/* @ret: closed. Return: 0, or negative: it has been said why. */
-static int open_relay(const struct place *place, struct tls_keys *keys, struct chan *ret)
-{
-	int fd = connect_to(place), error;
-	struct tls *tls;
-
-	if (fd < 0)
-		return fd;
-	error = tls_new_client(keys, fd, place->host, &tls);
-	if (error < 0) {
-		close(fd);
-		return error;
-	}
-	chan_init(ret, fd, tls);
-	error = shake_hands(ret);
-	if (error < 0) {
-		log_error("the relay at %s: %s", place->host,
-			  *chan_problem(ret) ? chan_problem(ret) : strerror(-error));
-		close_chan(ret);
-	}
-	return error;
-}
+	"Runs a viewer of live sessions with net://127.0.0.1:N/PATH as its last word, and asks the\n"
+	"relay for it, with tls:// by TLS. A relay that goes away is waited for, and the view goes\n"
+	"on where it was. Keys: see ltt-keys(1).\n";
 
 /* --- the viewer ------------------------------------------------------------------------------ */
 
@@ -134,10 +43,44 @@ static int listen_here(char ret[TCP_TEXT_BYTES])
 	return fd;
 }
 
-static int start_viewer(char **words, const char *url, pid_t *ret)
+static volatile pid_t viewer;
+
+static void pass_on(int signo)
 {
+	if (viewer > 0)
+		kill(viewer, signo);
+}
+
+static void ended(int signo)
+{
+	(void)signo; /* ends ppoll() */
+}
+
+/* The viewer has the signals as they were found. Ctrl-C reaches it without our help: it prints what
+ * it has, and we end when it does. */
+static void set_signals(posix_spawnattr_t *attr)
+{
+	static const int typed[] = { SIGINT, SIGQUIT }, passed[] = { SIGTERM, SIGHUP };
+	sigset_t defaults;
+
+	sigemptyset(&defaults);
+	for (size_t i = 0; i < ARRAY_SIZE(typed); i++)
+		if (signal(typed[i], SIG_IGN) == SIG_DFL)
+			sigaddset(&defaults, typed[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(passed); i++)
+		if (signal(passed[i], pass_on) == SIG_IGN)
+			signal(passed[i], SIG_IGN);
+	signal(SIGCHLD, ended);
+	posix_spawnattr_setsigdefault(attr, &defaults);
+	posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSIGDEF);
+}
+
+static int start_viewer(char **words, const char *url)
+{
+	posix_spawnattr_t attr;
 	size_t nr = 0;
 	char **argv;
+	pid_t pid;
 	int error;
 
 	while (words[nr])
@@ -145,9 +88,14 @@ static int start_viewer(char **words, const char *url, pid_t *ret)
 	argv = xalloc((nr + 2) * sizeof(*argv));
 	memcpy(argv, words, nr * sizeof(*argv));
 	argv[nr] = (char *)url;
-	error = posix_spawnp(ret, argv[0], NULL, NULL, argv, environ);
+	posix_spawnattr_init(&attr);
+	set_signals(&attr);
+	error = posix_spawnp(&pid, argv[0], NULL, &attr, argv, environ);
+	posix_spawnattr_destroy(&attr);
 	if (error)
 		log_error("the viewer '%s' can't be run: %s", argv[0], strerror(error));
+	else
+		viewer = pid;
 	free(argv);
 	return -error;
 }
@@ -170,68 +118,80 @@ static int await_viewer(int listener, int owners, const sigset_t *waiting)
 	}
 }
 
-static void ended(int signo)
+/* A viewer may connect more than once, one after the other. Return: 0; -1: one saw less than it
+ * should have, and the log says why. */
+static int serve(struct link *link, int listener, int owners, const sigset_t *waiting, int *status)
 {
-	(void)signo; /* ends ppoll() */
+	int fd, ret = 0;
+
+	while (waitpid(viewer, status, WNOHANG) == 0 &&
+	       (fd = await_viewer(listener, owners, waiting)) >= 0) {
+		if (follow_serve(link, fd) < 0)
+			ret = -1;
+		close(fd);
+	}
+	while (waitpid(viewer, status, 0) < 0 && errno == EINTR)
+		;
+	return ret;
 }
 
-/* A viewer may connect more than once, one after the other. */
-static int serve(const struct place *place, struct tls_keys *keys, struct chan *relay, char **words)
+static int run(struct link *link, char **words)
 {
 	AUTO_FD int owners = tcp_owner_open();
 	char addr[TCP_TEXT_BYTES] = "";
 	AUTO_FD int listener = listen_here(addr);
-	AUTO_FREE char *url = xasprintf("net://%s%s", addr, place->path);
+	AUTO_FREE char *url = xasprintf("net://%s%s", addr, link->place->path);
 	sigset_t blocked, waiting;
-	int fd, status = 0;
-	pid_t pid;
+	int status = 0, ret;
 
 	if (listener < 0 || owners < 0)
 		return log_error("can't listen on this machine"), 1;
-	signal(SIGCHLD, ended);
 	sigemptyset(&blocked);
 	sigaddset(&blocked, SIGCHLD);
-	if (start_viewer(words, url, &pid) < 0)
+	if (start_viewer(words, url) < 0)
 		return 1;
 	sigprocmask(SIG_BLOCK, &blocked, &waiting);
-	while (waitpid(pid, &status, WNOHANG) == 0 &&
-	       (fd = await_viewer(listener, owners, &waiting)) >= 0) {
-		struct chan here;
+	ret = serve(link, listener, owners, &waiting, &status);
+	if (WIFSIGNALED(status))
+		return 128 + WTERMSIG(status);
+	return ret < 0 && !WEXITSTATUS(status) ? 1 : WEXITSTATUS(status);
+}
 
-		chan_init(&here, fd, NULL);
-		if (relay->fd >= 0 || open_relay(place, keys, relay) == 0)
-			pump(relay, &here);
-		close_chan(relay);
-		close_chan(&here);
-	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+static int load_keys(struct tls_keys **ret)
+{
+	AUTO_FREE char *dir = tls_keys_default_dir();
+	struct err err = { 0 };
+
+	if (!dir)
+		return log_error("HOME is not set, where the keys would be"), 1;
+	if (tls_keys_load(dir, ret, &err))
+		return log_error("%s", err.text), 1;
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	AUTO_FREE char *dir = tls_keys_default_dir();
 	struct tls_keys *keys = NULL;
 	struct err err = { 0 };
 	struct place place;
-	struct chan relay;
-	int ret;
+	struct link link;
+	int ret = 1;
 
 	log_init("ltt-tunnel", LOG_WARN);
 	if (argc == 2 && (!strcmp(argv[1], "-V") || !strcmp(argv[1], "--version")))
 		return printf("ltt-tunnel %s\n", LTT_VERSION) < 0;
 	if (argc == 2 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")))
 		return fputs(usage, stdout) < 0;
-	if (argc < 3 || parse(argv[1], &place) < 0)
+	if (argc < 3 || place_parse(argv[1], &place) < 0)
 		return fputs(usage, stderr), 2;
-	if (!dir)
-		return log_error("HOME is not set, where the keys would be"), 1;
-	if (tls_keys_load(dir, &keys, &err))
-		return log_error("%s", err.text), 1;
-	chan_init(&relay, -1, NULL);
-	ret = open_relay(&place, keys, &relay) < 0 ? 1 : serve(&place, keys, &relay, argv + 2);
-	close_chan(&relay);
+	if (place.is_tls && load_keys(&keys))
+		return 1;
+	link_init(&link, &place, keys);
+	if (link_open(&link, &err))
+		log_error("%s", err.text);
+	else
+		ret = run(&link, argv + 2);
+	link_close(&link);
 	tls_keys_unref(keys);
 	return ret;
 }

@@ -19,7 +19,8 @@
 
 static struct {
 	char *viewer, *trace_path, *begin, *end, *events, *limit, *color;
-	int seconds, date, gmt, loglevel, statedump, relay_clock, summary, live, wait, clear_text;
+	int seconds, date, gmt, loglevel, statedump, relay_clock, summary, live, wait, clear_text,
+		in_tunnel;
 } opt;
 
 static struct view_select selection;
@@ -31,6 +32,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("clear-text", 0, &opt.clear_text,
 		    "with --live: follow one at another machine without TLS"),
 	OPTION_FLAG("wait", 0, &opt.wait, "with --live: until there is such a session"),
+	{ "in-tunnel", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &opt.in_tunnel, 0, NULL, NULL },
 	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
 	OPTION_FLAG("statedump", 0, &opt.statedump, "events of state dumps, too"),
 	OPTION_TEXT("begin", 0, &opt.begin, "from this time on", "TIME"),
@@ -52,9 +54,11 @@ static void cleanup_view(struct view **view)
 	view_free(*view);
 }
 
-/* @path: NULL: @viewer says all. Does not return if it works. */
-static enum status run_viewer(struct ctl *ctl, const char *viewer, const char *path)
+/* @before: words in front of the viewer's, ends with NULL. Does not return if it works. */
+static enum status run_viewer(struct ctl *ctl, const char *const *before, const char *viewer,
+			      const char *path)
 {
+	size_t nr = 0, nr_before = 0;
 	const char **words = NULL;
 	char **argv;
 	int argc = 0;
@@ -63,9 +67,13 @@ static enum status run_viewer(struct ctl *ctl, const char *viewer, const char *p
 		err_set(&ctl->err, ERR_INVALID, "--viewer='%s' is no command", viewer);
 		return STATUS_ERROR;
 	}
-	argv = xalloc(((size_t)argc + 2) * sizeof(*argv));
-	memcpy(argv, words, (size_t)argc * sizeof(*argv));
-	argv[argc] = (char *)path;
+	while (before[nr_before])
+		nr_before++;
+	argv = xalloc((nr_before + (size_t)argc + 2) * sizeof(*argv));
+	for (; nr < nr_before; nr++)
+		argv[nr] = (char *)before[nr];
+	memcpy(argv + nr, words, (size_t)argc * sizeof(*argv));
+	argv[nr + (size_t)argc] = (char *)path;
 	signal(SIGPIPE, ctl->sigpipe);
 	execvp(argv[0], argv);
 	err_errno(&ctl->err, ERR_INVALID, errno, "the viewer '%s' can't be run", argv[0]);
@@ -103,15 +111,12 @@ static int check_words(struct ctl *ctl)
 
 #define WAIT_MOST_MS 1000
 
-/* A viewer ends in silence where there is nothing to follow. */
-static int find_live(struct ctl *ctl, const char *url)
+/* A viewer ends in silence where there is nothing to follow. @live: the session. */
+static int find_live(struct ctl *ctl, const struct live_url *live)
 {
-	struct live_url live;
 	int wait_ms = 50;
 
-	if (live_url_parse(url, &live) != 0)
-		return 0; /* a list of sessions, or up to the viewer */
-	while (live_find(&live, &ctl->err) != 0) {
+	while (live_find(live, &ctl->err) != 0) {
 		if (!opt.wait)
 			return ctl->err.code;
 		if (wait_ms == 50)
@@ -133,11 +138,11 @@ static char *own_program(const char *name)
 }
 
 /* Viewers can't speak TLS: ltt-tunnel does it for this verb, which it runs once more. */
-static enum status run_tunnel(struct ctl *ctl, const char *url)
+static enum status run_by_tls(struct ctl *ctl, const char *url)
 {
 	AUTO_FREE char *tunnel = own_program("ltt-tunnel"), *self = own_program("lttctl");
-	const char *argv[10] = { tunnel, url, self, "view", "--live" };
-	int argc = 5;
+	const char *argv[11] = { tunnel, url, self, "view", "--live", "--in-tunnel" };
+	int argc = 6;
 
 	if (ctl->quiet)
 		argv[argc++] = "--quiet";
@@ -154,17 +159,27 @@ static enum status run_tunnel(struct ctl *ctl, const char *url)
 	return STATUS_ERROR;
 }
 
-/* The reader that is built in reads files; live streams have one that everybody has. */
+/* The reader that is built in reads files; live streams have one that everybody has. It ends when
+ * its relay does, so it follows a session through ltt-tunnel, too; and lists them by itself. */
 static enum status run_live(struct ctl *ctl)
 {
 	const char *viewer = opt.viewer ? opt.viewer : "babeltrace2 --input-format=lttng-live";
 	AUTO_FREE char *url = viewing_live(ctl, operand(ctl, 0), opt.clear_text);
+	AUTO_FREE char *tunnel = own_program("ltt-tunnel");
+	const char *by_itself[] = { NULL }, *by_tunnel[] = { tunnel, url, NULL };
+	struct live_url live;
 
 	if (!url)
 		return STATUS_ERROR;
 	if (strncmp(url, "tls://", 6) == 0)
-		return run_tunnel(ctl, url);
-	return find_live(ctl, url) == 0 ? run_viewer(ctl, viewer, url) : STATUS_ERROR;
+		return run_by_tls(ctl, url);
+	if (live_url_parse(url, &live) != 0)
+		return run_viewer(ctl, by_itself, viewer, url);
+	if (find_live(ctl, &live) != 0)
+		return STATUS_ERROR;
+	if (opt.in_tunnel)
+		return run_viewer(ctl, by_itself, viewer, url);
+	return run_viewer(ctl, by_tunnel, viewer, NULL);
 }
 
 static int check_live(struct ctl *ctl)
@@ -307,7 +322,7 @@ static enum status run(struct ctl *ctl)
 	if (!operand(ctl, 0) && !opt.trace_path)
 		say_verbose(ctl, "showing %s", path);
 	if (opt.viewer)
-		return run_viewer(ctl, opt.viewer, path);
+		return run_viewer(ctl, (const char *const[]){ NULL }, opt.viewer, path);
 	if (viewing_open(ctl, path, opt.relay_clock, report, &view) != 0)
 		return STATUS_ERROR;
 	return show(ctl, view);

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "known.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define FORM_PLAIN 1u
+#define EMPTY_OFFSET (1ull << 62) /* of a packet that is in no file */
+
+void known_init(struct known *known)
+{
+	*known = (struct known){ .next_id = 1, .generation = 1 };
+	list_init(&known->sessions);
+	idmap_init(&known->streams);
+}
+
+static void free_stream(struct known *known, struct known_stream *stream)
+{
+	known->nr_streams--;
+	stream->trace->session->nr_new -= !stream->announced;
+	list_remove(&stream->node);
+	idmap_remove(&stream->id_node);
+	known_drop(known, stream);
+	free(stream->channel);
+	free(stream);
+}
+
+void known_forget(struct known *known, struct known_trace *trace)
+{
+	struct known_stream *stream;
+
+	while ((stream = list_first(&trace->streams, struct known_stream, node)))
+		free_stream(known, stream);
+	list_remove(&trace->node);
+	free(trace->path);
+	free(trace->text);
+	free(trace);
+}
+
+void known_fini(struct known *known)
+{
+	struct known_session *session;
+	struct known_trace *trace;
+
+	while ((session = list_first(&known->sessions, struct known_session, node))) {
+		while ((trace = list_first(&session->traces, struct known_trace, node)))
+			known_forget(known, trace);
+		list_remove(&session->node);
+		free(session);
+	}
+	idmap_fini(&known->streams);
+}
+
+/* --- to be found ---------------------------------------------------------------------------- */
+
+/* Two sessions may have one name: each is found once in a listing. */
+static bool is_listed(const struct known *known, const struct known_session *session,
+		      const struct view_session *names)
+{
+	return memcmp(session->names.host, names->host, sizeof(names->host)) == 0 &&
+	       memcmp(session->names.name, names->name, sizeof(names->name)) == 0 &&
+	       (session->generation != known->generation ||
+		session->relay_id == be64toh(names->id));
+}
+
+struct known_session *known_list(struct known *known, const struct view_session *names)
+{
+	struct known_session *session;
+
+	list_for_each(session, &known->sessions, node)
+		if (is_listed(known, session, names))
+			break;
+	if (&session->node == &known->sessions) {
+		if (known->nr_sessions == KNOWN_MAX_SESSIONS)
+			return NULL;
+		known->nr_sessions++;
+		session = xalloc(sizeof(*session));
+		session->id = known->next_id++;
+		session->names = *names;
+		list_init(&session->traces);
+		list_append(&known->sessions, &session->node);
+	}
+	session->relay_id = be64toh(names->id);
+	session->generation = known->generation;
+	return session;
+}
+
+struct known_session *known_session(const struct known *known, uint64_t id)
+{
+	struct known_session *session;
+
+	list_for_each(session, &known->sessions, node)
+		if (session->id == id)
+			return session;
+	return NULL;
+}
+
+struct known_trace *known_trace(const struct known *known, uint64_t id)
+{
+	struct known_session *session;
+	struct known_trace *trace;
+
+	list_for_each(session, &known->sessions, node)
+		list_for_each(trace, &session->traces, node)
+			if (trace->id == id)
+				return trace;
+	return NULL;
+}
+
+struct known_stream *known_stream(const struct known *known, uint64_t id)
+{
+	struct idmap_node *node = idmap_find(&known->streams, id);
+
+	return node ? container_of(node, struct known_stream, id_node) : NULL;
+}
+
+bool known_is_here(const struct known *known, const struct known_stream *stream)
+{
+	return stream->generation == known->generation;
+}
+
+uint64_t known_since(const struct known_session *session)
+{
+	const struct known_stream *stream;
+	const struct known_trace *trace;
+	uint64_t since = UINT64_MAX;
+
+	list_for_each(trace, &session->traces, node)
+		list_for_each(stream, &trace->streams, node)
+			if (!stream->ended)
+				since = MIN(since, stream->told_ts);
+	return since == UINT64_MAX || !since ? 0 : since - 1;
+}
+
+/* --- streams of the relay's ----------------------------------------------------------------- */
+
+static struct known_trace *trace_of(struct known *known, struct known_session *session,
+				    const struct view_stream *entry)
+{
+	struct known_trace *trace;
+
+	list_for_each(trace, &session->traces, node)
+		if (trace->generation == known->generation ?
+			    trace->relay_trace == be64toh(entry->trace) :
+			    strncmp(trace->path, entry->path, sizeof(entry->path)) == 0)
+			break;
+	if (&trace->node == &session->traces) {
+		trace = xalloc(sizeof(*trace));
+		trace->session = session;
+		trace->id = known->next_id++;
+		trace->path = xasprintf("%.*s", (int)sizeof(entry->path), entry->path);
+		list_init(&trace->streams);
+		list_append(&session->traces, &trace->node);
+	}
+	if (trace->generation != known->generation) {
+		trace->generation = known->generation;
+		trace->relay_trace = be64toh(entry->trace);
+		trace->read = 0;
+	}
+	return trace;
+}
+
+static struct known_stream *stream_of(struct known *known, struct known_trace *trace,
+				      const struct view_stream *entry)
+{
+	struct known_stream *stream;
+
+	list_for_each(stream, &trace->streams, node)
+		if (!known_is_here(known, stream) && !stream->ended &&
+		    strncmp(stream->channel, entry->channel, sizeof(entry->channel)) == 0)
+			return stream;
+	if (known->nr_streams == KNOWN_MAX_STREAMS)
+		return NULL;
+	known->nr_streams++;
+	stream = xalloc(sizeof(*stream));
+	stream->trace = trace;
+	stream->id = known->next_id++;
+	stream->channel = xasprintf("%.*s", (int)sizeof(entry->channel), entry->channel);
+	idmap_add(&known->streams, &stream->id_node, stream->id);
+	list_append(&trace->streams, &stream->node);
+	trace->nr_active++;
+	trace->session->nr_new++;
+	return stream;
+}
+
+int known_add(struct known *known, struct known_session *session, const struct view_stream *entry)
+{
+	struct known_trace *trace = trace_of(known, session, entry);
+	struct known_stream *stream;
+
+	if (entry->is_metadata) {
+		trace->relay_id = be64toh(entry->id);
+		return 0;
+	}
+	stream = stream_of(known, trace, entry);
+	if (!stream)
+		return -EPROTO;
+	stream->relay_id = be64toh(entry->id);
+	stream->generation = known->generation;
+	stream->behind = stream->has_last;
+	return 0;
+}
+
+/* --- packets -------------------------------------------------------------------------------- */
+
+void known_drop(struct known *known, struct known_stream *stream)
+{
+	known->held -= stream->packet_len;
+	stream->packet_len = 0;
+	free(TAKE(stream->packet));
+}
+
+void known_hold(struct known *known, struct known_stream *stream, size_t len)
+{
+	known_drop(known, stream);
+	stream->packet = xalloc(len + 1);
+	stream->packet_len = len;
+	known->held += len;
+}
+
+bool known_is_empty(const struct view_index *index)
+{
+	return be64toh(index->offset) >= EMPTY_OFFSET;
+}
+
+static bool fits(const struct packet_header *h, const struct view_index *index)
+{
+	return h->magic == PACKET_MAGIC && h->packet_size == be64toh(index->packet_size) &&
+	       h->content_size == be64toh(index->content_size) &&
+	       h->timestamp_end == be64toh(index->timestamp_end) &&
+	       h->stream_id == be64toh(index->stream_class);
+}
+
+static bool has_form(const union packet_bytes *bytes, bool hides, const struct view_index *index)
+{
+	struct packet_header header;
+
+	return packet_from_file(bytes, hides, &header) && fits(&header, index);
+}
+
+void known_take_head(struct known_stream *stream, const struct view_index *index, const void *bytes,
+		     size_t len)
+{
+	union packet_bytes head;
+
+	if (len < sizeof(head))
+		return;
+	memcpy(&head, bytes, sizeof(head));
+	if (!has_form(&head, false, index) && !has_form(&head, true, index))
+		return;
+	stream->form = has_form(&head, true, index) ? PACKET_FORM_HIDING : FORM_PLAIN;
+	stream->head = head;
+}
+
+static void head_read(const struct known_stream *stream, struct packet_header *ret)
+{
+	if (!packet_from_file(&stream->head, stream->form == PACKET_FORM_HIDING, ret))
+		*ret = (struct packet_header){ 0 };
+}
+
+static void head_write(struct known_stream *stream, const struct packet_header *header)
+{
+	packet_to_file(header, stream->form == PACKET_FORM_HIDING, &stream->head);
+	memcpy(stream->packet, &stream->head, sizeof(stream->head));
+}
+
+void known_make_empty(struct known *known, struct known_stream *stream, uint64_t time,
+		      struct view_index *ret)
+{
+	struct packet_header header;
+
+	head_read(stream, &header);
+	header.timestamp_begin = header.timestamp_end = time;
+	header.content_size = header.packet_size = sizeof(stream->head) * 8;
+	stream->offset = EMPTY_OFFSET;
+	known_hold(known, stream, sizeof(stream->head));
+	head_write(stream, &header);
+	*ret = (struct view_index){
+		.offset = htobe64(EMPTY_OFFSET),
+		.packet_size = htobe64(header.packet_size),
+		.content_size = htobe64(header.packet_size),
+		.timestamp_begin = htobe64(time),
+		.timestamp_end = htobe64(time),
+		.events_discarded = htobe64(stream->discarded),
+		.stream_class = htobe64(stream->stream_class),
+		.status = htobe32(VIEW_INDEX),
+	};
+}
+
+void known_begin_at(struct known_stream *stream, uint64_t time)
+{
+	struct packet_header header;
+
+	head_read(stream, &header);
+	header.timestamp_begin = time;
+	head_write(stream, &header);
+}

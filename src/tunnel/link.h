@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * link.h - the connection to a relay, as its viewers have it: requests and answers, one after the
+ * other, which the caller waits for. Owned by main(); runs in ltt-tunnel's only thread. Every wait
+ * ends when the viewer hangs up, and when the relay is silent for too long.
+ */
+#ifndef TUNNEL_LINK_H
+#define TUNNEL_LINK_H
+
+#include <stdint.h>
+
+#include "base/err.h"
+#include "io/chan.h"
+
+#define LINK_HOST_BYTES 256
+
+/** Where a relay is, from tls:// or net://RELAY[:PORT][/PATH]. */
+struct place {
+	char host[LINK_HOST_BYTES], port[8];
+	const char *path; /* with its slash; or "" */
+	bool is_tls;
+};
+
+/** Return: 0 or -EINVAL. */
+int place_parse(const char *url, struct place *ret) MUST_CHECK;
+
+struct link {
+	const struct place *place;
+	struct tls_keys *keys; /* NULL: none are needed */
+	struct chan chan;      /* owns its descriptor, -1 while it is closed */
+	int viewer_fd;	       /* -1: there is no viewer yet */
+};
+
+void link_init(struct link *link, const struct place *place, struct tls_keys *keys);
+/** Return: 0; ERR_DENIED: keys do not fit, trying again is of no use; or another code in @err. */
+int link_open(struct link *link, struct err *err) MUST_CHECK;
+void link_close(struct link *link);
+bool link_is_open(const struct link *link);
+
+/** Send a request. Return: 0; -ECANCELED: the viewer hung up; another negative errno. */
+int link_ask(struct link *link, uint32_t command, const void *body, size_t len) MUST_CHECK;
+/** Receive @len bytes of the answer. Return: as above. */
+int link_read(struct link *link, void *buf, size_t len) MUST_CHECK;
+/** The meaning of @error, which one of these has returned. */
+const char *link_problem(const struct link *link, int error);
+/** Wait for @ms. Return: 0 or -ECANCELED. */
+int link_rest(const struct link *link, int ms) MUST_CHECK;
+
+#endif
