@@ -67,8 +67,7 @@ enum { VIEW_FROM_BEGIN = 1, VIEW_FROM_NOW = 2 };
 
 struct view_attach {
 	uint64_t session;
-	uint64_t
-		since; /* trace clock: with VIEW_FROM_BEGIN, packets that end before need not come; 0: all */
+	uint64_t since; /* trace clock: packets that end before are not needed; 0: all are */
 	uint32_t from;
 } __attribute__((packed));
 
