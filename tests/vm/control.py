@@ -186,11 +186,39 @@ def test_one_command():
                "--", f"{BUILD}/prog/alternate", 500).stderr
     check("1,500 events" in said and "/dev/shm/recorded" in said, said)
     check_alternation("/dev/shm/recorded", 500)
-    said = run("lttctl", "record", "-k", "-o", "/dev/shm/whole", "--num-subbuf=8", "--", "/bin/true").stderr
+    said = run("lttctl", "record", "-k", "-o", "/dev/shm/whole", "--", "/bin/true").stderr
     check("/dev/shm/whole" in said, said)
     run("lttctl", "verify", "/dev/shm/whole")
     missing = {"sched_process_exec", "sched_switch", "syscall_entry_execve", "lttng_statedump_end"} - set(names("/dev/shm/whole"))
     check(not missing, f"{missing} missing: {said}")
+
+
+def test_record_sizes():
+    """Buffers for a burst, of the kernel's events, too."""
+    run("lttctl", "record", "-k", "-o", "/dev/shm/sizes", "-e", "sched_switch", "--", "sh", "-c",
+        "lttctl --json status >/dev/shm/sizes.json")
+    with open("/dev/shm/sizes.json") as f:
+        channel, = json.load(f)["result"]["channels"]
+    size = channel["subbuf_size"] * channel["num_subbuf"]
+    check(channel["domain"] == "kernel" and 4 << 20 < size <= 64 << 20, f"{size} bytes for each CPU: {channel}")
+
+
+def test_memory_group():
+    """As tests/e2e/memory-group.test has it, with groups of version 2."""
+    home = "/dev/shm/group"
+    for name in "run", "tmp", "home":
+        os.makedirs(f"{home}/{name}")
+    run("mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup")
+    try:
+        with open("/sys/fs/cgroup/cgroup.subtree_control", "w") as f:
+            f.write("+memory")
+        done = run(f"{os.environ['TOP']}/tests/e2e/memory-group.test", cwd=home, env={
+            **os.environ, "BUILD": BUILD, "LTT_TEST_DIR": home, "TMPDIR": f"{home}/tmp",
+            "LTT_RUNDIR": f"{home}/run", "LTT_HOME": f"{home}/home", "LTT_TEST_SLOW": "4",
+            "PYTHONPATH": f"{os.environ['TOP']}/tests/lib", "LD_LIBRARY_PATH": f"{BUILD}/lib"})
+        check("skipped" not in done.stdout, done.stdout)
+    finally:
+        run("umount", "/sys/fs/cgroup")
 
 
 def test_live():
@@ -725,9 +753,10 @@ def test_not_root():
 
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
-TESTS = (test_record, test_list, test_exact, test_both, test_one_command, test_live, test_many, test_by_perf, test_contexts,
-         test_track, test_places, test_fetch, test_programs, test_provider, test_channel_of_module, test_stats, test_state,
-         test_doctor, test_kill_consumer, test_kill_sessiond, test_kill_all, test_no_module, test_not_root)
+TESTS = (test_record, test_list, test_exact, test_both, test_one_command, test_record_sizes, test_memory_group,
+         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs,
+         test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_kill_consumer,
+         test_kill_sessiond, test_kill_all, test_no_module, test_not_root)
 
 
 def main():

@@ -107,8 +107,7 @@ static int enable_events(struct ctl *ctl, const char *session, enum domain_id do
 
 static int prepare(struct ctl *ctl, const char *session, enum domain_id domain)
 {
-	if ((opt.subbuf_size || opt.num_subbuf || domain == DOMAIN_USER) &&
-	    make_channel(ctl, session, domain) != 0)
+	if (make_channel(ctl, session, domain) != 0)
 		return ctl->err.code;
 	return enable_events(ctl, session, domain);
 }

@@ -64,7 +64,7 @@ enum cmd_result cmd_channel_enable(struct command *cmd, struct req_channel_enabl
 	if (channel)
 		return enable_again(cmd, channel, &attr);
 	command_channel_wishes(cmd, req->domain, req->name, &attr);
-	if (req->roomy && req->domain == DOMAIN_USER)
+	if (req->roomy)
 		channel_attr_roomy(&attr, room(cmd), &cmd->sd->limits);
 	if (channel_attr_resolve(&attr, (enum domain_id)req->domain, &cmd->sd->limits, &cmd->err) ||
 	    session_add_channel(cmd->session, req->name, (enum domain_id)req->domain, &attr,
