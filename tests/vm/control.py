@@ -195,8 +195,8 @@ def test_one_command():
 
 def test_record_sizes():
     """Buffers for a burst, of the kernel's events, too."""
-    run("lttctl", "record", "-k", "-o", "/dev/shm/sizes", "-e", "sched_switch", "--", "sh", "-c",
-        "lttctl --json status >/dev/shm/sizes.json")
+    run("lttctl", "record", "-k", "--name=sizes", "-o", "/dev/shm/sizes", "-e", "sched_switch", "--",
+        "sh", "-c", "lttctl --json status sizes >/dev/shm/sizes.json")
     with open("/dev/shm/sizes.json") as f:
         channel, = json.load(f)["result"]["channels"]
     size = channel["subbuf_size"] * channel["num_subbuf"]
