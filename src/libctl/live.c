@@ -3,7 +3,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -172,21 +171,9 @@ static int live_search(const struct live *live, const struct live_url *url, char
 
 static int live_connect(const struct live_url *url, struct err *err)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
-	int rc = getaddrinfo(url->relay, url->port, &hints, &list), fd = -EADDRNOTAVAIL;
+	int fd = tcp_connect_host(url->relay, url->port, CONNECT_MS, err);
 
-	if (rc)
-		return err_set(err, ERR_OUTPUT, "the host '%s' is not known: %s", url->relay,
-			       gai_strerror(rc)),
-		       -1;
-	for (struct addrinfo *at = list; at && fd < 0; at = at->ai_next) {
-		struct tcp_addr addr = { .len = at->ai_addrlen };
-
-		memcpy(&addr.sa, at->ai_addr, at->ai_addrlen);
-		fd = tcp_connect(&addr, CONNECT_MS);
-	}
-	freeaddrinfo(list);
-	if (fd < 0)
+	if (fd < 0 && !err->code)
 		err_errno(err, ERR_OUTPUT, -fd, "no relay answers viewers at %s:%s", url->relay,
 			  url->port);
 	return fd;

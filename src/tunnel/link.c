@@ -3,7 +3,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,22 +53,9 @@ void link_close(struct link *link)
 
 static int connect_to(const struct place *place, struct err *err)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
-	int rc = getaddrinfo(place->host, place->port, &hints, &list), fd = -EADDRNOTAVAIL;
+	int fd = tcp_connect_host(place->host, place->port, CONNECT_MS, err);
 
-	if (rc) {
-		err_set(err, ERR_OUTPUT, "the host '%s' is not known: %s", place->host,
-			gai_strerror(rc));
-		return -1;
-	}
-	for (struct addrinfo *at = list; at && fd < 0; at = at->ai_next) {
-		struct tcp_addr addr = { .len = at->ai_addrlen };
-
-		memcpy(&addr.sa, at->ai_addr, at->ai_addrlen);
-		fd = tcp_connect(&addr, CONNECT_MS);
-	}
-	freeaddrinfo(list);
-	if (fd < 0)
+	if (fd < 0 && !err->code)
 		err_errno(err, ERR_OUTPUT, -fd, "no relay answers at %s:%s", place->host,
 			  place->port);
 	return fd;
@@ -99,9 +85,11 @@ const char *link_problem(const struct link *link, int error)
 int link_open(struct link *link, struct err *err)
 {
 	const struct place *place = link->place;
-	int fd = connect_to(place, err), error;
 	struct tls *tls = NULL;
+	int fd, error;
 
+	*err = (struct err){ 0 };
+	fd = connect_to(place, err);
 	if (fd < 0)
 		return err->code;
 	if (place->is_tls && (error = tls_new_client(link->keys, fd, place->host, &tls)) < 0) {

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -188,4 +189,23 @@ int tcp_connect(const struct tcp_addr *addr, unsigned int timeout_ms)
 		return ret < 0 ? -errno : -ETIMEDOUT;
 	ret = tcp_connect_end(fd);
 	return ret < 0 ? ret : TAKE_FD(fd);
+}
+
+int tcp_connect_host(const char *host, const char *port, unsigned int timeout_ms, struct err *err)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
+	int rc = getaddrinfo(host, port, &hints, &list), fd = -EADDRNOTAVAIL;
+
+	if (rc) {
+		err_set(err, ERR_OUTPUT, "the host '%s' is not known: %s", host, gai_strerror(rc));
+		return -EHOSTUNREACH;
+	}
+	for (struct addrinfo *at = list; at && fd < 0; at = at->ai_next) {
+		struct tcp_addr addr = { .len = at->ai_addrlen };
+
+		memcpy(&addr.sa, at->ai_addr, at->ai_addrlen);
+		fd = tcp_connect(&addr, timeout_ms);
+	}
+	freeaddrinfo(list);
+	return fd;
 }

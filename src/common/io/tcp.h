@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
+#include "base/err.h"
 #include "base/macros.h"
 
 struct tcp_addr {
@@ -35,8 +36,12 @@ const char *tcp_take_port(const char *at, uint16_t *ret) MUST_CHECK;
 int tcp_listen(const struct tcp_addr *addr) MUST_CHECK;
 /** Connect within @timeout_ms; non-blocking. Return: descriptor or negative errno. */
 int tcp_connect(const struct tcp_addr *addr, unsigned int timeout_ms) MUST_CHECK;
-/** The same for callers with their own wait: a socket that is writable when the connect has
- *  ended. Return: descriptor (0), or negative errno. */
+/** Connect to the first address of the host named @host that answers, each within @timeout_ms.
+ *  Return: as above; -EHOSTUNREACH: @err says that the host is not known. */
+int tcp_connect_host(const char *host, const char *port, unsigned int timeout_ms,
+		     struct err *err) MUST_CHECK;
+/** The same as tcp_connect() for callers with their own wait: a socket that is writable when the
+ *  connect has ended. Return: descriptor (0), or negative errno. */
 int tcp_connect_begin(const struct tcp_addr *addr) MUST_CHECK;
 int tcp_connect_end(int fd) MUST_CHECK;
 /** Notice a host that is gone, send small messages at once. */
