@@ -55,7 +55,7 @@ static void test_fork(void)
 	expect(&t, 50, 0);
 	pid_t pid = fork();
 	if (!pid) {
-		reader_after_fork_child();
+		reader_after_fork_child(true);
 		ring_set_disown(set);
 		record(set, 20);
 		reader_synchronize();
@@ -79,7 +79,7 @@ static void test_fork_inside(void)
 	pid_t pid = fork();
 
 	if (!pid) {
-		reader_after_fork_child();
+		reader_after_fork_child(true);
 		reader_exit(token);
 		alarm(10);
 		reader_synchronize();

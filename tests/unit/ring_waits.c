@@ -35,7 +35,7 @@ static void late(void)
 	CHECK(!registered());
 	pid = fork();
 	if (pid == 0) {
-		reader_after_fork_child();
+		reader_after_fork_child(true);
 		CHECK(registered());
 		_exit(0);
 	}

@@ -258,6 +258,20 @@ static void await_end_of(int tid)
 }
 
 /* Return: whether the helper has ended. */
+static bool end_helper(int helper, int64_t end)
+{
+	wake(ASKED);
+	agent_wake();
+	while (now() == ASKED && agent_now_ms() < end)
+		wait_while(ASKED, ANSWER_MS / 10);
+	if (change(ASKED, NONE))
+		return false;
+	agent_thread_join();
+	await_end_of(helper);
+	return true;
+}
+
+/* Return: whether the helper has ended. */
 static bool send_away(void)
 {
 	int64_t end = agent_now_ms() + ANSWER_MS;
@@ -267,14 +281,8 @@ static bool send_away(void)
 	if (!is_alone_with(helper))
 		return false;
 	open_sockets();
-	wake(ASKED);
-	agent_wake();
-	while (now() == ASKED && agent_now_ms() < end)
-		wait_while(ASKED, ANSWER_MS / 10);
-	ended = !change(ASKED, NONE);
+	ended = end_helper(helper, end);
 	if (ended) {
-		agent_thread_join();
-		await_end_of(helper);
 		wake(AWAY);
 	} else {
 		close_socket(&sockets[0]);
@@ -283,8 +291,7 @@ static bool send_away(void)
 	return ended;
 }
 
-/* No helper will ever take an order to stop, so nothing is recorded from here on. */
-static void give_up(void)
+void agent_alone_give_up(void)
 {
 	agent_lock();
 	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
@@ -299,12 +306,29 @@ static void give_up(void)
 static void call_back(void)
 {
 	if (agent_thread_start(0) < 0)
-		give_up();
+		agent_alone_give_up();
 	while (now() == AWAY && agent_thread_id() != 0)
 		wait_while(AWAY, ANSWER_MS / 10);
 	if (now() == AWAY)
-		give_up();
+		agent_alone_give_up();
 	close_socket(&sockets[0]);
+}
+
+void agent_alone_quit(const char *why)
+{
+	const uint64_t all = UINT64_MAX;
+	int64_t end = agent_now_ms() + ANSWER_MS;
+	int helper = await_helper(end);
+	uint64_t mask;
+
+	if (helper <= 0 || syscall(SYS_tgkill, getpid(), helper, 0) != 0)
+		return;
+	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, AGENT_NSIG_BYTES);
+	if (end_helper(helper, end)) {
+		agent_thread_retire(why);
+		agent_alone_give_up();
+	}
+	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, AGENT_NSIG_BYTES);
 }
 
 void agent_alone_after_fork_child(void)

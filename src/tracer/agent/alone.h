@@ -29,6 +29,13 @@ int agent_alone_moved(int fd);
 /** The helper, while it waits at its start: at most @ms, or until it has to end. */
 void agent_alone_wait(int ms);
 
+/** Any thread: the helper ends for good, and nothing is recorded from here on. A child of vfork()
+ *  does not end its parent's. */
+void agent_alone_quit(const char *why);
+
+/** No helper will ever take an order to stop, so nothing is recorded from here on. */
+void agent_alone_give_up(void);
+
 /** In the child: a call of the parent's is none of the child's. */
 void agent_alone_after_fork_child(void);
 

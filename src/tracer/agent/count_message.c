@@ -25,7 +25,7 @@ static int on_counts(struct agent_link *link, struct decoder *dec)
 	agent_counts_reap();
 	if (err)
 		tracer_debug("memory %llu is not counted in: %s", (unsigned long long)m.counts,
-			    strerror(-err));
+			     strerror(-err));
 	return 0;
 }
 

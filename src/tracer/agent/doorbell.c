@@ -22,8 +22,8 @@ static struct agent_doorbell *bells;
 static struct agent_doorbell *map(int fd, const struct stat *st)
 {
 	struct agent_doorbell *bell = malloc(sizeof(*bell));
-	void *page = bell ? mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) :
-			    MAP_FAILED;
+	void *page =
+		bell ? mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
 
 	if (page == MAP_FAILED) {
 		free(bell);

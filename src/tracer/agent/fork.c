@@ -8,6 +8,7 @@
 
 #include "agent.h"
 #include "alone.h"
+#include "filter.h"
 #include "buffers.h"
 #include "counts.h"
 #include "kept.h"
@@ -32,7 +33,7 @@ static void before(void)
 	site_before_fork();
 	agent_points_lock();
 	statedump_before_fork();
-	by_helper = agent_thread_id() == (int)syscall(SYS_gettid);
+	by_helper = agent_thread_id() > 0 && agent_thread_id() == (int)syscall(SYS_gettid);
 }
 
 static void after_in_parent(void)
@@ -57,12 +58,14 @@ static void start_helper(void)
 
 static void after_in_child(void)
 {
-	if (!by_helper)
+	const bool may_call = !agent_filter_is_fatal();
+
+	if (may_call && !by_helper)
 		ring_clock_find_namespace();
 	statedump_after_fork_child();
 	agent_points_after_fork_child();
 	site_after_fork_child();
-	reader_after_fork_child();
+	reader_after_fork_child(may_call);
 	agent_buffers_after_fork_child();
 	agent_counts_after_fork_child();
 	agent_kept_after_fork_child();

@@ -22,18 +22,18 @@
 
 #define SOCKET_NAME "/apps.sock"
 
-#define OVERRUN_MS     5     /* its queue of connections is full */
-#define FIRST_TRY_MS   5     /* bound but not listening yet; doubles ... */
-#define MAX_TRIES      9     /* ... for two and a half seconds */
-#define BUSY_DIR_MS    50    /* other files appear where we look; doubles ... */
-#define MAX_BUSY_MS    1000  /* ... while they do so all the time */
-#define NO_WATCH_MS    2000  /* the kernel tells us nothing */
-#define PENALTY_MS     1000  /* the daemon misbehaved; doubles ... */
+#define OVERRUN_MS 5	     /* its queue of connections is full */
+#define FIRST_TRY_MS 5	     /* bound but not listening yet; doubles ... */
+#define MAX_TRIES 9	     /* ... for two and a half seconds */
+#define BUSY_DIR_MS 50	     /* other files appear where we look; doubles ... */
+#define MAX_BUSY_MS 1000     /* ... while they do so all the time */
+#define NO_WATCH_MS 2000     /* the kernel tells us nothing */
+#define PENALTY_MS 1000	     /* the daemon misbehaved; doubles ... */
 #define MAX_PENALTY_MS 60000 /* ... to a minute */
 #define MESSAGES_A_TURN 64
 #define SEND_BUFFER_BYTES (4 * MSG_MAX_BYTES) /* whatever the machine's default is */
-#define OVERFLOW_UID 65534 /* the kernel's default */
-#define ALL_UIDS 0xfffffffful /* all ids but the one that means none */
+#define OVERFLOW_UID 65534		      /* the kernel's default */
+#define ALL_UIDS 0xfffffffful		      /* all ids but the one that means none */
 
 struct agent_link agent_links[AGENT_LINKS];
 

@@ -20,7 +20,7 @@ struct entry {
 
 struct cursor {
 	bool open;
-	size_t next;    /* entries before it have been told, or were gone */
+	size_t next;	/* entries before it have been told, or were gone */
 	size_t nr_gone; /* entries that are gone and the link does not know yet */
 };
 

@@ -5,6 +5,7 @@
  * are themselves in any form (alone.h). All other calls go to the kernel as they are.
  */
 #include <errno.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <sys/prctl.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "alone.h"
+#include "filter.h"
 #include "leave.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/section.h"
@@ -46,6 +48,10 @@ long agent_syscall_known(long nr, long a, long b, long c)
 		break;
 	case SYS_seccomp:
 		agent_leave_expect();
+		if (a == SECCOMP_SET_MODE_FILTER || a == SECCOMP_SET_MODE_STRICT)
+			agent_filter_expect(a == SECCOMP_SET_MODE_FILTER ? SECCOMP_MODE_FILTER :
+									   SECCOMP_MODE_STRICT,
+					    (unsigned int)b, (const void *)c);
 		break;
 	}
 	err = ring_syscall(nr, a, b, c, 0);
@@ -138,7 +144,9 @@ EXPORT int AGENT_IN_PLACE_OF(prctl)(int option, ...)
 	c = va_arg(more, long);
 	d = va_arg(more, long);
 	va_end(more);
-	if (option == PR_SET_SECCOMP)
+	if (option == PR_SET_SECCOMP) {
 		agent_leave_expect();
+		agent_filter_expect((unsigned int)a, 0, (const void *)b);
+	}
 	return (int)syscall(SYS_prctl, (long)option, a, b, c, d);
 }

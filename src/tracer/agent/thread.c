@@ -15,6 +15,7 @@
 
 #include "agent.h"
 #include "alone.h"
+#include "filter.h"
 #include "tracer/base/env.h"
 #include "leave.h"
 #include "link.h"
@@ -25,6 +26,7 @@
 
 #define STACK_BYTES (128u << 10)
 #define THREAD_NAME "ltt"
+#define FILTERED "a seccomp filter would end the program for it"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int thread_id;	 /* tid of the helper, 0: none */
@@ -151,8 +153,7 @@ static int open_signal_fd(void)
 	return sys_signalfd(1ull << (AGENT_SIGNAL - 1), SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Nobody waits for a helper that is no more. */
-static void retire(const char *why)
+void agent_thread_retire(const char *why)
 {
 	tracer_debug("no tracing control: %s", why);
 	__atomic_store_n(&thread_id, 0, __ATOMIC_RELEASE);
@@ -163,12 +164,12 @@ static void retire(const char *why)
 static bool set_up(int *ret_signal_fd)
 {
 	if (agent_private_table(agent_alone_fd()) < 0) {
-		retire("the kernel refuses a descriptor table of its own");
+		agent_thread_retire("the kernel refuses a descriptor table of its own");
 		return false;
 	}
 	*ret_signal_fd = open_signal_fd();
 	if (*ret_signal_fd < 0) {
-		retire("no signalfd");
+		agent_thread_retire("no signalfd");
 		return false;
 	}
 	agent_alone_return();
@@ -185,11 +186,17 @@ static void let_go(void)
 /* Ends where it finds itself in the child of a fork that a state dump made. */
 static void *helper(void *arg)
 {
-	int tid = (int)syscall(SYS_gettid);
 	bool woken = false;
-	int signal_fd;
+	int tid, signal_fd;
 
 	(void)arg;
+	if (!agent_filter_allows_helper()) {
+		agent_thread_retire(FILTERED);
+		agent_alone_give_up();
+		let_go();
+		return NULL;
+	}
+	tid = (int)syscall(SYS_gettid);
 	__atomic_store_n(&thread_id, tid, __ATOMIC_RELEASE);
 	prctl(PR_SET_NAME, THREAD_NAME);
 	site_mute(); /* for good: this thread's own allocations are not the program's */
@@ -209,7 +216,7 @@ static void *helper(void *arg)
 	if (agent_thread_id() != tid)
 		return NULL;
 	agent_leave_hold();
-	retire("the program ends");
+	agent_thread_retire("the program ends");
 	return NULL;
 }
 
@@ -244,6 +251,11 @@ int agent_thread_start(int delay_ms)
 	sigset_t all, old;
 	int err;
 
+	if (agent_filter_is_fatal()) {
+		agent_thread_retire(FILTERED);
+		agent_alone_give_up();
+		return -EPERM;
+	}
 	start_delay_ms = delay_ms;
 	/* until the helper knows its own: so that a thread that waits does not give up at once */
 	__atomic_store_n(&thread_id, -1, __ATOMIC_RELEASE);
@@ -252,7 +264,7 @@ int agent_thread_start(int delay_ms)
 	err = create();
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (err < 0)
-		retire("no helper thread");
+		agent_thread_retire("no helper thread");
 	return err;
 }
 

@@ -32,6 +32,9 @@
  */
 int agent_thread_start(int delay_ms);
 
+/** There is no helper, and none comes: nobody waits for it. */
+void agent_thread_retire(const char *why);
+
 /** tid of the helper; 0 while there is none. */
 int agent_thread_id(void);
 

@@ -23,8 +23,7 @@ static int watch_dir(const char *path, int thread)
 	if (fd < 0)
 		return -errno;
 	if (sys_fcntl(fd, F_SETOWN_EX, (unsigned long)&owner) == 0 &&
-	    sys_fcntl(fd, F_SETSIG, AGENT_SIGNAL) == 0 &&
-	    sys_fcntl(fd, F_NOTIFY, EVENTS) == 0)
+	    sys_fcntl(fd, F_SETSIG, AGENT_SIGNAL) == 0 && sys_fcntl(fd, F_NOTIFY, EVENTS) == 0)
 		return fd;
 	err = -errno;
 	sys_close(fd);

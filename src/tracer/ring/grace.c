@@ -110,10 +110,10 @@ void reader_synchronize(void)
 	pthread_mutex_unlock(&one_waits);
 }
 
-void reader_after_fork_child(void)
+void reader_after_fork_child(bool may_call)
 {
 	ring_place_after_fork_child();
-	if (ring_rseq_used()) /* it has one thread, as its parent may not have had */
+	if (may_call && ring_rseq_used()) /* it has one thread, as its parent may not have had */
 		ring_register_waits();
 	one_waits = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	__atomic_store_n(&sleeping, 0, __ATOMIC_RELAXED);

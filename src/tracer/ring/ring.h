@@ -9,6 +9,7 @@
 #ifndef TRACER_RING_RING_H
 #define TRACER_RING_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -98,7 +99,8 @@ void reader_exit(unsigned int token);
  */
 void reader_synchronize(void);
 
-/** In the child after fork: forget readers that did not survive it. */
-void reader_after_fork_child(void);
+/** In the child after fork: forget readers that did not survive it. @may_call: no filter ends it
+ *  for a system call. */
+void reader_after_fork_child(bool may_call);
 
 #endif

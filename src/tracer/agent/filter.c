@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * filter.c - the interpreter is that of classic BPF, as linux/filter.h and seccomp(2) describe it. It
+ * trusts no program: the kernel checks it only afterwards.
+ */
+#include "filter.h"
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "alone.h"
+#include "tracer/base/env.h"
+#include "tracer/base/sys.h"
+#include "tracer/ring/sys.h"
+
+#define STATUS_BYTES 4096
+
+#if defined(__x86_64__)
+#define ARCH AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCH AUDIT_ARCH_AARCH64
+#else
+#define ARCH 0
+#endif
+
+#ifndef SECCOMP_RET_ACTION_FULL
+#define SECCOMP_RET_ACTION_FULL 0xffff0000u
+#endif
+#ifndef SECCOMP_RET_LOG
+#define SECCOMP_RET_LOG 0x7ffc0000u
+#endif
+
+/* A system call, with arguments that do no harm and get as far as a filter may look. */
+struct call {
+	long nr, a, b, c, d;
+};
+
+static const struct timespec no_time;
+static uint32_t nobodys_word;
+
+/* Of threads that record. */
+static const struct call recorders[] = {
+	{ SYS_futex, (long)&nobodys_word, FUTEX_WAKE, INT_MAX, 0 },
+	{ SYS_futex, (long)&nobodys_word, FUTEX_WAKE_PRIVATE, INT_MAX, 0 },
+};
+
+/* Of a forked child's thread, until its helper has begun. */
+static const struct call children[] = {
+	{ SYS_gettid, 0, 0, 0, 0 },
+	{ SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 },
+	{ SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, AGENT_NSIG_BYTES },
+	{ SYS_mmap, 0, 0, 3, 0x22 },
+	{ SYS_mprotect, 0, 0, 3, 0 },
+	{ SYS_clone3, 0, 0, 0, 0 },
+};
+
+/* Of the helper: without these it can do nothing, and would not notice the end of the program. */
+static const struct call vital[] = {
+	{ SYS_openat, AT_FDCWD, (long)"", O_RDONLY | O_CLOEXEC, 0 },
+	{ SYS_close, -1, 0, 0, 0 },
+	{ SYS_read, -1, 0, 0, 0 },
+	{ SYS_getdents64, -1, 0, 0, 0 },
+	{ SYS_sendto, -1, 0, 0, MSG_NOSIGNAL | MSG_DONTWAIT },
+	{ SYS_recvmsg, -1, 0, MSG_DONTWAIT | MSG_CMSG_CLOEXEC, 0 },
+	{ SYS_ppoll, 0, 0, (long)&no_time, 0 },
+	{ SYS_tgkill, -1, -1, 0, 0 },
+	{ SYS_mmap, 0, 0, 3, 1 },
+	{ SYS_munmap, 0, 0, 0, 0 },
+	{ SYS_gettid, 0, 0, 0, 0 },
+};
+
+/* And without these less. */
+static const struct call helpers[] = {
+	{ SYS_pread64, -1, 0, 0, 0 },
+	{ SYS_fstat, -1, 0, 0, 0 },
+	{ SYS_fcntl, -1, F_DUPFD_CLOEXEC, 3, 0 },
+	{ SYS_faccessat, AT_FDCWD, (long)"", 0, 0 },
+	{ SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 },
+	{ SYS_socket, AF_UNIX, -1, 0, 0 },
+	{ SYS_connect, -1, 0, 0, 0 },
+	{ SYS_sendmsg, -1, 0, MSG_NOSIGNAL | MSG_DONTWAIT, 0 },
+	{ SYS_getsockopt, -1, SOL_SOCKET, SO_PEERCRED, 0 },
+	{ SYS_setsockopt, -1, SOL_SOCKET, SO_SNDBUF, 0 },
+	{ SYS_shutdown, -1, SHUT_RDWR, 0, 0 },
+	{ SYS_signalfd4, -1, 0, 0, 0 },
+	{ SYS_close_range, UINT32_MAX, UINT32_MAX, 0, 0 },
+	{ SYS_unshare, 0, 0, 0, 0 },
+	{ SYS_pidfd_open, -1, 0, 0, 0 },
+	{ SYS_pidfd_getfd, -1, -1, 0, 0 },
+	{ SYS_mprotect, 0, 0, 3, 0 },
+	{ SYS_madvise, 0, 0, 4, 0 },
+	{ SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, AGENT_NSIG_BYTES },
+	{ SYS_membarrier, 0, 0, 0, 0 },
+	{ SYS_sched_getaffinity, 0, 0, 0, 0 },
+	{ SYS_sched_yield, 0, 0, 0, 0 },
+	{ SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0 },
+	{ SYS_exit, 0, 0, 0, 0 }, /* the last: it is one */
+};
+
+static bool fatal; /* to a helper that begins */
+
+bool agent_filter_is_fatal(void)
+{
+	return __atomic_load_n(&fatal, __ATOMIC_ACQUIRE);
+}
+
+/* --- a filter that is known ------------------------------------------------------------------ */
+
+struct machine {
+	uint32_t a, x, memory[BPF_MEMWORDS];
+};
+
+static uint32_t calculate(uint16_t code, uint32_t a, uint32_t by)
+{
+	switch (BPF_OP(code)) {
+	case BPF_ADD:
+		return a + by;
+	case BPF_SUB:
+		return a - by;
+	case BPF_MUL:
+		return a * by;
+	case BPF_DIV:
+		return by ? a / by : 0;
+	case BPF_MOD:
+		return by ? a % by : 0;
+	case BPF_OR:
+		return a | by;
+	case BPF_AND:
+		return a & by;
+	case BPF_XOR:
+		return a ^ by;
+	case BPF_LSH:
+		return by < 32 ? a << by : 0;
+	case BPF_RSH:
+		return by < 32 ? a >> by : 0;
+	default:
+		return -a;
+	}
+}
+
+static bool compare(uint16_t code, uint32_t a, uint32_t with)
+{
+	switch (BPF_OP(code)) {
+	case BPF_JEQ:
+		return a == with;
+	case BPF_JGT:
+		return a > with;
+	case BPF_JGE:
+		return a >= with;
+	default:
+		return a & with;
+	}
+}
+
+static uint32_t load(const struct machine *m, const struct sock_filter *f,
+		     const struct seccomp_data *data)
+{
+	uint32_t word = 0;
+
+	switch (BPF_MODE(f->code)) {
+	case BPF_ABS:
+		if (f->k <= sizeof(*data) - sizeof(word))
+			memcpy(&word, (const char *)data + f->k, sizeof(word));
+		return word;
+	case BPF_LEN:
+		return sizeof(*data);
+	case BPF_MEM:
+		return m->memory[f->k % BPF_MEMWORDS];
+	default:
+		return f->k;
+	}
+}
+
+/* Return: the action that the filter says; it allows what it does not end with. */
+static uint32_t run_filter(const struct sock_fprog *program, const struct seccomp_data *data)
+{
+	struct machine m = { 0 };
+
+	for (uint32_t pc = 0; pc < program->len; pc++) {
+		const struct sock_filter *f = &program->filter[pc];
+		uint32_t with = BPF_SRC(f->code) == BPF_X ? m.x : f->k;
+
+		switch (BPF_CLASS(f->code)) {
+		case BPF_LD:
+			m.a = load(&m, f, data);
+			break;
+		case BPF_LDX:
+			m.x = load(&m, f, data);
+			break;
+		case BPF_ST:
+			m.memory[f->k % BPF_MEMWORDS] = m.a;
+			break;
+		case BPF_STX:
+			m.memory[f->k % BPF_MEMWORDS] = m.x;
+			break;
+		case BPF_ALU:
+			m.a = calculate(f->code, m.a, with);
+			break;
+		case BPF_JMP:
+			pc += BPF_OP(f->code) == BPF_JA	  ? f->k :
+			      compare(f->code, m.a, with) ? f->jt :
+							    f->jf;
+			break;
+		case BPF_RET:
+			return BPF_RVAL(f->code) == BPF_A ? m.a : f->k;
+		default: /* BPF_MISC */
+			if (BPF_MISCOP(f->code) == BPF_TAX)
+				m.x = m.a;
+			else
+				m.a = m.x;
+		}
+	}
+	return SECCOMP_RET_ALLOW;
+}
+
+/* Other actions end the thread or the program, or have a handler of the program's run in the
+ * helper, or make it wait for a supervisor. */
+static bool lets(const struct sock_fprog *program, const struct call *call, bool errors)
+{
+	const struct seccomp_data data = {
+		.nr = (int)call->nr,
+		.arch = ARCH,
+		.args = { (uint64_t)call->a, (uint64_t)call->b, (uint64_t)call->c,
+			  (uint64_t)call->d },
+	};
+	uint32_t action = run_filter(program, &data) & SECCOMP_RET_ACTION_FULL;
+
+	return action == SECCOMP_RET_ALLOW || action == SECCOMP_RET_LOG ||
+	       (action == SECCOMP_RET_ERRNO && errors);
+}
+
+static bool lets_all(const struct sock_fprog *program, const struct call *calls, size_t nr,
+		     bool errors)
+{
+	for (size_t i = 0; i < nr; i++)
+		if (!lets(program, &calls[i], errors))
+			return false;
+	return true;
+}
+
+/* @errors: the answer may be one. */
+#define LETS_ALL(program, calls, errors) \
+	lets_all(program, calls, sizeof(calls) / sizeof(*(calls)), errors)
+
+/* Some ask with no program whether the kernel knows filters. */
+void agent_filter_expect(unsigned int mode, unsigned int flags, const void *program)
+{
+	static const struct call forks = { SYS_clone, SIGCHLD, 0, 0, 0 };
+	const struct sock_fprog *p = program;
+	bool strict = mode == SECCOMP_MODE_STRICT, helper, others;
+
+	if (!strict && (!p || !p->filter || !p->len || p->len > BPF_MAXINSNS))
+		return;
+	helper = strict || (LETS_ALL(p, vital, false) && LETS_ALL(p, helpers, true));
+	others = !strict && LETS_ALL(p, recorders, true) &&
+		 (!lets(p, &forks, false) || LETS_ALL(p, children, true));
+	if (!helper || !others) /* a child's would be filtered */
+		__atomic_store_n(&fatal, true, __ATOMIC_RELEASE);
+	if (!others || (!helper && flags & SECCOMP_FILTER_FLAG_TSYNC))
+		agent_alone_quit("a seccomp filter would end the program for libltt's calls");
+}
+
+/* --- one that is not known -------------------------------------------------------------------- */
+
+static bool is_filtered(void)
+{
+	int fd = sys_open("/proc/thread-self/status", O_RDONLY);
+	char text[STATUS_BYTES];
+	ssize_t n = sys_read(fd, text, sizeof(text) - 1);
+	const char *line;
+
+	sys_close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	line = strstr(text, "\nSeccomp:\t");
+	return line && line[10] == '2';
+}
+
+static void try_all(const struct call *calls, size_t nr)
+{
+	for (size_t i = 0; i < nr; i++)
+		ring_syscall(calls[i].nr, calls[i].a, calls[i].b, calls[i].c, calls[i].d);
+}
+
+/* In a child, which is gone then. Its parent hears of no signal. */
+static bool can_do_all(void)
+{
+	struct sigaction action = { .sa_handler = SIG_DFL };
+	long pid = ring_syscall(SYS_clone, 0, 0, 0, 0);
+	int status = -1;
+
+	if (pid == 0) {
+		ring_syscall(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0); /* there is no core */
+		ring_syscall(SYS_rt_sigaction, SIGSYS, (long)&action, 0, AGENT_NSIG_BYTES);
+		try_all(recorders, sizeof(recorders) / sizeof(*recorders));
+		try_all(vital, sizeof(vital) / sizeof(*vital));
+		try_all(helpers, sizeof(helpers) / sizeof(*helpers));
+	}
+	while (pid > 0 && ring_syscall(SYS_wait4, pid, (long)&status, __WALL, 0) == -EINTR)
+		;
+	return pid > 0 && status == 0;
+}
+
+bool agent_filter_allows_helper(void)
+{
+	bool allows = !is_filtered() || can_do_all();
+
+	if (!allows)
+		__atomic_store_n(&fatal, true, __ATOMIC_RELEASE);
+	return allows;
+}
