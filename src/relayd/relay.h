@@ -2,7 +2,7 @@
 /*
  * relay.h - the state of an ltt-relayd: where it keeps traces, which peers are connected, which
  * sessions are being received, and how much of everything may be open. Owned by
- * main(); runs on its loop, the only thread.
+ * main(); runs on its loop. Viewers, syncs, repair, retention and counts have threads of their own.
  */
 #ifndef RELAYD_RELAY_H
 #define RELAYD_RELAY_H

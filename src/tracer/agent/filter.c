@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * filter.c - the interpreter is that of classic BPF, as linux/filter.h and seccomp(2) describe it. It
- * trusts no program: the kernel checks it only afterwards.
+ * filter.c - the interpreter is that of classic BPF, as linux/filter.h and seccomp(2) describe it.
+ * It trusts no program: the kernel checks it only afterwards.
  */
 #include "filter.h"
 
