@@ -338,6 +338,12 @@ int verify_list(void *view, int dir_fd, const char *label)
 	return 0;
 }
 
+void verify_report_missing(struct view *view)
+{
+	for (size_t i = 0; i < view->nr_missing; i++)
+		report(&view->reporter, "the trace %s is missing", view->missing[i]);
+}
+
 /* --- all of it ---------------------------------------------------------------- */
 
 static int verify_feed(struct feed *f, size_t preferred)
@@ -396,8 +402,7 @@ int view_verify(struct view *view)
 
 	for (size_t i = 0; !r && i < view->nr_sources; i++)
 		r = verify_source(view->sources[i], view->preferred);
-	for (size_t i = 0; i < view->nr_missing; i++)
-		report(&view->reporter, "the trace %s is missing", view->missing[i]);
+	verify_report_missing(view);
 	for (size_t i = 0; !r && i < view->nr_sources; i++)
 		for (struct tally *t = view->sources[i]->tallies; t; t = t->next) {
 			view->events += t->sum.events;

@@ -19,6 +19,8 @@ struct verify_index {
 
 /** Of find_ops, on a view: remember the traces that the list has and that are not there. */
 int verify_list(void *view, int dir_fd, const char *label);
+/** Report each trace that a list has and that is missing. */
+void verify_report_missing(struct view *view);
 
 /** A good packet: the feed's present one. */
 void verify_index_packet(struct verify_index *index, struct feed *feed);

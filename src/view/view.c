@@ -72,6 +72,8 @@ static int open_all(struct view *view, const char *dir)
 
 	if (r < 0)
 		return r;
+	if (!view->nr_sources)
+		verify_report_missing(view);
 	if (!found) {
 		report(&view->reporter, "there is no trace below %s", dir);
 		return -ENOENT;
