@@ -314,6 +314,13 @@ static void call_back(void)
 	close_socket(&sockets[0]);
 }
 
+bool agent_alone_is_ours(void)
+{
+	int helper = await_helper(agent_now_ms() + ANSWER_MS);
+
+	return helper <= 0 || syscall(SYS_tgkill, getpid(), helper, 0) == 0;
+}
+
 void agent_alone_quit(const char *why)
 {
 	const uint64_t all = UINT64_MAX;
@@ -321,7 +328,7 @@ void agent_alone_quit(const char *why)
 	int helper = await_helper(end);
 	uint64_t mask;
 
-	if (helper <= 0 || syscall(SYS_tgkill, getpid(), helper, 0) != 0)
+	if (helper <= 0)
 		return;
 	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, AGENT_NSIG_BYTES);
 	if (end_helper(helper, end)) {

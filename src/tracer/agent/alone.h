@@ -29,8 +29,10 @@ int agent_alone_moved(int fd);
 /** The helper, while it waits at its start: at most @ms, or until it has to end. */
 void agent_alone_wait(int ms);
 
-/** Any thread: the helper ends for good, and nothing is recorded from here on. A child of vfork()
- *  does not end its parent's. */
+/** Any thread: is the helper, if there is one, of this process? Not in a child of vfork(), which
+ *  sees its parent's memory. */
+bool agent_alone_is_ours(void);
+/** Any thread: the helper ends for good, and nothing is recorded from here on. */
 void agent_alone_quit(const char *why);
 
 /** No helper will ever take an order to stop, so nothing is recorded from here on. */

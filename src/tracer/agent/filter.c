@@ -185,7 +185,7 @@ static uint32_t run_filter(const struct sock_fprog *program, const struct seccom
 {
 	struct machine m = { 0 };
 
-	for (uint32_t pc = 0; pc < program->len; pc++) {
+	for (uint64_t pc = 0; pc < program->len; pc++) {
 		const struct sock_filter *f = &program->filter[pc];
 		uint32_t with = BPF_SRC(f->code) == BPF_X ? m.x : f->k;
 
@@ -263,8 +263,9 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 	helper = strict || (LETS_ALL(p, vital, false) && LETS_ALL(p, helpers, true));
 	others = !strict && LETS_ALL(p, recorders, true) &&
 		 (!lets(p, &forks, false) || LETS_ALL(p, children, true));
-	if (!helper || !others) /* a child's would be filtered */
-		__atomic_store_n(&fatal, true, __ATOMIC_RELEASE);
+	if ((helper && others) || !agent_alone_is_ours())
+		return;
+	__atomic_store_n(&fatal, true, __ATOMIC_RELEASE); /* to a child's helper */
 	if (!others || (!helper && flags & SECCOMP_FILTER_FLAG_TSYNC))
 		agent_alone_quit("a seccomp filter would end the program for libltt's calls");
 }
@@ -309,11 +310,14 @@ static bool can_do_all(void)
 	return pid > 0 && status == 0;
 }
 
+/* Children need not ask again: filters that came since were looked at. */
 bool agent_filter_allows_helper(void)
 {
-	bool allows = !is_filtered() || can_do_all();
+	static bool allowed;
 
-	if (!allows)
+	if (!allowed)
+		allowed = !is_filtered() || can_do_all();
+	if (!allowed)
 		__atomic_store_n(&fatal, true, __ATOMIC_RELEASE);
-	return allows;
+	return allowed;
 }
