@@ -52,16 +52,31 @@ static const char *trace_of(struct json_object *before)
 	return strcmp(record_str(before, "state"), "new") == 0 ? "" : record_str(before, "output");
 }
 
-static void forget(struct ctl *ctl, const char *session, const char *output)
+/* Remembered in the end, once for all of them. */
+static struct {
+	char *session, *output;
+	bool current; /* the current session is among them */
+} ended;
+
+static void note_end(const char *session, const char *output)
 {
 	char *current AUTO_FREE = home_get(HOME_SESSION);
+
+	ended.current |= current && strcmp(current, session) == 0;
+	free(ended.session);
+	free(ended.output);
+	ended.session = xstrdup(session);
+	ended.output = xstrdup(output);
+}
+
+static void remember_end(struct ctl *ctl)
+{
 	struct err err = { 0 };
 
-	if (current && strcmp(current, session) == 0 && home_set(HOME_SESSION, NULL, &err) != 0)
-		say_warning(ctl, "'%s' is still remembered as the current session: %s", session,
-			    err.text);
+	if (ended.current && home_set(HOME_SESSION, NULL, &err) != 0)
+		say_warning(ctl, "the current session is still remembered: %s", err.text);
 	else
-		viewing_remember(ctl, session, output);
+		viewing_remember(ctl, ended.session, ended.output);
 }
 
 static enum status destroy(struct ctl *ctl, const char *session)
@@ -82,7 +97,7 @@ static enum status destroy(struct ctl *ctl, const char *session)
 	record_set(o, "totals", totals);
 	if (*rep.problem)
 		record_set_str(o, "problem", rep.problem);
-	forget(ctl, session, output);
+	note_end(session, output);
 	/* unless there is something in it that the relay has not got */
 	if (*spool && rmdir(spool) < 0 && errno == ENOTEMPTY)
 		record_set_str(o, "spool", spool);
@@ -91,7 +106,13 @@ static enum status destroy(struct ctl *ctl, const char *session)
 
 static enum status run(struct ctl *ctl)
 {
-	return target_each(ctl, destroy);
+	enum status status = target_each(ctl, destroy);
+
+	if (ended.session)
+		remember_end(ctl);
+	free(TAKE(ended.session));
+	free(TAKE(ended.output));
+	return status;
 }
 
 static void text(FILE *out, struct json_object *record)
@@ -103,7 +124,7 @@ static void text(FILE *out, struct json_object *record)
 		totals_end(out, record_get(o, "totals"));
 		if (*record_str(o, "spool"))
 			fprintf(out,
-				"The trace is in part at the relay %s; the rest is in %s "
+				"The relay %s does not have all of the trace; the rest is in %s "
 				"(lttctl spool send)\n",
 				record_str(o, "output"), record_str(o, "spool"));
 		else if (*record_str(o, "output"))

@@ -7,6 +7,7 @@
 #include "libctl/calls.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
+#include "ctl/say.h"
 #include "ctl/target.h"
 #include "ctl/text.h"
 
@@ -31,7 +32,8 @@ static enum status check(struct ctl *ctl)
 			"any time");
 		return STATUS_UNSUPPORTED;
 	}
-	err_set(&ctl->err, ERR_INVALID, "what is to be recorded again? lttctl regenerate statedump");
+	err_set(&ctl->err, ERR_INVALID,
+		"what is to be recorded again? lttctl regenerate statedump");
 	return STATUS_ERROR;
 }
 
@@ -51,20 +53,23 @@ static enum status run(struct ctl *ctl)
 	record_set_str(ctl->record, "session", session);
 	record_set_num(ctl->record, "channels", rep.channels);
 	record_set_num(ctl->record, "applications", rep.applications);
+	record_set_num(ctl->record, "late", rep.late);
+	if (rep.late)
+		say_warning(ctl, "%" PRIu32 " application%s not dumped its state yet", rep.late,
+			    rep.late == 1 ? " has" : "s have");
 	return STATUS_OK;
 }
 
 static void text(FILE *out, struct json_object *record)
 {
-	uint64_t applications = record_num(record, "applications");
+	uint64_t applications = record_num(record, "applications") - record_num(record, "late");
 
 	if (record_num(record, "channels"))
 		fprintf(out, "The state of the system is being recorded in session %s\n",
 			record_str(record, "session"));
 	if (applications)
-		fprintf(out, "%" PRIu64 " application%s dump%s state into session %s\n", applications,
-			text_plural(applications), applications == 1 ? "s" : "",
-			record_str(record, "session"));
+		fprintf(out, "%" PRIu64 " application%s dumped state into session %s\n",
+			applications, text_plural(applications), record_str(record, "session"));
 }
 
 const struct verb verb_regenerate = {

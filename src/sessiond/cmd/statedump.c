@@ -1,13 +1,36 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* statedump: have the state of the system recorded again. */
+/* statedump: have the state of the system recorded again. It is answered when the applications have
+ * done so. */
 #include "cmd.h"
 
+#include "base/mem.h"
 #include "sessiond/domain/kernel/kernel.h"
 #include "sessiond/domain/user/user.h"
+
+struct pending {
+	struct command *cmd;
+	uint32_t channels, applications;
+};
+
+static void dumped(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+{
+	struct pending *pending = data;
+	struct rep_statedump rep = {
+		.channels = pending->channels,
+		.applications = pending->applications,
+		.late = late,
+	};
+
+	(void)apps, (void)problem;
+	reply_statedump(pending->cmd, &rep);
+	free(pending);
+}
 
 enum cmd_result cmd_statedump(struct command *cmd, struct req_statedump *req,
 			      struct rep_statedump *rep)
 {
+	struct pending *pending;
+
 	(void)req;
 	if (cmd->session->state != SESSION_RECORDING)
 		return command_error(
@@ -15,8 +38,13 @@ enum cmd_result cmd_statedump(struct command *cmd, struct req_statedump *req,
 			"session '%s' does not record; the state is told at each start",
 			cmd->session->name);
 	rep->channels = kernel_dump(cmd->sd->kernel, cmd->session);
-	rep->applications = user_dump(cmd->sd->user, cmd->session);
-	if (rep->channels || rep->applications)
+	pending = xalloc(sizeof(*pending));
+	*pending = (struct pending){ .cmd = cmd, .channels = rep->channels };
+	pending->applications = user_dump(cmd->sd->user, cmd->session, dumped, pending);
+	if (pending->applications)
+		return CMD_WAIT;
+	free(pending);
+	if (rep->channels)
 		return CMD_DONE;
 	return command_error(
 		cmd, ERR_NO_EVENT,

@@ -43,9 +43,10 @@ void user_each_refusal(struct domain_tracer *domain, const struct session *sessi
 		       void (*fn)(const struct domain_refusal *refusal, void *data), void *data);
 void user_each_counted(struct domain_tracer *domain, const struct session *session,
 		       void (*fn)(const struct domain_counted *counted, void *data), void *data);
-/** Have the applications that record into @session run their state dumps again. Return: how many
- *  were asked. */
-uint32_t user_dump(struct domain_tracer *domain, const struct session *session);
+/** Have the applications that record into @session run their state dumps again. @done, if any is
+ *  asked: when they have, or are late. Return: how many were asked. */
+uint32_t user_dump(struct domain_tracer *domain, const struct session *session, domain_done done,
+		   void *data);
 /**
  * struct user_programs - of a session.
  * @recording: applications that record into it, or are about to; @apps: that could.

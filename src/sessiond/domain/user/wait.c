@@ -142,7 +142,8 @@ static void send_statedump(struct user_link *link)
 	peer_send(link->app->peer, &enc);
 }
 
-uint32_t user_dump(struct domain_tracer *domain, const struct session *session)
+uint32_t user_dump(struct domain_tracer *domain, const struct session *session, domain_done done,
+		   void *data)
 {
 	struct user_session *us = user_session_find(user_of(domain), session);
 	struct user_link *link;
@@ -151,11 +152,14 @@ uint32_t user_dump(struct domain_tracer *domain, const struct session *session)
 	if (!us || !us->rec.recording)
 		return 0;
 	list_for_each(link, &us->links, in_session) {
-		if (!link->nr_arms)
-			continue;
-		send_statedump(link);
-		nr++;
+		link->dumped &= !link->nr_arms;
+		nr += link->nr_arms != 0;
 	}
+	if (!nr)
+		return 0;
+	us->generation++;
+	links_touch(us);
+	wait_new(us, done, data);
 	return nr;
 }
 
