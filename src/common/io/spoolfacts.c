@@ -29,7 +29,8 @@ int spoolfacts_write(int fd, const struct spoolfacts *facts)
 		       *facts->chosen ? "chosen " : "", facts->chosen, *facts->chosen ? "\n" : "");
 	if (len >= (int)sizeof(text))
 		return -ENAMETOOLONG;
-	if (pwrite(fd, text, (size_t)len, 0) != len)
+	/* with the NUL, where readers stop: a longer file may have been there before */
+	if (pwrite(fd, text, (size_t)len + 1, 0) != len + 1)
 		return errno ? -errno : -EIO;
 	return 0;
 }
@@ -65,7 +66,8 @@ static bool get_id(const char *text, uint8_t ret[16])
 {
 	char word[33];
 
-	if (!get_text(text, "id", word, sizeof(word)) || strlen(word) != 32)
+	if (!get_text(text, "id", word, sizeof(word)) ||
+	    strspn(word, "0123456789abcdefABCDEF") != 32)
 		return false;
 	for (size_t i = 0; i < 16; i++)
 		if (sscanf(word + 2 * i, "%2hhx", &ret[i]) != 1)
