@@ -21,6 +21,7 @@
 #define MAX_HELD_PACKET (4u << 20)
 #define FIRST_REST_MS 100
 #define MOST_REST_MS 2000
+#define DETACH_MS 1000
 #define MISSING_S 10 /* senders that are there connect again every two seconds */
 
 /* Two streams that are silent up to the very same time confuse viewers. These times are between
@@ -335,8 +336,8 @@ static void give_up(struct follow *f)
 		}
 }
 
-/* @why: the connection was lost. Return: 0; -ECANCELED: the viewer hung up; -EPROTO: there is no
- * use in trying again. */
+/* @why: the connection was lost. Return: 0; -ECANCELED: the viewer does not wait any more; -EPROTO:
+ * there is no use in trying again. */
 static int resume(struct follow *f, int why)
 {
 	time_t missing_since = 0;
@@ -483,6 +484,23 @@ static int on_new_streams(struct follow *f)
 	return ret;
 }
 
+/* A relay that is away or mute has nothing to say to this: the viewer is about to end. */
+static int relay_detach(struct follow *f, uint64_t relay_id, uint32_t *ret_status)
+{
+	int ret;
+
+	f->link->silent_ms = DETACH_MS;
+	ret = ask_id(f, VIEW_DETACH_SESSION, relay_id);
+	if (ret == 0)
+		ret = link_read(f->link, ret_status, sizeof(*ret_status));
+	f->link->silent_ms = LINK_SILENT_MS;
+	if (!is_lost(ret))
+		return ret;
+	link_close(f->link);
+	*ret_status = htobe32(VIEW_DETACHED);
+	return 0;
+}
+
 static int on_detach(struct follow *f)
 {
 	struct known_session *session = known_session(&f->known, body_id(f));
@@ -491,11 +509,8 @@ static int on_detach(struct follow *f)
 
 	if (session && session->attached && session->over)
 		status = htobe32(VIEW_DETACHED);
-	else if (session && session->attached) {
-		ret = ask_id(f, VIEW_DETACH_SESSION, session->relay_id);
-		if (ret == 0)
-			ret = link_read(f->link, &status, sizeof(status));
-	}
+	else if (session && session->attached)
+		ret = relay_detach(f, session->relay_id, &status);
 	if (session && ret == 0)
 		session->attached = false;
 	out_add(f, &status, sizeof(status));
@@ -903,6 +918,20 @@ static int answer(struct follow *f)
 	return ret;
 }
 
+/* The viewer has hung up, or does not wait for its answer (Ctrl-C): then it detaches, and ends. */
+static void take_leave(struct follow *f)
+{
+	int ret = 0;
+
+	link_close(f->link);
+	while (ret == 0 && read_request(f) == 0 && f->command == VIEW_DETACH_SESSION) {
+		f->out_len = 0;
+		ret = on_detach(f);
+		if (ret == 0)
+			ret = viewer_move(f->fd, f->out, f->out_len, true);
+	}
+}
+
 int follow_serve(struct link *link, int fd)
 {
 	struct follow f = { .link = link, .fd = fd };
@@ -914,6 +943,8 @@ int follow_serve(struct link *link, int fd)
 		ret = read_request(&f);
 		if (ret == 0)
 			ret = answer(&f);
+		if (ret == -ECANCELED)
+			take_leave(&f);
 		if (ret == 0)
 			ret = viewer_move(fd, f.out, f.out_len, true);
 	}

@@ -13,7 +13,6 @@
 
 #define CONNECT_MS 2000u
 #define HANDSHAKE_S 5
-#define SILENT_MS 20000 /* relays answer at once */
 
 int place_parse(const char *url, struct place *ret)
 {
@@ -36,7 +35,9 @@ int place_parse(const char *url, struct place *ret)
 
 void link_init(struct link *link, const struct place *place, struct tls_keys *keys)
 {
-	*link = (struct link){ .place = place, .keys = keys, .viewer_fd = -1 };
+	*link = (struct link){
+		.place = place, .keys = keys, .viewer_fd = -1, .silent_ms = LINK_SILENT_MS
+	};
 	chan_init(&link->chan, -1, NULL);
 }
 
@@ -61,16 +62,29 @@ static int connect_to(const struct place *place, struct err *err)
 	return fd;
 }
 
-static int shake_hands(struct chan *chan)
+/* A viewer that is interrupted asks for something else (to be detached) before it has its answer.
+ * Return: 0; -ECANCELED: it did, or hung up; another negative errno. */
+static int await(const struct link *link, short events, int ms)
+{
+	struct pollfd fds[] = { { link->chan.fd, events, 0 }, { link->viewer_fd, POLLIN, 0 } };
+	int n = poll(fds, 2, ms);
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (fds[1].revents)
+		return -ECANCELED;
+	return n ? 0 : -ETIMEDOUT;
+}
+
+static int shake_hands(const struct link *link, struct chan *chan)
 {
 	time_t until = time(NULL) + HANDSHAKE_S;
 	int ret;
 
 	while ((ret = chan_open(chan)) == -EAGAIN) {
-		struct pollfd fd = { chan->fd, chan_wants_write(chan) ? POLLOUT : POLLIN, 0 };
-
-		if (poll(&fd, 1, HANDSHAKE_S * 1000) == 0 || time(NULL) > until)
-			return -ETIMEDOUT;
+		ret = await(link, chan_wants_write(chan) ? POLLOUT : POLLIN, HANDSHAKE_S * 1000);
+		if (ret < 0 || time(NULL) > until)
+			return ret < 0 ? ret : -ETIMEDOUT;
 	}
 	return ret;
 }
@@ -97,7 +111,7 @@ int link_open(struct link *link, struct err *err)
 		return err_errno(err, ERR_OUTPUT, -error, "TLS with %s", place->host);
 	}
 	chan_init(&link->chan, fd, tls);
-	error = shake_hands(&link->chan);
+	error = shake_hands(link, &link->chan);
 	if (error == 0)
 		return 0;
 	err_set(err, error == -EPROTO ? ERR_DENIED : ERR_OUTPUT, "the relay at %s: %s", place->host,
@@ -110,21 +124,9 @@ int link_open(struct link *link, struct err *err)
 
 int link_rest(const struct link *link, int ms)
 {
-	struct pollfd fd = { link->viewer_fd, POLLRDHUP, 0 };
+	struct pollfd fd = { link->viewer_fd, POLLIN, 0 };
 
 	return poll(&fd, 1, ms) > 0 ? -ECANCELED : 0;
-}
-
-static int await(const struct link *link, short events)
-{
-	struct pollfd fds[] = { { link->chan.fd, events, 0 }, { link->viewer_fd, POLLRDHUP, 0 } };
-	int n = poll(fds, 2, SILENT_MS);
-
-	if (n < 0)
-		return errno == EINTR ? 0 : -errno;
-	if (fds[1].revents)
-		return -ECANCELED;
-	return n ? 0 : -ETIMEDOUT;
 }
 
 static int send_all(struct link *link, const void *data, size_t len)
@@ -132,7 +134,7 @@ static int send_all(struct link *link, const void *data, size_t len)
 	for (size_t done = 0; done < len;) {
 		struct iovec iov = { (uint8_t *)data + done, len - done };
 		ssize_t n = chan_send(&link->chan, &iov, 1);
-		int ret = n == -EAGAIN ? await(link, POLLOUT) : n < 0 ? (int)n : 0;
+		int ret = n == -EAGAIN ? await(link, POLLOUT, link->silent_ms) : n < 0 ? (int)n : 0;
 
 		if (ret < 0)
 			return ret;
@@ -158,7 +160,7 @@ int link_read(struct link *link, void *buf, size_t len)
 {
 	for (size_t done = 0; done < len;) {
 		ssize_t n = chan_recv(&link->chan, (uint8_t *)buf + done, len - done);
-		int ret = n == -EAGAIN ? await(link, POLLIN) : n < 0 ? (int)n : 0;
+		int ret = n == -EAGAIN ? await(link, POLLIN, link->silent_ms) : n < 0 ? (int)n : 0;
 
 		if (n == 0)
 			return -ECONNRESET;

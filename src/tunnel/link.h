@@ -13,6 +13,7 @@
 #include "io/chan.h"
 
 #define LINK_HOST_BYTES 256
+#define LINK_SILENT_MS 20000 /* relays answer at once */
 
 /** Where a relay is, from tls:// or net://RELAY[:PORT][/PATH]. */
 struct place {
@@ -29,6 +30,7 @@ struct link {
 	struct tls_keys *keys; /* NULL: none are needed */
 	struct chan chan;      /* owns its descriptor, -1 while it is closed */
 	int viewer_fd;	       /* -1: there is no viewer yet */
+	int silent_ms;	       /* that a relay may be */
 };
 
 void link_init(struct link *link, const struct place *place, struct tls_keys *keys);
@@ -37,7 +39,8 @@ int link_open(struct link *link, struct err *err) MUST_CHECK;
 void link_close(struct link *link);
 bool link_is_open(const struct link *link);
 
-/** Send a request. Return: 0; -ECANCELED: the viewer hung up; another negative errno. */
+/** Send a request. Return: 0; -ECANCELED: the viewer hung up, or asks for something else before it
+ *  has its answer; another negative errno. */
 int link_ask(struct link *link, uint32_t command, const void *body, size_t len) MUST_CHECK;
 /** Receive @len bytes of the answer. Return: as above. */
 int link_read(struct link *link, void *buf, size_t len) MUST_CHECK;
