@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an application does with whatever a daemon sends. An input is a series of
+ * An application receives arbitrary messages of a daemon. An input is a series of
  * messages, each with two bytes of length in front; three descriptors of a true
  * ring set come with each. Nothing may be read out of bounds, nothing may leak,
  * and when the daemon forgets everything nothing is left armed.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ltt-sessiond does with whatever an application says: a session records and
- * counts everything, into both kinds of buffers; a decent application is there too and must
- * not notice. An input is a series of messages behind four bytes of length.
+ * ltt-sessiond receives arbitrary messages of an application: a session records and counts
+ * everything, into both kinds of buffers; a well-behaved application is connected too and must
+ * not be affected. An input is a series of messages, each behind four bytes of length.
  */
 #include "../unit/session_harness.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ltt-sessiond does with whatever a client sends: the real commands, a
+ * ltt-sessiond receives arbitrary messages of a client: the real commands, a
  * session that records and an application that has points. An input is a series
  * of messages, each behind four bytes of length, as prototool makes them.
  */

@@ -150,8 +150,8 @@ static void same_begin(const struct contents *a, const struct contents *b, size_
 	MUST_HOLD(a->len >= len && b->len >= len && (!len || memcmp(a->at, b->at, len) == 0));
 }
 
-/* What a life before left, and what has become of it: the same up to the last whole
- * packet, which is the last, and all from there on is in the index.
+/* Compare a file of an earlier consumer with the adopted one: it is the same up to the last
+ * whole packet, which is its last, and the index has all packets.
  * Return: that packet. */
 static struct walk_packet check_adopted(const struct pair *was, const struct pair *is)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ltt-sessiond does with whatever a keeper answers, or does not: it has three
- * descriptors or none, and asks on. An input is a row of answers, each behind two
- * bytes of length, which are there before anything is asked; three descriptors
- * come with each. Behind the last one the keeper is gone.
+ * ltt-sessiond receives arbitrary replies of a keeper, or none: it gets three descriptors or
+ * none, and sends its next request. An input is a series of replies, each behind two bytes of
+ * length, which are sent before the first request; three descriptors are attached to each.
+ * The keeper closes the connection behind the last one.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ltt-keeperd does with whatever it is told: each command is answered once,
- * or its sender is hung up on; another visitor is served all the while, and
- * finds what was put under a name that nobody else would take. An input is a row
- * of messages, each behind two bytes of length; three descriptors come with each.
+ * ltt-keeperd receives arbitrary messages: each command is answered once, or its connection
+ * is closed; another client is served all the while, and finds the descriptor that it stored
+ * under a name that no input uses. An input is a series of messages, each behind two bytes of
+ * length; three descriptors are attached to each.
  */
 #include <fcntl.h>
 #include <string.h>

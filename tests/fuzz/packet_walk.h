@@ -32,7 +32,7 @@ struct contents {
 	size_t len;
 };
 
-/** What all packets of a stream have in common. */
+/** Facts that all packets of a stream have in common. */
 struct walk_stream {
 	const uint8_t *uuid; /* 16 bytes */
 	uint32_t stream;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a relay makes of the files beside its keys: the first part of the input (two bytes of
- * length) is `psk`, the rest `viewers`. They are taken or refused with a sentence; nobody
- * is granted a host that no line of his names, and all of them only by a star.
+ * A relay reads the files beside its keys: the first part of the input (two bytes of length)
+ * is `psk`, the rest `viewers`. They are accepted or refused with a sentence; a viewer is
+ * granted only hosts that its own lines name, and all hosts only by a star.
  */
 #include <fcntl.h>
 #include <stdio.h>

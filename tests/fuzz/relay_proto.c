@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ltt-relayd does with whatever it is told: a peer that has said hello and named a
- * session, a trace and a stream sends the input, in pieces that it chooses itself (two
- * bytes of length before each). The relay lives, writes nowhere else, keeps no descriptor
- * and counts none; a decent peer is answered all the while.
+ * ltt-relayd receives arbitrary messages: a peer that has sent hello and opened a session,
+ * a trace and a stream sends the input, in chunks of sizes that the input chooses (two
+ * bytes of length before each). The relay lives, writes nowhere else, leaks no descriptor
+ * and no count; a well-behaved peer is answered all the while.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a session daemon does with whatever its predecessor left: a session's state
- * file of anything (1: the daemon's own file), a keeper that has every descriptor
- * that is asked for, a consumer that takes everything. What comes back is listed,
- * started, written down, stopped and destroyed, and nothing is left of it.
+ * A session daemon reads arbitrary state of its predecessor: a session's state file with
+ * any contents (1: the daemon's own file), a keeper that has every descriptor that is
+ * requested, a consumer that accepts everything. A restored session is listed, started,
+ * saved, stopped and destroyed, and nothing is left of it.
  */
 #include <dirent.h>
 #include <errno.h>

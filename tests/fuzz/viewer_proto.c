@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What ltt-relayd does with whatever a viewer sends: it is let in, follows a live session with
- * a trace that has a packet, and sends the input, in pieces that it chooses itself (a byte
- * of length before each; a piece may be a whole request that is put together from its first
- * bytes). The relay lives, keeps no descriptor, and counts nobody afterwards.
+ * ltt-relayd receives arbitrary messages of a viewer: it is accepted, follows a live session
+ * with a trace that has a packet, and sends the input, in chunks of sizes that the input chooses
+ * (a byte of length before each; a chunk may be a whole request that is put together from its
+ * first bytes). The relay lives, leaks no descriptor, and counts no viewer afterwards.
  */
 #include <endian.h>
 #include <fcntl.h>

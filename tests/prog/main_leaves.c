@@ -24,7 +24,7 @@ LTT_TRACEPOINT(leaves, done, (int pid), LTT_INFO, ltt_int(int, pid, pid))
 
 static void done(void)
 {
-	usleep(20000); /* whoever has been told too early that we are gone believes it now */
+	usleep(20000); /* a daemon that was notified too early of our end believes it now */
 	ltt_trace(leaves, done, (int)getpid());
 	printf("done\n");
 }

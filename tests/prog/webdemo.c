@@ -4,7 +4,7 @@
  *
  * Client threads put requests into a bounded queue and wait for the answers;
  * worker threads take them out, look a page up in a cache and render it where
- * it isn't there. What a real service would like to know is traced: tracepoints
+ * it isn't there. Events as a real service would record them: tracepoints
  * for the life of a request, a marker for what the workers wait for.
  *
  *   webdemo [-s SECONDS] [-w WORKERS] [-c CLIENTS] [-n REQUESTS] [-p PAUSE_US]

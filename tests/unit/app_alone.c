@@ -147,7 +147,7 @@ static void *sleeper(void *arg)
 	return NULL;
 }
 
-/* What the kernel refuses for other reasons stays refused, with no part of it done. */
+/* A call that the kernel refuses for other reasons stays refused, with no part of it done. */
 static bool refused(int flags, int error)
 {
 	long user = namespace("user");

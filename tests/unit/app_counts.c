@@ -177,7 +177,7 @@ static void counts(struct fake_app *app, struct child *c)
 	memory_free(&b);
 }
 
-/* What could write elsewhere is refused. */
+/* Descriptions that would make the application write elsewhere are refused. */
 static void nonsense(struct fake_app *app, struct child *c)
 {
 	struct memory a = memory_new(3), none = { 99, -1, NULL };
@@ -210,7 +210,7 @@ static void nonsense(struct fake_app *app, struct child *c)
 	memory_free(&a);
 }
 
-/* What a daemon that comes back does not say again is over; what it says, goes on. */
+/* Countings that a restarted daemon does not send again end; those that it sends continue. */
 static void sweeps(int listener, struct fake_app *app, struct child *c)
 {
 	struct memory a = memory_new(4), b = memory_new(5), other = memory_new(5);

@@ -241,7 +241,7 @@ static void children_record_on(char how)
 	end(listener, &c, &app, &set);
 }
 
-/* What its parent has alone is not for a child: it waits for its own before anything else. */
+/* A child does not use its parent's own buffers: it waits for its own before anything else. */
 static void children_wait_for_their_own(void)
 {
 	struct fake_app app, child;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * An application is asked for the buffers that it records into, by a daemon that has
- * lost them: it gives what it has, keeps recording, and rings the doorbell of whoever
- * empties them next. It keeps no more descriptors than there is room for, and none
- * of buffers that it has given back.
+ * lost them: it offers them, keeps recording, and rings the doorbell of the consumer that
+ * drains them next. It keeps no more descriptors than there is room for, and none of
+ * buffers that it has returned.
  */
 #include <dirent.h>
 #include <sys/prctl.h>
@@ -253,7 +253,7 @@ static void gives_back(void)
 	end(listener, &app, &set, &c);
 }
 
-/* What an earlier life of the daemon's state had is nobody's. */
+/* Buffers of an earlier generation of the daemon's state are not offered. */
 static void of_another_life(void)
 {
 	int listener = fake_listen();

@@ -157,7 +157,7 @@ static void many_points(void)
 	close(listener);
 }
 
-/* What fits no message does not keep back the rest. */
+/* A point that fits no message does not keep back the rest. */
 static void large_points(void)
 {
 	int listener = fake_listen();

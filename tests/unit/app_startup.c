@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What libltt costs and does where nobody traces, and with daemons that lie. */
+/* Costs and behaviour of libltt in a program that is not traced, and with hostile daemons. */
 #include <dirent.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -299,7 +299,7 @@ static void runs_in_sandboxes(void)
 
 /* --- which daemon --------------------------------------------------------------------- */
 
-/* A directory that was not chosen may be somebody else's, who must not trace us. */
+/* A default directory may belong to another user, whose daemon must not trace us. */
 static void distrusts(uid_t uid, const char *role)
 {
 	int listener = fake_listen_as(uid);

@@ -168,8 +168,8 @@ static void killed(const struct damage *damage)
 	CHECK(w.lost == 0);
 }
 
-/* The memory is gone with everybody who had it: the files are mended, and that takes none,
- * however large the buffers were. */
+/* The memory is gone with all processes that mapped it: the files are repaired, and that
+ * takes no memory, however large the buffers were. */
 static void memory_lost(void)
 {
 	int dir = fresh_dir("out"), again = dup(dir);

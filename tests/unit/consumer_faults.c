@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Every file call of the consumer fails once, and three times in a row, with a full
- * disk, with an I/O error, and in the middle of a write. What was asked for
- * fails with a sentence and works when asked again; no event is lost but those
- * that are counted; the trace is whole in the end.
+ * disk, with an I/O error, and in the middle of a write. The request fails with a
+ * sentence and works when it is repeated; each lost event is counted; the trace is
+ * complete in the end.
  */
 #include "consumer_client.h"
 #include "view/view.h"

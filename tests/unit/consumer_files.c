@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the consumer does to a file system: limited trace files, nothing that was
- * there is overwritten or followed, files belong to the output's user, and every
- * bad request gets a sentence and changes nothing.
+ * The consumer's files: trace files are limited, no existing file is overwritten and no
+ * link followed, files belong to the output's user, and every bad request gets a
+ * sentence and changes nothing.
  */
 #include <sched.h>
 
@@ -89,7 +89,7 @@ static void check_file_sizes(struct daemon *d)
 	CHECK(lines < 0 || lines == 1001);
 }
 
-/* What a packet must have been like for the first of a file to follow it. */
+/* The packet that the first one of a file must follow. */
 static struct test_packet packet_before(int dir, const char *name)
 {
 	size_t len;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a consumer keeps of what is over: counters of a closed ring set until it is told
- * that nobody needs them, files of a trace until it is closed. Neither while it is in use.
+ * A consumer keeps the counters of a closed ring set until it is told that they are not needed
+ * any more, and the files of a trace until it is closed. Neither is forgotten while in use.
  */
 #include "consumer_client.h"
 

@@ -113,7 +113,7 @@ static void check_metadata(struct daemon *d)
 	CHECK(d->recoveries == 2);
 }
 
-/* What can't be written when a session is closed is counted as lost to its output. */
+/* Events that can't be written when a session is closed are counted as lost to its output. */
 static void check_close(struct daemon *d, struct producer *p)
 {
 	struct sums before, after;

@@ -2,7 +2,7 @@
 /*
  * Applications that scribble over their rings, shrink them and punch holes into
  * them: the consumer lives, answers, and another session's account still closes. The
- * control pages can't be written by whoever got the descriptor.
+ * control pages can't be written by a holder of the descriptor.
  */
 #include <grp.h>
 #include <linux/falloc.h>
@@ -67,7 +67,7 @@ static void scribble(const struct rings *rings)
 	}
 }
 
-/* What seals and modes forbid. */
+/* Operations that seals and modes forbid. */
 static void check_seals(const struct rings *rings)
 {
 	char path[64];

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A loss of power at any moment. What the consumer writes is written down, and so is
- * what a sync makes durable; then disks are made as they may be found afterwards:
- * after each call, with any of the sectors that no sync was about. What was synced is
- * there, whole; of the rest there is nothing but whole packets.
+ * A loss of power at any moment. The consumer's writes and syncs are logged; then disks are
+ * made as they may be found afterwards: after each call, with any of the sectors that were
+ * not synced. Synced packets are there, whole; of the rest there is nothing but whole packets.
  */
 #include "consumer_client.h"
 #include "libctl/durable.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the ring reader believes, clamps and drops, word by word. */
+/* The ring reader accepts, clamps or drops each word of a ring. */
 #include <string.h>
 #include <sys/mman.h>
 
@@ -96,7 +96,7 @@ static void check_position_lies(void)
 	prod.pub = (prod.pub & ~LTT_POS_MASK) | (100 + SIZE + 1); /* too far ahead */
 	look();
 	CHECK(reader.lies == 2 && reader_pending(&reader) == 0 && cons.consumed == 100 + SIZE + 1);
-	/* and who keeps the rules can go on from there */
+	/* and a producer that keeps the rules can continue from there */
 	publish(3, 60, 1);
 	look();
 	CHECK(reader_pending(&reader) == 60 && reader_pending_count(&reader) == 3 &&

@@ -2,7 +2,7 @@
 /*
  * A consumer that has nothing to do does nothing: no wake-up in two seconds.
  * The first record after that is on disk at once, commands are answered at once,
- * and who rings the doorbell like mad gets no more than a moment of our time.
+ * and a producer that rings the doorbell all the time gets no more than a bounded share of ours.
  */
 #include <limits.h>
 #include <linux/futex.h>

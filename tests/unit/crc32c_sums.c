@@ -38,7 +38,7 @@ static void check_published(void)
 	CHECK(crc32c(0, b, sizeof(b)) == 0x46dd794eu);
 }
 
-/* What @len zero bytes make of a register, without the inversions at both ends. */
+/* The register @v after @len zero bytes, without the inversions at both ends. */
 static uint32_t fed_zeros(uint32_t v, size_t len)
 {
 	static const uint8_t zeros[CRC32C_PART];

@@ -174,7 +174,7 @@ static inline void tell(const char *line)
 		CHECK(good_);                                                     \
 	} while (0)
 
-/** What the daemon was asked since the last time. */
+/** Check the daemon's requests since the last time. */
 #define ASKED(text)                                   \
 	do {                                          \
 		if (strcmp(fake.asked, text) != 0)    \

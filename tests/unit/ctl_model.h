@@ -24,7 +24,7 @@
 
 #include "check.h"
 
-/* What the fake knows and what it was asked; the tests change it between runs of lttctl. */
+/* The fake's state and the requests to it; the tests change it between runs of lttctl. */
 static struct {
 	char session[300]; /* exists if not empty */
 	char path[500];

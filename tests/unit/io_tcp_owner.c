@@ -33,7 +33,7 @@ static socklen_t loopback(int family, struct sockaddr_storage *addr)
 	return sizeof(*in);
 }
 
-/* The kernel calls that socket somebody's which he made. Where we can't be anybody: ours. */
+/* A socket belongs to the user that made it. Where we can't become another user: ours. */
 static int socket_of(uid_t uid, int family)
 {
 	int fd;

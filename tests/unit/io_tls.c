@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * TLS between two ends in one process, step by step: who may speak with whom, by which
- * keys, and what each is told; bytes in both directions, however they are cut; what
- * is older, recorded, replayed, cut short or garbage gets nobody in.
+ * TLS between two ends in one process, step by step: which peers accept each other, by which
+ * keys, and the sentence that each gets; bytes in both directions, however they are cut; a
+ * handshake that is older, recorded, replayed, cut short or garbage is refused.
  */
 #include <sys/random.h>
 
@@ -118,9 +118,9 @@ static void there_and_back(void)
 	free(far);
 }
 
-/* --- who means no good ------------------------------------------------------- */
+/* --- hostile peers ----------------------------------------------------------- */
 
-/* What a host said to a relay that let it in. Return: how much. */
+/* Record the bytes that an accepted host sent to a relay. Return: their number. */
 static size_t record(uint8_t *buf, size_t cap)
 {
 	struct tls_keys *keys = keys_of("relay"), *host_keys = keys_of("web1");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Connections that stand when the keys become others: who would still be let in goes on, and
- * who would not is told from him, whichever way he has shown who he is.
+ * Established connections when the keys change: a peer that would still be accepted continues,
+ * one that would not is found, whichever way it was authenticated.
  */
 #include "tls_pair.h"
 
@@ -72,7 +72,7 @@ static void by_key(void)
 	part(&p);
 }
 
-/* Whoever has not proven anything yet begins again. */
+/* A peer that is not authenticated yet starts again. */
 static void in_between(void)
 {
 	struct tls_keys *keys = keys_of("relay");

@@ -129,7 +129,7 @@ static int play_counted(int fd, struct ltt_kmod_counted *counted)
 	return 0;
 }
 
-/* What is recorded must be described, and counted: the buffer is on. */
+/* An event that is enabled must be described, and counted: the buffer is on. */
 static int play_enable(int fd, const struct ltt_kmod_enable *enable)
 {
 	unsigned int i = index_of(enable->name);

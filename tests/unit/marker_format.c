@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What format strings mean: names, types, and what is refused. */
+/* Format strings of markers: names, types, and refusals. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

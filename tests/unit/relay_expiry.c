@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A certificate that expires while its owner is connected: who sends and who looks on are cut
- * off then, and nobody else.
+ * A certificate that expires while its owner is connected: the connections of that sender and
+ * that viewer are closed then, and no others.
  */
 #include "consumerd/now.h"
 #include "relayd/keyring.h"
@@ -10,7 +10,7 @@
 #include "tls_pair.h"
 
 #define BRIEF_S 3
-#define SILENT_NS 4900000000u /* less than what who says nothing may stay */
+#define SILENT_NS 4900000000u /* less than a silent connection is kept open */
 
 static const uint8_t nowhere[16];
 static struct loop *loop;

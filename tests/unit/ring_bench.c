@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a record costs, beside a bare read of the clock. Prints figures and
- * asserts only that nothing was lost from sight. As a test it runs briefly;
+ * The cost of a record, beside a bare read of the clock. Prints figures and
+ * asserts only that each record is accounted for. As a test it runs briefly;
  * `ring_bench MILLION` takes so many records a run.
  */
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ring_double.h - stands in for the ring where a test is about who is recorded to,
- * not about how: a ring set counts its records by event id.
+ * ring_double.h - stands in for the ring where a test is about which rings get a record,
+ * not about its contents: a ring set counts its records by event id.
  */
 #ifndef TESTS_RING_DOUBLE_H
 #define TESTS_RING_DOUBLE_H

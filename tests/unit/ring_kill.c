@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Processes that share a ring set, each killed with SIGKILL at a random moment,
- * flat out. What is in the rings or counted as lost is exactly the calls that
+ * at full speed. The records in the rings and the lost ones are exactly the calls that
  * returned, and at most the one call in flight of each process and thread.
  */
 #include <pthread.h>

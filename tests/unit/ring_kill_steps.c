@@ -9,7 +9,7 @@
 
 #define AFTER 3
 
-/* What the kills of a scenario came to. */
+/* The outcome of the kills of a scenario. */
 struct result {
 	unsigned int steps; /* that the record takes */
 	unsigned int before, behind, lost;

@@ -2,8 +2,8 @@
 /*
  * A flight recorder under fire: writers flat out, and a reader that takes
  * snapshots as ring.md says. Every record of a snapshot is whole, none is
- * missing between its first and its last, and `count` agrees. What is not in a
- * snapshot any more is counted, event by event: overwritten + readable = written.
+ * missing between its first and its last, and `count` agrees. Records that are not
+ * in a snapshot any more are counted: overwritten + readable = written.
  */
 #include <pthread.h>
 #include <sched.h>

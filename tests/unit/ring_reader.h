@@ -44,7 +44,7 @@
 		exit(77);                        \
 	} while (0)
 
-/* What a test's record carries. */
+/* The payload of a test's record. */
 struct body {
 	uint32_t len; /* of the payload */
 	uint32_t writer;

@@ -100,7 +100,7 @@ static HARNESS_USED int begin_unstarted(int *ret_client)
 	return app;
 }
 
-/** What an application has been told. */
+/** Messages that an application has received. */
 struct told {
 	unsigned int nr[32]; /* messages by type */
 	unsigned int armings, disarmings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is asked of a consumer that is dying: its connection is closed before its end is heard
- * of. All that waits for the successor, in the order in which it was asked.
+ * Requests to a consumer that is dying: its connection is closed before its end is reported.
+ * They all wait for the successor, in the order in which they were made.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events of applications that are counted: what an application is told, and when; the
- * memory that it gets, which nobody can shrink; what is said of it to who asks, whatever
- * stands there; and what happens where an application can't count, or may not any more.
+ * Events of applications that are counted: the messages to an application, and their time; the
+ * memory that it gets, which can't be shrunk; the figures that a client gets, whatever the
+ * memory holds; and an application that can't count, or may not any more.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -52,7 +52,7 @@ static void note(struct heard *h, uint16_t type, struct decoder *dec)
 	h->arms += type == MSG_app_arm;
 }
 
-/* What is new; what is counted is forgotten first. */
+/* Receive new messages; the earlier counts of them are cleared. */
 static void hear_more(int app, struct heard *h)
 {
 	struct msg_header header;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is to be recorded at a place in the kernel: the language, and what is no part of it. */
+/* The values to record at a place in the kernel: the language, and text that is not part of it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -56,7 +56,7 @@ static void values(void)
 static void texts(void)
 {
 	IS("$comm", "arg1 1 256 u10: 5 0 0;");
-	IS("who=$comm:string", "who 1 256 u10: 5 0 0;");
+	IS("task=$comm:string", "task 1 256 u10: 5 0 0;");
 	IS("name=+8($arg1):string", "name 1 256 u10: 2 0 0; 16 0 8;");
 	IS("path=+0($arg2):ustring", "path 2 256 u10: 2 1 0; 16 0 0;");
 	IS("path=+u0(+112($arg1)):string", "path 2 256 u10: 2 0 0; 17 8 112; 16 0 0;");

@@ -162,8 +162,8 @@ static void leaves(void)
 	harness_end();
 }
 
-/* Who asked for figures of a session while another client destroys it: the consumer closes its
- * output first, and has none of it any more when it comes to them. */
+/* A client asked for figures of a session while another client destroys it: the consumer closes
+ * the output first, and has no figures of it any more when it comes to that request. */
 static void destroyed_meanwhile(void)
 {
 	struct fake_consumer *fc = &harness.consumer;
@@ -209,7 +209,7 @@ static unsigned int nr_followers(void)
 	return nr;
 }
 
-/* It costs its user what he may have, and nobody else anything. */
+/* A follower that reads nothing is charged to its user, and disturbs no other. */
 static void reads_nothing(void)
 {
 	int mute, one, client, nr = 0;
@@ -222,7 +222,7 @@ static void reads_nothing(void)
 	mute = follow();
 	harness_pump();
 	list_for_each(c, &harness.sd.clients, node)
-		c->peer.uid = 4242; /* some user, not root, for whom there are no limits */
+		c->peer.uid = 4242; /* some user; root has no limits */
 	one = follow();
 	harness_pump();
 	for (; nr_followers() == 2 && nr < 20000; nr++) {

@@ -312,7 +312,7 @@ struct answer {
 	struct decoder dec;	/* at the OUT fields */
 };
 
-/** What has come for a client by now; the last reply counts. */
+/** Messages that a client has received by now; the last reply counts. */
 static HARNESS_USED struct answer harness_answer(int fd)
 {
 	struct answer answer = { 0 };

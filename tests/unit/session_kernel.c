@@ -291,7 +291,7 @@ static void trackers(void)
 	harness_end();
 }
 
-/* What the module does not take is told to whoever asks, and the rest is recorded. */
+/* Events that the module refuses are reported to the client, and the rest is recorded. */
 static void refused_events(void)
 {
 	int client = begin(true);

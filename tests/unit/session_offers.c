@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A daemon that finds a session whose buffers nobody holds any more, and applications
- * that offer some: the very memory is taken, once; all else is refused, harms nobody,
- * and who offered it is recorded into new buffers.
+ * A daemon that finds a session whose buffers no daemon holds any more, and applications
+ * that offer some: the very memory is taken, once; all else is refused and harms no other,
+ * and the application that offered it is recorded into new buffers.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -56,8 +56,8 @@ static void begin_life(void)
 	state_load(&harness.sd, dir);
 }
 
-/* A session that records an application, and then dies with everybody who held its
- * buffer. @seals: of that. */
+/* A session that records an application, and then dies with all holders of its buffer.
+ * @seals: of that. */
 static void first_life(int seals)
 {
 	struct told told;
@@ -245,7 +245,7 @@ static void unsealed(void)
 	end_lives();
 }
 
-/* What nobody asked for ends the connection, and the others' hold on. */
+/* An offer without a request ends the connection; those of the others continue. */
 static void unasked(void)
 {
 	struct told told;
@@ -328,7 +328,7 @@ static bool waits(int client, uint64_t since)
 	return !there;
 }
 
-/* Who asks what there is after all that is answered when the buffer is there. */
+/* A client that lists sessions after all that is answered when the buffer is there. */
 static void recovered(void)
 {
 	uint64_t ring, since = loop_now_ns();

@@ -68,7 +68,7 @@ static struct answer enable_fetch(int client, uint8_t kind, const char *location
 	return harness_answer(client);
 }
 
-/* What is returned goes with the exit, all else with the entry; numbers before texts. */
+/* The return value is recorded at the exit, all else at the entry; numbers before texts. */
 static void fetches(void)
 {
 	static const char fetch[] = "name=+0($arg1):string left=$retval:s32 $comm fd=$arg2:u32";

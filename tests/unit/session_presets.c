@@ -141,7 +141,7 @@ static void disabled_again(void)
 	end(client);
 }
 
-/* A user who makes the channel himself says what it is like, as far as he likes. */
+/* A channel that is made explicitly has the given attributes; the preset fills in the rest. */
 static void made_by_hand(void)
 {
 	int client = begin();

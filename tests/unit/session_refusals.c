@@ -9,7 +9,7 @@
 #include "session_apps.h"
 #include "sessiond/core/app.h"
 
-/* What applications must not say costs them their connection, or that point. */
+/* Invalid messages of applications cost them their connection, or that point. */
 static void liars(void)
 {
 	int app, client;

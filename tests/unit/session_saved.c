@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a session daemon leaves for its successor, cut off at each byte and with each bit
- * flipped: never taken for a session, and who asks for it is told what became of it.
- * As an older daemon wrote it, without a checksum, it is still read.
+ * The state that a session daemon leaves for its successor, cut off at each byte and with each
+ * bit flipped: never taken for a session, and a client that asks for the session gets the reason.
+ * The state of an older daemon, without a checksum, is still read.
  */
 #include <dirent.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
 #include "check.h"
 #include "sessiond/core/session.h"
 
-/* What the table says, told once more in another form: by sentences. */
+/* The rules of the table, stated once more in another form. */
 static void all_pairs(void)
 {
 	unsigned int done = 0, later = 0, refused = 0;
@@ -24,7 +24,7 @@ static void all_pairs(void)
 			/* nothing leaves a session that is being destroyed */
 			if (state == SESSION_DESTROYING)
 				CHECK(outcome == SESSION_REFUSED);
-			/* whoever finds an operation going on waits for its end */
+			/* a command that finds an operation in progress waits for its end */
 			else if (!idle && (event == SESSION_EV_START || event == SESSION_EV_STOP ||
 					   event == SESSION_EV_DESTROY))
 				CHECK(outcome == SESSION_LATER);

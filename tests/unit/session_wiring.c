@@ -158,8 +158,8 @@ static void confirmed(int client, int app)
 	CHECK(a.there && a.code == 0);
 }
 
-/* What is armed while its ring set is still off records nothing, and nobody counts
- * it: a start waits for a slow consumer before it arms those that run already. */
+/* A site that is armed while its ring set is still off records nothing, and that is not
+ * counted: a start waits for a slow consumer before it arms running applications. */
 static void slow_restart(void)
 {
 	struct fake_consumer *fc = &harness.consumer;
@@ -185,7 +185,7 @@ static void slow_restart(void)
 }
 
 /* Figures are final: they are taken when the applications have confirmed that nothing
- * is in flight. Who does not answer is waited for once. */
+ * is in flight. An application that does not answer is waited for once. */
 static void in_flight(void)
 {
 	const unsigned int *flushes = &harness.consumer.calls[MSG_con_output_flush];
@@ -348,7 +348,7 @@ static void slices(void)
 	harness_end();
 }
 
-/* What points that go cost is a pass through all armings for all that go together. */
+/* Points that go together cost one pass through all armings. */
 static void removals(void)
 {
 	struct told told = { 0 };

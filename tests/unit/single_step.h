@@ -5,7 +5,7 @@
 
 #include <sys/auxv.h>
 
-/* Stepping through a load-exclusive loop never ends, whoever wrote it. */
+/* Stepping through a load-exclusive loop never ends, in any program. */
 static inline int steps_through_atomics(void)
 {
 #if defined(__aarch64__)

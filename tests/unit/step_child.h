@@ -100,7 +100,7 @@ static inline int step(pid_t pid)
 	return WSTOPSIG(status) != SIGUSR1;
 }
 
-/* What is with a child when it stops: where it goes on, and as what. */
+/* State of a child that has stopped, and where it continues. */
 struct stepper {
 	pid_t pid;
 	long descriptor; /* the last one that it announced */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an event costs from the site to the ring, beside a bare read of the clock
+ * The cost of an event from the site to the ring, beside a bare read of the clock
  * and the ring alone. Prints figures; asserts that every event is accounted for.
  * As a test it runs briefly; `tracepoint_bench MILLION` takes so many events a figure.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What 200 sites cost at start-up, and what many libraries do to the registry. */
+/* The cost of 200 sites at start-up, and the registry with many libraries. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

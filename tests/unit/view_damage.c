@@ -178,7 +178,7 @@ static void test_moved(const char *dir, const struct maker *m, const size_t ends
 	bytes_fini(&b);
 }
 
-/* What a consumer leaves that is in the middle of writing a packet. */
+/* The files of a consumer that is in the middle of writing a packet. */
 static void test_unfinished(const char *dir, const struct maker *m, const size_t ends[PACKETS])
 {
 	struct bytes b = { 0 };

@@ -141,7 +141,7 @@ static inline void make_file(const char *dir, const char *name, const void *data
 #define MAKE_UUID "\x00\x11\x22\x33\x44\x55\x66\x77\x88\x99\xaa\xbb\xcc\xdd\xee\xff"
 #define MAKE_UUID_TEXT "00112233-4455-6677-8899-aabbccddeeff"
 
-/* What our traces begin with; a clock of 1 GHz whose zero is 1000000000 s. */
+/* The start of our traces; a clock of 1 GHz whose zero is 1000000000 s. */
 #define MAKE_HEAD                                                                             \
 	"/* CTF 1.8 */\n"                                                                     \
 	"typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"            \
@@ -295,7 +295,7 @@ static UNUSED_OK void index_add(struct bytes *b, uint64_t offset, uint64_t bytes
 
 /* --- viewing -------------------------------------------------------------- */
 
-/* What a view said and wrote. */
+/* Messages and output of a view. */
 struct seen {
 	char *text;
 	size_t len;

@@ -111,7 +111,7 @@ static void check_hidden(const char *dir, const struct view_select *select, uint
 	seen_fini(&seen);
 }
 
-/* What is hidden is counted only where it would have been shown. */
+/* A hidden event is counted only where it would have been shown. */
 static void test_hidden(const char *dir)
 {
 	struct view_select some = { .hidden = "web:*,nothing" };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What to record at a place, as the tests write it: ",KIND:STEP.STEP...,KIND:...".
+ * The values to record at a place, as the tests write them: ",KIND:STEP.STEP...,KIND:...".
  *
  * KIND is uBYTES for a number, tBYTES for a text of the kernel, xBYTES for one of the
  * program. A STEP is a letter and a number: n the number itself, g a register, a an

@@ -43,7 +43,7 @@ static void bad_channels(int fd)
 	refused(ioctl(fd, _IO(LTT_KMOD_IOC, 99)), ENOTTY, "number 99");
 }
 
-/* What counts has no contexts, and counts sizes of integers. */
+/* A counting event has no contexts, and keys of the sizes of integers. */
 static void bad_counting(int fd)
 {
 	struct ltt_kmod_channel c = { .size = sizeof(c), .num_subbuf = 2, .subbuf_size = 4096,
@@ -220,7 +220,7 @@ static void bad_contexts(const struct reader *r)
 	t.kind = 0, t.op = 4;
 	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), EINVAL, "an unknown change of tracking");
 	t.op = LTT_KMOD_TRACK_REMOVE;
-	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), ENOENT, "to leave out who is not in");
+	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), ENOENT, "to leave out an id that is not tracked");
 	t.op = LTT_KMOD_TRACK_ADD, t.id = 0xffffffff;
 	if (ioctl(r->fd, LTT_KMOD_TRACK, &t))
 		err(1, "track");

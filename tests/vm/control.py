@@ -529,7 +529,7 @@ def test_stats():
     check(seen[event, None]["count"] == EMITTED and seen["sched:sched_switch", None]["count"] > 0, seen)
     check({c["domain"] for c in seen.values()} == {"kernel"}, seen)
     by_cpu, by_state = seen[event, "cpu_id"], seen[event, "state"]
-    # each of four writers on two CPUs: it counts to 1000, and says 4 * CPU + who
+    # each of four writers on two CPUs: it counts to 1000; its id is 4 * CPU + number
     check(sizes(by_cpu) == [(0, 0, 1000), (1, 1, 1000), (2, 3, 2000), (4, 7, 4000)], by_cpu)
     check(sizes(by_state) == [(0, 0, 8)] + [(2 ** k, 2 ** (k + 1) - 1, 8 * (min(2 ** (k + 1), 1000) - 2 ** k))
                                             for k in range(10)], by_state)

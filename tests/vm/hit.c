@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hit COUNT [UID [FILE]] - says who it is, a line "CONTEXT VALUE" for each context that ltt.ko
- * has ("?" where nobody else knows), and makes the system call getpriority(9, 9) so often;
- * or unlink(FILE), which mustn't be there. Before each it touches a new page. The value of
- * callstack-user are the functions that called each other, the innermost first.
+ * hit COUNT [UID [FILE]] - prints its own contexts, a line "CONTEXT VALUE" for each that ltt.ko
+ * has ("?" where user space has no other source), and makes the system call getpriority(9, 9)
+ * COUNT times; or unlink(FILE), which mustn't exist. Before each it touches a new page. The value
+ * of callstack-user is the chain of its functions, the innermost first.
  */
 #include <err.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reader.h - a channel of ltt.ko as who reads it has it. Written from abi/ltt_kmod.h and
- * abi/ltt_ring.h alone. Whatever goes wrong ends the program with a line on stderr.
+ * reader.h - a reader of a channel of ltt.ko. Written from abi/ltt_kmod.h and abi/ltt_ring.h
+ * alone. Each failure ends the program with a line on stderr.
  */
 #ifndef VM_READER_H
 #define VM_READER_H
@@ -41,7 +41,7 @@ void keep_words(struct reader *r, const char *dir, int overwrite);
 /** A file in @dir; @name: a format with the folder and @cpu. */
 FILE *create(const char *dir, const char *name, uint32_t cpu);
 
-/** What to record at a place, "[,KIND:STEP[.STEP]...]...". Return: how many there are. */
+/** Parse the values to record at a place, "[,KIND:STEP[.STEP]...]...". Return: their number. */
 uint32_t parse_args(const char *text, struct ltt_kmod_arg args[LTT_KMOD_ARGS_MAX]);
 
 /** kmodtool bad: asks for what must be refused. */

@@ -22,7 +22,7 @@ BUILD = control.BUILD
 UNITS = "/run/units"
 OUT = "/run/service-trace"
 CA = "/run/ca"
-# What units of ours, and systemd itself, order themselves by; no other service starts.
+# Targets that our units, and systemd itself, are ordered by; no other service starts.
 TARGETS = ("basic", "sysinit", "sockets", "shutdown", "paths", "timers", "slices", "local-fs",
            "multi-user", "network", "network-online", "exit", "umount", "final", "poweroff")
 DAEMONS = ("ltt-sessiond", "ltt-relayd")

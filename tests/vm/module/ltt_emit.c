@@ -4,7 +4,7 @@
  * an exact number of times: on loading, `count` times from each of a kernel thread per
  * CPU, a tasklet that interrupts it, a timer's interrupt that interrupts both, and NMIs, which
  * interrupt all of them: the thread of another CPU sends them. The first argument counts up,
- * the second says who: CPU * 4 + 0 task, 1 softirq, 2 irq, 3 NMI.
+ * the second is the writer's id: CPU * 4 + 0 task, 1 softirq, 2 irq, 3 NMI.
  *
  * With measure=1: `count` times from one task, interrupts off, and says in the kernel's
  * log how long one took. Where the guest's clock counts instructions, that is their
@@ -178,7 +178,7 @@ static void emit_often(void)
 	}
 }
 
-/* What the loop itself costs is taken off. */
+/* The cost of the loop itself is subtracted. */
 static void take_measure(void)
 {
 	unsigned long flags;
