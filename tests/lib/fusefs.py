@@ -138,7 +138,7 @@ class Fs:
             try:
                 os.write(self.fd, struct.pack("<IiQ", 16 + len(out), code, unique) + out)
             except FileNotFoundError:
-                pass  # whoever asked has been killed
+                pass  # the process that made the call has been killed
 
 
 def main():

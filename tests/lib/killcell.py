@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""killcell - one cell of the kill tests: who is killed, with so many threads and
-buffers of this kind, flat out; what it comes to is one line.
+"""killcell - one cell of the kill tests: a victim, a number of threads and a kind of buffers,
+at full speed; the outcome is one line.
 
 The oracles are rapp_check (each event: its number, sums, order) and ctfpkt (each
 packet: sequence, positions, counts, index), which share no code with the product

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """killdaemon - SIGKILL daemons while programs record flat out, again and again.
 
-Whoever was killed: what is recorded and what is counted as lost are together
-exactly the calls that returned; nothing is doubled, torn or out of order (by
-rapp_check, a packet walker of its own); status soon looks as if nothing had
-happened; nothing is left behind. LTT_KILLS says how often in each cell.
+Whichever daemon is killed: the recorded and the lost events are together exactly
+the calls that returned; none is doubled, torn or out of order (by rapp_check, a
+packet walker of its own); status soon looks as if nothing had happened; nothing
+is left behind. LTT_KILLS is the number of kills in each cell.
 """
 import os
 import random
@@ -30,7 +30,7 @@ def kill(*names):
 
 
 def wait_replaced(names, victims):
-    """Whoever has nobody above him to start him again comes with the next question."""
+    """A daemon that no other one restarts is started by the next client."""
     begin = time.monotonic()
     ltt.until(lambda: len(set(ltt.daemons(*names)) - victims) >= len(names), 10,
               f"others in place of {names}")

@@ -13,7 +13,7 @@ def name_of(pid):
 
 
 def measure(pid):
-    """What one process holds."""
+    """The resources of one process."""
     links = []
     for fd in os.listdir(f"/proc/{pid}/fd"):
         try:
@@ -38,15 +38,15 @@ def everybody(app):
 
 
 def held(now, before):
-    """What is held that was not held before: {'ltt-sessiond memfds': 2}"""
+    """Resources that were not held before: {'ltt-sessiond memfds': 2}"""
     return {f"{who} {what}": value - before[who][what]
             for who, facts in now.items() for what, value in facts.items()
             if what != "rss_kb" and value > before[who][what]}
 
 
 def check(app, before, sessions, grown=None):
-    """Nothing more is held; of whom nobody has ended since (grown; None: all), memory
-    has not grown."""
+    """No more resources are held; the memory of the processes that still run (grown; None:
+    all) has not grown."""
     ltt.until(lambda: not held(everybody(app), before), 5,
               f"what was held to be let go: {held(everybody(app), before)}")
     after = everybody(app)

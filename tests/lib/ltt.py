@@ -30,7 +30,7 @@ DAEMONS = ("ltt-sessiond", "ltt-consumerd", "ltt-keeperd")
 
 
 class Failure(Exception):
-    """What was expected did not happen."""
+    """An expectation of a test failed."""
 
 
 def fail(text):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """machines - hosts in namespaces of their own: network, files below /etc and /var/lib, name.
-What they change is gone with them. Needs root.
+Their changes are gone with them. Needs root.
 
     with machines.Net("relay", "web1", "db1") as net:
         net.join("relay", "web1", "relay.example")

@@ -21,8 +21,8 @@ import ltt
 
 
 def reserve_port():
-    """A socket with a port that no other test is given while it is open; whoever reuses
-    addresses can listen there. Not one of those that the kernel gives to who connects."""
+    """A socket with a port that no other test is given while it is open; a socket with
+    SO_REUSEADDR can listen there. Not one of the ports that the kernel gives to clients."""
     while True:
         s = socket.socket()
         try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""relproto - somebody who speaks relay.def, byte by byte, and means no good.
+"""relproto - a hostile peer of a relay: relay.def byte by byte.
 
     p = relproto.Peer(port)
     code, rest = p.session(host="evil")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What doc/lttctl.schema.json says of an answer, and whether it is so. Knows of JSON
-Schema what that file uses, and is stricter: a member that the file does not name is
-wrong, so that none goes without being described."""
+"""Checks an answer against doc/lttctl.schema.json. Knows the part of JSON Schema that the
+file uses, and is stricter: a member that the file does not name is an error, so that each
+member is described."""
 import json
 import os
 

@@ -107,7 +107,7 @@ def say(s, data, fds=()):
 
 
 def closed(s):
-    """Has the daemon hung up? What it has said is read and thrown away."""
+    """Check whether the daemon closed the connection. Its messages are discarded."""
     s.setblocking(False)
     try:
         while s.recv(65536):
@@ -147,7 +147,7 @@ def daemon(*options):
 
 
 def ctl(uid, *argv, status=0, gid=None):
-    """lttctl as somebody, in a home of his own. Return the CompletedProcess."""
+    """Run lttctl as user @uid, in a home of its own. Return the CompletedProcess."""
     home = os.path.abspath(f"home-{uid}")
     if not os.path.isdir(home):
         os.mkdir(home, 0o700)

@@ -271,7 +271,8 @@ def test_by_perf():
 
 
 def hit(count, uid=0):
-    """getpriority(9, 9) so often. What the program says of itself: {context: value}."""
+    """Call getpriority(9, 9) @count times. Return the contexts that the program printed of
+    itself: {context: value}."""
     said = run(f"{WORK}/hit", count, uid).stdout
     return dict(line.split(" ", 1) for line in said.splitlines())
 
@@ -354,7 +355,7 @@ def test_places():
 
 
 def test_fetch():
-    """Arguments and what is returned, as who called says; also after a daemon's death."""
+    """Arguments and return values are those that the caller printed; also after a daemon's death."""
     out = "/dev/shm/fetch"
     shutil.rmtree(out, ignore_errors=True)
     ctl("create", "fetch", "-o", out)
@@ -508,7 +509,7 @@ def sizes(histogram):
 
 
 def test_stats():
-    """Counted to the event, by size, of whom is tracked; across stops and a daemon's death."""
+    """Each event of the tracked processes is counted, by size; across stops and a daemon's death."""
     event, call = "power:cpu_frequency", "syscall_entry_getpriority"
     ctl("create", "stats", "-o", "/dev/shm/stats")
     check(counted() == {}, "something is counted")
@@ -590,7 +591,7 @@ def recorded():
 
 
 def test_track():
-    """Only of whom it was said, also after the daemon has died; and it can be changed."""
+    """Only tracked processes are recorded, also after the daemon has died; and it can be changed."""
     out = "/dev/shm/track"
     shutil.rmtree(out, ignore_errors=True)
     ctl("create", "track", "-o", out)

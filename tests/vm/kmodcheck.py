@@ -351,7 +351,7 @@ def check_probes(directory, count, symbols):
 
 
 def check_arguments(directory, count, symbols):
-    """What `hit` does with unlink(), see `guest`; who calls it is one of the symbols."""
+    """The calls of unlink() by `hit`, see `guest`; each caller is one of the symbols."""
     callers = [int(line.split()[0], 16) for line in open(symbols)]
     entry = {
         'arg0': b'hit', 'arg2': b'/no/such/file', 'arg3': 77, 'arg4': 1, 'arg5': b'/no',
@@ -391,7 +391,7 @@ def check_pairs(directory):
 
 
 def check_recursive(directory, count):
-    """What recording calls itself is recorded or counted as lost, and harms nobody."""
+    """Functions that recording calls itself are recorded or counted as lost, and do no harm."""
     tables, hits = probe_tables(directory), collections.Counter()
     for _, name, values in (r for records in read_records(directory, tables) for r in records):
         hits[name.split(',')[0]] += 1
@@ -401,7 +401,7 @@ def check_recursive(directory, count):
 
 
 def check_user_probes(directory, count):
-    """What `traced` does, twice: calls are counted from 0 each time."""
+    """The calls of `traced`, run twice: they are counted from 0 each time."""
     hits = collections.defaultdict(list)
     tables = probe_tables(directory)
     for records in read_records(directory, tables):
@@ -428,7 +428,7 @@ def check_user_probes(directory, count):
 
 
 def check_providers(list_path, directory, *counts):
-    """What ltt_example_provider does, so many jobs at a time."""
+    """The events of ltt_example_provider, for each number of jobs."""
     rings = read_records(directory, read_list(list_path))
     have = sorted(((ts, name, tuple(values.items())) for records in rings
                    for ts, name, values in records), key=lambda r: r[0])
@@ -475,7 +475,7 @@ def is_in(address, function, size=1024):
 
 
 def stack_differs(values, functions, kernel_code):
-    """What is wrong with the stacks of a system call, or None."""
+    """The difference in the stacks of a system call, or None."""
     user, kernel = (addresses(values['$callstack-' + whose]) for whose in ('user', 'kernel'))
     if len(user) < len(functions) or not all(map(is_in, user, functions)):
         return 'the program called %s' % [hex(a) for a in user]

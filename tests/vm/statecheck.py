@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """statecheck LIST DIR BEFORE AFTER HELD - a dump of the system's state, as kmodtool
-recorded it, beside what state.py said before and after it. What is the same in both must
-be in the dump, and be the same there; pid HELD must be among it, in namespaces and a cgroup
-of its own.
+recorded it, beside the output of state.py before and after it. Facts that are the same in
+both must be in the dump, and be the same there; pid HELD must be among them, in namespaces
+and a cgroup of its own.
 """
 import collections
 import json
@@ -45,7 +45,7 @@ def read_dump(list_path, directory):
 
 
 def same(before, after):
-    """What is in both, at all depths."""
+    """Return the facts that are in both, at all depths."""
     if isinstance(before, dict):
         return {k: same(v, after[k]) for k, v in before.items()
                 if k in after and (isinstance(v, dict) or v == after[k])}
