@@ -26,7 +26,7 @@ struct channel {
 	struct work_struct dumper;
 	bool closes;
 	struct ring_set *set;
-	bool has_recorded; /* or may have: its contexts are settled */
+	bool has_recorded; /* or may have: its contexts are fixed */
 };
 
 static void hook_free(struct hook *hook)

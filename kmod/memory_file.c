@@ -61,7 +61,7 @@ static int ctl_mmap(struct file *file, struct vm_area_struct *vma)
 	return map(vma, &ctl_vm_ops, 0);
 }
 
-/* Arm the bell, then look: a record that comes between is seen, or rings. */
+/* Arm the wake-up, then look: a record that comes between is seen, or wakes the reader. */
 static __poll_t data_poll(struct file *file, poll_table *wait)
 {
 	struct ring_set *set = file->private_data;

@@ -52,13 +52,13 @@ static void lose(u64 *counter)
 	local64_inc((local64_t *)counter);
 }
 
-/* A sleeping reader is woken once; it arms the bell again by poll(), whose own
+/* A sleeping reader is woken once; it arms the wake-up again by poll(), whose own
  * fence lies between that and its look at `pub`. */
-static noinline void ring_the_bell(struct ring_set *set)
+static noinline void ring_wake_consumer(struct ring_set *set)
 {
 	smp_mb();
 	if (READ_ONCE(set->armed) && xchg(&set->armed, 0))
-		irq_work_queue(&set->bell);
+		irq_work_queue(&set->doorbell);
 }
 
 /*
@@ -123,7 +123,7 @@ static __always_inline void leave(struct ring *ring)
 		barrier();
 	}
 	if (unlikely(crossed || (state & LTT_RING_WAKE)))
-		ring_the_bell(ring->set);
+		ring_wake_consumer(ring->set);
 }
 
 static __always_inline void *begin(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring)

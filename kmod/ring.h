@@ -68,7 +68,7 @@ struct ring_set {
 	struct tracker tracker;
 	struct stats *stats;
 	int armed;	/* a reader sleeps and is to be woken, once */
-	struct irq_work bell;
+	struct irq_work doorbell;
 	wait_queue_head_t sleepers;
 };
 

@@ -116,9 +116,9 @@ static void ring_init(struct ring_set *set, unsigned int cpu, u64 now)
 	ring->prod->pub = ring->pub;
 }
 
-static void bell(struct irq_work *work)
+static void doorbell(struct irq_work *work)
 {
-	wake_up_interruptible_all(&container_of(work, struct ring_set, bell)->sleepers);
+	wake_up_interruptible_all(&container_of(work, struct ring_set, doorbell)->sleepers);
 }
 
 static int ring_set_map(struct ring_set *set)
@@ -144,7 +144,7 @@ static void ring_set_free(struct ring_set *set)
 {
 	unsigned int cpu;
 
-	irq_work_sync(&set->bell);
+	irq_work_sync(&set->doorbell);
 	tracker_fini(&set->tracker);
 	contexts_fini(&set->contexts);
 	stats_free(set->stats);
@@ -182,7 +182,7 @@ struct ring_set *ring_set_new(const struct ltt_ring_desc *desc)
 	kref_init(&set->ref);
 	tracker_init(&set->tracker);
 	init_waitqueue_head(&set->sleepers);
-	init_irq_work(&set->bell, bell);
+	init_irq_work(&set->doorbell, doorbell);
 	set->desc = *desc;
 	ret = desc_check(&set->desc);
 	if (!ret)

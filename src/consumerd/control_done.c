@@ -33,9 +33,9 @@ static void ring_opened(struct control *c, struct job *job)
 		ring_ref_free(ring);
 		return;
 	}
-	if (!job->set) { /* it was but mended */
+	if (!job->set) { /* its files were only repaired */
 		ring->closing = ring->closed = true;
-		ring->mended = true;
+		ring->repaired = true;
 		control_send_counters(c, job->serial, ring);
 	}
 	if (!ring->closing)
@@ -161,7 +161,7 @@ static void waited(struct control *c, struct job *job)
 	if (job->type == MSG_con_ring_close) {
 		ring_closed(c, job);
 	} else if (job->type == MSG_con_ring_adopt && ring) {
-		if (ring->mended)
+		if (ring->repaired)
 			control_send_counters(c, job->serial, ring);
 		control_answer_kept(c, job->serial, ring);
 	} else if (job->type == MSG_con_ring_adopt) {

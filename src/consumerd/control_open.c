@@ -14,7 +14,7 @@ static int take_relay(const struct req_con_output_open *req, struct worker_confi
 {
 	if (!req->relay[0])
 		return 0;
-	if (req->relay_id.len != UPLINK_ID_BYTES || strlen(req->relay) >= RELAY_ADDRS_BYTES ||
+	if (req->relay_id.len != RELAY_CONN_ID_BYTES || strlen(req->relay) >= RELAY_ADDRS_BYTES ||
 	    req->relay_clear > RELAY_LINK_TLS || name_check(req->relay_name) ||
 	    name_check(req->relay_stamp))
 		return request_is_bad(err);
@@ -25,7 +25,7 @@ static int take_relay(const struct req_con_output_open *req, struct worker_confi
 	config->relay.url = *req->relay_url ? xstrdup(req->relay_url) : NULL;
 	config->relay.name = xstrdup(req->relay_name);
 	config->relay.stamp = xstrdup(req->relay_stamp);
-	memcpy(config->relay.id, req->relay_id.data, UPLINK_ID_BYTES);
+	memcpy(config->relay.id, req->relay_id.data, RELAY_CONN_ID_BYTES);
 	config->relay.host = *req->relay_host ? xstrdup(req->relay_host) : NULL;
 	config->relay.link = (enum relay_link)req->relay_clear;
 	config->relay.live_us = req->relay_live_us;
@@ -295,7 +295,7 @@ static int keep_ring(const struct request *rq, struct ring_ref *ring, struct err
 	if (ring->life == rq->control->life)
 		return request_taken(err, "ring set", ring->node.id);
 	ring->life = rq->control->life;
-	if (ring->mended)
+	if (ring->repaired)
 		control_send_counters(rq->control, rq->header->serial, ring);
 	if (ring->set || ring->closing)
 		control_answer_kept(rq->control, rq->header->serial, ring);
@@ -313,7 +313,7 @@ static int adopt_ring(const struct request *rq, struct req_con_ring_adopt *req, 
 		return err->code;
 	if ((req->data < 0) != (req->ctl_rw < 0))
 		return err_set(err, ERR_INVALID, "the buffers did not come along");
-	if (ring && ring->mended && req->data >= 0) /* somebody had the memory after all */
+	if (ring && ring->repaired && req->data >= 0) /* somebody had the memory after all */
 		ring = ring_ref_free(ring);
 	if (ring)
 		return keep_ring(rq, ring, err);

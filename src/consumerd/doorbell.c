@@ -31,55 +31,55 @@ struct wait_entry {
  * looks at its own now and then. */
 #define OLD_KERNEL_NAP_NS 50000000u
 
-int doorbell_init(struct doorbell *bell, int fd)
+int doorbell_init(struct doorbell *doorbell, int fd)
 {
 	void *page;
 	int ret;
 
-	bell->own = 0;
-	bell->shared = NULL;
-	bell->fd = fd;
-	ret = fd < 0 ? memfile_new("ltt-doorbell", LTT_RING_PAGE, &bell->fd) :
+	doorbell->own = 0;
+	doorbell->shared = NULL;
+	doorbell->fd = fd;
+	ret = fd < 0 ? memfile_new("ltt-doorbell", LTT_RING_PAGE, &doorbell->fd) :
 		       memfile_check(fd, LTT_RING_PAGE);
 	if (ret < 0) {
-		bell->fd = close_fd(bell->fd);
+		doorbell->fd = close_fd(doorbell->fd);
 		return ret;
 	}
-	page = mmap(NULL, LTT_RING_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, bell->fd, 0);
+	page = mmap(NULL, LTT_RING_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, doorbell->fd, 0);
 	if (page == MAP_FAILED) {
 		ret = -errno;
-		bell->fd = close_fd(bell->fd);
+		doorbell->fd = close_fd(doorbell->fd);
 		return ret;
 	}
-	bell->shared = page;
+	doorbell->shared = page;
 	return 0;
 }
 
-void doorbell_fini(struct doorbell *bell)
+void doorbell_fini(struct doorbell *doorbell)
 {
-	if (bell->shared)
-		munmap(bell->shared, LTT_RING_PAGE);
-	bell->shared = NULL;
-	bell->fd = close_fd(bell->fd);
+	if (doorbell->shared)
+		munmap(doorbell->shared, LTT_RING_PAGE);
+	doorbell->shared = NULL;
+	doorbell->fd = close_fd(doorbell->fd);
 }
 
-void doorbell_ring(struct doorbell *bell)
+void doorbell_ring(struct doorbell *doorbell)
 {
-	__atomic_add_fetch(&bell->own, 1, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, &bell->own, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	__atomic_add_fetch(&doorbell->own, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &doorbell->own, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-void doorbell_ring_shared(struct doorbell *bell)
+void doorbell_ring_shared(struct doorbell *doorbell)
 {
-	__atomic_add_fetch(bell->shared, 1, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, bell->shared, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	__atomic_add_fetch(doorbell->shared, 1, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, doorbell->shared, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-struct doorbell_seen doorbell_look(const struct doorbell *bell)
+struct doorbell_seen doorbell_look(const struct doorbell *doorbell)
 {
 	struct doorbell_seen seen = {
-		.shared = __atomic_load_n(bell->shared, __ATOMIC_SEQ_CST),
-		.own = __atomic_load_n(&bell->own, __ATOMIC_SEQ_CST),
+		.shared = __atomic_load_n(doorbell->shared, __ATOMIC_SEQ_CST),
+		.own = __atomic_load_n(&doorbell->own, __ATOMIC_SEQ_CST),
 	};
 
 	return seen;
@@ -110,15 +110,15 @@ static uint64_t nap_end(uint64_t until_ns)
 	return MIN(end, until_ns);
 }
 
-void doorbell_wait(struct doorbell *bell, struct doorbell_seen seen, uint64_t until_ns)
+void doorbell_wait(struct doorbell *doorbell, struct doorbell_seen seen, uint64_t until_ns)
 {
 	static bool no_waitv; /* the kernel's answer is the same for every thread */
 	struct timespec at = to_timespec(until_ns);
 	struct wait_entry entries[2] = {
 		{ .val = seen.own,
-		  .uaddr = (uintptr_t)&bell->own,
+		  .uaddr = (uintptr_t)&doorbell->own,
 		  .flags = WAIT_32 | WAIT_PRIVATE },
-		{ .val = seen.shared, .uaddr = (uintptr_t)bell->shared, .flags = WAIT_32 },
+		{ .val = seen.shared, .uaddr = (uintptr_t)doorbell->shared, .flags = WAIT_32 },
 	};
 
 	if (!__atomic_load_n(&no_waitv, __ATOMIC_RELAXED)) {
@@ -129,11 +129,11 @@ void doorbell_wait(struct doorbell *bell, struct doorbell_seen seen, uint64_t un
 			return;
 		__atomic_store_n(&no_waitv, true, __ATOMIC_RELAXED);
 	}
-	if (__atomic_load_n(&bell->own, __ATOMIC_SEQ_CST) == seen.own)
-		wait_one(bell->shared, seen.shared, 0, nap_end(until_ns));
+	if (__atomic_load_n(&doorbell->own, __ATOMIC_SEQ_CST) == seen.own)
+		wait_one(doorbell->shared, seen.shared, 0, nap_end(until_ns));
 }
 
-void doorbell_wait_own(struct doorbell *bell, struct doorbell_seen seen, uint64_t until_ns)
+void doorbell_wait_own(struct doorbell *doorbell, struct doorbell_seen seen, uint64_t until_ns)
 {
-	wait_one(&bell->own, seen.own, FUTEX_PRIVATE_FLAG, until_ns);
+	wait_one(&doorbell->own, seen.own, FUTEX_PRIVATE_FLAG, until_ns);
 }

@@ -28,18 +28,18 @@ struct doorbell_seen {
 #define DOORBELL_FOREVER UINT64_MAX
 
 /** @fd: page of an earlier consumer, taken over; -1: make one. */
-int doorbell_init(struct doorbell *bell, int fd) MUST_CHECK;
-void doorbell_fini(struct doorbell *bell);
+int doorbell_init(struct doorbell *doorbell, int fd) MUST_CHECK;
+void doorbell_fini(struct doorbell *doorbell);
 
 /** Ring from the main thread. */
-void doorbell_ring(struct doorbell *bell);
+void doorbell_ring(struct doorbell *doorbell);
 /** The same in a producer's place. */
-void doorbell_ring_shared(struct doorbell *bell);
+void doorbell_ring_shared(struct doorbell *doorbell);
 
-struct doorbell_seen doorbell_look(const struct doorbell *bell);
+struct doorbell_seen doorbell_look(const struct doorbell *doorbell);
 /** Sleep until a word is no longer as seen, or @until_ns (CLOCK_MONOTONIC). */
-void doorbell_wait(struct doorbell *bell, struct doorbell_seen seen, uint64_t until_ns);
+void doorbell_wait(struct doorbell *doorbell, struct doorbell_seen seen, uint64_t until_ns);
 /** The same, deaf to applications. */
-void doorbell_wait_own(struct doorbell *bell, struct doorbell_seen seen, uint64_t until_ns);
+void doorbell_wait_own(struct doorbell *doorbell, struct doorbell_seen seen, uint64_t until_ns);
 
 #endif

@@ -20,7 +20,7 @@ void output_free(struct output *output)
 	struct trace_ref *trace, *trace_tmp;
 	struct ring_ref *ring, *ring_tmp;
 
-	loop_fd_fini(&output->bells);
+	loop_fd_fini(&output->notifier);
 	worker_free(output->worker);
 	list_for_each_safe(trace, trace_tmp, &output->traces, output_node)
 		trace_ref_free(trace);
@@ -54,16 +54,16 @@ void output_begin_leaving(struct output *output)
 static void heard(struct loop_fd *source, uint32_t events)
 {
 	(void)events;
-	worker_heard(container_of(source, struct output, bells)->worker);
+	worker_heard(container_of(source, struct output, notifier)->worker);
 }
 
 int output_hear(struct output *output, struct loop *loop)
 {
 	int fd = worker_listen(output->worker);
 
-	if (fd < 0 || output->bells.loop)
+	if (fd < 0 || output->notifier.loop)
 		return MIN(fd, 0);
-	return loop_fd_init(&output->bells, loop, fd, EPOLLIN, heard);
+	return loop_fd_init(&output->notifier, loop, fd, EPOLLIN, heard);
 }
 
 struct output *output_find(struct control *control, uint64_t id)

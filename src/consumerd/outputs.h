@@ -16,7 +16,7 @@ struct output {
 	struct worker *worker;
 	struct list_node traces;
 	struct list_node rings;
-	struct loop_fd bells; /* of the kernel's rings, for the worker */
+	struct loop_fd notifier; /* of the kernel's rings, for the worker */
 	bool closing;	      /* JOB_END is on its way */
 	bool failing;	      /* as its worker has noted; */
 	bool hanging;	      /* it does not come to noting, which has been told */
@@ -41,7 +41,7 @@ struct ring_ref {
 	bool closed; /* its counters are final */
 	uint32_t closing_life; /* of the connection on which that was asked for */
 	bool adopting;	       /* it has counters, but they are not read yet */
-	bool mended;	       /* its memory was lost: there are but its files' counters */
+	bool repaired;	       /* its memory was lost: there are but its files' counters */
 	bool switched, on;     /* how, when it is open */
 	uint32_t life;	       /* as its output's */
 	uint32_t nr;

@@ -159,7 +159,7 @@ static int ask(struct ctl *ctl, const struct others *others, struct rep_session_
 	struct err err = { 0 };
 
 	*ret = (struct rep_session_programs){ 0 };
-	if (!ctl->client && others->run->mend(others->run->priv) < 0)
+	if (!ctl->client && others->run->repair(others->run->priv) < 0)
 		return 0;
 	if (call_session_programs(ctl->client, &req, NULL, NULL, ret, &err) == 0)
 		return 0;

@@ -149,9 +149,9 @@ static enum status parse_general(struct ctl *ctl, int argc, char **argv, const c
 		status = general_option(ctl, value, ret_done);
 	ctl->general = pc;
 	ctl->quiet = opt.quiet;
-	ctl->wish.path = opt.sessiond_path;
+	ctl->request.path = opt.sessiond_path;
 	ctl->relayd_path = opt.relayd_path;
-	ctl->wish.group = opt.group;
+	ctl->request.group = opt.group;
 	if (status != STATUS_OK || *ret_done)
 		return status;
 	if (value < -1)
@@ -176,9 +176,9 @@ int ctl_connect(struct ctl *ctl, enum verb_daemon how)
 
 	if (how == DAEMON_UNUSED)
 		return 0;
-	ctl->wish.never_spawn = opt.no_sessiond;
-	ctl->wish.spawn = how == DAEMON_STARTED && !opt.no_sessiond;
-	if (daemon_open(&ctl->wish, &ctl->client, err) != 0) {
+	ctl->request.never_spawn = opt.no_sessiond;
+	ctl->request.spawn = how == DAEMON_STARTED && !opt.no_sessiond;
+	if (daemon_open(&ctl->request, &ctl->client, err) != 0) {
 		if (err->code == ERR_NO_DAEMON && how == DAEMON_NEEDED) {
 			size_t len = strlen(err->text);
 

@@ -173,7 +173,7 @@ static void await_end(struct run *run, pid_t pid)
 		if (pfds[0].revents)
 			return;
 		if (pfds[2].revents)
-			pfds[2].fd = run->mend(run->priv);
+			pfds[2].fd = run->repair(run->priv);
 	}
 }
 

@@ -30,7 +30,7 @@ struct run {
 	const char *const *environment;
 	void (*sigpipe)(int);
 	int watch;
-	int (*mend)(void *priv);
+	int (*repair)(void *priv);
 	void *priv;
 	sigset_t old_mask;
 	int signals; /* signalfd, or -1 */

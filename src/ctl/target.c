@@ -68,7 +68,7 @@ int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err)
 	return list_sessions(ctl, &(struct req_session_list){ .name = "" }, ret, err);
 }
 
-int target_sessions_settled(struct ctl *ctl, struct json_object **ret, struct err *err)
+int target_sessions_recovered(struct ctl *ctl, struct json_object **ret, struct err *err)
 {
 	return list_sessions(ctl, &(struct req_session_list){ .settled = 1, .name = "" }, ret, err);
 }

@@ -43,7 +43,8 @@ enum status target_failed(struct ctl *ctl, const char *session);
 /** All sessions that the caller may see, an array in *ret. */
 int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err) MUST_CHECK;
 /** The same once a daemon that has just begun waits for no buffers any more. */
-int target_sessions_settled(struct ctl *ctl, struct json_object **ret, struct err *err) MUST_CHECK;
+int target_sessions_recovered(struct ctl *ctl, struct json_object **ret,
+			      struct err *err) MUST_CHECK;
 /** The session of that name in *ret, NULL where there is none: one item, however many sessions
  *  there are. A verb that works on many sessions must not list all of them for each. */
 int target_look_up(struct ctl *ctl, const char *name, struct json_object **ret,

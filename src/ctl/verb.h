@@ -71,7 +71,7 @@ void verb_list_later(FILE *out);
  */
 struct ctl {
 	const struct verb *verb;
-	struct daemon_wish wish;
+	struct daemon_request request;
 	const char *relayd_path; /* NULL: find it */
 	bool quiet;
 	bool json;

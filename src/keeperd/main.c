@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "base/macros.h"
-#include "hold.h"
+#include "holder.h"
 #include "io/confine.h"
 #include "io/sock.h"
 

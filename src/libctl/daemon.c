@@ -59,14 +59,14 @@ static uint64_t now_ms(void)
 
 /* Beside our own program (a build folder), then where it is installed. Allocated; a word
  * without a slash is left to PATH. */
-static char *daemon_program(const char *wish)
+static char *daemon_program(const char *request)
 {
 	static const char *const ways[] = { "", "/" LTT_WAY_TO_SESSIOND };
 	char *dir AUTO_FREE = NULL;
 	const char *env = secure_getenv("LTT_SESSIOND_PATH");
 
-	if (wish || (env && *env))
-		return xstrdup(wish ? wish : env);
+	if (request || (env && *env))
+		return xstrdup(request ? request : env);
 	dir = daemon_own_dir();
 	for (size_t i = 0; dir && i < ARRAY_SIZE(ways); i++) {
 		char *path AUTO_FREE = xasprintf("%s%s/ltt-sessiond", dir, ways[i]);
@@ -79,7 +79,7 @@ static char *daemon_program(const char *wish)
 
 /* An attempt to start a daemon. */
 struct attempt {
-	const struct daemon_wish *wish;
+	const struct daemon_request *request;
 	char *program;
 	int words;     /* memfd: what it says before it serves */
 	int report[2]; /* pipe: why it can't be executed */
@@ -97,7 +97,7 @@ static void cleanup_attempt(struct attempt *attempt)
 /* The child's side. The daemon lets go of its standard files when it serves. */
 static void exec_daemon(const struct attempt *attempt)
 {
-	const char *group = attempt->wish->group;
+	const char *group = attempt->request->group;
 	char *argv[] = {
 		attempt->program, "--daemonize", "--exit-idle=" EXIT_IDLE, NULL, NULL, NULL
 	};
@@ -125,18 +125,18 @@ static void exec_daemon(const struct attempt *attempt)
 	_exit(127);
 }
 
-static int interrupt_fd(const struct daemon_wish *wish)
+static int interrupt_fd(const struct daemon_request *request)
 {
-	return wish->interrupt ? *wish->interrupt : -1;
+	return request->interrupt ? *request->interrupt : -1;
 }
 
 /* Wait for the child, but not for ever. Return: 0, -ETIMEDOUT or -EINTR. */
-static int reap(const struct daemon_wish *wish, pid_t pid, int *ret_status)
+static int reap(const struct daemon_request *request, pid_t pid, int *ret_status)
 {
 	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd pfds[] = {
 		{ .fd = pidfd, .events = POLLIN },
-		{ .fd = interrupt_fd(wish), .events = POLLIN },
+		{ .fd = interrupt_fd(request), .events = POLLIN },
 	};
 
 	if (pidfd >= 0 && poll(pfds, ARRAY_SIZE(pfds), SPAWN_MS) == 0)
@@ -161,7 +161,7 @@ static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
 				 "no session daemon runs, and '%s' can't be started",
 				 attempt->program);
 	}
-	ret = reap(attempt->wish, pid, &attempt->status);
+	ret = reap(attempt->request, pid, &attempt->status);
 	if (ret == 0)
 		return 0;
 	if (ret == -EINTR)
@@ -204,8 +204,8 @@ static int open_rival(const char *rundir)
 }
 
 /* Several commands may have started daemons at once, of which one is left. */
-static int open_started(const struct daemon_wish *wish, const char *rundir, struct client **ret,
-			struct err *err)
+static int open_started(const struct daemon_request *request, const char *rundir,
+			struct client **ret, struct err *err)
 {
 	uint64_t begin = now_ms();
 	int rival AUTO_FD = -1;
@@ -213,11 +213,11 @@ static int open_started(const struct daemon_wish *wish, const char *rundir, stru
 	do {
 		struct pollfd pfds[] = {
 			{ .fd = -1, .events = POLLIN },
-			{ .fd = interrupt_fd(wish), .events = POLLIN },
+			{ .fd = interrupt_fd(request), .events = POLLIN },
 		};
 
 		*err = (struct err){ 0 };
-		if (client_open(rundir, interrupt_fd(wish), ret, err) == 0 ||
+		if (client_open(rundir, interrupt_fd(request), ret, err) == 0 ||
 		    err->code != ERR_NO_DAEMON)
 			return err->code;
 		if (rival < 0)
@@ -245,12 +245,12 @@ static bool is_worth_another(const struct attempt *attempt)
 	return WIFEXITED(attempt->status) && WEXITSTATUS(attempt->status) == STATUS_SERVED;
 }
 
-static int try_spawn(const struct daemon_wish *wish, const char *rundir, struct client **ret,
+static int try_spawn(const struct daemon_request *request, const char *rundir, struct client **ret,
 		     bool *ret_again, struct err *err)
 {
 	struct attempt attempt CLEANUP(cleanup_attempt) = {
-		.wish = wish,
-		.program = daemon_program(wish->path),
+		.request = request,
+		.program = daemon_program(request->path),
 		.words = -1,
 		.report = { -1, -1 },
 	};
@@ -258,7 +258,7 @@ static int try_spawn(const struct daemon_wish *wish, const char *rundir, struct 
 
 	if (spawn(&attempt, err) != 0)
 		return err->code;
-	if (open_started(wish, rundir, ret, err) == 0 || err->code != ERR_NO_DAEMON)
+	if (open_started(request, rundir, ret, err) == 0 || err->code != ERR_NO_DAEMON)
 		return err->code;
 	*ret_again = is_worth_another(&attempt);
 	read_words(attempt.words, words, sizeof(words));
@@ -268,8 +268,8 @@ static int try_spawn(const struct daemon_wish *wish, const char *rundir, struct 
 		       rundir, *words ? ": " : "", words);
 }
 
-static int spawn_and_open(const struct daemon_wish *wish, const char *rundir, struct client **ret,
-			  struct err *err)
+static int spawn_and_open(const struct daemon_request *request, const char *rundir,
+			  struct client **ret, struct err *err)
 {
 	uint64_t begin = now_ms();
 	bool again;
@@ -277,7 +277,7 @@ static int spawn_and_open(const struct daemon_wish *wish, const char *rundir, st
 	do {
 		again = false;
 		*err = (struct err){ 0 };
-		if (try_spawn(wish, rundir, ret, &again, err) == 0)
+		if (try_spawn(request, rundir, ret, &again, err) == 0)
 			return 0;
 		if (again)
 			poll(NULL, 0, RETRY_MS);
@@ -307,7 +307,7 @@ static bool is_final(const struct err *err)
 	return err->code == ERR_NO_ANSWER || err->code == ERR_INTERRUPTED;
 }
 
-int daemon_open(const struct daemon_wish *wish, struct client **ret, struct err *err)
+int daemon_open(const struct daemon_request *request, struct client **ret, struct err *err)
 {
 	char *own AUTO_FREE = paths_rundir();
 	struct err first = { 0 };
@@ -316,7 +316,7 @@ int daemon_open(const struct daemon_wish *wish, struct client **ret, struct err 
 		return err_set(err, ERR_NO_DAEMON,
 			       "no place for a session daemon: set HOME or LTT_RUNDIR");
 	if (try_system(own)) {
-		if (client_open(PATHS_SYSTEM_RUNDIR, interrupt_fd(wish), ret, &first) == 0)
+		if (client_open(PATHS_SYSTEM_RUNDIR, interrupt_fd(request), ret, &first) == 0)
 			return 0;
 		if (is_final(&first)) {
 			*err = first;
@@ -324,12 +324,12 @@ int daemon_open(const struct daemon_wish *wish, struct client **ret, struct err 
 		}
 	}
 	first = (struct err){ 0 };
-	if (client_open(own, interrupt_fd(wish), ret, &first) == 0)
+	if (client_open(own, interrupt_fd(request), ret, &first) == 0)
 		return 0;
-	if (first.code != ERR_NO_DAEMON || wish->never_spawn ||
-	    (!wish->spawn && !left_sessions(own))) {
+	if (first.code != ERR_NO_DAEMON || request->never_spawn ||
+	    (!request->spawn && !left_sessions(own))) {
 		*err = first;
 		return err->code;
 	}
-	return spawn_and_open(wish, own, ret, err);
+	return spawn_and_open(request, own, ret, err);
 }

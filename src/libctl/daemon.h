@@ -18,7 +18,7 @@
 #include "client.h"
 
 /**
- * struct daemon_wish - how to get a daemon; all zero: use one that runs.
+ * struct daemon_request - how to get a daemon; all zero: use one that runs.
  * @spawn: start one if none runs. (The successor of one that was killed is started
  *         anyway: its sessions are still there.)
  * @never_spawn: not even that one.
@@ -27,7 +27,7 @@
  * @group: its --group; NULL: its default.
  * @interrupt: as for client_open(), also while a daemon starts; NULL: none.
  */
-struct daemon_wish {
+struct daemon_request {
 	bool spawn;
 	bool never_spawn;
 	const char *path;
@@ -37,7 +37,7 @@ struct daemon_wish {
 
 /** Return: 0, ERR_NO_DAEMON or another code, with the sentence in @err. A daemon that does not
  *  answer (ERR_NO_ANSWER) has its sessions still, so no other is asked or started. */
-int daemon_open(const struct daemon_wish *wish, struct client **ret, struct err *err) MUST_CHECK;
+int daemon_open(const struct daemon_request *wish, struct client **ret, struct err *err) MUST_CHECK;
 
 /** The directory of these in which one would be started, allocated; NULL if there is none. */
 char *daemon_rundir(void);

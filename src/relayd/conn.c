@@ -173,14 +173,14 @@ static void rest(struct relconn *conn)
 
 /* --- turns of the loop ------------------------------------------------------------ */
 
-/* The more connections a host has, the less of a turn each of them gets, but for one piece. */
+/* The more connections a host has, the less of a turn each of them gets, but for one chunk. */
 static void begin_turn(struct relconn *conn)
 {
 	size_t share = HOST_TURN_BYTES;
 
 	if (conn->peer)
 		share /= conn->peer->used[RELQUOTA_CONNECTIONS];
-	conn->turn_left = MIN(MAX(share, (size_t)ZPIECE_BYTES), (size_t)TURN_BYTES);
+	conn->turn_left = MIN(MAX(share, (size_t)ZCHUNK_BYTES), (size_t)TURN_BYTES);
 	conn->postponed = false;
 }
 
@@ -364,11 +364,11 @@ static void store_sum(struct relconn *conn, const uint8_t *data, size_t len)
 }
 
 /* Return: 0, or negative: it is none. */
-static int take_piece(struct relconn *conn, const uint8_t *piece, size_t piece_len)
+static int take_chunk(struct relconn *conn, const uint8_t *chunk, size_t chunk_len)
 {
 	size_t len;
 	const uint8_t *data =
-		zunpacker_unpack(conn->relay->unpacker, piece, piece_len, conn->body_left, &len);
+		zunpacker_unpack(conn->relay->unpacker, chunk, chunk_len, conn->body_left, &len);
 
 	if (!data)
 		return -EBADMSG;
@@ -391,7 +391,7 @@ static int take_framed(struct relconn *conn)
 
 	if (ret <= 0)
 		return ret;
-	ret = (is_in_packet(conn) ? take_piece : take_message)(conn, msg, len);
+	ret = (is_in_packet(conn) ? take_chunk : take_message)(conn, msg, len);
 	return ret < 0 ? ret : 1;
 }
 

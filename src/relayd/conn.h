@@ -47,7 +47,7 @@ struct relconn {
 
 	/* the packet whose body is coming */
 	uint64_t body_left;
-	bool packed;		      /* it comes in pieces that have to be unpacked */
+	bool packed;		      /* it comes in compressed chunks */
 	uint8_t sum[RELAY_SUM_BYTES]; /* behind it, */
 	uint32_t sum_left;	      /* of which so much has not come */
 	uint32_t body_serial;

@@ -110,16 +110,17 @@ void keyring_watch(struct loop_timer *timer, const struct chan *chan)
 
 /* --- rights of viewers ------------------------------------------------------------------ */
 
-static void add_host(struct sight *sight, const char *host)
+static void add_host(struct view_acl *view_acl, const char *host)
 {
 	if (strcmp(host, "*") == 0)
-		sight->all = true;
-	sight->hosts = xrealloc(sight->hosts, (sight->nr_hosts + 1) * sizeof(*sight->hosts));
-	sight->hosts[sight->nr_hosts++] = xstrdup(host);
+		view_acl->all = true;
+	view_acl->hosts =
+		xrealloc(view_acl->hosts, (view_acl->nr_hosts + 1) * sizeof(*view_acl->hosts));
+	view_acl->hosts[view_acl->nr_hosts++] = xstrdup(host);
 }
 
 /* NAME HOST... */
-static void take_line(char *line, const char *peer, struct sight *ret)
+static void take_line(char *line, const char *peer, struct view_acl *ret)
 {
 	char *rest, *name, *host;
 
@@ -131,12 +132,12 @@ static void take_line(char *line, const char *peer, struct sight *ret)
 		add_host(ret, host);
 }
 
-void keyring_sight(struct keyring *ring, const char *peer, struct sight *ret)
+void keyring_view_acl(struct keyring *ring, const char *peer, struct view_acl *ret)
 {
 	AUTO_FREE char *text = NULL;
 	char *at, *line;
 
-	*ret = (struct sight){ 0 };
+	*ret = (struct view_acl){ 0 };
 	add_host(ret, peer);
 	pthread_mutex_lock(&ring->lock);
 	text = ring->viewers ? xstrdup(ring->viewers) : NULL;

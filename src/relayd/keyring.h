@@ -41,15 +41,14 @@ int keyring_meet(struct keyring *ring, enum relay_link link, int fd, struct tls 
 /** Is @chan's other end still to be believed, now that the keys are others, or that it is later?
  *  Return: 0 or -EPROTO: chan_problem() says why not. */
 int keyring_recheck(struct keyring *ring, struct chan *chan) MUST_CHECK;
-/** Have @timer go off when that is to be asked because what @chan's other end has shown may have
- *  expired. After the handshake, and again when it went off and is believed. */
+/** Set @timer to the time at which the certificate of @chan's peer may have expired. To be called
+ *  after the handshake, and again when the timer expired and the peer is still accepted. */
 void keyring_watch(struct loop_timer *timer, const struct chan *chan);
 
 /**
- * keyring_sight() - the sessions that @peer, whose name is proven, may look at: those of its host,
- * and those of the file `viewers` beside the keys, which has lines of a name and hosts, or `*` for
- * all.
+ * keyring_view_acl() - the sessions that the authenticated @peer may view: those of its host, and
+ * those that the file `viewers` beside the keys grants: lines of a name and hosts, or `*` for all.
  */
-void keyring_sight(struct keyring *ring, const char *peer, struct sight *ret);
+void keyring_view_acl(struct keyring *ring, const char *peer, struct view_acl *ret);
 
 #endif

@@ -472,31 +472,33 @@ bool live_session_is_over(const struct live_session *session)
 	return is_over(session);
 }
 
-bool sight_covers(const struct sight *sight, const struct live_session *session)
+bool view_acl_covers(const struct view_acl *view_acl, const struct live_session *session)
 {
-	if (sight->all || !sight->hosts)
-		return sight->all || session->open_to_all;
-	for (unsigned int i = 0; i < sight->nr_hosts; i++)
-		if (strcmp(sight->hosts[i], session->host) == 0)
+	if (view_acl->all || !view_acl->hosts)
+		return view_acl->all || session->open_to_all;
+	for (unsigned int i = 0; i < view_acl->nr_hosts; i++)
+		if (strcmp(view_acl->hosts[i], session->host) == 0)
 			return true;
 	return false;
 }
 
-void sight_fini(struct sight *sight)
+void view_acl_fini(struct view_acl *view_acl)
 {
-	for (unsigned int i = 0; i < sight->nr_hosts; i++)
-		free(sight->hosts[i]);
-	free(sight->hosts);
-	*sight = (struct sight){ 0 };
+	for (unsigned int i = 0; i < view_acl->nr_hosts; i++)
+		free(view_acl->hosts[i]);
+	free(view_acl->hosts);
+	*view_acl = (struct view_acl){ 0 };
 }
 
-struct live_session *live_attach(struct live *live, uint64_t serial, const struct sight *sight)
+struct live_session *live_attach(struct live *live, uint64_t serial,
+				 const struct view_acl *view_acl)
 {
 	LOCKED(live);
 	struct live_session *session;
 
 	list_for_each(session, &live->sessions, node) {
-		if (session->serial != serial || is_gone(session) || !sight_covers(sight, session))
+		if (session->serial != serial || is_gone(session) ||
+		    !view_acl_covers(view_acl, session))
 			continue;
 		session->nr_viewers++;
 		count_waiters(session, 1, 0);
@@ -525,7 +527,7 @@ void live_detach(struct live_session *session, uint64_t known)
 	drop_session(session);
 }
 
-void live_each(struct live *live, const struct sight *sight,
+void live_each(struct live *live, const struct view_acl *view_acl,
 	       void (*visit)(const struct live_session *session, unsigned int streams, void *data),
 	       void *data)
 {
@@ -537,7 +539,7 @@ void live_each(struct live *live, const struct sight *sight,
 	list_for_each(session, &live->sessions, node) {
 		unsigned int nr = 0;
 
-		if (is_gone(session) || !sight_covers(sight, session))
+		if (is_gone(session) || !view_acl_covers(view_acl, session))
 			continue;
 		list_for_each(s, &session->streams, node)
 			nr += !s->ended;

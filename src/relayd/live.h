@@ -22,14 +22,14 @@
 struct live_session;
 
 /** Which sessions somebody may look at. */
-struct sight {
+struct view_acl {
 	bool all;
 	char **hosts; /* those of these hosts; NULL: those that are open to everybody here */
 	unsigned int nr_hosts;
 };
 
-bool sight_covers(const struct sight *sight, const struct live_session *session);
-void sight_fini(struct sight *sight);
+bool view_acl_covers(const struct view_acl *view_acl, const struct live_session *session);
+void view_acl_fini(struct view_acl *view_acl);
 
 struct live {
 	pthread_mutex_t lock;
@@ -138,7 +138,8 @@ uint64_t live_session_beacon(const struct live_session *session);
 /** Has it ended, one way or another? */
 bool live_session_is_over(const struct live_session *session);
 /** Attach: from here on its traces wait for the viewer. Return: NULL: no such session. */
-struct live_session *live_attach(struct live *live, uint64_t serial, const struct sight *sight);
+struct live_session *live_attach(struct live *live, uint64_t serial,
+				 const struct view_acl *view_acl);
 /** @known: as above: nobody waits for the traces any more that came later. */
 void live_detach(struct live_session *session, uint64_t known);
 /** Serial of the newest stream. */
@@ -149,7 +150,7 @@ void live_trace_done(struct live_trace *trace);
 struct live_stream *live_next_stream(const struct live_session *session, uint64_t known);
 
 /** Sessions that can be attached, as the caller wants them. */
-void live_each(struct live *live, const struct sight *sight,
+void live_each(struct live *live, const struct view_acl *view_acl,
 	       void (*visit)(const struct live_session *session, unsigned int streams, void *data),
 	       void *data);
 

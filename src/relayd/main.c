@@ -19,10 +19,10 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "doors.h"
+#include "listeners.h"
 #include "io/confine.h"
 #include "io/lockfile.h"
-#include "mend.h"
+#include "repair.h"
 #include "retention.h"
 
 static struct {
@@ -345,11 +345,11 @@ static void let_go_of_files(void)
 	(void)!chdir("/");
 }
 
-static int open_doors(struct house *h)
+static int open_listeners(struct house *h)
 {
-	const struct doors doors = { opt.ports, opt.live_ports, opt.keys, opt.clear_text };
+	const struct listen_config config = { opt.ports, opt.live_ports, opt.keys, opt.clear_text };
 
-	return doors_open(&doors, &h->relay, &h->viewers, &h->ring);
+	return listeners_open(&config, &h->relay, &h->viewers, &h->ring);
 }
 
 /* While a relative path still leads there. Return: allocated; NULL: it can't be known. */
@@ -398,7 +398,7 @@ static int serve(struct house *h)
 	if (ret == 0)
 		ret = retention_start(&h->retention);
 	if (ret == 0)
-		ret = mender_start(&h->relay.mender, h->relay.out_fd, h->relay.started_ns);
+		ret = repairer_start(&h->relay.repairer, h->relay.out_fd, h->relay.started_ns);
 	if (ret == 0) {
 		say_ready(h->ready_fd);
 		relay_tell_sessions(&h->relay);
@@ -430,10 +430,10 @@ static int run(int out_fd, int ready_fd)
 	if (build(&h, out_fd) < 0)
 		return 1;
 	h.relay.started_ns = relayd_realtime_ns();
-	ret = open_doors(&h);
+	ret = open_listeners(&h);
 	if (ret == 0)
 		ret = serve(&h);
-	mender_free(h.relay.mender);
+	repairer_free(h.relay.repairer);
 	retention_fini(&h.retention);
 	viewers_fini(&h.viewers); /* they look at what the relay has */
 	relay_fini(&h.relay);

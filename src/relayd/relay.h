@@ -10,7 +10,7 @@
 #include "io/loop.h"
 #include "io/notify.h"
 #include "io/tcp.h"
-#include "io/zpiece.h"
+#include "io/zchunk.h"
 #include "keyring.h"
 #include "live.h"
 #include "relpeer.h"
@@ -59,7 +59,7 @@ struct relay {
 	struct loop_work round_over;
 	struct notify *notify;	     /* the program's; NULL: no service manager (tests) */
 	struct retention *retention; /* main()'s; NULL: nothing is removed */
-	struct mender *mender;	     /* likewise; NULL: nothing is mended */
+	struct repairer *repairer;   /* likewise; NULL: nothing is repaired */
 };
 
 /** @out_fd stays the caller's; @max_fds: how many descriptors there may be in all.

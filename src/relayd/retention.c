@@ -86,7 +86,7 @@ static bool any_to_go(const struct kept_list *list)
 }
 
 /* With the lock. */
-static void hand_over(struct retention *r, struct kept_list *list)
+static void publish_list(struct retention *r, struct kept_list *list)
 {
 	const uint64_t one = 1;
 
@@ -113,7 +113,7 @@ static void look(struct retention *r, bool need)
 	kept_judge(&list, &rules, now_s, room);
 	if (any_to_go(&list)) {
 		pthread_mutex_lock(&r->lock);
-		hand_over(r, &list);
+		publish_list(r, &list);
 		pthread_mutex_unlock(&r->lock);
 	}
 	kept_fini(&list);

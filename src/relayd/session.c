@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "conn.h"
 #include "io/tcp_owner.h"
-#include "mend.h"
+#include "repair.h"
 #include "store/append.h"
 #include "usage.h"
 
@@ -314,7 +314,7 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 		give_back(relay, conn->peer);
 		return err_errno(err, ERR_OUTPUT, -fd, "can't make the directory %s", base);
 	}
-	mender_claim(relay->mender, fd);
+	repairer_claim(relay->repairer, fd);
 	session = *ret = xalloc(sizeof(*session));
 	session->relay = relay;
 	session->conn = conn;

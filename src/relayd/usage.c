@@ -12,7 +12,7 @@
 #include "base/dir.h"
 #include "base/mem.h"
 
-#define MAX_DEPTH 12 /* as mend.c */
+#define MAX_DEPTH 12 /* as repair.c */
 
 /* A look at the files; @left: how many more may be looked at. */
 struct walk {

@@ -130,7 +130,7 @@ static int shake_hands(struct viewer *v)
 
 	if (ret == 0) {
 		keyring_watch(&v->proof, &v->chan);
-		keyring_sight(v->viewers->keyring, chan_peer(&v->chan), &v->sight);
+		keyring_view_acl(v->viewers->keyring, chan_peer(&v->chan), &v->view_acl);
 	} else if (ret == -EPROTO) {
 		log_warn_some("a viewer is refused: %s", chan_problem(&v->chan));
 	}
@@ -176,10 +176,10 @@ static bool may_go_on(struct viewer *v)
 	}
 	if (!chan_peer(&v->chan) || !v->chan.up)
 		return true; /* it sees what it saw */
-	sight_fini(&v->sight);
-	keyring_sight(v->viewers->keyring, chan_peer(&v->chan), &v->sight);
+	view_acl_fini(&v->view_acl);
+	keyring_view_acl(v->viewers->keyring, chan_peer(&v->chan), &v->view_acl);
 	list_for_each(vsession, &v->sessions, node)
-		if (!sight_covers(&v->sight, vsession->session)) {
+		if (!view_acl_covers(&v->view_acl, vsession->session)) {
 			log_warn("viewer %s is cut off: it may not look at '%s' any more",
 				 chan_peer(&v->chan), vsession->session->path);
 			return false;
@@ -225,7 +225,7 @@ int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything
 	v->viewers = viewers;
 	v->origin = origin;
 	chan_init(&v->chan, fd, tls);
-	v->sight.all = everything;
+	v->view_acl.all = everything;
 	v->next_id = 1;
 	list_init(&v->sessions);
 	list_append(&viewers->list, &v->node);
@@ -251,7 +251,7 @@ void viewer_free(struct viewer *v)
 	list_remove(&v->node);
 	viewers_leave(v->viewers, v->origin);
 	v->viewers->nr--;
-	sight_fini(&v->sight);
+	view_acl_fini(&v->view_acl);
 	free(v->out);
 	free(v);
 }

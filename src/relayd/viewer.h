@@ -24,7 +24,7 @@ struct viewer {
 	struct list_node node;
 	struct viewers *viewers;
 	struct viewers_origin *origin;
-	struct sight sight;
+	struct view_acl view_acl;
 	bool greeted, created;
 	bool closing; /* when the answer has been sent */
 	uint32_t minor;

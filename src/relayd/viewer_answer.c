@@ -115,13 +115,13 @@ static int on_list_sessions(struct viewer *v, const void *body)
 	uint8_t *reply;
 
 	(void)body;
-	live_each(v->viewers->live, &v->sight, list_one, &count);
+	live_each(v->viewers->live, &v->view_acl, list_one, &count);
 	reply = viewer_reply(v, sizeof(nr) + count.bytes);
 	if (!reply)
 		return -ENOMEM;
 	listing.at = reply + sizeof(nr);
 	listing.room = count.bytes;
-	live_each(v->viewers->live, &v->sight, list_one, &listing);
+	live_each(v->viewers->live, &v->view_acl, list_one, &listing);
 	nr = htobe32(listing.nr);
 	memcpy(reply, &nr, sizeof(nr));
 	v->out_end = sizeof(nr) + listing.bytes;
@@ -210,7 +210,7 @@ static int on_attach_session(struct viewer *v, const void *body)
 		return reply_streams(v, NULL, VIEW_ATTACHED_ALREADY);
 	if (v->nr_sessions == VIEWER_MAX_SESSIONS)
 		return reply_streams(v, NULL, VIEW_NO_SUCH_SESSION);
-	vsession = vsession_new(v->viewers->live, id, &v->sight, from == VIEW_FROM_BEGIN,
+	vsession = vsession_new(v->viewers->live, id, &v->view_acl, from == VIEW_FROM_BEGIN,
 				be64toh(req->since));
 	if (!vsession)
 		return reply_streams(v, NULL, VIEW_NO_SUCH_SESSION);

@@ -140,10 +140,10 @@ struct vstream *vsession_next(struct vsession *vsession, struct view_files *file
 	return vs;
 }
 
-struct vsession *vsession_new(struct live *live, uint64_t id, const struct sight *sight,
+struct vsession *vsession_new(struct live *live, uint64_t id, const struct view_acl *view_acl,
 			      bool from_begin, uint64_t since)
 {
-	struct live_session *session = live_attach(live, id, sight);
+	struct live_session *session = live_attach(live, id, view_acl);
 	struct vsession *vsession;
 
 	if (!session)

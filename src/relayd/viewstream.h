@@ -61,7 +61,7 @@ struct vstream {
 
 /** @since: packets that end before need not be shown; 0: all are. Return: NULL: there is no such
  *  session, or no more. */
-struct vsession *vsession_new(struct live *live, uint64_t id, const struct sight *sight,
+struct vsession *vsession_new(struct live *live, uint64_t id, const struct view_acl *view_acl,
 			      bool from_begin, uint64_t since);
 void vsession_free(struct vsession *vsession);
 

@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "sessiond/domain/user/user.h"
-#include "gate.h"
+#include "admission.h"
 #include "io/sock.h"
 #include "proto/app.h"
 
@@ -17,7 +17,7 @@ struct app_conn {
 	struct list_node node;
 	struct sessiond *sd;
 	struct peer peer;
-	struct stranger stranger;
+	struct pending_hello pending_hello;
 	struct user_app *app; /* NULL until it has said hello */
 };
 
@@ -50,7 +50,7 @@ static int handle_app_hello(struct app_conn *conn, struct msg_app_hello *msg)
 			      (int)conn->peer.pid, msg->bits);
 		return -EPROTO;
 	}
-	gate_leave(&conn->stranger);
+	admission_remove(&conn->pending_hello);
 	log_debug("process %d (%.40s) registers", (int)conn->peer.pid, msg->procname);
 	welcome(conn, msg);
 	conn->app = user_app_new(conn->sd->user, &conn->peer, msg);
@@ -143,16 +143,16 @@ static const struct peer_ops ops = { message, closed, waits };
 /* Root's socket is for everybody: nobody may take all of our descriptors. */
 static int admit(struct sessiond *sd, const struct peer *peer)
 {
-	const struct payer payer = { .uid = peer->uid };
+	const struct account_id account = { .uid = peer->uid };
 	struct err err = { 0 };
 
-	if (!gate_has_room(peer->source.fd, GATE_APP)) {
+	if (!admission_has_room(peer->source.fd, ADMISSION_APP)) {
 		log_warn_some(
 			"process %d of user %u is refused: the limit of %u open files is near",
-			(int)peer->pid, peer->uid, gate_fd_limit());
+			(int)peer->pid, peer->uid, admission_fd_limit());
 		return -EMFILE;
 	}
-	if (quota_take_or_say(&sd->quotas, payer, QUOTA_APPS, 1, &err) == 0)
+	if (quota_take_or_say(&sd->quotas, account, QUOTA_APPS, 1, &err) == 0)
 		return 0;
 	log_warn_some("process %d is refused: %s", (int)peer->pid, err.text);
 	return -EUSERS;
@@ -174,20 +174,20 @@ int app_conn_new(struct sessiond *sd, int fd)
 		return ret;
 	}
 	list_append(&sd->apps, &conn->node);
-	gate_enter(&sd->gate, &conn->stranger, &conn->peer);
+	admission_add(&sd->admission, &conn->pending_hello, &conn->peer);
 	return 0;
 }
 
 void app_conn_free(struct app_conn *conn)
 {
-	const struct payer payer = { .uid = conn->peer.uid };
+	const struct account_id account = { .uid = conn->peer.uid };
 	struct sessiond *sd = conn->sd;
 
-	gate_leave(&conn->stranger);
+	admission_remove(&conn->pending_hello);
 	if (conn->app)
 		user_app_free(conn->app);
 	peer_fini(&conn->peer);
-	quota_give(&sd->quotas, payer, QUOTA_APPS, 1);
+	quota_give(&sd->quotas, account, QUOTA_APPS, 1);
 	list_remove(&conn->node);
 	free(conn);
 }

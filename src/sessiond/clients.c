@@ -44,7 +44,7 @@ static int message(struct peer *peer, const struct msg_header *header, struct de
 		peer_hang_up(peer);
 		return 0;
 	}
-	gate_leave(&client->stranger);
+	admission_remove(&client->pending_hello);
 	if (client->nr_waiting > MAX_WAITING) {
 		command_error(cmd, ERR_BUSY, "%u requests of this connection wait already",
 			      MAX_WAITING);
@@ -72,14 +72,14 @@ static const struct peer_ops ops = { message, closed, waits };
 /* Return: 0, or the code set in @err. */
 static int admit(struct sessiond *sd, const struct peer *peer, struct err *err)
 {
-	const struct payer payer = { .uid = peer->uid };
+	const struct account_id account = { .uid = peer->uid };
 
-	if (!gate_has_room(peer->source.fd, GATE_CLIENT))
+	if (!admission_has_room(peer->source.fd, ADMISSION_CLIENT))
 		return err_set(err, ERR_LIMIT,
 			       "the session daemon has nearly %u files open, as many as it may; "
 			       "destroy sessions, or start it with a higher limit (ulimit -n)",
-			       gate_fd_limit());
-	return quota_take_or_say(&sd->quotas, payer, QUOTA_CLIENTS, 1, err);
+			       admission_fd_limit());
+	return quota_take_or_say(&sd->quotas, account, QUOTA_CLIENTS, 1, err);
 }
 
 int client_conn_new(struct sessiond *sd, int fd)
@@ -99,22 +99,22 @@ int client_conn_new(struct sessiond *sd, int fd)
 	sd->nr_refused += client->refusal.code != 0;
 	client->id = sd->next_client++;
 	list_append(&sd->clients, &client->node);
-	gate_enter(&sd->gate, &client->stranger, &client->peer);
+	admission_add(&sd->admission, &client->pending_hello, &client->peer);
 	return 0;
 }
 
 void client_conn_free(struct client *client)
 {
-	const struct payer payer = { .uid = client->peer.uid };
+	const struct account_id account = { .uid = client->peer.uid };
 	struct sessiond *sd = client->sd;
 
 	follow_leave(sd, client->id);
-	gate_leave(&client->stranger);
+	admission_remove(&client->pending_hello);
 	peer_fini(&client->peer);
 	if (client->refusal.code)
 		sd->nr_refused--;
 	else
-		quota_give(&sd->quotas, payer, QUOTA_CLIENTS, 1);
+		quota_give(&sd->quotas, account, QUOTA_CLIENTS, 1);
 	list_remove(&client->node);
 	free(client);
 }

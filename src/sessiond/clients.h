@@ -6,7 +6,7 @@
 #ifndef SESSIOND_CLIENTS_H
 #define SESSIOND_CLIENTS_H
 
-#include "gate.h"
+#include "admission.h"
 #include "io/peer.h"
 #include "sessiond.h"
 
@@ -14,7 +14,7 @@ struct client {
 	struct list_node node;
 	struct sessiond *sd;
 	struct peer peer;
-	struct stranger stranger;
+	struct pending_hello pending_hello;
 	uint64_t id;
 	uint32_t nr_waiting; /* commands that are not answered yet */
 	struct err refusal;  /* with a code: the answer to whatever is asked */

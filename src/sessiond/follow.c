@@ -147,7 +147,7 @@ static void look(struct loop_timer *timer)
 /* --- state and problems --------------------------------------------------------------- */
 
 /* A state that is only on the way to another is no news. */
-static bool is_settled(enum session_state state)
+static bool is_stable(enum session_state state)
 {
 	return state == SESSION_NEW || state == SESSION_RECORDING || state == SESSION_STOPPED;
 }
@@ -156,7 +156,7 @@ static void tell_state(struct follower *f, struct session *session)
 {
 	struct msg_news news = { .kind = NEWS_STATE, .state = (uint8_t)session->state };
 
-	if (!is_settled(session->state) || session->state == f->state)
+	if (!is_stable(session->state) || session->state == f->state)
 		return;
 	f->state = news.state;
 	tell(f, &news);

@@ -143,7 +143,7 @@ static int set_up(struct program *p, struct err *err)
 /* --- start and end --------------------------------------------------------------------- */
 
 /* As if killed: sessions, buffers and sockets stay, and the next daemon goes on with them. */
-static void hand_over(struct program *p)
+static void publish_list(struct program *p)
 {
 	log_info("leaving sessions to the next daemon");
 	rundir_leave(&p->dir);
@@ -167,7 +167,7 @@ static void caught(int signo, void *data)
 	p->leaving = true;
 	log_info("signal %d: ending", signo);
 	notify_say(&p->notify, "STOPPING=1");
-	(signo == SIGUSR1 ? hand_over : end_all)(p);
+	(signo == SIGUSR1 ? publish_list : end_all)(p);
 }
 
 static void end_asked(struct loop_work *work)

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "clients.h"
-#include "core/untaken.h"
+#include "core/orphaned.h"
 #include "domain/both.h"
 #include "sessiond/domain/kernel/kernel.h"
 #include "sessiond/domain/user/user.h"
@@ -312,14 +312,14 @@ static void set_quotas(struct sessiond *sd)
 	uint64_t *limits = sd->quotas.limits;
 
 	quotas_init(&sd->quotas, geteuid());
-	limits[QUOTA_APPS] = MAX(gate_fd_limit() / 4, 64u);
+	limits[QUOTA_APPS] = MAX(admission_fd_limit() / 4, 64u);
 	limits[QUOTA_CLIENTS] = 64;
 	limits[QUOTA_SESSIONS] = 256;
 	limits[QUOTA_CHANNELS] = 1024;
 	limits[QUOTA_POINTS] = 1000000;
 	limits[QUOTA_TEXT] = 256u << 20;
 	limits[QUOTA_MEMORY] = MAX(sd->limits.memory / 8, (uint64_t)64 << 20);
-	limits[QUOTA_DESCRIPTORS] = MAX(gate_fd_limit() / 4, 64u);
+	limits[QUOTA_DESCRIPTORS] = MAX(admission_fd_limit() / 4, 64u);
 	limits[QUOTA_BACKLOG] = 64u << 20;
 }
 
@@ -347,7 +347,7 @@ int sessiond_init(struct sessiond *sd)
 	list_init(&sd->clients);
 	list_init(&sd->apps);
 	list_init(&sd->followers);
-	list_init(&sd->untaken);
+	list_init(&sd->orphaned);
 	sd->next_client = 1;
 	sd->instance = make_instance();
 	sd->proto_log = open_proto_log();
@@ -360,7 +360,7 @@ int sessiond_init(struct sessiond *sd)
 	ret = loop_new(&sd->loop);
 	if (ret < 0)
 		return ret;
-	gate_init(&sd->gate, sd->loop);
+	admission_init(&sd->admission, sd->loop);
 	set_quotas(sd);
 	loop_timer_init(&sd->end, sd->loop, end_late);
 	loop_timer_init(&sd->respawn, sd->loop, respawn);
@@ -425,14 +425,14 @@ void sessiond_fini(struct sessiond *sd)
 	consumer_fini(&sd->consumer);
 	loop_timer_cancel(&sd->end);
 	loop_timer_cancel(&sd->respawn);
-	gate_fini(&sd->gate);
+	admission_fini(&sd->admission);
 	if (sd->ending)
 		state_clear(sd);
 	keeper_fini(&sd->keeper);
 	free(sd->consumer_path);
 	free(sd->consumer_socket);
 	free(sd->state_dir);
-	untaken_fini(&sd->untaken);
+	orphaned_fini(&sd->orphaned);
 	sd->proto_log = close_fd(sd->proto_log);
 	quotas_fini(&sd->quotas);
 	sd->loop = loop_free(sd->loop);
@@ -440,13 +440,13 @@ void sessiond_fini(struct sessiond *sd)
 
 int sessiond_backlog(struct sessiond *sd, uid_t uid, ssize_t bytes)
 {
-	const struct payer payer = { .uid = uid };
+	const struct account_id account = { .uid = uid };
 
 	if (bytes < 0) {
-		quota_give(&sd->quotas, payer, QUOTA_BACKLOG, (uint64_t)-bytes);
+		quota_give(&sd->quotas, account, QUOTA_BACKLOG, (uint64_t)-bytes);
 		return 0;
 	}
-	if (quota_take(&sd->quotas, payer, QUOTA_BACKLOG, (uint64_t)bytes) == 0)
+	if (quota_take(&sd->quotas, account, QUOTA_BACKLOG, (uint64_t)bytes) == 0)
 		return 0;
 	log_warn_some("peers of user %u don't read what they are sent; one is disconnected", uid);
 	return -ENOBUFS;

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "gate.h"
+#include "admission.h"
 #include "io/loop.h"
 #include "sessiond/consumer.h"
 #include "sessiond/core/session.h"
@@ -33,7 +33,7 @@ struct sessiond {
 	char *state_dir; /* NULL: nothing is written down (tests) */
 	size_t state_bytes;
 	uint64_t saved_sessions;
-	struct list_node untaken; /* struct untaken */
+	struct list_node orphaned; /* struct orphaned */
 	struct sessions sessions;
 	struct recorder recorder;
 	struct kmod kmod;
@@ -52,7 +52,7 @@ struct sessiond {
 	uint64_t next_client;
 	unsigned int nr_sending; /* spools */
 	unsigned int nr_refused; /* clients that are being told so */
-	struct gate gate;
+	struct admission admission;
 	int proto_log; /* names of commands that were handled; -1: no log */
 
 	void (*quit)(struct sessiond *sd); /* the program ends soon, as by SIGTERM; NULL: tests */

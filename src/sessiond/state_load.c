@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "core/untaken.h"
+#include "core/orphaned.h"
 #include "sessiond/domain/user/user.h"
 
 #define ID_GAP 4096u
@@ -207,7 +207,7 @@ static void leave_behind(struct sessiond *sd, const char *file, const struct msg
 			  path, why);
 		return;
 	}
-	untaken_add(&sd->untaken, msg->uid, msg->name, msg->path, why);
+	orphaned_add(&sd->orphaned, msg->uid, msg->name, msg->path, why);
 	log_error("session '%s' can't be taken over: %s; what was written of it is in %s",
 		  msg->name, why, msg->path[0] ? msg->path : "no output");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "clock.h"
 
-void clock_settle(struct ctf_clock *clock)
+void clock_finish(struct ctf_clock *clock)
 {
 	int64_t ns = clock->offset < 0 ?
 			     -clock_cycles_to_ns(clock->freq, -(uint64_t)clock->offset) :

@@ -11,7 +11,7 @@
 #define NS_PER_S 1000000000ull
 
 /** To be called once freq and offsets are known. */
-void clock_settle(struct ctf_clock *clock);
+void clock_finish(struct ctf_clock *clock);
 
 /** cycles -> ns; the remainder's product needs 128 bits above 18 GHz only. */
 static inline int64_t clock_cycles_to_ns(uint64_t freq, uint64_t cycles)

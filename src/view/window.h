@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * window.h - a piece of a stream file in memory. Belongs to one stream. Files
+ * window.h - a part of a stream file in memory. Belongs to one stream. Files
  * are read, never mapped: one that is truncated while it is viewed causes a
  * short read and no signal.
  */

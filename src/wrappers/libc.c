@@ -75,7 +75,7 @@ static bool is_boot(const void *p)
 	return (const char *)p >= boot && (const char *)p < boot + BOOT_BYTES;
 }
 
-/* A word in front of each piece holds its size. The memory is zero. */
+/* A word in front of each block holds its size. The memory is zero. */
 static void *boot_alloc(size_t align, size_t size)
 {
 	size_t worst, at, start;
@@ -215,7 +215,7 @@ EXPORT void *calloc(size_t count, size_t size)
 	return p;
 }
 
-/* A piece of the boot memory moves. */
+/* Move a block of the boot memory. */
 static void *move_boot(void *old, size_t size)
 {
 	size_t had = boot_size(old);

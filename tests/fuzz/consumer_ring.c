@@ -29,7 +29,8 @@ static void check(const struct ring_reader *r, const struct ring_reader *before)
 	MUST_HOLD(r->last_ts >= before->last_ts);
 	for (int i = 0; i < LOST_KINDS; i++)
 		MUST_HOLD(r->lost[i] >= before->lost[i]);
-	MUST_HOLD(r->invalid_bytes >= before->invalid_bytes && r->lies >= before->lies);
+	MUST_HOLD(r->invalid_bytes >= before->invalid_bytes &&
+		  r->invalid_words >= before->invalid_words);
 	MUST_HOLD(reader_bytes(r) >= r->data && reader_bytes(r) < r->data + r->size);
 	MUST_HOLD(__atomic_load_n(&r->cons->consumed, __ATOMIC_RELAXED) ==
 		  (r->taken & LTT_POS_MASK));

@@ -12,7 +12,7 @@
 #include "fuzz_fds.h"
 #include "fuzz_loop.h"
 #include "io/sock.h"
-#include "keeperd/hold.h"
+#include "keeperd/holder.h"
 #include "proto/keeper.h"
 
 static struct holder holder;

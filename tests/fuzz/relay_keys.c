@@ -49,16 +49,16 @@ static bool names(const uint8_t *text, size_t size, const char *word)
 
 static void look(struct keyring *ring, const uint8_t *viewers, size_t size)
 {
-	struct sight sight;
+	struct view_acl view_acl;
 
-	keyring_sight(ring, "peer", &sight);
-	MUST_HOLD(sight.nr_hosts >= 1 && strcmp(sight.hosts[0], "peer") == 0);
-	MUST_HOLD(!sight.all || (names(viewers, size, "*") && names(viewers, size, "peer")));
-	for (unsigned int i = 1; i < sight.nr_hosts; i++) {
-		MUST_HOLD(*sight.hosts[i] && !strpbrk(sight.hosts[i], " \t\r\n#"));
-		MUST_HOLD(names(viewers, size, sight.hosts[i]));
+	keyring_view_acl(ring, "peer", &view_acl);
+	MUST_HOLD(view_acl.nr_hosts >= 1 && strcmp(view_acl.hosts[0], "peer") == 0);
+	MUST_HOLD(!view_acl.all || (names(viewers, size, "*") && names(viewers, size, "peer")));
+	for (unsigned int i = 1; i < view_acl.nr_hosts; i++) {
+		MUST_HOLD(*view_acl.hosts[i] && !strpbrk(view_acl.hosts[i], " \t\r\n#"));
+		MUST_HOLD(names(viewers, size, view_acl.hosts[i]));
 	}
-	sight_fini(&sight);
+	view_acl_fini(&view_acl);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -43,7 +43,7 @@ static struct view *open_view(void)
 }
 
 /* So that whatever a fuzzer changes is looked at, and not only noticed. */
-static void mend(uint8_t *stream, size_t len)
+static void repair(uint8_t *stream, size_t len)
 {
 	struct packet_header h;
 
@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		abort();
 	memcpy(stream, data + 3 + len, size);
 	if (data[0] & 1)
-		mend(stream, size);
+		repair(stream, size);
 	fuzz_file("s_0", stream, size);
 	free(stream);
 	view = open_view();

@@ -66,7 +66,7 @@ struct fake_set {
 	const char *channel;
 	int exclusive;
 	bool own;
-	int data, ctl, ctl_ro, bell;
+	int data, ctl, ctl_ro, doorbell;
 	struct ltt_ring_desc desc;
 	uint8_t *data_map, *ctl_map;
 	size_t data_bytes, ctl_bytes;
@@ -177,7 +177,7 @@ static UNUSED void fake_set_init(struct fake_set *set, uint64_t ring, uint64_t s
 	set->ctl_bytes = ltt_ring_ctl_bytes(&set->desc);
 	set->data = fake_memfd(set->data_bytes);
 	set->ctl = fake_memfd(set->ctl_bytes);
-	set->bell = fake_memfd(4096);
+	set->doorbell = fake_memfd(4096);
 	set->data_map =
 		mmap(NULL, set->data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, set->data, 0);
 	set->ctl_map = mmap(NULL, set->ctl_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, set->ctl, 0);
@@ -196,7 +196,7 @@ static UNUSED void fake_set_fini(struct fake_set *set)
 	close(set->data);
 	close(set->ctl);
 	close(set->ctl_ro);
-	close(set->bell);
+	close(set->doorbell);
 }
 
 /** Events that were published in the set; @what 1: refused for want of a ring. */
@@ -365,7 +365,7 @@ static UNUSED void fake_say_buffer(const struct fake_app *app, const struct fake
 				    .session = set->session,
 				    .data = set->data,
 				    .ctl = set->ctl_ro,
-				    .doorbell = set->bell,
+				    .doorbell = set->doorbell,
 				    .exclusive = (uint8_t)set->exclusive,
 				    .channel = set->channel,
 				    .own = set->own };

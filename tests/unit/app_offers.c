@@ -181,11 +181,11 @@ static bool has(const struct fake_app *app, const struct fake_set *set)
 	return true;
 }
 
-static uint32_t rung(int bell)
+static uint32_t rung(int doorbell)
 {
 	uint32_t times;
 
-	CHECK(pread(bell, &times, sizeof(times), 0) == sizeof(times));
+	CHECK(pread(doorbell, &times, sizeof(times), 0) == sizeof(times));
 	return times;
 }
 
@@ -214,7 +214,7 @@ static void end(int listener, struct fake_app *app, struct fake_set *set, struct
 static void gives_back(void)
 {
 	struct fake_set set, other, strange = { .ring = 99 };
-	int listener = fake_listen(), old_bell;
+	int listener = fake_listen(), old_doorbell;
 	struct fake_app app;
 	struct child c;
 	uint32_t before;
@@ -230,25 +230,25 @@ static void gives_back(void)
 	listener = fake_listen();
 	fake_register(listener, &app, 7);
 	CHECK(has(&app, &set) && has(&app, &other) && !has(&app, &strange));
-	old_bell = set.bell;
-	set.bell = fake_memfd(4096);
+	old_doorbell = set.doorbell;
+	set.doorbell = fake_memfd(4096);
 	fake_say_buffer(&app, &set);
 	fake_arm(&app, &set, TICK);
 	fake_ready(&app);
 	fake_sync(&app);
-	CHECK(rung(set.bell) > 0); /* for what was rung elsewhere meanwhile */
+	CHECK(rung(set.doorbell) > 0); /* for what was rung elsewhere meanwhile */
 	CHECK(kept(&c) == 2 && has(&app, &set) && !has(&app, &other));
-	before = rung(old_bell);
+	before = rung(old_doorbell);
 	fake_enable(&set, LTT_RING_ON | LTT_RING_WAKE);
-	for (uint32_t i = 0, last = rung(set.bell); i < 3; i++, last++) {
+	for (uint32_t i = 0, last = rung(set.doorbell); i < 3; i++, last++) {
 		emit(&c, 1);
-		CHECK(rung(set.bell) == last + 1);
+		CHECK(rung(set.doorbell) == last + 1);
 	}
-	CHECK(rung(old_bell) == before && fake_recorded(&set) == 7);
+	CHECK(rung(old_doorbell) == before && fake_recorded(&set) == 7);
 	fake_drop(&app, &set);
 	fake_sync(&app);
 	CHECK(kept(&c) == 0 && !has(&app, &set));
-	close(old_bell);
+	close(old_doorbell);
 	fake_set_fini(&other);
 	end(listener, &app, &set, &c);
 }

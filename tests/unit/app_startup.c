@@ -488,7 +488,7 @@ static void refuses_senseless_buffers(void)
 	*desc = set.desc;
 	set.ring = 99;
 	wrong = set;
-	wrong.data = set.bell; /* far too short */
+	wrong.data = set.doorbell; /* far too short */
 	fake_say_buffer(&app, &wrong);
 	fake_sync(&app);
 	fake_ready(&app);

@@ -68,7 +68,7 @@ static void check_honest(void)
 	prod.lost_full = 7;
 	look();
 	CHECK(reader.pos == 4200 && reader.count == 110 && reader.lost[LOST_FULL] == 7);
-	CHECK(!reader.lies && !reader.invalid_bytes);
+	CHECK(!reader.invalid_words && !reader.invalid_bytes);
 }
 
 /* Positions are 39 bits wide; the reader's go on. */
@@ -79,7 +79,7 @@ static void check_wrap(void)
 	prod.pub = reader.raw.pub = LTT_POS_MASK - 99;
 	publish(10, 200, 1);
 	look();
-	CHECK(reader.pos == LTT_POS_MASK + 101 && !reader.lies);
+	CHECK(reader.pos == LTT_POS_MASK + 101 && !reader.invalid_words);
 	reader_take(&reader);
 	CHECK(cons.consumed == 100);
 }
@@ -91,16 +91,17 @@ static void check_position_lies(void)
 	look(); /* pending, not taken: the output may be failing */
 	prod.pub = (prod.pub & ~LTT_POS_MASK) | 100; /* back */
 	look();
-	CHECK(reader.lies == 1 && reader.invalid_bytes && reader.invalid_count == 10);
+	CHECK(reader.invalid_words == 1 && reader.invalid_bytes && reader.invalid_count == 10);
 	CHECK(reader_pending(&reader) == 0 && cons.consumed == 100);
 	prod.pub = (prod.pub & ~LTT_POS_MASK) | (100 + SIZE + 1); /* too far ahead */
 	look();
-	CHECK(reader.lies == 2 && reader_pending(&reader) == 0 && cons.consumed == 100 + SIZE + 1);
+	CHECK(reader.invalid_words == 2 && reader_pending(&reader) == 0 &&
+	      cons.consumed == 100 + SIZE + 1);
 	/* and a producer that keeps the rules can continue from there */
 	publish(3, 60, 1);
 	look();
 	CHECK(reader_pending(&reader) == 60 && reader_pending_count(&reader) == 3 &&
-	      reader.lies == 2);
+	      reader.invalid_words == 2);
 }
 
 static void check_count_lies(void)
@@ -109,13 +110,13 @@ static void check_count_lies(void)
 	publish(10, 4000, 1);
 	prod.count[0] = prod.count[1] = UINT64_MAX;
 	look();
-	CHECK(reader.count == 4 && reader.lies == 1); /* the fewest that 4000 bytes hold */
+	CHECK(reader.count == 4 && reader.invalid_words == 1); /* the fewest that 4000 bytes hold */
 	reader_take(&reader);
 	prod.count[0] = prod.count[1] = 0; /* back: more than 4000 / 4 forward */
 	publish(1, 20, 1);
 	prod.count[!!(prod.pub & LTT_PUB_PARITY)] = 0x8000000000000000;
 	look();
-	CHECK(reader.count == 5 && reader.lies == 2);
+	CHECK(reader.count == 5 && reader.invalid_words == 2);
 }
 
 /* The most that the bytes hold is believed, one more is not; so with the fewest. */
@@ -131,7 +132,7 @@ static void check_count_bounds(void)
 		prod.count[!!(prod.pub & LTT_PUB_PARITY)] = cases[i].count;
 		look();
 		CHECK(reader.count == cases[i].believed);
-		CHECK(reader.lies == (cases[i].count != cases[i].believed));
+		CHECK(reader.invalid_words == (cases[i].count != cases[i].believed));
 	}
 }
 
@@ -142,14 +143,14 @@ static void check_clock_lies(void)
 	start();
 	prod.last_ts = 1; /* back */
 	look();
-	CHECK(reader.last_ts == START && reader.lies == 1);
+	CHECK(reader.last_ts == START && reader.invalid_words == 1);
 	prod.last_ts = UINT64_MAX; /* the end of time */
 	look();
-	CHECK(reader.last_ts <= now_ns() && reader.lies == 2);
+	CHECK(reader.last_ts <= now_ns() && reader.invalid_words == 2);
 	before = reader.last_ts;
 	prod.last_ts = now_ns();
 	look();
-	CHECK(reader.last_ts >= before && reader.lies == 2);
+	CHECK(reader.last_ts >= before && reader.invalid_words == 2);
 }
 
 static void check_lost_lies(void)
@@ -160,13 +161,14 @@ static void check_lost_lies(void)
 	prod.lost_size = UINT64_MAX / 2;
 	prod.lost_busy = UINT64_MAX;
 	look();
-	CHECK(reader.lost[LOST_SIZE] == 3 && reader.lost[LOST_BUSY] == 0 && reader.lies == 2);
+	CHECK(reader.lost[LOST_SIZE] == 3 && reader.lost[LOST_BUSY] == 0 &&
+	      reader.invalid_words == 2);
 	prod.lost_size += 2; /* from there on it counts again */
 	look();
-	CHECK(reader.lost[LOST_SIZE] == 5 && reader.lies == 2);
+	CHECK(reader.lost[LOST_SIZE] == 5 && reader.invalid_words == 2);
 	prod.lost_size = 0;
 	look();
-	CHECK(reader.lost[LOST_SIZE] == 5 && reader.lies == 3);
+	CHECK(reader.lost[LOST_SIZE] == 5 && reader.invalid_words == 3);
 }
 
 int main(void)

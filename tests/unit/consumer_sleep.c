@@ -129,11 +129,11 @@ static pid_t start_spammer(const struct daemon *d, const struct rings *rings)
 	pid_t pid = fork_child(d);
 
 	if (pid == 0) {
-		uint32_t *bell = map_doorbell(rings->doorbell_fd);
+		uint32_t *doorbell = map_doorbell(rings->doorbell_fd);
 
 		for (;;) {
-			__atomic_add_fetch(bell, 1, __ATOMIC_SEQ_CST);
-			syscall(SYS_futex, bell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+			__atomic_add_fetch(doorbell, 1, __ATOMIC_SEQ_CST);
+			syscall(SYS_futex, doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 		}
 	}
 	return pid;

@@ -284,7 +284,7 @@ static void classes(void)
 	struct shape *m2 = shape(&shapes, "s_m", SHAPE_MARKER, "n %ld", "n", 64);
 
 	CHECK(a == same && a != wide && m1 != m2 && shapes.nr == 4);
-	class_table_init(&table, &shapes, NULL, (struct payer){ 0 });
+	class_table_init(&table, &shapes, NULL, (struct account_id){ 0 });
 	CHECK(class_find(&table, a, &c) == CLASS_NEW);
 	CHECK(class_get(&table, a, &first) == CLASS_NEW && first->id == 0);
 	CHECK(class_get(&table, same, &c) == CLASS_KNOWN && c == first);
@@ -302,7 +302,7 @@ static void classes(void)
 	CHECK(shapes.nr == 0);
 }
 
-static void lies(void)
+static void invalid_words(void)
 {
 	struct shapes shapes = { 0 };
 
@@ -380,7 +380,7 @@ int main(void)
 	for_bursts();
 	attributes();
 	classes();
-	lies();
+	invalid_words();
 	same_names();
 	points();
 	return 0;

@@ -134,7 +134,7 @@ static void consumers_die(void)
 struct nonsense {
 	const char *what;
 	uint16_t type, flags;
-	bool stranger; /* of a request that nobody made */
+	bool pending_hello; /* of a request that nobody made */
 	size_t len;
 	uint8_t bytes[12]; /* behind the header */
 };
@@ -159,7 +159,7 @@ static void talk(const struct nonsense *n)
 	struct encoder enc;
 
 	encoder_init(&enc, buf, sizeof(buf));
-	encode_header(&enc, n->type, n->flags, n->stranger ? 99999 : fc->held[0]);
+	encode_header(&enc, n->type, n->flags, n->pending_hello ? 99999 : fc->held[0]);
 	memcpy(buf + enc.len, n->bytes, n->len);
 	enc.len += n->len;
 	peer_send(&fc->peer, &enc);

@@ -43,11 +43,11 @@ static void test_offsets(void)
 {
 	struct ctf_clock clock = { .freq = 1000, .offset_s = 5, .offset = 250 };
 
-	clock_settle(&clock);
+	clock_finish(&clock);
 	CHECK(clock_ns(&clock, 0) == 5250000000 && clock_ns(&clock, 1001) == 6251000000);
 	clock.offset_s = -2;
 	clock.offset = -500;
-	clock_settle(&clock);
+	clock_finish(&clock);
 	CHECK(clock_ns(&clock, 0) == -2500000000 && clock_ns(&clock, 2501) == 1000000);
 	CHECK(clock_ns(NULL, 77) == 77);
 }

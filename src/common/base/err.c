@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names in a sentence may be a stranger's: one line, and nothing that a terminal obeys. */
+/* Names in a sentence may come from a hostile peer: one line, no control characters. */
 static void tame(char *text)
 {
 	for (; *text; text++)

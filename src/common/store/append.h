@@ -52,7 +52,7 @@ int append_bytes(int fd, const void *data, size_t len, uint64_t offset) MUST_CHE
 int append_packet(int fd, uint64_t offset, const struct append_packet *packet) MUST_CHECK;
 
 /**
- * append_begin() - where the body comes in pieces (append_bytes() behind the head): an empty
+ * append_begin() - where the body comes in chunks (append_bytes() behind the head): an empty
  * packet of the right size. append_finish() makes it a whole one. packet->body is not looked at.
  */
 int append_begin(int fd, uint64_t offset, const struct append_packet *packet) MUST_CHECK;

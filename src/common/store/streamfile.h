@@ -23,7 +23,7 @@ struct stream_config {
 	uint32_t first_instance;  /* CTF stream instance id of the first ring */
 	uint64_t tracefile_size;  /* bytes; 0: unlimited */
 	uint32_t tracefile_count; /* 0: unlimited */
-	struct uplink *link;	  /* the packets go to a relay and not to files; NULL: they don't */
+	struct relay_conn *link;  /* the packets go to a relay and not to files; NULL: they don't */
 	struct spool *spool;	  /* by way of it; NULL: directly */
 };
 
@@ -50,7 +50,7 @@ bool stream_file_is_next(const struct stream_file *file, uint64_t bytes, bool *r
 int stream_file_add(struct stream_file *file, const struct packet_header *header, const void *body,
 		    uint64_t body_bytes) MUST_CHECK;
 /**
- * stream_file_begin(), stream_file_body(), stream_file_finish() - the same in pieces, for a
+ * stream_file_begin(), stream_file_body(), stream_file_finish() - the same in chunks, for a
  * body that arrives bit by bit: until it is finished, readers find an empty packet.
  * @at: bytes of the body before @data.
  */

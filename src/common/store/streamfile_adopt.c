@@ -116,7 +116,7 @@ static int step(struct stream_file *s, const struct packet_header *packet)
 	return ret;
 }
 
-static int mend_index(int fd)
+static int repair_index(int fd)
 {
 	struct index_header header = index_header_make();
 
@@ -132,7 +132,7 @@ static int walk(struct stream_file *s, struct packet_header *ret)
 
 	if (!find_entry(s, end, ret))
 		return -ENODATA;
-	err = mend_index(s->index_fd);
+	err = repair_index(s->index_fd);
 	if (err == 0)
 		err = step(s, ret);
 	while (err == 0 && packet_at(s, s->bytes, end, &next) && follows(&next, ret)) {

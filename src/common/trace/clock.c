@@ -93,10 +93,10 @@ static int read_line(const char *path, char *buf, size_t len)
 
 static enum ltt_clock_kind choose(void)
 {
-	const char *wish = getenv("LTT_CLOCK");
+	const char *choice = getenv("LTT_CLOCK");
 	char source[32];
 
-	if (wish && strcmp(wish, "monotonic") == 0)
+	if (choice && strcmp(choice, "monotonic") == 0)
 		return LTT_CLOCK_MONOTONIC;
 	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
 		  sizeof(source));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * metadata.h - the text (TSDL, CTF 1.8) that describes a trace. Pure: facts in,
- * allocated text out (NULL: no memory). ltt-sessiond writes it piece by piece
- * while the trace runs; each piece is whole top-level declarations.
+ * allocated text out (NULL: no memory). ltt-sessiond writes it part by part
+ * while the trace runs; each part is whole top-level declarations.
  *
  * Bytes of packets: trace/packet.h. Bytes of records: abi/ltt_ring.h.
  */

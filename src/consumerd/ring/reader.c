@@ -54,7 +54,7 @@ static void drop_all(struct ring_reader *r, uint64_t delta)
 {
 	r->invalid_bytes += reader_pending(r) + MIN(delta, r->size);
 	r->invalid_count += reader_pending_count(r);
-	r->lies++;
+	r->invalid_words++;
 	r->pos += delta;
 	reader_take(r);
 }
@@ -79,7 +79,7 @@ static void take_count(struct ring_reader *r, uint64_t raw, uint64_t bytes)
 
 	if (delta < least || delta > most) {
 		delta = least;
-		r->lies++;
+		r->invalid_words++;
 	}
 	r->count += delta;
 	r->raw.count = raw;
@@ -89,9 +89,9 @@ static void take_ts(struct ring_reader *r, uint64_t raw)
 {
 	r->raw.last_ts = raw;
 	if (raw < r->last_ts) {
-		r->lies++;
+		r->invalid_words++;
 	} else if (raw - r->last_ts > FUTURE_TICKS && raw > now_of_ring(r->clock) + FUTURE_TICKS) {
-		r->lies++;
+		r->invalid_words++;
 		r->last_ts = MAX(r->last_ts, now_of_ring(r->clock));
 	} else {
 		r->last_ts = raw;
@@ -112,7 +112,7 @@ static void take_lost(struct ring_reader *r, const uint64_t raw[LOST_KINDS], uin
 		if (reader_plausible_lost(delta, elapsed_ns))
 			r->lost[i] += delta;
 		else
-			r->lies++;
+			r->invalid_words++;
 		r->raw.lost[i] = raw[i];
 	}
 }
@@ -120,16 +120,16 @@ static void take_lost(struct ring_reader *r, const uint64_t raw[LOST_KINDS], uin
 int reader_look(struct ring_reader *r, bool last_chance)
 {
 	struct ring_words words;
-	uint64_t now, before = r->pos, lies = r->lies;
+	uint64_t now, before = r->pos, invalid_words = r->invalid_words;
 	bool still = false;
 
 	for (int i = 0; i < LOOK_TRIES && !still; i++)
 		still = reader_copy_words(r->prod, &words);
 	if (!still && !last_chance)
-		return READER_RESTLESS;
+		return READER_TORN;
 	now = now_ns();
 	take_pos(r, words.pub);
-	if (r->lies != lies)
+	if (r->invalid_words != invalid_words)
 		r->raw.count = words.count; /* how many were dropped is unknowable */
 	else
 		take_count(r, words.count, r->pos - before);

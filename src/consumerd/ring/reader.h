@@ -61,12 +61,12 @@ struct ring_reader {
 	uint64_t looked_ns; /* CLOCK_MONOTONIC of the last reading */
 	uint64_t invalid_bytes;
 	uint64_t invalid_count;
-	uint64_t lies;
+	uint64_t invalid_words;
 };
 
 enum {
 	READER_OK = 0,
-	READER_RESTLESS = 1, /* the words did not stand still; nothing was changed */
+	READER_TORN = 1, /* the words did not stand still; nothing was changed */
 };
 
 /** @start_ts: the clock when the ring was made. */
@@ -78,7 +78,7 @@ void reader_init(struct ring_reader *reader, const struct ltt_ring_desc *desc,
  * reader_look() - learn what is published now.
  * @last_chance: take a reading that did not stand still for what it is; no
  *               producer that keeps the rules makes us need this.
- * Return: READER_OK or READER_RESTLESS.
+ * Return: READER_OK or READER_TORN.
  */
 int reader_look(struct ring_reader *reader, bool last_chance) MUST_CHECK;
 

@@ -13,7 +13,7 @@
 #define BACKOFF_MAX_NS 2000000000ull
 #define NOTE_END_BYTES 4096u /* of a body, at either end, that a note tells it by */
 
-struct spool *spool_new(struct uplink *link, struct disk *disk)
+struct spool *spool_new(struct relay_conn *link, struct disk *disk)
 {
 	struct spool *spool = xalloc(sizeof(*spool));
 
@@ -141,7 +141,7 @@ void spool_end(struct spooled *sp)
 	if (sp->waiting)
 		return;
 	if (sp->relay_id)
-		told |= uplink_stream_end(sp->spool->link, sp->relay_id, sp->epoch);
+		told |= relay_conn_stream_end(sp->spool->link, sp->relay_id, sp->epoch);
 	if (told || sp->spool->ending)
 		spooled_free(sp, true);
 	else
@@ -179,7 +179,7 @@ static int report_forgotten(struct spooled *sp)
 	if (!spooled_forgotten(sp, &header))
 		return 0;
 	told = as_told(sp, &header);
-	ret = uplink_packet(sp->spool->link, sp->relay_id, &told, NULL);
+	ret = relay_conn_packet(sp->spool->link, sp->relay_id, &told, NULL);
 	if (ret == 0) {
 		sp->last = header;
 		sp->has_last = true;
@@ -189,20 +189,20 @@ static int report_forgotten(struct spooled *sp)
 
 int spool_attach(struct spooled *sp)
 {
-	struct uplink *link = sp->spool->link;
-	int ret = sp->spool->waited_for ? -EAGAIN : uplink_up(link);
+	struct relay_conn *link = sp->spool->link;
+	int ret = sp->spool->waited_for ? -EAGAIN : relay_conn_open(link);
 
 	if (ret == 0)
-		ret = uplink_metadata_behind(link, (struct tracedir *)sp->there.trace);
-	if (ret < 0 || (sp->relay_id && sp->epoch == uplink_epoch(link)))
+		ret = relay_conn_metadata_behind(link, (struct tracedir *)sp->there.trace);
+	if (ret < 0 || (sp->relay_id && sp->epoch == relay_conn_epoch(link)))
 		return ret;
-	ret = uplink_stream(link, &sp->there, sp->cpu, &sp->relay_id, &sp->last, &sp->begun);
+	ret = relay_conn_stream(link, &sp->there, sp->cpu, &sp->relay_id, &sp->last, &sp->begun);
 	if (ret < 0)
 		return ret;
 	sp->has_last = ret > 0;
 	if (sp->has_last)
 		spooled_hear_missed(sp, &sp->last);
-	sp->epoch = uplink_epoch(link);
+	sp->epoch = relay_conn_epoch(link);
 	ret = report_forgotten(sp);
 	if (ret == 0 && sp->has_last)
 		note_acked(sp, &sp->last);
@@ -233,7 +233,7 @@ static int transmit(struct spooled *sp, const struct packet_header *header, cons
 	if (ret < 0 || has(sp, header))
 		return ret;
 	told = as_told(sp, header);
-	ret = uplink_packet(sp->spool->link, sp->relay_id, &told, body);
+	ret = relay_conn_packet(sp->spool->link, sp->relay_id, &told, body);
 	if (ret == 0) {
 		note_stored(sp, header);
 		spooled_save(sp);
@@ -276,7 +276,7 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 
 /* Return: 0 or negative errno: the link failed. */
 static int post(struct spooled *sp, const struct packet_header *header, const void *body,
-		uplink_done done, void *data)
+		relay_conn_done done, void *data)
 {
 	struct packet_header told;
 	int ret = spool_attach(sp);
@@ -287,18 +287,18 @@ static int post(struct spooled *sp, const struct packet_header *header, const vo
 	if (has(sp, header))
 		done(data, 0);
 	else
-		uplink_post(sp->spool->link, sp->relay_id, &told, body, done, data);
+		relay_conn_post(sp->spool->link, sp->relay_id, &told, body, done, data);
 	return 0;
 }
 
 int spool_send(struct spooled *sp, const struct packet_header *header, const void *body,
-	       uplink_done done, void *data)
+	       relay_conn_done done, void *data)
 {
 	struct packet_header noted = *header;
 	struct spool *spool = sp->spool;
 	int ret;
 
-	if (uplink_is_slow(spool->link, header->packet_size / 8)) {
+	if (relay_conn_is_slow(spool->link, header->packet_size / 8)) {
 		spool->filling = true; /* it would wait too long in its ring */
 		return 1;
 	}
@@ -400,7 +400,8 @@ static void begin_packet(struct spooled *sp)
 
 static bool in_parts(const struct spooled *sp)
 {
-	return uplink_has_parts(sp->spool->link) && sp->header.packet_size / 8 <= RELAY_PARTS_MAX;
+	return relay_conn_has_parts(sp->spool->link) &&
+	       sp->header.packet_size / 8 <= RELAY_PARTS_MAX;
 }
 
 /* Some more of the packet, or all of it. Return: 1. */
@@ -408,7 +409,7 @@ static int send_more(struct spooled *sp)
 {
 	uint64_t len = sp->told.packet_size / 8 - sizeof(sp->told);
 	uint64_t at = sp->body_offset;
-	uint64_t bytes = MIN(len - at, uplink_part_bytes(sp->spool->link));
+	uint64_t bytes = MIN(len - at, relay_conn_part_bytes(sp->spool->link));
 	bool all = at + bytes == len;
 	struct spooled_sent *sent = &sp->ahead[sp->nr_ahead++];
 	AUTO_FREE uint8_t *body = all ? TAKE(sp->body) : NULL;
@@ -417,15 +418,15 @@ static int send_more(struct spooled *sp)
 	sp->spool->nr_ahead++;
 	sp->body_offset = at + bytes;
 	sp->bytes_ahead += sent->bytes;
-	uplink_post_part(sp->spool->link, sp->relay_id, &sp->told, all ? body : sp->body, at, bytes,
-			 sp->nr_ahead > 1, sent_done, sp);
+	relay_conn_post_part(sp->spool->link, sp->relay_id, &sp->told, all ? body : sp->body, at,
+			     bytes, sp->nr_ahead > 1, sent_done, sp);
 	return 1;
 }
 
 /* The relay has it, or takes no parts of it. Return: 1 or negative errno. */
 static int send_alone(struct spooled *sp)
 {
-	int ret = sp->nr_ahead ? uplink_settle(sp->spool->link) : 0;
+	int ret = sp->nr_ahead ? relay_conn_drain(sp->spool->link) : 0;
 
 	if (ret == 0)
 		ret = transmit(sp, &sp->header, sp->body);
@@ -457,7 +458,7 @@ static int send_one(struct spooled *sp)
 
 	if (ret < 0 || epoch != sp->epoch) /* its parts belong to the connection before */
 		leave_body(sp);
-	if (ret < 0 || sp->ahead_error || sp->nr_ahead == UPLINK_MAX_POSTED)
+	if (ret < 0 || sp->ahead_error || sp->nr_ahead == RELAY_CONN_MAX_POSTED)
 		return ret;
 	if (sp->body)
 		return send_more(sp);
@@ -500,7 +501,7 @@ static int verify_one(struct spool *spool)
 	struct spooled *sp;
 
 	list_for_each(sp, &spool->streams, node)
-		if (sp->has_acked && sp->epoch != uplink_epoch(spool->link)) {
+		if (sp->has_acked && sp->epoch != relay_conn_epoch(spool->link)) {
 			int ret = spool_attach(sp);
 
 			return ret < 0 ? ret : 1;
@@ -511,7 +512,7 @@ static int verify_one(struct spool *spool)
 /* Everything on its way is answered. Return: 0, or the first error. */
 static int settle(struct spool *spool)
 {
-	int error = uplink_settle(spool->link);
+	int error = relay_conn_drain(spool->link);
 	struct spooled *sp;
 
 	list_for_each(sp, &spool->streams, node) {
@@ -555,10 +556,10 @@ static int drain_some(struct spool *spool)
 int spool_drain(struct spool *spool, uint64_t budget_ns)
 {
 	uint64_t end = now_ns() + budget_ns;
-	int ret = uplink_up(spool->link);
+	int ret = relay_conn_open(spool->link);
 
 	if (ret == 0)
-		ret = uplink_all_metadata(spool->link);
+		ret = relay_conn_all_metadata(spool->link);
 	while (ret >= 0) {
 		ret = drain_some(spool);
 		if (ret == 0) {

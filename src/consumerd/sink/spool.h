@@ -16,10 +16,10 @@
 #define CONSUMERD_SINK_SPOOL_H
 
 #include "store/streamfile.h"
-#include "uplink.h"
+#include "relay_conn.h"
 
 struct spool {
-	struct uplink *link;
+	struct relay_conn *link;
 	struct disk *disk;
 	struct list_node streams; /* struct spooled */
 	uint64_t waiting;	  /* bytes that the relay has not got; atomic */
@@ -71,18 +71,18 @@ struct spooled {
 	struct spooled_sent {
 		struct packet_header header;
 		uint64_t bytes; /* in the file; 0: more of the packet follows */
-	} ahead[UPLINK_MAX_POSTED];
+	} ahead[RELAY_CONN_MAX_POSTED];
 	unsigned int nr_ahead;
 	uint64_t bytes_ahead;
 	int ahead_error;
-	struct uplink_begun begun; /* that the relay has, as it said on the connection */
+	struct relay_conn_begun begun; /* that the relay has, as it said on the connection */
 	/* the packet that is being sent in parts */
 	struct packet_header header, told;
 	void *body;	      /* NULL: none is */
 	uint64_t body_offset; /* sent of it */
 };
 
-struct spool *spool_new(struct uplink *link, struct disk *disk);
+struct spool *spool_new(struct relay_conn *link, struct disk *disk);
 /** Files stay as they are. */
 struct spool *spool_free(struct spool *spool);
 
@@ -92,11 +92,11 @@ int spool_stream(struct spool *spool, const struct stream_config *config, uint32
 /** Find all that is left of a trace's streams. */
 void spool_find(struct spool *spool, const struct tracedir *trace);
 
-/** Hand a packet on to the relay; its checksum is not known yet. @done: as of uplink_post(); it
+/** Hand a packet on to the relay; its checksum is not known yet. @done: as of relay_conn_post(); it
  *  calls spool_sent(). Return: 0; 1: it has to go into the files; negative errno: it can't even
  *  be noted. */
 int spool_send(struct spooled *sp, const struct packet_header *header, const void *body,
-	       uplink_done done, void *data) MUST_CHECK;
+	       relay_conn_done done, void *data) MUST_CHECK;
 /** The outcome. */
 void spool_sent(struct spooled *sp, const struct packet_header *header, int error);
 /** Into the files, with a checksum of all that is put there: @header's is not looked at. */

@@ -27,7 +27,7 @@
 /* A lost segment that is lost again is sent after 1 + 2 + 4 times this. */
 #define TIMEOUTS 8u
 /* Summed and sent at once, while the cache has it; smaller ones would let the line run dry. */
-#define PIECE_BYTES (512u << 10)
+#define CHUNK_BYTES (512u << 10)
 
 void wire_init(struct wire *w)
 {
@@ -219,7 +219,7 @@ int wire_connect(struct wire *w, const struct tcp_addr *addr, struct tls_keys *k
 	return ret < 0 ? ret : shake_hands(w);
 }
 
-/* Take @n sent bytes off the front. Return: the first piece that has some left. */
+/* Take @n sent bytes off the front. Return: the first buffer that has some left. */
 static unsigned int advance(struct iovec *iov, unsigned int nr, size_t n)
 {
 	unsigned int i = 0;
@@ -253,18 +253,18 @@ static int send_all(struct wire *w, struct iovec *iov, unsigned int nr)
 	return 0;
 }
 
-static struct iovec make_piece(const struct wire_body *body, const uint8_t *at, size_t len)
+static struct iovec make_chunk(const struct wire_body *body, const uint8_t *at, size_t len)
 {
 	if (body->packer && len)
 		at = zpacker_pack(body->packer, at, len, &len);
 	return (struct iovec){ (void *)at, len };
 }
 
-static uint64_t piece_bytes(const struct wire_body *body)
+static uint64_t chunk_bytes(const struct wire_body *body)
 {
 	if (body->packer)
-		return ZPIECE_BYTES;
-	return body->summed ? PIECE_BYTES : body->bytes;
+		return ZCHUNK_BYTES;
+	return body->summed ? CHUNK_BYTES : body->bytes;
 }
 
 static int send_request(struct wire *w, const struct encoder *enc, const struct wire_body *body)
@@ -279,10 +279,10 @@ static int send_request(struct wire *w, const struct encoder *enc, const struct 
 
 	frame_head(head, enc->len);
 	do {
-		size_t len = body ? (size_t)MIN(left, piece_bytes(body)) : 0;
+		size_t len = body ? (size_t)MIN(left, chunk_bytes(body)) : 0;
 
 		if (len)
-			iov[nr++] = make_piece(body, at, len);
+			iov[nr++] = make_chunk(body, at, len);
 		at += len;
 		left -= len;
 		if (body && body->summed) {

@@ -13,7 +13,7 @@
 #include "io/chan.h"
 #include "io/frame.h"
 #include "io/tcp.h"
-#include "io/zpiece.h"
+#include "io/zchunk.h"
 #include "proto/codec.h"
 
 /** Called now and then while the other side is waited for. Return: 0; 1: something else is to be
@@ -40,7 +40,7 @@ struct wire {
  * @summed: its checksum goes behind it, which is made as it is sent: so it is read but once,
  *          and the other side has something to do from the beginning.
  * @sum: CRC-32C of what comes before.
- * @packer: it goes in pieces that this one makes; NULL: as it is.
+ * @packer: compresses it in chunks; NULL: it is sent as it is.
  */
 struct wire_body {
 	const void *data;

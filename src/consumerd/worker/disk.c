@@ -36,7 +36,7 @@ const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES
 
 	ret[0] = '\0';
 	if (w->link && !w->spool)
-		snprintf(ret, WORKER_TEXT_BYTES, "%s", uplink_problem(w->link));
+		snprintf(ret, WORKER_TEXT_BYTES, "%s", relay_conn_problem(w->link));
 	if (w->at_limit == DISK_KEEP_FREE) {
 		size_text(w->disk.keep_free, size);
 		snprintf(ret, WORKER_TEXT_BYTES,
@@ -71,7 +71,7 @@ static void tell(struct worker *w, int error, const char *doing)
 	if (!error && w->spool && w->spool->error) {
 		note->error = -w->spool->error;
 		note->limit = true;
-		snprintf(note->err.text, sizeof(note->err.text), "%s", uplink_problem(w->link));
+		snprintf(note->err.text, sizeof(note->err.text), "%s", relay_conn_problem(w->link));
 	}
 	if (w->spool)
 		w->link_told = w->spool->error;
@@ -123,12 +123,12 @@ int worker_append(struct worker *w, struct tracedir *dir, const void *text, uint
 	int ret;
 
 	if (w->link && !w->spool)
-		return uplink_metadata(w->link, dir, text, len);
+		return relay_conn_metadata(w->link, dir, text, len);
 	ret = tracedir_append(dir, text, len);
 	if (ret < 0 || !w->spool || w->spool->filling)
 		return ret;
-	ret = uplink_up(w->link);
-	return worker_link_result(w, ret < 0 ? ret : uplink_metadata_behind(w->link, dir));
+	ret = relay_conn_open(w->link);
+	return worker_link_result(w, ret < 0 ? ret : relay_conn_metadata_behind(w->link, dir));
 }
 
 bool worker_is_any_gone(const struct worker *w)

@@ -25,13 +25,13 @@ static void say_failure(struct worker *w, const char *what, struct err *err)
 }
 
 /* Once is enough for all sets. */
-static void settle_kernel(const struct worker *w)
+static void drain_kernel(const struct worker *w)
 {
 	struct ringset *set;
 
 	list_for_each(set, &w->sets, node)
 		if (set->module >= 0) {
-			ringset_settle(set);
+			ringset_drain(set);
 			return;
 		}
 }
@@ -51,7 +51,7 @@ static void wait_for_relay(struct worker *w)
 void worker_flush(struct worker *w, struct job *job)
 {
 	w->awaited = true;
-	settle_kernel(w);
+	drain_kernel(w);
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	wait_for_relay(w);
 	/* what was between its look at the state and its commit when the rings
@@ -69,7 +69,7 @@ static void say_spooled(struct worker *w, struct err *err)
 {
 	if (w->spool && w->spool->waiting)
 		err_set(err, ERR_OUTPUT, "%llu bytes of the trace stay in the spool: %s",
-			(unsigned long long)w->spool->waiting, uplink_problem(w->link));
+			(unsigned long long)w->spool->waiting, relay_conn_problem(w->link));
 }
 
 static void remove_spool(struct worker *w)
@@ -98,7 +98,7 @@ static void end_sets(struct worker *w, bool leave)
 	struct ringset *set, *tmp;
 
 	list_for_each_safe(set, tmp, &w->sets, node) {
-		bells_remove(&w->bells, set);
+		notifier_remove(&w->notifier, set);
 		(leave ? ringset_leave : ringset_free)(set);
 	}
 }
@@ -115,7 +115,7 @@ void worker_end(struct worker *w, struct job *job)
 	}
 	/* what stays in a spool is not the end for the relay: it can be sent later */
 	if (w->link && (w->failing || (w->spool && (w->spool->error || w->spool->waiting))))
-		uplink_give_up(w->link);
+		relay_conn_give_up(w->link);
 	if (w->failing && !job->leave)
 		list_for_each(dir, &w->traces, node)
 			tracedir_release(dir);
@@ -126,7 +126,7 @@ void worker_end(struct worker *w, struct job *job)
 	if (!job->leave)
 		say_spooled(w, &job->err);
 	if (w->link && !job->leave)
-		uplink_end(w->link);
+		relay_conn_end(w->link);
 	give_up_jobs(w, &w->delayed, "the metadata could not be written");
 	give_up_jobs(w, &w->closing, "the relay has not got all of the trace");
 	if (!job->leave && w->spool && !w->spool->filling)

@@ -48,10 +48,10 @@ static bool is_away(int error)
 /* A session with a spool may begin before its relay does. */
 static void begin_link(struct worker *w, struct job *job)
 {
-	int ret = uplink_up(w->link);
+	int ret = relay_conn_open(w->link);
 
 	if (ret < 0 && (!w->spool || w->config.rest || !is_away(ret)))
-		err_set(&job->err, ERR_OUTPUT, "%s", uplink_problem(w->link));
+		err_set(&job->err, ERR_OUTPUT, "%s", relay_conn_problem(w->link));
 	else
 		(void)!worker_link_result(w, ret);
 }
@@ -80,7 +80,7 @@ static void do_start(struct worker *w, struct job *job)
 	if (!job->err.code && !job->path && w->link && !w->config.relay_later)
 		begin_link(w, job);
 	if (job->err.code && w->config.rest) { /* the next attempt need not wait for our end */
-		uplink_give_up(w->link);
+		relay_conn_give_up(w->link);
 		worker_leave_spool(w);
 	}
 }
@@ -100,7 +100,7 @@ struct tracedir *worker_find_trace(const struct worker *w, uint64_t id)
 /* A relay that is away hears of it when it is back; metadata waits for that. */
 static void tell_relay(struct worker *w, struct tracedir *dir)
 {
-	int ret = worker_link_result(w, uplink_trace(w->link, dir));
+	int ret = worker_link_result(w, relay_conn_trace(w->link, dir));
 
 	if (ret < 0)
 		worker_note(w, -ret, "telling the relay of a trace");
@@ -267,12 +267,12 @@ static void do_ring_adopt(struct worker *w, struct job *job)
 	job->spec.link = w->link;
 	job->spec.spool = w->spool;
 	if (job->fds.data < 0) {
-		ringset_mend(&job->spec, dir, &job->bytes, &job->err);
+		ringset_repair(&job->spec, dir, &job->bytes, &job->err);
 		return;
 	}
 	if (ringset_adopt(&job->spec, dir, &job->fds, &job->set, &job->bytes, &job->err))
 		return;
-	ret = bells_add(&w->bells, job->set);
+	ret = notifier_add(&w->notifier, job->set);
 	if (ret < 0) {
 		job->set = ringset_leave(job->set);
 		err_errno(&job->err, ERR_INTERNAL, -ret, "can't watch the kernel's buffers");
@@ -329,7 +329,7 @@ static void do_ring_close(struct worker *w, struct job *job)
 	struct ringset *set = find_set(w, job->spec.id);
 
 	if (set) {
-		bells_remove(&w->bells, set);
+		notifier_remove(&w->notifier, set);
 		ringset_free(set);
 	} else {
 		err_set(&job->err, ERR_INVALID, "no ring set %llu",

@@ -50,7 +50,7 @@ int worker_beacon(struct worker *w, uint64_t mark)
 	list_for_each(set, &w->sets, node)
 		if (!ringset_is_seen(set))
 			return 0; /* the next round has it */
-	return uplink_beacon(w->link, mark);
+	return relay_conn_beacon(w->link, mark);
 }
 
 int worker_attach(struct worker *w)

@@ -3,12 +3,12 @@
  * asked to do, end.c how all that there is goes out, disk.c how its output
  * does, live.c what viewers are told, spool.c what becomes of data that a relay
  * does not take.
- * All of it belongs to the worker's thread but config, bell, bells, inbox and
+ * All of it belongs to the worker's thread but config, doorbell, notifier, inbox and
  * disk.busy_since_ns. */
 #ifndef CONSUMERD_WORKER_PRIV_H
 #define CONSUMERD_WORKER_PRIV_H
 
-#include "bells.h"
+#include "notifier.h"
 #include "consumerd/doorbell.h"
 #include "consumerd/sink/spool.h"
 #include "worker.h"
@@ -24,8 +24,9 @@ enum pace {
 struct worker {
 	struct worker_config config;
 	pthread_t thread;
-	struct doorbell bell;
-	struct bells bells; /* made by the main thread, before the first job that needs them */
+	struct doorbell doorbell;
+	struct notifier
+		notifier; /* made by the main thread, before the first job that needs them */
 	struct job_queue inbox;
 
 	struct list_node traces;  /* struct tracedir */
@@ -46,7 +47,7 @@ struct worker {
 	uint64_t retry_ns;
 	uint64_t backoff_ns;
 
-	struct uplink *link; /* NULL: files */
+	struct relay_conn *link; /* NULL: files */
 	struct spool *spool; /* NULL: none */
 	int spool_lock;	     /* -1: it is not locked */
 	uint64_t nr_rest;    /* traces that were found there */

@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "consumerd/now.h"
-#include "consumerd/sink/uplink.h"
+#include "consumerd/sink/relay_conn.h"
 
 /* behind the name of the channel: _CPU_NUMBER.idx */
 #define SUFFIX_BYTES 24
@@ -143,8 +143,8 @@ int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
 }
 
 /* Streams want memory; as nobody uses it, it is the least that there is. */
-int ringset_mend(const struct ringset_spec *spec, const struct tracedir *trace, uint64_t *ret_cut,
-		 struct err *err)
+int ringset_repair(const struct ringset_spec *spec, const struct tracedir *trace, uint64_t *ret_cut,
+		   struct err *err)
 {
 	struct ringmem_fds fds = { -1, -1, -1 };
 	struct ringset_spec least = *spec;
@@ -166,7 +166,7 @@ int ringset_mend(const struct ringset_spec *spec, const struct tracedir *trace, 
 
 /* The kernel records with preemption off: a grace period ends after all that began
  * before it. Kernels that have none to give answer with an error, at once. */
-void ringset_settle(const struct ringset *set)
+void ringset_drain(const struct ringset *set)
 {
 	if (set->module >= 0)
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
@@ -179,9 +179,9 @@ struct ringset *ringset_free(struct ringset *set)
 	if (!set)
 		return NULL;
 	ringset_clear_state(set, LTT_RING_ON);
-	ringset_settle(set);
+	ringset_drain(set);
 	ringset_cut(set, STREAM_LAST, false, &ignored);
-	if (set->config.link && uplink_settle(set->config.link) < 0) /* a spool takes them */
+	if (set->config.link && relay_conn_drain(set->config.link) < 0) /* a spool takes them */
 		ringset_cut(set, STREAM_LAST, false, &ignored);
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		stream_fini(&set->streams[i]);
@@ -225,7 +225,7 @@ int ringset_attach(struct ringset *set)
 bool ringset_is_seen(const struct ringset *set)
 {
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
-		if (set->streams[i].restless)
+		if (set->streams[i].torn_read)
 			return false;
 	return true;
 }

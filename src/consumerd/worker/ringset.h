@@ -29,7 +29,7 @@ struct ringset_spec {
 	uint32_t first_instance;
 	uint64_t tracefile_size;
 	uint32_t tracefile_count;
-	struct uplink *link;	 /* where the streams go; NULL: to files */
+	struct relay_conn *link; /* where the streams go; NULL: to files */
 	struct spool *spool;	 /* by way of it; NULL: directly */
 	struct stats_box *boxes; /* one a ring; outlive the set */
 	bool module;		 /* the kernel module made the memory */
@@ -50,11 +50,11 @@ int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
 		  const struct ringmem_fds *fds, struct ringset **ret, uint64_t *ret_cut,
 		  struct err *err);
 /** Bring the files of one whose memory is lost in order: its counters are what they have. */
-int ringset_mend(const struct ringset_spec *spec, const struct tracedir *trace, uint64_t *ret_cut,
-		 struct err *err);
+int ringset_repair(const struct ringset_spec *spec, const struct tracedir *trace, uint64_t *ret_cut,
+		   struct err *err);
 /** Wait until nothing is in flight into a set of the kernel module's that is off; else
  *  nothing is done. */
-void ringset_settle(const struct ringset *set);
+void ringset_drain(const struct ringset *set);
 /** Let go of it: what is recorded into it from now on is for a successor. */
 struct ringset *ringset_leave(struct ringset *set);
 /** Record into it from now on, or no more. */

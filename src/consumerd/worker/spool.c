@@ -50,7 +50,7 @@ int worker_meanwhile(void *data)
 
 	if (!any_presses(w))
 		return is_wanted(w);
-	if (w->spool->direct || (uplink_is_posting(w->link) && !w->spool->nr_ahead))
+	if (w->spool->direct || (relay_conn_is_posting(w->link) && !w->spool->nr_ahead))
 		return -ETIMEDOUT;
 	w->spool->filling = w->spool->waited_for = true;
 	list_for_each(set, &w->sets, node)
@@ -70,7 +70,7 @@ int worker_link_result(struct worker *w, int error)
 
 bool worker_check_link(struct worker *w)
 {
-	int error = w->link ? uplink_check(w->link) : 0;
+	int error = w->link ? relay_conn_check(w->link) : 0;
 
 	if (worker_link_result(w, error) < 0)
 		worker_note(w, -error, "asking the relay");
@@ -140,14 +140,14 @@ void worker_clock(const struct worker *w, int64_t *ret_offset_ns, uint64_t *ret_
 	*ret_offset_ns = 0;
 	*ret_error_ns = 0;
 	if (w->link)
-		uplink_clock(w->link, ret_offset_ns, ret_error_ns);
+		relay_conn_clock(w->link, ret_offset_ns, ret_error_ns);
 }
 
 /* --- whose it is -------------------------------------------------------------------- */
 
 static int write_facts(const struct worker *w)
 {
-	const struct uplink_config *config = uplink_config(w->link);
+	const struct relay_conn_config *config = relay_conn_config(w->link);
 	struct spoolfacts facts = {
 		.link = (uint8_t)config->link,
 		.sync = (uint8_t)config->sync,
@@ -182,10 +182,10 @@ static int take_facts(struct worker *w)
 {
 	struct spoolfacts facts;
 
-	uplink_set_choice(w->link, note_choice, w);
+	relay_conn_set_choice(w->link, note_choice, w);
 	if (spoolfacts_read(w->spool_lock, &facts) == 0) {
 		if (*facts.chosen)
-			uplink_choose(w->link, facts.chosen);
+			relay_conn_choose(w->link, facts.chosen);
 		return 0;
 	}
 	return w->config.rest ? 0 : write_facts(w);
@@ -212,7 +212,7 @@ int worker_claim_spool(struct worker *w, struct err *err)
 		ret = take_facts(w);
 	if (ret < 0)
 		log_warn("the spool of '%s' can't say whose it is: %s",
-			 uplink_config(w->link)->name, strerror(-ret));
+			 relay_conn_config(w->link)->name, strerror(-ret));
 	return 0;
 }
 

@@ -161,14 +161,15 @@ static void packet_done(void *data, int error)
 }
 
 /* The outcome may be known later. */
-static int hand_on(struct stream *s)
+static int send_or_spool(struct stream *s)
 {
 	const uint8_t *body = reader_bytes(&s->reader);
 	const struct spool *spool = s->config->spool;
 	int ret;
 
 	if (!spool) {
-		uplink_post(s->config->link, s->relay_id, &s->sent_header, body, packet_done, s);
+		relay_conn_post(s->config->link, s->relay_id, &s->sent_header, body, packet_done,
+				s);
 		return 1;
 	}
 	ret = find_spooled(s);
@@ -192,21 +193,22 @@ static int send_packet(struct stream *s)
 		s->sent_header = opening ? make_opening(s) : make_header(s);
 		s->sent = true;
 	}
-	return hand_on(s);
+	return send_or_spool(s);
 }
 
 /* A stream's opening packet has arrived before the next is made, here or in the spool. */
 static int send_opening(struct stream *s)
 {
-	struct uplink *link = s->config->link;
+	struct relay_conn *link = s->config->link;
 	int ret = send_packet(s), error;
 
 	if (ret < 0)
 		return ret;
-	error = uplink_settle(link);
+	error = relay_conn_drain(link);
 	if (error < 0 && !s->config->spool)
 		return error;
-	uplink_unsettle(link, error); /* other streams' packets are still to be spooled for it */
+	relay_conn_set_error(link,
+			     error); /* other streams' packets are still to be spooled for it */
 	return s->packets ? 1 : send_packet(s);
 }
 
@@ -381,7 +383,7 @@ static void count_forgotten(struct stream *s, const struct packet_header *last)
  */
 int stream_attach(struct stream *s)
 {
-	struct uplink *link = s->config->link;
+	struct relay_conn *link = s->config->link;
 	struct packet_header last;
 	int ret;
 
@@ -389,10 +391,10 @@ int stream_attach(struct stream *s)
 		return 0;
 	if (s->config->spool)
 		return attach_spooled(s);
-	ret = uplink_up(link);
-	if (ret < 0 || (s->relay_id && s->relay_epoch == uplink_epoch(link)))
+	ret = relay_conn_open(link);
+	if (ret < 0 || (s->relay_id && s->relay_epoch == relay_conn_epoch(link)))
 		return ret;
-	ret = uplink_stream(link, s->config, s->cpu, &s->relay_id, &last, NULL);
+	ret = relay_conn_stream(link, s->config, s->cpu, &s->relay_id, &last, NULL);
 	if (ret < 0)
 		return ret;
 	if (ret > 0 && s->unknown)
@@ -401,7 +403,7 @@ int stream_attach(struct stream *s)
 		take_sent(s, &last);
 	else
 		count_forgotten(s, ret > 0 ? &last : NULL);
-	s->relay_epoch = uplink_epoch(link);
+	s->relay_epoch = relay_conn_epoch(link);
 	s->unknown = s->sent = false;
 	return 0;
 }
@@ -441,12 +443,12 @@ static int look(struct stream *s, bool last_chance)
 {
 	uint64_t full = s->reader.lost[LOST_FULL];
 
-	s->restless = true;
+	s->torn_read = true;
 	if (s->unknown) /* where to begin, only the relay knows */
-		return READER_RESTLESS;
-	if (reader_look(&s->reader, last_chance) == READER_RESTLESS)
-		return READER_RESTLESS;
-	s->restless = false;
+		return READER_TORN;
+	if (reader_look(&s->reader, last_chance) == READER_TORN)
+		return READER_TORN;
+	s->torn_read = false;
 	if (s->config->disk->stalled || disk_hangs(s->config->disk, s->reader.looked_ns))
 		s->stalled += s->reader.lost[LOST_FULL] - full;
 	return READER_OK;
@@ -480,7 +482,7 @@ int stream_cut(struct stream *s, enum stream_cut how)
 
 	if (ret < 0)
 		return ret;
-	if (look(s, how == STREAM_LAST) == READER_RESTLESS)
+	if (look(s, how == STREAM_LAST) == READER_TORN)
 		return 0;
 	if (!s->config->spool)
 		ret = attach_for(s, how);
@@ -503,9 +505,9 @@ void stream_close(struct stream *s)
 
 static void take_last(struct stream *s)
 {
-	struct uplink *link = s->config->link;
+	struct relay_conn *link = s->config->link;
 
-	if (take_packet(s) > 0 && link && uplink_settle(link) < 0 && s->config->spool)
+	if (take_packet(s) > 0 && link && relay_conn_drain(link) < 0 && s->config->spool)
 		(void)!take_packet(s);
 }
 
@@ -527,7 +529,7 @@ void stream_fini(struct stream *s)
 	if (s->spooled)
 		spool_end(TAKE(s->spooled));
 	else if (s->relay_id)
-		(void)uplink_stream_end(s->config->link, s->relay_id, s->relay_epoch);
+		(void)relay_conn_stream_end(s->config->link, s->relay_id, s->relay_epoch);
 	stream_file_note(&s->file);
 	stream_file_close(&s->file);
 }

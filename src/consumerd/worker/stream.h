@@ -25,7 +25,7 @@ struct stream {
 	struct packet_header sent_header; /* with a spool: it stays as it is */
 	struct spooled *spooled;	  /* where it goes then; NULL: not asked for yet */
 	bool unknown;  /* a relay knows how far it is, and could not be asked yet */
-	bool restless; /* the last look saw nothing that stood still */
+	bool torn_read; /* the last look saw nothing that stood still */
 	struct ring_reader reader;
 	struct stream_file file;
 	struct stats_box *box;
@@ -68,9 +68,9 @@ void stream_fini(struct stream *stream);
 
 /**
  * stream_cut() - one packet, if there is reason for one.
- * Return: 1 something was taken, or is on its way to a relay: what becomes of it
- * uplink_settle() says, which comes before the next one; 0 there was nothing (or the ring did not
- * stand still), negative errno: the output failed and the data stays in the ring.
+ * Return: 1 records were taken, or are in flight to a relay: relay_conn_drain(), which is called
+ * before the next one, returns the outcome; 0 there were none (or the snapshot of the ring was
+ * inconsistent), negative errno: the output failed and the data stays in the ring.
  */
 int stream_cut(struct stream *stream, enum stream_cut how) MUST_CHECK;
 /** Have the relay know it on this connection. Return: 0 or negative errno. */

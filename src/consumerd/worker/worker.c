@@ -21,10 +21,11 @@
 /* --- taking what is there --------------------------------------------------- */
 
 /* Packets that were on their way and have not arrived go into the spool, if there is one. */
-static void settle_link(struct worker *w, enum stream_cut how, bool only_crossed, int *ret_error)
+static void drain_relay_conn(struct worker *w, enum stream_cut how, bool only_crossed,
+			     int *ret_error)
 {
 	bool draining = w->spool && w->spool->nr_ahead; /* nothing goes straight out of a ring */
-	int error = w->link && !draining ? uplink_settle(w->link) : 0;
+	int error = w->link && !draining ? relay_conn_drain(w->link) : 0;
 	struct ringset *set;
 
 	if (error && !w->spool)
@@ -46,7 +47,7 @@ static unsigned int cut_sets(struct worker *w, enum stream_cut how, bool only_cr
 		return 0;
 	list_for_each(set, &w->sets, node)
 		taken += ringset_cut(set, how, only_crossed, ret_error);
-	settle_link(w, how, only_crossed, ret_error);
+	drain_relay_conn(w, how, only_crossed, ret_error);
 	if (taken && w->disk.sync == SYNC_PERIOD && !w->sync_due_ns)
 		w->sync_due_ns = now_ns() + (uint64_t)w->config.sync_us * 1000;
 	return taken;
@@ -82,7 +83,7 @@ unsigned int worker_cut_all(struct worker *w, enum stream_cut how)
 	}
 	error = write_delayed(w);
 	if (error == 0 && w->failing && w->link && !w->spool) /* also where nothing is to be said */
-		error = uplink_up(w->link);
+		error = relay_conn_open(w->link);
 	if (error < 0) {
 		worker_note(w, -error, "writing metadata");
 		worker_look(w);
@@ -224,7 +225,7 @@ static void ask_kernel(struct worker *w)
 	struct ringset *set;
 
 	list_for_each(set, &w->sets, node)
-		bells_ask(&w->bells, set);
+		notifier_arm(&w->notifier, set);
 }
 
 static void sleep_flowing(struct worker *w, struct doorbell_seen seen)
@@ -233,7 +234,7 @@ static void sleep_flowing(struct worker *w, struct doorbell_seen seen)
 	__sync_synchronize();
 	ask_kernel(w);
 	if (!any(w, ringset_has_crossed))
-		doorbell_wait(&w->bell, seen, sleep_end(w));
+		doorbell_wait(&w->doorbell, seen, sleep_end(w));
 	set_waiting(w, false);
 }
 
@@ -243,7 +244,7 @@ static void sleep_deaf(struct worker *w, struct doorbell_seen seen)
 	uint64_t deaf = (uint64_t)DEAF_MIN_NS << w->false_rings;
 	uint64_t end = sleep_end(w), until = now_ns() + deaf;
 
-	doorbell_wait_own(&w->bell, seen, MIN(until, end));
+	doorbell_wait_own(&w->doorbell, seen, MIN(until, end));
 }
 
 /* A producer that pauses while we are deaf is not quiet yet: it may be waiting for a CPU. */
@@ -260,14 +261,14 @@ static void note_ring(struct worker *w, bool busy, bool rang)
 static void rest(struct worker *w, struct doorbell_seen seen)
 {
 	if (w->failing) {
-		doorbell_wait_own(&w->bell, seen, sleep_end(w));
+		doorbell_wait_own(&w->doorbell, seen, sleep_end(w));
 	} else if (w->false_rings) {
 		sleep_deaf(w, seen);
 	} else if (w->pace == PACE_FLOWING) {
 		sleep_flowing(w, seen);
 	} else {
 		ask_kernel(w);
-		doorbell_wait(&w->bell, seen, sleep_end(w));
+		doorbell_wait(&w->doorbell, seen, sleep_end(w));
 	}
 }
 
@@ -315,7 +316,7 @@ static void *worker_main(void *data)
 
 	ask_for_promptness();
 	while (!w->ended) {
-		struct doorbell_seen seen = doorbell_look(&w->bell);
+		struct doorbell_seen seen = doorbell_look(&w->doorbell);
 		bool busy;
 
 		note_busy(w, now_ns());
@@ -328,7 +329,7 @@ static void *worker_main(void *data)
 		note_busy(w, 0);
 		note_ring(w, busy, rang);
 		rest(w, seen);
-		rang = doorbell_look(&w->bell).shared != seen.shared;
+		rang = doorbell_look(&w->doorbell).shared != seen.shared;
 	}
 	return NULL;
 }
@@ -353,12 +354,12 @@ static int start_thread(struct worker *w)
 
 static void release(struct worker *w)
 {
-	doorbell_fini(&w->bell);
-	bells_close(&w->bells);
+	doorbell_fini(&w->doorbell);
+	notifier_close(&w->notifier);
 	job_queue_fini(&w->inbox);
 	spool_free(w->spool);
-	uplink_free(w->link);
-	uplink_config_fini(&w->config.relay);
+	relay_conn_free(w->link);
+	relay_conn_config_fini(&w->config.relay);
 	close_fd(w->spool_lock);
 	close_fd(w->config.dir_fd);
 	free(w);
@@ -371,8 +372,8 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	int err = job_queue_init(&w->inbox, false);
 
 	w->config = *config;
-	w->bells.fd = w->spool_lock = -1;
-	w->bell.fd = config->doorbell_fd; /* whatever fails, it is ours to close */
+	w->notifier.fd = w->spool_lock = -1;
+	w->doorbell.fd = config->doorbell_fd; /* whatever fails, it is ours to close */
 	w->period_ns = (uint64_t)MAX(flush_us, WORKER_FLUSH_MIN_US) * 1000;
 	w->pace = PACE_IDLE;
 	w->disk.keep_free = config->keep_free;
@@ -383,17 +384,17 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	list_init(&w->delayed);
 	list_init(&w->closing);
 	if (config->relay.addr)
-		w->link = uplink_new(&w->config.relay, &w->traces);
+		w->link = relay_conn_new(&w->config.relay, &w->traces);
 	if (w->link && config->relay.spool)
 		w->spool = spool_new(w->link, &w->disk);
 	if (w->link)
-		uplink_set_bells(w->link, &w->bells);
+		relay_conn_set_notifier(w->link, &w->notifier);
 	if (w->spool)
-		uplink_set_meanwhile(w->link, worker_meanwhile, w);
-	w->live = w->link && uplink_is_live(w->link);
+		relay_conn_set_meanwhile(w->link, worker_meanwhile, w);
+	w->live = w->link && relay_conn_is_live(w->link);
 	w->incomplete = config->relay_later;
 	if (err == 0)
-		err = doorbell_init(&w->bell, config->doorbell_fd);
+		err = doorbell_init(&w->doorbell, config->doorbell_fd);
 	if (err == 0)
 		err = start_thread(w);
 	if (err < 0) {
@@ -416,25 +417,25 @@ struct worker *worker_free(struct worker *w)
 void worker_post(struct worker *w, struct job *job)
 {
 	job_queue_push(&w->inbox, job);
-	doorbell_ring(&w->bell);
+	doorbell_ring(&w->doorbell);
 }
 
 int worker_listen(struct worker *w)
 {
-	int ret = bells_open(&w->bells);
+	int ret = notifier_open(&w->notifier);
 
-	return ret < 0 ? ret : w->bells.fd;
+	return ret < 0 ? ret : w->notifier.fd;
 }
 
 void worker_heard(struct worker *w)
 {
-	if (bells_take(&w->bells))
-		doorbell_ring_shared(&w->bell);
+	if (notifier_drain(&w->notifier))
+		doorbell_ring_shared(&w->doorbell);
 }
 
 int worker_doorbell_fd(const struct worker *w)
 {
-	return w->bell.fd;
+	return w->doorbell.fd;
 }
 
 int worker_dir_fd(const struct worker *w)

@@ -6,7 +6,7 @@
  *
  * How it sleeps. While data flows it cuts every ring once a flush period, and
  * earlier where the doorbell says that a producer entered a new sub-buffer. A
- * period without anything new lets it settle: every ring gets LTT_RING_WAKE, so
+ * period without new records makes it idle: every ring gets LTT_RING_WAKE, so
  * that its next record rings. A record that was being made in that moment may
  * not have seen the bit; so it looks once more, a period later, and only then
  * sleeps for good, without a time-out.
@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "job.h"
-#include "consumerd/sink/uplink.h"
+#include "consumerd/sink/relay_conn.h"
 
 #define WORKER_FLUSH_DEFAULT_US 200000u
 #define WORKER_FLUSH_MIN_US 1000u
@@ -33,7 +33,7 @@ struct worker_config {
 	uint64_t max_size;
 	enum sync_mode sync;
 	uint32_t sync_us;	    /* with SYNC_PERIOD */
-	struct uplink_config relay; /* addr not NULL: instead of files; taken over */
+	struct relay_conn_config relay; /* addr not NULL: instead of files; taken over */
 	bool relay_later;	    /* whether it is there now does not matter */
 	bool rest;		    /* all that there will be is in the spool */
 	int doorbell_fd;	    /* of an earlier consumer, taken over; -1: make one */
@@ -50,7 +50,7 @@ void worker_post(struct worker *worker, struct job *job);
 /** Has it been in one round of work for longer than any file system takes that answers?
  *  Main thread. */
 bool worker_hangs(const struct worker *worker);
-/** As uplink_clock(); where there is no relay nothing is known. */
+/** As relay_conn_clock(); where there is no relay nothing is known. */
 void worker_clock(const struct worker *worker, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
 /** Bytes that wait in its spool. Any thread. */
 uint64_t worker_spooled(const struct worker *worker);

@@ -58,7 +58,7 @@ static void tell_other(struct doctor *d, const char *rundir, unsigned int uid)
 	doctor_found(d, GRADE_WARN, "other-daemon",
 		     "a session daemon of user %u serves %s, which lttctl does not ask", uid,
 		     rundir);
-	doctor_mend(d, "LTT_RUNDIR=%s lttctl list", word);
+	doctor_repair(d, "LTT_RUNDIR=%s lttctl list", word);
 	record_set_str(json_object_array_get_idx(d->findings,
 						 json_object_array_length(d->findings) - 1),
 		       "rundir", rundir);
@@ -96,20 +96,20 @@ static bool system_refuses(void)
 
 /* Its owner opens a directory; where the way leads through somebody else's, another one
  * serves better. */
-static void mend_closed(struct doctor *d, const char *closed)
+static void repair_closed(struct doctor *d, const char *closed)
 {
 	const char *env = getenv("LTT_RUNDIR");
 	char *word AUTO_FREE = doctor_word(closed);
 	struct stat st;
 
 	if (stat(closed, &st) == 0 && st.st_uid == geteuid())
-		doctor_mend(d, "chmod u+rwx %s", word);
+		doctor_repair(d, "chmod u+rwx %s", word);
 	else if (strcmp(closed, daemon_system_rundir) == 0)
-		doctor_mend(d, "sudo chmod a+rx %s", word);
+		doctor_repair(d, "sudo chmod a+rx %s", word);
 	else if (env && *env)
-		doctor_mend(d, "unset LTT_RUNDIR");
+		doctor_repair(d, "unset LTT_RUNDIR");
 	else
-		doctor_mend(
+		doctor_repair(
 			d,
 			"unset XDG_RUNTIME_DIR; export HOME=\"$(getent passwd %u | cut -d: -f6)\"",
 			(unsigned int)geteuid());
@@ -134,7 +134,7 @@ static bool tell_closed(struct doctor *d, const char *rundir)
 			"the runtime directory %s can't be entered: %s%sis user %u's, mode %04o",
 			rundir, is_itself ? "it " : closed, is_itself ? "" : " ",
 			(unsigned int)st.st_uid, (unsigned int)st.st_mode & 07777);
-	mend_closed(d, closed);
+	repair_closed(d, closed);
 	return true;
 }
 
@@ -152,13 +152,13 @@ static void no_daemon(struct doctor *d, const struct err *err)
 	}
 	doctor_found(d, GRADE_BAD, "daemon", "%s", err->text);
 	if (err->code == ERR_DENIED || (!chosen && system_refuses()))
-		doctor_mend(d, "sudo usermod -aG tracing \"$USER\" # and log in again");
+		doctor_repair(d, "sudo usermod -aG tracing \"$USER\" # and log in again");
 	else
-		doctor_mend(d, "lttctl create");
+		doctor_repair(d, "lttctl create");
 	if (chosen) {
 		doctor_found(d, GRADE_WARN, "rundir",
 			     "LTT_RUNDIR=%s: the daemon is looked for there alone", env);
-		doctor_mend(d, "unset LTT_RUNDIR");
+		doctor_repair(d, "unset LTT_RUNDIR");
 	}
 	other_daemons(d);
 }
@@ -169,7 +169,7 @@ static void check_version(struct doctor *d, const struct client_daemon *daemon)
 		return;
 	doctor_found(d, GRADE_WARN, "version",
 		     "lttctl is version " LTT_VERSION ", the session daemon %s", daemon->version);
-	doctor_mend(d, "kill %u; lttctl list # a new one is started; sessions end", daemon->pid);
+	doctor_repair(d, "kill %u; lttctl list # a new one is started; sessions end", daemon->pid);
 }
 
 static void check_clock(struct doctor *d, const struct client_daemon *daemon)
@@ -185,7 +185,7 @@ static void check_clock(struct doctor *d, const struct client_daemon *daemon)
 		     "the kernel does not trust the processor's own clock (its source is '%s'), so "
 		     "each event asks the kernel's clock, which takes longer",
 		     *source ? source : "unknown");
-	doctor_mend(d, "dmesg | grep -i tsc");
+	doctor_repair(d, "dmesg | grep -i tsc");
 }
 
 static unsigned int count_entries(const char *path)
@@ -218,7 +218,7 @@ static void check_descriptors(struct doctor *d, uint32_t pid)
 		     "the session daemon uses %u of the %" PRIu64 " descriptors that it may have; "
 		     "applications beyond that are turned away",
 		     used, limit);
-	doctor_mend(d, "prlimit --pid %u --nofile=%" PRIu64, pid, limit * 4);
+	doctor_repair(d, "prlimit --pid %u --nofile=%" PRIu64, pid, limit * 4);
 }
 
 /* Commands that need it wait for it. */
@@ -229,7 +229,7 @@ static void check_consumer(struct doctor *d, const struct client_daemon *daemon)
 	doctor_found(d, GRADE_BAD, "consumer",
 		     "the consumer daemon (pid %u) has not answered the session daemon for %u s",
 		     daemon->consumer_pid, daemon->consumer_silent_ms / 1000);
-	doctor_mend(d, "kill -9 %u # another one goes on", daemon->consumer_pid);
+	doctor_repair(d, "kill -9 %u # another one goes on", daemon->consumer_pid);
 }
 
 /* Something of somebody's has been refused since the daemon runs. */
@@ -252,8 +252,9 @@ static void check_quotas(struct doctor *d)
 			     record_bool(q, "guest") ? ", in root's sessions," : "",
 			     record_str(q, "name"), record_num(q, "refused"), record_num(q, "used"),
 			     record_num(q, "limit"));
-		doctor_mend(d, "lttctl quota # root starts ltt-sessiond with a higher --quota=%s=N",
-			    record_str(q, "name"));
+		doctor_repair(d,
+			      "lttctl quota # root starts ltt-sessiond with a higher --quota=%s=N",
+			      record_str(q, "name"));
 	}
 }
 
@@ -272,7 +273,7 @@ static void check_points(struct doctor *d)
 			     record_str(point, "name"), record_str(point, "process"),
 			     record_num(point, "pid"), record_str(point, "file"),
 			     record_num(point, "line"), why);
-		doctor_mend(d, "man 3 ltt_tracepoint # what a tracepoint may have");
+		doctor_repair(d, "man 3 ltt_tracepoint # what a tracepoint may have");
 	}
 }
 
@@ -284,7 +285,7 @@ void doctor_daemon(struct doctor *d)
 	d->rundir = daemon_rundir();
 	if (!d->rundir)
 		d->rundir = xstrdup(daemon_system_rundir);
-	if (daemon_open(&d->ctl->wish, &d->ctl->client, &err) != 0) {
+	if (daemon_open(&d->ctl->request, &d->ctl->client, &err) != 0) {
 		no_daemon(d, &err);
 		return;
 	}

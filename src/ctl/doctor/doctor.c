@@ -27,7 +27,7 @@ void doctor_found(struct doctor *d, enum grade grade, const char *about, const c
 	d->counts[grade]++;
 }
 
-void doctor_mend(struct doctor *d, const char *fmt, ...)
+void doctor_repair(struct doctor *d, const char *fmt, ...)
 {
 	size_t nr = json_object_array_length(d->findings);
 	char *text AUTO_FREE = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * doctor.h - why is there no data? An examination is a list of findings, each a
- * grade, a sentence and, where something is wrong, the command that mends it.
+ * grade, a sentence and, where something is wrong, the command that repairs it.
  * Made and owned by verb/doctor.c; each doctor_*.c looks at one part of the way
  * from an instrumentation point to the file and adds what it finds. Nothing is
  * changed and no program is run. One thread.
@@ -39,7 +39,7 @@ struct doctor {
 void doctor_found(struct doctor *d, enum grade grade, const char *about, const char *fmt, ...)
 	PRINTF(4, 5);
 /** Set the remedy of the last finding: a command that can be pasted. */
-void doctor_mend(struct doctor *d, const char *fmt, ...) PRINTF(2, 3);
+void doctor_repair(struct doctor *d, const char *fmt, ...) PRINTF(2, 3);
 /** A word as a shell takes it; allocated. */
 char *doctor_word(const char *text);
 /** The first @len - 1 bytes of a file as a string. Return: its length, 0 where it can't be read. */

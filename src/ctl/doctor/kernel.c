@@ -66,25 +66,26 @@ static bool has_secure_boot(void)
 	       value[4] == 1;
 }
 
-static void mend_module(struct doctor *d)
+static void repair_module(struct doctor *d)
 {
 	uint32_t pid = client_daemon(d->ctl->client)->pid;
 
 	if (!is_roots(d))
-		doctor_mend(d, "sudo lttctl doctor -k");
+		doctor_repair(d, "sudo lttctl doctor -k");
 	else if (is_told_not_to(pid))
-		doctor_mend(d, "ps -p %u -o args # start it without --no-kernel", pid);
+		doctor_repair(d, "ps -p %u -o args # start it without --no-kernel", pid);
 	else if (access("/dev/ltt", F_OK) == 0)
-		doctor_mend(d, "sudo kill %u; sudo lttctl list -k # another daemon opens the "
-			       "device; sessions end",
-			    pid);
+		doctor_repair(d,
+			      "sudo kill %u; sudo lttctl list -k # another daemon opens the "
+			      "device; sessions end",
+			      pid);
 	else if (!is_installed())
-		doctor_mend(d, "make -C build kmod && sudo insmod build/kmod/kmod/ltt.ko # in "
-			       "ltt-control's sources; then start the session daemon again");
+		doctor_repair(d, "make -C build kmod && sudo insmod build/kmod/kmod/ltt.ko # in "
+				 "ltt-control's sources; then start the session daemon again");
 	else if (has_secure_boot())
-		doctor_mend(d, "sudo mokutil --import /var/lib/dkms/mok.pub # then boot again");
+		doctor_repair(d, "sudo mokutil --import /var/lib/dkms/mok.pub # then boot again");
 	else
-		doctor_mend(d, "sudo modprobe ltt; sudo dmesg | tail # what the kernel says");
+		doctor_repair(d, "sudo modprobe ltt; sudo dmesg | tail # what the kernel says");
 }
 
 void doctor_kernel(struct doctor *d)
@@ -97,7 +98,7 @@ void doctor_kernel(struct doctor *d)
 	if (points_fetch(d->ctl, DOMAIN_KERNEL, false, &d->events, NULL, &err) != 0) {
 		d->events = NULL;
 		doctor_found(d, GRADE_BAD, "kernel", "the kernel can't be traced: %s", err.text);
-		mend_module(d);
+		repair_module(d);
 		return;
 	}
 	doctor_found(d, GRADE_OK, "kernel", "the kernel can be traced: it has %zu events",
@@ -119,9 +120,9 @@ void doctor_kernel_rule(struct doctor *d, const char *session, const char *chann
 		     session, pattern, near ? "; did you mean '" : "", near ? near : "",
 		     near ? "'?" : "");
 	if (near)
-		doctor_mend(d, "lttctl enable-event -k -s %s -c %s %s", word, channel, near);
+		doctor_repair(d, "lttctl enable-event -k -s %s -c %s %s", word, channel, near);
 	else
-		doctor_mend(d, "lttctl list -k");
+		doctor_repair(d, "lttctl list -k");
 }
 
 void doctor_refusals(struct doctor *d, const char *session, struct json_object *channel)
@@ -149,7 +150,7 @@ void doctor_refusals(struct doctor *d, const char *session, struct json_object *
 			     "session '%s': the kernel's event '%s' is not recorded: %s%s", session,
 			     record_str(r, "name"), record_str(r, "why"),
 			     nr > REFUSALS_TOLD ? " (nor are others)" : "");
-		doctor_mend(d, "lttctl status %s; sudo dmesg | tail", word);
+		doctor_repair(d, "lttctl status %s; sudo dmesg | tail", word);
 	}
 }
 
@@ -163,7 +164,7 @@ static void check_process(struct doctor *d, const char *session, const char *kin
 	doctor_found(d, GRADE_WARN, "tracker",
 		     "session '%s' records kernel events of %s %" PRIu64 ", which does not run",
 		     session, kind, id);
-	doctor_mend(d, "lttctl untrack -k -s %s --%s=%" PRIu64, word, kind, id);
+	doctor_repair(d, "lttctl untrack -k -s %s --%s=%" PRIu64, word, kind, id);
 }
 
 static void check_tracker(struct doctor *d, const char *session, struct json_object *tracker)
@@ -180,7 +181,7 @@ static void check_tracker(struct doctor *d, const char *session, struct json_obj
 		return;
 	doctor_found(d, GRADE_BAD, "tracker",
 		     "session '%s' records nobody's kernel events: no %s is tracked", session, kind);
-	doctor_mend(d, "lttctl track -k -s %s --%s --all", word, kind);
+	doctor_repair(d, "lttctl track -k -s %s --%s --all", word, kind);
 }
 
 void doctor_trackers(struct doctor *d, struct json_object *session)

@@ -39,7 +39,7 @@ static void check_rseq(struct doctor *d)
 		doctor_found(d, GRADE_WARN, "rseq",
 			     "LTT_NO_RSEQ=1: programs started from here do not use restartable "
 			     "sequences; they record slower and each has buffers of its own");
-		doctor_mend(d, "unset LTT_NO_RSEQ");
+		doctor_repair(d, "unset LTT_NO_RSEQ");
 		return;
 	}
 	if (kernel_has_rseq() && kernel_restarts())
@@ -49,7 +49,7 @@ static void check_rseq(struct doctor *d)
 		     "programs record slower and each has buffers of its own",
 		     kernel_has_rseq() ? "membarrier(2) can't restart them" :
 					 "no rseq(2) before Linux 4.18");
-	doctor_mend(d, "uname -r # 5.10 or later is needed");
+	doctor_repair(d, "uname -r # 5.10 or later is needed");
 }
 
 static void check_memory(struct doctor *d)
@@ -67,7 +67,7 @@ static void check_memory(struct doctor *d)
 	doctor_found(d, GRADE_WARN, "memory",
 		     "only %s of memory are left; buffers for more applications may be refused",
 		     text_size(buf, kilobytes * 1024));
-	doctor_mend(d, "lttctl list # destroy sessions that nobody needs");
+	doctor_repair(d, "lttctl list # destroy sessions that nobody needs");
 }
 
 static void check_environment(struct doctor *d)
@@ -78,7 +78,7 @@ static void check_environment(struct doctor *d)
 		return;
 	doctor_found(d, GRADE_WARN, "disabled",
 		     "LTT_APP_DISABLE is set: programs started from here are not traced");
-	doctor_mend(d, "unset LTT_APP_DISABLE");
+	doctor_repair(d, "unset LTT_APP_DISABLE");
 }
 
 void doctor_machine(struct doctor *d)

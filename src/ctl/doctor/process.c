@@ -125,7 +125,7 @@ static void finds_no_daemon(struct doctor *d, const struct guest *g, char *const
 			     "%s is in a container or mount namespace where %s is not that of the "
 			     "session daemon",
 			     g->what, d->rundir);
-		doctor_mend(d, "podman run --volume=%s:%s ... # or bind-mount it", word, word);
+		doctor_repair(d, "podman run --volume=%s:%s ... # or bind-mount it", word, word);
 		return;
 	}
 	doctor_found(d, GRADE_BAD, "rundir",
@@ -136,9 +136,9 @@ static void finds_no_daemon(struct doctor *d, const struct guest *g, char *const
 				 "",
 		     d->rundir);
 	if (g->secure)
-		doctor_mend(d, "sudo lttctl create # the system's daemon");
+		doctor_repair(d, "sudo lttctl create # the system's daemon");
 	else
-		doctor_mend(d, "LTT_RUNDIR=%s PROGRAM", word);
+		doctor_repair(d, "LTT_RUNDIR=%s PROGRAM", word);
 }
 
 /* Is a directory on the way to @dir closed to all but its owner, and is the owner not @uid?
@@ -178,14 +178,14 @@ static void check_way(struct doctor *d, const struct guest *g)
 			d, GRADE_BAD, "user",
 			"%s is user %u's; the session daemon is user %u's and serves only that user",
 			g->what, (unsigned int)g->uid, (unsigned int)st.st_uid);
-		doctor_mend(d, "sudo lttctl create # the system's daemon serves all users");
+		doctor_repair(d, "sudo lttctl create # the system's daemon serves all users");
 	} else if (g->uid && is_closed_to(d->rundir, g->uid, &closed)) {
 		char *word AUTO_FREE = doctor_word(closed);
 
 		doctor_found(d, GRADE_BAD, "closed",
 			     "%s belongs to user %u, which cannot enter %s on the way to the session daemon",
 			     g->what, (unsigned int)g->uid, closed);
-		doctor_mend(d, "sudo chmod a+x %s", word);
+		doctor_repair(d, "sudo chmod a+x %s", word);
 	}
 	free(dirs[0]);
 	free(dirs[1]);
@@ -212,7 +212,7 @@ static void check_owner(struct doctor *d, const struct guest *g)
 	doctor_found(d, GRADE_BAD, "user",
 		     "no session belongs to user %u, the owner of %s, and none to root",
 		     (unsigned int)g->uid, g->what);
-	doctor_mend(d, "sudo -u '#%u' lttctl create", (unsigned int)g->uid);
+	doctor_repair(d, "sudo -u '#%u' lttctl create", (unsigned int)g->uid);
 }
 
 static void check_disabled(struct doctor *d, const struct guest *g)
@@ -223,7 +223,7 @@ static void check_disabled(struct doctor *d, const struct guest *g)
 		return; /* of a program: doctor_machine() has seen it */
 	doctor_found(d, GRADE_BAD, "disabled",
 		     "%s was started with LTT_APP_DISABLE: libltt does nothing there", g->what);
-	doctor_mend(d, "env -u LTT_APP_DISABLE PROGRAM");
+	doctor_repair(d, "env -u LTT_APP_DISABLE PROGRAM");
 }
 
 /* ---- is libltt in it? ---- */
@@ -235,16 +235,16 @@ static void no_libltt(struct doctor *d, const struct guest *g, const struct elf_
 			     "%s is linked statically, without libltt: nothing can be loaded into "
 			     "it",
 			     g->what);
-		doctor_mend(d, "cc -o PROGRAM ... -lltt # link it again");
+		doctor_repair(d, "cc -o PROGRAM ... -lltt # link it again");
 	} else if (facts->instrumented) {
 		doctor_found(d, GRADE_BAD, "libltt",
 			     "%s has instrumentation points, but libltt is not in it", g->what);
-		doctor_mend(d, "LD_PRELOAD=libltt.so.1 PROGRAM # or link it with -lltt");
+		doctor_repair(d, "LD_PRELOAD=libltt.so.1 PROGRAM # or link it with -lltt");
 	} else {
 		doctor_found(d, GRADE_BAD, "libltt",
 			     "%s has no instrumentation: neither libltt nor points of its own",
 			     g->what);
-		doctor_mend(d, "lttctl record --wrap=libc,pthread,dl -- PROGRAM");
+		doctor_repair(d, "lttctl record --wrap=libc,pthread,dl -- PROGRAM");
 	}
 }
 
@@ -283,7 +283,7 @@ static void check_registered(struct doctor *d, const struct guest *g)
 	} else {
 		doctor_found(d, GRADE_BAD, "process",
 			     "%s has libltt, but the session daemon knows no point of it", g->what);
-		doctor_mend(d, "LTT_DEBUG=1 PROGRAM # libltt says what it does");
+		doctor_repair(d, "LTT_DEBUG=1 PROGRAM # libltt says what it does");
 	}
 }
 
@@ -302,7 +302,7 @@ static bool read_status(struct doctor *d, struct guest *g)
 	line = strstr(status, "\nState:");
 	if (line && sscanf(line, "\nState: %c", &state) == 1 && strchr("Tt", state)) {
 		doctor_found(d, GRADE_WARN, "stopped", "%s is stopped", g->what);
-		doctor_mend(d, "kill -CONT %d", (int)g->pid);
+		doctor_repair(d, "kill -CONT %d", (int)g->pid);
 	}
 	line = strstr(status, "\nUid:");
 	if (line && sscanf(line, "\nUid: %u %u", &real, &effective) == 2) {
@@ -318,13 +318,13 @@ static void check_process(struct doctor *d, struct guest *g)
 
 	if (!read_status(d, g)) {
 		doctor_found(d, GRADE_BAD, "process", "there is no process %d", (int)g->pid);
-		doctor_mend(d, "lttctl list -u # processes that have registered");
+		doctor_repair(d, "lttctl list -u # processes that have registered");
 		return;
 	}
 	if (access(environment, R_OK) != 0) {
 		doctor_found(d, GRADE_WARN, "process", "%s is user %u's: you may not look into it",
 			     g->what, (unsigned int)g->uid);
-		doctor_mend(d, "sudo lttctl doctor --pid=%d", (int)g->pid);
+		doctor_repair(d, "sudo lttctl doctor --pid=%d", (int)g->pid);
 	} else {
 		read_environment(g);
 		check_disabled(d, g);
@@ -377,7 +377,7 @@ static void check_file(struct doctor *d, struct guest *g, const char *path)
 			     "%s has no instrumentation points of its own; libraries that it loads "
 			     "may",
 			     g->what);
-		doctor_mend(d, "lttctl record --wrap=libc,pthread,dl -- PROGRAM");
+		doctor_repair(d, "lttctl record --wrap=libc,pthread,dl -- PROGRAM");
 	} else if (ret == 0) {
 		no_libltt(d, g, &facts);
 	}
@@ -393,7 +393,7 @@ void doctor_program(struct doctor *d, const char *program)
 	read_environment(&g);
 	if (run_check(program, &err) != 0) {
 		doctor_found(d, GRADE_BAD, "program", "%s", err.text);
-		doctor_mend(d, "command -v %s", word);
+		doctor_repair(d, "command -v %s", word);
 		return;
 	}
 	check_file(d, &g, path);

@@ -74,7 +74,7 @@ bool doctor_service(struct doctor *d, const char *rundir)
 			     "the session daemon of pid %d serves %s and can't be reached: "
 			     "client.sock is gone, as a socket unit removes it when it is stopped",
 			     (int)holder, rundir);
-	doctor_mend(d, "kill -9 %d; lttctl list # its sessions stay, the next daemon has them",
-		    (int)holder);
+	doctor_repair(d, "kill -9 %d; lttctl list # its sessions stay, the next daemon has them",
+		      (int)holder);
 	return true;
 }

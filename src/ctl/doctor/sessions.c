@@ -86,8 +86,8 @@ static void level_too_low(struct doctor *d, struct patient *p, const char *chann
 		     "session '%s': rule '%s' takes what is %s, but '%s' is %s", p->name,
 		     record_str(rule, "pattern"), record_loglevel(rule, buf, sizeof(buf)),
 		     record_str(point, "name"), record_str(point, "loglevel"));
-	doctor_mend(d, "lttctl enable-event -u -s %s -c %s %s --loglevel=%s", p->word, channel,
-		    pattern, record_str(point, "loglevel"));
+	doctor_repair(d, "lttctl enable-event -u -s %s -c %s %s --loglevel=%s", p->word, channel,
+		      pattern, record_str(point, "loglevel"));
 }
 
 static void fits_nothing(struct doctor *d, struct patient *p, const char *channel,
@@ -105,15 +105,15 @@ static void fits_nothing(struct doctor *d, struct patient *p, const char *channe
 	if (near) {
 		char *word AUTO_FREE = doctor_word(near);
 
-		doctor_mend(d, "lttctl enable-event -u -s %s -c %s %s", p->word, channel, word);
+		doctor_repair(d, "lttctl enable-event -u -s %s -c %s %s", p->word, channel, word);
 	} else {
-		doctor_mend(d, any ? "lttctl list -u" : "lttctl doctor -- PROGRAM");
+		doctor_repair(d, any ? "lttctl list -u" : "lttctl doctor -- PROGRAM");
 	}
 }
 
 /* Enable it again. */
-static void mend_rule(struct doctor *d, const struct patient *p, const char *channel,
-		      struct json_object *rule, const char *domain)
+static void repair_rule(struct doctor *d, const struct patient *p, const char *channel,
+			struct json_object *rule, const char *domain)
 {
 	char *pattern AUTO_FREE = doctor_word(record_str(rule, "pattern"));
 	char *place AUTO_FREE = doctor_word(record_str(rule, "location"));
@@ -122,15 +122,15 @@ static void mend_rule(struct doctor *d, const struct patient *p, const char *cha
 	bool more = *record_str(rule, "fetch");
 
 	if (strcmp(record_str(rule, "kind"), "count") == 0)
-		doctor_mend(d, "lttctl enable-event -k -s %s -c %s --count %s", p->word, channel,
-			    pattern);
+		doctor_repair(d, "lttctl enable-event -k -s %s -c %s --count %s", p->word, channel,
+			      pattern);
 	else if (*record_str(rule, "location"))
-		doctor_mend(d, "lttctl enable-event -k -s %s -c %s --%s=%s%s%s %s", p->word,
-			    channel, record_str(rule, "kind"), place, more ? " --fetch=" : "",
-			    more ? fetch : "", pattern);
+		doctor_repair(d, "lttctl enable-event -k -s %s -c %s --%s=%s%s%s %s", p->word,
+			      channel, record_str(rule, "kind"), place, more ? " --fetch=" : "",
+			      more ? fetch : "", pattern);
 	else
-		doctor_mend(d, "lttctl enable-event %s -s %s -c %s %s", domain, p->word, channel,
-			    pattern);
+		doctor_repair(d, "lttctl enable-event %s -s %s -c %s %s", domain, p->word, channel,
+			      pattern);
 }
 
 static void check_rule(struct doctor *d, struct patient *p, const char *channel,
@@ -141,7 +141,7 @@ static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 	if (!record_bool(rule, "enabled")) {
 		doctor_found(d, GRADE_WARN, "rule", "session '%s': rule '%s' is disabled", p->name,
 			     record_str(rule, "pattern"));
-		mend_rule(d, p, channel, rule, kernel ? "-k" : "-u");
+		repair_rule(d, p, channel, rule, kernel ? "-k" : "-u");
 		return;
 	}
 	p->rules++;
@@ -160,7 +160,7 @@ static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 		doctor_found(d, GRADE_WARN, "exclude",
 			     "session '%s': rule '%s' excludes all that it fits (--exclude=%s)",
 			     p->name, record_str(rule, "pattern"), record_str(rule, "exclude"));
-		doctor_mend(d, "lttctl list -u");
+		doctor_repair(d, "lttctl list -u");
 	} else {
 		fits_nothing(d, p, channel, rule);
 	}
@@ -176,8 +176,8 @@ static void check_channel(struct doctor *d, struct patient *p, struct json_objec
 	if (!record_bool(channel, "enabled")) {
 		doctor_found(d, GRADE_WARN, "channel", "session '%s': channel '%s' is disabled",
 			     p->name, record_str(channel, "name"));
-		doctor_mend(d, "lttctl enable-channel %s -s %s %s", kernel ? "-k" : "-u", p->word,
-			    word);
+		doctor_repair(d, "lttctl enable-channel %s -s %s %s", kernel ? "-k" : "-u", p->word,
+			      word);
 		return;
 	}
 	for (size_t i = 0; i < record_len(channel, "rules"); i++)
@@ -190,7 +190,7 @@ static void check_channel(struct doctor *d, struct patient *p, struct json_objec
 			     "session '%s': marker '%s' of process %" PRIu64
 			     " is not recorded: another of the same name has another format",
 			     p->name, record_str(c, "name"), record_num(c, "pid"));
-		doctor_mend(d, "lttctl list -u # which of the two to rename");
+		doctor_repair(d, "lttctl list -u # which of the two to rename");
 	}
 }
 
@@ -202,14 +202,14 @@ static void check_channels(struct doctor *d, struct patient *p)
 		doctor_found(d, GRADE_BAD, "rules",
 			     "session '%s' has no event rule that is enabled: it records nothing",
 			     p->name);
-		doctor_mend(d, "lttctl enable-event -u -s %s '*'", p->word);
+		doctor_repair(d, "lttctl enable-event -u -s %s '*'", p->word);
 	} else if (p->fitting == 0 &&
 		   record_num(record_get(p->session, "totals"), "recorded") == 0) {
 		doctor_found(
 			d, GRADE_BAD, "match",
 			"session '%s' has recorded nothing, and nothing that runs fits its rules",
 			p->name);
-		doctor_mend(d, "lttctl list %s # what there is", domain_of(p));
+		doctor_repair(d, "lttctl list %s # what there is", domain_of(p));
 	}
 }
 
@@ -237,20 +237,20 @@ static void check_losses(struct doctor *d, struct patient *p)
 			     "session '%s' lost %s event%s: sub-buffers of %s are too small",
 			     p->name, text_count(buf, full + large), text_plural(full + large),
 			     text_size(size, subbuf));
-		doctor_mend(d, "lttctl enable-channel %s -s %s --subbuf-size=%" PRIu64 " larger",
-			    domain_of(p), p->word, subbuf * 4);
+		doctor_repair(d, "lttctl enable-channel %s -s %s --subbuf-size=%" PRIu64 " larger",
+			      domain_of(p), p->word, subbuf * 4);
 	}
 	if (busy) {
 		doctor_found(d, GRADE_WARN, "rseq",
 			     "session '%s' lost %s event%s because no buffer was free to be "
 			     "written: some application can't use restartable sequences",
 			     p->name, text_count(buf, busy), text_plural(busy));
-		doctor_mend(d, "man 3 libltt # ENVIRONMENT");
+		doctor_repair(d, "man 3 libltt # ENVIRONMENT");
 	}
 	if (output) {
 		doctor_found(d, GRADE_WARN, "output", "session '%s' could not write %s event%s",
 			     p->name, text_count(buf, output), text_plural(output));
-		doctor_mend(d, "lttctl status %s", p->word);
+		doctor_repair(d, "lttctl status %s", p->word);
 	}
 }
 
@@ -266,7 +266,7 @@ static void check_output(struct doctor *d, struct patient *p)
 		doctor_found(d, GRADE_WARN, "output",
 			     "session '%s' has no output: events are counted, not written",
 			     p->name);
-		doctor_mend(d, "lttctl create NAME --output=DIRECTORY");
+		doctor_repair(d, "lttctl create NAME --output=DIRECTORY");
 		return;
 	}
 	if (*path != '/') /* a relay has it: what is wrong there is the session's problem */
@@ -275,7 +275,7 @@ static void check_output(struct doctor *d, struct patient *p)
 		doctor_found(d, errno == ENOENT ? GRADE_BAD : GRADE_WARN, "output",
 			     "session '%s': its output directory %s: %s", p->name, path,
 			     strerror(errno));
-		doctor_mend(d, "lttctl destroy %s; lttctl create NAME", p->word);
+		doctor_repair(d, "lttctl destroy %s; lttctl create NAME", p->word);
 		return;
 	}
 	left = (uint64_t)fs.f_bavail * fs.f_frsize;
@@ -285,7 +285,7 @@ static void check_output(struct doctor *d, struct patient *p)
 		     fs.f_flag & ST_RDONLY ? "session '%s': the file system of %s is read-only" :
 					     "session '%s': the disk of %s has %s left",
 		     p->name, path, text_size(buf, left));
-	doctor_mend(d, "df -h %s", word);
+	doctor_repair(d, "df -h %s", word);
 }
 
 static void check_problem(struct doctor *d, struct patient *p)
@@ -295,7 +295,7 @@ static void check_problem(struct doctor *d, struct patient *p)
 	if (!*problem)
 		return;
 	doctor_found(d, GRADE_BAD, "problem", "session '%s': %s", p->name, problem);
-	doctor_mend(d, "lttctl status %s", p->word);
+	doctor_repair(d, "lttctl status %s", p->word);
 }
 
 /* ---- sessions ---- */
@@ -309,7 +309,7 @@ static void check_state(struct doctor *d, struct patient *p)
 		return;
 	doctor_found(d, GRADE_BAD, "state", "session '%s' %s", p->name,
 		     was ? "is stopped: it records no more" : "was never started");
-	doctor_mend(d, "lttctl start %s", p->word);
+	doctor_repair(d, "lttctl start %s", p->word);
 }
 
 static void cleanup_patient(struct patient *p)
@@ -327,7 +327,7 @@ static void check_session(struct doctor *d, const char *name)
 
 	if (show_fetch(d->ctl, name, &p.session, &d->ctl->err) != 0) {
 		doctor_found(d, GRADE_BAD, "session", "%s", d->ctl->err.text);
-		doctor_mend(d, "lttctl list");
+		doctor_repair(d, "lttctl list");
 		d->ctl->err = (struct err){ 0 };
 		return;
 	}
@@ -364,12 +364,12 @@ void doctor_sessions(struct doctor *d, const char *name)
 
 	if (target_sessions(d->ctl, &sessions, &err) != 0) {
 		doctor_found(d, GRADE_BAD, "session", "%s", err.text);
-		doctor_mend(d, "lttctl list");
+		doctor_repair(d, "lttctl list");
 		return;
 	}
 	if (json_object_array_length(sessions) == 0) {
 		doctor_found(d, GRADE_BAD, "session", "there is no session: nothing is recorded");
-		doctor_mend(d, "lttctl create && lttctl enable-event -u '*' && lttctl start");
+		doctor_repair(d, "lttctl create && lttctl enable-event -u '*' && lttctl start");
 		return;
 	}
 	current = name ? xstrdup(name) : current_of(sessions);

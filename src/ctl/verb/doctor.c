@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* doctor.c - lttctl doctor: why is there no data, and what mends it. */
+/* doctor.c - lttctl doctor: why there is no data, and how to repair it. */
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>

@@ -359,7 +359,7 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 		.sigpipe = ctl->sigpipe,
 		.signals = -1,
 		.watch = -1,
-		.mend = reconnect,
+		.repair = reconnect,
 		.priv = ctl,
 	};
 	int rc = run_check(ctl->operands[0], &ctl->err);
@@ -368,7 +368,7 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 		return (enum status)rc;
 	if (run_begin(&run, &ctl->err) != 0)
 		return STATUS_ERROR;
-	ctl->wish.interrupt = &run.signals;
+	ctl->request.interrupt = &run.signals;
 	if (ctl_connect(ctl, DAEMON_STARTED) != 0)
 		return interrupted_or(&run, STATUS_ERROR);
 	creation.name = opt.name;
@@ -399,7 +399,7 @@ static enum status run_verb(struct ctl *ctl)
 		environment[nr++] = preload;
 	}
 	status = run_recorded(ctl, environment, scope);
-	ctl->wish.interrupt = NULL;
+	ctl->request.interrupt = NULL;
 	return status;
 }
 

@@ -68,7 +68,7 @@ static struct json_object *await(struct ctl *ctl)
 	struct json_object *now = NULL;
 	bool done;
 
-	if (target_sessions_settled(ctl, &then, &ctl->err) != 0)
+	if (target_sessions_recovered(ctl, &then, &ctl->err) != 0)
 		return NULL;
 	for (unsigned int waited = 0;; waited += LOOK_MS) {
 		if (target_sessions(ctl, &now, &ctl->err) != 0)

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "sessiond/domain/kernel/kernel.h"
 
-static void take_wishes(struct channel_attr *attr, const struct ltt_kmod_preset *preset)
+static void apply_preset(struct channel_attr *attr, const struct ltt_kmod_preset *preset)
 {
 	if (!attr->subbuf_size)
 		attr->subbuf_size = preset->subbuf_size;
@@ -16,13 +16,13 @@ static void take_wishes(struct channel_attr *attr, const struct ltt_kmod_preset 
 		attr->num_subbuf = preset->num_subbuf;
 }
 
-void command_channel_wishes(struct command *cmd, uint8_t domain, const char *name,
+void command_channel_preset(struct command *cmd, uint8_t domain, const char *name,
 			    struct channel_attr *attr)
 {
 	struct ltt_kmod_preset preset;
 
 	if (domain == DOMAIN_KERNEL && kernel_preset_named(cmd->sd->kernel, name, &preset))
-		take_wishes(attr, &preset);
+		apply_preset(attr, &preset);
 }
 
 /* As LTTng does: a channel that is named first by an event rule has the defaults. */
@@ -31,7 +31,7 @@ static struct channel *make_channel(struct command *cmd, enum domain_id domain, 
 	struct channel_attr attr = { 0 };
 	struct channel *channel = NULL;
 
-	command_channel_wishes(cmd, (uint8_t)domain, name, &attr);
+	command_channel_preset(cmd, (uint8_t)domain, name, &attr);
 	if (channel_attr_resolve(&attr, domain, &cmd->sd->limits, &cmd->err) == 0 &&
 	    session_add_channel(cmd->session, name, domain, &attr, &channel, &cmd->err) == 0)
 		return channel;

@@ -37,9 +37,9 @@ static enum cmd_result enable_again(struct command *cmd, struct channel *channel
  * sixteenth of what the machine has left, a quarter of what groups and the quota leave. */
 static uint64_t room(const struct command *cmd)
 {
-	const struct payer payer = { .uid = cmd->session->uid };
+	const struct account_id account = { .uid = cmd->session->uid };
 	uint64_t machine = memfile_available() / 16, group = memgroup_available() / 4;
-	uint64_t quota = quota_left(&cmd->sd->quotas, payer, QUOTA_MEMORY) / 4;
+	uint64_t quota = quota_left(&cmd->sd->quotas, account, QUOTA_MEMORY) / 4;
 
 	return MIN(machine, MIN(group, quota));
 }
@@ -63,7 +63,7 @@ enum cmd_result cmd_channel_enable(struct command *cmd, struct req_channel_enabl
 	channel = session_find_channel(cmd->session, (enum domain_id)req->domain, req->name);
 	if (channel)
 		return enable_again(cmd, channel, &attr);
-	command_channel_wishes(cmd, req->domain, req->name, &attr);
+	command_channel_preset(cmd, req->domain, req->name, &attr);
 	if (req->roomy)
 		channel_attr_roomy(&attr, room(cmd), &cmd->sd->limits);
 	if (channel_attr_resolve(&attr, (enum domain_id)req->domain, &cmd->sd->limits, &cmd->err) ||

@@ -15,7 +15,7 @@
 #include "io/sock.h"
 #include "proto/counters.h"
 #include "sessiond/clients.h"
-#include "sessiond/core/untaken.h"
+#include "sessiond/core/orphaned.h"
 #include "sessiond/domain/kernel/kernel.h"
 #include "sessiond/domain/user/user.h"
 #include "sessiond/state.h"
@@ -45,9 +45,9 @@ bool command_choked(struct command *cmd)
 	return client && client->peer.queued_bytes > PEER_QUEUE_BYTES - 2 * MSG_MAX_BYTES;
 }
 
-static struct payer payer_of(const struct command *cmd)
+static struct account_id account_of(const struct command *cmd)
 {
-	return (struct payer){ .uid = cmd->caller.uid };
+	return (struct account_id){ .uid = cmd->caller.uid };
 }
 
 void command_free(struct command *cmd)
@@ -57,7 +57,7 @@ void command_free(struct command *cmd)
 	if (client)
 		client->nr_waiting--;
 	if (cmd->body)
-		quota_give(&cmd->sd->quotas, payer_of(cmd), QUOTA_BACKLOG, cmd->len);
+		quota_give(&cmd->sd->quotas, account_of(cmd), QUOTA_BACKLOG, cmd->len);
 	free(cmd->body);
 	free(cmd);
 }
@@ -109,7 +109,7 @@ static void run_again(void *data)
 static void put_off(struct command *cmd, const uint8_t *body, size_t len)
 {
 	if (!cmd->body) {
-		if (quota_take_or_say(&cmd->sd->quotas, payer_of(cmd), QUOTA_BACKLOG, len,
+		if (quota_take_or_say(&cmd->sd->quotas, account_of(cmd), QUOTA_BACKLOG, len,
 				      &cmd->err)) {
 			command_fail(cmd);
 			return;
@@ -129,7 +129,7 @@ static int find_session(struct command *cmd, const char *name)
 
 	cmd->session_id = code ? 0 : cmd->session->id;
 	if (code == ERR_NO_SESSION)
-		untaken_say(&cmd->sd->untaken, &cmd->caller, name, &cmd->err);
+		orphaned_explain(&cmd->sd->orphaned, &cmd->caller, name, &cmd->err);
 	return code;
 }
 

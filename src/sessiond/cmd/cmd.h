@@ -100,7 +100,7 @@ struct channel *command_channel(struct command *cmd, uint8_t domain, const char 
 struct channel *command_rule_channel(struct command *cmd, uint8_t domain, const char *name,
 				     const char *pattern, bool make);
 /** Have a module that has registered such a channel say what the command does not. */
-void command_channel_wishes(struct command *cmd, uint8_t domain, const char *name,
+void command_channel_preset(struct command *cmd, uint8_t domain, const char *name,
 			    struct channel_attr *attr);
 
 /** Sum of the streams of a session, or of one channel (not NULL). */

@@ -25,7 +25,7 @@ static enum cmd_result check(struct command *cmd, const struct channel *channel,
 				     "channel '%s' of session '%s' has %u contexts, which is as "
 				     "many as there can be",
 				     channel->name, cmd->session->name, LTT_KMOD_CONTEXTS_MAX);
-	if (!kernel_contexts_settled(cmd->sd->kernel, cmd->session, channel))
+	if (!kernel_contexts_frozen(cmd->sd->kernel, cmd->session, channel))
 		return CMD_DONE;
 	return command_error(cmd, ERR_INVALID,
 			     "channel '%s' of session '%s' has been recorded into: all of its "

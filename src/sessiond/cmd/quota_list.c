@@ -11,7 +11,7 @@ static void show(const struct quota_account *account, void *data)
 {
 	struct command *cmd = data;
 	const struct quotas *quotas = &cmd->sd->quotas;
-	uid_t uid = account->payer.uid;
+	uid_t uid = account->id.uid;
 
 	if (cmd->caller.uid != 0 && cmd->caller.uid != uid)
 		return;
@@ -19,7 +19,7 @@ static void show(const struct quota_account *account, void *data)
 		const struct quota_use *use = &account->use[kind];
 		const struct msg_quota item = {
 			.uid = uid,
-			.guest = account->payer.guest,
+			.guest = account->id.guest,
 			.name = quota_name((enum quota)kind),
 			.used = use->used,
 			.limit = is_bound(quotas, uid) ? quotas->limits[kind] : 0,

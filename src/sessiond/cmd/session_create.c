@@ -104,12 +104,12 @@ static enum cmd_result check_dir(struct command *cmd, const struct req_session_c
 		return command_error(cmd, ERR_OUTPUT, "'%s' is not a directory", path);
 	if (*path != '/')
 		return command_error(cmd, ERR_INVALID, "the output path must be absolute");
-	if (!gate_has_room(req->outdir, GATE_KEPT))
+	if (!admission_has_room(req->outdir, ADMISSION_KEPT))
 		return command_error(cmd, ERR_LIMIT,
 				     "the session daemon has nearly %u files open, as many as it "
 				     "may; destroy sessions, or start it with a higher limit "
 				     "(ulimit -n)",
-				     gate_fd_limit());
+				     admission_fd_limit());
 	if (strlen(path) >= 4096)
 		return command_error(cmd, ERR_INVALID, "the output path is too long");
 	return CMD_DONE;

@@ -60,7 +60,7 @@ static enum cmd_result check(struct command *cmd, const struct req_spool_send *r
 	    strlen(req->url) >= SPOOLFACTS_URL_BYTES || req->relay_clear > RELAY_LINK_TLS ||
 	    req->sync > SYNC_PERIOD || name_check(req->name) || name_check(req->stamp))
 		return command_error(cmd, ERR_INVALID, "this is no spool that can be sent");
-	if (cmd->sd->nr_sending >= MAX_SENDING || !gate_has_room(req->dir, GATE_KEPT))
+	if (cmd->sd->nr_sending >= MAX_SENDING || !admission_has_room(req->dir, ADMISSION_KEPT))
 		return command_error(cmd, ERR_LIMIT,
 				     "the session daemon has too much to do; try again later");
 	return CMD_DONE;

@@ -24,22 +24,22 @@ void app_init(struct app *app, uid_t uid, struct shapes *shapes, struct quotas *
 
 static int take_point(struct app *app, size_t bytes)
 {
-	const struct payer payer = { .uid = app->uid };
+	const struct account_id account = { .uid = app->uid };
 
-	if (quota_take(app->quotas, payer, QUOTA_POINTS, 1))
+	if (quota_take(app->quotas, account, QUOTA_POINTS, 1))
 		return QUOTA_FULL;
-	if (quota_take(app->quotas, payer, QUOTA_TEXT, bytes) == 0)
+	if (quota_take(app->quotas, account, QUOTA_TEXT, bytes) == 0)
 		return 0;
-	quota_give(app->quotas, payer, QUOTA_POINTS, 1);
+	quota_give(app->quotas, account, QUOTA_POINTS, 1);
 	return QUOTA_FULL;
 }
 
 static void give_point(struct app *app, size_t bytes)
 {
-	const struct payer payer = { .uid = app->uid };
+	const struct account_id account = { .uid = app->uid };
 
-	quota_give(app->quotas, payer, QUOTA_POINTS, 1);
-	quota_give(app->quotas, payer, QUOTA_TEXT, bytes);
+	quota_give(app->quotas, account, QUOTA_POINTS, 1);
+	quota_give(app->quotas, account, QUOTA_TEXT, bytes);
 }
 
 static void remove_point(struct app *app, struct app_point *point)

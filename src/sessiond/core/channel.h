@@ -49,7 +49,7 @@ struct channel {
 void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
 			const struct channel_limits *limits);
 /**
- * channel_attr_resolve() - wishes to attributes: fill in defaults, round, check.
+ * channel_attr_resolve() - requested to actual attributes: fill in defaults, round, check.
  * Return: 0 or the code set in @err, whose sentence names the limit.
  */
 int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,

@@ -26,12 +26,12 @@ static uint64_t class_bytes(const struct shape *shape)
 }
 
 void class_table_init(struct class_table *table, struct shapes *shapes, struct quotas *quotas,
-		      struct payer payer)
+		      struct account_id account)
 {
 	memset(table, 0, sizeof(*table));
 	table->shapes = shapes;
 	table->quotas = quotas;
-	table->payer = payer;
+	table->account = account;
 }
 
 void class_table_fini(struct class_table *table)
@@ -42,7 +42,7 @@ void class_table_fini(struct class_table *table)
 		tdelete(class, &table->by_body, compare_body);
 		if (class->shape->kind == SHAPE_MARKER)
 			tdelete(class, &table->markers, compare_name);
-		quota_give(table->quotas, table->payer, QUOTA_TEXT, class_bytes(class->shape));
+		quota_give(table->quotas, table->account, QUOTA_TEXT, class_bytes(class->shape));
 		shape_unref(table->shapes, class->shape);
 		free(class);
 	}
@@ -75,13 +75,13 @@ enum class_outcome class_get(struct class_table *table, struct shape *shape,
 
 	if (outcome != CLASS_NEW)
 		return outcome;
-	if (quota_take(table->quotas, table->payer, QUOTA_TEXT, class_bytes(shape)))
+	if (quota_take(table->quotas, table->account, QUOTA_TEXT, class_bytes(shape)))
 		return CLASS_FULL;
 	class = xalloc(sizeof(*class));
 	class->id = table->nr;
 	class->shape = shape;
 	if (!tsearch(class, &table->by_body, compare_body)) {
-		quota_give(table->quotas, table->payer, QUOTA_TEXT, class_bytes(shape));
+		quota_give(table->quotas, table->account, QUOTA_TEXT, class_bytes(shape));
 		free(class);
 		return CLASS_FULL;
 	}

@@ -34,12 +34,12 @@ struct class_table {
 	uint32_t nr;
 	struct shapes *shapes;
 	struct quotas *quotas;
-	struct payer payer; /* for the descriptions, which stay */
+	struct account_id account; /* for the descriptions, which stay */
 };
 
 /** @quotas: may be NULL. */
 void class_table_init(struct class_table *table, struct shapes *shapes, struct quotas *quotas,
-		      struct payer payer);
+		      struct account_id account);
 void class_table_fini(struct class_table *table);
 
 /**

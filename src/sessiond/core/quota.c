@@ -31,8 +31,8 @@ enum quota quota_by_name(const char *name)
 
 static int compare(const void *a, const void *b)
 {
-	const struct payer *x = &((const struct quota_account *)a)->payer;
-	const struct payer *y = &((const struct quota_account *)b)->payer;
+	const struct account_id *x = &((const struct quota_account *)a)->id;
+	const struct account_id *y = &((const struct quota_account *)b)->id;
 
 	if (x->uid != y->uid)
 		return x->uid < y->uid ? -1 : 1;
@@ -55,42 +55,42 @@ void quotas_fini(struct quotas *quotas)
 	}
 }
 
-static struct quota_account *find(const struct quotas *quotas, struct payer payer)
+static struct quota_account *find(const struct quotas *quotas, struct account_id id)
 {
-	const struct quota_account probe = { .payer = payer };
+	const struct quota_account probe = { .id = id };
 	void **found = tfind(&probe, &quotas->accounts, compare);
 
 	return found ? *found : NULL;
 }
 
-static struct quota_account *get(struct quotas *quotas, struct payer payer)
+static struct quota_account *get(struct quotas *quotas, struct account_id id)
 {
-	struct quota_account *account = find(quotas, payer);
+	struct quota_account *account = find(quotas, id);
 
 	if (account)
 		return account;
 	account = xalloc(sizeof(*account));
-	account->payer = payer;
+	account->id = id;
 	tsearch(account, &quotas->accounts, compare);
 	return account;
 }
 
-static bool is_bound(const struct quotas *quotas, struct payer payer)
+static bool is_bound(const struct quotas *quotas, struct account_id id)
 {
-	return !quotas->lenient && payer.uid != 0 && payer.uid != quotas->self;
+	return !quotas->lenient && id.uid != 0 && id.uid != quotas->self;
 }
 
-int quota_take(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount)
+int quota_take(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount)
 {
 	struct quota_use *use;
 	uint64_t limit, left;
 
 	if (!quotas)
 		return 0;
-	use = &get(quotas, payer)->use[kind];
+	use = &get(quotas, id)->use[kind];
 	limit = quotas->limits[kind];
 	left = limit > use->used ? limit - use->used : 0;
-	if (limit && is_bound(quotas, payer) && amount > left) {
+	if (limit && is_bound(quotas, id) && amount > left) {
 		use->refused++;
 		return QUOTA_FULL;
 	}
@@ -98,12 +98,12 @@ int quota_take(struct quotas *quotas, struct payer payer, enum quota kind, uint6
 	return 0;
 }
 
-uint64_t quota_left(const struct quotas *quotas, struct payer payer, enum quota kind)
+uint64_t quota_left(const struct quotas *quotas, struct account_id id, enum quota kind)
 {
-	const struct quota_account *account = find(quotas, payer);
+	const struct quota_account *account = find(quotas, id);
 	uint64_t limit = quotas->limits[kind], used = account ? account->use[kind].used : 0;
 
-	if (!limit || !is_bound(quotas, payer))
+	if (!limit || !is_bound(quotas, id))
 		return UINT64_MAX;
 	return limit > used ? limit - used : 0;
 }
@@ -118,9 +118,9 @@ static void forget_empty(struct quotas *quotas, struct quota_account *account)
 	free(account);
 }
 
-void quota_give(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount)
+void quota_give(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount)
 {
-	struct quota_account *account = quotas ? find(quotas, payer) : NULL;
+	struct quota_account *account = quotas ? find(quotas, id) : NULL;
 
 	if (!account)
 		return;
@@ -129,17 +129,17 @@ void quota_give(struct quotas *quotas, struct payer payer, enum quota kind, uint
 		forget_empty(quotas, account);
 }
 
-int quota_take_or_say(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount,
+int quota_take_or_say(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount,
 		      struct err *err)
 {
-	if (quota_take(quotas, payer, kind, amount) != QUOTA_FULL)
+	if (quota_take(quotas, id, kind, amount) != QUOTA_FULL)
 		return 0;
 	return err_set(err, ERR_LIMIT,
 		       "user %u%s has %" PRIu64 " of %" PRIu64 " %s, and %" PRIu64
 		       " more are too many; free some, or root starts ltt-sessiond with a higher "
 		       "--quota=%s=NUMBER ('lttctl quota' shows all)",
-		       (unsigned int)payer.uid, payer.guest ? ", in root's sessions," : "",
-		       find(quotas, payer)->use[kind].used, quotas->limits[kind], kinds[kind].what,
+		       (unsigned int)id.uid, id.guest ? ", in root's sessions," : "",
+		       find(quotas, id)->use[kind].used, quotas->limits[kind], kinds[kind].what,
 		       amount, kinds[kind].name);
 }
 

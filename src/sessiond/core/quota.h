@@ -43,7 +43,7 @@ enum quota {
 enum { QUOTA_FULL = 1 }; /* a named outcome: it was refused, and counted */
 
 /** Whose account. */
-struct payer {
+struct account_id {
 	uid_t uid;
 	bool guest; /* an application in a session of root's */
 };
@@ -53,7 +53,7 @@ struct quota_use {
 };
 
 struct quota_account {
-	struct payer payer;
+	struct account_id id;
 	struct quota_use use[NR_QUOTAS];
 };
 
@@ -61,21 +61,21 @@ struct quotas {
 	uint64_t limits[NR_QUOTAS]; /* 0: none */
 	uid_t self;		    /* the daemon's */
 	bool lenient;		    /* a successor takes over what was allowed before */
-	void *accounts;		    /* tsearch by payer */
+	void *accounts;		    /* tsearch by id */
 };
 
 void quotas_init(struct quotas *quotas, uid_t self);
 void quotas_fini(struct quotas *quotas);
 
 /** quota_take() - Return: 0, or QUOTA_FULL. @quotas may be NULL: no limits. */
-int quota_take(struct quotas *quotas, struct payer payer, enum quota kind,
+int quota_take(struct quotas *quotas, struct account_id id, enum quota kind,
 	       uint64_t amount) MUST_CHECK;
 /** Return: how much more may be taken; UINT64_MAX: no limit. */
-uint64_t quota_left(const struct quotas *quotas, struct payer payer, enum quota kind);
+uint64_t quota_left(const struct quotas *quotas, struct account_id id, enum quota kind);
 /** The reverse. */
-void quota_give(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount);
+void quota_give(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount);
 /** Take, or set @err to a sentence about it. Return: 0 or the code in @err. */
-int quota_take_or_say(struct quotas *quotas, struct payer payer, enum quota kind, uint64_t amount,
+int quota_take_or_say(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount,
 		      struct err *err) MUST_CHECK;
 
 const char *quota_name(enum quota kind);

@@ -119,24 +119,24 @@ static struct session *find_owned(struct sessions *sessions, uid_t uid, const ch
 
 static int take_session(struct quotas *quotas, uid_t uid, struct err *err)
 {
-	const struct payer payer = { .uid = uid };
+	const struct account_id account = { .uid = uid };
 
-	int code = quota_take_or_say(quotas, payer, QUOTA_SESSIONS, 1, err);
+	int code = quota_take_or_say(quotas, account, QUOTA_SESSIONS, 1, err);
 
 	if (code)
 		return code;
-	code = quota_take_or_say(quotas, payer, QUOTA_DESCRIPTORS, SESSION_FDS, err);
+	code = quota_take_or_say(quotas, account, QUOTA_DESCRIPTORS, SESSION_FDS, err);
 	if (code)
-		quota_give(quotas, payer, QUOTA_SESSIONS, 1);
+		quota_give(quotas, account, QUOTA_SESSIONS, 1);
 	return code;
 }
 
 static void give_session(struct quotas *quotas, uid_t uid)
 {
-	const struct payer payer = { .uid = uid };
+	const struct account_id account = { .uid = uid };
 
-	quota_give(quotas, payer, QUOTA_SESSIONS, 1);
-	quota_give(quotas, payer, QUOTA_DESCRIPTORS, SESSION_FDS);
+	quota_give(quotas, account, QUOTA_SESSIONS, 1);
+	quota_give(quotas, account, QUOTA_DESCRIPTORS, SESSION_FDS);
 }
 
 int session_create(struct sessions *sessions, const struct caller *caller, const char *name,
@@ -241,7 +241,7 @@ static uint64_t rule_bytes(const struct rule_spec *spec)
 
 static void free_channel(struct session *session, struct channel *channel)
 {
-	const struct payer payer = { .uid = session->uid };
+	const struct account_id account = { .uid = session->uid };
 	const struct rule *rule;
 
 	list_for_each(rule, &channel->rules, node) {
@@ -254,9 +254,9 @@ static void free_channel(struct session *session, struct channel *channel)
 			.places = rule->places,
 		};
 
-		quota_give(session->quotas, payer, QUOTA_TEXT, rule_bytes(&spec));
+		quota_give(session->quotas, account, QUOTA_TEXT, rule_bytes(&spec));
 	}
-	quota_give(session->quotas, payer, QUOTA_CHANNELS, 1);
+	quota_give(session->quotas, account, QUOTA_CHANNELS, 1);
 	channel_free(channel);
 }
 
@@ -404,9 +404,9 @@ int session_add_channel(struct session *session, const char *name, enum domain_i
 
 int session_restore_channel(struct session *session, struct channel *channel, struct err *err)
 {
-	const struct payer payer = { .uid = session->uid };
+	const struct account_id account = { .uid = session->uid };
 
-	if (quota_take_or_say(session->quotas, payer, QUOTA_CHANNELS, 1, err))
+	if (quota_take_or_say(session->quotas, account, QUOTA_CHANNELS, 1, err))
 		return err->code;
 	list_append(&session->channels, &channel->node);
 	return 0;
@@ -415,12 +415,12 @@ int session_restore_channel(struct session *session, struct channel *channel, st
 int session_add_rule(struct session *session, struct channel *channel, const struct rule_spec *spec,
 		     struct rule **ret, struct err *err)
 {
-	const struct payer payer = { .uid = session->uid };
+	const struct account_id account = { .uid = session->uid };
 
 	if (session->nr_rules >= SESSION_MAX_RULES)
 		return err_set(err, ERR_LIMIT, "a session has at most %u event rules",
 			       SESSION_MAX_RULES);
-	if (quota_take_or_say(session->quotas, payer, QUOTA_TEXT, rule_bytes(spec), err))
+	if (quota_take_or_say(session->quotas, account, QUOTA_TEXT, rule_bytes(spec), err))
 		return err->code;
 	session->nr_rules++;
 	*ret = channel_add_rule(channel, spec);

@@ -25,10 +25,10 @@
 static int64_t *no_wait_until; /* shared with all children */
 
 /* Return: false: it took too long. */
-static bool wait_settled(int timeout_ms)
+static bool wait_confirmed(int timeout_ms)
 {
 	agent_wake();
-	if (agent_thread_settle(agent_points_generation(), timeout_ms))
+	if (agent_thread_wait_confirmed(agent_points_generation(), timeout_ms))
 		return true;
 	tracer_debug("a daemon took too long; the program goes on");
 	return false;
@@ -42,7 +42,7 @@ static void wait_registered(void)
 	if (__atomic_load_n(&waited_in_vain, __ATOMIC_RELAXED) ||
 	    agent_thread_id() == (int)syscall(SYS_gettid))
 		return;
-	if (!wait_settled(tracer_env.register_timeout_ms))
+	if (!wait_confirmed(tracer_env.register_timeout_ms))
 		__atomic_store_n(&waited_in_vain, true, __ATOMIC_RELAXED);
 }
 
@@ -63,7 +63,7 @@ void agent_await_buffers(void)
 
 	if (!no_wait_until || agent_now_ms() < __atomic_load_n(no_wait_until, __ATOMIC_RELAXED))
 		return;
-	if (!wait_settled(timeout_ms))
+	if (!wait_confirmed(timeout_ms))
 		__atomic_store_n(no_wait_until, agent_now_ms() + CHILD_NO_WAIT_MS,
 				 __ATOMIC_RELAXED);
 }

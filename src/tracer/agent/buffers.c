@@ -24,8 +24,8 @@ struct arming {
 struct buffer {
 	struct buffer *next;
 	struct ring_set *set;
-	struct agent_doorbell *bell;
-	struct agent_doorbell *old_bell; /* until nobody is about to ring there */
+	struct agent_doorbell *doorbell;
+	struct agent_doorbell *old_doorbell; /* until nobody is about to ring there */
 	struct agent_kept kept;
 	struct arming *armings; /* sorted by point */
 	size_t nr_armings, cap_armings;
@@ -48,8 +48,8 @@ static void buffer_free(struct buffer *b)
 	if (!b)
 		return;
 	ring_set_unmap(b->set);
-	agent_doorbell_unref(b->bell);
-	agent_doorbell_unref(b->old_bell);
+	agent_doorbell_unref(b->doorbell);
+	agent_doorbell_unref(b->old_doorbell);
 	agent_kept_drop(&b->kept);
 	free(b->armings);
 	free(b);
@@ -154,17 +154,17 @@ static struct buffer *buffer_new(unsigned int link, const struct msg_app_buffer 
 
 /* It may have come to a consumer that sleeps elsewhere. A thread that reads the old word now
  * is waited for, and then the new one is rung in its place: agent_buffers_reap(). */
-static void move_bell(struct buffer *b, int doorbell)
+static void move_doorbell(struct buffer *b, int fd)
 {
-	struct agent_doorbell *bell = agent_doorbell_ref(doorbell);
+	struct agent_doorbell *doorbell = agent_doorbell_ref(fd);
 
-	if (!bell || bell == b->bell || b->old_bell) {
-		agent_doorbell_unref(bell);
+	if (!doorbell || doorbell == b->doorbell || b->old_doorbell) {
+		agent_doorbell_unref(doorbell);
 		return;
 	}
-	b->old_bell = b->bell;
-	b->bell = bell;
-	ring_set_doorbell(b->set, agent_doorbell_word(bell));
+	b->old_doorbell = b->doorbell;
+	b->doorbell = doorbell;
+	ring_set_doorbell(b->set, agent_doorbell_word(doorbell));
 	unhooked = true;
 }
 
@@ -179,7 +179,7 @@ static void confirm(struct buffer *b, uint32_t round, struct msg_app_buffer *m)
 {
 	b->round = round;
 	set_own(b, m->own);
-	move_bell(b, m->doorbell);
+	move_doorbell(b, m->doorbell);
 	agent_keep(&b->kept, m); /* after a fork, for one */
 }
 
@@ -199,10 +199,10 @@ int agent_buffer_add(unsigned int link, uint32_t round, struct msg_app_buffer *m
 		return -ENOMEM;
 	b->round = round;
 	errno = EINVAL;
-	b->bell = agent_doorbell_ref(m->doorbell);
-	err = b->bell ? ring_set_map(m->data, m->ctl, agent_doorbell_word(b->bell), m->exclusive,
-				     &b->set) :
-			-errno;
+	b->doorbell = agent_doorbell_ref(m->doorbell);
+	err = b->doorbell ? ring_set_map(m->data, m->ctl, agent_doorbell_word(b->doorbell),
+					 m->exclusive, &b->set) :
+			    -errno;
 	if (err) {
 		buffer_free(b);
 		return err;
@@ -337,14 +337,14 @@ void agent_buffers_forget(unsigned int link)
 	agent_buffers_sweep(link, 0); /* no round is 0 */
 }
 
-static void ring_new_bells(void)
+static void ring_new_doorbells(void)
 {
 	for (struct buffer *b = buffers; b; b = b->next) {
-		if (!b->old_bell)
+		if (!b->old_doorbell)
 			continue;
 		ring_set_ring(b->set);
-		agent_doorbell_unref(b->old_bell);
-		b->old_bell = NULL;
+		agent_doorbell_unref(b->old_doorbell);
+		b->old_doorbell = NULL;
 	}
 }
 
@@ -361,7 +361,7 @@ void agent_buffers_reap(void)
 		dropped = b->next;
 		buffer_free(b);
 	}
-	ring_new_bells();
+	ring_new_doorbells();
 	agent_unlock();
 }
 
@@ -393,7 +393,7 @@ void agent_buffers_after_fork_child(void)
 {
 	unhooked = unhooked || dropped; /* the helper may have been about to reap */
 	for (struct buffer *b = buffers; b; b = b->next) {
-		unhooked = unhooked || b->old_bell;
+		unhooked = unhooked || b->old_doorbell;
 		ring_set_disown(b->set);
 	}
 }

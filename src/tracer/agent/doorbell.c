@@ -17,23 +17,23 @@ struct agent_doorbell {
 	unsigned int refs;
 };
 
-static struct agent_doorbell *bells;
+static struct agent_doorbell *notifier;
 
 static struct agent_doorbell *map(int fd, const struct stat *st)
 {
-	struct agent_doorbell *bell = malloc(sizeof(*bell));
+	struct agent_doorbell *doorbell = malloc(sizeof(*doorbell));
 	void *page =
-		bell ? mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+		doorbell ? mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
 
 	if (page == MAP_FAILED) {
-		free(bell);
+		free(doorbell);
 		return NULL;
 	}
-	*bell = (struct agent_doorbell){
-		.next = bells, .dev = st->st_dev, .ino = st->st_ino, .word = page, .refs = 1
+	*doorbell = (struct agent_doorbell){
+		.next = notifier, .dev = st->st_dev, .ino = st->st_ino, .word = page, .refs = 1
 	};
-	bells = bell;
-	return bell;
+	notifier = doorbell;
+	return doorbell;
 }
 
 struct agent_doorbell *agent_doorbell_ref(int fd)
@@ -42,7 +42,7 @@ struct agent_doorbell *agent_doorbell_ref(int fd)
 
 	if (sys_fstat(fd, &st) < 0 || st.st_size < PAGE)
 		return NULL;
-	for (struct agent_doorbell *b = bells; b; b = b->next) {
+	for (struct agent_doorbell *b = notifier; b; b = b->next) {
 		if (b->dev == st.st_dev && b->ino == st.st_ino) {
 			b->refs++;
 			return b;
@@ -51,20 +51,20 @@ struct agent_doorbell *agent_doorbell_ref(int fd)
 	return map(fd, &st);
 }
 
-void agent_doorbell_unref(struct agent_doorbell *bell)
+void agent_doorbell_unref(struct agent_doorbell *doorbell)
 {
-	struct agent_doorbell **at = &bells;
+	struct agent_doorbell **at = &notifier;
 
-	if (!bell || --bell->refs > 0)
+	if (!doorbell || --doorbell->refs > 0)
 		return;
-	while (*at != bell)
+	while (*at != doorbell)
 		at = &(*at)->next;
-	*at = bell->next;
-	munmap(bell->word, PAGE);
-	free(bell);
+	*at = doorbell->next;
+	munmap(doorbell->word, PAGE);
+	free(doorbell);
 }
 
-uint32_t *agent_doorbell_word(struct agent_doorbell *bell)
+uint32_t *agent_doorbell_word(struct agent_doorbell *doorbell)
 {
-	return bell->word;
+	return doorbell->word;
 }

@@ -15,7 +15,7 @@ struct agent_doorbell;
  *  descriptor of at least a page. */
 struct agent_doorbell *agent_doorbell_ref(int fd);
 /** NULL is fine. */
-void agent_doorbell_unref(struct agent_doorbell *bell);
-uint32_t *agent_doorbell_word(struct agent_doorbell *bell);
+void agent_doorbell_unref(struct agent_doorbell *doorbell);
+uint32_t *agent_doorbell_word(struct agent_doorbell *doorbell);
 
 #endif

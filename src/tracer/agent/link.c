@@ -430,7 +430,7 @@ short agent_link_events(const struct agent_link *link)
 	return link->tx_len ? POLLOUT : POLLIN;
 }
 
-bool agent_link_settled(const struct agent_link *link, uint32_t generation)
+bool agent_link_is_confirmed(const struct agent_link *link, uint32_t generation)
 {
 	if (link->state == LINK_UP)
 		return link->tx_len == 0 && !link->unanswered &&

@@ -89,7 +89,7 @@ short agent_link_events(const struct agent_link *link);
 /** Send what @enc holds (built in link->tx). */
 void agent_link_send(struct agent_link *link, const struct encoder *enc);
 
-/** Nothing is on its way: no daemon, or all that it was told it has answered. */
-bool agent_link_settled(const struct agent_link *link, uint32_t generation);
+/** Whether nothing is in flight: there is no daemon, or it has answered all messages. */
+bool agent_link_is_confirmed(const struct agent_link *link, uint32_t generation);
 
 #endif

@@ -62,7 +62,7 @@ void agent_wake(void)
 
 /* --- what start-up may wait for --------------------------------------------------- */
 
-bool agent_thread_settled(uint32_t generation)
+bool agent_thread_is_confirmed(uint32_t generation)
 {
 	return (int32_t)(__atomic_load_n(&settled, __ATOMIC_ACQUIRE) - generation) >= 0;
 }
@@ -70,9 +70,9 @@ bool agent_thread_settled(uint32_t generation)
 static void settle(uint32_t generation)
 {
 	for (unsigned int i = 0; i < AGENT_LINKS; i++)
-		if (!agent_link_settled(&agent_links[i], generation))
+		if (!agent_link_is_confirmed(&agent_links[i], generation))
 			return;
-	if (agent_thread_settled(generation))
+	if (agent_thread_is_confirmed(generation))
 		return;
 	__atomic_store_n(&settled, generation, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &settled, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
@@ -83,18 +83,18 @@ void agent_thread_unsettle(void)
 	__atomic_store_n(&settled, agent_points_generation() - 1, __ATOMIC_RELEASE);
 }
 
-bool agent_thread_settle(uint32_t generation, int timeout_ms)
+bool agent_thread_wait_confirmed(uint32_t generation, int timeout_ms)
 {
 	int64_t end = agent_now_ms() + timeout_ms;
 
-	while (agent_thread_id() != 0 && !agent_thread_settled(generation)) {
+	while (agent_thread_id() != 0 && !agent_thread_is_confirmed(generation)) {
 		uint32_t seen = __atomic_load_n(&settled, __ATOMIC_ACQUIRE);
 		int64_t left = timeout_ms < 0 ? 1000 : end - agent_now_ms();
 		struct timespec wait = { .tv_sec = left / 1000, .tv_nsec = left % 1000 * 1000000 };
 
 		if (left <= 0)
 			return false;
-		if (!agent_thread_settled(generation))
+		if (!agent_thread_is_confirmed(generation))
 			syscall(SYS_futex, &settled, FUTEX_WAIT_PRIVATE, seen, &wait, NULL, 0);
 	}
 	return true;

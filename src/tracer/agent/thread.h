@@ -45,10 +45,10 @@ void agent_thread_join(void);
 void agent_lock(void);
 void agent_unlock(void);
 
-/** Has everything been settled that was announced up to this generation? */
-bool agent_thread_settled(unsigned int generation);
-/** Wait for it at most @timeout_ms (-1: forever). Return: whether it is. */
-bool agent_thread_settle(unsigned int generation, int timeout_ms);
+/** Whether the daemon has confirmed everything that was announced up to this generation. */
+bool agent_thread_is_confirmed(unsigned int generation);
+/** Wait for that at most @timeout_ms (-1: without limit). Return: whether it is confirmed. */
+bool agent_thread_wait_confirmed(unsigned int generation, int timeout_ms);
 
 /** In a child: what the parent announced has to be announced again. */
 void agent_thread_unsettle(void);

@@ -12,7 +12,7 @@
 /* Where every ring is taken by threads that are not running, let them run. */
 #define ROUNDS 4
 
-/* The ring that this thread wrote last: threads settle on rings of their own. */
+/* The ring that this thread wrote last: each thread ends up with a ring of its own. */
 static __thread uint32_t settled __attribute__((tls_model("initial-exec")));
 
 /* Of this process's CLOCK_MONOTONIC, beyond the machine's. */

@@ -59,7 +59,7 @@ static uint32_t record_fallback(const struct hook *hook, const void *payload, si
 /*
  * The sequence found no ring that it may write: another producer's set, another
  * clock, or a thread that the kernel was never told about. The binding may be
- * swapped between two attempts, hence the loop; each turn settles one reason.
+ * swapped between two attempts, hence the loop; each turn removes one reason.
  */
 static uint32_t record_elsewhere(const struct hook *hook, const void *payload, size_t len,
 				 uint32_t res)
@@ -83,7 +83,7 @@ static uint32_t record_elsewhere(const struct hook *hook, const void *payload, s
 
 /* The consumer may be asleep and waiting for this very record. The fence pairs
  * with its own, between its `waiting` and its last look at `pub`. */
-static void ring_the_bell(const struct hook *hook, uint32_t res)
+static void record_wake_consumer(const struct hook *hook, uint32_t res)
 {
 	uint32_t ring = res >> RES_RING_SHIFT;
 	unsigned int token = reader_enter();
@@ -105,7 +105,7 @@ void record_unusual(const struct hook *hook, const void *payload, size_t len, ui
 	if (res & RES_ELSEWHERE)
 		res = record_elsewhere(hook, payload, len, res);
 	if (res & (RES_CROSSED | LTT_RING_WAKE))
-		ring_the_bell(hook, res);
+		record_wake_consumer(hook, res);
 	else if (res & RES_TOO_LONG)
 		lose(hook, LOSS_SIZE);
 	else if (res & (RES_RESTARTS | RES_ELSEWHERE))

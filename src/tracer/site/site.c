@@ -237,7 +237,7 @@ static void free_object(struct object *object)
 }
 
 /* Nobody calls these sites any more, but what is on its way in them is waited for.
- * Return: whether anything can be: a site that was never hooked had no visitors. */
+ * Return: whether anything can be: a site that was never hooked has no calls in progress. */
 static bool close_sites(struct object *object)
 {
 	bool visited = false;

@@ -92,7 +92,7 @@ int tsdl_integer(struct tsdl *p, struct ctf_type **ret_type);
 int tsdl_float(struct tsdl *p, struct ctf_type **ret_type);
 int tsdl_string_type(struct tsdl *p, struct ctf_type **ret_type);
 int tsdl_check_align(struct tsdl *p, uint64_t align);
-/** Byte order and clock of a scalar are settled when everything is read. */
+/** Byte order and clock of a scalar are resolved when everything is read. */
 void tsdl_pend(struct tsdl *p, struct ctf_type *type);
 
 /* enum.c: behind `enum [NAME]`, with its container */

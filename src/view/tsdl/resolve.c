@@ -125,7 +125,7 @@ static const struct ctf_clock *find_clock(struct tsdl *p, const char *map)
 	return NULL;
 }
 
-static void settle_scalars(struct tsdl *p)
+static void finish_scalars(struct tsdl *p)
 {
 	for (struct tsdl_pending *s = p->pending; s; s = s->next) {
 		struct ctf_type *type = s->type;
@@ -282,8 +282,8 @@ int tsdl_resolve(struct tsdl *p)
 	p->error[0] = 0;
 	p->tc->nr_slots = OUTER_SLOTS;
 	for (struct ctf_clock *c = p->tc->clocks; c; c = c->next)
-		clock_settle(c);
-	settle_scalars(p);
+		clock_finish(c);
+	finish_scalars(p);
 	if (assign_events(&b) < 0 || resolve_packet_header(&b) < 0) {
 		report(p->reporter, "%s: %s", p->where, p->error);
 		return -EPROTO;

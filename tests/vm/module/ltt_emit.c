@@ -45,9 +45,9 @@ static DEFINE_PER_CPU(struct emitter, emitters);
 static void __iomem *local_apic;
 
 /* Each in pieces, so that they interrupt each other many times. */
-static void emit(struct emitter *e, unsigned int who, unsigned int piece)
+static void emit(struct emitter *e, unsigned int who, unsigned int chunk)
 {
-	while (piece-- && e->sent[who] < count)
+	while (chunk-- && e->sent[who] < count)
 		trace_cpu_frequency(e->sent[who]++, e->cpu * 4 + who);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * context.c - what the module can record with each event of a channel, and what a
- * channel has of it. All records of a channel have the same, so it is settled with the
+ * channel has of it. All records of a channel have the same, so it is fixed with the
  * channel's place in the trace, which is made when the first event is to be recorded.
  */
 #include <errno.h>
@@ -150,11 +150,11 @@ int kernel_check_context(struct domain_tracer *domain, const char *type, struct 
 		       no_context(all, type, err);
 }
 
-bool kernel_contexts_settled(struct domain_tracer *domain, const struct session *session,
-			     const struct channel *channel)
+bool kernel_contexts_frozen(struct domain_tracer *domain, const struct session *session,
+			    const struct channel *channel)
 {
 	const struct recording *rec = recording_find(domain, session);
 	struct trace *trace = rec ? list_first(&rec->traces, struct trace, node) : NULL;
 
-	return trace && lane_find(trace, channel);
+	return trace && trace_channel_find(trace, channel);
 }

@@ -54,8 +54,8 @@ int kernel_each_context(struct domain_tracer *domain,
 int kernel_check_context(struct domain_tracer *domain, const char *type,
 			 struct err *err) MUST_CHECK;
 /** Was the channel recorded into, so that no context can be added any more? */
-bool kernel_contexts_settled(struct domain_tracer *domain, const struct session *session,
-			     const struct channel *channel);
+bool kernel_contexts_frozen(struct domain_tracer *domain, const struct session *session,
+			    const struct channel *channel);
 
 /** Whose events are recorded. */
 struct kernel_track {

@@ -220,7 +220,7 @@ int kernel_tracker_tell_all(const struct kmod *kmod, int module,
 void kernel_tracker_restore(struct kernel_session *ks);
 
 /* ring.c */
-/** The channel's lane and ring set, made if need be; NULL: not now. */
+/** The channel's trace channel and ring set, made if need be; NULL: not now. */
 struct ring *kernel_ring_get(struct kernel_session *ks, struct channel *channel);
 struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *channel);
 void kernel_describe(struct trace *trace);

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "priv.h"
-#include "sessiond/gate.h"
+#include "sessiond/admission.h"
 #include "trace/metadata.h"
 
 void kernel_describe(struct trace *trace)
@@ -44,12 +44,12 @@ static struct trace *get_trace(struct kernel_session *ks)
 struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *channel)
 {
 	struct trace *trace = list_first(&ks->rec.traces, struct trace, node);
-	struct lane *lane = trace ? lane_find(trace, channel) : NULL;
+	struct trace_channel *trace_channel = trace ? trace_channel_find(trace, channel) : NULL;
 	struct ring *ring;
 
-	if (!lane)
+	if (!trace_channel)
 		return NULL;
-	list_for_each(ring, &lane->rings, node)
+	list_for_each(ring, &trace_channel->rings, node)
 		if (!ring->closing)
 			return ring;
 	return NULL;
@@ -58,7 +58,7 @@ struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *c
 /* The contexts of each event, and the tasks that are recorded. Return: as below. */
 static int describe_memory(struct kernel_session *ks, const struct ring *ring, struct err *err)
 {
-	const struct channel *channel = ring->lane->channel;
+	const struct channel *channel = ring->trace_channel->channel;
 	int told = kernel_contexts_tell(ks->kernel->kmod, ring->module, channel);
 
 	if (told < 0)
@@ -76,7 +76,7 @@ static int describe_memory(struct kernel_session *ks, const struct ring *ring, s
 /* Return: an outcome of enum err_code. */
 static int make_memory(struct kernel_session *ks, struct ring *ring, struct err *err)
 {
-	const struct channel_attr *attr = &ring->lane->channel->attr;
+	const struct channel_attr *attr = &ring->trace_channel->channel->attr;
 	const struct kmod *kmod = ks->kernel->kmod;
 	struct ltt_kmod_channel request = {
 		.size = sizeof(request),
@@ -101,28 +101,28 @@ static int make_memory(struct kernel_session *ks, struct ring *ring, struct err 
 	ring->nr_rings = request.nr_rings;
 	if (describe_memory(ks, ring, err))
 		return err->code;
-	if (gate_has_room(MAX(fd, MAX(ring->data, ring->ctl_rw)), GATE_KEPT))
+	if (admission_has_room(MAX(fd, MAX(ring->data, ring->ctl_rw)), ADMISSION_KEPT))
 		return 0;
 	return err_set(err, ERR_LIMIT,
 		       "the session daemon has nearly as many files open as it may");
 }
 
-static struct ring *make_ring(struct kernel_session *ks, struct lane *lane)
+static struct ring *make_ring(struct kernel_session *ks, struct trace_channel *trace_channel)
 {
 	struct recorder *recorder = ks->rec.recorder;
-	struct ring *ring = ring_alloc(lane, recorder->next_id++, 0);
+	struct ring *ring = ring_alloc(trace_channel, recorder->next_id++, 0);
 	struct err err = { 0 };
 
 	ring->nr_rings = recorder->config.nr_cpus;
-	ring->name = lane->replaced ? xasprintf("%s_r%llu", lane->channel->name,
-						(unsigned long long)ring->id) :
-				      xstrdup(lane->channel->name);
-	if (ring_pay(ring, &err) || make_memory(ks, ring, &err)) {
+	ring->name = trace_channel->replaced ? xasprintf("%s_r%llu", trace_channel->channel->name,
+							 (unsigned long long)ring->id) :
+					       xstrdup(trace_channel->channel->name);
+	if (ring_charge(ring, &err) || make_memory(ks, ring, &err)) {
 		ring_fail(ring, err.code, err.text);
 		return ring;
 	}
-	ring->first_instance = lane->next_instance;
-	lane->next_instance += ring->nr_rings;
+	ring->first_instance = trace_channel->next_instance;
+	trace_channel->next_instance += ring->nr_rings;
 	ring_open_module(ring);
 	return ring;
 }
@@ -135,7 +135,7 @@ struct ring *kernel_ring_get(struct kernel_session *ks, struct channel *channel)
 	if (ring)
 		return ring;
 	contexts = kernel_contexts_of(ks->kernel, channel);
-	ring = make_ring(ks, lane_get(get_trace(ks), channel, contexts));
+	ring = make_ring(ks, trace_channel_get(get_trace(ks), channel, contexts));
 	layout_free(contexts);
 	return ring;
 }

@@ -50,13 +50,13 @@ static int each_ring(struct kernel_session *ks,
 		     const void *data)
 {
 	struct trace *trace;
-	struct lane *lane;
+	struct trace_channel *trace_channel;
 	struct ring *ring;
 	int err = 0, first = 0;
 
 	list_for_each(trace, &ks->rec.traces, node)
-		list_for_each(lane, &trace->lanes, node)
-			list_for_each(ring, &lane->rings, node) {
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each(ring, &trace_channel->rings, node) {
 				err = ring->module < 0 ? 0 : fn(ks, ring->module, data);
 				first = first ? first : err;
 			}

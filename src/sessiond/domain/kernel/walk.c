@@ -82,14 +82,15 @@ static void enable(struct kernel_session *ks, struct kernel_channel *kc, struct 
 		kc->dump_due = true;
 }
 
-static struct event_class *get_class(struct lane *lane, struct shape *shape)
+static struct event_class *get_class(struct trace_channel *trace_channel, struct shape *shape)
 {
 	struct event_class *class = NULL;
-	enum class_outcome outcome = class_get(&lane->classes, shape, &class);
+	enum class_outcome outcome = class_get(&trace_channel->classes, shape, &class);
 
 	if (outcome == CLASS_NEW)
-		class->batch = trace_append(lane->trace, metadata_event(lane->channel->number,
-									class->id, shape->body));
+		class->batch = trace_append(trace_channel->trace,
+					    metadata_event(trace_channel->channel->number,
+							   class->id, shape->body));
 	return outcome == CLASS_NEW || outcome == CLASS_KNOWN ? class : NULL;
 }
 
@@ -98,8 +99,8 @@ static void arm(struct kernel_session *ks, struct kernel_channel *kc, struct slo
 {
 	struct shape *shape = shape_of(ks, target);
 	struct ring *ring = kernel_ring_get(ks, kc->channel);
-	struct trace *trace = ring->lane->trace;
-	struct event_class *class = shape ? get_class(ring->lane, shape) : NULL;
+	struct trace *trace = ring->trace_channel->trace;
+	struct event_class *class = shape ? get_class(ring->trace_channel, shape) : NULL;
 
 	slot->state = SLOT_OFF;
 	if (!class)
@@ -121,7 +122,7 @@ static void disarm_unknown(struct kernel_session *ks, const struct ring *ring,
 	struct shape *shape = shape_of(ks, target);
 	struct event_class *class;
 
-	if (shape && class_find(&ring->lane->classes, shape, &class) == CLASS_KNOWN)
+	if (shape && class_find(&ring->trace_channel->classes, shape, &class) == CLASS_KNOWN)
 		tell_off(ks, ring, class->id);
 }
 

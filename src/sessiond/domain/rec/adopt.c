@@ -9,7 +9,7 @@
 /* A ring set that can't go on: what is recorded into it is lost, so nobody may. */
 static void ring_lost(struct ring *ring, int code, const char *why)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 
 	ring->state = RING_FAILED;
 	note_find(rec, ring->id)->open = false;
@@ -21,7 +21,7 @@ static void ring_lost(struct ring *ring, int code, const char *why)
 static void adopted(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 	struct rep_con_ring_adopt rep = { 0 };
 
 	if (answer->code || rep_con_ring_adopt_decode(answer->dec, &rep) < 0) {
@@ -36,19 +36,19 @@ static void adopted(void *data, const struct con_answer *answer)
 
 void ring_ask(const struct ring *ring, struct req_con_ring_adopt *ret)
 {
-	const struct lane *lane = ring->lane;
-	const struct channel_attr *attr = &lane->channel->attr;
+	const struct trace_channel *trace_channel = ring->trace_channel;
+	const struct channel_attr *attr = &trace_channel->channel->attr;
 
 	*ret = (struct req_con_ring_adopt){
-		.trace = lane->trace->id,
+		.trace = trace_channel->trace->id,
 		.ring = ring->id,
 		.channel = ring->name,
-		.stream_class = lane->channel->number,
+		.stream_class = trace_channel->channel->number,
 		.nr_rings = ring->nr_rings,
 		.num_subbuf = attr->num_subbuf,
 		.subbuf_size = attr->subbuf_size,
 		.mode = attr->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
-		.clock = (uint8_t)lane->trace->rec->clock->kind,
+		.clock = (uint8_t)trace_channel->trace->rec->clock->kind,
 		.tracefile_size = attr->tracefile_size,
 		.tracefile_count = attr->tracefile_count,
 		.first_instance = ring->first_instance,
@@ -62,10 +62,10 @@ void ring_ask(const struct ring *ring, struct req_con_ring_adopt *ret)
 
 /* Its files are whole, and what they have is all that is known of it; unless its
  * memory has come, or may come. */
-static void mended(void *data, const struct con_answer *answer)
+static void repaired(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
-	struct trace *trace = ring->lane->trace;
+	struct trace *trace = ring->trace_channel->trace;
 	struct recording *rec = trace->rec;
 	struct ring_note *note = note_find(rec, ring->id);
 
@@ -91,9 +91,9 @@ static void mended(void *data, const struct con_answer *answer)
 	recording_saved(rec);
 }
 
-static void mend(struct ring *ring)
+static void repair(struct ring *ring)
 {
-	struct consumer *consumer = ring->lane->trace->rec->recorder->config.consumer;
+	struct consumer *consumer = ring->trace_channel->trace->rec->recorder->config.consumer;
 	struct req_con_ring_adopt req;
 
 	consumer_forget(consumer, ring);
@@ -101,7 +101,7 @@ static void mend(struct ring *ring)
 	ring->mending = true;
 	ring_ask(ring, &req);
 	req.data = req.ctl_rw = -1; /* in order first */
-	CONSUMER_CALL(consumer, con_ring_adopt, &req, ring_add_final, mended, ring);
+	CONSUMER_CALL(consumer, con_ring_adopt, &req, ring_add_final, repaired, ring);
 }
 
 /* --- with memory that came back ------------------------------------------------ */
@@ -110,17 +110,17 @@ static void resume_failed(struct ring *ring, int code, const char *why)
 {
 	ring_lost(ring, code, why);
 	ring_close_fds(ring);
-	ring_pay_back(ring);
+	ring_refund(ring);
 	ring->offered = false;
 	ring->closing = ring->lost = true;
-	mend(ring);
+	repair(ring);
 }
 
 /* The consumer sleeps on another doorbell than the one before. */
 static void resumed(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 
 	ring->awaited = false;
 	if (answer->code == ERR_CONSUMER)
@@ -134,19 +134,19 @@ static void resumed(void *data, const struct con_answer *answer)
 	}
 	log_info("session '%s': %s is back, with what was in it", rec->session->name, ring->name);
 	if (ring->uncounted)
-		trace_append(ring->lane->trace,
+		trace_append(ring->trace_channel->trace,
 			     metadata_buffer(METADATA_BUFFER_FOUND, ring->id, ring->name));
 	ring->uncounted = false;
 	if (!rec->recording) /* it was when its daemons died */
 		ring_switch_off(ring);
-	ring_settle(ring);
+	ring_open_done(ring);
 	if (ring->departed)
 		ring_close(ring);
 }
 
 void ring_resume(struct ring *ring)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 	struct req_con_ring_adopt req;
 
 	ring->lost = false;
@@ -162,11 +162,11 @@ void ring_resume(struct ring *ring)
 
 void ring_adopt(struct ring *ring)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 	struct req_con_ring_adopt req;
 
 	if (ring->lost) {
-		mend(ring);
+		repair(ring);
 		return;
 	}
 	if (ring->state == RING_FAILED || ring->awaited || ring->data < 0)

@@ -81,14 +81,14 @@ void recording_problem(struct recording *rec, enum trouble trouble, enum err_cod
 void recording_begin(struct recording *rec)
 {
 	struct trace *trace, *next_trace;
-	struct lane *lane;
+	struct trace_channel *trace_channel;
 	struct ring *ring, *next;
 
 	memset(&rec->problem, 0, sizeof(rec->problem));
 	rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, "");
 	list_for_each_safe(trace, next_trace, &rec->traces, node) {
-		list_for_each(lane, &trace->lanes, node)
-			list_for_each_safe(ring, next, &lane->rings, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each_safe(ring, next, &trace_channel->rings, node)
 				if (ring->state == RING_FAILED && !ring->lost)
 					ring_drop(ring);
 		if (trace->failed)
@@ -111,15 +111,15 @@ void recording_adopt(struct domain_tracer *domain, struct session *session)
 {
 	struct recording *rec = recording_find(domain, session);
 	struct trace *trace;
-	struct lane *lane;
+	struct trace_channel *trace_channel;
 	struct ring *ring, *next;
 
 	if (!rec)
 		return;
 	list_for_each(trace, &rec->traces, node) {
 		trace_adopt(trace);
-		list_for_each(lane, &trace->lanes, node)
-			list_for_each_safe(ring, next, &lane->rings, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each_safe(ring, next, &trace_channel->rings, node)
 				ring_adopt(ring);
 	}
 	rings_enable(rec, rec->recording);
@@ -129,13 +129,13 @@ void recording_keep(struct domain_tracer *domain, struct session *session)
 {
 	struct recording *rec = recording_find(domain, session);
 	struct trace *trace;
-	struct lane *lane;
+	struct trace_channel *trace_channel;
 	struct ring *ring;
 
 	if (!rec)
 		return;
 	list_for_each(trace, &rec->traces, node)
-		list_for_each(lane, &trace->lanes, node)
-			list_for_each(ring, &lane->rings, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each(ring, &trace_channel->rings, node)
 				ring_keep(ring);
 }

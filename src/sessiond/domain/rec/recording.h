@@ -6,7 +6,7 @@
  *
  *   recording      a session as a domain sees it
  *    +- trace        one CTF trace: of a user, of a process, of the kernel
- *    |   +- lane       a channel in it: event classes, and
+ *    |   +- trace_channel  a channel in it: event classes, and
  *    |       +- ring     ring sets: one that is shared, one for each process that
  *    |                   needs its own
  *    +- ring_note    what stays known of a ring set
@@ -84,10 +84,10 @@ struct trace {
 	uint64_t acked;		  /* number of the last batch on disk, */
 	uint64_t written;	  /* and of the last one that our successor knows, too */
 	struct list_node batches; /* struct meta_batch */
-	struct list_node lanes;	  /* struct lane */
+	struct list_node channels; /* struct trace_channel */
 };
 
-struct lane {
+struct trace_channel {
 	struct list_node node;
 	struct trace *trace;
 	struct channel *channel;
@@ -103,7 +103,7 @@ enum ring_state { RING_OPENING, RING_READY, RING_FAILED };
 
 struct ring {
 	struct list_node node;
-	struct lane *lane;
+	struct trace_channel *trace_channel;
 	uint64_t id;
 	uint64_t app;	/* 0: shared */
 	bool exclusive; /* written by the fallback producer */
@@ -119,7 +119,7 @@ struct ring {
 	bool departed; /* which has died since: to be closed when it is open */
 	bool closed;  /* which it has */
 	char *name;   /* of its stream files */
-	struct payer payer;
+	struct account_id account;
 	uint64_t paid_bytes, paid_fds;
 	uint32_t nr_rings, first_instance;
 	int data, ctl, doorbell;      /* for applications, and for a new consumer, */
@@ -197,24 +197,25 @@ void traces_commit(struct loop_timer *timer);
 /** Is there metadata that could not be written? */
 bool traces_stalled(const struct recording *rec);
 
-/* lane.c */
-/** The lane, made if need be. @contexts: what its stream class says then, see
+/* trace_channel.c */
+/** The trace channel, made if need be. @contexts: what its stream class says then, see
  *  metadata_stream(). */
-struct lane *lane_get(struct trace *trace, struct channel *channel, const struct layout *contexts);
-struct lane *lane_find(struct trace *trace, const struct channel *channel);
-/** A lane whose stream class is described on disk already. */
-struct lane *lane_restore(struct trace *trace, struct channel *channel);
-void lane_free(struct lane *lane);
+struct trace_channel *trace_channel_get(struct trace *trace, struct channel *channel,
+					const struct layout *contexts);
+struct trace_channel *trace_channel_find(struct trace *trace, const struct channel *channel);
+/** A trace channel whose stream class is described on disk already. */
+struct trace_channel *trace_channel_restore(struct trace *trace, struct channel *channel);
+void trace_channel_free(struct trace_channel *trace_channel);
 
 /* ring.c */
 /** A ring set without a life yet. */
-struct ring *ring_alloc(struct lane *lane, uint64_t id, uint64_t app);
+struct ring *ring_alloc(struct trace_channel *trace_channel, uint64_t id, uint64_t app);
 /** Have the consumer make it. Its name and numbers are set. */
 void ring_open(struct ring *ring);
 /** The same for memory that the kernel module made, whose descriptors it has. */
 void ring_open_module(struct ring *ring);
 /** It is made, or has failed. */
-void ring_settle(struct ring *ring);
+void ring_open_done(struct ring *ring);
 /** Its descriptors. */
 void ring_close_fds(struct ring *ring);
 /** It can't be made. */
@@ -255,13 +256,13 @@ void rings_enable(struct recording *rec, bool on);
 /** May it be armed? Events in a ring set that is off are counted nowhere. */
 bool ring_is_on(const struct ring *ring);
 
-/* pay.c */
+/* charge.c */
 /** The user that makes a trace grow: another user's application is a guest in a session of
  *  root's. */
-struct payer trace_payer(const struct trace *trace);
+struct account_id trace_account(const struct trace *trace);
 /** Before it is made. Return: 0 or the code set in @err. */
-int ring_pay(struct ring *ring, struct err *err) MUST_CHECK;
-void ring_pay_back(struct ring *ring); /* twice is once */
+int ring_charge(struct ring *ring, struct err *err) MUST_CHECK;
+void ring_refund(struct ring *ring); /* twice is once */
 
 /* state.c */
 /** Append the traces to STATE_TRACES, what closed rings had to STATE_FINALS. @put_app: for

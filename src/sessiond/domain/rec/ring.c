@@ -8,16 +8,16 @@
 #include "base/mem.h"
 #include "proto/counters.h"
 #include "recording.h"
-#include "sessiond/gate.h"
+#include "sessiond/admission.h"
 
 void ring_fail(struct ring *ring, enum err_code code, const char *why)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 
-	ring_pay_back(ring);
+	ring_refund(ring);
 	ring->state = RING_FAILED;
 	note_find(rec, ring->id)->open = false;
-	if (ring->payer.guest && code == ERR_LIMIT) /* nobody can make another's start fail */
+	if (ring->account.guest && code == ERR_LIMIT) /* nobody can make another's start fail */
 		rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, why);
 	else
 		recording_problem(rec, TROUBLE_BUFFERS, code, "a buffer can't be made", why);
@@ -48,7 +48,8 @@ static int take_fds(struct ring *ring, struct decoder *dec, const char **ret_why
 	ring->doorbell = rep.doorbell;
 	ring->ctl_rw = rep.ctl_rw;
 	top = MAX(MAX(rep.data, rep.ctl), MAX(rep.doorbell, rep.ctl_rw));
-	if (rep.data >= 0 && rep.ctl >= 0 && rep.doorbell >= 0 && gate_has_room(top, GATE_KEPT))
+	if (rep.data >= 0 && rep.ctl >= 0 && rep.doorbell >= 0 &&
+	    admission_has_room(top, ADMISSION_KEPT))
 		return 0;
 	*ret_why = "the session daemon has nearly as many files open as it may";
 	return ERR_LIMIT;
@@ -60,13 +61,13 @@ static void unmake(struct ring *ring)
 	struct req_con_ring_close req = { ring->id };
 
 	ring_close_fds(ring);
-	CONSUMER_CALL(ring->lane->trace->rec->recorder->config.consumer, con_ring_close, &req, NULL,
-		      NULL, NULL);
+	CONSUMER_CALL(ring->trace_channel->trace->rec->recorder->config.consumer, con_ring_close,
+		      &req, NULL, NULL, NULL);
 }
 
-void ring_settle(struct ring *ring)
+void ring_open_done(struct ring *ring)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 
 	if (ring->state == RING_OPENING) {
 		/* before anybody records into it */
@@ -97,18 +98,18 @@ static void ring_opened(void *data, const struct con_answer *answer)
 		ring_fail(ring, (enum err_code)code, why);
 	else
 		ring_identify(ring);
-	ring_settle(ring);
+	ring_open_done(ring);
 }
 
 void ring_open(struct ring *ring)
 {
-	const struct channel_attr *attr = &ring->lane->channel->attr;
-	struct recording *rec = ring->lane->trace->rec;
+	const struct channel_attr *attr = &ring->trace_channel->channel->attr;
+	struct recording *rec = ring->trace_channel->trace->rec;
 	struct req_con_ring_open req = {
-		.trace = ring->lane->trace->id,
+		.trace = ring->trace_channel->trace->id,
 		.ring = ring->id,
 		.channel = ring->name,
-		.stream_class = ring->lane->channel->number,
+		.stream_class = ring->trace_channel->channel->number,
 		.nr_rings = ring->nr_rings,
 		.num_subbuf = attr->num_subbuf,
 		.subbuf_size = attr->subbuf_size,
@@ -130,12 +131,12 @@ static void module_opened(void *data, const struct con_answer *answer)
 	ring->awaited = false;
 	if (answer->code)
 		ring_fail(ring, (enum err_code)answer->code, answer->text);
-	ring_settle(ring);
+	ring_open_done(ring);
 }
 
 void ring_open_module(struct ring *ring)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 	struct req_con_ring_adopt req;
 
 	ring_ask(ring, &req);
@@ -146,10 +147,10 @@ void ring_open_module(struct ring *ring)
 
 static void note_ring(const struct ring *ring)
 {
-	const struct trace *trace = ring->lane->trace;
+	const struct trace *trace = ring->trace_channel->trace;
 	const struct ring_note note = {
 		.id = ring->id,
-		.channel = ring->lane->channel,
+		.channel = ring->trace_channel->channel,
 		.owner = ring->app ? ring->app : (1ull << 63) | trace->uid,
 		.open = true,
 	};
@@ -157,29 +158,29 @@ static void note_ring(const struct ring *ring)
 	note_add(trace->rec, &note);
 }
 
-struct ring *ring_alloc(struct lane *lane, uint64_t id, uint64_t app)
+struct ring *ring_alloc(struct trace_channel *trace_channel, uint64_t id, uint64_t app)
 {
 	struct ring *ring = xalloc(sizeof(*ring));
 
-	ring->lane = lane;
+	ring->trace_channel = trace_channel;
 	ring->id = id;
 	ring->app = app;
 	ring->data = ring->ctl = ring->doorbell = ring->ctl_rw = ring->module = -1;
-	list_append(&lane->rings, &ring->node);
+	list_append(&trace_channel->rings, &ring->node);
 	note_ring(ring);
 	return ring;
 }
 
 void ring_free(struct ring *ring)
 {
-	const struct recorder_config *config = &ring->lane->trace->rec->recorder->config;
+	const struct recorder_config *config = &ring->trace_channel->trace->rec->recorder->config;
 
 	ring_unwant(ring);
 	consumer_forget(config->consumer, ring);
 	if (config->keeper && ring->data >= 0)
 		keeper_drop(config->keeper, "ring", ring->id);
 	ring_close_fds(ring);
-	ring_pay_back(ring);
+	ring_refund(ring);
 	list_remove(&ring->node);
 	free(ring->name);
 	free(ring);
@@ -187,7 +188,7 @@ void ring_free(struct ring *ring)
 
 void ring_drop(struct ring *ring)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 	bool counted = ring->lost; /* its files were */
 	uint64_t id = ring->id;
 
@@ -200,7 +201,7 @@ void ring_keep(struct ring *ring)
 {
 	const int fds[KEEPER_FDS] = { ring->data, ring->ctl_rw,
 				      ring->module >= 0 ? ring->module : ring->doorbell };
-	struct keeper *keeper = ring->lane->trace->rec->recorder->config.keeper;
+	struct keeper *keeper = ring->trace_channel->trace->rec->recorder->config.keeper;
 
 	if (keeper && ring->data >= 0 && fds[2] >= 0)
 		keeper_put(keeper, "ring", ring->id, fds);
@@ -209,7 +210,7 @@ void ring_keep(struct ring *ring)
 void ring_add_final(void *data, struct decoder *dec)
 {
 	struct ring *ring = data;
-	struct ring_note *note = note_find(ring->lane->trace->rec, ring->id);
+	struct ring_note *note = note_find(ring->trace_channel->trace->rec, ring->id);
 	struct msg_con_stream stream;
 
 	if (!dec)
@@ -223,14 +224,14 @@ static void forget_counters(const struct ring *ring)
 {
 	struct req_con_ring_forget req = { ring->id };
 
-	CONSUMER_CALL(ring->lane->trace->rec->recorder->config.consumer, con_ring_forget, &req,
-		      NULL, NULL, NULL);
+	CONSUMER_CALL(ring->trace_channel->trace->rec->recorder->config.consumer, con_ring_forget,
+		      &req, NULL, NULL, NULL);
 }
 
 static void closed(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
-	struct trace *trace = ring->lane->trace;
+	struct trace *trace = ring->trace_channel->trace;
 	struct ring_note *note = note_find(trace->rec, ring->id);
 
 	if (answer->code == 0)
@@ -249,7 +250,7 @@ static void closed(void *data, const struct con_answer *answer)
  * successor makes that cut. */
 void ring_close(struct ring *ring)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 	struct req_con_ring_close req = { ring->id };
 
 	note_find(rec, ring->id)->open = false;

@@ -32,12 +32,12 @@ static bool is_unaccounted(const struct recording *rec, const struct ring *ring)
 	return ring->lost && !note_find(rec, ring->id)->final;
 }
 
-static struct list put_rings(const struct saving *saving, const struct lane *lane)
+static struct list put_rings(const struct saving *saving, const struct trace_channel *trace_channel)
 {
 	struct encoder *enc = state_list(saving->space, STATE_RINGS);
 	const struct ring *ring;
 
-	list_for_each(ring, &lane->rings, node) {
+	list_for_each(ring, &trace_channel->rings, node) {
 		struct msg_state_ring msg = {
 			.id = ring->id,
 			.app = ring->app,
@@ -80,18 +80,18 @@ static void sort_class(const void *node, VISIT visit, void *data)
 }
 
 /* In order of their ids, as they were described: up to the first that is not. */
-static struct list put_classes(const struct lane *lane, struct state_space *space)
+static struct list put_classes(const struct trace_channel *trace_channel, struct state_space *space)
 {
 	struct encoder *enc = state_list(space, STATE_CLASSES);
-	struct class_walk walk = { .nr = lane->classes.nr };
+	struct class_walk walk = { .nr = trace_channel->classes.nr };
 
 	walk.by_id = xalloc((walk.nr + 1) * sizeof(walk.by_id[0]));
-	twalk_r(lane->classes.by_body, sort_class, &walk);
+	twalk_r(trace_channel->classes.by_body, sort_class, &walk);
 	for (uint32_t i = 0; i < walk.nr; i++) {
 		const struct event_class *class = walk.by_id[i];
 		struct msg_state_class msg;
 
-		if (!class || class->batch == 0 || class->batch > lane->trace->written)
+		if (!class || class->batch == 0 || class->batch > trace_channel->trace->written)
 			break;
 		msg = (struct msg_state_class){
 			.kind = (uint8_t) class->shape->kind,
@@ -106,24 +106,24 @@ static struct list put_classes(const struct lane *lane, struct state_space *spac
 	return state_end(space, STATE_CLASSES);
 }
 
-static struct list put_lanes(const struct saving *saving, const struct trace *trace)
+static struct list put_trace_channels(const struct saving *saving, const struct trace *trace)
 {
-	struct encoder *enc = state_list(saving->space, STATE_LANES);
-	const struct lane *lane;
+	struct encoder *enc = state_list(saving->space, STATE_TRACE_CHANNELS);
+	const struct trace_channel *trace_channel;
 
-	list_for_each(lane, &trace->lanes, node) {
+	list_for_each(trace_channel, &trace->channels, node) {
 		struct msg_state_lane msg = {
-			.channel = lane->channel->number,
-			.next_instance = lane->next_instance,
+			.channel = trace_channel->channel->number,
+			.next_instance = trace_channel->next_instance,
 		};
 
-		if (lane->batch == 0 || lane->batch > trace->written)
+		if (trace_channel->batch == 0 || trace_channel->batch > trace->written)
 			continue; /* not described: it is made again */
-		msg.classes = put_classes(lane, saving->space);
-		msg.rings = put_rings(saving, lane);
+		msg.classes = put_classes(trace_channel, saving->space);
+		msg.rings = put_rings(saving, trace_channel);
 		msg_state_lane_add(enc, &msg);
 	}
-	return state_end(saving->space, STATE_LANES);
+	return state_end(saving->space, STATE_TRACE_CHANNELS);
 }
 
 static void put_traces(const struct saving *saving)
@@ -144,7 +144,7 @@ static void put_traces(const struct saving *saving)
 
 		if (trace->failed)
 			continue;
-		msg.lanes = put_lanes(saving, trace);
+		msg.lanes = put_trace_channels(saving, trace);
 		msg_state_trace_add(&saving->space->lists[STATE_TRACES], &msg);
 		put_app(saving, trace->app);
 	}
@@ -187,9 +187,9 @@ static struct channel *channel_by_number(struct session *session, uint32_t numbe
 	return NULL;
 }
 
-static void restore_classes(struct lane *lane, struct list classes)
+static void restore_classes(struct trace_channel *trace_channel, struct list classes)
 {
-	struct shapes *shapes = &lane->trace->rec->recorder->shapes;
+	struct shapes *shapes = &trace_channel->trace->rec->recorder->shapes;
 	struct msg_state_class msg;
 
 	while (msg_state_class_next(&classes, &msg)) {
@@ -197,7 +197,7 @@ static void restore_classes(struct lane *lane, struct list classes)
 						    msg.name, msg.format, msg.body);
 		struct event_class *class;
 
-		if (class_get(&lane->classes, shape, &class) == CLASS_NEW)
+		if (class_get(&trace_channel->classes, shape, &class) == CLASS_NEW)
 			class->batch = 1;
 		shape_unref(shapes, shape);
 	}
@@ -211,9 +211,9 @@ static int read_only(int fd)
 	return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static struct ring *ring_from(struct lane *lane, const struct msg_state_ring *msg)
+static struct ring *ring_from(struct trace_channel *trace_channel, const struct msg_state_ring *msg)
 {
-	struct ring *ring = ring_alloc(lane, msg->id, msg->app);
+	struct ring *ring = ring_alloc(trace_channel, msg->id, msg->app);
 
 	ring->exclusive = msg->exclusive;
 	ring->nr_rings = msg->nr_rings;
@@ -226,21 +226,21 @@ static struct ring *ring_from(struct lane *lane, const struct msg_state_ring *ms
 
 /* All its holders have died, but for applications that record into it: one of them may bring
  * it. Another one is made when it is needed. */
-static void ring_is_lost(struct lane *lane, const struct msg_state_ring *msg)
+static void ring_is_lost(struct trace_channel *trace_channel, const struct msg_state_ring *msg)
 {
-	struct ring *ring = ring_from(lane, msg);
+	struct ring *ring = ring_from(trace_channel, msg);
 
 	ring->state = RING_FAILED;
 	ring->closing = true;
 	ring->lost = true;
-	ring->uncounted = msg->uncounted || !lane->trace->rec->session->drained;
-	lane->replaced = true;
+	ring->uncounted = msg->uncounted || !trace_channel->trace->rec->session->drained;
+	trace_channel->replaced = true;
 	ring_want(ring);
 }
 
-static void restore_ring(struct lane *lane, const struct msg_state_ring *msg)
+static void restore_ring(struct trace_channel *trace_channel, const struct msg_state_ring *msg)
 {
-	struct recording *rec = lane->trace->rec;
+	struct recording *rec = trace_channel->trace->rec;
 	struct keeper *keeper = rec->recorder->config.keeper;
 	int fds[KEEPER_FDS] = { -1, -1, -1 };
 	struct err ignored = { 0 };
@@ -249,10 +249,10 @@ static void restore_ring(struct lane *lane, const struct msg_state_ring *msg)
 	if (note_find(rec, msg->id))
 		return; /* no daemon writes two of one number */
 	if (!keeper || keeper_get(keeper, "ring", msg->id, fds) < 0) {
-		ring_is_lost(lane, msg);
+		ring_is_lost(trace_channel, msg);
 		return;
 	}
-	ring = ring_from(lane, msg);
+	ring = ring_from(trace_channel, msg);
 	ring->state = RING_READY;
 	ring->data = fds[0];
 	ring->ctl_rw = fds[1];
@@ -264,11 +264,11 @@ static void restore_ring(struct lane *lane, const struct msg_state_ring *msg)
 		if (!ring->data_id.ino) /* of a daemon that did not note it */
 			ring_identify(ring);
 	}
-	if (ring_pay(ring, &ignored)) /* never: all is allowed meanwhile */
+	if (ring_charge(ring, &ignored)) /* never: all is allowed meanwhile */
 		log_debug("%s", ignored.text);
 }
 
-static void restore_lanes(struct trace *trace, struct list lanes)
+static void restore_trace_channels(struct trace *trace, struct list lanes)
 {
 	struct recording *rec = trace->rec;
 	struct msg_state_ring ring;
@@ -276,14 +276,15 @@ static void restore_lanes(struct trace *trace, struct list lanes)
 
 	while (msg_state_lane_next(&lanes, &msg)) {
 		struct channel *channel = channel_by_number(rec->session, msg.channel);
-		struct lane *lane = channel ? lane_restore(trace, channel) : NULL;
+		struct trace_channel *trace_channel =
+			channel ? trace_channel_restore(trace, channel) : NULL;
 
-		if (!lane)
+		if (!trace_channel)
 			continue;
-		lane->next_instance = msg.next_instance;
-		restore_classes(lane, msg.classes);
+		trace_channel->next_instance = msg.next_instance;
+		restore_classes(trace_channel, msg.classes);
 		while (msg_state_ring_next(&msg.rings, &ring))
-			restore_ring(lane, &ring);
+			restore_ring(trace_channel, &ring);
 	}
 }
 
@@ -322,7 +323,7 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg)
 	} else {
 		rec->ops->describe(trace);
 	}
-	restore_lanes(trace, msg->lanes);
+	restore_trace_channels(trace, msg->lanes);
 }
 
 /* Those of daemons that knew no other domain say none. */

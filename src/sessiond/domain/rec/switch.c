@@ -18,14 +18,14 @@ static void enable_one(struct ring *ring, bool on, con_done done)
 
 	encoder_init(&enc, buf, sizeof(buf));
 	msg_con_ring_ref_add(&enc, &ref);
-	enable(ring->lane->trace->rec, encoder_list(&enc), on, done, ring);
+	enable(ring->trace_channel->trace->rec, encoder_list(&enc), on, done, ring);
 }
 
 /* The session may have stopped meanwhile. */
 static void ring_enabled(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 
 	(void)answer;
 	ring->state = RING_READY;
@@ -56,7 +56,8 @@ static void ons_answered(void *data, const struct con_answer *answer)
 
 bool ring_is_on(const struct ring *ring)
 {
-	return ring->state == RING_READY && ring->on <= ring->lane->trace->rec->ons_answered;
+	return ring->state == RING_READY &&
+	       ring->on <= ring->trace_channel->trace->rec->ons_answered;
 }
 
 static void enable_many(struct recording *rec, struct list rings, bool on)
@@ -72,14 +73,14 @@ void rings_enable(struct recording *rec, bool on)
 {
 	AUTO_FREE uint8_t *buf = xalloc(ENABLE_BYTES);
 	struct trace *trace;
-	struct lane *lane;
+	struct trace_channel *trace_channel;
 	struct ring *ring;
 	struct encoder enc;
 
 	encoder_init(&enc, buf, ENABLE_BYTES);
 	list_for_each(trace, &rec->traces, node)
-		list_for_each(lane, &trace->lanes, node)
-			list_for_each(ring, &lane->rings, node) {
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each(ring, &trace_channel->rings, node) {
 				struct msg_con_ring_ref ref = { ring->id };
 
 				if (ring->state != RING_READY || ring->closing)

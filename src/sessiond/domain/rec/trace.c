@@ -48,7 +48,7 @@ void traces_commit(struct loop_timer *timer)
 	commit(container_of(timer, struct recording, commit));
 }
 
-/* Metadata that comes in many small pieces waits for the next turn together. */
+/* Metadata that comes in many small parts waits for the next turn together. */
 static void commit_in_turn(struct recording *rec)
 {
 	uint64_t now = loop_now_ns(), turn = rec->recorder->save_turn_ns;
@@ -224,7 +224,7 @@ struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_
 	struct trace *trace = xalloc(sizeof(*trace));
 
 	list_init(&trace->batches);
-	list_init(&trace->lanes);
+	list_init(&trace->channels);
 	loop_timer_init(&trace->retry, rec->recorder->config.loop, retry);
 	loop_work_init(&trace->flush, flush);
 	trace->rec = rec;
@@ -253,14 +253,14 @@ void trace_open(struct trace *trace, char *path)
 
 void trace_free(struct trace *trace)
 {
-	struct lane *lane, *next_lane;
+	struct trace_channel *trace_channel, *next_trace_channel;
 	struct meta_batch *batch, *next_batch;
 
 	consumer_forget(trace->rec->recorder->config.consumer, trace);
 	loop_timer_cancel(&trace->retry);
 	loop_work_cancel(&trace->flush);
-	list_for_each_safe(lane, next_lane, &trace->lanes, node)
-		lane_free(lane);
+	list_for_each_safe(trace_channel, next_trace_channel, &trace->channels, node)
+		trace_channel_free(trace_channel);
 	list_for_each_safe(batch, next_batch, &trace->batches, node) {
 		list_remove(&batch->node);
 		free(batch);
@@ -274,11 +274,11 @@ void trace_abandon(struct trace *trace)
 {
 	struct req_con_trace_close req = { trace->id };
 	struct recording *rec = trace->rec;
-	const struct lane *lane;
+	const struct trace_channel *trace_channel;
 
 	trace->orphan = true;
-	list_for_each(lane, &trace->lanes, node)
-		if (!list_empty(&lane->rings))
+	list_for_each(trace_channel, &trace->channels, node)
+		if (!list_empty(&trace_channel->rings))
 			return; /* the last ring set that is closed comes back here */
 	if (!list_empty(&trace->batches) && !trace->failed)
 		return;

@@ -18,7 +18,7 @@ void ring_identify(struct ring *ring)
 
 static void say_lost(const struct ring *ring)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 	char text[256];
 
 	snprintf(text, sizeof(text), "a buffer is lost: %.100s died with %s", ring->name,
@@ -31,7 +31,7 @@ static void say_lost(const struct ring *ring)
 
 void ring_want(struct ring *ring)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 
 	ring->wanted = rec->ops->wanted_done && ring->data_id.ino && ring->ctl_id.ino;
 	say_lost(ring);
@@ -46,7 +46,7 @@ void ring_want(struct ring *ring)
 
 void ring_unwant(struct ring *ring)
 {
-	struct recording *rec = ring->lane->trace->rec;
+	struct recording *rec = ring->trace_channel->trace->rec;
 
 	if (!ring->wanted)
 		return;

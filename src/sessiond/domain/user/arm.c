@@ -110,7 +110,7 @@ static void tell_buffer(struct user_link *link, const struct ring *ring)
 		.ctl = ring->ctl,
 		.doorbell = ring->doorbell,
 		.exclusive = ring->exclusive,
-		.channel = ring->lane->channel->name,
+		.channel = ring->trace_channel->channel->name,
 		.own = ring->app != 0,
 	};
 	struct encoder enc;
@@ -340,6 +340,6 @@ size_t link_refresh(struct user_link *link)
 	if (link->nr_todo)
 		return looked;
 	link_drop_buffers(link, false);
-	link_settle(link);
+	link_request_confirm(link);
 	return looked;
 }

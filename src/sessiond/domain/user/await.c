@@ -39,7 +39,7 @@ void user_await_offers(struct domain_tracer *domain, void (*done)(void *data), v
 	list_append(&user->awaits, &wait->node);
 }
 
-void offers_settled(struct user_domain *user)
+void offers_done(struct user_domain *user)
 {
 	if (!list_empty(&user->awaits) && !is_awaited(user))
 		loop_defer(user->recorder->config.loop, &user->settled);

@@ -12,10 +12,10 @@
  * of processes. A user with more conflicts than this has the same mistake in all. */
 #define MAX_NOTES 100u
 
-void conflict_note(struct user_link *link, struct lane *lane, struct shape *armed,
+void conflict_note(struct user_link *link, struct trace_channel *trace_channel, struct shape *armed,
 		   struct shape *refused)
 {
-	const struct channel *channel = lane->channel;
+	const struct channel *channel = trace_channel->channel;
 	struct user_session *us = link->us;
 	struct conflict_note *note;
 
@@ -31,8 +31,9 @@ void conflict_note(struct user_link *link, struct lane *lane, struct shape *arme
 	note->refused = shape_ref(refused);
 	note->pid = (uint32_t)link->app->app.pid;
 	list_append(&us->conflicts, &note->node);
-	trace_append(lane->trace, metadata_marker(refused->name, refused->format, armed->format,
-						  note->pid)); /* for readers elsewhere */
+	trace_append(trace_channel->trace,
+		     metadata_marker(refused->name, refused->format, armed->format,
+				     note->pid)); /* for readers elsewhere */
 	log_warn("session '%s': marker '%s' of process %u is not recorded: its format is \"%s\", "
 		 "and \"%s\" came first",
 		 us->rec.session->name, refused->name, note->pid, refused->format, armed->format);
@@ -51,7 +52,7 @@ void conflicts_free(struct user_session *us)
 }
 
 /*
- * While a channel records, its lanes know which came first. Formats that they don't know
+ * While a channel records, its trace channels know which came first. Formats that they don't know
  * yet are tried with tables of the moment: one for each trace that there would be.
  */
 struct trial {
@@ -66,7 +67,7 @@ struct search {
 	struct channel *channel;
 	const struct rule *rule;
 	struct user_app *app;
-	struct class_table *table; /* of the lane, or NULL */
+	struct class_table *table; /* of the trace channel, or NULL */
 	struct list_node trials;
 	const struct shape *seen[MAX_NOTES]; /* that were reported */
 	size_t nr_seen;
@@ -86,22 +87,22 @@ static struct class_table *trial_table(struct search *search)
 	trial = xalloc(sizeof(*trial));
 	trial->owner = owner;
 	class_table_init(&trial->classes, &search->user->recorder->shapes, NULL,
-			 (struct payer){ 0 });
+			 (struct account_id){ 0 });
 	list_append(&search->trials, &trial->node);
 	return &trial->classes;
 }
 
-/* The lane that records these points, if there is one yet. */
-static struct class_table *lane_table(struct search *search)
+/* The trace channel that records these points, if there is one yet. */
+static struct class_table *trace_channel_table(struct search *search)
 {
 	struct trace *trace = NULL;
-	struct lane *lane = NULL;
+	struct trace_channel *trace_channel = NULL;
 
 	if (search->us)
 		trace = trace_find(search->us, search->app, search->channel);
 	if (trace)
-		lane = lane_find(trace, search->channel);
-	return lane ? &lane->classes : NULL;
+		trace_channel = trace_channel_find(trace, search->channel);
+	return trace_channel ? &trace_channel->classes : NULL;
 }
 
 static bool conflicts(struct search *search, struct shape *shape, struct event_class **ret)
@@ -187,7 +188,7 @@ void user_each_conflict(struct domain_tracer *domain, struct session *session,
 	list_for_each(search.app, &user->apps, node) {
 		if (!user_eligible(session, &search.app->app))
 			continue;
-		search.table = lane_table(&search);
+		search.table = trace_channel_table(&search);
 		app_each_point(&search.app->app, try_point, &search);
 	}
 	search_fini(&search);

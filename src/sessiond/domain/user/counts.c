@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "io/memfile.h"
-#include "sessiond/gate.h"
+#include "sessiond/admission.h"
 #include "priv.h"
 
 #define PART_BYTES 16384u
@@ -32,19 +32,19 @@ static struct quotas *quotas_of(const struct user_session *us)
 }
 
 /* How much is counted, the user's applications decide. */
-struct payer user_payer(const struct user_session *us, uid_t uid)
+struct account_id user_account(const struct user_session *us, uid_t uid)
 {
-	return (struct payer){ uid, uid != us->rec.session->uid };
+	return (struct account_id){ uid, uid != us->rec.session->uid };
 }
 
 static int pay(const struct user_session *us, uid_t uid, struct err *err)
 {
-	struct payer payer = user_payer(us, uid);
+	struct account_id account = user_account(us, uid);
 
-	if (quota_take_or_say(quotas_of(us), payer, QUOTA_MEMORY, bytes_of(us), err))
+	if (quota_take_or_say(quotas_of(us), account, QUOTA_MEMORY, bytes_of(us), err))
 		return err->code;
-	if (quota_take_or_say(quotas_of(us), payer, QUOTA_DESCRIPTORS, COUNTS_FDS, err)) {
-		quota_give(quotas_of(us), payer, QUOTA_MEMORY, bytes_of(us));
+	if (quota_take_or_say(quotas_of(us), account, QUOTA_DESCRIPTORS, COUNTS_FDS, err)) {
+		quota_give(quotas_of(us), account, QUOTA_MEMORY, bytes_of(us));
 		return err->code;
 	}
 	return 0;
@@ -52,10 +52,10 @@ static int pay(const struct user_session *us, uid_t uid, struct err *err)
 
 static void pay_back(const struct user_session *us, uid_t uid)
 {
-	struct payer payer = user_payer(us, uid);
+	struct account_id account = user_account(us, uid);
 
-	quota_give(quotas_of(us), payer, QUOTA_MEMORY, bytes_of(us));
-	quota_give(quotas_of(us), payer, QUOTA_DESCRIPTORS, COUNTS_FDS);
+	quota_give(quotas_of(us), account, QUOTA_MEMORY, bytes_of(us));
+	quota_give(quotas_of(us), account, QUOTA_DESCRIPTORS, COUNTS_FDS);
 }
 
 static int make(struct user_session *us, struct user_counts *counts, struct err *err)
@@ -66,7 +66,7 @@ static int make(struct user_session *us, struct user_counts *counts, struct err 
 
 	if (ret < 0)
 		return err_errno(err, ERR_NO_MEMORY, -ret, "there is no memory to count in");
-	if (!gate_has_room(fd, GATE_KEPT))
+	if (!admission_has_room(fd, ADMISSION_KEPT))
 		return err_set(err, ERR_LIMIT,
 			       "the session daemon has nearly as many files open as it may");
 	map = mmap(NULL, bytes_of(us), PROT_READ, MAP_SHARED, fd, 0);

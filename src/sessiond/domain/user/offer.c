@@ -8,7 +8,7 @@
  * An application is believed in nothing: the kernel tells its process, the state file
  * which memory it was. That has to be sealed and ours, so that nothing about it can
  * have changed but what applications may write; and it is opened anew, so that no
- * descriptor of a stranger's stays.
+ * descriptor of an unknown application stays.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/sock.h"
-#include "sessiond/gate.h"
+#include "sessiond/admission.h"
 #include "priv.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -33,11 +33,11 @@ static struct ring *next_in(const struct recording *rec, uint64_t above,
 {
 	struct ring *ring, *best = NULL;
 	struct trace *trace;
-	struct lane *lane;
+	struct trace_channel *trace_channel;
 
 	list_for_each(trace, &rec->traces, node)
-		list_for_each(lane, &trace->lanes, node)
-			list_for_each(ring, &lane->rings, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each(ring, &trace_channel->rings, node)
 				if (ring->wanted && ring->data < 0 && ring->id > above &&
 				    (!best || ring->id < best->id) && fits(ring, whom))
 					best = ring;
@@ -65,7 +65,8 @@ static bool may_have(const struct ring *ring, const void *whom)
 {
 	const struct user_app *app = whom;
 
-	return ring->app ? ring->app == app->app.id : ring->lane->trace->uid == app->app.uid;
+	return ring->app ? ring->app == app->app.id :
+			   ring->trace_channel->trace->uid == app->app.uid;
 }
 
 static bool is_own(const struct ring *ring, const void *whom)
@@ -132,7 +133,7 @@ static bool take(struct ring *ring, const struct msg_app_buffer_offer *msg)
 	ring->ctl_rw = open_again(msg->ctl, O_RDWR);
 	ring->ctl = open_again(msg->ctl, O_RDONLY);
 	if (ring->data >= 0 && ring->ctl_rw >= 0 && ring->ctl >= 0 &&
-	    gate_has_room(MAX(MAX(ring->data, ring->ctl_rw), ring->ctl), GATE_KEPT))
+	    admission_has_room(MAX(MAX(ring->data, ring->ctl_rw), ring->ctl), ADMISSION_KEPT))
 		return true;
 	ring_close_fds(ring);
 	return false;
@@ -141,11 +142,11 @@ static bool take(struct ring *ring, const struct msg_app_buffer_offer *msg)
 /* It was paid for when it was made: no user is refused a buffer that was there. */
 static void pay(struct ring *ring)
 {
-	struct quotas *quotas = ring->lane->trace->rec->recorder->config.quotas;
+	struct quotas *quotas = ring->trace_channel->trace->rec->recorder->config.quotas;
 	struct err ignored = { 0 };
 
 	quotas->lenient = true;
-	if (ring_pay(ring, &ignored)) /* never */
+	if (ring_charge(ring, &ignored)) /* never */
 		log_debug("%s", ignored.text);
 	quotas->lenient = false;
 }

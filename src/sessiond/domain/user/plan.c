@@ -60,14 +60,14 @@ bool link_is_armed(const struct user_link *link, uint32_t point)
 	return at < link->nr_arms && link->arms[at].point == point;
 }
 
-/* Later. While what replaces it is being prepared, an arming in the lane stays. */
-static void plan_wait(struct plan *plan, uint32_t point, const struct lane *lane)
+/* Deferred. An arming in the trace channel stays while its replacement is being prepared. */
+static void plan_wait(struct plan *plan, uint32_t point, const struct trace_channel *trace_channel)
 {
 	const struct user_link *link = plan->link;
 
 	for (size_t i = find_arm(link, point); i < link->nr_arms && link->arms[i].point == point;
 	     i++)
-		if (link->arms[i].ring->lane == lane)
+		if (link->arms[i].ring->trace_channel == trace_channel)
 			plan_add(plan, point, link->arms[i].ring, link->arms[i].event);
 	if (plan->nr_todo == plan->cap_todo) {
 		plan->cap_todo = MAX(2 * plan->cap_todo, (size_t)16);
@@ -77,35 +77,37 @@ static void plan_wait(struct plan *plan, uint32_t point, const struct lane *lane
 }
 
 /* An outcome of class_get() that arms nothing. */
-static bool refused(enum class_outcome outcome, const struct plan *plan, struct lane *lane,
-		    const struct app_point *point, const struct event_class *class)
+static bool refused(enum class_outcome outcome, const struct plan *plan,
+		    struct trace_channel *trace_channel, const struct app_point *point,
+		    const struct event_class *class)
 {
 	if (outcome == CLASS_CONFLICT)
-		conflict_note(plan->link, lane, class->shape, point->shape);
-	if (outcome == CLASS_FULL && !lane->full)
+		conflict_note(plan->link, trace_channel, class->shape, point->shape);
+	if (outcome == CLASS_FULL && !trace_channel->full)
 		log_warn("channel '%s' has %u kinds of events, and user %u may add no more: '%s' "
 			 "of process %d and other new ones are not recorded",
-			 lane->channel->name, lane->classes.nr, plan->link->app->app.uid,
-			 point->shape->name, (int)plan->link->app->app.pid);
-	lane->full = lane->full || outcome == CLASS_FULL;
+			 trace_channel->channel->name, trace_channel->classes.nr,
+			 plan->link->app->app.uid, point->shape->name,
+			 (int)plan->link->app->app.pid);
+	trace_channel->full = trace_channel->full || outcome == CLASS_FULL;
 	return outcome == CLASS_CONFLICT || outcome == CLASS_FULL;
 }
 
-/* Of one application and channel all points go to the same lane and ring set. */
-static struct lane *get_lane(struct plan *plan)
+/* Of one application and channel all points go to the same trace channel and ring set. */
+static struct trace_channel *get_trace_channel(struct plan *plan)
 {
 	struct user_link *link = plan->link;
 
-	if (!plan->lane)
-		plan->lane = lane_get(trace_get(link->us, link->app, plan->channel), plan->channel,
-				      NULL);
-	return plan->lane;
+	if (!plan->trace_channel)
+		plan->trace_channel = trace_channel_get(
+			trace_get(link->us, link->app, plan->channel), plan->channel, NULL);
+	return plan->trace_channel;
 }
 
 static struct ring *get_ring(struct plan *plan)
 {
 	if (!plan->ring)
-		plan->ring = ring_get(plan->lane, plan->link->app);
+		plan->ring = ring_get(plan->trace_channel, plan->link->app);
 	return plan->ring;
 }
 
@@ -115,15 +117,15 @@ static void consider(struct app_point *point, void *data)
 	struct event_class *class = NULL;
 	enum class_outcome outcome;
 	struct trace *trace;
-	struct lane *lane;
+	struct trace_channel *trace_channel;
 	struct ring *ring;
 
 	if (!channel_wants(plan->channel, point->shape->name, point->shape->loglevel))
 		return;
-	lane = get_lane(plan);
-	trace = lane->trace;
-	outcome = class_get(&lane->classes, point->shape, &class);
-	if (refused(outcome, plan, lane, point, class))
+	trace_channel = get_trace_channel(plan);
+	trace = trace_channel->trace;
+	outcome = class_get(&trace_channel->classes, point->shape, &class);
+	if (refused(outcome, plan, trace_channel, point, class))
 		return;
 	if (outcome == CLASS_NEW)
 		class->batch = trace_append(trace, metadata_event(plan->channel->number, class->id,
@@ -134,7 +136,7 @@ static void consider(struct app_point *point, void *data)
 	if (ring_is_on(ring) && class->batch <= trace->written)
 		plan_add(plan, point->id, ring, class->id);
 	else
-		plan_wait(plan, point->id, lane);
+		plan_wait(plan, point->id, trace_channel);
 }
 
 void link_each_point(struct user_link *link, void (*fn)(struct app_point *point, void *data),
@@ -154,7 +156,7 @@ void link_each_point(struct user_link *link, void (*fn)(struct app_point *point,
 
 static void consider_points(struct plan *plan)
 {
-	plan->lane = NULL;
+	plan->trace_channel = NULL;
 	plan->ring = NULL;
 	link_each_point(plan->link, consider, plan);
 }

@@ -100,7 +100,7 @@ struct user_place {
 struct user_stat {
 	char *name;
 	uint64_t since_ns;
-	struct payer payer; /* for the name */
+	struct account_id account; /* for the name */
 	struct user_place *places;
 };
 
@@ -198,8 +198,8 @@ struct trace *trace_find(struct user_session *us, const struct user_app *app,
 void trace_describe(struct trace *trace);
 
 /* ring.c */
-/** The ring set of the lane that an application records into. */
-struct ring *ring_get(struct lane *lane, struct user_app *app);
+/** The ring set of the trace channel that an application records into. */
+struct ring *ring_get(struct trace_channel *trace_channel, struct user_app *app);
 /** Close what this application alone recorded into. */
 void rings_close_of(struct user_session *us, uint64_t app);
 
@@ -229,7 +229,7 @@ bool offers_expected(const struct user_domain *user, uint64_t app);
 
 /* await.c */
 /** A session waits no longer for offers: nor does a command that waits for all. */
-void offers_settled(struct user_domain *user);
+void offers_done(struct user_domain *user);
 void awaits_finish(struct loop_work *work);
 
 /* programs.c */
@@ -242,7 +242,7 @@ void announced_free(struct user_session *us);
 struct plan {
 	struct user_link *link;
 	struct channel *channel; /* the one that is looked at, and what goes with it */
-	struct lane *lane;
+	struct trace_channel *trace_channel;
 	struct ring *ring;
 	struct arm *arms; /* sorted by arm_compare() */
 	size_t nr, cap;
@@ -279,7 +279,7 @@ void link_drop_buffers(struct user_link *link, bool all);
 
 /* counts.c */
 /** Whose account it is on what a user's applications make the session keep. */
-struct payer user_payer(const struct user_session *us, uid_t uid);
+struct account_id user_account(const struct user_session *us, uid_t uid);
 /** So many words at one place of each part. Return: the memory, or NULL and @err is set. */
 struct user_counts *counts_get(struct user_session *us, uid_t uid, uint32_t words,
 			       uint32_t *ret_word, struct err *err);
@@ -332,17 +332,17 @@ void waits_finish(struct user_session *us);
 void waits_metadata(struct user_session *us);
 /** The buffers that were wanted are there, or are not waited for any longer. */
 void waits_offers(struct user_session *us);
-/** The link is settled as far as @generation (or gone: UINT64_MAX). */
+/** The link has confirmed everything up to @generation (or is gone: UINT64_MAX). */
 void link_confirm(struct user_link *link, uint64_t generation);
 /** Nothing is pending for the link: ask the application to confirm. */
-void link_settle(struct user_link *link);
+void link_request_confirm(struct user_link *link);
 
 /* point.c */
 /** A point as it was announced: decode, check, remember. Return: what is wrong, or NULL. */
 const char *point_add(struct app *app, struct msg_app_point *msg);
 
 /* conflict.c */
-void conflict_note(struct user_link *link, struct lane *lane, struct shape *armed,
+void conflict_note(struct user_link *link, struct trace_channel *trace_channel, struct shape *armed,
 		   struct shape *refused);
 void conflicts_free(struct user_session *us);
 void user_each_conflict(struct domain_tracer *domain, struct session *session,

@@ -51,7 +51,7 @@ int user_app_buffer_failed(struct user_app *app, const struct msg_app_buffer_fai
 		for (uint32_t i = 0; i < link->nr_told; i++) {
 			if (link->told[i]->id != msg->ring)
 				continue;
-			link->failed = link->told[i]->lane->channel;
+			link->failed = link->told[i]->trace_channel->channel;
 			link->failed_error = msg->error;
 			log_warn_some("session '%s': process %d (%s) can't use its buffers: %s",
 				      link->us->rec.session->name, (int)app->app.pid,

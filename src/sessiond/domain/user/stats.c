@@ -63,7 +63,7 @@ static void place_drop(struct user_session *us, struct user_place **at)
 	struct user_place *place = *at;
 
 	*at = place->next;
-	quota_give(quotas_of(us), user_payer(us, place->uid), QUOTA_TEXT, sizeof(*place));
+	quota_give(quotas_of(us), user_account(us, place->uid), QUOTA_TEXT, sizeof(*place));
 	free(place);
 }
 
@@ -71,7 +71,7 @@ static void stat_free(struct user_session *us, struct user_stat *stat)
 {
 	while (stat->places)
 		place_drop(us, &stat->places);
-	quota_give(quotas_of(us), stat->payer, QUOTA_TEXT, stat_bytes(stat));
+	quota_give(quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat));
 	free(stat->name);
 	free(stat);
 }
@@ -88,12 +88,13 @@ static struct user_stat *stat_get(struct user_session *us, struct user_tally *ta
 		return *found;
 	stat = xalloc(sizeof(*stat));
 	stat->name = xstrdup(name);
-	stat->payer = user_payer(us, uid);
+	stat->account = user_account(us, uid);
 	stat->since_ns = real_ns();
-	if (quota_take_or_say(quotas_of(us), stat->payer, QUOTA_TEXT, stat_bytes(stat), err) == 0) {
+	if (quota_take_or_say(quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat), err) ==
+	    0) {
 		if (tsearch(stat, &tally->stats, compare_names))
 			return stat;
-		quota_give(quotas_of(us), stat->payer, QUOTA_TEXT, stat_bytes(stat));
+		quota_give(quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat));
 		err_set(err, ERR_NO_MEMORY, "there is no memory for its name");
 	}
 	free(stat->name);
@@ -111,7 +112,8 @@ static struct user_place *place_get(struct user_session *us, struct user_tally *
 		place = place->next;
 	if (place)
 		return place;
-	if (quota_take_or_say(quotas_of(us), user_payer(us, uid), QUOTA_TEXT, sizeof(*place), err))
+	if (quota_take_or_say(quotas_of(us), user_account(us, uid), QUOTA_TEXT, sizeof(*place),
+			      err))
 		return NULL;
 	place = xalloc(sizeof(*place));
 	place->uid = uid;
@@ -125,7 +127,7 @@ static struct user_place *place_get(struct user_session *us, struct user_tally *
 /* Nobody can make another's start fail. */
 static void complain(struct user_session *us, uid_t uid, const struct err *err)
 {
-	if (user_payer(us, uid).guest)
+	if (user_account(us, uid).guest)
 		us->rec.recorder->config.trouble(us->rec.session, TROUBLE_BUFFERS, err->text);
 	else
 		recording_problem(&us->rec, TROUBLE_BUFFERS, err->code, "events can't be counted",

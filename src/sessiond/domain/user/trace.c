@@ -142,6 +142,6 @@ void trace_prepare(struct user_session *us)
 		if (channel->domain != DOMAIN_USER || per_process(channel))
 			continue;
 		trace = find(us, uid, 0);
-		lane_get(trace ? trace : trace_new(us, uid, NULL), channel, NULL);
+		trace_channel_get(trace ? trace : trace_new(us, uid, NULL), channel, NULL);
 	}
 }

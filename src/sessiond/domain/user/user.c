@@ -27,7 +27,7 @@ struct user_session *user_session_find(struct user_domain *user, const struct se
 
 /* An application does not wait for a session whose output has a problem: that may
  * take until somebody makes room on a disk. It is armed then. */
-static bool all_settled(const struct user_app *app)
+static bool all_armable(const struct user_app *app)
 {
 	const struct user_link *link;
 
@@ -83,7 +83,7 @@ static void refresh_dirty(struct user_domain *user)
 	while (left && (link = list_first(&user->dirty, struct user_link, dirty)))
 		left -= MIN(left, link_refresh(link));
 	list_for_each(app, &user->apps, node)
-		while (app->ready_due && all_settled(app))
+		while (app->ready_due && all_armable(app))
 			send_ready(app);
 }
 
@@ -127,7 +127,7 @@ static void metadata_done(struct recording *rec)
 static void wanted_done(struct recording *rec)
 {
 	waits_offers(us_of(rec));
-	offers_settled(us_of(rec)->user);
+	offers_done(us_of(rec)->user);
 }
 
 static const struct recording_ops recording_ops = { ready, lost, metadata_done, trace_describe,
@@ -233,7 +233,7 @@ static void session_forget(struct user_session *us)
 	announced_free(us);
 	tallies_free(us);
 	recording_fini(&us->rec);
-	offers_settled(us->user);
+	offers_done(us->user);
 	free(us);
 }
 

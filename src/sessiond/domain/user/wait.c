@@ -177,7 +177,7 @@ static void send_sync(struct user_link *link)
 	peer_send(link->app->peer, &enc);
 }
 
-void link_settle(struct user_link *link)
+void link_request_confirm(struct user_link *link)
 {
 	if (link->us->rec.recording && link->nr_arms && !link->dumped) {
 		send_statedump(link);

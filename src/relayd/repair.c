@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "mend.h"
+#include "repair.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ struct place {
 	ino_t inode;
 };
 
-struct mender {
+struct repairer {
 	int dir_fd;
 	uint64_t before_ns;
 	pthread_t thread;
@@ -39,8 +39,8 @@ struct mender {
 	pthread_cond_t changed;
 	bool busy;
 	struct place current; /* the session that the thread is at, if it is busy */
-	void *seen; /* tsearch: struct place of sessions that need not be mended any more */
-	bool over;  /* none needs to be */
+	void *seen;	      /* tsearch: struct place of sessions that need no repair any more */
+	bool over;	      /* none needs to be */
 };
 
 static uint64_t size_of(int fd)
@@ -50,7 +50,7 @@ static uint64_t size_of(int fd)
 	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-static bool is_stopped(const struct mender *m)
+static bool is_stopped(const struct repairer *m)
 {
 	return __atomic_load_n(&m->stop, __ATOMIC_RELAXED);
 }
@@ -58,7 +58,7 @@ static bool is_stopped(const struct mender *m)
 /* Files that this relay has written are whole, or will be; but for those it wrote as it began,
  * which the thread is kept from by the sessions' claims: times of files have steps of some
  * milliseconds. */
-static bool is_old(const struct mender *m, int fd, struct stat *ret)
+static bool is_old(const struct repairer *m, int fd, struct stat *ret)
 {
 	return fstat(fd, ret) == 0 &&
 	       (uint64_t)ret->st_mtim.tv_sec * 1000000000u + (uint64_t)ret->st_mtim.tv_nsec <
@@ -119,7 +119,7 @@ static void keep_time(int fd, const struct stat *before)
 	(void)!futimens(fd, times);
 }
 
-static uint64_t mend_stream(const struct mender *m, struct tracedir *trace, const char *name)
+static uint64_t repair_stream(const struct repairer *m, struct tracedir *trace, const char *name)
 {
 	AUTO_FD int fd = tracedir_open_file(trace->fd, name);
 	AUTO_FREE char *channel = NULL, *index = xasprintf("%s.idx", name);
@@ -150,7 +150,7 @@ static uint64_t mend_stream(const struct mender *m, struct tracedir *trace, cons
 	return cut;
 }
 
-static uint64_t mend_streams(struct mender *m, struct tracedir *trace)
+static uint64_t repair_streams(struct repairer *m, struct tracedir *trace)
 {
 	AUTO_DIR DIR *dir = dir_open(trace->fd, ".");
 	struct dirent *entry;
@@ -158,11 +158,11 @@ static uint64_t mend_streams(struct mender *m, struct tracedir *trace)
 
 	while (!is_stopped(m) && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.')
-			cut += mend_stream(m, trace, entry->d_name);
+			cut += repair_stream(m, trace, entry->d_name);
 	return cut;
 }
 
-static uint64_t mend_trace(struct mender *m, int fd, const char *path)
+static uint64_t repair_trace(struct repairer *m, int fd, const char *path)
 {
 	AUTO_FD int metadata_fd = tracedir_open_file(fd, "metadata");
 	AUTO_FD int index_fd = openat(fd, "index", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -184,7 +184,7 @@ static uint64_t mend_trace(struct mender *m, int fd, const char *path)
 	if (!whole)
 		return cut; /* nobody knows what its streams are: they stay */
 	trace.hides = tracedir_hides(metadata_fd);
-	return cut + mend_streams(m, &trace);
+	return cut + repair_streams(m, &trace);
 }
 
 /* --- all of them ----------------------------------------------------------------------- */
@@ -199,7 +199,7 @@ static int compare(const void *a, const void *b)
 }
 
 /* With the lock. Return: false: it has been here before. */
-static bool note_seen(struct mender *m, const struct place *place)
+static bool note_seen(struct repairer *m, const struct place *place)
 {
 	struct place *own;
 
@@ -223,7 +223,7 @@ static bool find_place(int fd, struct place *ret)
 }
 
 /* The thread begins with a session. Return: false: the session was claimed or is done. */
-static bool enter(struct mender *m, int fd)
+static bool enter(struct repairer *m, int fd)
 {
 	struct place place;
 	bool mine = find_place(fd, &place);
@@ -236,7 +236,7 @@ static bool enter(struct mender *m, int fd)
 	return mine;
 }
 
-static void leave(struct mender *m)
+static void leave(struct repairer *m)
 {
 	pthread_mutex_lock(&m->lock);
 	m->busy = false;
@@ -245,8 +245,8 @@ static void leave(struct mender *m)
 }
 
 /* @in_session: below a directory that has been entered. */
-static uint64_t mend_below(struct mender *m, int at_fd, const char *name, int depth,
-			   bool in_session)
+static uint64_t repair_below(struct repairer *m, int at_fd, const char *name, int depth,
+			     bool in_session)
 {
 	AUTO_DIR DIR *dir = depth > MAX_DEPTH ? NULL : dir_open(at_fd, name);
 	bool enters = dir && !in_session && relsession_whose(dirfd(dir)) != RELSESSION_NOBODYS;
@@ -255,12 +255,12 @@ static uint64_t mend_below(struct mender *m, int at_fd, const char *name, int de
 
 	if (!dir || (enters && !enter(m, dirfd(dir))))
 		return 0;
-	cut = mend_trace(m, dirfd(dir), name);
+	cut = repair_trace(m, dirfd(dir), name);
 	while (!is_stopped(m) && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "index") != 0 &&
 		    (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN))
-			cut += mend_below(m, dirfd(dir), entry->d_name, depth + 1,
-					  enters || in_session);
+			cut += repair_below(m, dirfd(dir), entry->d_name, depth + 1,
+					    enters || in_session);
 	if (enters)
 		leave(m);
 	return cut;
@@ -272,18 +272,18 @@ static void report(uint64_t cut)
 		log_warn("%llu bytes of unfinished packets were cut off", (unsigned long long)cut);
 }
 
-static void *mend_all(void *data)
+static void *repair_all(void *data)
 {
-	struct mender *m = data;
+	struct repairer *m = data;
 
-	report(mend_below(m, m->dir_fd, ".", 0, false));
+	report(repair_below(m, m->dir_fd, ".", 0, false));
 	pthread_mutex_lock(&m->lock);
 	m->over = !is_stopped(m);
 	pthread_mutex_unlock(&m->lock);
 	return NULL;
 }
 
-void mender_claim(struct mender *m, int fd)
+void repairer_claim(struct repairer *m, int fd)
 {
 	struct place place;
 	bool first;
@@ -296,30 +296,30 @@ void mender_claim(struct mender *m, int fd)
 	first = !m->over && note_seen(m, &place);
 	pthread_mutex_unlock(&m->lock);
 	if (first)
-		report(mend_below(m, fd, ".", 0, true));
+		report(repair_below(m, fd, ".", 0, true));
 }
 
 /* --- life ------------------------------------------------------------------------------- */
 
-int mender_start(struct mender **ret, int dir_fd, uint64_t before_ns)
+int repairer_start(struct repairer **ret, int dir_fd, uint64_t before_ns)
 {
-	struct mender *m = xalloc(sizeof(*m));
+	struct repairer *m = xalloc(sizeof(*m));
 	int error;
 
 	m->dir_fd = dir_fd;
 	m->before_ns = before_ns;
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->changed, NULL);
-	error = pthread_create(&m->thread, NULL, mend_all, m);
+	error = pthread_create(&m->thread, NULL, repair_all, m);
 	m->started = error == 0;
 	if (error)
-		mender_free(m);
+		repairer_free(m);
 	else
 		*ret = m;
 	return -error;
 }
 
-void mender_free(struct mender *m)
+void repairer_free(struct repairer *m)
 {
 	if (!m)
 		return;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* uplink_connect.c - a link's connection begins: which relay is there, with which keys, how much
+/* relay_conn_open.c - a link's connection begins: which relay is there, with which keys, how much
  * has it of the session and its traces, and how do the clocks differ. */
-#include "uplink_priv.h"
+#include "relay_conn_priv.h"
 
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "consumerd/worker/bells.h"
+#include "consumerd/worker/notifier.h"
 #include "consumerd/now.h"
-#include "uplink_keys.h"
+#include "relay_conn_keys.h"
 
 #define CLOCK_SAMPLES 4
 #define CONNECT_NS 8000000000ull /* after which no other relay is tried */
 
-static int hello(struct uplink *link)
+static int hello(struct relay_conn *link)
 {
 	struct req_rel_hello req = { LTT_VERSION, 0 };
-	uint8_t buf[UPLINK_SMALL_BYTES];
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct rep_rel_hello rep;
 	struct encoder enc;
 	struct decoder dec;
@@ -25,44 +25,45 @@ static int hello(struct uplink *link)
 
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_hello);
 	req_rel_hello_encode(&enc, &req);
-	ret = uplink_call(link, &enc, &dec);
+	ret = relay_conn_call(link, &enc, &dec);
 	if (ret < 0)
 		return ret;
 	if (rep_rel_hello_decode(&dec, &rep) < 0)
-		return uplink_fail(link, -EBADMSG, NULL);
+		return relay_conn_fail(link, -EBADMSG, NULL);
 	link->features = rep.features;
 	if (link->config.live_us && !(rep.features & RELAY_FEATURE_LIVE))
-		return uplink_fail(link, -EREMOTEIO,
-				   &(struct err){ ERR_UNSUPPORTED,
-						  "it is too old for live sessions" });
+		return relay_conn_fail(link, -EREMOTEIO,
+				       &(struct err){ ERR_UNSUPPORTED,
+						      "it is too old for live sessions" });
 	if (link->config.compress && !(rep.features & RELAY_FEATURE_PACKED))
-		return uplink_fail(link, -EREMOTEIO,
-				   &(struct err){ ERR_UNSUPPORTED,
-						  "it is too old for what is compressed" });
+		return relay_conn_fail(link, -EREMOTEIO,
+				       &(struct err){ ERR_UNSUPPORTED,
+						      "it is too old for what is compressed" });
 	if (link->config.sync != SYNC_NONE && !(rep.features & RELAY_FEATURE_SYNC))
-		return uplink_fail(link, -EREMOTEIO,
-				   &(struct err){ ERR_UNSUPPORTED,
-						  "it is too old for sessions that are synced" });
+		return relay_conn_fail(
+			link, -EREMOTEIO,
+			&(struct err){ ERR_UNSUPPORTED,
+				       "it is too old for sessions that are synced" });
 	if (link->config.spool && !(rep.features & RELAY_FEATURE_SPOOL))
-		return uplink_fail(link, -EREMOTEIO,
-				   &(struct err){ ERR_UNSUPPORTED,
-						  "it is too old for senders with a spool" });
+		return relay_conn_fail(link, -EREMOTEIO,
+				       &(struct err){ ERR_UNSUPPORTED,
+						      "it is too old for senders with a spool" });
 	return 0;
 }
 
-static int tell_session(struct uplink *link)
+static int tell_session(struct relay_conn *link)
 {
 	struct utsname host = { .nodename = "host" };
 	struct req_rel_session req = {
 		.host = host.nodename,
 		.name = link->config.name,
 		.stamp = link->config.stamp,
-		.id = { link->config.id, UPLINK_ID_BYTES },
+		.id = { link->config.id, RELAY_CONN_ID_BYTES },
 		.live_us = link->config.live_us,
 		.sync = (uint8_t)link->config.sync,
 		.sync_us = link->config.sync_us,
 	};
-	uint8_t buf[UPLINK_SMALL_BYTES];
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct rep_rel_session rep;
 	struct encoder enc;
 	struct decoder dec;
@@ -71,23 +72,23 @@ static int tell_session(struct uplink *link)
 	uname(&host);
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_session);
 	req_rel_session_encode(&enc, &req);
-	ret = uplink_call(link, &enc, &dec);
+	ret = relay_conn_call(link, &enc, &dec);
 	if (ret < 0)
 		return ret;
 	if (rep_rel_session_decode(&dec, &rep) < 0)
-		return uplink_fail(link, -EBADMSG, NULL);
+		return relay_conn_fail(link, -EBADMSG, NULL);
 	link->idle_ns = MIN(rep.idle_us, UINT64_MAX / 1000) * 1000;
 	return 0;
 }
 
-static int tell_trace(struct uplink *link, struct tracedir *dir)
+static int tell_trace(struct relay_conn *link, struct tracedir *dir)
 {
 	struct req_rel_trace req = { dir->id,
 				     dir->path,
 				     { dir->uuid, sizeof(dir->uuid) },
 				     dir->metadata_bytes,
 				     link->config.spool };
-	uint8_t buf[UPLINK_SMALL_BYTES];
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct rep_rel_trace rep;
 	struct encoder enc;
 	struct decoder dec;
@@ -95,11 +96,11 @@ static int tell_trace(struct uplink *link, struct tracedir *dir)
 
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_trace);
 	req_rel_trace_encode(&enc, &req);
-	ret = uplink_call(link, &enc, &dec);
+	ret = relay_conn_call(link, &enc, &dec);
 	if (ret < 0 || !link->config.spool)
 		return ret;
 	if (rep_rel_trace_decode(&dec, &rep) < 0 || rep.bytes > dir->metadata_bytes)
-		return uplink_fail(link, -EBADMSG, NULL);
+		return relay_conn_fail(link, -EBADMSG, NULL);
 	dir->sent_bytes = rep.bytes;
 	return 0;
 }
@@ -114,9 +115,9 @@ static uint64_t realtime_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static int ask_clock(struct uplink *link, const struct req_rel_clock *req, uint64_t *ret_now_ns)
+static int ask_clock(struct relay_conn *link, const struct req_rel_clock *req, uint64_t *ret_now_ns)
 {
-	uint8_t buf[UPLINK_SMALL_BYTES];
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct rep_rel_clock rep;
 	struct encoder enc;
 	struct decoder dec;
@@ -124,18 +125,18 @@ static int ask_clock(struct uplink *link, const struct req_rel_clock *req, uint6
 
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_clock);
 	req_rel_clock_encode(&enc, req);
-	ret = uplink_call(link, &enc, &dec);
+	ret = relay_conn_call(link, &enc, &dec);
 	if (ret < 0)
 		return ret;
 	if (rep_rel_clock_decode(&dec, &rep) < 0)
-		return uplink_fail(link, -EBADMSG, NULL);
+		return relay_conn_fail(link, -EBADMSG, NULL);
 	*ret_now_ns = rep.now_ns;
 	return 0;
 }
 
 /* The relay looked at its clock somewhere between the question and the answer: the quickest
  * answer says most. */
-static int compare_clocks(struct uplink *link)
+static int compare_clocks(struct relay_conn *link)
 {
 	struct req_rel_clock req = { 0 };
 	struct req_rel_clock best = { 0, UINT64_MAX };
@@ -159,7 +160,7 @@ static int compare_clocks(struct uplink *link)
 	return ask_clock(link, &best, &now);
 }
 
-void uplink_clock(struct uplink *link, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
+void relay_conn_clock(struct relay_conn *link, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
 {
 	pthread_mutex_lock(&link->clock_lock);
 	*ret_offset_ns = link->clock_offset_ns;
@@ -185,7 +186,7 @@ static void begin_with(struct name_addrs *addrs, const struct tcp_addr *used)
 }
 
 /* As they are now; where that can't be told, as they were before. */
-static int find_addrs(struct uplink *link)
+static int find_addrs(struct relay_conn *link)
 {
 	struct name_addrs found;
 	int error;
@@ -202,7 +203,7 @@ static int find_addrs(struct uplink *link)
 	return error;
 }
 
-static enum relay_link link_kind(const struct uplink *link)
+static enum relay_link link_kind(const struct relay_conn *link)
 {
 	enum relay_link kind = link->config.link;
 
@@ -213,23 +214,23 @@ static enum relay_link link_kind(const struct uplink *link)
 }
 
 /* Keys are read anew each time: they may have been renewed. */
-static int connect_wire(struct uplink *link)
+static int connect_wire(struct relay_conn *link)
 {
-	AUTO_FREE char *at = uplink_host_of(link->at);
+	AUTO_FREE char *at = relay_conn_host_of(link->at);
 	const char *host = link->config.host ? link->config.host : at;
 	struct tls_keys *keys = NULL;
 	struct err err = { 0 };
 	int ret;
 
-	if (uplink_secure(link_kind(link), &link->addr, &keys, &err))
-		return uplink_fail(link, -ENOKEY, &err);
+	if (relay_conn_secure(link_kind(link), &link->addr, &keys, &err))
+		return relay_conn_fail(link, -ENOKEY, &err);
 	ret = wire_connect(&link->wire, &link->addr, keys, link->named ? link->url.host : host);
 	link->secured |= ret == 0 && keys;
 	tls_keys_unref(keys);
-	return ret < 0 ? uplink_fail(link, ret, NULL) : 0;
+	return ret < 0 ? relay_conn_fail(link, ret, NULL) : 0;
 }
 
-static int connect_relay(struct uplink *link)
+static int connect_relay(struct relay_conn *link)
 {
 	struct tracedir *dir;
 	int ret = connect_wire(link);
@@ -248,13 +249,13 @@ static int connect_relay(struct uplink *link)
 		return ret;
 	}
 	link->epoch++;
-	if (link->bells)
-		bells_watch(link->bells, link->wire.chan.fd);
+	if (link->notifier)
+		notifier_watch(link->notifier, link->wire.chan.fd);
 	return 0;
 }
 
 /* The relay's next address, where one does not answer. */
-static int connect_addrs(struct uplink *link)
+static int connect_addrs(struct relay_conn *link)
 {
 	int ret;
 
@@ -262,7 +263,7 @@ static int connect_addrs(struct uplink *link)
 	ret = find_addrs(link);
 	if (ret < 0) {
 		relayurl_text(&link->url, link->at);
-		return uplink_fail(link, ret, NULL);
+		return relay_conn_fail(link, ret, NULL);
 	}
 	link->problem = NULL;
 	ret = -EHOSTUNREACH;
@@ -276,7 +277,7 @@ static int connect_addrs(struct uplink *link)
 
 /* The next relay, where one is away or full. All of them take some time: the next attempt goes on
  * where this one ends. */
-static int connect_any(struct uplink *link)
+static int connect_any(struct relay_conn *link)
 {
 	uint64_t end = now_ns() + CONNECT_NS;
 	const char *first = link->relay;
@@ -285,25 +286,25 @@ static int connect_any(struct uplink *link)
 	link->connecting = true;
 	do {
 		ret = connect_addrs(link);
-		if (ret == 0 || !uplink_may_move(link))
+		if (ret == 0 || !relay_conn_may_move(link))
 			break;
-		uplink_move(link);
+		relay_conn_move(link);
 	} while (link->relay != first && now_ns() < end);
 	link->connecting = false;
 	return ret;
 }
 
-int uplink_up(struct uplink *link)
+int relay_conn_open(struct relay_conn *link)
 {
 	if (link->given_up || (link->wire.chan.fd < 0 && now_ns() < link->retry_ns))
-		return uplink_not_connected(link);
-	return uplink_is_up(link) ? 0 : connect_any(link);
+		return relay_conn_not_connected(link);
+	return relay_conn_is_open(link) ? 0 : connect_any(link);
 }
 
-int uplink_trace(struct uplink *link, struct tracedir *dir)
+int relay_conn_trace(struct relay_conn *link, struct tracedir *dir)
 {
 	uint32_t epoch = link->epoch;
-	int ret = uplink_up(link);
+	int ret = relay_conn_open(link);
 
 	/* on a new connection it has been told already */
 	return ret < 0 || epoch != link->epoch ? ret : tell_trace(link, dir);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "uplink_names.h"
+#include "relay_conn_names.h"
 
 #include <errno.h>
 #include <netdb.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "uplink_priv.h"
+#include "relay_conn_priv.h"
 
 #include <string.h>
 
@@ -17,7 +17,7 @@
  * spool costs more than it saves there */
 #define FAST_RATE (16u << 20)
 
-void uplink_config_fini(struct uplink_config *config)
+void relay_conn_config_fini(struct relay_conn_config *config)
 {
 	free(TAKE(config->addr));
 	free(TAKE(config->url));
@@ -27,7 +27,7 @@ void uplink_config_fini(struct uplink_config *config)
 }
 
 /* Those that there were when the session was made. */
-static void take_addrs(struct uplink *link)
+static void take_addrs(struct relay_conn *link)
 {
 	AUTO_FREE char *copy = xstrdup(link->config.addr);
 	char *rest = copy, *one;
@@ -37,12 +37,12 @@ static void take_addrs(struct uplink *link)
 			link->known.nr++;
 }
 
-struct uplink *uplink_new(struct uplink_config *config, const struct list_node *traces)
+struct relay_conn *relay_conn_new(struct relay_conn_config *config, const struct list_node *traces)
 {
-	struct uplink *link = xalloc(sizeof(*link));
+	struct relay_conn *link = xalloc(sizeof(*link));
 
 	link->config = *config;
-	*config = (struct uplink_config){ 0 };
+	*config = (struct relay_conn_config){ 0 };
 	link->traces = traces;
 	take_addrs(link);
 	link->relay = link->config.url;
@@ -54,63 +54,63 @@ struct uplink *uplink_new(struct uplink_config *config, const struct list_node *
 	return link;
 }
 
-struct uplink *uplink_free(struct uplink *link)
+struct relay_conn *relay_conn_free(struct relay_conn *link)
 {
 	if (!link)
 		return NULL;
 	wire_close(&link->wire);
 	zpacker_free(link->packer);
-	uplink_config_fini(&link->config);
+	relay_conn_config_fini(&link->config);
 	names_leave(link->lookup);
 	pthread_mutex_destroy(&link->clock_lock);
 	free(link);
 	return NULL;
 }
 
-const struct uplink_config *uplink_config(const struct uplink *link)
+const struct relay_conn_config *relay_conn_config(const struct relay_conn *link)
 {
 	return &link->config;
 }
 
-uint32_t uplink_epoch(const struct uplink *link)
+uint32_t relay_conn_epoch(const struct relay_conn *link)
 {
 	return link->epoch;
 }
 
-bool uplink_is_live(const struct uplink *link)
+bool relay_conn_is_live(const struct relay_conn *link)
 {
 	return link->config.live_us;
 }
 
-const char *uplink_problem(const struct uplink *link)
+const char *relay_conn_problem(const struct relay_conn *link)
 {
 	return link->err.text;
 }
 
-void uplink_set_meanwhile(struct uplink *link, wire_meanwhile meanwhile, void *data)
+void relay_conn_set_meanwhile(struct relay_conn *link, wire_meanwhile meanwhile, void *data)
 {
 	link->wire.meanwhile = meanwhile;
 	link->wire.data = data;
 }
 
-void uplink_set_bells(struct uplink *link, const struct bells *bells)
+void relay_conn_set_notifier(struct relay_conn *link, const struct notifier *notifier)
 {
-	link->bells = bells;
+	link->notifier = notifier;
 }
 
-void uplink_give_up(struct uplink *link)
+void relay_conn_give_up(struct relay_conn *link)
 {
 	link->given_up = true;
 }
 
 /* --- requests ------------------------------------------------------------------- */
 
-bool uplink_may_move(const struct uplink *link)
+bool relay_conn_may_move(const struct relay_conn *link)
 {
 	return link->named && !link->kept && strchr(link->config.url, ',');
 }
 
-void uplink_move(struct uplink *link)
+void relay_conn_move(struct relay_conn *link)
 {
 	const char *next = relayurl_next(link->relay);
 
@@ -121,11 +121,11 @@ void uplink_move(struct uplink *link)
 }
 
 /* Before anything that it has is given up here. */
-void uplink_keep(struct uplink *link)
+void relay_conn_keep(struct relay_conn *link)
 {
 	char text[RELAYURL_BYTES];
 
-	if (!uplink_may_move(link))
+	if (!relay_conn_may_move(link))
 		return;
 	link->kept = true;
 	relayurl_text(&link->url, text);
@@ -133,13 +133,13 @@ void uplink_keep(struct uplink *link)
 		link->choice(link->choice_data, text);
 }
 
-void uplink_set_choice(struct uplink *link, uplink_choice choice, void *data)
+void relay_conn_set_choice(struct relay_conn *link, relay_conn_choice choice, void *data)
 {
 	link->choice = choice;
 	link->choice_data = data;
 }
 
-void uplink_choose(struct uplink *link, const char *url)
+void relay_conn_choose(struct relay_conn *link, const char *url)
 {
 	for (const char *at = link->config.url; at; at = relayurl_next(at)) {
 		char text[RELAYURL_BYTES];
@@ -158,12 +158,12 @@ void uplink_choose(struct uplink *link, const char *url)
 }
 
 /* The outcome of the oldest packet on its way. */
-static void end_post(struct uplink *link, int error)
+static void end_post(struct relay_conn *link, int error)
 {
-	const struct uplink_posted post = link->posted[0];
+	const struct relay_conn_posted post = link->posted[0];
 
 	if (error == 0)
-		uplink_keep(link);
+		relay_conn_keep(link);
 	link->nr_posted--;
 	memmove(link->posted, link->posted + 1, link->nr_posted * sizeof(post));
 	if (!link->post_error)
@@ -172,7 +172,7 @@ static void end_post(struct uplink *link, int error)
 }
 
 /* A relay that refuses is there: the connection stays, unless it makes no sense to go on. */
-int uplink_fail(struct uplink *link, int error, const struct err *said)
+int relay_conn_fail(struct relay_conn *link, int error, const struct err *said)
 {
 	link->err = (struct err){ 0 };
 	if (said) {
@@ -186,43 +186,43 @@ int uplink_fail(struct uplink *link, int error, const struct err *said)
 	}
 	link->error = error;
 	link->retry_ns = now_ns() + PAUSE_NS;
-	if (error == -EREMOTEIO && (link->connecting || !uplink_may_move(link)))
+	if (error == -EREMOTEIO && (link->connecting || !relay_conn_may_move(link)))
 		return error;
 	if (error == -EREMOTEIO) /* it is full: another may not be */
-		uplink_move(link);
+		relay_conn_move(link);
 	wire_close(&link->wire);
 	while (link->nr_posted)
 		end_post(link, error);
 	return error;
 }
 
-static int receive(struct uplink *link, uint16_t type, uint32_t serial, struct decoder *ret)
+static int receive(struct relay_conn *link, uint16_t type, uint32_t serial, struct decoder *ret)
 {
 	struct err said = { 0 };
 	int error = wire_receive(&link->wire, type, serial, ret, &said);
 
 	link->said_ns = now_ns();
-	return error < 0 ? uplink_fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
+	return error < 0 ? relay_conn_fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
 }
 
 /* A sender that it tires of is to come back with something to say, and not before. */
-static bool may_have_tired(const struct uplink *link)
+static bool may_have_tired(const struct relay_conn *link)
 {
 	return link->idle_ns && now_ns() - link->said_ns > link->idle_ns / 4 * 3;
 }
 
-int uplink_check(struct uplink *link)
+int relay_conn_check(struct relay_conn *link)
 {
-	if (link->wire.chan.fd < 0 || uplink_is_up(link))
+	if (link->wire.chan.fd < 0 || relay_conn_is_open(link))
 		return 0;
 	if (!may_have_tired(link))
-		return uplink_fail(link, -ECONNRESET, NULL);
+		return relay_conn_fail(link, -ECONNRESET, NULL);
 	wire_close(&link->wire);
 	return 0;
 }
 
 /* The answer to the oldest packet on its way. */
-static void collect_post(struct uplink *link)
+static void collect_post(struct relay_conn *link)
 {
 	struct decoder dec;
 	int error = receive(link, MSG_rel_packet, link->posted[0].serial, &dec);
@@ -231,22 +231,22 @@ static void collect_post(struct uplink *link)
 		end_post(link, error);
 }
 
-int uplink_call(struct uplink *link, const struct encoder *enc, struct decoder *ret)
+int relay_conn_call(struct relay_conn *link, const struct encoder *enc, struct decoder *ret)
 {
 	int error;
 
 	while (link->nr_posted)
 		collect_post(link);
 	if (link->wire.chan.fd < 0)
-		return uplink_not_connected(link);
+		return relay_conn_not_connected(link);
 	error = wire_send(&link->wire, enc, NULL);
 	if (error < 0)
-		return uplink_fail(link, error, NULL);
+		return relay_conn_fail(link, error, NULL);
 	return receive(link, link->wire.type, link->wire.serial, ret);
 }
 
 /* @bytes: that the relay has of it. */
-static int send_metadata(struct uplink *link, const struct tracedir *dir, const void *text,
+static int send_metadata(struct relay_conn *link, const struct tracedir *dir, const void *text,
 			 uint32_t len, uint64_t *bytes)
 {
 	AUTO_FREE char *shown = NULL;
@@ -263,26 +263,27 @@ static int send_metadata(struct uplink *link, const struct tracedir *dir, const 
 		metadata_show(shown, len);
 		req.text.data = (const uint8_t *)shown;
 	}
-	buf = xalloc(UPLINK_SMALL_BYTES + len);
-	wire_begin(&link->wire, &enc, buf, UPLINK_SMALL_BYTES + len, MSG_rel_metadata);
+	buf = xalloc(RELAY_CONN_SMALL_BYTES + len);
+	wire_begin(&link->wire, &enc, buf, RELAY_CONN_SMALL_BYTES + len, MSG_rel_metadata);
 	req_rel_metadata_encode(&enc, &req);
-	ret = uplink_call(link, &enc, &dec);
+	ret = relay_conn_call(link, &enc, &dec);
 	if (ret < 0)
 		return ret;
 	if (rep_rel_metadata_decode(&dec, &rep) < 0 || rep.bytes <= *bytes)
-		return uplink_fail(link, -EBADMSG, NULL);
+		return relay_conn_fail(link, -EBADMSG, NULL);
 	*bytes = rep.bytes;
 	return 0;
 }
 
-int uplink_metadata(struct uplink *link, struct tracedir *dir, const void *text, uint32_t len)
+int relay_conn_metadata(struct relay_conn *link, struct tracedir *dir, const void *text,
+			uint32_t len)
 {
-	int ret = uplink_up(link);
+	int ret = relay_conn_open(link);
 
 	return ret < 0 ? ret : send_metadata(link, dir, text, len, &dir->metadata_bytes);
 }
 
-int uplink_metadata_behind(struct uplink *link, struct tracedir *dir)
+int relay_conn_metadata_behind(struct relay_conn *link, struct tracedir *dir)
 {
 	int ret = 0;
 
@@ -297,13 +298,13 @@ int uplink_metadata_behind(struct uplink *link, struct tracedir *dir)
 	return ret;
 }
 
-int uplink_all_metadata(struct uplink *link)
+int relay_conn_all_metadata(struct relay_conn *link)
 {
 	struct tracedir *dir;
 	int ret = 0;
 
 	list_for_each(dir, link->traces, node)
-		ret = ret == 0 ? uplink_metadata_behind(link, dir) : ret;
+		ret = ret == 0 ? relay_conn_metadata_behind(link, dir) : ret;
 	return ret;
 }
 
@@ -320,25 +321,27 @@ static bool is_header(const struct blob *blob, const struct stream_config *confi
 	       ret->packet_size / 8 >= sizeof(*ret);
 }
 
-static int take_last(struct uplink *link, struct decoder *dec, const struct stream_config *config,
-		     struct packet_header *ret, struct uplink_begun *ret_begun)
+static int take_last(struct relay_conn *link, struct decoder *dec,
+		     const struct stream_config *config, struct packet_header *ret,
+		     struct relay_conn_begun *ret_begun)
 {
-	struct uplink_begun begun = { 0 };
+	struct relay_conn_begun begun = { 0 };
 	struct rep_rel_stream rep;
 
 	if (rep_rel_stream_decode(dec, &rep) < 0)
-		return uplink_fail(link, -EBADMSG, NULL);
+		return relay_conn_fail(link, -EBADMSG, NULL);
 	if (rep.begun.len && is_header(&rep.begun, config, &begun.header))
 		begun.bytes = rep.begun_bytes;
 	if (ret_begun)
 		*ret_begun = begun;
 	if (!rep.last.len)
 		return 0;
-	return is_header(&rep.last, config, ret) ? 1 : uplink_fail(link, -EBADMSG, NULL);
+	return is_header(&rep.last, config, ret) ? 1 : relay_conn_fail(link, -EBADMSG, NULL);
 }
 
-int uplink_stream(struct uplink *link, const struct stream_config *config, uint32_t cpu,
-		  uint32_t *id, struct packet_header *ret_last, struct uplink_begun *ret_begun)
+int relay_conn_stream(struct relay_conn *link, const struct stream_config *config, uint32_t cpu,
+		      uint32_t *id, struct packet_header *ret_last,
+		      struct relay_conn_begun *ret_begun)
 {
 	struct req_rel_stream req = {
 		.trace = config->trace->id,
@@ -349,10 +352,10 @@ int uplink_stream(struct uplink *link, const struct stream_config *config, uint3
 		.tracefile_size = config->tracefile_size,
 		.tracefile_count = config->tracefile_count,
 	};
-	uint8_t buf[UPLINK_SMALL_BYTES];
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
-	int ret = uplink_up(link);
+	int ret = relay_conn_open(link);
 
 	if (ret < 0)
 		return ret;
@@ -361,16 +364,16 @@ int uplink_stream(struct uplink *link, const struct stream_config *config, uint3
 	req.stream = *id;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream);
 	req_rel_stream_encode(&enc, &req);
-	ret = uplink_call(link, &enc, &dec);
+	ret = relay_conn_call(link, &enc, &dec);
 	if (ret == 0)
 		ret = take_last(link, &dec, config, ret_last, ret_begun);
 	if (ret > 0) /* its acknowledgement was lost */
-		uplink_keep(link);
+		relay_conn_keep(link);
 	return ret;
 }
 
 /* Return: 0 or negative errno: the connection is of no use any more. */
-static int send_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
+static int send_packet(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
 		       const void *body, uint32_t *ret_serial)
 {
 	bool summed = !header->crc32c && (link->features & RELAY_FEATURE_SUM_BEHIND);
@@ -387,7 +390,7 @@ static int send_packet(struct uplink *link, uint32_t stream, const struct packet
 		.summed = summed,
 		.packer = link->packer,
 	};
-	uint8_t buf[UPLINK_SMALL_BYTES];
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
 
 	if (summed)
@@ -401,7 +404,7 @@ static int send_packet(struct uplink *link, uint32_t stream, const struct packet
 }
 
 /* The @bytes of a whole packet's body from @at on, behind @header, which has the checksum. */
-static int send_part(struct uplink *link, uint32_t stream, const struct packet_header *header,
+static int send_part(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
 		     const struct wire_body *part, uint64_t at, bool chained, uint32_t *ret_serial)
 {
 	bool whole = part->bytes == header->packet_size / 8 - sizeof(*header);
@@ -413,7 +416,7 @@ static int send_part(struct uplink *link, uint32_t stream, const struct packet_h
 		.part_bytes = whole ? 0 : part->bytes,
 		.chained = chained,
 	};
-	uint8_t buf[UPLINK_SMALL_BYTES];
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
 
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_packet);
@@ -424,67 +427,68 @@ static int send_part(struct uplink *link, uint32_t stream, const struct packet_h
 
 /* It counts as posted while it is sent, so that a look at the link shows it. Return: NULL:
  * the relay has to be told of the stream first. */
-static struct uplink_posted *begin_post(struct uplink *link, uplink_done done, void *data)
+static struct relay_conn_posted *begin_post(struct relay_conn *link, relay_conn_done done,
+					    void *data)
 {
-	struct uplink_posted *post;
+	struct relay_conn_posted *post;
 
 	while (link->nr_posted &&
-	       (link->nr_posted == UPLINK_MAX_POSTED || wire_has_answer(&link->wire)))
+	       (link->nr_posted == RELAY_CONN_MAX_POSTED || wire_has_answer(&link->wire)))
 		collect_post(link);
 	post = &link->posted[link->nr_posted++];
-	*post = (struct uplink_posted){ .done = done, .data = data };
+	*post = (struct relay_conn_posted){ .done = done, .data = data };
 	if (link->wire.chan.fd >= 0)
 		return post;
-	end_post(link, uplink_not_connected(link));
+	end_post(link, relay_conn_not_connected(link));
 	return NULL;
 }
 
-void uplink_post(struct uplink *link, uint32_t stream, const struct packet_header *header,
-		 const void *body, uplink_done done, void *data)
+void relay_conn_post(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
+		     const void *body, relay_conn_done done, void *data)
 {
-	struct uplink_posted *post = begin_post(link, done, data);
+	struct relay_conn_posted *post = begin_post(link, done, data);
 	int error = post ? send_packet(link, stream, header, body, &post->serial) : 0;
 
 	if (error < 0)
-		uplink_fail(link, error, NULL);
+		relay_conn_fail(link, error, NULL);
 }
 
-void uplink_post_part(struct uplink *link, uint32_t stream, const struct packet_header *header,
-		      const uint8_t *body, uint64_t at, uint64_t bytes, bool chained,
-		      uplink_done done, void *data)
+void relay_conn_post_part(struct relay_conn *link, uint32_t stream,
+			  const struct packet_header *header, const uint8_t *body, uint64_t at,
+			  uint64_t bytes, bool chained, relay_conn_done done, void *data)
 {
 	const struct wire_body part = { body + at, bytes, .packer = link->packer };
-	struct uplink_posted *post = begin_post(link, done, data);
+	struct relay_conn_posted *post = begin_post(link, done, data);
 	int error = post ? send_part(link, stream, header, &part, at, chained, &post->serial) : 0;
 
 	if (error < 0)
-		uplink_fail(link, error, NULL);
+		relay_conn_fail(link, error, NULL);
 }
 
-bool uplink_has_parts(const struct uplink *link)
+bool relay_conn_has_parts(const struct relay_conn *link)
 {
 	return link->features & RELAY_FEATURE_PARTS;
 }
 
-uint64_t uplink_part_bytes(const struct uplink *link)
+uint64_t relay_conn_part_bytes(const struct relay_conn *link)
 {
 	return MAX(link->wire.rate, (uint64_t)PART_MIN_BYTES);
 }
 
-bool uplink_is_slow(const struct uplink *link, uint64_t bytes)
+bool relay_conn_is_slow(const struct relay_conn *link, uint64_t bytes)
 {
 	uint64_t rate = wire_rate(&link->wire);
 
-	return uplink_has_parts(link) && bytes > PART_MIN_BYTES && rate < FAST_RATE &&
+	return relay_conn_has_parts(link) && bytes > PART_MIN_BYTES && rate < FAST_RATE &&
 	       bytes > rate / SLOW_PER_S;
 }
 
-bool uplink_is_posting(const struct uplink *link)
+bool relay_conn_is_posting(const struct relay_conn *link)
 {
 	return link->nr_posted;
 }
 
-int uplink_settle(struct uplink *link)
+int relay_conn_drain(struct relay_conn *link)
 {
 	int error;
 
@@ -495,65 +499,65 @@ int uplink_settle(struct uplink *link)
 	return error;
 }
 
-void uplink_unsettle(struct uplink *link, int error)
+void relay_conn_set_error(struct relay_conn *link, int error)
 {
 	if (!link->post_error)
 		link->post_error = error;
 }
 
-/* Its result is what uplink_settle() says. */
+/* Its result is what relay_conn_drain() says. */
 static void ignore(void *data, int error)
 {
 	(void)data;
 	(void)error;
 }
 
-int uplink_packet(struct uplink *link, uint32_t stream, const struct packet_header *header,
-		  const void *body)
+int relay_conn_packet(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
+		      const void *body)
 {
-	uplink_post(link, stream, header, body, ignore, NULL);
-	return uplink_settle(link);
+	relay_conn_post(link, stream, header, body, ignore, NULL);
+	return relay_conn_drain(link);
 }
 
-int uplink_beacon(struct uplink *link, uint64_t time)
+int relay_conn_beacon(struct relay_conn *link, uint64_t time)
 {
 	struct req_rel_beacon req = { time };
-	uint8_t buf[UPLINK_SMALL_BYTES];
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
-	int ret = uplink_up(link);
+	int ret = relay_conn_open(link);
 
 	if (ret < 0)
 		return ret;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_beacon);
 	req_rel_beacon_encode(&enc, &req);
-	return uplink_call(link, &enc, &dec);
+	return relay_conn_call(link, &enc, &dec);
 }
 
-bool uplink_stream_end(struct uplink *link, uint32_t stream, uint32_t epoch)
+bool relay_conn_stream_end(struct relay_conn *link, uint32_t stream, uint32_t epoch)
 {
 	struct req_rel_stream_end req = { stream };
-	uint8_t buf[UPLINK_SMALL_BYTES];
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
 
-	if (epoch != link->epoch || link->given_up || !uplink_is_up(link))
+	if (epoch != link->epoch || link->given_up || !relay_conn_is_open(link))
 		return link->given_up;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream_end);
 	req_rel_stream_end_encode(&enc, &req);
-	return uplink_call(link, &enc, &dec) == 0;
+	return relay_conn_call(link, &enc, &dec) == 0;
 }
 
-void uplink_end(struct uplink *link)
+void relay_conn_end(struct relay_conn *link)
 {
-	uint8_t buf[UPLINK_SMALL_BYTES];
+	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
 	struct decoder dec;
 
 	/* also one that was started anew since has to know that nobody comes back */
-	if (uplink_up(link) < 0)
+	if (relay_conn_open(link) < 0)
 		return;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_end);
-	(void)!uplink_call(link, &enc, &dec);
+	(void)!relay_conn_call(link, &enc, &dec);
 	wire_close(&link->wire);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "io/zpiece.h"
+#include "io/zchunk.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +8,17 @@
 #include "base/mem.h"
 #include "io/frame.h"
 
-#define LEVEL 1 /* of 64 kB pieces of traces 1.3 (numbers) to 6 times (strings) less is left */
+#define LEVEL 1 /* of 64 kB chunks of traces 1.3 (numbers) to 6 times (strings) less is left */
 
 struct zpacker {
 	ZSTD_CCtx *ctx;
-	uint8_t in[ZPIECE_BYTES];
-	uint8_t out[FRAME_HEAD_BYTES + ZSTD_COMPRESSBOUND(ZPIECE_BYTES)];
+	uint8_t in[ZCHUNK_BYTES];
+	uint8_t out[FRAME_HEAD_BYTES + ZSTD_COMPRESSBOUND(ZCHUNK_BYTES)];
 };
 
 struct zunpacker {
 	ZSTD_DCtx *ctx;
-	uint8_t out[ZPIECE_BYTES];
+	uint8_t out[ZCHUNK_BYTES];
 };
 
 struct zpacker *zpacker_new(void)
@@ -45,8 +45,8 @@ const uint8_t *zpacker_pack(struct zpacker *z, const void *data, size_t len, siz
 	size_t n;
 
 	memcpy(z->in, data, len);
-	n = ZSTD_compressCCtx(z->ctx, z->out + FRAME_HEAD_BYTES,
-			      sizeof(z->out) - FRAME_HEAD_BYTES, z->in, len, LEVEL);
+	n = ZSTD_compressCCtx(z->ctx, z->out + FRAME_HEAD_BYTES, sizeof(z->out) - FRAME_HEAD_BYTES,
+			      z->in, len, LEVEL);
 	if (ZSTD_isError(n))
 		abort();
 	frame_head(z->out, n);

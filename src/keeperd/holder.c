@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "hold.h"
+#include "holder.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,7 +18,7 @@ struct entry {
 	char name[NAME_BYTES + 1];
 };
 
-struct visitor {
+struct keeper_client {
 	struct peer peer;
 	struct list_node node;
 	struct holder *holder;
@@ -42,7 +42,7 @@ static void entry_close(struct entry *entry)
 
 /* --- commands -------------------------------------------------------------------- */
 
-static void answer(struct visitor *visitor, const struct msg_header *asked, enum err_code code,
+static void answer(struct keeper_client *client, const struct msg_header *asked, enum err_code code,
 		   const char *text)
 {
 	uint8_t buf[256];
@@ -51,12 +51,12 @@ static void answer(struct visitor *visitor, const struct msg_header *asked, enum
 	encoder_init(&enc, buf, sizeof(buf));
 	encode_header(&enc, asked->type, MSG_REPLY, asked->serial);
 	encode_outcome(&enc, code, text);
-	peer_send(&visitor->peer, &enc);
+	peer_send(&client->peer, &enc);
 }
 
-static int put(struct visitor *visitor, const struct msg_header *header, struct decoder *dec)
+static int put(struct keeper_client *client, const struct msg_header *header, struct decoder *dec)
 {
-	struct holder *holder = visitor->holder;
+	struct holder *holder = client->holder;
 	struct req_keep_put req;
 	struct entry *entry;
 
@@ -65,7 +65,7 @@ static int put(struct visitor *visitor, const struct msg_header *header, struct 
 	entry = find(holder, req.name);
 	if (!entry && (holder->nr_entries == ENTRIES_MAX || strlen(req.name) > NAME_BYTES)) {
 		close_fd(req.first), close_fd(req.second), close_fd(req.third);
-		answer(visitor, header, ERR_LIMIT, "the keeper holds no more, or no such name");
+		answer(client, header, ERR_LIMIT, "the keeper holds no more, or no such name");
 		return 0;
 	}
 	if (!entry) {
@@ -79,13 +79,13 @@ static int put(struct visitor *visitor, const struct msg_header *header, struct 
 	entry->fds[0] = req.first;
 	entry->fds[1] = req.second;
 	entry->fds[2] = req.third;
-	answer(visitor, header, ERR_NONE, "");
+	answer(client, header, ERR_NONE, "");
 	return 0;
 }
 
-static int drop(struct visitor *visitor, const struct msg_header *header, struct decoder *dec)
+static int drop(struct keeper_client *client, const struct msg_header *header, struct decoder *dec)
 {
-	struct holder *holder = visitor->holder;
+	struct holder *holder = client->holder;
 	struct req_keep_drop req;
 	struct entry *entry;
 
@@ -98,15 +98,15 @@ static int drop(struct visitor *visitor, const struct msg_header *header, struct
 		free(entry);
 		holder->nr_entries--;
 	}
-	answer(visitor, header, ERR_NONE, "");
+	answer(client, header, ERR_NONE, "");
 	return 0;
 }
 
-static int list(struct visitor *visitor, const struct msg_header *header)
+static int list(struct keeper_client *client, const struct msg_header *header)
 {
 	struct entry *entry;
 
-	list_for_each(entry, &visitor->holder->entries, node) {
+	list_for_each(entry, &client->holder->entries, node) {
 		struct msg_kept msg = { entry->name };
 		struct encoder enc;
 		uint8_t buf[256];
@@ -114,13 +114,13 @@ static int list(struct visitor *visitor, const struct msg_header *header)
 		encoder_init(&enc, buf, sizeof(buf));
 		encode_header(&enc, MSG_kept, MSG_ITEM, header->serial);
 		msg_kept_encode(&enc, &msg);
-		peer_send(&visitor->peer, &enc);
+		peer_send(&client->peer, &enc);
 	}
-	answer(visitor, header, ERR_NONE, "");
+	answer(client, header, ERR_NONE, "");
 	return 0;
 }
 
-static int get(struct visitor *visitor, const struct msg_header *header, struct decoder *dec)
+static int get(struct keeper_client *client, const struct msg_header *header, struct decoder *dec)
 {
 	struct rep_keep_get rep;
 	struct req_keep_get req;
@@ -130,9 +130,9 @@ static int get(struct visitor *visitor, const struct msg_header *header, struct 
 
 	if (req_keep_get_decode(dec, &req) < 0)
 		return -EBADMSG;
-	entry = find(visitor->holder, req.name);
+	entry = find(client->holder, req.name);
 	if (!entry) {
-		answer(visitor, header, ERR_INVALID, "the keeper holds nothing of that name");
+		answer(client, header, ERR_INVALID, "the keeper holds nothing of that name");
 		return 0;
 	}
 	rep = (struct rep_keep_get){ entry->fds[0], entry->fds[1], entry->fds[2] };
@@ -140,37 +140,37 @@ static int get(struct visitor *visitor, const struct msg_header *header, struct 
 	encode_header(&enc, header->type, MSG_REPLY, header->serial);
 	encode_outcome(&enc, ERR_NONE, "");
 	rep_keep_get_encode(&enc, &rep);
-	peer_send(&visitor->peer, &enc);
+	peer_send(&client->peer, &enc);
 	return 0;
 }
 
 static int message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
 {
-	struct visitor *visitor = container_of(peer, struct visitor, peer);
+	struct keeper_client *client = container_of(peer, struct keeper_client, peer);
 
 	switch (header->type) {
 	case MSG_keep_put:
-		return put(visitor, header, dec);
+		return put(client, header, dec);
 	case MSG_keep_drop:
-		return drop(visitor, header, dec);
+		return drop(client, header, dec);
 	case MSG_keep_list:
-		return list(visitor, header);
+		return list(client, header);
 	case MSG_keep_get:
-		return get(visitor, header, dec);
+		return get(client, header, dec);
 	default:
-		answer(visitor, header, ERR_UNKNOWN_COMMAND, "the keeper does not know this");
+		answer(client, header, ERR_UNKNOWN_COMMAND, "the keeper does not know this");
 		return 0;
 	}
 }
 
 static void closed(struct peer *peer)
 {
-	struct visitor *visitor = container_of(peer, struct visitor, peer);
-	struct holder *holder = visitor->holder;
+	struct keeper_client *client = container_of(peer, struct keeper_client, peer);
+	struct holder *holder = client->holder;
 
-	list_remove(&visitor->node);
+	list_remove(&client->node);
 	peer_fini(peer);
-	free(visitor);
+	free(client);
 	holder->changed(holder);
 }
 
@@ -182,18 +182,18 @@ void holder_init(struct holder *holder, struct loop *loop, void (*changed)(struc
 {
 	*holder = (struct holder){ .loop = loop, .changed = changed };
 	list_init(&holder->entries);
-	list_init(&holder->visitors);
+	list_init(&holder->clients);
 }
 
 void holder_fini(struct holder *holder)
 {
-	struct visitor *visitor, *next_visitor;
+	struct keeper_client *client, *next_client;
 	struct entry *entry, *next;
 
-	list_for_each_safe(visitor, next_visitor, &holder->visitors, node) {
-		list_remove(&visitor->node);
-		peer_fini(&visitor->peer);
-		free(visitor);
+	list_for_each_safe(client, next_client, &holder->clients, node) {
+		list_remove(&client->node);
+		peer_fini(&client->peer);
+		free(client);
 	}
 	list_for_each_safe(entry, next, &holder->entries, node) {
 		entry_close(entry);
@@ -204,22 +204,22 @@ void holder_fini(struct holder *holder)
 
 int holder_serve(struct holder *holder, int fd)
 {
-	struct visitor *visitor = xalloc(sizeof(*visitor));
-	int ret = peer_init(&visitor->peer, holder->loop, fd, &ops);
+	struct keeper_client *client = xalloc(sizeof(*client));
+	int ret = peer_init(&client->peer, holder->loop, fd, &ops);
 
 	if (ret < 0) {
-		free(visitor);
+		free(client);
 		return ret;
 	}
-	visitor->holder = holder;
-	list_append(&holder->visitors, &visitor->node);
-	if (visitor->peer.uid != geteuid() && visitor->peer.uid != 0)
-		peer_hang_up(&visitor->peer);
+	client->holder = holder;
+	list_append(&holder->clients, &client->node);
+	if (client->peer.uid != geteuid() && client->peer.uid != 0)
+		peer_hang_up(&client->peer);
 	holder->changed(holder);
 	return 0;
 }
 
 bool holder_is_idle(const struct holder *holder)
 {
-	return list_empty(&holder->entries) && list_empty(&holder->visitors);
+	return list_empty(&holder->entries) && list_empty(&holder->clients);
 }

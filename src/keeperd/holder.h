@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hold.h - what ltt-keeperd holds, and the conversation about it (keeper.def).
+ * holder.h - what ltt-keeperd holds, and the conversation about it (keeper.def).
  * Owned by main(); runs on its loop.
  */
-#ifndef KEEPERD_HOLD_H
-#define KEEPERD_HOLD_H
+#ifndef KEEPERD_HOLDER_H
+#define KEEPERD_HOLDER_H
 
 #include <stdbool.h>
 
@@ -14,7 +14,7 @@
 struct holder {
 	struct loop *loop;
 	struct list_node entries;
-	struct list_node visitors;
+	struct list_node clients;
 	unsigned int nr_entries;
 	/** Somebody came or went. */
 	void (*changed)(struct holder *holder);

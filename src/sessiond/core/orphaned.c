@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "untaken.h"
+#include "orphaned.h"
 
 #include <string.h>
 
 #include "base/mem.h"
 
-struct untaken {
+struct orphaned {
 	struct list_node node;
 	uid_t uid;
 	char *name, *path, *why;
 };
 
-void untaken_add(struct list_node *list, uid_t uid, const char *name, const char *path,
-		 const char *why)
+void orphaned_add(struct list_node *list, uid_t uid, const char *name, const char *path,
+		  const char *why)
 {
-	struct untaken *u = xalloc(sizeof(*u));
+	struct orphaned *u = xalloc(sizeof(*u));
 
 	u->uid = uid;
 	u->name = xstrdup(name);
@@ -23,9 +23,9 @@ void untaken_add(struct list_node *list, uid_t uid, const char *name, const char
 	list_append(list, &u->node);
 }
 
-void untaken_fini(struct list_node *list)
+void orphaned_fini(struct list_node *list)
 {
-	struct untaken *u, *next;
+	struct orphaned *u, *next;
 
 	list_for_each_safe(u, next, list, node) {
 		list_remove(&u->node);
@@ -36,10 +36,10 @@ void untaken_fini(struct list_node *list)
 	}
 }
 
-static const struct untaken *find(const struct list_node *list, const struct caller *caller,
-				  const char *name)
+static const struct orphaned *find(const struct list_node *list, const struct caller *caller,
+				   const char *name)
 {
-	const struct untaken *u;
+	const struct orphaned *u;
 
 	list_for_each(u, list, node)
 		if ((caller->uid == 0 || caller->uid == u->uid) && strcmp(u->name, name) == 0)
@@ -47,10 +47,10 @@ static const struct untaken *find(const struct list_node *list, const struct cal
 	return NULL;
 }
 
-void untaken_say(const struct list_node *list, const struct caller *caller, const char *name,
-		 struct err *err)
+void orphaned_explain(const struct list_node *list, const struct caller *caller, const char *name,
+		      struct err *err)
 {
-	const struct untaken *u = find(list, caller, name);
+	const struct orphaned *u = find(list, caller, name);
 
 	if (!u)
 		return;

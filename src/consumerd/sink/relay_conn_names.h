@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * uplink_names.h - the addresses that a relay's name has now. libc's resolver can't be told how
+ * relay_conn_names.h - the addresses that a relay's name has now. libc's resolver can't be told how
  * long to take, so a thread of its own asks it, and the worker waits for that as it does for a
  * connection. Owned by a link; runs in the worker's thread but for that one.
  */
-#ifndef CONSUMERD_SINK_UPLINK_NAMES_H
-#define CONSUMERD_SINK_UPLINK_NAMES_H
+#ifndef CONSUMERD_SINK_RELAY_CONN_NAMES_H
+#define CONSUMERD_SINK_RELAY_CONN_NAMES_H
 
 #include "io/relayurl.h"
 #include "io/tcp.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "uplink_keys.h"
+#include "relay_conn_keys.h"
 
 #include <string.h>
 #include <sys/syscall.h>
 
 #include "base/mem.h"
 
-char *uplink_host_of(const char *addr)
+char *relay_conn_host_of(const char *addr)
 {
 	const char *end = strrchr(addr, ':');
 	size_t skip = *addr == '[', len = (size_t)(end - addr) - 2 * skip;
@@ -29,8 +29,8 @@ static int load_as_daemon(const char *dir, struct tls_keys **ret, struct err *er
 	return err_set(err, ERR_INTERNAL, "can't be the session's owner again");
 }
 
-int uplink_secure(enum relay_link link, const struct tcp_addr *addr, struct tls_keys **ret,
-		  struct err *err)
+int relay_conn_secure(enum relay_link link, const struct tcp_addr *addr, struct tls_keys **ret,
+		      struct err *err)
 {
 	AUTO_FREE char *dir = NULL;
 	struct err why = { 0 };

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* uplink_priv.h - a link from inside: uplink.c has what is said on a connection,
- * uplink_connect.c how it begins. */
-#ifndef CONSUMERD_SINK_UPLINK_PRIV_H
-#define CONSUMERD_SINK_UPLINK_PRIV_H
+/* relay_conn_priv.h - a link from inside: relay_conn.c has what is said on a connection,
+ * relay_conn_open.c how it begins. */
+#ifndef CONSUMERD_SINK_RELAY_CONN_PRIV_H
+#define CONSUMERD_SINK_RELAY_CONN_PRIV_H
 
 #include <errno.h>
 #include <pthread.h>
 
 #include "proto/relay.h"
-#include "uplink.h"
-#include "uplink_names.h"
+#include "relay_conn.h"
+#include "relay_conn_names.h"
 
-#define UPLINK_SMALL_BYTES 2048u /* of a request but its text, header or body */
+#define RELAY_CONN_SMALL_BYTES 2048u /* of a request but its text, header or body */
 
 /** A packet that is on its way. */
-struct uplink_posted {
+struct relay_conn_posted {
 	uint32_t serial; /* of the request */
-	uplink_done done;
+	relay_conn_done done;
 	void *data;
 };
 
-struct uplink {
-	struct uplink_config config;
+struct relay_conn {
+	struct relay_conn_config config;
 	const struct list_node *traces;
-	const struct bells *bells; /* NULL: it is noticed when something is to be said */
-	const char *relay;	   /* in config.url, where there are several */
-	bool kept;		   /* it has something of the session, which stays with it */
+	const struct notifier *notifier; /* NULL: it is noticed when something is to be said */
+	const char *relay;		 /* in config.url, where there are several */
+	bool kept;			 /* it has something of the session, which stays with it */
 	bool connecting;
-	uplink_choice choice; /* NULL: nobody wants to know */
+	relay_conn_choice choice; /* NULL: nobody wants to know */
 	void *choice_data;
 	bool named;	     /* by this: */
 	struct relayurl url; /* and its addresses are looked up at each connect */
@@ -52,33 +52,34 @@ struct uplink {
 	bool given_up;
 	struct err err; /* what the relay has said, or we */
 
-	struct uplink_posted posted[UPLINK_MAX_POSTED]; /* the oldest first */
+	struct relay_conn_posted posted[RELAY_CONN_MAX_POSTED]; /* the oldest first */
 	unsigned int nr_posted;
-	int post_error; /* of the first that failed, until uplink_settle() */
+	int post_error; /* of the first that failed, until relay_conn_drain() */
 };
 
 /** Why nothing can be asked now. */
-static inline int uplink_not_connected(const struct uplink *link)
+static inline int relay_conn_not_connected(const struct relay_conn *link)
 {
 	return link->error ? link->error : -ENOTCONN;
 }
 
 /** Where answers are due it will be seen as they are waited for. */
-static inline bool uplink_is_up(struct uplink *link)
+static inline bool relay_conn_is_open(struct relay_conn *link)
 {
 	return link->nr_posted || wire_is_up(&link->wire);
 }
 
 /** One of some, of which none has anything of the session yet? */
-bool uplink_may_move(const struct uplink *link);
+bool relay_conn_may_move(const struct relay_conn *link);
 /** Go on with the next of them. */
-void uplink_move(struct uplink *link);
+void relay_conn_move(struct relay_conn *link);
 /** The session stays with the relay that there is. */
-void uplink_keep(struct uplink *link);
+void relay_conn_keep(struct relay_conn *link);
 /** It failed, and @said: the relay says why; NULL: it is away. Return: @error. */
-int uplink_fail(struct uplink *link, int error, const struct err *said);
+int relay_conn_fail(struct relay_conn *link, int error, const struct err *said);
 /** Send the request that was begun last, and wait for its @ret; what is on its way is waited for
- *  before. Return: 0 or negative errno: uplink_fail() has been called. */
-int uplink_call(struct uplink *link, const struct encoder *enc, struct decoder *ret) MUST_CHECK;
+ *  before. Return: 0 or negative errno: relay_conn_fail() has been called. */
+int relay_conn_call(struct relay_conn *link, const struct encoder *enc,
+		    struct decoder *ret) MUST_CHECK;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "doors.h"
+#include "listeners.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include "proto/viewproto.h"
 
 /* For senders or for viewers. */
-struct door {
+struct url_listener {
 	const char *whose;
-	char *const *told;
+	char *const *urls;
 	unsigned int port;
 	int (*open)(void *of, const struct tcp_addr *addr, enum relay_link link);
 	void *of;
-	const struct doors *doors;
+	const struct listen_config *config;
 	struct keyring *ring;
 };
 
@@ -32,9 +32,9 @@ static int open_to_viewers(void *of, const struct tcp_addr *addr, enum relay_lin
 }
 
 /* Looked for where they are needed: a relay for this machine only needs none. */
-static int find_keys(const struct doors *doors, struct keyring *ring)
+static int find_keys(const struct listen_config *config, struct keyring *ring)
 {
-	AUTO_FREE char *path = doors->keys ? xstrdup(doors->keys) : tls_keys_default_dir();
+	AUTO_FREE char *path = config->keys ? xstrdup(config->keys) : tls_keys_default_dir();
 	struct err err = { 0 };
 
 	if (ring->keys)
@@ -47,45 +47,47 @@ static int find_keys(const struct doors *doors, struct keyring *ring)
 	return -ENOKEY;
 }
 
-static int listen_at(const struct door *door, const struct tcp_addr *addr, enum relay_link link)
+static int listen_at(const struct url_listener *listener, const struct tcp_addr *addr,
+		     enum relay_link link)
 {
 	bool local = tcp_is_local(addr);
 	char text[TCP_TEXT_BYTES];
 	int ret;
 
 	tcp_text(addr, text);
-	if (link == RELAY_LINK_DEFAULT && !local && door->doors->clear_text)
+	if (link == RELAY_LINK_DEFAULT && !local && listener->config->clear_text)
 		link = RELAY_LINK_CLEAR;
 	if ((link == RELAY_LINK_TLS || (link == RELAY_LINK_DEFAULT && !local)) &&
-	    find_keys(door->doors, door->ring) < 0) {
+	    find_keys(listener->config, listener->ring) < 0) {
 		log_error("%s%s: make keys (ltt-keys)%s", text,
 			  local ? " is to speak TLS" : " can be reached from other hosts",
 			  link == RELAY_LINK_TLS ? "" : ", or ask for --clear-text");
 		return -EPERM;
 	}
-	ret = door->open(door->of, addr, link);
+	ret = listener->open(listener->of, addr, link);
 	if (ret < 0)
 		log_error("can't listen at %s: %s", text, strerror(-ret));
 	else
-		log_info("listening at %s%s", text, door->whose);
+		log_info("listening at %s%s", text, listener->whose);
 	return ret;
 }
 
-static int listen_by_default(const struct door *door)
+static int listen_by_default(const struct url_listener *listener)
 {
 	struct tcp_addr four, six;
 	char text[TCP_TEXT_BYTES];
 
-	snprintf(text, sizeof(text), "127.0.0.1:%u", door->port);
-	if (tcp_parse(text, &four) < 0 || listen_at(door, &four, RELAY_LINK_DEFAULT) < 0)
+	snprintf(text, sizeof(text), "127.0.0.1:%u", listener->port);
+	if (tcp_parse(text, &four) < 0 || listen_at(listener, &four, RELAY_LINK_DEFAULT) < 0)
 		return -EADDRINUSE;
-	snprintf(text, sizeof(text), "[::1]:%u", door->port);
-	if (tcp_parse(text, &six) == 0 && door->open(door->of, &six, RELAY_LINK_DEFAULT) < 0)
+	snprintf(text, sizeof(text), "[::1]:%u", listener->port);
+	if (tcp_parse(text, &six) == 0 &&
+	    listener->open(listener->of, &six, RELAY_LINK_DEFAULT) < 0)
 		log_info("not listening at %s", text); /* a machine may have no IPv6 */
 	return 0;
 }
 
-static int listen_at_url(const struct door *door, const char *url)
+static int listen_at_url(const struct url_listener *listener, const char *url)
 {
 	enum relay_link link = RELAY_LINK_DEFAULT;
 	const char *text = url;
@@ -99,9 +101,9 @@ static int listen_at_url(const struct door *door, const char *url)
 		AUTO_FREE char *local = xasprintf("127.0.0.1:%s", text + 10);
 
 		if (tcp_parse(local, &addr) == 0)
-			return listen_at(door, &addr, link);
+			return listen_at(listener, &addr, link);
 	} else if (tcp_parse(text, &addr) == 0) {
-		return listen_at(door, &addr, link);
+		return listen_at(listener, &addr, link);
 	}
 	log_error("'%s': say where to listen as tcp://ADDRESS:PORT or tls://ADDRESS:PORT, with a "
 		  "numeric address",
@@ -109,28 +111,30 @@ static int listen_at_url(const struct door *door, const char *url)
 	return -EINVAL;
 }
 
-static int listen_as_told(const struct door *door)
+static int listen_at_urls(const struct url_listener *listener)
 {
 	int ret = 0;
 
-	if (!door->told)
-		return listen_by_default(door);
-	for (char *const *url = door->told; *url && ret == 0; url++)
-		ret = listen_at_url(door, *url);
+	if (!listener->urls)
+		return listen_by_default(listener);
+	for (char *const *url = listener->urls; *url && ret == 0; url++)
+		ret = listen_at_url(listener, *url);
 	return ret;
 }
 
-int doors_open(const struct doors *doors, struct relay *relay, struct viewers *viewers,
-	       struct keyring *ring)
+int listeners_open(const struct listen_config *config, struct relay *relay, struct viewers *viewers,
+		   struct keyring *ring)
 {
-	const struct door senders = { "",    doors->senders, RELAY_PORT, open_to_senders,
-				      relay, doors,	     ring };
-	const struct door lookers = { ", for viewers", doors->lookers, VIEW_PORT, open_to_viewers,
-				      viewers,	       doors,	       ring };
-	int ret = listen_as_told(&senders);
+	const struct url_listener for_senders = {
+		"", config->senders, RELAY_PORT, open_to_senders, relay, config, ring
+	};
+	const struct url_listener for_viewers = {
+		", for viewers", config->viewers, VIEW_PORT, open_to_viewers, viewers, config, ring
+	};
+	int ret = listen_at_urls(&for_senders);
 
 	if (ret == 0)
-		ret = listen_as_told(&lookers);
+		ret = listen_at_urls(&for_viewers);
 	relay->keyring = viewers->keyring = ring->keys ? ring : NULL;
 	return ret;
 }
