@@ -64,7 +64,7 @@ static bool raise_limit(void)
 }
 
 /* No FIFO or device is ever waited for, and no link followed. */
-static int open_file(const struct feed *f)
+static int feed_open_file(const struct feed *f)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	int fd = openat(f->source->dir_fd, f->name, flags);
@@ -78,7 +78,7 @@ static int feed_open(struct feed *f, size_t preferred)
 {
 	struct stat st;
 
-	f->window.fd = open_file(f);
+	f->window.fd = feed_open_file(f);
 	if (f->window.fd < 0)
 		return f->window.fd;
 	if (fstat(f->window.fd, &st) < 0 || !S_ISREG(st.st_mode))

@@ -30,7 +30,7 @@ int feed_head(struct feed *f, uint64_t offset)
 }
 
 /* The head can be read and the packet is all in the file. */
-static bool is_whole(struct feed *f, uint64_t offset)
+static bool feed_find_is_whole(struct feed *f, uint64_t offset)
 {
 	return feed_head(f, offset) == PACKET_OK && f->packet.size <= f->window.limit - offset;
 }
@@ -60,13 +60,13 @@ static int next_magic(struct feed *f, uint64_t offset, uint64_t *ret_offset)
 }
 
 /* The first whole packet from @offset on, or the end of the file. */
-static int resync(struct feed *f, uint64_t offset, uint64_t *ret_offset)
+static int feed_find_resync(struct feed *f, uint64_t offset, uint64_t *ret_offset)
 {
 	int r = source_has_magic(f->source) ? 0 : 1;
 
 	while (!r && offset < f->window.limit) {
 		r = next_magic(f, offset, &offset);
-		if (r < 0 || offset == f->window.limit || is_whole(f, offset))
+		if (r < 0 || offset == f->window.limit || feed_find_is_whole(f, offset))
 			break;
 		offset++;
 	}
@@ -75,7 +75,7 @@ static int resync(struct feed *f, uint64_t offset, uint64_t *ret_offset)
 }
 
 /* Say what is wrong with the packet at @offset and go on behind it. */
-static int skip_damaged(struct feed *f, uint64_t offset, const char *why)
+static int feed_find_skip_damaged(struct feed *f, uint64_t offset, const char *why)
 {
 	uint64_t size = f->packet.size, next;
 	uint64_t from = f->search_from < offset ? f->search_from : offset + 1;
@@ -84,7 +84,7 @@ static int skip_damaged(struct feed *f, uint64_t offset, const char *why)
 
 	f->search_from = offset + 1;
 	if (searching)
-		r = resync(f, from, &next);
+		r = feed_find_resync(f, from, &next);
 	else
 		next = size && size <= f->window.limit - offset ? offset + size : f->window.limit;
 	if (r < 0)
@@ -106,13 +106,13 @@ static int skip_damaged(struct feed *f, uint64_t offset, const char *why)
 static int skip_cut(struct feed *f, uint64_t offset)
 {
 	uint64_t next = f->window.limit;
-	int r = f->rescan_left ? resync(f, offset + 1, &next) : 0;
+	int r = f->rescan_left ? feed_find_resync(f, offset + 1, &next) : 0;
 
 	if (r < 0)
 		return r;
 	f->packet.size = next - offset;
 	if (next < f->window.limit)
-		return skip_damaged(f, offset, "its size is wrong");
+		return feed_find_skip_damaged(f, offset, "its size is wrong");
 	f->cut_at = offset;
 	report_note(f->source->reporter,
 		    "%s/%s: the last packet is not complete (yet): %llu bytes are left out",
@@ -148,7 +148,7 @@ static int skip_bad(struct feed *f, uint64_t offset)
 	const char *why = f->packet.why;
 	int r = is_room(f, offset);
 
-	return r < 0 ? r : r ? skip_cut(f, offset) : skip_damaged(f, offset, why);
+	return r < 0 ? r : r ? skip_cut(f, offset) : feed_find_skip_damaged(f, offset, why);
 }
 
 /* Our consumer writes a packet that crosses a page as an empty one first. */
@@ -161,7 +161,7 @@ static bool is_unfinished(const struct packet *packet)
 static int skip_unfinished(struct feed *f, uint64_t offset)
 {
 	if (f->next_packet < f->window.limit)
-		return skip_damaged(f, offset, "it was never completed");
+		return feed_find_skip_damaged(f, offset, "it was never completed");
 	return skip_cut(f, offset);
 }
 
@@ -181,7 +181,7 @@ static void say_oddity(struct feed *f, uint64_t offset)
 }
 
 /* A packet that is all there: check it, or pass it by. Return: 1: read it. */
-static int enter(struct feed *f, uint64_t offset, const int64_t *begin_ns)
+static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin_ns)
 {
 	uint64_t events, begin = f->packet.begin, checked;
 	int r;
@@ -199,7 +199,7 @@ static int enter(struct feed *f, uint64_t offset, const int64_t *begin_ns)
 	if (r == READ_DAMAGED) {
 		checked = f->next_at >> 3;
 		f->rescan_left -= MIN(f->rescan_left, checked);
-		return skip_damaged(f, offset, f->why);
+		return feed_find_skip_damaged(f, offset, f->why);
 	}
 	say_oddity(f, offset);
 	f->last_clock = f->reader.clock;
@@ -209,7 +209,7 @@ static int enter(struct feed *f, uint64_t offset, const int64_t *begin_ns)
 	f->reader.clock = begin;
 	f->next_at = f->packet.head_bits;
 	r = feed_fill(f, f->next_at, FILL_LEAST);
-	return r == READ_DAMAGED ? skip_damaged(f, offset, f->why) : r < 0 ? r : 1;
+	return r == READ_DAMAGED ? feed_find_skip_damaged(f, offset, f->why) : r < 0 ? r : 1;
 }
 
 int feed_find(struct feed *f, const int64_t *begin_ns)
@@ -219,13 +219,13 @@ int feed_find(struct feed *f, const int64_t *begin_ns)
 		int r = feed_head(f, offset);
 
 		if (r == PACKET_OK && f->packet.size <= f->window.limit - offset)
-			r = enter(f, offset, begin_ns);
+			r = feed_find_enter(f, offset, begin_ns);
 		else if (r == PACKET_OK || r == PACKET_SHORT)
 			r = skip_cut(f, offset);
 		else if (r == PACKET_BAD)
 			r = skip_bad(f, offset);
 		else if (r != -ENOMEM)
-			r = skip_damaged(f, offset, "it can't be read");
+			r = feed_find_skip_damaged(f, offset, "it can't be read");
 		if (r)
 			return r;
 	}

@@ -51,7 +51,7 @@ static int more(struct feed *f, uint64_t at)
 	return feed_fill(f, at, MAX(2 * have, FILL_LEAST));
 }
 
-static int outcome(struct feed *f, int result)
+static int feed_read_outcome(struct feed *f, int result)
 {
 	return result == READ_DAMAGED ? feed_damaged(f, "an event can't be decoded") : result;
 }
@@ -81,7 +81,7 @@ int feed_header(struct feed *f, uint64_t at)
 	if (!f->ec)
 		return feed_damaged(f, "event %llu is not in the metadata",
 				    (unsigned long long)f->reader.event_id);
-	return outcome(f, result);
+	return feed_read_outcome(f, result);
 }
 
 static int scope(struct feed *f, const struct ctf_type *type, int32_t *ret_index)
@@ -113,5 +113,5 @@ int feed_payload(struct feed *f, uint64_t at, struct values *values, struct feed
 			return result;
 	}
 	f->next_at = f->reader.pos;
-	return outcome(f, result);
+	return feed_read_outcome(f, result);
 }

@@ -30,8 +30,8 @@ static bool is_worth_entering(int dir_fd, const char *name)
 	       !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
 }
 
-static int enter(struct search *s, int dir_fd, const char *label, const char *name, int depth,
-		 bool listed)
+static int view_find_enter(struct search *s, int dir_fd, const char *label, const char *name,
+			   int depth, bool listed)
 {
 	char *path AUTO_FREE = *label ? xasprintf("%s/%s", label, name) : xstrdup(name);
 	int fd AUTO_FD = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -50,7 +50,7 @@ static int look_below(struct search *s, int dir_fd, const char *label, int depth
 
 	while (!r && (entry = dir_next(dir)))
 		if (is_worth_entering(dir_fd, entry->d_name))
-			r = enter(s, dir_fd, label, entry->d_name, depth + 1, listed);
+			r = view_find_enter(s, dir_fd, label, entry->d_name, depth + 1, listed);
 	return r;
 }
 

@@ -8,20 +8,20 @@
 #include "base/str.h"
 #include "print.h"
 
-static const struct value *put_value(struct pen *pen, const struct value *value);
+static const struct value *view_json_put_value(struct pen *pen, const struct value *value);
 
-static void put_string(struct pen *pen, const char *s)
+static void view_json_put_string(struct pen *pen, const char *s)
 {
 	pen_json(pen, (const uint8_t *)s, strlen(s));
 }
 
 static void put_key(struct pen *pen, const char *key)
 {
-	put_string(pen, key);
+	view_json_put_string(pen, key);
 	pen_char(pen, ':');
 }
 
-static void put_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
+static void view_json_put_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
 	if (type->is_signed)
 		pen_i64(pen, (int64_t)v);
@@ -30,7 +30,7 @@ static void put_integer(struct pen *pen, const struct ctf_type *type, uint64_t v
 }
 
 /* {"labels":["A"],"value":0} */
-static void put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
+static void view_json_put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
 	uint32_t nr = 0;
 
@@ -39,10 +39,10 @@ static void put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
 	     i = enum_find(type, v, i + 1)) {
 		if (nr++)
 			pen_char(pen, ',');
-		put_string(pen, type->mappings[i].label);
+		view_json_put_string(pen, type->mappings[i].label);
 	}
 	pen_text(pen, "],\"value\":");
-	put_integer(pen, type, v);
+	view_json_put_integer(pen, type, v);
 	pen_char(pen, '}');
 }
 
@@ -56,17 +56,17 @@ static void put_double(struct pen *pen, const struct value *value)
 						"\"-Infinity\"");
 }
 
-static void put_scalar(struct pen *pen, const struct value *value)
+static void view_json_put_scalar(struct pen *pen, const struct value *value)
 {
 	if (value->type->kind == TYPE_FLOAT)
 		put_double(pen, value);
 	else if (value->type->kind == TYPE_ENUM)
-		put_enum(pen, value->type, value->u);
+		view_json_put_enum(pen, value->type, value->u);
 	else
-		put_integer(pen, value->type, value->u);
+		view_json_put_integer(pen, value->type, value->u);
 }
 
-static const struct value *put_array(struct pen *pen, const struct value *value)
+static const struct value *view_json_put_array(struct pen *pen, const struct value *value)
 {
 	const struct value *next = value + 1;
 
@@ -81,16 +81,16 @@ static const struct value *put_array(struct pen *pen, const struct value *value)
 		if (value_is_packed(value)) {
 			struct value elem = value_element(value, i);
 
-			put_scalar(pen, &elem);
+			view_json_put_scalar(pen, &elem);
 		} else {
-			next = put_value(pen, next);
+			next = view_json_put_value(pen, next);
 		}
 	}
 	pen_char(pen, ']');
 	return next;
 }
 
-static const struct value *put_members(struct pen *pen, const struct value *value)
+static const struct value *view_json_put_members(struct pen *pen, const struct value *value)
 {
 	const struct value *next = value + 1;
 
@@ -99,13 +99,13 @@ static const struct value *put_members(struct pen *pen, const struct value *valu
 		if (i)
 			pen_char(pen, ',');
 		put_key(pen, next->field->shown);
-		next = put_value(pen, next);
+		next = view_json_put_value(pen, next);
 	}
 	pen_char(pen, '}');
 	return next;
 }
 
-static const struct value *put_value(struct pen *pen, const struct value *value)
+static const struct value *view_json_put_value(struct pen *pen, const struct value *value)
 {
 	switch (value->type->kind) {
 	case TYPE_STRING:
@@ -113,17 +113,17 @@ static const struct value *put_value(struct pen *pen, const struct value *value)
 		return value + 1;
 	case TYPE_STRUCT:
 	case TYPE_VARIANT:
-		return put_members(pen, value);
+		return view_json_put_members(pen, value);
 	case TYPE_ARRAY:
 	case TYPE_SEQUENCE:
-		return put_array(pen, value);
+		return view_json_put_array(pen, value);
 	default:
-		put_scalar(pen, value);
+		view_json_put_scalar(pen, value);
 		return value + 1;
 	}
 }
 
-static void put_time(struct printer *p, int64_t ns)
+static void view_json_put_time(struct printer *p, int64_t ns)
 {
 	pen_text(&p->pen, "{\"time\":\"");
 	pen_text(&p->pen, print_second(p, ns, "%Y-%m-%dT%H:%M:%S", true));
@@ -133,17 +133,17 @@ static void put_time(struct printer *p, int64_t ns)
 	pen_i64(&p->pen, ns);
 }
 
-static void put_env(struct pen *pen, const struct source *source)
+static void view_json_put_env(struct pen *pen, const struct source *source)
 {
 	const char *host = trace_class_env(source->tc, "hostname");
 	const char *program = trace_class_env(source->tc, "procname");
 	const struct ctf_env *vpid = trace_class_env_find(source->tc, "vpid");
 
 	pen_text(pen, ",\"host\":");
-	put_string(pen, host ? host : "");
+	view_json_put_string(pen, host ? host : "");
 	if (program) {
 		pen_text(pen, ",\"procname\":");
-		put_string(pen, program);
+		view_json_put_string(pen, program);
 	}
 	if (vpid && !vpid->text) {
 		pen_text(pen, ",\"vpid\":");
@@ -163,18 +163,18 @@ static void put_packet(struct pen *pen, const struct packet *packet)
 		if (nr++)
 			pen_char(pen, ',');
 		put_key(pen, value->field->shown);
-		value = put_value(pen, value);
+		value = view_json_put_value(pen, value);
 	}
 	pen_char(pen, '}');
 }
 
-static void put_event_name(struct pen *pen, const struct ctf_event_class *ec)
+static void view_json_put_event_name(struct pen *pen, const struct ctf_event_class *ec)
 {
 	pen_text(pen, ",\"event\":");
-	put_string(pen, ec->name);
+	view_json_put_string(pen, ec->name);
 	if (ec->loglevel >= 0) {
 		pen_text(pen, ",\"loglevel\":");
-		put_string(pen, loglevel_name(ec->loglevel));
+		view_json_put_string(pen, loglevel_name(ec->loglevel));
 	}
 }
 
@@ -184,16 +184,16 @@ static void put_scope(struct pen *pen, const char *key, const struct value *valu
 		return;
 	pen_char(pen, ',');
 	put_key(pen, key);
-	put_value(pen, value);
+	view_json_put_value(pen, value);
 }
 
 void print_json(struct printer *printer, const struct event *event)
 {
 	struct pen *pen = &printer->pen;
 
-	put_time(printer, event->ns);
-	put_env(pen, event->source);
-	put_event_name(pen, event->ec);
+	view_json_put_time(printer, event->ns);
+	view_json_put_env(pen, event->source);
+	view_json_put_event_name(pen, event->ec);
 	print_packet_once(event->packet, put_packet);
 	pen_bytes(pen, event->packet->shown, event->packet->shown_len);
 	put_scope(pen, "context", event->stream_context);

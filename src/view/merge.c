@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-static inline bool before(const struct feed *a, const struct feed *b)
+static inline bool merge_is_before(const struct feed *a, const struct feed *b)
 {
 	return a->ns != b->ns ? a->ns < b->ns : a->order < b->order;
 }
@@ -16,7 +16,7 @@ void merge_add(struct merge *m, struct feed *feed)
 		m->size = MAX(2 * m->size, (size_t)16);
 		m->heap = xrealloc(m->heap, m->size * sizeof(*m->heap));
 	}
-	for (; i && before(feed, m->heap[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i && merge_is_before(feed, m->heap[(i - 1) / 2]); i = (i - 1) / 2)
 		m->heap[i] = m->heap[(i - 1) / 2];
 	m->heap[i] = feed;
 }
@@ -27,9 +27,9 @@ void merge_fix_first(struct merge *m)
 	size_t i = 0, child;
 
 	for (; (child = 2 * i + 1) < m->nr; i = child) {
-		if (child + 1 < m->nr && before(m->heap[child + 1], m->heap[child]))
+		if (child + 1 < m->nr && merge_is_before(m->heap[child + 1], m->heap[child]))
 			child++;
-		if (!before(m->heap[child], feed))
+		if (!merge_is_before(m->heap[child], feed))
 			break;
 		m->heap[i] = m->heap[child];
 	}

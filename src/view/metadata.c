@@ -166,7 +166,7 @@ struct remark {
 	bool lost;
 };
 
-static int by_id(const void *a, const void *b)
+static int view_metadata_by_id(const void *a, const void *b)
 {
 	const struct remark *x = a, *y = b;
 
@@ -194,7 +194,7 @@ static bool read_remark(const char *at, const char *end, struct remark *ret)
 	return false;
 }
 
-static int hex_digit(char c)
+static int view_metadata_hex_digit(char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
@@ -210,8 +210,10 @@ static const char *read_quoted(const char *at, const char *end, char **ret)
 		return NULL;
 	out = *ret = xalloc((size_t)(close - at));
 	for (at++; at < close; at++, out++) {
-		int high = close - at > 3 && at[0] == '\\' && at[1] == 'x' ? hex_digit(at[2]) : -1;
-		int low = high < 0 ? -1 : hex_digit(at[3]);
+		int high = close - at > 3 && at[0] == '\\' && at[1] == 'x' ?
+				   view_metadata_hex_digit(at[2]) :
+				   -1;
+		int low = high < 0 ? -1 : view_metadata_hex_digit(at[3]);
 
 		*out = low < 0 ? *at : (char)(high << 4 | low);
 		at += low < 0 ? 0 : 3;
@@ -317,7 +319,7 @@ void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret
 			    &remarks, &nr);
 	} while (token.kind != TOKEN_END);
 	if (nr)
-		qsort(remarks, nr, sizeof(*remarks), by_id);
+		qsort(remarks, nr, sizeof(*remarks), view_metadata_by_id);
 	for (size_t i = 0; i < nr; i++) /* the last word on each */
 		ret->lost_buffers +=
 			remarks[i].lost && (i + 1 == nr || remarks[i + 1].id != remarks[i].id);

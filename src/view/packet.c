@@ -13,7 +13,7 @@ void packet_fini(struct packet *packet)
 	*packet = (struct packet){ 0 };
 }
 
-static int bad(struct packet *packet, const char *why)
+static int view_packet_error(struct packet *packet, const char *why)
 {
 	packet->why = why;
 	return PACKET_BAD;
@@ -74,9 +74,9 @@ static int take_roles(struct packet *packet, const struct ctf_trace_class *tc,
 		uint64_t *to = place(packet, role);
 
 		if (role == ROLE_MAGIC && value->u != PACKET_MAGIC)
-			return bad(packet, "its magic number is wrong");
+			return view_packet_error(packet, "its magic number is wrong");
 		if (role == ROLE_UUID && !uuid_fits(value, tc))
-			return bad(packet, "it belongs to another trace");
+			return view_packet_error(packet, "it belongs to another trace");
 		if (to && (value->type->kind == TYPE_INT || value->type->kind == TYPE_ENUM)) {
 			*to = value->u;
 			packet->has |= 1u << role;
@@ -85,13 +85,14 @@ static int take_roles(struct packet *packet, const struct ctf_trace_class *tc,
 	return PACKET_OK;
 }
 
-static int read_struct(struct packet *packet, struct reader *reader, const struct ctf_type *type)
+static int view_packet_read_struct(struct packet *packet, struct reader *reader,
+				   const struct ctf_type *type)
 {
 	int result = reader_struct(reader, type);
 
 	if (result == READ_SHORT)
 		return PACKET_SHORT;
-	return result ? bad(packet, "its header can't be decoded") : PACKET_OK;
+	return result ? view_packet_error(packet, "its header can't be decoded") : PACKET_OK;
 }
 
 /* Sizes arrive in bits. */
@@ -102,18 +103,18 @@ static int check_sizes(struct packet *packet, uint64_t file_left)
 	if (!packet_has(packet, ROLE_CONTENT_SIZE))
 		packet->content_bits = packet->size;
 	if (packet->size % 8)
-		return bad(packet, "its size is no number of bytes");
+		return view_packet_error(packet, "its size is no number of bytes");
 	packet->size /= 8;
 	if (packet->content_bits > packet->size * 8 || packet->content_bits < packet->head_bits)
-		return bad(packet, "its sizes make no sense");
+		return view_packet_error(packet, "its sizes make no sense");
 	if (packet_has(packet, ROLE_BEGIN) && packet_has(packet, ROLE_END) && packet->end &&
 	    packet->end < packet->begin)
-		return bad(packet, "it ends before it begins");
+		return view_packet_error(packet, "it ends before it begins");
 	return PACKET_OK;
 }
 
 /* With causes told, the sum of them is only a check. */
-static int check_losses(struct packet *packet)
+static int view_packet_check_losses(struct packet *packet)
 {
 	uint64_t sum = 0;
 
@@ -122,7 +123,7 @@ static int check_losses(struct packet *packet)
 	for (int i = VIEW_LOST_FULL; i <= VIEW_LOST_OUTPUT; i++)
 		sum += packet->lost[i];
 	if (packet_has(packet, ROLE_DISCARDED) && packet->lost[VIEW_LOST_OTHER] != sum)
-		return bad(packet, "its counts of losses contradict each other");
+		return view_packet_error(packet, "its counts of losses contradict each other");
 	packet->lost[VIEW_LOST_OTHER] = 0;
 	return PACKET_OK;
 }
@@ -142,10 +143,10 @@ static int take_hidden(struct packet *packet, const uint8_t *bytes, size_t len)
 	if (len < sizeof(head))
 		return PACKET_SHORT;
 	if (packet->head_bits != sizeof(head) * 8)
-		return bad(packet, "its header is not as its trace's are");
+		return view_packet_error(packet, "its header is not as its trace's are");
 	memcpy(&head, bytes, sizeof(head));
 	if (!packet_from_file(&head, true, &h))
-		return bad(packet, "its header is damaged");
+		return view_packet_error(packet, "its header is damaged");
 	set_hidden(packet, ROLE_STREAM_POS, h.stream_pos);
 	set_hidden(packet, ROLE_RECORDED, h.events_recorded);
 	set_hidden(packet, ROLE_LOST_FULL, h.lost_full);
@@ -170,10 +171,10 @@ uint32_t packet_head_sum(const struct packet *packet, const struct ctf_trace_cla
 	return packet_checksum(&h, NULL, 0);
 }
 
-static int parse(struct packet *packet, const struct ctf_trace_class *tc, struct reader *reader,
-		 uint64_t file_left)
+static int view_packet_parse(struct packet *packet, const struct ctf_trace_class *tc,
+			     struct reader *reader, uint64_t file_left)
 {
-	int r = read_struct(packet, reader, tc->packet_header);
+	int r = view_packet_read_struct(packet, reader, tc->packet_header);
 
 	r = r ? r : take_roles(packet, tc, &packet->context);
 	if (r)
@@ -182,15 +183,15 @@ static int parse(struct packet *packet, const struct ctf_trace_class *tc, struct
 		packet->stream_id = tc->streams->id;
 	packet->sc = trace_class_stream(tc, packet->stream_id);
 	if (!packet->sc || packet->sc->broken)
-		return bad(packet, "its stream is not in the metadata");
+		return view_packet_error(packet, "its stream is not in the metadata");
 	packet->context.nr = 0;
-	r = read_struct(packet, reader, packet->sc->packet_context);
+	r = view_packet_read_struct(packet, reader, packet->sc->packet_context);
 	r = r ? r : take_roles(packet, tc, &packet->context);
 	packet->head_bits = reader->pos;
 	if (!r && tc->hides)
 		r = take_hidden(packet, reader->bytes, reader->end / 8);
 	r = r ? r : check_sizes(packet, file_left);
-	return r ? r : check_losses(packet);
+	return r ? r : view_packet_check_losses(packet);
 }
 
 /* The context outlives the window: its texts point into a copy. */
@@ -222,7 +223,8 @@ int packet_parse(struct packet *packet, const struct ctf_trace_class *tc, const 
 	copy_head(packet, bytes, len);
 	reader.bytes = packet->head;
 	reader.end = len * 8;
-	r = parse(packet, tc, &reader, file_left);
-	return r == PACKET_SHORT && len == PACKET_MAX_HEAD ? bad(packet, "its header is too long") :
-							     r;
+	r = view_packet_parse(packet, tc, &reader, file_left);
+	return r == PACKET_SHORT && len == PACKET_MAX_HEAD ?
+		       view_packet_error(packet, "its header is too long") :
+		       r;
 }

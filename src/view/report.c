@@ -13,7 +13,7 @@ static void make_printable(char *s)
 }
 
 /* Behind a byte that make_printable() may look at. */
-static void say(struct reporter *reporter, const char *fmt, va_list args)
+static void view_report_print(struct reporter *reporter, const char *fmt, va_list args)
 {
 	char text[1025] = "";
 
@@ -31,7 +31,7 @@ void report(struct reporter *reporter, const char *fmt, ...)
 	if (reporter->count++ >= REPORT_MAX)
 		return;
 	va_start(args, fmt);
-	say(reporter, fmt, args);
+	view_report_print(reporter, fmt, args);
 	va_end(args);
 	if (reporter->count == REPORT_MAX && reporter->fn)
 		reporter->fn(reporter->priv, "further problems are only counted");
@@ -44,6 +44,6 @@ void report_note(struct reporter *reporter, const char *fmt, ...)
 	if (reporter->notes++ >= REPORT_MAX)
 		return;
 	va_start(args, fmt);
-	say(reporter, fmt, args);
+	view_report_print(reporter, fmt, args);
 	va_end(args);
 }

@@ -20,7 +20,7 @@ struct index_file {
 	uint64_t nr;
 };
 
-static int index_open(int dir_fd, const char *name, struct index_file *ret)
+static int view_seek_index_open(int dir_fd, const char *name, struct index_file *ret)
 {
 	char path[512];
 	uint32_t header[4];
@@ -83,7 +83,7 @@ int seek_index(int dir_fd, const char *name, uint64_t file_size, const struct ct
 {
 	struct index_file index = { .fd = -1 };
 	struct seek_entry entry;
-	int r = index_open(dir_fd, name, &index);
+	int r = view_seek_index_open(dir_fd, name, &index);
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;

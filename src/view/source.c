@@ -19,7 +19,7 @@ static void feed_add(struct source *s, const char *name, uint64_t size)
 	s->feeds[s->nr_feeds++] = feed;
 }
 
-static int by_name(const void *a, const void *b)
+static int view_source_by_name(const void *a, const void *b)
 {
 	return strverscmp((*(struct feed *const *)a)->name, (*(struct feed *const *)b)->name);
 }
@@ -41,7 +41,7 @@ static int find_feeds(struct source *s)
 			feed_add(s, entry->d_name, st.st_size);
 	}
 	if (s->nr_feeds)
-		qsort(s->feeds, s->nr_feeds, sizeof(*s->feeds), by_name);
+		qsort(s->feeds, s->nr_feeds, sizeof(*s->feeds), view_source_by_name);
 	for (uint32_t i = 0; i < s->nr_feeds; i++)
 		source_tally(s, s->feeds[i]);
 	return 0;

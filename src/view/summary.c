@@ -22,7 +22,7 @@ const char *view_lost_name(enum view_lost cause)
 
 /* --- collecting ----------------------------------------------------------- */
 
-static void add_stream(struct view_summary *sum, const struct view_stream *stream)
+static void view_summary_add_stream(struct view_summary *sum, const struct view_stream *stream)
 {
 	for (int i = 0; i < VIEW_NR_LOST; i++) {
 		sum->lost_by[i] += stream->lost[i];
@@ -56,7 +56,7 @@ static void collect_streams(const struct view *view, struct view_summary *sum)
 			if (!t->sum.name)
 				continue;
 			streams[sum->nr_streams++] = t->sum;
-			add_stream(sum, &t->sum);
+			view_summary_add_stream(sum, &t->sum);
 		}
 	}
 }
@@ -328,12 +328,12 @@ static void summary_text(struct pen *pen, const struct view_summary *s)
 
 /* --- as JSON -------------------------------------------------------------- */
 
-static void put_string(struct pen *pen, const char *s)
+static void view_summary_put_string(struct pen *pen, const char *s)
 {
 	pen_json(pen, (const uint8_t *)s, strlen(s));
 }
 
-static void put_number(struct pen *pen, const char *key, uint64_t v)
+static void view_summary_put_number(struct pen *pen, const char *key, uint64_t v)
 {
 	pen_text(pen, ",\"");
 	pen_text(pen, key);
@@ -349,24 +349,24 @@ static void put_lost_object(struct pen *pen, const uint64_t *lost)
 	pen_text(pen, ",\"lost\":{\"total\":");
 	pen_u64(pen, lost[0] + lost[1] + lost[2] + lost[3] + lost[4]);
 	for (int i = 0; i < VIEW_NR_LOST; i++)
-		put_number(pen, keys[i], lost[i]);
+		view_summary_put_number(pen, keys[i], lost[i]);
 	pen_char(pen, '}');
 }
 
 static void put_stream_object(struct pen *pen, const struct view_stream *stream)
 {
 	pen_text(pen, "{\"trace\":");
-	put_string(pen, stream->trace);
+	view_summary_put_string(pen, stream->trace);
 	pen_text(pen, ",\"name\":");
-	put_string(pen, stream->name);
-	put_number(pen, "events", stream->events);
-	put_number(pen, "packets", stream->packets);
-	put_number(pen, "bytes", stream->bytes);
-	put_number(pen, "damaged_packets", stream->damaged_packets);
-	put_number(pen, "damaged_events", stream->damaged_events);
-	put_number(pen, "lost_packets", stream->lost_packets);
-	put_number(pen, "given_up", stream->before);
-	put_number(pen, "lost_before", stream->lost_before);
+	view_summary_put_string(pen, stream->name);
+	view_summary_put_number(pen, "events", stream->events);
+	view_summary_put_number(pen, "packets", stream->packets);
+	view_summary_put_number(pen, "bytes", stream->bytes);
+	view_summary_put_number(pen, "damaged_packets", stream->damaged_packets);
+	view_summary_put_number(pen, "damaged_events", stream->damaged_events);
+	view_summary_put_number(pen, "lost_packets", stream->lost_packets);
+	view_summary_put_number(pen, "given_up", stream->before);
+	view_summary_put_number(pen, "lost_before", stream->lost_before);
 	put_lost_object(pen, stream->lost);
 	pen_char(pen, '}');
 }
@@ -376,8 +376,8 @@ static void put_name_array(struct pen *pen, const struct view_summary *s)
 	pen_text(pen, ",\"names\":[");
 	for (size_t i = 0; i < s->nr_names; i++) {
 		pen_text(pen, i ? ",{\"name\":" : "{\"name\":");
-		put_string(pen, s->names[i].name);
-		put_number(pen, "events", s->names[i].events);
+		view_summary_put_string(pen, s->names[i].name);
+		view_summary_put_number(pen, "events", s->names[i].events);
 		pen_char(pen, '}');
 	}
 	pen_char(pen, ']');
@@ -390,12 +390,12 @@ static void put_conflict_array(struct pen *pen, const struct view_summary *s)
 		const struct view_conflict *c = &s->conflicts[i];
 
 		pen_text(pen, i ? ",{\"name\":" : "{\"name\":");
-		put_string(pen, c->name);
+		view_summary_put_string(pen, c->name);
 		pen_text(pen, ",\"armed\":");
-		put_string(pen, c->armed);
+		view_summary_put_string(pen, c->armed);
 		pen_text(pen, ",\"refused\":");
-		put_string(pen, c->refused);
-		put_number(pen, "pid", c->pid);
+		view_summary_put_string(pen, c->refused);
+		view_summary_put_number(pen, "pid", c->pid);
 		pen_char(pen, '}');
 	}
 	pen_char(pen, ']');
@@ -410,17 +410,17 @@ static void summary_json(struct pen *pen, const struct view_summary *s)
 	pen_text(pen, ",\"last_ns\":");
 	pen_i64(pen, s->last_ns);
 	put_lost_object(pen, s->lost_by);
-	put_number(pen, "given_up", s->before);
-	put_number(pen, "lost_before", s->lost_before);
-	put_number(pen, "lost_buffers", s->lost_buffers);
-	put_number(pen, "lost_packets", s->lost_packets);
-	put_number(pen, "damaged_packets", s->damaged_packets);
-	put_number(pen, "damaged_events", s->damaged_events);
-	put_number(pen, "skipped_bytes", s->skipped_bytes);
-	put_number(pen, "problems", s->problems);
-	put_number(pen, "bytes", s->bytes);
-	put_number(pen, "packets", s->packets);
-	put_number(pen, "traces", s->nr_traces);
+	view_summary_put_number(pen, "given_up", s->before);
+	view_summary_put_number(pen, "lost_before", s->lost_before);
+	view_summary_put_number(pen, "lost_buffers", s->lost_buffers);
+	view_summary_put_number(pen, "lost_packets", s->lost_packets);
+	view_summary_put_number(pen, "damaged_packets", s->damaged_packets);
+	view_summary_put_number(pen, "damaged_events", s->damaged_events);
+	view_summary_put_number(pen, "skipped_bytes", s->skipped_bytes);
+	view_summary_put_number(pen, "problems", s->problems);
+	view_summary_put_number(pen, "bytes", s->bytes);
+	view_summary_put_number(pen, "packets", s->packets);
+	view_summary_put_number(pen, "traces", s->nr_traces);
 	put_conflict_array(pen, s);
 	put_name_array(pen, s);
 	pen_text(pen, ",\"streams\":[");

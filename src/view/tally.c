@@ -18,7 +18,7 @@ static bool is_first(const struct tally *t, const struct packet *packet)
 
 /* Does the packet begin where the last one ended, by number or by position in
  * the ring's life? Where one of the two is wrong the other one still says so. */
-static bool follows(const struct tally *t, const struct packet *packet)
+static bool view_tally_is_successor(const struct tally *t, const struct packet *packet)
 {
 	return t->has_last &&
 	       (packet->seq_num == t->last_seq + 1 ||
@@ -68,7 +68,7 @@ const char *tally_oddity(const struct tally *t, const struct packet *packet)
 bool tally_expects(const struct tally *t, const struct packet *packet, uint64_t *ret_events)
 {
 	if (!packet_has(packet, ROLE_RECORDED) || !packet_has(packet, ROLE_SEQ_NUM) ||
-	    t->damaged_since || (!follows(t, packet) && !is_first(t, packet)))
+	    t->damaged_since || (!view_tally_is_successor(t, packet) && !is_first(t, packet)))
 		return false;
 	*ret_events = packet->recorded - (t->has_last ? t->last_recorded : 0);
 	if (t->has_last ? packet->stream_pos != t->last_end_pos : packet->stream_pos != 0)
@@ -95,7 +95,7 @@ static void add_gap(struct tally *t, const struct packet *packet)
 
 	if (!packet_has(packet, ROLE_SEQ_NUM))
 		return;
-	if (t->has_last && packet->seq_num > t->last_seq && !follows(t, packet)) {
+	if (t->has_last && packet->seq_num > t->last_seq && !view_tally_is_successor(t, packet)) {
 		gap = packet->seq_num - t->last_seq - 1;
 		t->sum.lost_packets += gap > t->damaged_since ? gap - t->damaged_since : 0;
 	}

@@ -3,11 +3,11 @@
 #include "base/str.h"
 #include "print.h"
 
-static const struct value *put_value(struct pen *pen, const struct value *value);
+static const struct value *view_text_put_value(struct pen *pen, const struct value *value);
 
 /* --- values: each function returns the value behind what it wrote --------- */
 
-static void put_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
+static void view_text_put_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
 	uint64_t mask = type->size_bits == 64 ? UINT64_MAX : (1ull << type->size_bits) - 1;
 
@@ -34,7 +34,7 @@ static void put_label(struct pen *pen, const char *label)
 }
 
 /* ( "A" : container = 0 ), or ( "A", "B" : container = 0 ) */
-static void put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
+static void view_text_put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
 	uint32_t first = enum_find(type, v, 0), nr = type->nr_mappings;
 
@@ -45,18 +45,18 @@ static void put_enum(struct pen *pen, const struct ctf_type *type, uint64_t v)
 		put_label(pen, type->mappings[i].label);
 	}
 	pen_text(pen, " : container = ");
-	put_integer(pen, type, v);
+	view_text_put_integer(pen, type, v);
 	pen_text(pen, " )");
 }
 
-static void put_scalar(struct pen *pen, const struct value *value)
+static void view_text_put_scalar(struct pen *pen, const struct value *value)
 {
 	if (value->type->kind == TYPE_FLOAT)
 		pen_double(pen, value->d, value->type->size_bits);
 	else if (value->type->kind == TYPE_ENUM)
-		put_enum(pen, value->type, value->u);
+		view_text_put_enum(pen, value->type, value->u);
 	else
-		put_integer(pen, value->type, value->u);
+		view_text_put_integer(pen, value->type, value->u);
 }
 
 static void put_index(struct pen *pen, uint64_t i)
@@ -66,7 +66,7 @@ static void put_index(struct pen *pen, uint64_t i)
 	pen_bytes(pen, "] = ", 4);
 }
 
-static const struct value *put_array(struct pen *pen, const struct value *value)
+static const struct value *view_text_put_array(struct pen *pen, const struct value *value)
 {
 	const struct value *next = value + 1;
 
@@ -80,9 +80,9 @@ static const struct value *put_array(struct pen *pen, const struct value *value)
 		if (value_is_packed(value)) {
 			struct value elem = value_element(value, i);
 
-			put_scalar(pen, &elem);
+			view_text_put_scalar(pen, &elem);
 		} else {
-			next = put_value(pen, next);
+			next = view_text_put_value(pen, next);
 		}
 	}
 	pen_bytes(pen, " ]", 2);
@@ -93,12 +93,12 @@ static const struct value *put_array(struct pen *pen, const struct value *value)
 static const struct value *put_option(struct pen *pen, const struct value *value)
 {
 	pen_bytes(pen, "{ ", 2);
-	value = put_value(pen, value + 1);
+	value = view_text_put_value(pen, value + 1);
 	pen_bytes(pen, " }", 2);
 	return value;
 }
 
-static const struct value *put_members(struct pen *pen, const struct value *value)
+static const struct value *view_text_put_members(struct pen *pen, const struct value *value)
 {
 	const struct value *next = value + 1;
 
@@ -107,27 +107,27 @@ static const struct value *put_members(struct pen *pen, const struct value *valu
 		pen_bytes(pen, i ? ", " : " ", i ? 2 : 1);
 		pen_bytes(pen, next->field->shown, next->field->shown_len);
 		pen_bytes(pen, " = ", 3);
-		next = put_value(pen, next);
+		next = view_text_put_value(pen, next);
 	}
 	pen_bytes(pen, " }", 2);
 	return next;
 }
 
-static const struct value *put_value(struct pen *pen, const struct value *value)
+static const struct value *view_text_put_value(struct pen *pen, const struct value *value)
 {
 	switch (value->type->kind) {
 	case TYPE_STRING:
 		pen_quoted(pen, value->bytes, value->count);
 		return value + 1;
 	case TYPE_STRUCT:
-		return put_members(pen, value);
+		return view_text_put_members(pen, value);
 	case TYPE_VARIANT:
 		return put_option(pen, value);
 	case TYPE_ARRAY:
 	case TYPE_SEQUENCE:
-		return put_array(pen, value);
+		return view_text_put_array(pen, value);
 	default:
-		put_scalar(pen, value);
+		view_text_put_scalar(pen, value);
 		return value + 1;
 	}
 }
@@ -145,7 +145,7 @@ static void color(struct printer *p, const char *code)
 #define CYAN "\033[36m"
 #define RESET "\033[0m"
 
-static void put_time(struct printer *p, int64_t ns)
+static void view_text_put_time(struct printer *p, int64_t ns)
 {
 	color(p, MAGENTA);
 	pen_char(&p->pen, '[');
@@ -180,7 +180,7 @@ static void put_delta(struct printer *p, int64_t ns)
 	pen_text(&p->pen, ") ");
 }
 
-static void put_event_name(struct printer *p, const struct event *event)
+static void view_text_put_event_name(struct printer *p, const struct event *event)
 {
 	if (event->source->host[0]) {
 		pen_name(&p->pen, event->source->host);
@@ -209,7 +209,7 @@ static void put_packet_context(struct pen *pen, const struct packet *packet)
 		pen_text(pen, nr++ ? ", " : " ");
 		pen_text(pen, value->field->shown);
 		pen_text(pen, " = ");
-		value = put_value(pen, value);
+		value = view_text_put_value(pen, value);
 	}
 	pen_text(pen, " }");
 }
@@ -220,9 +220,9 @@ void print_text(struct printer *printer, const struct event *event)
 	struct pen *pen = &printer->pen;
 	bool comma = event->packet->context.nr > 0;
 
-	put_time(printer, event->ns);
+	view_text_put_time(printer, event->ns);
 	put_delta(printer, event->ns);
-	put_event_name(printer, event);
+	view_text_put_event_name(printer, event);
 	if (comma) {
 		print_packet_once(event->packet, put_packet_context);
 		pen_bytes(pen, event->packet->shown, event->packet->shown_len);
@@ -231,7 +231,7 @@ void print_text(struct printer *printer, const struct event *event)
 		if (!scopes[i])
 			continue;
 		pen_bytes(pen, ", ", comma ? 2 : 0);
-		put_value(pen, scopes[i]);
+		view_text_put_value(pen, scopes[i]);
 		comma = true;
 	}
 	pen_char(pen, '\n');

@@ -84,7 +84,8 @@ static uint64_t load_bytes(const uint8_t *bytes, const struct ctf_type *type)
 	}
 }
 
-static inline uint64_t load(const uint8_t *bytes, unsigned bit, const struct ctf_type *type)
+static inline uint64_t view_value_load(const uint8_t *bytes, unsigned bit,
+				       const struct ctf_type *type)
 {
 	uint64_t value = bit ? load_bits(bytes, bit, type->size_bits, type->big_endian) :
 			       load_bytes(bytes, type);
@@ -128,7 +129,7 @@ static inline int read_scalar(struct reader *r, const struct ctf_type *type,
 	r->pos = pos + type->size_bits;
 	if (!r->values && (!field || (field->slot == NO_SLOT && !field->role)))
 		return READ_OK;
-	bits = load(r->bytes + (pos >> 3) - r->base, pos & 7, type);
+	bits = view_value_load(r->bytes + (pos >> 3) - r->base, pos & 7, type);
 	if (field && field->slot != NO_SLOT)
 		r->slots[field->slot] = bits;
 	if (field && field->role)
@@ -144,7 +145,7 @@ struct value value_element(const struct value *array, uint64_t i)
 	uint64_t bit = array->bit + i * align_up(elem->size_bits, elem->align);
 	struct value value = { .type = elem };
 
-	set_number(&value, elem, load(array->bytes + (bit >> 3), bit & 7, elem));
+	set_number(&value, elem, view_value_load(array->bytes + (bit >> 3), bit & 7, elem));
 	return value;
 }
 
@@ -209,7 +210,8 @@ static int skip_fixed(struct reader *r, const struct ctf_type *type)
 	return READ_OK;
 }
 
-static int read_struct(struct reader *r, const struct ctf_type *type, const struct ctf_field *field)
+static int view_value_read_struct(struct reader *r, const struct ctf_type *type,
+				  const struct ctf_field *field)
 {
 	if (r->values)
 		value_add(r, type, field)->count = type->nr_fields;
@@ -288,7 +290,7 @@ static int read_type(struct reader *r, const struct ctf_type *type, const struct
 	case TYPE_STRING:
 		return read_string(r, type, field);
 	case TYPE_STRUCT:
-		return read_struct(r, type, field);
+		return view_value_read_struct(r, type, field);
 	case TYPE_VARIANT:
 		return read_variant(r, type, field);
 	case TYPE_ARRAY:

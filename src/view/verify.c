@@ -27,7 +27,8 @@ static bool index_header_fits(const struct index_header *h)
 }
 
 /* Return: false: it is there and is none. */
-static bool index_open(struct verify_index *index, const struct source *s, const char *name)
+static bool view_verify_index_open(struct verify_index *index, const struct source *s,
+				   const char *name)
 {
 	char path[512];
 	struct index_header head;
@@ -180,7 +181,7 @@ static char *list_read(int dir_fd, const char *name)
 }
 
 /* Is there a file of a stream of which the last ones are kept? @len: of its name, without '*'. */
-static bool has_any(const struct source *s, const char *name, size_t len)
+static bool view_verify_has_any(const struct source *s, const char *name, size_t len)
 {
 	for (uint32_t i = 0; i < s->nr_feeds; i++) {
 		const char *file = s->feeds[i]->name;
@@ -192,7 +193,7 @@ static bool has_any(const struct source *s, const char *name, size_t len)
 	return false;
 }
 
-static void check_file(struct source *s, const char *name, uint64_t bytes)
+static void view_verify_check_file(struct source *s, const char *name, uint64_t bytes)
 {
 	char index[NAME_MAX + sizeof("index/.idx")];
 	struct stat st;
@@ -232,20 +233,20 @@ static void check_entry(struct source *s, const char *entry)
 	size_t len = strlen(name);
 
 	if (name[len - 1] != STREAMLIST_ALL)
-		check_file(s, name, entry_bytes(entry));
-	else if (!has_any(s, name, len - 1))
+		view_verify_check_file(s, name, entry_bytes(entry));
+	else if (!view_verify_has_any(s, name, len - 1))
 		report(s->reporter, "%s/%s: none of the stream's files is there", s->label, name);
 }
 
-static int by_name(const void *a, const void *b)
+static int view_verify_by_name(const void *a, const void *b)
 {
 	return strcmp(entry_name(a), entry_name(b));
 }
 
 /* Of the entries about a file the one with the most bytes counts. Return: 0 or -ENOMEM. */
-static int add_entry(void **entries, char *e)
+static int view_verify_add_entry(void **entries, char *e)
 {
-	char **found = tsearch(e, entries, by_name);
+	char **found = tsearch(e, entries, view_verify_by_name);
 
 	if (found && entry_bytes(e) > entry_bytes(*found))
 		*found = e;
@@ -266,13 +267,13 @@ static int check_entries(struct source *s, char *text)
 			continue;
 		e[len - 1] = '\0';
 		if (is_entry(e) && ret == 0)
-			ret = add_entry(&entries, e);
+			ret = view_verify_add_entry(&entries, e);
 	}
 	while (entries) {
 		char *e = *(char **)entries;
 
 		check_entry(s, e);
-		tdelete(e, &entries, by_name);
+		tdelete(e, &entries, view_verify_by_name);
 	}
 	return ret;
 }
@@ -301,7 +302,8 @@ static bool is_path(const char *path, size_t len)
 	return true;
 }
 
-static void check_trace(struct view *view, int dir_fd, const char *label, const char *path)
+static void view_verify_check_trace(struct view *view, int dir_fd, const char *label,
+				    const char *path)
 {
 	struct stat st;
 
@@ -325,7 +327,7 @@ static void check_traces(struct view *view, int dir_fd, const char *label, char 
 			continue;
 		e[len - end] = '\0';
 		if (is_path(e, len - end))
-			check_trace(view, dir_fd, label, e);
+			view_verify_check_trace(view, dir_fd, label, e);
 	}
 }
 
@@ -351,7 +353,7 @@ static int verify_feed(struct feed *f, size_t preferred)
 	struct verify_index index;
 	int r;
 
-	if (!index_open(&index, f->source, f->name))
+	if (!view_verify_index_open(&index, f->source, f->name))
 		report(f->source->reporter, "%s/index/%s.idx is no index", f->source->label,
 		       f->name);
 	r = feed_verify(f, preferred, &index);

@@ -133,7 +133,7 @@ struct view *view_free(struct view *view)
 /* --- events --------------------------------------------------------------- */
 
 /* Let the first feed go on. Return: 0, negative errno. */
-static int advance(struct view *view, const struct view_select *select)
+static int view_advance(struct view *view, const struct view_select *select)
 {
 	struct feed *feed = merge_first(&view->merge);
 	int r = feed_next(feed, select->has_begin ? &select->begin_ns : NULL, view->preferred);
@@ -151,10 +151,10 @@ static int earliest(struct view *view, const struct view_select *select, struct 
 	int r = 0;
 
 	if (view->current)
-		r = advance(view, select);
+		r = view_advance(view, select);
 	view->current = NULL;
 	while (!r && merge_first(&view->merge) && !merge_first(&view->merge)->in_packet)
-		r = advance(view, select);
+		r = view_advance(view, select);
 	*ret_feed = merge_first(&view->merge);
 	return r;
 }

@@ -46,7 +46,7 @@ void idmap_fini(struct idmap *map)
 	map->nr = 0;
 }
 
-static uint32_t count(const struct idmap *map)
+static uint32_t idmap_count(const struct idmap *map)
 {
 	const struct list_node *at;
 	uint32_t nr = 0;
@@ -57,7 +57,7 @@ static uint32_t count(const struct idmap *map)
 	return nr;
 }
 
-static void grow(struct idmap *map)
+static void idmap_grow(struct idmap *map)
 {
 	const size_t nr = (size_t)1 << map->bits;
 	struct list_node *old = map->buckets;
@@ -76,9 +76,9 @@ static void grow(struct idmap *map)
 void idmap_add(struct idmap *map, struct idmap_node *node, uint64_t id)
 {
 	if (++map->nr >> map->bits && map->bits < MAX_BITS) {
-		map->nr = count(map) + 1;
+		map->nr = idmap_count(map) + 1;
 		if (map->nr >> (map->bits - 1)) /* else half of them were removed */
-			grow(map);
+			idmap_grow(map);
 	}
 	node->id = id;
 	list_append(bucket_of(map, id), &node->node);

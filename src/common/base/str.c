@@ -109,7 +109,8 @@ bool glob_match_list(const char *patterns, const char *text)
 }
 
 /* Digits first: no sign and no blanks, which strtoull() would take. */
-static int parse_number(const char *text, int base, unsigned long long *ret, const char **ret_end)
+static int str_parse_number(const char *text, int base, unsigned long long *ret,
+			    const char **ret_end)
 {
 	char *end;
 
@@ -125,7 +126,7 @@ int parse_u64(const char *text, uint64_t *ret)
 {
 	unsigned long long v;
 	const char *end;
-	int err = parse_number(text, 0, &v, &end);
+	int err = str_parse_number(text, 0, &v, &end);
 
 	if (err)
 		return err;
@@ -140,7 +141,7 @@ int parse_size(const char *text, uint64_t *ret_bytes)
 	unsigned long long v;
 	unsigned int shift = 0;
 	const char *end;
-	int err = parse_number(text, 0, &v, &end);
+	int err = str_parse_number(text, 0, &v, &end);
 
 	if (err)
 		return err;
@@ -168,7 +169,7 @@ int parse_period(const char *text, uint64_t *ret_us)
 		    { "h", 3600000000 }, { "d", 86400000000 } };
 	unsigned long long v;
 	const char *end;
-	int err = parse_number(text, 10, &v, &end);
+	int err = str_parse_number(text, 10, &v, &end);
 
 	if (err)
 		return err;

@@ -276,7 +276,7 @@ static int allow_some(scmp_filter_ctx filter, enum confine_role role)
 	return ret;
 }
 
-static int fill(scmp_filter_ctx filter, enum confine_role role)
+static int confine_calls_fill(scmp_filter_ctx filter, enum confine_role role)
 {
 	int ret = allow_some(filter, role);
 
@@ -328,7 +328,7 @@ int confine_calls(enum confine_role role)
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (ret == 0)
-		ret = fill(filter, role);
+		ret = confine_calls_fill(filter, role);
 	if (ret == 0)
 		ret = seccomp_load(filter);
 	seccomp_release(filter);

@@ -38,7 +38,7 @@ uint64_t memfile_available(void)
 #define SMALL_BYTES (1u << 20)
 #define SMALL_IN_GROUP (1u << 16)
 
-static int make(const char *name)
+static int memfile_make(const char *name)
 {
 	unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 	int fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
@@ -76,7 +76,7 @@ int memfile_new(const char *name, uint64_t bytes, int *ret_fd)
 		return -ENOMEM;
 	if (bytes > SMALL_IN_GROUP && bytes > memgroup_available() / 8 * 7)
 		return -EDQUOT;
-	fd = make(name);
+	fd = memfile_make(name);
 	if (fd < 0)
 		return fd;
 	ret = fill_and_seal(fd, bytes);

@@ -26,7 +26,7 @@ static const struct kind kinds[] = {
 };
 
 /* Return: is there anything in it? */
-static bool read_text(const char *path, char *buf, size_t len)
+static bool memgroup_read_text(const char *path, char *buf, size_t len)
 {
 	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, buf, len - 1);
@@ -36,12 +36,13 @@ static bool read_text(const char *path, char *buf, size_t len)
 }
 
 /* Return: 0; negative: it can't be read, or is no number ("max"). */
-static int read_number(const struct kind *kind, const char *group, const char *file, uint64_t *ret)
+static int memgroup_read_number(const struct kind *kind, const char *group, const char *file,
+				uint64_t *ret)
 {
 	AUTO_FREE char *path = xasprintf("%s%s/%s", kind->root, group, file);
 	char text[64];
 
-	if (!read_text(path, text, sizeof(text)))
+	if (!memgroup_read_text(path, text, sizeof(text)))
 		return -1;
 	text[strcspn(text, "\n")] = '\0';
 	return parse_u64(text, ret) == 0 ? 0 : -1;
@@ -53,7 +54,7 @@ static uint64_t read_cache(const struct kind *kind, const char *group)
 	char text[TEXT_BYTES];
 	const char *at;
 
-	if (!read_text(path, text, sizeof(text)))
+	if (!memgroup_read_text(path, text, sizeof(text)))
 		return 0;
 	at = strstr(text, kind->cache);
 	return at ? strtoull(at + strlen(kind->cache), NULL, 10) : 0;
@@ -63,8 +64,8 @@ static uint64_t left_in(const struct kind *kind, const char *group)
 {
 	uint64_t max, current, cache;
 
-	if (read_number(kind, group, kind->max, &max) < 0 ||
-	    read_number(kind, group, kind->current, &current) < 0)
+	if (memgroup_read_number(kind, group, kind->max, &max) < 0 ||
+	    memgroup_read_number(kind, group, kind->current, &current) < 0)
 		return UINT64_MAX;
 	if (max <= current)
 		return read_cache(kind, group);
@@ -111,7 +112,7 @@ uint64_t memgroup_available(void)
 	uint64_t least = UINT64_MAX;
 	char text[TEXT_BYTES], *rest = text, *line;
 
-	if (!read_text("/proc/self/cgroup", text, sizeof(text)))
+	if (!memgroup_read_text("/proc/self/cgroup", text, sizeof(text)))
 		return least;
 	while ((line = strsep(&rest, "\n"))) {
 		uint64_t left = left_of_line(line);

@@ -20,7 +20,7 @@
 
 #define PATIENCE_S 1
 
-static int connect_to(const char *path)
+static int notify_connect_to(const char *path)
 {
 	struct timeval patience = { PATIENCE_S, 0 };
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -127,7 +127,7 @@ void notify_init(struct notify *n)
 
 	*n = (struct notify){ .fd = -1, .watchdog_us = watchdog_period() };
 	if (socket)
-		n->fd = connect_to(socket);
+		n->fd = notify_connect_to(socket);
 	if (socket && n->fd < 0)
 		log_warn("no connection with the service manager at %.100s: %s", socket,
 			 strerror(-n->fd));

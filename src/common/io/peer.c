@@ -25,7 +25,7 @@ static void packet_drop(struct peer_packet *packet)
 	free(packet);
 }
 
-static int count(struct peer *peer, ssize_t bytes)
+static int peer_count(struct peer *peer, ssize_t bytes)
 {
 	return peer->ops->waits ? peer->ops->waits(peer, bytes) : 0;
 }
@@ -34,7 +34,7 @@ static void packet_free(struct peer *peer, struct peer_packet *packet)
 {
 	list_remove(&packet->node);
 	peer->queued_bytes -= packet->len;
-	(void)!count(peer, -(ssize_t)packet->len);
+	(void)!peer_count(peer, -(ssize_t)packet->len);
 	packet_drop(packet);
 }
 
@@ -46,7 +46,7 @@ static void drop_queue(struct peer *peer)
 		packet_free(peer, packet);
 }
 
-static void close_source(struct peer *peer)
+static void peer_close_source(struct peer *peer)
 {
 	int fd = peer->source.fd;
 
@@ -56,17 +56,17 @@ static void close_source(struct peer *peer)
 
 /* The connection is over; `closed` follows when the round is over, so that no
  * caller of peer_send() finds its peer gone. */
-static void give_up(struct peer *peer)
+static void peer_abandon(struct peer *peer)
 {
 	struct loop *loop = peer->source.loop;
 
 	peer->closing = true;
 	drop_queue(peer);
-	close_source(peer);
+	peer_close_source(peer);
 	loop_defer(loop, &peer->end);
 }
 
-static void tell_closed(struct loop_work *work)
+static void peer_report_closed(struct loop_work *work)
 {
 	struct peer *peer = container_of(work, struct peer, end);
 
@@ -85,17 +85,17 @@ static int flush_queue(struct peer *peer)
 		if (ret == -EAGAIN)
 			return ret;
 		if (ret < 0) {
-			give_up(peer);
+			peer_abandon(peer);
 			return 0;
 		}
 		packet_free(peer, packet);
 	}
 	if (peer->closing)
-		give_up(peer);
+		peer_abandon(peer);
 	return 0;
 }
 
-static void watch(struct peer *peer)
+static void peer_watch(struct peer *peer)
 {
 	uint32_t events = peer->closing ? 0 : EPOLLIN;
 
@@ -104,7 +104,7 @@ static void watch(struct peer *peer)
 	if (!list_empty(&peer->queue))
 		events |= EPOLLOUT;
 	if (loop_fd_events(&peer->source, events) < 0)
-		give_up(peer);
+		peer_abandon(peer);
 }
 
 /* Return: 1 a message was handled, 0 nothing there, negative: it is over. */
@@ -132,7 +132,7 @@ static int read_one(struct peer *peer)
 	return ret ? -ECONNABORTED : 1;
 }
 
-static void ready(struct loop_fd *source, uint32_t events)
+static void peer_ready(struct loop_fd *source, uint32_t events)
 {
 	struct peer *peer = container_of(source, struct peer, source);
 	int ret = 1;
@@ -143,9 +143,9 @@ static void ready(struct loop_fd *source, uint32_t events)
 		for (int i = 0; i < READ_BATCH && ret > 0 && peer->source.fd >= 0; i++)
 			ret = peer->closing ? -ECONNRESET : read_one(peer);
 	if (ret < 0 && peer->source.fd >= 0)
-		give_up(peer);
+		peer_abandon(peer);
 	else
-		watch(peer);
+		peer_watch(peer);
 }
 
 int peer_init(struct peer *peer, struct loop *loop, int fd, const struct peer_ops *ops)
@@ -154,13 +154,13 @@ int peer_init(struct peer *peer, struct loop *loop, int fd, const struct peer_op
 
 	memset(peer, 0, sizeof(*peer));
 	list_init(&peer->queue);
-	loop_work_init(&peer->end, tell_closed);
+	loop_work_init(&peer->end, peer_report_closed);
 	peer->ops = ops;
 	ret = flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 	if (ret == 0)
 		ret = sock_peer(fd, &peer->pid, &peer->uid, &peer->gid);
 	if (ret == 0)
-		ret = loop_fd_init(&peer->source, loop, fd, EPOLLIN, ready);
+		ret = loop_fd_init(&peer->source, loop, fd, EPOLLIN, peer_ready);
 	if (ret < 0) {
 		peer->source.fd = -1;
 		close(fd);
@@ -175,7 +175,7 @@ void peer_fini(struct peer *peer)
 	loop_work_cancel(&peer->end);
 	drop_queue(peer);
 	if (peer->source.fd >= 0)
-		close_source(peer);
+		peer_close_source(peer);
 	peer->ops = NULL;
 }
 
@@ -222,17 +222,17 @@ void peer_send(struct peer *peer, const struct encoder *enc)
 	if (ret == 0)
 		ret = packet_new(enc, &packet);
 	if (ret == 0) {
-		ret = count(peer, (ssize_t)packet->len);
+		ret = peer_count(peer, (ssize_t)packet->len);
 		if (ret < 0)
 			packet_drop(packet);
 	}
 	if (ret < 0) {
-		give_up(peer);
+		peer_abandon(peer);
 		return;
 	}
 	list_append(&peer->queue, &packet->node);
 	peer->queued_bytes += packet->len;
-	watch(peer);
+	peer_watch(peer);
 }
 
 void peer_hang_up(struct peer *peer)
@@ -241,7 +241,7 @@ void peer_hang_up(struct peer *peer)
 		return;
 	peer->closing = true;
 	if (list_empty(&peer->queue))
-		give_up(peer);
+		peer_abandon(peer);
 	else
-		watch(peer);
+		peer_watch(peer);
 }

@@ -59,7 +59,7 @@ static int remove_stale(const char *path)
 	return fd == -ECONNREFUSED || fd == -ENOENT ? 0 : fd;
 }
 
-static int listen_at(int fd, const struct sockaddr_un *addr, mode_t mode, gid_t gid)
+static int sock_listen_at(int fd, const struct sockaddr_un *addr, mode_t mode, gid_t gid)
 {
 	/* restrictive from the first moment: the mode is widened afterwards */
 	mode_t old = umask(0177);
@@ -87,7 +87,7 @@ int sock_listen(const char *path, mode_t mode, gid_t gid)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
-	ret = listen_at(fd, &addr, mode, gid);
+	ret = sock_listen_at(fd, &addr, mode, gid);
 	if (ret < 0) {
 		close(fd);
 		return ret;
@@ -173,7 +173,7 @@ static void close_all(int *fds, unsigned int nr)
 }
 
 /* Take what fits into @ret_fds, close the rest. Return: how many there were. */
-static unsigned int take_fds(struct msghdr *msg, int *ret_fds)
+static unsigned int sock_take_passed_fds(struct msghdr *msg, int *ret_fds)
 {
 	unsigned int nr = 0;
 
@@ -218,7 +218,7 @@ ssize_t sock_recv(int fd, void *buf, size_t cap, int *ret_fds, unsigned int *ret
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
 		return -errno;
-	*ret_nr_fds = take_fds(&msg, ret_fds);
+	*ret_nr_fds = sock_take_passed_fds(&msg, ret_fds);
 	/* Too many, or more than we may open: the message comes without them, so that
 	 * its decoder fails where they are missed; the connection need not end. With
 	 * an empty packet, which is taken for the end, nobody would close them. */
@@ -255,7 +255,7 @@ static bool drain_one(int fd)
 
 	if (recvmsg(fd, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) < 0)
 		return errno == EINTR;
-	take_fds(&msg, fds);
+	sock_take_passed_fds(&msg, fds);
 	close_all(fds, MSG_MAX_FDS);
 	return msg.msg_controllen > 0;
 }

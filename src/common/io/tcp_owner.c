@@ -37,7 +37,8 @@ static void put_end(const struct sockaddr_storage *end, __be16 *ret_port, __be32
 }
 
 /* The other end's socket has as its own what is our peer, and the other way round. */
-static int ask(int diag_fd, const struct sockaddr_storage *own, const struct sockaddr_storage *peer)
+static int tcp_owner_query(int diag_fd, const struct sockaddr_storage *own,
+			   const struct sockaddr_storage *peer)
 {
 	struct question q = {
 		.head = { .nlmsg_len = sizeof(q),
@@ -63,7 +64,7 @@ static int owner_by_diag(int diag_fd, const struct sockaddr_storage *own,
 		uint8_t bytes[4096];
 	} answer;
 	const struct inet_diag_msg *msg;
-	int error = ask(diag_fd, own, peer);
+	int error = tcp_owner_query(diag_fd, own, peer);
 	ssize_t n;
 
 	if (error < 0)
@@ -118,7 +119,7 @@ struct end {
 	uint16_t port;
 };
 
-static struct end end_of(const struct sockaddr_storage *addr)
+static struct end tcp_owner_end_of(const struct sockaddr_storage *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
 	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
@@ -181,7 +182,7 @@ static int find_in_table(const char *path, const struct end *own, const struct e
 static int owner_by_table(const struct sockaddr_storage *own, const struct sockaddr_storage *peer,
 			  uid_t *ret)
 {
-	struct end a = end_of(own), b = end_of(peer);
+	struct end a = tcp_owner_end_of(own), b = tcp_owner_end_of(peer);
 	int error = find_in_table("/proc/self/net/tcp", &a, &b, ret);
 
 	return error < 0 ? find_in_table("/proc/self/net/tcp6", &a, &b, ret) : 0;

@@ -49,7 +49,7 @@ static int disbelieve(struct tls *tls, const char *why)
 	return GNUTLS_E_CERTIFICATE_ERROR;
 }
 
-static int explain(struct tls *tls, unsigned int status)
+static int tls_explain(struct tls *tls, unsigned int status)
 {
 	if (status & GNUTLS_CERT_REVOKED)
 		return disbelieve(tls, "its certificate has been revoked");
@@ -131,7 +131,7 @@ static int check_certificate(struct tls *tls)
 		return disbelieve(tls, "it has shown no certificate");
 	if (gnutls_certificate_verify_peers(tls->session, wanted, tls->host ? 2 : 1, &status) < 0)
 		return disbelieve(tls, "its certificate can't be checked");
-	return status ? explain(tls, status) : 0;
+	return status ? tls_explain(tls, status) : 0;
 }
 
 int tls_verify(gnutls_session_t session)
@@ -199,7 +199,7 @@ time_t tls_expiry(const struct tls *tls)
 }
 
 /* Of a handshake that is done. */
-static int identify(struct tls *tls)
+static int tls_identify(struct tls *tls)
 {
 	if (gnutls_auth_get_type(tls->session) == GNUTLS_CRD_PSK) {
 		const char *name = tls->is_server ? gnutls_psk_server_get_username(tls->session) :
@@ -245,7 +245,7 @@ static ssize_t pull(gnutls_transport_ptr_t ptr, void *buf, size_t len)
 /* --- life -------------------------------------------------------------------------------- */
 
 /* A client presents one of both: the certificate, if it has one. */
-static int choose(struct tls *tls)
+static int tls_choose(struct tls *tls)
 {
 	const struct tls_keys *keys = tls->keys;
 	bool psk = keys->nr_psks && (tls->is_server || !keys->cert);
@@ -264,7 +264,7 @@ static int choose(struct tls *tls)
 	return ret;
 }
 
-static int set_up(struct tls *tls)
+static int tls_set_up(struct tls *tls)
 {
 	unsigned int flags = tls->is_server ? GNUTLS_SERVER : GNUTLS_CLIENT;
 
@@ -278,10 +278,10 @@ static int set_up(struct tls *tls)
 	gnutls_handshake_set_max_packet_length(tls->session, MAX_HANDSHAKE_BYTES);
 	if (tls->is_server)
 		gnutls_certificate_server_set_request(tls->session, GNUTLS_CERT_REQUIRE);
-	return choose(tls) < 0 ? -EINVAL : 0;
+	return tls_choose(tls) < 0 ? -EINVAL : 0;
 }
 
-static int make(struct tls_keys *keys, int fd, const char *host, struct tls **ret)
+static int tls_make(struct tls_keys *keys, int fd, const char *host, struct tls **ret)
 {
 	struct tls *tls = calloc(1, sizeof(*tls));
 	int error;
@@ -292,7 +292,7 @@ static int make(struct tls_keys *keys, int fd, const char *host, struct tls **re
 	tls->keys = tls_keys_ref(keys);
 	tls->is_server = !host;
 	tls->host = host ? xstrdup(host) : NULL;
-	error = set_up(tls);
+	error = tls_set_up(tls);
 	if (error < 0)
 		tls_free(tls);
 	else
@@ -302,12 +302,12 @@ static int make(struct tls_keys *keys, int fd, const char *host, struct tls **re
 
 int tls_new_server(struct tls_keys *keys, int fd, struct tls **ret)
 {
-	return make(keys, fd, NULL, ret);
+	return tls_make(keys, fd, NULL, ret);
 }
 
 int tls_new_client(struct tls_keys *keys, int fd, const char *host, struct tls **ret)
 {
-	return make(keys, fd, host, ret);
+	return tls_make(keys, fd, host, ret);
 }
 
 struct tls *tls_free(struct tls *tls)
@@ -359,7 +359,7 @@ static bool is_line(int error)
 }
 
 /* The other side's reason, where it has said one, is the better one. */
-static int fail(struct tls *tls, int error)
+static int tls_fail(struct tls *tls, int error)
 {
 	tls->up = false;
 	if (is_line(error))
@@ -383,10 +383,10 @@ int tls_handshake(struct tls *tls)
 		return -EAGAIN;
 	if (ret < 0) {
 		gnutls_alert_send_appropriate(tls->session, ret);
-		return fail(tls, ret);
+		return tls_fail(tls, ret);
 	}
 	tls->up = true;
-	return identify(tls);
+	return tls_identify(tls);
 }
 
 ssize_t tls_read(struct tls *tls, void *buf, size_t len)
@@ -405,13 +405,13 @@ ssize_t tls_read(struct tls *tls, void *buf, size_t len)
 		else if (n == GNUTLS_E_AGAIN)
 			return -EAGAIN;
 		else
-			return n == 0 ? 0 : fail(tls, (int)n);
+			return n == 0 ? 0 : tls_fail(tls, (int)n);
 	}
 	return (ssize_t)got;
 }
 
 /* Small buffers become one record. Return: its bytes. */
-static size_t gather(const struct iovec *iov, unsigned int nr, uint8_t *record)
+static size_t tls_gather(const struct iovec *iov, unsigned int nr, uint8_t *record)
 {
 	size_t len = 0;
 
@@ -435,10 +435,10 @@ ssize_t tls_write(struct tls *tls, const struct iovec *iov, unsigned int nr)
 		else if (iov[0].iov_len >= RECORD_BYTES)
 			n = gnutls_record_send(tls->session, iov[0].iov_base, RECORD_BYTES);
 		else
-			n = gnutls_record_send(tls->session, record, gather(iov, nr, record));
+			n = gnutls_record_send(tls->session, record, tls_gather(iov, nr, record));
 		tls->unsent = n == GNUTLS_E_AGAIN || n == GNUTLS_E_INTERRUPTED;
 	} while (n == GNUTLS_E_INTERRUPTED);
 	if (n == GNUTLS_E_AGAIN)
 		return -EAGAIN;
-	return n < 0 ? fail(tls, (int)n) : n;
+	return n < 0 ? tls_fail(tls, (int)n) : n;
 }

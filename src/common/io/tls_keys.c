@@ -38,8 +38,8 @@ char *tls_keys_default_dir(void)
 
 /* --- files -------------------------------------------------------------------------- */
 
-static int check_file(int fd, const char *path, const char *name, bool secret, size_t *ret,
-		      struct err *err)
+static int tls_keys_check_file(int fd, const char *path, const char *name, bool secret, size_t *ret,
+			       struct err *err)
 {
 	struct stat st;
 
@@ -75,7 +75,7 @@ int tls_file_read(int dir_fd, const char *path, const char *name, bool secret, c
 		return 0;
 	if (fd < 0)
 		return err_errno(err, ERR_OUTPUT, errno, "can't open %s/%s", path, name);
-	if (check_file(fd, path, name, secret, &size, err))
+	if (tls_keys_check_file(fd, path, name, secret, &size, err))
 		return err->code;
 	text = xalloc(size + 1);
 	if (read(fd, text, size) < 0)
@@ -93,7 +93,7 @@ void tls_file_forget(char **text)
 
 /* --- keys that two share ----------------------------------------------------------------- */
 
-static int hex_digit(char c)
+static int tls_keys_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -116,7 +116,7 @@ static int take_psk(struct tls_keys *keys, char *line)
 	if (name_check(line))
 		return -EINVAL;
 	for (size_t i = 0; i < psk.len; i++) {
-		int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
+		int high = tls_keys_hex_digit(hex[2 * i]), low = tls_keys_hex_digit(hex[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return -EINVAL;
@@ -184,7 +184,7 @@ static int load_psks(struct tls_keys *keys, int dir_fd, const char *path, struct
 
 /* --- certificates ------------------------------------------------------------------------ */
 
-static gnutls_datum_t datum(const char *text)
+static gnutls_datum_t tls_keys_datum(const char *text)
 {
 	return (gnutls_datum_t){ (unsigned char *)text, (unsigned int)strlen(text) };
 }
@@ -192,7 +192,8 @@ static gnutls_datum_t datum(const char *text)
 static int use_certificate(struct tls_keys *keys, const char *path, const char *ca,
 			   const char *cert, const char *key, struct err *err)
 {
-	const gnutls_datum_t cas = datum(ca), certs = datum(cert), secret = datum(key);
+	const gnutls_datum_t cas = tls_keys_datum(ca), certs = tls_keys_datum(cert),
+			     secret = tls_keys_datum(key);
 	int ret = gnutls_certificate_allocate_credentials(&keys->cert);
 
 	if (ret == 0)
@@ -219,7 +220,7 @@ static int use_crl(struct tls_keys *keys, int dir_fd, const char *path, struct e
 		return err->code;
 	if (!crl)
 		return 0;
-	data = datum(crl);
+	data = tls_keys_datum(crl);
 	if (gnutls_certificate_set_x509_crl_mem(keys->cert, &data, GNUTLS_X509_FMT_PEM) <= 0)
 		return err_set(err, ERR_INVALID,
 			       "%s/" TLS_FILE_CRL " is no list of an authority in " TLS_FILE_CA,

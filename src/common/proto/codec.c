@@ -11,7 +11,7 @@ void encoder_init(struct encoder *enc, void *buf, size_t cap)
 	enc->cap = cap;
 }
 
-static uint8_t *reserve(struct encoder *enc, size_t len)
+static uint8_t *codec_reserve(struct encoder *enc, size_t len)
 {
 	uint8_t *at = enc->buf + enc->len;
 
@@ -23,9 +23,9 @@ static uint8_t *reserve(struct encoder *enc, size_t len)
 	return at;
 }
 
-static void put(struct encoder *enc, const void *data, size_t len)
+static void codec_put(struct encoder *enc, const void *data, size_t len)
 {
-	uint8_t *at = reserve(enc, len);
+	uint8_t *at = codec_reserve(enc, len);
 
 	if (at && len)
 		memcpy(at, data, len);
@@ -35,27 +35,27 @@ void encode_header(struct encoder *enc, uint16_t type, uint16_t flags, uint32_t 
 {
 	struct msg_header header = { .type = type, .flags = flags, .serial = serial };
 
-	put(enc, &header, sizeof(header));
+	codec_put(enc, &header, sizeof(header));
 }
 
 void encode_u8(struct encoder *enc, uint8_t v)
 {
-	put(enc, &v, sizeof(v));
+	codec_put(enc, &v, sizeof(v));
 }
 
 void encode_u32(struct encoder *enc, uint32_t v)
 {
-	put(enc, &v, sizeof(v));
+	codec_put(enc, &v, sizeof(v));
 }
 
 void encode_u64(struct encoder *enc, uint64_t v)
 {
-	put(enc, &v, sizeof(v));
+	codec_put(enc, &v, sizeof(v));
 }
 
 void encode_i64(struct encoder *enc, int64_t v)
 {
-	put(enc, &v, sizeof(v));
+	codec_put(enc, &v, sizeof(v));
 }
 
 /* A string is sent with its NUL, so that the receiver can use it in place. */
@@ -64,13 +64,13 @@ void encode_str(struct encoder *enc, const char *v)
 	size_t len = v ? strlen(v) : 0;
 
 	encode_u32(enc, (uint32_t)len);
-	put(enc, v ? v : "", len + 1);
+	codec_put(enc, v ? v : "", len + 1);
 }
 
 void encode_blob(struct encoder *enc, struct blob v)
 {
 	encode_u32(enc, v.len);
-	put(enc, v.data, v.len);
+	codec_put(enc, v.data, v.len);
 }
 
 void encode_fd(struct encoder *enc, int v)
@@ -90,7 +90,7 @@ void encode_list(struct encoder *enc, struct list v)
 {
 	encode_u32(enc, v.nr);
 	encode_u32(enc, v.len);
-	put(enc, v.data, v.len);
+	codec_put(enc, v.data, v.len);
 }
 
 void encode_outcome(struct encoder *enc, uint32_t code, const char *text)
@@ -139,7 +139,7 @@ void decoder_init(struct decoder *dec, const void *buf, size_t len, int *fds, un
 
 /* The next @len bytes; NULL at a clean end of the message (the field did not
  * exist when the sender was built) and where the message is bad. */
-static const uint8_t *take(struct decoder *dec, size_t len)
+static const uint8_t *codec_take(struct decoder *dec, size_t len)
 {
 	const uint8_t *at = dec->p;
 
@@ -153,9 +153,9 @@ static const uint8_t *take(struct decoder *dec, size_t len)
 	return at;
 }
 
-static void get(struct decoder *dec, void *ret, size_t len)
+static void codec_get(struct decoder *dec, void *ret, size_t len)
 {
-	const uint8_t *at = take(dec, len);
+	const uint8_t *at = codec_take(dec, len);
 
 	if (at)
 		memcpy(ret, at, len);
@@ -176,7 +176,7 @@ int decode_header(struct decoder *dec, struct msg_header *ret)
 {
 	if ((size_t)(dec->end - dec->p) < sizeof(*ret))
 		return -EBADMSG;
-	get(dec, ret, sizeof(*ret));
+	codec_get(dec, ret, sizeof(*ret));
 	return 0;
 }
 
@@ -184,7 +184,7 @@ uint8_t decode_u8(struct decoder *dec)
 {
 	uint8_t v = 0;
 
-	get(dec, &v, sizeof(v));
+	codec_get(dec, &v, sizeof(v));
 	return v;
 }
 
@@ -192,7 +192,7 @@ uint32_t decode_u32(struct decoder *dec)
 {
 	uint32_t v = 0;
 
-	get(dec, &v, sizeof(v));
+	codec_get(dec, &v, sizeof(v));
 	return v;
 }
 
@@ -200,7 +200,7 @@ uint64_t decode_u64(struct decoder *dec)
 {
 	uint64_t v = 0;
 
-	get(dec, &v, sizeof(v));
+	codec_get(dec, &v, sizeof(v));
 	return v;
 }
 
@@ -208,7 +208,7 @@ int64_t decode_i64(struct decoder *dec)
 {
 	int64_t v = 0;
 
-	get(dec, &v, sizeof(v));
+	codec_get(dec, &v, sizeof(v));
 	return v;
 }
 

@@ -6,7 +6,7 @@
 #include <sys/uio.h>
 
 /* Take @n written bytes off the front. */
-static void advance(struct iovec *iov, size_t n)
+static void append_advance(struct iovec *iov, size_t n)
 {
 	for (int i = 0; i < 2 && n; i++) {
 		size_t step = MIN(n, iov[i].iov_len);
@@ -17,7 +17,7 @@ static void advance(struct iovec *iov, size_t n)
 	}
 }
 
-static int write_all(int fd, struct iovec iov[2], uint64_t offset)
+static int append_write_all(int fd, struct iovec iov[2], uint64_t offset)
 {
 	while (iov[0].iov_len || iov[1].iov_len) {
 		struct iovec *first = iov[0].iov_len ? iov : iov + 1;
@@ -27,7 +27,7 @@ static int write_all(int fd, struct iovec iov[2], uint64_t offset)
 			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : -ENOSPC;
-		advance(iov, (size_t)n);
+		append_advance(iov, (size_t)n);
 		offset += (uint64_t)n;
 	}
 	return 0;
@@ -37,7 +37,7 @@ int append_bytes(int fd, const void *data, size_t len, uint64_t offset)
 {
 	struct iovec iov[2] = { { .iov_base = (void *)data, .iov_len = len }, { 0 } };
 
-	return write_all(fd, iov, offset);
+	return append_write_all(fd, iov, offset);
 }
 
 static int append_at_once(int fd, uint64_t offset, const struct append_packet *p)
@@ -47,7 +47,7 @@ static int append_at_once(int fd, uint64_t offset, const struct append_packet *p
 		{ .iov_base = (void *)p->body, .iov_len = p->body_bytes },
 	};
 
-	return write_all(fd, iov, offset);
+	return append_write_all(fd, iov, offset);
 }
 
 /* The file's new size at once. */

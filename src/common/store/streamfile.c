@@ -53,7 +53,7 @@ static bool makes_room(const struct stream_config *c)
 	return c->tracefile_size && c->tracefile_count;
 }
 
-static int note_name(const struct stream_file *s, struct stream_names *ret)
+static int streamfile_note_name(const struct stream_file *s, struct stream_names *ret)
 {
 	const struct stream_config *c = s->config;
 	int len;
@@ -87,7 +87,7 @@ void stream_file_note(const struct stream_file *s)
 	AUTO_FD int fd = -1;
 	int len;
 
-	if (c->spool || s->fd < 0 || !s->bytes || note_name(s, &names) < 0)
+	if (c->spool || s->fd < 0 || !s->bytes || streamfile_note_name(s, &names) < 0)
 		return;
 	fd = open_list(c->trace);
 	len = snprintf(entry, sizeof(entry), "%c%llu %s%c", STREAMLIST_BEGIN,
@@ -129,7 +129,7 @@ bool stream_file_is_next(const struct stream_file *s, uint64_t bytes, bool *ret_
 
 /* The oldest of a stream's own files makes room: unlinked, so that a
  * reader can finish. */
-static int make_room(const struct stream_file *s, const struct stream_names *names)
+static int streamfile_ensure_room(const struct stream_file *s, const struct stream_names *names)
 {
 	const struct stream_config *c = s->config;
 	int ret;
@@ -140,7 +140,7 @@ static int make_room(const struct stream_file *s, const struct stream_names *nam
 	return ret < 0 ? ret : remove_file(c->disk, c->trace->fd, names->stream);
 }
 
-static int sync_names(const struct tracedir *trace)
+static int streamfile_sync_names(const struct tracedir *trace)
 {
 	int ret = disk_sync_dir(trace->fd);
 
@@ -161,7 +161,7 @@ static int file_create(struct stream_file *file, const struct tracedir *trace,
 	if (ret >= 0)
 		ret = append_bytes(file->index_fd, &header, sizeof(header), 0);
 	if (ret >= 0 && disk_syncs(trace->disk))
-		ret = sync_names(trace);
+		ret = streamfile_sync_names(trace);
 	if (ret >= 0) {
 		trace->disk->used += sizeof(header);
 		file->index_bytes = sizeof(header);
@@ -193,7 +193,7 @@ static int file_for(struct stream_file *s, uint64_t bytes)
 	stream_file_close(s);
 	ret = stream_names(s, s->number, &names);
 	if (ret == 0)
-		ret = make_room(s, &names);
+		ret = streamfile_ensure_room(s, &names);
 	if (ret == 0)
 		ret = file_create(s, c->trace, &names);
 	if (ret == 0)
@@ -229,7 +229,7 @@ int stream_file_sync(struct stream_file *s)
 }
 
 /* The packet at the end of the file gets its entry: on the disk it comes behind it. */
-static int add_entry(struct stream_file *s, const struct packet_header *header)
+static int streamfile_add_entry(struct stream_file *s, const struct packet_header *header)
 {
 	bool at_once = s->config->disk->sync == SYNC_PACKET;
 	int ret = at_once ? disk_sync_data(s->fd) : 0;
@@ -254,7 +254,7 @@ static int count_packet(struct stream_file *s, const struct packet_header *heade
 {
 	uint64_t bytes = header->packet_size / 8;
 	bool first = !s->bytes;
-	int ret = add_entry(s, header);
+	int ret = streamfile_add_entry(s, header);
 
 	if (ret < 0) { /* no packet without its entry */
 		int undone = stream_file_undo(s);

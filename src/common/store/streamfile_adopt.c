@@ -18,12 +18,12 @@
 #include "store/streamfile.h"
 #include "trace/index.h"
 
-static bool read_at(int fd, void *buf, size_t len, uint64_t offset)
+static bool streamfile_adopt_read_at(int fd, void *buf, size_t len, uint64_t offset)
 {
 	return pread(fd, buf, len, (off_t)offset) == (ssize_t)len;
 }
 
-static uint64_t size_of(int fd)
+static uint64_t streamfile_adopt_size_of(int fd)
 {
 	struct stat st;
 
@@ -39,7 +39,8 @@ static bool packet_at(const struct stream_file *s, uint64_t at, uint64_t end,
 	union packet_bytes head;
 	uint64_t bytes;
 
-	if (at > end || end - at < sizeof(head) || !read_at(s->fd, &head, sizeof(head), at) ||
+	if (at > end || end - at < sizeof(head) ||
+	    !streamfile_adopt_read_at(s->fd, &head, sizeof(head), at) ||
 	    !packet_from_file(&head, c->trace->hides, ret))
 		return false;
 	bytes = ret->packet_size / 8;
@@ -50,7 +51,8 @@ static bool packet_at(const struct stream_file *s, uint64_t at, uint64_t end,
 	       bytes >= sizeof(*ret) && bytes <= end - at;
 }
 
-static bool follows(const struct packet_header *next, const struct packet_header *last)
+static bool streamfile_adopt_is_successor(const struct packet_header *next,
+					  const struct packet_header *last)
 {
 	return next->packet_seq_num == last->packet_seq_num + 1 &&
 	       next->stream_pos ==
@@ -59,7 +61,7 @@ static bool follows(const struct packet_header *next, const struct packet_header
 
 /* --- one file ------------------------------------------------------------------- */
 
-static int open_files(struct stream_file *s, uint64_t number)
+static int streamfile_adopt_open_files(struct stream_file *s, uint64_t number)
 {
 	const struct tracedir *trace = s->config->trace;
 	struct stream_names names;
@@ -79,21 +81,23 @@ static bool is_index(int fd)
 {
 	struct index_header header, ours = index_header_make();
 
-	return read_at(fd, &header, sizeof(header), 0) && memcmp(&header, &ours, sizeof(ours)) == 0;
+	return streamfile_adopt_read_at(fd, &header, sizeof(header), 0) &&
+	       memcmp(&header, &ours, sizeof(ours)) == 0;
 }
 
 /* The last entry that tells of a whole packet; entries behind it don't count.
  * Return: whether there is one; file->bytes is where it begins. */
-static bool find_entry(struct stream_file *s, uint64_t end, struct packet_header *ret)
+static bool streamfile_adopt_find_entry(struct stream_file *s, uint64_t end,
+					struct packet_header *ret)
 {
-	uint64_t nr = is_index(s->index_fd) ? size_of(s->index_fd) : 0;
+	uint64_t nr = is_index(s->index_fd) ? streamfile_adopt_size_of(s->index_fd) : 0;
 
 	nr = nr < sizeof(struct index_header) ? 0 : nr - sizeof(struct index_header);
 	for (nr /= sizeof(struct index_entry); nr > 0; nr--) {
 		uint64_t at = sizeof(struct index_header) + (nr - 1) * sizeof(struct index_entry);
 		struct index_entry entry;
 
-		if (!read_at(s->index_fd, &entry, sizeof(entry), at))
+		if (!streamfile_adopt_read_at(s->index_fd, &entry, sizeof(entry), at))
 			continue;
 		s->bytes = be64toh(entry.offset);
 		s->index_bytes = at;
@@ -107,7 +111,7 @@ static bool find_entry(struct stream_file *s, uint64_t end, struct packet_header
 }
 
 /* Step over @packet at file->bytes, which has its entry from now on. */
-static int step(struct stream_file *s, const struct packet_header *packet)
+static int streamfile_adopt_step(struct stream_file *s, const struct packet_header *packet)
 {
 	int ret = stream_file_add_index(s, packet);
 
@@ -124,20 +128,21 @@ static int repair_index(int fd)
 }
 
 /* To the end of the last whole packet. Return: 0, -ENODATA: there is none; ... */
-static int walk(struct stream_file *s, struct packet_header *ret)
+static int streamfile_adopt_walk(struct stream_file *s, struct packet_header *ret)
 {
-	uint64_t end = size_of(s->fd);
+	uint64_t end = streamfile_adopt_size_of(s->fd);
 	struct packet_header next;
 	int err;
 
-	if (!find_entry(s, end, ret))
+	if (!streamfile_adopt_find_entry(s, end, ret))
 		return -ENODATA;
 	err = repair_index(s->index_fd);
 	if (err == 0)
-		err = step(s, ret);
-	while (err == 0 && packet_at(s, s->bytes, end, &next) && follows(&next, ret)) {
+		err = streamfile_adopt_step(s, ret);
+	while (err == 0 && packet_at(s, s->bytes, end, &next) &&
+	       streamfile_adopt_is_successor(&next, ret)) {
 		*ret = next;
-		err = step(s, ret);
+		err = streamfile_adopt_step(s, ret);
 	}
 	return err;
 }
@@ -150,11 +155,11 @@ static int cut_to(int fd, uint64_t end, uint64_t bytes)
 
 static int cut_tails(struct stream_file *s, uint64_t *cut)
 {
-	uint64_t end = size_of(s->fd);
+	uint64_t end = streamfile_adopt_size_of(s->fd);
 	int ret = cut_to(s->fd, end, s->bytes);
 
 	if (ret == 0)
-		ret = cut_to(s->index_fd, size_of(s->index_fd), s->index_bytes);
+		ret = cut_to(s->index_fd, streamfile_adopt_size_of(s->index_fd), s->index_bytes);
 	if (ret < 0)
 		return ret;
 	*cut += end - MIN(end, s->bytes);
@@ -168,7 +173,7 @@ static int remove_files(struct stream_file *s, uint64_t number, uint64_t *cut)
 	struct stream_names names;
 	int ret = stream_names(s, number, &names);
 
-	*cut += s->fd < 0 ? 0 : size_of(s->fd);
+	*cut += s->fd < 0 ? 0 : streamfile_adopt_size_of(s->fd);
 	stream_file_close(s);
 	if (ret < 0)
 		return ret;
@@ -182,7 +187,7 @@ static int remove_files(struct stream_file *s, uint64_t number, uint64_t *cut)
 /* --- which file -------------------------------------------------------------------- */
 
 /* Numbers of files whose size is limited: CHANNEL_CPU_N. */
-static bool number_of(const struct stream_file *s, const char *name, uint64_t *ret)
+static bool streamfile_adopt_number_of(const struct stream_file *s, const char *name, uint64_t *ret)
 {
 	struct stream_names names;
 	const char *last = strrchr(name, '_');
@@ -204,9 +209,10 @@ static uint64_t newest_file(struct stream_file *s, uint64_t *cut)
 	struct dirent *entry;
 
 	while ((entry = dir_next(dir))) {
-		if (!number_of(s, entry->d_name, &number))
+		if (!streamfile_adopt_number_of(s, entry->d_name, &number))
 			continue;
-		if (open_files(s, number) < 0 || !packet_at(s, 0, size_of(s->fd), &first)) {
+		if (streamfile_adopt_open_files(s, number) < 0 ||
+		    !packet_at(s, 0, streamfile_adopt_size_of(s->fd), &first)) {
 			(void)!remove_files(s, number, cut);
 		} else if (newest == UINT64_MAX || first.packet_seq_num >= seq) {
 			newest = number;
@@ -226,9 +232,9 @@ int stream_file_adopt(struct stream_file *s, struct packet_header *ret, uint64_t
 
 	if (number == UINT64_MAX)
 		return 0;
-	err = open_files(s, number);
+	err = streamfile_adopt_open_files(s, number);
 	if (err == 0)
-		err = walk(s, ret);
+		err = streamfile_adopt_walk(s, ret);
 	if (err == -ENOENT || err == -ENODATA) {
 		err = remove_files(s, number, cut);
 		return err;

@@ -50,7 +50,7 @@ int tracedir_check_path(const char *path, struct err *err)
 	return *path ? 0 : err_set(err, ERR_INVALID, "the path of a trace is empty");
 }
 
-static int open_dir(int at_fd, const char *name)
+static int tracedir_open_dir(int at_fd, const char *name)
 {
 	int fd;
 
@@ -67,7 +67,7 @@ static int open_path(int at_fd, const char *path, bool sync)
 	char name[NAME_MAX_BYTES + 1];
 
 	while (next_component(&path, name)) {
-		int next = open_dir(fd < 0 ? at_fd : fd, name);
+		int next = tracedir_open_dir(fd < 0 ? at_fd : fd, name);
 
 		int ret = next < 0 ? next : sync ? disk_sync_dir(fd < 0 ? at_fd : fd) : 0;
 
@@ -98,7 +98,7 @@ int tracedir_open_file(int dir_fd, const char *name)
 
 /* Metadata has reserved space ahead of the written part, for a full disk. Errors are
  * ignored: not every file system supports it. */
-static void reserve(struct tracedir *dir)
+static void tracedir_reserve(struct tracedir *dir)
 {
 	uint64_t end = dir->metadata_bytes + DISK_METADATA_RESERVE;
 
@@ -108,7 +108,7 @@ static void reserve(struct tracedir *dir)
 		dir->reserved_bytes = end;
 }
 
-static int sync_names(const struct tracedir *dir, int output_fd)
+static int tracedir_sync_names(const struct tracedir *dir, int output_fd)
 {
 	int ret = disk_sync_dir(dir->fd);
 
@@ -116,7 +116,7 @@ static int sync_names(const struct tracedir *dir, int output_fd)
 }
 
 /* Metadata with a first packet names its owner. */
-static bool is_ours(const struct tracedir *dir)
+static bool tracedir_is_ours(const struct tracedir *dir)
 {
 	struct metapacket_header head;
 
@@ -137,7 +137,7 @@ static int make_files(struct tracedir *dir, int output_fd, bool adopt)
 	dir->fd = open_path(output_fd, dir->path, disk_syncs(dir->disk));
 	if (dir->fd < 0)
 		return dir->fd;
-	dir->index_fd = open_dir(dir->fd, "index");
+	dir->index_fd = tracedir_open_dir(dir->fd, "index");
 	if (dir->index_fd < 0)
 		return dir->index_fd;
 	dir->metadata_fd = adopt ? tracedir_open_file(dir->fd, "metadata") : -ENOENT;
@@ -146,13 +146,13 @@ static int make_files(struct tracedir *dir, int output_fd, bool adopt)
 		dir->metadata_fd = tracedir_create_file(dir->fd, "metadata");
 	if (dir->metadata_fd < 0)
 		return dir->metadata_fd;
-	if (!is_ours(dir))
+	if (!tracedir_is_ours(dir))
 		return -EEXIST;
-	return disk_syncs(dir->disk) ? sync_names(dir, output_fd) : 0;
+	return disk_syncs(dir->disk) ? tracedir_sync_names(dir, output_fd) : 0;
 }
 
-static struct tracedir *alloc(uint64_t id, int output_fd, const char *path,
-			      const uint8_t uuid[16], struct disk *disk)
+static struct tracedir *tracedir_alloc(uint64_t id, int output_fd, const char *path,
+				       const uint8_t uuid[16], struct disk *disk)
 {
 	struct tracedir *dir = xalloc(sizeof(*dir));
 
@@ -169,7 +169,7 @@ static struct tracedir *alloc(uint64_t id, int output_fd, const char *path,
 int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
 		 struct disk *disk, struct tracedir **ret, struct err *err)
 {
-	struct tracedir *dir = alloc(id, output_fd, path, uuid, disk);
+	struct tracedir *dir = tracedir_alloc(id, output_fd, path, uuid, disk);
 	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, false);
 
 	if (result == -EEXIST)
@@ -180,7 +180,7 @@ int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uui
 		tracedir_free(dir);
 		return err->code;
 	}
-	reserve(dir);
+	tracedir_reserve(dir);
 	*ret = dir;
 	return 0;
 }
@@ -200,7 +200,7 @@ void tracedir_note(const struct tracedir *dir)
 		(void)!disk_sync_data(fd);
 }
 
-static int cut(struct tracedir *dir, uint64_t metadata_bytes, bool behind)
+static int tracedir_truncate(struct tracedir *dir, uint64_t metadata_bytes, bool behind)
 {
 	struct stat st;
 
@@ -216,29 +216,29 @@ static int cut(struct tracedir *dir, uint64_t metadata_bytes, bool behind)
 	dir->metadata_bytes = metadata_bytes;
 	dir->hides = metadata_bytes && tracedir_hides(dir->metadata_fd);
 	dir->reserved_bytes = 0; /* cut off as well */
-	reserve(dir);
+	tracedir_reserve(dir);
 	return 0;
 }
 
 int tracedir_cut(struct tracedir *dir, uint64_t metadata_bytes)
 {
-	return cut(dir, metadata_bytes, false);
+	return tracedir_truncate(dir, metadata_bytes, false);
 }
 
 int tracedir_cut_behind(struct tracedir *dir, uint64_t metadata_bytes)
 {
-	return cut(dir, metadata_bytes, true);
+	return tracedir_truncate(dir, metadata_bytes, true);
 }
 
-static int adopt(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
-		 uint64_t metadata_bytes, bool behind, struct disk *disk, struct tracedir **ret,
-		 struct err *err)
+static int tracedir_open_existing(uint64_t id, int output_fd, const char *path,
+				  const uint8_t uuid[16], uint64_t metadata_bytes, bool behind,
+				  struct disk *disk, struct tracedir **ret, struct err *err)
 {
-	struct tracedir *dir = alloc(id, output_fd, path, uuid, disk);
+	struct tracedir *dir = tracedir_alloc(id, output_fd, path, uuid, disk);
 	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, true);
 
 	if (result == 0)
-		result = cut(dir, metadata_bytes, behind);
+		result = tracedir_truncate(dir, metadata_bytes, behind);
 	if (result < 0) {
 		dir->metadata_fd = close_fd(dir->metadata_fd); /* left as it is */
 		tracedir_free(dir);
@@ -254,14 +254,16 @@ int tracedir_adopt(uint64_t id, int output_fd, const char *path, const uint8_t u
 		   uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
 		   struct err *err)
 {
-	return adopt(id, output_fd, path, uuid, metadata_bytes, false, disk, ret, err);
+	return tracedir_open_existing(id, output_fd, path, uuid, metadata_bytes, false, disk, ret,
+				      err);
 }
 
 int tracedir_adopt_behind(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
 			  uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
 			  struct err *err)
 {
-	return adopt(id, output_fd, path, uuid, metadata_bytes, true, disk, ret, err);
+	return tracedir_open_existing(id, output_fd, path, uuid, metadata_bytes, true, disk, ret,
+				      err);
 }
 
 void tracedir_release(struct tracedir *dir)
@@ -326,7 +328,7 @@ int tracedir_append(struct tracedir *dir, const void *text, uint32_t len)
 		dir->hides = metadata_hides(text, len);
 	dir->metadata_bytes += sizeof(head) + bytes;
 	dir->disk->used += sizeof(head) + bytes;
-	reserve(dir);
+	tracedir_reserve(dir);
 	return 0;
 }
 

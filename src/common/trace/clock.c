@@ -91,7 +91,7 @@ static int read_line(const char *path, char *buf, size_t len)
 	return n > 0 ? 0 : -1;
 }
 
-static enum ltt_clock_kind choose(void)
+static enum ltt_clock_kind clock_choose(void)
 {
 	const char *choice = getenv("LTT_CLOCK");
 	char source[32];
@@ -171,7 +171,7 @@ static uint64_t cpuinfo_hz(void)
 
 void clock_init(struct trace_clock *clock)
 {
-	clock->kind = choose();
+	clock->kind = clock_choose();
 	clock->known_hz = kernel_hz(clock->kind);
 	snprintf(clock->source, sizeof(clock->source), "%s",
 		 clock->kind == LTT_CLOCK_MONOTONIC ? "CLOCK_MONOTONIC" :
@@ -205,7 +205,7 @@ void clock_offset(uint64_t cycles, uint64_t real_ns, uint64_t freq_hz, uint64_t 
 #define MEASURE_MIN_NS 5000000ull
 #define MEASURE_FINAL_NS 10000000000ull
 
-static uint64_t measure(struct trace_clock *clock)
+static uint64_t clock_measure(struct trace_clock *clock)
 {
 	struct clock_sample now = take_sample(clock->kind);
 	uint64_t hz, shown = cpuinfo_hz(), ns;
@@ -229,7 +229,7 @@ static uint64_t measure(struct trace_clock *clock)
 
 uint64_t clock_hz(struct trace_clock *clock)
 {
-	return clock->known_hz ? clock->known_hz : measure(clock);
+	return clock->known_hz ? clock->known_hz : clock_measure(clock);
 }
 
 void clock_facts(struct trace_clock *clock, struct clock_facts *ret)

@@ -27,7 +27,7 @@ struct layout *layout_free(struct layout *layout)
 	return NULL;
 }
 
-static const char *copy_text(struct layout *layout, const char *text)
+static const char *layout_copy_text(struct layout *layout, const char *text)
 {
 	size_t len = strlen(text) + 1;
 	char *at = layout->text + layout->text_len;
@@ -48,7 +48,7 @@ bool layout_add_field(struct layout *layout, const struct layout_field *field)
 	*f = *field;
 	f->labels = NULL;
 	f->nr_labels = 0;
-	f->name = copy_text(layout, field->name);
+	f->name = layout_copy_text(layout, field->name);
 	if (!f->name)
 		return false;
 	layout->nr_fields++;
@@ -65,7 +65,7 @@ bool layout_add_label(struct layout *layout, const char *text, int64_t first, in
 	f = &layout->fields[layout->nr_fields - 1];
 	label->first = first;
 	label->last = last;
-	label->text = copy_text(layout, text);
+	label->text = layout_copy_text(layout, text);
 	if (!label->text)
 		return false;
 	if (f->nr_labels++ == 0)
@@ -109,7 +109,7 @@ static const char *check_enum(const struct layout_field *f)
 	return NULL;
 }
 
-static const char *check_field(const struct layout_field *f)
+static const char *layout_check_field(const struct layout_field *f)
 {
 	if (f->base != 0 && f->base != 2 && f->base != 8 && f->base != 10 && f->base != 16)
 		return "a number base that is none of 2, 8, 10 and 16";
@@ -141,7 +141,7 @@ static const char *check_field(const struct layout_field *f)
 const char *layout_check(const struct layout *layout)
 {
 	for (uint32_t i = 0; i < layout->nr_fields; i++) {
-		const char *why = check_field(&layout->fields[i]);
+		const char *why = layout_check_field(&layout->fields[i]);
 
 		if (why)
 			return why;
@@ -149,7 +149,7 @@ const char *layout_check(const struct layout *layout)
 	return NULL;
 }
 
-static const char *element_type(const struct layout_field *f)
+static const char *layout_element_type(const struct layout_field *f)
 {
 	return f->flags & LAYOUT_FLOAT_ELEM ? "float" : "integer";
 }
@@ -173,8 +173,8 @@ void layout_field_type(const struct layout_field *f, char *buf, size_t len)
 	if (f->flags & LAYOUT_TEXT)
 		snprintf(buf, len, "string");
 	else if (f->kind == LAYOUT_ARRAY)
-		snprintf(buf, len, "array of %u %s%s", f->count, element_type(f),
+		snprintf(buf, len, "array of %u %s%s", f->count, layout_element_type(f),
 			 f->count == 1 ? "" : "s");
 	else
-		snprintf(buf, len, "sequence of %ss", element_type(f));
+		snprintf(buf, len, "sequence of %ss", layout_element_type(f));
 }

@@ -33,7 +33,7 @@ static char *text_end(struct text *text)
 }
 
 /* A string literal. Bytes of UTF-8 pass; control bytes become octal escapes. */
-static void put_string(FILE *f, const char *s)
+static void metadata_put_string(FILE *f, const char *s)
 {
 	fputc('"', f);
 	for (; *s; s++) {
@@ -146,7 +146,7 @@ static void put_trace(FILE *f, const struct metadata_trace *t)
 static void put_env_string(FILE *f, const char *name, const char *value)
 {
 	fprintf(f, "\t%s = ", name);
-	put_string(f, value);
+	metadata_put_string(f, value);
 	fprintf(f, ";\n");
 }
 
@@ -172,7 +172,7 @@ static void put_owner(FILE *f, const struct metadata_trace *t)
 		t->process ? t->process->pid : t->uid);
 }
 
-static void put_env(FILE *f, const struct metadata_trace *t)
+static void metadata_put_env(FILE *f, const struct metadata_trace *t)
 {
 	unsigned int major = 0, minor = 0, patch = 0;
 	const struct metadata_process *p = t->process;
@@ -209,7 +209,7 @@ static const char *clock_name(const struct clock_facts *c)
 #endif
 }
 
-static void put_clock(FILE *f, const struct clock_facts *c)
+static void metadata_put_clock(FILE *f, const struct clock_facts *c)
 {
 	const char *name = clock_name(c);
 
@@ -286,15 +286,15 @@ char *metadata_head(const struct metadata_trace *trace)
 	fputs(forms[trace->hides].begin, text.file);
 	put_scalars(text.file);
 	put_trace(text.file, trace);
-	put_env(text.file, trace);
-	put_clock(text.file, trace->clock);
+	metadata_put_env(text.file, trace);
+	metadata_put_clock(text.file, trace->clock);
 	put_contexts(text.file, &forms[trace->hides]);
 	return text_end(&text);
 }
 
 /* --- streams and events ------------------------------------------------------ */
 
-static void put_integer(FILE *f, const struct layout_field *field)
+static void metadata_put_integer(FILE *f, const struct layout_field *field)
 {
 	fprintf(f, "integer { size = %u; align = 8; signed = %s; encoding = %s; base = %u;%s }",
 		field->size_bits, field->flags & LAYOUT_SIGNED ? "true" : "false",
@@ -315,10 +315,10 @@ static void put_element(FILE *f, const struct layout_field *field)
 	if (field->flags & LAYOUT_FLOAT_ELEM)
 		put_float(f, field);
 	else
-		put_integer(f, field);
+		metadata_put_integer(f, field);
 }
 
-static void put_value(FILE *f, const struct layout_field *field, int64_t v)
+static void metadata_put_value(FILE *f, const struct layout_field *field, int64_t v)
 {
 	if (field->flags & LAYOUT_SIGNED)
 		fprintf(f, "%" PRId64, v);
@@ -326,25 +326,25 @@ static void put_value(FILE *f, const struct layout_field *field, int64_t v)
 		fprintf(f, "%" PRIu64, (uint64_t)v);
 }
 
-static void put_enum(FILE *f, const struct layout_field *field)
+static void metadata_put_enum(FILE *f, const struct layout_field *field)
 {
 	if (field->nr_labels == 0) {
-		put_integer(f, field);
+		metadata_put_integer(f, field);
 		return;
 	}
 	fprintf(f, "enum : ");
-	put_integer(f, field);
+	metadata_put_integer(f, field);
 	fprintf(f, " {");
 	for (uint32_t i = 0; i < field->nr_labels; i++) {
 		const struct layout_label *l = &field->labels[i];
 
 		fprintf(f, "%s ", i ? "," : "");
-		put_string(f, l->text);
+		metadata_put_string(f, l->text);
 		fprintf(f, " = ");
-		put_value(f, field, l->first);
+		metadata_put_value(f, field, l->first);
 		if (l->last != l->first) {
 			fprintf(f, " ... ");
-			put_value(f, field, l->last);
+			metadata_put_value(f, field, l->last);
 		}
 	}
 	fprintf(f, " }");
@@ -370,13 +370,13 @@ static void put_field(FILE *f, const struct layout_field *field)
 		put_sequence(f, field, name);
 	} else {
 		if (field->kind == LAYOUT_INT)
-			put_integer(f, field);
+			metadata_put_integer(f, field);
 		else if (field->kind == LAYOUT_FLOAT)
 			put_float(f, field);
 		else if (field->kind == LAYOUT_STRING)
 			fprintf(f, "string");
 		else if (field->kind == LAYOUT_ENUM)
-			put_enum(f, field);
+			metadata_put_enum(f, field);
 		else
 			put_element(f, field);
 		fprintf(f, " %s", name);
@@ -424,7 +424,7 @@ char *metadata_event_body(const struct metadata_event *event)
 	if (!text_begin(&text))
 		return NULL;
 	fprintf(text.file, "\tname = ");
-	put_string(text.file, event->name);
+	metadata_put_string(text.file, event->name);
 	fprintf(text.file, ";\n");
 	if (event->loglevel >= 0)
 		fprintf(text.file, "\tloglevel = %d;\n", event->loglevel);

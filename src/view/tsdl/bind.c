@@ -28,7 +28,8 @@ static struct ctf_field *member(struct binder *b, const struct ctf_type *type, c
 }
 
 /* Follow @path from @type down through structs to a field, or NULL. */
-static struct ctf_field *follow(struct binder *b, const struct ctf_type *type, const char *path)
+static struct ctf_field *bind_follow(struct binder *b, const struct ctf_type *type,
+				     const char *path)
 {
 	while (type && type->kind == TYPE_STRUCT) {
 		size_t len = strcspn(path, ".");
@@ -53,7 +54,7 @@ static struct ctf_field *find_absolute(struct binder *b, const char *path, enum 
 		*ret_root = root;
 		if (b->root == (enum root)root && b->nr_open)
 			type = b->open[0];
-		return follow(b, type, path + len);
+		return bind_follow(b, type, path + len);
 	}
 	return NULL;
 }
@@ -65,9 +66,9 @@ static struct ctf_field *find_relative(struct binder *b, const char *path, enum 
 
 	*ret_root = b->root;
 	for (uint32_t i = b->nr_open; i-- > 0 && !field;)
-		field = follow(b, b->open[i], path);
+		field = bind_follow(b, b->open[i], path);
 	for (int root = NR_ROOTS; root-- > 0 && !field;) {
-		field = follow(b, b->roots[root], path);
+		field = bind_follow(b, b->roots[root], path);
 		*ret_root = field ? (enum root)root : *ret_root;
 	}
 	return field;

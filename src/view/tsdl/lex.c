@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-static bool is_digit(char c)
+static bool lex_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
 
-static bool is_word(char c)
+static bool lex_is_word(char c)
 {
-	return is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+	return lex_is_digit(c) || c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 static bool is_space(char c)
@@ -50,7 +50,7 @@ static const char *skip_blank(const char *at, const char *end)
 
 static int digit_value(char c)
 {
-	if (is_digit(c))
+	if (lex_is_digit(c))
 		return c - '0';
 	c |= 0x20;
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : 99;
@@ -71,7 +71,8 @@ static void lex_number(struct lex *lex, struct token *t)
 						   &t->number);
 	while (lex->at < lex->end && ((*lex->at | 0x20) == 'u' || (*lex->at | 0x20) == 'l'))
 		lex->at++;
-	t->kind = overflow || (lex->at < lex->end && is_word(*lex->at)) ? TOKEN_BAD : TOKEN_NUMBER;
+	t->kind = overflow || (lex->at < lex->end && lex_is_word(*lex->at)) ? TOKEN_BAD :
+									      TOKEN_NUMBER;
 }
 
 static void lex_string(struct lex *lex, struct token *t)
@@ -105,10 +106,10 @@ void lex_next(struct lex *lex, struct token *ret_token)
 	*t = (struct token){ .kind = TOKEN_END, .text = lex->at };
 	if (lex->at == lex->end)
 		return;
-	if (is_digit(*lex->at)) {
+	if (lex_is_digit(*lex->at)) {
 		lex_number(lex, t);
-	} else if (is_word(*lex->at)) {
-		while (lex->at < lex->end && is_word(*lex->at))
+	} else if (lex_is_word(*lex->at)) {
+		while (lex->at < lex->end && lex_is_word(*lex->at))
 			lex->at++;
 		t->kind = TOKEN_WORD;
 	} else if (*lex->at == '"') {

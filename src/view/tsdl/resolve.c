@@ -203,7 +203,7 @@ static int resolve_stream(struct binder *trace, struct ctf_stream_class *sc)
 	return 0;
 }
 
-static int by_id(const void *a, const void *b)
+static int resolve_by_id(const void *a, const void *b)
 {
 	const struct ctf_event_class *x = *(struct ctf_event_class *const *)a;
 	const struct ctf_event_class *y = *(struct ctf_event_class *const *)b;
@@ -232,7 +232,7 @@ static void index_events(struct tsdl *p, struct ctf_stream_class *sc)
 		else if (!sc->by_id[ec->id])
 			sc->by_id[ec->id] = ec;
 	}
-	qsort(sc->sorted, sc->nr_sorted, sizeof(*sc->sorted), by_id);
+	qsort(sc->sorted, sc->nr_sorted, sizeof(*sc->sorted), resolve_by_id);
 }
 
 /* Where there is one stream an event need not say which it belongs to. */

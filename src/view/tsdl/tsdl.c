@@ -358,7 +358,7 @@ static int top_level(struct tsdl *p)
 
 /* --- the whole text, past what is wrong ----------------------------------- */
 
-static void say_error(struct tsdl *p)
+static void tsdl_report_error(struct tsdl *p)
 {
 	size_t line = 1;
 
@@ -377,7 +377,7 @@ static void say_error(struct tsdl *p)
 }
 
 /* To where the broken declaration seems to end: the first `;` outside braces. */
-static void resync(struct tsdl *p, uint32_t *blind_left)
+static void tsdl_resync(struct tsdl *p, uint32_t *blind_left)
 {
 	struct lex here = p->lex;
 	const char *stop;
@@ -405,8 +405,8 @@ static void parse_all(struct tsdl *p)
 		p->error[0] = 0;
 		if (tsdl_accept(p, ';') || !top_level(p))
 			continue;
-		say_error(p);
-		resync(p, &blind_left);
+		tsdl_report_error(p);
+		tsdl_resync(p, &blind_left);
 	}
 }
 
