@@ -22,7 +22,7 @@
 /* --- answers ---------------------------------------------------------------------- */
 
 /* Deciphered bytes that lie in the library wake nobody: a socket with room does. */
-static uint32_t events_of(const struct relconn *conn)
+static uint32_t relconn_events_of(const struct relconn *conn)
 {
 	if (!conn->chan.up)
 		return chan_wants_write(&conn->chan) ? EPOLLOUT : EPOLLIN;
@@ -33,9 +33,9 @@ static uint32_t events_of(const struct relconn *conn)
 	return conn->postponed || chan_pending(&conn->chan) ? EPOLLIN | EPOLLOUT : EPOLLIN;
 }
 
-static void watch(struct relconn *conn)
+static void relconn_watch(struct relconn *conn)
 {
-	uint32_t events = events_of(conn);
+	uint32_t events = relconn_events_of(conn);
 
 	if (conn->broken || conn->watched == events)
 		return;
@@ -44,7 +44,7 @@ static void watch(struct relconn *conn)
 		relconn_drop(conn);
 }
 
-static void send_answer(struct relconn *conn)
+static void relconn_send_reply(struct relconn *conn)
 {
 	while (conn->answer_begin != conn->answer_end) {
 		const struct iovec iov = { conn->answer + conn->answer_begin,
@@ -59,7 +59,7 @@ static void send_answer(struct relconn *conn)
 		}
 		conn->answer_begin += (size_t)n;
 	}
-	watch(conn);
+	relconn_watch(conn);
 }
 
 /* Of which nothing is there yet: requests wait for the answer before. */
@@ -126,7 +126,7 @@ static void send_synced(struct relconn *conn)
 		conn->answer_end = u->len;
 		conn->first_unsynced = (conn->first_unsynced + 1) % RELCONN_MAX_UNSYNCED;
 		conn->nr_unsynced--;
-		send_answer(conn);
+		relconn_send_reply(conn);
 	}
 }
 
@@ -145,10 +145,11 @@ static void finish_answer(struct relconn *conn, const struct encoder *enc, uint1
 	if (promised || conn->nr_unsynced)
 		hold_answer(conn, promised, type == MSG_rel_packet ? conn->sync_us : 0);
 	else
-		send_answer(conn);
+		relconn_send_reply(conn);
 }
 
-static void answer(struct relconn *conn, uint16_t type, uint32_t serial, const struct err *err)
+static void relconn_reply(struct relconn *conn, uint16_t type, uint32_t serial,
+			  const struct err *err)
 {
 	struct encoder enc;
 
@@ -163,7 +164,7 @@ static bool may_answer(const struct relconn *conn)
 }
 
 /* A session that sends nothing may stay, as long as such ones may here. */
-static void rest(struct relconn *conn)
+static void relconn_set_idle_timer(struct relconn *conn)
 {
 	if (conn->relay->peers.quotas.idle_us)
 		loop_timer_set(&conn->timer, conn->relay->peers.quotas.idle_us);
@@ -248,7 +249,8 @@ static int begin_body(struct relconn *conn, const struct req_rel_packet *req,
 
 /* The answer comes behind the body, which is thrown away where it can't be kept.
  * Return: negative: nobody knows how long it is. */
-static int on_packet(struct relconn *conn, const struct msg_header *header, struct decoder *dec)
+static int relconn_on_packet(struct relconn *conn, const struct msg_header *header,
+			     struct decoder *dec)
 {
 	struct packet_header packet;
 	struct req_rel_packet req;
@@ -302,8 +304,8 @@ static void finish_body(struct relconn *conn)
 	}
 	if (err->code == ERR_OUTPUT)
 		retention_kick(conn->relay->retention);
-	rest(conn);
-	answer(conn, MSG_rel_packet, conn->body_serial, err);
+	relconn_set_idle_timer(conn);
+	relconn_reply(conn, MSG_rel_packet, conn->body_serial, err);
 }
 
 /* Return: 0, or negative: it makes no sense to go on. */
@@ -322,7 +324,7 @@ static int take_message(struct relconn *conn, const uint8_t *msg, size_t len)
 	if (!conn->greeted && header.type != MSG_rel_hello)
 		return -EPROTO;
 	if (header.type == MSG_rel_packet && conn->session) {
-		int ret = on_packet(conn, &header, &dec);
+		int ret = relconn_on_packet(conn, &header, &dec);
 
 		if (ret == 0 && !is_in_packet(conn))
 			finish_body(conn);
@@ -330,7 +332,7 @@ static int take_message(struct relconn *conn, const uint8_t *msg, size_t len)
 	}
 	relconn_request(&(struct relconn_request){ conn, &header, &dec, &enc }, &err);
 	if (err.code || !enc.len)
-		answer(conn, header.type, header.serial, &err);
+		relconn_reply(conn, header.type, header.serial, &err);
 	else
 		finish_answer(conn, &enc, header.type);
 	return err.code == ERR_BAD_MESSAGE ? -EBADMSG : 0;
@@ -423,7 +425,7 @@ static int process(struct relconn *conn)
 	if (conn->session && (is_in_packet(conn) || conn->frames.begin != conn->frames.end))
 		loop_timer_set(&conn->timer, STUCK_US);
 	else if (conn->session)
-		rest(conn);
+		relconn_set_idle_timer(conn);
 	return 0;
 }
 
@@ -438,7 +440,7 @@ static size_t find_room(struct relconn *conn, uint8_t **ret_at)
 }
 
 /* Return: bytes, if there may be more; 0: nothing now; negative: it is over. */
-static ssize_t read_some(struct relconn *conn)
+static ssize_t relconn_read_some(struct relconn *conn)
 {
 	uint8_t *at;
 	size_t room = find_room(conn, &at);
@@ -458,7 +460,7 @@ static ssize_t read_some(struct relconn *conn)
 }
 
 /* Return: 1: there may be more; 0: nothing now; negative: it is over. */
-static int shake_hands(struct relconn *conn)
+static int relconn_shake_hands(struct relconn *conn)
 {
 	int ret = relay_may_shake(conn->relay) ? chan_open(&conn->chan) : -EAGAIN;
 
@@ -470,15 +472,15 @@ static int shake_hands(struct relconn *conn)
 }
 
 /* Return: 0, or negative: it is over. */
-static int go_on(struct relconn *conn, uint32_t events)
+static int relconn_serve_input(struct relconn *conn, uint32_t events)
 {
-	ssize_t ret = conn->chan.up ? 1 : shake_hands(conn);
+	ssize_t ret = conn->chan.up ? 1 : relconn_shake_hands(conn);
 
 	bool postponed = conn->postponed;
 
 	begin_turn(conn);
 	if (ret > 0 && (postponed || (events & EPOLLOUT))) {
-		send_answer(conn);
+		relconn_send_reply(conn);
 		send_synced(conn);
 		ret = conn->broken ? 0 : process(conn);
 		ret = ret < 0 ? ret : 1;
@@ -488,36 +490,36 @@ static int go_on(struct relconn *conn, uint32_t events)
 	while (ret > 0 && !conn->postponed) {
 		if (conn->broken || !may_answer(conn))
 			return 0;
-		ret = read_some(conn);
+		ret = relconn_read_some(conn);
 	}
 	return ret < 0 ? (int)ret : 0;
 }
 
-static void serve(struct relconn *conn, uint32_t events)
+static void relconn_on_ready(struct relconn *conn, uint32_t events)
 {
-	int ret = conn->broken ? 0 : go_on(conn, events);
+	int ret = conn->broken ? 0 : relconn_serve_input(conn, events);
 
 	if (ret < 0) {
 		log_debug("a connection ends: %s", strerror(-ret));
 		relconn_drop(conn);
 	}
-	watch(conn);
+	relconn_watch(conn);
 }
 
 /* While it has to wait, nothing but the end of the connection is told. */
-static void ready(struct loop_fd *source, uint32_t events)
+static void relconn_ready(struct loop_fd *source, uint32_t events)
 {
 	struct relconn *conn = container_of(source, struct relconn, source);
 
 	if (conn->pace.at_ns)
 		relconn_drop(conn);
 	else
-		serve(conn, events);
+		relconn_on_ready(conn, events);
 }
 
-static void may_go_on(struct loop_timer *timer)
+static void relconn_may_continue(struct loop_timer *timer)
 {
-	serve(container_of(timer, struct relconn, pace), 0);
+	relconn_on_ready(container_of(timer, struct relconn, pace), 0);
 }
 
 /* --- what is acknowledged when it is on the disk ---------------------------------------- */
@@ -535,7 +537,7 @@ static void on_synced(struct syncer_waiter *waiter, uint64_t commit, int error)
 	conn->synced = commit;
 	conn->postponed |= conn->nr_unsynced == RELCONN_MAX_UNSYNCED;
 	send_synced(conn);
-	watch(conn);
+	relconn_watch(conn);
 }
 
 int relconn_sync(struct relconn *conn, uint32_t within_us)
@@ -573,7 +575,7 @@ void relconn_recheck(struct relconn *conn)
 	relconn_free(conn);
 }
 
-static void may_have_expired(struct loop_timer *timer)
+static void relconn_may_have_expired(struct loop_timer *timer)
 {
 	struct relconn *conn = container_of(timer, struct relconn, proof);
 
@@ -583,7 +585,7 @@ static void may_have_expired(struct loop_timer *timer)
 
 /* --- life --------------------------------------------------------------------------- */
 
-static void expired(struct loop_timer *timer)
+static void relconn_on_expiry(struct loop_timer *timer)
 {
 	struct relconn *conn = container_of(timer, struct relconn, timer);
 
@@ -592,7 +594,7 @@ static void expired(struct loop_timer *timer)
 	relconn_free(conn);
 }
 
-static void end(struct loop_work *work)
+static void relconn_end(struct loop_work *work)
 {
 	relconn_free(container_of(work, struct relconn, end));
 }
@@ -600,7 +602,8 @@ static void end(struct loop_work *work)
 int relconn_new(struct relay *relay, int fd, struct tls *tls)
 {
 	struct relconn *conn = calloc(1, sizeof(*conn));
-	int ret = conn ? loop_fd_init(&conn->source, relay->loop, fd, EPOLLIN, ready) : -ENOMEM;
+	int ret = conn ? loop_fd_init(&conn->source, relay->loop, fd, EPOLLIN, relconn_ready) :
+			 -ENOMEM;
 
 	if (ret < 0) {
 		tls_free(tls);
@@ -616,15 +619,15 @@ int relconn_new(struct relay *relay, int fd, struct tls *tls)
 	conn->sync_us = SYNCER_NONE;
 	list_init(&conn->waiter.node);
 	conn->waiter.synced = on_synced;
-	loop_work_init(&conn->end, end);
-	loop_timer_init(&conn->timer, relay->loop, expired);
+	loop_work_init(&conn->end, relconn_end);
+	loop_timer_init(&conn->timer, relay->loop, relconn_on_expiry);
 	loop_timer_set(&conn->timer, RELCONN_SILENT_US);
-	loop_timer_init(&conn->pace, relay->loop, may_go_on);
-	loop_timer_init(&conn->proof, relay->loop, may_have_expired);
+	loop_timer_init(&conn->pace, relay->loop, relconn_may_continue);
+	loop_timer_init(&conn->proof, relay->loop, relconn_may_have_expired);
 	return 0;
 }
 
-static void end_session(struct relconn *conn)
+static void relconn_end_session(struct relconn *conn)
 {
 	if (conn->body_stream) {
 		(conn->body_part ? relstream_part_close : relstream_undo)(conn->body_stream);
@@ -639,7 +642,7 @@ void relconn_drop(struct relconn *conn)
 	if (conn->broken)
 		return;
 	conn->broken = true;
-	end_session(conn);
+	relconn_end_session(conn);
 	(void)!loop_fd_events(&conn->source, 0);
 	loop_defer(conn->relay->loop, &conn->end);
 }
@@ -648,7 +651,7 @@ void relconn_free(struct relconn *conn)
 {
 	int fd = conn->source.fd;
 
-	end_session(conn);
+	relconn_end_session(conn);
 	loop_work_cancel(&conn->end);
 	loop_timer_cancel(&conn->timer);
 	loop_timer_cancel(&conn->pace);

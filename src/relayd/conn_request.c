@@ -89,7 +89,7 @@ static int on_trace(const struct relconn_request *rq, struct err *err)
 	return 0;
 }
 
-static int on_metadata(const struct relconn_request *rq, struct err *err)
+static int conn_request_on_metadata(const struct relconn_request *rq, struct err *err)
 {
 	struct rep_rel_metadata rep;
 	struct req_rel_metadata req;
@@ -132,7 +132,7 @@ static int on_stream_end(const struct relconn_request *rq, struct err *err)
 	return relsession_stream_end(rq->conn->session, req.stream, err);
 }
 
-static uint64_t realtime_ns(void)
+static uint64_t conn_request_realtime_ns(void)
 {
 	struct timespec ts;
 
@@ -142,7 +142,7 @@ static uint64_t realtime_ns(void)
 
 static int on_clock(const struct relconn_request *rq, struct err *err)
 {
-	struct rep_rel_clock rep = { realtime_ns() };
+	struct rep_rel_clock rep = { conn_request_realtime_ns() };
 	struct req_rel_clock req;
 
 	if (req_rel_clock_decode(rq->dec, &req) < 0)
@@ -179,7 +179,7 @@ static const struct {
 	bool in_session;
 } handlers[] = {
 	{ MSG_rel_hello, on_hello, false },  { MSG_rel_session, on_session, false },
-	{ MSG_rel_trace, on_trace, true },   { MSG_rel_metadata, on_metadata, true },
+	{ MSG_rel_trace, on_trace, true },   { MSG_rel_metadata, conn_request_on_metadata, true },
 	{ MSG_rel_stream, on_stream, true }, { MSG_rel_stream_end, on_stream_end, true },
 	{ MSG_rel_end, on_end, true },	     { MSG_rel_beacon, on_beacon, true },
 	{ MSG_rel_clock, on_clock, true },

@@ -110,7 +110,7 @@ void keyring_watch(struct loop_timer *timer, const struct chan *chan)
 
 /* --- rights of viewers ------------------------------------------------------------------ */
 
-static void add_host(struct view_acl *view_acl, const char *host)
+static void keyring_add_host(struct view_acl *view_acl, const char *host)
 {
 	if (strcmp(host, "*") == 0)
 		view_acl->all = true;
@@ -129,7 +129,7 @@ static void take_line(char *line, const char *peer, struct view_acl *ret)
 	if (!name || strcmp(name, peer) != 0)
 		return;
 	while ((host = strtok_r(NULL, BLANKS, &rest)))
-		add_host(ret, host);
+		keyring_add_host(ret, host);
 }
 
 void keyring_view_acl(struct keyring *ring, const char *peer, struct view_acl *ret)
@@ -138,7 +138,7 @@ void keyring_view_acl(struct keyring *ring, const char *peer, struct view_acl *r
 	char *at, *line;
 
 	*ret = (struct view_acl){ 0 };
-	add_host(ret, peer);
+	keyring_add_host(ret, peer);
 	pthread_mutex_lock(&ring->lock);
 	text = ring->viewers ? xstrdup(ring->viewers) : NULL;
 	pthread_mutex_unlock(&ring->lock);

@@ -47,8 +47,8 @@ static int find_keys(const struct listen_config *config, struct keyring *ring)
 	return -ENOKEY;
 }
 
-static int listen_at(const struct url_listener *listener, const struct tcp_addr *addr,
-		     enum relay_link link)
+static int listeners_listen_at(const struct url_listener *listener, const struct tcp_addr *addr,
+			       enum relay_link link)
 {
 	bool local = tcp_is_local(addr);
 	char text[TCP_TEXT_BYTES];
@@ -78,7 +78,8 @@ static int listen_by_default(const struct url_listener *listener)
 	char text[TCP_TEXT_BYTES];
 
 	snprintf(text, sizeof(text), "127.0.0.1:%u", listener->port);
-	if (tcp_parse(text, &four) < 0 || listen_at(listener, &four, RELAY_LINK_DEFAULT) < 0)
+	if (tcp_parse(text, &four) < 0 ||
+	    listeners_listen_at(listener, &four, RELAY_LINK_DEFAULT) < 0)
 		return -EADDRINUSE;
 	snprintf(text, sizeof(text), "[::1]:%u", listener->port);
 	if (tcp_parse(text, &six) == 0 &&
@@ -101,9 +102,9 @@ static int listen_at_url(const struct url_listener *listener, const char *url)
 		AUTO_FREE char *local = xasprintf("127.0.0.1:%s", text + 10);
 
 		if (tcp_parse(local, &addr) == 0)
-			return listen_at(listener, &addr, link);
+			return listeners_listen_at(listener, &addr, link);
 	} else if (tcp_parse(text, &addr) == 0) {
-		return listen_at(listener, &addr, link);
+		return listeners_listen_at(listener, &addr, link);
 	}
 	log_error("'%s': say where to listen as tcp://ADDRESS:PORT or tls://ADDRESS:PORT, with a "
 		  "numeric address",

@@ -13,7 +13,7 @@
  * relay had which was here before. */
 #define AWAY_NS 60000000000ull
 
-static void unlock(pthread_mutex_t **lock)
+static void live_unlock(pthread_mutex_t **lock)
 {
 	pthread_mutex_unlock(*lock);
 }
@@ -26,7 +26,8 @@ static pthread_mutex_t *locked(const struct live *live)
 	return lock;
 }
 
-#define LOCKED(live) pthread_mutex_t *lock_ CLEANUP(unlock) __attribute__((unused)) = locked(live)
+#define LOCKED(live) \
+	pthread_mutex_t *lock_ CLEANUP(live_unlock) __attribute__((unused)) = locked(live)
 
 void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int max_fds)
 {
@@ -40,21 +41,21 @@ void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int
 
 /* --- what nobody needs any more: all of these under the lock ------------------------------- */
 
-static void free_stream(struct live_stream *stream)
+static void live_free_stream(struct live_stream *stream)
 {
 	list_remove(&stream->node);
 	free(stream->config.channel);
 	free(stream);
 }
 
-static void free_trace(struct live_trace *trace)
+static void live_free_trace(struct live_trace *trace)
 {
 	struct live_session *session = trace->session;
 	struct live_stream *stream, *tmp;
 
 	list_for_each_safe(stream, tmp, &session->streams, node)
 		if (stream->trace == trace)
-			free_stream(stream);
+			live_free_stream(stream);
 	session->live->nr_fds -= FDS_OF_TRACE;
 	close_fd(trace->dir_fd);
 	close_fd(trace->index_fd);
@@ -65,7 +66,7 @@ static void free_trace(struct live_trace *trace)
 static void drop_trace(struct live_trace *trace)
 {
 	if (!trace->waiters && !trace->nr_active)
-		free_trace(trace);
+		live_free_trace(trace);
 }
 
 static void free_session(struct live_session *session)
@@ -73,7 +74,7 @@ static void free_session(struct live_session *session)
 	struct live_stream *stream;
 
 	while ((stream = list_first(&session->streams, struct live_stream, node)))
-		free_trace(stream->trace);
+		live_free_trace(stream->trace);
 	list_remove(&session->node);
 	free(session->path);
 	free(session->host);
@@ -81,7 +82,7 @@ static void free_session(struct live_session *session)
 	free(session);
 }
 
-static bool is_over(const struct live_session *s)
+static bool live_is_over(const struct live_session *s)
 {
 	return s->ended || (s->away_ns && loop_now_ns() - s->away_ns > AWAY_NS);
 }
@@ -89,7 +90,7 @@ static bool is_over(const struct live_session *s)
 /* Is it too late to attach? */
 static bool is_gone(const struct live_session *s)
 {
-	return is_over(s) && !s->held_until_ns;
+	return live_is_over(s) && !s->held_until_ns;
 }
 
 /* Nobody sends, nobody looks. */
@@ -108,7 +109,7 @@ static void drop_traces(struct live_session *session)
 		struct live_trace *trace = s->trace;
 
 		if (!trace->waiters && !trace->nr_active) {
-			free_trace(trace);
+			live_free_trace(trace);
 			next = session->streams.next; /* it may have been the same one's */
 		}
 		s = next == &session->streams ? NULL : list_entry(next, struct live_stream, node);
@@ -156,12 +157,12 @@ void live_fini(struct live *live)
 
 /* --- sessions ---------------------------------------------------------------------------- */
 
-static struct live_session *find_session(const struct live *live, const char *path)
+static struct live_session *live_find_session(const struct live *live, const char *path)
 {
 	struct live_session *session;
 
 	list_for_each(session, &live->sessions, node)
-		if (!is_over(session) && strcmp(session->path, path) == 0)
+		if (!live_is_over(session) && strcmp(session->path, path) == 0)
 			return session;
 	return NULL;
 }
@@ -174,7 +175,7 @@ struct live_session *live_session_open(struct live *live, const char *path, cons
 	struct live_session *session;
 
 	release_held(live);
-	session = find_session(live, path);
+	session = live_find_session(live, path);
 	if (session) {
 		session->away_ns = 0;
 		return session;
@@ -236,7 +237,7 @@ unsigned int live_fds(struct live *live)
 
 /* One whose streams have all ended gets no more: for viewers it is over, and another
  * begins in the same directory. */
-static struct live_trace *find_trace(const struct live_session *session, const char *path)
+static struct live_trace *live_find_trace(const struct live_session *session, const char *path)
 {
 	struct live_stream *stream;
 
@@ -287,7 +288,7 @@ void live_metadata(struct live_session *session, const struct tracedir *dir)
 		return;
 	LOCKED(session->live);
 
-	trace = find_trace(session, dir->path);
+	trace = live_find_trace(session, dir->path);
 	if (!trace)
 		return;
 	trace->metadata_bytes = dir->metadata_bytes;
@@ -317,9 +318,9 @@ bool live_hides(const struct live_trace *trace)
 
 /* --- streams ----------------------------------------------------------------------------- */
 
-static struct live_stream *find_stream(const struct live_session *session,
-				       const struct live_trace *trace, const char *channel,
-				       uint32_t cpu)
+static struct live_stream *live_find_stream(const struct live_session *session,
+					    const struct live_trace *trace, const char *channel,
+					    uint32_t cpu)
 {
 	struct live_stream *s;
 
@@ -377,12 +378,12 @@ struct live_stream *live_stream_open(struct live_session *session, const struct 
 		return NULL;
 	LOCKED(session->live);
 
-	trace = find_trace(session, config->trace->path);
+	trace = live_find_trace(session, config->trace->path);
 	if (!trace)
 		trace = make_trace(session, config->trace);
 	if (!trace)
 		return NULL;
-	s = find_stream(session, trace, config->channel, file->cpu);
+	s = live_find_stream(session, trace, config->channel, file->cpu);
 	if (s) /* a sender that found the files again counts them anew */
 		s->first_name = current(file) - s->file;
 	else
@@ -454,7 +455,7 @@ void live_state(const struct live_stream *s, uint64_t known, struct live_state *
 	LOCKED(session->live);
 
 	*ret = (struct live_state){
-		.ended = s->ended || is_over(session),
+		.ended = s->ended || live_is_over(session),
 		.file = s->file,
 		.first_name = s->first_name,
 		.index_bytes = s->index_bytes,
@@ -469,7 +470,7 @@ bool live_session_is_over(const struct live_session *session)
 {
 	LOCKED(session->live);
 
-	return is_over(session);
+	return live_is_over(session);
 }
 
 bool view_acl_covers(const struct view_acl *view_acl, const struct live_session *session)

@@ -76,7 +76,7 @@ static const struct poptOption options[] = {
 };
 
 /* Return: 0; 1: all is said; 2: bad arguments. */
-static int parse_args(int argc, const char **argv)
+static int relayd_parse_args(int argc, const char **argv)
 {
 	poptContext ctx = poptGetContext("ltt-relayd", argc, argv, options, 0);
 	int ret = 0, rc;
@@ -104,7 +104,7 @@ static int parse_args(int argc, const char **argv)
 
 /* --- what is kept of them ------------------------------------------------------------ */
 
-static int take_size(const char *option, const char *text, uint64_t *ret)
+static int relayd_take_size(const char *option, const char *text, uint64_t *ret)
 {
 	if (!text || parse_size(text, ret) == 0)
 		return 0;
@@ -137,8 +137,8 @@ static int take_rules(struct retention_rules *ret)
 {
 	uint64_t age_us = 0, period_us = 60000000;
 
-	if (take_size("keep-size", opt.keep_size, &ret->size) < 0 ||
-	    take_size("keep-free", opt.keep_free, &ret->keep_free) < 0 ||
+	if (relayd_take_size("keep-size", opt.keep_size, &ret->size) < 0 ||
+	    relayd_take_size("keep-free", opt.keep_free, &ret->keep_free) < 0 ||
 	    take_period("keep-age", opt.keep_age, &age_us) < 0 ||
 	    take_period("check-every", opt.check_every, &period_us) < 0)
 		return -EINVAL;
@@ -147,7 +147,7 @@ static int take_rules(struct retention_rules *ret)
 	return 0;
 }
 
-static int take_sync(uint32_t *ret_us)
+static int relayd_take_sync(uint32_t *ret_us)
 {
 	uint64_t us;
 
@@ -250,7 +250,7 @@ static void reload(struct house *h)
 	}
 }
 
-static void on_signal(int signo, void *data)
+static void relayd_on_signal(int signo, void *data)
 {
 	struct house *h = data;
 
@@ -263,7 +263,7 @@ static void on_signal(int signo, void *data)
 	loop_stop(h->loop);
 }
 
-static int set_up_signals(struct house *h)
+static int relayd_set_up_signals(struct house *h)
 {
 	sigset_t set;
 
@@ -273,10 +273,10 @@ static int set_up_signals(struct house *h)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
-	return loop_signals(h->loop, &set, on_signal, h);
+	return loop_signals(h->loop, &set, relayd_on_signal, h);
 }
 
-static unsigned int raise_descriptor_limit(void)
+static unsigned int relayd_raise_descriptor_limit(void)
 {
 	struct rlimit limit = { 1024, 1024 };
 
@@ -305,7 +305,7 @@ static void await_ready(pid_t child, int fd)
 }
 
 /* Before there are signals to wait for, which stay with the process that began to.
- * Return: in the child, what say_ready() wants; negative errno. */
+ * Return: in the child, what relayd_report_ready() wants; negative errno. */
 static int go_to_background(void)
 {
 	int fds[2];
@@ -326,7 +326,7 @@ static int go_to_background(void)
 
 /* The process that waits for us hears that we serve, and has its standard files back. @fd: -1:
  * there is none. */
-static void say_ready(int fd)
+static void relayd_report_ready(int fd)
 {
 	if (fd < 0)
 		return;
@@ -362,13 +362,13 @@ static char *find_path(int out_fd)
 
 static int build(struct house *h, int out_fd)
 {
-	unsigned int max_fds = raise_descriptor_limit();
+	unsigned int max_fds = relayd_raise_descriptor_limit();
 	int ret = loop_new(&h->loop);
 
 	if (ret == 0)
 		ret = loop_new(&h->viewers_loop);
 	if (ret == 0)
-		ret = set_up_signals(h);
+		ret = relayd_set_up_signals(h);
 	if (ret == 0)
 		ret = relay_init(&h->relay, h->loop, out_fd, max_fds);
 	if (ret == 0)
@@ -387,7 +387,7 @@ static int build(struct house *h, int out_fd)
 	return ret;
 }
 
-static int serve(struct house *h)
+static int relayd_serve(struct house *h)
 {
 	int ret;
 
@@ -400,7 +400,7 @@ static int serve(struct house *h)
 	if (ret == 0)
 		ret = repairer_start(&h->relay.repairer, h->relay.out_fd, h->relay.started_ns);
 	if (ret == 0) {
-		say_ready(h->ready_fd);
+		relayd_report_ready(h->ready_fd);
 		relay_tell_sessions(&h->relay);
 		notify_ready(&h->notify, h->loop);
 		ret = loop_run(h->loop);
@@ -419,20 +419,21 @@ static uint64_t relayd_realtime_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static int run(int out_fd, int ready_fd)
+static int relayd_run(int out_fd, int ready_fd)
 {
 	struct house h = { .ready_fd = ready_fd };
 	int ret;
 
 	notify_init(&h.notify);
-	if (take_rules(&h.rules) < 0 || take_quotas(&h.quotas) < 0 || take_sync(&h.sync_us) < 0)
+	if (take_rules(&h.rules) < 0 || take_quotas(&h.quotas) < 0 ||
+	    relayd_take_sync(&h.sync_us) < 0)
 		return 2;
 	if (build(&h, out_fd) < 0)
 		return 1;
 	h.relay.started_ns = relayd_realtime_ns();
 	ret = open_listeners(&h);
 	if (ret == 0)
-		ret = serve(&h);
+		ret = relayd_serve(&h);
 	repairer_free(h.relay.repairer);
 	retention_fini(&h.retention);
 	viewers_fini(&h.viewers); /* they look at what the relay has */
@@ -451,7 +452,7 @@ int main(int argc, char **argv)
 	int ret, ready_fd = -1;
 
 	log_init("ltt-relayd", LOG_WARN);
-	ret = parse_args(argc, (const char **)argv);
+	ret = relayd_parse_args(argc, (const char **)argv);
 	if (ret)
 		return ret == 1 ? 0 : ret;
 	if (opt.verbose)
@@ -464,5 +465,5 @@ int main(int argc, char **argv)
 		}
 	}
 	out_fd = open_output();
-	return out_fd < 0 ? 1 : run(out_fd, ready_fd);
+	return out_fd < 0 ? 1 : relayd_run(out_fd, ready_fd);
 }

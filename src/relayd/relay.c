@@ -184,7 +184,7 @@ void relay_recheck(struct relay *relay)
 }
 
 /* Connections that have not named a session make room, the oldest first. */
-static bool make_room(struct relay *relay)
+static bool relay_ensure_room(struct relay *relay)
 {
 	struct relconn *conn;
 
@@ -203,7 +203,7 @@ static bool make_room(struct relay *relay)
 
 int relay_serve(struct relay *relay, int fd, struct tls *tls)
 {
-	if (!make_room(relay)) {
+	if (!relay_ensure_room(relay)) {
 		tls_free(tls);
 		close(fd);
 		return -EUSERS;
@@ -211,7 +211,7 @@ int relay_serve(struct relay *relay, int fd, struct tls *tls)
 	return relconn_new(relay, fd, tls);
 }
 
-static void meet(const struct relay_listener *listener, int fd)
+static void relay_accept(const struct relay_listener *listener, int fd)
 {
 	struct tls *tls;
 	int ret = keyring_meet(listener->relay->keyring, listener->link, fd, &tls);
@@ -225,7 +225,7 @@ static void meet(const struct relay_listener *listener, int fd)
 	(void)!relay_serve(listener->relay, fd, tls);
 }
 
-static void accept_some(struct loop_fd *source, uint32_t events)
+static void relay_accept_some(struct loop_fd *source, uint32_t events)
 {
 	struct relay_listener *listener = container_of(source, struct relay_listener, source);
 
@@ -235,7 +235,7 @@ static void accept_some(struct loop_fd *source, uint32_t events)
 
 		if (fd < 0)
 			return;
-		meet(listener, fd);
+		relay_accept(listener, fd);
 	}
 }
 
@@ -251,7 +251,7 @@ int relay_listen(struct relay *relay, const struct tcp_addr *addr, enum relay_li
 		return fd;
 	listener->relay = relay;
 	listener->link = link;
-	ret = loop_fd_init(&listener->source, relay->loop, fd, EPOLLIN, accept_some);
+	ret = loop_fd_init(&listener->source, relay->loop, fd, EPOLLIN, relay_accept_some);
 	if (ret < 0)
 		close(fd);
 	else

@@ -93,7 +93,7 @@ int relquotas_take(struct relquotas *ret, const char *text)
 
 /* --- peers that are there ---------------------------------------------------------------- */
 
-static struct relpeer *find(const struct relpeers *peers, const char *name)
+static struct relpeer *relpeer_find(const struct relpeers *peers, const char *name)
 {
 	struct idmap_node *node = idmap_find(&peers->names, idmap_text(name));
 
@@ -107,7 +107,7 @@ static struct relpeer *find(const struct relpeers *peers, const char *name)
 }
 
 /* A peer that is not here any more is forgotten, the first of them. */
-static bool make_room(struct relpeers *peers)
+static bool relpeer_ensure_room(struct relpeers *peers)
 {
 	struct relpeer *peer;
 
@@ -126,7 +126,7 @@ const char *relpeer_name(const struct relpeer *peer)
 	return peer->name + (peer->name[0] == '.');
 }
 
-static int refuse(const struct relpeer *peer, enum relquota kind, struct err *err)
+static int relpeer_refuse(const struct relpeer *peer, enum relquota kind, struct err *err)
 {
 	log_warn_some("'%s' has as many %s as it may", relpeer_name(peer), quotas[kind].what);
 	return err_set(err, ERR_LIMIT, "'%s' has %llu %s, and may have %llu", relpeer_name(peer),
@@ -139,7 +139,7 @@ int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err)
 	uint64_t limit = peer->peers->quotas.limits[kind];
 
 	if (limit && peer->used[kind] >= limit)
-		return refuse(peer, kind, err);
+		return relpeer_refuse(peer, kind, err);
 	peer->used[kind]++;
 	return 0;
 }
@@ -151,10 +151,10 @@ void relpeer_give(struct relpeer *peer, enum relquota kind)
 
 int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret, struct err *err)
 {
-	struct relpeer *peer = find(peers, name);
+	struct relpeer *peer = relpeer_find(peers, name);
 
 	if (!peer) {
-		if (!make_room(peers))
+		if (!relpeer_ensure_room(peers))
 			return err_set(err, ERR_LIMIT, "%u hosts are connected, as many as may be",
 				       peers->nr);
 		peer = xalloc(sizeof(*peer));
@@ -197,7 +197,7 @@ static void set_used(struct relpeer *peer, const struct usage *found)
 
 /* Files stored while the thread looked are added: some of them are counted twice, until the next
  * time. */
-static void take_count(struct relpeer *peer)
+static void relpeer_take_count(struct relpeer *peer)
 {
 	const uint64_t *used = peer->used, *since = peer->since;
 	struct usage found;
@@ -211,12 +211,12 @@ static void take_count(struct relpeer *peer)
 	peer->counted_ns = loop_now_ns();
 }
 
-static void count(struct relpeer *peer)
+static void relpeer_count(struct relpeer *peer)
 {
 	const struct relpeers *peers = peer->peers;
 	struct usage found;
 
-	take_count(peer);
+	relpeer_take_count(peer);
 	if (peer->count ||
 	    (peer->counted_ns && loop_now_ns() < peer->counted_ns + COUNT_AGAIN_NS))
 		return;
@@ -238,20 +238,21 @@ static bool is_near(const struct relpeer *peer, enum relquota kind, uint64_t mor
 }
 
 /* May there be @more of what is on the disk? */
-static int may_have(struct relpeer *peer, enum relquota kind, uint64_t more, struct err *err)
+static int relpeer_may_have(struct relpeer *peer, enum relquota kind, uint64_t more,
+			    struct err *err)
 {
 	uint64_t limit = peer->peers->quotas.limits[kind];
 
 	if (!limit)
 		return 0;
 	if (!peer->counted_ns || peer->count || is_near(peer, kind, more))
-		count(peer);
-	return peer->used[kind] + more > limit ? refuse(peer, kind, err) : 0;
+		relpeer_count(peer);
+	return peer->used[kind] + more > limit ? relpeer_refuse(peer, kind, err) : 0;
 }
 
 int relpeer_may_store(struct relpeer *peer, uint64_t bytes, struct err *err)
 {
-	return may_have(peer, RELQUOTA_BYTES, peer->reserved + bytes, err);
+	return relpeer_may_have(peer, RELQUOTA_BYTES, peer->reserved + bytes, err);
 }
 
 int relpeer_reserve(struct relpeer *peer, uint64_t bytes, struct err *err)
@@ -284,7 +285,7 @@ void relpeer_replace(struct relpeer *peer, unsigned int nr)
 
 int relpeer_make(struct relpeer *peer, unsigned int nr, struct err *err)
 {
-	if (may_have(peer, RELQUOTA_FILES, nr, err))
+	if (relpeer_may_have(peer, RELQUOTA_FILES, nr, err))
 		return err->code;
 	peer->used[RELQUOTA_FILES] += nr;
 	relpeer_replace(peer, nr);
@@ -295,7 +296,7 @@ uint64_t relpeer_wait_us(struct relpeer *peer)
 {
 	uint64_t from = loop_now_ns() + RELPEER_BURST_S * 1000000000ull;
 
-	take_count(peer);
+	relpeer_take_count(peer);
 	if (peer->unknown)
 		return UNKNOWN_WAIT_US;
 	return peer->made_ns > from ? (peer->made_ns - from) / 1000 + 1 : 0;

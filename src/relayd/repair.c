@@ -43,14 +43,14 @@ struct repairer {
 	bool over;	      /* none needs to be */
 };
 
-static uint64_t size_of(int fd)
+static uint64_t repair_size_of(int fd)
 {
 	struct stat st;
 
 	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-static bool is_stopped(const struct repairer *m)
+static bool repair_is_stopped(const struct repairer *m)
 {
 	return __atomic_load_n(&m->stop, __ATOMIC_RELAXED);
 }
@@ -70,7 +70,7 @@ static bool is_old(const struct repairer *m, int fd, struct stat *ret)
 /* Up to the end of the last packet that is there in its full length. */
 static uint64_t whole_metadata(int fd, uint8_t ret_uuid[16])
 {
-	uint64_t at = 0, end = size_of(fd);
+	uint64_t at = 0, end = repair_size_of(fd);
 	struct metapacket_header head;
 
 	while (end - at >= sizeof(head) &&
@@ -88,7 +88,7 @@ static uint64_t whole_metadata(int fd, uint8_t ret_uuid[16])
 /* --- streams ------------------------------------------------------------------------- */
 
 /* CHANNEL_NUMBER. Return: where the number begins, or NULL. */
-static const char *number_of(const char *name, uint64_t *ret)
+static const char *repair_number_of(const char *name, uint64_t *ret)
 {
 	const char *last = strrchr(name, '_');
 
@@ -98,9 +98,9 @@ static const char *number_of(const char *name, uint64_t *ret)
 }
 
 /* Does the last entry tell of the packet that ends with the file? */
-static bool is_whole(int fd, int index_fd)
+static bool repair_is_whole(int fd, int index_fd)
 {
-	uint64_t bytes = size_of(index_fd);
+	uint64_t bytes = repair_size_of(index_fd);
 	struct index_entry entry;
 
 	if (bytes < sizeof(struct index_header) + sizeof(entry) ||
@@ -108,7 +108,7 @@ static bool is_whole(int fd, int index_fd)
 	    pread(index_fd, &entry, sizeof(entry), (off_t)(bytes - sizeof(entry))) !=
 		    (ssize_t)sizeof(entry))
 		return false;
-	return be64toh(entry.offset) + be64toh(entry.packet_size) / 8 == size_of(fd);
+	return be64toh(entry.offset) + be64toh(entry.packet_size) / 8 == repair_size_of(fd);
 }
 
 /* The time of the last write tells which relay wrote its last packet (relstream_new()). */
@@ -129,11 +129,11 @@ static uint64_t repair_stream(const struct repairer *m, struct tracedir *trace, 
 	union packet_bytes head;
 	struct stream_file file;
 	uint64_t number, cut = 0;
-	const char *digits = number_of(name, &number);
+	const char *digits = repair_number_of(name, &number);
 	struct stat before;
 
 	if (!digits || fd < 0 || !is_old(m, fd, &before) ||
-	    (index_fd >= 0 && is_whole(fd, index_fd)))
+	    (index_fd >= 0 && repair_is_whole(fd, index_fd)))
 		return 0;
 	if (pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head))
 		(void)!packet_from_file(&head, trace->hides, &first);
@@ -156,7 +156,7 @@ static uint64_t repair_streams(struct repairer *m, struct tracedir *trace)
 	struct dirent *entry;
 	uint64_t cut = 0;
 
-	while (!is_stopped(m) && (entry = dir_next(dir)))
+	while (!repair_is_stopped(m) && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.')
 			cut += repair_stream(m, trace, entry->d_name);
 	return cut;
@@ -178,7 +178,7 @@ static uint64_t repair_trace(struct repairer *m, int fd, const char *path)
 	if (metadata_fd < 0 || index_fd < 0)
 		return 0;
 	whole = whole_metadata(metadata_fd, trace.uuid);
-	cut = is_old(m, metadata_fd, &st) ? size_of(metadata_fd) - whole : 0;
+	cut = is_old(m, metadata_fd, &st) ? repair_size_of(metadata_fd) - whole : 0;
 	if (cut && ftruncate(metadata_fd, (off_t)whole) < 0)
 		log_warn("the metadata of %s can't be brought in order", path);
 	if (!whole)
@@ -189,7 +189,7 @@ static uint64_t repair_trace(struct repairer *m, int fd, const char *path)
 
 /* --- all of them ----------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
+static int repair_compare(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -203,11 +203,11 @@ static bool note_seen(struct repairer *m, const struct place *place)
 {
 	struct place *own;
 
-	if (tfind(place, &m->seen, compare))
+	if (tfind(place, &m->seen, repair_compare))
 		return false;
 	own = xalloc(sizeof(*own));
 	*own = *place;
-	if (!tsearch(own, &m->seen, compare))
+	if (!tsearch(own, &m->seen, repair_compare))
 		free(own);
 	return true;
 }
@@ -223,7 +223,7 @@ static bool find_place(int fd, struct place *ret)
 }
 
 /* The thread begins with a session. Return: false: the session was claimed or is done. */
-static bool enter(struct repairer *m, int fd)
+static bool repair_enter(struct repairer *m, int fd)
 {
 	struct place place;
 	bool mine = find_place(fd, &place);
@@ -236,7 +236,7 @@ static bool enter(struct repairer *m, int fd)
 	return mine;
 }
 
-static void leave(struct repairer *m)
+static void repair_leave(struct repairer *m)
 {
 	pthread_mutex_lock(&m->lock);
 	m->busy = false;
@@ -253,20 +253,20 @@ static uint64_t repair_below(struct repairer *m, int at_fd, const char *name, in
 	struct dirent *entry;
 	uint64_t cut;
 
-	if (!dir || (enters && !enter(m, dirfd(dir))))
+	if (!dir || (enters && !repair_enter(m, dirfd(dir))))
 		return 0;
 	cut = repair_trace(m, dirfd(dir), name);
-	while (!is_stopped(m) && (entry = dir_next(dir)))
+	while (!repair_is_stopped(m) && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.' && strcmp(entry->d_name, "index") != 0 &&
 		    (entry->d_type == DT_DIR || entry->d_type == DT_UNKNOWN))
 			cut += repair_below(m, dirfd(dir), entry->d_name, depth + 1,
 					    enters || in_session);
 	if (enters)
-		leave(m);
+		repair_leave(m);
 	return cut;
 }
 
-static void report(uint64_t cut)
+static void repair_report(uint64_t cut)
 {
 	if (cut)
 		log_warn("%llu bytes of unfinished packets were cut off", (unsigned long long)cut);
@@ -276,9 +276,9 @@ static void *repair_all(void *data)
 {
 	struct repairer *m = data;
 
-	report(repair_below(m, m->dir_fd, ".", 0, false));
+	repair_report(repair_below(m, m->dir_fd, ".", 0, false));
 	pthread_mutex_lock(&m->lock);
-	m->over = !is_stopped(m);
+	m->over = !repair_is_stopped(m);
 	pthread_mutex_unlock(&m->lock);
 	return NULL;
 }
@@ -291,12 +291,12 @@ void repairer_claim(struct repairer *m, int fd)
 	if (!m || !find_place(fd, &place))
 		return;
 	pthread_mutex_lock(&m->lock);
-	while (m->busy && compare(&m->current, &place) == 0)
+	while (m->busy && repair_compare(&m->current, &place) == 0)
 		pthread_cond_wait(&m->changed, &m->lock);
 	first = !m->over && note_seen(m, &place);
 	pthread_mutex_unlock(&m->lock);
 	if (first)
-		report(repair_below(m, fd, ".", 0, true));
+		repair_report(repair_below(m, fd, ".", 0, true));
 }
 
 /* --- life ------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@
 
 /* --- on the loop: which may go -------------------------------------------------------- */
 
-static bool is_in_use(struct relay *relay, const char *path)
+static bool retention_is_in_use(struct relay *relay, const char *path)
 {
 	const struct relsession *session;
 
@@ -48,7 +48,7 @@ static void remove_session(struct retention *r, const struct kept_session *s, si
 	unlinkat(out_fd, outer, AT_REMOVEDIR); /* if it was the last */
 }
 
-static void decide(struct loop_fd *source, uint32_t events)
+static void retention_decide(struct loop_fd *source, uint32_t events)
 {
 	struct retention *r = container_of(source, struct retention, source);
 	uint64_t ignored;
@@ -60,7 +60,7 @@ static void decide(struct loop_fd *source, uint32_t events)
 	for (size_t i = 0; r->found && i < r->found->nr; i++) {
 		const struct kept_session *s = &r->found->sessions[i];
 
-		if (s->why && !is_in_use(r->relay, s->path))
+		if (s->why && !retention_is_in_use(r->relay, s->path))
 			remove_session(r, s, i);
 	}
 	r->found = NULL;
@@ -86,7 +86,7 @@ static bool any_to_go(const struct kept_list *list)
 }
 
 /* With the lock. */
-static void publish_list(struct retention *r, struct kept_list *list)
+static void retention_publish_list(struct retention *r, struct kept_list *list)
 {
 	const uint64_t one = 1;
 
@@ -100,7 +100,7 @@ static void publish_list(struct retention *r, struct kept_list *list)
 
 /* Data is refused where less would be free than is asked for: there has to be more. @need:
  * it has been. */
-static void look(struct retention *r, bool need)
+static void retention_check(struct retention *r, bool need)
 {
 	uint64_t now_s = (uint64_t)time(NULL), room = free_bytes(r->relay->out_fd);
 	struct retention_rules rules = r->rules;
@@ -113,7 +113,7 @@ static void look(struct retention *r, bool need)
 	kept_judge(&list, &rules, now_s, room);
 	if (any_to_go(&list)) {
 		pthread_mutex_lock(&r->lock);
-		publish_list(r, &list);
+		retention_publish_list(r, &list);
 		pthread_mutex_unlock(&r->lock);
 	}
 	kept_fini(&list);
@@ -131,7 +131,7 @@ static void add_ms(struct timespec *ts, uint64_t ms)
 }
 
 /* With the lock. @kick: also if somebody is in need. */
-static void rest(struct retention *r, uint64_t ms, bool kick)
+static void retention_wait(struct retention *r, uint64_t ms, bool kick)
 {
 	struct timespec until;
 	int error = 0;
@@ -142,7 +142,7 @@ static void rest(struct retention *r, uint64_t ms, bool kick)
 		error = pthread_cond_timedwait(&r->changed, &r->lock, &until);
 }
 
-static void *watch(void *data)
+static void *retention_watch(void *data)
 {
 	struct retention *r = data;
 
@@ -152,10 +152,10 @@ static void *watch(void *data)
 
 		r->kicked = false;
 		pthread_mutex_unlock(&r->lock);
-		look(r, need);
+		retention_check(r, need);
 		pthread_mutex_lock(&r->lock);
-		rest(r, LEAST_MS, false); /* however often it is asked for */
-		rest(r, r->rules.period_ms, true);
+		retention_wait(r, LEAST_MS, false); /* however often it is asked for */
+		retention_wait(r, r->rules.period_ms, true);
 	}
 	pthread_mutex_unlock(&r->lock);
 	return NULL;
@@ -182,7 +182,8 @@ int retention_init(struct retention *r, struct relay *relay, const struct retent
 	if (!rules->age_s && !rules->size && !rules->keep_free)
 		return 0;
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = fd < 0 ? -errno : loop_fd_init(&r->source, relay->loop, fd, EPOLLIN, decide);
+	ret = fd < 0 ? -errno :
+		       loop_fd_init(&r->source, relay->loop, fd, EPOLLIN, retention_decide);
 	if (ret < 0) {
 		close_fd(fd);
 		return ret;
@@ -201,7 +202,7 @@ int retention_start(struct retention *r)
 		return 0;
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	error = pthread_create(&r->thread, &attr, watch, r);
+	error = pthread_create(&r->thread, &attr, retention_watch, r);
 	pthread_attr_destroy(&attr);
 	r->runs = !error;
 	return -error;

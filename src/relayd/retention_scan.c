@@ -24,7 +24,7 @@ void kept_fini(struct kept_list *list)
 	*list = (struct kept_list){ 0 };
 }
 
-static void measure(int at_fd, const char *name, int depth, struct kept_session *sum)
+static void retention_scan_measure(int at_fd, const char *name, int depth, struct kept_session *sum)
 {
 	AUTO_DIR DIR *dir = depth > MAX_DEPTH ? NULL : dir_open(at_fd, name);
 	struct dirent *entry;
@@ -34,7 +34,7 @@ static void measure(int at_fd, const char *name, int depth, struct kept_session 
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode)) {
-			measure(dirfd(dir), entry->d_name, depth + 1, sum);
+			retention_scan_measure(dirfd(dir), entry->d_name, depth + 1, sum);
 			continue;
 		}
 		sum->bytes += (uint64_t)st.st_size;
@@ -42,7 +42,7 @@ static void measure(int at_fd, const char *name, int depth, struct kept_session 
 	}
 }
 
-static void add(struct kept_list *list, const struct kept_session *session)
+static void retention_scan_add(struct kept_list *list, const struct kept_session *session)
 {
 	if (list->nr == list->cap) {
 		list->cap = MAX(2 * list->cap, (size_t)64);
@@ -63,9 +63,9 @@ static void scan_inner(int at_fd, const char *outer, const char *name, uint64_t 
 	if (whose == RELSESSION_NOBODYS)
 		return;
 	session.path = xasprintf("%s/%s", outer, name);
-	measure(fd, ".", 0, &session);
+	retention_scan_measure(fd, ".", 0, &session);
 	session.over = whose == RELSESSION_ENDED || session.last_s + ABANDONED_S < now_s;
-	add(ret, &session);
+	retention_scan_add(ret, &session);
 }
 
 static void scan_outer(int out_fd, const char *outer, uint64_t now_s, struct kept_list *ret)

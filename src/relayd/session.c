@@ -96,7 +96,8 @@ static int find_owner(const struct relconn *conn, const char *host, char **ret_n
 
 /* A proven name is a host's; else it is the name that it says, and where others have to prove
  * theirs, this machine's. */
-static int identify(const struct relconn *conn, struct req_rel_session *req, struct err *err)
+static int relay_session_identify(const struct relconn *conn, struct req_rel_session *req,
+				  struct err *err)
 {
 	const char *proven = chan_peer(&conn->chan);
 	struct utsname own = { .nodename = "" };
@@ -114,7 +115,7 @@ static int identify(const struct relconn *conn, struct req_rel_session *req, str
 		       own.nodename, req->host);
 }
 
-static int check_names(const struct req_rel_session *req, struct err *err)
+static int relay_session_check_names(const struct req_rel_session *req, struct err *err)
 {
 	const char *const names[] = { req->host, req->name, req->stamp };
 
@@ -199,7 +200,8 @@ static int open_claimed(int at_fd, const char *name, const uint8_t *id)
 }
 
 /* @inner becomes NAME-2, -3, ... where an earlier session of the same second has it. */
-static int open_dir(const struct relay *relay, const char *outer, char **inner, const uint8_t *id)
+static int relay_session_open_dir(const struct relay *relay, const char *outer, char **inner,
+				  const uint8_t *id)
 {
 	AUTO_FREE char *first = xstrdup(*inner);
 	AUTO_FD int fd = open_below(relay->out_fd, outer);
@@ -238,7 +240,7 @@ static int take_over(const struct relay *relay, const char *base, const uint8_t 
 }
 
 /* A peer with a proven name is known since then; in the clear each session may be another's. */
-static int join(struct relconn *conn, const char *host, struct err *err)
+static int relay_session_join(struct relconn *conn, const char *host, struct err *err)
 {
 	if (conn->peer && strcmp(conn->peer->name, host) != 0)
 		relpeer_leave(TAKE(conn->peer));
@@ -247,8 +249,8 @@ static int join(struct relconn *conn, const char *host, struct err *err)
 	return 0;
 }
 
-/* The quotas of a session: taken here, given back by give_back(). */
-static int take(struct relay *relay, struct relpeer *peer, struct err *err)
+/* The quotas of a session: taken here, given back by relay_session_refund(). */
+static int relay_session_take(struct relay *relay, struct relpeer *peer, struct err *err)
 {
 	if (relpeer_take(peer, RELQUOTA_SESSIONS, err))
 		return err->code;
@@ -261,14 +263,14 @@ static int take(struct relay *relay, struct relpeer *peer, struct err *err)
 	return err->code;
 }
 
-static void give_back(struct relay *relay, struct relpeer *peer)
+static void relay_session_refund(struct relay *relay, struct relpeer *peer)
 {
 	relay_give_files(relay, peer, FDS_OF_SESSION);
 	relpeer_give(peer, RELQUOTA_SESSIONS);
 }
 
 /* Users with the right to read the files may look on. */
-static void show(struct relsession *session, const struct req_rel_session *req)
+static void relay_session_show(struct relsession *session, const struct req_rel_session *req)
 {
 	const mode_t all = S_IROTH | S_IXOTH;
 	struct stat out, st;
@@ -291,13 +293,13 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	struct relsession *session;
 	int fd;
 
-	if (identify(conn, req, err) || check_names(req, err))
+	if (relay_session_identify(conn, req, err) || relay_session_check_names(req, err))
 		return err->code;
 	if (find_owner(conn, req->host, &owned, &account, err))
 		return err->code;
 	if (owned) {
 		req->host = owned;
-		if (check_names(req, err))
+		if (relay_session_check_names(req, err))
 			return err->code;
 		if (!is_stamp(req->stamp))
 			return err_set(err, ERR_INVALID, "'%.80s' is no time", req->stamp);
@@ -307,11 +309,12 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	if (relay_find_output(relay, err))
 		return err->code;
 	if (take_over(relay, base, req->id.data, err) ||
-	    join(conn, account ? account : req->host, err) || take(relay, conn->peer, err))
+	    relay_session_join(conn, account ? account : req->host, err) ||
+	    relay_session_take(relay, conn->peer, err))
 		return err->code;
-	fd = open_dir(relay, outer, &inner, req->id.data);
+	fd = relay_session_open_dir(relay, outer, &inner, req->id.data);
 	if (fd < 0) {
-		give_back(relay, conn->peer);
+		relay_session_refund(relay, conn->peer);
 		return err_errno(err, ERR_OUTPUT, -fd, "can't make the directory %s", base);
 	}
 	repairer_claim(relay->repairer, fd);
@@ -332,13 +335,13 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	idmap_add(&relay->session_bases, &session->base_node, idmap_text(session->base));
 	relay->nr_sessions++;
 	if (req->live_us)
-		show(session, req);
+		relay_session_show(session, req);
 	log_info("%s: receiving", session->path);
 	relay_tell_sessions(relay);
 	return 0;
 }
 
-static void end_stream(struct relsession *session, struct relstream *stream)
+static void relay_session_end_stream(struct relsession *session, struct relstream *stream)
 {
 	idmap_remove(&stream->id_node);
 	idmap_remove(&stream->file_node);
@@ -364,7 +367,7 @@ void relsession_free(struct relsession *session)
 	list_for_each_safe(stream, tmp, &session->streams, node) {
 		if (session->ended)
 			relstream_part_drop(stream);
-		end_stream(session, stream);
+		relay_session_end_stream(session, stream);
 	}
 	list_for_each_safe(trace, trace_tmp, &session->traces, node) {
 		tracedir_free(trace->dir);
@@ -374,7 +377,7 @@ void relsession_free(struct relsession *session)
 	if (session->ended)
 		mark_ended(session->fd);
 	live_session_close(session->live, session->ended);
-	give_back(session->relay, session->conn->peer);
+	relay_session_refund(session->relay, session->conn->peer);
 	list_remove(&session->node);
 	idmap_remove(&session->base_node);
 	session->relay->nr_sessions--;
@@ -391,7 +394,7 @@ void relsession_free(struct relsession *session)
 
 /* --- traces --------------------------------------------------------------------------- */
 
-static struct tracedir *find_trace(const struct relsession *session, uint64_t id)
+static struct tracedir *relay_session_find_trace(const struct relsession *session, uint64_t id)
 {
 	struct reltrace *trace = idmap_get(&session->trace_ids, id, struct reltrace, id_node);
 
@@ -418,8 +421,8 @@ static void add_trace(struct relsession *session, struct tracedir *dir)
 	idmap_add(&session->trace_paths, &trace->path_node, idmap_text(dir->path));
 }
 
-static int check_trace(const struct relsession *session, const struct req_rel_trace *req,
-		       struct err *err)
+static int relay_session_check_trace(const struct relsession *session,
+				     const struct req_rel_trace *req, struct err *err)
 {
 	if (req->uuid.len != 16)
 		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes");
@@ -465,7 +468,7 @@ static int take_trace(struct relsession *session, const char *path, struct err *
 static int open_trace(struct relsession *session, const struct req_rel_trace *req,
 		      struct tracedir **ret, struct err *err)
 {
-	if (check_trace(session, req, err) || take_trace(session, req->path, err))
+	if (relay_session_check_trace(session, req, err) || take_trace(session, req->path, err))
 		return err->code;
 	if ((req->behind ? tracedir_adopt_behind :
 			   tracedir_adopt)(req->trace, session->fd, req->path, req->uuid.data,
@@ -480,7 +483,7 @@ static int open_trace(struct relsession *session, const struct req_rel_trace *re
 int relsession_trace(struct relsession *session, const struct req_rel_trace *req,
 		     uint64_t *ret_bytes, struct err *err)
 {
-	struct tracedir *dir = find_trace(session, req->trace);
+	struct tracedir *dir = relay_session_find_trace(session, req->trace);
 
 	if (dir ? cut_trace(dir, req, err) : open_trace(session, req, &dir, err))
 		return err->code;
@@ -492,7 +495,7 @@ int relsession_trace(struct relsession *session, const struct req_rel_trace *req
 int relsession_metadata(struct relsession *session, const struct req_rel_metadata *req,
 			uint64_t *ret_bytes, struct err *err)
 {
-	struct tracedir *dir = find_trace(session, req->trace);
+	struct tracedir *dir = relay_session_find_trace(session, req->trace);
 	int ret;
 
 	if (!dir)
@@ -556,7 +559,7 @@ static bool is_stream_taken(const struct relsession *session, const struct trace
 	return relsession_find_stream(session, req->stream);
 }
 
-static void add_stream(struct relsession *session, struct relstream *stream)
+static void relay_session_add_stream(struct relsession *session, struct relstream *stream)
 {
 	const struct stream_config *config = &stream->config;
 
@@ -586,7 +589,7 @@ static int check_stream(const struct relsession *session, const struct tracedir 
 int relsession_stream(struct relsession *session, const struct req_rel_stream *req,
 		      struct relstream **ret, struct err *err)
 {
-	struct tracedir *dir = find_trace(session, req->trace);
+	struct tracedir *dir = relay_session_find_trace(session, req->trace);
 	const struct stream_config config = {
 		.trace = dir,
 		.disk = &session->relay->disk,
@@ -611,7 +614,7 @@ int relsession_stream(struct relsession *session, const struct req_rel_stream *r
 		return err->code;
 	}
 	relstream_show(*ret, session->live);
-	add_stream(session, *ret);
+	relay_session_add_stream(session, *ret);
 	if ((*ret)->has_last) /* another connection may not have waited for it */
 		relconn_keep_stream(session->conn, *ret);
 	return 0;
@@ -625,7 +628,7 @@ int relsession_stream_end(struct relsession *session, uint32_t id, struct err *e
 		return err_set(err, ERR_INVALID, "no stream %u", id);
 	live_stream_end(stream->live);
 	relstream_part_drop(stream);
-	end_stream(session, stream);
+	relay_session_end_stream(session, stream);
 	return 0;
 }
 

@@ -37,7 +37,7 @@ static bool is_damaged(const struct relstream *s)
 }
 
 /* Its entry goes with it, else another search would find it by that. */
-static int cut_last(struct relstream *s)
+static int relay_stream_cut_last(struct relstream *s)
 {
 	s->file.bytes -= s->last.packet_size / 8;
 	s->file.index_bytes -= sizeof(struct index_entry);
@@ -50,7 +50,7 @@ static int cut_last(struct relstream *s)
 
 /* Files that this relay has written itself are as they were written.
  * Return: as stream_file_adopt(). */
-static int adopt(struct relstream *s, uint64_t since_ns)
+static int relay_stream_adopt(struct relstream *s, uint64_t since_ns)
 {
 	uint64_t cut = 0;
 
@@ -68,7 +68,7 @@ static int adopt(struct relstream *s, uint64_t since_ns)
 			return ret;
 		log_warn("%s_%u: its last packet is damaged, and is cut off", s->config.channel,
 			 s->file.cpu);
-		ret = cut_last(s);
+		ret = relay_stream_cut_last(s);
 		if (ret < 0)
 			return ret;
 	}
@@ -86,7 +86,7 @@ int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 	s->config = *config;
 	s->config.channel = xstrdup(config->channel);
 	stream_file_init(&s->file, &s->config, cpu);
-	found = adopt(s, since_ns);
+	found = relay_stream_adopt(s, since_ns);
 	if (found < 0) {
 		err_errno(err, ERR_OUTPUT, -found, "can't go on with the files of stream %s_%u",
 			  config->channel, cpu);
@@ -121,28 +121,29 @@ void relstream_show(struct relstream *s, struct live_session *session)
 	s->live = live_stream_open(session, &s->file, last_of(s));
 }
 
-static int refuse(const struct relstream *s, const char *why, struct err *err)
+static int relay_stream_refuse(const struct relstream *s, const char *why, struct err *err)
 {
 	return err_set(err, ERR_INVALID, "a packet of stream %s_%u %s", s->config.channel,
 		       s->file.cpu, why);
 }
 
-static int check(const struct relstream *s, const struct packet_header *h, struct err *err)
+static int relay_stream_check(const struct relstream *s, const struct packet_header *h,
+			      struct err *err)
 {
 	const struct stream_config *c = &s->config;
 
 	if (h->magic != PACKET_MAGIC || h->packet_size % 8 || h->content_size != h->packet_size)
-		return refuse(s, "is none", err);
+		return relay_stream_refuse(s, "is none", err);
 	if (memcmp(h->uuid, c->trace->uuid, sizeof(h->uuid)) != 0 ||
 	    h->stream_id != c->stream_class ||
 	    h->stream_instance_id != (uint32_t)(c->first_instance + s->file.cpu))
-		return refuse(s, "is another stream's", err);
+		return relay_stream_refuse(s, "is another stream's", err);
 	if (s->has_last && h->packet_seq_num <= s->last.packet_seq_num)
-		return refuse(s, "is stored already", err);
+		return relay_stream_refuse(s, "is stored already", err);
 	return 0;
 }
 
-static int fail(struct relstream *s, int error, struct err *err)
+static int relay_stream_fail(struct relstream *s, int error, struct err *err)
 {
 	if (error == -EDQUOT && s->config.disk->limit == DISK_KEEP_FREE)
 		return err_set(err, ERR_OUTPUT,
@@ -156,11 +157,11 @@ int relstream_begin(struct relstream *s, const struct packet_header *header, str
 	struct packet_header bare = *header;
 	int ret;
 
-	if (check(s, header, err))
+	if (relay_stream_check(s, header, err))
 		return err->code;
 	ret = stream_file_begin(&s->file, header);
 	if (ret < 0)
-		return fail(s, ret, err);
+		return relay_stream_fail(s, ret, err);
 	bare.crc32c = 0;
 	s->coming = *header;
 	s->came = 0;
@@ -180,7 +181,7 @@ int relstream_body(struct relstream *s, const void *data, size_t len, struct err
 
 	if (ret < 0) {
 		relstream_undo(s);
-		return fail(s, ret, err);
+		return relay_stream_fail(s, ret, err);
 	}
 	s->crc = crc32c(s->crc, data, len);
 	s->came += len;
@@ -199,7 +200,7 @@ int relstream_finish(struct relstream *s, struct err *err)
 
 	if (s->crc != s->coming.crc32c) {
 		relstream_undo(s);
-		return refuse(s, "arrived damaged", err);
+		return relay_stream_refuse(s, "arrived damaged", err);
 	}
 	if (s->sum_behind)
 		ret = stream_file_sum(&s->file, &s->coming);
@@ -207,7 +208,7 @@ int relstream_finish(struct relstream *s, struct err *err)
 		ret = stream_file_finish(&s->file, &s->coming);
 	if (ret < 0) {
 		relstream_undo(s);
-		return fail(s, ret, err);
+		return relay_stream_fail(s, ret, err);
 	}
 	s->last = s->coming;
 	s->has_last = true;

@@ -228,7 +228,7 @@ static int open_fds(struct syncer *s, struct loop *loop, int fd, int top_fd)
 	return ret;
 }
 
-static void release(struct syncer *s)
+static void syncer_release(struct syncer *s)
 {
 	int event_fd = s->source.fd;
 
@@ -258,7 +258,7 @@ int syncer_new(struct syncer **ret, struct loop *loop, int fd, int top_fd)
 	if (error == 0)
 		error = -pthread_create(&s->thread, NULL, commit_all, s);
 	if (error < 0)
-		release(s);
+		syncer_release(s);
 	else
 		*ret = s;
 	return error;
@@ -273,6 +273,6 @@ struct syncer *syncer_free(struct syncer *s)
 	pthread_cond_signal(&s->changed);
 	pthread_mutex_unlock(&s->lock);
 	pthread_join(s->thread, NULL);
-	release(s);
+	syncer_release(s);
 	return NULL;
 }

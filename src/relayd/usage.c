@@ -30,7 +30,7 @@ struct usage_count {
 	atomic_bool stop, done;
 };
 
-static bool is_over(const struct walk *walk)
+static bool usage_is_over(const struct walk *walk)
 {
 	return !walk->left || (walk->stop && atomic_load(walk->stop));
 }
@@ -52,7 +52,7 @@ static void add_tree(struct walk *walk, int at_fd, const char *name, int depth)
 	struct dirent *entry;
 	struct stat st;
 
-	while (!is_over(walk) && (entry = dir_next(dir))) {
+	while (!usage_is_over(walk) && (entry = dir_next(dir))) {
 		walk->left--;
 		walk->sum.files++;
 		if (fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -64,7 +64,7 @@ static void add_tree(struct walk *walk, int at_fd, const char *name, int depth)
 	}
 }
 
-static bool is_user(const char *host)
+static bool usage_is_user(const char *host)
 {
 	return host[0] == '.';
 }
@@ -79,11 +79,11 @@ static bool is_tail(const char *text)
 }
 
 /* HOST-TIME or HOST-TIME-NUMBER; a user's HOST ends with what @host is. */
-static bool is_of(const char *name, const char *host)
+static bool usage_is_of(const char *name, const char *host)
 {
 	size_t len = strlen(host);
 
-	if (!is_user(host))
+	if (!usage_is_user(host))
 		return strncmp(name, host, len) == 0 && is_tail(name + len);
 	for (const char *at = name; (at = strstr(at, host)); at++)
 		if (is_tail(at + len))
@@ -91,13 +91,13 @@ static bool is_of(const char *name, const char *host)
 	return false;
 }
 
-static void add_names(struct walk *walk, int out_fd, const char *user)
+static void usage_add_names(struct walk *walk, int out_fd, const char *user)
 {
 	AUTO_DIR DIR *dir = dir_open(out_fd, ".");
 	size_t len = strlen(user), name_len;
 	struct dirent *entry;
 
-	while (!is_over(walk) && (entry = dir_next(dir))) {
+	while (!usage_is_over(walk) && (entry = dir_next(dir))) {
 		name_len = strlen(entry->d_name);
 		if (name_len > len && strcmp(entry->d_name + name_len - len, user) == 0)
 			add_tree(walk, out_fd, entry->d_name, 0);
@@ -109,25 +109,25 @@ static void add_sessions(struct walk *walk, int out_fd, const char *session, con
 	AUTO_DIR DIR *dir = dir_open(out_fd, session);
 	struct dirent *entry;
 
-	while (!is_over(walk) && (entry = dir_next(dir))) {
+	while (!usage_is_over(walk) && (entry = dir_next(dir))) {
 		walk->left--;
-		if (!is_of(entry->d_name, host))
+		if (!usage_is_of(entry->d_name, host))
 			continue;
 		walk->sum.files++;
 		add_tree(walk, dirfd(dir), entry->d_name, 1);
 	}
 }
 
-static void add_host(struct walk *walk, int out_fd, bool by_session, const char *host)
+static void usage_add_host(struct walk *walk, int out_fd, bool by_session, const char *host)
 {
 	AUTO_DIR DIR *dir = by_session ? dir_open(out_fd, ".") : NULL;
 	struct dirent *entry;
 
-	if (!by_session && is_user(host))
-		add_names(walk, out_fd, host);
+	if (!by_session && usage_is_user(host))
+		usage_add_names(walk, out_fd, host);
 	else if (!by_session)
 		add_tree(walk, out_fd, host, 0);
-	while (!is_over(walk) && (entry = dir_next(dir)))
+	while (!usage_is_over(walk) && (entry = dir_next(dir)))
 		if (entry->d_name[0] != '.')
 			add_sessions(walk, out_fd, entry->d_name, host);
 }
@@ -136,9 +136,9 @@ bool usage_of(int out_fd, bool by_session, const char *host, struct usage *ret)
 {
 	struct walk walk = { .left = USAGE_AT_ONCE };
 
-	add_host(&walk, out_fd, by_session, host);
+	usage_add_host(&walk, out_fd, by_session, host);
 	*ret = walk.sum;
-	return !is_over(&walk);
+	return !usage_is_over(&walk);
 }
 
 /* --- in a thread --------------------------------------------------------------------------- */
@@ -148,7 +148,7 @@ static void *count_all(void *data)
 	struct usage_count *count = data;
 	struct walk walk = { .left = UINT64_MAX, .stop = &count->stop };
 
-	add_host(&walk, count->out_fd, count->by_session, count->host);
+	usage_add_host(&walk, count->out_fd, count->by_session, count->host);
 	count->found = walk.sum;
 	atomic_store(&count->done, true);
 	return NULL;

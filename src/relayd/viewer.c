@@ -23,7 +23,7 @@ void *viewer_reply(struct viewer *v, size_t bytes)
 }
 
 /* Return: 0 (some may be left) or negative errno. */
-static int send_answer(struct viewer *v)
+static int viewer_send_reply(struct viewer *v)
 {
 	while (v->out_begin != v->out_end) {
 		const struct iovec iov = { v->out + v->out_begin, v->out_end - v->out_begin };
@@ -42,7 +42,7 @@ static int send_answer(struct viewer *v)
 /* --- requests --------------------------------------------------------------------------- */
 
 /* How much of a request is to be there; more and more of it is known. */
-static int wanted(const struct viewer *v, size_t *ret)
+static int viewer_request_bytes(const struct viewer *v, size_t *ret)
 {
 	struct view_request head;
 	int body;
@@ -60,7 +60,7 @@ static int wanted(const struct viewer *v, size_t *ret)
 	return 0;
 }
 
-static int read_some(struct viewer *v, size_t want)
+static int viewer_read_some(struct viewer *v, size_t want)
 {
 	ssize_t n = chan_recv(&v->chan, v->in + v->in_len, want - v->in_len);
 
@@ -83,27 +83,27 @@ static int take_request(struct viewer *v)
 	v->in_len = 0;
 	log_debug("viewer: command %u", be32toh(head.command));
 	ret = viewer_answer(v, be32toh(head.command), v->in + sizeof(head));
-	return ret < 0 ? ret : send_answer(v);
+	return ret < 0 ? ret : viewer_send_reply(v);
 }
 
 /* One request at most: others have their turn before the next. */
-static int go_on(struct viewer *v)
+static int viewer_serve_input(struct viewer *v)
 {
 	size_t want;
 	int ret;
 
 	for (;;) {
-		ret = wanted(v, &want);
+		ret = viewer_request_bytes(v, &want);
 		if (ret == 0 && v->in_len == want)
 			return take_request(v);
 		if (ret == 0)
-			ret = read_some(v, want);
+			ret = viewer_read_some(v, want);
 		if (ret < 0)
 			return ret == -EAGAIN ? 0 : ret;
 	}
 }
 
-static void rest(struct viewer *v)
+static void viewer_set_idle_timer(struct viewer *v)
 {
 	if (v->out || v->in_len)
 		return; /* the timer runs */
@@ -114,7 +114,7 @@ static void rest(struct viewer *v)
 }
 
 /* Deciphered bytes that lie in the library wake nobody: a socket with room does. */
-static uint32_t events_of(const struct viewer *v)
+static uint32_t viewer_events_of(const struct viewer *v)
 {
 	if (!v->chan.up)
 		return chan_wants_write(&v->chan) ? EPOLLOUT : EPOLLIN;
@@ -124,7 +124,7 @@ static uint32_t events_of(const struct viewer *v)
 }
 
 /* A viewer with a proven name sees its own sessions, and those that it was granted. */
-static int shake_hands(struct viewer *v)
+static int viewer_shake_hands(struct viewer *v)
 {
 	int ret = chan_open(&v->chan);
 
@@ -139,14 +139,14 @@ static int shake_hands(struct viewer *v)
 
 static int take_turn(struct viewer *v)
 {
-	int ret = v->chan.up ? 0 : shake_hands(v);
+	int ret = v->chan.up ? 0 : viewer_shake_hands(v);
 
 	if (ret < 0 || !v->chan.up)
 		return ret;
-	return v->out ? send_answer(v) : go_on(v);
+	return v->out ? viewer_send_reply(v) : viewer_serve_input(v);
 }
 
-static void ready(struct loop_fd *source, uint32_t events)
+static void viewer_ready(struct loop_fd *source, uint32_t events)
 {
 	struct viewer *v = container_of(source, struct viewer, source);
 	bool was_up = v->chan.up;
@@ -154,19 +154,19 @@ static void ready(struct loop_fd *source, uint32_t events)
 
 	(void)events;
 	if (ret == 0)
-		ret = loop_fd_events(source, events_of(v));
+		ret = loop_fd_events(source, viewer_events_of(v));
 	if (ret < 0) {
 		log_debug("a viewer's connection ends: %s", strerror(-ret));
 		viewer_free(v);
 		return;
 	}
 	if (was_up) /* a handshake has the time of one that says nothing */
-		rest(v);
+		viewer_set_idle_timer(v);
 }
 
 /* --- other keys, or a later hour ---------------------------------------------------------- */
 
-static bool may_go_on(struct viewer *v)
+static bool viewer_may_continue(struct viewer *v)
 {
 	const struct vsession *vsession;
 
@@ -189,11 +189,11 @@ static bool may_go_on(struct viewer *v)
 
 void viewer_recheck(struct viewer *v)
 {
-	if (!may_go_on(v))
+	if (!viewer_may_continue(v))
 		viewer_free(v);
 }
 
-static void may_have_expired(struct loop_timer *timer)
+static void viewer_may_have_expired(struct loop_timer *timer)
 {
 	struct viewer *v = container_of(timer, struct viewer, proof);
 
@@ -203,7 +203,7 @@ static void may_have_expired(struct loop_timer *timer)
 
 /* --- life ------------------------------------------------------------------------------- */
 
-static void expired(struct loop_timer *timer)
+static void viewer_on_expiry(struct loop_timer *timer)
 {
 	log_warn_some("a viewer that says nothing is disconnected");
 	viewer_free(container_of(timer, struct viewer, timer));
@@ -213,7 +213,7 @@ int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything
 	       struct viewers_origin *origin)
 {
 	struct viewer *v = calloc(1, sizeof(*v));
-	int ret = v ? loop_fd_init(&v->source, viewers->loop, fd, EPOLLIN, ready) : -ENOMEM;
+	int ret = v ? loop_fd_init(&v->source, viewers->loop, fd, EPOLLIN, viewer_ready) : -ENOMEM;
 
 	if (ret < 0) {
 		viewers_leave(viewers, origin);
@@ -230,9 +230,9 @@ int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything
 	list_init(&v->sessions);
 	list_append(&viewers->list, &v->node);
 	viewers->nr++;
-	loop_timer_init(&v->timer, viewers->loop, expired);
+	loop_timer_init(&v->timer, viewers->loop, viewer_on_expiry);
 	loop_timer_set(&v->timer, IDLE_US);
-	loop_timer_init(&v->proof, viewers->loop, may_have_expired);
+	loop_timer_init(&v->proof, viewers->loop, viewer_may_have_expired);
 	return 0;
 }
 

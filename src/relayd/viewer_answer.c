@@ -23,7 +23,7 @@ static int reply_status(struct viewer *v, uint32_t status)
 
 /* --- introductions ------------------------------------------------------------------------ */
 
-static int on_connect(struct viewer *v, const void *body)
+static int viewer_answer_on_connect(struct viewer *v, const void *body)
 {
 	const struct view_connect *req = body;
 	struct view_connect *reply;
@@ -128,7 +128,7 @@ static int on_list_sessions(struct viewer *v, const void *body)
 	return 0;
 }
 
-static struct vsession *find_session(const struct viewer *v, uint64_t id)
+static struct vsession *viewer_answer_find_session(const struct viewer *v, uint64_t id)
 {
 	struct vsession *vsession;
 
@@ -206,7 +206,7 @@ static int on_attach_session(struct viewer *v, const void *body)
 		return reply_streams(v, NULL, VIEW_NOT_CREATED);
 	if (from != VIEW_FROM_BEGIN && from != VIEW_FROM_NOW)
 		return reply_streams(v, NULL, VIEW_BAD_FROM);
-	if (find_session(v, id))
+	if (viewer_answer_find_session(v, id))
 		return reply_streams(v, NULL, VIEW_ATTACHED_ALREADY);
 	if (v->nr_sessions == VIEWER_MAX_SESSIONS)
 		return reply_streams(v, NULL, VIEW_NO_SUCH_SESSION);
@@ -224,7 +224,7 @@ static int on_get_new_streams(struct viewer *v, const void *body)
 	uint64_t id;
 
 	memcpy(&id, body, sizeof(id));
-	return reply_streams(v, find_session(v, be64toh(id)), VIEW_STREAMS_ERROR);
+	return reply_streams(v, viewer_answer_find_session(v, be64toh(id)), VIEW_STREAMS_ERROR);
 }
 
 static int on_detach_session(struct viewer *v, const void *body)
@@ -233,7 +233,7 @@ static int on_detach_session(struct viewer *v, const void *body)
 	uint64_t id;
 
 	memcpy(&id, body, sizeof(id));
-	vsession = find_session(v, be64toh(id));
+	vsession = viewer_answer_find_session(v, be64toh(id));
 	if (!vsession)
 		return reply_status(v, VIEW_NOT_ATTACHED);
 	vsession_free(vsession);
@@ -243,7 +243,7 @@ static int on_detach_session(struct viewer *v, const void *body)
 
 /* --- data ----------------------------------------------------------------------------------- */
 
-static struct vtrace *find_trace(const struct viewer *v, uint64_t id)
+static struct vtrace *viewer_answer_find_trace(const struct viewer *v, uint64_t id)
 {
 	struct vsession *vsession;
 	struct vtrace *vtrace;
@@ -255,7 +255,7 @@ static struct vtrace *find_trace(const struct viewer *v, uint64_t id)
 	return NULL;
 }
 
-static struct vstream *find_stream(const struct viewer *v, uint64_t id)
+static struct vstream *viewer_answer_find_stream(const struct viewer *v, uint64_t id)
 {
 	struct vsession *vsession;
 	struct vtrace *vtrace;
@@ -278,7 +278,7 @@ static int on_get_metadata(struct viewer *v, const void *body)
 	uint64_t id;
 
 	memcpy(&id, body, sizeof(id));
-	vtrace = find_trace(v, be64toh(id));
+	vtrace = viewer_answer_find_trace(v, be64toh(id));
 	if (vtrace) {
 		len = (size_t)MIN(vtrace_news(vtrace), (uint64_t)VIEWER_MAX_DATA);
 		status = len ? VIEW_METADATA : VIEW_NO_METADATA;
@@ -313,11 +313,11 @@ static int on_get_next_index(struct viewer *v, const void *body)
 	int ret;
 
 	memcpy(&id, body, sizeof(id));
-	vs = find_stream(v, be64toh(id));
+	vs = viewer_answer_find_stream(v, be64toh(id));
 	if (!reply)
 		return -ENOMEM;
 	if (!vs)
-		return metadata_index(find_trace(v, be64toh(id)), reply), 0;
+		return metadata_index(viewer_answer_find_trace(v, be64toh(id)), reply), 0;
 	ret = vstream_index(vs, reply);
 	if (ret == -ESTALE)
 		log_warn_some("an event came later than its time: a viewer is disconnected, which "
@@ -350,7 +350,7 @@ static int on_get_packet(struct viewer *v, const void *body)
 {
 	const struct view_get_packet *req = body;
 	uint64_t offset = be64toh(req->offset);
-	struct vstream *vs = find_stream(v, be64toh(req->stream));
+	struct vstream *vs = viewer_answer_find_stream(v, be64toh(req->stream));
 	uint32_t len = vs ? within(vs, offset, be32toh(req->len)) : 0;
 	bool early = vs && vs->vtrace->needed > vs->vtrace->sent;
 	struct view_packet *reply;
@@ -377,7 +377,7 @@ static const struct {
 	int (*answer)(struct viewer *v, const void *body);
 	int bytes;
 } commands[] = {
-	[VIEW_CONNECT] = { on_connect, sizeof(struct view_connect) },
+	[VIEW_CONNECT] = { viewer_answer_on_connect, sizeof(struct view_connect) },
 	[VIEW_LIST_SESSIONS] = { on_list_sessions, 0 },
 	[VIEW_ATTACH_SESSION] = { on_attach_session, sizeof(struct view_attach) },
 	[VIEW_GET_NEXT_INDEX] = { on_get_next_index, sizeof(uint64_t) },

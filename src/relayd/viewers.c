@@ -18,17 +18,17 @@
 
 /* --- connections ---------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
+static int viewers_compare(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(((struct viewers_origin *)0)->key));
 }
 
-static struct viewers_origin *join(struct viewers *viewers, const uint8_t key[16])
+static struct viewers_origin *viewers_join(struct viewers *viewers, const uint8_t key[16])
 {
 	struct viewers_origin *origin = xalloc(sizeof(*origin)), **found;
 
 	memcpy(origin->key, key, sizeof(origin->key));
-	found = tsearch(origin, &viewers->origins, compare);
+	found = tsearch(origin, &viewers->origins, viewers_compare);
 	if (!found || *found != origin)
 		free(origin);
 	if (found)
@@ -40,7 +40,7 @@ void viewers_leave(struct viewers *viewers, struct viewers_origin *origin)
 {
 	if (--origin->nr)
 		return;
-	tdelete(origin, &viewers->origins, compare);
+	tdelete(origin, &viewers->origins, viewers_compare);
 	free(origin);
 }
 
@@ -57,7 +57,7 @@ static struct viewer *find_idle(const struct viewers *viewers, const struct view
 }
 
 /* @origin counts the viewer that comes. */
-static bool make_room(struct viewers *viewers, const struct viewers_origin *origin)
+static bool viewers_ensure_room(struct viewers *viewers, const struct viewers_origin *origin)
 {
 	bool too_many = origin->nr > MAX(viewers->max / 2, 1u);
 	struct viewer *viewer;
@@ -77,9 +77,9 @@ static bool make_room(struct viewers *viewers, const struct viewers_origin *orig
 int viewers_serve(struct viewers *viewers, int fd, struct tls *tls, bool everything,
 		  const uint8_t key[16])
 {
-	struct viewers_origin *origin = join(viewers, key);
+	struct viewers_origin *origin = viewers_join(viewers, key);
 
-	if (origin && make_room(viewers, origin))
+	if (origin && viewers_ensure_room(viewers, origin))
 		return viewer_new(viewers, fd, tls, everything, origin);
 	if (origin)
 		viewers_leave(viewers, origin);
@@ -132,7 +132,8 @@ static bool may_see_all(const struct viewers *viewers, int fd, const struct tcp_
 	return ret == 0 && (uid == 0 || uid == geteuid());
 }
 
-static void meet(const struct viewers_listener *listener, int fd, const struct tcp_addr *peer)
+static void viewers_accept(const struct viewers_listener *listener, int fd,
+			   const struct tcp_addr *peer)
 {
 	struct viewers *viewers = listener->viewers;
 	uint8_t origin[16];
@@ -149,7 +150,7 @@ static void meet(const struct viewers_listener *listener, int fd, const struct t
 	(void)!viewers_serve(viewers, fd, tls, !tls && all, origin);
 }
 
-static void accept_some(struct loop_fd *source, uint32_t events)
+static void viewers_accept_some(struct loop_fd *source, uint32_t events)
 {
 	struct viewers_listener *listener = container_of(source, struct viewers_listener, source);
 
@@ -161,7 +162,7 @@ static void accept_some(struct loop_fd *source, uint32_t events)
 
 		if (fd < 0)
 			return;
-		meet(listener, fd, &peer);
+		viewers_accept(listener, fd, &peer);
 	}
 }
 
@@ -177,7 +178,7 @@ int viewers_listen(struct viewers *viewers, const struct tcp_addr *addr, enum re
 		return fd;
 	listener->viewers = viewers;
 	listener->link = link;
-	ret = loop_fd_init(&listener->source, viewers->loop, fd, EPOLLIN, accept_some);
+	ret = loop_fd_init(&listener->source, viewers->loop, fd, EPOLLIN, viewers_accept_some);
 	if (ret < 0)
 		close(fd);
 	else
@@ -187,7 +188,7 @@ int viewers_listen(struct viewers *viewers, const struct tcp_addr *addr, enum re
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-static void stopped(struct loop_fd *source, uint32_t events)
+static void viewers_on_stopped(struct loop_fd *source, uint32_t events)
 {
 	(void)events;
 	loop_stop(container_of(source, struct viewers, stop)->loop);
@@ -218,7 +219,7 @@ void viewers_recheck(struct viewers *viewers)
 	ring(&viewers->new_keys);
 }
 
-static void *serve(void *data)
+static void *viewers_run(void *data)
 {
 	struct viewers *viewers = data;
 	int ret = loop_run(viewers->loop);
@@ -235,7 +236,7 @@ int viewers_start(struct viewers *viewers)
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK_BYTES);
-	error = pthread_create(&viewers->thread, &attr, serve, viewers);
+	error = pthread_create(&viewers->thread, &attr, viewers_run, viewers);
 	pthread_attr_destroy(&attr);
 	viewers->runs = !error;
 	return -error;
@@ -254,7 +255,7 @@ static int init_event(struct viewers *viewers, struct loop_fd *ret,
 	return error;
 }
 
-static void close_source(struct loop_fd *source)
+static void viewers_close_source(struct loop_fd *source)
 {
 	int fd = source->fd;
 
@@ -264,13 +265,13 @@ static void close_source(struct loop_fd *source)
 
 static int init_events(struct viewers *viewers)
 {
-	int ret = init_event(viewers, &viewers->stop, stopped);
+	int ret = init_event(viewers, &viewers->stop, viewers_on_stopped);
 
 	if (ret < 0)
 		return ret;
 	ret = init_event(viewers, &viewers->new_keys, keys_changed);
 	if (ret < 0)
-		close_source(&viewers->stop);
+		viewers_close_source(&viewers->stop);
 	return ret;
 }
 
@@ -298,11 +299,11 @@ void viewers_fini(struct viewers *viewers)
 		pthread_join(viewers->thread, NULL);
 	}
 	for (unsigned int i = 0; i < viewers->nr_listeners; i++)
-		close_source(&viewers->listeners[i].source);
+		viewers_close_source(&viewers->listeners[i].source);
 	viewers->nr_listeners = 0;
 	while ((viewer = list_first(&viewers->list, struct viewer, node)))
 		viewer_free(viewer);
-	close_source(&viewers->stop);
-	close_source(&viewers->new_keys);
+	viewers_close_source(&viewers->stop);
+	viewers_close_source(&viewers->new_keys);
 	viewers->owners = close_fd(viewers->owners);
 }

@@ -28,26 +28,26 @@
 
 /* --- traces and streams -------------------------------------------------------------------- */
 
-static void free_stream(struct vstream *vs)
+static void viewstream_free_stream(struct vstream *vs)
 {
 	vstream_close(vs);
 	list_remove(&vs->node);
 	free(vs);
 }
 
-static void free_trace(struct vtrace *vtrace)
+static void viewstream_free_trace(struct vtrace *vtrace)
 {
 	struct vstream *vs;
 
 	while ((vs = list_first(&vtrace->streams, struct vstream, node)))
-		free_stream(vs);
+		viewstream_free_stream(vs);
 	live_trace_done(vtrace->trace);
 	list_remove(&vtrace->node);
 	free(vtrace);
 }
 
-static struct vtrace *trace_of(struct vsession *vsession, struct live_trace *trace,
-			       uint64_t *next_id)
+static struct vtrace *viewstream_trace_of(struct vsession *vsession, struct live_trace *trace,
+					  uint64_t *next_id)
 {
 	struct vtrace *vtrace;
 
@@ -70,7 +70,7 @@ static uint64_t nr_entries(uint64_t bytes)
 	return bytes < head ? 0 : (bytes - head) / sizeof(struct index_entry);
 }
 
-static int open_file(int dir_fd, const char *name)
+static int viewstream_open_file(int dir_fd, const char *name)
 {
 	int fd = openat(dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
@@ -99,7 +99,7 @@ static void skip_known(struct vstream *vs, const struct live_state *state)
 
 	if (!since || state->file || stream_names(&file, state->first_name, &names) < 0)
 		return;
-	fd = open_file(vs->stream->trace->index_fd, names.index);
+	fd = viewstream_open_file(vs->stream->trace->index_fd, names.index);
 	while (fd >= 0 && from < to) {
 		uint64_t middle = from + (to - from) / 2;
 
@@ -122,7 +122,7 @@ struct vstream *vsession_next(struct vsession *vsession, struct view_files *file
 		return NULL;
 	vsession->known = stream->serial;
 	vs = xalloc(sizeof(*vs));
-	vs->vtrace = trace_of(vsession, stream->trace, next_id);
+	vs->vtrace = viewstream_trace_of(vsession, stream->trace, next_id);
 	vs->stream = stream;
 	vs->id = (*next_id)++;
 	vs->joined_ts = vsession->told_ts;
@@ -163,7 +163,7 @@ void vsession_free(struct vsession *vsession)
 	struct vtrace *vtrace;
 
 	while ((vtrace = list_first(&vsession->traces, struct vtrace, node)))
-		free_trace(vtrace);
+		viewstream_free_trace(vtrace);
 	live_detach(vsession->session, vsession->known);
 	list_remove(&vsession->node);
 	free(vsession);
@@ -184,7 +184,7 @@ uint64_t vtrace_news(const struct vtrace *vtrace)
 	return bytes - MIN(bytes, vtrace->sent);
 }
 
-static int read_all(int fd, void *buf, size_t len, uint64_t offset)
+static int viewstream_read_all(int fd, void *buf, size_t len, uint64_t offset)
 {
 	while (len) {
 		ssize_t n = pread(fd, buf, len, (off_t)offset);
@@ -202,8 +202,8 @@ static int read_all(int fd, void *buf, size_t len, uint64_t offset)
 
 int vtrace_read(struct vtrace *vtrace, void *buf, size_t len)
 {
-	AUTO_FD int fd = open_file(vtrace->trace->dir_fd, "metadata");
-	int ret = fd < 0 ? fd : read_all(fd, buf, len, vtrace->sent);
+	AUTO_FD int fd = viewstream_open_file(vtrace->trace->dir_fd, "metadata");
+	int ret = fd < 0 ? fd : viewstream_read_all(fd, buf, len, vtrace->sent);
 
 	if (ret == 0)
 		vtrace->sent += len;
@@ -227,7 +227,8 @@ static void close_found(struct found *found)
 static int read_header(const struct vstream *vs, struct found *found)
 {
 	union packet_bytes bytes;
-	int error = read_all(found->fd, &bytes, sizeof(bytes), be64toh(found->entry.offset));
+	int error =
+		viewstream_read_all(found->fd, &bytes, sizeof(bytes), be64toh(found->entry.offset));
 
 	if (error < 0)
 		return error;
@@ -235,7 +236,8 @@ static int read_header(const struct vstream *vs, struct found *found)
 											 -EBADMSG;
 }
 
-static int open_files(const struct vstream *vs, const struct live_state *state, struct found *ret)
+static int viewstream_open_files(const struct vstream *vs, const struct live_state *state,
+				 struct found *ret)
 {
 	const struct live_stream *stream = vs->stream;
 	struct stream_file file = { .config = &stream->config, .cpu = stream->cpu };
@@ -244,10 +246,10 @@ static int open_files(const struct vstream *vs, const struct live_state *state, 
 
 	if (error < 0)
 		return error;
-	ret->fd = open_file(stream->trace->dir_fd, names.stream);
+	ret->fd = viewstream_open_file(stream->trace->dir_fd, names.stream);
 	if (ret->fd < 0)
 		return ret->fd;
-	ret->index_fd = open_file(stream->trace->index_fd, names.index);
+	ret->index_fd = viewstream_open_file(stream->trace->index_fd, names.index);
 	return ret->index_fd < 0 ? ret->index_fd : 0;
 }
 
@@ -268,7 +270,8 @@ static int begin_late(const struct vstream *vs, struct found *found)
 	uint64_t body = h->packet_size / 8 - MIN(h->packet_size / 8, sizeof(*h));
 	size_t len = (size_t)MIN(body, (uint64_t)PACKET_FIRST_BYTES);
 	uint8_t first[PACKET_FIRST_BYTES];
-	int error = read_all(found->fd, first, len, be64toh(found->entry.offset) + sizeof(*h));
+	int error = viewstream_read_all(found->fd, first, len,
+					be64toh(found->entry.offset) + sizeof(*h));
 
 	h->timestamp_begin =
 		len ? packet_first_ts(h, first, len) : MAX(h->timestamp_begin, vs->told_ts);
@@ -286,7 +289,7 @@ static int find_in_file(const struct vstream *vs, const struct live_state *state
 
 	if (vs->file == state->file && vs->entry >= nr_entries(bytes))
 		return 0;
-	error = open_files(vs, state, ret);
+	error = viewstream_open_files(vs, state, ret);
 	if (error < 0)
 		return error;
 	if (vs->file != state->file) {
@@ -296,8 +299,8 @@ static int find_in_file(const struct vstream *vs, const struct live_state *state
 	}
 	if (vs->entry >= nr_entries(bytes))
 		return 0;
-	error = read_all(ret->index_fd, &ret->entry, sizeof(ret->entry),
-			 sizeof(struct index_header) + vs->entry * sizeof(ret->entry));
+	error = viewstream_read_all(ret->index_fd, &ret->entry, sizeof(ret->entry),
+				    sizeof(struct index_header) + vs->entry * sizeof(ret->entry));
 	if (error == 0)
 		error = read_header(vs, ret);
 	if (error == 0)
@@ -309,7 +312,7 @@ static int find_in_file(const struct vstream *vs, const struct live_state *state
 }
 
 /* The next packet, in whichever file. Return: 1: @ret has it; 0: none is there. */
-static int find(struct vstream *vs, struct live_state *state, struct found *ret)
+static int viewstream_find(struct vstream *vs, struct live_state *state, struct found *ret)
 {
 	for (;;) {
 		uint64_t oldest = oldest_file(vs, state);
@@ -347,7 +350,7 @@ int vstream_read(struct vstream *vs, uint64_t offset, void *buf, size_t len)
 {
 	const struct packet_header *head = vs->fd < 0 ? &vs->empty : &vs->header;
 	uint64_t at = offset - vs->offset;
-	int error = vs->fd < 0 ? 0 : read_all(vs->fd, buf, len, offset);
+	int error = vs->fd < 0 ? 0 : viewstream_read_all(vs->fd, buf, len, offset);
 	union packet_bytes bytes;
 
 	if (error < 0 || at >= sizeof(bytes))
@@ -359,7 +362,8 @@ int vstream_read(struct vstream *vs, uint64_t offset, void *buf, size_t len)
 
 /* --- what comes next ----------------------------------------------------------------------- */
 
-static void fill(struct view_index *ret, const struct vstream *vs, const struct packet_header *h)
+static void viewstream_fill(struct view_index *ret, const struct vstream *vs,
+			    const struct packet_header *h)
 {
 	*ret = (struct view_index){
 		.offset = htobe64(vs->offset),
@@ -372,7 +376,7 @@ static void fill(struct view_index *ret, const struct vstream *vs, const struct 
 	};
 }
 
-static void tell(struct vstream *vs, uint64_t ts)
+static void viewstream_set_reported(struct vstream *vs, uint64_t ts)
 {
 	struct vsession *vsession = vs->vtrace->vsession;
 
@@ -415,13 +419,13 @@ static void make_empty(struct vstream *vs, const struct live_state *state,
 	vs->empty.cpu_id = stream->cpu;
 	vs->empty.timestamp_begin = vs->empty.timestamp_end = MAX(known_ts(vs), ts);
 	vs->empty.content_size = vs->empty.packet_size = sizeof(vs->empty) * 8;
-	tell(vs, vs->empty.timestamp_end);
+	viewstream_set_reported(vs, vs->empty.timestamp_end);
 	vs->offset = EMPTY_OFFSET;
 	vs->bytes = sizeof(vs->empty);
 }
 
-static void announce(struct vstream *vs, const struct live_state *state,
-		     const struct packet_header *next, struct view_index *ret)
+static void viewstream_announce(struct vstream *vs, const struct live_state *state,
+				const struct packet_header *next, struct view_index *ret)
 {
 	struct vsession *vsession = vs->vtrace->vsession;
 
@@ -429,7 +433,7 @@ static void announce(struct vstream *vs, const struct live_state *state,
 		fill_bare(ret, vs, VIEW_INDEX_RETRY, 0);
 	} else {
 		make_empty(vs, state, next);
-		fill(ret, vs, &vs->empty);
+		viewstream_fill(ret, vs, &vs->empty);
 		ret->status = htobe32(VIEW_INDEX);
 		vsession->told = true;
 	}
@@ -448,17 +452,17 @@ static void without_packet(struct vstream *vs, const struct live_state *state,
 		vtrace->nr_active -= !vs->ended;
 		vs->ended = true;
 		if (!vtrace->nr_active)
-			free_trace(vtrace);
+			viewstream_free_trace(vtrace);
 	} else if (beacon > known_ts(vs)) {
 		fill_bare(ret, vs, VIEW_INDEX_INACTIVE, beacon);
-		tell(vs, beacon);
+		viewstream_set_reported(vs, beacon);
 	} else {
 		fill_bare(ret, vs, VIEW_INDEX_RETRY, 0);
 	}
 }
 
-static void take(struct vstream *vs, const struct live_state *state, struct found *found,
-		 struct view_index *ret)
+static void viewstream_take(struct vstream *vs, const struct live_state *state, struct found *found,
+			    struct view_index *ret)
 {
 	struct vtrace *vtrace = vs->vtrace;
 
@@ -468,9 +472,9 @@ static void take(struct vstream *vs, const struct live_state *state, struct foun
 	vs->bytes = found->header.packet_size / 8;
 	vs->header = found->header;
 	vs->has_header = true;
-	tell(vs, found->header.timestamp_end);
+	viewstream_set_reported(vs, found->header.timestamp_end);
 	vs->entry++;
-	fill(ret, vs, &found->header);
+	viewstream_fill(ret, vs, &found->header);
 	ret->status = htobe32(VIEW_INDEX);
 	if (state->metadata_bytes > vtrace->sent) {
 		ret->flags = htobe32(VIEW_NEW_METADATA);
@@ -491,13 +495,13 @@ int vstream_index(struct vstream *vs, struct view_index *ret)
 		fill_bare(ret, vs, VIEW_INDEX_RETRY, 0);
 		return 0;
 	}
-	has = find(vs, &state, &found);
+	has = viewstream_find(vs, &state, &found);
 	if (has && found.header.timestamp_begin < vs->told_ts)
 		return -ESTALE;
 	if (state.is_unknown)
-		announce(vs, &state, has ? &found.header : NULL, ret);
+		viewstream_announce(vs, &state, has ? &found.header : NULL, ret);
 	else if (has)
-		take(vs, &state, &found, ret);
+		viewstream_take(vs, &state, &found, ret);
 	else
 		without_packet(vs, &state, ret);
 	return 0;
