@@ -58,18 +58,18 @@ struct object {
 	uint8_t build_id[BUILD_ID_MAX];
 };
 
-static size_t align4(size_t n)
+static size_t dl_align4(size_t n)
 {
 	return (n + 3) & ~(size_t)3;
 }
 
-static void find_build_id(struct object *object, const uint8_t *at, size_t left)
+static void dl_find_build_id(struct object *object, const uint8_t *at, size_t left)
 {
 	ElfW(Nhdr) note;
 
 	while (left >= sizeof(note)) {
 		memcpy(&note, at, sizeof(note));
-		size_t name = align4(note.n_namesz), body = align4(note.n_descsz);
+		size_t name = dl_align4(note.n_namesz), body = dl_align4(note.n_descsz);
 
 		if (note.n_namesz > left || note.n_descsz > left ||
 		    sizeof(note) + name + body > left)
@@ -86,7 +86,7 @@ static void find_build_id(struct object *object, const uint8_t *at, size_t left)
 	}
 }
 
-static void measure(struct object *object, const struct dl_phdr_info *info)
+static void dl_measure(struct object *object, const struct dl_phdr_info *info)
 {
 	uintptr_t low = UINTPTR_MAX, high = 0;
 
@@ -94,8 +94,8 @@ static void measure(struct object *object, const struct dl_phdr_info *info)
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 
 		if (ph->p_type == PT_NOTE && !object->build_id_len)
-			find_build_id(object, (const uint8_t *)(info->dlpi_addr + ph->p_vaddr),
-				      ph->p_memsz);
+			dl_find_build_id(object, (const uint8_t *)(info->dlpi_addr + ph->p_vaddr),
+					 ph->p_memsz);
 		if (ph->p_type != PT_LOAD)
 			continue;
 		low = ph->p_vaddr < low ? ph->p_vaddr : low;
@@ -107,7 +107,7 @@ static void measure(struct object *object, const struct dl_phdr_info *info)
 	}
 }
 
-static int look(struct dl_phdr_info *info, size_t size, void *data)
+static int dl_inspect(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct object *object = data;
 	const ElfW(Phdr) *dynamic = NULL;
@@ -118,20 +118,20 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
 			dynamic = &info->dlpi_phdr[i];
 	if (!dynamic || (uintptr_t)object->map->l_ld != info->dlpi_addr + dynamic->p_vaddr)
 		return 0;
-	measure(object, info);
+	dl_measure(object, info);
 	return 1;
 }
 
 /* dl_iterate_phdr() shows the namespace of its caller only; elsewhere the base is
  * all that is known. Return: false for the program itself and for failures. */
-static bool describe(void *handle, struct object *ret_object)
+static bool dl_describe(void *handle, struct object *ret_object)
 {
 	struct link_map *map;
 
 	if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || !map->l_name[0])
 		return false;
 	*ret_object = (struct object){ .map = map, .base = map->l_addr };
-	dl_iterate_phdr(look, ret_object);
+	dl_iterate_phdr(dl_inspect, ret_object);
 	return true;
 }
 
@@ -152,7 +152,7 @@ static void *real_dlopen(const char *file, int mode)
 }
 
 /* Along the directories of the object that called, as the loader would. */
-static void *search(const Dl_serinfo *list, const char *file, int mode)
+static void *dl_search(const Dl_serinfo *list, const char *file, int mode)
 {
 	char path[PATH_MAX];
 	void *handle = NULL;
@@ -207,7 +207,7 @@ static void *open_for(void *caller, const char *file, int mode)
 		return handle;
 	list = search_list(map);
 	if (list)
-		handle = search(list, file, mode);
+		handle = dl_search(list, file, mode);
 	free(list);
 	return handle ? handle : real_dlopen(file, mode);
 }
@@ -225,7 +225,7 @@ EXPORT void *dlopen(const char *file, int mode)
 	void *handle = open_for(__builtin_return_address(0), file, mode);
 	struct object o;
 
-	if (!is_traced() || !describe(handle, &o))
+	if (!is_traced() || !dl_describe(handle, &o))
 		return handle;
 	ltt_trace(ltt_dl, dlopen, o.base, o.size, mode, o.map->l_name, o.build_id_len > 0);
 	if (o.build_id_len)
@@ -242,7 +242,7 @@ EXPORT void *dlmopen(Lmid_t space, const char *file, int mode)
 	if (!call)
 		call = (void *(*)(Lmid_t, const char *, int))real("dlmopen");
 	handle = call(space, file, mode);
-	if (!is_traced() || !describe(handle, &o))
+	if (!is_traced() || !dl_describe(handle, &o))
 		return handle;
 	ltt_trace(ltt_dl, dlmopen, o.base, o.size, space, mode, o.map->l_name,
 		  o.build_id_len > 0);
@@ -255,7 +255,7 @@ EXPORT int dlclose(void *handle)
 {
 	static int (*call)(void *);
 	struct object o = { .base = 0 };
-	bool known = ltt_enabled(ltt_dl, dlclose) && describe(handle, &o);
+	bool known = ltt_enabled(ltt_dl, dlclose) && dl_describe(handle, &o);
 	int result;
 
 	if (!call)

@@ -143,7 +143,7 @@ static void find_real(void)
 }
 
 /* Return: whether the real functions may be called. */
-static bool ready(void)
+static bool libc_ready(void)
 {
 	if (__builtin_expect(__atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2, 1))
 		return true;
@@ -151,9 +151,9 @@ static bool ready(void)
 	return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == 2;
 }
 
-__attribute__((constructor(101))) static void start(void)
+__attribute__((constructor(101))) static void libc_start(void)
 {
-	ready();
+	libc_ready();
 }
 
 /* --- the functions ------------------------------------------------------------------ */
@@ -183,7 +183,7 @@ EXPORT void *malloc(size_t size)
 {
 	void *p;
 
-	if (!ready() || !real.malloc)
+	if (!libc_ready() || !real.malloc)
 		return boot_alloc(BOOT_ALIGN, size);
 	p = DEEPER(real.malloc(size));
 	RECORD(malloc, size, p);
@@ -195,7 +195,7 @@ EXPORT void free(void *p)
 	if (!p || is_boot(p))
 		return;
 	RECORD(free, p); /* before somebody else may be given it */
-	if (!ready() || !real.free)
+	if (!libc_ready() || !real.free)
 		return;
 	depth++;
 	real.free(p);
@@ -207,7 +207,7 @@ EXPORT void *calloc(size_t count, size_t size)
 	size_t bytes;
 	void *p;
 
-	if (!ready() || !real.calloc)
+	if (!libc_ready() || !real.calloc)
 		return __builtin_mul_overflow(count, size, &bytes) ? no_memory() :
 								     boot_alloc(BOOT_ALIGN, bytes);
 	p = DEEPER(real.calloc(count, size));
@@ -219,8 +219,8 @@ EXPORT void *calloc(size_t count, size_t size)
 static void *move_boot(void *old, size_t size)
 {
 	size_t had = boot_size(old);
-	void *p = ready() && real.malloc ? DEEPER(real.malloc(size)) :
-					   boot_alloc(BOOT_ALIGN, size);
+	void *p = libc_ready() && real.malloc ? DEEPER(real.malloc(size)) :
+						boot_alloc(BOOT_ALIGN, size);
 
 	if (p)
 		memcpy(p, old, had < size ? had : size);
@@ -233,7 +233,7 @@ EXPORT void *realloc(void *old, size_t size)
 
 	if (old && is_boot(old))
 		p = move_boot(old, size);
-	else if (!ready() || !real.realloc)
+	else if (!libc_ready() || !real.realloc)
 		return old ? no_memory() : boot_alloc(BOOT_ALIGN, size);
 	else
 		p = DEEPER(real.realloc(old, size));
@@ -250,7 +250,7 @@ EXPORT void *reallocarray(void *old, size_t count, size_t size)
 		p = no_memory();
 	else if (old && is_boot(old))
 		p = move_boot(old, bytes);
-	else if (!ready() || !real.realloc)
+	else if (!libc_ready() || !real.realloc)
 		return old ? no_memory() : boot_alloc(BOOT_ALIGN, bytes);
 	else if (real.reallocarray)
 		p = DEEPER(real.reallocarray(old, count, size));
@@ -264,7 +264,7 @@ EXPORT void *memalign(size_t align, size_t size)
 {
 	void *p;
 
-	if (!ready() || !real.memalign)
+	if (!libc_ready() || !real.memalign)
 		return boot_alloc(align, size);
 	p = DEEPER(real.memalign(align, size));
 	RECORD(memalign, align, size, p);
@@ -275,7 +275,7 @@ EXPORT void *aligned_alloc(size_t align, size_t size)
 {
 	void *p;
 
-	if (!ready() || !real.aligned_alloc)
+	if (!libc_ready() || !real.aligned_alloc)
 		return boot_alloc(align, size);
 	p = DEEPER(real.aligned_alloc(align, size));
 	RECORD(aligned_alloc, align, size, p);
@@ -286,7 +286,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 {
 	int status;
 
-	if (!ready() || !real.posix_memalign) {
+	if (!libc_ready() || !real.posix_memalign) {
 		*out = boot_alloc(align, size);
 		return *out ? 0 : ENOMEM;
 	}
@@ -299,7 +299,7 @@ EXPORT void *valloc(size_t size)
 {
 	void *p;
 
-	if (!ready() || !real.valloc)
+	if (!libc_ready() || !real.valloc)
 		return boot_alloc(4096, size);
 	p = DEEPER(real.valloc(size));
 	RECORD(valloc, size, p);
@@ -310,7 +310,7 @@ EXPORT void *pvalloc(size_t size)
 {
 	void *p;
 
-	if (!ready() || !real.pvalloc)
+	if (!libc_ready() || !real.pvalloc)
 		return boot_alloc(4096, (size + 4095) / 4096 * 4096);
 	p = DEEPER(real.pvalloc(size));
 	RECORD(pvalloc, size, p);

@@ -47,7 +47,7 @@ static int do_nothing(pthread_mutex_t *m)
 }
 
 /* Losing a race with another thread that looks it up does no harm. */
-static mutex_call find(mutex_call *known, const char *name)
+static mutex_call wrap_pthread_find(mutex_call *known, const char *name)
 {
 	mutex_call call = __atomic_load_n(known, __ATOMIC_ACQUIRE);
 
@@ -66,24 +66,24 @@ static mutex_call find(mutex_call *known, const char *name)
 
 static int do_lock(pthread_mutex_t *m)
 {
-	return find(&real_lock, "pthread_mutex_lock")(m);
+	return wrap_pthread_find(&real_lock, "pthread_mutex_lock")(m);
 }
 
 static int do_trylock(pthread_mutex_t *m)
 {
-	return find(&real_trylock, "pthread_mutex_trylock")(m);
+	return wrap_pthread_find(&real_trylock, "pthread_mutex_trylock")(m);
 }
 
 static int do_unlock(pthread_mutex_t *m)
 {
-	return find(&real_unlock, "pthread_mutex_unlock")(m);
+	return wrap_pthread_find(&real_unlock, "pthread_mutex_unlock")(m);
 }
 
-__attribute__((constructor(101))) static void start(void)
+__attribute__((constructor(101))) static void wrap_pthread_start(void)
 {
-	find(&real_lock, "pthread_mutex_lock");
-	find(&real_trylock, "pthread_mutex_trylock");
-	find(&real_unlock, "pthread_mutex_unlock");
+	wrap_pthread_find(&real_lock, "pthread_mutex_lock");
+	wrap_pthread_find(&real_trylock, "pthread_mutex_trylock");
+	wrap_pthread_find(&real_unlock, "pthread_mutex_unlock");
 }
 
 #define RECORD(name, ...) \

@@ -55,18 +55,18 @@ static int sockets[2] = { -1, -1 }; /* of the program's table: received from, se
 static int old_fds[FDS_MAX], new_fds[FDS_MAX];
 static size_t nr_moved;
 
-static void wake(uint32_t to)
+static void alone_wake(uint32_t to)
 {
 	__atomic_store_n(&absence, to, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, &absence, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static enum absence now(void)
+static enum absence alone_now(void)
 {
 	return (enum absence)__atomic_load_n(&absence, __ATOMIC_SEQ_CST);
 }
 
-static bool change(uint32_t from, uint32_t to)
+static bool alone_change(uint32_t from, uint32_t to)
 {
 	return __atomic_compare_exchange_n(&absence, &from, to, false, __ATOMIC_SEQ_CST,
 					   __ATOMIC_SEQ_CST);
@@ -113,7 +113,7 @@ static bool send_fds(int socket, size_t nr)
 }
 
 /* Before Linux 5.6 nothing is sent, and the helper connects anew. */
-static void send_all(void)
+static void alone_send_all(void)
 {
 	int socket = sockets[1] < 0 ? -1 : fetch_socket();
 	size_t nr;
@@ -130,24 +130,24 @@ static void send_all(void)
 
 bool agent_alone_step(void)
 {
-	if (now() != ASKED || !change(ASKED, TAKEN))
+	if (alone_now() != ASKED || !alone_change(ASKED, TAKEN))
 		return false;
 	agent_lock();
-	send_all();
+	alone_send_all();
 	agent_unlock();
-	wake(TAKEN);
+	alone_wake(TAKEN);
 	return true;
 }
 
 void agent_alone_wait(int ms)
 {
-	if (now() == NONE)
+	if (alone_now() == NONE)
 		wait_while(NONE, ms);
 }
 
 int agent_alone_fd(void)
 {
-	return now() == AWAY ? sockets[0] : -1;
+	return alone_now() == AWAY ? sockets[0] : -1;
 }
 
 /* Return: whether all came. */
@@ -185,7 +185,7 @@ int agent_alone_moved(int fd)
 
 void agent_alone_return(void)
 {
-	if (now() != AWAY)
+	if (alone_now() != AWAY)
 		return;
 	if (!nr_moved || !receive_fds())
 		nr_moved = 0;
@@ -198,7 +198,7 @@ void agent_alone_return(void)
 	agent_links_moved();
 	agent_leave_moved();
 	agent_unlock();
-	wake(NONE);
+	alone_wake(NONE);
 }
 
 /* --- the program's side ----------------------------------------------------------------- */
@@ -260,11 +260,11 @@ static void await_end_of(int tid)
 /* Return: whether the helper has ended. */
 static bool end_helper(int helper, int64_t end)
 {
-	wake(ASKED);
+	alone_wake(ASKED);
 	agent_wake();
-	while (now() == ASKED && agent_now_ms() < end)
+	while (alone_now() == ASKED && agent_now_ms() < end)
 		wait_while(ASKED, ANSWER_MS / 10);
-	if (change(ASKED, NONE))
+	if (alone_change(ASKED, NONE))
 		return false;
 	agent_thread_join();
 	await_end_of(helper);
@@ -283,7 +283,7 @@ static bool send_away(void)
 	open_sockets();
 	ended = end_helper(helper, end);
 	if (ended) {
-		wake(AWAY);
+		alone_wake(AWAY);
 	} else {
 		close_socket(&sockets[0]);
 	}
@@ -300,16 +300,16 @@ void agent_alone_give_up(void)
 	}
 	agent_kept_after_fork_child();
 	agent_unlock();
-	wake(NONE);
+	alone_wake(NONE);
 }
 
 static void call_back(void)
 {
 	if (agent_thread_start(0) < 0)
 		agent_alone_give_up();
-	while (now() == AWAY && agent_thread_id() != 0)
+	while (alone_now() == AWAY && agent_thread_id() != 0)
 		wait_while(AWAY, ANSWER_MS / 10);
-	if (now() == AWAY)
+	if (alone_now() == AWAY)
 		agent_alone_give_up();
 	close_socket(&sockets[0]);
 }
@@ -402,7 +402,7 @@ static bool is_refused_to_threads(const struct call *call, long err)
 	       (call->nr == SYS_setns || call->flags & UNSHARE_ALONE);
 }
 
-static int make(const struct call *call)
+static int alone_make(const struct call *call)
 {
 	const uint64_t all = UINT64_MAX;
 	int saved = errno;
@@ -422,13 +422,13 @@ static int make(const struct call *call)
 
 EXPORT int AGENT_IN_PLACE_OF(unshare)(int flags)
 {
-	return make(&(struct call){ .nr = SYS_unshare, .flags = flags });
+	return alone_make(&(struct call){ .nr = SYS_unshare, .flags = flags });
 }
 
 /* Into a time namespace a process goes at once, other than by unshare(). */
 EXPORT int AGENT_IN_PLACE_OF(setns)(int fd, int flags)
 {
-	int err = make(&(struct call){ .nr = SYS_setns, .fd = fd, .flags = flags });
+	int err = alone_make(&(struct call){ .nr = SYS_setns, .fd = fd, .flags = flags });
 
 	if (!err && (!flags || flags & CLONE_NEWTIME)) {
 		int saved = errno;

@@ -31,7 +31,7 @@ static struct list encode_labels(const struct ltt_enum *e)
 	return encoder_finish(&enc) == 0 ? encoder_list(&enc) : (struct list){ 0 };
 }
 
-static void add_field(struct encoder *enc, const struct ltt_field *field, bool labels)
+static void announce_add_field(struct encoder *enc, const struct ltt_field *field, bool labels)
 {
 	const struct ltt_enum *e = field->enumeration;
 	struct msg_app_field m = {
@@ -51,7 +51,7 @@ static void add_field(struct encoder *enc, const struct ltt_field *field, bool l
 }
 
 /* Return: whether it fitted. */
-static bool add_point(struct encoder *enc, const struct point *point, bool whole)
+static bool announce_add_point(struct encoder *enc, const struct point *point, bool whole)
 {
 	const struct ltt_event *event = point->event;
 	struct msg_app_point m = {
@@ -68,7 +68,7 @@ static bool add_point(struct encoder *enc, const struct point *point, bool whole
 
 	encoder_init(&fields, field_bytes, sizeof(field_bytes));
 	for (uint32_t i = 0; i < point->nr_fields; i++)
-		add_field(&fields, &point->fields[i], whole);
+		announce_add_field(&fields, &point->fields[i], whole);
 	m.fields = encoder_list(&fields);
 	if (encoder_finish(&fields) == 0)
 		msg_app_point_add(enc, &m);
@@ -84,10 +84,10 @@ static bool add_points(unsigned int link, struct encoder *enc)
 	const struct point *point;
 
 	while ((point = agent_points_peek(link))) {
-		if (!add_point(enc, point, true)) {
+		if (!announce_add_point(enc, point, true)) {
 			if (enc->nr_records > 0)
 				return false;
-			if (!add_point(enc, point, false))
+			if (!announce_add_point(enc, point, false))
 				tracer_debug("%s is too large to be announced", point->event->name);
 		}
 		agent_points_advance(link);

@@ -55,7 +55,7 @@ static void buffer_free(struct buffer *b)
 	free(b);
 }
 
-static struct buffer *find(unsigned int link, uint64_t ring)
+static struct buffer *agent_buffers_find(unsigned int link, uint64_t ring)
 {
 	struct buffer *b = buffers;
 
@@ -185,7 +185,7 @@ static void confirm(struct buffer *b, uint32_t round, struct msg_app_buffer *m)
 
 int agent_buffer_add(unsigned int link, uint32_t round, struct msg_app_buffer *m)
 {
-	struct buffer *b = find(link, m->ring);
+	struct buffer *b = agent_buffers_find(link, m->ring);
 	int err;
 
 	if (b) {
@@ -216,7 +216,7 @@ int agent_buffer_add(unsigned int link, uint32_t round, struct msg_app_buffer *m
 
 void agent_buffer_offer(unsigned int link, struct msg_app_buffer_offer *m)
 {
-	const struct buffer *b = find(link, m->ring);
+	const struct buffer *b = agent_buffers_find(link, m->ring);
 
 	m->data = b ? b->kept.data : -1;
 	m->ctl = b ? b->kept.ctl : -1;
@@ -238,7 +238,7 @@ static struct buffer *predecessor(const struct buffer *b, uint32_t point)
 
 void agent_buffer_arm(unsigned int link, uint32_t round, const struct msg_app_arming *m)
 {
-	struct buffer *b = find(link, m->ring);
+	struct buffer *b = agent_buffers_find(link, m->ring);
 	struct arming *known = b ? arming_find(b, m->point) : NULL;
 	struct buffer *old;
 	int err;
@@ -268,7 +268,7 @@ void agent_buffer_arm(unsigned int link, uint32_t round, const struct msg_app_ar
 
 void agent_buffer_disarm(unsigned int link, const struct msg_app_arming *m)
 {
-	struct buffer *b = find(link, m->ring);
+	struct buffer *b = agent_buffers_find(link, m->ring);
 	struct arming *arming = b ? arming_find(b, m->point) : NULL;
 
 	if (!arming)
@@ -279,7 +279,7 @@ void agent_buffer_disarm(unsigned int link, const struct msg_app_arming *m)
 }
 
 /* @at points to the link of a buffer in the list. */
-static void drop(struct buffer **at)
+static void agent_buffers_drop(struct buffer **at)
 {
 	struct buffer *b = *at;
 
@@ -294,7 +294,7 @@ void agent_buffer_drop(unsigned int link, uint64_t ring)
 {
 	for (struct buffer **at = &buffers; *at; at = &(*at)->next) {
 		if ((*at)->link == link && (*at)->ring == ring) {
-			drop(at);
+			agent_buffers_drop(at);
 			return;
 		}
 	}
@@ -323,7 +323,7 @@ void agent_buffers_sweep(unsigned int link, uint32_t round)
 		struct buffer *b = *at;
 
 		if (b->link == link && b->round != round) {
-			drop(at);
+			agent_buffers_drop(at);
 			continue;
 		}
 		if (b->link == link)

@@ -40,7 +40,7 @@ static void lend(struct lent *lent)
 	lent->area = ring_rseq_lend();
 }
 
-static void take_back(const struct lent *lent)
+static void agent_clone_reclaim(const struct lent *lent)
 {
 	ring_rseq_take_back(lent->area);
 	set_mask(&lent->mask, NULL);
@@ -65,7 +65,7 @@ long agent_vfork_end(const struct lent *lent, long pid)
 		set_mask(&lent->mask, NULL);
 		return 0;
 	}
-	take_back(lent);
+	agent_clone_reclaim(lent);
 	if (pid > 0)
 		return pid;
 	errno = (int)-pid;
@@ -192,7 +192,7 @@ static int clone_suspended(struct child *child, void *stack, int flags, pid_t *p
 
 	lend(&child->lent);
 	pid = __clone(child_begin, stack, flags, child, parent_tid, tls, child_tid);
-	take_back(&child->lent);
+	agent_clone_reclaim(&child->lent);
 	return pid;
 }
 

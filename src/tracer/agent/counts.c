@@ -50,7 +50,7 @@ static void counts_free(struct counts *c)
 	free(c);
 }
 
-static struct counts *find(unsigned int link, uint64_t id)
+static struct counts *agent_counts_find(unsigned int link, uint64_t id)
 {
 	struct counts *c = all;
 
@@ -132,7 +132,7 @@ static int hook(const struct counts *c, const struct msg_app_counting *m)
 
 void agent_count(unsigned int link, uint32_t round, const struct msg_app_counting *m)
 {
-	struct counts *c = find(link, m->counts);
+	struct counts *c = agent_counts_find(link, m->counts);
 	struct counting *known = c ? counting_find(c, m->point, m->word) : NULL;
 	int err;
 
@@ -159,7 +159,7 @@ static void unhook(const struct counts *c, const struct counting *counting)
 
 void agent_uncount(unsigned int link, const struct msg_app_counting *m)
 {
-	struct counts *c = find(link, m->counts);
+	struct counts *c = agent_counts_find(link, m->counts);
 	struct counting *counting = c ? counting_find(c, m->point, m->word) : NULL;
 
 	if (!counting)
@@ -186,7 +186,7 @@ static void sweep_countings(struct counts *c, uint32_t round)
 /* --- the memory ------------------------------------------------------------------- */
 
 /* @at points to the link of it in the list. */
-static void drop(struct counts **at)
+static void agent_counts_unlink(struct counts **at)
 {
 	struct counts *c = *at;
 
@@ -201,7 +201,7 @@ void agent_counts_drop(unsigned int link, uint64_t id)
 {
 	for (struct counts **at = &all; *at; at = &(*at)->next) {
 		if ((*at)->link == link && (*at)->id == id) {
-			drop(at);
+			agent_counts_unlink(at);
 			return;
 		}
 	}
@@ -214,7 +214,7 @@ static bool is_sane(const struct msg_app_counts *m, const struct stat *st)
 	       st->st_size >= (off_t)m->nr_parts * m->part_bytes;
 }
 
-static struct counts *map(const struct msg_app_counts *m, const struct stat *st)
+static struct counts *agent_counts_map(const struct msg_app_counts *m, const struct stat *st)
 {
 	struct counts *c = calloc(1, sizeof(*c));
 
@@ -237,7 +237,7 @@ static struct counts *map(const struct msg_app_counts *m, const struct stat *st)
 
 int agent_counts_add(unsigned int link, uint32_t round, const struct msg_app_counts *m)
 {
-	struct counts *c = find(link, m->counts);
+	struct counts *c = agent_counts_find(link, m->counts);
 	struct stat st;
 
 	if (sys_fstat(m->memory, &st) < 0)
@@ -250,7 +250,7 @@ int agent_counts_add(unsigned int link, uint32_t round, const struct msg_app_cou
 		agent_counts_drop(link, m->counts);
 	if (!is_sane(m, &st))
 		return -EINVAL;
-	c = map(m, &st);
+	c = agent_counts_map(m, &st);
 	if (!c)
 		return -ENOMEM;
 	c->link = link;
@@ -268,7 +268,7 @@ void agent_counts_sweep(unsigned int link, uint32_t round)
 		struct counts *c = *at;
 
 		if (c->link == link && c->round != round) {
-			drop(at);
+			agent_counts_unlink(at);
 			continue;
 		}
 		if (c->link == link)

@@ -19,7 +19,7 @@ struct agent_doorbell {
 
 static struct agent_doorbell *notifier;
 
-static struct agent_doorbell *map(int fd, const struct stat *st)
+static struct agent_doorbell *agent_doorbell_map(int fd, const struct stat *st)
 {
 	struct agent_doorbell *doorbell = malloc(sizeof(*doorbell));
 	void *page =
@@ -48,7 +48,7 @@ struct agent_doorbell *agent_doorbell_ref(int fd)
 			return b;
 		}
 	}
-	return map(fd, &st);
+	return agent_doorbell_map(fd, &st);
 }
 
 void agent_doorbell_unref(struct agent_doorbell *doorbell)

@@ -147,7 +147,7 @@ static uint32_t calculate(uint16_t code, uint32_t a, uint32_t by)
 	}
 }
 
-static bool compare(uint16_t code, uint32_t a, uint32_t with)
+static bool agent_filter_compare(uint16_t code, uint32_t a, uint32_t with)
 {
 	switch (BPF_OP(code)) {
 	case BPF_JEQ:
@@ -161,8 +161,8 @@ static bool compare(uint16_t code, uint32_t a, uint32_t with)
 	}
 }
 
-static uint32_t load(const struct machine *m, const struct sock_filter *f,
-		     const struct seccomp_data *data)
+static uint32_t agent_filter_load(const struct machine *m, const struct sock_filter *f,
+				  const struct seccomp_data *data)
 {
 	uint32_t word = 0;
 
@@ -191,10 +191,10 @@ static uint32_t run_filter(const struct sock_fprog *program, const struct seccom
 
 		switch (BPF_CLASS(f->code)) {
 		case BPF_LD:
-			m.a = load(&m, f, data);
+			m.a = agent_filter_load(&m, f, data);
 			break;
 		case BPF_LDX:
-			m.x = load(&m, f, data);
+			m.x = agent_filter_load(&m, f, data);
 			break;
 		case BPF_ST:
 			m.memory[f->k % BPF_MEMWORDS] = m.a;
@@ -206,9 +206,9 @@ static uint32_t run_filter(const struct sock_fprog *program, const struct seccom
 			m.a = calculate(f->code, m.a, with);
 			break;
 		case BPF_JMP:
-			pc += BPF_OP(f->code) == BPF_JA	  ? f->k :
-			      compare(f->code, m.a, with) ? f->jt :
-							    f->jf;
+			pc += BPF_OP(f->code) == BPF_JA		       ? f->k :
+			      agent_filter_compare(f->code, m.a, with) ? f->jt :
+									 f->jf;
 			break;
 		case BPF_RET:
 			return BPF_RVAL(f->code) == BPF_A ? m.a : f->k;

@@ -27,7 +27,7 @@
 static bool by_helper; /* a state dump forks */
 
 /* The order of locks everywhere: the helper's, the registry's, then the leaves. */
-static void before(void)
+static void agent_fork_lock_all(void)
 {
 	agent_lock();
 	site_before_fork();
@@ -79,5 +79,5 @@ static void after_in_child(void)
 
 int agent_fork_init(void)
 {
-	return -pthread_atfork(before, after_in_parent, after_in_child);
+	return -pthread_atfork(agent_fork_lock_all, after_in_parent, after_in_child);
 }

@@ -66,15 +66,15 @@ static bool vanished;	 /* main(), by a system call of its own */
 static bool expected; /* that main() ends without libc's knowledge */
 static int last_code; /* that another thread has ended with in this way */
 
-static enum phase now(void)
+static enum phase agent_leave_now(void)
 {
 	return (enum phase)__atomic_load_n(&phase, __ATOMIC_SEQ_CST);
 }
 
 /* Only forwards: the helper may have seen the end before main() gives up waiting. */
-static void advance(enum phase to)
+static void agent_leave_advance(enum phase to)
 {
-	uint32_t from = now();
+	uint32_t from = agent_leave_now();
 
 	while (from < to && !__atomic_compare_exchange_n(&phase, &from, to, false, __ATOMIC_SEQ_CST,
 							 __ATOMIC_SEQ_CST))
@@ -88,26 +88,26 @@ static enum phase await_other_than(enum phase old, int ms)
 {
 	static const struct timespec second = { .tv_sec = 1 };
 
-	while (now() == old && agent_thread_id() != 0) {
+	while (agent_leave_now() == old && agent_thread_id() != 0) {
 		/* it may have ended without a word, so look again now and then */
 		long err = syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, old, &second, NULL, 0);
 
 		if (err < 0 && errno == ETIMEDOUT && ms >= 0 && (ms -= 1000) <= 0)
 			break;
 	}
-	return now();
+	return agent_leave_now();
 }
 
 /* --- main()'s side ------------------------------------------------------------------- */
 
-static void *take_place(void *arg)
+static void *agent_leave_take_place(void *arg)
 {
 	enum phase seen;
 
 	(void)arg;
 	__atomic_store_n(&stand_in, (int)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
 	agent_wake();
-	while ((seen = now()) < ENDS && agent_thread_id() != 0)
+	while ((seen = agent_leave_now()) < ENDS && agent_thread_id() != 0)
 		await_other_than(seen, -1);
 	agent_thread_join();
 	/* exit handlers run in this thread now */
@@ -124,35 +124,36 @@ static int start_stand_in(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &main_mask);
-	err = pthread_create(&thread, NULL, take_place, NULL);
+	err = pthread_create(&thread, NULL, agent_leave_take_place, NULL);
 	pthread_sigmask(SIG_SETMASK, &main_mask, NULL);
 	if (!err)
 		pthread_detach(thread);
 	return err;
 }
 
-static void leave(void)
+static void agent_leave_main(void)
 {
-	advance(LEAVES);
+	agent_leave_advance(LEAVES);
 	if (agent_thread_id() == 0)
 		return;
 	agent_wake();
 	if (await_other_than(LEAVES, ANSWER_MS) != ENDS && start_stand_in() == 0)
 		return;
-	advance(ENDS); /* alone, or there is no stand-in: the others do without control */
+	agent_leave_advance(
+		ENDS); /* alone, or there is no stand-in: the others do without control */
 	agent_wake();
 	agent_thread_join();
 }
 
 /* Of the main thread only, in the last round: whatever else is to be done there
  * comes before. */
-static void destroy(void *round)
+static void agent_leave_destructor(void *round)
 {
 	uintptr_t nr = (uintptr_t)round;
 
 	if (nr < PTHREAD_DESTRUCTOR_ITERATIONS && pthread_setspecific(key, (void *)(nr + 1)) == 0)
 		return;
-	leave();
+	agent_leave_main();
 }
 
 static void stay_in_main(void)
@@ -165,7 +166,7 @@ static void stay_in_main(void)
 
 void agent_leave_init(void)
 {
-	have_key = pthread_key_create(&key, destroy) == 0;
+	have_key = pthread_key_create(&key, agent_leave_destructor) == 0;
 	/* else some thread loads us; it may end before the main thread does */
 	if (getpid() == (pid_t)syscall(SYS_gettid))
 		stay_in_main();
@@ -322,7 +323,7 @@ static void end_process(int status)
 
 bool agent_leave_step(void)
 {
-	enum phase seen = now();
+	enum phase seen = agent_leave_now();
 	int other, status = __atomic_load_n(&last_code, __ATOMIC_SEQ_CST) << 8;
 
 	if (seen == STAYS && main_vanished(&status))
@@ -335,11 +336,11 @@ bool agent_leave_step(void)
 	if (!other && vanished)
 		end_process(status);
 	if (!other) {
-		advance(ENDS);
+		agent_leave_advance(ENDS);
 		return true;
 	}
 	watched = (int)syscall(SYS_pidfd_open, other, PIDFD_THREAD);
-	advance(LEFT);
+	agent_leave_advance(LEFT);
 	return false;
 }
 
@@ -355,7 +356,7 @@ void agent_leave_moved(void)
 
 int agent_leave_timeout_ms(void)
 {
-	enum phase seen = now();
+	enum phase seen = agent_leave_now();
 	int64_t left = look_at - agent_now_ms();
 
 	if (seen == STAYS && __atomic_load_n(&expected, __ATOMIC_SEQ_CST))
@@ -402,7 +403,7 @@ void agent_leave_hold(void)
 	const int flags =
 		CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 
-	if (now() != ENDS)
+	if (agent_leave_now() != ENDS)
 		return;
 	find_last();
 	if (__clone(hold, stack + sizeof(stack), flags, NULL) < 0)

@@ -138,7 +138,7 @@ static void punish(struct agent_link *link)
 }
 
 /* The beginning of a file in /proc as a string, empty where it can't be read. */
-static void read_text(const char *path, char *ret_text, size_t size)
+static void agent_link_read_text(const char *path, char *ret_text, size_t size)
 {
 	int fd = sys_open(path, O_RDONLY);
 	ssize_t len = fd >= 0 ? sys_read(fd, ret_text, size - 1) : 0;
@@ -155,7 +155,7 @@ static bool all_users_have_ids(void)
 	char text[512];
 	int len;
 
-	read_text("/proc/thread-self/uid_map", text, sizeof(text));
+	agent_link_read_text("/proc/thread-self/uid_map", text, sizeof(text));
 	for (const char *line = text;
 	     sscanf(line, "%lu %lu %lu%n", &inside, &outside, &count, &len) == 3; line += len)
 		sum += count;
@@ -170,7 +170,7 @@ static bool is_shared_id(uid_t uid)
 
 	if (all_users_have_ids())
 		return false;
-	read_text("/proc/sys/kernel/overflowuid", text, sizeof(text));
+	agent_link_read_text("/proc/sys/kernel/overflowuid", text, sizeof(text));
 	(void)sscanf(text, "%u", &shared);
 	return uid == shared;
 }
@@ -273,7 +273,7 @@ static void try_later(struct agent_link *link, int err)
  * Watch first, then look, so that nothing is missed. A watch fires once; it is
  * armed anew when it is time to look again.
  */
-static void look(struct agent_link *link, bool watch)
+static void agent_link_probe(struct agent_link *link, bool watch)
 {
 	int fd, err = 0;
 
@@ -291,12 +291,12 @@ static void look(struct agent_link *link, bool watch)
 
 /* Woken while idle: is it there? If not, something else appeared in a directory
  * where much may happen; look again a little later, and watch on then. */
-static void look_again(struct agent_link *link)
+static void agent_link_probe_later(struct agent_link *link)
 {
 	bool busy = agent_now_ms() < link->retry_at + MAX_BUSY_MS;
 
 	link->tries = 0;
-	look(link, false);
+	agent_link_probe(link, false);
 	if (link->state != LINK_IDLE)
 		return;
 	link->busy_ms = busy ? 2 * link->busy_ms : BUSY_DIR_MS;
@@ -310,9 +310,9 @@ void agent_link_step(struct agent_link *link, bool woken)
 	if (link->index >= tracer_env.nr_dirs)
 		return;
 	if (link->state == LINK_IDLE && woken)
-		look_again(link);
+		agent_link_probe_later(link);
 	else if (link->state == LINK_RETRY && agent_now_ms() >= link->retry_at)
-		look(link, true);
+		agent_link_probe(link, true);
 	while (link->state == LINK_UP && link->tx_len == 0 && agent_say_news(link))
 		;
 }
@@ -340,7 +340,7 @@ void agent_link_send(struct agent_link *link, const struct encoder *enc)
 		sys_hang_up(link->fd); /* poll() says so next */
 }
 
-static void flush(struct agent_link *link)
+static void agent_link_flush(struct agent_link *link)
 {
 	ssize_t sent = send_tx(link, link->tx_len);
 
@@ -351,7 +351,7 @@ static void flush(struct agent_link *link)
 		sys_hang_up(link->fd);
 }
 
-static unsigned int take_fds(struct msghdr *msg, int *fds)
+static unsigned int agent_link_take_fds(struct msghdr *msg, int *fds)
 {
 	unsigned int nr = 0;
 
@@ -365,7 +365,7 @@ static unsigned int take_fds(struct msghdr *msg, int *fds)
 }
 
 /* Return: 1 a message was dealt with, 0 none is there, negative errno: hang up. */
-static int receive(struct agent_link *link)
+static int agent_link_receive(struct agent_link *link)
 {
 	static uint8_t rx[MSG_MAX_BYTES];
 	union {
@@ -389,7 +389,7 @@ static int receive(struct agent_link *link)
 	len = sys_recvmsg(link->fd, &msg);
 	if (len < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
-	nr_fds = take_fds(&msg, fds);
+	nr_fds = agent_link_take_fds(&msg, fds);
 	/* There was no place for the others: the message is acted on without them. */
 	while (msg.msg_flags & MSG_CTRUNC && nr_fds < MSG_MAX_FDS)
 		fds[nr_fds++] = -1;
@@ -410,11 +410,11 @@ void agent_link_ready(struct agent_link *link, short revents)
 	if (link->state != LINK_UP)
 		return;
 	if (revents & POLLOUT && link->tx_len)
-		flush(link);
+		agent_link_flush(link);
 	if (!(revents & (POLLIN | POLLHUP | POLLERR)))
 		return;
 	for (int i = 0; i < MESSAGES_A_TURN && result > 0 && link->tx_len == 0; i++)
-		result = receive(link);
+		result = agent_link_receive(link);
 	if (result == 0 && revents & POLLERR)
 		result = -EPIPE;
 	if (result >= 0)

@@ -24,7 +24,7 @@
 
 /* --- what we say ------------------------------------------------------------------ */
 
-static void begin(struct agent_link *link, struct encoder *enc, uint16_t type)
+static void agent_message_begin(struct agent_link *link, struct encoder *enc, uint16_t type)
 {
 	encoder_init(enc, link->tx, sizeof(link->tx));
 	encode_header(enc, type, 0, 0);
@@ -62,7 +62,7 @@ void agent_say_hello(struct agent_link *link)
 	clock_gettime(CLOCK_REALTIME, &now);
 	m.start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	link->told_producer = m.producer;
-	begin(link, &enc, MSG_app_hello);
+	agent_message_begin(link, &enc, MSG_app_hello);
 	msg_app_hello_encode(&enc, &m);
 	agent_link_send(link, &enc);
 }
@@ -73,7 +73,7 @@ static void say_producer(struct agent_link *link)
 	struct encoder enc;
 
 	link->told_producer = m.producer;
-	begin(link, &enc, MSG_app_producer);
+	agent_message_begin(link, &enc, MSG_app_producer);
 	msg_app_producer_encode(&enc, &m);
 	agent_link_send(link, &enc);
 }
@@ -83,7 +83,7 @@ static void say_synced(struct agent_link *link, uint32_t serial)
 	struct msg_app_synced m = { .serial = serial };
 	struct encoder enc;
 
-	begin(link, &enc, MSG_app_synced);
+	agent_message_begin(link, &enc, MSG_app_synced);
 	msg_app_synced_encode(&enc, &m);
 	agent_link_send(link, &enc);
 }
@@ -97,12 +97,12 @@ bool agent_say_news(struct agent_link *link)
 		say_producer(link);
 		return true;
 	}
-	begin(link, &enc, MSG_app_points_remove);
+	agent_message_begin(link, &enc, MSG_app_points_remove);
 	if (agent_announce_gone(link->index, &enc)) {
 		agent_link_send(link, &enc);
 		return true;
 	}
-	begin(link, &enc, MSG_app_points_add);
+	agent_message_begin(link, &enc, MSG_app_points_add);
 	if (!agent_announce_points(link->index, link->unanswered, &link->announced, &enc))
 		return false;
 	link->unanswered |= link->announced != before;
@@ -137,7 +137,7 @@ static void say_buffer_failed(struct agent_link *link, uint64_t ring, int err)
 	struct encoder enc;
 
 	tracer_debug("buffer %llu is of no use: %s", (unsigned long long)ring, strerror(-err));
-	begin(link, &enc, MSG_app_buffer_failed);
+	agent_message_begin(link, &enc, MSG_app_buffer_failed);
 	msg_app_buffer_failed_encode(&enc, &m);
 	agent_link_send(link, &enc);
 }
@@ -172,7 +172,7 @@ static int on_buffer_want(struct agent_link *link, struct decoder *dec)
 		return -EBADMSG;
 	offer.ring = m.ring;
 	agent_buffer_offer(link->index, &offer);
-	begin(link, &enc, MSG_app_buffer_offer);
+	agent_message_begin(link, &enc, MSG_app_buffer_offer);
 	msg_app_buffer_offer_encode(&enc, &offer);
 	agent_link_send(link, &enc);
 	return 0;

@@ -50,7 +50,7 @@ static void compact(void)
 		cursors[l].next = next[l];
 }
 
-static bool make_room(void)
+static bool agent_points_ensure_room(void)
 {
 	size_t cap = cap_entries ? cap_entries * 2 : 64;
 	struct entry *bigger;
@@ -72,7 +72,7 @@ static void on_added(const struct point *point, void *data)
 	(void)data;
 	site_mute();
 	pthread_mutex_lock(&lock);
-	if (make_room()) {
+	if (agent_points_ensure_room()) {
 		entries[nr_entries++] = (struct entry){ .point = point, .id = point->id };
 		__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 	} else {
@@ -83,7 +83,7 @@ static void on_added(const struct point *point, void *data)
 }
 
 /* Points go in the order in which they came, mostly: search on from the last. */
-static struct entry *find(uint32_t id)
+static struct entry *agent_points_find(uint32_t id)
 {
 	static size_t hint;
 
@@ -104,7 +104,7 @@ static void on_removed(uint32_t id, void *data)
 
 	(void)data;
 	pthread_mutex_lock(&lock);
-	entry = find(id);
+	entry = agent_points_find(id);
 	if (entry) {
 		entry->point = NULL;
 		for (unsigned int l = 0; l < AGENT_LINKS; l++)

@@ -67,7 +67,7 @@ bool agent_thread_is_confirmed(uint32_t generation)
 	return (int32_t)(__atomic_load_n(&settled, __ATOMIC_ACQUIRE) - generation) >= 0;
 }
 
-static void settle(uint32_t generation)
+static void agent_thread_confirm(uint32_t generation)
 {
 	for (unsigned int i = 0; i < AGENT_LINKS; i++)
 		if (!agent_link_is_confirmed(&agent_links[i], generation))
@@ -102,7 +102,7 @@ bool agent_thread_wait_confirmed(uint32_t generation, int timeout_ms)
 
 /* --- the loop ---------------------------------------------------------------------- */
 
-static int timeout_ms(void)
+static int agent_thread_timeout_ms(void)
 {
 	int64_t now = agent_now_ms();
 	int64_t least = agent_leave_timeout_ms();
@@ -139,8 +139,8 @@ static bool turn(int signal_fd, bool woken)
 		fds[1 + i].events = agent_link_events(&agent_links[i]);
 	}
 	fds[1 + AGENT_LINKS] = (struct pollfd){ .fd = agent_leave_fd(), .events = POLLIN };
-	settle(generation);
-	if (sys_poll(fds, 2 + AGENT_LINKS, timeout_ms()) <= 0)
+	agent_thread_confirm(generation);
+	if (sys_poll(fds, 2 + AGENT_LINKS, agent_thread_timeout_ms()) <= 0)
 		return false;
 	for (unsigned int i = 0; i < AGENT_LINKS; i++)
 		if (fds[1 + i].revents)
@@ -161,7 +161,7 @@ void agent_thread_retire(const char *why)
 }
 
 /* Return: whether this thread can do its work. */
-static bool set_up(int *ret_signal_fd)
+static bool agent_thread_set_up(int *ret_signal_fd)
 {
 	if (agent_private_table(agent_alone_fd()) < 0) {
 		agent_thread_retire("the kernel refuses a descriptor table of its own");
@@ -202,7 +202,7 @@ static void *helper(void *arg)
 	site_mute(); /* for good: this thread's own allocations are not the program's */
 	if (start_delay_ms)
 		agent_alone_wait(start_delay_ms);
-	if (!set_up(&signal_fd)) {
+	if (!agent_thread_set_up(&signal_fd)) {
 		let_go();
 		return NULL;
 	}

@@ -19,7 +19,7 @@ static bool is_set(const char *name)
 	return value && *value && strcmp(value, "0") != 0;
 }
 
-static int timeout_ms(void)
+static int env_timeout_ms(void)
 {
 	const char *value = secure_getenv("LTT_REGISTER_TIMEOUT");
 	long ms = value ? strtol(value, NULL, 10) : 0;
@@ -79,7 +79,7 @@ void tracer_env_read(void)
 
 	tracer_env.disabled = is_set("LTT_APP_DISABLE");
 	tracer_env.debug = is_set("LTT_DEBUG");
-	tracer_env.register_timeout_ms = timeout_ms();
+	tracer_env.register_timeout_ms = env_timeout_ms();
 	read_scopes();
 	tracer_env.nr_dirs = 0;
 	tracer_env.chosen = rundir && *rundir;

@@ -42,7 +42,7 @@ static __attribute__((noinline)) void add_atomically(const struct hook *hook, ui
 	errno = saved;
 }
 
-static void add(const struct hook *hook, uint64_t word, uint64_t value, uint32_t field)
+static void emit_counter_add(const struct hook *hook, uint64_t word, uint64_t value, uint32_t field)
 {
 	if (unlikely(section_add(hook, word, value, field)))
 		add_atomically(hook, word, value, field);
@@ -72,15 +72,16 @@ static __attribute__((noinline)) void sort_in(const struct hook *hook, uint32_t 
 	int negative;
 
 	if (read_field(site, payload, len, field, &bits, &negative) < 0) {
-		add(hook, WORD(missed), 1, field);
+		emit_counter_add(hook, WORD(missed), 1, field);
 		return;
 	}
-	add(hook, WORD(sum), bits, field);
+	emit_counter_add(hook, WORD(sum), bits, field);
 	if (negative)
-		add(hook, WORD(negative), 1, field);
+		emit_counter_add(hook, WORD(negative), 1, field);
 	else
-		add(hook, WORD(buckets) + (bits ? 64 - (uint32_t)__builtin_clzll(bits) : 0), 1,
-		    field);
+		emit_counter_add(hook,
+				 WORD(buckets) + (bits ? 64 - (uint32_t)__builtin_clzll(bits) : 0),
+				 1, field);
 }
 
 /* The hook's counter is looked at once, and is the same in each addition: where another
@@ -90,7 +91,7 @@ void counter_hit(const struct hook *hook, const struct ltt_site *site, const voi
 {
 	uint32_t field = __atomic_load_n(&hook->field, __ATOMIC_RELAXED);
 
-	add(hook, WORD(count), 1, field);
+	emit_counter_add(hook, WORD(count), 1, field);
 	if (field != COUNTER_HITS)
 		sort_in(hook, field, site, payload, len);
 }
@@ -99,9 +100,9 @@ void counter_hit_oversize(const struct hook *hook)
 {
 	uint32_t field = __atomic_load_n(&hook->field, __ATOMIC_RELAXED);
 
-	add(hook, WORD(count), 1, field);
+	emit_counter_add(hook, WORD(count), 1, field);
 	if (field != COUNTER_HITS)
-		add(hook, WORD(missed), 1, field);
+		emit_counter_add(hook, WORD(missed), 1, field);
 }
 
 /* --- what is counted ------------------------------------------------------------ */
@@ -123,7 +124,7 @@ static int is_integer(const struct point *point, uint32_t number)
 	       field->size_bits >= 8 && field->size_bits <= 64 && field->size_bits % 8 == 0;
 }
 
-static int count(struct point_state *point, const struct counter *counter)
+static int emit_counter_count(struct point_state *point, const struct counter *counter)
 {
 	struct listener *l;
 	int res;
@@ -154,7 +155,7 @@ int site_count(uint32_t id, const struct counter *counter)
 
 	registry_lock();
 	point = point_find(id);
-	res = point ? count(point, counter) : -ENOENT;
+	res = point ? emit_counter_count(point, counter) : -ENOENT;
 	registry_unlock();
 	limbo_drain_if_full();
 	return res;

@@ -67,7 +67,7 @@ bool emit_is_muted(void)
 	return emit_limits >= LIMIT_MUTE;
 }
 
-static const struct binding *binding_of(const struct hook *hook)
+static const struct binding *emit_binding_of(const struct hook *hook)
 {
 	return __atomic_load_n(&hook->binding, __ATOMIC_RELAXED);
 }
@@ -103,7 +103,7 @@ static __attribute__((noinline, cold)) void emit_limited(const struct hook_table
 static void emit_to_hook(const struct hook *hook, const struct ltt_site *site, const void *payload,
 			 size_t len, size_t extra)
 {
-	if (likely(binding_of(hook)))
+	if (likely(emit_binding_of(hook)))
 		ring_record(hook, payload, len);
 	else if (__atomic_load_n(&hook->probe, __ATOMIC_RELAXED))
 		emit_to_probe(hook, site, payload, len, extra);
@@ -131,7 +131,7 @@ void ltt_emit(struct ltt_site *site, const void *payload, size_t len, size_t ext
 	}
 	/* One session listens: a jump, not a loop. */
 	if (likely(__atomic_load_n(&table->nr, __ATOMIC_ACQUIRE) == 1 &&
-		   binding_of(&table->hook[0]))) {
+		   emit_binding_of(&table->hook[0]))) {
 		ring_record(&table->hook[0], payload, len);
 		return;
 	}
@@ -155,7 +155,7 @@ void ltt_emit_word(struct ltt_site *site, uint64_t word, size_t len)
 
 static void lose_oversize(const struct hook *hook, uint32_t session)
 {
-	if (!binding_of(hook)) {
+	if (!emit_binding_of(hook)) {
 		if (!session)
 			counter_hit_oversize(hook);
 	} else if (!session || ring_hook_session(hook) == session) {

@@ -39,7 +39,8 @@ static void fetch_text(struct value *value, const char *text, int32_t precision)
 }
 
 /* @args: a pointer, since what va_arg() does to a parameter is lost to the caller. */
-static void fetch(const struct format_op *op, va_list *args, int32_t star, struct value *value)
+static void emit_marker_fetch(const struct format_op *op, va_list *args, int32_t star,
+			      struct value *value)
 {
 	switch (op->arg) {
 	case ARG_LONG:
@@ -64,8 +65,8 @@ static void fetch(const struct format_op *op, va_list *args, int32_t star, struc
 }
 
 /* A number is stored with all of its 8 bytes: what follows overwrites the rest. */
-static unsigned char *put_value(unsigned char *at, const struct format_op *op,
-				const struct value *value)
+static unsigned char *emit_marker_put_value(unsigned char *at, const struct format_op *op,
+					    const struct value *value)
 {
 	if (op->arg == ARG_STRING)
 		return ltt__put_string(at, value->text, value->len);
@@ -73,7 +74,7 @@ static unsigned char *put_value(unsigned char *at, const struct format_op *op,
 	return at + op->bytes;
 }
 
-static size_t size_of(const struct format_op *op, const struct value *value)
+static size_t emit_marker_size_of(const struct format_op *op, const struct value *value)
 {
 	return op->arg == ARG_STRING ? value->len + 1 : op->bytes;
 }
@@ -90,14 +91,14 @@ static unsigned char *write_at_once(const struct format *format, va_list *args,
 		const struct format_op *op = &format->ops[i];
 		struct value value = { 0 };
 
-		fetch(op, args, star, &value);
+		emit_marker_fetch(op, args, star, &value);
 		if (op->arg == ARG_PRECISION)
 			star = (int32_t)value.bits;
 		if (op->arg == ARG_WIDTH || op->arg == ARG_PRECISION)
 			continue;
-		if (size_of(op, &value) > (size_t)(end - at))
+		if (emit_marker_size_of(op, &value) > (size_t)(end - at))
 			return NULL;
-		at = put_value(at, op, &value);
+		at = emit_marker_put_value(at, op, &value);
 	}
 	return at;
 }
@@ -112,18 +113,18 @@ static size_t fetch_all(const struct format *format, va_list *args, struct value
 	for (uint32_t i = 0; i < format->nr_ops; i++) {
 		const struct format_op *op = &format->ops[i];
 
-		fetch(op, args, star, &values[n]);
+		emit_marker_fetch(op, args, star, &values[n]);
 		if (op->arg == ARG_PRECISION)
 			star = (int32_t)values[n].bits;
 		if (op->arg == ARG_WIDTH || op->arg == ARG_PRECISION)
 			continue;
-		size += size_of(op, &values[n++]);
+		size += emit_marker_size_of(op, &values[n++]);
 	}
 	return size;
 }
 
-static unsigned char *write_all(const struct format *format, const struct value *values,
-				unsigned char *at)
+static unsigned char *emit_marker_write_all(const struct format *format, const struct value *values,
+					    unsigned char *at)
 {
 	uint32_t n = 0;
 
@@ -131,7 +132,7 @@ static unsigned char *write_all(const struct format *format, const struct value 
 		const struct format_op *op = &format->ops[i];
 
 		if (op->arg != ARG_WIDTH && op->arg != ARG_PRECISION)
-			at = put_value(at, op, &values[n++]);
+			at = emit_marker_put_value(at, op, &values[n++]);
 	}
 	return at;
 }
@@ -144,7 +145,7 @@ static __attribute__((noinline)) void emit_long(struct ltt_site *site, const str
 
 	if (!begin)
 		return;
-	ltt_emit(site, begin, (size_t)(write_all(format, values, begin) - begin), 0);
+	ltt_emit(site, begin, (size_t)(emit_marker_write_all(format, values, begin) - begin), 0);
 	ltt_unstage(begin);
 }
 

@@ -17,7 +17,7 @@ struct extent {
 	size_t count; /* elements */
 };
 
-static uint64_t load(const unsigned char *at, size_t bytes)
+static uint64_t emit_view_load(const unsigned char *at, size_t bytes)
 {
 	uint64_t value = 0;
 
@@ -45,7 +45,7 @@ static int measure_elements(struct extent *extent, size_t room, size_t element)
 }
 
 /* How long the field is that begins at extent->at; a sequence begins behind its length. */
-static int measure(const struct ltt_field *field, struct extent *extent, size_t room)
+static int emit_view_measure(const struct ltt_field *field, struct extent *extent, size_t room)
 {
 	size_t length = field->length_bits / 8;
 
@@ -58,7 +58,7 @@ static int measure(const struct ltt_field *field, struct extent *extent, size_t 
 	case LTT_KIND_SEQUENCE:
 		if (room < length)
 			return -EINVAL;
-		extent->count = load(extent->at, length);
+		extent->count = emit_view_load(extent->at, length);
 		extent->at += length;
 		room -= length;
 		break;
@@ -80,7 +80,7 @@ static int locate(const struct ltt_event_view *view, int number, const struct lt
 	if ((uint32_t)number >= view->nr_fields)
 		return -EINVAL;
 	for (int i = 0;; i++) {
-		res = measure(&view->fields[i], &extent, (size_t)(end - extent.at));
+		res = emit_view_measure(&view->fields[i], &extent, (size_t)(end - extent.at));
 		if (res < 0)
 			return res;
 		if (i == number)
@@ -114,7 +114,7 @@ int view_integer(const struct ltt_event_view *view, int number, uint64_t *ret_bi
 	if (field->kind != LTT_KIND_INT && field->kind != LTT_KIND_ENUM)
 		return -EINVAL;
 	shift = 64 - field->size_bits;
-	bits = load(extent.at, extent.bytes);
+	bits = emit_view_load(extent.at, extent.bytes);
 	if (field->flags & LTT_FIELD_BIG_ENDIAN)
 		bits = __builtin_bswap64(bits) >> shift;
 	if (field->flags & LTT_FIELD_SIGNED)

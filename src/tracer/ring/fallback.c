@@ -18,7 +18,7 @@ static __thread uint32_t settled __attribute__((tls_model("initial-exec")));
 /* Of this process's CLOCK_MONOTONIC, beyond the machine's. */
 static uint64_t clock_ahead_ns;
 
-static long read_link(const char *path, char buf[64])
+static long ring_fallback_read_link(const char *path, char buf[64])
 {
 	memset(buf, 0, 64);
 	return ring_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)buf, 63);
@@ -30,8 +30,8 @@ static int is_in_childrens_namespace(void)
 {
 	char own[64], childrens[64];
 
-	return read_link("/proc/self/ns/time", own) > 0 &&
-	       read_link("/proc/self/ns/time_for_children", childrens) > 0 &&
+	return ring_fallback_read_link("/proc/self/ns/time", own) > 0 &&
+	       ring_fallback_read_link("/proc/self/ns/time_for_children", childrens) > 0 &&
 	       strcmp(own, childrens) == 0;
 }
 
@@ -88,7 +88,8 @@ static int needs_extended(const struct place *place, uint32_t id, uint64_t ts)
 }
 
 /* Return: bytes of the header. */
-static uint32_t put_header(const struct place *place, uint8_t *to, uint32_t id, uint64_t ts)
+static uint32_t ring_fallback_put_header(const struct place *place, uint8_t *to, uint32_t id,
+					 uint64_t ts)
 {
 	uint32_t word = (uint32_t)ts << 5;
 	uint16_t short_id = (uint16_t)id;
@@ -116,7 +117,7 @@ static int is_full(const struct place *place, size_t len)
 }
 
 /* Count, region entry, and then the one store that makes the record exist. */
-static int publish(const struct place *place, uint64_t bytes, uint64_t ts)
+static int ring_fallback_publish(const struct place *place, uint64_t bytes, uint64_t ts)
 {
 	struct ltt_ring_prod *prod = place->prod;
 	uint64_t parity = ~place->pub & LTT_PUB_PARITY;
@@ -143,12 +144,12 @@ static uint32_t write_record(const struct place *place, uint32_t id, const void 
 {
 	uint8_t *to = place->data + (place->pub & place->set->data_mask);
 	uint64_t ts = clock_tick(place);
-	uint32_t header = put_header(place, to, id, ts);
+	uint32_t header = ring_fallback_put_header(place, to, id, ts);
 
 	/* Before `pub`, whose store releases it. */
 	__atomic_store_n(&place->prod->last_ts, ts, __ATOMIC_RELAXED);
 	memcpy(to + header, payload, len);
-	return publish(place, header + len, ts) ? RES_CROSSED : 0;
+	return ring_fallback_publish(place, header + len, ts) ? RES_CROSSED : 0;
 }
 
 static uint32_t record_into(const struct ring_set *set, uint32_t ring, uint32_t id,
@@ -174,7 +175,7 @@ static uint32_t record_into(const struct ring_set *set, uint32_t ring, uint32_t 
 	       write_record(&place, id, payload, len);
 }
 
-static int try_lock(uint32_t *lock)
+static int ring_fallback_try_lock(uint32_t *lock)
 {
 	return !__atomic_load_n(lock, __ATOMIC_RELAXED) &&
 	       !__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE);
@@ -187,7 +188,7 @@ static uint32_t lock_any(const struct ring_set *set)
 
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t tries = 0; tries < set->nr_rings; tries++) {
-			if (try_lock(&set->lock[ring]))
+			if (ring_fallback_try_lock(&set->lock[ring]))
 				return ring;
 			ring = ring + 1 < set->nr_rings ? ring + 1 : 0;
 		}

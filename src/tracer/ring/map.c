@@ -61,7 +61,7 @@ static int read_desc(int fd, struct ltt_ring_desc *ret_desc)
 	return got == sizeof(*ret_desc) ? 0 : -EINVAL;
 }
 
-static int map_at(void *where, uint64_t bytes, int prot, int fd, uint64_t offset)
+static int ring_map_at(void *where, uint64_t bytes, int prot, int fd, uint64_t offset)
 {
 	void *got = mmap(where, bytes, prot, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
 
@@ -70,7 +70,7 @@ static int map_at(void *where, uint64_t bytes, int prot, int fd, uint64_t offset
 
 static int map_words(void *where, uint64_t bytes, int fd, uint64_t offset)
 {
-	return map_at(where, bytes, PROT_READ | PROT_WRITE, fd, offset);
+	return ring_map_at(where, bytes, PROT_READ | PROT_WRITE, fd, offset);
 }
 
 static uint64_t region_back(const struct ltt_ring_desc *desc)
@@ -110,7 +110,7 @@ static int map_ring(const struct ltt_ring_desc *desc, struct mapper *m)
 	if (words > LTT_RING_PAGE)
 		map_next(m, 0, words);
 	if (!m->ret)
-		m->ret = map_at(m->where, LTT_RING_PAGE, PROT_READ, m->ctl_fd, m->ctl_at);
+		m->ret = ring_map_at(m->where, LTT_RING_PAGE, PROT_READ, m->ctl_fd, m->ctl_at);
 	m->where += LTT_RING_PAGE;
 	if (words > LTT_RING_PAGE) {
 		map_next(m, 0, LTT_RING_PAGE);

@@ -18,19 +18,19 @@ static uint32_t busy; /* the list is being changed */
 
 /* Only the helper thread comes here, as a rule: a thread that finds another
  * one does without the list rather than wait. */
-static int try_lock(void)
+static int ring_place_try_lock(void)
 {
 	return !__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE);
 }
 
-static void unlock(void)
+static void ring_place_unlock(void)
 {
 	__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
 }
 
 void ring_place_after_fork_child(void)
 {
-	unlock();
+	ring_place_unlock();
 }
 
 static struct vacant *take_vacant(size_t bytes)
@@ -38,14 +38,14 @@ static struct vacant *take_vacant(size_t bytes)
 	struct vacant **at = &vacant;
 	struct vacant *found;
 
-	if (!try_lock())
+	if (!ring_place_try_lock())
 		return NULL;
 	while (*at && (*at)->bytes < bytes)
 		at = &(*at)->next;
 	found = *at;
 	if (found)
 		*at = found->next;
-	unlock();
+	ring_place_unlock();
 	return found;
 }
 
@@ -85,10 +85,10 @@ void ring_place_give(void *place, size_t bytes)
 		mmap((char *)place + LTT_RING_PAGE, bytes - LTT_RING_PAGE, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 
-	if (cover == MAP_FAILED || !try_lock())
+	if (cover == MAP_FAILED || !ring_place_try_lock())
 		return;
 	now->next = vacant;
 	now->bytes = bytes;
 	vacant = now;
-	unlock();
+	ring_place_unlock();
 }

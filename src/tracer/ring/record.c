@@ -18,7 +18,7 @@
 
 enum loss { LOSS_SIZE, LOSS_BUSY };
 
-static const struct binding *binding_of(const struct hook *hook)
+static const struct binding *ring_record_binding_of(const struct hook *hook)
 {
 	return __atomic_load_n(&hook->binding, __ATOMIC_ACQUIRE);
 }
@@ -36,10 +36,10 @@ static void count_loss(const struct ring_set *set, enum loss loss)
 			   __ATOMIC_RELAXED);
 }
 
-static void lose(const struct hook *hook, enum loss loss)
+static void ring_record_count_lost(const struct hook *hook, enum loss loss)
 {
 	unsigned int token = reader_enter();
-	const struct binding *binding = binding_of(hook);
+	const struct binding *binding = ring_record_binding_of(hook);
 
 	if (binding)
 		count_loss(binding->set, loss);
@@ -49,7 +49,7 @@ static void lose(const struct hook *hook, enum loss loss)
 static uint32_t record_fallback(const struct hook *hook, const void *payload, size_t len)
 {
 	unsigned int token = reader_enter();
-	const struct binding *binding = binding_of(hook);
+	const struct binding *binding = ring_record_binding_of(hook);
 	uint32_t res = binding ? ring_fallback_record(binding, payload, len) : 0;
 
 	reader_exit(token);
@@ -87,7 +87,7 @@ static void record_wake_consumer(const struct hook *hook, uint32_t res)
 {
 	uint32_t ring = res >> RES_RING_SHIFT;
 	unsigned int token = reader_enter();
-	const struct binding *binding = binding_of(hook);
+	const struct binding *binding = ring_record_binding_of(hook);
 
 	ring_full_fence();
 	if (binding && ring < binding->set->nr_rings) {
@@ -107,22 +107,22 @@ void record_unusual(const struct hook *hook, const void *payload, size_t len, ui
 	if (res & (RES_CROSSED | LTT_RING_WAKE))
 		record_wake_consumer(hook, res);
 	else if (res & RES_TOO_LONG)
-		lose(hook, LOSS_SIZE);
+		ring_record_count_lost(hook, LOSS_SIZE);
 	else if (res & (RES_RESTARTS | RES_ELSEWHERE))
-		lose(hook, LOSS_BUSY);
+		ring_record_count_lost(hook, LOSS_BUSY);
 	if (res & RES_RESTARTS)
 		ring_give_up_rseq();
 }
 
 void ring_lose_oversize(const struct hook *hook)
 {
-	lose(hook, LOSS_SIZE);
+	ring_record_count_lost(hook, LOSS_SIZE);
 }
 
 uint32_t ring_hook_session(const struct hook *hook)
 {
 	unsigned int token = reader_enter();
-	const struct binding *binding = binding_of(hook);
+	const struct binding *binding = ring_record_binding_of(hook);
 	uint32_t session = binding ? binding->session : 0;
 
 	reader_exit(token);

@@ -93,7 +93,7 @@ static uint32_t advised_size(void)
 	return align ? (uint32_t)((size + align - 1) / align * align) : RSEQ_AREA_SIZE;
 }
 
-static int unregister(uint32_t size)
+static int rseq_unregister(uint32_t size)
 {
 	return ring_syscall(SYS_rseq, (long)area_at(ring_rseq_area), size, RSEQ_FLAG_UNREGISTER,
 			    SECTION_SIG) == 0;
@@ -108,7 +108,7 @@ uint64_t ring_rseq_lend(void)
 	for (int i = 0; i < 2; i++) {
 		uint32_t size = i ? advised_size() : RSEQ_AREA_SIZE;
 
-		if (unregister(size))
+		if (rseq_unregister(size))
 			return lent | (uint64_t)size << LENT_SIZE_SHIFT;
 	}
 	/* It stays the thread's: what the child records is counted as lost. */
@@ -195,7 +195,7 @@ static void prepare_to_wait(void)
 }
 
 /* Two threads may decide at once: each word is stored once, with its final value. */
-static enum ring_producer decide(void)
+static enum ring_producer rseq_decide(void)
 {
 	ptrdiff_t own = (char *)&own_area - (char *)section_thread_pointer();
 	ptrdiff_t offset = libc_registered() ? __rseq_offset : own;
@@ -216,7 +216,7 @@ enum ring_producer ring_init(void)
 		int expected = NOT_DECIDED;
 
 		ring_clock_find_namespace();
-		__atomic_compare_exchange_n(&producer, &expected, (int)decide(), 0,
+		__atomic_compare_exchange_n(&producer, &expected, (int)rseq_decide(), 0,
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	}
 	return ring_producer();

@@ -10,7 +10,8 @@
 #include "tracer/ring/ring.h"
 #include "tracer/ring/rseq.h"
 
-static struct listener *find_set(const struct point_state *point, const struct ring_set *set)
+static struct listener *site_arm_find_set(const struct point_state *point,
+					  const struct ring_set *set)
 {
 	struct listener *l = set ? point->listeners : NULL;
 
@@ -21,10 +22,11 @@ static struct listener *find_set(const struct point_state *point, const struct r
 
 /* A listener that is there already under another id, or for the set that is replaced,
  * gives its place to the new one. */
-static int arm(struct point_state *point, const struct binding *binding, struct ring_set *replaces)
+static int site_arm_point(struct point_state *point, const struct binding *binding,
+			  struct ring_set *replaces)
 {
-	struct listener *present = find_set(point, binding->set);
-	struct listener *old = find_set(point, replaces);
+	struct listener *present = site_arm_find_set(point, binding->set);
+	struct listener *old = site_arm_find_set(point, replaces);
 	struct listener *l;
 	int res = 0;
 
@@ -58,15 +60,15 @@ int site_arm(uint32_t id, struct ring_set *set, uint32_t session, uint32_t event
 	registry_lock();
 	binding = ring_binding(set, event_id, session); /* see site_stop_sequences() */
 	point = point_find(id);
-	res = point ? arm(point, &binding, replaces) : -ENOENT;
+	res = point ? site_arm_point(point, &binding, replaces) : -ENOENT;
 	registry_unlock();
 	limbo_drain_if_full();
 	return res;
 }
 
-static int disarm(struct point_state *point, const struct ring_set *set)
+static int site_disarm_point(struct point_state *point, const struct ring_set *set)
 {
-	struct listener *l = find_set(point, set);
+	struct listener *l = site_arm_find_set(point, set);
 
 	if (!l)
 		return -ENOENT;
@@ -81,7 +83,7 @@ int site_disarm(uint32_t id, struct ring_set *set)
 
 	registry_lock();
 	point = point_find(id);
-	res = point ? disarm(point, set) : -ENOENT;
+	res = point ? site_disarm_point(point, set) : -ENOENT;
 	registry_unlock();
 	limbo_drain_if_full();
 	return res;
@@ -91,7 +93,7 @@ void site_disarm_all(struct ring_set *set)
 {
 	registry_lock();
 	for (struct point_state *point = point_first(); point; point = point->next)
-		disarm(point, set);
+		site_disarm_point(point, set);
 	registry_unlock();
 }
 

@@ -10,7 +10,7 @@ struct block {
 	size_t used;
 };
 
-static void *put(struct block *block, const void *from, size_t bytes)
+static void *describe_put(struct block *block, const void *from, size_t bytes)
 {
 	size_t at = block->used;
 
@@ -20,14 +20,14 @@ static void *put(struct block *block, const void *from, size_t bytes)
 	return memcpy(block->base + at, from, bytes);
 }
 
-static const char *put_text(struct block *block, const char *text)
+static const char *describe_put_text(struct block *block, const char *text)
 {
 	if (!text)
 		text = "";
-	return put(block, text, strlen(text) + 1);
+	return describe_put(block, text, strlen(text) + 1);
 }
 
-static const struct ltt_enum *put_enum(struct block *block, const struct ltt_enum *from)
+static const struct ltt_enum *describe_put_enum(struct block *block, const struct ltt_enum *from)
 {
 	struct ltt_enum *copy;
 	struct ltt_enum_entry *entries;
@@ -35,11 +35,11 @@ static const struct ltt_enum *put_enum(struct block *block, const struct ltt_enu
 
 	if (!from)
 		return NULL;
-	copy = put(block, from, sizeof(*from));
-	entries = put(block, from->entries, from->nr_entries * sizeof(*entries));
-	name = put_text(block, from->name);
+	copy = describe_put(block, from, sizeof(*from));
+	entries = describe_put(block, from->entries, from->nr_entries * sizeof(*entries));
+	name = describe_put_text(block, from->name);
 	for (uint32_t i = 0; i < from->nr_entries; i++) {
-		const char *label = put_text(block, from->entries[i].label);
+		const char *label = describe_put_text(block, from->entries[i].label);
 
 		if (entries)
 			entries[i].label = label;
@@ -54,11 +54,11 @@ static const struct ltt_enum *put_enum(struct block *block, const struct ltt_enu
 static struct ltt_field *put_fields(struct block *block, const struct ltt_field *fields,
 				    uint32_t nr_fields)
 {
-	struct ltt_field *copy = put(block, fields, nr_fields * sizeof(*fields));
+	struct ltt_field *copy = describe_put(block, fields, nr_fields * sizeof(*fields));
 
 	for (uint32_t i = 0; i < nr_fields; i++) {
-		const char *name = put_text(block, fields[i].name);
-		const struct ltt_enum *labels = put_enum(block, fields[i].enumeration);
+		const char *name = describe_put_text(block, fields[i].name);
+		const struct ltt_enum *labels = describe_put_enum(block, fields[i].enumeration);
 
 		if (copy) {
 			copy[i].name = name;
@@ -72,16 +72,16 @@ static struct ltt_event *put_event(struct block *block, const struct ltt_event *
 				   const struct ltt_field *fields, uint32_t nr_fields)
 {
 	struct ltt_event with = *event;
-	struct ltt_event *copy = put(block, event, sizeof(*event));
+	struct ltt_event *copy = describe_put(block, event, sizeof(*event));
 
 	with.size = sizeof(with);
 	with.field_size = sizeof(*fields);
 	with.nr_fields = (uint16_t)nr_fields;
-	with.name = put_text(block, event->name);
+	with.name = describe_put_text(block, event->name);
 	with.fields = put_fields(block, fields, nr_fields);
-	with.format = event->format ? put_text(block, event->format) : NULL;
-	with.file = put_text(block, event->file);
-	with.function = put_text(block, event->function);
+	with.format = event->format ? describe_put_text(block, event->format) : NULL;
+	with.file = describe_put_text(block, event->file);
+	with.function = describe_put_text(block, event->function);
 	if (copy)
 		*copy = with;
 	return copy;

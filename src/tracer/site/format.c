@@ -25,13 +25,13 @@ struct builder {
 	const char *words; /* since the last conversion */
 };
 
-static bool is_word(char c)
+static bool format_is_word(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       c == '_';
 }
 
-static bool is_digit(char c)
+static bool format_is_digit(char c)
 {
 	return c >= '0' && c <= '9';
 }
@@ -44,12 +44,12 @@ static size_t last_word(const char *begin, const char *end, const char **ret_wor
 	while (end > begin) {
 		const char *stop;
 
-		while (end > begin && !is_word(end[-1]))
+		while (end > begin && !format_is_word(end[-1]))
 			end--;
 		stop = end;
-		while (end > begin && is_word(end[-1]))
+		while (end > begin && format_is_word(end[-1]))
 			end--;
-		if (stop > end && !is_digit(*end)) {
+		if (stop > end && !format_is_digit(*end)) {
 			*ret_word = end;
 			return (size_t)(stop - end);
 		}
@@ -57,7 +57,7 @@ static size_t last_word(const char *begin, const char *end, const char **ret_wor
 	return 0;
 }
 
-static bool is_taken(const struct format *format, const char *name)
+static bool format_is_taken(const struct format *format, const char *name)
 {
 	for (uint32_t i = 0; i < format->nr_fields; i++)
 		if (strcmp(format->fields[i].name, name) == 0)
@@ -66,7 +66,7 @@ static bool is_taken(const struct format *format, const char *name)
 }
 
 /* A decimal number behind @at, terminated. Return: behind it. */
-static char *put_number(char *at, uint32_t number)
+static char *format_put_number(char *at, uint32_t number)
 {
 	char digits[10];
 	size_t n = 0;
@@ -81,7 +81,7 @@ static char *put_number(char *at, uint32_t number)
 	return at;
 }
 
-static char *put_text(char *at, const char *text, size_t len)
+static char *format_put_text(char *at, const char *text, size_t len)
 {
 	memcpy(at, text, len);
 	at[len] = '\0';
@@ -89,19 +89,19 @@ static char *put_text(char *at, const char *text, size_t len)
 }
 
 /* The words before @percent name the field: see ltt/marker.h. */
-static const char *make_name(struct builder *b, const char *percent)
+static const char *format_make_name(struct builder *b, const char *percent)
 {
 	const char *word = NULL;
 	size_t len = last_word(b->words, percent, &word);
 	char *name = b->name, *end;
 
 	if (len)
-		end = put_text(name, word, len);
+		end = format_put_text(name, word, len);
 	else
-		end = put_number(put_text(name, "arg", 3), b->format->nr_fields + 1);
-	for (uint32_t again = 2; is_taken(b->format, name); again++) {
+		end = format_put_number(format_put_text(name, "arg", 3), b->format->nr_fields + 1);
+	for (uint32_t again = 2; format_is_taken(b->format, name); again++) {
 		*end = '_';
-		put_number(end + 1, again);
+		format_put_number(end + 1, again);
 	}
 	b->name = name + strlen(name) + 1;
 	return name;
@@ -113,7 +113,7 @@ static const char *skip_number(const char *at, int32_t *ret_number)
 {
 	int32_t number = 0;
 
-	for (; is_digit(*at); at++)
+	for (; format_is_digit(*at); at++)
 		number = number > INT_MAX / 16 ? number : number * 10 + (*at - '0');
 	*ret_number = number;
 	return at;
@@ -281,7 +281,7 @@ static int add_conversion(struct builder *b, const char *percent, const char **r
 
 	if (format->nr_fields == b->cap)
 		return -E2BIG;
-	field.name = make_name(b, percent);
+	field.name = format_make_name(b, percent);
 	*ret_next = b->words = read_conversion(format, percent + 1, &c);
 	res = add_argument(format, &field, &c);
 	if (res == 0)
@@ -289,7 +289,7 @@ static int add_conversion(struct builder *b, const char *percent, const char **r
 	return res;
 }
 
-static int parse(struct builder *b, const char *at)
+static int format_parse_all(struct builder *b, const char *at)
 {
 	int res = 0;
 
@@ -337,7 +337,7 @@ int format_parse(const char *text, struct format **ret_format)
 	if (!b.format)
 		return -ENOMEM;
 	b.name = b.format->names;
-	res = parse(&b, text);
+	res = format_parse_all(&b, text);
 	if (res < 0) {
 		format_free(b.format);
 		return res;

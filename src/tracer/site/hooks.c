@@ -17,17 +17,17 @@ static bool is_free(const struct hook *hook)
 	return !hook->binding && !hook->probe && !hook->counter;
 }
 
-static bool is_same(const struct hook *a, const struct hook *b)
+static bool hooks_is_same(const struct hook *a, const struct hook *b)
 {
 	return a->binding == b->binding && a->probe == b->probe && a->counter == b->counter;
 }
 
 /* The first entry that equals @hook; nr where there is none. */
-static uint32_t find(const struct hook_table *table, const struct hook *hook)
+static uint32_t hooks_find(const struct hook_table *table, const struct hook *hook)
 {
 	uint32_t i = 0;
 
-	while (i < table->nr && !is_same(&table->hook[i], hook))
+	while (i < table->nr && !hooks_is_same(&table->hook[i], hook))
 		i++;
 	return i;
 }
@@ -41,7 +41,7 @@ static uint32_t find_free(const struct hook_table *table)
 	return i;
 }
 
-static void store(struct hook_table *table, uint32_t at, const struct hook *hook)
+static void hooks_store(struct hook_table *table, uint32_t at, const struct hook *hook)
 {
 	for (; table && at < table->cap; table = table->older) {
 		__atomic_store_n(&table->hook[at].binding, hook->binding, __ATOMIC_RELEASE);
@@ -75,7 +75,7 @@ static void find_only(struct site_state *site)
 		site_set_only(site->site, listeners == 1 ? only : NULL);
 }
 
-static void count(struct site_state *site, int change)
+static void hooks_count(struct site_state *site, int change)
 {
 	if (site->site)
 		__atomic_add_fetch(&site->site->armed, (uint32_t)change, __ATOMIC_RELEASE);
@@ -106,30 +106,30 @@ int hooks_reserve(struct site_state *site)
 
 void hooks_insert(struct site_state *site, const struct hook *hook)
 {
-	store(site->table, find_free(site->table), hook);
+	hooks_store(site->table, find_free(site->table), hook);
 	find_only(site);
-	count(site, 1);
+	hooks_count(site, 1);
 }
 
 void hooks_remove(struct site_state *site, const struct hook *hook)
 {
 	static const struct hook nobody;
-	uint32_t at = site->table ? find(site->table, hook) : 0;
+	uint32_t at = site->table ? hooks_find(site->table, hook) : 0;
 
 	if (!site->table || at == site->table->nr)
 		return;
-	store(site->table, at, &nobody);
+	hooks_store(site->table, at, &nobody);
 	find_only(site);
-	count(site, -1);
+	hooks_count(site, -1);
 }
 
 void hooks_replace(struct site_state *site, const struct hook *old, const struct hook *hook)
 {
-	uint32_t at = site->table ? find(site->table, old) : 0;
+	uint32_t at = site->table ? hooks_find(site->table, old) : 0;
 
 	if (!site->table || at == site->table->nr)
 		return;
-	store(site->table, at, hook);
+	hooks_store(site->table, at, hook);
 	find_only(site);
 }
 

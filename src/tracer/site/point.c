@@ -131,7 +131,7 @@ static void link_hash(struct point_state *point)
 }
 
 /* Without memory for more buckets the chains just get longer. */
-static void grow(void)
+static void site_point_grow(void)
 {
 	uint32_t nr = table.nr * 4;
 	struct point_state **lists = calloc(2 * (size_t)nr, sizeof(*lists));
@@ -148,7 +148,7 @@ static void grow(void)
 static void link_point(struct point_state *point)
 {
 	if (++nr_points > table.nr)
-		grow();
+		site_point_grow();
 	point->prev = newest;
 	*(newest ? &newest->next : &oldest) = point;
 	newest = point;
@@ -184,7 +184,7 @@ static void destroy_point(struct limbo *limbo)
 }
 
 /* A marker's fields are in its format; a tracepoint's in its description. */
-static int describe(struct point_state *point, const struct site_state *site)
+static int site_point_describe(struct point_state *point, const struct site_state *site)
 {
 	int res = 0;
 
@@ -208,7 +208,7 @@ static int describe(struct point_state *point, const struct site_state *site)
 static int make_point(const struct site_state *site, uint32_t hash, struct point_state **ret_point)
 {
 	struct point_state *point = calloc(1, sizeof(*point));
-	int res = point ? describe(point, site) : -ENOMEM;
+	int res = point ? site_point_describe(point, site) : -ENOMEM;
 
 	if (res < 0) {
 		if (point)

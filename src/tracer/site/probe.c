@@ -101,7 +101,7 @@ static void disconnect_point(struct ltt_probe *probe, struct point_state *point)
 		point_detach(point, l);
 }
 
-static void disconnect(struct ltt_probe *probe)
+static void site_probe_disconnect(struct ltt_probe *probe)
 {
 	struct point_state *point;
 
@@ -118,7 +118,7 @@ static int connect_all(struct ltt_probe *probe)
 		if (agrees(probe, point))
 			res = connect_point(probe, point);
 	if (res < 0)
-		disconnect(probe);
+		site_probe_disconnect(probe);
 	return res;
 }
 
@@ -160,7 +160,7 @@ static void destroy_probe(struct limbo *limbo)
 	free(probe);
 }
 
-static uint32_t count_points(struct ltt_probe *probe, bool agreeing)
+static uint32_t site_probe_count_points(struct ltt_probe *probe, bool agreeing)
 {
 	struct point_state *point;
 	uint32_t nr = 0;
@@ -184,7 +184,7 @@ int ltt_probe_register(const char *name, const char *format, ltt_probe_call call
 	if (probe) {
 		*last = probe;
 		last = &probe->next;
-		res = count_points(probe, false) ? LTT_PROBE_CONFLICT : 0;
+		res = site_probe_count_points(probe, false) ? LTT_PROBE_CONFLICT : 0;
 		*ret_probe = probe;
 	}
 	registry_unlock();
@@ -207,7 +207,7 @@ void ltt_probe_unregister(struct ltt_probe *probe)
 	if (!probe)
 		return;
 	registry_lock();
-	disconnect(probe);
+	site_probe_disconnect(probe);
 	unlink_probe(probe);
 	limbo_add(&probe->limbo, destroy_probe);
 	registry_unlock();
@@ -234,7 +234,7 @@ int ltt_probe_disarm(struct ltt_probe *probe)
 	if (probe->armed) {
 		res = (int)--probe->armed;
 		if (!res)
-			disconnect(probe);
+			site_probe_disconnect(probe);
 	}
 	registry_unlock();
 	return res;
@@ -292,7 +292,7 @@ int ltt_probes_list(int (*each)(void *data, const struct ltt_probe_info *probe),
 			.call = probe->call,
 			.priv = probe->priv,
 			.armed = probe->armed,
-			.nr_points = count_points(probe, true),
+			.nr_points = site_probe_count_points(probe, true),
 			.skipped = __atomic_load_n(&probe->skipped, __ATOMIC_RELAXED),
 		};
 

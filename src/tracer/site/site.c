@@ -116,7 +116,7 @@ static bool is_named(const struct ltt_event *event)
 	return event && event->size >= sizeof(*event) && event->name && event->file;
 }
 
-static void complain(const struct ltt_event *event)
+static void site_warn(const struct ltt_event *event)
 {
 	if (is_named(event))
 		tracer_debug("%s:%u: %s can't be recorded%s%s", event->file, event->line, event->name,
@@ -134,7 +134,7 @@ static void add_site(struct object *object, struct ltt_site *site)
 	state->site = site;
 	state->event = site->event;
 	if (point_join(state) < 0) {
-		complain(site->event);
+		site_warn(site->event);
 		memset(state, 0, sizeof(*state));
 		return;
 	}

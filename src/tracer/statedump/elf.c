@@ -13,7 +13,7 @@
 
 /* --- in memory ------------------------------------------------------------------- */
 
-static bool measure(struct elf_object *object, const struct dl_phdr_info *info)
+static bool statedump_elf_measure(struct elf_object *object, const struct dl_phdr_info *info)
 {
 	uintptr_t low = UINTPTR_MAX, high = 0;
 
@@ -35,13 +35,13 @@ static bool measure(struct elf_object *object, const struct dl_phdr_info *info)
 	return true;
 }
 
-static size_t align4(size_t n)
+static size_t statedump_elf_align4(size_t n)
 {
 	return (n + 3) & ~(size_t)3;
 }
 
 /* Notes: three words, then the name and the contents, each padded to words. */
-static void find_build_id(struct elf_object *object, const uint8_t *at, size_t left)
+static void statedump_elf_find_build_id(struct elf_object *object, const uint8_t *at, size_t left)
 {
 	ElfW(Nhdr) note;
 
@@ -49,8 +49,8 @@ static void find_build_id(struct elf_object *object, const uint8_t *at, size_t l
 		size_t name, size;
 
 		memcpy(&note, at, sizeof(note));
-		name = align4(note.n_namesz);
-		size = sizeof(note) + name + align4(note.n_descsz);
+		name = statedump_elf_align4(note.n_namesz);
+		size = sizeof(note) + name + statedump_elf_align4(note.n_descsz);
 		if (note.n_namesz > left || note.n_descsz > left || size > left)
 			return;
 		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 &&
@@ -82,49 +82,52 @@ bool elf_read_memory(struct elf_object *object, const struct dl_phdr_info *info)
 {
 	object->build_id_len = 0;
 	object->link_name[0] = '\0';
-	if (!measure(object, info))
+	if (!statedump_elf_measure(object, info))
 		return false;
 	for (int i = 0; i < info->dlpi_phnum && !object->build_id_len; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 
 		if (ph->p_type == PT_NOTE && is_loaded(info, ph))
-			find_build_id(object, (const uint8_t *)(info->dlpi_addr + ph->p_vaddr),
-				      ph->p_memsz);
+			statedump_elf_find_build_id(
+				object, (const uint8_t *)(info->dlpi_addr + ph->p_vaddr),
+				ph->p_memsz);
 	}
 	return true;
 }
 
 /* --- in the file ------------------------------------------------------------------ */
 
-static bool read_at(int fd, void *ret, size_t len, uint64_t offset)
+static bool statedump_elf_read_at(int fd, void *ret, size_t len, uint64_t offset)
 {
 	return sys_pread(fd, ret, len, (off_t)offset) == (ssize_t)len;
 }
 
-static bool has_name(int fd, const ElfW(Shdr) *names, const ElfW(Shdr) *section, const char *name)
+static bool statedump_elf_has_name(int fd, const ElfW(Shdr) * names, const ElfW(Shdr) * section,
+				   const char *name)
 {
 	char text[32] = "";
 	size_t len = strlen(name) + 1;
 
 	return section->sh_name < names->sh_size && names->sh_size < MAX_NAMES &&
-	       read_at(fd, text, len, names->sh_offset + section->sh_name) &&
+	       statedump_elf_read_at(fd, text, len, names->sh_offset + section->sh_name) &&
 	       memcmp(text, name, len) == 0;
 }
 
 /* The section holds a name, padded to words, and a checksum. */
-static void read_link(struct elf_object *object, int fd, const ElfW(Shdr) *section)
+static void statedump_elf_read_link(struct elf_object *object, int fd, const ElfW(Shdr) * section)
 {
 	char bytes[NAME_MAX + 1 + 8] = "";
 	size_t size = section->sh_size;
 	size_t name;
 
-	if (size > sizeof(bytes) || size < 8 || !read_at(fd, bytes, size, section->sh_offset))
+	if (size > sizeof(bytes) || size < 8 ||
+	    !statedump_elf_read_at(fd, bytes, size, section->sh_offset))
 		return;
 	name = strnlen(bytes, size);
-	if (name > NAME_MAX || align4(name + 1) + 4 > size)
+	if (name > NAME_MAX || statedump_elf_align4(name + 1) + 4 > size)
 		return;
 	memcpy(object->link_name, bytes, name + 1);
-	memcpy(&object->link_crc, bytes + align4(name + 1), 4);
+	memcpy(&object->link_crc, bytes + statedump_elf_align4(name + 1), 4);
 }
 
 static void read_sections(struct elf_object *object, int fd)
@@ -132,18 +135,19 @@ static void read_sections(struct elf_object *object, int fd)
 	ElfW(Ehdr) head;
 	ElfW(Shdr) names, section;
 
-	if (!read_at(fd, &head, sizeof(head), 0) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
-	    head.e_shentsize != sizeof(section) || head.e_shstrndx >= head.e_shnum ||
-	    !read_at(fd, &names, sizeof(names),
-		     head.e_shoff + (uint64_t)head.e_shstrndx * sizeof(names)))
+	if (!statedump_elf_read_at(fd, &head, sizeof(head), 0) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_shentsize != sizeof(section) ||
+	    head.e_shstrndx >= head.e_shnum ||
+	    !statedump_elf_read_at(fd, &names, sizeof(names),
+				   head.e_shoff + (uint64_t)head.e_shstrndx * sizeof(names)))
 		return;
 	for (unsigned int i = 0; i < head.e_shnum && !object->link_name[0]; i++) {
-		if (!read_at(fd, &section, sizeof(section),
-			     head.e_shoff + (uint64_t)i * sizeof(section)))
+		if (!statedump_elf_read_at(fd, &section, sizeof(section),
+					   head.e_shoff + (uint64_t)i * sizeof(section)))
 			return;
 		if (section.sh_type == SHT_PROGBITS &&
-		    has_name(fd, &names, &section, ".gnu_debuglink"))
-			read_link(object, fd, &section);
+		    statedump_elf_has_name(fd, &names, &section, ".gnu_debuglink"))
+			statedump_elf_read_link(object, fd, &section);
 	}
 }
 

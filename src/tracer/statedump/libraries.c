@@ -61,7 +61,7 @@ static int collect(struct dl_phdr_info *info, size_t size, void *data)
 	return 0;
 }
 
-static void record(const struct elf_object *o)
+static void statedump_libraries_record(const struct elf_object *o)
 {
 	ltt_trace(ltt_statedump, bin_info, o->base, o->size, o->path, o->pic,
 		  o->build_id_len > 0, o->link_name[0] != '\0');
@@ -84,7 +84,7 @@ void statedump_libraries(void)
 		all.first = node->next;
 		elf_read_file(&node->object);
 		site_unmute();
-		record(&node->object);
+		statedump_libraries_record(&node->object);
 		site_mute();
 		free(node);
 	}

@@ -33,7 +33,7 @@ static uint64_t running;  /* serial of the dump that runs, 0: none */
 static int runner;	  /* the thread that runs it */
 static uint32_t finished; /* counts; a futex */
 
-static struct dump **find(void (*run)(void *priv), void *priv)
+static struct dump **statedump_find(void (*run)(void *priv), void *priv)
 {
 	struct dump **at = &dumps;
 
@@ -52,7 +52,7 @@ EXPORT int ltt_statedump_register(void (*run)(void *priv), void *priv)
 		return run ? -ENOMEM : -EINVAL;
 	*dump = (struct dump){ .run = run, .priv = priv };
 	pthread_mutex_lock(&lock);
-	at = find(run, priv);
+	at = statedump_find(run, priv);
 	if (*at) {
 		err = -EEXIST;
 	} else {
@@ -85,7 +85,7 @@ EXPORT int ltt_statedump_unregister(void (*run)(void *priv), void *priv)
 	struct dump **at, *dump;
 
 	pthread_mutex_lock(&lock);
-	at = find(run, priv);
+	at = statedump_find(run, priv);
 	dump = *at;
 	if (dump)
 		*at = dump->next;
