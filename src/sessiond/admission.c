@@ -7,7 +7,7 @@
 
 /* Descriptors that each use leaves to those before it: enough of them for a day's work, but
  * no more than a part of a small limit. */
-static unsigned int reserve(unsigned int limit)
+static unsigned int admission_reserve(unsigned int limit)
 {
 	return MAX(8u, MIN(limit / 16, 256u));
 }
@@ -24,7 +24,7 @@ bool admission_has_room(int fd, enum admission_use use)
 {
 	unsigned int limit = admission_fd_limit();
 
-	return (unsigned int)fd + (unsigned int)use * reserve(limit) < limit;
+	return (unsigned int)fd + (unsigned int)use * admission_reserve(limit) < limit;
 }
 
 static void await_first(struct admission *admission)
@@ -39,7 +39,7 @@ static void await_first(struct admission *admission)
 	loop_timer_set(&admission->patience, due > now ? (due - now) / 1000 + 1 : 0);
 }
 
-static void out_of_patience(struct loop_timer *timer)
+static void admission_on_timeout(struct loop_timer *timer)
 {
 	struct admission *admission = container_of(timer, struct admission, patience);
 	uint64_t now = loop_now_ns();
@@ -62,7 +62,7 @@ static void out_of_patience(struct loop_timer *timer)
 void admission_init(struct admission *admission, struct loop *loop)
 {
 	list_init(&admission->pending_hellos);
-	loop_timer_init(&admission->patience, loop, out_of_patience);
+	loop_timer_init(&admission->patience, loop, admission_on_timeout);
 }
 
 void admission_fini(struct admission *admission)

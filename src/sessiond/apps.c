@@ -115,7 +115,7 @@ static int dispatch(struct app_conn *conn, uint16_t type, struct decoder *dec)
 	return 0; /* a newer library's message */
 }
 
-static int message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
+static int apps_on_message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
 {
 	struct app_conn *conn = container_of(peer, struct app_conn, peer);
 	int ret = conn->sd->ending ? -ESHUTDOWN : dispatch(conn, header->type, dec);
@@ -126,22 +126,22 @@ static int message(struct peer *peer, const struct msg_header *header, struct de
 	return ret;
 }
 
-static void closed(struct peer *peer)
+static void apps_on_close(struct peer *peer)
 {
 	app_conn_free(container_of(peer, struct app_conn, peer));
 }
 
-static int waits(struct peer *peer, ssize_t bytes)
+static int apps_charge_backlog(struct peer *peer, ssize_t bytes)
 {
 	struct app_conn *conn = container_of(peer, struct app_conn, peer);
 
 	return sessiond_backlog(conn->sd, peer->uid, bytes);
 }
 
-static const struct peer_ops ops = { message, closed, waits };
+static const struct peer_ops ops = { apps_on_message, apps_on_close, apps_charge_backlog };
 
 /* Root's socket is for everybody: nobody may take all of our descriptors. */
-static int admit(struct sessiond *sd, const struct peer *peer)
+static int apps_admit(struct sessiond *sd, const struct peer *peer)
 {
 	const struct account_id account = { .uid = peer->uid };
 	struct err err = { 0 };
@@ -167,7 +167,7 @@ int app_conn_new(struct sessiond *sd, int fd)
 	if (ret == 0)
 		ret = check_user(&conn->peer);
 	if (ret == 0)
-		ret = admit(sd, &conn->peer);
+		ret = apps_admit(sd, &conn->peer);
 	if (ret < 0) {
 		peer_fini(&conn->peer);
 		free(conn);

@@ -24,7 +24,8 @@ struct client *client_find(struct sessiond *sd, uint64_t id)
 	return NULL;
 }
 
-static int message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
+static int clients_on_message(struct peer *peer, const struct msg_header *header,
+			      struct decoder *dec)
 {
 	struct client *client = container_of(peer, struct client, peer);
 	struct command *cmd;
@@ -55,22 +56,22 @@ static int message(struct peer *peer, const struct msg_header *header, struct de
 	return 0;
 }
 
-static void closed(struct peer *peer)
+static void clients_on_close(struct peer *peer)
 {
 	client_conn_free(container_of(peer, struct client, peer));
 }
 
-static int waits(struct peer *peer, ssize_t bytes)
+static int clients_charge_backlog(struct peer *peer, ssize_t bytes)
 {
 	struct client *client = container_of(peer, struct client, peer);
 
 	return sessiond_backlog(client->sd, peer->uid, bytes);
 }
 
-static const struct peer_ops ops = { message, closed, waits };
+static const struct peer_ops ops = { clients_on_message, clients_on_close, clients_charge_backlog };
 
 /* Return: 0, or the code set in @err. */
-static int admit(struct sessiond *sd, const struct peer *peer, struct err *err)
+static int clients_admit(struct sessiond *sd, const struct peer *peer, struct err *err)
 {
 	const struct account_id account = { .uid = peer->uid };
 
@@ -89,7 +90,8 @@ int client_conn_new(struct sessiond *sd, int fd)
 
 	client->sd = sd;
 	/* some of those that are refused are told why */
-	if (ret == 0 && admit(sd, &client->peer, &client->refusal) && sd->nr_refused >= MAX_REFUSED)
+	if (ret == 0 && clients_admit(sd, &client->peer, &client->refusal) &&
+	    sd->nr_refused >= MAX_REFUSED)
 		ret = -EUSERS;
 	if (ret < 0) {
 		peer_fini(&client->peer);

@@ -182,7 +182,7 @@ static void set_silent(struct consumer *consumer, bool silent)
 		consumer->ops->silent(consumer);
 }
 
-static void heard(struct consumer *consumer)
+static void consumer_mark_alive(struct consumer *consumer)
 {
 	consumer->heard_ns = loop_now_ns();
 	set_silent(consumer, false);
@@ -198,7 +198,7 @@ static void ask_whether_it_lives(struct consumer *consumer)
 }
 
 /* Calls may take as long as a disk is slow, but not that one. */
-static void watch(struct loop_timer *timer)
+static void consumer_watch(struct loop_timer *timer)
 {
 	struct consumer *consumer = container_of(timer, struct consumer, watch);
 	uint64_t quiet_us = (loop_now_ns() - consumer->heard_ns) / 1000;
@@ -240,12 +240,13 @@ pid_t consumer_pid(const struct consumer *consumer)
 }
 
 /* One that can't be understood must not go on writing beside its successor. */
-static int message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
+static int consumer_on_message(struct peer *peer, const struct msg_header *header,
+			       struct decoder *dec)
 {
 	struct consumer *consumer = container_of(peer, struct consumer, peer);
 	int ret;
 
-	heard(consumer);
+	consumer_mark_alive(consumer);
 	ret = header->flags ? handle_reply(consumer, header, dec) :
 			      handle_event(consumer, header, dec);
 	if (ret < 0) {
@@ -283,7 +284,7 @@ static void say_gone(struct consumer *consumer, const char *why)
 	consumer->ops->gone(consumer, why);
 }
 
-static void closed(struct peer *peer)
+static void consumer_on_close(struct peer *peer)
 {
 	struct consumer *consumer = container_of(peer, struct consumer, peer);
 
@@ -292,13 +293,14 @@ static void closed(struct peer *peer)
 	hold_calls(consumer);
 	if (!consumer->running)
 		say_gone(consumer, "closed the connection");
-	else /* exited() follows, also where we gave up */
+	else /* consumer_on_exit() follows, also where we gave up */
 		send_signal(consumer, SIGTERM);
 }
 
-static const struct peer_ops peer_ops = { .message = message, .closed = closed };
+static const struct peer_ops peer_ops = { .message = consumer_on_message,
+					  .closed = consumer_on_close };
 
-static void exited(struct loop_child *child, int status)
+static void consumer_on_exit(struct loop_child *child, int status)
 {
 	struct consumer *consumer = container_of(child, struct consumer, child);
 	char why[80] = "ended";
@@ -327,7 +329,7 @@ void consumer_init(struct consumer *consumer, struct loop *loop, const struct co
 	list_init(&consumer->failed);
 	list_init(&consumer->held);
 	loop_work_init(&consumer->fail, run_failed);
-	loop_timer_init(&consumer->watch, loop, watch);
+	loop_timer_init(&consumer->watch, loop, consumer_watch);
 }
 
 static void drop_calls(struct list_node *calls)
@@ -364,7 +366,8 @@ int consumer_attach(struct consumer *consumer, int fd)
 
 /* A process group of its own: a terminal's Ctrl-C is for sessiond, which then
  * ends the consumer in good order. Signals that sessiond blocks are unblocked. */
-static int spawn(const char *path, const char *socket, bool mute, int fd, pid_t *ret)
+static int consumer_spawn_process(const char *path, const char *socket, bool mute, int fd,
+				  pid_t *ret)
 {
 	char *argv[] = { "ltt-consumerd", "--listen", (char *)socket, NULL };
 	posix_spawn_file_actions_t files;
@@ -400,13 +403,13 @@ int consumer_spawn(struct consumer *consumer, const char *path, const char *sock
 		close(fds[1]);
 		fds[1] = moved;
 	}
-	ret = fds[1] < 0 ? -EMFILE : spawn(path, socket, mute, fds[1], &pid);
+	ret = fds[1] < 0 ? -EMFILE : consumer_spawn_process(path, socket, mute, fds[1], &pid);
 	close_fd(fds[1]);
 	if (ret < 0) {
 		close(fds[0]);
 		return ret;
 	}
-	ret = loop_child_init(&consumer->child, consumer->loop, pid, exited);
+	ret = loop_child_init(&consumer->child, consumer->loop, pid, consumer_on_exit);
 	consumer->running = ret == 0;
 	if (ret < 0) {
 		close(fds[0]);
@@ -428,7 +431,7 @@ void consumer_terminate(struct consumer *consumer)
 	send_signal(consumer, SIGTERM);
 }
 
-static void ask(struct consumer *consumer, struct con_call *call)
+static void consumer_send_call(struct consumer *consumer, struct con_call *call)
 {
 	struct encoder enc;
 
@@ -452,7 +455,7 @@ void consumer_resend(struct consumer *consumer)
 		if (call->any_item && call->item)
 			call->item(call->data, NULL); /* from the beginning */
 		call->any_item = false;
-		ask(consumer, call);
+		consumer_send_call(consumer, call);
 	}
 }
 
@@ -488,7 +491,7 @@ void consumer_begin(struct consumer *consumer, struct encoder *enc, uint16_t typ
 }
 
 /* Descriptors are duplicated: the caller may close its own before the answer. */
-static struct con_call *call_new(struct consumer *consumer, const struct encoder *enc)
+static struct con_call *consumer_call_new(struct consumer *consumer, const struct encoder *enc)
 {
 	struct con_call *call = xalloc(sizeof(*call) + enc->len);
 
@@ -506,7 +509,7 @@ static struct con_call *call_new(struct consumer *consumer, const struct encoder
 void consumer_send(struct consumer *consumer, struct encoder *enc, con_item item, con_done done,
 		   void *data)
 {
-	struct con_call *call = call_new(consumer, enc);
+	struct con_call *call = consumer_call_new(consumer, enc);
 
 	call->item = item;
 	call->done = done;
@@ -519,6 +522,6 @@ void consumer_send(struct consumer *consumer, struct encoder *enc, con_item item
 	} else if (!consumer->connected) {
 		list_append(&consumer->held, &call->node);
 	} else {
-		ask(consumer, call);
+		consumer_send_call(consumer, call);
 	}
 }

@@ -47,7 +47,7 @@ int detach(void)
 	return fds[1];
 }
 
-static void say(int fd, unsigned char status)
+static void detach_print(int fd, unsigned char status)
 {
 	while (write(fd, &status, 1) < 0 && errno == EINTR)
 		;
@@ -57,7 +57,7 @@ static void say(int fd, unsigned char status)
 void detach_failed(int fd, int status)
 {
 	if (fd >= 0)
-		say(fd, (unsigned char)status);
+		detach_print(fd, (unsigned char)status);
 }
 
 void detach_ready(int fd, bool quiet)
@@ -70,5 +70,5 @@ void detach_ready(int fd, bool quiet)
 			dup2(null, i);
 		close_fd(null);
 	}
-	say(fd, 0);
+	detach_print(fd, 0);
 }

@@ -66,7 +66,7 @@ static void add_socket(struct fdstore *f, int fd, bool lent)
 }
 
 /* NAME.SLOT is one of those that fdstore_keep() made. */
-static void take(struct fdstore *f, int fd, char *name)
+static void fdstore_take(struct fdstore *f, int fd, char *name)
 {
 	char *dot = strrchr(name, '.');
 	uint64_t slot = INHERIT_FDS;
@@ -96,7 +96,7 @@ void fdstore_init(struct fdstore *f, struct notify *notify)
 	for (unsigned int i = 0; i < nr; i++) {
 		char *name = strsep(&rest, ":");
 
-		take(f, FIRST_FD + (int)i, name ? name : names + strlen(names));
+		fdstore_take(f, FIRST_FD + (int)i, name ? name : names + strlen(names));
 	}
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");

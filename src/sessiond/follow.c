@@ -24,7 +24,7 @@ struct follower {
 	uint8_t causes[SESSION_MAX_CHANNELS]; /* that it was told of, a bit each */
 };
 
-static uint64_t real_ns(void)
+static uint64_t follower_real_ns(void)
 {
 	struct timespec ts;
 
@@ -32,9 +32,9 @@ static uint64_t real_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static void tell(struct follower *f, struct msg_news *news)
+static void follower_report(struct follower *f, struct msg_news *news)
 {
-	news->at_ns = real_ns();
+	news->at_ns = follower_real_ns();
 	item_news(f->cmd, news);
 }
 
@@ -78,11 +78,12 @@ static void tell_losses_of(struct follower *f, const struct channel *channel,
 		if (news.count == 0 || *told & 1u << cause)
 			continue;
 		*told |= (uint8_t)(1u << cause);
-		tell(f, &news);
+		follower_report(f, &news);
 	}
 }
 
-static void tell_losses(struct follower *f, struct session *session, const struct stats *stats)
+static void follower_report_losses(struct follower *f, struct session *session,
+				   const struct stats *stats)
 {
 	struct domain_tracer *user = f->cmd->sd->tracer;
 	struct channel *channel;
@@ -101,7 +102,7 @@ static void tell_losses(struct follower *f, struct session *session, const struc
 	}
 }
 
-static void look_again(struct follower *f, struct session *session)
+static void follower_poll_later(struct follower *f, struct session *session)
 {
 	uint32_t period_us = run_flush_us(session->run);
 
@@ -122,11 +123,11 @@ static void figures(void *data, const struct run_result *result)
 	if (!session)
 		return; /* about to be told so */
 	if (result->stats->known)
-		tell_losses(f, session, result->stats);
-	look_again(f, session);
+		follower_report_losses(f, session, result->stats);
+	follower_poll_later(f, session);
 }
 
-static void ask(struct follower *f, struct session *session)
+static void follower_request(struct follower *f, struct session *session)
 {
 	if (f->asking)
 		return;
@@ -135,13 +136,13 @@ static void ask(struct follower *f, struct session *session)
 	run_stats(session->run, figures, f);
 }
 
-static void look(struct loop_timer *timer)
+static void follower_poll(struct loop_timer *timer)
 {
 	struct follower *f = container_of(timer, struct follower, look);
 	struct session *session = command_session(f->cmd);
 
 	if (session)
-		ask(f, session);
+		follower_request(f, session);
 }
 
 /* --- state and problems --------------------------------------------------------------- */
@@ -152,15 +153,15 @@ static bool is_stable(enum session_state state)
 	return state == SESSION_NEW || state == SESSION_RECORDING || state == SESSION_STOPPED;
 }
 
-static void tell_state(struct follower *f, struct session *session)
+static void follower_report_state(struct follower *f, struct session *session)
 {
 	struct msg_news news = { .kind = NEWS_STATE, .state = (uint8_t)session->state };
 
 	if (!is_stable(session->state) || session->state == f->state)
 		return;
 	f->state = news.state;
-	tell(f, &news);
-	ask(f, session); /* also the last time, when it has stopped */
+	follower_report(f, &news);
+	follower_request(f, session); /* also the last time, when it has stopped */
 }
 
 static void tell_problem(struct follower *f, const struct session *session)
@@ -169,7 +170,7 @@ static void tell_problem(struct follower *f, const struct session *session)
 	struct msg_news news = { .kind = *problem ? NEWS_PROBLEM : NEWS_SOLVED, .text = problem };
 
 	snprintf(f->problem, sizeof(f->problem), "%s", problem);
-	tell(f, &news);
+	follower_report(f, &news);
 }
 
 void follow_changed(struct sessiond *sd, struct session *session)
@@ -181,7 +182,7 @@ void follow_changed(struct sessiond *sd, struct session *session)
 			continue;
 		if (strcmp(f->problem, session_problem(session)) != 0)
 			tell_problem(f, session);
-		tell_state(f, session);
+		follower_report_state(f, session);
 	}
 }
 
@@ -194,7 +195,7 @@ void follow_consumer(struct sessiond *sd, enum news_kind kind, const char *why)
 	list_for_each(f, &sd->followers, node) {
 		session = command_session(f->cmd);
 		if (session && run_output_open(session->run))
-			tell(f, &news);
+			follower_report(f, &news);
 	}
 }
 
@@ -216,15 +217,15 @@ void follow_begin(struct command *cmd)
 
 	f->cmd = cmd;
 	f->state = NO_STATE;
-	loop_timer_init(&f->look, cmd->sd->loop, look);
+	loop_timer_init(&f->look, cmd->sd->loop, follower_poll);
 	list_append(&cmd->sd->followers, &f->node);
-	tell_state(f, cmd->session);
+	follower_report_state(f, cmd->session);
 	tell_problem(f, cmd->session);
-	ask(f, cmd->session);
+	follower_request(f, cmd->session);
 }
 
 /* Return: the command, which is the caller's again. */
-static struct command *release(struct follower *f)
+static struct command *follower_release(struct follower *f)
 {
 	struct command *cmd = f->cmd;
 
@@ -248,7 +249,7 @@ void follow_destroyed(struct sessiond *sd, struct session *session, const struct
 
 		if (f->cmd->session_id != session->id)
 			continue;
-		cmd = release(f);
+		cmd = follower_release(f);
 		rep.problem = command_figures(cmd, result, buf, &rep.totals);
 		if (rep.problem)
 			reply_session_follow(cmd, &rep);
@@ -261,7 +262,7 @@ void follow_leave(struct sessiond *sd, uint64_t client)
 
 	list_for_each_safe(f, next, &sd->followers, node)
 		if (f->cmd->client == client)
-			command_free(release(f));
+			command_free(follower_release(f));
 }
 
 void follow_end(struct sessiond *sd)
@@ -269,7 +270,7 @@ void follow_end(struct sessiond *sd)
 	struct follower *f;
 
 	while ((f = list_first(&sd->followers, struct follower, node))) {
-		struct command *cmd = release(f);
+		struct command *cmd = follower_release(f);
 
 		command_error(cmd, ERR_STATE, "the session daemon ends, and the session with it");
 		command_fail(cmd);

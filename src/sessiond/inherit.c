@@ -19,7 +19,7 @@ struct entry {
 	int fds[INHERIT_FDS];
 };
 
-static struct entry *find(struct inherit *inherit, const char *name)
+static struct entry *inherit_find(struct inherit *inherit, const char *name)
 {
 	struct entry *entry;
 
@@ -53,7 +53,7 @@ void inherit_fini(struct inherit *inherit)
 
 void inherit_add(struct inherit *inherit, const char *name, unsigned int slot, int fd)
 {
-	struct entry *entry = find(inherit, name);
+	struct entry *entry = inherit_find(inherit, name);
 
 	if (fd < 0)
 		return;
@@ -73,7 +73,7 @@ void inherit_add(struct inherit *inherit, const char *name, unsigned int slot, i
 
 bool inherit_take(struct inherit *inherit, const char *name, int ret_fds[INHERIT_FDS])
 {
-	struct entry *entry = find(inherit, name);
+	struct entry *entry = inherit_find(inherit, name);
 
 	if (!entry)
 		return false;
@@ -92,7 +92,7 @@ char *inherit_any(const struct inherit *inherit)
 
 /* --- the consumer ------------------------------------------------------------------ */
 
-static int ask(int fd)
+static int inherit_request(int fd)
 {
 	struct timeval patience = { ANSWER_S, 0 };
 	struct req_con_held req;
@@ -108,7 +108,7 @@ static int ask(int fd)
 }
 
 /* Return: 1: there is more; 0: that was all; negative errno. */
-static int receive(struct inherit *inherit, int fd)
+static int inherit_receive(struct inherit *inherit, int fd)
 {
 	static uint8_t buf[MSG_MAX_BYTES];
 	struct msg_header header;
@@ -140,10 +140,10 @@ void inherit_from_consumer(struct inherit *inherit, const char *path)
 
 	if (fd < 0)
 		return;
-	ret = ask(fd);
+	ret = inherit_request(fd);
 	if (ret == 0)
 		do
-			ret = receive(inherit, fd);
+			ret = inherit_receive(inherit, fd);
 		while (ret > 0);
 	if (ret < 0)
 		log_warn("ltt-consumerd does not hand over what it holds: %s", strerror(-ret));

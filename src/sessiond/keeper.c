@@ -30,7 +30,7 @@ struct answer {
 	struct msg_header header;
 };
 
-static void make_name(char name[NAME_BYTES], const char *kind, uint64_t id)
+static void keeper_make_name(char name[NAME_BYTES], const char *kind, uint64_t id)
 {
 	snprintf(name, NAME_BYTES, "%s-%llu", kind, (unsigned long long)id);
 }
@@ -43,7 +43,7 @@ static void hang_up(struct keeper *k)
 	k->fd = close_fd(k->fd);
 }
 
-static bool start(struct keeper *k);
+static bool keeper_restart(struct keeper *k);
 
 static pid_t pid_of(const struct keeper *k)
 {
@@ -54,18 +54,18 @@ static pid_t pid_of(const struct keeper *k)
 }
 
 /* It was killed, with nothing lost but what it held: which is put again. */
-static void gone(struct loop_fd *source, uint32_t events)
+static void keeper_on_close(struct loop_fd *source, uint32_t events)
 {
 	struct keeper *k = container_of(source, struct keeper, source);
 
 	(void)events;
 	log_warn("ltt-keeperd is gone; starting another one");
 	hang_up(k);
-	if (start(k))
+	if (keeper_restart(k))
 		k->refill(k);
 }
 
-static bool attach(struct keeper *k)
+static bool keeper_attach(struct keeper *k)
 {
 	const struct timeval patience = { 0, ANSWER_MS * 1000 };
 	int fd = sock_connect(k->path);
@@ -74,7 +74,7 @@ static bool attach(struct keeper *k)
 		return false;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (loop_fd_init(&k->source, k->loop, fd, EPOLLRDHUP, gone) < 0) {
+	if (loop_fd_init(&k->source, k->loop, fd, EPOLLRDHUP, keeper_on_close) < 0) {
 		close(fd);
 		return false;
 	}
@@ -83,14 +83,14 @@ static bool attach(struct keeper *k)
 	return true;
 }
 
-static void exited(struct loop_child *child, int status)
+static void keeper_on_exit(struct loop_child *child, int status)
 {
 	(void)status;
 	loop_child_fini(child);
 	container_of(child, struct keeper, child)->running = false;
 }
 
-static int spawn(struct keeper *k)
+static int keeper_spawn(struct keeper *k)
 {
 	char *argv[] = { "ltt-keeperd", k->path, NULL };
 	posix_spawn_file_actions_t files;
@@ -118,19 +118,19 @@ static int spawn(struct keeper *k)
 	posix_spawn_file_actions_destroy(&files);
 	if (err)
 		return -err;
-	k->running = loop_child_init(&k->child, k->loop, pid, exited) == 0;
+	k->running = loop_child_init(&k->child, k->loop, pid, keeper_on_exit) == 0;
 	return 0;
 }
 
-static bool start(struct keeper *k)
+static bool keeper_restart(struct keeper *k)
 {
 	int ret;
 
 	if (!k->program)
 		return false;
-	ret = spawn(k);
+	ret = keeper_spawn(k);
 	for (int i = 0; ret == 0 && i < START_TRIES; i++) {
-		if (attach(k))
+		if (keeper_attach(k))
 			return true;
 		poll(NULL, 0, 2);
 	}
@@ -149,7 +149,7 @@ static void answer_fini(struct answer *a)
 }
 
 /* By a signal, and not by a debugger, which another signal would confuse. */
-static bool is_stopped(pid_t pid)
+static bool keeper_is_stopped(pid_t pid)
 {
 	AUTO_FREE char *path = xasprintf("/proc/%d/stat", (int)pid);
 	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -170,7 +170,7 @@ static ssize_t wait_message(struct keeper *k, struct answer *a)
 
 	for (int i = 0; n == -EAGAIN && i < ANSWER_TRIES; i++) {
 		n = sock_recv(k->fd, a->buf, sizeof(a->buf), a->fds, &a->nr_fds);
-		if (n == -EAGAIN && is_stopped(pid_of(k)))
+		if (n == -EAGAIN && keeper_is_stopped(pid_of(k)))
 			kill(pid_of(k), SIGCONT);
 	}
 	return n;
@@ -178,7 +178,7 @@ static ssize_t wait_message(struct keeper *k, struct answer *a)
 
 /* An answer that comes late, when we have stopped waiting for it, is not taken for the answer
  * to a later question. Descriptors that come along are closed by answer_fini(). */
-static int receive(struct keeper *k, struct answer *a)
+static int keeper_receive(struct keeper *k, struct answer *a)
 {
 	int ret;
 
@@ -205,7 +205,7 @@ static int submit(struct keeper *k, const struct encoder *enc)
 
 /* One that does not answer is asked nothing more: what it holds stays with it for a daemon
  * that comes next. */
-static void give_up(struct keeper *k)
+static void keeper_abandon(struct keeper *k)
 {
 	log_warn("ltt-keeperd (pid %d) does not answer: buffers will not survive this daemon and its "
 		 "consumer; kill it, and another one takes its place",
@@ -214,29 +214,30 @@ static void give_up(struct keeper *k)
 }
 
 /* Return: 0, 1: it refuses; or negative errno: the connection is over. */
-static int ask(struct keeper *k, const struct encoder *enc, struct answer *a)
+static int keeper_request(struct keeper *k, const struct encoder *enc, struct answer *a)
 {
 	const char *text;
 	int ret = k->mute ? -EAGAIN : submit(k, enc);
 
 	a->nr_fds = 0;
 	if (ret == 0)
-		ret = receive(k, a);
+		ret = keeper_receive(k, a);
 	if (ret == 0)
 		return decode_outcome(&a->dec, &text) ? 1 : 0;
 	answer_fini(a);
 	if (ret == -EAGAIN && !k->mute)
-		give_up(k);
+		keeper_abandon(k);
 	return ret;
 }
 
-static void begin(struct keeper *k, struct encoder *enc, void *buf, size_t len, uint16_t type)
+static void keeper_begin(struct keeper *k, struct encoder *enc, void *buf, size_t len,
+			 uint16_t type)
 {
 	encoder_init(enc, buf, len);
 	encode_header(enc, type, 0, ++k->serial);
 }
 
-static void put(struct keeper *k, const char *name, const int fds[KEEPER_FDS])
+static void keeper_send(struct keeper *k, const char *name, const int fds[KEEPER_FDS])
 {
 	struct req_keep_put req = { name, fds[0], fds[1], fds[2] };
 	struct answer a;
@@ -244,11 +245,11 @@ static void put(struct keeper *k, const char *name, const int fds[KEEPER_FDS])
 	uint8_t buf[256];
 	int ret;
 
-	if (k->fd < 0 && !start(k))
+	if (k->fd < 0 && !keeper_restart(k))
 		return;
-	begin(k, &enc, buf, sizeof(buf), MSG_keep_put);
+	keeper_begin(k, &enc, buf, sizeof(buf), MSG_keep_put);
 	req_keep_put_encode(&enc, &req);
-	ret = ask(k, &enc, &a);
+	ret = keeper_request(k, &enc, &a);
 	if (ret && !k->mute)
 		log_warn("ltt-keeperd does not take %s: %s", name,
 			 ret < 0 ? strerror(-ret) : "refused");
@@ -260,12 +261,12 @@ void keeper_put(struct keeper *k, const char *kind, uint64_t id, const int fds[K
 {
 	char name[NAME_BYTES];
 
-	make_name(name, kind, id);
+	keeper_make_name(name, kind, id);
 	if (k->store) {
 		fdstore_forget(k->store, name);
 		fdstore_keep(k->store, name, fds);
 	}
-	put(k, name, fds);
+	keeper_send(k, name, fds);
 }
 
 void keeper_drop(struct keeper *k, const char *kind, uint64_t id)
@@ -276,19 +277,19 @@ void keeper_drop(struct keeper *k, const char *kind, uint64_t id)
 	struct encoder enc;
 	uint8_t buf[256];
 
-	make_name(name, kind, id);
+	keeper_make_name(name, kind, id);
 	if (k->store)
 		fdstore_forget(k->store, name);
 	if (k->fd < 0)
 		return;
 	req.name = name;
-	begin(k, &enc, buf, sizeof(buf), MSG_keep_drop);
+	keeper_begin(k, &enc, buf, sizeof(buf), MSG_keep_drop);
 	req_keep_drop_encode(&enc, &req);
-	if (ask(k, &enc, &a) >= 0)
+	if (keeper_request(k, &enc, &a) >= 0)
 		answer_fini(&a);
 }
 
-static int get(struct keeper *k, const char *name, int ret_fds[KEEPER_FDS])
+static int keeper_fetch(struct keeper *k, const char *name, int ret_fds[KEEPER_FDS])
 {
 	struct rep_keep_get rep = { -1, -1, -1 };
 	struct req_keep_get req = { name };
@@ -297,9 +298,9 @@ static int get(struct keeper *k, const char *name, int ret_fds[KEEPER_FDS])
 	uint8_t buf[256];
 	int ret;
 
-	begin(k, &enc, buf, sizeof(buf), MSG_keep_get);
+	keeper_begin(k, &enc, buf, sizeof(buf), MSG_keep_get);
 	req_keep_get_encode(&enc, &req);
-	ret = ask(k, &enc, &a);
+	ret = keeper_request(k, &enc, &a);
 	if (ret < 0)
 		return ret;
 	if (ret == 0 && rep_keep_get_decode(&a.dec, &rep) < 0)
@@ -317,11 +318,11 @@ int keeper_get(struct keeper *k, const char *kind, uint64_t id, int ret_fds[KEEP
 {
 	char name[NAME_BYTES];
 
-	make_name(name, kind, id);
-	if (k->fd >= 0 && get(k, name, ret_fds) == 0)
+	keeper_make_name(name, kind, id);
+	if (k->fd >= 0 && keeper_fetch(k, name, ret_fds) == 0)
 		return 0;
 	if (k->store && inherit_take(&k->store->left, name, ret_fds)) {
-		put(k, name, ret_fds);
+		keeper_send(k, name, ret_fds);
 		return 0;
 	}
 	if (k->consumer) {
@@ -396,9 +397,9 @@ void keeper_sweep(struct keeper *k,
 	if (k->fd < 0 || k->mute)
 		return;
 	list_init(&names);
-	begin(k, &enc, buf, sizeof(buf), MSG_keep_list);
+	keeper_begin(k, &enc, buf, sizeof(buf), MSG_keep_list);
 	ret = submit(k, &enc);
-	while (ret == 0 && receive(k, &a) == 0 && (a.header.flags & MSG_ITEM))
+	while (ret == 0 && keeper_receive(k, &a) == 0 && (a.header.flags & MSG_ITEM))
 		note_kept(&names, &a);
 	answer_fini(&a);
 	list_for_each_safe(kept, next, &names, node) {
@@ -420,7 +421,7 @@ void keeper_init(struct keeper *k, struct loop *loop, const char *path, const ch
 	k->program = program ? xstrdup(program) : NULL;
 	k->consumer = xstrdup(consumer);
 	inherit_init(&k->inherit);
-	attach(k);
+	keeper_attach(k);
 }
 
 void keeper_fini(struct keeper *k)

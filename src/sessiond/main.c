@@ -48,7 +48,7 @@ struct program {
 #define ACCEPT_BATCH 64
 #define PAUSE_AFTER_US 100000u
 
-static void resume(struct loop_timer *timer)
+static void sessiond_resume(struct loop_timer *timer)
 {
 	struct listener *listener = container_of(timer, struct listener, pause);
 
@@ -88,7 +88,7 @@ static int listener_init(struct listener *listener, struct sessiond *sd, int fd,
 {
 	listener->sd = sd;
 	listener->take = take;
-	loop_timer_init(&listener->pause, sd->loop, resume);
+	loop_timer_init(&listener->pause, sd->loop, sessiond_resume);
 	return loop_fd_init(&listener->source, sd->loop, fd, EPOLLIN, connecting);
 }
 
@@ -101,7 +101,7 @@ static void listener_fini(struct listener *listener)
 /* --- the other programs -------------------------------------------------------- */
 
 /* Beside our own program (a build folder), else where it is installed. */
-static char *find_program(const char *wish, const char *variable, const char *name)
+static char *sessiond_find_program(const char *wish, const char *variable, const char *name)
 {
 	const char *env = getenv(variable);
 	char self[4096];
@@ -123,11 +123,11 @@ static char *find_program(const char *wish, const char *variable, const char *na
 	return xasprintf("%s/" LTT_WAY_TO_HELPERS "/%s", self, name);
 }
 
-static int set_up(struct program *p, struct err *err)
+static int sessiond_start(struct program *p, struct err *err)
 {
 	AUTO_FREE char *consumer =
-		find_program(p->options.consumerd_path, "LTT_CONSUMERD", "ltt-consumerd");
-	AUTO_FREE char *keeper = find_program(NULL, "LTT_KEEPERD", "ltt-keeperd");
+		sessiond_find_program(p->options.consumerd_path, "LTT_CONSUMERD", "ltt-consumerd");
+	AUTO_FREE char *keeper = sessiond_find_program(NULL, "LTT_KEEPERD", "ltt-keeperd");
 	bool mute = p->options.daemonize && !p->options.background;
 	int ret = access(consumer, X_OK) < 0 ?
 			  -errno :
@@ -143,7 +143,7 @@ static int set_up(struct program *p, struct err *err)
 /* --- start and end --------------------------------------------------------------------- */
 
 /* As if killed: sessions, buffers and sockets stay, and the next daemon goes on with them. */
-static void publish_list(struct program *p)
+static void sessiond_leave_sessions(struct program *p)
 {
 	log_info("leaving sessions to the next daemon");
 	rundir_leave(&p->dir);
@@ -167,7 +167,7 @@ static void caught(int signo, void *data)
 	p->leaving = true;
 	log_info("signal %d: ending", signo);
 	notify_say(&p->notify, "STOPPING=1");
-	(signo == SIGUSR1 ? publish_list : end_all)(p);
+	(signo == SIGUSR1 ? sessiond_leave_sessions : end_all)(p);
 }
 
 static void end_asked(struct loop_work *work)
@@ -216,7 +216,7 @@ static void raise_limits(void)
 	}
 }
 
-static int begin(struct program *p, struct err *err)
+static int sessiond_begin(struct program *p, struct err *err)
 {
 	int ret, code = rundir_lock(&p->dir, &p->store, err);
 
@@ -239,7 +239,7 @@ static int begin(struct program *p, struct err *err)
 		kmod_open(&p->sd.kmod);
 	if (p->sd.kmod.fd < 0)
 		log_info("the kernel is not traced: %s", p->sd.kmod.why);
-	code = set_up(p, err);
+	code = sessiond_start(p, err);
 	if (!code)
 		code = rundir_listen(&p->dir, p->options.group, &p->store, err);
 	if (!code)
@@ -252,7 +252,7 @@ static int begin(struct program *p, struct err *err)
 	return ret < 0 ? err_errno(err, ERR_INTERNAL, -ret, "can't watch the sockets") : 0;
 }
 
-static void say_ready(struct program *p)
+static void sessiond_report_ready(struct program *p)
 {
 	rundir_store(&p->dir, &p->store, true);
 	notify_ready(&p->notify, p->sd.loop);
@@ -265,7 +265,7 @@ static void say_ready(struct program *p)
 
 /* Everything that takes more is done: directory, sockets and their group. It needs none
  * itself; the consumer, which it may have to start again, gets these from it. */
-static void give_up_rights(void)
+static void sessiond_drop_rights(void)
 {
 	const uint64_t consumer =
 		CONFINE_CAP(CAP_SETUID) | CONFINE_CAP(CAP_SETGID) | CONFINE_CAP(CAP_DAC_OVERRIDE);
@@ -275,18 +275,18 @@ static void give_up_rights(void)
 
 #define STATUS_SERVED 4 /* another one does */
 
-static int serve(struct program *p)
+static int sessiond_serve(struct program *p)
 {
 	struct err err = { 0 };
-	int ret = 0, code = begin(p, &err);
+	int ret = 0, code = sessiond_begin(p, &err);
 	int status = code == ERR_BUSY ? STATUS_SERVED : code ? 1 : 0;
 
 	if (code) {
 		log_error("%s", err.text);
 		detach_failed(p->ready_fd, status);
 	} else {
-		give_up_rights();
-		say_ready(p);
+		sessiond_drop_rights();
+		sessiond_report_ready(p);
 		ret = loop_run(p->sd.loop);
 		if (ret < 0)
 			log_error("the event loop failed: %s", strerror(-ret));
@@ -344,7 +344,7 @@ int main(int argc, const char **argv)
 			return 1;
 		}
 	}
-	status = serve(&p);
+	status = sessiond_serve(&p);
 	options_fini(&p.options);
 	return status;
 }

@@ -47,7 +47,7 @@ static const struct poptOption *make_table(struct options *o, struct poptOption 
 }
 
 /* Return: -1 go on, else the status. */
-static int take_quota(struct options *options, const char *text)
+static int sessiond_options_take_quota(struct options *options, const char *text)
 {
 	AUTO_FREE char *name = xstrdup(text ? text : "");
 	char *equals = strchr(name, '=');
@@ -78,7 +78,7 @@ static int take_exit_idle(struct options *options, const char *text)
 }
 
 /* Return: -1 go on, else the status. */
-static int handle(struct options *options, poptContext context, int option)
+static int sessiond_options_handle(struct options *options, poptContext context, int option)
 {
 	switch (option) {
 	case OPT_VERBOSE:
@@ -87,7 +87,7 @@ static int handle(struct options *options, poptContext context, int option)
 	case OPT_QUOTA: {
 		AUTO_FREE char *text = poptGetOptArg(context);
 
-		return take_quota(options, text);
+		return sessiond_options_take_quota(options, text);
 	}
 	case OPT_EXIT_IDLE: {
 		AUTO_FREE char *text = poptGetOptArg(context);
@@ -117,7 +117,7 @@ int options_parse(struct options *options, int argc, const char **argv)
 	memset(options, 0, sizeof(*options));
 	context = poptGetContext("ltt-sessiond", argc, argv, make_table(options, table), 0);
 	while (status < 0 && (option = poptGetNextOpt(context)) != -1)
-		status = handle(options, context, option);
+		status = sessiond_options_handle(options, context, option);
 	if (status < 0 && poptPeekArg(context)) {
 		fprintf(stderr, "ltt-sessiond: unexpected argument '%s'\n", poptGetArg(context));
 		status = 2;

@@ -11,7 +11,7 @@ struct idler {
 	void *data;
 };
 
-static void wake(struct loop_work *work)
+static void run_wake(struct loop_work *work)
 {
 	struct run *run = container_of(work, struct run, wake);
 	struct list_node list;
@@ -67,7 +67,7 @@ struct run *run_new(const struct run_config *config, struct sessions *sessions,
 		run->dir = (struct dirid){ 0 }; /* then it is not found again */
 	list_init(&run->asked);
 	list_init(&run->idle);
-	loop_work_init(&run->wake, wake);
+	loop_work_init(&run->wake, run_wake);
 	session->run = run;
 	return run;
 }
@@ -101,7 +101,7 @@ void run_free(struct run *run)
 	}
 	session_free(run->sessions, run->session);
 	run_forget_asked(run);
-	wake(&run->wake);
+	run_wake(&run->wake);
 	loop_work_cancel(&run->wake);
 	if ((run->outdir >= 0 || run->doorbell >= 0) && run->config.keeper)
 		keeper_drop(run->config.keeper, "output", id);

@@ -57,7 +57,7 @@ static void add_final(const struct msg_con_stream *sum, void *data)
 	push_stream(data, sum);
 }
 
-static void add_stream(void *data, struct decoder *dec)
+static void run_ops_add_stream(void *data, struct decoder *dec)
 {
 	struct op *op = data;
 	struct domain_tracer *tracer = op->run->config.tracer;
@@ -98,12 +98,13 @@ static void get_stats(struct op *op, void (*then)(struct op *op))
 	struct req_con_stats req = { op->run->session->id };
 
 	op->then = then;
-	CONSUMER_CALL(op->run->config.consumer, con_stats, &req, add_stream, stats_there, op);
+	CONSUMER_CALL(op->run->config.consumer, con_stats, &req, run_ops_add_stream, stats_there,
+		      op);
 }
 
 #define PATIENCE_US 2000000u
 
-static void out_of_patience(struct loop_timer *timer)
+static void run_ops_on_timeout(struct loop_timer *timer)
 {
 	struct op *op = container_of(timer, struct op, patience);
 
@@ -121,7 +122,7 @@ void run_stats(struct run *run, run_done done, void *data)
 		return;
 	}
 	list_append(&run->asked, &op->node);
-	loop_timer_init(&op->patience, run->config.loop, out_of_patience);
+	loop_timer_init(&op->patience, run->config.loop, run_ops_on_timeout);
 	loop_timer_set(&op->patience, PATIENCE_US);
 	get_stats(op, op_finish);
 }
@@ -139,14 +140,14 @@ void run_forget_asked(struct run *run)
 
 /* --- start ----------------------------------------------------------------------- */
 
-static void settle(struct run *run, enum session_event event)
+static void run_ops_finish(struct run *run, enum session_event event)
 {
 	session_happen(run->session, event, loop_now_ns());
 	run_save(run);
 	run_changed(run);
 }
 
-static void started(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+static void run_ops_on_started(void *data, uint32_t apps, uint32_t late, const struct err *problem)
 {
 	struct op *op = data;
 	struct run *run = op->run;
@@ -156,9 +157,9 @@ static void started(void *data, uint32_t apps, uint32_t late, const struct err *
 	if (problem) {
 		op->err = *problem;
 		run->config.tracer->ops->stop(run->config.tracer, run->session, NULL, NULL);
-		settle(run, SESSION_EV_STOPPED);
+		run_ops_finish(run, SESSION_EV_STOPPED);
 	} else {
-		settle(run, SESSION_EV_STARTED);
+		run_ops_finish(run, SESSION_EV_STARTED);
 	}
 	op_end(op);
 }
@@ -170,7 +171,8 @@ static void start_tracers(struct op *op)
 	if (!run->clock_known)
 		clock_facts(run->config.clock, &run->clock);
 	run->clock_known = true;
-	run->config.tracer->ops->start(run->config.tracer, run->session, &run->clock, started, op);
+	run->config.tracer->ops->start(run->config.tracer, run->session, &run->clock,
+				       run_ops_on_started, op);
 }
 
 static void output_opened(void *data, const struct con_answer *answer)
@@ -185,7 +187,7 @@ static void output_opened(void *data, const struct con_answer *answer)
 	err_set(&op->err, (enum err_code)answer->code, "session '%s' can't record: %s",
 		op->run->session->name, answer->text);
 	op->run->session->relay.down = true;
-	settle(op->run, SESSION_EV_STOPPED);
+	run_ops_finish(op->run, SESSION_EV_STOPPED);
 	op_end(op);
 }
 
@@ -260,16 +262,16 @@ static bool is_drained(const struct op *op)
 	return op->stats.known && !op->err.code && !waiting;
 }
 
-static void stopped(struct op *op)
+static void run_ops_on_stopped(struct op *op)
 {
 	op->run->session->drained = is_drained(op);
-	settle(op->run, SESSION_EV_STOPPED);
+	run_ops_finish(op->run, SESSION_EV_STOPPED);
 	op_end(op);
 }
 
 static void last_figures(struct op *op)
 {
-	get_stats(op, stopped);
+	get_stats(op, run_ops_on_stopped);
 }
 
 enum session_outcome run_stop(struct run *run, run_done done, void *data)
@@ -285,7 +287,7 @@ enum session_outcome run_stop(struct run *run, run_done done, void *data)
 
 /* --- destroy ------------------------------------------------------------------------ */
 
-static void destroyed(struct op *op)
+static void run_ops_on_destroyed(struct op *op)
 {
 	const struct run_result result = { &op->err, op->apps, op->late, &op->stats };
 	struct run *run = op->run;
@@ -305,7 +307,7 @@ static void output_closed(void *data, const struct con_answer *answer)
 	op->run->output_open = false;
 	if (answer->code && !op->err.code)
 		unwritten(op, answer);
-	op->then = destroyed;
+	op->then = run_ops_on_destroyed;
 	stats_there(op, answer);
 }
 
@@ -314,8 +316,8 @@ static void close_output(struct op *op)
 {
 	struct req_con_output_close req = { op->run->session->id };
 
-	CONSUMER_CALL(op->run->config.consumer, con_output_close, &req, add_stream, output_closed,
-		      op);
+	CONSUMER_CALL(op->run->config.consumer, con_output_close, &req, run_ops_add_stream,
+		      output_closed, op);
 }
 
 static void destroy_unopened(void *data)
@@ -323,7 +325,7 @@ static void destroy_unopened(void *data)
 	struct op *op = data;
 
 	op->stats.known = true;
-	destroyed(op);
+	run_ops_on_destroyed(op);
 }
 
 enum session_outcome run_destroy(struct run *run, run_done done, void *data)

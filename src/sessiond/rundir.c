@@ -121,8 +121,8 @@ int rundir_lock(struct rundir *dir, const struct fdstore *store, struct err *err
 }
 
 /* A socket that we were given has its mode and group already. */
-static int listen_at(struct fdstore_socket *s, const char *path, mode_t mode, gid_t gid,
-		     struct err *err)
+static int rundir_listen_at(struct fdstore_socket *s, const char *path, mode_t mode, gid_t gid,
+			    struct err *err)
 {
 	if (s->fd < 0)
 		s->fd = sock_listen(path, mode, gid);
@@ -144,9 +144,9 @@ int rundir_listen(struct rundir *dir, const char *group, struct fdstore *fds, st
 	if (system && !entry)
 		log_info("there is no group '%s': only root can use this daemon", group);
 	dir->group = entry ? entry->gr_gid : (gid_t)-1;
-	code = listen_at(&clients, client_path, entry ? 0660 : 0600, dir->group, err);
+	code = rundir_listen_at(&clients, client_path, entry ? 0660 : 0600, dir->group, err);
 	if (!code)
-		code = listen_at(&apps, apps_path, system ? 0666 : 0600, (gid_t)-1, err);
+		code = rundir_listen_at(&apps, apps_path, system ? 0666 : 0600, (gid_t)-1, err);
 	dir->clients = clients.fd;
 	dir->apps = apps.fd;
 	dir->clients_lent = clients.lent;
@@ -160,7 +160,7 @@ int rundir_listen(struct rundir *dir, const char *group, struct fdstore *fds, st
 	return code;
 }
 
-static void store(struct fdstore *fds, const char *name, int fd, bool keep)
+static void rundir_store_fd(struct fdstore *fds, const char *name, int fd, bool keep)
 {
 	fdstore_forget(fds, name);
 	if (keep)
@@ -170,9 +170,9 @@ static void store(struct fdstore *fds, const char *name, int fd, bool keep)
 void rundir_store(const struct rundir *dir, struct fdstore *fds, bool keep)
 {
 	if (!dir->clients_lent)
-		store(fds, "clients", dir->clients, keep);
+		rundir_store_fd(fds, "clients", dir->clients, keep);
 	if (!dir->apps_lent)
-		store(fds, "apps", dir->apps, keep);
+		rundir_store_fd(fds, "apps", dir->apps, keep);
 }
 
 void rundir_leave(struct rundir *dir)

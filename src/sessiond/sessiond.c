@@ -66,7 +66,7 @@ static void output_error(struct consumer *consumer, const struct msg_con_output_
 #define RESPAWN_US 500000u /* so that there is another one within a second */
 #define MANY_DEATHS 3u	   /* within a second of each other */
 
-static void adopted(void *data, const struct con_answer *answer)
+static void sessiond_on_adopted(void *data, const struct con_answer *answer)
 {
 	struct rep_con_adopted rep = { 0 };
 	struct sessiond *sd = data;
@@ -88,7 +88,7 @@ static void tell_consumer(struct sessiond *sd)
 	sd->consumer_since_ns = loop_now_ns();
 	list_for_each(session, &sd->sessions.list, node)
 		run_adopt(session->run);
-	CONSUMER_CALL(&sd->consumer, con_adopted, &req, NULL, adopted, sd);
+	CONSUMER_CALL(&sd->consumer, con_adopted, &req, NULL, sessiond_on_adopted, sd);
 	consumer_resend(&sd->consumer);
 }
 
@@ -202,12 +202,12 @@ static void in_trouble(struct session *session, enum trouble trouble, const char
 	follow_changed(session_owner(session), session);
 }
 
-static void changed(struct session *session)
+static void sessiond_on_change(struct session *session)
 {
 	follow_changed(session_owner(session), session);
 }
 
-static void destroyed(struct session *session, const struct run_result *result)
+static void sessiond_on_destroyed(struct session *session, const struct run_result *result)
 {
 	follow_destroyed(session_owner(session), session, result);
 }
@@ -241,7 +241,7 @@ static void save(struct session *session)
 	state_save(session_owner(session), session);
 }
 
-static int doorbell(const struct session *session)
+static int sessiond_doorbell(const struct session *session)
 {
 	return run_doorbell(session->run);
 }
@@ -263,7 +263,7 @@ static void refill(struct keeper *keeper)
 	}
 }
 
-static bool is_wanted(struct keeper *keeper, const char *kind, uint64_t id)
+static bool sessiond_is_wanted(struct keeper *keeper, const char *kind, uint64_t id)
 {
 	struct sessiond *sd = container_of(keeper, struct sessiond, keeper);
 	struct domain_ring ring;
@@ -289,7 +289,7 @@ int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consume
 	keeper_init(&sd->keeper, sd->loop, socket, keeper, sd->consumer_socket, refill);
 	sd->keeper.store = sd->store;
 	state_load(sd, rundir);
-	keeper_sweep(&sd->keeper, is_wanted);
+	keeper_sweep(&sd->keeper, sessiond_is_wanted);
 	tell_status(sd, NULL);
 	ret = find_consumer(sd);
 	if (ret == 0)
@@ -374,7 +374,7 @@ int sessiond_init(struct sessiond *sd)
 			.hostname = sd->hostname,
 			.trouble = in_trouble,
 			.save = save,
-			.doorbell = doorbell,
+			.doorbell = sessiond_doorbell,
 			.keeper = &sd->keeper,
 			.quotas = &sd->quotas,
 		},
@@ -394,8 +394,8 @@ int sessiond_init(struct sessiond *sd)
 				       .keeper = &sd->keeper,
 				       .save = save,
 				       .discard = discard,
-				       .changed = changed,
-				       .destroyed = destroyed };
+				       .changed = sessiond_on_change,
+				       .destroyed = sessiond_on_destroyed };
 	return 0;
 }
 

@@ -68,7 +68,7 @@ static int save_daemon(struct sessiond *sd)
 	return ret < 0 ? ret : state_file_write(sd->state_dir, STATE_DAEMON_COPY, &enc);
 }
 
-static void put_clock(struct state_space *space, const struct clock_facts *clock)
+static void state_put_clock(struct state_space *space, const struct clock_facts *clock)
 {
 	struct encoder *enc = state_list(space, STATE_CLOCK);
 	struct msg_state_clock msg;
@@ -193,7 +193,7 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.drained = session->drained,
 	};
 
-	put_clock(space, run_clock(session->run));
+	state_put_clock(space, run_clock(session->run));
 	put_channels(space, session);
 	put_tracks(space, session);
 	state_list(space, STATE_APPS);

@@ -34,14 +34,14 @@ static void seal(uint8_t *data, size_t len)
 	memcpy(data, &header, sizeof(header));
 }
 
-static bool is_whole(const struct msg_header *header, const uint8_t *data, size_t len)
+static bool state_file_is_whole(const struct msg_header *header, const uint8_t *data, size_t len)
 {
 	if (header->flags == 0 && header->serial == 0)
 		return true; /* of an older daemon */
 	return header->flags == SUMMED && header->serial == checksum(data, len);
 }
 
-static int write_all(int fd, const uint8_t *data, size_t len)
+static int state_file_write_all(int fd, const uint8_t *data, size_t len)
 {
 	while (len) {
 		ssize_t n = write(fd, data, len);
@@ -70,7 +70,7 @@ int state_file_write(const char *dir, const char *name, const struct encoder *en
 	if (fd < 0)
 		return -errno;
 	seal(enc->buf, enc->len);
-	ret = write_all(fd, enc->buf, enc->len);
+	ret = state_file_write_all(fd, enc->buf, enc->len);
 	if (close(fd) < 0 && ret == 0)
 		ret = -errno;
 	if (ret == 0 && rename(next, path) < 0)
@@ -80,7 +80,7 @@ int state_file_write(const char *dir, const char *name, const struct encoder *en
 	return ret;
 }
 
-static int read_file(const char *path, uint8_t **ret, size_t *ret_len)
+static int state_file_read_file(const char *path, uint8_t **ret, size_t *ret_len)
 {
 	/* a FIFO would be waited for */
 	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -104,7 +104,7 @@ int state_file_read(const char *dir, const char *name, uint16_t type, struct sta
 	AUTO_FREE char *path = xasprintf("%s/%s", dir, name);
 	struct msg_header header;
 	size_t len = 0;
-	int error = read_file(path, &ret->data, &len);
+	int error = state_file_read_file(path, &ret->data, &len);
 
 	if (error < 0)
 		return error;
@@ -113,7 +113,8 @@ int state_file_read(const char *dir, const char *name, uint16_t type, struct sta
 		ret->dec.bad = true;
 		return STATE_DAMAGED;
 	}
-	return header.type == type && is_whole(&header, ret->data, len) ? 0 : STATE_DAMAGED;
+	return header.type == type && state_file_is_whole(&header, ret->data, len) ? 0 :
+										     STATE_DAMAGED;
 }
 
 void state_file_fini(struct state_file *file)

@@ -26,7 +26,8 @@ void command_channel_preset(struct command *cmd, uint8_t domain, const char *nam
 }
 
 /* As LTTng does: a channel that is named first by an event rule has the defaults. */
-static struct channel *make_channel(struct command *cmd, enum domain_id domain, const char *name)
+static struct channel *cmd_channel_make_channel(struct command *cmd, enum domain_id domain,
+						const char *name)
 {
 	struct channel_attr attr = { 0 };
 	struct channel *channel = NULL;
@@ -59,7 +60,7 @@ static struct channel *meant_channel(struct command *cmd, enum domain_id domain,
 
 	if (!channel) {
 		if (make)
-			return make_channel(cmd, domain, CHANNEL_DEFAULT_NAME);
+			return cmd_channel_make_channel(cmd, domain, CHANNEL_DEFAULT_NAME);
 		command_error(cmd, ERR_NO_CHANNEL, "session '%s' has no channel%s yet",
 			      cmd->session->name, domain == DOMAIN_KERNEL ? " of the kernel" : "");
 		return NULL;
@@ -105,7 +106,7 @@ struct channel *command_channel(struct command *cmd, uint8_t domain, const char 
 		return meant_channel(cmd, (enum domain_id)domain, make);
 	channel = session_find_channel(cmd->session, (enum domain_id)domain, name);
 	if (!channel && make)
-		return make_channel(cmd, (enum domain_id)domain, name);
+		return cmd_channel_make_channel(cmd, (enum domain_id)domain, name);
 	if (!channel)
 		no_channel(cmd, (enum domain_id)domain, name);
 	return channel;
@@ -134,7 +135,7 @@ static struct channel *preset_channel(struct command *cmd, const char *pattern, 
 		return channel && has_rule(channel, pattern) ? channel : NULL;
 	if (channel)
 		return channel;
-	channel = make_channel(cmd, DOMAIN_KERNEL, preset.name);
+	channel = cmd_channel_make_channel(cmd, DOMAIN_KERNEL, preset.name);
 	if (channel)
 		channel->preset = true;
 	return channel;

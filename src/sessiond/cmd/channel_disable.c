@@ -2,7 +2,8 @@
 /* channel_disable: record nothing into the channel until it is enabled again. */
 #include "cmd.h"
 
-static void in_force(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+static void channel_disable_in_force(void *data, uint32_t apps, uint32_t late,
+				     const struct err *problem)
 {
 	struct rep_channel_disable rep;
 
@@ -25,6 +26,6 @@ enum cmd_result cmd_channel_disable(struct command *cmd, struct req_channel_disa
 	if (!channel->enabled)
 		return CMD_DONE;
 	channel->enabled = false;
-	tracer->ops->refresh(tracer, cmd->session, in_force, cmd);
+	tracer->ops->refresh(tracer, cmd->session, channel_disable_in_force, cmd);
 	return CMD_WAIT;
 }

@@ -7,7 +7,8 @@
 #include "io/memfile.h"
 #include "io/memgroup.h"
 
-static void in_force(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+static void channel_enable_in_force(void *data, uint32_t apps, uint32_t late,
+				    const struct err *problem)
 {
 	struct rep_channel_enable rep = { 0 };
 
@@ -29,7 +30,7 @@ static enum cmd_result enable_again(struct command *cmd, struct channel *channel
 		return command_error(cmd, ERR_CHANNEL_EXISTS,
 				     "channel '%s' exists already and is enabled", channel->name);
 	channel->enabled = true;
-	tracer->ops->refresh(tracer, cmd->session, in_force, cmd);
+	tracer->ops->refresh(tracer, cmd->session, channel_enable_in_force, cmd);
 	return CMD_WAIT;
 }
 

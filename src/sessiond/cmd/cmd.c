@@ -45,7 +45,7 @@ bool command_choked(struct command *cmd)
 	return client && client->peer.queued_bytes > PEER_QUEUE_BYTES - 2 * MSG_MAX_BYTES;
 }
 
-static struct account_id account_of(const struct command *cmd)
+static struct account_id cmd_account_of(const struct command *cmd)
 {
 	return (struct account_id){ .uid = cmd->caller.uid };
 }
@@ -57,7 +57,7 @@ void command_free(struct command *cmd)
 	if (client)
 		client->nr_waiting--;
 	if (cmd->body)
-		quota_give(&cmd->sd->quotas, account_of(cmd), QUOTA_BACKLOG, cmd->len);
+		quota_give(&cmd->sd->quotas, cmd_account_of(cmd), QUOTA_BACKLOG, cmd->len);
 	free(cmd->body);
 	free(cmd);
 }
@@ -109,7 +109,7 @@ static void run_again(void *data)
 static void put_off(struct command *cmd, const uint8_t *body, size_t len)
 {
 	if (!cmd->body) {
-		if (quota_take_or_say(&cmd->sd->quotas, account_of(cmd), QUOTA_BACKLOG, len,
+		if (quota_take_or_say(&cmd->sd->quotas, cmd_account_of(cmd), QUOTA_BACKLOG, len,
 				      &cmd->err)) {
 			command_fail(cmd);
 			return;
@@ -123,7 +123,7 @@ static void put_off(struct command *cmd, const uint8_t *body, size_t len)
 
 /* --- rights -------------------------------------------------------------------- */
 
-static int find_session(struct command *cmd, const char *name)
+static int cmd_find_session(struct command *cmd, const char *name)
 {
 	int code = session_find(&cmd->sd->sessions, &cmd->caller, name, &cmd->session, &cmd->err);
 
@@ -134,7 +134,7 @@ static int find_session(struct command *cmd, const char *name)
 }
 
 #define ACCESS_ANYONE(cmd, req) ((void)(req), 0)
-#define ACCESS_SESSION(cmd, req) find_session(cmd, (req)->session)
+#define ACCESS_SESSION(cmd, req) cmd_find_session(cmd, (req)->session)
 
 #define ACCESS_CHANGE(cmd, req) ACCESS_SESSION(cmd, req)
 
@@ -304,7 +304,7 @@ void items_of_all_conflicts(struct command *cmd, struct session *session)
 		items_of_conflicts(cmd, session, channel, NULL);
 }
 
-static void add_stream(struct msg_totals *t, const struct msg_con_stream *s)
+static void cmd_add_stream(struct msg_totals *t, const struct msg_con_stream *s)
 {
 	COUNTERS_ADD(t, s);
 	t->waiting += s->waiting;
@@ -323,7 +323,7 @@ void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
 		if (channel && (!tracer->ops->find_ring(tracer, session, s->ring, &ring) ||
 				ring.channel != channel))
 			continue;
-		add_stream(ret, s);
+		cmd_add_stream(ret, s);
 	}
 }
 

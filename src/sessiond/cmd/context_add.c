@@ -7,7 +7,7 @@
 
 #include "sessiond/domain/kernel/kernel.h"
 
-static bool has_room(const struct channel *channel)
+static bool context_add_has_room(const struct channel *channel)
 {
 	uint32_t nr = 1;
 
@@ -16,11 +16,12 @@ static bool has_room(const struct channel *channel)
 	return nr < LTT_KMOD_CONTEXTS_MAX;
 }
 
-static enum cmd_result check(struct command *cmd, const struct channel *channel, const char *type)
+static enum cmd_result context_add_check(struct command *cmd, const struct channel *channel,
+					 const char *type)
 {
 	if (channel_has_context(channel, type))
 		return CMD_DONE;
-	if (!has_room(channel))
+	if (!context_add_has_room(channel))
 		return command_error(cmd, ERR_INVALID,
 				     "channel '%s' of session '%s' has %u contexts, which is as "
 				     "many as there can be",
@@ -40,7 +41,7 @@ static bool is_meant(const struct channel *channel, const struct channel *named)
 	return named ? channel == named : channel->domain == DOMAIN_KERNEL;
 }
 
-static bool has_any(const struct session *session)
+static bool context_add_has_any(const struct session *session)
 {
 	const struct channel *channel;
 
@@ -50,13 +51,13 @@ static bool has_any(const struct session *session)
 	return false;
 }
 
-static enum cmd_result add(struct command *cmd, const struct channel *named, const char *type,
-			   uint32_t *ret_added)
+static enum cmd_result context_add_all(struct command *cmd, const struct channel *named,
+				       const char *type, uint32_t *ret_added)
 {
 	struct channel *channel;
 
 	list_for_each(channel, &cmd->session->channels, node)
-		if (is_meant(channel, named) && check(cmd, channel, type) != CMD_DONE)
+		if (is_meant(channel, named) && context_add_check(cmd, channel, type) != CMD_DONE)
 			return CMD_FAILED;
 	list_for_each(channel, &cmd->session->channels, node) {
 		if (!is_meant(channel, named) || channel_has_context(channel, type))
@@ -80,10 +81,10 @@ enum cmd_result cmd_context_add(struct command *cmd, struct req_context_add *req
 				     "kernel (-k) can have them");
 	if (kernel_check_context(cmd->sd->kernel, req->type, &cmd->err))
 		return CMD_FAILED;
-	if (req->channel[0] || !has_any(cmd->session)) {
+	if (req->channel[0] || !context_add_has_any(cmd->session)) {
 		named = command_channel(cmd, req->domain, req->channel, !req->channel[0]);
 		if (!named)
 			return CMD_FAILED;
 	}
-	return add(cmd, named, req->type, &rep->channels);
+	return context_add_all(cmd, named, req->type, &rep->channels);
 }

@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-static void in_force(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+static void event_disable_in_force(void *data, uint32_t apps, uint32_t late,
+				   const struct err *problem)
 {
 	struct rep_event_disable rep;
 
@@ -15,7 +16,7 @@ static void in_force(void *data, uint32_t apps, uint32_t late, const struct err 
 	reply_event_disable(data, &rep);
 }
 
-static uint32_t disable(struct channel *channel, const char *pattern, bool all)
+static uint32_t event_disable_rules(struct channel *channel, const char *pattern, bool all)
 {
 	struct rule *rule;
 	uint32_t nr = 0;
@@ -62,10 +63,10 @@ enum cmd_result cmd_event_disable(struct command *cmd, struct req_event_disable 
 	channel = command_rule_channel(cmd, req->domain, req->channel, req->pattern, false);
 	if (!channel)
 		return CMD_FAILED;
-	if (disable(channel, req->pattern, all) == 0 && !all) {
+	if (event_disable_rules(channel, req->pattern, all) == 0 && !all) {
 		no_rule(cmd, channel, req->pattern);
 		return CMD_FAILED;
 	}
-	tracer->ops->refresh(tracer, cmd->session, in_force, cmd);
+	tracer->ops->refresh(tracer, cmd->session, event_disable_in_force, cmd);
 	return CMD_WAIT;
 }

@@ -21,7 +21,8 @@ struct pending {
 	struct rule *rule;
 };
 
-static void in_force(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+static void event_enable_in_force(void *data, uint32_t apps, uint32_t late,
+				  const struct err *problem)
 {
 	struct pending *pending = data;
 	struct command *cmd = pending->cmd;
@@ -117,6 +118,6 @@ enum cmd_result cmd_event_enable(struct command *cmd, struct req_event_enable *r
 		return CMD_FAILED;
 	pending = xalloc(sizeof(*pending));
 	*pending = (struct pending){ cmd, channel, rule };
-	tracer->ops->refresh(tracer, cmd->session, in_force, pending);
+	tracer->ops->refresh(tracer, cmd->session, event_enable_in_force, pending);
 	return CMD_WAIT;
 }

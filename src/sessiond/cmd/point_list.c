@@ -36,7 +36,7 @@ static struct list make_fields(const struct layout *layout, uint8_t *buf)
 	return encoder_list(&enc);
 }
 
-static void list_point(const struct domain_point *point, void *data)
+static void point_list_point(const struct domain_point *point, void *data)
 {
 	struct listing *listing = data;
 	const struct shape *shape = point->shape;
@@ -81,7 +81,7 @@ enum cmd_result cmd_point_list(struct command *cmd, struct req_point_list *req,
 	if (command_domain(cmd, req->domain) != CMD_DONE)
 		return CMD_FAILED;
 	listing.buf = xalloc(FIELDS_BYTES);
-	tracer->ops->each_point(tracer, &cmd->caller, list_point, &listing);
+	tracer->ops->each_point(tracer, &cmd->caller, point_list_point, &listing);
 	free(listing.buf);
 	if (req->domain == DOMAIN_KERNEL)
 		kernel_each_preset(cmd->sd->kernel, list_preset, cmd);

@@ -2,12 +2,12 @@
 /* quota_list: what users have of what they may have. */
 #include "cmd.h"
 
-static bool is_bound(const struct quotas *quotas, uid_t uid)
+static bool quota_list_is_bound(const struct quotas *quotas, uid_t uid)
 {
 	return uid != 0 && uid != quotas->self;
 }
 
-static void show(const struct quota_account *account, void *data)
+static void quota_list_show(const struct quota_account *account, void *data)
 {
 	struct command *cmd = data;
 	const struct quotas *quotas = &cmd->sd->quotas;
@@ -22,7 +22,7 @@ static void show(const struct quota_account *account, void *data)
 			.guest = account->id.guest,
 			.name = quota_name((enum quota)kind),
 			.used = use->used,
-			.limit = is_bound(quotas, uid) ? quotas->limits[kind] : 0,
+			.limit = quota_list_is_bound(quotas, uid) ? quotas->limits[kind] : 0,
 			.refused = use->refused,
 		};
 
@@ -35,6 +35,6 @@ enum cmd_result cmd_quota_list(struct command *cmd, struct req_quota_list *req,
 			       struct rep_quota_list *rep)
 {
 	(void)req, (void)rep;
-	quotas_each(&cmd->sd->quotas, show, cmd);
+	quotas_each(&cmd->sd->quotas, quota_list_show, cmd);
 	return CMD_DONE;
 }

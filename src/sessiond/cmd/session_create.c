@@ -125,7 +125,8 @@ static enum cmd_result check_spool(struct command *cmd, const struct req_session
 	return check_dir(cmd, req, req->spool);
 }
 
-static enum cmd_result check_output(struct command *cmd, const struct req_session_create *req)
+static enum cmd_result session_create_check_output(struct command *cmd,
+						   const struct req_session_create *req)
 {
 	if (req->relay[0])
 		return check_relay(cmd, req) == CMD_DONE ? check_spool(cmd, req) : CMD_FAILED;
@@ -161,7 +162,8 @@ enum cmd_result cmd_session_create(struct command *cmd, struct req_session_creat
 	uint64_t now_ns;
 	int ret;
 
-	if (check_output(cmd, req) != CMD_DONE || check_scope(cmd, req->scope) != CMD_DONE ||
+	if (session_create_check_output(cmd, req) != CMD_DONE ||
+	    check_scope(cmd, req->scope) != CMD_DONE ||
 	    session_check_disk(&disk, req->outdir >= 0 || req->relay[0], &cmd->err))
 		return CMD_FAILED;
 	if (getrandom(relay_id, sizeof(relay_id), 0) != (ssize_t)sizeof(relay_id))

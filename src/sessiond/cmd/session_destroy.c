@@ -2,7 +2,7 @@
 /* session_destroy: stop if need be, write what is left, forget. The trace stays. */
 #include "cmd.h"
 
-static void destroyed(void *data, const struct run_result *result)
+static void session_destroy_on_destroyed(void *data, const struct run_result *result)
 {
 	struct command *cmd = data;
 	struct rep_session_destroy rep = { 0 };
@@ -16,7 +16,7 @@ static void destroyed(void *data, const struct run_result *result)
 enum cmd_result cmd_session_destroy(struct command *cmd, struct req_session_destroy *req,
 				    struct rep_session_destroy *rep)
 {
-	run_done done = req->no_wait ? NULL : destroyed;
+	run_done done = req->no_wait ? NULL : session_destroy_on_destroyed;
 
 	(void)rep;
 	return command_begun(cmd, run_destroy(cmd->session->run, done, cmd), req->no_wait,

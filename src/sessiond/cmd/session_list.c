@@ -19,7 +19,7 @@ struct listing {
 	struct entry entries[];
 };
 
-static void finish(struct listing *listing)
+static void session_list_finish(struct listing *listing)
 {
 	struct command *cmd = listing->cmd;
 	struct rep_session_list rep;
@@ -38,7 +38,7 @@ static void finish(struct listing *listing)
 static void arrived(struct listing *listing)
 {
 	if (--listing->missing == 0)
-		finish(listing);
+		session_list_finish(listing);
 }
 
 /* Only the sum is kept: a thousand sessions have many streams. */
@@ -57,7 +57,7 @@ static void got_stats(void *data, const struct run_result *result)
 }
 
 /* @cmd->session_id: of the only session that is asked for, 0: all. */
-static bool is_wanted(const struct command *cmd, const struct session *session)
+static bool session_list_is_wanted(const struct command *cmd, const struct session *session)
 {
 	return (!cmd->session_id || session->id == cmd->session_id) &&
 	       session_visible(session, &cmd->caller);
@@ -77,7 +77,7 @@ static void list_wanted(void *data)
 	list_for_each(session, &sessions->list, node) {
 		struct entry *entry = &listing->entries[listing->nr];
 
-		if (!is_wanted(cmd, session))
+		if (!session_list_is_wanted(cmd, session))
 			continue;
 		listing->nr++;
 		listing->missing++;

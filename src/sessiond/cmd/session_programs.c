@@ -4,7 +4,7 @@
 
 #include "sessiond/domain/user/user.h"
 
-static void show(const char *name, void *data)
+static void session_programs_show(const char *name, void *data)
 {
 	const struct msg_announced item = { name };
 
@@ -17,7 +17,7 @@ enum cmd_result cmd_session_programs(struct command *cmd, struct req_session_pro
 	struct user_programs programs;
 
 	(void)req;
-	user_programs(cmd->sd->user, cmd->session, &programs, show, cmd);
+	user_programs(cmd->sd->user, cmd->session, &programs, session_programs_show, cmd);
 	rep->recording = programs.recording;
 	rep->apps = programs.apps;
 	rep->matched = programs.matched;

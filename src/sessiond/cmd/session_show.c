@@ -46,7 +46,8 @@ static void fill_usage(const struct stats *stats, struct command *cmd, struct se
 	free(owners);
 }
 
-static void show_rules(struct command *cmd, struct session *session, const struct channel *channel)
+static void session_show_rules(struct command *cmd, struct session *session,
+			       const struct channel *channel)
 {
 	struct domain_tracer *tracer = cmd->sd->tracer;
 	const struct rule *rule;
@@ -95,7 +96,7 @@ static void show_channel(struct command *cmd, struct session *session, struct ch
 		item.totals = totals_list(&totals, buf);
 	}
 	item_channel(cmd, &item);
-	show_rules(cmd, session, channel);
+	session_show_rules(cmd, session, channel);
 	items_of_conflicts(cmd, session, channel, NULL);
 	items_of_refusals(cmd, session, channel, NULL);
 }
@@ -119,7 +120,7 @@ static void show_tracked(struct command *cmd, const struct session *session, uin
 	item_tracked(cmd, &item);
 }
 
-static void show_trackers(struct command *cmd, const struct session *session)
+static void session_show_trackers(struct command *cmd, const struct session *session)
 {
 	AUTO_FREE uint8_t *buf = xalloc(TRACKED_BYTES);
 
@@ -127,7 +128,7 @@ static void show_trackers(struct command *cmd, const struct session *session)
 		show_tracked(cmd, session, kind, buf);
 }
 
-static void show(void *data, const struct run_result *result)
+static void session_show_facts(void *data, const struct run_result *result)
 {
 	struct command *cmd = data;
 	struct session *session = command_session(cmd);
@@ -140,7 +141,7 @@ static void show(void *data, const struct run_result *result)
 		return;
 	}
 	item_of_session(cmd, session, result->stats);
-	show_trackers(cmd, session);
+	session_show_trackers(cmd, session);
 	list_for_each(channel, &session->channels, node)
 		show_channel(cmd, session, channel, result->stats);
 	reply_session_show(cmd, &rep);
@@ -150,6 +151,6 @@ enum cmd_result cmd_session_show(struct command *cmd, struct req_session_show *r
 				 struct rep_session_show *rep)
 {
 	(void)req, (void)rep;
-	run_stats(cmd->session->run, show, cmd);
+	run_stats(cmd->session->run, session_show_facts, cmd);
 	return CMD_WAIT;
 }

@@ -4,7 +4,7 @@
 
 #include "sessiond/domain/kernel/kernel.h"
 
-static void started(void *data, const struct run_result *result)
+static void session_start_on_started(void *data, const struct run_result *result)
 {
 	struct command *cmd = data;
 	struct session *session = command_session(cmd);
@@ -34,7 +34,7 @@ enum cmd_result cmd_session_start(struct command *cmd, struct req_session_start 
 		return command_error(cmd, ERR_NO_CHANNEL,
 				     "session '%s' has no channel to record; enable an event first",
 				     cmd->session->name);
-	switch (run_start(cmd->session->run, started, cmd)) {
+	switch (run_start(cmd->session->run, session_start_on_started, cmd)) {
 	case SESSION_DONE:
 		return CMD_WAIT;
 	case SESSION_LATER:

@@ -2,7 +2,7 @@
 /* session_stop: record no more; answered when all data is written. */
 #include "cmd.h"
 
-static void stopped(void *data, const struct run_result *result)
+static void session_stop_on_stopped(void *data, const struct run_result *result)
 {
 	struct command *cmd = data;
 	struct session *session = command_session(cmd);
@@ -20,13 +20,13 @@ static void stopped(void *data, const struct run_result *result)
 enum cmd_result cmd_session_stop(struct command *cmd, struct req_session_stop *req,
 				 struct rep_session_stop *rep)
 {
-	run_done done = req->no_wait ? NULL : stopped;
+	run_done done = req->no_wait ? NULL : session_stop_on_stopped;
 	enum cmd_result result;
 
 	(void)rep;
 	result = command_begun(cmd, run_stop(cmd->session->run, done, cmd), req->no_wait,
 			       "not recording");
-	if (result == CMD_DONE) /* else stopped() says it */
+	if (result == CMD_DONE) /* else session_stop_on_stopped() says it */
 		items_of_all_conflicts(cmd, cmd->session);
 	return result;
 }

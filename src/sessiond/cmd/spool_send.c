@@ -20,7 +20,7 @@ struct sending {
 	uint64_t output;
 };
 
-static void end(struct sending *s, const struct con_answer *answer)
+static void spool_send_end(struct sending *s, const struct con_answer *answer)
 {
 	struct command *cmd = s->cmd;
 	struct rep_spool_send rep = { .problem = answer->code ? answer->text : "" };
@@ -30,29 +30,29 @@ static void end(struct sending *s, const struct con_answer *answer)
 	reply_spool_send(cmd, &rep);
 }
 
-static void closed(void *data, const struct con_answer *answer)
+static void spool_send_on_close(void *data, const struct con_answer *answer)
 {
-	end(data, answer);
+	spool_send_end(data, answer);
 }
 
-static void opened(void *data, const struct con_answer *answer)
+static void spool_send_on_opened(void *data, const struct con_answer *answer)
 {
 	struct rep_con_output_open rep = { -1, -1 };
 	struct sending *s = data;
 	struct req_con_output_close req = { s->output };
 
 	if (answer->code) {
-		end(s, answer);
+		spool_send_end(s, answer);
 		return;
 	}
 	if (rep_con_output_open_decode(answer->dec, &rep) == 0) {
 		close_fd(rep.doorbell);
 		close_fd(rep.dir);
 	}
-	CONSUMER_CALL(&s->cmd->sd->consumer, con_output_close, &req, NULL, closed, s);
+	CONSUMER_CALL(&s->cmd->sd->consumer, con_output_close, &req, NULL, spool_send_on_close, s);
 }
 
-static enum cmd_result check(struct command *cmd, const struct req_spool_send *req)
+static enum cmd_result spool_send_check(struct command *cmd, const struct req_spool_send *req)
 {
 	struct relayurl url;
 
@@ -92,7 +92,7 @@ enum cmd_result cmd_spool_send(struct command *cmd, struct req_spool_send *req,
 	struct sending *s;
 
 	(void)rep;
-	if (check(cmd, req) != CMD_DONE)
+	if (spool_send_check(cmd, req) != CMD_DONE)
 		return CMD_FAILED;
 	if (getrandom(&open.output, sizeof(open.output), 0) != (ssize_t)sizeof(open.output))
 		return command_error(cmd, ERR_INTERNAL, "there are no random bytes");
@@ -101,6 +101,6 @@ enum cmd_result cmd_spool_send(struct command *cmd, struct req_spool_send *req,
 	s->cmd = cmd;
 	s->output = open.output;
 	cmd->sd->nr_sending++;
-	CONSUMER_CALL(&cmd->sd->consumer, con_output_open, &open, NULL, opened, s);
+	CONSUMER_CALL(&cmd->sd->consumer, con_output_open, &open, NULL, spool_send_on_opened, s);
 	return CMD_WAIT;
 }

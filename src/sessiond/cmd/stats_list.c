@@ -17,7 +17,7 @@ static void add_bucket(struct encoder *enc, uint32_t k, uint64_t count)
 		msg_bucket_add(enc, &item);
 }
 
-static void show(const struct domain_counted *counted, void *data)
+static void stats_list_show(const struct domain_counted *counted, void *data)
 {
 	const struct ltt_counts *sums = &counted->sums;
 	struct msg_counted item = {
@@ -46,7 +46,7 @@ enum cmd_result cmd_stats_list(struct command *cmd, struct req_stats_list *req,
 			       struct rep_stats_list *rep)
 {
 	(void)req, (void)rep;
-	kernel_each_counted(cmd->sd->kernel, cmd->session, show, cmd);
-	user_each_counted(cmd->sd->user, cmd->session, show, cmd);
+	kernel_each_counted(cmd->sd->kernel, cmd->session, stats_list_show, cmd);
+	user_each_counted(cmd->sd->user, cmd->session, stats_list_show, cmd);
 	return CMD_DONE;
 }

@@ -6,7 +6,7 @@
 
 #include "sessiond/domain/kernel/kernel.h"
 
-static enum cmd_result check(struct command *cmd, const struct req_track *req)
+static enum cmd_result track_check(struct command *cmd, const struct req_track *req)
 {
 	if (command_domain(cmd, req->domain) != CMD_DONE)
 		return CMD_FAILED;
@@ -26,7 +26,7 @@ static enum cmd_result check(struct command *cmd, const struct req_track *req)
 	return CMD_DONE;
 }
 
-static enum cmd_result tell(struct command *cmd, const struct kernel_track *track)
+static enum cmd_result track_apply(struct command *cmd, const struct kernel_track *track)
 {
 	int err = kernel_track(cmd->sd->kernel, cmd->session, track);
 
@@ -43,7 +43,7 @@ static enum cmd_result change_kind(struct command *cmd, const struct req_track *
 	const struct kernel_track track = { (enum track_kind)req->kind, (enum track_op)req->op, 0 };
 	struct tracker *tracker = &cmd->session->trackers[req->kind];
 
-	if (tell(cmd, &track) != CMD_DONE)
+	if (track_apply(cmd, &track) != CMD_DONE)
 		return CMD_FAILED;
 	tracker_clear(tracker);
 	tracker->limited = req->op == TRACK_NONE;
@@ -61,7 +61,7 @@ static enum cmd_result change_id(struct command *cmd, const struct req_track *re
 	if (req->op == TRACK_ADD && !had && tracker->nr >= TRACKER_MAX)
 		return command_error(cmd, ERR_LIMIT, "a session tracks at most %u ids of a kind",
 				     TRACKER_MAX);
-	if (tell(cmd, &track) != CMD_DONE)
+	if (track_apply(cmd, &track) != CMD_DONE)
 		return CMD_FAILED;
 	if (req->op == TRACK_ADD)
 		*ret_changed += !had && tracker_add(tracker, id);
@@ -74,7 +74,7 @@ enum cmd_result cmd_track(struct command *cmd, struct req_track *req, struct rep
 {
 	struct msg_track_id item;
 
-	if (check(cmd, req) != CMD_DONE)
+	if (track_check(cmd, req) != CMD_DONE)
 		return CMD_FAILED;
 	if (req->op == TRACK_ALL || req->op == TRACK_NONE)
 		return change_kind(cmd, req);

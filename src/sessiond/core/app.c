@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 
-static int compare(const void *a, const void *b)
+static int core_app_compare(const void *a, const void *b)
 {
 	uint32_t x = ((const struct app_point *)a)->id, y = ((const struct app_point *)b)->id;
 
@@ -44,7 +44,7 @@ static void give_point(struct app *app, size_t bytes)
 
 static void remove_point(struct app *app, struct app_point *point)
 {
-	tdelete(point, &app->points, compare);
+	tdelete(point, &app->points, core_app_compare);
 	app->nr_points--;
 	app->bytes -= point->bytes;
 	give_point(app, point->bytes);
@@ -129,7 +129,7 @@ const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32
 	}
 	point = xalloc(sizeof(*point));
 	*point = (struct app_point){ id, line, xstrdup(file), bytes, shape };
-	if (!tsearch(point, &app->points, compare)) {
+	if (!tsearch(point, &app->points, core_app_compare)) {
 		give_point(app, bytes);
 		shape_unref(app->shapes, shape);
 		free(point->file);
@@ -145,7 +145,7 @@ const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32
 struct app_point *app_find_point(struct app *app, uint32_t id)
 {
 	struct app_point probe = { .id = id };
-	void **found = tfind(&probe, &app->points, compare);
+	void **found = tfind(&probe, &app->points, core_app_compare);
 
 	return found ? *found : NULL;
 }
@@ -168,7 +168,7 @@ struct walk {
 	void *data;
 };
 
-static void visit(const void *node, VISIT which, void *closure)
+static void core_app_visit(const void *node, VISIT which, void *closure)
 {
 	struct walk *walk = closure;
 
@@ -180,5 +180,5 @@ void app_each_point(struct app *app, void (*fn)(struct app_point *point, void *d
 {
 	struct walk walk = { fn, data };
 
-	twalk_r(app->points, visit, &walk);
+	twalk_r(app->points, core_app_visit, &walk);
 }

@@ -72,8 +72,8 @@ static int round_sizes(struct channel_attr *attr, struct err *err)
 	return 0;
 }
 
-static int check_memory(const struct channel_attr *attr, const struct channel_limits *limits,
-			struct err *err)
+static int core_channel_check_memory(const struct channel_attr *attr,
+				     const struct channel_limits *limits, struct err *err)
 {
 	uint64_t ring = attr->subbuf_size * attr->num_subbuf;
 
@@ -128,7 +128,7 @@ int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
 	(domain == DOMAIN_KERNEL ? fill_kernel_defaults : fill_defaults)(attr);
 	code = round_sizes(attr, err);
 	if (!code)
-		code = check_memory(attr, limits, err);
+		code = core_channel_check_memory(attr, limits, err);
 	if (!code && attr->tracefile_size)
 		attr->tracefile_size = tracefile_size(attr->tracefile_size, attr);
 	return code;

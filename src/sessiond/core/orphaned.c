@@ -36,8 +36,8 @@ void orphaned_fini(struct list_node *list)
 	}
 }
 
-static const struct orphaned *find(const struct list_node *list, const struct caller *caller,
-				   const char *name)
+static const struct orphaned *orphaned_find(const struct list_node *list,
+					    const struct caller *caller, const char *name)
 {
 	const struct orphaned *u;
 
@@ -50,7 +50,7 @@ static const struct orphaned *find(const struct list_node *list, const struct ca
 void orphaned_explain(const struct list_node *list, const struct caller *caller, const char *name,
 		      struct err *err)
 {
-	const struct orphaned *u = find(list, caller, name);
+	const struct orphaned *u = orphaned_find(list, caller, name);
 
 	if (!u)
 		return;

@@ -29,7 +29,7 @@ enum quota quota_by_name(const char *name)
 	return (enum quota)kind;
 }
 
-static int compare(const void *a, const void *b)
+static int quota_compare(const void *a, const void *b)
 {
 	const struct account_id *x = &((const struct quota_account *)a)->id;
 	const struct account_id *y = &((const struct quota_account *)b)->id;
@@ -50,32 +50,32 @@ void quotas_fini(struct quotas *quotas)
 	while (quotas->accounts) {
 		struct quota_account *account = *(struct quota_account **)quotas->accounts;
 
-		tdelete(account, &quotas->accounts, compare);
+		tdelete(account, &quotas->accounts, quota_compare);
 		free(account);
 	}
 }
 
-static struct quota_account *find(const struct quotas *quotas, struct account_id id)
+static struct quota_account *quota_find(const struct quotas *quotas, struct account_id id)
 {
 	const struct quota_account probe = { .id = id };
-	void **found = tfind(&probe, &quotas->accounts, compare);
+	void **found = tfind(&probe, &quotas->accounts, quota_compare);
 
 	return found ? *found : NULL;
 }
 
-static struct quota_account *get(struct quotas *quotas, struct account_id id)
+static struct quota_account *quota_get(struct quotas *quotas, struct account_id id)
 {
-	struct quota_account *account = find(quotas, id);
+	struct quota_account *account = quota_find(quotas, id);
 
 	if (account)
 		return account;
 	account = xalloc(sizeof(*account));
 	account->id = id;
-	tsearch(account, &quotas->accounts, compare);
+	tsearch(account, &quotas->accounts, quota_compare);
 	return account;
 }
 
-static bool is_bound(const struct quotas *quotas, struct account_id id)
+static bool quota_is_bound(const struct quotas *quotas, struct account_id id)
 {
 	return !quotas->lenient && id.uid != 0 && id.uid != quotas->self;
 }
@@ -87,10 +87,10 @@ int quota_take(struct quotas *quotas, struct account_id id, enum quota kind, uin
 
 	if (!quotas)
 		return 0;
-	use = &get(quotas, id)->use[kind];
+	use = &quota_get(quotas, id)->use[kind];
 	limit = quotas->limits[kind];
 	left = limit > use->used ? limit - use->used : 0;
-	if (limit && is_bound(quotas, id) && amount > left) {
+	if (limit && quota_is_bound(quotas, id) && amount > left) {
 		use->refused++;
 		return QUOTA_FULL;
 	}
@@ -100,10 +100,10 @@ int quota_take(struct quotas *quotas, struct account_id id, enum quota kind, uin
 
 uint64_t quota_left(const struct quotas *quotas, struct account_id id, enum quota kind)
 {
-	const struct quota_account *account = find(quotas, id);
+	const struct quota_account *account = quota_find(quotas, id);
 	uint64_t limit = quotas->limits[kind], used = account ? account->use[kind].used : 0;
 
-	if (!limit || !is_bound(quotas, id))
+	if (!limit || !quota_is_bound(quotas, id))
 		return UINT64_MAX;
 	return limit > used ? limit - used : 0;
 }
@@ -114,13 +114,13 @@ static void forget_empty(struct quotas *quotas, struct quota_account *account)
 	for (unsigned int kind = 0; kind < NR_QUOTAS; kind++)
 		if (account->use[kind].used || account->use[kind].refused)
 			return;
-	tdelete(account, &quotas->accounts, compare);
+	tdelete(account, &quotas->accounts, quota_compare);
 	free(account);
 }
 
 void quota_give(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount)
 {
-	struct quota_account *account = quotas ? find(quotas, id) : NULL;
+	struct quota_account *account = quotas ? quota_find(quotas, id) : NULL;
 
 	if (!account)
 		return;
@@ -139,8 +139,8 @@ int quota_take_or_say(struct quotas *quotas, struct account_id id, enum quota ki
 		       " more are too many; free some, or root starts ltt-sessiond with a higher "
 		       "--quota=%s=NUMBER ('lttctl quota' shows all)",
 		       (unsigned int)id.uid, id.guest ? ", in root's sessions," : "",
-		       find(quotas, id)->use[kind].used, quotas->limits[kind], kinds[kind].what,
-		       amount, kinds[kind].name);
+		       quota_find(quotas, id)->use[kind].used, quotas->limits[kind],
+		       kinds[kind].what, amount, kinds[kind].name);
 }
 
 struct walk {
@@ -148,7 +148,7 @@ struct walk {
 	void *data;
 };
 
-static void visit(const void *node, VISIT which, void *closure)
+static void quota_visit(const void *node, VISIT which, void *closure)
 {
 	const struct walk *walk = closure;
 
@@ -161,5 +161,5 @@ void quotas_each(const struct quotas *quotas,
 {
 	struct walk walk = { fn, data };
 
-	twalk_r(quotas->accounts, visit, &walk);
+	twalk_r(quotas->accounts, quota_visit, &walk);
 }

@@ -37,7 +37,7 @@ static int check_program(const struct rule_spec *spec, struct err *err)
 		       0;
 }
 
-static int check_field(const struct rule_spec *spec, struct err *err)
+static int core_rule_check_field(const struct rule_spec *spec, struct err *err)
 {
 	const char *field = or_empty(spec->location);
 
@@ -55,7 +55,7 @@ static int check_place(const struct rule_spec *spec, struct err *err)
 	if ((unsigned int)spec->kind >= RULE_NR_KINDS)
 		return err_set(err, ERR_INVALID, "unknown kind of event rule: %d", (int)spec->kind);
 	if (spec->kind == RULE_HISTOGRAM)
-		return check_field(spec, err);
+		return core_rule_check_field(spec, err);
 	if (rule_chooses(spec->kind))
 		return *location || *fetch ?
 			       err_set(err, ERR_INVALID, "events have no location, and all fields") :

@@ -117,7 +117,7 @@ static struct session *find_owned(struct sessions *sessions, uid_t uid, const ch
 
 #define SESSION_FDS 2 /* its directory and its doorbell */
 
-static int take_session(struct quotas *quotas, uid_t uid, struct err *err)
+static int core_session_take_session(struct quotas *quotas, uid_t uid, struct err *err)
 {
 	const struct account_id account = { .uid = uid };
 
@@ -152,7 +152,7 @@ int session_create(struct sessions *sessions, const struct caller *caller, const
 		return err_set(err, ERR_SESSION_EXISTS,
 			       "session '%s' exists already; choose another name or destroy it",
 			       name);
-	code = take_session(sessions->quotas, caller->uid, err);
+	code = core_session_take_session(sessions->quotas, caller->uid, err);
 	if (code)
 		return code;
 	session = xalloc(sizeof(*session));
@@ -205,7 +205,7 @@ enum link_state session_link(const struct session *session)
 	return session->relay.down ? LINK_DOWN : LINK_UP;
 }
 
-static bool has_word(const char *words, const char *word)
+static bool core_session_has_word(const char *words, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -224,7 +224,7 @@ bool session_admits(const struct session *session, uid_t uid, const char *scopes
 {
 	if (session->uid != 0 && session->uid != uid)
 		return false;
-	return !*session->scope || has_word(scopes, session->scope);
+	return !*session->scope || core_session_has_word(scopes, session->scope);
 }
 
 static uint64_t text_bytes(const char *text)

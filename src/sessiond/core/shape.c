@@ -8,12 +8,12 @@
 #include "base/mem.h"
 #include "trace/metadata.h"
 
-static int compare(const void *a, const void *b)
+static int shape_compare(const void *a, const void *b)
 {
 	return strcmp(((const struct shape *)a)->key, ((const struct shape *)b)->key);
 }
 
-static int compare_names(const void *a, const void *b)
+static int shape_compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
@@ -54,7 +54,7 @@ static const char *check_field_names(const struct layout *layout)
 	}
 	for (uint32_t i = 0; i < nr; i++)
 		sorted[i] = names[i];
-	qsort(sorted, nr, sizeof(*sorted), compare_names);
+	qsort(sorted, nr, sizeof(*sorted), shape_compare_names);
 	for (uint32_t i = 1; i < nr && !why; i++)
 		if (strcmp(sorted[i - 1], sorted[i]) == 0)
 			why = "has two fields of one name";
@@ -63,7 +63,7 @@ static const char *check_field_names(const struct layout *layout)
 	return why;
 }
 
-static const char *check(const struct shape_facts *facts)
+static const char *shape_check(const struct shape_facts *facts)
 {
 	const char *why = check_name(facts->name);
 
@@ -79,7 +79,7 @@ static const char *check(const struct shape_facts *facts)
 }
 
 /* The body tells recorded fields; fields for filters only are told here. */
-static char *make_key(const struct shape_facts *facts, const char *body)
+static char *shape_make_key(const struct shape_facts *facts, const char *body)
 {
 	char *key = NULL;
 	size_t len;
@@ -99,7 +99,7 @@ static char *make_key(const struct shape_facts *facts, const char *body)
 	return key;
 }
 
-static void destroy(struct shape *shape)
+static void shape_destroy(struct shape *shape)
 {
 	free(shape->key);
 	free(shape->body);
@@ -109,7 +109,7 @@ static void destroy(struct shape *shape)
 	free(shape);
 }
 
-static struct shape *make(struct shape_facts *facts, char *key, char *body)
+static struct shape *shape_make(struct shape_facts *facts, char *key, char *body)
 {
 	struct shape *shape = xalloc(sizeof(*shape));
 
@@ -133,24 +133,24 @@ struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const 
 	struct shape probe, *shape;
 	void **found;
 
-	*ret_why = check(facts);
+	*ret_why = shape_check(facts);
 	if (*ret_why)
 		return NULL;
 	body = metadata_event_body(&event);
-	key = body ? make_key(facts, body) : NULL;
+	key = body ? shape_make_key(facts, body) : NULL;
 	if (!key || strlen(body) > SHAPE_MAX_BODY) {
 		*ret_why = "has a description that is too long";
 		return NULL;
 	}
 	probe.key = key;
-	found = tfind(&probe, &shapes->by_key, compare);
+	found = tfind(&probe, &shapes->by_key, shape_compare);
 	if (found) {
 		layout_free(TAKE(facts->layout));
 		return shape_ref(*found);
 	}
-	shape = make(facts, TAKE(key), TAKE(body));
-	if (!tsearch(shape, &shapes->by_key, compare)) {
-		destroy(shape);
+	shape = shape_make(facts, TAKE(key), TAKE(body));
+	if (!tsearch(shape, &shapes->by_key, shape_compare)) {
+		shape_destroy(shape);
 		*ret_why = "finds no memory";
 		return NULL;
 	}
@@ -166,7 +166,7 @@ struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int log
 	struct shape *shape = xalloc(sizeof(*shape)), **found;
 
 	shape->key = xasprintf("restored %d %s", (int)kind, body);
-	found = tfind(shape, &shapes->by_key, compare);
+	found = tfind(shape, &shapes->by_key, shape_compare);
 	if (found) {
 		free(shape->key);
 		free(shape);
@@ -177,7 +177,7 @@ struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int log
 	shape->format = xstrdup(format);
 	shape->kind = kind;
 	shape->loglevel = loglevel;
-	if (tsearch(shape, &shapes->by_key, compare))
+	if (tsearch(shape, &shapes->by_key, shape_compare))
 		shapes->nr++;
 	return shape_ref(shape);
 }
@@ -192,7 +192,7 @@ void shape_unref(struct shapes *shapes, struct shape *shape)
 {
 	if (!shape || --shape->refs > 0)
 		return;
-	tdelete(shape, &shapes->by_key, compare);
+	tdelete(shape, &shapes->by_key, shape_compare);
 	shapes->nr--;
-	destroy(shape);
+	shape_destroy(shape);
 }

@@ -12,7 +12,7 @@ void tracker_clear(struct tracker *tracker)
 }
 
 /* Of the first id that is not smaller. */
-static uint32_t place_of(const struct tracker *tracker, uint32_t id)
+static uint32_t core_tracker_place_of(const struct tracker *tracker, uint32_t id)
 {
 	uint32_t low = 0, high = tracker->nr;
 
@@ -29,14 +29,14 @@ static uint32_t place_of(const struct tracker *tracker, uint32_t id)
 
 bool tracker_has(const struct tracker *tracker, uint32_t id)
 {
-	uint32_t at = place_of(tracker, id);
+	uint32_t at = core_tracker_place_of(tracker, id);
 
 	return at < tracker->nr && tracker->ids[at] == id;
 }
 
 bool tracker_add(struct tracker *tracker, uint32_t id)
 {
-	uint32_t at = place_of(tracker, id);
+	uint32_t at = core_tracker_place_of(tracker, id);
 
 	if (at < tracker->nr && tracker->ids[at] == id)
 		return true;
@@ -53,7 +53,7 @@ bool tracker_add(struct tracker *tracker, uint32_t id)
 
 bool tracker_remove(struct tracker *tracker, uint32_t id)
 {
-	uint32_t at = place_of(tracker, id);
+	uint32_t at = core_tracker_place_of(tracker, id);
 
 	if (at >= tracker->nr || tracker->ids[at] != id)
 		return false;

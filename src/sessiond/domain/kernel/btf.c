@@ -25,7 +25,7 @@ struct btf {
 
 /* --- reading ------------------------------------------------------------------------ */
 
-static int read_all(int fd, struct btf *btf)
+static int btf_read_all(int fd, struct btf *btf)
 {
 	size_t room = 0;
 	ssize_t n;
@@ -125,7 +125,7 @@ int btf_open(const char *path, struct btf **ret)
 	if (fd < 0)
 		return -errno;
 	btf = xalloc(sizeof(*btf));
-	err = read_all(fd, btf);
+	err = btf_read_all(fd, btf);
 	if (err == 0)
 		err = index_all(btf);
 	if (err == 0)
@@ -147,12 +147,12 @@ struct btf *btf_free(struct btf *btf)
 
 /* --- types ---------------------------------------------------------------------------- */
 
-static const struct btf_type *get(const struct btf *btf, uint32_t type)
+static const struct btf_type *btf_get(const struct btf *btf, uint32_t type)
 {
 	return type && type <= btf->nr_types ? btf->types[type] : NULL;
 }
 
-static const char *text(const struct btf *btf, uint32_t at)
+static const char *btf_text(const struct btf *btf, uint32_t at)
 {
 	return at < btf->strings_len ? btf->strings + at : "";
 }
@@ -171,12 +171,12 @@ static bool is_structure(const struct btf_type *type)
 
 struct btf_type_told btf_type(const struct btf *btf, uint32_t number)
 {
-	const struct btf_type *type = get(btf, number);
+	const struct btf_type *type = btf_get(btf, number);
 	struct btf_type_told told = { BTF_OTHER, 0, false, number };
 
 	for (uint32_t i = 0; type && is_name(BTF_INFO_KIND(type->info)); i++) {
 		number = type->type;
-		type = i < MAX_DEPTH ? get(btf, number) : NULL;
+		type = i < MAX_DEPTH ? btf_get(btf, number) : NULL;
 	}
 	if (!type)
 		return told;
@@ -207,11 +207,11 @@ struct btf_type_told btf_type(const struct btf *btf, uint32_t number)
 uint32_t btf_function(const struct btf *btf, const char *name)
 {
 	for (uint32_t i = 1; i <= btf->nr_types; i++) {
-		const struct btf_type *type = btf->types[i], *proto = get(btf, type->type);
+		const struct btf_type *type = btf->types[i], *proto = btf_get(btf, type->type);
 
 		if (BTF_INFO_KIND(type->info) == BTF_KIND_FUNC && proto &&
 		    BTF_INFO_KIND(proto->info) == BTF_KIND_FUNC_PROTO &&
-		    strcmp(text(btf, type->name_off), name) == 0)
+		    strcmp(btf_text(btf, type->name_off), name) == 0)
 			return type->type;
 	}
 	return 0;
@@ -220,21 +220,21 @@ uint32_t btf_function(const struct btf *btf, const char *name)
 const char *btf_parameter(const struct btf *btf, uint32_t function, uint32_t nr,
 			  uint32_t *ret_type)
 {
-	const struct btf_type *proto = get(btf, function);
+	const struct btf_type *proto = btf_get(btf, function);
 	const struct btf_param *params;
 
 	if (!proto || nr >= BTF_INFO_VLEN(proto->info))
 		return NULL;
 	params = (const void *)(proto + 1);
 	*ret_type = params[nr].type;
-	return text(btf, params[nr].name_off);
+	return btf_text(btf, params[nr].name_off);
 }
 
 /* @left: structures that are within themselves, many times, must not keep us for ever. */
 static bool find_member(const struct btf *btf, uint32_t structure, const char *name,
 			struct btf_place *ret, uint32_t depth, uint32_t *left)
 {
-	const struct btf_type *type = get(btf, structure);
+	const struct btf_type *type = btf_get(btf, structure);
 	const struct btf_member *members;
 	bool fields;
 
@@ -245,7 +245,7 @@ static bool find_member(const struct btf *btf, uint32_t structure, const char *n
 	for (uint32_t i = 0; i < BTF_INFO_VLEN(type->info) && *left; i++) {
 		uint32_t bit = fields ? BTF_MEMBER_BIT_OFFSET(members[i].offset) :
 					members[i].offset;
-		const char *own = text(btf, members[i].name_off);
+		const char *own = btf_text(btf, members[i].name_off);
 
 		(*left)--;
 		if (*own && strcmp(own, name) == 0) {

@@ -14,7 +14,7 @@
 
 #define MAX_CONTEXTS 256u
 
-static const struct layout_field *find(const struct layout *layout, const char *name)
+static const struct layout_field *kernel_context_find(const struct layout *layout, const char *name)
 {
 	for (uint32_t i = 0; i < layout->nr_fields; i++)
 		if (strcmp(layout->fields[i].name, name) == 0)
@@ -23,7 +23,7 @@ static const struct layout_field *find(const struct layout *layout, const char *
 }
 
 /* Of a list with commas. Return: false at its end. */
-static bool next_name(const char **at, char ret[LTT_KMOD_TEXT_MAX])
+static bool kernel_context_next_name(const char **at, char ret[LTT_KMOD_TEXT_MAX])
 {
 	size_t len = strcspn(*at, ",");
 
@@ -33,18 +33,18 @@ static bool next_name(const char **at, char ret[LTT_KMOD_TEXT_MAX])
 }
 
 /* One whose value has a form that we can't describe does not exist for us. */
-static void add(struct layout *all, const struct ltt_kmod_field *told)
+static void kernel_context_add(struct layout *all, const struct ltt_kmod_field *told)
 {
 	struct layout *alone = layout_new(1, 0, LTT_KMOD_TEXT_MAX);
 	bool fine = alone && kernel_add_field(alone, told) && !layout_check(alone);
 
-	if (fine && !strchr(told->name, ',') && !find(all, told->name))
+	if (fine && !strchr(told->name, ',') && !kernel_context_find(all, told->name))
 		(void)!kernel_add_field(all, told);
 	layout_free(alone);
 }
 
 /* Return: what there is, borrowed; NULL: it can't be had. */
-static const struct layout *load(struct kernel_domain *kernel)
+static const struct layout *kernel_context_load(struct kernel_domain *kernel)
 {
 	const struct kmod *kmod = kernel->kmod;
 
@@ -57,7 +57,7 @@ static const struct layout *load(struct kernel_domain *kernel)
 		if (kmod_call(kmod, kmod->fd, LTT_KMOD_CONTEXT_FIELD, &told) < 0)
 			break;
 		told.name[sizeof(told.name) - 1] = '\0';
-		add(kernel->contexts, &told);
+		kernel_context_add(kernel->contexts, &told);
 	}
 	return kernel->contexts;
 }
@@ -65,7 +65,7 @@ static const struct layout *load(struct kernel_domain *kernel)
 /* One that is no field of the module's list is a counter. */
 static void append(struct layout *layout, const struct layout *all, const char *name)
 {
-	const struct layout_field *field = find(all, name);
+	const struct layout_field *field = kernel_context_find(all, name);
 	const struct layout_field counter = kernel_perf_field(name);
 	struct ltt_kmod_context unused;
 
@@ -75,14 +75,14 @@ static void append(struct layout *layout, const struct layout *all, const char *
 
 struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct channel *channel)
 {
-	const struct layout *all = load(kernel);
+	const struct layout *all = kernel_context_load(kernel);
 	struct layout *layout = all ? layout_new(MAX_CONTEXTS, 0,
 						 all->text_cap + strlen(channel->contexts) + 1) :
 				      NULL;
 	char name[LTT_KMOD_TEXT_MAX];
 	const char *at = channel->contexts;
 
-	while (layout && next_name(&at, name))
+	while (layout && kernel_context_next_name(&at, name))
 		append(layout, all, name);
 	return layout;
 }
@@ -93,7 +93,7 @@ int kernel_contexts_tell(const struct kmod *kmod, int module, const struct chann
 	char name[LTT_KMOD_TEXT_MAX];
 	int err = 0;
 
-	while (err == 0 && next_name(&at, name)) {
+	while (err == 0 && kernel_context_next_name(&at, name)) {
 		struct ltt_kmod_context request;
 
 		if (!kernel_perf_find(name, &request)) {
@@ -110,7 +110,7 @@ int kernel_contexts_tell(const struct kmod *kmod, int module, const struct chann
 int kernel_each_context(struct domain_tracer *domain,
 			void (*fn)(const struct layout_field *context, void *data), void *data)
 {
-	const struct layout *all = load(kernel_of(domain));
+	const struct layout *all = kernel_context_load(kernel_of(domain));
 
 	for (uint32_t i = 0; all && i < all->nr_fields; i++)
 		fn(&all->fields[i], data);
@@ -139,11 +139,11 @@ static int no_context(const struct layout *all, const char *type, struct err *er
 
 int kernel_check_context(struct domain_tracer *domain, const char *type, struct err *err)
 {
-	const struct layout *all = load(kernel_of(domain));
+	const struct layout *all = kernel_context_load(kernel_of(domain));
 
 	if (!all)
 		return err_set(err, ERR_INTERNAL, "the kernel's contexts can't be listed");
-	if (find(all, type))
+	if (kernel_context_find(all, type))
 		return 0;
 	return strncmp(type, "perf:", 5) == 0 ?
 		       kernel_check_perf(kernel_of(domain)->kmod, type, err) :

@@ -30,7 +30,7 @@ static int read_event(struct kernel_domain *kernel, uint32_t index, struct kerne
 }
 
 /* Events become live and dead with modules: names stay. */
-static int look_again(struct kernel_domain *kernel)
+static int kernel_event_refresh(struct kernel_domain *kernel)
 {
 	for (uint32_t i = 0; i < kernel->nr_events; i++) {
 		struct ltt_kmod_event event = { .size = sizeof(event), .index = i };
@@ -68,7 +68,7 @@ int kernel_events_load(struct kernel_domain *kernel)
 
 	if (kernel->kmod->fd < 0)
 		return -ENODEV;
-	err = look_again(kernel);
+	err = kernel_event_refresh(kernel);
 	return err < 0 ? err : read_new(kernel);
 }
 
@@ -175,7 +175,7 @@ struct kernel_event *kernel_event_find(const struct kernel_domain *kernel, const
 }
 
 /* The nearest with or without its system, as it was asked for. */
-static const char *nearest(const struct kernel_domain *kernel, const char *name)
+static const char *kernel_event_nearest(const struct kernel_domain *kernel, const char *name)
 {
 	const char **words = xalloc((kernel->nr_events + 1) * sizeof(*words));
 	const char *near;
@@ -204,7 +204,7 @@ int kernel_check_rule(struct domain_tracer *domain, const struct rule_spec *spec
 		return kernel_check_field(kernel, spec, err);
 	if (glob_is_pattern(spec->pattern) || kernel_event_find(kernel, spec->pattern))
 		return 0;
-	near = nearest(kernel, spec->pattern);
+	near = kernel_event_nearest(kernel, spec->pattern);
 	if (near)
 		return err_set(err, ERR_NO_EVENT,
 			       "this kernel has no event '%.100s'; did you mean '%.100s'?",

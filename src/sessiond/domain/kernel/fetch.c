@@ -16,7 +16,7 @@ struct reader {
 	bool failed; /* it is not understood from @at on */
 };
 
-static bool take(struct reader *r, char c)
+static bool kernel_fetch_take(struct reader *r, char c)
 {
 	if (*r->at != c)
 		return false;
@@ -24,7 +24,7 @@ static bool take(struct reader *r, char c)
 	return true;
 }
 
-static uint64_t take_number(struct reader *r)
+static uint64_t kernel_fetch_take_number(struct reader *r)
 {
 	char *end;
 	uint64_t n;
@@ -39,7 +39,7 @@ static uint64_t take_number(struct reader *r)
 }
 
 /* Letters, digits, underscores. Return: how many, at most what fits. */
-static size_t take_name(struct reader *r, char *ret, size_t room)
+static size_t kernel_fetch_take_name(struct reader *r, char *ret, size_t room)
 {
 	size_t len = 0;
 
@@ -79,11 +79,11 @@ static const char *const registers[] = {
 #endif
 };
 
-static void take_register(struct reader *r, enum ltt_kmod_step_op op, int64_t factor)
+static void kernel_fetch_take_register(struct reader *r, enum ltt_kmod_step_op op, int64_t factor)
 {
 	char name[16];
 
-	take_name(r, name, sizeof(name));
+	kernel_fetch_take_name(r, name, sizeof(name));
 	for (uint32_t i = 0; i < ARRAY_SIZE(registers); i++)
 		if (strcmp(name, registers[i]) == 0 ||
 		    (name[0] == 'r' && strcmp(name + 1, registers[i]) == 0)) {
@@ -98,12 +98,12 @@ static void take_index(struct reader *r)
 {
 	int64_t factor;
 
-	if (r->failed || !take(r, '+'))
+	if (r->failed || !kernel_fetch_take(r, '+'))
 		return;
-	factor = (int64_t)take_number(r);
-	r->failed = r->failed || !take(r, '*') || !take(r, '%');
+	factor = (int64_t)kernel_fetch_take_number(r);
+	r->failed = r->failed || !kernel_fetch_take(r, '*') || !kernel_fetch_take(r, '%');
 	if (!r->failed)
-		take_register(r, LTT_KMOD_STEP_ADD_REGISTER, factor);
+		kernel_fetch_take_register(r, LTT_KMOD_STEP_ADD_REGISTER, factor);
 }
 
 /* "arg12" has the prefix "arg", and the number 12. */
@@ -123,7 +123,7 @@ static void take_variable(struct reader *r)
 	char name[16];
 	uint32_t nr;
 
-	take_name(r, name, sizeof(name));
+	kernel_fetch_take_name(r, name, sizeof(name));
 	if (has_number(name, "arg", &nr) && nr > 0) {
 		r->fetch->at_entry = true;
 		add_step(r, LTT_KMOD_STEP_ARGUMENT, nr - 1, 0);
@@ -141,38 +141,38 @@ static void take_variable(struct reader *r)
 
 /* +8(VALUE), -u8(+0(VALUE)): what stands in memory. The last offset is the first to be read,
  * so they are kept until the innermost value is there. */
-static void take_value(struct reader *r)
+static void kernel_fetch_take_value(struct reader *r)
 {
 	struct ltt_kmod_step reads[LTT_KMOD_STEPS_MAX];
 	uint32_t nr = 0;
 
 	while ((*r->at == '+' || *r->at == '-') && nr < ARRAY_SIZE(reads) && !r->failed) {
-		bool minus = *r->at++ == '-', user = take(r, 'u');
-		int64_t offset = (int64_t)take_number(r);
+		bool minus = *r->at++ == '-', user = kernel_fetch_take(r, 'u');
+		int64_t offset = (int64_t)kernel_fetch_take_number(r);
 
 		reads[nr++] = (struct ltt_kmod_step){
 			user ? LTT_KMOD_STEP_READ_USER : LTT_KMOD_STEP_READ,
 			8,
 			minus ? (int64_t)(0 - (uint64_t)offset) : offset,
 		};
-		r->failed = r->failed || !take(r, '(');
+		r->failed = r->failed || !kernel_fetch_take(r, '(');
 	}
-	if (take(r, '%')) {
-		take_register(r, LTT_KMOD_STEP_REGISTER, 0);
+	if (kernel_fetch_take(r, '%')) {
+		kernel_fetch_take_register(r, LTT_KMOD_STEP_REGISTER, 0);
 		take_index(r);
-	} else if (take(r, '$')) {
+	} else if (kernel_fetch_take(r, '$')) {
 		take_variable(r);
-	} else if (take(r, '\\')) {
-		add_step(r, LTT_KMOD_STEP_NUMBER, 0, (int64_t)take_number(r));
-	} else if (take(r, '@')) {
-		add_step(r, LTT_KMOD_STEP_NUMBER, 0, (int64_t)take_number(r));
+	} else if (kernel_fetch_take(r, '\\')) {
+		add_step(r, LTT_KMOD_STEP_NUMBER, 0, (int64_t)kernel_fetch_take_number(r));
+	} else if (kernel_fetch_take(r, '@')) {
+		add_step(r, LTT_KMOD_STEP_NUMBER, 0, (int64_t)kernel_fetch_take_number(r));
 		add_step(r, LTT_KMOD_STEP_READ, 8, 0);
 	} else {
 		r->failed = true;
 	}
 	while (nr-- && !r->failed) {
 		add_step(r, (enum ltt_kmod_step_op)reads[nr].op, reads[nr].nr, reads[nr].offset);
-		r->failed = r->failed || !take(r, ')');
+		r->failed = r->failed || !kernel_fetch_take(r, ')');
 	}
 }
 
@@ -235,11 +235,11 @@ static void widen(struct reader *r)
 	bool was_signed = fetch->is_signed;
 	uint64_t bits;
 
-	if (take(r, 's'))
+	if (kernel_fetch_take(r, 's'))
 		fetch->is_signed = true;
-	else if (take(r, 'u'))
+	else if (kernel_fetch_take(r, 'u'))
 		fetch->is_signed = false;
-	bits = take_number(r);
+	bits = kernel_fetch_take_number(r);
 	if (fetch->arg.kind != LTT_KMOD_ARG_NUMBER || bits / 8 <= from ||
 	    (bits != 16 && bits != 32 && bits != 64)) {
 		r->failed = true;
@@ -266,24 +266,24 @@ static bool parse_word(const char *word, uint32_t nr, struct kernel_fetch *ret)
 	*ret = (struct kernel_fetch){ .base = 10 };
 	snprintf(ret->name, sizeof(ret->name), "arg%u", nr + 1);
 	if (isalpha((unsigned char)*word) || *word == '_') {
-		take_name(&r, ret->name, sizeof(ret->name));
-		r.failed = r.failed || !take(&r, '=');
+		kernel_fetch_take_name(&r, ret->name, sizeof(ret->name));
+		r.failed = r.failed || !kernel_fetch_take(&r, '=');
 	}
 	if (!r.failed)
-		take_value(&r);
+		kernel_fetch_take_value(&r);
 	if (r.failed)
 		return false;
-	if (!take(&r, ':'))
+	if (!kernel_fetch_take(&r, ':'))
 		return !*r.at && make_type(ret, default_type(ret));
-	take_name(&r, type, sizeof(type));
+	kernel_fetch_take_name(&r, type, sizeof(type));
 	if (r.failed || !make_type(ret, type))
 		return false;
-	if (take(&r, '>'))
+	if (kernel_fetch_take(&r, '>'))
 		widen(&r);
 	return !r.failed && !*r.at;
 }
 
-static bool is_taken(const struct kernel_fetch *all, int nr)
+static bool kernel_fetch_is_taken(const struct kernel_fetch *all, int nr)
 {
 	static const char *const own[] = { "ip", "parent_ip", "ret" };
 
@@ -319,7 +319,7 @@ int kernel_fetch_parse(const char *text, struct kernel_fetch *ret, struct err *e
 				"$arg1, $retval, $comm, $stack0, %%REGISTER, +OFFSET(VALUE); u8 "
 				"to u64, s8, x8, string, ustring; see lttctl-enable-event(1)",
 				word);
-		if (is_taken(ret, nr))
+		if (kernel_fetch_is_taken(ret, nr))
 			return -err_set(err, ERR_INVALID, "two fields are called '%s'",
 					ret[nr].name);
 		nr++;

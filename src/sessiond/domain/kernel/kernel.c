@@ -7,27 +7,28 @@
 #include "base/mem.h"
 #include "priv.h"
 
-static void ready(struct recording *rec)
+static void kernel_ready(struct recording *rec)
 {
 	kernel_touch(ks_of(rec));
 }
 
 /* Changes of a buffer or of metadata: the next walk finds them. */
-static const struct recording_ops recording_ops = { ready, ready, ready, kernel_describe,
-						    NULL };
+static const struct recording_ops recording_ops = { kernel_ready, kernel_ready, kernel_ready,
+						    kernel_describe, NULL };
 
-static struct kernel_session *find(struct domain_tracer *domain, const struct session *session)
+static struct kernel_session *kernel_find(struct domain_tracer *domain,
+					  const struct session *session)
 {
 	struct recording *rec = recording_find(domain, session);
 
 	return rec ? ks_of(rec) : NULL;
 }
 
-static struct kernel_session *get(struct domain_tracer *domain, struct session *session,
-				  const struct clock_facts *clock)
+static struct kernel_session *kernel_get(struct domain_tracer *domain, struct session *session,
+					 const struct clock_facts *clock)
 {
 	struct kernel_domain *kernel = kernel_of(domain);
-	struct kernel_session *ks = find(domain, session);
+	struct kernel_session *ks = kernel_find(domain, session);
 
 	if (ks)
 		return ks;
@@ -45,7 +46,7 @@ static struct kernel_session *get(struct domain_tracer *domain, struct session *
 static void kernel_start(struct domain_tracer *domain, struct session *session,
 			 const struct clock_facts *clock, domain_done done, void *data)
 {
-	struct kernel_session *ks = get(domain, session, clock);
+	struct kernel_session *ks = kernel_get(domain, session, clock);
 
 	recording_begin(&ks->rec);
 	ks->rec.recording = true;
@@ -59,7 +60,7 @@ static void kernel_start(struct domain_tracer *domain, struct session *session,
 static void kernel_stop(struct domain_tracer *domain, struct session *session, domain_done done,
 			void *data)
 {
-	struct kernel_session *ks = find(domain, session);
+	struct kernel_session *ks = kernel_find(domain, session);
 
 	if (ks) {
 		ks->rec.recording = false;
@@ -77,7 +78,7 @@ static void kernel_stop(struct domain_tracer *domain, struct session *session, d
 static void kernel_refresh(struct domain_tracer *domain, struct session *session, domain_done done,
 			   void *data)
 {
-	struct kernel_session *ks = find(domain, session);
+	struct kernel_session *ks = kernel_find(domain, session);
 
 	if (ks && ks->rec.recording) {
 		kernel_touch(ks);
@@ -96,7 +97,7 @@ static void drop_waits(struct kernel_session *ks)
 		wait->late.expired(&wait->late);
 }
 
-static void session_forget(struct kernel_session *ks)
+static void kernel_session_forget(struct kernel_session *ks)
 {
 	drop_waits(ks);
 	kernel_channels_free(ks);
@@ -107,10 +108,10 @@ static void session_forget(struct kernel_session *ks)
 
 static void kernel_forget(struct domain_tracer *domain, struct session *session)
 {
-	struct kernel_session *ks = find(domain, session);
+	struct kernel_session *ks = kernel_find(domain, session);
 
 	if (ks)
-		session_forget(ks);
+		kernel_session_forget(ks);
 }
 
 static uint32_t count_apps(struct domain_tracer *domain, const struct session *session)
@@ -119,8 +120,8 @@ static uint32_t count_apps(struct domain_tracer *domain, const struct session *s
 	return 0;
 }
 
-static uint32_t count_points(struct domain_tracer *domain, const struct session *session,
-			     const struct rule *rule)
+static uint32_t kernel_count_points(struct domain_tracer *domain, const struct session *session,
+				    const struct rule *rule)
 {
 	struct kernel_domain *kernel = kernel_of(domain);
 	uint32_t nr = 0;
@@ -187,7 +188,7 @@ static void kernel_save(struct domain_tracer *domain, const struct session *sess
 static void kernel_restore(struct domain_tracer *domain, struct session *session,
 			   const struct clock_facts *clock, struct msg_state_session *msg)
 {
-	struct kernel_session *ks = get(domain, session, clock);
+	struct kernel_session *ks = kernel_get(domain, session, clock);
 
 	recording_restore(&ks->rec, msg);
 	kernel_tracker_restore(ks);
@@ -202,7 +203,7 @@ static const struct domain_ops kernel_ops = {
 	.forget = kernel_forget,
 	.retry = recording_retry,
 	.count_apps = count_apps,
-	.count_points = count_points,
+	.count_points = kernel_count_points,
 	.each_point = each_point,
 	.each_conflict = each_conflict,
 	.find_ring = recording_find_ring,
@@ -232,7 +233,7 @@ struct domain_tracer *kernel_domain_free(struct domain_tracer *domain)
 	if (!kernel)
 		return NULL;
 	list_for_each_safe(rec, next, &domain->recordings, node)
-		session_forget(ks_of(rec));
+		kernel_session_forget(ks_of(rec));
 	kernel_events_free(kernel);
 	layout_free(kernel->contexts);
 	free(kernel);

@@ -40,7 +40,7 @@ static int open_device(struct kmod *kmod)
 	return kmod->fd < 0 ? -errno : 0;
 }
 
-static void check_version(struct kmod *kmod)
+static void kmod_check_version(struct kmod *kmod)
 {
 	struct ltt_kmod_hello hello = { .size = sizeof(hello) };
 	int ret = kmod_call(kmod, kmod->fd, LTT_KMOD_HELLO, &hello);
@@ -94,5 +94,5 @@ void kmod_open(struct kmod *kmod)
 	if (ret < 0)
 		explain_device(kmod, ret);
 	else
-		check_version(kmod);
+		kmod_check_version(kmod);
 }

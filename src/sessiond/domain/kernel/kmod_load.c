@@ -36,7 +36,7 @@ static void cleanup_list(struct kmod_list **list)
 }
 
 /* The kernel's reason to reject a module. */
-static void explain(int error, char *why, size_t len)
+static void kmod_load_explain(int error, char *why, size_t len)
 {
 	switch (error) {
 	case -EKEYREJECTED:
@@ -100,7 +100,7 @@ int kmod_load(char *why, size_t len)
 	if (ret == -ENOENT)
 		explain_missing(why, len);
 	else if (ret != 0)
-		explain(ret, why, len);
+		kmod_load_explain(ret, why, len);
 	return ret > 0 ? -EPERM : ret;
 }
 

@@ -47,7 +47,7 @@ static size_t name_len(const char *at)
 	return len;
 }
 
-static const char *take_name(const char *at, char ret[NAME_MAX_BYTES])
+static const char *kernel_names_take_name(const char *at, char ret[NAME_MAX_BYTES])
 {
 	size_t len = name_len(at);
 
@@ -78,7 +78,7 @@ static const char *behind_reads(const char *at)
 	return at;
 }
 
-static bool has_name(const char *word)
+static bool kernel_names_has_name(const char *word)
 {
 	return begins_name(*behind_reads(behind_equals(word)));
 }
@@ -89,7 +89,7 @@ bool kernel_names_any(const char *fetch)
 
 	for (; *fetch; fetch += strcspn(fetch, " ")) {
 		fetch += strspn(fetch, " ");
-		any |= has_name(fetch);
+		any |= kernel_names_has_name(fetch);
 	}
 	return any;
 }
@@ -131,7 +131,7 @@ static int find_parameter(struct resolver *r, const char *name, struct value *v)
 }
 
 /* From here on @v->text is what it is, or what points to it. */
-static void load(struct value *v)
+static void kernel_names_load(struct value *v)
 {
 	char *text;
 
@@ -144,13 +144,13 @@ static void load(struct value *v)
 	v->offset = 0;
 }
 
-static int step(struct resolver *r, struct value *v, bool through, const char *name)
+static int kernel_names_step(struct resolver *r, struct value *v, bool through, const char *name)
 {
 	struct btf_place member;
 
 	if (through) {
 		if (v->type.kind == BTF_POINTER) {
-			load(v);
+			kernel_names_load(v);
 			v->type = btf_type(r->btf, v->type.target);
 			v->in_memory = true;
 			v->offset = 0;
@@ -174,18 +174,18 @@ static int step(struct resolver *r, struct value *v, bool through, const char *n
 }
 
 /* PARAMETER, then ->MEMBER and .MEMBER. Return: behind it; NULL: r->err is set. */
-static const char *take_value(struct resolver *r, const char *at, struct value *v)
+static const char *kernel_names_take_value(struct resolver *r, const char *at, struct value *v)
 {
 	char name[NAME_MAX_BYTES];
 
-	at = take_name(at, v->name);
+	at = kernel_names_take_name(at, v->name);
 	if (find_parameter(r, v->name, v))
 		return NULL;
 	while (*at == '.' || (at[0] == '-' && at[1] == '>')) {
 		bool through = *at == '-';
 
-		at = take_name(at + 1 + through, name);
-		if (step(r, v, through, name))
+		at = kernel_names_take_name(at + 1 + through, name);
+		if (kernel_names_step(r, v, through, name))
 			return NULL;
 		memcpy(v->name, name, sizeof(name));
 	}
@@ -194,33 +194,34 @@ static const char *take_value(struct resolver *r, const char *at, struct value *
 
 /* --- types -------------------------------------------------------------------------------- */
 
-static bool is_text(const char *type)
+static bool kernel_names_is_text(const char *type)
 {
 	return strcmp(type, "string") == 0 || strcmp(type, "ustring") == 0;
 }
 
 /* A text is where a pointer points to, or the array itself. Return: 0 or the code set. */
-static int finish(struct resolver *r, struct value *v, const char *type, bool is_read)
+static int kernel_names_finish(struct resolver *r, struct value *v, const char *type, bool is_read)
 {
 	if (is_read && v->type.kind == BTF_POINTER) {
-		load(v);
+		kernel_names_load(v);
 		return 0; /* what reads it says what comes of it */
 	}
-	if (is_text(type) && (v->type.kind == BTF_POINTER || v->type.kind == BTF_ARRAY)) {
+	if (kernel_names_is_text(type) &&
+	    (v->type.kind == BTF_POINTER || v->type.kind == BTF_ARRAY)) {
 		if (v->type.kind == BTF_POINTER)
-			load(v);
+			kernel_names_load(v);
 		v->in_memory = true;
-		load(v);
+		kernel_names_load(v);
 		return 0;
 	}
-	if (is_read || is_text(type) ||
+	if (is_read || kernel_names_is_text(type) ||
 	    (v->type.kind != BTF_POINTER && v->type.kind != BTF_INTEGER))
 		return err_set(r->err, ERR_INVALID, "'%.100s' is %s", v->name,
-			       is_read || is_text(type) ?
+			       is_read || kernel_names_is_text(type) ?
 				       "no pointer" :
 				       "no number: record a member of it (.MEMBER), or a text "
 				       "(:string)");
-	load(v);
+	kernel_names_load(v);
 	return 0;
 }
 
@@ -244,7 +245,7 @@ static char *rewrite(const char *word, const char *inner, const char *rest, cons
 }
 
 /* Return: the word in the other language; NULL: r->err is set. */
-static char *resolve(struct resolver *r, const char *word)
+static char *kernel_names_resolve_word(struct resolver *r, const char *word)
 {
 	const char *value = behind_equals(word), *inner = behind_reads(value), *rest, *type;
 	struct value v = { 0 };
@@ -252,9 +253,9 @@ static char *resolve(struct resolver *r, const char *word)
 
 	if (!begins_name(*inner))
 		return xstrdup(word);
-	rest = take_value(r, inner, &v);
+	rest = kernel_names_take_value(r, inner, &v);
 	type = rest ? rest + strspn(rest, ")") : "";
-	if (rest && finish(r, &v, *type == ':' ? type + 1 : "", inner != value) == 0)
+	if (rest && kernel_names_finish(r, &v, *type == ':' ? type + 1 : "", inner != value) == 0)
 		ret = rewrite(word, inner, rest, &v);
 	free(v.text);
 	return ret;
@@ -268,7 +269,7 @@ static int resolve_all(struct resolver *r, const char *fetch, char **ret)
 		fetch += strspn(fetch, " ");
 		size_t len = strcspn(fetch, " ");
 		AUTO_FREE char *word = strndup(fetch, len);
-		AUTO_FREE char *resolved = word && len ? resolve(r, word) : NULL;
+		AUTO_FREE char *resolved = word && len ? kernel_names_resolve_word(r, word) : NULL;
 		char *longer;
 
 		if (len == 0 || !resolved)

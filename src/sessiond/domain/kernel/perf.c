@@ -94,7 +94,7 @@ static bool find_raw(const char *text, struct ltt_kmod_context *ret)
 }
 
 /* Return: false: there is no such name. */
-static bool find(const char *name, struct ltt_kmod_context *ret)
+static bool perf_find(const char *name, struct ltt_kmod_context *ret)
 {
 	if (begins(name, PREFIX RAW))
 		return find_raw(name + strlen(PREFIX RAW), ret);
@@ -110,7 +110,7 @@ static bool find(const char *name, struct ltt_kmod_context *ret)
 bool kernel_perf_find(const char *name, struct ltt_kmod_context *ret)
 {
 	*ret = (struct ltt_kmod_context){ .size = sizeof(*ret), .flags = LTT_KMOD_CONTEXT_PERF };
-	if (strlen(name) >= sizeof(ret->name) || !find(name, ret))
+	if (strlen(name) >= sizeof(ret->name) || !perf_find(name, ret))
 		return false;
 	snprintf(ret->name, sizeof(ret->name), "%s", name);
 	return true;
@@ -126,7 +126,7 @@ struct layout_field kernel_perf_field(const char *name)
 /* --- for commands ----------------------------------------------------------------- */
 
 /* Return: NULL, or the counter that was nearly named. */
-static const char *nearest(const char *name)
+static const char *perf_nearest(const char *name)
 {
 	const char *words[ARRAY_SIZE(counters) + 1] = { NULL };
 
@@ -137,7 +137,7 @@ static const char *nearest(const char *name)
 
 static int no_counter(const char *name, struct err *err)
 {
-	const char *near = nearest(name);
+	const char *near = perf_nearest(name);
 
 	if (begins(name, "perf:thread:"))
 		return err_set(err, ERR_INVALID,
@@ -172,7 +172,7 @@ int kernel_check_perf(const struct kmod *kmod, const char *name, struct err *err
 }
 
 /* Another channel where there is no room for more in this one. Return: as kmod_call(). */
-static int try(const struct kmod *kmod, int *trial, struct ltt_kmod_context *request)
+static int perf_try(const struct kmod *kmod, int *trial, struct ltt_kmod_context *request)
 {
 	int ret = kmod_call(kmod, *trial, LTT_KMOD_CONTEXT, request);
 
@@ -192,7 +192,7 @@ void kernel_each_perf(const struct kmod *kmod,
 		const struct layout_field field = kernel_perf_field(counters[i].name);
 		struct ltt_kmod_context request;
 
-		if (kernel_perf_find(field.name, &request) && try(kmod, &trial, &request) == 0)
+		if (kernel_perf_find(field.name, &request) && perf_try(kmod, &trial, &request) == 0)
 			fn(&field, data);
 	}
 }

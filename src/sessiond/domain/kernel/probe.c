@@ -25,7 +25,7 @@ static const char *suffix(enum rule_kind kind, uint32_t part)
 
 /* --- places ------------------------------------------------------------------------ */
 
-static bool parse_number(const char *text, uint64_t *ret)
+static bool kernel_probe_parse_number(const char *text, uint64_t *ret)
 {
 	char *end;
 
@@ -35,22 +35,22 @@ static bool parse_number(const char *text, uint64_t *ret)
 }
 
 /* SYMBOL, SYMBOL+OFFSET or 0xADDRESS. */
-static bool parse(const char *location, struct ltt_kmod_probe *ret)
+static bool kernel_probe_parse(const char *location, struct ltt_kmod_probe *ret)
 {
 	const char *plus = strchr(location, '+');
 	size_t len = plus ? (size_t)(plus - location) : strlen(location);
 
 	if (*location >= '0' && *location <= '9')
-		return parse_number(location, &ret->address) && ret->address;
+		return kernel_probe_parse_number(location, &ret->address) && ret->address;
 	if (len == 0 || len >= sizeof(ret->symbol))
 		return false;
 	memcpy(ret->symbol, location, len);
-	return !plus || parse_number(plus + 1, &ret->offset);
+	return !plus || kernel_probe_parse_number(plus + 1, &ret->offset);
 }
 
 /* Can this value be had there? */
-static int check_fetch(const struct kernel_fetch *fetch, enum rule_kind kind, const char *location,
-		       struct err *err)
+static int kernel_probe_check_fetch(const struct kernel_fetch *fetch, enum rule_kind kind,
+				    const char *location, struct err *err)
 {
 	bool inside = strchr(location, '+') || (*location >= '0' && *location <= '9');
 
@@ -77,7 +77,7 @@ static int fetches_of(const struct kernel_place *place, uint32_t part, struct ke
 	int nr = kernel_fetch_parse(place->fetch, all, err), own = 0;
 
 	for (int i = 0; i < nr; i++) {
-		if (check_fetch(&all[i], place->kind, place->location, err))
+		if (kernel_probe_check_fetch(&all[i], place->kind, place->location, err))
 			return -(int)err->code;
 		if (all[i].at_return == (part > 0))
 			ret[own++] = all[i];
@@ -98,8 +98,8 @@ struct request {
 };
 
 /* Return: 0, or the code set in @err. */
-static int make_request(const struct kernel_place *place, uint32_t part,
-			struct request *ret, struct err *err)
+static int kernel_probe_make_request(const struct kernel_place *place, uint32_t part,
+				     struct request *ret, struct err *err)
 {
 	struct kernel_fetch fetches[LTT_KMOD_ARGS_MAX];
 	int nr;
@@ -108,7 +108,7 @@ static int make_request(const struct kernel_place *place, uint32_t part,
 	ret->probe.size = sizeof(ret->probe);
 	if (place->kind == RULE_FUNCTION)
 		ret->probe.flags = part ? LTT_KMOD_PROBE_RETURN : LTT_KMOD_PROBE_CALL;
-	if (!parse(place->location, &ret->probe))
+	if (!kernel_probe_parse(place->location, &ret->probe))
 		return err_set(err, ERR_INVALID,
 			       "'%.100s' is not a place in the kernel: SYMBOL, SYMBOL+OFFSET or "
 			       "0xADDRESS",
@@ -135,7 +135,7 @@ int kernel_probe_tell(const struct kmod *kmod, int module, uint32_t id,
 
 	if (place->kind == RULE_USER)
 		return kernel_user_tell(kmod, module, id, place, err);
-	if (make_request(place, part, &request, err))
+	if (kernel_probe_make_request(place, part, &request, err))
 		return -EINVAL;
 	request.probe.id = id;
 	return kmod_call(kmod, module, LTT_KMOD_PROBE, &request.probe);
@@ -183,8 +183,8 @@ int kernel_trial(const struct kmod *kmod, uint32_t flags)
 	return fd;
 }
 
-static int try(const struct kernel_domain *kernel, const struct rule_spec *spec, int trial,
-	       struct err *err)
+static int kernel_probe_try(const struct kernel_domain *kernel, const struct rule_spec *spec,
+			    int trial, struct err *err)
 {
 	const struct kernel_place place = { spec->kind, spec->location,
 					    spec->fetch ? spec->fetch : "", spec->file,
@@ -208,7 +208,7 @@ int kernel_check_probe(struct kernel_domain *kernel, const struct rule_spec *spe
 
 	if (trial < 0)
 		return err_errno(err, ERR_NO_MEMORY, -trial, "the kernel can't try the probe");
-	return try(kernel, spec, trial, err);
+	return kernel_probe_try(kernel, spec, trial, err);
 }
 
 /* --- of a channel ------------------------------------------------------------------- */
@@ -248,7 +248,8 @@ void kernel_probes_free(struct kernel_domain *kernel, struct kernel_channel *kc)
 	free(kc->probes);
 }
 
-static bool add_field(struct layout *layout, const char *name, uint8_t base, uint32_t flags)
+static bool kernel_probe_add_field(struct layout *layout, const char *name, uint8_t base,
+				   uint32_t flags)
 {
 	const struct layout_field field = {
 		.name = name,
@@ -265,14 +266,14 @@ static bool add_own(struct layout *layout, const struct kernel_place *place, uin
 {
 	bool returns = place->kind == RULE_USER ? kernel_user_returns(place) : part > 0;
 
-	return add_field(layout, "ip", 16, 0) &&
+	return kernel_probe_add_field(layout, "ip", 16, 0) &&
 	       (!(returns || place->kind == RULE_FUNCTION) ||
-		add_field(layout, "parent_ip", 16, 0)) &&
-	       (!returns || add_field(layout, "ret", 10, LAYOUT_SIGNED));
+		kernel_probe_add_field(layout, "parent_ip", 16, 0)) &&
+	       (!returns || kernel_probe_add_field(layout, "ret", 10, LAYOUT_SIGNED));
 }
 
 /* As abi/ltt_kmod.h says: numbers before texts. */
-static struct layout *make_layout(const struct rule *rule, uint32_t part)
+static struct layout *kernel_probe_make_layout(const struct rule *rule, uint32_t part)
 {
 	const struct kernel_place place = kernel_place_of(rule);
 	struct kernel_fetch fetches[LTT_KMOD_ARGS_MAX];
@@ -305,7 +306,7 @@ struct shape *kernel_probe_shape(struct kernel_domain *kernel, struct kernel_pro
 
 	if (probe->shapes[part])
 		return probe->shapes[part];
-	facts.layout = make_layout(probe->rule, part);
+	facts.layout = kernel_probe_make_layout(probe->rule, part);
 	if (facts.layout)
 		probe->shapes[part] = shape_get(&kernel->recorder->shapes, &facts, &why);
 	layout_free(facts.layout);

@@ -30,8 +30,8 @@ static void tell_event(const struct teller *teller, const struct kernel_event *e
 		teller->fn(&refusal, teller->data);
 }
 
-static void tell_probe(const struct teller *teller, const struct kernel_probe *probe,
-		       const struct slot *slot)
+static void kernel_refusal_report_probe(const struct teller *teller,
+					const struct kernel_probe *probe, const struct slot *slot)
 {
 	const struct domain_refusal refusal = {
 		DOMAIN_KERNEL,
@@ -71,8 +71,9 @@ void kernel_each_refusal(struct domain_tracer *domain, const struct session *ses
 		for (uint32_t i = 0; i < kc->nr_slots; i++)
 			tell_event(&teller, &ks_of(rec)->kernel->events[i], &kc->slots[i]);
 		for (uint32_t i = 0; i < kc->nr_probes * PROBE_PARTS; i++)
-			tell_probe(&teller, kc->probes[i / PROBE_PARTS],
-				   &kc->probes[i / PROBE_PARTS]->slots[i % PROBE_PARTS]);
+			kernel_refusal_report_probe(
+				&teller, kc->probes[i / PROBE_PARTS],
+				&kc->probes[i / PROBE_PARTS]->slots[i % PROBE_PARTS]);
 		for (uint32_t i = 0; i < kc->nr_tallies * kc->nr_slots; i++)
 			tell_tally(&teller, kc->tallies[i / kc->nr_slots],
 				   &ks_of(rec)->kernel->events[i % kc->nr_slots]);

@@ -104,7 +104,7 @@ static struct ltt_counts sums_of(const struct kernel_session *ks,
 	return all;
 }
 
-static uint64_t real_ns(void)
+static uint64_t kernel_stats_real_ns(void)
 {
 	struct timespec ts;
 
@@ -112,8 +112,8 @@ static uint64_t real_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static int tell_on(struct kernel_session *ks, const struct rule *rule,
-		   const struct kernel_event *event, uint32_t id)
+static int kernel_stats_enable(struct kernel_session *ks, const struct rule *rule,
+			       const struct kernel_event *event, uint32_t id)
 {
 	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = id };
 	int fd = open_counting(ks);
@@ -137,8 +137,8 @@ static void switch_on(struct kernel_session *ks, const struct rule *rule,
 	int err;
 
 	s->id = ++ks->last_stat;
-	s->since_ns = s->since_ns ? s->since_ns : real_ns();
-	err = tell_on(ks, rule, event, s->id);
+	s->since_ns = s->since_ns ? s->since_ns : kernel_stats_real_ns();
+	err = kernel_stats_enable(ks, rule, event, s->id);
 	s->on = err >= 0;
 	s->error = (uint16_t)(err < 0 ? -err : 0);
 }
@@ -207,9 +207,10 @@ void kernel_tallies_free(struct kernel_channel *kc)
 
 /* --- for commands ------------------------------------------------------------------- */
 
-static void tell(const struct kernel_session *ks, const struct kernel_channel *kc,
-		 const struct kernel_tally *tally,
-		 void (*fn)(const struct domain_counted *counted, void *data), void *data)
+static void kernel_stats_report(const struct kernel_session *ks, const struct kernel_channel *kc,
+				const struct kernel_tally *tally,
+				void (*fn)(const struct domain_counted *counted, void *data),
+				void *data)
 {
 	for (uint32_t i = 0; i < kc->nr_slots; i++) {
 		const struct kernel_stat *stat = tally->stats[i];
@@ -233,5 +234,5 @@ void kernel_each_counted(struct domain_tracer *domain, const struct session *ses
 		return;
 	list_for_each(kc, &ks_of(rec)->channels, node)
 		for (uint32_t i = 0; i < kc->nr_tallies; i++)
-			tell(ks_of(rec), kc, kc->tallies[i], fn, data);
+			kernel_stats_report(ks_of(rec), kc, kc->tallies[i], fn, data);
 }

@@ -15,8 +15,8 @@ _Static_assert((int)TRACK_VGID == (int)LTT_KMOD_TRACK_VGID &&
 	       "the module's numbers");
 
 /* A state that the module has already is fine. */
-static int tell(const struct kmod *kmod, int module, enum track_kind kind, enum track_op op,
-		uint32_t id)
+static int kernel_tracker_send(const struct kmod *kmod, int module, enum track_kind kind,
+			       enum track_op op, uint32_t id)
 {
 	struct ltt_kmod_track request = {
 		.size = sizeof(request),
@@ -37,9 +37,9 @@ int kernel_tracker_tell_all(const struct kmod *kmod, int module, const struct se
 		const struct tracker *tracker = &session->trackers[kind];
 
 		if (tracker->limited && tracker->nr == 0)
-			err = tell(kmod, module, kind, TRACK_NONE, 0);
+			err = kernel_tracker_send(kmod, module, kind, TRACK_NONE, 0);
 		for (uint32_t i = 0; i < tracker->nr && err == 0; i++)
-			err = tell(kmod, module, kind, TRACK_ADD, tracker->ids[i]);
+			err = kernel_tracker_send(kmod, module, kind, TRACK_ADD, tracker->ids[i]);
 	}
 	return err;
 }
@@ -69,7 +69,7 @@ static int tell_ring(struct kernel_session *ks, int module, const void *data)
 {
 	const struct kernel_track *track = data;
 
-	return tell(ks->kernel->kmod, module, track->kind, track->op, track->id);
+	return kernel_tracker_send(ks->kernel->kmod, module, track->kind, track->op, track->id);
 }
 
 int kernel_track(struct domain_tracer *domain, const struct session *session,

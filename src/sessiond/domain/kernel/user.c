@@ -37,7 +37,7 @@ static int not_understood(struct err *err, const char *at)
 	return err_set(err, ERR_INVALID, "'%.60s' is no place in a program", at);
 }
 
-static bool take_number(const char **at, uint64_t *ret)
+static bool kernel_user_take_number(const char **at, uint64_t *ret)
 {
 	char *end;
 
@@ -49,7 +49,7 @@ static bool take_number(const char **at, uint64_t *ret)
 	return true;
 }
 
-static bool take(const char **at, char c)
+static bool kernel_user_take(const char **at, char c)
 {
 	if (**at != c)
 		return false;
@@ -59,19 +59,21 @@ static bool take(const char **at, char c)
 
 static bool take_identity(const char **at, struct identity *ret)
 {
-	return take_number(at, &ret->device) && take(at, ',') && take_number(at, &ret->inode) &&
-	       take(at, ',') && take_number(at, &ret->size) && take(at, ',') &&
-	       take_number(at, &ret->mtime_ns);
+	return kernel_user_take_number(at, &ret->device) && kernel_user_take(at, ',') &&
+	       kernel_user_take_number(at, &ret->inode) && kernel_user_take(at, ',') &&
+	       kernel_user_take_number(at, &ret->size) && kernel_user_take(at, ',') &&
+	       kernel_user_take_number(at, &ret->mtime_ns);
 }
 
 /* Behind the identity: ";OFFSET[@SEMAPHORE][ FETCH...]". @ret_fetch: to be freed. */
-static bool take_place(const char **at, struct ltt_kmod_user_place *ret, char **ret_fetch)
+static bool kernel_user_take_place(const char **at, struct ltt_kmod_user_place *ret,
+				   char **ret_fetch)
 {
 	size_t len;
 
 	*ret = (struct ltt_kmod_user_place){ 0 };
-	if (!take(at, ';') || !take_number(at, &ret->offset) ||
-	    (take(at, '@') && !take_number(at, &ret->semaphore)))
+	if (!kernel_user_take(at, ';') || !kernel_user_take_number(at, &ret->offset) ||
+	    (kernel_user_take(at, '@') && !kernel_user_take_number(at, &ret->semaphore)))
 		return false;
 	len = strcspn(*at, ";");
 	if (len && **at != ' ')
@@ -93,8 +95,8 @@ static void make_users(struct ltt_kmod_arg *arg)
 		arg->kind = LTT_KMOD_ARG_TEXT_USER;
 }
 
-static int check_fetch(const struct kernel_place *place, const struct kernel_fetch *fetch,
-		       struct err *err)
+static int kernel_user_check_fetch(const struct kernel_place *place,
+				   const struct kernel_fetch *fetch, struct err *err)
 {
 	bool is_usdt = strncmp(place->location, "sdt:", 4) == 0;
 
@@ -118,7 +120,7 @@ static int fetches_at(const struct kernel_place *place, const char *own,
 	int nr = kernel_fetch_parse(text, ret, err);
 
 	for (int i = 0; i < nr; i++) {
-		if (check_fetch(place, &ret[i], err))
+		if (kernel_user_check_fetch(place, &ret[i], err))
 			return -(int)err->code;
 		make_users(&ret[i].arg);
 	}
@@ -133,7 +135,7 @@ int kernel_user_fetches(const struct kernel_place *place, struct kernel_fetch *r
 	struct ltt_kmod_user_place first;
 	struct identity identity;
 
-	if (!take_identity(&at, &identity) || !take_place(&at, &first, &own))
+	if (!take_identity(&at, &identity) || !kernel_user_take_place(&at, &first, &own))
 		return -not_understood(err, at);
 	return fetches_at(place, own, ret, err);
 }
@@ -149,7 +151,7 @@ static int add_place(const struct kernel_place *place, const char **at,
 	char *own AUTO_FREE = NULL;
 	struct ltt_kmod_user_place here;
 
-	if (!take_place(at, &here, &own))
+	if (!kernel_user_take_place(at, &here, &own))
 		return not_understood(err, *at);
 	if (fetches_at(place, own, fetches, err) != nr)
 		return err->code ? (int)err->code : not_understood(err, own);
@@ -172,8 +174,8 @@ static int add_place(const struct kernel_place *place, const char **at,
 	return 0;
 }
 
-static int make_request(const struct kernel_place *place, struct user_request *ret,
-			struct identity *ret_identity, struct err *err)
+static int kernel_user_make_request(const struct kernel_place *place, struct user_request *ret,
+				    struct identity *ret_identity, struct err *err)
 {
 	struct kernel_fetch first[LTT_KMOD_ARGS_MAX];
 	const char *at = place->places;
@@ -194,7 +196,7 @@ static int make_request(const struct kernel_place *place, struct user_request *r
 	return 0;
 }
 
-static bool is_same(int fd, const struct identity *identity)
+static bool kernel_user_is_same(int fd, const struct identity *identity)
 {
 	struct stat st;
 
@@ -211,14 +213,14 @@ int kernel_user_tell(const struct kmod *kmod, int module, uint32_t id,
 	struct identity identity;
 	AUTO_FD int fd = -1;
 
-	if (make_request(place, request, &identity, err))
+	if (kernel_user_make_request(place, request, &identity, err))
 		return -EINVAL;
 	fd = confine_open(place->file);
 	if (fd == -ENOENT)
 		return -ESTALE;
 	if (fd < 0)
 		return fd;
-	if (!is_same(fd, &identity))
+	if (!kernel_user_is_same(fd, &identity))
 		return -ESTALE;
 	request->probe.fd = fd;
 	request->probe.id = id;

@@ -9,7 +9,7 @@
 
 #define LATE_AFTER_US 1000000u
 
-static void wait_finish(struct kernel_wait *wait)
+static void kernel_wait_finish(struct kernel_wait *wait)
 {
 	struct kernel_session *ks = wait->ks;
 	domain_done done = wait->done;
@@ -21,9 +21,9 @@ static void wait_finish(struct kernel_wait *wait)
 	done(data, 0, 0, ks->rec.problem.code ? &ks->rec.problem : NULL);
 }
 
-static void late(struct loop_timer *timer)
+static void kernel_wait_on_timeout(struct loop_timer *timer)
 {
-	wait_finish(container_of(timer, struct kernel_wait, late));
+	kernel_wait_finish(container_of(timer, struct kernel_wait, late));
 }
 
 void kernel_wait_new(struct kernel_session *ks, domain_done done, void *data)
@@ -33,7 +33,7 @@ void kernel_wait_new(struct kernel_session *ks, domain_done done, void *data)
 	wait->ks = ks;
 	wait->done = done;
 	wait->data = data;
-	loop_timer_init(&wait->late, ks->rec.recorder->config.loop, late);
+	loop_timer_init(&wait->late, ks->rec.recorder->config.loop, kernel_wait_on_timeout);
 	loop_timer_set(&wait->late, LATE_AFTER_US);
 	list_append(&ks->waits, &wait->node);
 }

@@ -30,8 +30,8 @@ static struct shape *shape_of(struct kernel_session *ks, const struct target *ta
 			       kernel_event_shape(ks->kernel, target->event);
 }
 
-static int tell_probe(struct kernel_session *ks, const struct ring *ring,
-		      const struct target *target, uint32_t id)
+static int kernel_walk_send_probe(struct kernel_session *ks, const struct ring *ring,
+				  const struct target *target, uint32_t id)
 {
 	const struct kernel_place place = kernel_place_of(target->probe->rule);
 	struct err ignored = { 0 };
@@ -40,13 +40,13 @@ static int tell_probe(struct kernel_session *ks, const struct ring *ring,
 				 &ignored);
 }
 
-static int tell_on(struct kernel_session *ks, const struct ring *ring, const struct target *target,
-		   uint32_t id)
+static int kernel_walk_enable_event(struct kernel_session *ks, const struct ring *ring,
+				    const struct target *target, uint32_t id)
 {
 	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = id };
 
 	if (target->probe)
-		return tell_probe(ks, ring, target, id);
+		return kernel_walk_send_probe(ks, ring, target, id);
 	snprintf(msg.name, sizeof(msg.name), "%s", target->event->name);
 	return kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_ENABLE, &msg);
 }
@@ -58,8 +58,8 @@ static void tell_off(struct kernel_session *ks, const struct ring *ring, uint32_
 	(void)!kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_DISABLE, &msg);
 }
 
-static void refuse(struct kernel_session *ks, struct slot *slot, const struct target *target,
-		   int error)
+static void kernel_walk_refuse(struct kernel_session *ks, struct slot *slot,
+			       const struct target *target, int error)
 {
 	slot->state = SLOT_REFUSED;
 	slot->error = (uint16_t)error;
@@ -69,15 +69,15 @@ static void refuse(struct kernel_session *ks, struct slot *slot, const struct ta
 }
 
 /* One that was enabled by a daemon before us has its id, too. */
-static void enable(struct kernel_session *ks, struct kernel_channel *kc, struct slot *slot,
-		   const struct target *target, uint32_t id)
+static void kernel_walk_enable(struct kernel_session *ks, struct kernel_channel *kc,
+			       struct slot *slot, const struct target *target, uint32_t id)
 {
-	int err = tell_on(ks, kernel_ring_find(ks, kc->channel), target, id);
+	int err = kernel_walk_enable_event(ks, kernel_ring_find(ks, kc->channel), target, id);
 
 	slot->id = id;
 	slot->state = SLOT_ON;
 	if (err < 0 && err != -EEXIST)
-		refuse(ks, slot, target, -err);
+		kernel_walk_refuse(ks, slot, target, -err);
 	if (err == 0 && target->event && target->event->flags & LTT_KMOD_STATE)
 		kc->dump_due = true;
 }
@@ -94,8 +94,8 @@ static struct event_class *get_class(struct trace_channel *trace_channel, struct
 	return outcome == CLASS_NEW || outcome == CLASS_KNOWN ? class : NULL;
 }
 
-static void arm(struct kernel_session *ks, struct kernel_channel *kc, struct slot *slot,
-		const struct target *target)
+static void kernel_walk_arm(struct kernel_session *ks, struct kernel_channel *kc, struct slot *slot,
+			    const struct target *target)
 {
 	struct shape *shape = shape_of(ks, target);
 	struct ring *ring = kernel_ring_get(ks, kc->channel);
@@ -104,11 +104,11 @@ static void arm(struct kernel_session *ks, struct kernel_channel *kc, struct slo
 
 	slot->state = SLOT_OFF;
 	if (!class)
-		refuse(ks, slot, target, 0);
+		kernel_walk_refuse(ks, slot, target, 0);
 	if (!class || ring->state == RING_FAILED || trace->failed || class->batch == 0)
 		return;
 	if (ring_is_on(ring) && class->batch <= trace->written) {
-		enable(ks, kc, slot, target, class->id);
+		kernel_walk_enable(ks, kc, slot, target, class->id);
 	} else {
 		slot->state = SLOT_WAITS;
 		kc->nr_waits++;
@@ -126,8 +126,8 @@ static void disarm_unknown(struct kernel_session *ks, const struct ring *ring,
 		tell_off(ks, ring, class->id);
 }
 
-static void disarm(struct kernel_session *ks, struct kernel_channel *kc, struct slot *slot,
-		   const struct target *target)
+static void kernel_walk_disarm(struct kernel_session *ks, struct kernel_channel *kc,
+			       struct slot *slot, const struct target *target)
 {
 	const struct ring *ring = kernel_ring_find(ks, kc->channel);
 
@@ -138,13 +138,13 @@ static void disarm(struct kernel_session *ks, struct kernel_channel *kc, struct 
 	slot->state = SLOT_OFF;
 }
 
-static void settle(struct kernel_session *ks, struct kernel_channel *kc, struct slot *slot,
-		   const struct target *target, bool wanted)
+static void kernel_walk_update_slot(struct kernel_session *ks, struct kernel_channel *kc,
+				    struct slot *slot, const struct target *target, bool wanted)
 {
 	if (wanted && slot->state != SLOT_ON && slot->state != SLOT_REFUSED)
-		arm(ks, kc, slot, target);
+		kernel_walk_arm(ks, kc, slot, target);
 	else if (!wanted && slot->state != SLOT_OFF)
-		disarm(ks, kc, slot, target);
+		kernel_walk_disarm(ks, kc, slot, target);
 }
 
 static void step_event(struct kernel_session *ks, struct kernel_channel *kc, uint32_t nr)
@@ -152,7 +152,7 @@ static void step_event(struct kernel_session *ks, struct kernel_channel *kc, uin
 	const struct target target = { .event = &ks->kernel->events[nr] };
 	bool wanted = ks->rec.recording && kernel_wants(kc->channel, target.event);
 
-	settle(ks, kc, &kc->slots[nr], &target, wanted);
+	kernel_walk_update_slot(ks, kc, &kc->slots[nr], &target, wanted);
 }
 
 /* Those that are not wanted go first: another one may have the same name, and so the same
@@ -170,7 +170,7 @@ static void step_probe(struct kernel_session *ks, struct kernel_channel *kc,
 		if (!wanted && slot->state == SLOT_UNKNOWN &&
 		    kernel_probe_shared(ks->kernel, kc, probe, i))
 			slot->state = SLOT_OFF;
-		settle(ks, kc, slot, &target, wanted);
+		kernel_walk_update_slot(ks, kc, slot, &target, wanted);
 	}
 }
 
@@ -180,7 +180,7 @@ static uint32_t nr_steps(const struct kernel_channel *kc)
 	return kc->nr_slots + 2 * kc->nr_probes + kc->nr_tallies * kc->nr_slots;
 }
 
-static void step(struct kernel_session *ks, struct kernel_channel *kc, uint32_t nr)
+static void kernel_walk_step(struct kernel_session *ks, struct kernel_channel *kc, uint32_t nr)
 {
 	uint32_t probe = nr - kc->nr_slots, stat = probe - 2 * kc->nr_probes;
 
@@ -305,7 +305,7 @@ static bool awaits_more(const struct kernel_session *ks)
 }
 
 /* The module does it by and by; what it finds is recorded like any other event. */
-static bool dump(struct kernel_session *ks, struct kernel_channel *kc)
+static bool kernel_walk_dump(struct kernel_session *ks, struct kernel_channel *kc)
 {
 	const struct ring *ring = kernel_ring_find(ks, kc->channel);
 	struct ltt_kmod_dump msg = { .size = sizeof(msg) };
@@ -333,7 +333,7 @@ uint32_t kernel_dump(struct domain_tracer *domain, const struct session *session
 		return 0;
 	list_for_each(kc, &ks_of(rec)->channels, node)
 		if (tells_state(kernel_of(domain), kc))
-			nr += dump(ks_of(rec), kc);
+			nr += kernel_walk_dump(ks_of(rec), kc);
 	return nr;
 }
 
@@ -345,7 +345,7 @@ void kernel_walk(struct loop_timer *timer)
 
 	list_for_each(kc, &ks->channels, node)
 		while (kc->next < nr_steps(kc)) {
-			step(ks, kc, kc->next++);
+			kernel_walk_step(ks, kc, kc->next++);
 			if (loop_now_ns() < end)
 				continue;
 			loop_timer_set(&ks->walk, 0);
@@ -360,7 +360,7 @@ void kernel_walk(struct loop_timer *timer)
 	}
 	list_for_each(kc, &ks->channels, node)
 		if (kc->dump_due && !kc->nr_waits)
-			dump(ks, kc);
+			kernel_walk_dump(ks, kc);
 	if (!awaits_more(ks))
 		kernel_waits_finish(ks);
 }

@@ -18,7 +18,7 @@ static void ring_lost(struct ring *ring, int code, const char *why)
 	rec->ops->lost(rec);
 }
 
-static void adopted(void *data, const struct con_answer *answer)
+static void rec_adopt_done(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
 	struct recording *rec = ring->trace_channel->trace->rec;
@@ -176,5 +176,6 @@ void ring_adopt(struct ring *ring)
 		return;
 	}
 	ring_ask(ring, &req);
-	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, adopted, ring);
+	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, rec_adopt_done,
+		      ring);
 }

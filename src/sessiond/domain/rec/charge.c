@@ -12,14 +12,14 @@ struct account_id trace_account(const struct trace *trace)
 	return (struct account_id){ trace->uid, trace->uid != trace->rec->session->uid };
 }
 
-static struct quotas *quotas_of(const struct ring *ring)
+static struct quotas *charge_quotas_of(const struct ring *ring)
 {
 	return ring->trace_channel->trace->rec->recorder->config.quotas;
 }
 
 /* Buffers that all processes of a user share are made because the session's owner said so;
  * but how many have buffers of their own, their user decides. */
-static struct account_id account_of(const struct ring *ring)
+static struct account_id charge_account_of(const struct ring *ring)
 {
 	const struct trace *trace = ring->trace_channel->trace;
 
@@ -31,10 +31,10 @@ int ring_charge(struct ring *ring, struct err *err)
 {
 	const struct channel_attr *attr = &ring->trace_channel->channel->attr;
 	uint64_t bytes = attr->subbuf_size * attr->num_subbuf * ring->nr_rings;
-	struct quotas *quotas = quotas_of(ring);
+	struct quotas *quotas = charge_quotas_of(ring);
 	uint64_t fds = RING_FDS(ring->nr_rings);
 
-	ring->account = account_of(ring);
+	ring->account = charge_account_of(ring);
 	if (quota_take_or_say(quotas, ring->account, QUOTA_MEMORY, bytes, err))
 		return err->code;
 	if (quota_take_or_say(quotas, ring->account, QUOTA_DESCRIPTORS, fds, err)) {
@@ -48,7 +48,7 @@ int ring_charge(struct ring *ring, struct err *err)
 
 void ring_refund(struct ring *ring)
 {
-	struct quotas *quotas = quotas_of(ring);
+	struct quotas *quotas = charge_quotas_of(ring);
 
 	quota_give(quotas, ring->account, QUOTA_MEMORY, ring->paid_bytes);
 	quota_give(quotas, ring->account, QUOTA_DESCRIPTORS, ring->paid_fds);

@@ -33,7 +33,7 @@ void ring_close_fds(struct ring *ring)
 }
 
 /* Return: an outcome of enum err_code; the descriptors that came are the ring's. */
-static int take_fds(struct ring *ring, struct decoder *dec, const char **ret_why)
+static int rec_ring_take_fds(struct ring *ring, struct decoder *dec, const char **ret_why)
 {
 	struct rep_con_ring_open rep = { .data = -1, .ctl = -1, .doorbell = -1, .ctl_rw = -1 };
 	int top;
@@ -82,7 +82,7 @@ void ring_open_done(struct ring *ring)
 	rec->ops->ready(rec);
 }
 
-static void ring_opened(void *data, const struct con_answer *answer)
+static void rec_ring_open_done(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
 	const char *why = answer->text;
@@ -90,7 +90,7 @@ static void ring_opened(void *data, const struct con_answer *answer)
 
 	ring->awaited = false;
 	if (code == 0) {
-		code = take_fds(ring, answer->dec, &why);
+		code = rec_ring_take_fds(ring, answer->dec, &why);
 		if (code)
 			unmake(ring);
 	}
@@ -121,7 +121,8 @@ void ring_open(struct ring *ring)
 	};
 
 	ring->awaited = true;
-	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_open, &req, NULL, ring_opened, ring);
+	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_open, &req, NULL, rec_ring_open_done,
+		      ring);
 }
 
 static void module_opened(void *data, const struct con_answer *answer)
@@ -145,7 +146,7 @@ void ring_open_module(struct ring *ring)
 		      ring);
 }
 
-static void note_ring(const struct ring *ring)
+static void rec_ring_note_ring(const struct ring *ring)
 {
 	const struct trace *trace = ring->trace_channel->trace;
 	const struct ring_note note = {
@@ -167,7 +168,7 @@ struct ring *ring_alloc(struct trace_channel *trace_channel, uint64_t id, uint64
 	ring->app = app;
 	ring->data = ring->ctl = ring->doorbell = ring->ctl_rw = ring->module = -1;
 	list_append(&trace_channel->rings, &ring->node);
-	note_ring(ring);
+	rec_ring_note_ring(ring);
 	return ring;
 }
 
@@ -228,7 +229,7 @@ static void forget_counters(const struct ring *ring)
 		      &req, NULL, NULL, NULL);
 }
 
-static void closed(void *data, const struct con_answer *answer)
+static void rec_ring_close_done(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
 	struct trace *trace = ring->trace_channel->trace;
@@ -260,6 +261,6 @@ void ring_close(struct ring *ring)
 	}
 	consumer_forget(rec->recorder->config.consumer, ring);
 	ring->closing = true;
-	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_close, &req, ring_add_final, closed,
-		      ring);
+	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_close, &req, ring_add_final,
+		      rec_ring_close_done, ring);
 }

@@ -20,7 +20,7 @@ struct saving {
 	void (*put_app)(struct recording *rec, struct encoder *enc, uint64_t app);
 };
 
-static void put_app(const struct saving *saving, uint64_t app)
+static void rec_state_put_app(const struct saving *saving, uint64_t app)
 {
 	if (app && saving->put_app)
 		saving->put_app(saving->rec, &saving->space->lists[STATE_APPS], app);
@@ -60,7 +60,7 @@ static struct list put_rings(const struct saving *saving, const struct trace_cha
 		    (ring->state == RING_FAILED || ring->data < 0))
 			continue; /* nobody has it */
 		msg_state_ring_add(enc, &msg);
-		put_app(saving, ring->app);
+		rec_state_put_app(saving, ring->app);
 	}
 	return state_end(saving->space, STATE_RINGS);
 }
@@ -146,7 +146,7 @@ static void put_traces(const struct saving *saving)
 			continue;
 		msg.lanes = put_trace_channels(saving, trace);
 		msg_state_trace_add(&saving->space->lists[STATE_TRACES], &msg);
-		put_app(saving, trace->app);
+		rec_state_put_app(saving, trace->app);
 	}
 }
 
@@ -327,7 +327,7 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg)
 }
 
 /* Those of daemons that knew no other domain say none. */
-static bool is_ours(const struct recording *rec, const struct msg_state_trace *msg)
+static bool rec_state_is_ours(const struct recording *rec, const struct msg_state_trace *msg)
 {
 	return msg->domain ? msg->domain == rec->domain : rec->domain == DOMAIN_USER;
 }
@@ -339,7 +339,7 @@ void recording_restore(struct recording *rec, const struct msg_state_session *ms
 
 	rec->recording = rec->session->state == SESSION_RECORDING;
 	while (msg_state_trace_next(&traces, &trace))
-		if (is_ours(rec, &trace))
+		if (rec_state_is_ours(rec, &trace))
 			restore_trace(rec, &trace);
 	restore_finals(rec, msg->finals);
 }

@@ -3,7 +3,8 @@
 #include "base/mem.h"
 #include "recording.h"
 
-static void enable(struct recording *rec, struct list rings, bool on, con_done done, void *data)
+static void rec_switch_enable(struct recording *rec, struct list rings, bool on, con_done done,
+			      void *data)
 {
 	struct req_con_ring_enable req = { rec->session->id, rings, on };
 
@@ -18,7 +19,7 @@ static void enable_one(struct ring *ring, bool on, con_done done)
 
 	encoder_init(&enc, buf, sizeof(buf));
 	msg_con_ring_ref_add(&enc, &ref);
-	enable(ring->trace_channel->trace->rec, encoder_list(&enc), on, done, ring);
+	rec_switch_enable(ring->trace_channel->trace->rec, encoder_list(&enc), on, done, ring);
 }
 
 /* The session may have stopped meanwhile. */
@@ -63,7 +64,7 @@ bool ring_is_on(const struct ring *ring)
 static void enable_many(struct recording *rec, struct list rings, bool on)
 {
 	rec->ons_asked += on;
-	enable(rec, rings, on, on ? ons_answered : NULL, rec);
+	rec_switch_enable(rec, rings, on, on ? ons_answered : NULL, rec);
 }
 
 /* A message takes some 5000 references; larger lists go in several. */

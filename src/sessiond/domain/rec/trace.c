@@ -68,7 +68,7 @@ static void appended(void *data, const struct con_answer *answer)
 
 	trace->in_flight = false;
 	if (trace->failed)
-		return; /* opened() has said why */
+		return; /* rec_trace_open_done() has said why */
 	if (answer->code) {
 		trace->stalled = true;
 		recording_problem(trace->rec, TROUBLE_METADATA, answer->code,
@@ -123,7 +123,7 @@ static void send_next(struct trace *trace)
 		      appended, trace);
 }
 
-static void flush(struct loop_work *work)
+static void rec_trace_flush(struct loop_work *work)
 {
 	send_next(container_of(work, struct trace, flush));
 }
@@ -176,7 +176,7 @@ uint64_t trace_append(struct trace *trace, char *text)
 
 /* --- open ------------------------------------------------------------------- */
 
-static void opened(void *data, const struct con_answer *answer)
+static void rec_trace_open_done(void *data, const struct con_answer *answer)
 {
 	struct trace *trace = data;
 
@@ -189,11 +189,11 @@ static void opened(void *data, const struct con_answer *answer)
 	trace->rec->ops->metadata_done(trace->rec);
 }
 
-static void adopted(void *data, const struct con_answer *answer)
+static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
 {
 	struct trace *trace = data;
 
-	opened(trace, answer);
+	rec_trace_open_done(trace, answer);
 	if (answer->code == 0)
 		send_next(trace);
 }
@@ -216,7 +216,7 @@ void trace_adopt(struct trace *trace)
 	consumer_forget(consumer, trace);
 	loop_timer_cancel(&trace->retry);
 	trace->in_flight = false;
-	CONSUMER_CALL(consumer, con_trace_adopt, &req, NULL, adopted, trace);
+	CONSUMER_CALL(consumer, con_trace_adopt, &req, NULL, rec_trace_adopt_done, trace);
 }
 
 struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_t app)
@@ -226,7 +226,7 @@ struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_
 	list_init(&trace->batches);
 	list_init(&trace->channels);
 	loop_timer_init(&trace->retry, rec->recorder->config.loop, retry);
-	loop_work_init(&trace->flush, flush);
+	loop_work_init(&trace->flush, rec_trace_flush);
 	trace->rec = rec;
 	trace->id = id;
 	trace->uid = uid;
@@ -247,8 +247,8 @@ void trace_open(struct trace *trace, char *path)
 	req.trace = trace->id;
 	req.path = trace->path;
 	req.uuid = (struct blob){ trace->uuid, sizeof(trace->uuid) };
-	CONSUMER_CALL(trace->rec->recorder->config.consumer, con_trace_open, &req, NULL, opened,
-		      trace);
+	CONSUMER_CALL(trace->rec->recorder->config.consumer, con_trace_open, &req, NULL,
+		      rec_trace_open_done, trace);
 }
 
 void trace_free(struct trace *trace)

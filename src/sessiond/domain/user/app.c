@@ -99,7 +99,8 @@ void user_app_free(struct user_app *app)
 	free(app);
 }
 
-static void refuse(struct user_app *app, const struct msg_app_point *point, const char *why)
+static void user_app_refuse(struct user_app *app, const struct msg_app_point *point,
+			    const char *why)
 {
 	const struct msg_app_point_refused msg = { point->id, point->name, why };
 	uint8_t buf[POINT_NAME_MAX + 256]; /* a longer name is not sent */
@@ -122,13 +123,13 @@ static void refresh_later(struct user_app *app)
 	loop_defer(app->user->recorder->config.loop, &app->user->refresh);
 }
 
-static void add_point(struct user_app *app, struct msg_app_point *msg)
+static void user_app_add_point(struct user_app *app, struct msg_app_point *msg)
 {
 	const char *why = point_add(&app->app, msg);
 	struct user_link *link;
 
 	if (why)
-		refuse(app, msg, why);
+		user_app_refuse(app, msg, why);
 	else
 		list_for_each(link, &app->links, in_app)
 			link_touch_point(link, msg->id);
@@ -142,7 +143,7 @@ int user_app_points_add(struct user_app *app, struct msg_app_points_add *msg)
 	while (list_next(&msg->points, &record)) {
 		if (msg_app_point_decode(&record, &point) < 0)
 			return -EPROTO;
-		add_point(app, &point);
+		user_app_add_point(app, &point);
 	}
 	if (msg->complete) {
 		app->announced = true;

@@ -93,7 +93,7 @@ void links_touch_pending(struct user_session *us)
 
 /* --- telling the difference -------------------------------------------------- */
 
-static void begin(struct encoder *enc, uint16_t type)
+static void user_arm_begin(struct encoder *enc, uint16_t type)
 {
 	static uint8_t buf[MSG_MAX_BYTES]; /* one loop: one message at a time */
 
@@ -115,7 +115,7 @@ static void tell_buffer(struct user_link *link, const struct ring *ring)
 	};
 	struct encoder enc;
 
-	begin(&enc, MSG_app_buffer);
+	user_arm_begin(&enc, MSG_app_buffer);
 	msg_app_buffer_encode(&enc, &msg);
 	peer_send(link->app->peer, &enc);
 }
@@ -140,27 +140,27 @@ struct outbox {
 
 #define OUTBOX_BYTES (ARMINGS_PER_MESSAGE * 20u + 64u)
 
-static void outbox_flush(struct outbox *box)
+static void user_arm_outbox_flush(struct outbox *box)
 {
 	struct msg_app_arm msg = { encoder_list(&box->list) };
 	struct encoder enc;
 
 	if (!box->list.nr_records)
 		return;
-	begin(&enc, box->type);
+	user_arm_begin(&enc, box->type);
 	msg_app_arm_encode(&enc, &msg);
 	peer_send(box->link->app->peer, &enc);
 	encoder_init(&box->list, box->buf, OUTBOX_BYTES);
 }
 
-static void outbox_add(struct outbox *box, const struct arm *arm)
+static void user_arm_outbox_add(struct outbox *box, const struct arm *arm)
 {
 	struct msg_app_arming arming = { arm->point, arm->ring->id, arm->event };
 
 	msg_app_arming_add(&box->list, &arming);
 	box->link->changed = true;
 	if (box->list.nr_records == ARMINGS_PER_MESSAGE)
-		outbox_flush(box);
+		user_arm_outbox_flush(box);
 }
 
 /* Call @fn for what is in @a but not in @b; both are sorted. */
@@ -180,21 +180,21 @@ static void each_missing(const struct arm *a, size_t nr_a, const struct arm *b, 
 static void arm_one(struct outbox *box, const struct arm *arm)
 {
 	need_buffer(box->link, arm->ring);
-	outbox_add(box, arm);
+	user_arm_outbox_add(box, arm);
 }
 
 /* New armings first: then an arming that replaces another leaves no gap. */
-static void tell(struct user_link *link, const struct plan *plan)
+static void user_arm_send(struct user_link *link, const struct plan *plan)
 {
 	AUTO_FREE uint8_t *buf = xalloc(OUTBOX_BYTES);
 	struct outbox box = { .link = link, .type = MSG_app_arm, .buf = buf };
 
 	encoder_init(&box.list, buf, OUTBOX_BYTES);
 	each_missing(plan->arms, plan->nr, link->arms, link->nr_arms, arm_one, &box);
-	outbox_flush(&box);
+	user_arm_outbox_flush(&box);
 	box.type = MSG_app_disarm;
-	each_missing(link->arms, link->nr_arms, plan->arms, plan->nr, outbox_add, &box);
-	outbox_flush(&box);
+	each_missing(link->arms, link->nr_arms, plan->arms, plan->nr, user_arm_outbox_add, &box);
+	user_arm_outbox_flush(&box);
 }
 
 static void tell_drop(struct user_link *link, const struct ring *ring)
@@ -202,7 +202,7 @@ static void tell_drop(struct user_link *link, const struct ring *ring)
 	struct msg_app_buffer_drop msg = { ring->id };
 	struct encoder enc;
 
-	begin(&enc, MSG_app_buffer_drop);
+	user_arm_begin(&enc, MSG_app_buffer_drop);
 	msg_app_buffer_drop_encode(&enc, &msg);
 	peer_send(link->app->peer, &enc);
 }
@@ -278,7 +278,7 @@ static void spread(struct user_link *link, size_t slice)
 }
 
 /* Leave the points of this turn in the list. Return: the others, allocated, or NULL. */
-static uint32_t *cut(struct user_link *link, size_t slice, size_t *ret_nr)
+static uint32_t *user_arm_cut_slice(struct user_link *link, size_t slice, size_t *ret_nr)
 {
 	size_t nr = MIN(slice, link->nr_next);
 	uint32_t *rest;
@@ -325,11 +325,11 @@ size_t link_refresh(struct user_link *link)
 	if (link->app->wanted)
 		return 1; /* it is touched when the application has answered */
 	spread(link, slice);
-	rest = cut(link, slice, &nr_rest);
+	rest = user_arm_cut_slice(link, slice, &nr_rest);
 	looked = nr_looked_at(link);
 	plan_make(&plan);
 	if (plan.nr || link->nr_arms)
-		tell(link, &plan);
+		user_arm_send(link, &plan);
 	link_count(link);
 	free(link->arms);
 	link->arms = plan.arms;

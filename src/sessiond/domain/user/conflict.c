@@ -116,7 +116,7 @@ static bool conflicts(struct search *search, struct shape *shape, struct event_c
 	return outcome == CLASS_CONFLICT;
 }
 
-static bool wanted(const struct search *search, const struct shape *shape)
+static bool conflict_is_wanted(const struct search *search, const struct shape *shape)
 {
 	if (search->rule)
 		return !rule_counts(search->rule->kind) &&
@@ -124,8 +124,8 @@ static bool wanted(const struct search *search, const struct shape *shape)
 	return channel_wants(search->channel, shape->name, shape->loglevel);
 }
 
-static void report(struct search *search, const struct shape *armed, const struct shape *refused,
-		   uint32_t pid)
+static void conflict_report(struct search *search, const struct shape *armed,
+			    const struct shape *refused, uint32_t pid)
 {
 	const struct domain_conflict conflict = { refused->name, armed->format, refused->format,
 						  pid };
@@ -144,9 +144,9 @@ static void try_point(struct app_point *point, void *data)
 	struct search *search = data;
 	struct event_class *class;
 
-	if (point->shape->kind == SHAPE_MARKER && wanted(search, point->shape) &&
+	if (point->shape->kind == SHAPE_MARKER && conflict_is_wanted(search, point->shape) &&
 	    conflicts(search, point->shape, &class))
-		report(search, class->shape, point->shape, (uint32_t)search->app->app.pid);
+		conflict_report(search, class->shape, point->shape, (uint32_t)search->app->app.pid);
 }
 
 static void report_notes(struct search *search)
@@ -156,8 +156,8 @@ static void report_notes(struct search *search)
 	if (!search->us)
 		return;
 	list_for_each(note, &search->us->conflicts, node)
-		if (note->channel == search->channel && wanted(search, note->refused))
-			report(search, note->armed, note->refused, note->pid);
+		if (note->channel == search->channel && conflict_is_wanted(search, note->refused))
+			conflict_report(search, note->armed, note->refused, note->pid);
 }
 
 static void search_fini(struct search *search)

@@ -24,7 +24,7 @@ struct count_plan {
 	size_t nr, cap;
 };
 
-static int compare(const void *a, const void *b)
+static int user_count_compare(const void *a, const void *b)
 {
 	const struct counting *x = a, *y = b;
 
@@ -35,7 +35,7 @@ static int compare(const void *a, const void *b)
 	return (x->word > y->word) - (x->word < y->word);
 }
 
-static void plan_add(struct count_plan *plan, const struct counting *counting)
+static void user_count_plan_add(struct count_plan *plan, const struct counting *counting)
 {
 	if (plan->nr == plan->cap) {
 		plan->cap = MAX(2 * plan->cap, (size_t)16);
@@ -44,7 +44,7 @@ static void plan_add(struct count_plan *plan, const struct counting *counting)
 	plan->countings[plan->nr++] = *counting;
 }
 
-static void consider(struct app_point *point, void *data)
+static void user_count_visit_point(struct app_point *point, void *data)
 {
 	struct count_plan *plan = data;
 	const struct rule *rule = plan->tally->rule;
@@ -56,13 +56,14 @@ static void consider(struct app_point *point, void *data)
 	place = tally_place(link->us, plan->tally, link->app->app.uid, point->shape->name);
 	if (!place)
 		return;
-	plan_add(plan,
-		 &(struct counting){ .point = point->id,
-				     .field = rule->kind == RULE_HISTOGRAM ?
-						      shape_integer(point->shape, rule->location) :
-						      -1,
-				     .counts = place->counts,
-				     .word = place->word });
+	user_count_plan_add(
+		plan,
+		&(struct counting){ .point = point->id,
+				    .field = rule->kind == RULE_HISTOGRAM ?
+						     shape_integer(point->shape, rule->location) :
+						     -1,
+				    .counts = place->counts,
+				    .word = place->word });
 }
 
 static void count_plan_make(struct count_plan *plan)
@@ -78,16 +79,16 @@ static void count_plan_make(struct count_plan *plan)
 			if (!rule->enabled || !rule_counts(rule->kind))
 				continue;
 			plan->tally = tally_get(us, channel, rule);
-			link_each_point(plan->link, consider, plan);
+			link_each_point(plan->link, user_count_visit_point, plan);
 		}
 	}
 	if (plan->nr)
-		qsort(plan->countings, plan->nr, sizeof(*plan->countings), compare);
+		qsort(plan->countings, plan->nr, sizeof(*plan->countings), user_count_compare);
 }
 
 /* --- telling it -------------------------------------------------------------------- */
 
-static void begin(struct encoder *enc, uint16_t type)
+static void user_count_begin(struct encoder *enc, uint16_t type)
 {
 	static uint8_t buf[MSG_MAX_BYTES]; /* one loop: one message at a time */
 
@@ -104,7 +105,7 @@ static void need_counts(struct user_link *link, const struct user_counts *counts
 		if (link->told_counts[i] == counts)
 			return;
 	counts_describe(link->us, counts, &msg);
-	begin(&enc, MSG_app_counts);
+	user_count_begin(&enc, MSG_app_counts);
 	msg_app_counts_encode(&enc, &msg);
 	peer_send(link->app->peer, &enc);
 	link->told_counts = xrealloc(link->told_counts,
@@ -120,20 +121,20 @@ struct outbox {
 	struct encoder list;
 };
 
-static void outbox_flush(struct outbox *box)
+static void user_count_outbox_flush(struct outbox *box)
 {
 	struct msg_app_count msg = { encoder_list(&box->list) };
 	struct encoder enc;
 
 	if (!box->list.nr_records)
 		return;
-	begin(&enc, box->type);
+	user_count_begin(&enc, box->type);
 	msg_app_count_encode(&enc, &msg);
 	peer_send(box->link->app->peer, &enc);
 	encoder_init(&box->list, box->buf, OUTBOX_BYTES);
 }
 
-static void outbox_add(struct outbox *box, const struct counting *counting)
+static void user_count_outbox_add(struct outbox *box, const struct counting *counting)
 {
 	const struct msg_app_counting msg = {
 		.point = counting->point,
@@ -148,7 +149,7 @@ static void outbox_add(struct outbox *box, const struct counting *counting)
 	msg_app_counting_add(&box->list, &msg);
 	box->link->changed = true;
 	if (box->list.nr_records == COUNTINGS_PER_MESSAGE)
-		outbox_flush(box);
+		user_count_outbox_flush(box);
 }
 
 /* Those in @a and not in @b; both are sorted. */
@@ -158,15 +159,15 @@ static void tell_missing(struct outbox *box, const struct counting *a, size_t nr
 	size_t j = 0;
 
 	for (size_t i = 0; i < nr_a; i++) {
-		while (j < nr_b && compare(&b[j], &a[i]) < 0)
+		while (j < nr_b && user_count_compare(&b[j], &a[i]) < 0)
 			j++;
-		if (j == nr_b || compare(&b[j], &a[i]) != 0)
-			outbox_add(box, &a[i]);
+		if (j == nr_b || user_count_compare(&b[j], &a[i]) != 0)
+			user_count_outbox_add(box, &a[i]);
 	}
-	outbox_flush(box);
+	user_count_outbox_flush(box);
 }
 
-static void tell(const struct count_plan *plan, bool all)
+static void user_count_send(const struct count_plan *plan, bool all)
 {
 	struct user_link *link = plan->link;
 	AUTO_FREE uint8_t *buf = xalloc(OUTBOX_BYTES);
@@ -180,7 +181,7 @@ static void tell(const struct count_plan *plan, bool all)
 }
 
 /* Those of points that were not looked at stay. */
-static void merge(struct count_plan *plan)
+static void user_count_merge(struct count_plan *plan)
 {
 	const struct user_link *link = plan->link;
 	struct counting *mine = plan->countings;
@@ -191,7 +192,7 @@ static void merge(struct count_plan *plan)
 	for (size_t i = 0, j = 0; i < link->nr_countings || j < nr;) {
 		int order = i == link->nr_countings ? 1 :
 			    j == nr		    ? -1 :
-						      compare(&link->countings[i], &mine[j]);
+				      user_count_compare(&link->countings[i], &mine[j]);
 
 		plan->countings[plan->nr++] = order <= 0 ? link->countings[i] : mine[j];
 		i += order <= 0;
@@ -208,11 +209,11 @@ void link_count(struct user_link *link)
 	if (link->us->rec.recording && link->app->counts)
 		count_plan_make(&plan);
 	if (plan.nr || (all && link->nr_countings))
-		tell(&plan, all);
+		user_count_send(&plan, all);
 	if (!all && !plan.nr)
 		return;
 	if (!all)
-		merge(&plan);
+		user_count_merge(&plan);
 	free(link->countings);
 	link->countings = plan.countings;
 	link->nr_countings = plan.nr;
@@ -256,7 +257,7 @@ void link_drop_counts(struct user_link *link)
 		struct msg_app_counts_drop msg = { link->told_counts[i]->id };
 		struct encoder enc;
 
-		begin(&enc, MSG_app_counts_drop);
+		user_count_begin(&enc, MSG_app_counts_drop);
 		msg_app_counts_drop_encode(&enc, &msg);
 		peer_send(link->app->peer, &enc);
 	}

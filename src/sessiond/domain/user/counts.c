@@ -26,7 +26,7 @@ static uint64_t bytes_of(const struct user_session *us)
 	return (uint64_t)nr_parts(us) * PART_BYTES;
 }
 
-static struct quotas *quotas_of(const struct user_session *us)
+static struct quotas *user_counts_quotas_of(const struct user_session *us)
 {
 	return us->rec.recorder->config.quotas;
 }
@@ -37,14 +37,15 @@ struct account_id user_account(const struct user_session *us, uid_t uid)
 	return (struct account_id){ uid, uid != us->rec.session->uid };
 }
 
-static int pay(const struct user_session *us, uid_t uid, struct err *err)
+static int user_counts_charge(const struct user_session *us, uid_t uid, struct err *err)
 {
 	struct account_id account = user_account(us, uid);
 
-	if (quota_take_or_say(quotas_of(us), account, QUOTA_MEMORY, bytes_of(us), err))
+	if (quota_take_or_say(user_counts_quotas_of(us), account, QUOTA_MEMORY, bytes_of(us), err))
 		return err->code;
-	if (quota_take_or_say(quotas_of(us), account, QUOTA_DESCRIPTORS, COUNTS_FDS, err)) {
-		quota_give(quotas_of(us), account, QUOTA_MEMORY, bytes_of(us));
+	if (quota_take_or_say(user_counts_quotas_of(us), account, QUOTA_DESCRIPTORS, COUNTS_FDS,
+			      err)) {
+		quota_give(user_counts_quotas_of(us), account, QUOTA_MEMORY, bytes_of(us));
 		return err->code;
 	}
 	return 0;
@@ -54,11 +55,11 @@ static void pay_back(const struct user_session *us, uid_t uid)
 {
 	struct account_id account = user_account(us, uid);
 
-	quota_give(quotas_of(us), account, QUOTA_MEMORY, bytes_of(us));
-	quota_give(quotas_of(us), account, QUOTA_DESCRIPTORS, COUNTS_FDS);
+	quota_give(user_counts_quotas_of(us), account, QUOTA_MEMORY, bytes_of(us));
+	quota_give(user_counts_quotas_of(us), account, QUOTA_DESCRIPTORS, COUNTS_FDS);
 }
 
-static int make(struct user_session *us, struct user_counts *counts, struct err *err)
+static int user_counts_make(struct user_session *us, struct user_counts *counts, struct err *err)
 {
 	AUTO_FD int fd = -1;
 	int ret = memfile_new("ltt-counts", bytes_of(us), &fd);
@@ -81,9 +82,9 @@ static struct user_counts *counts_new(struct user_session *us, uid_t uid, struct
 {
 	AUTO_FREE struct user_counts *counts = xalloc(sizeof(*counts));
 
-	if (pay(us, uid, err))
+	if (user_counts_charge(us, uid, err))
 		return NULL;
-	if (make(us, counts, err)) {
+	if (user_counts_make(us, counts, err)) {
 		pay_back(us, uid);
 		return NULL;
 	}
@@ -93,7 +94,7 @@ static struct user_counts *counts_new(struct user_session *us, uid_t uid, struct
 	return TAKE(counts);
 }
 
-static bool has_room(const struct user_counts *counts, uid_t uid, uint32_t words)
+static bool user_counts_has_room(const struct user_counts *counts, uid_t uid, uint32_t words)
 {
 	return counts->uid == uid && words <= PART_WORDS - counts->used;
 }
@@ -104,7 +105,7 @@ struct user_counts *counts_get(struct user_session *us, uid_t uid, uint32_t word
 	struct user_counts *counts, *found = NULL;
 
 	list_for_each(counts, &us->counts, node)
-		if (!found && has_room(counts, uid, words))
+		if (!found && user_counts_has_room(counts, uid, words))
 			found = counts;
 	if (!found)
 		found = counts_new(us, uid, err);

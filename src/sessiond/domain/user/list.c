@@ -52,7 +52,7 @@ static uint32_t app_pid(const struct app *app)
 	return app->pid > 0 ? (uint32_t)app->pid : app->vpid;
 }
 
-static void list_point(struct app_point *point, void *data)
+static void user_list_point(struct app_point *point, void *data)
 {
 	const struct listing *listing = data;
 	const struct app *app = &listing->app->app;
@@ -99,7 +99,7 @@ void user_each_point(struct domain_tracer *domain, const struct caller *caller,
 		if (caller->uid != 0 && caller->uid != app->app.uid)
 			continue;
 		listing.app = app;
-		app_each_point(&app->app, list_point, &listing);
+		app_each_point(&app->app, user_list_point, &listing);
 		list_for_each(refused, &app->app.refused, node)
 			list_refused(&listing, refused);
 	}

@@ -61,7 +61,7 @@ static struct ring *next_wanted(const struct user_domain *user, uint64_t above,
 	return best;
 }
 
-static bool may_have(const struct ring *ring, const void *whom)
+static bool offer_may_have(const struct ring *ring, const void *whom)
 {
 	const struct user_app *app = whom;
 
@@ -79,7 +79,7 @@ bool offers_expected(const struct user_domain *user, uint64_t app)
 	return next_wanted(user, 0, is_own, &app);
 }
 
-static void ask(struct user_app *app, uint64_t ring)
+static void offer_request(struct user_app *app, uint64_t ring)
 {
 	struct msg_app_buffer_want msg = { ring };
 	struct encoder enc;
@@ -96,19 +96,19 @@ bool offers_ask(struct user_app *app)
 	struct ring *ring = NULL;
 
 	if (app->offers)
-		ring = next_wanted(app->user, app->wanted, may_have, app);
+		ring = next_wanted(app->user, app->wanted, offer_may_have, app);
 	if (!ring != !app->wanted) /* descriptors are taken as long as one is asked for */
 		sock_take_fds(app->peer->source.fd, ring);
 	app->wanted = ring ? ring->id : 0;
 	if (ring)
-		ask(app, ring->id);
+		offer_request(app, ring->id);
 	return ring;
 }
 
 /* --- what is offered --------------------------------------------------------------- */
 
 /* The seals first: of anything else nothing is asked, as it might not answer. */
-static bool is_ours(int fd, const struct dirid *wanted)
+static bool offer_is_ours(int fd, const struct dirid *wanted)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct dirid found;
@@ -118,7 +118,7 @@ static bool is_ours(int fd, const struct dirid *wanted)
 	       st.st_uid == geteuid() && dirid_of(fd, &found) == 0 && dirid_equal(&found, wanted);
 }
 
-static int open_again(int fd, int how)
+static int offer_open_again(int fd, int how)
 {
 	char path[64];
 
@@ -127,11 +127,11 @@ static int open_again(int fd, int how)
 }
 
 /* Return: whether all of them could be opened, and may be kept. */
-static bool take(struct ring *ring, const struct msg_app_buffer_offer *msg)
+static bool offer_take(struct ring *ring, const struct msg_app_buffer_offer *msg)
 {
-	ring->data = open_again(msg->data, O_RDWR);
-	ring->ctl_rw = open_again(msg->ctl, O_RDWR);
-	ring->ctl = open_again(msg->ctl, O_RDONLY);
+	ring->data = offer_open_again(msg->data, O_RDWR);
+	ring->ctl_rw = offer_open_again(msg->ctl, O_RDWR);
+	ring->ctl = offer_open_again(msg->ctl, O_RDONLY);
 	if (ring->data >= 0 && ring->ctl_rw >= 0 && ring->ctl >= 0 &&
 	    admission_has_room(MAX(MAX(ring->data, ring->ctl_rw), ring->ctl), ADMISSION_KEPT))
 		return true;
@@ -140,7 +140,7 @@ static bool take(struct ring *ring, const struct msg_app_buffer_offer *msg)
 }
 
 /* It was paid for when it was made: no user is refused a buffer that was there. */
-static void pay(struct ring *ring)
+static void offer_charge(struct ring *ring)
 {
 	struct quotas *quotas = ring->trace_channel->trace->rec->recorder->config.quotas;
 	struct err ignored = { 0 };
@@ -156,16 +156,16 @@ static void accept_offer(struct ring *ring, const struct user_app *app,
 {
 	if (msg->data < 0 || msg->ctl < 0)
 		return; /* it does not have it */
-	if (!is_ours(msg->data, &ring->data_id) || !is_ours(msg->ctl, &ring->ctl_id)) {
+	if (!offer_is_ours(msg->data, &ring->data_id) || !offer_is_ours(msg->ctl, &ring->ctl_id)) {
 		log_warn_some("process %d of user %u offers memory that is not what %s was",
 			      (int)app->app.pid, app->app.uid, ring->name);
 		return;
 	}
-	if (!take(ring, msg)) {
+	if (!offer_take(ring, msg)) {
 		log_warn_some("%s can't be taken over: %s", ring->name, strerror(EMFILE));
 		return;
 	}
-	pay(ring);
+	offer_charge(ring);
 	ring_offered(ring);
 }
 
@@ -176,7 +176,7 @@ int user_app_offer(struct user_app *app, const struct msg_app_buffer_offer *msg)
 
 	if (!app->wanted || app->wanted != msg->ring)
 		return -EPROTO; /* nobody asked */
-	ring = next_wanted(app->user, msg->ring - 1, may_have, app);
+	ring = next_wanted(app->user, msg->ring - 1, offer_may_have, app);
 	if (ring && ring->id == msg->ring) /* else another one has brought it */
 		accept_offer(ring, app, msg);
 	if (offers_ask(app))

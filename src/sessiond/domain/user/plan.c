@@ -28,7 +28,7 @@ static int compare_ids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void plan_add(struct plan *plan, uint32_t point, struct ring *ring, uint32_t event)
+static void user_plan_add(struct plan *plan, uint32_t point, struct ring *ring, uint32_t event)
 {
 	if (plan->nr == plan->cap) {
 		plan->cap = MAX(2 * plan->cap, (size_t)64);
@@ -68,7 +68,7 @@ static void plan_wait(struct plan *plan, uint32_t point, const struct trace_chan
 	for (size_t i = find_arm(link, point); i < link->nr_arms && link->arms[i].point == point;
 	     i++)
 		if (link->arms[i].ring->trace_channel == trace_channel)
-			plan_add(plan, point, link->arms[i].ring, link->arms[i].event);
+			user_plan_add(plan, point, link->arms[i].ring, link->arms[i].event);
 	if (plan->nr_todo == plan->cap_todo) {
 		plan->cap_todo = MAX(2 * plan->cap_todo, (size_t)16);
 		plan->todo = xrealloc(plan->todo, plan->cap_todo * sizeof(*plan->todo));
@@ -111,7 +111,7 @@ static struct ring *get_ring(struct plan *plan)
 	return plan->ring;
 }
 
-static void consider(struct app_point *point, void *data)
+static void user_plan_visit_point(struct app_point *point, void *data)
 {
 	struct plan *plan = data;
 	struct event_class *class = NULL;
@@ -134,7 +134,7 @@ static void consider(struct app_point *point, void *data)
 	if (ring->state == RING_FAILED || trace->failed || class->batch == 0)
 		return;
 	if (ring_is_on(ring) && class->batch <= trace->written)
-		plan_add(plan, point->id, ring, class->id);
+		user_plan_add(plan, point->id, ring, class->id);
 	else
 		plan_wait(plan, point->id, trace_channel);
 }
@@ -158,7 +158,7 @@ static void consider_points(struct plan *plan)
 {
 	plan->trace_channel = NULL;
 	plan->ring = NULL;
-	link_each_point(plan->link, consider, plan);
+	link_each_point(plan->link, user_plan_visit_point, plan);
 }
 
 size_t points_sort(uint32_t *points, size_t nr)
@@ -175,7 +175,7 @@ size_t points_sort(uint32_t *points, size_t nr)
 
 /* Join the new armings with those of points that were not looked at. All three
  * are sorted: armings of the link and of the plan, points to look at. */
-static void merge(struct plan *plan)
+static void user_plan_merge(struct plan *plan)
 {
 	const struct user_link *link = plan->link;
 	struct arm *joined = xalloc((link->nr_arms + plan->nr + 1) * sizeof(*joined));
@@ -215,5 +215,5 @@ void plan_make(struct plan *plan)
 	if (plan->nr)
 		qsort(plan->arms, plan->nr, sizeof(*plan->arms), arm_compare);
 	if (!link->all)
-		merge(plan);
+		user_plan_merge(plan);
 }

@@ -31,7 +31,7 @@ struct size {
 	size_t text;
 };
 
-static void measure(struct list fields, struct size *size)
+static void user_point_measure(struct list fields, struct size *size)
 {
 	struct msg_app_field f;
 	struct msg_app_enum_entry e;
@@ -64,7 +64,7 @@ static void fill_field(struct layout *layout, struct msg_app_field *f)
 		layout_add_label(layout, e.label, e.first, e.last);
 }
 
-static struct layout *make_layout(struct list fields, const struct size *size)
+static struct layout *user_point_make_layout(struct list fields, const struct size *size)
 {
 	struct layout *layout = layout_new(size->fields, size->labels, size->text);
 	struct msg_app_field f;
@@ -86,13 +86,13 @@ const char *point_add(struct app *app, struct msg_app_point *msg)
 	struct size size = { 0 };
 	const char *why;
 
-	measure(msg->fields, &size);
+	user_point_measure(msg->fields, &size);
 	if (size.fields > LAYOUT_MAX_FIELDS || size.labels > LAYOUT_MAX_LABELS) {
 		why = "has too many fields or labels";
 		app_refuse_point(app, msg->id, msg->file, msg->line, &facts, why);
 		return why;
 	}
-	facts.layout = make_layout(msg->fields, &size);
+	facts.layout = user_point_make_layout(msg->fields, &size);
 	if (!facts.layout)
 		return "finds no memory";
 	why = app_add_point(app, msg->id, msg->file, msg->line, &facts, &point);

@@ -12,7 +12,7 @@
 /* Enough to choose from; of each session. */
 #define MAX_NAMES 100u
 
-static bool is_known(const struct user_session *us, const struct shape *shape)
+static bool user_programs_is_known(const struct user_session *us, const struct shape *shape)
 {
 	for (uint32_t i = 0; i < us->nr_announced; i++)
 		if (strcmp(us->announced[i]->name, shape->name) == 0)
@@ -20,7 +20,7 @@ static bool is_known(const struct user_session *us, const struct shape *shape)
 	return false;
 }
 
-static bool is_taken(const struct user_session *us, const struct shape *shape)
+static bool user_programs_is_taken(const struct user_session *us, const struct shape *shape)
 {
 	const struct channel *channel;
 
@@ -35,8 +35,8 @@ static void note(struct app_point *point, void *data)
 {
 	struct user_session *us = data;
 
-	us->matched = us->matched || is_taken(us, point->shape);
-	if (us->matched || us->more_announced || is_known(us, point->shape))
+	us->matched = us->matched || user_programs_is_taken(us, point->shape);
+	if (us->matched || us->more_announced || user_programs_is_known(us, point->shape))
 		return;
 	us->more_announced = us->nr_announced == MAX_NAMES;
 	if (us->more_announced)

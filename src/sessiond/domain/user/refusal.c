@@ -27,8 +27,9 @@ static void find_point(struct app_point *point, void *data)
 		teller->point = point;
 }
 
-static void tell(struct user_app *app, const struct rule *rule,
-		 void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
+static void user_refusal_report(struct user_app *app, const struct rule *rule,
+				void (*fn)(const struct domain_refusal *refusal, void *data),
+				void *data)
 {
 	struct teller teller = { .rule = rule };
 	char why[128 + NAME_BYTES];
@@ -128,7 +129,7 @@ void user_each_refusal(struct domain_tracer *domain, const struct session *sessi
 				continue;
 			list_for_each(link, &us->links, in_session)
 				if (!link->app->counts)
-					tell(link->app, each, fn, data);
+					user_refusal_report(link->app, each, fn, data);
 		}
 }
 

@@ -103,7 +103,7 @@ void absent_add(struct user_domain *user, const struct msg_state_app *msg)
 /* --- save -------------------------------------------------------------------------- */
 
 /* An application that is not known any more has died: nobody comes back for it. */
-static void put_app(struct recording *rec, struct encoder *enc, uint64_t id)
+static void user_state_put_app(struct recording *rec, struct encoder *enc, uint64_t id)
 {
 	const struct user_domain *user = us_of(rec)->user;
 	struct msg_state_app msg = { .id = id };
@@ -129,7 +129,7 @@ void user_save(struct domain_tracer *domain, const struct session *session,
 	struct recording *rec = recording_find(domain, session);
 
 	if (rec)
-		recording_save(rec, space, put_app);
+		recording_save(rec, space, user_state_put_app);
 }
 
 void user_restore(struct domain_tracer *domain, struct session *session,

@@ -34,12 +34,12 @@ bool user_rule_takes(const struct rule *rule, const struct shape *shape)
 
 /* --- events ---------------------------------------------------------------------- */
 
-static int compare_names(const void *a, const void *b)
+static int user_stats_compare_names(const void *a, const void *b)
 {
 	return strcmp(((const struct user_stat *)a)->name, ((const struct user_stat *)b)->name);
 }
 
-static uint64_t real_ns(void)
+static uint64_t user_stats_real_ns(void)
 {
 	struct timespec ts;
 
@@ -52,7 +52,7 @@ static uint64_t stat_bytes(const struct user_stat *stat)
 	return sizeof(*stat) + strlen(stat->name);
 }
 
-static struct quotas *quotas_of(const struct user_session *us)
+static struct quotas *user_stats_quotas_of(const struct user_session *us)
 {
 	return us->rec.recorder->config.quotas;
 }
@@ -63,15 +63,16 @@ static void place_drop(struct user_session *us, struct user_place **at)
 	struct user_place *place = *at;
 
 	*at = place->next;
-	quota_give(quotas_of(us), user_account(us, place->uid), QUOTA_TEXT, sizeof(*place));
+	quota_give(user_stats_quotas_of(us), user_account(us, place->uid), QUOTA_TEXT,
+		   sizeof(*place));
 	free(place);
 }
 
-static void stat_free(struct user_session *us, struct user_stat *stat)
+static void user_stats_stat_free(struct user_session *us, struct user_stat *stat)
 {
 	while (stat->places)
 		place_drop(us, &stat->places);
-	quota_give(quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat));
+	quota_give(user_stats_quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat));
 	free(stat->name);
 	free(stat);
 }
@@ -81,7 +82,7 @@ static struct user_stat *stat_get(struct user_session *us, struct user_tally *ta
 				  const char *name, struct err *err)
 {
 	const struct user_stat wanted = { .name = (char *)name };
-	void **found = tfind(&wanted, &tally->stats, compare_names);
+	void **found = tfind(&wanted, &tally->stats, user_stats_compare_names);
 	struct user_stat *stat;
 
 	if (found)
@@ -89,12 +90,12 @@ static struct user_stat *stat_get(struct user_session *us, struct user_tally *ta
 	stat = xalloc(sizeof(*stat));
 	stat->name = xstrdup(name);
 	stat->account = user_account(us, uid);
-	stat->since_ns = real_ns();
-	if (quota_take_or_say(quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat), err) ==
-	    0) {
-		if (tsearch(stat, &tally->stats, compare_names))
+	stat->since_ns = user_stats_real_ns();
+	if (quota_take_or_say(user_stats_quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat),
+			      err) == 0) {
+		if (tsearch(stat, &tally->stats, user_stats_compare_names))
 			return stat;
-		quota_give(quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat));
+		quota_give(user_stats_quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat));
 		err_set(err, ERR_NO_MEMORY, "there is no memory for its name");
 	}
 	free(stat->name);
@@ -112,8 +113,8 @@ static struct user_place *place_get(struct user_session *us, struct user_tally *
 		place = place->next;
 	if (place)
 		return place;
-	if (quota_take_or_say(quotas_of(us), user_account(us, uid), QUOTA_TEXT, sizeof(*place),
-			      err))
+	if (quota_take_or_say(user_stats_quotas_of(us), user_account(us, uid), QUOTA_TEXT,
+			      sizeof(*place), err))
 		return NULL;
 	place = xalloc(sizeof(*place));
 	place->uid = uid;
@@ -125,7 +126,7 @@ static struct user_place *place_get(struct user_session *us, struct user_tally *
 }
 
 /* Nobody can make another's start fail. */
-static void complain(struct user_session *us, uid_t uid, const struct err *err)
+static void user_stats_warn(struct user_session *us, uid_t uid, const struct err *err)
 {
 	if (user_account(us, uid).guest)
 		us->rec.recorder->config.trouble(us->rec.session, TROUBLE_BUFFERS, err->text);
@@ -142,7 +143,7 @@ struct user_place *tally_place(struct user_session *us, struct user_tally *tally
 	struct user_place *place = stat ? place_get(us, tally, stat, uid, &err) : NULL;
 
 	if (err.code)
-		complain(us, uid, &err);
+		user_stats_warn(us, uid, &err);
 	return place && place->counts ? place : NULL;
 }
 
@@ -171,8 +172,8 @@ void tallies_free(struct user_session *us)
 		while (tally->stats) {
 			struct user_stat *stat = *(struct user_stat **)tally->stats;
 
-			tdelete(stat, &tally->stats, compare_names);
-			stat_free(us, stat);
+			tdelete(stat, &tally->stats, user_stats_compare_names);
+			user_stats_stat_free(us, stat);
 		}
 		list_remove(&tally->node);
 		free(tally);
@@ -212,7 +213,7 @@ struct teller {
 	void *data;
 };
 
-static void tell(const void *node, VISIT visit, void *closure)
+static void user_stats_report(const void *node, VISIT visit, void *closure)
 {
 	const struct user_stat *stat = *(struct user_stat *const *)node;
 	const struct teller *teller = closure;
@@ -245,5 +246,5 @@ void user_each_counted(struct domain_tracer *domain, const struct session *sessi
 	if (!us)
 		return;
 	list_for_each(tally, &us->tallies, node)
-		twalk_r(tally->stats, tell, &(struct teller){ us, tally, fn, data });
+		twalk_r(tally->stats, user_stats_report, &(struct teller){ us, tally, fn, data });
 }

@@ -65,7 +65,7 @@ static char *choose_path(struct trace *trace, const struct user_app *process)
 	return path;
 }
 
-static void describe(struct trace *trace, const struct user_app *process)
+static void user_trace_describe(struct trace *trace, const struct user_app *process)
 {
 	const struct recording *rec = trace->rec;
 	struct metadata_process facts_of_process = { 0 };
@@ -90,7 +90,7 @@ static void describe(struct trace *trace, const struct user_app *process)
 
 void trace_describe(struct trace *trace)
 {
-	describe(trace, NULL);
+	user_trace_describe(trace, NULL);
 }
 
 static struct trace *trace_new(struct user_session *us, uid_t uid, const struct user_app *process)
@@ -99,7 +99,7 @@ static struct trace *trace_new(struct user_session *us, uid_t uid, const struct 
 					  process ? process->app.id : 0);
 
 	trace_open(trace, choose_path(trace, process));
-	describe(trace, process);
+	user_trace_describe(trace, process);
 	return trace;
 }
 
@@ -108,7 +108,7 @@ static bool per_process(const struct channel *channel)
 	return channel->attr.ownership == OWNERSHIP_PROCESS;
 }
 
-static struct trace *find(struct user_session *us, uid_t uid, uint64_t app)
+static struct trace *user_trace_find(struct user_session *us, uid_t uid, uint64_t app)
 {
 	struct trace *trace;
 
@@ -121,7 +121,7 @@ static struct trace *find(struct user_session *us, uid_t uid, uint64_t app)
 struct trace *trace_find(struct user_session *us, const struct user_app *app,
 			 const struct channel *channel)
 {
-	return find(us, app->app.uid, per_process(channel) ? app->app.id : 0);
+	return user_trace_find(us, app->app.uid, per_process(channel) ? app->app.id : 0);
 }
 
 struct trace *trace_get(struct user_session *us, struct user_app *app,
@@ -141,7 +141,7 @@ void trace_prepare(struct user_session *us)
 	list_for_each(channel, &us->rec.session->channels, node) {
 		if (channel->domain != DOMAIN_USER || per_process(channel))
 			continue;
-		trace = find(us, uid, 0);
+		trace = user_trace_find(us, uid, 0);
 		trace_channel_get(trace ? trace : trace_new(us, uid, NULL), channel, NULL);
 	}
 }

@@ -107,12 +107,12 @@ static void refresh_in_turn(struct loop_timer *timer)
 
 /* --- sessions ------------------------------------------------------------------ */
 
-static void ready(struct recording *rec)
+static void user_ready(struct recording *rec)
 {
 	links_touch_pending(us_of(rec));
 }
 
-static void lost(struct recording *rec)
+static void user_on_lost(struct recording *rec)
 {
 	links_touch(us_of(rec));
 }
@@ -130,8 +130,8 @@ static void wanted_done(struct recording *rec)
 	offers_done(us_of(rec)->user);
 }
 
-static const struct recording_ops recording_ops = { ready, lost, metadata_done, trace_describe,
-						    wanted_done };
+static const struct recording_ops recording_ops = { user_ready, user_on_lost, metadata_done,
+						    trace_describe, wanted_done };
 
 struct user_session *user_session_get(struct user_domain *user, struct session *session,
 				      const struct clock_facts *clock)
@@ -219,7 +219,7 @@ static void user_refresh(struct domain_tracer *domain, struct session *session, 
 		wait_new(us, done, data);
 }
 
-static void session_forget(struct user_session *us)
+static void user_session_forget(struct user_session *us)
 {
 	struct user_link *link, *next_link;
 
@@ -242,7 +242,7 @@ static void user_forget(struct domain_tracer *domain, struct session *session)
 	struct user_session *us = user_session_find(user_of(domain), session);
 
 	if (us)
-		session_forget(us);
+		user_session_forget(us);
 }
 
 static const struct domain_ops user_ops = {
@@ -291,7 +291,7 @@ struct domain_tracer *user_domain_free(struct domain_tracer *domain)
 	if (!user)
 		return NULL;
 	list_for_each_safe(rec, next, &domain->recordings, node)
-		session_forget(us_of(rec));
+		user_session_forget(us_of(rec));
 	list_for_each_safe(app, next_app, &user->apps, node)
 		user_app_free(app);
 	loop_work_cancel(&user->refresh);

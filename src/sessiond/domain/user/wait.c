@@ -17,7 +17,7 @@ static bool counts_on(const struct user_wait *wait, const struct user_link *link
 	return !wait->stop || !link->late || wait->generation <= link->late;
 }
 
-static void wait_finish(struct user_wait *wait)
+static void user_wait_finish(struct user_wait *wait)
 {
 	struct user_session *us = wait->us;
 	domain_done done = wait->done;
@@ -30,7 +30,7 @@ static void wait_finish(struct user_wait *wait)
 	done(data, apps, late, us->rec.problem.code ? &us->rec.problem : NULL);
 }
 
-static void late(struct loop_timer *timer)
+static void user_wait_on_timeout(struct loop_timer *timer)
 {
 	struct user_wait *wait = container_of(timer, struct user_wait, late);
 	struct user_link *link;
@@ -38,10 +38,10 @@ static void late(struct loop_timer *timer)
 	list_for_each(link, &wait->us->links, in_session)
 		if (wait->left && link->confirmed < wait->generation && !link->late)
 			link->late = wait->us->generation;
-	wait_finish(wait);
+	user_wait_finish(wait);
 }
 
-static void begin(struct user_session *us, bool stop, domain_done done, void *data)
+static void user_wait_begin(struct user_session *us, bool stop, domain_done done, void *data)
 {
 	struct user_wait *wait = xalloc(sizeof(*wait));
 	struct user_link *link;
@@ -56,7 +56,7 @@ static void begin(struct user_session *us, bool stop, domain_done done, void *da
 	wait->metadata = !stop && traces_busy(&us->rec);
 	wait->offers = stop && us->rec.enough.at_ns;
 	wait->left = wait->apps + wait->metadata + wait->offers;
-	loop_timer_init(&wait->late, us->user->recorder->config.loop, late);
+	loop_timer_init(&wait->late, us->user->recorder->config.loop, user_wait_on_timeout);
 	/* nobody to wait for: answered from the loop all the same, so that
 	 * `done` is never called from inside the call that asked */
 	loop_timer_set(&wait->late, wait->left ? LATE_AFTER_US : 0);
@@ -65,12 +65,12 @@ static void begin(struct user_session *us, bool stop, domain_done done, void *da
 
 void wait_new(struct user_session *us, domain_done done, void *data)
 {
-	begin(us, false, done, data);
+	user_wait_begin(us, false, done, data);
 }
 
 void wait_stop(struct user_session *us, domain_done done, void *data)
 {
-	begin(us, true, done, data);
+	user_wait_begin(us, true, done, data);
 }
 
 void waits_finish(struct user_session *us)
@@ -78,7 +78,7 @@ void waits_finish(struct user_session *us)
 	struct user_wait *wait;
 
 	while ((wait = list_first(&us->waits, struct user_wait, node)))
-		wait_finish(wait);
+		user_wait_finish(wait);
 }
 
 /* Finished from the loop: the receiver may free anything. */
