@@ -15,7 +15,7 @@ static void keep_fds(struct ring_ref *ring, struct job *job)
 	ring->module = TAKE_FD(job->module);
 }
 
-static void ring_opened(struct control *c, struct job *job)
+static void control_done_ring_open(struct control *c, struct job *job)
 {
 	struct ring_ref *ring = ring_ref_find(c, job->spec.id);
 	struct rep_con_ring_open rep = {
@@ -183,7 +183,7 @@ static void job_done(struct control *c, struct job *job)
 		return;
 	case JOB_RING_OPEN:
 	case JOB_RING_ADOPT:
-		ring_opened(c, job);
+		control_done_ring_open(c, job);
 		return;
 	case JOB_END:
 		output_ended(c, job);

@@ -9,8 +9,8 @@
 #include "base/str.h"
 #include "io/tcp.h"
 
-static int take_relay(const struct req_con_output_open *req, struct worker_config *config,
-		      struct err *err)
+static int control_open_take_relay(const struct req_con_output_open *req,
+				   struct worker_config *config, struct err *err)
 {
 	if (!req->relay[0])
 		return 0;
@@ -58,7 +58,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 	struct job *job;
 	int ret;
 
-	if (take_relay(req, &config, err))
+	if (control_open_take_relay(req, &config, err))
 		return err->code;
 	ret = worker_new(&config, &worker);
 	if (ret < 0)

@@ -72,7 +72,7 @@ static void on_stuck(struct loop_timer *timer)
 	loop_stop(d->loop);
 }
 
-static void on_signal(int signo, void *data)
+static void consumerd_on_signal(int signo, void *data)
 {
 	struct daemon *d = data;
 
@@ -128,7 +128,7 @@ static int serve_daemon(struct daemon *d, int fd)
 }
 
 /* The newest is right: an older one that is still connected has been killed. */
-static void on_connect(struct loop_fd *source, uint32_t events)
+static void consumerd_on_connect(struct loop_fd *source, uint32_t events)
 {
 	struct daemon *d = container_of(source, struct daemon, listener);
 	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -186,7 +186,7 @@ static int begin_listening(struct daemon *d)
 	fd = sock_listen(d->socket, 0600, (gid_t)-1);
 	if (fd < 0)
 		return fd;
-	return loop_fd_init(&d->listener, d->loop, fd, EPOLLIN, on_connect);
+	return loop_fd_init(&d->listener, d->loop, fd, EPOLLIN, consumerd_on_connect);
 }
 
 static void end_listening(struct daemon *d)
@@ -219,7 +219,7 @@ static void on_ended(struct control *control)
 /* --- life --------------------------------------------------------------------- */
 
 /* Each stream has a file and an index open. */
-static void raise_descriptor_limit(void)
+static void consumerd_raise_descriptor_limit(void)
 {
 	struct rlimit limit;
 
@@ -229,7 +229,7 @@ static void raise_descriptor_limit(void)
 	}
 }
 
-static int set_up_signals(struct daemon *d)
+static int consumerd_set_up_signals(struct daemon *d)
 {
 	sigset_t set;
 
@@ -238,12 +238,12 @@ static int set_up_signals(struct daemon *d)
 	signal(SIGINT, SIG_IGN);  /* ^C is for ltt-sessiond, which then ends us */
 	sigemptyset(&set);
 	sigaddset(&set, SIGTERM);
-	return loop_signals(d->loop, &set, on_signal, d);
+	return loop_signals(d->loop, &set, consumerd_on_signal, d);
 }
 
 /* Workers create files as the session's owner, with the owner's groups: SETUID, SETGID.
  * Root's own sessions may write anywhere: DAC_OVERRIDE. */
-static void give_up_rights(void)
+static void consumerd_drop_rights(void)
 {
 	const uint64_t caps =
 		CONFINE_CAP(CAP_SETUID) | CONFINE_CAP(CAP_SETGID) | CONFINE_CAP(CAP_DAC_OVERRIDE);
@@ -257,7 +257,7 @@ static int daemon_init(struct daemon *d, int fd)
 	int ret = loop_new(&d->loop);
 
 	if (ret == 0)
-		ret = set_up_signals(d);
+		ret = consumerd_set_up_signals(d);
 	if (ret == 0)
 		ret = control_init(&d->control, d->loop, &control_ops);
 	loop_timer_init(&d->give_up, d->loop, on_stuck);
@@ -286,7 +286,7 @@ static int daemon_run(struct daemon *d)
 }
 
 /* Return: the descriptor, or -1 - exit status where there is nothing to run. */
-static int parse_args(struct daemon *d, int argc, char **argv)
+static int consumerd_parse_args(struct daemon *d, int argc, char **argv)
 {
 	uint64_t fd = CONTROL_FD;
 
@@ -319,10 +319,10 @@ int main(int argc, char **argv)
 
 	log_init("ltt-consumerd", LOG_WARN);
 	d.listener.fd = d.lock = -1;
-	fd = parse_args(&d, argc, argv);
+	fd = consumerd_parse_args(&d, argc, argv);
 	if (fd < 0)
 		return -1 - fd;
-	raise_descriptor_limit();
+	consumerd_raise_descriptor_limit();
 	ret = daemon_init(&d, fd);
 	if (ret == -EWOULDBLOCK)
 		return CON_EXIT_BUSY;
@@ -331,6 +331,6 @@ int main(int argc, char **argv)
 			  fd, strerror(-ret));
 		return 1;
 	}
-	give_up_rights();
+	consumerd_drop_rights();
 	return daemon_run(&d);
 }

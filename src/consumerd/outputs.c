@@ -51,7 +51,7 @@ void output_begin_leaving(struct output *output)
 	}
 }
 
-static void heard(struct loop_fd *source, uint32_t events)
+static void outputs_on_notify(struct loop_fd *source, uint32_t events)
 {
 	(void)events;
 	worker_heard(container_of(source, struct output, notifier)->worker);
@@ -63,7 +63,7 @@ int output_hear(struct output *output, struct loop *loop)
 
 	if (fd < 0 || output->notifier.loop)
 		return MIN(fd, 0);
-	return loop_fd_init(&output->notifier, loop, fd, EPOLLIN, heard);
+	return loop_fd_init(&output->notifier, loop, fd, EPOLLIN, outputs_on_notify);
 }
 
 struct output *output_find(struct control *control, uint64_t id)

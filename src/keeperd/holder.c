@@ -24,7 +24,7 @@ struct keeper_client {
 	struct holder *holder;
 };
 
-static struct entry *find(struct holder *holder, const char *name)
+static struct entry *holder_find(struct holder *holder, const char *name)
 {
 	struct entry *entry;
 
@@ -42,8 +42,8 @@ static void entry_close(struct entry *entry)
 
 /* --- commands -------------------------------------------------------------------- */
 
-static void answer(struct keeper_client *client, const struct msg_header *asked, enum err_code code,
-		   const char *text)
+static void holder_reply(struct keeper_client *client, const struct msg_header *asked,
+			 enum err_code code, const char *text)
 {
 	uint8_t buf[256];
 	struct encoder enc;
@@ -54,7 +54,8 @@ static void answer(struct keeper_client *client, const struct msg_header *asked,
 	peer_send(&client->peer, &enc);
 }
 
-static int put(struct keeper_client *client, const struct msg_header *header, struct decoder *dec)
+static int holder_put(struct keeper_client *client, const struct msg_header *header,
+		      struct decoder *dec)
 {
 	struct holder *holder = client->holder;
 	struct req_keep_put req;
@@ -62,10 +63,11 @@ static int put(struct keeper_client *client, const struct msg_header *header, st
 
 	if (req_keep_put_decode(dec, &req) < 0)
 		return -EBADMSG;
-	entry = find(holder, req.name);
+	entry = holder_find(holder, req.name);
 	if (!entry && (holder->nr_entries == ENTRIES_MAX || strlen(req.name) > NAME_BYTES)) {
 		close_fd(req.first), close_fd(req.second), close_fd(req.third);
-		answer(client, header, ERR_LIMIT, "the keeper holds no more, or no such name");
+		holder_reply(client, header, ERR_LIMIT,
+			     "the keeper holds no more, or no such name");
 		return 0;
 	}
 	if (!entry) {
@@ -79,11 +81,12 @@ static int put(struct keeper_client *client, const struct msg_header *header, st
 	entry->fds[0] = req.first;
 	entry->fds[1] = req.second;
 	entry->fds[2] = req.third;
-	answer(client, header, ERR_NONE, "");
+	holder_reply(client, header, ERR_NONE, "");
 	return 0;
 }
 
-static int drop(struct keeper_client *client, const struct msg_header *header, struct decoder *dec)
+static int holder_drop(struct keeper_client *client, const struct msg_header *header,
+		       struct decoder *dec)
 {
 	struct holder *holder = client->holder;
 	struct req_keep_drop req;
@@ -91,18 +94,18 @@ static int drop(struct keeper_client *client, const struct msg_header *header, s
 
 	if (req_keep_drop_decode(dec, &req) < 0)
 		return -EBADMSG;
-	entry = find(holder, req.name);
+	entry = holder_find(holder, req.name);
 	if (entry) {
 		entry_close(entry);
 		list_remove(&entry->node);
 		free(entry);
 		holder->nr_entries--;
 	}
-	answer(client, header, ERR_NONE, "");
+	holder_reply(client, header, ERR_NONE, "");
 	return 0;
 }
 
-static int list(struct keeper_client *client, const struct msg_header *header)
+static int holder_list(struct keeper_client *client, const struct msg_header *header)
 {
 	struct entry *entry;
 
@@ -116,11 +119,12 @@ static int list(struct keeper_client *client, const struct msg_header *header)
 		msg_kept_encode(&enc, &msg);
 		peer_send(&client->peer, &enc);
 	}
-	answer(client, header, ERR_NONE, "");
+	holder_reply(client, header, ERR_NONE, "");
 	return 0;
 }
 
-static int get(struct keeper_client *client, const struct msg_header *header, struct decoder *dec)
+static int holder_get(struct keeper_client *client, const struct msg_header *header,
+		      struct decoder *dec)
 {
 	struct rep_keep_get rep;
 	struct req_keep_get req;
@@ -130,9 +134,9 @@ static int get(struct keeper_client *client, const struct msg_header *header, st
 
 	if (req_keep_get_decode(dec, &req) < 0)
 		return -EBADMSG;
-	entry = find(client->holder, req.name);
+	entry = holder_find(client->holder, req.name);
 	if (!entry) {
-		answer(client, header, ERR_INVALID, "the keeper holds nothing of that name");
+		holder_reply(client, header, ERR_INVALID, "the keeper holds nothing of that name");
 		return 0;
 	}
 	rep = (struct rep_keep_get){ entry->fds[0], entry->fds[1], entry->fds[2] };
@@ -144,26 +148,27 @@ static int get(struct keeper_client *client, const struct msg_header *header, st
 	return 0;
 }
 
-static int message(struct peer *peer, const struct msg_header *header, struct decoder *dec)
+static int holder_on_message(struct peer *peer, const struct msg_header *header,
+			     struct decoder *dec)
 {
 	struct keeper_client *client = container_of(peer, struct keeper_client, peer);
 
 	switch (header->type) {
 	case MSG_keep_put:
-		return put(client, header, dec);
+		return holder_put(client, header, dec);
 	case MSG_keep_drop:
-		return drop(client, header, dec);
+		return holder_drop(client, header, dec);
 	case MSG_keep_list:
-		return list(client, header);
+		return holder_list(client, header);
 	case MSG_keep_get:
-		return get(client, header, dec);
+		return holder_get(client, header, dec);
 	default:
-		answer(client, header, ERR_UNKNOWN_COMMAND, "the keeper does not know this");
+		holder_reply(client, header, ERR_UNKNOWN_COMMAND, "the keeper does not know this");
 		return 0;
 	}
 }
 
-static void closed(struct peer *peer)
+static void holder_on_close(struct peer *peer)
 {
 	struct keeper_client *client = container_of(peer, struct keeper_client, peer);
 	struct holder *holder = client->holder;
@@ -174,7 +179,7 @@ static void closed(struct peer *peer)
 	holder->changed(holder);
 }
 
-static const struct peer_ops ops = { .message = message, .closed = closed };
+static const struct peer_ops ops = { .message = holder_on_message, .closed = holder_on_close };
 
 /* --- life ------------------------------------------------------------------------ */
 

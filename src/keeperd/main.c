@@ -38,7 +38,7 @@ static void linger_or_stay(struct keeper *keeper)
 		loop_timer_cancel(&keeper->linger);
 }
 
-static void changed(struct holder *holder)
+static void keeperd_on_change(struct holder *holder)
 {
 	linger_or_stay(container_of(holder, struct keeper, holder));
 }
@@ -70,7 +70,7 @@ static void ignore_signal(int signo, void *data)
 	(void)signo, (void)data;
 }
 
-static int start(struct keeper *keeper)
+static int keeperd_start(struct keeper *keeper)
 {
 	sigset_t set;
 	int fd, ret;
@@ -84,7 +84,7 @@ static int start(struct keeper *keeper)
 		ret = loop_signals(keeper->loop, &set, ignore_signal, NULL);
 	if (ret < 0)
 		return ret;
-	holder_init(&keeper->holder, keeper->loop, changed);
+	holder_init(&keeper->holder, keeper->loop, keeperd_on_change);
 	fd = sock_listen(keeper->path, 0600, (gid_t)-1);
 	if (fd < 0)
 		return fd;
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	setsid();
-	ret = start(&keeper);
+	ret = keeperd_start(&keeper);
 	if (ret == 0) {
 		confine(&(struct confine){ CONFINE_KEEPER, 0, 0 });
 		ret = loop_run(keeper.loop);

@@ -71,7 +71,7 @@ static void take_pos(struct ring_reader *r, uint64_t pub)
 }
 
 /* Records have a least and a greatest size, so bytes bound their number. */
-static void take_count(struct ring_reader *r, uint64_t raw, uint64_t bytes)
+static void reader_take_count(struct ring_reader *r, uint64_t raw, uint64_t bytes)
 {
 	uint64_t delta = raw - r->raw.count;
 	uint64_t least = (bytes + r->max_record - 1) / r->max_record;
@@ -132,7 +132,7 @@ int reader_look(struct ring_reader *r, bool last_chance)
 	if (r->invalid_words != invalid_words)
 		r->raw.count = words.count; /* how many were dropped is unknowable */
 	else
-		take_count(r, words.count, r->pos - before);
+		reader_take_count(r, words.count, r->pos - before);
 	take_ts(r, words.last_ts);
 	take_lost(r, words.lost, now - r->looked_ns);
 	r->looked_ns = now;

@@ -57,7 +57,7 @@ int ringmem_check(struct ltt_ring_desc *desc, struct err *err)
 	return 0;
 }
 
-static int map_at(uint8_t *at, uint64_t bytes, int fd, uint64_t offset)
+static int ringmem_map_at(uint8_t *at, uint64_t bytes, int fd, uint64_t offset)
 {
 	void *p = mmap(at, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
 
@@ -82,9 +82,10 @@ static int map_data(struct ringmem *mem, int fd)
 	for (uint32_t i = 0; i < mem->desc.nr_rings && ret == 0; i++) {
 		uint8_t *at = mem->data + i * mem->view;
 
-		ret = map_at(at, stride, fd, i * stride);
+		ret = ringmem_map_at(at, stride, fd, i * stride);
 		if (ret == 0)
-			ret = map_at(at + stride, data_size, fd, (i + 1) * stride - data_size);
+			ret = ringmem_map_at(at + stride, data_size, fd,
+					     (i + 1) * stride - data_size);
 	}
 	return ret;
 }
@@ -213,7 +214,7 @@ static void note_start(struct ringmem *mem)
 	mem->start_ts = notes.start_ts;
 }
 
-static int adopt(struct ringmem *mem, int data_fd, int ctl_rw_fd, bool module)
+static int ringmem_take_over(struct ringmem *mem, int data_fd, int ctl_rw_fd, bool module)
 {
 	int ret = module ? check_module(data_fd, ctl_rw_fd) : check_sealed(mem, data_fd, ctl_rw_fd);
 
@@ -235,7 +236,7 @@ int ringmem_adopt(struct ringmem *mem, const struct ltt_ring_desc *desc, int dat
 	int ret;
 
 	*mem = (struct ringmem){ .desc = *desc };
-	ret = adopt(mem, data_fd, ctl_rw_fd, module);
+	ret = ringmem_take_over(mem, data_fd, ctl_rw_fd, module);
 	if (ret == 0)
 		return 0;
 	ringmem_fini(mem);

@@ -196,7 +196,8 @@ int relay_conn_fail(struct relay_conn *link, int error, const struct err *said)
 	return error;
 }
 
-static int receive(struct relay_conn *link, uint16_t type, uint32_t serial, struct decoder *ret)
+static int relay_conn_receive(struct relay_conn *link, uint16_t type, uint32_t serial,
+			      struct decoder *ret)
 {
 	struct err said = { 0 };
 	int error = wire_receive(&link->wire, type, serial, ret, &said);
@@ -225,7 +226,7 @@ int relay_conn_check(struct relay_conn *link)
 static void collect_post(struct relay_conn *link)
 {
 	struct decoder dec;
-	int error = receive(link, MSG_rel_packet, link->posted[0].serial, &dec);
+	int error = relay_conn_receive(link, MSG_rel_packet, link->posted[0].serial, &dec);
 
 	if (link->nr_posted && (error == 0 || error == -EREMOTEIO))
 		end_post(link, error);
@@ -242,7 +243,7 @@ int relay_conn_call(struct relay_conn *link, const struct encoder *enc, struct d
 	error = wire_send(&link->wire, enc, NULL);
 	if (error < 0)
 		return relay_conn_fail(link, error, NULL);
-	return receive(link, link->wire.type, link->wire.serial, ret);
+	return relay_conn_receive(link, link->wire.type, link->wire.serial, ret);
 }
 
 /* @bytes: that the relay has of it. */
@@ -310,8 +311,8 @@ int relay_conn_all_metadata(struct relay_conn *link)
 
 /* --- streams --------------------------------------------------------------------- */
 
-static bool is_header(const struct blob *blob, const struct stream_config *config,
-		      struct packet_header *ret)
+static bool relay_conn_is_header(const struct blob *blob, const struct stream_config *config,
+				 struct packet_header *ret)
 {
 	if (blob->len != sizeof(*ret))
 		return false;
@@ -321,22 +322,23 @@ static bool is_header(const struct blob *blob, const struct stream_config *confi
 	       ret->packet_size / 8 >= sizeof(*ret);
 }
 
-static int take_last(struct relay_conn *link, struct decoder *dec,
-		     const struct stream_config *config, struct packet_header *ret,
-		     struct relay_conn_begun *ret_begun)
+static int relay_conn_take_last(struct relay_conn *link, struct decoder *dec,
+				const struct stream_config *config, struct packet_header *ret,
+				struct relay_conn_begun *ret_begun)
 {
 	struct relay_conn_begun begun = { 0 };
 	struct rep_rel_stream rep;
 
 	if (rep_rel_stream_decode(dec, &rep) < 0)
 		return relay_conn_fail(link, -EBADMSG, NULL);
-	if (rep.begun.len && is_header(&rep.begun, config, &begun.header))
+	if (rep.begun.len && relay_conn_is_header(&rep.begun, config, &begun.header))
 		begun.bytes = rep.begun_bytes;
 	if (ret_begun)
 		*ret_begun = begun;
 	if (!rep.last.len)
 		return 0;
-	return is_header(&rep.last, config, ret) ? 1 : relay_conn_fail(link, -EBADMSG, NULL);
+	return relay_conn_is_header(&rep.last, config, ret) ? 1 :
+							      relay_conn_fail(link, -EBADMSG, NULL);
 }
 
 int relay_conn_stream(struct relay_conn *link, const struct stream_config *config, uint32_t cpu,
@@ -366,15 +368,16 @@ int relay_conn_stream(struct relay_conn *link, const struct stream_config *confi
 	req_rel_stream_encode(&enc, &req);
 	ret = relay_conn_call(link, &enc, &dec);
 	if (ret == 0)
-		ret = take_last(link, &dec, config, ret_last, ret_begun);
+		ret = relay_conn_take_last(link, &dec, config, ret_last, ret_begun);
 	if (ret > 0) /* its acknowledgement was lost */
 		relay_conn_keep(link);
 	return ret;
 }
 
 /* Return: 0 or negative errno: the connection is of no use any more. */
-static int send_packet(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
-		       const void *body, uint32_t *ret_serial)
+static int relay_conn_send_packet(struct relay_conn *link, uint32_t stream,
+				  const struct packet_header *header, const void *body,
+				  uint32_t *ret_serial)
 {
 	bool summed = !header->crc32c && (link->features & RELAY_FEATURE_SUM_BEHIND);
 	struct packet_header head = *header;
@@ -447,7 +450,7 @@ void relay_conn_post(struct relay_conn *link, uint32_t stream, const struct pack
 		     const void *body, relay_conn_done done, void *data)
 {
 	struct relay_conn_posted *post = begin_post(link, done, data);
-	int error = post ? send_packet(link, stream, header, body, &post->serial) : 0;
+	int error = post ? relay_conn_send_packet(link, stream, header, body, &post->serial) : 0;
 
 	if (error < 0)
 		relay_conn_fail(link, error, NULL);

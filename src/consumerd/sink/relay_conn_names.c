@@ -33,7 +33,7 @@ struct name_lookup *names_leave(struct name_lookup *lookup)
 	return NULL;
 }
 
-static int ask(const struct relayurl *url, int flags, struct name_addrs *ret)
+static int relay_conn_names_resolve(const struct relayurl *url, int flags, struct name_addrs *ret)
 {
 	struct addrinfo hints = { .ai_flags = flags,
 				  .ai_family = url->family,
@@ -61,14 +61,14 @@ static void *lookup_main(void *data)
 {
 	struct name_lookup *lookup = data;
 
-	lookup->error = ask(&lookup->url, 0, &lookup->addrs);
+	lookup->error = relay_conn_names_resolve(&lookup->url, 0, &lookup->addrs);
 	lookup->done_ns = now_ns();
 	(void)!eventfd_write(lookup->done_fd, 1);
 	names_leave(lookup);
 	return NULL;
 }
 
-static struct name_lookup *begin(const struct relayurl *url)
+static struct name_lookup *relay_conn_names_begin(const struct relayurl *url)
 {
 	struct name_lookup *lookup = xalloc(sizeof(*lookup));
 	pthread_attr_t attr;
@@ -89,20 +89,21 @@ static struct name_lookup *begin(const struct relayurl *url)
 	return names_leave(lookup);
 }
 
-static bool is_done(const struct name_lookup *lookup)
+static bool relay_conn_names_is_done(const struct name_lookup *lookup)
 {
 	eventfd_t nr;
 
 	return eventfd_read(lookup->done_fd, &nr) == 0;
 }
 
-static bool is_same(const struct relayurl *a, const struct relayurl *b)
+static bool relay_conn_names_is_same(const struct relayurl *a, const struct relayurl *b)
 {
 	return strcmp(a->host, b->host) == 0 && a->port == b->port && a->family == b->family;
 }
 
 /* One that takes long is not joined by another, whatever it is about. */
-static int await(struct name_lookup **lookup, const struct relayurl *url, struct wire *wire)
+static int relay_conn_names_await(struct name_lookup **lookup, const struct relayurl *url,
+				  struct wire *wire)
 {
 	bool usable;
 
@@ -110,13 +111,14 @@ static int await(struct name_lookup **lookup, const struct relayurl *url, struct
 		int ret;
 
 		if (!*lookup)
-			*lookup = begin(url);
+			*lookup = relay_conn_names_begin(url);
 		if (!*lookup)
 			return -ENOMEM;
 		ret = wire_await(wire, (*lookup)->done_fd);
-		if (!is_done(*lookup))
+		if (!relay_conn_names_is_done(*lookup))
 			return ret < 0 ? ret : -ETIMEDOUT;
-		usable = is_same(&(*lookup)->url, url) && now_ns() - (*lookup)->done_ns < FRESH_NS;
+		usable = relay_conn_names_is_same(&(*lookup)->url, url) &&
+			 now_ns() - (*lookup)->done_ns < FRESH_NS;
 		if (usable)
 			return 0;
 		*lookup = names_leave(*lookup);
@@ -128,9 +130,9 @@ int names_find(struct name_lookup **lookup, const struct relayurl *url, struct w
 {
 	int error;
 
-	if (ask(url, AI_NUMERICHOST, ret) == 0)
+	if (relay_conn_names_resolve(url, AI_NUMERICHOST, ret) == 0)
 		return 0;
-	error = await(lookup, url, wire);
+	error = relay_conn_names_await(lookup, url, wire);
 	*ret_problem = "its name's address was not found in time";
 	if (error < 0)
 		return -ETIMEDOUT;

@@ -14,7 +14,7 @@
 #define CLOCK_SAMPLES 4
 #define CONNECT_NS 8000000000ull /* after which no other relay is tried */
 
-static int hello(struct relay_conn *link)
+static int relay_conn_open_hello(struct relay_conn *link)
 {
 	struct req_rel_hello req = { LTT_VERSION, 0 };
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
@@ -107,7 +107,7 @@ static int tell_trace(struct relay_conn *link, struct tracedir *dir)
 
 /* --- clocks ---------------------------------------------------------------------- */
 
-static uint64_t realtime_ns(void)
+static uint64_t relay_conn_open_realtime_ns(void)
 {
 	struct timespec ts;
 
@@ -143,7 +143,7 @@ static int compare_clocks(struct relay_conn *link)
 	uint64_t now;
 
 	for (int i = 0; i < CLOCK_SAMPLES; i++) {
-		uint64_t steady = now_ns(), begin = realtime_ns(), took;
+		uint64_t steady = now_ns(), begin = relay_conn_open_realtime_ns(), took;
 		int ret = ask_clock(link, &req, &now);
 
 		if (ret < 0)
@@ -170,16 +170,16 @@ void relay_conn_clock(struct relay_conn *link, int64_t *ret_offset_ns, uint64_t 
 
 /* --- where it is ------------------------------------------------------------------- */
 
-static bool is_same(const struct tcp_addr *a, const struct tcp_addr *b)
+static bool relay_conn_open_is_same(const struct tcp_addr *a, const struct tcp_addr *b)
 {
 	return a->len == b->len && memcmp(&a->sa, &b->sa, a->len) == 0;
 }
 
 /* The one that is in use comes first. */
-static void begin_with(struct name_addrs *addrs, const struct tcp_addr *used)
+static void relay_conn_open_begin_with(struct name_addrs *addrs, const struct tcp_addr *used)
 {
 	for (unsigned int i = 1; i < addrs->nr; i++)
-		if (is_same(&addrs->addr[i], used)) {
+		if (relay_conn_open_is_same(&addrs->addr[i], used)) {
 			addrs->addr[i] = addrs->addr[0];
 			addrs->addr[0] = *used;
 		}
@@ -199,7 +199,7 @@ static int find_addrs(struct relay_conn *link)
 		link->known = found;
 	else if (link->known.nr)
 		error = 0;
-	begin_with(&link->known, &link->addr);
+	relay_conn_open_begin_with(&link->known, &link->addr);
 	return error;
 }
 
@@ -237,7 +237,7 @@ static int connect_relay(struct relay_conn *link)
 
 	if (ret < 0)
 		return ret;
-	ret = hello(link);
+	ret = relay_conn_open_hello(link);
 	if (ret == 0)
 		ret = tell_session(link);
 	if (ret == 0 && link->features & RELAY_FEATURE_CLOCK)

@@ -71,8 +71,8 @@ int spool_sync(struct spool *spool)
 
 /* --- streams ---------------------------------------------------------------------- */
 
-static struct spooled *find(const struct spool *spool, const struct stream_config *config,
-			    uint32_t cpu)
+static struct spooled *spool_find_stream(const struct spool *spool,
+					 const struct stream_config *config, uint32_t cpu)
 {
 	struct spooled *sp;
 
@@ -92,7 +92,8 @@ static uint64_t file_bytes(const struct disk *disk)
 	return MAX(least, MIN(bytes, most));
 }
 
-static struct spooled *make(struct spool *spool, const struct stream_config *config, uint32_t cpu)
+static struct spooled *spool_make(struct spool *spool, const struct stream_config *config,
+				  uint32_t cpu)
 {
 	struct spooled *sp = xalloc(sizeof(*sp));
 
@@ -113,12 +114,12 @@ static struct spooled *make(struct spool *spool, const struct stream_config *con
 int spool_stream(struct spool *spool, const struct stream_config *config, uint32_t cpu,
 		 struct spooled **ret)
 {
-	struct spooled *sp = find(spool, config, cpu);
+	struct spooled *sp = spool_find_stream(spool, config, cpu);
 
 	if (!sp) {
 		int result;
 
-		sp = make(spool, config, cpu);
+		sp = spool_make(spool, config, cpu);
 		result = spooled_open(sp);
 		if (result < 0) {
 			spooled_free(sp, false);
@@ -438,7 +439,7 @@ static int send_alone(struct spooled *sp)
 	return 1;
 }
 
-static int skip_damaged(struct spooled *sp)
+static int spool_skip_damaged(struct spooled *sp)
 {
 	uint64_t bytes = sp->header.packet_size / 8; /* the account of it has fewer */
 	int ret = send_account(sp, &sp->header);
@@ -451,7 +452,7 @@ static int skip_damaged(struct spooled *sp)
 }
 
 /* Return: 1: something was sent; 0: nothing can be now. */
-static int send_one(struct spooled *sp)
+static int spool_send_one(struct spooled *sp)
 {
 	uint32_t epoch = sp->epoch;
 	int ret = spool_attach(sp);
@@ -466,7 +467,7 @@ static int send_one(struct spooled *sp)
 	if (ret <= 0)
 		return ret;
 	if (ret == SPOOLED_DAMAGED)
-		return sp->nr_ahead ? 0 : skip_damaged(sp);
+		return sp->nr_ahead ? 0 : spool_skip_damaged(sp);
 	if (has(sp, &sp->header) || !in_parts(sp))
 		return send_alone(sp);
 	begin_packet(sp);
@@ -483,7 +484,7 @@ static int send_round(struct spool *spool)
 	list_for_each(sp, &spool->streams, node)
 		parts |= sp->body != NULL;
 	list_for_each_safe(sp, tmp, &spool->streams, node) {
-		int ret = sp->waiting && (!parts || sp->body) ? send_one(sp) : 0;
+		int ret = sp->waiting && (!parts || sp->body) ? spool_send_one(sp) : 0;
 
 		if (ret < 0)
 			return ret;
@@ -510,7 +511,7 @@ static int verify_one(struct spool *spool)
 }
 
 /* Everything on its way is answered. Return: 0, or the first error. */
-static int settle(struct spool *spool)
+static int spool_await_posted(struct spool *spool)
 {
 	int error = relay_conn_drain(spool->link);
 	struct spooled *sp;
@@ -544,12 +545,12 @@ static int drain_some(struct spool *spool)
 	if (ret > 0 && !any_failed(spool))
 		return 1;
 	if (ret == 0 && spool->nr_ahead) {
-		ret = settle(spool);
+		ret = spool_await_posted(spool);
 		return ret < 0 ? ret : 1;
 	}
 	if (ret == 0 && !any_failed(spool))
 		return 0;
-	error = settle(spool);
+	error = spool_await_posted(spool);
 	return ret < 0 ? ret : error < 0 ? error : -ECONNRESET;
 }
 
@@ -570,7 +571,7 @@ int spool_drain(struct spool *spool, uint64_t budget_ns)
 		if (ret > 0 && now_ns() >= end)
 			return 1;
 	}
-	(void)!settle(spool);
+	(void)!spool_await_posted(spool);
 	spool_link_failed(spool, ret);
 	return ret;
 }

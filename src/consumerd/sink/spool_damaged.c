@@ -17,7 +17,7 @@
 #define RECORD_MIN_BYTES 4u
 
 /* Entries lie in the order of their packets. */
-static bool find_entry(int fd, uint64_t offset, struct index_entry *ret)
+static bool spool_damaged_find_entry(int fd, uint64_t offset, struct index_entry *ret)
 {
 	uint64_t at = sizeof(struct index_header);
 
@@ -38,7 +38,7 @@ bool spooled_damaged(struct spooled *sp, uint64_t room, struct packet_header *he
 
 	if (stream_names(&sp->file, sp->number, &names) == 0)
 		fd = tracedir_open_file(trace->index_fd, names.index);
-	if (fd < 0 || !find_entry(fd, sp->at + sp->bytes_ahead, &entry) ||
+	if (fd < 0 || !spool_damaged_find_entry(fd, sp->at + sp->bytes_ahead, &entry) ||
 	    be64toh(entry.packet_size) / 8 < sizeof(*header) ||
 	    be64toh(entry.packet_size) / 8 > room)
 		return false;

@@ -45,7 +45,7 @@ void spooled_count(struct spooled *sp, int64_t waiting)
 
 /* --- notes -------------------------------------------------------------------------- */
 
-static int note_name(const struct spooled *sp, struct note_name *ret)
+static int spool_files_note_name(const struct spooled *sp, struct note_name *ret)
 {
 	int len = snprintf(ret->text, sizeof(ret->text), ".%s_%u", sp->there.channel, sp->cpu);
 
@@ -85,7 +85,7 @@ void spooled_save(struct spooled *sp)
 	(void)!write_note(sp);
 }
 
-static bool is_header(const struct tracedir *trace, const struct packet_header *h)
+static bool spool_files_is_header(const struct tracedir *trace, const struct packet_header *h)
 {
 	return h->magic == PACKET_MAGIC && memcmp(h->uuid, trace->uuid, sizeof(trace->uuid)) == 0 &&
 	       h->packet_size / 8 >= sizeof(*h);
@@ -97,8 +97,8 @@ static bool read_note(const struct tracedir *trace, int fd, struct note *ret)
 	if (pread(fd, ret, sizeof(*ret), 0) < (ssize_t)offsetof(struct note, missed) ||
 	    ret->magic != NOTE_MAGIC)
 		return false;
-	return (!ret->last.magic || is_header(trace, &ret->last)) &&
-	       (!ret->acked.magic || is_header(trace, &ret->acked));
+	return (!ret->last.magic || spool_files_is_header(trace, &ret->last)) &&
+	       (!ret->acked.magic || spool_files_is_header(trace, &ret->acked));
 }
 
 static int open_note(struct spooled *sp)
@@ -106,7 +106,7 @@ static int open_note(struct spooled *sp)
 	const struct tracedir *trace = sp->there.trace;
 	struct note_name name;
 	struct note note;
-	int ret = note_name(sp, &name);
+	int ret = spool_files_note_name(sp, &name);
 
 	if (ret < 0)
 		return ret;
@@ -240,7 +240,7 @@ static void leave_file(struct spooled *sp)
 	erase(sp, sp->number++);
 }
 
-static int open_file(struct spooled *sp)
+static int spool_files_open_file(struct spooled *sp)
 {
 	struct stream_names names;
 	int ret = stream_names(&sp->file, sp->number, &names);
@@ -253,7 +253,8 @@ static int open_file(struct spooled *sp)
 	return 0;
 }
 
-static bool is_packet(const struct spooled *sp, const struct packet_header *h, uint64_t room)
+static bool spool_files_is_packet(const struct spooled *sp, const struct packet_header *h,
+				  uint64_t room)
 {
 	return h->magic == PACKET_MAGIC && h->content_size == h->packet_size &&
 	       h->stream_id == sp->there.stream_class &&
@@ -271,7 +272,8 @@ static int read_whole(struct spooled *sp, uint64_t room, struct packet_header *r
 	uint64_t len;
 
 	if (pread(sp->fd, &head, sizeof(head), (off_t)at) != (ssize_t)sizeof(head) ||
-	    !packet_from_file(&head, sp->there.trace->hides, ret) || !is_packet(sp, ret, room))
+	    !packet_from_file(&head, sp->there.trace->hides, ret) ||
+	    !spool_files_is_packet(sp, ret, room))
 		return 0;
 	len = ret->packet_size / 8 - sizeof(*ret);
 	body = malloc(len + 1);
@@ -306,7 +308,7 @@ static int read_packet(struct spooled *sp, struct packet_header *ret, void **ret
 int spooled_next(struct spooled *sp, struct packet_header *ret, void **ret_body)
 {
 	while (sp->number < sp->file.number) {
-		int result = sp->fd < 0 ? open_file(sp) : 0;
+		int result = sp->fd < 0 ? spool_files_open_file(sp) : 0;
 
 		if (result == 0)
 			result = read_packet(sp, ret, ret_body);
@@ -338,7 +340,7 @@ struct spooled *spooled_free(struct spooled *sp, bool remove)
 
 	while (remove && sp->number < sp->file.number)
 		leave_file(sp);
-	if (remove && note_name(sp, &name) == 0)
+	if (remove && spool_files_note_name(sp, &name) == 0)
 		unlinkat(sp->there.trace->fd, name.text, 0);
 	spooled_count(sp, -(int64_t)sp->waiting);
 	list_remove(&sp->node);

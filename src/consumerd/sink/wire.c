@@ -168,7 +168,7 @@ static int await_fd(struct wire *w, int fd, short events, bool connecting)
 	}
 }
 
-static int await(struct wire *w, short events, bool connecting)
+static int wire_await_chan(struct wire *w, short events, bool connecting)
 {
 	return await_fd(w, w->chan.fd, events, connecting);
 }
@@ -182,13 +182,13 @@ int wire_await(struct wire *w, int fd)
 
 /* Each step is waited for, and all of them have a time, too: a relay that answers a byte
  * a second would keep us for long. */
-static int shake_hands(struct wire *w)
+static int wire_shake_hands(struct wire *w)
 {
 	uint64_t until = now_ns() + HANDSHAKE_NS;
 	int ret;
 
 	while ((ret = chan_open(&w->chan)) == -EAGAIN) {
-		ret = await(w, chan_wants_write(&w->chan) ? POLLOUT : POLLIN, false);
+		ret = wire_await_chan(w, chan_wants_write(&w->chan) ? POLLOUT : POLLIN, false);
 		if (ret < 0 || now_ns() > until)
 			return ret < 0 ? ret : -ETIMEDOUT;
 	}
@@ -206,7 +206,7 @@ int wire_connect(struct wire *w, const struct tcp_addr *addr, struct tls_keys *k
 	if (fd < 0)
 		return fd;
 	chan_init(&w->chan, fd, NULL);
-	ret = await(w, POLLOUT, true);
+	ret = wire_await_chan(w, POLLOUT, true);
 	if (ret == 0)
 		ret = tcp_connect_end(fd);
 	if (ret < 0)
@@ -216,11 +216,11 @@ int wire_connect(struct wire *w, const struct tcp_addr *addr, struct tls_keys *k
 	if (keys)
 		ret = tls_new_client(keys, fd, host, &tls);
 	chan_init(&w->chan, fd, tls);
-	return ret < 0 ? ret : shake_hands(w);
+	return ret < 0 ? ret : wire_shake_hands(w);
 }
 
 /* Take @n sent bytes off the front. Return: the first buffer that has some left. */
-static unsigned int advance(struct iovec *iov, unsigned int nr, size_t n)
+static unsigned int wire_advance(struct iovec *iov, unsigned int nr, size_t n)
 {
 	unsigned int i = 0;
 
@@ -233,18 +233,18 @@ static unsigned int advance(struct iovec *iov, unsigned int nr, size_t n)
 	return i;
 }
 
-static int send_all(struct wire *w, struct iovec *iov, unsigned int nr)
+static int wire_send_all(struct wire *w, struct iovec *iov, unsigned int nr)
 {
 	while (nr) {
 		ssize_t n = chan_send(&w->chan, iov, nr);
 		int ret = n < 0 ? (int)n : 0;
 
 		if (n == -EAGAIN)
-			ret = await(w, POLLOUT, false);
+			ret = wire_await_chan(w, POLLOUT, false);
 		if (ret < 0)
 			return ret;
 		if (n > 0) {
-			unsigned int done = advance(iov, nr, (size_t)n);
+			unsigned int done = wire_advance(iov, nr, (size_t)n);
 
 			iov += done;
 			nr -= done;
@@ -267,7 +267,8 @@ static uint64_t chunk_bytes(const struct wire_body *body)
 	return body->summed ? CHUNK_BYTES : body->bytes;
 }
 
-static int send_request(struct wire *w, const struct encoder *enc, const struct wire_body *body)
+static int wire_send_request(struct wire *w, const struct encoder *enc,
+			     const struct wire_body *body)
 {
 	const uint8_t *at = body ? body->data : NULL;
 	uint64_t left = body ? body->bytes : 0;
@@ -291,13 +292,13 @@ static int send_request(struct wire *w, const struct encoder *enc, const struct 
 			if (!left)
 				iov[nr++] = (struct iovec){ &tail, sizeof(tail) };
 		}
-		ret = send_all(w, iov, nr);
+		ret = wire_send_all(w, iov, nr);
 		nr = 0;
 	} while (ret == 0 && left);
 	return ret;
 }
 
-static int fill(struct wire *w)
+static int wire_fill(struct wire *w)
 {
 	uint8_t *at;
 	size_t room = frames_room(&w->frames, &at);
@@ -307,14 +308,14 @@ static int fill(struct wire *w)
 		return -ENOMEM;
 	n = chan_recv(&w->chan, at, room);
 	if (n < 0)
-		return n == -EAGAIN ? await(w, POLLIN, false) : (int)n;
+		return n == -EAGAIN ? wire_await_chan(w, POLLIN, false) : (int)n;
 	if (n == 0)
 		return -ECONNRESET;
 	frames_filled(&w->frames, (size_t)n);
 	return 0;
 }
 
-static int receive(struct wire *w, uint16_t type, uint32_t serial, struct decoder *ret)
+static int wire_receive_reply(struct wire *w, uint16_t type, uint32_t serial, struct decoder *ret)
 {
 	struct msg_header header;
 	const uint8_t *msg;
@@ -322,7 +323,7 @@ static int receive(struct wire *w, uint16_t type, uint32_t serial, struct decode
 	int n;
 
 	while ((n = frames_next(&w->frames, &msg, &len)) == 0) {
-		int error = fill(w);
+		int error = wire_fill(w);
 
 		if (error < 0)
 			return error;
@@ -338,7 +339,7 @@ static int receive(struct wire *w, uint16_t type, uint32_t serial, struct decode
 
 /* A side that is slow to answer is given more time, so that a packet gets through in the end:
  * until such an answer comes, and not just any. */
-static void judge(struct wire *w, uint16_t type, int error)
+static void wire_adapt_timeout(struct wire *w, uint16_t type, int error)
 {
 	if (error == -ETIMEDOUT) {
 		w->patience_ms = MIN(w->patience_ms * 2, WIRE_PATIENCE_MAX_MS);
@@ -365,9 +366,9 @@ int wire_send(struct wire *w, const struct encoder *enc, const struct wire_body 
 		begin_sample(w, &info);
 	}
 	if (error == 0)
-		error = send_request(w, enc, body);
+		error = wire_send_request(w, enc, body);
 	if (error < 0)
-		judge(w, w->type, error);
+		wire_adapt_timeout(w, w->type, error);
 	return error;
 }
 
@@ -381,11 +382,11 @@ bool wire_has_answer(const struct wire *w)
 int wire_receive(struct wire *w, uint16_t type, uint32_t serial, struct decoder *ret,
 		 struct err *err)
 {
-	int error = receive(w, type, serial, ret);
+	int error = wire_receive_reply(w, type, serial, ret);
 	const char *text;
 	uint32_t code;
 
-	judge(w, type, error);
+	wire_adapt_timeout(w, type, error);
 	if (error < 0)
 		return error;
 	code = decode_outcome(ret, &text);

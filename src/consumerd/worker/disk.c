@@ -60,7 +60,7 @@ const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES
 	return ret;
 }
 
-static void tell(struct worker *w, int error, const char *doing)
+static void disk_report(struct worker *w, int error, const char *doing)
 {
 	struct job *note = job_new(JOB_NOTE, w->owner);
 	char text[WORKER_TEXT_BYTES];
@@ -81,7 +81,7 @@ static void tell(struct worker *w, int error, const char *doing)
 void worker_note_link(struct worker *w)
 {
 	if (w->spool && w->spool->error != w->link_told)
-		tell(w, w->failing, "writing to the spool");
+		disk_report(w, w->failing, "writing to the spool");
 }
 
 /* Nothing can be cut, but what the rings lose meanwhile is to be known. */
@@ -104,7 +104,7 @@ void worker_note(struct worker *w, int error, const char *doing)
 	if (news) {
 		w->untold = false;
 		worker_look(w); /* from here on losses have another cause */
-		tell(w, error, doing);
+		disk_report(w, error, doing);
 	}
 	if (error) {
 		w->backoff_ns =

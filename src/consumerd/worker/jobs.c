@@ -235,7 +235,7 @@ static void do_ring_open(struct worker *w, struct job *job)
 	}
 }
 
-static struct ringset *find_set(const struct worker *w, uint64_t id)
+static struct ringset *jobs_find_set(const struct worker *w, uint64_t id)
 {
 	struct ringset *set;
 
@@ -283,7 +283,7 @@ static void do_ring_adopt(struct worker *w, struct job *job)
 	worker_flow(w);
 }
 
-static bool is_in_use(const struct worker *w, const struct tracedir *dir)
+static bool jobs_is_in_use(const struct worker *w, const struct tracedir *dir)
 {
 	const struct ringset *set;
 
@@ -310,7 +310,7 @@ static bool do_trace_close(struct worker *w, struct job *job)
 {
 	struct tracedir *dir = worker_find_trace(w, job->id);
 
-	if (!dir || is_in_use(w, dir)) {
+	if (!dir || jobs_is_in_use(w, dir)) {
 		err_set(&job->err, ERR_INVALID, "no trace %llu without ring sets",
 			(unsigned long long)job->id);
 		return true;
@@ -326,7 +326,7 @@ static bool do_trace_close(struct worker *w, struct job *job)
 
 static void do_ring_close(struct worker *w, struct job *job)
 {
-	struct ringset *set = find_set(w, job->spec.id);
+	struct ringset *set = jobs_find_set(w, job->spec.id);
 
 	if (set) {
 		notifier_remove(&w->notifier, set);
@@ -340,7 +340,7 @@ static void do_ring_close(struct worker *w, struct job *job)
 /* --- all of them ---------------------------------------------------------------- */
 
 /* Return: whether the job is done and goes back. */
-static bool do_job(struct worker *w, struct job *job)
+static bool jobs_do_job(struct worker *w, struct job *job)
 {
 	switch (job->kind) {
 	case JOB_START:
@@ -389,7 +389,7 @@ bool worker_do_jobs(struct worker *w)
 
 	while (!w->ended && (job = job_queue_pop(&w->inbox))) {
 		any = true;
-		if (do_job(w, job))
+		if (jobs_do_job(w, job))
 			job_queue_push(w->config.done, job);
 	}
 	return any;

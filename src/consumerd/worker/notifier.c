@@ -17,7 +17,7 @@ void notifier_close(struct notifier *notifier)
 	notifier->fd = close_fd(notifier->fd);
 }
 
-static int ask(const struct notifier *notifier, int op, const struct ringset *set)
+static int notifier_set(const struct notifier *notifier, int op, const struct ringset *set)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLONESHOT };
 
@@ -28,18 +28,18 @@ static int ask(const struct notifier *notifier, int op, const struct ringset *se
 
 int notifier_add(const struct notifier *notifier, const struct ringset *set)
 {
-	return ask(notifier, EPOLL_CTL_ADD, set);
+	return notifier_set(notifier, EPOLL_CTL_ADD, set);
 }
 
 /* Another descriptor of it may stay open, so closing would not do. */
 void notifier_remove(const struct notifier *notifier, const struct ringset *set)
 {
-	(void)!ask(notifier, EPOLL_CTL_DEL, set);
+	(void)!notifier_set(notifier, EPOLL_CTL_DEL, set);
 }
 
 void notifier_arm(const struct notifier *notifier, const struct ringset *set)
 {
-	(void)!ask(notifier, EPOLL_CTL_MOD, set);
+	(void)!notifier_set(notifier, EPOLL_CTL_MOD, set);
 }
 
 void notifier_watch(const struct notifier *notifier, int fd)

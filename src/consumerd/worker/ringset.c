@@ -40,7 +40,7 @@ static void init_stream(struct ringset *set, uint32_t i, struct stats_box *box)
 	stream_init(stream, &set->config, i, box);
 }
 
-static struct ringset *alloc(const struct ringset_spec *spec)
+static struct ringset *ringset_alloc(const struct ringset_spec *spec)
 {
 	struct ringset *set = xalloc(sizeof(*set) + spec->desc.nr_rings * sizeof(set->streams[0]));
 
@@ -71,7 +71,7 @@ static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, struct ringset **ret,
 		struct ringmem_fds *ret_fds, struct err *err)
 {
-	struct ringset *set = alloc(spec);
+	struct ringset *set = ringset_alloc(spec);
 
 	if (ringmem_init(&set->mem, &spec->desc, ret_fds, err)) {
 		free(set);
@@ -123,7 +123,7 @@ int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
 		  const struct ringmem_fds *fds, struct ringset **ret, uint64_t *ret_cut,
 		  struct err *err)
 {
-	struct ringset *set = alloc(spec);
+	struct ringset *set = ringset_alloc(spec);
 
 	if (ringmem_adopt(&set->mem, &spec->desc, fds->data, fds->ctl_rw, spec->module, err)) {
 		free(set);

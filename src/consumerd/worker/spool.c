@@ -36,7 +36,7 @@ static bool any_presses(const struct worker *w)
 	return false;
 }
 
-static int is_wanted(struct worker *w)
+static int worker_spool_is_wanted(struct worker *w)
 {
 	return w->awaited || !job_queue_is_empty(&w->inbox);
 }
@@ -49,14 +49,14 @@ int worker_meanwhile(void *data)
 	int error = 0; /* the next round has it, too */
 
 	if (!any_presses(w))
-		return is_wanted(w);
+		return worker_spool_is_wanted(w);
 	if (w->spool->direct || (relay_conn_is_posting(w->link) && !w->spool->nr_ahead))
 		return -ETIMEDOUT;
 	w->spool->filling = w->spool->waited_for = true;
 	list_for_each(set, &w->sets, node)
 		ringset_cut(set, STREAM_TAKE, false, &error);
 	w->spool->waited_for = false;
-	return is_wanted(w);
+	return worker_spool_is_wanted(w);
 }
 
 int worker_link_result(struct worker *w, int error)

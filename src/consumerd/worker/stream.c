@@ -115,7 +115,7 @@ int stream_sync(struct stream *s)
 }
 
 /* Is what is recorded written anywhere? */
-static bool is_written(const struct stream *s)
+static bool stream_is_written(const struct stream *s)
 {
 	return s->config->link || s->config->trace->fd >= 0;
 }
@@ -182,7 +182,7 @@ static int send_or_spool(struct stream *s)
 	return ret < 0 ? ret : 1;
 }
 
-static int send_packet(struct stream *s)
+static int stream_send_packet(struct stream *s)
 {
 	/* the relay may have one that could not be spooled: it stays as it was sent */
 	if (!s->sent || !s->config->spool) {
@@ -200,7 +200,7 @@ static int send_packet(struct stream *s)
 static int send_opening(struct stream *s)
 {
 	struct relay_conn *link = s->config->link;
-	int ret = send_packet(s), error;
+	int ret = stream_send_packet(s), error;
 
 	if (ret < 0)
 		return ret;
@@ -209,7 +209,7 @@ static int send_opening(struct stream *s)
 		return error;
 	relay_conn_set_error(link,
 			     error); /* other streams' packets are still to be spooled for it */
-	return s->packets ? 1 : send_packet(s);
+	return s->packets ? 1 : stream_send_packet(s);
 }
 
 static int write_packet(struct stream *s, struct packet_header *header)
@@ -236,19 +236,19 @@ static int write_opening(struct stream *s)
 	return write_packet(s, &header);
 }
 
-static int take_packet(struct stream *s)
+static int stream_take_packet(struct stream *s)
 {
 	struct packet_header header;
 	int ret = 0;
 
-	if (is_written(s) && needs_opening(s))
+	if (stream_is_written(s) && needs_opening(s))
 		ret = s->config->link ? send_opening(s) : write_opening(s);
 	if (ret < 0)
 		return ret;
 	if (s->config->link)
-		return send_packet(s);
+		return stream_send_packet(s);
 	header = make_header(s);
-	ret = is_written(s) ? write_packet(s, &header) : 0;
+	ret = stream_is_written(s) ? write_packet(s, &header) : 0;
 	if (ret < 0)
 		return ret;
 	s->end_ts = header.timestamp_end;
@@ -439,7 +439,7 @@ int stream_adopt(struct stream *s, uint64_t *cut)
 /* --- cutting ------------------------------------------------------------------ */
 
 /* Events that a full ring refuses because nothing is written have that as their cause. */
-static int look(struct stream *s, bool last_chance)
+static int stream_snapshot(struct stream *s, bool last_chance)
 {
 	uint64_t full = s->reader.lost[LOST_FULL];
 
@@ -456,7 +456,7 @@ static int look(struct stream *s, bool last_chance)
 
 void stream_look(struct stream *s)
 {
-	if (look(s, false) == READER_OK)
+	if (stream_snapshot(s, false) == READER_OK)
 		stream_publish(s);
 }
 
@@ -482,12 +482,12 @@ int stream_cut(struct stream *s, enum stream_cut how)
 
 	if (ret < 0)
 		return ret;
-	if (look(s, how == STREAM_LAST) == READER_TORN)
+	if (stream_snapshot(s, how == STREAM_LAST) == READER_TORN)
 		return 0;
 	if (!s->config->spool)
 		ret = attach_for(s, how);
 	if (ret == 0 && is_due(s, how))
-		ret = take_packet(s);
+		ret = stream_take_packet(s);
 	stream_publish(s);
 	return ret;
 }
@@ -503,26 +503,26 @@ void stream_close(struct stream *s)
 	stream_file_close(&s->file);
 }
 
-static void take_last(struct stream *s)
+static void stream_take_last(struct stream *s)
 {
 	struct relay_conn *link = s->config->link;
 
-	if (take_packet(s) > 0 && link && relay_conn_drain(link) < 0 && s->config->spool)
-		(void)!take_packet(s);
+	if (stream_take_packet(s) > 0 && link && relay_conn_drain(link) < 0 && s->config->spool)
+		(void)!stream_take_packet(s);
 }
 
 void stream_fini(struct stream *s)
 {
 	uint64_t left = reader_pending_count(&s->reader);
 
-	if (is_written(s))
+	if (stream_is_written(s))
 		s->lost_output += left;
 	reader_take(&s->reader);
 	s->sent = false;
 	/* the account of it takes less room than it would have: perhaps there is that */
 	s->config->disk->accounting = true;
-	if (left && is_written(s))
-		take_last(s);
+	if (left && stream_is_written(s))
+		stream_take_last(s);
 	s->config->disk->accounting = false;
 	(void)!stream_sync(s);
 	stream_publish(s);

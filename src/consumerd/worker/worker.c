@@ -130,7 +130,7 @@ void worker_flow(struct worker *w)
 	w->due_ns = 0;
 }
 
-static void settle(struct worker *w, uint64_t now)
+static void worker_begin_idle(struct worker *w, uint64_t now)
 {
 	worker_set_wake(w, true);
 	/* pairs with the producer's, between its `pub` and its look at `state` */
@@ -150,7 +150,7 @@ static bool beat_flowing(struct worker *w, uint64_t now)
 		if (worker_cut_all(w, STREAM_TAKE) || w->failing)
 			w->due_ns = now + w->period_ns;
 		else
-			settle(w, now);
+			worker_begin_idle(w, now);
 		return true;
 	}
 	if (!cut_sets(w, STREAM_TAKE, true, &error) && !error)
@@ -248,7 +248,7 @@ static void sleep_deaf(struct worker *w, struct doorbell_seen seen)
 }
 
 /* A producer that pauses while we are deaf is not quiet yet: it may be waiting for a CPU. */
-static void note_ring(struct worker *w, bool busy, bool rang)
+static void worker_note_ring(struct worker *w, bool busy, bool rang)
 {
 	if (busy)
 		w->false_rings = 0;
@@ -258,7 +258,7 @@ static void note_ring(struct worker *w, bool busy, bool rang)
 		w->false_rings /= 2;
 }
 
-static void rest(struct worker *w, struct doorbell_seen seen)
+static void worker_sleep(struct worker *w, struct doorbell_seen seen)
 {
 	if (w->failing) {
 		doorbell_wait_own(&w->doorbell, seen, sleep_end(w));
@@ -327,8 +327,8 @@ static void *worker_main(void *data)
 		if (disk_hangs(&w->disk, now_ns()))
 			worker_look(w); /* what was lost meanwhile has that as its cause */
 		note_busy(w, 0);
-		note_ring(w, busy, rang);
-		rest(w, seen);
+		worker_note_ring(w, busy, rang);
+		worker_sleep(w, seen);
 		rang = doorbell_look(&w->doorbell).shared != seen.shared;
 	}
 	return NULL;
@@ -352,7 +352,7 @@ static int start_thread(struct worker *w)
 	return -err;
 }
 
-static void release(struct worker *w)
+static void worker_release(struct worker *w)
 {
 	doorbell_fini(&w->doorbell);
 	notifier_close(&w->notifier);
@@ -398,7 +398,7 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	if (err == 0)
 		err = start_thread(w);
 	if (err < 0) {
-		release(w);
+		worker_release(w);
 		return err;
 	}
 	*ret = w;
@@ -410,7 +410,7 @@ struct worker *worker_free(struct worker *w)
 	if (!w)
 		return NULL;
 	pthread_join(w->thread, NULL);
-	release(w);
+	worker_release(w);
 	return NULL;
 }
 
