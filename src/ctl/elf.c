@@ -12,7 +12,7 @@
 #define MAX_HEADERS 4096 /* more is not a program */
 #define NAME "ltt_sites"
 
-static bool read_at(int fd, uint64_t offset, void *buf, size_t len)
+static bool ctl_elf_read_at(int fd, uint64_t offset, void *buf, size_t len)
 {
 	return offset <= INT64_MAX && pread(fd, buf, len, (off_t)offset) == (ssize_t)len;
 }
@@ -22,8 +22,8 @@ static bool has_interpreter(int fd, const ElfW(Ehdr) * head)
 	ElfW(Phdr) program;
 
 	for (unsigned int i = 0; i < head->e_phnum && i < MAX_HEADERS; i++)
-		if (read_at(fd, head->e_phoff + (uint64_t)i * sizeof(program), &program,
-			    sizeof(program)) &&
+		if (ctl_elf_read_at(fd, head->e_phoff + (uint64_t)i * sizeof(program), &program,
+				    sizeof(program)) &&
 		    program.p_type == PT_INTERP)
 			return true;
 	return false;
@@ -35,13 +35,13 @@ static bool has_section(int fd, const ElfW(Ehdr) * head)
 	ElfW(Shdr) names, section;
 	char name[sizeof(NAME)];
 
-	if (!read_at(fd, head->e_shoff + (uint64_t)head->e_shstrndx * sizeof(names), &names,
-		     sizeof(names)))
+	if (!ctl_elf_read_at(fd, head->e_shoff + (uint64_t)head->e_shstrndx * sizeof(names), &names,
+			     sizeof(names)))
 		return false;
 	for (unsigned int i = 0; i < head->e_shnum && i < MAX_HEADERS; i++)
-		if (read_at(fd, head->e_shoff + (uint64_t)i * sizeof(section), &section,
-			    sizeof(section)) &&
-		    read_at(fd, names.sh_offset + section.sh_name, name, sizeof(name)) &&
+		if (ctl_elf_read_at(fd, head->e_shoff + (uint64_t)i * sizeof(section), &section,
+				    sizeof(section)) &&
+		    ctl_elf_read_at(fd, names.sh_offset + section.sh_name, name, sizeof(name)) &&
 		    memcmp(name, NAME, sizeof(NAME)) == 0)
 			return true;
 	return false;
@@ -54,7 +54,8 @@ int elf_read(const char *path, struct elf_facts *ret)
 
 	if (fd < 0)
 		return -errno;
-	if (!read_at(fd, 0, &head, sizeof(head)) || memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
+	if (!ctl_elf_read_at(fd, 0, &head, sizeof(head)) ||
+	    memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 ||
 	    head.e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
 	    head.e_phentsize != sizeof(ElfW(Phdr)))
 		return -ENOEXEC;

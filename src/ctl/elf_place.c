@@ -71,7 +71,7 @@ static bool offset_of(const struct program *program, uint64_t address, bool code
 }
 
 /* Once for each place, however many symbols or notes say so. NULL: there are too many. */
-static struct elf_place *add(struct elf_places *found, uint64_t offset)
+static struct elf_place *elf_place_add(struct elf_places *found, uint64_t offset)
 {
 	for (size_t i = 0; i < found->nr; i++)
 		if (found->all[i].offset == offset)
@@ -95,8 +95,8 @@ static int too_many(const struct program *program, const char *name)
 typedef int (*each_symbol)(struct program *program, const GElf_Sym *symbol, const char *name,
 			   void *data);
 
-static int each_of(struct program *program, Elf_Scn *section, const GElf_Shdr *head,
-		   each_symbol fn, void *data)
+static int elf_place_each_of(struct program *program, Elf_Scn *section, const GElf_Shdr *head,
+			     each_symbol fn, void *data)
 {
 	Elf_Data *table = elf_getdata(section, NULL);
 	GElf_Sym symbol;
@@ -121,7 +121,7 @@ static int search_symbols(struct program *program, each_symbol fn, void *data)
 	while (!ret && (section = elf_nextscn(program->elf, section)))
 		if (gelf_getshdr(section, &head) &&
 		    (head.sh_type == SHT_SYMTAB || head.sh_type == SHT_DYNSYM))
-			ret = each_of(program, section, &head, fn, data);
+			ret = elf_place_each_of(program, section, &head, fn, data);
 	return ret;
 }
 
@@ -133,7 +133,7 @@ static int take_function(struct program *program, const GElf_Sym *symbol, const 
 	if (GELF_ST_TYPE(symbol->st_info) != STT_FUNC || strcmp(name, data) != 0 ||
 	    !offset_of(program, symbol->st_value, true, &offset))
 		return 0;
-	return add(program->found, offset) ? 0 : too_many(program, name);
+	return elf_place_add(program->found, offset) ? 0 : too_many(program, name);
 }
 
 int elf_find_function(int fd, const char *path, const char *symbol, struct elf_places *ret,
@@ -176,7 +176,7 @@ static int is_variable(struct program *program, const GElf_Sym *symbol, const ch
 	return 1;
 }
 
-static bool resolve(void *data, const char *symbol, uint64_t *ret)
+static bool elf_place_resolve(void *data, const char *symbol, uint64_t *ret)
 {
 	struct variable variable = { .name = symbol };
 
@@ -200,11 +200,11 @@ static int take_note(struct program *program, const struct wanted *wanted, struc
 		return err_set(program->err, ERR_INVALID,
 			       "%s: the note about '%.100s:%.100s' points out of the program",
 			       program->path, note->provider, note->name);
-	place = add(program->found, offset);
+	place = elf_place_add(program->found, offset);
 	if (!place)
 		return too_many(program, note->name);
 	place->semaphore = semaphore;
-	place->nr_args = sdt_args_parse(note->args, note->pc + moved, resolve, program,
+	place->nr_args = sdt_args_parse(note->args, note->pc + moved, elf_place_resolve, program,
 					place->args);
 	return 0;
 }

@@ -86,7 +86,7 @@ static void print(struct follow *follow, struct json_object *news)
 
 /* Problems and what ends them are about one thing, so are states, and each cause of
  * losses in each channel. */
-static bool is_known(struct follow *follow, struct json_object *news)
+static bool ctl_follow_is_known(struct follow *follow, struct json_object *news)
 {
 	const char *kind = record_str(news, "news");
 	bool loss = strcmp(kind, "loss") == 0, state = strcmp(kind, "state") == 0;
@@ -105,7 +105,7 @@ static bool is_known(struct follow *follow, struct json_object *news)
 	return false;
 }
 
-static int take_item(void *priv, unsigned int type, struct decoder *dec)
+static int ctl_follow_take_item(void *priv, unsigned int type, struct decoder *dec)
 {
 	struct follow *follow = priv;
 	struct json_object *news AUTO_RECORD = NULL;
@@ -120,7 +120,7 @@ static int take_item(void *priv, unsigned int type, struct decoder *dec)
 		return 0;
 	}
 	news = record_news(&m);
-	if (news && !is_known(follow, news))
+	if (news && !ctl_follow_is_known(follow, news))
 		print(follow, news);
 	return 0;
 }
@@ -146,7 +146,7 @@ static void print_own(struct follow *follow, const char *kind)
 
 /* --- until it is destroyed ------------------------------------------------------------- */
 
-static enum status conclude(struct follow *follow, const struct rep_session_follow *rep)
+static enum status ctl_follow_conclude(struct follow *follow, const struct rep_session_follow *rep)
 {
 	struct json_object *totals AUTO_RECORD = record_totals(rep->totals);
 	struct json_object *news AUTO_RECORD = own_news("state");
@@ -161,7 +161,7 @@ static enum status conclude(struct follow *follow, const struct rep_session_foll
 }
 
 /* Return: 0 or the code in ctl->err. */
-static int reconnect(struct follow *follow)
+static int ctl_follow_reconnect(struct follow *follow)
 {
 	struct ctl *ctl = follow->ctl;
 
@@ -182,16 +182,17 @@ static enum status follow_on(struct follow *follow)
 
 	do {
 		client_on_waiting(ctl->client, NULL, NULL); /* that is what we are here for */
-		if (call_session_follow(ctl->client, &req, take_item, follow, &rep, &ctl->err) == 0)
-			return conclude(follow, &rep);
-	} while (ctl->err.code == ERR_NO_DAEMON && reconnect(follow) == 0);
+		if (call_session_follow(ctl->client, &req, ctl_follow_take_item, follow, &rep,
+					&ctl->err) == 0)
+			return ctl_follow_conclude(follow, &rep);
+	} while (ctl->err.code == ERR_NO_DAEMON && ctl_follow_reconnect(follow) == 0);
 	if (ctl->err.code == ERR_NO_SESSION)
 		target_suggest(ctl, follow->session, NULL, NULL);
 	return STATUS_ERROR;
 }
 
 /* Whole lines have been written: nothing is left to be done. */
-static void leave(int signo)
+static void ctl_follow_on_signal(int signo)
 {
 	(void)signo;
 	_exit(STATUS_OK);
@@ -204,8 +205,8 @@ enum status follow_session(struct ctl *ctl, const char *session)
 
 	follow.known = json_object_new_object();
 	record_set_str(follow.known, PROBLEM, ""); /* that there is none is no news */
-	signal(SIGINT, leave);
-	signal(SIGPIPE, leave);
+	signal(SIGINT, ctl_follow_on_signal);
+	signal(SIGPIPE, ctl_follow_on_signal);
 	status = follow_on(&follow);
 	signal(SIGPIPE, SIG_IGN);
 	json_object_put(follow.known);

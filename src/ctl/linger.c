@@ -35,7 +35,7 @@
 /* A process that has just been forked may be about to execute a program that has it. */
 #define YOUNG_MS 1000
 
-static uint64_t now_ms(void)
+static uint64_t linger_now_ms(void)
 {
 	struct timespec ts;
 
@@ -45,7 +45,7 @@ static uint64_t now_ms(void)
 
 /* --- processes that the session daemon may not know yet -------------------------------- */
 
-static bool has_word(const char *words, const char *word)
+static bool linger_has_word(const char *words, const char *word)
 {
 	size_t len = strlen(word);
 
@@ -69,7 +69,7 @@ static bool is_in_scope(const char *env, size_t len, const char *scope)
 		    strcmp(at + strlen(DISABLE), "0") != 0)
 			return false;
 		if (strncmp(at, SCOPE, strlen(SCOPE)) == 0)
-			in_scope = has_word(at + strlen(SCOPE), scope);
+			in_scope = linger_has_word(at + strlen(SCOPE), scope);
 	}
 	return in_scope;
 }
@@ -122,7 +122,7 @@ struct found {
 	bool young;	 /* there are others that may have it soon */
 };
 
-static struct found look(const char *scope)
+static struct found linger_scan(const char *scope)
 {
 	char *buf AUTO_FREE = xalloc(MAX(ENVIRONMENT_BYTES, MAPS_BYTES));
 	struct found found = { 0 };
@@ -153,7 +153,8 @@ static struct found look(const char *scope)
 /* --- those that it knows --------------------------------------------------------------- */
 
 /* Return: 0, or a code: the session has ended, or the daemon is too old to say. */
-static int ask(struct ctl *ctl, const struct others *others, struct rep_session_programs *ret)
+static int linger_request(struct ctl *ctl, const struct others *others,
+			  struct rep_session_programs *ret)
 {
 	struct req_session_programs req = { .session = others->session };
 	struct err err = { 0 };
@@ -182,21 +183,21 @@ static void say_waiting_for(struct ctl *ctl, unsigned int nr)
 
 unsigned int linger(struct ctl *ctl, const struct others *others)
 {
-	uint64_t begin = now_ms(), known = begin; /* until when all had registered */
+	uint64_t begin = linger_now_ms(), known = begin; /* until when all had registered */
 	bool said = false;
 
 	for (;;) {
 		struct pollfd signals = { .fd = others->run->signals, .events = POLLIN };
 		struct rep_session_programs rep;
 		struct found found = { 0 };
-		uint64_t now = now_ms();
+		uint64_t now = linger_now_ms();
 		unsigned int nr;
 		bool unknown;
 
-		if (ask(ctl, others, &rep) != 0)
+		if (linger_request(ctl, others, &rep) != 0)
 			return 0;
 		if (rep.recording == 0 || others->no_wait)
-			found = look(others->scope);
+			found = linger_scan(others->scope);
 		unknown = found.young || found.nr > rep.apps;
 		nr = found.nr > rep.apps ? rep.recording + found.nr - rep.apps : rep.recording;
 		if (!unknown)

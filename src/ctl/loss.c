@@ -63,8 +63,8 @@ static const char *sizing_verb(const struct ctl *ctl)
 	return strcmp(ctl->verb->name, "record") == 0 ? "record" : "enable-channel";
 }
 
-static enum status report(struct ctl *ctl, const char *session, struct json_object *lost,
-			  const char *cause)
+static enum status loss_report_cause(struct ctl *ctl, const char *session, struct json_object *lost,
+				     const char *cause)
 {
 	uint64_t n = record_num(lost, cause);
 	char *sentence AUTO_FREE = n ? loss_sentence(sizing_verb(ctl), cause, n) : NULL;
@@ -103,9 +103,9 @@ enum status loss_report(struct ctl *ctl, const char *session, struct json_object
 	enum status status = STATUS_OK;
 
 	for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
-		if (report(ctl, session, lost, causes[i].key) != STATUS_OK)
+		if (loss_report_cause(ctl, session, lost, causes[i].key) != STATUS_OK)
 			status = STATUS_LOST;
-	if (report(ctl, session, lost, INVALID) != STATUS_OK)
+	if (loss_report_cause(ctl, session, lost, INVALID) != STATUS_OK)
 		status = STATUS_LOST;
 	if (loss_unknown_in(ctl, session, totals) != STATUS_OK)
 		status = STATUS_LOST;

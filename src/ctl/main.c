@@ -194,7 +194,7 @@ int ctl_connect(struct ctl *ctl, enum verb_daemon how)
 	return 0;
 }
 
-static enum status run_verb(struct ctl *ctl, const char **words, bool *ret_done)
+static enum status ctl_run_verb(struct ctl *ctl, const char **words, bool *ret_done)
 {
 	enum status status;
 	int argc = 0;
@@ -251,7 +251,7 @@ static const char *error_name(enum err_code code)
 	return (size_t)code < ARRAY_SIZE(names) && names[code] ? names[code] : "unknown";
 }
 
-static void print_json(struct ctl *ctl, enum status status)
+static void ctl_print_json(struct ctl *ctl, enum status status)
 {
 	struct json_object *answer AUTO_RECORD = json_object_new_object();
 
@@ -271,7 +271,7 @@ static void print_json(struct ctl *ctl, enum status status)
 	text_json(stdout, answer);
 }
 
-static void print_text(struct ctl *ctl)
+static void ctl_print_text(struct ctl *ctl)
 {
 	struct json_object *printable AUTO_RECORD = NULL;
 
@@ -301,13 +301,13 @@ int main(int argc, char **argv)
 	enum status status = parse_general(&ctl, argc, argv, &words, &done);
 
 	if (status == STATUS_OK && !done)
-		status = run_verb(&ctl, words, &done);
+		status = ctl_run_verb(&ctl, words, &done);
 	status = final_status(&ctl, status);
 	say_no_more_waiting();
 	if (!done && ctl.json && !ctl.printed && !(ctl.verb && ctl.verb->prints_itself))
-		print_json(&ctl, status);
+		ctl_print_json(&ctl, status);
 	else
-		print_text(&ctl);
+		ctl_print_text(&ctl);
 	status = finish_output(&ctl, status);
 	if (ctl.err.code)
 		say_error(&ctl, "%s", ctl.err.text);

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-static void add(struct names *names, const char *text, size_t len)
+static void ctl_names_add(struct names *names, const char *text, size_t len)
 {
 	char *name = xalloc(len + 1);
 	size_t out = 0;
@@ -27,7 +27,7 @@ void names_split(const char *list, struct names *ret)
 
 		while (list[len] && list[len] != ',')
 			len += list[len] == '\\' && list[len + 1] ? 2 : 1;
-		add(ret, list, len);
+		ctl_names_add(ret, list, len);
 		if (!list[len])
 			return;
 		list += len + 1;
@@ -48,8 +48,8 @@ void names_of_calls(struct names *names)
 		char *entry AUTO_FREE = xasprintf("syscall_entry_%s", names->names[i]);
 		char *exit AUTO_FREE = xasprintf("syscall_exit_%s", names->names[i]);
 
-		add(&calls, entry, strlen(entry));
-		add(&calls, exit, strlen(exit));
+		ctl_names_add(&calls, entry, strlen(entry));
+		ctl_names_add(&calls, exit, strlen(exit));
 	}
 	names_fini(names);
 	*names = calls;

@@ -15,7 +15,7 @@
 #define OWN_POINTS "ltt_statedump:" /* libltt's: every program has them */
 #define NAMES_SAID 20u
 
-static int take_name(void *names, unsigned int type, struct decoder *dec)
+static int nothing_take_name(void *names, unsigned int type, struct decoder *dec)
 {
 	struct msg_announced m;
 
@@ -28,7 +28,7 @@ static int take_name(void *names, unsigned int type, struct decoder *dec)
 	return 0;
 }
 
-static int by_name(const void *a, const void *b)
+static int nothing_by_name(const void *a, const void *b)
 {
 	return strcmp(json_object_get_string(*(struct json_object *const *)a),
 		      json_object_get_string(*(struct json_object *const *)b));
@@ -43,9 +43,9 @@ struct json_object *nothing_fetch(struct ctl *ctl, const char *session)
 	struct json_object *points;
 
 	if (!ctl->client ||
-	    call_session_programs(ctl->client, &req, take_name, names, &rep, &ignored) != 0)
+	    call_session_programs(ctl->client, &req, nothing_take_name, names, &rep, &ignored) != 0)
 		return NULL;
-	json_object_array_sort(names, by_name);
+	json_object_array_sort(names, nothing_by_name);
 	points = json_object_new_object();
 	record_set_bool(points, "matched", rep.matched);
 	record_set(points, "others", json_object_get(names));
@@ -55,7 +55,7 @@ struct json_object *nothing_fetch(struct ctl *ctl, const char *session)
 
 /* --- what is said ---------------------------------------------------------------------- */
 
-static const char *nearest(struct json_object *points, const char *events)
+static const char *nothing_nearest(struct json_object *points, const char *events)
 {
 	size_t nr = record_len(points, "others");
 	const char **words = xalloc((nr + 1) * sizeof(*words));
@@ -74,7 +74,7 @@ static const char *nearest(struct json_object *points, const char *events)
 static void name_points(FILE *out, struct json_object *points, const char *events)
 {
 	size_t nr = record_len(points, "others");
-	const char *near = nearest(points, events);
+	const char *near = nothing_nearest(points, events);
 
 	fprintf(out, "No point of the program fits --events=%s%s%s%s It has these:\n", events,
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : ".");

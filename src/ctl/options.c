@@ -58,7 +58,8 @@ void options_help(FILE *out, const struct poptOption *table)
 	}
 }
 
-static unsigned int add_names(const char **names, unsigned int nr, const struct poptOption *table)
+static unsigned int ctl_options_add_names(const char **names, unsigned int nr,
+					  const struct poptOption *table)
 {
 	for (; !table_end(table) && nr < MAX_NAMES; table++)
 		if (table->longName)
@@ -78,8 +79,8 @@ static const char *nearest_option(const char *bad, const struct poptOption *tabl
 		return NULL;
 	word = xstrdup(bad + 2);
 	word[strcspn(word, "=")] = '\0';
-	nr = add_names(names, 0, table);
-	nr = add_names(names, nr, more);
+	nr = ctl_options_add_names(names, 0, table);
+	nr = ctl_options_add_names(names, nr, more);
 	names[nr] = NULL;
 	return *word ? nearest_word(word, names) : NULL;
 }
@@ -119,8 +120,8 @@ enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int
 }
 
 /* One option that popt hands back. */
-static enum status option(struct ctl *ctl, poptContext pc, int value,
-			  const struct poptOption *table, bool *ret_done)
+static enum status ctl_options_take(struct ctl *ctl, poptContext pc, int value,
+				    const struct poptOption *table, bool *ret_done)
 {
 	if (value == OPTION_JSON) {
 		ctl->json = true;
@@ -177,7 +178,7 @@ enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret
 	ctl->words = pc;
 	*ret_done = false;
 	while (status == STATUS_OK && !*ret_done && (value = poptGetNextOpt(pc)) > 0)
-		status = option(ctl, pc, value, table, ret_done);
+		status = ctl_options_take(ctl, pc, value, table, ret_done);
 	if (status != STATUS_OK || *ret_done)
 		return status;
 	if (value < -1)

@@ -13,7 +13,7 @@ struct fetched {
 	struct json_object *points, *presets;
 };
 
-static int take(void *priv, unsigned int type, struct decoder *dec)
+static int ctl_points_take(void *priv, unsigned int type, struct decoder *dec)
 {
 	struct fetched *fetched = priv;
 	struct msg_point point;
@@ -56,7 +56,7 @@ int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct jso
 	struct req_point_list req = { .domain = (uint8_t)domain, .fields = fields };
 	struct rep_point_list rep;
 
-	if (call_point_list(ctl->client, &req, take, &fetched, &rep, err) != 0)
+	if (call_point_list(ctl->client, &req, ctl_points_take, &fetched, &rep, err) != 0)
 		return err->code;
 	json_object_array_sort(points, by_application);
 	*ret = TAKE(points);

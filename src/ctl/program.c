@@ -36,7 +36,7 @@ void program_places_fini(struct program_places *places)
 /* --- what is meant ------------------------------------------------------------------- */
 
 /* Cut off what is behind the last colon. Return: NULL: nothing is, or nothing before it. */
-static char *cut_last(char *text)
+static char *ctl_program_cut_last(char *text)
 {
 	char *colon = strrchr(text, ':');
 
@@ -56,7 +56,7 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-static int parse(const char *text, struct location *ret, struct err *err)
+static int ctl_program_parse(const char *text, struct location *ret, struct err *err)
 {
 	static const char *const functions[] = { "elf:", "function:", "return:" };
 	bool is_usdt = strncmp(text, "sdt:", 4) == 0;
@@ -66,9 +66,9 @@ static int parse(const char *text, struct location *ret, struct err *err)
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		if (strncmp(text, functions[i], strlen(functions[i])) == 0)
 			ret->path = ret->text + strlen(functions[i]);
-	ret->symbol = cut_last(ret->path);
+	ret->symbol = ctl_program_cut_last(ret->path);
 	if (ret->symbol && is_usdt)
-		ret->provider = cut_last(ret->path);
+		ret->provider = ctl_program_cut_last(ret->path);
 	if (!ret->symbol || (is_usdt && !ret->provider))
 		return err_set(err, ERR_INVALID,
 			       "'%.200s' is not a place in a program: [elf:|return:]PATH:SYMBOL "
@@ -86,7 +86,7 @@ static int parse(const char *text, struct location *ret, struct err *err)
 	"/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu"
 
 /* Return: allocated; NULL: it is in none of them. */
-static char *search(const char *folders, const char *name)
+static char *ctl_program_search(const char *folders, const char *name)
 {
 	while (*folders) {
 		size_t len = strcspn(folders, ":");
@@ -108,11 +108,11 @@ static int find_file(const char *path, char **ret, struct err *err)
 		*ret = realpath(path, NULL);
 		return *ret ? 0 : err_errno(err, ERR_NO_EVENT, errno, "%s", path);
 	}
-	*ret = search(programs ? programs : "/usr/bin:/bin", path);
+	*ret = ctl_program_search(programs ? programs : "/usr/bin:/bin", path);
 	if (!*ret)
-		*ret = search(libraries ? libraries : "", path);
+		*ret = ctl_program_search(libraries ? libraries : "", path);
 	if (!*ret)
-		*ret = search(LIBRARIES, path);
+		*ret = ctl_program_search(LIBRARIES, path);
 	return *ret ? 0 :
 		      err_set(err, ERR_NO_EVENT,
 			      "there is no program '%s' in $PATH, and no such library; give its "
@@ -144,7 +144,7 @@ static unsigned int count_args(const struct elf_places *found)
 	return nr;
 }
 
-static bool is_known(const struct elf_places *found, unsigned int nr)
+static bool ctl_program_is_known(const struct elf_places *found, unsigned int nr)
 {
 	for (size_t i = 0; i < found->nr; i++)
 		if (!*found->all[i].args[nr].value)
@@ -173,7 +173,7 @@ static void put_place(FILE *out, const struct elf_places *found, const struct el
 
 		if (arg.bytes == as.bytes)
 			arg.is_signed = as.is_signed;
-		if (is_known(found, i))
+		if (ctl_program_is_known(found, i))
 			put_arg(out, i, &arg, &as);
 	}
 }
@@ -185,7 +185,7 @@ static char *list_unknown(const struct elf_places *found)
 	for (unsigned int i = 0; i < count_args(found); i++) {
 		char *before AUTO_FREE = NULL;
 
-		if (is_known(found, i))
+		if (ctl_program_is_known(found, i))
 			continue;
 		before = list;
 		list = xasprintf("%s%sarg%u", before ? before : "", before ? ", " : "", i + 1);
@@ -210,8 +210,8 @@ static char *put_all(const struct elf_places *found, const struct stat *st)
 	return text;
 }
 
-static int look(int fd, const struct location *location, struct program_places *ret,
-		struct err *err)
+static int ctl_program_find_places(int fd, const struct location *location,
+				   struct program_places *ret, struct err *err)
 {
 	struct elf_places found CLEANUP(elf_places_fini) = { 0 };
 	struct stat st;
@@ -235,10 +235,10 @@ int program_find(const char *text, struct program_places *ret, struct err *err)
 	struct location location CLEANUP(location_fini) = { 0 };
 	int fd AUTO_FD = -1;
 
-	if (parse(text, &location, err) || find_file(location.path, &ret->file, err))
+	if (ctl_program_parse(text, &location, err) || find_file(location.path, &ret->file, err))
 		return err->code;
 	fd = open(ret->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return err_errno(err, ERR_NO_EVENT, errno, "%s", ret->file);
-	return look(fd, &location, ret, err);
+	return ctl_program_find_places(fd, &location, ret, err);
 }

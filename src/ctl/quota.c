@@ -5,7 +5,7 @@
 #include "libctl/calls.h"
 #include "record.h"
 
-static int take_quota(void *priv, unsigned int type, struct decoder *dec)
+static int ctl_quota_take_quota(void *priv, unsigned int type, struct decoder *dec)
 {
 	struct json_object *o;
 	struct msg_quota m;
@@ -31,7 +31,7 @@ int quota_fetch(struct ctl *ctl, struct json_object **ret, struct err *err)
 	struct req_quota_list req;
 	struct rep_quota_list rep;
 
-	if (call_quota_list(ctl->client, &req, take_quota, quotas, &rep, err) != 0)
+	if (call_quota_list(ctl->client, &req, ctl_quota_take_quota, quotas, &rep, err) != 0)
 		return err->code;
 	*ret = TAKE(quotas);
 	return 0;

@@ -122,7 +122,7 @@ static const char *session_state(unsigned int state)
 	return WORD(words, state);
 }
 
-static struct json_object *lost(const struct msg_totals *t)
+static struct json_object *ctl_record_lost(const struct msg_totals *t)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -148,7 +148,7 @@ struct json_object *record_totals(struct list totals)
 	record_set_num(o, "written", t.written);
 	record_set_num(o, "waiting", t.waiting);
 	record_set_num(o, "lost", t.lost_full + t.lost_size + t.lost_busy + t.lost_output);
-	record_set(o, "lost_by_cause", lost(&t));
+	record_set(o, "lost_by_cause", ctl_record_lost(&t));
 	record_set_num(o, "lost_buffers", t.lost_buffers);
 	record_set_num(o, "bytes", t.bytes);
 	record_set_num(o, "packets", t.packets);

@@ -24,7 +24,7 @@ static int cannot(struct err *err, const char *program, int error)
 }
 
 /* Return: 0, or why this file can't be run. */
-static int check_file(const char *path)
+static int ctl_run_check_file(const char *path)
 {
 	struct stat st;
 
@@ -45,7 +45,7 @@ static int check_path(const char *program)
 
 	while ((dir = strsep(&rest, ":"))) {
 		char *file AUTO_FREE = xasprintf("%s/%s", *dir ? dir : ".", program);
-		int error = check_file(file);
+		int error = ctl_run_check_file(file);
 
 		if (error == 0)
 			return 0;
@@ -57,7 +57,7 @@ static int check_path(const char *program)
 
 int run_check(const char *program, struct err *err)
 {
-	int error = strchr(program, '/') ? check_file(program) :
+	int error = strchr(program, '/') ? ctl_run_check_file(program) :
 		    *program		 ? check_path(program) :
 					   ENOENT;
 
@@ -156,7 +156,7 @@ static void forward(struct run *run, pid_t pid)
 			kill(pid, (int)info.ssi_signo);
 }
 
-static void await_end(struct run *run, pid_t pid)
+static void ctl_run_await_end(struct run *run, pid_t pid)
 {
 	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd pfds[] = {
@@ -187,7 +187,7 @@ static void take_status(struct run *run, pid_t pid)
 	run->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static uint64_t now_ns(void)
+static uint64_t ctl_run_now_ns(void)
 {
 	struct timespec ts;
 
@@ -197,7 +197,7 @@ static uint64_t now_ns(void)
 
 void run_extend(struct run *run)
 {
-	run->duration_ns = now_ns() - run->begin_ns;
+	run->duration_ns = ctl_run_now_ns() - run->begin_ns;
 }
 
 int run_program(struct run *run, struct err *err)
@@ -206,7 +206,7 @@ int run_program(struct run *run, struct err *err)
 	ssize_t said;
 	pid_t pid;
 
-	run->begin_ns = now_ns();
+	run->begin_ns = ctl_run_now_ns();
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return cannot(err, run->argv[0], errno);
 	fflush(NULL);
@@ -221,7 +221,7 @@ int run_program(struct run *run, struct err *err)
 	if (pid < 0)
 		return cannot(err, run->argv[0], EAGAIN);
 	if (said != sizeof(error))
-		await_end(run, pid);
+		ctl_run_await_end(run, pid);
 	take_status(run, pid);
 	run_extend(run);
 	return said == sizeof(error) ? cannot(err, run->argv[0], error) : 0;

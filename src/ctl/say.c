@@ -17,7 +17,7 @@ static void clear_progress(void)
 }
 
 /* Return: the escaped sentence, allocated. */
-static char *say(struct ctl *ctl, const char *label, const char *fmt, va_list args)
+static char *say_print(struct ctl *ctl, const char *label, const char *fmt, va_list args)
 {
 	char *text AUTO_FREE = NULL;
 	char *safe;
@@ -45,7 +45,7 @@ void say_error(struct ctl *ctl, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	free(say(ctl, "Error", fmt, args));
+	free(say_print(ctl, "Error", fmt, args));
 	va_end(args);
 }
 
@@ -55,7 +55,7 @@ void say_warning(struct ctl *ctl, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	text = say(ctl, "Warning", fmt, args);
+	text = say_print(ctl, "Warning", fmt, args);
 	va_end(args);
 	if (text)
 		keep(ctl, text);
@@ -67,7 +67,7 @@ void say_note(struct ctl *ctl, const char *fmt, ...)
 	va_list args;
 
 	va_start(args, fmt);
-	text = say(ctl, "Note", fmt, args);
+	text = say_print(ctl, "Note", fmt, args);
 	va_end(args);
 	if (text)
 		keep(ctl, text);
@@ -80,7 +80,7 @@ void say_verbose(struct ctl *ctl, const char *fmt, ...)
 	if (!ctl->verbose)
 		return;
 	va_start(args, fmt);
-	free(say(ctl, "lttctl", fmt, args));
+	free(say_print(ctl, "lttctl", fmt, args));
 	va_end(args);
 }
 

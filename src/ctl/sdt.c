@@ -10,7 +10,7 @@
 
 /* --- notes -------------------------------------------------------------------------- */
 
-static uint64_t address(const uint8_t *at, bool is_64)
+static uint64_t sdt_address(const uint8_t *at, bool is_64)
 {
 	uint64_t wide;
 	uint32_t narrow;
@@ -21,7 +21,7 @@ static uint64_t address(const uint8_t *at, bool is_64)
 }
 
 /* Return: behind the text; NULL: it does not end. */
-static const char *take_text(const char *at, const char *end, const char **ret)
+static const char *sdt_take_text(const char *at, const char *end, const char **ret)
 {
 	size_t len = at ? strnlen(at, (size_t)(end - at)) : 0;
 
@@ -39,12 +39,12 @@ bool sdt_note_parse(const void *desc, size_t len, bool is_64, struct sdt_note *r
 
 	if (len < 3 * step)
 		return false;
-	ret->pc = address(bytes, is_64);
-	ret->base = address(bytes + step, is_64);
-	ret->semaphore = address(bytes + 2 * step, is_64);
-	at = take_text((const char *)bytes + 3 * step, end, &ret->provider);
-	at = take_text(at, end, &ret->name);
-	return take_text(at, end, &ret->args) != NULL;
+	ret->pc = sdt_address(bytes, is_64);
+	ret->base = sdt_address(bytes + step, is_64);
+	ret->semaphore = sdt_address(bytes + 2 * step, is_64);
+	at = sdt_take_text((const char *)bytes + 3 * step, end, &ret->provider);
+	at = sdt_take_text(at, end, &ret->name);
+	return sdt_take_text(at, end, &ret->args) != NULL;
 }
 
 /* --- arguments ---------------------------------------------------------------------- */
@@ -57,7 +57,7 @@ struct operand {
 	void *data;
 };
 
-static bool take(struct operand *o, char c)
+static bool sdt_take(struct operand *o, char c)
 {
 	if (o->at == o->end || *o->at != c)
 		return false;
@@ -65,19 +65,19 @@ static bool take(struct operand *o, char c)
 	return true;
 }
 
-static bool is_done(const struct operand *o)
+static bool sdt_is_done(const struct operand *o)
 {
 	return o->at == o->end;
 }
 
 /* Decimal or 0x; of any size, as it wraps round. */
-static bool take_number(struct operand *o, int64_t *ret)
+static bool sdt_take_number(struct operand *o, int64_t *ret)
 {
-	bool minus = take(o, '-');
+	bool minus = sdt_take(o, '-');
 	uint64_t n;
 	char *end;
 
-	if (is_done(o) || !isdigit((unsigned char)*o->at))
+	if (sdt_is_done(o) || !isdigit((unsigned char)*o->at))
 		return false;
 	errno = 0;
 	n = strtoull(o->at, &end, 0);
@@ -114,7 +114,7 @@ static void put_memory(struct sdt_arg *arg, int64_t offset, const char *base, co
 #if defined(__aarch64__)
 
 /* x0, w0, sp: all their bytes are the machine's register's. */
-static bool take_register(struct operand *o, char *ret, size_t room)
+static bool sdt_take_register(struct operand *o, char *ret, size_t room)
 {
 	char name[8];
 	size_t len = take_word(o, name, sizeof(name));
@@ -155,12 +155,12 @@ static const char *const legacy[][4] = {
 	{ "rbp", "ebp", "bp", "bpl" }, { "rsp", "esp", "sp", "spl" },
 };
 
-static bool take_register(struct operand *o, char *ret, size_t room)
+static bool sdt_take_register(struct operand *o, char *ret, size_t room)
 {
 	char name[8], *end;
 	unsigned long nr;
 
-	if (!take(o, '%') || !take_word(o, name, sizeof(name)))
+	if (!sdt_take(o, '%') || !take_word(o, name, sizeof(name)))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(legacy); i++)
 		for (size_t part = 0; part < 4; part++)
@@ -181,15 +181,16 @@ static bool take_offset(struct operand *o, int64_t *ret, bool *ret_is_symbol)
 	char symbol[128];
 	uint64_t where;
 	int64_t n = 0;
-	bool before = take_number(o, &n);
+	bool before = sdt_take_number(o, &n);
 
 	*ret = n;
 	*ret_is_symbol = false;
-	if (is_done(o) || *o->at == '(' || (before && !take(o, '+')))
-		return before || (!is_done(o) && *o->at == '(');
+	if (sdt_is_done(o) || *o->at == '(' || (before && !sdt_take(o, '+')))
+		return before || (!sdt_is_done(o) && *o->at == '(');
 	if (!take_word(o, symbol, sizeof(symbol)) || !o->resolve(o->data, symbol, &where))
 		return false;
-	if (!before && ((!is_done(o) && *o->at == '-') || take(o, '+')) && !take_number(o, &n))
+	if (!before && ((!sdt_is_done(o) && *o->at == '-') || sdt_take(o, '+')) &&
+	    !sdt_take_number(o, &n))
 		return false;
 	*ret = (int64_t)(where + (uint64_t)n);
 	*ret_is_symbol = true;
@@ -202,22 +203,22 @@ static void parse_memory(struct operand *o, struct sdt_arg *arg, int64_t offset,
 	char base[8], name[8], index[24] = "";
 	int64_t scale = 1;
 
-	if (!take(o, '('))
+	if (!sdt_take(o, '('))
 		return;
 	if (o->end - o->at == 5 && memcmp(o->at, "%rip)", 5) == 0) {
 		if (is_symbol)
 			put_memory(arg, (int64_t)((uint64_t)offset - o->pc), "ip", "");
 		return;
 	}
-	if (is_symbol || !take_register(o, base, sizeof(base)))
+	if (is_symbol || !sdt_take_register(o, base, sizeof(base)))
 		return;
-	if (take(o, ',')) {
-		if (!take_register(o, name, sizeof(name)) ||
-		    (take(o, ',') && !take_number(o, &scale)) || scale < 1 || scale > 8)
+	if (sdt_take(o, ',')) {
+		if (!sdt_take_register(o, name, sizeof(name)) ||
+		    (sdt_take(o, ',') && !sdt_take_number(o, &scale)) || scale < 1 || scale > 8)
 			return;
 		snprintf(index, sizeof(index), "+%d*%%%s", (int)scale, name);
 	}
-	if (take(o, ')') && is_done(o))
+	if (sdt_take(o, ')') && sdt_is_done(o))
 		put_memory(arg, offset, base, index);
 }
 
@@ -228,11 +229,11 @@ static void parse_operand(struct operand *o, struct sdt_arg *arg)
 	bool is_symbol;
 	int64_t n;
 
-	if (take(o, '$')) {
-		if (take_number(o, &n) && is_done(o))
+	if (sdt_take(o, '$')) {
+		if (sdt_take_number(o, &n) && sdt_is_done(o))
 			snprintf(arg->value, sizeof(arg->value), "\\%" PRIu64, (uint64_t)n);
-	} else if (!is_done(o) && *o->at == '%') {
-		if (take_register(o, name, sizeof(name)) && is_done(o))
+	} else if (!sdt_is_done(o) && *o->at == '%') {
+		if (sdt_take_register(o, name, sizeof(name)) && sdt_is_done(o))
 			snprintf(arg->value, sizeof(arg->value), "%%%s", name);
 	} else if (take_offset(o, &n, &is_symbol)) {
 		parse_memory(o, arg, n, is_symbol);
@@ -242,7 +243,7 @@ static void parse_operand(struct operand *o, struct sdt_arg *arg)
 #endif
 
 /* Blanks part arguments, but not those in brackets. */
-static const char *end_of(const char *at)
+static const char *sdt_end_of(const char *at)
 {
 	int depth = 0;
 
@@ -257,13 +258,13 @@ unsigned int sdt_args_parse(const char *text, uint64_t pc, sdt_resolve resolve, 
 	unsigned int nr = 0;
 
 	for (; *(text += strspn(text, " ")) && nr < SDT_MAX_ARGS; nr++) {
-		struct operand o = { text, end_of(text), pc, resolve, data };
+		struct operand o = { text, sdt_end_of(text), pc, resolve, data };
 		int64_t size = 8;
 
 		ret[nr] = (struct sdt_arg){ .bytes = 8 };
 		text = o.end;
 		if (memchr(o.at, '@', (size_t)(o.end - o.at)) &&
-		    (!take_number(&o, &size) || !take(&o, '@')))
+		    (!sdt_take_number(&o, &size) || !sdt_take(&o, '@')))
 			continue; /* a floating-point number, or nothing that is known */
 		ret[nr].is_signed = size < 0;
 		size = size < 0 ? -size : size;

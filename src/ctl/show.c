@@ -68,7 +68,7 @@ static int take_refusal(struct fetch *fetch, struct decoder *dec)
 	return 0;
 }
 
-static int take_item(void *priv, unsigned int type, struct decoder *dec)
+static int ctl_show_take_item(void *priv, unsigned int type, struct decoder *dec)
 {
 	struct fetch *fetch = priv;
 	struct msg_session m;
@@ -102,7 +102,7 @@ int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, s
 	struct rep_session_show rep;
 	struct fetch fetch = { 0 };
 
-	if (call_session_show(ctl->client, &req, take_item, &fetch, &rep, err) == 0 &&
+	if (call_session_show(ctl->client, &req, ctl_show_take_item, &fetch, &rep, err) == 0 &&
 	    !fetch.session)
 		err_set(err, ERR_BAD_MESSAGE, "the session daemon said nothing about '%s'",
 			session);
@@ -207,7 +207,7 @@ static void show_link(FILE *out, struct json_object *session)
 	show_clock(out, session);
 }
 
-static void show_trackers(FILE *out, struct json_object *session)
+static void ctl_show_trackers(FILE *out, struct json_object *session)
 {
 	size_t nr = record_len(session, "trackers");
 
@@ -240,7 +240,7 @@ static void show_head(FILE *out, struct json_object *session)
 		*record_str(session, "output") ? record_str(session, "output") : "none");
 	show_link(out, session);
 	show_disk(out, session);
-	show_trackers(out, session);
+	ctl_show_trackers(out, session);
 	if (*record_str(session, "problem"))
 		fprintf(out, "Problem: %s\n", record_str(session, "problem"));
 }
@@ -342,7 +342,7 @@ static void show_contexts(FILE *out, struct json_object *channel)
 		fputc('\n', out);
 }
 
-static void show_rules(FILE *out, struct json_object *channel)
+static void ctl_show_rules(FILE *out, struct json_object *channel)
 {
 	bool kernel = strcmp(record_str(channel, "domain"), "kernel") == 0;
 
@@ -411,7 +411,7 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 		if (attributes)
 			show_attributes(out, channel);
 		show_contexts(out, channel);
-		show_rules(out, channel);
+		ctl_show_rules(out, channel);
 		show_conflicts(out, channel);
 		show_refusals(out, channel);
 	}

@@ -39,7 +39,7 @@ char *target_begin(struct ctl *ctl, const char *given, unsigned int domain, cons
 	return session;
 }
 
-static int take_session(void *priv, unsigned int type, struct decoder *dec)
+static int target_take_session(void *priv, unsigned int type, struct decoder *dec)
 {
 	struct msg_session m;
 
@@ -51,13 +51,13 @@ static int take_session(void *priv, unsigned int type, struct decoder *dec)
 	return 0;
 }
 
-static int list_sessions(struct ctl *ctl, const struct req_session_list *req,
-			 struct json_object **ret, struct err *err)
+static int target_list_sessions(struct ctl *ctl, const struct req_session_list *req,
+				struct json_object **ret, struct err *err)
 {
 	struct json_object *sessions AUTO_RECORD = json_object_new_array();
 	struct rep_session_list rep;
 
-	if (call_session_list(ctl->client, req, take_session, sessions, &rep, err) != 0)
+	if (call_session_list(ctl->client, req, target_take_session, sessions, &rep, err) != 0)
 		return err->code;
 	*ret = TAKE(sessions);
 	return 0;
@@ -65,19 +65,21 @@ static int list_sessions(struct ctl *ctl, const struct req_session_list *req,
 
 int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err)
 {
-	return list_sessions(ctl, &(struct req_session_list){ .name = "" }, ret, err);
+	return target_list_sessions(ctl, &(struct req_session_list){ .name = "" }, ret, err);
 }
 
 int target_sessions_recovered(struct ctl *ctl, struct json_object **ret, struct err *err)
 {
-	return list_sessions(ctl, &(struct req_session_list){ .settled = 1, .name = "" }, ret, err);
+	return target_list_sessions(ctl, &(struct req_session_list){ .settled = 1, .name = "" },
+				    ret, err);
 }
 
 int target_look_up(struct ctl *ctl, const char *name, struct json_object **ret, struct err *err)
 {
 	struct json_object *sessions AUTO_RECORD = NULL;
 
-	if (list_sessions(ctl, &(struct req_session_list){ .name = name }, &sessions, err) != 0)
+	if (target_list_sessions(ctl, &(struct req_session_list){ .name = name }, &sessions, err) !=
+	    0)
 		return err->code;
 	*ret = json_object_get(target_find(sessions, name)); /* an older daemon lists all */
 	return 0;
@@ -123,8 +125,8 @@ static struct json_object *pick(struct ctl *ctl)
 	return names;
 }
 
-static enum status each_of(struct ctl *ctl, struct json_object *names,
-			   enum status (*each)(struct ctl *, const char *))
+static enum status target_each_of(struct ctl *ctl, struct json_object *names,
+				  enum status (*each)(struct ctl *, const char *))
 {
 	enum status worst = STATUS_OK;
 
@@ -177,7 +179,7 @@ enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, co
 			 target_options.all ? "there is no session, so nothing was done" :
 					      "no session fits '%s', so nothing was done",
 			 operand(ctl, 0));
-	return each_of(ctl, names, each);
+	return target_each_of(ctl, names, each);
 }
 
 struct json_object *target_record(struct ctl *ctl, const char *session)

@@ -132,7 +132,7 @@ struct json_object *text_printable(struct json_object *record)
 
 /* json-c escapes what is below a blank, and lets the rest of the bytes pass.
  * Such bytes can only stand inside strings. */
-static void print_json(FILE *out, struct json_object *record, int flags)
+static void ctl_text_print_json(FILE *out, struct json_object *record, int flags)
 {
 	const unsigned char *s = (const unsigned char *)json_object_to_json_string_ext(
 		record, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
@@ -156,10 +156,10 @@ static void print_json(FILE *out, struct json_object *record, int flags)
 
 void text_json(FILE *out, struct json_object *record)
 {
-	print_json(out, record, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
+	ctl_text_print_json(out, record, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);
 }
 
 void text_json_line(FILE *out, struct json_object *record)
 {
-	print_json(out, record, 0);
+	ctl_text_print_json(out, record, 0);
 }

@@ -61,7 +61,7 @@ enum status tracking_option(struct ctl *ctl, int number, const char *argument)
 
 /* ---- ids ---- */
 
-static bool is_user(int kind)
+static bool tracking_is_user(int kind)
 {
 	return kind == TRACK_UID || kind == TRACK_VUID;
 }
@@ -74,16 +74,17 @@ static bool is_group(int kind)
 static int no_such(struct ctl *ctl, int kind, const char *text)
 {
 	return err_set(&ctl->err, ERR_INVALID,
-		       is_user(kind)  ? "there is no user '%s'" :
-		       is_group(kind) ? "there is no group '%s'" :
-					"'%s' is not the id of a process or thread",
+		       tracking_is_user(kind) ? "there is no user '%s'" :
+		       is_group(kind)	      ? "there is no group '%s'" :
+						"'%s' is not the id of a process or thread",
 		       text);
 }
 
 /* A number, or the name of a user or group. */
 static int parse_id(struct ctl *ctl, int kind, const char *text, uint32_t *ret)
 {
-	uint64_t limit = is_user(kind) || is_group(kind) ? UINT32_MAX - 1 : INT_MAX, number;
+	uint64_t limit = tracking_is_user(kind) || is_group(kind) ? UINT32_MAX - 1 : INT_MAX,
+		 number;
 	const struct passwd *user;
 	const struct group *group;
 
@@ -91,7 +92,7 @@ static int parse_id(struct ctl *ctl, int kind, const char *text, uint32_t *ret)
 		*ret = (uint32_t)number;
 		return 0;
 	}
-	user = is_user(kind) ? getpwnam(text) : NULL;
+	user = tracking_is_user(kind) ? getpwnam(text) : NULL;
 	group = is_group(kind) ? getgrnam(text) : NULL;
 	if (!user && !group)
 		return no_such(ctl, kind, text);
@@ -169,7 +170,8 @@ static const char *op_name(unsigned int op)
 	return words[op];
 }
 
-static enum status ask(struct ctl *ctl, const struct req_track *req, struct json_object *ids)
+static enum status tracking_request(struct ctl *ctl, const struct req_track *req,
+				    struct json_object *ids)
 {
 	struct json_object *change = json_object_new_object();
 	struct rep_track rep;
@@ -191,7 +193,7 @@ static enum status ask(struct ctl *ctl, const struct req_track *req, struct json
 	return STATUS_WARNING;
 }
 
-static enum status change(struct ctl *ctl, struct req_track *req, const char *list)
+static enum status tracking_change(struct ctl *ctl, struct req_track *req, const char *list)
 {
 	uint8_t *buf AUTO_FREE = xalloc(IDS_BYTES);
 	struct json_object *ids = json_object_new_array();
@@ -203,7 +205,7 @@ static enum status change(struct ctl *ctl, struct req_track *req, const char *li
 		return STATUS_ERROR;
 	}
 	req->ids = encoder_list(&enc);
-	return ask(ctl, req, ids);
+	return tracking_request(ctl, req, ids);
 }
 
 enum status tracking_run(struct ctl *ctl, bool add)
@@ -218,7 +220,7 @@ enum status tracking_run(struct ctl *ctl, bool add)
 	req.op = opt.all ? add ? TRACK_ALL : TRACK_NONE : add ? TRACK_ADD : TRACK_REMOVE;
 	for (size_t i = 0; i < opt.nr && !ctl->err.code; i++) {
 		req.kind = (uint8_t)opt.sets[i].kind;
-		worst = target_worse(worst, change(ctl, &req, opt.sets[i].ids));
+		worst = target_worse(worst, tracking_change(ctl, &req, opt.sets[i].ids));
 	}
 	return worst;
 }

@@ -12,12 +12,12 @@
 #define DAY_S 86400
 #define CLOCKS_DIFFER_S 300 /* what is made now is not from the future where a clock is behind */
 
-static int failed(struct err *err, const char *what, int error)
+static int keys_cert_error(struct err *err, const char *what, int error)
 {
 	return err_set(err, ERR_INTERNAL, "can't make %s: %s", what, gnutls_strerror(error));
 }
 
-static int make_key(gnutls_x509_privkey_t *ret)
+static int keys_cert_make_key(gnutls_x509_privkey_t *ret)
 {
 	const unsigned int bits = GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1);
 	int error = gnutls_x509_privkey_init(ret);
@@ -90,7 +90,7 @@ int authority_new(const char *name, unsigned int days, gnutls_datum_t *ret_key,
 		  gnutls_datum_t *ret_crt, struct err *err)
 {
 	struct authority ca CLEANUP(authority_fini) = { 0 };
-	int error = make_key(&ca.key);
+	int error = keys_cert_make_key(&ca.key);
 
 	if (error == 0)
 		error = gnutls_x509_crt_init(&ca.crt);
@@ -100,17 +100,17 @@ int authority_new(const char *name, unsigned int days, gnutls_datum_t *ret_key,
 		error = gnutls_x509_privkey_export2(ca.key, GNUTLS_X509_FMT_PEM, ret_key);
 	if (error == 0)
 		error = gnutls_x509_crt_export2(ca.crt, GNUTLS_X509_FMT_PEM, ret_crt);
-	return error < 0 ? failed(err, "an authority", error) : 0;
+	return error < 0 ? keys_cert_error(err, "an authority", error) : 0;
 }
 
-static gnutls_datum_t datum(const char *text)
+static gnutls_datum_t keys_cert_datum(const char *text)
 {
 	return (gnutls_datum_t){ (unsigned char *)text, (unsigned int)strlen(text) };
 }
 
 int authority_load(struct authority *ca, const char *key, const char *crt, struct err *err)
 {
-	const gnutls_datum_t key_pem = datum(key), crt_pem = datum(crt);
+	const gnutls_datum_t key_pem = keys_cert_datum(key), crt_pem = keys_cert_datum(crt);
 	int error = gnutls_x509_privkey_init(&ca->key);
 
 	if (error == 0)
@@ -172,7 +172,8 @@ static int sign(const struct authority *ca, gnutls_x509_crt_t crt, unsigned int 
 			    error;
 }
 
-static int describe(gnutls_x509_crt_t crt, enum cert_kind kind, char *const *names, size_t nr)
+static int keys_cert_describe(gnutls_x509_crt_t crt, enum cert_kind kind, char *const *names,
+			      size_t nr)
 {
 	const char *purpose =
 		kind == CERT_RELAY ? GNUTLS_KP_TLS_WWW_SERVER : GNUTLS_KP_TLS_WWW_CLIENT;
@@ -197,14 +198,14 @@ int cert_new(const struct authority *ca, enum cert_kind kind, char *const *names
 {
 	gnutls_x509_privkey_t key CLEANUP(free_key) = NULL;
 	gnutls_x509_crt_t crt CLEANUP(free_crt) = NULL;
-	int error = make_key(&key);
+	int error = keys_cert_make_key(&key);
 
 	if (error == 0)
 		error = gnutls_x509_crt_init(&crt);
 	if (error == 0)
 		error = gnutls_x509_crt_set_key(crt, key);
 	if (error == 0)
-		error = describe(crt, kind, names, nr);
+		error = keys_cert_describe(crt, kind, names, nr);
 	if (error == 0)
 		error = set_ids(crt, ca->crt);
 	if (error == 0)
@@ -213,12 +214,12 @@ int cert_new(const struct authority *ca, enum cert_kind kind, char *const *names
 		error = gnutls_x509_privkey_export2(key, GNUTLS_X509_FMT_PEM, ret_key);
 	if (error == 0)
 		error = gnutls_x509_crt_export2(crt, GNUTLS_X509_FMT_PEM, ret_crt);
-	return error < 0 ? failed(err, "a certificate", error) : 0;
+	return error < 0 ? keys_cert_error(err, "a certificate", error) : 0;
 }
 
 static int import(const char *text, gnutls_x509_crt_t *ret, struct err *err)
 {
-	const gnutls_datum_t pem = datum(text);
+	const gnutls_datum_t pem = keys_cert_datum(text);
 	int error = gnutls_x509_crt_init(ret);
 
 	if (error == 0)
@@ -241,7 +242,7 @@ int cert_renew(const struct authority *ca, const char *old, unsigned int days,
 	error = sign(ca, crt, days);
 	if (error == 0)
 		error = gnutls_x509_crt_export2(crt, GNUTLS_X509_FMT_PEM, ret_crt);
-	return error < 0 ? failed(err, "a certificate", error) : 0;
+	return error < 0 ? keys_cert_error(err, "a certificate", error) : 0;
 }
 
 /* --- lists of what is not to be believed ---------------------------------------------------- */
@@ -249,7 +250,7 @@ int cert_renew(const struct authority *ca, const char *old, unsigned int days,
 static int build_list(const struct authority *ca, gnutls_x509_crl_t crl, gnutls_x509_crt_t crt,
 		      const char *old, unsigned int days)
 {
-	const gnutls_datum_t pem = datum(old ? old : "");
+	const gnutls_datum_t pem = keys_cert_datum(old ? old : "");
 	time_t now = time(NULL);
 	int error = old ? gnutls_x509_crl_import(crl, &pem, GNUTLS_X509_FMT_PEM) :
 			  gnutls_x509_crl_set_version(crl, 2);
@@ -274,12 +275,12 @@ int cert_revoke(const struct authority *ca, const char *text, const char *old, u
 	if (import(text, &crt, err))
 		return err->code;
 	if (gnutls_x509_crl_init(&crl) < 0)
-		return failed(err, "a list", GNUTLS_E_MEMORY_ERROR);
+		return keys_cert_error(err, "a list", GNUTLS_E_MEMORY_ERROR);
 	error = build_list(ca, crl, crt, old, days);
 	if (error == 0)
 		error = gnutls_x509_crl_export2(crl, GNUTLS_X509_FMT_PEM, ret_crl);
 	gnutls_x509_crl_deinit(crl);
-	return error < 0 ? failed(err, "a list", error) : 0;
+	return error < 0 ? keys_cert_error(err, "a list", error) : 0;
 }
 
 char *cert_show(const char *text)

@@ -43,7 +43,7 @@ static const struct {
 	{ "revoke", verb_revoke, 1, 1 }, { "show", verb_show, 1, SIZE_MAX },
 };
 
-static int run(const char **words, unsigned int days)
+static int keys_run(const char **words, unsigned int days)
 {
 	struct order order = { opt.dir ? opt.dir : "ltt-ca", days, NULL, 0, opt.viewer };
 	struct err err = { 0 };
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	if (ret < 0 && gnutls_global_init() < 0)
 		ret = 1;
 	if (ret < 0)
-		ret = run(poptGetArgs(ctx), (unsigned int)days);
+		ret = keys_run(poptGetArgs(ctx), (unsigned int)days);
 	poptFreeContext(ctx);
 	return ret;
 }

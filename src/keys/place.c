@@ -23,7 +23,7 @@ int place_open(int at_fd, const char *name, bool make, struct err *err)
 	return fd;
 }
 
-static int write_all(int fd, const gnutls_datum_t *text)
+static int keys_place_write_all(int fd, const gnutls_datum_t *text)
 {
 	size_t done = 0;
 
@@ -55,7 +55,7 @@ int place_write(int dir_fd, const char *name, const gnutls_datum_t *text, bool s
 
 	if (fd < 0)
 		return err_errno(err, ERR_OUTPUT, errno, "can't make %s", name);
-	ret = write_all(fd, text);
+	ret = keys_place_write_all(fd, text);
 	if (ret == 0)
 		ret = give_name(dir_fd, temp, name, how);
 	unlinkat(dir_fd, temp, 0);

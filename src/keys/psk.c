@@ -14,7 +14,7 @@
 #define KEY_BYTES 32u
 
 /* Has @text a line that begins as @line does, up to the colon? */
-static bool has_name(const char *text, const char *line)
+static bool keys_psk_has_name(const char *text, const char *line)
 {
 	size_t len = strcspn(line, ":") + 1;
 
@@ -33,7 +33,7 @@ static int add_line(int dir, const char *machine, const char *line, bool only, s
 
 	if (own < 0 || tls_file_read(own, machine, TLS_FILE_PSK, true, &old, err))
 		return err->code;
-	if (old && (only || has_name(old, line)))
+	if (old && (only || keys_psk_has_name(old, line)))
 		return err_set(err, ERR_INVALID,
 			       "%s/" TLS_FILE_PSK " has a key for that already, and nothing is "
 			       "overwritten",

@@ -40,7 +40,7 @@ static unsigned int days(const struct order *order, unsigned int usual)
 	return order->days ? order->days : usual;
 }
 
-static void give_back(gnutls_datum_t *text)
+static void keys_erase(gnutls_datum_t *text)
 {
 	if (text->data)
 		gnutls_memset(text->data, 0, text->size);
@@ -50,7 +50,7 @@ static void give_back(gnutls_datum_t *text)
 int verb_ca(const struct order *order, struct err *err)
 {
 	AUTO_FD int dir = place_open(AT_FDCWD, order->dir, true, err);
-	gnutls_datum_t key CLEANUP(give_back) = { 0 }, crt CLEANUP(give_back) = { 0 };
+	gnutls_datum_t key CLEANUP(keys_erase) = { 0 }, crt CLEANUP(keys_erase) = { 0 };
 
 	if (dir < 0 || authority_new(CA_NAME, days(order, CA_DAYS), &key, &crt, err) ||
 	    place_write(dir, PLACE_CA_KEY, &key, true, PLACE_NEW, err) ||
@@ -82,7 +82,7 @@ static int office_open(struct office *office, const struct order *order, bool ma
 static int make_machine(const struct order *order, enum cert_kind kind, struct err *err)
 {
 	struct office office CLEANUP(office_fini) = OFFICE_INIT;
-	gnutls_datum_t key CLEANUP(give_back) = { 0 }, crt CLEANUP(give_back) = { 0 }, ca;
+	gnutls_datum_t key CLEANUP(keys_erase) = { 0 }, crt CLEANUP(keys_erase) = { 0 }, ca;
 
 	if (office_open(&office, order, true, err) ||
 	    cert_new(&office.ca, kind, order->names, order->nr, days(order, OWN_DAYS), &key, &crt,
@@ -116,7 +116,7 @@ int verb_viewer(const struct order *order, struct err *err)
 int verb_renew(const struct order *order, struct err *err)
 {
 	struct office office CLEANUP(office_fini) = OFFICE_INIT;
-	gnutls_datum_t crt CLEANUP(give_back) = { 0 };
+	gnutls_datum_t crt CLEANUP(keys_erase) = { 0 };
 	AUTO_FREE char *old = NULL;
 
 	if (office_open(&office, order, false, err) ||
@@ -132,7 +132,7 @@ int verb_renew(const struct order *order, struct err *err)
 int verb_revoke(const struct order *order, struct err *err)
 {
 	struct office office CLEANUP(office_fini) = OFFICE_INIT;
-	gnutls_datum_t crl CLEANUP(give_back) = { 0 };
+	gnutls_datum_t crl CLEANUP(keys_erase) = { 0 };
 	AUTO_FREE char *crt = NULL, *old = NULL;
 
 	if (office_open(&office, order, false, err) ||

@@ -39,7 +39,7 @@ struct client {
 	uint8_t in[MSG_MAX_BYTES];
 };
 
-static uint64_t now_ms(void)
+static uint64_t client_now_ms(void)
 {
 	struct timespec ts;
 
@@ -125,7 +125,7 @@ static struct client *client_connect(const char *rundir, int interrupt, struct e
 	struct client *client = xalloc(sizeof(*client));
 
 	client->interrupt = interrupt;
-	client->since_ms = now_ms();
+	client->since_ms = client_now_ms();
 	client->rundir = xstrdup(rundir);
 	client->socket = xasprintf("%s/client.sock", rundir);
 	client->fd = sock_connect(client->socket);
@@ -177,7 +177,7 @@ struct encoder *client_request(struct client *client, unsigned int type)
 	return &client->enc;
 }
 
-static int gone(struct client *client, struct err *err)
+static int client_connection_lost(struct client *client, struct err *err)
 {
 	return err_set(err, ERR_NO_DAEMON,
 		       "the session daemon at %s went away before it answered; "
@@ -203,7 +203,7 @@ static int interrupted(const struct client *client, struct err *err)
 		       client->socket);
 }
 
-static int send_request(struct client *client, struct err *err)
+static int client_send_request(struct client *client, struct err *err)
 {
 	const struct encoder *enc = &client->enc;
 	int rc = encoder_finish(enc);
@@ -215,7 +215,7 @@ static int send_request(struct client *client, struct err *err)
 	if (rc == -EAGAIN)
 		return mute(client, err);
 	if (rc == -EPIPE || rc == -ECONNRESET)
-		return gone(client, err);
+		return client_connection_lost(client, err);
 	return rc ? err_errno(err, ERR_NO_DAEMON, -rc, "can't ask the session daemon") : 0;
 }
 
@@ -262,13 +262,13 @@ static int await_slice(const struct client *client)
 }
 
 /* Wait until there is something to read. */
-static int await(struct client *client, struct err *err)
+static int client_await(struct client *client, struct err *err)
 {
-	uint64_t begin = now_ms(), asked = begin;
+	uint64_t begin = client_now_ms(), asked = begin;
 
 	for (;;) {
 		int n = await_slice(client);
-		uint64_t now = now_ms();
+		uint64_t now = client_now_ms();
 
 		if (n > 0)
 			return 0;
@@ -281,7 +281,7 @@ static int await(struct client *client, struct err *err)
 		if (!client->probing && now - asked >= PROBE_MS) {
 			if (probe_daemon(client, err) != 0)
 				return err->code;
-			asked = now_ms();
+			asked = client_now_ms();
 		}
 		if (client->waiting)
 			client->waiting(client->waiting_priv, (unsigned int)(now - begin));
@@ -295,19 +295,19 @@ static void close_strays(const int *fds)
 		close_fd(fds[i]);
 }
 
-static int receive(struct client *client, struct msg_header *header, struct decoder *dec,
-		   struct err *err)
+static int client_receive(struct client *client, struct msg_header *header, struct decoder *dec,
+			  struct err *err)
 {
 	int fds[MSG_MAX_FDS] = { -1, -1, -1, -1 };
 	unsigned int nr_fds = 0;
 	ssize_t len;
 
-	if (await(client, err) != 0)
+	if (client_await(client, err) != 0)
 		return err->code;
 	len = sock_recv(client->fd, client->in, sizeof(client->in), fds, &nr_fds);
 	close_strays(fds);
 	if (len == 0 || len == -ECONNRESET)
-		return gone(client, err);
+		return client_connection_lost(client, err);
 	if (len < 0)
 		return err_errno(err, ERR_NO_DAEMON, (int)-len, "can't hear the session daemon");
 	decoder_init(dec, client->in, (size_t)len, NULL, 0);
@@ -336,10 +336,10 @@ int client_exchange(struct client *client, client_item_fn item, void *priv,
 	struct msg_header header;
 	int item_error = 0;
 
-	if (send_request(client, err) != 0)
+	if (client_send_request(client, err) != 0)
 		return err->code;
 	for (;;) {
-		if (receive(client, &header, ret_reply, err) != 0)
+		if (client_receive(client, &header, ret_reply, err) != 0)
 			return err->code;
 		if (header.serial != client->serial)
 			continue; /* the late answer to a call that was given up */

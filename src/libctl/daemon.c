@@ -49,7 +49,7 @@ char *daemon_own_dir(void)
 	return xstrdup(path);
 }
 
-static uint64_t now_ms(void)
+static uint64_t daemon_now_ms(void)
 {
 	struct timespec ts;
 
@@ -131,7 +131,7 @@ static int interrupt_fd(const struct daemon_request *request)
 }
 
 /* Wait for the child, but not for ever. Return: 0, -ETIMEDOUT or -EINTR. */
-static int reap(const struct daemon_request *request, pid_t pid, int *ret_status)
+static int daemon_reap(const struct daemon_request *request, pid_t pid, int *ret_status)
 {
 	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd pfds[] = {
@@ -161,7 +161,7 @@ static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
 				 "no session daemon runs, and '%s' can't be started",
 				 attempt->program);
 	}
-	ret = reap(attempt->request, pid, &attempt->status);
+	ret = daemon_reap(attempt->request, pid, &attempt->status);
 	if (ret == 0)
 		return 0;
 	if (ret == -EINTR)
@@ -174,7 +174,7 @@ static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
 		       attempt->program, (int)pid);
 }
 
-static int spawn(struct attempt *attempt, struct err *err)
+static int daemon_spawn(struct attempt *attempt, struct err *err)
 {
 	pid_t pid;
 
@@ -207,7 +207,7 @@ static int open_rival(const char *rundir)
 static int open_started(const struct daemon_request *request, const char *rundir,
 			struct client **ret, struct err *err)
 {
-	uint64_t begin = now_ms();
+	uint64_t begin = daemon_now_ms();
 	int rival AUTO_FD = -1;
 
 	do {
@@ -225,12 +225,12 @@ static int open_started(const struct daemon_request *request, const char *rundir
 		pfds[0].fd = rival;
 		if (rival < 0 || poll(pfds, ARRAY_SIZE(pfds), RETRY_MS) != 0)
 			return err->code;
-	} while (now_ms() - begin < RIVAL_MS);
+	} while (daemon_now_ms() - begin < RIVAL_MS);
 	return err->code;
 }
 
 /* The first line of what the daemon said. */
-static void read_words(int fd, char *buf, size_t len)
+static void daemon_read_words(int fd, char *buf, size_t len)
 {
 	ssize_t n = fd < 0 ? 0 : pread(fd, buf, len - 1, 0);
 
@@ -256,12 +256,12 @@ static int try_spawn(const struct daemon_request *request, const char *rundir, s
 	};
 	char words[200];
 
-	if (spawn(&attempt, err) != 0)
+	if (daemon_spawn(&attempt, err) != 0)
 		return err->code;
 	if (open_started(request, rundir, ret, err) == 0 || err->code != ERR_NO_DAEMON)
 		return err->code;
 	*ret_again = is_worth_another(&attempt);
-	read_words(attempt.words, words, sizeof(words));
+	daemon_read_words(attempt.words, words, sizeof(words));
 	*err = (struct err){ 0 };
 	return err_set(err, ERR_NO_DAEMON,
 		       "no session daemon runs in %s, and one could not be started there%s%s",
@@ -271,7 +271,7 @@ static int try_spawn(const struct daemon_request *request, const char *rundir, s
 static int spawn_and_open(const struct daemon_request *request, const char *rundir,
 			  struct client **ret, struct err *err)
 {
-	uint64_t begin = now_ms();
+	uint64_t begin = daemon_now_ms();
 	bool again;
 
 	do {
@@ -281,7 +281,7 @@ static int spawn_and_open(const struct daemon_request *request, const char *rund
 			return 0;
 		if (again)
 			poll(NULL, 0, RETRY_MS);
-	} while (again && now_ms() - begin < RIVAL_MS);
+	} while (again && daemon_now_ms() - begin < RIVAL_MS);
 	return err->code;
 }
 

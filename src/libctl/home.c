@@ -27,7 +27,7 @@ char *home_file(void)
 }
 
 /* The whole file; empty where there is none that can be read. */
-static char *read_file(const char *path)
+static char *home_read_file(const char *path)
 {
 	char *text = xalloc(RC_MAX_BYTES + 1);
 	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -55,7 +55,7 @@ static const char *line_value(const char *line, const char *key)
 char *home_get(enum home_key key)
 {
 	char *path AUTO_FREE = home_file();
-	char *text AUTO_FREE = path ? read_file(path) : NULL;
+	char *text AUTO_FREE = path ? home_read_file(path) : NULL;
 	char *rest = text;
 	char *line;
 
@@ -107,7 +107,7 @@ int home_set(enum home_key key, const char *value, struct err *err)
 		return err_set(err, ERR_OUTPUT, "nothing can be remembered: HOME is not set");
 	if (value && strchr(value, '\n'))
 		value = NULL; /* can't be said in this file */
-	old = read_file(path);
+	old = home_read_file(path);
 	out = open_memstream(&new, &len);
 	if (!out)
 		return err_errno(err, ERR_NO_MEMORY, errno, "can't write %s", path);

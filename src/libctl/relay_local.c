@@ -31,7 +31,7 @@ static char *program(const char *given)
 }
 
 /* It has nothing of the caller's but a place for what it says before it serves. */
-static int spawn(const char *path, int words, pid_t *ret)
+static int relay_local_spawn(const char *path, int words, pid_t *ret)
 {
 	char *argv[] = { (char *)path, (char *)"--daemonize", NULL };
 	posix_spawn_file_actions_t files;
@@ -58,7 +58,7 @@ static int spawn(const char *path, int words, pid_t *ret)
 }
 
 /* The beginning of its output. */
-static void read_words(int fd, char *buf, size_t len)
+static void relay_local_read_words(int fd, char *buf, size_t len)
 {
 	ssize_t n = fd < 0 ? 0 : pread(fd, buf, len - 1, 0);
 
@@ -67,12 +67,12 @@ static void read_words(int fd, char *buf, size_t len)
 }
 
 /* However it did: somebody else may have started one in the same moment, which is as good. */
-static int start(const char *given, char *words, size_t len, struct err *err)
+static int relay_local_start(const char *given, char *words, size_t len, struct err *err)
 {
 	AUTO_FD int fd = memfd_create("ltt-relayd says", MFD_CLOEXEC);
 	AUTO_FREE char *path = program(given);
 	pid_t pid;
-	int error = spawn(path, fd, &pid);
+	int error = relay_local_spawn(path, fd, &pid);
 
 	if (error < 0)
 		return err_errno(err, ERR_OUTPUT, -error,
@@ -81,7 +81,7 @@ static int start(const char *given, char *words, size_t len, struct err *err)
 				 path);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	read_words(fd, words, len);
+	relay_local_read_words(fd, words, len);
 	return 0;
 }
 
@@ -92,7 +92,7 @@ int relay_local(const char *path, struct relay_url *ret, struct err *err)
 
 	if (url_relay(local_url, false, ret, &first) == 0)
 		return 0;
-	if (start(path, words, sizeof(words), err) != 0)
+	if (relay_local_start(path, words, sizeof(words), err) != 0)
 		return err->code;
 	if (url_relay(local_url, false, ret, &second) == 0)
 		return 0;

@@ -75,7 +75,7 @@ static void count_file(struct spool_info *spool, int dir_fd, const char *name)
 		spool->since_ns = since;
 }
 
-static void count(struct spool_info *spool, int at_fd, const char *name, unsigned int depth)
+static void spools_count(struct spool_info *spool, int at_fd, const char *name, unsigned int depth)
 {
 	AUTO_DIR DIR *dir = dir_open(at_fd, name);
 	struct dirent *entry;
@@ -88,7 +88,7 @@ static void count(struct spool_info *spool, int at_fd, const char *name, unsigne
 		if (!S_ISDIR(st.st_mode))
 			count_file(spool, dirfd(dir), entry->d_name);
 		else if (depth < DEPTH)
-			count(spool, dirfd(dir), entry->d_name, depth + 1);
+			spools_count(spool, dirfd(dir), entry->d_name, depth + 1);
 	}
 }
 
@@ -128,7 +128,7 @@ int spools_look(const char *name, struct spool_info *ret, struct err *err)
 	}
 	read_facts(ret);
 	ret->ours |= ret->known;
-	count(ret, ret->fd, ".", 0);
+	spools_count(ret, ret->fd, ".", 0);
 	return 0;
 }
 

@@ -17,7 +17,7 @@ bool url_is_relay(const char *url)
 	return relayurl_is_one(url);
 }
 
-static int bad(const char *url, struct err *err)
+static int url_error(const char *url, struct err *err)
 {
 	return err_set(err, ERR_INVALID,
 		       "'%s' is no URL of a relay: it has to be net://HOST[:CTRL_PORT[:DATA_PORT]] "
@@ -25,7 +25,7 @@ static int bad(const char *url, struct err *err)
 		       url);
 }
 
-static int parse(const char *url, struct relayurl *ret, struct err *err)
+static int url_parse(const char *url, struct relayurl *ret, struct err *err)
 {
 	int error = relayurl_parse(url, ret);
 
@@ -35,14 +35,14 @@ static int parse(const char *url, struct relayurl *ret, struct err *err)
 			"'%s': the directory at the relay can't be chosen; it is made of the "
 			"names of host and session",
 			url);
-	return error < 0 ? bad(url, err) : 0;
+	return error < 0 ? url_error(url, err) : 0;
 }
 
 int url_same_host(const char *ctrl, const char *data, struct err *err)
 {
 	struct relayurl one, two;
 
-	if (parse(ctrl, &one, err) || parse(data, &two, err))
+	if (url_parse(ctrl, &one, err) || url_parse(data, &two, err))
 		return err->code;
 	if (strcmp(one.host, two.host) != 0)
 		return err_set(
@@ -52,7 +52,7 @@ int url_same_host(const char *ctrl, const char *data, struct err *err)
 	return 0;
 }
 
-static struct tcp_addr address(const struct addrinfo *at)
+static struct tcp_addr url_address(const struct addrinfo *at)
 {
 	struct tcp_addr addr = { .len = at->ai_addrlen };
 
@@ -65,7 +65,7 @@ static const struct addrinfo *find_answering(const struct addrinfo *list, int *e
 {
 	*error = -EADDRNOTAVAIL;
 	for (; list; list = list->ai_next) {
-		struct tcp_addr addr = address(list);
+		struct tcp_addr addr = url_address(list);
 		int fd = tcp_connect(&addr, ANSWER_MS);
 
 		if (fd >= 0) {
@@ -80,7 +80,7 @@ static const struct addrinfo *find_answering(const struct addrinfo *list, int *e
 
 static void add_address(const struct addrinfo *at, struct relay_url *ret)
 {
-	struct tcp_addr addr = address(at);
+	struct tcp_addr addr = url_address(at);
 	size_t len = strlen(ret->addr);
 	char text[TCP_TEXT_BYTES];
 
@@ -121,7 +121,7 @@ static int take_list(const char *list, bool later, struct relay_url *ret, struct
 		AUTO_FREE char *word = strndup(at, strcspn(at, ","));
 		char text[RELAYURL_BYTES];
 
-		if (!word || parse(word, &one, err))
+		if (!word || url_parse(word, &one, err))
 			return err->code;
 		relayurl_text(&one, text);
 		if (!nr++)
@@ -146,7 +146,7 @@ int url_relay(const char *url, bool later, struct relay_url *ret, struct err *er
 
 	if (strchr(url, ','))
 		return take_list(url, later, ret, err);
-	if (parse(url, &parts, err))
+	if (url_parse(url, &parts, err))
 		return err->code;
 	*ret = (struct relay_url){ .addr = RELAY_ADDRS_UNKNOWN, .link = parts.link };
 	relayurl_text(&parts, text);

@@ -34,7 +34,7 @@ static void go(struct walk *w, int fd)
 }
 
 /* Take the next name off the rest. Return: false at the end. */
-static bool next_name(struct walk *w, char ret[NAME_MAX + 1])
+static bool ctl_walk_next_name(struct walk *w, char ret[NAME_MAX + 1])
 {
 	const char *from = w->rest + strspn(w->rest, "/");
 	size_t len = strcspn(from, "/");
@@ -57,7 +57,7 @@ static int planted(const struct walk *w, const char *name, uid_t owner, struct e
 }
 
 /* Return: 0, negative errno, or the code set in @err. */
-static int follow(struct walk *w, const char *name, struct err *err)
+static int ctl_walk_follow(struct walk *w, const char *name, struct err *err)
 {
 	AUTO_FD int link = openat(w->at, name, STEP);
 	char target[PATH_MAX], *rest;
@@ -85,7 +85,7 @@ static int follow(struct walk *w, const char *name, struct err *err)
 }
 
 /* One level. Return: 0, negative errno, or the code set in @err. */
-static int step(struct walk *w, const char *name, struct err *err)
+static int ctl_walk_step(struct walk *w, const char *name, struct err *err)
 {
 	int fd = openat(w->at, name, STEP | O_DIRECTORY);
 
@@ -98,7 +98,7 @@ static int step(struct walk *w, const char *name, struct err *err)
 		fd = openat(w->at, name, STEP | O_DIRECTORY);
 	}
 	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
-		return follow(w, name, err);
+		return ctl_walk_follow(w, name, err);
 	if (fd < 0)
 		return -errno;
 	go(w, fd);
@@ -113,8 +113,8 @@ int walk_dir(const char *path, mode_t mode, int *ret_fd, bool *ret_made, struct 
 
 	w.at = open("/", STEP | O_DIRECTORY);
 	ret = w.at < 0 ? -errno : 0;
-	while (ret == 0 && next_name(&w, name))
-		ret = step(&w, name, err);
+	while (ret == 0 && ctl_walk_next_name(&w, name))
+		ret = ctl_walk_step(&w, name, err);
 	if (ret > 0)
 		return ret;
 	fd = ret < 0 ? -1 : openat(w.at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -183,7 +183,7 @@ static int relay_news(struct follow *f, struct known_session *session)
 }
 
 /* The text that the viewer has is received again after the relay was restarted. */
-static int take_text(struct follow *f, struct known_trace *trace, uint64_t len)
+static int tunnel_take_text(struct follow *f, struct known_trace *trace, uint64_t len)
 {
 	uint64_t old = MIN(trace->seen - MIN(trace->seen, trace->read), len);
 	size_t more = (size_t)(len - old);
@@ -216,7 +216,7 @@ static int relay_text(struct follow *f, struct known_trace *trace)
 		if (ret == 0 && be64toh(reply.len) > MAX_TEXT - trace->text_len)
 			return -EPROTO;
 		if (ret == 0 && reply.len)
-			ret = take_text(f, trace, be64toh(reply.len));
+			ret = tunnel_take_text(f, trace, be64toh(reply.len));
 	}
 	return ret;
 }
@@ -271,7 +271,7 @@ static bool is_lost(int error)
 	return error < 0 && error != -ECANCELED && error != -EPROTO;
 }
 
-static bool follows(const struct follow *f)
+static bool tunnel_is_successor(const struct follow *f)
 {
 	const struct known_session *session;
 
@@ -296,7 +296,7 @@ static int attach_again(struct follow *f, struct known_session *session)
 	return ret < 0 ? ret : relay_news(f, session);
 }
 
-static int open_again(struct follow *f, struct err *err)
+static int tunnel_open_again(struct follow *f, struct err *err)
 {
 	struct known_session *session;
 	struct view_connect reply;
@@ -320,7 +320,7 @@ static int open_again(struct follow *f, struct err *err)
 	return ret;
 }
 
-static void give_up(struct follow *f)
+static void tunnel_abandon(struct follow *f)
 {
 	struct known_session *session;
 
@@ -338,7 +338,7 @@ static void give_up(struct follow *f)
 
 /* @why: the connection was lost. Return: 0; -ECANCELED: the viewer does not wait any more; -EPROTO:
  * there is no use in trying again. */
-static int resume(struct follow *f, int why)
+static int tunnel_resume(struct follow *f, int why)
 {
 	time_t missing_since = 0;
 	int rest_ms = FIRST_REST_MS, ret;
@@ -347,7 +347,7 @@ static int resume(struct follow *f, int why)
 	log_warn("the relay at %s went away (%s); the view goes on when it is back",
 		 f->link->place->host, link_problem(f->link, why));
 	link_close(f->link);
-	while ((ret = open_again(f, &err)) != 0) {
+	while ((ret = tunnel_open_again(f, &err)) != 0) {
 		if (ret == -EPROTO)
 			log_error("%s", err.text);
 		if (ret == -EPROTO || ret == -ECANCELED)
@@ -355,20 +355,20 @@ static int resume(struct follow *f, int why)
 		if (ret == -ENOENT && !missing_since)
 			missing_since = time(NULL);
 		else if (ret == -ENOENT && time(NULL) - missing_since > MISSING_S)
-			give_up(f);
+			tunnel_abandon(f);
 		link_close(f->link);
 		if (link_rest(f->link, rest_ms) < 0)
 			return -ECANCELED;
 		rest_ms = MIN(2 * rest_ms, MOST_REST_MS);
 	}
-	if (follows(f))
+	if (tunnel_is_successor(f))
 		log_warn("the relay at %s is back", f->link->place->host);
 	return 0;
 }
 
 /* --- the viewer's questions: introductions and sessions ------------------------------------- */
 
-static int on_connect(struct follow *f)
+static int tunnel_on_connect(struct follow *f)
 {
 	struct view_connect reply;
 	int ret;
@@ -399,8 +399,8 @@ static int on_list(struct follow *f)
 	return relay_list(f, true);
 }
 
-static void announce(struct follow *f, const struct known_trace *trace, uint64_t id,
-		     const char *channel)
+static void tunnel_announce(struct follow *f, const struct known_trace *trace, uint64_t id,
+			    const char *channel)
 {
 	struct view_stream *entry = out_add(f, NULL, sizeof(*entry));
 
@@ -425,11 +425,11 @@ static uint32_t announce_new(struct follow *f, struct known_session *session)
 			if (stream->announced)
 				continue;
 			if (!trace->announced) {
-				announce(f, trace, trace->id, "metadata");
+				tunnel_announce(f, trace, trace->id, "metadata");
 				trace->announced = true;
 				nr++;
 			}
-			announce(f, trace, stream->id, stream->channel);
+			tunnel_announce(f, trace, stream->id, stream->channel);
 			stream->announced = true;
 			stream->joined_ts = session->told_ts;
 			nr++;
@@ -519,7 +519,7 @@ static int on_detach(struct follow *f)
 
 /* --- the viewer's questions: data ----------------------------------------------------------- */
 
-static int on_metadata(struct follow *f)
+static int tunnel_on_metadata(struct follow *f)
 {
 	struct known_trace *trace = known_trace(&f->known, body_id(f));
 	struct view_metadata reply = { .status = htobe32(VIEW_METADATA_ERROR) };
@@ -541,7 +541,8 @@ static int on_metadata(struct follow *f)
 }
 
 /* So that it is the viewer's even if the relay goes away. Large ones are asked for by parts. */
-static int fetch(struct follow *f, struct known_stream *stream, const struct view_index *index)
+static int tunnel_fetch(struct follow *f, struct known_stream *stream,
+			const struct view_index *index)
 {
 	uint64_t bytes = be64toh(index->packet_size) / 8;
 	uint32_t len, status;
@@ -566,13 +567,13 @@ static int fetch(struct follow *f, struct known_stream *stream, const struct vie
 	return ret;
 }
 
-static bool is_packet(const struct view_index *index)
+static bool tunnel_is_packet(const struct view_index *index)
 {
 	return index->status == htobe32(VIEW_INDEX);
 }
 
 /* The end of a packet that only tells of losses is what the relay has told before. */
-static bool is_same(const struct view_index *a, const struct view_index *b)
+static bool tunnel_is_same(const struct view_index *a, const struct view_index *b)
 {
 	return a->offset == b->offset && a->packet_size == b->packet_size &&
 	       (a->timestamp_end == b->timestamp_end ||
@@ -584,18 +585,18 @@ static int next_index(struct follow *f, struct known_stream *stream, struct view
 {
 	int error = relay_index(f, stream->relay_id, ret);
 
-	while (error == 0 && stream->behind && is_packet(ret) && !known_is_empty(ret)) {
+	while (error == 0 && stream->behind && tunnel_is_packet(ret) && !known_is_empty(ret)) {
 		if (be64toh(ret->timestamp_end) > be64toh(stream->last.timestamp_end)) {
 			stream->behind = false;
 			break;
 		}
-		stream->behind = !is_same(ret, &stream->last);
+		stream->behind = !tunnel_is_same(ret, &stream->last);
 		error = relay_index(f, stream->relay_id, ret);
 	}
 	return error;
 }
 
-static void tell(struct known_stream *stream, uint64_t time)
+static void tunnel_set_reported(struct known_stream *stream, uint64_t time)
 {
 	struct known_session *session = stream->trace->session;
 
@@ -603,7 +604,7 @@ static void tell(struct known_stream *stream, uint64_t time)
 	session->told_ts = MAX(session->told_ts, stream->told_ts);
 }
 
-static bool is_told(const struct known_stream *stream, uint64_t time)
+static bool tunnel_is_reported(const struct known_stream *stream, uint64_t time)
 {
 	return time <= MAX(stream->told_ts, stream->joined_ts);
 }
@@ -629,7 +630,7 @@ static void absent_index(struct known_stream *stream, struct view_index *ret)
 
 	if (session->over || session->beacon == UINT64_MAX)
 		bare_index(stream, VIEW_INDEX_END, 0, ret);
-	else if (stream->has_class && !is_told(stream, beacon))
+	else if (stream->has_class && !tunnel_is_reported(stream, beacon))
 		bare_index(stream, VIEW_INDEX_INACTIVE, beacon, ret);
 	else
 		bare_index(stream, VIEW_INDEX_RETRY, 0, ret);
@@ -657,7 +658,8 @@ static int begin_in_time(struct known_stream *stream, struct view_index *index)
 	return 0;
 }
 
-static int take_packet(struct follow *f, struct known_stream *stream, struct view_index *index)
+static int tunnel_take_packet(struct follow *f, struct known_stream *stream,
+			      struct view_index *index)
 {
 	const struct view_index as_sent = *index;
 	int ret;
@@ -670,14 +672,14 @@ static int take_packet(struct follow *f, struct known_stream *stream, struct vie
 	}
 	take_class(stream, index);
 	stream->discarded = be64toh(index->events_discarded);
-	ret = fetch(f, stream, index);
+	ret = tunnel_fetch(f, stream, index);
 	if (ret == 0)
 		ret = begin_in_time(stream, index);
 	if (ret < 0)
 		return ret;
 	stream->last = as_sent;
 	stream->has_last = true;
-	tell(stream, be64toh(index->timestamp_end));
+	tunnel_set_reported(stream, be64toh(index->timestamp_end));
 	return 0;
 }
 
@@ -690,13 +692,13 @@ static int take_empty(struct follow *f, struct known_stream *stream, const struc
 	stream->offset = be64toh(index->offset);
 	take_class(stream, index);
 	stream->discarded = be64toh(index->events_discarded);
-	ret = fetch(f, stream, index);
+	ret = tunnel_fetch(f, stream, index);
 	known_drop(&f->known, stream);
-	tell(stream, be64toh(index->timestamp_end));
+	tunnel_set_reported(stream, be64toh(index->timestamp_end));
 	return ret;
 }
 
-static void end_stream(struct follow *f, struct known_stream *stream)
+static void tunnel_end_stream(struct follow *f, struct known_stream *stream)
 {
 	struct known_trace *trace = stream->trace;
 
@@ -739,10 +741,10 @@ static int find_index(struct follow *f, struct known_stream *stream, struct view
 	if (!known_is_here(&f->known, stream))
 		return absent_index(stream, ret), 0;
 	error = next_index(f, stream, ret);
-	if (error < 0 || !is_packet(ret))
+	if (error < 0 || !tunnel_is_packet(ret))
 		return error;
 	if (!known_is_empty(ret))
-		return take_packet(f, stream, ret);
+		return tunnel_take_packet(f, stream, ret);
 	error = take_empty(f, stream, ret);
 	if (error == 0)
 		error = relay_news(f, session);
@@ -758,9 +760,9 @@ static void take_beacon(struct known_stream *stream, struct view_index *index)
 
 	session->beacon = MAX(session->beacon, time);
 	take_class(stream, index);
-	if (is_told(stream, time))
+	if (tunnel_is_reported(stream, time))
 		bare_index(stream, VIEW_INDEX_RETRY, 0, index);
-	tell(stream, time);
+	tunnel_set_reported(stream, time);
 }
 
 static int on_index(struct follow *f)
@@ -779,7 +781,7 @@ static int on_index(struct follow *f)
 	if (reply.status == htobe32(VIEW_INDEX_INACTIVE))
 		take_beacon(stream, &reply);
 	if (reply.status == htobe32(VIEW_INDEX_END))
-		end_stream(f, stream);
+		tunnel_end_stream(f, stream);
 	out_add(f, &reply, sizeof(reply));
 	return 0;
 }
@@ -806,7 +808,8 @@ static int find_again(struct follow *f, struct known_stream *stream)
 	}
 	while (ret == 0 && stream->behind && known_is_here(&f->known, stream)) {
 		ret = relay_index(f, stream->relay_id, &index);
-		if (ret == 0 && (!is_packet(&index) || is_same(&index, &stream->last)))
+		if (ret == 0 &&
+		    (!tunnel_is_packet(&index) || tunnel_is_same(&index, &stream->last)))
 			stream->behind = false;
 	}
 	return ret;
@@ -827,7 +830,7 @@ static int from_relay(struct follow *f, struct known_stream *stream, uint64_t of
 	return ret;
 }
 
-static int on_packet(struct follow *f)
+static int tunnel_on_packet(struct follow *f)
 {
 	const struct view_get_packet *req = (const struct view_get_packet *)f->body;
 	struct known_stream *stream = known_stream(&f->known, be64toh(req->stream));
@@ -854,12 +857,12 @@ static const struct {
 	int (*answer)(struct follow *f);
 	size_t bytes;
 } commands[] = {
-	[VIEW_CONNECT] = { on_connect, sizeof(struct view_connect) },
+	[VIEW_CONNECT] = { tunnel_on_connect, sizeof(struct view_connect) },
 	[VIEW_LIST_SESSIONS] = { on_list, 0 },
 	[VIEW_ATTACH_SESSION] = { on_attach, sizeof(struct view_attach) },
 	[VIEW_GET_NEXT_INDEX] = { on_index, sizeof(uint64_t) },
-	[VIEW_GET_PACKET] = { on_packet, sizeof(struct view_get_packet) },
-	[VIEW_GET_METADATA] = { on_metadata, sizeof(uint64_t) },
+	[VIEW_GET_PACKET] = { tunnel_on_packet, sizeof(struct view_get_packet) },
+	[VIEW_GET_METADATA] = { tunnel_on_metadata, sizeof(uint64_t) },
 	[VIEW_GET_NEW_STREAMS] = { on_new_streams, sizeof(uint64_t) },
 	[VIEW_CREATE_SESSION] = { on_create, 0 },
 	[VIEW_DETACH_SESSION] = { on_detach, sizeof(uint64_t) },
@@ -899,7 +902,7 @@ static int read_request(struct follow *f)
 }
 
 /* The question is asked again at the relay that comes back. */
-static int answer(struct follow *f)
+static int tunnel_reply(struct follow *f)
 {
 	struct err err = { 0 };
 	int ret = 0;
@@ -910,11 +913,11 @@ static int answer(struct follow *f)
 	}
 	do {
 		if (ret < 0)
-			ret = resume(f, ret);
+			ret = tunnel_resume(f, ret);
 		f->out_len = 0;
 		if (ret == 0)
 			ret = commands[f->command].answer(f);
-	} while (is_lost(ret) && follows(f));
+	} while (is_lost(ret) && tunnel_is_successor(f));
 	return ret;
 }
 
@@ -942,7 +945,7 @@ int follow_serve(struct link *link, int fd)
 	while (ret == 0) {
 		ret = read_request(&f);
 		if (ret == 0)
-			ret = answer(&f);
+			ret = tunnel_reply(&f);
 		if (ret == -ECANCELED)
 			take_leave(&f);
 		if (ret == 0)

@@ -18,7 +18,7 @@ void known_init(struct known *known)
 	idmap_init(&known->streams);
 }
 
-static void free_stream(struct known *known, struct known_stream *stream)
+static void known_free_stream(struct known *known, struct known_stream *stream)
 {
 	known->nr_streams--;
 	stream->trace->session->nr_new -= !stream->announced;
@@ -34,7 +34,7 @@ void known_forget(struct known *known, struct known_trace *trace)
 	struct known_stream *stream;
 
 	while ((stream = list_first(&trace->streams, struct known_stream, node)))
-		free_stream(known, stream);
+		known_free_stream(known, stream);
 	list_remove(&trace->node);
 	free(trace->path);
 	free(trace->text);
@@ -138,8 +138,8 @@ uint64_t known_since(const struct known_session *session)
 
 /* --- streams of the relay's ----------------------------------------------------------------- */
 
-static struct known_trace *trace_of(struct known *known, struct known_session *session,
-				    const struct view_stream *entry)
+static struct known_trace *known_trace_of(struct known *known, struct known_session *session,
+					  const struct view_stream *entry)
 {
 	struct known_trace *trace;
 
@@ -189,7 +189,7 @@ static struct known_stream *stream_of(struct known *known, struct known_trace *t
 
 int known_add(struct known *known, struct known_session *session, const struct view_stream *entry)
 {
-	struct known_trace *trace = trace_of(known, session, entry);
+	struct known_trace *trace = known_trace_of(known, session, entry);
 	struct known_stream *stream;
 
 	if (entry->is_metadata) {

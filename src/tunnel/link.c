@@ -52,7 +52,7 @@ void link_close(struct link *link)
 	link->chan.fd = close_fd(link->chan.fd);
 }
 
-static int connect_to(const struct place *place, struct err *err)
+static int link_connect_to(const struct place *place, struct err *err)
 {
 	int fd = tcp_connect_host(place->host, place->port, CONNECT_MS, err);
 
@@ -64,7 +64,7 @@ static int connect_to(const struct place *place, struct err *err)
 
 /* A viewer that is interrupted asks for something else (to be detached) before it has its answer.
  * Return: 0; -ECANCELED: it did, or hung up; another negative errno. */
-static int await(const struct link *link, short events, int ms)
+static int link_await(const struct link *link, short events, int ms)
 {
 	struct pollfd fds[] = { { link->chan.fd, events, 0 }, { link->viewer_fd, POLLIN, 0 } };
 	int n = poll(fds, 2, ms);
@@ -76,7 +76,7 @@ static int await(const struct link *link, short events, int ms)
 	return n ? 0 : -ETIMEDOUT;
 }
 
-static int shake_hands(const struct link *link, struct chan *chan)
+static int link_shake_hands(const struct link *link, struct chan *chan)
 {
 	time_t until = time(NULL) + HANDSHAKE_S;
 	int ret;
@@ -103,7 +103,7 @@ int link_open(struct link *link, struct err *err)
 	int fd, error;
 
 	*err = (struct err){ 0 };
-	fd = connect_to(place, err);
+	fd = link_connect_to(place, err);
 	if (fd < 0)
 		return err->code;
 	if (place->is_tls && (error = tls_new_client(link->keys, fd, place->host, &tls)) < 0) {
@@ -111,7 +111,7 @@ int link_open(struct link *link, struct err *err)
 		return err_errno(err, ERR_OUTPUT, -error, "TLS with %s", place->host);
 	}
 	chan_init(&link->chan, fd, tls);
-	error = shake_hands(link, &link->chan);
+	error = link_shake_hands(link, &link->chan);
 	if (error == 0)
 		return 0;
 	err_set(err, error == -EPROTO ? ERR_DENIED : ERR_OUTPUT, "the relay at %s: %s", place->host,
@@ -129,12 +129,12 @@ int link_rest(const struct link *link, int ms)
 	return poll(&fd, 1, ms) > 0 ? -ECANCELED : 0;
 }
 
-static int send_all(struct link *link, const void *data, size_t len)
+static int link_send_all(struct link *link, const void *data, size_t len)
 {
 	for (size_t done = 0; done < len;) {
 		struct iovec iov = { (uint8_t *)data + done, len - done };
 		ssize_t n = chan_send(&link->chan, &iov, 1);
-		int ret = n == -EAGAIN ? await(link, POLLOUT, link->silent_ms) : n < 0 ? (int)n : 0;
+		int ret = n == -EAGAIN ? link_await(link, POLLOUT, link->silent_ms) : n < 0 ? (int)n : 0;
 
 		if (ret < 0)
 			return ret;
@@ -153,14 +153,14 @@ int link_ask(struct link *link, uint32_t command, const void *body, size_t len)
 	memcpy(all, &head, sizeof(head));
 	if (len)
 		memcpy(all + sizeof(head), body, len);
-	return send_all(link, all, sizeof(head) + len);
+	return link_send_all(link, all, sizeof(head) + len);
 }
 
 int link_read(struct link *link, void *buf, size_t len)
 {
 	for (size_t done = 0; done < len;) {
 		ssize_t n = chan_recv(&link->chan, (uint8_t *)buf + done, len - done);
-		int ret = n == -EAGAIN ? await(link, POLLIN, link->silent_ms) : n < 0 ? (int)n : 0;
+		int ret = n == -EAGAIN ? link_await(link, POLLIN, link->silent_ms) : n < 0 ? (int)n : 0;
 
 		if (n == 0)
 			return -ECONNRESET;

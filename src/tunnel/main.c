@@ -120,7 +120,8 @@ static int await_viewer(int listener, int owners, const sigset_t *waiting)
 
 /* A viewer may connect more than once, one after the other. Return: 0; -1: one saw less than it
  * should have, and the log says why. */
-static int serve(struct link *link, int listener, int owners, const sigset_t *waiting, int *status)
+static int tunnel_serve(struct link *link, int listener, int owners, const sigset_t *waiting,
+			int *status)
 {
 	int fd, ret = 0;
 
@@ -135,7 +136,7 @@ static int serve(struct link *link, int listener, int owners, const sigset_t *wa
 	return ret;
 }
 
-static int run(struct link *link, char **words)
+static int tunnel_run(struct link *link, char **words)
 {
 	AUTO_FD int owners = tcp_owner_open();
 	char addr[TCP_TEXT_BYTES] = "";
@@ -151,7 +152,7 @@ static int run(struct link *link, char **words)
 	if (start_viewer(words, url) < 0)
 		return 1;
 	sigprocmask(SIG_BLOCK, &blocked, &waiting);
-	ret = serve(link, listener, owners, &waiting, &status);
+	ret = tunnel_serve(link, listener, owners, &waiting, &status);
 	if (WIFSIGNALED(status))
 		return 128 + WTERMSIG(status);
 	return ret < 0 && !WEXITSTATUS(status) ? 1 : WEXITSTATUS(status);
@@ -190,7 +191,7 @@ int main(int argc, char **argv)
 	if (link_open(&link, &err))
 		log_error("%s", err.text);
 	else
-		ret = run(&link, argv + 2);
+		ret = tunnel_run(&link, argv + 2);
 	link_close(&link);
 	tls_keys_unref(keys);
 	return ret;

@@ -40,7 +40,7 @@ static char *served_dir(const char *line)
 	return NULL;
 }
 
-static bool is_told(const struct doctor *d, const char *rundir)
+static bool doctor_daemon_is_reported(const struct doctor *d, const char *rundir)
 {
 	for (size_t i = 0; i < json_object_array_length(d->findings); i++) {
 		struct json_object *finding = json_object_array_get_idx(d->findings, i);
@@ -75,7 +75,8 @@ static void other_daemons(struct doctor *d)
 		char *dir AUTO_FREE = served_dir(line);
 		struct stat st;
 
-		if (!dir || strcmp(dir, d->rundir) == 0 || is_told(d, dir) || stat(dir, &st) != 0)
+		if (!dir || strcmp(dir, d->rundir) == 0 || doctor_daemon_is_reported(d, dir) ||
+		    stat(dir, &st) != 0)
 			continue;
 		if (geteuid() != 0 && st.st_uid != geteuid())
 			continue;
@@ -117,7 +118,7 @@ static void repair_closed(struct doctor *d, const char *closed)
 
 /* Nothing can be said of a daemon, and none be started, behind a directory that is closed.
  * Return: true: it is. */
-static bool tell_closed(struct doctor *d, const char *rundir)
+static bool doctor_daemon_report_closed(struct doctor *d, const char *rundir)
 {
 	char *closed AUTO_FREE = daemon_closed_dir(rundir);
 	bool is_itself = closed && strcmp(closed, rundir) == 0;
@@ -142,10 +143,10 @@ static void no_daemon(struct doctor *d, const struct err *err)
 {
 	const char *env = getenv("LTT_RUNDIR");
 	bool chosen = env && *env;
-	bool closed = tell_closed(d, d->rundir);
+	bool closed = doctor_daemon_report_closed(d, d->rundir);
 
 	if (!chosen && strcmp(d->rundir, daemon_system_rundir) != 0)
-		tell_closed(d, daemon_system_rundir);
+		doctor_daemon_report_closed(d, daemon_system_rundir);
 	if (closed || doctor_service(d, d->rundir)) {
 		other_daemons(d);
 		return;
@@ -163,7 +164,7 @@ static void no_daemon(struct doctor *d, const struct err *err)
 	other_daemons(d);
 }
 
-static void check_version(struct doctor *d, const struct client_daemon *daemon)
+static void doctor_daemon_check_version(struct doctor *d, const struct client_daemon *daemon)
 {
 	if (strcmp(daemon->version, LTT_VERSION) == 0)
 		return;
@@ -295,7 +296,7 @@ void doctor_daemon(struct doctor *d)
 	d->rundir = xstrdup(daemon->rundir);
 	doctor_found(d, GRADE_OK, "daemon", "session daemon %s (pid %u) serves %s", daemon->version,
 		     daemon->pid, daemon->rundir);
-	check_version(d, daemon);
+	doctor_daemon_check_version(d, daemon);
 	check_clock(d, daemon);
 	check_consumer(d, daemon);
 	check_descriptors(d, daemon->pid);

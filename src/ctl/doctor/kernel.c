@@ -154,7 +154,8 @@ void doctor_refusals(struct doctor *d, const char *session, struct json_object *
 	}
 }
 
-static void check_process(struct doctor *d, const char *session, const char *kind, uint64_t id)
+static void doctor_kernel_check_process(struct doctor *d, const char *session, const char *kind,
+					uint64_t id)
 {
 	char *path AUTO_FREE = xasprintf("/proc/%" PRIu64, id);
 	char *word AUTO_FREE = doctor_word(session);
@@ -175,8 +176,8 @@ static void check_tracker(struct doctor *d, const char *session, struct json_obj
 	size_t nr = record_len(tracker, "ids");
 
 	for (size_t i = 0; is_task && i < nr; i++)
-		check_process(d, session, kind,
-			      json_object_get_uint64(record_at(tracker, "ids", i)));
+		doctor_kernel_check_process(d, session, kind,
+					    json_object_get_uint64(record_at(tracker, "ids", i)));
 	if (nr)
 		return;
 	doctor_found(d, GRADE_BAD, "tracker",

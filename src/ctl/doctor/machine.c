@@ -52,7 +52,7 @@ static void check_rseq(struct doctor *d)
 	doctor_repair(d, "uname -r # 5.10 or later is needed");
 }
 
-static void check_memory(struct doctor *d)
+static void doctor_machine_check_memory(struct doctor *d)
 {
 	char info[4096], buf[TEXT_BYTES];
 	uint64_t kilobytes = UINT64_MAX;
@@ -84,6 +84,6 @@ static void check_environment(struct doctor *d)
 void doctor_machine(struct doctor *d)
 {
 	check_rseq(d);
-	check_memory(d);
+	doctor_machine_check_memory(d);
 	check_environment(d);
 }

@@ -91,7 +91,7 @@ static unsigned int guest_dirs(const struct guest *g, char *ret[2])
 }
 
 /* Is the daemon's socket to be found at @dir, as the process sees the file system? */
-static bool is_ours(const struct doctor *d, const struct guest *g, const char *dir)
+static bool doctor_process_is_ours(const struct doctor *d, const struct guest *g, const char *dir)
 {
 	char *root AUTO_FREE = g->pid ? proc_path(g, dir[0] == '/' ? "root" : "cwd") : xstrdup("");
 	char *theirs AUTO_FREE =
@@ -169,7 +169,7 @@ static void check_way(struct doctor *d, const struct guest *g)
 	struct stat st;
 
 	for (unsigned int i = 0; i < nr; i++)
-		found = found || is_ours(d, g, dirs[i]);
+		found = found || doctor_process_is_ours(d, g, dirs[i]);
 	if (!found) {
 		finds_no_daemon(d, g, dirs, nr);
 	} else if (g->uid && stat(sock, &st) == 0 && st.st_uid != g->uid &&
@@ -312,7 +312,7 @@ static bool read_status(struct doctor *d, struct guest *g)
 	return state != 'Z' && state != 'X';
 }
 
-static void check_process(struct doctor *d, struct guest *g)
+static void doctor_process_check_process(struct doctor *d, struct guest *g)
 {
 	char *environment AUTO_FREE = proc_path(g, "environ");
 
@@ -348,12 +348,12 @@ void doctor_process(struct doctor *d, pid_t pid)
 	doctor_read(comm, name, sizeof(name));
 	name[strcspn(name, "\n")] = '\0';
 	g.what = xasprintf("process %d (%s)", (int)pid, name);
-	check_process(d, &g);
+	doctor_process_check_process(d, &g);
 }
 
 /* ---- a program ---- */
 
-static void check_file(struct doctor *d, struct guest *g, const char *path)
+static void doctor_process_check_file(struct doctor *d, struct guest *g, const char *path)
 {
 	struct elf_facts facts = { 0 };
 	struct stat st;
@@ -396,7 +396,7 @@ void doctor_program(struct doctor *d, const char *program)
 		doctor_repair(d, "command -v %s", word);
 		return;
 	}
-	check_file(d, &g, path);
+	doctor_process_check_file(d, &g, path);
 	if (d->ctl->client)
 		check_way(d, &g);
 }

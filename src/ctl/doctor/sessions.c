@@ -224,7 +224,7 @@ static uint64_t largest(struct json_object *session, const char *key)
 	return max;
 }
 
-static void check_losses(struct doctor *d, struct patient *p)
+static void doctor_sessions_check_losses(struct doctor *d, struct patient *p)
 {
 	struct json_object *lost = record_get(record_get(p->session, "totals"), "lost_by_cause");
 	uint64_t full = record_num(lost, "buffer_full"), large = record_num(lost, "too_large");
@@ -254,7 +254,7 @@ static void check_losses(struct doctor *d, struct patient *p)
 	}
 }
 
-static void check_output(struct doctor *d, struct patient *p)
+static void doctor_sessions_check_output(struct doctor *d, struct patient *p)
 {
 	const char *path = record_str(p->session, "output");
 	char *word AUTO_FREE = doctor_word(path);
@@ -335,8 +335,8 @@ static void check_session(struct doctor *d, const char *name)
 	check_problem(d, &p);
 	check_channels(d, &p);
 	doctor_trackers(d, p.session);
-	check_output(d, &p);
-	check_losses(d, &p);
+	doctor_sessions_check_output(d, &p);
+	doctor_sessions_check_losses(d, &p);
 	recorded = record_num(record_get(p.session, "totals"), "recorded");
 	if (before != d->counts[GRADE_BAD] + d->counts[GRADE_WARN])
 		return;

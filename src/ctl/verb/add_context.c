@@ -29,7 +29,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status option(struct ctl *ctl, int number, const char *argument)
+static enum status add_context_option(struct ctl *ctl, int number, const char *argument)
 {
 	(void)ctl, (void)number;
 	names_add(&opt.types, argument);
@@ -44,7 +44,7 @@ static enum status unsupported(struct ctl *ctl)
 	return STATUS_UNSUPPORTED;
 }
 
-static enum status check(struct ctl *ctl)
+static enum status add_context_check(struct ctl *ctl)
 {
 	enum status status =
 		opt.list && !domain_any(&opt.domain) ? STATUS_OK : domain_check(ctl, &opt.domain);
@@ -80,7 +80,7 @@ static int take_context(void *priv, unsigned int type, struct decoder *dec)
 	return 0;
 }
 
-static enum status list(struct ctl *ctl)
+static enum status add_context_list(struct ctl *ctl)
 {
 	const struct req_context_list req = { .domain = DOMAIN_KERNEL };
 	struct rep_context_list rep;
@@ -94,7 +94,7 @@ static enum status list(struct ctl *ctl)
 
 /* ---- add ---- */
 
-static enum status add(struct ctl *ctl, const struct req_context_add *req)
+static enum status add_context_add(struct ctl *ctl, const struct req_context_add *req)
 {
 	struct rep_context_add rep;
 
@@ -110,7 +110,7 @@ static enum status add(struct ctl *ctl, const struct req_context_add *req)
 	return STATUS_OK;
 }
 
-static enum status add_all(struct ctl *ctl)
+static enum status add_context_add_all(struct ctl *ctl)
 {
 	struct req_context_add req = { .domain = DOMAIN_KERNEL, .channel = opt.channel };
 	char *session AUTO_FREE = target_begin(ctl, opt.session, req.domain, "contexts");
@@ -123,17 +123,17 @@ static enum status add_all(struct ctl *ctl)
 		record_set_str(ctl->record, "channel", opt.channel);
 	for (size_t i = 0; i < opt.types.nr && !ctl->err.code; i++) {
 		req.type = opt.types.names[i];
-		worst = target_worse(worst, add(ctl, &req));
+		worst = target_worse(worst, add_context_add(ctl, &req));
 	}
 	return worst;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status add_context_run(struct ctl *ctl)
 {
-	return opt.list ? list(ctl) : add_all(ctl);
+	return opt.list ? add_context_list(ctl) : add_context_add_all(ctl);
 }
 
-static void text(FILE *out, struct json_object *record)
+static void add_context_text(FILE *out, struct json_object *record)
 {
 	const char *channel = record_str(record, "channel");
 	struct table table = { .columns = "ll" };
@@ -162,8 +162,8 @@ const struct verb verb_add_context = {
 	.help = "Record something about the task with each event",
 	.options = options,
 	.daemon = DAEMON_STARTED,
-	.option = option,
-	.check = check,
-	.run = run,
-	.text = text,
+	.option = add_context_option,
+	.check = add_context_check,
+	.run = add_context_run,
+	.text = add_context_text,
 };

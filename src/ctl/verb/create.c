@@ -84,7 +84,7 @@ static enum status take_url(struct ctl *ctl)
 }
 
 /* One connection does for control and data; two URLs must name one host. */
-static enum status take_relay(struct ctl *ctl)
+static enum status create_take_relay(struct ctl *ctl)
 {
 	if (opt.data_url && !opt.ctrl_url) {
 		err_set(&ctl->err, ERR_INVALID, "--data-url goes with --ctrl-url");
@@ -96,7 +96,7 @@ static enum status take_relay(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static int take_size(struct ctl *ctl, const char *option, const char *text, uint64_t *ret)
+static int create_take_size(struct ctl *ctl, const char *option, const char *text, uint64_t *ret)
 {
 	if (!text || (parse_size(text, ret) == 0 && *ret))
 		return 0;
@@ -114,7 +114,7 @@ static int take_spool(struct ctl *ctl)
 	return 0;
 }
 
-static int take_sync(struct ctl *ctl)
+static int create_take_sync(struct ctl *ctl)
 {
 	uint64_t us;
 
@@ -167,7 +167,7 @@ static bool is_tls(const char *url)
 	return url && strstr(url, "tls://");
 }
 
-static enum status check(struct ctl *ctl)
+static enum status create_check(struct ctl *ctl)
 {
 	if (!!opt.output + !!opt.url + !!opt.no_output + (opt.ctrl_url || opt.data_url) > 1) {
 		err_set(&ctl->err, ERR_INVALID,
@@ -184,9 +184,9 @@ static enum status check(struct ctl *ctl)
 			opt.format);
 		return STATUS_ERROR;
 	}
-	if (take_size(ctl, "keep-free", opt.keep_free, &wanted.keep_free) != 0 ||
-	    take_size(ctl, "max-size", opt.max_size, &wanted.max_size) != 0 || take_sync(ctl) != 0 ||
-	    take_live(ctl) != 0 || take_spool(ctl) != 0)
+	if (create_take_size(ctl, "keep-free", opt.keep_free, &wanted.keep_free) != 0 ||
+	    create_take_size(ctl, "max-size", opt.max_size, &wanted.max_size) != 0 ||
+	    create_take_sync(ctl) != 0 || take_live(ctl) != 0 || take_spool(ctl) != 0)
 		return STATUS_ERROR;
 	wanted.clear_text = opt.clear_text;
 	wanted.compress = opt.compress;
@@ -194,10 +194,10 @@ static enum status check(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID, "--clear-text and a tls:// URL exclude each other");
 		return STATUS_ERROR;
 	}
-	return opt.url ? take_url(ctl) : take_relay(ctl);
+	return opt.url ? take_url(ctl) : create_take_relay(ctl);
 }
 
-static enum status run(struct ctl *ctl)
+static enum status create_run(struct ctl *ctl)
 {
 	struct creation creation CLEANUP(creation_fini) = wanted;
 	const char *where;
@@ -216,7 +216,7 @@ static enum status run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static void text(FILE *out, struct json_object *record)
+static void create_text(FILE *out, struct json_object *record)
 {
 	fprintf(out, "Session %s created.\n", record_str(record, "session"));
 	if (*record_str(record, "output"))
@@ -232,7 +232,7 @@ const struct verb verb_create = {
 	.options = options,
 	.daemon = DAEMON_STARTED,
 	.max_operands = 1,
-	.check = check,
-	.run = run,
-	.text = text,
+	.check = create_check,
+	.run = create_run,
+	.text = create_text,
 };

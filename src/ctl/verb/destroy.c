@@ -36,8 +36,9 @@ static struct json_object *look_up(struct ctl *ctl, const char *session)
 
 /* Losses of a session that was stopped, `stop` has told about, but for those since; that
  * nobody knows how many there are is told again. */
-static enum status tell_losses(struct ctl *ctl, const char *session, struct json_object *before,
-			       struct json_object *totals, const char *problem)
+static enum status destroy_report_losses(struct ctl *ctl, const char *session,
+					 struct json_object *before, struct json_object *totals,
+					 const char *problem)
 {
 	if (strcmp(record_str(before, "state"), "stopped") == 0 &&
 	    record_num(record_get(before, "totals"), "lost") == record_num(totals, "lost") &&
@@ -47,7 +48,7 @@ static enum status tell_losses(struct ctl *ctl, const char *session, struct json
 }
 
 /* Where its trace is; empty where there is none, as it was never started. */
-static const char *trace_of(struct json_object *before)
+static const char *destroy_trace_of(struct json_object *before)
 {
 	return strcmp(record_str(before, "state"), "new") == 0 ? "" : record_str(before, "output");
 }
@@ -79,13 +80,13 @@ static void remember_end(struct ctl *ctl)
 		viewing_remember(ctl, ended.session, ended.output);
 }
 
-static enum status destroy(struct ctl *ctl, const char *session)
+static enum status destroy_session(struct ctl *ctl, const char *session)
 {
 	struct req_session_destroy req = { .session = session, .no_wait = !!no_wait };
 	struct rep_session_destroy rep;
 	struct json_object *o, *totals;
 	struct json_object *before AUTO_RECORD = look_up(ctl, session);
-	const char *output = trace_of(before), *spool = record_str(before, "spool");
+	const char *output = destroy_trace_of(before), *spool = record_str(before, "spool");
 
 	if (call_session_destroy(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0) {
 		target_suggest(ctl, session, NULL, NULL);
@@ -101,12 +102,12 @@ static enum status destroy(struct ctl *ctl, const char *session)
 	/* unless there is something in it that the relay has not got */
 	if (*spool && rmdir(spool) < 0 && errno == ENOTEMPTY)
 		record_set_str(o, "spool", spool);
-	return tell_losses(ctl, session, before, totals, rep.problem);
+	return destroy_report_losses(ctl, session, before, totals, rep.problem);
 }
 
-static enum status run(struct ctl *ctl)
+static enum status destroy_run(struct ctl *ctl)
 {
-	enum status status = target_each(ctl, destroy);
+	enum status status = target_each(ctl, destroy_session);
 
 	if (ended.session)
 		remember_end(ctl);
@@ -115,7 +116,7 @@ static enum status run(struct ctl *ctl)
 	return status;
 }
 
-static void text(FILE *out, struct json_object *record)
+static void destroy_text(FILE *out, struct json_object *record)
 {
 	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
 		struct json_object *o = record_at(record, "sessions", i);
@@ -144,6 +145,6 @@ const struct verb verb_destroy = {
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
 	.check = target_check,
-	.run = run,
-	.text = text,
+	.run = destroy_run,
+	.text = destroy_text,
 };

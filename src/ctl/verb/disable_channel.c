@@ -18,7 +18,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status disable(struct ctl *ctl, const struct req_channel_disable *req)
+static enum status disable_channel_one(struct ctl *ctl, const struct req_channel_disable *req)
 {
 	struct rep_channel_disable rep;
 
@@ -30,7 +30,7 @@ static enum status disable(struct ctl *ctl, const struct req_channel_disable *re
 	return STATUS_OK;
 }
 
-static enum status check(struct ctl *ctl)
+static enum status disable_channel_check(struct ctl *ctl)
 {
 	enum status status = domain_check(ctl, &opt.domain);
 
@@ -40,7 +40,7 @@ static enum status check(struct ctl *ctl)
 	return STATUS_ERROR;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status disable_channel_run(struct ctl *ctl)
 {
 	struct req_channel_disable req = { .domain = (uint8_t)domain_named(&opt.domain) };
 	struct names names CLEANUP(names_fini) = { 0 };
@@ -53,12 +53,12 @@ static enum status run(struct ctl *ctl)
 	names_split(operand(ctl, 0), &names);
 	for (size_t i = 0; i < names.nr && status == STATUS_OK; i++) {
 		req.name = names.names[i];
-		status = disable(ctl, &req);
+		status = disable_channel_one(ctl, &req);
 	}
 	return status;
 }
 
-static void text(FILE *out, struct json_object *record)
+static void disable_channel_text(FILE *out, struct json_object *record)
 {
 	for (size_t i = 0; i < record_len(record, "channels"); i++)
 		fprintf(out, "%s channel %s disabled for session %s\n", domain_title(record),
@@ -73,7 +73,7 @@ const struct verb verb_disable_channel = {
 	.options = options,
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
-	.check = check,
-	.run = run,
-	.text = text,
+	.check = disable_channel_check,
+	.run = disable_channel_run,
+	.text = disable_channel_text,
 };

@@ -26,7 +26,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status disable(struct ctl *ctl, const struct req_event_disable *req)
+static enum status disable_event_one(struct ctl *ctl, const struct req_event_disable *req)
 {
 	struct rep_event_disable rep;
 
@@ -48,12 +48,12 @@ static enum status disable_all(struct ctl *ctl, struct req_event_disable *req)
 		names_of_calls(&names);
 	for (size_t i = 0; i < names.nr && status == STATUS_OK; i++) {
 		req->pattern = names.names[i];
-		status = disable(ctl, req);
+		status = disable_event_one(ctl, req);
 	}
 	return status;
 }
 
-static enum status check(struct ctl *ctl)
+static enum status disable_event_check(struct ctl *ctl)
 {
 	enum status status = domain_check(ctl, &opt.domain);
 
@@ -66,7 +66,7 @@ static enum status check(struct ctl *ctl)
 	return STATUS_ERROR;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status disable_event_run(struct ctl *ctl)
 {
 	struct req_event_disable req = {
 		.domain = (uint8_t)domain_named(&opt.domain),
@@ -81,7 +81,7 @@ static enum status run(struct ctl *ctl)
 	return disable_all(ctl, &req);
 }
 
-static void text(FILE *out, struct json_object *record)
+static void disable_event_text(FILE *out, struct json_object *record)
 {
 	for (size_t i = 0; i < record_len(record, "events"); i++)
 		fprintf(out, "%s event %s disabled in session %s\n", domain_title(record),
@@ -96,7 +96,7 @@ const struct verb verb_disable_event = {
 	.options = options,
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
-	.check = check,
-	.run = run,
-	.text = text,
+	.check = disable_event_check,
+	.run = disable_event_run,
+	.text = disable_event_text,
 };

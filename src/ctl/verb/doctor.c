@@ -25,7 +25,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status check(struct ctl *ctl)
+static enum status doctor_check(struct ctl *ctl)
 {
 	if (opt.pid && (parse_u64(opt.pid, &pid) != 0 || pid == 0 || pid > INT_MAX))
 		err_set(&ctl->err, ERR_INVALID, "--pid=%s: this is not the id of a process",
@@ -42,7 +42,7 @@ static void doctor_fini(struct doctor *d)
 	json_object_put(d->events);
 }
 
-static enum status run(struct ctl *ctl)
+static enum status doctor_run(struct ctl *ctl)
 {
 	struct doctor d CLEANUP(doctor_fini) = { .ctl = ctl, .findings = json_object_new_array() };
 
@@ -65,7 +65,7 @@ static enum status run(struct ctl *ctl)
 	return d.counts[GRADE_WARN] ? STATUS_WARNING : STATUS_OK;
 }
 
-static void text(FILE *out, struct json_object *record)
+static void doctor_text(FILE *out, struct json_object *record)
 {
 	uint64_t bad = record_num(record, "bad"), warn = record_num(record, "warn");
 
@@ -95,7 +95,7 @@ const struct verb verb_doctor = {
 	.options = options,
 	.daemon = DAEMON_UNUSED, /* that none can be reached is a finding */
 	.command_behind = true,
-	.check = check,
-	.run = run,
-	.text = text,
+	.check = doctor_check,
+	.run = doctor_run,
+	.text = doctor_text,
 };

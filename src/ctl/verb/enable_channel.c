@@ -62,7 +62,8 @@ static int bad_value(struct ctl *ctl, const char *option, const char *text, cons
 	return err_set(&ctl->err, ERR_INVALID, "--%s=%s: this is not %s", option, text, wanted);
 }
 
-static int take_size(struct ctl *ctl, const char *option, const char *text, uint64_t *ret)
+static int enable_channel_take_size(struct ctl *ctl, const char *option, const char *text,
+				    uint64_t *ret)
 {
 	if (!text)
 		return 0;
@@ -71,8 +72,8 @@ static int take_size(struct ctl *ctl, const char *option, const char *text, uint
 	return *ret ? 0 : bad_value(ctl, option, text, "more than nothing");
 }
 
-static int take_number(struct ctl *ctl, const char *option, const char *text, bool zero,
-		       uint32_t *ret)
+static int enable_channel_take_number(struct ctl *ctl, const char *option, const char *text,
+				      bool zero, uint32_t *ret)
 {
 	uint64_t n;
 
@@ -142,12 +143,15 @@ static void note_rounding(struct ctl *ctl, const char *what, uint64_t n, uint64_
 
 static int take_attributes(struct ctl *ctl)
 {
-	if (take_size(ctl, "subbuf-size", opt.subbuf_size, &req.subbuf_size) != 0 ||
-	    take_number(ctl, "num-subbuf", opt.num_subbuf, false, &req.num_subbuf) != 0 ||
-	    take_number(ctl, "switch-timer", opt.switch_timer, true, &req.switch_timer_us) != 0 ||
-	    take_size(ctl, "tracefile-size", opt.tracefile_size, &req.tracefile_size) != 0 ||
-	    take_number(ctl, "tracefile-count", opt.tracefile_count, true, &req.tracefile_count) !=
+	if (enable_channel_take_size(ctl, "subbuf-size", opt.subbuf_size, &req.subbuf_size) != 0 ||
+	    enable_channel_take_number(ctl, "num-subbuf", opt.num_subbuf, false, &req.num_subbuf) !=
 		    0 ||
+	    enable_channel_take_number(ctl, "switch-timer", opt.switch_timer, true,
+				       &req.switch_timer_us) != 0 ||
+	    enable_channel_take_size(ctl, "tracefile-size", opt.tracefile_size,
+				     &req.tracefile_size) != 0 ||
+	    enable_channel_take_number(ctl, "tracefile-count", opt.tracefile_count, true,
+				       &req.tracefile_count) != 0 ||
 	    take_ownership(ctl) != 0 || take_limited(ctl) != 0)
 		return ctl->err.code;
 	if (opt.discard && opt.overwrite)
@@ -163,7 +167,7 @@ static int take_attributes(struct ctl *ctl)
 	return 0;
 }
 
-static enum status enable(struct ctl *ctl)
+static enum status enable_channel_one(struct ctl *ctl)
 {
 	struct rep_channel_enable rep;
 
@@ -185,7 +189,7 @@ static enum status enable(struct ctl *ctl)
 	return STATUS_WARNING;
 }
 
-static enum status enable_all(struct ctl *ctl)
+static enum status enable_channel_enable_all(struct ctl *ctl)
 {
 	struct names names CLEANUP(names_fini) = { 0 };
 	enum status worst = STATUS_OK;
@@ -193,12 +197,12 @@ static enum status enable_all(struct ctl *ctl)
 	names_split(operand(ctl, 0), &names);
 	for (size_t i = 0; i < names.nr && !ctl->err.code; i++) {
 		req.name = names.names[i];
-		worst = target_worse(worst, enable(ctl));
+		worst = target_worse(worst, enable_channel_one(ctl));
 	}
 	return worst;
 }
 
-static int check_names(struct ctl *ctl)
+static int enable_channel_check_names(struct ctl *ctl)
 {
 	struct names names CLEANUP(names_fini) = { 0 };
 
@@ -215,16 +219,17 @@ static int check_names(struct ctl *ctl)
 	return 0;
 }
 
-static enum status check(struct ctl *ctl)
+static enum status enable_channel_check(struct ctl *ctl)
 {
 	enum status status = domain_check(ctl, &opt.domain);
 
-	if (status == STATUS_OK && (check_names(ctl) != 0 || take_attributes(ctl) != 0))
+	if (status == STATUS_OK &&
+	    (enable_channel_check_names(ctl) != 0 || take_attributes(ctl) != 0))
 		return STATUS_ERROR;
 	return status;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status enable_channel_run(struct ctl *ctl)
 {
 	unsigned int domain = (unsigned int)domain_named(&opt.domain);
 	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "channels");
@@ -233,10 +238,10 @@ static enum status run(struct ctl *ctl)
 		return STATUS_ERROR;
 	req.session = session;
 	req.domain = (uint8_t)domain;
-	return enable_all(ctl);
+	return enable_channel_enable_all(ctl);
 }
 
-static void text(FILE *out, struct json_object *record)
+static void enable_channel_text(FILE *out, struct json_object *record)
 {
 	for (size_t i = 0; i < record_len(record, "channels"); i++)
 		fprintf(out, "%s channel %s enabled for session %s\n", domain_title(record),
@@ -251,7 +256,7 @@ const struct verb verb_enable_channel = {
 	.options = options,
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
-	.check = check,
-	.run = run,
-	.text = text,
+	.check = enable_channel_check,
+	.run = enable_channel_run,
+	.text = enable_channel_text,
 };

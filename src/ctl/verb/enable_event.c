@@ -57,7 +57,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status option(struct ctl *ctl, int number, const char *argument)
+static enum status enable_event_option(struct ctl *ctl, int number, const char *argument)
 {
 	char *before AUTO_FREE = opt.fetch;
 
@@ -119,7 +119,7 @@ static void note_no_points(struct ctl *ctl, const struct req_event_enable *req)
 		 opt.count || opt.histogram ? "counted" : "recorded");
 }
 
-static enum status failed(struct ctl *ctl, const struct req_event_enable *req)
+static enum status enable_event_refused(struct ctl *ctl, const struct req_event_enable *req)
 {
 	if (ctl->err.code != ERR_EVENT_EXISTS) {
 		target_suggest(ctl, req->session, req->channel, NULL);
@@ -130,7 +130,7 @@ static enum status failed(struct ctl *ctl, const struct req_event_enable *req)
 	return STATUS_WARNING;
 }
 
-static enum status enable(struct ctl *ctl, struct req_event_enable *req)
+static enum status enable_event_one(struct ctl *ctl, struct req_event_enable *req)
 {
 	struct json_object *rule = json_object_new_object();
 	struct rep_event_enable rep;
@@ -138,7 +138,7 @@ static enum status enable(struct ctl *ctl, struct req_event_enable *req)
 	record_set(rule, "conflicts", json_object_new_array());
 	if (call_event_enable(ctl->client, req, loss_take_item, rule, &rep, &ctl->err) != 0) {
 		json_object_put(rule);
-		return failed(ctl, req);
+		return enable_event_refused(ctl, req);
 	}
 	record_set_str(rule, "pattern", req->pattern);
 	record_set_str(rule, "channel", rep.channel);
@@ -169,14 +169,14 @@ static int check_patterns(struct ctl *ctl)
 	return 0;
 }
 
-static enum status enable_all(struct ctl *ctl, struct req_event_enable *req,
-			      const struct names *names)
+static enum status enable_event_enable_all(struct ctl *ctl, struct req_event_enable *req,
+					   const struct names *names)
 {
 	enum status worst = STATUS_OK;
 
 	for (size_t i = 0; i < names->nr && !ctl->err.code; i++) {
 		req->pattern = names->names[i];
-		worst = target_worse(worst, enable(ctl, req));
+		worst = target_worse(worst, enable_event_one(ctl, req));
 	}
 	return worst;
 }
@@ -223,7 +223,7 @@ static int check_probe(struct ctl *ctl)
 }
 
 /* Looked up here: a daemon of root's reads nobody's programs. */
-static int find_program(struct ctl *ctl)
+static int enable_event_find_program(struct ctl *ctl)
 {
 	if (program_find(opt.program, &found, &ctl->err) != 0)
 		return ctl->err.code;
@@ -244,7 +244,7 @@ static int check_counting(struct ctl *ctl)
 	return 0;
 }
 
-static enum status check(struct ctl *ctl)
+static enum status enable_event_check(struct ctl *ctl)
 {
 	struct req_event_enable unused = { 0 };
 	enum status status = domain_check(ctl, &opt.domain);
@@ -258,14 +258,14 @@ static enum status check(struct ctl *ctl)
 		return STATUS_ERROR;
 	if (status == STATUS_OK && (place_option() || opt.fetch) && check_probe(ctl) != 0)
 		return STATUS_ERROR;
-	if (status == STATUS_OK && opt.program && find_program(ctl) != 0)
+	if (status == STATUS_OK && opt.program && enable_event_find_program(ctl) != 0)
 		return STATUS_ERROR;
 	if (status == STATUS_OK && (check_patterns(ctl) != 0 || take_loglevel(ctl, &unused) != 0))
 		return STATUS_ERROR;
 	return status;
 }
 
-static void take_place(struct req_event_enable *req)
+static void enable_event_take_place(struct req_event_enable *req)
 {
 	req->kind = opt.probe ? RULE_PROBE : opt.function ? RULE_FUNCTION : RULE_USER;
 	req->location = place_asked();
@@ -274,7 +274,7 @@ static void take_place(struct req_event_enable *req)
 	req->places = found.places;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status enable_event_run(struct ctl *ctl)
 {
 	struct req_event_enable req = {
 		.domain = (uint8_t)domain_named(&opt.domain),
@@ -290,16 +290,16 @@ static enum status run(struct ctl *ctl)
 	if (opt.syscall)
 		names_of_calls(&names);
 	if (place_option())
-		take_place(&req);
+		enable_event_take_place(&req);
 	if (opt.count || opt.histogram) {
 		req.kind = opt.count ? RULE_COUNT : RULE_HISTOGRAM;
 		req.location = opt.histogram;
 	}
 	req.session = session;
-	return enable_all(ctl, &req, &names);
+	return enable_event_enable_all(ctl, &req, &names);
 }
 
-static void text(FILE *out, struct json_object *record)
+static void enable_event_text(FILE *out, struct json_object *record)
 {
 	const char *title = domain_title(record);
 	bool kernel = *title == 'K';
@@ -329,8 +329,8 @@ const struct verb verb_enable_event = {
 	.options = options,
 	.daemon = DAEMON_STARTED,
 	.max_operands = 1,
-	.option = option,
-	.check = check,
-	.run = run,
-	.text = text,
+	.option = enable_event_option,
+	.check = enable_event_check,
+	.run = enable_event_run,
+	.text = enable_event_text,
 };

@@ -3,7 +3,7 @@
 #include "base/str.h"
 #include "ctl/help.h"
 
-static enum status run(struct ctl *ctl)
+static enum status help_run(struct ctl *ctl)
 {
 	const struct verb *verb = operand(ctl, 0) ? verb_find(operand(ctl, 0)) : NULL;
 	const char *names[64] = { NULL };
@@ -32,5 +32,5 @@ const struct verb verb_help = {
 	.daemon = DAEMON_UNUSED,
 	.max_operands = 1,
 	.prints_itself = true,
-	.run = run,
+	.run = help_run,
 };

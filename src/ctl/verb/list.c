@@ -54,7 +54,7 @@ static enum status say_unknown(struct ctl *ctl, struct json_object *sessions)
 	return nr ? STATUS_WARNING : STATUS_OK;
 }
 
-static enum status list_sessions(struct ctl *ctl)
+static enum status list_verb_list_sessions(struct ctl *ctl)
 {
 	struct json_object *sessions = NULL;
 	char *current AUTO_FREE = home_get(HOME_SESSION);
@@ -157,7 +157,7 @@ static enum status list_session(struct ctl *ctl, const char *name)
 	return STATUS_OK;
 }
 
-static enum status check(struct ctl *ctl)
+static enum status list_verb_check(struct ctl *ctl)
 {
 	enum status status = domain_any(&opt.domain) ? domain_check(ctl, &opt.domain) : STATUS_OK;
 
@@ -180,11 +180,11 @@ static enum status check(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status list_verb_run(struct ctl *ctl)
 {
 	if (operand(ctl, 0))
 		return list_session(ctl, operand(ctl, 0));
-	return domain_any(&opt.domain) ? list_points(ctl) : list_sessions(ctl);
+	return domain_any(&opt.domain) ? list_points(ctl) : list_verb_list_sessions(ctl);
 }
 
 /* ---- text ---- */
@@ -228,18 +228,18 @@ static void domains_text(FILE *out, struct json_object *record)
 		fprintf(out, "%s\n", json_object_get_string(record_at(record, "domains", i)));
 }
 
-static void list_text(FILE *out, struct json_object *record)
+static void list_verb_list_text(FILE *out, struct json_object *record)
 {
 	points_text(out, record_get(record, "points"));
 	points_presets_text(out, record_get(record, "presets"));
 }
 
-static void text(FILE *out, struct json_object *record)
+static void list_verb_text(FILE *out, struct json_object *record)
 {
 	if (record_get(record, "sessions"))
 		sessions_text(out, record);
 	else if (record_get(record, "points"))
-		list_text(out, record);
+		list_verb_list_text(out, record);
 	else if (record_get(record, "domains"))
 		domains_text(out, record);
 	else
@@ -253,7 +253,7 @@ const struct verb verb_list = {
 	.options = options,
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
-	.check = check,
-	.run = run,
-	.text = text,
+	.check = list_verb_check,
+	.run = list_verb_run,
+	.text = list_verb_text,
 };

@@ -8,7 +8,7 @@
 #include "ctl/table.h"
 #include "ctl/text.h"
 
-static enum status run(struct ctl *ctl)
+static enum status quota_verb_run(struct ctl *ctl)
 {
 	struct json_object *quotas = NULL;
 
@@ -19,7 +19,7 @@ static enum status run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static void add_row(struct table *table, struct json_object *quota)
+static void quota_verb_add_row(struct table *table, struct json_object *quota)
 {
 	uint64_t limit = record_num(quota, "limit");
 	char buf[TEXT_BYTES];
@@ -32,7 +32,7 @@ static void add_row(struct table *table, struct json_object *quota)
 	table_cell(table, "%s", text_count(buf, record_num(quota, "refused")));
 }
 
-static void text(FILE *out, struct json_object *record)
+static void quota_verb_text(FILE *out, struct json_object *record)
 {
 	static const char *const heads[] = { "USER", "WHAT", "USED", "LIMIT", "REFUSED" };
 	struct table table = { .columns = "llrrr" };
@@ -40,7 +40,7 @@ static void text(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		table_cell(&table, "%s", heads[i]);
 	for (size_t i = 0; i < record_len(record, "quotas"); i++)
-		add_row(&table, record_at(record, "quotas", i));
+		quota_verb_add_row(&table, record_at(record, "quotas", i));
 	table_print(out, &table);
 }
 
@@ -49,6 +49,6 @@ const struct verb verb_quota = {
 	.operands = "",
 	.help = "Show what users have of what the session daemon grants them",
 	.daemon = DAEMON_NEEDED,
-	.run = run,
-	.text = text,
+	.run = quota_verb_run,
+	.text = quota_verb_text,
 };

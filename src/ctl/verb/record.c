@@ -52,7 +52,7 @@ static const struct poptOption options[] = {
 
 static struct req_channel_enable channel = { .name = "channel0" };
 
-static enum status check(struct ctl *ctl)
+static enum status record_verb_check(struct ctl *ctl)
 {
 	uint64_t n = 0;
 
@@ -71,7 +71,7 @@ static enum status check(struct ctl *ctl)
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
-static int make_channel(struct ctl *ctl, const char *session, enum domain_id domain)
+static int record_verb_make_channel(struct ctl *ctl, const char *session, enum domain_id domain)
 {
 	struct rep_channel_enable rep;
 
@@ -105,22 +105,22 @@ static int enable_events(struct ctl *ctl, const char *session, enum domain_id do
 	return ctl->err.code;
 }
 
-static int prepare(struct ctl *ctl, const char *session, enum domain_id domain)
+static int record_verb_prepare(struct ctl *ctl, const char *session, enum domain_id domain)
 {
-	if (make_channel(ctl, session, domain) != 0)
+	if (record_verb_make_channel(ctl, session, domain) != 0)
 		return ctl->err.code;
 	return enable_events(ctl, session, domain);
 }
 
-static int start(struct ctl *ctl, const char *session)
+static int record_verb_start(struct ctl *ctl, const char *session)
 {
 	struct req_session_start req = { .session = session };
 	struct rep_session_start rep;
 	struct json_object *refused AUTO_RECORD = NULL;
 
-	if (opt.kernel && prepare(ctl, session, DOMAIN_KERNEL) != 0)
+	if (opt.kernel && record_verb_prepare(ctl, session, DOMAIN_KERNEL) != 0)
 		return ctl->err.code;
-	if ((opt.user || !opt.kernel) && prepare(ctl, session, DOMAIN_USER) != 0)
+	if ((opt.user || !opt.kernel) && record_verb_prepare(ctl, session, DOMAIN_USER) != 0)
 		return ctl->err.code;
 	refused = json_object_new_object();
 	if (call_session_start(ctl->client, &req, loss_take_item, refused, &rep, &ctl->err) != 0)
@@ -133,7 +133,7 @@ static int start(struct ctl *ctl, const char *session)
 }
 
 /* The session daemon was killed: its successor has the session. Return: what to watch. */
-static int reconnect(void *priv)
+static int record_verb_reconnect(void *priv)
 {
 	struct ctl *ctl = priv;
 
@@ -172,7 +172,8 @@ static void note_ending(struct ending *ending, struct list totals, const char *p
 }
 
 /* Stop and destroy. Where that fails @err is set. */
-static void end_session(struct ctl *ctl, const char *session, struct ending *ret, struct err *err)
+static void record_verb_end_session(struct ctl *ctl, const char *session, struct ending *ret,
+				    struct err *err)
 {
 	struct req_session_stop stop = { .session = session };
 	struct req_session_destroy destroy = { .session = session };
@@ -196,12 +197,12 @@ static void end_session(struct ctl *ctl, const char *session, struct ending *ret
 }
 
 /* The program did not run: leave nothing. */
-static void take_back(struct ctl *ctl, struct creation *creation)
+static void record_verb_reclaim(struct ctl *ctl, struct creation *creation)
 {
 	struct ending ignored CLEANUP(ending_fini) = { 0 };
 	struct err err = { 0 };
 
-	end_session(ctl, creation->session, &ignored, &err);
+	record_verb_end_session(ctl, creation->session, &ignored, &err);
 	if (err.code)
 		say_warning(ctl, "session '%s' could not be destroyed: %s", creation->session,
 			    err.text);
@@ -224,18 +225,18 @@ static struct json_object *program_record(const struct ctl *ctl, const struct ru
 static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 {
 	if (ctl->client)
-		end_session(ctl, session, ret, &ctl->err);
+		record_verb_end_session(ctl, session, ret, &ctl->err);
 	if (ctl->client && ctl->err.code != ERR_NO_DAEMON)
 		return;
 	ctl->err = (struct err){ 0 };
 	ctl->client = client_free(ctl->client);
 	if (ctl_connect(ctl, DAEMON_NEEDED) == 0)
-		end_session(ctl, session, ret, &ctl->err);
+		record_verb_end_session(ctl, session, ret, &ctl->err);
 }
 
 /* The program ran: end the session, say what there is. Return: the status for the shell. */
-static enum status conclude(struct ctl *ctl, const struct creation *creation, const struct run *run,
-			    unsigned int cut)
+static enum status record_verb_conclude(struct ctl *ctl, const struct creation *creation,
+					const struct run *run, unsigned int cut)
 {
 	struct ending ending CLEANUP(ending_fini) = { 0 };
 	struct json_object *points AUTO_RECORD = NULL;
@@ -300,27 +301,27 @@ static unsigned int wait_for_others(struct ctl *ctl, const struct creation *crea
 	return nr;
 }
 
-static enum status record(struct ctl *ctl, struct creation *creation, struct run *run)
+static enum status record_verb_record(struct ctl *ctl, struct creation *creation, struct run *run)
 {
 	int rc;
 
 	if (create_session(ctl, creation) != 0)
 		return interrupted_or(run, STATUS_ERROR);
-	rc = start(ctl, creation->session);
+	rc = record_verb_start(ctl, creation->session);
 	if (rc != 0 || run_is_interrupted(run)) {
-		take_back(ctl, creation); /* also cut short by the signal */
+		record_verb_reclaim(ctl, creation); /* also cut short by the signal */
 		return interrupted_or(run, STATUS_ERROR);
 	}
 	say_verbose(ctl, "session %s records into %s", creation->session, creation->dir.path);
 	run->watch = client_fd(ctl->client);
 	rc = run_program(run, &ctl->err);
 	if (rc != 0) {
-		take_back(ctl, creation);
+		record_verb_reclaim(ctl, creation);
 		return (enum status)rc;
 	}
 	while (run_interrupted(run))
 		; /* they ended the program; those that come now end the waiting */
-	return conclude(ctl, creation, run, wait_for_others(ctl, creation, run));
+	return record_verb_conclude(ctl, creation, run, wait_for_others(ctl, creation, run));
 }
 
 static const char *base_name(const char *path)
@@ -359,7 +360,7 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 		.sigpipe = ctl->sigpipe,
 		.signals = -1,
 		.watch = -1,
-		.repair = reconnect,
+		.repair = record_verb_reconnect,
 		.priv = ctl,
 	};
 	int rc = run_check(ctl->operands[0], &ctl->err);
@@ -375,10 +376,10 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 	creation.prefix = base_name(ctl->operands[0]);
 	creation.output = opt.output;
 	creation.scope = scope;
-	return record(ctl, &creation, &run);
+	return record_verb_record(ctl, &creation, &run);
 }
 
-static enum status run_verb(struct ctl *ctl)
+static enum status record_verb_run_verb(struct ctl *ctl)
 {
 	const char *environment[] = { NULL, NULL, NULL, NULL };
 	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL;
@@ -455,7 +456,7 @@ const struct verb verb_record = {
 	.daemon = DAEMON_UNUSED, /* the program is looked at first */
 	.command_behind = true,
 	.text_on_stderr = true, /* stdout is the program's */
-	.check = check,
-	.run = run_verb,
+	.check = record_verb_check,
+	.run = record_verb_run_verb,
 	.text = summary,
 };

@@ -32,7 +32,7 @@ static struct json_object *totals_of(struct json_object *session)
 }
 
 /* Has all that was published when we came been written, or counted as lost? */
-static bool is_written(struct json_object *now, struct json_object *then)
+static bool recover_is_written(struct json_object *now, struct json_object *then)
 {
 	struct json_object *before = totals_of(then), *t = totals_of(now);
 
@@ -48,7 +48,7 @@ static bool all_written(struct json_object *now, struct json_object *then)
 		struct json_object *was = json_object_array_get_idx(then, i);
 		struct json_object *is = target_find(now, record_str(was, "name"));
 
-		if (is && !is_written(is, was))
+		if (is && !recover_is_written(is, was))
 			return false;
 	}
 	return true;
@@ -62,7 +62,7 @@ static void pause_ms(unsigned int ms)
 }
 
 /* Return: the sessions as they are in the end, NULL: ctl->err says why not. */
-static struct json_object *await(struct ctl *ctl)
+static struct json_object *recover_await(struct ctl *ctl)
 {
 	struct json_object *then AUTO_RECORD = NULL;
 	struct json_object *now = NULL;
@@ -97,15 +97,15 @@ static enum status stop_one(struct ctl *ctl, struct json_object *session)
 	return STATUS_OK;
 }
 
-static bool is_over(struct json_object *session)
+static bool recover_is_over(struct json_object *session)
 {
 	return strcmp(record_str(session, "state"), "recording") == 0 &&
 	       record_num(session, "applications") == 0;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status recover_run(struct ctl *ctl)
 {
-	struct json_object *sessions = await(ctl);
+	struct json_object *sessions = recover_await(ctl);
 	enum status status = STATUS_OK;
 
 	if (!sessions)
@@ -115,7 +115,7 @@ static enum status run(struct ctl *ctl)
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
 
-		if (stop && is_over(session))
+		if (stop && recover_is_over(session))
 			status = target_worse(status, stop_one(ctl, session));
 		status = target_worse(status, loss_unknown_in(ctl, record_str(session, "name"),
 							      totals_of(session)));
@@ -123,7 +123,7 @@ static enum status run(struct ctl *ctl)
 	return status;
 }
 
-static void text(FILE *out, struct json_object *record)
+static void recover_text(FILE *out, struct json_object *record)
 {
 	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
 		struct json_object *session = record_at(record, "sessions", i);
@@ -143,6 +143,6 @@ const struct verb verb_recover = {
 	.help = "After daemons were killed: write what is in the buffers",
 	.options = options,
 	.daemon = DAEMON_STARTED,
-	.run = run,
-	.text = text,
+	.run = recover_run,
+	.text = recover_text,
 };

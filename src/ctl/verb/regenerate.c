@@ -20,7 +20,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status check(struct ctl *ctl)
+static enum status regenerate_check(struct ctl *ctl)
 {
 	const char *what = operand(ctl, 0);
 
@@ -37,7 +37,7 @@ static enum status check(struct ctl *ctl)
 	return STATUS_ERROR;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status regenerate_run(struct ctl *ctl)
 {
 	char *session AUTO_FREE = target_session(ctl, opt.session);
 	struct req_statedump req = { .session = session };
@@ -60,7 +60,7 @@ static enum status run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static void text(FILE *out, struct json_object *record)
+static void regenerate_text(FILE *out, struct json_object *record)
 {
 	uint64_t applications = record_num(record, "applications") - record_num(record, "late");
 
@@ -79,7 +79,7 @@ const struct verb verb_regenerate = {
 	.options = options,
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
-	.check = check,
-	.run = run,
-	.text = text,
+	.check = regenerate_check,
+	.run = regenerate_run,
+	.text = regenerate_text,
 };

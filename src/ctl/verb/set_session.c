@@ -7,7 +7,7 @@
 #include "ctl/verb.h"
 #include "ctl/viewing.h"
 
-static enum status check(struct ctl *ctl)
+static enum status set_session_check(struct ctl *ctl)
 {
 	if (operand(ctl, 0))
 		return STATUS_OK;
@@ -15,7 +15,7 @@ static enum status check(struct ctl *ctl)
 	return STATUS_ERROR;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status set_session_run(struct ctl *ctl)
 {
 	struct json_object *found AUTO_RECORD = NULL;
 	const char *name = operand(ctl, 0);
@@ -35,7 +35,7 @@ static enum status run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static void text(FILE *out, struct json_object *record)
+static void set_session_text(FILE *out, struct json_object *record)
 {
 	fprintf(out, "Current session is %s.\n", record_str(record, "session"));
 }
@@ -46,7 +46,7 @@ const struct verb verb_set_session = {
 	.help = "Make a session the current one",
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
-	.check = check,
-	.run = run,
-	.text = text,
+	.check = set_session_check,
+	.run = set_session_run,
+	.text = set_session_text,
 };

@@ -24,14 +24,14 @@ static const struct poptOption options[] = {
 };
 
 /* Until the process is gone, so that the next command finds it there no more. */
-static bool await_end(int pidfd)
+static bool shutdown_await_end(int pidfd)
 {
 	struct pollfd pfd = { .fd = pidfd, .events = POLLIN };
 
 	return pidfd < 0 || poll(&pfd, 1, END_MS) > 0;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status shutdown_run(struct ctl *ctl)
 {
 	struct req_daemon_end req = { .force = opt.force != 0 };
 	struct rep_daemon_end rep;
@@ -46,7 +46,7 @@ static enum status run(struct ctl *ctl)
 	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 	if (call_daemon_end(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
 		return STATUS_ERROR;
-	if (!await_end(pidfd)) {
+	if (!shutdown_await_end(pidfd)) {
 		err_set(&ctl->err, ERR_BUSY,
 			"the session daemon (pid %u) has not ended within 5 s; 'kill -9 %u' ends it",
 			pid, pid);
@@ -58,7 +58,7 @@ static enum status run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static void text(FILE *out, struct json_object *record)
+static void shutdown_text(FILE *out, struct json_object *record)
 {
 	uint64_t sessions = record_num(record, "sessions");
 
@@ -75,6 +75,6 @@ const struct verb verb_shutdown = {
 	.help = "End the session daemon",
 	.options = options,
 	.daemon = DAEMON_WELCOME,
-	.run = run,
-	.text = text,
+	.run = shutdown_run,
+	.text = shutdown_text,
 };

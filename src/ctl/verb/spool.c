@@ -41,7 +41,7 @@ static enum action action_of(const struct ctl *ctl)
 	return i;
 }
 
-static enum status check(struct ctl *ctl)
+static enum status spool_verb_check(struct ctl *ctl)
 {
 	enum action action = operand(ctl, 0) ? action_of(ctl) : NR_ACTIONS;
 	bool named = ctl->nr_operands > 1;
@@ -59,7 +59,7 @@ static enum status check(struct ctl *ctl)
 
 /* --- which there are ------------------------------------------------------------------ */
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int spool_verb_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
@@ -89,7 +89,7 @@ static void show_time(struct json_object *o, const char *key, uint64_t ns)
 	record_set_str(o, key, text);
 }
 
-static struct json_object *describe(const struct spool_info *spool, bool in_use)
+static struct json_object *spool_verb_describe(const struct spool_info *spool, bool in_use)
 {
 	struct json_object *o = json_object_new_object();
 	const char *slash = strrchr(spool->path, '/');
@@ -132,7 +132,8 @@ static int ask_to_send(struct ctl *ctl, const struct spool_info *spool, struct r
 }
 
 /* Each question sends for some seconds; a relay that takes something is asked again. */
-static enum status send_all(struct ctl *ctl, const struct spool_info *spool, struct json_object *o)
+static enum status spool_verb_send_all(struct ctl *ctl, const struct spool_info *spool,
+				       struct json_object *o)
 {
 	uint64_t left = spool->bytes, before;
 	struct rep_spool_send rep;
@@ -157,7 +158,8 @@ static enum status send_all(struct ctl *ctl, const struct spool_info *spool, str
 	return STATUS_ERROR;
 }
 
-static enum status send_one(struct ctl *ctl, struct spool_info *spool, struct json_object *o)
+static enum status spool_verb_send_one(struct ctl *ctl, struct spool_info *spool,
+				       struct json_object *o)
 {
 	enum status status;
 
@@ -168,7 +170,7 @@ static enum status send_one(struct ctl *ctl, struct spool_info *spool, struct js
 			spool->path);
 		return STATUS_ERROR;
 	}
-	status = send_all(ctl, spool, o);
+	status = spool_verb_send_all(ctl, spool, o);
 	return status == STATUS_OK && spools_remove(spool, &ctl->err) != 0 ? STATUS_ERROR : status;
 }
 
@@ -180,7 +182,8 @@ static enum status remove_one(struct ctl *ctl, struct spool_info *spool, struct 
 	return STATUS_OK;
 }
 
-static enum status change(struct ctl *ctl, struct spool_info *spool, struct json_object *o)
+static enum status spool_verb_change(struct ctl *ctl, struct spool_info *spool,
+				     struct json_object *o)
 {
 	if (record_bool(o, "in_use")) {
 		err_set(&ctl->err, ERR_STATE,
@@ -188,11 +191,13 @@ static enum status change(struct ctl *ctl, struct spool_info *spool, struct json
 			spool->path);
 		return STATUS_ERROR;
 	}
-	return action_of(ctl) == SEND ? send_one(ctl, spool, o) : remove_one(ctl, spool, o);
+	return action_of(ctl) == SEND ? spool_verb_send_one(ctl, spool, o) :
+					remove_one(ctl, spool, o);
 }
 
 /* Of several, one that fails does not keep the others from it. */
-static enum status handle(struct ctl *ctl, const char *name, struct json_object *sessions)
+static enum status spool_verb_handle(struct ctl *ctl, const char *name,
+				     struct json_object *sessions)
 {
 	enum status status = STATUS_OK;
 	struct spool_info spool;
@@ -203,10 +208,10 @@ static enum status handle(struct ctl *ctl, const char *name, struct json_object 
 		return STATUS_ERROR;
 	in_use = spool.locked || is_of_session(sessions, spool.path);
 	if (action_of(ctl) == LIST || !all || !in_use) {
-		o = describe(&spool, in_use);
+		o = spool_verb_describe(&spool, in_use);
 		record_append(ctl->record, "spools", o);
 		if (action_of(ctl) != LIST)
-			status = change(ctl, &spool, o);
+			status = spool_verb_change(ctl, &spool, o);
 	}
 	spools_fini(&spool);
 	return status;
@@ -219,7 +224,7 @@ static enum status handle_next(struct ctl *ctl, const char *name, struct json_ob
 		say_error(ctl, "%s", ctl->err.text);
 		ctl->err = (struct err){ 0 };
 	}
-	return target_worse(status, handle(ctl, name, sessions));
+	return target_worse(status, spool_verb_handle(ctl, name, sessions));
 }
 
 static enum status handle_all(struct ctl *ctl, struct json_object *sessions)
@@ -227,7 +232,7 @@ static enum status handle_all(struct ctl *ctl, struct json_object *sessions)
 	AUTO_FREE char *dir = spools_dir();
 	struct dirent **names = NULL;
 	enum status status = STATUS_OK;
-	int nr = dir ? scandir(dir, &names, is_shown, by_name) : 0;
+	int nr = dir ? scandir(dir, &names, is_shown, spool_verb_by_name) : 0;
 
 	for (int i = 0; i < nr; i++) {
 		status = handle_next(ctl, names[i]->d_name, sessions, status);
@@ -237,7 +242,7 @@ static enum status handle_all(struct ctl *ctl, struct json_object *sessions)
 	return status;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status spool_verb_run(struct ctl *ctl)
 {
 	struct json_object *sessions AUTO_RECORD = NULL;
 	enum status status = STATUS_OK;
@@ -258,7 +263,7 @@ static enum status run(struct ctl *ctl)
 
 /* --- as text -------------------------------------------------------------------------------- */
 
-static void add_row(struct table *table, struct json_object *o)
+static void spool_verb_add_row(struct table *table, struct json_object *o)
 {
 	char buf[TEXT_BYTES];
 
@@ -272,7 +277,7 @@ static void add_row(struct table *table, struct json_object *o)
 	table_cell(table, "%s", record_bool(o, "in_use") ? "in use" : "");
 }
 
-static void list_text(FILE *out, struct json_object *record)
+static void spool_verb_list_text(FILE *out, struct json_object *record)
 {
 	static const char *const heads[] = { "SPOOL",	"BYTES", "PACKETS", "SINCE",
 					     "SESSION", "RELAY", "" };
@@ -285,17 +290,17 @@ static void list_text(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
 		table_cell(&table, "%s", heads[i]);
 	for (size_t i = 0; i < record_len(record, "spools"); i++)
-		add_row(&table, record_at(record, "spools", i));
+		spool_verb_add_row(&table, record_at(record, "spools", i));
 	table_print(out, &table);
 }
 
-static void text(FILE *out, struct json_object *record)
+static void spool_verb_text(FILE *out, struct json_object *record)
 {
 	const char *action = record_str(record, "action");
 	char buf[TEXT_BYTES];
 
 	if (strcmp(action, actions[LIST]) == 0) {
-		list_text(out, record);
+		spool_verb_list_text(out, record);
 		return;
 	}
 	for (size_t i = 0; i < record_len(record, "spools"); i++) {
@@ -317,7 +322,7 @@ const struct verb verb_spool = {
 	.options = options,
 	.daemon = DAEMON_WELCOME,
 	.max_operands = MAX_OPERANDS,
-	.check = check,
-	.run = run,
-	.text = text,
+	.check = spool_verb_check,
+	.run = spool_verb_run,
+	.text = spool_verb_text,
 };

@@ -15,7 +15,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status start(struct ctl *ctl, const char *session)
+static enum status start_verb_start(struct ctl *ctl, const char *session)
 {
 	struct req_session_start req = { .session = session };
 	struct rep_session_start rep;
@@ -41,12 +41,12 @@ static enum status start(struct ctl *ctl, const char *session)
 	return target_worse(*rep.problem ? STATUS_WARNING : STATUS_OK, loss_refusals(ctl, o));
 }
 
-static enum status run(struct ctl *ctl)
+static enum status start_verb_run(struct ctl *ctl)
 {
-	return target_each(ctl, start);
+	return target_each(ctl, start_verb_start);
 }
 
-static void text(FILE *out, struct json_object *record)
+static void start_verb_text(FILE *out, struct json_object *record)
 {
 	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
 		struct json_object *o = record_at(record, "sessions", i);
@@ -67,6 +67,6 @@ const struct verb verb_start = {
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
 	.check = target_check,
-	.run = run,
-	.text = text,
+	.run = start_verb_run,
+	.text = start_verb_text,
 };

@@ -54,7 +54,7 @@ static int take_counted(void *priv, unsigned int type, struct decoder *dec)
 	return 0;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status stats_verb_run(struct ctl *ctl)
 {
 	char *session AUTO_FREE = target_session(ctl, operand(ctl, 0));
 	const struct req_stats_list req = { .session = session };
@@ -110,7 +110,8 @@ static void show_average(FILE *out, struct json_object *o)
 		fprintf(out, ", %" PRIu64 " on average", sum / nr);
 }
 
-static void add_row(struct table *table, const char *range, uint64_t count, uint64_t largest)
+static void stats_verb_add_row(struct table *table, const char *range, uint64_t count,
+			       uint64_t largest)
 {
 	char buf[TEXT_BYTES];
 
@@ -129,7 +130,7 @@ static void show_buckets(FILE *out, struct json_object *o)
 	for (size_t i = 0; i < record_len(o, "buckets"); i++)
 		largest = MAX(largest, record_num(record_at(o, "buckets", i), "count"));
 	if (record_num(o, "negative"))
-		add_row(&table, "below 0", record_num(o, "negative"), largest);
+		stats_verb_add_row(&table, "below 0", record_num(o, "negative"), largest);
 	for (size_t i = 0; i < record_len(o, "buckets"); i++) {
 		struct json_object *b = record_at(o, "buckets", i);
 		uint64_t first = record_num(b, "first"), last = record_num(b, "last");
@@ -139,15 +140,15 @@ static void show_buckets(FILE *out, struct json_object *o)
 						  text_count(to, last));
 
 		if (i && first != next)
-			add_row(&table, "...", 0, largest);
-		add_row(&table, range, record_num(b, "count"), largest);
+			stats_verb_add_row(&table, "...", 0, largest);
+		stats_verb_add_row(&table, range, record_num(b, "count"), largest);
 		next = last + 1;
 	}
 	if (largest)
 		table_print(out, &table);
 }
 
-static void text(FILE *out, struct json_object *record)
+static void stats_verb_text(FILE *out, struct json_object *record)
 {
 	char buf[TEXT_BYTES];
 
@@ -172,6 +173,6 @@ const struct verb verb_stats = {
 	.help = "Show what was counted instead of being recorded",
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
-	.run = run,
-	.text = text,
+	.run = stats_verb_run,
+	.text = stats_verb_text,
 };

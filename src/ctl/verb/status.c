@@ -14,7 +14,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status run(struct ctl *ctl)
+static enum status status_run(struct ctl *ctl)
 {
 	char *session AUTO_FREE = target_session(ctl, operand(ctl, 0));
 
@@ -36,6 +36,6 @@ const struct verb verb_status = {
 	.options = options,
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
-	.run = run,
+	.run = status_run,
 	.text = show_status,
 };

@@ -41,12 +41,12 @@ static enum status stop(struct ctl *ctl, const char *session)
 	return status;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status stop_verb_run(struct ctl *ctl)
 {
 	return target_each(ctl, stop);
 }
 
-static void text(FILE *out, struct json_object *record)
+static void stop_verb_text(FILE *out, struct json_object *record)
 {
 	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
 		struct json_object *o = record_at(record, "sessions", i);
@@ -64,6 +64,6 @@ const struct verb verb_stop = {
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
 	.check = target_check,
-	.run = run,
-	.text = text,
+	.run = stop_verb_run,
+	.text = stop_verb_text,
 };

@@ -6,7 +6,7 @@
 #include "ctl/text.h"
 #include "ctl/viewing.h"
 
-static enum status run(struct ctl *ctl)
+static enum status sync_verb_run(struct ctl *ctl)
 {
 	char *path AUTO_FREE = viewing_path(ctl, operand(ctl, 0));
 	struct durable done;
@@ -20,7 +20,7 @@ static enum status run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static void print_text(FILE *out, struct json_object *record)
+static void sync_verb_print_text(FILE *out, struct json_object *record)
 {
 	char files[TEXT_BYTES], size[TEXT_BYTES];
 
@@ -36,6 +36,6 @@ const struct verb verb_sync = {
 	.help = "Have what is written of a trace survive a loss of power",
 	.daemon = DAEMON_WELCOME,
 	.max_operands = 1,
-	.run = run,
-	.text = print_text,
+	.run = sync_verb_run,
+	.text = sync_verb_print_text,
 };

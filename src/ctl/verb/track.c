@@ -2,7 +2,7 @@
 /* track.c - lttctl track: record events only of these processes, users, groups. */
 #include "ctl/tracking.h"
 
-static enum status run(struct ctl *ctl)
+static enum status track_run(struct ctl *ctl)
 {
 	return tracking_run(ctl, true);
 }
@@ -15,6 +15,6 @@ const struct verb verb_track = {
 	.daemon = DAEMON_NEEDED,
 	.option = tracking_option,
 	.check = tracking_check,
-	.run = run,
+	.run = track_run,
 	.text = tracking_text,
 };

@@ -2,7 +2,7 @@
 /* untrack.c - lttctl untrack: record no more events of these. */
 #include "ctl/tracking.h"
 
-static enum status run(struct ctl *ctl)
+static enum status untrack_run(struct ctl *ctl)
 {
 	return tracking_run(ctl, false);
 }
@@ -15,6 +15,6 @@ const struct verb verb_untrack = {
 	.daemon = DAEMON_NEEDED,
 	.option = tracking_option,
 	.check = tracking_check,
-	.run = run,
+	.run = untrack_run,
 	.text = tracking_text,
 };

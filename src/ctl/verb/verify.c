@@ -21,7 +21,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status check(struct ctl *ctl)
+static enum status verify_verb_check(struct ctl *ctl)
 {
 	if (!opt.trace_path || !operand(ctl, 0))
 		return STATUS_OK;
@@ -29,12 +29,12 @@ static enum status check(struct ctl *ctl)
 	return STATUS_ERROR;
 }
 
-static void cleanup_view(struct view **view)
+static void verify_verb_cleanup_view(struct view **view)
 {
 	view_free(*view);
 }
 
-static void report(void *priv, const char *sentence)
+static void verify_verb_report(void *priv, const char *sentence)
 {
 	say_warning(priv, "%s", sentence);
 }
@@ -154,7 +154,7 @@ static void print_stream(FILE *out, struct json_object *s)
 	fputc('\n', out);
 }
 
-static void print_text(FILE *out, struct json_object *record)
+static void verify_verb_print_text(FILE *out, struct json_object *record)
 {
 	const char *verdict = record_str(record, "verdict");
 	char events[TEXT_BYTES], lost[TEXT_BYTES];
@@ -178,7 +178,8 @@ static void print_text(FILE *out, struct json_object *record)
 
 /* --- the verb ------------------------------------------------------------------- */
 
-static enum status judge(struct ctl *ctl, const char *path, const struct view_summary *sum)
+static enum status verify_verb_conclude(struct ctl *ctl, const char *path,
+					const struct view_summary *sum)
 {
 	char packets[TEXT_BYTES], events[TEXT_BYTES];
 
@@ -198,20 +199,20 @@ static enum status judge(struct ctl *ctl, const char *path, const struct view_su
 	return STATUS_ERROR;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status verify_verb_run(struct ctl *ctl)
 {
-	struct view *view CLEANUP(cleanup_view) = NULL;
+	struct view *view CLEANUP(verify_verb_cleanup_view) = NULL;
 	const struct view_summary *sum;
 	char *path AUTO_FREE =
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
 	int rc;
 
-	if (!path || viewing_open(ctl, path, false, report, &view) != 0)
+	if (!path || viewing_open(ctl, path, false, verify_verb_report, &view) != 0)
 		return STATUS_ERROR;
 	rc = view_verify(view);
 	rc = rc ? rc : view_summary(view, &sum);
 	if (rc == 0)
-		return judge(ctl, path, sum);
+		return verify_verb_conclude(ctl, path, sum);
 	err_errno(&ctl->err, ERR_OUTPUT, -rc, "can't verify %s", path);
 	return STATUS_ERROR;
 }
@@ -223,7 +224,7 @@ const struct verb verb_verify = {
 	.options = options,
 	.daemon = DAEMON_WELCOME,
 	.max_operands = 1,
-	.check = check,
-	.run = run,
-	.text = print_text,
+	.check = verify_verb_check,
+	.run = verify_verb_run,
+	.text = verify_verb_print_text,
 };

@@ -5,7 +5,7 @@
 #include "ctl/record.h"
 #include "ctl/verb.h"
 
-static enum status run(struct ctl *ctl)
+static enum status version_run(struct ctl *ctl)
 {
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "version", LTT_VERSION);
@@ -22,7 +22,7 @@ static enum status run(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static void text(FILE *out, struct json_object *record)
+static void version_text(FILE *out, struct json_object *record)
 {
 	struct json_object *daemon = record_get(record, "daemon");
 
@@ -40,6 +40,6 @@ const struct verb verb_version = {
 	.operands = "",
 	.help = "Print the versions of lttctl and of the session daemon",
 	.daemon = DAEMON_WELCOME,
-	.run = run,
-	.text = text,
+	.run = version_run,
+	.text = version_text,
 };

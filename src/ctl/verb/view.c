@@ -49,7 +49,7 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static void cleanup_view(struct view **view)
+static void view_verb_cleanup_view(struct view **view)
 {
 	view_free(*view);
 }
@@ -193,7 +193,7 @@ static int check_live(struct ctl *ctl)
 		       "--viewer='babeltrace2 --input-format=lttng-live --clock-gmt'");
 }
 
-static enum status check(struct ctl *ctl)
+static enum status view_verb_check(struct ctl *ctl)
 {
 	if (opt.wait && !opt.live) {
 		err_set(&ctl->err, ERR_INVALID, "--wait: only with --live");
@@ -218,7 +218,7 @@ static int take_time(struct ctl *ctl, struct view *view, const char *text, bool 
 		       text);
 }
 
-static void report(void *priv, const char *sentence)
+static void view_verb_report(void *priv, const char *sentence)
 {
 	say_warning(priv, "%s", sentence);
 }
@@ -249,7 +249,8 @@ static void warn_conflicts(struct ctl *ctl, const struct view_summary *summary)
 }
 
 /* Losses and damage are reported after the events, so that they are noticed. */
-static enum status judge(struct ctl *ctl, struct view *view, const struct view_style *style)
+static enum status view_verb_conclude(struct ctl *ctl, struct view *view,
+				      const struct view_style *style)
 {
 	const struct view_summary *summary;
 	char buf[TEXT_BYTES];
@@ -281,7 +282,7 @@ static enum status judge(struct ctl *ctl, struct view *view, const struct view_s
 	return summary->problems ? STATUS_WARNING : STATUS_OK;
 }
 
-static enum status show(struct ctl *ctl, struct view *view)
+static enum status view_verb_show(struct ctl *ctl, struct view *view)
 {
 	struct view_style style = {
 		.format = ctl->json ? VIEW_JSON : VIEW_TEXT,
@@ -302,16 +303,16 @@ static enum status show(struct ctl *ctl, struct view *view)
 	rc = opt.summary ? view_scan(view, &selection) :
 			   view_print(view, &selection, &style, stdout);
 	if (rc == 0)
-		return judge(ctl, view, &style);
+		return view_verb_conclude(ctl, view, &style);
 	if (rc == -EPIPE)
 		return STATUS_OK;
 	err_errno(&ctl->err, ERR_OUTPUT, -rc, "can't show the trace");
 	return STATUS_ERROR;
 }
 
-static enum status run(struct ctl *ctl)
+static enum status view_verb_run(struct ctl *ctl)
 {
-	struct view *view CLEANUP(cleanup_view) = NULL;
+	struct view *view CLEANUP(view_verb_cleanup_view) = NULL;
 	char *path AUTO_FREE = NULL;
 
 	if (opt.live)
@@ -323,9 +324,9 @@ static enum status run(struct ctl *ctl)
 		say_verbose(ctl, "showing %s", path);
 	if (opt.viewer)
 		return run_viewer(ctl, (const char *const[]){ NULL }, opt.viewer, path);
-	if (viewing_open(ctl, path, opt.relay_clock, report, &view) != 0)
+	if (viewing_open(ctl, path, opt.relay_clock, view_verb_report, &view) != 0)
 		return STATUS_ERROR;
-	return show(ctl, view);
+	return view_verb_show(ctl, view);
 }
 
 const struct verb verb_view = {
@@ -336,6 +337,6 @@ const struct verb verb_view = {
 	.daemon = DAEMON_WELCOME,
 	.max_operands = 1,
 	.prints_itself = true,
-	.check = check,
-	.run = run,
+	.check = view_verb_check,
+	.run = view_verb_run,
 };
