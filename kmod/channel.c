@@ -37,7 +37,7 @@ static void hook_free(struct hook *hook)
 	kfree(hook);
 }
 
-static void hooks_free(struct list_head *hooks)
+static void kmod_channel_hooks_free(struct list_head *hooks)
 {
 	struct hook *hook, *next;
 
@@ -47,7 +47,7 @@ static void hooks_free(struct list_head *hooks)
 
 /* One grace period for all that went since the last one, so that disabling a thousand
  * events does not take a thousand. */
-static void reap(struct work_struct *work)
+static void kmod_channel_reap(struct work_struct *work)
 {
 	struct channel *channel = container_of(work, struct channel, reaper);
 	LIST_HEAD(gone);
@@ -56,10 +56,10 @@ static void reap(struct work_struct *work)
 	list_splice_init(&channel->gone, &gone);
 	mutex_unlock(&channel->lock);
 	tracepoint_synchronize_unregister();
-	hooks_free(&gone);
+	kmod_channel_hooks_free(&gone);
 }
 
-static bool is_taken(const struct channel *channel, const struct event *event, u32 id)
+static bool kmod_channel_is_taken(const struct channel *channel, const struct event *event, u32 id)
 {
 	const struct hook *hook;
 
@@ -89,7 +89,7 @@ static int connect_hook(struct hook *hook, const struct stat_field *field)
 	return ret;
 }
 
-static void disconnect(struct hook *hook)
+static void kmod_channel_disconnect(struct hook *hook)
 {
 	registry_disconnect(hook);
 	if (hook->stat)
@@ -102,7 +102,7 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 	struct hook *hook;
 	int ret;
 
-	if (is_taken(channel, event, id))
+	if (kmod_channel_is_taken(channel, event, id))
 		return -EEXIST;
 	hook = kzalloc(sizeof(*hook), GFP_KERNEL_ACCOUNT);
 	if (!hook)
@@ -121,7 +121,7 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 
 static const struct stat_field only_hits;
 
-static int enable(struct channel *channel, const void __user *from)
+static int kmod_channel_enable(struct channel *channel, const void __user *from)
 {
 	struct ltt_kmod_enable request;
 	struct stat_field field = only_hits;
@@ -182,7 +182,7 @@ static int user_probe(struct channel *channel, const void __user *from)
 	return ret ? ret : connect_own(channel, user_place_new(&request), request.id);
 }
 
-static struct hook *hook_of(struct channel *channel, u32 id)
+static struct hook *kmod_channel_hook_of(struct channel *channel, u32 id)
 {
 	struct hook *hook;
 
@@ -192,7 +192,7 @@ static struct hook *hook_of(struct channel *channel, u32 id)
 	return NULL;
 }
 
-static int disable(struct channel *channel, const void __user *from)
+static int kmod_channel_disable(struct channel *channel, const void __user *from)
 {
 	struct ltt_kmod_enable request;
 	struct hook *hook;
@@ -203,9 +203,9 @@ static int disable(struct channel *channel, const void __user *from)
 	if (request.flags & ~LTT_KMOD_NOWAIT || request.field)
 		return -EINVAL;
 	mutex_lock(&channel->lock);
-	hook = hook_of(channel, request.id);
+	hook = kmod_channel_hook_of(channel, request.id);
 	if (hook) {
-		disconnect(hook);
+		kmod_channel_disconnect(hook);
 		list_move(&hook->of_channel, &channel->gone);
 	}
 	mutex_unlock(&channel->lock);
@@ -267,7 +267,7 @@ static void run_dump(struct work_struct *work)
 }
 
 /* Runs asynchronously, because it takes a while. */
-static int dump(struct channel *channel, const void __user *from)
+static int kmod_channel_dump(struct channel *channel, const void __user *from)
 {
 	struct ltt_kmod_dump request;
 	int ret = request_get(&request, sizeof(request), from);
@@ -292,7 +292,7 @@ static int counted(struct channel *channel, void __user *arg)
 		return ret;
 	answer = (struct ltt_kmod_counted){ .size = request.size, .id = request.id };
 	mutex_lock(&channel->lock);
-	hook = hook_of(channel, request.id);
+	hook = kmod_channel_hook_of(channel, request.id);
 	if (hook && hook->stat)
 		stat_read(hook->stat, &answer);
 	else
@@ -301,13 +301,13 @@ static int counted(struct channel *channel, void __user *arg)
 	return ret ? ret : request_put(arg, &answer, sizeof(answer));
 }
 
-static long ioctl(struct file *file, unsigned int command, unsigned long arg)
+static long kmod_channel_ioctl(struct file *file, unsigned int command, unsigned long arg)
 {
 	if (_IOC_TYPE(command) != LTT_KMOD_IOC)
 		return -ENOTTY;
 	switch (_IOC_NR(command)) {
 	case _IOC_NR(LTT_KMOD_ENABLE):
-		return enable(file->private_data, (const void __user *)arg);
+		return kmod_channel_enable(file->private_data, (const void __user *)arg);
 	case _IOC_NR(LTT_KMOD_PROBE):
 		return probe(file->private_data, (const void __user *)arg);
 	case _IOC_NR(LTT_KMOD_USER_PROBE):
@@ -317,42 +317,41 @@ static long ioctl(struct file *file, unsigned int command, unsigned long arg)
 	case _IOC_NR(LTT_KMOD_TRACK):
 		return track(file->private_data, (const void __user *)arg);
 	case _IOC_NR(LTT_KMOD_DUMP):
-		return dump(file->private_data, (const void __user *)arg);
+		return kmod_channel_dump(file->private_data, (const void __user *)arg);
 	case _IOC_NR(LTT_KMOD_COUNTED):
 		return counted(file->private_data, (void __user *)arg);
 	case _IOC_NR(LTT_KMOD_DISABLE):
-		return disable(file->private_data, (const void __user *)arg);
+		return kmod_channel_disable(file->private_data, (const void __user *)arg);
 	}
 	return -ENOTTY;
 }
 
 /* One grace period for all events, however many there are. */
-static void channel_free(struct channel *channel)
+static void kmod_channel_free(struct channel *channel)
 {
 	struct hook *hook;
 
 	WRITE_ONCE(channel->closes, true);
 	cancel_work_sync(&channel->dumper);
-	list_for_each_entry(hook, &channel->hooks, of_channel)
-		disconnect(hook);
+	list_for_each_entry(hook, &channel->hooks, of_channel) kmod_channel_disconnect(hook);
 	flush_work(&channel->reaper);
 	tracepoint_synchronize_unregister();
-	hooks_free(&channel->hooks);
+	kmod_channel_hooks_free(&channel->hooks);
 	ring_set_put(channel->set);
 	kfree(channel);
 }
 
-static int release(struct inode *inode, struct file *file)
+static int kmod_channel_release(struct inode *inode, struct file *file)
 {
-	channel_free(file->private_data);
+	kmod_channel_free(file->private_data);
 	return 0;
 }
 
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,
-	.unlocked_ioctl = ioctl,
+	.unlocked_ioctl = kmod_channel_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
-	.release = release,
+	.release = kmod_channel_release,
 	.llseek = noop_llseek,
 };
 
@@ -371,7 +370,7 @@ static int set_new(struct channel *channel, const struct ltt_ring_desc *desc, u3
 	return ret;
 }
 
-static struct channel *channel_new(const struct ltt_kmod_channel *request)
+static struct channel *kmod_channel_new(const struct ltt_kmod_channel *request)
 {
 	struct ltt_ring_desc desc = {
 		.mode = request->mode,
@@ -387,7 +386,7 @@ static struct channel *channel_new(const struct ltt_kmod_channel *request)
 	mutex_init(&channel->lock);
 	INIT_LIST_HEAD(&channel->hooks);
 	INIT_LIST_HEAD(&channel->gone);
-	INIT_WORK(&channel->reaper, reap);
+	INIT_WORK(&channel->reaper, kmod_channel_reap);
 	INIT_WORK(&channel->dumper, run_dump);
 	ret = request->flags & ~LTT_KMOD_COUNTS ? -EINVAL : set_new(channel, &desc, request->flags);
 	if (!ret)
@@ -412,7 +411,7 @@ static int files_new(struct channel *channel, struct file *files[NR_FILES])
 	if (!ret)
 		return 0;
 	if (IS_ERR(files[CHANNEL]))
-		channel_free(channel);
+		kmod_channel_free(channel);
 	for (i = 0; i < NR_FILES; i++)
 		if (!IS_ERR(files[i]))
 			fput(files[i]);
@@ -438,7 +437,7 @@ static int fds_new(int fds[NR_FILES])
 
 int channel_open(struct ltt_kmod_channel *request)
 {
-	struct channel *channel = channel_new(request);
+	struct channel *channel = kmod_channel_new(request);
 	struct file *files[NR_FILES];
 	int fds[NR_FILES], i, ret;
 

@@ -226,7 +226,7 @@ static u32 stack_nr(u8 which)
 	return table[which].walk == stacks_user;
 }
 
-static void notrace gather(const struct contexts *contexts, struct gathered *ret)
+static void notrace kmod_context_gather(const struct contexts *contexts, struct gathered *ret)
 {
 	struct stack *stack;
 	u32 i;
@@ -253,7 +253,7 @@ struct gathered *notrace contexts_gather(const struct contexts *contexts)
 	barrier();
 	if (level >= LEVELS)
 		return NULL;
-	gather(contexts, &gathering->of_level[level]);
+	kmod_context_gather(contexts, &gathering->of_level[level]);
 	return &gathering->of_level[level];
 }
 
@@ -278,7 +278,7 @@ u32 notrace contexts_bytes(const struct contexts *contexts, const struct gathere
 
 /* --- which ones ----------------------------------------------------------- */
 
-static int find(const char *name)
+static int kmod_context_find(const char *name)
 {
 	u32 i;
 
@@ -307,7 +307,7 @@ static int start_counting(struct counters **ret, const struct ltt_kmod_context *
 	return 0;
 }
 
-static int make_room(struct contexts *contexts, u8 which)
+static int kmod_context_ensure_room(struct contexts *contexts, u8 which)
 {
 	if (contexts->gathered || (which != COUNTED && !table[which].walk))
 		return 0;
@@ -318,7 +318,7 @@ static int make_room(struct contexts *contexts, u8 which)
 int contexts_add(struct contexts *contexts, const struct ltt_kmod_context *asked)
 {
 	bool counted = asked->flags & LTT_KMOD_CONTEXT_PERF;
-	int which = counted ? COUNTED : find(asked->name), ret;
+	int which = counted ? COUNTED : kmod_context_find(asked->name), ret;
 
 	BUILD_BUG_ON(ARRAY_SIZE(table) >= CONTEXTS_MAX);
 	if (contexts->nr == CONTEXTS_MAX)
@@ -327,7 +327,7 @@ int contexts_add(struct contexts *contexts, const struct ltt_kmod_context *asked
 		return which;
 	if (!counted && memchr(contexts->which, which, contexts->nr))
 		return -EEXIST;
-	ret = make_room(contexts, which);
+	ret = kmod_context_ensure_room(contexts, which);
 	if (!ret && counted)
 		ret = start_counting(&contexts->counters[contexts->nr], asked);
 	if (ret)

@@ -43,7 +43,7 @@ static DECLARE_WORK(server, serve_those_that_came);
 
 /* --- one CPU's ------------------------------------------------------------ */
 
-static int add(struct counters *counters, unsigned int cpu)
+static int kmod_counters_add(struct counters *counters, unsigned int cpu)
 {
 	struct perf_event *counter = perf_event_create_kernel_counter(
 		&counters->attr, cpu, NULL, counters->handler, counters->data);
@@ -77,7 +77,7 @@ static int cpu_goes(unsigned int cpu)
 	return 0;
 }
 
-static void serve(unsigned int cpu)
+static void kmod_counters_serve(unsigned int cpu)
 {
 	bool anew = cpumask_test_and_clear_cpu(cpu, &went);
 	struct counters *counters;
@@ -86,7 +86,7 @@ static void serve(unsigned int cpu)
 	list_for_each_entry(counters, &counting, of_list) {
 		if (anew)
 			remove(counters, cpu);
-		ret = counters->of_cpu[cpu] ? 0 : add(counters, cpu);
+		ret = counters->of_cpu[cpu] ? 0 : kmod_counters_add(counters, cpu);
 		if (ret && ret != -ENODEV) /* it goes again, and will be back here */
 			pr_warn("ltt: %s is not counted on CPU %u\n", counters->name, cpu);
 	}
@@ -98,8 +98,7 @@ static void serve_those_that_came(struct work_struct *work)
 
 	mutex_lock(&turn);
 	mutex_lock(&lock);
-	for_each_online_cpu(cpu)
-		serve(cpu);
+	for_each_online_cpu(cpu) kmod_counters_serve(cpu);
 	mutex_unlock(&lock);
 	mutex_unlock(&turn);
 }
@@ -137,7 +136,7 @@ static int add_everywhere(struct counters *counters)
 	int ret;
 
 	for_each_online_cpu(cpu) {
-		ret = add(counters, cpu);
+		ret = kmod_counters_add(counters, cpu);
 		if (ret && ret != -ENODEV)
 			return ret;
 		any |= !ret;
@@ -145,7 +144,7 @@ static int add_everywhere(struct counters *counters)
 	return any ? 0 : -ENODEV;
 }
 
-static int start(struct counters *counters)
+static int kmod_counters_start(struct counters *counters)
 {
 	int ret;
 
@@ -172,7 +171,7 @@ static int start_with_rights(struct counters *counters)
 		return -ENOMEM;
 	mutex_lock(&turn);
 	caller = override_creds(kernel);
-	ret = start(counters);
+	ret = kmod_counters_start(counters);
 	revert_creds(caller);
 	mutex_unlock(&turn);
 	put_cred(kernel);

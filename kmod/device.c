@@ -22,7 +22,7 @@
 #include "syscalls.h"
 #include "tracepoints.h"
 
-static long hello(void __user *arg)
+static long kmod_device_hello(void __user *arg)
 {
 	struct ltt_kmod_hello request;
 	int ret = request_get(&request, sizeof(request), arg);
@@ -65,7 +65,7 @@ static long field(void __user *arg)
 	return ret ? ret : request_put(arg, &request, sizeof(request));
 }
 
-static long context_told(void __user *arg)
+static long context_describe(void __user *arg)
 {
 	struct ltt_kmod_field request;
 	const struct field *field;
@@ -110,7 +110,7 @@ static long channel(void __user *arg)
 	return ret;
 }
 
-static long ioctl(struct file *file, unsigned int command, unsigned long arg)
+static long kmod_device_ioctl(struct file *file, unsigned int command, unsigned long arg)
 {
 	void __user *to = (void __user *)arg;
 
@@ -118,13 +118,13 @@ static long ioctl(struct file *file, unsigned int command, unsigned long arg)
 		return -ENOTTY;
 	switch (_IOC_NR(command)) {
 	case _IOC_NR(LTT_KMOD_HELLO):
-		return hello(to);
+		return kmod_device_hello(to);
 	case _IOC_NR(LTT_KMOD_EVENT):
 		return event(to);
 	case _IOC_NR(LTT_KMOD_FIELD):
 		return field(to);
 	case _IOC_NR(LTT_KMOD_CONTEXT_FIELD):
-		return context_told(to);
+		return context_describe(to);
 	case _IOC_NR(LTT_KMOD_PRESET):
 		return preset(to);
 	case _IOC_NR(LTT_KMOD_CHANNEL):
@@ -142,7 +142,7 @@ static int device_open(struct inode *inode, struct file *file)
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,
 	.open = device_open,
-	.unlocked_ioctl = ioctl,
+	.unlocked_ioctl = kmod_device_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 	.llseek = noop_llseek,
 };

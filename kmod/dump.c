@@ -81,16 +81,17 @@ static struct event events[NR_DUMP_EVENTS] = {
 	EVENT(DUMP_CPU_TOPOLOGY, "cpu_topology", cpu_topology),
 };
 
-static int attach(struct hook *hook)
+static int kmod_dump_attach(struct hook *hook)
 {
 	return 0;
 }
 
-static void detach(struct hook *hook)
+static void kmod_dump_detach(struct hook *hook)
 {
 }
 
-static const struct event_kind kind = { .attach = attach, .detach = detach,
+static const struct event_kind kind = { .attach = kmod_dump_attach,
+					.detach = kmod_dump_detach,
 					.flags = LTT_KMOD_STATE };
 
 int dump_init(void)
@@ -108,7 +109,7 @@ int dump_init(void)
 /* --- a payload ------------------------------------------------------------ */
 
 /* Beneath RCU. */
-static const struct hook *hook_of(const struct dump *dump, enum dump_event which)
+static const struct hook *kmod_dump_hook_of(const struct dump *dump, enum dump_event which)
 {
 	const struct hook *hook;
 
@@ -123,7 +124,7 @@ bool dump_wants(const struct dump *dump, enum dump_event which)
 	bool wants;
 
 	rcu_read_lock();
-	wants = hook_of(dump, which);
+	wants = kmod_dump_hook_of(dump, which);
 	rcu_read_unlock();
 	return wants;
 }
@@ -152,7 +153,7 @@ void dump_record(struct dump *dump, enum dump_event which)
 
 	rcu_read_lock();
 	preempt_disable_notrace();
-	hook = hook_of(dump, which);
+	hook = kmod_dump_hook_of(dump, which);
 	to = hook ? ring_begin_untracked(dump->set, hook->id, dump->len, &ring) : NULL;
 	if (to) {
 		memcpy(to, dump->payload, dump->len);

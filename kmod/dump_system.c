@@ -18,7 +18,7 @@
 
 /* --- interrupts ----------------------------------------------------------- */
 
-static void tell_action(struct dump *dump, unsigned int irq, const char *name,
+static void dump_action(struct dump *dump, unsigned int irq, const char *name,
 			const struct irqaction *action)
 {
 	DUMP_ADD(dump, u32, irq);
@@ -29,7 +29,7 @@ static void tell_action(struct dump *dump, unsigned int irq, const char *name,
 }
 
 /* Beneath RCU, which frees descriptors; its lock keeps the actions. */
-static void tell_interrupt(struct dump *dump, unsigned int irq, struct irq_data *data)
+static void dump_interrupt(struct dump *dump, unsigned int irq, struct irq_data *data)
 {
 	struct irq_desc *desc = irq_data_to_desc(data);
 	const struct irq_chip *chip = irq_data_get_irq_chip(data);
@@ -38,7 +38,7 @@ static void tell_interrupt(struct dump *dump, unsigned int irq, struct irq_data 
 
 	raw_spin_lock_irqsave(&desc->lock, flags);
 	for (action = desc->action; action; action = action->next)
-		tell_action(dump, irq, chip && chip->name ? chip->name : "", action);
+		dump_action(dump, irq, chip && chip->name ? chip->name : "", action);
 	raw_spin_unlock_irqrestore(&desc->lock, flags);
 }
 
@@ -54,14 +54,14 @@ void dump_interrupts(struct dump *dump)
 		rcu_read_lock();
 		data = irq_get_irq_data(irq);
 		if (data)
-			tell_interrupt(dump, irq, data);
+			dump_interrupt(dump, irq, data);
 		rcu_read_unlock();
 	}
 }
 
 /* --- network interfaces: each address, or 0.0.0.0 where there is none ------ */
 
-static void tell_address(struct dump *dump, const struct net_device *device, __be32 address)
+static void dump_address(struct dump *dump, const struct net_device *device, __be32 address)
 {
 	dump_add(dump, &address, sizeof(address));
 	DUMP_ADD(dump, u32, dev_net(device)->ns.inum);
@@ -70,16 +70,16 @@ static void tell_address(struct dump *dump, const struct net_device *device, __b
 	dump_record(dump, DUMP_NETWORK_INTERFACE);
 }
 
-static void tell_interface(struct dump *dump, const struct net_device *device)
+static void dump_interface(struct dump *dump, const struct net_device *device)
 {
 	const struct in_device *in = __in_dev_get_rcu(device);
 	const struct in_ifaddr *address = NULL;
 
 	if (in)
 		in_dev_for_each_ifa_rcu(address, in)
-			tell_address(dump, device, address->ifa_address);
+			dump_address(dump, device, address->ifa_address);
 	if (!in || !rcu_access_pointer(in->ifa_list))
-		tell_address(dump, device, 0);
+		dump_address(dump, device, 0);
 }
 
 void dump_network(struct dump *dump)
@@ -90,9 +90,7 @@ void dump_network(struct dump *dump)
 	if (!dump_wants(dump, DUMP_NETWORK_INTERFACE))
 		return;
 	rcu_read_lock();
-	for_each_net_rcu(net)
-		for_each_netdev_rcu(net, device)
-			tell_interface(dump, device);
+	for_each_net_rcu(net) for_each_netdev_rcu(net, device) dump_interface(dump, device);
 	rcu_read_unlock();
 }
 

@@ -33,7 +33,7 @@ static int status_of(const struct task_struct *task)
 	return READ_ONCE(task->on_cpu) ? STATUS_RUN : STATUS_WAIT_CPU;
 }
 
-static void tell_state(struct dump *dump, struct task_struct *task)
+static void dump_task_state(struct dump *dump, struct task_struct *task)
 {
 	char name[TASK_COMM_LEN];
 	int ppid;
@@ -81,7 +81,7 @@ static void find_namespaces(const struct dump *dump, const struct proc_ns_operat
 				 symbol_find(namespaces[i].operations) : NULL;
 }
 
-static void tell_namespace(struct dump *dump, struct task_struct *task,
+static void dump_namespace(struct dump *dump, struct task_struct *task,
 			   const struct proc_ns_operations *operations, enum dump_event event)
 {
 	struct ns_common *ns = operations->get(task);
@@ -95,7 +95,7 @@ static void tell_namespace(struct dump *dump, struct task_struct *task,
 }
 
 /* Its own, and all those around it. A task that ends has none. */
-static void tell_pid_namespaces(struct dump *dump, struct task_struct *task)
+static void dump_pid_namespaces(struct dump *dump, struct task_struct *task)
 {
 	struct pid_namespace *ns;
 
@@ -112,7 +112,7 @@ static void tell_pid_namespaces(struct dump *dump, struct task_struct *task)
 	rcu_read_unlock();
 }
 
-static void tell_user_namespaces(struct dump *dump, struct task_struct *task)
+static void dump_user_namespaces(struct dump *dump, struct task_struct *task)
 {
 	const struct cred *cred;
 	struct user_namespace *ns;
@@ -130,7 +130,7 @@ static void tell_user_namespaces(struct dump *dump, struct task_struct *task)
 	rcu_read_unlock();
 }
 
-static void tell_cgroup(struct dump *dump, struct task_struct *task)
+static void dump_cgroup(struct dump *dump, struct task_struct *task)
 {
 	struct cgroup *cgroup;
 
@@ -158,7 +158,7 @@ struct table {
 };
 
 /* The table's lock is held. */
-static int tell_descriptor(const void *data, struct file *file, unsigned int fd)
+static int dump_descriptor(const void *data, struct file *file, unsigned int fd)
 {
 	const struct table *table = data;
 	struct dump *dump = table->dump;
@@ -173,7 +173,7 @@ static int tell_descriptor(const void *data, struct file *file, unsigned int fd)
 }
 
 /* Threads nearly always share one table, which is told once. */
-static void tell_descriptors(struct dump *dump, struct task_struct *task)
+static void dump_descriptors(struct dump *dump, struct task_struct *task)
 {
 	struct task_struct *leader = task->group_leader;
 	struct table table = { .dump = dump };
@@ -181,11 +181,11 @@ static void tell_descriptors(struct dump *dump, struct task_struct *task)
 	task_lock(task);
 	table.files = task->files;
 	if (table.files && (task == leader || table.files != READ_ONCE(leader->files)))
-		iterate_fd(task->files, 0, tell_descriptor, &table);
+		iterate_fd(task->files, 0, dump_descriptor, &table);
 	task_unlock(task);
 }
 
-static void tell_map(struct dump *dump, struct task_struct *task, struct vm_area_struct *vma)
+static void dump_map(struct dump *dump, struct task_struct *task, struct vm_area_struct *vma)
 {
 	DUMP_ADD(dump, s32, task_tgid_nr(task));
 	DUMP_ADD(dump, u64, vma->vm_start);
@@ -197,7 +197,7 @@ static void tell_map(struct dump *dump, struct task_struct *task, struct vm_area
 	dump_record(dump, DUMP_VM_MAP);
 }
 
-static void tell_maps(struct dump *dump, struct task_struct *task)
+static void dump_maps(struct dump *dump, struct task_struct *task)
 {
 	struct mm_struct *mm = get_task_mm(task);
 	struct vm_area_struct *vma;
@@ -208,8 +208,7 @@ static void tell_maps(struct dump *dump, struct task_struct *task)
 	{
 		VMA_ITERATOR(iterator, mm, 0);
 
-		for_each_vma(iterator, vma)
-			tell_map(dump, task, vma);
+		for_each_vma(iterator, vma) dump_map(dump, task, vma);
 	}
 	mmap_read_unlock(mm);
 	mmput(mm);
@@ -217,26 +216,26 @@ static void tell_maps(struct dump *dump, struct task_struct *task)
 
 /* --- all of them ---------------------------------------------------------- */
 
-static void tell_task(struct dump *dump, struct task_struct *task,
+static void dump_task(struct dump *dump, struct task_struct *task,
 		      const struct proc_ns_operations *const *operations)
 {
 	size_t i;
 
 	if (dump_wants(dump, DUMP_PROCESS_STATE))
-		tell_state(dump, task);
+		dump_task_state(dump, task);
 	for (i = 0; i < NR_NAMESPACES; i++)
 		if (operations[i])
-			tell_namespace(dump, task, operations[i], namespaces[i].event);
+			dump_namespace(dump, task, operations[i], namespaces[i].event);
 	if (dump_wants(dump, DUMP_PROCESS_PID_NS))
-		tell_pid_namespaces(dump, task);
+		dump_pid_namespaces(dump, task);
 	if (dump_wants(dump, DUMP_PROCESS_USER_NS))
-		tell_user_namespaces(dump, task);
+		dump_user_namespaces(dump, task);
 	if (dump_wants(dump, DUMP_PROCESS_CGROUP))
-		tell_cgroup(dump, task);
+		dump_cgroup(dump, task);
 	if (dump_wants(dump, DUMP_FILE_DESCRIPTOR))
-		tell_descriptors(dump, task);
+		dump_descriptors(dump, task);
 	if (dump_wants(dump, DUMP_VM_MAP) && thread_group_leader(task))
-		tell_maps(dump, task);
+		dump_maps(dump, task);
 }
 
 static u32 count_tasks(void)
@@ -251,8 +250,8 @@ static u32 count_tasks(void)
 	return nr;
 }
 
-/* Those that there are now, held: telling of them may sleep. */
-static u32 hold_tasks(struct task_struct **tasks, u32 room)
+/* Those that there are now, referenced: dumping them may sleep. */
+static u32 get_tasks(struct task_struct **tasks, u32 room)
 {
 	struct task_struct *process, *task;
 	u32 nr = 0;
@@ -274,10 +273,10 @@ int dump_tasks(struct dump *dump)
 	if (!tasks)
 		return -ENOMEM;
 	find_namespaces(dump, operations);
-	nr = hold_tasks(tasks, room);
+	nr = get_tasks(tasks, room);
 	for (i = 0; i < nr; i++) {
 		if (dump_pause(dump))
-			tell_task(dump, tasks[i], operations);
+			dump_task(dump, tasks[i], operations);
 		put_task_struct(tasks[i]);
 	}
 	kvfree(tasks);

@@ -35,7 +35,7 @@ static bool is_struct(const char *type)
 }
 
 /* The type of one element: what stands before the brackets. */
-static const char *element_type(const char *type)
+static const char *fallback_element_type(const char *type)
 {
 	const char *bracket = strrchr(type, '[');
 
@@ -49,7 +49,7 @@ static void describe_varying(struct field *field, const char *type)
 
 	if (!strcmp(type, "cpumask_t"))
 		type = "unsigned long[]";
-	field->type = element_type(type);
+	field->type = fallback_element_type(type);
 	field->form = FORM_DYNAMIC;
 	field->elem_bytes = field->type ? arg_type(field->type, &is_signed) : 0;
 	if (!field->elem_bytes)
@@ -60,7 +60,7 @@ static void describe_varying(struct field *field, const char *type)
 
 static void describe_fixed(struct field *field, const struct trace_event_fields *from)
 {
-	field->type = element_type(from->type);
+	field->type = fallback_element_type(from->type);
 	field->elem_bytes = from->size;
 	field->form = is_struct(from->type) ? FORM_STRUCT : FORM_VALUE;
 	if (from->len <= 0 || !strchr(from->type, '['))
@@ -70,8 +70,8 @@ static void describe_fixed(struct field *field, const struct trace_event_fields 
 	field->elem_bytes = from->size / from->len;
 }
 
-static bool describe(struct fallback *fallback, struct field *field,
-		     const struct trace_event_fields *from)
+static bool fallback_describe(struct fallback *fallback, struct field *field,
+			      const struct trace_event_fields *from)
 {
 	struct fallback_place *place = &fallback->places[field - fallback->fields];
 	const char *type = from->type;
@@ -100,7 +100,7 @@ static bool describe_all(struct fallback *fallback, const struct trace_event_fie
 			return false;
 		fallback->places[i].at = at;
 		at += from->size;
-		if (!describe(fallback, &fallback->fields[i], from))
+		if (!fallback_describe(fallback, &fallback->fields[i], from))
 			return false;
 	}
 	return true;
@@ -146,7 +146,7 @@ static struct fallback *fallback_new(struct trace_event_call *call)
 	return NULL;
 }
 
-static bool is_told_by_table(const struct trace_event_call *call)
+static bool has_field_table(const struct trace_event_call *call)
 {
 	const struct trace_event_fields *fields = call->class->fields_array;
 
@@ -154,7 +154,7 @@ static bool is_told_by_table(const struct trace_event_call *call)
 	       fields->type != TRACE_FUNCTION_TYPE;
 }
 
-static struct event *find(struct trace_event_call *call)
+static struct event *fallback_find(struct trace_event_call *call)
 {
 	char name[LTT_KMOD_NAME_MAX];
 
@@ -165,7 +165,7 @@ static struct event *find(struct trace_event_call *call)
 /* An event that a module had when it was here before keeps its place. */
 static void comes(struct trace_event_call *call)
 {
-	struct event *event = is_told_by_table(call) ? find(call) : NULL;
+	struct event *event = has_field_table(call) ? fallback_find(call) : NULL;
 
 	if (!event || event->kind != &fallback_kind)
 		return;
@@ -175,10 +175,10 @@ static void comes(struct trace_event_call *call)
 
 static struct fallback *if_wanted(struct trace_event_call *call)
 {
-	return is_told_by_table(call) && !find(call) ? fallback_new(call) : NULL;
+	return has_field_table(call) && !fallback_find(call) ? fallback_new(call) : NULL;
 }
 
-static void add(struct fallback *fallback)
+static void fallback_add(struct fallback *fallback)
 {
 	if (registry_add(&fallback->event, &fallback_kind)) {
 		fallback_free(fallback);
@@ -190,7 +190,7 @@ static void add(struct fallback *fallback)
 
 /* The list and its lock are the kernel's own; the registry's lock is never taken beneath
  * that one, as perf takes them the other way round. */
-static void add_all(struct list_head *calls, struct mutex *calls_lock)
+static void fallback_add_all(struct list_head *calls, struct mutex *calls_lock)
 {
 	struct fallback *found = NULL, *fallback;
 	struct trace_event_call *call;
@@ -206,7 +206,7 @@ static void add_all(struct list_head *calls, struct mutex *calls_lock)
 	mutex_unlock(calls_lock);
 	while ((fallback = found)) {
 		found = fallback->made_before;
-		add(fallback);
+		fallback_add(fallback);
 		if (fallback == made)
 			registry_comes(&fallback->event);
 	}
@@ -222,7 +222,7 @@ static void module_came(const struct module *module)
 		struct fallback *fallback = if_wanted(module->trace_events[i]);
 
 		if (fallback)
-			add(fallback);
+			fallback_add(fallback);
 		comes(module->trace_events[i]);
 	}
 }
@@ -232,7 +232,7 @@ static void module_goes(const struct module *module)
 	unsigned int i;
 
 	for (i = 0; i < module->num_trace_events; i++) {
-		struct event *event = find(module->trace_events[i]);
+		struct event *event = fallback_find(module->trace_events[i]);
 
 		if (event && event->kind == &fallback_kind)
 			registry_goes(event);
@@ -240,7 +240,7 @@ static void module_goes(const struct module *module)
 }
 
 /* While it is recorded perf holds the module, so it goes only when nobody does. */
-static int module_changes(struct notifier_block *nb, unsigned long what, void *module)
+static int fallback_module_changes(struct notifier_block *nb, unsigned long what, void *module)
 {
 	static DEFINE_MUTEX(turn);
 
@@ -253,7 +253,7 @@ static int module_changes(struct notifier_block *nb, unsigned long what, void *m
 	return 0;
 }
 
-static struct notifier_block notifier = { .notifier_call = module_changes };
+static struct notifier_block notifier = { .notifier_call = fallback_module_changes };
 
 int fallback_init(void)
 {
@@ -261,7 +261,7 @@ int fallback_init(void)
 	struct mutex *calls_lock = symbol_find("event_mutex");
 
 	if (calls && calls_lock)
-		add_all(calls, calls_lock);
+		fallback_add_all(calls, calls_lock);
 	return register_module_notifier(&notifier);
 }
 

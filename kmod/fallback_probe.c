@@ -98,7 +98,7 @@ static void on_sample(struct perf_event *counter, struct perf_sample_data *data,
 
 /* --- on and off ------------------------------------------------------------ */
 
-static int attach(struct hook *hook)
+static int fallback_probe_attach(struct hook *hook)
 {
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
@@ -115,11 +115,13 @@ static int attach(struct hook *hook)
 	return 0;
 }
 
-static void detach(struct hook *hook)
+static void fallback_probe_detach(struct hook *hook)
 {
 	counters_free(hook->own);
 }
 
 const struct event_kind fallback_kind = {
-	.attach = attach, .detach = detach, .flags = LTT_KMOD_BY_PERF,
+	.attach = fallback_probe_attach,
+	.detach = fallback_probe_detach,
+	.flags = LTT_KMOD_BY_PERF,
 };

@@ -27,13 +27,13 @@ static bool read_memory(void *to, u64 from, u32 bytes, enum memory memory)
 NOKPROBE_SYMBOL(read_memory);
 
 /* Little endian, as all that this module runs on. */
-static u64 read_number(u64 from, u32 bytes, enum memory memory)
+static u64 kmod_fetch_read_number(u64 from, u32 bytes, enum memory memory)
 {
 	u64 value = 0;
 
 	return read_memory(&value, from, bytes, memory) ? value : 0;
 }
-NOKPROBE_SYMBOL(read_number);
+NOKPROBE_SYMBOL(kmod_fetch_read_number);
 
 static u64 first_step(const struct ltt_kmod_step *step, struct pt_regs *regs, enum memory user)
 {
@@ -43,8 +43,8 @@ static u64 first_step(const struct ltt_kmod_step *step, struct pt_regs *regs, en
 	case LTT_KMOD_STEP_ARGUMENT:
 		return register_argument(regs, step->nr);
 	case LTT_KMOD_STEP_STACK:
-		return read_number(kernel_stack_pointer(regs) + step->nr * sizeof(long),
-				   sizeof(long), user_mode(regs) ? user : OF_KERNEL);
+		return kmod_fetch_read_number(kernel_stack_pointer(regs) + step->nr * sizeof(long),
+					      sizeof(long), user_mode(regs) ? user : OF_KERNEL);
 	case LTT_KMOD_STEP_RETURNED:
 		return regs_return_value(regs);
 	case LTT_KMOD_STEP_COMM:
@@ -62,9 +62,9 @@ static u64 next_step(u64 value, const struct ltt_kmod_step *step, struct pt_regs
 
 	switch (step->op) {
 	case LTT_KMOD_STEP_READ:
-		return read_number(value + step->offset, step->nr, OF_KERNEL);
+		return kmod_fetch_read_number(value + step->offset, step->nr, OF_KERNEL);
 	case LTT_KMOD_STEP_READ_USER:
-		return read_number(value + step->offset, step->nr, user);
+		return kmod_fetch_read_number(value + step->offset, step->nr, user);
 	case LTT_KMOD_STEP_ADD_REGISTER:
 		return value + register_value(regs, step->nr) * (u64)step->offset;
 	case LTT_KMOD_STEP_EXTEND:
@@ -76,7 +76,7 @@ static u64 next_step(u64 value, const struct ltt_kmod_step *step, struct pt_regs
 }
 NOKPROBE_SYMBOL(next_step);
 
-static u64 walk(const struct ltt_kmod_arg *arg, struct pt_regs *regs, enum memory user)
+static u64 kmod_fetch_walk(const struct ltt_kmod_arg *arg, struct pt_regs *regs, enum memory user)
 {
 	u64 value = first_step(&arg->steps[0], regs, user);
 	u32 i;
@@ -85,10 +85,10 @@ static u64 walk(const struct ltt_kmod_arg *arg, struct pt_regs *regs, enum memor
 		value = next_step(value, &arg->steps[i], regs, user);
 	return value;
 }
-NOKPROBE_SYMBOL(walk);
+NOKPROBE_SYMBOL(kmod_fetch_walk);
 
 /* Page by page: the next one may not be there, and need not. Return: bytes, with NUL. */
-static u32 put_text(u8 *to, u32 room, u64 from, enum memory memory)
+static u32 kmod_fetch_put_text(u8 *to, u32 room, u64 from, enum memory memory)
 {
 	u32 end = 0;
 
@@ -106,13 +106,13 @@ static u32 put_text(u8 *to, u32 room, u64 from, enum memory memory)
 	to[end] = 0;
 	return end + 1;
 }
-NOKPROBE_SYMBOL(put_text);
+NOKPROBE_SYMBOL(kmod_fetch_put_text);
 
-static bool is_number(const struct ltt_kmod_arg *arg)
+static bool kmod_fetch_is_number(const struct ltt_kmod_arg *arg)
 {
 	return arg->kind == LTT_KMOD_ARG_NUMBER;
 }
-NOKPROBE_SYMBOL(is_number);
+NOKPROBE_SYMBOL(kmod_fetch_is_number);
 
 u32 fetch_put(const struct fetch *fetch, struct pt_regs *regs, u8 *to)
 {
@@ -121,24 +121,25 @@ u32 fetch_put(const struct fetch *fetch, struct pt_regs *regs, u8 *to)
 	u8 *end = to;
 
 	for (arg = fetch->args; arg < last; arg++) {
-		if (is_number(arg)) {
-			u64 value = walk(arg, regs, user);
+		if (kmod_fetch_is_number(arg)) {
+			u64 value = kmod_fetch_walk(arg, regs, user);
 
 			memcpy(end, &value, arg->bytes);
 			end += arg->bytes;
 		}
 	}
 	for (arg = fetch->args; arg < last; arg++)
-		if (!is_number(arg))
-			end += put_text(end, arg->bytes, walk(arg, regs, user),
-					arg->kind == LTT_KMOD_ARG_TEXT_USER ? user : OF_KERNEL);
+		if (!kmod_fetch_is_number(arg))
+			end += kmod_fetch_put_text(
+				end, arg->bytes, kmod_fetch_walk(arg, regs, user),
+				arg->kind == LTT_KMOD_ARG_TEXT_USER ? user : OF_KERNEL);
 	return end - to;
 }
 NOKPROBE_SYMBOL(fetch_put);
 
 /* --- when it is asked for ------------------------------------------------- */
 
-static bool is_size(u32 bytes)
+static bool kmod_fetch_is_size(u32 bytes)
 {
 	return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
 }
@@ -169,23 +170,24 @@ static bool is_sound_next(const struct ltt_kmod_step *step)
 		return !step->nr;
 	case LTT_KMOD_STEP_READ:
 	case LTT_KMOD_STEP_READ_USER:
-		return is_size(step->nr);
+		return kmod_fetch_is_size(step->nr);
 	case LTT_KMOD_STEP_ADD_REGISTER:
 		return step->nr < REGISTERS;
 	case LTT_KMOD_STEP_EXTEND:
-		return is_size(step->nr) && step->nr < 8 && (step->offset | 1) == 1;
+		return kmod_fetch_is_size(step->nr) && step->nr < 8 && (step->offset | 1) == 1;
 	default:
 		return false;
 	}
 }
 
-static bool is_sound(const struct ltt_kmod_arg *arg, enum fetch_place place)
+static bool kmod_fetch_is_sound(const struct ltt_kmod_arg *arg, enum fetch_place place)
 {
 	u32 i;
 
 	if (arg->kind > LTT_KMOD_ARG_TEXT_USER || !arg->nr_steps ||
 	    arg->nr_steps > LTT_KMOD_STEPS_MAX || !arg->bytes ||
-	    (is_number(arg) && !is_size(arg->bytes)) || !is_sound_first(&arg->steps[0], place))
+	    (kmod_fetch_is_number(arg) && !kmod_fetch_is_size(arg->bytes)) ||
+	    !is_sound_first(&arg->steps[0], place))
 		return false;
 	for (i = 1; i < arg->nr_steps; i++)
 		if (!is_sound_next(&arg->steps[i]))
@@ -194,17 +196,17 @@ static bool is_sound(const struct ltt_kmod_arg *arg, enum fetch_place place)
 }
 
 /* Return: 0 or -EINVAL; sets fetch->bytes. */
-static int check(struct fetch *fetch, enum fetch_place place)
+static int kmod_fetch_check(struct fetch *fetch, enum fetch_place place)
 {
 	u32 i, texts = 0;
 
 	for (i = 0; i < fetch->nr_args; i++) {
 		const struct ltt_kmod_arg *arg = &fetch->args[i];
 
-		if (!is_sound(arg, place))
+		if (!kmod_fetch_is_sound(arg, place))
 			return -EINVAL;
 		fetch->bytes += arg->bytes;
-		texts += is_number(arg) ? 0 : arg->bytes;
+		texts += kmod_fetch_is_number(arg) ? 0 : arg->bytes;
 	}
 	return texts <= LTT_KMOD_TEXTS_MAX ? 0 : -EINVAL;
 }
@@ -225,7 +227,7 @@ struct fetch *fetch_new(u64 args, u32 nr_args, enum fetch_place place)
 	if (copy_from_user(fetch->args, u64_to_user_ptr(args), nr_args * sizeof(*fetch->args)))
 		ret = -EFAULT;
 	if (!ret)
-		ret = check(fetch, place);
+		ret = kmod_fetch_check(fetch, place);
 	if (!ret)
 		return fetch;
 	kfree(fetch);

@@ -28,7 +28,7 @@ static const struct field *nth_field(const struct event *event, u32 nth)
 	}
 }
 
-static bool is_number(const struct field *field)
+static bool kmod_fields_is_number(const struct field *field)
 {
 	return field->form != FORM_STRUCT && (field->elem_bytes == 1 || field->elem_bytes == 2 ||
 					      field->elem_bytes == 4 || field->elem_bytes == 8);
@@ -44,7 +44,7 @@ static u8 kind_of(const struct field *field)
 	case FORM_ARRAY:
 		return KIND_ARRAY;
 	default:
-		return is_number(field) ? KIND_INT : KIND_ARRAY;
+		return kmod_fields_is_number(field) ? KIND_INT : KIND_ARRAY;
 	}
 }
 
@@ -54,10 +54,10 @@ static void describe_elements(const struct field *field, struct ltt_kmod_field *
 	u32 count = field->form == FORM_ARRAY ? field->count : 1;
 
 	if (ret->kind == KIND_ARRAY)
-		ret->count = is_number(field) ? count : count * field->elem_bytes;
-	ret->size_bits = is_number(field) ? field->elem_bytes * 8 : 8;
-	ret->base = is_number(field) && !strchr(field->type, '*') ? 10 : 16;
-	if (field->is_signed && is_number(field))
+		ret->count = kmod_fields_is_number(field) ? count : count * field->elem_bytes;
+	ret->size_bits = kmod_fields_is_number(field) ? field->elem_bytes * 8 : 8;
+	ret->base = kmod_fields_is_number(field) && !strchr(field->type, '*') ? 10 : 16;
+	if (field->is_signed && kmod_fields_is_number(field))
 		ret->flags |= FLAG_SIGNED;
 	if (!strcmp(field->type, "char") && ret->kind != KIND_INT)
 		ret->flags = FLAG_TEXT;
@@ -93,7 +93,7 @@ int field_locate(const struct event *event, u32 nth, struct stat_field *ret)
 
 	if (!field)
 		return -ENOENT;
-	if (field->form != FORM_VALUE || !is_number(field))
+	if (field->form != FORM_VALUE || !kmod_fields_is_number(field))
 		return -EINVAL;
 	for (i = 0; i < nth; i++) {
 		const struct field *before = nth_field(event, i);

@@ -61,7 +61,7 @@ static DEFINE_PER_CPU(unsigned int, depth);
 static unsigned long (*find_symbol)(const char *name);
 static unsigned long (*find_location)(unsigned long ip);
 
-static struct function_place *place_of(struct event *event)
+static struct function_place *kmod_function_place_of(struct event *event)
 {
 	return container_of(event, struct function_place, event);
 }
@@ -83,8 +83,8 @@ static u32 payload_room(const struct function_place *place)
 	return OWN_VALUES * sizeof(u64) + place->fetch->bytes;
 }
 
-static void record(struct function_place *place, const u64 *values, struct pt_regs *regs,
-		   unsigned int level)
+static void kmod_function_record(struct function_place *place, const u64 *values,
+				 struct pt_regs *regs, unsigned int level)
 {
 	const struct hook *hook = place->hook;
 	u32 len = OWN_VALUES * sizeof(*values);
@@ -113,7 +113,7 @@ static void each_place(unsigned long ip, unsigned long parent_ip, struct pt_regs
 
 	if (site)
 		hlist_for_each_entry_rcu_notrace(place, &site->places, of_site)
-			record(place, values, regs, level);
+			kmod_function_record(place, values, regs, level);
 	this_cpu_dec(depth);
 }
 
@@ -129,8 +129,8 @@ static void miss(unsigned long ip)
 
 /* Where RCU does not look, as in the idle loop, nobody could be sure that what is recorded
  * into is still there. */
-static void on_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
-		    struct ftrace_regs *fregs)
+static void kmod_function_on_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
+				  struct ftrace_regs *fregs)
 {
 	int bit;
 
@@ -147,7 +147,7 @@ static void on_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops
 
 /* It can't be silenced by kernel.ftrace_enabled = 0 while somebody records. */
 static struct ftrace_ops ops = {
-	.func = on_call,
+	.func = kmod_function_on_call,
 	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_PERMANENT,
 };
 
@@ -204,9 +204,9 @@ static struct site *site_new(unsigned long ip)
 	return ERR_PTR(ret);
 }
 
-static int attach(struct hook *hook)
+static int kmod_function_attach(struct hook *hook)
 {
-	struct function_place *place = place_of(hook->event);
+	struct function_place *place = kmod_function_place_of(hook->event);
 	struct site *site;
 
 	place->hook = hook;
@@ -220,9 +220,9 @@ static int attach(struct hook *hook)
 	return PTR_ERR_OR_ZERO(site);
 }
 
-static void detach(struct hook *hook)
+static void kmod_function_detach(struct hook *hook)
 {
-	struct function_place *place = place_of(hook->event);
+	struct function_place *place = kmod_function_place_of(hook->event);
 
 	mutex_lock(&lock);
 	hlist_del_init_rcu(&place->of_site);
@@ -232,7 +232,7 @@ static void detach(struct hook *hook)
 }
 
 /* Another module could have another function there. */
-static int module_changes(struct notifier_block *nb, unsigned long what, void *data)
+static int kmod_function_module_changes(struct notifier_block *nb, unsigned long what, void *data)
 {
 	struct hlist_node *next;
 	struct site *site;
@@ -252,23 +252,25 @@ static int module_changes(struct notifier_block *nb, unsigned long what, void *d
 	return NOTIFY_DONE;
 }
 
-static struct notifier_block notifier = { .notifier_call = module_changes };
+static struct notifier_block notifier = { .notifier_call = kmod_function_module_changes };
 
 /* --- events --------------------------------------------------------------- */
 
-static void place_free(struct function_place *place)
+static void kmod_function_place_free(struct function_place *place)
 {
 	free_percpu(place->scratch);
 	kfree(place->fetch);
 	kfree(place);
 }
 
-static void release(struct event *event)
+static void kmod_function_release(struct event *event)
 {
-	place_free(place_of(event));
+	kmod_function_place_free(kmod_function_place_of(event));
 }
 
-static const struct event_kind kind = { .attach = attach, .detach = detach, .release = release };
+static const struct event_kind kind = { .attach = kmod_function_attach,
+					.detach = kmod_function_detach,
+					.release = kmod_function_release };
 
 /* Return: 0: ftrace does not see its calls. */
 static unsigned long location_of(const struct ltt_kmod_probe *request)
@@ -282,7 +284,7 @@ static unsigned long location_of(const struct ltt_kmod_probe *request)
 	return at ? find_location(at) : 0;
 }
 
-static int prepare(struct function_place *place, const struct ltt_kmod_probe *request)
+static int kmod_function_prepare(struct function_place *place, const struct ltt_kmod_probe *request)
 {
 	struct fetch *fetch = fetch_new(request->args, request->nr_args, FETCH_AT_ENTRY);
 
@@ -310,10 +312,10 @@ struct event *function_new(const struct ltt_kmod_probe *request)
 	place->event.live = true;
 	place->ip = ip;
 	INIT_LIST_HEAD(&place->event.hooks);
-	ret = prepare(place, request);
+	ret = kmod_function_prepare(place, request);
 	if (!ret)
 		return &place->event;
-	place_free(place);
+	kmod_function_place_free(place);
 	return ERR_PTR(ret);
 }
 

@@ -52,7 +52,7 @@ static u64 next_number(va_list *values, u32 bytes)
 }
 
 /* Return: bytes of the payload; those of each text go to @texts. */
-static u32 measure(const struct marker_format *format, va_list *values, u16 *texts)
+static u32 markers_measure(const struct marker_format *format, va_list *values, u16 *texts)
 {
 	u32 len = 0, i;
 
@@ -71,7 +71,8 @@ static u32 measure(const struct marker_format *format, va_list *values, u16 *tex
 }
 
 /* Numbers come first, then texts. */
-static void fill(u8 *to, const struct marker_format *format, va_list *values, const u16 *texts)
+static void markers_fill(u8 *to, const struct marker_format *format, va_list *values,
+			 const u16 *texts)
 {
 	const char *pointers[MARKER_VALUES_MAX];
 	u32 i;
@@ -93,7 +94,7 @@ static void fill(u8 *to, const struct marker_format *format, va_list *values, co
 			to = text_put(to, pointers[i], texts[i]);
 }
 
-static void record(const struct marker_name *name, va_list *values)
+static void markers_record(const struct marker_name *name, va_list *values)
 {
 	u16 texts[MARKER_VALUES_MAX];
 	struct hook *hook;
@@ -101,7 +102,7 @@ static void record(const struct marker_name *name, va_list *values)
 	u32 len;
 
 	va_copy(copy, *values);
-	len = measure(&name->parsed, &copy, texts);
+	len = markers_measure(&name->parsed, &copy, texts);
 	va_end(copy);
 	list_for_each_entry_rcu(hook, &name->event.hooks, of_event) {
 		struct ring *ring;
@@ -110,7 +111,7 @@ static void record(const struct marker_name *name, va_list *values)
 		if (!payload)
 			continue;
 		va_copy(copy, *values);
-		fill(payload, &name->parsed, &copy, texts);
+		markers_fill(payload, &name->parsed, &copy, texts);
 		va_end(copy);
 		ring_end(ring);
 	}
@@ -139,7 +140,7 @@ void ltt_marker_hit(struct ltt_marker *marker, ...)
 	if (name) {
 		va_start(values, marker);
 		if (!list_empty(&name->event.hooks))
-			record(name, &values);
+			markers_record(name, &values);
 		call_probes(name, &values);
 		va_end(values);
 	}
@@ -150,18 +151,18 @@ EXPORT_SYMBOL_GPL(ltt_marker_hit);
 
 /* --- names ---------------------------------------------------------------- */
 
-static int attach(struct hook *hook)
+static int markers_attach(struct hook *hook)
 {
 	atomic_inc(&container_of(hook->event, struct marker_name, event)->listeners);
 	return 0;
 }
 
-static void detach(struct hook *hook)
+static void markers_detach(struct hook *hook)
 {
 	atomic_dec(&container_of(hook->event, struct marker_name, event)->listeners);
 }
 
-static const struct event_kind kind = { .attach = attach, .detach = detach };
+static const struct event_kind kind = { .attach = markers_attach, .detach = markers_detach };
 
 static struct marker_name *name_find(const char *text)
 {

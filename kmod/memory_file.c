@@ -40,8 +40,8 @@ static const struct vm_operations_struct ctl_vm_ops = { .fault = ctl_fault };
 
 /* Shared mappings only: a private one would stop to follow the ring when written.
  * (VM_MAYSHARE says what was asked for; of a read-only file VM_SHARED is dropped.) */
-static int map(struct vm_area_struct *vma, const struct vm_operations_struct *ops,
-	       unsigned long forbidden)
+static int memory_file_map(struct vm_area_struct *vma, const struct vm_operations_struct *ops,
+			   unsigned long forbidden)
 {
 	if (!(vma->vm_flags & VM_MAYSHARE) || (vma->vm_flags & (VM_EXEC | forbidden)))
 		return -EPERM;
@@ -53,12 +53,12 @@ static int map(struct vm_area_struct *vma, const struct vm_operations_struct *op
 static int data_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	BUILD_BUG_ON(VM_WRITE << 4 != VM_MAYWRITE);
-	return map(vma, &data_vm_ops, VM_WRITE);
+	return memory_file_map(vma, &data_vm_ops, VM_WRITE);
 }
 
 static int ctl_mmap(struct file *file, struct vm_area_struct *vma)
 {
-	return map(vma, &ctl_vm_ops, 0);
+	return memory_file_map(vma, &ctl_vm_ops, 0);
 }
 
 /* Arm the wake-up, then look: a record that comes between is seen, or wakes the reader. */
@@ -116,7 +116,7 @@ static ssize_t data_splice_read(struct file *file, loff_t *offset, struct pipe_i
 	return ret;
 }
 
-static int release(struct inode *inode, struct file *file)
+static int memory_file_release(struct inode *inode, struct file *file)
 {
 	ring_set_put(file->private_data);
 	return 0;
@@ -127,19 +127,19 @@ static const struct file_operations data_fops = {
 	.mmap = data_mmap,
 	.poll = data_poll,
 	.splice_read = data_splice_read,
-	.release = release,
+	.release = memory_file_release,
 	.llseek = noop_llseek,
 };
 
 static const struct file_operations ctl_fops = {
 	.owner = THIS_MODULE,
 	.mmap = ctl_mmap,
-	.release = release,
+	.release = memory_file_release,
 	.llseek = noop_llseek,
 };
 
-static struct file *make(struct ring_set *set, const char *name, const struct file_operations *ops,
-			 int flags)
+static struct file *memory_file_make(struct ring_set *set, const char *name,
+				     const struct file_operations *ops, int flags)
 {
 	struct file *file = anon_inode_getfile(name, ops, set, flags);
 
@@ -150,7 +150,7 @@ static struct file *make(struct ring_set *set, const char *name, const struct fi
 
 struct file *memory_file_data(struct ring_set *set)
 {
-	struct file *file = make(set, "[ltt-data]", &data_fops, O_RDONLY);
+	struct file *file = memory_file_make(set, "[ltt-data]", &data_fops, O_RDONLY);
 
 	if (!IS_ERR(file))
 		file->f_mode |= FMODE_PREAD; /* splice() with an offset */
@@ -159,5 +159,5 @@ struct file *memory_file_data(struct ring_set *set)
 
 struct file *memory_file_ctl(struct ring_set *set)
 {
-	return make(set, "[ltt-ctl]", &ctl_fops, O_RDWR);
+	return memory_file_make(set, "[ltt-ctl]", &ctl_fops, O_RDWR);
 }

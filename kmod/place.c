@@ -33,14 +33,14 @@ struct kernel_place {
 	char symbol[];
 };
 
-static struct kernel_place *place_of(struct event *event)
+static struct kernel_place *kmod_place_of(struct event *event)
 {
 	return container_of(event, struct kernel_place, event);
 }
 
 /* Kprobes run their handlers with preemption off. */
-static void record(const struct kernel_place *place, struct pt_regs *regs, const u64 *values,
-		   u32 nr_values)
+static void kmod_place_record(const struct kernel_place *place, struct pt_regs *regs,
+			      const u64 *values, u32 nr_values)
 {
 	u32 len = nr_values * sizeof(*values);
 	u8 *scratch;
@@ -54,28 +54,28 @@ static void record(const struct kernel_place *place, struct pt_regs *regs, const
 	ring_put(place->hook->set, place->hook->id, scratch,
 		 len + fetch_put(place->fetch, regs, scratch + len));
 }
-NOKPROBE_SYMBOL(record);
+NOKPROBE_SYMBOL(kmod_place_record);
 
-static int on_hit(struct kprobe *probe, struct pt_regs *regs)
+static int kmod_place_on_hit(struct kprobe *probe, struct pt_regs *regs)
 {
 	u64 ip = (unsigned long)probe->addr;
 
-	record(container_of(probe, struct kernel_place, probe.kp), regs, &ip, 1);
+	kmod_place_record(container_of(probe, struct kernel_place, probe.kp), regs, &ip, 1);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_hit);
+NOKPROBE_SYMBOL(kmod_place_on_hit);
 
-static int on_call(struct kprobe *probe, struct pt_regs *regs)
+static int kmod_place_on_call(struct kprobe *probe, struct pt_regs *regs)
 {
 	const u64 values[] = { (unsigned long)probe->addr, register_caller(regs) };
 
-	record(container_of(probe, struct kernel_place, probe.kp), regs, values,
-	       ARRAY_SIZE(values));
+	kmod_place_record(container_of(probe, struct kernel_place, probe.kp), regs, values,
+			  ARRAY_SIZE(values));
 	return 0;
 }
-NOKPROBE_SYMBOL(on_call);
+NOKPROBE_SYMBOL(kmod_place_on_call);
 
-static int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
+static int kmod_place_on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 {
 	struct kernel_place *place = container_of(get_kretprobe(instance), struct kernel_place,
 						  probe);
@@ -85,38 +85,38 @@ static int on_return(struct kretprobe_instance *instance, struct pt_regs *regs)
 		regs_return_value(regs),
 	};
 
-	record(place, regs, values, OWN_VALUES);
+	kmod_place_record(place, regs, values, OWN_VALUES);
 	return 0;
 }
-NOKPROBE_SYMBOL(on_return);
+NOKPROBE_SYMBOL(kmod_place_on_return);
 
 /* Kernel versions return different errors for an address outside of the kernel. */
-static int outcome(const struct kernel_place *place, int ret)
+static int kmod_place_outcome(const struct kernel_place *place, int ret)
 {
 	return ret == -ENOENT && !place->probe.kp.symbol_name ? -EINVAL : ret;
 }
 
-static int attach_entry(struct hook *hook)
+static int kmod_place_attach_entry(struct hook *hook)
 {
-	struct kernel_place *place = place_of(hook->event);
+	struct kernel_place *place = kmod_place_of(hook->event);
 
 	place->hook = hook;
-	return outcome(place, register_kprobe(&place->probe.kp));
+	return kmod_place_outcome(place, register_kprobe(&place->probe.kp));
 }
 
 static int attach_return(struct hook *hook)
 {
-	struct kernel_place *place = place_of(hook->event);
+	struct kernel_place *place = kmod_place_of(hook->event);
 
 	place->hook = hook;
-	return outcome(place, register_kretprobe(&place->probe));
+	return kmod_place_outcome(place, register_kretprobe(&place->probe));
 }
 
 /* Hits that the kernel could not hand to us: beneath another probe, or too many calls
  * under way. */
-static void detach_entry(struct hook *hook)
+static void kmod_place_detach_entry(struct hook *hook)
 {
-	struct kernel_place *place = place_of(hook->event);
+	struct kernel_place *place = kmod_place_of(hook->event);
 
 	unregister_kprobe(&place->probe.kp);
 	ring_set_lose(hook->set, place->probe.kp.nmissed);
@@ -124,33 +124,37 @@ static void detach_entry(struct hook *hook)
 
 static void detach_return(struct hook *hook)
 {
-	struct kernel_place *place = place_of(hook->event);
+	struct kernel_place *place = kmod_place_of(hook->event);
 
 	unregister_kretprobe(&place->probe);
 	ring_set_lose(hook->set, place->probe.nmissed + place->probe.kp.nmissed);
 }
 
-static void place_free(struct kernel_place *place)
+static void kmod_place_free(struct kernel_place *place)
 {
 	free_percpu(place->scratch);
 	kfree(place->fetch);
 	kfree(place);
 }
 
-static void release(struct event *event)
+static void kmod_place_release(struct event *event)
 {
-	place_free(place_of(event));
+	kmod_place_free(kmod_place_of(event));
 }
 
 static const struct event_kind entry_kind = {
-	.attach = attach_entry, .detach = detach_entry, .release = release,
+	.attach = kmod_place_attach_entry,
+	.detach = kmod_place_detach_entry,
+	.release = kmod_place_release,
 };
 
 static const struct event_kind return_kind = {
-	.attach = attach_return, .detach = detach_return, .release = release,
+	.attach = attach_return,
+	.detach = detach_return,
+	.release = kmod_place_release,
 };
 
-static bool is_sound(const struct ltt_kmod_probe *request)
+static bool kmod_place_is_sound(const struct ltt_kmod_probe *request)
 {
 	bool has_symbol = request->symbol[0], has_address = request->address;
 
@@ -186,7 +190,7 @@ struct event *place_new(const struct ltt_kmod_probe *request)
 	struct event *event;
 	int ret;
 
-	if (!is_sound(request))
+	if (!kmod_place_is_sound(request))
 		return ERR_PTR(-EINVAL);
 	event = is_call ? function_new(request) : NULL;
 	if (event)
@@ -197,7 +201,7 @@ struct event *place_new(const struct ltt_kmod_probe *request)
 		return ERR_PTR(-ENOMEM);
 	ret = prepare_fetch(place, request);
 	if (ret) {
-		place_free(place);
+		kmod_place_free(place);
 		return ERR_PTR(ret);
 	}
 	strscpy(place->symbol, request->symbol, sizeof(request->symbol));
@@ -208,8 +212,10 @@ struct event *place_new(const struct ltt_kmod_probe *request)
 	place->probe.kp.symbol_name = request->symbol[0] ? place->symbol : NULL;
 	place->probe.kp.addr = (kprobe_opcode_t *)(unsigned long)request->address;
 	place->probe.kp.offset = request->offset;
-	place->probe.kp.pre_handler = is_return ? NULL : is_call ? on_call : on_hit;
-	place->probe.handler = is_return ? on_return : NULL;
+	place->probe.kp.pre_handler = is_return ? NULL :
+				      is_call	? kmod_place_on_call :
+						  kmod_place_on_hit;
+	place->probe.handler = is_return ? kmod_place_on_return : NULL;
 	place->probe.maxactive = MAX_UNDER_WAY;
 	return &place->event;
 }

@@ -12,16 +12,17 @@
 static DEFINE_MUTEX(lock);
 static LIST_HEAD(presets);
 
-static bool is_size(u64 size)
+static bool kmod_presets_is_size(u64 size)
 {
 	return !size || is_power_of_2(size);
 }
 
-static bool is_sound(const struct ltt_channel *channel)
+static bool kmod_presets_is_sound(const struct ltt_channel *channel)
 {
 	return text_is_word(channel->name) && strlen(channel->name) < LTT_KMOD_NAME_MAX &&
 	       strchr(channel->events, ':') && strlen(channel->events) < LTT_KMOD_NAME_MAX &&
-	       is_size(channel->subbuf_size) && is_size(channel->num_subbuf);
+	       kmod_presets_is_size(channel->subbuf_size) &&
+	       kmod_presets_is_size(channel->num_subbuf);
 }
 
 static bool is_there(const char *name)
@@ -36,7 +37,7 @@ static bool is_there(const char *name)
 
 int ltt_channel_register(struct ltt_channel *channel)
 {
-	int ret = is_sound(channel) ? 0 : -EINVAL;
+	int ret = kmod_presets_is_sound(channel) ? 0 : -EINVAL;
 
 	mutex_lock(&lock);
 	if (!ret && is_there(channel->name))
@@ -56,7 +57,7 @@ void ltt_channel_unregister(struct ltt_channel *channel)
 }
 EXPORT_SYMBOL_GPL(ltt_channel_unregister);
 
-static void describe(const struct ltt_channel *channel, struct ltt_kmod_preset *preset)
+static void kmod_presets_describe(const struct ltt_channel *channel, struct ltt_kmod_preset *preset)
 {
 	strscpy(preset->name, channel->name, sizeof(preset->name));
 	strscpy(preset->events, channel->events, sizeof(preset->events));
@@ -74,7 +75,7 @@ int preset_describe(struct ltt_kmod_preset *preset)
 	list_for_each_entry(channel, &presets, node) {
 		if (left--)
 			continue;
-		describe(channel, preset);
+		kmod_presets_describe(channel, preset);
 		ret = 0;
 		break;
 	}

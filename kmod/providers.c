@@ -35,7 +35,7 @@ static LIST_HEAD(all);
 /* --- recording ------------------------------------------------------------ */
 
 /* Lengths of the texts now; a text may change until it is copied. */
-static u32 measure(const struct provided *provided, const char *const texts[], u16 *lens)
+static u32 providers_measure(const struct provided *provided, const char *const texts[], u16 *lens)
 {
 	u32 len = provided->numbers, i;
 
@@ -46,8 +46,8 @@ static u32 measure(const struct provided *provided, const char *const texts[], u
 	return len;
 }
 
-static void fill(const struct provided *provided, u8 *to, const void *numbers,
-		 const char *const texts[], const u16 *lens)
+static void providers_fill(const struct provided *provided, u8 *to, const void *numbers,
+			   const char *const texts[], const u16 *lens)
 {
 	u32 i;
 
@@ -57,11 +57,11 @@ static void fill(const struct provided *provided, u8 *to, const void *numbers,
 		to = text_put(to, texts[i] ? texts[i] : "(null)", lens[i]);
 }
 
-static void record(const struct provided *provided, const void *numbers,
-		   const char *const texts[])
+static void providers_record(const struct provided *provided, const void *numbers,
+			     const char *const texts[])
 {
 	u16 lens[LTT_EVENT_FIELDS_MAX];
-	u32 len = measure(provided, texts, lens);
+	u32 len = providers_measure(provided, texts, lens);
 	struct hook *hook;
 
 	list_for_each_entry_rcu(hook, &provided->event.hooks, of_event) {
@@ -70,7 +70,7 @@ static void record(const struct provided *provided, const void *numbers,
 
 		if (!to)
 			continue;
-		fill(provided, to, numbers, texts, lens);
+		providers_fill(provided, to, numbers, texts, lens);
 		ring_end(ring);
 	}
 }
@@ -84,7 +84,7 @@ void ltt_event_record(const struct ltt_event *event, const void *numbers,
 	rcu_read_lock();
 	provided = READ_ONCE(event->provided);
 	if (provided)
-		record(provided, numbers, texts);
+		providers_record(provided, numbers, texts);
 	rcu_read_unlock();
 	preempt_enable_notrace();
 }
@@ -92,20 +92,20 @@ EXPORT_SYMBOL_GPL(ltt_event_record);
 
 /* --- events --------------------------------------------------------------- */
 
-static int attach(struct hook *hook)
+static int providers_attach(struct hook *hook)
 {
 	atomic_inc(&container_of(hook->event, struct provided, event)->source->listeners);
 	return 0;
 }
 
-static void detach(struct hook *hook)
+static void providers_detach(struct hook *hook)
 {
 	atomic_dec(&container_of(hook->event, struct provided, event)->source->listeners);
 }
 
-static const struct event_kind kind = { .attach = attach, .detach = detach };
+static const struct event_kind kind = { .attach = providers_attach, .detach = providers_detach };
 
-static struct provided *find(const char *system, const char *name)
+static struct provided *providers_find(const char *system, const char *name)
 {
 	struct provided *provided;
 
@@ -123,7 +123,7 @@ static bool is_sound_field(const struct ltt_event_field *field)
 		field->bytes == 8);
 }
 
-static bool is_sound(const char *system, const struct ltt_event *event)
+static bool providers_is_sound(const char *system, const struct ltt_event *event)
 {
 	u32 i, j;
 
@@ -141,7 +141,7 @@ static bool is_sound(const char *system, const struct ltt_event *event)
 	return true;
 }
 
-static bool is_same(const struct provided *provided, const struct ltt_event *event)
+static bool providers_is_same(const struct provided *provided, const struct ltt_event *event)
 {
 	u32 i;
 
@@ -158,7 +158,7 @@ static bool is_same(const struct provided *provided, const struct ltt_event *eve
 	return true;
 }
 
-static const char *copy_text(char **to, const char *text)
+static const char *providers_copy_text(char **to, const char *text)
 {
 	char *copy = *to;
 
@@ -177,21 +177,22 @@ static size_t texts_of(const char *system, const struct ltt_event *event)
 	return bytes;
 }
 
-static void describe(struct provided *provided, const char *system, const struct ltt_event *event)
+static void providers_describe(struct provided *provided, const char *system,
+			       const struct ltt_event *event)
 {
 	char *to = provided->texts;
 	u32 i;
 
-	provided->event.system = copy_text(&to, system);
-	provided->event.name = copy_text(&to, event->name);
+	provided->event.system = providers_copy_text(&to, system);
+	provided->event.name = providers_copy_text(&to, event->name);
 	provided->event.fields = provided->fields;
 	provided->event.nr_fields = event->nr_fields;
 	for (i = 0; i < event->nr_fields; i++) {
 		const struct ltt_event_field *field = &event->fields[i];
 
 		provided->fields[i] = (struct field){
-			.name = copy_text(&to, field->name),
-			.type = copy_text(&to, field->type),
+			.name = providers_copy_text(&to, field->name),
+			.type = providers_copy_text(&to, field->type),
 			.elem_bytes = field->bytes,
 			.form = field->bytes ? FORM_VALUE : FORM_STRING,
 			.is_signed = field->is_signed,
@@ -212,7 +213,7 @@ static struct provided *provided_new(const char *system, const struct ltt_event 
 		return ERR_PTR(-ENOMEM);
 	provided->texts = kmalloc(texts_of(system, event), GFP_KERNEL);
 	if (provided->texts) {
-		describe(provided, system, event);
+		providers_describe(provided, system, event);
 		ret = registry_add(&provided->event, &kind);
 	}
 	if (ret) {
@@ -248,16 +249,16 @@ static int event_add(const char *system, struct ltt_event *event)
 {
 	struct provided *provided;
 
-	if (!is_sound(system, event))
+	if (!providers_is_sound(system, event))
 		return -EINVAL;
-	provided = find(system, event->name);
+	provided = providers_find(system, event->name);
 	if (provided ? !!provided->source : exists(system, event->name))
 		return -EEXIST;
 	if (!provided)
 		provided = provided_new(system, event);
 	if (IS_ERR(provided))
 		return PTR_ERR(provided);
-	if (!is_same(provided, event)) {
+	if (!providers_is_same(provided, event)) {
 		pr_warn("ltt: event %s:%s had other fields before; not registered\n", system,
 			event->name);
 		return -EINVAL;

@@ -49,7 +49,7 @@ struct event *registry_event(u32 index)
 	return xa_load(&events, index);
 }
 
-static bool is_of(const struct event *event, const char *system, size_t len)
+static bool kmod_registry_is_of(const struct event *event, const char *system, size_t len)
 {
 	if (!event->system)
 		return !len;
@@ -62,9 +62,11 @@ struct event *registry_find(const char *name)
 	const char *bare = colon ? colon + 1 : name;
 	struct event *event;
 
-	hash_for_each_possible(by_name, event, same_hash, hash(bare))
-		if (!strcmp(event->name, bare) && is_of(event, name, colon ? colon - name : 0))
-			return event;
+	hash_for_each_possible(by_name, event, same_hash,
+			       hash(bare)) if (!strcmp(event->name, bare) &&
+					       kmod_registry_is_of(event, name,
+								   colon ? colon - name :
+									   0)) return event;
 	return NULL;
 }
 
@@ -85,7 +87,7 @@ bool registry_is_live(const struct event *event)
 
 /* --- hooks ---------------------------------------------------------------- */
 
-static int attach(struct hook *hook)
+static int kmod_registry_attach(struct hook *hook)
 {
 	int ret = hook->event->live ? hook->event->kind->attach(hook) : 0;
 
@@ -93,7 +95,7 @@ static int attach(struct hook *hook)
 	return ret;
 }
 
-static void detach(struct hook *hook)
+static void kmod_registry_detach(struct hook *hook)
 {
 	if (hook->connected)
 		hook->event->kind->detach(hook);
@@ -106,9 +108,8 @@ void registry_comes(struct event *event)
 
 	mutex_lock(&lock);
 	WRITE_ONCE(event->live, true);
-	list_for_each_entry(hook, &event->hooks, of_event)
-		if (attach(hook))
-			pr_warn("ltt: %s could not be connected\n", event->name);
+	list_for_each_entry(hook, &event->hooks, of_event) if (kmod_registry_attach(hook))
+		pr_warn("ltt: %s could not be connected\n", event->name);
 	mutex_unlock(&lock);
 }
 
@@ -117,8 +118,7 @@ void registry_goes(struct event *event)
 	struct hook *hook;
 
 	mutex_lock(&lock);
-	list_for_each_entry(hook, &event->hooks, of_event)
-		detach(hook);
+	list_for_each_entry(hook, &event->hooks, of_event) kmod_registry_detach(hook);
 	WRITE_ONCE(event->live, false);
 	mutex_unlock(&lock);
 }
@@ -128,7 +128,7 @@ int registry_connect(struct hook *hook)
 	int ret;
 
 	mutex_lock(&lock);
-	ret = attach(hook);
+	ret = kmod_registry_attach(hook);
 	if (!ret)
 		list_add_tail_rcu(&hook->of_event, &hook->event->hooks);
 	mutex_unlock(&lock);
@@ -138,7 +138,7 @@ int registry_connect(struct hook *hook)
 void registry_disconnect(struct hook *hook)
 {
 	mutex_lock(&lock);
-	detach(hook);
+	kmod_registry_detach(hook);
 	list_del_rcu(&hook->of_event);
 	mutex_unlock(&lock);
 }

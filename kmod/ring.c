@@ -25,7 +25,7 @@ static __always_inline u32 header_bytes(u32 id, u64 old, u64 last, u64 ts)
 	return likely(id <= LTT_ID_COMPACT_MAX) ? LTT_HDR_COMPACT : LTT_HDR_WIDE;
 }
 
-static __always_inline void *put_header(u8 *to, u32 bytes, u32 id, u64 ts)
+static __always_inline void *kmod_ring_put_header(u8 *to, u32 bytes, u32 id, u64 ts)
 {
 	u32 word = (u32)ts << 5;
 
@@ -47,7 +47,7 @@ static __always_inline void *put_header(u8 *to, u32 bytes, u32 id, u64 ts)
 }
 
 /* Counted by the ring's own CPU only, but possibly by nested interrupts. */
-static void lose(u64 *counter)
+static void kmod_ring_count_lost(u64 *counter)
 {
 	local64_inc((local64_t *)counter);
 }
@@ -66,7 +66,7 @@ static noinline void ring_wake_consumer(struct ring_set *set)
  * has completed its records before this one continues. Count and region are written before
  * the one store that makes the records exist.
  */
-static __always_inline bool publish(struct ring *ring)
+static __always_inline bool kmod_ring_publish(struct ring *ring)
 {
 	struct ltt_ring_prod *prod = ring->prod;
 	u64 reserved, count, ts, pub;
@@ -102,7 +102,7 @@ static __always_inline bool publish(struct ring *ring)
 
 /* A writer that interrupts between publish() and nest = 0 finds an outer writer and leaves
  * the publishing to it: hence the second check. */
-static __always_inline void leave(struct ring *ring)
+static __always_inline void kmod_ring_leave(struct ring *ring)
 {
 	u32 state = READ_ONCE(ring->cons->state);
 	bool crossed = false;
@@ -113,7 +113,7 @@ static __always_inline void leave(struct ring *ring)
 		return;
 	}
 	for (;;) {
-		crossed |= publish(ring);
+		crossed |= kmod_ring_publish(ring);
 		barrier();
 		WRITE_ONCE(ring->nest, 0);
 		barrier();
@@ -126,7 +126,8 @@ static __always_inline void leave(struct ring *ring)
 		ring_wake_consumer(ring->set);
 }
 
-static __always_inline void *begin(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring)
+static __always_inline void *kmod_ring_begin(struct ring_set *set, u32 id, u32 len,
+					     struct ring **ret_ring)
 {
 	struct ring *ring = this_cpu_ptr(set->rings);
 	u64 old, last, ts, end;
@@ -135,7 +136,7 @@ static __always_inline void *begin(struct ring_set *set, u32 id, u32 len, struct
 	if (unlikely(!(READ_ONCE(ring->cons->state) & LTT_RING_ON)))
 		return NULL;
 	if (unlikely(len > ring->max_record - LTT_HDR_EXTENDED)) {
-		lose(&ring->prod->lost_size);
+		kmod_ring_count_lost(&ring->prod->lost_size);
 		return NULL;
 	}
 	ring->nest++;
@@ -154,8 +155,8 @@ static __always_inline void *begin(struct ring_set *set, u32 id, u32 len, struct
 		header = header_bytes(id, old, last, ts);
 		end = (old + header + len) & LTT_POS_MASK;
 		if (unlikely(((end - READ_ONCE(*ring->floor)) & LTT_POS_MASK) > ring->limit)) {
-			lose(&ring->prod->lost_full);
-			leave(ring);
+			kmod_ring_count_lost(&ring->prod->lost_full);
+			kmod_ring_leave(ring);
 			return NULL;
 		}
 	} while (unlikely(local64_cmpxchg(&ring->ts, last, ts) != last ||
@@ -163,15 +164,15 @@ static __always_inline void *begin(struct ring_set *set, u32 id, u32 len, struct
 					  end | ts >> LTT_TS_BITS << LTT_PUB_EPOCH_SHIFT) != old));
 	local64_inc(&ring->count);
 	*ret_ring = ring;
-	return put_header(ring->data + (old & ring->data_mask), header, id, ts);
+	return kmod_ring_put_header(ring->data + (old & ring->data_mask), header, id, ts);
 }
 
 /* Return: as ring_begin(). */
-static void *begin_with(struct ring_set *set, u32 id, u32 len, const struct gathered *gathered,
-			struct ring **ret_ring)
+static void *kmod_ring_begin_with(struct ring_set *set, u32 id, u32 len,
+				  const struct gathered *gathered, struct ring **ret_ring)
 {
 	u32 bytes = contexts_bytes(&set->contexts, gathered);
-	u8 *to = begin(set, id, len + bytes, ret_ring);
+	u8 *to = kmod_ring_begin(set, id, len + bytes, ret_ring);
 
 	if (!to)
 		return NULL;
@@ -193,10 +194,10 @@ void *ring_begin_untracked(struct ring_set *set, u32 id, u32 len, struct ring **
 		return stats_begin(set->stats, id, len);
 	}
 	if (likely(!set->contexts.gathered))
-		return begin_with(set, id, len, NULL, ret_ring);
+		return kmod_ring_begin_with(set, id, len, NULL, ret_ring);
 	if (!is_on(set))
 		return NULL;
-	to = begin_with(set, id, len, contexts_gather(&set->contexts), ret_ring);
+	to = kmod_ring_begin_with(set, id, len, contexts_gather(&set->contexts), ret_ring);
 	contexts_release(&set->contexts);
 	return to;
 }
@@ -213,7 +214,7 @@ void *ring_begin(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring)
 {
 	if (unlikely(READ_ONCE(set->special)))
 		return begin_specially(set, id, len, ret_ring);
-	return begin(set, id, len, ret_ring);
+	return kmod_ring_begin(set, id, len, ret_ring);
 }
 
 void ring_end(struct ring *ring)
@@ -221,7 +222,7 @@ void ring_end(struct ring *ring)
 	if (unlikely(ring->counts))
 		stats_end(ring->set->stats);
 	else
-		leave(ring);
+		kmod_ring_leave(ring);
 }
 
 /* The first ring's, as nobody knows which CPUs they were on; `lost_busy` is written by

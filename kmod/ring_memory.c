@@ -85,7 +85,7 @@ static u64 ring_now(u32 clock)
 	return clock == LTT_CLOCK_CYCLES ? get_cycles() : ktime_get_mono_fast_ns();
 }
 
-static void ring_init(struct ring_set *set, unsigned int cpu, u64 now)
+static void ring_memory_ring_init(struct ring_set *set, unsigned int cpu, u64 now)
 {
 	const struct ltt_ring_desc *desc = &set->desc;
 	struct ring *ring = per_cpu_ptr(set->rings, cpu);
@@ -116,12 +116,12 @@ static void ring_init(struct ring_set *set, unsigned int cpu, u64 now)
 	ring->prod->pub = ring->pub;
 }
 
-static void doorbell(struct irq_work *work)
+static void ring_memory_wake_readers(struct irq_work *work)
 {
 	wake_up_interruptible_all(&container_of(work, struct ring_set, doorbell)->sleepers);
 }
 
-static int ring_set_map(struct ring_set *set)
+static int ring_memory_ring_set_map(struct ring_set *set)
 {
 	u64 now = ring_now(set->desc.clock); /* of all: its reader goes on from there */
 	unsigned int cpu;
@@ -135,7 +135,7 @@ static int ring_set_map(struct ring_set *set)
 		if (!set->views[cpu])
 			return -ENOMEM;
 		if (cpu_possible(cpu))
-			ring_init(set, cpu, now);
+			ring_memory_ring_init(set, cpu, now);
 	}
 	return 0;
 }
@@ -168,7 +168,7 @@ static int ring_set_alloc(struct ring_set *set)
 	set->ctl_pages = pages_new(set->nr_ctl_pages, 1);
 	if (!set->rings || !set->views || !set->data_pages || !set->ctl_pages)
 		return -ENOMEM;
-	return ring_set_map(set);
+	return ring_memory_ring_set_map(set);
 }
 
 struct ring_set *ring_set_new(const struct ltt_ring_desc *desc)
@@ -182,7 +182,7 @@ struct ring_set *ring_set_new(const struct ltt_ring_desc *desc)
 	kref_init(&set->ref);
 	tracker_init(&set->tracker);
 	init_waitqueue_head(&set->sleepers);
-	init_irq_work(&set->doorbell, doorbell);
+	init_irq_work(&set->doorbell, ring_memory_wake_readers);
 	set->desc = *desc;
 	ret = desc_check(&set->desc);
 	if (!ret)
@@ -212,14 +212,14 @@ void ring_set_get(struct ring_set *set)
 	kref_get(&set->ref);
 }
 
-static void release(struct kref *ref)
+static void ring_memory_release(struct kref *ref)
 {
 	ring_set_free(container_of(ref, struct ring_set, ref));
 }
 
 void ring_set_put(struct ring_set *set)
 {
-	kref_put(&set->ref, release);
+	kref_put(&set->ref, ring_memory_release);
 }
 
 static bool ring_has_news(const struct ring *ring)

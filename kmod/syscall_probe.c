@@ -36,7 +36,8 @@ static notrace u32 nr_texts(const struct event *event)
 }
 
 /* Payload: what has a fixed size, then texts, each as declared. */
-static notrace u32 gather(const struct event *event, const unsigned long *args, u8 *to)
+static notrace u32 syscall_probe_gather(const struct event *event, const unsigned long *args,
+					u8 *to)
 {
 	u32 texts = nr_texts(event), i;
 	u8 *end = to;
@@ -54,10 +55,10 @@ static notrace u32 gather(const struct event *event, const unsigned long *args, 
 }
 
 /* Also where several record the call, it is looked at once. */
-static notrace void record(const struct event *event, const unsigned long *args)
+static notrace void syscall_probe_record(const struct event *event, const unsigned long *args)
 {
 	u8 *bytes = this_cpu_ptr(scratches)->bytes;
-	u32 len = gather(event, args, bytes);
+	u32 len = syscall_probe_gather(event, args, bytes);
 	struct hook *hook;
 
 	list_for_each_entry_rcu(hook, &event->hooks, of_event) {
@@ -96,7 +97,7 @@ static notrace void on_entry(void *unused, struct pt_regs *regs, long nr)
 	if (compat)
 		narrow(event, args);
 	preempt_disable_notrace();
-	record(event, args);
+	syscall_probe_record(event, args);
 	preempt_enable_notrace();
 }
 
@@ -109,7 +110,7 @@ static notrace void on_exit(void *unused, struct pt_regs *regs, long ret)
 	if (likely(list_empty(&event->hooks)))
 		return;
 	preempt_disable_notrace();
-	record(event, args + !syscalls_is_unknown(event));
+	syscall_probe_record(event, args + !syscalls_is_unknown(event));
 	preempt_enable_notrace();
 }
 
@@ -117,7 +118,7 @@ static notrace void on_exit(void *unused, struct pt_regs *regs, long ret)
 
 static void *const probes[NR_SYSCALL_SIDES] = { on_entry, on_exit };
 
-static int attach(enum syscall_side side)
+static int syscall_probe_attach(enum syscall_side side)
 {
 	int ret = 0;
 
@@ -128,34 +129,36 @@ static int attach(enum syscall_side side)
 	return ret;
 }
 
-static void detach(enum syscall_side side)
+static void syscall_probe_detach(enum syscall_side side)
 {
 	if (!--users[side])
 		tracepoint_probe_unregister(tracepoints[side], probes[side], NULL);
 }
 
-static int attach_entry(struct hook *hook)
+static int syscall_probe_attach_entry(struct hook *hook)
 {
-	return attach(SYSCALL_ENTRY);
+	return syscall_probe_attach(SYSCALL_ENTRY);
 }
 
 static int attach_exit(struct hook *hook)
 {
-	return attach(SYSCALL_EXIT);
+	return syscall_probe_attach(SYSCALL_EXIT);
 }
 
-static void detach_entry(struct hook *hook)
+static void syscall_probe_detach_entry(struct hook *hook)
 {
-	detach(SYSCALL_ENTRY);
+	syscall_probe_detach(SYSCALL_ENTRY);
 }
 
 static void detach_exit(struct hook *hook)
 {
-	detach(SYSCALL_EXIT);
+	syscall_probe_detach(SYSCALL_EXIT);
 }
 
 const struct event_kind syscall_kinds[NR_SYSCALL_SIDES] = {
-	{ .attach = attach_entry, .detach = detach_entry, .flags = LTT_KMOD_SYSCALL },
+	{ .attach = syscall_probe_attach_entry,
+	  .detach = syscall_probe_detach_entry,
+	  .flags = LTT_KMOD_SYSCALL },
 	{ .attach = attach_exit, .detach = detach_exit, .flags = LTT_KMOD_SYSCALL },
 };
 

@@ -75,7 +75,7 @@ static const struct syscall_metadata *metadata_of(const char *call)
 }
 
 /* Names that come with a length, not with a NUL. */
-static bool is_text(const char *type, const char *name)
+static bool syscalls_is_text(const char *type, const char *name)
 {
 	return !strcmp(type, "const char *") && strcmp(name, "buf") && strcmp(name, "u_msg_ptr");
 }
@@ -88,7 +88,7 @@ static void describe_arg(struct field *field, const char *type, const char *name
 	field->type = type;
 	field->form = FORM_VALUE;
 	field->elem_bytes = bytes ? bytes : sizeof(long);
-	if (!is_text(type, name))
+	if (!syscalls_is_text(type, name))
 		return;
 	field->type = "char";
 	field->form = FORM_STRING;
@@ -98,7 +98,7 @@ static void describe_arg(struct field *field, const char *type, const char *name
 
 /* --- events --------------------------------------------------------------- */
 
-static int add(struct event *event, enum syscall_side side)
+static int syscalls_add(struct event *event, enum syscall_side side)
 {
 	int ret = registry_add(event, &syscall_kinds[side]);
 
@@ -107,7 +107,8 @@ static int add(struct event *event, enum syscall_side side)
 	return ret;
 }
 
-static struct call *call_new(const char *side, bool compat, const char *bare, int nr_fields)
+static struct call *syscalls_call_new(const char *side, bool compat, const char *bare,
+				      int nr_fields)
 {
 	struct call *call = kzalloc(struct_size(call, fields, nr_fields), GFP_KERNEL_ACCOUNT);
 
@@ -126,7 +127,7 @@ static struct call *entry_new(bool compat, const char *bare)
 {
 	const struct syscall_metadata *metadata = metadata_of(bare);
 	int i, nr = metadata ? min(metadata->nb_args, SYSCALL_ARGS) : 0;
-	struct call *call = call_new("entry", compat, bare, nr);
+	struct call *call = syscalls_call_new("entry", compat, bare, nr);
 
 	for (i = 0; call && i < nr; i++)
 		describe_arg(&call->fields[i], metadata->types[i], metadata->args[i]);
@@ -139,7 +140,7 @@ static struct call *entry_new(bool compat, const char *bare)
 
 static struct call *exit_new(bool compat, const char *bare)
 {
-	struct call *call = call_new("exit", compat, bare, 0);
+	struct call *call = syscalls_call_new("exit", compat, bare, 0);
 
 	if (call) {
 		call->event.fields = result_fields;
@@ -156,7 +157,7 @@ static int add_call(enum syscall_side side, bool compat, long nr, const char *ba
 	call = side == SYSCALL_ENTRY ? entry_new(compat, bare) : exit_new(compat, bare);
 	if (!call)
 		return -ENOMEM;
-	ret = add(&call->event, side);
+	ret = syscalls_add(&call->event, side);
 	if (!ret)
 		events[side][compat][nr] = &call->event;
 	return ret;
@@ -193,9 +194,9 @@ int syscalls_init(void)
 
 	if (ret)
 		return ret;
-	ret = add(&unknown[SYSCALL_ENTRY], SYSCALL_ENTRY);
+	ret = syscalls_add(&unknown[SYSCALL_ENTRY], SYSCALL_ENTRY);
 	if (!ret)
-		ret = add(&unknown[SYSCALL_EXIT], SYSCALL_EXIT);
+		ret = syscalls_add(&unknown[SYSCALL_EXIT], SYSCALL_EXIT);
 	if (!ret)
 		ret = add_table(false, native_functions);
 	if (!ret)

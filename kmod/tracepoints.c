@@ -11,17 +11,18 @@
 /* First and last of the section, see Kbuild. */
 extern struct event *events_begin[], *events_end[];
 
-static int attach(struct hook *hook)
+static int tracepoints_attach(struct hook *hook)
 {
 	return tracepoint_probe_register(hook->event->tp, hook->event->probe, hook);
 }
 
-static void detach(struct hook *hook)
+static void tracepoints_detach(struct hook *hook)
 {
 	tracepoint_probe_unregister(hook->event->tp, hook->event->probe, hook);
 }
 
-static const struct event_kind kind = { .attach = attach, .detach = detach };
+static const struct event_kind kind = { .attach = tracepoints_attach,
+					.detach = tracepoints_detach };
 
 static void found_in_kernel(struct tracepoint *tp, void *unused)
 {
@@ -38,7 +39,7 @@ struct search {
 	struct tracepoint *found;
 };
 
-static void compare(struct tracepoint *tp, void *data)
+static void tracepoints_compare(struct tracepoint *tp, void *data)
 {
 	struct search *search = data;
 
@@ -50,7 +51,7 @@ struct tracepoint *tracepoints_find(const char *name)
 {
 	struct search search = { .name = name };
 
-	for_each_kernel_tracepoint(compare, &search);
+	for_each_kernel_tracepoint(tracepoints_compare, &search);
 	return search.found;
 }
 
@@ -91,7 +92,7 @@ static void goes(struct tracepoint *tp)
 }
 
 /* The kernel calls this for one module at a time. */
-static int module_changes(struct notifier_block *nb, unsigned long what, void *data)
+static int tracepoints_module_changes(struct notifier_block *nb, unsigned long what, void *data)
 {
 	const struct module *module = ((struct tp_module *)data)->mod;
 	unsigned int i;
@@ -107,7 +108,7 @@ static int module_changes(struct notifier_block *nb, unsigned long what, void *d
 	return 0;
 }
 
-static struct notifier_block notifier = { .notifier_call = module_changes };
+static struct notifier_block notifier = { .notifier_call = tracepoints_module_changes };
 #endif
 
 int tracepoints_init(void)

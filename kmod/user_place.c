@@ -44,12 +44,12 @@ struct user_place {
 	struct site sites[];
 };
 
-static struct user_place *place_of(struct event *event)
+static struct user_place *user_place_of(struct event *event)
 {
 	return container_of(event, struct user_place, event);
 }
 
-static void put(const struct user_place *place, const void *payload, u32 len)
+static void user_place_put(const struct user_place *place, const void *payload, u32 len)
 {
 	preempt_disable_notrace();
 	ring_put(place->hook->set, place->hook->id, payload, len);
@@ -57,13 +57,14 @@ static void put(const struct user_place *place, const void *payload, u32 len)
 }
 
 /* Fetching may have to wait for a disk, so it is done before recording. */
-static void record(const struct site *site, struct pt_regs *regs, const u64 *values, u32 nr_values)
+static void user_place_record(const struct site *site, struct pt_regs *regs, const u64 *values,
+			      u32 nr_values)
 {
 	u32 len = nr_values * sizeof(*values);
 	u8 *payload;
 
 	if (!site->fetch) {
-		put(site->place, values, len);
+		user_place_put(site->place, values, len);
 		return;
 	}
 	payload = kmalloc(len + site->fetch->bytes, GFP_KERNEL);
@@ -72,29 +73,30 @@ static void record(const struct site *site, struct pt_regs *regs, const u64 *val
 		return;
 	}
 	memcpy(payload, values, len);
-	put(site->place, payload, len + fetch_put(site->fetch, regs, payload + len));
+	user_place_put(site->place, payload, len + fetch_put(site->fetch, regs, payload + len));
 	kfree(payload);
 }
 
-static int on_hit(struct uprobe_consumer *consumer, struct pt_regs *regs)
+static int user_place_on_hit(struct uprobe_consumer *consumer, struct pt_regs *regs)
 {
 	u64 ip = instruction_pointer(regs);
 
-	record(container_of(consumer, struct site, consumer), regs, &ip, 1);
+	user_place_record(container_of(consumer, struct site, consumer), regs, &ip, 1);
 	return 0;
 }
 
-static int on_return(struct uprobe_consumer *consumer, unsigned long function,
-		     struct pt_regs *regs)
+static int user_place_on_return(struct uprobe_consumer *consumer, unsigned long function,
+				struct pt_regs *regs)
 {
 	const u64 values[] = { function, instruction_pointer(regs), regs_return_value(regs) };
 
-	record(container_of(consumer, struct site, consumer), regs, values, ARRAY_SIZE(values));
+	user_place_record(container_of(consumer, struct site, consumer), regs, values,
+			  ARRAY_SIZE(values));
 	return 0;
 }
 
 /* No handler runs any more on return. */
-static void unregister(struct user_place *place)
+static void user_place_unregister(struct user_place *place)
 {
 	struct site *site;
 
@@ -104,9 +106,9 @@ static void unregister(struct user_place *place)
 	compat_uprobe_sync();
 }
 
-static int attach(struct hook *hook)
+static int user_place_attach(struct hook *hook)
 {
-	struct user_place *place = place_of(hook->event);
+	struct user_place *place = user_place_of(hook->event);
 	struct inode *inode = d_real_inode(place->file->f_path.dentry);
 	struct site *site;
 	void *probe;
@@ -116,7 +118,7 @@ static int attach(struct hook *hook)
 		probe = compat_uprobe_register(inode, site->offset, site->semaphore,
 					       &site->consumer);
 		if (IS_ERR(probe)) {
-			unregister(place);
+			user_place_unregister(place);
 			return PTR_ERR(probe);
 		}
 		site->probe = probe;
@@ -124,15 +126,15 @@ static int attach(struct hook *hook)
 	return 0;
 }
 
-static void detach(struct hook *hook)
+static void user_place_detach(struct hook *hook)
 {
-	struct user_place *place = place_of(hook->event);
+	struct user_place *place = user_place_of(hook->event);
 
-	unregister(place);
+	user_place_unregister(place);
 	ring_set_lose(hook->set, atomic_read(&place->missed));
 }
 
-static void place_free(struct user_place *place)
+static void user_place_free(struct user_place *place)
 {
 	u32 i;
 
@@ -143,12 +145,14 @@ static void place_free(struct user_place *place)
 	kfree(place);
 }
 
-static void release(struct event *event)
+static void user_place_release(struct event *event)
 {
-	place_free(place_of(event));
+	user_place_free(user_place_of(event));
 }
 
-static const struct event_kind kind = { .attach = attach, .detach = detach, .release = release };
+static const struct event_kind kind = { .attach = user_place_attach,
+					.detach = user_place_detach,
+					.release = user_place_release };
 
 /* Return: 0 or -errno. */
 static int prepare_site(struct site *site, const struct ltt_kmod_user_place *at,
@@ -166,9 +170,9 @@ static int prepare_site(struct site *site, const struct ltt_kmod_user_place *at,
 	if (at->offset > S64_MAX || at->semaphore > S64_MAX)
 		return -EINVAL;
 	if (is_return)
-		site->consumer.ret_handler = on_return;
+		site->consumer.ret_handler = user_place_on_return;
 	else
-		site->consumer.handler = on_hit;
+		site->consumer.handler = user_place_on_hit;
 	site->offset = at->offset;
 	site->semaphore = at->semaphore;
 	return 0;
@@ -227,6 +231,6 @@ struct event *user_place_new(const struct ltt_kmod_user_probe *request)
 		ret = prepare_file(place, request->fd);
 	if (!ret)
 		return &place->event;
-	place_free(place);
+	user_place_free(place);
 	return ERR_PTR(ret);
 }
