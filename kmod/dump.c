@@ -11,7 +11,7 @@
 #include "registry.h"
 
 /* How long a reader may take to make room, before what it loses is its own fault. */
-#define PATIENCE_MS 1000
+#define TIMEOUT_MS 1000
 
 /* --- what is told: names as readers of LTTng's kernel traces expect them --- */
 
@@ -169,7 +169,7 @@ bool dump_pause(struct dump *dump)
 	int ms;
 
 	cond_resched();
-	for (ms = 0; ms < PATIENCE_MS && !READ_ONCE(*dump->is_over); ms++) {
+	for (ms = 0; ms < TIMEOUT_MS && !READ_ONCE(*dump->is_over); ms++) {
 		if (!ring_set_is_crowded(dump->set))
 			break;
 		usleep_range(1000, 1500);

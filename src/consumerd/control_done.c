@@ -53,7 +53,7 @@ static void control_done_ring_open(struct control *c, struct job *job)
 	keep_fds(ring, job);
 }
 
-static void tell_output_error(struct control *c, const struct job *note)
+static void report_output_error(struct control *c, const struct job *note)
 {
 	const struct output *output = note->owner;
 	struct msg_con_output_error msg = {
@@ -71,23 +71,24 @@ static void tell_output_error(struct control *c, const struct job *note)
 	control_send(c, &enc);
 }
 
-static void tell_of(struct control *c, struct output *output, int error, const char *text)
+static void report_output(struct control *c, struct output *output, int error, const char *text)
 {
 	struct job note = { .owner = output, .error = error, .limit = error };
 
 	snprintf(note.err.text, sizeof(note.err.text), "%s", text);
-	tell_output_error(c, &note);
+	report_output_error(c, &note);
 }
 
-void control_look_after(struct control *c, struct output *output)
+void control_watch_output(struct control *c, struct output *output)
 {
 	bool hangs = worker_hangs(output->worker);
 
 	if (hangs == output->hanging || output->failing)
 		return;
 	output->hanging = hangs;
-	tell_of(c, output, hangs ? ETIMEDOUT : 0,
-		hangs ? "nothing is written: its file system has not answered for seconds" : "");
+	report_output(c, output, hangs ? ETIMEDOUT : 0,
+		      hangs ? "nothing is written: its file system has not answered for seconds" :
+			      "");
 }
 
 static void noted(struct control *c, struct job *note)
@@ -96,7 +97,7 @@ static void noted(struct control *c, struct job *note)
 
 	output->failing = note->error;
 	output->hanging = false; /* it has moved, and what it says counts */
-	tell_output_error(c, note);
+	report_output_error(c, note);
 }
 
 static void output_ended(struct control *c, struct job *job)

@@ -66,7 +66,8 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 	output = output_new(c, req->output, worker);
 	output->life = c->life;
 	if (req->relay[0])
-		(void)!output_hear(output, c->loop); /* else a relay that is gone is noticed late */
+		(void)!output_watch_kernel(output,
+					   c->loop); /* else a relay that is gone is noticed late */
 	job = request_job(rq, JOB_START, output);
 	if (req->dir < 0 && req->path[0]) {
 		job->path = xstrdup(req->path);
@@ -228,7 +229,7 @@ static int post_ring(const struct request *rq, enum job_kind kind, struct req_co
 	if (make_desc(req, &desc, err))
 		return err->code;
 	if (req->module >= 0) {
-		int ret = output_hear(trace->output, rq->control->loop);
+		int ret = output_watch_kernel(trace->output, rq->control->loop);
 
 		if (ret < 0)
 			return err_errno(err, ERR_INTERNAL, -ret,

@@ -57,7 +57,7 @@ void control_send_counters(struct control *c, uint32_t serial, const struct ring
 void control_send_all_counters(struct control *c, uint32_t serial, const struct output *output);
 /** Tell of an output whose worker hangs in a file system that does not answer, and that it
  *  does no more. A request for figures would not show it. */
-void control_look_after(struct control *c, struct output *output);
+void control_watch_output(struct control *c, struct output *output);
 /** All that a keeper would hold of it: MSG_held. */
 void control_send_held(struct control *c, uint32_t serial, const struct output *output);
 

@@ -193,7 +193,7 @@ int on_stats(const struct request *rq, struct err *err)
 		request_answer_behind(rq, output, 0);
 		return 0;
 	}
-	control_look_after(rq->control, output);
+	control_watch_output(rq->control, output);
 	control_send_all_counters(rq->control, rq->header->serial, output);
 	answer_stats(rq, output, err);
 	return 0;

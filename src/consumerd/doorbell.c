@@ -75,7 +75,7 @@ void doorbell_ring_shared(struct doorbell *doorbell)
 	syscall(SYS_futex, doorbell->shared, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-struct doorbell_seen doorbell_look(const struct doorbell *doorbell)
+struct doorbell_seen doorbell_snapshot(const struct doorbell *doorbell)
 {
 	struct doorbell_seen seen = {
 		.shared = __atomic_load_n(doorbell->shared, __ATOMIC_SEQ_CST),

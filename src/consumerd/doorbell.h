@@ -36,7 +36,7 @@ void doorbell_ring(struct doorbell *doorbell);
 /** The same in a producer's place. */
 void doorbell_ring_shared(struct doorbell *doorbell);
 
-struct doorbell_seen doorbell_look(const struct doorbell *doorbell);
+struct doorbell_seen doorbell_snapshot(const struct doorbell *doorbell);
 /** Sleep until a word is no longer as seen, or @until_ns (CLOCK_MONOTONIC). */
 void doorbell_wait(struct doorbell *doorbell, struct doorbell_seen seen, uint64_t until_ns);
 /** The same, deaf to applications. */

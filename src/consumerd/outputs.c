@@ -54,10 +54,10 @@ void output_begin_leaving(struct output *output)
 static void outputs_on_notify(struct loop_fd *source, uint32_t events)
 {
 	(void)events;
-	worker_heard(container_of(source, struct output, notifier)->worker);
+	worker_on_notify(container_of(source, struct output, notifier)->worker);
 }
 
-int output_hear(struct output *output, struct loop *loop)
+int output_watch_kernel(struct output *output, struct loop *loop)
 {
 	int fd = worker_listen(output->worker);
 

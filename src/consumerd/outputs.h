@@ -58,7 +58,7 @@ void output_begin_closing(struct output *output);
 void output_begin_leaving(struct output *output);
 /** Hear the kernel's rings in the place of the worker, which sleeps on memory. Return: 0 or
  *  negative errno. */
-int output_hear(struct output *output, struct loop *loop) MUST_CHECK;
+int output_watch_kernel(struct output *output, struct loop *loop) MUST_CHECK;
 struct output *output_find(struct control *control, uint64_t id);
 
 struct trace_ref *trace_ref_new(struct control *control, struct output *output, uint64_t id);

@@ -8,7 +8,7 @@
 #include "libctl/calls.h"
 #include "libctl/home.h"
 #include "libctl/relay_local.h"
-#include "say.h"
+#include "print.h"
 #include "viewing.h"
 
 #define AUTO_TRIES 100 /* made-up names for one second */
@@ -92,13 +92,13 @@ static int find_relay(struct ctl *ctl, struct creation *c)
 	if (url_relay(c->url, c->spool_size, &c->relay, &ctl->err) != 0)
 		return ctl->err.code;
 	if (c->relay.unknown)
-		say_warning(ctl,
-			    "the host '%s' of the relay is not known now (%s): what is recorded "
-			    "goes to the spool",
-			    c->relay.host, c->relay.unknown);
+		print_warning(ctl,
+			      "the host '%s' of the relay is not known now (%s): what is recorded "
+			      "goes to the spool",
+			      c->relay.host, c->relay.unknown);
 	if (c->relay.away)
-		say_warning(ctl, "no relay answers at %s now: what is recorded goes to the spool",
-			    c->relay.text);
+		print_warning(ctl, "no relay answers at %s now: what is recorded goes to the spool",
+			      c->relay.text);
 	return 0;
 }
 
@@ -123,7 +123,8 @@ void create_remember(struct ctl *ctl, const struct creation *c, bool current)
 	struct err err = { 0 };
 
 	if (current && home_set(HOME_SESSION, c->session, &err) != 0)
-		say_warning(ctl, "the session is not remembered as the current one: %s", err.text);
+		print_warning(ctl, "the session is not remembered as the current one: %s",
+			      err.text);
 	else
 		viewing_remember(ctl, c->session, *c->relay.addr ? NULL : c->dir.path);
 }

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "loss.h"
 #include "record.h"
-#include "say.h"
+#include "print.h"
 #include "target.h"
 #include "text.h"
 
@@ -115,7 +115,7 @@ static int ctl_follow_take_item(void *priv, unsigned int type, struct decoder *d
 		return 0; /* a newer daemon knows more */
 	if (msg_news_decode(dec, &m) != 0) {
 		if (!follow->senseless)
-			say_warning(follow->ctl, "what the session daemon says makes no sense");
+			print_warning(follow->ctl, "what the session daemon says makes no sense");
 		follow->senseless = true;
 		return 0;
 	}

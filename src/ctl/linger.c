@@ -20,7 +20,7 @@
 #include "ctl/doctor/doctor.h"
 #include "elf.h"
 #include "libctl/calls.h"
-#include "say.h"
+#include "print.h"
 #include "text.h"
 
 #define ENVIRONMENT_BYTES (1u << 20)
@@ -28,7 +28,7 @@
 #define SCOPE "LTT_SCOPE="
 #define DISABLE "LTT_APP_DISABLE="
 
-#define LOOK_MS 50
+#define POLL_MS 50
 #define QUIET_MS 500 /* most waits are shorter: nothing is said of them */
 /* A process that has libltt registers within milliseconds, or never. */
 #define REGISTER_MS 5000
@@ -173,12 +173,13 @@ static int linger_request(struct ctl *ctl, const struct others *others,
 	return 0; /* its successor, or it again, is asked next time */
 }
 
-static void say_waiting_for(struct ctl *ctl, unsigned int nr)
+static void print_waiting_for(struct ctl *ctl, unsigned int nr)
 {
-	say_note(ctl,
-		 "'%s' has ended; waiting for %u process%s that it started and that still record%s "
-		 "(Ctrl-C ends the waiting; --no-wait: do not wait)",
-		 ctl->operands[0], nr, nr == 1 ? "" : "es", nr == 1 ? "s" : "");
+	print_note(
+		ctl,
+		"'%s' has ended; waiting for %u process%s that it started and that still record%s "
+		"(Ctrl-C ends the waiting; --no-wait: do not wait)",
+		ctl->operands[0], nr, nr == 1 ? "" : "es", nr == 1 ? "s" : "");
 }
 
 unsigned int linger(struct ctl *ctl, const struct others *others)
@@ -205,10 +206,10 @@ unsigned int linger(struct ctl *ctl, const struct others *others)
 		if (now - known >= REGISTER_MS || (!unknown && (nr == 0 || others->no_wait)))
 			return nr;
 		if (!said && rep.recording && now - begin >= QUIET_MS) {
-			say_waiting_for(ctl, rep.recording);
+			print_waiting_for(ctl, rep.recording);
 			said = true;
 		}
-		if (poll(&signals, 1, LOOK_MS) > 0 && run_interrupted(others->run))
+		if (poll(&signals, 1, POLL_MS) > 0 && run_interrupted(others->run))
 			return nr;
 	}
 }

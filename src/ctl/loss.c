@@ -6,10 +6,10 @@
 
 #include "base/mem.h"
 #include "record.h"
-#include "say.h"
+#include "print.h"
 #include "text.h"
 
-#define REFUSALS_SAID 5u /* one by one */
+#define MAX_REFUSALS_SHOWN 5u /* one by one */
 
 static const struct cause {
 	const char *key;
@@ -71,7 +71,7 @@ static enum status loss_report_cause(struct ctl *ctl, const char *session, struc
 
 	if (n == 0)
 		return STATUS_OK;
-	say_warning(ctl, "session '%s': %s", session, sentence);
+	print_warning(ctl, "session '%s': %s", session, sentence);
 	return STATUS_LOST;
 }
 
@@ -81,12 +81,12 @@ enum status loss_unknown(struct ctl *ctl, const char *name, uint64_t nr)
 
 	if (!nr)
 		return STATUS_OK;
-	say_warning(ctl,
-		    "%s: %s buffer%s lost, with an unknown number of events: every process that "
-		    "held %s died before it was written; have ltt-sessiond run under a service "
-		    "manager, which holds the buffers, too",
-		    name, text_count(buf, nr), nr == 1 ? " is" : "s are",
-		    nr == 1 ? "it" : "them");
+	print_warning(ctl,
+		      "%s: %s buffer%s lost, with an unknown number of events: every process that "
+		      "held %s died before it was written; have ltt-sessiond run under a service "
+		      "manager, which holds the buffers, too",
+		      name, text_count(buf, nr), nr == 1 ? " is" : "s are",
+		      nr == 1 ? "it" : "them");
 	return STATUS_LOST;
 }
 
@@ -119,7 +119,7 @@ enum status loss_conclude(struct ctl *ctl, const char *session, struct json_obje
 
 	if (!*problem)
 		return status;
-	say_warning(ctl, "%s", problem);
+	print_warning(ctl, "%s", problem);
 	return status == STATUS_OK ? STATUS_LOST : status;
 }
 
@@ -128,11 +128,11 @@ void loss_conflicts(struct ctl *ctl, struct json_object *owner)
 	for (size_t i = 0; i < record_len(owner, "conflicts"); i++) {
 		struct json_object *c = record_at(owner, "conflicts", i);
 
-		say_warning(ctl,
-			    "marker '%s' of process %" PRIu64 " is not recorded: its format is "
-			    "\"%s\", but \"%s\" is recorded under this name",
-			    record_str(c, "name"), record_num(c, "pid"), record_str(c, "refused"),
-			    record_str(c, "armed"));
+		print_warning(ctl,
+			      "marker '%s' of process %" PRIu64 " is not recorded: its format is "
+			      "\"%s\", but \"%s\" is recorded under this name",
+			      record_str(c, "name"), record_num(c, "pid"), record_str(c, "refused"),
+			      record_str(c, "armed"));
 	}
 }
 
@@ -174,16 +174,16 @@ enum status loss_refusals(struct ctl *ctl, struct json_object *owner)
 {
 	size_t nr = record_len(owner, "refusals");
 
-	for (size_t i = 0; i < MIN(nr, (size_t)REFUSALS_SAID); i++) {
+	for (size_t i = 0; i < MIN(nr, (size_t)MAX_REFUSALS_SHOWN); i++) {
 		struct json_object *r = record_at(owner, "refusals", i);
 
-		say_warning(ctl, "%s '%s' is not %s: %s",
-			    loss_is_of_kernel(r) ? "the kernel's event" : "event",
-			    record_str(r, "name"), loss_is_of_record(r) ? "recorded" : "counted",
-			    record_str(r, "why"));
+		print_warning(ctl, "%s '%s' is not %s: %s",
+			      loss_is_of_kernel(r) ? "the kernel's event" : "event",
+			      record_str(r, "name"), loss_is_of_record(r) ? "recorded" : "counted",
+			      record_str(r, "why"));
 	}
-	if (nr > REFUSALS_SAID)
-		say_warning(ctl, "%zu more are not recorded; 'lttctl status' says which",
-			    nr - REFUSALS_SAID);
+	if (nr > MAX_REFUSALS_SHOWN)
+		print_warning(ctl, "%zu more are not recorded; 'lttctl status' says which",
+			      nr - MAX_REFUSALS_SHOWN);
 	return nr ? STATUS_WARNING : STATUS_OK;
 }

@@ -14,7 +14,7 @@
 #include "help.h"
 #include "options.h"
 #include "record.h"
-#include "say.h"
+#include "print.h"
 #include "text.h"
 
 static struct {
@@ -187,10 +187,10 @@ int ctl_connect(struct ctl *ctl, enum verb_daemon how)
 		}
 		return how == DAEMON_WELCOME ? 0 : err->code;
 	}
-	say_waiting(ctl);
+	print_waiting(ctl);
 	daemon = client_daemon(ctl->client);
-	say_verbose(ctl, "session daemon %s, pid %u, in %s", daemon->version, daemon->pid,
-		    daemon->rundir);
+	print_verbose(ctl, "session daemon %s, pid %u, in %s", daemon->version, daemon->pid,
+		      daemon->rundir);
 	return 0;
 }
 
@@ -289,7 +289,7 @@ static enum status finish_output(struct ctl *ctl, enum status status)
 		return status;
 	if (errno == EPIPE || errno == 0)
 		return status;
-	say_error(ctl, "can't write the answer: %s", strerror(errno));
+	print_error(ctl, "can't write the answer: %s", strerror(errno));
 	return status == STATUS_OK ? STATUS_ERROR : status;
 }
 
@@ -303,14 +303,14 @@ int main(int argc, char **argv)
 	if (status == STATUS_OK && !done)
 		status = ctl_run_verb(&ctl, words, &done);
 	status = final_status(&ctl, status);
-	say_no_more_waiting();
+	print_waiting_end();
 	if (!done && ctl.json && !ctl.printed && !(ctl.verb && ctl.verb->prints_itself))
 		ctl_print_json(&ctl, status);
 	else
 		ctl_print_text(&ctl);
 	status = finish_output(&ctl, status);
 	if (ctl.err.code)
-		say_error(&ctl, "%s", ctl.err.text);
+		print_error(&ctl, "%s", ctl.err.text);
 	client_free(ctl.client);
 	json_object_put(ctl.record);
 	json_object_put(ctl.warnings);

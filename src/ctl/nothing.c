@@ -13,7 +13,7 @@
 #include "run.h"
 
 #define OWN_POINTS "ltt_statedump:" /* libltt's: every program has them */
-#define NAMES_SAID 20u
+#define MAX_NAMES_LISTED 20u
 
 static int nothing_take_name(void *names, unsigned int type, struct decoder *dec)
 {
@@ -78,9 +78,9 @@ static void name_points(FILE *out, struct json_object *points, const char *event
 
 	fprintf(out, "No point of the program fits --events=%s%s%s%s It has these:\n", events,
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : ".");
-	for (size_t i = 0; i < nr && i < NAMES_SAID; i++)
+	for (size_t i = 0; i < nr && i < MAX_NAMES_LISTED; i++)
 		fprintf(out, "  %s\n", json_object_get_string(record_at(points, "others", i)));
-	if (nr > NAMES_SAID || record_bool(points, "more"))
+	if (nr > MAX_NAMES_LISTED || record_bool(points, "more"))
 		fputs("  and more; 'lttctl list -u' shows all while it runs\n", out);
 }
 

@@ -6,7 +6,7 @@
 
 #include "loss.h"
 #include "record.h"
-#include "say.h"
+#include "print.h"
 #include "table.h"
 #include "text.h"
 #include "totals.h"
@@ -126,11 +126,11 @@ enum status show_warnings(struct ctl *ctl, struct json_object *session)
 	bool lacks = show_lacks_figures(ctl, session);
 
 	if (*record_str(session, "problem"))
-		say_warning(ctl, "session '%s': %s", name, record_str(session, "problem"));
+		print_warning(ctl, "session '%s': %s", name, record_str(session, "problem"));
 	if (lacks)
-		say_warning(ctl,
-			    "session '%s': the consumer daemon has not told its figures in time",
-			    name);
+		print_warning(ctl,
+			      "session '%s': the consumer daemon has not told its figures in time",
+			      name);
 	loss_report(ctl, name, record_get(session, "totals"));
 	for (size_t i = 0; i < record_len(session, "channels"); i++)
 		loss_conflicts(ctl, record_at(session, "channels", i));

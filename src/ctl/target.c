@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "libctl/home.h"
 #include "record.h"
-#include "say.h"
+#include "print.h"
 #include "show.h"
 
 struct target_options target_options;
@@ -74,7 +74,8 @@ int target_sessions_recovered(struct ctl *ctl, struct json_object **ret, struct 
 				    ret, err);
 }
 
-int target_look_up(struct ctl *ctl, const char *name, struct json_object **ret, struct err *err)
+int target_find_session(struct ctl *ctl, const char *name, struct json_object **ret,
+			struct err *err)
 {
 	struct json_object *sessions AUTO_RECORD = NULL;
 
@@ -137,7 +138,7 @@ static enum status target_each_of(struct ctl *ctl, struct json_object *names,
 		worst = target_worse(worst, status);
 		if (!ctl->err.code)
 			continue;
-		say_error(ctl, "%s", ctl->err.text);
+		print_error(ctl, "%s", ctl->err.text);
 		if (ctl->err.code == ERR_NO_DAEMON || ctl->err.code == ERR_NO_ANSWER)
 			break;
 		ctl->err = (struct err){ 0 };
@@ -175,10 +176,10 @@ enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, co
 	if (!names)
 		return STATUS_ERROR;
 	if (json_object_array_length(names) == 0)
-		say_note(ctl,
-			 target_options.all ? "there is no session, so nothing was done" :
-					      "no session fits '%s', so nothing was done",
-			 operand(ctl, 0));
+		print_note(ctl,
+			   target_options.all ? "there is no session, so nothing was done" :
+						"no session fits '%s', so nothing was done",
+			   operand(ctl, 0));
 	return target_each_of(ctl, names, each);
 }
 
@@ -197,7 +198,7 @@ enum status target_failed(struct ctl *ctl, const char *session)
 		target_suggest(ctl, session, NULL, NULL);
 		return STATUS_ERROR;
 	}
-	say_warning(ctl, "%s", ctl->err.text);
+	print_warning(ctl, "%s", ctl->err.text);
 	ctl->err = (struct err){ 0 };
 	return STATUS_WARNING;
 }

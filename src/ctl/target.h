@@ -47,8 +47,8 @@ int target_sessions_recovered(struct ctl *ctl, struct json_object **ret,
 			      struct err *err) MUST_CHECK;
 /** The session of that name in *ret, NULL where there is none: one item, however many sessions
  *  there are. A verb that works on many sessions must not list all of them for each. */
-int target_look_up(struct ctl *ctl, const char *name, struct json_object **ret,
-		   struct err *err) MUST_CHECK;
+int target_find_session(struct ctl *ctl, const char *name, struct json_object **ret,
+			struct err *err) MUST_CHECK;
 /** A session of @sessions by name, borrowed; NULL. */
 struct json_object *target_find(struct json_object *sessions, const char *name);
 

@@ -13,7 +13,7 @@
 #include "names.h"
 #include "options.h"
 #include "record.h"
-#include "say.h"
+#include "print.h"
 #include "target.h"
 
 #define IDS_BYTES 40960u /* of a list of ids: what fits in a message, and more than is taken */
@@ -188,8 +188,8 @@ static enum status tracking_request(struct ctl *ctl, const struct req_track *req
 	record_append(ctl->record, "changes", change);
 	if (rep.changed == req->ids.nr)
 		return STATUS_OK;
-	say_warning(ctl, "%u of these were %stracked before", req->ids.nr - rep.changed,
-		    req->op == TRACK_ADD ? "" : "not ");
+	print_warning(ctl, "%u of these were %stracked before", req->ids.nr - rep.changed,
+		      req->op == TRACK_ADD ? "" : "not ");
 	return STATUS_WARNING;
 }
 

@@ -10,7 +10,7 @@
 #include "libctl/home.h"
 #include "libctl/outdir.h"
 #include "record.h"
-#include "say.h"
+#include "print.h"
 #include "target.h"
 
 #define NET "net://"
@@ -22,7 +22,7 @@ static bool of_daemon(struct ctl *ctl, const char *session, char **ret_path)
 	struct json_object *found AUTO_RECORD = NULL;
 	struct err ignored = { 0 };
 
-	if (!ctl->client || target_look_up(ctl, session, &found, &ignored) != 0 || !found)
+	if (!ctl->client || target_find_session(ctl, session, &found, &ignored) != 0 || !found)
 		return false;
 	*ret_path = xstrdup(record_str(found, "output"));
 	return true;
@@ -63,15 +63,16 @@ static char *named(struct ctl *ctl, const char *word)
 }
 
 /* That an older trace is shown must not pass unnoticed. */
-static void tell_older(struct ctl *ctl, const char *path)
+static void note_older(struct ctl *ctl, const char *path)
 {
 	char *untraced AUTO_FREE = home_get(HOME_UNTRACED);
 
 	if (untraced)
-		say_warning(ctl,
-			    "session '%s' wrote no trace here (never started, --no-output, or to a "
-			    "relay); this is an older one: %s",
-			    untraced, path);
+		print_warning(
+			ctl,
+			"session '%s' wrote no trace here (never started, --no-output, or to a "
+			"relay); this is an older one: %s",
+			untraced, path);
 }
 
 static char *no_last(struct ctl *ctl)
@@ -97,7 +98,7 @@ static char *last(struct ctl *ctl)
 	char *session AUTO_FREE = NULL;
 
 	if (path && is_dir(path)) {
-		tell_older(ctl, path);
+		note_older(ctl, path);
 		return path;
 	}
 	free(TAKE(path));
@@ -154,7 +155,7 @@ char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
 	name = target_session(ctl, word);
 	if (!name)
 		return NULL;
-	if (!ctl->client || target_look_up(ctl, name, &found, &ctl->err) != 0) {
+	if (!ctl->client || target_find_session(ctl, name, &found, &ctl->err) != 0) {
 		err_set(&ctl->err, ERR_NO_DAEMON,
 			"no session daemon runs; name the session as "
 			"net://RELAY/host/HOST/SESSION");
@@ -185,7 +186,7 @@ void viewing_remember(struct ctl *ctl, const char *session, const char *path)
 	struct err err = { 0 };
 
 	if (remember(session, path, &err) != 0)
-		say_warning(ctl, "the trace is not remembered as the last one: %s", err.text);
+		print_warning(ctl, "the trace is not remembered as the last one: %s", err.text);
 }
 
 void viewing_remember_session(struct ctl *ctl, const char *session)

@@ -137,7 +137,7 @@ static struct client *client_connect(const char *rundir, int interrupt, struct e
 	return client;
 }
 
-static int say_hello(struct client *client, struct rep_hello *ret, struct err *err)
+static int send_hello(struct client *client, struct rep_hello *ret, struct err *err)
 {
 	struct req_hello req = { .version = LTT_VERSION, .features = FEATURES };
 
@@ -152,7 +152,7 @@ int client_open(const char *rundir, int interrupt, struct client **ret, struct e
 	if (!client)
 		return err->code;
 	client->probing = true;
-	if (say_hello(client, &hello, err) != 0)
+	if (send_hello(client, &hello, err) != 0)
 		return err->code;
 	client->probing = false;
 	client->version = xstrdup(hello.version);

@@ -95,7 +95,7 @@ static int live_receive(const struct live *live, void *data, size_t len)
 	return 0;
 }
 
-static int live_ask(const struct live *live, uint32_t command, const void *body, size_t len)
+static int live_request(const struct live *live, uint32_t command, const void *body, size_t len)
 {
 	struct view_request request = { .bytes = htobe64(len), .command = htobe32(command) };
 	int ret = live_send(live, &request, sizeof(request));
@@ -111,7 +111,7 @@ static int live_introduce(const struct live *live)
 		.minor = htobe32(MINOR),
 		.type = htobe32(COMMANDS),
 	};
-	int ret = live_ask(live, VIEW_CONNECT, &hello, sizeof(hello));
+	int ret = live_request(live, VIEW_CONNECT, &hello, sizeof(hello));
 
 	if (ret == 0)
 		ret = live_receive(live, &hello, sizeof(hello));
@@ -148,7 +148,7 @@ static int live_search(const struct live *live, const struct live_url *url, char
 {
 	struct view_session session;
 	uint32_t nr;
-	int ret = live_ask(live, VIEW_LIST_SESSIONS, NULL, 0);
+	int ret = live_request(live, VIEW_LIST_SESSIONS, NULL, 0);
 
 	if (ret == 0)
 		ret = live_receive(live, &nr, sizeof(nr));

@@ -109,7 +109,7 @@ static void read_facts(struct spool_info *spool)
 	spool->locked = is_locked(fd);
 }
 
-int spools_look(const char *name, struct spool_info *ret, struct err *err)
+int spools_open(const char *name, struct spool_info *ret, struct err *err)
 {
 	AUTO_FREE char *dir = spools_dir();
 	AUTO_FREE char *cwd = *name == '/' ? NULL : getcwd(NULL, 0);

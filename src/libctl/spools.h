@@ -25,7 +25,7 @@ struct spool_info {
 /** HOME/ltt-traces/spool, allocated; NULL: there is no home. */
 char *spools_dir(void);
 /** @name: in there, or a path. Return: 0, or the code in @err. */
-int spools_look(const char *name, struct spool_info *ret, struct err *err) MUST_CHECK;
+int spools_open(const char *name, struct spool_info *ret, struct err *err) MUST_CHECK;
 void spools_fini(struct spool_info *spool);
 /** Remove it with all that is in it. Return: 0, or the code in @err: it is in use. */
 int spools_remove(struct spool_info *spool, struct err *err) MUST_CHECK;

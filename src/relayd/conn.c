@@ -99,7 +99,7 @@ void relconn_keep_stream(struct relconn *conn, const struct relstream *stream)
 }
 
 /* Behind those that wait already it waits in any case. */
-static void hold_answer(struct relconn *conn, bool promised, uint64_t within_us)
+static void defer_answer(struct relconn *conn, bool promised, uint64_t within_us)
 {
 	unsigned int last = conn->first_unsynced + conn->nr_unsynced - 1;
 	unsigned int at = (last + 1) % RELCONN_MAX_UNSYNCED;
@@ -143,7 +143,7 @@ static void finish_answer(struct relconn *conn, const struct encoder *enc, uint1
 	conn->answer_begin = 0;
 	conn->answer_end = FRAME_HEAD_BYTES + enc->len;
 	if (promised || conn->nr_unsynced)
-		hold_answer(conn, promised, type == MSG_rel_packet ? conn->sync_us : 0);
+		defer_answer(conn, promised, type == MSG_rel_packet ? conn->sync_us : 0);
 	else
 		relconn_send_reply(conn);
 }

@@ -72,7 +72,7 @@ static bool is_within(int fd)
 	return getsockname(fd, (struct sockaddr *)&own.sa, &own.len) == 0 && tcp_is_local(&own);
 }
 
-int keyring_meet(struct keyring *ring, enum relay_link link, int fd, struct tls **ret)
+int keyring_accept(struct keyring *ring, enum relay_link link, int fd, struct tls **ret)
 {
 	struct tls_keys *keys;
 	int error;

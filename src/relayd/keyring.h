@@ -31,12 +31,12 @@ void keyring_fini(struct keyring *ring);
 int keyring_reload(struct keyring *ring, struct err *err) MUST_CHECK;
 
 /**
- * keyring_meet() - somebody has connected with @fd, at an address that was opened as @link.
+ * keyring_accept() - somebody has connected with @fd, at an address that was opened as @link.
  * @ring: NULL: there are no keys.
  * @ret: how to speak with the peer; NULL: in the clear.
  * Return: 0 or negative errno.
  */
-int keyring_meet(struct keyring *ring, enum relay_link link, int fd, struct tls **ret) MUST_CHECK;
+int keyring_accept(struct keyring *ring, enum relay_link link, int fd, struct tls **ret) MUST_CHECK;
 
 /** Is @chan's other end still to be believed, now that the keys are others, or that it is later?
  *  Return: 0 or -EPROTO: chan_problem() says why not. */

@@ -90,13 +90,13 @@ static bool live_is_over(const struct live_session *s)
 /* Is it too late to attach? */
 static bool is_gone(const struct live_session *s)
 {
-	return live_is_over(s) && !s->held_until_ns;
+	return live_is_over(s) && !s->kept_until_ns;
 }
 
 /* Nobody sends, nobody looks. */
 static void drop_session(struct live_session *session)
 {
-	if (!session->nr_viewers && !session->held_until_ns && (session->ended || session->away_ns))
+	if (!session->nr_viewers && !session->kept_until_ns && (session->ended || session->away_ns))
 		free_session(session);
 }
 
@@ -133,14 +133,14 @@ static void count_waiters(struct live_session *session, int by, uint64_t known)
 }
 
 /* Viewers that have not come back by now do not. */
-static void release_held(struct live *live)
+static void release_kept(struct live *live)
 {
 	struct live_session *session, *tmp;
 
 	list_for_each_safe(session, tmp, &live->sessions, node) {
-		if (!session->held_until_ns || loop_now_ns() < session->held_until_ns)
+		if (!session->kept_until_ns || loop_now_ns() < session->kept_until_ns)
 			continue;
-		session->held_until_ns = 0;
+		session->kept_until_ns = 0;
 		count_waiters(session, -1, 0);
 		drop_traces(session);
 		drop_session(session);
@@ -174,7 +174,7 @@ struct live_session *live_session_open(struct live *live, const char *path, cons
 	LOCKED(live);
 	struct live_session *session;
 
-	release_held(live);
+	release_kept(live);
 	session = live_find_session(live, path);
 	if (session) {
 		session->away_ns = 0;
@@ -188,7 +188,7 @@ struct live_session *live_session_open(struct live *live, const char *path, cons
 	session->name = xstrdup(name);
 	session->period_us = period_us;
 	session->open_to_all = open_to_all;
-	session->held_until_ns = is_old ? loop_now_ns() + AWAY_NS : 0;
+	session->kept_until_ns = is_old ? loop_now_ns() + AWAY_NS : 0;
 	list_init(&session->streams);
 	list_append(&live->sessions, &session->node);
 	return session;
@@ -223,7 +223,7 @@ void live_beacon(struct live_session *session, uint64_t time)
 	LOCKED(session->live);
 
 	session->beacon = MAX(session->beacon, time);
-	release_held(session->live);
+	release_kept(session->live);
 }
 
 unsigned int live_fds(struct live *live)
@@ -275,7 +275,7 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	trace->index_fd = index_fd;
 	trace->metadata_bytes = dir->metadata_bytes;
 	trace->hides = dir->hides;
-	trace->waiters = session->nr_viewers + (session->held_until_ns != 0);
+	trace->waiters = session->nr_viewers + (session->kept_until_ns != 0);
 	return trace;
 }
 
@@ -433,8 +433,7 @@ uint64_t live_last_stream(const struct live_session *session)
 	return session->last_serial;
 }
 
-static void look_for_unknown(const struct live_session *session, uint64_t known,
-			     struct live_state *ret)
+static void find_unknown(const struct live_session *session, uint64_t known, struct live_state *ret)
 {
 	const struct live_stream *s;
 
@@ -463,7 +462,7 @@ void live_state(const struct live_stream *s, uint64_t known, struct live_state *
 		.metadata_bytes = s->trace->metadata_bytes,
 		.last = s->last,
 	};
-	look_for_unknown(session, known, ret);
+	find_unknown(session, known, ret);
 }
 
 bool live_session_is_over(const struct live_session *session)
@@ -536,7 +535,7 @@ void live_each(struct live *live, const struct view_acl *view_acl,
 	const struct live_session *session;
 	const struct live_stream *s;
 
-	release_held(live);
+	release_kept(live);
 	list_for_each(session, &live->sessions, node) {
 		unsigned int nr = 0;
 

@@ -51,7 +51,7 @@ struct live_session {
 	uint64_t away_ns; /* since when nobody sends; 0: somebody does */
 	uint64_t beacon;  /* trace clock: up to here nothing is missing; 0: nobody knows */
 	unsigned int nr_viewers;
-	uint64_t held_until_ns;	  /* for viewers that come back; 0: it is not held */
+	uint64_t kept_until_ns;	  /* for viewers that come back; 0: it is not held */
 	uint64_t last_serial;	  /* of its streams */
 	struct list_node streams; /* struct live_stream, by serial */
 };

@@ -259,7 +259,7 @@ static void relayd_on_signal(int signo, void *data)
 		return;
 	}
 	log_info("ending on %s", strsignal(signo));
-	notify_say(&h->notify, "STOPPING=1");
+	notify_send(&h->notify, "STOPPING=1");
 	loop_stop(h->loop);
 }
 
@@ -401,7 +401,7 @@ static int relayd_serve(struct house *h)
 		ret = repairer_start(&h->relay.repairer, h->relay.out_fd, h->relay.started_ns);
 	if (ret == 0) {
 		relayd_report_ready(h->ready_fd);
-		relay_tell_sessions(&h->relay);
+		relay_report_sessions(&h->relay);
 		notify_ready(&h->notify, h->loop);
 		ret = loop_run(h->loop);
 		notify_unwatch(&h->notify);

@@ -168,7 +168,7 @@ int relay_find_output(struct relay *relay, struct err *err)
 	return 0;
 }
 
-void relay_tell_sessions(const struct relay *relay)
+void relay_report_sessions(const struct relay *relay)
 {
 	if (relay->notify)
 		notify_status(relay->notify, "%u session%s being received", relay->nr_sessions,
@@ -214,7 +214,7 @@ int relay_serve(struct relay *relay, int fd, struct tls *tls)
 static void relay_accept(const struct relay_listener *listener, int fd)
 {
 	struct tls *tls;
-	int ret = keyring_meet(listener->relay->keyring, listener->link, fd, &tls);
+	int ret = keyring_accept(listener->relay->keyring, listener->link, fd, &tls);
 
 	if (ret < 0) {
 		log_warn_some("a connection is refused: %s", strerror(-ret));

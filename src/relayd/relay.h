@@ -83,7 +83,7 @@ int relay_find_syncer(struct relay *relay, int fd, struct syncer **ret) MUST_CHE
 int relay_find_output(struct relay *relay, struct err *err) MUST_CHECK;
 
 /** One session more, or one less: the service manager hears. */
-void relay_tell_sessions(const struct relay *relay);
+void relay_report_sessions(const struct relay *relay);
 
 /** May another step of a handshake be made in this round of the loop? Each takes about a
  *  millisecond, and senders have their turn in between. */

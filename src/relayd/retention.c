@@ -110,7 +110,7 @@ static void retention_check(struct retention *r, bool need)
 	if (need && rules.keep_free)
 		rules.keep_free = MAX(rules.keep_free, room + 1);
 	kept_scan(r->relay->out_fd, now_s, &list);
-	kept_judge(&list, &rules, now_s, room);
+	kept_evaluate(&list, &rules, now_s, room);
 	if (any_to_go(&list)) {
 		pthread_mutex_lock(&r->lock);
 		retention_publish_list(r, &list);

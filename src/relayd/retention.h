@@ -63,8 +63,8 @@ void retention_kick(struct retention *retention);
 void kept_scan(int out_fd, uint64_t now_s, struct kept_list *ret);
 void kept_fini(struct kept_list *list);
 /** Say of each why it is to be removed. @free_bytes: of the file system. */
-void kept_judge(struct kept_list *list, const struct retention_rules *rules, uint64_t now_s,
-		uint64_t free_bytes);
+void kept_evaluate(struct kept_list *list, const struct retention_rules *rules, uint64_t now_s,
+		   uint64_t free_bytes);
 /** Remove all that is below @name. */
 void kept_erase(int at_fd, const char *name);
 

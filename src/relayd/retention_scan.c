@@ -98,8 +98,8 @@ static int by_age(const void *one, const void *other)
 	return strcmp(a->path, b->path);
 }
 
-void kept_judge(struct kept_list *list, const struct retention_rules *rules, uint64_t now_s,
-		uint64_t free_bytes)
+void kept_evaluate(struct kept_list *list, const struct retention_rules *rules, uint64_t now_s,
+		   uint64_t free_bytes)
 {
 	uint64_t bytes = list->bytes;
 

@@ -337,7 +337,7 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	if (req->live_us)
 		relay_session_show(session, req);
 	log_info("%s: receiving", session->path);
-	relay_tell_sessions(relay);
+	relay_report_sessions(relay);
 	return 0;
 }
 
@@ -381,7 +381,7 @@ void relsession_free(struct relsession *session)
 	list_remove(&session->node);
 	idmap_remove(&session->base_node);
 	session->relay->nr_sessions--;
-	relay_tell_sessions(session->relay);
+	relay_report_sessions(session->relay);
 	idmap_fini(&session->trace_ids);
 	idmap_fini(&session->trace_paths);
 	idmap_fini(&session->stream_ids);

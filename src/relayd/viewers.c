@@ -139,7 +139,7 @@ static void viewers_accept(const struct viewers_listener *listener, int fd,
 	uint8_t origin[16];
 	bool all = may_see_all(viewers, fd, peer, origin);
 	struct tls *tls;
-	int ret = keyring_meet(viewers->keyring, listener->link, fd, &tls);
+	int ret = keyring_accept(viewers->keyring, listener->link, fd, &tls);
 
 	if (ret < 0) {
 		log_warn_some("a viewer is refused: %s", strerror(-ret));

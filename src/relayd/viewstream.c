@@ -125,7 +125,7 @@ struct vstream *vsession_next(struct vsession *vsession, struct view_files *file
 	vs->vtrace = viewstream_trace_of(vsession, stream->trace, next_id);
 	vs->stream = stream;
 	vs->id = (*next_id)++;
-	vs->joined_ts = vsession->told_ts;
+	vs->joined_ts = vsession->reported_ts;
 	vs->files = files;
 	vs->fd = -1;
 	live_state(stream, vsession->known, &state);
@@ -152,7 +152,7 @@ struct vsession *vsession_new(struct live *live, uint64_t id, const struct view_
 	vsession->session = session;
 	vsession->id = id;
 	vsession->begin_behind = from_begin ? 0 : live_last_stream(session);
-	vsession->since = vsession->told_ts = from_begin ? since : 0;
+	vsession->since = vsession->reported_ts = from_begin ? since : 0;
 	list_init(&vsession->node);
 	list_init(&vsession->traces);
 	return vsession;
@@ -274,7 +274,7 @@ static int begin_late(const struct vstream *vs, struct found *found)
 					be64toh(found->entry.offset) + sizeof(*h));
 
 	h->timestamp_begin =
-		len ? packet_first_ts(h, first, len) : MAX(h->timestamp_begin, vs->told_ts);
+		len ? packet_first_ts(h, first, len) : MAX(h->timestamp_begin, vs->reported_ts);
 	h->timestamp_end = MAX(h->timestamp_end, h->timestamp_begin);
 	return error;
 }
@@ -380,14 +380,14 @@ static void viewstream_set_reported(struct vstream *vs, uint64_t ts)
 {
 	struct vsession *vsession = vs->vtrace->vsession;
 
-	vs->told_ts = ts;
-	vsession->told_ts = MAX(vsession->told_ts, ts);
+	vs->reported_ts = ts;
+	vsession->reported_ts = MAX(vsession->reported_ts, ts);
 }
 
 /* News of the stream must not be older. */
 static uint64_t known_ts(const struct vstream *vs)
 {
-	return MAX(vs->told_ts, vs->joined_ts);
+	return MAX(vs->reported_ts, vs->joined_ts);
 }
 
 static void fill_bare(struct view_index *ret, const struct vstream *vs, uint32_t status,
@@ -496,7 +496,7 @@ int vstream_index(struct vstream *vs, struct view_index *ret)
 		return 0;
 	}
 	has = viewstream_find(vs, &state, &found);
-	if (has && found.header.timestamp_begin < vs->told_ts)
+	if (has && found.header.timestamp_begin < vs->reported_ts)
 		return -ESTALE;
 	if (state.is_unknown)
 		viewstream_announce(vs, &state, has ? &found.header : NULL, ret);

@@ -24,7 +24,7 @@ struct vsession {
 	uint64_t begin_behind; /* streams up to here are shown from now on, not from their begin */
 	uint64_t since;	       /* trace clock: packets that end before are known to the viewer */
 	bool told;	       /* that there are more, and it has not asked for them yet */
-	uint64_t told_ts;      /* the youngest that was told of any stream */
+	uint64_t reported_ts;  /* the youngest that was told of any stream */
 	struct list_node traces;
 };
 
@@ -47,7 +47,7 @@ struct vstream {
 	uint64_t id;
 	bool ended;
 	uint64_t file, entry; /* the next packet's, counted from 0 */
-	uint64_t told_ts;     /* the viewer knows everything up to here */
+	uint64_t reported_ts; /* the viewer knows everything up to here */
 	uint64_t joined_ts;   /* and this of the other streams, before it knew of this one */
 	bool has_header;      /* of the last packet */
 	struct packet_header header;

@@ -33,15 +33,15 @@ static void await_first(struct admission *admission)
 		list_first(&admission->pending_hellos, struct pending_hello, node);
 	uint64_t now = loop_now_ns(), due;
 
-	if (!first || admission->patience.at_ns)
+	if (!first || admission->timeout.at_ns)
 		return;
 	due = first->since_ns + ADMISSION_TIMEOUT_US * 1000ull;
-	loop_timer_set(&admission->patience, due > now ? (due - now) / 1000 + 1 : 0);
+	loop_timer_set(&admission->timeout, due > now ? (due - now) / 1000 + 1 : 0);
 }
 
 static void admission_on_timeout(struct loop_timer *timer)
 {
-	struct admission *admission = container_of(timer, struct admission, patience);
+	struct admission *admission = container_of(timer, struct admission, timeout);
 	uint64_t now = loop_now_ns();
 	struct pending_hello *pending_hello;
 	unsigned int nr = 0;
@@ -62,12 +62,12 @@ static void admission_on_timeout(struct loop_timer *timer)
 void admission_init(struct admission *admission, struct loop *loop)
 {
 	list_init(&admission->pending_hellos);
-	loop_timer_init(&admission->patience, loop, admission_on_timeout);
+	loop_timer_init(&admission->timeout, loop, admission_on_timeout);
 }
 
 void admission_fini(struct admission *admission)
 {
-	loop_timer_cancel(&admission->patience);
+	loop_timer_cancel(&admission->timeout);
 }
 
 void admission_add(struct admission *admission, struct pending_hello *pending_hello,

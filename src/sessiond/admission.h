@@ -23,7 +23,7 @@ enum admission_use {
 
 struct admission {
 	struct list_node pending_hellos; /* struct pending_hello, the oldest first */
-	struct loop_timer patience;
+	struct loop_timer timeout;
 };
 
 /** A connection that has not introduced itself; embedded in what owns the peer. */

@@ -152,7 +152,7 @@ static int apps_admit(struct sessiond *sd, const struct peer *peer)
 			(int)peer->pid, peer->uid, admission_fd_limit());
 		return -EMFILE;
 	}
-	if (quota_take_or_say(&sd->quotas, account, QUOTA_APPS, 1, &err) == 0)
+	if (quota_take_or_explain(&sd->quotas, account, QUOTA_APPS, 1, &err) == 0)
 		return 0;
 	log_warn_some("process %d is refused: %s", (int)peer->pid, err.text);
 	return -EUSERS;

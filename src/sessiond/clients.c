@@ -80,7 +80,7 @@ static int clients_admit(struct sessiond *sd, const struct peer *peer, struct er
 			       "the session daemon has nearly %u files open, as many as it may; "
 			       "destroy sessions, or start it with a higher limit (ulimit -n)",
 			       admission_fd_limit());
-	return quota_take_or_say(&sd->quotas, account, QUOTA_CLIENTS, 1, err);
+	return quota_take_or_explain(&sd->quotas, account, QUOTA_CLIENTS, 1, err);
 }
 
 int client_conn_new(struct sessiond *sd, int fd)

@@ -184,12 +184,12 @@ static void set_silent(struct consumer *consumer, bool silent)
 
 static void consumer_mark_alive(struct consumer *consumer)
 {
-	consumer->heard_ns = loop_now_ns();
+	consumer->last_message_ns = loop_now_ns();
 	set_silent(consumer, false);
 }
 
 /* Its loop answers this at once, whatever its workers wait for: there is no such output. */
-static void ask_whether_it_lives(struct consumer *consumer)
+static void check_consumer_alive(struct consumer *consumer)
 {
 	struct req_con_stats req = { 0 };
 
@@ -201,13 +201,13 @@ static void ask_whether_it_lives(struct consumer *consumer)
 static void consumer_watch(struct loop_timer *timer)
 {
 	struct consumer *consumer = container_of(timer, struct consumer, watch);
-	uint64_t quiet_us = (loop_now_ns() - consumer->heard_ns) / 1000;
+	uint64_t quiet_us = (loop_now_ns() - consumer->last_message_ns) / 1000;
 
 	if (!consumer->connected || list_empty(&consumer->calls))
 		return;
 	if (!find_call(consumer, consumer->ping)) {
 		if (quiet_us >= WATCH_US)
-			ask_whether_it_lives(consumer);
+			check_consumer_alive(consumer);
 	} else if (quiet_us >= WATCH_US) {
 		set_silent(consumer, true);
 	}
@@ -219,7 +219,7 @@ static void begin_watch(struct consumer *consumer)
 {
 	if (!list_empty(&consumer->calls))
 		return;
-	consumer->heard_ns = loop_now_ns();
+	consumer->last_message_ns = loop_now_ns();
 	loop_timer_set(&consumer->watch, WATCH_US);
 }
 
@@ -231,7 +231,9 @@ static void end_watch(struct consumer *consumer)
 
 uint32_t consumer_silence(const struct consumer *consumer)
 {
-	return consumer->silent ? (uint32_t)((loop_now_ns() - consumer->heard_ns) / 1000000) : 0;
+	return consumer->silent ?
+		       (uint32_t)((loop_now_ns() - consumer->last_message_ns) / 1000000) :
+		       0;
 }
 
 pid_t consumer_pid(const struct consumer *consumer)
@@ -260,7 +262,7 @@ static int consumer_on_message(struct peer *peer, const struct msg_header *heade
 
 /* Requests so far are for its successor, and so are those from now on, also where its
  * connection is closed and its end not heard of yet. */
-static void hold_calls(struct consumer *consumer)
+static void defer_calls(struct consumer *consumer)
 {
 	struct con_call *call;
 
@@ -276,7 +278,7 @@ static void hold_calls(struct consumer *consumer)
 	}
 }
 
-static void say_gone(struct consumer *consumer, const char *why)
+static void report_gone(struct consumer *consumer, const char *why)
 {
 	if (consumer->broken)
 		why = "answered what makes no sense";
@@ -290,9 +292,9 @@ static void consumer_on_close(struct peer *peer)
 
 	peer_fini(peer);
 	consumer->connected = false;
-	hold_calls(consumer);
+	defer_calls(consumer);
 	if (!consumer->running)
-		say_gone(consumer, "closed the connection");
+		report_gone(consumer, "closed the connection");
 	else /* consumer_on_exit() follows, also where we gave up */
 		send_signal(consumer, SIGTERM);
 }
@@ -310,14 +312,14 @@ static void consumer_on_exit(struct loop_child *child, int status)
 	if (consumer->connected)
 		peer_fini(&consumer->peer);
 	consumer->connected = false;
-	hold_calls(consumer);
+	defer_calls(consumer);
 	if (WIFSIGNALED(status))
 		snprintf(why, sizeof(why), "was killed by signal %d", WTERMSIG(status));
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == CON_EXIT_BUSY)
 		snprintf(why, sizeof(why), "finds the one before it still there");
 	else if (WIFEXITED(status) && WEXITSTATUS(status))
 		snprintf(why, sizeof(why), "ended with status %d", WEXITSTATUS(status));
-	say_gone(consumer, why);
+	report_gone(consumer, why);
 }
 
 void consumer_init(struct consumer *consumer, struct loop *loop, const struct consumer_ops *ops)

@@ -57,7 +57,7 @@ struct consumer {
 	struct list_node failed; /* never sent: answered when the round is over */
 	struct loop_work fail;
 	struct loop_timer watch; /* while calls are in flight */
-	uint64_t heard_ns;	 /* when it said anything */
+	uint64_t last_message_ns; /* when it said anything */
 	uint32_t ping;		 /* serial of the question whether it lives; 0: not asked */
 	bool silent;
 	bool hides; /* it knows traces of form 2 (trace/packet.h): an older one may have lived on */

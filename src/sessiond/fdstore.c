@@ -23,7 +23,7 @@ void fdstore_forget(struct fdstore *f, const char *name)
 
 	for (unsigned int i = 0; i < INHERIT_FDS; i++) {
 		snprintf(lines, sizeof(lines), "FDSTOREREMOVE=1\nFDNAME=%s.%u", name, i);
-		notify_say(f->notify, lines);
+		notify_send(f->notify, lines);
 	}
 }
 
@@ -35,7 +35,7 @@ void fdstore_keep(struct fdstore *f, const char *name, const int fds[INHERIT_FDS
 		/* a manager that watched a socket would drop it when its peer goes */
 		snprintf(lines, sizeof(lines), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s.%u", name, i);
 		if (fds[i] >= 0)
-			notify_say_with(f->notify, lines, fds[i]);
+			notify_send_fd(f->notify, lines, fds[i]);
 	}
 }
 

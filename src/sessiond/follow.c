@@ -7,8 +7,8 @@
 
 #include "base/mem.h"
 
-#define LOOK_US 200000u	      /* where the session has no period of its own */
-#define LOOK_LEAST_US 100000u /* nobody reads faster, and each look costs something */
+#define POLL_US 200000u	      /* where the session has no period of its own */
+#define POLL_LEAST_US 100000u /* nobody reads faster, and each look costs something */
 #define NO_STATE 0xff
 
 struct follower {
@@ -62,8 +62,8 @@ static uint64_t lost_to(const struct msg_totals *t, enum loss_cause cause)
 	}
 }
 
-static void tell_losses_of(struct follower *f, const struct channel *channel,
-			   const struct msg_totals *totals)
+static void report_losses_of(struct follower *f, const struct channel *channel,
+			     const struct msg_totals *totals)
 {
 	uint8_t *told = &f->causes[channel->number % SESSION_MAX_CHANNELS];
 
@@ -98,7 +98,7 @@ static void follower_report_losses(struct follower *f, struct session *session,
 	f->lost = lost;
 	list_for_each(channel, &session->channels, node) {
 		stats_totals(stats, user, session, channel, &t);
-		tell_losses_of(f, channel, &t);
+		report_losses_of(f, channel, &t);
 	}
 }
 
@@ -107,7 +107,7 @@ static void follower_poll_later(struct follower *f, struct session *session)
 	uint32_t period_us = run_flush_us(session->run);
 
 	if (session->state == SESSION_RECORDING)
-		loop_timer_set(&f->look, MAX(period_us ? period_us : LOOK_US, LOOK_LEAST_US));
+		loop_timer_set(&f->look, MAX(period_us ? period_us : POLL_US, POLL_LEAST_US));
 }
 
 static void figures(void *data, const struct run_result *result)
@@ -164,7 +164,7 @@ static void follower_report_state(struct follower *f, struct session *session)
 	follower_request(f, session); /* also the last time, when it has stopped */
 }
 
-static void tell_problem(struct follower *f, const struct session *session)
+static void report_problem(struct follower *f, const struct session *session)
 {
 	const char *problem = session_problem(session);
 	struct msg_news news = { .kind = *problem ? NEWS_PROBLEM : NEWS_SOLVED, .text = problem };
@@ -181,7 +181,7 @@ void follow_changed(struct sessiond *sd, struct session *session)
 		if (f->cmd->session_id != session->id)
 			continue;
 		if (strcmp(f->problem, session_problem(session)) != 0)
-			tell_problem(f, session);
+			report_problem(f, session);
 		follower_report_state(f, session);
 	}
 }
@@ -220,7 +220,7 @@ void follow_begin(struct command *cmd)
 	loop_timer_init(&f->look, cmd->sd->loop, follower_poll);
 	list_append(&cmd->sd->followers, &f->node);
 	follower_report_state(f, cmd->session);
-	tell_problem(f, cmd->session);
+	report_problem(f, cmd->session);
 	follower_request(f, cmd->session);
 }
 

@@ -94,13 +94,13 @@ char *inherit_any(const struct inherit *inherit)
 
 static int inherit_request(int fd)
 {
-	struct timeval patience = { ANSWER_S, 0 };
+	struct timeval timeout = { ANSWER_S, 0 };
 	struct req_con_held req;
 	struct encoder enc;
 	uint8_t buf[64];
 
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	encoder_init(&enc, buf, sizeof(buf));
 	encode_header(&enc, MSG_con_held, 0, 1);
 	req_con_held_encode(&enc, &req);

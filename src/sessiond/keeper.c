@@ -67,13 +67,13 @@ static void keeper_on_close(struct loop_fd *source, uint32_t events)
 
 static bool keeper_attach(struct keeper *k)
 {
-	const struct timeval patience = { 0, ANSWER_MS * 1000 };
+	const struct timeval timeout = { 0, ANSWER_MS * 1000 };
 	int fd = sock_connect(k->path);
 
 	if (fd < 0)
 		return false;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	if (loop_fd_init(&k->source, k->loop, fd, EPOLLRDHUP, keeper_on_close) < 0) {
 		close(fd);
 		return false;

@@ -56,7 +56,7 @@ static void sessiond_resume(struct loop_timer *timer)
 }
 
 /* Out of descriptors: what waits stays readable, so look away for a moment. */
-static void look_away(struct listener *listener)
+static void pause_listener(struct listener *listener)
 {
 	loop_fd_events(&listener->source, 0);
 	loop_timer_set(&listener->pause, PAUSE_AFTER_US);
@@ -74,7 +74,7 @@ static void connecting(struct loop_fd *source, uint32_t events)
 			return;
 		if (fd < 0) {
 			log_warn_some("can't accept a connection: %s", strerror(errno));
-			look_away(listener);
+			pause_listener(listener);
 			return;
 		}
 		ret = listener->take(listener->sd, fd);
@@ -166,16 +166,16 @@ static void caught(int signo, void *data)
 		return;
 	p->leaving = true;
 	log_info("signal %d: ending", signo);
-	notify_say(&p->notify, "STOPPING=1");
+	notify_send(&p->notify, "STOPPING=1");
 	(signo == SIGUSR1 ? sessiond_leave_sessions : end_all)(p);
 }
 
-static void end_asked(struct loop_work *work)
+static void on_end_request(struct loop_work *work)
 {
 	caught(SIGTERM, container_of(work, struct program, quit));
 }
 
-static void ask_end(struct sessiond *sd)
+static void sessiond_request_end(struct sessiond *sd)
 {
 	loop_defer(sd->loop, &container_of(sd, struct program, sd)->quit);
 }
@@ -229,8 +229,8 @@ static int sessiond_begin(struct program *p, struct err *err)
 	if (ret < 0)
 		return err_errno(err, ERR_INTERNAL, -ret, "can't make the event loop");
 	options_quotas(&p->options, &p->sd.quotas);
-	loop_work_init(&p->quit, end_asked);
-	p->sd.quit = ask_end;
+	loop_work_init(&p->quit, on_end_request);
+	p->sd.quit = sessiond_request_end;
 	loop_timer_init(&p->idle, p->sd.loop, is_idle);
 	if (p->options.exit_idle_us)
 		loop_timer_set(&p->idle, p->options.exit_idle_us);

@@ -100,7 +100,7 @@ void run_free(struct run *run)
 		free(run->op);
 	}
 	session_free(run->sessions, run->session);
-	run_forget_asked(run);
+	run_forget_requester(run);
 	run_wake(&run->wake);
 	loop_work_cancel(&run->wake);
 	if ((run->outdir >= 0 || run->doorbell >= 0) && run->config.keeper)

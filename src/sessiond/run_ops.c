@@ -22,7 +22,7 @@ static void op_finish(struct op *op)
 	struct run_result result = { &op->err, op->apps, op->late, &op->stats };
 
 	list_remove(&op->node);
-	loop_timer_cancel(&op->patience);
+	loop_timer_cancel(&op->timeout);
 	if (op->done)
 		op->done(op->data, &result);
 	free(op->stats.streams);
@@ -102,11 +102,11 @@ static void get_stats(struct op *op, void (*then)(struct op *op))
 		      op);
 }
 
-#define PATIENCE_US 2000000u
+#define TIMEOUT_US 2000000u
 
 static void run_ops_on_timeout(struct loop_timer *timer)
 {
-	struct op *op = container_of(timer, struct op, patience);
+	struct op *op = container_of(timer, struct op, timeout);
 
 	consumer_forget(op->run->config.consumer, op);
 	op_finish(op);
@@ -122,13 +122,13 @@ void run_stats(struct run *run, run_done done, void *data)
 		return;
 	}
 	list_append(&run->asked, &op->node);
-	loop_timer_init(&op->patience, run->config.loop, run_ops_on_timeout);
-	loop_timer_set(&op->patience, PATIENCE_US);
+	loop_timer_init(&op->timeout, run->config.loop, run_ops_on_timeout);
+	loop_timer_set(&op->timeout, TIMEOUT_US);
 	get_stats(op, op_finish);
 }
 
 /* The answer would come behind that to the end of the output. */
-void run_forget_asked(struct run *run)
+void run_forget_requester(struct run *run)
 {
 	struct op *op;
 
@@ -204,7 +204,7 @@ enum session_outcome run_start(struct run *run, run_done done, void *data)
 	if (run->output_open)
 		start_tracers(run->op);
 	else
-		run_ask_output(run, false, output_opened, run->op);
+		run_open_output(run, false, output_opened, run->op);
 	return SESSION_DONE;
 }
 

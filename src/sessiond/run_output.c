@@ -68,7 +68,7 @@ static const char *dir_path(const struct session *session)
 	return *session->relay.addr ? session->relay.spool : session->path;
 }
 
-void run_ask_output(struct run *run, bool later, con_done done, void *data)
+void run_open_output(struct run *run, bool later, con_done done, void *data)
 {
 	const struct session_relay *relay = &run->session->relay;
 	char stamp[STAMP_BYTES];
@@ -117,6 +117,6 @@ void run_adopt(struct run *run)
 {
 	if (!run->output_open)
 		return;
-	run_ask_output(run, true, readopted, run);
+	run_open_output(run, true, readopted, run);
 	run->config.tracer->ops->adopt(run->config.tracer, run->session);
 }

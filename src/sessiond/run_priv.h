@@ -32,11 +32,11 @@ struct op {
 	struct stats stats;
 	size_t stats_cap;
 	void (*then)(struct op *op); /* after the figures are there */
-	struct loop_timer patience;  /* of a command that asks for figures alone */
+	struct loop_timer timeout;   /* of a command that asks for figures alone */
 };
 
 /** The caller that asked for figures does not get them any more. The session may be gone by now. */
-void run_forget_asked(struct run *run);
+void run_forget_requester(struct run *run);
 
 /** Its state, or that it has changed, is to outlive us, and to be told. */
 void run_save(struct run *run);
@@ -44,7 +44,7 @@ void run_changed(const struct run *run);
 
 /** Open the output at the consumer, or take it over. @later: the relay, if there is one,
  *  need not be there now. */
-void run_ask_output(struct run *run, bool later, con_done done, void *data);
+void run_open_output(struct run *run, bool later, con_done done, void *data);
 /** The consumer has opened it. */
 void run_output_is_open(struct run *run, const struct con_answer *answer);
 

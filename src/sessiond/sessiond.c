@@ -79,7 +79,7 @@ static void sessiond_on_adopted(void *data, const struct con_answer *answer)
 }
 
 /* All that the consumer must know, whether it is new or has outlived a daemon. */
-static void tell_consumer(struct sessiond *sd)
+static void send_to_consumer(struct sessiond *sd)
 {
 	struct req_con_adopted req;
 	struct session *session;
@@ -102,7 +102,7 @@ static int find_consumer(struct sessiond *sd)
 			      sd->consumer_mute);
 }
 
-static void say_to_all(struct sessiond *sd, const char *text)
+static void reply_to_all(struct sessiond *sd, const char *text)
 {
 	struct session *session;
 
@@ -122,7 +122,7 @@ static void respawn_later(struct sessiond *sd, const char *why)
 		 why);
 	log_error("%s", text);
 	consumer_give_up(&sd->consumer);
-	say_to_all(sd, text);
+	reply_to_all(sd, text);
 	if (sd->consumer_path)
 		loop_timer_set(&sd->respawn, RESPAWN_US);
 }
@@ -136,8 +136,8 @@ static void respawn(struct loop_timer *timer)
 		respawn_later(sd, strerror(-ret));
 		return;
 	}
-	say_to_all(sd, "");
-	tell_consumer(sd);
+	reply_to_all(sd, "");
+	send_to_consumer(sd);
 }
 
 static void consumer_gone(struct consumer *consumer, const char *why)
@@ -164,7 +164,7 @@ static void consumer_gone(struct consumer *consumer, const char *why)
 	if (ret < 0)
 		respawn_later(sd, strerror(-ret));
 	else
-		tell_consumer(sd);
+		send_to_consumer(sd);
 }
 
 static void consumer_silent(struct consumer *consumer)
@@ -182,7 +182,7 @@ static void consumer_silent(struct consumer *consumer)
 		log_error("%s", text);
 	else
 		log_warn("the consumer daemon answers again, or is gone");
-	say_to_all(sd, text);
+	reply_to_all(sd, text);
 }
 
 static const struct consumer_ops consumer_ops = { output_error, consumer_gone, consumer_silent };
@@ -227,7 +227,7 @@ static const char *count_sessions(const struct sessiond *sd, const struct sessio
 	return buf;
 }
 
-static void tell_status(struct sessiond *sd, const struct session *leaving)
+static void report_status(struct sessiond *sd, const struct session *leaving)
 {
 	char buf[64];
 
@@ -237,7 +237,7 @@ static void tell_status(struct sessiond *sd, const struct session *leaving)
 
 static void save(struct session *session)
 {
-	tell_status(session_owner(session), NULL);
+	report_status(session_owner(session), NULL);
 	state_save(session_owner(session), session);
 }
 
@@ -248,7 +248,7 @@ static int sessiond_doorbell(const struct session *session)
 
 static void discard(struct session *session)
 {
-	tell_status(session_owner(session), session);
+	report_status(session_owner(session), session);
 	state_discard(session_owner(session), session);
 }
 
@@ -290,10 +290,10 @@ int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consume
 	sd->keeper.store = sd->store;
 	state_load(sd, rundir);
 	keeper_sweep(&sd->keeper, sessiond_is_wanted);
-	tell_status(sd, NULL);
+	report_status(sd, NULL);
 	ret = find_consumer(sd);
 	if (ret == 0)
-		tell_consumer(sd);
+		send_to_consumer(sd);
 	return ret;
 }
 

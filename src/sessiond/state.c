@@ -254,7 +254,7 @@ static int save_session(struct sessiond *sd, struct session *session)
 }
 
 /* It is a problem of the session until it works again. */
-static void say_unsaved(struct sessiond *sd, struct session *session, int error)
+static void report_unsaved(struct sessiond *sd, struct session *session, int error)
 {
 	char text[sizeof(session->troubles[0])] = "";
 
@@ -278,7 +278,7 @@ int state_save(struct sessiond *sd, struct session *session)
 	if (!sd->state_dir || sd->ending)
 		return 0;
 	ret = save_session(sd, session);
-	say_unsaved(sd, session, ret);
+	report_unsaved(sd, session, ret);
 	return ret;
 }
 

@@ -17,8 +17,8 @@
 #define MAX_LISTED 100000u
 #define MAX_TEXT (64u << 20) /* metadata that the viewer has not asked for */
 #define MAX_LEN (1u << 20)   /* of a packet's bytes, asked for at once */
-#define MAX_HELD (64u << 20) /* bytes of packets, of all streams together */
-#define MAX_HELD_PACKET (4u << 20)
+#define MAX_QUEUED_BYTES (64u << 20) /* bytes of packets, of all streams together */
+#define MAX_QUEUED_PACKET (4u << 20)
 #define FIRST_REST_MS 100
 #define MOST_REST_MS 2000
 #define DETACH_MS 1000
@@ -78,15 +78,15 @@ static uint64_t body_id(const struct follow *f)
 
 /* --- questions to the relay ----------------------------------------------------------------- */
 
-static int ask_id(struct follow *f, uint32_t command, uint64_t id)
+static int request_id(struct follow *f, uint32_t command, uint64_t id)
 {
 	id = htobe64(id);
-	return link_ask(f->link, command, &id, sizeof(id));
+	return link_request(f->link, command, &id, sizeof(id));
 }
 
 static int relay_greet(struct follow *f, struct view_connect *reply)
 {
-	int ret = link_ask(f->link, VIEW_CONNECT, &f->hello, sizeof(f->hello));
+	int ret = link_request(f->link, VIEW_CONNECT, &f->hello, sizeof(f->hello));
 
 	if (ret == 0)
 		ret = link_read(f->link, reply, sizeof(*reply));
@@ -95,7 +95,7 @@ static int relay_greet(struct follow *f, struct view_connect *reply)
 
 static int relay_create(struct follow *f, uint32_t *ret_status)
 {
-	int ret = link_ask(f->link, VIEW_CREATE_SESSION, NULL, 0);
+	int ret = link_request(f->link, VIEW_CREATE_SESSION, NULL, 0);
 
 	return ret < 0 ? ret : link_read(f->link, ret_status, sizeof(*ret_status));
 }
@@ -105,7 +105,7 @@ static int relay_list(struct follow *f, bool to_viewer)
 {
 	struct view_session entry;
 	uint32_t nr;
-	int ret = link_ask(f->link, VIEW_LIST_SESSIONS, NULL, 0);
+	int ret = link_request(f->link, VIEW_LIST_SESSIONS, NULL, 0);
 
 	if (ret == 0)
 		ret = link_read(f->link, &nr, sizeof(nr));
@@ -157,7 +157,7 @@ static int relay_attach(struct follow *f, struct known_session *session, uint64_
 		.from = htobe32(from),
 	};
 	struct view_streams reply;
-	int ret = link_ask(f->link, VIEW_ATTACH_SESSION, &attach, sizeof(attach));
+	int ret = link_request(f->link, VIEW_ATTACH_SESSION, &attach, sizeof(attach));
 
 	if (ret == 0)
 		ret = read_streams(f, session, &reply);
@@ -173,7 +173,7 @@ static int relay_news(struct follow *f, struct known_session *session)
 	int ret = 0;
 
 	while (ret == 0 && reply.nr && !session->over) {
-		ret = ask_id(f, VIEW_GET_NEW_STREAMS, session->relay_id);
+		ret = request_id(f, VIEW_GET_NEW_STREAMS, session->relay_id);
 		if (ret == 0)
 			ret = read_streams(f, session, &reply);
 		if (ret == 0 && reply.status == VIEW_STREAMS_END)
@@ -210,7 +210,7 @@ static int relay_text(struct follow *f, struct known_trace *trace)
 	int ret = 0;
 
 	while (ret == 0 && reply.status == htobe32(VIEW_METADATA)) {
-		ret = ask_id(f, VIEW_GET_METADATA, trace->relay_id);
+		ret = request_id(f, VIEW_GET_METADATA, trace->relay_id);
 		if (ret == 0)
 			ret = link_read(f->link, &reply, sizeof(reply));
 		if (ret == 0 && be64toh(reply.len) > MAX_TEXT - trace->text_len)
@@ -223,7 +223,7 @@ static int relay_text(struct follow *f, struct known_trace *trace)
 
 static int relay_index(struct follow *f, uint64_t relay_id, struct view_index *ret)
 {
-	int error = ask_id(f, VIEW_GET_NEXT_INDEX, relay_id);
+	int error = request_id(f, VIEW_GET_NEXT_INDEX, relay_id);
 
 	return error < 0 ? error : link_read(f->link, ret, sizeof(*ret));
 }
@@ -251,7 +251,7 @@ static int relay_bytes(struct follow *f, const struct known_stream *stream, uint
 	struct view_get_packet req = { htobe64(stream->relay_id), htobe64(offset),
 				       htobe32(*ret_len) };
 	struct view_packet reply;
-	int ret = link_ask(f->link, VIEW_GET_PACKET, &req, sizeof(req));
+	int ret = link_request(f->link, VIEW_GET_PACKET, &req, sizeof(req));
 
 	if (ret == 0)
 		ret = link_read(f->link, &reply, sizeof(reply));
@@ -431,7 +431,7 @@ static uint32_t announce_new(struct follow *f, struct known_session *session)
 			}
 			tunnel_announce(f, trace, stream->id, stream->channel);
 			stream->announced = true;
-			stream->joined_ts = session->told_ts;
+			stream->joined_ts = session->reported_ts;
 			nr++;
 		}
 	session->nr_new = 0;
@@ -490,7 +490,7 @@ static int relay_detach(struct follow *f, uint64_t relay_id, uint32_t *ret_statu
 	int ret;
 
 	f->link->silent_ms = DETACH_MS;
-	ret = ask_id(f, VIEW_DETACH_SESSION, relay_id);
+	ret = request_id(f, VIEW_DETACH_SESSION, relay_id);
 	if (ret == 0)
 		ret = link_read(f->link, ret_status, sizeof(*ret_status));
 	f->link->silent_ms = LINK_SILENT_MS;
@@ -548,9 +548,10 @@ static int tunnel_fetch(struct follow *f, struct known_stream *stream,
 	uint32_t len, status;
 	int ret = 0;
 
-	if (bytes > MAX_HELD_PACKET || bytes > MAX_HELD - MIN(f->known.held, MAX_HELD))
+	if (bytes > MAX_QUEUED_PACKET ||
+	    bytes > MAX_QUEUED_BYTES - MIN(f->known.held, MAX_QUEUED_BYTES))
 		return 0;
-	known_hold(&f->known, stream, (size_t)bytes);
+	known_queue(&f->known, stream, (size_t)bytes);
 	for (uint64_t done = 0; done < bytes && ret == 0; done += len) {
 		len = (uint32_t)MIN(bytes - done, (uint64_t)MAX_LEN);
 		ret = relay_bytes(f, stream, stream->offset + done, stream->packet + done, &len,
@@ -600,13 +601,13 @@ static void tunnel_set_reported(struct known_stream *stream, uint64_t time)
 {
 	struct known_session *session = stream->trace->session;
 
-	stream->told_ts = MAX(stream->told_ts, time);
-	session->told_ts = MAX(session->told_ts, stream->told_ts);
+	stream->reported_ts = MAX(stream->reported_ts, time);
+	session->reported_ts = MAX(session->reported_ts, stream->reported_ts);
 }
 
 static bool tunnel_is_reported(const struct known_stream *stream, uint64_t time)
 {
-	return time <= MAX(stream->told_ts, stream->joined_ts);
+	return time <= MAX(stream->reported_ts, stream->joined_ts);
 }
 
 static void bare_index(const struct known_stream *stream, uint32_t status, uint64_t time,
@@ -646,15 +647,15 @@ static void take_class(struct known_stream *stream, const struct view_index *ind
  * one that only tells of losses may say so later. Return: 0 or -EPROTO. */
 static int begin_in_time(struct known_stream *stream, struct view_index *index)
 {
-	if (be64toh(index->timestamp_begin) >= stream->told_ts)
+	if (be64toh(index->timestamp_begin) >= stream->reported_ts)
 		return 0;
 	if (!stream->packet || stream->packet_len != sizeof(stream->head) || !stream->form) {
 		log_error("an event came later than its time: the view ends; the trace has it");
 		return -EPROTO;
 	}
-	known_begin_at(stream, stream->told_ts);
-	index->timestamp_begin = htobe64(stream->told_ts);
-	index->timestamp_end = htobe64(MAX(be64toh(index->timestamp_end), stream->told_ts));
+	known_begin_at(stream, stream->reported_ts);
+	index->timestamp_begin = htobe64(stream->reported_ts);
+	index->timestamp_end = htobe64(MAX(be64toh(index->timestamp_end), stream->reported_ts));
 	return 0;
 }
 
@@ -710,7 +711,7 @@ static void tunnel_end_stream(struct follow *f, struct known_stream *stream)
 
 /* The viewer hears of new streams before it hears of anything that is younger; babeltrace 2.0.4
  * only with a packet, so it gets one without events. Return: whether there is something to say. */
-static bool tell_news(struct follow *f, struct known_stream *stream, struct view_index *ret)
+static bool reply_news(struct follow *f, struct known_stream *stream, struct view_index *ret)
 {
 	struct known_session *session = stream->trace->session;
 
@@ -719,7 +720,7 @@ static bool tell_news(struct follow *f, struct known_stream *stream, struct view
 	if (session->told)
 		bare_index(stream, VIEW_INDEX_RETRY, 0, ret);
 	else
-		known_make_empty(&f->known, stream, stream->told_ts, ret);
+		known_make_empty(&f->known, stream, stream->reported_ts, ret);
 	session->told = true;
 	ret->flags = htobe32(VIEW_NEW_STREAM);
 	return true;
@@ -736,7 +737,7 @@ static int find_index(struct follow *f, struct known_stream *stream, struct view
 		if (error == 0)
 			error = relay_news(f, session);
 	}
-	if (error < 0 || tell_news(f, stream, ret))
+	if (error < 0 || reply_news(f, stream, ret))
 		return error;
 	if (!known_is_here(&f->known, stream))
 		return absent_index(stream, ret), 0;
@@ -748,7 +749,7 @@ static int find_index(struct follow *f, struct known_stream *stream, struct view
 	error = take_empty(f, stream, ret);
 	if (error == 0)
 		error = relay_news(f, session);
-	if (error == 0 && !tell_news(f, stream, ret))
+	if (error == 0 && !reply_news(f, stream, ret))
 		bare_index(stream, VIEW_INDEX_RETRY, 0, ret);
 	return error;
 }

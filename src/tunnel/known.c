@@ -132,7 +132,7 @@ uint64_t known_since(const struct known_session *session)
 	list_for_each(trace, &session->traces, node)
 		list_for_each(stream, &trace->streams, node)
 			if (!stream->ended)
-				since = MIN(since, stream->told_ts);
+				since = MIN(since, stream->reported_ts);
 	return since == UINT64_MAX || !since ? 0 : since - 1;
 }
 
@@ -214,7 +214,7 @@ void known_drop(struct known *known, struct known_stream *stream)
 	free(TAKE(stream->packet));
 }
 
-void known_hold(struct known *known, struct known_stream *stream, size_t len)
+void known_queue(struct known *known, struct known_stream *stream, size_t len)
 {
 	known_drop(known, stream);
 	stream->packet = xalloc(len + 1);
@@ -277,7 +277,7 @@ void known_make_empty(struct known *known, struct known_stream *stream, uint64_t
 	header.timestamp_begin = header.timestamp_end = time;
 	header.content_size = header.packet_size = sizeof(stream->head) * 8;
 	stream->offset = EMPTY_OFFSET;
-	known_hold(known, stream, sizeof(stream->head));
+	known_queue(known, stream, sizeof(stream->head));
 	head_write(stream, &header);
 	*ret = (struct view_index){
 		.offset = htobe64(EMPTY_OFFSET),

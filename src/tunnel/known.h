@@ -33,7 +33,7 @@ struct known_session {
 	bool over;	 /* nothing more comes */
 	bool told;	 /* that there are new streams, and the viewer has not asked for them yet */
 	uint64_t beacon; /* the youngest of this generation's */
-	uint64_t told_ts;    /* the youngest that was told of any stream */
+	uint64_t reported_ts; /* the youngest that was told of any stream */
 	unsigned int nr_new; /* streams that the viewer has not been told of */
 	struct list_node traces;
 };
@@ -65,7 +65,7 @@ struct known_stream {
 	bool announced, ended;
 	bool has_class;
 	uint64_t stream_class; /* of the trace, as the relay says it */
-	uint64_t told_ts;      /* the viewer knows everything up to here */
+	uint64_t reported_ts;  /* the viewer knows everything up to here */
 	uint64_t joined_ts;    /* and this of other streams, before it knew of this one */
 
 	/* the last packet of a file that the viewer has been told of */
@@ -106,7 +106,7 @@ bool known_is_here(const struct known *known, const struct known_stream *stream)
 uint64_t known_since(const struct known_session *session);
 
 /** Room for the packet that the viewer fetches, of @len bytes, instead of the last one. */
-void known_hold(struct known *known, struct known_stream *stream, size_t len);
+void known_queue(struct known *known, struct known_stream *stream, size_t len);
 void known_drop(struct known *known, struct known_stream *stream);
 /** A packet that is in no file, and has no events. */
 bool known_is_empty(const struct view_index *index);

@@ -82,7 +82,7 @@ static int link_shake_hands(const struct link *link, struct chan *chan)
 	int ret;
 
 	while ((ret = chan_open(chan)) == -EAGAIN) {
-		ret = await(link, chan_wants_write(chan) ? POLLOUT : POLLIN, HANDSHAKE_S * 1000);
+		ret = link_await(link, chan_wants_write(chan) ? POLLOUT : POLLIN, HANDSHAKE_S * 1000);
 		if (ret < 0 || time(NULL) > until)
 			return ret < 0 ? ret : -ETIMEDOUT;
 	}
@@ -143,7 +143,7 @@ static int link_send_all(struct link *link, const void *data, size_t len)
 	return 0;
 }
 
-int link_ask(struct link *link, uint32_t command, const void *body, size_t len)
+int link_request(struct link *link, uint32_t command, const void *body, size_t len)
 {
 	struct view_request head = { .bytes = htobe64(len), .command = htobe32(command) };
 	uint8_t all[sizeof(head) + sizeof(struct view_connect)];

@@ -41,7 +41,7 @@ bool link_is_open(const struct link *link);
 
 /** Send a request. Return: 0; -ECANCELED: the viewer hung up, or asks for something else before it
  *  has its answer; another negative errno. */
-int link_ask(struct link *link, uint32_t command, const void *body, size_t len) MUST_CHECK;
+int link_request(struct link *link, uint32_t command, const void *body, size_t len) MUST_CHECK;
 /** Receive @len bytes of the answer. Return: as above. */
 int link_read(struct link *link, void *buf, size_t len) MUST_CHECK;
 /** The meaning of @error, which one of these has returned. */

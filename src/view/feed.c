@@ -90,7 +90,7 @@ static int feed_open(struct feed *f, size_t preferred)
 	return 0;
 }
 
-static void say_unreadable(struct feed *f, int error)
+static void report_unreadable(struct feed *f, int error)
 {
 	report(f->source->reporter, "%s/%s can't be read: %s", f->source->label, f->name,
 	       strerror(-error));
@@ -108,7 +108,7 @@ int feed_peek(struct feed *f)
 	feed_close(f);
 	f->open = false;
 	if (r < 0 && r != -ENOMEM) {
-		say_unreadable(f, r);
+		report_unreadable(f, r);
 		return 1;
 	}
 	return r < 0 ? r : !f->window.limit;
@@ -142,7 +142,7 @@ static int feed_begin(struct feed *f, const int64_t *begin_ns, size_t preferred)
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0) {
-		say_unreadable(f, r);
+		report_unreadable(f, r);
 		f->open = true;
 		f->window.limit = 0;
 		return 0;
@@ -181,8 +181,8 @@ static int feed_next_in_packet(struct feed *f)
 	}
 	f->next_at = 0;
 	f->ns = clock_ns(f->packet.sc->clock, f->reader.clock);
-	if (!r && f->ns < last && !f->said_backwards) {
-		f->said_backwards = true;
+	if (!r && f->ns < last && !f->reported_backwards) {
+		f->reported_backwards = true;
 		report(f->source->reporter, "%s/%s: its time goes back", f->source->label, f->name);
 	}
 	return r < 0 ? r : 1;

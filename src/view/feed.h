@@ -32,7 +32,7 @@ struct feed {
 	uint32_t order;
 	bool open;
 	bool in_packet;
-	bool said_backwards;
+	bool reported_backwards;
 	bool strict; /* say what does not go on where the packet before ended */
 	struct window window;
 	struct packet packet;

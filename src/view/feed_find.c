@@ -171,7 +171,7 @@ static bool ends_before(const struct feed *f, const int64_t *begin_ns)
 	       clock_ns(f->packet.sc->clock, f->packet.end) < *begin_ns;
 }
 
-static void say_oddity(struct feed *f, uint64_t offset)
+static void report_oddity(struct feed *f, uint64_t offset)
 {
 	const char *what = f->strict ? tally_oddity(f->tally, &f->packet) : NULL;
 
@@ -201,7 +201,7 @@ static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin
 		f->rescan_left -= MIN(f->rescan_left, checked);
 		return feed_find_skip_damaged(f, offset, f->why);
 	}
-	say_oddity(f, offset);
+	report_oddity(f, offset);
 	f->last_clock = f->reader.clock;
 	f->search_from = offset + (f->packet.content_bits + 7) / 8;
 	tally_packet(f->tally, &f->packet, events);

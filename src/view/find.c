@@ -19,7 +19,7 @@ struct search {
 	uint64_t found;
 };
 
-static int look_at(struct search *s, int dir_fd, const char *label, int depth, bool listed);
+static int search_dir(struct search *s, int dir_fd, const char *label, int depth, bool listed);
 
 /* A trace's index files are in directories of that name. */
 static bool is_worth_entering(int dir_fd, const char *name)
@@ -37,12 +37,12 @@ static int view_find_enter(struct search *s, int dir_fd, const char *label, cons
 	int fd AUTO_FD = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd >= 0)
-		return look_at(s, fd, path, depth, listed);
+		return search_dir(s, fd, path, depth, listed);
 	report(s->reporter, "%s can't be opened: %s", path, strerror(errno));
 	return 0;
 }
 
-static int look_below(struct search *s, int dir_fd, const char *label, int depth, bool listed)
+static int search_below(struct search *s, int dir_fd, const char *label, int depth, bool listed)
 {
 	AUTO_DIR DIR *dir = dir_open(dir_fd, ".");
 	struct dirent *entry;
@@ -54,7 +54,7 @@ static int look_below(struct search *s, int dir_fd, const char *label, int depth
 	return r;
 }
 
-static int look_at(struct search *s, int dir_fd, const char *label, int depth, bool listed)
+static int search_dir(struct search *s, int dir_fd, const char *label, int depth, bool listed)
 {
 	struct stat st;
 	int fd, r = 0;
@@ -69,7 +69,7 @@ static int look_at(struct search *s, int dir_fd, const char *label, int depth, b
 		fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
 		r = fd < 0 ? -errno : s->ops->trace(s->priv, fd, *label ? label : ".", listed || !*label);
 	}
-	return r || depth == MAX_DEPTH ? r : look_below(s, dir_fd, label, depth, listed);
+	return r || depth == MAX_DEPTH ? r : search_below(s, dir_fd, label, depth, listed);
 }
 
 int find_traces(const char *dir, struct reporter *reporter, const struct find_ops *ops, void *priv,
@@ -84,7 +84,7 @@ int find_traces(const char *dir, struct reporter *reporter, const struct find_op
 		report(reporter, "%s can't be opened: %s", dir, strerror(-r));
 		return r;
 	}
-	r = look_at(&s, fd, "", 0, false);
+	r = search_dir(&s, fd, "", 0, false);
 	*ret_found = s.found;
 	return r;
 }

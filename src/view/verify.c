@@ -66,7 +66,8 @@ static bool entry_get(const struct verify_index *index, uint64_t i, struct index
 	return true;
 }
 
-static void say_wrong(struct verify_index *index, struct feed *f, uint64_t offset, const char *what)
+static void report_wrong(struct verify_index *index, struct feed *f, uint64_t offset,
+			 const char *what)
 {
 	if (!index->wrong)
 		report(f->source->reporter, "%s/%s: the packet at byte %llu: %s", f->source->label,
@@ -104,7 +105,7 @@ void verify_index_packet(struct verify_index *index, struct feed *f)
 	}
 	index->at++;
 	if (!entry_fits(&entry, &f->packet))
-		say_wrong(index, f, entry.offset, "its entry in the index is wrong");
+		report_wrong(index, f, entry.offset, "its entry in the index is wrong");
 }
 
 /* An entry is written once its packet is whole in the file. The file may have grown
@@ -119,15 +120,15 @@ void verify_index_end(struct verify_index *index, struct feed *f)
 	for (; entry_get(index, index->at, &entry); index->at++) {
 		if (entry.offset >= (uint64_t)st.st_size ||
 		    entry.packet_size / 8 > (uint64_t)st.st_size - entry.offset) {
-			say_wrong(index, f, entry.offset,
-				  "it is in the index, but the file ends before it does");
+			report_wrong(index, f, entry.offset,
+				     "it is in the index, but the file ends before it does");
 			tally_damaged(f->tally);
 			return;
 		}
 		if (entry.offset == f->cut_at &&
 		    entry.packet_size / 8 <= f->window.limit - entry.offset) {
-			say_wrong(index, f, entry.offset,
-				  "it is damaged: the index says that it is whole");
+			report_wrong(index, f, entry.offset,
+				     "it is damaged: the index says that it is whole");
 			tally_damaged(f->tally);
 		}
 	}

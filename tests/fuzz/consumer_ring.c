@@ -86,7 +86,7 @@ static void step(unsigned int op, const uint8_t **data, size_t *size)
 		*word ^= LTT_PUB_PARITY;
 		break;
 	case 4:
-		(void)!reader_look(&set->streams[0].reader, op & 1);
+		(void)!reader_snapshot(&set->streams[0].reader, op & 1);
 		break;
 	default:
 		(void)!stream_cut(&set->streams[0], (enum stream_cut)(op % 3));

@@ -52,7 +52,7 @@ static void ask_types(void)
 	if (btf_open(path, &btf))
 		return;
 	for (uint32_t i = 0; i < TYPES; i++) {
-		struct btf_type_told told = btf_type(btf, i);
+		struct btf_type_info told = btf_type(btf, i);
 		struct btf_place place;
 
 		MUST_HOLD(told.kind != BTF_INTEGER || (told.bytes >= 1 && told.bytes <= 8));

@@ -127,7 +127,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put(SPOOLFACTS_FILE, data, len);
 	put(INDEX, data + len, size - len);
 	fds = open_fds();
-	MUST_HOLD(spools_look(top, &spool, &err) == 0);
+	MUST_HOLD(spools_open(top, &spool, &err) == 0);
 	MUST_HOLD(!spool.locked && !spool.bytes && spool.ours == spool.known);
 	MUST_HOLD(spool.packets <= size - len);
 	if (spool.known) {

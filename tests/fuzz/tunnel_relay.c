@@ -40,7 +40,7 @@ static void ask(int fd, uint32_t command, const void *body, size_t len)
 	MUST_HOLD(!len || send(fd, body, len, 0) == (ssize_t)len);
 }
 
-static void ask_id(int fd, uint32_t command, uint64_t id)
+static void request_id(int fd, uint32_t command, uint64_t id)
 {
 	id = htobe64(id);
 	ask(fd, command, &id, sizeof(id));
@@ -58,13 +58,13 @@ static void ask_all(int fd)
 	ask(fd, VIEW_LIST_SESSIONS, NULL, 0);
 	ask(fd, VIEW_ATTACH_SESSION, &attach, sizeof(attach));
 	for (int i = 0; i < NR_ROUNDS; i++) {
-		ask_id(fd, VIEW_GET_METADATA, 2);
-		ask_id(fd, VIEW_GET_NEXT_INDEX, 3);
+		request_id(fd, VIEW_GET_METADATA, 2);
+		request_id(fd, VIEW_GET_NEXT_INDEX, 3);
 		ask(fd, VIEW_GET_PACKET, &packet, sizeof(packet));
-		ask_id(fd, VIEW_GET_NEW_STREAMS, 1);
-		ask_id(fd, VIEW_GET_NEXT_INDEX, 4);
+		request_id(fd, VIEW_GET_NEW_STREAMS, 1);
+		request_id(fd, VIEW_GET_NEXT_INDEX, 4);
 	}
-	ask_id(fd, VIEW_DETACH_SESSION, 1);
+	request_id(fd, VIEW_DETACH_SESSION, 1);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

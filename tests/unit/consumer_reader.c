@@ -48,7 +48,7 @@ static void publish(uint64_t records, uint64_t bytes, uint64_t ticks)
 
 static void look(void)
 {
-	CHECK(reader_look(&reader, false) == READER_OK);
+	CHECK(reader_snapshot(&reader, false) == READER_OK);
 	CHECK(reader.pos >= reader.taken && reader_pending(&reader) <= SIZE);
 }
 

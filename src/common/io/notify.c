@@ -18,11 +18,11 @@
 #include "base/str.h"
 #include "sock.h"
 
-#define PATIENCE_S 1
+#define TIMEOUT_S 1
 
 static int notify_connect_to(const char *path)
 {
-	struct timeval patience = { PATIENCE_S, 0 };
+	struct timeval timeout = { TIMEOUT_S, 0 };
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	size_t len = strlen(path);
 	AUTO_FD int fd = -1;
@@ -35,7 +35,7 @@ static int notify_connect_to(const char *path)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	if (connect(fd, (struct sockaddr *)&addr,
 		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len)) < 0)
 		return -errno;
@@ -43,7 +43,7 @@ static int notify_connect_to(const char *path)
 }
 
 /* It is waited for, but one that does not listen only once. */
-void notify_say_with(struct notify *n, const char *lines, int fd)
+void notify_send_fd(struct notify *n, const char *lines, int fd)
 {
 	int ret;
 
@@ -60,9 +60,9 @@ void notify_say_with(struct notify *n, const char *lines, int fd)
 			strerror(-ret));
 }
 
-void notify_say(struct notify *n, const char *lines)
+void notify_send(struct notify *n, const char *lines)
 {
-	notify_say_with(n, lines, -1);
+	notify_send_fd(n, lines, -1);
 }
 
 void notify_status(struct notify *n, const char *fmt, ...)
@@ -81,26 +81,26 @@ void notify_status(struct notify *n, const char *fmt, ...)
 	free(n->status);
 	n->status = xstrdup(text);
 	lines = xasprintf("STATUS=%s", text);
-	notify_say(n, lines);
+	notify_send(n, lines);
 }
 
 /* --- that we live ---------------------------------------------------------------------- */
 
-static void say_alive(struct loop_timer *timer)
+static void send_watchdog(struct loop_timer *timer)
 {
 	struct notify *n = container_of(timer, struct notify, watchdog);
 
-	notify_say(n, "WATCHDOG=1");
+	notify_send(n, "WATCHDOG=1");
 	loop_timer_set(&n->watchdog, n->watchdog_us);
 }
 
 void notify_ready(struct notify *n, struct loop *loop)
 {
-	notify_say(n, "READY=1");
+	notify_send(n, "READY=1");
 	if (n->fd < 0 || !n->watchdog_us)
 		return;
-	loop_timer_init(&n->watchdog, loop, say_alive);
-	say_alive(&n->watchdog);
+	loop_timer_init(&n->watchdog, loop, send_watchdog);
+	send_watchdog(&n->watchdog);
 }
 
 void notify_unwatch(struct notify *n)

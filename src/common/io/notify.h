@@ -26,9 +26,9 @@ void notify_init(struct notify *notify);
 void notify_fini(struct notify *notify);
 
 /** One or several lines, as in sd_notify(3). A failure is logged, once. */
-void notify_say(struct notify *notify, const char *lines);
+void notify_send(struct notify *notify, const char *lines);
 /** With a descriptor, which stays the caller's. */
-void notify_say_with(struct notify *notify, const char *lines, int fd);
+void notify_send_fd(struct notify *notify, const char *lines, int fd);
 /** STATUS=, if it is another than before. */
 void notify_status(struct notify *notify, const char *fmt, ...) PRINTF(2, 3);
 /** READY=1; from here on the manager hears as often as it wants that @loop turns, */

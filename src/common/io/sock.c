@@ -26,7 +26,7 @@ static int fill_address(struct sockaddr_un *addr, const char *path)
 
 int sock_connect(const char *path)
 {
-	const struct timeval patience = { .tv_sec = SOCK_CONNECT_S }, forever = { 0 };
+	const struct timeval timeout = { .tv_sec = SOCK_CONNECT_S }, forever = { 0 };
 	struct sockaddr_un addr;
 	int fd, ret = fill_address(&addr, path);
 
@@ -35,7 +35,7 @@ int sock_connect(const char *path)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	ret = connect(fd, (struct sockaddr *)&addr, sizeof(addr)) < 0 ? -errno : 0;
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &forever, sizeof(forever));
 	if (ret < 0) {

@@ -89,7 +89,7 @@ static uint32_t shift_by_part(uint32_t v)
 }
 
 /* Prefetch the following data; beyond the end this has no effect. */
-static inline void ask_for_next(const uint8_t *p)
+static inline void prefetch_next(const uint8_t *p)
 {
 	__builtin_prefetch(p + 3 * CRC32C_PART);
 	__builtin_prefetch(p + 4 * CRC32C_PART);
@@ -102,7 +102,7 @@ MACHINE static uint32_t update_block(uint64_t v, const uint8_t *p)
 
 	for (size_t i = 0; i < CRC32C_PART; i += 8) {
 		if (i % CACHE_LINE == 0)
-			ask_for_next(p + i);
+			prefetch_next(p + i);
 		v = step8(v, word_at(p + i));
 		second = step8(second, word_at(p + CRC32C_PART + i));
 		third = step8(third, word_at(p + 2 * CRC32C_PART + i));

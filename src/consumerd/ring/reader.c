@@ -7,7 +7,7 @@
 
 /* The words share a cache line: once it is here, reading them takes a few ns,
  * and the producer needs longer than that to get it back. */
-#define LOOK_TRIES 1000
+#define SNAPSHOT_TRIES 1000
 
 /* Clocks of CPUs differ a little; this is seconds, with any clock. */
 #define FUTURE_TICKS (1ull << 32)
@@ -117,13 +117,13 @@ static void take_lost(struct ring_reader *r, const uint64_t raw[LOST_KINDS], uin
 	}
 }
 
-int reader_look(struct ring_reader *r, bool last_chance)
+int reader_snapshot(struct ring_reader *r, bool last_chance)
 {
 	struct ring_words words;
 	uint64_t now, before = r->pos, invalid_words = r->invalid_words;
 	bool still = false;
 
-	for (int i = 0; i < LOOK_TRIES && !still; i++)
+	for (int i = 0; i < SNAPSHOT_TRIES && !still; i++)
 		still = reader_copy_words(r->prod, &words);
 	if (!still && !last_chance)
 		return READER_TORN;

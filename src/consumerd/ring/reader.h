@@ -75,12 +75,12 @@ void reader_init(struct ring_reader *reader, const struct ltt_ring_desc *desc,
 		 uint64_t start_ts);
 
 /**
- * reader_look() - learn what is published now.
+ * reader_snapshot() - learn what is published now.
  * @last_chance: take a reading that did not stand still for what it is; no
  *               producer that keeps the rules makes us need this.
  * Return: READER_OK or READER_TORN.
  */
-int reader_look(struct ring_reader *reader, bool last_chance) MUST_CHECK;
+int reader_snapshot(struct ring_reader *reader, bool last_chance) MUST_CHECK;
 
 /** Is anything published that the last look did not see? One load. */
 bool reader_has_news(const struct ring_reader *reader);

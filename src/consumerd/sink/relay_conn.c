@@ -202,14 +202,14 @@ static int relay_conn_receive(struct relay_conn *link, uint16_t type, uint32_t s
 	struct err said = { 0 };
 	int error = wire_receive(&link->wire, type, serial, ret, &said);
 
-	link->said_ns = now_ns();
+	link->last_reply_ns = now_ns();
 	return error < 0 ? relay_conn_fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
 }
 
 /* A sender that it tires of is to come back with something to say, and not before. */
 static bool may_have_tired(const struct relay_conn *link)
 {
-	return link->idle_ns && now_ns() - link->said_ns > link->idle_ns / 4 * 3;
+	return link->idle_ns && now_ns() - link->last_reply_ns > link->idle_ns / 4 * 3;
 }
 
 int relay_conn_check(struct relay_conn *link)

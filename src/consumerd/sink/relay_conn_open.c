@@ -51,7 +51,7 @@ static int relay_conn_open_hello(struct relay_conn *link)
 	return 0;
 }
 
-static int tell_session(struct relay_conn *link)
+static int send_session(struct relay_conn *link)
 {
 	struct utsname host = { .nodename = "host" };
 	struct req_rel_session req = {
@@ -81,7 +81,7 @@ static int tell_session(struct relay_conn *link)
 	return 0;
 }
 
-static int tell_trace(struct relay_conn *link, struct tracedir *dir)
+static int send_trace(struct relay_conn *link, struct tracedir *dir)
 {
 	struct req_rel_trace req = { dir->id,
 				     dir->path,
@@ -115,7 +115,8 @@ static uint64_t relay_conn_open_realtime_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static int ask_clock(struct relay_conn *link, const struct req_rel_clock *req, uint64_t *ret_now_ns)
+static int request_clock(struct relay_conn *link, const struct req_rel_clock *req,
+			 uint64_t *ret_now_ns)
 {
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct rep_rel_clock rep;
@@ -144,7 +145,7 @@ static int compare_clocks(struct relay_conn *link)
 
 	for (int i = 0; i < CLOCK_SAMPLES; i++) {
 		uint64_t steady = now_ns(), begin = relay_conn_open_realtime_ns(), took;
-		int ret = ask_clock(link, &req, &now);
+		int ret = request_clock(link, &req, &now);
 
 		if (ret < 0)
 			return ret;
@@ -157,7 +158,7 @@ static int compare_clocks(struct relay_conn *link)
 	link->clock_offset_ns = best.offset_ns;
 	link->clock_error_ns = best.error_ns;
 	pthread_mutex_unlock(&link->clock_lock);
-	return ask_clock(link, &best, &now);
+	return request_clock(link, &best, &now);
 }
 
 void relay_conn_clock(struct relay_conn *link, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
@@ -239,11 +240,11 @@ static int connect_relay(struct relay_conn *link)
 		return ret;
 	ret = relay_conn_open_hello(link);
 	if (ret == 0)
-		ret = tell_session(link);
+		ret = send_session(link);
 	if (ret == 0 && link->features & RELAY_FEATURE_CLOCK)
 		ret = compare_clocks(link);
 	list_for_each(dir, link->traces, node)
-		ret = ret == 0 ? tell_trace(link, dir) : ret;
+		ret = ret == 0 ? send_trace(link, dir) : ret;
 	if (ret < 0) {
 		wire_close(&link->wire);
 		return ret;
@@ -307,5 +308,5 @@ int relay_conn_trace(struct relay_conn *link, struct tracedir *dir)
 	int ret = relay_conn_open(link);
 
 	/* on a new connection it has been told already */
-	return ret < 0 || epoch != link->epoch ? ret : tell_trace(link, dir);
+	return ret < 0 || epoch != link->epoch ? ret : send_trace(link, dir);
 }

@@ -45,7 +45,7 @@ struct relay_conn {
 	int64_t clock_offset_ns;
 	uint64_t clock_error_ns;
 	uint64_t idle_ns; /* a sender that is silent for so long is disconnected; 0: none is */
-	uint64_t said_ns; /* when the relay said something last */
+	uint64_t last_reply_ns; /* when the relay said something last */
 	uint32_t next_stream;
 	uint64_t retry_ns; /* not before */
 	int error;	   /* of the last attempt */

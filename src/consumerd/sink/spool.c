@@ -151,12 +151,12 @@ void spool_end(struct spooled *sp)
 
 /* --- to the relay ------------------------------------------------------------------- */
 
-static struct packet_header as_told(const struct spooled *sp, const struct packet_header *header)
+static struct packet_header as_spooled(const struct spooled *sp, const struct packet_header *header)
 {
 	struct packet_header told = *header;
 
 	if (sp->missed) {
-		spooled_tell_missed(sp, &told);
+		spooled_add_missed(sp, &told);
 		told.crc32c = 0; /* is made as it is sent; that of a file was right */
 	}
 	return told;
@@ -179,7 +179,7 @@ static int report_forgotten(struct spooled *sp)
 
 	if (!spooled_forgotten(sp, &header))
 		return 0;
-	told = as_told(sp, &header);
+	told = as_spooled(sp, &header);
 	ret = relay_conn_packet(sp->spool->link, sp->relay_id, &told, NULL);
 	if (ret == 0) {
 		sp->last = header;
@@ -202,7 +202,7 @@ int spool_attach(struct spooled *sp)
 		return ret;
 	sp->has_last = ret > 0;
 	if (sp->has_last)
-		spooled_hear_missed(sp, &sp->last);
+		spooled_read_missed(sp, &sp->last);
 	sp->epoch = relay_conn_epoch(link);
 	ret = report_forgotten(sp);
 	if (ret == 0 && sp->has_last)
@@ -233,7 +233,7 @@ static int transmit(struct spooled *sp, const struct packet_header *header, cons
 
 	if (ret < 0 || has(sp, header))
 		return ret;
-	told = as_told(sp, header);
+	told = as_spooled(sp, header);
 	ret = relay_conn_packet(sp->spool->link, sp->relay_id, &told, body);
 	if (ret == 0) {
 		note_stored(sp, header);
@@ -284,7 +284,7 @@ static int post(struct spooled *sp, const struct packet_header *header, const vo
 
 	if (ret < 0)
 		return ret;
-	told = as_told(sp, header);
+	told = as_spooled(sp, header);
 	if (has(sp, header))
 		done(data, 0);
 	else
@@ -390,7 +390,7 @@ static void begin_packet(struct spooled *sp)
 {
 	uint64_t len = sp->header.packet_size / 8 - sizeof(sp->header);
 
-	sp->told = as_told(sp, &sp->header);
+	sp->told = as_spooled(sp, &sp->header);
 	if (!sp->told.crc32c)
 		sp->told.crc32c = packet_checksum(&sp->told, sp->body, len);
 	sp->body_offset = 0;

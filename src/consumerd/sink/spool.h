@@ -156,8 +156,8 @@ bool spooled_account(struct spooled *sp, struct packet_header *header);
  *  packet that says so. */
 bool spooled_forgotten(struct spooled *sp, struct packet_header *ret);
 /** As the relay is told, and as it is here. */
-void spooled_tell_missed(const struct spooled *sp, struct packet_header *header);
-void spooled_hear_missed(const struct spooled *sp, struct packet_header *header);
+void spooled_add_missed(const struct spooled *sp, struct packet_header *header);
+void spooled_read_missed(const struct spooled *sp, struct packet_header *header);
 /** Close its files. @remove: with all that is left. Return: NULL. */
 struct spooled *spooled_free(struct spooled *sp, bool remove);
 

@@ -123,13 +123,13 @@ bool spooled_forgotten(struct spooled *sp, struct packet_header *ret)
 	return true;
 }
 
-void spooled_tell_missed(const struct spooled *sp, struct packet_header *header)
+void spooled_add_missed(const struct spooled *sp, struct packet_header *header)
 {
 	header->lost_output += sp->missed;
 	header->events_discarded += sp->missed;
 }
 
-void spooled_hear_missed(const struct spooled *sp, struct packet_header *header)
+void spooled_read_missed(const struct spooled *sp, struct packet_header *header)
 {
 	uint64_t missed = MIN(sp->missed, header->lost_output);
 

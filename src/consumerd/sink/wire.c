@@ -17,7 +17,7 @@
 #define CONNECT_WANTED_MS 1000u
 #define HANDSHAKE_NS 5000000000ull
 #define SLICE_MS 10u /* of a wait, between two looks at what else there is */
-#define LOOK_MS 100u /* the same, between two looks at what the line does */
+#define POLL_MS 100u /* the same, between two looks at what the line does */
 /* Bytes that lie in the kernel are not on their way: as many as the line takes in a second. */
 #define SEND_BUF_MIN_BYTES (16 << 10)
 #define SEND_BUF_BYTES (512 << 10)
@@ -31,7 +31,7 @@
 
 void wire_init(struct wire *w)
 {
-	*w = (struct wire){ .patience_ms = WIRE_PATIENCE_MS };
+	*w = (struct wire){ .reply_timeout_ms = WIRE_TIMEOUT_MS };
 	chan_init(&w->chan, -1, NULL);
 }
 
@@ -65,7 +65,7 @@ void wire_begin(struct wire *w, struct encoder *enc, void *buf, size_t cap, uint
 
 /* --- what the line does -------------------------------------------------------------- */
 
-static struct tcp_info look_at_line(const struct wire *w)
+static struct tcp_info read_tcp_info(const struct wire *w)
 {
 	struct tcp_info info = { 0 };
 	socklen_t len = sizeof(info);
@@ -82,7 +82,7 @@ uint64_t wire_rate(const struct wire *w)
 
 	if (w->rate)
 		return w->rate;
-	info = look_at_line(w);
+	info = read_tcp_info(w);
 	return (uint64_t)info.tcpi_snd_cwnd * info.tcpi_snd_mss * 1000000 / MAX(info.tcpi_rtt, 1u);
 }
 
@@ -115,7 +115,7 @@ static void sample_rate(struct wire *w)
 
 	if (w->unanswered && took < SAMPLE_NS)
 		return;
-	info = look_at_line(w);
+	info = read_tcp_info(w);
 	bytes = info.tcpi_bytes_acked - MIN(w->rate_bytes, (uint64_t)info.tcpi_bytes_acked);
 	if (bytes < SAMPLE_MIN_BYTES && w->unanswered)
 		return;
@@ -129,15 +129,15 @@ static void sample_rate(struct wire *w)
 }
 
 /* Without an acknowledgement, by the other side's TCP or by itself. */
-static uint64_t patience_of(const struct wire *w, const struct tcp_info *info, bool wanted)
+static uint64_t timeout_of(const struct wire *w, const struct tcp_info *info, bool wanted)
 {
 	uint64_t timeout_us = info->tcpi_rtt + 4ull * info->tcpi_rttvar;
-	uint64_t ms = MIN(TIMEOUTS * timeout_us / 1000, (uint64_t)WIRE_PATIENCE_MAX_MS);
+	uint64_t ms = MIN(TIMEOUTS * timeout_us / 1000, (uint64_t)WIRE_TIMEOUT_MAX_MS);
 
-	return wanted ? WIRE_PATIENCE_MS : MAX(ms, (uint64_t)w->patience_ms);
+	return wanted ? WIRE_TIMEOUT_MS : MAX(ms, (uint64_t)w->reply_timeout_ms);
 }
 
-static uint64_t connect_patience(const struct wire *w, bool wanted)
+static uint64_t connect_timeout(const struct wire *w, bool wanted)
 {
 	return wanted || !w->meanwhile ? CONNECT_WANTED_MS : CONNECT_MS;
 }
@@ -150,7 +150,7 @@ static int await_fd(struct wire *w, int fd, short events, bool connecting)
 
 	for (;;) {
 		struct tcp_info info;
-		int wanted = 0, n = poll(&poll_fd, 1, w->meanwhile ? SLICE_MS : LOOK_MS);
+		int wanted = 0, n = poll(&poll_fd, 1, w->meanwhile ? SLICE_MS : POLL_MS);
 
 		if (n != 0)
 			return n < 0 && errno != EINTR ? -errno : 0;
@@ -158,11 +158,11 @@ static int await_fd(struct wire *w, int fd, short events, bool connecting)
 			wanted = w->meanwhile(w->data);
 		if (wanted < 0)
 			return wanted;
-		info = look_at_line(w);
+		info = read_tcp_info(w);
 		if (info.tcpi_bytes_acked + info.tcpi_bytes_received != moved)
 			last_ns = now_ns();
 		moved = info.tcpi_bytes_acked + info.tcpi_bytes_received;
-		ms = connecting ? connect_patience(w, wanted) : patience_of(w, &info, wanted);
+		ms = connecting ? connect_timeout(w, wanted) : timeout_of(w, &info, wanted);
 		if (now_ns() - last_ns > ms * 1000000)
 			return -ETIMEDOUT;
 	}
@@ -342,10 +342,10 @@ static int wire_receive_reply(struct wire *w, uint16_t type, uint32_t serial, st
 static void wire_adapt_timeout(struct wire *w, uint16_t type, int error)
 {
 	if (error == -ETIMEDOUT) {
-		w->patience_ms = MIN(w->patience_ms * 2, WIRE_PATIENCE_MAX_MS);
+		w->reply_timeout_ms = MIN(w->reply_timeout_ms * 2, WIRE_TIMEOUT_MAX_MS);
 		w->tired_of = type;
 	} else if (error == 0 && (!w->tired_of || w->tired_of == type)) {
-		w->patience_ms = WIRE_PATIENCE_MS;
+		w->reply_timeout_ms = WIRE_TIMEOUT_MS;
 		w->tired_of = 0;
 	}
 	if (error < 0)
@@ -361,7 +361,7 @@ int wire_send(struct wire *w, const struct encoder *enc, const struct wire_body 
 	int error = w->chan.fd < 0 ? -ENOTCONN : encoder_finish(enc);
 
 	if (error == 0 && !w->unanswered++) {
-		struct tcp_info info = look_at_line(w);
+		struct tcp_info info = read_tcp_info(w);
 
 		begin_sample(w, &info);
 	}

@@ -22,7 +22,7 @@ typedef int (*wire_meanwhile)(void *data);
 
 struct wire {
 	struct chan chan;	  /* its descriptor is -1: not connected */
-	unsigned int patience_ms; /* for the other side to take or send a byte */
+	unsigned int reply_timeout_ms; /* for the other side to take or send a byte */
 	uint16_t tired_of;	  /* type of the answer that did not come in time */
 	uint16_t type;		  /* of the last request, */
 	uint32_t serial;	  /* and its number */
@@ -50,8 +50,8 @@ struct wire_body {
 	struct zpacker *packer;
 };
 
-#define WIRE_PATIENCE_MS 2000u
-#define WIRE_PATIENCE_MAX_MS 32000u
+#define WIRE_TIMEOUT_MS 2000u
+#define WIRE_TIMEOUT_MAX_MS 32000u
 
 void wire_init(struct wire *wire);
 /** Connect anew. @keys: by TLS, with the relay that has a certificate for @host; NULL: in

@@ -74,36 +74,36 @@ static void disk_report(struct worker *w, int error, const char *doing)
 		snprintf(note->err.text, sizeof(note->err.text), "%s", relay_conn_problem(w->link));
 	}
 	if (w->spool)
-		w->link_told = w->spool->error;
+		w->link_reported = w->spool->error;
 	job_queue_push(w->config.done, note);
 }
 
 void worker_note_link(struct worker *w)
 {
-	if (w->spool && w->spool->error != w->link_told)
+	if (w->spool && w->spool->error != w->link_reported)
 		disk_report(w, w->failing, "writing to the spool");
 }
 
 /* Nothing can be cut, but what the rings lose meanwhile is to be known. */
-void worker_look(struct worker *w)
+void worker_update(struct worker *w)
 {
 	struct ringset *set;
 
 	list_for_each(set, &w->sets, node)
-		ringset_look(set);
+		ringset_update(set);
 }
 
 void worker_note(struct worker *w, int error, const char *doing)
 {
 	enum disk_limit limit = error == EDQUOT ? w->disk.limit : DISK_NO_LIMIT;
 	bool known = error || !list_empty(&w->sets);
-	bool news = error != w->failing || limit != w->at_limit || (w->untold && known);
+	bool news = error != w->failing || limit != w->at_limit || (w->unreported && known);
 
 	w->at_limit = limit;
 	w->disk.stalled = error != 0;
 	if (news) {
-		w->untold = false;
-		worker_look(w); /* from here on losses have another cause */
+		w->unreported = false;
+		worker_update(w); /* from here on losses have another cause */
 		disk_report(w, error, doing);
 	}
 	if (error) {

@@ -9,11 +9,11 @@
 #include "consumerd/now.h"
 #include "io/spoolfacts.h"
 
-#define RELAY_PATIENCE_NS 1200000000ull
+#define RELAY_TIMEOUT_NS 1200000000ull
 #define RELAY_PAUSE_MS 60
-#define DRAIN_PATIENCE_NS 10000000000ull /* while a relay that is back takes something */
+#define DRAIN_TIMEOUT_NS 10000000000ull /* while a relay that is back takes something */
 
-static void say_failure(struct worker *w, const char *what, struct err *err)
+static void report_failure(struct worker *w, const char *what, struct err *err)
 {
 	char text[WORKER_TEXT_BYTES];
 	const char *limit = worker_limit_text(w, text);
@@ -40,7 +40,7 @@ static void drain_kernel(const struct worker *w)
  * before anybody is told that it failed. */
 static void wait_for_relay(struct worker *w)
 {
-	uint64_t end = now_ns() + RELAY_PATIENCE_NS;
+	uint64_t end = now_ns() + RELAY_TIMEOUT_NS;
 
 	while (w->link && w->failing && now_ns() < end) {
 		poll(NULL, 0, RELAY_PAUSE_MS);
@@ -57,15 +57,15 @@ void worker_flush(struct worker *w, struct job *job)
 	/* what was between its look at the state and its commit when the rings
 	 * were switched off has arrived by now */
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
-	worker_wait_for_drain(w, RELAY_PATIENCE_NS, 2 * RELAY_PATIENCE_NS);
+	worker_wait_for_drain(w, RELAY_TIMEOUT_NS, 2 * RELAY_TIMEOUT_NS);
 	w->awaited = false;
 	if (!w->failing)
 		worker_sync(w);
-	say_failure(w, "the trace could not be written", &job->err);
+	report_failure(w, "the trace could not be written", &job->err);
 }
 
 /* Data that is still in a spool stays in it, to be read there. */
-static void say_spooled(struct worker *w, struct err *err)
+static void report_spooled(struct worker *w, struct err *err)
 {
 	if (w->spool && w->spool->waiting)
 		err_set(err, ERR_OUTPUT, "%llu bytes of the trace stay in the spool: %s",
@@ -111,7 +111,7 @@ void worker_end(struct worker *w, struct job *job)
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	if (!job->leave) {
 		wait_for_relay(w);
-		worker_wait_for_drain(w, RELAY_PATIENCE_NS, DRAIN_PATIENCE_NS);
+		worker_wait_for_drain(w, RELAY_TIMEOUT_NS, DRAIN_TIMEOUT_NS);
 	}
 	/* what stays in a spool is not the end for the relay: it can be sent later */
 	if (w->link && (w->failing || (w->spool && (w->spool->error || w->spool->waiting))))
@@ -122,9 +122,9 @@ void worker_end(struct worker *w, struct job *job)
 	if (w->spool)
 		w->spool->ending = true;
 	end_sets(w, job->leave);
-	say_failure(w, "the end of the trace could not be written", &job->err);
+	report_failure(w, "the end of the trace could not be written", &job->err);
 	if (!job->leave)
-		say_spooled(w, &job->err);
+		report_spooled(w, &job->err);
 	if (w->link && !job->leave)
 		relay_conn_end(w->link);
 	give_up_jobs(w, &w->delayed, "the metadata could not be written");

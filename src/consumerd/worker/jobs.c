@@ -98,7 +98,7 @@ struct tracedir *worker_find_trace(const struct worker *w, uint64_t id)
 }
 
 /* A relay that is away hears of it when it is back; metadata waits for that. */
-static void tell_relay(struct worker *w, struct tracedir *dir)
+static void send_to_relay(struct worker *w, struct tracedir *dir)
 {
 	int ret = worker_link_result(w, relay_conn_trace(w->link, dir));
 
@@ -115,7 +115,7 @@ static void do_trace_open(struct worker *w, struct job *job)
 		return;
 	list_append(&w->traces, &dir->node);
 	if (w->link)
-		tell_relay(w, dir);
+		send_to_relay(w, dir);
 }
 
 /* Jobs that were on their way when the session daemon died are asked for again. */
@@ -147,7 +147,7 @@ static int cut_metadata(struct worker *w, struct tracedir *dir, uint64_t bytes)
 	else
 		dir->metadata_bytes = bytes;
 	if (ret == 0 && w->link)
-		tell_relay(w, dir);
+		send_to_relay(w, dir);
 	return ret;
 }
 
@@ -171,7 +171,7 @@ static void do_trace_adopt(struct worker *w, struct job *job)
 	struct tracedir *dir = worker_find_trace(w, job->id);
 	int ret;
 
-	w->untold = true;
+	w->unreported = true;
 	if (!dir) {
 		adopt_trace(w, job);
 		return;

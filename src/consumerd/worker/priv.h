@@ -42,7 +42,7 @@ struct worker {
 	unsigned int false_rings; /* in a row; half of them are forgotten in a quiet moment */
 
 	int failing;		  /* errno of the output; 0: it works */
-	bool untold;		  /* an adopted output's: the daemon may not know of it */
+	bool unreported;	  /* an adopted output's: the daemon may not know of it */
 	enum disk_limit at_limit; /* the limit that makes it fail, if it is one */
 	uint64_t retry_ns;
 	uint64_t backoff_ns;
@@ -51,7 +51,7 @@ struct worker {
 	struct spool *spool; /* NULL: none */
 	int spool_lock;	     /* -1: it is not locked */
 	uint64_t nr_rest;    /* traces that were found there */
-	int link_told;	     /* of its link's errors */
+	int link_reported;   /* of its link's errors */
 	bool awaited;	     /* a flush, or the end, is being waited for */
 	bool live;	     /* viewers follow it at the relay */
 	bool incomplete;     /* more ring sets may hold what an earlier consumer did not send */
@@ -113,7 +113,7 @@ void worker_sync(struct worker *worker);
 const char *worker_limit_text(const struct worker *worker, char ret[WORKER_TEXT_BYTES]);
 
 /** Keep the counters of all rings up to date where nothing is cut. */
-void worker_look(struct worker *worker);
+void worker_update(struct worker *worker);
 
 /** Close a trace's files and forget it. */
 void worker_close_trace(struct worker *worker, struct tracedir *dir);
@@ -133,8 +133,8 @@ void worker_leave_spool(struct worker *worker);
 int worker_find_rest(struct worker *worker, struct err *err) MUST_CHECK;
 /** When to do so again. */
 uint64_t worker_drain_due(const struct worker *worker);
-/** Do so until all is sent, or nothing more is for @patience_ns. */
-void worker_wait_for_drain(struct worker *worker, uint64_t patience_ns, uint64_t most_ns);
+/** Do so until all is sent, or nothing more is for @timeout_ns. */
+void worker_wait_for_drain(struct worker *worker, uint64_t timeout_ns, uint64_t most_ns);
 /** See wire.h; @data: the worker. */
 int worker_meanwhile(void *data);
 /** Tell of the link, if it has changed. */

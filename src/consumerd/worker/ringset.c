@@ -230,10 +230,10 @@ bool ringset_is_seen(const struct ringset *set)
 	return true;
 }
 
-void ringset_look(struct ringset *set)
+void ringset_update(struct ringset *set)
 {
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
-		stream_look(&set->streams[i]);
+		stream_update(&set->streams[i]);
 }
 
 int ringset_sync(struct ringset *set)

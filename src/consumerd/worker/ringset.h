@@ -74,7 +74,7 @@ int ringset_attach(struct ringset *set) MUST_CHECK;
 /** Did the last cut see all that there was? */
 bool ringset_is_seen(const struct ringset *set);
 /** Only keep the counters of all rings up to date. */
-void ringset_look(struct ringset *set);
+void ringset_update(struct ringset *set);
 /** Have all files on the disk. Return: 0 or negative errno. */
 int ringset_sync(struct ringset *set) MUST_CHECK;
 bool ringset_has_news(const struct ringset *set);

@@ -99,7 +99,7 @@ bool worker_drain(struct worker *w, uint64_t now)
 	before = spool->waiting;
 	ret = spool_drain(spool, DRAIN_NS);
 	if (ret == 0) {
-		worker_look(w); /* what has been missed is to be seen */
+		worker_update(w); /* what has been missed is to be seen */
 		finish_closing(w);
 	}
 	if (spool->waiting < before) /* there may be room again */
@@ -115,9 +115,9 @@ uint64_t worker_drain_due(const struct worker *w)
 	return w->spool->error ? w->spool->retry_ns : 0;
 }
 
-void worker_wait_for_drain(struct worker *w, uint64_t patience_ns, uint64_t most_ns)
+void worker_wait_for_drain(struct worker *w, uint64_t timeout_ns, uint64_t most_ns)
 {
-	uint64_t now = now_ns(), end = now + patience_ns, last = now + most_ns;
+	uint64_t now = now_ns(), end = now + timeout_ns, last = now + most_ns;
 
 	while (w->spool && w->spool->filling && now < MIN(end, last)) {
 		uint64_t before = w->spool->waiting;
@@ -126,7 +126,7 @@ void worker_wait_for_drain(struct worker *w, uint64_t patience_ns, uint64_t most
 			poll(NULL, 0, PAUSE_MS);
 		now = now_ns();
 		if (w->spool->waiting < before)
-			end = now + patience_ns;
+			end = now + timeout_ns;
 	}
 }
 

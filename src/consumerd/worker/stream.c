@@ -133,7 +133,7 @@ static void take_sent(struct stream *s, const struct packet_header *last)
 	s->packets++;
 	s->written += s->sent_count - MIN(s->reader.taken_count, s->sent_count);
 	s->end_ts = last->timestamp_end;
-	s->lost_told = last->events_discarded;
+	s->lost_reported = last->events_discarded;
 	s->sent = false;
 	reader_take_until(&s->reader, s->sent_pos, s->sent_count);
 }
@@ -252,7 +252,7 @@ static int stream_take_packet(struct stream *s)
 	if (ret < 0)
 		return ret;
 	s->end_ts = header.timestamp_end;
-	s->lost_told = header.events_discarded;
+	s->lost_reported = header.events_discarded;
 	reader_take(&s->reader);
 	return 1;
 }
@@ -267,7 +267,7 @@ static void continue_behind(struct stream *s, const struct packet_header *last)
 	s->bytes = last->stream_pos + last->packet_size / 8 +
 		   last->packet_seq_num * sizeof(struct packet_header);
 	s->lost_output = last->lost_output;
-	s->lost_told = last->events_discarded;
+	s->lost_reported = last->events_discarded;
 	s->written = last->events_recorded - MIN(last->lost_output, last->events_recorded);
 	reader_continue(&s->reader,
 			&(struct ring_words){
@@ -446,7 +446,7 @@ static int stream_snapshot(struct stream *s, bool last_chance)
 	s->torn_read = true;
 	if (s->unknown) /* where to begin, only the relay knows */
 		return READER_TORN;
-	if (reader_look(&s->reader, last_chance) == READER_TORN)
+	if (reader_snapshot(&s->reader, last_chance) == READER_TORN)
 		return READER_TORN;
 	s->torn_read = false;
 	if (s->config->disk->stalled || disk_hangs(s->config->disk, s->reader.looked_ns))
@@ -454,7 +454,7 @@ static int stream_snapshot(struct stream *s, bool last_chance)
 	return READER_OK;
 }
 
-void stream_look(struct stream *s)
+void stream_update(struct stream *s)
 {
 	if (stream_snapshot(s, false) == READER_OK)
 		stream_publish(s);
@@ -462,7 +462,8 @@ void stream_look(struct stream *s)
 
 static bool is_due(const struct stream *s, enum stream_cut how)
 {
-	return reader_pending(&s->reader) || (how != STREAM_TAKE && lost_in_all(s) != s->lost_told);
+	return reader_pending(&s->reader) ||
+	       (how != STREAM_TAKE && lost_in_all(s) != s->lost_reported);
 }
 
 /* An account of losses is due where a relay that was started anew has less than it acknowledged:

@@ -34,7 +34,7 @@ struct stream {
 	uint64_t packets;
 	uint64_t bytes;
 	uint64_t written;   /* records */
-	uint64_t lost_told; /* losses that the last packet's header counts */
+	uint64_t lost_reported; /* losses that the last packet's header counts */
 	uint64_t lost_output;
 	uint64_t stalled; /* lost in the full ring while nothing could be written */
 };
@@ -76,7 +76,7 @@ int stream_cut(struct stream *stream, enum stream_cut how) MUST_CHECK;
 /** Have the relay know it on this connection. Return: 0 or negative errno. */
 int stream_attach(struct stream *stream) MUST_CHECK;
 /** Only keep the counters up to date. */
-void stream_look(struct stream *stream);
+void stream_update(struct stream *stream);
 /** Have its file on the disk. Return: 0 or negative errno. */
 int stream_sync(struct stream *stream) MUST_CHECK;
 

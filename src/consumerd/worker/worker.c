@@ -78,7 +78,7 @@ unsigned int worker_cut_all(struct worker *w, enum stream_cut how)
 
 	if (worker_is_any_gone(w)) {
 		worker_note(w, ENOENT, "its directory has been removed");
-		worker_look(w);
+		worker_update(w);
 		return 0;
 	}
 	error = write_delayed(w);
@@ -86,7 +86,7 @@ unsigned int worker_cut_all(struct worker *w, enum stream_cut how)
 		error = relay_conn_open(w->link);
 	if (error < 0) {
 		worker_note(w, -error, "writing metadata");
-		worker_look(w);
+		worker_update(w);
 		return 0;
 	}
 	if (w->measure && w->disk.max_size)
@@ -220,7 +220,7 @@ static uint64_t sleep_end(const struct worker *w)
 }
 
 /* The kernel's rings tell of themselves once each time they are asked to. */
-static void ask_kernel(struct worker *w)
+static void arm_kernel_rings(struct worker *w)
 {
 	struct ringset *set;
 
@@ -232,7 +232,7 @@ static void sleep_flowing(struct worker *w, struct doorbell_seen seen)
 {
 	set_waiting(w, true);
 	__sync_synchronize();
-	ask_kernel(w);
+	arm_kernel_rings(w);
 	if (!any(w, ringset_has_crossed))
 		doorbell_wait(&w->doorbell, seen, sleep_end(w));
 	set_waiting(w, false);
@@ -267,7 +267,7 @@ static void worker_sleep(struct worker *w, struct doorbell_seen seen)
 	} else if (w->pace == PACE_FLOWING) {
 		sleep_flowing(w, seen);
 	} else {
-		ask_kernel(w);
+		arm_kernel_rings(w);
 		doorbell_wait(&w->doorbell, seen, sleep_end(w));
 	}
 }
@@ -287,7 +287,7 @@ struct sched_request {
 /* A worker works in short bursts and is wanted at once: applications fill their
  * rings meanwhile. Asking for a short slice (from Linux 6.12) gets it a CPU
  * sooner, and no more of it. */
-static void ask_for_promptness(void)
+static void request_short_slices(void)
 {
 	struct sched_request request = {
 		.size = sizeof(request),
@@ -314,9 +314,9 @@ static void *worker_main(void *data)
 	struct worker *w = data;
 	bool rang = false;
 
-	ask_for_promptness();
+	request_short_slices();
 	while (!w->ended) {
-		struct doorbell_seen seen = doorbell_look(&w->doorbell);
+		struct doorbell_seen seen = doorbell_snapshot(&w->doorbell);
 		bool busy;
 
 		note_busy(w, now_ns());
@@ -325,11 +325,11 @@ static void *worker_main(void *data)
 			break;
 		busy |= beat(w);
 		if (disk_hangs(&w->disk, now_ns()))
-			worker_look(w); /* what was lost meanwhile has that as its cause */
+			worker_update(w); /* what was lost meanwhile has that as its cause */
 		note_busy(w, 0);
 		worker_note_ring(w, busy, rang);
 		worker_sleep(w, seen);
-		rang = doorbell_look(&w->doorbell).shared != seen.shared;
+		rang = doorbell_snapshot(&w->doorbell).shared != seen.shared;
 	}
 	return NULL;
 }
@@ -427,7 +427,7 @@ int worker_listen(struct worker *w)
 	return ret < 0 ? ret : w->notifier.fd;
 }
 
-void worker_heard(struct worker *w)
+void worker_on_notify(struct worker *w)
 {
 	if (notifier_drain(&w->notifier))
 		doorbell_ring_shared(&w->doorbell);

@@ -57,10 +57,10 @@ uint64_t worker_spooled(const struct worker *worker);
 /** Descriptor of the page that applications ring; the worker's. */
 int worker_doorbell_fd(const struct worker *worker);
 /** Have a descriptor that is readable when rings of the kernel's have something for the
- *  worker that sleeps, or its relay hangs up; then call worker_heard(). Main thread, before the
+ *  worker that sleeps, or its relay hangs up; then call worker_on_notify(). Main thread, before the
  *  first such ring, or connection. Return: it, the worker's; or negative errno. */
 int worker_listen(struct worker *worker);
-void worker_heard(struct worker *worker);
+void worker_on_notify(struct worker *worker);
 /** Descriptor of the output's directory, or -1; the worker's. */
 int worker_dir_fd(const struct worker *worker);
 

@@ -11,7 +11,7 @@
 #include "ctl/points.h"
 #include "ctl/quota.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 
 #define MAX_OTHERS 32
 #define KERNEL_CLOCK_HZ 1000000000 /* CLOCK_MONOTONIC, where the processor's won't do */
@@ -51,7 +51,7 @@ static bool doctor_daemon_is_reported(const struct doctor *d, const char *rundir
 	return false;
 }
 
-static void tell_other(struct doctor *d, const char *rundir, unsigned int uid)
+static void report_other(struct doctor *d, const char *rundir, unsigned int uid)
 {
 	char *word AUTO_FREE = doctor_word(rundir);
 
@@ -80,7 +80,7 @@ static void other_daemons(struct doctor *d)
 			continue;
 		if (geteuid() != 0 && st.st_uid != geteuid())
 			continue;
-		tell_other(d, dir, st.st_uid);
+		report_other(d, dir, st.st_uid);
 		nr++;
 	}
 	if (f)
@@ -290,7 +290,7 @@ void doctor_daemon(struct doctor *d)
 		no_daemon(d, &err);
 		return;
 	}
-	say_waiting(d->ctl);
+	print_waiting(d->ctl);
 	daemon = client_daemon(d->ctl->client);
 	free(d->rundir);
 	d->rundir = xstrdup(daemon->rundir);

@@ -21,7 +21,7 @@ enum grade {
  * struct doctor - one examination.
  * @rundir: of the daemon that answers, else where it was looked for; allocated.
  * @points: of all applications of the caller; NULL while no daemon answers.
- * @events: of the kernel, likewise, where doctor_kernel() has looked (@kernel_told).
+ * @events: of the kernel, likewise, where doctor_kernel() has looked (@kernel_reported).
  * @findings: array; of each: grade, about, text, command.
  * @counts: of findings, by grade.
  */
@@ -30,7 +30,7 @@ struct doctor {
 	char *rundir;
 	struct json_object *points;
 	struct json_object *events;
-	bool kernel_told;
+	bool kernel_reported;
 	struct json_object *findings;
 	unsigned int counts[GRADE_BAD + 1];
 };

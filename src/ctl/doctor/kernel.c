@@ -14,7 +14,7 @@
 #include "ctl/points.h"
 #include "ctl/record.h"
 
-#define REFUSALS_TOLD 5u
+#define MAX_REFUSALS 5u
 
 /* ---- the module ---- */
 
@@ -25,7 +25,7 @@ static bool is_roots(const struct doctor *d)
 	return stat(d->rundir, &st) == 0 && st.st_uid == 0;
 }
 
-static bool is_told_not_to(uint32_t pid)
+static bool is_told_to_skip(uint32_t pid)
 {
 	char *path AUTO_FREE = xasprintf("/proc/%u/cmdline", pid);
 	char words[4096];
@@ -72,7 +72,7 @@ static void repair_module(struct doctor *d)
 
 	if (!is_roots(d))
 		doctor_repair(d, "sudo lttctl doctor -k");
-	else if (is_told_not_to(pid))
+	else if (is_told_to_skip(pid))
 		doctor_repair(d, "ps -p %u -o args # start it without --no-kernel", pid);
 	else if (access("/dev/ltt", F_OK) == 0)
 		doctor_repair(d,
@@ -92,9 +92,9 @@ void doctor_kernel(struct doctor *d)
 {
 	struct err err = { 0 };
 
-	if (d->kernel_told)
+	if (d->kernel_reported)
 		return;
-	d->kernel_told = true;
+	d->kernel_reported = true;
 	if (points_fetch(d->ctl, DOMAIN_KERNEL, false, &d->events, NULL, &err) != 0) {
 		d->events = NULL;
 		doctor_found(d, GRADE_BAD, "kernel", "the kernel can't be traced: %s", err.text);
@@ -130,7 +130,7 @@ void doctor_refusals(struct doctor *d, const char *session, struct json_object *
 	char *word AUTO_FREE = doctor_word(session);
 	size_t nr = record_len(channel, "refusals");
 
-	for (size_t i = 0; i < MIN(nr, (size_t)REFUSALS_TOLD); i++) {
+	for (size_t i = 0; i < MIN(nr, (size_t)MAX_REFUSALS); i++) {
 		struct json_object *r = record_at(channel, "refusals", i);
 
 		if (!loss_is_of_kernel(r) && loss_is_of_record(r)) {
@@ -149,7 +149,7 @@ void doctor_refusals(struct doctor *d, const char *session, struct json_object *
 		doctor_found(d, GRADE_WARN, "refusal",
 			     "session '%s': the kernel's event '%s' is not recorded: %s%s", session,
 			     record_str(r, "name"), record_str(r, "why"),
-			     nr > REFUSALS_TOLD ? " (nor are others)" : "");
+			     nr > MAX_REFUSALS ? " (nor are others)" : "");
 		doctor_repair(d, "lttctl status %s; sudo dmesg | tail", word);
 	}
 }

@@ -7,7 +7,7 @@
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/table.h"
 #include "ctl/target.h"
 
@@ -103,7 +103,7 @@ static enum status add_context_add(struct ctl *ctl, const struct req_context_add
 		return STATUS_ERROR;
 	}
 	if (rep.channels == 0) {
-		say_warning(ctl, "context '%s' was added before", req->type);
+		print_warning(ctl, "context '%s' was added before", req->type);
 		return STATUS_WARNING;
 	}
 	record_append(ctl->record, "contexts", json_object_new_string(req->type));

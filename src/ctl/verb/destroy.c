@@ -10,7 +10,7 @@
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/target.h"
 #include "ctl/totals.h"
 #include "ctl/viewing.h"
@@ -24,12 +24,12 @@ static const struct poptOption options[] = {
 };
 
 /* State of the session before it ends; an empty record if it cannot be read. */
-static struct json_object *look_up(struct ctl *ctl, const char *session)
+static struct json_object *find_session_of(struct ctl *ctl, const char *session)
 {
 	struct json_object *found = NULL;
 	struct err ignored = { 0 };
 
-	if (target_look_up(ctl, session, &found, &ignored) != 0 || !found)
+	if (target_find_session(ctl, session, &found, &ignored) != 0 || !found)
 		return json_object_new_object();
 	return found;
 }
@@ -75,7 +75,7 @@ static void remember_end(struct ctl *ctl)
 	struct err err = { 0 };
 
 	if (ended.current && home_set(HOME_SESSION, NULL, &err) != 0)
-		say_warning(ctl, "the current session is still remembered: %s", err.text);
+		print_warning(ctl, "the current session is still remembered: %s", err.text);
 	else
 		viewing_remember(ctl, ended.session, ended.output);
 }
@@ -85,7 +85,7 @@ static enum status destroy_session(struct ctl *ctl, const char *session)
 	struct req_session_destroy req = { .session = session, .no_wait = !!no_wait };
 	struct rep_session_destroy rep;
 	struct json_object *o, *totals;
-	struct json_object *before AUTO_RECORD = look_up(ctl, session);
+	struct json_object *before AUTO_RECORD = find_session_of(ctl, session);
 	const char *output = destroy_trace_of(before), *spool = record_str(before, "spool");
 
 	if (call_session_destroy(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0) {

@@ -9,7 +9,7 @@
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/target.h"
 
 #define SUBBUF_LEAST 4096u /* a page of the ring */
@@ -137,8 +137,8 @@ static void note_rounding(struct ctl *ctl, const char *what, uint64_t n, uint64_
 	uint64_t rounded = round_up_pow2(MAX(n, least));
 
 	if (n && rounded != n && rounded)
-		say_note(ctl, "the %s (%" PRIu64 ") is rounded up to %s: %" PRIu64, what, n,
-			 n < least ? "a page" : "a power of two", rounded);
+		print_note(ctl, "the %s (%" PRIu64 ") is rounded up to %s: %" PRIu64, what, n,
+			   n < least ? "a page" : "a power of two", rounded);
 }
 
 static int take_attributes(struct ctl *ctl)
@@ -174,17 +174,17 @@ static enum status enable_channel_one(struct ctl *ctl)
 	if (call_channel_enable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) == 0) {
 		record_append(ctl->record, "channels", json_object_new_string(req.name));
 		if (rep.tracefile_size > req.tracefile_size)
-			say_note(ctl,
-				 "trace files of %" PRIu64 " bytes don't hold a buffer; they "
-				 "get %" PRIu64,
-				 req.tracefile_size, rep.tracefile_size);
+			print_note(ctl,
+				   "trace files of %" PRIu64 " bytes don't hold a buffer; they "
+				   "get %" PRIu64,
+				   req.tracefile_size, rep.tracefile_size);
 		return STATUS_OK;
 	}
 	if (ctl->err.code != ERR_CHANNEL_EXISTS) {
 		target_suggest(ctl, req.session, NULL, NULL);
 		return STATUS_ERROR;
 	}
-	say_warning(ctl, "%s", ctl->err.text);
+	print_warning(ctl, "%s", ctl->err.text);
 	ctl->err = (struct err){ 0 };
 	return STATUS_WARNING;
 }

@@ -11,7 +11,7 @@
 #include "ctl/points.h"
 #include "ctl/program.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/target.h"
 #include "ctl/text.h"
 
@@ -107,16 +107,16 @@ static void note_no_points(struct ctl *ctl, const struct req_event_enable *req)
 	const char *near = NULL;
 
 	if (req->domain == DOMAIN_KERNEL)
-		say_note(ctl, "this kernel has no event that fits '%s'", pattern);
+		print_note(ctl, "this kernel has no event that fits '%s'", pattern);
 	if (req->domain == DOMAIN_KERNEL || glob_is_pattern(pattern) ||
 	    points_fetch(ctl, DOMAIN_USER, false, &points, NULL, &ignored) != 0)
 		return;
 	near = points_nearest(points, pattern);
-	say_note(ctl,
-		 "no running application has an event '%s'%s%s%s; it will be %s where one "
-		 "appears",
-		 pattern, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
-		 opt.count || opt.histogram ? "counted" : "recorded");
+	print_note(ctl,
+		   "no running application has an event '%s'%s%s%s; it will be %s where one "
+		   "appears",
+		   pattern, near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "",
+		   opt.count || opt.histogram ? "counted" : "recorded");
 }
 
 static enum status enable_event_refused(struct ctl *ctl, const struct req_event_enable *req)
@@ -125,7 +125,7 @@ static enum status enable_event_refused(struct ctl *ctl, const struct req_event_
 		target_suggest(ctl, req->session, req->channel, NULL);
 		return STATUS_ERROR;
 	}
-	say_warning(ctl, "%s", ctl->err.text);
+	print_warning(ctl, "%s", ctl->err.text);
 	ctl->err = (struct err){ 0 };
 	return STATUS_WARNING;
 }
@@ -190,7 +190,7 @@ static const char *place_option(void)
 			      NULL;
 }
 
-static const char *place_asked(void)
+static const char *given_place(void)
 {
 	return opt.probe ? opt.probe : opt.function ? opt.function : opt.program;
 }
@@ -218,7 +218,7 @@ static int check_probe(struct ctl *ctl)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "what is the probe's event to be called? name it: lttctl "
 			       "enable-event -k --%s=%s NAME",
-			       place_option(), place_asked());
+			       place_option(), given_place());
 	return 0;
 }
 
@@ -228,8 +228,9 @@ static int enable_event_find_program(struct ctl *ctl)
 	if (program_find(opt.program, &found, &ctl->err) != 0)
 		return ctl->err.code;
 	if (found.left_out)
-		say_note(ctl, "%s can't be recorded: what holds it can't be told, or is no number",
-			 found.left_out);
+		print_note(ctl,
+			   "%s can't be recorded: what holds it can't be told, or is no number",
+			   found.left_out);
 	return 0;
 }
 
@@ -268,7 +269,7 @@ static enum status enable_event_check(struct ctl *ctl)
 static void enable_event_take_place(struct req_event_enable *req)
 {
 	req->kind = opt.probe ? RULE_PROBE : opt.function ? RULE_FUNCTION : RULE_USER;
-	req->location = place_asked();
+	req->location = given_place();
 	req->fetch = opt.fetch;
 	req->file = found.file;
 	req->places = found.places;

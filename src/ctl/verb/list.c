@@ -9,7 +9,7 @@
 #include "ctl/options.h"
 #include "ctl/points.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/show.h"
 #include "ctl/table.h"
 #include "ctl/target.h"
@@ -37,7 +37,7 @@ static const struct poptOption options[] = {
 };
 
 /* Sessions whose figures have not come: one warning, with the first one's problem. */
-static enum status say_unknown(struct ctl *ctl, struct json_object *sessions)
+static enum status report_unknown(struct ctl *ctl, struct json_object *sessions)
 {
 	const char *why = "";
 	size_t nr = 0;
@@ -49,8 +49,8 @@ static enum status say_unknown(struct ctl *ctl, struct json_object *sessions)
 			why = record_str(s, "problem");
 	}
 	if (nr)
-		say_warning(ctl, "figures of %zu session%s have not come in time%s%s", nr,
-			    nr == 1 ? "" : "s", *why ? ": " : " from the consumer daemon", why);
+		print_warning(ctl, "figures of %zu session%s have not come in time%s%s", nr,
+			      nr == 1 ? "" : "s", *why ? ": " : " from the consumer daemon", why);
 	return nr ? STATUS_WARNING : STATUS_OK;
 }
 
@@ -69,7 +69,7 @@ static enum status list_verb_list_sessions(struct ctl *ctl)
 	}
 	ctl->record = json_object_new_object();
 	record_set(ctl->record, "sessions", sessions);
-	return say_unknown(ctl, sessions);
+	return report_unknown(ctl, sessions);
 }
 
 static enum status list_points(struct ctl *ctl)

@@ -20,7 +20,7 @@
 #include "ctl/options.h"
 #include "ctl/record.h"
 #include "ctl/run.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/target.h"
 #include "ctl/text.h"
 #include "ctl/totals.h"
@@ -126,7 +126,7 @@ static int record_verb_start(struct ctl *ctl, const char *session)
 	if (call_session_start(ctl->client, &req, loss_take_item, refused, &rep, &ctl->err) != 0)
 		return ctl->err.code;
 	if (*rep.problem)
-		say_warning(ctl, "session '%s': %s", session, rep.problem);
+		print_warning(ctl, "session '%s': %s", session, rep.problem);
 	loss_conflicts(ctl, refused);
 	loss_refusals(ctl, refused);
 	return 0;
@@ -204,8 +204,8 @@ static void record_verb_reclaim(struct ctl *ctl, struct creation *creation)
 
 	record_verb_end_session(ctl, creation->session, &ignored, &err);
 	if (err.code)
-		say_warning(ctl, "session '%s' could not be destroyed: %s", creation->session,
-			    err.text);
+		print_warning(ctl, "session '%s' could not be destroyed: %s", creation->session,
+			      err.text);
 	outdir_remove(&creation->dir);
 }
 
@@ -258,8 +258,8 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct creation *
 	if (ending.problem)
 		record_set_str(ctl->record, "problem", ending.problem);
 	if (!ending.totals) {
-		say_warning(ctl, "session '%s' may still be there: lttctl destroy %s",
-			    creation->session, creation->session);
+		print_warning(ctl, "session '%s' may still be there: lttctl destroy %s",
+			      creation->session, creation->session);
 		return STATUS_ERROR;
 	}
 	status = loss_conclude(ctl, creation->session, ending.totals,
@@ -293,11 +293,12 @@ static unsigned int wait_for_others(struct ctl *ctl, const struct creation *crea
 	nr = linger(ctl, &others);
 	run_extend(run);
 	if (nr)
-		say_warning(ctl,
-			    "%u process%s that '%s' has started still record%s: what is emitted from "
-			    "now on is not in the trace%s",
-			    nr, nr == 1 ? "" : "es", ctl->operands[0], nr == 1 ? "s" : "",
-			    opt.no_wait ? "; record without --no-wait to have it" : "");
+		print_warning(
+			ctl,
+			"%u process%s that '%s' has started still record%s: what is emitted from "
+			"now on is not in the trace%s",
+			nr, nr == 1 ? "" : "es", ctl->operands[0], nr == 1 ? "s" : "",
+			opt.no_wait ? "; record without --no-wait to have it" : "");
 	return nr;
 }
 
@@ -312,7 +313,7 @@ static enum status record_verb_record(struct ctl *ctl, struct creation *creation
 		record_verb_reclaim(ctl, creation); /* also cut short by the signal */
 		return interrupted_or(run, STATUS_ERROR);
 	}
-	say_verbose(ctl, "session %s records into %s", creation->session, creation->dir.path);
+	print_verbose(ctl, "session %s records into %s", creation->session, creation->dir.path);
 	run->watch = client_fd(ctl->client);
 	rc = run_program(run, &ctl->err);
 	if (rc != 0) {

@@ -12,12 +12,12 @@
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/target.h"
 #include "ctl/totals.h"
 
 #define WAIT_MS 10000u
-#define LOOK_MS 20u
+#define POLL_MS 20u
 
 static int stop;
 
@@ -70,18 +70,18 @@ static struct json_object *recover_await(struct ctl *ctl)
 
 	if (target_sessions_recovered(ctl, &then, &ctl->err) != 0)
 		return NULL;
-	for (unsigned int waited = 0;; waited += LOOK_MS) {
+	for (unsigned int waited = 0;; waited += POLL_MS) {
 		if (target_sessions(ctl, &now, &ctl->err) != 0)
 			return NULL;
 		done = all_written(now, then);
 		if (done || waited >= WAIT_MS)
 			break;
 		json_object_put(now);
-		pause_ms(LOOK_MS);
+		pause_ms(POLL_MS);
 	}
 	if (!done)
-		say_warning(ctl, "not everything that is in the buffers can be written; "
-				 "`lttctl status` says why");
+		print_warning(ctl, "not everything that is in the buffers can be written; "
+				   "`lttctl status` says why");
 	return now;
 }
 

@@ -7,7 +7,7 @@
 #include "libctl/calls.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/target.h"
 #include "ctl/text.h"
 
@@ -55,8 +55,8 @@ static enum status regenerate_run(struct ctl *ctl)
 	record_set_num(ctl->record, "applications", rep.applications);
 	record_set_num(ctl->record, "late", rep.late);
 	if (rep.late)
-		say_warning(ctl, "%" PRIu32 " application%s not dumped its state yet", rep.late,
-			    rep.late == 1 ? " has" : "s have");
+		print_warning(ctl, "%" PRIu32 " application%s not dumped its state yet", rep.late,
+			      rep.late == 1 ? " has" : "s have");
 	return STATUS_OK;
 }
 

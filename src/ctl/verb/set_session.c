@@ -20,7 +20,7 @@ static enum status set_session_run(struct ctl *ctl)
 	struct json_object *found AUTO_RECORD = NULL;
 	const char *name = operand(ctl, 0);
 
-	if (target_look_up(ctl, name, &found, &ctl->err) != 0)
+	if (target_find_session(ctl, name, &found, &ctl->err) != 0)
 		return STATUS_ERROR;
 	if (!found) {
 		err_set(&ctl->err, ERR_NO_SESSION, "there is no session '%s'", name);

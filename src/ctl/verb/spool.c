@@ -12,7 +12,7 @@
 #include "base/mem.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/table.h"
 #include "ctl/target.h"
 #include "ctl/text.h"
@@ -112,7 +112,7 @@ static struct json_object *spool_verb_describe(const struct spool_info *spool, b
 
 /* --- sending, removing ----------------------------------------------------------------- */
 
-static int ask_to_send(struct ctl *ctl, const struct spool_info *spool, struct rep_spool_send *rep)
+static int request_send(struct ctl *ctl, const struct spool_info *spool, struct rep_spool_send *rep)
 {
 	const struct spoolfacts *facts = &spool->facts;
 	struct req_spool_send req = {
@@ -142,10 +142,10 @@ static enum status spool_verb_send_all(struct ctl *ctl, const struct spool_info 
 		struct spool_info now;
 
 		before = left;
-		say_verbose(ctl, "sending %" PRIu64 " bytes of %s", left, spool->path);
-		if (ask_to_send(ctl, spool, &rep) != 0)
+		print_verbose(ctl, "sending %" PRIu64 " bytes of %s", left, spool->path);
+		if (request_send(ctl, spool, &rep) != 0)
 			return STATUS_ERROR;
-		if (spools_look(spool->path, &now, &ctl->err) != 0)
+		if (spools_open(spool->path, &now, &ctl->err) != 0)
 			return STATUS_ERROR;
 		left = now.bytes;
 		spools_fini(&now);
@@ -204,7 +204,7 @@ static enum status spool_verb_handle(struct ctl *ctl, const char *name,
 	struct json_object *o;
 	bool in_use;
 
-	if (spools_look(name, &spool, &ctl->err) != 0)
+	if (spools_open(name, &spool, &ctl->err) != 0)
 		return STATUS_ERROR;
 	in_use = spool.locked || is_of_session(sessions, spool.path);
 	if (action_of(ctl) == LIST || !all || !in_use) {
@@ -221,7 +221,7 @@ static enum status handle_next(struct ctl *ctl, const char *name, struct json_ob
 			       enum status status)
 {
 	if (ctl->err.code) { /* of the one before */
-		say_error(ctl, "%s", ctl->err.text);
+		print_error(ctl, "%s", ctl->err.text);
 		ctl->err = (struct err){ 0 };
 	}
 	return target_worse(status, spool_verb_handle(ctl, name, sessions));

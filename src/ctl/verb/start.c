@@ -6,7 +6,7 @@
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/target.h"
 #include "ctl/text.h"
 
@@ -31,12 +31,12 @@ static enum status start_verb_start(struct ctl *ctl, const char *session)
 	record_set_num(o, "applications", rep.apps);
 	record_set_num(o, "late", rep.late);
 	if (rep.late)
-		say_note(ctl,
-			 "session '%s': %u of %u applications had not answered within a "
-			 "second; they record as soon as they do",
-			 session, rep.late, rep.apps);
+		print_note(ctl,
+			   "session '%s': %u of %u applications had not answered within a "
+			   "second; they record as soon as they do",
+			   session, rep.late, rep.apps);
 	if (*rep.problem)
-		say_warning(ctl, "session '%s': %s", session, rep.problem);
+		print_warning(ctl, "session '%s': %s", session, rep.problem);
 	loss_conflicts(ctl, o);
 	return target_worse(*rep.problem ? STATUS_WARNING : STATUS_OK, loss_refusals(ctl, o));
 }

@@ -4,7 +4,7 @@
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/target.h"
 #include "ctl/totals.h"
 #include "ctl/viewing.h"

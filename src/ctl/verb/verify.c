@@ -6,7 +6,7 @@
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/text.h"
 #include "view/view.h"
 #include "ctl/viewing.h"
@@ -36,7 +36,7 @@ static void verify_verb_cleanup_view(struct view **view)
 
 static void verify_verb_report(void *priv, const char *sentence)
 {
-	say_warning(priv, "%s", sentence);
+	print_warning(priv, "%s", sentence);
 }
 
 /* --- the record -------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "libctl/live.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
-#include "ctl/say.h"
+#include "ctl/print.h"
 #include "ctl/text.h"
 #include "view/view.h"
 #include "ctl/viewing.h"
@@ -120,7 +120,7 @@ static int find_live(struct ctl *ctl, const struct live_url *live)
 		if (!opt.wait)
 			return ctl->err.code;
 		if (wait_ms == 50)
-			say_note(ctl, "%s; waiting for it", ctl->err.text);
+			print_note(ctl, "%s; waiting for it", ctl->err.text);
 		ctl->err = (struct err){ 0 };
 		poll(NULL, 0, wait_ms);
 		wait_ms = MIN(2 * wait_ms, WAIT_MOST_MS);
@@ -220,7 +220,7 @@ static int take_time(struct ctl *ctl, struct view *view, const char *text, bool 
 
 static void view_verb_report(void *priv, const char *sentence)
 {
-	say_warning(priv, "%s", sentence);
+	print_warning(priv, "%s", sentence);
 }
 
 /* Empty output, and events that the output lacks, get a sentence. */
@@ -230,22 +230,23 @@ static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 	char buf[TEXT_BYTES];
 
 	if (summary->hidden)
-		say_note(ctl, "%s event%s of state dumps %s not shown; --statedump shows %s",
-			 text_count(buf, summary->hidden), text_plural(summary->hidden),
-			 summary->hidden == 1 ? "is" : "are", summary->hidden == 1 ? "it" : "them");
+		print_note(ctl, "%s event%s of state dumps %s not shown; --statedump shows %s",
+			   text_count(buf, summary->hidden), text_plural(summary->hidden),
+			   summary->hidden == 1 ? "is" : "are",
+			   summary->hidden == 1 ? "it" : "them");
 	else if (!summary->events)
-		say_note(ctl, chosen ? "no event of this trace is among those asked for" :
-				       "this trace has no events");
+		print_note(ctl, chosen ? "no event of this trace is among those asked for" :
+					 "this trace has no events");
 }
 
 static void warn_conflicts(struct ctl *ctl, const struct view_summary *summary)
 {
 	for (size_t i = 0; i < summary->nr_conflicts; i++)
-		say_warning(ctl,
-			    "marker '%s' of process %" PRIu32 " was not recorded: its format is "
-			    "\"%s\", but \"%s\" is recorded under this name",
-			    summary->conflicts[i].name, summary->conflicts[i].pid,
-			    summary->conflicts[i].refused, summary->conflicts[i].armed);
+		print_warning(ctl,
+			      "marker '%s' of process %" PRIu32 " was not recorded: its format is "
+			      "\"%s\", but \"%s\" is recorded under this name",
+			      summary->conflicts[i].name, summary->conflicts[i].pid,
+			      summary->conflicts[i].refused, summary->conflicts[i].armed);
 }
 
 /* Losses and damage are reported after the events, so that they are noticed. */
@@ -263,18 +264,18 @@ static enum status view_verb_conclude(struct ctl *ctl, struct view *view,
 		note_missing(ctl, summary);
 	for (size_t i = 0; i < VIEW_NR_LOST && !opt.summary; i++)
 		if (summary->lost_by[i])
-			say_warning(ctl,
-				    "%s event%s of this trace were lost when it was recorded: "
-				    "%s",
-				    text_count(buf, summary->lost_by[i]),
-				    text_plural(summary->lost_by[i]),
-				    view_lost_name((enum view_lost)i));
+			print_warning(ctl,
+				      "%s event%s of this trace were lost when it was recorded: "
+				      "%s",
+				      text_count(buf, summary->lost_by[i]),
+				      text_plural(summary->lost_by[i]),
+				      view_lost_name((enum view_lost)i));
 	if (summary->lost_before && !opt.summary)
-		say_warning(ctl,
-			    "%s event%s were lost before the oldest packet that is there ended; "
-			    "older ones have been given up",
-			    text_count(buf, summary->lost_before),
-			    text_plural(summary->lost_before));
+		print_warning(ctl,
+			      "%s event%s were lost before the oldest packet that is there ended; "
+			      "older ones have been given up",
+			      text_count(buf, summary->lost_before),
+			      text_plural(summary->lost_before));
 	if (!opt.summary)
 		warn_conflicts(ctl, summary);
 	if (!opt.summary)
@@ -321,7 +322,7 @@ static enum status view_verb_run(struct ctl *ctl)
 	if (!path)
 		return STATUS_ERROR;
 	if (!operand(ctl, 0) && !opt.trace_path)
-		say_verbose(ctl, "showing %s", path);
+		print_verbose(ctl, "showing %s", path);
 	if (opt.viewer)
 		return run_viewer(ctl, (const char *const[]){ NULL }, opt.viewer, path);
 	if (viewing_open(ctl, path, opt.relay_clock, view_verb_report, &view) != 0)

@@ -109,8 +109,8 @@ static void run_again(void *data)
 static void put_off(struct command *cmd, const uint8_t *body, size_t len)
 {
 	if (!cmd->body) {
-		if (quota_take_or_say(&cmd->sd->quotas, cmd_account_of(cmd), QUOTA_BACKLOG, len,
-				      &cmd->err)) {
+		if (quota_take_or_explain(&cmd->sd->quotas, cmd_account_of(cmd), QUOTA_BACKLOG, len,
+					  &cmd->err)) {
 			command_fail(cmd);
 			return;
 		}

@@ -129,8 +129,8 @@ void quota_give(struct quotas *quotas, struct account_id id, enum quota kind, ui
 		forget_empty(quotas, account);
 }
 
-int quota_take_or_say(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount,
-		      struct err *err)
+int quota_take_or_explain(struct quotas *quotas, struct account_id id, enum quota kind,
+			  uint64_t amount, struct err *err)
 {
 	if (quota_take(quotas, id, kind, amount) != QUOTA_FULL)
 		return 0;

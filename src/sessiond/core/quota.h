@@ -75,8 +75,8 @@ uint64_t quota_left(const struct quotas *quotas, struct account_id id, enum quot
 /** The reverse. */
 void quota_give(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount);
 /** Take, or set @err to a sentence about it. Return: 0 or the code in @err. */
-int quota_take_or_say(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount,
-		      struct err *err) MUST_CHECK;
+int quota_take_or_explain(struct quotas *quotas, struct account_id id, enum quota kind,
+			  uint64_t amount, struct err *err) MUST_CHECK;
 
 const char *quota_name(enum quota kind);
 /** Return: the kind, or NR_QUOTAS. */

@@ -121,11 +121,11 @@ static int core_session_take_session(struct quotas *quotas, uid_t uid, struct er
 {
 	const struct account_id account = { .uid = uid };
 
-	int code = quota_take_or_say(quotas, account, QUOTA_SESSIONS, 1, err);
+	int code = quota_take_or_explain(quotas, account, QUOTA_SESSIONS, 1, err);
 
 	if (code)
 		return code;
-	code = quota_take_or_say(quotas, account, QUOTA_DESCRIPTORS, SESSION_FDS, err);
+	code = quota_take_or_explain(quotas, account, QUOTA_DESCRIPTORS, SESSION_FDS, err);
 	if (code)
 		quota_give(quotas, account, QUOTA_SESSIONS, 1);
 	return code;
@@ -406,7 +406,7 @@ int session_restore_channel(struct session *session, struct channel *channel, st
 {
 	const struct account_id account = { .uid = session->uid };
 
-	if (quota_take_or_say(session->quotas, account, QUOTA_CHANNELS, 1, err))
+	if (quota_take_or_explain(session->quotas, account, QUOTA_CHANNELS, 1, err))
 		return err->code;
 	list_append(&session->channels, &channel->node);
 	return 0;
@@ -420,7 +420,7 @@ int session_add_rule(struct session *session, struct channel *channel, const str
 	if (session->nr_rules >= SESSION_MAX_RULES)
 		return err_set(err, ERR_LIMIT, "a session has at most %u event rules",
 			       SESSION_MAX_RULES);
-	if (quota_take_or_say(session->quotas, account, QUOTA_TEXT, rule_bytes(spec), err))
+	if (quota_take_or_explain(session->quotas, account, QUOTA_TEXT, rule_bytes(spec), err))
 		return err->code;
 	session->nr_rules++;
 	*ret = channel_add_rule(channel, spec);

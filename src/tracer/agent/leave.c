@@ -34,7 +34,7 @@
 
 #define MAIN_STAT "/proc/self/stat"
 
-#define LOOK_AGAIN_MS 20 /* where the kernel has no pidfd for a thread */
+#define PROBE_AGAIN_MS 20 /* where the kernel has no pidfd for a thread */
 #define RARELY_MS 10000	 /* the most, where that may go on for long */
 #define ANSWER_MS 1000	 /* the helper may be in a callback of the program */
 
@@ -59,8 +59,8 @@ static int stand_in; /* tid of the thread in main()'s place; 0: none yet */
 static sigset_t main_mask;
 /* Of the helper: */
 static int watched = -1; /* pidfd of another thread */
-static int look_ms;	 /* at main(): how long to wait for the next time, ... */
-static int64_t look_at;	 /* ... when that is */
+static int poll_ms;	 /* at main(): how long to wait for the next time, ... */
+static int64_t search_dir; /* ... when that is */
 static bool vanished;	 /* main(), by a system call of its own */
 /* Of the program: */
 static bool expected; /* that main() ends without libc's knowledge */
@@ -177,8 +177,8 @@ void agent_leave_after_fork_child(void)
 	phase = STAYS;
 	stand_in = 0;
 	agent_leave_moved(); /* the parent's helper has it */
-	look_ms = 0;
-	look_at = 0;
+	poll_ms = 0;
+	search_dir = 0;
 	vanished = false;
 	last_code = 0;
 	stay_in_main();
@@ -276,9 +276,9 @@ static bool has_ended(int pidfd, const char *stat, int *ret_status)
 }
 
 /* A process waits about as long again as it has run: always short for a short one. */
-static int next_look(int ms)
+static int next_poll(int ms)
 {
-	ms = ms < LOOK_AGAIN_MS ? LOOK_AGAIN_MS : 2 * ms;
+	ms = ms < PROBE_AGAIN_MS ? PROBE_AGAIN_MS : 2 * ms;
 	return ms < RARELY_MS ? ms : RARELY_MS;
 }
 
@@ -287,10 +287,10 @@ static bool main_vanished(int *ret_status)
 {
 	int64_t now_ms = agent_now_ms();
 
-	if (!__atomic_load_n(&expected, __ATOMIC_SEQ_CST) || now_ms < look_at)
+	if (!__atomic_load_n(&expected, __ATOMIC_SEQ_CST) || now_ms < search_dir)
 		return false;
-	look_ms = next_look(look_ms);
-	look_at = now_ms + look_ms;
+	poll_ms = next_poll(poll_ms);
+	search_dir = now_ms + poll_ms;
 	return has_ended(-1, MAIN_STAT, ret_status);
 }
 
@@ -357,11 +357,11 @@ void agent_leave_moved(void)
 int agent_leave_timeout_ms(void)
 {
 	enum phase seen = agent_leave_now();
-	int64_t left = look_at - agent_now_ms();
+	int64_t left = search_dir - agent_now_ms();
 
 	if (seen == STAYS && __atomic_load_n(&expected, __ATOMIC_SEQ_CST))
 		return left > 0 ? (int)left : 0;
-	return seen == LEFT && watched < 0 ? LOOK_AGAIN_MS : -1;
+	return seen == LEFT && watched < 0 ? PROBE_AGAIN_MS : -1;
 }
 
 /* The thread that calls exit(), unless a thread has ended without libc's knowledge. */
@@ -378,7 +378,7 @@ static int hold(void *arg)
 
 	(void)arg;
 	while (!has_ended(last.pidfd.fd, last.stat, &status)) {
-		ms = next_look(ms);
+		ms = next_poll(ms);
 		time.tv_sec = ms / 1000;
 		time.tv_nsec = ms % 1000 * 1000000l;
 		ring_syscall(SYS_ppoll, (long)&last.pidfd, 1, last.pidfd.fd < 0 ? (long)&time : 0,
@@ -397,7 +397,7 @@ static void find_last(void)
 	snprintf(last.stat, sizeof(last.stat), "/proc/self/task/%d/stat", tid ? tid : getpid());
 }
 
-void agent_leave_hold(void)
+void agent_leave_block(void)
 {
 	static char stack[4096] __attribute__((aligned(16)));
 	const int flags =

@@ -59,10 +59,10 @@ void agent_leave_expect(void);
 void agent_leave_by_exit(int code);
 
 /**
- * agent_leave_hold() - the helper, last of all: keep its descriptors open until the
+ * agent_leave_block() - the helper, last of all: keep its descriptors open until the
  * process is gone, as exit handlers may still trace and a daemon that sees a
  * connection end closes the buffers that this process alone writes to.
  */
-void agent_leave_hold(void);
+void agent_leave_block(void);
 
 #endif

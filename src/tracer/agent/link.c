@@ -209,7 +209,7 @@ static void link_up(struct agent_link *link, int fd)
 		link->round = 1;
 	tracer_debug("connected to %s", tracer_env.dir[link->index]);
 	agent_points_open(link->index);
-	agent_say_hello(link);
+	agent_send_hello(link);
 }
 
 /* --- looking for the daemon ------------------------------------------------------- */
@@ -313,7 +313,7 @@ void agent_link_step(struct agent_link *link, bool woken)
 		agent_link_probe_later(link);
 	else if (link->state == LINK_RETRY && agent_now_ms() >= link->retry_at)
 		agent_link_probe(link, true);
-	while (link->state == LINK_UP && link->tx_len == 0 && agent_say_news(link))
+	while (link->state == LINK_UP && link->tx_len == 0 && agent_send_news(link))
 		;
 }
 

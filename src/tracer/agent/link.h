@@ -38,7 +38,7 @@ enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
  * @instance: of the daemon's state; valid if @round_instance is set.
  * @unanswered: app_ready has not answered the last complete announcement.
  * @announced: generation of the points in the last announcement; 0 before.
- * @told_producer: what the daemon was told of enum ring_producer.
+ * @sent_producer: what the daemon was told of enum ring_producer.
  * @tx_fds: that travel with the message in @tx; of a buffer, which outlives it.
  * @sock_dev, @sock_ino: which socket it is connected to.
  */
@@ -57,7 +57,7 @@ struct agent_link {
 	bool has_instance;
 	bool unanswered;
 	uint32_t announced;
-	uint8_t told_producer;
+	uint8_t sent_producer;
 	dev_t sock_dev;
 	ino_t sock_ino;
 	int tx_fds[2];

@@ -43,7 +43,7 @@ static void read_procname(char *ret_name, size_t size)
 		strncat(ret_name, program_invocation_short_name, size - 1);
 }
 
-void agent_say_hello(struct agent_link *link)
+void agent_send_hello(struct agent_link *link)
 {
 	char procname[32];
 	struct timespec now;
@@ -61,24 +61,24 @@ void agent_say_hello(struct agent_link *link)
 	read_procname(procname, sizeof(procname));
 	clock_gettime(CLOCK_REALTIME, &now);
 	m.start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-	link->told_producer = m.producer;
+	link->sent_producer = m.producer;
 	agent_message_begin(link, &enc, MSG_app_hello);
 	msg_app_hello_encode(&enc, &m);
 	agent_link_send(link, &enc);
 }
 
-static void say_producer(struct agent_link *link)
+static void send_producer(struct agent_link *link)
 {
 	struct msg_app_producer m = { .producer = (uint8_t)ring_producer() };
 	struct encoder enc;
 
-	link->told_producer = m.producer;
+	link->sent_producer = m.producer;
 	agent_message_begin(link, &enc, MSG_app_producer);
 	msg_app_producer_encode(&enc, &m);
 	agent_link_send(link, &enc);
 }
 
-static void say_synced(struct agent_link *link, uint32_t serial)
+static void send_sync_done(struct agent_link *link, uint32_t serial)
 {
 	struct msg_app_synced m = { .serial = serial };
 	struct encoder enc;
@@ -88,13 +88,13 @@ static void say_synced(struct agent_link *link, uint32_t serial)
 	agent_link_send(link, &enc);
 }
 
-bool agent_say_news(struct agent_link *link)
+bool agent_send_news(struct agent_link *link)
 {
 	uint32_t before = link->announced;
 	struct encoder enc;
 
-	if (link->told_producer != ring_producer()) {
-		say_producer(link);
+	if (link->sent_producer != ring_producer()) {
+		send_producer(link);
 		return true;
 	}
 	agent_message_begin(link, &enc, MSG_app_points_remove);
@@ -131,7 +131,7 @@ static int on_welcome(struct agent_link *link, struct decoder *dec)
 	return 0;
 }
 
-static void say_buffer_failed(struct agent_link *link, uint64_t ring, int err)
+static void send_buffer_failed(struct agent_link *link, uint64_t ring, int err)
 {
 	struct msg_app_buffer_failed m = { .ring = ring, .error = (uint32_t)-err };
 	struct encoder enc;
@@ -157,7 +157,7 @@ static int on_buffer(struct agent_link *link, struct decoder *dec)
 	sys_close(m.doorbell);
 	agent_buffers_reap();
 	if (err)
-		say_buffer_failed(link, m.ring, err);
+		send_buffer_failed(link, m.ring, err);
 	return 0;
 }
 
@@ -245,7 +245,7 @@ static int on_statedump(struct agent_link *link, struct decoder *dec)
 	session = agent_buffers_session(link->index, m.session);
 	if (session)
 		statedump_run(session);
-	say_synced(link, m.serial);
+	send_sync_done(link, m.serial);
 	return 0;
 }
 
@@ -255,7 +255,7 @@ static int on_sync(struct agent_link *link, struct decoder *dec)
 
 	if (msg_app_sync_decode(dec, &m) < 0)
 		return -EBADMSG;
-	say_synced(link, m.serial);
+	send_sync_done(link, m.serial);
 	return 0;
 }
 

@@ -13,10 +13,10 @@
 struct agent_link;
 
 /** First message of a connection. */
-void agent_say_hello(struct agent_link *link);
+void agent_send_hello(struct agent_link *link);
 /** Anything that the daemon does not know yet: one message of it.
  *  Return: whether there was any. */
-bool agent_say_news(struct agent_link *link);
+bool agent_send_news(struct agent_link *link);
 
 /**
  * agent_message() - act on a message; unknown ones are ignored.

@@ -215,7 +215,7 @@ static void *helper(void *arg)
 	}
 	if (agent_thread_id() != tid)
 		return NULL;
-	agent_leave_hold();
+	agent_leave_block();
 	agent_thread_retire("the program ends");
 	return NULL;
 }

@@ -169,10 +169,10 @@ static bool is_structure(const struct btf_type *type)
 	       BTF_INFO_KIND(type->info) == BTF_KIND_UNION;
 }
 
-struct btf_type_told btf_type(const struct btf *btf, uint32_t number)
+struct btf_type_info btf_type(const struct btf *btf, uint32_t number)
 {
 	const struct btf_type *type = btf_get(btf, number);
-	struct btf_type_told told = { BTF_OTHER, 0, false, number };
+	struct btf_type_info told = { BTF_OTHER, 0, false, number };
 
 	for (uint32_t i = 0; type && is_name(BTF_INFO_KIND(type->info)); i++) {
 		number = type->type;
@@ -189,10 +189,10 @@ struct btf_type_told btf_type(const struct btf *btf, uint32_t number)
 		told.is_signed = BTF_INFO_KFLAG(type->info);
 		break;
 	case BTF_KIND_PTR:
-		return (struct btf_type_told){ BTF_POINTER, 8, false, type->type };
+		return (struct btf_type_info){ BTF_POINTER, 8, false, type->type };
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		return (struct btf_type_told){ BTF_STRUCT, type->size, false, number };
+		return (struct btf_type_info){ BTF_STRUCT, type->size, false, number };
 	case BTF_KIND_ARRAY:
 		told.kind = BTF_ARRAY;
 		return told;

@@ -34,15 +34,15 @@ enum btf_kind {
 	BTF_ARRAY,
 };
 
-/** struct btf_type_told - a type without its names and qualifiers. @target: of a pointer: to
+/** struct btf_type_info - a type without its names and qualifiers. @target: of a pointer: to
  *  what; of a structure: itself. */
-struct btf_type_told {
+struct btf_type_info {
 	enum btf_kind kind;
 	uint32_t bytes;
 	bool is_signed;
 	uint32_t target;
 };
-struct btf_type_told btf_type(const struct btf *btf, uint32_t type);
+struct btf_type_info btf_type(const struct btf *btf, uint32_t type);
 
 /** Return: a number for the next two; 0: it knows no such function. */
 uint32_t btf_function(const struct btf *btf, const char *name);

@@ -87,7 +87,7 @@ struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct cha
 	return layout;
 }
 
-int kernel_contexts_tell(const struct kmod *kmod, int module, const struct channel *channel)
+int kernel_contexts_send(const struct kmod *kmod, int module, const struct channel *channel)
 {
 	const char *at = channel->contexts;
 	char name[LTT_KMOD_TEXT_MAX];

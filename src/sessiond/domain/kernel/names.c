@@ -29,7 +29,7 @@ struct value {
 	char *text; /* allocated */
 	bool in_memory;
 	uint32_t offset;
-	struct btf_type_told type;
+	struct btf_type_info type;
 	char name[NAME_MAX_BYTES]; /* of the last member */
 };
 

@@ -149,9 +149,8 @@ struct kernel_place {
 struct kernel_place kernel_place_of(const struct rule *rule);
 /** Ask the module for a part of it. Return: what it says: 0 or negative errno; -EINVAL with
  *  @err set: it was not asked, as the place makes no sense. */
-int kernel_probe_tell(const struct kmod *kmod, int module, uint32_t id,
-		      const struct kernel_place *place, uint32_t part,
-		      struct err *err) MUST_CHECK;
+int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
+		      const struct kernel_place *place, uint32_t part, struct err *err) MUST_CHECK;
 /** A channel that nothing is recorded into: it is off, or counts (LTT_KMOD_COUNTS in @flags).
  *  Return: close() it; negative errno. */
 int kernel_trial(const struct kmod *kmod, uint32_t flags) MUST_CHECK;
@@ -171,8 +170,8 @@ bool kernel_probe_shared(struct kernel_domain *kernel, const struct kernel_chann
 			 struct kernel_probe *probe, uint32_t part);
 
 /* user.c */
-/** As kernel_probe_tell(), of places in a program. -ESTALE: it is another file now. */
-int kernel_user_tell(const struct kmod *kmod, int module, uint32_t id,
+/** As kernel_probe_send(), of places in a program. -ESTALE: it is another file now. */
+int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
 		     const struct kernel_place *place, struct err *err) MUST_CHECK;
 /** Is it where a function returns? */
 bool kernel_user_returns(const struct kernel_place *place);
@@ -199,7 +198,7 @@ void kernel_stat_step(struct kernel_session *ks, struct kernel_channel *kc,
 /** The contexts of the channel's events, as its stream class says; allocated, or NULL. */
 struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct channel *channel);
 /** Tell the module, for a new channel of its. Return: 0 or negative errno. */
-int kernel_contexts_tell(const struct kmod *kmod, int module,
+int kernel_contexts_send(const struct kmod *kmod, int module,
 			 const struct channel *channel) MUST_CHECK;
 
 /* perf.c */
@@ -214,7 +213,7 @@ void kernel_each_perf(const struct kmod *kmod,
 
 /* tracker.c */
 /** Tell the module all, for a new channel of its. Return: 0 or negative errno. */
-int kernel_tracker_tell_all(const struct kmod *kmod, int module,
+int kernel_tracker_send_all(const struct kmod *kmod, int module,
 			    const struct session *session) MUST_CHECK;
 /** Tell what a daemon before us may not have told. */
 void kernel_tracker_restore(struct kernel_session *ks);

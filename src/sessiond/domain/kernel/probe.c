@@ -128,13 +128,13 @@ static int kernel_probe_make_request(const struct kernel_place *place, uint32_t 
 	return 0;
 }
 
-int kernel_probe_tell(const struct kmod *kmod, int module, uint32_t id,
+int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 		      const struct kernel_place *place, uint32_t part, struct err *err)
 {
 	struct request request;
 
 	if (place->kind == RULE_USER)
-		return kernel_user_tell(kmod, module, id, place, err);
+		return kernel_user_send(kmod, module, id, place, err);
 	if (kernel_probe_make_request(place, part, &request, err))
 		return -EINVAL;
 	request.probe.id = id;
@@ -192,7 +192,7 @@ static int kernel_probe_try(const struct kernel_domain *kernel, const struct rul
 	int ret;
 
 	for (uint32_t i = 0; i < kernel_probe_parts(spec->kind); i++) {
-		ret = kernel_probe_tell(kernel->kmod, trial, i, &place, i, err);
+		ret = kernel_probe_send(kernel->kmod, trial, i, &place, i, err);
 		if (err->code)
 			return err->code;
 		if (ret < 0)

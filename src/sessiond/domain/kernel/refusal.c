@@ -7,14 +7,14 @@
 #include "priv.h"
 
 /** The receiver. */
-struct teller {
+struct reporter {
 	const struct rule *rule; /* of what it wants; NULL: of all */
 	void (*fn)(const struct domain_refusal *refusal, void *data);
 	void *data;
 };
 
-static void tell_event(const struct teller *teller, const struct kernel_event *event,
-		       const struct slot *slot)
+static void report_event_refusal(const struct reporter *reporter, const struct kernel_event *event,
+				 const struct slot *slot)
 {
 	const struct domain_refusal refusal = {
 		DOMAIN_KERNEL,
@@ -26,11 +26,11 @@ static void tell_event(const struct teller *teller, const struct kernel_event *e
 	};
 
 	if (slot->state == SLOT_REFUSED &&
-	    (!teller->rule || kernel_rule_matches(teller->rule, event)))
-		teller->fn(&refusal, teller->data);
+	    (!reporter->rule || kernel_rule_matches(reporter->rule, event)))
+		reporter->fn(&refusal, reporter->data);
 }
 
-static void kernel_refusal_report_probe(const struct teller *teller,
+static void kernel_refusal_report_probe(const struct reporter *reporter,
 					const struct kernel_probe *probe, const struct slot *slot)
 {
 	const struct domain_refusal refusal = {
@@ -40,26 +40,26 @@ static void kernel_refusal_report_probe(const struct teller *teller,
 		true,
 	};
 
-	if (slot->state == SLOT_REFUSED && (!teller->rule || teller->rule == probe->rule))
-		teller->fn(&refusal, teller->data);
+	if (slot->state == SLOT_REFUSED && (!reporter->rule || reporter->rule == probe->rule))
+		reporter->fn(&refusal, reporter->data);
 }
 
-static void tell_tally(const struct teller *teller, const struct kernel_tally *tally,
-		       const struct kernel_event *event)
+static void report_tally(const struct reporter *reporter, const struct kernel_tally *tally,
+			 const struct kernel_event *event)
 {
 	const struct kernel_stat *stat = tally->stats[event->index];
 	const struct domain_refusal refusal = { DOMAIN_KERNEL, event->name,
 						stat ? strerror(stat->error) : "", false };
 
-	if (stat && stat->error && (!teller->rule || teller->rule == tally->rule))
-		teller->fn(&refusal, teller->data);
+	if (stat && stat->error && (!reporter->rule || reporter->rule == tally->rule))
+		reporter->fn(&refusal, reporter->data);
 }
 
 void kernel_each_refusal(struct domain_tracer *domain, const struct session *session,
 			 const struct channel *channel, const struct rule *rule,
 			 void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
 {
-	const struct teller teller = { rule, fn, data };
+	const struct reporter reporter = { rule, fn, data };
 	struct recording *rec = recording_find(domain, session);
 	const struct kernel_channel *kc;
 
@@ -69,13 +69,14 @@ void kernel_each_refusal(struct domain_tracer *domain, const struct session *ses
 		if (channel && kc->channel != channel)
 			continue;
 		for (uint32_t i = 0; i < kc->nr_slots; i++)
-			tell_event(&teller, &ks_of(rec)->kernel->events[i], &kc->slots[i]);
+			report_event_refusal(&reporter, &ks_of(rec)->kernel->events[i],
+					     &kc->slots[i]);
 		for (uint32_t i = 0; i < kc->nr_probes * PROBE_PARTS; i++)
 			kernel_refusal_report_probe(
-				&teller, kc->probes[i / PROBE_PARTS],
+				&reporter, kc->probes[i / PROBE_PARTS],
 				&kc->probes[i / PROBE_PARTS]->slots[i % PROBE_PARTS]);
 		for (uint32_t i = 0; i < kc->nr_tallies * kc->nr_slots; i++)
-			tell_tally(&teller, kc->tallies[i / kc->nr_slots],
-				   &ks_of(rec)->kernel->events[i % kc->nr_slots]);
+			report_tally(&reporter, kc->tallies[i / kc->nr_slots],
+				     &ks_of(rec)->kernel->events[i % kc->nr_slots]);
 	}
 }

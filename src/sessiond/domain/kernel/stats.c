@@ -76,7 +76,7 @@ static int open_counting(struct kernel_session *ks)
 	ks->counting = kernel_trial(kmod, LTT_KMOD_COUNTS);
 	if (ks->counting < 0)
 		return ks->counting;
-	err = kernel_tracker_tell_all(kmod, ks->counting, ks->rec.session);
+	err = kernel_tracker_send_all(kmod, ks->counting, ks->rec.session);
 	if (err < 0)
 		ks->counting = close_fd(ks->counting);
 	return err < 0 ? err : ks->counting;

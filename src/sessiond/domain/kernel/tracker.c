@@ -29,7 +29,7 @@ static int kernel_tracker_send(const struct kmod *kmod, int module, enum track_k
 	return err == -EEXIST || err == -ENOENT ? 0 : err;
 }
 
-int kernel_tracker_tell_all(const struct kmod *kmod, int module, const struct session *session)
+int kernel_tracker_send_all(const struct kmod *kmod, int module, const struct session *session)
 {
 	int err = 0;
 
@@ -65,7 +65,7 @@ static int each_ring(struct kernel_session *ks,
 	return first ? first : err;
 }
 
-static int tell_ring(struct kernel_session *ks, int module, const void *data)
+static int send_ring(struct kernel_session *ks, int module, const void *data)
 {
 	const struct kernel_track *track = data;
 
@@ -77,18 +77,18 @@ int kernel_track(struct domain_tracer *domain, const struct session *session,
 {
 	struct recording *rec = recording_find(domain, session);
 
-	return rec ? each_ring(ks_of(rec), tell_ring, track) : 0;
+	return rec ? each_ring(ks_of(rec), send_ring, track) : 0;
 }
 
-static int tell_ring_all(struct kernel_session *ks, int module, const void *data)
+static int send_ring_all(struct kernel_session *ks, int module, const void *data)
 {
 	(void)data;
-	return kernel_tracker_tell_all(ks->kernel->kmod, module, ks->rec.session);
+	return kernel_tracker_send_all(ks->kernel->kmod, module, ks->rec.session);
 }
 
 void kernel_tracker_restore(struct kernel_session *ks)
 {
-	if (each_ring(ks, tell_ring_all, NULL) < 0)
+	if (each_ring(ks, send_ring_all, NULL) < 0)
 		log_warn(
 			"session '%s': the kernel was not told all about whose events are recorded",
 			ks->rec.session->name);

@@ -206,7 +206,7 @@ static bool kernel_user_is_same(int fd, const struct identity *identity)
 		       identity->mtime_ns;
 }
 
-int kernel_user_tell(const struct kmod *kmod, int module, uint32_t id,
+int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
 		     const struct kernel_place *place, struct err *err)
 {
 	struct user_request *request AUTO_FREE = xalloc(sizeof(*request));

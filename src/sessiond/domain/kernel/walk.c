@@ -36,7 +36,7 @@ static int kernel_walk_send_probe(struct kernel_session *ks, const struct ring *
 	const struct kernel_place place = kernel_place_of(target->probe->rule);
 	struct err ignored = { 0 };
 
-	return kernel_probe_tell(ks->kernel->kmod, ring->module, id, &place, target->part,
+	return kernel_probe_send(ks->kernel->kmod, ring->module, id, &place, target->part,
 				 &ignored);
 }
 
@@ -51,7 +51,7 @@ static int kernel_walk_enable_event(struct kernel_session *ks, const struct ring
 	return kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_ENABLE, &msg);
 }
 
-static void tell_off(struct kernel_session *ks, const struct ring *ring, uint32_t id)
+static void disable_event(struct kernel_session *ks, const struct ring *ring, uint32_t id)
 {
 	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = id, .flags = LTT_KMOD_NOWAIT };
 
@@ -123,7 +123,7 @@ static void disarm_unknown(struct kernel_session *ks, const struct ring *ring,
 	struct event_class *class;
 
 	if (shape && class_find(&ring->trace_channel->classes, shape, &class) == CLASS_KNOWN)
-		tell_off(ks, ring, class->id);
+		disable_event(ks, ring, class->id);
 }
 
 static void kernel_walk_disarm(struct kernel_session *ks, struct kernel_channel *kc,
@@ -132,7 +132,7 @@ static void kernel_walk_disarm(struct kernel_session *ks, struct kernel_channel 
 	const struct ring *ring = kernel_ring_find(ks, kc->channel);
 
 	if (ring && ring->module >= 0 && slot->state == SLOT_ON)
-		tell_off(ks, ring, slot->id);
+		disable_event(ks, ring, slot->id);
 	else if (ring && ring->module >= 0 && slot->state == SLOT_UNKNOWN)
 		disarm_unknown(ks, ring, target);
 	slot->state = SLOT_OFF;

@@ -34,7 +34,7 @@ static void rec_adopt_done(void *data, const struct con_answer *answer)
 	rec->cut_bytes += rep.cut_bytes;
 }
 
-void ring_ask(const struct ring *ring, struct req_con_ring_adopt *ret)
+void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret)
 {
 	const struct trace_channel *trace_channel = ring->trace_channel;
 	const struct channel_attr *attr = &trace_channel->channel->attr;
@@ -99,7 +99,7 @@ static void repair(struct ring *ring)
 	consumer_forget(consumer, ring);
 	ring_add_final(ring, NULL);
 	ring->mending = true;
-	ring_ask(ring, &req);
+	ring_describe(ring, &req);
 	req.data = req.ctl_rw = -1; /* in order first */
 	CONSUMER_CALL(consumer, con_ring_adopt, &req, ring_add_final, repaired, ring);
 }
@@ -153,7 +153,7 @@ void ring_resume(struct ring *ring)
 	ring_add_final(ring, NULL); /* what its files had is counted again */
 	note_find(rec, ring->id)->final = false;
 	ring->awaited = true;
-	ring_ask(ring, &req);
+	ring_describe(ring, &req);
 	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, resumed, ring);
 	ring_unwant(ring);
 }
@@ -175,7 +175,7 @@ void ring_adopt(struct ring *ring)
 		ring_resume(ring);
 		return;
 	}
-	ring_ask(ring, &req);
+	ring_describe(ring, &req);
 	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, rec_adopt_done,
 		      ring);
 }

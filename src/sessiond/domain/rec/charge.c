@@ -35,9 +35,9 @@ int ring_charge(struct ring *ring, struct err *err)
 	uint64_t fds = RING_FDS(ring->nr_rings);
 
 	ring->account = charge_account_of(ring);
-	if (quota_take_or_say(quotas, ring->account, QUOTA_MEMORY, bytes, err))
+	if (quota_take_or_explain(quotas, ring->account, QUOTA_MEMORY, bytes, err))
 		return err->code;
-	if (quota_take_or_say(quotas, ring->account, QUOTA_DESCRIPTORS, fds, err)) {
+	if (quota_take_or_explain(quotas, ring->account, QUOTA_DESCRIPTORS, fds, err)) {
 		quota_give(quotas, ring->account, QUOTA_MEMORY, bytes);
 		return err->code;
 	}

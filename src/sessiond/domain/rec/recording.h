@@ -44,7 +44,7 @@ struct recording {
 	const struct clock_facts *clock;
 	enum domain_id domain;
 	bool recording;
-	uint64_t ons_asked;	  /* requests to switch ring sets on, and */
+	uint64_t ons_requested;	  /* requests to switch ring sets on, and */
 	uint64_t ons_answered;	  /* those of them that are in force */
 	uint64_t cut_bytes;	  /* torn ends of files, at takeovers */
 	struct err problem;	  /* the first since the start */
@@ -235,7 +235,7 @@ void ring_adopt(struct ring *ring);
 /** Go on with memory that was lost and is there again. */
 void ring_resume(struct ring *ring);
 /** Describe it to the consumer. */
-void ring_ask(const struct ring *ring, struct req_con_ring_adopt *ret);
+void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret);
 
 /* want.c: ring sets that were lost with every process of the daemons' */
 /** Note which memory it is. */

@@ -140,7 +140,7 @@ void ring_open_module(struct ring *ring)
 	struct recording *rec = ring->trace_channel->trace->rec;
 	struct req_con_ring_adopt req;
 
-	ring_ask(ring, &req);
+	ring_describe(ring, &req);
 	ring->awaited = true;
 	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, module_opened,
 		      ring);

@@ -63,7 +63,7 @@ bool ring_is_on(const struct ring *ring)
 
 static void enable_many(struct recording *rec, struct list rings, bool on)
 {
-	rec->ons_asked += on;
+	rec->ons_requested += on;
 	rec_switch_enable(rec, rings, on, on ? ons_answered : NULL, rec);
 }
 
@@ -92,7 +92,7 @@ void rings_enable(struct recording *rec, bool on)
 				}
 				msg_con_ring_ref_add(&enc, &ref);
 				if (on)
-					ring->on = rec->ons_asked + 1;
+					ring->on = rec->ons_requested + 1;
 			}
 	if (enc.nr_records)
 		enable_many(rec, encoder_list(&enc), on);

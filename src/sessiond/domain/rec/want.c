@@ -16,7 +16,7 @@ void ring_identify(struct ring *ring)
 		ring->data_id = ring->ctl_id = (struct dirid){ 0 };
 }
 
-static void say_lost(const struct ring *ring)
+static void report_lost(const struct ring *ring)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
 	char text[256];
@@ -34,7 +34,7 @@ void ring_want(struct ring *ring)
 	struct recording *rec = ring->trace_channel->trace->rec;
 
 	ring->wanted = rec->ops->wanted_done && ring->data_id.ino && ring->ctl_id.ino;
-	say_lost(ring);
+	report_lost(ring);
 	if (!ring->wanted)
 		return;
 	note_find(rec, ring->id)->wanted = true;
@@ -64,7 +64,7 @@ void ring_unwant(struct ring *ring)
 void ring_give_up(struct ring *ring)
 {
 	ring_unwant(ring);
-	say_lost(ring);
+	report_lost(ring);
 	if (!ring->mending)
 		ring_free(ring);
 }

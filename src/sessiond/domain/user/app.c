@@ -51,7 +51,7 @@ struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 	app->counts = hello->features & APP_FEATURE_COUNT;
 	list_append(&user->apps, &app->node);
 	link_to_sessions(app);
-	(void)offers_ask(app);
+	(void)offers_request(app);
 	return app;
 }
 

@@ -101,7 +101,7 @@ static void user_arm_begin(struct encoder *enc, uint16_t type)
 	encode_header(enc, type, 0, 0);
 }
 
-static void tell_buffer(struct user_link *link, const struct ring *ring)
+static void send_buffer(struct user_link *link, const struct ring *ring)
 {
 	const struct msg_app_buffer msg = {
 		.ring = ring->id,
@@ -122,12 +122,12 @@ static void tell_buffer(struct user_link *link, const struct ring *ring)
 
 static void need_buffer(struct user_link *link, struct ring *ring)
 {
-	for (uint32_t i = 0; i < link->nr_told; i++)
+	for (uint32_t i = 0; i < link->nr_sent; i++)
 		if (link->told[i] == ring)
 			return;
-	tell_buffer(link, ring);
-	link->told = xrealloc(link->told, (link->nr_told + 1) * sizeof(struct ring *));
-	link->told[link->nr_told++] = ring;
+	send_buffer(link, ring);
+	link->told = xrealloc(link->told, (link->nr_sent + 1) * sizeof(struct ring *));
+	link->told[link->nr_sent++] = ring;
 }
 
 /* Armings gathered for one message. */
@@ -197,7 +197,7 @@ static void user_arm_send(struct user_link *link, const struct plan *plan)
 	user_arm_outbox_flush(&box);
 }
 
-static void tell_drop(struct user_link *link, const struct ring *ring)
+static void send_drop(struct user_link *link, const struct ring *ring)
 {
 	struct msg_app_buffer_drop msg = { ring->id };
 	struct encoder enc;
@@ -211,15 +211,15 @@ void link_drop_buffers(struct user_link *link, bool all)
 {
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < link->nr_told; i++) {
+	for (uint32_t i = 0; i < link->nr_sent; i++) {
 		struct ring *ring = link->told[i];
 
 		if (all || ring->exclusive != link->app->app.exclusive)
-			tell_drop(link, ring);
+			send_drop(link, ring);
 		else
 			link->told[kept++] = ring;
 	}
-	link->nr_told = kept;
+	link->nr_sent = kept;
 }
 
 /* --- what is gone ------------------------------------------------------------- */

@@ -28,7 +28,7 @@ void user_await_offers(struct domain_tracer *domain, void (*done)(void *data), v
 	struct user_domain *user = user_of(domain);
 	struct offers_wait *wait;
 
-	absent_look(&user->look);
+	absent_check(&user->look);
 	if (!is_awaited(user)) {
 		done(data);
 		return;

@@ -101,16 +101,16 @@ static void need_counts(struct user_link *link, const struct user_counts *counts
 	struct msg_app_counts msg;
 	struct encoder enc;
 
-	for (uint32_t i = 0; i < link->nr_told_counts; i++)
-		if (link->told_counts[i] == counts)
+	for (uint32_t i = 0; i < link->nr_sent_counts; i++)
+		if (link->sent_counts[i] == counts)
 			return;
 	counts_describe(link->us, counts, &msg);
 	user_count_begin(&enc, MSG_app_counts);
 	msg_app_counts_encode(&enc, &msg);
 	peer_send(link->app->peer, &enc);
-	link->told_counts = xrealloc(link->told_counts,
-				     (link->nr_told_counts + 1) * sizeof(*link->told_counts));
-	link->told_counts[link->nr_told_counts++] = counts;
+	link->sent_counts = xrealloc(link->sent_counts,
+				     (link->nr_sent_counts + 1) * sizeof(*link->sent_counts));
+	link->sent_counts[link->nr_sent_counts++] = counts;
 }
 
 /* Countings gathered for one message. */
@@ -153,7 +153,7 @@ static void user_count_outbox_add(struct outbox *box, const struct counting *cou
 }
 
 /* Those in @a and not in @b; both are sorted. */
-static void tell_missing(struct outbox *box, const struct counting *a, size_t nr_a,
+static void send_missing(struct outbox *box, const struct counting *a, size_t nr_a,
 			 const struct counting *b, size_t nr_b)
 {
 	size_t j = 0;
@@ -174,10 +174,10 @@ static void user_count_send(const struct count_plan *plan, bool all)
 	struct outbox box = { .link = link, .type = MSG_app_count, .buf = buf };
 
 	encoder_init(&box.list, buf, OUTBOX_BYTES);
-	tell_missing(&box, plan->countings, plan->nr, link->countings, link->nr_countings);
+	send_missing(&box, plan->countings, plan->nr, link->countings, link->nr_countings);
 	box.type = MSG_app_uncount;
 	if (all)
-		tell_missing(&box, link->countings, link->nr_countings, plan->countings, plan->nr);
+		send_missing(&box, link->countings, link->nr_countings, plan->countings, plan->nr);
 }
 
 /* Those of points that were not looked at stay. */
@@ -253,19 +253,19 @@ void link_uncount_points(struct user_link *link, const uint32_t *points, size_t 
 
 void link_drop_counts(struct user_link *link)
 {
-	for (uint32_t i = 0; i < link->nr_told_counts; i++) {
-		struct msg_app_counts_drop msg = { link->told_counts[i]->id };
+	for (uint32_t i = 0; i < link->nr_sent_counts; i++) {
+		struct msg_app_counts_drop msg = { link->sent_counts[i]->id };
 		struct encoder enc;
 
 		user_count_begin(&enc, MSG_app_counts_drop);
 		msg_app_counts_drop_encode(&enc, &msg);
 		peer_send(link->app->peer, &enc);
 	}
-	link->nr_told_counts = 0;
+	link->nr_sent_counts = 0;
 }
 
 void link_counts_free(struct user_link *link)
 {
 	free(link->countings);
-	free(link->told_counts);
+	free(link->sent_counts);
 }

@@ -41,10 +41,11 @@ static int user_counts_charge(const struct user_session *us, uid_t uid, struct e
 {
 	struct account_id account = user_account(us, uid);
 
-	if (quota_take_or_say(user_counts_quotas_of(us), account, QUOTA_MEMORY, bytes_of(us), err))
+	if (quota_take_or_explain(user_counts_quotas_of(us), account, QUOTA_MEMORY, bytes_of(us),
+				  err))
 		return err->code;
-	if (quota_take_or_say(user_counts_quotas_of(us), account, QUOTA_DESCRIPTORS, COUNTS_FDS,
-			      err)) {
+	if (quota_take_or_explain(user_counts_quotas_of(us), account, QUOTA_DESCRIPTORS, COUNTS_FDS,
+				  err)) {
 		quota_give(user_counts_quotas_of(us), account, QUOTA_MEMORY, bytes_of(us));
 		return err->code;
 	}

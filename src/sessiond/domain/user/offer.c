@@ -91,7 +91,7 @@ static void offer_request(struct user_app *app, uint64_t ring)
 	peer_send(app->peer, &enc);
 }
 
-bool offers_ask(struct user_app *app)
+bool offers_request(struct user_app *app)
 {
 	struct ring *ring = NULL;
 
@@ -179,7 +179,7 @@ int user_app_offer(struct user_app *app, const struct msg_app_buffer_offer *msg)
 	ring = next_wanted(app->user, msg->ring - 1, offer_may_have, app);
 	if (ring && ring->id == msg->ring) /* else another one has brought it */
 		accept_offer(ring, app, msg);
-	if (offers_ask(app))
+	if (offers_request(app))
 		return 0;
 	list_for_each(link, &app->links, in_app)
 		link_touch(link);

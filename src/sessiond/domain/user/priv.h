@@ -141,13 +141,13 @@ struct user_link {
 	uint32_t *dropped; /* points that are gone, whose armings and countings are not yet */
 	size_t nr_dropped, cap_dropped;
 	struct ring **told; /* ring sets that the application has */
-	uint32_t nr_told;
+	uint32_t nr_sent;
 	const struct channel *failed; /* whose buffers the application can't use, or NULL: */
 	uint32_t failed_error;	      /* errno */
 	struct counting *countings; /* sorted */
 	size_t nr_countings;
-	const struct user_counts **told_counts; /* memory that the application has */
-	uint32_t nr_told_counts;
+	const struct user_counts **sent_counts; /* memory that the application has */
+	uint32_t nr_sent_counts;
 	bool changed;	     /* told something since it was asked to confirm */
 	bool dumped;	     /* state dump asked for since the start */
 	uint64_t generation; /* of the session, that is wanted */
@@ -213,7 +213,7 @@ void absent_add(struct user_domain *user, const struct msg_state_app *msg);
 /** An application comes. Return: the id it had under an earlier daemon, or 0. */
 uint64_t absent_take(struct user_domain *user, pid_t pid, uint64_t start_ticks);
 void absent_free(struct user_domain *user);
-void absent_look(struct loop_timer *timer);
+void absent_check(struct loop_timer *timer);
 /** Clock ticks since boot when a process began; 0: unknown or gone. */
 uint64_t process_start_ticks(pid_t pid);
 
@@ -223,7 +223,7 @@ void user_close_buffers(struct user_domain *user, uint64_t app);
 
 /* offer.c */
 /** Ask the application for the next ring set that it may have. Return: it is to answer. */
-bool offers_ask(struct user_app *app);
+bool offers_request(struct user_app *app);
 /** Has it, for itself, what is wanted? */
 bool offers_expected(const struct user_domain *user, uint64_t app);
 

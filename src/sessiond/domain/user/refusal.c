@@ -14,28 +14,28 @@
 #define NAME_BYTES 64
 
 /** The receiver. */
-struct teller {
+struct refusal_search {
 	const struct rule *rule;
 	const struct app_point *point; /* one that the rule takes */
 };
 
 static void find_point(struct app_point *point, void *data)
 {
-	struct teller *teller = data;
+	struct refusal_search *refusal_search = data;
 
-	if (!teller->point && user_rule_takes(teller->rule, point->shape))
-		teller->point = point;
+	if (!refusal_search->point && user_rule_takes(refusal_search->rule, point->shape))
+		refusal_search->point = point;
 }
 
 static void user_refusal_report(struct user_app *app, const struct rule *rule,
 				void (*fn)(const struct domain_refusal *refusal, void *data),
 				void *data)
 {
-	struct teller teller = { .rule = rule };
+	struct refusal_search refusal_search = { .rule = rule };
 	char why[128 + NAME_BYTES];
 
-	app_each_point(&app->app, find_point, &teller);
-	if (!teller.point)
+	app_each_point(&app->app, find_point, &refusal_search);
+	if (!refusal_search.point)
 		return;
 	snprintf(why, sizeof(why), "process %d (%.*s) has an older libltt, which can't count",
 		 (int)app->app.pid, NAME_BYTES, app->app.procname);
@@ -49,7 +49,7 @@ int user_app_buffer_failed(struct user_app *app, const struct msg_app_buffer_fai
 	struct user_link *link;
 
 	list_for_each(link, &app->links, in_app) {
-		for (uint32_t i = 0; i < link->nr_told; i++) {
+		for (uint32_t i = 0; i < link->nr_sent; i++) {
 			if (link->told[i]->id != msg->ring)
 				continue;
 			link->failed = link->told[i]->trace_channel->channel;
@@ -78,8 +78,8 @@ static const char *advice(uint32_t error)
 	}
 }
 
-static void tell_failed(const struct user_link *link, const struct rule *rule,
-			void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
+static void report_failed(const struct user_link *link, const struct rule *rule,
+			  void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
 {
 	const struct app *app = &link->app->app;
 	char why[256 + NAME_BYTES];
@@ -104,7 +104,7 @@ static void each_failed(const struct user_session *us, const struct channel *cha
 		list_for_each(each, &link->failed->rules, node) {
 			if ((rule && each != rule) || rule_counts(each->kind) || !each->enabled)
 				continue;
-			tell_failed(link, each, fn, data);
+			report_failed(link, each, fn, data);
 			break;
 		}
 	}

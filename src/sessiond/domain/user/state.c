@@ -36,7 +36,7 @@ uint64_t process_start_ticks(pid_t pid)
 	return ticks;
 }
 
-#define LOOK_US 1000000u
+#define POLL_US 1000000u
 
 uint64_t absent_take(struct user_domain *user, pid_t pid, uint64_t start_ticks)
 {
@@ -55,7 +55,7 @@ uint64_t absent_take(struct user_domain *user, pid_t pid, uint64_t start_ticks)
 }
 
 /* One that is stopped, or busy, comes when it can; one that is dead never. */
-void absent_look(struct loop_timer *timer)
+void absent_check(struct loop_timer *timer)
 {
 	struct user_domain *user = container_of(timer, struct user_domain, look);
 	struct absent_app *absent, *next;
@@ -71,7 +71,7 @@ void absent_look(struct loop_timer *timer)
 		free(absent);
 	}
 	if (!list_empty(&user->absent))
-		loop_timer_set(&user->look, LOOK_US);
+		loop_timer_set(&user->look, POLL_US);
 }
 
 void absent_free(struct user_domain *user)
@@ -97,7 +97,7 @@ void absent_add(struct user_domain *user, const struct msg_state_app *msg)
 	absent->pid = (pid_t)msg->pid;
 	absent->start_ticks = msg->start_ticks;
 	list_append(&user->absent, &absent->node);
-	loop_timer_set(&user->look, LOOK_US);
+	loop_timer_set(&user->look, POLL_US);
 }
 
 /* --- save -------------------------------------------------------------------------- */

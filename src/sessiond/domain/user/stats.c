@@ -91,8 +91,8 @@ static struct user_stat *stat_get(struct user_session *us, struct user_tally *ta
 	stat->name = xstrdup(name);
 	stat->account = user_account(us, uid);
 	stat->since_ns = user_stats_real_ns();
-	if (quota_take_or_say(user_stats_quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat),
-			      err) == 0) {
+	if (quota_take_or_explain(user_stats_quotas_of(us), stat->account, QUOTA_TEXT,
+				  stat_bytes(stat), err) == 0) {
 		if (tsearch(stat, &tally->stats, user_stats_compare_names))
 			return stat;
 		quota_give(user_stats_quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat));
@@ -113,8 +113,8 @@ static struct user_place *place_get(struct user_session *us, struct user_tally *
 		place = place->next;
 	if (place)
 		return place;
-	if (quota_take_or_say(user_stats_quotas_of(us), user_account(us, uid), QUOTA_TEXT,
-			      sizeof(*place), err))
+	if (quota_take_or_explain(user_stats_quotas_of(us), user_account(us, uid), QUOTA_TEXT,
+				  sizeof(*place), err))
 		return NULL;
 	place = xalloc(sizeof(*place));
 	place->uid = uid;
@@ -206,7 +206,7 @@ void tallies_retry(struct user_session *us)
 
 /* --- for commands ------------------------------------------------------------------ */
 
-struct teller {
+struct counted_walk {
 	const struct user_session *us;
 	const struct user_tally *tally;
 	void (*fn)(const struct domain_counted *counted, void *data);
@@ -216,14 +216,14 @@ struct teller {
 static void user_stats_report(const void *node, VISIT visit, void *closure)
 {
 	const struct user_stat *stat = *(struct user_stat *const *)node;
-	const struct teller *teller = closure;
-	const struct user_tally *tally = teller->tally;
+	const struct counted_walk *counted_walk = closure;
+	const struct user_tally *tally = counted_walk->tally;
 	struct domain_counted counted = {
 		.domain = DOMAIN_USER,
 		.channel = tally->channel->name,
 		.event = stat->name,
 		.field = tally->rule->location,
-		.counting = teller->us->rec.recording && tally->channel->enabled &&
+		.counting = counted_walk->us->rec.recording && tally->channel->enabled &&
 			    tally->rule->enabled,
 		.since_ns = stat->since_ns,
 	};
@@ -232,9 +232,9 @@ static void user_stats_report(const void *node, VISIT visit, void *closure)
 		return;
 	for (const struct user_place *place = stat->places; place; place = place->next)
 		if (place->counts)
-			counts_add_up(teller->us, place->counts, place->word, place->nr_words,
+			counts_add_up(counted_walk->us, place->counts, place->word, place->nr_words,
 				      &counted.sums);
-	teller->fn(&counted, teller->data);
+	counted_walk->fn(&counted, counted_walk->data);
 }
 
 void user_each_counted(struct domain_tracer *domain, const struct session *session,
@@ -246,5 +246,6 @@ void user_each_counted(struct domain_tracer *domain, const struct session *sessi
 	if (!us)
 		return;
 	list_for_each(tally, &us->tallies, node)
-		twalk_r(tally->stats, user_stats_report, &(struct teller){ us, tally, fn, data });
+		twalk_r(tally->stats, user_stats_report,
+			&(struct counted_walk){ us, tally, fn, data });
 }

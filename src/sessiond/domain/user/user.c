@@ -274,7 +274,7 @@ struct domain_tracer *user_domain_new(struct recorder *recorder)
 	list_init(&user->apps);
 	list_init(&user->dirty);
 	list_init(&user->absent);
-	loop_timer_init(&user->look, recorder->config.loop, absent_look);
+	loop_timer_init(&user->look, recorder->config.loop, absent_check);
 	loop_work_init(&user->refresh, refresh_all);
 	loop_timer_init(&user->turn, recorder->config.loop, refresh_in_turn);
 	list_init(&user->awaits);

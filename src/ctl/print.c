@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#include "say.h"
+#include "print.h"
 
 #include <stdarg.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ static void clear_progress(void)
 }
 
 /* Return: the escaped sentence, allocated. */
-static char *say_print(struct ctl *ctl, const char *label, const char *fmt, va_list args)
+static char *print_labelled(struct ctl *ctl, const char *label, const char *fmt, va_list args)
 {
 	char *text AUTO_FREE = NULL;
 	char *safe;
@@ -40,47 +40,47 @@ static void keep(struct ctl *ctl, const char *text)
 	json_object_array_add(ctl->warnings, json_object_new_string(text));
 }
 
-void say_error(struct ctl *ctl, const char *fmt, ...)
+void print_error(struct ctl *ctl, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
-	free(say_print(ctl, "Error", fmt, args));
+	free(print_labelled(ctl, "Error", fmt, args));
 	va_end(args);
 }
 
-void say_warning(struct ctl *ctl, const char *fmt, ...)
-{
-	char *text AUTO_FREE = NULL;
-	va_list args;
-
-	va_start(args, fmt);
-	text = say_print(ctl, "Warning", fmt, args);
-	va_end(args);
-	if (text)
-		keep(ctl, text);
-}
-
-void say_note(struct ctl *ctl, const char *fmt, ...)
+void print_warning(struct ctl *ctl, const char *fmt, ...)
 {
 	char *text AUTO_FREE = NULL;
 	va_list args;
 
 	va_start(args, fmt);
-	text = say_print(ctl, "Note", fmt, args);
+	text = print_labelled(ctl, "Warning", fmt, args);
 	va_end(args);
 	if (text)
 		keep(ctl, text);
 }
 
-void say_verbose(struct ctl *ctl, const char *fmt, ...)
+void print_note(struct ctl *ctl, const char *fmt, ...)
+{
+	char *text AUTO_FREE = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	text = print_labelled(ctl, "Note", fmt, args);
+	va_end(args);
+	if (text)
+		keep(ctl, text);
+}
+
+void print_verbose(struct ctl *ctl, const char *fmt, ...)
 {
 	va_list args;
 
 	if (!ctl->verbose)
 		return;
 	va_start(args, fmt);
-	free(say_print(ctl, "lttctl", fmt, args));
+	free(print_labelled(ctl, "lttctl", fmt, args));
 	va_end(args);
 }
 
@@ -96,12 +96,12 @@ static void show_waiting(void *priv, unsigned int waited_ms)
 	progress_shown = true;
 }
 
-void say_waiting(struct ctl *ctl)
+void print_waiting(struct ctl *ctl)
 {
 	client_on_waiting(ctl->client, show_waiting, ctl);
 }
 
-void say_no_more_waiting(void)
+void print_waiting_end(void)
 {
 	clear_progress();
 	fflush(stderr);
