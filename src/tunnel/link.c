@@ -82,7 +82,8 @@ static int link_shake_hands(const struct link *link, struct chan *chan)
 	int ret;
 
 	while ((ret = chan_open(chan)) == -EAGAIN) {
-		ret = link_await(link, chan_wants_write(chan) ? POLLOUT : POLLIN, HANDSHAKE_S * 1000);
+		ret = link_await(link, chan_wants_write(chan) ? POLLOUT : POLLIN,
+				 HANDSHAKE_S * 1000);
 		if (ret < 0 || time(NULL) > until)
 			return ret < 0 ? ret : -ETIMEDOUT;
 	}
@@ -134,7 +135,9 @@ static int link_send_all(struct link *link, const void *data, size_t len)
 	for (size_t done = 0; done < len;) {
 		struct iovec iov = { (uint8_t *)data + done, len - done };
 		ssize_t n = chan_send(&link->chan, &iov, 1);
-		int ret = n == -EAGAIN ? link_await(link, POLLOUT, link->silent_ms) : n < 0 ? (int)n : 0;
+		int ret = n == -EAGAIN ? link_await(link, POLLOUT, link->silent_ms) :
+			  n < 0	       ? (int)n :
+					 0;
 
 		if (ret < 0)
 			return ret;
@@ -160,7 +163,9 @@ int link_read(struct link *link, void *buf, size_t len)
 {
 	for (size_t done = 0; done < len;) {
 		ssize_t n = chan_recv(&link->chan, (uint8_t *)buf + done, len - done);
-		int ret = n == -EAGAIN ? link_await(link, POLLIN, link->silent_ms) : n < 0 ? (int)n : 0;
+		int ret = n == -EAGAIN ? link_await(link, POLLIN, link->silent_ms) :
+			  n < 0	       ? (int)n :
+					 0;
 
 		if (n == 0)
 			return -ECONNRESET;

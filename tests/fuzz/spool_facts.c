@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The files of a spool that lttctl reads: the first part of the input (two bytes of length) is
- * `.spool`, the rest an index. What is read as the facts of a session is sound, and says what the
+ * `.spool`, the rest an index. The facts of a session that are read are sound, and say what the
  * file says. The facts that a consumer writes over whatever is there read the same afterwards,
  * with nothing of what was there before.
  */
