@@ -9,7 +9,8 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "base/mem.h"
+#include "base/macros.h"
+#include "base/str.h"
 #include "calls.h"
 #include "io/paths.h"
 #include "io/sock.h"
@@ -122,12 +123,21 @@ static void set_send_timeout(int fd)
 
 static struct client *client_connect(const char *rundir, int interrupt, struct err *err)
 {
-	struct client *client = xalloc(sizeof(*client));
+	struct client *client = calloc(1, sizeof(*client));
 
+	if (!client) {
+		err_memory(err);
+		return NULL;
+	}
+	client->fd = -1;
 	client->interrupt = interrupt;
 	client->since_ms = client_now_ms();
-	client->rundir = xstrdup(rundir);
-	client->socket = xasprintf("%s/client.sock", rundir);
+	client->rundir = strdup(rundir);
+	client->socket = str_printf("%s/client.sock", rundir);
+	if (!client->rundir || !client->socket) {
+		err_memory(err);
+		return client_free(client);
+	}
 	client->fd = sock_connect(client->socket);
 	if (client->fd < 0) {
 		connect_error(client->rundir, client->socket, client->fd, err);
@@ -155,7 +165,9 @@ int client_open(const char *rundir, int interrupt, struct client **ret, struct e
 	if (send_hello(client, &hello, err) != 0)
 		return err->code;
 	client->probing = false;
-	client->version = xstrdup(hello.version);
+	client->version = strdup(hello.version);
+	if (!client->version)
+		return err_memory(err);
 	client->daemon = (struct client_daemon){
 		.version = client->version,
 		.rundir = client->rundir,
@@ -237,7 +249,9 @@ static int probe_daemon(struct client *client, struct err *err)
 	struct client *probe CLEANUP(cleanup_client) = NULL;
 
 	if (client_open(client->rundir, client->interrupt, &probe, &why) != 0)
-		return why.code == ERR_INTERRUPTED ? interrupted(client, err) : mute(client, err);
+		return why.code == ERR_INTERRUPTED ? interrupted(client, err) :
+		       why.code == ERR_NO_MEMORY   ? err_memory(err) :
+						     mute(client, err);
 	if (client->type != MSG_session_follow && probe->daemon.consumer_silent_ms >= CONSUMER_MS)
 		return consumer_mute(client, probe->daemon.consumer_pid, err);
 	return 0;

@@ -6,13 +6,15 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
-#include "base/mem.h"
+#include "base/macros.h"
+#include "base/str.h"
 #include "io/paths.h"
 
 #define SPAWN_MS 20000 /* until --daemonize has returned */
@@ -20,6 +22,8 @@
 #define RETRY_MS 10
 #define EXIT_IDLE "5m"	/* what lttctl starts does not stay for ever */
 #define STATUS_SERVED 4 /* of ltt-sessiond: another one has the directory */
+
+extern char **environ;
 
 const char daemon_system_rundir[] = PATHS_SYSTEM_RUNDIR;
 
@@ -46,7 +50,7 @@ char *daemon_own_dir(void)
 	if (!slash)
 		return NULL;
 	*slash = '\0';
-	return xstrdup(path);
+	return strdup(path);
 }
 
 static uint64_t daemon_now_ms(void)
@@ -58,71 +62,85 @@ static uint64_t daemon_now_ms(void)
 }
 
 /* Beside our own program (a build folder), then where it is installed. Allocated; a word
- * without a slash is left to PATH. */
-static char *daemon_program(const char *request)
+ * without a slash is left to PATH. NULL: no memory. */
+static char *daemon_program(const struct daemon_request *request)
 {
 	static const char *const ways[] = { "", "/" LTT_WAY_TO_SESSIOND };
 	char *dir AUTO_FREE = NULL;
 	const char *env = secure_getenv("LTT_SESSIOND_PATH");
 
-	if (request || (env && *env))
-		return xstrdup(request ? request : env);
+	if (request->path || (env && *env))
+		return strdup(request->path ? request->path : env);
+	if (request->installed)
+		return strdup(access(request->installed, X_OK) == 0 ? request->installed :
+								      "ltt-sessiond");
 	dir = daemon_own_dir();
 	for (size_t i = 0; dir && i < ARRAY_SIZE(ways); i++) {
-		char *path AUTO_FREE = xasprintf("%s%s/ltt-sessiond", dir, ways[i]);
+		char *path AUTO_FREE = str_printf("%s%s/ltt-sessiond", dir, ways[i]);
 
-		if (access(path, X_OK) == 0)
+		if (!path || access(path, X_OK) == 0)
 			return TAKE(path);
 	}
-	return xstrdup("ltt-sessiond");
+	return strdup("ltt-sessiond");
 }
 
 /* An attempt to start a daemon. */
 struct attempt {
 	const struct daemon_request *request;
 	char *program;
-	int words;     /* memfd: what it says before it serves */
-	int report[2]; /* pipe: why it can't be executed */
-	int status;    /* of --daemonize */
+	int words;  /* memfd: what it says before it serves */
+	int status; /* of --daemonize */
 };
 
 static void cleanup_attempt(struct attempt *attempt)
 {
 	free(attempt->program);
 	close_fd(attempt->words);
-	close_fd(attempt->report[0]);
-	close_fd(attempt->report[1]);
 }
 
-/* The child's side. The daemon lets go of its standard files when it serves. */
-static void exec_daemon(const struct attempt *attempt)
+int daemon_spawn(char *const argv[], int words, pid_t *ret)
 {
-	const char *group = attempt->request->group;
-	char *argv[] = {
-		attempt->program, "--daemonize", "--exit-idle=" EXIT_IDLE, NULL, NULL, NULL
-	};
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	sigset_t none;
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, pipe;
 	int error;
 
-	if (group) {
-		argv[3] = "--group";
-		argv[4] = (char *)group;
-	}
-	if (null >= 0) {
-		dup2(null, STDIN_FILENO);
-		dup2(null, STDOUT_FILENO);
-	}
-	if (attempt->words >= 0)
-		dup2(attempt->words, STDERR_FILENO);
-	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	execvp(argv[0], argv);
-	error = errno;
-	while (write(attempt->report[1], &error, sizeof(error)) < 0 && errno == EINTR)
-		;
-	_exit(127);
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &pipe);
+	posix_spawn_file_actions_init(&files);
+	error = posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+	if (!error)
+		error = posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null",
+							 O_WRONLY, 0);
+	if (!error && words >= 0)
+		error = posix_spawn_file_actions_adddup2(&files, words, STDERR_FILENO);
+	if (!error)
+		error = posix_spawnp(ret, argv[0], &files, &attr, argv, environ);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	return -error;
+}
+
+int daemon_words(const char *name)
+{
+	int fd AUTO_FD = memfd_create(name, MFD_CLOEXEC);
+
+	if (fd > STDERR_FILENO)
+		return TAKE_FD(fd);
+	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+}
+
+void daemon_read_words(int fd, char *buf, size_t len)
+{
+	ssize_t n = fd < 0 ? 0 : pread(fd, buf, len - 1, 0);
+
+	buf[n > 0 ? n : 0] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
 }
 
 static int interrupt_fd(const struct daemon_request *request)
@@ -130,7 +148,8 @@ static int interrupt_fd(const struct daemon_request *request)
 	return request->interrupt ? *request->interrupt : -1;
 }
 
-/* Wait for the child, but not for ever. Return: 0, -ETIMEDOUT or -EINTR. */
+/* Wait for the child, but not for ever. A program that ignores SIGCHLD, or waits for all of its
+ * children, gets the status in our place. Return: 0, -ETIMEDOUT or -EINTR. */
 static int daemon_reap(const struct daemon_request *request, pid_t pid, int *ret_status)
 {
 	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -138,10 +157,19 @@ static int daemon_reap(const struct daemon_request *request, pid_t pid, int *ret
 		{ .fd = pidfd, .events = POLLIN },
 		{ .fd = interrupt_fd(request), .events = POLLIN },
 	};
+	uint64_t begin = daemon_now_ms();
+	int n = 0;
 
-	if (pidfd >= 0 && poll(pfds, ARRAY_SIZE(pfds), SPAWN_MS) == 0)
-		return -ETIMEDOUT;
-	if (pidfd >= 0 && !pfds[0].revents && pfds[1].revents)
+	while (pidfd >= 0 && n <= 0) {
+		uint64_t waited = daemon_now_ms() - begin;
+
+		n = poll(pfds, ARRAY_SIZE(pfds), waited < SPAWN_MS ? (int)(SPAWN_MS - waited) : 0);
+		if (n == 0)
+			return -ETIMEDOUT;
+		if (n < 0 && errno != EINTR)
+			break;
+	}
+	if (pidfd >= 0 && n > 0 && !pfds[0].revents && pfds[1].revents)
 		return -EINTR;
 	while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
 		;
@@ -152,16 +180,8 @@ static int daemon_reap(const struct daemon_request *request, pid_t pid, int *ret
  * another there has failed, and that is as good. */
 static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
 {
-	int ret, error = 0;
+	int ret = daemon_reap(attempt->request, pid, &attempt->status);
 
-	attempt->report[1] = close_fd(attempt->report[1]);
-	if (read(attempt->report[0], &error, sizeof(error)) == sizeof(error)) {
-		waitpid(pid, NULL, 0);
-		return err_errno(err, ERR_NO_DAEMON, error,
-				 "no session daemon runs, and '%s' can't be started",
-				 attempt->program);
-	}
-	ret = daemon_reap(attempt->request, pid, &attempt->status);
 	if (ret == 0)
 		return 0;
 	if (ret == -EINTR)
@@ -174,26 +194,33 @@ static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
 		       attempt->program, (int)pid);
 }
 
-static int daemon_spawn(struct attempt *attempt, struct err *err)
+static int daemon_start(struct attempt *attempt, struct err *err)
 {
+	const char *group = attempt->request->group;
+	char *argv[] = {
+		attempt->program, "--daemonize", "--exit-idle=" EXIT_IDLE, NULL, NULL, NULL
+	};
 	pid_t pid;
+	int error;
 
-	if (pipe2(attempt->report, O_CLOEXEC) != 0)
-		return err_errno(err, ERR_NO_DAEMON, errno, "can't start '%s'", attempt->program);
-	attempt->words = memfd_create("ltt-sessiond says", MFD_CLOEXEC);
-	pid = fork();
-	if (pid < 0)
-		return err_errno(err, ERR_NO_DAEMON, errno, "can't start '%s'", attempt->program);
-	if (pid == 0)
-		exec_daemon(attempt);
+	if (group) {
+		argv[3] = "--group";
+		argv[4] = (char *)group;
+	}
+	attempt->words = daemon_words("ltt-sessiond says");
+	error = daemon_spawn(argv, attempt->words, &pid);
+	if (error < 0)
+		return err_errno(err, error == -ENOMEM ? ERR_NO_MEMORY : ERR_NO_DAEMON, -error,
+				 "no session daemon runs, and '%s' can't be started",
+				 attempt->program);
 	return await_start(attempt, pid, err);
 }
 
 /* A process that holds, or held, the directory's lock: it may be about to serve. */
 static int open_rival(const char *rundir)
 {
-	char *path AUTO_FREE = xasprintf("%s/sessiond.lock", rundir);
-	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	char *path AUTO_FREE = str_printf("%s/sessiond.lock", rundir);
+	int fd AUTO_FD = path ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
 	char text[32] = "";
 	int pid;
 
@@ -229,15 +256,6 @@ static int open_started(const struct daemon_request *request, const char *rundir
 	return err->code;
 }
 
-/* The first line of what the daemon said. */
-static void daemon_read_words(int fd, char *buf, size_t len)
-{
-	ssize_t n = fd < 0 ? 0 : pread(fd, buf, len - 1, 0);
-
-	buf[n > 0 ? n : 0] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-}
-
 /* One that was there, or was about to be, kept ours from serving, and does not serve either:
  * it is just dying, or has not got far enough to be told from one that is. */
 static bool is_worth_another(const struct attempt *attempt)
@@ -250,13 +268,14 @@ static int try_spawn(const struct daemon_request *request, const char *rundir, s
 {
 	struct attempt attempt CLEANUP(cleanup_attempt) = {
 		.request = request,
-		.program = daemon_program(request->path),
+		.program = daemon_program(request),
 		.words = -1,
-		.report = { -1, -1 },
 	};
 	char words[200];
 
-	if (daemon_spawn(&attempt, err) != 0)
+	if (!attempt.program)
+		return err_memory(err);
+	if (daemon_start(&attempt, err) != 0)
 		return err->code;
 	if (open_started(request, rundir, ret, err) == 0 || err->code != ERR_NO_DAEMON)
 		return err->code;
@@ -296,15 +315,16 @@ static bool try_system(const char *own)
 /* A daemon was killed while it had sessions: the next command starts its successor. */
 static bool left_sessions(const char *rundir)
 {
-	char *path AUTO_FREE = xasprintf("%s/state/daemon", rundir);
+	char *path AUTO_FREE = str_printf("%s/state/daemon", rundir);
 
-	return access(path, F_OK) == 0;
+	return path && access(path, F_OK) == 0;
 }
 
 /* One that does not answer is the caller's all the same. */
 static bool is_final(const struct err *err)
 {
-	return err->code == ERR_NO_ANSWER || err->code == ERR_INTERRUPTED;
+	return err->code == ERR_NO_ANSWER || err->code == ERR_INTERRUPTED ||
+	       err->code == ERR_NO_MEMORY;
 }
 
 int daemon_open(const struct daemon_request *request, struct client **ret, struct err *err)
@@ -312,6 +332,8 @@ int daemon_open(const struct daemon_request *request, struct client **ret, struc
 	char *own AUTO_FREE = paths_rundir();
 	struct err first = { 0 };
 
+	if (!own && errno == ENOMEM)
+		return err_memory(err);
 	if (!own)
 		return err_set(err, ERR_NO_DAEMON,
 			       "no place for a session daemon: set HOME or LTT_RUNDIR");

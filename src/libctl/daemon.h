@@ -14,6 +14,7 @@
 #define LIBCTL_DAEMON_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "client.h"
 
@@ -24,6 +25,8 @@
  * @never_spawn: not even that one.
  * @path: its program; NULL: LTT_SESSIOND_PATH, else the one beside the
  *        caller's own program, else the one that is installed, else what PATH finds.
+ * @installed: where the library that asks was installed with it, in place of the folders of the
+ *	  caller's program, which is not ours then; NULL: those.
  * @group: its --group; NULL: its default.
  * @interrupt: as for client_open(), also while a daemon starts; NULL: none.
  */
@@ -31,6 +34,7 @@ struct daemon_request {
 	bool spawn;
 	bool never_spawn;
 	const char *path;
+	const char *installed;
 	const char *group;
 	const int *interrupt;
 };
@@ -46,6 +50,20 @@ char *daemon_rundir(void);
 char *daemon_closed_dir(const char *rundir);
 /** Directory of the system's daemon. */
 extern const char daemon_system_rundir[];
+
+/**
+ * daemon_spawn() - start a program that detaches itself, by posix_spawnp(): no signal's
+ * disposition and no lock of the caller's threads matters.
+ * @words: becomes its standard error; -1: it keeps the caller's. Its other standard files are
+ *	   /dev/null.
+ * @ret: to be waited for.
+ * Return: 0 or negative errno, also of the exec.
+ */
+int daemon_spawn(char *const argv[], int words, pid_t *ret) MUST_CHECK;
+/** A file in memory for the standard error of such a program, or -1: it has none then. */
+int daemon_words(const char *name);
+/** The first line in it. */
+void daemon_read_words(int fd, char *buf, size_t len);
 
 /** Directory of the running program, allocated; NULL if it can't be known. */
 char *daemon_own_dir(void);

@@ -11,7 +11,8 @@
 #include <time.h>
 
 #include "base/dir.h"
-#include "base/mem.h"
+#include "base/macros.h"
+#include "base/str.h"
 #include "io/paths.h"
 #include "walk.h"
 
@@ -47,6 +48,7 @@ void outdir_remove(struct outdir *dir)
 	outdir_undo(dir);
 }
 
+/* Allocated; NULL: no memory. */
 static char *absolute(const char *path)
 {
 	char *cwd AUTO_FREE = NULL;
@@ -55,8 +57,10 @@ static char *absolute(const char *path)
 
 	if (*path != '/')
 		cwd = getcwd(NULL, 0);
-	full = cwd ? xasprintf("%s/%s", strcmp(cwd, "/") == 0 ? "" : cwd, path) : xstrdup(path);
-	for (len = strlen(full); len > 1 && full[len - 1] == '/'; len--)
+	if (!cwd && errno == ENOMEM && *path != '/')
+		return NULL;
+	full = cwd ? str_printf("%s/%s", strcmp(cwd, "/") == 0 ? "" : cwd, path) : strdup(path);
+	for (len = full ? strlen(full) : 0; len > 1 && full[len - 1] == '/'; len--)
 		full[len - 1] = '\0';
 	return full;
 }
@@ -70,22 +74,27 @@ static int make_new(int top_fd, const char *top, const char *stem, struct outdir
 
 		if (i > 1)
 			snprintf(number, sizeof(number), "-%u", i);
-		name = xasprintf("%s%s", stem, number);
+		name = str_printf("%s%s", stem, number);
+		dir->path = name ? str_printf("%s/%s", top, name) : NULL;
+		if (!dir->path)
+			return -ENOMEM;
 		if (mkdirat(top_fd, name, DIR_MODE) != 0) {
-			if (errno == EEXIST)
+			int error = errno;
+
+			free(TAKE(dir->path));
+			if (error == EEXIST)
 				continue;
-			return -errno;
+			return -error;
 		}
 		dir->made = true;
-		dir->path = xasprintf("%s/%s", top, name);
 		dir->fd = openat(top_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		return dir->fd < 0 ? -errno : 0;
 	}
 	return -EEXIST;
 }
 
-static int make_below(const char *where, const char *session, const char *stamp,
-		      struct outdir *ret, struct err *err)
+static int make_below(const char *where, const char *session, const char *stamp, struct outdir *ret,
+		      struct err *err)
 {
 	char *home AUTO_FREE = paths_home();
 	char *wish AUTO_FREE = NULL, *top AUTO_FREE = NULL, *stem AUTO_FREE = NULL;
@@ -95,17 +104,21 @@ static int make_below(const char *where, const char *session, const char *stamp,
 	AUTO_FD int top_fd = -1;
 	int code;
 
-	if (!home)
+	if (!home && errno == ENOENT)
 		return err_set(err, ERR_OUTPUT,
 			       "no place for the trace: set HOME, or name one with --output");
-	wish = xasprintf("%s/%s", home, where);
-	top = absolute(wish);
-	stem = xasprintf("%s%s%s", session, dated ? "" : "-", dated ? "" : stamp);
+	wish = home ? str_printf("%s/%s", home, where) : NULL;
+	top = wish ? absolute(wish) : NULL;
+	stem = str_printf("%s%s%s", session, dated ? "" : "-", dated ? "" : stamp);
+	if (!top || !stem)
+		return err_memory(err);
 	code = walk_dir(top, DIR_MODE, &top_fd, NULL, err);
 	if (code)
 		return code;
 	code = make_new(top_fd, top, stem, &dir);
 	if (code < 0) {
+		if (code == -ENOMEM)
+			err_memory(err);
 		err_errno(err, ERR_OUTPUT, -code, "can't make the directory %s/%s", top, stem);
 		outdir_undo(&dir);
 		return err->code;
@@ -142,6 +155,8 @@ int outdir_at(const char *path, struct outdir *ret, struct err *err)
 	if (!*path)
 		return err_set(err, ERR_INVALID, "the output directory has an empty name");
 	dir.path = absolute(path);
+	if (!dir.path)
+		return err_memory(err);
 	if (walk_dir(dir.path, DIR_MODE, &dir.fd, &dir.made, err) != 0) {
 		outdir_fini(&dir);
 		return err->code;
@@ -181,10 +196,10 @@ static bool of_session(const char *name, const char *session)
 char *outdir_newest(const char *session)
 {
 	char *home AUTO_FREE = paths_home();
-	char *top AUTO_FREE = home ? xasprintf("%s/ltt-traces", home) : NULL;
+	char *top AUTO_FREE = home ? str_printf("%s/ltt-traces", home) : NULL;
 	AUTO_DIR DIR *dir = top ? opendir(top) : NULL;
 	struct timespec newest = { 0 };
-	char *found = NULL;
+	char *found AUTO_FREE = NULL;
 	struct dirent *entry;
 
 	while ((entry = dir_next(dir))) {
@@ -199,7 +214,9 @@ char *outdir_newest(const char *session)
 			continue;
 		newest = st.st_mtim;
 		free(found);
-		found = xasprintf("%s/%s", top, entry->d_name);
+		found = str_printf("%s/%s", top, entry->d_name);
+		if (!found)
+			return NULL;
 	}
-	return found;
+	return TAKE(found);
 }

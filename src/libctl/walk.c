@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/mem.h"
+#include "base/macros.h"
+#include "base/str.h"
 
 #define MAX_LINKS 40 /* as the kernel */
 #define STEP (O_PATH | O_NOFOLLOW | O_CLOEXEC)
@@ -50,10 +51,11 @@ static bool ctl_walk_next_name(struct walk *w, char ret[NAME_MAX + 1])
 
 static int planted(const struct walk *w, const char *name, uid_t owner, struct err *err)
 {
-	return err_set(err, ERR_OUTPUT,
-		       "'%s' on the way to %s is a symbolic link of user %u, which is not followed; "
-		       "name the directory that it leads to",
-		       name, w->path, (unsigned int)owner);
+	return err_set(
+		err, ERR_OUTPUT,
+		"'%s' on the way to %s is a symbolic link of user %u, which is not followed; "
+		"name the directory that it leads to",
+		name, w->path, (unsigned int)owner);
 }
 
 /* Return: 0, negative errno, or the code set in @err. */
@@ -76,7 +78,9 @@ static int ctl_walk_follow(struct walk *w, const char *name, struct err *err)
 	if (len < 0)
 		return -errno;
 	target[len] = '\0';
-	rest = xasprintf("%s/%s", target, w->rest);
+	rest = str_printf("%s/%s", target, w->rest);
+	if (!rest)
+		return -ENOMEM;
 	free(w->rest);
 	w->rest = rest;
 	if (target[0] == '/')
@@ -107,10 +111,13 @@ static int ctl_walk_step(struct walk *w, const char *name, struct err *err)
 
 int walk_dir(const char *path, mode_t mode, int *ret_fd, bool *ret_made, struct err *err)
 {
-	struct walk w CLEANUP(walk_fini) = { .path = path, .mode = mode, .rest = xstrdup(path) };
+	struct walk w CLEANUP(
+		walk_fini) = { .path = path, .mode = mode, .at = -1, .rest = strdup(path) };
 	char name[NAME_MAX + 1];
 	int ret, fd;
 
+	if (!w.rest)
+		return err_memory(err);
 	w.at = open("/", STEP | O_DIRECTORY);
 	ret = w.at < 0 ? -errno : 0;
 	while (ret == 0 && ctl_walk_next_name(&w, name))
@@ -119,8 +126,9 @@ int walk_dir(const char *path, mode_t mode, int *ret_fd, bool *ret_made, struct 
 		return ret;
 	fd = ret < 0 ? -1 : openat(w.at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return err_errno(err, ERR_OUTPUT, ret < 0 ? -ret : errno, "can't %s the directory %s",
-				 ret < 0 && mode ? "make" : "open", path);
+		return err_errno(err, ERR_OUTPUT, ret < 0 ? -ret : errno,
+				 "can't %s the directory %s", ret < 0 && mode ? "make" : "open",
+				 path);
 	*ret_fd = fd;
 	if (ret_made)
 		*ret_made = w.made;

@@ -43,3 +43,8 @@ int err_errno(struct err *err, enum err_code code, int errno_value, const char *
 	snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(errno_value));
 	return code;
 }
+
+int err_memory(struct err *err)
+{
+	return err_set(err, ERR_NO_MEMORY, "out of memory");
+}

@@ -47,5 +47,7 @@ int err_set(struct err *err, enum err_code code, const char *fmt, ...) PRINTF(3,
 /** The same with ": strerror(errno_value)" behind the sentence. */
 int err_errno(struct err *err, enum err_code code, int errno_value, const char *fmt, ...)
 	PRINTF(4, 5);
+/** ERR_NO_MEMORY, for libraries. Return: the code. */
+int err_memory(struct err *err);
 
 #endif

@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -165,8 +167,8 @@ int parse_period(const char *text, uint64_t *ret_us)
 	static const struct {
 		const char *name;
 		uint64_t us;
-	} units[] = { { "", 1 }, { "us", 1 }, { "ms", 1000 }, { "s", 1000000 }, { "m", 60000000 },
-		    { "h", 3600000000 }, { "d", 86400000000 } };
+	} units[] = { { "", 1 },	 { "us", 1 },	      { "ms", 1000 },	   { "s", 1000000 },
+		      { "m", 60000000 }, { "h", 3600000000 }, { "d", 86400000000 } };
 	unsigned long long v;
 	const char *end;
 	int err = str_parse_number(text, 10, &v, &end);
@@ -235,6 +237,18 @@ const char *nearest_word(const char *text, const char *const *words)
 		}
 	}
 	return best;
+}
+
+char *str_printf(const char *fmt, ...)
+{
+	char *s = NULL;
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vasprintf(&s, fmt, args);
+	va_end(args);
+	return len < 0 ? NULL : s;
 }
 
 static const char *const loglevels[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* str.h - names, globs, sizes and the nearest word. Pure. */
+/* str.h - names, globs, sizes, the nearest word, allocated strings. Pure. */
 #ifndef BASE_STR_H
 #define BASE_STR_H
 
@@ -31,6 +31,9 @@ int parse_u64(const char *text, uint64_t *ret) MUST_CHECK;
 
 /** Round up to a power of two; 0 stays 0; above 2^63 is 0. */
 uint64_t round_up_pow2(uint64_t v);
+
+/** asprintf() that returns the string; NULL: no memory. For libraries; programs: xasprintf(). */
+char *str_printf(const char *fmt, ...) PRINTF(1, 2) MUST_CHECK;
 
 /** The word of a NULL-terminated list that is nearest to @text, or NULL if none is near. */
 const char *nearest_word(const char *text, const char *const *words);

@@ -7,7 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/macros.h"
+#include "base/str.h"
 
 static const char *get_nonempty(const char *name)
 {
@@ -22,7 +23,10 @@ char *paths_home(void)
 
 	if (!home)
 		home = get_nonempty("HOME");
-	return home ? xstrdup(home) : NULL;
+	if (home)
+		return strdup(home);
+	errno = ENOENT;
+	return NULL;
 }
 
 char *paths_rundir(void)
@@ -31,14 +35,14 @@ char *paths_rundir(void)
 	const char *dir = get_nonempty("LTT_RUNDIR");
 
 	if (dir)
-		return xstrdup(dir);
+		return strdup(dir);
 	if (geteuid() == 0)
-		return xstrdup(PATHS_SYSTEM_RUNDIR);
+		return strdup(PATHS_SYSTEM_RUNDIR);
 	dir = get_nonempty("XDG_RUNTIME_DIR");
 	if (dir)
-		return xasprintf("%s/ltt", dir);
+		return str_printf("%s/ltt", dir);
 	home = paths_home();
-	return home ? xasprintf("%s/.ltt/run", home) : NULL;
+	return home ? str_printf("%s/.ltt/run", home) : NULL;
 }
 
 int paths_is_system(const char *rundir)
@@ -48,9 +52,9 @@ int paths_is_system(const char *rundir)
 
 char *paths_closed_dir(const char *dir)
 {
-	AUTO_FREE char *copy = xstrdup(dir);
+	AUTO_FREE char *copy = strdup(dir);
 
-	for (char *end = copy;; end++) {
+	for (char *end = copy; copy; end++) {
 		char was;
 
 		end += strcspn(end, "/");
@@ -62,12 +66,15 @@ char *paths_closed_dir(const char *dir)
 			return NULL;
 		*end = was;
 	}
+	return NULL;
 }
 
 int paths_make_dir(const char *path, unsigned int mode)
 {
-	AUTO_FREE char *copy = xstrdup(path);
+	AUTO_FREE char *copy = strdup(path);
 
+	if (!copy)
+		return -ENOMEM;
 	for (char *slash = copy + 1; *copy; slash++) {
 		char was = *slash;
 
