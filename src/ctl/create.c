@@ -93,11 +93,11 @@ static int find_relay(struct ctl *ctl, struct creation *c)
 		return ctl->err.code;
 	if (c->relay.unknown)
 		print_warning(ctl,
-			      "the host '%s' of the relay is not known now (%s): what is recorded "
-			      "goes to the spool",
+			      "can't resolve the relay's host '%s' now (%s): recorded data goes to "
+			      "the spool",
 			      c->relay.host, c->relay.unknown);
 	if (c->relay.away)
-		print_warning(ctl, "no relay answers at %s now: what is recorded goes to the spool",
+		print_warning(ctl, "no relay answers at %s now: recorded data goes to the spool",
 			      c->relay.text);
 	return 0;
 }

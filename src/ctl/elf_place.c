@@ -43,11 +43,11 @@ static int program_open(struct program *program, int fd)
 	program->elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!program->elf || elf_kind(program->elf) != ELF_K_ELF ||
 	    !gelf_getehdr(program->elf, &head))
-		return err_set(program->err, ERR_INVALID, "%s is no program or library",
+		return err_set(program->err, ERR_INVALID, "%s is not a program or library",
 			       program->path);
 	if (head.e_machine != MACHINE || (head.e_type != ET_EXEC && head.e_type != ET_DYN))
 		return err_set(program->err, ERR_INVALID,
-			       "%s is no program or library of this machine's kind",
+			       "%s is not a program or library for this architecture",
 			       program->path);
 	return 0;
 }

@@ -47,9 +47,9 @@ static void print_news(struct json_object *news)
 		{ "problem", "problem: " },
 		{ "solved", "the problem is solved" },
 		{ "consumer-died", "ltt-consumerd " },
-		{ "consumer-replaced", "another ltt-consumerd goes on where it was" },
+		{ "consumer-replaced", "another ltt-consumerd has taken over" },
 		{ "daemon-gone", "the session daemon is gone" },
-		{ "daemon-replaced", "another session daemon goes on" },
+		{ "daemon-replaced", "another session daemon has taken over" },
 	};
 	const char *kind = record_str(news, "news");
 
@@ -115,7 +115,7 @@ static int ctl_follow_take_item(void *priv, unsigned int type, struct decoder *d
 		return 0; /* a newer daemon knows more */
 	if (msg_news_decode(dec, &m) != 0) {
 		if (!follow->senseless)
-			print_warning(follow->ctl, "what the session daemon says makes no sense");
+			print_warning(follow->ctl, "malformed message from the session daemon");
 		follow->senseless = true;
 		return 0;
 	}

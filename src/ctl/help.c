@@ -28,7 +28,7 @@ void help_general(FILE *out)
 	      "Records what programs do, as a trace. The short way:\n\n"
 	      "  lttctl record -- ./app      run a program and record all its events\n"
 	      "  lttctl view                 read what was recorded last\n\n"
-	      "Verbs (lttctl VERB -h says more, lttctl help VERB all):\n\n",
+	      "Verbs (lttctl VERB -h lists its options, lttctl help VERB opens its manual page):\n\n",
 	      out);
 	for (size_t i = 0; verbs[i]; i++) {
 		table_cell(&table, "%s", verbs[i]->name);

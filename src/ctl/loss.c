@@ -26,8 +26,8 @@ static const struct cause {
 	{ "buffer_busy", "lost because no buffer was free to be written",
 	  "some application can't use restartable sequences; see ENVIRONMENT in libltt(3)", NULL },
 	{ "output", "lost because the trace could not be written",
-	  "look at the space, the quota and the health of the disk of the output directory, "
-	  "and at the limits that the session has (lttctl list SESSION)",
+	  "check the space, the quota and the health of the disk of the output directory, and at "
+	  "the limits that the session has (lttctl list SESSION)",
 	  NULL },
 };
 
@@ -37,8 +37,8 @@ static char *invalid_bytes(uint64_t bytes)
 {
 	char buf[TEXT_BYTES];
 
-	return xasprintf("%s were dropped because an application damaged its buffer; look for "
-			 "stray writes in it",
+	return xasprintf("%s were dropped because an application damaged its buffer; check it for "
+			 "stray writes",
 			 text_size(buf, bytes));
 }
 
@@ -83,8 +83,8 @@ enum status loss_unknown(struct ctl *ctl, const char *name, uint64_t nr)
 		return STATUS_OK;
 	print_warning(ctl,
 		      "%s: %s buffer%s lost, with an unknown number of events: every process that "
-		      "held %s died before it was written; have ltt-sessiond run under a service "
-		      "manager, which holds the buffers, too",
+		      "held %s died before it was written; run ltt-sessiond under a service "
+		      "manager, which stores the buffers, too",
 		      name, text_count(buf, nr), nr == 1 ? " is" : "s are",
 		      nr == 1 ? "it" : "them");
 	return STATUS_LOST;
@@ -183,7 +183,7 @@ enum status loss_refusals(struct ctl *ctl, struct json_object *owner)
 			      record_str(r, "why"));
 	}
 	if (nr > MAX_REFUSALS_SHOWN)
-		print_warning(ctl, "%zu more are not recorded; 'lttctl status' says which",
+		print_warning(ctl, "%zu more are not recorded; 'lttctl status' lists them",
 			      nr - MAX_REFUSALS_SHOWN);
 	return nr ? STATUS_WARNING : STATUS_OK;
 }

@@ -33,14 +33,14 @@ const struct poptOption options_general[] = {
 	{ .longName = "verbose",
 	  .shortName = 'v',
 	  .val = OPTION_VERBOSE,
-	  .descrip = "say what is done" },
+	  .descrip = "log what is done" },
 	{ .longName = "json", .val = OPTION_JSON, .descrip = "answer with a JSON object" },
 	{ .longName = "mi",
 	  .shortName = 'm',
 	  .argInfo = POPT_ARG_STRING,
 	  .arg = &opt.mi,
 	  .val = OPTION_MI,
-	  .descrip = "answer for machines; TYPE is json",
+	  .descrip = "output for programs; TYPE is json",
 	  .argDescrip = "TYPE" },
 	{ .longName = "version",
 	  .shortName = 'V',
@@ -77,7 +77,7 @@ static enum status take_mi(struct ctl *ctl)
 		return STATUS_OK;
 	}
 	err_set(&ctl->err, strcmp(opt.mi, "xml") == 0 ? ERR_UNSUPPORTED : ERR_INVALID,
-		"--mi=%s: machines are answered in JSON for now: --mi=json", opt.mi);
+		"--mi=%s: not supported yet; use --mi=json", opt.mi);
 	return strcmp(opt.mi, "xml") == 0 ? STATUS_UNSUPPORTED : STATUS_UNDEFINED;
 }
 

@@ -76,8 +76,9 @@ static void name_points(FILE *out, struct json_object *points, const char *event
 	size_t nr = record_len(points, "others");
 	const char *near = nothing_nearest(points, events);
 
-	fprintf(out, "No point of the program fits --events=%s%s%s%s It has these:\n", events,
-		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : ".");
+	fprintf(out,
+		"No instrumentation point of the program matches --events=%s%s%s%s It has these:\n",
+		events, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : ".");
 	for (size_t i = 0; i < nr && i < MAX_NAMES_LISTED; i++)
 		fprintf(out, "  %s\n", json_object_get_string(record_at(points, "others", i)));
 	if (nr > MAX_NAMES_LISTED || record_bool(points, "more"))
@@ -97,15 +98,15 @@ static void not_instrumented(FILE *out, const struct nothing *nothing)
 		      out);
 	else if (nothing->wrap)
 		fprintf(out,
-			"The program has no instrumentation of ours, and has called nothing that "
-			"--wrap=%s records\n%s. 'lttctl doctor -- %s' looks into it.\n",
+			"The program has no libltt instrumentation, and has called no function "
+			"that --wrap=%s records\n%s. 'lttctl doctor -- %s' shows details.\n",
 			nothing->wrap,
 			nothing->events ? "and --events takes" : "by way of the library",
 			nothing->program);
 	else
-		fputs("The program has no instrumentation of ours. To see its allocations, locks\nor "
-		      "loaded libraries without a change to it: lttctl record --wrap=libc,pthread,dl "
-		      "-- ...\n",
+		fputs("The program has no libltt instrumentation. To see its allocations, "
+		      "locks\nor loaded libraries without a change to it: lttctl record "
+		      "--wrap=libc,pthread,dl -- ...\n",
 		      out);
 }
 

@@ -13,7 +13,7 @@
 
 const struct poptOption options_common[] = {
 	{ .longName = "json", .val = OPTION_JSON, .descrip = "answer with a JSON object" },
-	{ .shortName = 'h', .val = OPTION_USAGE, .descrip = "say how the verb is used" },
+	{ .shortName = 'h', .val = OPTION_USAGE, .descrip = "show how the verb is used" },
 	{ .longName = "help", .val = OPTION_HELP, .descrip = "open the manual page" },
 	{ .longName = "list-options", .val = OPTION_LIST, .descrip = "list the options" },
 	POPT_TABLEEND,
@@ -198,12 +198,12 @@ enum status domain_check(struct ctl *ctl, const struct domain_options *domain)
 
 	if (!domain_any(domain)) {
 		err_set(&ctl->err, ERR_INVALID,
-			"say what to trace: -u (--userspace) or -k (--kernel)");
+			"missing domain: use -u (--userspace) or -k (--kernel)");
 		return STATUS_ERROR;
 	}
 	if (others + !!domain->kernel + !!domain->user > 1) {
 		err_set(&ctl->err, ERR_INVALID,
-			"one domain at a time, please: -u (--userspace) or -k (--kernel)");
+			"-u (--userspace) and -k (--kernel) exclude each other");
 		return STATUS_ERROR;
 	}
 	if (domain->user || domain->kernel)

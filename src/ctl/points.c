@@ -179,7 +179,7 @@ void points_presets_text(FILE *out, struct json_object *presets)
 	size_t nr = json_object_array_length(presets);
 
 	if (nr)
-		fputs("\nChannels that modules have registered for their events\n", out);
+		fputs("\nChannels that modules registered for their events\n", out);
 	for (size_t i = 0; i < nr; i++)
 		preset_text(out, json_object_array_get_idx(presets, i));
 }

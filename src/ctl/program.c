@@ -218,7 +218,7 @@ static int ctl_program_find_places(int fd, const struct location *location,
 	int code;
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return err_set(err, ERR_INVALID, "%s is no file", ret->file);
+		return err_set(err, ERR_INVALID, "%s is not a regular file", ret->file);
 	code = location->provider ? elf_find_usdt(fd, ret->file, location->provider,
 						  location->symbol, &found, err) :
 				    elf_find_function(fd, ret->file, location->symbol, &found,

@@ -104,7 +104,7 @@ int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, s
 
 	if (call_session_show(ctl->client, &req, ctl_show_take_item, &fetch, &rep, err) == 0 &&
 	    !fetch.session)
-		err_set(err, ERR_BAD_MESSAGE, "the session daemon said nothing about '%s'",
+		err_set(err, ERR_BAD_MESSAGE, "the session daemon's answer lacks session '%s'",
 			session);
 	if (err->code) {
 		json_object_put(fetch.session);
@@ -129,7 +129,8 @@ enum status show_warnings(struct ctl *ctl, struct json_object *session)
 		print_warning(ctl, "session '%s': %s", name, record_str(session, "problem"));
 	if (lacks)
 		print_warning(ctl,
-			      "session '%s': the consumer daemon has not told its figures in time",
+			      "session '%s': the consumer daemon has not reported its figures in "
+			      "time",
 			      name);
 	loss_report(ctl, name, record_get(session, "totals"));
 	for (size_t i = 0; i < record_len(session, "channels"); i++)
@@ -200,7 +201,7 @@ static void show_link(FILE *out, struct json_object *session)
 	else if (strcmp(link, "up") == 0)
 		fputs("Link to the relay: up\n", out);
 	else if (strcmp(link, "down") == 0)
-		fprintf(out, "Link to the relay: down; what is recorded %s\n",
+		fprintf(out, "Link to the relay: down; recorded data %s\n",
 			record_num(session, "spool_size") ? "goes to the spool" :
 							    "waits in the buffers");
 	show_spool(out, session);
@@ -407,7 +408,7 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 
 		fprintf(out, "\n  %s (%s)%s\n", record_str(channel, "name"),
 			record_str(channel, "domain"),
-			record_bool(channel, "preset") ? ", as a module has registered it" : "");
+			record_bool(channel, "preset") ? ", registered by a module" : "");
 		if (attributes)
 			show_attributes(out, channel);
 		show_contexts(out, channel);

@@ -21,7 +21,7 @@ char *target_session(struct ctl *ctl, const char *given)
 	current = home_get(HOME_SESSION);
 	if (!current)
 		err_set(&ctl->err, ERR_NO_SESSION,
-			"no session is named and none is current; name one, or make one with "
+			"no session is named and none is current; name one, or create one with "
 			"'lttctl create'");
 	return current;
 }
@@ -155,7 +155,7 @@ static enum status bad_target(struct ctl *ctl, const char *sentence)
 enum status target_check(struct ctl *ctl)
 {
 	if (target_options.all && operand(ctl, 0))
-		return bad_target(ctl, "--all means every session: name none");
+		return bad_target(ctl, "--all and session names exclude each other");
 	if (target_options.glob && !operand(ctl, 0))
 		return bad_target(ctl, "--glob needs a pattern, e.g. 'web*'");
 	return STATUS_OK;
@@ -178,7 +178,7 @@ enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, co
 	if (json_object_array_length(names) == 0)
 		print_note(ctl,
 			   target_options.all ? "there is no session, so nothing was done" :
-						"no session fits '%s', so nothing was done",
+						"no session matches '%s', so nothing was done",
 			   operand(ctl, 0));
 	return target_each_of(ctl, names, each);
 }
@@ -243,7 +243,7 @@ static void suggest_session(struct ctl *ctl, const char *session)
 	}
 	ctl->err = (struct err){ 0 };
 	err_set(&ctl->err, ERR_NO_SESSION,
-		"the current session '%s' is gone; make one with 'lttctl create', or choose one "
+		"the current session '%s' is gone; create one with 'lttctl create', or choose one "
 		"with 'lttctl set-session'",
 		session);
 }

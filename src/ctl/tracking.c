@@ -51,7 +51,7 @@ const struct poptOption tracking_options[] = {
 enum status tracking_option(struct ctl *ctl, int number, const char *argument)
 {
 	if (opt.nr >= ARRAY_SIZE(opt.sets)) {
-		err_set(&ctl->err, ERR_INVALID, "these are too many lists of ids; join them");
+		err_set(&ctl->err, ERR_INVALID, "too many lists of ids; join them");
 		return STATUS_ERROR;
 	}
 	opt.sets[opt.nr].kind = number;
@@ -117,7 +117,7 @@ static int take_ids(struct ctl *ctl, int kind, const char *list, struct encoder 
 			json_object_array_add(ret_ids, json_object_new_uint64(item.id));
 	}
 	if (enc && encoder_finish(enc) < 0)
-		return err_set(&ctl->err, ERR_LIMIT, "these are too many ids");
+		return err_set(&ctl->err, ERR_LIMIT, "too many ids");
 	return 0;
 }
 
@@ -127,12 +127,12 @@ static int check_sets(struct ctl *ctl)
 {
 	if (opt.nr == 0)
 		return err_set(&ctl->err, ERR_INVALID,
-			       "whose events? e.g. --pid=1234, --uid=alice, or --pid --all");
+			       "missing ids: use e.g. --pid=1234, --uid=alice, or --pid --all");
 	for (size_t i = 0; i < opt.nr; i++) {
 		if (!!opt.all == !!opt.sets[i].ids)
 			return err_set(&ctl->err, ERR_INVALID,
-				       opt.all ? "--all means all ids: name none" :
-						 "which ones? give their ids, or take --all");
+				       opt.all ? "--all and ids exclude each other" :
+						 "missing ids: name them, or use --all");
 		if (opt.sets[i].ids &&
 		    take_ids(ctl, opt.sets[i].kind, opt.sets[i].ids, NULL, NULL) != 0)
 			return ctl->err.code;
@@ -151,8 +151,8 @@ enum status tracking_check(struct ctl *ctl)
 	if (opt.domain.kernel)
 		return STATUS_OK;
 	err_set(&ctl->err, ERR_UNSUPPORTED,
-		"programs can't be chosen by their ids yet; 'lttctl record -- COMMAND' records one "
-		"alone, and for the kernel (-k) it can be said whose events are recorded");
+		"programs can't be selected by their ids yet (only kernel events can: -k); 'lttctl "
+		"record -- COMMAND' records one program alone");
 	return STATUS_UNSUPPORTED;
 }
 

@@ -63,7 +63,7 @@ static const struct {
 	{ "export-maps", "maps are not there yet" },
 	{ "list-triggers", "triggers are not there yet" },
 	{ "load", "sessions can't be saved and loaded yet" },
-	{ "metadata", "nothing can be regenerated yet, and metadata needs it never" },
+	{ "metadata", "nothing can be regenerated yet; metadata is always complete" },
 	{ "reclaim-memory", "buffers can't be shrunk yet; 'lttctl destroy' frees them" },
 	{ "remove-trigger", "triggers are not there yet" },
 	{ "rotate", "traces can't be rotated yet; 'lttctl view' reads one while it is recorded" },

@@ -86,8 +86,8 @@ static char *no_last(struct ctl *ctl)
 			untraced);
 	else
 		err_set(&ctl->err, ERR_OUTPUT,
-			"there is no last trace to be viewed; 'lttctl record -- PROGRAM' makes "
-			"one, or name a session or a directory");
+			"no last trace is remembered; 'lttctl record -- PROGRAM' makes one, or "
+			"name a session or a directory");
 	return NULL;
 }
 

@@ -67,7 +67,7 @@ static int holder_put(struct keeper_client *client, const struct msg_header *hea
 	if (!entry && (holder->nr_entries == ENTRIES_MAX || strlen(req.name) > NAME_BYTES)) {
 		close_fd(req.first), close_fd(req.second), close_fd(req.third);
 		holder_reply(client, header, ERR_LIMIT,
-			     "the keeper holds no more, or no such name");
+			     "the keeper is full, or the name is invalid");
 		return 0;
 	}
 	if (!entry) {
@@ -136,7 +136,8 @@ static int holder_get(struct keeper_client *client, const struct msg_header *hea
 		return -EBADMSG;
 	entry = holder_find(client->holder, req.name);
 	if (!entry) {
-		holder_reply(client, header, ERR_INVALID, "the keeper holds nothing of that name");
+		holder_reply(client, header, ERR_INVALID,
+			     "the keeper has no descriptor of that name");
 		return 0;
 	}
 	rep = (struct rep_keep_get){ entry->fds[0], entry->fds[1], entry->fds[2] };
@@ -163,7 +164,7 @@ static int holder_on_message(struct peer *peer, const struct msg_header *header,
 	case MSG_keep_get:
 		return holder_get(client, header, dec);
 	default:
-		holder_reply(client, header, ERR_UNKNOWN_COMMAND, "the keeper does not know this");
+		holder_reply(client, header, ERR_UNKNOWN_COMMAND, "unknown request");
 		return 0;
 	}
 }

@@ -111,7 +111,7 @@ int main(int argc, char **argv)
 	} else if (ret == -EADDRINUSE)
 		ret = 0; /* another one serves already */
 	if (ret < 0)
-		log_error("can't hold buffers at %s: %s", keeper.path, strerror(-ret));
+		log_error("can't serve %s: %s", keeper.path, strerror(-ret));
 	close_fd(keeper.listener.fd);
 	keeper.loop = loop_free(keeper.loop);
 	return ret < 0;

@@ -14,7 +14,7 @@
 
 static int keys_cert_error(struct err *err, const char *what, int error)
 {
-	return err_set(err, ERR_INTERNAL, "can't make %s: %s", what, gnutls_strerror(error));
+	return err_set(err, ERR_INTERNAL, "can't create %s: %s", what, gnutls_strerror(error));
 }
 
 static int keys_cert_make_key(gnutls_x509_privkey_t *ret)
@@ -121,7 +121,7 @@ int authority_load(struct authority *ca, const char *key, const char *crt, struc
 		error = gnutls_x509_crt_import(ca->crt, &crt_pem, GNUTLS_X509_FMT_PEM);
 	if (error == 0)
 		return 0;
-	return err_set(err, ERR_INVALID, "this authority is not to be used: %s",
+	return err_set(err, ERR_INVALID, "this authority can't be used: %s",
 		       gnutls_strerror(error));
 }
 
@@ -226,7 +226,7 @@ static int import(const char *text, gnutls_x509_crt_t *ret, struct err *err)
 		error = gnutls_x509_crt_import(*ret, &pem, GNUTLS_X509_FMT_PEM);
 	if (error == 0)
 		return 0;
-	return err_set(err, ERR_INVALID, "this is no certificate: %s", gnutls_strerror(error));
+	return err_set(err, ERR_INVALID, "this is not a certificate: %s", gnutls_strerror(error));
 }
 
 int cert_renew(const struct authority *ca, const char *old, unsigned int days,
@@ -238,7 +238,7 @@ int cert_renew(const struct authority *ca, const char *old, unsigned int days,
 	if (import(old, &crt, err))
 		return err->code;
 	if (!gnutls_x509_crt_check_issuer(crt, ca->crt))
-		return err_set(err, ERR_INVALID, "another authority has signed this certificate");
+		return err_set(err, ERR_INVALID, "another authority signed this certificate");
 	error = sign(ca, crt, days);
 	if (error == 0)
 		error = gnutls_x509_crt_export2(crt, GNUTLS_X509_FMT_PEM, ret_crt);

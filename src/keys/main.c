@@ -64,8 +64,8 @@ static int keys_run(const char **words, unsigned int days)
 		log_error("%s", err.text);
 		return 1;
 	}
-	log_error("say one of: ca, relay NAME..., host NAME, viewer NAME, psk RELAY HOST, "
-		  "renew NAME, revoke NAME, show DIR...; see ltt-keys(1)");
+	log_error("missing verb: use one of ca, relay NAME..., host NAME, viewer NAME, psk RELAY "
+		  "HOST, renew NAME, revoke NAME, show DIR...; see ltt-keys(1)");
 	return 2;
 }
 
@@ -84,7 +84,7 @@ static int check_options(poptContext ctx, int rc, uint64_t *ret_days)
 	}
 	if (!opt.days || (parse_u64(opt.days, ret_days) == 0 && *ret_days && *ret_days <= MAX_DAYS))
 		return -1;
-	log_error("--days=%s: this is no number of days from 1 to %u", opt.days, MAX_DAYS);
+	log_error("--days=%s: this is not a number of days from 1 to %u", opt.days, MAX_DAYS);
 	return 2;
 }
 

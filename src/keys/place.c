@@ -14,7 +14,7 @@ int place_open(int at_fd, const char *name, bool make, struct err *err)
 	int fd;
 
 	if (make && mkdirat(at_fd, name, 0700) < 0 && errno != EEXIST) {
-		err_errno(err, ERR_OUTPUT, errno, "can't make the folder %s", name);
+		err_errno(err, ERR_OUTPUT, errno, "can't create the folder %s", name);
 		return -1;
 	}
 	fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -54,7 +54,7 @@ int place_write(int dir_fd, const char *name, const gnutls_datum_t *text, bool s
 	int ret;
 
 	if (fd < 0)
-		return err_errno(err, ERR_OUTPUT, errno, "can't make %s", name);
+		return err_errno(err, ERR_OUTPUT, errno, "can't create %s", name);
 	ret = keys_place_write_all(fd, text);
 	if (ret == 0)
 		ret = give_name(dir_fd, temp, name, how);

@@ -50,7 +50,7 @@ static char *make_line(const char *name, struct err *err)
 	char *line;
 
 	if (gnutls_rnd(GNUTLS_RND_KEY, key, sizeof(key)) < 0) {
-		err_set(err, ERR_INTERNAL, "there are no random bytes");
+		err_set(err, ERR_INTERNAL, "can't generate random bytes");
 		return NULL;
 	}
 	for (size_t i = 0; i < sizeof(key); i++)

@@ -155,7 +155,8 @@ int verb_show(const struct order *order, struct err *err)
 			return err->code;
 		line = cert_show(crt);
 		if (!line)
-			return err_set(err, ERR_INVALID, "%s/" TLS_FILE_CERT " is no certificate",
+			return err_set(err, ERR_INVALID,
+				       "%s/" TLS_FILE_CERT " is not a certificate",
 				       order->names[i]);
 		printf("%s: %s\n", order->names[i], line);
 	}

@@ -35,7 +35,7 @@
 			return 0;                                                              \
 		memset(ret, 0, sizeof(*ret));                                                  \
 		return err_set(err, ERR_BAD_MESSAGE,                                           \
-			       "the session daemon's answer to '" #name "' makes no sense");   \
+			       "malformed answer of the session daemon to '" #name "'");       \
 	}
 #include "proto/client.def"
 

@@ -87,14 +87,14 @@ static int connect_error(const char *rundir, const char *path, int rc, struct er
 
 	if (closed)
 		return err_set(err, ERR_DENIED,
-			       "you may not enter %s, so no session daemon in %s can be asked; "
-			       "'lttctl doctor' says more",
+			       "you may not enter %s, so no session daemon in %s can be reached; "
+			       "'lttctl doctor' shows why",
 			       closed, rundir);
 	switch (-rc) {
 	case ENOENT:
 	case ENOTDIR:
 	case ECONNREFUSED:
-		return err_set(err, ERR_NO_DAEMON, "no session daemon runs (nobody serves %s)",
+		return err_set(err, ERR_NO_DAEMON, "no session daemon runs (no process serves %s)",
 			       path);
 	case EACCES:
 	case EPERM:
@@ -105,15 +105,15 @@ static int connect_error(const char *rundir, const char *path, int rc, struct er
 	case EAGAIN:
 	case ETIMEDOUT:
 		return err_set(err, ERR_NO_ANSWER,
-			       "the session daemon at %s takes no connection; if it stays like "
-			       "that, end it",
+			       "the session daemon at %s accepts no connection; if this persists, "
+			       "end it",
 			       path);
 	default:
 		return err_errno(err, ERR_NO_DAEMON, -rc, "can't connect to %s", path);
 	}
 }
 
-/* A full queue on the other side must not block for ever either. */
+/* A full queue on the other side must not block forever either. */
 static void set_send_timeout(int fd)
 {
 	const struct timeval tv = { .tv_sec = HELLO_MS / 1000 };
@@ -192,8 +192,8 @@ struct encoder *client_request(struct client *client, unsigned int type)
 static int client_connection_lost(struct client *client, struct err *err)
 {
 	return err_set(err, ERR_NO_DAEMON,
-		       "the session daemon at %s went away before it answered; "
-		       "see its log, and repeat the command",
+		       "the session daemon at %s disconnected before it answered; see its log, and "
+		       "repeat the command",
 		       client->socket);
 }
 
@@ -204,8 +204,8 @@ static int mute(struct client *client, struct err *err)
 	if (client->daemon.pid)
 		snprintf(pid, sizeof(pid), " (pid %u)", client->daemon.pid);
 	return err_set(err, ERR_NO_ANSWER,
-		       "the session daemon%s at %s does not answer; if it stays like that, end it",
-		       pid, client->socket);
+		       "the session daemon%s at %s does not answer; if this persists, end it", pid,
+		       client->socket);
 }
 
 static int interrupted(const struct client *client, struct err *err)
@@ -221,23 +221,23 @@ static int client_send_request(struct client *client, struct err *err)
 	int rc = encoder_finish(enc);
 
 	if (rc == -EMSGSIZE)
-		return err_set(err, ERR_LIMIT, "this does not fit into one request (%u bytes)",
+		return err_set(err, ERR_LIMIT, "the request is larger than %u bytes",
 			       MSG_MAX_BYTES);
 	rc = sock_send(client->fd, enc->buf, enc->len, enc->fds, enc->nr_fds);
 	if (rc == -EAGAIN)
 		return mute(client, err);
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		return client_connection_lost(client, err);
-	return rc ? err_errno(err, ERR_NO_DAEMON, -rc, "can't ask the session daemon") : 0;
+	return rc ? err_errno(err, ERR_NO_DAEMON, -rc, "can't send to the session daemon") : 0;
 }
 
 static int consumer_mute(const struct client *client, uint32_t pid, struct err *err)
 {
 	return err_set(
 		err, ERR_NO_ANSWER,
-		"the consumer daemon (pid %u), which the session daemon at %s waits for, does "
-		"not answer; what was asked is done when it goes on; if it stays like that, "
-		"end it (kill -9 %u): another one goes on",
+		"the consumer daemon (pid %u), which the session daemon at %s waits for, does not "
+		"answer; the request is completed when it resumes; if this persists, end it (kill "
+		"-9 %u): another one takes over",
 		pid, client->socket, pid);
 }
 
@@ -323,10 +323,11 @@ static int client_receive(struct client *client, struct msg_header *header, stru
 	if (len == 0 || len == -ECONNRESET)
 		return client_connection_lost(client, err);
 	if (len < 0)
-		return err_errno(err, ERR_NO_DAEMON, (int)-len, "can't hear the session daemon");
+		return err_errno(err, ERR_NO_DAEMON, (int)-len,
+				 "can't receive from the session daemon");
 	decoder_init(dec, client->in, (size_t)len, NULL, 0);
 	if (decode_header(dec, header) != 0)
-		return err_set(err, ERR_BAD_MESSAGE, "the server of %s is no session daemon",
+		return err_set(err, ERR_BAD_MESSAGE, "the server of %s is not a session daemon",
 			       client->socket);
 	return 0;
 }
@@ -337,10 +338,11 @@ static int take_reply(struct client *client, struct decoder *dec, struct err *er
 	enum err_code code = (enum err_code)decode_outcome(dec, &text);
 
 	if (dec->bad)
-		return err_set(err, ERR_BAD_MESSAGE, "the server of %s is no session daemon",
+		return err_set(err, ERR_BAD_MESSAGE, "the server of %s is not a session daemon",
 			       client->socket);
 	if (code != ERR_NONE)
-		return err_set(err, code, "%s", *text ? text : "the session daemon refused");
+		return err_set(err, code, "%s",
+			       *text ? text : "the session daemon rejected the request");
 	return 0;
 }
 
@@ -366,6 +368,6 @@ int client_exchange(struct client *client, client_item_fn item, void *priv,
 		return err->code;
 	if (item_error)
 		return err_set(err, (enum err_code)item_error,
-			       "an item of the session daemon's answer makes no sense");
+			       "malformed item in the session daemon's answer");
 	return 0;
 }

@@ -20,7 +20,7 @@
 #define SPAWN_MS 20000 /* until --daemonize has returned */
 #define RIVAL_MS 5000  /* for a daemon that somebody else is starting */
 #define RETRY_MS 10
-#define EXIT_IDLE "5m"	/* what lttctl starts does not stay for ever */
+#define EXIT_IDLE "5m"	/* what lttctl starts does not stay forever */
 #define STATUS_SERVED 4 /* of ltt-sessiond: another one has the directory */
 
 extern char **environ;
@@ -148,7 +148,7 @@ static int interrupt_fd(const struct daemon_request *request)
 	return request->interrupt ? *request->interrupt : -1;
 }
 
-/* Wait for the child, but not for ever. A program that ignores SIGCHLD, or waits for all of its
+/* Wait for the child, but not forever. A program that ignores SIGCHLD, or waits for all of its
  * children, gets the status in our place. Return: 0, -ETIMEDOUT or -EINTR. */
 static int daemon_reap(const struct daemon_request *request, pid_t pid, int *ret_status)
 {
@@ -186,11 +186,11 @@ static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
 		return 0;
 	if (ret == -EINTR)
 		return err_set(err, ERR_INTERRUPTED,
-			       "interrupted while '%s' (pid %d) had not got ready",
+			       "interrupted while '%s' (pid %d) was not ready yet",
 			       attempt->program, (int)pid);
 	return err_set(err, ERR_NO_DAEMON,
 		       "no session daemon runs, and '%s' (pid %d), which was started, does not "
-		       "get ready",
+		       "become ready",
 		       attempt->program, (int)pid);
 }
 

@@ -104,7 +104,9 @@ int home_set(enum home_key key, const char *value, struct err *err)
 	FILE *out;
 
 	if (!path)
-		return err_set(err, ERR_OUTPUT, "nothing can be remembered: HOME is not set");
+		return err_set(err, ERR_OUTPUT,
+			       "can't store the current session and the last trace: HOME is not "
+			       "set");
 	if (value && strchr(value, '\n'))
 		value = NULL; /* can't be said in this file */
 	old = home_read_file(path);

@@ -195,8 +195,8 @@ int live_find(const struct live_url *url, struct err *err)
 		return 0;
 	if (ret < 0)
 		return err_errno(err, ERR_OUTPUT, -ret,
-				 "the relay at %s:%s does not say which live sessions it has",
-				 url->relay, url->port);
+				 "the relay at %s:%s does not list its live sessions", url->relay,
+				 url->port);
 	return err_set(err, ERR_NO_SESSION,
 		       "the relay has no live session '%s' of host '%.*s'; %s%s", url->session,
 		       (int)url->host_len, url->host,

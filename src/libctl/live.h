@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * live.h - which live sessions a relay has, asked as viewers ask it (LTTng-live 2.4), in the
- * clear. Runs in the caller's thread.
+ * live.h - which live sessions a relay has, asked as viewers ask it (LTTng-live 2.4),
+ * unencrypted. Runs in the caller's thread.
  */
 #ifndef LIBCTL_LIVE_H
 #define LIBCTL_LIVE_H

@@ -119,7 +119,7 @@ static int make_below(const char *where, const char *session, const char *stamp,
 	if (code < 0) {
 		if (code == -ENOMEM)
 			err_memory(err);
-		err_errno(err, ERR_OUTPUT, -code, "can't make the directory %s/%s", top, stem);
+		err_errno(err, ERR_OUTPUT, -code, "can't create the directory %s/%s", top, stem);
 		outdir_undo(&dir);
 		return err->code;
 	}
@@ -163,7 +163,7 @@ int outdir_at(const char *path, struct outdir *ret, struct err *err)
 	}
 	if (holds_trace(dir.fd)) {
 		err_set(err, ERR_OUTPUT,
-			"%s holds a trace already; name another directory, or remove it first",
+			"%s contains a trace already; name another directory, or remove it first",
 			dir.path);
 		outdir_fini(&dir);
 		return err->code;

@@ -116,7 +116,7 @@ int spools_open(const char *name, struct spool_info *ret, struct err *err)
 
 	*ret = (struct spool_info){ .fd = -1 };
 	if (!dir)
-		return err_set(err, ERR_INVALID, "HOME is not set, where the spools would be");
+		return err_set(err, ERR_INVALID, "HOME is not set: it contains the spools");
 	ret->ours = !name_check(name);
 	if (ret->ours)
 		ret->path = xasprintf("%s/%s", dir, name);
@@ -140,7 +140,7 @@ int spools_remove(struct spool_info *spool, struct err *err)
 	int ret;
 
 	if (!spool->ours)
-		return err_set(err, ERR_INVALID, "%s is no spool", spool->path);
+		return err_set(err, ERR_INVALID, "%s is not a spool", spool->path);
 	ret = lockfile_take(spool->fd, SPOOLFACTS_FILE, &lock);
 	if (ret == -EWOULDBLOCK)
 		return err_set(err, ERR_STATE, "the spool %s is in use", spool->path);

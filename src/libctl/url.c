@@ -20,7 +20,7 @@ bool url_is_relay(const char *url)
 static int url_error(const char *url, struct err *err)
 {
 	return err_set(err, ERR_INVALID,
-		       "'%s' is no URL of a relay: it has to be net://HOST[:CTRL_PORT[:DATA_PORT]] "
+		       "'%s' is not the URL of a relay: use net://HOST[:CTRL_PORT[:DATA_PORT]] "
 		       "tcp://HOST[:PORT] or tls://HOST[:PORT]",
 		       url);
 }
@@ -114,8 +114,8 @@ static int take_list(const char *list, bool later, struct relay_url *ret, struct
 	if (!later)
 		return err_set(
 			err, ERR_INVALID,
-			"several relays need a spool, for what one that is away has not got: "
-			"leave --spool=0 out, or name one relay");
+			"several relays need a spool, for data that an unreachable one has not "
+			"received: omit --spool=0, or name one relay");
 	*ret = (struct relay_url){ .addr = RELAY_ADDRS_UNKNOWN, .link = RELAY_LINK_DEFAULT };
 	for (const char *at = list; at; at = relayurl_next(at)) {
 		AUTO_FREE char *word = strndup(at, strcspn(at, ","));
@@ -156,7 +156,7 @@ int url_relay(const char *url, bool later, struct relay_url *ret, struct err *er
 	hints.ai_family = parts.family;
 	rc = getaddrinfo(parts.host, port, &hints, &list);
 	if (rc && !later)
-		return err_set(err, ERR_OUTPUT, "the host '%s' of the relay is not known: %s",
+		return err_set(err, ERR_OUTPUT, "can't resolve the relay's host '%s': %s",
 			       parts.host, gai_strerror(rc));
 	if (rc) {
 		ret->unknown = gai_strerror(rc);

@@ -54,7 +54,7 @@ static void admission_on_timeout(struct loop_timer *timer)
 		nr++;
 	}
 	if (nr)
-		log_info("%u connections said nothing for %u s and were closed", nr,
+		log_info("closed %u connections that sent nothing for %u s", nr,
 			 ADMISSION_TIMEOUT_US / 1000000);
 	await_first(admission);
 }

@@ -121,7 +121,7 @@ static int apps_on_message(struct peer *peer, const struct msg_header *header, s
 	int ret = conn->sd->ending ? -ESHUTDOWN : dispatch(conn, header->type, dec);
 
 	if (ret == -EPROTO)
-		log_warn_some("process %d (user %u) does not keep to the protocol; disconnected",
+		log_warn_some("process %d (user %u) violates the protocol; disconnected",
 			      (int)peer->pid, peer->uid);
 	return ret;
 }

@@ -47,7 +47,7 @@ static int clients_on_message(struct peer *peer, const struct msg_header *header
 	}
 	admission_remove(&client->pending_hello);
 	if (client->nr_waiting > MAX_WAITING) {
-		command_error(cmd, ERR_BUSY, "%u requests of this connection wait already",
+		command_error(cmd, ERR_BUSY, "this connection has %u requests waiting already",
 			      MAX_WAITING);
 		command_fail(cmd);
 		return 0;
@@ -77,7 +77,7 @@ static int clients_admit(struct sessiond *sd, const struct peer *peer, struct er
 
 	if (!admission_has_room(peer->source.fd, ADMISSION_CLIENT))
 		return err_set(err, ERR_LIMIT,
-			       "the session daemon has nearly %u files open, as many as it may; "
+			       "the session daemon has nearly reached its limit of %u open files; "
 			       "destroy sessions, or start it with a higher limit (ulimit -n)",
 			       admission_fd_limit());
 	return quota_take_or_explain(&sd->quotas, account, QUOTA_CLIENTS, 1, err);

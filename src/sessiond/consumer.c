@@ -51,7 +51,8 @@ static void call_finish(struct con_call *call, const struct con_answer *answer)
 /* Take them all off first: a caller that hears of a failure may ask again. */
 static void fail_calls(struct list_node *calls)
 {
-	static const struct con_answer gone = { ERR_CONSUMER, "the consumer daemon is gone", NULL };
+	static const struct con_answer gone = { ERR_CONSUMER, "the consumer daemon has ended",
+						NULL };
 	struct con_call *call;
 	uint32_t nr = 0;
 
@@ -281,7 +282,7 @@ static void defer_calls(struct consumer *consumer)
 static void report_gone(struct consumer *consumer, const char *why)
 {
 	if (consumer->broken)
-		why = "answered what makes no sense";
+		why = "sent a malformed answer";
 	consumer->broken = false;
 	consumer->ops->gone(consumer, why);
 }
@@ -316,7 +317,7 @@ static void consumer_on_exit(struct loop_child *child, int status)
 	if (WIFSIGNALED(status))
 		snprintf(why, sizeof(why), "was killed by signal %d", WTERMSIG(status));
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == CON_EXIT_BUSY)
-		snprintf(why, sizeof(why), "finds the one before it still there");
+		snprintf(why, sizeof(why), "found its predecessor still running");
 	else if (WIFEXITED(status) && WEXITSTATUS(status))
 		snprintf(why, sizeof(why), "ended with status %d", WEXITSTATUS(status));
 	report_gone(consumer, why);

@@ -79,7 +79,7 @@ static void fdstore_take(struct fdstore *f, int fd, char *name)
 		*dot = '\0';
 		inherit_add(&f->left, name, (unsigned int)slot, fd);
 	} else {
-		log_warn("the service manager gives '%.40s', of which nothing is known", name);
+		log_warn("the service manager passed an unknown descriptor '%.40s'", name);
 		close(fd);
 	}
 }

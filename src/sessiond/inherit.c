@@ -146,5 +146,5 @@ void inherit_from_consumer(struct inherit *inherit, const char *path)
 			ret = inherit_receive(inherit, fd);
 		while (ret > 0);
 	if (ret < 0)
-		log_warn("ltt-consumerd does not hand over what it holds: %s", strerror(-ret));
+		log_warn("ltt-consumerd does not transfer its buffers: %s", strerror(-ret));
 }

@@ -27,7 +27,7 @@ bool inherit_take(struct inherit *inherit, const char *name, int ret_fds[INHERIT
 /** Return: some name that can be taken (the caller's), or NULL. */
 char *inherit_any(const struct inherit *inherit);
 /** Ask the consumer that listens at @path, if one does, for all that it holds; waits,
- *  but not for ever. */
+ *  but not forever. */
 void inherit_from_consumer(struct inherit *inherit, const char *path);
 
 #endif

@@ -59,7 +59,7 @@ static void keeper_on_close(struct loop_fd *source, uint32_t events)
 	struct keeper *k = container_of(source, struct keeper, source);
 
 	(void)events;
-	log_warn("ltt-keeperd is gone; starting another one");
+	log_warn("ltt-keeperd has ended; starting another one");
 	hang_up(k);
 	if (keeper_restart(k))
 		k->refill(k);
@@ -207,8 +207,8 @@ static int submit(struct keeper *k, const struct encoder *enc)
  * that comes next. */
 static void keeper_abandon(struct keeper *k)
 {
-	log_warn("ltt-keeperd (pid %d) does not answer: buffers will not survive this daemon and its "
-		 "consumer; kill it, and another one takes its place",
+	log_warn("ltt-keeperd (pid %d) does not answer: buffers will not survive this daemon and "
+		 "its consumer; kill it, and another one is started",
 		 (int)pid_of(k));
 	k->mute = true;
 }
@@ -251,7 +251,7 @@ static void keeper_send(struct keeper *k, const char *name, const int fds[KEEPER
 	req_keep_put_encode(&enc, &req);
 	ret = keeper_request(k, &enc, &a);
 	if (ret && !k->mute)
-		log_warn("ltt-keeperd does not take %s: %s", name,
+		log_warn("ltt-keeperd does not store %s: %s", name,
 			 ret < 0 ? strerror(-ret) : "refused");
 	if (ret >= 0)
 		answer_fini(&a);

@@ -135,8 +135,7 @@ static int sessiond_start(struct program *p, struct err *err)
 
 	if (ret < 0)
 		return err_errno(err, ERR_CONSUMER, -ret,
-				 "can't start %s (say where it is with --consumerd-path)",
-				 consumer);
+				 "can't start %s (set its path with --consumerd-path)", consumer);
 	return 0;
 }
 
@@ -227,7 +226,7 @@ static int sessiond_begin(struct program *p, struct err *err)
 	if (ret == 0)
 		ret = watch_signals(p);
 	if (ret < 0)
-		return err_errno(err, ERR_INTERNAL, -ret, "can't make the event loop");
+		return err_errno(err, ERR_INTERNAL, -ret, "can't create the event loop");
 	options_quotas(&p->options, &p->sd.quotas);
 	loop_work_init(&p->quit, on_end_request);
 	p->sd.quit = sessiond_request_end;

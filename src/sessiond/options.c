@@ -27,7 +27,7 @@ static const struct poptOption *make_table(struct options *o, struct poptOption 
 		{ "consumerd-path", 0, POPT_ARG_STRING, &o->consumerd_path, 0,
 		  "The ltt-consumerd to start (also: LTT_CONSUMERD)", "PATH" },
 		{ "quota", 0, POPT_ARG_STRING, NULL, OPT_QUOTA,
-		  "What each user but root may have; NUMBER may end in k, M, G; 0: no limit",
+		  "Limit for each user but root; NUMBER may end in k, M, G; 0: no limit",
 		  "NAME=NUMBER" },
 		{ "exit-idle", 0, POPT_ARG_STRING, NULL, OPT_EXIT_IDLE,
 		  "End once there has been no session and no client for so long, such as 5m",
@@ -35,7 +35,7 @@ static const struct poptOption *make_table(struct options *o, struct poptOption 
 		{ "no-kernel", 0, POPT_ARG_NONE, &o->no_kernel, 0,
 		  "Do not trace the kernel, nor load the module for it", NULL },
 		{ "verbose", 'v', POPT_ARG_NONE, NULL, OPT_VERBOSE,
-		  "Say more on standard error; twice: still more", NULL },
+		  "Log more on standard error; twice: even more", NULL },
 		{ "quiet", 'q', POPT_ARG_NONE, &o->quiet, 0, "Say nothing", NULL },
 		{ "version", 'V', POPT_ARG_NONE, NULL, OPT_VERSION, "Show the version", NULL },
 		{ "help", 'h', POPT_ARG_NONE, NULL, OPT_HELP, "Show this help", NULL },
@@ -60,7 +60,7 @@ static int sessiond_options_take_quota(struct options *options, const char *text
 		options->has_quota[kind] = true;
 		return -1;
 	}
-	fprintf(stderr, "ltt-sessiond: --quota=%s: NAME=NUMBER, please; names are:", text);
+	fprintf(stderr, "ltt-sessiond: --quota=%s: this is not NAME=NUMBER; names are:", text);
 	for (unsigned int i = 0; i < NR_QUOTAS; i++)
 		fprintf(stderr, " %s", quota_name((enum quota)i));
 	fputc('\n', stderr);

@@ -157,7 +157,7 @@ static void consumer_gone(struct consumer *consumer, const char *why)
 	}
 	if (!again)
 		sd->consumer_deaths = 0;
-	log_warn("ltt-consumerd %s; another one goes on", why);
+	log_warn("ltt-consumerd %s; another one takes over", why);
 	sd->consumer_died = true;
 	follow_consumer(sd, NEWS_DIED, why);
 	ret = find_consumer(sd);
@@ -175,8 +175,8 @@ static void consumer_silent(struct consumer *consumer)
 
 	if (silent)
 		snprintf(text, sizeof(text),
-			 "the consumer daemon (pid %d) does not answer; if it stays like that, end "
-			 "it (kill -9 %d): another one goes on",
+			 "the consumer daemon (pid %d) does not answer; if this persists, end it "
+			 "(kill -9 %d): another one takes over",
 			 (int)consumer_pid(consumer), (int)consumer_pid(consumer));
 	if (silent)
 		log_error("%s", text);
@@ -301,7 +301,7 @@ static void end_late(struct loop_timer *timer)
 {
 	struct sessiond *sd = container_of(timer, struct sessiond, end);
 
-	log_error("ltt-consumerd did not end in time; it writes on alone");
+	log_error("ltt-consumerd did not end in time; it continues to write on its own");
 	consumer_terminate(&sd->consumer); /* it may never read what we said */
 	loop_stop(sd->loop);
 }
@@ -448,7 +448,7 @@ int sessiond_backlog(struct sessiond *sd, uid_t uid, ssize_t bytes)
 	}
 	if (quota_take(&sd->quotas, account, QUOTA_BACKLOG, (uint64_t)bytes) == 0)
 		return 0;
-	log_warn_some("peers of user %u don't read what they are sent; one is disconnected", uid);
+	log_warn_some("peers of user %u do not receive their messages; one is disconnected", uid);
 	return -ENOBUFS;
 }
 

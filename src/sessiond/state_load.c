@@ -109,7 +109,7 @@ static void load_tracks(struct session *session, struct list tracks)
 			continue;
 		session->trackers[msg.kind].limited = true;
 		if (msg.is_id && !tracker_add(&session->trackers[msg.kind], msg.id))
-			log_warn("session '%s' tracks more ids than can be", session->name);
+			log_warn("session '%s' tracks too many ids", session->name);
 	}
 }
 
@@ -190,7 +190,8 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	sd->recorder.next_id = MAX(sd->recorder.next_id, msg->next_id + ID_GAP);
 	if (clocked)
 		sd->tracer->ops->restore(sd->tracer, session, run_clock(session->run), msg);
-	log_info("session '%s' is back, %s", session->name, session_state_name(session->state));
+	log_info("session '%s' has been restored, %s", session->name,
+		 session_state_name(session->state));
 	return 0;
 }
 
@@ -228,8 +229,9 @@ static void load_file(struct sessiond *sd, const char *name, bool ours)
 		ret = STATE_DAMAGED;
 	if (ret)
 		leave_behind(sd, name, readable ? &msg : NULL,
-			     ret == STATE_DAMAGED ? "what the daemon before left is damaged" :
-			     ret == -ENOENT	  ? "nobody kept its output directory" :
+			     ret == STATE_DAMAGED ? "the state of the previous daemon is damaged" :
+			     ret == -ENOENT	  ? "the descriptor of its output directory was "
+						    "not stored" :
 						    strerror(-ret));
 }
 

@@ -650,7 +650,7 @@ static int begin_in_time(struct known_stream *stream, struct view_index *index)
 	if (be64toh(index->timestamp_begin) >= stream->reported_ts)
 		return 0;
 	if (!stream->packet || stream->packet_len != sizeof(stream->head) || !stream->form) {
-		log_error("an event came later than its time: the view ends; the trace has it");
+		log_error("an event arrived too late: the view ends; the trace contains it");
 		return -EPROTO;
 	}
 	known_begin_at(stream, stream->reported_ts);

@@ -164,7 +164,7 @@ static int load_keys(struct tls_keys **ret)
 	struct err err = { 0 };
 
 	if (!dir)
-		return log_error("HOME is not set, where the keys would be"), 1;
+		return log_error("HOME is not set: it contains the keys"), 1;
 	if (tls_keys_load(dir, ret, &err))
 		return log_error("%s", err.text), 1;
 	return 0;

@@ -183,7 +183,8 @@ static int feed_next_in_packet(struct feed *f)
 	f->ns = clock_ns(f->packet.sc->clock, f->reader.clock);
 	if (!r && f->ns < last && !f->reported_backwards) {
 		f->reported_backwards = true;
-		report(f->source->reporter, "%s/%s: its time goes back", f->source->label, f->name);
+		report(f->source->reporter, "%s/%s: its timestamps go backwards", f->source->label,
+		       f->name);
 	}
 	return r < 0 ? r : 1;
 }

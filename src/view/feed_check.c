@@ -17,9 +17,9 @@ static int check_time(struct feed *f, uint64_t last)
 	if (!packet_has(packet, ROLE_RECORDED))
 		return READ_OK;
 	if (now < MAX(last, f->last_clock))
-		return feed_damaged(f, "its time goes back");
+		return feed_damaged(f, "its timestamps go backwards");
 	if (packet_has(packet, ROLE_END) && now > packet->end)
-		return feed_damaged(f, "an event is later than its end");
+		return feed_damaged(f, "it has an event later than its end");
 	return READ_OK;
 }
 

@@ -103,10 +103,10 @@ static int check_sizes(struct packet *packet, uint64_t file_left)
 	if (!packet_has(packet, ROLE_CONTENT_SIZE))
 		packet->content_bits = packet->size;
 	if (packet->size % 8)
-		return view_packet_error(packet, "its size is no number of bytes");
+		return view_packet_error(packet, "its size is not a whole number of bytes");
 	packet->size /= 8;
 	if (packet->content_bits > packet->size * 8 || packet->content_bits < packet->head_bits)
-		return view_packet_error(packet, "its sizes make no sense");
+		return view_packet_error(packet, "its sizes are invalid");
 	if (packet_has(packet, ROLE_BEGIN) && packet_has(packet, ROLE_END) && packet->end &&
 	    packet->end < packet->begin)
 		return view_packet_error(packet, "it ends before it begins");
@@ -143,7 +143,7 @@ static int take_hidden(struct packet *packet, const uint8_t *bytes, size_t len)
 	if (len < sizeof(head))
 		return PACKET_SHORT;
 	if (packet->head_bits != sizeof(head) * 8)
-		return view_packet_error(packet, "its header is not as its trace's are");
+		return view_packet_error(packet, "its header differs from the metadata");
 	memcpy(&head, bytes, sizeof(head));
 	if (!packet_from_file(&head, true, &h))
 		return view_packet_error(packet, "its header is damaged");

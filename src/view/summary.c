@@ -229,11 +229,11 @@ static void put_before(struct pen *pen, const struct view_summary *s)
 		return;
 	pen_text(pen, "before:  ");
 	put_count(pen, s->before, "older event was", "older events were");
-	pen_text(pen, " given up for newer ones");
+	pen_text(pen, " discarded for newer ones");
 	if (s->lost_before) {
 		pen_text(pen, "; ");
 		put_count(pen, s->lost_before, "was", "were");
-		pen_text(pen, " lost before the oldest packet that is there ended");
+		pen_text(pen, " lost before the end of the oldest packet");
 	}
 	pen_char(pen, '\n');
 }

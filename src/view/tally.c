@@ -56,7 +56,7 @@ const char *tally_oddity(const struct tally *t, const struct packet *packet)
 	    packet->seq_num != t->last_seq + 1 + t->damaged_since)
 		return "packets are missing before it";
 	if (is_time_odd(t, packet))
-		return "its time does not begin where that of the packet before ends";
+		return "it does not begin at the end of the packet before";
 	if (packet_has(packet, ROLE_STREAM_POS) && !t->damaged_since &&
 	    packet->stream_pos != t->last_end_pos &&
 	    packet->lost[VIEW_LOST_OUTPUT] == t->last_lost[VIEW_LOST_OUTPUT])

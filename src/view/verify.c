@@ -355,7 +355,7 @@ static int verify_feed(struct feed *f, size_t preferred)
 	int r;
 
 	if (!view_verify_index_open(&index, f->source, f->name))
-		report(f->source->reporter, "%s/index/%s.idx is no index", f->source->label,
+		report(f->source->reporter, "%s/index/%s.idx is not an index", f->source->label,
 		       f->name);
 	r = feed_verify(f, preferred, &index);
 	close_fd(index.fd);

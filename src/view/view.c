@@ -26,8 +26,8 @@ static int add_source(void *priv, int dir_fd, const char *label, bool listed)
 		return r == -ENOMEM ? r : 0;
 	if (view->relay_clock && source_to_relay_clock(source) < 0)
 		report(&view->reporter,
-		       "%s: how its host's clock differs from the relay's is not known; its times "
-		       "are its host's",
+		       "%s: how its host's clock differs from the relay's is not known; its "
+		       "timestamps are those of its host",
 		       *label ? label : "the trace");
 	if (!(view->nr_sources & (view->nr_sources - 1))) /* full at each power of two */
 		view->sources = xrealloc(view->sources,

@@ -4,7 +4,7 @@
  *
  * A view is every CTF 1.8 trace found below one directory, read as a single
  * series of events ordered by time. It belongs to its opener and runs in
- * the caller's thread (lttctl's, or a test's). Trace files are believed in
+ * the caller's thread (lttctl's, or a test's). Trace files are trusted in
  * nothing: a damaged packet costs that packet, is reported and is counted, and
  * reading goes on. The contents of the disk when view_open() was called are
  * shown, so a trace that is being written can be viewed at any instant.

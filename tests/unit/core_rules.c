@@ -359,7 +359,7 @@ static void points(void)
 	for (uint32_t id = 100; id > 0; id--)
 		CHECK(!add(&app, id, id & 1 ? "odd" : "even"));
 	CHECK(app.nr_points == 100 && shapes.nr == 2);
-	CHECK(strstr(add(&app, 50, "other"), "taken"));
+	CHECK(strstr(add(&app, 50, "other"), "in use"));
 	CHECK(app.nr_points == 100 && shapes.nr == 2);
 	app_each_point(&app, count, &last);
 	CHECK(last == 100);

@@ -41,10 +41,10 @@ static void spawned(void)
 static void strange(void)
 {
 	fake.nonsense = true;
-	EXPECT("lttctl list", 1, "", "is no session daemon");
+	EXPECT("lttctl list", 1, "", "is not a session daemon");
 	fake.nonsense = false;
 	fake.hang_up = true;
-	EXPECT("lttctl list", 1, "", "went away before it answered");
+	EXPECT("lttctl list", 1, "", "disconnected before it answered");
 	fake.hang_up = false;
 }
 

@@ -125,9 +125,9 @@ static void no_programs(void)
 	link = xasprintf("%s/a\\:b", folder);
 	CHECK((file = fopen(path, "w")) && fputs("\177ELF and nothing", file) > 0 &&
 	      fclose(file) == 0);
-	CHECK(find("%s:main", path) == ERR_INVALID && strstr(err.text, "is no program"));
-	CHECK(find("%s:main", link) == ERR_INVALID && strstr(err.text, "is no program"));
-	CHECK(find("%s:main", folder) == ERR_INVALID && strstr(err.text, "is no file"));
+	CHECK(find("%s:main", path) == ERR_INVALID && strstr(err.text, "is not a program"));
+	CHECK(find("%s:main", link) == ERR_INVALID && strstr(err.text, "is not a program"));
+	CHECK(find("%s:main", folder) == ERR_INVALID && strstr(err.text, "is not a regular file"));
 	CHECK(find("%s/none:main", folder) == ERR_NO_EVENT);
 	CHECK(find("%s", "/bin/sh") == ERR_INVALID && find("%s:", "/bin/sh") == ERR_INVALID &&
 	      find("sdt:%s:x", "/bin/sh") == ERR_INVALID && find(":%s", "x") == ERR_INVALID);

@@ -48,11 +48,11 @@ static void statuses(void)
 static void nothing(void)
 {
 	fake.totals = (struct msg_totals){ 0 };
-	EXPECT("LD_PRELOAD=$LTT_SAN_PRELOAD lttctl record -o t1 -w dl -- true", 0, "", "has called nothing that --wrap=dl");
+	EXPECT("LD_PRELOAD=$LTT_SAN_PRELOAD lttctl record -o t1 -w dl -- true", 0, "", "has called no function that --wrap=dl");
 	CHECK(!strstr(said.err, "lttctl record --wrap"));
 	fake.announced = "web:request";
 	EXPECT("lttctl record -o t2 -e web:requst -- true", 0, "",
-	       "fits --events=web:requst; did you mean 'web:request'? It has these:\n"
+	       "matches --events=web:requst; did you mean 'web:request'? It has these:\n"
 	       "  web:request\n");
 	EXPECT("lttctl --json record -o t3 -e other -- true | tr -d ' \n' |"
 	       " grep -o '\"others\":[^]]*]'",
@@ -75,7 +75,7 @@ static void cannot(void)
 	EXPECT("lttctl record -o n -- no-such-program", 127, "", "no program 'no-such-program'");
 	EXPECT("lttctl record -o n -- /tmp", 126, "", "can't run '/tmp': Permission denied");
 	EXPECT("lttctl record -o n -w lbc -- true", 1, "", "did you mean 'libc'?");
-	EXPECT("lttctl record -o n", 1, "", "which program?");
+	EXPECT("lttctl record -o n", 1, "", "missing program");
 	ASKED("");
 	/* found, but nothing that the kernel runs: known only when it is tried */
 	EXPECT("printf '#!/no/interpreter\\n' >odd; chmod +x odd; lttctl record -o n -- ./odd", 127,

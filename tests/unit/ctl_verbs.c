@@ -25,7 +25,7 @@ static void create(void)
 	EXPECT("lttctl create demo -o other; test ! -e other", 0, "", "a session of this name");
 	EXPECT("lttctl create demo -o other", 1, "", "Error: a session of this name exists\n");
 	EXPECT("mkdir used; touch used/metadata; lttctl create x -o used", 1, "",
-	       "holds a trace already");
+	       "contains a trace already");
 	fake.asked[0] = '\0';
 }
 
@@ -46,7 +46,7 @@ static void create_unnamed(void)
 		    "exists");
 	EXPECT("lttctl create x --spool=0 --set-url=net://127.0.0.1:1", 1, "", "no relay answers");
 	EXPECT("lttctl create x --set-url=net://127.0.0.1:1/dir", 5, "", "can't be chosen");
-	EXPECT("lttctl create x --set-url=net://127.0.0.1:bad", 1, "", "no URL of a relay");
+	EXPECT("lttctl create x --set-url=net://127.0.0.1:bad", 1, "", "not the URL of a relay");
 	EXPECT("lttctl create x --data-url=tcp://127.0.0.1", 1, "", "goes with --ctrl-url");
 	EXPECT("lttctl create x -C tcp://a -D tcp://b", 5, "", "one host");
 	EXPECT("lttctl create x --set-url=file://relative", 1, "", "absolute");
@@ -83,7 +83,7 @@ static void channels(void)
 	EXPECT("lttctl enable-channel -u --subbuf-size=1P c", 1, "", "not a size");
 	EXPECT("lttctl enable-channel -u -W 3 c", 1, "", "needs --tracefile-size");
 	EXPECT("lttctl enable-channel -u --buffers-global c", 1, "", "user");
-	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 5, "", "can't be done yet");
+	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 5, "", "is not supported yet");
 	EXPECT("lttctl enable-channel -u ../up", 1, "", "begins with a dot");
 	fake.asked[0] = '\0';
 	EXPECT("lttctl enable-channel -k c", 0, "Kernel channel c enabled for session demo\n",
@@ -121,7 +121,7 @@ static void events(void)
 	       "User event x* enabled in channel channel0 of session demo"
 	       " (2 instrumentation points now)\n",
 	       "Warning: it is enabled already");
-	EXPECT("lttctl enable-event -u -a x", 1, "", "--all means");
+	EXPECT("lttctl enable-event -u -a x", 1, "", "exclude each other");
 	EXPECT("lttctl enable-event -u a,,b", 1, "", "empty name");
 	EXPECT("lttctl enable-event -u --loglevel=INFOR x", 1, "", "did you mean 'INFO'?");
 	EXPECT("lttctl enable-event -u --filter 'a > 1' x", 5, "", "--filter: ");
@@ -133,7 +133,7 @@ static void events(void)
 	EXPECT("lttctl enable-event -k --syscall openat", 0,
 	       "Kernel event syscall_entry_openat enabled in channel channel0 of session demo\n"
 	       "Kernel event syscall_exit_openat enabled in channel channel0 of session demo\n",
-	       "no event that fits 'syscall_exit_openat'");
+	       "no event that matches 'syscall_exit_openat'");
 	ASKED("event demo  'sched:*' not '' level 0 0\n"
 	      "event demo  'syscall_entry_openat' not '' level 0 0\n"
 	      "event demo  'syscall_exit_openat' not '' level 0 0\n");
@@ -175,8 +175,8 @@ static void states(void)
 	       "45.2 MiB written\n",
 	       "--subbuf-size");
 	ASKED("stop demo\n");
-	EXPECT("lttctl stop --glob 'x*'", 0, "", "no session fits");
-	EXPECT("lttctl stop --all demo", 1, "", "name none");
+	EXPECT("lttctl stop --glob 'x*'", 0, "", "no session matches");
+	EXPECT("lttctl stop --all demo", 1, "", "exclude each other");
 	EXPECT("lttctl -q stop", 6, "", NULL);
 	fake.totals.lost_full = 0;
 	fake.asked[0] = '\0';
@@ -234,7 +234,7 @@ static void json(void)
 	EXPECT_PART("lttctl status --json", 0, "\"problem\": \"\"");
 	EXPECT_PART("lttctl --json start nosuch", 1, "\"code\": \"no-session\"");
 	EXPECT_PART("lttctl -m json version", 0, "\"version\": \"9.9\"");
-	EXPECT("lttctl -m xml version | head -c0", 0, "", "JSON");
+	EXPECT("lttctl -m xml version | head -c0", 0, "", "--mi=json");
 	fake.rule = "tr\033[2Jouble\x7f\xc2\x9b\xff";
 	EXPECT_PART("lttctl status", 0, "tr\\x1b[2Jouble\\x7f\\xc2\\x9b\\xff");
 	EXPECT_PART("lttctl --json status", 0, "tr\\u001b[2Jouble\\u007f\\u009b\\ufffd");

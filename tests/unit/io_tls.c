@@ -43,16 +43,19 @@ static void who_gets_in(void)
 {
 	accepted("web1", "relay.example", "web1");
 	accepted("db2", "anything", "db2");
-	refused("relay", "old", "relay.example", "it refuses our keys", "has expired");
-	refused("relay", "early", "relay.example", "it refuses our keys", "not valid yet");
-	refused("relay", "slash", "relay.example", "it refuses our keys", "no name that is fit");
-	refused("relay", "theirs", "relay.example", "it refuses our keys", "not signed by");
-	refused("relay", "relay2", "relay.example", "it refuses our keys", "is not a host's");
-	refused("relay", "doubter", "relay.example", "not signed by", "it refuses our keys");
-	refused("relay", "web1", "relay.exampl", "is not for the name", "it refuses our keys");
-	refused("relay2", "web1", "relay.example", "is not for the name", "it refuses our keys");
-	refused("web1", "web1", "web1", "is not", "it refuses our keys");
-	refused("oldrelay", "web1", "relay.example", "has expired", "it refuses our keys");
+	refused("relay", "old", "relay.example", "it rejects the local keys", "has expired");
+	refused("relay", "early", "relay.example", "it rejects the local keys", "not valid yet");
+	refused("relay", "slash", "relay.example", "it rejects the local keys", "no valid name");
+	refused("relay", "theirs", "relay.example", "it rejects the local keys", "not signed by");
+	refused("relay", "relay2", "relay.example", "it rejects the local keys",
+		"was not issued for a host");
+	refused("relay", "doubter", "relay.example", "not signed by", "it rejects the local keys");
+	refused("relay", "web1", "relay.exampl", "is not for the name",
+		"it rejects the local keys");
+	refused("relay2", "web1", "relay.example", "is not for the name",
+		"it rejects the local keys");
+	refused("web1", "web1", "web1", "was not", "it rejects the local keys");
+	refused("oldrelay", "web1", "relay.example", "has expired", "it rejects the local keys");
 	refused("relay", "wrong", "relay.example", NULL, NULL);
 	refused("relay", "unknown", "relay.example", NULL, NULL);
 	refused("db2", "web1", "relay.example", NULL, NULL);
@@ -61,7 +64,7 @@ static void who_gets_in(void)
 static void taken_back(void)
 {
 	take_back("relay", "web1");
-	refused("relay", "web1", "relay.example", "it refuses our keys", "has been revoked");
+	refused("relay", "web1", "relay.example", "it rejects the local keys", "has been revoked");
 	accepted("db2", "relay.example", "db2");
 	forgive("relay");
 }
@@ -270,7 +273,7 @@ static void older(void)
 	CHECK(foreign("NORMAL:-VERS-ALL:+VERS-TLS1.1:+VERS-TLS1.2", 0, &ticket) == -EPROTO);
 }
 
-/* --- files that are not to be used ----------------------------------------- */
+/* --- files that can't be used ----------------------------------------- */
 
 static void not_loaded(const char *dir, const char *wanted)
 {
@@ -313,11 +316,11 @@ static void files(void)
 	put("files", TLS_FILE_CA, our_ca, 0644);
 	not_loaded("files", "has own.key, but no own.crt");
 	put("files", TLS_FILE_CERT, our_ca, 0644);
-	not_loaded("files", "are not to be used");
+	not_loaded("files", "can't be used");
 	put("files", TLS_FILE_CERT, our_ca, 0666);
 	not_loaded("files", "can be changed by others (mode 0666)");
 	put("web1", TLS_FILE_CRL, "garbage", 0644);
-	not_loaded("web1", "is no list of an authority");
+	not_loaded("web1", "is not a revocation list of an authority");
 }
 
 int main(void)

@@ -161,9 +161,9 @@ static void mistakes(void)
 	refused("vfs_read", "cont", "has no parameter 'cont'; it has file, buf, count, by_value");
 	refused("vfs_read", "by_value", "not in a register");
 	refused("vfs_read", "file->nothing", "has no member 'nothing'");
-	refused("vfs_read", "count->x", "'count' is no pointer to a structure");
-	refused("vfs_read", "file.flags", "'file' is no structure");
-	refused("vfs_read", "file->where->depth", "'where' is no pointer");
+	refused("vfs_read", "count->x", "'count' is not a pointer to a structure");
+	refused("vfs_read", "file.flags", "'file' is not a structure");
+	refused("vfs_read", "file->where->depth", "'where' is not a pointer");
 	refused("vfs_read", "file->where", "no number");
 	refused("vfs_read", "file->comm", "no number");
 	refused("vfs_read", "count:string", "no pointer");

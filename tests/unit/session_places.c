@@ -18,7 +18,7 @@ static void bad_places(int client)
 	CHECK(enable_place(client, RULE_PROBE, "p", "+4").code == ERR_INVALID);
 	CHECK(enable_place(client, RULE_PROBE, "p", "0x").code == ERR_INVALID);
 	a = enable_place(client, RULE_FUNCTION, "p", "do_open+4");
-	CHECK(a.code == ERR_INVALID && strstr(a.text, "take --probe"));
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "use --probe"));
 	CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "p",
 			   .exclude = "", .kind = RULE_PROBE, .location = "do_open")
 		      .code == ERR_INVALID);
@@ -75,7 +75,7 @@ static void fetches(void)
 	int client = begin(true);
 	struct answer a = enable_fetch(client, RULE_PROBE, "do_open", "$retval");
 
-	CHECK(a.code == ERR_INVALID && strstr(a.text, "take --function"));
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "use --function"));
 	a = enable_fetch(client, RULE_PROBE, "do_open+4", "$arg1");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "at its beginning"));
 	a = enable_fetch(client, RULE_PROBE, "0x1234", "$arg1");
@@ -136,7 +136,7 @@ static void bad_programs(int client)
 	a = enable_user(client, "x:y", "/proc/self/exe", ";1", "$retval");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "return:PATH"));
 	a = enable_user(client, "x:y", "/proc/self/exe", ";0x666", "");
-	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "no probe can be at 'x:y'"));
+	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "can't place a probe at 'x:y'"));
 	a = enable_user(client, "x:y", "/bin/sh", ";1", "");
 	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "has changed"));
 	a = enable_user(client, "x:y", "/no/such/file", ";1", "");

@@ -448,8 +448,8 @@ int main(void)
 	test_seek(dir, &m, ends);
 	test_changed(dir, &m, ends);
 	test_ledger(dir);
-	test_contradiction(dir, HEAD_SIZES, bits + 8, "sizes make no sense");
-	test_contradiction(dir, HEAD_SIZES, HEAD_BYTES * 8 - 8, "sizes make no sense");
+	test_contradiction(dir, HEAD_SIZES, bits + 8, "sizes are invalid");
+	test_contradiction(dir, HEAD_SIZES, HEAD_BYTES * 8 - 8, "sizes are invalid");
 	test_contradiction(dir, HEAD_DISCARDED, 3, "contradict each other");
 	test_files(dir);
 	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);

@@ -115,9 +115,9 @@ static void test_errors(void)
 		{ "event { id = 5; fields := struct { string s; uint8_t x[s]; }; };", "'s'" },
 		{ "event { id = 5; fields := struct { variant <t> { uint8_t a; } v; }; };", "'t'" },
 		{ "event { id = 5; fields := struct { uint8_t t; variant <t> { uint8_t a; } v; }; };",
-		  "no enumeration" },
+		  "not an enumeration" },
 		{ "event { id = 5; fields := struct { variant { uint8_t a; } v; }; };", "no tag" },
-		{ "event { id = 5; fields := uint8_t; };", "no struct" },
+		{ "event { id = 5; fields := uint8_t; };", "not a struct" },
 		{ "event { id = 5; fields := struct { integer { size = 65; } x; }; };", "65 bits" },
 		{ "event { id = 5; fields := struct { integer { size = 0; } x; }; };", "0 bits" },
 		{ "event { id = 5; fields := struct { integer { align = 8; } x; }; };", "no size" },
@@ -236,7 +236,7 @@ static void test_bounds(void)
 		repeat(&b, line, 1);
 	}
 	repeat(&b, STREAM "event { id = 0; fields := struct t39; };\n", 1);
-	check_bounded("exponential types", &b, "entangled");
+	check_bounded("exponential types", &b, "nested too deeply");
 	repeat(&b, U8 STREAM "event { id = 0; fields := struct {", 1);
 	repeat(&b, "uint8_t x; ", 5000);
 	repeat(&b, "}; };\n", 1);

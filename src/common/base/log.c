@@ -36,7 +36,8 @@ bool log_limit_pass(struct log_limit *limit)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!limit->said || (uint64_t)now.tv_sec >= limit->since_s + LIMIT_S) {
 		if (limit->left_out)
-			log_warn("%u lines like the next were left out", limit->left_out);
+			log_warn("suppressed %u messages of the same kind as the next",
+				 limit->left_out);
 		*limit = (struct log_limit){ .since_s = (uint64_t)now.tv_sec };
 	}
 	if (limit->said < LIMIT_LINES) {

@@ -10,12 +10,12 @@
 
 struct chan {
 	int fd;		 /* the owner's */
-	struct tls *tls; /* NULL: in the clear */
+	struct tls *tls; /* NULL: unencrypted */
 	bool up;	 /* the handshake is done, if there is one */
 	bool over;	 /* it has failed */
 };
 
-/** @tls, taken over: NULL: in the clear. */
+/** @tls, taken over: NULL: unencrypted. */
 void chan_init(struct chan *chan, int fd, struct tls *tls);
 /** Does not close the descriptor. */
 void chan_fini(struct chan *chan);
@@ -34,11 +34,11 @@ bool chan_pending(const struct chan *chan);
 /** Check an authenticated peer against the new @keys: see tls_recheck(). A rejected or
  *  unencrypted connection passes. Return: 0 or -EPROTO. */
 int chan_recheck(struct chan *chan, struct tls_keys *keys) MUST_CHECK;
-/** As tls_expiry(); 0 in the clear. */
+/** As tls_expiry(); 0 unencrypted. */
 time_t chan_expiry(const struct chan *chan);
 /** The other end's name; NULL: nobody has proven one. */
 const char *chan_peer(const struct chan *chan);
-/** As tls_is_viewer(); false in the clear. */
+/** As tls_is_viewer(); false unencrypted. */
 bool chan_is_viewer(const struct chan *chan);
 /** The problem, as the end of a sentence; "" if errno describes it. */
 const char *chan_problem(const struct chan *chan);

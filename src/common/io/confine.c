@@ -88,7 +88,7 @@ int confine_open(const char *path)
 	if (fd < 0)
 		fd = -errno;
 	if (raised && set_caps(&caps) < 0) {
-		log_warn("can't give a right up again: not opening %s", path);
+		log_warn("can't drop capabilities again: %s is not opened", path);
 		close_fd(fd);
 		return -EPERM;
 	}
@@ -97,11 +97,11 @@ int confine_open(const char *path)
 
 void confine(const struct confine *to)
 {
-	const char *what = "give up capabilities";
+	const char *what = "drop capabilities";
 	int ret = drop_caps(to);
 
 	if (ret == 0) {
-		what = "do without new privileges";
+		what = "set no_new_privs";
 		ret = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ? -errno : 0;
 	}
 	if (ret == 0) {
@@ -109,6 +109,6 @@ void confine(const struct confine *to)
 		ret = confine_calls(to->role);
 	}
 	if (ret < 0)
-		log_warn("can't %s: %s; going on with more rights than needed", what,
+		log_warn("can't %s: %s; continuing with more privileges than needed", what,
 			 strerror(-ret));
 }

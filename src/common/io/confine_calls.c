@@ -9,7 +9,7 @@
 int confine_calls(enum confine_role role)
 {
 	(void)role;
-	log_info("this build does not limit system calls");
+	log_info("this build has no seccomp: system calls are not restricted");
 	return 0;
 }
 

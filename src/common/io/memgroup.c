@@ -35,7 +35,7 @@ static bool memgroup_read_text(const char *path, char *buf, size_t len)
 	return n > 0;
 }
 
-/* Return: 0; negative: it can't be read, or is no number ("max"). */
+/* Return: 0; negative: it can't be read, or is not a number ("max"). */
 static int memgroup_read_number(const struct kind *kind, const char *group, const char *file,
 				uint64_t *ret)
 {

@@ -55,9 +55,9 @@ void notify_send_fd(struct notify *n, const char *lines, int fd)
 	n->failed = ret < 0;
 	(void)!fcntl(n->fd, F_SETFL, n->failed ? O_RDWR | O_NONBLOCK : O_RDWR);
 	if (n->failed)
-		log_warn(
-			"the service manager does not listen (%s): what it should keep may be lost",
-			strerror(-ret));
+		log_warn("the service manager does not receive messages (%s): descriptors that it "
+			 "should store may be lost",
+			 strerror(-ret));
 }
 
 void notify_send(struct notify *n, const char *lines)
@@ -129,7 +129,7 @@ void notify_init(struct notify *n)
 	if (socket)
 		n->fd = notify_connect_to(socket);
 	if (socket && n->fd < 0)
-		log_warn("no connection with the service manager at %.100s: %s", socket,
+		log_warn("can't connect to the service manager at %.100s: %s", socket,
 			 strerror(-n->fd));
 	unsetenv("NOTIFY_SOCKET");
 	unsetenv("WATCHDOG_USEC");

@@ -197,7 +197,7 @@ int tcp_connect_host(const char *host, const char *port, unsigned int timeout_ms
 	int rc = getaddrinfo(host, port, &hints, &list), fd = -EADDRNOTAVAIL;
 
 	if (rc) {
-		err_set(err, ERR_OUTPUT, "the host '%s' is not known: %s", host, gai_strerror(rc));
+		err_set(err, ERR_OUTPUT, "can't resolve the host '%s': %s", host, gai_strerror(rc));
 		return -EHOSTUNREACH;
 	}
 	for (struct addrinfo *at = list; at && fd < 0; at = at->ai_next) {

@@ -28,8 +28,8 @@ bool tcp_is_local(const struct tcp_addr *addr);
 /** tcp_take_host() - HOST or [ADDRESS], where a URL has it. Return: what follows, or NULL: there is
  *  none, or it is longer than @ret. */
 const char *tcp_take_host(const char *at, char *ret, size_t size) MUST_CHECK;
-/** tcp_take_port() - ":PORT", if there is one; else @ret stays. Return: what follows, or NULL: it is
- *  no number from 1 to 65535. */
+/** tcp_take_port() - ":PORT", if there is one; else @ret stays. Return: what follows, or NULL:
+ *  it is not a number from 1 to 65535. */
 const char *tcp_take_port(const char *at, uint16_t *ret) MUST_CHECK;
 
 /** Non-blocking, close-on-exec. Return: descriptor or negative errno. */

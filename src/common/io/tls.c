@@ -59,12 +59,15 @@ static int tls_explain(struct tls *tls, unsigned int status)
 	if (status & GNUTLS_CERT_EXPIRED)
 		return disbelieve(tls, "its certificate has expired");
 	if (status & GNUTLS_CERT_NOT_ACTIVATED)
-		return disbelieve(tls, "its certificate is not valid yet: are both clocks right?");
+		return disbelieve(tls, "its certificate is not valid yet; check the clocks of both "
+				       "hosts");
 	if (status & GNUTLS_CERT_PURPOSE_MISMATCH)
-		return disbelieve(tls, tls->is_server ? "its certificate is not a host's" :
-							"its certificate is not a relay's");
+		return disbelieve(tls, tls->is_server ? "its certificate was not issued for a "
+							"host" :
+							"its certificate was not issued for a "
+							"relay");
 	if (!(status & GNUTLS_CERT_UNEXPECTED_OWNER))
-		return disbelieve(tls, "its certificate is not to be believed");
+		return disbelieve(tls, "its certificate is not trusted");
 	snprintf(tls->problem, sizeof(tls->problem), "its certificate is not for the name '%.80s'",
 		 tls->host);
 	return GNUTLS_E_CERTIFICATE_ERROR;
@@ -128,7 +131,7 @@ static int check_certificate(struct tls *tls)
 	unsigned int nr = 0, status = 0;
 
 	if (!gnutls_certificate_get_peers(tls->session, &nr) || !nr)
-		return disbelieve(tls, "it has shown no certificate");
+		return disbelieve(tls, "it has not sent a certificate");
 	if (gnutls_certificate_verify_peers(tls->session, wanted, tls->host ? 2 : 1, &status) < 0)
 		return disbelieve(tls, "its certificate can't be checked");
 	return status ? tls_explain(tls, status) : 0;
@@ -145,7 +148,7 @@ int tls_verify(gnutls_session_t session)
 	free(tls->peer);
 	tls->peer = common_name(gnutls_certificate_get_peers(session, &nr));
 	tls->peer_is_viewer = is_viewers(gnutls_certificate_get_peers(session, &nr));
-	return tls->peer ? 0 : disbelieve(tls, "its certificate has no name that is fit");
+	return tls->peer ? 0 : disbelieve(tls, "its certificate has no valid name");
 }
 
 /* Is the key that it has proven to have among @keys, under the same name? */
@@ -157,17 +160,17 @@ static int check_psk(struct tls *tls, const struct tls_keys *keys)
 	if (had && has && had->len == has->len && had->is_viewer == has->is_viewer &&
 	    gnutls_memcmp(had->key, has->key, has->len) == 0)
 		return 0;
-	return disbelieve(tls, "the key that it shares with us has been taken back");
+	return disbelieve(tls, "its pre-shared key has been revoked");
 }
 
 static int recheck(struct tls *tls, struct tls_keys *keys)
 {
 	if (!tls->up)
-		return disbelieve(tls, "our keys have changed while it connected");
+		return disbelieve(tls, "the local keys changed while it connected");
 	if (gnutls_auth_get_type(tls->session) == GNUTLS_CRD_PSK)
 		return check_psk(tls, keys);
 	if (!keys->cert)
-		return disbelieve(tls, "no certificates are believed any more");
+		return disbelieve(tls, "certificates are no longer accepted");
 	if (gnutls_credentials_set(tls->session, GNUTLS_CRD_CERTIFICATE, keys->cert) < 0)
 		return disbelieve(tls, "its certificate can't be checked");
 	return check_certificate(tls);
@@ -365,7 +368,7 @@ static int tls_fail(struct tls *tls, int error)
 	if (is_line(error))
 		return -ECONNRESET;
 	if (error == GNUTLS_E_FATAL_ALERT_RECEIVED)
-		snprintf(tls->problem, sizeof(tls->problem), "it refuses our keys: %s",
+		snprintf(tls->problem, sizeof(tls->problem), "it rejects the local keys: %s",
 			 gnutls_alert_get_name(gnutls_alert_get(tls->session)));
 	else if (!*tls->problem)
 		snprintf(tls->problem, sizeof(tls->problem), "%s", gnutls_strerror(error));

@@ -36,8 +36,8 @@ bool tls_wants_write(const struct tls *tls);
  * Return: 0, or -EPROTO: it is over, and tls_problem() says why.
  */
 int tls_recheck(struct tls *tls, struct tls_keys *keys) MUST_CHECK;
-/** Until when what the other side has shown is believed, as the handshake is done: seconds of
- *  CLOCK_REALTIME; 0: for ever. tls_recheck() looks whether that is over. */
+/** Until when what the other side has shown is trusted, as the handshake is done: seconds of
+ *  CLOCK_REALTIME; 0: forever. tls_recheck() looks whether that is over. */
 time_t tls_expiry(const struct tls *tls);
 /** Name of the peer after the handshake, accepted by name_check(); at a client
  *  with a shared key: its own. */

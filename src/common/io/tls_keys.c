@@ -44,14 +44,15 @@ static int tls_keys_check_file(int fd, const char *path, const char *name, bool 
 	struct stat st;
 
 	if (fstat(fd, &st) < 0)
-		return err_errno(err, ERR_OUTPUT, errno, "can't look at %s/%s", path, name);
+		return err_errno(err, ERR_OUTPUT, errno, "can't access %s/%s", path, name);
 	if (!S_ISREG(st.st_mode) || st.st_size > MAX_FILE_BYTES)
-		return err_set(err, ERR_INVALID, "%s/%s is no file of keys", path, name);
+		return err_set(err, ERR_INVALID, "%s/%s is not a regular file of a valid size",
+			       path, name);
 	if (secret && (st.st_mode & 077))
 		return err_set(
 			err, ERR_DENIED,
-			"%s/%s can be read or changed by others (mode %04o): chmod 600 it, and "
-			"make a new one if anybody may have read it",
+			"%s/%s can be read or changed by others (mode %04o): run chmod 600, and "
+			"create a new one if others may have read it",
 			path, name, st.st_mode & 0777u);
 	if (st.st_mode & 022)
 		return err_set(err, ERR_DENIED, "%s/%s can be changed by others (mode %04o)", path,
@@ -204,8 +205,8 @@ static int use_certificate(struct tls_keys *keys, const char *path, const char *
 	ret = gnutls_certificate_set_x509_key_mem(keys->cert, &certs, &secret, GNUTLS_X509_FMT_PEM);
 	if (ret < 0)
 		return err_set(err, ERR_INVALID,
-			       "%s/" TLS_FILE_CERT " and " TLS_FILE_KEY " are not to be used: %s",
-			       path, gnutls_strerror(ret));
+			       "%s/" TLS_FILE_CERT " and " TLS_FILE_KEY " can't be used: %s", path,
+			       gnutls_strerror(ret));
 	gnutls_certificate_set_verify_limits(keys->cert, MAX_KEY_BITS, MAX_CHAIN);
 	gnutls_certificate_set_verify_function(keys->cert, tls_verify);
 	return 0;
@@ -223,7 +224,8 @@ static int use_crl(struct tls_keys *keys, int dir_fd, const char *path, struct e
 	data = tls_keys_datum(crl);
 	if (gnutls_certificate_set_x509_crl_mem(keys->cert, &data, GNUTLS_X509_FMT_PEM) <= 0)
 		return err_set(err, ERR_INVALID,
-			       "%s/" TLS_FILE_CRL " is no list of an authority in " TLS_FILE_CA,
+			       "%s/" TLS_FILE_CRL
+			       " is not a revocation list of an authority in " TLS_FILE_CA,
 			       path);
 	return 0;
 }

@@ -4,7 +4,7 @@
  * directory with files of fixed names, as created by ltt-keys(1). Loaded as a whole,
  * then not changed; any thread may hold it.
  *
- *   ca.crt    authorities whose certificates are believed (PEM)
+ *   ca.crt    authorities whose certificates are trusted (PEM)
  *   own.crt   certificate of this machine, and what leads from it to an authority
  *   own.key   its private key
  *   crl.pem   certificates that are not believed any more (may be missing)

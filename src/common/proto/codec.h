@@ -53,7 +53,7 @@ enum msg_flags {
 struct msg_header {
 	uint16_t type; /* number in the table */
 	uint16_t flags;
-	uint32_t serial; /* chosen by the asker, repeated in the answer */
+	uint32_t serial; /* chosen by the requester, repeated in the answer */
 };
 
 struct blob {

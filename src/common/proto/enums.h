@@ -39,8 +39,8 @@ enum sync_mode {
 
 /** How a relay is spoken to. */
 enum relay_link {
-	RELAY_LINK_DEFAULT = 0, /* by TLS, but on this machine in the clear */
-	RELAY_LINK_CLEAR = 1,	/* in the clear, also over a network */
+	RELAY_LINK_DEFAULT = 0, /* by TLS, but on this machine unencrypted */
+	RELAY_LINK_CLEAR = 1,	/* unencrypted, also over a network */
 	RELAY_LINK_TLS = 2,	/* by TLS, also on this machine */
 };
 
@@ -82,8 +82,8 @@ enum track_kind {
 };
 
 enum track_op {
-	TRACK_ALL = 0,	  /* as it begins: the kind does not matter */
-	TRACK_NONE = 1,	  /* nobody, until ids are added */
+	TRACK_ALL = 0,	  /* initially: the kind is not tracked */
+	TRACK_NONE = 1,	  /* record no task, until ids are added */
 	TRACK_ADD = 2,	  /* the first ones leave out all others */
 	TRACK_REMOVE = 3, /* of those that were added */
 	TRACK_NR_OPS,

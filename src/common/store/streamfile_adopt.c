@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streamfile_adopt.c - going on where a writer died. The files are believed, not the
+ * streamfile_adopt.c - going on where a writer died. The files are trusted, not the
  * ring: a consumer may have died between writing a packet and giving its space
  * back. The last index entry says where to begin; from there packets are walked by
  * their headers, those without an entry get one, and what is torn is cut off. Position

@@ -175,7 +175,7 @@ int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uui
 	if (result == -EEXIST)
 		err_set(err, ERR_OUTPUT, "%s/metadata exists: there is a trace already", path);
 	else if (result < 0)
-		err_errno(err, ERR_OUTPUT, -result, "can't make the trace directory '%s'", path);
+		err_errno(err, ERR_OUTPUT, -result, "can't create the trace directory '%s'", path);
 	if (result < 0) {
 		tracedir_free(dir);
 		return err->code;

@@ -175,7 +175,7 @@ void clock_init(struct trace_clock *clock)
 	clock->known_hz = kernel_hz(clock->kind);
 	snprintf(clock->source, sizeof(clock->source), "%s",
 		 clock->kind == LTT_CLOCK_MONOTONIC ? "CLOCK_MONOTONIC" :
-						      "frequency as the kernel reckons");
+						      "frequency according to the kernel");
 	clock->first = take_sample(clock->kind);
 }
 

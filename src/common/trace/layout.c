@@ -116,7 +116,7 @@ static const char *layout_check_field(const struct layout_field *f)
 	if (f->flags & ~(uint32_t)LAYOUT_ALL_FLAGS)
 		return "unknown flags";
 	if (f->nr_labels && f->kind != LAYOUT_ENUM)
-		return "labels on a field that is no enumeration";
+		return "labels on a field that is not an enumeration";
 	switch (f->kind) {
 	case LAYOUT_INT:
 		return is_int_size(f->size_bits) ? NULL : "an integer of an unknown size";
@@ -128,7 +128,7 @@ static const char *layout_check_field(const struct layout_field *f)
 		return check_enum(f);
 	case LAYOUT_ARRAY:
 		if ((uint64_t)f->count * f->size_bits / 8 > LAYOUT_MAX_PAYLOAD)
-			return "an array that fits in no event";
+			return "an array that is too large for an event";
 		return check_element(f);
 	case LAYOUT_SEQUENCE:
 		if (!is_int_size(f->length_bits))

@@ -83,7 +83,7 @@ union packet_bytes {
 
 /** @hides: the trace has form 2. */
 void packet_to_file(const struct packet_header *header, bool hides, union packet_bytes *ret);
-/** Return: false: it is none of that form. Nothing else is checked. */
+/** Return: false: it is not of that form. Nothing else is checked. */
 bool packet_from_file(const union packet_bytes *bytes, bool hides, struct packet_header *ret);
 /** Where the file has the content size, and the checksum, behind a packet's begin. */
 size_t packet_content_at(bool hides);

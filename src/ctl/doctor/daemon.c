@@ -56,7 +56,7 @@ static void report_other(struct doctor *d, const char *rundir, unsigned int uid)
 	char *word AUTO_FREE = doctor_word(rundir);
 
 	doctor_found(d, GRADE_WARN, "other-daemon",
-		     "a session daemon of user %u serves %s, which lttctl does not ask", uid,
+		     "a session daemon of user %u serves %s, which lttctl does not use", uid,
 		     rundir);
 	doctor_repair(d, "LTT_RUNDIR=%s lttctl list", word);
 	record_set_str(json_object_array_get_idx(d->findings,
@@ -158,7 +158,7 @@ static void no_daemon(struct doctor *d, const struct err *err)
 		doctor_repair(d, "lttctl create");
 	if (chosen) {
 		doctor_found(d, GRADE_WARN, "rundir",
-			     "LTT_RUNDIR=%s: the daemon is looked for there alone", env);
+			     "LTT_RUNDIR=%s: only the daemon there is used", env);
 		doctor_repair(d, "unset LTT_RUNDIR");
 	}
 	other_daemons(d);
@@ -184,7 +184,7 @@ static void check_clock(struct doctor *d, const struct client_daemon *daemon)
 	source[strcspn(source, "\n")] = '\0';
 	doctor_found(d, GRADE_WARN, "clock",
 		     "the kernel does not trust the processor's own clock (its source is '%s'), so "
-		     "each event asks the kernel's clock, which takes longer",
+		     "each event reads the kernel's clock, which takes longer",
 		     *source ? source : "unknown");
 	doctor_repair(d, "dmesg | grep -i tsc");
 }
@@ -217,7 +217,8 @@ static void check_descriptors(struct doctor *d, uint32_t pid)
 		return;
 	doctor_found(d, used + 8 >= limit ? GRADE_BAD : GRADE_WARN, "descriptors",
 		     "the session daemon uses %u of the %" PRIu64 " descriptors that it may have; "
-		     "applications beyond that are turned away",
+		     "further applications are "
+		     "rejected",
 		     used, limit);
 	doctor_repair(d, "prlimit --pid %u --nofile=%" PRIu64, pid, limit * 4);
 }
@@ -230,7 +231,7 @@ static void check_consumer(struct doctor *d, const struct client_daemon *daemon)
 	doctor_found(d, GRADE_BAD, "consumer",
 		     "the consumer daemon (pid %u) has not answered the session daemon for %u s",
 		     daemon->consumer_pid, daemon->consumer_silent_ms / 1000);
-	doctor_repair(d, "kill -9 %u # another one goes on", daemon->consumer_pid);
+	doctor_repair(d, "kill -9 %u # another one takes over", daemon->consumer_pid);
 }
 
 /* Something of somebody's has been refused since the daemon runs. */
@@ -274,7 +275,7 @@ static void check_points(struct doctor *d)
 			     record_str(point, "name"), record_str(point, "process"),
 			     record_num(point, "pid"), record_str(point, "file"),
 			     record_num(point, "line"), why);
-		doctor_repair(d, "man 3 ltt_tracepoint # what a tracepoint may have");
+		doctor_repair(d, "man 3 ltt_tracepoint # see the limits of a tracepoint");
 	}
 }
 

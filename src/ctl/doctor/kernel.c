@@ -85,7 +85,7 @@ static void repair_module(struct doctor *d)
 	else if (has_secure_boot())
 		doctor_repair(d, "sudo mokutil --import /var/lib/dkms/mok.pub # then boot again");
 	else
-		doctor_repair(d, "sudo modprobe ltt; sudo dmesg | tail # what the kernel says");
+		doctor_repair(d, "sudo modprobe ltt; sudo dmesg | tail # the kernel's log");
 }
 
 void doctor_kernel(struct doctor *d)
@@ -116,9 +116,9 @@ void doctor_kernel_rule(struct doctor *d, const char *session, const char *chann
 
 	if (!d->events) /* which has been said */
 		return;
-	doctor_found(d, GRADE_WARN, "match", "session '%s': rule '%s' fits no event of this kernel%s%s%s",
-		     session, pattern, near ? "; did you mean '" : "", near ? near : "",
-		     near ? "'?" : "");
+	doctor_found(d, GRADE_WARN, "match",
+		     "session '%s': rule '%s' matches no event of this kernel%s%s%s", session,
+		     pattern, near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 	if (near)
 		doctor_repair(d, "lttctl enable-event -k -s %s -c %s %s", word, channel, near);
 	else
@@ -181,7 +181,7 @@ static void check_tracker(struct doctor *d, const char *session, struct json_obj
 	if (nr)
 		return;
 	doctor_found(d, GRADE_BAD, "tracker",
-		     "session '%s' records nobody's kernel events: no %s is tracked", session, kind);
+		     "session '%s' records no kernel events: no %s is tracked", session, kind);
 	doctor_repair(d, "lttctl track -k -s %s --%s --all", word, kind);
 }
 

@@ -67,7 +67,7 @@ static void doctor_machine_check_memory(struct doctor *d)
 	doctor_found(d, GRADE_WARN, "memory",
 		     "only %s of memory are left; buffers for more applications may be refused",
 		     text_size(buf, kilobytes * 1024));
-	doctor_repair(d, "lttctl list # destroy sessions that nobody needs");
+	doctor_repair(d, "lttctl list # destroy sessions that are not needed");
 }
 
 static void check_environment(struct doctor *d)

@@ -129,7 +129,8 @@ static void finds_no_daemon(struct doctor *d, const struct guest *g, char *const
 		return;
 	}
 	doctor_found(d, GRADE_BAD, "rundir",
-		     "%s looks for a session daemon in %s%s%s alone%s, but lttctl's serves %s",
+		     "%s connects only to a session daemon in %s%s%s%s, but that of lttctl serves "
+		     "%s",
 		     g->what, dirs[0], nr > 1 ? " and " : "", nr > 1 ? dirs[1] : "",
 		     g->secure ? " (it has more rights than its user, so LTT_RUNDIR does not "
 				 "count)" :
@@ -238,7 +239,8 @@ static void no_libltt(struct doctor *d, const struct guest *g, const struct elf_
 		doctor_repair(d, "cc -o PROGRAM ... -lltt # link it again");
 	} else if (facts->instrumented) {
 		doctor_found(d, GRADE_BAD, "libltt",
-			     "%s has instrumentation points, but libltt is not in it", g->what);
+			     "%s has instrumentation points, but is not linked with libltt",
+			     g->what);
 		doctor_repair(d, "LD_PRELOAD=libltt.so.1 PROGRAM # or link it with -lltt");
 	} else {
 		doctor_found(d, GRADE_BAD, "libltt",
@@ -282,8 +284,9 @@ static void check_registered(struct doctor *d, const struct guest *g)
 		no_libltt(d, g, &facts);
 	} else {
 		doctor_found(d, GRADE_BAD, "process",
-			     "%s has libltt, but the session daemon knows no point of it", g->what);
-		doctor_repair(d, "LTT_DEBUG=1 PROGRAM # libltt says what it does");
+			     "%s has libltt, but the session daemon has received no point of it",
+			     g->what);
+		doctor_repair(d, "LTT_DEBUG=1 PROGRAM # libltt logs its actions");
 	}
 }
 
@@ -322,7 +325,7 @@ static void doctor_process_check_process(struct doctor *d, struct guest *g)
 		return;
 	}
 	if (access(environment, R_OK) != 0) {
-		doctor_found(d, GRADE_WARN, "process", "%s is user %u's: you may not look into it",
+		doctor_found(d, GRADE_WARN, "process", "%s is user %u's: permission denied",
 			     g->what, (unsigned int)g->uid);
 		doctor_repair(d, "sudo lttctl doctor --pid=%d", (int)g->pid);
 	} else {
@@ -365,7 +368,7 @@ static void doctor_process_check_file(struct doctor *d, struct guest *g, const c
 	}
 	if (ret == -ENOEXEC)
 		doctor_found(d, GRADE_OK, "program",
-			     "%s is a script or of another machine; ask about its interpreter",
+			     "%s is a script or of another machine; check its interpreter instead",
 			     g->what);
 	else if (ret == 0 && facts.instrumented)
 		doctor_found(d, GRADE_OK, "program", "%s has instrumentation points", g->what);

@@ -83,8 +83,8 @@ static void level_too_low(struct doctor *d, struct patient *p, const char *chann
 	char buf[64];
 
 	doctor_found(d, GRADE_WARN, "level",
-		     "session '%s': rule '%s' takes what is %s, but '%s' is %s", p->name,
-		     record_str(rule, "pattern"), record_loglevel(rule, buf, sizeof(buf)),
+		     "session '%s': rule '%s' matches events of log level %s, but '%s' is %s",
+		     p->name, record_str(rule, "pattern"), record_loglevel(rule, buf, sizeof(buf)),
 		     record_str(point, "name"), record_str(point, "loglevel"));
 	doctor_repair(d, "lttctl enable-event -u -s %s -c %s %s --loglevel=%s", p->word, channel,
 		      pattern, record_str(point, "loglevel"));
@@ -98,7 +98,7 @@ static void fits_nothing(struct doctor *d, struct patient *p, const char *channe
 	const char *near = any ? points_nearest(d->points, pattern) : NULL;
 
 	doctor_found(d, GRADE_WARN, "match",
-		     "session '%s': rule '%s' fits no instrumentation point %s%s%s%s", p->name,
+		     "session '%s': rule '%s' matches no instrumentation point %s%s%s%s", p->name,
 		     pattern,
 		     any ? "of a running application" : "now: no application that has any runs",
 		     near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
@@ -158,7 +158,8 @@ static void check_rule(struct doctor *d, struct patient *p, const char *channel,
 		level_too_low(d, p, channel, rule, point);
 	} else if (all_excluded(d, rule)) {
 		doctor_found(d, GRADE_WARN, "exclude",
-			     "session '%s': rule '%s' excludes all that it fits (--exclude=%s)",
+			     "session '%s': rule '%s' excludes all events that it matches "
+			     "(--exclude=%s)",
 			     p->name, record_str(rule, "pattern"), record_str(rule, "exclude"));
 		doctor_repair(d, "lttctl list -u");
 	} else {
@@ -205,11 +206,11 @@ static void check_channels(struct doctor *d, struct patient *p)
 		doctor_repair(d, "lttctl enable-event -u -s %s '*'", p->word);
 	} else if (p->fitting == 0 &&
 		   record_num(record_get(p->session, "totals"), "recorded") == 0) {
-		doctor_found(
-			d, GRADE_BAD, "match",
-			"session '%s' has recorded nothing, and nothing that runs fits its rules",
-			p->name);
-		doctor_repair(d, "lttctl list %s # what there is", domain_of(p));
+		doctor_found(d, GRADE_BAD, "match",
+			     "session '%s' has recorded nothing, and no running program has events "
+			     "that match its rules",
+			     p->name);
+		doctor_repair(d, "lttctl list %s # lists the instrumentation points", domain_of(p));
 	}
 }
 
@@ -342,7 +343,7 @@ static void check_session(struct doctor *d, const char *name)
 		return;
 	doctor_found(d, GRADE_OK, "session", "session '%s' records: %s event%s so far%s", name,
 		     text_count(buf, recorded), text_plural(recorded),
-		     recorded ? "" : "; what its rules fit was not reached yet");
+		     recorded ? "" : "; no event that matches its rules was emitted yet");
 }
 
 /* The current one, if it is among them. */

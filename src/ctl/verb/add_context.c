@@ -24,8 +24,8 @@ static const struct poptOption options[] = {
 	OPTIONS_DOMAIN(opt.domain),
 	OPTION_SESSION(&opt.session),
 	OPTION_CHANNEL(&opt.channel, "to this channel, not to all"),
-	OPTION_EACH("type", 't', TYPE, 0, "this context; may come several times", "TYPE"),
-	OPTION_FLAG("list", 0, &opt.list, "list the types that there are"),
+	OPTION_EACH("type", 't', TYPE, 0, "this context; may be repeated", "TYPE"),
+	OPTION_FLAG("list", 0, &opt.list, "list the types"),
 	POPT_TABLEEND,
 };
 
@@ -52,10 +52,11 @@ static enum status add_context_check(struct ctl *ctl)
 	if (status != STATUS_OK)
 		return status;
 	if (opt.list && opt.types.nr)
-		err_set(&ctl->err, ERR_INVALID, "--list adds nothing: leave out --type");
+		err_set(&ctl->err, ERR_INVALID, "--list adds nothing: omit --type");
 	else if (!opt.list && !opt.types.nr)
 		err_set(&ctl->err, ERR_INVALID,
-			"which context? --type=TYPE; 'lttctl add-context --list' lists the types");
+			"missing context: use --type=TYPE; 'lttctl add-context --list' lists the "
+			"types");
 	if (ctl->err.code)
 		return STATUS_ERROR;
 	return opt.domain.user ? unsupported(ctl) : STATUS_OK;

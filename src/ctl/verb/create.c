@@ -47,8 +47,8 @@ static const struct poptOption options[] = {
 		    "SIZE"),
 	OPTION_TEXT("max-size", 0, &opt.max_size, "stop writing at this size of the trace", "SIZE"),
 	OPTION_TEXT("spool", 0, &opt.spool,
-		    "room on this disk for what a relay that is away has not got (default: 256M; "
-		    "0: none)",
+		    "room on this disk for data that an unreachable relay has not received "
+		    "(default: 256M; 0: none)",
 		    "SIZE"),
 	OPTION_TEXT("sync", 0, &opt.sync, "survive a loss of power: none, packet or every PERIOD",
 		    "WHEN"),
@@ -79,7 +79,7 @@ static enum status take_url(struct ctl *ctl)
 		return STATUS_OK;
 	}
 	err_set(&ctl->err, ERR_INVALID,
-		"'%s' is no URL that is known here; file:///DIR and net://RELAY are", opt.url);
+		"'%s' is not a supported URL; use file:///DIR or net://RELAY", opt.url);
 	return STATUS_ERROR;
 }
 

@@ -36,7 +36,7 @@ static enum status disable_channel_check(struct ctl *ctl)
 
 	if (status != STATUS_OK || operand(ctl, 0))
 		return status;
-	err_set(&ctl->err, ERR_INVALID, "which channels? name them");
+	err_set(&ctl->err, ERR_INVALID, "missing argument: name the channels");
 	return STATUS_ERROR;
 }
 

@@ -60,9 +60,9 @@ static enum status disable_event_check(struct ctl *ctl)
 	if (status != STATUS_OK || !!opt.all != !!operand(ctl, 0))
 		return status;
 	err_set(&ctl->err, ERR_INVALID,
-		opt.all ?
-			"--all-events means every event: name none" :
-			"which events? name them as 'lttctl status' shows them, or take all with -a");
+		opt.all ? "--all-events and event names exclude each other" :
+			  "missing argument: name the events as 'lttctl status' shows them, or use "
+			  "-a for all");
 	return STATUS_ERROR;
 }
 

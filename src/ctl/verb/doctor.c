@@ -20,8 +20,8 @@ static uint64_t pid;
 
 static const struct poptOption options[] = {
 	OPTION_SESSION(&opt.session),
-	OPTION_FLAG("kernel", 'k', &opt.kernel, "can the kernel be traced?"),
-	OPTION_TEXT("pid", 'p', &opt.pid, "why is this process not recorded?", "PID"),
+	OPTION_FLAG("kernel", 'k', &opt.kernel, "check whether the kernel can be traced"),
+	OPTION_TEXT("pid", 'p', &opt.pid, "find out why this process is not recorded", "PID"),
 	POPT_TABLEEND,
 };
 
@@ -31,7 +31,7 @@ static enum status doctor_check(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID, "--pid=%s: this is not the id of a process",
 			opt.pid);
 	else if (opt.pid && operand(ctl, 0))
-		err_set(&ctl->err, ERR_INVALID, "either --pid or a program, please");
+		err_set(&ctl->err, ERR_INVALID, "--pid and a program exclude each other");
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
@@ -91,7 +91,7 @@ static void doctor_text(FILE *out, struct json_object *record)
 const struct verb verb_doctor = {
 	.name = "doctor",
 	.operands = "[--pid=PID | [--] PROGRAM [ARGUMENTS]]",
-	.help = "Say why there is no data, and what mends it",
+	.help = "Show why there is no data, and the remedy",
 	.options = options,
 	.daemon = DAEMON_UNUSED, /* that none can be reached is a finding */
 	.command_behind = true,

@@ -28,14 +28,15 @@ static struct req_channel_enable req;
 static const struct poptOption options[] = {
 	OPTIONS_DOMAIN(opt.domain),
 	OPTION_SESSION(&opt.session),
-	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size, "of a sub-buffer; k, M, G, T are known",
-		    "SIZE"),
+	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
+		    "size of a sub-buffer; suffixes: k, M, G, T", "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
-	OPTION_TEXT("switch-timer", 0, &opt.switch_timer, "longest stay of data in a buffer", "US"),
-	OPTION_TEXT("tracefile-size", 'C', &opt.tracefile_size, "begin a new file at this size",
+	OPTION_TEXT("switch-timer", 0, &opt.switch_timer,
+		    "longest time that data stays in a buffer", "US"),
+	OPTION_TEXT("tracefile-size", 'C', &opt.tracefile_size, "start a new file at this size",
 		    "SIZE"),
 	OPTION_TEXT("tracefile-count", 'W', &opt.tracefile_count,
-		    "keep this many files of a stream", "N"),
+		    "maximum number of files of a stream", "N"),
 	OPTION_TEXT("buffer-ownership", 0, &opt.ownership,
 		    "share buffers by user (default) or process; of the kernel: system", "OWNER"),
 	OPTION_FLAG("buffers-uid", 0, &opt.per_user, "as --buffer-ownership=user"),
@@ -44,16 +45,16 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("overwrite", 0, &opt.overwrite, "drop the oldest if full (not yet)"),
 	OPTION_FLAG("buffers-global", 0, &opt.global,
 		    "as --buffer-ownership=system, for the kernel"),
-	OPTION_TEXT("buffer-allocation", 0, &opt.allocation, "per-cpu is what there is", "POLICY"),
-	OPTION_TEXT("buffer-preallocation", 0, &opt.preallocation, "preallocate is what there is",
+	OPTION_TEXT("buffer-allocation", 0, &opt.allocation, "only per-cpu is supported", "POLICY"),
+	OPTION_TEXT("buffer-preallocation", 0, &opt.preallocation, "only preallocate is supported",
 		    "POLICY"),
-	OPTION_TEXT("auto-reclaim-memory", 0, &opt.reclaim, "off is what there is", "POLICY"),
-	OPTION_TEXT("blocking-timeout", 0, &opt.blocking, "0 (never wait) is what there is", "US"),
+	OPTION_TEXT("auto-reclaim-memory", 0, &opt.reclaim, "only off is supported", "POLICY"),
+	OPTION_TEXT("blocking-timeout", 0, &opt.blocking, "only 0 (never wait) is supported", "US"),
 	OPTION_TEXT("output", 0, &opt.output, "no effect: mmap, splice", "TYPE"),
-	OPTION_TEXT("read-timer", 0, &opt.read_timer, "no effect: data wakes its reader", "US"),
-	OPTION_TEXT("monitor-timer", 0, &opt.monitor_timer, "no effect: nothing polls", "US"),
+	OPTION_TEXT("read-timer", 0, &opt.read_timer, "no effect: readers are woken by data", "US"),
+	OPTION_TEXT("monitor-timer", 0, &opt.monitor_timer, "no effect: there is no polling", "US"),
 	OPTION_TEXT("watchdog-timer", 0, &opt.watchdog_timer,
-		    "no effect: no killed program stalls a buffer", "US"),
+		    "no effect: a killed program cannot stall a buffer", "US"),
 	POPT_TABLEEND,
 };
 
@@ -93,7 +94,7 @@ static int take_ownership(struct ctl *ctl)
 
 	if (!!text + !!opt.per_user + !!opt.per_process + !!opt.global > 1)
 		return err_set(&ctl->err, ERR_INVALID,
-			       "buffers have one owner: name it once, with --buffer-ownership");
+			       "buffers have one owner: set it once, with --buffer-ownership");
 	if (opt.global || (text && strcmp(text, "system") == 0)) {
 		req.ownership = OWNERSHIP_GLOBAL;
 		return opt.domain.kernel ?
@@ -116,7 +117,7 @@ static int take_only(struct ctl *ctl, const char *option, const char *text, cons
 {
 	if (!text || strcmp(text, value) == 0)
 		return 0;
-	return err_set(&ctl->err, ERR_UNSUPPORTED, "--%s=%s can't be done yet; %s can", option,
+	return err_set(&ctl->err, ERR_UNSUPPORTED, "--%s=%s is not supported yet; %s is", option,
 		       text, value);
 }
 
@@ -175,8 +176,8 @@ static enum status enable_channel_one(struct ctl *ctl)
 		record_append(ctl->record, "channels", json_object_new_string(req.name));
 		if (rep.tracefile_size > req.tracefile_size)
 			print_note(ctl,
-				   "trace files of %" PRIu64 " bytes don't hold a buffer; they "
-				   "get %" PRIu64,
+				   "trace files of %" PRIu64 " bytes can't hold a buffer; their "
+				   "size is set to %" PRIu64,
 				   req.tracefile_size, rep.tracefile_size);
 		return STATUS_OK;
 	}
@@ -207,7 +208,7 @@ static int enable_channel_check_names(struct ctl *ctl)
 	struct names names CLEANUP(names_fini) = { 0 };
 
 	if (!operand(ctl, 0))
-		return err_set(&ctl->err, ERR_INVALID, "which channels? name them");
+		return err_set(&ctl->err, ERR_INVALID, "missing argument: name the channels");
 	names_split(operand(ctl, 0), &names);
 	for (size_t i = 0; i < names.nr; i++) {
 		const char *wrong = name_check(names.names[i]);

@@ -32,10 +32,11 @@ enum { FETCH };
 static const struct poptOption options[] = {
 	OPTIONS_DOMAIN(opt.domain),
 	OPTION_SESSION(&opt.session),
-	OPTION_CHANNEL(&opt.channel, "into this channel"),
+	OPTION_CHANNEL(&opt.channel, "record into this channel"),
 	OPTION_FLAG("all", 'a', &opt.all, "every event"),
-	OPTION_TEXT("exclude", 'x', &opt.exclude, "but not these", "PATTERN[,...]"),
-	OPTION_TEXT("loglevel", 0, &opt.loglevel, "only as severe as this, or more", "LEVEL"),
+	OPTION_TEXT("exclude", 'x', &opt.exclude, "exclude these", "PATTERN[,...]"),
+	OPTION_TEXT("loglevel", 0, &opt.loglevel, "only events of this level or more severe",
+		    "LEVEL"),
 	OPTION_TEXT("loglevel-only", 0, &opt.loglevel_only, "only of this level", "LEVEL"),
 	OPTION_FLAG("tracepoint", 0, &opt.tracepoint, "tracepoints and markers (default)"),
 	OPTION_NOT_YET("filter", 'f', POPT_ARG_STRING, 1,
@@ -48,7 +49,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("count", 0, &opt.count,
 		    "count them instead of recording; lttctl stats"),
 	OPTION_TEXT("histogram", 0, &opt.histogram, "the same, and the sizes of a field", "FIELD"),
-	OPTION_EACH("fetch", 0, FETCH, 0, "record this there, too; may come several times",
+	OPTION_EACH("fetch", 0, FETCH, 0, "record this value, too; may be repeated",
 		    "[NAME=]VALUE[:TYPE]"),
 	OPTION_TEXT("userspace-probe", 0, &opt.program,
 		    "with -k: at a function of a program or library, or where it returns, or at a "
@@ -107,7 +108,7 @@ static void note_no_points(struct ctl *ctl, const struct req_event_enable *req)
 	const char *near = NULL;
 
 	if (req->domain == DOMAIN_KERNEL)
-		print_note(ctl, "this kernel has no event that fits '%s'", pattern);
+		print_note(ctl, "this kernel has no event that matches '%s'", pattern);
 	if (req->domain == DOMAIN_KERNEL || glob_is_pattern(pattern) ||
 	    points_fetch(ctl, DOMAIN_USER, false, &points, NULL, &ignored) != 0)
 		return;
@@ -157,10 +158,10 @@ static int check_patterns(struct ctl *ctl)
 	struct names names CLEANUP(names_fini) = { 0 };
 
 	if (opt.all && operand(ctl, 0))
-		return err_set(&ctl->err, ERR_INVALID, "--all means every event: name none");
+		return err_set(&ctl->err, ERR_INVALID, "--all and event names exclude each other");
 	if (!opt.all && !operand(ctl, 0))
 		return err_set(&ctl->err, ERR_INVALID,
-			       "which events? name them, or take all with -a");
+			       "missing argument: name the events, or use -a for all");
 	names_split(opt.all ? "*" : operand(ctl, 0), &names);
 	for (size_t i = 0; i < names.nr; i++)
 		if (!*names.names[i])
@@ -200,7 +201,7 @@ static int check_probe(struct ctl *ctl)
 {
 	if (!opt.domain.kernel)
 		return err_set(&ctl->err, ERR_INVALID,
-			       "probes are the kernel's: -k (--kernel) --%s=PLACE NAME",
+			       "probes need the kernel domain: use -k (--kernel) --%s=PLACE NAME",
 			       place_option() ? place_option() : "probe");
 	if (!place_option())
 		return err_set(&ctl->err, ERR_INVALID,
@@ -208,16 +209,15 @@ static int check_probe(struct ctl *ctl)
 			       "events have their fields");
 	if (!!opt.probe + !!opt.function + !!opt.program + !!opt.syscall + !!opt.tracepoint > 1)
 		return err_set(&ctl->err, ERR_INVALID,
-			       "one of --probe, --function, --userspace-probe, --syscall and "
-			       "--tracepoint, please");
+			       "--probe, --function, --userspace-probe, --syscall and --tracepoint "
+			       "exclude each other");
 	if (opt.all || opt.exclude || opt.loglevel || opt.loglevel_only)
 		return err_set(&ctl->err, ERR_INVALID,
-			       "--all, --exclude and log levels choose events that there are; a "
-			       "probe is a new one");
+			       "--all, --exclude and log levels are not for probes");
 	if (!operand(ctl, 0) || strpbrk(operand(ctl, 0), "*,"))
 		return err_set(&ctl->err, ERR_INVALID,
-			       "what is the probe's event to be called? name it: lttctl "
-			       "enable-event -k --%s=%s NAME",
+			       "missing name of the probe's event: use lttctl enable-event -k "
+			       "--%s=%s NAME",
 			       place_option(), given_place());
 	return 0;
 }
@@ -229,7 +229,8 @@ static int enable_event_find_program(struct ctl *ctl)
 		return ctl->err.code;
 	if (found.left_out)
 		print_note(ctl,
-			   "%s can't be recorded: what holds it can't be told, or is no number",
+			   "%s can't be recorded: the location is unknown, or the type is not a "
+			   "number",
 			   found.left_out);
 	return 0;
 }
@@ -237,11 +238,12 @@ static int enable_event_find_program(struct ctl *ctl)
 static int check_counting(struct ctl *ctl)
 {
 	if (opt.count && opt.histogram)
-		return err_set(&ctl->err, ERR_INVALID, "--histogram counts, too: leave out --count");
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--histogram implies counting: omit --count");
 	if (place_option() || opt.fetch)
 		return err_set(&ctl->err, ERR_INVALID,
-			       "probes can't be counted yet, only recorded; events that there are "
-			       "can");
+			       "probes can't be counted yet, only recorded; other events can be "
+			       "counted");
 	return 0;
 }
 
@@ -252,7 +254,7 @@ static enum status enable_event_check(struct ctl *ctl)
 
 	if (status == STATUS_OK && opt.syscall && !opt.domain.kernel) {
 		err_set(&ctl->err, ERR_INVALID,
-			"system calls are the kernel's: -k (--kernel) --syscall");
+			"system calls need the kernel domain: use -k (--kernel) --syscall");
 		return STATUS_ERROR;
 	}
 	if (status == STATUS_OK && (opt.count || opt.histogram) && check_counting(ctl) != 0)

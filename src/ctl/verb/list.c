@@ -27,11 +27,11 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("fields", 'f', &opt.fields, "with -u or -k: the fields of each event"),
 	OPTION_CHANNEL(&opt.channel, "only this channel of the session"),
 	OPTION_FLAG("domain", 'd', &opt.domains, "only the domains of the session"),
-	OPTION_FLAG("no-truncate", 0, &opt.no_truncate, "as it is: nothing is ever cut short"),
+	OPTION_FLAG("no-truncate", 0, &opt.no_truncate, "no effect: text is never truncated"),
 	OPTION_NOT_YET("mem-usage", 0, POPT_ARG_STRING, 2,
 		       "'lttctl list SESSION' always shows the memory of each channel"),
 	OPTION_NOT_YET("style", 0, POPT_ARG_STRING, 3,
-		       "there is one style for people, and --json for programs"),
+		       "no effect: text has one style; programs use --json"),
 	OPTION_FLAG("syscall", 'S', &opt.syscall, "with -k: system calls only"),
 	POPT_TABLEEND,
 };
@@ -49,7 +49,7 @@ static enum status report_unknown(struct ctl *ctl, struct json_object *sessions)
 			why = record_str(s, "problem");
 	}
 	if (nr)
-		print_warning(ctl, "figures of %zu session%s have not come in time%s%s", nr,
+		print_warning(ctl, "figures of %zu session%s were not received in time%s%s", nr,
 			      nr == 1 ? "" : "s", *why ? ": " : " from the consumer daemon", why);
 	return nr ? STATUS_WARNING : STATUS_OK;
 }
@@ -164,16 +164,17 @@ static enum status list_verb_check(struct ctl *ctl)
 	if (status != STATUS_OK || operand(ctl, 0))
 		return status;
 	if (opt.fields && !domain_any(&opt.domain)) {
-		err_set(&ctl->err, ERR_INVALID, "fields of what? lttctl list -u --fields");
+		err_set(&ctl->err, ERR_INVALID,
+			"--fields needs a domain: use lttctl list -u --fields");
 		return STATUS_ERROR;
 	}
 	if (opt.syscall && !opt.domain.kernel) {
 		err_set(&ctl->err, ERR_INVALID,
-			"system calls are the kernel's: lttctl list -k --syscall");
+			"system calls need the kernel domain: use lttctl list -k --syscall");
 		return STATUS_ERROR;
 	}
 	if (opt.channel || opt.domains) {
-		err_set(&ctl->err, ERR_INVALID, "of which session? lttctl list SESSION %s",
+		err_set(&ctl->err, ERR_INVALID, "missing session: use lttctl list SESSION %s",
 			opt.channel ? "--channel=NAME" : "--domain");
 		return STATUS_ERROR;
 	}

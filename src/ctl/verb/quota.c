@@ -47,7 +47,7 @@ static void quota_verb_text(FILE *out, struct json_object *record)
 const struct verb verb_quota = {
 	.name = "quota",
 	.operands = "",
-	.help = "Show what users have of what the session daemon grants them",
+	.help = "Show each user's quotas and their use",
 	.daemon = DAEMON_NEEDED,
 	.run = quota_verb_run,
 	.text = quota_verb_text,

@@ -36,17 +36,18 @@ static struct {
 } opt;
 
 static const struct poptOption options[] = {
-	OPTION_FLAG("kernel", 'k', &opt.kernel, "the kernel while the program runs"),
-	OPTION_FLAG("userspace", 'u', &opt.user, "the program (default); with -k: both"),
+	OPTION_FLAG("kernel", 'k', &opt.kernel, "record the kernel while the program runs"),
+	OPTION_FLAG("userspace", 'u', &opt.user, "record the program (default); with -k: both"),
 	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
-	OPTION_TEXT("events", 'e', &opt.events, "only these (default: all)", "PATTERN[,...]"),
+	OPTION_TEXT("events", 'e', &opt.events, "only these events (default: all)",
+		    "PATTERN[,...]"),
 	OPTION_TEXT("name", 0, &opt.name, "of the session", "NAME"),
 	OPTION_TEXT("wrap", 'w', &opt.wrap, "record calls of libc, pthread, dl too", "LIB[,...]"),
-	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size, "of a sub-buffer; k, M, G, T are known",
-		    "SIZE"),
+	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
+		    "size of a sub-buffer; suffixes: k, M, G, T", "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
 	OPTION_FLAG("no-wait", 'n', &opt.no_wait,
-		    "for the program alone, not for processes that it leaves behind"),
+		    "wait for the program alone, not for processes that it leaves behind"),
 	POPT_TABLEEND,
 };
 
@@ -58,7 +59,7 @@ static enum status record_verb_check(struct ctl *ctl)
 
 	if (!operand(ctl, 0))
 		err_set(&ctl->err, ERR_INVALID,
-			"which program? lttctl record [OPTIONS] -- PROGRAM [ARGUMENTS]");
+			"missing program: use lttctl record [OPTIONS] -- PROGRAM [ARGUMENTS]");
 	else if (opt.subbuf_size && (parse_size(opt.subbuf_size, &channel.subbuf_size) != 0 ||
 				     channel.subbuf_size == 0))
 		err_set(&ctl->err, ERR_INVALID,
@@ -293,12 +294,11 @@ static unsigned int wait_for_others(struct ctl *ctl, const struct creation *crea
 	nr = linger(ctl, &others);
 	run_extend(run);
 	if (nr)
-		print_warning(
-			ctl,
-			"%u process%s that '%s' has started still record%s: what is emitted from "
-			"now on is not in the trace%s",
-			nr, nr == 1 ? "" : "es", ctl->operands[0], nr == 1 ? "s" : "",
-			opt.no_wait ? "; record without --no-wait to have it" : "");
+		print_warning(ctl,
+			      "%u process%s that '%s' has started still record%s: events that they "
+			      "emit from now on are not in the trace%s",
+			      nr, nr == 1 ? "" : "es", ctl->operands[0], nr == 1 ? "s" : "",
+			      opt.no_wait ? "; omit --no-wait to record them" : "");
 	return nr;
 }
 
@@ -339,7 +339,7 @@ static char *make_scope(struct ctl *ctl)
 
 	if (getrandom(&number, sizeof(number), 0) == sizeof(number))
 		return xasprintf("%016" PRIx64, number);
-	err_errno(&ctl->err, ERR_INTERNAL, errno, "can't make a random number");
+	err_errno(&ctl->err, ERR_INTERNAL, errno, "can't generate a random number");
 	return NULL;
 }
 

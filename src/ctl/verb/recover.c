@@ -22,7 +22,7 @@
 static int stop;
 
 static const struct poptOption options[] = {
-	OPTION_FLAG("stop", 's', &stop, "stop the sessions whose applications are all gone"),
+	OPTION_FLAG("stop", 's', &stop, "stop the sessions whose applications have all ended"),
 	POPT_TABLEEND,
 };
 
@@ -80,8 +80,8 @@ static struct json_object *recover_await(struct ctl *ctl)
 		pause_ms(POLL_MS);
 	}
 	if (!done)
-		print_warning(ctl, "not everything that is in the buffers can be written; "
-				   "`lttctl status` says why");
+		print_warning(ctl, "some data in the buffers can't be written; `lttctl status` "
+				   "shows why");
 	return now;
 }
 

@@ -28,12 +28,10 @@ static enum status regenerate_check(struct ctl *ctl)
 		return STATUS_OK;
 	if (what && strcmp(what, "metadata") == 0) {
 		err_set(&ctl->err, ERR_UNSUPPORTED,
-			"metadata needs it never: it is written as the trace grows, and is whole at "
-			"any time");
+			"metadata is always complete: it can't be regenerated");
 		return STATUS_UNSUPPORTED;
 	}
-	err_set(&ctl->err, ERR_INVALID,
-		"what is to be recorded again? lttctl regenerate statedump");
+	err_set(&ctl->err, ERR_INVALID, "missing argument: use lttctl regenerate statedump");
 	return STATUS_ERROR;
 }
 

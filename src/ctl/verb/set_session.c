@@ -11,7 +11,7 @@ static enum status set_session_check(struct ctl *ctl)
 {
 	if (operand(ctl, 0))
 		return STATUS_OK;
-	err_set(&ctl->err, ERR_INVALID, "which session? lttctl set-session SESSION");
+	err_set(&ctl->err, ERR_INVALID, "missing session: use lttctl set-session SESSION");
 	return STATUS_ERROR;
 }
 

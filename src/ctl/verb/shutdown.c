@@ -19,7 +19,7 @@ static struct {
 } opt;
 
 static const struct poptOption options[] = {
-	OPTION_FLAG("force", 'f', &opt.force, "end its sessions, too"),
+	OPTION_FLAG("force", 'f', &opt.force, "destroy its sessions, too"),
 	POPT_TABLEEND,
 };
 

@@ -47,13 +47,14 @@ static enum status spool_verb_check(struct ctl *ctl)
 	bool named = ctl->nr_operands > 1;
 
 	if (action == NR_ACTIONS)
-		err_set(&ctl->err, ERR_INVALID, "say what to do: spool list, send or remove");
+		err_set(&ctl->err, ERR_INVALID,
+			"missing argument: use 'lttctl spool' with list, send or remove");
 	else if (action == LIST && all)
 		err_set(&ctl->err, ERR_INVALID, "--all is for send and remove; list shows all");
 	else if (action != LIST && named == !!all)
 		err_set(&ctl->err, ERR_INVALID,
-			"name the spools that are meant, or say --all; `lttctl spool list` shows "
-			"them");
+			"missing argument: name the spools, or use --all; `lttctl spool list` "
+			"shows them");
 	return ctl->err.code ? STATUS_UNDEFINED : STATUS_OK;
 }
 
@@ -154,7 +155,7 @@ static enum status spool_verb_send_all(struct ctl *ctl, const struct spool_info 
 	if (!*rep.problem && !left)
 		return STATUS_OK;
 	err_set(&ctl->err, ERR_OUTPUT, "%s: %s", spool->path,
-		*rep.problem ? rep.problem : "what is left there belongs to no trace");
+		*rep.problem ? rep.problem : "the remaining files belong to no trace");
 	return STATUS_ERROR;
 }
 
@@ -165,8 +166,8 @@ static enum status spool_verb_send_one(struct ctl *ctl, struct spool_info *spool
 
 	if (!spool->known) {
 		err_set(&ctl->err, ERR_OUTPUT,
-			"%s does not say which session and relay it belongs to: an earlier version "
-			"made it; read what is in it (lttctl view), or remove it",
+			"%s does not name its session and relay, as an earlier version created it; "
+			"read it (lttctl view), or remove it",
 			spool->path);
 		return STATUS_ERROR;
 	}

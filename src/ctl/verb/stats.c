@@ -81,7 +81,8 @@ static void show_counts(FILE *out, struct json_object *record)
 
 	if (!record_len(record, "counted")) {
 		fprintf(out,
-			"Session %s counts no events; 'lttctl enable-event --count' lets it\n",
+			"Session %s counts no events; 'lttctl enable-event --count' makes it "
+			"count\n",
 			record_str(record, "session"));
 		return;
 	}

@@ -10,7 +10,7 @@ static int follow;
 
 static const struct poptOption options[] = {
 	OPTION_FLAG("follow", 'f', &follow,
-		    "tell what happens, when it happens, until it is destroyed"),
+		    "report changes as they happen, until the session is destroyed"),
 	POPT_TABLEEND,
 };
 

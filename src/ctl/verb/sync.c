@@ -33,7 +33,7 @@ static void sync_verb_print_text(FILE *out, struct json_object *record)
 const struct verb verb_sync = {
 	.name = "sync",
 	.operands = "[SESSION | DIR]",
-	.help = "Have what is written of a trace survive a loss of power",
+	.help = "Make the written part of a trace survive a loss of power",
 	.daemon = DAEMON_WELCOME,
 	.max_operands = 1,
 	.run = sync_verb_run,

@@ -139,10 +139,10 @@ static void print_stream(FILE *out, struct json_object *s)
 		text_count(packets, record_num(s, "packets")),
 		text_plural(record_num(s, "packets")));
 	if (record_num(s, "given_up"))
-		fprintf(out, "; %s older events given up for newer ones",
+		fprintf(out, "; %s older events discarded for newer ones",
 			text_count(lost, record_num(s, "given_up")));
 	if (record_num(s, "lost_before"))
-		fprintf(out, "; %s lost before the oldest packet that is there ended",
+		fprintf(out, "; %s lost before the end of the oldest packet",
 			text_count(lost, record_num(s, "lost_before")));
 	if (record_num(s, "damaged_packets"))
 		fprintf(out, "; %s damaged", text_count(lost, record_num(s, "damaged_packets")));
@@ -220,7 +220,7 @@ static enum status verify_verb_run(struct ctl *ctl)
 const struct verb verb_verify = {
 	.name = "verify",
 	.operands = "[SESSION | DIR]",
-	.help = "Prove that a trace is whole, and account for each event",
+	.help = "Check that a trace is complete, and account for each event",
 	.options = options,
 	.daemon = DAEMON_WELCOME,
 	.max_operands = 1,

@@ -31,14 +31,14 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("live", 0, &opt.live, "follow a live session, by its name or net:// URL"),
 	OPTION_FLAG("clear-text", 0, &opt.clear_text,
 		    "with --live: follow one at another machine without TLS"),
-	OPTION_FLAG("wait", 0, &opt.wait, "with --live: until there is such a session"),
+	OPTION_FLAG("wait", 0, &opt.wait, "with --live: wait until the session exists"),
 	{ "in-tunnel", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &opt.in_tunnel, 0, NULL, NULL },
 	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
 	OPTION_FLAG("statedump", 0, &opt.statedump, "events of state dumps, too"),
 	OPTION_TEXT("begin", 0, &opt.begin, "from this time on", "TIME"),
 	OPTION_TEXT("end", 0, &opt.end, "up to this time", "TIME"),
-	OPTION_TEXT("limit", 0, &opt.limit, "at most so many events", "N"),
-	OPTION_FLAG("summary", 0, &opt.summary, "no events but a summary of them"),
+	OPTION_TEXT("limit", 0, &opt.limit, "at most this number of events", "N"),
+	OPTION_FLAG("summary", 0, &opt.summary, "only a summary of the events"),
 	OPTION_FLAG("clock-seconds", 0, &opt.seconds, "times as seconds since 1970"),
 	OPTION_FLAG("clock-date", 0, &opt.date, "times with their date"),
 	OPTION_FLAG("clock-gmt", 0, &opt.gmt, "times in UTC"),
@@ -64,7 +64,7 @@ static enum status run_viewer(struct ctl *ctl, const char *const *before, const 
 	int argc = 0;
 
 	if (poptParseArgvString(viewer, &argc, &words) != 0 || argc == 0) {
-		err_set(&ctl->err, ERR_INVALID, "--viewer='%s' is no command", viewer);
+		err_set(&ctl->err, ERR_INVALID, "--viewer='%s' is not a command", viewer);
 		return STATUS_ERROR;
 	}
 	while (before[nr_before])
@@ -99,7 +99,7 @@ static int check_words(struct ctl *ctl)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "a session or --trace-path, please, not both");
 	if (opt.limit && (parse_u64(opt.limit, &selection.limit) != 0 || !selection.limit))
-		return err_set(&ctl->err, ERR_INVALID, "--limit=%s: this is no number of events",
+		return err_set(&ctl->err, ERR_INVALID, "--limit=%s: this is not a number of events",
 			       opt.limit);
 	if (opt.color && strcmp(opt.color, "auto") != 0 && strcmp(opt.color, "always") != 0 &&
 	    strcmp(opt.color, "never") != 0)
@@ -235,7 +235,7 @@ static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 			   summary->hidden == 1 ? "is" : "are",
 			   summary->hidden == 1 ? "it" : "them");
 	else if (!summary->events)
-		print_note(ctl, chosen ? "no event of this trace is among those asked for" :
+		print_note(ctl, chosen ? "no event of this trace matches the options" :
 					 "this trace has no events");
 }
 
@@ -272,8 +272,8 @@ static enum status view_verb_conclude(struct ctl *ctl, struct view *view,
 				      view_lost_name((enum view_lost)i));
 	if (summary->lost_before && !opt.summary)
 		print_warning(ctl,
-			      "%s event%s were lost before the oldest packet that is there ended; "
-			      "older ones have been given up",
+			      "%s event%s were lost before the end of the oldest packet; older "
+			      "ones have been discarded",
 			      text_count(buf, summary->lost_before),
 			      text_plural(summary->lost_before));
 	if (!opt.summary)

@@ -70,7 +70,7 @@ static struct channel *meant_channel(struct command *cmd, enum domain_id domain,
 	channel = session_find_channel(cmd->session, domain, CHANNEL_DEFAULT_NAME);
 	if (!channel)
 		command_error(cmd, ERR_NO_CHANNEL,
-			      "session '%s' has several channels; say which with --channel",
+			      "session '%s' has several channels; name one with --channel",
 			      cmd->session->name);
 	return channel;
 }
@@ -92,8 +92,8 @@ static void no_channel(struct command *cmd, enum domain_id domain, const char *n
 			      cmd->session->name, name, near);
 	else
 		command_error(cmd, ERR_NO_CHANNEL,
-			      "session '%s' has no channel '%s'; make it with "
-			      "`lttctl enable-channel -%c`",
+			      "session '%s' has no channel '%s'; create it with `lttctl "
+			      "enable-channel -%c`",
 			      cmd->session->name, name, domain == DOMAIN_KERNEL ? 'k' : 'u');
 	free(words);
 }

@@ -24,7 +24,7 @@ static enum cmd_result enable_again(struct command *cmd, struct channel *channel
 	if (!channel_attr_agrees(&channel->attr, asked))
 		return command_error(cmd, ERR_INVALID,
 				     "channel '%s' exists with other attributes, which can't be "
-				     "changed; make another channel",
+				     "changed; create another channel",
 				     channel->name);
 	if (channel->enabled)
 		return command_error(cmd, ERR_CHANNEL_EXISTS,

@@ -29,9 +29,10 @@ static enum cmd_result context_add_check(struct command *cmd, const struct chann
 	if (!kernel_contexts_frozen(cmd->sd->kernel, cmd->session, channel))
 		return CMD_DONE;
 	return command_error(cmd, ERR_INVALID,
-			     "channel '%s' of session '%s' has been recorded into: all of its "
-			     "events have what the first one had; make another channel (`lttctl "
-			     "enable-channel -k`), and add contexts before its first event",
+			     "channel '%s' of session '%s' has recorded events already, and all "
+			     "events of a channel have the same contexts; create another channel "
+			     "(`lttctl enable-channel -k`), and add contexts before its first "
+			     "event",
 			     channel->name, cmd->session->name);
 }
 

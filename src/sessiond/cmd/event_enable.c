@@ -62,7 +62,8 @@ static struct rule *get_rule(struct command *cmd, struct channel *channel,
 static enum cmd_result check_of_applications(struct command *cmd, const struct rule_spec *spec)
 {
 	if (!rule_chooses(spec->kind))
-		return command_error(cmd, ERR_INVALID, "probes are the kernel's: -k (--kernel)");
+		return command_error(cmd, ERR_INVALID,
+				     "probes need the kernel domain: use -k (--kernel)");
 	return user_check_rule(cmd->sd->user, cmd->session, spec, &cmd->err) ? CMD_FAILED :
 									       CMD_DONE;
 }

@@ -69,12 +69,12 @@ static enum cmd_result check_relay(struct command *cmd, const struct req_session
 	bool unknown = strcmp(req->relay, RELAY_ADDRS_UNKNOWN) == 0;
 
 	if (unknown ? !req->spool[0] || !are_urls(req->path) : !are_addresses(req->relay))
-		return command_error(cmd, ERR_INVALID, "'%.60s' is no address of a relay",
+		return command_error(cmd, ERR_INVALID, "'%.60s' is not the address of a relay",
 				     req->relay);
 	if (req->outdir >= 0 && !req->spool[0])
 		return command_error(cmd, ERR_INVALID, "a trace goes to a directory or to a relay");
 	if (req->relay_clear > RELAY_LINK_TLS || strlen(req->relay_host) > 255)
-		return command_error(cmd, ERR_INVALID, "this is no way to reach a relay");
+		return command_error(cmd, ERR_INVALID, "unknown kind of connection to a relay");
 	if ((req->keep_free && !req->spool[0]) || req->max_size)
 		return command_error(cmd, ERR_UNSUPPORTED,
 				     "limits are for traces in a directory here, not at a relay");
@@ -94,8 +94,8 @@ static enum cmd_result check_dir(struct command *cmd, const struct req_session_c
 	struct statx st = { 0 };
 
 	if (req->outdir < 0 && *path)
-		return command_error(cmd, ERR_INVALID, "'%s' came without its directory descriptor",
-				     path);
+		return command_error(cmd, ERR_INVALID,
+				     "'%s' was sent without its directory descriptor", path);
 	if (req->outdir < 0)
 		return CMD_DONE;
 	/* what is known of it: its file system may belong to a program that never answers */
@@ -106,8 +106,8 @@ static enum cmd_result check_dir(struct command *cmd, const struct req_session_c
 		return command_error(cmd, ERR_INVALID, "the output path must be absolute");
 	if (!admission_has_room(req->outdir, ADMISSION_KEPT))
 		return command_error(cmd, ERR_LIMIT,
-				     "the session daemon has nearly %u files open, as many as it "
-				     "may; destroy sessions, or start it with a higher limit "
+				     "the session daemon has nearly reached its limit of %u open "
+				     "files; destroy sessions, or start it with a higher limit "
 				     "(ulimit -n)",
 				     admission_fd_limit());
 	if (strlen(path) >= 4096)
@@ -120,7 +120,7 @@ static enum cmd_result check_spool(struct command *cmd, const struct req_session
 	if (req->spool[0] && req->spool_size < SESSION_LEAST_SIZE)
 		return command_error(cmd, ERR_INVALID,
 				     "a spool of %llu bytes has no room for data; give it %u or "
-				     "more, or have none",
+				     "more, or no spool",
 				     (unsigned long long)req->spool_size, SESSION_LEAST_SIZE);
 	return check_dir(cmd, req, req->spool);
 }
@@ -136,8 +136,8 @@ static enum cmd_result session_create_check_output(struct command *cmd,
 		return command_error(cmd, ERR_INVALID, "a spool is for a session at a relay");
 	if (req->compress)
 		return command_error(cmd, ERR_INVALID,
-				     "only what goes to a relay is compressed on its way: name one "
-				     "(--set-url), or leave --compress out");
+				     "only data for a relay is compressed: name a relay "
+				     "(--set-url), or omit --compress");
 	return check_dir(cmd, req, req->path);
 }
 
@@ -167,7 +167,7 @@ enum cmd_result cmd_session_create(struct command *cmd, struct req_session_creat
 	    session_check_disk(&disk, req->outdir >= 0 || req->relay[0], &cmd->err))
 		return CMD_FAILED;
 	if (getrandom(relay_id, sizeof(relay_id), 0) != (ssize_t)sizeof(relay_id))
-		return command_error(cmd, ERR_INTERNAL, "there are no random bytes");
+		return command_error(cmd, ERR_INTERNAL, "can't generate random bytes");
 	clock_gettime(CLOCK_REALTIME, &now);
 	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	if (!req->name[0])

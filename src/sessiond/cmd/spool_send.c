@@ -59,7 +59,7 @@ static enum cmd_result spool_send_check(struct command *cmd, const struct req_sp
 	if (req->dir < 0 || req->id.len != 16 || relayurl_parse(req->url, &url) < 0 ||
 	    strlen(req->url) >= SPOOLFACTS_URL_BYTES || req->relay_clear > RELAY_LINK_TLS ||
 	    req->sync > SYNC_PERIOD || name_check(req->name) || name_check(req->stamp))
-		return command_error(cmd, ERR_INVALID, "this is no spool that can be sent");
+		return command_error(cmd, ERR_INVALID, "this is not a spool that can be sent");
 	if (cmd->sd->nr_sending >= MAX_SENDING || !admission_has_room(req->dir, ADMISSION_KEPT))
 		return command_error(cmd, ERR_LIMIT,
 				     "the session daemon has too much to do; try again later");
@@ -95,7 +95,7 @@ enum cmd_result cmd_spool_send(struct command *cmd, struct req_spool_send *req,
 	if (spool_send_check(cmd, req) != CMD_DONE)
 		return CMD_FAILED;
 	if (getrandom(&open.output, sizeof(open.output), 0) != (ssize_t)sizeof(open.output))
-		return command_error(cmd, ERR_INTERNAL, "there are no random bytes");
+		return command_error(cmd, ERR_INTERNAL, "can't generate random bytes");
 	open.output |= OUTPUT_BIT;
 	s = xalloc(sizeof(*s));
 	s->cmd = cmd;

@@ -35,7 +35,7 @@ enum cmd_result cmd_statedump(struct command *cmd, struct req_statedump *req,
 	if (cmd->session->state != SESSION_RECORDING)
 		return command_error(
 			cmd, ERR_INVALID,
-			"session '%s' does not record; the state is told at each start",
+			"session '%s' is not recording; the state is dumped at each start",
 			cmd->session->name);
 	rep->channels = kernel_dump(cmd->sd->kernel, cmd->session);
 	pending = xalloc(sizeof(*pending));

@@ -12,16 +12,16 @@ static enum cmd_result track_check(struct command *cmd, const struct req_track *
 		return CMD_FAILED;
 	if (req->domain != DOMAIN_KERNEL)
 		return command_error(cmd, ERR_UNSUPPORTED,
-				     "whose events are recorded can be chosen for the kernel (-k) "
-				     "only; for programs see `lttctl record -- COMMAND`");
+				     "tracking is for the kernel (-k) only; for programs see "
+				     "`lttctl record -- COMMAND`");
 	if (req->kind >= TRACK_NR_KINDS || req->op >= TRACK_NR_OPS)
 		return command_error(cmd, ERR_INVALID, "unknown kind %u or operation %u", req->kind,
 				     req->op);
 	if (req->op == TRACK_REMOVE && !cmd->session->trackers[req->kind].limited)
 		return command_error(
 			cmd, ERR_INVALID,
-			"session '%s' records events of all, and can leave out nobody: "
-			"say first whose it is to record, with `lttctl track -k`",
+			"session '%s' tracks all ids, and none can be excluded: first select the "
+			"ids to record, with `lttctl track -k`",
 			cmd->session->name);
 	return CMD_DONE;
 }
@@ -32,8 +32,7 @@ static enum cmd_result track_apply(struct command *cmd, const struct kernel_trac
 
 	if (err == 0)
 		return CMD_DONE;
-	err_errno(&cmd->err, ERR_NO_MEMORY, -err,
-		  "the kernel can't be told whose events to record");
+	err_errno(&cmd->err, ERR_NO_MEMORY, -err, "can't send the tracked ids to the kernel");
 	return CMD_FAILED;
 }
 

@@ -114,9 +114,9 @@ const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32
 	size_t bytes;
 
 	if (app_find_point(app, id))
-		return "has an id that is taken";
+		return "has an id that is in use";
 	if (app->nr_points >= APP_MAX_POINTS || app->bytes >= APP_MAX_BYTES)
-		return "is one too many";
+		return "exceeds the limit";
 	shape = shape_get(app->shapes, facts, &why);
 	if (!shape) {
 		app_refuse_point(app, id, file, line, facts, why);
@@ -125,7 +125,7 @@ const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32
 	bytes = sizeof(*point) + strlen(file) + 1 + 2 * strlen(shape->body);
 	if (take_point(app, bytes)) {
 		shape_unref(app->shapes, shape);
-		return "is one too many for its user (see 'lttctl quota')";
+		return "exceeds the quota of its user (see 'lttctl quota')";
 	}
 	point = xalloc(sizeof(*point));
 	*point = (struct app_point){ id, line, xstrdup(file), bytes, shape };
@@ -134,7 +134,7 @@ const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32
 		shape_unref(app->shapes, shape);
 		free(point->file);
 		free(point);
-		return "finds no memory";
+		return "can't be stored: out of memory";
 	}
 	app->nr_points++;
 	app->bytes += point->bytes;

@@ -64,7 +64,7 @@ static int round_sizes(struct channel_attr *attr, struct err *err)
 	if (size == 0 || size >= limit || num >= limit || size >= limit / num)
 		return err_set(err, ERR_INVALID,
 			       "%u sub-buffers of %" PRIu64
-			       " bytes are too much: a buffer stays below %" PRIu64
+			       " bytes are too much: the limit of a buffer is %" PRIu64
 			       " GiB for each CPU",
 			       attr->num_subbuf, attr->subbuf_size, limit >> 30);
 	attr->subbuf_size = size;
@@ -81,7 +81,7 @@ static int core_channel_check_memory(const struct channel_attr *attr,
 		return err_set(err, ERR_INVALID,
 			       "%u x %" PRIu64 " KiB for each of %u CPUs need %" PRIu64
 			       " MiB, and this machine has %" PRIu64
-			       " MiB; take a smaller --subbuf-size or --num-subbuf",
+			       " MiB; use a smaller --subbuf-size or --num-subbuf",
 			       attr->num_subbuf, attr->subbuf_size >> 10, limits->nr_cpus,
 			       (ring >> 20) * limits->nr_cpus, limits->memory >> 20);
 	return 0;
@@ -96,11 +96,11 @@ static int check_ownership(const struct channel_attr *attr, enum domain_id domai
 	if (domain == DOMAIN_KERNEL && attr->ownership != OWNERSHIP_DEFAULT &&
 	    attr->ownership != OWNERSHIP_GLOBAL)
 		return err_set(err, ERR_INVALID,
-			       "the kernel has one set of buffers for all; leave out "
-			       "--buffers-uid and --buffers-pid");
+			       "the kernel has one set of buffers for all; omit --buffers-uid and "
+			       "--buffers-pid");
 	if (domain == DOMAIN_USER && attr->ownership == OWNERSHIP_GLOBAL)
 		return err_set(err, ERR_INVALID,
-			       "--buffers-global is for the kernel; take --buffers-uid");
+			       "--buffers-global is for the kernel; use --buffers-uid");
 	return 0;
 }
 
@@ -121,7 +121,7 @@ int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
 	if (attr->overwrite)
 		return err_set(err, ERR_UNSUPPORTED,
 			       "overwrite mode needs snapshots, which this version can't take yet; "
-			       "leave out --overwrite");
+			       "omit --overwrite");
 	if (attr->tracefile_count && !attr->tracefile_size)
 		return err_set(err, ERR_INVALID,
 			       "a number of trace files needs their size: add --tracefile-size");

@@ -50,7 +50,7 @@ void class_table_fini(struct class_table *table);
 enum class_outcome class_get(struct class_table *table, struct shape *shape,
 			     struct event_class **ret);
 
-/** The same question without an answer for ever: a new shape gets no class. */
+/** The same question without an answer forever: a new shape gets no class. */
 enum class_outcome class_find(const struct class_table *table, struct shape *shape,
 			      struct event_class **ret);
 

@@ -57,7 +57,7 @@ void orphaned_explain(const struct list_node *list, const struct caller *caller,
 	*err = (struct err){ 0 };
 	if (u->path[0])
 		err_set(err, ERR_NO_SESSION,
-			"session '%s' could not be taken over: %s; `lttctl verify %s` tells what "
+			"session '%s' could not be taken over: %s; `lttctl verify %s` shows what "
 			"was written of it",
 			name, u->why, u->path);
 	else

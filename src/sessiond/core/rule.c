@@ -33,7 +33,7 @@ static int check_program(const struct rule_spec *spec, struct err *err)
 				      "bytes of places in it",
 				      RULE_MAX_PLACES);
 	return *file || *places ?
-		       err_set(err, ERR_INVALID, "only a probe in a program has a file") :
+		       err_set(err, ERR_INVALID, "only a probe in a program has a path") :
 		       0;
 }
 
@@ -73,7 +73,7 @@ static int check_place(const struct rule_spec *spec, struct err *err)
 			       "a probe needs a location: SYMBOL, SYMBOL+OFFSET or 0xADDRESS");
 	if (strlen(fetch) > RULE_MAX_FETCH || has_control_byte(fetch))
 		return err_set(err, ERR_INVALID,
-			       "what a probe is to record is at most %u bytes of text",
+			       "the values that a probe records are at most %u bytes of text",
 			       RULE_MAX_FETCH);
 	return 0;
 }

@@ -37,7 +37,7 @@ enum session_event {
 
 enum session_outcome {
 	SESSION_DONE = 0,
-	SESSION_REFUSED = 1, /* makes no sense in this state */
+	SESSION_REFUSED = 1, /* is invalid in this state */
 	SESSION_LATER = 2,   /* an operation is going on; ask again after it */
 };
 
@@ -55,7 +55,7 @@ struct session_disk {
 struct session_relay {
 	char *addr;	      /* ADDRESS:PORT; empty: there is none */
 	char *host;	      /* whose certificate it has to have; empty: its address's */
-	enum relay_link link; /* in the clear, or not */
+	enum relay_link link; /* unencrypted, or not */
 	bool down;	      /* it can't be reached, as was said last */
 	uint8_t id[16];	      /* by which it knows the session again */
 	bool compress;	      /* what is sent to it */

@@ -151,7 +151,7 @@ struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const 
 	shape = shape_make(facts, TAKE(key), TAKE(body));
 	if (!tsearch(shape, &shapes->by_key, shape_compare)) {
 		shape_destroy(shape);
-		*ret_why = "finds no memory";
+		*ret_why = "can't be stored: out of memory";
 		return NULL;
 	}
 	shapes->nr++;

@@ -30,7 +30,7 @@ static bool wait_confirmed(int timeout_ms)
 	agent_wake();
 	if (agent_thread_wait_confirmed(agent_points_generation(), timeout_ms))
 		return true;
-	tracer_debug("a daemon took too long; the program goes on");
+	tracer_debug("a daemon took too long; the program continues");
 	return false;
 }
 

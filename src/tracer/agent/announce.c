@@ -88,7 +88,8 @@ static bool add_points(unsigned int link, struct encoder *enc)
 			if (enc->nr_records > 0)
 				return false;
 			if (!announce_add_point(enc, point, false))
-				tracer_debug("%s is too large to be announced", point->event->name);
+				tracer_debug("%s is too large to be registered",
+					     point->event->name);
 		}
 		agent_points_advance(link);
 	}

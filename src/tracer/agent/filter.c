@@ -267,7 +267,7 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 		return;
 	__atomic_store_n(&fatal, true, __ATOMIC_RELEASE); /* to a child's helper */
 	if (!others || (!helper && flags & SECCOMP_FILTER_FLAG_TSYNC))
-		agent_alone_quit("a seccomp filter would end the program for libltt's calls");
+		agent_alone_quit("a seccomp filter would kill the program for libltt's calls");
 }
 
 /* --- one that is not known -------------------------------------------------------------------- */

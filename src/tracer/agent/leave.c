@@ -407,5 +407,5 @@ void agent_leave_block(void)
 		return;
 	find_last();
 	if (__clone(hold, stack + sizeof(stack), flags, NULL) < 0)
-		tracer_debug("what exit handlers trace may be missed");
+		tracer_debug("events of exit handlers may be missing");
 }

@@ -191,8 +191,7 @@ static bool is_trusted(int fd)
 static void link_up(struct agent_link *link, int fd)
 {
 	if (!is_trusted(fd)) {
-		tracer_debug("%s: the daemon belongs to somebody else",
-			     tracer_env.dir[link->index]);
+		tracer_debug("%s: the daemon belongs to another user", tracer_env.dir[link->index]);
 		sys_close(fd);
 		punish(link);
 		retry_in(link, link->penalty_ms);

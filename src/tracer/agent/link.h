@@ -29,7 +29,7 @@ enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
  * struct agent_link
  * @index: its number, in agent_links and towards agent_points and agent_buffers.
  * @retry_at: LINK_RETRY: when, on the clock of agent_now_ms().
- * @tries: attempts that found a socket which nobody listens on, in a row.
+ * @tries: attempts that found a socket which there is no listener on, in a row.
  * @busy_ms: pause after something else appeared in a watched directory.
  * @penalty_ms: how long to stay away after the daemon misbehaved; 0 when it
  *              has proved itself.

@@ -136,7 +136,7 @@ static void send_buffer_failed(struct agent_link *link, uint64_t ring, int err)
 	struct msg_app_buffer_failed m = { .ring = ring, .error = (uint32_t)-err };
 	struct encoder enc;
 
-	tracer_debug("buffer %llu is of no use: %s", (unsigned long long)ring, strerror(-err));
+	tracer_debug("can't use buffer %llu: %s", (unsigned long long)ring, strerror(-err));
 	agent_message_begin(link, &enc, MSG_app_buffer_failed);
 	msg_app_buffer_failed_encode(&enc, &m);
 	agent_link_send(link, &enc);

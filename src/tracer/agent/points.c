@@ -76,7 +76,7 @@ static void on_added(const struct point *point, void *data)
 		entries[nr_entries++] = (struct entry){ .point = point, .id = point->id };
 		__atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 	} else {
-		tracer_debug("no memory to announce %s", point->event->name);
+		tracer_debug("no memory to register %s", point->event->name);
 	}
 	pthread_mutex_unlock(&lock);
 	site_unmute();

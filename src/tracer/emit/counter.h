@@ -29,7 +29,7 @@ void counter_hit_oversize(const struct hook *hook);
 /**
  * site_count() - count a point from now on, also at sites that appear later.
  * Return: 0, 1 (was counted there already), -ENOENT (no such point), -EINVAL (the
- * field is no integer), -ENOMEM.
+ * field is not an integer), -ENOMEM.
  */
 int site_count(uint32_t point, const struct counter *counter);
 /** Stop; -ENOENT if it was not counted there. Caller synchronises. */

@@ -84,7 +84,7 @@ void ltt_vlog(struct ltt_site *site, const struct ltt_log_place *place, const ch
 	if (emit_is_muted())
 		return;
 	va_copy(again, args);
-	__asm__("" : "=m"(stack)); /* the slack may be read, whatever it holds */
+	__asm__("" : "=m"(stack)); /* the slack may be read; its content does not matter */
 	len = write_line(stack, STACK_TEXT, place, prefix, format, args);
 	if (len <= STACK_TEXT)
 		ltt_emit(site, stack, len, 0);

@@ -157,7 +157,7 @@ void ltt_emit_format(struct ltt_site *site, const char *text, ...)
 
 	if (!state || !state->format || emit_is_muted())
 		return;
-	__asm__("" : "=m"(stack)); /* the slack may be read, whatever it holds */
+	__asm__("" : "=m"(stack)); /* the slack may be read; its content does not matter */
 	va_start(args, text);
 	end = write_at_once(state->format, &args, stack);
 	va_end(args);

@@ -89,7 +89,7 @@ size_t ring_set_max_payload(const struct ring_set *set);
 /* --- readers (probes, fallback) and their grace period -------------------- */
 
 /** Return: a token for reader_exit(). Async-signal safe; may nest. A thread
- *  that leaves by longjmp() or ends in between is waited for for ever. */
+ *  that leaves by longjmp() or ends in between is waited for forever. */
 unsigned int reader_enter(void);
 void reader_exit(unsigned int token);
 

@@ -367,7 +367,7 @@ static inline uint64_t section_read_cycles(void)
 	"	movl	%ecx, %eax\n" \
 	"	ret\n"
 
-/* Published and nothing else to do, or nobody listens: return. */
+/* Published and nothing else to do, or there is no listener: return. */
 #define SECTION_TELL_RECORD_UNUSUAL \
 	"	cmpl	$" N(O_CONS_ON) ", %ecx\n" \
 	"	je	17f\n" \

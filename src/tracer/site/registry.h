@@ -90,7 +90,7 @@ struct point_state {
 /**
  * point_join() - make a site part of its point, which appears if it is new.
  * Fills what a traced call reads, and hooks all listeners that there are.
- * Return: 0, -EINVAL (a description that makes no sense), -ENOMEM.
+ * Return: 0, -EINVAL (a description that is invalid), -ENOMEM.
  */
 __must_check int point_join(struct site_state *site);
 /** The site leaves; a point without sites goes away. */

@@ -93,7 +93,7 @@ static int find_slot(struct binder *b, const char *path, struct ctf_field **ret_
 	if (!field)
 		field = find_relative(b, path, &root);
 	if (!field)
-		return tsdl_fail(b->p, "'%s' is referred to, but is no field before it", path);
+		return tsdl_fail(b->p, "'%s' is referred to, but is not a field before it", path);
 	if (field->type->kind != TYPE_INT && field->type->kind != TYPE_ENUM)
 		return tsdl_fail(b->p, "'%s' is neither an integer nor an enumeration", path);
 	*ret_field = field;
@@ -174,7 +174,7 @@ static int bind_variant(struct binder *b, struct ctf_type *copy, const struct ct
 	if (r < 0)
 		return r;
 	if (tag->type->kind != TYPE_ENUM)
-		return tsdl_fail(b->p, "a variant's tag '%s' is no enumeration", type->ref);
+		return tsdl_fail(b->p, "a variant's tag '%s' is not an enumeration", type->ref);
 	copy->slot = tag->slot;
 	copy->tag = tag->type;
 	r = tsdl_spend(b->p, (uint64_t)copy->tag->nr_mappings * (type->nr_fields + 1));
@@ -253,7 +253,7 @@ int tsdl_bind_root(struct binder *b, enum root root, const struct ctf_type **typ
 	if (!*type)
 		return 0;
 	if ((*type)->kind != TYPE_STRUCT)
-		return tsdl_fail(b->p, "%.*s is no struct", (int)strlen(root_names[root]) - 1,
+		return tsdl_fail(b->p, "%.*s is not a struct", (int)strlen(root_names[root]) - 1,
 				 root_names[root]);
 	r = bind(b, *type, type);
 	if (!r)

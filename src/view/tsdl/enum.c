@@ -26,7 +26,7 @@ static int number(struct tsdl *p, uint64_t *ret)
 	if (r < 0)
 		return r;
 	if (value.kind != VALUE_NUMBER)
-		return tsdl_fail(p, "a label's value is no number");
+		return tsdl_fail(p, "a label's value is not a number");
 	*ret = value.number;
 	return 0;
 }

@@ -28,7 +28,7 @@ int tsdl_spend(struct tsdl *p, uint64_t steps)
 {
 	if (p->budget < steps) {
 		p->budget = 0;
-		return tsdl_fail(p, "types are too many or too entangled");
+		return tsdl_fail(p, "too many types, or nested too deeply");
 	}
 	p->budget -= steps;
 	return 0;
@@ -134,7 +134,7 @@ static int parse_uuid(struct tsdl *p, const char *text, uint8_t *ret)
 		   &byte[9], &byte[10], &byte[11], &byte[12], &byte[13], &byte[14], &byte[15],
 		   &used) != 16 ||
 	    used != 36)
-		return tsdl_fail(p, "the trace's UUID is none");
+		return tsdl_fail(p, "the trace's UUID is invalid");
 	for (int i = 0; i < 16; i++)
 		ret[i] = byte[i];
 	return 0;
@@ -171,7 +171,7 @@ static int set_env(struct tsdl *p, void *object, const char *key, const struct t
 	struct ctf_env *env;
 
 	if (type)
-		return tsdl_fail(p, "env takes no types");
+		return tsdl_fail(p, "env can't contain types");
 	env = arena_alloc(p->arena, sizeof(*env));
 	*env = (struct ctf_env){ key, v->text, (int64_t)v->number, tc->env };
 	tc->env = env;
@@ -184,14 +184,14 @@ static int set_clock(struct tsdl *p, void *object, const char *key, const struct
 	struct ctf_clock *clock = object;
 
 	if (type)
-		return tsdl_fail(p, "a clock takes no types");
+		return tsdl_fail(p, "a clock can't contain types");
 	if (!strcmp(key, "name"))
 		clock->name = v->text;
 	if (v->kind != VALUE_NUMBER)
 		return 0;
 	if (!strcmp(key, "freq")) {
 		if (!v->number || v->number >= 1ull << 62)
-			return tsdl_fail(p, "a clock's frequency makes no sense");
+			return tsdl_fail(p, "a clock's frequency is invalid");
 		clock->freq = v->number;
 	} else if (!strcmp(key, "offset_s")) {
 		clock->offset_s = v->number;

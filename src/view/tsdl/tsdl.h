@@ -6,7 +6,7 @@
  * blocks, type.c for types, scope.c for their names), then
  * tsdl_resolve() gives each place where a type is used a copy whose references
  * are bound. The text is untrusted: nesting, memory and time are bounded, and a
- * declaration that makes no sense costs itself only.
+ * declaration that is invalid costs itself only.
  */
 #ifndef VIEW_TSDL_TSDL_H
 #define VIEW_TSDL_TSDL_H

@@ -334,7 +334,7 @@ static int enum_type(struct tsdl *p, struct ctf_type **ret_type)
 	if (r < 0)
 		return r;
 	if (!container || container->kind != TYPE_INT)
-		return tsdl_fail(p, "an enumeration's container is no integer");
+		return tsdl_fail(p, "an enumeration's container is not an integer");
 	type = type_new(p, TYPE_ENUM);
 	*type = *container;
 	type->kind = TYPE_ENUM;

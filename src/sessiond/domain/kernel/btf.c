@@ -230,7 +230,7 @@ const char *btf_parameter(const struct btf *btf, uint32_t function, uint32_t nr,
 	return btf_text(btf, params[nr].name_off);
 }
 
-/* @left: structures that are within themselves, many times, must not keep us for ever. */
+/* @left: structures that are within themselves, many times, must not keep us forever. */
 static bool find_member(const struct btf *btf, uint32_t structure, const char *name,
 			struct btf_place *ret, uint32_t depth, uint32_t *left)
 {

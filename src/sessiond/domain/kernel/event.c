@@ -197,7 +197,7 @@ int kernel_check_rule(struct domain_tracer *domain, const struct rule_spec *spec
 		return err_errno(err, ERR_INTERNAL, -ret, "the kernel's events can't be listed");
 	if (spec->loglevel_type != LOGLEVEL_ALL)
 		return err_set(err, ERR_INVALID,
-			       "events of the kernel have no log level; leave out --loglevel");
+			       "events of the kernel have no log level; omit --loglevel");
 	if (!rule_chooses(spec->kind))
 		return kernel_check_probe(kernel, spec, err);
 	if (spec->kind == RULE_HISTOGRAM && kernel_event_find(kernel, spec->pattern))

@@ -52,8 +52,9 @@ static void kmod_check_version(struct kmod *kmod)
 			 LTT_KMOD_DEVICE, strerror(-ret));
 	else
 		snprintf(kmod->why, sizeof(kmod->why),
-			 "the kernel module speaks version %u and this daemon version %u: install "
-			 "both from the same release, then `rmmod ltt` and start the daemon again",
+			 "the kernel module has protocol version %u and this daemon version %u: "
+			 "install both from the same release, then `rmmod ltt` and start the "
+			 "daemon again",
 			 hello.abi, LTT_KMOD_ABI);
 	kmod_fini(kmod);
 }

@@ -43,8 +43,8 @@ static void kmod_load_explain(int error, char *why, size_t len)
 	case -ENOKEY:
 	case -EBADMSG:
 		snprintf(why, len,
-			 "the kernel takes signed modules only (Secure Boot), and ltt.ko is not "
-			 "signed with a key that it knows: sign it (with DKMS: `mokutil --import "
+			 "the kernel accepts signed modules only (Secure Boot), and ltt.ko is not "
+			 "signed with a key that it trusts: sign it (with DKMS: `mokutil --import "
 			 "/var/lib/dkms/mok.pub`, then reboot), or switch Secure Boot off");
 		return;
 	case -EPERM:
@@ -59,8 +59,7 @@ static void kmod_load_explain(int error, char *why, size_t len)
 			"`dkms autoinstall`), then start the session daemon again");
 		return;
 	}
-	snprintf(why, len,
-		 "the kernel does not take the module ltt: %s; its log (`dmesg`) may say why",
+	snprintf(why, len, "the kernel rejected the module ltt: %s; its log (`dmesg`) may show why",
 		 strerror(-error));
 }
 

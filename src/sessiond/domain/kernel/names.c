@@ -159,15 +159,15 @@ static int kernel_names_step(struct resolver *r, struct value *v, bool through, 
 		}
 	}
 	if (v->type.kind != BTF_STRUCT || !v->in_memory)
-		return err_set(r->err, ERR_INVALID, "'%.100s' is no %sstructure: it has no '%.100s'",
-			       v->name, through ? "pointer to a " : "", name);
+		return err_set(r->err, ERR_INVALID,
+			       "'%.100s' is not a %sstructure: it has no '%.100s'", v->name,
+			       through ? "pointer to a " : "", name);
 	if (!btf_find_member(r->btf, v->type.target, name, &member))
 		return err_set(r->err, ERR_INVALID, "'%.100s' has no member '%.100s'", v->name,
 			       name);
 	if (member.is_field || member.bit % 8)
 		return err_set(r->err, ERR_INVALID,
-			       "'%.100s' is some bits of a word, which can't be recorded by name",
-			       name);
+			       "'%.100s' is a bit-field, which can't be recorded by name", name);
 	v->offset += member.bit / 8;
 	v->type = btf_type(r->btf, member.type);
 	return 0;
@@ -296,15 +296,15 @@ int kernel_names_resolve(const char *path, const char *function, const char *fet
 
 	if (status < 0)
 		return err_errno(err, ERR_INVALID, -status,
-				 "parameters have no names here, as this kernel has no BTF (%s): take "
-				 "$arg1, $arg2, ...",
+				 "parameters have no names here, as this kernel has no BTF (%s): "
+				 "use $arg1, $arg2, ...",
 				 path);
 	r.btf = btf;
 	r.proto = btf_function(btf, function);
 	if (!r.proto)
 		return err_set(err, ERR_INVALID,
-			       "the kernel's BTF does not know the function '%.100s', nor the names "
-			       "of its parameters: take $arg1, $arg2, ...",
+			       "the kernel's BTF does not know the function '%.100s', nor the "
+			       "names of its parameters: use $arg1, $arg2, ...",
 			       function);
 	return resolve_all(&r, fetch, ret);
 }

@@ -163,10 +163,10 @@ int kernel_check_perf(const struct kmod *kmod, const char *name, struct err *err
 
 	ret = trial < 0 ? trial : kmod_call(kmod, trial, LTT_KMOD_CONTEXT, &request);
 	if (ret == -ENOMEM)
-		return err_errno(err, ERR_NO_MEMORY, -ret, "the kernel can't try the counter");
+		return err_errno(err, ERR_NO_MEMORY, -ret, "the kernel can't test the counter");
 	return ret < 0 ? err_set(err, ERR_INVALID,
-				 "this machine does not count '%.100s' (%s); what it counts is in "
-				 "`lttctl add-context --list`",
+				 "this machine has no counter '%.100s' (%s); `lttctl add-context "
+				 "--list` lists those it has",
 				 name, strerror(-ret)) :
 			 0;
 }

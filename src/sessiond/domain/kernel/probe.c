@@ -56,7 +56,7 @@ static int kernel_probe_check_fetch(const struct kernel_fetch *fetch, enum rule_
 
 	if (fetch->at_return && kind != RULE_FUNCTION)
 		return err_set(err, ERR_INVALID,
-			       "'%s': what a function returns is known where it returns; take "
+			       "'%s': what a function returns is known where it returns; use "
 			       "--function",
 			       fetch->name);
 	if (fetch->at_entry && (fetch->at_return || inside))
@@ -115,8 +115,8 @@ static int kernel_probe_make_request(const struct kernel_place *place, uint32_t 
 			       place->location);
 	if (place->kind == RULE_FUNCTION && ret->probe.offset)
 		return err_set(err, ERR_INVALID,
-			       "'%.100s' is not the beginning of a function: leave out the offset, "
-			       "or take --probe",
+			       "'%.100s' is not the beginning of a function: omit the offset, or "
+			       "use --probe",
 			       place->location);
 	nr = fetches_of(place, part, fetches, err);
 	if (nr < 0)
@@ -145,10 +145,10 @@ const char *kernel_probe_why(int error)
 {
 	switch (error) {
 	case ENOENT:
-		return "the kernel has no such symbol, or takes no probe there";
+		return "the kernel has no such symbol, or rejects a probe there";
 	case EINVAL:
 	case EADDRNOTAVAIL:
-		return "the kernel takes no probe there";
+		return "the kernel rejects a probe there";
 	case EBUSY:
 		return "functions are not traced while kernel.ftrace_enabled is 0 (sysctl)";
 	case ESTALE:
@@ -196,7 +196,7 @@ static int kernel_probe_try(const struct kernel_domain *kernel, const struct rul
 		if (err->code)
 			return err->code;
 		if (ret < 0)
-			return err_set(err, ERR_NO_EVENT, "no probe can be at '%.100s': %s",
+			return err_set(err, ERR_NO_EVENT, "can't place a probe at '%.100s': %s",
 				       spec->location, kernel_probe_why(-ret));
 	}
 	return 0;
@@ -207,7 +207,7 @@ int kernel_check_probe(struct kernel_domain *kernel, const struct rule_spec *spe
 	AUTO_FD int trial = kernel_trial(kernel->kmod, 0);
 
 	if (trial < 0)
-		return err_errno(err, ERR_NO_MEMORY, -trial, "the kernel can't try the probe");
+		return err_errno(err, ERR_NO_MEMORY, -trial, "the kernel can't test the probe");
 	return kernel_probe_try(kernel, spec, trial, err);
 }
 

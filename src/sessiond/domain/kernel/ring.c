@@ -62,14 +62,13 @@ static int describe_memory(struct kernel_session *ks, const struct ring *ring, s
 	int told = kernel_contexts_send(ks->kernel->kmod, ring->module, channel);
 
 	if (told < 0)
-		return err_errno(
-			err, ERR_UNSUPPORTED, -told,
-			"the kernel module does not take the contexts of channel '%s' (%s)",
-			channel->name, channel->contexts);
+		return err_errno(err, ERR_UNSUPPORTED, -told,
+				 "the kernel module rejects the contexts of channel '%s' (%s)",
+				 channel->name, channel->contexts);
 	told = kernel_tracker_send_all(ks->kernel->kmod, ring->module, ks->rec.session);
 	if (told < 0)
 		return err_errno(err, ERR_NO_MEMORY, -told,
-				 "the kernel can't be told whose events to record");
+				 "can't send the tracked ids to the kernel");
 	return 0;
 }
 
@@ -93,7 +92,7 @@ static int make_memory(struct kernel_session *ks, struct ring *ring, struct err 
 		return err_set(err, ERR_UNSUPPORTED, "%s", kmod->why);
 	if (fd < 0)
 		return err_errno(err, ERR_NO_MEMORY, -fd,
-				 "the kernel can't make %u x %llu KiB for each CPU",
+				 "the kernel can't allocate %u x %llu KiB for each CPU",
 				 attr->num_subbuf, (unsigned long long)attr->subbuf_size >> 10);
 	ring->module = fd;
 	ring->data = request.data_fd;
@@ -104,7 +103,7 @@ static int make_memory(struct kernel_session *ks, struct ring *ring, struct err 
 	if (admission_has_room(MAX(fd, MAX(ring->data, ring->ctl_rw)), ADMISSION_KEPT))
 		return 0;
 	return err_set(err, ERR_LIMIT,
-		       "the session daemon has nearly as many files open as it may");
+		       "the session daemon has nearly reached its limit of open files");
 }
 
 static struct ring *make_ring(struct kernel_session *ks, struct trace_channel *trace_channel)

@@ -89,7 +89,6 @@ static int send_ring_all(struct kernel_session *ks, int module, const void *data
 void kernel_tracker_restore(struct kernel_session *ks)
 {
 	if (each_ring(ks, send_ring_all, NULL) < 0)
-		log_warn(
-			"session '%s': the kernel was not told all about whose events are recorded",
-			ks->rec.session->name);
+		log_warn("session '%s': the kernel has not received all tracked ids",
+			 ks->rec.session->name);
 }

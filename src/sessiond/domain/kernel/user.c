@@ -34,7 +34,7 @@ bool kernel_user_returns(const struct kernel_place *place)
 
 static int not_understood(struct err *err, const char *at)
 {
-	return err_set(err, ERR_INVALID, "'%.60s' is no place in a program", at);
+	return err_set(err, ERR_INVALID, "'%.60s' is not a place in a program", at);
 }
 
 static bool kernel_user_take_number(const char **at, uint64_t *ret)
@@ -102,7 +102,7 @@ static int kernel_user_check_fetch(const struct kernel_place *place,
 
 	if (fetch->at_return && !kernel_user_returns(place))
 		return err_set(err, ERR_INVALID,
-			       "'%s': what a function returns is known where it returns: take "
+			       "'%s': what a function returns is known where it returns: use "
 			       "--userspace-probe=return:PATH:SYMBOL",
 			       fetch->name);
 	if (fetch->at_entry && (is_usdt || kernel_user_returns(place)))

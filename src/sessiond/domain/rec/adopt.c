@@ -132,7 +132,8 @@ static void resumed(void *data, const struct con_answer *answer)
 		resume_failed(ring, answer->code ? answer->code : (int)ERR_LIMIT, answer->text);
 		return;
 	}
-	log_info("session '%s': %s is back, with what was in it", rec->session->name, ring->name);
+	log_info("session '%s': %s has been recovered with its data", rec->session->name,
+		 ring->name);
 	if (ring->uncounted)
 		trace_append(ring->trace_channel->trace,
 			     metadata_buffer(METADATA_BUFFER_FOUND, ring->id, ring->name));

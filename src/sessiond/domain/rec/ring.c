@@ -20,7 +20,7 @@ void ring_fail(struct ring *ring, enum err_code code, const char *why)
 	if (ring->account.guest && code == ERR_LIMIT) /* nobody can make another's start fail */
 		rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, why);
 	else
-		recording_problem(rec, TROUBLE_BUFFERS, code, "a buffer can't be made", why);
+		recording_problem(rec, TROUBLE_BUFFERS, code, "can't create a buffer", why);
 }
 
 void ring_close_fds(struct ring *ring)
@@ -39,8 +39,8 @@ static int rec_ring_take_fds(struct ring *ring, struct decoder *dec, const char 
 	int top;
 
 	if (rep_con_ring_open_decode(dec, &rep) < 0) {
-		*ret_why = "its descriptors did not arrive: the session daemon has as many files "
-			   "open as it may";
+		*ret_why = "its descriptors did not arrive: the session daemon has reached its "
+			   "limit of open files";
 		return ERR_LIMIT;
 	}
 	ring->data = rep.data;
@@ -51,7 +51,7 @@ static int rec_ring_take_fds(struct ring *ring, struct decoder *dec, const char 
 	if (rep.data >= 0 && rep.ctl >= 0 && rep.doorbell >= 0 &&
 	    admission_has_room(top, ADMISSION_KEPT))
 		return 0;
-	*ret_why = "the session daemon has nearly as many files open as it may";
+	*ret_why = "the session daemon has nearly reached its limit of open files";
 	return ERR_LIMIT;
 }
 

@@ -183,7 +183,7 @@ static void rec_trace_open_done(void *data, const struct con_answer *answer)
 	if (answer->code == 0)
 		return;
 	trace->failed = true;
-	recording_problem(trace->rec, TROUBLE_BUFFERS, answer->code, "the trace can't be made",
+	recording_problem(trace->rec, TROUBLE_BUFFERS, answer->code, "can't create the trace",
 			  answer->text);
 	trace->rec->ops->ready(trace->rec);
 	trace->rec->ops->metadata_done(trace->rec);

@@ -22,10 +22,10 @@ static void report_lost(const struct ring *ring)
 	char text[256];
 
 	snprintf(text, sizeof(text), "a buffer is lost: %.100s died with %s", ring->name,
-		 ring->wanted ? "the daemons; a program that records into it still has what was "
-				"not yet in the trace, and brings it when it comes" :
-				"every process that held it; what was in it and not yet in the "
-				"trace is not counted");
+		 ring->wanted ? "the daemons; a program that records into it still has the "
+				"unwritten data, and it is recovered when the program reconnects" :
+				"every process that held it; its unwritten data is lost and not "
+				"counted");
 	rec->recorder->config.trouble(rec->session, TROUBLE_LOST, text);
 }
 

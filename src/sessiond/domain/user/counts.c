@@ -67,13 +67,13 @@ static int user_counts_make(struct user_session *us, struct user_counts *counts,
 	void *map;
 
 	if (ret < 0)
-		return err_errno(err, ERR_NO_MEMORY, -ret, "there is no memory to count in");
+		return err_errno(err, ERR_NO_MEMORY, -ret, "no memory for the counters");
 	if (!admission_has_room(fd, ADMISSION_KEPT))
 		return err_set(err, ERR_LIMIT,
-			       "the session daemon has nearly as many files open as it may");
+			       "the session daemon has nearly reached its limit of open files");
 	map = mmap(NULL, bytes_of(us), PROT_READ, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
-		return err_set(err, ERR_NO_MEMORY, "the session daemon can't map what is counted");
+		return err_set(err, ERR_NO_MEMORY, "the session daemon can't map the counters");
 	counts->words = map;
 	counts->fd = TAKE_FD(fd);
 	return 0;

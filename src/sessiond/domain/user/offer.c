@@ -5,7 +5,7 @@
  * those that it may have, one after the other, before anything else is decided for
  * it; the first that brings one is enough, and it goes on as if the keeper had held it.
  *
- * An application is believed in nothing: the kernel tells its process, the state file
+ * An application is trusted in nothing: the kernel tells its process, the state file
  * which memory it was. That has to be sealed and ours, so that nothing about it can
  * have changed but what applications may write; and it is opened anew, so that no
  * descriptor of an unknown application stays.
@@ -157,7 +157,7 @@ static void accept_offer(struct ring *ring, const struct user_app *app,
 	if (msg->data < 0 || msg->ctl < 0)
 		return; /* it does not have it */
 	if (!offer_is_ours(msg->data, &ring->data_id) || !offer_is_ours(msg->ctl, &ring->ctl_id)) {
-		log_warn_some("process %d of user %u offers memory that is not what %s was",
+		log_warn_some("process %d of user %u offers memory that differs from %s",
 			      (int)app->app.pid, app->app.uid, ring->name);
 		return;
 	}

@@ -84,7 +84,7 @@ static bool refused(enum class_outcome outcome, const struct plan *plan,
 	if (outcome == CLASS_CONFLICT)
 		conflict_note(plan->link, trace_channel, class->shape, point->shape);
 	if (outcome == CLASS_FULL && !trace_channel->full)
-		log_warn("channel '%s' has %u kinds of events, and user %u may add no more: '%s' "
+		log_warn("channel '%s' has %u kinds of events, which is the limit of user %u: '%s' "
 			 "of process %d and other new ones are not recorded",
 			 trace_channel->channel->name, trace_channel->classes.nr,
 			 plan->link->app->app.uid, point->shape->name,

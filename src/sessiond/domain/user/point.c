@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * point.c - instrumentation points as applications announce them. Nothing
- * that an application says is believed: what can't be recorded and described is
+ * that an application says is trusted: what can't be recorded and described is
  * refused, and costs that point only.
  */
 #include <string.h>
@@ -94,7 +94,7 @@ const char *point_add(struct app *app, struct msg_app_point *msg)
 	}
 	facts.layout = user_point_make_layout(msg->fields, &size);
 	if (!facts.layout)
-		return "finds no memory";
+		return "can't be stored: out of memory";
 	why = app_add_point(app, msg->id, msg->file, msg->line, &facts, &point);
 	layout_free(facts.layout);
 	return why;

@@ -323,7 +323,7 @@ void link_counts_free(struct user_link *link);
 
 /* wait.c */
 void wait_new(struct user_session *us, domain_done done, void *data);
-/** The same for a stop: metadata is of no matter, and nobody waits twice for an
+/** The same for a stop: metadata does not matter, and nobody waits twice for an
  *  application that does not answer. */
 void wait_stop(struct user_session *us, domain_done done, void *data);
 /** The session ends: nobody waits any longer. */

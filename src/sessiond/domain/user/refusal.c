@@ -37,7 +37,7 @@ static void user_refusal_report(struct user_app *app, const struct rule *rule,
 	app_each_point(&app->app, find_point, &refusal_search);
 	if (!refusal_search.point)
 		return;
-	snprintf(why, sizeof(why), "process %d (%.*s) has an older libltt, which can't count",
+	snprintf(why, sizeof(why), "process %d (%.*s) has an older libltt that can't count",
 		 (int)app->app.pid, NAME_BYTES, app->app.procname);
 	fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why, false }, data);
 }
