@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * ltt_kmod.h - what user space asks of the kernel module, ltt.ko.
+ * ltt_kmod.h - the requests of user space to the kernel module, ltt.ko.
  *
- * Open /dev/ltt (root's). All state hangs on descriptors and goes with the last
- * copy of them, however their owner ends:
+ * Open /dev/ltt (root's). All state belongs to descriptors and is freed with their last copy,
+ * however their owner ends:
  *
  *   /dev/ltt        list events, fields, contexts and channels of other modules;
  *                   LTT_KMOD_CHANNEL makes channels
- *   a channel       its events: LTT_KMOD_ENABLE, LTT_KMOD_(USER_)PROBE, LTT_KMOD_DISABLE; what
- *                   comes with each: LTT_KMOD_CONTEXT; whose: LTT_KMOD_TRACK; LTT_KMOD_DUMP;
- *                   or, if it only counts, what it has counted: LTT_KMOD_COUNTED.
- *                   When it is closed they are off
+ *   a channel       its events: LTT_KMOD_ENABLE, LTT_KMOD_(USER_)PROBE, LTT_KMOD_DISABLE;
+ *                   contexts: LTT_KMOD_CONTEXT; tracked ids: LTT_KMOD_TRACK; LTT_KMOD_DUMP; or,
+ *                   if it only counts, its counts: LTT_KMOD_COUNTED. When it is closed they are off
  *   data, ctl       the channel's rings, as abi/ltt_ring.h lays them out: `data` can
  *                   be mapped for reading only, `ctl` for reading and writing.
- *                   They may outlive the channel: what was recorded can be read
+ *                   They may outlive the channel: recorded data can still be read
  *
  * The rings start off: a reader sets LTT_RING_ON in `ctl`. poll() on `data` answers
  * POLLIN when a ring has entered another sub-buffer than the one that `consumed` is
@@ -40,7 +39,7 @@
 #define LTT_KMOD_NAME_MAX 128u /* of an event, the system before it included */
 #define LTT_KMOD_TEXT_MAX 96u  /* of a field's name or type */
 
-/** struct ltt_kmod_hello - which module this is. @abi, @nr_events: answers. */
+/** struct ltt_kmod_hello - version and contents of the module. @abi, @nr_events: answers. */
 struct ltt_kmod_hello {
 	uint32_t size;
 	uint32_t abi;
@@ -49,20 +48,19 @@ struct ltt_kmod_hello {
 };
 
 enum ltt_kmod_event_flags {
-	LTT_KMOD_LIVE = 1,    /* the running kernel has it now */
+	LTT_KMOD_LIVE = 1,    /* available in the running kernel now */
 	LTT_KMOD_SYSCALL = 2, /* entry or exit of a system call */
-	LTT_KMOD_BY_PERF = 4, /* a tracepoint that costs some times more than others */
+	LTT_KMOD_BY_PERF = 4, /* a tracepoint that costs several times more than others */
 	LTT_KMOD_STATE = 8,   /* recorded by LTT_KMOD_DUMP only */
 };
 
 /**
- * struct ltt_kmod_event - one event.
- * @index: asked for, 0 to nr_events - 1; ENOENT behind the last one.
+ * struct ltt_kmod_event - one event. @index: input, 0 to nr_events - 1; ENOENT after the last one.
  * @name: answer. A tracepoint: "system:name", as in tracefs. A marker of a module:
- *        "marker:name"; what it provides: "provider:name". A system call: what the kernel's
- *        function is called, without sys_, behind "syscall_entry_" and "syscall_exit_" (whose only field is `ret`);
- *        before that "compat_" if it is made by a 32-bit program; "unknown" for numbers
- *        that have no name.
+ *        "marker:name"; what it provides: "provider:name". A system call: the name of the
+ *        kernel's function, without sys_, behind "syscall_entry_" and "syscall_exit_" (whose
+ *        only field is `ret`); before that "compat_" if it is made by a 32-bit program;
+ *        "unknown" for numbers that have no name.
  */
 struct ltt_kmod_event {
 	uint32_t size;
@@ -74,11 +72,11 @@ struct ltt_kmod_event {
 
 /**
  * struct ltt_kmod_field - one field of an event, in the order of the payload.
- * @index, @field: asked for; ENOENT where there is none.
+ * @index, @field: input; ENOENT where there is none.
  * @kind, @size_bits, @length_bits, @base, @flags, @count: numbers of ltt/site.h.
  * @type: as the kernel's source names it.
- * @declared: its place in the kernel's declaration (payloads have what is of varying
- *            length at their end).
+ * @declared: its place in the kernel's declaration (payloads have fields of varying length at
+ * their end).
  */
 struct ltt_kmod_field {
 	uint32_t size;
@@ -91,7 +89,7 @@ struct ltt_kmod_field {
 	uint8_t size_bits;
 	uint8_t length_bits;
 	uint8_t base;
-	uint8_t is_signed; /* as tracefs says it, of elements too */
+	uint8_t is_signed; /* as in tracefs, also of elements */
 	uint8_t reserved[3];
 	char name[LTT_KMOD_TEXT_MAX];
 	char type[LTT_KMOD_TEXT_MAX];
@@ -123,15 +121,15 @@ struct ltt_kmod_channel {
 };
 
 /**
- * struct ltt_kmod_enable - record an event into this channel.
- * @id: what its records carry; EEXIST where the channel has the id or, unless it counts, the event.
+ * struct ltt_kmod_enable - record an event into this channel. @id: the id in its records; EEXIST
+ * where the channel has the id or, unless it counts, the event.
  * @name: as listed; ENOENT where this module has no probe for it. An event
  *        that isn't live is recorded as soon as a module brings it.
  * @flags: LTT_KMOD_DISABLE: LTT_KMOD_NOWAIT. LTT_KMOD_ENABLE: LTT_KMOD_HISTOGRAM.
- * @field: LTT_KMOD_HISTOGRAM: of which field, as struct ltt_kmod_field counts them; EINVAL where
- *         it is no integer. Else 0.
- * LTT_KMOD_DISABLE looks at @id and @flags only; the last record is complete on return,
- * but with LTT_KMOD_NOWAIT.
+ * @field: LTT_KMOD_HISTOGRAM: the number of the field, as in struct ltt_kmod_field; EINVAL where
+ *         it is not an integer. Else 0.
+ * LTT_KMOD_DISABLE reads @id and @flags only; the last record is complete on return, except with
+ * LTT_KMOD_NOWAIT.
  */
 struct ltt_kmod_enable {
 	uint32_t size;
@@ -142,8 +140,8 @@ struct ltt_kmod_enable {
 };
 
 enum ltt_kmod_enable_flags {
-	LTT_KMOD_HISTOGRAM = 2, /* the channel counts: also how large a field was */
-	LTT_KMOD_NOWAIT = 1, /* many are disabled: a record of it may still be under way */
+	LTT_KMOD_HISTOGRAM = 2, /* the channel counts: also the sizes of a field */
+	LTT_KMOD_NOWAIT = 1, /* do not wait: a record of it may still be in progress */
 };
 
 enum ltt_kmod_probe_flags {
@@ -157,7 +155,7 @@ enum ltt_kmod_probe_flags {
 #define LTT_KMOD_STACK_MAX 1024u
 #define LTT_KMOD_TEXTS_MAX 4096u /* bytes of all texts of a probe */
 
-/** Steps to a value: the first one makes it, each further one makes another of it. */
+/** Steps to a value: the first one loads it, each further one transforms it. */
 enum ltt_kmod_step_op {
 	LTT_KMOD_STEP_NUMBER = 0,    /* @offset */
 	LTT_KMOD_STEP_REGISTER = 1,  /* @nr: as DWARF counts them on this architecture */
@@ -197,10 +195,10 @@ struct ltt_kmod_arg {
  * struct ltt_kmod_probe - record hits of a place in the kernel (a kprobe).
  * @id: as in struct ltt_kmod_enable.
  * @flags: one of LTT_KMOD_PROBE_*, or 0; CALL: without an @offset.
- * @symbol, @offset: that many bytes behind a function; or @symbol empty, and
+ * @symbol, @offset: that many bytes after the start of a function; or @symbol empty, and
  * @address: a place by its address.
  * @nr_args, @args: address of that many struct ltt_kmod_arg.
- * Payload: u64 `ip`; of a call u64 `ip`, u64 `parent_ip`; where the function returns u64 `ip`,
+ * Payload: u64 `ip`; of a call u64 `ip`, u64 `parent_ip`; at the return of a function u64 `ip`,
  * u64 `parent_ip`, u64 `ret`; then all arguments that are numbers, then those that are texts, in
  * their order.
  * ENOENT: no such function; EINVAL: no probe can be at this place; EILSEQ: not the
@@ -231,15 +229,15 @@ struct ltt_kmod_user_place {
  * struct ltt_kmod_user_probe - record hits of places in a file that programs run, by
  * any of them (uprobes).
  * @id, @flags, @nr_args, @args: as in struct ltt_kmod_probe, but CALL; arguments of the function
- *       may be asked for wherever the place is.
+ * are allowed at any place.
  * @fd: the file, open for reading; it stays open while the probe is there.
  * @offset: of the instruction in the file.
- * @semaphore: offset in the file of a 16-bit counter that is above 0 in each program while
- *       somebody listens (of USDT); or 0. The same for all probes at a place (EINVAL).
+ * @semaphore: offset in the file of a 16-bit counter that is above 0 in each program while there
+ * is a listener (of USDT); or 0. The same for all probes at a place (EINVAL).
  * @nr_more, @more: address of that many struct ltt_kmod_user_place.
  * Payload: as of struct ltt_kmod_probe; wherever it was hit.
  * EBADF, EINVAL: no regular file; EINVAL, EIO, ENOTSUPP (524): no probe can be there. A place
- * that isn't the beginning of an instruction can't be told, and breaks the programs.
+ * that is not the beginning of an instruction cannot be detected, and breaks the programs.
  */
 struct ltt_kmod_user_probe {
 	uint32_t size;
@@ -257,7 +255,7 @@ struct ltt_kmod_user_probe {
 #define LTT_KMOD_CONTEXTS_MAX 64u /* of a channel */
 
 enum ltt_kmod_context_flags {
-	LTT_KMOD_CONTEXT_PERF = 1, /* a counter of perf: 64 bits, what the CPU has counted */
+	LTT_KMOD_CONTEXT_PERF = 1, /* a counter of perf: 64 bits, the count of the CPU */
 };
 
 /**
@@ -265,10 +263,9 @@ enum ltt_kmod_context_flags {
  * event's own payload, in the order in which contexts were added.
  * @flags: LTT_KMOD_CONTEXT_*.
  * @perf_type, @perf_config: of a counter, as perf_event_open(2) has them; @name is for the log.
- * ENOENT: LTT_KMOD_CONTEXT_FIELD on the device tells which ones there are (the fields that
- * it answers have @index asked for, from 0, and no @field), or, as ENODEV, EOPNOTSUPP and
- * EINVAL too, the machine has no such counter; EEXIST; ENOSPC: there are too many; EBUSY: the
- * channel has had an event already.
+ * ENOENT: LTT_KMOD_CONTEXT_FIELD on the device lists them (input: @index, from 0; @field is
+ * unused), or, as ENODEV, EOPNOTSUPP and EINVAL too, the machine has no such counter; EEXIST;
+ * ENOSPC: there are too many; EBUSY: the channel has had an event already.
  */
 struct ltt_kmod_context {
 	uint32_t size;
@@ -292,16 +289,16 @@ enum ltt_kmod_track_kind {
 };
 
 enum ltt_kmod_track_op {
-	LTT_KMOD_TRACK_ALL = 0,	   /* as it begins: the kind doesn't matter */
-	LTT_KMOD_TRACK_NONE = 1,   /* nobody, until ids are added */
+	LTT_KMOD_TRACK_ALL = 0,	   /* initially: the kind is not tracked */
+	LTT_KMOD_TRACK_NONE = 1,   /* record no task, until ids are added */
 	LTT_KMOD_TRACK_ADD = 2,	   /* EEXIST */
 	LTT_KMOD_TRACK_REMOVE = 3, /* ENOENT */
 };
 
 /**
- * struct ltt_kmod_track - whose events this channel records: those of tasks that have one
- * of the ids of each kind. The first id that is added leaves all others out. Events that
- * are left out are not counted as lost. It may change at any time.
+ * struct ltt_kmod_track - the ids whose events this channel records: those of tasks that have
+ * one of the ids of each kind. The first id that is added leaves all others out. Events that are
+ * left out are not counted as lost. It may change at any time.
  */
 struct ltt_kmod_track {
 	uint32_t size;
@@ -329,12 +326,12 @@ struct ltt_kmod_dump {
 #define LTT_KMOD_BUCKETS 65u
 
 /**
- * struct ltt_kmod_counted - what a channel that counts has counted of event @id since it was
- * enabled, on all CPUs together; ENOENT. It may be asked for at any time.
+ * struct ltt_kmod_counted - the count of event @id in a counting channel since the event was
+ * enabled, on all CPUs together; ENOENT. It may be read at any time.
  * @count: hits. Of a histogram, those also are in one of:
  * @buckets: 0; and for k above 0 values from 2^(k-1) to 2^k - 1.
  * @negative: values below 0.
- * @missed: hits whose value could not be looked at, as too many interrupted each other.
+ * @missed: hits whose value could not be read, as too many interrupted each other.
  * @sum: of all values, modulo 2^64.
  */
 struct ltt_kmod_counted {
@@ -348,9 +345,9 @@ struct ltt_kmod_counted {
 };
 
 /**
- * struct ltt_kmod_preset - a channel that another module has registered for its events: where
- * nobody says where to they should go into a channel of their own, like this one.
- * @index: asked for, from 0; ENOENT behind the last one. They come and go with modules.
+ * struct ltt_kmod_preset - a channel that another module has registered for its events: rules
+ * that name no channel record them into a channel of their own, like this one.
+ * @index: input, from 0; ENOENT after the last one. They come and go with modules.
  * @num_subbuf, @subbuf_size: 0: as other channels have them.
  * @events: a glob of names as they are listed.
  */

@@ -7,12 +7,11 @@
  * pure functions that both sides must agree on; no state, no system call.
  *
  * A *ring set* is the buffer of one (session, channel, owner): one ring per
- * CPU. It lives in two memfds that the consumer makes and seals:
+ * CPU. It lives in two memfds that the consumer creates and seals:
  *
- *   data memfd   the producer maps it read-write and may scribble over all of
- *                it; the consumer believes nothing that it reads there.
- *                for each CPU c, at c * ltt_ring_stride():
- *                    struct ltt_ring_prod, padded to ltt_ring_prod_size()
+ *   data memfd   the producer maps it read-write and may overwrite all of it; the consumer
+ *                validates everything that it reads there. for each CPU c, at c *
+ *                    ltt_ring_stride(): struct ltt_ring_prod, padded to ltt_ring_prod_size()
  *                    data area, data_size bytes
  *   ctl memfd    the consumer writes it; the producer gets a read-only
  *                descriptor (mode 0600, opened O_RDONLY).
@@ -65,12 +64,12 @@ struct ltt_ring_region {
  *         a record that is abandoned half way never counts.
  * @lost_full: records refused because the ring was full (atomic adds).
  * @lost_size: records refused because they exceed max_record (atomic adds).
- * @lost_busy: records refused because no ring could be written: the restart
- *             bound was hit or the process has no private ring yet (atomic adds).
+ * @lost_busy: records refused because no ring could be written: the restart limit was reached or
+ * the process has no private ring yet (atomic adds).
  * @hint_end: producers only: a record whose end stays below it (with a compact
  *            header, in 32 bits, less 4) is in the sub-buffer of `pub`, and has
  *            room. Every producer that enters another sub-buffer leaves it
- *            behind; the record after that makes it anew.
+ *            behind; the next record computes it again.
  * @hint_epoch: producers only: the first clock value behind an epoch that `pub`
  *              had; a clock below it, and not below last_ts, is of the epoch of
  *              `pub`.
@@ -91,8 +90,8 @@ struct ltt_ring_prod {
 
 /* --- what the consumer writes ------------------------------------------- */
 
-/** state: bits of ltt_ring_cons.state. Only the value LTT_RING_ON alone may be
- *  recorded to on the fast path; anything else is looked at out of line. */
+/** state: bits of ltt_ring_cons.state. The fast path records only if the value is LTT_RING_ON;
+ *  any other value is handled out of line. */
 enum {
 	LTT_RING_ON = 1,   /* record */
 	LTT_RING_WAKE = 2, /* consumer sleeps: ring its doorbell after a record */
@@ -116,7 +115,7 @@ struct ltt_ring_cons {
 
 enum ltt_ring_mode { LTT_RING_DISCARD = 0, LTT_RING_OVERWRITE = 1 };
 
-/** struct ltt_ring_desc - describes a ring set; constant once made. */
+/** struct ltt_ring_desc - describes a ring set; constant once created. */
 struct ltt_ring_desc {
 	uint64_t magic;
 	uint32_t version;
@@ -138,7 +137,7 @@ enum ltt_clock_kind {
 #define LTT_RING_CONS_OFFSET 4096u
 #define LTT_RING_PAGE        4096u /* granularity of the layout; data areas are
                                       also multiples of the machine's page */
-#define LTT_RING_SLACK       16u   /* a copy loop may overshoot by this much */
+#define LTT_RING_SLACK       16u   /* a copy loop may overrun by this many bytes */
 #define LTT_RING_MAX_RECORD  65536u
 
 /** Bytes of the producer block, a multiple of LTT_RING_PAGE. */

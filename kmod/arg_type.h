@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* arg_type.h - how large a type is that the kernel knows by name only. Pure. */
+/* arg_type.h - the size of a type of which only the name is known. Pure. */
 #ifndef KMOD_ARG_TYPE_H
 #define KMOD_ARG_TYPE_H
 

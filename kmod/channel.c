@@ -263,7 +263,7 @@ static void run_dump(struct work_struct *work)
 	struct channel *channel = container_of(work, struct channel, dumper);
 
 	if (dump_all(channel->set, &channel->closes))
-		pr_warn("ltt: no memory to tell the state of the system\n");
+		pr_warn("ltt: no memory for the state dump\n");
 }
 
 /* Runs asynchronously, because it takes a while. */

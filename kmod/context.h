@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * context.h - what can be recorded of the current task, or of its CPU, with every event of a
- * channel. Read wherever events are recorded, NMIs included.
+ * context.h - facts about the current task, or its CPU, that can be recorded with every event of
+ * a channel. Read wherever events are recorded, NMIs included.
  */
 #ifndef KMOD_CONTEXT_H
 #define KMOD_CONTEXT_H
@@ -14,7 +14,7 @@
 struct counters;
 
 /**
- * struct contexts - of a ring set: which ones, in the order of the record, before the
+ * struct contexts - the contexts of a ring set, in the order of the record, before the
  * payload. Changed only while nothing is recorded.
  * @bytes: of those whose size is fixed.
  * @counters: of those that are counted.
@@ -28,20 +28,20 @@ struct contexts {
 	struct gathering __percpu *gathered;
 };
 
-/** struct gathered - what was gathered for one record. */
+/** struct gathered - the gathered values for one record. */
 struct gathered;
 
-/** Return: NULL behind the last one there is. */
+/** Return: NULL after the last one there is. */
 const struct field *context_field(u32 index);
-/** Return: 0; -ENOENT, -EEXIST, -ENOSPC; what perf says of a counter. */
+/** Return: 0; -ENOENT, -EEXIST, -ENOSPC; the error of perf for a counter. */
 int contexts_add(struct contexts *contexts, const struct ltt_kmod_context *asked);
 void contexts_fini(struct contexts *contexts);
 
-/** Where contexts->gathered is there: before a record gets its room, on its CPU. Return: for
+/** If contexts->gathered is set: before a record gets its room, on its CPU. Return: for
  *  contexts_put(), then contexts_release(); NULL: too many interrupted each other. */
 struct gathered *contexts_gather(const struct contexts *contexts);
 void contexts_release(const struct contexts *contexts);
-/** Return: how much contexts_put() fills. */
+/** Return: bytes that contexts_put() fills. */
 u32 contexts_bytes(const struct contexts *contexts, const struct gathered *gathered);
 void contexts_put(const struct contexts *contexts, const struct gathered *gathered, u8 *to);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dump.h - the state of the system, told by events when somebody asks for it: what there
- * was before anything was recorded. Each dump is of one channel, runs in one task that
- * may sleep, and records the events that the channel has enabled, regardless of trackers.
+ * dump.h - the state of the system, recorded as events on request: the state before anything was
+ * recorded. Each dump is of one channel, runs in one task that may sleep, and records the events
+ * that the channel has enabled, regardless of trackers.
  */
 #ifndef KMOD_DUMP_H
 #define KMOD_DUMP_H
@@ -36,9 +36,8 @@ enum dump_event {
 };
 
 /**
- * struct dump - one that is under way.
- * @is_over: nobody is interested any more.
- * @payload, @len: what dump_record() will record.
+ * struct dump - a dump in progress. @is_over: the dump was cancelled. @payload, @len: the next
+ * record of dump_record().
  * @path: buffer for dumps that need a path.
  */
 struct dump {
@@ -51,7 +50,7 @@ struct dump {
 
 /** Adds the events to the registry. Return: 0 or -ENOMEM. */
 int dump_init(void);
-/** Tells all; ends early once *@is_over. Return: 0 or -ENOMEM. */
+/** Records the whole state; ends early once *@is_over. Return: 0 or -ENOMEM. */
 int dump_all(struct ring_set *set, const bool *is_over);
 
 /* --- for the parts of a dump ---------------------------------------------- */
@@ -63,7 +62,7 @@ void dump_add_text(struct dump *dump, const char *text);
 #define DUMP_ADD(dump, type, value) dump_add(dump, &(type){ (value) }, sizeof(type))
 /** Records the payload; the next one is empty. May be called wherever no NMI is. */
 void dump_record(struct dump *dump, enum dump_event which);
-/** Lets others run, and readers catch up. Return: false if there is no need to go on. */
+/** Lets other tasks run, and readers catch up. Return: false if the dump was cancelled. */
 bool dump_pause(struct dump *dump);
 
 int dump_tasks(struct dump *dump);

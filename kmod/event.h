@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * event.h - what can be recorded: its name, its fields, and how it is switched on. Those
- * that are compiled from the kernel's trace headers are constant data, made by
- * probes/include/trace/define_trace.h; others are made when the module finds out about
- * them. Once the registry has an event it stays until the module goes.
+ * event.h - an event that can be recorded: its name, its fields, and the functions that enable
+ * it. Those that are compiled from the kernel's trace headers are constant data, made by
+ * probes/include/trace/define_trace.h; others are created when the module discovers them. An
+ * event stays in the registry until the module is unloaded.
  */
 #ifndef KMOD_EVENT_H
 #define KMOD_EVENT_H
@@ -34,8 +34,8 @@ struct field {
 };
 
 /**
- * struct event_kind - how events of a kind are switched on and off; beneath the
- * registry's lock, and for live events only.
+ * struct event_kind - how events of a kind are enabled and disabled; with the registry's lock
+ * held, and for live events only.
  * @release: of events that belong to one channel: frees one; NULL for all others.
  * @flags: of struct ltt_kmod_event.
  */
@@ -51,7 +51,7 @@ struct event_kind {
  * @system: NULL where the name stands alone.
  * @probe: void (void *hook, ...), of a tracepoint.
  * @tp: the tracepoint that it has now.
- * @live, @hooks: the registry's, beneath its lock; probes walk @hooks by RCU.
+ * @live, @hooks: owned by the registry, under its lock; probes walk @hooks by RCU.
  */
 struct event {
 	const char *system;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fallback.h - tracepoints that there is no compiled probe of: the kernel's own code
+ * fallback.h - tracepoints without a compiled probe: the kernel's own code
  * fills in a record for perf, which is copied into the ring. That costs some times more,
  * but is there for every tracepoint with a format in tracefs. Events are made when the
  * module is loaded, and as modules come. Tasks only.
@@ -14,12 +14,12 @@
 struct fallback_place {
 	u16 at;
 	u16 bytes;
-	bool is_relative; /* of what varies in length: its place is told from here on */
+	bool is_relative; /* of varying length: its position is stored at this offset */
 };
 
 /**
- * struct fallback - one event. @type: its number in tracefs. @fixed: bytes of the payload
- * that don't vary. @places: of each field.
+ * struct fallback - one event. @type: its number in tracefs. @fixed: bytes of the payload that
+ * have a fixed size. @places: of each field.
  */
 struct fallback {
 	struct event event;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fetch.h - what is to be recorded at a place besides the place itself: values out of
- * registers, the stack and memory, by steps that were looked at when somebody asked for
- * them. Made by tasks; fetched wherever probes hit, NMIs included: nothing sleeps (but where
- * it may), and what can't be read is told.
+ * fetch.h - the values to record at a place besides the place itself: from registers, the stack
+ * and memory, by steps that were checked when the probe was created. Made by tasks; fetched
+ * wherever probes hit, NMIs included: nothing sleeps (except where allowed), and unreadable
+ * values are reported.
  */
 #ifndef KMOD_FETCH_H
 #define KMOD_FETCH_H
@@ -14,7 +14,7 @@
 
 struct pt_regs;
 
-/** struct fetch - @bytes: the most that fetch_put() fills. @may_sleep: the caller may sleep,
+/** struct fetch - @bytes: maximum size that fetch_put() fills. @may_sleep: the caller may sleep,
  *  so that the program's memory is also read if it is not resident. */
 struct fetch {
 	bool may_sleep;
@@ -23,12 +23,12 @@ struct fetch {
 	struct ltt_kmod_arg args[];
 };
 
-/** enum fetch_place - which steps make sense there. */
+/** enum fetch_place - which steps are valid there. */
 enum fetch_place { FETCH_ANYWHERE, FETCH_AT_ENTRY, FETCH_AT_RETURN };
 
 /** @args: address in the caller's memory. Return: kfree() it; NULL for none; ERR_PTR. */
 struct fetch *fetch_new(u64 args, u32 nr_args, enum fetch_place place);
-/** Do both make the same payloads? Either may be NULL. */
+/** Whether both produce the same payload. Either may be NULL. */
 bool fetch_alike(const struct fetch *a, const struct fetch *b);
 /** Return: bytes. */
 u32 fetch_put(const struct fetch *fetch, struct pt_regs *regs, u8 *to);

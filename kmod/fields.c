@@ -48,7 +48,7 @@ static u8 kind_of(const struct field *field)
 	}
 }
 
-/* Elements that are no numbers are told as bytes. */
+/* Elements that are not numbers are told as bytes. */
 static void describe_elements(const struct field *field, struct ltt_kmod_field *ret)
 {
 	u32 count = field->form == FORM_ARRAY ? field->count : 1;

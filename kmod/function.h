@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * function.h - calls of a function of the kernel, by ftrace: at places that the compiler
- * left room at, for less than a kprobe. Each event belongs to the channel that it was made
- * for. Made by tasks; hit anywhere, NMIs included.
+ * reserved, which costs less than a kprobe. Each event belongs to the channel that it was
+ * created for. Made by tasks; hit anywhere, NMIs included.
  */
 #ifndef KMOD_FUNCTION_H
 #define KMOD_FUNCTION_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ltt_channel.h - channels of other modules: a module that knows how many its events are
- * registers a channel for them, and takes it back when it goes. Where somebody enables such
- * events in a session and names no channel they go there: into buffers of their own, of the
- * size that the module says, with ids of their own. It costs nothing where nobody does.
+ * ltt_channel.h - channels of other modules: a module that produces many events registers a
+ * channel for them, and unregisters it before it is unloaded. If a user enables such events in a
+ * session without naming a channel, they are recorded there: into separate buffers, of the size
+ * that the module chose, with separate ids. It costs nothing otherwise.
  *
  *	static struct ltt_channel channel = {
  *		.name = "printer", .events = "printer:*", .subbuf_size = SZ_64K, .num_subbuf = 8,
@@ -21,11 +21,11 @@
 #include <linux/types.h>
 
 /**
- * struct ltt_channel - all but @node, which is ltt.ko's, are the module's, and stay as they are.
+ * struct ltt_channel - all but @node, which is ltt.ko's, belong to the module, and must not change.
  * @name: a word: letters, digits and underscores.
  * @events: which events, with their provider: "printer:*", "marker:print_*".
- * @subbuf_size: bytes of a sub-buffer; @num_subbuf: how many on each CPU. Powers of two; 0: as
- *               other channels have it.
+ * @subbuf_size: bytes of a sub-buffer; @num_subbuf: how many on each CPU. Powers of two; 0: the
+ * default of other channels.
  */
 struct ltt_channel {
 	const char *name;
@@ -36,8 +36,8 @@ struct ltt_channel {
 };
 
 /**
- * ltt_channel_register() - from now on sessions can have it. For tasks; may sleep.
- * Return: 0; -EEXIST: there is one of this name; -EINVAL: a name, events or a size that can't be.
+ * ltt_channel_register() - from now on sessions can use it. For tasks; may sleep.
+ * Return: 0; -EEXIST: there is one of this name; -EINVAL: an invalid name, pattern or size.
  */
 int ltt_channel_register(struct ltt_channel *channel);
 /** For tasks; may sleep. */

@@ -29,7 +29,7 @@
 #include <linux/printk.h>
 #include <linux/stdarg.h>
 
-/** struct ltt_marker - one place, or several of one module that say the same. Made by
+/** struct ltt_marker - one place, or several of one module with the same name and format. Made by
  *  LTT_MARKER(); all but @name and @format are ltt.ko's. */
 struct ltt_marker {
 	const char *name;
@@ -50,7 +50,7 @@ static inline __printf(1, 2) void ltt_marker_check(const char *format, ...)
 {
 }
 
-/** The values are only looked at while somebody listens, and checked by the compiler. */
+/** The values are only evaluated while there is a listener, and checked by the compiler. */
 #define trace_mark(name_, ...)									\
 	do {											\
 		if (0)										\
@@ -62,18 +62,18 @@ static inline __printf(1, 2) void ltt_marker_check(const char *format, ...)
 void ltt_marker_hit(struct ltt_marker *marker, ...);
 
 /**
- * ltt_markers_register() - from now on they can be listened to.
+ * ltt_markers_register() - from now on hooks can be attached.
  * Return: 0; -EINVAL: a format that can't be recorded; -ENOMEM. Then none is registered.
- * A format that differs from that of another marker of the name is no failure: it is
+ * A format that differs from that of another marker of the name is not a failure: it is
  * reported, and that marker stays silent.
  */
 int ltt_markers_register(struct ltt_marker *const *markers, unsigned int nr);
-/** Nobody may be in trace_mark() any more. Waits until no probe is called for them. */
+/** No caller may be in trace_mark() any more. Waits until no probe is called for them. */
 void ltt_markers_unregister(struct ltt_marker *const *markers, unsigned int nr);
 
 /**
  * struct ltt_marker_probe - a function that is called at each marker of a name.
- * @name, @format: which; @format NULL: whatever it is.
+ * @name, @format: the marker; @format NULL: any format.
  * @call: with @private, the marker's format and the values; preemption is off. It may take
  *        values by va_arg() from the list as if it were its own.
  * The rest is ltt.ko's.
@@ -90,7 +90,7 @@ struct ltt_marker_probe {
 	struct list_head of_marker;
 };
 
-/** Known, not armed yet. Markers of the name may come later, and go. */
+/** Registered, not armed yet. Markers of the name may be loaded and unloaded later. */
 void ltt_marker_probe_register(struct ltt_marker_probe *probe);
 /** Disarms it. @private may be freed after ltt_marker_synchronize(). */
 void ltt_marker_probe_unregister(struct ltt_marker_probe *probe);
@@ -98,7 +98,7 @@ void ltt_marker_probe_unregister(struct ltt_marker_probe *probe);
 int ltt_marker_probe_arm(struct ltt_marker_probe *probe);
 /** Return: 0; -EALREADY. */
 int ltt_marker_probe_disarm(struct ltt_marker_probe *probe);
-/** On return no probe is called any more that was disarmed before. */
+/** On return no probe that was disarmed before is still running. */
 void ltt_marker_synchronize(void);
 
 #endif

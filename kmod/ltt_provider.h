@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * ltt_provider.h - events of other modules, with typed fields: a module registers a provider,
- * which has a name and any number of events, and takes it back when it goes. They are listed
- * and recorded as all others, by the name `PROVIDER:EVENT`, into any number of channels.
- * kmod/examples has one. While nobody records an event it costs a load and a branch.
+ * which has a name and any number of events, and unregisters it before it is unloaded. They are
+ * listed and recorded like all others, by the name `PROVIDER:EVENT`, into any number of
+ * channels. kmod/examples has one. While an event is not recorded it costs a load and a branch.
  *
  *	static const struct ltt_event_field job_fields[] = {
  *		LTT_FIELD_NUMBER(u32, id), LTT_FIELD_NUMBER(s64, left), LTT_FIELD_TEXT(what),
@@ -22,9 +22,9 @@
  *
  *	ltt_provider_unregister(&provider);			when it goes
  *
- * A provider may be taken back while its events are recorded, and come again: channels go on
- * with it then. Its events must have the same fields as before, until ltt.ko is unloaded,
- * which it can't be while a provider's module is there.
+ * A provider may be unregistered while its events are recorded, and registered again: channels
+ * then continue to record them. Its events must have the same fields as before, until ltt.ko is
+ * unloaded, which is impossible while a provider's module is loaded.
  */
 #ifndef LTT_PROVIDER_H
 #define LTT_PROVIDER_H
@@ -70,21 +70,21 @@ struct ltt_provider {
 /**
  * ltt_provider_register() - from now on its events can be recorded. For tasks; may sleep.
  * Names are of letters, digits and underscores.
- * Return: 0; -EEXIST: there is such an event, or provider; -EINVAL: a name or a field that
- * can't be, or an event that had other fields before; -ENOMEM. Then none is registered.
+ * Return: 0; -EEXIST: there is such an event, or provider; -EINVAL: an invalid name or field, or
+ * an event that had other fields before; -ENOMEM. Then none is registered.
  */
 int ltt_provider_register(struct ltt_provider *provider);
-/** Nobody may be in ltt_event_record() for it any more. For tasks; may sleep. */
+/** No caller may be in ltt_event_record() for it any more. For tasks; may sleep. */
 void ltt_provider_unregister(struct ltt_provider *provider);
 
-/** Does anybody record it? */
+/** Whether a channel records it. */
 static __always_inline bool ltt_event_is_on(const struct ltt_event *event)
 {
 	return unlikely(atomic_read(&event->listeners));
 }
 
 /**
- * ltt_event_record() - into all channels that want it.
+ * ltt_event_record() - into all channels that have it enabled.
  * @numbers: all fields that are numbers, in their order, without padding.
  * @texts: all that are texts, in their order; NULL is recorded as (null). They may change
  * meanwhile.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* marker_format.h - what a marker's format says about its values. Pure. */
+/* marker_format.h - the fields that a marker's format describes. Pure. */
 #ifndef KMOD_MARKER_FORMAT_H
 #define KMOD_MARKER_FORMAT_H
 
@@ -15,7 +15,7 @@ struct marker_format {
 	char names[MARKER_VALUES_MAX][MARKER_NAME_MAX];
 };
 
-/** Return: 0, or -EINVAL for what can't be recorded. */
+/** Return: 0, or -EINVAL if it can't be recorded. */
 int marker_format_parse(const char *text, struct marker_format *ret);
 
 #endif

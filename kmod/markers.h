@@ -5,7 +5,7 @@
 #ifndef KMOD_MARKERS_H
 #define KMOD_MARKERS_H
 
-/** Frees what was made for names; no marker or probe is registered any more. */
+/** Frees the per-name data; no marker or probe may be registered any more. */
 void markers_fini(void);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * place.h - events at a place in the kernel that somebody names: a kprobe, or a
- * kretprobe. Not of the registry's list: each belongs to the channel that it was made
- * for. Tasks only.
+ * place.h - events at a place in the kernel that a user names: a kprobe, or a
+ * kretprobe. They are not in the registry's list: each belongs to the channel that it was
+ * created for. Tasks only.
  */
 #ifndef KMOD_PLACE_H
 #define KMOD_PLACE_H

@@ -8,7 +8,7 @@
 
 #include "ltt_kmod.h"
 
-/** Tell the one at @preset->index. Return: 0; -ENOENT: there are no more. */
+/** Fill in the one at @preset->index. Return: 0; -ENOENT: there are no more. */
 int preset_describe(struct ltt_kmod_preset *preset);
 
 #endif

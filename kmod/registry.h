@@ -28,19 +28,19 @@ struct hook {
 
 /** Adds an event that stays until registry_fini(), not live yet. Return: 0 or -ENOMEM. */
 int registry_add(struct event *event, const struct event_kind *kind);
-/** Forgets all events; nobody may have one enabled. */
+/** Frees all events; none may be enabled any more. */
 void registry_fini(void);
 
 u32 registry_nr_events(void);
-/** Return: NULL behind the last one. */
+/** Return: NULL after the last one. */
 struct event *registry_event(u32 index);
-/** @name: "system:name", or what stands alone. Return: NULL if there is none. */
+/** @name: "system:name", or a name without a system. Return: NULL if there is none. */
 struct event *registry_find(const char *name);
 /** The event whose probe is compiled for the tracepoint @name, or NULL. */
 struct event *registry_find_tracepoint(const char *name);
 bool registry_is_live(const struct event *event);
 
-/** The kernel has the event now: channels that wait for it record it. */
+/** The event is available now: channels that have it enabled record it from now on. */
 void registry_comes(struct event *event);
 void registry_goes(struct event *event);
 

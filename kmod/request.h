@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* request.h - the way of a size-prefixed structure in and out (abi/ltt_kmod.h). */
+/* request.h - copies size-prefixed structures from and to user space (abi/ltt_kmod.h). */
 #ifndef KMOD_REQUEST_H
 #define KMOD_REQUEST_H
 
 #include <linux/uaccess.h>
 
-/** Return: 0 or -errno; what an older caller's structure lacks is zero. */
+/** Return: 0 or -errno; members that an older caller's structure lacks are zero. */
 static inline int request_get(void *request, size_t size, const void __user *from)
 {
 	u32 theirs;
@@ -25,7 +25,7 @@ static inline int request_put(void __user *to, const void *request, size_t size)
 	return copy_to_user(to, request, min_t(size_t, theirs, size)) ? -EFAULT : 0;
 }
 
-/** A text of @size bytes that a caller gave ends within it. */
+/** Whether a caller's text in @size bytes is terminated. */
 static inline bool request_text_ends(const char *text, size_t size)
 {
 	return strnlen(text, size) < size;

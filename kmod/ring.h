@@ -2,12 +2,12 @@
 /*
  * ring.h - the producer's side of a channel's rings (abi/ltt_ring.h), one per CPU,
  * and their memory. Referenced by the channel that records and by each descriptor
- * and mapping of the memory. Recording runs wherever the kernel does, NMIs included.
+ * and mapping of the memory. Recording runs in any context, NMIs included.
  *
  * With preemption off only interrupts and NMIs nest on a CPU, strictly last in, first
  * out. Each writer takes its room by a compare-and-exchange that is local to the CPU,
- * writes its record in place, and the outermost one publishes all of them: `pub` never
- * moves past a record that somebody beneath is still writing.
+ * writes its record in place, and the outermost one publishes all of them: `pub` never moves
+ * past a record that an interrupted writer is still writing.
  */
 #ifndef KMOD_RING_H
 #define KMOD_RING_H
@@ -72,17 +72,17 @@ struct ring_set {
 	wait_queue_head_t sleepers;
 };
 
-/** Make a set whose rings are off. @desc: mode, sizes and clock, of anybody: checked. */
+/** Make a set whose rings are off. @desc: mode, sizes and clock, untrusted: checked. */
 struct ring_set *ring_set_new(const struct ltt_ring_desc *desc);
-/** From the beginning: count events instead of recording them. Return: 0 or -ENOMEM. */
+/** Before the first event: count events instead of recording them. Return: 0 or -ENOMEM. */
 int ring_set_count(struct ring_set *set);
 void ring_set_get(struct ring_set *set);
 void ring_set_put(struct ring_set *set);
 
-/** Would a reader find enough to be woken for? Sleepers of @set->sleepers ask. */
+/** Whether there is enough data to wake a reader. Sleepers of @set->sleepers ask. */
 bool ring_set_has_news(struct ring_set *set);
 
-/** Counts records that could not be written; not from where others are written. */
+/** Counts records that could not be written; not within ring_begin() and ring_end(). */
 void ring_set_lose(struct ring_set *set, u64 nr);
 
 /**
@@ -96,7 +96,7 @@ void *ring_begin(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring);
 void *ring_begin_untracked(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring);
 void ring_end(struct ring *ring);
 
-/** A whole record, of a payload that is there already. */
+/** A whole record, of a complete payload. */
 static __always_inline void ring_put(struct ring_set *set, u32 id, const void *payload, u32 len)
 {
 	struct ring *ring;
@@ -108,7 +108,7 @@ static __always_inline void ring_put(struct ring_set *set, u32 id, const void *p
 	}
 }
 
-/** Of this CPU's ring, whichever that is: half of it waits for its reader. */
+/** Whether half of this CPU's ring is unread. */
 bool ring_set_is_crowded(struct ring_set *set);
 
 #endif

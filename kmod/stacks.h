@@ -8,7 +8,7 @@
 
 #include <linux/types.h>
 
-#define STACKS_MAX 128 /* addresses of one stack; what called the last of them is left out */
+#define STACKS_MAX 128 /* addresses of one stack; further callers are omitted */
 
 /** Both return: how many addresses, the innermost first. Of the kernel: without our own. */
 u32 stacks_kernel(unsigned long *ret);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stats.h - events that are counted, or whose field's size is, instead of recorded. Of a ring
- * set: ring_begin() comes here in the ring's place, with whatever probe there is, and hands
- * out memory that is looked at and forgotten. Made by tasks; counts wherever the kernel does.
+ * stats.h - events that are counted, with or without a histogram of a field, instead of being
+ * recorded. Part of a ring set: ring_begin() calls it instead of reserving space in the ring,
+ * for any probe, and returns scratch memory from which the field is read. Made by tasks; counts
+ * in any context.
  */
 #ifndef KMOD_STATS_H
 #define KMOD_STATS_H
@@ -13,7 +14,7 @@ struct ltt_kmod_counted;
 struct stat;
 struct stats;
 
-/** struct stat_field - where in the payload a number is. @bytes: 0: only hits count. */
+/** struct stat_field - position of the field in the payload. @bytes: 0: only hits are counted. */
 struct stat_field {
 	u32 at;
 	u8 bytes;
@@ -22,7 +23,7 @@ struct stat_field {
 
 /** Return: NULL: no memory. */
 struct stats *stats_new(void);
-/** Nobody counts any more. Takes NULL. */
+/** No event is counted any more. NULL is allowed. */
 void stats_free(struct stats *stats);
 
 /** From now on @id is counted. Return: ERR_PTR. */
@@ -33,7 +34,8 @@ void stat_remove(struct stats *stats, u32 id);
 void stat_free(struct stat *stat);
 void stat_read(const struct stat *stat, struct ltt_kmod_counted *ret);
 
-/** Count. Return: where the payload goes, on this CPU until stats_end(); NULL: not wanted. */
+/** Count a hit. Return: memory for the payload, on this CPU until stats_end(); NULL: the payload
+ *  is not needed. */
 void *stats_begin(struct stats *stats, u32 id, u32 len);
 void stats_end(struct stats *stats);
 

@@ -16,7 +16,7 @@ enum syscall_side { SYSCALL_ENTRY, SYSCALL_EXIT, NR_SYSCALL_SIDES };
 int syscalls_init(void);
 void syscalls_fini(void);
 
-/** The event of a call; that of unknown calls for what has no name. Never NULL. */
+/** The event of a call; that of unknown calls if it has no name. Never NULL. */
 struct event *syscalls_event(enum syscall_side side, bool compat, long nr);
 /** Of a call without a name: the number comes before the arguments or the result. */
 bool syscalls_is_unknown(const struct event *event);

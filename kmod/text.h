@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* text.h - a text in a payload, that somebody else may change meanwhile; and names. */
+/* text.h - a text in a payload whose source may change concurrently; and names. */
 #ifndef KMOD_TEXT_H
 #define KMOD_TEXT_H
 
@@ -18,7 +18,7 @@ static __always_inline u8 *text_put(u8 *to, const char *text, u32 bytes)
 	return to + bytes;
 }
 
-/** Letters, digits and underscores, and no digit first: a name that metadata can have. */
+/** Letters, digits and underscores, and no leading digit: a valid name in metadata. */
 static inline bool text_is_word(const char *text)
 {
 	const char *at;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracker.h - whose events a channel records, by ids of the current task. Asked wherever
- * events are recorded, NMIs included; changed by tasks, one at a time.
+ * tracker.h - filter of a channel by ids of the current task. Evaluated wherever events are
+ * recorded, NMIs included; changed by tasks, one at a time.
  */
 #ifndef KMOD_TRACKER_H
 #define KMOD_TRACKER_H
@@ -10,7 +10,7 @@
 
 #include "ltt_kmod.h"
 
-/** struct tracker - of a ring set. @on: bits of the kinds whose ids are looked at; a task
+/** struct tracker - of a ring set. @on: bits of the kinds that are filtered; a task
  *  must have one of the ids of each. */
 struct tracker {
 	u32 on;

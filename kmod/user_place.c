@@ -17,7 +17,7 @@ struct user_place;
 
 /**
  * struct site - one of the places of a probe.
- * @semaphore: offset in the file of what the kernel counts up where somebody listens; or 0.
+ * @semaphore: offset in the file of what the kernel counts up where there is a listener; or 0.
  * @fetch: NULL where nothing was asked for.
  * @probe: what to unregister with; NULL: it is not there.
  */

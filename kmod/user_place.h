@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * user_place.h - events at a place in a file that programs run: a uprobe, or a uretprobe.
- * Of every program that has the file mapped, now or later. Each belongs to the channel that
- * it was made for. Made by tasks; hit in the task that runs there, which may sleep.
+ * Of every program that has the file mapped, now or later. Each belongs to the channel that it
+ * was created for. Made by tasks; hit in the task that runs there, which may sleep.
  */
 #ifndef KMOD_USER_PLACE_H
 #define KMOD_USER_PLACE_H

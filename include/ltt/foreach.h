@@ -19,7 +19,7 @@
 #define LTT__EACH_IF_1(m, id, ...) \
 	LTT__CAT(LTT__EACH_, LTT__COUNT(__VA_ARGS__))(m, id, __VA_ARGS__)
 
-/* Whether there is an element at all, in parentheses as it should be or not. */
+/* Whether there is an element at all, in parentheses or not. */
 #define LTT__ANY(first, ...) LTT__CAT(LTT__ANY_, LTT__TUPLE(first))(first)
 #define LTT__ANY_1(first) 1
 #define LTT__ANY_0(first) LTT__CAT(LTT__NOT_, LTT__SECOND(LTT__TUPLE_ first (), 0, 0))

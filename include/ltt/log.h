@@ -10,10 +10,10 @@
  *		names of enum ltt_loglevel.
  *	ltt_vtracef(format, va_list), ltt_vtracelog(level, format, va_list)
  *
- * The compiler checks the format as printf's. The line is formatted only while
- * somebody listens. Thread safe; keeps errno; as safe in a signal handler as
- * vsnprintf() is (glibc's is, but for long double and for very wide fields).
- * Where speed matters, a tracepoint (ltt/tracepoint.h) costs a tenth of it.
+ * The compiler checks the format as printf's. The line is formatted only while there is a
+ * listener. Thread safe; keeps errno; as safe in a signal handler as vsnprintf() is (glibc's is,
+ * but for long double and for very wide fields). Where speed matters, a tracepoint
+ * (ltt/tracepoint.h) costs a tenth of it.
  */
 #ifndef LTT_LOG_H
 #define LTT_LOG_H

@@ -5,7 +5,7 @@
  *	trace_mark(subsystem_event, "count %d name %s", count, name);
  *
  * is an event "subsystem_event" with the fields count and name. The compiler checks
- * the arguments as printf's; while nobody listens they are not evaluated, and
+ * the arguments as printf's; while there is no listener they are not evaluated, and
  * the marker costs the test of one word. No text is made at any time: the
  * arguments are recorded as they are. Thread safe, async-signal safe, keeps errno.
  * ltt_mark() is the same, for programs that have a trace_mark() of their own

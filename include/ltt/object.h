@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ltt/object.h - how a loaded object (program or shared library) announces its
- * sites to libltt. Included by the other headers, not by programs.
+ * ltt/object.h - how a loaded object (program or shared library) registers its sites with
+ * libltt. Included by the other headers, not by programs.
  *
  * Every site has a pointer in the section `ltt_sites`; the linker joins these
  * into one array per loaded object. Every file that includes this header brings
- * a constructor; the first one that runs in an object registers the array, the
- * last destructor takes it back. All symbols are hidden, so that each object
- * speaks for itself alone and may be unloaded.
+ * a constructor; the first one that runs in an object registers the array, the last destructor
+ * unregisters it. All symbols are hidden, so that each object registers only its own sites and
+ * may be unloaded.
  */
 #ifndef LTT_OBJECT_H
 #define LTT_OBJECT_H

@@ -19,7 +19,7 @@ static inline const char *ltt__text(const char *text)
 	return text ? text : "(null)";
 }
 
-/** Elements of a sequence: what the length field can say, none where there is no memory. */
+/** Elements of a sequence: limited by the length field; none if there is no memory. */
 static inline uint64_t ltt__length(const void *elements, int64_t wanted, uint64_t most)
 {
 	const uint64_t cap = most < 0x7fffffff ? most : 0x7fffffff;
@@ -86,7 +86,7 @@ static inline uint64_t ltt__put_word(unsigned char *to, uint64_t word)
 {
 	const uint64_t ones = ~(uint64_t)0 / 255;
 
-	__asm__("" : "+r"(word)); /* what is tested is what is stored */
+	__asm__("" : "+r"(word)); /* the tested value is the stored one */
 	__builtin_memcpy(to, &word, sizeof(word));
 	return (word - ones) & ~word & (ones << 7);
 }
@@ -117,7 +117,7 @@ static inline unsigned char *ltt__put_string(unsigned char *to, const char *from
 	zeros = ltt__put_word(to + at, last);
 	if (__builtin_expect((zeros & ((1ull << rest * 8) - 1)) != 0, 0))
 		return to + at + (__builtin_ctzll(zeros) >> 3) + 1;
-	return to + len + 1; /* a guess that need not wait for the copy */
+	return to + len + 1; /* a guess that does not depend on the copy */
 }
 
 #endif

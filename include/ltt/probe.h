@@ -76,7 +76,7 @@ enum { LTT_PROBE_CONFLICT = 1 };
  *          marker of that name. Always NULL for tracepoints.
  *
  * Return: 0; LTT_PROBE_CONFLICT: registered, but some markers of that name have
- * another format and stay unconnected (ltt_probe_conflicts() says which);
+ * another format and stay unconnected (ltt_probe_conflicts() lists them);
  * -EINVAL (no name or no function), -ENOMEM.
  */
 int ltt_probe_register(const char *name, const char *format, ltt_probe_call call, void *priv,
@@ -94,7 +94,8 @@ void ltt_probe_unregister(struct ltt_probe *probe);
  */
 int ltt_probe_arm(struct ltt_probe *probe);
 
-/** ltt_probe_disarm() - one less. Return: how many are left; -EALREADY if there was none. */
+/** ltt_probe_disarm() - remove one user of the calls. Return: the number of users left;
+ *  -EALREADY if there was none. */
 int ltt_probe_disarm(struct ltt_probe *probe);
 
 /**
@@ -116,8 +117,7 @@ struct ltt_probe_conflict {
 
 /**
  * ltt_probe_conflicts() - call @each for each format that disagrees with @probe's.
- * A non-zero answer of @each ends it.
- * Return: how many there are, or what @each answered.
+ * A non-zero return value of @each ends it. Return: the number of conflicts, or that value.
  */
 int ltt_probe_conflicts(struct ltt_probe *probe,
 			int (*each)(void *data, const struct ltt_probe_conflict *conflict),
@@ -161,7 +161,7 @@ struct ltt_probe_info {
 
 /**
  * Call @each for every point, in the order of their registration, or for every
- * probe. A non-zero answer ends the list and is returned, else 0.
+ * probe. A non-zero return value ends the list and is returned, else 0.
  */
 int ltt_points_list(int (*each)(void *data, const struct ltt_point_info *point), void *data);
 int ltt_probes_list(int (*each)(void *data, const struct ltt_probe_info *probe), void *data);

@@ -5,11 +5,11 @@
  * Programs include ltt/tracepoint.h, ltt/marker.h, ltt/log.h or ltt/probe.h;
  * those include this file. It is the whole binary interface of libltt towards
  * instrumentation: a site is a few words of constant description and one word
- * that says whether anybody listens. No layout of a buffer is compiled into
+ * that says whether there is a listener. No layout of a buffer is compiled into
  * an application, so any libltt works with any program built against it.
  *
  * Every structure begins with, or is described by, its size: newer headers
- * append, older libraries ignore what they don't know and the other way round.
+ * append, older libraries ignore unknown members, and newer libraries accept shorter structures.
  */
 #ifndef LTT_SITE_H
 #define LTT_SITE_H
@@ -119,7 +119,7 @@ struct ltt_event {
  * struct ltt_site - one place in the program that can record.
  * @armed: how many listeners; the only word that is read while tracing is off.
  * @hooks, @owner, @only: libltt's own; NULL in the program's image. @only is the
- *         buffer of the one session that listens; NULL where others do or nobody.
+ *         buffer of the one session that listens; NULL if there are others, or none.
  */
 struct ltt_site {
 	uint32_t armed;
@@ -134,7 +134,7 @@ struct ltt_site {
 #define ltt_site_armed(site) \
 	ltt_unlikely(__atomic_load_n(&(site)->armed, __ATOMIC_RELAXED))
 
-/* Called through the pointer itself: on the way of an event a jump counts. */
+/* Called through the pointer itself: an event's cost includes each jump. */
 #if defined(__has_attribute)
 #if __has_attribute(noplt)
 #define LTT__NOPLT __attribute__((noplt))
@@ -196,14 +196,14 @@ void ltt_vlog(struct ltt_site *site, const struct ltt_log_place *place, const ch
 	      va_list args) __attribute__((format(printf, 3, 0)));
 
 /**
- * ltt_sites_register() - announce the sites of one loaded object.
+ * ltt_sites_register() - register the sites of one loaded object.
  * @begin, @end: array of pointers to sites; NULL entries and repeats are
  *               skipped. Called by a constructor that the headers provide.
  * @abi: LTT_SITE_ABI.
  */
 void ltt_sites_register(struct ltt_site *const *begin, struct ltt_site *const *end,
 			uint32_t abi);
-/** ltt_sites_unregister() - the object goes away; returns when nobody uses them. */
+/** ltt_sites_unregister() - the object is unloaded; returns when no thread uses them. */
 void ltt_sites_unregister(struct ltt_site *const *begin, struct ltt_site *const *end);
 
 #pragma GCC visibility pop

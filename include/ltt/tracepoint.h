@@ -22,19 +22,18 @@
  * LTT_TRACEPOINT(PROVIDER, NAME, (ARGS), LEVEL, FIELDS...)
  *	declares the event "PROVIDER:NAME". ARGS are parameters as of a function,
  *	() where there are none. LEVEL is one of enum ltt_loglevel. At most 64
- *	FIELDS; each is evaluated once, in their order, and only while somebody
- *	listens.
+ *	FIELDS; each is evaluated once, in their order, and only while there is a listener.
  * ltt_trace(PROVIDER, NAME, VALUES...)
- *	records. While nobody listens that is the test of one word; VALUES are
+ *	records. While there is no listener that is the test of one word; VALUES are
  *	not evaluated. Thread safe, async-signal safe, keeps errno.
  * ltt_enabled(PROVIDER, NAME)
- *	whether somebody listens: for work that only tracing needs.
+ *	whether there is a listener: for work that only tracing needs.
  * LTT_EVENT_CLASS(PROVIDER, CLASS, (ARGS), FIELDS...)
  * LTT_EVENT(PROVIDER, CLASS, NAME, LEVEL)
  *	several events of one layout share its description and its code.
  *
  * Fields. NAME is an identifier, and no other field of the event has it. TYPE is an integer
- * type (bool and enums included), or what is said:
+ * type (bool and enums included), or as stated:
  *	ltt_int, ltt_hex, ltt_oct, ltt_bin (TYPE, NAME, VALUE)
  *	ltt_net, ltt_net_hex (TYPE, NAME, VALUE)	VALUE is in network byte order
  *	ltt_ptr(NAME, VALUE)				an address
@@ -153,7 +152,7 @@
 #define LTT__N_ltt__w(...)
 #define LTT__N_ltt__n(...) __VA_ARGS__
 
-/* An argument that is no field (or label) is named in the error; its event is not declared. */
+/* An argument that is not a field (or label) is named in the error; its event is not declared. */
 #define LTT__REFUSE(n, id, field) LTT__CAT(LTT__REFUSE_, LTT__TUPLE(field))(field)
 #define LTT__REFUSE_0(...) \
 	LTT__ASSERT(0, "ltt: no macro of <ltt/tracepoint.h> is named like this: " #__VA_ARGS__);
@@ -203,7 +202,7 @@
 	const length_type ltt__n##n = \
 		(length_type)ltt__length(ltt__v##n, (int64_t)(count), (length_type)-1);
 
-/* ltt_float() is for float and double, the others for what is none. */
+/* ltt_float() is for float and double, the others are for all other types. */
 #define LTT__CHECK_LTT_KIND_INT(type) \
 	LTT__ASSERT(sizeof(type) <= 8 && sizeof(LTT__INTEGER(type)), \
 		    "ltt: an integer has at most 64 bits");
@@ -267,7 +266,7 @@
 #define LTT__ROOM(fixed, varies) \
 	((fixed) > LTT__STACK_PAYLOAD ? 0 : (varies) ? LTT__STACK_PAYLOAD : (fixed))
 
-/* (ARGS) with the site in front; () and (void) are both none. */
+/* (ARGS) with the site in front; () and (void) both mean no arguments. */
 #define LTT__WITH_SITE(...) LTT__WITH_SITE_(LTT__NOTHING(__VA_ARGS__, ~), __VA_ARGS__)
 #define LTT__WITH_SITE_(...) LTT__WITH_SITE__(__VA_ARGS__)
 #define LTT__WITH_SITE__(nothing, ...) LTT__WITH_SITE_##nothing(__VA_ARGS__)
@@ -322,7 +321,7 @@
 						   0 LTT__EACH(LTT__VARIES, id, __VA_ARGS__)) \
 					 + LTT_PAYLOAD_SLACK]; \
 		unsigned char *ltt__begin = ltt__stack, *ltt__at, *ltt__end; \
-		__asm__("" : "=m"(ltt__stack)); /* the slack may be read, whatever it holds */ \
+		__asm__("" : "=m"(ltt__stack)); /* the slack: any content */ \
 		if (ltt__size > sizeof(ltt__stack) - LTT_PAYLOAD_SLACK) { \
 			ltt__begin = (unsigned char *)ltt_stage(ltt__site, ltt__size); \
 			if (!ltt__begin) \
@@ -367,7 +366,7 @@
 
 #define LTT_ENUM(provider, name, ...) LTT__ENUM(provider##__##name, #name, __VA_ARGS__)
 
-/* C's own enumeration does the counting for ltt_auto. */
+/* C's own enumeration assigns the numbers for ltt_auto. */
 #define LTT__ENUM(id, name_, ...) \
 	LTT__CAT(LTT__ENUM_, LTT__FORM(__VA_ARGS__))(id, name_, __VA_ARGS__)
 #define LTT__ENUM_0(id, name_, ...) \

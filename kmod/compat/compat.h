@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* compat.h - the only place that asks for a kernel's version. */
+/* compat.h - the only place that tests the kernel's version. */
 #ifndef KMOD_COMPAT_H
 #define KMOD_COMPAT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* machine.h - what kind of CPU one is. */
+/* machine.h - properties of the CPU. */
 #ifndef KMOD_MACHINE_H
 #define KMOD_MACHINE_H
 

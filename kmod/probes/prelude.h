@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * prelude.h - what trace headers take for granted: the kernel includes each of them
+ * prelude.h - headers that trace headers depend on: the kernel includes each of them
  * from a source that has seen its subsystem already. Headers with particular needs
  * have them in includes.txt.
  */

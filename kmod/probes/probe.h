@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * probe.h - what compiled probes are made of: where the parts of varying length lie,
- * and how they are filled. A payload is the packed fixed part, then per dynamic array
- * a u16 count and its elements, per string its bytes and a NUL, in the order of the
- * declaration. All inlined into probes, which run with preemption off.
+ * probe.h - the parts of compiled probes: where the parts of varying length are, and how they
+ * are filled. A payload is the packed fixed part, then per dynamic array a u16 count and its
+ * elements, per string its bytes and a NUL, in the order of the declaration. All inlined into
+ * probes, which run with preemption off.
  */
 #ifndef PROBES_PROBE_H
 #define PROBES_PROBE_H
@@ -24,7 +24,7 @@ struct part {
 	const void *source; /* of __string() */
 };
 
-/* Elements that are no numbers are counted in bytes, as fields.c tells them. */
+/* Elements that are not numbers are counted in bytes, as fields.c reports them. */
 #define PART_UNIT(elem) \
 	((elem) == 1 || (elem) == 2 || (elem) == 4 || (elem) == 8 ? (elem) : 1)
 
@@ -59,8 +59,8 @@ static __always_inline void parts_begin(void *payload, const struct part *part, 
 
 /*
  * A reader of the payload finds a string's end by its NUL, so there is just one, in
- * the place that was reserved, also where the source changed in between or the kernel
- * asked for more room than it filled.
+ * the place that was reserved, also if the source changed in between or the kernel reserved more
+ * room than it filled.
  */
 static __always_inline void parts_end(void *payload, const struct part *part, size_t nr)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * define_trace.h - stands before the kernel's file of that name, which every trace
- * header includes at its end. Where the kernel makes its own probes from the header,
- * this makes ours: it reads the header again for each stage, with other definitions
- * of TRACE_EVENT and its family. A source that includes a trace header after
- * #define CREATE_TRACE_POINTS gets, for each event,
+ * header includes at its end. Where the kernel generates its own probes from the header, this
+ * generates ours: it reads the header again for each stage, with other definitions of
+ * TRACE_EVENT and its family. A source that includes a trace header after #define
+ * CREATE_TRACE_POINTS gets, for each event,
  *
  *   1  struct record_CLASS       the payload's fixed part, packed
  *   2  struct parts_CLASS        a struct part for each dynamic array and string
- *   3  fields_CLASS[]            what user space is told
+ *   3 fields_CLASS[] the fields as reported to user space
  *   4  place_CLASS()             where the parts lie: the payload's size
  *   5  probe_CLASS()             the probe
  *   6  event_NAME                the descriptor, in the section of the registry
@@ -181,8 +181,8 @@
 	};)
 #include TRACE_INCLUDE(TRACE_INCLUDE_FILE)
 
-/* 3: what user space is told; the types of plain fields have their macros expanded, those
- * of elements have not: so does tracefs */
+/* 3: the fields as reported to user space; the types of plain fields have their macros expanded,
+ * those of elements have not: so does tracefs */
 #undef LTT_FIELD
 #define LTT_FIELD(form_, type_, item, elem, count_, signed_)				\
 	{ .name = #item, .type = type_, .elem_bytes = (elem), .count = (count_),	\
