@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * create.h - make a session and its output directory; what `create` and
- * `record` share. Undone as a whole where it fails.
+ * create.h - create a session and its output directory, for `create` and `record`. Undone
+ * completely on failure.
  */
 #ifndef CTL_CREATE_H
 #define CTL_CREATE_H
@@ -23,7 +23,7 @@ struct creation {
 	const char *name;
 	const char *prefix;
 	const char *output;
-	const char *url; /* of a relay, instead */
+	const char *url; /* URL of a relay, instead */
 	bool clear_text; /* for one on another machine */
 	const char *scope;
 	bool no_output;
@@ -31,7 +31,7 @@ struct creation {
 	uint64_t keep_free, max_size;
 	enum sync_mode sync;
 	uint32_t sync_us;
-	uint64_t spool_size; /* at a relay: for what it has not got; 0: no such directory */
+	uint64_t spool_size; /* at a relay: size limit of the spool; 0: no spool */
 	bool compress;	     /* what goes there */
 	uint32_t live_us;    /* not 0: at a relay, a local one where no url is given */
 	char *session;
@@ -46,7 +46,7 @@ struct creation {
 
 /** Return: 0, or the code in ctl->err; nothing is left behind then. */
 int create_session(struct ctl *ctl, struct creation *creation) MUST_CHECK;
-/** Remember it as current session and last trace; failures are warnings. */
+/** Store it as current session and last trace; failures are warnings. */
 void create_remember(struct ctl *ctl, const struct creation *creation, bool current);
 void creation_fini(struct creation *creation);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * elf.h - what a program's file says about whether it can be traced.
- * The file is anybody's: every number in it is checked. Pure but for reading.
+ * elf.h - finds out from a program's file whether it can be traced. The file is untrusted: every
+ * number in it is checked. Pure but for reading.
  */
 #ifndef CTL_ELF_H
 #define CTL_ELF_H

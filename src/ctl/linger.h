@@ -10,10 +10,9 @@
 #include "verb.h"
 
 /**
- * struct others - what is waited for.
- * @session, @scope: of the program and all that it starts.
- * @run: of the program, which has ended. A signal of it ends the waiting; its mend() finds
- *       the successor of a daemon that is gone.
+ * struct others - the processes to wait for. @session, @scope: of the program and its children.
+ * @run: of the program, which has ended. A signal that it receives ends the waiting; its mend()
+ * connects to the successor of a daemon that has ended.
  * @no_wait: only count them.
  */
 struct others {
@@ -23,8 +22,8 @@ struct others {
 	bool no_wait;
 };
 
-/** Return: how many of them record on; 0: none, or with ERR_NO_ANSWER in ctl->err it is not
- *  known. */
+/** Return: the number of them that still record; 0: none, or unknown, with ERR_NO_ANSWER in
+ *  ctl->err. */
 unsigned int linger(struct ctl *ctl, const struct others *others);
 
 #endif

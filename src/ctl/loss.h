@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* loss.h - how many events were lost, why, and which knob to turn. */
+/* loss.h - the number of lost events, the cause, and the option that prevents it. */
 #ifndef CTL_LOSS_H
 #define CTL_LOSS_H
 
@@ -9,7 +9,8 @@
  *  of lttctl that sets the sizes of buffers. @cause: a member of lost_by_cause. NULL: no such
  *  cause. */
 char *loss_sentence(const char *verb, const char *cause, uint64_t n);
-/** Warn of buffers (@nr) that were lost with what no count has. @name: what had them.
+/** Warn of buffers (@nr) that were lost with an unknown number of events. @name: their session
+ *  or trace.
  *  Return: STATUS_LOST where there are any. */
 enum status loss_unknown(struct ctl *ctl, const char *name, uint64_t nr);
 /** The same, of a session. */
@@ -22,8 +23,8 @@ enum status loss_conclude(struct ctl *ctl, const char *session, struct json_obje
 			  const char *problem);
 /** Format conflicts of markers, a warning each. */
 void loss_conflicts(struct ctl *ctl, struct json_object *owner);
-/** Does the kernel's module refuse it? Else an application can't count it. */
-/** Is it to be recorded, or counted? */
+/** Whether the kernel module rejects it. Otherwise an application can't count it. */
+/** Whether it is to be recorded, or counted. */
 bool loss_is_of_record(struct json_object *refusal);
 bool loss_is_of_kernel(struct json_object *refusal);
 /** An item of an answer: a refusal is added to the array `refusals` of @owner, a conflict

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* main.h - what the rest needs to know of lttctl's beginning. */
+/* main.h - declarations of main.c for the other files. */
 #ifndef CTL_MAIN_H
 #define CTL_MAIN_H
 

@@ -12,7 +12,7 @@ struct names {
 
 /**
  * names_split() - split at each comma that no backslash precedes. A `\,` becomes
- * a comma, other backslashes stay. Empty names are kept: the caller refuses them.
+ * a comma, other backslashes stay. Empty names are kept: the caller rejects them.
  */
 void names_split(const char *list, struct names *ret);
 void names_fini(struct names *names);

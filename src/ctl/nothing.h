@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * nothing.h - why `lttctl record` has recorded nothing. The program's points, as the daemon
- * knows them, go into the record; the advice is printed.
+ * nothing.h - explains why `lttctl record` has recorded nothing. The program's instrumentation
+ * points, as registered with the daemon, are added to the record; the advice is printed.
  */
 #ifndef CTL_NOTHING_H
 #define CTL_NOTHING_H
@@ -9,8 +9,8 @@
 #include "verb.h"
 
 /**
- * struct nothing - what was asked for.
- * @events: patterns, or NULL: all. @wrap: as given, or NULL.
+ * struct nothing - the options of the recording. @events: patterns, or NULL: all. @wrap: the
+ * option's value, or NULL.
  */
 struct nothing {
 	const char *program;
@@ -18,8 +18,8 @@ struct nothing {
 	const char *wrap;
 };
 
-/** Fetch the program's points while its session is there. Return: for record_set(); NULL: the
- *  daemon can't say. */
+/** Fetch the program's points before its session is destroyed. Return: a value for record_set();
+ *  NULL: not available. */
 struct json_object *nothing_fetch(struct ctl *ctl, const char *session);
 /** @points: as nothing_fetch() had it, or NULL. */
 void nothing_text(FILE *out, struct json_object *points, const struct nothing *nothing);

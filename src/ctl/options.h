@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * options.h - the options of lttctl and of its verbs: tables of popt, and what
- * all verbs share. An option of LTTng's that can't be served yet stands in the
- * table as well (LATER), so that it is answered with a sentence.
+ * options.h - the options of lttctl and of its verbs: tables of popt, and the common options of
+ * all verbs. An option of LTTng that is not supported yet is in the table as well (LATER), with
+ * a sentence for the user.
  */
 #ifndef CTL_OPTIONS_H
 #define CTL_OPTIONS_H
@@ -34,14 +34,14 @@ enum option_value {
 		.longName = name, .shortName = letter, .argInfo = POPT_ARG_STRING, .arg = var, \
 		.descrip = text, .argDescrip = what                                            \
 	}
-/** An option that may come several times, each of which the verb's option() is told.
+/** An option that may be repeated; the verb's option() is called each time.
  *  @how: 0, or POPT_ARGFLAG_OPTIONAL. */
 #define OPTION_EACH(name, letter, number, how, text, what)                                     \
 	{                                                                                      \
 		.longName = name, .shortName = letter, .argInfo = POPT_ARG_STRING | (how),     \
 		.val = OPTION_OWN + (number), .descrip = text, .argDescrip = what              \
 	}
-/** An option that is known but can't be served: @sentence goes behind its name. */
+/** An option that is known but not supported: @sentence goes behind its name. */
 #define OPTION_NOT_YET(name, letter, kind, number, sentence)                                 \
 	{                                                                                    \
 		.longName = name, .shortName = letter,                                       \
@@ -65,7 +65,7 @@ struct domain_options {
 		OPTION_FLAG("log4j2", 0, &(var).log4j2, "log4j 2 (not yet)"),       \
 		OPTION_FLAG("python", 'p', &(var).python, "Python logging (not yet)")
 
-/** Is exactly one domain named that can be traced? Else ctl->err is set. */
+/** Check that exactly one domain is named, and that it can be traced. Otherwise ctl->err is set. */
 enum status domain_check(struct ctl *ctl, const struct domain_options *domain);
 bool domain_any(const struct domain_options *domain);
 /** The one that is named. */
@@ -78,20 +78,20 @@ extern const struct poptOption options_common[];
 
 /**
  * options_verb() - parse what stands behind the verb.
- * @ret_done: the option itself was the whole command (help): exit with the status.
+ * @ret_done: the option was handled completely (help): exit with the status.
  * Fills ctl->operands. Return: STATUS_OK, or a status with ctl->err set.
  */
 enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret_done);
 
-/** Print those of @table that are known and can't be served yet, as `VERB --NAME: SENTENCE`. */
+/** Print those of @table that are known and not supported yet, as `VERB --NAME: SENTENCE`. */
 void options_list_missing(FILE *out, const char *verb, const struct poptOption *table);
 /** Handle an OPTION_NOT_YET of the table that popt returned: sets ctl->err. */
 enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int value);
 
-/** Sets ctl->err about what popt did not like; with the nearest option of two tables. */
+/** Set ctl->err for an error of popt; with the nearest option of two tables. */
 enum status options_bad(struct ctl *ctl, poptContext pc, int error, const struct poptOption *table,
 			const struct poptOption *more);
-/** One option a line, for completion. */
+/** Print one option on each line, for completion. */
 void options_list(FILE *out, const struct poptOption *table);
 /** As help: letter, name, argument, description. */
 void options_help(FILE *out, const struct poptOption *table);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * print.h - messages for people, on stderr; silent with --quiet. Text from
+ * print.h - messages for users, on stderr; silent with --quiet. Text from
  * other programs is escaped.
  */
 #ifndef CTL_PRINT_H
@@ -16,7 +16,7 @@ void print_note(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
 /** With --verbose only. */
 void print_verbose(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
 
-/** Show on a terminal that the daemon takes its time, and how long. */
+/** Show on a terminal that the daemon's answer is late, and for how long. */
 void print_waiting(struct ctl *ctl);
 void print_waiting_end(void);
 

@@ -20,10 +20,9 @@ struct program_places {
 void program_places_fini(struct program_places *places);
 
 /**
- * program_find() - look it up.
- * @location: PATH:SYMBOL, elf:PATH:SYMBOL, function:PATH:SYMBOL, return:PATH:SYMBOL or
- * sdt:PATH:PROVIDER:NAME; PATH without a slash is looked for where programs are, and then
- * where libraries are; \: is a colon in it.
+ * program_find() - find the place. @location: PATH:SYMBOL, elf:PATH:SYMBOL,
+ * function:PATH:SYMBOL, return:PATH:SYMBOL or sdt:PATH:PROVIDER:NAME; PATH without a slash is
+ * searched in the directories of programs, then of libraries; \: is a colon in it.
  * Return: 0 or the code set in @err.
  */
 int program_find(const char *location, struct program_places *ret, struct err *err) MUST_CHECK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * quota.h - what users have of what the session daemon grants them, fetched for
+ * quota.h - the quotas of users and their use, fetched for
  * `lttctl quota` and the doctor.
  */
 #ifndef CTL_QUOTA_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * record.h - what the daemon's items and totals are as JSON, and reading it
- * again. Keys are the fields of client.def; numbers of enums become words.
+ * record.h - converts the daemon's items and totals to JSON, and reads such JSON. Keys are the
+ * fields of client.def; numbers of enums become words.
  */
 #ifndef CTL_RECORD_H
 #define CTL_RECORD_H
@@ -18,7 +18,7 @@ struct json_object *record_rule(const struct msg_rule *m);
 struct json_object *record_conflict(const struct msg_conflict *m);
 struct json_object *record_point(const struct msg_point *m);
 struct json_object *record_preset(const struct msg_preset *m);
-/** NULL: of a kind that is not known here. */
+/** NULL: unknown kind. */
 struct json_object *record_news(const struct msg_news *m);
 /** The first of a list of totals; NULL if it is empty. */
 struct json_object *record_totals(struct list totals);
@@ -32,7 +32,7 @@ const char *record_track_kind(unsigned int kind);
 /** "INFO or more severe", "INFO only", "" */
 const char *record_loglevel(struct json_object *rule, char *buf, size_t len);
 
-/* Building: set() takes over @value. */
+/* For building: set() takes ownership of @value. */
 void record_set(struct json_object *o, const char *key, struct json_object *value);
 void record_set_str(struct json_object *o, const char *key, const char *value);
 void record_set_num(struct json_object *o, const char *key, uint64_t value);
@@ -40,7 +40,7 @@ void record_set_bool(struct json_object *o, const char *key, bool value);
 /** Append to the array @key, which is made if need be. Takes over @value. */
 void record_append(struct json_object *o, const char *key, struct json_object *value);
 
-/* Reading: what is missing is NULL, "", 0, false or an array without elements. */
+/* For reading: a missing value is returned as NULL, "", 0, false or an empty array. */
 struct json_object *record_get(struct json_object *o, const char *key);
 const char *record_str(struct json_object *o, const char *key);
 uint64_t record_num(struct json_object *o, const char *key);

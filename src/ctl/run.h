@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * run.h - run a program in the foreground and wait for its end, as env(1) and
- * its like do. Signals that would end us are kept away from us and reach the
- * program, so that what has to be done afterwards is done.
+ * run.h - run a program in the foreground and wait for its end, as env(1) does. Signals that
+ * would end lttctl are blocked there and reach the program, so that the session can be finished
+ * afterwards.
  */
 #ifndef CTL_RUN_H
 #define CTL_RUN_H
@@ -20,7 +20,7 @@
  * struct run - one program, one run.
  * @argv: NULL at the end.
  * @environment: "NAME=VALUE" to add, NULL at the end; may be NULL.
- * @watch: descriptor that hangs up when what the program needs is gone, or -1; then
+ * @watch: descriptor that hangs up when the session daemon ends, or -1; then
  *         @mend is called with @priv and returns what to watch next.
  * @ended: a signal came while it ran that asks it to end (SIGHUP often asks otherwise).
  * @exit_status: as a shell's: 128 + the signal that ended it.
@@ -41,16 +41,16 @@ struct run {
 	uint64_t duration_ns;
 };
 
-/** Can it be run, as far as one can tell beforehand? Return: 0, RUN_NOT_FOUND or RUN_CANNOT,
+/** Check in advance that it can be run. Return: 0, RUN_NOT_FOUND or RUN_CANNOT,
  *  with the sentence in @err. */
 int run_check(const char *program, struct err *err) MUST_CHECK;
 /** The file that execvp() would find, or @program; allocated. */
 char *run_find(const char *program);
-/** From here on we are not ended by a signal. Return: 0 or the code in @err. */
+/** From here on signals do not end this process. Return: 0 or the code in @err. */
 int run_begin(struct run *run, struct err *err) MUST_CHECK;
-/** Has a signal come that would have ended us? */
+/** Whether a signal was received that would have ended this process. */
 bool run_is_interrupted(const struct run *run);
-/** The same, and take it: its number, or 0. */
+/** The same, and consume it: its number, or 0. */
 int run_interrupted(struct run *run);
 /** Return: 0, or RUN_NOT_FOUND or RUN_CANNOT with the sentence in @err. */
 int run_program(struct run *run, struct err *err) MUST_CHECK;

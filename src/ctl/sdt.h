@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * sdt.h - a note about a USDT probe, as a program's section .note.stapsdt has it, and the
- * descriptions of its arguments: where the compiler happened to have them. The program is
- * anybody's. Pure.
+ * descriptions of its arguments: their locations at the probe. The program is untrusted. Pure.
  */
 #ifndef CTL_SDT_H
 #define CTL_SDT_H
@@ -17,8 +16,8 @@
 #define SDT_TYPE 3u
 #define SDT_MAX_ARGS 16u
 
-/** struct sdt_note - texts are the note's. @base: where .stapsdt.base was to be when addresses
- *  were written. */
+/** struct sdt_note - texts point into the note. @base: address of .stapsdt.base that the note's
+ *  addresses assume. */
 struct sdt_note {
 	uint64_t pc, base, semaphore;
 	const char *provider, *name, *args;
@@ -29,7 +28,7 @@ bool sdt_note_parse(const void *desc, size_t len, bool is_64, struct sdt_note *r
 
 /**
  * struct sdt_arg - one argument.
- * @value: in the language of --fetch; empty: it can't be had.
+ * @value: in the language of --fetch; empty: not available.
  */
 struct sdt_arg {
 	char value[80];
@@ -37,7 +36,7 @@ struct sdt_arg {
 	bool is_signed;
 };
 
-/** Where a symbol is, in the program's addresses. Return: false: nobody knows. */
+/** Where a symbol is, in the program's addresses. Return: false: unknown. */
 typedef bool (*sdt_resolve)(void *data, const char *symbol, uint64_t *ret);
 
 /** @text: as the note has it. @pc: of the probe, in the program's addresses. Return: how many. */

@@ -12,7 +12,7 @@ int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret,
 void show_status(FILE *out, struct json_object *session);
 /** The same, and the attributes of each channel. */
 void show_details(FILE *out, struct json_object *session);
-/** Have its figures not come, from a daemon that has some? */
+/** Whether its figures are missing, although the daemon supports them. */
 bool show_lacks_figures(const struct ctl *ctl, struct json_object *session);
 /** Warn of the session's losses, conflicts and outputs that fail. Return: STATUS_WARNING
  *  where its figures are not known. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * target.h - which sessions a verb is about: the one that was named, the
+ * target.h - the sessions that a verb works on: the one that was named, the
  * current one, all, or those that fit a glob; and the nearest name where one
  * does not exist.
  */
@@ -24,7 +24,7 @@ extern struct target_options {
 	OPTION_FLAG("all", 'a', &target_options.all, "every session"), \
 		OPTION_FLAG("glob", 'g', &target_options.glob, "SESSION is a pattern")
 
-/** Do the options and the operand go together? */
+/** Check that the options and the operand are compatible. */
 enum status target_check(struct ctl *ctl);
 
 /**
@@ -37,12 +37,12 @@ enum status target_check(struct ctl *ctl);
 enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, const char *session));
 /** A session's place in the record, for its @each to fill; borrowed. */
 struct json_object *target_record(struct ctl *ctl, const char *session);
-/** The daemon refused: a warning where it was done before, else an error. */
+/** The daemon rejected the request: a warning if it was done already, else an error. */
 enum status target_failed(struct ctl *ctl, const char *session);
 
-/** All sessions that the caller may see, an array in *ret. */
+/** All sessions that the caller may access, an array in *ret. */
 int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err) MUST_CHECK;
-/** The same once a daemon that has just begun waits for no buffers any more. */
+/** The same after a daemon that was just started has recovered its buffers. */
 int target_sessions_recovered(struct ctl *ctl, struct json_object **ret,
 			      struct err *err) MUST_CHECK;
 /** The session of that name in *ret, NULL where there is none: one item, however many sessions

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * text.h - numbers, sizes and foreign strings as people read them. Names that
- * come from applications and daemons must not steer a terminal: whatever is
- * printed went through text_printable() or text_escape().
+ * text.h - numbers, sizes and untrusted strings in readable form. Names from applications and
+ * daemons must not control a terminal: whatever is printed went through text_printable() or
+ * text_escape().
  */
 #ifndef CTL_TEXT_H
 #define CTL_TEXT_H
@@ -26,7 +26,7 @@ const char *text_plural(uint64_t n);
 char *text_escape(const char *text);
 /** A copy in which all strings are escaped. */
 struct json_object *text_printable(struct json_object *record);
-/** JSON with nothing in it that a terminal obeys: \u escapes for DEL and C1. */
+/** JSON without terminal control characters: \u escapes for DEL and C1. */
 void text_json(FILE *out, struct json_object *record);
 /** The same in one line. */
 void text_json_line(FILE *out, struct json_object *record);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* totals.h - what became of a session's events, as `stop`, `destroy` and `record` say it. */
+/* totals.h - a session's counts of events, as `stop`, `destroy` and `record` print them. */
 #ifndef CTL_TOTALS_H
 #define CTL_TOTALS_H
 
 #include <json-c/json.h>
 #include <stdio.h>
 
-/** "1,234 events recorded, 0 lost, 1.2 MiB written", no newline; nothing for NULL. */
+/** "1,234 events recorded, 0 lost, 1.2 MiB written", no newline; empty for NULL. */
 void totals_text(FILE *out, struct json_object *totals);
 /** The end of a line: ": " and the above, where there is something. */
 void totals_end(FILE *out, struct json_object *totals);

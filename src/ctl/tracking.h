@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* tracking.h - what lttctl track and lttctl untrack share: all but their names. */
+/* tracking.h - common implementation of lttctl track and lttctl untrack. */
 #ifndef CTL_TRACKING_H
 #define CTL_TRACKING_H
 
 #include "verb.h"
 
 extern const struct poptOption tracking_options[];
-/** A kind of ids, and ids of it. */
+/** Handle an option: a kind of ids, and a list of them. */
 enum status tracking_option(struct ctl *ctl, int number, const char *argument);
 enum status tracking_check(struct ctl *ctl);
-/** Record events of these, too; or no more. */
+/** Add the ids to the session's tracker, or remove them. */
 enum status tracking_run(struct ctl *ctl, bool add);
 void tracking_text(FILE *out, struct json_object *record);
 

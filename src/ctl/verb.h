@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * verb.h - what a verb of lttctl is. Each has a file of its own, verb_NAME.c,
- * which begins with its declaration. A verb asks the daemon and returns a
- * record (a JSON object) and a status; main.c prints the record, as text
- * through the verb's printer or as it is with --json. One verb runs in a
+ * verb.h - declares the verbs of lttctl. Each has a separate file, verb/NAME.c. A verb sends
+ * requests to the daemon and returns a record (a JSON object) and a status; main.c prints the
+ * record, as text through the verb's printer or as it is with --json. One verb runs in a
  * process, in its only thread.
  */
 #ifndef CTL_VERB_H
@@ -16,7 +15,7 @@
 
 #include "libctl/daemon.h"
 
-/** Exit statuses: LTTng's, and one of our own. */
+/** Exit statuses: those of LTTng, and one addition. */
 enum status {
 	STATUS_OK = 0,
 	STATUS_ERROR = 1,
@@ -30,9 +29,9 @@ enum status {
 struct ctl;
 
 enum verb_daemon {
-	DAEMON_NEEDED,	/* fails where none runs */
-	DAEMON_STARTED, /* starts one where none runs */
-	DAEMON_WELCOME, /* does something without, too: client may be NULL */
+	DAEMON_NEEDED,	/* fails if no daemon runs */
+	DAEMON_STARTED, /* starts a daemon if none runs */
+	DAEMON_WELCOME, /* works without a daemon, too: client may be NULL */
 	DAEMON_UNUSED,
 };
 
@@ -48,7 +47,7 @@ struct verb {
 	bool text_on_stderr;
 	/** Of each OPTION_EACH, in their order: its number, its argument or NULL. */
 	enum status (*option)(struct ctl *ctl, int number, const char *argument);
-	enum status (*check)(struct ctl *ctl); /* of the words alone, before any daemon is asked */
+	enum status (*check)(struct ctl *ctl); /* of the arguments, before connecting */
 	enum status (*run)(struct ctl *ctl);
 	void (*text)(FILE *out, struct json_object *record);
 };
@@ -56,7 +55,7 @@ struct verb {
 /** All verbs, NULL at the end, in the order of the help. */
 extern const struct verb *const verbs[];
 const struct verb *verb_find(const char *name);
-/** Why a verb of LTTng's can't be served yet, as a sentence; NULL for any other word. */
+/** Why a verb of LTTng is not supported yet, as a sentence; NULL for any other word. */
 const char *verb_later(const char *name);
 /** Print all of these, as `NAME: SENTENCE`. */
 void verb_list_later(FILE *out);
@@ -66,8 +65,8 @@ void verb_list_later(FILE *out);
  * @err: why the verb failed; main.c prints it.
  * @record: what the verb returns; NULL is an empty one.
  * @warnings: array of sentences that were printed.
- * @general, @words: what popt made of the words; the operands are theirs.
- * @sigpipe: what SIGPIPE did to us at the start, for programs that we run.
+ * @general, @words: the results of popt; they own the operands.
+ * @sigpipe: the disposition of SIGPIPE at the start, for programs that lttctl runs.
  */
 struct ctl {
 	const struct verb *verb;
@@ -94,7 +93,7 @@ static inline const char *operand(const struct ctl *ctl, unsigned int n)
 	return n < ctl->nr_operands ? ctl->operands[n] : NULL;
 }
 
-/** Connect (or not) as @how says. Return: 0 or the code in ctl->err. */
+/** Connect (or not), according to @how. Return: 0 or the code in ctl->err. */
 int ctl_connect(struct ctl *ctl, enum verb_daemon how) MUST_CHECK;
 
 #endif

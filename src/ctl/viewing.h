@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* viewing.h - which trace `view` and `verify` are about. */
+/* viewing.h - finds the trace for `view` and `verify`. */
 #ifndef CTL_VIEWING_H
 #define CTL_VIEWING_H
 
@@ -8,27 +8,27 @@
 
 /**
  * viewing_path() - the directory of a trace; allocated.
- * @word: a session, else a directory, else the name of a session that is gone
- *        and whose trace is where `create` puts it. NULL: the last trace of this user.
+ * @word: a session, else a directory, else the name of a destroyed session whose trace is in the
+ * default directory. NULL: the last trace of this user.
  * Return: NULL with ctl->err set.
  */
 char *viewing_path(struct ctl *ctl, const char *word);
 /**
  * viewing_live() - where a live session can be followed: a URL, allocated.
- * @word: a session, or a URL, which is taken as it is. NULL: the current session.
+ * @word: a session, or a URL, which is used unchanged. NULL: the current session.
  * Return: NULL with ctl->err set.
  */
 char *viewing_live(struct ctl *ctl, const char *word, bool clear_text);
-/** Open what is there. @relay_clock: with times of a relay's clock. Return: 0, or the code in
- *  ctl->err. */
+/** Open the traces below a path. @relay_clock: with times of a relay's clock. Return: 0, or the
+ *  code in ctl->err. */
 int viewing_open(struct ctl *ctl, const char *path, bool relay_clock, view_report_fn report,
 		 struct view **ret) MUST_CHECK;
 /**
  * viewing_remember() - remember the trace of a session as the last one.
- * @path: NULL or empty: it wrote none; that is remembered too, beside the trace before it.
+ * @path: NULL or empty: it wrote none; that is stored too, beside the trace before it.
  */
 void viewing_remember(struct ctl *ctl, const char *session, const char *path);
-/** As above, of a session that the daemon has; quiet where that fails. */
+/** As above, for an existing session; failures are not reported. */
 void viewing_remember_session(struct ctl *ctl, const char *session);
 
 #endif

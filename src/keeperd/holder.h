@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * holder.h - what ltt-keeperd holds, and the conversation about it (keeper.def).
+ * holder.h - the descriptors that ltt-keeperd stores, and its protocol (keeper.def).
  * Owned by main(); runs on its loop.
  */
 #ifndef KEEPERD_HOLDER_H
@@ -16,7 +16,7 @@ struct holder {
 	struct list_node entries;
 	struct list_node clients;
 	unsigned int nr_entries;
-	/** Somebody came or went. */
+	/** Called when an entry or a client was added or removed. */
 	void (*changed)(struct holder *holder);
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cert.h - an authority and what it signs, in memory: elliptic keys (P-256), certificates of
- * machines with one purpose each. Used by ltt-keys' only thread. PEM that is returned is
- * given back with gnutls_free().
+ * cert.h - an authority and its certificates, in memory: elliptic keys (P-256), certificates of
+ * machines with one purpose each. Used by ltt-keys' only thread. Returned PEM text is freed with
+ * gnutls_free().
  */
 #ifndef KEYS_CERT_H
 #define KEYS_CERT_H
@@ -15,7 +15,7 @@
 enum cert_kind {
 	CERT_RELAY,  /* others connect to it */
 	CERT_HOST,   /* it connects to relays */
-	CERT_VIEWER, /* it does, and may send nothing: its unit says so (TLS_UNIT_VIEWER) */
+	CERT_VIEWER, /* it connects for viewing only: its unit is TLS_UNIT_VIEWER */
 };
 
 struct authority {
@@ -30,17 +30,18 @@ int authority_load(struct authority *ca, const char *key, const char *crt,
 		   struct err *err) MUST_CHECK;
 void authority_fini(struct authority *ca);
 
-/** @names: the first is its own; a relay is known by all of them, which may be addresses. */
+/** @names: the first is its name; the certificate of a relay is valid for all of them, which may
+ *  be addresses. */
 int cert_new(const struct authority *ca, enum cert_kind kind, char *const *names, size_t nr,
 	     unsigned int days, gnutls_datum_t *ret_key, gnutls_datum_t *ret_crt,
 	     struct err *err) MUST_CHECK;
-/** The same as @old says, for @days from now. */
+/** The same certificate as @old, valid for @days from now. */
 int cert_renew(const struct authority *ca, const char *old, unsigned int days,
 	       gnutls_datum_t *ret_crt, struct err *err) MUST_CHECK;
-/** A list, longer by @crt. @old: the one so far; NULL: none. */
+/** A revocation list with @crt added. @old: the previous one; NULL: none. */
 int cert_revoke(const struct authority *ca, const char *crt, const char *old, unsigned int days,
 		gnutls_datum_t *ret_crl, struct err *err) MUST_CHECK;
-/** One line about it, allocated; NULL: it is none. */
+/** One line that describes it, allocated; NULL: not a certificate. */
 char *cert_show(const char *crt);
 
 #endif

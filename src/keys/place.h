@@ -14,8 +14,8 @@
 #define PLACE_CA_KEY "ca.key"
 
 enum place_how {
-	PLACE_NEW,     /* refused if it is there */
-	PLACE_REPLACE, /* there may be one that is to go */
+	PLACE_NEW,     /* fail if it exists */
+	PLACE_REPLACE, /* replace an existing one */
 };
 
 /** Make the folder @name below @at_fd (AT_FDCWD: here), for its owner only, or open the one
@@ -24,7 +24,7 @@ int place_open(int at_fd, const char *name, bool make, struct err *err) MUST_CHE
 /** Write @text to @name. Return: 0 or the code in @err. */
 int place_write(int dir_fd, const char *name, const gnutls_datum_t *text, bool secret,
 		enum place_how how, struct err *err) MUST_CHECK;
-/** Read it; freed by the caller. Return: as above; also where it is missing. */
+/** Read it; freed by the caller. Return: as above; a missing file is an error. */
 int place_read(int dir_fd, const char *name, bool secret, char **ret, struct err *err) MUST_CHECK;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * verbs.h - what ltt-keys does, each with what follows it on the command line. Return: 0 or the
- * code in @err; what was done is said on stdout.
+ * verbs.h - the verbs of ltt-keys, each with its arguments on the command line. Return: 0 or the
+ * code in @err; the results are printed on stdout.
  */
 #ifndef KEYS_VERBS_H
 #define KEYS_VERBS_H
@@ -12,7 +12,7 @@
 
 struct order {
 	const char *dir;   /* of the authority */
-	unsigned int days; /* 0: as it is usual */
+	unsigned int days; /* 0: the default */
 	char *const *names;
 	size_t nr;
 	bool viewer; /* of `psk`: the key is a viewer's */

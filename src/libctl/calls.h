@@ -7,11 +7,11 @@
  * Strings and lists in the reply are valid until the next call. Return: 0 or
  * the enum err_code in err; then the reply is empty.
  *
- * call_session_follow() returns when the session has been destroyed; until then @item
- * gets MSG_news when something happens. It needs a connection that nobody else asks on
- * meanwhile. A session daemon that dies ends it with ERR_NO_DAEMON: connect again
- * (daemon_open() starts the successor) and follow again; how the session is then comes
- * first, also what was told before.
+ * call_session_follow() returns when the session has been destroyed; until then @item receives
+ * MSG_news for each change. It needs a connection without other requests meanwhile. If the
+ * session daemon dies, it returns ERR_NO_DAEMON: connect again (daemon_open() starts the
+ * successor) and follow again; the session's current state is sent first, also if it was sent
+ * before.
  */
 #ifndef LIBCTL_CALLS_H
 #define LIBCTL_CALLS_H

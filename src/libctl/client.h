@@ -4,10 +4,10 @@
  * request at a time, answers collected by the caller. Belongs to the thread
  * that opened it.
  *
- * A daemon that says nothing never hangs the caller: when an answer is late, a
- * second connection asks whether anybody is there at all. As long as it is
- * answered the call goes on (a slow disk may be slow); else it fails. A caller that
- * blocks signals passes a descriptor that says when one has come: it ends every wait.
+ * A daemon that does not answer never blocks the caller: when an answer is late, a second
+ * connection probes the daemon. As long as the probe is answered the call continues (a disk may
+ * be slow); otherwise it fails. A caller that blocks signals passes a descriptor that becomes
+ * readable when one arrives: it ends every wait.
  */
 #ifndef LIBCTL_CLIENT_H
 #define LIBCTL_CLIENT_H
@@ -24,22 +24,22 @@ struct client;
  *  an enum err_code that ends the call once the rest of the answer was skipped. */
 typedef int (*client_item_fn)(void *priv, unsigned int type, struct decoder *dec);
 
-/** Told about once a second while an answer is awaited. */
+/** Called about once a second while an answer is awaited. */
 typedef void (*client_waiting_fn)(void *priv, unsigned int waited_ms);
 
 /**
  * client_open() - connect to the daemon that serves a runtime directory.
- * @interrupt: descriptor that is readable when the caller does not want to wait any longer;
+ * @interrupt: descriptor that is readable when the caller was interrupted;
  *	       -1: it always does. Answers that come within a second are still taken.
  * @ret: to be freed with client_free().
  *
- * Return: 0; ERR_NO_DAEMON: nobody is there; ERR_NO_ANSWER: a daemon that says nothing;
- * ERR_DENIED: the caller may not; other codes. All but 0 with a sentence in @err.
+ * Return: 0; ERR_NO_DAEMON: no daemon runs; ERR_NO_ANSWER: the daemon does not answer;
+ * ERR_DENIED: permission denied; other codes. All but 0 with a sentence in @err.
  */
 int client_open(const char *rundir, int interrupt, struct client **ret, struct err *err) MUST_CHECK;
 struct client *client_free(struct client *client);
 
-/** The connection, to be watched between calls: it hangs up when the daemon is gone. */
+/** The connection, to be polled between calls: it hangs up when the daemon ends. */
 int client_fd(const struct client *client);
 
 void client_on_waiting(struct client *client, client_waiting_fn fn, void *priv);
@@ -51,7 +51,7 @@ struct client_daemon {
 	uint32_t pid;
 	uint64_t clock_hz;
 	uint32_t consumer_pid;
-	uint32_t consumer_silent_ms; /* 0: the session daemon is answered by its consumer */
+	uint32_t consumer_silent_ms; /* 0: the consumer answers the session daemon */
 	uint8_t clock; /* enum ltt_clock_kind */
 };
 const struct client_daemon *client_daemon(const struct client *client);
@@ -59,7 +59,7 @@ const struct client_daemon *client_daemon(const struct client *client);
 /** Begin a request; the caller appends its fields. Used by calls.h. */
 struct encoder *client_request(struct client *client, unsigned int type);
 /**
- * client_exchange() - send the request and take the whole answer.
+ * client_exchange() - send the request and receive the whole answer.
  * @item: may be NULL: items are skipped.
  * @ret_reply: at the OUT fields; valid until the next request.
  * Return: 0, or the code in @err: the daemon's, or one about the connection.

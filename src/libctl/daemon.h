@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * daemon.h - which session daemon serves this user, and starting one.
+ * daemon.h - finds the session daemon that serves this user, or starts one.
  *
  *   LTT_RUNDIR is set      that directory alone
  *   root                   /run/ltt
@@ -19,9 +19,9 @@
 #include "client.h"
 
 /**
- * struct daemon_request - how to get a daemon; all zero: use one that runs.
- * @spawn: start one if none runs. (The successor of one that was killed is started
- *         anyway: its sessions are still there.)
+ * struct daemon_request - how to connect to a daemon; all zero: use a running one.
+ * @spawn: start one if none runs. (The successor of a killed one is started in any case, as its
+ * sessions still exist.)
  * @never_spawn: not even that one.
  * @path: its program; NULL: LTT_SESSIOND_PATH, else the one beside the
  *        caller's own program, else the one that is installed, else what PATH finds.
@@ -40,7 +40,7 @@ struct daemon_request {
 };
 
 /** Return: 0, ERR_NO_DAEMON or another code, with the sentence in @err. A daemon that does not
- *  answer (ERR_NO_ANSWER) has its sessions still, so no other is asked or started. */
+ *  answer (ERR_NO_ANSWER) still has its sessions, so no other is used or started. */
 int daemon_open(const struct daemon_request *wish, struct client **ret, struct err *err) MUST_CHECK;
 
 /** The directory of these in which one would be started, allocated; NULL if there is none. */

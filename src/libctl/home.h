@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * home.h - what is remembered between two commands of a user, in HOME/.lttrc:
- * the current session, and where the last trace is. The file is text, a
- * `key=value` a line; unknown lines are kept; it is replaced as a whole.
+ * home.h - state that is kept between the commands of a user, in HOME/.lttrc: the current
+ * session, and the path of the last trace. The file is text, a `key=value` a line; unknown lines
+ * are kept; it is replaced as a whole.
  */
 #ifndef LIBCTL_HOME_H
 #define LIBCTL_HOME_H
@@ -17,7 +17,7 @@ enum home_key {
 
 /** Return: allocated value, or NULL where there is none. */
 char *home_get(enum home_key key);
-/** @value NULL: forget it. Return: 0 or the code in @err. */
+/** @value NULL: remove it. Return: 0 or the code in @err. */
 int home_set(enum home_key key, const char *value, struct err *err) MUST_CHECK;
 /** Path of the file, allocated; NULL without a home. */
 char *home_file(void);

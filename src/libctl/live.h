@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * live.h - which live sessions a relay has, asked as viewers ask it (LTTng-live 2.4),
+ * live.h - lists the live sessions of a relay, with the viewers' protocol (LTTng-live 2.4),
  * unencrypted. Runs in the caller's thread.
  */
 #ifndef LIBCTL_LIVE_H
@@ -24,9 +24,8 @@ struct live_url {
 int live_url_parse(const char *url, struct live_url *ret) MUST_CHECK;
 
 /**
- * live_find() - is there such a live session at the relay?
- * Return: 0; ERR_NO_SESSION: @err says so and names some that there are; another code: the relay
- * could not be asked.
+ * live_find() - check that the relay has such a live session. Return: 0; ERR_NO_SESSION: @err
+ * names some that it has; another code: the relay did not answer.
  */
 int live_find(const struct live_url *url, struct err *err) MUST_CHECK;
 

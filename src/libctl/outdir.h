@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * outdir.h - the directory that receives a trace. The caller of the daemon
- * makes it, with its own rights, and hands over a descriptor: the daemon opens
- * no path on its behalf. Owned by its maker; runs in the maker's thread.
+ * outdir.h - the directory that receives a trace. The client creates it, with its own rights,
+ * and sends a descriptor: the daemon opens no path on its behalf. Owned by its maker; runs in
+ * the maker's thread.
  */
 #ifndef LIBCTL_OUTDIR_H
 #define LIBCTL_OUTDIR_H
@@ -31,7 +31,7 @@ int outdir_spool(const char *session, const char *stamp, struct outdir *ret,
 /** A directory that the user named: made if missing, with those above it. It
  *  may not hold a trace. */
 int outdir_at(const char *path, struct outdir *ret, struct err *err) MUST_CHECK;
-/** Take back what was made, as long as nothing was put into it. */
+/** Remove the created directory, if it is still empty. */
 void outdir_undo(struct outdir *dir);
 /** Remove a directory that was made, with all that is in it. */
 void outdir_remove(struct outdir *dir);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * relay_local.h - a relay on this machine for sessions that are to be live and were given
- * none: the one that is there, else one that is started as the caller's. It stays when the
- * caller is gone. Runs in the caller's thread.
+ * relay_local.h - a relay on this machine for live sessions without a relay URL: the running
+ * one, else one that is started as the caller's user. It keeps running when the caller ends.
+ * Runs in the caller's thread.
  */
 #ifndef LIBCTL_RELAY_LOCAL_H
 #define LIBCTL_RELAY_LOCAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spools.h - what sessions at a relay have left in HOME/ltt-traces/spool, which is the caller's
- * own. Runs in the caller's thread.
+ * spools.h - spools of sessions at a relay, in the caller's HOME/ltt-traces/spool. Runs in the
+ * caller's thread.
  */
 #ifndef LIBCTL_SPOOLS_H
 #define LIBCTL_SPOOLS_H
@@ -15,10 +15,10 @@ struct spool_info {
 	char *path;
 	int fd;	    /* of the directory */
 	bool ours;  /* it is a spool, by its place or its file */
-	bool known; /* by these, which an earlier version did not write down: */
+	bool known; /* by these, which an earlier version did not store: */
 	struct spoolfacts facts;
 	bool locked;		 /* a consumer, or another lttctl, has it */
-	uint64_t bytes, packets; /* that lie there; the relay may have the first of them */
+	uint64_t bytes, packets; /* in the spool; the relay may have the first of them */
 	uint64_t since_ns;	 /* CLOCK_REALTIME, of the oldest; 0: nothing waits */
 };
 

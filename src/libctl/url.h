@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * url.h - where a trace goes, as people say it: file:///DIR, net://HOST[:CTRL[:DATA]],
+ * url.h - the URL of a trace's destination: file:///DIR, net://HOST[:CTRL[:DATA]],
  * tcp://HOST[:PORT], tls://HOST[:PORT]. A relay's name is looked up here, with the caller's
  * rights. Runs in the caller's thread.
  */
@@ -19,14 +19,14 @@ struct relay_url {
 	char addr[RELAY_ADDRS_BYTES];	 /* numeric, of the name's addresses; the one that answered
 				       * is the first; RELAY_ADDRS_UNKNOWN: it has none now */
 	char host[RELAYURL_HOST_BYTES];	 /* as it was named: its certificate has to be for it */
-	enum relay_link link;		 /* as the scheme says */
+	enum relay_link link;		 /* selected by the scheme */
 	bool away;			 /* nothing answers there */
 	const char *unknown;		 /* why its name has no address now; NULL: it has one */
 };
 
-/** @later: it may be away now, and its name unknown. Return: 0, or the code in @err. */
+/** @later: it may be unreachable now, and its name unresolved. Return: 0, or the code in @err. */
 int url_relay(const char *url, bool later, struct relay_url *ret, struct err *err) MUST_CHECK;
-/** Is it one of a relay's, by its beginning? */
+/** Whether it begins like the URL of a relay. */
 bool url_is_relay(const char *url);
 /** Are both ends of @ctrl and @data the same host? One connection does for both. */
 int url_same_host(const char *ctrl, const char *data, struct err *err) MUST_CHECK;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * walk.h - open a directory by its path, level by level, following no symbolic link
- * but root's and the caller's own: one that somebody else has planted would have us
- * write anywhere. Nothing is looked at twice, so nothing can be swapped between
- * the look and the step. Any thread.
+ * but root's and the caller's own: a link of another user could redirect writes. No component is
+ * examined twice, so none can be replaced between check and use. Any thread.
  */
 #ifndef LIBCTL_WALK_H
 #define LIBCTL_WALK_H

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * admission.h - admission of connections. Descriptors are shared out by number, since the kernel
- * hands out the lowest that is free: applications leave some to what sessions
- * keep, these to clients, and clients to whatever comes and goes. Each
- * connection introduces itself within some seconds. Part of ltt-sessiond; its
- * loop's thread only.
+ * admission.h - admission of connections. Descriptors are limited by number, since the kernel
+ * returns the lowest free one: applications leave some to the sessions, these leave some to
+ * clients, and clients to temporary uses. Each connection must introduce itself within some
+ * seconds. Part of ltt-sessiond; its loop's thread only.
  */
 #ifndef SESSIOND_ADMISSION_H
 #define SESSIOND_ADMISSION_H
@@ -17,7 +16,7 @@
 
 enum admission_use {
 	ADMISSION_CLIENT = 1, /* connection of a client */
-	ADMISSION_KEPT = 2,   /* something of a session's that stays open */
+	ADMISSION_KEPT = 2,   /* descriptor that a session keeps open */
 	ADMISSION_APP = 3,    /* connection of an application */
 };
 
@@ -36,15 +35,15 @@ struct pending_hello {
 void admission_init(struct admission *admission, struct loop *loop);
 void admission_fini(struct admission *admission);
 
-/** How many files we may open, now: it can be raised while we run. */
+/** The limit of open files now: it can be raised at run time. */
 unsigned int admission_fd_limit(void);
-/** May a descriptor that was just received or accepted be used for this? */
+/** Whether a descriptor that was just received or accepted may be used for this. */
 bool admission_has_room(int fd, enum admission_use use);
 
-/** Hang up unless admission_remove() comes in time. */
+/** Close the connection unless admission_remove() is called in time. */
 void admission_add(struct admission *admission, struct pending_hello *pending_hello,
 		   struct peer *peer);
-/** It is known now, or gone; twice is fine. */
+/** The connection has introduced itself, or is closed; may be called twice. */
 void admission_remove(struct pending_hello *pending_hello);
 
 #endif

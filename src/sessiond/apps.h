@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * apps.h - connections of traced applications: takes messages of app.def and
- * brings them to the user domain. One that breaks the protocol is disconnected;
- * that harms nobody else. Runs on the daemon's loop.
+ * apps.h - connections of traced applications: receives messages of app.def and passes them to
+ * the user domain. One that violates the protocol is disconnected, which does not affect others.
+ * Runs on the daemon's loop.
  */
 #ifndef SESSIOND_APPS_H
 #define SESSIOND_APPS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * clients.h - connections of lttctl and others: takes requests of client.def,
- * runs the command, sends the answer. Runs on the daemon's loop.
+ * clients.h - connections of lttctl and others: receives requests of client.def, runs the
+ * command, sends the answer. Runs on the daemon's loop.
  */
 #ifndef SESSIOND_CLIENTS_H
 #define SESSIOND_CLIENTS_H
@@ -17,7 +17,7 @@ struct client {
 	struct pending_hello pending_hello;
 	uint64_t id;
 	uint32_t nr_waiting; /* commands that are not answered yet */
-	struct err refusal;  /* with a code: the answer to whatever is asked */
+	struct err refusal;  /* with a code: the answer to any request */
 };
 
 /** Take over a connection. Return: 0 or negative errno. */

@@ -40,7 +40,7 @@ struct run_config {
 	struct domain_tracer *tracer;
 	struct trace_clock *clock;
 	struct keeper *keeper; /* may be NULL, as the two that follow */
-	/** Write down how a session is; that there is none any more. */
+	/** Write down how a session is; that no further parameter. */
 	void (*save)(struct session *session);
 	void (*discard)(struct session *session);
 	/** Its state, or its problem, is another one now; it has been destroyed. */
@@ -70,7 +70,7 @@ void run_stats(struct run *run, run_done done, void *data);
 /** Call @done once no operation is going on (also because the session is gone). */
 void run_when_idle(struct run *run, void (*done)(void *data), void *data);
 
-/** Tell a new consumer, or one that lives on, all about the session. */
+/** Send the session's state to a new consumer, or to one that outlived a daemon. */
 void run_adopt(struct run *run);
 /** Give what a successor needs to a new keeper. */
 void run_keep(struct run *run);

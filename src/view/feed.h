@@ -62,7 +62,7 @@ int feed_peek(struct feed *feed) MUST_CHECK;
 /**
  * feed_next() - go to the next event.
  * @begin: skip packets that end before this time; NULL: none.
- * Return: 1: there is one; 0: there is none any more and the file is closed;
+ * Return: 1: there is one; 0: no further parameter and the file is closed;
  * negative errno: out of memory.
  */
 int feed_next(struct feed *feed, const int64_t *begin_ns, size_t preferred) MUST_CHECK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * err.h - why something failed: a code for programs and a sentence for people.
+ * err.h - why something failed: an error code for programs and a sentence for users.
  *
- * The sentence is made where the facts are known and says what to do. Functions
- * that can fail for a reason the user must hear take a `struct err *` last and
- * return its code; everything else returns negative errno.
+ * The sentence is made where the facts are known, and it names the remedy. Functions that can
+ * fail for a reason that the user must see take a `struct err *` last and return its code;
+ * everything else returns negative errno.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -14,27 +14,27 @@
 /** Codes travel over the wire: only append. */
 enum err_code {
 	ERR_NONE = 0,
-	ERR_INTERNAL = 1,      /* a bug or an errno that has no better name */
-	ERR_BAD_MESSAGE = 2,   /* could not be decoded */
+	ERR_INTERNAL = 1,    /* a bug, or an errno without a better code */
+	ERR_BAD_MESSAGE = 2, /* could not be decoded */
 	ERR_UNKNOWN_COMMAND = 3,
-	ERR_DENIED = 4,        /* not the caller's to do */
-	ERR_INVALID = 5,       /* an argument makes no sense */
+	ERR_DENIED = 4,	 /* permission denied */
+	ERR_INVALID = 5, /* invalid argument */
 	ERR_NO_SESSION = 6,
 	ERR_SESSION_EXISTS = 7,
 	ERR_NO_CHANNEL = 8,
 	ERR_CHANNEL_EXISTS = 9,
 	ERR_NO_EVENT = 10,
 	ERR_EVENT_EXISTS = 11,
-	ERR_STATE = 12,        /* e.g. already started */
+	ERR_STATE = 12, /* e.g. already started */
 	ERR_NO_MEMORY = 13,
-	ERR_OUTPUT = 14,       /* directory or disk */
+	ERR_OUTPUT = 14, /* directory or disk */
 	ERR_NO_DAEMON = 15,
 	ERR_UNSUPPORTED = 16,
-	ERR_CONSUMER = 17,     /* the consumer is gone or refused */
+	ERR_CONSUMER = 17, /* the consumer has ended, or rejected the request */
 	ERR_BUSY = 18,
-	ERR_LIMIT = 19,        /* a quota is used up */
-	ERR_NO_ANSWER = 20,    /* a daemon is there, and says nothing */
-	ERR_INTERRUPTED = 21,  /* the caller does not want to wait any longer */
+	ERR_LIMIT = 19,	      /* a quota is used up */
+	ERR_NO_ANSWER = 20,   /* a daemon exists, but does not answer */
+	ERR_INTERRUPTED = 21, /* the caller was interrupted */
 };
 
 struct err {

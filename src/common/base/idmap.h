@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * idmap.h - find things by number or by text: a hash table of nodes embedded in them, which
+ * idmap.h - look up objects by number or by text: a hash table of nodes embedded in them, which
  * grows with their number. Peers that choose the numbers can't choose which of them share a
  * bucket. Not thread safe.
  */
@@ -19,11 +19,11 @@ struct idmap_node {
 struct idmap {
 	struct list_node *buckets;
 	unsigned int bits; /* of the number of buckets */
-	uint32_t nr;	   /* nodes, and such as were removed since they were counted */
+	uint32_t nr;	   /* nodes, including removed ones that are not yet subtracted */
 };
 
 void idmap_init(struct idmap *map);
-/** Nodes that are there still are not touched, and must not be removed any more. */
+/** The remaining nodes are not touched, and must not be removed any more. */
 void idmap_fini(struct idmap *map);
 
 void idmap_add(struct idmap *map, struct idmap_node *node, uint64_t id);
@@ -32,7 +32,7 @@ void idmap_remove(struct idmap_node *node);
 struct idmap_node *idmap_find(const struct idmap *map, uint64_t id);
 struct idmap_node *idmap_next(const struct idmap *map, const struct idmap_node *node);
 
-/** A number for a text. Two texts may have the same: compare. */
+/** The hash of a text. Two texts may have the same hash: compare them. */
 uint64_t idmap_text(const char *text);
 
 /** The entry that holds the node of @id, or NULL. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log.h - a daemon's own words, on stderr, one line each, control bytes escaped.
+ * log.h - log messages of a daemon, on stderr, one line each, control bytes escaped.
  * Only the top of a call chain logs; library code returns errors. Thread safe.
  */
 #ifndef BASE_LOG_H
@@ -27,8 +27,8 @@ void log_write(enum log_level level, const char *fmt, ...) PRINTF(2, 3);
 			log_write(LOG_DEBUG, __VA_ARGS__);                                     \
 	} while (0)
 
-/** For what a peer can make us say again and again: a place in the code says a few
- *  lines in ten seconds, and how many it has left out. One thread a place. */
+/** Rate limit for messages that a peer can trigger repeatedly: a place in the code logs a few
+ *  lines in ten seconds, then the number of suppressed ones. One thread for each place. */
 struct log_limit {
 	uint64_t since_s;
 	unsigned int said, left_out;

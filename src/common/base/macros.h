@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* macros.h - owners that clean up after themselves, and small arithmetic. */
+/* macros.h - variables with automatic cleanup, and small arithmetic. */
 #ifndef BASE_MACROS_H
 #define BASE_MACROS_H
 
@@ -17,7 +17,7 @@
 #define PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
-/** Hand over what a cleanup variable owns. */
+/** Transfer ownership out of a cleanup variable. */
 #define TAKE(ptr)                                                                              \
 	({                                                                                     \
 		__typeof__(ptr) taken_ = (ptr);                                                \

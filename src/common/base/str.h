@@ -16,7 +16,7 @@
  */
 const char *name_check(const char *name);
 
-/** Shell-like match: `*` any run of bytes; `\` takes the next byte literally. */
+/** Shell-like match: `*` any run of bytes; `\` escapes the next byte. */
 bool glob_match(const char *pattern, const char *text);
 /** Does a pattern contain an unescaped star? */
 bool glob_is_pattern(const char *text);

@@ -29,14 +29,14 @@ bool chan_wants_write(const struct chan *chan);
  *  -EAGAIN must begin with the same bytes. */
 ssize_t chan_recv(struct chan *chan, void *buf, size_t len) MUST_CHECK;
 ssize_t chan_send(struct chan *chan, const struct iovec *iov, unsigned int nr) MUST_CHECK;
-/** Has something come that the descriptor does not tell of any more? */
+/** Whether received data is buffered, so that the descriptor does not become readable. */
 bool chan_pending(const struct chan *chan);
 /** Check an authenticated peer against the new @keys: see tls_recheck(). A rejected or
  *  unencrypted connection passes. Return: 0 or -EPROTO. */
 int chan_recheck(struct chan *chan, struct tls_keys *keys) MUST_CHECK;
 /** As tls_expiry(); 0 unencrypted. */
 time_t chan_expiry(const struct chan *chan);
-/** The other end's name; NULL: nobody has proven one. */
+/** The other end's authenticated name; NULL: not authenticated. */
 const char *chan_peer(const struct chan *chan);
 /** As tls_is_viewer(); false unencrypted. */
 bool chan_is_viewer(const struct chan *chan);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * confine.h - giving up what a daemon does not need: capabilities, the gaining of
- * new privileges, system calls. Called once by the daemon's main thread, when it
- * has what takes more rights than its work, and before it has other threads.
- * If the kernel rejects a restriction, one line reports it, and the daemon continues.
+ * confine.h - drops the privileges that a daemon does not need: capabilities, the gaining of new
+ * privileges, system calls. Called once by the daemon's main thread, after the steps that need
+ * more privileges than its work, and before it creates other threads. If the kernel rejects a
+ * restriction, one line reports it, and the daemon continues.
  */
 #ifndef IO_CONFINE_H
 #define IO_CONFINE_H
@@ -31,8 +31,8 @@ struct confine {
 
 void confine(const struct confine *to);
 
-/** Open a file for reading with root's right to all files, where confine() has left it to
- *  be raised; it is given up again. Return: a descriptor or -errno. */
+/** Open a file for reading with root's right to all files, if confine() has left that capability
+ *  permitted; it is dropped again. Return: a descriptor or -errno. */
 int confine_open(const char *path) MUST_CHECK;
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * confine_calls.h - which system calls each daemon makes, as a seccomp filter.
- * Everything else fails with EPERM, and is in the kernel's audit log. The filter
- * holds for the thread that asks, for threads and programs that it starts.
+ * Everything else fails with EPERM, and is in the kernel's audit log. The filter applies to the
+ * calling thread, and to threads and programs that it starts.
  */
 #ifndef IO_CONFINE_CALLS_H
 #define IO_CONFINE_CALLS_H
 
 #include "confine.h"
 
-/** Return: 0 (also in a build without libseccomp, or with a sanitizer, whose
- *  runtimes call what they like), or negative errno. */
+/** Return: 0 (also in a build without libseccomp, or with a sanitizer, whose runtime needs other
+ *  calls), or negative errno. */
 int confine_calls(enum confine_role role);
 
 #endif

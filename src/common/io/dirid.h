@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * dirid.h - identity of a directory, to find it again by its path after its descriptor
- * was lost: another one may be there by now, or a link to one. The time of birth tells
- * from one that was made in the place, with the number, of one that was removed.
+ * was lost: another one may be there by now, or a link to one. The time of birth distinguishes
+ * it from a later directory with the same inode number.
  */
 #ifndef IO_DIRID_H
 #define IO_DIRID_H
@@ -14,7 +14,7 @@
 
 struct dirid {
 	uint64_t dev, ino;
-	uint64_t born_ns; /* 0: the file system does not say */
+	uint64_t born_ns; /* 0: unknown to the file system */
 };
 
 static inline bool dirid_equal(const struct dirid *a, const struct dirid *b)
@@ -22,7 +22,7 @@ static inline bool dirid_equal(const struct dirid *a, const struct dirid *b)
 	return a->dev == b->dev && a->ino == b->ino && a->born_ns == b->born_ns;
 }
 
-/** Of a memory file, too. Return: 0 or negative errno. */
+/** Also for a memory file. Return: 0 or negative errno. */
 int dirid_of(int fd, struct dirid *ret) MUST_CHECK;
 /** Open the directory at @path if it is that one. Return: descriptor; -ESTALE: it is
  *  another; other negative errno. */

@@ -23,18 +23,18 @@ struct frames {
 
 void frames_fini(struct frames *frames);
 
-/** Where the next bytes go. Return: how many have room, always some; 0: no memory, or
- *  what is there has not been looked at by frames_next(). */
+/** Where to store the next bytes. Return: the room for them, more than 0; 0: no memory, or
+ *  frames_next() has not processed the buffered bytes. */
 size_t frames_room(struct frames *frames, uint8_t **ret_at);
 /** @len bytes were put there. */
 void frames_filled(struct frames *frames, size_t len);
 
 /**
  * frames_next() - the next message; it lies in the buffer until frames_room().
- * Return: 1: there is one; 0: not all of it has come; -EBADMSG: no message has that length.
+ * Return: 1: there is one; 0: it is not complete yet; -EBADMSG: no message has that length.
  */
 int frames_next(struct frames *frames, const uint8_t **ret, size_t *ret_len) MUST_CHECK;
-/** Take up to @most bytes that are no message. Return: how many. */
+/** Take up to @most bytes that are not part of a message. Return: their number. */
 size_t frames_raw(struct frames *frames, const uint8_t **ret, size_t most);
 
 /** The length that goes before a message. */

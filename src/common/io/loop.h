@@ -63,7 +63,7 @@ void loop_timer_init(struct loop_timer *timer, struct loop *loop,
 void loop_timer_set(struct loop_timer *timer, uint64_t after_us);
 void loop_timer_cancel(struct loop_timer *timer); /* fine when not armed or zeroed */
 
-/** Block the signals and hear of them through the loop. Once per loop. */
+/** Block the signals and receive them through the loop. Once per loop. */
 int loop_signals(struct loop *loop, const sigset_t *set,
 		 void (*caught)(int signo, void *data), void *data) MUST_CHECK;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * memfile.h - shared memory that can't surprise us: a memfd whose pages exist
+ * memfile.h - shared memory that can be accessed safely: a memfd whose pages exist
  * and whose size is sealed, so that no access to it can end in SIGBUS, whatever
  * an application does with its descriptor.
  */
@@ -18,17 +18,18 @@
  */
 int memfile_new(const char *name, uint64_t bytes, int *ret_fd) MUST_CHECK;
 
-/** Return: bytes that the machine has left, caches that the kernel would drop included;
+/** Return: available memory in bytes, including caches that the kernel can drop;
  *  UINT64_MAX: unknown. */
 uint64_t memfile_available(void);
 
-/** Is it a file of ours, of that size and sealed? Return: 0 or negative errno. */
+/** Check that it is a memory file of this system, of that size and sealed. Return: 0 or negative
+ *  errno. */
 int memfile_check(int fd, uint64_t bytes) MUST_CHECK;
 
 /** A read-only descriptor of the same file. Return: descriptor or negative errno. */
 int memfile_read_only(int fd) MUST_CHECK;
 
-/** Is it a file of the kernel module's, [ltt-KIND]? Return: 0 or negative errno. */
+/** Check that it is a file of the kernel module, [ltt-KIND]. Return: 0 or negative errno. */
 int memfile_check_module(int fd, const char *kind) MUST_CHECK;
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * notify.h - tell the service manager that started this daemon (sd_notify(3)) when it
- * serves, what goes on, that its loop still turns, when it ends. The protocol is small,
- * stable and meant to be spoken without libsystemd. Owned by the program; runs on its
- * loop. Without a manager nothing happens.
+ * notify.h - reports to the service manager that started this daemon (sd_notify(3)): ready,
+ * status, watchdog, stopping. The protocol is small and stable, and is meant to be implemented
+ * without libsystemd. Owned by the program; runs on its loop. Without a manager nothing happens.
  */
 #ifndef IO_NOTIFY_H
 #define IO_NOTIFY_H
@@ -16,12 +15,12 @@
 struct notify {
 	int fd; /* connected; -1: there is no manager */
 	bool failed;
-	char *status;		    /* as it was told last */
-	uint64_t watchdog_us;	    /* how often the manager wants to hear of us; 0: it does not */
+	char *status;		    /* the last one that was sent */
+	uint64_t watchdog_us;	    /* watchdog period; 0: none */
 	struct loop_timer watchdog; /* WATCHDOG_USEC */
 };
 
-/** Take what the environment says; what we start does not hear of it. */
+/** Read the environment variables, and remove them for child processes. */
 void notify_init(struct notify *notify);
 void notify_fini(struct notify *notify);
 
@@ -29,11 +28,11 @@ void notify_fini(struct notify *notify);
 void notify_send(struct notify *notify, const char *lines);
 /** With a descriptor, which stays the caller's. */
 void notify_send_fd(struct notify *notify, const char *lines, int fd);
-/** STATUS=, if it is another than before. */
+/** STATUS=, if it has changed. */
 void notify_status(struct notify *notify, const char *fmt, ...) PRINTF(2, 3);
-/** READY=1; from here on the manager hears as often as it wants that @loop turns, */
+/** READY=1; from here on the watchdog is notified while @loop runs, */
 void notify_ready(struct notify *notify, struct loop *loop);
-/** and from here on no more: the loop may be freed. */
+/** stop the watchdog notifications: the loop may be freed. */
 void notify_unwatch(struct notify *notify);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * paths.h - where things are, for programs of the system.
+ * paths.h - paths of directories, files and sockets.
  *
  *   runtime directory   $LTT_RUNDIR; else /run/ltt for root; else
  *                       $XDG_RUNTIME_DIR/ltt; else $LTT_HOME/.ltt/run
@@ -9,8 +9,7 @@
  *   current session     HOME/.lttrc
  *   sockets             RUNDIR/client.sock, RUNDIR/apps.sock
  *
- * Applications look at $LTT_RUNDIR alone if it is set, else at /run/ltt and
- * at the user's runtime directory.
+ * Applications use only $LTT_RUNDIR if it is set, else /run/ltt and the user's runtime directory.
  */
 #ifndef IO_PATHS_H
 #define IO_PATHS_H

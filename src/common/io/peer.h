@@ -24,7 +24,7 @@ struct peer {
 	struct list_node queue; /* struct peer_packet */
 	size_t queued_bytes;
 	bool closing; /* closed when the queue is empty, or already broken */
-	struct loop_work end; /* tells `closed` when the round is over */
+	struct loop_work end; /* calls `closed` at the end of the round */
 	const struct peer_ops *ops;
 };
 
@@ -35,9 +35,8 @@ struct peer_ops {
 	/** The connection is over: from here on the peer may be finished and
 	 *  freed. Called once, never from inside peer_send(). */
 	void (*closed)(struct peer *peer);
-	/** Somebody else counts what waits for peers: @bytes are more or, negative,
-	 *  less now. Return: 0, or negative: no more, the peer is disconnected.
-	 *  May be NULL. */
+	/** Account for queued bytes: @bytes more or, if negative, fewer than before. Return: 0,
+	 *  or negative: over the limit, the peer is disconnected. May be NULL. */
 	int (*waits)(struct peer *peer, ssize_t bytes);
 };
 
@@ -48,7 +47,7 @@ void peer_fini(struct peer *peer);
 
 /** Queue what an encoder holds (its descriptors are dup'ed). Failures lead to `closed`. */
 void peer_send(struct peer *peer, const struct encoder *enc);
-/** Disconnect when what is queued has been sent. */
+/** Disconnect when the queue has been sent. */
 void peer_hang_up(struct peer *peer);
 
 #endif

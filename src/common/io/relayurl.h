@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * relayurl.h - a relay as people name it: net://HOST[:CTRL[:DATA]], tcp://HOST[:PORT],
+ * relayurl.h - the URL of a relay: net://HOST[:CTRL[:DATA]], tcp://HOST[:PORT],
  * tls://HOST[:PORT], net6:// and tcp6:// for IPv6; several of them between commas.
  */
 #ifndef IO_RELAYURL_H
@@ -19,20 +19,20 @@
 struct relayurl {
 	const char *scheme; /* with "://" */
 	int family;
-	bool two_ports;	      /* the second one is for data: nothing is sent there */
-	enum relay_link link; /* as the scheme says */
+	bool two_ports;	      /* the second one is for data, and is unused */
+	enum relay_link link; /* selected by the scheme */
 	char host[RELAYURL_HOST_BYTES];
 	uint16_t port;
 };
 
-/** Is it one of a relay's, by its beginning? */
+/** Whether it begins like the URL of a relay. */
 bool relayurl_is_one(const char *url);
-/** Of one, or the first between commas. Return: 0; -EINVAL; -EOPNOTSUPP: it names a directory at
- *  the relay. */
+/** Parse a URL, or the first of a comma-separated list. Return: 0; -EINVAL; -EOPNOTSUPP: it
+ *  names a directory at the relay. */
 int relayurl_parse(const char *url, struct relayurl *ret) MUST_CHECK;
-/** As it is shown, with its port. */
+/** The text form for output, with the port. */
 void relayurl_text(const struct relayurl *url, char ret[RELAYURL_BYTES]);
-/** The one behind the next comma; NULL: there is none. */
+/** The next one of the list; NULL: there is none. */
 const char *relayurl_next(const char *list);
 
 #endif

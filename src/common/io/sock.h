@@ -11,12 +11,13 @@
 #include "base/macros.h"
 
 /** Listen at @path (a stale socket file of a dead daemon is replaced). Non-blocking,
- *  close-on-exec. Return: descriptor or negative errno (-EADDRINUSE: somebody answers there). */
+ *  close-on-exec. Return: descriptor or negative errno (-EADDRINUSE: another process listens
+ *  there). */
 int sock_listen(const char *path, mode_t mode, gid_t gid) MUST_CHECK;
 #define SOCK_CONNECT_S 5 /* a daemon that accepts nothing has a full queue */
 
-/** Connect; blocking descriptor. Return: descriptor or negative errno; -EAGAIN: nobody has
- *  accepted for SOCK_CONNECT_S. */
+/** Connect; blocking descriptor. Return: descriptor or negative errno; -EAGAIN: not accepted
+ *  within SOCK_CONNECT_S. */
 int sock_connect(const char *path) MUST_CHECK;
 int sock_pair(int ret_fds[2]) MUST_CHECK;
 
@@ -32,16 +33,16 @@ void sock_take_fds(int fd, bool take);
 int sock_send(int fd, const void *data, size_t len, const int *fds, unsigned int nr_fds) MUST_CHECK;
 /**
  * sock_recv() - receive one message.
- * @ret_fds: MSG_MAX_FDS entries; set to what came (close-on-exec), the rest to -1.
+ * @ret_fds: MSG_MAX_FDS entries; set to the received ones (close-on-exec), the rest to -1.
  * Return: bytes, 0 at the end of the stream, negative errno; -EMSGSIZE: it was
- * longer than @cap. Where too many descriptors came, or more than we may open, all
- * are closed: the message comes without them.
+ * longer than @cap. If too many descriptors were sent, or more than this process may open, all
+ * are closed, and the message is returned without them.
  */
 ssize_t sock_recv(int fd, void *buf, size_t cap, int *ret_fds, unsigned int *ret_nr_fds) MUST_CHECK;
 
 /** Close a descriptor from an untrusted peer, without an unbounded wait. */
 void sock_drop(int fd);
-/** The same with a connection on which messages may wait that bring such. */
+/** The same for a connection whose unread messages may contain such descriptors. */
 void sock_hang_up(int fd);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * spoolfacts.h - what a spool's hidden file says of the session that it belongs to, so that what
- * lies there can be sent when the session is over: text, a `key value` a line, in a page. The
- * consumer that uses the spool writes it and has it locked; lttctl reads it.
+ * spoolfacts.h - the facts about a session in its spool's hidden file, so that the spool can be
+ * sent after the session's end: text, a `key value` a line, in a page. The consumer that uses
+ * the spool writes it and has it locked; lttctl reads it.
  */
 #ifndef IO_SPOOLFACTS_H
 #define IO_SPOOLFACTS_H
@@ -20,8 +20,8 @@
 struct spoolfacts {
 	char name[NAME_MAX_BYTES + 1]; /* of the session */
 	char stamp[NAME_MAX_BYTES + 1];
-	char url[SPOOLFACTS_URL_BYTES]; /* of its relay, or of some between commas */
-	char chosen[RELAYURL_BYTES];	/* the one of these that has the session; empty: none has */
+	char url[SPOOLFACTS_URL_BYTES]; /* of its relay, or a comma-separated list */
+	char chosen[RELAYURL_BYTES];	/* the one of these that stores the session; empty: none */
 	uint8_t id[16];
 	uint8_t link; /* enum relay_link */
 	uint8_t sync; /* enum sync_mode */

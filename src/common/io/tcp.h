@@ -22,7 +22,7 @@ struct tcp_addr {
 /** Return: 0 or -EINVAL. */
 int tcp_parse(const char *text, struct tcp_addr *ret) MUST_CHECK;
 void tcp_text(const struct tcp_addr *addr, char ret[TCP_TEXT_BYTES]);
-/** Does it stay on this machine? */
+/** Whether it is a loopback address. */
 bool tcp_is_local(const struct tcp_addr *addr);
 
 /** tcp_take_host() - HOST or [ADDRESS], where a URL has it. Return: what follows, or NULL: there is

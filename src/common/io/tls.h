@@ -20,39 +20,39 @@ struct tls;
 
 /** The side that was connected to. @fd stays the caller's. Return: 0 or negative errno. */
 int tls_new_server(struct tls_keys *keys, int fd, struct tls **ret) MUST_CHECK;
-/** The side that connects. @host: whose certificate the other one has to have. */
+/** The side that connects. @host: the name that the peer's certificate must contain. */
 int tls_new_client(struct tls_keys *keys, int fd, const char *host, struct tls **ret) MUST_CHECK;
-/** Says goodbye where that can be done at once. */
+/** Sends close_notify if that does not block. */
 struct tls *tls_free(struct tls *tls);
 
-/** Go on. Return: 0: done; -EAGAIN: wait for tls_wants_write(); -EPROTO: the other side is
- *  refused, or refuses; other negative errno: it is over. */
+/** Go on. Return: 0: done; -EAGAIN: wait for tls_wants_write(); -EPROTO: the peer is rejected,
+ *  or rejects this side; other negative errno: it is over. */
 int tls_handshake(struct tls *tls) MUST_CHECK;
-/** Does what could not go on wait for room, not for bytes? */
+/** Whether the last operation waits until the socket is writable, not readable. */
 bool tls_wants_write(const struct tls *tls);
 /**
- * tls_recheck() - would the other side be let in with these keys as well? They are what the
- * connection has from now on. A handshake that goes on is refused.
- * Return: 0, or -EPROTO: it is over, and tls_problem() says why.
+ * tls_recheck() - whether the peer would be accepted with these keys as well. The connection
+ * uses them from now on. A handshake in progress is rejected.
+ * Return: 0, or -EPROTO: the connection must be closed, for the reason in tls_problem().
  */
 int tls_recheck(struct tls *tls, struct tls_keys *keys) MUST_CHECK;
-/** Until when what the other side has shown is trusted, as the handshake is done: seconds of
- *  CLOCK_REALTIME; 0: forever. tls_recheck() looks whether that is over. */
+/** Expiry of the peer's credentials, after the handshake: seconds of
+ *  CLOCK_REALTIME; 0: forever. tls_recheck() checks the expiry. */
 time_t tls_expiry(const struct tls *tls);
 /** Name of the peer after the handshake, accepted by name_check(); at a client
  *  with a shared key: its own. */
 const char *tls_peer(const struct tls *tls);
-/** May it, by what it has shown, look on only, and send nothing? */
+/** Whether the peer's credentials allow viewing only, not sending. */
 bool tls_is_viewer(const struct tls *tls);
 /** The problem, as the end of a sentence; "" if there is none. */
 const char *tls_problem(const struct tls *tls);
 
-/** Return: bytes; 0: the other side said goodbye; -EAGAIN or other negative errno. All that
- *  fits is read: if less comes, none is left here. */
+/** Return: bytes; 0: the peer has closed the connection; -EAGAIN or other negative errno. Reads
+ *  as much as fits: a shorter result means that nothing is left in the buffers. */
 ssize_t tls_read(struct tls *tls, void *buf, size_t len) MUST_CHECK;
-/** Return: bytes or negative errno; behind -EAGAIN the same bytes have to come again. */
+/** Return: bytes or negative errno; after -EAGAIN the call must be repeated with the same bytes. */
 ssize_t tls_write(struct tls *tls, const struct iovec *iov, unsigned int nr) MUST_CHECK;
-/** Are there bytes that have come, and that the socket does not tell of any more? */
+/** Whether received bytes are buffered, so that the socket does not become readable. */
 bool tls_pending(const struct tls *tls);
 
 #endif

@@ -5,12 +5,12 @@
  * then not changed; any thread may hold it.
  *
  *   ca.crt    authorities whose certificates are trusted (PEM)
- *   own.crt   certificate of this machine, and what leads from it to an authority
+ *   own.crt   certificate of this machine, and the chain from it to an authority
  *   own.key   its private key
- *   crl.pem   certificates that are not believed any more (may be missing)
- *   psk       NAME:HEX, a line each: keys that two share, instead of certificates or
- *             beside them. At a host the first line is its own. NAME:HEX:viewer: at a relay,
- *             a key for viewing only.
+ *   crl.pem   revoked certificates (may be missing)
+ *   psk       NAME:HEX, a line each: pre-shared keys, instead of certificates or in addition. At
+ *             a host the first line is its own. NAME:HEX:viewer: at a relay, a key for viewing
+ *             only.
  */
 #ifndef IO_TLS_KEYS_H
 #define IO_TLS_KEYS_H
@@ -28,23 +28,23 @@ struct tls_keys;
 #define TLS_FILE_CRL "crl.pem"
 #define TLS_FILE_PSK "psk"
 
-/* Of a certificate's subject (organizational unit), or of a line of `psk`: whose that is may only
- * look on. */
+/* Of a certificate's subject (organizational unit), or of a line of `psk`: such a peer may only
+ * view. */
 #define TLS_UNIT_VIEWER "viewer"
 
-/** Where a daemon looks that was told nothing: LTT_KEYS, else /etc/ltt/keys for root and
+/** The default directory: LTT_KEYS, else /etc/ltt/keys for root and
  *  ~/.ltt-keys for others. Allocated; NULL: there is no home. */
 char *tls_keys_default_dir(void);
 
-/** Load @path. Secrets that others may read are refused. Return: 0 or the code in @err. */
+/** Load @path. Secrets that others may read are rejected. Return: 0 or the code in @err. */
 int tls_keys_load(const char *path, struct tls_keys **ret, struct err *err) MUST_CHECK;
-/** The same from a directory that is open; @path: for people. */
+/** The same from an open directory; @path: for messages. */
 int tls_keys_load_at(int dir_fd, const char *path, struct tls_keys **ret,
 		     struct err *err) MUST_CHECK;
 struct tls_keys *tls_keys_ref(struct tls_keys *keys);
 struct tls_keys *tls_keys_unref(struct tls_keys *keys);
 
-/** Read a file of the directory, at most 1 MB. @secret: nobody else may read it.
+/** Read a file of the directory, at most 1 MB. @secret: reject it if others may read it.
  *  Return: 0, with the text in @ret (NULL: there is no such file); or the code in @err. */
 int tls_file_read(int dir_fd, const char *path, const char *name, bool secret, char **ret,
 		  struct err *err) MUST_CHECK;

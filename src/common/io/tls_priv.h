@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tls_priv.h - what tls.c and tls_keys.c share: only they know the library. */
+/* tls_priv.h - what tls.c and tls_keys.c share: only they use the library. */
 #ifndef IO_TLS_PRIV_H
 #define IO_TLS_PRIV_H
 
@@ -30,7 +30,7 @@ struct tls_keys {
 /* Return: NULL: there is none of that name. */
 const struct tls_psk *tls_psk_find(const struct tls_keys *keys, const char *name);
 
-/* In tls.c: what a session has been given, and a look at the other end's certificate. */
+/* In tls.c: the keys of a session, and the verification of the peer's certificate. */
 const struct tls_keys *tls_keys_of(gnutls_session_t session);
 int tls_verify(gnutls_session_t session);
 

@@ -12,7 +12,7 @@
 
 #include "base/macros.h"
 
-#define ZCHUNK_BYTES (64u << 10) /* of what is compressed at once, at most */
+#define ZCHUNK_BYTES (64u << 10) /* maximum size of the data that is compressed at once */
 
 struct zpacker;
 struct zpacker *zpacker_new(void);

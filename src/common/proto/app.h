@@ -12,7 +12,7 @@ enum app_feature {
 	/* app_buffer_want and app_buffer_offer; app_buffer of a set that is known
 	 * may bring another doorbell, which is used from then on */
 	APP_FEATURE_OFFER = 1,
-	/* app_counts and what goes with it */
+	/* app_counts and the messages about it */
 	APP_FEATURE_COUNT = 2,
 };
 

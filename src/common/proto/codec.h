@@ -86,7 +86,7 @@ struct encoder {
 struct decoder {
 	const uint8_t *p;
 	const uint8_t *end;
-	int *fds; /* those that were taken are set to -1 by decoder_finish() */
+	int *fds; /* decoder_finish() sets the decoded ones to -1 */
 	unsigned int nr_fds;
 	unsigned int next_fd;
 	bool bad;
@@ -126,7 +126,7 @@ int decode_fd(struct decoder *dec); /* the caller owns it; -1: absent */
 struct list decode_list(struct decoder *dec);
 /** Return: the code; *ret_text is a sentence, empty on success. */
 uint32_t decode_outcome(struct decoder *dec, const char **ret_text);
-/** Return: -EBADMSG if anything was wrong, else 0: then descriptors have changed hands. */
+/** Return: -EBADMSG if anything was wrong, else 0: then the descriptors are the caller's. */
 int decoder_finish(struct decoder *dec);
 /** Take the next record off a list. Return: false at its end. */
 bool list_next(struct list *list, struct decoder *ret_record);

@@ -24,31 +24,31 @@ enum session_state {
 
 /** Owner of a channel's buffers. */
 enum ownership {
-	OWNERSHIP_DEFAULT = 0, /* in requests: what the daemon takes (user) */
+	OWNERSHIP_DEFAULT = 0, /* in requests: the daemon's default (user) */
 	OWNERSHIP_USER = 1,
 	OWNERSHIP_PROCESS = 2,
-	OWNERSHIP_GLOBAL = 3, /* of the kernel: everybody's */
+	OWNERSHIP_GLOBAL = 3, /* of the kernel: one set for all users */
 };
 
-/** When what was written of a session is made to survive a loss of power. */
+/** When written data of a session is synced to the disk. */
 enum sync_mode {
-	SYNC_NONE = 0,   /* when the kernel likes */
+	SYNC_NONE = 0,	 /* never explicitly: by the kernel's write-back */
 	SYNC_PACKET = 1, /* each packet, before its space in the buffer is used again */
 	SYNC_PERIOD = 2, /* a period after it was written at the latest */
 };
 
-/** How a relay is spoken to. */
+/** Transport of a connection to a relay. */
 enum relay_link {
-	RELAY_LINK_DEFAULT = 0, /* by TLS, but on this machine unencrypted */
+	RELAY_LINK_DEFAULT = 0, /* TLS, but unencrypted on this machine */
 	RELAY_LINK_CLEAR = 1,	/* unencrypted, also over a network */
 	RELAY_LINK_TLS = 2,	/* by TLS, also on this machine */
 };
 
-/** How the connection of a session with its relay is. */
+/** State of the connection between a session and its relay. */
 enum link_state {
-	LINK_NONE = 0, /* no relay is to have the trace */
-	LINK_UP = 1,   /* as far as is known: while nothing is to be sent, nobody asks */
-	LINK_DOWN = 2, /* what is recorded waits in the buffers */
+	LINK_NONE = 0, /* the trace is not sent to a relay */
+	LINK_UP = 1,   /* presumably: it is not checked while there is nothing to send */
+	LINK_DOWN = 2, /* recorded data stays in the buffers */
 };
 
 enum loglevel_type {
@@ -59,16 +59,16 @@ enum loglevel_type {
 
 /** Kinds of events that a rule selects. */
 enum rule_kind {
-	RULE_EVENTS = 0,   /* instrumentation points, by their names */
-	RULE_PROBE = 1,	   /* a place in the kernel; the rule names its event */
-	RULE_FUNCTION = 2, /* entry and exit of a function of it, likewise */
-	RULE_USER = 3,	   /* places in a program, likewise */
-	RULE_COUNT = 4,	   /* as RULE_EVENTS, but they are counted and not recorded */
-	RULE_HISTOGRAM = 5, /* the same, and how large a field is that the location names */
+	RULE_EVENTS = 0,    /* instrumentation points, by their names */
+	RULE_PROBE = 1,	    /* a place in the kernel; the rule names its event */
+	RULE_FUNCTION = 2,  /* entry and exit of a function of it, likewise */
+	RULE_USER = 3,	    /* places in a program, likewise */
+	RULE_COUNT = 4,	    /* as RULE_EVENTS, but they are counted and not recorded */
+	RULE_HISTOGRAM = 5, /* the same, with a histogram of the field in `location` */
 	RULE_NR_KINDS,
 };
 
-/** By which ids of the task that is recorded; the kernel module's numbers. */
+/** Kinds of task ids to track; the kernel module's numbers. */
 enum track_kind {
 	TRACK_PID = 0,
 	TRACK_TID = 1,
@@ -91,12 +91,12 @@ enum track_op {
 
 /** Changes that are sent to a client that follows a session. */
 enum news_kind {
-	NEWS_STATE = 1,	   /* it is new, recording or stopped now */
-	NEWS_PROBLEM = 2,  /* something is wrong, which the text says; or something else */
-	NEWS_SOLVED = 3,   /* nothing is wrong, or nothing any more */
+	NEWS_STATE = 1,	   /* the state has changed: new, recording or stopped */
+	NEWS_PROBLEM = 2,  /* there is a problem, or another one; the text describes it */
+	NEWS_SOLVED = 3,   /* there is no problem, or no longer one */
 	NEWS_LOSS = 4,	   /* the first events of a channel that were lost to this cause */
-	NEWS_DIED = 5,	   /* the consumer daemon; what is recorded waits in the buffers */
-	NEWS_REPLACED = 6, /* its successor goes on where it was */
+	NEWS_DIED = 5,	   /* the consumer daemon; recorded data stays in the buffers */
+	NEWS_REPLACED = 6, /* its successor has taken over */
 };
 
 /** Why events were lost. */
@@ -109,7 +109,7 @@ enum loss_cause {
 	LOSS_NR_CAUSES,
 };
 
-/** Least period of a live session: viewers are told 10 ms late that nothing is missing. */
+/** Least period of a live session: beacons are sent 10 ms late. */
 #define LIVE_MIN_US 20000u
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* undef.h - the words of a .def table are forgotten at its end. No guard. */
+/* undef.h - undefines the words of a .def table at its end. No guard. */
 #undef MESSAGE
 #undef F
 #undef L

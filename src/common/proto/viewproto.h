@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * viewproto.h - the LTTng-live viewer protocol, version 2.4 to 2.15, as bytes: what viewers
- * such as babeltrace2 speak. Requests have a header, answers have none; one follows the
- * other. All numbers are big-endian, texts are padded with NULs, nothing is aligned.
- * doc/relay.md tells how a conversation goes. Pure: layouts only.
+ * viewproto.h - the LTTng-live viewer protocol, version 2.4 to 2.15, as bytes: the protocol of
+ * viewers such as babeltrace2. Requests have a header, answers have none; one follows the other.
+ * All numbers are big-endian, texts are padded with NULs, nothing is aligned. doc/relay.md
+ * describes the conversation. Pure: layouts only.
  */
 #ifndef PROTO_VIEWPROTO_H
 #define PROTO_VIEWPROTO_H

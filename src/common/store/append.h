@@ -9,14 +9,13 @@
  * first: header that says "nothing but padding" and last byte, then the body, and
  * then the one field that says how much of it is content.
  *
- * Which of header and last byte comes first depends on the readers. Those of stream
- * files ask for the size once, when they open the file, and look for packets up to
- * there, some system calls later: the size is right from the beginning, and the
- * header follows at once. Those of metadata read until the file ends: they
- * find an empty header and then the end, or nothing, if the header is in one page.
- * A crash leaves an empty packet with padding, which every reader skips and
+ * Which of header and last byte comes first depends on the readers. Those of stream files read
+ * the size once, when they open the file, and look for packets up to there, some system calls
+ * later: the size is right from the beginning, and the header follows at once. Those of metadata
+ * read until the file ends: they find an empty header and then the end, or nothing, if the
+ * header is in one page. A crash leaves an empty packet with padding, which every reader skips and
  * which no whole packet of ours looks like, or, between the first two writes,
- * room without a header, which our own readers know (tests/e2e/readable-steps.test),
+ * room without a header, which this project's readers recognise (tests/e2e/readable-steps.test),
  * and which the next writer truncates.
  */
 #ifndef STORE_APPEND_H
@@ -35,7 +34,7 @@ struct append_packet {
 	size_t body_bytes;
 	size_t content_at;    /* where the head holds the content size (in bits) */
 	size_t content_bytes; /* its width: 4 or 8 */
-	bool head_first;      /* for readers that don't ask for the file's size */
+	bool head_first;      /* for readers that don't use the file's size */
 };
 
 #define APPEND_HEAD_MAX 256u
@@ -53,7 +52,7 @@ int append_packet(int fd, uint64_t offset, const struct append_packet *packet) M
 
 /**
  * append_begin() - where the body comes in chunks (append_bytes() behind the head): an empty
- * packet of the right size. append_finish() makes it a whole one. packet->body is not looked at.
+ * packet of the right size. append_finish() completes it. packet->body is not used.
  */
 int append_begin(int fd, uint64_t offset, const struct append_packet *packet) MUST_CHECK;
 int append_finish(int fd, uint64_t offset, const struct append_packet *packet) MUST_CHECK;

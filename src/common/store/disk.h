@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * disk.h - what an output was told about the disk: how much room its data may
- * take, and when that must survive a loss of power. Owned by a worker, shared by its
- * traces and their streams.
+ * disk.h - the limits of an output's use of the disk, and its policy for syncing. Owned by a
+ * worker, shared by its traces and their streams.
  */
 #ifndef STORE_DISK_H
 #define STORE_DISK_H
@@ -13,7 +12,7 @@
 #include "base/macros.h"
 #include "proto/enums.h"
 
-/** Room that is set aside for metadata: it is not data's to take. */
+/** Room that is set aside for metadata: data must not use it. */
 #define DISK_METADATA_RESERVE (64u << 10)
 
 enum disk_limit {
@@ -28,16 +27,16 @@ struct disk {
 	enum sync_mode sync;
 
 	uint64_t used;	       /* bytes of all files, as far as they are known */
-	enum disk_limit limit; /* that disk_room() has run into last */
+	enum disk_limit limit; /* that disk_room() reached last */
 	bool stalled;	       /* nothing can be written: rings fill up because of it */
 	bool accounting;       /* an account is being closed: it may go beyond limits */
 	uint64_t busy_since_ns; /* atomic: when the worker's round began; 0: it sleeps */
 };
 
-/** A round that takes so long waits for a file system that does not answer. */
+/** A round that takes this long is blocked by the file system. */
 #define DISK_HANGS_NS 2000000000u
 
-/** Has the round of the worker, at @now, taken as long as that? From any thread. */
+/** Whether the worker's round has taken that long at @now. From any thread. */
 static inline bool disk_hangs(const struct disk *disk, uint64_t now)
 {
 	uint64_t since = __atomic_load_n(&disk->busy_since_ns, __ATOMIC_RELAXED);
@@ -46,13 +45,13 @@ static inline bool disk_hangs(const struct disk *disk, uint64_t now)
 }
 
 /**
- * disk_room() - may @bytes more of data be written?
+ * disk_room() - whether @bytes more data may be written
  * @fd: on the file system.
- * Return: 0, -EDQUOT: disk->limit says why not, or negative errno.
+ * Return: 0, -EDQUOT: disk->limit is the reason, or negative errno.
  */
 int disk_room(struct disk *disk, int fd, uint64_t bytes) MUST_CHECK;
 
-/** Must what is written survive a loss of power, now or soon? */
+/** Whether written data must be synced, now or soon. */
 static inline bool disk_syncs(const struct disk *disk)
 {
 	return disk->sync != SYNC_NONE;
@@ -61,7 +60,7 @@ static inline bool disk_syncs(const struct disk *disk)
 /** A file's data; its names. Return: 0 or negative errno. */
 int disk_sync_data(int fd) MUST_CHECK;
 int disk_sync_dir(int fd) MUST_CHECK;
-/** The name of the directory @fd itself, as far as the user may look. */
+/** The name of the directory @fd itself, if the user may open it. */
 int disk_sync_parent(int fd) MUST_CHECK;
 
 #endif

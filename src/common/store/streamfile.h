@@ -24,16 +24,16 @@ struct stream_config {
 	uint64_t tracefile_size;  /* bytes; 0: unlimited */
 	uint32_t tracefile_count; /* 0: unlimited */
 	struct relay_conn *link;  /* the packets go to a relay and not to files; NULL: they don't */
-	struct spool *spool;	  /* by way of it; NULL: directly */
+	struct spool *spool;	  /* a wrapper for the output; NULL: none */
 };
 
 struct stream_file {
 	const struct stream_config *config;
 	uint32_t cpu;
 	int fd, index_fd; /* -1: not open */
-	bool dirty;	  /* holds what might not survive a loss of power */
+	bool dirty;	  /* has data that is not synced yet */
 	uint64_t bytes, index_bytes;
-	uint64_t number; /* of the next file, where their size is limited */
+	uint64_t number; /* number of the next file, if their size is limited */
 };
 
 /** @config outlives it. */
@@ -60,14 +60,14 @@ int stream_file_body(struct stream_file *file, uint64_t at, const void *data,
 int stream_file_finish(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
 /** Before it is finished: the checksum, which was not known as it was begun. */
 int stream_file_sum(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
-/** Take back what was begun. Return: 0 or negative errno. */
+/** Remove the unfinished packet. Return: 0 or negative errno. */
 int stream_file_undo(struct stream_file *file) MUST_CHECK;
 
-/** Have it on the disk. Return: 0 or negative errno. */
+/** Sync it to the disk. Return: 0 or negative errno. */
 int stream_file_sync(struct stream_file *file) MUST_CHECK;
 
 /**
- * stream_file_adopt() - go on behind the last whole packet of the files that are there.
+ * stream_file_adopt() - continue after the last whole packet of the existing files.
  * @ret_last: its header.
  * @cut: bytes that were cut off are added.
  * Return: 1: there is one; 0: there is none; negative errno.

@@ -22,20 +22,21 @@ struct tracedir {
 	char *path;		       /* relative to the output; for messages */
 	int fd, index_fd, metadata_fd; /* -1: the output has no directory */
 	int output_fd;		       /* its owner's */
-	bool hides; /* its packets have form 2, as its metadata says: see trace/packet.h */
+	bool hides;		       /* its packets have form 2, see trace/packet.h */
 	uint64_t metadata_bytes;
-	uint64_t sent_bytes;	 /* of these, such as a relay has that gets all from here */
-	uint64_t reserved_bytes; /* of the metadata file, as far as it has room of its own */
+	uint64_t sent_bytes;	 /* of these, the bytes that the relay has */
+	uint64_t reserved_bytes; /* of the metadata file, if space was reserved for it */
 	struct disk *disk;	 /* the worker's */
 };
 
 #define TRACEDIR_MAX_DEPTH 8u /* components of a trace's path, below the output's directory */
 
-/** Is @path relative, not too deep, without "." and "..", all components good names? */
+/** Check that @path is relative, not too deep, without "." and "..", and all components are
+ *  valid names. */
 int tracedir_check_path(const char *path, struct err *err);
 
 /**
- * tracedir_new() - make the directories that are missing and an empty metadata file.
+ * tracedir_new() - create the missing directories and an empty metadata file.
  * @disk: outlives it.
  * @output_fd: the output's directory, which outlives it; -1: none, the trace is only counted.
  * @path: checked.
@@ -43,20 +44,20 @@ int tracedir_check_path(const char *path, struct err *err);
 int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
 		 struct disk *disk, struct tracedir **ret, struct err *err);
 /**
- * tracedir_adopt() - go on with one that is there.
- * @metadata_bytes: what was acknowledged of its metadata; the rest is cut off.
+ * tracedir_adopt() - continue an existing trace.
+ * @metadata_bytes: the acknowledged bytes of its metadata; the rest is truncated.
  */
 int tracedir_adopt(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
 		   uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
 		   struct err *err);
-/** Cut the metadata: what follows was never acknowledged. Return: 0 or negative errno. */
+/** Truncate the metadata: the rest was never acknowledged. Return: 0 or negative errno. */
 int tracedir_cut(struct tracedir *dir, uint64_t metadata_bytes) MUST_CHECK;
-/** The same two where there may be less: metadata_bytes of the trace says how much. */
+/** The same two for a file that may be shorter: its size is then in the trace's metadata_bytes. */
 int tracedir_adopt_behind(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
 			  uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
 			  struct err *err);
 int tracedir_cut_behind(struct tracedir *dir, uint64_t metadata_bytes) MUST_CHECK;
-/** Give back what was reserved for metadata: there will be no more. */
+/** Release the space that was reserved for metadata, as it is complete. */
 void tracedir_release(struct tracedir *dir);
 struct tracedir *tracedir_free(struct tracedir *dir);
 /** Bytes of its files. */
@@ -66,13 +67,13 @@ uint64_t tracedir_measure(const struct tracedir *dir);
  *  the list does not have. */
 void tracedir_note(const struct tracedir *dir);
 
-/** Does the metadata in a file say that packets have form 2? */
+/** Whether the metadata in a file declares packets of form 2. */
 bool tracedir_hides(int metadata_fd);
 /** Append TSDL text as one packet. Return: 0, or negative errno: nothing was appended. */
 int tracedir_append(struct tracedir *dir, const void *text, uint32_t len) MUST_CHECK;
 /**
- * tracedir_text() - the text of the metadata packet at @at: appended elsewhere at the same place
- * it makes the same bytes.
+ * tracedir_text() - the text of the metadata packet at @at: appended to another file at the same
+ * offset it results in the same bytes.
  * @ret: allocated.
  * Return: 0 or negative errno.
  */
@@ -82,7 +83,7 @@ int tracedir_text(const struct tracedir *dir, uint64_t at, char **ret,
 /** Remove its files of metadata and its directories, as far as nothing else is in them. */
 void tracedir_remove(struct tracedir *dir, int output_fd);
 
-/** Open one that is there, a plain file and no link. Return: descriptor or negative errno. */
+/** Open an existing regular file, not a symbolic link. Return: descriptor or negative errno. */
 int tracedir_open_file(int dir_fd, const char *name) MUST_CHECK;
 
 /** Whether the trace's directory was removed, so that new data cannot be found. */

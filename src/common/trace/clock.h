@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * clock.h - the clock of traces: which one, how fast it runs, and where its zero
- * is on the calendar. Kept by ltt-sessiond; one thread.
+ * clock.h - the clock of traces: its source, its frequency, and the calendar time of its zero.
+ * Kept by ltt-sessiond; one thread.
  *
  * The CPU's counter is used where the kernel itself trusts it for timekeeping;
- * else CLOCK_MONOTONIC. The counter's frequency is the kernel's own where it
- * tells it, or measured; `source` says which, in words that go into the trace.
+ * else CLOCK_MONOTONIC. The counter's frequency is the kernel's if available, or measured;
+ * `source` describes it, in words that are stored in the trace.
  */
 #ifndef TRACE_CLOCK_H
 #define TRACE_CLOCK_H
@@ -24,8 +24,8 @@ struct clock_sample {
 
 struct trace_clock {
 	enum ltt_clock_kind kind;
-	uint64_t known_hz; /* for certain; 0: still to be measured */
-	char source[96];   /* of the frequency, for people */
+	uint64_t known_hz; /* known exactly; 0: still to be measured */
+	char source[96];   /* of the frequency, as text */
 	struct clock_sample first;
 };
 
@@ -42,11 +42,11 @@ struct clock_facts {
 
 /** The machine's CLOCK_MONOTONIC, in ns, whatever time namespace this process is in. */
 uint64_t clock_monotonic_ns(void);
-/** Choose: LTT_CLOCK=monotonic in the environment asks for CLOCK_MONOTONIC. */
+/** Choose the clock: LTT_CLOCK=monotonic in the environment selects CLOCK_MONOTONIC. */
 void clock_init(struct trace_clock *clock);
 /** Current properties: a measured frequency becomes more exact with time. */
 void clock_facts(struct trace_clock *clock, struct clock_facts *ret);
-/** Its frequency, as well as it is known now. */
+/** Its frequency, as exactly as it is known now. */
 uint64_t clock_hz(struct trace_clock *clock);
 
 /** Pure parts, for tests. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * index.h - the file beside a stream file that says where its packets are.
- * Layout: LTTng's, version 1.1 (readers of LTTng traces use it as it is): a header
+ * index.h - the index of a stream file: the positions of its packets.
+ * Layout: LTTng's, version 1.1 (readers of LTTng traces can use it): a header
  * of 16 bytes, then entries of nine words, all big-endian. Pure: bytes only.
  */
 #ifndef TRACE_INDEX_H

@@ -71,7 +71,7 @@ struct layout *layout_free(struct layout *layout);
 bool layout_add_field(struct layout *layout, const struct layout_field *field);
 bool layout_add_label(struct layout *layout, const char *text, int64_t first, int64_t last);
 
-/** Could such a layout be recorded and described? Return: NULL, or what is wrong. */
+/** Check that such a layout can be recorded and described. Return: NULL, or the problem. */
 const char *layout_check(const struct layout *layout);
 
 /** "integer", "string", "array of 3 integers", ... for people. */

@@ -2,7 +2,7 @@
 /*
  * metadata.h - the text (TSDL, CTF 1.8) that describes a trace. Pure: facts in,
  * allocated text out (NULL: no memory). ltt-sessiond writes it part by part
- * while the trace runs; each part is whole top-level declarations.
+ * while the trace runs; each part consists of complete top-level declarations.
  *
  * Bytes of packets: trace/packet.h. Bytes of records: abi/ltt_ring.h.
  */
@@ -17,14 +17,14 @@
 #include "clock.h"
 #include "layout.h"
 
-/** A process that has a trace of its own. */
+/** A process with a separate trace. */
 struct metadata_process {
 	uint32_t pid;
 	const char *name;
 	uint64_t start_ns; /* CLOCK_REALTIME */
 };
 
-/** The kernel that has a trace: as uname(2) says. */
+/** The traced kernel, as in uname(2). */
 struct metadata_kernel {
 	const char *release;
 	const char *version;
@@ -50,12 +50,12 @@ struct metadata_event {
 };
 
 /**
- * metadata_hides() - does the text of a whole metadata begin as one of form 2? Readers do not print
- * what only ltt knows of a packet then (trace/packet.h).
+ * metadata_hides() - whether the text of a whole metadata begins as one of form 2. Readers then
+ * do not print the packet fields of ltt (trace/packet.h).
  */
 bool metadata_hides(const char *text, size_t len) MUST_CHECK;
 /**
- * metadata_show() - make the text that begins a metadata of form 2 one of form 1, of the same
+ * metadata_show() - convert the text that begins a metadata of form 2 to form 1, of the same
  * length: for relays that store packets as they come. Other text stays as it is.
  */
 void metadata_show(char *text, size_t len);
@@ -64,13 +64,13 @@ void metadata_show(char *text, size_t len);
 
 /** The beginning: everything up to the first stream. */
 char *metadata_head(const struct metadata_trace *trace) MUST_CHECK;
-/** A stream class: a channel. @contexts: what comes with each event, before its payload;
- *  NULL or empty: nothing. */
+/** A stream class: a channel. @contexts: the contexts of each event, before its payload; NULL or
+ *  empty: none. */
 char *metadata_stream(uint32_t stream_class, const struct layout *contexts) MUST_CHECK;
 /** All of an event class but its numbers: two classes are the same if and only
  *  if these texts are equal. */
 char *metadata_event_body(const struct metadata_event *event) MUST_CHECK;
-/** A remark, which readers pass over: the memory of a buffer is lost, with events that no
+/** A remark, which readers skip: the memory of a buffer is lost, with events that no
  *  packet counts; or it was found again. @id: of the buffer in its session. */
 #define METADATA_BUFFER_LOST "/* buffer lost: "
 #define METADATA_BUFFER_FOUND "/* buffer found: "

@@ -89,14 +89,14 @@ bool packet_from_file(const union packet_bytes *bytes, bool hides, struct packet
 size_t packet_content_at(bool hides);
 size_t packet_crc_at(bool hides);
 
-/** CRC-32C of a packet, whatever the header's own field holds. */
+/** CRC-32C of a packet, with the header's checksum field taken as 0. */
 uint32_t packet_checksum(const struct packet_header *header, const void *body, size_t len);
 
 /**
  * packet_first_ts() - when the first record of a packet was made: its header is a clock cut
  * short, which goes on from the packet's begin (see ltt_ring.h).
  * @body: as much of it as there is, PACKET_FIRST_BYTES at most.
- * Return: a time within the packet; its begin, if it has no records.
+ * Return: a time within the packet; the packet's begin, if there are no records.
  */
 uint64_t packet_first_ts(const struct packet_header *header, const void *body, size_t len);
 #define PACKET_FIRST_BYTES 13u

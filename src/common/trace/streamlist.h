@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streamlist.h - a trace's list of its streams, a hidden file beside them: so that a stream that
- * is deleted together with its index is missed. Entries are appended: "\nBYTES NAME/", where
+ * streamlist.h - a trace's list of its streams, a hidden file beside them: so that the deletion
+ * of a stream together with its index is noticed. Entries are appended: "\nBYTES NAME/", where
  * BYTES is a size that the stream's file had (it never shrinks). A torn entry lacks its end and
  * does not count. Where old files make room for new ones an entry stands for all of a stream,
  * with 0 bytes and '*' for the number of a file.

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * doctor.h - why is there no data? An examination is a list of findings, each a
+ * doctor.h - finds out why there is no data. An examination is a list of findings, each a
  * grade, a sentence and, where something is wrong, the command that repairs it.
- * Made and owned by verb/doctor.c; each doctor_*.c looks at one part of the way
- * from an instrumentation point to the file and adds what it finds. Nothing is
- * changed and no program is run. One thread.
+ * Made and owned by verb/doctor.c; each doctor_*.c checks one part of the path from an
+ * instrumentation point to the file and adds its findings. Nothing is changed and no program is
+ * run. One thread.
  */
 #ifndef CTL_DOCTOR_DOCTOR_H
 #define CTL_DOCTOR_DOCTOR_H
@@ -19,9 +19,9 @@ enum grade {
 
 /**
  * struct doctor - one examination.
- * @rundir: of the daemon that answers, else where it was looked for; allocated.
+ * @rundir: of the daemon that answers, else the one that was tried; allocated.
  * @points: of all applications of the caller; NULL while no daemon answers.
- * @events: of the kernel, likewise, where doctor_kernel() has looked (@kernel_reported).
+ * @events: of the kernel, likewise, after doctor_kernel() (@kernel_reported).
  * @findings: array; of each: grade, about, text, command.
  * @counts: of findings, by grade.
  */
@@ -40,32 +40,32 @@ void doctor_found(struct doctor *d, enum grade grade, const char *about, const c
 	PRINTF(4, 5);
 /** Set the remedy of the last finding: a command that can be pasted. */
 void doctor_repair(struct doctor *d, const char *fmt, ...) PRINTF(2, 3);
-/** A word as a shell takes it; allocated. */
+/** A word quoted for a shell; allocated. */
 char *doctor_word(const char *text);
 /** The first @len - 1 bytes of a file as a string. Return: its length, 0 where it can't be read. */
 size_t doctor_read(const char *path, char *buf, size_t len);
 
-/** Is there a daemon, which one, and what does it cost? Connects. */
+/** Check that there is a daemon, and report its use of resources. Connects. */
 void doctor_daemon(struct doctor *d);
-/** Where none answers: has a service manager taken the socket of one that runs?
- *  Return: true: yes, and it has been said. */
+/** If none answers: check whether a service manager has taken over the socket of a running one.
+ *  Return: true: yes, and it was reported. */
 bool doctor_service(struct doctor *d, const char *rundir);
 /** Features of this machine for applications. */
 void doctor_machine(struct doctor *d);
-/** Can the kernel be traced? Said once. */
+/** Check that the kernel can be traced. Reported once. */
 void doctor_kernel(struct doctor *d);
-/** A rule of a channel of the kernel that fits nothing. @channel: as a shell takes it. */
+/** Report a rule of a kernel channel that matches no event. @channel: quoted for a shell. */
 void doctor_kernel_rule(struct doctor *d, const char *session, const char *channel,
 			struct json_object *rule);
 /** Events of a channel of the kernel that are not recorded. */
 void doctor_refusals(struct doctor *d, const char *session, struct json_object *channel);
-/** Whose kernel events a session records: anybody's? */
+/** Check that the trackers of a session's kernel events match some task. */
 void doctor_trackers(struct doctor *d, struct json_object *session);
 /** Sessions, channels, rules, losses, output. @name: this session; NULL: the current, else all. */
 void doctor_sessions(struct doctor *d, const char *name);
-/** Can this process be recorded? */
+/** Check that this process can be recorded. */
 void doctor_process(struct doctor *d, pid_t pid);
-/** Could this program be, if it were started as lttctl was? */
+/** Check that this program could be recorded, if it were started in the environment of lttctl. */
 void doctor_program(struct doctor *d, const char *program);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cmd.h - what a command's file sees: the request and its sender, ways to answer.
+ * cmd.h - interface for the command files: the request, its sender, and functions to answer.
  *
  * Each COMMAND of client.def has one handler, cmd_NAME(), in a file of its own.
  * The table says which clients may call it and whether it names a session, and both have
@@ -17,24 +17,24 @@ enum cmd_result {
 	CMD_DONE,   /* `rep` is the answer */
 	CMD_FAILED, /* cmd->err is */
 	CMD_WAIT,   /* the handler keeps cmd; reply_NAME() or command_fail() ends it */
-	CMD_BUSY,   /* an operation of the session is going on: again after it */
+	CMD_BUSY,   /* an operation of the session is in progress: run again after it */
 };
 
 /** One request of one client, until it is answered. */
 struct command {
 	struct sessiond *sd;
-	uint64_t client; /* id: it may be gone when the answer is there */
+	uint64_t client; /* id: it may be disconnected before the answer */
 	struct caller caller;
 	uint16_t type;
 	uint32_t serial;
 	struct session *session; /* of SESSION commands, while the handler runs */
 	uint64_t session_id;	 /* to find it again later */
 	struct err err;
-	uint8_t *body; /* of the request, while it waits for its turn */
+	uint8_t *body; /* of the request, while it is queued */
 	size_t len;
 };
 
-/* Every command of the table: a handler is missing where this does not link. */
+/* Every command of the table: a missing handler is a link error. */
 #define COMMAND(name, number, access, doc)                                      \
 	enum cmd_result cmd_##name(struct command *cmd, struct req_##name *req, \
 				   struct rep_##name *rep) MUST_CHECK;
@@ -45,18 +45,18 @@ void command_dispatch(struct command *cmd, struct decoder *dec);
 
 /** Answer with cmd->err and forget the command. */
 void command_fail(struct command *cmd);
-/** Set cmd->err from the place where things went wrong. Return: CMD_FAILED. */
+/** Set cmd->err where the error occurs. Return: CMD_FAILED. */
 enum cmd_result command_error(struct command *cmd, enum err_code code, const char *fmt, ...)
 	PRINTF(3, 4);
-/** The same session again, later; NULL: it is gone. */
+/** The same session, looked up later; NULL: it was destroyed. */
 struct session *command_session(struct command *cmd);
 
 /* Parts of the functions below: begin a message, send it; reply frees @cmd. */
 void command_begin(struct command *cmd, struct encoder *enc, uint16_t type, uint16_t flags);
 void command_send(struct command *cmd, const struct encoder *enc);
 void command_free(struct command *cmd);
-/** Does the client take no more of a listing for now? Answers that are not
- *  read are kept only so far; see peer.h. */
+/** Whether the client must read before more of a listing is sent. Unread answers are queued up
+ *  to a limit; see peer.h. */
 bool command_choked(struct command *cmd);
 
 /* item_NAME(cmd, &msg): an item of the answer. */
@@ -88,18 +88,18 @@ bool command_choked(struct command *cmd);
 
 /* --- common to several commands -------------------------------------------- */
 
-/** Can we do anything in that domain? If not: why, and what to do. */
+/** Check that the domain is available. Otherwise the error names the cause and the remedy. */
 enum cmd_result command_domain(struct command *cmd, uint8_t domain);
 /** The tracer of a domain that command_domain() has let pass. */
 struct domain_tracer *command_tracer(struct command *cmd, uint8_t domain);
-/** The channel that a command names, or that is meant where it names none
- *  (@make: which is then made). NULL: cmd->err is set. */
+/** The channel that a command names, or the default one (@make: created if missing). NULL:
+ *  cmd->err is set. */
 struct channel *command_channel(struct command *cmd, uint8_t domain, const char *name, bool make);
-/** The same for a rule about events: where none is named, the one that a module of the kernel
- *  has registered for them. */
+/** The same for a rule about events: if none is named, the one that a kernel module has
+ *  registered for them. */
 struct channel *command_rule_channel(struct command *cmd, uint8_t domain, const char *name,
 				     const char *pattern, bool make);
-/** Have a module that has registered such a channel say what the command does not. */
+/** Use the attributes that a kernel module has registered for such a channel as defaults. */
 void command_channel_preset(struct command *cmd, uint8_t domain, const char *name,
 			    struct channel_attr *attr);
 
@@ -110,13 +110,12 @@ void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
 /** The same as a list of one element, in a caller's buffer. */
 #define TOTALS_BYTES 128u
 struct list totals_list(const struct msg_totals *totals, uint8_t buf[TOTALS_BYTES]);
-/** The figures of an operation that has ended, likewise; none where nobody knows them.
- *  Return: why not all data could be written, or ""; NULL: it failed, and the client
- *  has been told. */
+/** The figures of an operation that has ended, likewise; none if they are unknown. Return: why
+ *  not all data could be written, or ""; NULL: it failed, and the client has been answered. */
 const char *command_figures(struct command *cmd, const struct run_result *result,
 			    uint8_t buf[TOTALS_BYTES], struct list *ret);
-/** The result of a handler that has begun an operation. @otherwise: what the session
- *  is where it can't be begun. */
+/** The result of a handler that has begun an operation. @otherwise: the session's state for the
+ *  message if it can't begin. */
 enum cmd_result command_begun(struct command *cmd, enum session_outcome outcome, bool no_wait,
 			      const char *otherwise);
 /** Send the items of events that can't be recorded or counted, of this channel and rule;

@@ -15,7 +15,7 @@
 #include "quota.h"
 #include "shape.h"
 
-/* The most that one application may make us remember. */
+/* Limits of the memory for one application. */
 #define APP_MAX_POINTS 100000u
 #define APP_MAX_BYTES (256u << 20)
 
@@ -30,7 +30,7 @@ struct app_point {
 /* Of one application; further ones are not remembered. */
 #define APP_MAX_REFUSED 10u
 
-/** A point whose description makes no sense. */
+/** A point with an invalid description. */
 struct app_refused {
 	struct list_node node;
 	uint32_t id;
@@ -43,14 +43,14 @@ struct app_refused {
 
 struct app {
 	uint64_t id; /* ours, never reused */
-	pid_t pid;   /* as the kernel says */
+	pid_t pid;   /* as reported by the kernel */
 	uid_t uid;
 	gid_t gid;
-	uint32_t vpid; /* as it says: in its own pid namespace */
+	uint32_t vpid; /* as reported by the application: in its own pid namespace */
 	char *procname;
 	char *scopes;		  /* words of its environment, separated by colons */
 	uint64_t start_ns;	  /* CLOCK_REALTIME */
-	bool exclusive;		  /* wants buffers of its own */
+	bool exclusive;		  /* needs separate buffers */
 	void *points;		  /* tsearch by id */
 	struct list_node refused; /* struct app_refused */
 	uint32_t nr_refused;
@@ -65,15 +65,14 @@ void app_init(struct app *app, uid_t uid, struct shapes *shapes, struct quotas *
 void app_fini(struct app *app);
 
 /**
- * app_add_point() - a point that the application announces.
- * Return: 0 or what is wrong with it.
+ * app_add_point() - a point that the application registers. Return: NULL or the problem.
  */
 const char *app_add_point(struct app *app, uint32_t id, const char *file, uint32_t line,
 			  struct shape_facts *facts, const struct app_point **ret);
-/** Remember a point that can't be described. app_add_point() does so itself. */
+/** Store a point that can't be described. app_add_point() does so itself. */
 void app_refuse_point(struct app *app, uint32_t id, const char *file, uint32_t line,
 		      const struct shape_facts *facts, const char *why);
-/** Return: false if there is no such point; a refused one is forgotten. */
+/** Return: false if there is no such point; a refused one is removed. */
 bool app_remove_point(struct app *app, uint32_t id);
 struct app_point *app_find_point(struct app *app, uint32_t id);
 

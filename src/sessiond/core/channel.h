@@ -39,9 +39,9 @@ struct channel {
 	enum domain_id domain;
 	struct channel_attr attr;
 	bool enabled;
-	bool preset; /* made as a module has registered it, and meant for its events alone */
+	bool preset;		/* registered by a kernel module, for its events only */
 	struct list_node rules; /* struct rule */
-	char *contexts; /* what comes with each event: names, comma-separated */
+	char *contexts;		/* contexts of each event: names, comma-separated */
 };
 
 /** Buffer sizes for a burst, where none is given: up to @bytes for all CPUs together. A size below
@@ -54,7 +54,7 @@ void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
  */
 int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
 			 const struct channel_limits *limits, struct err *err);
-/** Is what was asked for (0: no matter) what the channel has? */
+/** Whether the channel has the requested attributes (0: any). */
 bool channel_attr_agrees(const struct channel_attr *has, const struct channel_attr *asked);
 
 struct channel *channel_new(const char *name, enum domain_id domain,
@@ -64,9 +64,9 @@ struct channel *channel_free(struct channel *channel);
 struct rule *channel_find_rule(struct channel *channel, const struct rule_spec *spec);
 struct rule *channel_add_rule(struct channel *channel, const struct rule_spec *spec);
 bool channel_has_context(const struct channel *channel, const char *name);
-/** @name: one that it doesn't have, without a comma. */
+/** @name: one that it does not have yet, without a comma. */
 void channel_add_context(struct channel *channel, const char *name);
-/** Does any enabled rule of the channel, itself enabled, want such points? */
+/** Whether the channel is enabled and an enabled rule of it matches such points. */
 bool channel_wants(const struct channel *channel, const char *name, int loglevel);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * class.h - event classes of one channel in one trace: which id has each, and is
- * its description on disk. Part of the model of ltt-sessiond; pure.
+ * class.h - event classes of one channel in one trace: the id of each, and whether its
+ * description is on disk. Part of the model of ltt-sessiond; pure.
  */
 #ifndef CORE_CLASS_H
 #define CORE_CLASS_H
@@ -12,7 +12,7 @@
 #include "quota.h"
 #include "shape.h"
 
-/* A bound on what applications can make a channel's metadata grow to. */
+/* A limit of the size of a channel's metadata. */
 #define CLASS_MAX 100000u
 
 enum class_outcome {
@@ -50,7 +50,7 @@ void class_table_fini(struct class_table *table);
 enum class_outcome class_get(struct class_table *table, struct shape *shape,
 			     struct event_class **ret);
 
-/** The same question without an answer forever: a new shape gets no class. */
+/** The same without creating a class for a new shape. */
 enum class_outcome class_find(const struct class_table *table, struct shape *shape,
 			      struct event_class **ret);
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * quota.h - what each user may take of the daemon: an account for each uid, a
+ * quota.h - the resources that each user may use: an account for each uid, a
  * limit for each kind of thing. Part of the model of ltt-sessiond; pure; its
  * loop's thread only.
  *
- * A user that makes us keep something is charged before it is made, and is refused
- * where the share is used up; refusals are counted. Root and the daemon's own
- * user pay, but are never refused: nobody is to be protected from them.
+ * A user is charged before a resource is allocated, and the request is rejected if the quota is
+ * used up; rejections are counted. Root and the daemon's own user are charged, but never rejected.
  *
- * Memory that applications of a user make root's sessions keep is on an account apart:
- * so nobody evades root by using up the own share, nor loses it to root's sessions.
+ * Memory that applications of a user use in root's sessions has a separate account: so users can
+ * neither avoid being recorded by root, nor lose their own quota to root's sessions.
  */
 #ifndef CORE_QUOTA_H
 #define CORE_QUOTA_H
@@ -21,7 +20,7 @@
 #include "base/err.h"
 #include "base/macros.h"
 
-/* name (of the option, too), what a sentence calls it */
+/* name (also for the option), and text for messages */
 #define QUOTAS(X)                                                            \
 	X(APPS, "applications", "connected applications")                    \
 	X(CLIENTS, "clients", "connections of lttctl and the like")          \
@@ -40,12 +39,12 @@ enum quota {
 		NR_QUOTAS
 };
 
-enum { QUOTA_FULL = 1 }; /* a named outcome: it was refused, and counted */
+enum { QUOTA_FULL = 1 }; /* rejected, and counted */
 
 /** Whose account. */
 struct account_id {
 	uid_t uid;
-	bool guest; /* an application in a session of root's */
+	bool guest; /* an application in one of root's sessions */
 };
 
 struct quota_use {
@@ -60,7 +59,7 @@ struct quota_account {
 struct quotas {
 	uint64_t limits[NR_QUOTAS]; /* 0: none */
 	uid_t self;		    /* the daemon's */
-	bool lenient;		    /* a successor takes over what was allowed before */
+	bool lenient;		    /* no checks, while a successor restores its state */
 	void *accounts;		    /* tsearch by id */
 };
 
@@ -70,11 +69,11 @@ void quotas_fini(struct quotas *quotas);
 /** quota_take() - Return: 0, or QUOTA_FULL. @quotas may be NULL: no limits. */
 int quota_take(struct quotas *quotas, struct account_id id, enum quota kind,
 	       uint64_t amount) MUST_CHECK;
-/** Return: how much more may be taken; UINT64_MAX: no limit. */
+/** Return: the remaining quota; UINT64_MAX: no limit. */
 uint64_t quota_left(const struct quotas *quotas, struct account_id id, enum quota kind);
 /** The reverse. */
 void quota_give(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount);
-/** Take, or set @err to a sentence about it. Return: 0 or the code in @err. */
+/** Charge, or set @err. Return: 0 or the code in @err. */
 int quota_take_or_explain(struct quotas *quotas, struct account_id id, enum quota kind,
 			  uint64_t amount, struct err *err) MUST_CHECK;
 
@@ -82,7 +81,7 @@ const char *quota_name(enum quota kind);
 /** Return: the kind, or NR_QUOTAS. */
 enum quota quota_by_name(const char *name);
 
-/** All accounts on which there is something, by uid. */
+/** All accounts with a charge, by uid. */
 void quotas_each(const struct quotas *quotas,
 		 void (*fn)(const struct quota_account *account, void *data), void *data);
 

@@ -19,17 +19,17 @@
 #define RULE_MAX_PLACES 32768u
 #define RULE_MAX_EXCLUDE 32768u
 
-/** The facts that tell rules of a channel apart. */
+/** The facts that distinguish the rules of a channel. */
 struct rule_spec {
 	const char *pattern;
 	const char *exclude; /* globs, comma-separated; may be empty */
 	enum loglevel_type loglevel_type;
 	int loglevel;
-	enum rule_kind kind;  /* RULE_EVENTS, or the pattern is the name of what is */
-	const char *location; /* there; else NULL or empty */
-	const char *fetch;    /* what else is recorded there; NULL or empty: nothing */
+	enum rule_kind kind;  /* RULE_EVENTS, or the pattern is the name of the probe */
+	const char *location; /* at `location`; else NULL or empty */
+	const char *fetch;    /* additional values to record there; NULL or empty: none */
 	const char *file;     /* of RULE_USER: the program, */
-	const char *places;   /* and where in it, as client.def has it; else NULL or empty */
+	const char *places;   /* and the places in it, as in client.def; else NULL or empty */
 };
 
 struct rule {
@@ -43,12 +43,12 @@ struct rule {
 	bool enabled;
 };
 
-/** Does a rule of the kind choose among events that there are? Others make one. */
+/** Whether a rule of the kind selects existing events. Others create one. */
 static inline bool rule_chooses(enum rule_kind kind)
 {
 	return kind == RULE_EVENTS || kind == RULE_COUNT || kind == RULE_HISTOGRAM;
 }
-/** Are they counted instead of recorded? */
+/** Whether they are counted instead of recorded. */
 static inline bool rule_counts(enum rule_kind kind)
 {
 	return kind == RULE_COUNT || kind == RULE_HISTOGRAM;
@@ -59,7 +59,7 @@ int rule_spec_check(const struct rule_spec *spec, struct err *err);
 struct rule *rule_new(const struct rule_spec *spec);
 struct rule *rule_free(struct rule *rule);
 bool rule_is(const struct rule *rule, const struct rule_spec *spec);
-/** Does it want points of this name and level? Does not look at `enabled`. */
+/** Whether it matches points of this name and level, regardless of `enabled`. */
 bool rule_matches(const struct rule *rule, const char *name, int loglevel);
 
 #endif

@@ -26,7 +26,7 @@ struct run;
 
 /** Events of a session; the table in session.c has what follows. */
 enum session_event {
-	SESSION_EV_START,   /* somebody wants it to record */
+	SESSION_EV_START,   /* a start was requested */
 	SESSION_EV_STARTED, /* the applications are armed */
 	SESSION_EV_STOP,
 	SESSION_EV_STOPPED, /* all data is written; or a start was undone */
@@ -38,7 +38,7 @@ enum session_event {
 enum session_outcome {
 	SESSION_DONE = 0,
 	SESSION_REFUSED = 1, /* is invalid in this state */
-	SESSION_LATER = 2,   /* an operation is going on; ask again after it */
+	SESSION_LATER = 2,   /* an operation is in progress; retry after it */
 };
 
 /** The limits and rules of a session's output. */
@@ -51,17 +51,17 @@ struct session_disk {
 #define SESSION_LEAST_SIZE (1u << 20)
 #define SESSION_LEAST_SYNC_US 1000u
 
-/** A relay that has the trace instead of a directory. */
+/** A relay that receives the trace instead of a directory. */
 struct session_relay {
 	char *addr;	      /* ADDRESS:PORT; empty: there is none */
-	char *host;	      /* whose certificate it has to have; empty: its address's */
-	enum relay_link link; /* unencrypted, or not */
-	bool down;	      /* it can't be reached, as was said last */
-	uint8_t id[16];	      /* by which it knows the session again */
-	bool compress;	      /* what is sent to it */
-	uint32_t live_us;     /* viewers follow it there, no more than this behind; 0: they don't */
-	char *spool;	      /* directory for what it has not got; empty: there is none */
-	uint64_t spool_size;  /* bytes that its files may have */
+	char *host;	      /* name that its certificate must contain; empty: its address */
+	enum relay_link link; /* transport of the connection */
+	bool down;	      /* unreachable, as reported last */
+	uint8_t id[16];	      /* identifies the session after a reconnect */
+	bool compress;	      /* compress the data for it */
+	uint32_t live_us;     /* maximum delay of viewers that follow it there; 0: not live */
+	char *spool;	      /* spool directory for data that it has not received; empty: none */
+	uint64_t spool_size;  /* size limit of its files */
 };
 
 /** Problems of a session, the worst first. Each comes and goes by itself. */
@@ -70,8 +70,8 @@ enum trouble {
 	TROUBLE_OUTPUT,	  /* nothing can be written */
 	TROUBLE_METADATA, /* it can't be written */
 	TROUBLE_BUFFERS,  /* one, or a trace, can't be made or taken over */
-	TROUBLE_LOST,	  /* a buffer is gone with the processes that held it */
-	TROUBLE_STATE,	  /* it can't be written down for the next session daemon */
+	TROUBLE_LOST,	  /* a buffer was lost with the processes that held it */
+	TROUBLE_STATE,	  /* its state can't be saved for the next session daemon */
 	TROUBLE_KINDS,
 };
 
@@ -80,7 +80,7 @@ struct session {
 	uint64_t id;
 	char *name;
 	char *path;
-	char *scope; /* only applications that have this word record; empty: all of the owner */
+	char *scope; /* only applications with this word are recorded; empty: all of the owner */
 	uid_t uid;
 	gid_t gid;
 	enum session_state state;
@@ -90,7 +90,7 @@ struct session {
 	bool drained;		  /* stopped, and everything recorded is written */
 	struct session_disk disk;
 	struct session_relay relay;
-	char troubles[TROUBLE_KINDS][256]; /* a sentence each; empty: fine */
+	char troubles[TROUBLE_KINDS][256]; /* a sentence for each; empty: no problem */
 	uint32_t next_channel;
 	uint32_t nr_rules;
 	struct list_node channels;		 /* struct channel */
@@ -106,7 +106,7 @@ struct sessions {
 	uint32_t nr;
 };
 
-/** The client that asks. */
+/** The client that sent the request. */
 struct caller {
 	uid_t uid;
 	gid_t gid;
@@ -127,9 +127,9 @@ void session_set_relay(struct session *session, const char *addr, const char *ho
 /** With a spool. */
 void session_set_spool(struct session *session, const char *path, uint64_t size);
 enum link_state session_link(const struct session *session);
-/** May an application record into it? @scopes: words, separated by colons. */
+/** Whether an application may record into it. @scopes: words, separated by colons. */
 bool session_admits(const struct session *session, uid_t uid, const char *scopes);
-/** May a session be told so? Return: 0, or the code set in @err. */
+/** Check the tracking request. Return: 0, or the code set in @err. */
 int session_check_disk(const struct session_disk *disk, bool has_output, struct err *err);
 struct session *session_free(struct sessions *sessions, struct session *session);
 
@@ -140,17 +140,17 @@ bool session_visible(const struct session *session, const struct caller *caller)
 int session_find(struct sessions *sessions, const struct caller *caller, const char *name,
 		 struct session **ret, struct err *err);
 
-/** Where an event leads, if anywhere. Pure table. */
+/** The state after an event, if it is allowed. Pure table. */
 enum session_outcome session_next(enum session_state state, enum session_event event,
 				  enum session_state *ret_next);
-/** Let it happen. @now_ns: monotonic. */
+/** Apply the event. @now_ns: monotonic. */
 enum session_outcome session_happen(struct session *session, enum session_event event,
 				    uint64_t now_ns);
 uint64_t session_recording_ns(const struct session *session, uint64_t now_ns);
 
-/** @text: a sentence, or empty where it is over. */
+/** @text: a sentence, or empty if the problem is solved. */
 void session_trouble(struct session *session, enum trouble trouble, const char *text);
-/** Return: the worst that is wrong with it, or "". Until the next session_trouble(). */
+/** Return: its worst problem, or "". Until the next session_trouble(). */
 const char *session_problem(const struct session *session);
 const char *session_state_name(enum session_state state);
 
@@ -159,7 +159,7 @@ struct channel *session_find_channel(struct session *session, enum domain_id dom
 /** Add a channel with resolved attributes. Return: 0 or the code set in @err. */
 int session_add_channel(struct session *session, const char *name, enum domain_id domain,
 			const struct channel_attr *attr, struct channel **ret, struct err *err);
-/** One that an earlier daemon made, whose number and state the caller sets. Return: as above. */
+/** A channel of an earlier daemon, whose number and state the caller sets. Return: as above. */
 int session_restore_channel(struct session *session, struct channel *channel, struct err *err);
 /** Add a rule that the channel does not have. Return: 0 or the code set in @err. */
 int session_add_rule(struct session *session, struct channel *channel, const struct rule_spec *spec,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * shape.h - what an instrumentation point looks like: name, kind, level, format
- * and fields. Points of many processes share one shape, so a matching rule is
- * asked once and a class is found by pointer. Part of the model of ltt-sessiond;
- * its loop's thread only.
+ * shape.h - the description of an instrumentation point: name, kind, level, format
+ * and fields. Points of many processes share one shape, so rules are matched once for each shape
+ * and a class is found by pointer. Part of the model of ltt-sessiond; its loop's thread only.
  */
 #ifndef CORE_SHAPE_H
 #define CORE_SHAPE_H
@@ -35,7 +34,7 @@ struct shape_facts {
 
 struct shape {
 	uint32_t refs;
-	char *key;  /* everything that tells shapes apart */
+	char *key;  /* all facts that distinguish shapes */
 	char *body; /* TSDL of an event class without its numbers */
 	char *name;
 	char *format;
@@ -50,13 +49,13 @@ struct shapes {
 };
 
 /**
- * shape_get() - the shape with these facts, made if there is none yet.
- * @ret_why: what is wrong with the facts, where they are refused.
+ * shape_get() - the shape with these facts, created if there is none yet. @ret_why: why the
+ * facts are rejected.
  * Return: the shape with one reference more; NULL if refused.
  */
 struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const char **ret_why);
-/** One that an earlier daemon knew: it has a name and a body, but no layout, and only
- *  classes have it. Return: it with one reference more. */
+/** A shape of an earlier daemon: it has a name and a body, but no layout, and only classes refer
+ *  to it. Return: it with one reference more. */
 struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int loglevel,
 			    const char *name, const char *format, const char *body);
 struct shape *shape_ref(struct shape *shape);

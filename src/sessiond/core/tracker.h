@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracker.h - whose events of the kernel a session records, by one kind of ids. Owned by
+ * tracker.h - the filter of a session's kernel events by one kind of ids. Owned by
  * its session; part of the model of ltt-sessiond; pure.
  */
 #ifndef CORE_TRACKER_H
@@ -13,17 +13,17 @@
 
 #define TRACKER_MAX 4096u /* ids: as many as fit in one message */
 
-/** struct tracker - as it begins (all zero) the kind doesn't matter. */
+/** struct tracker - initially (all zero) the kind is not tracked. */
 struct tracker {
 	bool limited;  /* only tasks with one of these ids: none, if there are none */
 	uint32_t nr;
 	uint32_t *ids; /* in order */
 };
 
-/** The kind doesn't matter any more, or again. */
+/** Reset the tracker: the kind is not tracked. */
 void tracker_clear(struct tracker *tracker);
 bool tracker_has(const struct tracker *tracker, uint32_t id);
-/** Return: false: no more ids are taken. An id that is there already is fine. */
+/** Return: false: the list is full. An id that is in the list already is accepted. */
 bool tracker_add(struct tracker *tracker, uint32_t id) MUST_CHECK;
 /** Return: false: there is no such id. */
 bool tracker_remove(struct tracker *tracker, uint32_t id);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * domain.h - what the daemon asks of a tracer: of the user domain (applications), of
- * the kernel domain, of both at once (both.h). Commands and the model know tracers
- * only by this table. Everything runs on the daemon's loop; nothing
- * blocks: what takes time is answered through a callback.
+ * domain.h - the interface of a tracer: of the user domain (applications), of
+ * the kernel domain, of both at once (both.h). Commands and the model use tracers only through
+ * this table. Everything runs on the daemon's loop; nothing blocks: slow operations complete
+ * through a callback.
  */
 #ifndef DOMAIN_DOMAIN_H
 #define DOMAIN_DOMAIN_H
@@ -19,17 +19,17 @@
 
 struct domain_tracer;
 
-/** Told once what was asked for is in force, or a second has passed.
- *  @apps: that were asked; @late: of these, without an answer yet.
+/** Called once the change is in force, or after a second. @apps: number of applications
+ *  concerned; @late: those of them that have not answered yet.
  *  @problem: not NULL: it failed; nothing records that did not before. */
 typedef void (*domain_done)(void *data, uint32_t apps, uint32_t late, const struct err *problem);
 
-/** An event that is wanted and can't be recorded or counted. */
+/** An event that a rule matches and that can't be recorded or counted. */
 struct domain_refusal {
 	enum domain_id domain;
 	const char *name;
 	const char *why; /* half a sentence */
-	bool recorded;	 /* an application's: it would be, or it would be counted */
+	bool recorded;	 /* of an application: it would be recorded, or counted */
 };
 
 /** The counts of an event that is not recorded. */
@@ -63,7 +63,7 @@ struct domain_conflict {
 	uint32_t pid;
 };
 
-/** Whose buffer a ring set is. */
+/** The owner of a ring set. */
 struct domain_ring {
 	struct channel *channel;
 	uint64_t owner; /* rings of one owner belong together; never 0 */
@@ -76,14 +76,14 @@ struct domain_ops {
 	/** Begin to record; ends in @done. @clock lives as long as the session. */
 	void (*start)(struct domain_tracer *domain, struct session *session,
 		      const struct clock_facts *clock, domain_done done, void *data);
-	/** Record no more, at once. @done, which may be NULL, is told when no event is in
+	/** Stop recording at once. @done, which may be NULL, is called when no event is in
 	 *  flight any more, in any application that answers. */
 	void (*stop)(struct domain_tracer *domain, struct session *session, domain_done done,
 		     void *data);
 	/** Channels or rules have changed. @done may be NULL. */
 	void (*refresh)(struct domain_tracer *domain, struct session *session, domain_done done,
 			void *data);
-	/** The session ends: forget everything about it. Commands that wait are answered. */
+	/** The session ends: free everything about it. Waiting commands are answered. */
 	void (*forget)(struct domain_tracer *domain, struct session *session);
 	/** Metadata that could not be written may be tried again. */
 	void (*retry)(struct domain_tracer *domain, struct session *session);
@@ -93,7 +93,7 @@ struct domain_ops {
 				 const struct rule *rule);
 	void (*each_point)(struct domain_tracer *domain, const struct caller *caller,
 			   void (*fn)(const struct domain_point *point, void *data), void *data);
-	/** Conflicts in a channel; @rule: among what it matches, or NULL. */
+	/** Conflicts in a channel; @rule: among the events that it matches, or NULL. */
 	void (*each_conflict)(struct domain_tracer *domain, struct session *session,
 			      struct channel *channel, const struct rule *rule,
 			      void (*fn)(const struct domain_conflict *conflict, void *data),
@@ -105,16 +105,16 @@ struct domain_ops {
 	void (*each_final)(struct domain_tracer *domain, const struct session *session,
 			   void (*fn)(const struct msg_con_stream *sum, void *data), void *data);
 
-	/** The state that must survive us: appended to STATE_TRACES, STATE_FINALS and STATE_APPS of
+	/** The state for the next daemon: appended to STATE_TRACES, STATE_FINALS and STATE_APPS of
 	 *  @space, which the caller has begun. */
 	void (*save)(struct domain_tracer *domain, const struct session *session,
 		     struct state_space *space);
-	/** The reverse, once, in an empty session: what is of this domain. */
+	/** The reverse, once, in an empty session: restore the state of this domain. */
 	void (*restore)(struct domain_tracer *domain, struct session *session,
 			const struct clock_facts *clock, struct msg_state_session *msg);
-	/** Tell a new consumer, or one that lives on, all about the session. */
+	/** Send the session's state to a new consumer, or to one that outlived a daemon. */
 	void (*adopt)(struct domain_tracer *domain, struct session *session);
-	/** Give all buffers to a new keeper. */
+	/** Store all buffers in a new keeper. */
 	void (*keep)(struct domain_tracer *domain, struct session *session);
 };
 

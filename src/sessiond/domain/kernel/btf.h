@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * btf.h - what the kernel says of its own types (BTF, Documentation/bpf/btf.rst): parameters
- * of functions, members of structures. Owned by its opener, for the time of a question:
- * it is some megabytes. Whatever the bytes are, nothing outside of them is read.
+ * btf.h - the kernel's description of its types (BTF, Documentation/bpf/btf.rst): parameters
+ * of functions, members of structures. Owned by its opener, for a short time, as it has some
+ * megabytes. The bytes are untrusted: nothing outside of them is read.
  */
 #ifndef DOMAIN_KERNEL_BTF_H
 #define DOMAIN_KERNEL_BTF_H
@@ -17,7 +17,7 @@
 
 struct btf;
 
-/** Return: 0; negative errno: there is none, or it is none. */
+/** Return: 0; negative errno: there is none, or it is invalid. */
 int btf_open(const char *path, struct btf **ret) MUST_CHECK;
 struct btf *btf_free(struct btf *btf);
 static inline void cleanup_btf(struct btf **btf)
@@ -44,9 +44,9 @@ struct btf_type_info {
 };
 struct btf_type_info btf_type(const struct btf *btf, uint32_t type);
 
-/** Return: a number for the next two; 0: it knows no such function. */
+/** Return: a number for the next two; 0: unknown function. */
 uint32_t btf_function(const struct btf *btf, const char *name);
-/** A function's parameter, from 0. Return: its name; NULL: there is none any more. */
+/** A function's parameter, from 0. Return: its name; NULL: no further parameter. */
 const char *btf_parameter(const struct btf *btf, uint32_t function, uint32_t nr,
 			  uint32_t *ret_type);
 

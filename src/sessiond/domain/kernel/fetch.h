@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fetch.h - what else is to be recorded at a place in the kernel, in the language of
+ * fetch.h - the additional values to record at a place in the kernel, in the language of
  * ftrace's kprobe_events: registers, arguments, the stack, memory, texts. Pure.
  */
 #ifndef DOMAIN_KERNEL_FETCH_H
@@ -16,7 +16,7 @@
 #define FETCH_NAME_MAX 64u
 #define FETCH_TEXT_BYTES 256u /* of a text that is recorded, with its NUL */
 
-/** struct kernel_fetch - one value. @at_return: it is known where a function returns;
+/** struct kernel_fetch - one value. @at_return: available at the return of a function;
  *  @at_entry: at its first instruction only. */
 struct kernel_fetch {
 	char name[FETCH_NAME_MAX];

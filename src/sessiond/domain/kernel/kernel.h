@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kernel.h - the kernel domain: events of the running kernel, recorded by the kernel
- * module into rings that it makes itself. Owns what is known of its events, and the
- * traces and buffers of sessions that record them. Runs on the daemon's loop.
+ * module into rings that it makes itself. Owns the list of its events, and the traces and
+ * buffers of sessions that record them. Runs on the daemon's loop.
  */
 #ifndef DOMAIN_KERNEL_KERNEL_H
 #define DOMAIN_KERNEL_KERNEL_H
@@ -15,13 +15,13 @@
 struct domain_tracer *kernel_domain_new(struct recorder *recorder, struct kmod *kmod);
 struct domain_tracer *kernel_domain_free(struct domain_tracer *domain);
 
-/** Can it record? Return: 0, or the code set in @err, with what to do. */
+/** Check that the kernel can be traced. Return: 0, or the code set in @err, with the remedy. */
 int kernel_available(const struct domain_tracer *domain, struct err *err) MUST_CHECK;
-/** Could a rule be meant? Return: 0 or the code set in @err: no event has such a name. */
+/** Check that a rule can match. Return: 0 or the code set in @err: no event has such a name. */
 int kernel_check_rule(struct domain_tracer *domain, const struct rule_spec *spec,
 		      struct err *err) MUST_CHECK;
 
-/** Is a probe's name one that no other probe of the channel has? Return: as above. */
+/** Check that no other probe of the channel has the name. Return: as above. */
 int kernel_check_name(const struct channel *channel, const struct rule_spec *spec,
 		      struct err *err) MUST_CHECK;
 
@@ -33,7 +33,8 @@ void kernel_each_refusal(struct domain_tracer *domain, const struct session *ses
 /** The channels that modules have registered for their events. */
 void kernel_each_preset(struct domain_tracer *domain,
 		       void (*fn)(const struct ltt_kmod_preset *preset, void *data), void *data);
-/** The one of a name; the one that has all events that @pattern can mean. Return: is there one? */
+/** The one with a name; the one whose events include all that @pattern can match. Return:
+ *  whether there is one. */
 bool kernel_preset_named(struct domain_tracer *domain, const char *name,
 			struct ltt_kmod_preset *ret) MUST_CHECK;
 bool kernel_preset_for(struct domain_tracer *domain, const char *pattern,
@@ -50,10 +51,10 @@ uint32_t kernel_dump(struct domain_tracer *domain, const struct session *session
 int kernel_each_context(struct domain_tracer *domain,
 			void (*fn)(const struct layout_field *context, void *data),
 			void *data) MUST_CHECK;
-/** Is there such a context? Return: 0 or the code set in @err. */
+/** Check that there is such a context. Return: 0 or the code set in @err. */
 int kernel_check_context(struct domain_tracer *domain, const char *type,
 			 struct err *err) MUST_CHECK;
-/** Was the channel recorded into, so that no context can be added any more? */
+/** Whether the channel has recorded events, so that no context can be added any more. */
 bool kernel_contexts_frozen(struct domain_tracer *domain, const struct session *session,
 			    const struct channel *channel);
 
@@ -63,7 +64,8 @@ struct kernel_track {
 	enum track_op op;
 	uint32_t id;
 };
-/** Tell the module, before it is noted in the session. A state that it has already is fine.
+/** Send the change to the module, before it is stored in the session. Repeating a change is
+ *  allowed.
  *  Return: 0 or negative errno. */
 int kernel_track(struct domain_tracer *domain, const struct session *session,
 		 const struct kernel_track *track) MUST_CHECK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * names.h - values at a function's beginning by the names of its parameters, as the
- * kernel's BTF has them: `count`, `file->f_pos`, `name->name:string`. They are put into the
- * language of fetch.h when a rule is made: what is kept needs no names any more.
+ * kernel's BTF has them: `count`, `file->f_pos`, `name->name:string`. They are translated to the
+ * language of fetch.h when a rule is created: the stored rule has no names any more.
  */
 #ifndef DOMAIN_KERNEL_NAMES_H
 #define DOMAIN_KERNEL_NAMES_H
@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/macros.h"
 
-/** Is there a word with such a name in it? */
+/** Whether a word contains such a name. */
 bool kernel_names_any(const char *fetch);
 
 /** @function: whose parameters. @btf: path. Return: 0, and an allocated text; or the code set

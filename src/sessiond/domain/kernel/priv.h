@@ -3,12 +3,12 @@
  * priv.h - what the files of the kernel domain share.
  *
  *   kernel_session   a session as this domain sees it: a recording with one trace, and
- *    +- kernel_channel  what each event is to a channel
+ *    +- kernel_channel  the state of each event in a channel
  *
- * Truth is computed, not maintained: whatever happens - a rule, a buffer that is ready,
- * metadata that is written - makes the session walk through all events again, compare
- * what each should be with what it is, and tell the module the difference. A walk goes
- * on for some milliseconds at a time, so that nobody else waits for it.
+ * State is computed, not maintained: each change - a rule, a buffer that is ready, metadata that
+ * is written - makes the session walk through all events again, compare the wanted with the
+ * actual state of each, and send the difference to the module. A walk runs for some milliseconds
+ * at a time, so that it does not delay others.
  */
 #ifndef DOMAIN_KERNEL_PRIV_H
 #define DOMAIN_KERNEL_PRIV_H
@@ -20,12 +20,12 @@
 /** An event of the module's list. */
 struct kernel_event {
 	char *name;	  /* as the module says, "system:name" or a system call's */
-	const char *bare; /* without the system: what traces call it */
+	const char *bare; /* without the system: the name in traces */
 	uint32_t index;	  /* in the module's list */
 	uint32_t nr_fields;
 	uint32_t flags;
-	struct shape *shape; /* made when it is needed */
-	bool refused;	     /* its fields can't be described; said once */
+	struct shape *shape; /* created on demand */
+	bool refused;	     /* its fields can't be described; logged once */
 };
 
 struct kernel_domain {
@@ -34,14 +34,14 @@ struct kernel_domain {
 	struct kmod *kmod;
 	struct kernel_event *events; /* in the module's order */
 	uint32_t nr_events;
-	struct layout *contexts; /* all there are, when they are needed */
+	struct layout *contexts; /* all that exist, loaded on demand */
 };
 
-/** The state of an event in a channel, as the module was told. */
+/** The state of an event in a channel, as sent to the module. */
 enum slot_state {
-	SLOT_UNKNOWN = 0, /* a daemon before us may have enabled it */
+	SLOT_UNKNOWN = 0, /* an earlier daemon may have enabled it */
 	SLOT_OFF,
-	SLOT_WAITS, /* for a buffer, or for its description on disk */
+	SLOT_WAITS, /* waits for a buffer, or for its description on disk */
 	SLOT_ON,
 	SLOT_REFUSED,
 };
@@ -49,7 +49,7 @@ enum slot_state {
 struct slot {
 	uint32_t id; /* the event class's; only where it is on */
 	uint8_t state;
-	uint16_t error; /* where it is refused: errno, or 0: it can't be described */
+	uint16_t error; /* if it is rejected: errno, or 0: it can't be described */
 };
 
 #define PROBE_PARTS 2u /* at most: a function's entry and exit */
@@ -65,7 +65,7 @@ struct kernel_probe {
 struct kernel_stat {
 	uint32_t id;	/* in the module's channel */
 	bool on;
-	uint16_t error; /* where it was refused: errno */
+	uint16_t error; /* if it was rejected: errno */
 	uint64_t since_ns;
 	struct ltt_counts before; /* when it was last switched off */
 };
@@ -73,7 +73,7 @@ struct kernel_stat {
 /** A rule whose events are counted. */
 struct kernel_tally {
 	struct rule *rule;
-	struct kernel_stat **stats; /* one an event, from when it is to be counted */
+	struct kernel_stat **stats; /* one for each event, once it is to be counted */
 };
 
 struct kernel_channel {
@@ -81,13 +81,13 @@ struct kernel_channel {
 	struct channel *channel;
 	struct slot *slots; /* one an event */
 	uint32_t nr_slots;
-	struct kernel_probe **probes; /* one a rule that is about a place */
+	struct kernel_probe **probes; /* one for each rule about a place */
 	uint32_t nr_probes;
-	struct kernel_tally **tallies; /* one a rule that counts */
+	struct kernel_tally **tallies; /* one for each rule that counts */
 	uint32_t nr_tallies;
-	uint32_t next; /* step that the walk comes to */
+	uint32_t next; /* next step of the walk */
 	uint32_t nr_waits;
-	bool dump_due; /* events that tell the state of the system are new */
+	bool dump_due; /* state dump events were newly enabled */
 };
 
 struct kernel_session {
@@ -102,7 +102,7 @@ struct kernel_session {
 	bool again;   /* has to be followed by another */
 };
 
-/** Somebody waits until what has changed is in force. */
+/** A command that waits until a change is in force. */
 struct kernel_wait {
 	struct list_node node;
 	struct kernel_session *ks;
@@ -122,16 +122,16 @@ static inline struct kernel_session *ks_of(struct recording *rec)
 }
 
 /* event.c */
-/** Learn what events there are. Return: 0 or negative errno. */
+/** Read the list of events. Return: 0 or negative errno. */
 int kernel_events_load(struct kernel_domain *kernel);
 void kernel_events_free(struct kernel_domain *kernel);
-/** Append a field as the module tells it. Return: false where there is no room. */
+/** Append a field as described by the module. Return: false where there is no room. */
 bool kernel_add_field(struct layout *layout, const struct ltt_kmod_field *f);
 /** Return: the event's shape, borrowed; NULL: it can't be described. */
 struct shape *kernel_event_shape(struct kernel_domain *kernel, struct kernel_event *event);
-/** Does a rule mean this event? */
+/** Whether a rule matches this event. */
 bool kernel_rule_matches(const struct rule *rule, const struct kernel_event *event);
-/** The same, whatever it wants of it. */
+/** The same, regardless of the rule's kind. */
 bool kernel_rule_names(const struct rule *rule, const struct kernel_event *event);
 bool kernel_wants(const struct channel *channel, const struct kernel_event *event);
 /** An event of this name, with or without its system; NULL. */
@@ -140,7 +140,7 @@ struct kernel_event *kernel_event_find(const struct kernel_domain *kernel, const
 /* probe.c */
 /** How many events such a rule has; 0: it is not about a place. */
 uint32_t kernel_probe_parts(enum rule_kind kind);
-/** Where, and what else is recorded there. */
+/** The place, and the additional values to record. */
 struct kernel_place {
 	enum rule_kind kind;
 	const char *location, *fetch;
@@ -151,13 +151,13 @@ struct kernel_place kernel_place_of(const struct rule *rule);
  *  @err set: it was not asked, as the place makes no sense. */
 int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 		      const struct kernel_place *place, uint32_t part, struct err *err) MUST_CHECK;
-/** A channel that nothing is recorded into: it is off, or counts (LTT_KMOD_COUNTS in @flags).
- *  Return: close() it; negative errno. */
+/** A channel for tests, which is off, or counts (LTT_KMOD_COUNTS in @flags). Return: a
+ *  descriptor to close(); negative errno. */
 int kernel_trial(const struct kmod *kmod, uint32_t flags) MUST_CHECK;
-/** Does the module take it? Return: as above. */
+/** Check that the module accepts it. Return: as above. */
 int kernel_check_probe(struct kernel_domain *kernel, const struct rule_spec *spec,
 		       struct err *err) MUST_CHECK;
-/** Why it did not: half a sentence. */
+/** The reason if it did not: half a sentence. */
 const char *kernel_probe_why(int error);
 /** For each rule of the channel that is about a place, and has none yet. */
 void kernel_probes_add(struct kernel_channel *kc, enum slot_state state);
@@ -165,26 +165,26 @@ void kernel_probes_free(struct kernel_domain *kernel, struct kernel_channel *kc)
 /** Return: the shape of a part, borrowed; NULL: it can't be described. */
 struct shape *kernel_probe_shape(struct kernel_domain *kernel, struct kernel_probe *probe,
 				 uint32_t part);
-/** Is there another rule in force whose event is the same as a part, in the trace? */
+/** Whether another rule in force has the same event in the trace as a part. */
 bool kernel_probe_shared(struct kernel_domain *kernel, const struct kernel_channel *kc,
 			 struct kernel_probe *probe, uint32_t part);
 
 /* user.c */
-/** As kernel_probe_send(), of places in a program. -ESTALE: it is another file now. */
+/** As kernel_probe_send(), of places in a program. -ESTALE: the file was replaced. */
 int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
 		     const struct kernel_place *place, struct err *err) MUST_CHECK;
-/** Is it where a function returns? */
+/** Whether it is the return of a function. */
 bool kernel_user_returns(const struct kernel_place *place);
-/** The values that are recorded at the first place, as at all. Return: how many of
- *  LTT_KMOD_ARGS_MAX; or negative, with @err set. */
+/** The values that are recorded at the first place, and so at all places. Return: their number,
+ *  at most LTT_KMOD_ARGS_MAX; or negative, with @err set. */
 int kernel_user_fetches(const struct kernel_place *place, struct kernel_fetch *ret,
 			struct err *err) MUST_CHECK;
 
 /* stats.c */
-/** Does a rule count this event? */
+/** Whether a rule counts this event. */
 bool kernel_stat_matches(struct kernel_domain *kernel, const struct rule *rule,
 			 struct kernel_event *event);
-/** Has the event that is named the field? Return: 0 or the code set in @err. */
+/** Check that the named event has the field. Return: 0 or the code set in @err. */
 int kernel_check_field(struct kernel_domain *kernel, const struct rule_spec *spec,
 		       struct err *err) MUST_CHECK;
 /** For each rule of the channel that counts, and has none yet. */
@@ -195,27 +195,28 @@ void kernel_stat_step(struct kernel_session *ks, struct kernel_channel *kc,
 		      struct kernel_tally *tally, uint32_t event);
 
 /* context.c */
-/** The contexts of the channel's events, as its stream class says; allocated, or NULL. */
+/** The contexts of the channel's events, as declared by its stream class; allocated, or NULL. */
 struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct channel *channel);
-/** Tell the module, for a new channel of its. Return: 0 or negative errno. */
+/** Send them to the module, for a new channel. Return: 0 or negative errno. */
 int kernel_contexts_send(const struct kmod *kmod, int module,
 			 const struct channel *channel) MUST_CHECK;
 
 /* perf.c */
-/** Of a counter's name, what the module is told. Return: false: there is no such name. */
+/** The parameters for the module that a counter's name stands for. Return: false: there is no
+ *  such name. */
 bool kernel_perf_find(const char *name, struct ltt_kmod_context *ret);
 struct layout_field kernel_perf_field(const char *name);
-/** Does this machine count it? Return: 0, or the code set in @err. */
+/** Check that this machine has the counter. Return: 0, or the code set in @err. */
 int kernel_check_perf(const struct kmod *kmod, const char *name, struct err *err) MUST_CHECK;
-/** All that it counts, by names. */
+/** All counters of the machine, by names. */
 void kernel_each_perf(const struct kmod *kmod,
 		      void (*fn)(const struct layout_field *context, void *data), void *data);
 
 /* tracker.c */
-/** Tell the module all, for a new channel of its. Return: 0 or negative errno. */
+/** Send all ids to the module, for a new channel. Return: 0 or negative errno. */
 int kernel_tracker_send_all(const struct kmod *kmod, int module,
 			    const struct session *session) MUST_CHECK;
-/** Tell what a daemon before us may not have told. */
+/** Send ids that an earlier daemon may not have sent. */
 void kernel_tracker_restore(struct kernel_session *ks);
 
 /* ring.c */
@@ -225,20 +226,19 @@ struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *c
 void kernel_describe(struct trace *trace);
 
 /* walk.c */
-/** Walk through all events; where a walk is under way, when it is done. */
+/** Walk through all events; if a walk is in progress, after it. */
 void kernel_touch(struct kernel_session *ks);
 void kernel_walk(struct loop_timer *timer);
 void kernel_channels_free(struct kernel_session *ks);
-/** Recorded by how many sessions? */
+/** Number of sessions that record it. */
 uint32_t kernel_count_active(const struct kernel_domain *kernel, uint32_t event);
 
 /* wait.c */
-/** @done is called from the loop, after the walk that is to come, or when nothing has
- *  happened for a second. */
+/** @done is called from the loop, after the next walk, or after a second without progress. */
 void kernel_wait_new(struct kernel_session *ks, domain_done done, void *data);
-/** It takes long, but it goes on. */
+/** There is progress: restart the timeout. */
 void kernel_waits_extend(struct kernel_session *ks);
-/** Nothing is on its way any more, or the session ends. */
+/** Nothing is in flight any more, or the session ends. */
 void kernel_waits_finish(struct kernel_session *ks);
 
 #endif

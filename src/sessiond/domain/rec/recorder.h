@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * recorder.h - the things that all domains of the daemon share: its other processes, and the
- * ids of traces and ring sets, which the consumer knows from no domain. Owned by the
- * daemon; runs on its loop.
+ * recorder.h - objects that all domains of the daemon share: connections to its other processes,
+ * and the ids of traces and ring sets, which are unique across domains. Owned by the daemon;
+ * runs on its loop.
  */
 #ifndef DOMAIN_REC_RECORDER_H
 #define DOMAIN_REC_RECORDER_H
@@ -19,25 +19,25 @@ struct recorder_config {
 	struct consumer *consumer;
 	unsigned int nr_cpus;
 	const char *hostname;
-	/** Something went wrong that the session's owner should hear of; empty: no more. */
+	/** Report a problem to the session's owner; empty: it is solved. */
 	void (*trouble)(struct session *session, enum trouble trouble, const char *text);
-	/** Write down how things are, now. NULL: never. */
+	/** Save the session's state now. NULL: never. */
 	void (*save)(struct session *session);
 	/** The memory that the session's consumer sleeps on; borrowed, -1: there is none. */
 	int (*doorbell)(const struct session *session);
 	struct quotas *quotas;
-	struct keeper *keeper; /* NULL: nobody keeps buffers for our successor */
+	struct keeper *keeper; /* NULL: buffers are not stored for a successor */
 };
 
 struct recorder {
 	struct recorder_config config; /* its strings are the daemon's */
 	struct shapes shapes;
 	uint64_t next_id;      /* of apps, traces and rings; from 1 */
-	uint32_t nr_wanted;    /* ring sets that somebody may offer; see want.c */
-	uint64_t long_ns;      /* what takes longer leaves as much time to all else */
-	uint32_t slice;	       /* points that are looked at before all else has its turn */
-	uint64_t passes;       /* through all that a link has armed; tests count them */
-	uint64_t save_turn_ns; /* when what is on disk is written down again, at the soonest */
+	uint32_t nr_wanted;    /* lost ring sets that an application may still offer; see want.c */
+	uint64_t long_ns;      /* operations that take longer pause for as long */
+	uint32_t slice;	       /* points that are processed in one turn of the loop */
+	uint64_t passes;       /* number of walks through all armings of a link, for tests */
+	uint64_t save_turn_ns; /* earliest time of the next save of metadata positions */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * recording.h - what a session is to a domain, whichever it is: traces, their
+ * recording.h - the part of a session in a domain, common to all domains: traces, their
  * metadata, event classes and ring sets. Embedded in what a domain keeps of a
  * session; runs on the daemon's loop.
  *
@@ -9,7 +9,7 @@
  *    |   +- trace_channel  a channel in it: event classes, and
  *    |       +- ring     ring sets: one that is shared, one for each process that
  *    |                   needs its own
- *    +- ring_note    what stays known of a ring set
+ *    +- ring_note    facts that are kept of a ring set
  */
 #ifndef DOMAIN_REC_RECORDING_H
 #define DOMAIN_REC_RECORDING_H
@@ -24,11 +24,11 @@ struct trace;
 
 /** A domain's reactions to events; all must be given, but for the last. */
 struct recording_ops {
-	/** A buffer is there and on, or metadata is written: what waited may go on. */
+	/** A buffer is ready and on, or metadata is written: waiting work may continue. */
 	void (*ready)(struct recording *rec);
 	/** A buffer can't be recorded into any more. */
 	void (*lost)(struct recording *rec);
-	/** No metadata is on its way, or it can't be written for now. */
+	/** No metadata is in flight, or it can't be written for now. */
 	void (*metadata_done)(struct recording *rec);
 	/** Append the beginning of a trace's metadata. */
 	void (*describe)(struct trace *trace);
@@ -75,14 +75,14 @@ struct trace {
 	uint64_t metadata_bytes; /* of the file, up to `written` */
 	uint64_t acked_bytes;	 /* of the file, acknowledged */
 	bool failed;
-	bool orphan;	/* its process is gone: freed when its metadata is written */
+	bool orphan;	/* its process has ended: freed when its metadata is written */
 	bool stalled;	/* the last attempt to write metadata failed */
 	bool in_flight; /* the first batch */
 	struct loop_timer retry;
 	struct loop_work flush;
 	uint64_t next_batch;
 	uint64_t acked;		  /* number of the last batch on disk, */
-	uint64_t written;	  /* and of the last one that our successor knows, too */
+	uint64_t written;	  /* and of the last one that is saved for a successor, too */
 	struct list_node batches; /* struct meta_batch */
 	struct list_node channels; /* struct trace_channel */
 };
@@ -93,7 +93,7 @@ struct trace_channel {
 	struct channel *channel;
 	uint64_t batch;		/* that declares the stream class */
 	uint32_t next_instance; /* of streams of this class */
-	bool full;		/* and it has been said */
+	bool full;		/* and it was reported */
 	bool replaced;		/* a buffer was lost, its files keep their names */
 	struct class_table classes;
 	struct list_node rings; /* struct ring */
@@ -124,15 +124,15 @@ struct ring {
 	uint32_t nr_rings, first_instance;
 	int data, ctl, doorbell;      /* for applications, and for a new consumer, */
 	int ctl_rw;		      /* which gets this one instead of ctl */
-	struct dirid data_id, ctl_id; /* which memory it is: to know it again */
+	struct dirid data_id, ctl_id; /* identity of the memory: to recognise it */
 	int module;		      /* the kernel module's channel; -1: an application's ring */
 };
 
 /**
  * struct ring_note - what is known of a ring set. The first of a channel that is closed
  * stays until the session ends and has the sums of all that are closed after it: a long
- * session does not remember each process that there was. A ring set that is not known
- * (any more) is in such a sum.
+ * session does not remember each process that there was. A ring set without a note is in such a
+ * sum.
  */
 struct ring_note {
 	struct list_node node; /* of the recording's finals */
@@ -149,10 +149,10 @@ struct ring_note {
 void recording_init(struct recording *rec, const struct recording_ops *ops,
 		    struct recorder *recorder, enum domain_id domain, struct session *session,
 		    const struct clock_facts *clock);
-/** Traces, ring sets and notes. The consumer is not told: the output goes as a whole. */
+/** Traces, ring sets and notes. The consumer is not notified: the output is closed as a whole. */
 void recording_fini(struct recording *rec);
 struct recording *recording_find(struct domain_tracer *domain, const struct session *session);
-/** Something that our successor must know has changed: it is written down now. */
+/** State for the successor has changed: save it now. */
 void recording_saved(struct recording *rec);
 void recording_problem(struct recording *rec, enum trouble trouble, enum err_code code,
 		       const char *what, const char *text);
@@ -166,7 +166,7 @@ void recording_keep(struct domain_tracer *domain, struct session *session);
 struct ring_note *note_find(const struct recording *rec, uint64_t id);
 /** A second one of the same id is not added. */
 void note_add(struct recording *rec, const struct ring_note *facts);
-/** It has its last counters. It may be gone afterwards. */
+/** It has its final counters. It may be freed afterwards. */
 void note_finish(struct recording *rec, struct ring_note *note);
 /** Of a ring set that nobody has recorded into. */
 void note_drop(struct recording *rec, uint64_t id);
@@ -178,23 +178,23 @@ void recording_each_final(struct domain_tracer *domain, const struct session *se
 
 /* trace.c */
 struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_t app);
-/** Have the consumer make it. @path: allocated, taken over. */
+/** Request the consumer to create it. @path: allocated, taken over. */
 void trace_open(struct trace *trace, char *path);
 void trace_adopt(struct trace *trace);
 void trace_free(struct trace *trace);
-/** Its process is gone, its rings are closed. */
+/** Its process has ended, its rings are closed. */
 void trace_abandon(struct trace *trace);
-/** Append text that belongs together. Return: the batch that brings it, 0: failed. */
+/** Append text that belongs together. Return: the batch that contains it, 0: failed. */
 uint64_t trace_append(struct trace *trace, char *text);
-/** Try again what could not be written. */
+/** Retry failed writes. */
 void trace_retry(struct trace *trace);
-/** Is metadata on its way? */
+/** Whether metadata is in flight. */
 bool traces_busy(const struct recording *rec);
-/** When what has been going on since @begin_ns may be done again. */
+/** Earliest time for repeating an operation that began at @begin_ns. */
 uint64_t recorder_next_turn(const struct recorder *recorder, uint64_t begin_ns);
 /** Its turn has come. */
 void traces_commit(struct loop_timer *timer);
-/** Is there metadata that could not be written? */
+/** Whether there is metadata that could not be written. */
 bool traces_stalled(const struct recording *rec);
 
 /* trace_channel.c */
@@ -208,20 +208,20 @@ struct trace_channel *trace_channel_restore(struct trace *trace, struct channel 
 void trace_channel_free(struct trace_channel *trace_channel);
 
 /* ring.c */
-/** A ring set without a life yet. */
+/** A ring set that the consumer has not created yet. */
 struct ring *ring_alloc(struct trace_channel *trace_channel, uint64_t id, uint64_t app);
-/** Have the consumer make it. Its name and numbers are set. */
+/** Request the consumer to create it. Its name and numbers are set. */
 void ring_open(struct ring *ring);
 /** The same for memory that the kernel module made, whose descriptors it has. */
 void ring_open_module(struct ring *ring);
-/** It is made, or has failed. */
+/** It has been created, or that has failed. */
 void ring_open_done(struct ring *ring);
 /** Its descriptors. */
 void ring_close_fds(struct ring *ring);
-/** It can't be made. */
+/** It can't be created. */
 void ring_fail(struct ring *ring, enum err_code code, const char *why);
 void ring_free(struct ring *ring);
-/** Of one that failed before anybody recorded into it: its note, too. */
+/** Free one that failed before its first use, with its note. */
 void ring_drop(struct ring *ring);
 /** Last cut, then it is freed. */
 void ring_close(struct ring *ring);
@@ -230,46 +230,46 @@ void ring_keep(struct ring *ring);
 void ring_add_final(void *data, struct decoder *dec);
 
 /* adopt.c */
-/** Give it to a new consumer, with whatever is in it. */
+/** Pass it to a new consumer, with its contents. */
 void ring_adopt(struct ring *ring);
-/** Go on with memory that was lost and is there again. */
+/** Continue with memory that was lost and has been recovered. */
 void ring_resume(struct ring *ring);
 /** Describe it to the consumer. */
 void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret);
 
 /* want.c: ring sets that were lost with every process of the daemons' */
-/** Note which memory it is. */
+/** Store the identity of its memory. */
 void ring_identify(struct ring *ring);
-/** It is lost: can it be known again, and may somebody have it? */
+/** It is lost: whether it can be recognised, and an application may have it. */
 void ring_want(struct ring *ring);
-/** It is there, or is freed. Twice is once. */
+/** It has been recovered, or is freed. Idempotent. */
 void ring_unwant(struct ring *ring);
-/** Nobody will offer it: it is freed, at the latest when its files are in order. */
+/** No application will offer it: it is freed, at the latest when its files are repaired. */
 void ring_give_up(struct ring *ring);
-/** It was offered, and its descriptors are there. */
+/** It was offered, and its descriptors have been received. */
 void ring_offered(struct ring *ring);
 
 /* switch.c */
 void ring_switch_off(struct ring *ring);
 void ring_switch_on(struct ring *ring);
 void rings_enable(struct recording *rec, bool on);
-/** May it be armed? Events in a ring set that is off are counted nowhere. */
+/** Whether it may be armed. Events in a ring set that is off are not counted. */
 bool ring_is_on(const struct ring *ring);
 
 /* charge.c */
 /** The user that makes a trace grow: another user's application is a guest in a session of
  *  root's. */
 struct account_id trace_account(const struct trace *trace);
-/** Before it is made. Return: 0 or the code set in @err. */
+/** Before it is created. Return: 0 or the code set in @err. */
 int ring_charge(struct ring *ring, struct err *err) MUST_CHECK;
 void ring_refund(struct ring *ring); /* twice is once */
 
 /* state.c */
-/** Append the traces to STATE_TRACES, what closed rings had to STATE_FINALS. @put_app: for
- *  each process that has something alone. */
+/** Append the traces to STATE_TRACES, the sums of closed rings to STATE_FINALS. @put_app: for
+ *  each process with a trace or ring set of its own. */
 void recording_save(struct recording *rec, struct state_space *space,
 		    void (*put_app)(struct recording *rec, struct encoder *enc, uint64_t app));
-/** The reverse, of what is this domain's. */
+/** The reverse, for this domain. */
 void recording_restore(struct recording *rec, const struct msg_state_session *msg);
 
 #endif

@@ -225,7 +225,7 @@ static struct ring *ring_from(struct trace_channel *trace_channel, const struct 
 }
 
 /* All its holders have died, but for applications that record into it: one of them may bring
- * it. Another one is made when it is needed. */
+ * it. Another one is created on demand. */
 static void ring_is_lost(struct trace_channel *trace_channel, const struct msg_state_ring *msg)
 {
 	struct ring *ring = ring_from(trace_channel, msg);

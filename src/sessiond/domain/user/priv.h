@@ -157,7 +157,7 @@ struct user_link {
 	uint64_t late; /* last generation that was waited for in vain; 0: it keeps up */
 };
 
-/** Somebody waits until what has changed is in force everywhere. */
+/** A command that waits until a change is in force everywhere. */
 struct user_wait {
 	struct list_node node;
 	struct user_session *us;
@@ -241,7 +241,7 @@ void announced_free(struct user_session *us);
 /** struct plan - what a link should be; its memory becomes the link's. */
 struct plan {
 	struct user_link *link;
-	struct channel *channel; /* the one that is looked at, and what goes with it */
+	struct channel *channel; /* the one that is looked at, and the messages about it */
 	struct trace_channel *trace_channel;
 	struct ring *ring;
 	struct arm *arms; /* sorted by arm_compare() */
