@@ -24,7 +24,7 @@ struct stream_config {
 	uint64_t tracefile_size;  /* bytes; 0: unlimited */
 	uint32_t tracefile_count; /* 0: unlimited */
 	struct relay_conn *link;  /* the packets go to a relay and not to files; NULL: they don't */
-	struct spool *spool;	  /* a wrapper for the output; NULL: none */
+	struct spool *spool;	  /* packets go through it; NULL: directly */
 };
 
 struct stream_file {
