@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fdstore.h - the service manager's store of descriptors, in which buffers and sockets
- * outlive a service of which every process has been killed, and the sockets that it
- * listens at for us (sd_pid_notify_with_fds(3), sd_listen_fds(3)). Owned by the program;
- * runs on its loop. Without a manager nothing happens.
+ * fdstore.h - the service manager's store of descriptors, in which buffers and sockets survive
+ * the death of all processes of the service, and its socket activation
+ * (sd_pid_notify_with_fds(3), sd_listen_fds(3)). Owned by the program; runs on its loop. Without
+ * a manager nothing happens.
  */
 #ifndef SESSIOND_FDSTORE_H
 #define SESSIOND_FDSTORE_H
@@ -13,7 +13,7 @@
 #include "inherit.h"
 #include "io/notify.h"
 
-/** A socket that listens: the manager's own, or what our predecessor had stored. */
+/** A listening socket: the manager's own, or one that an earlier daemon stored. */
 struct fdstore_socket {
 	int fd;
 	bool lent;
@@ -26,19 +26,18 @@ struct fdstore {
 	struct inherit left; /* by the daemon before us: descriptors under the keeper's names */
 };
 
-/** How many descriptors, from 3 on, a service manager gives to this process. */
+/** Number of descriptors, from 3 on, that a service manager passed to this process. */
 unsigned int fdstore_listen_fds(void);
-/** Take what the manager gives; what we start does not hear of it. */
+/** Take over the passed descriptors, and remove the environment variables for child processes. */
 void fdstore_init(struct fdstore *store, struct notify *notify);
 void fdstore_fini(struct fdstore *store);
 
-/** Under a name that nothing is stored under. */
+/** Store descriptors under an unused name. */
 void fdstore_keep(struct fdstore *store, const char *name, const int fds[INHERIT_FDS]);
 void fdstore_forget(struct fdstore *store, const char *name);
-/** Does the manager itself listen at @path for us? */
+/** Whether the manager itself listens at @path for this daemon. */
 bool fdstore_listens(const struct fdstore *store, const char *path);
-/** The one that is of our kind and bound to @path, the caller's from then on; fd -1:
- *  there is none. */
+/** Remove and return the socket of the right type that is bound to @path; fd -1: there is none. */
 struct fdstore_socket fdstore_take_socket(struct fdstore *store, const char *path);
 
 #endif

@@ -17,14 +17,14 @@ struct options {
 	char *pidfile; /* NULL: RUNDIR/sessiond.pid */
 	char *group;
 	char *consumerd_path;  /* NULL: look for it */
-	uint64_t exit_idle_us; /* end after so long without session and client; 0: never */
+	uint64_t exit_idle_us; /* end after this time without session and client; 0: never */
 	bool has_quota[NR_QUOTAS];
 	uint64_t quotas[NR_QUOTAS];
 };
 
-/** Return: -1: go on; else the status to exit with. */
+/** Return: -1: continue; else the status to exit with. */
 int options_parse(struct options *options, int argc, const char **argv);
-/** Replace defaults by what was asked for. */
+/** Replace defaults by the given options. */
 void options_quotas(const struct options *options, struct quotas *quotas);
 void options_fini(struct options *options);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* run_priv.h - a session's run from inside: run.c is its life, run_ops.c what is done with
- * it step by step, run_output.c its output at the consumer. */
+/* run_priv.h - a session's run from inside: run.c creates and frees it, run_ops.c has the
+ * operations step by step, run_output.c its output at the consumer. */
 #ifndef SESSIOND_RUN_PRIV_H
 #define SESSIOND_RUN_PRIV_H
 
@@ -15,7 +15,7 @@ struct run {
 	bool output_open; /* at the consumer */
 	bool clock_known;
 	struct clock_facts clock;
-	struct op *op;	       /* the operation that is going on */
+	struct op *op;		/* the operation in progress */
 	struct list_node asked; /* struct op: for figures, beside it */
 	struct list_node idle; /* struct idler */
 	struct loop_work wake;
@@ -35,15 +35,16 @@ struct op {
 	struct loop_timer timeout;   /* of a command that asks for figures alone */
 };
 
-/** The caller that asked for figures does not get them any more. The session may be gone by now. */
+/** The caller that requested figures does not receive them any more. The session may have been
+ *  destroyed. */
 void run_forget_requester(struct run *run);
 
-/** Its state, or that it has changed, is to outlive us, and to be told. */
+/** Its state has changed: save it, and notify followers. */
 void run_save(struct run *run);
 void run_changed(const struct run *run);
 
-/** Open the output at the consumer, or take it over. @later: the relay, if there is one,
- *  need not be there now. */
+/** Open the output at the consumer, or take it over. @later: the relay, if there is one, need
+ *  not be reachable now. */
 void run_open_output(struct run *run, bool later, con_done done, void *data);
 /** The consumer has opened it. */
 void run_output_is_open(struct run *run, const struct con_answer *answer);

@@ -18,30 +18,30 @@ struct rundir {
 	int lock;    /* held as long as the daemon lives */
 	int clients; /* listening sockets */
 	int apps;
-	struct stat clients_made; /* what was there once we listened */
+	struct stat clients_made; /* identity of the socket file */
 	struct stat apps_made;
-	bool clients_lent; /* by a service manager, which listens on when we don't */
+	bool clients_lent; /* by a service manager, which keeps listening */
 	bool apps_lent;
 	gid_t group; /* of clients' socket; (gid_t)-1: no such group */
 };
 
 /**
- * rundir_lock() - find the directory, make it, be the only daemon there. Where a service
- * manager listens in the directory for this daemon (@store), no client can reach a daemon that
- * was there before: it is asked to leave its sessions to this one (SIGUSR1).
+ * rundir_lock() - find or create the directory, and lock it for this daemon. Where a service
+ * manager listens in the directory for this daemon (@store), no client can reach an earlier
+ * daemon: it is requested to leave its sessions to this one (SIGUSR1).
  * Return: 0 or the code in @err.
  */
 int rundir_lock(struct rundir *dir, const struct fdstore *store, struct err *err);
-/** Make the sockets, or take them from the manager. @group: name of the group that may
+/** Create the sockets, or take over the manager's. @group: name of the group that may
  *  connect to root's daemon. */
 int rundir_listen(struct rundir *dir, const char *group, struct fdstore *store, struct err *err);
 /** Write our process id. @path: NULL: sessiond.pid in the directory. */
 int rundir_write_pid(struct rundir *dir, const char *path, struct err *err);
-/** They are to be kept for our successor; or not any longer. */
+/** Store them for a successor; or not any longer. */
 void rundir_store(const struct rundir *dir, struct fdstore *store, bool keep);
-/** The sockets, and their copies with the manager, stay as they are for our successor. */
+/** The sockets, and their copies in the manager, remain for a successor. */
 void rundir_leave(struct rundir *dir);
-/** Remove what was made and close it. */
+/** Remove the created files and close the descriptors. */
 void rundir_fini(struct rundir *dir);
 
 #endif

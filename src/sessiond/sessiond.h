@@ -23,14 +23,14 @@ struct sessiond {
 	struct consumer consumer;
 	struct keeper keeper;
 	struct fdstore *store; /* the program's; NULL: no service manager (tests) */
-	char *consumer_path;   /* program; NULL: none is ever started (tests) */
+	char *consumer_path;   /* path of ltt-consumerd; NULL: none is ever started (tests) */
 	char *consumer_socket;
 	bool consumer_mute;
 	uint64_t consumer_since_ns;
-	unsigned int consumer_deaths; /* one soon after the other */
-	bool consumer_died;	      /* and its successor does not know everything yet */
+	unsigned int consumer_deaths; /* deaths in quick succession */
+	bool consumer_died;	      /* and its successor does not have its state yet */
 	struct loop_timer respawn;
-	char *state_dir; /* NULL: nothing is written down (tests) */
+	char *state_dir; /* NULL: nothing is saved (tests) */
 	size_t state_bytes;
 	uint64_t saved_sessions;
 	struct list_node orphaned; /* struct orphaned */
@@ -43,7 +43,7 @@ struct sessiond {
 	struct run_config run; /* of each new session */
 	struct channel_limits limits;
 	struct quotas quotas;
-	uint64_t instance; /* number of this life of the state */
+	uint64_t instance; /* number of this instance of the state */
 	char hostname[65];
 
 	struct list_node clients; /* struct client */
@@ -51,30 +51,31 @@ struct sessiond {
 	struct list_node followers;
 	uint64_t next_client;
 	unsigned int nr_sending; /* spools */
-	unsigned int nr_refused; /* clients that are being told so */
+	unsigned int nr_refused; /* clients that are being informed of the refusal */
 	struct admission admission;
 	int proto_log; /* names of commands that were handled; -1: no log */
 
 	void (*quit)(struct sessiond *sd); /* the program ends soon, as by SIGTERM; NULL: tests */
 	bool ending;
 	bool consumer_gone;
-	struct loop_timer end; /* ends the loop if something still hangs */
+	struct loop_timer end; /* ends the loop after a timeout */
 };
 
 /** State and loop, no sockets and no consumer yet. Return: 0 or negative errno. */
 int sessiond_init(struct sessiond *sd) MUST_CHECK;
 void sessiond_fini(struct sessiond *sd);
 /**
- * sessiond_set_up() - take over from the daemon before, if there was one: keeper,
- * state, consumer; or start anew.
+ * sessiond_set_up() - take over from an earlier daemon, if there was one: keeper, state,
+ * consumer; or start anew.
  * @consumer, @keeper: programs (copied).
  * Return: 0 or negative errno: no consumer can be started.
  */
 int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consumer,
 		    const char *keeper, bool mute) MUST_CHECK;
-/** Messages wait for a user's peers, or (negative) less. Return: 0, or -ENOBUFS: too many. */
+/** Account for queued messages to a user's peers; @bytes may be negative. Return: 0, or
+ *  -ENOBUFS: too many. */
 int sessiond_backlog(struct sessiond *sd, uid_t uid, ssize_t bytes) MUST_CHECK;
-/** Record no more, have everything written, leave the loop within 2 s. */
+/** Stop recording, write everything, leave the loop within 2 s. */
 void sessiond_end(struct sessiond *sd);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * state_file.h - a file of the daemon's state: one message of state.def, written beside
- * the old one and renamed over it, so that it is there as a whole or not at all. Its
- * header has a checksum of all of it, in fields that an older daemon does not look at;
- * a file that such a one has written has none, and is read too. Runs on the daemon's loop.
+ * the old one and renamed over it, so that it is complete or missing. Its
+ * header has a checksum of all of it, in fields that an older daemon ignores; files of an older
+ * daemon have none, and are accepted. Runs on the daemon's loop.
  */
 #ifndef SESSIOND_STATE_FILE_H
 #define SESSIOND_STATE_FILE_H
@@ -13,7 +13,7 @@
 
 #define STATE_FILE_MAX (512u << 20)
 
-enum { STATE_DAMAGED = 1 }; /* a named outcome: it is not what was written */
+enum { STATE_DAMAGED = 1 }; /* the file is damaged */
 
 struct state_file {
 	uint8_t *data;

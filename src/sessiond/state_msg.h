@@ -33,7 +33,7 @@ struct state_space {
 
 /** Begin a list. */
 struct encoder *state_list(struct state_space *space, enum state_list which);
-/** The list that was built. */
+/** The completed list. */
 struct list state_end(struct state_space *space, enum state_list which);
 
 #endif

@@ -9,7 +9,7 @@
 #define STATE_DAEMON_FILE "daemon"
 #define STATE_DAEMON_COPY "daemon.copy" /* written after it: one of them is whole */
 
-/** This boot's id; "": nobody knows. */
+/** This boot's id; "": unknown. */
 void state_read_boot(char *ret, size_t len);
 
 #endif

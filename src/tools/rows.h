@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* rows.h - have the next message table make a struct row of each of its words. No guard. */
+/* rows.h - defines the words of the next message table so that each makes a struct row. No
+ * guard. */
 #define MESSAGE(name, number, who, doc) { MESSAGE_ROW, #name, #who, number, doc },
 #define COMMAND(name, number, access, doc) { COMMAND_ROW, #name, #access, number, doc },
 #define F(type, field, doc) { FIELD, #field, #type, 0, doc },

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * follow.h - the conversation with a viewer (LTTng-live 2.4), which hears nothing of it when the
- * relay is restarted or the line is cut: its question waits until the relay is back, and is
- * answered from where it was. No packet is missing, and none comes twice.
+ * follow.h - the protocol with a viewer (LTTng-live 2.4), to which a restart of the relay or a
+ * broken connection is invisible: its request waits until the relay is reachable, and is
+ * answered from the same position. No packet is missing, and none is sent twice.
  */
 #ifndef TUNNEL_FOLLOW_H
 #define TUNNEL_FOLLOW_H

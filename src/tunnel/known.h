@@ -31,10 +31,10 @@ struct known_session {
 	struct view_session names;
 	bool attached;	 /* by the viewer */
 	bool over;	 /* nothing more comes */
-	bool told;	 /* that there are new streams, and the viewer has not asked for them yet */
+	bool told;	 /* new streams that the viewer has not requested yet */
 	uint64_t beacon; /* the youngest of this generation's */
-	uint64_t reported_ts; /* the youngest that was told of any stream */
-	unsigned int nr_new; /* streams that the viewer has not been told of */
+	uint64_t reported_ts; /* the latest that was sent to the viewer for any stream */
+	unsigned int nr_new;  /* streams that were not sent to the viewer yet */
 	struct list_node traces;
 };
 
@@ -64,18 +64,18 @@ struct known_stream {
 	char *channel;
 	bool announced, ended;
 	bool has_class;
-	uint64_t stream_class; /* of the trace, as the relay says it */
-	uint64_t reported_ts;  /* the viewer knows everything up to here */
-	uint64_t joined_ts;    /* and this of other streams, before it knew of this one */
+	uint64_t stream_class; /* of the trace, as sent by the relay */
+	uint64_t reported_ts;  /* the viewer has everything up to this time */
+	uint64_t joined_ts;    /* and up to this time of other streams, before this one was sent */
 
 	/* the last packet of a file that the viewer has been told of */
 	bool has_last;
-	bool behind;		/* the relay has to be asked for packets until the last one comes */
+	bool behind; /* request packets from the relay until the last one */
 	struct view_index last; /* as the relay sent it */
 
 	/* the packet that the viewer fetches */
 	uint64_t offset;
-	uint8_t *packet; /* all of it; NULL: the relay is asked for it */
+	uint8_t *packet; /* its bytes; NULL: requested from the relay */
 	size_t packet_len;
 
 	/* the header of some packet, to make empty ones like it; 0: there is none */
@@ -100,7 +100,7 @@ int known_add(struct known *known, struct known_session *session,
 /** Forget the trace and its streams: all of them have ended. */
 void known_forget(struct known *known, struct known_trace *trace);
 
-/** Is what it is called at the relay still true? */
+/** Whether its id at the relay is still valid. */
 bool known_is_here(const struct known *known, const struct known_stream *stream);
 /** Packets that end before are known of all streams of the session. */
 uint64_t known_since(const struct known_session *session);

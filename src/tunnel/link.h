@@ -30,17 +30,18 @@ struct link {
 	struct tls_keys *keys; /* NULL: none are needed */
 	struct chan chan;      /* owns its descriptor, -1 while it is closed */
 	int viewer_fd;	       /* -1: there is no viewer yet */
-	int silent_ms;	       /* that a relay may be */
+	int silent_ms;	       /* timeout of a relay */
 };
 
 void link_init(struct link *link, const struct place *place, struct tls_keys *keys);
-/** Return: 0; ERR_DENIED: keys do not fit, trying again is of no use; or another code in @err. */
+/** Return: 0; ERR_DENIED: the keys were rejected, retrying is pointless; or another code in
+ *  @err. */
 int link_open(struct link *link, struct err *err) MUST_CHECK;
 void link_close(struct link *link);
 bool link_is_open(const struct link *link);
 
-/** Send a request. Return: 0; -ECANCELED: the viewer hung up, or asks for something else before it
- *  has its answer; another negative errno. */
+/** Send a request. Return: 0; -ECANCELED: the viewer hung up, or sent another request before its
+ *  answer; another negative errno. */
 int link_request(struct link *link, uint32_t command, const void *body, size_t len) MUST_CHECK;
 /** Receive @len bytes of the answer. Return: as above. */
 int link_read(struct link *link, void *buf, size_t len) MUST_CHECK;

@@ -28,7 +28,7 @@ struct event {
 /**
  * event_next() - the next selected event of all streams.
  * @event: where to decode it; NULL: it is only counted.
- * Return: 1; 0: no further parameter; negative errno: no memory.
+ * Return: 1; 0: there is none any more; negative errno: no memory.
  */
 int event_next(struct view *view, const struct view_select *select, struct event *event) MUST_CHECK;
 

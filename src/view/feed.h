@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * feed.h - one stream file, read event by event. Belongs to its source (the
- * trace). A packet is walked once before any of its events is shown, so that
- * nothing of a damaged one ever is; what follows it is found again by its
- * header.
+ * trace). A packet is checked completely before any of its events is shown, so that no event of
+ * a damaged one is; the packets after it are found by their headers.
  */
 #ifndef VIEW_FEED_H
 #define VIEW_FEED_H
@@ -33,7 +32,7 @@ struct feed {
 	bool open;
 	bool in_packet;
 	bool reported_backwards;
-	bool strict; /* say what does not go on where the packet before ended */
+	bool strict; /* report discontinuities between packets */
 	struct window window;
 	struct packet packet;
 	struct reader reader;
@@ -55,14 +54,14 @@ struct feed {
 struct feed *feed_new(struct source *source, const char *name, uint64_t size);
 struct feed *feed_free(struct feed *feed);
 
-/** Look at the first packet, for feed->ns, and let go of the file again.
+/** Look at the first packet, for feed->ns, and close the file again.
  *  Return: 0; 1: there is none; negative errno. */
 int feed_peek(struct feed *feed) MUST_CHECK;
 
 /**
  * feed_next() - go to the next event.
  * @begin: skip packets that end before this time; NULL: none.
- * Return: 1: there is one; 0: no further parameter and the file is closed;
+ * Return: 1: there is one; 0: there is none any more and the file is closed;
  * negative errno: out of memory.
  */
 int feed_next(struct feed *feed, const int64_t *begin_ns, size_t preferred) MUST_CHECK;
@@ -82,7 +81,7 @@ struct feed_scopes {
 /**
  * feed_decode() - decode the present event.
  * @ret_scopes: indices into @values.
- * Return: 1; 0: it can't be, as the file was changed meanwhile; negative errno.
+ * Return: 1; 0: it can't be decoded, as the file was changed meanwhile; negative errno.
  */
 int feed_decode(struct feed *feed, struct values *values,
 		struct feed_scopes *ret_scopes) MUST_CHECK;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* feed_priv.h - what the sources of a feed share: reading, checking, finding. */
+/* feed_priv.h - shared declarations of the feed's files: reading, checking, finding. */
 #ifndef VIEW_FEED_PRIV_H
 #define VIEW_FEED_PRIV_H
 
 #include "feed.h"
 
-/* Asked of the window at first; where it must read it reads more than that. */
+/* Initial size of the window; a read may fetch more. */
 #define FILL_LEAST ((size_t)4096)
 
 /** feed_read.c: outcomes are READ_OK, READ_DAMAGED (feed->why says why), or a

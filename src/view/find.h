@@ -6,10 +6,10 @@
 #include "report.h"
 
 /**
- * struct find_ops - what is done with what is found. Each returns 0, or negative errno to stop.
+ * struct find_ops - callbacks for the found traces. Each returns 0, or negative errno to stop.
  * @trace: takes over @dir_fd. @listed: it is the directory that was asked for, or one above it has
  *         a list of its traces.
- * @list: a directory has such a list; NULL: that is no matter. @dir_fd is the caller's.
+ * @list: a directory has such a list; NULL: ignored. @dir_fd is the caller's.
  */
 struct find_ops {
 	int (*trace)(void *priv, int dir_fd, const char *label, bool listed);

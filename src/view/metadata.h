@@ -13,21 +13,21 @@
  * metadata_read() - read `metadata` in a directory.
  * @where: its name in reports.
  * @ret_text: to be freed; @ret_len bytes, may hold any byte.
- * Return: 0; -EPROTO: it is nothing that can be read; other negative errno.
+ * Return: 0; -EPROTO: it can't be read; other negative errno.
  */
 int metadata_read(int dir_fd, const char *where, struct reporter *reporter, char **ret_text,
 		  size_t *ret_len) MUST_CHECK;
 
 /**
- * metadata_unpack() - take the packet headers out, in place.
+ * metadata_unpack() - remove the packet headers, in place.
  * Return: as above; @len is updated.
  */
 int metadata_unpack(char *text, size_t *len, const char *where,
 		    struct reporter *reporter) MUST_CHECK;
 
 /**
- * struct metadata_remarks - what remarks in a metadata say.
- * @lost_buffers: buffers that are lost with events that no packet counts.
+ * struct metadata_remarks - contents of the remarks in a metadata. @lost_buffers: buffers that
+ * are lost with events that no packet counts.
  * @conflicts: markers that were not recorded, @nr_conflicts; one for each name and format.
  */
 struct metadata_remarks {

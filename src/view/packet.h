@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * packet.h - header and context of one packet, of any CTF trace. Belongs to a
- * stream, which parses the next one into it. Nothing in it has been believed
- * but what packet_parse() could check.
+ * stream, which parses the next one into it. Its values are untrusted, except those that
+ * packet_parse() checks.
  */
 #ifndef VIEW_PACKET_H
 #define VIEW_PACKET_H
@@ -24,8 +24,8 @@ enum {
  * struct packet
  * @offset: where in the file; @size: bytes of it in the file.
  * @content_bits: bits that mean something; @head_bits: of header and context.
- * @has: bits 1 << enum field_role, of what the packet says.
- * @lost: cumulative, by cause; a tracer that does not tell causes has OTHER.
+ * @has: bits 1 << enum field_role of the fields that the packet has.
+ * @lost: cumulative, by cause; a tracer that does not distinguish causes uses OTHER.
  * @context: its values; texts in it point into @head, a copy of the bytes.
  * @shown: the context as text, made by a printer, for all events of the packet.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * pen.h - writes text fast: into a buffer that goes to a FILE when it is full,
- * or grows where there is none. Belongs to one printer. Errors are kept and told
- * by pen_flush(), so that nothing else need check.
+ * or grows where there is none. Belongs to one printer. Errors are stored and returned by
+ * pen_flush(), so that no other call needs a check.
  */
 #ifndef VIEW_PEN_H
 #define VIEW_PEN_H
@@ -27,7 +27,7 @@ int pen_flush(struct pen *pen) MUST_CHECK;
 /** Out of line: have room for @len more bytes. */
 void pen_make_room(struct pen *pen, size_t len);
 
-/** Room for @len bytes; what is used of it is added to pen->used. */
+/** Room for @len bytes; the caller adds the used bytes to pen->used. */
 static inline char *pen_room(struct pen *pen, size_t len)
 {
 	if (pen->size - pen->used < len)
@@ -62,12 +62,12 @@ void pen_power2(struct pen *pen, uint64_t v, unsigned shift);
 void pen_double(struct pen *pen, double v, unsigned size_bits);
 
 /**
- * pen_quoted() - a string in quotes. Whatever could do something to a terminal
+ * pen_quoted() - a string in quotes. Characters that could control a terminal
  * (control bytes, C1, bidirectional overrides) and bytes that are no UTF-8 are
  * written as escapes.
  */
 void pen_quoted(struct pen *pen, const uint8_t *s, size_t len);
-/** The same without quotes, which it leaves alone: for names. */
+/** The same for names: without enclosing quotes, and without escapes for quotes. */
 void pen_name(struct pen *pen, const char *s);
 /** A JSON string; bytes that are no UTF-8 become U+FFFD. */
 void pen_json(struct pen *pen, const uint8_t *s, size_t len);

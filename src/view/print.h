@@ -43,7 +43,7 @@ static inline uint32_t nanos_of(int64_t ns)
 	return (uint32_t)(ns - seconds_of(ns) * 1000000000);
 }
 
-/** Is this member of a packet context one that the reader keeps to itself? */
+/** Whether this member of a packet context is not shown. */
 static inline bool is_readers_own(const struct value *value)
 {
 	return value->field && value->field->role != ROLE_NONE && type_is_scalar(value->type);
@@ -57,7 +57,7 @@ static inline const struct value *next_shown(const struct value *value, const st
 	return value;
 }
 
-/** Is it shown as a string? */
+/** Whether it is shown as a string. */
 static inline bool value_is_text(const struct value *value)
 {
 	return value_is_packed(value) && value->type->text && !value->bit;

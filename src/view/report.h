@@ -21,7 +21,7 @@ struct reporter {
 /** Control bytes that the trace put into the sentence are replaced by '?'. */
 void report(struct reporter *reporter, const char *fmt, ...) PRINTF(2, 3);
 
-/** The same for what is worth knowing and no problem: it is not counted. */
+/** The same for information that is not a problem: it is not counted. */
 void report_note(struct reporter *reporter, const char *fmt, ...) PRINTF(2, 3);
 
 #endif

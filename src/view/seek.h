@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * seek.h - a stream's index file, as LTTng defines it (big-endian, version 1).
- * Read where it lies, entry by entry: nothing is loaded and nothing believed;
+ * Read entry by entry, without loading it: nothing in it is trusted;
  * a search compares the entry with the packet itself.
  */
 #ifndef VIEW_SEEK_H

@@ -14,7 +14,7 @@
 /**
  * struct source
  * @label: path below the directory that was opened, for people.
- * @host: what stands before an event's name: host, program and process.
+ * @host: prefix of an event's name: host, program and process.
  */
 struct source {
 	struct reporter *reporter;
@@ -33,8 +33,8 @@ struct source {
 };
 
 /**
- * source_open() - sizes first, then metadata: what is in the files has been
- * described before it was written.
+ * source_open() - sizes first, then metadata: packets in the files were described before they
+ * were written.
  * @dir_fd: taken over, also on failure.
  * Return: 0; -EPROTO: its metadata can't be read (reported); other negative errno.
  */
@@ -42,14 +42,14 @@ int source_open(int dir_fd, const char *label, struct reporter *reporter,
 		struct source **ret_source) MUST_CHECK;
 struct source *source_free(struct source *source);
 
-/** Have times be those of the clock of the relay that stored the trace, before any is read.
- *  Return: 0; negative errno: it is not known how that one differs. */
+/** Convert times to the clock of the relay that stored the trace; call it before any is read.
+ *  Return: 0; negative errno: the difference is unknown. */
 int source_to_relay_clock(struct source *source) MUST_CHECK;
 
 /** Make the feed's tally the one that its present packet belongs to. */
 void source_tally(struct source *source, struct feed *feed);
 
-/** Do packets begin with a magic number, by which they can be found? */
+/** Whether packets begin with a magic number, by which they can be found. */
 bool source_has_magic(const struct source *source);
 
 #endif

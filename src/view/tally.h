@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tally.h - the ledger of one stream: what its packets say was recorded and
- * lost, beside what was read. A stream that a tracer spread over several files
- * has one tally. Belongs to the source (the trace).
+ * tally.h - the ledger of one stream: the recorded and lost events according to its packets, and
+ * the events that were read. A stream that a tracer spread over several files has one tally.
+ * Belongs to the source (the trace).
  */
 #ifndef VIEW_TALLY_H
 #define VIEW_TALLY_H
@@ -24,29 +24,28 @@ struct tally {
 	struct tally *next;
 };
 
-/** Does this packet go on where the tally's last one ended? */
+/** Whether this packet continues where the tally's last one ended. */
 bool tally_continues(const struct tally *tally, const struct packet *packet);
 
 /**
- * tally_contradiction() - does a packet of ours fit the one before it?
- * Only for packets that say where in their stream they are. Return: NULL, or
- * what does not fit.
+ * tally_contradiction() - check that a packet of this tracer fits the one before it. Only for
+ * packets with a position in their stream. Return: NULL, or the contradiction.
  */
 const char *tally_contradiction(const struct tally *tally, const struct packet *packet);
 
 /**
- * tally_oddity() - what in a packet that can be read does not go on where the last
- * one ended: its number, time, position or counts of losses. Return: NULL: nothing.
+ * tally_oddity() - check that a readable packet continues where the last one ended: number,
+ * time, position and counts of losses. Return: NULL, or the oddity.
  */
 const char *tally_oddity(const struct tally *tally, const struct packet *packet);
 
-/** How many events the packet must hold. Return: false where nothing says. */
+/** The number of events that the packet must hold. Return: false if unknown. */
 bool tally_expects(const struct tally *tally, const struct packet *packet, uint64_t *ret_events);
 
-/** A good packet with so many events. */
+/** Add a good packet with this many events. */
 void tally_packet(struct tally *tally, const struct packet *packet, uint64_t events);
 
-/** A packet that could not be read. */
+/** Add a packet that could not be read. */
 void tally_damaged(struct tally *tally);
 
 #endif

@@ -60,7 +60,7 @@ struct ctf_type;
  * @name: as in the metadata; @shown: without the underscore that CTF puts there,
  *        and its length.
  * @slot: where its value is kept for what depends on it.
- * @run, @run_bits: so many members from this one on, all of known size, can be
+ * @run, @run_bits: this many members from this one on, all of known size, can be
  *                  passed at once where it begins at a byte; 0: none.
  */
 struct ctf_field {
@@ -176,7 +176,7 @@ struct ctf_stream_class {
 struct ctf_trace_class {
 	bool has_uuid;
 	bool big_endian;
-	bool hides; /* packets have what only we know of them where nothing is declared */
+	bool hides; /* packets have this tracer's own fields in an undeclared gap */
 	uint8_t uuid[16];
 	const struct ctf_type *packet_header;
 	struct ctf_env *env;

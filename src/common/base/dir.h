@@ -13,7 +13,7 @@
  * Return: NULL with errno set.
  */
 DIR *dir_open(int at_fd, const char *name);
-/** The next entry but "." and ".."; NULL: no further parameter, or no @dir. */
+/** The next entry but "." and ".."; NULL: there is none any more, or no @dir. */
 struct dirent *dir_next(DIR *dir);
 /** Remove what is in it, @depth levels of directories deep; what can't be removed stays. */
 void dir_empty(int at_fd, const char *name, unsigned int depth);

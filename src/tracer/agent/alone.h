@@ -32,13 +32,13 @@ void agent_alone_wait(int ms);
 /** Any thread: is the helper, if there is one, of this process? Not in a child of vfork(), which
  *  sees its parent's memory. */
 bool agent_alone_is_ours(void);
-/** Any thread: the helper ends for good, and nothing is recorded from here on. */
+/** Any thread: the helper ends permanently, and recording stops. */
 void agent_alone_quit(const char *why);
 
-/** No helper will ever take an order to stop, so nothing is recorded from here on. */
+/** No helper will ever take an order to stop, so recording stops here. */
 void agent_alone_give_up(void);
 
-/** In the child: a call of the parent's is none of the child's. */
+/** In the child: reset the state of a call in the parent. */
 void agent_alone_after_fork_child(void);
 
 #endif

@@ -3,8 +3,8 @@
  * announce.h - points as messages of at most MSG_MAX_BYTES. Helper thread.
  *
  * A point that does not fit into a message of its own is announced without
- * the labels of its enumerations and its format, or else left out: it is one
- * point less, and the others are not held up.
+ * the labels of its enumerations and its format, or else left out: the other points are not
+ * affected.
  */
 #ifndef TRACER_AGENT_ANNOUNCE_H
 #define TRACER_AGENT_ANNOUNCE_H
@@ -15,19 +15,19 @@
 struct encoder;
 
 /**
- * agent_announce_points() - encode the next points that a link has not been told.
- * @unanswered: an announcement is; then this is not the end of another one, as the
- *              daemon may answer both at once.
+ * agent_announce_points() - encode the next points that have not been sent on a link.
+ * @unanswered: an announcement is unanswered; then this message does not complete another one,
+ *              as the daemon may answer both at once.
  * @announced: generation whose announcement is complete, 0: none yet. Set where
  *             this message completes one; it may be empty then.
  * @enc: holds a header.
  *
- * Return: whether there is anything to say.
+ * Return: whether there is anything to send.
  */
 bool agent_announce_points(unsigned int link, bool unanswered, uint32_t *announced,
 			   struct encoder *enc);
 
-/** Encode ids that are gone. Return: whether there were any. */
+/** Encode ids of removed points. Return: whether there were any. */
 bool agent_announce_gone(unsigned int link, struct encoder *enc);
 
 #endif

@@ -3,10 +3,10 @@
  * clone.h - vfork() and clone(), which libltt defines in place of libc's.
  *
  * A child that shares its parent's memory and thread pointer has the parent's rseq area,
- * which the kernel knows as another task's: nothing there tells a sequence that it would
- * run without protection, and with the CPU of another. So the area changes hands before
- * the child runs (ring_rseq_lend()), or, where both run at once, sequences are not used
- * any more. A child made by an instruction of the program's own passes this by.
+ * which the kernel knows as another task's: a sequence could not detect that it runs without
+ * protection, and with the wrong CPU. So the area is transferred before the child runs
+ * (ring_rseq_lend()), or, where both run at once, sequences are not used any more. A child made
+ * by an instruction of the program's own passes this by.
  */
 #ifndef TRACER_AGENT_CLONE_H
 #define TRACER_AGENT_CLONE_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * counts.h - the memory that daemons have given to this process to count in
- * (abi/ltt_counts.h), and what is counted where.
+ * counts.h - the memory for counters that daemons have sent to this process (abi/ltt_counts.h),
+ * and the point of each counter.
  *
  * The same rules as of ring sets (buffers.h): changed by the helper thread
- * alone, under agent_lock; what is said anew is confirmed, and swept if it is not.
+ * alone, under agent_lock; repeated messages confirm it, and unconfirmed memory is swept.
  */
 #ifndef TRACER_AGENT_COUNTS_H
 #define TRACER_AGENT_COUNTS_H
@@ -23,9 +23,9 @@ void agent_count(unsigned int link, uint32_t round, const struct msg_app_countin
 void agent_uncount(unsigned int link, const struct msg_app_counting *m);
 void agent_counts_drop(unsigned int link, uint64_t counts);
 
-/** Drop what round @round has not confirmed. */
+/** Drop those that round @round has not confirmed. */
 void agent_counts_sweep(unsigned int link, uint32_t round);
-/** Drop everything of a link: its daemon knows nothing of it any more. */
+/** Drop everything of a link: its daemon has no record of it any more. */
 void agent_counts_forget(unsigned int link);
 
 /** Wait for all threads that still count there, then unmap the memory. Called by the helper

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * filter.h - seccomp filters that end a thread or the program for a system call that it does not
- * list. libltt's calls are its own, and not on the list of a program that does not know of them.
+ * filter.h - seccomp filters that kill a thread or the program for a system call that is not in
+ * their list. The list of a program usually lacks the calls of libltt.
  *
  * A filter that is installed by prctl() or syscall(), as libseccomp does, is run here first, for
  * each of our calls, as the kernel would run it. One that reached the process by exec() is not
- * known; there the calls are tried in a child. Where one of them would end the program, the helper
- * ends first, for good, and nothing is recorded from then on: the program goes on as without us.
+ * known; there the calls are tried in a child. Where one of them would end the program, the
+ * helper ends first, permanently, and recording stops: the program continues as without libltt.
  *
- * A filter that rejects calls with an error is of no concern, unless the helper could not do its
- * work: it would not notice the end of the program.
+ * A filter that rejects calls with an error is ignored, unless the helper could not work: it
+ * would not notice the end of the program.
  */
 #ifndef TRACER_AGENT_FILTER_H
 #define TRACER_AGENT_FILTER_H
@@ -23,7 +23,7 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 /** The helper, before its first other call. Return: whether it may make them. */
 bool agent_filter_allows_helper(void);
 
-/** Is there a filter that does not let a helper start? */
+/** Whether a filter prevents the start of a helper. */
 bool agent_filter_is_fatal(void);
 
 #endif

@@ -4,9 +4,9 @@
  *
  * Such a process goes on until the last of its threads ends: libc counts them, and
  * the last one calls exit(0). The helper thread is counted, too. Were it the last,
- * the process would never end; and exit(0) is not for it to call, as the program's
- * files are not in its table of descriptors. So it has to go just before the last
- * of the program's threads does:
+ * the process would never end; and it must not call exit(0), as the program's
+ * files are not in its table of descriptors. So it has to end just before the last of the
+ * program's threads:
  *
  * - main() leaves and is the last: its destructor of thread-specific data waits
  *   until the helper has gone, and libc goes on as if there had never been one.
@@ -20,9 +20,9 @@
  *   syscall() or prctl() was called for either. It ends when there is no other thread, with
  *   the status that the process has without it.
  *
- * Nothing of this runs where main() returns or anybody calls exit().
+ * None of this runs if main() returns or a thread calls exit().
  *
- * Others are told by /proc/self/task. A thread that libc does not count, made by a
+ * Other threads are found in /proc/self/task. A thread that libc does not count, made by a
  * bare clone() or by the kernel for io_uring, counts here: the process goes on
  * until it has ended, too.
  */
@@ -53,7 +53,7 @@ void agent_leave_moved(void);
 /** Milliseconds until the helper has to look again, or -1. */
 int agent_leave_timeout_ms(void);
 
-/** Any thread: main() may end without libc's knowledge, so it is looked at from now on. */
+/** Any thread: main() may end without libc's knowledge, so it is polled from now on. */
 void agent_leave_expect(void);
 /** The calling thread is about to, by a system call. */
 void agent_leave_by_exit(int code);

@@ -4,12 +4,12 @@
  * helper thread; no call blocks.
  *
  *     IDLE   no daemon: the runtime directory is watched, no timer runs
- *     RETRY  try again at a time (it just came, it is overrun, it misbehaved)
+ *     RETRY  retry at a given time (just started, overloaded, or protocol violation)
  *     UP     connected
  *
  * The messages of a link are derived from the state of the process whenever its
- * socket takes more, so nothing is queued: one message at most is kept that
- * the socket refused, and while it is, nothing is read either.
+ * socket takes more, so nothing is queued: at most one message is kept that did not fit into the
+ * socket, and nothing is read meanwhile.
  */
 #ifndef TRACER_AGENT_LINK_H
 #define TRACER_AGENT_LINK_H
@@ -31,14 +31,13 @@ enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
  * @retry_at: LINK_RETRY: when, on the clock of agent_now_ms().
  * @tries: attempts that found a socket which there is no listener on, in a row.
  * @busy_ms: pause after something else appeared in a watched directory.
- * @penalty_ms: how long to stay away after the daemon misbehaved; 0 when it
- *              has proved itself.
- * @queued: a daemon is there but has no room for us yet.
+ * @penalty_ms: how long to wait before reconnecting after a protocol violation; 0 after app_ready.
+ * @queued: a daemon runs but its queue of connections is full.
  * @round: counts connections; confirms buffers. Never 0 while up.
  * @instance: of the daemon's state; valid if @round_instance is set.
  * @unanswered: app_ready has not answered the last complete announcement.
  * @announced: generation of the points in the last announcement; 0 before.
- * @sent_producer: what the daemon was told of enum ring_producer.
+ * @sent_producer: the value of enum ring_producer that was sent to the daemon.
  * @tx_fds: that travel with the message in @tx; of a buffer, which outlives it.
  * @sock_dev, @sock_ino: which socket it is connected to.
  */
@@ -71,7 +70,7 @@ extern struct agent_link agent_links[AGENT_LINKS];
 int64_t agent_now_ms(void);
 
 void agent_links_init(void);
-/** The helper that owned the descriptors is not in this process. */
+/** In the child: the helper that owned the descriptors is in the parent. */
 void agent_links_after_fork_child(void);
 
 /** Move to another table of descriptors: the connections. Return: how many. */
@@ -79,7 +78,7 @@ size_t agent_links_fds(int *ret_fds, size_t max);
 /** In the other table: agent_alone_moved() has their numbers. */
 void agent_links_moved(void);
 
-/** Connect if it is time, say what there is to say. @woken: something happened. */
+/** Connect if it is time, and send pending messages. @woken: something happened. */
 void agent_link_step(struct agent_link *link, bool woken);
 /** The socket is readable, writable or broken: poll()'s answer. */
 void agent_link_ready(struct agent_link *link, short revents);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * message.h - what the helper thread tells a daemon, and what it does
- * with a daemon's messages (src/common/proto/app.def).
+ * message.h - messages from the helper thread to a daemon, and the handling of a daemon's
+ * messages (src/common/proto/app.def).
  */
 #ifndef TRACER_AGENT_MESSAGE_H
 #define TRACER_AGENT_MESSAGE_H
@@ -14,14 +14,13 @@ struct agent_link;
 
 /** First message of a connection. */
 void agent_send_hello(struct agent_link *link);
-/** Anything that the daemon does not know yet: one message of it.
- *  Return: whether there was any. */
+/** Encode one message with news for the daemon. Return: whether there was any. */
 bool agent_send_news(struct agent_link *link);
 
 /**
  * agent_message() - act on a message; unknown ones are ignored.
  * Descriptors that are still in @dec->fds afterwards are the caller's to close.
- * Return: 0, or -EBADMSG: the daemon talks nonsense.
+ * Return: 0, or -EBADMSG: malformed message.
  */
 int agent_message(struct agent_link *link, struct decoder *dec);
 

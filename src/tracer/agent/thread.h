@@ -32,7 +32,7 @@
  */
 int agent_thread_start(int delay_ms);
 
-/** There is no helper, and none comes: nobody waits for it. */
+/** There is no helper, and none will be started: do not wait for it. */
 void agent_thread_retire(const char *why);
 
 /** tid of the helper; 0 while there is none. */

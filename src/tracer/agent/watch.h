@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * watch.h - be told when a runtime directory or something in it appears.
+ * watch.h - notifies when a runtime directory or a file in it appears.
  * Owned by a link, run by the helper thread.
  *
  * This is dnotify and not inotify: a user has 128 inotify instances for all of
- * the user's programs, and an instrumented desktop would eat them up. A watch is a
+ * the user's programs, and an instrumented desktop would use them up. A watch is a
  * directory's descriptor in the helper's private table; it fires once, as
- * AGENT_SIGNAL to the helper thread, and does not say which watch it was.
+ * AGENT_SIGNAL to the helper thread, and does not identify the watch.
  */
 #ifndef TRACER_AGENT_WATCH_H
 #define TRACER_AGENT_WATCH_H
@@ -20,8 +20,8 @@ struct agent_watch {
 
 /**
  * agent_watch_arm() - watch @dir, and its parent for @dir being made again; or
- * the nearest ancestor while @dir does not exist. Look for what is waited for
- * after this call: what came before it is not told.
+ * the nearest ancestor while @dir does not exist. Check for the socket after this call: earlier
+ * changes are not reported.
  * @thread: tid that gets the signal.
  * Return: 0, or a negative errno where the kernel can't (then poll at times).
  */

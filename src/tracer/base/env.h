@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * env.h - what the environment asks of libltt, read once by its
+ * env.h - libltt's environment variables, read once by its
  * constructor and constant afterwards (getenv() is not safe later on). Programs
  * that run with more rights than their user (setuid) get the defaults.
  *
@@ -19,7 +19,7 @@
 
 #define AGENT_LINKS 2       /* daemons that an application talks to */
 #define AGENT_PATH_MAX 1024 /* longer runtime directories are not used */
-#define AGENT_SCOPES_MAX 1024 /* of longer ones the end: what was added last */
+#define AGENT_SCOPES_MAX 1024 /* of longer ones the end: the last ones added */
 
 struct tracer_env {
 	bool disabled;

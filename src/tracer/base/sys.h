@@ -5,9 +5,8 @@
  *
  * The helper's descriptors are not in the program's table, though they have the
  * same numbers. A preloaded library that redirects connections, a sanitizer that
- * keeps book of descriptors, or a program with a function of its own called
- * `send` must not see them. These set errno as libc's do and are no points of
- * cancellation.
+ * keeps book of descriptors, or a program that defines its own `send` must not see them. These
+ * set errno as libc's do and are no points of cancellation.
  */
 #ifndef TRACER_BASE_SYS_H
 #define TRACER_BASE_SYS_H

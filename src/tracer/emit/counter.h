@@ -2,7 +2,7 @@
 /*
  * counter.h - a point that is counted, or whose field's sizes are, instead of being
  * recorded: one more kind of listener at its sites. The memory is the session
- * daemon's (abi/ltt_counts.h), so what was counted outlives the process.
+ * daemon's (abi/ltt_counts.h), so the counts outlive the process.
  *
  * Made by the helper thread; hit by any thread and any signal handler. A hit takes no lock
  * and allocates nothing: a restartable sequence adds in the part of its CPU. A thread without one

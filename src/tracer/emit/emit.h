@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * emit.h - what serialisers inside libltt need besides ltt_emit(). Any thread,
+ * emit.h - declarations for serialisers inside libltt, besides ltt_emit(). Any thread,
  * any signal handler.
  */
 #ifndef TRACER_EMIT_EMIT_H
@@ -12,19 +12,19 @@
 
 struct ltt_site;
 
-/** Nothing of what the calling thread emits would be recorded. */
+/** Whether all events of the calling thread are suppressed. */
 bool emit_is_muted(void);
 
 /** Count an event that is too large to be serialised, for all listeners. */
 void emit_lost_oversize(const struct ltt_site *site);
 
 /**
- * Whether the short way of a word serves the calling thread: sequences are there,
- * and nothing limits what it may emit. Also false until its first event.
+ * Whether the fast path for a word is valid for the calling thread: sequences are available, and
+ * its events are not restricted. Also false until its first event.
  */
 extern __thread bool emit_plainly __attribute__((tls_model("initial-exec")));
 
-/** ltt_emit_word() where its short way, one sequence, does not serve. */
+/** ltt_emit_word() if its fast path, one sequence, is not valid. */
 void emit_word_slow(struct ltt_site *site, uint64_t word, size_t len);
 
 #endif

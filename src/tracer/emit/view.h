@@ -7,8 +7,8 @@
 
 #include <ltt/probe.h>
 
-/** An integer's bits, and whether they mean a negative number. Return: 0; -EINVAL where
- *  the field is none, or the payload ends before it. */
+/** An integer's bits, and whether they mean a negative number. Return: 0; -EINVAL if the field
+ *  is not an integer, or the payload ends before it. */
 int view_integer(const struct ltt_event_view *view, int field, uint64_t *ret_bits,
 		 int *ret_negative);
 

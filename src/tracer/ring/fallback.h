@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fallback.h - the producer for where there are no restartable sequences.
+ * fallback.h - the producer without restartable sequences.
  *
  * It writes exclusive sets only: rings of this process alone, each with one
- * writer at a time behind a try-lock that is private to the process. A writer
- * that finds a ring taken goes to the next one, so a signal handler never waits
- * for the thread that it interrupted. Runs in any thread, between
- * reader_enter() and reader_exit().
+ * writer at a time behind a try-lock that is private to the process. A writer that finds a ring
+ * locked tries the next one, so a signal handler never waits for the thread that it interrupted.
+ * Runs in any thread, between reader_enter() and reader_exit().
  */
 #ifndef TRACER_RING_FALLBACK_H
 #define TRACER_RING_FALLBACK_H

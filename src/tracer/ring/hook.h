@@ -17,9 +17,8 @@
  * in flight. Probe hooks (callbacks of the program itself), the
  * fallback producer and counters without a sequence run between reader_enter() and reader_exit().
  *
- * ltt_site.only repeats the binding of the first hook while it is the only one, so
- * that the way of a small event is one step shorter. A thread that finds it NULL
- * walks the table.
+ * ltt_site.only repeats the binding of the first hook while it is the only one, so that the path
+ * of a small event is one step shorter. A thread that finds it NULL walks the table.
  *
  * Changed only under the registry's lock (site.c); read from any thread and
  * from signal handlers.
@@ -33,21 +32,21 @@ struct ring_set;
 struct ltt_probe;
 
 /**
- * struct binding - which buffer, under which id. Immutable but for ring_binding_stop();
- * swapped whole; made by ring_binding(). It is one cache line with what the usual record
- * needs to know of the set, so that the way to the ring is short.
+ * struct binding - a buffer, and the event id in it. Immutable except for ring_binding_stop();
+ * replaced as a whole; made by ring_binding(). It is one cache line with the data of the set
+ * that a usual record needs, so that the path to the ring is short.
  */
 struct binding {
 	uint32_t nr_cycles;   /* rings of a set whose clock is the counter, else 0 */
 	uint32_t id;          /* event id in that buffer */
-	uint64_t payload_end; /* a payload of so much or more is not for the usual way */
+	uint64_t payload_end; /* payloads of this size or more do not take the fast path */
 	uint64_t stride;      /* from one ring's producer block to the next */
 	uint8_t *base;        /* producer block of ring 0 */
 	uint64_t data_mask;
 	struct ring_set *set;
 	uint32_t session;     /* this process's number of the session, never 0 */
 	uint32_t nr_given;    /* rings of a set whose clock is read before, else 0 */
-	uint32_t nr_words;    /* nr_cycles where a word goes the usual way, else 0 */
+	uint32_t nr_words;    /* nr_cycles if a word takes the fast path, else 0 */
 };
 
 #define COUNTER_HITS UINT32_MAX /* no field: hits alone */

@@ -3,12 +3,11 @@
  * place.h - address space that ring sets are mapped into; used by the
  * helper thread, which maps and unmaps them.
  *
- * Address space that once held a ring is never unmapped, only covered with
- * nothing and used again. The reason: reader_synchronize() restarts every
- * sequence, but one may be inside the kernel at that moment, in a page fault of
- * a record's load or store. It restarts when it returns; until then the kernel
- * still looks for memory at that address, and kills the process if there is
- * none. So there always is some; whatever the kernel finds is not looked at.
+ * Address space that once held a ring is never unmapped, only covered with an inaccessible
+ * mapping and used again. The reason: reader_synchronize() restarts every sequence, but one may
+ * be inside the kernel at that moment, in a page fault of a record's load or store. It restarts
+ * when it returns; until then the kernel needs memory at that address, and kills the process if
+ * there is none. So there always is some; its content is not used.
  */
 #ifndef TRACER_RING_PLACE_H
 #define TRACER_RING_PLACE_H
@@ -22,10 +21,10 @@
  */
 void *ring_place_take(size_t bytes, size_t *ret_bytes);
 
-/** Take away what is mapped there; @bytes as ring_place_take() said. */
+/** Remove the mappings there; @bytes as ring_place_take() said. */
 void ring_place_give(void *place, size_t bytes);
 
-/** In the child after fork: all other threads that were in here are gone. */
+/** In the child after fork: the other threads of the parent do not exist. */
 void ring_place_after_fork_child(void);
 
 #endif

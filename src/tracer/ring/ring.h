@@ -3,8 +3,8 @@
  * ring.h - the producer's side of a ring set (see abi/ltt_ring.h).
  *
  * A ring set is mapped by the helper thread and recorded to from any thread
- * and any signal handler. Nothing here allocates or locks on the way of an
- * event; errno is kept.
+ * and any signal handler. Nothing here allocates or locks while an event is recorded; errno is
+ * preserved.
  */
 #ifndef TRACER_RING_RING_H
 #define TRACER_RING_RING_H
@@ -15,16 +15,16 @@
 
 #include "hook.h"
 
-/** How this process records: decided once by ring_init(). */
+/** The producer of this process: selected once by ring_init(). */
 enum ring_producer {
 	RING_RSEQ,     /* one restartable sequence per record, per-CPU exclusion */
-	RING_FALLBACK, /* rings of its own, one writer at a time */
+	RING_FALLBACK, /* private rings, one writer at a time */
 };
 
 /**
- * ring_init() - find out what the machine allows (rseq, membarrier, clock).
- * Registers rseq for the calling thread where libc has not. Idempotent.
- * LTT_NO_RSEQ=1 in the environment asks for the fallback.
+ * ring_init() - select the producer by the features of the machine (rseq, membarrier, clock).
+ * Registers rseq for the calling thread if libc has not. Idempotent. LTT_NO_RSEQ=1 in the
+ * environment selects the fallback.
  */
 enum ring_producer ring_init(void);
 
@@ -40,26 +40,25 @@ enum ring_producer ring_producer(void);
  *             by the fallback producer: such records are counted as lost_busy.
  *
  * Checks every number of the descriptor against the sizes of the memfds.
- * Return: 0 or a negative errno; the mappings count against no limit but the
- * process's own.
+ * Return: 0 or a negative errno; the mappings count only against the limits of the process.
  */
 int ring_set_map(int data_fd, int ctl_fd, uint32_t *doorbell, int exclusive,
 		 struct ring_set **ret_set);
 
-/** The consumer sleeps on another word from now on. A thread that has just read the
- *  old one still rings there; reader_synchronize() waits for it. */
+/** Replace the doorbell that the consumer sleeps on. A thread that has just read the old one
+ *  still wakes that; reader_synchronize() waits for such threads. */
 void ring_set_doorbell(struct ring_set *set, uint32_t *doorbell);
-/** Wake the consumer of the set, whatever it waits for. */
+/** Wake the consumer of the set unconditionally. */
 void ring_set_ring(const struct ring_set *set);
 
 /** ring_set_unmap() - only after reader_synchronize(). NULL is fine. The address
  *  space is kept for the next set (place.h says why). */
 void ring_set_unmap(struct ring_set *set);
 
-/** The fork handlers call it in the child: an exclusive set is the parent's. */
+/** Called by the fork handlers in the child: an exclusive set belongs to the parent. */
 void ring_set_disown(struct ring_set *set);
 
-/** The target of a hook->binding; constant, to be copied at will. */
+/** The target of a hook->binding; constant, may be copied. */
 struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session);
 /** No sequence that begins from now on records through @binding. */
 static inline void ring_binding_stop(struct binding *binding)
@@ -71,9 +70,9 @@ static inline void ring_binding_stop(struct binding *binding)
 
 /**
  * ring_record() - one record into the ring of this CPU.
- * @hook: its binding names set and id; loaded inside the sequence, may be emptied at any time.
- * @payload: @len bytes, readable for LTT_PAYLOAD_SLACK bytes more.
- * Refused records are counted in the ring.
+ * @hook: its binding names set and id; loaded inside the sequence, may be cleared at any time.
+ * @payload: @len bytes, readable for LTT_PAYLOAD_SLACK bytes more. Rejected records are counted
+ * in the ring.
  */
 void ring_record(const struct hook *hook, const void *payload, size_t len);
 
@@ -83,24 +82,24 @@ void ring_lose_oversize(const struct hook *hook);
 /** The session of a hook's binding, read safely; 0 where it is empty. */
 uint32_t ring_hook_session(const struct hook *hook);
 
-/** Largest payload that a set takes, in bytes. */
+/** Largest payload of a record in the set, in bytes. */
 size_t ring_set_max_payload(const struct ring_set *set);
 
 /* --- readers (probes, fallback) and their grace period -------------------- */
 
-/** Return: a token for reader_exit(). Async-signal safe; may nest. A thread
- *  that leaves by longjmp() or ends in between is waited for forever. */
+/** Return: a token for reader_exit(). Async-signal safe; may nest. If a thread leaves by
+ *  longjmp() or ends in between, reader_synchronize() never returns. */
 unsigned int reader_enter(void);
 void reader_exit(unsigned int token);
 
 /**
- * reader_synchronize() - wait until nobody uses what was unhooked before.
+ * reader_synchronize() - wait until no thread uses a hook that was removed before.
  * Never call it from a signal handler, a probe, or between enter and exit.
  */
 void reader_synchronize(void);
 
-/** In the child after fork: forget readers that did not survive it. @may_call: no filter ends it
- *  for a system call. */
+/** In the child after fork: forget readers of the parent's other threads. @may_call: system
+ *  calls are allowed by seccomp filters. */
 void reader_after_fork_child(bool may_call);
 
 #endif

@@ -46,11 +46,11 @@ void ring_rseq_take_back(uint64_t lent);
 void ring_stop_sequences(void);
 int ring_sequences_stopped(void);
 
-/** Tell the kernel that sequences will be waited for: cheap while the process has one thread;
+/** Register with membarrier(2) to wait for sequences: cheap while the process has one thread;
  *  with more it costs milliseconds. A forked child inherits it. */
 void ring_register_waits(void);
 
-/** The CPU as the kernel last told this thread; out of range if it never did. */
+/** The CPU that the kernel stored last for this thread; out of range if it never did. */
 uint32_t ring_rseq_cpu(void);
 
 /** Stop relying on sequences: the helper thread sees it in ring_producer() and

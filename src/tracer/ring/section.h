@@ -9,12 +9,11 @@
  *   section_thread_pointer()
  *   section_read_cycles()  the counter; the fallback producer's clock
  *
- * and, for record.c alone (SECTION_FUNCTIONS), three functions that differ
- * in where the clock comes from and in which code handles the answer:
+ * and, for record.c alone (SECTION_FUNCTIONS), three functions that differ in the source of the
+ * clock and in the code that handles the result:
  *
- *   ring_record()     the counter, read inside the sequence; goes on in
- *                     record_unusual() unless all is well
- *   section_cycles()  the same, and returns the answer
+ *   ring_record()     the counter, read inside the sequence; continues in record_unusual()
+ *   unless the record is complete section_cycles()  the same, and returns the answer
  *   section_given()   the clock was read before; returns the answer
  *
  * The sequences answer with RES_* (set.h). Their steps, in order:

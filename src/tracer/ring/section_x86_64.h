@@ -384,9 +384,9 @@ SECTION_FUNCTION(section_given, O_BINDING_NR_GIVEN, "	movq	%rcx, -16(%rsp)\n",
 
 #ifdef SECTION_WORD
 /*
- * ltt_emit_word(): from the site to the commit in one function, for a payload
- * in a register (rsi) and one session that listens. Only the usual way is here;
- * whatever else there is, an interruption too, goes to emit_word_slow().
+ * ltt_emit_word(): from the site to the commit in one function, for a payload in a register
+ * (rsi) and one listening session. Only the fast path is here; all other cases, interruptions
+ * included, go to emit_word_slow().
  *
  * The descriptor stays behind: the section begins where all that its abort needs
  * is in place, so that a stale one does no harm there, and elsewhere the kernel

@@ -63,7 +63,7 @@ struct ring_set {
 };
 
 /*
- * The outcome of an attempt to record. 0: there is no listener, nothing to do.
+ * The result of an attempt to record. 0: there is no listener, nothing to do.
  * Published: LTT_RING_ON and LTT_RING_WAKE as they were read, and perhaps
  * RES_CROSSED. Plain numbers: assembly takes them.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * format.h - what a marker's format string says: its fields and how to take its
- * arguments. Made once, when the first site with that format is registered;
- * read by every traced call. How fields get their names stands in ltt/marker.h.
+ * format.h - parses a marker's format string: its fields and the types of its arguments. Made
+ * once, when the first site with that format is registered; read by every traced call.
+ * ltt/marker.h describes how fields get their names.
  */
 #ifndef TRACER_SITE_FORMAT_H
 #define TRACER_SITE_FORMAT_H
@@ -45,9 +45,8 @@ struct format {
 
 /**
  * format_parse() - understand a format.
- * Return: 0; -EINVAL where it has what a trace cannot hold (%n, %m, wide
- * strings, positions like %1$d) or that nobody knows; -E2BIG for more than
- * FORMAT_MAX_FIELDS fields; -ENOMEM.
+ * Return: 0; -EINVAL if it has conversions that a trace cannot hold (%n, %m, wide strings,
+ * positions like %1$d) or unknown ones; -E2BIG for more than FORMAT_MAX_FIELDS fields; -ENOMEM.
  */
 int format_parse(const char *text, struct format **ret_format);
 void format_free(struct format *format);

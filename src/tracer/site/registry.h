@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * registry.h - what the files behind site.h share: sites, points, listeners.
+ * registry.h - shared declarations of the registry's files: sites, points, listeners.
  *
  * One registry a process, in static memory that needs no constructor, since
  * programs register sites before libltt itself has been initialised. Everything
@@ -9,8 +9,8 @@
  * traced call follows: ltt_site.hooks (hook.h) and the constant part of
  * ltt_site.owner (struct site_state).
  *
- * Memory that a traced call may still be looking at is not freed but put into limbo,
- * and freed behind the next grace period.
+ * Memory that a traced call may still be looking at is not freed but put into limbo, and freed
+ * after the next grace period.
  */
 #ifndef TRACER_SITE_REGISTRY_H
 #define TRACER_SITE_REGISTRY_H
@@ -33,17 +33,17 @@ struct ltt_probe;
 void registry_lock(void);
 void registry_unlock(void);
 
-/** struct limbo - first member of what is freed behind a grace period. */
+/** struct limbo - first member of objects that are freed after a grace period. */
 struct limbo {
 	struct limbo *next;
 	void (*destroy)(struct limbo *self);
 };
 
-/** With the lock held: free @dead, which nobody can reach anew, some day. */
+/** With the lock held: free @dead, which is unreachable for new readers, later. */
 void limbo_add(struct limbo *dead, void (*destroy)(struct limbo *self));
-/** Without the lock: wait for a grace period and free what had been added. */
+/** Without the lock: wait for a grace period and free the contents of the limbo. */
 void limbo_drain(void);
-/** Without the lock, from libltt's own thread: drain if it is worth while. */
+/** Without the lock, from libltt's own thread: drain it if it is large. */
 void limbo_drain_if_full(void);
 
 /** struct listener - a listener at all sites of a point. */
@@ -81,7 +81,7 @@ struct point_state {
 	uint32_t hash;
 	struct site_state *sites;
 	struct listener *listeners;
-	struct ltt_event *event; /* what pub.event is: owned, one block */
+	struct ltt_event *event; /* the target of pub.event: owned, one block */
 	struct format *format;   /* markers: owned */
 };
 
@@ -93,7 +93,7 @@ struct point_state {
  * Return: 0, -EINVAL (a description that is invalid), -ENOMEM.
  */
 __must_check int point_join(struct site_state *site);
-/** The site leaves; a point without sites goes away. */
+/** Remove the site; a point without sites is removed. */
 void point_leave(struct site_state *site);
 
 struct point_state *point_find(uint32_t id);

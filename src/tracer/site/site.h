@@ -26,7 +26,7 @@ struct point {
 };
 
 /**
- * Told when points come and go, with the registry's lock held: must not block
+ * Called when points are added or removed, with the registry's lock held: must not block
  * and must not call back into the registry. The application side (app.c)
  * queues and wakes the helper thread.
  */
@@ -36,7 +36,7 @@ struct point_listener {
 	void *data;
 };
 
-/** Set the one listener and tell it all points there are. NULL removes it. */
+/** Set the listener and call it for all existing points. NULL removes it. */
 void site_listen(const struct point_listener *listener);
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * elf.h - what identifies a loaded object. Reads of memory happen while
+ * elf.h - reads the identification of a loaded object. Memory is read while
  * the loader's lock keeps the object mapped; the file is read later, without it.
  */
 #ifndef TRACER_STATEDUMP_ELF_H
@@ -33,7 +33,7 @@ struct elf_object {
 	char path[PATH_MAX];
 };
 
-/** From memory, within dl_iterate_phdr(): base, size, pic, build id. False: nothing loaded. */
+/** From memory, within dl_iterate_phdr(): base, size, pic, build id. False: no loaded segment. */
 bool elf_read_memory(struct elf_object *object, const struct dl_phdr_info *info);
 
 /** From its file, @object->path: the debug link, if there is one. */

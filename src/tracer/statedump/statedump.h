@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * statedump.h - what a session is told about the process when it starts: the
- * loaded libraries, then whatever the program registered (ltt/statedump.h).
+ * statedump.h - records the state of the process for a session that starts: the loaded
+ * libraries, then the dumps that the program registered (ltt/statedump.h).
  */
 #ifndef TRACER_STATEDUMP_STATEDUMP_H
 #define TRACER_STATEDUMP_STATEDUMP_H

@@ -44,7 +44,7 @@ struct binder {
 
 /** Replace the type of a scope by a bound one; NULL is none. Return: 0, or as tsdl_fail(). */
 int tsdl_bind_root(struct binder *binder, enum root root, const struct ctf_type **type);
-/** Have the value of a field of this scope kept. Return: 0, or as tsdl_fail(). */
+/** Keep the value of a field of this scope. Return: 0, or as tsdl_fail(). */
 int tsdl_give_slot(struct binder *binder, enum root root, struct ctf_field *field);
 
 #endif

@@ -58,7 +58,7 @@ struct tsdl_value {
 };
 
 int tsdl_fail(struct tsdl *p, const char *fmt, ...) PRINTF(2, 3);
-/** Metadata may be made to tie us up: all steps of some kinds are paid from one budget. */
+/** Hostile metadata could use unbounded time: all steps of some kinds are charged to one budget. */
 int tsdl_spend(struct tsdl *p, uint64_t steps);
 void tsdl_advance(struct tsdl *p);
 int tsdl_expect(struct tsdl *p, char c);
@@ -81,9 +81,9 @@ void tsdl_scope_add(struct tsdl *p, enum tsdl_namespace ns, const char *name,
 struct ctf_type *tsdl_scope_find(struct tsdl *p, enum tsdl_namespace ns, const char *name);
 
 /* type.c */
-/** A type where nothing follows it but `:=` or `;`. */
+/** A type that only `:=` or `;` may follow. */
 int tsdl_type(struct tsdl *p, struct ctf_type **ret_type);
-/** Is the current token the begin of typealias, typedef or a definition by tag? */
+/** Whether the current token begins a typealias, typedef or a definition by tag? */
 bool tsdl_at_declaration(const struct tsdl *p);
 int tsdl_declaration(struct tsdl *p);
 
