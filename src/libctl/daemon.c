@@ -72,8 +72,7 @@ static char *daemon_program(const struct daemon_request *request)
 	if (request->path || (env && *env))
 		return strdup(request->path ? request->path : env);
 	if (request->installed)
-		return strdup(access(request->installed, X_OK) == 0 ? request->installed :
-								      "ltt-sessiond");
+		return strdup(request->installed);
 	dir = daemon_own_dir();
 	for (size_t i = 0; dir && i < ARRAY_SIZE(ways); i++) {
 		char *path AUTO_FREE = str_printf("%s%s/ltt-sessiond", dir, ways[i]);
@@ -148,14 +147,12 @@ static int interrupt_fd(const struct daemon_request *request)
 	return request->interrupt ? *request->interrupt : -1;
 }
 
-/* Wait for the child, but not forever. A program that ignores SIGCHLD, or waits for all of its
- * children, gets the status in our place. Return: 0, -ETIMEDOUT or -EINTR. */
-static int daemon_reap(const struct daemon_request *request, pid_t pid, int *ret_status)
+int daemon_reap(int interrupt, pid_t pid, int *ret_status)
 {
 	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd pfds[] = {
 		{ .fd = pidfd, .events = POLLIN },
-		{ .fd = interrupt_fd(request), .events = POLLIN },
+		{ .fd = interrupt, .events = POLLIN },
 	};
 	uint64_t begin = daemon_now_ms();
 	int n = 0;
@@ -180,7 +177,7 @@ static int daemon_reap(const struct daemon_request *request, pid_t pid, int *ret
  * another there has failed, and that is as good. */
 static int await_start(struct attempt *attempt, pid_t pid, struct err *err)
 {
-	int ret = daemon_reap(attempt->request, pid, &attempt->status);
+	int ret = daemon_reap(interrupt_fd(attempt->request), pid, &attempt->status);
 
 	if (ret == 0)
 		return 0;

@@ -25,8 +25,8 @@
  * @never_spawn: not even that one.
  * @path: its program; NULL: LTT_SESSIOND_PATH, else the one beside the
  *        caller's own program, else the one that is installed, else what PATH finds.
- * @installed: where the library that asks was installed with it, in place of the folders of the
- *	  caller's program, which is not ours then; NULL: those.
+ * @installed: the program that was installed with the library that asks: the caller's own program
+ *	       is not ours then; NULL: it is.
  * @group: its --group; NULL: its default.
  * @interrupt: as for client_open(), also while a daemon starts; NULL: none.
  */
@@ -60,6 +60,10 @@ extern const char daemon_system_rundir[];
  * Return: 0 or negative errno, also of the exec.
  */
 int daemon_spawn(char *const argv[], int words, pid_t *ret) MUST_CHECK;
+/** Wait until it has detached itself, 20 s at most; @ret_status stays as it is where the caller's
+ *  program ignores SIGCHLD or waits for all children. Return: 0, -ETIMEDOUT, or -EINTR: @interrupt
+ *  is readable. */
+int daemon_reap(int interrupt, pid_t pid, int *ret_status) MUST_CHECK;
 /** A file in memory for the standard error of such a program, or -1: it has none then. */
 int daemon_words(const char *name);
 /** The first line in it. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "relay_local.h"
 
-#include <errno.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "base/macros.h"
 #include "base/str.h"
@@ -32,7 +30,7 @@ static int relay_local_start(const char *given, char *words, size_t len, struct 
 	AUTO_FREE char *path = program(given);
 	char *argv[] = { path, (char *)"--daemonize", NULL };
 	pid_t pid;
-	int error;
+	int error, status;
 
 	if (!path)
 		return err_memory(err);
@@ -42,8 +40,11 @@ static int relay_local_start(const char *given, char *words, size_t len, struct 
 				 "no relay runs here, and '%s' can't be "
 				 "started",
 				 path);
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (daemon_reap(-1, pid, &status) < 0)
+		return err_set(err, ERR_OUTPUT,
+			       "no relay runs here, and '%s' (pid %d), which was started, does "
+			       "not get ready",
+			       path, (int)pid);
 	daemon_read_words(fd, words, len);
 	return 0;
 }

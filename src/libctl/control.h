@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * control.h - what the files behind ltt/control.h share: the handle of a caller of the
+ * library. Owned by the caller; runs in its thread.
+ */
+#ifndef LIBCTL_CONTROL_H
+#define LIBCTL_CONTROL_H
+
+#include <ltt/control.h>
+
+#include "client.h"
+#include "pool.h"
+
+#define CONTROL_WARNING_BYTES 4096 /* lines that do not fit are counted */
+
+struct ltt_ctl {
+	struct client *client; /* NULL: not connected */
+	struct ltt_ctl_daemon_info daemon;
+	struct err err;
+	char warning[CONTROL_WARNING_BYTES];
+};
+
+/** Begin a call: forget what was said about the last one. Return: 0, or the code in ctl->err:
+ *  there is no connection. */
+int control_begin(struct ltt_ctl *ctl) MUST_CHECK;
+/** After a failed call: a connection that is lost is closed. Return: the code. */
+int control_failed(struct ltt_ctl *ctl);
+/** Add a line to the warning. */
+void control_warn(struct ltt_ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
+/**
+ * control_take() - copy a struct of the caller's that begins with its size.
+ * @ret: of @known bytes, zeroed where the caller's is shorter.
+ * Return: 0, or the code in ctl->err: it is longer and has values that this library does not know.
+ */
+int control_take(struct ltt_ctl *ctl, const void *given, void *ret, size_t known) MUST_CHECK;
+
+/** The program @name that was installed with this library, allocated; its name alone, for PATH to
+ *  find, if it is not there. NULL: no memory, which ctl->err says. */
+char *control_installed(struct ltt_ctl *ctl, const char *name) MUST_CHECK;
+
+void control_fill_totals(struct ltt_ctl_totals *ret, const struct msg_totals *m);
+/** Of a message's list, allocated in @pool; NULL: the list is empty. */
+const struct ltt_ctl_totals *control_totals(struct pool *pool, struct list totals);
+
+#endif

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* control_change.c - calls of ltt/control.h that change sessions. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/macros.h"
+#include "calls.h"
+#include "control.h"
+#include "creation.h"
+
+static int control_check_given(struct ltt_ctl *ctl, const char *value, const char *what)
+{
+	if (value)
+		return 0;
+	return err_set(&ctl->err, ERR_INVALID, "%s is missing", what);
+}
+
+/* --- create --------------------------------------------------------------------------- */
+
+static int control_check_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *o)
+{
+	if (!!o->output + !!o->url + !!o->no_output > 1)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "output, url and no_output exclude each other");
+	if (o->live_us && (o->output || o->no_output))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "live_us needs a relay; output and no_output have none");
+	if (o->live_us && o->live_us < LIVE_MIN_US)
+		return err_set(&ctl->err, ERR_INVALID, "live_us is %u; %u is the least", o->live_us,
+			       LIVE_MIN_US);
+	if ((o->spool_size || o->compress || o->clear_text) && !o->url && !o->live_us)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "spool_size, compress and clear_text need a url");
+	if ((o->sync == LTT_CTL_SYNC_PERIOD) != (o->sync_us != 0))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "sync_us belongs to LTT_CTL_SYNC_PERIOD, and is not 0 then");
+	return 0;
+}
+
+static void control_warn_relay(struct ltt_ctl *ctl, const struct relay_url *relay)
+{
+	if (relay->unknown)
+		control_warn(ctl,
+			     "the host '%s' of the relay is not known now (%s): data goes to the "
+			     "spool",
+			     relay->host, relay->unknown);
+	if (relay->away)
+		control_warn(ctl, "no relay answers at %s now: data goes to the spool",
+			     relay->text);
+}
+
+static int control_make(struct ltt_ctl *ctl, struct creation *c)
+{
+	char *relayd AUTO_FREE = NULL;
+	bool local = c->live_us && !c->url;
+
+	if (local) {
+		relayd = control_installed(ctl, "ltt-relayd");
+		if (!relayd)
+			return ctl->err.code;
+	}
+	if (creation_prepare(c, local ? relayd : NULL, &ctl->err) != 0)
+		return ctl->err.code;
+	control_warn_relay(ctl, &c->relay);
+	return creation_make(c, ctl->client, &ctl->err);
+}
+
+int ltt_ctl_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *create,
+		   char **ret_name, char **ret_output)
+{
+	struct creation c CLEANUP(creation_fini) = CREATION_INIT;
+	char *output AUTO_FREE = NULL;
+	struct ltt_ctl_create_options o;
+
+	if (control_begin(ctl) != 0)
+		return ctl->err.code;
+	ltt_ctl_create_options_init(&o);
+	if (create && control_take(ctl, create, &o, sizeof(o)) != 0)
+		return ctl->err.code;
+	if (control_check_create(ctl, &o) != 0)
+		return ctl->err.code;
+	output = malloc(sizeof(c.relay.text)); /* before there is a session */
+	if (!output)
+		return err_memory(&ctl->err);
+	c.name = o.name;
+	c.output = o.output;
+	c.url = o.url;
+	c.scope = o.scope;
+	c.no_output = o.no_output;
+	c.clear_text = o.clear_text;
+	c.compress = o.compress;
+	c.sync = (enum sync_mode)o.sync;
+	c.sync_us = o.sync_us;
+	c.live_us = o.live_us;
+	c.spool_size = o.spool_size;
+	c.keep_free = o.keep_free;
+	c.max_size = o.max_size;
+	if (control_make(ctl, &c) != 0)
+		return control_failed(ctl);
+	snprintf(output, sizeof(c.relay.text), "%s", c.relay.text);
+	if (!*c.relay.addr && c.dir.path) {
+		free(output);
+		output = TAKE(c.dir.path);
+	}
+	if (ret_output)
+		*ret_output = TAKE(output);
+	if (ret_name)
+		*ret_name = TAKE(c.session);
+	return 0;
+}
+
+/* --- channels and rules ------------------------------------------------------------------ */
+
+int ltt_ctl_enable_channel(struct ltt_ctl *ctl, const struct ltt_ctl_channel_options *channel)
+{
+	struct ltt_ctl_channel_options o;
+	struct req_channel_enable req;
+	struct rep_channel_enable rep;
+
+	if (control_begin(ctl) != 0 || control_take(ctl, channel, &o, sizeof(o)) != 0 ||
+	    control_check_given(ctl, o.session, "the session of the channel") != 0 ||
+	    control_check_given(ctl, o.name, "the name of the channel") != 0)
+		return ctl->err.code;
+	if (o.tracefile_count && !o.tracefile_size)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "tracefile_count needs tracefile_size: files without a size are "
+			       "never full");
+	req = (struct req_channel_enable){
+		.session = o.session,
+		.domain = (uint8_t)o.domain,
+		.name = o.name,
+		.subbuf_size = o.subbuf_size,
+		.num_subbuf = o.num_subbuf,
+		.overwrite = !!o.overwrite,
+		.ownership = (uint8_t)o.owner,
+		.tracefile_size = o.tracefile_size,
+		.tracefile_count = o.tracefile_count,
+		.switch_timer_us = o.switch_timer_us,
+	};
+	if (call_channel_enable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
+		return control_failed(ctl);
+	if (rep.tracefile_size > o.tracefile_size)
+		control_warn(
+			ctl,
+			"channel '%s': files of %llu bytes do not hold a buffer; they get %llu",
+			o.name, (unsigned long long)o.tracefile_size,
+			(unsigned long long)rep.tracefile_size);
+	return 0;
+}
+
+int ltt_ctl_disable_channel(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_domain domain,
+			    const char *channel)
+{
+	struct req_channel_disable req = { .session = session,
+					   .domain = (uint8_t)domain,
+					   .name = channel };
+	struct rep_channel_disable rep;
+
+	if (control_begin(ctl) != 0)
+		return ctl->err.code;
+	if (call_channel_disable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
+		return control_failed(ctl);
+	return 0;
+}
+
+static int control_warn_conflict(struct ltt_ctl *ctl, struct decoder *dec)
+{
+	struct msg_conflict m;
+
+	if (msg_conflict_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	control_warn(
+		ctl,
+		"event '%s' of process %u is not recorded: its format is \"%s\", but \"%s\" is "
+		"recorded under this name",
+		m.name, m.pid, m.refused, m.armed);
+	return 0;
+}
+
+/* An item of start or enable_event: what is not recorded although it was asked for. */
+static int control_refusal_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct ltt_ctl *ctl = priv;
+	struct msg_refusal m;
+
+	if (type == MSG_conflict)
+		return control_warn_conflict(ctl, dec);
+	if (type != MSG_refusal)
+		return 0;
+	if (msg_refusal_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	control_warn(ctl, "event '%s' is not %s: %s", m.name,
+		     m.domain == DOMAIN_USER && !m.recorded ? "counted" : "recorded", m.why);
+	return 0;
+}
+
+int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options *event,
+			 char *ret_channel, uint32_t *ret_points)
+{
+	struct ltt_ctl_event_options o;
+	struct req_event_enable req;
+	struct rep_event_enable rep;
+
+	if (control_begin(ctl) != 0 || control_take(ctl, event, &o, sizeof(o)) != 0 ||
+	    control_check_given(ctl, o.session, "the session of the event rule") != 0 ||
+	    control_check_given(ctl, o.pattern, "the pattern of the event rule") != 0)
+		return ctl->err.code;
+	if (o.kind == LTT_CTL_RULE_USER)
+		return err_set(&ctl->err, ERR_UNSUPPORTED,
+			       "places in programs can't be chosen from C yet; use 'lttctl "
+			       "enable-event --userspace-probe'");
+	req = (struct req_event_enable){
+		.session = o.session,
+		.domain = (uint8_t)o.domain,
+		.channel = o.channel,
+		.pattern = o.pattern,
+		.exclude = o.exclude,
+		.loglevel_type = (uint8_t)o.level_type,
+		.loglevel = o.loglevel,
+		.kind = (uint8_t)o.kind,
+		.location = o.location,
+		.fetch = o.fetch,
+	};
+	if (call_event_enable(ctl->client, &req, control_refusal_item, ctl, &rep, &ctl->err) != 0)
+		return control_failed(ctl);
+	if (ret_channel)
+		snprintf(ret_channel, LTT_CTL_NAME_BYTES, "%s", rep.channel);
+	if (ret_points)
+		*ret_points = rep.points;
+	return 0;
+}
+
+int ltt_ctl_disable_event(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_domain domain,
+			  const char *channel, const char *pattern)
+{
+	struct req_event_disable req = { .session = session,
+					 .domain = (uint8_t)domain,
+					 .channel = channel,
+					 .pattern = pattern,
+					 .all = !pattern };
+	struct rep_event_disable rep;
+
+	if (control_begin(ctl) != 0)
+		return ctl->err.code;
+	if (call_event_disable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
+		return control_failed(ctl);
+	return 0;
+}
+
+/* --- start, stop, destroy ------------------------------------------------------------------ */
+
+int ltt_ctl_start(struct ltt_ctl *ctl, const char *session, uint32_t *ret_applications)
+{
+	struct req_session_start req = { .session = session };
+	struct rep_session_start rep;
+
+	if (control_begin(ctl) != 0)
+		return ctl->err.code;
+	if (call_session_start(ctl->client, &req, control_refusal_item, ctl, &rep, &ctl->err) != 0)
+		return control_failed(ctl);
+	if (rep.late)
+		control_warn(ctl,
+			     "session '%s': %u of %u applications have not answered within a "
+			     "second; they record as soon as they do",
+			     session, rep.late, rep.apps);
+	if (*rep.problem)
+		control_warn(ctl, "session '%s': %s", session, rep.problem);
+	if (ret_applications)
+		*ret_applications = rep.apps;
+	return 0;
+}
+
+/* The result of stop and destroy. Consumes @totals. */
+static int control_conclude(struct ltt_ctl *ctl, struct ltt_ctl_totals *totals, struct list list,
+			    const char *problem, struct ltt_ctl_totals **ret_totals)
+{
+	struct msg_totals m;
+
+	if (*problem)
+		control_warn(ctl, "%s", problem);
+	if (msg_totals_next(&list, &m)) {
+		control_fill_totals(totals, &m);
+	} else {
+		free(totals);
+		totals = NULL;
+	}
+	if (ret_totals)
+		*ret_totals = totals;
+	else
+		free(totals);
+	return 0;
+}
+
+static int control_check_end(struct ltt_ctl *ctl, unsigned int flags)
+{
+	if (control_begin(ctl) != 0)
+		return ctl->err.code;
+	if (flags & ~(unsigned int)LTT_CTL_NO_WAIT)
+		return err_set(&ctl->err, ERR_UNSUPPORTED,
+			       "this libltt-ctl does not know all of the flags 0x%x", flags);
+	return 0;
+}
+
+int ltt_ctl_stop(struct ltt_ctl *ctl, const char *session, unsigned int flags,
+		 struct ltt_ctl_totals **ret_totals)
+{
+	struct req_session_stop req = { .session = session, .no_wait = flags & LTT_CTL_NO_WAIT };
+	struct ltt_ctl_totals *totals;
+	struct rep_session_stop rep;
+
+	if (control_check_end(ctl, flags) != 0)
+		return ctl->err.code;
+	totals = calloc(1, sizeof(*totals)); /* before anything changes */
+	if (!totals)
+		return err_memory(&ctl->err);
+	if (call_session_stop(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0) {
+		free(totals);
+		return control_failed(ctl);
+	}
+	return control_conclude(ctl, totals, rep.totals, rep.problem, ret_totals);
+}
+
+int ltt_ctl_destroy(struct ltt_ctl *ctl, const char *session, unsigned int flags,
+		    struct ltt_ctl_totals **ret_totals)
+{
+	struct req_session_destroy req = { .session = session, .no_wait = flags & LTT_CTL_NO_WAIT };
+	struct ltt_ctl_totals *totals;
+	struct rep_session_destroy rep;
+
+	if (control_check_end(ctl, flags) != 0)
+		return ctl->err.code;
+	totals = calloc(1, sizeof(*totals));
+	if (!totals)
+		return err_memory(&ctl->err);
+	if (call_session_destroy(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0) {
+		free(totals);
+		return control_failed(ctl);
+	}
+	return control_conclude(ctl, totals, rep.totals, rep.problem, ret_totals);
+}
+
+void ltt_ctl_totals_free(struct ltt_ctl_totals *totals)
+{
+	free(totals);
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* control_show.c - sessions as they are, in the structs of ltt/control.h. */
+#include <string.h>
+
+#include "base/macros.h"
+#include "calls.h"
+#include "control.h"
+
+/* A result, and the memory that it is in. */
+struct control_listing {
+	struct ltt_ctl_sessions sessions; /* first: the caller's pointer */
+	struct pool pool;
+};
+
+struct control_view {
+	struct ltt_ctl_session_status status; /* first, too */
+	struct pool pool;
+	struct ltt_ctl_channel *channel; /* the last one: rules and refusals are its */
+};
+
+/* Return: NULL: no memory, which the pool remembers. */
+static const struct ltt_ctl_session *control_session(struct pool *pool, const struct msg_session *m)
+{
+	struct ltt_ctl_session *s = pool_alloc(pool, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	*s = (struct ltt_ctl_session){
+		.id = m->id,
+		.name = pool_str(pool, m->name),
+		.output = pool_str(pool, m->path),
+		.problem = pool_str(pool, m->problem),
+		.spool = pool_str(pool, m->spool),
+		.uid = m->uid,
+		.state = (enum ltt_ctl_state)m->state,
+		.created_ns = m->created_ns,
+		.recording_ns = m->recording_ns,
+		.applications = m->apps,
+		.scoped = m->scoped,
+		.keep_free = m->keep_free,
+		.max_size = m->max_size,
+		.sync = (enum ltt_ctl_sync)m->sync,
+		.sync_us = m->sync_us,
+		.link = (enum ltt_ctl_link)m->link,
+		.live_us = m->live_us,
+		.compress = m->compress,
+		.spool_size = m->spool_size,
+		.spooled = m->spooled,
+		.clock_offset_ns = m->clock_offset_ns,
+		.clock_error_ns = m->clock_error_ns,
+		.totals = control_totals(pool, m->totals),
+	};
+	return s;
+}
+
+void control_fill_totals(struct ltt_ctl_totals *ret, const struct msg_totals *m)
+{
+	*ret = (struct ltt_ctl_totals){
+		/* an event that was recorded and then lost is lost */
+		.recorded = m->recorded - MIN(m->recorded, m->lost_output),
+		.written = m->written,
+		.waiting = m->waiting,
+		.lost = m->lost_full + m->lost_size + m->lost_busy + m->lost_output,
+		/* a larger buffer would not have helped while nothing could be written */
+		.lost_full = m->lost_full - MIN(m->lost_full, m->lost_stalled),
+		.lost_size = m->lost_size,
+		.lost_busy = m->lost_busy,
+		.lost_output = m->lost_output + MIN(m->lost_full, m->lost_stalled),
+		.invalid_bytes = m->lost_invalid,
+		.lost_buffers = m->lost_buffers,
+		.bytes = m->bytes,
+		.packets = m->packets,
+	};
+}
+
+const struct ltt_ctl_totals *control_totals(struct pool *pool, struct list totals)
+{
+	struct ltt_ctl_totals *t;
+	struct msg_totals m;
+
+	if (!msg_totals_next(&totals, &m))
+		return NULL;
+	t = pool_alloc(pool, sizeof(*t));
+	if (t)
+		control_fill_totals(t, &m);
+	return t;
+}
+
+static int control_list_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct control_listing *l = priv;
+	struct msg_session m;
+
+	if (type != MSG_session)
+		return 0; /* a newer daemon sends more */
+	if (msg_session_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	pool_append(&l->pool, (const void *const **)&l->sessions.sessions, &l->sessions.nr,
+		    control_session(&l->pool, &m));
+	return 0;
+}
+
+int ltt_ctl_list(struct ltt_ctl *ctl, struct ltt_ctl_sessions **ret_sessions)
+{
+	struct req_session_list req = { .settled = 1, .name = "" };
+	struct rep_session_list rep;
+	struct control_listing *l;
+
+	if (control_begin(ctl) != 0)
+		return ctl->err.code;
+	l = calloc(1, sizeof(*l));
+	if (!l)
+		return err_memory(&ctl->err);
+	if (call_session_list(ctl->client, &req, control_list_item, l, &rep, &ctl->err) != 0)
+		control_failed(ctl);
+	else if (l->pool.failed)
+		err_memory(&ctl->err);
+	if (ctl->err.code) {
+		ltt_ctl_sessions_free(&l->sessions);
+		return ctl->err.code;
+	}
+	*ret_sessions = &l->sessions;
+	return 0;
+}
+
+void ltt_ctl_sessions_free(struct ltt_ctl_sessions *sessions)
+{
+	struct control_listing *l = (struct control_listing *)sessions;
+
+	if (l)
+		pool_fini(&l->pool);
+	free(l);
+}
+
+/* --- one session ------------------------------------------------------------------------ */
+
+static int control_take_session(struct control_view *v, struct decoder *dec)
+{
+	struct msg_session m;
+
+	if (v->status.session || msg_session_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	v->status.session = control_session(&v->pool, &m);
+	return 0;
+}
+
+static int control_take_channel(struct control_view *v, struct decoder *dec)
+{
+	struct ltt_ctl_channel *c;
+	struct msg_channel m;
+
+	if (msg_channel_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	v->channel = c = pool_alloc(&v->pool, sizeof(*c));
+	if (!c)
+		return 0;
+	*c = (struct ltt_ctl_channel){
+		.name = pool_str(&v->pool, m.name),
+		.contexts = pool_str(&v->pool, m.contexts),
+		.domain = (enum ltt_ctl_domain)m.domain,
+		.enabled = m.enabled,
+		.overwrite = m.overwrite,
+		.owner = (enum ltt_ctl_owner)m.ownership,
+		.subbuf_size = m.subbuf_size,
+		.num_subbuf = m.num_subbuf,
+		.switch_timer_us = m.switch_timer_us,
+		.tracefile_size = m.tracefile_size,
+		.tracefile_count = m.tracefile_count,
+		.used = m.used,
+		.size = m.size,
+		.memory = m.memory,
+		.totals = control_totals(&v->pool, m.totals),
+	};
+	pool_append(&v->pool, (const void *const **)&v->status.channels, &v->status.nr_channels, c);
+	return 0;
+}
+
+static int control_take_rule(struct control_view *v, struct decoder *dec)
+{
+	struct ltt_ctl_rule *r = pool_alloc(&v->pool, sizeof(*r));
+	struct msg_rule m;
+
+	if (msg_rule_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	if (!r)
+		return 0;
+	*r = (struct ltt_ctl_rule){
+		.pattern = pool_str(&v->pool, m.pattern),
+		.exclude = pool_str(&v->pool, m.exclude),
+		.location = pool_str(&v->pool, m.location),
+		.fetch = pool_str(&v->pool, m.fetch),
+		.kind = (enum ltt_ctl_rule_kind)m.kind,
+		.level_type = (enum ltt_ctl_level_type)m.loglevel_type,
+		.loglevel = (int)m.loglevel,
+		.enabled = m.enabled,
+		.points = m.points,
+	};
+	pool_append(&v->pool, (const void *const **)&v->channel->rules, &v->channel->nr_rules, r);
+	return 0;
+}
+
+static int control_take_refusal(struct control_view *v, struct decoder *dec)
+{
+	struct ltt_ctl_refusal *r = pool_alloc(&v->pool, sizeof(*r));
+	struct msg_refusal m;
+
+	if (msg_refusal_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	if (!r)
+		return 0;
+	*r = (struct ltt_ctl_refusal){
+		.event = pool_str(&v->pool, m.name),
+		.why = pool_str(&v->pool, m.why),
+		.domain = m.domain ? (enum ltt_ctl_domain)m.domain : LTT_CTL_KERNEL,
+		.counted = m.domain == DOMAIN_USER && !m.recorded,
+	};
+	pool_append(&v->pool, (const void *const **)&v->channel->refusals, &v->channel->nr_refusals,
+		    r);
+	return 0;
+}
+
+static int control_take_conflict(struct control_view *v, struct decoder *dec)
+{
+	struct ltt_ctl_conflict *c = pool_alloc(&v->pool, sizeof(*c));
+	struct msg_conflict m;
+
+	if (msg_conflict_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	if (!c)
+		return 0;
+	*c = (struct ltt_ctl_conflict){
+		.event = pool_str(&v->pool, m.name),
+		.recorded = pool_str(&v->pool, m.armed),
+		.refused = pool_str(&v->pool, m.refused),
+		.pid = m.pid,
+	};
+	pool_append(&v->pool, (const void *const **)&v->channel->conflicts,
+		    &v->channel->nr_conflicts, c);
+	return 0;
+}
+
+static int control_status_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	static int (*const take[])(struct control_view *, struct decoder *) = {
+		[MSG_rule] = control_take_rule,
+		[MSG_refusal] = control_take_refusal,
+		[MSG_conflict] = control_take_conflict,
+	};
+	struct control_view *v = priv;
+
+	if (type == MSG_session)
+		return control_take_session(v, dec);
+	if (type == MSG_channel)
+		return control_take_channel(v, dec);
+	if (type >= ARRAY_SIZE(take) || !take[type])
+		return 0; /* what is tracked, and what a newer daemon sends */
+	if (!v->channel)
+		return v->pool.failed ? 0 : ERR_BAD_MESSAGE;
+	return take[type](v, dec);
+}
+
+int ltt_ctl_status(struct ltt_ctl *ctl, const char *session,
+		   struct ltt_ctl_session_status **ret_status)
+{
+	struct req_session_show req = { .session = session };
+	struct rep_session_show rep;
+	struct control_view *v;
+
+	if (control_begin(ctl) != 0)
+		return ctl->err.code;
+	v = calloc(1, sizeof(*v));
+	if (!v)
+		return err_memory(&ctl->err);
+	if (call_session_show(ctl->client, &req, control_status_item, v, &rep, &ctl->err) != 0)
+		control_failed(ctl);
+	else if (v->pool.failed)
+		err_memory(&ctl->err);
+	else if (!v->status.session)
+		err_set(&ctl->err, ERR_BAD_MESSAGE,
+			"the session daemon's answer lacks the session '%s'", session);
+	if (ctl->err.code) {
+		ltt_ctl_status_free(&v->status);
+		return ctl->err.code;
+	}
+	*ret_status = &v->status;
+	return 0;
+}
+
+void ltt_ctl_status_free(struct ltt_ctl_session_status *status)
+{
+	struct control_view *v = (struct control_view *)status;
+
+	if (v)
+		pool_fini(&v->pool);
+	free(v);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pool.h - the memory of one result: many small pieces that are freed at once. A failure
+ * is remembered, and so is tested once, when the result is complete. Owned by the result.
+ */
+#ifndef LIBCTL_POOL_H
+#define LIBCTL_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define POOL_MAX_BYTES (256u << 20) /* a session daemon's answer is not larger */
+
+struct pool_piece;
+
+struct pool {
+	struct pool_piece *pieces;
+	size_t bytes;
+	bool failed;
+};
+
+/** Return: zeroed memory; NULL: there is none, which the pool remembers. */
+void *pool_alloc(struct pool *pool, size_t size);
+/** A copy of @text; a failure gives "", too. */
+const char *pool_str(struct pool *pool, const char *text);
+/** Append @item to a list of pointers; one that is NULL is not appended. */
+void pool_append(struct pool *pool, const void *const **list, size_t *nr, const void *item);
+void pool_fini(struct pool *pool);
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* libltt-ctl: what its structs say, structs of other versions, lost connections, no memory. */
+#include <stdarg.h>
+
+#include <ltt/control.h>
+
+#include "ctl_fake.h"
+
+/* ---- memory: a call of this thread's fails after some others ---- */
+
+static __thread long left = -1; /* allocations until one fails; -1: none does */
+
+static bool fails(void)
+{
+	return left >= 0 && left-- == 0;
+}
+
+#define WRAP(name, params, args)                   \
+	void *__real_##name params;                \
+	void *__wrap_##name params;                \
+	void *__wrap_##name params                 \
+	{                                          \
+		if (!fails())                      \
+			return __real_##name args; \
+		errno = ENOMEM;                    \
+		return NULL;                       \
+	}
+WRAP(malloc, (size_t size), (size))
+WRAP(calloc, (size_t nr, size_t size), (nr, size))
+WRAP(strdup, (const char *s), (s))
+WRAP(strndup, (const char *s, size_t len), (s, len))
+WRAP(getcwd, (char *buf, size_t size), (buf, size))
+WRAP(realpath, (const char *path, char *ret), (path, ret))
+int __real_vasprintf(char **ret, const char *fmt, va_list args);
+int __wrap_vasprintf(char **ret, const char *fmt, va_list args);
+int __wrap_vasprintf(char **ret, const char *fmt, va_list args)
+{
+	return fails() ? -1 : __real_vasprintf(ret, fmt, args);
+}
+
+/* ---- calls, each with a result that it frees ---- */
+
+static struct ltt_ctl *ctl;
+
+static int call_connect(void)
+{
+	return ltt_ctl_connect(ctl, NULL);
+}
+
+static int call_list(void)
+{
+	struct ltt_ctl_sessions *list;
+	int code = ltt_ctl_list(ctl, &list);
+
+	if (code == 0)
+		ltt_ctl_sessions_free(list);
+	return code;
+}
+
+static int call_status(void)
+{
+	struct ltt_ctl_session_status *status;
+	int code = ltt_ctl_status(ctl, "demo", &status);
+
+	if (code == 0)
+		ltt_ctl_status_free(status);
+	return code;
+}
+
+static int call_stop(void)
+{
+	return ltt_ctl_stop(ctl, "demo", 0, NULL);
+}
+
+static int call_destroy(void)
+{
+	return ltt_ctl_destroy(ctl, "demo", 0, NULL);
+}
+
+static int create_at(const char *name, const char *output)
+{
+	struct ltt_ctl_create_options o;
+	char *ret_name = NULL, *ret_output = NULL;
+	int code;
+
+	ltt_ctl_create_options_init(&o);
+	o.name = name;
+	o.output = output;
+	code = ltt_ctl_create(ctl, &o, &ret_name, &ret_output);
+	CHECK(code || (*ret_name && *ret_output == '/' && access(ret_output, F_OK) == 0));
+	CHECK(!code || (!ret_name && !ret_output));
+	free(ret_name);
+	free(ret_output);
+	return code;
+}
+
+static int call_create(void)
+{
+	return create_at("demo", NULL);
+}
+
+static int call_create_at(void)
+{
+	return create_at(NULL, "some/where");
+}
+
+/* Each allocation fails once, then the call succeeds. Return: how many there are. */
+static long without_memory(int (*call)(void), bool undone)
+{
+	for (long n = 0;; n++) {
+		int code;
+
+		left = n;
+		code = call();
+		left = -1;
+		if (code == 0)
+			return n;
+		if (code != LTT_CTL_NO_MEMORY)
+			fprintf(stderr, "allocation %ld: %d: %s\n", n, code, ltt_ctl_error(ctl));
+		CHECK(code == LTT_CTL_NO_MEMORY && *ltt_ctl_error(ctl));
+		CHECK(!undone || !*fake.session);
+	}
+}
+
+static void memory(void)
+{
+	left = 0;
+	CHECK(!ltt_ctl_new());
+	left = -1;
+	CHECK(without_memory(call_connect, false) >= 5);
+	CHECK(without_memory(call_create, true) >= 5);
+	CHECK(without_memory(call_list, false) >= 5);
+	CHECK(without_memory(call_status, false) >= 10);
+	CHECK(without_memory(call_stop, false) == 1);
+	CHECK(without_memory(call_destroy, false) == 1);
+	CHECK(without_memory(call_create_at, true) >= 5);
+	fake.session[0] = '\0';
+}
+
+/* ---- what is said ---- */
+
+static void check_session(const struct ltt_ctl_session *s)
+{
+	CHECK(s->id == 7 && strcmp(s->name, "demo") == 0);
+	CHECK(s->state == LTT_CTL_RECORDING && s->applications == 2);
+	CHECK(s->uid == getuid() && s->recording_ns == 12300000000);
+	CHECK(strcmp(s->problem, "the disk is full") == 0 && *s->output == '/' && !*s->spool);
+	CHECK(s->totals->recorded == 90 && s->totals->lost == 5 + 2 + 10);
+	CHECK(s->totals->lost_full == 2 && s->totals->lost_output == 13);
+	CHECK(s->totals->lost_size == 2 && s->totals->written == 80);
+}
+
+static void lists(void)
+{
+	struct ltt_ctl_sessions *list;
+
+	CHECK(ltt_ctl_list(ctl, &list) == 0);
+	CHECK(list->nr == 1);
+	check_session(list->sessions[0]);
+	ltt_ctl_sessions_free(list);
+	ltt_ctl_sessions_free(NULL);
+}
+
+static void statuses(void)
+{
+	struct ltt_ctl_session_status *status;
+	const struct ltt_ctl_channel *c;
+
+	fake.conflict = true;
+	CHECK(ltt_ctl_status(ctl, "demo", &status) == 0);
+	check_session(status->session);
+	CHECK(status->nr_channels == 1);
+	c = status->channels[0];
+	CHECK(strcmp(c->name, "channel0") == 0 && c->domain == LTT_CTL_USER && c->enabled);
+	CHECK(c->subbuf_size == 524288 && c->num_subbuf == 4 && c->owner == LTT_CTL_OWNER_USER);
+	CHECK(c->used == 1048576 && c->size == 4194304 && c->totals->bytes == 4000);
+	CHECK(c->nr_rules == 1 && c->nr_refusals == 0 && c->nr_conflicts == 1);
+	CHECK(strcmp(c->rules[0]->pattern, "web:*") == 0 && c->rules[0]->points == 4);
+	CHECK(c->rules[0]->level_type == LTT_CTL_LEVEL_AT_LEAST && c->rules[0]->loglevel == 6);
+	CHECK(c->conflicts[0]->pid == 4711 && strcmp(c->conflicts[0]->refused, "len %s") == 0);
+	ltt_ctl_status_free(status);
+	ltt_ctl_status_free(NULL);
+	fake.conflict = false;
+}
+
+static void changes(void)
+{
+	struct ltt_ctl_channel_options channel;
+	struct ltt_ctl_event_options event;
+	char name[LTT_CTL_NAME_BYTES];
+	uint32_t points, apps;
+
+	CHECK(call_create() == 0);
+	pthread_mutex_lock(&fake.lock);
+	EXPECT_PART("lttctl list", 0, "demo");
+	pthread_mutex_unlock(&fake.lock);
+	fake.asked[0] = '\0';
+	ltt_ctl_channel_options_init(&channel);
+	channel.session = "demo";
+	channel.name = "big";
+	channel.domain = LTT_CTL_USER;
+	channel.subbuf_size = 65536;
+	channel.num_subbuf = 8;
+	channel.tracefile_size = 4096;
+	channel.tracefile_count = 2;
+	channel.switch_timer_us = 100;
+	channel.owner = LTT_CTL_OWNER_PROCESS;
+	CHECK(ltt_ctl_enable_channel(ctl, &channel) == 0);
+	ASKED("channel demo big size 65536 nr 8 own 2 file 4096 x 2 timer 100 over 0\n");
+	channel.overwrite = 1;
+	CHECK(ltt_ctl_enable_channel(ctl, &channel) == LTT_CTL_UNSUPPORTED);
+	ltt_ctl_event_options_init(&event);
+	event.session = "demo";
+	event.pattern = "net:*";
+	event.exclude = "net:x";
+	event.channel = "big";
+	event.domain = LTT_CTL_USER;
+	event.level_type = LTT_CTL_LEVEL_ONLY;
+	event.loglevel = 3;
+	fake.conflict = true;
+	fake.asked[0] = '\0';
+	CHECK(ltt_ctl_enable_event(ctl, &event, name, &points) == 0);
+	ASKED("event demo big 'net:*' not 'net:x' level 2 3\n");
+	CHECK(strcmp(name, "channel0") == 0 && points == 2);
+	CHECK(strstr(ltt_ctl_warning(ctl), "'net_rx' of process 4711 is not recorded"));
+	fake.conflict = false;
+	event.pattern = "web:*";
+	CHECK(ltt_ctl_enable_event(ctl, &event, NULL, NULL) == LTT_CTL_EVENT_EXISTS);
+	CHECK(!*ltt_ctl_warning(ctl));
+	event.kind = LTT_CTL_RULE_USER;
+	CHECK(ltt_ctl_enable_event(ctl, &event, NULL, NULL) == LTT_CTL_UNSUPPORTED);
+	fake.asked[0] = '\0';
+	CHECK(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, "big", "web:*") == 0);
+	CHECK(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, "big", NULL) == 0);
+	CHECK(ltt_ctl_disable_channel(ctl, "demo", LTT_CTL_USER, "channel0") == 0);
+	ASKED("disable event web:*\ndisable event  all\ndisable channel channel0\n");
+	CHECK(ltt_ctl_start(ctl, "demo", &apps) == 0 && apps == 2);
+	CHECK(strstr(ltt_ctl_warning(ctl), "1 of 2 applications have not answered"));
+	CHECK(ltt_ctl_start(ctl, "demo", NULL) == LTT_CTL_STATE);
+}
+
+static void ends(void)
+{
+	struct ltt_ctl_totals *totals;
+
+	fake.asked[0] = '\0';
+	CHECK(ltt_ctl_stop(ctl, "demo", 0, &totals) == 0);
+	CHECK(totals->recorded == 90 && totals->packets == 3);
+	ltt_ctl_totals_free(totals);
+	CHECK(ltt_ctl_stop(ctl, "demo", 6, &totals) == LTT_CTL_UNSUPPORTED);
+	CHECK(ltt_ctl_destroy(ctl, "demo", LTT_CTL_NO_WAIT, NULL) == 0);
+	ASKED("stop demo\ndestroy demo no_wait\n");
+	CHECK(ltt_ctl_destroy(ctl, "demo", 0, &totals) == LTT_CTL_NO_SESSION);
+	CHECK(strstr(ltt_ctl_error(ctl), "there is no session 'demo'"));
+}
+
+static void invalid(void)
+{
+	struct {
+		struct ltt_ctl_create_options known;
+		uint64_t later;
+	} newer = { 0 };
+	struct ltt_ctl_create_options o;
+	struct ltt_ctl_connect_options options;
+	char *name = NULL;
+
+	memset(&o, 0, sizeof(o));
+	CHECK(ltt_ctl_create(ctl, &o, &name, NULL) == LTT_CTL_INVALID);
+	ltt_ctl_create_options_init(&newer.known);
+	newer.known.size = sizeof(newer);
+	newer.known.no_output = 1;
+	newer.known.name = "new";
+	newer.later = 1;
+	CHECK(ltt_ctl_create(ctl, &newer.known, &name, NULL) == LTT_CTL_UNSUPPORTED);
+	newer.later = 0;
+	CHECK(ltt_ctl_create(ctl, &newer.known, &name, NULL) == 0 && strcmp(name, "new") == 0);
+	free(name);
+	newer.known.output = "x";
+	CHECK(ltt_ctl_create(ctl, &newer.known, NULL, NULL) == LTT_CTL_INVALID);
+	ltt_ctl_create_options_init(&o);
+	o.name = "a/b";
+	CHECK(ltt_ctl_create(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
+	o.name = "c";
+	o.live_us = 1;
+	CHECK(ltt_ctl_create(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
+	ltt_ctl_connect_options_init(&options);
+	options.rundir = "/no/such";
+	options.start_daemon = 1;
+	CHECK(ltt_ctl_connect(ctl, &options) == LTT_CTL_INVALID);
+	options.start_daemon = 0;
+	CHECK(ltt_ctl_connect(ctl, &options) == LTT_CTL_NO_DAEMON);
+	options.rundir = getenv("LTT_RUNDIR");
+	CHECK(ltt_ctl_connect(ctl, &options) == 0);
+}
+
+static void lost(void)
+{
+	int fds[2];
+	struct ltt_ctl_connect_options options;
+
+	fake.hang_up = true;
+	CHECK(call_list() == LTT_CTL_NO_DAEMON && !ltt_ctl_daemon(ctl));
+	fake.hang_up = false;
+	CHECK(call_list() == LTT_CTL_NO_DAEMON);
+	CHECK(strstr(ltt_ctl_error(ctl), "ltt_ctl_connect()"));
+	CHECK(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
+	ltt_ctl_connect_options_init(&options);
+	options.cancel_fd = fds[0];
+	CHECK(ltt_ctl_connect(ctl, &options) == 0);
+	fake.mute = true;
+	CHECK(call_list() == LTT_CTL_INTERRUPTED);
+	fake.mute = false;
+	CHECK(call_connect() == 0 && call_list() == 0 && !*ltt_ctl_error(ctl));
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int main(void)
+{
+	ctl = ltt_ctl_new();
+	CHECK(ctl && !*ltt_ctl_error(ctl) && !ltt_ctl_daemon(ctl));
+	CHECK(call_connect() == LTT_CTL_NO_DAEMON);
+	fake_daemon();
+	pthread_mutex_unlock(&fake.lock);
+	CHECK(call_connect() == 0);
+	CHECK(ltt_ctl_daemon(ctl)->pid == 77);
+	CHECK(strcmp(ltt_ctl_daemon(ctl)->version, "9.9") == 0);
+	fake.totals = (struct msg_totals){ .recorded = 100,
+					   .written = 80,
+					   .lost_full = 5,
+					   .lost_stalled = 3,
+					   .lost_size = 2,
+					   .lost_output = 10,
+					   .bytes = 4000,
+					   .packets = 3 };
+	memory();
+	CHECK(call_connect() == 0);
+	changes();
+	fake.problem = "the disk is full";
+	lists();
+	statuses();
+	ends();
+	invalid();
+	lost();
+	ltt_ctl_free(ctl);
+	ltt_ctl_free(NULL);
+	return 0;
+}
