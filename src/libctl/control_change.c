@@ -41,7 +41,7 @@ static void control_warn_relay(struct ltt_ctl *ctl, const struct relay_url *rela
 {
 	if (relay->unknown)
 		control_warn(ctl,
-			     "the host '%s' of the relay is not known now (%s): data goes to the "
+			     "can't resolve the relay's host '%s' now (%s): data goes to the "
 			     "spool",
 			     relay->host, relay->unknown);
 	if (relay->away)
