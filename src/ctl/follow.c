@@ -181,7 +181,7 @@ static enum status follow_on(struct follow *follow)
 	struct ctl *ctl = follow->ctl;
 
 	do {
-		client_on_waiting(ctl->client, NULL, NULL); /* that is what we are here for */
+		client_on_waiting(ctl->client, NULL, NULL); /* the requested end of the operation */
 		if (call_session_follow(ctl->client, &req, ctl_follow_take_item, follow, &rep,
 					&ctl->err) == 0)
 			return ctl_follow_conclude(follow, &rep);

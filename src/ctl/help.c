@@ -39,7 +39,7 @@ void help_general(FILE *out)
 	options_help(out, options_general);
 }
 
-/* Return: did `man` show something? */
+/* Return: whether `man` showed something. */
 static bool run_man(const char *page)
 {
 	int status = 0;

@@ -59,7 +59,7 @@ static bool linger_has_word(const char *words, const char *word)
 	return false;
 }
 
-/* Return: does the environment have the scope's word, and leave libltt enabled? */
+/* Return: whether the environment has the scope's word, and libltt is enabled. */
 static bool is_in_scope(const char *env, size_t len, const char *scope)
 {
 	bool in_scope = false;
@@ -85,7 +85,7 @@ static bool has_libltt(const char *pid, char *buf)
 	return elf_read(exe, &facts) == 0 && facts.instrumented && !facts.dynamic;
 }
 
-/* Return: has it begun just now, and not ended? */
+/* Return: whether it has begun just now, and not ended. */
 static bool is_young(const char *pid)
 {
 	char *path AUTO_FREE = xasprintf("/proc/%s/stat", pid);

@@ -11,8 +11,8 @@
 
 /**
  * struct others - the processes to wait for. @session, @scope: of the program and its children.
- * @run: of the program, which has ended. A signal that it receives ends the waiting; its mend()
- * connects to the successor of a daemon that has ended.
+ * @run: of the program, which has ended. A signal that it receives ends the waiting; its watch
+ * callback connects to the successor of a daemon that has ended.
  * @no_wait: only count them.
  */
 struct others {

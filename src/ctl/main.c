@@ -281,7 +281,7 @@ static void ctl_print_text(struct ctl *ctl)
 	ctl->verb->text(ctl->verb->text_on_stderr ? stderr : stdout, printable);
 }
 
-/* Nobody reads on: fine. Anything else is an error: the answer is not whole. */
+/* A closed pipe is no error. Anything else is: the output is incomplete. */
 static enum status finish_output(struct ctl *ctl, enum status status)
 {
 	errno = 0;

@@ -26,7 +26,7 @@ static int ctl_points_take(void *priv, unsigned int type, struct decoder *dec)
 	return type == MSG_point || type == MSG_preset ? ERR_BAD_MESSAGE : 0;
 }
 
-/* By application, then by name: the order in which people look. */
+/* By application, then by name. */
 static int by_application(const void *a, const void *b)
 {
 	struct json_object *x = *(struct json_object *const *)a;
@@ -160,7 +160,7 @@ void points_text(FILE *out, struct json_object *points)
 		fputs("No application with instrumentation points is running.\n", out);
 }
 
-/* Sizes that it leaves to us are those of every channel. */
+/* Sizes that it does not set are the defaults. */
 static void preset_text(FILE *out, struct json_object *preset)
 {
 	uint64_t size = record_num(preset, "subbuf_size"), nr = record_num(preset, "num_subbuf");

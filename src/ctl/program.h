@@ -11,7 +11,7 @@
 /**
  * struct program_places - allocated; program_places_fini() it.
  * @file: absolute path. @places: as client.def has it.
- * @left_out: arguments of a USDT probe that can't be recorded, a list for people; or NULL.
+ * @left_out: arguments of a USDT probe that can't be recorded, a list for messages; or NULL.
  */
 struct program_places {
 	char *file, *places, *left_out;

@@ -21,7 +21,7 @@
  * @argv: NULL at the end.
  * @environment: "NAME=VALUE" to add, NULL at the end; may be NULL.
  * @watch: descriptor that hangs up when the session daemon ends, or -1; then
- *         @mend is called with @priv and returns what to watch next.
+ *         @repair is called with @priv and returns what to watch next.
  * @ended: a signal came while it ran that asks it to end (SIGHUP often asks otherwise).
  * @exit_status: as a shell's: 128 + the signal that ended it.
  */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ltt-keeperd - holds descriptors for ltt-sessiond, and does nothing else: no
- * parsing of foreign data, no files, nothing that could fail. When every other
- * process of the system has been killed, the buffers are still here, and the next
- * daemon takes them from here. It ends when it holds nothing and nobody is
+ * ltt-keeperd - stores descriptors for ltt-sessiond, and does nothing else: no parsing of
+ * untrusted data, no files. When every other process of the system has been killed, the buffers
+ * still exist in it, and the next daemon fetches them. It ends when it is empty and no client is
  * connected. One loop, one thread.
  *
  *   ltt-keeperd SOCKET      SOCKET is the path to listen at

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * main.c - ltt-keys: makes what relays and hosts show each other, in the folder of an
- * authority: a folder for each machine, to be copied to where that one's daemons look
- * (io/tls_keys.h). Nothing is overwritten but what `renew` and `revoke` are for.
+ * main.c - ltt-keys: creates the credentials of relays and hosts, in the folder of an authority:
+ * a folder for each machine, to be copied to the key directory of its daemons (io/tls_keys.h).
+ * Only `renew` and `revoke` overwrite files.
  */
 #include <gnutls/gnutls.h>
 #include <popt.h>

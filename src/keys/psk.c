@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* psk.c - a key that a relay and a host share, instead of certificates. */
+/* psk.c - creates a pre-shared key for a relay and a host, instead of certificates. */
 #include <fcntl.h>
 #include <gnutls/crypto.h>
 #include <stdio.h>

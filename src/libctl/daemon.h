@@ -41,7 +41,8 @@ struct daemon_request {
 
 /** Return: 0, ERR_NO_DAEMON or another code, with the sentence in @err. A daemon that does not
  *  answer (ERR_NO_ANSWER) still has its sessions, so no other is used or started. */
-int daemon_open(const struct daemon_request *wish, struct client **ret, struct err *err) MUST_CHECK;
+int daemon_open(const struct daemon_request *request, struct client **ret,
+		struct err *err) MUST_CHECK;
 
 /** The directory of these in which one would be started, allocated; NULL if there is none. */
 char *daemon_rundir(void);

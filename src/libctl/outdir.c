@@ -97,7 +97,7 @@ static int make_below(const char *where, const char *session, const char *stamp,
 		      struct err *err)
 {
 	char *home AUTO_FREE = paths_home();
-	char *wish AUTO_FREE = NULL, *top AUTO_FREE = NULL, *stem AUTO_FREE = NULL;
+	char *path AUTO_FREE = NULL, *top AUTO_FREE = NULL, *stem AUTO_FREE = NULL;
 	struct outdir dir = OUTDIR_NONE;
 	/* a made-up name has the date in it already */
 	bool dated = strstr(session, stamp) != NULL;
@@ -107,8 +107,8 @@ static int make_below(const char *where, const char *session, const char *stamp,
 	if (!home && errno == ENOENT)
 		return err_set(err, ERR_OUTPUT,
 			       "no place for the trace: set HOME, or name one with --output");
-	wish = home ? str_printf("%s/%s", home, where) : NULL;
-	top = wish ? absolute(wish) : NULL;
+	path = home ? str_printf("%s/%s", home, where) : NULL;
+	top = path ? absolute(path) : NULL;
 	stem = str_printf("%s%s%s", session, dated ? "" : "-", dated ? "" : stamp);
 	if (!top || !stem)
 		return err_memory(err);

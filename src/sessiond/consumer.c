@@ -24,8 +24,8 @@ struct con_call {
 	con_done done;
 	void *data;
 	bool any_item; /* came already */
-	bool telling;  /* what every new consumer is told: never asked again from here */
-	/* the request, to ask again */
+	bool telling;  /* sets up a new consumer: never sent again from here */
+	/* the request, to send it again */
 	int fds[MSG_MAX_FDS];
 	unsigned int nr_fds;
 	size_t len;
@@ -48,7 +48,7 @@ static void call_finish(struct con_call *call, const struct con_answer *answer)
 	call_free(call);
 }
 
-/* Take them all off first: a caller that hears of a failure may ask again. */
+/* Detach all first: the callback of a failure may send a new request. */
 static void fail_calls(struct list_node *calls)
 {
 	static const struct con_answer gone = { ERR_CONSUMER, "the consumer daemon has ended",
@@ -96,8 +96,8 @@ static const struct {
 #include "proto/consumer.def"
 };
 
-/* Can the outputs of an answer be read? Descriptors are not looked at: that some did
- * not arrive may be our own limit. */
+/* Whether the outputs of an answer can be decoded. Descriptors are not checked: missing ones may
+ * be due to this process's limit. */
 static bool outputs_are_whole(uint16_t type, const struct decoder *dec)
 {
 	int none[MSG_MAX_FDS] = { -1, -1, -1, -1 };
@@ -129,7 +129,7 @@ static int handle_item(struct con_call *call, uint16_t type, struct decoder *dec
 	return 0;
 }
 
-/* Nobody hears of an answer that is not one to what was asked, or not whole. */
+/* Answers to unknown requests, and incomplete ones, are not passed on. */
 static int handle_reply(struct consumer *consumer, const struct msg_header *header,
 			struct decoder *dec)
 {
@@ -172,7 +172,7 @@ static void send_signal(const struct consumer *consumer, int signo)
 
 /* --- does it live? ----------------------------------------------------------------- */
 
-#define WATCH_US 900000u /* silence after which it is asked; twice that is too long */
+#define WATCH_US 900000u /* silence after which it is probed; after twice that it is reported */
 
 static void set_silent(struct consumer *consumer, bool silent)
 {
@@ -189,7 +189,7 @@ static void consumer_mark_alive(struct consumer *consumer)
 	set_silent(consumer, false);
 }
 
-/* Its loop answers this at once, whatever its workers wait for: there is no such output. */
+/* Its loop answers this at once, regardless of its workers: there is no such output. */
 static void check_consumer_alive(struct consumer *consumer)
 {
 	struct req_con_stats req = { 0 };
@@ -198,7 +198,7 @@ static void check_consumer_alive(struct consumer *consumer)
 	consumer->ping = consumer->next_serial;
 }
 
-/* Calls may take as long as a disk is slow, but not that one. */
+/* Other calls may wait for a slow disk, but not this one. */
 static void consumer_watch(struct loop_timer *timer)
 {
 	struct consumer *consumer = container_of(timer, struct consumer, watch);
@@ -215,7 +215,7 @@ static void consumer_watch(struct loop_timer *timer)
 	loop_timer_set(&consumer->watch, WATCH_US);
 }
 
-/* From now on it is watched. */
+/* Start the timer that checks whether the consumer answers. */
 static void begin_watch(struct consumer *consumer)
 {
 	if (!list_empty(&consumer->calls))
@@ -242,7 +242,7 @@ pid_t consumer_pid(const struct consumer *consumer)
 	return consumer->running ? consumer->child.pid : consumer->peer.pid;
 }
 
-/* One that can't be understood must not go on writing beside its successor. */
+/* A consumer that sends malformed messages must not continue to write beside its successor. */
 static int consumer_on_message(struct peer *peer, const struct msg_header *header,
 			       struct decoder *dec)
 {
@@ -261,8 +261,8 @@ static int consumer_on_message(struct peer *peer, const struct msg_header *heade
 
 /* --- its life --------------------------------------------------------------------- */
 
-/* Requests so far are for its successor, and so are those from now on, also where its
- * connection is closed and its end not heard of yet. */
+/* Requests so far are for its successor, and so are later ones, also while its connection is
+ * closed and its exit not reported yet. */
 static void defer_calls(struct consumer *consumer)
 {
 	struct con_call *call;
@@ -296,7 +296,7 @@ static void consumer_on_close(struct peer *peer)
 	defer_calls(consumer);
 	if (!consumer->running)
 		report_gone(consumer, "closed the connection");
-	else /* consumer_on_exit() follows, also where we gave up */
+	else /* consumer_on_exit() follows, also after a failure */
 		send_signal(consumer, SIGTERM);
 }
 

@@ -177,7 +177,7 @@ static void sample_field(struct encoder *enc, const char *type)
 
 static void sample_list(struct encoder *enc, const struct table *table, const char *record);
 
-/* The fields that the requester sends of the row that begins at @row. */
+/* The input fields of the row that begins at @row. */
 static void sample_fields(struct encoder *enc, const struct table *table, const struct row *row)
 {
 	for (row++; row->word != END; row++) {

@@ -4,10 +4,9 @@
  *
  * A view is every CTF 1.8 trace found below one directory, read as a single
  * series of events ordered by time. It belongs to its opener and runs in
- * the caller's thread (lttctl's, or a test's). Trace files are trusted in
- * nothing: a damaged packet costs that packet, is reported and is counted, and
- * reading goes on. The contents of the disk when view_open() was called are
- * shown, so a trace that is being written can be viewed at any instant.
+ * the caller's thread (lttctl's, or a test's). Trace files are untrusted: a damaged packet is
+ * skipped, reported and counted, and reading continues. The contents of the disk when
+ * view_open() was called are shown, so a trace that is being written can be viewed at any instant.
  */
 #ifndef VIEW_VIEW_H
 #define VIEW_VIEW_H
@@ -18,15 +17,15 @@
 
 struct view;
 
-/** Takes one sentence about the trace (no newline, no control bytes). */
+/** Receives one sentence about the trace (no newline, no control bytes). */
 typedef void (*view_report_fn)(void *priv, const char *sentence);
 
 /**
  * view_open() - open every trace below a directory.
  * @dir: a directory with a `metadata` file, or one that holds such directories
  *       at any depth.
- * @report: told of each problem, at once; may be NULL. After many problems of
- *          one view the rest are only counted.
+ * @report: called for each problem, at once; may be NULL. After many problems of one view
+ * further ones are only counted.
  * @ret_view: to be freed with view_free().
  *
  * Return: 0; -ENOENT: there is no trace below @dir; -EPROTO: there are traces
@@ -38,8 +37,8 @@ int view_open(const char *dir, view_report_fn report, void *priv, struct view **
 
 /**
  * view_open_relay() - as view_open(), of traces that a relay stored; times are those of the
- * relay's clock, so that traces of several hosts are in order. A trace of which it is not known
- * how its host's clock differed is reported, and has its host's times.
+ * relay's clock, so that traces of several hosts are in order. A trace whose host's clock was
+ * never compared is reported, and keeps its host's times.
  */
 int view_open_relay(const char *dir, view_report_fn report, void *priv, struct view **ret_view)
 	__attribute__((warn_unused_result));
@@ -48,13 +47,13 @@ int view_open_relay(const char *dir, view_report_fn report, void *priv, struct v
 struct view *view_free(struct view *view);
 
 /**
- * struct view_select - which events; all zero means every one.
+ * struct view_select - selection of events; all zero selects all.
  * @begin_ns, @end_ns: nanoseconds since 1970, inclusive; used where has_* is set.
- * @names: globs (`*`) separated by commas; an event whose name
- *         fits one of them is shown. NULL: all.
- * @hidden: globs likewise: events that would be shown but for these are only counted, as
+ * @names: globs (`*`) separated by commas; an event whose name matches one of them is shown.
+ * NULL: all.
+ * @hidden: globs likewise: matching events are not shown but only counted, as
  *          view_summary.hidden. NULL: none is hidden.
- * @limit: stop after so many events; 0: no limit.
+ * @limit: stop after this number of events; 0: no limit.
  */
 struct view_select {
 	bool has_begin;
@@ -72,7 +71,7 @@ struct view_select {
 /**
  * view_parse_time() - read a point in time as a user writes it.
  * @text: `HH:MM[:SS[.frac]]` on the day on which the trace begins,
- *        `YYYY-MM-DD[ HH:MM[:SS[.frac]]]` (a `T` will do for the space),
+ *        `YYYY-MM-DD[ HH:MM[:SS[.frac]]]` (a `T` may replace the space),
  *        or seconds since 1970 with an optional fraction.
  * @gmt: times of day are UTC and not local time.
  *
@@ -83,13 +82,13 @@ int view_parse_time(struct view *view, const char *text, bool gmt, int64_t *ret_
 
 /**
  * enum view_format
- * @VIEW_TEXT: one line an event, as babeltrace2's users know it:
+ * @VIEW_TEXT: one line an event, in the format of babeltrace2:
  *     [TIME] (+DELTA) HOST[:PROGRAM:(PROCESS)] NAME: { packet's context },
  *     { stream's event context }, { event's context }, { fields }
  * @VIEW_JSON: one object a line: "time" (UTC), "ns" (since 1970), "host",
  *     "procname" and "vpid" (of a trace of one process), "event", "loglevel",
- *     "packet", "context", "event_context", "fields"; what there is not is left
- *     out. An enumeration is {"labels":[...],"value":N}; integers are in full.
+ *     "packet", "context", "event_context", "fields"; missing members are omitted. An
+ *     enumeration is {"labels":[...],"value":N}; integers are in full.
  */
 enum view_format {
 	VIEW_TEXT,
@@ -117,10 +116,10 @@ struct view_style {
  * view_print() - print the selected events to @out, oldest first.
  * @select, @style: NULL means all events, the default text.
  *
- * A view can be printed or scanned once; it is at its end then.
+ * A view can be printed or scanned once; afterwards it is at its end.
  *
- * Return: 0; negative errno where @out can't be written (-EPIPE included) or
- * memory ran out. Damage in the trace is not an error: see view_summary.
+ * Return: 0; negative errno if @out can't be written (-EPIPE included) or memory is exhausted.
+ * Damage in the trace is not an error: see view_summary.
  */
 int view_print(struct view *view, const struct view_select *select, const struct view_style *style,
 	       FILE *out) __attribute__((warn_unused_result));
@@ -130,20 +129,20 @@ int view_scan(struct view *view, const struct view_select *select)
 	__attribute__((warn_unused_result));
 
 /**
- * view_verify() - in place of view_scan(): prove what is there. Besides what every
- * reader checks (checksums, events, times), packets must go on where the one before
- * ended, and the index must say what they say. Whatever is wrong is reported; the
- * trace is sound if the summary then counts no problem.
+ * view_verify() - in place of view_scan(): verify the trace. Besides the checks of every reader
+ * (checksums, events, times), each packet must continue where the one before ended, and the
+ * index must match the packets. Each problem is reported; the trace is sound if the summary then
+ * counts no problem.
  */
 int view_verify(struct view *view) __attribute__((warn_unused_result));
 
 /** enum view_lost - causes of a loss, in the order of view_stream.lost. */
 enum view_lost {
 	VIEW_LOST_FULL,	  /* the ring was full */
-	VIEW_LOST_SIZE,	  /* the record was larger than a ring takes */
+	VIEW_LOST_SIZE,	  /* the record was too large for the ring */
 	VIEW_LOST_BUSY,	  /* no ring could be written */
-	VIEW_LOST_OUTPUT, /* the disk, or the link, did not take it */
-	VIEW_LOST_OTHER,  /* a tracer that does not say why */
+	VIEW_LOST_OUTPUT, /* writing to the disk, or sending, failed */
+	VIEW_LOST_OTHER,  /* unknown cause, of other tracers */
 	VIEW_NR_LOST
 };
 
@@ -155,15 +154,14 @@ const char *view_lost_name(enum view_lost cause);
  * @trace, @name: path of the trace below the directory that was opened, and
  *                the stream's (first) file.
  * @events: that were read (selected or not); @bytes: of its files.
- * @damaged_packets: could not be read; @damaged_events: events that they held,
- *                   where the packets behind them say.
- * @lost_packets: that are missing by their numbers.
- * @lost: events lost, by cause, as far as the packets that were read say.
- * @lost_before: events lost up to the end of the oldest packet that is there, where
- *               older ones have been given up: not in @lost, as nothing says how many of
- *               them fell into that packet.
- * @has_ledger: its packets say how many events were recorded: @recorded of them in
- *              these files, and @before in files that were given up for newer ones.
+ * @damaged_packets: could not be read; @damaged_events: events that they held, if later packets
+ * show their number.
+ * @lost_packets: that are missing according to their numbers.
+ * @lost: events lost, by cause, according to the packets that were read.
+ * @lost_before: events lost up to the end of the oldest packet, if older ones were discarded:
+ * not in @lost, as it is unknown how many of them belong to that packet.
+ * @has_ledger: its packets count the recorded events: @recorded of them in
+ *              these files, and @before in files that were discarded for newer ones.
  * @unindexed_packets: good ones without an entry in the index; view_verify() counts them.
  */
 struct view_stream {
@@ -193,7 +191,7 @@ struct view_conflict {
 
 #define VIEW_MAX_CONFLICTS 100u /* of a summary */
 
-/** Have both the same name and formats? */
+/** Whether both have the same name and formats. */
 bool view_conflict_same(const struct view_conflict *one, const struct view_conflict *other);
 
 struct view_name {
@@ -202,13 +200,13 @@ struct view_name {
 };
 
 /**
- * struct view_summary - what was read, once a view was printed or scanned.
+ * struct view_summary - totals, after a view was printed or scanned.
  * @events: events that were selected.
  * @hidden: events that view_select.hidden kept from being shown, up to the last event read;
  *          not in @events.
  * @lost_before, @before: as in the streams, of all of them.
  * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
- * @unlisted: of view_verify(): traces that don't say which streams they have.
+ * @unlisted: of view_verify(): traces without a list of their streams.
  * @bytes: size of all stream files.
  * @first_ns, @last_ns: time of the first and last of them; 0 without events.
  * @problems: sentences reported (or that would have been).
@@ -247,7 +245,7 @@ struct view_summary {
 int view_summary(struct view *view, const struct view_summary **ret_summary)
 	__attribute__((warn_unused_result));
 
-/** view_summary_print() - a summary as text for people, or as one JSON object. */
+/** view_summary_print() - a summary as text, or as one JSON object. */
 int view_summary_print(const struct view_summary *summary, const struct view_style *style,
 		       FILE *out) __attribute__((warn_unused_result));
 

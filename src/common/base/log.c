@@ -34,17 +34,17 @@ bool log_limit_pass(struct log_limit *limit)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if (!limit->said || (uint64_t)now.tv_sec >= limit->since_s + LIMIT_S) {
-		if (limit->left_out)
+	if (!limit->logged || (uint64_t)now.tv_sec >= limit->since_s + LIMIT_S) {
+		if (limit->suppressed)
 			log_warn("suppressed %u messages of the same kind as the next",
-				 limit->left_out);
+				 limit->suppressed);
 		*limit = (struct log_limit){ .since_s = (uint64_t)now.tv_sec };
 	}
-	if (limit->said < LIMIT_LINES) {
-		limit->said++;
+	if (limit->logged < LIMIT_LINES) {
+		limit->logged++;
 		return true;
 	}
-	limit->left_out++;
+	limit->suppressed++;
 	return false;
 }
 

@@ -31,7 +31,7 @@ void log_write(enum log_level level, const char *fmt, ...) PRINTF(2, 3);
  *  lines in ten seconds, then the number of suppressed ones. One thread for each place. */
 struct log_limit {
 	uint64_t since_s;
-	unsigned int said, left_out;
+	unsigned int logged, suppressed;
 };
 bool log_limit_pass(struct log_limit *limit);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * dirid.h - identity of a directory, to find it again by its path after its descriptor
- * was lost: another one may be there by now, or a link to one. The time of birth distinguishes
- * it from a later directory with the same inode number.
+ * was lost: another directory may be at that path by now, or a symbolic link. The time of birth
+ * distinguishes it from a later directory with the same inode number.
  */
 #ifndef IO_DIRID_H
 #define IO_DIRID_H

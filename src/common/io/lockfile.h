@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * lockfile.h - a file that is locked by one process at a time, and that other users can't
- * open: flock() needs no more than a descriptor, so a file that they may read they may lock.
- * One that an older daemon made readable is replaced. The file is never removed.
+ * open: flock() needs no more than a descriptor, so a file that others may read can be locked by
+ * them. A readable file of an older daemon is replaced. The file is never removed.
  */
 #ifndef IO_LOCKFILE_H
 #define IO_LOCKFILE_H
@@ -10,8 +10,8 @@
 #include "base/macros.h"
 
 /**
- * lockfile_take() - lock the file at @path, which is made if it is missing.
- * @dir_fd: what a relative @path is relative to, as for openat().
+ * lockfile_take() - lock the file at @path, which is created if it is missing.
+ * @dir_fd: base of a relative @path, as for openat().
  * @ret_fd: the descriptor that holds the lock. With -EWOULDBLOCK: one of the file that is
  *	    locked by another process, to read it and close it.
  *

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streamfile_adopt.c - going on where a writer died. The files are trusted, not the
- * ring: a consumer may have died between writing a packet and giving its space
- * back. The last index entry says where to begin; from there packets are walked by
- * their headers, those without an entry get one, and what is torn is cut off. Position
- * and counters of the stream are those of the last whole packet.
+ * streamfile_adopt.c - continues after a writer has died. The files are authoritative, not the
+ * ring: a consumer may have died between writing a packet and giving its space back. The last
+ * index entry says where to begin; from there packets are walked by their headers, those without
+ * an entry get one, and what is torn is cut off. Position and counters of the stream are those
+ * of the last whole packet.
  */
 #include <endian.h>
 #include <errno.h>
@@ -76,7 +76,7 @@ static int streamfile_adopt_open_files(struct stream_file *s, uint64_t number)
 	return s->index_fd < 0 ? s->index_fd : 0;
 }
 
-/* Entries of an index that does not begin as ours do are not believed. */
+/* Entries of an index with an unknown header are ignored. */
 static bool is_index(int fd)
 {
 	struct index_header header, ours = index_header_make();

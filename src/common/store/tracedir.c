@@ -60,7 +60,7 @@ static int tracedir_open_dir(int at_fd, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* The names on the way survive a loss of power where the files are to. */
+/* Directories on the path are synced if the files are. */
 static int open_path(int at_fd, const char *path, bool sync)
 {
 	AUTO_FD int fd = -1;

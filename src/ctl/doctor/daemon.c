@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* daemon.c - is there a session daemon, and is it the one that is meant? */
+/* daemon.c - checks whether there is a session daemon, and whether it is the intended one */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,7 +87,7 @@ static void other_daemons(struct doctor *d)
 		fclose(f);
 }
 
-/* Is the system's daemon there, but out of reach? */
+/* Whether the system's daemon runs, but is not accessible. */
 static bool system_refuses(void)
 {
 	char *sock AUTO_FREE = xasprintf("%s/client.sock", daemon_system_rundir);
@@ -116,8 +116,8 @@ static void repair_closed(struct doctor *d, const char *closed)
 			(unsigned int)geteuid());
 }
 
-/* Nothing can be said of a daemon, and none be started, behind a directory that is closed.
- * Return: true: it is. */
+/* A daemon can be neither examined nor started if a directory is not accessible. Return: true if
+ * so. */
 static bool doctor_daemon_report_closed(struct doctor *d, const char *rundir)
 {
 	char *closed AUTO_FREE = daemon_closed_dir(rundir);
@@ -234,7 +234,7 @@ static void check_consumer(struct doctor *d, const struct client_daemon *daemon)
 	doctor_repair(d, "kill -9 %u # another one takes over", daemon->consumer_pid);
 }
 
-/* Something of somebody's has been refused since the daemon runs. */
+/* A request beyond a quota has been rejected since the daemon started. */
 static void check_quotas(struct doctor *d)
 {
 	struct json_object *quotas AUTO_RECORD = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel.c - can the kernel be traced, and what of a session's kernel events is not
- * recorded?
+ * kernel.c - checks whether the kernel can be traced, and which kernel events of a session are
+ * not recorded
  */
 #include <inttypes.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static bool is_roots(const struct doctor *d)
 	return stat(d->rundir, &st) == 0 && st.st_uid == 0;
 }
 
-static bool is_told_to_skip(uint32_t pid)
+static bool is_started_without(uint32_t pid)
 {
 	char *path AUTO_FREE = xasprintf("/proc/%u/cmdline", pid);
 	char words[4096];
@@ -37,7 +37,7 @@ static bool is_told_to_skip(uint32_t pid)
 	return false;
 }
 
-/* Has depmod seen it? */
+/* Whether depmod lists it. */
 static bool is_installed(void)
 {
 	struct utsname kernel;
@@ -72,7 +72,7 @@ static void repair_module(struct doctor *d)
 
 	if (!is_roots(d))
 		doctor_repair(d, "sudo lttctl doctor -k");
-	else if (is_told_to_skip(pid))
+	else if (is_started_without(pid))
 		doctor_repair(d, "ps -p %u -o args # start it without --no-kernel", pid);
 	else if (access("/dev/ltt", F_OK) == 0)
 		doctor_repair(d,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* machine.c - may programs record in the fast way here, and is there memory? */
+/* machine.c - checks whether programs can use the fast path here, and whether there is memory */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/membarrier.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * process.c - can this process, or a program that is started from here,
- * be recorded: is libltt in it, and does it find the daemon?
+ * process.c - checks whether this process, or a program that is started from here, can be
+ * recorded: whether it has libltt, and finds the daemon
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,13 +22,13 @@
 #define MAPS_BYTES (4u << 20)
 
 /**
- * struct guest - the process or program.
+ * struct inspected - the process or program.
  * @proc: its directory in /proc.
  * @what: how sentences call it; allocated.
  * @env: its environment, NUL after each; ours for a program.
  * @secure: runs with more rights than its user: the environment does not count.
  */
-struct guest {
+struct inspected {
 	pid_t pid; /* 0: a program */
 	char proc[32];
 	char *what;
@@ -38,18 +38,18 @@ struct guest {
 	bool secure;
 };
 
-static void guest_fini(struct guest *g)
+static void inspected_fini(struct inspected *g)
 {
 	free(g->what);
 	free(g->env);
 }
 
-static char *proc_path(const struct guest *g, const char *name)
+static char *proc_path(const struct inspected *g, const char *name)
 {
 	return xasprintf("%s/%s", g->proc, name);
 }
 
-static const char *env_of(const struct guest *g, const char *name)
+static const char *env_of(const struct inspected *g, const char *name)
 {
 	size_t len = strlen(name);
 
@@ -59,7 +59,7 @@ static const char *env_of(const struct guest *g, const char *name)
 	return NULL;
 }
 
-static void read_environment(struct guest *g)
+static void read_environment(struct inspected *g)
 {
 	char *path AUTO_FREE = proc_path(g, "environ");
 
@@ -69,8 +69,8 @@ static void read_environment(struct guest *g)
 
 /* ---- does it find the daemon? ---- */
 
-/* Where libltt looks, in its order. Return: how many. */
-static unsigned int guest_dirs(const struct guest *g, char *ret[2])
+/* The directories that libltt tries, in its order. Return: their number. */
+static unsigned int inspected_dirs(const struct inspected *g, char *ret[2])
 {
 	const char *chosen = env_of(g, "LTT_RUNDIR"), *runtime = env_of(g, "XDG_RUNTIME_DIR");
 	const char *home = env_of(g, "LTT_HOME");
@@ -90,8 +90,9 @@ static unsigned int guest_dirs(const struct guest *g, char *ret[2])
 	return nr;
 }
 
-/* Is the daemon's socket to be found at @dir, as the process sees the file system? */
-static bool doctor_process_is_ours(const struct doctor *d, const struct guest *g, const char *dir)
+/* Whether the daemon's socket is at @dir in the file system of the process. */
+static bool doctor_process_is_ours(const struct doctor *d, const struct inspected *g,
+				   const char *dir)
 {
 	char *root AUTO_FREE = g->pid ? proc_path(g, dir[0] == '/' ? "root" : "cwd") : xstrdup("");
 	char *theirs AUTO_FREE =
@@ -103,7 +104,7 @@ static bool doctor_process_is_ours(const struct doctor *d, const struct guest *g
 	       a.st_ino == b.st_ino;
 }
 
-static bool other_namespace(const struct guest *g)
+static bool other_namespace(const struct inspected *g)
 {
 	char *path AUTO_FREE = proc_path(g, "ns/mnt");
 	struct stat theirs, ours;
@@ -112,7 +113,7 @@ static bool other_namespace(const struct guest *g)
 	       theirs.st_ino != ours.st_ino;
 }
 
-static void finds_no_daemon(struct doctor *d, const struct guest *g, char *const dirs[2],
+static void finds_no_daemon(struct doctor *d, const struct inspected *g, char *const dirs[2],
 			    unsigned int nr)
 {
 	char *word AUTO_FREE = doctor_word(d->rundir);
@@ -142,8 +143,8 @@ static void finds_no_daemon(struct doctor *d, const struct guest *g, char *const
 		doctor_repair(d, "LTT_RUNDIR=%s PROGRAM", word);
 }
 
-/* Is a directory on the way to @dir closed to all but its owner, and is the owner not @uid?
- * Groups are not looked at: a directory that is open to one may be open to the user. */
+/* Whether a directory on the way to @dir is accessible to its owner only, and the owner is not
+ * @uid. Groups are ignored: a directory that is open to one may be open to the user. */
 static bool is_closed_to(const char *dir, uid_t uid, char **ret_closed)
 {
 	char *copy AUTO_FREE = xstrdup(dir);
@@ -160,12 +161,12 @@ static bool is_closed_to(const char *dir, uid_t uid, char **ret_closed)
 	return false;
 }
 
-static void check_way(struct doctor *d, const struct guest *g)
+static void check_way(struct doctor *d, const struct inspected *g)
 {
 	char *closed AUTO_FREE = NULL;
 	char *sock AUTO_FREE = xasprintf("%s/apps.sock", d->rundir);
 	char *dirs[2] = { NULL, NULL };
-	unsigned int nr = guest_dirs(g, dirs);
+	unsigned int nr = inspected_dirs(g, dirs);
 	bool found = false;
 	struct stat st;
 
@@ -192,8 +193,8 @@ static void check_way(struct doctor *d, const struct guest *g)
 	free(dirs[1]);
 }
 
-/* A session records its owner's programs; root's records everybody's. */
-static void check_owner(struct doctor *d, const struct guest *g)
+/* A session records its owner's programs; root's record all programs. */
+static void check_owner(struct doctor *d, const struct inspected *g)
 {
 	struct json_object *sessions AUTO_RECORD = NULL;
 	struct err ignored = { 0 };
@@ -216,7 +217,7 @@ static void check_owner(struct doctor *d, const struct guest *g)
 	doctor_repair(d, "sudo -u '#%u' lttctl create", (unsigned int)g->uid);
 }
 
-static void check_disabled(struct doctor *d, const struct guest *g)
+static void check_disabled(struct doctor *d, const struct inspected *g)
 {
 	const char *value = env_of(g, "LTT_APP_DISABLE");
 
@@ -229,7 +230,7 @@ static void check_disabled(struct doctor *d, const struct guest *g)
 
 /* ---- is libltt in it? ---- */
 
-static void no_libltt(struct doctor *d, const struct guest *g, const struct elf_facts *facts)
+static void no_libltt(struct doctor *d, const struct inspected *g, const struct elf_facts *facts)
 {
 	if (!facts->dynamic && !facts->instrumented) {
 		doctor_found(d, GRADE_BAD, "static",
@@ -262,7 +263,7 @@ static unsigned int points_of(const struct doctor *d, pid_t pid)
 	return nr;
 }
 
-static bool libltt_mapped(const struct guest *g)
+static bool libltt_mapped(const struct inspected *g)
 {
 	char *path AUTO_FREE = proc_path(g, "maps");
 	char *maps AUTO_FREE = xalloc(MAPS_BYTES);
@@ -270,7 +271,7 @@ static bool libltt_mapped(const struct guest *g)
 	return doctor_read(path, maps, MAPS_BYTES) && strstr(maps, "/libltt.so.1");
 }
 
-static void check_registered(struct doctor *d, const struct guest *g)
+static void check_registered(struct doctor *d, const struct inspected *g)
 {
 	char *exe AUTO_FREE = proc_path(g, "exe");
 	struct elf_facts facts = { .dynamic = true };
@@ -292,8 +293,8 @@ static void check_registered(struct doctor *d, const struct guest *g)
 
 /* ---- a process ---- */
 
-/* Its user, and whether it runs or stands still. Return: false: it is not there. */
-static bool read_status(struct doctor *d, struct guest *g)
+/* Read its user, and whether it is stopped. Return: false: no such process. */
+static bool read_status(struct doctor *d, struct inspected *g)
 {
 	char *path AUTO_FREE = proc_path(g, "status");
 	unsigned int real = 0, effective = 0;
@@ -315,7 +316,7 @@ static bool read_status(struct doctor *d, struct guest *g)
 	return state != 'Z' && state != 'X';
 }
 
-static void doctor_process_check_process(struct doctor *d, struct guest *g)
+static void doctor_process_check_process(struct doctor *d, struct inspected *g)
 {
 	char *environment AUTO_FREE = proc_path(g, "environ");
 
@@ -342,7 +343,7 @@ static void doctor_process_check_process(struct doctor *d, struct guest *g)
 
 void doctor_process(struct doctor *d, pid_t pid)
 {
-	struct guest g CLEANUP(guest_fini) = { .pid = pid };
+	struct inspected g CLEANUP(inspected_fini) = { .pid = pid };
 	char *comm AUTO_FREE = NULL;
 	char name[32];
 
@@ -356,7 +357,7 @@ void doctor_process(struct doctor *d, pid_t pid)
 
 /* ---- a program ---- */
 
-static void doctor_process_check_file(struct doctor *d, struct guest *g, const char *path)
+static void doctor_process_check_file(struct doctor *d, struct inspected *g, const char *path)
 {
 	struct elf_facts facts = { 0 };
 	struct stat st;
@@ -388,7 +389,7 @@ static void doctor_process_check_file(struct doctor *d, struct guest *g, const c
 
 void doctor_program(struct doctor *d, const char *program)
 {
-	struct guest g CLEANUP(guest_fini) = { .proc = "/proc/self", .uid = geteuid() };
+	struct inspected g CLEANUP(inspected_fini) = { .proc = "/proc/self", .uid = geteuid() };
 	char *path AUTO_FREE = run_find(program), *word AUTO_FREE = doctor_word(program);
 	struct err err = { 0 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sessions.c - do the sessions record, what do their rules fit, is
- * anything lost, and can it be written?
+ * sessions.c - checks whether the sessions record, the matches of their rules, losses, and the
+ * output
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,7 @@
 
 #define LITTLE_DISK (100u << 20)
 
-/* One session under examination; the words are as a shell takes them. */
+/* One session under examination; the words are quoted for a shell. */
 struct patient {
 	struct json_object *session;
 	const char *name;
@@ -48,7 +48,7 @@ static bool fits_name(struct json_object *rule, struct json_object *point)
 	       !(*exclude && glob_match_list(exclude, record_str(point, "name")));
 }
 
-/* A point that the rule would fit but for its log level; NULL. */
+/* A point that the rule would match except for its log level; NULL. */
 static struct json_object *refused_by_level(struct doctor *d, struct json_object *rule)
 {
 	size_t nr = d->points ? json_object_array_length(d->points) : 0;
@@ -64,7 +64,7 @@ static struct json_object *refused_by_level(struct doctor *d, struct json_object
 	return NULL;
 }
 
-/* Is there a point that the pattern fits, and only the exclusion keeps out? */
+/* Whether there is a point that the pattern matches and only the exclusion rejects. */
 static bool all_excluded(struct doctor *d, struct json_object *rule)
 {
 	size_t nr = d->points ? json_object_array_length(d->points) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* quota.c - lttctl quota: what users have of what the daemon grants them. */
+/* quota.c - lttctl quota: shows each user's quotas and their use. */
 #include <inttypes.h>
 
 #include "base/macros.h"

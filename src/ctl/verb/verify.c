@@ -25,7 +25,7 @@ static enum status verify_verb_check(struct ctl *ctl)
 {
 	if (!opt.trace_path || !operand(ctl, 0))
 		return STATUS_OK;
-	err_set(&ctl->err, ERR_INVALID, "a session or --trace-path, please, not both");
+	err_set(&ctl->err, ERR_INVALID, "a session and --trace-path exclude each other");
 	return STATUS_ERROR;
 }
 

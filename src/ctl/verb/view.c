@@ -97,7 +97,7 @@ static int check_words(struct ctl *ctl)
 {
 	if (opt.trace_path && operand(ctl, 0))
 		return err_set(&ctl->err, ERR_INVALID,
-			       "a session or --trace-path, please, not both");
+			       "a session and --trace-path exclude each other");
 	if (opt.limit && (parse_u64(opt.limit, &selection.limit) != 0 || !selection.limit))
 		return err_set(&ctl->err, ERR_INVALID, "--limit=%s: this is not a number of events",
 			       opt.limit);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* channel.c - which channel a command means. */
+/* channel.c - finds the channel that a command refers to. */
 #include "cmd.h"
 
 #include <string.h>

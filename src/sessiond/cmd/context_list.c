@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* context_list: what can be recorded with each event of a channel. */
+/* context_list: the contexts that can be recorded with each event of a channel. */
 #include "cmd.h"
 
 #include "sessiond/domain/kernel/kernel.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* hello: both sides' versions, and what they know. */
+/* hello: versions and features of both sides. */
 #include "cmd.h"
 
 #include "base/log.h"

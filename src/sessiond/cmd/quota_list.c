@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* quota_list: what users have of what they may have. */
+/* quota_list: the users' quotas and their use. */
 #include "cmd.h"
 
 static bool quota_list_is_bound(const struct quotas *quotas, uid_t uid)

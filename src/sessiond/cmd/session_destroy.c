@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* session_destroy: stop if need be, write what is left, forget. The trace stays. */
+/* session_destroy: stop it if necessary, write the remaining data, free it. The trace remains. */
 #include "cmd.h"
 
 static void session_destroy_on_destroyed(void *data, const struct run_result *result)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* session_follow: what happens to a session, when it happens; answered at its end. */
+/* session_follow: sends the changes of a session as they happen; answered at its end. */
 #include "cmd.h"
 #include "sessiond/follow.h"
 

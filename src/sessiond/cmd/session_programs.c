@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* session_programs: which applications record into a session, and what they have announced. */
+/* session_programs: the applications that record into a session, and their registered points. */
 #include "cmd.h"
 
 #include "sessiond/domain/user/user.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* spool_send: what a session that is over left in its spool goes to its relay. To the consumer
- * it is an output that is opened and closed. */
+/* spool_send: sends the rest of a destroyed session from its spool to its relay. For the
+ * consumer it is an output that is opened and closed. */
 #include <string.h>
 #include <sys/random.h>
 

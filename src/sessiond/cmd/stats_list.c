@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* stats_list: what was counted instead of being recorded, also while it is. */
+/* stats_list: the counts of events that are counted instead of recorded, also while recording. */
 #include "cmd.h"
 
 #include "sessiond/domain/kernel/kernel.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * ltt_emit() - the way of every event, from its site to all listeners. Runs in
+ * ltt_emit() - the path of every event, from its site to all listeners. Runs in
  * any thread of the program and in signal handlers.
  */
 #include <errno.h>

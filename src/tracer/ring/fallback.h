@@ -18,8 +18,8 @@ uint32_t ring_fallback_record(const struct binding *binding, const void *payload
 
 /** The set's clock, read now. */
 uint64_t ring_clock_read(uint32_t clock);
-/** Learn which time namespace this process is in: as it starts, and as a child of fork(), which
- *  enters the one that its parent has made. Allocates nothing, keeps errno. */
+/** Find the time namespace of this process: at its start, and in a child of fork(), which enters
+ *  the one that its parent has created. Allocates nothing, preserves errno. */
 void ring_clock_find_namespace(void);
 
 #endif

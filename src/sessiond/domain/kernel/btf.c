@@ -172,21 +172,21 @@ static bool is_structure(const struct btf_type *type)
 struct btf_type_info btf_type(const struct btf *btf, uint32_t number)
 {
 	const struct btf_type *type = btf_get(btf, number);
-	struct btf_type_info told = { BTF_OTHER, 0, false, number };
+	struct btf_type_info info = { BTF_OTHER, 0, false, number };
 
 	for (uint32_t i = 0; type && is_name(BTF_INFO_KIND(type->info)); i++) {
 		number = type->type;
 		type = i < MAX_DEPTH ? btf_get(btf, number) : NULL;
 	}
 	if (!type)
-		return told;
+		return info;
 	switch (BTF_INFO_KIND(type->info)) {
 	case BTF_KIND_INT:
-		told.is_signed = BTF_INT_ENCODING(*(const uint32_t *)(type + 1)) & BTF_INT_SIGNED;
+		info.is_signed = BTF_INT_ENCODING(*(const uint32_t *)(type + 1)) & BTF_INT_SIGNED;
 		break;
 	case BTF_KIND_ENUM:
 	case BTF_KIND_ENUM64:
-		told.is_signed = BTF_INFO_KFLAG(type->info);
+		info.is_signed = BTF_INFO_KFLAG(type->info);
 		break;
 	case BTF_KIND_PTR:
 		return (struct btf_type_info){ BTF_POINTER, 8, false, type->type };
@@ -194,14 +194,14 @@ struct btf_type_info btf_type(const struct btf *btf, uint32_t number)
 	case BTF_KIND_UNION:
 		return (struct btf_type_info){ BTF_STRUCT, type->size, false, number };
 	case BTF_KIND_ARRAY:
-		told.kind = BTF_ARRAY;
-		return told;
+		info.kind = BTF_ARRAY;
+		return info;
 	default:
-		return told;
+		return info;
 	}
-	told.bytes = type->size;
-	told.kind = told.bytes && told.bytes <= 8 ? BTF_INTEGER : BTF_OTHER;
-	return told;
+	info.bytes = type->size;
+	info.kind = info.bytes && info.bytes <= 8 ? BTF_INTEGER : BTF_OTHER;
+	return info;
 }
 
 uint32_t btf_function(const struct btf *btf, const char *name)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * context.c - what the module can record with each event of a channel, and what a
- * channel has of it. All records of a channel have the same, so it is fixed with the
- * channel's place in the trace, which is made when the first event is to be recorded.
+ * context.c - the contexts that the module can record with each event, and those of a channel.
+ * All records of a channel have the same, so it is fixed with the channel's place in the trace,
+ * which is made when the first event is to be recorded.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static const struct layout_field *kernel_context_find(const struct layout *layou
 	return NULL;
 }
 
-/* Of a list with commas. Return: false at its end. */
+/* The next element of a comma-separated list. Return: false at its end. */
 static bool kernel_context_next_name(const char **at, char ret[LTT_KMOD_TEXT_MAX])
 {
 	size_t len = strcspn(*at, ",");
@@ -33,13 +33,13 @@ static bool kernel_context_next_name(const char **at, char ret[LTT_KMOD_TEXT_MAX
 }
 
 /* One whose value has a form that we can't describe does not exist for us. */
-static void kernel_context_add(struct layout *all, const struct ltt_kmod_field *told)
+static void kernel_context_add(struct layout *all, const struct ltt_kmod_field *field)
 {
 	struct layout *alone = layout_new(1, 0, LTT_KMOD_TEXT_MAX);
-	bool fine = alone && kernel_add_field(alone, told) && !layout_check(alone);
+	bool fine = alone && kernel_add_field(alone, field) && !layout_check(alone);
 
-	if (fine && !strchr(told->name, ',') && !kernel_context_find(all, told->name))
-		(void)!kernel_add_field(all, told);
+	if (fine && !strchr(field->name, ',') && !kernel_context_find(all, field->name))
+		(void)!kernel_add_field(all, field);
 	layout_free(alone);
 }
 
@@ -52,12 +52,12 @@ static const struct layout *kernel_context_load(struct kernel_domain *kernel)
 		return kernel->contexts;
 	kernel->contexts = layout_new(MAX_CONTEXTS, 0, MAX_CONTEXTS * LTT_KMOD_TEXT_MAX);
 	for (uint32_t i = 0; kernel->contexts && i < MAX_CONTEXTS; i++) {
-		struct ltt_kmod_field told = { .size = sizeof(told), .index = i };
+		struct ltt_kmod_field field = { .size = sizeof(field), .index = i };
 
-		if (kmod_call(kmod, kmod->fd, LTT_KMOD_CONTEXT_FIELD, &told) < 0)
+		if (kmod_call(kmod, kmod->fd, LTT_KMOD_CONTEXT_FIELD, &field) < 0)
 			break;
-		told.name[sizeof(told.name) - 1] = '\0';
-		kernel_context_add(kernel->contexts, &told);
+		field.name[sizeof(field.name) - 1] = '\0';
+		kernel_context_add(kernel->contexts, &field);
 	}
 	return kernel->contexts;
 }

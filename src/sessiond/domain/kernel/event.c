@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* event.c - the events of the module: names, fields, and which of them rules mean. */
+/* event.c - the events of the module: names, fields, and matching with rules. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int read_event(struct kernel_domain *kernel, uint32_t index, struct kerne
 	return 0;
 }
 
-/* Events become live and dead with modules: names stay. */
+/* Events appear and disappear with modules: their names remain valid. */
 static int kernel_event_refresh(struct kernel_domain *kernel)
 {
 	for (uint32_t i = 0; i < kernel->nr_events; i++) {
@@ -140,7 +140,7 @@ struct shape *kernel_event_shape(struct kernel_domain *kernel, struct kernel_eve
 
 /* --- names ------------------------------------------------------------------------- */
 
-/* A pattern with a colon is meant for the whole name. Either name excludes. */
+/* A pattern with a colon is matched with the whole name. Exclusions match either name. */
 bool kernel_rule_names(const struct rule *rule, const struct kernel_event *event)
 {
 	return glob_match(rule->pattern, strchr(rule->pattern, ':') ? event->name : event->bare) &&

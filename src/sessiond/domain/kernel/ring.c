@@ -59,15 +59,15 @@ struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *c
 static int describe_memory(struct kernel_session *ks, const struct ring *ring, struct err *err)
 {
 	const struct channel *channel = ring->trace_channel->channel;
-	int told = kernel_contexts_send(ks->kernel->kmod, ring->module, channel);
+	int ret = kernel_contexts_send(ks->kernel->kmod, ring->module, channel);
 
-	if (told < 0)
-		return err_errno(err, ERR_UNSUPPORTED, -told,
+	if (ret < 0)
+		return err_errno(err, ERR_UNSUPPORTED, -ret,
 				 "the kernel module rejects the contexts of channel '%s' (%s)",
 				 channel->name, channel->contexts);
-	told = kernel_tracker_send_all(ks->kernel->kmod, ring->module, ks->rec.session);
-	if (told < 0)
-		return err_errno(err, ERR_NO_MEMORY, -told,
+	ret = kernel_tracker_send_all(ks->kernel->kmod, ring->module, ks->rec.session);
+	if (ret < 0)
+		return err_errno(err, ERR_NO_MEMORY, -ret,
 				 "can't send the tracked ids to the kernel");
 	return 0;
 }

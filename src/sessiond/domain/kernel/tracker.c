@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracker.c - telling the module whose events are recorded: each buffer when it is
- * made, and all of a session when that changes. The session's list is the truth; the
- * module is told first, so that a successor of ours only ever has ids to add.
+ * tracker.c - sends the tracked ids to the module: for each buffer when it is created, and for
+ * all of a session when they change. The session's list is authoritative; the module is updated
+ * first, so that a successor only ever has ids to add.
  */
 #include <errno.h>
 

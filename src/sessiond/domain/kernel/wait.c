@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * wait.c - waiting until a change is in force. The kernel answers at once; what
- * takes time is the consumer, which makes buffers and writes metadata, and telling of many
- * events. One second without progress is the most that anybody waits.
+ * wait.c - waits until a change is in force. The kernel answers at once; the consumer takes
+ * time, as it creates buffers and writes metadata, and so does the transfer of many events. A
+ * wait ends after one second without progress.
  */
 #include "base/mem.h"
 #include "priv.h"

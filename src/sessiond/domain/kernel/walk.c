@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * walk.c - what each event should be to each channel of a session, what it is,
- * and telling the module the difference. An event is enabled only when its description
- * is on disk and its buffer is on.
+ * walk.c - compares the wanted with the actual state of each event in each channel of a session,
+ * and sends the difference to the module. An event is enabled only when its description is on
+ * disk and its buffer is on.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "priv.h"
 #include "trace/metadata.h"
 
-#define SLICE_NS 4000000u /* of a walk, then it is everybody else's turn */
+#define SLICE_NS 4000000u /* of a walk, then the loop serves others */
 
 /* --- one event -------------------------------------------------------------------- */
 
@@ -68,7 +68,7 @@ static void kernel_walk_refuse(struct kernel_session *ks, struct slot *slot,
 		 error ? strerror(error) : "it can't be described");
 }
 
-/* One that was enabled by a daemon before us has its id, too. */
+/* One that was enabled by an earlier daemon has its id, too. */
 static void kernel_walk_enable(struct kernel_session *ks, struct kernel_channel *kc,
 			       struct slot *slot, const struct target *target, uint32_t id)
 {
@@ -291,7 +291,7 @@ void kernel_touch(struct kernel_session *ks)
 		begin_walk(ks);
 }
 
-/* Is something on its way that will make us walk again? */
+/* Whether an answer in flight will cause another walk. */
 static bool awaits_more(const struct kernel_session *ks)
 {
 	const struct kernel_channel *kc;

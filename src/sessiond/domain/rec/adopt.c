@@ -6,7 +6,7 @@
 #include "trace/metadata.h"
 #include "recording.h"
 
-/* A ring set that can't go on: what is recorded into it is lost, so nobody may. */
+/* A ring set that can't be continued: disarm it, as records in it would be lost. */
 static void ring_lost(struct ring *ring, int code, const char *why)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;

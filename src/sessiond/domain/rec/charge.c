@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * charge.c - whose share of memory and descriptors a ring set takes.
+ * charge.c - the account that a ring set is charged to.
  */
 #include "recording.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* note.c - what stays known of ring sets: whose they were, and what they had. */
+/* note.c - facts that are kept of ring sets: their owners, and their counters. */
 #include <search.h>
 
 #include "base/mem.h"

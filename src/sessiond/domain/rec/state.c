@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * state.c - what a recording leaves for a successor, and how that one takes over:
+ * state.c - saving and restoring of a recording for a successor:
  * traces with the event classes that are described on disk, and ring sets.
  */
 #include <fcntl.h>
@@ -112,7 +112,7 @@ static struct list put_trace_channels(const struct saving *saving, const struct 
 	const struct trace_channel *trace_channel;
 
 	list_for_each(trace_channel, &trace->channels, node) {
-		struct msg_state_lane msg = {
+		struct msg_state_trace_channel msg = {
 			.channel = trace_channel->channel->number,
 			.next_instance = trace_channel->next_instance,
 		};
@@ -121,7 +121,7 @@ static struct list put_trace_channels(const struct saving *saving, const struct 
 			continue; /* not described: it is made again */
 		msg.classes = put_classes(trace_channel, saving->space);
 		msg.rings = put_rings(saving, trace_channel);
-		msg_state_lane_add(enc, &msg);
+		msg_state_trace_channel_add(enc, &msg);
 	}
 	return state_end(saving->space, STATE_TRACE_CHANNELS);
 }
@@ -144,7 +144,7 @@ static void put_traces(const struct saving *saving)
 
 		if (trace->failed)
 			continue;
-		msg.lanes = put_trace_channels(saving, trace);
+		msg.channels = put_trace_channels(saving, trace);
 		msg_state_trace_add(&saving->space->lists[STATE_TRACES], &msg);
 		rec_state_put_app(saving, trace->app);
 	}
@@ -268,13 +268,13 @@ static void restore_ring(struct trace_channel *trace_channel, const struct msg_s
 		log_debug("%s", ignored.text);
 }
 
-static void restore_trace_channels(struct trace *trace, struct list lanes)
+static void restore_trace_channels(struct trace *trace, struct list channels)
 {
 	struct recording *rec = trace->rec;
 	struct msg_state_ring ring;
-	struct msg_state_lane msg;
+	struct msg_state_trace_channel msg;
 
-	while (msg_state_lane_next(&lanes, &msg)) {
+	while (msg_state_trace_channel_next(&channels, &msg)) {
 		struct channel *channel = channel_by_number(rec->session, msg.channel);
 		struct trace_channel *trace_channel =
 			channel ? trace_channel_restore(trace, channel) : NULL;
@@ -323,7 +323,7 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg)
 	} else {
 		rec->ops->describe(trace);
 	}
-	restore_trace_channels(trace, msg->lanes);
+	restore_trace_channels(trace, msg->channels);
 }
 
 /* Those of daemons that knew no other domain say none. */

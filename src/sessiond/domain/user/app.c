@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * app.c - an application comes, announces points, loses some, goes.
+ * app.c - an application connects, registers points, removes some, disconnects.
  */
 #include <errno.h>
 #include <string.h>

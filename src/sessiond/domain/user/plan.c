@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * plan.c - what an application should record into a session. After a change
- * of rules, channels or state all its points are looked at; else only those that
- * are new, or that waited for a buffer or for metadata: so an application with
- * many points that come one by one costs the daemon little.
+ * plan.c - the wanted armings of an application in a session. After a change
+ * of rules, channels or state all its points are refreshed; otherwise only those that are new,
+ * or that waited for a buffer or for metadata: so an application with many points that come one
+ * by one costs the daemon little.
  */
 #include <string.h>
 

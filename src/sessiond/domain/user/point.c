@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * point.c - instrumentation points as applications announce them. Nothing
- * that an application says is trusted: what can't be recorded and described is
- * refused, and costs that point only.
+ * point.c - instrumentation points as applications announce them. Data of an application is
+ * untrusted: a point that can't be recorded and described is rejected, and costs that point only.
  */
 #include <string.h>
 

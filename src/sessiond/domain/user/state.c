@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * state.c - what the user domain leaves for its successor, beyond traces and ring
+ * state.c - saving and restoring of the user domain for a successor, beyond traces and ring
  * sets (rec/state.c): which process had which.
  */
 #include <fcntl.h>

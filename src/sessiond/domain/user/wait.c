@@ -2,9 +2,8 @@
 /*
  * wait.c - waiting until a change is in force in every application that
  * answers. Changes of a session are numbered; each link says how far its
- * application has confirmed. One second is the most that anybody waits; and a stop,
- * which is in force already and wants to know what was in flight, does not wait for
- * applications that were late before.
+ * application has confirmed. A wait takes at most one second; and a stop, which is in force
+ * already and only collects events in flight, does not wait for applications that were late before.
  */
 #include "base/mem.h"
 #include "priv.h"
