@@ -11,8 +11,9 @@
  * is the caller's, and is freed as its function says; all that it points to is freed with it.
  *
  * Threads. A struct ltt_ctl is used by one thread at a time; different ones are independent.
- * A call blocks until the session daemon has answered. A daemon that does not answer ends
- * the call after some seconds with LTT_CTL_NO_ANSWER; the descriptor cancel_fd ends it at once.
+ * A call blocks until the session daemon has answered, but for those about news. A daemon that
+ * does not answer ends the call after some seconds with LTT_CTL_NO_ANSWER; the descriptor cancel_fd
+ * ends it within a second.
  * No call ends the process, changes what a signal does, prints, or leaves a thread behind.
  * The environment (LTT_RUNDIR, HOME and so on) is read by ltt_ctl_connect() and ltt_ctl_create().
  *
@@ -513,6 +514,67 @@ int ltt_ctl_stop(struct ltt_ctl *ctl, const char *session, unsigned int flags,
 int ltt_ctl_destroy(struct ltt_ctl *ctl, const char *session, unsigned int flags,
 		    struct ltt_ctl_totals **ret_totals);
 void ltt_ctl_totals_free(struct ltt_ctl_totals *totals);
+
+/* --- changes, when they happen ------------------------------------------------------------ */
+
+/** enum ltt_ctl_news_kind - a change of a session. More kinds may follow: ignore unknown ones. */
+enum ltt_ctl_news_kind {
+	LTT_CTL_NEWS_STATE = 1,	  /* its state, also the first one */
+	LTT_CTL_NEWS_PROBLEM = 2, /* nothing can be written, for the reason in the text */
+	LTT_CTL_NEWS_SOLVED = 3,  /* the problem is solved */
+	LTT_CTL_NEWS_LOSS = 4,	  /* the first events of a channel that were lost for a cause */
+	LTT_CTL_NEWS_CONSUMER_DIED = 5,	    /* recorded data waits in the buffers */
+	LTT_CTL_NEWS_CONSUMER_REPLACED = 6, /* its successor continues */
+	LTT_CTL_NEWS_DESTROYED = 1000,	    /* the last news */
+};
+
+/** enum ltt_ctl_loss - why events were lost, see struct ltt_ctl_totals. */
+enum ltt_ctl_loss {
+	LTT_CTL_LOSS_FULL = 1,
+	LTT_CTL_LOSS_SIZE = 2,
+	LTT_CTL_LOSS_BUSY = 3,
+	LTT_CTL_LOSS_OUTPUT = 4,
+	LTT_CTL_LOSS_INVALID = 5, /* bytes */
+};
+
+/**
+ * struct ltt_ctl_news - a change of a session. No string is NULL.
+ * @at_ns: CLOCK_REALTIME; 0 with LTT_CTL_NEWS_DESTROYED.
+ * @state: with LTT_CTL_NEWS_STATE.
+ * @text: the problem; how the consumer daemon died; why not all data could be written.
+ * @channel, @cause, @count: with LTT_CTL_NEWS_LOSS; @count is what was lost until then.
+ * @totals: with LTT_CTL_NEWS_DESTROYED; NULL: not known.
+ */
+struct ltt_ctl_news {
+	enum ltt_ctl_news_kind kind;
+	enum ltt_ctl_state state;
+	uint64_t at_ns;
+	const char *text;
+	const char *channel;
+	enum ltt_ctl_loss cause;
+	uint64_t count;
+	const struct ltt_ctl_totals *totals;
+};
+
+/**
+ * ltt_ctl_follow() - have the changes of a session sent to this connection, its present state
+ * first. Until the session is destroyed, or @ctl is connected anew, other calls with @ctl return
+ * LTT_CTL_BUSY: use another handle for them. Does not wait for an answer: that there is no such
+ * session is an error of ltt_ctl_next_news().
+ */
+int ltt_ctl_follow(struct ltt_ctl *ctl, const char *session);
+/** The connection's descriptor, for poll(2): it is readable when ltt_ctl_next_news() has
+ *  something to return. Not to be read, changed or closed. Return: -1: there is no connection. */
+int ltt_ctl_fd(const struct ltt_ctl *ctl);
+/**
+ * ltt_ctl_next_news() - the next change, without waiting for one.
+ * @ret_news: valid until the next call with @ctl; set to NULL if there is none now.
+ *
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_NO_DAEMON: the daemon is gone: connect (which starts the
+ * successor of a daemon that was killed) and follow again; news that was sent before may be sent
+ * again then.
+ */
+int ltt_ctl_next_news(struct ltt_ctl *ctl, const struct ltt_ctl_news **ret_news);
 
 #ifdef __cplusplus
 }

@@ -371,3 +371,27 @@ int client_exchange(struct client *client, client_item_fn item, void *priv,
 			       "malformed item in the session daemon's answer");
 	return 0;
 }
+
+int client_send(struct client *client, struct err *err)
+{
+	return client_send_request(client, err);
+}
+
+int client_take(struct client *client, enum client_part *ret_part, unsigned int *ret_type,
+		struct decoder *ret_dec, struct err *err)
+{
+	struct pollfd pfd = { .fd = client->fd, .events = POLLIN };
+	struct msg_header header;
+
+	while (poll(&pfd, 1, 0) > 0) {
+		if (client_receive(client, &header, ret_dec, err) != 0)
+			return err->code;
+		if (header.serial != client->serial)
+			continue; /* the late answer to a call that was given up */
+		*ret_type = header.type;
+		*ret_part = header.flags & MSG_REPLY ? CLIENT_REPLY : CLIENT_ITEM;
+		return header.flags & MSG_REPLY ? take_reply(client, ret_dec, err) : 0;
+	}
+	*ret_part = CLIENT_NOTHING;
+	return 0;
+}

@@ -67,4 +67,16 @@ struct encoder *client_request(struct client *client, unsigned int type);
 int client_exchange(struct client *client, client_item_fn item, void *priv,
 		    struct decoder *ret_reply, struct err *err) MUST_CHECK;
 
+/** Send the request; client_take() returns its answer message by message. */
+int client_send(struct client *client, struct err *err) MUST_CHECK;
+enum client_part { CLIENT_NOTHING, CLIENT_ITEM, CLIENT_REPLY };
+/**
+ * client_take() - a message of the answer, without waiting for one.
+ * @ret_type: of an item. @ret_dec: at its fields, or at the OUT fields of the reply; valid until
+ *	      the next call.
+ * Return: 0, or the code in @err: the daemon's, or one about the connection.
+ */
+int client_take(struct client *client, enum client_part *ret_part, unsigned int *ret_type,
+		struct decoder *ret_dec, struct err *err) MUST_CHECK;
+
 #endif

@@ -61,6 +61,17 @@ SAME(LTT_CTL_RULE_FUNCTION, RULE_FUNCTION);
 SAME(LTT_CTL_RULE_USER, RULE_USER);
 SAME(LTT_CTL_RULE_COUNT, RULE_COUNT);
 SAME(LTT_CTL_RULE_HISTOGRAM, RULE_HISTOGRAM);
+SAME(LTT_CTL_NEWS_STATE, NEWS_STATE);
+SAME(LTT_CTL_NEWS_PROBLEM, NEWS_PROBLEM);
+SAME(LTT_CTL_NEWS_SOLVED, NEWS_SOLVED);
+SAME(LTT_CTL_NEWS_LOSS, NEWS_LOSS);
+SAME(LTT_CTL_NEWS_CONSUMER_DIED, NEWS_DIED);
+SAME(LTT_CTL_NEWS_CONSUMER_REPLACED, NEWS_REPLACED);
+SAME(LTT_CTL_LOSS_FULL, LOSS_FULL);
+SAME(LTT_CTL_LOSS_SIZE, LOSS_SIZE);
+SAME(LTT_CTL_LOSS_BUSY, LOSS_BUSY);
+SAME(LTT_CTL_LOSS_OUTPUT, LOSS_OUTPUT);
+SAME(LTT_CTL_LOSS_INVALID, LOSS_INVALID);
 
 struct ltt_ctl *ltt_ctl_new(void)
 {
@@ -70,6 +81,7 @@ struct ltt_ctl *ltt_ctl_new(void)
 static void control_close(struct ltt_ctl *ctl)
 {
 	ctl->client = client_free(ctl->client);
+	ctl->following = false;
 	ctl->daemon = (struct ltt_ctl_daemon_info){ 0 };
 }
 
@@ -96,7 +108,7 @@ const struct ltt_ctl_daemon_info *ltt_ctl_daemon(const struct ltt_ctl *ctl)
 	return ctl->client ? &ctl->daemon : NULL;
 }
 
-static void control_forget(struct ltt_ctl *ctl)
+void control_forget(struct ltt_ctl *ctl)
 {
 	ctl->err = (struct err){ 0 };
 	ctl->warning[0] = '\0';
@@ -105,6 +117,9 @@ static void control_forget(struct ltt_ctl *ctl)
 int control_begin(struct ltt_ctl *ctl)
 {
 	control_forget(ctl);
+	if (ctl->following)
+		return err_set(&ctl->err, ERR_BUSY,
+			       "the connection follows a session; use another one");
 	if (ctl->client)
 		return 0;
 	return err_set(&ctl->err, ERR_NO_DAEMON,

@@ -16,12 +16,17 @@
 struct ltt_ctl {
 	struct client *client; /* NULL: not connected */
 	struct ltt_ctl_daemon_info daemon;
+	bool following; /* a session: nothing else can be asked */
+	struct ltt_ctl_news news;
+	struct ltt_ctl_totals totals; /* of the news */
 	struct err err;
 	char warning[CONTROL_WARNING_BYTES];
 };
 
-/** Begin a call: forget what was said about the last one. Return: 0, or the code in ctl->err:
- *  there is no connection. */
+/** Forget the sentences about the last call. */
+void control_forget(struct ltt_ctl *ctl);
+/** Begin a call: forget the sentences about the last one. Return: 0, or the code in ctl->err:
+ *  there is no connection, or it follows a session. */
 int control_begin(struct ltt_ctl *ctl) MUST_CHECK;
 /** After a failed call: a connection that is lost is closed. Return: the code. */
 int control_failed(struct ltt_ctl *ctl);

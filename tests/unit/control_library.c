@@ -239,6 +239,45 @@ static void changes(void)
 	CHECK(ltt_ctl_start(ctl, "demo", NULL) == LTT_CTL_STATE);
 }
 
+/* The next news, waited for as a caller does. Return: the code. */
+static int await_news(const struct ltt_ctl_news **ret)
+{
+	int code;
+
+	while ((code = ltt_ctl_next_news(ctl, ret)) == 0 && !*ret) {
+		struct pollfd pfd = { .fd = ltt_ctl_fd(ctl), .events = POLLIN };
+
+		CHECK(poll(&pfd, 1, 60000) == 1);
+	}
+	return code;
+}
+
+static void follows(void)
+{
+	const struct ltt_ctl_news *news = NULL;
+
+	CHECK(ltt_ctl_next_news(ctl, &news) == LTT_CTL_INVALID);
+	CHECK(ltt_ctl_follow(ctl, "none") == 0);
+	CHECK(await_news(&news) == LTT_CTL_NO_SESSION && !news);
+	CHECK(ltt_ctl_follow(ctl, "demo") == 0);
+	CHECK(call_list() == LTT_CTL_BUSY);
+	CHECK(await_news(&news) == 0 && news->kind == LTT_CTL_NEWS_STATE);
+	CHECK(news->state == LTT_CTL_RECORDING && news->at_ns == 5 && !*news->text);
+	CHECK(await_news(&news) == 0 && news->kind == LTT_CTL_NEWS_LOSS);
+	CHECK(news->cause == LTT_CTL_LOSS_FULL && news->count == 12);
+	CHECK(strcmp(news->channel, "channel0") == 0);
+	CHECK(await_news(&news) == 0 && news->kind == LTT_CTL_NEWS_DESTROYED);
+	CHECK(news->totals->recorded == 90 && strcmp(news->text, "the disk is full") == 0);
+	CHECK(call_list() == 0);
+	CHECK(ltt_ctl_follow(ctl, "demo") == 0);
+	CHECK(call_connect() == 0 && call_list() == 0);
+	fake.hang_up = true;
+	CHECK(ltt_ctl_follow(ctl, "demo") == 0);
+	CHECK(await_news(&news) == LTT_CTL_NO_DAEMON && ltt_ctl_fd(ctl) == -1);
+	fake.hang_up = false;
+	CHECK(call_connect() == 0);
+}
+
 static void ends(void)
 {
 	struct ltt_ctl_totals *totals;
@@ -308,7 +347,7 @@ static void lost(void)
 	options.cancel_fd = fds[0];
 	CHECK(ltt_ctl_connect(ctl, &options) == 0);
 	fake.mute = true;
-	CHECK(call_list() == LTT_CTL_INTERRUPTED);
+	CHECK(call_list() == LTT_CTL_INTERRUPTED && !ltt_ctl_daemon(ctl));
 	fake.mute = false;
 	CHECK(call_connect() == 0 && call_list() == 0 && !*ltt_ctl_error(ctl));
 	close(fds[0]);
@@ -339,6 +378,7 @@ int main(void)
 	fake.problem = "the disk is full";
 	lists();
 	statuses();
+	follows();
 	ends();
 	invalid();
 	lost();

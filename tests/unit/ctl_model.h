@@ -401,6 +401,33 @@ static void fake_lists(struct fake_answer *a, struct decoder *dec)
 	fake_send(a);
 }
 
+/* A state, an item of a newer daemon's, a loss, and the end. */
+static void fake_follow(struct fake_answer *a, struct decoder *dec)
+{
+	struct msg_news state = { .at_ns = 5, .kind = NEWS_STATE, .state = SESSION_RECORDING };
+	struct msg_news loss = { .kind = NEWS_LOSS,
+				 .channel = "channel0",
+				 .cause = LOSS_FULL,
+				 .count = 12 };
+	struct rep_session_follow rep = { .problem = "the disk is full" };
+	struct req_session_follow req;
+	struct encoder list;
+	uint8_t buf[300];
+
+	CHECK(req_session_follow_decode(dec, &req) == 0);
+	if (fake_no_session(a, req.session))
+		return;
+	msg_news_encode(fake_begin(a, MSG_news, MSG_ITEM), &state);
+	fake_send(a);
+	fake_begin(a, 9999, MSG_ITEM);
+	fake_send(a);
+	msg_news_encode(fake_begin(a, MSG_news, MSG_ITEM), &loss);
+	fake_send(a);
+	rep.totals = fake_totals(&list, buf, sizeof(buf));
+	rep_session_follow_encode(fake_reply(a, 0, ""), &rep);
+	fake_send(a);
+}
+
 static void fake_command(struct fake_answer *a, struct decoder *dec)
 {
 	switch (a->asked.type) {
@@ -431,6 +458,9 @@ static void fake_command(struct fake_answer *a, struct decoder *dec)
 		break;
 	case MSG_session_show:
 		fake_show(a, dec);
+		break;
+	case MSG_session_follow:
+		fake_follow(a, dec);
 		break;
 	case MSG_session_programs:
 		fake_programs(a, dec);
