@@ -180,7 +180,7 @@ static void begin_turn(struct relconn *conn)
 	size_t share = HOST_TURN_BYTES;
 
 	if (conn->peer)
-		share /= conn->peer->used[RELQUOTA_CONNECTIONS];
+		share /= relpeer_nr_connections(conn->peer);
 	conn->turn_left = MIN(MAX(share, (size_t)ZCHUNK_BYTES), (size_t)TURN_BYTES);
 	conn->postponed = false;
 }
@@ -209,13 +209,19 @@ static bool is_in_packet(const struct relconn *conn)
 	return conn->body_left || conn->sum_left;
 }
 
-/* The part that has come stays as it is: the room and the files that it was to take are free. */
+/* The part that has come stays as it is: the files that it was to take are free. */
 static void end_body(struct relconn *conn)
 {
 	conn->body_stream = NULL;
-	relpeer_unreserve(conn->peer, conn->body_bytes);
 	if (conn->body_part)
 		relay_give_files(conn->relay, conn->peer, 1);
+}
+
+/* The room that it was to take is free. */
+static void drop_body(struct relconn *conn)
+{
+	end_body(conn);
+	relpeer_unreserve(conn->peer, conn->body_bytes);
 }
 
 /* Behind a packet that was refused none of its stream may be taken: it would leave a gap. */
@@ -243,7 +249,7 @@ static int begin_body(struct relconn *conn, const struct req_rel_packet *req,
 	     relsession_make_files(conn->peer, stream, packet->packet_size / 8, err)) ||
 	    (conn->body_part ? relstream_part_begin(stream, packet, req->part_at, err) :
 			       relstream_begin(stream, packet, err)))
-		end_body(conn);
+		drop_body(conn);
 	return err->code;
 }
 
@@ -294,10 +300,11 @@ static void finish_body(struct relconn *conn)
 		uint64_t last = stream->last.packet_seq_num;
 
 		end_body(conn);
-		if ((conn->body_part ? relstream_part_finish : relstream_finish)(stream, err) ==
-		    0) {
+		if ((conn->body_part ? relstream_part_finish : relstream_finish)(stream, err)) {
+			relpeer_unreserve(conn->peer, conn->body_bytes);
+		} else {
 			stream->refused = false;
-			relpeer_stored(conn->peer, conn->body_bytes);
+			relpeer_commit(conn->peer, conn->body_bytes);
 			if (is_new_last(stream, had_last, last))
 				relconn_keep_stream(conn, stream);
 		}
@@ -330,7 +337,10 @@ static int take_message(struct relconn *conn, const uint8_t *msg, size_t len)
 			finish_body(conn);
 		return ret;
 	}
-	relconn_request(&(struct relconn_request){ conn, &header, &dec, &enc }, &err);
+	if (!relconn_request(&(struct relconn_request){ conn, &header, &dec, &enc }, &err)) {
+		frames_put_back(&conn->frames, len);
+		return 0;
+	}
 	if (err.code || !enc.len)
 		relconn_reply(conn, header.type, header.serial, &err);
 	else
@@ -344,7 +354,7 @@ static void store_body(struct relconn *conn, const uint8_t *data, size_t len)
 {
 	if (conn->body_stream && (conn->body_part ? relstream_part : relstream_body)(
 					 conn->body_stream, data, len, &conn->body_err))
-		end_body(conn);
+		drop_body(conn);
 	conn->body_left -= len;
 	spend(conn, len);
 	if (!is_in_packet(conn))
@@ -370,7 +380,7 @@ static int take_chunk(struct relconn *conn, const uint8_t *chunk, size_t chunk_l
 {
 	size_t len;
 	const uint8_t *data =
-		zunpacker_unpack(conn->relay->unpacker, chunk, chunk_len, conn->body_left, &len);
+		zunpacker_unpack(conn->worker->unpacker, chunk, chunk_len, conn->body_left, &len);
 
 	if (!data)
 		return -EBADMSG;
@@ -413,7 +423,7 @@ static int take_bare(struct relconn *conn)
  * Return: 0 or negative. */
 static int process(struct relconn *conn)
 {
-	while (!conn->broken && may_answer(conn) && !postpone(conn)) {
+	while (!conn->broken && !conn->next && may_answer(conn) && !postpone(conn)) {
 		int ret = is_framed(conn) ? take_framed(conn) : take_bare(conn);
 
 		if (ret < 0)
@@ -435,8 +445,8 @@ static size_t find_room(struct relconn *conn, uint8_t **ret_at)
 {
 	if (!conn->body_left || conn->packed || conn->frames.begin != conn->frames.end)
 		return frames_room(&conn->frames, ret_at);
-	*ret_at = conn->relay->body;
-	return (size_t)MIN(conn->body_left, RELAY_BODY_BYTES);
+	*ret_at = conn->worker->body;
+	return (size_t)MIN(conn->body_left, RELWORKER_BODY_BYTES);
 }
 
 /* Return: bytes, if there may be more; 0: nothing now; negative: it is over. */
@@ -451,7 +461,7 @@ static ssize_t relconn_read_some(struct relconn *conn)
 		return n == -EAGAIN ? 0 : n;
 	if (n == 0)
 		return -ECONNRESET;
-	if (at == conn->relay->body)
+	if (at == conn->worker->body)
 		store_body(conn, at, (size_t)n);
 	else
 		frames_filled(&conn->frames, (size_t)n);
@@ -488,11 +498,33 @@ static int relconn_serve_input(struct relconn *conn, uint32_t events)
 	if (!may_answer(conn) && (events & (EPOLLHUP | EPOLLERR)))
 		return -ECONNRESET;
 	while (ret > 0 && !conn->postponed) {
-		if (conn->broken || !may_answer(conn))
+		if (conn->broken || conn->next || !may_answer(conn))
 			return 0;
 		ret = relconn_read_some(conn);
 	}
 	return ret < 0 ? (int)ret : 0;
+}
+
+/* Off this loop, with all that it has. */
+static void relconn_leave(struct relconn *conn)
+{
+	loop_fd_fini(&conn->source);
+	loop_timer_cancel(&conn->timer);
+	loop_timer_cancel(&conn->pace);
+	loop_timer_cancel(&conn->proof);
+	list_remove(&conn->node);
+	list_remove(&conn->waiter.node);
+	conn->syncer = NULL;
+	conn->worker = NULL;
+}
+
+/* From here on @conn may be gone. */
+static void relconn_move(struct relconn *conn)
+{
+	struct relworker *to = TAKE(conn->next);
+
+	relconn_leave(conn);
+	relworker_send(to, conn);
 }
 
 static void relconn_on_ready(struct relconn *conn, uint32_t events)
@@ -503,7 +535,10 @@ static void relconn_on_ready(struct relconn *conn, uint32_t events)
 		log_debug("a connection ends: %s", strerror(-ret));
 		relconn_drop(conn);
 	}
-	relconn_watch(conn);
+	if (conn->next && !conn->broken)
+		relconn_move(conn);
+	else
+		relconn_watch(conn);
 }
 
 /* While it has to wait, nothing but the end of the connection is told. */
@@ -548,7 +583,7 @@ int relconn_sync(struct relconn *conn, uint32_t within_us)
 	conn->sync_us = within_us;
 	if (within_us == SYNCER_NONE)
 		return 0;
-	ret = relay_find_syncer(conn->relay, conn->session->fd, &syncer);
+	ret = relworker_find_syncer(conn->worker, conn->session->fd, &syncer);
 	if (ret < 0 || conn->syncer == syncer)
 		return ret;
 	if (conn->nr_unsynced) /* of a session before, elsewhere */
@@ -564,15 +599,21 @@ int relconn_sync(struct relconn *conn, uint32_t within_us)
 
 /* --- other keys, or a later hour -------------------------------------------------------- */
 
-void relconn_recheck(struct relconn *conn)
+static bool is_believed(struct relconn *conn)
 {
 	const char *peer = chan_peer(&conn->chan);
 
-	if (keyring_recheck(conn->relay->keyring, &conn->chan) == 0)
-		return;
+	if (!conn->relay->keyring || keyring_recheck(conn->relay->keyring, &conn->chan) == 0)
+		return true;
 	log_warn("a connection%s%s is cut off: %s", peer ? " of " : "", peer ? peer : "",
 		 chan_problem(&conn->chan));
-	relconn_free(conn);
+	return false;
+}
+
+void relconn_recheck(struct relconn *conn)
+{
+	if (!is_believed(conn))
+		relconn_free(conn);
 }
 
 static void relconn_may_have_expired(struct loop_timer *timer)
@@ -581,6 +622,22 @@ static void relconn_may_have_expired(struct loop_timer *timer)
 
 	keyring_watch(timer, &conn->chan);
 	relconn_recheck(conn);
+}
+
+/* --- where it is ------------------------------------------------------------------------- */
+
+int relconn_claim(struct relconn *conn, const char *base, struct err *err)
+{
+	struct relclaim *claim = relworker_claim(conn->relay, base);
+
+	relworker_unclaim(conn->relay, conn->claim);
+	conn->claim = claim;
+	if (claim->worker == conn->worker)
+		return 0;
+	if (conn->nr_unsynced) /* of a session before */
+		return err_set(err, ERR_STATE, "an answer is not sent yet: wait for it");
+	conn->next = claim->worker;
+	return 0;
 }
 
 /* --- life --------------------------------------------------------------------------- */
@@ -599,41 +656,73 @@ static void relconn_end(struct loop_work *work)
 	relconn_free(container_of(work, struct relconn, end));
 }
 
-int relconn_new(struct relay *relay, int fd, struct tls *tls)
+/* Return: 0 or negative errno. */
+static int relconn_join(struct relconn *conn, struct relworker *worker)
 {
-	struct relconn *conn = calloc(1, sizeof(*conn));
-	int ret = conn ? loop_fd_init(&conn->source, relay->loop, fd, EPOLLIN, relconn_ready) :
-			 -ENOMEM;
+	int ret = loop_fd_init(&conn->source, worker->loop, conn->chan.fd, EPOLLIN, relconn_ready);
 
-	if (ret < 0) {
-		tls_free(tls);
-		close(fd);
-		free(conn);
+	if (ret < 0)
 		return ret;
-	}
-	conn->relay = relay;
-	chan_init(&conn->chan, fd, tls);
 	conn->watched = EPOLLIN;
-	list_append(&relay->conns, &conn->node);
-	relay->nr_conns++;
-	conn->sync_us = SYNCER_NONE;
-	list_init(&conn->waiter.node);
-	conn->waiter.synced = on_synced;
-	loop_work_init(&conn->end, relconn_end);
-	loop_timer_init(&conn->timer, relay->loop, relconn_on_expiry);
+	conn->worker = worker;
+	list_append(&worker->conns, &conn->node);
+	loop_timer_init(&conn->timer, worker->loop, relconn_on_expiry);
 	loop_timer_set(&conn->timer, RELCONN_SILENT_US);
-	loop_timer_init(&conn->pace, relay->loop, relconn_may_continue);
-	loop_timer_init(&conn->proof, relay->loop, relconn_may_have_expired);
+	loop_timer_init(&conn->pace, worker->loop, relconn_may_continue);
+	loop_timer_init(&conn->proof, worker->loop, relconn_may_have_expired);
 	return 0;
 }
 
-static void relconn_end_session(struct relconn *conn)
+/* The keys may have been changed while it was on its way. */
+void relconn_arrive(struct relconn *conn, struct relworker *worker)
+{
+	if (relconn_join(conn, worker) < 0 || !is_believed(conn)) {
+		relconn_free(conn);
+		return;
+	}
+	keyring_watch(&conn->proof, &conn->chan);
+	conn->postponed = true; /* the message that has brought it here */
+	relconn_on_ready(conn, 0);
+}
+
+int relconn_new(struct relay *relay, int fd, struct tls *tls)
+{
+	struct relconn *conn = calloc(1, sizeof(*conn));
+	int ret;
+
+	if (!conn) {
+		tls_free(tls);
+		close(fd);
+		return -ENOMEM;
+	}
+	__atomic_fetch_add(&relay->nr_conns, 1, __ATOMIC_RELAXED);
+	conn->relay = relay;
+	conn->source.fd = -1;
+	chan_init(&conn->chan, fd, tls);
+	conn->sync_us = SYNCER_NONE;
+	list_init(&conn->node);
+	list_init(&conn->waiter.node);
+	conn->waiter.synced = on_synced;
+	loop_work_init(&conn->end, relconn_end);
+	ret = relconn_join(conn, &relay->main);
+	if (ret < 0)
+		relconn_free(conn);
+	return ret;
+}
+
+void relconn_end_session(struct relconn *conn)
 {
 	if (conn->body_stream) {
 		(conn->body_part ? relstream_part_close : relstream_undo)(conn->body_stream);
-		end_body(conn);
+		drop_body(conn);
 	}
 	relsession_free(TAKE(conn->session));
+	relworker_unclaim(conn->relay, TAKE(conn->claim));
+}
+
+static void relconn_end_all(struct relconn *conn)
+{
+	relconn_end_session(conn);
 	relpeer_leave(TAKE(conn->peer));
 }
 
@@ -642,27 +731,22 @@ void relconn_drop(struct relconn *conn)
 	if (conn->broken)
 		return;
 	conn->broken = true;
-	relconn_end_session(conn);
+	relconn_end_all(conn);
 	(void)!loop_fd_events(&conn->source, 0);
-	loop_defer(conn->relay->loop, &conn->end);
+	loop_defer(conn->worker->loop, &conn->end);
 }
 
 void relconn_free(struct relconn *conn)
 {
-	int fd = conn->source.fd;
+	int fd = conn->chan.fd;
 
-	relconn_end_session(conn);
+	relconn_end_all(conn);
 	loop_work_cancel(&conn->end);
-	loop_timer_cancel(&conn->timer);
-	loop_timer_cancel(&conn->pace);
-	loop_timer_cancel(&conn->proof);
-	loop_fd_fini(&conn->source);
+	relconn_leave(conn);
 	chan_fini(&conn->chan);
 	close_fd(fd);
-	list_remove(&conn->node);
-	list_remove(&conn->waiter.node);
 	free(conn->unsynced);
-	conn->relay->nr_conns--;
+	__atomic_fetch_sub(&conn->relay->nr_conns, 1, __ATOMIC_RELAXED);
 	frames_fini(&conn->frames);
 	free(conn);
 }

@@ -2,7 +2,8 @@
 /*
  * conn.h - one connection of a relay: bytes become messages and bodies of packets, each
  * request gets its answer before the next one is looked at. It can make us keep
- * no more than one message, one answer and one session. Owned by the relay; runs on its loop.
+ * no more than one message, one answer and one session. Owned by its worker; runs on that one's
+ * loop, and moves to another worker's between two messages (worker.h).
  */
 #ifndef RELAYD_CONN_H
 #define RELAYD_CONN_H
@@ -37,6 +38,9 @@ struct relconn {
 	struct loop_work end;
 	struct list_node node;
 	struct relay *relay;
+	struct relworker *worker;   /* NULL: it is on its way to another one */
+	struct relworker *next;	    /* where it goes when this turn is over; NULL: nowhere */
+	struct relclaim *claim;	    /* of its session; NULL: it has not said which */
 	struct relpeer *peer;	    /* whose it is; NULL: nobody knows yet */
 	struct relsession *session; /* NULL: it has not said which */
 	bool greeted;
@@ -74,10 +78,18 @@ struct relconn {
 int relconn_new(struct relay *relay, int fd, struct tls *tls) MUST_CHECK;
 /** Keys are others, or it is later: it is freed if it is not to be believed any more. */
 void relconn_recheck(struct relconn *conn);
-/** Close it and its session. */
+/** It is @worker's from now on, whose thread calls this. */
+void relconn_arrive(struct relconn *conn, struct relworker *worker);
+/** It names session @base: it has to be where the other connections of that session are. If it is
+ *  not, its @next is set: its message is looked at there. Return: 0 or the code in @err. */
+int relconn_claim(struct relconn *conn, const char *base, struct err *err) MUST_CHECK;
+/** Close it and its session. Also one that is on no loop. */
 void relconn_free(struct relconn *conn);
 /** The same from anywhere, when the round of the loop is over; its session ends now. */
 void relconn_drop(struct relconn *conn);
+
+/** End its session: the next one may be another worker's. */
+void relconn_end_session(struct relconn *conn);
 
 /** From here on what is acknowledged has been synced; SYNCER_NONE: it need not be.
  *  Return: 0 or negative errno. */
@@ -100,8 +112,8 @@ struct relconn_request {
 	struct encoder *enc;
 };
 
-/** Do it, or say in @err why not. */
-void relconn_request(const struct relconn_request *rq, struct err *err);
+/** Do it, or say in @err why not. Return: false: it is done elsewhere, as the connection moves. */
+bool relconn_request(const struct relconn_request *rq, struct err *err);
 void relconn_begin_answer(struct relconn *conn, struct encoder *enc, uint16_t type, uint32_t serial,
 			  const struct err *err);
 

@@ -61,11 +61,13 @@ static int on_session(const struct relconn_request *rq, struct err *err)
 	if (rq->conn->session)
 		return err_set(err, ERR_STATE, "this connection has a session");
 	if (relsession_new(rq->conn, &req, &rq->conn->session, err))
+		relconn_end_session(rq->conn);
+	if (!rq->conn->session)
 		return err->code;
 	ret = relconn_sync(rq->conn, sync_period(rq->conn, &req));
 	if (ret < 0) {
 		err_errno(err, ERR_OUTPUT, -ret, "%s can't be synced", rq->conn->session->path);
-		relsession_free(TAKE(rq->conn->session));
+		relconn_end_session(rq->conn);
 		return err->code;
 	}
 	rep.path = rq->conn->session->path;
@@ -168,7 +170,7 @@ static int on_end(const struct relconn_request *rq, struct err *err)
 {
 	(void)err;
 	rq->conn->session->ended = true;
-	relsession_free(TAKE(rq->conn->session));
+	relconn_end_session(rq->conn);
 	loop_timer_set(&rq->conn->timer, RELCONN_SILENT_US);
 	return 0;
 }
@@ -185,7 +187,7 @@ static const struct {
 	{ MSG_rel_clock, on_clock, true },
 };
 
-void relconn_request(const struct relconn_request *rq, struct err *err)
+bool relconn_request(const struct relconn_request *rq, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(handlers); i++) {
 		if (handlers[i].type != rq->header->type)
@@ -194,7 +196,8 @@ void relconn_request(const struct relconn_request *rq, struct err *err)
 			err_set(err, ERR_STATE, "say which session first");
 		else
 			handlers[i].handle(rq, err);
-		return;
+		return !rq->conn->next;
 	}
 	err_set(err, ERR_UNKNOWN_COMMAND, "this relay does not know message %u", rq->header->type);
+	return true;
 }

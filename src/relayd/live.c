@@ -254,7 +254,8 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	int dir_fd, index_fd;
 
 	if (live->nr_fds + FDS_OF_TRACE > live->max_fds / 3 || /* the rest is for senders */
-	    live->nr_fds + *live->nr_other_fds + FDS_OF_TRACE > live->max_fds) {
+	    live->nr_fds + __atomic_load_n(live->nr_other_fds, __ATOMIC_RELAXED) + FDS_OF_TRACE >
+		    live->max_fds) {
 		log_warn_some("%s: too many traces for viewers to see all", session->path);
 		return NULL;
 	}

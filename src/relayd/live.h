@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * live.h - what viewers may know of live sessions: which there are, their traces and streams,
- * how much of each is stored, and up to when nothing is missing. The only thing that two
- * threads share: the relay's loop writes it as senders tell, the viewers' thread reads.
+ * how much of each is stored, and up to when nothing is missing. The relay's workers write it as
+ * senders tell, each for its own sessions; the viewers' thread reads.
  * One lock, held for a few instructions, never across a system call that waits. Files
  * are read by the viewers themselves, from the disk.
  *
@@ -36,7 +36,7 @@ struct live {
 	struct list_node sessions; /* struct live_session */
 	uint64_t next_serial;
 	unsigned int nr_fds;		  /* directories of traces */
-	const unsigned int *nr_other_fds; /* of the relay's loop */
+	const unsigned int *nr_other_fds; /* atomic: of the sessions that are received */
 	unsigned int max_fds;		  /* of both together */
 };
 
@@ -91,7 +91,7 @@ void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int
 /** Nobody is attached any more, and no sender is there. */
 void live_fini(struct live *live);
 
-/* --- the relay's loop: @session, @stream may be NULL, then nothing is done ---------------- */
+/* --- the relay's workers: @session, @stream may be NULL, then nothing is done ---------------- */
 
 /** A session that a sender announces, again or for the first time. @path: its directory.
  *  @is_old: it was there before this relay began. */

@@ -125,9 +125,10 @@ static int take_quotas(struct relquotas *ret)
 	relquotas_init(ret);
 	for (char **text = opt.quotas; text && *text; text++)
 		if (relquotas_take(ret, *text) < 0) {
-			log_error("--quota=%s: NAME=NUMBER, please; names are connections, "
-				  "sessions, traces, streams, bytes, files and rate; or idle=PERIOD",
-				  *text);
+			log_error(
+				"--quota=%s: NAME=NUMBER, please; names are connections, "
+				"sessions, traces, streams, bytes, files and rate; or idle=PERIOD",
+				*text);
 			return -EINVAL;
 		}
 	return 0;
@@ -245,7 +246,7 @@ static void reload(struct house *h)
 		log_error("the keys of before stay: %s", err.text);
 	} else {
 		log_info("the keys have been read again");
-		relay_recheck(&h->relay);
+		relworkers_recheck(&h->relay);
 		viewers_recheck(&h->viewers);
 	}
 }
@@ -374,15 +375,15 @@ static int build(struct house *h, int out_fd)
 	if (ret == 0)
 		ret = viewers_init(&h->viewers, h->viewers_loop, &h->relay.live,
 				   h->relay.max_viewer_fds);
-	if (ret == 0)
-		ret = retention_init(&h->retention, &h->relay, &h->rules);
 	if (ret < 0)
 		log_error("%s", strerror(-ret));
+	else
+		retention_init(&h->retention, &h->relay, &h->rules);
 	h->relay.out_path = find_path(out_fd);
 	h->relay.by_session = h->relay.peers.by_session = opt.by_session;
 	relpeers_limit(&h->relay.peers, &h->quotas);
 	h->relay.notify = &h->notify;
-	h->relay.disk.keep_free = h->rules.keep_free;
+	h->relay.main.disk.keep_free = h->rules.keep_free;
 	h->relay.sync_us = h->sync_us;
 	return ret;
 }
@@ -401,7 +402,7 @@ static int relayd_serve(struct house *h)
 		ret = repairer_start(&h->relay.repairer, h->relay.out_fd, h->relay.started_ns);
 	if (ret == 0) {
 		relayd_report_ready(h->ready_fd);
-		relay_report_sessions(&h->relay);
+		relay_count_sessions(&h->relay, 0);
 		notify_ready(&h->notify, h->loop);
 		ret = loop_run(h->loop);
 		notify_unwatch(&h->notify);
@@ -434,6 +435,8 @@ static int relayd_run(int out_fd, int ready_fd)
 	ret = open_listeners(&h);
 	if (ret == 0)
 		ret = relayd_serve(&h);
+	repairer_stop(h.relay.repairer);
+	relworkers_stop(&h.relay); /* they call the others */
 	repairer_free(h.relay.repairer);
 	retention_fini(&h.retention);
 	viewers_fini(&h.viewers); /* they look at what the relay has */

@@ -13,7 +13,8 @@
 #include "io/tcp_owner.h"
 #include "session.h"
 
-#define OWN_FDS 32u /* loop, listeners, log, a directory on the way */
+#define OWN_FDS 32u	 /* loop, listeners, log, a directory on the way */
+#define FDS_A_WORKER 64u /* that there have to be for another one */
 #define MAX_CONNS 4096u
 #define ACCEPT_BATCH 16
 #define SHAKES_A_ROUND 4
@@ -28,7 +29,7 @@ bool relay_may_shake(struct relay *relay)
 	if (relay->nr_shakes == SHAKES_A_ROUND)
 		return false;
 	relay->nr_shakes++;
-	loop_defer(relay->loop, &relay->round_over);
+	loop_defer(relay->main.loop, &relay->round_over);
 	return true;
 }
 
@@ -38,28 +39,28 @@ int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int 
 	if (max_fds < 2 * OWN_FDS)
 		return -EMFILE;
 	relay->owners = tcp_owner_open();
-	relay->body = xalloc(RELAY_BODY_BYTES);
-	relay->unpacker = zunpacker_new();
-	relay->loop = loop;
+	relworker_init_main(&relay->main, relay, loop);
 	relay->out_fd = out_fd;
 	relay->lock_fd = -1;
 	relay->sync_us = SYNCER_NONE;
-	relay->max_conns = MIN(MAX_CONNS, (max_fds - OWN_FDS) / 4);
-	relay->max_viewer_fds = (max_fds - OWN_FDS - relay->max_conns) / 8;
-	relay->max_files = max_fds - OWN_FDS - relay->max_conns - relay->max_viewer_fds;
+	relay->max_workers = MIN(RELWORKER_MAX, max_fds / FDS_A_WORKER);
+	max_fds -= OWN_FDS + relay->max_workers * RELWORKER_FDS;
+	relay->max_conns = MIN(MAX_CONNS, max_fds / 4);
+	relay->max_viewer_fds = (max_fds - relay->max_conns) / 8;
+	relay->max_files = max_fds - relay->max_conns - relay->max_viewer_fds;
 	live_init(&relay->live, &relay->nr_files, relay->max_files);
 	relpeers_init(&relay->peers, out_fd);
 	loop_work_init(&relay->round_over, begin_round);
-	list_init(&relay->conns);
-	list_init(&relay->sessions);
-	idmap_init(&relay->session_bases);
+	idmap_init(&relay->claims);
+	list_init(&relay->claim_list);
+	pthread_mutex_init(&relay->lock, NULL);
+	pthread_mutex_init(&relay->output_lock, NULL);
+	pthread_cond_init(&relay->removed, NULL);
 	return 0;
 }
 
 void relay_fini(struct relay *relay)
 {
-	struct relconn *conn;
-
 	for (unsigned int i = 0; i < relay->nr_listeners; i++) {
 		int fd = relay->listeners[i].source.fd;
 
@@ -67,22 +68,22 @@ void relay_fini(struct relay *relay)
 		close_fd(fd);
 	}
 	relay->nr_listeners = 0;
-	while ((conn = list_first(&relay->conns, struct relconn, node)))
-		relconn_free(conn);
-	for (unsigned int i = 0; i < RELAY_MAX_DEVICES; i++)
-		relay->syncers[i] = syncer_free(relay->syncers[i]);
+	relworkers_stop(relay);
+	relworker_fini_main(&relay->main);
 	loop_work_cancel(&relay->round_over);
-	idmap_fini(&relay->session_bases);
+	idmap_fini(&relay->claims);
 	relpeers_fini(&relay->peers);
 	live_fini(&relay->live);
 	relay->owners = close_fd(relay->owners);
-	relay->unpacker = zunpacker_free(relay->unpacker);
-	free(TAKE(relay->body));
 	free(TAKE(relay->out_path));
 	relay->lock_fd = close_fd(relay->lock_fd);
+	pthread_cond_destroy(&relay->removed);
+	pthread_mutex_destroy(&relay->output_lock);
+	pthread_mutex_destroy(&relay->lock);
 }
 
-int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr, struct err *err)
+static int relay_take_files_locked(struct relay *relay, struct relpeer *peer, unsigned int nr,
+				   struct err *err)
 {
 	const unsigned int left = relay->max_files - relay->nr_files - live_fds(&relay->live);
 
@@ -94,35 +95,27 @@ int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr,
 			       "are left: allow the relay more (ulimit -n)",
 			       relpeer_name(peer), peer->nr_fds, left);
 	}
-	relay->nr_files += nr;
+	__atomic_fetch_add(&relay->nr_files, nr, __ATOMIC_RELAXED);
 	peer->nr_fds += nr;
 	return 0;
 }
 
-void relay_give_files(struct relay *relay, struct relpeer *peer, unsigned int nr)
+int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr, struct err *err)
 {
-	relay->nr_files -= nr;
-	peer->nr_fds -= nr;
+	int ret;
+
+	pthread_mutex_lock(&relay->lock);
+	ret = relay_take_files_locked(relay, peer, nr, err);
+	pthread_mutex_unlock(&relay->lock);
+	return ret;
 }
 
-int relay_find_syncer(struct relay *relay, int fd, struct syncer **ret)
+void relay_give_files(struct relay *relay, struct relpeer *peer, unsigned int nr)
 {
-	struct stat st;
-
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	for (unsigned int i = 0; i < RELAY_MAX_DEVICES; i++) {
-		struct syncer **syncer = &relay->syncers[i];
-		int error = *syncer ? 0 : syncer_new(syncer, relay->loop, fd, relay->out_fd);
-
-		if (error < 0)
-			return error;
-		if (syncer_device(*syncer) == st.st_dev) {
-			*ret = *syncer;
-			return 0;
-		}
-	}
-	return -E2BIG;
+	pthread_mutex_lock(&relay->lock);
+	__atomic_fetch_sub(&relay->nr_files, nr, __ATOMIC_RELAXED);
+	peer->nr_fds -= nr;
+	pthread_mutex_unlock(&relay->lock);
 }
 
 /* The number of the descriptor stays: all code that looks below the directory has it.
@@ -147,14 +140,27 @@ static int renew_output(struct relay *relay)
 	return 0;
 }
 
-int relay_find_output(struct relay *relay, struct err *err)
+/* Return: 1: it was; 0: it need not be; or negative errno. */
+static int renew_output_if_gone(struct relay *relay)
 {
 	struct stat st;
-	int ret;
+	int ret = 0;
 
-	if (!relay->out_path || fstat(relay->out_fd, &st) < 0 || st.st_nlink)
+	pthread_mutex_lock(&relay->output_lock);
+	if (relay->out_path && fstat(relay->out_fd, &st) == 0 && !st.st_nlink) {
+		ret = renew_output(relay);
+		ret = ret < 0 ? ret : 1;
+	}
+	pthread_mutex_unlock(&relay->output_lock);
+	return ret;
+}
+
+int relay_find_output(struct relay *relay, struct err *err)
+{
+	int ret = renew_output_if_gone(relay);
+
+	if (ret == 0)
 		return 0;
-	ret = renew_output(relay);
 	if (ret == -EWOULDBLOCK)
 		return err_set(err, ERR_OUTPUT, "another ltt-relayd writes to %s now",
 			       relay->out_path);
@@ -168,36 +174,31 @@ int relay_find_output(struct relay *relay, struct err *err)
 	return 0;
 }
 
-void relay_report_sessions(const struct relay *relay)
+void relay_count_sessions(struct relay *relay, int by)
 {
+	pthread_mutex_lock(&relay->lock);
+	relay->nr_sessions += (unsigned int)by;
 	if (relay->notify)
 		notify_status(relay->notify, "%u session%s being received", relay->nr_sessions,
 			      relay->nr_sessions == 1 ? "" : "s");
-}
-
-void relay_recheck(struct relay *relay)
-{
-	struct relconn *conn, *tmp;
-
-	list_for_each_safe(conn, tmp, &relay->conns, node)
-		relconn_recheck(conn);
+	pthread_mutex_unlock(&relay->lock);
 }
 
 /* Connections that have not named a session make room, the oldest first. */
 static bool relay_ensure_room(struct relay *relay)
 {
+	const unsigned int nr = __atomic_load_n(&relay->nr_conns, __ATOMIC_RELAXED);
 	struct relconn *conn;
 
-	if (relay->nr_conns < relay->max_conns)
+	if (nr < relay->max_conns)
 		return true;
-	list_for_each(conn, &relay->conns, node)
+	list_for_each(conn, &relay->main.conns, node)
 		if (!conn->session) {
-			log_warn_some("%u connections: one that says nothing is closed",
-				      relay->nr_conns);
+			log_warn_some("%u connections: one that says nothing is closed", nr);
 			relconn_free(conn);
 			return true;
 		}
-	log_warn_some("%u connections: another one is refused", relay->nr_conns);
+	log_warn_some("%u connections: another one is refused", nr);
 	return false;
 }
 
@@ -251,7 +252,7 @@ int relay_listen(struct relay *relay, const struct tcp_addr *addr, enum relay_li
 		return fd;
 	listener->relay = relay;
 	listener->link = link;
-	ret = loop_fd_init(&listener->source, relay->loop, fd, EPOLLIN, relay_accept_some);
+	ret = loop_fd_init(&listener->source, relay->main.loop, fd, EPOLLIN, relay_accept_some);
 	if (ret < 0)
 		close(fd);
 	else

@@ -2,6 +2,7 @@
 #include "relpeer.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
@@ -12,8 +13,25 @@
 #include "usage.h"
 
 #define MAX_PEERS 4096u
-#define COUNT_AGAIN_NS	10000000000ull /* the disk is not asked more often than that */
+#define COUNT_AGAIN_NS 10000000000ull /* the disk is not asked more often than that */
 #define UNKNOWN_WAIT_US 10000u
+
+static void relpeer_unlock(pthread_mutex_t **lock)
+{
+	pthread_mutex_unlock(*lock);
+}
+
+static pthread_mutex_t *relpeer_lock(const struct relpeers *peers)
+{
+	pthread_mutex_t *lock = (pthread_mutex_t *)&peers->lock;
+
+	pthread_mutex_lock(lock);
+	return lock;
+}
+
+/* To the end of the block. */
+#define LOCKED(peers) \
+	pthread_mutex_t *lock_ CLEANUP(relpeer_unlock) __attribute__((unused)) = relpeer_lock(peers)
 
 static const struct {
 	const char *name, *what;
@@ -34,7 +52,7 @@ void relquotas_init(struct relquotas *ret)
 
 void relpeers_init(struct relpeers *peers, int out_fd)
 {
-	*peers = (struct relpeers){ .out_fd = out_fd };
+	*peers = (struct relpeers){ .lock = PTHREAD_MUTEX_INITIALIZER, .out_fd = out_fd };
 	list_init(&peers->list);
 	idmap_init(&peers->names);
 	relquotas_init(&peers->quotas);
@@ -91,7 +109,7 @@ int relquotas_take(struct relquotas *ret, const char *text)
 	return -EINVAL;
 }
 
-/* --- peers that are there ---------------------------------------------------------------- */
+/* --- peers that are there: all static functions from here on with the lock --------------- */
 
 static struct relpeer *relpeer_find(const struct relpeers *peers, const char *name)
 {
@@ -134,7 +152,7 @@ static int relpeer_refuse(const struct relpeer *peer, enum relquota kind, struct
 		       (unsigned long long)peer->peers->quotas.limits[kind]);
 }
 
-int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err)
+static int relpeer_add(struct relpeer *peer, enum relquota kind, struct err *err)
 {
 	uint64_t limit = peer->peers->quotas.limits[kind];
 
@@ -144,13 +162,30 @@ int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err)
 	return 0;
 }
 
+int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err)
+{
+	LOCKED(peer->peers);
+
+	return relpeer_add(peer, kind, err);
+}
+
 void relpeer_give(struct relpeer *peer, enum relquota kind)
 {
+	LOCKED(peer->peers);
+
 	peer->used[kind]--;
+}
+
+unsigned int relpeer_nr_connections(const struct relpeer *peer)
+{
+	LOCKED(peer->peers);
+
+	return (unsigned int)peer->used[RELQUOTA_CONNECTIONS];
 }
 
 int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret, struct err *err)
 {
+	LOCKED(peers);
 	struct relpeer *peer = relpeer_find(peers, name);
 
 	if (!peer) {
@@ -164,7 +199,7 @@ int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret,
 		idmap_add(&peers->names, &peer->name_node, idmap_text(name));
 		peers->nr++;
 	}
-	if (relpeer_take(peer, RELQUOTA_CONNECTIONS, err))
+	if (relpeer_add(peer, RELQUOTA_CONNECTIONS, err))
 		return err->code;
 	*ret = peer;
 	return 0;
@@ -181,7 +216,9 @@ void relpeer_leave(struct relpeer *peer)
 {
 	if (!peer)
 		return;
-	relpeer_give(peer, RELQUOTA_CONNECTIONS);
+	LOCKED(peer->peers);
+
+	peer->used[RELQUOTA_CONNECTIONS]--;
 	if (!peer->used[RELQUOTA_CONNECTIONS] && !peer->counted_ns && has_rested(peer))
 		free_peer(peer);
 }
@@ -190,8 +227,10 @@ void relpeer_leave(struct relpeer *peer)
 
 static void set_used(struct relpeer *peer, const struct usage *found)
 {
-	peer->used[RELQUOTA_BYTES] = found->bytes;
-	peer->used[RELQUOTA_FILES] = found->files;
+	const uint64_t *used = peer->used, *since = peer->since;
+
+	peer->used[RELQUOTA_BYTES] = found->bytes + used[RELQUOTA_BYTES] - since[RELQUOTA_BYTES];
+	peer->used[RELQUOTA_FILES] = found->files + used[RELQUOTA_FILES] - since[RELQUOTA_FILES];
 	peer->unknown = false;
 }
 
@@ -199,16 +238,27 @@ static void set_used(struct relpeer *peer, const struct usage *found)
  * time. */
 static void relpeer_take_count(struct relpeer *peer)
 {
-	const uint64_t *used = peer->used, *since = peer->since;
 	struct usage found;
 
 	if (!peer->count || !usage_take(peer->count, &found))
 		return;
-	found.bytes += used[RELQUOTA_BYTES] - since[RELQUOTA_BYTES];
-	found.files += used[RELQUOTA_FILES] - since[RELQUOTA_FILES];
 	set_used(peer, &found);
 	peer->count = usage_end(peer->count);
 	peer->counted_ns = loop_now_ns();
+}
+
+/* The lock is released while the disk is asked. */
+static bool relpeer_look(struct relpeer *peer, struct usage *ret)
+{
+	struct relpeers *peers = peer->peers;
+	bool few;
+
+	peer->looking = true;
+	pthread_mutex_unlock(&peers->lock);
+	few = usage_of(peers->out_fd, peers->by_session, peer->name, ret);
+	pthread_mutex_lock(&peers->lock);
+	peer->looking = false;
+	return few;
 }
 
 static void relpeer_count(struct relpeer *peer)
@@ -217,12 +267,13 @@ static void relpeer_count(struct relpeer *peer)
 	struct usage found;
 
 	relpeer_take_count(peer);
-	if (peer->count ||
+	if (peer->count || peer->looking ||
 	    (peer->counted_ns && loop_now_ns() < peer->counted_ns + COUNT_AGAIN_NS))
 		return;
 	peer->unknown = !peer->counted_ns;
 	peer->counted_ns = loop_now_ns();
-	if (usage_of(peers->out_fd, peers->by_session, peer->name, &found))
+	memcpy(peer->since, peer->used, sizeof(peer->since));
+	if (relpeer_look(peer, &found))
 		set_used(peer, &found);
 	else if (usage_begin(&peer->count, peers->out_fd, peers->by_session, peer->name) == 0)
 		memcpy(peer->since, peer->used, sizeof(peer->since));
@@ -250,32 +301,35 @@ static int relpeer_may_have(struct relpeer *peer, enum relquota kind, uint64_t m
 	return peer->used[kind] + more > limit ? relpeer_refuse(peer, kind, err) : 0;
 }
 
-int relpeer_may_store(struct relpeer *peer, uint64_t bytes, struct err *err)
-{
-	return relpeer_may_have(peer, RELQUOTA_BYTES, peer->reserved + bytes, err);
-}
-
 int relpeer_reserve(struct relpeer *peer, uint64_t bytes, struct err *err)
 {
-	if (relpeer_may_store(peer, bytes, err))
-		return err->code;
+	LOCKED(peer->peers);
+
+	/* first, as the lock may be released meanwhile */
 	peer->reserved += bytes;
-	return 0;
+	if (relpeer_may_have(peer, RELQUOTA_BYTES, peer->reserved, err))
+		peer->reserved -= bytes;
+	return err->code;
 }
 
 void relpeer_unreserve(struct relpeer *peer, uint64_t bytes)
 {
+	LOCKED(peer->peers);
+
 	peer->reserved -= bytes;
 }
 
-void relpeer_stored(struct relpeer *peer, uint64_t bytes)
+void relpeer_commit(struct relpeer *peer, uint64_t bytes)
 {
+	LOCKED(peer->peers);
+
+	peer->reserved -= bytes;
 	peer->used[RELQUOTA_BYTES] += bytes;
 }
 
 /* --- what it makes of files ---------------------------------------------------------------- */
 
-void relpeer_replace(struct relpeer *peer, unsigned int nr)
+static void relpeer_note_made(struct relpeer *peer, unsigned int nr)
 {
 	const uint64_t rate = peer->peers->quotas.rate, now = loop_now_ns();
 
@@ -283,18 +337,28 @@ void relpeer_replace(struct relpeer *peer, unsigned int nr)
 		peer->made_ns = MAX(peer->made_ns, now) + nr * (1000000000ull / rate);
 }
 
+void relpeer_replace(struct relpeer *peer, unsigned int nr)
+{
+	LOCKED(peer->peers);
+
+	relpeer_note_made(peer, nr);
+}
+
 int relpeer_make(struct relpeer *peer, unsigned int nr, struct err *err)
 {
+	LOCKED(peer->peers);
+
 	if (relpeer_may_have(peer, RELQUOTA_FILES, nr, err))
 		return err->code;
 	peer->used[RELQUOTA_FILES] += nr;
-	relpeer_replace(peer, nr);
+	relpeer_note_made(peer, nr);
 	return 0;
 }
 
 uint64_t relpeer_wait_us(struct relpeer *peer)
 {
 	uint64_t from = loop_now_ns() + RELPEER_BURST_S * 1000000000ull;
+	LOCKED(peer->peers);
 
 	relpeer_take_count(peer);
 	if (peer->unknown)

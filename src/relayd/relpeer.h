@@ -3,12 +3,14 @@
  * relpeer.h - hosts that send, by the names that they have proven (or, in the clear, said; users of
  * this machine other than root and the relay's own are ".uidUID", whatever they say), and
  * what each has of a relay: so that none of them takes what is there for all. Owned by
- * the relay; runs on its loop. Data is counted as it comes; where it is nearly too much, the disk
- * is asked again, as files go by other ways, too.
+ * the relay; all its workers call it, a peer being there as long as they have joined it. Data is
+ * counted as it comes; where it is nearly too much, the disk is asked again, as files go by other
+ * ways, too: by relpeer_reserve() and relpeer_make(), which alone may wait for it.
  */
 #ifndef RELAYD_RELPEER_H
 #define RELAYD_RELPEER_H
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "base/err.h"
@@ -18,7 +20,7 @@
 /* Of files and directories, unless a number is said: a quarter of all that the file system can
  * have, where it has a number. */
 #define RELPEER_FILES_SHARE UINT64_MAX
-#define RELPEER_FILES	    1000000u
+#define RELPEER_FILES 1000000u
 
 /* name (of the option, too), what a sentence calls it, how many there may be: 0: any number */
 #define RELQUOTAS(X)                                      \
@@ -46,6 +48,7 @@ struct relquotas {
 };
 
 struct relpeers {
+	pthread_mutex_t lock;  /* of all but quotas, out_fd and by_session */
 	struct list_node list; /* struct relpeer */
 	struct idmap names;    /* the same */
 	unsigned int nr;
@@ -61,11 +64,12 @@ struct relpeer {
 	char *name;
 	uint64_t used[NR_RELQUOTAS];
 	uint64_t reserved;   /* bytes of packets that are coming: not stored, but promised */
-	unsigned int nr_fds; /* of the relay's descriptors, see relay_take_files() */
+	unsigned int nr_fds; /* of the relay's descriptors, with its lock: see relay_take_files() */
 	uint64_t made_ns;    /* when all files that it has made would be, one after the other */
 	uint64_t counted_ns; /* when the disk was asked; 0: never */
-	struct usage_count *count; /* its files are being counted; NULL: they are not */
-	bool unknown;		   /* what it has is not known at all yet */
+	struct usage_count *count;    /* its files are being counted; NULL: they are not */
+	bool looking;		      /* a worker looks whether they are few */
+	bool unknown;		      /* what it has is not known at all yet */
 	uint64_t since[NR_RELQUOTAS]; /* @used when the count began */
 };
 
@@ -89,13 +93,12 @@ const char *relpeer_name(const struct relpeer *peer);
 /** One more of a kind. Return: 0 or the code in @err: there may be no more. */
 int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err) MUST_CHECK;
 void relpeer_give(struct relpeer *peer, enum relquota kind);
-/** May it store @bytes more? They are not counted yet. Return: 0 or the code in @err. */
-int relpeer_may_store(struct relpeer *peer, uint64_t bytes, struct err *err) MUST_CHECK;
-void relpeer_stored(struct relpeer *peer, uint64_t bytes);
-/** The same for bytes that take their time: they count before the first is written, until
- *  relpeer_unreserve(). Return: 0 or the code in @err. */
+unsigned int relpeer_nr_connections(const struct relpeer *peer);
+/** May it store @bytes more? They count from now on, until relpeer_unreserve(), or for good with
+ *  relpeer_commit(): they are stored. Return: 0 or the code in @err. */
 int relpeer_reserve(struct relpeer *peer, uint64_t bytes, struct err *err) MUST_CHECK;
 void relpeer_unreserve(struct relpeer *peer, uint64_t bytes);
+void relpeer_commit(struct relpeer *peer, uint64_t bytes);
 
 /** May it make @nr more files and directories? They count. Return: 0 or the code in @err. */
 int relpeer_make(struct relpeer *peer, unsigned int nr, struct err *err) MUST_CHECK;

@@ -319,11 +319,17 @@ int repairer_start(struct repairer **ret, int dir_fd, uint64_t before_ns)
 	return -error;
 }
 
+void repairer_stop(struct repairer *m)
+{
+	if (m)
+		__atomic_store_n(&m->stop, true, __ATOMIC_RELAXED);
+}
+
 void repairer_free(struct repairer *m)
 {
 	if (!m)
 		return;
-	__atomic_store_n(&m->stop, true, __ATOMIC_RELAXED);
+	repairer_stop(m);
 	if (m->started)
 		pthread_join(m->thread, NULL);
 	tdestroy(m->seen, free);

@@ -17,11 +17,13 @@ struct repairer;
 /** Repair all traces below @dir_fd, which stays the caller's, that were last written before
  *  @before_ns (CLOCK_REALTIME). Return: 0 or negative errno. */
 int repairer_start(struct repairer **ret, int dir_fd, uint64_t before_ns) MUST_CHECK;
-/** Stop the thread: sessions that it has not reached stay as they are. NULL: no repairer. */
+/** End repairs soon: sessions that were not reached stay as they are. NULL: no repairer. */
+void repairer_stop(struct repairer *repairer);
+/** The same, and free it: nobody claims anything any more. */
 void repairer_free(struct repairer *repairer);
 
 /** The session whose directory is @fd is going to be received: when this returns it has been
- *  repaired, and the thread leaves it alone. NULL: no repairer. */
+ *  repaired, and the thread leaves it alone. By any worker; may wait. NULL: no repairer. */
 void repairer_claim(struct repairer *repairer, int fd);
 
 #endif

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -18,20 +17,55 @@
 #define STACK_BYTES (256u << 10)
 #define LEAST_MS 200u
 
-/* --- on the loop: which may go -------------------------------------------------------- */
+/* --- what may go -------------------------------------------------------------------------- */
 
-static bool retention_is_in_use(struct relay *relay, const char *path)
+static size_t outer_len(const char *path)
 {
-	const struct relsession *session;
+	const char *slash = strrchr(path, '/');
 
-	list_for_each(session, &relay->sessions, node)
-		if (strcmp(session->path, path) == 0)
+	return slash ? (size_t)(slash - path) : strlen(path);
+}
+
+/* Are they in the same directory? */
+static bool are_beside(const char *a, const char *b)
+{
+	size_t len = outer_len(a);
+
+	return outer_len(b) == len && strncmp(a, b, len) == 0;
+}
+
+void retention_await(struct relay *relay, const char *base)
+{
+	pthread_mutex_lock(&relay->lock);
+	while (relay->removing && are_beside(relay->removing, base))
+		pthread_cond_wait(&relay->removed, &relay->lock);
+	pthread_mutex_unlock(&relay->lock);
+}
+
+/* A session that is received or about to be: BASE, or BASE-NUMBER. */
+static bool is_claimed(const struct relclaim *claim, const char *path)
+{
+	size_t len = strlen(claim->base);
+
+	return strncmp(path, claim->base, len) == 0 && (!path[len] || path[len] == '-');
+}
+
+/* With the relay's lock. @ret_alone: nothing in the same directory is received. */
+static bool retention_is_in_use(struct relay *relay, const char *path, bool *ret_alone)
+{
+	const struct relclaim *claim;
+
+	*ret_alone = true;
+	list_for_each(claim, &relay->claim_list, list_node) {
+		if (is_claimed(claim, path))
 			return true;
+		*ret_alone &= !are_beside(claim->base, path);
+	}
 	return live_knows(&relay->live, path);
 }
 
 /* Out of sight at once: erasing takes time. */
-static void remove_session(struct retention *r, const struct kept_session *s, size_t nr)
+static void remove_session(struct retention *r, const struct kept_session *s, size_t nr, bool alone)
 {
 	AUTO_FREE char *outer = xstrdup(s->path);
 	AUTO_FREE char *gone = xasprintf(GONE "/%zu", nr);
@@ -44,58 +78,35 @@ static void remove_session(struct retention *r, const struct kept_session *s, si
 		return;
 	}
 	log_warn("%s is removed, %llu bytes: %s", s->path, (unsigned long long)s->bytes, s->why);
-	*strrchr(outer, '/') = '\0';
-	unlinkat(out_fd, outer, AT_REMOVEDIR); /* if it was the last */
+	outer[outer_len(outer)] = '\0';
+	if (alone)
+		unlinkat(out_fd, outer, AT_REMOVEDIR); /* if it was the last */
 }
 
-static void retention_decide(struct loop_fd *source, uint32_t events)
+static void remove_if_unused(struct retention *r, const struct kept_session *s, size_t nr)
 {
-	struct retention *r = container_of(source, struct retention, source);
-	uint64_t ignored;
+	struct relay *relay = r->relay;
+	bool alone;
 
-	(void)events;
-	if (read(source->fd, &ignored, sizeof(ignored)) < 0 && errno == EAGAIN)
-		return;
-	pthread_mutex_lock(&r->lock);
-	for (size_t i = 0; r->found && i < r->found->nr; i++) {
-		const struct kept_session *s = &r->found->sessions[i];
-
-		if (s->why && !retention_is_in_use(r->relay, s->path))
-			remove_session(r, s, i);
+	pthread_mutex_lock(&relay->lock);
+	if (!retention_is_in_use(relay, s->path, &alone)) {
+		relay->removing = s->path;
+		pthread_mutex_unlock(&relay->lock);
+		remove_session(r, s, nr, alone);
+		pthread_mutex_lock(&relay->lock);
+		relay->removing = NULL;
+		pthread_cond_broadcast(&relay->removed);
 	}
-	r->found = NULL;
-	pthread_cond_broadcast(&r->changed);
-	pthread_mutex_unlock(&r->lock);
+	pthread_mutex_unlock(&relay->lock);
 }
 
-/* --- in the thread: look, and erase ----------------------------------------------------- */
+/* --- the thread: look, and erase --------------------------------------------------------- */
 
 static uint64_t free_bytes(int fd)
 {
 	struct statvfs st;
 
 	return fstatvfs(fd, &st) < 0 ? UINT64_MAX : (uint64_t)st.f_bavail * st.f_frsize;
-}
-
-static bool any_to_go(const struct kept_list *list)
-{
-	for (size_t i = 0; i < list->nr; i++)
-		if (list->sessions[i].why)
-			return true;
-	return false;
-}
-
-/* With the lock. */
-static void retention_publish_list(struct retention *r, struct kept_list *list)
-{
-	const uint64_t one = 1;
-
-	r->found = list;
-	if (write(r->source.fd, &one, sizeof(one)) != sizeof(one))
-		r->found = NULL;
-	while (r->found && !r->stop)
-		pthread_cond_wait(&r->changed, &r->lock);
-	r->found = NULL;
 }
 
 /* Data is refused where less would be free than is asked for: there has to be more. @need:
@@ -111,11 +122,9 @@ static void retention_check(struct retention *r, bool need)
 		rules.keep_free = MAX(rules.keep_free, room + 1);
 	kept_scan(r->relay->out_fd, now_s, &list);
 	kept_evaluate(&list, &rules, now_s, room);
-	if (any_to_go(&list)) {
-		pthread_mutex_lock(&r->lock);
-		retention_publish_list(r, &list);
-		pthread_mutex_unlock(&r->lock);
-	}
+	for (size_t i = 0; i < list.nr; i++)
+		if (list.sessions[i].why)
+			remove_if_unused(r, &list.sessions[i], i);
 	kept_fini(&list);
 	kept_erase(r->relay->out_fd, GONE);
 }
@@ -174,23 +183,13 @@ static void init_lock(struct retention *r)
 	pthread_condattr_destroy(&attr);
 }
 
-int retention_init(struct retention *r, struct relay *relay, const struct retention_rules *rules)
+void retention_init(struct retention *r, struct relay *relay, const struct retention_rules *rules)
 {
-	int fd, ret;
-
-	*r = (struct retention){ .relay = relay, .rules = *rules, .source.fd = -1 };
+	*r = (struct retention){ .relay = relay, .rules = *rules };
 	if (!rules->age_s && !rules->size && !rules->keep_free)
-		return 0;
-	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ret = fd < 0 ? -errno :
-		       loop_fd_init(&r->source, relay->loop, fd, EPOLLIN, retention_decide);
-	if (ret < 0) {
-		close_fd(fd);
-		return ret;
-	}
+		return;
 	init_lock(r);
 	relay->retention = r;
-	return 0;
 }
 
 int retention_start(struct retention *r)
@@ -229,16 +228,11 @@ static void end_thread(struct retention *r)
 
 void retention_fini(struct retention *r)
 {
-	int fd;
-
 	if (!r->relay || !r->relay->retention)
 		return;
 	if (r->runs)
 		end_thread(r);
 	r->relay->retention = NULL;
-	fd = r->source.fd;
-	loop_fd_fini(&r->source);
-	close_fd(fd);
 	pthread_cond_destroy(&r->changed);
 	pthread_mutex_destroy(&r->lock);
 }

@@ -3,8 +3,8 @@
  * retention.h - removes sessions that are over, the oldest first, as far as the relay was told
  * to: by age, by the size of all, by what is left of the file system. A session that is
  * being received or watched is never removed; nor one whose sender is away and may come
- * back, for a day. Owned by main(). A thread of its own looks through the directories and
- * erases; what is removed is decided on the relay's loop, where sessions come and go.
+ * back, for a day. Owned by main(). A thread of its own does all of it. A session that a sender
+ * names while its directory is being removed waits for that, and begins a new one.
  */
 #ifndef RELAYD_RETENTION_H
 #define RELAYD_RETENTION_H
@@ -43,17 +43,18 @@ struct retention {
 	pthread_mutex_t lock; /* of what follows */
 	pthread_cond_t changed;
 	bool stop, kicked;
-	struct kept_list *found; /* for the loop to decide about; NULL: it has */
-	struct loop_fd source;	 /* tells the loop of them; owns its descriptor */
 };
 
 /** Does nothing where there are no rules. Return: 0 or negative errno. */
-int retention_init(struct retention *retention, struct relay *relay,
-		   const struct retention_rules *rules) MUST_CHECK;
+void retention_init(struct retention *retention, struct relay *relay,
+		    const struct retention_rules *rules);
 /** Begin, if there are rules. Return: 0 or negative errno. */
 int retention_start(struct retention *retention) MUST_CHECK;
 /** Fine also where it was not begun. */
 void retention_fini(struct retention *retention);
+/** Wait until no session beside @base (as in session.h), or it, is being removed; none will be that
+ *  @relay has a claim on. By the session's worker. */
+void retention_await(struct relay *relay, const char *base);
 /** The disk is full: look at once. */
 void retention_kick(struct retention *retention);
 

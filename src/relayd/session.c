@@ -15,6 +15,7 @@
 #include "conn.h"
 #include "io/tcp_owner.h"
 #include "repair.h"
+#include "retention.h"
 #include "store/append.h"
 #include "usage.h"
 
@@ -80,7 +81,9 @@ static int find_owner(const struct relconn *conn, const char *host, char **ret_n
 
 	if (!is_from_here(conn))
 		return 0;
+	pthread_mutex_lock(&conn->relay->lock); /* one question at a time on that socket */
 	ret = tcp_owner(conn->relay->owners, conn->source.fd, &uid);
+	pthread_mutex_unlock(&conn->relay->lock);
 	if (ret == -ESRCH)
 		return err_set(err, ERR_DENIED, "a connection that is closed is nobody's");
 	if (ret < 0)
@@ -219,13 +222,13 @@ static int relay_session_open_dir(const struct relay *relay, const char *outer, 
 
 /* An earlier connection of the same sender, which has given it up. Data that it has sent and
  * nobody has read yet is gone with it, and is sent again. */
-static int take_over(const struct relay *relay, const char *base, const uint8_t *id,
+static int take_over(const struct relworker *worker, const char *base, const uint8_t *id,
 		     struct err *err)
 {
-	struct idmap_node *node = idmap_find(&relay->session_bases, idmap_text(base));
+	struct idmap_node *node = idmap_find(&worker->bases, idmap_text(base));
 	bool taken = false;
 
-	for (; node; node = idmap_next(&relay->session_bases, node)) {
+	for (; node; node = idmap_next(&worker->bases, node)) {
 		const struct relsession *session = container_of(node, struct relsession, base_node);
 
 		if (strcmp(session->base, base) != 0)
@@ -306,9 +309,13 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	}
 	make_path(relay, req, &outer, &inner);
 	base = xasprintf("%s/%s", outer, inner);
+	*ret = NULL;
+	if (relconn_claim(conn, base, err) || conn->next)
+		return err->code;
+	retention_await(relay, base);
 	if (relay_find_output(relay, err))
 		return err->code;
-	if (take_over(relay, base, req->id.data, err) ||
+	if (take_over(conn->worker, base, req->id.data, err) ||
 	    relay_session_join(conn, account ? account : req->host, err) ||
 	    relay_session_take(relay, conn->peer, err))
 		return err->code;
@@ -331,13 +338,11 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	idmap_init(&session->trace_paths);
 	idmap_init(&session->stream_ids);
 	idmap_init(&session->stream_files);
-	list_append(&relay->sessions, &session->node);
-	idmap_add(&relay->session_bases, &session->base_node, idmap_text(session->base));
-	relay->nr_sessions++;
+	idmap_add(&conn->worker->bases, &session->base_node, idmap_text(session->base));
 	if (req->live_us)
 		relay_session_show(session, req);
 	log_info("%s: receiving", session->path);
-	relay_report_sessions(relay);
+	relay_count_sessions(relay, 1);
 	return 0;
 }
 
@@ -378,10 +383,8 @@ void relsession_free(struct relsession *session)
 		mark_ended(session->fd);
 	live_session_close(session->live, session->ended);
 	relay_session_refund(session->relay, session->conn->peer);
-	list_remove(&session->node);
 	idmap_remove(&session->base_node);
-	session->relay->nr_sessions--;
-	relay_report_sessions(session->relay);
+	relay_count_sessions(session->relay, -1);
 	idmap_fini(&session->trace_ids);
 	idmap_fini(&session->trace_paths);
 	idmap_fini(&session->stream_ids);
@@ -470,9 +473,9 @@ static int open_trace(struct relsession *session, const struct req_rel_trace *re
 {
 	if (relay_session_check_trace(session, req, err) || take_trace(session, req->path, err))
 		return err->code;
-	if ((req->behind ? tracedir_adopt_behind :
-			   tracedir_adopt)(req->trace, session->fd, req->path, req->uuid.data,
-					   req->metadata_bytes, &session->relay->disk, ret, err)) {
+	if ((req->behind ? tracedir_adopt_behind : tracedir_adopt)(
+		    req->trace, session->fd, req->path, req->uuid.data, req->metadata_bytes,
+		    &session->conn->worker->disk, ret, err)) {
 		give_trace(session);
 		return err->code;
 	}
@@ -502,13 +505,15 @@ int relsession_metadata(struct relsession *session, const struct req_rel_metadat
 		return err_set(err, ERR_INVALID, "no trace %llu", (unsigned long long)req->trace);
 	if (!req->text.len)
 		return err_set(err, ERR_INVALID, "metadata without text");
-	if (relpeer_may_store(session->conn->peer, req->text.len, err))
+	if (relpeer_reserve(session->conn->peer, req->text.len, err))
 		return err->code;
 	ret = tracedir_append(dir, req->text.data, req->text.len);
-	if (ret < 0)
+	if (ret < 0) {
+		relpeer_unreserve(session->conn->peer, req->text.len);
 		return err_errno(err, ERR_OUTPUT, -ret, "can't write the metadata of %s",
 				 dir->path);
-	relpeer_stored(session->conn->peer, req->text.len);
+	}
+	relpeer_commit(session->conn->peer, req->text.len);
 	live_metadata(session->live, dir);
 	*ret_bytes = dir->metadata_bytes;
 	relconn_keep(session->conn, NULL, dir->metadata_fd);
@@ -592,7 +597,7 @@ int relsession_stream(struct relsession *session, const struct req_rel_stream *r
 	struct tracedir *dir = relay_session_find_trace(session, req->trace);
 	const struct stream_config config = {
 		.trace = dir,
-		.disk = &session->relay->disk,
+		.disk = &session->conn->worker->disk,
 		.channel = (char *)req->channel,
 		.stream_class = req->stream_class,
 		.first_instance = req->first_instance,

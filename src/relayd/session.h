@@ -2,7 +2,7 @@
 /*
  * session.h - what a relay knows of a session that is being received: its directory, its
  * traces, its streams. It lives as long as its connection; the next one finds everything
- * in the files. Owned by its connection; runs on the relay's loop.
+ * in the files. Owned by its connection, and as that its worker's.
  */
 #ifndef RELAYD_SESSION_H
 #define RELAYD_SESSION_H
@@ -16,8 +16,7 @@
 struct relconn;
 
 struct relsession {
-	struct list_node node;
-	struct idmap_node base_node; /* of the relay */
+	struct idmap_node base_node; /* of the worker */
 	struct relay *relay;
 	struct relconn *conn; /* that has it */
 	char *base;	      /* host and name, as they make a path: as others may have it */
@@ -28,8 +27,8 @@ struct relsession {
 	struct list_node streams;
 	struct idmap trace_ids, trace_paths;   /* of traces */
 	struct idmap stream_ids, stream_files; /* of streams */
-	struct live_session *live; /* NULL: viewers may not follow it */
-	bool ended;		   /* its sender has said so */
+	struct live_session *live;	       /* NULL: viewers may not follow it */
+	bool ended;			       /* its sender has said so */
 };
 
 enum {
@@ -40,7 +39,8 @@ enum {
 
 /** Is a directory a session's? */
 int relsession_whose(int dir_fd);
-/** Return: 0 or the code in @err. */
+/** @ret: NULL: the connection moves to the session's worker first, and asks again there.
+ *  Return: 0 or the code in @err. */
 int relsession_new(struct relconn *conn, const struct req_rel_session *req, struct relsession **ret,
 		   struct err *err);
 /** Files are closed; what they hold stays. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * stream.h - one stream at a relay: packets arrive in chunks, go to the file as they come,
- * and count when all of them is there and right. Owned by a session; runs on the relay's
- * loop.
+ * and count when all of them is there and right. Owned by a session, and as that its worker's.
  */
 #ifndef RELAYD_STREAM_H
 #define RELAYD_STREAM_H

@@ -22,12 +22,12 @@ struct walk {
 };
 
 struct usage_count {
-	pthread_t thread;
 	int out_fd; /* its own */
 	bool by_session;
 	char *host;
 	struct usage found; /* the thread's until it is done */
 	atomic_bool stop, done;
+	atomic_uint users; /* the thread, and the peer: the last one frees it */
 };
 
 static bool usage_is_over(const struct walk *walk)
@@ -143,6 +143,15 @@ bool usage_of(int out_fd, bool by_session, const char *host, struct usage *ret)
 
 /* --- in a thread --------------------------------------------------------------------------- */
 
+static void put_count(struct usage_count *count)
+{
+	if (atomic_fetch_sub(&count->users, 1) > 1)
+		return;
+	close_fd(count->out_fd);
+	free(count->host);
+	free(count);
+}
+
 static void *count_all(void *data)
 {
 	struct usage_count *count = data;
@@ -151,30 +160,27 @@ static void *count_all(void *data)
 	usage_add_host(&walk, count->out_fd, count->by_session, count->host);
 	count->found = walk.sum;
 	atomic_store(&count->done, true);
+	put_count(count);
 	return NULL;
-}
-
-static void free_count(struct usage_count *count)
-{
-	close_fd(count->out_fd);
-	free(count->host);
-	free(count);
 }
 
 int usage_begin(struct usage_count **ret, int out_fd, bool by_session, const char *host)
 {
 	struct usage_count *count = xalloc(sizeof(*count));
+	pthread_t thread;
 	int error;
 
 	count->out_fd = fcntl(out_fd, F_DUPFD_CLOEXEC, 0);
 	count->by_session = by_session;
 	count->host = xstrdup(host);
-	error = count->out_fd < 0 ? errno :
-				    pthread_create(&count->thread, NULL, count_all, count);
+	atomic_store(&count->users, 2);
+	error = count->out_fd < 0 ? errno : pthread_create(&thread, NULL, count_all, count);
 	if (error) {
-		free_count(count);
+		atomic_store(&count->users, 1);
+		put_count(count);
 		return -error;
 	}
+	pthread_detach(thread);
 	*ret = count;
 	return 0;
 }
@@ -192,7 +198,6 @@ struct usage_count *usage_end(struct usage_count *count)
 	if (!count)
 		return NULL;
 	atomic_store(&count->stop, true);
-	pthread_join(count->thread, NULL);
-	free_count(count);
+	put_count(count);
 	return NULL;
 }

@@ -163,6 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	before = open_fds();
 	unlinkat(out_fd, "host/decent-stamp/.session", 0); /* with another id it goes on there */
 	MUST_HOLD(relay_init(&relay, loop, out_fd, 200) == 0);
+	relay.max_workers = 0; /* one thread, which pump() drives */
 	decent = connect_peer();
 	introduce(decent, "decent", random_id(secret));
 	peer = connect_peer();

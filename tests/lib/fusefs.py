@@ -5,6 +5,8 @@
     fusefs.py DIRECTORY     mounts it there (root), says so on stdout, serves until it is
                             killed; exit status 77 where nothing can be mounted
 
+    server = fusefs.mount(t, DIRECTORY)     the same for a test, in a mount namespace of its own
+
 Speaks with /dev/fuse itself: names, numbers and layouts are those of <linux/fuse.h>.
 """
 import ctypes
@@ -12,7 +14,10 @@ import errno
 import os
 import stat
 import struct
+import subprocess
 import sys
+
+import ltt
 
 LOOKUP, FORGET, GETATTR, SETATTR, MKDIR, UNLINK, RMDIR, OPEN, READ, WRITE, STATFS = (
     1, 2, 3, 4, 9, 10, 11, 14, 15, 16, 17)
@@ -23,6 +28,20 @@ SET_MODE, SET_UID, SET_GID, SET_SIZE = 1, 2, 4, 8
 IN = struct.Struct("<IIQQIIII")
 MAX_WRITE = 128 * 1024
 ROOT = 1
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
+
+
+def mount(t, directory):
+    """Mount it, in a namespace that ends with the test. Return: its server."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.unshare(CLONE_NEWNS) < 0 or libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None) < 0:
+        ltt.skip(f"no mount namespace: {os.strerror(ctypes.get_errno())}")
+    os.makedirs(directory)
+    server = t.spawn(sys.executable, __file__, directory, stdout=subprocess.PIPE, text=True)
+    said = server.stdout.readline().strip()
+    if said != "mounted":
+        ltt.skip(f"no FUSE: {said}")
+    return server
 
 
 class Node:

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "idmap.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -13,7 +14,7 @@ static uint64_t secret[2]; /* factor and addend of the hash */
 
 static void make_secret(void)
 {
-	if (!secret[0] && getrandom(secret, sizeof(secret), GRND_NONBLOCK) != sizeof(secret)) {
+	if (getrandom(secret, sizeof(secret), GRND_NONBLOCK) != sizeof(secret)) {
 		secret[0] = 0x9e3779b97f4a7c15ull; /* 2^64 / the golden ratio: spreads small ids */
 		secret[1] = (uintptr_t)&secret;
 	}
@@ -35,7 +36,9 @@ static void make_buckets(struct idmap *map, unsigned int bits)
 
 void idmap_init(struct idmap *map)
 {
-	make_secret();
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, make_secret);
 	map->nr = 0;
 	make_buckets(map, FIRST_BITS);
 }

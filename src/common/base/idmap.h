@@ -2,7 +2,7 @@
 /*
  * idmap.h - look up objects by number or by text: a hash table of nodes embedded in them, which
  * grows with their number. Peers that choose the numbers can't choose which of them share a
- * bucket. Not thread safe.
+ * bucket. A map is for one thread at a time.
  */
 #ifndef BASE_IDMAP_H
 #define BASE_IDMAP_H

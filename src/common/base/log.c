@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "log.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,7 +30,8 @@ enum log_level log_level(void)
 #define LIMIT_S 10
 #define LIMIT_LINES 10
 
-bool log_limit_pass(struct log_limit *limit)
+/* With the lock. */
+static bool log_limit_count(struct log_limit *limit)
 {
 	struct timespec now;
 
@@ -46,6 +48,17 @@ bool log_limit_pass(struct log_limit *limit)
 	}
 	limit->suppressed++;
 	return false;
+}
+
+bool log_limit_pass(struct log_limit *limit)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	bool pass;
+
+	pthread_mutex_lock(&lock);
+	pass = log_limit_count(limit);
+	pthread_mutex_unlock(&lock);
+	return pass;
 }
 
 void log_write(enum log_level level, const char *fmt, ...)

@@ -59,6 +59,11 @@ int frames_next(struct frames *f, const uint8_t **ret, size_t *ret_len)
 	return 1;
 }
 
+void frames_put_back(struct frames *f, size_t len)
+{
+	f->begin -= FRAME_HEAD_BYTES + len;
+}
+
 size_t frames_raw(struct frames *f, const uint8_t **ret, size_t most)
 {
 	size_t len = MIN(most, f->end - f->begin);

@@ -34,6 +34,8 @@ void frames_filled(struct frames *frames, size_t len);
  * Return: 1: there is one; 0: it is not complete yet; -EBADMSG: no message has that length.
  */
 int frames_next(struct frames *frames, const uint8_t **ret, size_t *ret_len) MUST_CHECK;
+/** Put the last message of @len bytes back: frames_next() returns it again. */
+void frames_put_back(struct frames *frames, size_t len);
 /** Take up to @most bytes that are not part of a message. Return: their number. */
 size_t frames_raw(struct frames *frames, const uint8_t **ret, size_t most);
 
