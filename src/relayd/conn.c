@@ -626,9 +626,9 @@ static void relconn_may_have_expired(struct loop_timer *timer)
 
 /* --- where it is ------------------------------------------------------------------------- */
 
-int relconn_claim(struct relconn *conn, const char *base, struct err *err)
+int relconn_claim(struct relconn *conn, const char *host, const char *base, struct err *err)
 {
-	struct relclaim *claim = relworker_claim(conn->relay, base);
+	struct relclaim *claim = relworker_claim(conn->relay, host, base);
 
 	relworker_unclaim(conn->relay, conn->claim);
 	conn->claim = claim;

@@ -80,9 +80,10 @@ int relconn_new(struct relay *relay, int fd, struct tls *tls) MUST_CHECK;
 void relconn_recheck(struct relconn *conn);
 /** It is @worker's from now on, whose thread calls this. */
 void relconn_arrive(struct relconn *conn, struct relworker *worker);
-/** It names session @base: it has to be where the other connections of that session are. If it is
- *  not, its @next is set: its message is looked at there. Return: 0 or the code in @err. */
-int relconn_claim(struct relconn *conn, const char *base, struct err *err) MUST_CHECK;
+/** It names session @base of @host, and has to be where the other connections of that session are.
+ *  If it is not, its @next is set: its message is handled there. Return: 0 or the code in @err. */
+int relconn_claim(struct relconn *conn, const char *host, const char *base,
+		  struct err *err) MUST_CHECK;
 /** Close it and its session. Also one that is on no loop. */
 void relconn_free(struct relconn *conn);
 /** The same from anywhere, when the round of the loop is over; its session ends now. */

@@ -310,7 +310,7 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	make_path(relay, req, &outer, &inner);
 	base = xasprintf("%s/%s", outer, inner);
 	*ret = NULL;
-	if (relconn_claim(conn, base, err) || conn->next)
+	if (relconn_claim(conn, account ? account : req->host, base, err) || conn->next)
 		return err->code;
 	retention_await(relay, base);
 	if (relay_find_output(relay, err))

@@ -163,7 +163,8 @@ static struct relworker *relworker_new(struct relay *relay)
 		relworker_free(w);
 		return NULL;
 	}
-	relay->workers[relay->nr_workers++] = w;
+	w->nr = relay->nr_workers++;
+	relay->workers[w->nr] = w;
 	return w;
 }
 
@@ -185,15 +186,41 @@ void relworkers_stop(struct relay *relay)
 
 /* --- which worker has a session -------------------------------------------------------- */
 
-/* With the lock. */
-static struct relworker *choose(struct relay *relay)
-{
-	struct relworker *best = NULL, *another;
+/* Workers that have sessions of one host. */
+struct host_workers {
+	bool has[RELWORKER_MAX];
+	unsigned int nr;
+};
 
+/* With the lock. */
+static void find_workers(const struct relay *relay, const char *host, struct host_workers *ret)
+{
+	const struct relclaim *claim;
+
+	*ret = (struct host_workers){ 0 };
+	list_for_each(claim, &relay->claim_list, list_node) {
+		if (claim->worker == &relay->main || strcmp(claim->host, host) != 0)
+			continue;
+		ret->nr += !ret->has[claim->worker->nr];
+		ret->has[claim->worker->nr] = true;
+	}
+}
+
+/* With the lock. */
+static struct relworker *choose(struct relay *relay, const char *host)
+{
+	struct relworker *best = NULL, *another = NULL;
+	struct host_workers own;
+	bool may_have_more;
+
+	find_workers(relay, host, &own);
+	may_have_more = own.nr < RELWORKER_PER_HOST;
 	for (unsigned int i = 0; i < relay->nr_workers; i++)
-		if (!best || relay->workers[i]->nr_claims < best->nr_claims)
+		if ((may_have_more || own.has[i]) &&
+		    (!best || relay->workers[i]->nr_claims < best->nr_claims))
 			best = relay->workers[i];
-	another = !best || best->nr_claims ? relworker_new(relay) : NULL;
+	if (may_have_more && (!best || best->nr_claims))
+		another = relworker_new(relay);
 	return another ? another : best ? best : &relay->main;
 }
 
@@ -210,7 +237,7 @@ static struct relclaim *find_claim(const struct relay *relay, const char *base)
 	return NULL;
 }
 
-struct relclaim *relworker_claim(struct relay *relay, const char *base)
+struct relclaim *relworker_claim(struct relay *relay, const char *host, const char *base)
 {
 	struct relclaim *claim;
 
@@ -219,7 +246,8 @@ struct relclaim *relworker_claim(struct relay *relay, const char *base)
 	if (!claim) {
 		claim = xalloc(sizeof(*claim));
 		claim->base = xstrdup(base);
-		claim->worker = choose(relay);
+		claim->host = xstrdup(host);
+		claim->worker = choose(relay, host);
 		claim->worker->nr_claims++;
 		idmap_add(&relay->claims, &claim->node, idmap_text(base));
 		list_append(&relay->claim_list, &claim->list_node);
@@ -238,6 +266,7 @@ void relworker_unclaim(struct relay *relay, struct relclaim *claim)
 		claim->worker->nr_claims--;
 		idmap_remove(&claim->node);
 		list_remove(&claim->list_node);
+		free(claim->host);
 		free(claim->base);
 		free(claim);
 	}

@@ -22,6 +22,7 @@
 #include "store/disk.h"
 #include "syncer.h"
 
+#define RELWORKER_PER_HOST 8u	 /* more sessions share them: no host has all processors */
 #define RELWORKER_MAX 64u	 /* at a time; more sessions share them */
 #define RELWORKER_FDS 3u	 /* of each */
 #define RELWORKER_MAX_DEVICES 8u /* that are synced */
@@ -43,6 +44,7 @@ struct relworker {
 	uint8_t *body; /* RELWORKER_BODY_BYTES between socket and file, of all its connections */
 
 	pthread_t thread;
+	unsigned int nr;     /* of relay->workers */
 	struct loop_fd wake; /* owns an eventfd: look at what is below */
 	/* with the relay's lock */
 	struct list_node inbox; /* struct relconn that move here */
@@ -60,13 +62,13 @@ struct relclaim {
 	struct list_node list_node; /* of the relay */
 	struct idmap_node node;	    /* likewise */
 	struct relworker *worker;
-	char *base;	 /* as in session.h */
-	unsigned int nr; /* connections that have it */
+	char *host, *base; /* as in session.h */
+	unsigned int nr;   /* connections that have it */
 };
 
-/** The claim on session @base, for one connection more: the worker that has the session, otherwise
- *  the one that has the fewest; where all have one, another begins. Never waits. */
-struct relclaim *relworker_claim(struct relay *relay, const char *base);
+/** The claim on session @base of @host, for one connection more: the worker that has the session,
+ *  otherwise the one that has the fewest; where all have one, another begins. Never waits. */
+struct relclaim *relworker_claim(struct relay *relay, const char *host, const char *base);
 /** @claim: may be NULL. */
 void relworker_unclaim(struct relay *relay, struct relclaim *claim);
 

@@ -15,7 +15,7 @@
 #include "check.h"
 #include "lib/relay_sender.h"
 
-#define NR_SENDERS 6u
+#define NR_SENDERS 12u
 #define NR_RIVALS 2u /* of them, with the same session */
 #define NR_TURNS 4u  /* connections of each, one after the other */
 #define NR_PACKETS 25u
@@ -146,7 +146,7 @@ int main(void)
 	CHECK(loop_run(loop) == 0);
 	for (unsigned int i = 0; i < NR_SENDERS; i++)
 		pthread_join(senders[i].thread, NULL);
-	CHECK(relay.nr_workers == NR_SENDERS - NR_RIVALS + 1);
+	CHECK(relay.nr_workers == RELWORKER_PER_HOST);
 	CHECK(relay.nr_files == 0 && relay.nr_sessions == 0 && list_empty(&relay.claim_list));
 	check_stored(senders, out_fd);
 	relay_fini(&relay);
