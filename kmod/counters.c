@@ -12,7 +12,7 @@
 
 #include "ltt_kmod.h"
 
-#define QUIET HZ /* nobody has made any for so long: now others can be released */
+#define QUIET HZ /* none was created for this long: now others can be released */
 
 /** struct counters - @of_list: in `counting`, or in `gone`. */
 struct counters {

@@ -239,7 +239,7 @@ static void module_goes(const struct module *module)
 	}
 }
 
-/* While it is recorded perf holds the module, so it goes only when nobody does. */
+/* While it is recorded perf holds a reference to the module, so it is unloaded only afterwards. */
 static int fallback_module_changes(struct notifier_block *nb, unsigned long what, void *module)
 {
 	static DEFINE_MUTEX(turn);

@@ -127,8 +127,7 @@ static void miss(unsigned long ip)
 			atomic_inc(&place->missed);
 }
 
-/* Where RCU does not look, as in the idle loop, nobody could be sure that what is recorded
- * into is still there. */
+/* Where RCU is not watching, as in the idle loop, the ring set could be freed concurrently. */
 static void kmod_function_on_call(unsigned long ip, unsigned long parent_ip, struct ftrace_ops *ops,
 				  struct ftrace_regs *fregs)
 {
@@ -145,7 +144,7 @@ static void kmod_function_on_call(unsigned long ip, unsigned long parent_ip, str
 	ftrace_test_recursion_unlock(bit);
 }
 
-/* It can't be silenced by kernel.ftrace_enabled = 0 while somebody records. */
+/* kernel.ftrace_enabled = 0 can't disable it while events are recorded. */
 static struct ftrace_ops ops = {
 	.func = kmod_function_on_call,
 	.flags = FTRACE_OPS_FL_SAVE_REGS | FTRACE_OPS_FL_PERMANENT,
@@ -166,7 +165,7 @@ static void site_free(struct site *site)
 	kfree_rcu(site, rcu);
 }
 
-/* It waits for all tasks to have left the kernel's trampolines, so nobody waits for it. */
+/* It waits for all tasks to leave the kernel's trampolines, so it runs asynchronously. */
 static void sweep(struct work_struct *work)
 {
 	struct hlist_node *next;

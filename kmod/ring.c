@@ -225,8 +225,8 @@ void ring_end(struct ring *ring)
 		kmod_ring_leave(ring);
 }
 
-/* The first ring's, as nobody knows which CPUs they were on; `lost_busy` is written by
- * nobody else, and events of a set are switched off one after the other. */
+/* Counted in the first ring, as their CPUs are unknown; `lost_busy` has no other writer, and
+ * events of a set are switched off one after the other. */
 void ring_set_lose(struct ring_set *set, u64 nr)
 {
 	struct ring *ring = per_cpu_ptr(set->rings, cpumask_first(cpu_possible_mask));

@@ -72,7 +72,7 @@ static notrace void syscall_probe_record(const struct event *event, const unsign
 	}
 }
 
-/* Registers of a 32-bit program are 32 bits wide; what is above them is nobody's. */
+/* Registers of a 32-bit program are 32 bits wide; the upper bits are undefined. */
 static notrace void narrow(const struct event *event, unsigned long *args)
 {
 	u32 i;

@@ -134,7 +134,7 @@ static struct sdt_arg widest(const struct elf_places *found, unsigned int nr)
 	return arg;
 }
 
-/* Of all places: arguments that only some have are nobody's. */
+/* Only arguments that all places have are recorded. */
 static unsigned int count_args(const struct elf_places *found)
 {
 	unsigned int nr = SDT_MAX_ARGS;

@@ -18,7 +18,7 @@
 #include "io/paths.h"
 
 #define SPAWN_MS 20000 /* until --daemonize has returned */
-#define RIVAL_MS 5000  /* for a daemon that somebody else is starting */
+#define RIVAL_MS 5000  /* for a daemon that another process is starting */
 #define RETRY_MS 10
 #define EXIT_IDLE "5m"	/* what lttctl starts does not stay forever */
 #define STATUS_SERVED 4 /* of ltt-sessiond: another one has the directory */

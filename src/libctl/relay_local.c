@@ -23,7 +23,8 @@ static char *program(const char *given)
 	return strdup("ltt-relayd");
 }
 
-/* However it did: somebody else may have started one in the same moment, which is as good. */
+/* Regardless of its result: another process may have started one at the same moment, which can
+ * be used as well. */
 static int relay_local_start(const char *given, char *words, size_t len, struct err *err)
 {
 	AUTO_FD int fd = daemon_words("ltt-relayd says");

@@ -140,7 +140,7 @@ static int apps_charge_backlog(struct peer *peer, ssize_t bytes)
 
 static const struct peer_ops ops = { apps_on_message, apps_on_close, apps_charge_backlog };
 
-/* Root's socket is for everybody: nobody may take all of our descriptors. */
+/* Root's socket is open to all users: none may use up the daemon's descriptors. */
 static int apps_admit(struct sessiond *sd, const struct peer *peer)
 {
 	const struct account_id account = { .uid = peer->uid };

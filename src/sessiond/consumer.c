@@ -486,7 +486,7 @@ void consumer_forget(struct consumer *consumer, const void *data)
 
 void consumer_begin(struct consumer *consumer, struct encoder *enc, uint16_t type)
 {
-	static uint8_t buf[MSG_MAX_BYTES]; /* one loop, and nobody encodes two at a time */
+	static uint8_t buf[MSG_MAX_BYTES]; /* one loop, and only one message is encoded at a time */
 
 	encoder_init(enc, buf, sizeof(buf));
 	encode_header(enc, type, 0, ++consumer->next_serial);

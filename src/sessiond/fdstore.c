@@ -15,8 +15,7 @@
 
 /* --- the store --------------------------------------------------------------------- */
 
-/* Each descriptor has a name of its own: of several under one name nobody knows
- * which is which. */
+/* Each descriptor has a name of its own: several under one name could not be distinguished. */
 void fdstore_forget(struct fdstore *f, const char *name)
 {
 	char lines[128];

@@ -23,7 +23,7 @@ struct fdstore {
 	struct notify *notify; /* the program's */
 	struct fdstore_socket *sockets;
 	unsigned int nr_sockets;
-	struct inherit left; /* by the daemon before us: descriptors under the keeper's names */
+	struct inherit left; /* stored by an earlier daemon: descriptors under the keeper's names */
 };
 
 /** Number of descriptors, from 3 on, that a service manager passed to this process. */

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 #define POLL_US 200000u	      /* where the session has no period of its own */
-#define POLL_LEAST_US 100000u /* nobody reads faster, and each look costs something */
+#define POLL_LEAST_US 100000u /* users do not read faster, and each check has a cost */
 #define NO_STATE 0xff
 
 struct follower {

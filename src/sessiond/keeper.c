@@ -162,8 +162,8 @@ static bool keeper_is_stopped(pid_t pid)
 	return name_end && strncmp(name_end, ") T", 3) == 0;
 }
 
-/* It only holds things: nobody has a reason to keep it stopped, and it loses what it holds if
- * another takes its place. */
+/* It only stores descriptors: there is no reason to keep it stopped, and they are lost if
+ * another keeper replaces it. */
 static ssize_t wait_message(struct keeper *k, struct answer *a)
 {
 	ssize_t n = -EAGAIN;
@@ -362,7 +362,8 @@ static void note_kept(struct list_node *names, struct answer *a)
 	list_append(names, &kept->node);
 }
 
-/* Descriptors that the manager gave and nobody took: the keeper had them, or they are of no use. */
+/* Descriptors from the service manager that were not used: the keeper had them, or they are
+ * useless. */
 static void sweep_left(struct keeper *k,
 		       bool (*wanted)(struct keeper *keeper, const char *kind, uint64_t id))
 {

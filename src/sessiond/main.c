@@ -296,7 +296,7 @@ static int sessiond_serve(struct program *p)
 	loop_timer_cancel(&p->idle);
 	loop_work_cancel(&p->quit);
 	sessiond_fini(&p->sd);
-	rundir_store(&p->dir, &p->store, false); /* nobody can connect there any more */
+	rundir_store(&p->dir, &p->store, false); /* clients can't connect there any more */
 	rundir_fini(&p->dir);
 	fdstore_fini(&p->store);
 	notify_fini(&p->notify);

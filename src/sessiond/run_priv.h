@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* run_priv.h - a session's run from inside: run.c creates and frees it, run_ops.c has the
+/* run_priv.h - a session's run internals: run.c creates and frees it, run_ops.c has the
  * operations step by step, run_output.c its output at the consumer. */
 #ifndef SESSIOND_RUN_PRIV_H
 #define SESSIOND_RUN_PRIV_H

@@ -21,7 +21,7 @@ void state_load(struct sessiond *sd, const char *rundir);
 /** Save a session now. Return: 0 or negative errno, which is reported as the session's problem
  *  as well (TROUBLE_STATE). */
 int state_save(struct sessiond *sd, struct session *session);
-/** It is no more. */
+/** The session has been destroyed. */
 void state_discard(struct sessiond *sd, const struct session *session);
 /** Orderly shutdown: remove the state. */
 void state_clear(struct sessiond *sd);

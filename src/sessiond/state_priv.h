@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* state_priv.h - the daemon's state from inside: state.c writes it, state_load.c reads it. */
+/* state_priv.h - internals of the daemon's state: state.c writes it, state_load.c reads it. */
 #ifndef SESSIOND_STATE_PRIV_H
 #define SESSIOND_STATE_PRIV_H
 

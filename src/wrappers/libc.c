@@ -61,8 +61,8 @@ LTT_TRACEPOINT(ltt_libc, pvalloc, (size_t size, void *result), LTT_DEBUG_FUNCTIO
 /* --- memory for the time before the real allocator is known ----------------------- */
 
 /*
- * Finding it may allocate (dlsym), and the loader allocates before there is
- * anybody to find. Such memory comes from here and is never taken back.
+ * Finding it may allocate (dlsym), and the loader allocates before any allocator can be found.
+ * Such memory comes from here and is never freed.
  */
 #define BOOT_BYTES (64u << 10)
 #define BOOT_ALIGN 16u
@@ -116,7 +116,7 @@ static struct {
 	void *(*pvalloc)(size_t);
 } real;
 
-static int state; /* 0: nobody looked, 1: somebody is looking, 2: all is known */
+static int state; /* 0: not looked up yet, 1: lookup in progress, 2: complete */
 
 /* Not 0 while this thread is inside: what an allocator allocates for itself is
  * not what the program asked for. */
@@ -194,7 +194,7 @@ EXPORT void free(void *p)
 {
 	if (!p || is_boot(p))
 		return;
-	RECORD(free, p); /* before somebody else may be given it */
+	RECORD(free, p); /* before another thread may get the same address */
 	if (!libc_ready() || !real.free)
 		return;
 	depth++;

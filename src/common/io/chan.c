@@ -15,8 +15,8 @@ void chan_fini(struct chan *chan)
 	chan->up = false;
 }
 
-/* Were there bytes that nobody has read when we hang up, the other side's kernel would throw away
- * what we have said. */
+/* If unread bytes were left at the close, the peer's kernel would discard the data that was sent
+ * to it. */
 static int see_out(struct chan *chan)
 {
 	uint8_t buf[1024];

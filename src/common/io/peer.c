@@ -7,7 +7,7 @@
 
 #include "sock.h"
 
-/* Messages read from one peer in a round, so that a talkative one starves nobody. */
+/* Messages read from one peer in a round, so that a busy peer cannot starve others. */
 #define READ_BATCH 16
 
 struct peer_packet {

@@ -45,7 +45,7 @@ int sock_connect(const char *path)
 	return fd;
 }
 
-/* A socket file that nobody answers at was left by a process that died. */
+/* A socket file without a listener was left by a process that died. */
 static int remove_stale(const char *path)
 {
 	int fd = sock_connect(path);
@@ -221,7 +221,7 @@ ssize_t sock_recv(int fd, void *buf, size_t cap, int *ret_fds, unsigned int *ret
 	*ret_nr_fds = sock_take_passed_fds(&msg, ret_fds);
 	/* Too many, or more than we may open: the message comes without them, so that
 	 * its decoder fails where they are missed; the connection need not end. With
-	 * an empty packet, which is taken for the end, nobody would close them. */
+	 * an empty packet, which is taken for the end of the stream, they would not be closed. */
 	if (n == 0 || (msg.msg_flags & MSG_CTRUNC) || *ret_nr_fds > MSG_MAX_FDS) {
 		close_all(ret_fds, MSG_MAX_FDS);
 		*ret_nr_fds = 0;

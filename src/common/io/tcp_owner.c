@@ -54,8 +54,8 @@ static int tcp_owner_query(int diag_fd, const struct sockaddr_storage *own,
 	return send(diag_fd, &q, sizeof(q), 0) == sizeof(q) ? 0 : -errno;
 }
 
-/* The kernel has answered before send() returned. A socket that is closed is nobody's, and both
- * ways call that root's: it has no inode. */
+/* The kernel has answered before send() returned. A closed socket has no owner, and both methods
+ * report root for it: it has no inode. */
 static int owner_by_diag(int diag_fd, const struct sockaddr_storage *own,
 			 const struct sockaddr_storage *peer, uid_t *ret)
 {

@@ -14,12 +14,12 @@ enum domain_id {
 
 /** States of a session; sessiond/core/session.c has the transitions. */
 enum session_state {
-	SESSION_NEW = 0,        /* never started */
-	SESSION_STARTING = 1,   /* applications are being armed */
+	SESSION_NEW = 0,      /* never started */
+	SESSION_STARTING = 1, /* applications are being armed */
 	SESSION_RECORDING = 2,
-	SESSION_STOPPING = 3,   /* data is being written */
-	SESSION_STOPPED = 4,    /* was started at least once */
-	SESSION_DESTROYING = 5, /* nobody can use it any more */
+	SESSION_STOPPING = 3,	/* data is being written */
+	SESSION_STOPPED = 4,	/* was started at least once */
+	SESSION_DESTROYING = 5, /* it accepts no commands any more */
 };
 
 /** Owner of a channel's buffers. */

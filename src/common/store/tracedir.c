@@ -244,7 +244,7 @@ static int tracedir_open_existing(uint64_t id, int output_fd, const char *path,
 		tracedir_free(dir);
 		if (result == -EEXIST)
 			return err_set(err, ERR_OUTPUT, "there is another trace in '%s'", path);
-		return err_errno(err, ERR_OUTPUT, -result, "can't go on with the trace '%s'", path);
+		return err_errno(err, ERR_OUTPUT, -result, "can't continue the trace '%s'", path);
 	}
 	*ret = dir;
 	return 0;

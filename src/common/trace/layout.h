@@ -52,7 +52,7 @@ struct layout_field {
 	uint32_t nr_labels;
 };
 
-/** struct layout - made by layout_new(), filled by the two functions behind it. */
+/** struct layout - made by layout_new(), filled by layout_add_field() and layout_add_label(). */
 struct layout {
 	uint32_t nr_fields;
 	uint32_t nr_labels; /* of all fields together, so far */
@@ -63,18 +63,18 @@ struct layout {
 	char *text;
 };
 
-/** Return: an empty layout with room for so much; NULL: no memory. */
+/** Return: an empty layout with this capacity; NULL: no memory. */
 struct layout *layout_new(uint32_t max_fields, uint32_t max_labels, size_t text_bytes);
 struct layout *layout_free(struct layout *layout);
 /** Append a field (name and labels are set by these functions) or a label of the
- *  last field. Texts are copied. Return: false where the room is used up. */
+ *  last field. Texts are copied. Return: false if the capacity is used up. */
 bool layout_add_field(struct layout *layout, const struct layout_field *field);
 bool layout_add_label(struct layout *layout, const char *text, int64_t first, int64_t last);
 
 /** Check that such a layout can be recorded and described. Return: NULL, or the problem. */
 const char *layout_check(const struct layout *layout);
 
-/** "integer", "string", "array of 3 integers", ... for people. */
+/** Text such as "integer", "string", "array of 3 integers". */
 void layout_field_type(const struct layout_field *field, char *buf, size_t len);
 
 #endif

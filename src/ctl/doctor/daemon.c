@@ -95,8 +95,8 @@ static bool system_refuses(void)
 	return access(sock, F_OK) == 0 && access(sock, W_OK) != 0;
 }
 
-/* Its owner opens a directory; where the way leads through somebody else's, another one
- * serves better. */
+/* Its owner opens a directory; if the path leads through another user's directory, choose a
+ * different one. */
 static void repair_closed(struct doctor *d, const char *closed)
 {
 	const char *env = getenv("LTT_RUNDIR");

@@ -34,8 +34,8 @@ static struct json_object *find_session_of(struct ctl *ctl, const char *session)
 	return found;
 }
 
-/* Losses of a session that was stopped, `stop` has told about, but for those since; that
- * nobody knows how many there are is told again. */
+/* Losses of a session that was stopped, `stop` has told about, but for those since; an unknown
+ * number of losses is reported again. */
 static enum status destroy_report_losses(struct ctl *ctl, const char *session,
 					 struct json_object *before, struct json_object *totals,
 					 const char *problem)

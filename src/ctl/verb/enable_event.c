@@ -222,7 +222,7 @@ static int check_probe(struct ctl *ctl)
 	return 0;
 }
 
-/* Looked up here: a daemon of root's reads nobody's programs. */
+/* Looked up here: root's daemon does not read programs of users. */
 static int enable_event_find_program(struct ctl *ctl)
 {
 	if (program_find(opt.program, &found, &ctl->err) != 0)

@@ -61,7 +61,7 @@ static void pause_ms(unsigned int ms)
 	nanosleep(&t, NULL);
 }
 
-/* Return: the sessions as they are in the end, NULL: ctl->err says why not. */
+/* Return: the final state of the sessions; NULL: ctl->err is set. */
 static struct json_object *recover_await(struct ctl *ctl)
 {
 	struct json_object *then AUTO_RECORD = NULL;

@@ -159,7 +159,7 @@ static enum status run_by_tls(struct ctl *ctl, const char *url)
 	return STATUS_ERROR;
 }
 
-/* The reader that is built in reads files; live streams have one that everybody has. It ends when
+/* The built-in reader reads files; live streams are read by babeltrace2. It ends when
  * its relay does, so it follows a session through ltt-tunnel, too; and lists them by itself. */
 static enum status run_live(struct ctl *ctl)
 {

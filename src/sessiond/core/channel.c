@@ -87,7 +87,7 @@ static int core_channel_check_memory(const struct channel_attr *attr,
 	return 0;
 }
 
-/* The kernel's buffers are everybody's. */
+/* The kernel's buffers are shared by all users. */
 static int check_ownership(const struct channel_attr *attr, enum domain_id domain, struct err *err)
 {
 	if ((unsigned int)attr->ownership > OWNERSHIP_GLOBAL)

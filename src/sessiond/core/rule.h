@@ -26,7 +26,7 @@ struct rule_spec {
 	enum loglevel_type loglevel_type;
 	int loglevel;
 	enum rule_kind kind;  /* RULE_EVENTS, or the pattern is the name of the probe */
-	const char *location; /* at `location`; else NULL or empty */
+	const char *location; /* place of a probe; else NULL or empty */
 	const char *fetch;    /* additional values to record there; NULL or empty: none */
 	const char *file;     /* of RULE_USER: the program, */
 	const char *places;   /* and the places in it, as in client.def; else NULL or empty */

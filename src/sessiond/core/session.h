@@ -135,8 +135,8 @@ struct session *session_free(struct sessions *sessions, struct session *session)
 
 struct session *session_by_id(struct sessions *sessions, uint64_t id);
 bool session_visible(const struct session *session, const struct caller *caller);
-/** Find a session that the caller may use by its name: the caller's own first; root then
- *  anybody's. */
+/** Find a session that the caller may use by its name: the caller's own first; for root then
+ *  those of other users. */
 int session_find(struct sessions *sessions, const struct caller *caller, const char *name,
 		 struct session **ret, struct err *err);
 

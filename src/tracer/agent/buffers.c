@@ -25,7 +25,7 @@ struct buffer {
 	struct buffer *next;
 	struct ring_set *set;
 	struct agent_doorbell *doorbell;
-	struct agent_doorbell *old_doorbell; /* until nobody is about to ring there */
+	struct agent_doorbell *old_doorbell; /* until no thread is about to use it */
 	struct agent_kept kept;
 	struct arming *armings; /* sorted by point */
 	size_t nr_armings, cap_armings;
@@ -40,7 +40,7 @@ struct buffer {
 };
 
 static struct buffer *buffers; /* in use */
-static struct buffer *dropped; /* to be unmapped when nobody uses them any more */
+static struct buffer *dropped; /* to be unmapped when no thread uses them any more */
 static bool unhooked;	       /* something was disarmed since the last grace period */
 
 static void buffer_free(struct buffer *b)
@@ -66,7 +66,7 @@ static struct buffer *agent_buffers_find(unsigned int link, uint64_t ring)
 
 /* --- armings of a buffer ----------------------------------------------------- */
 
-/* Where the point is, or belongs. */
+/* Index of the point in the sorted array, or the place to insert it. */
 static size_t arming_index(const struct buffer *b, uint32_t point)
 {
 	size_t low = 0, high = b->nr_armings;

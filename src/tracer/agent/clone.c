@@ -31,7 +31,7 @@ static void set_mask(const uint64_t *mask, uint64_t *ret_old)
 	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)mask, (long)ret_old, AGENT_NSIG_BYTES);
 }
 
-/* No handler may run while the area is nobody's. */
+/* No handler may run while the area has no owner. */
 static void lend(struct lent *lent)
 {
 	const uint64_t all = UINT64_MAX;

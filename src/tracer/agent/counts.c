@@ -40,7 +40,7 @@ struct counts {
 };
 
 static struct counts *all;     /* in use */
-static struct counts *dropped; /* to be unmapped when nobody counts there any more */
+static struct counts *dropped; /* to be unmapped when no thread counts there any more */
 static bool unhooked;	       /* something is counted no longer since the last grace period */
 
 static void counts_free(struct counts *c)
@@ -61,7 +61,7 @@ static struct counts *agent_counts_find(unsigned int link, uint64_t id)
 
 /* --- what is counted there ------------------------------------------------------- */
 
-/* Where it is, or belongs. */
+/* Index in the sorted array, or the place to insert it. */
 static size_t counting_index(const struct counts *c, uint32_t point, uint32_t word)
 {
 	size_t low = 0, high = c->nr_countings;

@@ -3,9 +3,9 @@
  * filter.h - seccomp filters that kill a thread or the program for a system call that is not in
  * their list. The list of a program usually lacks the calls of libltt.
  *
- * A filter that is installed by prctl() or syscall(), as libseccomp does, is run here first, for
- * each of our calls, as the kernel would run it. One that reached the process by exec() is not
- * known; there the calls are tried in a child. Where one of them would end the program, the
+ * A filter that is installed by prctl() or syscall(), as libseccomp does, is first run here for
+ * each of libltt's calls, as the kernel would run it. A filter that was inherited across exec()
+ * is unknown; then the calls are tried in a child. If one of them would end the program, the
  * helper ends first, permanently, and recording stops: the program continues as without libltt.
  *
  * A filter that rejects calls with an error is ignored, unless the helper could not work: it

@@ -45,7 +45,7 @@
 /* Ever upwards. */
 enum phase {
 	STAYS,	/* main() is there, or has returned */
-	LEAVES, /* main() asks: is there anybody else? */
+	LEAVES, /* main() waits for the helper to look for other threads */
 	LEFT,	/* there is; the helper watches them */
 	ENDS,	/* the helper ends */
 };
@@ -218,7 +218,7 @@ static int find_other(const char *list, long len)
 	return 0;
 }
 
-/* Where /proc can't be read there is nobody: so the process ends at least. */
+/* If /proc can't be read, assume no other thread, so that the process ends. */
 int agent_leave_other_thread(void)
 {
 	char list[1024] __attribute__((aligned(8)));
@@ -384,7 +384,7 @@ static int hold(void *arg)
 		ring_syscall(SYS_ppoll, (long)&last.pidfd, 1, last.pidfd.fd < 0 ? (long)&time : 0,
 			     0);
 	}
-	/* The last thread to end decides: the program's own, which is nobody's stand-in. */
+	/* The last thread to end decides: the program's own, which no other thread replaces. */
 	return stand_in ? last_code : WEXITSTATUS(status);
 }
 

@@ -175,7 +175,7 @@ static bool is_shared_id(uid_t uid)
 	return uid == shared;
 }
 
-/* A directory that was not chosen may belong to somebody else: a root shell that
+/* A default directory may belong to another user: a root shell that
  * kept its user's HOME must not be traced by that user. */
 static bool is_trusted(int fd)
 {

@@ -27,7 +27,7 @@ struct cursor {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct entry *entries;
 static size_t nr_entries, cap_entries;
-static size_t nr_dead; /* entries that nobody needs any more */
+static size_t nr_dead; /* unused entries */
 static struct cursor cursors[AGENT_LINKS];
 static uint32_t generation = 1;
 

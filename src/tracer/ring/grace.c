@@ -22,7 +22,7 @@
 
 static uint32_t phase;
 static uint32_t inside[2];
-static uint32_t sleeping; /* somebody waits for inside[] to become 0 */
+static uint32_t sleeping; /* a thread waits for inside[] to become 0 */
 static pthread_mutex_t one_waits = PTHREAD_MUTEX_INITIALIZER;
 static __thread uint32_t mine[2] __attribute__((tls_model("initial-exec")));
 

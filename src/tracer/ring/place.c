@@ -7,7 +7,7 @@
 
 #include "ltt_ring.h"
 
-/* At the begin of a place that nobody uses. */
+/* At the beginning of an unused place. */
 struct vacant {
 	struct vacant *next;
 	size_t bytes;

@@ -61,7 +61,7 @@ void probe_call(struct ltt_probe *probe, const struct ltt_site *site, const void
 
 /* --- which points ------------------------------------------------------------------ */
 
-/* The first marker of the name decides where nobody said what to expect. */
+/* Without an expected format, the first marker of the name decides. */
 static bool adopt_format(struct ltt_probe *probe, const struct ltt_event *event)
 {
 	if (!probe->format)

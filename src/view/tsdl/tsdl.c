@@ -362,7 +362,7 @@ static void tsdl_report_error(struct tsdl *p)
 {
 	size_t line = 1;
 
-	if (p->reporter->count >= REPORT_MAX) { /* lines are not counted for nobody */
+	if (p->reporter->count >= REPORT_MAX) { /* the line number is needed for a report only */
 		p->reporter->count++;
 		return;
 	}

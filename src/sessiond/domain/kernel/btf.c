@@ -46,7 +46,7 @@ static int btf_read_all(int fd, struct btf *btf)
 	return 0;
 }
 
-/* Bytes behind the fixed part of a type. Return: false: a kind that nobody knows. */
+/* Bytes behind the fixed part of a type. Return: false: an unknown kind. */
 static bool tail_bytes(const struct btf_type *type, size_t *ret)
 {
 	size_t nr = BTF_INFO_VLEN(type->info);

@@ -55,8 +55,8 @@ static void kernel_start(struct domain_tracer *domain, struct session *session,
 	kernel_wait_new(ks, done, data);
 }
 
-/* In force with the switch, and the consumer waits for what is in flight: that events are
- * off, too, is for the kernel's sake, and nobody waits for that. */
+/* In force with the switch, and the consumer waits for what is in flight: disabling the events
+ * only saves kernel time, so it is not waited for. */
 static void kernel_stop(struct domain_tracer *domain, struct session *session, domain_done done,
 			void *data)
 {

@@ -108,7 +108,7 @@ static int no_parameter(struct resolver *r, const char *name)
 		       r->function, name, *all ? all : "none");
 }
 
-/* Whatever is larger than a register moves those behind it to nobody knows where. */
+/* A parameter larger than a register makes the location of later ones unknown. */
 static int find_parameter(struct resolver *r, const char *name, struct value *v)
 {
 	bool known = true;

@@ -204,7 +204,7 @@ static struct kernel_channel *find_channel(struct kernel_session *ks, const stru
 	return NULL;
 }
 
-/* Of a buffer that is there already nobody knows what is recorded into it. */
+/* The recorded events of an existing buffer are unknown. */
 static void add_channel(struct kernel_session *ks, struct channel *channel)
 {
 	struct kernel_channel *kc = xalloc(sizeof(*kc));
@@ -244,7 +244,7 @@ static bool has_kernel_channel(const struct session *session)
 	return false;
 }
 
-/* Events that modules have brought since; nobody has enabled them. */
+/* Events of modules that were loaded since; none is enabled. */
 static void add_slots(struct kernel_session *ks, struct kernel_channel *kc)
 {
 	uint32_t nr = ks->kernel->nr_events;

@@ -48,7 +48,7 @@ struct recording {
 	uint64_t ons_answered;	  /* those of them that are in force */
 	uint64_t cut_bytes;	  /* torn ends of files, at takeovers */
 	struct err problem;	  /* the first since the start */
-	uint32_t nr_wanted;	  /* ring sets that somebody may offer, and */
+	uint32_t nr_wanted;	  /* ring sets that an application may offer, and */
 	struct loop_timer enough; /* how long a stop waits for them */
 	struct loop_timer commit; /* metadata that is on disk waits for its turn */
 	struct list_node traces;  /* struct trace */
@@ -115,7 +115,7 @@ struct ring {
 	bool uncounted; /* it may have held events that no file has; */
 	bool mending; /* which the consumer does now; */
 	bool wanted;  /* but an application that records into it may offer it (want.c), */
-	bool offered; /* and somebody has, */
+	bool offered; /* and one has offered it, */
 	bool departed; /* which has died since: to be closed when it is open */
 	bool closed;  /* which it has */
 	char *name;   /* of its stream files */
@@ -168,7 +168,7 @@ struct ring_note *note_find(const struct recording *rec, uint64_t id);
 void note_add(struct recording *rec, const struct ring_note *facts);
 /** It has its final counters. It may be freed afterwards. */
 void note_finish(struct recording *rec, struct ring_note *note);
-/** Of a ring set that nobody has recorded into. */
+/** Of a ring set without records. */
 void note_drop(struct recording *rec, uint64_t id);
 void notes_free(struct recording *rec);
 bool recording_find_ring(struct domain_tracer *domain, const struct session *session, uint64_t ring,

@@ -17,7 +17,8 @@ void ring_fail(struct ring *ring, enum err_code code, const char *why)
 	ring_refund(ring);
 	ring->state = RING_FAILED;
 	note_find(rec, ring->id)->open = false;
-	if (ring->account.guest && code == ERR_LIMIT) /* nobody can make another's start fail */
+	if (ring->account.guest &&
+	    code == ERR_LIMIT) /* a user's application can't make another user's start fail */
 		rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, why);
 	else
 		recording_problem(rec, TROUBLE_BUFFERS, code, "can't create a buffer", why);
@@ -70,7 +71,7 @@ void ring_open_done(struct ring *ring)
 	struct recording *rec = ring->trace_channel->trace->rec;
 
 	if (ring->state == RING_OPENING) {
-		/* before anybody records into it */
+		/* before its first record */
 		ring_keep(ring);
 		recording_saved(rec);
 		if (rec->recording) {

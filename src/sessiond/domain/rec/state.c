@@ -161,7 +161,7 @@ static void put_final(const void *node, VISIT visit, void *data)
 	};
 
 	if ((visit != postorder && visit != leaf) || !note->final || note->wanted)
-		return; /* what is wanted is counted again then */
+		return; /* lost ring sets are counted again after their recovery */
 	COUNTERS_COPY(&msg, &note->sum);
 	msg_state_final_add(&saving->space->lists[STATE_FINALS], &msg);
 }
@@ -224,8 +224,8 @@ static struct ring *ring_from(struct trace_channel *trace_channel, const struct 
 	return ring;
 }
 
-/* All its holders have died, but for applications that record into it: one of them may bring
- * it. Another one is created on demand. */
+/* All its holders have died, but for applications that record into it: one of them may offer it.
+ * A new ring set is created on demand. */
 static void ring_is_lost(struct trace_channel *trace_channel, const struct msg_state_ring *msg)
 {
 	struct ring *ring = ring_from(trace_channel, msg);

@@ -242,7 +242,7 @@ void trace_open(struct trace *trace, char *path)
 
 	trace->path = path;
 	uuid_generate(trace->uuid);
-	recording_saved(trace->rec); /* so that nobody else makes it again */
+	recording_saved(trace->rec); /* so that a successor does not create it again */
 	req.output = trace->rec->session->id;
 	req.trace = trace->id;
 	req.path = trace->path;

@@ -2,7 +2,7 @@
 /*
  * want.c - ring sets whose memory was lost with every process of the daemons', while
  * others may record on into it, and bring it: a domain that can ask them does
- * (user/offer.c). Their files are in order meanwhile, whether anybody comes or not.
+ * (user/offer.c). Their files are in order meanwhile, whether or not an application reconnects.
  */
 #include <stdio.h>
 

@@ -102,7 +102,7 @@ void absent_add(struct user_domain *user, const struct msg_state_app *msg)
 
 /* --- save -------------------------------------------------------------------------- */
 
-/* An application that is not known any more has died: nobody comes back for it. */
+/* An application without an entry has died: it will not reconnect. */
 static void user_state_put_app(struct recording *rec, struct encoder *enc, uint64_t id)
 {
 	const struct user_domain *user = us_of(rec)->user;

@@ -25,8 +25,8 @@ struct user_session *user_session_find(struct user_domain *user, const struct se
 
 /* --- refreshing -------------------------------------------------------------- */
 
-/* An application does not wait for a session whose output has a problem: that may
- * take until somebody makes room on a disk. It is armed then. */
+/* An application does not wait for a session whose output has a problem: that may last until a
+ * user frees space on a disk. It is armed then. */
 static bool all_armable(const struct user_app *app)
 {
 	const struct user_link *link;

@@ -56,7 +56,7 @@ static void user_wait_begin(struct user_session *us, bool stop, domain_done done
 	wait->offers = stop && us->rec.enough.at_ns;
 	wait->left = wait->apps + wait->metadata + wait->offers;
 	loop_timer_init(&wait->late, us->user->recorder->config.loop, user_wait_on_timeout);
-	/* nobody to wait for: answered from the loop all the same, so that
+	/* nothing to wait for: answered from the loop all the same, so that
 	 * `done` is never called from inside the call that asked */
 	loop_timer_set(&wait->late, wait->left ? LATE_AFTER_US : 0);
 	list_append(&us->waits, &wait->node);
