@@ -17,8 +17,7 @@ void ring_fail(struct ring *ring, enum err_code code, const char *why)
 	ring_refund(ring);
 	ring->state = RING_FAILED;
 	note_find(rec, ring->id)->open = false;
-	if (ring->account.guest &&
-	    code == ERR_LIMIT) /* a user's application can't make another user's start fail */
+	if (ring->account.guest && code == ERR_LIMIT) /* must not fail the other user's start */
 		rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, why);
 	else
 		recording_problem(rec, TROUBLE_BUFFERS, code, "can't create a buffer", why);
