@@ -304,12 +304,14 @@ static int relpeer_may_have(struct relpeer *peer, enum relquota kind, uint64_t m
 int relpeer_reserve(struct relpeer *peer, uint64_t bytes, struct err *err)
 {
 	LOCKED(peer->peers);
+	int ret;
 
 	/* first, as the lock may be released meanwhile */
 	peer->reserved += bytes;
-	if (relpeer_may_have(peer, RELQUOTA_BYTES, peer->reserved, err))
+	ret = relpeer_may_have(peer, RELQUOTA_BYTES, peer->reserved, err);
+	if (ret)
 		peer->reserved -= bytes;
-	return err->code;
+	return ret;
 }
 
 void relpeer_unreserve(struct relpeer *peer, uint64_t bytes)

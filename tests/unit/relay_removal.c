@@ -54,10 +54,10 @@ static void end_session(int fd)
 /* Of two sessions that have ended, one goes on. */
 static void test_received_stays(int fds[3])
 {
-	CHECK(sender_begin(fds[0], "stays", SYNC_NONE) == 0);
+	CHECK(sender_begin(fds[0], "stays", SYNC_NONE, 0) == 0);
 	end_session(fds[0]);
-	CHECK(sender_begin(fds[1], "stays", SYNC_NONE) == 0);
-	CHECK(sender_begin(fds[2], "goes", SYNC_NONE) == 0);
+	CHECK(sender_begin(fds[1], "stays", SYNC_NONE, 0) == 0);
+	CHECK(sender_begin(fds[2], "goes", SYNC_NONE, 0) == 0);
 	end_session(fds[2]);
 	CHECK(retention_start(&retention) == 0);
 	while (exists("host/goes-stamp"))

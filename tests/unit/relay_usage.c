@@ -136,6 +136,24 @@ static void test_few_are_counted_at_once(void)
 	relpeer_leave(peer);
 }
 
+/* Bytes that are coming count once, as do those that have come. */
+static void test_bytes_count_once(void)
+{
+	struct relpeer *peer = join();
+	struct err err = { 0 };
+
+	peers.quotas.limits[RELQUOTA_BYTES] = 100;
+	peer->used[RELQUOTA_BYTES] = 0;
+	CHECK(relpeer_reserve(peer, 60, &err) == 0);
+	CHECK(relpeer_reserve(peer, 60, &err) == ERR_LIMIT);
+	relpeer_commit(peer, 60);
+	CHECK(relpeer_reserve(peer, 40, &err) == 0);
+	relpeer_unreserve(peer, 40);
+	CHECK(relpeer_reserve(peer, 41, &err) == ERR_LIMIT);
+	CHECK(peer->reserved == 0 && peer->used[RELQUOTA_BYTES] == 60);
+	relpeer_leave(peer);
+}
+
 static void remove_all(void)
 {
 	remove_files(NR_FILES - 10, NR_FILES);
@@ -156,6 +174,7 @@ int main(void)
 	test_removed_count_no_more();
 	test_asked_in_time();
 	test_few_are_counted_at_once();
+	test_bytes_count_once();
 	relpeers_fini(&peers);
 	remove_all();
 	return 0;

@@ -69,7 +69,7 @@ static void send_half_a_packet(const struct sender *s, int fd)
 
 static void take_turn(struct sender *s, int fd, bool first)
 {
-	int ret = sender_begin(fd, s->name, s->nr % 2 ? SYNC_PACKET : SYNC_NONE);
+	int ret = sender_begin(fd, s->name, s->nr % 2 ? SYNC_PACKET : SYNC_NONE, 20000);
 
 	check(s, ret);
 	if (first)

@@ -63,13 +63,13 @@ int sender_answer(int fd)
 	return (int)decode_outcome(&dec, &sentence);
 }
 
-int sender_begin(int fd, const char *name, enum sync_mode sync)
+int sender_begin(int fd, const char *name, enum sync_mode sync, uint32_t live_us)
 {
 	const struct blob id = { sender_id, sizeof(sender_id) };
 	int ret = SENDER_ASK(fd, rel_hello, { "test", 0 });
 
 	if (ret == 0)
-		ret = SENDER_ASK(fd, rel_session, { "host", name, "stamp", id, 20000, sync, 0 });
+		ret = SENDER_ASK(fd, rel_session, { "host", name, "stamp", id, live_us, sync, 0 });
 	if (ret == 0)
 		ret = SENDER_ASK(fd, rel_trace, { 1, "ust", id, 0, 0 });
 	if (ret == 0)

@@ -22,7 +22,7 @@ bool sender_write(int fd, const struct encoder *enc, const void *body, size_t bo
 /** Return: the code of the next answer, or -1: the relay hung up. */
 int sender_answer(int fd);
 /** Say hello, and begin session, trace and stream 1. Return: as sender_answer(). */
-int sender_begin(int fd, const char *name, enum sync_mode sync);
+int sender_begin(int fd, const char *name, enum sync_mode sync, uint32_t live_us);
 /** The header of a packet of that stream, with its checksum. */
 struct packet_header sender_header(uint64_t seq, const void *body, size_t body_len);
 bool sender_write_packet(int fd, const struct packet_header *header, const void *body,
