@@ -496,13 +496,15 @@ static int send_round(struct spool *spool)
 }
 
 /* Packets that a relay acknowledged on an earlier connection may be lost there, also of streams
- * from which nothing follows. Return: 1: one was asked for; 0: there is none; negative errno. */
-static int verify_one(struct spool *spool)
+ * from which nothing follows. And viewers have to know all streams before they get data that is
+ * younger. Return: 1: one was opened; 0: there is none; negative errno. */
+static int open_one(struct spool *spool)
 {
+	bool all = relay_conn_is_live(spool->link);
 	struct spooled *sp;
 
 	list_for_each(sp, &spool->streams, node)
-		if (sp->has_acked && sp->epoch != relay_conn_epoch(spool->link)) {
+		if ((all || sp->has_acked) && sp->epoch != relay_conn_epoch(spool->link)) {
 			int ret = spool_attach(sp);
 
 			return ret < 0 ? ret : 1;
@@ -538,7 +540,7 @@ static bool any_failed(const struct spool *spool)
  * over for its viewers. Return: 1: go on; 0: the relay has everything; negative errno. */
 static int drain_some(struct spool *spool)
 {
-	int error, ret = any_failed(spool) ? 0 : verify_one(spool);
+	int error, ret = any_failed(spool) ? 0 : open_one(spool);
 
 	if (ret == 0)
 		ret = send_round(spool);
