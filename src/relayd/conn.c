@@ -605,7 +605,7 @@ static bool is_believed(struct relconn *conn)
 
 	if (!conn->relay->keyring || keyring_recheck(conn->relay->keyring, &conn->chan) == 0)
 		return true;
-	log_warn("a connection%s%s is cut off: %s", peer ? " of " : "", peer ? peer : "",
+	log_warn("a connection%s%s is closed: %s", peer ? " of " : "", peer ? peer : "",
 		 chan_problem(&conn->chan));
 	return false;
 }
@@ -646,7 +646,7 @@ static void relconn_on_expiry(struct loop_timer *timer)
 {
 	struct relconn *conn = container_of(timer, struct relconn, timer);
 
-	log_warn_some("a connection that says nothing is closed%s%s", conn->session ? ": " : "",
+	log_warn_some("an idle connection is closed%s%s", conn->session ? ": " : "",
 		      conn->session ? conn->session->path : "");
 	relconn_free(conn);
 }

@@ -15,7 +15,7 @@ static void begin_answer(const struct relconn_request *rq)
 
 static int is_bad(struct err *err)
 {
-	return err_set(err, ERR_BAD_MESSAGE, "the message can't be understood");
+	return err_set(err, ERR_BAD_MESSAGE, "the message is malformed");
 }
 
 static int on_hello(const struct relconn_request *rq, struct err *err)
@@ -193,7 +193,7 @@ bool relconn_request(const struct relconn_request *rq, struct err *err)
 		if (handlers[i].type != rq->header->type)
 			continue;
 		if (handlers[i].in_session && !rq->conn->session)
-			err_set(err, ERR_STATE, "say which session first");
+			err_set(err, ERR_STATE, "name the session first");
 		else
 			handlers[i].handle(rq, err);
 		return !rq->conn->next;

@@ -44,19 +44,21 @@ void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int
 static void live_free_stream(struct live_stream *stream)
 {
 	list_remove(&stream->node);
+	list_remove(&stream->trace_node);
+	idmap_remove(&stream->serial_node);
+	idmap_remove(&stream->file_node);
 	free(stream->config.channel);
 	free(stream);
 }
 
 static void live_free_trace(struct live_trace *trace)
 {
-	struct live_session *session = trace->session;
-	struct live_stream *stream, *tmp;
+	struct live_stream *stream;
 
-	list_for_each_safe(stream, tmp, &session->streams, node)
-		if (stream->trace == trace)
-			live_free_stream(stream);
-	session->live->nr_fds -= FDS_OF_TRACE;
+	while ((stream = list_first(&trace->streams, struct live_stream, trace_node)))
+		live_free_stream(stream);
+	trace->session->live->nr_fds -= FDS_OF_TRACE;
+	idmap_remove(&trace->path_node);
 	close_fd(trace->dir_fd);
 	close_fd(trace->index_fd);
 	free(trace->path);
@@ -76,6 +78,10 @@ static void free_session(struct live_session *session)
 	while ((stream = list_first(&session->streams, struct live_stream, node)))
 		live_free_trace(stream->trace);
 	list_remove(&session->node);
+	session->live->nr_kept -= session->kept_until_ns != 0;
+	idmap_fini(&session->trace_paths);
+	idmap_fini(&session->stream_serials);
+	idmap_fini(&session->stream_files);
 	free(session->path);
 	free(session->host);
 	free(session->name);
@@ -137,10 +143,13 @@ static void release_kept(struct live *live)
 {
 	struct live_session *session, *tmp;
 
+	if (!live->nr_kept)
+		return;
 	list_for_each_safe(session, tmp, &live->sessions, node) {
 		if (!session->kept_until_ns || loop_now_ns() < session->kept_until_ns)
 			continue;
 		session->kept_until_ns = 0;
+		live->nr_kept--;
 		count_waiters(session, -1, 0);
 		drop_traces(session);
 		drop_session(session);
@@ -189,7 +198,11 @@ struct live_session *live_session_open(struct live *live, const char *path, cons
 	session->period_us = period_us;
 	session->open_to_all = open_to_all;
 	session->kept_until_ns = is_old ? loop_now_ns() + AWAY_NS : 0;
+	live->nr_kept += is_old;
 	list_init(&session->streams);
+	idmap_init(&session->trace_paths);
+	idmap_init(&session->stream_serials);
+	idmap_init(&session->stream_files);
 	list_append(&live->sessions, &session->node);
 	return session;
 }
@@ -239,11 +252,14 @@ unsigned int live_fds(struct live *live)
  * begins in the same directory. */
 static struct live_trace *live_find_trace(const struct live_session *session, const char *path)
 {
-	struct live_stream *stream;
+	struct idmap_node *node = idmap_find(&session->trace_paths, idmap_text(path));
 
-	list_for_each(stream, &session->streams, node)
-		if (stream->trace->nr_active && strcmp(stream->trace->path, path) == 0)
-			return stream->trace;
+	for (; node; node = idmap_next(&session->trace_paths, node)) {
+		struct live_trace *trace = container_of(node, struct live_trace, path_node);
+
+		if (trace->nr_active && strcmp(trace->path, path) == 0)
+			return trace;
+	}
 	return NULL;
 }
 
@@ -277,6 +293,8 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	trace->metadata_bytes = dir->metadata_bytes;
 	trace->hides = dir->hides;
 	trace->waiters = session->nr_viewers + (session->kept_until_ns != 0);
+	list_init(&trace->streams);
+	idmap_add(&session->trace_paths, &trace->path_node, idmap_text(trace->path));
 	return trace;
 }
 
@@ -319,16 +337,25 @@ bool live_hides(const struct live_trace *trace)
 
 /* --- streams ----------------------------------------------------------------------------- */
 
+static uint64_t live_file_id(const struct live_trace *trace, const char *channel, uint32_t cpu)
+{
+	return idmap_text(channel) ^ trace->serial << 16 ^ (uint64_t)cpu << 40;
+}
+
 static struct live_stream *live_find_stream(const struct live_session *session,
 					    const struct live_trace *trace, const char *channel,
 					    uint32_t cpu)
 {
-	struct live_stream *s;
+	struct idmap_node *node =
+		idmap_find(&session->stream_files, live_file_id(trace, channel, cpu));
 
-	list_for_each(s, &session->streams, node)
+	for (; node; node = idmap_next(&session->stream_files, node)) {
+		struct live_stream *s = container_of(node, struct live_stream, file_node);
+
 		if (s->trace == trace && !s->ended && s->cpu == cpu &&
 		    strcmp(s->config.channel, channel) == 0)
 			return s;
+	}
 	return NULL;
 }
 
@@ -346,9 +373,12 @@ static struct live_stream *make_stream(struct live_session *session, struct live
 	s->config.trace = NULL;
 	s->config.disk = NULL;
 	s->config.link = NULL;
-	trace->nr_streams++;
 	trace->nr_active++;
 	list_append(&session->streams, &s->node);
+	list_append(&trace->streams, &s->trace_node);
+	idmap_add(&session->stream_serials, &s->serial_node, s->serial);
+	idmap_add(&session->stream_files, &s->file_node,
+		  live_file_id(trace, s->config.channel, s->cpu));
 	return s;
 }
 
@@ -416,15 +446,27 @@ void live_stream_end(struct live_stream *s)
 
 /* --- viewers ------------------------------------------------------------------------------- */
 
+/* With the lock. */
+static struct live_stream *live_stream_behind(const struct live_session *session, uint64_t known)
+{
+	const struct live_stream *last =
+		idmap_get(&session->stream_serials, known, struct live_stream, serial_node);
+	struct list_node *node = last ? last->node.next : session->streams.next;
+
+	for (; node != &session->streams; node = node->next) {
+		struct live_stream *s = list_entry(node, struct live_stream, node);
+
+		if (s->serial > known)
+			return s;
+	}
+	return NULL;
+}
+
 struct live_stream *live_next_stream(const struct live_session *session, uint64_t known)
 {
 	LOCKED(session->live);
-	struct live_stream *s;
 
-	list_for_each(s, &session->streams, node)
-		if (s->serial > known)
-			return s;
-	return NULL;
+	return live_stream_behind(session, known);
 }
 
 uint64_t live_last_stream(const struct live_session *session)
@@ -436,16 +478,13 @@ uint64_t live_last_stream(const struct live_session *session)
 
 static void find_unknown(const struct live_session *session, uint64_t known, struct live_state *ret)
 {
-	const struct live_stream *s;
+	const struct live_stream *s =
+		session->last_serial > known ? live_stream_behind(session, known) : NULL;
 
-	if (session->last_serial <= known)
+	if (!s)
 		return;
-	list_for_each(s, &session->streams, node)
-		if (s->serial > known) {
-			ret->is_unknown = true;
-			ret->unknown_since = s->since;
-			return;
-		}
+	ret->is_unknown = true;
+	ret->unknown_since = s->since;
 }
 
 void live_state(const struct live_stream *s, uint64_t known, struct live_state *ret)

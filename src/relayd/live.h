@@ -16,6 +16,7 @@
 
 #include <pthread.h>
 
+#include "base/idmap.h"
 #include "base/list.h"
 #include "store/streamfile.h"
 
@@ -35,6 +36,7 @@ struct live {
 	pthread_mutex_t lock;
 	struct list_node sessions; /* struct live_session */
 	uint64_t next_serial;
+	unsigned int nr_kept;		  /* sessions that are held for viewers that come back */
 	unsigned int nr_fds;		  /* directories of traces */
 	const unsigned int *nr_other_fds; /* atomic: of the sessions that are received */
 	unsigned int max_fds;		  /* of both together */
@@ -54,24 +56,30 @@ struct live_session {
 	uint64_t kept_until_ns;	  /* for viewers that come back; 0: it is not held */
 	uint64_t last_serial;	  /* of its streams */
 	struct list_node streams; /* struct live_stream, by serial */
+	struct idmap trace_paths; /* of traces that get streams still */
+	struct idmap stream_serials, stream_files;
 };
 
 /** Does not change but for what is said to be under the lock. */
 struct live_trace {
+	struct idmap_node path_node; /* of the session */
 	struct live_session *session;
 	uint64_t serial;
 	char *path;
 	uint8_t uuid[16];
 	int dir_fd, index_fd;
 	/* under the lock */
+	struct list_node streams; /* struct live_stream */
 	uint64_t metadata_bytes;
-	bool hides; /* as the trace on the disk */
-	unsigned int nr_streams, nr_active;
-	unsigned int waiters; /* viewers that are not through with it */
+	bool hides;		/* as the trace on the disk */
+	unsigned int nr_active; /* streams */
+	unsigned int waiters;	/* viewers that are not through with it */
 };
 
 struct live_stream {
-	struct list_node node; /* of the session */
+	struct list_node node;			  /* of the session */
+	struct list_node trace_node;		  /* of the trace */
+	struct idmap_node serial_node, file_node; /* of the session */
 	struct live_trace *trace;
 	uint64_t serial;
 	struct stream_config config; /* channel is its own; trace, disk and link are not set */

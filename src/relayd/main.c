@@ -126,7 +126,7 @@ static int take_quotas(struct relquotas *ret)
 	for (char **text = opt.quotas; text && *text; text++)
 		if (relquotas_take(ret, *text) < 0) {
 			log_error(
-				"--quota=%s: NAME=NUMBER, please; names are connections, "
+				"--quota=%s: this is not NAME=NUMBER; names are connections, "
 				"sessions, traces, streams, bytes, files and rate; or idle=PERIOD",
 				*text);
 			return -EINVAL;
@@ -202,7 +202,7 @@ static int open_output(void)
 	AUTO_FD int fd = -1;
 
 	if (!path) {
-		log_error("HOME is not set; say where the traces go with --output");
+		log_error("HOME is not set: name the directory of the traces with --output");
 		return -1;
 	}
 	if (mkdir(path, 0750) < 0 && errno != EEXIST) {
@@ -243,7 +243,7 @@ static void reload(struct house *h)
 	if (!h->ring.keys) {
 		log_info("there are no keys to read again");
 	} else if (keyring_reload(&h->ring, &err) != 0) {
-		log_error("the keys of before stay: %s", err.text);
+		log_error("the previous keys remain in use: %s", err.text);
 	} else {
 		log_info("the keys have been read again");
 		relworkers_recheck(&h->relay);

@@ -194,7 +194,7 @@ static bool relay_ensure_room(struct relay *relay)
 		return true;
 	list_for_each(conn, &relay->main.conns, node)
 		if (!conn->session) {
-			log_warn_some("%u connections: one that says nothing is closed", nr);
+			log_warn_some("%u connections: the oldest without a session is closed", nr);
 			relconn_free(conn);
 			return true;
 		}

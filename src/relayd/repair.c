@@ -144,7 +144,7 @@ static uint64_t repair_stream(const struct repairer *m, struct tracedir *trace, 
 	config.first_instance = (uint32_t)(first.stream_instance_id - number);
 	stream_file_init(&file, &config, (uint32_t)number);
 	if (stream_file_adopt(&file, &first, &cut) < 0)
-		log_warn("%s/%s can't be brought in order", trace->path, name);
+		log_warn("%s/%s can't be repaired", trace->path, name);
 	stream_file_close(&file);
 	keep_time(fd, &before);
 	return cut;
@@ -180,7 +180,7 @@ static uint64_t repair_trace(struct repairer *m, int fd, const char *path)
 	whole = whole_metadata(metadata_fd, trace.uuid);
 	cut = is_old(m, metadata_fd, &st) ? repair_size_of(metadata_fd) - whole : 0;
 	if (cut && ftruncate(metadata_fd, (off_t)whole) < 0)
-		log_warn("the metadata of %s can't be brought in order", path);
+		log_warn("the metadata of %s can't be repaired", path);
 	if (!whole)
 		return cut; /* nobody knows what its streams are: they stay */
 	trace.hides = tracedir_hides(metadata_fd);
@@ -269,7 +269,7 @@ static uint64_t repair_below(struct repairer *m, int at_fd, const char *name, in
 static void repair_report(uint64_t cut)
 {
 	if (cut)
-		log_warn("%llu bytes of unfinished packets were cut off", (unsigned long long)cut);
+		log_warn("%llu bytes of unfinished packets were removed", (unsigned long long)cut);
 }
 
 static void *repair_all(void *data)

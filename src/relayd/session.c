@@ -85,7 +85,7 @@ static int find_owner(const struct relconn *conn, const char *host, char **ret_n
 	ret = tcp_owner(conn->relay->owners, conn->source.fd, &uid);
 	pthread_mutex_unlock(&conn->relay->lock);
 	if (ret == -ESRCH)
-		return err_set(err, ERR_DENIED, "a connection that is closed is nobody's");
+		return err_set(err, ERR_DENIED, "the connection is closed: its user is not known");
 	if (ret < 0)
 		log_warn_some(
 			"a sender is taken for nobody's, as it can't be known whose it is: %s",
@@ -109,7 +109,7 @@ static int relay_session_identify(const struct relconn *conn, struct req_rel_ses
 		req->host = proven;
 		return is_stamp(req->stamp) ?
 			       0 :
-			       err_set(err, ERR_INVALID, "'%.80s' is no time", req->stamp);
+			       err_set(err, ERR_INVALID, "'%.80s' is not a time", req->stamp);
 	}
 	if (!conn->relay->keyring || uname(&own) < 0 || strcmp(req->host, own.nodename) == 0)
 		return 0;
@@ -305,7 +305,7 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 		if (relay_session_check_names(req, err))
 			return err->code;
 		if (!is_stamp(req->stamp))
-			return err_set(err, ERR_INVALID, "'%.80s' is no time", req->stamp);
+			return err_set(err, ERR_INVALID, "'%.80s' is not a time", req->stamp);
 	}
 	make_path(relay, req, &outer, &inner);
 	base = xasprintf("%s/%s", outer, inner);
@@ -441,7 +441,7 @@ static int cut_trace(struct tracedir *dir, const struct req_rel_trace *req, stru
 {
 	int ret = (req->behind ? tracedir_cut_behind : tracedir_cut)(dir, req->metadata_bytes);
 
-	return ret < 0 ? err_errno(err, ERR_OUTPUT, -ret, "can't go on with %s", dir->path) : 0;
+	return ret < 0 ? err_errno(err, ERR_OUTPUT, -ret, "can't continue %s", dir->path) : 0;
 }
 
 static unsigned int files_of_trace(const char *path)

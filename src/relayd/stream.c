@@ -66,7 +66,7 @@ static int relay_stream_adopt(struct relstream *s, uint64_t since_ns)
 			    since_ns ||
 		    !is_damaged(s))
 			return ret;
-		log_warn("%s_%u: its last packet is damaged, and is cut off", s->config.channel,
+		log_warn("%s_%u: its last packet is damaged, and is removed", s->config.channel,
 			 s->file.cpu);
 		ret = relay_stream_cut_last(s);
 		if (ret < 0)
@@ -88,7 +88,7 @@ int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu,
 	stream_file_init(&s->file, &s->config, cpu);
 	found = relay_stream_adopt(s, since_ns);
 	if (found < 0) {
-		err_errno(err, ERR_OUTPUT, -found, "can't go on with the files of stream %s_%u",
+		err_errno(err, ERR_OUTPUT, -found, "can't continue the files of stream %s_%u",
 			  config->channel, cpu);
 		relstream_free(s);
 		return err->code;

@@ -149,7 +149,7 @@ static void committed(struct loop_fd *source, uint32_t events)
 	error = s->error;
 	pthread_mutex_unlock(&s->lock);
 	if (error)
-		log_error("what was received can't be synced: %s; its senders are cut off",
+		log_error("what was received can't be synced: %s; its senders are disconnected",
 			  strerror(-error));
 	list_for_each_safe(waiter, tmp, &s->waiters, node)
 		waiter->synced(waiter, done, error);

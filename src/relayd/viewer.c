@@ -171,7 +171,7 @@ static bool viewer_may_continue(struct viewer *v)
 	const struct vsession *vsession;
 
 	if (keyring_recheck(v->viewers->keyring, &v->chan) < 0) {
-		log_warn("a viewer is cut off: %s", chan_problem(&v->chan));
+		log_warn("a viewer is disconnected: %s", chan_problem(&v->chan));
 		return false;
 	}
 	if (!chan_peer(&v->chan) || !v->chan.up)
@@ -180,7 +180,7 @@ static bool viewer_may_continue(struct viewer *v)
 	keyring_view_acl(v->viewers->keyring, chan_peer(&v->chan), &v->view_acl);
 	list_for_each(vsession, &v->sessions, node)
 		if (!view_acl_covers(&v->view_acl, vsession->session)) {
-			log_warn("viewer %s is cut off: it may not look at '%s' any more",
+			log_warn("viewer %s is disconnected: it may not view '%s' any more",
 				 chan_peer(&v->chan), vsession->session->path);
 			return false;
 		}

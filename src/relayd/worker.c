@@ -275,12 +275,31 @@ void relworker_unclaim(struct relay *relay, struct relclaim *claim)
 
 /* --- from other threads ---------------------------------------------------------------- */
 
+/* With the lock. Return: one of the same session that waits; NULL: none does. */
+static struct relconn *take_earlier(struct relworker *w, const struct relconn *conn)
+{
+	struct relconn *earlier;
+
+	list_for_each(earlier, &w->inbox, node)
+		if (earlier->claim == conn->claim) {
+			list_remove(&earlier->node);
+			return earlier;
+		}
+	return NULL;
+}
+
+/* A sender whose disk does not answer connects again and again. */
 void relworker_send(struct relworker *w, struct relconn *conn)
 {
+	struct relconn *earlier;
+
 	pthread_mutex_lock(&w->relay->lock);
+	earlier = take_earlier(w, conn);
 	list_append(&w->inbox, &conn->node);
 	pthread_mutex_unlock(&w->relay->lock);
 	relworker_wake(w);
+	if (earlier)
+		relconn_free(earlier);
 }
 
 void relworkers_recheck(struct relay *relay)

@@ -72,7 +72,7 @@ struct relclaim *relworker_claim(struct relay *relay, const char *host, const ch
 /** @claim: may be NULL. */
 void relworker_unclaim(struct relay *relay, struct relclaim *claim);
 
-/** Give it @conn, which is on no loop. */
+/** Give it @conn, which is on no loop. One of the same session that waits there still is closed. */
 void relworker_send(struct relworker *worker, struct relconn *conn);
 /** The keys are others: each worker looks at its connections. */
 void relworkers_recheck(struct relay *relay);
