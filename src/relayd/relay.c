@@ -39,7 +39,7 @@ int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int 
 	if (max_fds < 2 * OWN_FDS)
 		return -EMFILE;
 	relay->owners = tcp_owner_open();
-	relworker_init_main(&relay->main, relay, loop);
+	relworker_init(&relay->main, relay, loop);
 	relay->out_fd = out_fd;
 	relay->lock_fd = -1;
 	relay->sync_us = SYNCER_NONE;
@@ -69,7 +69,7 @@ void relay_fini(struct relay *relay)
 	}
 	relay->nr_listeners = 0;
 	relworkers_stop(relay);
-	relworker_fini_main(&relay->main);
+	relworker_fini(&relay->main);
 	loop_work_cancel(&relay->round_over);
 	idmap_fini(&relay->claims);
 	relpeers_fini(&relay->peers);

@@ -14,7 +14,7 @@
 
 #define STACK_BYTES (256u << 10)
 
-static void relworker_init(struct relworker *w, struct relay *relay, struct loop *loop)
+void relworker_init(struct relworker *w, struct relay *relay, struct loop *loop)
 {
 	w->relay = relay;
 	w->loop = loop;
@@ -26,7 +26,7 @@ static void relworker_init(struct relworker *w, struct relay *relay, struct loop
 	idmap_init(&w->bases);
 }
 
-static void relworker_fini(struct relworker *w)
+void relworker_fini(struct relworker *w)
 {
 	struct relconn *conn;
 
@@ -38,16 +38,6 @@ static void relworker_fini(struct relworker *w)
 	idmap_fini(&w->bases);
 	w->unpacker = zunpacker_free(w->unpacker);
 	free(TAKE(w->body));
-}
-
-void relworker_init_main(struct relworker *main, struct relay *relay, struct loop *loop)
-{
-	relworker_init(main, relay, loop);
-}
-
-void relworker_fini_main(struct relworker *main)
-{
-	relworker_fini(main);
 }
 
 /* --- the thread ------------------------------------------------------------------------ */

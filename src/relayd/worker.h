@@ -52,10 +52,10 @@ struct relworker {
 	bool stop, recheck;
 };
 
-/** The worker that runs on the relay's main loop. */
-void relworker_init_main(struct relworker *main, struct relay *relay, struct loop *loop);
+/** One that has no thread of its own: that of the relay's main loop. */
+void relworker_init(struct relworker *worker, struct relay *relay, struct loop *loop);
 /** Close all its connections. */
-void relworker_fini_main(struct relworker *main);
+void relworker_fini(struct relworker *worker);
 
 /** struct relclaim - that one worker has all connections of a session, as long as there are any. */
 struct relclaim {
