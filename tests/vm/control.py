@@ -596,7 +596,7 @@ def test_track():
     shutil.rmtree(out, ignore_errors=True)
     ctl("create", "track", "-o", out)
     ctl("enable-event", "-k", "--syscall", "getpriority")
-    check("events of all" in ctl("untrack", "-k", "--uid=1", status=1)["error"]["text"], "all")
+    check("tracks all ids" in ctl("untrack", "-k", "--uid=1", status=1)["error"]["text"], "all")
     ctl("track", "-k", "--uid=4711,4712")
     ctl("track", "-k", "--uid", "4711", status=4)
     ctl("start")
