@@ -177,7 +177,7 @@ static int control_warn_conflict(struct ltt_ctl *ctl, struct decoder *dec)
 	return 0;
 }
 
-/* An item of start or enable_event: what is not recorded although it was asked for. */
+/* An item of start or enable_event: an event that the request includes and that is not recorded. */
 static int control_refusal_item(void *priv, unsigned int type, struct decoder *dec)
 {
 	struct ltt_ctl *ctl = priv;

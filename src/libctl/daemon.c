@@ -87,7 +87,7 @@ static char *daemon_program(const struct daemon_request *request)
 struct attempt {
 	const struct daemon_request *request;
 	char *program;
-	int words;  /* memfd: what it says before it serves */
+	int words;  /* memfd: the messages of the daemon until it serves */
 	int status; /* of --daemonize */
 };
 

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include "base/locked.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/loop.h"
@@ -12,22 +13,6 @@
 /* A sender that does not come back: its viewers are let go. And so long are they expected that a
  * relay had which was here before. */
 #define AWAY_NS 60000000000ull
-
-static void live_unlock(pthread_mutex_t **lock)
-{
-	pthread_mutex_unlock(*lock);
-}
-
-static pthread_mutex_t *locked(const struct live *live)
-{
-	pthread_mutex_t *lock = (pthread_mutex_t *)&live->lock;
-
-	pthread_mutex_lock(lock);
-	return lock;
-}
-
-#define LOCKED(live) \
-	pthread_mutex_t *lock_ CLEANUP(live_unlock) __attribute__((unused)) = locked(live)
 
 void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int max_fds)
 {
@@ -180,7 +165,7 @@ struct live_session *live_session_open(struct live *live, const char *path, cons
 				       const char *name, uint32_t period_us, bool open_to_all,
 				       bool is_old)
 {
-	LOCKED(live);
+	LOCKED(&live->lock);
 	struct live_session *session;
 
 	release_kept(live);
@@ -209,7 +194,7 @@ struct live_session *live_session_open(struct live *live, const char *path, cons
 
 bool live_knows(struct live *live, const char *path)
 {
-	LOCKED(live);
+	LOCKED(&live->lock);
 	const struct live_session *session;
 
 	list_for_each(session, &live->sessions, node)
@@ -222,7 +207,7 @@ void live_session_close(struct live_session *session, bool ended)
 {
 	if (!session)
 		return;
-	LOCKED(session->live);
+	LOCKED(&session->live->lock);
 
 	session->ended |= ended;
 	session->away_ns = loop_now_ns();
@@ -233,7 +218,7 @@ void live_beacon(struct live_session *session, uint64_t time)
 {
 	if (!session)
 		return;
-	LOCKED(session->live);
+	LOCKED(&session->live->lock);
 
 	session->beacon = MAX(session->beacon, time);
 	release_kept(session->live);
@@ -241,7 +226,7 @@ void live_beacon(struct live_session *session, uint64_t time)
 
 unsigned int live_fds(struct live *live)
 {
-	LOCKED(live);
+	LOCKED(&live->lock);
 
 	return live->nr_fds;
 }
@@ -305,7 +290,7 @@ void live_metadata(struct live_session *session, const struct tracedir *dir)
 
 	if (!session)
 		return;
-	LOCKED(session->live);
+	LOCKED(&session->live->lock);
 
 	trace = live_find_trace(session, dir->path);
 	if (!trace)
@@ -316,21 +301,21 @@ void live_metadata(struct live_session *session, const struct tracedir *dir)
 
 uint64_t live_metadata_bytes(const struct live_trace *trace)
 {
-	LOCKED(trace->session->live);
+	LOCKED(&trace->session->live->lock);
 
 	return trace->metadata_bytes;
 }
 
 uint64_t live_session_beacon(const struct live_session *session)
 {
-	LOCKED(session->live);
+	LOCKED(&session->live->lock);
 
 	return session->ended ? UINT64_MAX : session->beacon;
 }
 
 bool live_hides(const struct live_trace *trace)
 {
-	LOCKED(trace->session->live);
+	LOCKED(&trace->session->live->lock);
 
 	return trace->hides;
 }
@@ -407,7 +392,7 @@ struct live_stream *live_stream_open(struct live_session *session, const struct 
 
 	if (!session)
 		return NULL;
-	LOCKED(session->live);
+	LOCKED(&session->live->lock);
 
 	trace = live_find_trace(session, config->trace->path);
 	if (!trace)
@@ -428,7 +413,7 @@ void live_stored(struct live_stream *s, const struct stream_file *file,
 {
 	if (!s)
 		return;
-	LOCKED(s->trace->session->live);
+	LOCKED(&s->trace->session->live->lock);
 
 	take_file(s, file, last);
 }
@@ -437,7 +422,7 @@ void live_stream_end(struct live_stream *s)
 {
 	if (!s)
 		return;
-	LOCKED(s->trace->session->live);
+	LOCKED(&s->trace->session->live->lock);
 
 	s->ended = true;
 	s->trace->nr_active--;
@@ -464,14 +449,14 @@ static struct live_stream *live_stream_behind(const struct live_session *session
 
 struct live_stream *live_next_stream(const struct live_session *session, uint64_t known)
 {
-	LOCKED(session->live);
+	LOCKED(&session->live->lock);
 
 	return live_stream_behind(session, known);
 }
 
 uint64_t live_last_stream(const struct live_session *session)
 {
-	LOCKED(session->live);
+	LOCKED(&session->live->lock);
 
 	return session->last_serial;
 }
@@ -491,7 +476,7 @@ void live_state(const struct live_stream *s, uint64_t known, struct live_state *
 {
 	const struct live_session *session = s->trace->session;
 
-	LOCKED(session->live);
+	LOCKED(&session->live->lock);
 
 	*ret = (struct live_state){
 		.ended = s->ended || live_is_over(session),
@@ -507,7 +492,7 @@ void live_state(const struct live_stream *s, uint64_t known, struct live_state *
 
 bool live_session_is_over(const struct live_session *session)
 {
-	LOCKED(session->live);
+	LOCKED(&session->live->lock);
 
 	return live_is_over(session);
 }
@@ -533,7 +518,7 @@ void view_acl_fini(struct view_acl *view_acl)
 struct live_session *live_attach(struct live *live, uint64_t serial,
 				 const struct view_acl *view_acl)
 {
-	LOCKED(live);
+	LOCKED(&live->lock);
 	struct live_session *session;
 
 	list_for_each(session, &live->sessions, node) {
@@ -549,7 +534,7 @@ struct live_session *live_attach(struct live *live, uint64_t serial,
 
 void live_trace_done(struct live_trace *trace)
 {
-	LOCKED(trace->session->live);
+	LOCKED(&trace->session->live->lock);
 
 	trace->waiters--;
 	drop_trace(trace);
@@ -559,7 +544,7 @@ void live_detach(struct live_session *session, uint64_t known)
 {
 	struct live *live = session->live;
 
-	LOCKED(live);
+	LOCKED(&live->lock);
 
 	count_waiters(session, -1, known);
 	session->nr_viewers--;
@@ -571,7 +556,7 @@ void live_each(struct live *live, const struct view_acl *view_acl,
 	       void (*visit)(const struct live_session *session, unsigned int streams, void *data),
 	       void *data)
 {
-	LOCKED(live);
+	LOCKED(&live->lock);
 	const struct live_session *session;
 	const struct live_stream *s;
 

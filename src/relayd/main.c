@@ -306,7 +306,7 @@ static void await_ready(pid_t child, int fd)
 }
 
 /* Before there are signals to wait for, which stay with the process that began to.
- * Return: in the child, what relayd_report_ready() wants; negative errno. */
+ * Return: in the child, the descriptor for relayd_report_ready(); negative errno. */
 static int go_to_background(void)
 {
 	int fds[2];

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/locked.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "conn.h"
@@ -82,9 +83,9 @@ void relay_fini(struct relay *relay)
 	pthread_mutex_destroy(&relay->lock);
 }
 
-static int relay_take_files_locked(struct relay *relay, struct relpeer *peer, unsigned int nr,
-				   struct err *err)
+int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr, struct err *err)
 {
+	LOCKED(&relay->lock);
 	const unsigned int left = relay->max_files - relay->nr_files - live_fds(&relay->live);
 
 	if (left < nr || peer->nr_fds + nr > 3 * (left - nr)) {
@@ -100,22 +101,12 @@ static int relay_take_files_locked(struct relay *relay, struct relpeer *peer, un
 	return 0;
 }
 
-int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr, struct err *err)
-{
-	int ret;
-
-	pthread_mutex_lock(&relay->lock);
-	ret = relay_take_files_locked(relay, peer, nr, err);
-	pthread_mutex_unlock(&relay->lock);
-	return ret;
-}
-
 void relay_give_files(struct relay *relay, struct relpeer *peer, unsigned int nr)
 {
-	pthread_mutex_lock(&relay->lock);
+	LOCKED(&relay->lock);
+
 	__atomic_fetch_sub(&relay->nr_files, nr, __ATOMIC_RELAXED);
 	peer->nr_fds -= nr;
-	pthread_mutex_unlock(&relay->lock);
 }
 
 /* The number of the descriptor stays: all code that looks below the directory has it.
@@ -144,15 +135,13 @@ static int renew_output(struct relay *relay)
 static int renew_output_if_gone(struct relay *relay)
 {
 	struct stat st;
-	int ret = 0;
+	int ret;
+	LOCKED(&relay->output_lock);
 
-	pthread_mutex_lock(&relay->output_lock);
-	if (relay->out_path && fstat(relay->out_fd, &st) == 0 && !st.st_nlink) {
-		ret = renew_output(relay);
-		ret = ret < 0 ? ret : 1;
-	}
-	pthread_mutex_unlock(&relay->output_lock);
-	return ret;
+	if (!relay->out_path || fstat(relay->out_fd, &st) < 0 || st.st_nlink)
+		return 0;
+	ret = renew_output(relay);
+	return ret < 0 ? ret : 1;
 }
 
 int relay_find_output(struct relay *relay, struct err *err)
@@ -176,12 +165,12 @@ int relay_find_output(struct relay *relay, struct err *err)
 
 void relay_count_sessions(struct relay *relay, int by)
 {
-	pthread_mutex_lock(&relay->lock);
+	LOCKED(&relay->lock);
+
 	relay->nr_sessions += (unsigned int)by;
 	if (relay->notify)
 		notify_status(relay->notify, "%u session%s being received", relay->nr_sessions,
 			      relay->nr_sessions == 1 ? "" : "s");
-	pthread_mutex_unlock(&relay->lock);
 }
 
 /* Connections that have not named a session make room, the oldest first. */

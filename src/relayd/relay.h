@@ -31,7 +31,7 @@ struct relay {
 	char *out_path;	       /* its absolute path; NULL: it is not made anew (tests) */
 	int lock_fd;	       /* the lock of a directory that was made anew; -1 */
 	bool by_session;       /* NAME/HOST-TIME instead of HOST/NAME-TIME */
-	uint64_t started_ns;   /* CLOCK_REALTIME; what is older another relay has written */
+	uint64_t started_ns;   /* CLOCK_REALTIME; older files are those of an earlier relay */
 	uint32_t sync_us; /* what is acknowledged has been synced, after so long; SYNCER_NONE */
 	unsigned int max_conns, max_workers, max_viewer_fds;
 	unsigned int max_files; /* descriptors of sessions, and live.nr_fds */

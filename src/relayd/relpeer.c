@@ -2,10 +2,10 @@
 #include "relpeer.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/statvfs.h>
 
+#include "base/locked.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -15,23 +15,6 @@
 #define MAX_PEERS 4096u
 #define COUNT_AGAIN_NS 10000000000ull /* the disk is not asked more often than that */
 #define UNKNOWN_WAIT_US 10000u
-
-static void relpeer_unlock(pthread_mutex_t **lock)
-{
-	pthread_mutex_unlock(*lock);
-}
-
-static pthread_mutex_t *relpeer_lock(const struct relpeers *peers)
-{
-	pthread_mutex_t *lock = (pthread_mutex_t *)&peers->lock;
-
-	pthread_mutex_lock(lock);
-	return lock;
-}
-
-/* To the end of the block. */
-#define LOCKED(peers) \
-	pthread_mutex_t *lock_ CLEANUP(relpeer_unlock) __attribute__((unused)) = relpeer_lock(peers)
 
 static const struct {
 	const char *name, *what;
@@ -164,28 +147,28 @@ static int relpeer_add(struct relpeer *peer, enum relquota kind, struct err *err
 
 int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err)
 {
-	LOCKED(peer->peers);
+	LOCKED(&peer->peers->lock);
 
 	return relpeer_add(peer, kind, err);
 }
 
 void relpeer_give(struct relpeer *peer, enum relquota kind)
 {
-	LOCKED(peer->peers);
+	LOCKED(&peer->peers->lock);
 
 	peer->used[kind]--;
 }
 
 unsigned int relpeer_nr_connections(const struct relpeer *peer)
 {
-	LOCKED(peer->peers);
+	LOCKED(&peer->peers->lock);
 
 	return (unsigned int)peer->used[RELQUOTA_CONNECTIONS];
 }
 
 int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret, struct err *err)
 {
-	LOCKED(peers);
+	LOCKED(&peers->lock);
 	struct relpeer *peer = relpeer_find(peers, name);
 
 	if (!peer) {
@@ -216,7 +199,7 @@ void relpeer_leave(struct relpeer *peer)
 {
 	if (!peer)
 		return;
-	LOCKED(peer->peers);
+	LOCKED(&peer->peers->lock);
 
 	peer->used[RELQUOTA_CONNECTIONS]--;
 	if (!peer->used[RELQUOTA_CONNECTIONS] && !peer->counted_ns && has_rested(peer))
@@ -303,7 +286,7 @@ static int relpeer_may_have(struct relpeer *peer, enum relquota kind, uint64_t m
 
 int relpeer_reserve(struct relpeer *peer, uint64_t bytes, struct err *err)
 {
-	LOCKED(peer->peers);
+	LOCKED(&peer->peers->lock);
 	int ret;
 
 	/* first, as the lock may be released meanwhile */
@@ -316,14 +299,14 @@ int relpeer_reserve(struct relpeer *peer, uint64_t bytes, struct err *err)
 
 void relpeer_unreserve(struct relpeer *peer, uint64_t bytes)
 {
-	LOCKED(peer->peers);
+	LOCKED(&peer->peers->lock);
 
 	peer->reserved -= bytes;
 }
 
 void relpeer_commit(struct relpeer *peer, uint64_t bytes)
 {
-	LOCKED(peer->peers);
+	LOCKED(&peer->peers->lock);
 
 	peer->reserved -= bytes;
 	peer->used[RELQUOTA_BYTES] += bytes;
@@ -341,14 +324,14 @@ static void relpeer_note_made(struct relpeer *peer, unsigned int nr)
 
 void relpeer_replace(struct relpeer *peer, unsigned int nr)
 {
-	LOCKED(peer->peers);
+	LOCKED(&peer->peers->lock);
 
 	relpeer_note_made(peer, nr);
 }
 
 int relpeer_make(struct relpeer *peer, unsigned int nr, struct err *err)
 {
-	LOCKED(peer->peers);
+	LOCKED(&peer->peers->lock);
 
 	if (relpeer_may_have(peer, RELQUOTA_FILES, nr, err))
 		return err->code;
@@ -360,7 +343,7 @@ int relpeer_make(struct relpeer *peer, unsigned int nr, struct err *err)
 uint64_t relpeer_wait_us(struct relpeer *peer)
 {
 	uint64_t from = loop_now_ns() + RELPEER_BURST_S * 1000000000ull;
-	LOCKED(peer->peers);
+	LOCKED(&peer->peers->lock);
 
 	relpeer_take_count(peer);
 	if (peer->unknown)

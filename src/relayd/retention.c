@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <time.h>
 
+#include "base/locked.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "session.h"
@@ -36,10 +37,10 @@ static bool are_beside(const char *a, const char *b)
 
 void retention_await(struct relay *relay, const char *base)
 {
-	pthread_mutex_lock(&relay->lock);
+	LOCKED(&relay->lock);
+
 	while (relay->removing && are_beside(relay->removing, base))
 		pthread_cond_wait(&relay->removed, &relay->lock);
-	pthread_mutex_unlock(&relay->lock);
 }
 
 /* A session that is received or about to be: BASE, or BASE-NUMBER. */

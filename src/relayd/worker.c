@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/locked.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "conn.h"
@@ -229,10 +230,9 @@ static struct relclaim *find_claim(const struct relay *relay, const char *base)
 
 struct relclaim *relworker_claim(struct relay *relay, const char *host, const char *base)
 {
-	struct relclaim *claim;
+	LOCKED(&relay->lock);
+	struct relclaim *claim = find_claim(relay, base);
 
-	pthread_mutex_lock(&relay->lock);
-	claim = find_claim(relay, base);
 	if (!claim) {
 		claim = xalloc(sizeof(*claim));
 		claim->base = xstrdup(base);
@@ -243,7 +243,6 @@ struct relclaim *relworker_claim(struct relay *relay, const char *host, const ch
 		list_append(&relay->claim_list, &claim->list_node);
 	}
 	claim->nr++;
-	pthread_mutex_unlock(&relay->lock);
 	return claim;
 }
 
@@ -251,16 +250,16 @@ void relworker_unclaim(struct relay *relay, struct relclaim *claim)
 {
 	if (!claim)
 		return;
-	pthread_mutex_lock(&relay->lock);
-	if (!--claim->nr) {
-		claim->worker->nr_claims--;
-		idmap_remove(&claim->node);
-		list_remove(&claim->list_node);
-		free(claim->host);
-		free(claim->base);
-		free(claim);
-	}
-	pthread_mutex_unlock(&relay->lock);
+	LOCKED(&relay->lock);
+
+	if (--claim->nr)
+		return;
+	claim->worker->nr_claims--;
+	idmap_remove(&claim->node);
+	list_remove(&claim->list_node);
+	free(claim->host);
+	free(claim->base);
+	free(claim);
 }
 
 /* --- from other threads ---------------------------------------------------------------- */

@@ -45,7 +45,7 @@ struct relworker {
 
 	pthread_t thread;
 	unsigned int nr;     /* of relay->workers */
-	struct loop_fd wake; /* owns an eventfd: look at what is below */
+	struct loop_fd wake; /* owns an eventfd: there is something for the worker below */
 	/* with the relay's lock */
 	struct list_node inbox; /* struct relconn that move here */
 	unsigned int nr_claims; /* sessions */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* libltt-ctl: what its structs say, structs of other versions, lost connections, no memory. */
+/* libltt-ctl: structs and their contents, also of other versions; lost connections; no memory. */
 #include <stdarg.h>
 
 #include <ltt/control.h>

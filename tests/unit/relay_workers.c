@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Senders of many sessions at a time, which a relay's workers store: what each is told is stored
- * is there. Two senders take the same session away from each other all the while, and some close
+ * Senders of many sessions at a time, which a relay's workers store: each acknowledged packet is
+ * stored. Two senders take the same session away from each other all the while, and some close
  * their connections in the middle of a packet: nothing is left of any of them in the end.
  */
 #include <fcntl.h>

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "locked.h"
+
 static const char *log_name = "ltt";
 static enum log_level current = LOG_WARN;
 
@@ -30,10 +32,11 @@ enum log_level log_level(void)
 #define LIMIT_S 10
 #define LIMIT_LINES 10
 
-/* With the lock. */
-static bool log_limit_count(struct log_limit *limit)
+bool log_limit_pass(struct log_limit *limit)
 {
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct timespec now;
+	LOCKED(&lock);
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!limit->logged || (uint64_t)now.tv_sec >= limit->since_s + LIMIT_S) {
@@ -48,17 +51,6 @@ static bool log_limit_count(struct log_limit *limit)
 	}
 	limit->suppressed++;
 	return false;
-}
-
-bool log_limit_pass(struct log_limit *limit)
-{
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	bool pass;
-
-	pthread_mutex_lock(&lock);
-	pass = log_limit_count(limit);
-	pthread_mutex_unlock(&lock);
-	return pass;
 }
 
 void log_write(enum log_level level, const char *fmt, ...)

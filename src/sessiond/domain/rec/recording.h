@@ -198,7 +198,7 @@ void traces_commit(struct loop_timer *timer);
 bool traces_stalled(const struct recording *rec);
 
 /* trace_channel.c */
-/** The trace channel, made if need be. @contexts: what its stream class says then, see
+/** Find or make the trace channel. @contexts: those of its stream class if it is made, see
  *  metadata_stream(). */
 struct trace_channel *trace_channel_get(struct trace *trace, struct channel *channel,
 					const struct layout *contexts);

@@ -28,8 +28,8 @@
 
 /* Of those that are wanted and not offered yet: the lowest number above @above. */
 static struct ring *next_in(const struct recording *rec, uint64_t above,
-			    bool (*fits)(const struct ring *ring, const void *whom),
-			    const void *whom)
+			    bool (*fits)(const struct ring *ring, const void *data),
+			    const void *data)
 {
 	struct ring *ring, *best = NULL;
 	struct trace *trace;
@@ -39,14 +39,14 @@ static struct ring *next_in(const struct recording *rec, uint64_t above,
 		list_for_each(trace_channel, &trace->channels, node)
 			list_for_each(ring, &trace_channel->rings, node)
 				if (ring->wanted && ring->data < 0 && ring->id > above &&
-				    (!best || ring->id < best->id) && fits(ring, whom))
+				    (!best || ring->id < best->id) && fits(ring, data))
 					best = ring;
 	return best;
 }
 
 static struct ring *next_wanted(const struct user_domain *user, uint64_t above,
-				bool (*fits)(const struct ring *ring, const void *whom),
-				const void *whom)
+				bool (*fits)(const struct ring *ring, const void *data),
+				const void *data)
 {
 	struct ring *ring, *best = NULL;
 	struct recording *rec;
@@ -54,24 +54,24 @@ static struct ring *next_wanted(const struct user_domain *user, uint64_t above,
 	if (!user->recorder->nr_wanted)
 		return NULL;
 	list_for_each(rec, &user->domain.recordings, node) {
-		ring = rec->nr_wanted ? next_in(rec, above, fits, whom) : NULL;
+		ring = rec->nr_wanted ? next_in(rec, above, fits, data) : NULL;
 		if (ring && (!best || ring->id < best->id))
 			best = ring;
 	}
 	return best;
 }
 
-static bool offer_may_have(const struct ring *ring, const void *whom)
+static bool offer_may_have(const struct ring *ring, const void *data)
 {
-	const struct user_app *app = whom;
+	const struct user_app *app = data;
 
 	return ring->app ? ring->app == app->app.id :
 			   ring->trace_channel->trace->uid == app->app.uid;
 }
 
-static bool is_own(const struct ring *ring, const void *whom)
+static bool is_own(const struct ring *ring, const void *data)
 {
-	return ring->app == *(const uint64_t *)whom;
+	return ring->app == *(const uint64_t *)data;
 }
 
 bool offers_expected(const struct user_domain *user, uint64_t app)
