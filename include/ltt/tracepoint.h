@@ -80,52 +80,95 @@
 	LTT__EVENT(provider##__##class_name, provider##__##name, #provider ":" #name, level)
 
 /*
- * A field is a tuple: whether it is recorded (ltt__w) or not (ltt__n), its shape
- * (ltt__num, ltt__str, ltt__arr or ltt__seq), its name as an identifier, so that no two
- * have the same, and as a text, and what the shape needs:
- *	ltt__num: type, value, kind, base, flags, enumeration
- *	ltt__str: text
- *	ltt__arr: type, what the pointer points to, pointer, count, base, flags
- *	ltt__seq: the same with the type of the length before the count
+ * The fields. A row makes a tuple: whether the field is recorded (ltt__w) or not (ltt__n), its
+ * shape, its name as an identifier, so that no two have the same, and as a text, the arguments
+ * of the shape, and the description: the members of struct ltt_field from `enumeration` to
+ * `flags`, all of them and in their order.
+ *
+ * LTT__IS(member, value) initialises one of them. Programs get the value alone: they may have
+ * macros named `count` or `flags`, and C++ before 20 has no designated initialisers. The tests
+ * define it as a designated initialiser, so that the compiler checks names and order.
  */
-#define LTT__NUM(ident, name, type, value, base, flags) \
-	(ltt__w, ltt__num, ident, name, type, value, LTT_KIND_INT, base, \
-	 LTT__SIGNED(type) | (flags), 0)
-#define ltt_int(type, name, value) LTT__NUM(ltt_field_##name, #name, type, value, 10, 0)
-#define ltt_hex(type, name, value) LTT__NUM(ltt_field_##name, #name, type, value, 16, 0)
-#define ltt_oct(type, name, value) LTT__NUM(ltt_field_##name, #name, type, value, 8, 0)
-#define ltt_bin(type, name, value) LTT__NUM(ltt_field_##name, #name, type, value, 2, 0)
+#ifndef LTT__IS
+#define LTT__IS(member, value) value
+#endif
+#define LTT__FIELD(shape, ident, text, arguments, ...) \
+	(ltt__w, ltt__##shape, ident, text, arguments, __VA_ARGS__)
+
+#define ltt_int(type, name, value) \
+	LTT__FIELD(integer, ltt_field_##name, #name, (type, value), \
+		   LTT__SCALAR(LTT_KIND_INT, type), LTT__IS(base, 10), \
+		   LTT__IS(flags, LTT__SIGNED(type)))
+#define ltt_hex(type, name, value) \
+	LTT__FIELD(integer, ltt_field_##name, #name, (type, value), \
+		   LTT__SCALAR(LTT_KIND_INT, type), LTT__IS(base, 16), \
+		   LTT__IS(flags, LTT__SIGNED(type)))
+#define ltt_oct(type, name, value) \
+	LTT__FIELD(integer, ltt_field_##name, #name, (type, value), \
+		   LTT__SCALAR(LTT_KIND_INT, type), LTT__IS(base, 8), \
+		   LTT__IS(flags, LTT__SIGNED(type)))
+#define ltt_bin(type, name, value) \
+	LTT__FIELD(integer, ltt_field_##name, #name, (type, value), \
+		   LTT__SCALAR(LTT_KIND_INT, type), LTT__IS(base, 2), \
+		   LTT__IS(flags, LTT__SIGNED(type)))
 #define ltt_net(type, name, value) \
-	LTT__NUM(ltt_field_##name, #name, type, value, 10, LTT_FIELD_BIG_ENDIAN)
+	LTT__FIELD(integer, ltt_field_##name, #name, (type, value), \
+		   LTT__SCALAR(LTT_KIND_INT, type), LTT__IS(base, 10), \
+		   LTT__IS(flags, LTT__SIGNED(type) | LTT_FIELD_BIG_ENDIAN))
 #define ltt_net_hex(type, name, value) \
-	LTT__NUM(ltt_field_##name, #name, type, value, 16, LTT_FIELD_BIG_ENDIAN)
-#define ltt_ptr(name, value) LTT__NUM(ltt_field_##name, #name, uintptr_t, value, 16, 0)
+	LTT__FIELD(integer, ltt_field_##name, #name, (type, value), \
+		   LTT__SCALAR(LTT_KIND_INT, type), LTT__IS(base, 16), \
+		   LTT__IS(flags, LTT__SIGNED(type) | LTT_FIELD_BIG_ENDIAN))
+#define ltt_ptr(name, value) \
+	LTT__FIELD(integer, ltt_field_##name, #name, (uintptr_t, value), \
+		   LTT__SCALAR(LTT_KIND_INT, uintptr_t), LTT__IS(base, 16), LTT__IS(flags, 0))
 #define ltt_float(type, name, value) \
-	(ltt__w, ltt__num, ltt_field_##name, #name, type, value, LTT_KIND_FLOAT, 10, \
-	 LTT_FIELD_SIGNED, 0)
-#define ltt_enum(type, provider, enumeration, name, value) \
-	(ltt__w, ltt__num, ltt_field_##name, #name, type, value, LTT_KIND_ENUM, 10, \
-	 LTT__SIGNED(type), &ltt_enum_##provider##__##enumeration)
-#define ltt_string(name, text) (ltt__w, ltt__str, ltt_field_##name, #name, text)
+	LTT__FIELD(float, ltt_field_##name, #name, (type, value), \
+		   LTT__SCALAR(LTT_KIND_FLOAT, type), LTT__IS(base, 10), \
+		   LTT__IS(flags, LTT_FIELD_SIGNED))
+#define ltt_enum(type, provider, enumeration_, name, value) \
+	LTT__FIELD(integer, ltt_field_##name, #name, (type, value), \
+		   LTT__IS(enumeration, &ltt_enum_##provider##__##enumeration_), \
+		   LTT__IS(count, 0), LTT__IS(kind, LTT_KIND_ENUM), \
+		   LTT__IS(size_bits, LTT__BITS(type)), LTT__IS(length_bits, 0), \
+		   LTT__IS(base, 10), LTT__IS(flags, LTT__SIGNED(type)))
+#define ltt_string(name, text) \
+	LTT__FIELD(string, ltt_field_##name, #name, (text), \
+		   LTT__SCALAR(LTT_KIND_STRING, char), LTT__IS(base, 10), LTT__IS(flags, 0))
 #define ltt_array(type, name, pointer, count) \
-	(ltt__w, ltt__arr, ltt_field_##name, #name, type, type, pointer, count, 10, \
-	 LTT__ELEMENT(type))
+	LTT__FIELD(array, ltt_field_##name, #name, (type, type, pointer, count), \
+		   LTT__ARRAY(type, count), LTT__IS(base, 10), LTT__IS(flags, LTT__ELEMENT(type)))
 #define ltt_array_hex(type, name, pointer, count) \
-	(ltt__w, ltt__arr, ltt_field_##name, #name, type, type, pointer, count, 16, \
-	 LTT__ELEMENT(type))
+	LTT__FIELD(array, ltt_field_##name, #name, (type, type, pointer, count), \
+		   LTT__ARRAY(type, count), LTT__IS(base, 16), LTT__IS(flags, LTT__ELEMENT(type)))
 #define ltt_array_text(name, pointer, count) \
-	(ltt__w, ltt__arr, ltt_field_##name, #name, char, void, pointer, count, 10, LTT_FIELD_TEXT)
+	LTT__FIELD(array, ltt_field_##name, #name, (char, void, pointer, count), \
+		   LTT__ARRAY(char, count), LTT__IS(base, 10), LTT__IS(flags, LTT_FIELD_TEXT))
 #define ltt_sequence(type, name, pointer, length_type, count) \
-	(ltt__w, ltt__seq, ltt_field_##name, #name, type, type, pointer, length_type, count, 10, \
-	 LTT__ELEMENT(type))
+	LTT__FIELD(sequence, ltt_field_##name, #name, (type, type, pointer, length_type, count), \
+		   LTT__SEQUENCE(type, length_type), LTT__IS(base, 10), \
+		   LTT__IS(flags, LTT__ELEMENT(type)))
 #define ltt_sequence_hex(type, name, pointer, length_type, count) \
-	(ltt__w, ltt__seq, ltt_field_##name, #name, type, type, pointer, length_type, count, 16, \
-	 LTT__ELEMENT(type))
+	LTT__FIELD(sequence, ltt_field_##name, #name, (type, type, pointer, length_type, count), \
+		   LTT__SEQUENCE(type, length_type), LTT__IS(base, 16), \
+		   LTT__IS(flags, LTT__ELEMENT(type)))
 #define ltt_sequence_text(name, pointer, length_type, count) \
-	(ltt__w, ltt__seq, ltt_field_##name, #name, char, void, pointer, length_type, count, 10, \
-	 LTT_FIELD_TEXT)
+	LTT__FIELD(sequence, ltt_field_##name, #name, (char, void, pointer, length_type, count), \
+		   LTT__SEQUENCE(char, length_type), LTT__IS(base, 10), \
+		   LTT__IS(flags, LTT_FIELD_TEXT))
 #define ltt_nowrite(field) LTT__NOWRITE_ field
 #define LTT__NOWRITE_(written, ...) (ltt__n, __VA_ARGS__)
+
+/* The members before `base`, of rows that agree in them. */
+#define LTT__SCALAR(kind_, type) \
+	LTT__IS(enumeration, 0), LTT__IS(count, 0), LTT__IS(kind, kind_), \
+	LTT__IS(size_bits, LTT__BITS(type)), LTT__IS(length_bits, 0)
+#define LTT__ARRAY(type, nr) \
+	LTT__IS(enumeration, 0), LTT__IS(count, nr), LTT__IS(kind, LTT_KIND_ARRAY), \
+	LTT__IS(size_bits, LTT__BITS(type)), LTT__IS(length_bits, 0)
+#define LTT__SEQUENCE(type, length_type) \
+	LTT__IS(enumeration, 0), LTT__IS(count, 0), LTT__IS(kind, LTT_KIND_SEQUENCE), \
+	LTT__IS(size_bits, LTT__BITS(type)), LTT__IS(length_bits, LTT__BITS(length_type))
 
 #define LTT__SIGNED(type) ((type)-1 < (type)1 ? LTT_FIELD_SIGNED : 0)
 #define LTT__IS_FLOAT(type) ((type)1.5 != (type)1)
@@ -133,24 +176,58 @@
 	((LTT__IS_FLOAT(type) ? LTT_FIELD_FLOAT_ELEM : 0) | LTT__SIGNED(type))
 #define LTT__BITS(type) (uint8_t)(sizeof(type) * 8)
 
-/* LTT__DO(OP, n, field): OP_shape(n, name, ...), whether it is recorded or not;
- * LTT__DO_W and LTT__DO_N: only where it is, or is not. */
-#define LTT__DO(op, n, field) LTT__DO_(op, n, LTT__OPEN field)
-#define LTT__DO_W(op, n, field) LTT__DO_W_(op, n, LTT__OPEN field)
-#define LTT__DO_N(op, n, field) LTT__DO_N_(op, n, LTT__OPEN field)
-#define LTT__OPEN(...) __VA_ARGS__
-#define LTT__DO_(...) LTT__DO__(__VA_ARGS__)
-#define LTT__DO_W_(...) LTT__DO_W__(__VA_ARGS__)
-#define LTT__DO_N_(...) LTT__DO_N__(__VA_ARGS__)
-#define LTT__DO__(op, n, written, shape, ident, ...) op##_##shape(n, __VA_ARGS__)
-#define LTT__DO_W__(op, n, written, shape, ident, ...) \
-	LTT__W_##written(op##_##shape(n, __VA_ARGS__))
-#define LTT__DO_N__(op, n, written, shape, ident, ...) \
-	LTT__N_##written(op##_##shape(n, __VA_ARGS__))
-#define LTT__W_ltt__w(...) __VA_ARGS__
-#define LTT__W_ltt__n(...)
-#define LTT__N_ltt__w(...)
-#define LTT__N_ltt__n(...) __VA_ARGS__
+/*
+ * The shapes: how a field is recorded. The arguments of a row are the number n of the field and
+ * what LTT__FIELD() passes; its columns are
+ *	size: ltt__number (its variable is the payload), ltt__fixed or ltt__varying
+ *	variables: ltt__v<n> is the value or its address, ltt__n<n> the number of elements;
+ *		the only place where the arguments of the user are evaluated
+ *	bytes that are known at compile time
+ *	bytes that are not, of ltt__varying; else 0
+ *	encoder: stores the field at ltt__at, and moves ltt__at behind it
+ */
+#define LTT__SHAPE_ltt__integer(n, type, value) \
+	ltt__number, \
+	LTT__ASSERT(sizeof(type) <= 8 && sizeof(LTT__INTEGER(type)), \
+		    "ltt: an integer has at most 64 bits"); \
+	type ltt__v##n = (type)(value), \
+	sizeof(type), 0, \
+	ltt__at = ltt__put(ltt__at, &ltt__v##n, sizeof(ltt__v##n))
+#define LTT__SHAPE_ltt__float(n, type, value) \
+	ltt__number, \
+	LTT__ASSERT(sizeof(type) <= 8 && sizeof(__builtin_isnan((type)0)), \
+		    "ltt: a floating point number has at most 64 bits"); \
+	type ltt__v##n = (type)(value), \
+	sizeof(type), 0, \
+	ltt__at = ltt__put(ltt__at, &ltt__v##n, sizeof(ltt__v##n))
+#define LTT__SHAPE_ltt__string(n, text) \
+	ltt__varying, \
+	const char *const ltt__v##n = ltt__text(text); \
+	const size_t ltt__n##n = strlen(ltt__v##n), \
+	1, ltt__n##n, \
+	ltt__at = ltt__put_string(ltt__at, ltt__v##n, ltt__n##n)
+#define LTT__SHAPE_ltt__array(n, type, as, pointer, count) \
+	ltt__fixed, \
+	LTT__ASSERT(sizeof(type) <= 8, "ltt: an element has at most 64 bits"); \
+	const as *const ltt__v##n = (pointer), \
+	sizeof(type) * (count), 0, \
+	ltt__at = ltt__put(ltt__at, ltt__v##n, sizeof(type) * (count))
+#define LTT__SHAPE_ltt__sequence(n, type, as, pointer, length_type, count) \
+	ltt__varying, \
+	LTT__ASSERT(sizeof(type) <= 8, "ltt: an element has at most 64 bits"); \
+	LTT__ASSERT((length_type)-1 > (length_type)1, "ltt: a length is unsigned"); \
+	const as *const ltt__v##n = (pointer); \
+	const length_type ltt__n##n = \
+		(length_type)ltt__length(ltt__v##n, (int64_t)(count), (length_type)-1), \
+	sizeof(length_type), sizeof(type) * (size_t)ltt__n##n, \
+	ltt__at = ltt__put(ltt__at, &ltt__n##n, sizeof(ltt__n##n)); \
+	ltt__at = ltt__put(ltt__at, ltt__v##n, sizeof(type) * (size_t)ltt__n##n)
+
+#ifdef __cplusplus
+#define LTT__INTEGER(type) char[LTT__IS_FLOAT(type) ? -1 : 1]
+#else
+#define LTT__INTEGER(type) ((type)0 & (type)1)
+#endif
 
 /* An argument that is not a field (or label) is named in the error; its event is not declared. */
 #define LTT__REFUSE(n, id, field) LTT__CAT(LTT__REFUSE_, LTT__TUPLE(field))(field)
@@ -159,109 +236,67 @@
 #define LTT__REFUSE_1(...)
 
 /* Names as members of a structure: the compiler names one that is there twice. */
+#define LTT__OPEN(...) __VA_ARGS__
 #define LTT__NAME(n, id, field) LTT__NAME_(LTT__OPEN field)
 #define LTT__NAME_(...) LTT__NAME__(__VA_ARGS__)
 #define LTT__NAME__(written, shape, ident, ...) char ident;
 
-/* The entry of the field table. */
-#define LTT__ENTRY_W(n, id, field) LTT__DO_W(LTT__ENTRY, n, field)
-#define LTT__ENTRY_N(n, id, field) LTT__DO_N(LTT__ENTRY_N, n, field)
-#define LTT__ENTRY_ltt__num(n, name, type, value, kind, base, flags, enumeration) \
-	{ name, enumeration, 0, kind, LTT__BITS(type), 0, base, flags, 0 },
-#define LTT__ENTRY_ltt__str(n, name, text) { name, 0, 0, LTT_KIND_STRING, 8, 0, 10, 0, 0 },
-#define LTT__ENTRY_ltt__arr(n, name, type, as, pointer, count, base, flags) \
-	{ name, 0, count, LTT_KIND_ARRAY, LTT__BITS(type), 0, base, flags, 0 },
-#define LTT__ENTRY_ltt__seq(n, name, type, as, pointer, length_type, count, base, flags) \
-	{ name, 0, 0, LTT_KIND_SEQUENCE, LTT__BITS(type), LTT__BITS(length_type), base, flags, 0 },
-#define LTT__ENTRY_N_ltt__num(n, name, type, value, kind, base, flags, enumeration) \
-	LTT__ENTRY_ltt__num(n, name, type, value, kind, base, (flags) | LTT_FIELD_NOWRITE, \
-			    enumeration)
-#define LTT__ENTRY_N_ltt__str(n, name, text) \
-	{ name, 0, 0, LTT_KIND_STRING, 8, 0, 10, LTT_FIELD_NOWRITE, 0 },
-#define LTT__ENTRY_N_ltt__arr(n, name, type, as, pointer, count, base, flags) \
-	LTT__ENTRY_ltt__arr(n, name, type, as, pointer, count, base, (flags) | LTT_FIELD_NOWRITE)
-#define LTT__ENTRY_N_ltt__seq(n, name, type, as, pointer, length_type, count, base, flags) \
-	LTT__ENTRY_ltt__seq(n, name, type, as, pointer, length_type, count, base, \
-			    (flags) | LTT_FIELD_NOWRITE)
+/* The entry of the field table, if the field is recorded (W) or not (N); `flags` is the last
+ * member of a description, so that one more flag can be added behind it. */
+#define LTT__ENTRY_W(n, id, field) LTT__ENTRY(LTT__W, LTT__OPEN field)
+#define LTT__ENTRY_N(n, id, field) LTT__ENTRY(LTT__N, LTT__OPEN field)
+#define LTT__ENTRY(...) LTT__ENTRY_(__VA_ARGS__)
+#define LTT__ENTRY_(when, written, shape, ident, text, arguments, ...) \
+	when##_##written({ LTT__IS(name, text), __VA_ARGS__ LTT__N_##written(| LTT_FIELD_NOWRITE), \
+			   LTT__IS(reserved, 0) },)
+#define LTT__W_ltt__w(...) __VA_ARGS__
+#define LTT__W_ltt__n(...)
+#define LTT__N_ltt__w(...)
+#define LTT__N_ltt__n(...) __VA_ARGS__
 
-/* Evaluate: ltt__vN is the value or where it lies, ltt__nN how many. */
-#define LTT__EVAL(n, id, field) LTT__DO(LTT__EVAL, n, field)
-#define LTT__EVAL_ltt__num(n, name, type, value, kind, base, flags, enumeration) \
-	LTT__CHECK_##kind(type) \
-	type ltt__v##n = (type)(value);
-#define LTT__EVAL_ltt__str(n, name, text) \
-	const char *const ltt__v##n = ltt__text(text); \
-	const size_t ltt__n##n = strlen(ltt__v##n);
-#define LTT__EVAL_ltt__arr(n, name, type, as, pointer, count, base, flags) \
-	LTT__ASSERT(sizeof(type) <= 8, "ltt: an element has at most 64 bits"); \
-	const as *const ltt__v##n = (pointer);
-#define LTT__EVAL_ltt__seq(n, name, type, as, pointer, length_type, count, base, flags) \
-	LTT__ASSERT(sizeof(type) <= 8, "ltt: an element has at most 64 bits"); \
-	LTT__ASSERT((length_type)-1 > (length_type)1, "ltt: a length is unsigned"); \
-	const as *const ltt__v##n = (pointer); \
-	const length_type ltt__n##n = \
-		(length_type)ltt__length(ltt__v##n, (int64_t)(count), (length_type)-1);
+/* LTT__ROW(OP, n, field): OP(n, written, the columns of the field's shape). */
+#define LTT__ROW(op, n, field) LTT__ROW_(op, n, LTT__OPEN field)
+#define LTT__ROW_(...) LTT__ROW__(__VA_ARGS__)
+#define LTT__ROW__(op, n, written, shape, ident, text, arguments, ...) \
+	LTT__CALL(op, n, written, LTT__CALL_(LTT__SHAPE_##shape, n, LTT__OPEN arguments))
+#define LTT__CALL(macro, ...) macro(__VA_ARGS__)
+#define LTT__CALL_(macro, ...) macro(__VA_ARGS__)
 
-/* ltt_float() is for float and double, the others are for all other types. */
-#define LTT__CHECK_LTT_KIND_INT(type) \
-	LTT__ASSERT(sizeof(type) <= 8 && sizeof(LTT__INTEGER(type)), \
-		    "ltt: an integer has at most 64 bits");
-#define LTT__CHECK_LTT_KIND_ENUM LTT__CHECK_LTT_KIND_INT
-#define LTT__CHECK_LTT_KIND_FLOAT(type) \
-	LTT__ASSERT(sizeof(type) <= 8 && sizeof(__builtin_isnan((type)0)), \
-		    "ltt: a floating point number has at most 64 bits");
-#ifdef __cplusplus
-#define LTT__INTEGER(type) char[LTT__IS_FLOAT(type) ? -1 : 1]
-#else
-#define LTT__INTEGER(type) ((type)0 & (type)1)
-#endif
+#define LTT__EVAL(n, id, field) LTT__ROW(LTT__VARIABLES, n, field)
+#define LTT__VARIABLES(n, written, size, variables, fixed, varying, encoder) variables;
 
-/* Bytes that are known at compile time; whether there are others; all of them. */
-#define LTT__FIXED(n, id, field) LTT__DO(LTT__FIXED, n, field)
-#define LTT__FIXED_ltt__num(n, name, type, ...) + sizeof(type)
-#define LTT__FIXED_ltt__str(n, name, text) + 1
-#define LTT__FIXED_ltt__arr(n, name, type, as, pointer, count, ...) + sizeof(type) * (count)
-#define LTT__FIXED_ltt__seq(n, name, type, as, pointer, length_type, ...) + sizeof(length_type)
-#define LTT__VARIES(n, id, field) LTT__DO(LTT__VARIES, n, field)
-#define LTT__VARIES_ltt__num(...)
-#define LTT__VARIES_ltt__str(...) || 1
-#define LTT__VARIES_ltt__arr(...)
-#define LTT__VARIES_ltt__seq(...) || 1
-#define LTT__SIZE(n, id, field) LTT__DO(LTT__SIZE, n, field)
-#define LTT__SIZE_ltt__num LTT__FIXED_ltt__num
-#define LTT__SIZE_ltt__str(n, name, text) + ltt__n##n + 1
-#define LTT__SIZE_ltt__arr LTT__FIXED_ltt__arr
-#define LTT__SIZE_ltt__seq(n, name, type, as, pointer, length_type, ...) \
-	+ sizeof(length_type) + sizeof(type) * (size_t)ltt__n##n
+#define LTT__FIXED(n, id, field) LTT__ROW(LTT__FIXED_BYTES, n, field)
+#define LTT__FIXED_BYTES(n, written, size, variables, fixed, varying, encoder) + fixed
+#define LTT__VARIES(n, id, field) LTT__ROW(LTT__IS_VARYING, n, field)
+#define LTT__IS_VARYING(n, written, size, ...) LTT__IF_VARYING_##size(|| 1)
+#define LTT__SIZE(n, id, field) LTT__ROW(LTT__ALL_BYTES, n, field)
+#define LTT__ALL_BYTES(n, written, size, variables, fixed, varying, encoder) \
+	+ fixed LTT__IF_VARYING_##size(+ varying)
+#define LTT__IF_VARYING_ltt__number(...)
+#define LTT__IF_VARYING_ltt__fixed(...)
+#define LTT__IF_VARYING_ltt__varying(...) __VA_ARGS__
 
 /* Serialise. */
-#define LTT__WRITE_W(n, id, field) LTT__DO_W(LTT__WRITE, n, field)
-#define LTT__WRITE_N(n, id, field) LTT__DO_N(LTT__WRITE, n, field)
-#define LTT__WRITE_ltt__num(n, ...) ltt__at = ltt__put(ltt__at, &ltt__v##n, sizeof(ltt__v##n));
-#define LTT__WRITE_ltt__str(n, ...) ltt__at = ltt__put_string(ltt__at, ltt__v##n, ltt__n##n);
-#define LTT__WRITE_ltt__arr(n, name, type, as, pointer, count, ...) \
-	ltt__at = ltt__put(ltt__at, ltt__v##n, sizeof(type) * (count));
-#define LTT__WRITE_ltt__seq(n, name, type, ...) \
-	ltt__at = ltt__put(ltt__at, &ltt__n##n, sizeof(ltt__n##n)); \
-	ltt__at = ltt__put(ltt__at, ltt__v##n, sizeof(type) * (size_t)ltt__n##n);
+#define LTT__WRITE_W(n, id, field) LTT__ROW(LTT__ENCODE_W, n, field)
+#define LTT__WRITE_N(n, id, field) LTT__ROW(LTT__ENCODE_N, n, field)
+#define LTT__ENCODE_W(n, written, size, variables, fixed, varying, encoder) \
+	LTT__W_##written(encoder;)
+#define LTT__ENCODE_N(n, written, size, variables, fixed, varying, encoder) \
+	LTT__N_##written(encoder;)
 
-/* Whether a layout is recorded numbers only; and those as one word. */
-#define LTT__ODD(n, id, field) LTT__DO(LTT__ODD, n, field) LTT__DO_N(LTT__ODD_N, n, field)
-#define LTT__ODD_ltt__num(...)
-#define LTT__ODD_ltt__str(...) || 1
-#define LTT__ODD_ltt__arr(...) || 1
-#define LTT__ODD_ltt__seq(...) || 1
-#define LTT__ODD_N_ltt__num(...) || 1
-#define LTT__ODD_N_ltt__str(...)
-#define LTT__ODD_N_ltt__arr(...)
-#define LTT__ODD_N_ltt__seq(...)
-#define LTT__PACK(n, id, field) LTT__DO(LTT__PACK, n, field)
-#define LTT__PACK_ltt__num(n, ...) \
+/* Whether a layout is other than recorded numbers only; and those as one word. */
+#define LTT__ODD(n, id, field) LTT__ROW(LTT__IS_ODD, n, field)
+#define LTT__IS_ODD(n, written, size, ...) LTT__UNLESS_NUMBER_##size(|| 1) LTT__N_##written(|| 1)
+#define LTT__PACK(n, id, field) LTT__ROW(LTT__PACKED, n, field)
+#define LTT__PACKED(n, written, size, ...) LTT__IF_NUMBER_##size( \
 	ltt__word |= ltt__bits(&ltt__v##n, sizeof(ltt__v##n)) << (ltt__filled * 8 & 63); \
-	ltt__filled += sizeof(ltt__v##n);
-#define LTT__PACK_ltt__str(...)
-#define LTT__PACK_ltt__arr(...)
-#define LTT__PACK_ltt__seq(...)
+	ltt__filled += sizeof(ltt__v##n);)
+#define LTT__IF_NUMBER_ltt__number(...) __VA_ARGS__
+#define LTT__IF_NUMBER_ltt__fixed(...)
+#define LTT__IF_NUMBER_ltt__varying(...)
+#define LTT__UNLESS_NUMBER_ltt__number(...)
+#define LTT__UNLESS_NUMBER_ltt__fixed(...) __VA_ARGS__
+#define LTT__UNLESS_NUMBER_ltt__varying(...) __VA_ARGS__
 
 #define LTT__ROOM(fixed, varies) \
 	((fixed) > LTT__STACK_PAYLOAD ? 0 : (varies) ? LTT__STACK_PAYLOAD : (fixed))
