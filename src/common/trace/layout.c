@@ -109,6 +109,57 @@ static const char *check_enum(const struct layout_field *f)
 	return NULL;
 }
 
+static const char *check_integer(const struct layout_field *f)
+{
+	return is_int_size(f->size_bits) ? NULL : "an integer of an unknown size";
+}
+
+static const char *check_float(const struct layout_field *f)
+{
+	return is_float_size(f->size_bits) ? NULL : "a float of an unknown size";
+}
+
+static const char *check_string(const struct layout_field *f)
+{
+	(void)f;
+	return NULL;
+}
+
+static const char *check_array(const struct layout_field *f)
+{
+	if ((uint64_t)f->count * f->size_bits / 8 > LAYOUT_MAX_PAYLOAD)
+		return "an array that is too large for an event";
+	return check_element(f);
+}
+
+static const char *check_sequence(const struct layout_field *f)
+{
+	if (!is_int_size(f->length_bits))
+		return "a sequence whose length has an unknown size";
+	return check_element(f);
+}
+
+/* The kinds: how a field is checked; its type, NULL if that depends on the elements; whether the
+ * number of elements is a field of its own in the trace. */
+static const struct layout_rules {
+	const char *(*check)(const struct layout_field *f);
+	const char *type;
+	bool has_length;
+} layout_rules[] = {
+	[LAYOUT_INT] = { .check = check_integer, .type = "integer" },
+	[LAYOUT_FLOAT] = { .check = check_float, .type = "float" },
+	[LAYOUT_STRING] = { .check = check_string, .type = "string" },
+	[LAYOUT_ARRAY] = { .check = check_array },
+	[LAYOUT_SEQUENCE] = { .check = check_sequence, .has_length = true },
+	[LAYOUT_ENUM] = { .check = check_enum, .type = "enum" },
+};
+
+/* Those of an unknown kind are empty. */
+static const struct layout_rules *layout_rules_of(const struct layout_field *f)
+{
+	return &layout_rules[f->kind < ARRAY_SIZE(layout_rules) ? f->kind : 0];
+}
+
 static const char *layout_check_field(const struct layout_field *f)
 {
 	if (f->base != 0 && f->base != 2 && f->base != 8 && f->base != 10 && f->base != 16)
@@ -117,25 +168,9 @@ static const char *layout_check_field(const struct layout_field *f)
 		return "unknown flags";
 	if (f->nr_labels && f->kind != LAYOUT_ENUM)
 		return "labels on a field that is not an enumeration";
-	switch (f->kind) {
-	case LAYOUT_INT:
-		return is_int_size(f->size_bits) ? NULL : "an integer of an unknown size";
-	case LAYOUT_FLOAT:
-		return is_float_size(f->size_bits) ? NULL : "a float of an unknown size";
-	case LAYOUT_STRING:
-		return NULL;
-	case LAYOUT_ENUM:
-		return check_enum(f);
-	case LAYOUT_ARRAY:
-		if ((uint64_t)f->count * f->size_bits / 8 > LAYOUT_MAX_PAYLOAD)
-			return "an array that is too large for an event";
-		return check_element(f);
-	case LAYOUT_SEQUENCE:
-		if (!is_int_size(f->length_bits))
-			return "a sequence whose length has an unknown size";
-		return check_element(f);
-	}
-	return "a field of an unknown kind";
+	if (!layout_rules_of(f)->check)
+		return "a field of an unknown kind";
+	return layout_rules_of(f)->check(f);
 }
 
 const char *layout_check(const struct layout *layout)
@@ -154,27 +189,22 @@ static const char *layout_element_type(const struct layout_field *f)
 	return f->flags & LAYOUT_FLOAT_ELEM ? "float" : "integer";
 }
 
+bool layout_has_length(const struct layout_field *f)
+{
+	return layout_rules_of(f)->has_length;
+}
+
 void layout_field_type(const struct layout_field *f, char *buf, size_t len)
 {
-	switch (f->kind) {
-	case LAYOUT_INT:
-		snprintf(buf, len, "integer");
-		return;
-	case LAYOUT_FLOAT:
-		snprintf(buf, len, "float");
-		return;
-	case LAYOUT_STRING:
+	const char *type = layout_rules_of(f)->type;
+
+	if (type)
+		snprintf(buf, len, "%s", type);
+	else if (f->flags & LAYOUT_TEXT)
 		snprintf(buf, len, "string");
-		return;
-	case LAYOUT_ENUM:
-		snprintf(buf, len, "enum");
-		return;
-	}
-	if (f->flags & LAYOUT_TEXT)
-		snprintf(buf, len, "string");
-	else if (f->kind == LAYOUT_ARRAY)
+	else if (layout_has_length(f))
+		snprintf(buf, len, "sequence of %ss", layout_element_type(f));
+	else
 		snprintf(buf, len, "array of %u %s%s", f->count, layout_element_type(f),
 			 f->count == 1 ? "" : "s");
-	else
-		snprintf(buf, len, "sequence of %ss", layout_element_type(f));
 }

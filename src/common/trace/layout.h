@@ -2,7 +2,7 @@
 /*
  * layout.h - the fields of an event, in payload order. Plain data in
  * one block of memory, owned by its creator; no thread, no descriptor.
- * Numbers of kinds and flags are those of include/ltt/site.h.
+ * Kinds and flags are those of include/ltt/site.h: the wire carries the numbers there.
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
@@ -12,22 +12,23 @@
 #include <stdint.h>
 
 #include "base/macros.h"
+#include "ltt/site.h"
 
 enum layout_kind {
-	LAYOUT_INT = 1,
-	LAYOUT_FLOAT = 2,
-	LAYOUT_STRING = 3,
-	LAYOUT_ARRAY = 4,
-	LAYOUT_SEQUENCE = 5,
-	LAYOUT_ENUM = 6,
+	LAYOUT_INT = LTT_KIND_INT,
+	LAYOUT_FLOAT = LTT_KIND_FLOAT,
+	LAYOUT_STRING = LTT_KIND_STRING,
+	LAYOUT_ARRAY = LTT_KIND_ARRAY,
+	LAYOUT_SEQUENCE = LTT_KIND_SEQUENCE,
+	LAYOUT_ENUM = LTT_KIND_ENUM,
 };
 
 enum layout_flags {
-	LAYOUT_SIGNED = 1,
-	LAYOUT_BIG_ENDIAN = 2,
-	LAYOUT_TEXT = 4,    /* array or sequence of UTF-8 bytes */
-	LAYOUT_NOWRITE = 8, /* for filters only: never recorded */
-	LAYOUT_FLOAT_ELEM = 16,
+	LAYOUT_SIGNED = LTT_FIELD_SIGNED,
+	LAYOUT_BIG_ENDIAN = LTT_FIELD_BIG_ENDIAN,
+	LAYOUT_TEXT = LTT_FIELD_TEXT,
+	LAYOUT_NOWRITE = LTT_FIELD_NOWRITE,
+	LAYOUT_FLOAT_ELEM = LTT_FIELD_FLOAT_ELEM,
 	LAYOUT_ALL_FLAGS = 31,
 };
 
@@ -73,6 +74,9 @@ bool layout_add_label(struct layout *layout, const char *text, int64_t first, in
 
 /** Check that such a layout can be recorded and described. Return: NULL, or the problem. */
 const char *layout_check(const struct layout *layout);
+
+/** Whether the trace has the number of elements as one more field, "_NAME_length". */
+bool layout_has_length(const struct layout_field *field);
 
 /** Text such as "integer", "string", "array of 3 integers". */
 void layout_field_type(const struct layout_field *field, char *buf, size_t len);

@@ -366,7 +366,7 @@ static void put_field(FILE *f, const struct layout_field *field)
 
 	metadata_identifier(field->name, name, sizeof(name));
 	fprintf(f, "\t\t");
-	if (field->kind == LAYOUT_SEQUENCE) {
+	if (layout_has_length(field)) {
 		put_sequence(f, field, name);
 	} else {
 		if (field->kind == LAYOUT_INT)

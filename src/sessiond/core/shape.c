@@ -49,7 +49,7 @@ static const char *check_field_names(const struct layout *layout)
 			continue;
 		metadata_identifier(f->name, name, sizeof(name));
 		snprintf(names[nr++], sizeof(*names), "%s", name);
-		if (f->kind == LAYOUT_SEQUENCE)
+		if (layout_has_length(f))
 			snprintf(names[nr++], sizeof(*names), "_%s_length", name);
 	}
 	for (uint32_t i = 0; i < nr; i++)

@@ -8,20 +8,9 @@
 #include "ltt/site.h"
 #include "priv.h"
 
-/* The wire carries the numbers of the public header; the model has its own. */
+/* The wire carries the numbers of the public header; shapes have their own. */
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)
 
-SAME(LAYOUT_INT, LTT_KIND_INT);
-SAME(LAYOUT_FLOAT, LTT_KIND_FLOAT);
-SAME(LAYOUT_STRING, LTT_KIND_STRING);
-SAME(LAYOUT_ARRAY, LTT_KIND_ARRAY);
-SAME(LAYOUT_SEQUENCE, LTT_KIND_SEQUENCE);
-SAME(LAYOUT_ENUM, LTT_KIND_ENUM);
-SAME(LAYOUT_SIGNED, LTT_FIELD_SIGNED);
-SAME(LAYOUT_BIG_ENDIAN, LTT_FIELD_BIG_ENDIAN);
-SAME(LAYOUT_TEXT, LTT_FIELD_TEXT);
-SAME(LAYOUT_NOWRITE, LTT_FIELD_NOWRITE);
-SAME(LAYOUT_FLOAT_ELEM, LTT_FIELD_FLOAT_ELEM);
 SAME(SHAPE_TRACEPOINT, LTT_EVENT_TRACEPOINT);
 SAME(SHAPE_MARKER, LTT_EVENT_MARKER);
 

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Fields as applications and kernels describe them: which can be recorded, and their type. */
+#include <string.h>
+
+#include "trace/layout.h"
+
+#include "check.h"
+
+/* Return: NULL, or why a layout of this one field is refused. */
+static const char *refusal(const struct layout_field *field, bool labelled, int64_t first,
+			   int64_t last)
+{
+	struct layout *layout = layout_new(1, 1, 64);
+	const char *why;
+
+	CHECK(layout && layout_add_field(layout, field));
+	CHECK(!labelled || layout_add_label(layout, "label", first, last));
+	why = layout_check(layout);
+	layout_free(layout);
+	return why;
+}
+
+#define ACCEPT(...) \
+	CHECK(!refusal(&(struct layout_field){ .name = "f", __VA_ARGS__ }, false, 0, 0))
+#define REFUSE(text, ...) \
+	do { \
+		const char *why = refusal(&(struct layout_field){ .name = "f", __VA_ARGS__ }, \
+					  false, 0, 0); \
+\
+		CHECK(why && strstr(why, text)); \
+	} while (0)
+
+static void sizes(void)
+{
+	for (unsigned int bits = 0; bits < 256; bits++) {
+		bool whole = bits == 8 || bits == 16 || bits == 32 || bits == 64;
+		uint8_t size = (uint8_t)bits;
+
+		if (whole) {
+			ACCEPT(.kind = LAYOUT_INT, .size_bits = size);
+			ACCEPT(.kind = LAYOUT_ENUM, .size_bits = size);
+			ACCEPT(.kind = LAYOUT_ARRAY, .size_bits = size, .count = 2);
+			ACCEPT(.kind = LAYOUT_SEQUENCE, .size_bits = 8, .length_bits = size);
+		} else {
+			REFUSE("an integer of an", .kind = LAYOUT_INT, .size_bits = size);
+			REFUSE("an enumeration of an", .kind = LAYOUT_ENUM, .size_bits = size);
+			REFUSE("integers of an", .kind = LAYOUT_ARRAY, .size_bits = size);
+			REFUSE("whose length", .kind = LAYOUT_SEQUENCE, .size_bits = 8,
+			       .length_bits = size);
+		}
+		if (bits == 32 || bits == 64) {
+			ACCEPT(.kind = LAYOUT_FLOAT, .size_bits = size);
+			ACCEPT(.kind = LAYOUT_SEQUENCE, .size_bits = size, .length_bits = 8,
+			       .flags = LAYOUT_FLOAT_ELEM);
+		} else {
+			REFUSE("a float of an", .kind = LAYOUT_FLOAT, .size_bits = size);
+			REFUSE("floats of an", .kind = LAYOUT_ARRAY, .size_bits = size,
+			       .flags = LAYOUT_FLOAT_ELEM);
+		}
+		if (bits == 8)
+			ACCEPT(.kind = LAYOUT_ARRAY, .size_bits = size, .flags = LAYOUT_TEXT);
+		else
+			REFUSE("no bytes", .kind = LAYOUT_ARRAY, .size_bits = size,
+			       .flags = LAYOUT_TEXT);
+		ACCEPT(.kind = LAYOUT_STRING, .size_bits = size);
+	}
+}
+
+static void bounds(void)
+{
+	ACCEPT(.kind = LAYOUT_ARRAY, .size_bits = 8, .count = LAYOUT_MAX_PAYLOAD);
+	REFUSE("too large", .kind = LAYOUT_ARRAY, .size_bits = 8, .count = LAYOUT_MAX_PAYLOAD + 1);
+	REFUSE("too large", .kind = LAYOUT_ARRAY, .size_bits = 64, .count = UINT32_MAX);
+	REFUSE("unknown flags", .kind = LAYOUT_INT, .size_bits = 8, .flags = 32);
+	REFUSE("number base", .kind = LAYOUT_INT, .size_bits = 8, .base = 3);
+	for (unsigned int kind = 0; kind < 256; kind++)
+		if (kind < LAYOUT_INT || kind > LAYOUT_ENUM)
+			REFUSE("unknown kind", .kind = (uint8_t)kind, .size_bits = 8);
+}
+
+static void labels(void)
+{
+	struct layout_field f = { .name = "f", .kind = LAYOUT_ENUM, .size_bits = 8 };
+	const char *why;
+
+	CHECK(!refusal(&f, true, 1, -1)); /* unsigned: the same bits */
+	why = refusal(&f, true, -1, 1);
+	CHECK(why && strstr(why, "ends before"));
+	f.flags = LAYOUT_SIGNED;
+	CHECK(!refusal(&f, true, -1, 1));
+	why = refusal(&f, true, 1, -1);
+	CHECK(why && strstr(why, "ends before"));
+	f.kind = LAYOUT_INT;
+	why = refusal(&f, true, 1, 1);
+	CHECK(why && strstr(why, "not an enumeration"));
+}
+
+static void check_type(const char *expected, struct layout_field field)
+{
+	char type[64];
+
+	layout_field_type(&field, type, sizeof(type));
+	CHECK(strcmp(type, expected) == 0);
+}
+
+#define TYPE(text, ...) check_type(text, (struct layout_field){ __VA_ARGS__ })
+
+static void types(void)
+{
+	TYPE("integer", .kind = LAYOUT_INT);
+	TYPE("float", .kind = LAYOUT_FLOAT);
+	TYPE("string", .kind = LAYOUT_STRING);
+	TYPE("enum", .kind = LAYOUT_ENUM);
+	TYPE("array of 1 integer", .kind = LAYOUT_ARRAY, .count = 1);
+	TYPE("array of 3 floats", .kind = LAYOUT_ARRAY, .count = 3, .flags = LAYOUT_FLOAT_ELEM);
+	TYPE("string", .kind = LAYOUT_ARRAY, .count = 3, .flags = LAYOUT_TEXT);
+	TYPE("sequence of integers", .kind = LAYOUT_SEQUENCE);
+	TYPE("string", .kind = LAYOUT_SEQUENCE, .flags = LAYOUT_TEXT);
+}
+
+int main(void)
+{
+	sizes();
+	bounds();
+	labels();
+	types();
+	return 0;
+}
