@@ -43,6 +43,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 	struct control *c = rq->control;
 	struct worker_config config = {
 		.dir_fd = req->dir,
+		.at_path = req->path[0] != '\0',
 		.uid = req->uid,
 		.gid = req->gid,
 		.flush_us = req->flush_us,

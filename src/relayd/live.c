@@ -357,7 +357,6 @@ static struct live_stream *make_stream(struct live_session *session, struct live
 	s->config.channel = xstrdup(file->config->channel);
 	s->config.trace = NULL;
 	s->config.disk = NULL;
-	s->config.link = NULL;
 	trace->nr_active++;
 	list_append(&session->streams, &s->node);
 	list_append(&trace->streams, &s->trace_node);

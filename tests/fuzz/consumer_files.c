@@ -31,6 +31,9 @@ static struct disk disk; /* without limits */
 static struct tracedir trace = {
 	.fd = -1, .index_fd = -1, .metadata_fd = -1, .uuid = "0123456789abcde", .disk = &disk
 };
+static struct relay_conn_config no_relay;
+static const struct sink_config sink_config = { .has_dir = true, .relay = &no_relay };
+static struct sink *sink;
 static struct stats_box box;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -213,6 +216,7 @@ static struct ringset_spec make_spec(bool limited)
 		.stream_class = 0,
 		.tracefile_size = limited ? RING_BYTES : 0,
 		.tracefile_count = limited ? MAX_FILES_KEPT : 0,
+		.sink = sink,
 		.boxes = &box,
 	};
 }
@@ -255,13 +259,14 @@ static void record(const struct ringmem_fds *fds, const struct stream *s)
 /* @old: where the adopted file was, unless there is none. */
 static void check_cut(struct stream *s, const struct pair *old, const struct walk_packet *last)
 {
-	uint64_t number = s->file.number ? s->file.number - 1 : 0;
+	const struct stream_file *file = file_sink_file(s->out);
+	uint64_t number = file->number ? file->number - 1 : 0;
 	struct pair is;
 	bool same;
 
-	load_pair(&s->file, number, &is);
+	load_pair(file, number, &is);
 	same = old && strcmp(is.names.stream, old->names.stream) == 0;
-	MUST_HOLD(is.stream.len == s->file.bytes && is.index.len == s->file.index_bytes);
+	MUST_HOLD(is.stream.len == file->bytes && is.index.len == file->index_bytes);
 	check_added(same ? old : NULL, &is, last);
 	free_pair(&is);
 }
@@ -271,15 +276,16 @@ static void go_on(struct ringset *set, const struct ringmem_fds *fds, const stru
 		  bool more)
 {
 	struct stream *s = &set->streams[0];
-	uint64_t number = s->file.number ? s->file.number - 1 : 0;
-	bool any = s->file.fd >= 0;
+	const struct stream_file *file = file_sink_file(s->out);
+	uint64_t number = file->number ? file->number - 1 : 0;
+	bool any = file->fd >= 0;
 	struct walk_packet last;
 	struct pair is;
 
 	MUST_HOLD(s->reader.taken == s->reader.pos);
 	if (any) {
-		load_pair(&s->file, number, &is);
-		MUST_HOLD(is.stream.len == s->file.bytes && is.index.len == s->file.index_bytes);
+		load_pair(file, number, &is);
+		MUST_HOLD(is.stream.len == file->bytes && is.index.len == file->index_bytes);
 		last = check_adopted(&was[number % MAX_FILES_KEPT], &is);
 		MUST_HOLD(s->packets == last.seq + 1);
 	}
@@ -302,8 +308,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ringset *set;
 	uint64_t cut = 0;
 
-	if (trace.fd < 0)
+	if (trace.fd < 0) {
 		make_dir();
+		sink = sink_new(&sink_config, NULL);
+	}
 	if (!size)
 		return 0;
 	make_ring(&spec, &fds);

@@ -18,6 +18,9 @@ static struct tracedir trace = {
 	.fd = -1, .index_fd = -1, .metadata_fd = -1, .uuid = "0123456789abcde", .disk = &disk
 };
 static struct ringset *set;
+static struct relay_conn_config no_relay;
+static const struct sink_config sink_config = { .has_dir = true, .relay = &no_relay };
+static struct sink *sink;
 static struct ltt_ring_prod *prod; /* as the application has it */
 static struct stats_box box;
 
@@ -43,6 +46,7 @@ static void open_set(int *ret_data_fd)
 					       .subbuf_size = 4096,
 					       .clock = LTT_CLOCK_MONOTONIC },
 				     .channel = (char *)"c",
+				     .sink = sink,
 				     .boxes = &box };
 	struct err err = { 0 };
 	struct ringmem_fds fds;
@@ -158,9 +162,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (trace.fd < 0) { /* nothing is made there: the files are open */
 		trace.fd = open("/dev", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		MUST_HOLD(trace.fd >= 0);
+		sink = sink_new(&sink_config, NULL);
 	}
 	open_set(&data_fd);
-	file = &set->streams[0].file;
+	file = file_sink_file(set->streams[0].out);
 	stream_fd = memory_file(&file->fd, &file->bytes, 0);
 	index_fd = memory_file(&file->index_fd, &file->index_bytes, WALK_INDEX_HEAD);
 	while (size) {

@@ -87,7 +87,7 @@ void stream_file_note(const struct stream_file *s)
 	AUTO_FD int fd = -1;
 	int len;
 
-	if (c->spool || s->fd < 0 || !s->bytes || streamfile_note_name(s, &names) < 0)
+	if (c->unlisted || s->fd < 0 || !s->bytes || streamfile_note_name(s, &names) < 0)
 		return;
 	fd = open_list(c->trace);
 	len = snprintf(entry, sizeof(entry), "%c%llu %s%c", STREAMLIST_BEGIN,

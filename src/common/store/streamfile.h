@@ -23,8 +23,7 @@ struct stream_config {
 	uint32_t first_instance;  /* CTF stream instance id of the first ring */
 	uint64_t tracefile_size;  /* bytes; 0: unlimited */
 	uint32_t tracefile_count; /* 0: unlimited */
-	struct relay_conn *link;  /* the packets go to a relay and not to files; NULL: they don't */
-	struct spool *spool;	  /* packets go through it; NULL: directly */
+	bool unlisted;		  /* its files will not stay: the trace's list omits them */
 };
 
 struct stream_file {

@@ -43,6 +43,12 @@ struct packet_header {
 	uint32_t crc32c;      /* of the packet, this field taken as 0 */
 } __attribute__((packed));
 
+/** Whether @header was set: one whose magic is 0 stands for "there is none". */
+static inline bool packet_is_set(const struct packet_header *header)
+{
+	return header->magic != 0;
+}
+
 /**
  * struct packet_file_header - a packet's header in the files of a trace of form 2: the gap in front
  * of stream_id is that of a field that is aligned to 64 bytes.

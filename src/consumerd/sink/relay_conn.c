@@ -502,12 +502,6 @@ int relay_conn_drain(struct relay_conn *link)
 	return error;
 }
 
-void relay_conn_set_error(struct relay_conn *link, int error)
-{
-	if (!link->post_error)
-		link->post_error = error;
-}
-
 /* Its result is what relay_conn_drain() says. */
 static void ignore(void *data, int error)
 {

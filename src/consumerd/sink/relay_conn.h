@@ -108,8 +108,6 @@ bool relay_conn_is_posting(const struct relay_conn *link);
 /** Wait for all of them. Return: 0, or the negative errno of the first that failed since the last
  *  call. */
 int relay_conn_drain(struct relay_conn *link) MUST_CHECK;
-/** Have the next relay_conn_drain() return this error of an earlier one, too. 0: none. */
-void relay_conn_set_error(struct relay_conn *link, int error);
 /** Everything that was recorded up to @time has been sent. */
 int relay_conn_beacon(struct relay_conn *link, uint64_t time) MUST_CHECK;
 /** Let the relay close it, if it knows it on this connection. */

@@ -1,579 +1,606 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
+/* spool.c - the output is a relay, by way of files on this host: buffers do not wait for it. */
 #include "spool.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "base/dir.h"
+#include "base/log.h"
 #include "base/mem.h"
-#include "consumerd/now.h"
-#include "proto/relay.h"
-#include "trace/crc32c.h"
+#include "io/lockfile.h"
+#include "io/spoolfacts.h"
+#include "trace/metapacket.h"
 
-#define BACKOFF_MIN_NS 50000000ull
-#define BACKOFF_MAX_NS 2000000000ull
-#define NOTE_END_BYTES 4096u /* of a body, at either end, that a note tells it by */
+#define DRAIN_NS 20000000u
+#define PAUSE_MS 20
+#define CLAIM_TRIES 15 /* a look at the spool locks it for an instant */
 
-struct spool *spool_new(struct relay_conn *link, struct disk *disk)
+struct spool_stream {
+	struct sink_stream out;
+	struct spooled *spooled; /* NULL: not needed yet */
+	const struct packet_header *sending;
+};
+
+static struct spool *spool_of(const struct sink *sink)
 {
-	struct spool *spool = xalloc(sizeof(*spool));
-
-	spool->link = link;
-	spool->disk = disk;
-	list_init(&spool->streams);
-	return spool;
+	return container_of(sink, struct spool, sink);
 }
 
-struct spool *spool_free(struct spool *spool)
+static struct spool_stream *spool_stream_of(const struct sink_stream *out)
 {
+	return container_of(out, struct spool_stream, out);
+}
+
+/* --- whose it is -------------------------------------------------------------------- */
+
+static int write_facts(const struct spool *spool)
+{
+	const struct relay_conn_config *config = relay_conn_config(spool->link);
+	struct spoolfacts facts = {
+		.link = (uint8_t)config->link,
+		.sync = (uint8_t)config->sync,
+		.compress = config->compress,
+		.sync_us = config->sync_us,
+		.live_us = config->live_us,
+	};
+
+	if (!config->url)
+		return 0; /* a session of an earlier version's; the file is a lock all the same */
+	snprintf(facts.name, sizeof(facts.name), "%s", config->name);
+	snprintf(facts.stamp, sizeof(facts.stamp), "%s", config->stamp);
+	snprintf(facts.url, sizeof(facts.url), "%s", config->url);
+	memcpy(facts.id, config->id, sizeof(facts.id));
+	return spoolfacts_write(spool->lock, &facts);
+}
+
+static void note_choice(void *data, const char *url)
+{
+	const struct spool *spool = data;
+	struct spoolfacts facts;
+
+	if (spool->lock < 0 || spoolfacts_read(spool->lock, &facts) < 0)
+		return;
+	snprintf(facts.chosen, sizeof(facts.chosen), "%s", url);
+	if (spoolfacts_write(spool->lock, &facts) < 0)
+		log_warn("the spool of '%s' can't say which relay has the session", facts.name);
+}
+
+/* Of some relays one has the session already, if an earlier consumer got so far. */
+static int take_facts(struct spool *spool)
+{
+	struct spoolfacts facts;
+
+	relay_conn_set_choice(spool->link, note_choice, spool);
+	if (spoolfacts_read(spool->lock, &facts) == 0) {
+		if (*facts.chosen)
+			relay_conn_choose(spool->link, facts.chosen);
+		return 0;
+	}
+	return spool->rest ? 0 : write_facts(spool);
+}
+
+static void spool_leave(struct spool *spool)
+{
+	spool->lock = close_fd(spool->lock);
+}
+
+/* A disk that has no room for it costs no event: then the rest can only be read where it is. */
+static int spool_claim(struct spool *spool, struct err *err)
+{
+	int ret = -EWOULDBLOCK;
+
+	for (unsigned int i = 0; i < CLAIM_TRIES && ret == -EWOULDBLOCK; i++) {
+		if (i > 0)
+			poll(NULL, 0, PAUSE_MS);
+		spool_leave(spool);
+		ret = lockfile_take(spool->dir_fd, SPOOLFACTS_FILE, &spool->lock);
+	}
+	if (ret == -EWOULDBLOCK) {
+		spool_leave(spool);
+		return err_set(err, ERR_STATE,
+			       "the spool is in use: its session has it, or it is being sent or "
+			       "removed");
+	}
+	if (ret == 0)
+		ret = take_facts(spool);
+	if (ret < 0)
+		log_warn("the spool of '%s' can't say whose it is: %s",
+			 relay_conn_config(spool->link)->name, strerror(-ret));
+	return 0;
+}
+
+/* --- the rest of a session that is over ------------------------------------------------ */
+
+static int adopt_rest(struct spool *spool, const char *path, int metadata_fd, struct err *err)
+{
+	struct metapacket_header head;
+	struct tracedir *dir;
+	struct stat st;
+
+	if (fstat(metadata_fd, &st) < 0 ||
+	    pread(metadata_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
+	    head.magic != METAPACKET_MAGIC)
+		return err_set(err, ERR_OUTPUT, "%s: its metadata makes no sense", path);
+	if (tracedir_adopt_behind(++spool->nr_rest, spool->dir_fd, path, head.uuid,
+				  (uint64_t)st.st_size, spool->disk, &dir, err))
+		return err->code;
+	list_append(spool->traces, &dir->node);
+	spool_find(spool, dir);
+	return 0;
+}
+
+/* A directory with metadata is a trace. Nothing else that lies there matters. */
+static int find_rest(struct spool *spool, int at_fd, const char *name, const char *path,
+		     unsigned int depth, struct err *err)
+{
+	AUTO_DIR DIR *dir = dir_open(at_fd, name);
+	AUTO_FD int metadata = dir ? tracedir_open_file(dirfd(dir), "metadata") : -1;
+	struct dirent *entry;
+
+	if (metadata >= 0)
+		return adopt_rest(spool, path, metadata, err);
+	while (!err->code && depth < TRACEDIR_MAX_DEPTH && (entry = dir_next(dir))) {
+		AUTO_FREE char *below = xasprintf("%s%s%s", path, *path ? "/" : "", entry->d_name);
+
+		if (entry->d_type != DT_REG && *entry->d_name != '.')
+			(void)!find_rest(spool, dirfd(dir), entry->d_name, below, depth + 1, err);
+	}
+	return err->code;
+}
+
+static int spool_find_rest(struct spool *spool, struct err *err)
+{
+	spool_on(spool, SPOOL_FILLS); /* metadata is sent also where nothing else waits */
+	return find_rest(spool, spool->dir_fd, ".", "", 0, err);
+}
+
+/* --- the output ------------------------------------------------------------------------ */
+
+static void spool_free(struct sink *sink)
+{
+	struct spool *spool = spool_of(sink);
 	struct spooled *sp, *tmp;
 
-	if (!spool)
-		return NULL;
 	list_for_each_safe(sp, tmp, &spool->streams, node)
 		spooled_free(sp, false);
+	relay_conn_free(spool->link);
+	spool_leave(spool);
 	free(spool);
-	return NULL;
 }
 
-void spool_link_failed(struct spool *spool, int error)
+/* The link's failure is not the output's. Return: 0. */
+static int spool_link_result(struct spool *spool, int error)
 {
-	spool->filling = true;
-	spool->error = error;
-	spool->backoff_ns =
-		spool->backoff_ns ? MIN(spool->backoff_ns * 2, BACKOFF_MAX_NS) : BACKOFF_MIN_NS;
-	spool->retry_ns = now_ns() + spool->backoff_ns;
+	if (error < 0)
+		spool_link_failed(spool, error);
+	return 0;
 }
 
-static void link_works(struct spool *spool)
+/* Nothing answers there now; a relay that refuses is another matter. */
+static bool is_away(int error)
 {
-	spool->error = 0;
-	spool->backoff_ns = 0;
+	return error == -ETIMEDOUT || error == -ECONNREFUSED || error == -EHOSTUNREACH ||
+	       error == -ENETUNREACH || error == -EHOSTDOWN || error == -ENETDOWN;
 }
 
-void spool_clear(struct spool *spool)
+/* A session with a spool may begin before its relay does. */
+static int spool_connect(struct spool *spool, struct err *err)
 {
-	struct spooled *sp, *tmp;
+	int ret = relay_conn_open(spool->link);
 
-	list_for_each_safe(sp, tmp, &spool->streams, node)
-		if (sp->ended && !sp->waiting)
-			spooled_free(sp, true);
+	if (ret < 0 && (spool->rest || !is_away(ret)))
+		return err_set(err, ERR_OUTPUT, "%s", relay_conn_problem(spool->link));
+	return spool_link_result(spool, ret);
 }
 
-int spool_sync(struct spool *spool)
+static int spool_start(struct sink *sink, const struct sink_start *start, struct err *err)
+{
+	struct spool *spool = spool_of(sink);
+	int ret;
+
+	spool->dir_fd = start->dir_fd;
+	spool->rest = start->rest;
+	ret = spool_claim(spool, err);
+	if (ret == 0 && spool->rest)
+		ret = spool_find_rest(spool, err);
+	if (ret == 0 && start->connect)
+		ret = spool_connect(spool, err);
+	if (ret && spool->rest) { /* the next attempt need not wait for our end */
+		relay_conn_give_up(spool->link);
+		spool_leave(spool);
+	}
+	return ret;
+}
+
+static bool spool_attaches_all(const struct sink *sink)
+{
+	return sink->live && !spool_fills(spool_of(sink));
+}
+
+static int spool_on_link_failed(struct sink *sink, int error)
+{
+	return spool_link_result(spool_of(sink), error);
+}
+
+/* Packets that failed can go to the files. While files are sent, none is sent out of a ring. */
+static int spool_settle(struct sink *sink)
+{
+	struct spool *spool = spool_of(sink);
+
+	if (!spool->nr_ahead)
+		(void)!relay_conn_drain(spool->link);
+	return 0;
+}
+
+static int spool_beacon(struct sink *sink, uint64_t time)
+{
+	struct spool *spool = spool_of(sink);
+
+	return spool_fills(spool) ? 0 :
+				    spool_link_result(spool, relay_conn_beacon(spool->link, time));
+}
+
+static int spool_check(struct sink *sink)
+{
+	struct spool *spool = spool_of(sink);
+	int error = relay_conn_check(spool->link);
+
+	(void)spool_link_result(spool, error);
+	return error < 0;
+}
+
+static int spool_drain(struct sink *sink, uint64_t now)
+{
+	struct spool *spool = spool_of(sink);
+	int ret;
+
+	if (!spool_fills(spool) || (spool->error && now < spool->retry_ns))
+		return SINK_NOTHING;
+	ret = spool_send_files(spool, DRAIN_NS);
+	if (ret < 0)
+		return ret;
+	return ret ? SINK_MORE : SINK_DRAINED;
+}
+
+static uint64_t spool_drain_due(const struct sink *sink)
+{
+	const struct spool *spool = spool_of(sink);
+
+	if (!spool_fills(spool))
+		return UINT64_MAX;
+	return spool->error ? spool->retry_ns : 0;
+}
+
+static bool spool_is_behind(const struct sink *sink)
+{
+	return spool_fills(spool_of(sink));
+}
+
+static uint64_t spool_waiting(const struct sink *sink)
+{
+	return __atomic_load_n(&spool_of(sink)->waiting, __ATOMIC_RELAXED);
+}
+
+static int spool_sync(struct sink *sink)
 {
 	struct spooled *sp;
 	int ret = 0;
 
-	list_for_each(sp, &spool->streams, node)
+	list_for_each(sp, &spool_of(sink)->streams, node)
 		ret = ret ? ret : stream_file_sync(&sp->file);
 	return ret;
 }
 
-/* --- streams ---------------------------------------------------------------------- */
-
-static struct spooled *spool_find_stream(const struct spool *spool,
-					 const struct stream_config *config, uint32_t cpu)
+static int spool_trouble(const struct sink *sink, const char **ret_text)
 {
-	struct spooled *sp;
+	const struct spool *spool = spool_of(sink);
 
-	list_for_each(sp, &spool->streams, node)
-		if (sp->there.trace == config->trace && sp->cpu == cpu &&
-		    strcmp(sp->there.channel, config->channel) == 0)
-			return sp;
-	return NULL;
+	*ret_text = relay_conn_problem(spool->link);
+	return spool->error;
 }
 
-/* So that room is given back while more comes, and there are not too many of them. */
-static uint64_t file_bytes(const struct disk *disk)
+static void spool_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
 {
-	const uint64_t least = 64u << 10, most = 16u << 20;
-	uint64_t bytes = disk->max_size / 32;
-
-	return MAX(least, MIN(bytes, most));
+	relay_conn_clock(spool_of(sink)->link, ret_offset_ns, ret_error_ns);
 }
 
-static struct spooled *spool_make(struct spool *spool, const struct stream_config *config,
-				  uint32_t cpu)
+/* Data that stays in a spool is not the end for the relay: it can be sent later. */
+static void spool_prepare_end(struct sink *sink, bool failing)
 {
-	struct spooled *sp = xalloc(sizeof(*sp));
+	struct spool *spool = spool_of(sink);
 
-	sp->spool = spool;
-	sp->cpu = cpu;
-	sp->fd = sp->note_fd = -1;
-	sp->there = *config;
-	sp->there.channel = xstrdup(config->channel);
-	sp->here = sp->there;
-	sp->here.disk = spool->disk;
-	sp->here.tracefile_size = file_bytes(spool->disk);
-	sp->here.tracefile_count = 0;
-	stream_file_init(&sp->file, &sp->here, cpu);
-	list_append(&spool->streams, &sp->node);
-	return sp;
+	if (failing || spool->error || spool->waiting)
+		relay_conn_give_up(spool->link);
+	spool->ending = true;
 }
 
-int spool_stream(struct spool *spool, const struct stream_config *config, uint32_t cpu,
-		 struct spooled **ret)
+static void spool_remove(struct spool *spool)
 {
-	struct spooled *sp = spool_find_stream(spool, config, cpu);
+	struct tracedir *dir;
 
-	if (!sp) {
-		int result;
-
-		sp = spool_make(spool, config, cpu);
-		result = spooled_open(sp);
-		if (result < 0) {
-			spooled_free(sp, false);
-			return result;
-		}
-		spool->filling |= sp->waiting != 0;
+	spool_clear(spool);
+	list_for_each(dir, spool->traces, node) {
+		tracedir_release(dir);
+		tracedir_remove(dir, spool->dir_fd);
 	}
-	sp->ended = false;
-	*ret = sp;
+	unlinkat(spool->dir_fd, SPOOLFACTS_FILE, 0);
+}
+
+static void spool_finish(struct sink *sink, enum sink_end how, struct err *err)
+{
+	struct spool *spool = spool_of(sink);
+
+	if (how == SINK_ENDED) {
+		if (spool->waiting)
+			err_set(err, ERR_OUTPUT, "%llu bytes of the trace stay in the spool: %s",
+				(unsigned long long)spool->waiting,
+				relay_conn_problem(spool->link));
+		relay_conn_end(spool->link);
+		if (!spool_fills(spool))
+			spool_remove(spool);
+	}
+	spool_leave(spool);
+}
+
+/* --- while the relay does not answer ----------------------------------------------------- */
+
+/* See wire_meanwhile. A packet on its way out of its ring has no copy yet: the wait has to end for
+ * it. */
+static int spool_meanwhile(void *data)
+{
+	struct spool *spool = data;
+	const struct sink_host *host = spool->host;
+
+	if (host->is_pressed(host->data)) {
+		if (relay_conn_is_posting(spool->link) && !spool->nr_ahead)
+			return -ETIMEDOUT;
+		if (spool_on(spool, SPOOL_WAITS) != SPOOL_WAITING)
+			return -ETIMEDOUT;
+		host->cut(host->data);
+		spool_on(spool, SPOOL_HAS_WAITED);
+	}
+	return host->has_work(host->data);
+}
+
+/* --- traces ---------------------------------------------------------------------------- */
+
+static int spool_open_trace(struct sink *sink, struct tracedir *dir)
+{
+	struct spool *spool = spool_of(sink);
+
+	return spool_link_result(spool, relay_conn_trace(spool->link, dir));
+}
+
+static int spool_cut_metadata(struct sink *sink, struct tracedir *dir, uint64_t bytes)
+{
+	(void)sink;
+	return tracedir_cut(dir, bytes);
+}
+
+static void spool_find_streams(struct sink *sink, const struct tracedir *dir)
+{
+	spool_find(spool_of(sink), dir);
+}
+
+static int spool_append(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len)
+{
+	struct spool *spool = spool_of(sink);
+	int ret = tracedir_append(dir, text, len);
+
+	if (ret < 0 || spool_fills(spool))
+		return ret;
+	ret = relay_conn_open(spool->link);
+	if (ret == 0)
+		ret = relay_conn_metadata_behind(spool->link, dir);
+	return spool_link_result(spool, ret);
+}
+
+static uint64_t spool_close_trace(struct sink *sink, struct tracedir *dir)
+{
+	struct spool *spool = spool_of(sink);
+
+	spool->disk->used -= MIN(spool->disk->used, dir->metadata_bytes);
+	tracedir_remove(dir, spool->dir_fd);
 	return 0;
 }
 
-/* A relay that was away is told later: it may have lost what it had acknowledged, and its viewers
- * may not have seen all of it. */
-void spool_end(struct spooled *sp)
-{
-	bool told = !sp->has_acked;
+/* --- streams --------------------------------------------------------------------------- */
 
-	sp->ended = true;
-	if (sp->waiting)
-		return;
-	if (sp->relay_id)
-		told |= relay_conn_stream_end(sp->spool->link, sp->relay_id, sp->epoch);
-	if (told || sp->spool->ending)
-		spooled_free(sp, true);
-	else
-		sp->spool->filling = true;
+static struct sink_stream *spool_open(struct sink *sink, const struct stream_config *config,
+				      uint32_t cpu)
+{
+	struct spool_stream *stream = xalloc(sizeof(*stream));
+
+	(void)sink;
+	(void)config;
+	(void)cpu;
+	return &stream->out;
 }
 
-/* --- to the relay ------------------------------------------------------------------- */
-
-static struct packet_header as_spooled(const struct spooled *sp, const struct packet_header *header)
+/* As the output's user, so not before there is something for it. */
+static int find_spooled(struct spool_stream *stream)
 {
-	struct packet_header told = *header;
+	const struct sink_stream *out = &stream->out;
 
-	if (sp->missed) {
-		spooled_add_missed(sp, &told);
-		told.crc32c = 0; /* is made as it is sent; that of a file was right */
-	}
-	return told;
-}
-
-/* The relay has acknowledged it; the next connection tells whether the relay still has it. */
-static void note_acked(struct spooled *sp, const struct packet_header *header)
-{
-	if (sp->has_acked && header->packet_seq_num < sp->acked.packet_seq_num)
-		return;
-	sp->acked = *header;
-	sp->has_acked = true;
-}
-
-/* Where the account can't be stored, the packets behind it have the same counts. */
-static int report_forgotten(struct spooled *sp)
-{
-	struct packet_header header, told;
-	int ret;
-
-	if (!spooled_forgotten(sp, &header))
+	if (stream->spooled)
 		return 0;
-	told = as_spooled(sp, &header);
-	ret = relay_conn_packet(sp->spool->link, sp->relay_id, &told, NULL);
-	if (ret == 0) {
-		sp->last = header;
-		sp->has_last = true;
-	}
-	return ret;
+	return spool_stream(spool_of(out->sink), out->config, out->cpu, &stream->spooled);
 }
 
-int spool_attach(struct spooled *sp)
-{
-	struct relay_conn *link = sp->spool->link;
-	int ret = sp->spool->waited_for ? -EAGAIN : relay_conn_open(link);
+enum noted {
+	NOTED_TAKEN,   /* its space was given back */
+	NOTED_WAITS,   /* it is in the ring as it was */
+	NOTED_STRANGE, /* this is not the ring that it came from */
+};
 
-	if (ret == 0)
-		ret = relay_conn_metadata_behind(link, (struct tracedir *)sp->there.trace);
-	if (ret < 0 || (sp->relay_id && sp->epoch == relay_conn_epoch(link)))
-		return ret;
-	ret = relay_conn_stream(link, &sp->there, sp->cpu, &sp->relay_id, &sp->last, &sp->begun);
-	if (ret < 0)
-		return ret;
-	sp->has_last = ret > 0;
-	if (sp->has_last)
-		spooled_read_missed(sp, &sp->last);
-	sp->epoch = relay_conn_epoch(link);
-	ret = report_forgotten(sp);
-	if (ret == 0 && sp->has_last)
-		note_acked(sp, &sp->last);
-	return ret;
+static enum noted find_noted(const struct ring_reader *r, const struct packet_header *noted)
+{
+	uint64_t len = noted->packet_size / 8 - sizeof(*noted);
+	uint64_t consumed = __atomic_load_n(&r->cons->consumed, __ATOMIC_ACQUIRE) & LTT_POS_MASK;
+	const uint8_t *body = r->data + (noted->stream_pos & (r->size - 1));
+
+	if (len && consumed == ((noted->stream_pos + len) & LTT_POS_MASK))
+		return NOTED_TAKEN;
+	if (consumed != (noted->stream_pos & LTT_POS_MASK) || len > r->size ||
+	    !spool_is_noted(noted, body, len))
+		return NOTED_STRANGE;
+	return NOTED_WAITS;
 }
 
-/* Its acknowledgement was lost, then. */
-static bool has(const struct spooled *sp, const struct packet_header *header)
+/* Behind the packet that was handed on last, whether it arrived or not: if not, it is
+ * still where it was. */
+static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 {
-	return sp->has_last && header->packet_seq_num <= sp->last.packet_seq_num;
-}
-
-/* It never goes back: the relay may have more than was asked for. */
-static void note_stored(struct spooled *sp, const struct packet_header *header)
-{
-	note_acked(sp, header);
-	if (has(sp, header))
-		return;
-	sp->last = *header;
-	sp->has_last = true;
-}
-
-static int transmit(struct spooled *sp, const struct packet_header *header, const void *body)
-{
-	struct packet_header told;
-	int ret = spool_attach(sp);
-
-	if (ret < 0 || has(sp, header))
-		return ret;
-	told = as_spooled(sp, header);
-	ret = relay_conn_packet(sp->spool->link, sp->relay_id, &told, body);
-	if (ret == 0) {
-		note_stored(sp, header);
-		spooled_save(sp);
-	}
-	return ret;
-}
-
-/* Of a packet that goes straight out of its ring: one ring is to be told from another, and that
- * before anything is sent. The checksum that counts is made as it is sent. */
-static uint32_t sum_of_ends(const struct packet_header *header, const void *body, uint64_t len)
-{
-	size_t end = (size_t)MIN(len, (uint64_t)NOTE_END_BYTES);
-	uint32_t sum = packet_checksum(header, body, end);
-
-	return crc32c(sum, (const uint8_t *)body + len - end, end);
-}
-
-bool spool_is_noted(const struct packet_header *noted, const void *body, uint64_t len)
-{
-	return sum_of_ends(noted, body, len) == noted->crc32c ||
-	       packet_checksum(noted, body, len) == noted->crc32c;
-}
-
-/* The files are read again later: the checksum has to be there before, in the note,
- * too, so that a packet that is spooled in the second attempt is the one of the first. */
-int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
-	      uint64_t len)
-{
-	struct packet_header whole = *header;
+	const struct packet_header noted = sp->noted;
+	enum noted found = find_noted(r, &noted);
 	int ret;
 
-	whole.crc32c = packet_checksum(header, body, len);
-	ret = spooled_note(sp, &whole);
-	if (ret == 0)
-		ret = stream_file_add(&sp->file, &whole, body, len);
-	if (ret == 0)
-		spooled_count(sp, (int64_t)(header->packet_size / 8));
-	return ret;
-}
-
-/* Return: 0 or negative errno: the link failed. */
-static int post(struct spooled *sp, const struct packet_header *header, const void *body,
-		relay_conn_done done, void *data)
-{
-	struct packet_header told;
-	int ret = spool_attach(sp);
-
-	if (ret < 0)
-		return ret;
-	told = as_spooled(sp, header);
-	if (has(sp, header))
-		done(data, 0);
-	else
-		relay_conn_post(sp->spool->link, sp->relay_id, &told, body, done, data);
-	return 0;
-}
-
-int spool_send(struct spooled *sp, const struct packet_header *header, const void *body,
-	       relay_conn_done done, void *data)
-{
-	struct packet_header noted = *header;
-	struct spool *spool = sp->spool;
-	int ret;
-
-	if (relay_conn_is_slow(spool->link, header->packet_size / 8)) {
-		spool->filling = true; /* it would wait too long in its ring */
-		return 1;
-	}
-	noted.crc32c = sum_of_ends(header, body, header->packet_size / 8 - sizeof(*header));
-	ret = spooled_note(sp, &noted);
-	if (ret < 0)
-		return ret;
-	spool->direct = true;
-	ret = post(sp, header, body, done, data);
-	spool->direct = false;
-	if (ret < 0)
-		spool_link_failed(spool, ret);
-	return ret < 0;
-}
-
-/* Of all that fail together the first says why. */
-void spool_sent(struct spooled *sp, const struct packet_header *header, int error)
-{
-	struct spool *spool = sp->spool;
-
-	if (error && !spool->filling)
-		spool_link_failed(spool, error);
-	if (error)
-		return;
-	if (!spool->filling)
-		link_works(spool);
-	note_stored(sp, header);
-}
-
-/* --- from the files --------------------------------------------------------------------- */
-
-/* An account of it takes its place; where nobody knows what it held, the gap in the numbers
- * says that it was there. */
-static int send_account(struct spooled *sp, struct packet_header *header)
-{
-	int ret = spool_attach(sp);
-
-	if (ret < 0 || has(sp, header) || !spooled_account(sp, header))
-		return ret;
-	return transmit(sp, header, NULL);
-}
-
-/* The oldest of those that were sent. */
-static void sent_done(void *data, int error)
-{
-	struct spooled *sp = data;
-	struct spooled_sent sent = sp->ahead[0];
-
-	sp->nr_ahead--;
-	sp->spool->nr_ahead--;
-	memmove(sp->ahead, sp->ahead + 1, sp->nr_ahead * sizeof(sent));
-	if (error && !sp->ahead_error)
-		sp->ahead_error = error;
-	if (error || sp->ahead_error)
-		return;
-	link_works(sp->spool);
-	if (!sent.bytes)
-		return;
-	sp->bytes_ahead -= sent.bytes;
-	note_stored(sp, &sent.header);
-	spooled_save(sp);
-	spooled_step(sp, sent.bytes);
-}
-
-static void leave_body(struct spooled *sp)
-{
-	free(sp->body);
-	sp->body = NULL;
-}
-
-/* All that was sent has been answered. Return: 0, or negative errno: begin with the first one that
- * was not acknowledged. */
-static int take_failure(struct spooled *sp)
-{
-	int error = sp->ahead_error;
-
-	if (error) {
-		leave_body(sp);
-		sp->begun.bytes = 0; /* unless the relay says so on the next connection */
-		sp->bytes_ahead = 0;
-		sp->ahead_error = 0;
-	}
-	return error;
-}
-
-/* Where the relay has a part of it already, behind that. */
-static void begin_packet(struct spooled *sp)
-{
-	uint64_t len = sp->header.packet_size / 8 - sizeof(sp->header);
-
-	sp->told = as_spooled(sp, &sp->header);
-	if (!sp->told.crc32c)
-		sp->told.crc32c = packet_checksum(&sp->told, sp->body, len);
-	sp->body_offset = 0;
-	if (sp->begun.bytes < len && memcmp(&sp->begun.header, &sp->told, sizeof(sp->told)) == 0)
-		sp->body_offset = sp->begun.bytes;
-	sp->begun.bytes = 0;
-}
-
-static bool in_parts(const struct spooled *sp)
-{
-	return relay_conn_has_parts(sp->spool->link) &&
-	       sp->header.packet_size / 8 <= RELAY_PARTS_MAX;
-}
-
-/* Some more of the packet, or all of it. Return: 1. */
-static int send_more(struct spooled *sp)
-{
-	uint64_t len = sp->told.packet_size / 8 - sizeof(sp->told);
-	uint64_t at = sp->body_offset;
-	uint64_t bytes = MIN(len - at, relay_conn_part_bytes(sp->spool->link));
-	bool all = at + bytes == len;
-	struct spooled_sent *sent = &sp->ahead[sp->nr_ahead++];
-	AUTO_FREE uint8_t *body = all ? TAKE(sp->body) : NULL;
-
-	*sent = (struct spooled_sent){ sp->header, all ? sp->header.packet_size / 8 : 0 };
-	sp->spool->nr_ahead++;
-	sp->body_offset = at + bytes;
-	sp->bytes_ahead += sent->bytes;
-	relay_conn_post_part(sp->spool->link, sp->relay_id, &sp->told, all ? body : sp->body, at,
-			     bytes, sp->nr_ahead > 1, sent_done, sp);
-	return 1;
-}
-
-/* The relay has it, or takes no parts of it. Return: 1 or negative errno. */
-static int send_alone(struct spooled *sp)
-{
-	int ret = sp->nr_ahead ? relay_conn_drain(sp->spool->link) : 0;
-
-	if (ret == 0)
-		ret = transmit(sp, &sp->header, sp->body);
-	leave_body(sp);
-	if (ret < 0)
-		return ret;
-	link_works(sp->spool);
-	spooled_step(sp, sp->header.packet_size / 8);
-	return 1;
-}
-
-static int spool_skip_damaged(struct spooled *sp)
-{
-	uint64_t bytes = sp->header.packet_size / 8; /* the account of it has fewer */
-	int ret = send_account(sp, &sp->header);
-
-	if (ret < 0)
-		return ret;
-	link_works(sp->spool);
-	spooled_step(sp, bytes);
-	return 1;
-}
-
-/* Return: 1: something was sent; 0: nothing can be now. */
-static int spool_send_one(struct spooled *sp)
-{
-	uint32_t epoch = sp->epoch;
-	int ret = spool_attach(sp);
-
-	if (ret < 0 || epoch != sp->epoch) /* its parts belong to the connection before */
-		leave_body(sp);
-	if (ret < 0 || sp->ahead_error || sp->nr_ahead == RELAY_CONN_MAX_POSTED)
-		return ret;
-	if (sp->body)
-		return send_more(sp);
-	ret = spooled_next(sp, &sp->header, &sp->body);
-	if (ret <= 0)
-		return ret;
-	if (ret == SPOOLED_DAMAGED)
-		return sp->nr_ahead ? 0 : spool_skip_damaged(sp);
-	if (has(sp, &sp->header) || !in_parts(sp))
-		return send_alone(sp);
-	begin_packet(sp);
-	return send_more(sp);
-}
-
-/* One of each stream, so that they stay together; but one that is sent in parts to its end. */
-static int send_round(struct spool *spool)
-{
-	struct spooled *sp, *tmp;
-	bool parts = false;
-	int any = 0;
-
-	list_for_each(sp, &spool->streams, node)
-		parts |= sp->body != NULL;
-	list_for_each_safe(sp, tmp, &spool->streams, node) {
-		int ret = sp->waiting && (!parts || sp->body) ? spool_send_one(sp) : 0;
-
+	if (found == NOTED_STRANGE)
+		return SINK_ASK;
+	if (found == NOTED_WAITS) {
+		ret = spool_add(sp, &noted, r->data + (noted.stream_pos & (r->size - 1)),
+				noted.packet_size / 8 - sizeof(noted));
 		if (ret < 0)
 			return ret;
-		any |= ret;
-		if (sp->ended && !sp->waiting)
-			spool_end(sp);
+		spool_on(sp->spool, SPOOL_FILLS);
+	} else if (!sp->waiting) { /* so the relay has acknowledged it */
+		sp->acked = noted;
 	}
-	return any;
+	return SINK_AFTER;
 }
 
-/* Packets that a relay acknowledged on an earlier connection may be lost there, also of streams
- * from which nothing follows. And viewers have to know all streams before they get data that is
- * younger. Return: 1: one was opened; 0: there is none; negative errno. */
-static int open_one(struct spool *spool)
+static int spool_adopt(struct sink_stream *out, const struct ring_reader *reader,
+		       struct packet_header *ret_last, uint64_t *cut)
 {
-	bool all = relay_conn_is_live(spool->link);
-	struct spooled *sp;
+	struct spool_stream *stream = spool_stream_of(out);
+	int ret = find_spooled(stream);
+	struct spooled *sp = stream->spooled;
 
-	list_for_each(sp, &spool->streams, node)
-		if ((all || sp->has_acked) && sp->epoch != relay_conn_epoch(spool->link)) {
-			int ret = spool_attach(sp);
-
-			return ret < 0 ? ret : 1;
-		}
-	return 0;
-}
-
-/* Everything on its way is answered. Return: 0, or the first error. */
-static int spool_await_posted(struct spool *spool)
-{
-	int error = relay_conn_drain(spool->link);
-	struct spooled *sp;
-
-	list_for_each(sp, &spool->streams, node) {
-		int failure = take_failure(sp);
-
-		error = error ? error : failure;
+	(void)cut;
+	if (ret < 0)
+		return ret;
+	if (packet_is_set(&sp->stored) &&
+	    (!packet_is_set(&sp->noted) || sp->stored.packet_seq_num >= sp->noted.packet_seq_num)) {
+		*ret_last = sp->stored;
+		return SINK_AFTER;
 	}
-	return error;
+	*ret_last = sp->noted;
+	if (packet_is_set(&sp->noted))
+		return adopt_noted(sp, reader);
+	return reader->cons->consumed ? SINK_ASK : SINK_BEGIN;
 }
 
-static bool any_failed(const struct spool *spool)
+static int spool_on_attach(struct sink_stream *out, struct packet_header *ret_last)
 {
-	const struct spooled *sp;
-
-	list_for_each(sp, &spool->streams, node)
-		if (sp->ahead_error)
-			return true;
-	return false;
-}
-
-/* All streams are opened before one is ended: a trace at the relay whose streams have all ended is
- * over for its viewers. Return: 1: go on; 0: the relay has everything; negative errno. */
-static int drain_some(struct spool *spool)
-{
-	int error, ret = any_failed(spool) ? 0 : open_one(spool);
+	struct spool_stream *stream = spool_stream_of(out);
+	int ret = find_spooled(stream);
 
 	if (ret == 0)
-		ret = send_round(spool);
-	if (ret > 0 && !any_failed(spool))
-		return 1;
-	if (ret == 0 && spool->nr_ahead) {
-		ret = spool_await_posted(spool);
-		return ret < 0 ? ret : 1;
-	}
-	if (ret == 0 && !any_failed(spool))
-		return 0;
-	error = spool_await_posted(spool);
-	return ret < 0 ? ret : error < 0 ? error : -ECONNRESET;
+		ret = spool_attach(stream->spooled);
+	if (ret < 0)
+		return ret;
+	*ret_last = stream->spooled->last;
+	return SINK_CONTINUES;
 }
 
-int spool_drain(struct spool *spool, uint64_t budget_ns)
+static void spool_on_sent(void *data, int error)
 {
-	uint64_t end = now_ns() + budget_ns;
-	int ret = relay_conn_open(spool->link);
+	struct spool_stream *stream = data;
 
-	if (ret == 0)
-		ret = relay_conn_all_metadata(spool->link);
-	while (ret >= 0) {
-		ret = drain_some(spool);
-		if (ret == 0) {
-			spool->filling = false;
-			link_works(spool);
-			return 0;
-		}
-		if (ret > 0 && now_ns() >= end)
-			return 1;
+	spool_sent(stream->spooled, stream->sending, error);
+	stream->out.done(stream->out.data, error);
+}
+
+static int spool_write(struct sink_stream *out, const struct packet_header *header,
+		       const uint8_t *body)
+{
+	struct spool_stream *stream = spool_stream_of(out);
+	int ret = find_spooled(stream);
+
+	if (ret < 0)
+		return ret;
+	stream->sending = header;
+	if (!spool_fills(spool_of(out->sink))) {
+		ret = spool_send(stream->spooled, header, body, spool_on_sent, stream);
+		if (ret <= 0)
+			return ret < 0 ? ret : SINK_SENDING;
 	}
-	(void)!spool_await_posted(spool);
-	spool_link_failed(spool, ret);
-	return ret;
+	ret = spool_add(stream->spooled, header, body, header->packet_size / 8 - sizeof(*header));
+	return ret < 0 ? ret : SINK_STORED;
+}
+
+static uint64_t spool_missed(const struct sink_stream *out)
+{
+	const struct spooled *sp = spool_stream_of(out)->spooled;
+
+	return sp ? sp->missed : 0;
+}
+
+static void spool_close(struct sink_stream *out, enum sink_end how)
+{
+	struct spool_stream *stream = spool_stream_of(out);
+
+	if (stream->spooled && how == SINK_ENDED)
+		spool_end(stream->spooled);
+	else if (stream->spooled && how == SINK_ABANDONED)
+		stream->spooled->ended = true;
+	free(stream);
+}
+
+static const struct sink_ops spool_ops = {
+	.recovers = true,
+	.keeps_packet = true,
+	.full = { "the relay is away, and the spool has its greatest size, ",
+		  " (--spool): what is recorded waits in the buffers" },
+	.free = spool_free,
+	.start = spool_start,
+	.attaches_all = spool_attaches_all,
+	.link_failed = spool_on_link_failed,
+	.settle = spool_settle,
+	.beacon = spool_beacon,
+	.check = spool_check,
+	.drain = spool_drain,
+	.drain_due = spool_drain_due,
+	.is_behind = spool_is_behind,
+	.waiting = spool_waiting,
+	.sync = spool_sync,
+	.trouble = spool_trouble,
+	.clock = spool_clock,
+	.prepare_end = spool_prepare_end,
+	.end = spool_finish,
+	.open_trace = spool_open_trace,
+	.cut_metadata = spool_cut_metadata,
+	.find_streams = spool_find_streams,
+	.append = spool_append,
+	.close_trace = spool_close_trace,
+	.open = spool_open,
+	.adopt = spool_adopt,
+	.attach = spool_on_attach,
+	.write = spool_write,
+	.missed = spool_missed,
+	.close = spool_close,
+};
+
+struct sink *spool_sink_new(const struct sink_config *config, const struct sink_host *host)
+{
+	struct spool *spool = xalloc(sizeof(*spool));
+
+	spool->sink.ops = &spool_ops;
+	spool->disk = config->disk;
+	spool->traces = config->traces;
+	spool->host = host;
+	spool->dir_fd = spool->lock = -1;
+	list_init(&spool->streams);
+	spool->link = relay_conn_new(config->relay, config->traces);
+	spool->sink.live = relay_conn_is_live(spool->link);
+	relay_conn_set_notifier(spool->link, config->notifier);
+	relay_conn_set_meanwhile(spool->link, spool_meanwhile, spool);
+	return &spool->sink;
 }

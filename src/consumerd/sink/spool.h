@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spool.h - files on this host for what a relay that is away has not got: the traces as they
- * would be here, in small files, which are sent in their order when it is back and erased
- * behind. Owned by a worker; runs in its thread.
+ * spool.h - files on this host for the data that an unreachable relay has not received: the traces
+ * as they would be here, in small files, which are sent in their order when the relay is back, and
+ * then erased. Owned by a worker; runs in its thread.
  *
  * While the link works a packet goes straight to the relay, and here is but its header, noted
  * before it is sent: a successor knows with that where to go on, whether the relay is
@@ -11,26 +11,63 @@
  * number, so the relay knows those that it has already.
  *
  * Damage in the files costs the packets that it is in, and is counted.
+ *
+ * spool.c is the sink, spooled.c one stream's part of it, spool_files.c the files.
  */
 #ifndef CONSUMERD_SINK_SPOOL_H
 #define CONSUMERD_SINK_SPOOL_H
 
-#include "store/streamfile.h"
-#include "relay_conn.h"
+#include "sink.h"
+
+/** The way of packets. */
+enum spool_way {
+	SPOOL_STRAIGHT, /* to the relay, out of their rings */
+	SPOOL_HANDING,	/* one of them is being sent out of its ring */
+	SPOOL_FILLING,	/* into the files */
+	SPOOL_WAITING,	/* as that, within a wait for the relay, which can't be asked */
+	SPOOL_WAYS
+};
+
+enum spool_event {
+	SPOOL_HANDS,	  /* a packet's sending out of its ring begins */
+	SPOOL_HAS_HANDED, /* and ends */
+	SPOOL_FILLS,	  /* packets must go to the files: the link failed, or is slow */
+	SPOOL_WAITS,	  /* the rings must be emptied while the relay does not answer */
+	SPOOL_HAS_WAITED, /* they were */
+	SPOOL_IS_EMPTY,	  /* all that was in the files was sent */
+	SPOOL_EVENTS
+};
+
+/** The way after @event. SPOOL_WAITS may be refused: a packet in a ring has no copy yet. */
+enum spool_way spool_next(enum spool_way way, enum spool_event event);
 
 struct spool {
+	struct sink sink;
 	struct relay_conn *link;
 	struct disk *disk;
+	struct list_node *traces; /* struct tracedir, the worker's */
+	const struct sink_host *host;
+	int dir_fd;		  /* the output's, the worker's */
+	int lock;		  /* -1: it is not locked */
+	uint64_t nr_rest;	  /* traces that were found there */
 	struct list_node streams; /* struct spooled */
 	uint64_t waiting;	  /* bytes that the relay has not got; atomic */
-	bool filling;		  /* packets go to the files */
-	bool direct;		  /* one is being handed on out of its ring */
-	bool waited_for;	  /* the relay is: nothing else can be asked of it */
-	bool ending;		  /* it is not drained any more */
-	unsigned int nr_ahead;	  /* of all streams */
-	int error;		  /* why; 0: it works, or was not tried yet */
+	enum spool_way way;
+	bool rest;	       /* nothing will be added */
+	bool ending;	       /* it is not drained any more */
+	unsigned int nr_ahead; /* of all streams */
+	int error;	       /* why; 0: it works, or was not tried yet */
 	uint64_t retry_ns, backoff_ns;
 };
+
+/** Do packets go to the files? */
+static inline bool spool_fills(const struct spool *spool)
+{
+	return spool->way >= SPOOL_FILLING;
+}
+
+/** Return: the way from now on. */
+enum spool_way spool_on(struct spool *spool, enum spool_event event);
 
 /** One stream's part of it. */
 struct spooled {
@@ -42,21 +79,18 @@ struct spooled {
 	bool ended; /* nothing will be added */
 
 	uint32_t relay_id, epoch; /* as it knows the stream, on the connection of this number */
-	bool has_last;
+	/* Packets; magic 0: there is none. */
 	struct packet_header last; /* that the relay has, as it said on that connection or since,
 				    * but for what is missed */
 
 	/* The last packet that a relay has acknowledged, on any connection: a relay that lost its
 	 * power may come back with less. */
-	bool has_acked;
 	struct packet_header acked;
 
 	struct stream_file file;     /* where packets are added */
 	struct packet_header stored; /* the last in the files that were found */
-	bool has_stored;
 	int note_fd;
 	struct packet_header noted; /* that was handed on last */
-	bool has_noted;
 	/* Events of packets that were damaged in the files, or lost by the relay after it had
 	 * acknowledged them, up to this number: the relay is told of them in all packets from there
 	 * on, while those here and in the ring don't know of it. */
@@ -82,10 +116,6 @@ struct spooled {
 	uint64_t body_offset; /* sent of it */
 };
 
-struct spool *spool_new(struct relay_conn *link, struct disk *disk);
-/** Files stay as they are. */
-struct spool *spool_free(struct spool *spool);
-
 /** Find or make the part of a stream. Return: 0 or negative errno. */
 int spool_stream(struct spool *spool, const struct stream_config *config, uint32_t cpu,
 		 struct spooled **ret) MUST_CHECK;
@@ -110,18 +140,16 @@ int spool_attach(struct spooled *sp) MUST_CHECK;
 void spool_end(struct spooled *sp);
 
 /**
- * spool_drain() - send some of what waits, for @budget_ns at most.
+ * spool_send_files() - send some of what waits, for @budget_ns at most.
  * Return: 1: there is more; 0: the relay has everything; negative errno: the link failed.
  */
-int spool_drain(struct spool *spool, uint64_t budget_ns) MUST_CHECK;
+int spool_send_files(struct spool *spool, uint64_t budget_ns) MUST_CHECK;
 /** Whatever was asked of the link, it failed: from here on packets go to the files. */
 void spool_link_failed(struct spool *spool, int error);
-/** Have on this host's disk what was added since. Return: 0 or negative errno. */
-int spool_sync(struct spool *spool) MUST_CHECK;
 /** Remove what is left of streams to which nothing will be added and of which nothing waits. */
 void spool_clear(struct spool *spool);
 
-/* Parts that spool.c and spool_files.c share. */
+/* Parts that spooled.c and spool_files.c share. */
 
 /** @waiting: to be added, or subtracted. */
 void spooled_count(struct spooled *sp, int64_t waiting);

@@ -3,20 +3,30 @@
  * spool_files.c - a spool's files of one stream: read in their order while more are written,
  * and erased one after the other. Nothing that is found in them is believed: they may be
  * the output's user's own, and change at any time.
+ *
+ * A packet that is not what was written (a disk forgets, a power failure leaves holes) costs that
+ * packet: the index, of which each entry is written behind its packet, says where the next one
+ * begins. Its events are counted as lost to the output, in an empty packet in its place and in all
+ * behind it.
  */
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/dir.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "spool.h"
 #include "store/append.h"
+#include "trace/index.h"
 
 #define NOTE_MAGIC 0x706f6f6cu
+#define RECORD_MIN_BYTES 4u
 
 /** A stream's hidden file: fits into a page, so that a kill can't tear it. */
 struct note {
@@ -61,21 +71,18 @@ static int write_note(const struct spooled *sp)
 		.first_instance = sp->there.first_instance,
 		.tracefile_size = sp->there.tracefile_size,
 		.tracefile_count = sp->there.tracefile_count,
+		.last = sp->noted,
 		.missed = sp->missed,
 		.missed_end = sp->missed_end,
+		.acked = sp->acked,
 	};
 
-	if (sp->has_noted)
-		note.last = sp->noted;
-	if (sp->has_acked)
-		note.acked = sp->acked;
 	return append_bytes(sp->note_fd, &note, sizeof(note), 0);
 }
 
 int spooled_note(struct spooled *sp, const struct packet_header *header)
 {
 	sp->noted = *header;
-	sp->has_noted = true;
 	return write_note(sp);
 }
 
@@ -113,9 +120,7 @@ static int open_note(struct spooled *sp)
 	sp->note_fd = tracedir_open_file(trace->fd, name.text);
 	if (sp->note_fd >= 0 && read_note(trace, sp->note_fd, &note)) {
 		sp->noted = note.last;
-		sp->has_noted = note.last.magic != 0;
 		sp->acked = note.acked;
-		sp->has_acked = note.acked.magic != 0;
 		sp->missed = note.missed;
 		sp->missed_end = note.missed_end;
 		return 0;
@@ -155,8 +160,6 @@ static void find_one(struct spool *spool, const struct tracedir *trace, const ch
 		.first_instance = note.first_instance,
 		.tracefile_size = note.tracefile_size,
 		.tracefile_count = note.tracefile_count,
-		.link = spool->link,
-		.spool = spool,
 	};
 	if (spool_stream(spool, &config, note.cpu, &sp) == 0)
 		sp->ended = true; /* unless somebody goes on with it */
@@ -211,7 +214,8 @@ int spooled_open(struct spooled *sp)
 		ret = stream_file_adopt(&sp->file, &sp->stored, &cut);
 	if (ret < 0)
 		return ret;
-	sp->has_stored = ret > 0;
+	if (ret == 0)
+		sp->stored.magic = 0;
 	count_files(sp);
 	return 0;
 }
@@ -252,6 +256,134 @@ static int spool_files_open_file(struct spooled *sp)
 	sp->fd = ret;
 	return 0;
 }
+
+/* --- damage ----------------------------------------------------------------------------- */
+
+/* Entries lie in the order of their packets. */
+static bool find_entry(int fd, uint64_t offset, struct index_entry *ret)
+{
+	uint64_t at = sizeof(struct index_header);
+
+	while (pread(fd, ret, sizeof(*ret), (off_t)at) == (ssize_t)sizeof(*ret)) {
+		if (be64toh(ret->offset) >= offset)
+			return be64toh(ret->offset) == offset;
+		at += sizeof(*ret);
+	}
+	return false;
+}
+
+bool spooled_damaged(struct spooled *sp, uint64_t room, struct packet_header *header)
+{
+	const struct tracedir *trace = sp->there.trace;
+	struct stream_names names;
+	struct index_entry entry, own;
+	AUTO_FD int fd = -1;
+
+	if (stream_names(&sp->file, sp->number, &names) == 0)
+		fd = tracedir_open_file(trace->index_fd, names.index);
+	if (fd < 0 || !find_entry(fd, sp->at + sp->bytes_ahead, &entry) ||
+	    be64toh(entry.packet_size) / 8 < sizeof(*header) ||
+	    be64toh(entry.packet_size) / 8 > room)
+		return false;
+	own = index_entry_make(sp->at + sp->bytes_ahead, header);
+	if (memcmp(&own, &entry, sizeof(entry)) != 0)
+		*header = (struct packet_header){ .packet_size = be64toh(entry.packet_size) };
+	return true;
+}
+
+static uint64_t events_until(const struct packet_header *h)
+{
+	return h->events_recorded - MIN(h->lost_output, h->events_recorded);
+}
+
+/* The parts of a header that the index does not have make sense beside the packet before. */
+static bool is_plausible(const struct spooled *sp, const struct packet_header *h,
+			 const struct packet_header *last)
+{
+	const struct stream_config *c = &sp->there;
+	uint64_t body_bytes = h->packet_size / 8 - sizeof(*h);
+	uint64_t most = body_bytes / RECORD_MIN_BYTES;
+
+	return h->magic == PACKET_MAGIC && h->stream_id == c->stream_class &&
+	       memcmp(h->uuid, c->trace->uuid, sizeof(h->uuid)) == 0 && h->cpu_id == sp->cpu &&
+	       h->stream_instance_id == (uint32_t)(c->first_instance + sp->cpu) &&
+	       h->packet_seq_num == last->packet_seq_num + 1 &&
+	       h->stream_pos == last->stream_pos + last->packet_size / 8 - sizeof(*last) &&
+	       h->lost_full >= last->lost_full && h->lost_size >= last->lost_size &&
+	       h->lost_busy >= last->lost_busy && h->lost_output >= last->lost_output &&
+	       h->events_discarded == h->lost_full + h->lost_size + h->lost_busy + h->lost_output &&
+	       h->events_recorded >= last->events_recorded &&
+	       events_until(h) >= events_until(last) &&
+	       events_until(h) - events_until(last) <= most;
+}
+
+bool spooled_account(struct spooled *sp, struct packet_header *header)
+{
+	struct packet_header first = { .packet_seq_num = UINT64_MAX,
+				       .packet_size = sizeof(*header) * 8 };
+	const struct packet_header *last = packet_is_set(&sp->last) ? &sp->last : &first;
+
+	log_warn_some("a packet of %s_%u in the spool is damaged", sp->there.channel, sp->cpu);
+	if (!is_plausible(sp, header, last))
+		return false;
+	if (header->packet_seq_num >= sp->missed_end) {
+		sp->missed += events_until(header) - events_until(last);
+		sp->missed_end = header->packet_seq_num + 1;
+		spooled_save(sp);
+	}
+	header->stream_pos += header->packet_size / 8 - sizeof(*header);
+	header->packet_size = header->content_size = sizeof(*header) * 8;
+	return true;
+}
+
+/* Packets from that one on are missing at the relay, and here they are erased. Those that
+ * the relay's last packet says to be missed already were before it. */
+bool spooled_forgotten(struct spooled *sp, struct packet_header *ret)
+{
+	const struct packet_header *acked = &sp->acked;
+	struct packet_header last = { 0 };
+	uint64_t own;
+
+	if (!packet_is_set(acked) ||
+	    (packet_is_set(&sp->last) && sp->last.packet_seq_num >= acked->packet_seq_num))
+		return false;
+	if (packet_is_set(&sp->last))
+		last = sp->last;
+	own = MIN(last.lost_output, acked->lost_output);
+	sp->missed =
+		last.lost_output - own + events_until(acked) -
+		MIN(last.events_recorded - MIN(own, last.events_recorded), events_until(acked));
+	sp->missed_end = acked->packet_seq_num + 1;
+	spooled_save(sp);
+	log_warn("%s_%u: the relay has lost packets that it had acknowledged; %llu events are "
+		 "counted as lost",
+		 sp->there.channel, sp->cpu, (unsigned long long)sp->missed);
+	*ret = *acked;
+	ret->stream_pos += acked->packet_size / 8 - sizeof(*acked);
+	ret->packet_size = ret->content_size = sizeof(*ret) * 8;
+	if (packet_is_set(&sp->last))
+		ret->timestamp_begin = last.timestamp_end;
+	ret->crc32c = 0;
+	return true;
+}
+
+void spooled_add_missed(const struct spooled *sp, struct packet_header *header)
+{
+	header->lost_output += sp->missed;
+	header->events_discarded += sp->missed;
+}
+
+void spooled_read_missed(const struct spooled *sp, struct packet_header *header)
+{
+	uint64_t missed = MIN(sp->missed, header->lost_output);
+
+	if (header->packet_seq_num + 1 < sp->missed_end)
+		return;
+	header->lost_output -= missed;
+	header->events_discarded -= MIN(missed, header->events_discarded);
+}
+
+/* --- reading ---------------------------------------------------------------------------- */
 
 static bool spool_files_is_packet(const struct spooled *sp, const struct packet_header *h,
 				  uint64_t room)

@@ -34,28 +34,17 @@ const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES
 {
 	char size[32];
 
-	ret[0] = '\0';
-	if (w->link && !w->spool)
-		snprintf(ret, WORKER_TEXT_BYTES, "%s", relay_conn_problem(w->link));
+	snprintf(ret, WORKER_TEXT_BYTES, "%s", sink_problem(w->sink));
 	if (w->at_limit == DISK_KEEP_FREE) {
 		size_text(w->disk.keep_free, size);
 		snprintf(ret, WORKER_TEXT_BYTES,
 			 "nothing is written: it would leave less than the %s free on the file "
 			 "system that were asked for (--keep-free)",
 			 size);
-	} else if (w->at_limit == DISK_MAX_SIZE && w->spool) {
-		size_text(w->disk.max_size, size);
-		snprintf(
-			ret, WORKER_TEXT_BYTES,
-			"the relay is away, and the spool has its greatest size, %s (--spool): what "
-			"is recorded waits in the buffers",
-			size);
 	} else if (w->at_limit == DISK_MAX_SIZE) {
 		size_text(w->disk.max_size, size);
-		snprintf(ret, WORKER_TEXT_BYTES,
-			 "nothing more is written: the trace has its greatest size, %s "
-			 "(--max-size)",
-			 size);
+		snprintf(ret, WORKER_TEXT_BYTES, "%s%s%s", w->sink->ops->full.before, size,
+			 w->sink->ops->full.behind);
 	}
 	return ret;
 }
@@ -63,24 +52,26 @@ const char *worker_limit_text(const struct worker *w, char ret[WORKER_TEXT_BYTES
 static void disk_report(struct worker *w, int error, const char *doing)
 {
 	struct job *note = job_new(JOB_NOTE, w->owner);
+	const char *why;
 	char text[WORKER_TEXT_BYTES];
 
 	note->error = error;
 	note->limit = *worker_limit_text(w, text) != '\0';
 	snprintf(note->err.text, sizeof(note->err.text), "%s", note->limit ? text : doing);
-	if (!error && w->spool && w->spool->error) {
-		note->error = -w->spool->error;
+	w->trouble_reported = sink_trouble(w->sink, &why);
+	if (!error && w->trouble_reported) {
+		note->error = -w->trouble_reported;
 		note->limit = true;
-		snprintf(note->err.text, sizeof(note->err.text), "%s", relay_conn_problem(w->link));
+		snprintf(note->err.text, sizeof(note->err.text), "%s", why);
 	}
-	if (w->spool)
-		w->link_reported = w->spool->error;
 	job_queue_push(w->config.done, note);
 }
 
-void worker_note_link(struct worker *w)
+void worker_note_trouble(struct worker *w)
 {
-	if (w->spool && w->spool->error != w->link_reported)
+	const char *why;
+
+	if (sink_trouble(w->sink, &why) != w->trouble_reported)
 		disk_report(w, w->failing, "writing to the spool");
 }
 
@@ -115,20 +106,12 @@ void worker_note(struct worker *w, int error, const char *doing)
 		w->pace = PACE_FLOWING;
 	}
 	w->failing = error;
-	worker_note_link(w);
+	worker_note_trouble(w);
 }
 
 int worker_append(struct worker *w, struct tracedir *dir, const void *text, uint32_t len)
 {
-	int ret;
-
-	if (w->link && !w->spool)
-		return relay_conn_metadata(w->link, dir, text, len);
-	ret = tracedir_append(dir, text, len);
-	if (ret < 0 || !w->spool || w->spool->filling)
-		return ret;
-	ret = relay_conn_open(w->link);
-	return worker_link_result(w, ret < 0 ? ret : relay_conn_metadata_behind(w->link, dir));
+	return w->sink->ops->append(w->sink, dir, text, len);
 }
 
 bool worker_is_any_gone(const struct worker *w)
@@ -154,13 +137,8 @@ void worker_measure(struct worker *w)
 
 void worker_sync(struct worker *w)
 {
-	struct ringset *set;
-	int ret = 0;
+	int ret = sink_sync(w->sink);
 
-	list_for_each(set, &w->sets, node)
-		ret = ret ? ret : ringset_sync(set);
-	if (ret == 0 && w->spool)
-		ret = spool_sync(w->spool);
 	w->sync_due_ns = ret < 0; /* at once when the output works again */
 	if (ret < 0)
 		worker_note(w, -ret, "having the trace on the disk");

@@ -4,10 +4,8 @@
 
 #include <poll.h>
 #include <stdbool.h>
-#include <unistd.h>
 
 #include "consumerd/now.h"
-#include "io/spoolfacts.h"
 
 #define RELAY_TIMEOUT_NS 1200000000ull
 #define RELAY_PAUSE_MS 60
@@ -38,11 +36,11 @@ static void drain_kernel(const struct worker *w)
 
 /* A relay that has just been started again, or a line that was cut, gets another chance
  * before anybody is told that it failed. */
-static void wait_for_relay(struct worker *w)
+static void wait_for_output(struct worker *w)
 {
 	uint64_t end = now_ns() + RELAY_TIMEOUT_NS;
 
-	while (w->link && w->failing && now_ns() < end) {
+	while (w->sink->ops->recovers && w->failing && now_ns() < end) {
 		poll(NULL, 0, RELAY_PAUSE_MS);
 		worker_cut_all(w, STREAM_TAKE_LOSSES);
 	}
@@ -53,7 +51,7 @@ void worker_flush(struct worker *w, struct job *job)
 	w->awaited = true;
 	drain_kernel(w);
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
-	wait_for_relay(w);
+	wait_for_output(w);
 	/* what was between its look at the state and its commit when the rings
 	 * were switched off has arrived by now */
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
@@ -62,24 +60,6 @@ void worker_flush(struct worker *w, struct job *job)
 	if (!w->failing)
 		worker_sync(w);
 	report_failure(w, "the trace could not be written", &job->err);
-}
-
-/* Data that is still in a spool stays in it, to be read there. */
-static void report_spooled(struct worker *w, struct err *err)
-{
-	if (w->spool && w->spool->waiting)
-		err_set(err, ERR_OUTPUT, "%llu bytes of the trace stay in the spool: %s",
-			(unsigned long long)w->spool->waiting, relay_conn_problem(w->link));
-}
-
-static void remove_spool(struct worker *w)
-{
-	struct tracedir *dir, *tmp;
-
-	spool_clear(w->spool);
-	list_for_each_safe(dir, tmp, &w->traces, node)
-		worker_close_trace(w, dir);
-	unlinkat(w->config.dir_fd, SPOOLFACTS_FILE, 0);
 }
 
 static void give_up_jobs(struct worker *w, struct list_node *jobs, const char *what)
@@ -110,29 +90,19 @@ void worker_end(struct worker *w, struct job *job)
 	w->awaited = true;
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	if (!job->leave) {
-		wait_for_relay(w);
+		wait_for_output(w);
 		worker_wait_for_drain(w, RELAY_TIMEOUT_NS, DRAIN_TIMEOUT_NS);
 	}
-	/* what stays in a spool is not the end for the relay: it can be sent later */
-	if (w->link && (w->failing || (w->spool && (w->spool->error || w->spool->waiting))))
-		relay_conn_give_up(w->link);
+	sink_prepare_end(w->sink, w->failing);
 	if (w->failing && !job->leave)
 		list_for_each(dir, &w->traces, node)
 			tracedir_release(dir);
-	if (w->spool)
-		w->spool->ending = true;
 	end_sets(w, job->leave);
 	report_failure(w, "the end of the trace could not be written", &job->err);
-	if (!job->leave)
-		report_spooled(w, &job->err);
-	if (w->link && !job->leave)
-		relay_conn_end(w->link);
 	give_up_jobs(w, &w->delayed, "the metadata could not be written");
 	give_up_jobs(w, &w->closing, "the relay has not got all of the trace");
-	if (!job->leave && w->spool && !w->spool->filling)
-		remove_spool(w);
+	sink_finish(w->sink, job->leave ? SINK_LEFT : SINK_ENDED, &job->err);
 	list_for_each_safe(dir, tmp, &w->traces, node)
 		tracedir_free(dir);
-	worker_leave_spool(w);
 	w->ended = true;
 }

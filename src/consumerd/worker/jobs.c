@@ -38,32 +38,13 @@ static void find_dir(struct worker *w, struct job *job)
 		w->config.dir_fd = fd;
 }
 
-/* Nothing answers there now; a relay that refuses is another matter. */
-static bool is_away(int error)
-{
-	return error == -ETIMEDOUT || error == -ECONNREFUSED || error == -EHOSTUNREACH ||
-	       error == -ENETUNREACH || error == -EHOSTDOWN || error == -ENETDOWN;
-}
-
-/* A session with a spool may begin before its relay does. */
-static void begin_link(struct worker *w, struct job *job)
-{
-	int ret = relay_conn_open(w->link);
-
-	if (ret < 0 && (!w->spool || w->config.rest || !is_away(ret)))
-		err_set(&job->err, ERR_OUTPUT, "%s", relay_conn_problem(w->link));
-	else
-		(void)!worker_link_result(w, ret);
-}
-
 static void do_start(struct worker *w, struct job *job)
 {
-	bool output = w->config.dir_fd >= 0 || job->path || w->link;
 	int ret = 0;
 
 	w->owner = job->owner;
-	if (!output || w->config.uid == geteuid())
-		w->config.uid = geteuid(), w->config.gid = getegid();
+	if (w->config.uid == geteuid())
+		w->config.gid = getegid();
 	else
 		ret = syscall(SYS_setgroups, 0, NULL) < 0 ? -errno : 0;
 	if (ret == 0 && is_other_user(w))
@@ -73,15 +54,14 @@ static void do_start(struct worker *w, struct job *job)
 			  (unsigned int)w->config.uid);
 	else if (job->path)
 		find_dir(w, job);
-	if (!job->err.code && w->spool)
-		(void)!worker_claim_spool(w, &job->err);
-	if (!job->err.code && w->config.rest)
-		(void)!worker_find_rest(w, &job->err);
-	if (!job->err.code && !job->path && w->link && !w->config.relay_later)
-		begin_link(w, job);
-	if (job->err.code && w->config.rest) { /* the next attempt need not wait for our end */
-		relay_conn_give_up(w->link);
-		worker_leave_spool(w);
+	if (!job->err.code) {
+		const struct sink_start start = {
+			.dir_fd = w->config.dir_fd,
+			.rest = w->config.rest,
+			.connect = !job->path && !w->config.relay_later,
+		};
+
+		(void)sink_start(w->sink, &start, &job->err);
 	}
 }
 
@@ -97,10 +77,10 @@ struct tracedir *worker_find_trace(const struct worker *w, uint64_t id)
 	return NULL;
 }
 
-/* A relay that is away hears of it when it is back; metadata waits for that. */
-static void send_to_relay(struct worker *w, struct tracedir *dir)
+/* An unreachable relay receives it later; metadata waits for that. */
+static void announce_trace(struct worker *w, struct tracedir *dir)
 {
-	int ret = worker_link_result(w, relay_conn_trace(w->link, dir));
+	int ret = sink_open_trace(w->sink, dir);
 
 	if (ret < 0)
 		worker_note(w, -ret, "telling the relay of a trace");
@@ -114,8 +94,7 @@ static void do_trace_open(struct worker *w, struct job *job)
 			 &job->err))
 		return;
 	list_append(&w->traces, &dir->node);
-	if (w->link)
-		send_to_relay(w, dir);
+	announce_trace(w, dir);
 }
 
 /* Jobs that were on their way when the session daemon died are asked for again. */
@@ -140,14 +119,10 @@ static void drop_delayed(struct worker *w, uint64_t trace)
 
 static int cut_metadata(struct worker *w, struct tracedir *dir, uint64_t bytes)
 {
-	int ret = 0;
+	int ret = w->sink->ops->cut_metadata(w->sink, dir, bytes);
 
-	if (!w->link || w->spool)
-		ret = tracedir_cut(dir, bytes);
-	else
-		dir->metadata_bytes = bytes;
-	if (ret == 0 && w->link)
-		send_to_relay(w, dir);
+	if (ret == 0)
+		announce_trace(w, dir);
 	return ret;
 }
 
@@ -160,10 +135,8 @@ static void adopt_trace(struct worker *w, struct job *job)
 		return;
 	list_append(&w->traces, &dir->node);
 	w->measure = true;
-	if (w->link)
-		(void)!cut_metadata(w, dir, job->bytes);
-	if (w->spool)
-		spool_find(w->spool, dir);
+	(void)!cut_metadata(w, dir, job->bytes);
+	sink_find_streams(w->sink, dir);
 }
 
 static void do_trace_adopt(struct worker *w, struct job *job)
@@ -217,8 +190,7 @@ static void do_ring_open(struct worker *w, struct job *job)
 		err_set(&job->err, ERR_INVALID, "no trace %llu", (unsigned long long)job->id);
 		return;
 	}
-	job->spec.link = w->link;
-	job->spec.spool = w->spool;
+	job->spec.sink = w->sink;
 	if (is_other_user(w))
 		ret = set_fs_ids(geteuid(), getegid());
 	if (ret == 0)
@@ -264,8 +236,7 @@ static void do_ring_adopt(struct worker *w, struct job *job)
 		err_set(&job->err, ERR_INVALID, "no trace %llu", (unsigned long long)job->id);
 		return;
 	}
-	job->spec.link = w->link;
-	job->spec.spool = w->spool;
+	job->spec.sink = w->sink;
 	if (job->fds.data < 0) {
 		ringset_repair(&job->spec, dir, &job->bytes, &job->err);
 		return;
@@ -296,16 +267,11 @@ static bool jobs_is_in_use(const struct worker *w, const struct tracedir *dir)
 void worker_close_trace(struct worker *w, struct tracedir *dir)
 {
 	tracedir_release(dir);
-	if (w->spool) {
-		w->disk.used -= MIN(w->disk.used, dir->metadata_bytes);
-		tracedir_remove(dir, w->config.dir_fd);
-	} else {
-		w->closed_bytes += tracedir_measure(dir);
-	}
+	w->closed_bytes += w->sink->ops->close_trace(w->sink, dir);
 	tracedir_free(dir);
 }
 
-/* Of a relay that is away, when it has everything. Return: whether the job is done. */
+/* Where data waits for a relay, when that has everything. Return: whether the job is done. */
 static bool do_trace_close(struct worker *w, struct job *job)
 {
 	struct tracedir *dir = worker_find_trace(w, job->id);
@@ -316,7 +282,7 @@ static bool do_trace_close(struct worker *w, struct job *job)
 		return true;
 	}
 	drop_delayed(w, job->id);
-	if (w->spool && w->spool->filling) {
+	if (sink_is_behind(w->sink)) {
 		list_append(&w->closing, &job->node);
 		return false;
 	}
@@ -388,8 +354,13 @@ bool worker_do_jobs(struct worker *w)
 	struct job *job;
 
 	while (!w->ended && (job = job_queue_pop(&w->inbox))) {
+		bool done;
+
 		any = true;
-		if (jobs_do_job(w, job))
+		done = jobs_do_job(w, job);
+		if (!w->ended)
+			worker_note_trouble(w);
+		if (done)
 			job_queue_push(w->config.done, job);
 	}
 	return any;

@@ -25,7 +25,7 @@ uint64_t worker_mark(struct worker *w)
 	uint64_t ts, ns;
 	uint32_t clock;
 
-	if (!w->live || w->incomplete || !set || !set->mem.desc.nr_rings)
+	if (!w->sink->live || w->incomplete || !set)
 		return 0;
 	clock = set->streams[0].reader.clock;
 	ts = now_of_ring(clock);
@@ -37,8 +37,8 @@ uint64_t worker_mark(struct worker *w)
 	}
 	if (ns - w->base.ns < MARGIN_NS)
 		return 0;
-	return ts - (uint64_t)((unsigned __int128)(ts - w->base.ts) * MARGIN_NS /
-			       (ns - w->base.ns));
+	return ts -
+	       (uint64_t)((unsigned __int128)(ts - w->base.ts) * MARGIN_NS / (ns - w->base.ns));
 }
 
 int worker_beacon(struct worker *w, uint64_t mark)
@@ -50,7 +50,7 @@ int worker_beacon(struct worker *w, uint64_t mark)
 	list_for_each(set, &w->sets, node)
 		if (!ringset_is_seen(set))
 			return 0; /* the next round has it */
-	return relay_conn_beacon(w->link, mark);
+	return sink_beacon(w->sink, mark);
 }
 
 int worker_attach(struct worker *w)
@@ -58,9 +58,11 @@ int worker_attach(struct worker *w)
 	struct ringset *set;
 	int ret = 0;
 
-	if (!w->live || (w->spool && w->spool->filling))
+	if (!sink_attaches_all(w->sink))
 		return 0;
 	list_for_each(set, &w->sets, node)
 		ret = ret ? ret : ringset_attach(set);
-	return worker_link_result(w, ret);
+	if (ret < 0)
+		ret = w->sink->ops->link_failed(w->sink, ret);
+	return ret;
 }

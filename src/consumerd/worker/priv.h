@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* priv.h - a worker from inside: worker.c is its rhythm, jobs.c what it is
  * asked to do, end.c how all that there is goes out, disk.c how its output
- * does, live.c what viewers are told, spool.c what becomes of data that a relay
- * does not take.
+ * does, live.c what viewers are told.
  * All of it belongs to the worker's thread but config, doorbell, notifier, inbox and
  * disk.busy_since_ns. */
 #ifndef CONSUMERD_WORKER_PRIV_H
@@ -10,7 +9,6 @@
 
 #include "notifier.h"
 #include "consumerd/doorbell.h"
-#include "consumerd/sink/spool.h"
 #include "worker.h"
 
 #define WORKER_TEXT_BYTES 190
@@ -47,22 +45,19 @@ struct worker {
 	uint64_t retry_ns;
 	uint64_t backoff_ns;
 
-	struct relay_conn *link; /* NULL: files */
-	struct spool *spool; /* NULL: none */
-	int spool_lock;	     /* -1: it is not locked */
-	uint64_t nr_rest;    /* traces that were found there */
-	int link_reported;   /* of its link's errors */
-	bool awaited;	     /* a flush, or the end, is being waited for */
-	bool live;	     /* viewers follow it at the relay */
-	bool incomplete;     /* more ring sets may hold what an earlier consumer did not send */
+	struct sink *sink;
+	struct sink_host host; /* the worker, for the sink */
+	int trouble_reported;  /* of the sink's */
+	bool awaited;	       /* a flush, or the end, is being waited for */
+	bool incomplete;       /* more ring sets may hold what an earlier consumer did not send */
 	struct {
 		uint32_t clock;
 		uint64_t ts, ns; /* one instant on the rings' clock and on ours; 0: not taken yet */
 	} base;
 	struct disk disk;
 	uint64_t closed_bytes; /* of traces that are closed */
-	bool measure;	      /* disk.used is not known */
-	uint64_t sync_due_ns; /* with SYNC_PERIOD, while something is to be synced; 0: nothing */
+	bool measure;	       /* disk.used is not known */
+	uint64_t sync_due_ns;  /* with SYNC_PERIOD, while something is to be synced; 0: nothing */
 };
 
 /** Return: the trace or NULL. A trace lives until it is closed, or its output is. */
@@ -118,27 +113,14 @@ void worker_update(struct worker *worker);
 /** Close a trace's files and forget it. */
 void worker_close_trace(struct worker *worker, struct tracedir *dir);
 
-/** The outcome of a request to the link: with a spool, its failing is none.
- *  Return: @error or 0. */
-int worker_link_result(struct worker *worker, int error);
 /** Has the relay hung up while nothing was said? Return: whether it has. */
 bool worker_check_link(struct worker *worker);
-/** Send what the spool has, if it is time for that. Return: whether the link takes it. */
+/** Send data that the sink stored, if it is time for that. Return: whether some was sent. */
 bool worker_drain(struct worker *worker, uint64_t now);
-/** Lock the spool, for as long as the output is open, and have it say whose it is. Return: 0, or
- *  the code in @err: somebody else uses it. */
-int worker_claim_spool(struct worker *worker, struct err *err) MUST_CHECK;
-void worker_leave_spool(struct worker *worker);
-/** Find the traces that an earlier consumer left there. Return: 0 or the code in @err. */
-int worker_find_rest(struct worker *worker, struct err *err) MUST_CHECK;
-/** When to do so again. */
-uint64_t worker_drain_due(const struct worker *worker);
 /** Do so until all is sent, or nothing more is for @timeout_ns. */
 void worker_wait_for_drain(struct worker *worker, uint64_t timeout_ns, uint64_t most_ns);
-/** See wire.h; @data: the worker. */
-int worker_meanwhile(void *data);
-/** Tell of the link, if it has changed. */
-void worker_note_link(struct worker *worker);
+/** Report the sink's trouble, if it has changed. */
+void worker_note_trouble(struct worker *worker);
 
 /** Note that the output fails (errno) or works (0); the main thread hears of changes. */
 void worker_note(struct worker *worker, int error, const char *doing);

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "consumerd/now.h"
-#include "consumerd/sink/relay_conn.h"
 
 /* behind the name of the channel: _CPU_NUMBER.idx */
 #define SUFFIX_BYTES 24
@@ -31,13 +30,13 @@ int ringset_check_channel(const char *channel, struct err *err)
 	return 0;
 }
 
-static void init_stream(struct ringset *set, uint32_t i, struct stats_box *box)
+static void init_stream(struct ringset *set, struct sink *sink, uint32_t i, struct stats_box *box)
 {
 	struct stream *stream = &set->streams[i];
 
 	reader_init(&stream->reader, &set->mem.desc, ringmem_prod(&set->mem, i),
 		    ringmem_data(&set->mem, i), ringmem_cons(&set->mem, i), set->mem.start_ts);
-	stream_init(stream, &set->config, i, box);
+	stream_init(stream, sink, &set->config, i, box);
 }
 
 static struct ringset *ringset_alloc(const struct ringset_spec *spec)
@@ -53,6 +52,7 @@ static struct ringset *ringset_alloc(const struct ringset_spec *spec)
 static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 			 const struct tracedir *trace)
 {
+	set->sink = spec->sink;
 	set->config = (struct stream_config){
 		.trace = trace,
 		.disk = trace->disk,
@@ -61,11 +61,9 @@ static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 		.first_instance = spec->first_instance,
 		.tracefile_size = spec->tracefile_size,
 		.tracefile_count = spec->tracefile_count,
-		.link = spec->link,
-		.spool = spec->spool,
 	};
 	for (uint32_t i = 0; i < spec->desc.nr_rings; i++)
-		init_stream(set, i, &spec->boxes[i]);
+		init_stream(set, spec->sink, i, &spec->boxes[i]);
 }
 
 int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, struct ringset **ret,
@@ -95,16 +93,26 @@ static int adopt_streams(struct ringset *set, uint64_t *ret_cut, struct err *err
 	return 0;
 }
 
-/* The rings stay as they are: their producers count what they lose. */
-struct ringset *ringset_leave(struct ringset *set)
+static void ringset_close(struct ringset *set)
 {
 	list_remove(&set->node);
-	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
-		stream_close(&set->streams[i]);
 	ringmem_fini(&set->mem);
 	close_fd(set->module);
 	free(set->config.channel);
 	free(set);
+}
+
+static void close_streams(struct ringset *set, enum sink_end how)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
+		stream_close(&set->streams[i], how);
+}
+
+/* The rings stay as they are: their producers count what they lose. */
+struct ringset *ringset_leave(struct ringset *set)
+{
+	close_streams(set, SINK_LEFT);
+	ringset_close(set);
 	return NULL;
 }
 
@@ -158,9 +166,8 @@ int ringset_repair(const struct ringset_spec *spec, const struct tracedir *trace
 	close_fd(fds.ctl);
 	close_fd(fds.ctl_rw);
 	adopt_streams(set, ret_cut, err);
-	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
-		stream_abandon(&set->streams[i]);
-	ringset_leave(set);
+	close_streams(set, SINK_ABANDONED);
+	ringset_close(set);
 	return err->code;
 }
 
@@ -181,15 +188,11 @@ struct ringset *ringset_free(struct ringset *set)
 	ringset_clear_state(set, LTT_RING_ON);
 	ringset_drain(set);
 	ringset_cut(set, STREAM_LAST, false, &ignored);
-	if (set->config.link && relay_conn_drain(set->config.link) < 0) /* a spool takes them */
-		ringset_cut(set, STREAM_LAST, false, &ignored);
+	if (sink_settle(set->sink) == 0)
+		ringset_write_again(set, &ignored);
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		stream_fini(&set->streams[i]);
-	list_remove(&set->node);
-	ringmem_fini(&set->mem);
-	close_fd(set->module);
-	free(set->config.channel);
-	free(set);
+	ringset_close(set);
 	return NULL;
 }
 
@@ -213,6 +216,16 @@ unsigned int ringset_cut(struct ringset *set, enum stream_cut how, bool only_cro
 	return taken;
 }
 
+void ringset_write_again(struct ringset *set, int *ret_error)
+{
+	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++) {
+		int ret = stream_write_again(&set->streams[i]);
+
+		if (ret < 0)
+			*ret_error = ret;
+	}
+}
+
 int ringset_attach(struct ringset *set)
 {
 	int ret = 0;
@@ -234,15 +247,6 @@ void ringset_update(struct ringset *set)
 {
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		stream_update(&set->streams[i]);
-}
-
-int ringset_sync(struct ringset *set)
-{
-	int ret = 0;
-
-	for (uint32_t i = 0; i < set->mem.desc.nr_rings && ret == 0; i++)
-		ret = stream_sync(&set->streams[i]);
-	return ret;
 }
 
 bool ringset_has_news(const struct ringset *set)

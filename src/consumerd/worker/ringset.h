@@ -16,6 +16,7 @@ struct ringset {
 	uint64_t id;
 	struct ringmem mem;
 	int module; /* the kernel module's memory, which poll() tells of; -1: an application's */
+	struct sink *sink;
 	struct stream_config config;
 	struct stream streams[]; /* mem.desc.nr_rings */
 };
@@ -29,8 +30,7 @@ struct ringset_spec {
 	uint32_t first_instance;
 	uint64_t tracefile_size;
 	uint32_t tracefile_count;
-	struct relay_conn *link; /* where the streams go; NULL: to files */
-	struct spool *spool;	 /* by way of it; NULL: directly */
+	struct sink *sink;	 /* the output of the streams; outlives the set */
 	struct stats_box *boxes; /* one a ring; outlive the set */
 	bool module;		 /* the kernel module made the memory */
 };
@@ -69,14 +69,14 @@ struct ringset *ringset_free(struct ringset *set);
  */
 unsigned int ringset_cut(struct ringset *set, enum stream_cut how, bool only_crossed,
 			 int *ret_error);
-/** Have the relay know all streams on this connection. Return: 0 or negative errno. */
+/** After sink_settle(): write the packets that did not arrive. Errors: as ringset_cut(). */
+void ringset_write_again(struct ringset *set, int *ret_error);
+/** Make all streams known to a relay on the present connection. Return: 0 or negative errno. */
 int ringset_attach(struct ringset *set) MUST_CHECK;
 /** Did the last cut see all that there was? */
 bool ringset_is_seen(const struct ringset *set);
 /** Only keep the counters of all rings up to date. */
 void ringset_update(struct ringset *set);
-/** Have all files on the disk. Return: 0 or negative errno. */
-int ringset_sync(struct ringset *set) MUST_CHECK;
 bool ringset_has_news(const struct ringset *set);
 bool ringset_is_half_full(const struct ringset *set);
 bool ringset_has_crossed(const struct ringset *set);

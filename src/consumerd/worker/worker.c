@@ -2,37 +2,38 @@
 #include "priv.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "consumerd/now.h"
 
 #define STACK_BYTES (256u << 10)
 #define WORKER_SLICE_NS 100000u
+#define PAUSE_MS 20
 /* Deaf to a doorbell that rang for nothing: 0.1 ms, twice that, ... */
 #define DEAF_MIN_NS 100000u
 #define DEAF_DOUBLINGS 8u
 
 /* --- taking what is there --------------------------------------------------- */
 
-/* Packets that were on their way and have not arrived go into the spool, if there is one. */
-static void drain_relay_conn(struct worker *w, enum stream_cut how, bool only_crossed,
-			     int *ret_error)
+/* Packets that were in flight and have not arrived may have another way. */
+static void settle_sets(struct worker *w, int *ret_error)
 {
-	bool draining = w->spool && w->spool->nr_ahead; /* nothing goes straight out of a ring */
-	int error = w->link && !draining ? relay_conn_drain(w->link) : 0;
+	int error = sink_settle(w->sink);
 	struct ringset *set;
 
-	if (error && !w->spool)
+	if (error)
 		*ret_error = error;
-	else if (error)
+	else
 		list_for_each(set, &w->sets, node)
-			ringset_cut(set, how, only_crossed, ret_error);
+			ringset_write_again(set, ret_error);
 }
 
 static unsigned int cut_sets(struct worker *w, enum stream_cut how, bool only_crossed,
@@ -47,7 +48,7 @@ static unsigned int cut_sets(struct worker *w, enum stream_cut how, bool only_cr
 		return 0;
 	list_for_each(set, &w->sets, node)
 		taken += ringset_cut(set, how, only_crossed, ret_error);
-	drain_relay_conn(w, how, only_crossed, ret_error);
+	settle_sets(w, ret_error);
 	if (taken && w->disk.sync == SYNC_PERIOD && !w->sync_due_ns)
 		w->sync_due_ns = now_ns() + (uint64_t)w->config.sync_us * 1000;
 	return taken;
@@ -82,8 +83,8 @@ unsigned int worker_cut_all(struct worker *w, enum stream_cut how)
 		return 0;
 	}
 	error = write_delayed(w);
-	if (error == 0 && w->failing && w->link && !w->spool) /* also where nothing is to be said */
-		error = relay_conn_open(w->link);
+	if (error == 0 && w->failing)
+		error = sink_revive(w->sink);
 	if (error < 0) {
 		worker_note(w, -error, "writing metadata");
 		worker_update(w);
@@ -92,9 +93,9 @@ unsigned int worker_cut_all(struct worker *w, enum stream_cut how)
 	if (w->measure && w->disk.max_size)
 		worker_measure(w);
 	taken = cut_sets(w, how, false, &error);
-	if (error == 0 && !(w->spool && w->spool->filling))
-		error = worker_link_result(w, worker_beacon(w, mark));
-	if (taken && w->live && w->pace != PACE_FLOWING) {
+	if (error == 0)
+		error = worker_beacon(w, mark);
+	if (taken && w->sink->live && w->pace != PACE_FLOWING) {
 		/* a later beacon has to tell that it was the last */
 		worker_flow(w);
 		w->due_ns = now_ns() + w->period_ns;
@@ -174,6 +175,57 @@ static bool beat_quiet(struct worker *w, uint64_t now)
 	return worker_check_link(w);
 }
 
+static void finish_closing(struct worker *w)
+{
+	struct job *job, *tmp;
+
+	list_for_each_safe(job, tmp, &w->closing, node) {
+		list_remove(&job->node);
+		worker_close_trace(w, worker_find_trace(w, job->id));
+		job_queue_push(w->config.done, job);
+	}
+}
+
+bool worker_drain(struct worker *w, uint64_t now)
+{
+	uint64_t before = sink_waiting(w->sink);
+	int ret = sink_drain(w->sink, now);
+
+	if (ret == SINK_DRAINED) {
+		worker_update(w); /* what has been missed is to be seen */
+		finish_closing(w);
+	}
+	if (sink_waiting(w->sink) < before) /* there may be room again */
+		w->retry_ns = 0;
+	worker_note_trouble(w);
+	return ret > 0;
+}
+
+void worker_wait_for_drain(struct worker *w, uint64_t timeout_ns, uint64_t most_ns)
+{
+	uint64_t now = now_ns(), end = now + timeout_ns, last = now + most_ns;
+
+	while (sink_is_behind(w->sink) && now < MIN(end, last)) {
+		uint64_t before = sink_waiting(w->sink);
+
+		if (!worker_drain(w, now))
+			poll(NULL, 0, PAUSE_MS);
+		now = now_ns();
+		if (sink_waiting(w->sink) < before)
+			end = now + timeout_ns;
+	}
+}
+
+bool worker_check_link(struct worker *w)
+{
+	int ret = sink_check(w->sink);
+
+	if (ret < 0)
+		worker_note(w, -ret, "asking the relay");
+	worker_note_trouble(w);
+	return ret != 0;
+}
+
 /* While the output fails, nothing but time and jobs matters. */
 static bool beat_failing(struct worker *w, uint64_t now)
 {
@@ -213,9 +265,9 @@ static uint64_t sleep_end(const struct worker *w)
 {
 	uint64_t end = w->pace == PACE_IDLE ? DOORBELL_FOREVER : w->due_ns;
 
-	end = MIN(end, worker_drain_due(w));
+	end = MIN(end, sink_drain_due(w->sink));
 	if (w->failing)
-		return MIN(w->retry_ns, worker_drain_due(w));
+		return MIN(w->retry_ns, sink_drain_due(w->sink));
 	return w->sync_due_ns ? MIN(end, w->sync_due_ns) : end;
 }
 
@@ -306,7 +358,7 @@ static void note_busy(struct worker *w, uint64_t since_ns)
 
 bool worker_hangs(const struct worker *w)
 {
-	return !w->link && disk_hangs(&w->disk, now_ns());
+	return w->sink->ops->on_disk && disk_hangs(&w->disk, now_ns());
 }
 
 static void *worker_main(void *data)
@@ -357,12 +409,51 @@ static void worker_release(struct worker *w)
 	doorbell_fini(&w->doorbell);
 	notifier_close(&w->notifier);
 	job_queue_fini(&w->inbox);
-	spool_free(w->spool);
-	relay_conn_free(w->link);
+	sink_free(w->sink);
 	relay_conn_config_fini(&w->config.relay);
-	close_fd(w->spool_lock);
 	close_fd(w->config.dir_fd);
 	free(w);
+}
+
+static bool is_pressed(const void *data)
+{
+	const struct worker *w = data;
+
+	return any(w, ringset_is_half_full);
+}
+
+/* Its error is found again by the next round. */
+static void cut_for_sink(void *data)
+{
+	struct worker *w = data;
+	struct ringset *set;
+	int ignored = 0;
+
+	list_for_each(set, &w->sets, node)
+		ringset_cut(set, STREAM_TAKE, false, &ignored);
+}
+
+static bool has_work(void *data)
+{
+	struct worker *w = data;
+
+	return w->awaited || !job_queue_is_empty(&w->inbox);
+}
+
+static void make_sink(struct worker *w)
+{
+	const struct sink_config config = {
+		.has_dir = w->config.dir_fd >= 0 || w->config.at_path,
+		.relay = &w->config.relay,
+		.traces = &w->traces,
+		.disk = &w->disk,
+		.notifier = &w->notifier,
+	};
+
+	if (!config.has_dir && !config.relay->addr) /* no files will be created */
+		w->config.uid = geteuid();
+	w->host = (struct sink_host){ is_pressed, cut_for_sink, has_work, w };
+	w->sink = sink_new(&config, &w->host);
 }
 
 int worker_new(const struct worker_config *config, struct worker **ret)
@@ -372,7 +463,7 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	int err = job_queue_init(&w->inbox, false);
 
 	w->config = *config;
-	w->notifier.fd = w->spool_lock = -1;
+	w->notifier.fd = -1;
 	w->doorbell.fd = config->doorbell_fd; /* whatever fails, it is ours to close */
 	w->period_ns = (uint64_t)MAX(flush_us, WORKER_FLUSH_MIN_US) * 1000;
 	w->pace = PACE_IDLE;
@@ -383,15 +474,7 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	list_init(&w->sets);
 	list_init(&w->delayed);
 	list_init(&w->closing);
-	if (config->relay.addr)
-		w->link = relay_conn_new(&w->config.relay, &w->traces);
-	if (w->link && config->relay.spool)
-		w->spool = spool_new(w->link, &w->disk);
-	if (w->link)
-		relay_conn_set_notifier(w->link, &w->notifier);
-	if (w->spool)
-		relay_conn_set_meanwhile(w->link, worker_meanwhile, w);
-	w->live = w->link && relay_conn_is_live(w->link);
+	make_sink(w);
 	w->incomplete = config->relay_later;
 	if (err == 0)
 		err = doorbell_init(&w->doorbell, config->doorbell_fd);
@@ -418,6 +501,16 @@ void worker_post(struct worker *w, struct job *job)
 {
 	job_queue_push(&w->inbox, job);
 	doorbell_ring(&w->doorbell);
+}
+
+uint64_t worker_spooled(const struct worker *w)
+{
+	return sink_waiting(w->sink);
+}
+
+void worker_clock(const struct worker *w, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
+{
+	sink_clock(w->sink, ret_offset_ns, ret_error_ns);
 }
 
 int worker_listen(struct worker *w)

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 #include "job.h"
-#include "consumerd/sink/relay_conn.h"
+#include "consumerd/sink/sink.h"
 
 #define WORKER_FLUSH_DEFAULT_US 200000u
 #define WORKER_FLUSH_MIN_US 1000u
@@ -25,19 +25,20 @@
 struct worker;
 
 struct worker_config {
-	int dir_fd; /* taken over; -1: no output, or at a path */
-	uid_t uid;  /* files are created as this user */
+	int dir_fd;   /* taken over; -1: none, or not yet */
+	bool at_path; /* JOB_START has the path of the directory */
+	uid_t uid;    /* files are created as this user */
 	gid_t gid;
 	uint32_t flush_us;  /* 0: default */
 	uint64_t keep_free; /* as in struct disk */
 	uint64_t max_size;
 	enum sync_mode sync;
-	uint32_t sync_us;	    /* with SYNC_PERIOD */
+	uint32_t sync_us;		/* with SYNC_PERIOD */
 	struct relay_conn_config relay; /* addr not NULL: instead of files; taken over */
-	bool relay_later;	    /* whether it is there now does not matter */
-	bool rest;		    /* all that there will be is in the spool */
-	int doorbell_fd;	    /* of an earlier consumer, taken over; -1: make one */
-	struct job_queue *done;	    /* jobs come back through this; outlives the worker */
+	bool relay_later;		/* whether it is there now does not matter */
+	bool rest;			/* all that there will be is in the spool */
+	int doorbell_fd;		/* of an earlier consumer, taken over; -1: make one */
+	struct job_queue *done;		/* jobs come back through this; outlives the worker */
 };
 
 /** Start it; its first job is JOB_START, whose owner the notes will have too.

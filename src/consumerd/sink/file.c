@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* file.c - the output is a directory on this host: traces as readers expect them. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "sink.h"
+
+struct file_stream {
+	struct sink_stream out;
+	struct stream_file file;
+};
+
+static struct file_stream *file_of(struct sink_stream *out)
+{
+	return container_of(out, struct file_stream, out);
+}
+
+struct stream_file *file_sink_file(struct sink_stream *out)
+{
+	return &file_of(out)->file;
+}
+
+static void file_free(struct sink *sink)
+{
+	free(sink);
+}
+
+static int file_sync(struct sink *sink)
+{
+	struct sink_stream *out;
+	int ret = 0;
+
+	list_for_each(out, &sink->streams, node)
+		ret = ret ? ret : stream_file_sync(&file_of(out)->file);
+	return ret;
+}
+
+/* --- traces --------------------------------------------------------------------- */
+
+static int file_cut_metadata(struct sink *sink, struct tracedir *dir, uint64_t bytes)
+{
+	(void)sink;
+	return tracedir_cut(dir, bytes);
+}
+
+static int file_append(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len)
+{
+	(void)sink;
+	return tracedir_append(dir, text, len);
+}
+
+static uint64_t file_close_trace(struct sink *sink, struct tracedir *dir)
+{
+	(void)sink;
+	return tracedir_measure(dir);
+}
+
+/* --- streams -------------------------------------------------------------------- */
+
+static struct sink_stream *file_open(struct sink *sink, const struct stream_config *config,
+				     uint32_t cpu)
+{
+	struct file_stream *stream = xalloc(sizeof(*stream));
+
+	(void)sink;
+	stream_file_init(&stream->file, config, cpu);
+	return &stream->out;
+}
+
+static int file_adopt(struct sink_stream *out, const struct ring_reader *reader,
+		      struct packet_header *ret_last, uint64_t *cut)
+{
+	struct stream_file *file = file_sink_file(out);
+	int ret = stream_file_adopt(file, ret_last, cut);
+
+	(void)reader;
+	file->dirty |= ret > 0;
+	return ret > 0 ? SINK_AFTER : ret;
+}
+
+static int file_write(struct sink_stream *out, const struct packet_header *header,
+		      const uint8_t *body)
+{
+	uint64_t len = header->packet_size / 8 - sizeof(*header);
+	struct packet_header whole = *header;
+	int ret;
+
+	whole.crc32c = packet_checksum(header, body, len);
+	ret = stream_file_add(file_sink_file(out), &whole, body, len);
+	return ret < 0 ? ret : SINK_STORED;
+}
+
+static void file_close(struct sink_stream *out, enum sink_end how)
+{
+	struct file_stream *stream = file_of(out);
+
+	if (how == SINK_ENDED) {
+		(void)!stream_file_sync(&stream->file);
+		stream_file_note(&stream->file);
+	}
+	stream_file_close(&stream->file);
+	free(stream);
+}
+
+static const struct sink_ops file_ops = {
+	.on_disk = true,
+	.full = { "nothing more is written: the trace has its greatest size, ", " (--max-size)" },
+	.free = file_free,
+	.sync = file_sync,
+	.cut_metadata = file_cut_metadata,
+	.append = file_append,
+	.close_trace = file_close_trace,
+	.open = file_open,
+	.adopt = file_adopt,
+	.write = file_write,
+	.close = file_close,
+};
+
+struct sink *file_sink_new(void)
+{
+	struct sink *sink = xalloc(sizeof(*sink));
+
+	sink->ops = &file_ops;
+	return sink;
+}

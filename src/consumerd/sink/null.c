@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* null.c - no output: packets are counted and discarded. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "sink.h"
+
+static void null_free(struct sink *sink)
+{
+	free(sink);
+}
+
+static int null_cut_metadata(struct sink *sink, struct tracedir *dir, uint64_t bytes)
+{
+	(void)sink;
+	return tracedir_cut(dir, bytes);
+}
+
+static int null_append(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len)
+{
+	(void)sink;
+	return tracedir_append(dir, text, len);
+}
+
+static uint64_t null_close_trace(struct sink *sink, struct tracedir *dir)
+{
+	(void)sink;
+	(void)dir;
+	return 0;
+}
+
+static struct sink_stream *null_open(struct sink *sink, const struct stream_config *config,
+				     uint32_t cpu)
+{
+	(void)sink;
+	(void)config;
+	(void)cpu;
+	return xalloc(sizeof(struct sink_stream));
+}
+
+static int null_adopt(struct sink_stream *out, const struct ring_reader *reader,
+		      struct packet_header *ret_last, uint64_t *cut)
+{
+	(void)out;
+	(void)reader;
+	(void)ret_last;
+	(void)cut;
+	return SINK_SKIP;
+}
+
+static int null_write(struct sink_stream *out, const struct packet_header *header,
+		      const uint8_t *body)
+{
+	(void)out;
+	(void)header;
+	(void)body;
+	return SINK_DISCARDED;
+}
+
+static void null_close(struct sink_stream *out, enum sink_end how)
+{
+	(void)how;
+	free(out);
+}
+
+static const struct sink_ops null_ops = {
+	.on_disk = true,
+	.free = null_free,
+	.cut_metadata = null_cut_metadata,
+	.append = null_append,
+	.close_trace = null_close_trace,
+	.open = null_open,
+	.adopt = null_adopt,
+	.write = null_write,
+	.close = null_close,
+};
+
+struct sink *null_sink_new(void)
+{
+	struct sink *sink = xalloc(sizeof(*sink));
+
+	sink->ops = &null_ops;
+	return sink;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sink.h - the output of a worker: files, a relay, a relay by way of a spool, or nothing.
+ * Workers and streams know this table alone; each kind is one file beside it. Owned by a worker;
+ * runs in its thread, except where noted.
+ */
+#ifndef CONSUMERD_SINK_SINK_H
+#define CONSUMERD_SINK_SINK_H
+
+#include "consumerd/ring/reader.h"
+#include "relay_conn.h"
+#include "store/streamfile.h"
+#include "trace/packet.h"
+
+struct sink;
+struct sink_stream;
+
+/** Settings of a sink. */
+struct sink_config {
+	bool has_dir; /* the output has a directory, perhaps only from its start on */
+	struct relay_conn_config *relay; /* addr not NULL: its relay; taken over */
+	struct list_node *traces;	 /* struct tracedir, the worker's */
+	struct disk *disk;		 /* the worker's */
+	const struct notifier *notifier; /* the worker's; for connections */
+};
+
+/** The worker as a sink sees it while the sink waits for a relay. */
+struct sink_host {
+	bool (*is_pressed)(const void *data); /* whether a ring is half full */
+	void (*cut)(void *data);	      /* cut all rings */
+	bool (*has_work)(void *data);	      /* whether a request waits for the worker */
+	void *data;
+};
+
+/** The circumstances of a start. */
+struct sink_start {
+	int dir_fd;   /* of the output, the worker's; -1: none */
+	bool rest;    /* all data that will ever come is in the spool already */
+	bool connect; /* the relay must answer now; else it may be unreachable at first */
+};
+
+/** The fate of a packet that was written; or negative errno: the stream still has it. */
+enum sink_fate {
+	SINK_SENDING, /* the stream's callback will report the outcome */
+	SINK_STORED,
+	SINK_DISCARDED, /* there is no output: the packet does not count */
+};
+
+/** A relay's knowledge of a stream; or negative errno: it cannot be asked. */
+enum sink_knowledge {
+	SINK_SAME,	/* as before */
+	SINK_HAS,	/* the packets up to @last, and no more: a later one that it acknowledged
+			 * is lost */
+	SINK_CONTINUES, /* a stream without a position continues after @last */
+};
+
+/** The position of a stream whose buffer an earlier consumer used; or negative errno. */
+enum sink_position {
+	SINK_BEGIN, /* nothing was stored */
+	SINK_AFTER, /* after @last */
+	SINK_SKIP,  /* after everything that is in the buffer */
+	SINK_ASK,   /* the relay knows it: attach() tells */
+};
+
+enum sink_drained {
+	SINK_NOTHING, /* nothing is stored, or it is not time yet */
+	SINK_MORE,    /* some of it was sent */
+	SINK_DRAINED, /* all of it was */
+};
+
+enum sink_end {
+	SINK_LEFT,	/* for a successor */
+	SINK_ABANDONED, /* its buffer is gone; stored data is still sent */
+	SINK_ENDED,
+};
+
+/** Limit texts of a sink that stores data on this host: the text before the size, and after. */
+struct sink_full {
+	const char *before, *behind;
+};
+
+/**
+ * struct sink_ops - one kind of output. A NULL entry means that there is nothing to do: the
+ * functions below return 0, false or "" then.
+ *
+ * @on_disk: a worker that does not return from it waits for the file system.
+ * @recovers: a failure may be over after a moment, as when a relay is restarted.
+ * @attaches_first: a packet's position depends on attach(), which is called before one is made.
+ * @keeps_packet: a packet whose write failed must be written again unchanged.
+ */
+struct sink_ops {
+	bool on_disk, recovers, attaches_first, keeps_packet;
+	struct sink_full full;
+
+	/* The output. Results: 0 or negative errno, except where noted. */
+	void (*free)(struct sink *sink);
+	/** Return: 0 or the code in @err. */
+	int (*start)(struct sink *sink, const struct sink_start *start, struct err *err);
+	/** Make the output work again, also while there is nothing to write. */
+	int (*revive)(struct sink *sink);
+	/** Whether the relay must know all streams before it receives more data. */
+	bool (*attaches_all)(const struct sink *sink);
+	/** attach() failed so. Return: @error; 0: the sink has another way. */
+	int (*link_failed)(struct sink *sink, int error);
+	/** Wait for the outcome of all packets in flight. Return: 0: each is stored, or its stream
+	 *  may write it again; negative errno: the output failed. */
+	int (*settle)(struct sink *sink);
+	/** All data up to @time, of all streams, has been written. */
+	int (*beacon)(struct sink *sink, uint64_t time);
+	/** Whether the relay closed the connection. Return: 0: no; 1: yes, and the sink has another
+	 *  way; negative errno: yes. */
+	int (*check)(struct sink *sink);
+	/** Send stored data for a moment. Return: enum sink_drained, or negative errno: the relay
+	 *  failed. */
+	int (*drain)(struct sink *sink, uint64_t now);
+	/** When to call drain() again (ns); UINT64_MAX: never. */
+	uint64_t (*drain_due)(const struct sink *sink);
+	/** Whether data waits in the sink for its relay. */
+	bool (*is_behind)(const struct sink *sink);
+	/** Bytes that wait. Any thread. */
+	uint64_t (*waiting)(const struct sink *sink);
+	/** Sync to this host's disk. */
+	int (*sync)(struct sink *sink);
+	/** Why the output fails, a whole sentence. */
+	const char *(*problem)(const struct sink *sink);
+	/** The relay's negative errno while the output works without it; *@ret_text: a sentence. */
+	int (*trouble)(const struct sink *sink, const char **ret_text);
+	/** As relay_conn_clock(). Any thread. */
+	void (*clock)(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
+	/** Before the streams are closed for the last time. @failing: the output does not work. */
+	void (*prepare_end)(struct sink *sink, bool failing);
+	/** After that. Data that could not be sent is reported in @err. */
+	void (*end)(struct sink *sink, enum sink_end how, struct err *err);
+
+	/* Traces. */
+	int (*open_trace)(struct sink *sink, struct tracedir *dir);
+	/** Its metadata has @bytes: the rest was never acknowledged. */
+	int (*cut_metadata)(struct sink *sink, struct tracedir *dir, uint64_t bytes);
+	/** Find the streams that an earlier consumer stored. */
+	void (*find_streams)(struct sink *sink, const struct tracedir *dir);
+	int (*append)(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len);
+	/** Nothing will be added to it. Return: bytes that its files keep on this host. */
+	uint64_t (*close_trace)(struct sink *sink, struct tracedir *dir);
+
+	/* Streams. */
+	/** Allocate it. Its files, if any, are made with the first packet. */
+	struct sink_stream *(*open)(struct sink *sink, const struct stream_config *config,
+				    uint32_t cpu);
+	/** @reader: the buffer. @ret_last: for SINK_AFTER. @cut: bytes that were cut off files are
+	 *  added. Return: enum sink_position. */
+	int (*adopt)(struct sink_stream *out, const struct ring_reader *reader,
+		     struct packet_header *ret_last, uint64_t *cut);
+	/** Make the stream known on the present connection. @ret_last: magic 0: there is none.
+	 *  Return: enum sink_knowledge. */
+	int (*attach)(struct sink_stream *out, struct packet_header *ret_last);
+	/** @header: its checksum is not made yet. It and @body must not change until the outcome is
+	 *  known. Return: enum sink_fate. */
+	int (*write)(struct sink_stream *out, const struct packet_header *header,
+		     const uint8_t *body);
+	/** Events that the sink lost after it had taken their packets. */
+	uint64_t (*missed)(const struct sink_stream *out);
+	/** Frees it. */
+	void (*close)(struct sink_stream *out, enum sink_end how);
+};
+
+/** struct sink - what all kinds share. */
+struct sink {
+	const struct sink_ops *ops;
+	bool live;		  /* viewers may follow its session at the relay */
+	struct list_node streams; /* struct sink_stream */
+};
+
+/** The outcome of a packet that was in flight: 0 or negative errno. The sink can't be asked
+ *  then. */
+typedef void (*sink_done)(void *data, int error);
+
+/** struct sink_stream - one stream's part of a sink, what all kinds share. */
+struct sink_stream {
+	struct list_node node;
+	struct sink *sink;
+	const struct stream_config *config; /* outlives it */
+	uint32_t cpu;
+	sink_done done;
+	void *data;
+};
+
+/** Make the sink that @config asks for. @host: for one that waits for a relay while buffers fill;
+ *  outlives it. */
+struct sink *sink_new(const struct sink_config *config, const struct sink_host *host);
+struct sink *sink_free(struct sink *sink);
+
+/** @done, @data: for SINK_SENDING. */
+struct sink_stream *sink_stream_open(struct sink *sink, const struct stream_config *config,
+				     uint32_t cpu, sink_done done, void *data);
+/** Return: NULL. */
+struct sink_stream *sink_stream_close(struct sink_stream *out, enum sink_end how);
+
+/* Parts of sink_new(), one for each kind. */
+struct sink *null_sink_new(void);
+struct sink *file_sink_new(void);
+struct sink *relay_sink_new(const struct sink_config *config);
+struct sink *spool_sink_new(const struct sink_config *config, const struct sink_host *host);
+
+/** The stream's files. @out: of a file sink. */
+struct stream_file *file_sink_file(struct sink_stream *out);
+
+/* The table's entries that not all kinds have. */
+
+static inline int sink_start(struct sink *sink, const struct sink_start *start, struct err *err)
+{
+	return sink->ops->start ? sink->ops->start(sink, start, err) : 0;
+}
+
+static inline int sink_revive(struct sink *sink)
+{
+	return sink->ops->revive ? sink->ops->revive(sink) : 0;
+}
+
+static inline bool sink_attaches_all(const struct sink *sink)
+{
+	return sink->ops->attaches_all && sink->ops->attaches_all(sink);
+}
+
+static inline int sink_settle(struct sink *sink)
+{
+	return sink->ops->settle ? sink->ops->settle(sink) : 0;
+}
+
+static inline int sink_beacon(struct sink *sink, uint64_t time)
+{
+	return sink->ops->beacon ? sink->ops->beacon(sink, time) : 0;
+}
+
+static inline int sink_check(struct sink *sink)
+{
+	return sink->ops->check ? sink->ops->check(sink) : 0;
+}
+
+static inline int sink_drain(struct sink *sink, uint64_t now)
+{
+	return sink->ops->drain ? sink->ops->drain(sink, now) : 0;
+}
+
+static inline uint64_t sink_drain_due(const struct sink *sink)
+{
+	return sink->ops->drain_due ? sink->ops->drain_due(sink) : UINT64_MAX;
+}
+
+static inline bool sink_is_behind(const struct sink *sink)
+{
+	return sink->ops->is_behind && sink->ops->is_behind(sink);
+}
+
+static inline uint64_t sink_waiting(const struct sink *sink)
+{
+	return sink->ops->waiting ? sink->ops->waiting(sink) : 0;
+}
+
+static inline int sink_sync(struct sink *sink)
+{
+	return sink->ops->sync ? sink->ops->sync(sink) : 0;
+}
+
+static inline const char *sink_problem(const struct sink *sink)
+{
+	return sink->ops->problem ? sink->ops->problem(sink) : "";
+}
+
+static inline int sink_trouble(const struct sink *sink, const char **ret_text)
+{
+	return sink->ops->trouble ? sink->ops->trouble(sink, ret_text) : 0;
+}
+
+static inline void sink_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns)
+{
+	*ret_offset_ns = 0;
+	*ret_error_ns = 0;
+	if (sink->ops->clock)
+		sink->ops->clock(sink, ret_offset_ns, ret_error_ns);
+}
+
+static inline void sink_prepare_end(struct sink *sink, bool failing)
+{
+	if (sink->ops->prepare_end)
+		sink->ops->prepare_end(sink, failing);
+}
+
+static inline void sink_finish(struct sink *sink, enum sink_end how, struct err *err)
+{
+	if (sink->ops->end)
+		sink->ops->end(sink, how, err);
+}
+
+static inline int sink_open_trace(struct sink *sink, struct tracedir *dir)
+{
+	return sink->ops->open_trace ? sink->ops->open_trace(sink, dir) : 0;
+}
+
+static inline void sink_find_streams(struct sink *sink, const struct tracedir *dir)
+{
+	if (sink->ops->find_streams)
+		sink->ops->find_streams(sink, dir);
+}
+
+static inline int sink_attach(struct sink_stream *out, struct packet_header *ret_last)
+{
+	return out->sink->ops->attach ? out->sink->ops->attach(out, ret_last) : SINK_SAME;
+}
+
+static inline uint64_t sink_missed(const struct sink_stream *out)
+{
+	return out->sink->ops->missed ? out->sink->ops->missed(out) : 0;
+}
+
+#endif
