@@ -3,7 +3,401 @@
 
 #include <string.h>
 
-#include "control_priv.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "control_reply.h"
+#include "io/tcp.h"
+#include "proto/consumer.h"
+#include "proto/relay.h"
+
+/** A request that is being answered. */
+struct request {
+	struct control *control;
+	const struct msg_header *header;
+	struct decoder *dec;
+};
+
+static void request_answer(const struct request *rq, const struct err *err)
+{
+	control_answer(rq->control, rq->header->type, rq->header->serial, err);
+}
+
+static int request_is_bad(struct err *err)
+{
+	return err_set(err, ERR_BAD_MESSAGE, "the message could not be decoded");
+}
+
+static int request_taken(struct err *err, const char *what, uint64_t id)
+{
+	return err_set(err, ERR_INVALID, "there is a %s %llu already", what,
+		       (unsigned long long)id);
+}
+
+static struct job *request_job(const struct request *rq, enum job_kind kind, struct output *output)
+{
+	struct job *job = job_new(kind, output);
+
+	job->type = rq->header->type;
+	job->serial = rq->header->serial;
+	job->life = rq->control->life;
+	return job;
+}
+
+/* To be answered when what the worker was asked before is done. */
+static void request_answer_behind(const struct request *rq, struct output *output, uint64_t ring)
+{
+	struct job *job = request_job(rq, JOB_WAIT, output);
+
+	job->spec.id = ring;
+	worker_post(output->worker, job);
+}
+
+static void request_answer_all_adopted(const struct request *rq, const struct err *err)
+{
+	struct rep_con_adopted rep = { .hides = 1 };
+	uint8_t buf[128];
+	struct encoder enc;
+
+	control_begin_reply(&enc, buf, sizeof(buf), MSG_con_adopted, rq->header->serial, err);
+	rep_con_adopted_encode(&enc, &rep);
+	control_send(rq->control, &enc);
+}
+
+/*
+ * Handlers: each returns a code (then the caller answers with @err), or 0 where the
+ * answer has been given or is a worker's to give.
+ */
+
+/* --- opening and taking over ------------------------------------------------------- */
+
+static int control_take_relay(const struct req_con_output_open *req, struct worker_config *config,
+			      struct err *err)
+{
+	if (!req->relay[0])
+		return 0;
+	if (req->relay_id.len != RELAY_CONN_ID_BYTES || strlen(req->relay) >= RELAY_ADDRS_BYTES ||
+	    req->relay_clear > RELAY_LINK_TLS || name_check(req->relay_name) ||
+	    name_check(req->relay_stamp))
+		return request_is_bad(err);
+	config->relay.spool = req->dir >= 0 || req->path[0];
+	if (config->relay.spool && !req->max_size)
+		return err_set(err, ERR_INVALID, "a spool has a greatest size");
+	config->relay.addr = xstrdup(req->relay);
+	config->relay.url = *req->relay_url ? xstrdup(req->relay_url) : NULL;
+	config->relay.name = xstrdup(req->relay_name);
+	config->relay.stamp = xstrdup(req->relay_stamp);
+	memcpy(config->relay.id, req->relay_id.data, RELAY_CONN_ID_BYTES);
+	config->relay.host = *req->relay_host ? xstrdup(req->relay_host) : NULL;
+	config->relay.link = (enum relay_link)req->relay_clear;
+	config->relay.live_us = req->relay_live_us;
+	config->relay.compress = req->relay_compress != 0;
+	config->relay.sync = config->sync;
+	config->relay.sync_us = config->sync_us;
+	config->relay_later = req->relay_later;
+	config->rest = req->relay_rest && config->relay.spool;
+	return 0;
+}
+
+static int start_worker(const struct request *rq, const struct req_con_output_open *req,
+			struct err *err)
+{
+	struct control *c = rq->control;
+	struct worker_config config = {
+		.dir_fd = req->dir,
+		.at_path = req->path[0] != '\0',
+		.uid = req->uid,
+		.gid = req->gid,
+		.flush_us = req->flush_us,
+		.keep_free = req->keep_free,
+		.max_size = req->max_size,
+		.sync = (enum sync_mode)MIN(req->sync, SYNC_PERIOD),
+		.sync_us = req->sync_us,
+		.doorbell_fd = req->doorbell,
+		.done = &c->done,
+	};
+	struct worker *worker;
+	struct output *output;
+	struct job *job;
+	int ret;
+
+	if (control_take_relay(req, &config, err))
+		return err->code;
+	ret = worker_new(&config, &worker);
+	if (ret < 0)
+		return err_errno(err, ERR_INTERNAL, -ret, "can't start a worker");
+	output = output_new(c, req->output, worker);
+	output->life = c->life;
+	if (req->relay[0])
+		(void)!output_watch_kernel(output,
+					   c->loop); /* else a relay that is gone is noticed late */
+	job = request_job(rq, JOB_START, output);
+	if (req->dir < 0 && req->path[0]) {
+		job->path = xstrdup(req->path);
+		job->dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
+	}
+	worker_post(worker, job);
+	return 0;
+}
+
+static int on_output_open(const struct request *rq, struct err *err)
+{
+	struct req_con_output_open req;
+	struct output *output;
+
+	if (req_con_output_open_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	output = output_find(rq->control, req.output);
+	if (output) {
+		close_fd(req.dir);
+		close_fd(req.doorbell);
+		if (output->closing || output->life == rq->control->life)
+			return request_taken(err, "output", req.output);
+		output->life = rq->control->life;
+		output->hanging = false; /* this connection has not heard of it */
+		request_answer(rq, err);
+		return 0;
+	}
+	return start_worker(rq, &req, err);
+}
+
+static struct output *request_output(const struct request *rq, uint64_t id, struct err *err)
+{
+	struct output *output = output_find(rq->control, id);
+
+	if (output && !output->closing)
+		return output;
+	control_unknown(err, "output", id);
+	return NULL;
+}
+
+static int open_trace_dir(const struct request *rq, enum job_kind kind,
+			  const struct req_con_trace_adopt *req, struct err *err)
+{
+	struct output *output = request_output(rq, req->output, err);
+	struct trace_ref *trace = trace_ref_find(rq->control, req->trace);
+	struct job *job;
+
+	if (!output)
+		return err->code;
+	if (trace && (kind == JOB_TRACE_OPEN || trace->output != output))
+		return request_taken(err, "trace", req->trace);
+	if (req->uuid.len != sizeof(job->uuid))
+		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes, not %u",
+			       req->uuid.len);
+	if (tracedir_check_path(req->path, err))
+		return err->code;
+	if (!trace)
+		trace_ref_new(rq->control, output, req->trace);
+	job = request_job(rq, kind, output);
+	job->id = req->trace;
+	job->path = xstrdup(req->path);
+	job->bytes = req->metadata_bytes;
+	memcpy(job->uuid, req->uuid.data, sizeof(job->uuid));
+	worker_post(output->worker, job);
+	return 0;
+}
+
+static int on_trace_open(const struct request *rq, struct err *err)
+{
+	struct req_con_trace_open req;
+	struct req_con_trace_adopt as;
+
+	if (req_con_trace_open_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	as = (struct req_con_trace_adopt){ req.output, req.trace, req.path, req.uuid, 0 };
+	return open_trace_dir(rq, JOB_TRACE_OPEN, &as, err);
+}
+
+static int on_trace_adopt(const struct request *rq, struct err *err)
+{
+	struct req_con_trace_adopt req;
+
+	if (req_con_trace_adopt_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	return open_trace_dir(rq, JOB_TRACE_ADOPT, &req, err);
+}
+
+static struct trace_ref *request_trace(const struct request *rq, uint64_t id, struct err *err)
+{
+	struct trace_ref *trace = trace_ref_find(rq->control, id);
+
+	if (trace && !trace->output->closing)
+		return trace;
+	control_unknown(err, "trace", id);
+	return NULL;
+}
+
+static int on_trace_close(const struct request *rq, struct err *err)
+{
+	struct req_con_trace_close req;
+	struct trace_ref *trace;
+	struct job *job;
+
+	if (req_con_trace_close_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	trace = request_trace(rq, req.trace, err);
+	if (!trace)
+		return err->code;
+	job = request_job(rq, JOB_TRACE_CLOSE, trace->output);
+	job->id = req.trace;
+	worker_post(trace->output->worker, job);
+	return 0;
+}
+
+static int on_metadata_append(const struct request *rq, struct err *err)
+{
+	struct req_con_metadata_append req;
+	struct trace_ref *trace;
+	struct job *job;
+
+	if (req_con_metadata_append_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	trace = request_trace(rq, req.trace, err);
+	if (!trace)
+		return err->code;
+	job = request_job(rq, JOB_METADATA, trace->output);
+	job->id = req.trace;
+	job->text_len = req.text.len;
+	job->text = xalloc(req.text.len);
+	if (req.text.len)
+		memcpy(job->text, req.text.data, req.text.len);
+	worker_post(trace->output->worker, job);
+	return 0;
+}
+
+static int make_desc(const struct req_con_ring_adopt *req, struct ltt_ring_desc *ret,
+		     struct err *err)
+{
+	*ret = (struct ltt_ring_desc){
+		.mode = req->mode,
+		.nr_rings = req->nr_rings,
+		.num_subbuf = req->num_subbuf,
+		.subbuf_size = req->subbuf_size,
+		.clock = req->clock,
+	};
+	if (ringset_check_channel(req->channel, err))
+		return err->code;
+	return ringmem_check(ret, err);
+}
+
+/* Descriptors of the request are the job's from then on. */
+static int post_ring(const struct request *rq, enum job_kind kind, struct req_con_ring_adopt *req,
+		     struct trace_ref *trace, struct err *err)
+{
+	struct ltt_ring_desc desc;
+	struct ring_ref *ring;
+	struct job *job;
+
+	if (make_desc(req, &desc, err))
+		return err->code;
+	if (req->module >= 0) {
+		int ret = output_watch_kernel(trace->output, rq->control->loop);
+
+		if (ret < 0)
+			return err_errno(err, ERR_INTERNAL, -ret,
+					 "can't watch the kernel's buffers");
+	}
+	ring = ring_ref_new(rq->control, trace->output, req->ring, req->nr_rings);
+	ring->life = rq->control->life;
+	ring->adopting = kind == JOB_RING_ADOPT;
+	job = request_job(rq, kind, trace->output);
+	job->id = req->trace;
+	job->fds = (struct ringmem_fds){ TAKE_FD(req->data), -1, TAKE_FD(req->ctl_rw) };
+	job->spec = (struct ringset_spec){
+		.id = req->ring,
+		.desc = desc,
+		.channel = xstrdup(req->channel),
+		.stream_class = req->stream_class,
+		.first_instance = req->first_instance,
+		.tracefile_size = req->tracefile_size,
+		.tracefile_count = req->tracefile_count,
+		.boxes = ring->boxes,
+		.module = req->module >= 0,
+	};
+	job->module = TAKE_FD(req->module);
+	worker_post(trace->output->worker, job);
+	return 0;
+}
+
+static int on_ring_open(const struct request *rq, struct err *err)
+{
+	struct req_con_ring_adopt as;
+	struct req_con_ring_open req;
+	struct trace_ref *trace;
+
+	if (req_con_ring_open_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	trace = request_trace(rq, req.trace, err);
+	if (!trace)
+		return err->code;
+	if (ring_ref_find(rq->control, req.ring))
+		return request_taken(err, "ring set", req.ring);
+	as = (struct req_con_ring_adopt){
+		req.trace,
+		req.ring,
+		req.channel,
+		req.stream_class,
+		req.nr_rings,
+		req.num_subbuf,
+		req.subbuf_size,
+		req.mode,
+		req.clock,
+		req.tracefile_size,
+		req.tracefile_count,
+		req.first_instance,
+		-1,
+		-1,
+		-1,
+	};
+	return post_ring(rq, JOB_RING_OPEN, &as, trace, err);
+}
+
+/* Ours already, or soon: only the session daemon is another. */
+static int keep_ring(const struct request *rq, struct ring_ref *ring, struct err *err)
+{
+	if (ring->life == rq->control->life)
+		return request_taken(err, "ring set", ring->node.id);
+	ring->life = rq->control->life;
+	if (ring->repaired)
+		control_send_counters(rq->control, rq->header->serial, ring);
+	if (ring->set || ring->closing)
+		control_answer_kept(rq->control, rq->header->serial, ring);
+	else
+		request_answer_behind(rq, ring->output, ring->node.id);
+	return 0;
+}
+
+static int adopt_ring(const struct request *rq, struct req_con_ring_adopt *req, struct err *err)
+{
+	struct ring_ref *ring = ring_ref_find(rq->control, req->ring);
+	struct trace_ref *trace = request_trace(rq, req->trace, err);
+
+	if (!trace)
+		return err->code;
+	if ((req->data < 0) != (req->ctl_rw < 0))
+		return err_set(err, ERR_INVALID, "the buffers did not come along");
+	if (ring && ring->repaired && req->data >= 0) /* somebody had the memory after all */
+		ring = ring_ref_free(ring);
+	if (ring)
+		return keep_ring(rq, ring, err);
+	return post_ring(rq, JOB_RING_ADOPT, req, trace, err);
+}
+
+static int on_ring_adopt(const struct request *rq, struct err *err)
+{
+	struct req_con_ring_adopt req;
+	int code;
+
+	if (req_con_ring_adopt_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	code = adopt_ring(rq, &req, err);
+	close_fd(req.data);
+	close_fd(req.ctl_rw);
+	close_fd(req.module);
+	return code;
+}
+
+/* --- rings and ends ---------------------------------------------------------------- */
 
 /* One that is still being opened is switched then. */
 static void switch_ring(struct ring_ref *ring, bool on)
@@ -28,7 +422,7 @@ static int on_ring_enable(const struct request *rq, struct err *err)
 		struct ring_ref *ring = ring_ref_find(rq->control, ref.ring);
 
 		if (!ring || ring->closing || ring->output->node.id != req.output)
-			request_unknown(err, "open ring set", ref.ring);
+			control_unknown(err, "open ring set", ref.ring);
 		else
 			switch_ring(ring, req.on);
 	}
@@ -61,7 +455,7 @@ static int on_ring_close(const struct request *rq, struct err *err)
 	ring = ring_ref_find(rq->control, req.ring);
 	if (!ring || ring->output->closing ||
 	    (ring->closing && ring->closing_life == rq->control->life))
-		return request_unknown(err, "open ring set", req.ring);
+		return control_unknown(err, "open ring set", req.ring);
 	if (ring->closing) { /* an earlier daemon asked, and did not hear the answer */
 		ring->closing_life = rq->control->life;
 		request_answer_behind(rq, ring->output, req.ring);
@@ -84,7 +478,7 @@ static int on_ring_forget(const struct request *rq, struct err *err)
 		return request_is_bad(err);
 	ring = ring_ref_find(rq->control, req.ring);
 	if (!ring || !ring->closed || ring->output->closing)
-		return request_unknown(err, "closed ring set", req.ring);
+		return control_unknown(err, "closed ring set", req.ring);
 	ring_ref_free(ring);
 	request_answer(rq, err);
 	return 0;
@@ -97,12 +491,6 @@ static void close_ring(struct ring_ref *ring)
 	ring_ref_begin_closing(ring);
 	job->spec.id = ring->node.id;
 	worker_post(ring->output->worker, job);
-}
-
-void control_end_output(struct output *output)
-{
-	output_begin_closing(output);
-	worker_post(output->worker, job_new(JOB_END, output));
 }
 
 static void leave_output(struct output *output)
@@ -123,7 +511,7 @@ static int on_adopted(const struct request *rq, struct err *err)
 		if (output->closing)
 			continue;
 		if (output->life != rq->control->life)
-			control_end_output(output);
+			output_end(output);
 		else
 			list_for_each(ring, &output->rings, output_node)
 				if (ring->life != rq->control->life && !ring->closing)
@@ -131,7 +519,7 @@ static int on_adopted(const struct request *rq, struct err *err)
 		if (!output->closing)
 			worker_post(output->worker, job_new(JOB_COMPLETE, output));
 	}
-	control_answer_all_adopted(rq, err);
+	request_answer_all_adopted(rq, err);
 	return 0;
 }
 
@@ -160,6 +548,54 @@ static int on_held(const struct request *rq, struct err *err)
 	request_answer(rq, err);
 	return 0;
 }
+
+/* --- figures --------------------------------------------------------------------- */
+
+/* Is a ring set that has counters already still being taken over? */
+static bool is_adopting(const struct output *output)
+{
+	const struct ring_ref *ring;
+
+	list_for_each(ring, &output->rings, output_node)
+		if (ring->adopting)
+			return true;
+	return false;
+}
+
+static void answer_stats(const struct request *rq, const struct output *output,
+			 const struct err *err)
+{
+	struct rep_con_stats rep = { .spooled = worker_spooled(output->worker) };
+	struct encoder enc;
+	uint8_t buf[64];
+
+	worker_clock(output->worker, &rep.clock_offset_ns, &rep.clock_error_ns);
+	control_begin_reply(&enc, buf, sizeof(buf), MSG_con_stats, rq->header->serial, err);
+	rep_con_stats_encode(&enc, &rep);
+	control_send(rq->control, &enc);
+}
+
+static int on_stats(const struct request *rq, struct err *err)
+{
+	struct req_con_stats req;
+	struct output *output;
+
+	if (req_con_stats_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	output = output_find(rq->control, req.output);
+	if (!output)
+		return control_unknown(err, "output", req.output);
+	if (is_adopting(output) && !output->closing) {
+		request_answer_behind(rq, output, 0);
+		return 0;
+	}
+	control_watch_output(rq->control, output);
+	control_send_all_counters(rq->control, rq->header->serial, output);
+	answer_stats(rq, output, err);
+	return 0;
+}
+
+/* --- all of them ----------------------------------------------------------------- */
 
 void control_message(struct control *c, const struct msg_header *header, struct decoder *dec)
 {
@@ -214,7 +650,7 @@ int control_init(struct control *c, struct loop *loop, const struct control_ops 
 	ret = job_queue_init(&c->done, true);
 	if (ret == 0)
 		ret = loop_fd_init(&c->done_source, loop, c->done.event_fd, EPOLLIN,
-				   control_done_ready);
+				   control_on_done);
 	return ret;
 }
 
@@ -236,5 +672,5 @@ void control_end(struct control *c, bool leave)
 	c->ending = true;
 	list_for_each(output, &c->all, all_node)
 		if (!output->closing)
-			(leave ? leave_output : control_end_output)(output);
+			(leave ? leave_output : output_end)(output);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* control_reply.c - answers that can be given at once, and counters. */
-#include "control_priv.h"
+#include "control_reply.h"
 
+#include <errno.h>
 #include <stdio.h>
+
+#include "proto/consumer.h"
 
 /* This connection hears nothing of requests by an earlier daemon: the serial
  * may be that of a question of its own. */
@@ -30,59 +32,13 @@ void control_answer(struct control *c, uint16_t type, uint32_t serial, const str
 	control_send(c, &enc);
 }
 
-void request_answer(const struct request *rq, const struct err *err)
-{
-	control_answer(rq->control, rq->header->type, rq->header->serial, err);
-}
-
-int request_is_bad(struct err *err)
-{
-	return err_set(err, ERR_BAD_MESSAGE, "the message could not be decoded");
-}
-
-int request_unknown(struct err *err, const char *what, uint64_t id)
+int control_unknown(struct err *err, const char *what, uint64_t id)
 {
 	return err_set(err, ERR_INVALID, "there is no %s %llu", what, (unsigned long long)id);
 }
 
-int request_taken(struct err *err, const char *what, uint64_t id)
-{
-	return err_set(err, ERR_INVALID, "there is a %s %llu already", what,
-		       (unsigned long long)id);
-}
-
-struct job *request_job(const struct request *rq, enum job_kind kind, struct output *output)
-{
-	struct job *job = job_new(kind, output);
-
-	job->type = rq->header->type;
-	job->serial = rq->header->serial;
-	job->life = rq->control->life;
-	return job;
-}
-
-/* To be answered when what the worker was asked before is done. */
-void request_answer_behind(const struct request *rq, struct output *output, uint64_t ring)
-{
-	struct job *job = request_job(rq, JOB_WAIT, output);
-
-	job->spec.id = ring;
-	worker_post(output->worker, job);
-}
-
-void control_answer_all_adopted(const struct request *rq, const struct err *err)
-{
-	struct rep_con_adopted rep = { .hides = 1 };
-	uint8_t buf[128];
-	struct encoder enc;
-
-	control_begin_reply(&enc, buf, sizeof(buf), MSG_con_adopted, rq->header->serial, err);
-	rep_con_adopted_encode(&enc, &rep);
-	control_send(rq->control, &enc);
-}
-
-void control_answer_adopted(struct control *c, uint32_t serial,
-			    const struct rep_con_ring_adopt *rep)
+static void control_answer_adopted(struct control *c, uint32_t serial,
+				   const struct rep_con_ring_adopt *rep)
 {
 	struct err fine = { 0 };
 	uint8_t buf[128];
@@ -155,50 +111,6 @@ void control_send_all_counters(struct control *c, uint32_t serial, const struct 
 		control_send_counters(c, serial, ring);
 }
 
-/* Is a ring set that has counters already still being taken over? */
-static bool is_adopting(const struct output *output)
-{
-	const struct ring_ref *ring;
-
-	list_for_each(ring, &output->rings, output_node)
-		if (ring->adopting)
-			return true;
-	return false;
-}
-
-static void answer_stats(const struct request *rq, const struct output *output,
-			 const struct err *err)
-{
-	struct rep_con_stats rep = { .spooled = worker_spooled(output->worker) };
-	struct encoder enc;
-	uint8_t buf[64];
-
-	worker_clock(output->worker, &rep.clock_offset_ns, &rep.clock_error_ns);
-	control_begin_reply(&enc, buf, sizeof(buf), MSG_con_stats, rq->header->serial, err);
-	rep_con_stats_encode(&enc, &rep);
-	control_send(rq->control, &enc);
-}
-
-int on_stats(const struct request *rq, struct err *err)
-{
-	struct req_con_stats req;
-	struct output *output;
-
-	if (req_con_stats_decode(rq->dec, &req) < 0)
-		return request_is_bad(err);
-	output = output_find(rq->control, req.output);
-	if (!output)
-		return request_unknown(err, "output", req.output);
-	if (is_adopting(output) && !output->closing) {
-		request_answer_behind(rq, output, 0);
-		return 0;
-	}
-	control_watch_output(rq->control, output);
-	control_send_all_counters(rq->control, rq->header->serial, output);
-	answer_stats(rq, output, err);
-	return 0;
-}
-
 static void send_held(struct control *c, uint32_t serial, const struct msg_held *msg)
 {
 	struct encoder enc;
@@ -226,5 +138,239 @@ void control_send_held(struct control *c, uint32_t serial, const struct output *
 				  &(struct msg_held){ name, ring->data, ring->ctl_rw,
 						      ring->module >= 0 ? ring->module :
 									  doorbell });
+	}
+}
+
+/* --- jobs that workers have done ---------------------------------------------------- */
+
+/* For a session daemon that has lost them: see control_send_held(). */
+static void keep_fds(struct ring_ref *ring, struct job *job)
+{
+	if (ring->closing)
+		return;
+	ring->data = TAKE_FD(job->fds.data);
+	ring->ctl_rw = TAKE_FD(job->fds.ctl_rw);
+	ring->module = TAKE_FD(job->module);
+}
+
+static void answer_ring(struct control *c, struct job *job)
+{
+	struct ring_ref *ring = ring_ref_find(c, job->spec.id);
+	struct rep_con_ring_open rep = {
+		.data = job->fds.data,
+		.ctl = job->fds.ctl,
+		.ctl_rw = job->fds.ctl_rw,
+		.doorbell = worker_doorbell_fd(ring->output->worker),
+	};
+	uint8_t buf[1024];
+	struct encoder enc;
+
+	ring->adopting = false;
+	if (job->err.code) {
+		control_answer(c, job->type, job->serial, &job->err);
+		ring_ref_free(ring);
+		return;
+	}
+	if (!job->set) { /* its files were only repaired */
+		ring->closing = ring->closed = true;
+		ring->repaired = true;
+		control_send_counters(c, job->serial, ring);
+	}
+	if (!ring->closing)
+		ring->set = job->set;
+	if (ring->set && ring->switched)
+		ringset_switch(ring->set, ring->on);
+	if (job->kind == JOB_RING_ADOPT) {
+		control_answer_adopted(c, job->serial,
+				       &(struct rep_con_ring_adopt){ job->bytes, job->records });
+	} else {
+		control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
+		rep_con_ring_open_encode(&enc, &rep);
+		control_send(c, &enc);
+	}
+	keep_fds(ring, job);
+}
+
+static void report_output_error(struct control *c, const struct job *note)
+{
+	const struct output *output = note->owner;
+	struct msg_con_output_error msg = {
+		.output = output->node.id,
+		.error = (uint32_t)note->error,
+		.text = note->err.text,
+		.limit = note->limit,
+	};
+	uint8_t buf[1024];
+	struct encoder enc;
+
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_con_output_error, 0, 0);
+	msg_con_output_error_encode(&enc, &msg);
+	control_send(c, &enc);
+}
+
+static void report_output(struct control *c, struct output *output, int error, const char *text)
+{
+	struct job note = { .owner = output, .error = error, .limit = error };
+
+	snprintf(note.err.text, sizeof(note.err.text), "%s", text);
+	report_output_error(c, &note);
+}
+
+void control_watch_output(struct control *c, struct output *output)
+{
+	bool hangs = worker_hangs(output->worker);
+
+	if (hangs == output->hanging || output->failing)
+		return;
+	output->hanging = hangs;
+	report_output(c, output, hangs ? ETIMEDOUT : 0,
+		      hangs ? "nothing is written: its file system has not answered for seconds" :
+			      "");
+}
+
+static void noted(struct control *c, struct job *note)
+{
+	struct output *output = note->owner;
+
+	output->failing = note->error;
+	output->hanging = false; /* it has moved, and what it says counts */
+	report_output_error(c, note);
+}
+
+static void output_ended(struct control *c, struct job *job)
+{
+	/* also where it failed: the request to close it wants the account */
+	if (job->type)
+		control_send_all_counters(c, job->serial, job->owner);
+	output_free(job->owner);
+	if (job->type)
+		control_answer(c, job->type, job->serial, &job->err);
+	if (c->ending && list_empty(&c->all))
+		c->ops->ended(c);
+}
+
+static void answer_started(struct control *c, const struct job *job)
+{
+	const struct output *output = job->owner;
+	struct rep_con_output_open rep = {
+		.doorbell = worker_doorbell_fd(output->worker),
+		.dir = job->path ? worker_dir_fd(output->worker) : -1,
+	};
+	uint8_t buf[1024];
+	struct encoder enc;
+
+	control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
+	rep_con_output_open_encode(&enc, &rep);
+	control_send(c, &enc);
+}
+
+static void answer_appended(struct control *c, const struct job *job)
+{
+	struct rep_con_metadata_append rep = { job->bytes };
+	uint8_t buf[1024];
+	struct encoder enc;
+
+	control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
+	rep_con_metadata_append_encode(&enc, &rep);
+	control_send(c, &enc);
+}
+
+/* Its last counters; there is none whose adoption has failed. */
+static void ring_closed(struct control *c, struct job *job)
+{
+	struct ring_ref *ring = ring_ref_find(c, job->spec.id);
+
+	if (ring)
+		ring->closed = true;
+	if (!job->type)
+		return; /* nobody asked */
+	if (ring)
+		control_send_counters(c, job->serial, ring);
+	else if (!job->err.code)
+		control_unknown(&job->err, "open ring set", job->spec.id);
+	control_answer(c, job->type, job->serial, &job->err);
+}
+
+/* Everything that was asked for before is done, by any connection. */
+static void waited(struct control *c, struct job *job)
+{
+	struct ring_ref *ring = ring_ref_find(c, job->spec.id);
+
+	if (job->type == MSG_con_ring_close) {
+		ring_closed(c, job);
+	} else if (job->type == MSG_con_ring_adopt && ring) {
+		if (ring->repaired)
+			control_send_counters(c, job->serial, ring);
+		control_answer_kept(c, job->serial, ring);
+	} else if (job->type == MSG_con_ring_adopt) {
+		err_set(&job->err, ERR_OUTPUT, "the ring set could not be taken over");
+		control_answer(c, job->type, job->serial, &job->err);
+	} else {
+		control_send_all_counters(c, job->serial, job->owner);
+		control_answer(c, job->type, job->serial, &job->err);
+	}
+}
+
+static void job_done(struct control *c, struct job *job)
+{
+	struct output *output = job->owner;
+
+	switch (job->kind) {
+	case JOB_NOTE:
+		noted(c, job);
+		return;
+	case JOB_RING_OPEN:
+	case JOB_RING_ADOPT:
+		answer_ring(c, job);
+		return;
+	case JOB_END:
+		output_ended(c, job);
+		return;
+	case JOB_START:
+		if (job->err.code && !output->closing)
+			output_end(output);
+		answer_started(c, job);
+		return;
+	case JOB_COMPLETE:
+		return; /* nobody waits for it */
+	case JOB_WAIT:
+		waited(c, job);
+		return;
+	case JOB_METADATA:
+		answer_appended(c, job);
+		return;
+	case JOB_RING_CLOSE:
+		ring_closed(c, job);
+		return;
+	case JOB_TRACE_CLOSE:
+		if (!job->err.code)
+			trace_ref_free(trace_ref_find(c, job->id));
+		break;
+	case JOB_TRACE_OPEN:
+	case JOB_TRACE_ADOPT:
+		if (job->err.code)
+			trace_ref_free(trace_ref_find(c, job->id));
+		break;
+	default:
+		break;
+	}
+	control_answer(c, job->type, job->serial, &job->err);
+}
+
+void control_on_done(struct loop_fd *source, uint32_t events)
+{
+	struct control *c = container_of(source, struct control, done_source);
+	struct job *job;
+	uint64_t count;
+
+	(void)events;
+	if (read(source->fd, &count, sizeof(count)) < 0)
+		return;
+	while ((job = job_queue_pop(&c->done))) {
+		c->asker_gone = job->type && job->life != c->life;
+		job_done(c, job);
+		c->asker_gone = false;
+		job_free(job);
 	}
 }

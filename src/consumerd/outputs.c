@@ -40,6 +40,12 @@ void output_begin_closing(struct output *output)
 		ring_ref_begin_closing(ring);
 }
 
+void output_end(struct output *output)
+{
+	output_begin_closing(output);
+	worker_post(output->worker, job_new(JOB_END, output));
+}
+
 void output_begin_leaving(struct output *output)
 {
 	struct ring_ref *ring;

@@ -17,10 +17,10 @@ struct output {
 	struct list_node traces;
 	struct list_node rings;
 	struct loop_fd notifier; /* of the kernel's rings, for the worker */
-	bool closing;	      /* JOB_END is on its way */
-	bool failing;	      /* as its worker has noted; */
-	bool hanging;	      /* it does not come to noting, which has been told */
-	uint32_t life;	      /* of the control connection that opened or took it over */
+	bool closing;		 /* JOB_END is on its way */
+	bool failing;		 /* as its worker has noted; */
+	bool hanging;		 /* it does not come to noting, which has been told */
+	uint32_t life;		 /* of the control connection that opened or took it over */
 };
 
 struct trace_ref {
@@ -38,7 +38,7 @@ struct ring_ref {
 	int data, ctl_rw; /* for a session daemon that has lost them, and its keeper; */
 	int module;	  /* so is the kernel module's channel */
 	bool closing;
-	bool closed; /* its counters are final */
+	bool closed;	       /* its counters are final */
 	uint32_t closing_life; /* of the connection on which that was asked for */
 	bool adopting;	       /* it has counters, but they are not read yet */
 	bool repaired;	       /* its memory was lost: there are but its files' counters */
@@ -54,6 +54,8 @@ struct output *output_new(struct control *control, uint64_t id, struct worker *w
 void output_free(struct output *output);
 /** From here on no ring of it is touched. */
 void output_begin_closing(struct output *output);
+/** Have its worker write all data and end; then it is closed. */
+void output_end(struct output *output);
 /** The same, but they stay as they are: a successor goes on with them. */
 void output_begin_leaving(struct output *output);
 /** Hear the kernel's rings in the place of the worker, which sleeps on memory. Return: 0 or

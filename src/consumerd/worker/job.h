@@ -25,10 +25,10 @@ enum job_kind {
 	JOB_RING_CLOSE,	 /* id of the ring */
 	JOB_TRACE_CLOSE, /* id of the trace */
 	JOB_FLUSH,
-	JOB_WAIT, /* nothing: it comes back behind those before it */
+	JOB_WAIT,     /* nothing: it comes back behind those before it */
 	JOB_COMPLETE, /* all that an earlier consumer had has been taken over */
-	JOB_END,  /* close everything and leave */
-	JOB_NOTE, /* from a worker: writing fails (error) or works again (0) */
+	JOB_END,      /* close everything and leave */
+	JOB_NOTE,     /* from a worker: writing fails (error) or works again (0) */
 };
 
 struct job {

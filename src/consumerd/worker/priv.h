@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* priv.h - a worker from inside: worker.c is its rhythm, jobs.c what it is
- * asked to do, end.c how all that there is goes out, disk.c how its output
- * does, live.c what viewers are told.
- * All of it belongs to the worker's thread but config, doorbell, notifier, inbox and
- * disk.busy_since_ns. */
+/* priv.h - a worker from inside: worker.c is its rhythm, jobs.c has its jobs, disk.c the state of
+ * its output. All of it belongs to the worker's thread but config, doorbell, notifier, inbox, sink
+ * (see sink.h) and disk.busy_since_ns. */
 #ifndef CONSUMERD_WORKER_PRIV_H
 #define CONSUMERD_WORKER_PRIV_H
 
@@ -69,10 +67,6 @@ void worker_flow(struct worker *worker);
 /** Do everything that is in the inbox. Return: whether there was anything. */
 bool worker_do_jobs(struct worker *worker);
 
-/** JOB_FLUSH, JOB_END: write, or send, all that the rings have. */
-void worker_flush(struct worker *worker, struct job *job);
-void worker_end(struct worker *worker, struct job *job);
-
 /** Cut everything, metadata first; keeps account of whether the output works.
  *  Return: how many rings had something. */
 unsigned int worker_cut_all(struct worker *worker, enum stream_cut how);
@@ -90,13 +84,6 @@ void worker_measure(struct worker *worker);
 int worker_append(struct worker *worker, struct tracedir *dir, const void *text,
 		  uint32_t len) MUST_CHECK;
 
-/**
- * worker_mark() - a time before which no record is still being made that is not published yet.
- * Return: it, on the rings' clock; 0: there is none to be told.
- */
-uint64_t worker_mark(struct worker *worker);
-/** Everything up to @mark has been cut: tell viewers. Return: 0 or negative errno. */
-int worker_beacon(struct worker *worker, uint64_t mark) MUST_CHECK;
 /** Have the relay know of all streams before anything younger than they are is sent. */
 int worker_attach(struct worker *worker) MUST_CHECK;
 
