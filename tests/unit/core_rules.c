@@ -260,7 +260,7 @@ static struct shape *shape(struct shapes *shapes, const char *name, enum shape_k
 			   const char *format, const char *field, uint8_t bits)
 {
 	struct layout *layout = layout_new(1, 0, strlen(field) + 1);
-	struct layout_field f = { .name = field, .kind = LAYOUT_INT, .size_bits = bits };
+	struct layout_field f = { .name = field, .kind = LTT_KIND_INT, .size_bits = bits };
 	struct shape_facts facts = { name, kind, 13, format, layout };
 	const char *why;
 	struct shape *s;
@@ -319,9 +319,9 @@ static void same_names(void)
 	struct shapes shapes = { 0 };
 	struct layout *layout = layout_new(2, 0, 64);
 	struct layout_field seq = {
-		.name = "f", .kind = LAYOUT_SEQUENCE, .size_bits = 8, .length_bits = 32
+		.name = "f", .kind = LTT_KIND_SEQUENCE, .size_bits = 8, .length_bits = 32
 	};
-	struct layout_field len = { .name = "_f_length", .kind = LAYOUT_INT, .size_bits = 8 };
+	struct layout_field len = { .name = "_f_length", .kind = LTT_KIND_INT, .size_bits = 8 };
 	struct shape_facts facts = { "a", SHAPE_TRACEPOINT, 1, "", layout };
 	const char *why = NULL;
 

@@ -37,60 +37,60 @@ static void sizes(void)
 		uint8_t size = (uint8_t)bits;
 
 		if (whole) {
-			ACCEPT(.kind = LAYOUT_INT, .size_bits = size);
-			ACCEPT(.kind = LAYOUT_ENUM, .size_bits = size);
-			ACCEPT(.kind = LAYOUT_ARRAY, .size_bits = size, .count = 2);
-			ACCEPT(.kind = LAYOUT_SEQUENCE, .size_bits = 8, .length_bits = size);
+			ACCEPT(.kind = LTT_KIND_INT, .size_bits = size);
+			ACCEPT(.kind = LTT_KIND_ENUM, .size_bits = size);
+			ACCEPT(.kind = LTT_KIND_ARRAY, .size_bits = size, .count = 2);
+			ACCEPT(.kind = LTT_KIND_SEQUENCE, .size_bits = 8, .length_bits = size);
 		} else {
-			REFUSE("an integer of an", .kind = LAYOUT_INT, .size_bits = size);
-			REFUSE("an enumeration of an", .kind = LAYOUT_ENUM, .size_bits = size);
-			REFUSE("integers of an", .kind = LAYOUT_ARRAY, .size_bits = size);
-			REFUSE("whose length", .kind = LAYOUT_SEQUENCE, .size_bits = 8,
+			REFUSE("an integer of an", .kind = LTT_KIND_INT, .size_bits = size);
+			REFUSE("an enumeration of an", .kind = LTT_KIND_ENUM, .size_bits = size);
+			REFUSE("integers of an", .kind = LTT_KIND_ARRAY, .size_bits = size);
+			REFUSE("whose length", .kind = LTT_KIND_SEQUENCE, .size_bits = 8,
 			       .length_bits = size);
 		}
 		if (bits == 32 || bits == 64) {
-			ACCEPT(.kind = LAYOUT_FLOAT, .size_bits = size);
-			ACCEPT(.kind = LAYOUT_SEQUENCE, .size_bits = size, .length_bits = 8,
-			       .flags = LAYOUT_FLOAT_ELEM);
+			ACCEPT(.kind = LTT_KIND_FLOAT, .size_bits = size);
+			ACCEPT(.kind = LTT_KIND_SEQUENCE, .size_bits = size, .length_bits = 8,
+			       .flags = LTT_FIELD_FLOAT_ELEM);
 		} else {
-			REFUSE("a float of an", .kind = LAYOUT_FLOAT, .size_bits = size);
-			REFUSE("floats of an", .kind = LAYOUT_ARRAY, .size_bits = size,
-			       .flags = LAYOUT_FLOAT_ELEM);
+			REFUSE("a float of an", .kind = LTT_KIND_FLOAT, .size_bits = size);
+			REFUSE("floats of an", .kind = LTT_KIND_ARRAY, .size_bits = size,
+			       .flags = LTT_FIELD_FLOAT_ELEM);
 		}
 		if (bits == 8)
-			ACCEPT(.kind = LAYOUT_ARRAY, .size_bits = size, .flags = LAYOUT_TEXT);
+			ACCEPT(.kind = LTT_KIND_ARRAY, .size_bits = size, .flags = LTT_FIELD_TEXT);
 		else
-			REFUSE("no bytes", .kind = LAYOUT_ARRAY, .size_bits = size,
-			       .flags = LAYOUT_TEXT);
-		ACCEPT(.kind = LAYOUT_STRING, .size_bits = size);
+			REFUSE("no bytes", .kind = LTT_KIND_ARRAY, .size_bits = size,
+			       .flags = LTT_FIELD_TEXT);
+		ACCEPT(.kind = LTT_KIND_STRING, .size_bits = size);
 	}
 }
 
 static void bounds(void)
 {
-	ACCEPT(.kind = LAYOUT_ARRAY, .size_bits = 8, .count = LAYOUT_MAX_PAYLOAD);
-	REFUSE("too large", .kind = LAYOUT_ARRAY, .size_bits = 8, .count = LAYOUT_MAX_PAYLOAD + 1);
-	REFUSE("too large", .kind = LAYOUT_ARRAY, .size_bits = 64, .count = UINT32_MAX);
-	REFUSE("unknown flags", .kind = LAYOUT_INT, .size_bits = 8, .flags = 32);
-	REFUSE("number base", .kind = LAYOUT_INT, .size_bits = 8, .base = 3);
+	ACCEPT(.kind = LTT_KIND_ARRAY, .size_bits = 8, .count = LAYOUT_MAX_PAYLOAD);
+	REFUSE("too large", .kind = LTT_KIND_ARRAY, .size_bits = 8, .count = LAYOUT_MAX_PAYLOAD + 1);
+	REFUSE("too large", .kind = LTT_KIND_ARRAY, .size_bits = 64, .count = UINT32_MAX);
+	REFUSE("unknown flags", .kind = LTT_KIND_INT, .size_bits = 8, .flags = 32);
+	REFUSE("number base", .kind = LTT_KIND_INT, .size_bits = 8, .base = 3);
 	for (unsigned int kind = 0; kind < 256; kind++)
-		if (kind < LAYOUT_INT || kind > LAYOUT_ENUM)
+		if (kind < LTT_KIND_INT || kind > LTT_KIND_ENUM)
 			REFUSE("unknown kind", .kind = (uint8_t)kind, .size_bits = 8);
 }
 
 static void labels(void)
 {
-	struct layout_field f = { .name = "f", .kind = LAYOUT_ENUM, .size_bits = 8 };
+	struct layout_field f = { .name = "f", .kind = LTT_KIND_ENUM, .size_bits = 8 };
 	const char *why;
 
 	CHECK(!refusal(&f, true, 1, -1)); /* unsigned: the same bits */
 	why = refusal(&f, true, -1, 1);
 	CHECK(why && strstr(why, "ends before"));
-	f.flags = LAYOUT_SIGNED;
+	f.flags = LTT_FIELD_SIGNED;
 	CHECK(!refusal(&f, true, -1, 1));
 	why = refusal(&f, true, 1, -1);
 	CHECK(why && strstr(why, "ends before"));
-	f.kind = LAYOUT_INT;
+	f.kind = LTT_KIND_INT;
 	why = refusal(&f, true, 1, 1);
 	CHECK(why && strstr(why, "not an enumeration"));
 }
@@ -107,15 +107,15 @@ static void check_type(const char *expected, struct layout_field field)
 
 static void types(void)
 {
-	TYPE("integer", .kind = LAYOUT_INT);
-	TYPE("float", .kind = LAYOUT_FLOAT);
-	TYPE("string", .kind = LAYOUT_STRING);
-	TYPE("enum", .kind = LAYOUT_ENUM);
-	TYPE("array of 1 integer", .kind = LAYOUT_ARRAY, .count = 1);
-	TYPE("array of 3 floats", .kind = LAYOUT_ARRAY, .count = 3, .flags = LAYOUT_FLOAT_ELEM);
-	TYPE("string", .kind = LAYOUT_ARRAY, .count = 3, .flags = LAYOUT_TEXT);
-	TYPE("sequence of integers", .kind = LAYOUT_SEQUENCE);
-	TYPE("string", .kind = LAYOUT_SEQUENCE, .flags = LAYOUT_TEXT);
+	TYPE("integer", .kind = LTT_KIND_INT);
+	TYPE("float", .kind = LTT_KIND_FLOAT);
+	TYPE("string", .kind = LTT_KIND_STRING);
+	TYPE("enum", .kind = LTT_KIND_ENUM);
+	TYPE("array of 1 integer", .kind = LTT_KIND_ARRAY, .count = 1);
+	TYPE("array of 3 floats", .kind = LTT_KIND_ARRAY, .count = 3, .flags = LTT_FIELD_FLOAT_ELEM);
+	TYPE("string", .kind = LTT_KIND_ARRAY, .count = 3, .flags = LTT_FIELD_TEXT);
+	TYPE("sequence of integers", .kind = LTT_KIND_SEQUENCE);
+	TYPE("string", .kind = LTT_KIND_SEQUENCE, .flags = LTT_FIELD_TEXT);
 }
 
 int main(void)

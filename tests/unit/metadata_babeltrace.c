@@ -47,7 +47,7 @@ static void put_text(FILE *f, char *text)
 	free(text);
 }
 
-static void field(struct layout *l, const char *name, enum layout_kind kind, uint8_t bits,
+static void field(struct layout *l, const char *name, enum ltt_field_kind kind, uint8_t bits,
 		  uint32_t flags, uint8_t base, uint32_t count)
 {
 	struct layout_field f = { .name = name,
@@ -65,27 +65,27 @@ static struct layout *all_kinds(void)
 {
 	struct layout *l = layout_new(32, 8, 1024);
 
-	field(l, "i8", LAYOUT_INT, 8, LAYOUT_SIGNED, 10, 0);
-	field(l, "u16", LAYOUT_INT, 16, 0, 16, 0);
-	field(l, "net", LAYOUT_INT, 32, LAYOUT_BIG_ENDIAN, 10, 0);
-	field(l, "i64", LAYOUT_INT, 64, LAYOUT_SIGNED, 0, 0);
-	field(l, "oct", LAYOUT_INT, 32, 0, 8, 0);
-	field(l, "hidden", LAYOUT_INT, 32, LAYOUT_NOWRITE, 10, 0);
-	field(l, "f", LAYOUT_FLOAT, 32, 0, 0, 0);
-	field(l, "d", LAYOUT_FLOAT, 64, 0, 0, 0);
-	field(l, "s", LAYOUT_STRING, 0, 0, 0, 0);
-	field(l, "odd name-1;}", LAYOUT_ARRAY, 16, 0, 16, 3);
-	field(l, "text", LAYOUT_ARRAY, 8, LAYOUT_TEXT, 10, 4);
-	field(l, "seq", LAYOUT_SEQUENCE, 32, LAYOUT_SIGNED, 10, 0);
-	field(l, "seqtext", LAYOUT_SEQUENCE, 8, LAYOUT_TEXT, 10, 0);
-	field(l, "seqf", LAYOUT_SEQUENCE, 64, LAYOUT_FLOAT_ELEM, 10, 0);
-	field(l, "none", LAYOUT_ARRAY, 8, 0, 10, 0);
-	field(l, "e", LAYOUT_ENUM, 8, LAYOUT_SIGNED, 10, 0);
+	field(l, "i8", LTT_KIND_INT, 8, LTT_FIELD_SIGNED, 10, 0);
+	field(l, "u16", LTT_KIND_INT, 16, 0, 16, 0);
+	field(l, "net", LTT_KIND_INT, 32, LTT_FIELD_BIG_ENDIAN, 10, 0);
+	field(l, "i64", LTT_KIND_INT, 64, LTT_FIELD_SIGNED, 0, 0);
+	field(l, "oct", LTT_KIND_INT, 32, 0, 8, 0);
+	field(l, "hidden", LTT_KIND_INT, 32, LTT_FIELD_NOWRITE, 10, 0);
+	field(l, "f", LTT_KIND_FLOAT, 32, 0, 0, 0);
+	field(l, "d", LTT_KIND_FLOAT, 64, 0, 0, 0);
+	field(l, "s", LTT_KIND_STRING, 0, 0, 0, 0);
+	field(l, "odd name-1;}", LTT_KIND_ARRAY, 16, 0, 16, 3);
+	field(l, "text", LTT_KIND_ARRAY, 8, LTT_FIELD_TEXT, 10, 4);
+	field(l, "seq", LTT_KIND_SEQUENCE, 32, LTT_FIELD_SIGNED, 10, 0);
+	field(l, "seqtext", LTT_KIND_SEQUENCE, 8, LTT_FIELD_TEXT, 10, 0);
+	field(l, "seqf", LTT_KIND_SEQUENCE, 64, LTT_FIELD_FLOAT_ELEM, 10, 0);
+	field(l, "none", LTT_KIND_ARRAY, 8, 0, 10, 0);
+	field(l, "e", LTT_KIND_ENUM, 8, LTT_FIELD_SIGNED, 10, 0);
 	CHECK(layout_add_label(l, "a \"quoted\" \\ one", -1, -1));
 	CHECK(layout_add_label(l, "range", 1, 5));
-	field(l, "eu", LAYOUT_ENUM, 64, 0, 10, 0);
+	field(l, "eu", LTT_KIND_ENUM, 64, 0, 10, 0);
 	CHECK(layout_add_label(l, "huge", -2, -1)); /* the bits of 2^64-2 and 2^64-1 */
-	field(l, "bare", LAYOUT_ENUM, 16, 0, 10, 0);
+	field(l, "bare", LTT_KIND_ENUM, 16, 0, 10, 0);
 	CHECK(!layout_check(l));
 	return l;
 }

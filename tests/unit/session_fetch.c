@@ -75,8 +75,9 @@ static void several(void)
 	for (int i = 0; i < nr; i++)
 		CHECK(kernel_fetch_describe(&all[i], layout));
 	CHECK(!layout_check(layout) && layout->nr_fields == 3);
-	CHECK(layout->fields[0].kind == LAYOUT_INT && layout->fields[0].flags == LAYOUT_SIGNED);
-	CHECK(layout->fields[0].size_bits == 32 && layout->fields[2].kind == LAYOUT_STRING);
+	CHECK(layout->fields[0].kind == LTT_KIND_INT &&
+	      layout->fields[0].flags == LTT_FIELD_SIGNED);
+	CHECK(layout->fields[0].size_bits == 32 && layout->fields[2].kind == LTT_KIND_STRING);
 	layout_free(layout);
 	CHECK(kernel_fetch_parse("", all, &err) == 0 && kernel_fetch_parse("   ", all, &err) == 0);
 }

@@ -86,11 +86,11 @@ static bool is_float_size(unsigned int bits)
 
 static const char *check_element(const struct layout_field *f)
 {
-	if (f->flags & LAYOUT_TEXT)
-		return f->size_bits == 8 && !(f->flags & LAYOUT_FLOAT_ELEM) ?
+	if (f->flags & LTT_FIELD_TEXT)
+		return f->size_bits == 8 && !(f->flags & LTT_FIELD_FLOAT_ELEM) ?
 			       NULL :
 			       "text of elements that are no bytes";
-	if (f->flags & LAYOUT_FLOAT_ELEM)
+	if (f->flags & LTT_FIELD_FLOAT_ELEM)
 		return is_float_size(f->size_bits) ? NULL : "floats of an unknown size";
 	return is_int_size(f->size_bits) ? NULL : "integers of an unknown size";
 }
@@ -102,8 +102,8 @@ static const char *check_enum(const struct layout_field *f)
 	for (uint32_t i = 0; i < f->nr_labels; i++) {
 		const struct layout_label *l = &f->labels[i];
 
-		if (f->flags & LAYOUT_SIGNED ? l->first > l->last :
-					       (uint64_t)l->first > (uint64_t)l->last)
+		if (f->flags & LTT_FIELD_SIGNED ? l->first > l->last :
+						  (uint64_t)l->first > (uint64_t)l->last)
 			return "an enumeration with a range that ends before it begins";
 	}
 	return NULL;
@@ -146,12 +146,12 @@ static const struct layout_rules {
 	const char *type;
 	bool has_length;
 } layout_rules[] = {
-	[LAYOUT_INT] = { .check = check_integer, .type = "integer" },
-	[LAYOUT_FLOAT] = { .check = check_float, .type = "float" },
-	[LAYOUT_STRING] = { .check = check_string, .type = "string" },
-	[LAYOUT_ARRAY] = { .check = check_array },
-	[LAYOUT_SEQUENCE] = { .check = check_sequence, .has_length = true },
-	[LAYOUT_ENUM] = { .check = check_enum, .type = "enum" },
+	[LTT_KIND_INT] = { .check = check_integer, .type = "integer" },
+	[LTT_KIND_FLOAT] = { .check = check_float, .type = "float" },
+	[LTT_KIND_STRING] = { .check = check_string, .type = "string" },
+	[LTT_KIND_ARRAY] = { .check = check_array },
+	[LTT_KIND_SEQUENCE] = { .check = check_sequence, .has_length = true },
+	[LTT_KIND_ENUM] = { .check = check_enum, .type = "enum" },
 };
 
 /* Those of an unknown kind are empty. */
@@ -164,9 +164,9 @@ static const char *layout_check_field(const struct layout_field *f)
 {
 	if (f->base != 0 && f->base != 2 && f->base != 8 && f->base != 10 && f->base != 16)
 		return "a number base that is none of 2, 8, 10 and 16";
-	if (f->flags & ~(uint32_t)LAYOUT_ALL_FLAGS)
+	if (f->flags & ~LAYOUT_FLAGS)
 		return "unknown flags";
-	if (f->nr_labels && f->kind != LAYOUT_ENUM)
+	if (f->nr_labels && f->kind != LTT_KIND_ENUM)
 		return "labels on a field that is not an enumeration";
 	if (!layout_rules_of(f)->check)
 		return "a field of an unknown kind";
@@ -186,7 +186,7 @@ const char *layout_check(const struct layout *layout)
 
 static const char *layout_element_type(const struct layout_field *f)
 {
-	return f->flags & LAYOUT_FLOAT_ELEM ? "float" : "integer";
+	return f->flags & LTT_FIELD_FLOAT_ELEM ? "float" : "integer";
 }
 
 bool layout_has_length(const struct layout_field *f)
@@ -200,7 +200,7 @@ void layout_field_type(const struct layout_field *f, char *buf, size_t len)
 
 	if (type)
 		snprintf(buf, len, "%s", type);
-	else if (f->flags & LAYOUT_TEXT)
+	else if (f->flags & LTT_FIELD_TEXT)
 		snprintf(buf, len, "string");
 	else if (layout_has_length(f))
 		snprintf(buf, len, "sequence of %ss", layout_element_type(f));

@@ -2,7 +2,7 @@
 /*
  * layout.h - the fields of an event, in payload order. Plain data in
  * one block of memory, owned by its creator; no thread, no descriptor.
- * Kinds and flags are those of include/ltt/site.h: the wire carries the numbers there.
+ * The wire carries the kinds and flags of ltt/site.h, and so does this.
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
@@ -14,24 +14,7 @@
 #include "base/macros.h"
 #include "ltt/site.h"
 
-enum layout_kind {
-	LAYOUT_INT = LTT_KIND_INT,
-	LAYOUT_FLOAT = LTT_KIND_FLOAT,
-	LAYOUT_STRING = LTT_KIND_STRING,
-	LAYOUT_ARRAY = LTT_KIND_ARRAY,
-	LAYOUT_SEQUENCE = LTT_KIND_SEQUENCE,
-	LAYOUT_ENUM = LTT_KIND_ENUM,
-};
-
-enum layout_flags {
-	LAYOUT_SIGNED = LTT_FIELD_SIGNED,
-	LAYOUT_BIG_ENDIAN = LTT_FIELD_BIG_ENDIAN,
-	LAYOUT_TEXT = LTT_FIELD_TEXT,
-	LAYOUT_NOWRITE = LTT_FIELD_NOWRITE,
-	LAYOUT_FLOAT_ELEM = LTT_FIELD_FLOAT_ELEM,
-	LAYOUT_ALL_FLAGS = 31,
-};
-
+#define LAYOUT_FLAGS 31u /* all of enum ltt_field_flags */
 #define LAYOUT_MAX_FIELDS 1024u
 #define LAYOUT_MAX_LABELS 4096u /* of one enumeration */
 #define LAYOUT_MAX_PAYLOAD 65536u
@@ -43,11 +26,11 @@ struct layout_label {
 
 struct layout_field {
 	const char *name;
-	uint8_t kind;
+	uint8_t kind; /* enum ltt_field_kind */
 	uint8_t size_bits;
 	uint8_t length_bits; /* of a sequence's length */
 	uint8_t base;
-	uint32_t flags;
+	uint32_t flags; /* enum ltt_field_flags */
 	uint32_t count; /* of an array */
 	const struct layout_label *labels;
 	uint32_t nr_labels;

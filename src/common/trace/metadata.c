@@ -297,9 +297,9 @@ char *metadata_head(const struct metadata_trace *trace)
 static void metadata_put_integer(FILE *f, const struct layout_field *field)
 {
 	fprintf(f, "integer { size = %u; align = 8; signed = %s; encoding = %s; base = %u;%s }",
-		field->size_bits, field->flags & LAYOUT_SIGNED ? "true" : "false",
-		field->flags & LAYOUT_TEXT ? "UTF8" : "none", field->base ? field->base : 10,
-		field->flags & LAYOUT_BIG_ENDIAN ? " byte_order = be;" : "");
+		field->size_bits, field->flags & LTT_FIELD_SIGNED ? "true" : "false",
+		field->flags & LTT_FIELD_TEXT ? "UTF8" : "none", field->base ? field->base : 10,
+		field->flags & LTT_FIELD_BIG_ENDIAN ? " byte_order = be;" : "");
 }
 
 /* IEEE 754: exponent and mantissa (its hidden bit counted) */
@@ -307,12 +307,12 @@ static void put_float(FILE *f, const struct layout_field *field)
 {
 	fprintf(f, "floating_point { exp_dig = %d; mant_dig = %d; align = 8;%s }",
 		field->size_bits == 32 ? 8 : 11, field->size_bits == 32 ? 24 : 53,
-		field->flags & LAYOUT_BIG_ENDIAN ? " byte_order = be;" : "");
+		field->flags & LTT_FIELD_BIG_ENDIAN ? " byte_order = be;" : "");
 }
 
 static void put_element(FILE *f, const struct layout_field *field)
 {
-	if (field->flags & LAYOUT_FLOAT_ELEM)
+	if (field->flags & LTT_FIELD_FLOAT_ELEM)
 		put_float(f, field);
 	else
 		metadata_put_integer(f, field);
@@ -320,7 +320,7 @@ static void put_element(FILE *f, const struct layout_field *field)
 
 static void metadata_put_value(FILE *f, const struct layout_field *field, int64_t v)
 {
-	if (field->flags & LAYOUT_SIGNED)
+	if (field->flags & LTT_FIELD_SIGNED)
 		fprintf(f, "%" PRId64, v);
 	else
 		fprintf(f, "%" PRIu64, (uint64_t)v);
@@ -369,18 +369,18 @@ static void put_field(FILE *f, const struct layout_field *field)
 	if (layout_has_length(field)) {
 		put_sequence(f, field, name);
 	} else {
-		if (field->kind == LAYOUT_INT)
+		if (field->kind == LTT_KIND_INT)
 			metadata_put_integer(f, field);
-		else if (field->kind == LAYOUT_FLOAT)
+		else if (field->kind == LTT_KIND_FLOAT)
 			put_float(f, field);
-		else if (field->kind == LAYOUT_STRING)
+		else if (field->kind == LTT_KIND_STRING)
 			fprintf(f, "string");
-		else if (field->kind == LAYOUT_ENUM)
+		else if (field->kind == LTT_KIND_ENUM)
 			metadata_put_enum(f, field);
 		else
 			put_element(f, field);
 		fprintf(f, " %s", name);
-		if (field->kind == LAYOUT_ARRAY)
+		if (field->kind == LTT_KIND_ARRAY)
 			fprintf(f, "[%u]", field->count);
 	}
 	fprintf(f, ";\n");
@@ -432,7 +432,7 @@ char *metadata_event_body(const struct metadata_event *event)
 		put_format(text.file, event->format);
 	fprintf(text.file, "\tfields := struct {\n");
 	for (uint32_t i = 0; i < event->layout->nr_fields; i++)
-		if (!(event->layout->fields[i].flags & LAYOUT_NOWRITE))
+		if (!(event->layout->fields[i].flags & LTT_FIELD_NOWRITE))
 			put_field(text.file, &event->layout->fields[i]);
 	fprintf(text.file, "\t};\n");
 	return text_end(&text);

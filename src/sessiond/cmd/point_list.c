@@ -23,7 +23,8 @@ static struct list make_fields(const struct layout *layout, uint8_t *buf)
 	encoder_init(&enc, buf, FIELDS_BYTES);
 	for (uint32_t i = 0; i < layout->nr_fields; i++) {
 		const struct layout_field *f = &layout->fields[i];
-		const struct msg_point_field item = { f->name, type, !(f->flags & LAYOUT_NOWRITE) };
+		const struct msg_point_field item = { f->name, type,
+						      !(f->flags & LTT_FIELD_NOWRITE) };
 		struct encoder before = enc;
 
 		layout_field_type(f, type, sizeof(type));

@@ -45,7 +45,7 @@ static const char *check_field_names(const struct layout *layout)
 		const struct layout_field *f = &layout->fields[i];
 		char name[256];
 
-		if (f->flags & LAYOUT_NOWRITE)
+		if (f->flags & LTT_FIELD_NOWRITE)
 			continue;
 		metadata_identifier(f->name, name, sizeof(name));
 		snprintf(names[nr++], sizeof(*names), "%s", name);
@@ -91,7 +91,7 @@ static char *shape_make_key(const struct shape_facts *facts, const char *body)
 	for (uint32_t i = 0; i < facts->layout->nr_fields; i++) {
 		const struct layout_field *field = &facts->layout->fields[i];
 
-		if (field->flags & LAYOUT_NOWRITE)
+		if (field->flags & LTT_FIELD_NOWRITE)
 			fprintf(f, "%u:%u:%u:%u:%u:%s\n", i, field->kind, field->size_bits,
 				field->flags, field->count, field->name);
 	}

@@ -331,12 +331,12 @@ bool kernel_fetch_describe(const struct kernel_fetch *fetch, struct layout *layo
 {
 	const struct layout_field field = {
 		.name = fetch->name,
-		.kind = fetch->arg.kind == LTT_KMOD_ARG_NUMBER ? LAYOUT_INT : LAYOUT_STRING,
+		.kind = fetch->arg.kind == LTT_KMOD_ARG_NUMBER ? LTT_KIND_INT : LTT_KIND_STRING,
 		.size_bits = fetch->arg.kind == LTT_KMOD_ARG_NUMBER ?
 				     (uint8_t)(8 * fetch->arg.bytes) :
 				     0,
 		.base = fetch->base,
-		.flags = fetch->is_signed ? LAYOUT_SIGNED : 0,
+		.flags = fetch->is_signed ? LTT_FIELD_SIGNED : 0,
 	};
 
 	return layout_add_field(layout, &field);

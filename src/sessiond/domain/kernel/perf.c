@@ -119,7 +119,7 @@ bool kernel_perf_find(const char *name, struct ltt_kmod_context *ret)
 struct layout_field kernel_perf_field(const char *name)
 {
 	return (struct layout_field){
-		.name = name, .kind = LAYOUT_INT, .size_bits = 64, .base = 10
+		.name = name, .kind = LTT_KIND_INT, .size_bits = 64, .base = 10
 	};
 }
 

@@ -253,7 +253,7 @@ static bool kernel_probe_add_field(struct layout *layout, const char *name, uint
 {
 	const struct layout_field field = {
 		.name = name,
-		.kind = LAYOUT_INT,
+		.kind = LTT_KIND_INT,
 		.size_bits = 64,
 		.base = base,
 		.flags = flags,
@@ -269,7 +269,7 @@ static bool add_own(struct layout *layout, const struct kernel_place *place, uin
 	return kernel_probe_add_field(layout, "ip", 16, 0) &&
 	       (!(returns || place->kind == RULE_FUNCTION) ||
 		kernel_probe_add_field(layout, "parent_ip", 16, 0)) &&
-	       (!returns || kernel_probe_add_field(layout, "ret", 10, LAYOUT_SIGNED));
+	       (!returns || kernel_probe_add_field(layout, "ret", 10, LTT_FIELD_SIGNED));
 }
 
 /* As abi/ltt_kmod.h says: numbers before texts. */

@@ -25,7 +25,7 @@ static int find_field(const struct kernel_domain *kernel, const struct kernel_ev
 		if (kmod_call(kernel->kmod, kernel->kmod->fd, LTT_KMOD_FIELD, &f) < 0)
 			return -ENOENT;
 		f.name[sizeof(f.name) - 1] = '\0';
-		if (f.kind == LAYOUT_INT && strcmp(f.name, name) == 0)
+		if (f.kind == LTT_KIND_INT && strcmp(f.name, name) == 0)
 			return (int)i;
 	}
 	return -ENOENT;
@@ -52,7 +52,7 @@ int kernel_check_field(struct kernel_domain *kernel, const struct rule_spec *spe
 		uint32_t nr = 0;
 
 		for (uint32_t i = 0; i < shape->layout->nr_fields; i++)
-			if (shape->layout->fields[i].kind == LAYOUT_INT)
+			if (shape->layout->fields[i].kind == LTT_KIND_INT)
 				words[nr++] = shape->layout->fields[i].name;
 		near = nearest_word(spec->location, words);
 		free(words);

@@ -298,7 +298,7 @@ void counts_add_up(const struct user_session *us, const struct user_counts *coun
 /** Whether its values have a histogram. */
 static inline bool field_is_integer(const struct layout_field *field)
 {
-	return field->kind == LAYOUT_INT || field->kind == LAYOUT_ENUM;
+	return field->kind == LTT_KIND_INT || field->kind == LTT_KIND_ENUM;
 }
 /** Return: the number of the integer field, or -1. */
 int shape_integer(const struct shape *shape, const char *name);
