@@ -4,13 +4,17 @@
  * All records of a channel have the same, so it is fixed with the channel's place in the trace,
  * which is made when the first event is to be recorded.
  */
+#include "context.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "priv.h"
+#include "event.h"
+#include "perf.h"
+#include "session.h"
 
 #define MAX_CONTEXTS 256u
 
@@ -76,9 +80,9 @@ static void append(struct layout *layout, const struct layout *all, const char *
 struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct channel *channel)
 {
 	const struct layout *all = kernel_context_load(kernel);
-	struct layout *layout = all ? layout_new(MAX_CONTEXTS, 0,
-						 all->text_cap + strlen(channel->contexts) + 1) :
-				      NULL;
+	struct layout *layout =
+		all ? layout_new(MAX_CONTEXTS, 0, all->text_cap + strlen(channel->contexts) + 1) :
+		      NULL;
 	char name[LTT_KMOD_TEXT_MAX];
 	const char *at = channel->contexts;
 

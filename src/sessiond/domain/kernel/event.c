@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* event.c - the events of the module: names, fields, and matching with rules. */
+#include "event.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +9,9 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "priv.h"
+#include "probe.h"
+#include "session.h"
+#include "stats.h"
 
 static int read_event(struct kernel_domain *kernel, uint32_t index, struct kernel_event *ret)
 {
@@ -51,8 +55,8 @@ static int read_new(struct kernel_domain *kernel)
 
 	if (err < 0 || hello.nr_events <= kernel->nr_events)
 		return err;
-	kernel->events = xrealloc(kernel->events,
-				  (size_t)hello.nr_events * sizeof(*kernel->events));
+	kernel->events =
+		xrealloc(kernel->events, (size_t)hello.nr_events * sizeof(*kernel->events));
 	while (kernel->nr_events < hello.nr_events) {
 		err = read_event(kernel, kernel->nr_events, &kernel->events[kernel->nr_events]);
 		if (err < 0)

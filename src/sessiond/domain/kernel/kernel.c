@@ -5,7 +5,14 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "priv.h"
+#include "event.h"
+#include "probe.h"
+#include "ring.h"
+#include "session.h"
+#include "stats.h"
+#include "tracker.h"
+#include "wait.h"
+#include "walk.h"
 
 static void kernel_ready(struct recording *rec)
 {

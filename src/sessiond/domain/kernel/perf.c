@@ -4,6 +4,8 @@
  * processors do (under the names that perf and LTTng have for them), and by number what
  * else a processor can.
  */
+#include "perf.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -13,10 +15,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "priv.h"
+#include "probe.h"
 
 #define PREFIX "perf:cpu:"
-#define RAW    "raw:r"
+#define RAW "raw:r"
 
 struct counter {
 	const char *name;
@@ -24,18 +26,26 @@ struct counter {
 	uint64_t config;
 };
 
-#define HARDWARE(name, config) { PREFIX name, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config }
-#define SOFTWARE(name, config) { PREFIX name, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config }
-#define CACHE(name, cache, op, result)                                                             \
-	{ PREFIX name, PERF_TYPE_HW_CACHE,                                                         \
-	  PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 |                         \
-		  PERF_COUNT_HW_CACHE_RESULT_##result << 16 }
+#define HARDWARE(name, config)                                          \
+	{                                                               \
+		PREFIX name, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config \
+	}
+#define SOFTWARE(name, config)                                          \
+	{                                                               \
+		PREFIX name, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config \
+	}
+#define CACHE(name, cache, op, result)                                                   \
+	{                                                                                \
+		PREFIX name, PERF_TYPE_HW_CACHE,                                         \
+			PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 | \
+				PERF_COUNT_HW_CACHE_RESULT_##result << 16                \
+	}
 #define ACCESSES(name, cache, op, word) CACHE(name "-" word, cache, op, ACCESS)
 #define MISSES(name, cache, op, word) CACHE(name "-" word "-misses", cache, op, MISS)
-#define CACHES(name, cache)                                                                        \
-	ACCESSES(name, cache, READ, "loads"), MISSES(name, cache, READ, "load"),                   \
-		ACCESSES(name, cache, WRITE, "stores"), MISSES(name, cache, WRITE, "store"),       \
-		ACCESSES(name, cache, PREFETCH, "prefetches"),                                     \
+#define CACHES(name, cache)                                                                  \
+	ACCESSES(name, cache, READ, "loads"), MISSES(name, cache, READ, "load"),             \
+		ACCESSES(name, cache, WRITE, "stores"), MISSES(name, cache, WRITE, "store"), \
+		ACCESSES(name, cache, PREFETCH, "prefetches"),                               \
 		MISSES(name, cache, PREFETCH, "prefetch")
 
 static const struct counter counters[] = {

@@ -3,11 +3,12 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "priv.h"
+#include "event.h"
+#include "session.h"
 
 /* A module that is older than such channels has none. */
 static bool read_preset(const struct kernel_domain *kernel, uint32_t index,
-		       struct ltt_kmod_preset *ret)
+			struct ltt_kmod_preset *ret)
 {
 	*ret = (struct ltt_kmod_preset){ .size = sizeof(*ret), .index = index };
 	if (kernel->kmod->fd < 0 ||
@@ -19,7 +20,7 @@ static bool read_preset(const struct kernel_domain *kernel, uint32_t index,
 }
 
 void kernel_each_preset(struct domain_tracer *domain,
-		       void (*fn)(const struct ltt_kmod_preset *preset, void *data), void *data)
+			void (*fn)(const struct ltt_kmod_preset *preset, void *data), void *data)
 {
 	struct ltt_kmod_preset preset;
 
@@ -55,7 +56,7 @@ static bool covers(const struct kernel_domain *kernel, const char *events, const
 }
 
 bool kernel_preset_for(struct domain_tracer *domain, const char *pattern,
-		      struct ltt_kmod_preset *ret)
+		       struct ltt_kmod_preset *ret)
 {
 	for (uint32_t i = 0; read_preset(kernel_of(domain), i, ret); i++)
 		if (covers(kernel_of(domain), ret->events, pattern))

@@ -3,6 +3,8 @@
  * probe.c - rules about a place in the kernel: where that is, what its events are
  * called and record, and whether the module can put a probe there.
  */
+#include "probe.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,8 @@
 
 #include "base/mem.h"
 #include "fetch.h"
-#include "priv.h"
+#include "session.h"
+#include "user.h"
 
 uint32_t kernel_probe_parts(enum rule_kind kind)
 {

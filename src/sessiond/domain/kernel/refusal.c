@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "priv.h"
+#include "event.h"
+#include "probe.h"
+#include "session.h"
+#include "stats.h"
 
 /** The receiver. */
 struct reporter {

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* ring.c - the trace of a session's kernel events, and its ring sets. */
+#include "ring.h"
+
 #include <string.h>
 #include <sys/utsname.h>
 
 #include "base/mem.h"
-#include "priv.h"
+#include "context.h"
+#include "session.h"
 #include "sessiond/admission.h"
 #include "trace/metadata.h"
+#include "tracker.h"
 
 void kernel_describe(struct trace *trace)
 {

@@ -4,6 +4,8 @@
  * of being recorded. The module counts in a channel of its own for each session, which lives
  * as long as the daemon; what was counted when an event is switched off is kept here.
  */
+#include "stats.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +13,10 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "priv.h"
+#include "event.h"
+#include "probe.h"
+#include "session.h"
+#include "tracker.h"
 
 /* --- fields ------------------------------------------------------------------------ */
 
@@ -57,9 +62,9 @@ int kernel_check_field(struct kernel_domain *kernel, const struct rule_spec *spe
 		near = nearest_word(spec->location, words);
 		free(words);
 	}
-	return err_set(err, ERR_INVALID,
-		       "event '%.100s' has no integer field '%.100s'; %s%.100s%s", spec->pattern,
-		       spec->location, near ? "did you mean '" : "`lttctl list -k --fields` lists ",
+	return err_set(err, ERR_INVALID, "event '%.100s' has no integer field '%.100s'; %s%.100s%s",
+		       spec->pattern, spec->location,
+		       near ? "did you mean '" : "`lttctl list -k --fields` lists ",
 		       near ? near : "fields", near ? "'?" : "");
 }
 
@@ -93,8 +98,7 @@ static void add_up(struct ltt_counts *to, const struct ltt_kmod_counted *more)
 }
 
 /* Its counts until now. */
-static struct ltt_counts sums_of(const struct kernel_session *ks,
-				 const struct kernel_stat *stat)
+static struct ltt_counts sums_of(const struct kernel_session *ks, const struct kernel_stat *stat)
 {
 	struct ltt_kmod_counted now = { .size = sizeof(now), .id = stat->id };
 	struct ltt_counts all = stat->before;
@@ -145,7 +149,8 @@ static void switch_on(struct kernel_session *ks, const struct rule *rule,
 
 static void switch_off(struct kernel_session *ks, struct kernel_stat *stat)
 {
-	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = stat->id,
+	struct ltt_kmod_enable msg = { .size = sizeof(msg),
+				       .id = stat->id,
 				       .flags = LTT_KMOD_NOWAIT };
 
 	stat->before = sums_of(ks, stat);

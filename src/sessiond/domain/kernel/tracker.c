@@ -4,10 +4,12 @@
  * all of a session when they change. The session's list is authoritative; the module is updated
  * first, so that a successor only ever has ids to add.
  */
+#include "tracker.h"
+
 #include <errno.h>
 
 #include "base/log.h"
-#include "priv.h"
+#include "session.h"
 
 _Static_assert((int)TRACK_VGID == (int)LTT_KMOD_TRACK_VGID &&
 		       (int)TRACK_REMOVE == (int)LTT_KMOD_TRACK_REMOVE &&

@@ -3,6 +3,8 @@
  * user.c - rules about places in a program: where they are was found by the client
  * (the daemon reads no program), and holds for that very file only.
  */
+#include "user.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 
 #include "base/mem.h"
 #include "io/confine.h"
-#include "priv.h"
+#include "probe.h"
 
 struct user_request {
 	struct ltt_kmod_user_probe probe;
@@ -113,8 +115,8 @@ static int kernel_user_check_fetch(const struct kernel_place *place,
 }
 
 /* @own: of that place; behind it what was asked for at all. */
-static int fetches_at(const struct kernel_place *place, const char *own,
-		      struct kernel_fetch *ret, struct err *err)
+static int fetches_at(const struct kernel_place *place, const char *own, struct kernel_fetch *ret,
+		      struct err *err)
 {
 	char *text AUTO_FREE = xasprintf("%s %s", own, place->fetch);
 	int nr = kernel_fetch_parse(text, ret, err);
@@ -127,8 +129,7 @@ static int fetches_at(const struct kernel_place *place, const char *own,
 	return nr;
 }
 
-int kernel_user_fetches(const struct kernel_place *place, struct kernel_fetch *ret,
-			struct err *err)
+int kernel_user_fetches(const struct kernel_place *place, struct kernel_fetch *ret, struct err *err)
 {
 	char *own AUTO_FREE = NULL;
 	const char *at = place->places;

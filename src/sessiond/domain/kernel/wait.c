@@ -4,8 +4,10 @@
  * time, as it creates buffers and writes metadata, and so does the transfer of many events. A
  * wait ends after one second without progress.
  */
+#include "wait.h"
+
 #include "base/mem.h"
-#include "priv.h"
+#include "session.h"
 
 #define LATE_AFTER_US 1000000u
 

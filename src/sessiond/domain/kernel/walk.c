@@ -4,14 +4,21 @@
  * and sends the difference to the module. An event is enabled only when its description is on
  * disk and its buffer is on.
  */
+#include "walk.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "priv.h"
+#include "event.h"
+#include "probe.h"
+#include "ring.h"
+#include "session.h"
+#include "stats.h"
 #include "trace/metadata.h"
+#include "wait.h"
 
 #define SLICE_NS 4000000u /* of a walk, then the loop serves others */
 

@@ -2,12 +2,18 @@
 /*
  * app.c - an application connects, registers points, removes some, disconnects.
  */
+#include "app.h"
+
 #include <errno.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "priv.h"
+#include "link.h"
+#include "offer.h"
+#include "ring.h"
+#include "session.h"
+#include "state.h"
 
 #define PROCNAME_MAX 255u
 #define SCOPES_MAX 1024u

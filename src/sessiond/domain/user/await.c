@@ -5,7 +5,9 @@
  * has passed since the daemon began: until then the figures are those of the files.
  */
 #include "base/mem.h"
-#include "priv.h"
+#include "offer.h"
+#include "session.h"
+#include "state.h"
 
 struct offers_wait {
 	struct list_node node;

@@ -3,10 +3,15 @@
  * conflict.c - markers that share a name but not the format: commands report both,
  * also when the refused application has gone long since, and the trace's metadata has a remark.
  */
+#include "conflict.h"
+
+#include "app.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "link.h"
+#include "session.h"
+#include "trace.h"
 #include "trace/metadata.h"
-#include "priv.h"
 
 /* Conflicts that a session remembers and that are reported at a time: pairs of formats, not
  * of processes. A user with more conflicts than this has the same mistake in all. */

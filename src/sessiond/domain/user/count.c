@@ -4,11 +4,18 @@
  * has changed, and the difference told. Nothing has to be waited for: there is memory to
  * count in, or there is not.
  */
+#include "count.h"
+
 #include <string.h>
 
+#include "app.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "priv.h"
+#include "counts.h"
+#include "link.h"
+#include "plan.h"
+#include "session.h"
+#include "stats.h"
 
 /* In one message: each takes 29 bytes. */
 #define COUNTINGS_PER_MESSAGE 1000u

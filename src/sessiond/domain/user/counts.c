@@ -4,13 +4,15 @@
  * session (abi/ltt_counts.h). It is theirs to scribble on, so it is only ever read as
  * numbers; its pages exist and its size is sealed, so that reading can't fail.
  */
+#include "counts.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/mem.h"
 #include "io/memfile.h"
+#include "session.h"
 #include "sessiond/admission.h"
-#include "priv.h"
 
 #define PART_BYTES 16384u
 #define PART_WORDS ((uint32_t)(PART_BYTES / sizeof(uint64_t)))

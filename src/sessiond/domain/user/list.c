@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* list.c - counting and listing what the user domain knows. */
+#include "list.h"
+
 #include <string.h>
 
+#include "app.h"
 #include "base/mem.h"
-#include "priv.h"
+#include "count.h"
+#include "link.h"
+#include "plan.h"
+#include "session.h"
+#include "stats.h"
 
 uint32_t user_count_apps(struct domain_tracer *domain, const struct session *session)
 {

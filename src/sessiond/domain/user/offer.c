@@ -10,17 +10,21 @@
  * have changed but what applications may write; and it is opened anew, so that no
  * descriptor of an unknown application stays.
  */
+#include "offer.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "app.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/sock.h"
+#include "link.h"
+#include "session.h"
 #include "sessiond/admission.h"
-#include "priv.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 

@@ -5,12 +5,20 @@
  * or that waited for a buffer or for metadata: so an application with many points that come one
  * by one costs the daemon little.
  */
+#include "plan.h"
+
 #include <string.h>
 
+#include "app.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "conflict.h"
+#include "link.h"
+#include "programs.h"
+#include "ring.h"
+#include "session.h"
+#include "trace.h"
 #include "trace/metadata.h"
-#include "priv.h"
 
 int arm_compare(const void *a, const void *b)
 {

@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
+#include "app.h"
 #include "ltt/site.h"
-#include "priv.h"
 
 /* The wire carries the numbers of the public header; shapes have their own. */
 #define SAME(ours, theirs) _Static_assert((int)(ours) == (int)(theirs), #ours)

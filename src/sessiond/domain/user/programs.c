@@ -4,10 +4,16 @@
  * its user can be told which of them still record, and which points they have where the
  * rules take none. Names are kept until the session ends: the programs end before.
  */
+#include "programs.h"
+
 #include <string.h>
 
+#include "app.h"
 #include "base/mem.h"
-#include "priv.h"
+#include "link.h"
+#include "list.h"
+#include "plan.h"
+#include "session.h"
 
 /* Enough to choose from; of each session. */
 #define MAX_NAMES 100u

@@ -6,10 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "priv.h"
+#include "link.h"
+#include "session.h"
+#include "stats.h"
 
 #define NAME_BYTES 64
 
@@ -84,8 +87,8 @@ static void report_failed(const struct user_link *link, const struct rule *rule,
 	const struct app *app = &link->app->app;
 	char why[256 + NAME_BYTES];
 
-	snprintf(why, sizeof(why), "process %d (%.*s) can't map its buffers: %.60s%s", (int)app->pid,
-		 NAME_BYTES, app->procname, strerror((int)link->failed_error),
+	snprintf(why, sizeof(why), "process %d (%.*s) can't map its buffers: %.60s%s",
+		 (int)app->pid, NAME_BYTES, app->procname, strerror((int)link->failed_error),
 		 advice(link->failed_error));
 	fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why, true }, data);
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* ring.c - which ring set an application records into. */
+#include "ring.h"
+
+#include "app.h"
 #include "base/mem.h"
-#include "priv.h"
+#include "session.h"
 
 static char *stream_name(const struct ring *ring, const struct user_app *app)
 {

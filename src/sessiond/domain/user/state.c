@@ -3,13 +3,16 @@
  * state.c - saving and restoring of the user domain for a successor, beyond traces and ring
  * sets (rec/state.c): which process had which.
  */
+#include "state.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "app.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "priv.h"
+#include "session.h"
 
 /* --- processes -------------------------------------------------------------------- */
 

@@ -5,13 +5,16 @@
  * for each event's name and each user. They live as long as the session, since counts
  * stay; count.c tells the applications that count there now.
  */
+#include "stats.h"
+
 #include <search.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/mem.h"
-#include "priv.h"
+#include "counts.h"
+#include "session.h"
 
 /* --- which ---------------------------------------------------------------------- */
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* trace.c - traces of applications: of a user, or of one process. */
+#include "trace.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
+#include "app.h"
 #include "base/mem.h"
+#include "session.h"
 #include "trace/metadata.h"
-#include "priv.h"
 
 /* A process's name as part of a file name. */
 static void file_name(const char *name, char *buf, size_t len)

@@ -7,9 +7,20 @@
 
 #include <string.h>
 
+#include "app.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "priv.h"
+#include "conflict.h"
+#include "count.h"
+#include "link.h"
+#include "list.h"
+#include "offer.h"
+#include "programs.h"
+#include "session.h"
+#include "state.h"
+#include "stats.h"
+#include "trace.h"
+#include "wait.h"
 
 bool user_eligible(const struct session *session, const struct app *app)
 {

@@ -5,8 +5,12 @@
  * application has confirmed. A wait takes at most one second; and a stop, which is in force
  * already and only collects events in flight, does not wait for applications that were late before.
  */
+#include "wait.h"
+
+#include "app.h"
 #include "base/mem.h"
-#include "priv.h"
+#include "link.h"
+#include "session.h"
 
 #define LATE_AFTER_US 1000000u
 

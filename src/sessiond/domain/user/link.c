@@ -4,10 +4,16 @@
  * changed, so a plan is made (plan.c), compared with what the application
  * was told, and the difference sent.
  */
+#include "link.h"
+
 #include <string.h>
 
+#include "app.h"
 #include "base/mem.h"
-#include "priv.h"
+#include "count.h"
+#include "plan.h"
+#include "session.h"
+#include "wait.h"
 
 /* Armings in one message: each takes 20 bytes. */
 #define ARMINGS_PER_MESSAGE 2000u
@@ -228,8 +234,7 @@ void link_drop_point(struct user_link *link, uint32_t point)
 {
 	if (link->nr_dropped == link->cap_dropped) {
 		link->cap_dropped = MAX(2 * link->cap_dropped, (size_t)16);
-		link->dropped =
-			xrealloc(link->dropped, link->cap_dropped * sizeof(*link->dropped));
+		link->dropped = xrealloc(link->dropped, link->cap_dropped * sizeof(*link->dropped));
 	}
 	link->dropped[link->nr_dropped++] = point;
 	link_touch_point(link, point); /* it may have been waited for */

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * probe.h - events at places that a rule names: functions, addresses, places in programs. Owned by
+ * the channel.
+ */
+#ifndef DOMAIN_KERNEL_PROBE_H
+#define DOMAIN_KERNEL_PROBE_H
+
+#include "session.h"
+
+/** How many events such a rule has; 0: it is not about a place. */
+uint32_t kernel_probe_parts(enum rule_kind kind);
+
+/** The place, and the additional values to record. */
+struct kernel_place {
+	enum rule_kind kind;
+	const char *location, *fetch;
+	const char *file, *places; /* of RULE_USER */
+};
+
+struct kernel_place kernel_place_of(const struct rule *rule);
+/** Ask the module for a part of it. Return: what it says: 0 or negative errno; -EINVAL with
+ *  @err set: it was not asked, as the place makes no sense. */
+int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
+		      const struct kernel_place *place, uint32_t part, struct err *err) MUST_CHECK;
+/** A channel for tests, which is off, or counts (LTT_KMOD_COUNTS in @flags). Return: a
+ *  descriptor to close(); negative errno. */
+int kernel_trial(const struct kmod *kmod, uint32_t flags) MUST_CHECK;
+/** Check that the module accepts it. Return: as above. */
+int kernel_check_probe(struct kernel_domain *kernel, const struct rule_spec *spec,
+		       struct err *err) MUST_CHECK;
+/** The reason if it did not: half a sentence. */
+const char *kernel_probe_why(int error);
+/** For each rule of the channel that is about a place, and has none yet. */
+void kernel_probes_add(struct kernel_channel *kc, enum slot_state state);
+void kernel_probes_free(struct kernel_domain *kernel, struct kernel_channel *kc);
+/** Return: the shape of a part, borrowed; NULL: it can't be described. */
+struct shape *kernel_probe_shape(struct kernel_domain *kernel, struct kernel_probe *probe,
+				 uint32_t part);
+/** Whether another rule in force has the same event in the trace as a part. */
+bool kernel_probe_shared(struct kernel_domain *kernel, const struct kernel_channel *kc,
+			 struct kernel_probe *probe, uint32_t part);
+
+#endif

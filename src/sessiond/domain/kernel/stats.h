@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * stats.h - the counters of kernel events that are counted and not recorded. Owned by the channel.
+ */
+#ifndef DOMAIN_KERNEL_STATS_H
+#define DOMAIN_KERNEL_STATS_H
+
+#include "session.h"
+
+struct kernel_event;
+
+/** An event that is counted, or was. */
+struct kernel_stat {
+	uint32_t id; /* in the module's channel */
+	bool on;
+	uint16_t error; /* if it was rejected: errno */
+	uint64_t since_ns;
+	struct ltt_counts before; /* when it was last switched off */
+};
+
+/** A rule whose events are counted. */
+struct kernel_tally {
+	struct rule *rule;
+	struct kernel_stat **stats; /* one for each event, once it is to be counted */
+};
+
+/** Whether a rule counts this event. */
+bool kernel_stat_matches(struct kernel_domain *kernel, const struct rule *rule,
+			 struct kernel_event *event);
+/** Check that the named event has the field. Return: 0 or the code set in @err. */
+int kernel_check_field(struct kernel_domain *kernel, const struct rule_spec *spec,
+		       struct err *err) MUST_CHECK;
+/** For each rule of the channel that counts, and has none yet. */
+void kernel_tallies_add(struct kernel_channel *kc);
+void kernel_tallies_free(struct kernel_channel *kc);
+/** Count an event, or stop counting it. */
+void kernel_stat_step(struct kernel_session *ks, struct kernel_channel *kc,
+		      struct kernel_tally *tally, uint32_t event);
+
+#endif

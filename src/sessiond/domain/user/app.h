@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * app.h - an application of the user domain, from its introduction to the end of its
+ * connection. Runs on the daemon's loop.
+ */
+#ifndef DOMAIN_USER_APP_H
+#define DOMAIN_USER_APP_H
+
+#include "user.h"
+
+struct user_app {
+	struct list_node node;
+	struct user_domain *user;
+	struct peer *peer;
+	struct app app;
+	uint64_t start_ticks;	/* of the process: with its pid, its identity */
+	bool offers;		/* it supports offers of ring sets */
+	bool counts;		/* it supports counting */
+	bool announced;		/* its first list of points is complete */
+	uint64_t wanted;	/* the requested offer in flight; 0: none */
+	uint32_t ready_due;	/* announcements without an app_ready reply */
+	uint32_t nr_refused;	/* points */
+	struct list_node links; /* struct user_link, by `in_app` */
+};
+
+/** No application with this id will record any more. */
+void user_close_buffers(struct user_domain *user, uint64_t app);
+/** A registered point: decode, check, store. Return: the problem, or NULL. */
+const char *point_add(struct app *app, struct msg_app_point *msg);
+
+#endif

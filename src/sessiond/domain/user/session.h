@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * session.h - a session as the user domain sees it: a recording, its links with applications, and
+ * the domain itself, which owns both. Runs on the daemon's loop.
+ *
+ *   user_session   a recording (recording.h)
+ *    +- user_link    (session, application): the armed points (link.h)
+ */
+#ifndef DOMAIN_USER_SESSION_H
+#define DOMAIN_USER_SESSION_H
+
+#include "sessiond/domain/rec/recording.h"
+#include "user.h"
+
+struct user_domain {
+	struct domain_tracer domain;
+	struct recorder *recorder;
+	struct list_node apps;	 /* struct user_app */
+	struct list_node dirty;	 /* struct user_link */
+	struct list_node absent; /* struct absent_app */
+	struct loop_timer look;	 /* for those that are gone for good */
+	struct loop_work refresh;
+	struct loop_timer turn; /* time of the next one, after a long one */
+	uint64_t turn_ns;
+	struct list_node awaits;  /* struct offers_wait, and */
+	struct loop_work settled; /* their end */
+	uint32_t next_serial;
+};
+
+struct user_session {
+	struct recording rec;
+	struct user_domain *user;
+	uint64_t generation;	    /* of changes; see user_wait */
+	struct list_node links;	    /* struct user_link, by `in_session` */
+	struct list_node waits;	    /* struct user_wait */
+	struct list_node tallies;   /* struct user_tally */
+	struct list_node counts;    /* struct user_counts */
+	struct list_node conflicts; /* struct conflict_note, of points that may be gone */
+	uint32_t nr_conflicts;
+	struct shape **announced; /* of applications of a scoped session; no rule matches them */
+	uint32_t nr_announced;
+	bool more_announced; /* than are kept */
+	bool matched;	     /* a rule matched a point; then no further names are kept */
+};
+
+static inline struct user_domain *user_of(struct domain_tracer *domain)
+{
+	return container_of(domain, struct user_domain, domain);
+}
+
+static inline struct user_session *us_of(struct recording *rec)
+{
+	return container_of(rec, struct user_session, rec);
+}
+
+struct user_session *user_session_find(struct user_domain *user, const struct session *session);
+struct user_session *user_session_get(struct user_domain *user, struct session *session,
+				      const struct clock_facts *clock);
+bool user_eligible(const struct session *session, const struct app *app);
+
+#endif

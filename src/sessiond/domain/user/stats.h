@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * stats.h - the counters of events that are counted and not recorded: by rule, event and user.
+ * Owned by the session.
+ */
+#ifndef DOMAIN_USER_STATS_H
+#define DOMAIN_USER_STATS_H
+
+#include "sessiond/domain/rec/recording.h"
+
+struct user_counts;
+struct user_session;
+
+/** The counter of an event, for a user's applications. */
+struct user_place {
+	struct user_place *next;
+	uid_t uid;
+	uint32_t word, nr_words;
+	struct user_counts *counts; /* NULL: out of memory */
+};
+
+/** An event that is counted, or was. */
+struct user_stat {
+	char *name;
+	uint64_t since_ns;
+	struct account_id account; /* for the name */
+	struct user_place *places;
+};
+
+/** A rule whose events are counted. */
+struct user_tally {
+	struct list_node node;
+	const struct channel *channel; /* they live as long as the session */
+	const struct rule *rule;
+	void *stats; /* tsearch by name: struct user_stat */
+};
+
+/** Whether its values have a histogram. */
+static inline bool field_is_integer(const struct layout_field *field)
+{
+	return field->kind == LTT_KIND_INT || field->kind == LTT_KIND_ENUM;
+}
+
+/** Return: the number of the integer field, or -1. */
+int shape_integer(const struct shape *shape, const char *name);
+/** Whether the rule, which may be one that counts, matches points of this shape. */
+bool user_rule_takes(const struct rule *rule, const struct shape *shape);
+struct user_tally *tally_get(struct user_session *us, const struct channel *channel,
+			     const struct rule *rule);
+/** The counter of an event for the user's applications. Return: NULL if there is no memory. */
+struct user_place *tally_place(struct user_session *us, struct user_tally *tally, uid_t uid,
+			       const char *name);
+/** Memory may be available now: retry. */
+void tallies_retry(struct user_session *us);
+void tallies_free(struct user_session *us);
+
+#endif
