@@ -10,13 +10,13 @@
 #include <linux/tracepoint.h>
 #include <linux/workqueue.h>
 
-#include "dump.h"
+#include "dump/dump.h"
 #include "fields.h"
 #include "memory_file.h"
-#include "place.h"
+#include "probe/place.h"
 #include "registry.h"
 #include "request.h"
-#include "user_place.h"
+#include "probe/user_place.h"
 
 struct channel {
 	struct mutex lock;

@@ -10,17 +10,17 @@
 
 #include "channel.h"
 #include "counters.h"
-#include "dump.h"
-#include "fallback.h"
+#include "dump/dump.h"
+#include "probe/fallback.h"
 #include "fields.h"
-#include "function.h"
-#include "markers.h"
-#include "presets.h"
-#include "providers.h"
+#include "probe/function.h"
+#include "probe/markers.h"
+#include "probe/presets.h"
+#include "probe/providers.h"
 #include "registry.h"
 #include "request.h"
-#include "syscalls.h"
-#include "tracepoints.h"
+#include "probe/syscalls.h"
+#include "probe/tracepoints.h"
 
 static long kmod_device_hello(void __user *arg)
 {

@@ -2,7 +2,7 @@
 /*
  * event.h - an event that can be recorded: its name, its fields, and the functions that enable
  * it. Those that are compiled from the kernel's trace headers are constant data, made by
- * probes/include/trace/define_trace.h; others are created when the module discovers them. An
+ * probe/header/include/trace/define_trace.h; others are created when the module discovers them. An
  * event stays in the registry until the module is unloaded.
  */
 #ifndef KMOD_EVENT_H
