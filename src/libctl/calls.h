@@ -20,7 +20,7 @@
 
 #include "client.h"
 
-#define COMMAND(name, number, access, doc)                                                     \
+#define COMMAND(name, number, access, turn, doc)                                               \
 	static inline int call_##name(struct client *client, const struct req_##name *req,     \
 				      client_item_fn item, void *priv, struct rep_##name *ret, \
 				      struct err *err)                                         \

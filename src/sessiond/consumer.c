@@ -79,7 +79,7 @@ static struct con_call *find_call(struct consumer *consumer, uint32_t serial)
 
 /* --- what it says ---------------------------------------------------------------- */
 
-#define COMMAND(name, number, access, doc)             \
+#define COMMAND(name, number, access, turn, doc)             \
 	static int check_##name(struct decoder *dec)   \
 	{                                              \
 		struct rep_##name rep;                 \
@@ -88,7 +88,7 @@ static struct con_call *find_call(struct consumer *consumer, uint32_t serial)
 	}
 #include "proto/consumer.def"
 
-#define COMMAND(name, number, access, doc) { number, check_##name },
+#define COMMAND(name, number, access, turn, doc) { number, check_##name },
 static const struct {
 	uint16_t type;
 	int (*check)(struct decoder *dec);

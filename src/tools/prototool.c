@@ -114,7 +114,7 @@ static void print_row(const struct row *row)
 {
 	if (row->number)
 		printf("\n### %s (%u)\n\n%s: %s. ", row->name, row->number,
-		       row->word == COMMAND_ROW ? "Access" : "Sent by", row->type);
+		       row->word == COMMAND_ROW ? "Access, answer" : "Sent by", row->type);
 	else
 		printf("\n### %s\n\nNested record. ", row->name);
 	printf("%s\n", row->doc);

@@ -2,7 +2,8 @@
 /* rows.h - defines the words of the next message table so that each makes a struct row. No
  * guard. */
 #define MESSAGE(name, number, who, doc) { MESSAGE_ROW, #name, #who, number, doc },
-#define COMMAND(name, number, access, doc) { COMMAND_ROW, #name, #access, number, doc },
+#define COMMAND(name, number, access, turn, doc) \
+	{ COMMAND_ROW, #name, #access ", " #turn, number, doc },
 #define F(type, field, doc) { FIELD, #field, #type, 0, doc },
 #define L(record, field, doc) { LIST_FIELD, #field, #record, 0, doc },
 #define IN(type, field, doc) { INPUT, #field, #type, 0, doc },

@@ -87,7 +87,7 @@ static const struct change {
 #define IF_ANYONE(name)
 #define IF_SESSION(name)
 #define IF_CHANGE(name) #name,
-#define COMMAND(name, number, access, doc) IF_##access(name)
+#define COMMAND(name, number, access, turn, doc) IF_##access(name)
 static const char *const all_changes[] = {
 #include "proto/client.def"
 };

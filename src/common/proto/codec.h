@@ -13,10 +13,13 @@
  *           F(type, field, "doc")       a field
  *           L(record, field, "doc")     a list of nested records
  *   MESSAGE_END(name)
- *   COMMAND(name, number, ACCESS, "doc") a request with a reply
+ *   COMMAND(name, number, ACCESS, ANSWER, "doc") a request with a reply
  *           IN(type, field, "doc")  IN_LIST(record, field, "doc")
  *           OUT(type, field, "doc") OUT_LIST(record, field, "doc")
  *   COMMAND_END(name)
+ *
+ * ANSWER: NOW - in the turn in which the request arrives; LATER - perhaps in a later one, behind
+ * answers to later requests.
  *
  * types: u8 u32 u64 i64 str blob fd.
  *

@@ -14,7 +14,7 @@
 #define MESSAGE_END(name)
 #endif
 #ifndef COMMAND
-#define COMMAND(name, number, access, doc)
+#define COMMAND(name, number, access, turn, doc)
 #endif
 #ifndef IN
 #define IN(type, field, doc)

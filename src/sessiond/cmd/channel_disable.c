@@ -11,8 +11,8 @@ static void channel_disable_in_force(void *data, uint32_t apps, uint32_t late,
 	reply_channel_disable(data, &rep);
 }
 
-enum cmd_result cmd_channel_disable(struct command *cmd, struct req_channel_disable *req,
-				    struct rep_channel_disable *rep)
+int cmd_channel_disable(struct command *cmd, struct req_channel_disable *req,
+			struct rep_channel_disable *rep)
 {
 	struct domain_tracer *tracer = cmd->sd->tracer;
 	struct channel *channel;

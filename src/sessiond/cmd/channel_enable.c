@@ -16,8 +16,8 @@ static void channel_enable_in_force(void *data, uint32_t apps, uint32_t late,
 	reply_channel_enable(data, &rep);
 }
 
-static enum cmd_result enable_again(struct command *cmd, struct channel *channel,
-				    const struct channel_attr *asked)
+static int enable_again(struct command *cmd, struct channel *channel,
+			const struct channel_attr *asked)
 {
 	struct domain_tracer *tracer = cmd->sd->tracer;
 
@@ -45,8 +45,8 @@ static uint64_t room(const struct command *cmd)
 	return MIN(machine, MIN(group, quota));
 }
 
-enum cmd_result cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
-				   struct rep_channel_enable *rep)
+int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
+		       struct rep_channel_enable *rep)
 {
 	struct channel_attr attr = {
 		.subbuf_size = req->subbuf_size,

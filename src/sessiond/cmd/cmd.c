@@ -73,7 +73,7 @@ void command_fail(struct command *cmd)
 	command_free(cmd);
 }
 
-enum cmd_result command_error(struct command *cmd, enum err_code code, const char *fmt, ...)
+enum cmd_now command_error(struct command *cmd, enum err_code code, const char *fmt, ...)
 {
 	char text[sizeof(cmd->err.text)];
 	va_list args;
@@ -162,7 +162,7 @@ static void save_changed(struct sessiond *sd, uint64_t id)
 #define RELEASE_fd(v) sock_drop(v)
 
 /* descriptors that the handler has not taken are closed */
-#define COMMAND(name, number, access, doc)                 \
+#define COMMAND(name, number, access, turn, doc)           \
 	static void release_##name(struct req_##name *req) \
 	{                                                  \
 		(void)req;
@@ -170,12 +170,12 @@ static void save_changed(struct sessiond *sd, uint64_t id)
 #define COMMAND_END(name) }
 #include "proto/client.def"
 
-#define COMMAND(name, number, access, doc)                                                \
+#define COMMAND(name, number, access, turn, doc)                                          \
 	static void dispatch_##name(struct command *cmd, struct decoder *dec)             \
 	{                                                                                 \
 		const uint8_t *body = dec->p;                                             \
 		size_t len = (size_t)(dec->end - dec->p);                                 \
-		enum cmd_result result = CMD_FAILED;                                      \
+		int result = CMD_FAILED;                                                  \
 		struct req_##name req;                                                    \
 		struct rep_##name rep;	       /* may be empty: no initializer */         \
 		struct sessiond *sd = cmd->sd; /* the handler may have ended cmd */       \
@@ -210,7 +210,7 @@ struct row {
 	void (*dispatch)(struct command *cmd, struct decoder *dec);
 };
 
-#define COMMAND(name, number, access, doc) { number, #name, dispatch_##name },
+#define COMMAND(name, number, access, turn, doc) { number, #name, dispatch_##name },
 static const struct row rows[] = {
 #include "proto/client.def"
 };
@@ -251,7 +251,7 @@ void command_dispatch(struct command *cmd, struct decoder *dec)
 
 /* --- common to several commands ------------------------------------------------- */
 
-enum cmd_result command_domain(struct command *cmd, uint8_t domain)
+enum cmd_now command_domain(struct command *cmd, uint8_t domain)
 {
 	if (domain == DOMAIN_USER)
 		return CMD_DONE;
@@ -352,8 +352,8 @@ const char *command_figures(struct command *cmd, const struct run_result *result
 	return result->err->text;
 }
 
-enum cmd_result command_begun(struct command *cmd, enum session_outcome outcome, bool no_wait,
-			      const char *otherwise)
+int command_begun(struct command *cmd, enum session_outcome outcome, bool no_wait,
+		  const char *otherwise)
 {
 	if (outcome == SESSION_DONE)
 		return no_wait ? CMD_DONE : CMD_WAIT;

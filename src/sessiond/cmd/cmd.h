@@ -4,8 +4,8 @@
  *
  * Each COMMAND of client.def has one handler, cmd_NAME(), in a file of its own.
  * The table says which clients may call it and whether it names a session, and both have
- * been checked when the handler runs. A handler answers at once, or keeps
- * the struct command and answers later: so no command delays another.
+ * been checked when the handler runs. A handler answers at once (NOW), or may keep
+ * the struct command and answer later (LATER): so no command delays another.
  */
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
@@ -13,11 +13,16 @@
 #include "proto/client.h"
 #include "sessiond/sessiond.h"
 
-enum cmd_result {
-	CMD_DONE,   /* `rep` is the answer */
-	CMD_FAILED, /* cmd->err is */
-	CMD_WAIT,   /* the handler keeps cmd; reply_NAME() or command_fail() ends it */
-	CMD_BUSY,   /* an operation of the session is in progress: run again after it */
+/** The result of each handler. */
+enum cmd_now {
+	CMD_DONE = 0,	/* `rep` is the answer */
+	CMD_FAILED = 1, /* cmd->err is */
+};
+
+/** Also of one that the table calls LATER, whose results are of type int. */
+enum cmd_later {
+	CMD_WAIT = 2, /* the handler keeps cmd; reply_NAME() or command_fail() ends it */
+	CMD_BUSY = 3, /* an operation of the session is in progress: run again after it */
 };
 
 /** One request of one client, until it is answered. */
@@ -34,10 +39,14 @@ struct command {
 	size_t len;
 };
 
-/* Every command of the table: a missing handler is a link error. */
-#define COMMAND(name, number, access, doc)                                      \
-	enum cmd_result cmd_##name(struct command *cmd, struct req_##name *req, \
-				   struct rep_##name *rep) MUST_CHECK;
+#define CMD_NOW enum cmd_now
+#define CMD_LATER int
+
+/* Every command of the table: a missing handler is a link error, and one that waits though the
+ * table says NOW does not compile. */
+#define COMMAND(name, number, access, turn, doc)                                                   \
+	CMD_##turn cmd_##name(struct command *cmd, struct req_##name *req, struct rep_##name *rep) \
+		MUST_CHECK;
 #include "proto/client.def"
 
 /** Run or run again a request. */
@@ -46,7 +55,7 @@ void command_dispatch(struct command *cmd, struct decoder *dec);
 /** Answer with cmd->err and forget the command. */
 void command_fail(struct command *cmd);
 /** Set cmd->err where the error occurs. Return: CMD_FAILED. */
-enum cmd_result command_error(struct command *cmd, enum err_code code, const char *fmt, ...)
+enum cmd_now command_error(struct command *cmd, enum err_code code, const char *fmt, ...)
 	PRINTF(3, 4);
 /** The same session, looked up later; NULL: it was destroyed. */
 struct session *command_session(struct command *cmd);
@@ -72,7 +81,7 @@ bool command_choked(struct command *cmd);
 #include "proto/client.def"
 
 /* reply_NAME(cmd, &rep): the answer; ends the command. */
-#define COMMAND(name, number, access, doc)                                                 \
+#define COMMAND(name, number, access, turn, doc)                                           \
 	static inline void reply_##name(struct command *cmd, const struct rep_##name *rep) \
 	{                                                                                  \
 		struct encoder enc;                                                        \
@@ -89,7 +98,7 @@ bool command_choked(struct command *cmd);
 /* --- common to several commands -------------------------------------------- */
 
 /** Check that the domain is available. Otherwise the error names the cause and the remedy. */
-enum cmd_result command_domain(struct command *cmd, uint8_t domain);
+enum cmd_now command_domain(struct command *cmd, uint8_t domain);
 /** The tracer of a domain that command_domain() has let pass. */
 struct domain_tracer *command_tracer(struct command *cmd, uint8_t domain);
 /** The channel that a command names, or the default one (@make: created if missing). NULL:
@@ -116,8 +125,8 @@ const char *command_figures(struct command *cmd, const struct run_result *result
 			    uint8_t buf[TOTALS_BYTES], struct list *ret);
 /** The result of a handler that has begun an operation. @otherwise: the session's state for the
  *  message if it can't begin. */
-enum cmd_result command_begun(struct command *cmd, enum session_outcome outcome, bool no_wait,
-			      const char *otherwise);
+int command_begun(struct command *cmd, enum session_outcome outcome, bool no_wait,
+		  const char *otherwise);
 /** Send the items of events that can't be recorded or counted, of this channel and rule;
  *  NULL: of all. */
 void items_of_refusals(struct command *cmd, const struct session *session,

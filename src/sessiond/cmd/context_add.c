@@ -16,8 +16,8 @@ static bool context_add_has_room(const struct channel *channel)
 	return nr < LTT_KMOD_CONTEXTS_MAX;
 }
 
-static enum cmd_result context_add_check(struct command *cmd, const struct channel *channel,
-					 const char *type)
+static enum cmd_now context_add_check(struct command *cmd, const struct channel *channel,
+				      const char *type)
 {
 	if (channel_has_context(channel, type))
 		return CMD_DONE;
@@ -52,8 +52,8 @@ static bool context_add_has_any(const struct session *session)
 	return false;
 }
 
-static enum cmd_result context_add_all(struct command *cmd, const struct channel *named,
-				       const char *type, uint32_t *ret_added)
+static enum cmd_now context_add_all(struct command *cmd, const struct channel *named,
+				    const char *type, uint32_t *ret_added)
 {
 	struct channel *channel;
 
@@ -69,8 +69,8 @@ static enum cmd_result context_add_all(struct command *cmd, const struct channel
 	return CMD_DONE;
 }
 
-enum cmd_result cmd_context_add(struct command *cmd, struct req_context_add *req,
-				struct rep_context_add *rep)
+enum cmd_now cmd_context_add(struct command *cmd, struct req_context_add *req,
+			     struct rep_context_add *rep)
 {
 	struct channel *named = NULL;
 

@@ -13,8 +13,8 @@ static void list_context(const struct layout_field *context, void *data)
 	item_context(data, &item);
 }
 
-enum cmd_result cmd_context_list(struct command *cmd, struct req_context_list *req,
-				 struct rep_context_list *rep)
+enum cmd_now cmd_context_list(struct command *cmd, struct req_context_list *req,
+			      struct rep_context_list *rep)
 {
 	int err;
 

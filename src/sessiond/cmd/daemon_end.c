@@ -4,8 +4,8 @@
 
 #include "sessiond/core/session.h"
 
-enum cmd_result cmd_daemon_end(struct command *cmd, struct req_daemon_end *req,
-			       struct rep_daemon_end *rep)
+enum cmd_now cmd_daemon_end(struct command *cmd, struct req_daemon_end *req,
+			    struct rep_daemon_end *rep)
 {
 	uint32_t nr = cmd->sd->sessions.nr;
 

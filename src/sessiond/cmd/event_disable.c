@@ -50,8 +50,8 @@ static void no_rule(struct command *cmd, const struct channel *channel, const ch
 	free(words);
 }
 
-enum cmd_result cmd_event_disable(struct command *cmd, struct req_event_disable *req,
-				  struct rep_event_disable *rep)
+int cmd_event_disable(struct command *cmd, struct req_event_disable *req,
+		      struct rep_event_disable *rep)
 {
 	bool all = req->all || strcmp(req->pattern, "*") == 0;
 	struct domain_tracer *tracer = cmd->sd->tracer;

@@ -59,7 +59,7 @@ static struct rule *get_rule(struct command *cmd, struct channel *channel,
 	return session_add_rule(cmd->session, channel, spec, &rule, &cmd->err) ? NULL : rule;
 }
 
-static enum cmd_result check_of_applications(struct command *cmd, const struct rule_spec *spec)
+static enum cmd_now check_of_applications(struct command *cmd, const struct rule_spec *spec)
 {
 	if (!rule_chooses(spec->kind))
 		return command_error(cmd, ERR_INVALID,
@@ -69,27 +69,32 @@ static enum cmd_result check_of_applications(struct command *cmd, const struct r
 }
 
 /* Parameters by name become what the rule keeps. */
-static enum cmd_result resolve_names(struct command *cmd, struct rule_spec *spec, char **ret)
+static enum cmd_now resolve_names(struct command *cmd, struct rule_spec *spec, char **ret)
 {
 	AUTO_FREE char *function = strndup(spec->location, strcspn(spec->location, "+"));
 
 	if ((spec->kind != RULE_PROBE && spec->kind != RULE_FUNCTION) ||
 	    !kernel_names_any(spec->fetch))
 		return CMD_DONE;
-	if (kernel_names_resolve(BTF_VMLINUX, function ? function : "", spec->fetch, ret, &cmd->err))
+	if (kernel_names_resolve(BTF_VMLINUX, function ? function : "", spec->fetch, ret,
+				 &cmd->err))
 		return CMD_FAILED;
 	spec->fetch = *ret;
 	return CMD_DONE;
 }
 
-enum cmd_result cmd_event_enable(struct command *cmd, struct req_event_enable *req,
-				 struct rep_event_enable *rep)
+int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
+		     struct rep_event_enable *rep)
 {
-	struct rule_spec spec = { req->pattern, req->exclude,
+	struct rule_spec spec = { req->pattern,
+				  req->exclude,
 				  (enum loglevel_type)req->loglevel_type,
 				  (int)MAX(MIN(req->loglevel, 100), -1),
-				  (enum rule_kind)req->kind, req->location, req->fetch,
-				  req->file, req->places };
+				  (enum rule_kind)req->kind,
+				  req->location,
+				  req->fetch,
+				  req->file,
+				  req->places };
 	struct domain_tracer *tracer = cmd->sd->tracer;
 	struct pending *pending;
 	struct channel *channel;

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 
-enum cmd_result cmd_hello(struct command *cmd, struct req_hello *req, struct rep_hello *rep)
+enum cmd_now cmd_hello(struct command *cmd, struct req_hello *req, struct rep_hello *rep)
 {
 	log_debug("client version %.40s, user %u", req->version, cmd->caller.uid);
 	rep->version = LTT_VERSION;

@@ -72,8 +72,8 @@ static void list_preset(const struct ltt_kmod_preset *preset, void *data)
 	item_preset(data, &item);
 }
 
-enum cmd_result cmd_point_list(struct command *cmd, struct req_point_list *req,
-			       struct rep_point_list *rep)
+enum cmd_now cmd_point_list(struct command *cmd, struct req_point_list *req,
+			    struct rep_point_list *rep)
 {
 	struct listing listing = { .cmd = cmd, .fields = req->fields, .domain = req->domain };
 	struct domain_tracer *tracer = command_tracer(cmd, req->domain);

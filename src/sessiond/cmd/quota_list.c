@@ -31,8 +31,8 @@ static void quota_list_show(const struct quota_account *account, void *data)
 	}
 }
 
-enum cmd_result cmd_quota_list(struct command *cmd, struct req_quota_list *req,
-			       struct rep_quota_list *rep)
+enum cmd_now cmd_quota_list(struct command *cmd, struct req_quota_list *req,
+			    struct rep_quota_list *rep)
 {
 	(void)req, (void)rep;
 	quotas_each(&cmd->sd->quotas, quota_list_show, cmd);

@@ -64,7 +64,7 @@ static bool are_urls(const char *list)
 	return true;
 }
 
-static enum cmd_result check_relay(struct command *cmd, const struct req_session_create *req)
+static enum cmd_now check_relay(struct command *cmd, const struct req_session_create *req)
 {
 	bool unknown = strcmp(req->relay, RELAY_ADDRS_UNKNOWN) == 0;
 
@@ -88,8 +88,8 @@ static enum cmd_result check_relay(struct command *cmd, const struct req_session
 }
 
 /* The directory at @path. */
-static enum cmd_result check_dir(struct command *cmd, const struct req_session_create *req,
-				 const char *path)
+static enum cmd_now check_dir(struct command *cmd, const struct req_session_create *req,
+			      const char *path)
 {
 	struct statx st = { 0 };
 
@@ -115,7 +115,7 @@ static enum cmd_result check_dir(struct command *cmd, const struct req_session_c
 	return CMD_DONE;
 }
 
-static enum cmd_result check_spool(struct command *cmd, const struct req_session_create *req)
+static enum cmd_now check_spool(struct command *cmd, const struct req_session_create *req)
 {
 	if (req->spool[0] && req->spool_size < SESSION_LEAST_SIZE)
 		return command_error(cmd, ERR_INVALID,
@@ -125,8 +125,8 @@ static enum cmd_result check_spool(struct command *cmd, const struct req_session
 	return check_dir(cmd, req, req->spool);
 }
 
-static enum cmd_result session_create_check_output(struct command *cmd,
-						   const struct req_session_create *req)
+static enum cmd_now session_create_check_output(struct command *cmd,
+						const struct req_session_create *req)
 {
 	if (req->relay[0])
 		return check_relay(cmd, req) == CMD_DONE ? check_spool(cmd, req) : CMD_FAILED;
@@ -141,7 +141,7 @@ static enum cmd_result session_create_check_output(struct command *cmd,
 	return check_dir(cmd, req, req->path);
 }
 
-static enum cmd_result check_scope(struct command *cmd, const char *scope)
+static enum cmd_now check_scope(struct command *cmd, const char *scope)
 {
 	if (strlen(scope) > SESSION_MAX_SCOPE || strchr(scope, ':'))
 		return command_error(cmd, ERR_INVALID,
@@ -150,8 +150,8 @@ static enum cmd_result check_scope(struct command *cmd, const char *scope)
 	return CMD_DONE;
 }
 
-enum cmd_result cmd_session_create(struct command *cmd, struct req_session_create *req,
-				   struct rep_session_create *rep)
+enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *req,
+				struct rep_session_create *rep)
 {
 	AUTO_FREE char *made = NULL;
 	struct session *session;

@@ -13,8 +13,8 @@ static void session_destroy_on_destroyed(void *data, const struct run_result *re
 		reply_session_destroy(cmd, &rep);
 }
 
-enum cmd_result cmd_session_destroy(struct command *cmd, struct req_session_destroy *req,
-				    struct rep_session_destroy *rep)
+int cmd_session_destroy(struct command *cmd, struct req_session_destroy *req,
+			struct rep_session_destroy *rep)
 {
 	run_done done = req->no_wait ? NULL : session_destroy_on_destroyed;
 

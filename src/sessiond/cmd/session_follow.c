@@ -3,8 +3,8 @@
 #include "cmd.h"
 #include "sessiond/follow.h"
 
-enum cmd_result cmd_session_follow(struct command *cmd, struct req_session_follow *req,
-				   struct rep_session_follow *rep)
+int cmd_session_follow(struct command *cmd, struct req_session_follow *req,
+		       struct rep_session_follow *rep)
 {
 	(void)req, (void)rep;
 	if (follows(cmd->sd, cmd->client))

@@ -99,8 +99,8 @@ static int find_named(struct command *cmd, const char *name)
 	return code;
 }
 
-enum cmd_result cmd_session_list(struct command *cmd, struct req_session_list *req,
-				 struct rep_session_list *rep)
+int cmd_session_list(struct command *cmd, struct req_session_list *req,
+		     struct rep_session_list *rep)
 {
 	int code = *req->name ? find_named(cmd, req->name) : 0;
 

@@ -11,8 +11,8 @@ static void session_programs_show(const char *name, void *data)
 	item_announced(data, &item);
 }
 
-enum cmd_result cmd_session_programs(struct command *cmd, struct req_session_programs *req,
-				     struct rep_session_programs *rep)
+enum cmd_now cmd_session_programs(struct command *cmd, struct req_session_programs *req,
+				  struct rep_session_programs *rep)
 {
 	struct user_programs programs;
 

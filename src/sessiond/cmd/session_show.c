@@ -147,8 +147,8 @@ static void session_show_facts(void *data, const struct run_result *result)
 	reply_session_show(cmd, &rep);
 }
 
-enum cmd_result cmd_session_show(struct command *cmd, struct req_session_show *req,
-				 struct rep_session_show *rep)
+int cmd_session_show(struct command *cmd, struct req_session_show *req,
+		     struct rep_session_show *rep)
 {
 	(void)req, (void)rep;
 	run_stats(cmd->session->run, session_show_facts, cmd);

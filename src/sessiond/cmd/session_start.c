@@ -26,8 +26,8 @@ static void session_start_on_started(void *data, const struct run_result *result
 	reply_session_start(cmd, &rep);
 }
 
-enum cmd_result cmd_session_start(struct command *cmd, struct req_session_start *req,
-				  struct rep_session_start *rep)
+int cmd_session_start(struct command *cmd, struct req_session_start *req,
+		      struct rep_session_start *rep)
 {
 	(void)req, (void)rep;
 	if (list_empty(&cmd->session->channels))

@@ -17,11 +17,11 @@ static void session_stop_on_stopped(void *data, const struct run_result *result)
 	reply_session_stop(cmd, &rep);
 }
 
-enum cmd_result cmd_session_stop(struct command *cmd, struct req_session_stop *req,
-				 struct rep_session_stop *rep)
+int cmd_session_stop(struct command *cmd, struct req_session_stop *req,
+		     struct rep_session_stop *rep)
 {
 	run_done done = req->no_wait ? NULL : session_stop_on_stopped;
-	enum cmd_result result;
+	int result;
 
 	(void)rep;
 	result = command_begun(cmd, run_stop(cmd->session->run, done, cmd), req->no_wait,

@@ -52,7 +52,7 @@ static void spool_send_on_opened(void *data, const struct con_answer *answer)
 	CONSUMER_CALL(&s->cmd->sd->consumer, con_output_close, &req, NULL, spool_send_on_close, s);
 }
 
-static enum cmd_result spool_send_check(struct command *cmd, const struct req_spool_send *req)
+static enum cmd_now spool_send_check(struct command *cmd, const struct req_spool_send *req)
 {
 	struct relayurl url;
 
@@ -66,8 +66,7 @@ static enum cmd_result spool_send_check(struct command *cmd, const struct req_sp
 	return CMD_DONE;
 }
 
-enum cmd_result cmd_spool_send(struct command *cmd, struct req_spool_send *req,
-			       struct rep_spool_send *rep)
+int cmd_spool_send(struct command *cmd, struct req_spool_send *req, struct rep_spool_send *rep)
 {
 	struct req_con_output_open open = {
 		.dir = req->dir,

@@ -26,8 +26,7 @@ static void dumped(void *data, uint32_t apps, uint32_t late, const struct err *p
 	free(pending);
 }
 
-enum cmd_result cmd_statedump(struct command *cmd, struct req_statedump *req,
-			      struct rep_statedump *rep)
+int cmd_statedump(struct command *cmd, struct req_statedump *req, struct rep_statedump *rep)
 {
 	struct pending *pending;
 

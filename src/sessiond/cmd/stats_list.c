@@ -42,8 +42,8 @@ static void stats_list_show(const struct domain_counted *counted, void *data)
 	item_counted(data, &item);
 }
 
-enum cmd_result cmd_stats_list(struct command *cmd, struct req_stats_list *req,
-			       struct rep_stats_list *rep)
+enum cmd_now cmd_stats_list(struct command *cmd, struct req_stats_list *req,
+			    struct rep_stats_list *rep)
 {
 	(void)req, (void)rep;
 	kernel_each_counted(cmd->sd->kernel, cmd->session, stats_list_show, cmd);

@@ -6,7 +6,7 @@
 
 #include "sessiond/domain/kernel/kernel.h"
 
-static enum cmd_result track_check(struct command *cmd, const struct req_track *req)
+static enum cmd_now track_check(struct command *cmd, const struct req_track *req)
 {
 	if (command_domain(cmd, req->domain) != CMD_DONE)
 		return CMD_FAILED;
@@ -26,7 +26,7 @@ static enum cmd_result track_check(struct command *cmd, const struct req_track *
 	return CMD_DONE;
 }
 
-static enum cmd_result track_apply(struct command *cmd, const struct kernel_track *track)
+static enum cmd_now track_apply(struct command *cmd, const struct kernel_track *track)
 {
 	int err = kernel_track(cmd->sd->kernel, cmd->session, track);
 
@@ -37,7 +37,7 @@ static enum cmd_result track_apply(struct command *cmd, const struct kernel_trac
 }
 
 /* The kind as a whole. */
-static enum cmd_result change_kind(struct command *cmd, const struct req_track *req)
+static enum cmd_now change_kind(struct command *cmd, const struct req_track *req)
 {
 	const struct kernel_track track = { (enum track_kind)req->kind, (enum track_op)req->op, 0 };
 	struct tracker *tracker = &cmd->session->trackers[req->kind];
@@ -49,8 +49,8 @@ static enum cmd_result change_kind(struct command *cmd, const struct req_track *
 	return CMD_DONE;
 }
 
-static enum cmd_result change_id(struct command *cmd, const struct req_track *req, uint32_t id,
-				 uint32_t *ret_changed)
+static enum cmd_now change_id(struct command *cmd, const struct req_track *req, uint32_t id,
+			      uint32_t *ret_changed)
 {
 	const struct kernel_track track = { (enum track_kind)req->kind, (enum track_op)req->op,
 					    id };
@@ -69,7 +69,7 @@ static enum cmd_result change_id(struct command *cmd, const struct req_track *re
 	return CMD_DONE;
 }
 
-enum cmd_result cmd_track(struct command *cmd, struct req_track *req, struct rep_track *rep)
+enum cmd_now cmd_track(struct command *cmd, struct req_track *req, struct rep_track *rep)
 {
 	struct msg_track_id item;
 
