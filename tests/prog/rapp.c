@@ -56,7 +56,7 @@ static struct options {
 } opt = { .threads = 1, .payload = 32 };
 
 static struct rapp_file *file;
-static volatile sig_atomic_t ending;
+static _Atomic int ending;
 static _Thread_local struct rapp_slot *signal_slot;
 
 static void die(const char *what)

@@ -20,11 +20,6 @@ struct stream_file *file_sink_file(struct sink_stream *out)
 	return &file_of(out)->file;
 }
 
-static void file_free(struct sink *sink)
-{
-	free(sink);
-}
-
 static int file_sync(struct sink *sink)
 {
 	struct sink_stream *out;
@@ -36,18 +31,6 @@ static int file_sync(struct sink *sink)
 }
 
 /* --- traces --------------------------------------------------------------------- */
-
-static int file_cut_metadata(struct sink *sink, struct tracedir *dir, uint64_t bytes)
-{
-	(void)sink;
-	return tracedir_cut(dir, bytes);
-}
-
-static int file_append(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len)
-{
-	(void)sink;
-	return tracedir_append(dir, text, len);
-}
 
 static uint64_t file_close_trace(struct sink *sink, struct tracedir *dir)
 {
@@ -105,10 +88,7 @@ static void file_close(struct sink_stream *out, enum sink_end how)
 static const struct sink_ops file_ops = {
 	.on_disk = true,
 	.full = { "nothing more is written: the trace has its greatest size, ", " (--max-size)" },
-	.free = file_free,
 	.sync = file_sync,
-	.cut_metadata = file_cut_metadata,
-	.append = file_append,
 	.close_trace = file_close_trace,
 	.open = file_open,
 	.adopt = file_adopt,

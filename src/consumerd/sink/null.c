@@ -5,30 +5,6 @@
 #include "base/mem.h"
 #include "sink.h"
 
-static void null_free(struct sink *sink)
-{
-	free(sink);
-}
-
-static int null_cut_metadata(struct sink *sink, struct tracedir *dir, uint64_t bytes)
-{
-	(void)sink;
-	return tracedir_cut(dir, bytes);
-}
-
-static int null_append(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len)
-{
-	(void)sink;
-	return tracedir_append(dir, text, len);
-}
-
-static uint64_t null_close_trace(struct sink *sink, struct tracedir *dir)
-{
-	(void)sink;
-	(void)dir;
-	return 0;
-}
-
 static struct sink_stream *null_open(struct sink *sink, const struct stream_config *config,
 				     uint32_t cpu)
 {
@@ -65,10 +41,6 @@ static void null_close(struct sink_stream *out, enum sink_end how)
 
 static const struct sink_ops null_ops = {
 	.on_disk = true,
-	.free = null_free,
-	.cut_metadata = null_cut_metadata,
-	.append = null_append,
-	.close_trace = null_close_trace,
 	.open = null_open,
 	.adopt = null_adopt,
 	.write = null_write,

@@ -117,13 +117,6 @@ static int relay_append(struct sink *sink, struct tracedir *dir, const void *tex
 	return relay_conn_metadata(relay_conn_of(sink), dir, text, len);
 }
 
-static uint64_t relay_close_trace(struct sink *sink, struct tracedir *dir)
-{
-	(void)sink;
-	(void)dir;
-	return 0;
-}
-
 /* --- streams -------------------------------------------------------------------- */
 
 static struct sink_stream *relay_open(struct sink *sink, const struct stream_config *config,
@@ -200,7 +193,6 @@ static const struct sink_ops relay_ops = {
 	.open_trace = relay_open_trace,
 	.cut_metadata = relay_cut_metadata,
 	.append = relay_append,
-	.close_trace = relay_close_trace,
 	.open = relay_open,
 	.adopt = relay_adopt,
 	.attach = relay_attach,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "sink.h"
 
+#include <stdlib.h>
+
 struct sink *sink_new(const struct sink_config *config, const struct sink_host *host)
 {
 	struct sink *sink;
@@ -15,8 +17,10 @@ struct sink *sink_new(const struct sink_config *config, const struct sink_host *
 
 struct sink *sink_free(struct sink *sink)
 {
-	if (sink)
+	if (sink && sink->ops->free)
 		sink->ops->free(sink);
+	else
+		free(sink);
 	return NULL;
 }
 

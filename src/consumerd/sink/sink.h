@@ -80,8 +80,8 @@ struct sink_full {
 };
 
 /**
- * struct sink_ops - one kind of output. A NULL entry means that there is nothing to do: the
- * functions below return 0, false or "" then.
+ * struct sink_ops - one kind of output. A NULL entry means that there is nothing to do, except
+ * where noted: the functions below return 0, false or "" then.
  *
  * @on_disk: a worker that does not return from it waits for the file system.
  * @recovers: a failure may be over after a moment, as when a relay is restarted.
@@ -93,6 +93,7 @@ struct sink_ops {
 	struct sink_full full;
 
 	/* The output. Results: 0 or negative errno, except where noted. */
+	/** NULL: free(). */
 	void (*free)(struct sink *sink);
 	/** Return: 0 or the code in @err. */
 	int (*start)(struct sink *sink, const struct sink_start *start, struct err *err);
@@ -134,10 +135,11 @@ struct sink_ops {
 
 	/* Traces. */
 	int (*open_trace)(struct sink *sink, struct tracedir *dir);
-	/** Its metadata has @bytes: the rest was never acknowledged. */
+	/** Its metadata has @bytes: the rest was never acknowledged. NULL: truncate its file. */
 	int (*cut_metadata)(struct sink *sink, struct tracedir *dir, uint64_t bytes);
 	/** Find the streams that an earlier consumer stored. */
 	void (*find_streams)(struct sink *sink, const struct tracedir *dir);
+	/** Append metadata. NULL: to its file. */
 	int (*append)(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len);
 	/** Nothing will be added to it. Return: bytes that its files keep on this host. */
 	uint64_t (*close_trace)(struct sink *sink, struct tracedir *dir);
@@ -294,6 +296,24 @@ static inline void sink_finish(struct sink *sink, enum sink_end how, struct err 
 static inline int sink_open_trace(struct sink *sink, struct tracedir *dir)
 {
 	return sink->ops->open_trace ? sink->ops->open_trace(sink, dir) : 0;
+}
+
+static inline int sink_cut_metadata(struct sink *sink, struct tracedir *dir, uint64_t bytes)
+{
+	return sink->ops->cut_metadata ? sink->ops->cut_metadata(sink, dir, bytes) :
+					 tracedir_cut(dir, bytes);
+}
+
+static inline int sink_append(struct sink *sink, struct tracedir *dir, const void *text,
+			      uint32_t len)
+{
+	return sink->ops->append ? sink->ops->append(sink, dir, text, len) :
+				   tracedir_append(dir, text, len);
+}
+
+static inline uint64_t sink_close_trace(struct sink *sink, struct tracedir *dir)
+{
+	return sink->ops->close_trace ? sink->ops->close_trace(sink, dir) : 0;
 }
 
 static inline void sink_find_streams(struct sink *sink, const struct tracedir *dir)

@@ -378,12 +378,6 @@ static int spool_open_trace(struct sink *sink, struct tracedir *dir)
 	return spool_link_result(spool, relay_conn_trace(spool->link, dir));
 }
 
-static int spool_cut_metadata(struct sink *sink, struct tracedir *dir, uint64_t bytes)
-{
-	(void)sink;
-	return tracedir_cut(dir, bytes);
-}
-
 static void spool_find_streams(struct sink *sink, const struct tracedir *dir)
 {
 	spool_find(spool_of(sink), dir);
@@ -576,7 +570,6 @@ static const struct sink_ops spool_ops = {
 	.prepare_end = spool_prepare_end,
 	.end = spool_finish,
 	.open_trace = spool_open_trace,
-	.cut_metadata = spool_cut_metadata,
 	.find_streams = spool_find_streams,
 	.append = spool_append,
 	.close_trace = spool_close_trace,

@@ -21,12 +21,12 @@
 typedef int (*wire_meanwhile)(void *data);
 
 struct wire {
-	struct chan chan;	  /* its descriptor is -1: not connected */
+	struct chan chan;	       /* its descriptor is -1: not connected */
 	unsigned int reply_timeout_ms; /* for the other side to take or send a byte */
-	uint16_t tired_of;	  /* type of the answer that did not come in time */
-	uint16_t type;		  /* of the last request, */
-	uint32_t serial;	  /* and its number */
-	unsigned int unanswered;  /* requests */
+	uint16_t tired_of;	       /* type of the answer that did not come in time */
+	uint16_t type;		       /* of the last request, */
+	uint32_t serial;	       /* and its number */
+	unsigned int unanswered;       /* requests */
 	uint64_t rate; /* bytes/s that the line took, also of connections before; 0: unknown */
 	uint64_t rate_ns, rate_bytes; /* when, and at how many, the measurement in progress began */
 	int send_buf;		      /* bytes of the socket's */

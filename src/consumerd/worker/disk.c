@@ -111,7 +111,7 @@ void worker_note(struct worker *w, int error, const char *doing)
 
 int worker_append(struct worker *w, struct tracedir *dir, const void *text, uint32_t len)
 {
-	return w->sink->ops->append(w->sink, dir, text, len);
+	return sink_append(w->sink, dir, text, len);
 }
 
 bool worker_is_any_gone(const struct worker *w)

@@ -126,7 +126,7 @@ static void drop_delayed(struct worker *w, uint64_t trace)
 
 static int cut_metadata(struct worker *w, struct tracedir *dir, uint64_t bytes)
 {
-	int ret = w->sink->ops->cut_metadata(w->sink, dir, bytes);
+	int ret = sink_cut_metadata(w->sink, dir, bytes);
 
 	if (ret == 0)
 		announce_trace(w, dir);
@@ -274,7 +274,7 @@ static bool jobs_is_in_use(const struct worker *w, const struct tracedir *dir)
 void worker_close_trace(struct worker *w, struct tracedir *dir)
 {
 	tracedir_release(dir);
-	w->closed_bytes += w->sink->ops->close_trace(w->sink, dir);
+	w->closed_bytes += sink_close_trace(w->sink, dir);
 	tracedir_free(dir);
 }
 
