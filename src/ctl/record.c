@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "libctl/control.h"
 
 void record_set(struct json_object *o, const char *key, struct json_object *value)
 {
@@ -86,8 +87,8 @@ const char *record_domain(unsigned int domain)
 const char *record_track_kind(unsigned int kind)
 {
 	static const char *const words[] = {
-		[TRACK_PID] = "pid", [TRACK_TID] = "tid",   [TRACK_VPID] = "vpid",
-		[TRACK_VTID] = "vtid", [TRACK_UID] = "uid", [TRACK_GID] = "gid",
+		[TRACK_PID] = "pid",   [TRACK_TID] = "tid",   [TRACK_VPID] = "vpid",
+		[TRACK_VTID] = "vtid", [TRACK_UID] = "uid",   [TRACK_GID] = "gid",
 		[TRACK_VUID] = "vuid", [TRACK_VGID] = "vgid",
 	};
 
@@ -122,32 +123,32 @@ static const char *session_state(unsigned int state)
 	return WORD(words, state);
 }
 
-static struct json_object *ctl_record_lost(const struct msg_totals *t)
+static struct json_object *ctl_record_lost(const struct ltt_ctl_totals *t)
 {
 	struct json_object *o = json_object_new_object();
 
-	/* which cause is behind it: a larger buffer would not have helped */
-	record_set_num(o, "buffer_full", t->lost_full - MIN(t->lost_full, t->lost_stalled));
+	record_set_num(o, "buffer_full", t->lost_full);
 	record_set_num(o, "too_large", t->lost_size);
 	record_set_num(o, "buffer_busy", t->lost_busy);
-	record_set_num(o, "output", t->lost_output + MIN(t->lost_full, t->lost_stalled));
-	record_set_num(o, "invalid_bytes", t->lost_invalid);
+	record_set_num(o, "output", t->lost_output);
+	record_set_num(o, "invalid_bytes", t->invalid_bytes);
 	return o;
 }
 
 struct json_object *record_totals(struct list totals)
 {
+	struct ltt_ctl_totals t;
 	struct json_object *o;
-	struct msg_totals t;
+	struct msg_totals m;
 
-	if (!msg_totals_next(&totals, &t))
+	if (!msg_totals_next(&totals, &m))
 		return NULL;
+	control_fill_totals(&t, &m);
 	o = json_object_new_object();
-	/* what was published and then lost is lost: the two add up to what was emitted */
-	record_set_num(o, "recorded", t.recorded - MIN(t.recorded, t.lost_output));
+	record_set_num(o, "recorded", t.recorded);
 	record_set_num(o, "written", t.written);
 	record_set_num(o, "waiting", t.waiting);
-	record_set_num(o, "lost", t.lost_full + t.lost_size + t.lost_busy + t.lost_output);
+	record_set_num(o, "lost", t.lost);
 	record_set(o, "lost_by_cause", ctl_record_lost(&t));
 	record_set_num(o, "lost_buffers", t.lost_buffers);
 	record_set_num(o, "bytes", t.bytes);
@@ -300,12 +301,9 @@ struct json_object *record_channel(const struct msg_channel *m)
 static const char *rule_kind(unsigned int kind)
 {
 	static const char *const words[] = {
-		[RULE_EVENTS] = "events",
-		[RULE_PROBE] = "probe",
-		[RULE_FUNCTION] = "function",
-		[RULE_USER] = "userspace-probe",
-		[RULE_COUNT] = "count",
-		[RULE_HISTOGRAM] = "histogram",
+		[RULE_EVENTS] = "events",     [RULE_PROBE] = "probe",
+		[RULE_FUNCTION] = "function", [RULE_USER] = "userspace-probe",
+		[RULE_COUNT] = "count",	      [RULE_HISTOGRAM] = "histogram",
 	};
 
 	return WORD(words, kind);
@@ -354,8 +352,7 @@ struct json_object *record_refusal(const struct msg_refusal *m)
 	record_set_str(o, "name", m->name);
 	record_set_str(o, "why", m->why);
 	record_set_str(o, "domain", record_domain(domain));
-	record_set_str(o, "refused",
-		       domain == DOMAIN_KERNEL || m->recorded ? "record" : "count");
+	record_set_str(o, "refused", domain == DOMAIN_KERNEL || m->recorded ? "record" : "count");
 	return o;
 }
 

@@ -56,7 +56,7 @@ static const struct ltt_ctl_session *control_session(struct pool *pool, const st
 void control_fill_totals(struct ltt_ctl_totals *ret, const struct msg_totals *m)
 {
 	*ret = (struct ltt_ctl_totals){
-		/* an event that was recorded and then lost is lost */
+		/* an event that was recorded and then lost is lost: the sum is the emitted events */
 		.recorded = m->recorded - MIN(m->recorded, m->lost_output),
 		.written = m->written,
 		.waiting = m->waiting,
