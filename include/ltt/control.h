@@ -115,6 +115,27 @@ enum ltt_ctl_rule_kind {
 	LTT_CTL_RULE_HISTOGRAM = 5, /* counts them by the size of a field */
 };
 
+/** enum ltt_ctl_track_kind - kinds of ids by which a session chooses tasks. Those with a V are as
+ *  the task's own namespace numbers them. */
+enum ltt_ctl_track_kind {
+	LTT_CTL_TRACK_PID = 0, /* processes */
+	LTT_CTL_TRACK_TID = 1, /* threads */
+	LTT_CTL_TRACK_VPID = 2,
+	LTT_CTL_TRACK_VTID = 3,
+	LTT_CTL_TRACK_UID = 4, /* users */
+	LTT_CTL_TRACK_GID = 5, /* groups */
+	LTT_CTL_TRACK_VUID = 6,
+	LTT_CTL_TRACK_VGID = 7,
+};
+
+/** enum ltt_ctl_track_op - how a session chooses tasks by a kind of ids. */
+enum ltt_ctl_track_op {
+	LTT_CTL_TRACK_ALL = 0,	/* tasks with any id, as initially; ids that were added are gone */
+	LTT_CTL_TRACK_NONE = 1, /* no task, until ids are added */
+	LTT_CTL_TRACK_ADD = 2,	/* tasks with these ids, too; initially: only these */
+	LTT_CTL_TRACK_REMOVE = 3, /* tasks with these ids no longer */
+};
+
 /* --- a connection ------------------------------------------------------------------- */
 
 /** A connection with a session daemon, and the sentences about its last call. */
@@ -330,11 +351,23 @@ struct ltt_ctl_channel {
 	const struct ltt_ctl_conflict *const *conflicts;
 };
 
-/** struct ltt_ctl_session_status - a session and its channels. */
+/** struct ltt_ctl_tracker - a kind of ids by which a session chooses tasks: events of tasks with
+ *  one of the @nr_ids @ids are recorded, of no task if there is none. */
+struct ltt_ctl_tracker {
+	enum ltt_ctl_domain domain;
+	enum ltt_ctl_track_kind kind;
+	size_t nr_ids;
+	const uint32_t *ids;
+};
+
+/** struct ltt_ctl_session_status - a session, its channels, and its trackers: a kind of ids that
+ *  has none is not used to choose; a task is recorded if all trackers have chosen it. */
 struct ltt_ctl_session_status {
 	const struct ltt_ctl_session *session;
 	size_t nr_channels;
 	const struct ltt_ctl_channel *const *channels;
+	size_t nr_trackers;
+	const struct ltt_ctl_tracker *const *trackers;
 };
 
 /** Return in @ret_status how @session records now; to be freed with ltt_ctl_status_free().
@@ -484,6 +517,41 @@ int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options
  *  @channel: NULL: as above, but none is created. Errors: LTT_CTL_NO_EVENT, LTT_CTL_NO_CHANNEL. */
 int ltt_ctl_disable_event(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_domain domain,
 			  const char *channel, const char *pattern);
+
+/**
+ * struct ltt_ctl_track_options - a choice of tasks whose events a session records.
+ * @session, @domain: must be given; only LTT_CTL_KERNEL has such choices.
+ * @ids, @nr_ids: with LTT_CTL_TRACK_ADD and LTT_CTL_TRACK_REMOVE; an id that is there twice counts
+ *	once.
+ */
+struct ltt_ctl_track_options {
+	size_t size;
+	const char *session;
+	enum ltt_ctl_domain domain;
+	enum ltt_ctl_track_kind kind;
+	enum ltt_ctl_track_op op;
+	const uint32_t *ids;
+	size_t nr_ids;
+};
+
+static inline void ltt_ctl_track_options_init(struct ltt_ctl_track_options *track)
+{
+	memset(track, 0, sizeof(*track));
+	track->size = sizeof(*track);
+}
+
+/**
+ * ltt_ctl_track() - choose tasks by a kind of ids, also while the session records. See
+ * struct ltt_ctl_session_status for the choices as they are.
+ * @ret_changed: how many of the ids were added or removed: the others were there, or not there,
+ *	before; or NULL.
+ *
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_INVALID: also ids to remove from a kind that is not used to
+ * choose; LTT_CTL_UNSUPPORTED: the domain; LTT_CTL_LIMIT: too many ids, of which the daemon may
+ * have added the first ones.
+ */
+int ltt_ctl_track(struct ltt_ctl *ctl, const struct ltt_ctl_track_options *track,
+		  uint32_t *ret_changed);
 
 /**
  * ltt_ctl_start() - record. Programs that do not answer within a second record as soon as they

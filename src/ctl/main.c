@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "help.h"
+#include "library.h"
 #include "options.h"
 #include "record.h"
 #include "print.h"
@@ -311,6 +312,7 @@ int main(int argc, char **argv)
 	status = finish_output(&ctl, status);
 	if (ctl.err.code)
 		print_error(&ctl, "%s", ctl.err.text);
+	ltt_ctl_free(ctl.library);
 	client_free(ctl.client);
 	json_object_put(ctl.record);
 	json_object_put(ctl.warnings);

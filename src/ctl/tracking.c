@@ -9,14 +9,12 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "libctl/calls.h"
+#include "library.h"
 #include "names.h"
 #include "options.h"
 #include "record.h"
 #include "print.h"
 #include "target.h"
-
-#define IDS_BYTES 40960u /* of a list of ids: what fits in a message, and more than is taken */
 
 static struct {
 	struct domain_options domain;
@@ -100,24 +98,25 @@ static int parse_id(struct ctl *ctl, int kind, const char *text, uint32_t *ret)
 	return 0;
 }
 
-/* Ids as a message has them, and as an array. */
-static int take_ids(struct ctl *ctl, int kind, const char *list, struct encoder *enc,
-		    struct json_object *ret_ids)
+struct ids {
+	uint32_t *ids;
+	size_t nr;
+};
+
+static void tracking_ids_fini(struct ids *ids)
+{
+	free(ids->ids);
+}
+
+static int tracking_take_ids(struct ctl *ctl, int kind, const char *list, struct ids *ret)
 {
 	struct names names CLEANUP(names_fini) = { 0 };
-	struct msg_track_id item = { 0 };
 
 	names_split(list, &names);
-	for (size_t i = 0; i < names.nr; i++) {
-		if (parse_id(ctl, kind, names.names[i], &item.id) != 0)
+	ret->ids = xalloc((names.nr + 1) * sizeof(*ret->ids));
+	for (; ret->nr < names.nr; ret->nr++)
+		if (parse_id(ctl, kind, names.names[ret->nr], &ret->ids[ret->nr]) != 0)
 			return ctl->err.code;
-		if (enc)
-			msg_track_id_add(enc, &item);
-		if (ret_ids)
-			json_object_array_add(ret_ids, json_object_new_uint64(item.id));
-	}
-	if (enc && encoder_finish(enc) < 0)
-		return err_set(&ctl->err, ERR_LIMIT, "too many ids");
 	return 0;
 }
 
@@ -129,12 +128,14 @@ static int check_sets(struct ctl *ctl)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "missing ids: use e.g. --pid=1234, --uid=alice, or --pid --all");
 	for (size_t i = 0; i < opt.nr; i++) {
+		struct ids ids CLEANUP(tracking_ids_fini) = { 0 };
+
 		if (!!opt.all == !!opt.sets[i].ids)
 			return err_set(&ctl->err, ERR_INVALID,
 				       opt.all ? "--all and ids exclude each other" :
 						 "missing ids: name them, or use --all");
 		if (opt.sets[i].ids &&
-		    take_ids(ctl, opt.sets[i].kind, opt.sets[i].ids, NULL, NULL) != 0)
+		    tracking_take_ids(ctl, opt.sets[i].kind, opt.sets[i].ids, &ids) != 0)
 			return ctl->err.code;
 	}
 	return 0;
@@ -170,57 +171,61 @@ static const char *op_name(unsigned int op)
 	return words[op];
 }
 
-static enum status tracking_request(struct ctl *ctl, const struct req_track *req,
-				    struct json_object *ids)
+static enum status tracking_request(struct ctl *ctl, const struct ltt_ctl_track_options *track)
 {
-	struct json_object *change = json_object_new_object();
-	struct rep_track rep;
+	struct json_object *change;
+	uint32_t changed;
 
-	record_set_str(change, "kind", record_track_kind(req->kind));
-	record_set_str(change, "op", op_name(req->op));
-	record_set(change, "ids", ids);
-	if (call_track(ctl->client, req, NULL, NULL, &rep, &ctl->err) != 0) {
-		json_object_put(change);
-		target_suggest(ctl, req->session, NULL, NULL);
+	if (library_done(ctl, ltt_ctl_track(library(ctl), track, &changed), &ctl->err) != 0) {
+		target_suggest(ctl, track->session, NULL, NULL);
 		return STATUS_ERROR;
 	}
-	record_set_num(change, "changed", rep.changed);
+	change = json_object_new_object();
+	record_set_str(change, "kind", record_track_kind(track->kind));
+	record_set_str(change, "op", op_name(track->op));
+	record_set(change, "ids", json_object_new_array());
+	for (size_t i = 0; i < track->nr_ids; i++)
+		record_append(change, "ids", json_object_new_uint64(track->ids[i]));
+	record_set_num(change, "changed", changed);
 	record_append(ctl->record, "changes", change);
-	if (rep.changed == req->ids.nr)
+	if (changed == track->nr_ids)
 		return STATUS_OK;
-	print_warning(ctl, "%u of these were %stracked before", req->ids.nr - rep.changed,
-		      req->op == TRACK_ADD ? "" : "not ");
+	print_warning(ctl, "%zu of these were %stracked before", track->nr_ids - changed,
+		      track->op == LTT_CTL_TRACK_ADD ? "" : "not ");
 	return STATUS_WARNING;
 }
 
-static enum status tracking_change(struct ctl *ctl, struct req_track *req, const char *list)
+static enum status tracking_change(struct ctl *ctl, struct ltt_ctl_track_options *track,
+				   const char *list)
 {
-	uint8_t *buf AUTO_FREE = xalloc(IDS_BYTES);
-	struct json_object *ids = json_object_new_array();
-	struct encoder enc;
+	struct ids ids CLEANUP(tracking_ids_fini) = { 0 };
 
-	encoder_init(&enc, buf, IDS_BYTES);
-	if (list && take_ids(ctl, req->kind, list, &enc, ids) != 0) {
-		json_object_put(ids);
+	if (list && tracking_take_ids(ctl, track->kind, list, &ids) != 0)
 		return STATUS_ERROR;
-	}
-	req->ids = encoder_list(&enc);
-	return tracking_request(ctl, req, ids);
+	track->ids = ids.ids;
+	track->nr_ids = ids.nr;
+	return tracking_request(ctl, track);
 }
 
 enum status tracking_run(struct ctl *ctl, bool add)
 {
-	struct req_track req = { .domain = (uint8_t)domain_named(&opt.domain) };
-	char *session AUTO_FREE = target_begin(ctl, opt.session, req.domain, "changes");
+	enum domain_id domain = domain_named(&opt.domain);
+	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "changes");
+	struct ltt_ctl_track_options track;
 	enum status worst = STATUS_OK;
 
 	if (!session)
 		return STATUS_ERROR;
-	req.session = session;
-	req.op = opt.all ? add ? TRACK_ALL : TRACK_NONE : add ? TRACK_ADD : TRACK_REMOVE;
+	ltt_ctl_track_options_init(&track);
+	track.session = session;
+	track.domain = (enum ltt_ctl_domain)domain;
+	if (opt.all)
+		track.op = add ? LTT_CTL_TRACK_ALL : LTT_CTL_TRACK_NONE;
+	else
+		track.op = add ? LTT_CTL_TRACK_ADD : LTT_CTL_TRACK_REMOVE;
 	for (size_t i = 0; i < opt.nr && !ctl->err.code; i++) {
-		req.kind = (uint8_t)opt.sets[i].kind;
-		worst = target_worse(worst, tracking_change(ctl, &req, opt.sets[i].ids));
+		track.kind = (enum ltt_ctl_track_kind)opt.sets[i].kind;
+		worst = target_worse(worst, tracking_change(ctl, &track, opt.sets[i].ids));
 	}
 	return worst;
 }

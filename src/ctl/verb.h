@@ -27,6 +27,7 @@ enum status {
 };
 
 struct ctl;
+struct ltt_ctl;
 
 enum verb_daemon {
 	DAEMON_NEEDED,	/* fails if no daemon runs */
@@ -79,6 +80,7 @@ struct ctl {
 	const char *const *operands;
 	unsigned int nr_operands;
 	struct client *client;
+	struct ltt_ctl *library; /* see library.h */
 	struct err err;
 	struct json_object *record;
 	struct json_object *warnings;

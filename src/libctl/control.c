@@ -72,6 +72,18 @@ SAME(LTT_CTL_LOSS_SIZE, LOSS_SIZE);
 SAME(LTT_CTL_LOSS_BUSY, LOSS_BUSY);
 SAME(LTT_CTL_LOSS_OUTPUT, LOSS_OUTPUT);
 SAME(LTT_CTL_LOSS_INVALID, LOSS_INVALID);
+SAME(LTT_CTL_TRACK_PID, TRACK_PID);
+SAME(LTT_CTL_TRACK_TID, TRACK_TID);
+SAME(LTT_CTL_TRACK_VPID, TRACK_VPID);
+SAME(LTT_CTL_TRACK_VTID, TRACK_VTID);
+SAME(LTT_CTL_TRACK_UID, TRACK_UID);
+SAME(LTT_CTL_TRACK_GID, TRACK_GID);
+SAME(LTT_CTL_TRACK_VUID, TRACK_VUID);
+SAME(LTT_CTL_TRACK_VGID, TRACK_VGID);
+SAME(LTT_CTL_TRACK_ALL, TRACK_ALL);
+SAME(LTT_CTL_TRACK_NONE, TRACK_NONE);
+SAME(LTT_CTL_TRACK_ADD, TRACK_ADD);
+SAME(LTT_CTL_TRACK_REMOVE, TRACK_REMOVE);
 
 struct ltt_ctl *ltt_ctl_new(void)
 {
@@ -80,9 +92,19 @@ struct ltt_ctl *ltt_ctl_new(void)
 
 static void control_close(struct ltt_ctl *ctl)
 {
-	ctl->client = client_free(ctl->client);
+	if (!ctl->lent)
+		client_free(ctl->client);
+	ctl->client = NULL;
+	ctl->lent = false;
 	ctl->following = false;
 	ctl->daemon = (struct ltt_ctl_daemon_info){ 0 };
+}
+
+void control_lend(struct ltt_ctl *ctl, struct client *client)
+{
+	control_close(ctl);
+	ctl->client = client;
+	ctl->lent = client != NULL;
 }
 
 void ltt_ctl_free(struct ltt_ctl *ctl)
@@ -158,6 +180,13 @@ void control_warn(struct ltt_ctl *ctl, const char *fmt, ...)
 	/* whole lines only */
 	if (n < 0 || (size_t)n >= left)
 		ctl->warning[len ? len - 1 : 0] = '\0';
+}
+
+int control_check_given(struct ltt_ctl *ctl, const char *value, const char *what)
+{
+	if (value)
+		return 0;
+	return err_set(&ctl->err, ERR_INVALID, "%s is missing", what);
 }
 
 int control_take(struct ltt_ctl *ctl, const void *given, void *ret, size_t known)

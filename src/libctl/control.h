@@ -15,6 +15,7 @@
 
 struct ltt_ctl {
 	struct client *client; /* NULL: not connected */
+	bool lent;	       /* by lttctl, which frees it */
 	struct ltt_ctl_daemon_info daemon;
 	bool following; /* a session: nothing else can be asked */
 	struct ltt_ctl_news news;
@@ -23,6 +24,9 @@ struct ltt_ctl {
 	char warning[CONTROL_WARNING_BYTES];
 };
 
+/** Use lttctl's own connection until this is called again; ltt_ctl_daemon() is not to be called.
+ *  @client: NULL: none. */
+void control_lend(struct ltt_ctl *ctl, struct client *client);
 /** Forget the sentences about the last call. */
 void control_forget(struct ltt_ctl *ctl);
 /** Begin a call: forget the sentences about the last one. Return: 0, or the code in ctl->err:
@@ -32,6 +36,8 @@ int control_begin(struct ltt_ctl *ctl) MUST_CHECK;
 int control_failed(struct ltt_ctl *ctl);
 /** Add a line to the warning. */
 void control_warn(struct ltt_ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
+/** Check an argument that has to be given. @what: its name. Return: 0, or the code in ctl->err. */
+int control_check_given(struct ltt_ctl *ctl, const char *value, const char *what) MUST_CHECK;
 /**
  * control_take() - copy a struct of the caller's that begins with its size.
  * @ret: of @known bytes, zeroed where the caller's is shorter.

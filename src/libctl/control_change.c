@@ -8,13 +8,6 @@
 #include "control.h"
 #include "creation.h"
 
-static int control_check_given(struct ltt_ctl *ctl, const char *value, const char *what)
-{
-	if (value)
-		return 0;
-	return err_set(&ctl->err, ERR_INVALID, "%s is missing", what);
-}
-
 /* --- create --------------------------------------------------------------------------- */
 
 static int control_check_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *o)
@@ -244,6 +237,69 @@ int ltt_ctl_disable_event(struct ltt_ctl *ctl, const char *session, enum ltt_ctl
 		return ctl->err.code;
 	if (call_event_disable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
 		return control_failed(ctl);
+	return 0;
+}
+
+/* --- tracking ------------------------------------------------------------------------------- */
+
+#define CONTROL_IDS_BYTES 40960u /* of a message; more ids than a daemon takes */
+
+static int control_check_track(struct ltt_ctl *ctl, const struct ltt_ctl_track_options *o)
+{
+	bool with_ids = o->op == LTT_CTL_TRACK_ADD || o->op == LTT_CTL_TRACK_REMOVE;
+
+	if ((unsigned int)o->kind >= TRACK_NR_KINDS || (unsigned int)o->op >= TRACK_NR_OPS)
+		return err_set(&ctl->err, ERR_INVALID, "unknown kind %u or operation %u of ids",
+			       (unsigned int)o->kind, (unsigned int)o->op);
+	if (!with_ids && o->nr_ids)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "ids belong to LTT_CTL_TRACK_ADD and LTT_CTL_TRACK_REMOVE");
+	return control_check_given(ctl, o->session, "the session of the ids");
+}
+
+/* Return: 0 or the code in ctl->err. */
+static int control_encode_ids(struct ltt_ctl *ctl, const struct ltt_ctl_track_options *o,
+			      struct encoder *enc)
+{
+	for (size_t i = 0; i < o->nr_ids; i++) {
+		const struct msg_track_id item = { o->ids[i] };
+
+		msg_track_id_add(enc, &item);
+		if (encoder_finish(enc) < 0)
+			return err_set(&ctl->err, ERR_LIMIT, "too many ids");
+	}
+	return 0;
+}
+
+int ltt_ctl_track(struct ltt_ctl *ctl, const struct ltt_ctl_track_options *track,
+		  uint32_t *ret_changed)
+{
+	uint8_t *buf AUTO_FREE = NULL;
+	struct ltt_ctl_track_options o;
+	struct req_track req;
+	struct rep_track rep;
+	struct encoder enc;
+
+	if (control_begin(ctl) != 0 || control_take(ctl, track, &o, sizeof(o)) != 0 ||
+	    control_check_track(ctl, &o) != 0)
+		return ctl->err.code;
+	buf = malloc(CONTROL_IDS_BYTES);
+	if (!buf)
+		return err_memory(&ctl->err);
+	encoder_init(&enc, buf, CONTROL_IDS_BYTES);
+	if (control_encode_ids(ctl, &o, &enc) != 0)
+		return ctl->err.code;
+	req = (struct req_track){
+		.session = o.session,
+		.domain = (uint8_t)o.domain,
+		.kind = (uint8_t)o.kind,
+		.op = (uint8_t)o.op,
+		.ids = encoder_list(&enc),
+	};
+	if (call_track(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
+		return control_failed(ctl);
+	if (ret_changed)
+		*ret_changed = rep.changed;
 	return 0;
 }
 

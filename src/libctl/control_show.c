@@ -56,7 +56,7 @@ static const struct ltt_ctl_session *control_session(struct pool *pool, const st
 void control_fill_totals(struct ltt_ctl_totals *ret, const struct msg_totals *m)
 {
 	*ret = (struct ltt_ctl_totals){
-		/* an event that was recorded and then lost is lost: the sum is the emitted events */
+		/* an event that was recorded and then lost is lost; the sum is all events */
 		.recorded = m->recorded - MIN(m->recorded, m->lost_output),
 		.written = m->written,
 		.waiting = m->waiting,
@@ -141,6 +141,28 @@ static int control_take_session(struct control_view *v, struct decoder *dec)
 	if (v->status.session || msg_session_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
 	v->status.session = control_session(&v->pool, &m);
+	return 0;
+}
+
+static int control_take_tracker(struct control_view *v, struct decoder *dec)
+{
+	struct ltt_ctl_tracker *t = pool_alloc(&v->pool, sizeof(*t));
+	uint32_t *ids = NULL;
+	struct msg_track_id id;
+	struct msg_tracked m;
+
+	if (msg_tracked_decode(dec, &m) != 0 || m.ids.nr > m.ids.len)
+		return ERR_BAD_MESSAGE;
+	if (m.ids.nr)
+		ids = pool_alloc(&v->pool, m.ids.nr * sizeof(*ids));
+	if (!t || (m.ids.nr && !ids))
+		return 0;
+	t->domain = (enum ltt_ctl_domain)m.domain;
+	t->kind = (enum ltt_ctl_track_kind)m.kind;
+	t->ids = ids;
+	while (msg_track_id_next(&m.ids, &id))
+		ids[t->nr_ids++] = id.id;
+	pool_append(&v->pool, (const void *const **)&v->status.trackers, &v->status.nr_trackers, t);
 	return 0;
 }
 
@@ -252,8 +274,10 @@ static int control_status_item(void *priv, unsigned int type, struct decoder *de
 		return control_take_session(v, dec);
 	if (type == MSG_channel)
 		return control_take_channel(v, dec);
+	if (type == MSG_tracked)
+		return control_take_tracker(v, dec);
 	if (type >= ARRAY_SIZE(take) || !take[type])
-		return 0; /* what is tracked, and what a newer daemon sends */
+		return 0; /* a newer daemon sends more */
 	if (!v->channel)
 		return v->pool.failed ? 0 : ERR_BAD_MESSAGE;
 	return take[type](v, dec);

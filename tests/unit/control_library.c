@@ -67,6 +67,25 @@ static int call_status(void)
 	return code;
 }
 
+static int call_track(void)
+{
+	static const uint32_t ids[] = { 5, 7, 9 };
+	struct ltt_ctl_track_options o;
+	uint32_t changed = 99;
+	int code;
+
+	ltt_ctl_track_options_init(&o);
+	o.session = "demo";
+	o.domain = LTT_CTL_KERNEL;
+	o.kind = LTT_CTL_TRACK_VPID;
+	o.op = LTT_CTL_TRACK_REMOVE;
+	o.ids = ids;
+	o.nr_ids = 3;
+	code = ltt_ctl_track(ctl, &o, &changed);
+	CHECK(changed == (code ? 99 : 2));
+	return code;
+}
+
 static int call_stop(void)
 {
 	return ltt_ctl_stop(ctl, "demo", 0, NULL);
@@ -130,7 +149,10 @@ static void memory(void)
 	CHECK(without_memory(call_connect, false) >= 5);
 	CHECK(without_memory(call_create, true) >= 5);
 	CHECK(without_memory(call_list, false) >= 5);
-	CHECK(without_memory(call_status, false) >= 10);
+	fake.tracks = true;
+	CHECK(without_memory(call_status, false) >= 15);
+	fake.tracks = false;
+	CHECK(without_memory(call_track, false) == 1);
 	CHECK(without_memory(call_stop, false) == 1);
 	CHECK(without_memory(call_destroy, false) == 1);
 	CHECK(without_memory(call_create_at, true) >= 5);
@@ -167,6 +189,7 @@ static void statuses(void)
 	const struct ltt_ctl_channel *c;
 
 	fake.conflict = true;
+	fake.tracks = true;
 	CHECK(ltt_ctl_status(ctl, "demo", &status) == 0);
 	check_session(status->session);
 	CHECK(status->nr_channels == 1);
@@ -178,9 +201,14 @@ static void statuses(void)
 	CHECK(strcmp(c->rules[0]->pattern, "web:*") == 0 && c->rules[0]->points == 4);
 	CHECK(c->rules[0]->level_type == LTT_CTL_LEVEL_AT_LEAST && c->rules[0]->loglevel == 6);
 	CHECK(c->conflicts[0]->pid == 4711 && strcmp(c->conflicts[0]->refused, "len %s") == 0);
+	CHECK(status->nr_trackers == 2 && status->trackers[0]->domain == LTT_CTL_KERNEL);
+	CHECK(status->trackers[0]->kind == LTT_CTL_TRACK_VPID && status->trackers[0]->nr_ids == 2);
+	CHECK(status->trackers[0]->ids[0] == 1 && status->trackers[0]->ids[1] == 2);
+	CHECK(status->trackers[1]->kind == LTT_CTL_TRACK_UID && status->trackers[1]->nr_ids == 0);
 	ltt_ctl_status_free(status);
 	ltt_ctl_status_free(NULL);
 	fake.conflict = false;
+	fake.tracks = false;
 }
 
 static void changes(void)
@@ -237,6 +265,54 @@ static void changes(void)
 	CHECK(ltt_ctl_start(ctl, "demo", &apps) == 0 && apps == 2);
 	CHECK(strstr(ltt_ctl_warning(ctl), "1 of 2 applications have not answered"));
 	CHECK(ltt_ctl_start(ctl, "demo", NULL) == LTT_CTL_STATE);
+}
+
+static void tracks(void)
+{
+	static uint32_t ids[10000];
+	struct ltt_ctl_track_options o;
+
+	fake.asked[0] = '\0';
+	CHECK(call_track() == 0);
+	ltt_ctl_track_options_init(&o);
+	o.session = "demo";
+	o.domain = LTT_CTL_KERNEL;
+	o.kind = LTT_CTL_TRACK_GID;
+	o.op = LTT_CTL_TRACK_NONE;
+	CHECK(ltt_ctl_track(ctl, &o, NULL) == 0);
+	ASKED("track demo domain 1 kind 2 op 3: 5 7 9\ntrack demo domain 1 kind 5 op 1:\n");
+	o.ids = ids;
+	o.nr_ids = 1;
+	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_INVALID);
+	o.op = LTT_CTL_TRACK_ADD;
+	o.nr_ids = 10000;
+	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_LIMIT);
+	CHECK(strcmp(ltt_ctl_error(ctl), "too many ids") == 0);
+	o.nr_ids = 1;
+	o.kind = (enum ltt_ctl_track_kind)256; /* 0 in a message */
+	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_INVALID);
+	o.kind = LTT_CTL_TRACK_GID;
+	o.op = (enum ltt_ctl_track_op)256;
+	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_INVALID);
+	o.op = LTT_CTL_TRACK_ADD;
+	o.session = NULL;
+	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_INVALID);
+	o.session = "none";
+	fake.asked[0] = '\0';
+	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_NO_SESSION);
+	ASKED("track none domain 1 kind 5 op 2: 0\n");
+	pthread_mutex_lock(&fake.lock);
+	EXPECT("lttctl track -k -s demo --pid=1,7 --gid=0", 4,
+	       "Kernel events of pid 1, 7 are recorded in session demo\n"
+	       "Kernel events of gid 0 are recorded in session demo\n",
+	       "1 of these were tracked before");
+	EXPECT("lttctl untrack -k -s demo --vtid --all", 0,
+	       "Kernel events of no vtid are recorded in session demo\n", NULL);
+	ASKED("track demo domain 1 kind 0 op 2: 1 7\ntrack demo domain 1 kind 5 op 2: 0\n"
+	      "track demo domain 1 kind 3 op 1:\n");
+	EXPECT("lttctl track -k -s damo --pid=1", 1, "",
+	       "there is no session 'damo'; did you mean 'demo'?");
+	pthread_mutex_unlock(&fake.lock);
 }
 
 /* The next news, waited for as a caller does. Return: the code. */
@@ -375,6 +451,7 @@ int main(void)
 	memory();
 	CHECK(call_connect() == 0);
 	changes();
+	tracks();
 	fake.problem = "the disk is full";
 	lists();
 	statuses();

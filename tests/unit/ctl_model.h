@@ -36,6 +36,7 @@ static struct {
 	bool matched;
 	uid_t uid; /* owner of the session */
 	bool conflict;
+	bool tracks; /* session_show has trackers */
 	unsigned int state;
 	_Atomic bool mute;     /* answers nothing, not even hello */
 	_Atomic bool slow;     /* answers stop after some seconds */
@@ -356,6 +357,47 @@ static void fake_disable(struct fake_answer *a, struct decoder *dec)
 	fake_send(a);
 }
 
+/* Processes 1 and 2, and no user. */
+static void fake_item_trackers(struct fake_answer *a)
+{
+	const struct msg_track_id ids[] = { { 1 }, { 2 } };
+	struct msg_tracked m = { .domain = DOMAIN_KERNEL, .kind = TRACK_VPID };
+	struct encoder list;
+	uint8_t buf[100];
+
+	if (!fake.tracks)
+		return;
+	encoder_init(&list, buf, sizeof(buf));
+	msg_track_id_add(&list, &ids[0]);
+	msg_track_id_add(&list, &ids[1]);
+	m.ids = encoder_list(&list);
+	msg_tracked_encode(fake_begin(a, MSG_tracked, MSG_ITEM), &m);
+	fake_send(a);
+	m = (struct msg_tracked){ .domain = DOMAIN_KERNEL, .kind = TRACK_UID };
+	msg_tracked_encode(fake_begin(a, MSG_tracked, MSG_ITEM), &m);
+	fake_send(a);
+}
+
+/* Id 7 is as it was asked for already. */
+static void fake_track(struct fake_answer *a, struct decoder *dec)
+{
+	struct rep_track rep = { 0 };
+	struct msg_track_id id;
+	struct req_track req;
+
+	CHECK(req_track_decode(dec, &req) == 0);
+	fake_asked("track %s domain %u kind %u op %u:", req.session, req.domain, req.kind, req.op);
+	while (msg_track_id_next(&req.ids, &id)) {
+		fake_asked(" %u", id.id);
+		rep.changed += id.id != 7;
+	}
+	fake_asked("\n");
+	if (fake_no_session(a, req.session))
+		return;
+	rep_track_encode(fake_reply(a, 0, ""), &rep);
+	fake_send(a);
+}
+
 static void fake_show(struct fake_answer *a, struct decoder *dec)
 {
 	struct req_session_show req;
@@ -364,6 +406,7 @@ static void fake_show(struct fake_answer *a, struct decoder *dec)
 	if (fake_no_session(a, req.session))
 		return;
 	fake_item_session(a);
+	fake_item_trackers(a);
 	fake_item_channel(a);
 	fake_item_conflict(a);
 	fake_reply(a, 0, "");
@@ -405,10 +448,9 @@ static void fake_lists(struct fake_answer *a, struct decoder *dec)
 static void fake_follow(struct fake_answer *a, struct decoder *dec)
 {
 	struct msg_news state = { .at_ns = 5, .kind = NEWS_STATE, .state = SESSION_RECORDING };
-	struct msg_news loss = { .kind = NEWS_LOSS,
-				 .channel = "channel0",
-				 .cause = LOSS_FULL,
-				 .count = 12 };
+	struct msg_news loss = {
+		.kind = NEWS_LOSS, .channel = "channel0", .cause = LOSS_FULL, .count = 12
+	};
 	struct rep_session_follow rep = { .problem = "the disk is full" };
 	struct req_session_follow req;
 	struct encoder list;
@@ -461,6 +503,9 @@ static void fake_command(struct fake_answer *a, struct decoder *dec)
 		break;
 	case MSG_session_follow:
 		fake_follow(a, dec);
+		break;
+	case MSG_track:
+		fake_track(a, dec);
 		break;
 	case MSG_session_programs:
 		fake_programs(a, dec);
