@@ -376,6 +376,27 @@ int ltt_ctl_status(struct ltt_ctl *ctl, const char *session,
 		   struct ltt_ctl_session_status **ret_status);
 void ltt_ctl_status_free(struct ltt_ctl_session_status *status);
 
+/* --- contexts and instrumentation points -------------------------------------------------- */
+
+/** struct ltt_ctl_context - a type of contexts. @type: of its value, for the user. */
+struct ltt_ctl_context {
+	const char *name;
+	const char *type;
+	enum ltt_ctl_domain domain;
+};
+
+struct ltt_ctl_contexts {
+	size_t nr;
+	const struct ltt_ctl_context *const *contexts;
+};
+
+/** The types of contexts that ltt_ctl_add_context() knows; LTT_CTL_USER has none.
+ *  @ret_contexts: to be freed with ltt_ctl_contexts_free().
+ *  Errors: LTT_CTL_UNSUPPORTED: the kernel can't be traced; LTT_CTL_INVALID: the domain. */
+int ltt_ctl_list_contexts(struct ltt_ctl *ctl, enum ltt_ctl_domain domain,
+			  struct ltt_ctl_contexts **ret_contexts);
+void ltt_ctl_contexts_free(struct ltt_ctl_contexts *contexts);
+
 /* --- sessions as they shall be ---------------------------------------------------------- */
 
 #define LTT_CTL_NAME_BYTES 255 /* of a session's or channel's name, with the final NUL */
@@ -517,6 +538,19 @@ int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options
  *  @channel: NULL: as above, but none is created. Errors: LTT_CTL_NO_EVENT, LTT_CTL_NO_CHANNEL. */
 int ltt_ctl_disable_event(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_domain domain,
 			  const char *channel, const char *pattern);
+
+/**
+ * ltt_ctl_add_context() - record something about the task with each event of a channel that has
+ * not recorded yet.
+ * @channel: NULL: all channels of the domain; if there is none, channel0, which is created.
+ * @type: a name of ltt_ctl_list_contexts().
+ * @ret_channels: how many channels did not have it before, or NULL.
+ *
+ * Errors: LTT_CTL_NO_SESSION, LTT_CTL_NO_CHANNEL; LTT_CTL_INVALID: also a channel that has recorded
+ * already; LTT_CTL_UNSUPPORTED: the domain.
+ */
+int ltt_ctl_add_context(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_domain domain,
+			const char *channel, const char *type, uint32_t *ret_channels);
 
 /**
  * struct ltt_ctl_track_options - a choice of tasks whose events a session records.

@@ -163,6 +163,17 @@ int control_failed(struct ltt_ctl *ctl)
 	return ctl->err.code;
 }
 
+int control_finish(struct ltt_ctl *ctl, int code, void *owner)
+{
+	if (code)
+		control_failed(ctl);
+	else if (pool_of(owner)->failed)
+		err_memory(&ctl->err);
+	if (ctl->err.code)
+		pool_owner_free(owner);
+	return ctl->err.code;
+}
+
 void control_warn(struct ltt_ctl *ctl, const char *fmt, ...)
 {
 	size_t len = strlen(ctl->warning), left = sizeof(ctl->warning) - len;

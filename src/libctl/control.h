@@ -34,6 +34,9 @@ void control_forget(struct ltt_ctl *ctl);
 int control_begin(struct ltt_ctl *ctl) MUST_CHECK;
 /** After a failed call: a connection that is lost is closed. Return: the code. */
 int control_failed(struct ltt_ctl *ctl);
+/** The end of a call that made @owner: a struct that owns a pool, or NULL. @code: of the request.
+ *  Return: the code, also that memory lacks; @owner is freed then. */
+int control_finish(struct ltt_ctl *ctl, int code, void *owner) MUST_CHECK;
 /** Add a line to the warning. */
 void control_warn(struct ltt_ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
 /** Check an argument that has to be given. @what: its name. Return: 0, or the code in ctl->err. */

@@ -240,6 +240,25 @@ int ltt_ctl_disable_event(struct ltt_ctl *ctl, const char *session, enum ltt_ctl
 	return 0;
 }
 
+int ltt_ctl_add_context(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_domain domain,
+			const char *channel, const char *type, uint32_t *ret_channels)
+{
+	struct req_context_add req = {
+		.session = session, .domain = (uint8_t)domain, .channel = channel, .type = type
+	};
+	struct rep_context_add rep;
+
+	if (control_begin(ctl) != 0 ||
+	    control_check_given(ctl, session, "the session of the context") != 0 ||
+	    control_check_given(ctl, type, "the type of the context") != 0)
+		return ctl->err.code;
+	if (call_context_add(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
+		return control_failed(ctl);
+	if (ret_channels)
+		*ret_channels = rep.channels;
+	return 0;
+}
+
 /* --- tracking ------------------------------------------------------------------------------- */
 
 #define CONTROL_IDS_BYTES 40960u /* of a message; more ids than a daemon takes */

@@ -60,3 +60,33 @@ void pool_fini(struct pool *pool)
 		free(piece);
 	}
 }
+
+struct pool_owner {
+	struct pool pool;
+	_Alignas(max_align_t) unsigned char bytes[];
+};
+
+void *pool_owner_new(size_t size)
+{
+	struct pool_owner *owner = calloc(1, sizeof(*owner) + size);
+
+	return owner ? owner->bytes : NULL;
+}
+
+static struct pool_owner *pool_owner_of(void *bytes)
+{
+	return (struct pool_owner *)((unsigned char *)bytes - offsetof(struct pool_owner, bytes));
+}
+
+struct pool *pool_of(void *owner)
+{
+	return &pool_owner_of(owner)->pool;
+}
+
+void pool_owner_free(void *owner)
+{
+	if (!owner)
+		return;
+	pool_fini(pool_of(owner));
+	free(pool_owner_of(owner));
+}

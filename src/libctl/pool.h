@@ -27,4 +27,10 @@ const char *pool_str(struct pool *pool, const char *text);
 void pool_append(struct pool *pool, const void *const **list, size_t *nr, const void *item);
 void pool_fini(struct pool *pool);
 
+/** A zeroed struct of @size that owns a pool; NULL: there is no memory. */
+void *pool_owner_new(size_t size);
+struct pool *pool_of(void *owner);
+/** Free @owner with its pool. NULL is allowed. */
+void pool_owner_free(void *owner);
+
 #endif

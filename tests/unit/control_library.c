@@ -86,6 +86,20 @@ static int call_track(void)
 	return code;
 }
 
+static int call_contexts(void)
+{
+	struct ltt_ctl_contexts *list;
+	int code = ltt_ctl_list_contexts(ctl, LTT_CTL_KERNEL, &list);
+
+	if (code == 0) {
+		CHECK(list->nr == 2 && strcmp(list->contexts[0]->name, "pid") == 0);
+		CHECK(strcmp(list->contexts[1]->type, "string") == 0);
+		CHECK(list->contexts[1]->domain == LTT_CTL_KERNEL);
+		ltt_ctl_contexts_free(list);
+	}
+	return code;
+}
+
 static int call_stop(void)
 {
 	return ltt_ctl_stop(ctl, "demo", 0, NULL);
@@ -153,6 +167,7 @@ static void memory(void)
 	CHECK(without_memory(call_status, false) >= 15);
 	fake.tracks = false;
 	CHECK(without_memory(call_track, false) == 1);
+	CHECK(without_memory(call_contexts, false) >= 9);
 	CHECK(without_memory(call_stop, false) == 1);
 	CHECK(without_memory(call_destroy, false) == 1);
 	CHECK(without_memory(call_create_at, true) >= 5);
@@ -315,6 +330,37 @@ static void tracks(void)
 	pthread_mutex_unlock(&fake.lock);
 }
 
+static void contexts(void)
+{
+	struct ltt_ctl_contexts *list;
+	uint32_t channels = 9;
+
+	CHECK(call_contexts() == 0);
+	CHECK(ltt_ctl_list_contexts(ctl, LTT_CTL_USER, &list) == 0 && list->nr == 0);
+	ltt_ctl_contexts_free(list);
+	ltt_ctl_contexts_free(NULL);
+	fake.asked[0] = '\0';
+	CHECK(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, NULL, "pid", &channels) == 0);
+	CHECK(channels == 1);
+	CHECK(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, "big", "comm", &channels) == 0);
+	CHECK(channels == 0);
+	CHECK(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, NULL, NULL, NULL) ==
+	      LTT_CTL_INVALID);
+	CHECK(ltt_ctl_add_context(ctl, NULL, LTT_CTL_KERNEL, NULL, "pid", NULL) == LTT_CTL_INVALID);
+	CHECK(ltt_ctl_add_context(ctl, "none", LTT_CTL_KERNEL, NULL, "pid", NULL) ==
+	      LTT_CTL_NO_SESSION);
+	ASKED("context demo domain 1 channel '' pid\ncontext demo domain 1 channel 'big' comm\n"
+	      "context none domain 1 channel '' pid\n");
+	pthread_mutex_lock(&fake.lock);
+	EXPECT("lttctl add-context --list", 0, "  TYPE  VALUE\n  pid   integer\n  comm  string\n",
+	       NULL);
+	EXPECT("lttctl add-context -k -s demo -c big -t pid -t comm", 4,
+	       "Kernel context pid added to channel big of session demo\n",
+	       "context 'comm' was added before");
+	ASKED("context demo domain 1 channel 'big' pid\ncontext demo domain 1 channel 'big' comm\n");
+	pthread_mutex_unlock(&fake.lock);
+}
+
 /* The next news, waited for as a caller does. Return: the code. */
 static int await_news(const struct ltt_ctl_news **ret)
 {
@@ -452,6 +498,7 @@ int main(void)
 	CHECK(call_connect() == 0);
 	changes();
 	tracks();
+	contexts();
 	fake.problem = "the disk is full";
 	lists();
 	statuses();

@@ -398,6 +398,37 @@ static void fake_track(struct fake_answer *a, struct decoder *dec)
 	fake_send(a);
 }
 
+static void fake_contexts(struct fake_answer *a, struct decoder *dec)
+{
+	static const struct msg_context known[] = { { "pid", DOMAIN_KERNEL, "integer" },
+						    { "comm", DOMAIN_KERNEL, "string" } };
+	struct req_context_list req;
+
+	CHECK(req_context_list_decode(dec, &req) == 0);
+	for (size_t i = 0; req.domain == DOMAIN_KERNEL && i < ARRAY_SIZE(known); i++) {
+		msg_context_encode(fake_begin(a, MSG_context, MSG_ITEM), &known[i]);
+		fake_send(a);
+	}
+	fake_reply(a, 0, "");
+	fake_send(a);
+}
+
+/* The channel has "comm" already. */
+static void fake_context_add(struct fake_answer *a, struct decoder *dec)
+{
+	struct rep_context_add rep = { 0 };
+	struct req_context_add req;
+
+	CHECK(req_context_add_decode(dec, &req) == 0);
+	fake_asked("context %s domain %u channel '%s' %s\n", req.session, req.domain, req.channel,
+		   req.type);
+	if (fake_no_session(a, req.session))
+		return;
+	rep.channels = strcmp(req.type, "comm") != 0;
+	rep_context_add_encode(fake_reply(a, 0, ""), &rep);
+	fake_send(a);
+}
+
 static void fake_show(struct fake_answer *a, struct decoder *dec)
 {
 	struct req_session_show req;
@@ -506,6 +537,12 @@ static void fake_command(struct fake_answer *a, struct decoder *dec)
 		break;
 	case MSG_track:
 		fake_track(a, dec);
+		break;
+	case MSG_context_list:
+		fake_contexts(a, dec);
+		break;
+	case MSG_context_add:
+		fake_context_add(a, dec);
 		break;
 	case MSG_session_programs:
 		fake_programs(a, dec);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "libctl/calls.h"
+#include "ctl/library.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -64,68 +64,58 @@ static enum status add_context_check(struct ctl *ctl)
 
 /* ---- list ---- */
 
-static int take_context(void *priv, unsigned int type, struct decoder *dec)
-{
-	struct json_object *o;
-	struct msg_context m;
-
-	if (type != MSG_context)
-		return 0;
-	if (msg_context_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	o = json_object_new_object();
-	record_set_str(o, "name", m.name);
-	record_set_str(o, "domain", record_domain(m.domain));
-	record_set_str(o, "type", m.type);
-	record_append(priv, "types", o);
-	return 0;
-}
-
 static enum status add_context_list(struct ctl *ctl)
 {
-	const struct req_context_list req = { .domain = DOMAIN_KERNEL };
-	struct rep_context_list rep;
+	struct ltt_ctl_contexts *list;
 
 	ctl->record = json_object_new_object();
 	record_set(ctl->record, "types", json_object_new_array());
-	if (call_context_list(ctl->client, &req, take_context, ctl->record, &rep, &ctl->err) != 0)
+	if (library_done(ctl, ltt_ctl_list_contexts(library(ctl), LTT_CTL_KERNEL, &list),
+			 &ctl->err) != 0)
 		return STATUS_ERROR;
+	for (size_t i = 0; i < list->nr; i++) {
+		struct json_object *o = json_object_new_object();
+
+		record_set_str(o, "name", list->contexts[i]->name);
+		record_set_str(o, "domain", record_domain(list->contexts[i]->domain));
+		record_set_str(o, "type", list->contexts[i]->type);
+		record_append(ctl->record, "types", o);
+	}
+	ltt_ctl_contexts_free(list);
 	return STATUS_OK;
 }
 
 /* ---- add ---- */
 
-static enum status add_context_add(struct ctl *ctl, const struct req_context_add *req)
+static enum status add_context_add(struct ctl *ctl, const char *session, const char *type)
 {
-	struct rep_context_add rep;
+	uint32_t channels;
+	int code = ltt_ctl_add_context(library(ctl), session, LTT_CTL_KERNEL, opt.channel, type,
+				       &channels);
 
-	if (call_context_add(ctl->client, req, NULL, NULL, &rep, &ctl->err) != 0) {
-		target_suggest(ctl, req->session, req->channel, NULL);
+	if (library_done(ctl, code, &ctl->err) != 0) {
+		target_suggest(ctl, session, opt.channel, NULL);
 		return STATUS_ERROR;
 	}
-	if (rep.channels == 0) {
-		print_warning(ctl, "context '%s' was added before", req->type);
+	if (channels == 0) {
+		print_warning(ctl, "context '%s' was added before", type);
 		return STATUS_WARNING;
 	}
-	record_append(ctl->record, "contexts", json_object_new_string(req->type));
+	record_append(ctl->record, "contexts", json_object_new_string(type));
 	return STATUS_OK;
 }
 
 static enum status add_context_add_all(struct ctl *ctl)
 {
-	struct req_context_add req = { .domain = DOMAIN_KERNEL, .channel = opt.channel };
-	char *session AUTO_FREE = target_begin(ctl, opt.session, req.domain, "contexts");
+	char *session AUTO_FREE = target_begin(ctl, opt.session, DOMAIN_KERNEL, "contexts");
 	enum status worst = STATUS_OK;
 
 	if (!session)
 		return STATUS_ERROR;
-	req.session = session;
 	if (opt.channel)
 		record_set_str(ctl->record, "channel", opt.channel);
-	for (size_t i = 0; i < opt.types.nr && !ctl->err.code; i++) {
-		req.type = opt.types.names[i];
-		worst = target_worse(worst, add_context_add(ctl, &req));
-	}
+	for (size_t i = 0; i < opt.types.nr && !ctl->err.code; i++)
+		worst = target_worse(worst, add_context_add(ctl, session, opt.types.names[i]));
 	return worst;
 }
 
