@@ -397,6 +397,81 @@ int ltt_ctl_list_contexts(struct ltt_ctl *ctl, enum ltt_ctl_domain domain,
 			  struct ltt_ctl_contexts **ret_contexts);
 void ltt_ctl_contexts_free(struct ltt_ctl_contexts *contexts);
 
+/** enum ltt_ctl_point_kind - of an instrumentation point. */
+enum ltt_ctl_point_kind {
+	LTT_CTL_POINT_TRACEPOINT = 1, /* of an application */
+	LTT_CTL_POINT_MARKER = 2,     /* likewise */
+	LTT_CTL_POINT_KERNEL = 3,
+};
+
+/** struct ltt_ctl_field - a field of an event. @type: for the user, such as "integer".
+ *  @recorded: 0: for filters only. */
+struct ltt_ctl_field {
+	const char *name;
+	const char *type;
+	int recorded;
+};
+
+/**
+ * struct ltt_ctl_point - an instrumentation point. No string is NULL.
+ * @process: name of the application; of the kernel's points: the subsystem.
+ * @format: of a marker. @refused: why it can't be recorded, half a sentence; empty: it can.
+ * @file, @line: in the program's source; empty and 0: not known.
+ * @loglevel: 0 (EMERG) to 14 (DEBUG), of an application's points.
+ * @pid, @uid: of the application.
+ * @active: recording sessions that record it.
+ */
+struct ltt_ctl_point {
+	const char *name;
+	const char *process;
+	const char *format;
+	const char *file;
+	const char *refused;
+	enum ltt_ctl_domain domain;
+	enum ltt_ctl_point_kind kind;
+	int loglevel;
+	uint32_t line;
+	uint32_t pid;
+	uint32_t uid;
+	uint32_t active;
+	size_t nr_fields;
+	const struct ltt_ctl_field *const *fields;
+};
+
+/** struct ltt_ctl_preset - a channel that a module of the kernel has registered for its events,
+ *  which @events matches. @subbuf_size, @num_subbuf: of its buffers; 0: the default. */
+struct ltt_ctl_preset {
+	const char *name;
+	const char *events;
+	uint64_t subbuf_size;
+	uint32_t num_subbuf;
+};
+
+/** struct ltt_ctl_points - points, in no order, and with LTT_CTL_KERNEL presets. */
+struct ltt_ctl_points {
+	size_t nr;
+	const struct ltt_ctl_point *const *points;
+	size_t nr_presets;
+	const struct ltt_ctl_preset *const *presets;
+};
+
+/** enum ltt_ctl_points_flag - of ltt_ctl_list_points(). */
+enum ltt_ctl_points_flag {
+	LTT_CTL_FIELDS = 1, /* with their fields */
+};
+
+/**
+ * ltt_ctl_list_points() - the instrumentation points of the caller's applications that run, for
+ * root those of all users; or of the kernel.
+ * @flags: 0, or LTT_CTL_FIELDS.
+ * @ret_points: to be freed with ltt_ctl_points_free().
+ *
+ * Errors: LTT_CTL_UNSUPPORTED: the kernel can't be traced; LTT_CTL_LIMIT: there are too many.
+ */
+int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigned int flags,
+			struct ltt_ctl_points **ret_points);
+void ltt_ctl_points_free(struct ltt_ctl_points *points);
+
 /* --- sessions as they shall be ---------------------------------------------------------- */
 
 #define LTT_CTL_NAME_BYTES 255 /* of a session's or channel's name, with the final NUL */

@@ -6,25 +6,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "library.h"
 #include "record.h"
 #include "text.h"
-
-struct fetched {
-	struct json_object *points, *presets;
-};
-
-static int ctl_points_take(void *priv, unsigned int type, struct decoder *dec)
-{
-	struct fetched *fetched = priv;
-	struct msg_point point;
-	struct msg_preset preset;
-
-	if (type == MSG_point && msg_point_decode(dec, &point) == 0)
-		return json_object_array_add(fetched->points, record_point(&point));
-	if (type == MSG_preset && msg_preset_decode(dec, &preset) == 0)
-		return json_object_array_add(fetched->presets, record_preset(&preset));
-	return type == MSG_point || type == MSG_preset ? ERR_BAD_MESSAGE : 0;
-}
 
 /* By application, then by name. */
 static int by_application(const void *a, const void *b)
@@ -52,12 +36,17 @@ int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct jso
 {
 	struct json_object *points AUTO_RECORD = json_object_new_array();
 	struct json_object *presets AUTO_RECORD = json_object_new_array();
-	struct fetched fetched = { points, presets };
-	struct req_point_list req = { .domain = (uint8_t)domain, .fields = fields };
-	struct rep_point_list rep;
+	struct ltt_ctl_points *list;
+	int code = ltt_ctl_list_points(library(ctl), (enum ltt_ctl_domain)domain,
+				       fields ? LTT_CTL_FIELDS : 0, &list);
 
-	if (call_point_list(ctl->client, &req, ctl_points_take, &fetched, &rep, err) != 0)
+	if (library_done(ctl, code, err) != 0)
 		return err->code;
+	for (size_t i = 0; i < list->nr; i++)
+		json_object_array_add(points, record_point(list->points[i]));
+	for (size_t i = 0; i < list->nr_presets; i++)
+		json_object_array_add(presets, record_preset(list->presets[i]));
+	ltt_ctl_points_free(list);
 	json_object_array_sort(points, by_application);
 	*ret = TAKE(points);
 	if (ret_presets)

@@ -367,7 +367,7 @@ struct json_object *record_conflict(const struct msg_conflict *m)
 	return o;
 }
 
-static struct json_object *point_field(const struct msg_point_field *m)
+static struct json_object *point_field(const struct ltt_ctl_field *m)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -377,7 +377,7 @@ static struct json_object *point_field(const struct msg_point_field *m)
 	return o;
 }
 
-struct json_object *record_preset(const struct msg_preset *m)
+struct json_object *record_preset(const struct ltt_ctl_preset *m)
 {
 	struct json_object *o = json_object_new_object();
 
@@ -388,28 +388,26 @@ struct json_object *record_preset(const struct msg_preset *m)
 	return o;
 }
 
-struct json_object *record_point(const struct msg_point *m)
+struct json_object *record_point(const struct ltt_ctl_point *p)
 {
 	static const char *const kinds[] = { [1] = "tracepoint", [2] = "marker", [3] = "kernel" };
 	struct json_object *o = json_object_new_object();
-	struct list fields = m->fields;
-	struct msg_point_field field;
 
-	record_set_str(o, "name", m->name);
-	record_set_str(o, "kind", WORD(kinds, m->kind));
-	if (m->domain != DOMAIN_KERNEL)
-		record_set_str(o, "loglevel", loglevel_name(m->loglevel));
-	record_set_num(o, "pid", m->pid);
-	record_set_num(o, "uid", m->uid);
-	record_set_str(o, "process", m->process);
-	record_set_str(o, "domain", record_domain(m->domain));
-	record_set_str(o, "format", m->format);
-	record_set_str(o, "file", m->file);
-	record_set_num(o, "line", m->line);
-	record_set_num(o, "active", m->active);
-	while (msg_point_field_next(&fields, &field))
-		record_append(o, "fields", point_field(&field));
-	if (*m->refused)
-		record_set_str(o, "refused", m->refused);
+	record_set_str(o, "name", p->name);
+	record_set_str(o, "kind", WORD(kinds, p->kind));
+	if (p->domain != LTT_CTL_KERNEL)
+		record_set_str(o, "loglevel", loglevel_name(p->loglevel));
+	record_set_num(o, "pid", p->pid);
+	record_set_num(o, "uid", p->uid);
+	record_set_str(o, "process", p->process);
+	record_set_str(o, "domain", record_domain(p->domain));
+	record_set_str(o, "format", p->format);
+	record_set_str(o, "file", p->file);
+	record_set_num(o, "line", p->line);
+	record_set_num(o, "active", p->active);
+	for (size_t i = 0; i < p->nr_fields; i++)
+		record_append(o, "fields", point_field(p->fields[i]));
+	if (*p->refused)
+		record_set_str(o, "refused", p->refused);
 	return o;
 }

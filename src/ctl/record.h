@@ -7,6 +7,7 @@
 #define CTL_RECORD_H
 
 #include <json-c/json.h>
+#include <ltt/control.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,8 +17,8 @@ struct json_object *record_session(const struct msg_session *m);
 struct json_object *record_channel(const struct msg_channel *m);
 struct json_object *record_rule(const struct msg_rule *m);
 struct json_object *record_conflict(const struct msg_conflict *m);
-struct json_object *record_point(const struct msg_point *m);
-struct json_object *record_preset(const struct msg_preset *m);
+struct json_object *record_point(const struct ltt_ctl_point *p);
+struct json_object *record_preset(const struct ltt_ctl_preset *m);
 /** NULL: unknown kind. */
 struct json_object *record_news(const struct msg_news *m);
 /** The first of a list of totals; NULL if it is empty. */

@@ -200,6 +200,14 @@ int control_check_given(struct ltt_ctl *ctl, const char *value, const char *what
 	return err_set(&ctl->err, ERR_INVALID, "%s is missing", what);
 }
 
+int control_check_flags(struct ltt_ctl *ctl, unsigned int flags, unsigned int known)
+{
+	if (flags & ~known)
+		return err_set(&ctl->err, ERR_UNSUPPORTED,
+			       "this libltt-ctl does not know all of the flags 0x%x", flags);
+	return 0;
+}
+
 int control_take(struct ltt_ctl *ctl, const void *given, void *ret, size_t known)
 {
 	const unsigned char *bytes = given;

@@ -41,6 +41,8 @@ int control_finish(struct ltt_ctl *ctl, int code, void *owner) MUST_CHECK;
 void control_warn(struct ltt_ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
 /** Check an argument that has to be given. @what: its name. Return: 0, or the code in ctl->err. */
 int control_check_given(struct ltt_ctl *ctl, const char *value, const char *what) MUST_CHECK;
+/** Check that all of @flags are @known. Return: 0, or the code in ctl->err. */
+int control_check_flags(struct ltt_ctl *ctl, unsigned int flags, unsigned int known) MUST_CHECK;
 /**
  * control_take() - copy a struct of the caller's that begins with its size.
  * @ret: of @known bytes, zeroed where the caller's is shorter.

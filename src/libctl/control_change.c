@@ -370,10 +370,7 @@ static int control_check_end(struct ltt_ctl *ctl, unsigned int flags)
 {
 	if (control_begin(ctl) != 0)
 		return ctl->err.code;
-	if (flags & ~(unsigned int)LTT_CTL_NO_WAIT)
-		return err_set(&ctl->err, ERR_UNSUPPORTED,
-			       "this libltt-ctl does not know all of the flags 0x%x", flags);
-	return 0;
+	return control_check_flags(ctl, flags, LTT_CTL_NO_WAIT);
 }
 
 int ltt_ctl_stop(struct ltt_ctl *ctl, const char *session, unsigned int flags,

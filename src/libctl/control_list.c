@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* control_list.c - lists of ltt/control.h: the contexts that there are. */
+/* control_list.c - lists of ltt/control.h: contexts and instrumentation points. */
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
@@ -50,4 +50,104 @@ int ltt_ctl_list_contexts(struct ltt_ctl *ctl, enum ltt_ctl_domain domain,
 void ltt_ctl_contexts_free(struct ltt_ctl_contexts *contexts)
 {
 	pool_owner_free(contexts);
+}
+
+/* --- instrumentation points ----------------------------------------------------------------- */
+
+static void control_take_fields(struct pool *pool, struct ltt_ctl_point *point, struct list fields)
+{
+	struct msg_point_field m;
+
+	while (msg_point_field_next(&fields, &m)) {
+		struct ltt_ctl_field *f = pool_alloc(pool, sizeof(*f));
+
+		if (!f)
+			return;
+		f->name = pool_str(pool, m.name);
+		f->type = pool_str(pool, m.type);
+		f->recorded = m.recorded;
+		pool_append(pool, (const void *const **)&point->fields, &point->nr_fields, f);
+	}
+}
+
+static int control_take_point(struct ltt_ctl_points *list, struct decoder *dec)
+{
+	struct pool *pool = pool_of(list);
+	struct ltt_ctl_point *p = pool_alloc(pool, sizeof(*p));
+	struct msg_point m;
+
+	if (msg_point_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	if (!p)
+		return 0;
+	*p = (struct ltt_ctl_point){
+		.name = pool_str(pool, m.name),
+		.process = pool_str(pool, m.process),
+		.format = pool_str(pool, m.format),
+		.file = pool_str(pool, m.file),
+		.refused = pool_str(pool, m.refused),
+		.domain = (enum ltt_ctl_domain)m.domain,
+		.kind = (enum ltt_ctl_point_kind)m.kind,
+		.loglevel = m.loglevel,
+		.line = m.line,
+		.pid = m.pid,
+		.uid = m.uid,
+		.active = m.active,
+	};
+	control_take_fields(pool, p, m.fields);
+	pool_append(pool, (const void *const **)&list->points, &list->nr, p);
+	return 0;
+}
+
+static int control_take_preset(struct ltt_ctl_points *list, struct decoder *dec)
+{
+	struct pool *pool = pool_of(list);
+	struct ltt_ctl_preset *p = pool_alloc(pool, sizeof(*p));
+	struct msg_preset m;
+
+	if (msg_preset_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	if (!p)
+		return 0;
+	*p = (struct ltt_ctl_preset){
+		.name = pool_str(pool, m.name),
+		.events = pool_str(pool, m.events),
+		.subbuf_size = m.subbuf_size,
+		.num_subbuf = m.num_subbuf,
+	};
+	pool_append(pool, (const void *const **)&list->presets, &list->nr_presets, p);
+	return 0;
+}
+
+static int control_point_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	if (type == MSG_point)
+		return control_take_point(priv, dec);
+	return type == MSG_preset ? control_take_preset(priv, dec) : 0;
+}
+
+int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigned int flags,
+			struct ltt_ctl_points **ret_points)
+{
+	const struct req_point_list req = { .domain = (uint8_t)domain,
+					    .fields = flags & LTT_CTL_FIELDS };
+	struct ltt_ctl_points *list;
+	struct rep_point_list rep;
+	int code;
+
+	if (control_begin(ctl) != 0 || control_check_flags(ctl, flags, LTT_CTL_FIELDS) != 0)
+		return ctl->err.code;
+	list = pool_owner_new(sizeof(*list));
+	if (!list)
+		return err_memory(&ctl->err);
+	code = call_point_list(ctl->client, &req, control_point_item, list, &rep, &ctl->err);
+	if (control_finish(ctl, code, list) != 0)
+		return ctl->err.code;
+	*ret_points = list;
+	return 0;
+}
+
+void ltt_ctl_points_free(struct ltt_ctl_points *points)
+{
+	pool_owner_free(points);
 }

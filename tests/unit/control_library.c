@@ -100,6 +100,31 @@ static int call_contexts(void)
 	return code;
 }
 
+static int call_points(void)
+{
+	struct ltt_ctl_points *list;
+	int code = ltt_ctl_list_points(ctl, LTT_CTL_USER, LTT_CTL_FIELDS, &list);
+
+	if (code == 0)
+		ltt_ctl_points_free(list);
+	return code;
+}
+
+static int call_presets(void)
+{
+	struct ltt_ctl_points *list;
+	int code = ltt_ctl_list_points(ctl, LTT_CTL_KERNEL, 0, &list);
+
+	if (code == 0) {
+		CHECK(list->nr == 2 && list->points[1]->nr_fields == 0);
+		CHECK(list->nr_presets == 1 && strcmp(list->presets[0]->name, "net") == 0);
+		CHECK(strcmp(list->presets[0]->events, "net_*") == 0);
+		CHECK(list->presets[0]->subbuf_size == 65536 && list->presets[0]->num_subbuf == 8);
+		ltt_ctl_points_free(list);
+	}
+	return code;
+}
+
 static int call_stop(void)
 {
 	return ltt_ctl_stop(ctl, "demo", 0, NULL);
@@ -168,6 +193,8 @@ static void memory(void)
 	fake.tracks = false;
 	CHECK(without_memory(call_track, false) == 1);
 	CHECK(without_memory(call_contexts, false) >= 9);
+	CHECK(without_memory(call_points, false) >= 15);
+	CHECK(without_memory(call_presets, false) >= 10);
 	CHECK(without_memory(call_stop, false) == 1);
 	CHECK(without_memory(call_destroy, false) == 1);
 	CHECK(without_memory(call_create_at, true) >= 5);
@@ -361,6 +388,26 @@ static void contexts(void)
 	pthread_mutex_unlock(&fake.lock);
 }
 
+static void points(void)
+{
+	struct ltt_ctl_points *list;
+	const struct ltt_ctl_point *p;
+
+	CHECK(ltt_ctl_list_points(ctl, LTT_CTL_USER, LTT_CTL_FIELDS, &list) == 0);
+	CHECK(list->nr == 2 && list->nr_presets == 0);
+	p = list->points[1];
+	CHECK(strcmp(p->name, "web:reply") == 0 && strcmp(p->process, "webd") == 0);
+	CHECK(p->pid == 42 && p->uid == 1000 && p->kind == LTT_CTL_POINT_TRACEPOINT);
+	CHECK(p->domain == LTT_CTL_USER && p->loglevel == 6 && p->active == 0);
+	CHECK(strcmp(p->file, "web.c") == 0 && p->line == 10 && !*p->format && !*p->refused);
+	CHECK(p->nr_fields == 1 && strcmp(p->fields[0]->name, "id") == 0);
+	CHECK(strcmp(p->fields[0]->type, "integer") == 0 && p->fields[0]->recorded);
+	ltt_ctl_points_free(list);
+	ltt_ctl_points_free(NULL);
+	CHECK(call_presets() == 0);
+	CHECK(ltt_ctl_list_points(ctl, LTT_CTL_USER, 2, &list) == LTT_CTL_UNSUPPORTED);
+}
+
 /* The next news, waited for as a caller does. Return: the code. */
 static int await_news(const struct ltt_ctl_news **ret)
 {
@@ -499,6 +546,7 @@ int main(void)
 	changes();
 	tracks();
 	contexts();
+	points();
 	fake.problem = "the disk is full";
 	lists();
 	statuses();

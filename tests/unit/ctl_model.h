@@ -466,7 +466,13 @@ static void fake_lists(struct fake_answer *a, struct decoder *dec)
 	struct req_point_list points;
 
 	if (a->asked.type == MSG_point_list) {
+		const struct msg_preset preset = { "net", "net_*", 65536, 8 };
+
 		CHECK(req_point_list_decode(dec, &points) == 0);
+		if (points.domain == DOMAIN_KERNEL) {
+			msg_preset_encode(fake_begin(a, MSG_preset, MSG_ITEM), &preset);
+			fake_send(a);
+		}
 		fake_item_points(a, points.fields);
 	} else if (*fake.session) {
 		fake_item_session(a);
