@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "ctl/doctor/doctor.h"
 #include "elf.h"
 #include "libctl/calls.h"
 #include "print.h"
@@ -80,7 +79,7 @@ static bool has_libltt(const char *pid, char *buf)
 	char *exe AUTO_FREE = xasprintf("/proc/%s/exe", pid);
 	struct elf_facts facts = { .dynamic = true };
 
-	if (doctor_read(maps, buf, MAPS_BYTES) && strstr(buf, "/libltt.so.1"))
+	if (text_read(maps, buf, MAPS_BYTES) && strstr(buf, "/libltt.so.1"))
 		return true;
 	return elf_read(exe, &facts) == 0 && facts.instrumented && !facts.dynamic;
 }
@@ -94,7 +93,7 @@ static bool is_young(const char *pid)
 	char text[1024], state;
 	const char *at;
 
-	at = doctor_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+	at = text_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	/* the third field and the 22nd; the name is the second */
 	if (!at ||
@@ -137,7 +136,7 @@ static struct found linger_scan(const char *scope)
 		if (!isdigit((unsigned char)*pid))
 			continue;
 		path = xasprintf("/proc/%s/environ", pid);
-		len = doctor_read(path, buf, ENVIRONMENT_BYTES);
+		len = text_read(path, buf, ENVIRONMENT_BYTES);
 		if (!may_be_in_scope(path, buf, len, scope))
 			continue;
 		if (len && has_libltt(pid, buf))

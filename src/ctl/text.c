@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "text.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -162,4 +164,16 @@ void text_json(FILE *out, struct json_object *record)
 void text_json_line(FILE *out, struct json_object *record)
 {
 	ctl_text_print_json(out, record, 0);
+}
+
+size_t text_read(const char *path, char *buf, size_t len)
+{
+	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC);
+	size_t got = 0;
+	ssize_t n = 0;
+
+	while (fd >= 0 && got < len - 1 && (n = read(fd, buf + got, len - 1 - got)) > 0)
+		got += (size_t)n;
+	buf[got] = '\0';
+	return got;
 }

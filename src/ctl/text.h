@@ -22,6 +22,9 @@ const char *text_duration(char buf[TEXT_BYTES], uint64_t ns);
 /** "s" unless @n is one. */
 const char *text_plural(uint64_t n);
 
+/** The first @len - 1 bytes of a file as a string. Return: its length, 0 where it can't be read. */
+size_t text_read(const char *path, char *buf, size_t len);
+
 /** Control bytes and broken UTF-8 as \xNN; allocated. */
 char *text_escape(const char *text);
 /** A copy in which all strings are escaped. */

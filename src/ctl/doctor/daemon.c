@@ -7,6 +7,7 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
+#include "ctl/text.h"
 #include "doctor.h"
 #include "ctl/points.h"
 #include "ctl/quota.h"
@@ -179,7 +180,7 @@ static void check_clock(struct doctor *d, const struct client_daemon *daemon)
 
 	if (daemon->clock_hz != KERNEL_CLOCK_HZ)
 		return;
-	doctor_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
+	text_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
 		    sizeof(source));
 	source[strcspn(source, "\n")] = '\0';
 	doctor_found(d, GRADE_WARN, "clock",
@@ -209,7 +210,7 @@ static void check_descriptors(struct doctor *d, uint32_t pid)
 	uint64_t limit = 0;
 	const char *line;
 
-	doctor_read(path, limits, sizeof(limits));
+	text_read(path, limits, sizeof(limits));
 	line = strstr(limits, "Max open files");
 	if (!used || !line || sscanf(line, "Max open files %" SCNu64, &limit) != 1 || !limit)
 		return;

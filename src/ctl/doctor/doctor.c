@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "doctor.h"
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -55,16 +54,4 @@ char *doctor_word(const char *text)
 		to = *text == '\'' ? stpcpy(to, "'\\''") : (*to = *text, to + 1);
 	*to = '\'';
 	return word;
-}
-
-size_t doctor_read(const char *path, char *buf, size_t len)
-{
-	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC);
-	size_t got = 0;
-	ssize_t n = 0;
-
-	while (fd >= 0 && got < len - 1 && (n = read(fd, buf + got, len - 1 - got)) > 0)
-		got += (size_t)n;
-	buf[got] = '\0';
-	return got;
 }

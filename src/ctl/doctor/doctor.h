@@ -42,8 +42,6 @@ void doctor_found(struct doctor *d, enum grade grade, const char *about, const c
 void doctor_repair(struct doctor *d, const char *fmt, ...) PRINTF(2, 3);
 /** A word quoted for a shell; allocated. */
 char *doctor_word(const char *text);
-/** The first @len - 1 bytes of a file as a string. Return: its length, 0 where it can't be read. */
-size_t doctor_read(const char *path, char *buf, size_t len);
 
 /** Check that there is a daemon, and report its use of resources. Connects. */
 void doctor_daemon(struct doctor *d);

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 
 #include "base/mem.h"
+#include "ctl/text.h"
 #include "doctor.h"
 #include "ctl/loss.h"
 #include "ctl/points.h"
@@ -29,7 +30,7 @@ static bool is_started_without(uint32_t pid)
 {
 	char *path AUTO_FREE = xasprintf("/proc/%u/cmdline", pid);
 	char words[4096];
-	size_t len = doctor_read(path, words, sizeof(words));
+	size_t len = text_read(path, words, sizeof(words));
 
 	for (size_t i = 0; i < len; i += strlen(words + i) + 1)
 		if (strcmp(words + i, "--no-kernel") == 0)
@@ -60,7 +61,7 @@ static bool has_secure_boot(void)
 {
 	char value[16];
 
-	return doctor_read("/sys/firmware/efi/efivars/"
+	return text_read("/sys/firmware/efi/efivars/"
 			   "SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c",
 			   value, sizeof(value)) == 5 &&
 	       value[4] == 1;

@@ -58,7 +58,7 @@ static void doctor_machine_check_memory(struct doctor *d)
 	uint64_t kilobytes = UINT64_MAX;
 	const char *line;
 
-	doctor_read("/proc/meminfo", info, sizeof(info));
+	text_read("/proc/meminfo", info, sizeof(info));
 	line = strstr(info, "MemAvailable:");
 	if (!line || sscanf(line, "MemAvailable: %" SCNu64, &kilobytes) != 1)
 		return;

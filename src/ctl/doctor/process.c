@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "ctl/text.h"
 #include "doctor.h"
 #include "ctl/elf.h"
 #include "ctl/record.h"
@@ -64,7 +65,7 @@ static void read_environment(struct inspected *g)
 	char *path AUTO_FREE = proc_path(g, "environ");
 
 	g->env = xalloc(ENVIRONMENT_BYTES);
-	g->env_len = doctor_read(path, g->env, ENVIRONMENT_BYTES);
+	g->env_len = text_read(path, g->env, ENVIRONMENT_BYTES);
 }
 
 /* ---- does it find the daemon? ---- */
@@ -268,7 +269,7 @@ static bool libltt_mapped(const struct inspected *g)
 	char *path AUTO_FREE = proc_path(g, "maps");
 	char *maps AUTO_FREE = xalloc(MAPS_BYTES);
 
-	return doctor_read(path, maps, MAPS_BYTES) && strstr(maps, "/libltt.so.1");
+	return text_read(path, maps, MAPS_BYTES) && strstr(maps, "/libltt.so.1");
 }
 
 static void check_registered(struct doctor *d, const struct inspected *g)
@@ -301,7 +302,7 @@ static bool read_status(struct doctor *d, struct inspected *g)
 	char status[4096], state = '?';
 	const char *line;
 
-	if (!doctor_read(path, status, sizeof(status)))
+	if (!text_read(path, status, sizeof(status)))
 		return false;
 	line = strstr(status, "\nState:");
 	if (line && sscanf(line, "\nState: %c", &state) == 1 && strchr("Tt", state)) {
@@ -349,7 +350,7 @@ void doctor_process(struct doctor *d, pid_t pid)
 
 	snprintf(g.proc, sizeof(g.proc), "/proc/%d", (int)pid);
 	comm = proc_path(&g, "comm");
-	doctor_read(comm, name, sizeof(name));
+	text_read(comm, name, sizeof(name));
 	name[strcspn(name, "\n")] = '\0';
 	g.what = xasprintf("process %d (%s)", (int)pid, name);
 	doctor_process_check_process(d, &g);

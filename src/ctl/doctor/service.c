@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include "base/mem.h"
+#include "ctl/text.h"
 #include "doctor.h"
 
 /* The name of a process; "" if there is none. */
@@ -18,7 +19,7 @@ static void process_name(pid_t pid, char *buf, size_t len)
 {
 	char *path AUTO_FREE = xasprintf("/proc/%d/comm", (int)pid);
 
-	doctor_read(path, buf, len);
+	text_read(path, buf, len);
 	buf[strcspn(buf, "\n")] = '\0';
 }
 
@@ -29,7 +30,7 @@ static pid_t lock_holder(const char *rundir)
 	char text[32], name[32];
 	pid_t pid;
 
-	doctor_read(path, text, sizeof(text));
+	text_read(path, text, sizeof(text));
 	pid = atoi(text);
 	if (pid <= 0)
 		return 0;
