@@ -27,7 +27,7 @@ static int request_is_bad(struct err *err)
 	return err_set(err, ERR_BAD_MESSAGE, "the message could not be decoded");
 }
 
-static int request_taken(struct err *err, const char *what, uint64_t id)
+static int request_id_in_use(struct err *err, const char *what, uint64_t id)
 {
 	return err_set(err, ERR_INVALID, "there is a %s %llu already", what,
 		       (unsigned long long)id);
@@ -70,8 +70,8 @@ static void request_answer_all_adopted(const struct request *rq, const struct er
 
 /* --- opening and taking over ------------------------------------------------------- */
 
-static int control_take_relay(const struct req_con_output_open *req, struct worker_config *config,
-			      struct err *err)
+static int control_parse_relay(const struct req_con_output_open *req, struct worker_config *config,
+			       struct err *err)
 {
 	if (!req->relay[0])
 		return 0;
@@ -120,7 +120,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 	struct job *job;
 	int ret;
 
-	if (control_take_relay(req, &config, err))
+	if (control_parse_relay(req, &config, err))
 		return err->code;
 	ret = worker_new(&config, &worker);
 	if (ret < 0)
@@ -151,7 +151,7 @@ static int on_output_open(const struct request *rq, struct err *err)
 		close_fd(req.dir);
 		close_fd(req.doorbell);
 		if (output->closing || output->life == rq->control->life)
-			return request_taken(err, "output", req.output);
+			return request_id_in_use(err, "output", req.output);
 		output->life = rq->control->life;
 		output->hanging = false; /* this connection has not heard of it */
 		request_answer(rq, err);
@@ -180,7 +180,7 @@ static int open_trace_dir(const struct request *rq, enum job_kind kind,
 	if (!output)
 		return err->code;
 	if (trace && (kind == JOB_TRACE_OPEN || trace->output != output))
-		return request_taken(err, "trace", req->trace);
+		return request_id_in_use(err, "trace", req->trace);
 	if (req->uuid.len != sizeof(job->uuid))
 		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes, not %u",
 			       req->uuid.len);
@@ -331,7 +331,7 @@ static int on_ring_open(const struct request *rq, struct err *err)
 	if (!trace)
 		return err->code;
 	if (ring_ref_find(rq->control, req.ring))
-		return request_taken(err, "ring set", req.ring);
+		return request_id_in_use(err, "ring set", req.ring);
 	as = (struct req_con_ring_adopt){
 		req.trace,
 		req.ring,
@@ -356,7 +356,7 @@ static int on_ring_open(const struct request *rq, struct err *err)
 static int keep_ring(const struct request *rq, struct ring_ref *ring, struct err *err)
 {
 	if (ring->life == rq->control->life)
-		return request_taken(err, "ring set", ring->node.id);
+		return request_id_in_use(err, "ring set", ring->node.id);
 	ring->life = rq->control->life;
 	if (ring->repaired)
 		control_send_counters(rq->control, rq->header->serial, ring);

@@ -84,7 +84,7 @@ static struct msg_con_stream stream_counters(const struct ring_ref *ring, uint32
 		.packets = stats.packets,
 		.used = used,
 		.size = stats.size,
-		.waiting = stats.recorded - stats.taken,
+		.waiting = stats.recorded - stats.released,
 		.lost_stalled = stats.stalled,
 	};
 }

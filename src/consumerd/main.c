@@ -32,7 +32,7 @@ struct daemon {
 	struct loop *loop;
 	struct peer peer;
 	struct control control;
-	struct loop_timer give_up;
+	struct loop_timer end_timer;
 	struct loop_work terminate;
 	bool connected;
 	bool stuck;
@@ -59,13 +59,13 @@ static void begin_end(struct daemon *d, bool leave)
 		loop_stop(d->loop);
 		return;
 	}
-	loop_timer_set(&d->give_up, END_TIMEOUT_US);
+	loop_timer_set(&d->end_timer, END_TIMEOUT_US);
 	control_end(&d->control, leave);
 }
 
 static void on_stuck(struct loop_timer *timer)
 {
-	struct daemon *d = container_of(timer, struct daemon, give_up);
+	struct daemon *d = container_of(timer, struct daemon, end_timer);
 
 	log_error("the output hangs: what is still in the buffers is not written");
 	d->stuck = true;
@@ -169,7 +169,7 @@ static int await_lock(const char *path, int *ret_fd)
 	return -EWOULDBLOCK;
 }
 
-static int take_lock(struct daemon *d)
+static int consumerd_acquire_lock(struct daemon *d)
 {
 	size_t stem = strlen(d->socket) - (strstr(d->socket, ".sock") ? strlen(".sock") : 0);
 	AUTO_FREE char *path = xasprintf("%.*s.lock", (int)stem, d->socket);
@@ -179,7 +179,7 @@ static int take_lock(struct daemon *d)
 
 static int begin_listening(struct daemon *d)
 {
-	int fd, ret = take_lock(d);
+	int fd, ret = consumerd_acquire_lock(d);
 
 	if (ret < 0)
 		return ret;
@@ -260,7 +260,7 @@ static int daemon_init(struct daemon *d, int fd)
 		ret = consumerd_set_up_signals(d);
 	if (ret == 0)
 		ret = control_init(&d->control, d->loop, &control_ops);
-	loop_timer_init(&d->give_up, d->loop, on_stuck);
+	loop_timer_init(&d->end_timer, d->loop, on_stuck);
 	loop_work_init(&d->terminate, terminate);
 	if (ret == 0)
 		ret = serve_daemon(d, fd);
@@ -279,7 +279,7 @@ static int daemon_run(struct daemon *d)
 		_exit(1);
 	peer_fini(&d->peer);
 	end_listening(d);
-	loop_timer_cancel(&d->give_up);
+	loop_timer_cancel(&d->end_timer);
 	control_fini(&d->control);
 	d->loop = loop_free(d->loop);
 	return ret < 0;

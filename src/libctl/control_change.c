@@ -33,12 +33,13 @@ static int control_check_create(struct ltt_ctl *ctl, const struct ltt_ctl_create
 static void control_warn_relay(struct ltt_ctl *ctl, const struct relay_url *relay)
 {
 	if (relay->unknown)
-		control_warn(ctl,
-			     "can't resolve the relay's host '%s' now (%s): data goes to the "
-			     "spool",
-			     relay->host, relay->unknown);
+		control_warn(
+			ctl,
+			"can't resolve the relay's host '%s' now (%s): recorded data goes to the "
+			"spool",
+			relay->host, relay->unknown);
 	if (relay->away)
-		control_warn(ctl, "no relay answers at %s now: data goes to the spool",
+		control_warn(ctl, "no relay answers at %s now: recorded data goes to the spool",
 			     relay->text);
 }
 

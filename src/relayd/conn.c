@@ -214,7 +214,7 @@ static void end_body(struct relconn *conn)
 {
 	conn->body_stream = NULL;
 	if (conn->body_part)
-		relay_give_files(conn->relay, conn->peer, 1);
+		relay_release_fds(conn->relay, conn->peer, 1);
 }
 
 /* The room that it was to take is free. */
@@ -237,11 +237,11 @@ static int begin_body(struct relconn *conn, const struct req_rel_packet *req,
 	if (req->chained && stream->refused)
 		return err_set(err, ERR_STATE, "the packet before was refused");
 	stream->refused = true; /* until all of it has been taken */
-	if (conn->body_part && relay_take_files(conn->relay, conn->peer, 1, err))
+	if (conn->body_part && relay_reserve_fds(conn->relay, conn->peer, 1, err))
 		return err->code;
 	if (relpeer_reserve(conn->peer, conn->body_bytes, err)) {
 		if (conn->body_part)
-			relay_give_files(conn->relay, conn->peer, 1);
+			relay_release_fds(conn->relay, conn->peer, 1);
 		return err->code;
 	}
 	conn->body_stream = stream;
@@ -316,7 +316,7 @@ static void finish_body(struct relconn *conn)
 }
 
 /* Return: 0, or negative: it makes no sense to go on. */
-static int take_message(struct relconn *conn, const uint8_t *msg, size_t len)
+static int relconn_receive_message(struct relconn *conn, const uint8_t *msg, size_t len)
 {
 	struct msg_header header;
 	struct err err = { 0 };
@@ -376,7 +376,7 @@ static void store_sum(struct relconn *conn, const uint8_t *data, size_t len)
 }
 
 /* Return: 0, or negative: it is none. */
-static int take_chunk(struct relconn *conn, const uint8_t *chunk, size_t chunk_len)
+static int relconn_receive_chunk(struct relconn *conn, const uint8_t *chunk, size_t chunk_len)
 {
 	size_t len;
 	const uint8_t *data =
@@ -388,14 +388,14 @@ static int take_chunk(struct relconn *conn, const uint8_t *chunk, size_t chunk_l
 	return 0;
 }
 
-/* Does what comes next tell its length first? */
+/* Does the next part of the input begin with its length? */
 static bool is_framed(const struct relconn *conn)
 {
 	return !is_in_packet(conn) || (conn->body_left && conn->packed);
 }
 
 /* Return: 1: there was one; 0: there is none; negative: it makes no sense. */
-static int take_framed(struct relconn *conn)
+static int relconn_receive_framed(struct relconn *conn)
 {
 	const uint8_t *msg;
 	size_t len;
@@ -403,12 +403,13 @@ static int take_framed(struct relconn *conn)
 
 	if (ret <= 0)
 		return ret;
-	ret = (is_in_packet(conn) ? take_chunk : take_message)(conn, msg, len);
+	ret = (is_in_packet(conn) ? relconn_receive_chunk : relconn_receive_message)(conn, msg,
+										     len);
 	return ret < 0 ? ret : 1;
 }
 
-/* Of a body or its sum. Return: as take_framed(). */
-static int take_bare(struct relconn *conn)
+/* Of a body or its sum. Return: as relconn_receive_framed(). */
+static int relconn_receive_bare(struct relconn *conn)
 {
 	uint64_t left = conn->body_left ? conn->body_left : conn->sum_left;
 	const uint8_t *data;
@@ -424,7 +425,8 @@ static int take_bare(struct relconn *conn)
 static int process(struct relconn *conn)
 {
 	while (!conn->broken && !conn->next && may_answer(conn) && !postpone(conn)) {
-		int ret = is_framed(conn) ? take_framed(conn) : take_bare(conn);
+		int ret =
+			is_framed(conn) ? relconn_receive_framed(conn) : relconn_receive_bare(conn);
 
 		if (ret < 0)
 			return ret;
@@ -541,7 +543,7 @@ static void relconn_on_ready(struct relconn *conn, uint32_t events)
 		relconn_watch(conn);
 }
 
-/* While it has to wait, nothing but the end of the connection is told. */
+/* While the connection has to wait, only its end is reported. */
 static void relconn_ready(struct loop_fd *source, uint32_t events)
 {
 	struct relconn *conn = container_of(source, struct relconn, source);

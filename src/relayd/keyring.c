@@ -54,7 +54,7 @@ int keyring_reload(struct keyring *ring, struct err *err)
 	return 0;
 }
 
-static struct tls_keys *take_keys(struct keyring *ring)
+static struct tls_keys *keyring_acquire_keys(struct keyring *ring)
 {
 	struct tls_keys *keys;
 
@@ -82,7 +82,7 @@ int keyring_accept(struct keyring *ring, enum relay_link link, int fd, struct tl
 		return 0;
 	if (!ring)
 		return -ENOKEY;
-	keys = take_keys(ring);
+	keys = keyring_acquire_keys(ring);
 	error = tls_new_server(keys, fd, ret);
 	tls_keys_unref(keys);
 	return error;
@@ -90,7 +90,7 @@ int keyring_accept(struct keyring *ring, enum relay_link link, int fd, struct tl
 
 int keyring_recheck(struct keyring *ring, struct chan *chan)
 {
-	struct tls_keys *keys = take_keys(ring);
+	struct tls_keys *keys = keyring_acquire_keys(ring);
 	int ret = chan_recheck(chan, keys);
 
 	tls_keys_unref(keys);
@@ -120,7 +120,7 @@ static void keyring_add_host(struct view_acl *view_acl, const char *host)
 }
 
 /* NAME HOST... */
-static void take_line(char *line, const char *peer, struct view_acl *ret)
+static void keyring_parse_line(char *line, const char *peer, struct view_acl *ret)
 {
 	char *rest, *name, *host;
 
@@ -143,5 +143,5 @@ void keyring_view_acl(struct keyring *ring, const char *peer, struct view_acl *r
 	text = ring->viewers ? xstrdup(ring->viewers) : NULL;
 	pthread_mutex_unlock(&ring->lock);
 	for (at = text; at && (line = strsep(&at, "\n"));)
-		take_line(line, peer, ret);
+		keyring_parse_line(line, peer, ret);
 }

@@ -106,9 +106,10 @@ static int listen_at_url(const struct url_listener *listener, const char *url)
 	} else if (tcp_parse(text, &addr) == 0) {
 		return listeners_listen_at(listener, &addr, link);
 	}
-	log_error("'%s': this is not an address: use tcp://ADDRESS:PORT or tls://ADDRESS:PORT, with a "
-		  "numeric address",
-		  url);
+	log_error(
+		"'%s': this is not an address: use tcp://ADDRESS:PORT or tls://ADDRESS:PORT, with a "
+		"numeric address",
+		url);
 	return -EINVAL;
 }
 

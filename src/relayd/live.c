@@ -372,8 +372,8 @@ static uint64_t current(const struct stream_file *file)
 	return file->number ? file->number - 1 : 0;
 }
 
-static void take_file(struct live_stream *s, const struct stream_file *file,
-		      const struct packet_header *last)
+static void live_stream_set_file(struct live_stream *s, const struct stream_file *file,
+				 const struct packet_header *last)
 {
 	s->file = current(file) - s->first_name;
 	s->index_bytes = file->fd < 0 ? 0 : file->index_bytes;
@@ -403,7 +403,7 @@ struct live_stream *live_stream_open(struct live_session *session, const struct 
 		s->first_name = current(file) - s->file;
 	else
 		s = make_stream(session, trace, file);
-	take_file(s, file, last);
+	live_stream_set_file(s, file, last);
 	return s;
 }
 
@@ -414,7 +414,7 @@ void live_stored(struct live_stream *s, const struct stream_file *file,
 		return;
 	LOCKED(&s->trace->session->live->lock);
 
-	take_file(s, file, last);
+	live_stream_set_file(s, file, last);
 }
 
 void live_stream_end(struct live_stream *s)

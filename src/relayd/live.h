@@ -135,7 +135,7 @@ struct live_state {
 	bool is_unknown;	   /* there is one */
 };
 
-/** @known: serial of the last stream that the viewer was told of. */
+/** @known: serial of the last stream that was reported to the viewer. */
 void live_state(const struct live_stream *stream, uint64_t known, struct live_state *ret);
 uint64_t live_metadata_bytes(const struct live_trace *trace);
 /** Do its packets have form 2? */

@@ -104,7 +104,7 @@ static int relayd_parse_args(int argc, const char **argv)
 
 /* --- what is kept of them ------------------------------------------------------------ */
 
-static int relayd_take_size(const char *option, const char *text, uint64_t *ret)
+static int relayd_parse_size(const char *option, const char *text, uint64_t *ret)
 {
 	if (!text || parse_size(text, ret) == 0)
 		return 0;
@@ -112,7 +112,7 @@ static int relayd_take_size(const char *option, const char *text, uint64_t *ret)
 	return -EINVAL;
 }
 
-static int take_period(const char *option, const char *text, uint64_t *ret_us)
+static int relayd_parse_period(const char *option, const char *text, uint64_t *ret_us)
 {
 	if (!text || (parse_period(text, ret_us) == 0 && *ret_us))
 		return 0;
@@ -120,11 +120,11 @@ static int take_period(const char *option, const char *text, uint64_t *ret_us)
 	return -EINVAL;
 }
 
-static int take_quotas(struct relquotas *ret)
+static int relayd_parse_quotas(struct relquotas *ret)
 {
 	relquotas_init(ret);
 	for (char **text = opt.quotas; text && *text; text++)
-		if (relquotas_take(ret, *text) < 0) {
+		if (relquotas_parse(ret, *text) < 0) {
 			log_error(
 				"--quota=%s: this is not NAME=NUMBER; names are connections, "
 				"sessions, traces, streams, bytes, files and rate; or idle=PERIOD",
@@ -134,21 +134,21 @@ static int take_quotas(struct relquotas *ret)
 	return 0;
 }
 
-static int take_rules(struct retention_rules *ret)
+static int relayd_parse_rules(struct retention_rules *ret)
 {
 	uint64_t age_us = 0, period_us = 60000000;
 
-	if (relayd_take_size("keep-size", opt.keep_size, &ret->size) < 0 ||
-	    relayd_take_size("keep-free", opt.keep_free, &ret->keep_free) < 0 ||
-	    take_period("keep-age", opt.keep_age, &age_us) < 0 ||
-	    take_period("check-every", opt.check_every, &period_us) < 0)
+	if (relayd_parse_size("keep-size", opt.keep_size, &ret->size) < 0 ||
+	    relayd_parse_size("keep-free", opt.keep_free, &ret->keep_free) < 0 ||
+	    relayd_parse_period("keep-age", opt.keep_age, &age_us) < 0 ||
+	    relayd_parse_period("check-every", opt.check_every, &period_us) < 0)
 		return -EINVAL;
 	ret->age_s = age_us ? MAX(age_us / 1000000, 1ull) : 0;
 	ret->period_ms = MAX(period_us / 1000, 1ull);
 	return 0;
 }
 
-static int relayd_take_sync(uint32_t *ret_us)
+static int relayd_parse_sync(uint32_t *ret_us)
 {
 	uint64_t us;
 
@@ -426,8 +426,8 @@ static int relayd_run(int out_fd, int ready_fd)
 	int ret;
 
 	notify_init(&h.notify);
-	if (take_rules(&h.rules) < 0 || take_quotas(&h.quotas) < 0 ||
-	    relayd_take_sync(&h.sync_us) < 0)
+	if (relayd_parse_rules(&h.rules) < 0 || relayd_parse_quotas(&h.quotas) < 0 ||
+	    relayd_parse_sync(&h.sync_us) < 0)
 		return 2;
 	if (build(&h, out_fd) < 0)
 		return 1;

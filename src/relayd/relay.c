@@ -83,7 +83,7 @@ void relay_fini(struct relay *relay)
 	pthread_mutex_destroy(&relay->lock);
 }
 
-int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr, struct err *err)
+int relay_reserve_fds(struct relay *relay, struct relpeer *peer, unsigned int nr, struct err *err)
 {
 	LOCKED(&relay->lock);
 	const unsigned int left = relay->max_files - relay->nr_files - live_fds(&relay->live);
@@ -101,7 +101,7 @@ int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr,
 	return 0;
 }
 
-void relay_give_files(struct relay *relay, struct relpeer *peer, unsigned int nr)
+void relay_release_fds(struct relay *relay, struct relpeer *peer, unsigned int nr)
 {
 	LOCKED(&relay->lock);
 

@@ -78,7 +78,7 @@ int relay_serve(struct relay *relay, int fd, struct tls *tls) MUST_CHECK;
  *  for its disk. Return: 0 or the code in @err. */
 int relay_find_output(struct relay *relay, struct err *err) MUST_CHECK;
 
-/** @by more sessions are received (or -1): the service manager is told. */
+/** Report to the service manager that @by more sessions are received (-1: one less). */
 void relay_count_sessions(struct relay *relay, int by);
 
 /** May another step of a handshake be made in this round of the loop? Each takes about a
@@ -87,8 +87,8 @@ bool relay_may_shake(struct relay *relay) MUST_CHECK;
 
 /** May @nr more descriptors be opened for a session of @peer? Counts them. A host has three
  *  quarters at most of those that no other one has. Return: 0 or the code in @err. */
-int relay_take_files(struct relay *relay, struct relpeer *peer, unsigned int nr,
-		     struct err *err) MUST_CHECK;
-void relay_give_files(struct relay *relay, struct relpeer *peer, unsigned int nr);
+int relay_reserve_fds(struct relay *relay, struct relpeer *peer, unsigned int nr,
+		      struct err *err) MUST_CHECK;
+void relay_release_fds(struct relay *relay, struct relpeer *peer, unsigned int nr);
 
 #endif

@@ -77,7 +77,7 @@ void relpeers_fini(struct relpeers *peers)
 	idmap_fini(&peers->names);
 }
 
-int relquotas_take(struct relquotas *ret, const char *text)
+int relquotas_parse(struct relquotas *ret, const char *text)
 {
 	const char *equals = strchr(text, '=');
 	size_t len = equals ? (size_t)(equals - text) : 0;
@@ -145,14 +145,14 @@ static int relpeer_add(struct relpeer *peer, enum relquota kind, struct err *err
 	return 0;
 }
 
-int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err)
+int relpeer_charge(struct relpeer *peer, enum relquota kind, struct err *err)
 {
 	LOCKED(&peer->peers->lock);
 
 	return relpeer_add(peer, kind, err);
 }
 
-void relpeer_give(struct relpeer *peer, enum relquota kind)
+void relpeer_refund(struct relpeer *peer, enum relquota kind)
 {
 	LOCKED(&peer->peers->lock);
 
@@ -219,11 +219,11 @@ static void set_used(struct relpeer *peer, const struct usage *found)
 
 /* Files stored while the thread looked are added: some of them are counted twice, until the next
  * time. */
-static void relpeer_take_count(struct relpeer *peer)
+static void relpeer_read_usage(struct relpeer *peer)
 {
 	struct usage found;
 
-	if (!peer->count || !usage_take(peer->count, &found))
+	if (!peer->count || !usage_result(peer->count, &found))
 		return;
 	set_used(peer, &found);
 	peer->count = usage_end(peer->count);
@@ -249,7 +249,7 @@ static void relpeer_count(struct relpeer *peer)
 	const struct relpeers *peers = peer->peers;
 	struct usage found;
 
-	relpeer_take_count(peer);
+	relpeer_read_usage(peer);
 	if (peer->count || peer->looking ||
 	    (peer->counted_ns && loop_now_ns() < peer->counted_ns + COUNT_AGAIN_NS))
 		return;
@@ -345,7 +345,7 @@ uint64_t relpeer_wait_us(struct relpeer *peer)
 	uint64_t from = loop_now_ns() + RELPEER_BURST_S * 1000000000ull;
 	LOCKED(&peer->peers->lock);
 
-	relpeer_take_count(peer);
+	relpeer_read_usage(peer);
 	if (peer->unknown)
 		return UNKNOWN_WAIT_US;
 	return peer->made_ns > from ? (peer->made_ns - from) / 1000 + 1 : 0;

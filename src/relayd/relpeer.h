@@ -63,10 +63,11 @@ struct relpeer {
 	struct relpeers *peers;
 	char *name;
 	uint64_t used[NR_RELQUOTAS];
-	uint64_t reserved;   /* bytes of packets that are coming: not stored, but promised */
-	unsigned int nr_fds; /* of the relay's descriptors, with its lock: see relay_take_files() */
-	uint64_t made_ns;    /* when all files that it has made would be, one after the other */
-	uint64_t counted_ns; /* when the disk was asked; 0: never */
+	uint64_t reserved; /* bytes of packets that are coming: not stored, but promised */
+	unsigned int
+		nr_fds;	  /* of the relay's descriptors, with its lock: see relay_reserve_fds() */
+	uint64_t made_ns; /* when all files that it has made would be, one after the other */
+	uint64_t counted_ns;	      /* when the disk was asked; 0: never */
 	struct usage_count *count;    /* its files are being counted; NULL: they are not */
 	bool looking;		      /* a worker looks whether they are few */
 	bool unknown;		      /* what it has is not known at all yet */
@@ -76,7 +77,7 @@ struct relpeer {
 /** As they are usually. */
 void relquotas_init(struct relquotas *quotas);
 /** NAME=NUMBER, of RELQUOTAS, rate=NUMBER or idle=PERIOD. Return: 0 or -EINVAL. */
-int relquotas_take(struct relquotas *quotas, const char *text) MUST_CHECK;
+int relquotas_parse(struct relquotas *quotas, const char *text) MUST_CHECK;
 
 void relpeers_init(struct relpeers *peers, int out_fd);
 void relpeers_limit(struct relpeers *peers, const struct relquotas *wanted);
@@ -91,8 +92,8 @@ void relpeer_leave(struct relpeer *peer);
 /** As people know it. */
 const char *relpeer_name(const struct relpeer *peer);
 /** One more of a kind. Return: 0 or the code in @err: there may be no more. */
-int relpeer_take(struct relpeer *peer, enum relquota kind, struct err *err) MUST_CHECK;
-void relpeer_give(struct relpeer *peer, enum relquota kind);
+int relpeer_charge(struct relpeer *peer, enum relquota kind, struct err *err) MUST_CHECK;
+void relpeer_refund(struct relpeer *peer, enum relquota kind);
 unsigned int relpeer_nr_connections(const struct relpeer *peer);
 /** May it store @bytes more? They count from now on, until relpeer_unreserve(), or for good with
  *  relpeer_commit(): they are stored. Return: 0 or the code in @err. */

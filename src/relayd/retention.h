@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * retention.h - removes sessions that are over, the oldest first, as far as the relay was told
- * to: by age, by the size of all, by what is left of the file system. A session that is
- * being received or watched is never removed; nor one whose sender is away and may come
- * back, for a day. Owned by main(). A thread of its own does all of it. A session that a sender
- * names while its directory is being removed waits for that, and begins a new one.
+ * retention.h - removes finished sessions, the oldest first, as the relay's options require:
+ * by age, by total size, by free space of the file system. A session that is being received or
+ * viewed is never removed, nor, for a day, one whose sender is disconnected and may reconnect.
+ * Owned by main(); runs in a thread of its own. A sender that requests a session while its
+ * directory is being removed waits for the removal, and then begins a new session.
  */
 #ifndef RELAYD_RETENTION_H
 #define RELAYD_RETENTION_H

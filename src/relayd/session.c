@@ -88,7 +88,7 @@ static int find_owner(const struct relconn *conn, const char *host, char **ret_n
 		return err_set(err, ERR_DENIED, "the connection is closed: its user is not known");
 	if (ret < 0)
 		log_warn_some(
-			"a sender is taken for nobody's, as it can't be known whose it is: %s",
+			"a sender is in_use for nobody's, as it can't be known whose it is: %s",
 			strerror(-ret));
 	if (uid == 0 || uid == geteuid())
 		return 0;
@@ -220,13 +220,13 @@ static int relay_session_open_dir(const struct relay *relay, const char *outer, 
 
 /* --- sessions ------------------------------------------------------------------------ */
 
-/* An earlier connection of the same sender, which has given it up. Data that it has sent and
- * nobody has read yet is gone with it, and is sent again. */
-static int take_over(const struct relworker *worker, const char *base, const uint8_t *id,
-		     struct err *err)
+/* Closes an earlier connection of the same sender, which has abandoned it. Data that was sent on
+ * it and not read yet is discarded, and is sent again. */
+static int relay_session_replace(const struct relworker *worker, const char *base,
+				 const uint8_t *id, struct err *err)
 {
 	struct idmap_node *node = idmap_find(&worker->bases, idmap_text(base));
-	bool taken = false;
+	bool in_use = false;
 
 	for (; node; node = idmap_next(&worker->bases, node)) {
 		const struct relsession *session = container_of(node, struct relsession, base_node);
@@ -237,9 +237,9 @@ static int take_over(const struct relworker *worker, const char *base, const uin
 			relconn_drop(session->conn);
 			return 0;
 		}
-		taken |= strcmp(session->path, base) == 0;
+		in_use |= strcmp(session->path, base) == 0;
 	}
-	return taken ? err_set(err, ERR_DENIED, "another sender is writing to %s", base) : 0;
+	return in_use ? err_set(err, ERR_DENIED, "another sender is writing to %s", base) : 0;
 }
 
 /* A peer with a proven name is known since then; in the clear each session may be another's. */
@@ -252,24 +252,24 @@ static int relay_session_join(struct relconn *conn, const char *host, struct err
 	return 0;
 }
 
-/* The quotas of a session: taken here, given back by relay_session_refund(). */
-static int relay_session_take(struct relay *relay, struct relpeer *peer, struct err *err)
+/* The quotas of a session: in_use here, given back by relay_session_refund(). */
+static int relay_session_reserve(struct relay *relay, struct relpeer *peer, struct err *err)
 {
-	if (relpeer_take(peer, RELQUOTA_SESSIONS, err))
+	if (relpeer_charge(peer, RELQUOTA_SESSIONS, err))
 		return err->code;
-	if (relay_take_files(relay, peer, FDS_OF_SESSION, err) == 0) {
+	if (relay_reserve_fds(relay, peer, FDS_OF_SESSION, err) == 0) {
 		if (relpeer_make(peer, FILES_OF_SESSION, err) == 0)
 			return 0;
-		relay_give_files(relay, peer, FDS_OF_SESSION);
+		relay_release_fds(relay, peer, FDS_OF_SESSION);
 	}
-	relpeer_give(peer, RELQUOTA_SESSIONS);
+	relpeer_refund(peer, RELQUOTA_SESSIONS);
 	return err->code;
 }
 
 static void relay_session_refund(struct relay *relay, struct relpeer *peer)
 {
-	relay_give_files(relay, peer, FDS_OF_SESSION);
-	relpeer_give(peer, RELQUOTA_SESSIONS);
+	relay_release_fds(relay, peer, FDS_OF_SESSION);
+	relpeer_refund(peer, RELQUOTA_SESSIONS);
 }
 
 /* Users with the right to read the files may look on. */
@@ -315,9 +315,9 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	retention_await(relay, base);
 	if (relay_find_output(relay, err))
 		return err->code;
-	if (take_over(conn->worker, base, req->id.data, err) ||
+	if (relay_session_replace(conn->worker, base, req->id.data, err) ||
 	    relay_session_join(conn, account ? account : req->host, err) ||
-	    relay_session_take(relay, conn->peer, err))
+	    relay_session_reserve(relay, conn->peer, err))
 		return err->code;
 	fd = relay_session_open_dir(relay, outer, &inner, req->id.data);
 	if (fd < 0) {
@@ -351,14 +351,14 @@ static void relay_session_end_stream(struct relsession *session, struct relstrea
 	idmap_remove(&stream->id_node);
 	idmap_remove(&stream->file_node);
 	relstream_free(stream);
-	relay_give_files(session->relay, session->conn->peer, FDS_OF_STREAM);
-	relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
+	relay_release_fds(session->relay, session->conn->peer, FDS_OF_STREAM);
+	relpeer_refund(session->conn->peer, RELQUOTA_STREAMS);
 }
 
-static void give_trace(struct relsession *session)
+static void relay_session_release_trace(struct relsession *session)
 {
-	relay_give_files(session->relay, session->conn->peer, FDS_OF_TRACE);
-	relpeer_give(session->conn->peer, RELQUOTA_TRACES);
+	relay_release_fds(session->relay, session->conn->peer, FDS_OF_TRACE);
+	relpeer_refund(session->conn->peer, RELQUOTA_TRACES);
 }
 
 void relsession_free(struct relsession *session)
@@ -377,7 +377,7 @@ void relsession_free(struct relsession *session)
 	list_for_each_safe(trace, trace_tmp, &session->traces, node) {
 		tracedir_free(trace->dir);
 		free(trace);
-		give_trace(session);
+		relay_session_release_trace(session);
 	}
 	if (session->ended)
 		mark_ended(session->fd);
@@ -404,7 +404,7 @@ static struct tracedir *relay_session_find_trace(const struct relsession *sessio
 	return trace ? trace->dir : NULL;
 }
 
-static bool is_path_taken(const struct relsession *session, const char *path)
+static bool is_path_in_use(const struct relsession *session, const char *path)
 {
 	struct idmap_node *node = idmap_find(&session->trace_paths, idmap_text(path));
 
@@ -431,7 +431,7 @@ static int relay_session_check_trace(const struct relsession *session,
 		return err_set(err, ERR_INVALID, "a trace's UUID has 16 bytes");
 	if (tracedir_check_path(req->path, err))
 		return err->code;
-	if (is_path_taken(session, req->path))
+	if (is_path_in_use(session, req->path))
 		return err_set(err, ERR_INVALID, "the trace %s is open", req->path);
 	return 0;
 }
@@ -453,30 +453,32 @@ static unsigned int files_of_trace(const char *path)
 	return nr;
 }
 
-static int take_trace(struct relsession *session, const char *path, struct err *err)
+static int relay_session_reserve_trace(struct relsession *session, const char *path,
+				       struct err *err)
 {
 	struct relpeer *peer = session->conn->peer;
 
-	if (relpeer_take(peer, RELQUOTA_TRACES, err))
+	if (relpeer_charge(peer, RELQUOTA_TRACES, err))
 		return err->code;
-	if (relay_take_files(session->relay, peer, FDS_OF_TRACE, err) == 0) {
+	if (relay_reserve_fds(session->relay, peer, FDS_OF_TRACE, err) == 0) {
 		if (relpeer_make(peer, files_of_trace(path), err) == 0)
 			return 0;
-		relay_give_files(session->relay, peer, FDS_OF_TRACE);
+		relay_release_fds(session->relay, peer, FDS_OF_TRACE);
 	}
-	relpeer_give(peer, RELQUOTA_TRACES);
+	relpeer_refund(peer, RELQUOTA_TRACES);
 	return err->code;
 }
 
 static int open_trace(struct relsession *session, const struct req_rel_trace *req,
 		      struct tracedir **ret, struct err *err)
 {
-	if (relay_session_check_trace(session, req, err) || take_trace(session, req->path, err))
+	if (relay_session_check_trace(session, req, err) ||
+	    relay_session_reserve_trace(session, req->path, err))
 		return err->code;
 	if ((req->behind ? tracedir_adopt_behind : tracedir_adopt)(
 		    req->trace, session->fd, req->path, req->uuid.data, req->metadata_bytes,
 		    &session->conn->worker->disk, ret, err)) {
-		give_trace(session);
+		relay_session_release_trace(session);
 		return err->code;
 	}
 	add_trace(session, *ret);
@@ -548,8 +550,8 @@ static uint64_t file_id(const struct tracedir *dir, const char *channel, uint32_
 	return idmap_text(channel) ^ (uintptr_t)dir ^ (uint64_t)cpu << 32;
 }
 
-static bool is_stream_taken(const struct relsession *session, const struct tracedir *dir,
-			    const struct req_rel_stream *req)
+static bool is_stream_in_use(const struct relsession *session, const struct tracedir *dir,
+			     const struct req_rel_stream *req)
 {
 	struct idmap_node *node =
 		idmap_find(&session->stream_files, file_id(dir, req->channel, req->cpu));
@@ -586,7 +588,7 @@ static int check_stream(const struct relsession *session, const struct tracedir 
 			       wrong);
 	if (strlen(req->channel) > NAME_MAX - SUFFIX_BYTES)
 		return err_set(err, ERR_INVALID, "the channel name is too long");
-	if (is_stream_taken(session, dir, req))
+	if (is_stream_in_use(session, dir, req))
 		return err_set(err, ERR_INVALID, "stream %u or its file is open", req->stream);
 	return 0;
 }
@@ -607,15 +609,15 @@ int relsession_stream(struct relsession *session, const struct req_rel_stream *r
 
 	if (check_stream(session, dir, req, err))
 		return err->code;
-	if (relpeer_take(session->conn->peer, RELQUOTA_STREAMS, err))
+	if (relpeer_charge(session->conn->peer, RELQUOTA_STREAMS, err))
 		return err->code;
-	if (relay_take_files(session->relay, session->conn->peer, FDS_OF_STREAM, err)) {
-		relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
+	if (relay_reserve_fds(session->relay, session->conn->peer, FDS_OF_STREAM, err)) {
+		relpeer_refund(session->conn->peer, RELQUOTA_STREAMS);
 		return err->code;
 	}
 	if (relstream_new(req->stream, &config, req->cpu, session->relay->started_ns, ret, err)) {
-		relay_give_files(session->relay, session->conn->peer, FDS_OF_STREAM);
-		relpeer_give(session->conn->peer, RELQUOTA_STREAMS);
+		relay_release_fds(session->relay, session->conn->peer, FDS_OF_STREAM);
+		relpeer_refund(session->conn->peer, RELQUOTA_STREAMS);
 		return err->code;
 	}
 	relstream_show(*ret, session->live);

@@ -185,7 +185,7 @@ int usage_begin(struct usage_count **ret, int out_fd, bool by_session, const cha
 	return 0;
 }
 
-bool usage_take(const struct usage_count *count, struct usage *ret)
+bool usage_result(const struct usage_count *count, struct usage *ret)
 {
 	if (!atomic_load(&count->done))
 		return false;

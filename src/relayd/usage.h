@@ -29,7 +29,7 @@ bool usage_of(int out_fd, bool by_session, const char *host, struct usage *ret) 
  *  Return: 0 or negative errno. */
 int usage_begin(struct usage_count **ret, int out_fd, bool by_session, const char *host) MUST_CHECK;
 /** Return: whether the count is complete: @ret has it. */
-bool usage_take(const struct usage_count *count, struct usage *ret) MUST_CHECK;
+bool usage_result(const struct usage_count *count, struct usage *ret) MUST_CHECK;
 /** Stop the thread, which is not waited for; NULL: there is no count. Return: NULL. */
 struct usage_count *usage_end(struct usage_count *count);
 

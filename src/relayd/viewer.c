@@ -74,7 +74,7 @@ static int viewer_read_some(struct viewer *v, size_t want)
 	return 0;
 }
 
-static int take_request(struct viewer *v)
+static int viewer_process_request(struct viewer *v)
 {
 	struct view_request head;
 	int ret;
@@ -86,7 +86,7 @@ static int take_request(struct viewer *v)
 	return ret < 0 ? ret : viewer_send_reply(v);
 }
 
-/* One request at most: others have their turn before the next. */
+/* One request at most, so that other viewers are served before the next. */
 static int viewer_serve_input(struct viewer *v)
 {
 	size_t want;
@@ -95,7 +95,7 @@ static int viewer_serve_input(struct viewer *v)
 	for (;;) {
 		ret = viewer_request_bytes(v, &want);
 		if (ret == 0 && v->in_len == want)
-			return take_request(v);
+			return viewer_process_request(v);
 		if (ret == 0)
 			ret = viewer_read_some(v, want);
 		if (ret < 0)
@@ -137,7 +137,7 @@ static int viewer_shake_hands(struct viewer *v)
 	return ret == -EAGAIN || ret == -EPROTO ? 0 : ret;
 }
 
-static int take_turn(struct viewer *v)
+static int viewer_serve(struct viewer *v)
 {
 	int ret = v->chan.up ? 0 : viewer_shake_hands(v);
 
@@ -150,7 +150,7 @@ static void viewer_ready(struct loop_fd *source, uint32_t events)
 {
 	struct viewer *v = container_of(source, struct viewer, source);
 	bool was_up = v->chan.up;
-	int ret = take_turn(v);
+	int ret = viewer_serve(v);
 
 	(void)events;
 	if (ret == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* viewer_answer.c - what a viewer asks, and what it is told: a function a command. */
+/* viewer_answer.c - replies to the requests of a viewer: one function for each command. */
 #include "viewer.h"
 
 #include <endian.h>
@@ -184,7 +184,7 @@ static int reply_streams(struct viewer *v, struct vsession *vsession, uint32_t s
 	if (!reply)
 		return -ENOMEM;
 	if (vsession)
-		vsession->told = false;
+		vsession->notified = false;
 	if (more)
 		nr = write_streams(v, vsession, (struct view_stream *)(reply + 1));
 	if (vsession && !nr && status != VIEW_ATTACHED)

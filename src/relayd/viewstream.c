@@ -429,13 +429,13 @@ static void viewstream_announce(struct vstream *vs, const struct live_state *sta
 {
 	struct vsession *vsession = vs->vtrace->vsession;
 
-	if (vsession->told) {
+	if (vsession->notified) {
 		fill_bare(ret, vs, VIEW_INDEX_RETRY, 0);
 	} else {
 		make_empty(vs, state, next);
 		viewstream_fill(ret, vs, &vs->empty);
 		ret->status = htobe32(VIEW_INDEX);
-		vsession->told = true;
+		vsession->notified = true;
 	}
 	ret->flags = htobe32(VIEW_NEW_STREAM);
 }
@@ -461,8 +461,8 @@ static void without_packet(struct vstream *vs, const struct live_state *state,
 	}
 }
 
-static void viewstream_take(struct vstream *vs, const struct live_state *state, struct found *found,
-			    struct view_index *ret)
+static void viewstream_report_packet(struct vstream *vs, const struct live_state *state,
+				     struct found *found, struct view_index *ret)
 {
 	struct vtrace *vtrace = vs->vtrace;
 
@@ -501,7 +501,7 @@ int vstream_index(struct vstream *vs, struct view_index *ret)
 	if (state.is_unknown)
 		viewstream_announce(vs, &state, has ? &found.header : NULL, ret);
 	else if (has)
-		viewstream_take(vs, &state, &found, ret);
+		viewstream_report_packet(vs, &state, &found, ret);
 	else
 		without_packet(vs, &state, ret);
 	return 0;

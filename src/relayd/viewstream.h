@@ -20,11 +20,11 @@ struct vsession {
 	struct list_node node;
 	struct live_session *session;
 	uint64_t id;	       /* for the viewer: its serial */
-	uint64_t known;	       /* serial of the last stream that the viewer was told of */
+	uint64_t known;	       /* serial of the last stream that was reported to the viewer */
 	uint64_t begin_behind; /* streams up to here are shown from now on, not from their begin */
 	uint64_t since;	       /* trace clock: packets that end before are known to the viewer */
-	bool told;	       /* that there are more, and it has not asked for them yet */
-	uint64_t reported_ts;  /* the youngest that was told of any stream */
+	bool notified;	       /* of new streams, which it has not requested yet */
+	uint64_t reported_ts;  /* the latest that was reported of any stream */
 	struct list_node traces;
 };
 
@@ -65,7 +65,7 @@ struct vsession *vsession_new(struct live *live, uint64_t id, const struct view_
 			      bool from_begin, uint64_t since);
 void vsession_free(struct vsession *vsession);
 
-/** The next stream that the viewer has not been told of. @next_id: ids of the viewer's.
+/** The next stream that was not reported to the viewer. @next_id: ids of the viewer's.
  *  Return: NULL: there is none. */
 struct vstream *vsession_next(struct vsession *vsession, struct view_files *files,
 			      uint64_t *next_id);
@@ -79,7 +79,7 @@ int vtrace_read(struct vtrace *vtrace, void *buf, size_t len) MUST_CHECK;
 
 /**
  * vstream_index() - what comes next. At the end of a trace, @vs is freed.
- * Return: 0, or -ESTALE: something is older than what the viewer has been told is all.
+ * Return: 0, or -ESTALE: an event is older than the time up to which all events were reported.
  */
 int vstream_index(struct vstream *vs, struct view_index *ret) MUST_CHECK;
 /** Read of the packet that is being fetched. Return: 0 or negative errno. */

@@ -51,7 +51,7 @@ static void relworker_wake(const struct relworker *w)
 }
 
 /* With the lock, which is released meanwhile. */
-static void take_inbox(struct relworker *w)
+static void relworker_receive_inbox(struct relworker *w)
 {
 	struct relconn *conn;
 
@@ -80,7 +80,7 @@ static void relworker_woken(struct loop_fd *source, uint32_t events)
 	(void)events;
 	(void)!read(source->fd, &nr, sizeof(nr));
 	pthread_mutex_lock(&w->relay->lock);
-	take_inbox(w);
+	relworker_receive_inbox(w);
 	recheck = w->recheck;
 	w->recheck = false;
 	if (w->stop)
@@ -264,8 +264,8 @@ void relworker_unclaim(struct relay *relay, struct relclaim *claim)
 
 /* --- from other threads ---------------------------------------------------------------- */
 
-/* With the lock. Return: one of the same session that waits; NULL: none does. */
-static struct relconn *take_earlier(struct relworker *w, const struct relconn *conn)
+/* The lock is held. Return: a queued connection of the same session; NULL: there is none. */
+static struct relconn *relworker_remove_earlier(struct relworker *w, const struct relconn *conn)
 {
 	struct relconn *earlier;
 
@@ -277,13 +277,13 @@ static struct relconn *take_earlier(struct relworker *w, const struct relconn *c
 	return NULL;
 }
 
-/* A sender whose disk does not answer connects again and again. */
+/* A sender that waits for a hanging disk reconnects often: its queued connection is replaced. */
 void relworker_send(struct relworker *w, struct relconn *conn)
 {
 	struct relconn *earlier;
 
 	pthread_mutex_lock(&w->relay->lock);
-	earlier = take_earlier(w, conn);
+	earlier = relworker_remove_earlier(w, conn);
 	list_append(&w->inbox, &conn->node);
 	pthread_mutex_unlock(&w->relay->lock);
 	relworker_wake(w);

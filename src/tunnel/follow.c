@@ -15,8 +15,8 @@
 #define MINOR 4u /* sessions are listed as struct view_session */
 #define MAX_REQUEST sizeof(struct view_connect)
 #define MAX_LISTED 100000u
-#define MAX_TEXT (64u << 20) /* metadata that the viewer has not asked for */
-#define MAX_LEN (1u << 20)   /* of a packet's bytes, asked for at once */
+#define MAX_TEXT (64u << 20)	     /* metadata that the viewer has not asked for */
+#define MAX_LEN (1u << 20)	     /* of a packet's bytes, asked for at once */
 #define MAX_QUEUED_BYTES (64u << 20) /* bytes of packets, of all streams together */
 #define MAX_QUEUED_PACKET (4u << 20)
 #define FIRST_REST_MS 100
@@ -36,7 +36,7 @@ struct follow {
 	struct known known;
 	struct view_connect hello; /* the viewer's, with our version */
 	bool greeted, created;
-	bool gave_up; /* a session is gone: the view is not complete */
+	bool session_lost; /* a session is gone: the view is not complete */
 
 	uint32_t command;
 	uint8_t body[MAX_REQUEST];
@@ -183,7 +183,7 @@ static int relay_news(struct follow *f, struct known_session *session)
 }
 
 /* The text that the viewer has is received again after the relay was restarted. */
-static int tunnel_take_text(struct follow *f, struct known_trace *trace, uint64_t len)
+static int tunnel_receive_text(struct follow *f, struct known_trace *trace, uint64_t len)
 {
 	uint64_t old = MIN(trace->seen - MIN(trace->seen, trace->read), len);
 	size_t more = (size_t)(len - old);
@@ -216,7 +216,7 @@ static int relay_text(struct follow *f, struct known_trace *trace)
 		if (ret == 0 && be64toh(reply.len) > MAX_TEXT - trace->text_len)
 			return -EPROTO;
 		if (ret == 0 && reply.len)
-			ret = tunnel_take_text(f, trace, be64toh(reply.len));
+			ret = tunnel_receive_text(f, trace, be64toh(reply.len));
 	}
 	return ret;
 }
@@ -332,7 +332,7 @@ static void tunnel_abandon(struct follow *f)
 				  f->link->place->host, (int)sizeof(session->names.name),
 				  session->names.name);
 			session->over = true;
-			f->gave_up = true;
+			f->session_lost = true;
 		}
 }
 
@@ -344,7 +344,7 @@ static int tunnel_resume(struct follow *f, int why)
 	int rest_ms = FIRST_REST_MS, ret;
 	struct err err = { 0 };
 
-	log_warn("the relay at %s went away (%s); the view goes on when it is back",
+	log_warn("the relay at %s is unreachable (%s); the view continues when it is back",
 		 f->link->place->host, link_problem(f->link, why));
 	link_close(f->link);
 	while ((ret = tunnel_open_again(f, &err)) != 0) {
@@ -413,7 +413,8 @@ static void tunnel_announce(struct follow *f, const struct known_trace *trace, u
 	memcpy(entry->channel, channel, MIN(strlen(channel), sizeof(entry->channel) - 1));
 }
 
-/* Return: how many streams the viewer is told of. Its metadata comes with a trace's first one. */
+/* Return: number of streams that are reported to the viewer. A trace's metadata precedes its first
+ * stream. */
 static uint32_t announce_new(struct follow *f, struct known_session *session)
 {
 	struct known_stream *stream;
@@ -435,7 +436,7 @@ static uint32_t announce_new(struct follow *f, struct known_session *session)
 			nr++;
 		}
 	session->nr_new = 0;
-	session->told = false;
+	session->notified = false;
 	return nr;
 }
 
@@ -484,7 +485,7 @@ static int on_new_streams(struct follow *f)
 	return ret;
 }
 
-/* A relay that is away or mute has nothing to say to this: the viewer is about to end. */
+/* An unreachable or silent relay is no error here: the viewer is about to end. */
 static int relay_detach(struct follow *f, uint64_t relay_id, uint32_t *ret_status)
 {
 	int ret;
@@ -540,7 +541,8 @@ static int tunnel_on_metadata(struct follow *f)
 	return 0;
 }
 
-/* So that it is the viewer's even if the relay goes away. Large ones are asked for by parts. */
+/* A copy is kept, so that the viewer receives it even if the relay disconnects. Large packets are
+ * requested in parts. */
 static int tunnel_fetch(struct follow *f, struct known_stream *stream,
 			const struct view_index *index)
 {
@@ -564,7 +566,7 @@ static int tunnel_fetch(struct follow *f, struct known_stream *stream,
 	if (ret < 0)
 		known_drop(&f->known, stream);
 	else
-		known_take_head(stream, index, stream->packet, stream->packet_len);
+		known_store_head(stream, index, stream->packet, stream->packet_len);
 	return ret;
 }
 
@@ -573,7 +575,7 @@ static bool tunnel_is_packet(const struct view_index *index)
 	return index->status == htobe32(VIEW_INDEX);
 }
 
-/* The end of a packet that only tells of losses is what the relay has told before. */
+/* A packet that only reports losses ends at the time that the relay has reported before. */
 static bool tunnel_is_same(const struct view_index *a, const struct view_index *b)
 {
 	return a->offset == b->offset && a->packet_size == b->packet_size &&
@@ -581,7 +583,7 @@ static bool tunnel_is_same(const struct view_index *a, const struct view_index *
 		be64toh(a->packet_size) == sizeof(union packet_bytes) * 8);
 }
 
-/* The next packet that the viewer has not been told of. */
+/* The next packet that was not reported to the viewer. */
 static int next_index(struct follow *f, struct known_stream *stream, struct view_index *ret)
 {
 	int error = relay_index(f, stream->relay_id, ret);
@@ -637,14 +639,14 @@ static void absent_index(struct known_stream *stream, struct view_index *ret)
 		bare_index(stream, VIEW_INDEX_RETRY, 0, ret);
 }
 
-static void take_class(struct known_stream *stream, const struct view_index *index)
+static void tunnel_set_class(struct known_stream *stream, const struct view_index *index)
 {
 	stream->stream_class = be64toh(index->stream_class);
 	stream->has_class = true;
 }
 
-/* Up to the time of a packet that begins too early the viewer knows already that there is nothing:
- * one that only tells of losses may say so later. Return: 0 or -EPROTO. */
+/* The viewer was already informed that there are no events up to a time after the packet's begin. A
+ * packet that only reports losses can begin later instead. Return: 0 or -EPROTO. */
 static int begin_in_time(struct known_stream *stream, struct view_index *index)
 {
 	if (be64toh(index->timestamp_begin) >= stream->reported_ts)
@@ -659,8 +661,8 @@ static int begin_in_time(struct known_stream *stream, struct view_index *index)
 	return 0;
 }
 
-static int tunnel_take_packet(struct follow *f, struct known_stream *stream,
-			      struct view_index *index)
+static int tunnel_receive_packet(struct follow *f, struct known_stream *stream,
+				 struct view_index *index)
 {
 	const struct view_index as_sent = *index;
 	int ret;
@@ -671,7 +673,7 @@ static int tunnel_take_packet(struct follow *f, struct known_stream *stream,
 		if (ret < 0)
 			return ret;
 	}
-	take_class(stream, index);
+	tunnel_set_class(stream, index);
 	stream->discarded = be64toh(index->events_discarded);
 	ret = tunnel_fetch(f, stream, index);
 	if (ret == 0)
@@ -684,14 +686,15 @@ static int tunnel_take_packet(struct follow *f, struct known_stream *stream,
 	return 0;
 }
 
-/* The relay's packet without events is only taken for its form: the viewer may know more than the
- * relay thinks. */
-static int take_empty(struct follow *f, struct known_stream *stream, const struct view_index *index)
+/* Only the form of the relay's empty packet is used: the viewer may have later times than the relay
+ * knows of. */
+static int tunnel_receive_empty(struct follow *f, struct known_stream *stream,
+				const struct view_index *index)
 {
 	int ret;
 
 	stream->offset = be64toh(index->offset);
-	take_class(stream, index);
+	tunnel_set_class(stream, index);
 	stream->discarded = be64toh(index->events_discarded);
 	ret = tunnel_fetch(f, stream, index);
 	known_drop(&f->known, stream);
@@ -709,19 +712,19 @@ static void tunnel_end_stream(struct follow *f, struct known_stream *stream)
 		known_forget(&f->known, trace);
 }
 
-/* The viewer hears of new streams before it hears of anything that is younger; babeltrace 2.0.4
- * only with a packet, so it gets one without events. Return: whether there is something to say. */
+/* New streams are reported to the viewer before any later event; babeltrace 2.0.4 accepts that only
+ * with a packet, so an empty one is sent. Return: whether there is something to report. */
 static bool reply_news(struct follow *f, struct known_stream *stream, struct view_index *ret)
 {
 	struct known_session *session = stream->trace->session;
 
-	if (!session->nr_new || (!session->told && !stream->form))
+	if (!session->nr_new || (!session->notified && !stream->form))
 		return false;
-	if (session->told)
+	if (session->notified)
 		bare_index(stream, VIEW_INDEX_RETRY, 0, ret);
 	else
 		known_make_empty(&f->known, stream, stream->reported_ts, ret);
-	session->told = true;
+	session->notified = true;
 	ret->flags = htobe32(VIEW_NEW_STREAM);
 	return true;
 }
@@ -745,8 +748,8 @@ static int find_index(struct follow *f, struct known_stream *stream, struct view
 	if (error < 0 || !tunnel_is_packet(ret))
 		return error;
 	if (!known_is_empty(ret))
-		return tunnel_take_packet(f, stream, ret);
-	error = take_empty(f, stream, ret);
+		return tunnel_receive_packet(f, stream, ret);
+	error = tunnel_receive_empty(f, stream, ret);
 	if (error == 0)
 		error = relay_news(f, session);
 	if (error == 0 && !reply_news(f, stream, ret))
@@ -754,13 +757,13 @@ static int find_index(struct follow *f, struct known_stream *stream, struct view
 	return error;
 }
 
-static void take_beacon(struct known_stream *stream, struct view_index *index)
+static void tunnel_receive_beacon(struct known_stream *stream, struct view_index *index)
 {
 	struct known_session *session = stream->trace->session;
 	uint64_t time = be64toh(index->timestamp_end);
 
 	session->beacon = MAX(session->beacon, time);
-	take_class(stream, index);
+	tunnel_set_class(stream, index);
 	if (tunnel_is_reported(stream, time))
 		bare_index(stream, VIEW_INDEX_RETRY, 0, index);
 	tunnel_set_reported(stream, time);
@@ -780,7 +783,7 @@ static int on_index(struct follow *f)
 	if (ret < 0)
 		return ret;
 	if (reply.status == htobe32(VIEW_INDEX_INACTIVE))
-		take_beacon(stream, &reply);
+		tunnel_receive_beacon(stream, &reply);
 	if (reply.status == htobe32(VIEW_INDEX_END))
 		tunnel_end_stream(f, stream);
 	out_add(f, &reply, sizeof(reply));
@@ -796,7 +799,7 @@ static void out_packet(struct follow *f, uint32_t status, const void *data, uint
 		out_add(f, data, len);
 }
 
-/* The relay serves the packet that it has told of last: after a restart that has to be this one. */
+/* The relay serves the packet that it reported last: after a restart, it must be this one. */
 static int find_again(struct follow *f, struct known_stream *stream)
 {
 	struct view_index index;
@@ -827,7 +830,7 @@ static int from_relay(struct follow *f, struct known_stream *stream, uint64_t of
 	if (ret == 0)
 		out_packet(f, status, data, len);
 	if (ret == 0 && len && offset == stream->offset)
-		known_take_head(stream, &stream->last, data, len);
+		known_store_head(stream, &stream->last, data, len);
 	return ret;
 }
 
@@ -922,8 +925,8 @@ static int tunnel_reply(struct follow *f)
 	return ret;
 }
 
-/* The viewer has hung up, or does not wait for its answer (Ctrl-C): then it detaches, and ends. */
-static void take_leave(struct follow *f)
+/* The viewer has closed the connection, or stopped waiting for a reply (Ctrl-C) and detaches. */
+static void tunnel_detach(struct follow *f)
 {
 	int ret = 0;
 
@@ -948,7 +951,7 @@ int follow_serve(struct link *link, int fd)
 		if (ret == 0)
 			ret = tunnel_reply(&f);
 		if (ret == -ECANCELED)
-			take_leave(&f);
+			tunnel_detach(&f);
 		if (ret == 0)
 			ret = viewer_move(fd, f.out, f.out_len, true);
 	}
@@ -956,5 +959,7 @@ int follow_serve(struct link *link, int fd)
 	link_close(link);
 	known_fini(&f.known);
 	free(f.out);
-	return ret == -ECANCELED && !f.gave_up ? 0 : ret == 0 || ret == -ECANCELED ? -ENOENT : ret;
+	return ret == -ECANCELED && !f.session_lost ? 0 :
+	       ret == 0 || ret == -ECANCELED	    ? -ENOENT :
+						      ret;
 }

@@ -242,8 +242,8 @@ static bool has_form(const union packet_bytes *bytes, bool hides, const struct v
 	return packet_from_file(bytes, hides, &header) && fits(&header, index);
 }
 
-void known_take_head(struct known_stream *stream, const struct view_index *index, const void *bytes,
-		     size_t len)
+void known_store_head(struct known_stream *stream, const struct view_index *index,
+		      const void *bytes, size_t len)
 {
 	union packet_bytes head;
 

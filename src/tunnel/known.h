@@ -29,10 +29,10 @@ struct known_session {
 	uint64_t id, relay_id;
 	uint64_t generation; /* of relay_id */
 	struct view_session names;
-	bool attached;	 /* by the viewer */
-	bool over;	 /* nothing more comes */
-	bool told;	 /* new streams that the viewer has not requested yet */
-	uint64_t beacon; /* the youngest of this generation's */
+	bool attached;	      /* by the viewer */
+	bool over;	      /* nothing more comes */
+	bool notified;	      /* new streams that the viewer has not requested yet */
+	uint64_t beacon;      /* the youngest of this generation's */
 	uint64_t reported_ts; /* the latest that was sent to the viewer for any stream */
 	unsigned int nr_new;  /* streams that were not sent to the viewer yet */
 	struct list_node traces;
@@ -68,9 +68,9 @@ struct known_stream {
 	uint64_t reported_ts;  /* the viewer has everything up to this time */
 	uint64_t joined_ts;    /* and up to this time of other streams, before this one was sent */
 
-	/* the last packet of a file that the viewer has been told of */
+	/* the last packet of a file that was reported to the viewer */
 	bool has_last;
-	bool behind; /* request packets from the relay until the last one */
+	bool behind;		/* request packets from the relay until the last one */
 	struct view_index last; /* as the relay sent it */
 
 	/* the packet that the viewer fetches */
@@ -110,14 +110,14 @@ void known_queue(struct known *known, struct known_stream *stream, size_t len);
 void known_drop(struct known *known, struct known_stream *stream);
 /** A packet that is in no file, and has no events. */
 bool known_is_empty(const struct view_index *index);
-/** Keep the header of the packet that @index tells of, and that begins with @bytes. */
-void known_take_head(struct known_stream *stream, const struct view_index *index, const void *bytes,
-		     size_t len);
+/** Store the header of the packet that @index describes, and that begins with @bytes. */
+void known_store_head(struct known_stream *stream, const struct view_index *index,
+		      const void *bytes, size_t len);
 /** A packet without events at @time, with the header's form, for the viewer to fetch.
  *  stream->form is set. */
 void known_make_empty(struct known *known, struct known_stream *stream, uint64_t time,
 		      struct view_index *ret);
-/** The begin of the packet that the viewer fetches, whose header was taken, is said to be @time. */
+/** Set the begin of the packet that the viewer fetches, whose header is stored, to @time. */
 void known_begin_at(struct known_stream *stream, uint64_t time);
 
 #endif

@@ -282,7 +282,7 @@ static void go_on(struct ringset *set, const struct ringmem_fds *fds, const stru
 	struct walk_packet last;
 	struct pair is;
 
-	MUST_HOLD(s->reader.taken == s->reader.pos);
+	MUST_HOLD(s->reader.released == s->reader.pos);
 	if (any) {
 		load_pair(file, number, &is);
 		MUST_HOLD(is.stream.len == file->bytes && is.index.len == file->index_bytes);

@@ -26,9 +26,9 @@ static struct stats_box box;
 
 static void check(const struct ring_reader *r, const struct ring_reader *before)
 {
-	MUST_HOLD(r->taken <= r->pos && r->pos - r->taken <= r->size);
-	MUST_HOLD(r->pos >= before->pos && r->taken >= before->taken);
-	MUST_HOLD(r->count >= before->count && r->taken_count <= r->count);
+	MUST_HOLD(r->released <= r->pos && r->pos - r->released <= r->size);
+	MUST_HOLD(r->pos >= before->pos && r->released >= before->released);
+	MUST_HOLD(r->count >= before->count && r->released_count <= r->count);
 	MUST_HOLD(r->last_ts >= before->last_ts);
 	for (int i = 0; i < LOST_KINDS; i++)
 		MUST_HOLD(r->lost[i] >= before->lost[i]);
@@ -36,7 +36,7 @@ static void check(const struct ring_reader *r, const struct ring_reader *before)
 		  r->invalid_words >= before->invalid_words);
 	MUST_HOLD(reader_bytes(r) >= r->data && reader_bytes(r) < r->data + r->size);
 	MUST_HOLD(__atomic_load_n(&r->cons->consumed, __ATOMIC_RELAXED) ==
-		  (r->taken & LTT_POS_MASK));
+		  (r->released & LTT_POS_MASK));
 }
 
 static void open_set(int *ret_data_fd)

@@ -49,7 +49,7 @@ static void publish(uint64_t records, uint64_t bytes, uint64_t ticks)
 static void look(void)
 {
 	CHECK(reader_snapshot(&reader, false) == READER_OK);
-	CHECK(reader.pos >= reader.taken && reader_pending(&reader) <= SIZE);
+	CHECK(reader.pos >= reader.released && reader_pending(&reader) <= SIZE);
 }
 
 static void check_honest(void)
@@ -61,7 +61,7 @@ static void check_honest(void)
 	CHECK(reader.pos == 200 && reader.count == 10 && reader.last_ts == START + 50);
 	CHECK(reader_pending(&reader) == 200 && reader_pending_count(&reader) == 10);
 	CHECK(!reader_has_news(&reader));
-	reader_take(&reader);
+	reader_release(&reader);
 	CHECK(cons.consumed == 200 && reader_pending(&reader) == 0);
 	publish(100, 4000, 5);
 	CHECK(reader_has_crossed(&reader));
@@ -75,12 +75,12 @@ static void check_honest(void)
 static void check_wrap(void)
 {
 	start();
-	reader.pos = reader.taken = LTT_POS_MASK - 99;
+	reader.pos = reader.released = LTT_POS_MASK - 99;
 	prod.pub = reader.raw.pub = LTT_POS_MASK - 99;
 	publish(10, 200, 1);
 	look();
 	CHECK(reader.pos == LTT_POS_MASK + 101 && !reader.invalid_words);
-	reader_take(&reader);
+	reader_release(&reader);
 	CHECK(cons.consumed == 100);
 }
 
@@ -111,7 +111,7 @@ static void check_count_lies(void)
 	prod.count[0] = prod.count[1] = UINT64_MAX;
 	look();
 	CHECK(reader.count == 4 && reader.invalid_words == 1); /* the fewest that 4000 bytes hold */
-	reader_take(&reader);
+	reader_release(&reader);
 	prod.count[0] = prod.count[1] = 0; /* back: more than 4000 / 4 forward */
 	publish(1, 20, 1);
 	prod.count[!!(prod.pub & LTT_PUB_PARITY)] = 0x8000000000000000;

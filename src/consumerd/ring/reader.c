@@ -27,7 +27,7 @@ void reader_init(struct ring_reader *reader, const struct ltt_ring_desc *desc,
 		.last_ts = start_ts,
 		.raw.pub = reader_first_pub(start_ts),
 		.raw.last_ts = start_ts,
-		.looked_ns = now_ns(),
+		.snapshot_ns = now_ns(),
 	};
 }
 
@@ -45,21 +45,20 @@ bool reader_copy_words(const struct ltt_ring_prod *prod, struct ring_words *ret)
 	return __atomic_load_n(&prod->pub, __ATOMIC_RELAXED) == pub;
 }
 
-/* Each of these takes one word over, clamped, and notes its raw value. */
+/* Each of these updates the reader from one ring word, clamped, and keeps the raw value. */
 
-/* An impossible position: whatever lies before it can't be told from garbage, so
- * all of it is dropped and the stream goes on there. A producer that keeps the
- * rules can then record again. */
+/* After an impossible position, the data before it can't be distinguished from garbage: all of it
+ * is dropped, and the stream continues there. A correct producer can then record again. */
 static void drop_all(struct ring_reader *r, uint64_t delta)
 {
 	r->invalid_bytes += reader_pending(r) + MIN(delta, r->size);
 	r->invalid_count += reader_pending_count(r);
 	r->invalid_words++;
 	r->pos += delta;
-	reader_take(r);
+	reader_release(r);
 }
 
-static void take_pos(struct ring_reader *r, uint64_t pub)
+static void reader_update_pos(struct ring_reader *r, uint64_t pub)
 {
 	uint64_t delta = (pub - r->pos) & LTT_POS_MASK;
 
@@ -71,7 +70,7 @@ static void take_pos(struct ring_reader *r, uint64_t pub)
 }
 
 /* Records have a least and a greatest size, so bytes bound their number. */
-static void reader_take_count(struct ring_reader *r, uint64_t raw, uint64_t bytes)
+static void reader_update_count(struct ring_reader *r, uint64_t raw, uint64_t bytes)
 {
 	uint64_t delta = raw - r->raw.count;
 	uint64_t least = (bytes + r->max_record - 1) / r->max_record;
@@ -85,7 +84,7 @@ static void reader_take_count(struct ring_reader *r, uint64_t raw, uint64_t byte
 	r->raw.count = raw;
 }
 
-static void take_ts(struct ring_reader *r, uint64_t raw)
+static void reader_update_ts(struct ring_reader *r, uint64_t raw)
 {
 	r->raw.last_ts = raw;
 	if (raw < r->last_ts) {
@@ -104,7 +103,8 @@ bool reader_plausible_lost(uint64_t delta, uint64_t elapsed_ns)
 	return delta <= elapsed_ns + 1000;
 }
 
-static void take_lost(struct ring_reader *r, const uint64_t raw[LOST_KINDS], uint64_t elapsed_ns)
+static void reader_update_lost(struct ring_reader *r, const uint64_t raw[LOST_KINDS],
+			       uint64_t elapsed_ns)
 {
 	for (int i = 0; i < LOST_KINDS; i++) {
 		uint64_t delta = raw[i] - r->raw.lost[i];
@@ -121,21 +121,21 @@ int reader_snapshot(struct ring_reader *r, bool last_chance)
 {
 	struct ring_words words;
 	uint64_t now, before = r->pos, invalid_words = r->invalid_words;
-	bool still = false;
+	bool consistent = false;
 
-	for (int i = 0; i < SNAPSHOT_TRIES && !still; i++)
-		still = reader_copy_words(r->prod, &words);
-	if (!still && !last_chance)
+	for (int i = 0; i < SNAPSHOT_TRIES && !consistent; i++)
+		consistent = reader_copy_words(r->prod, &words);
+	if (!consistent && !last_chance)
 		return READER_TORN;
 	now = now_ns();
-	take_pos(r, words.pub);
+	reader_update_pos(r, words.pub);
 	if (r->invalid_words != invalid_words)
 		r->raw.count = words.count; /* how many were dropped is unknowable */
 	else
-		reader_take_count(r, words.count, r->pos - before);
-	take_ts(r, words.last_ts);
-	take_lost(r, words.lost, now - r->looked_ns);
-	r->looked_ns = now;
+		reader_update_count(r, words.count, r->pos - before);
+	reader_update_ts(r, words.last_ts);
+	reader_update_lost(r, words.lost, now - r->snapshot_ns);
+	r->snapshot_ns = now;
 	return READER_OK;
 }
 
@@ -147,32 +147,32 @@ bool reader_has_news(const struct ring_reader *r)
 bool reader_has_crossed(const struct ring_reader *r)
 {
 	uint64_t pub = __atomic_load_n(&r->prod->pub, __ATOMIC_ACQUIRE);
-	uint64_t since = (pub - r->taken) & LTT_POS_MASK;
+	uint64_t since = (pub - r->released) & LTT_POS_MASK;
 
-	return pub != r->raw.pub && (r->taken & (r->subbuf_size - 1)) + since >= r->subbuf_size;
+	return pub != r->raw.pub && (r->released & (r->subbuf_size - 1)) + since >= r->subbuf_size;
 }
 
 bool reader_is_half_full(const struct ring_reader *r)
 {
 	uint64_t pub = __atomic_load_n(&r->prod->pub, __ATOMIC_RELAXED);
 
-	return ((pub - r->taken) & LTT_POS_MASK) >= r->size / 2;
+	return ((pub - r->released) & LTT_POS_MASK) >= r->size / 2;
 }
 
-void reader_take(struct ring_reader *r)
+void reader_release(struct ring_reader *r)
 {
-	r->taken = r->pos;
-	r->taken_count = r->count;
-	__atomic_store_n(&r->cons->consumed, r->taken & LTT_POS_MASK, __ATOMIC_RELEASE);
+	r->released = r->pos;
+	r->released_count = r->count;
+	__atomic_store_n(&r->cons->consumed, r->released & LTT_POS_MASK, __ATOMIC_RELEASE);
 }
 
-void reader_take_until(struct ring_reader *r, uint64_t pos, uint64_t count)
+void reader_release_until(struct ring_reader *r, uint64_t pos, uint64_t count)
 {
-	if (pos <= r->taken) /* all of it was dropped since */
+	if (pos <= r->released) /* all of it was dropped since */
 		return;
-	r->taken = pos;
-	r->taken_count = count;
-	__atomic_store_n(&r->cons->consumed, r->taken & LTT_POS_MASK, __ATOMIC_RELEASE);
+	r->released = pos;
+	r->released_count = count;
+	__atomic_store_n(&r->cons->consumed, r->released & LTT_POS_MASK, __ATOMIC_RELEASE);
 }
 
 void reader_continue(struct ring_reader *r, const struct ring_words *words)
@@ -182,13 +182,13 @@ void reader_continue(struct ring_reader *r, const struct ring_words *words)
 	r->last_ts = words->last_ts;
 	memcpy(r->lost, words->lost, sizeof(r->lost));
 	r->raw = *words;
-	r->raw.pub = ~reader_first_pub(words->last_ts); /* the next look sees news */
-	reader_take(r);
+	r->raw.pub = ~reader_first_pub(words->last_ts); /* the next snapshot finds a change */
+	reader_release(r);
 }
 
 void reader_adopt(struct ring_reader *r)
 {
-	r->looked_ns = 0;
+	r->snapshot_ns = 0;
 }
 
 void reader_skip(struct ring_reader *r)

@@ -33,14 +33,14 @@ struct ring_words {
 
 /**
  * struct ring_reader
- * @pos: end of what is published, 64 bits; taken <= pos <= taken + size, always.
- * @taken: up to here the data is the consumer's no more.
+ * @pos: end of the published records, 64 bits; released <= pos <= released + size, always.
+ * @released: end of the space that was returned to the producer.
  * @count, @last_ts, @lost: at @pos; they never go back.
- * @taken_count: @count at @taken.
- * @raw: the words behind them, to tell what is new.
- * @invalid_bytes, @invalid_count: dropped because a word made no sense; the
- *                  records among them that had been counted before.
- * @lies: words that made no sense.
+ * @released_count: @count at @released.
+ * @raw: the ring words of the last snapshot, to detect a change.
+ * @invalid_bytes, @invalid_count: data dropped because a ring word was impossible; @invalid_count:
+ *                  the records among it that had been counted before.
+ * @invalid_words: number of ring words with an impossible value.
  */
 struct ring_reader {
 	const struct ltt_ring_prod *prod;
@@ -52,13 +52,13 @@ struct ring_reader {
 	uint32_t clock; /* enum ltt_clock_kind */
 
 	uint64_t pos;
-	uint64_t taken;
+	uint64_t released;
 	uint64_t count;
-	uint64_t taken_count;
+	uint64_t released_count;
 	uint64_t last_ts;
 	uint64_t lost[LOST_KINDS];
 	struct ring_words raw;
-	uint64_t looked_ns; /* CLOCK_MONOTONIC of the last reading */
+	uint64_t snapshot_ns; /* CLOCK_MONOTONIC of the last snapshot */
 	uint64_t invalid_bytes;
 	uint64_t invalid_count;
 	uint64_t invalid_words;
@@ -66,7 +66,7 @@ struct ring_reader {
 
 enum {
 	READER_OK = 0,
-	READER_TORN = 1, /* the words did not stand still; nothing was changed */
+	READER_TORN = 1, /* the words changed while they were copied; the reader is unchanged */
 };
 
 /** @start_ts: the clock when the ring was made. */
@@ -75,57 +75,57 @@ void reader_init(struct ring_reader *reader, const struct ltt_ring_desc *desc,
 		 uint64_t start_ts);
 
 /**
- * reader_snapshot() - learn what is published now.
- * @last_chance: take a reading that did not stand still for what it is; no
- *               producer that keeps the rules makes us need this.
+ * reader_snapshot() - read the current position and counters of the producer.
+ * @last_chance: accept an inconsistent copy of the words. A correct producer never
+ *               causes one repeatedly.
  * Return: READER_OK or READER_TORN.
  */
 int reader_snapshot(struct ring_reader *reader, bool last_chance) MUST_CHECK;
 
-/** Is anything published that the last look did not see? One load. */
+/** Has anything been published since the last snapshot? One load. */
 bool reader_has_news(const struct ring_reader *reader);
-/** Has the producer entered another sub-buffer since the last take? One load. */
+/** Has the producer entered another sub-buffer since the last release? One load. */
 bool reader_has_crossed(const struct ring_reader *reader);
 
-/** Will it be full before long? One load. */
+/** Is at least half of the ring in use? One load. */
 bool reader_is_half_full(const struct ring_reader *reader);
 
 static inline uint64_t reader_pending(const struct ring_reader *reader)
 {
-	return reader->pos - reader->taken;
+	return reader->pos - reader->released;
 }
 
 static inline uint64_t reader_pending_count(const struct ring_reader *reader)
 {
-	return reader->count - reader->taken_count;
+	return reader->count - reader->released_count;
 }
 
 /** The pending bytes, contiguous. */
 static inline const uint8_t *reader_bytes(const struct ring_reader *reader)
 {
-	return reader->data + (reader->taken & (reader->size - 1));
+	return reader->data + (reader->released & (reader->size - 1));
 }
 
-/** Read a ring that is not new: what it has lost so far, it lost in an unknown time. */
+/** Start to read a ring that is not new: its counts of lost records are accepted as they are. */
 void reader_adopt(struct ring_reader *reader);
 
 /**
- * reader_continue() - go on in a ring that somebody emptied before.
- * @words: where and with which counters; `pub` is a position of 64 bits.
+ * reader_continue() - resume reading a ring that an earlier consumer has read.
+ * @words: position and counters at which it stopped; `pub` is a position of 64 bits.
  */
 void reader_continue(struct ring_reader *reader, const struct ring_words *words);
-/** The same, where no reader wrote down its place: all that is there counts as taken. */
+/** The same without a saved position: all published data counts as released. */
 void reader_skip(struct ring_reader *reader);
 
-/** Give the space up to @pos back to the producer. */
-void reader_take(struct ring_reader *reader);
+/** Release the space up to @pos, so that the producer can reuse it. */
+void reader_release(struct ring_reader *reader);
 
-/** The same up to @pos, which has @count records before it: where it once ended. */
-void reader_take_until(struct ring_reader *reader, uint64_t pos, uint64_t count);
+/** The same up to @pos, an earlier end of the published data, with @count records before it. */
+void reader_release_until(struct ring_reader *reader, uint64_t pos, uint64_t count);
 
 /** May a counter of losses have grown by @delta within @elapsed_ns? */
 bool reader_plausible_lost(uint64_t delta, uint64_t elapsed_ns);
-/** Copy the words once. Return: whether they stood still. */
+/** Copy the words once. Return: whether the copy is consistent. */
 bool reader_copy_words(const struct ltt_ring_prod *prod, struct ring_words *ret);
 
 #endif

@@ -214,7 +214,7 @@ static void note_start(struct ringmem *mem)
 	mem->start_ts = notes.start_ts;
 }
 
-static int ringmem_take_over(struct ringmem *mem, int data_fd, int ctl_rw_fd, bool module)
+static int ringmem_use_fds(struct ringmem *mem, int data_fd, int ctl_rw_fd, bool module)
 {
 	int ret = module ? check_module(data_fd, ctl_rw_fd) : check_sealed(mem, data_fd, ctl_rw_fd);
 
@@ -236,11 +236,11 @@ int ringmem_adopt(struct ringmem *mem, const struct ltt_ring_desc *desc, int dat
 	int ret;
 
 	*mem = (struct ringmem){ .desc = *desc };
-	ret = ringmem_take_over(mem, data_fd, ctl_rw_fd, module);
+	ret = ringmem_use_fds(mem, data_fd, ctl_rw_fd, module);
 	if (ret == 0)
 		return 0;
 	ringmem_fini(mem);
-	return err_errno(err, ERR_INTERNAL, -ret, "the buffers can't be taken over");
+	return err_errno(err, ERR_INTERNAL, -ret, "the buffers can't be adopted");
 }
 
 void ringmem_fini(struct ringmem *mem)

@@ -20,13 +20,13 @@ struct stats {
 	uint64_t bytes;
 	uint64_t packets;
 	uint64_t size;
-	uint64_t taken;	   /* of recorded: written or lost */
+	uint64_t released; /* of recorded: written or lost */
 	uint64_t stalled;  /* of lost[LOST_FULL]: while nothing could be written */
 	uint64_t stalling; /* so it is now */
 	/* what the ring said at that moment, to add what came since */
 	uint64_t raw_count;
 	uint64_t raw_lost[LOST_KINDS];
-	uint64_t looked_ns;
+	uint64_t snapshot_ns;
 };
 
 struct stats_box {

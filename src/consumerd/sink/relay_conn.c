@@ -246,8 +246,9 @@ static int relay_conn_fail(struct relay_conn *link, int error, const struct err 
 	} else {
 		const char *problem = link->problem ? link->problem : wire_problem(&link->wire);
 
-		err_set(&link->err, ERR_OUTPUT, "the relay at %s is away (%s): what is recorded %s",
-			link->at, *problem ? problem : strerror(-error),
+		err_set(&link->err, ERR_OUTPUT,
+			"the relay at %s is unreachable (%s); recorded data %s", link->at,
+			*problem ? problem : strerror(-error),
 			link->config.spool ? "goes to the spool" : "waits in the buffers");
 	}
 	link->error = error;

@@ -551,8 +551,8 @@ static void spool_close(struct sink_stream *out, enum sink_end how)
 static const struct sink_ops spool_ops = {
 	.recovers = true,
 	.keeps_packet = true,
-	.full = { "the relay is away, and the spool has its greatest size, ",
-		  " (--spool): what is recorded waits in the buffers" },
+	.full = { "the relay is unreachable, and the spool has its greatest size, ",
+		  " (--spool); recorded data waits in the buffers" },
 	.free = spool_free,
 	.start = spool_start,
 	.attaches_all = spool_attaches_all,

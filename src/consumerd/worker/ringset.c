@@ -296,7 +296,7 @@ static void add_since(struct stats *stats, const struct ring_words *words, uint6
 		      const struct disk *disk)
 {
 	uint64_t now = now_ns();
-	uint64_t elapsed = now - stats->looked_ns;
+	uint64_t elapsed = now - stats->snapshot_ns;
 	bool stalling = stats->stalling || disk_hangs(disk, now);
 	uint64_t more = words->count - stats->raw_count;
 

@@ -24,8 +24,8 @@ void stream_publish(struct stream *s)
 		.packets = s->packets,
 		.size = r->size,
 		.raw_count = r->raw.count,
-		.looked_ns = r->looked_ns,
-		.taken = r->taken_count,
+		.snapshot_ns = r->snapshot_ns,
+		.released = r->released_count,
 		.stalled = s->stalled,
 		.stalling = s->config->disk->stalled,
 	};
@@ -93,7 +93,7 @@ static struct packet_header make_header(const struct stream *s)
 		.packet_seq_num = s->packets,
 		.events_discarded = lost_in_all(s),
 		.cpu_id = s->cpu,
-		.stream_pos = r->taken,
+		.stream_pos = r->released,
 		.events_recorded = r->count,
 		.lost_full = r->lost[LOST_FULL],
 		.lost_size = r->lost[LOST_SIZE],
@@ -131,11 +131,11 @@ static void take_sent(struct stream *s, const struct packet_header *stored)
 {
 	s->bytes += stored->packet_size / 8;
 	s->packets++;
-	s->written += s->sent_count - MIN(s->reader.taken_count, s->sent_count);
+	s->written += s->sent_count - MIN(s->reader.released_count, s->sent_count);
 	s->end_ts = stored->timestamp_end;
 	s->lost_reported = stored->events_discarded;
 	stream_on(s, STREAM_IS_ANSWERED);
-	reader_take_until(&s->reader, s->sent_pos, s->sent_count);
+	reader_release_until(&s->reader, s->sent_pos, s->sent_count);
 }
 
 /* The packet is counted nowhere. */
@@ -144,7 +144,7 @@ static void discard_sent(struct stream *s)
 	s->end_ts = s->sent_header.timestamp_end;
 	s->lost_reported = s->sent_header.events_discarded;
 	stream_on(s, STREAM_IS_ANSWERED);
-	reader_take_until(&s->reader, s->sent_pos, s->sent_count);
+	reader_release_until(&s->reader, s->sent_pos, s->sent_count);
 }
 
 static void packet_done(void *data, int error)
@@ -177,8 +177,8 @@ static int write_packet(struct stream *s, bool opening)
 	int ret;
 
 	if (s->state != STREAM_SENT || !keeps) {
-		s->sent_pos = opening ? s->reader.taken : s->reader.pos;
-		s->sent_count = opening ? s->reader.taken_count : s->reader.count;
+		s->sent_pos = opening ? s->reader.released : s->reader.pos;
+		s->sent_count = opening ? s->reader.released_count : s->reader.count;
 		s->sent_header = opening ? make_opening(s) : make_header(s);
 		stream_on(s, STREAM_SENDS);
 	}
@@ -323,7 +323,7 @@ static int stream_snapshot(struct stream *s, bool last_chance)
 	if (reader_snapshot(&s->reader, last_chance) == READER_TORN)
 		return READER_TORN;
 	s->torn_read = false;
-	if (s->config->disk->stalled || disk_hangs(s->config->disk, s->reader.looked_ns))
+	if (s->config->disk->stalled || disk_hangs(s->config->disk, s->reader.snapshot_ns))
 		s->stalled += s->reader.lost[LOST_FULL] - full;
 	return READER_OK;
 }
@@ -380,7 +380,7 @@ static void give_up_pending(struct stream *s)
 	uint64_t left = reader_pending_count(&s->reader);
 
 	s->lost_output += left;
-	reader_take(&s->reader);
+	reader_release(&s->reader);
 	stream_on(s, STREAM_IS_ANSWERED);
 	s->config->disk->accounting = true;
 	if (left)
