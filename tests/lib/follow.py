@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""follow - what `lttctl --json status --follow` prints, as it comes."""
+"""follow - reads the output of `lttctl --json status --follow` line by line."""
 import json
 import subprocess
 import threading
@@ -31,7 +31,7 @@ class Follow:
         return None
 
     def until(self, news, seconds=10, **fields):
-        """The next line like this, which may be there already."""
+        """Wait for the next matching line, which may have been received already."""
         wanted = dict(fields, news=news)
         try:
             return ltt.until(lambda: self.find(wanted), seconds, f"{wanted}")
@@ -40,7 +40,7 @@ class Follow:
             raise
 
     def last(self, *news):
-        """Which of these came last; until() finds what comes behind all that is there."""
+        """Last received line of these; a later until() only finds lines received after this call."""
         self.at = len(self.lines)
         return next((line["news"] for line in reversed(self.lines[:self.at])
                      if line["news"] in news), None)
@@ -51,7 +51,7 @@ class Follow:
             ltt.check(any(line.get(k) != v for k, v in wanted.items()), f"not expected: {line}")
 
     def end(self, status):
-        """It ends by itself, and every line was as the schema says."""
+        """Wait for the end of the program; check that every line fits the schema."""
         try:
             got = self.proc.wait(20 * ltt.SLOW)
         except subprocess.TimeoutExpired:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""keys - what ltt-keys makes for a test, and a relay that asks for it.
+"""keys - keys and certificates made by ltt-keys for a test, and a relay that requires them.
 
     ca = keys.Authority()                 in ./ltt-ca
     ca.relay("relay", "127.0.0.1")        a path: its directory of keys
@@ -43,7 +43,7 @@ class Authority:
 
 @contextlib.contextmanager
 def used(path):
-    """Keys are read when a relay is connected to: the daemons have to begin in here."""
+    """Daemons read the keys at each connection to a relay: start them within this context."""
     before = os.environ.get("LTT_KEYS")
     os.environ["LTT_KEYS"] = path
     try:
@@ -56,7 +56,7 @@ def used(path):
 
 
 def context(path, **kw):
-    """Python's own TLS with a directory of keys; it believes any relay of that authority."""
+    """Python's TLS with a directory of keys; accepts any relay with a certificate of that authority."""
     ctx = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     ctx.check_hostname = False
     ctx.load_verify_locations(f"{path}/ca.crt")
@@ -71,7 +71,7 @@ def wrap(path, **kw):
 
 
 class Relay(relay.Relay):
-    """Speaks TLS on this machine, too; says everything to relay.err."""
+    """A relay that uses TLS on loopback addresses, too; its debug log is relay.err."""
 
     scheme = "tls"
 

@@ -15,7 +15,7 @@ SUMS = ("emitted", "in_flight", "recorded", "lost", "silent", "doubled", "torn",
 
 
 def kills(default):
-    """How many kills a cell has: LTT_KILLS."""
+    """Number of kills in a cell: LTT_KILLS."""
     return max(1, int(os.environ.get("LTT_KILLS", default)) // ltt.SLOW)
 
 
@@ -39,7 +39,7 @@ class Cell:
         self.worst = {}
 
     def account(self, counters, trace, totals, most_in_flight):
-        """After stop: recorded + lost is what returned, but for calls in flight."""
+        """After stop: recorded + lost equals the calls that returned, except for those in flight."""
         got = ltt.rapp_check(counters, trace)
         ltt.check(got["in_flight"] <= most_in_flight, f"in flight: {got}")
         ltt.check(0 <= got["recorded"] + got["lost"] - got["emitted"] <= got["in_flight"],

@@ -30,7 +30,7 @@ def kill(*names):
 
 
 def wait_replaced(names, victims):
-    """A daemon that no other one restarts is started by the next client."""
+    """Start daemons that no other daemon restarts, as the next client does."""
     begin = time.monotonic()
     ltt.until(lambda: len(set(ltt.daemons(*names)) - victims) >= len(names), 10,
               f"others in place of {names}")
@@ -42,7 +42,7 @@ def recorded(t):
 
 
 def goes_on(t, since, what):
-    """Data is written again, and status has nothing to complain about."""
+    """Wait until data is written again and status reports no problem."""
     before = recorded(t)
     ltt.until(lambda: recorded(t) > before + EVENTS, 10, f"events after {what}")
     took = time.monotonic() - since
@@ -52,7 +52,7 @@ def goes_on(t, since, what):
 
 
 def session(t, cell, names, owner, kills, load):
-    """Some kills in one session."""
+    """Kill the daemons several times during one session."""
     trace = t.session("kill", ["rapp:*"], (f"--buffers-{owner}", "--subbuf-size=1M"), output="kill")
     app = t.spawn(f"{ltt.PROG}/rapp", "-a", *load, "-c", "load")
     ltt.until(lambda: recorded(t) > EVENTS, 10, "the first events")
@@ -89,11 +89,11 @@ def main(*names):
                 cell(t, names, owner, threads, KILLS)
         cell(t, names, "uid", 2, 3, ("-r", 20000))
         ltt.until(lambda: not ltt.daemons("ltt-keeperd") or not held(), 5,
-                  "the keeper to let go of everything")
+                  "the keeper to release all descriptors")
 
 
 def held():
-    """Buffers that the keeper holds."""
+    """Number of buffers whose descriptors the keeper stores."""
     nr = 0
     for pid in ltt.daemons("ltt-keeperd"):
         for fd in os.listdir(f"/proc/{pid}/fd"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""leak - what processes hold, and what they hold that they did not hold before."""
+"""leak - resources of processes (descriptors, threads, memory), and the resources that a test leaked."""
 import os
 
 import ltt
@@ -45,10 +45,10 @@ def held(now, before):
 
 
 def check(app, before, sessions, grown=None):
-    """No more resources are held; the memory of the processes that still run (grown; None:
-    all) has not grown."""
+    """Check that no resources were leaked, and that the memory of the running processes @grown
+    (None: of all) has not grown."""
     ltt.until(lambda: not held(everybody(app), before), 5,
-              f"what was held to be let go: {held(everybody(app), before)}")
+              f"resources to be released: {held(everybody(app), before)}")
     after = everybody(app)
     ltt.equal("processes", sorted(after), sorted(before))
     for who, facts in after.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""live - a viewer of the test's own, which speaks the LTTng-live protocol byte by byte, and
+"""live - a viewer for tests, which sends the messages of the LTTng-live protocol byte by byte, and
 babeltrace2 as one.
 
     v = live.Viewer(r.live_port)
@@ -50,7 +50,7 @@ class Viewer:
         return data
 
     def is_closed(self):
-        """Has the relay hung up, without a word?"""
+        """Whether the relay closed the connection without a reply."""
         try:
             return self.sock.recv(1) == b""
         except ConnectionResetError:
@@ -85,7 +85,7 @@ class Viewer:
         return found
 
     def long_sessions(self):
-        """As version 2.15 has them; with the format of their traces."""
+        """List the sessions as in protocol version 2.15, with the format of their traces."""
         nr, = struct.unpack(">I", self.ask(LIST, b"", 4))
         found = []
         for _ in range(nr):
@@ -132,7 +132,7 @@ def url(r, name=None):
 
 
 def babeltrace(t, r, name, out, *options):
-    """Follow a session; its text goes to the file @out, complaints to @out.err."""
+    """Follow a session; its text goes to the file @out, error messages to @out.err."""
     with open(out, "w") as stdout, open(f"{out}.err", "w") as stderr:
         return t.spawn("babeltrace2", "-i", "lttng-live", *options, url(r, name),
                        stdout=stdout, stderr=stderr)
@@ -144,7 +144,7 @@ def lines(out):
 
 
 def await_viewers(r, name, nr, wrap=None):
-    """Until so many follow the session: what is recorded from now on, they see."""
+    """Wait until @n viewers follow the session: they receive all later events."""
     def there():
         v = Viewer(r.live_port, wrap)
         v.connect()
@@ -155,7 +155,7 @@ def await_viewers(r, name, nr, wrap=None):
 
 
 def finish(t, viewer, out, may_say="\0"):
-    """It ends by itself, without a complaint other than @may_say. Return its lines."""
+    """Wait for the end of the viewer; no error message except @may_say. Return its lines."""
     ltt.equal("exit status of babeltrace2", viewer.wait(30 * ltt.SLOW), 0)
     t.running.remove(viewer)
     said = "\n".join(line for line in lines(f"{out}.err") if may_say not in line)

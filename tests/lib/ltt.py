@@ -78,7 +78,7 @@ def run(*argv, status=0, env=None, timeout=60, **kw):
 
 
 def until(condition, seconds=5, what="the condition"):
-    """Bounded wait for something that has no event to wait for."""
+    """Poll a condition until it holds, at most for a given time."""
     end = time.monotonic() + seconds * SLOW
     while True:
         value = condition()
@@ -113,7 +113,7 @@ def daemons(*names):
 
 
 def is_stopped(pid):
-    """By SIGSTOP: it has taken effect."""
+    """Whether SIGSTOP has taken effect."""
     with open(f"/proc/{pid}/stat") as f:
         return f.read().rsplit(")", 1)[1].split()[0] == "T"
 
@@ -151,7 +151,7 @@ class Test:
 
     @staticmethod
     def stop_daemon():
-        """SIGTERM to the session daemon. Return a complaint or None."""
+        """Send SIGTERM to the session daemon. Return an error message or None."""
         for pid in daemons("ltt-sessiond"):
             with contextlib.suppress(ProcessLookupError):  # it was ending by itself
                 os.kill(pid, signal.SIGTERM)
@@ -163,15 +163,15 @@ class Test:
         return None
 
     def ctl(self, *argv, status=0, **kw):
-        """lttctl with these arguments; return its stdout."""
+        """Run lttctl with these arguments; return its stdout."""
         return run("lttctl", *argv, status=status, **kw).stdout
 
     def ctl_json(self, *argv, **kw):
         return json.loads(self.ctl("--json", *argv, **kw))
 
     def figures(self, *names):
-        """`lttctl status`, once it has figures: just after a consumer was killed there are none
-        for a moment, and that is said (status 4)."""
+        """`lttctl status`, once the figures are complete: for a moment after a consumer was killed they
+        are missing (exit status 4)."""
         def known():
             done = run("lttctl", "--json", "status", *names, status=None)
             check(done.returncode in (0, 4), f"lttctl status: {done.returncode}\n{done.stderr}")
@@ -179,7 +179,7 @@ class Test:
         return until(known, 20, "the consumer's figures")
 
     def stop(self, name):
-        """Stop a session; return its totals. Losing events is no failure here."""
+        """Stop a session; return its totals. Lost events are accepted."""
         done = run("lttctl", "--json", "stop", name, status=None)
         totals = find_key(json.loads(done.stdout or "{}"), "totals")
         if not totals:
@@ -189,7 +189,7 @@ class Test:
         return totals
 
     def destroy(self, name):
-        """Destroy a session; its losses, if any, have been told and are no failure here."""
+        """Destroy a session; lost events are accepted, as they were reported."""
         done = run("lttctl", "destroy", name, status=None)
         check(done.returncode in (0, 6), f"destroy {name}: status {done.returncode}\n{done.stderr}")
 
@@ -247,7 +247,7 @@ HEADLESS = re.compile(r"Invalid CTF magic number.* magic=0$", re.M)
 
 
 def babeltrace(trace, *options, growing=False, lossy=False):
-    """Lines of babeltrace2's text; a complaint of its is a failure. @growing: but for an index
+    """Lines of babeltrace2's text; an error message from it is a failure. @growing: but for an index
     that has grown since it asked for the file's size: it reads on without; and it is asked again
     where a packet has its size and not its header yet (doc/reliability.md, G6). @lossy: but for
     events that were lost and counted."""

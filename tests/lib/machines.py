@@ -56,7 +56,7 @@ class Machine:
         return ltt.run(*self.command(line), status=status, env=env, **kw)
 
     def end(self, t):
-        """Its daemons, then itself."""
+        """End its daemons, then the machine."""
         before, os.environ["LTT_RUNDIR"] = os.environ["LTT_RUNDIR"], self.env["LTT_RUNDIR"]
         late = t.stop_daemon()
         relays = ltt.daemons("ltt-relayd")

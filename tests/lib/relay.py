@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""relay - an ltt-relayd of the test's own, a line to it that can be cut and stalled, and
+"""relay - an ltt-relayd for tests, a connection to it that can be cut and stalled, and
 the account of what it stored.
 
     r = relay.Relay(t)             started, listening at r.port, storing below r.out
@@ -97,14 +97,14 @@ class Relay:
                       glob.glob(f"{self.out}/*/*/**/metadata", recursive=True))
 
     def trace(self, part=""):
-        """The one of which the path has that part."""
+        """The trace whose path contains that part."""
         found = [path for path in self.traces() if part in path]
         ltt.equal("traces at the relay", len(found), 1)
         return found[0]
 
 
 class Line:
-    """Forwards connections; stall() keeps bytes back, cut() breaks all of them."""
+    """Forwards connections; stall() delays all bytes, cut() closes all connections."""
 
     def __init__(self, to):
         self.to = to
@@ -244,13 +244,13 @@ def await_written(t, name, more=1000, what="events at the relay"):
 
 
 def await_caught_up(t, name, what):
-    """Until what is recorded now has been written."""
+    """Wait until all events recorded before this call are written."""
     recorded = ltt.find_key(find_session(t.figures(name), name)["totals"], "recorded")
     ltt.until(lambda: written(t, name) >= recorded, 60, what)
 
 
 def await_all_written(t, name):
-    """Of programs that have ended. Return: how many events there are."""
+    """Check the output of programs that have ended. Return: number of events."""
     def all_written():
         session = find_session(t.figures(name), name)
         recorded = ltt.find_key(session["totals"], "recorded")

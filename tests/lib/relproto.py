@@ -33,7 +33,7 @@ HEADER_BYTES = len(header(0))
 
 
 class Peer:
-    """@wrap: makes another socket of the one that is connected."""
+    """@wrap: function that wraps the connected socket, such as in TLS."""
 
     def __init__(self, port, greet=True, wrap=None):
         self.sock = socket.create_connection(("127.0.0.1", port), 10 * ltt.SLOW)
@@ -57,7 +57,7 @@ class Peer:
         return data
 
     def ask(self, number, body, behind=b""):
-        """(code, rest), (-1, b"") where the relay hung up."""
+        """(code, rest); (-1, b""): the relay closed the connection."""
         try:
             self.send(number, body, behind)
             answer = self.read(struct.unpack("<I", self.read(4))[0])
@@ -83,7 +83,7 @@ class Peer:
         return self.ask(REL_PACKET, struct.pack("<I", number) + blob(header), body)
 
     def empty_packet(self, begin, end, **others):
-        """A whole one, without events."""
+        """Send a complete packet without events."""
         bare = header(HEADER_BYTES, begin=begin, end=end)
         return self.packet(bare[:-4] + struct.pack("<I", ctfpkt.crc32c(bare)), **others)
 

@@ -28,13 +28,13 @@ def need_root():
 
 
 def as_user(uid):
-    """Arguments of a subprocess that runs as somebody."""
+    """Arguments of a subprocess that runs as another user."""
     return dict(user=uid, group=uid, extra_groups=[])
 
 
 @contextlib.contextmanager
 def being(uid):
-    """Connections made meanwhile are this user's."""
+    """Connections opened within this context belong to this user."""
     if uid is None or uid == os.geteuid():
         yield
         return
@@ -70,7 +70,7 @@ def text(s):
 
 
 def records(items):
-    """A list: each record behind its length."""
+    """Encode a list: each record is preceded by its length."""
     body = b"".join(struct.pack("<I", len(i)) + i for i in items)
     return struct.pack("<II", len(items), len(body)) + body
 
@@ -98,7 +98,7 @@ def client_hello(serial=1):
 
 
 def say(s, data, fds=()):
-    """Send, whether anybody still listens or not. Return whether it was sent."""
+    """Send; the peer may have closed the connection. Return whether it was sent."""
     try:
         socket.send_fds(s, [data], list(fds)) if fds else s.send(data)
         return True
@@ -132,7 +132,7 @@ def answer(s):
 
 
 def quota(t, uid, name, guest=False):
-    """(used, refused) of a user, as root is told."""
+    """(used, refused) of a user, as reported to root."""
     for q in t.ctl_json("quota")["result"]["quotas"]:
         if q["user"] == uid and q["name"] == name and q["guest"] == guest:
             return q["used"], q["refused"]
@@ -140,7 +140,7 @@ def quota(t, uid, name, guest=False):
 
 
 def daemon(*options):
-    """A session daemon that everybody in nogroup may use."""
+    """A session daemon whose socket all members of nogroup may use."""
     with open("daemon.log", "a") as log:
         subprocess.run(["ltt-sessiond", "-b", "--group=nogroup", *options], stdout=log,
                        stderr=log, check=True, timeout=10 * ltt.SLOW)
