@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* disable_channel.c - lttctl disable-channel: nothing goes into it until it is enabled. */
 #include "base/mem.h"
-#include "libctl/calls.h"
+#include "ctl/library.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -18,15 +18,16 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status disable_channel_one(struct ctl *ctl, const struct req_channel_disable *req)
+static enum status disable_channel_one(struct ctl *ctl, const char *session,
+				       enum ltt_ctl_domain domain, const char *channel)
 {
-	struct rep_channel_disable rep;
+	int code = ltt_ctl_disable_channel(library(ctl), session, domain, channel);
 
-	if (call_channel_disable(ctl->client, req, NULL, NULL, &rep, &ctl->err) != 0) {
-		target_suggest(ctl, req->session, req->name, NULL);
+	if (library_done(ctl, code, &ctl->err) != 0) {
+		target_suggest(ctl, session, channel, NULL);
 		return STATUS_ERROR;
 	}
-	record_append(ctl->record, "channels", json_object_new_string(req->name));
+	record_append(ctl->record, "channels", json_object_new_string(channel));
 	return STATUS_OK;
 }
 
@@ -42,19 +43,16 @@ static enum status disable_channel_check(struct ctl *ctl)
 
 static enum status disable_channel_run(struct ctl *ctl)
 {
-	struct req_channel_disable req = { .domain = (uint8_t)domain_named(&opt.domain) };
+	enum ltt_ctl_domain domain = (enum ltt_ctl_domain)domain_named(&opt.domain);
 	struct names names CLEANUP(names_fini) = { 0 };
-	char *session AUTO_FREE = target_begin(ctl, opt.session, req.domain, "channels");
+	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "channels");
 	enum status status = STATUS_OK;
 
 	if (!session)
 		return STATUS_ERROR;
-	req.session = session;
 	names_split(operand(ctl, 0), &names);
-	for (size_t i = 0; i < names.nr && status == STATUS_OK; i++) {
-		req.name = names.names[i];
-		status = disable_channel_one(ctl, &req);
-	}
+	for (size_t i = 0; i < names.nr && status == STATUS_OK; i++)
+		status = disable_channel_one(ctl, session, domain, names.names[i]);
 	return status;
 }
 
