@@ -376,6 +376,71 @@ int ltt_ctl_status(struct ltt_ctl *ctl, const char *session,
 		   struct ltt_ctl_session_status **ret_status);
 void ltt_ctl_status_free(struct ltt_ctl_session_status *status);
 
+/** struct ltt_ctl_bucket - @count values from @first to @last. */
+struct ltt_ctl_bucket {
+	uint64_t first;
+	uint64_t last;
+	uint64_t count;
+};
+
+/**
+ * struct ltt_ctl_counted - an event that a rule counts (LTT_CTL_RULE_COUNT,
+ * LTT_CTL_RULE_HISTOGRAM).
+ * @field: whose sizes are counted; empty: none, and all that follows @count is 0.
+ * @counting: 0: no longer.
+ * @since_ns: CLOCK_REALTIME, when counting began.
+ * @count: events.
+ * @sum: of the field's values, modulo 2^64. @negative: values below 0, which are in no bucket.
+ * @missed: values that could not be read.
+ * @buckets: that are not empty, by size.
+ */
+struct ltt_ctl_counted {
+	const char *channel;
+	const char *event;
+	const char *field;
+	enum ltt_ctl_domain domain;
+	int counting;
+	uint64_t since_ns;
+	uint64_t count;
+	uint64_t sum;
+	uint64_t negative;
+	uint64_t missed;
+	size_t nr_buckets;
+	const struct ltt_ctl_bucket *const *buckets;
+};
+
+struct ltt_ctl_stats {
+	size_t nr;
+	const struct ltt_ctl_counted *const *counted;
+};
+
+/** The events that @session counts. @ret_stats: to be freed with ltt_ctl_stats_free().
+ *  Errors: LTT_CTL_NO_SESSION. */
+int ltt_ctl_list_stats(struct ltt_ctl *ctl, const char *session, struct ltt_ctl_stats **ret_stats);
+void ltt_ctl_stats_free(struct ltt_ctl_stats *stats);
+
+/** struct ltt_ctl_quota - use of a resource by user @uid. @name: of the resource.
+ *  @in_roots: not 0: by applications of the user in sessions of root. @limit: 0: none.
+ *  @refused: how many times. */
+struct ltt_ctl_quota {
+	const char *name;
+	uint32_t uid;
+	int in_roots;
+	uint64_t used;
+	uint64_t limit;
+	uint64_t refused;
+};
+
+struct ltt_ctl_quotas {
+	size_t nr;
+	const struct ltt_ctl_quota *const *quotas;
+};
+
+/** Quotas of the caller and their use; for root of all users that use something.
+ *  @ret_quotas: to be freed with ltt_ctl_quotas_free(). */
+int ltt_ctl_list_quotas(struct ltt_ctl *ctl, struct ltt_ctl_quotas **ret_quotas);
+void ltt_ctl_quotas_free(struct ltt_ctl_quotas *quotas);
+
 /* --- contexts and instrumentation points -------------------------------------------------- */
 
 /** struct ltt_ctl_context - a type of contexts. @type: of its value, for the user. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* control_list.c - lists of ltt/control.h: contexts and instrumentation points. */
+/* control_list.c - lists of ltt/control.h: contexts, instrumentation points, counts, quotas. */
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
@@ -150,4 +150,127 @@ int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigne
 void ltt_ctl_points_free(struct ltt_ctl_points *points)
 {
 	pool_owner_free(points);
+}
+
+/* --- counts --------------------------------------------------------------------------------- */
+
+static void control_take_buckets(struct pool *pool, struct ltt_ctl_counted *c, struct list buckets)
+{
+	struct msg_bucket m;
+
+	while (msg_bucket_next(&buckets, &m)) {
+		struct ltt_ctl_bucket *b = pool_alloc(pool, sizeof(*b));
+
+		if (!b)
+			return;
+		*b = (struct ltt_ctl_bucket){ m.first, m.last, m.count };
+		pool_append(pool, (const void *const **)&c->buckets, &c->nr_buckets, b);
+	}
+}
+
+static int control_counted_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct ltt_ctl_stats *list = priv;
+	struct pool *pool = pool_of(list);
+	struct ltt_ctl_counted *c;
+	struct msg_counted m;
+
+	if (type != MSG_counted)
+		return 0;
+	if (msg_counted_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	c = pool_alloc(pool, sizeof(*c));
+	if (!c)
+		return 0;
+	*c = (struct ltt_ctl_counted){
+		.channel = pool_str(pool, m.channel),
+		.event = pool_str(pool, m.event),
+		.field = pool_str(pool, m.field),
+		.domain = (enum ltt_ctl_domain)m.domain,
+		.counting = m.counting,
+		.since_ns = m.since_ns,
+		.count = m.count,
+		.sum = m.sum,
+		.negative = m.negative,
+		.missed = m.missed,
+	};
+	control_take_buckets(pool, c, m.buckets);
+	pool_append(pool, (const void *const **)&list->counted, &list->nr, c);
+	return 0;
+}
+
+int ltt_ctl_list_stats(struct ltt_ctl *ctl, const char *session, struct ltt_ctl_stats **ret_stats)
+{
+	const struct req_stats_list req = { .session = session };
+	struct ltt_ctl_stats *list;
+	struct rep_stats_list rep;
+	int code;
+
+	if (control_begin(ctl) != 0)
+		return ctl->err.code;
+	list = pool_owner_new(sizeof(*list));
+	if (!list)
+		return err_memory(&ctl->err);
+	code = call_stats_list(ctl->client, &req, control_counted_item, list, &rep, &ctl->err);
+	if (control_finish(ctl, code, list) != 0)
+		return ctl->err.code;
+	*ret_stats = list;
+	return 0;
+}
+
+void ltt_ctl_stats_free(struct ltt_ctl_stats *stats)
+{
+	pool_owner_free(stats);
+}
+
+/* --- quotas --------------------------------------------------------------------------------- */
+
+static int control_quota_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct ltt_ctl_quotas *list = priv;
+	struct pool *pool = pool_of(list);
+	struct ltt_ctl_quota *q;
+	struct msg_quota m;
+
+	if (type != MSG_quota)
+		return 0;
+	if (msg_quota_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	q = pool_alloc(pool, sizeof(*q));
+	if (!q)
+		return 0;
+	*q = (struct ltt_ctl_quota){
+		.name = pool_str(pool, m.name),
+		.uid = m.uid,
+		.in_roots = m.guest,
+		.used = m.used,
+		.limit = m.limit,
+		.refused = m.refused,
+	};
+	pool_append(pool, (const void *const **)&list->quotas, &list->nr, q);
+	return 0;
+}
+
+int ltt_ctl_list_quotas(struct ltt_ctl *ctl, struct ltt_ctl_quotas **ret_quotas)
+{
+	struct req_quota_list req;
+	struct ltt_ctl_quotas *list;
+	struct rep_quota_list rep;
+	int code;
+
+	if (control_begin(ctl) != 0)
+		return ctl->err.code;
+	list = pool_owner_new(sizeof(*list));
+	if (!list)
+		return err_memory(&ctl->err);
+	code = call_quota_list(ctl->client, &req, control_quota_item, list, &rep, &ctl->err);
+	if (control_finish(ctl, code, list) != 0)
+		return ctl->err.code;
+	*ret_quotas = list;
+	return 0;
+}
+
+void ltt_ctl_quotas_free(struct ltt_ctl_quotas *quotas)
+{
+	pool_owner_free(quotas);
 }

@@ -151,7 +151,7 @@ static int control_take_tracker(struct control_view *v, struct decoder *dec)
 	struct msg_track_id id;
 	struct msg_tracked m;
 
-	if (msg_tracked_decode(dec, &m) != 0 || m.ids.nr > m.ids.len)
+	if (msg_tracked_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
 	if (m.ids.nr)
 		ids = pool_alloc(&v->pool, m.ids.nr * sizeof(*ids));

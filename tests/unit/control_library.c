@@ -125,6 +125,31 @@ static int call_presets(void)
 	return code;
 }
 
+static int call_stats(void)
+{
+	struct ltt_ctl_stats *stats;
+	int code = ltt_ctl_list_stats(ctl, "demo", &stats);
+
+	if (code == 0)
+		ltt_ctl_stats_free(stats);
+	return code;
+}
+
+static int call_quotas(void)
+{
+	struct ltt_ctl_quotas *list;
+	int code = ltt_ctl_list_quotas(ctl, &list);
+
+	if (code == 0) {
+		CHECK(list->nr == 1 && list->quotas[0]->uid == 1000 && list->quotas[0]->in_roots);
+		CHECK(strcmp(list->quotas[0]->name, "sessions") == 0);
+		CHECK(list->quotas[0]->used == 3 && list->quotas[0]->limit == 64);
+		CHECK(list->quotas[0]->refused == 2);
+		ltt_ctl_quotas_free(list);
+	}
+	return code;
+}
+
 static int call_stop(void)
 {
 	return ltt_ctl_stop(ctl, "demo", 0, NULL);
@@ -195,6 +220,8 @@ static void memory(void)
 	CHECK(without_memory(call_contexts, false) >= 9);
 	CHECK(without_memory(call_points, false) >= 15);
 	CHECK(without_memory(call_presets, false) >= 10);
+	CHECK(without_memory(call_stats, false) >= 12);
+	CHECK(without_memory(call_quotas, false) == 4);
 	CHECK(without_memory(call_stop, false) == 1);
 	CHECK(without_memory(call_destroy, false) == 1);
 	CHECK(without_memory(call_create_at, true) >= 5);
@@ -408,6 +435,41 @@ static void points(void)
 	CHECK(ltt_ctl_list_points(ctl, LTT_CTL_USER, 2, &list) == LTT_CTL_UNSUPPORTED);
 }
 
+static void stats(void)
+{
+	struct ltt_ctl_stats *s;
+	const struct ltt_ctl_counted *c;
+
+	CHECK(ltt_ctl_list_stats(ctl, "none", &s) == LTT_CTL_NO_SESSION);
+	CHECK(ltt_ctl_list_stats(ctl, "demo", &s) == 0 && s->nr == 2);
+	c = s->counted[0];
+	CHECK(strcmp(c->channel, "channel0") == 0 && strcmp(c->event, "web:reply") == 0);
+	CHECK(strcmp(c->field, "size") == 0 && c->domain == LTT_CTL_USER && c->counting);
+	CHECK(c->since_ns == 6 && c->count == 10 && c->sum == 50);
+	CHECK(c->negative == 1 && c->missed == 2 && c->nr_buckets == 2);
+	CHECK(c->buckets[1]->first == 8 && c->buckets[1]->last == 15 && c->buckets[1]->count == 5);
+	c = s->counted[1];
+	CHECK(!*c->field && !c->counting && c->domain == LTT_CTL_KERNEL && c->nr_buckets == 0);
+	ltt_ctl_stats_free(s);
+	ltt_ctl_stats_free(NULL);
+	pthread_mutex_lock(&fake.lock);
+	EXPECT_PART("lttctl stats demo", 0, "web:reply, size, 6 on average, 2 not looked at:\n");
+	EXPECT("lttctl stats damo", 1, "", "there is no session 'damo'; did you mean 'demo'?");
+	pthread_mutex_unlock(&fake.lock);
+}
+
+static void quotas(void)
+{
+	CHECK(call_quotas() == 0);
+	ltt_ctl_quotas_free(NULL);
+	pthread_mutex_lock(&fake.lock);
+	EXPECT("lttctl quota", 0,
+	       "  USER                     WHAT      USED  LIMIT  REFUSED\n"
+	       "  1000 in root's sessions  sessions     3     64        2\n",
+	       NULL);
+	pthread_mutex_unlock(&fake.lock);
+}
+
 /* The next news, waited for as a caller does. Return: the code. */
 static int await_news(const struct ltt_ctl_news **ret)
 {
@@ -547,6 +609,8 @@ int main(void)
 	tracks();
 	contexts();
 	points();
+	stats();
+	quotas();
 	fake.problem = "the disk is full";
 	lists();
 	statuses();

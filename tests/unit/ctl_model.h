@@ -429,6 +429,49 @@ static void fake_context_add(struct fake_answer *a, struct decoder *dec)
 	fake_send(a);
 }
 
+static void fake_stats(struct fake_answer *a, struct decoder *dec)
+{
+	const struct msg_bucket buckets[] = { { 0, 0, 3 }, { 8, 15, 5 } };
+	struct msg_counted m = { .channel = "channel0",
+				 .event = "web:reply",
+				 .field = "size",
+				 .counting = 1,
+				 .since_ns = 6,
+				 .count = 10,
+				 .sum = 50,
+				 .negative = 1,
+				 .missed = 2,
+				 .domain = DOMAIN_USER };
+	struct req_stats_list req;
+	struct encoder list;
+	uint8_t buf[200];
+
+	CHECK(req_stats_list_decode(dec, &req) == 0);
+	if (fake_no_session(a, req.session))
+		return;
+	encoder_init(&list, buf, sizeof(buf));
+	msg_bucket_add(&list, &buckets[0]);
+	msg_bucket_add(&list, &buckets[1]);
+	m.buckets = encoder_list(&list);
+	msg_counted_encode(fake_begin(a, MSG_counted, MSG_ITEM), &m);
+	fake_send(a);
+	m = (struct msg_counted){ .event = "sched_switch", .count = 7, .domain = DOMAIN_KERNEL };
+	msg_counted_encode(fake_begin(a, MSG_counted, MSG_ITEM), &m);
+	fake_send(a);
+	fake_reply(a, 0, "");
+	fake_send(a);
+}
+
+static void fake_quotas(struct fake_answer *a)
+{
+	const struct msg_quota m = { 1000, 1, "sessions", 3, 64, 2 };
+
+	msg_quota_encode(fake_begin(a, MSG_quota, MSG_ITEM), &m);
+	fake_send(a);
+	fake_reply(a, 0, "");
+	fake_send(a);
+}
+
 static void fake_show(struct fake_answer *a, struct decoder *dec)
 {
 	struct req_session_show req;
@@ -549,6 +592,12 @@ static void fake_command(struct fake_answer *a, struct decoder *dec)
 		break;
 	case MSG_context_add:
 		fake_context_add(a, dec);
+		break;
+	case MSG_stats_list:
+		fake_stats(a, dec);
+		break;
+	case MSG_quota_list:
+		fake_quotas(a);
 		break;
 	case MSG_session_programs:
 		fake_programs(a, dec);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "libctl/calls.h"
+#include "ctl/library.h"
 #include "ctl/record.h"
 #include "ctl/table.h"
 #include "ctl/target.h"
@@ -12,64 +12,56 @@
 
 #define BAR "########################################"
 
-static struct json_object *record_counted(const struct msg_counted *m)
+static struct json_object *stats_verb_bucket(const struct ltt_ctl_bucket *bucket)
 {
 	struct json_object *o = json_object_new_object();
-	struct list buckets = m->buckets;
-	struct msg_bucket bucket;
 
-	record_set_str(o, "domain", record_domain(m->domain));
-	record_set_str(o, "channel", m->channel);
-	record_set_str(o, "event", m->event);
-	record_set_bool(o, "counting", m->counting);
-	record_set_num(o, "since_ns", m->since_ns);
-	record_set_num(o, "count", m->count);
-	if (!*m->field)
-		return o;
-	record_set_str(o, "field", m->field);
-	record_set_num(o, "sum", m->sum);
-	record_set_num(o, "negative", m->negative);
-	record_set_num(o, "missed", m->missed);
-	record_set(o, "buckets", json_object_new_array());
-	while (msg_bucket_next(&buckets, &bucket)) {
-		struct json_object *b = json_object_new_object();
-
-		record_set_num(b, "first", bucket.first);
-		record_set_num(b, "last", bucket.last);
-		record_set_num(b, "count", bucket.count);
-		record_append(o, "buckets", b);
-	}
+	record_set_num(o, "first", bucket->first);
+	record_set_num(o, "last", bucket->last);
+	record_set_num(o, "count", bucket->count);
 	return o;
 }
 
-static int take_counted(void *priv, unsigned int type, struct decoder *dec)
+static struct json_object *stats_verb_counted(const struct ltt_ctl_counted *c)
 {
-	struct msg_counted m;
+	struct json_object *o = json_object_new_object();
 
-	if (type != MSG_counted)
-		return 0;
-	if (msg_counted_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	record_append(priv, "counted", record_counted(&m));
-	return 0;
+	record_set_str(o, "domain", record_domain(c->domain));
+	record_set_str(o, "channel", c->channel);
+	record_set_str(o, "event", c->event);
+	record_set_bool(o, "counting", c->counting);
+	record_set_num(o, "since_ns", c->since_ns);
+	record_set_num(o, "count", c->count);
+	if (!*c->field)
+		return o;
+	record_set_str(o, "field", c->field);
+	record_set_num(o, "sum", c->sum);
+	record_set_num(o, "negative", c->negative);
+	record_set_num(o, "missed", c->missed);
+	record_set(o, "buckets", json_object_new_array());
+	for (size_t i = 0; i < c->nr_buckets; i++)
+		record_append(o, "buckets", stats_verb_bucket(c->buckets[i]));
+	return o;
 }
 
 static enum status stats_verb_run(struct ctl *ctl)
 {
 	char *session AUTO_FREE = target_session(ctl, operand(ctl, 0));
-	const struct req_stats_list req = { .session = session };
-	struct rep_stats_list rep;
+	struct ltt_ctl_stats *stats;
 
 	if (!session)
 		return STATUS_ERROR;
+	if (library_done(ctl, ltt_ctl_list_stats(library(ctl), session, &stats), &ctl->err) != 0) {
+		target_suggest(ctl, session, NULL, NULL);
+		return STATUS_ERROR;
+	}
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", session);
 	record_set(ctl->record, "counted", json_object_new_array());
-	if (call_stats_list(ctl->client, &req, take_counted, ctl->record, &rep, &ctl->err) == 0)
-		return STATUS_OK;
-	json_object_put(TAKE(ctl->record)); /* it would say that nothing is counted */
-	target_suggest(ctl, session, NULL, NULL);
-	return STATUS_ERROR;
+	for (size_t i = 0; i < stats->nr; i++)
+		record_append(ctl->record, "counted", stats_verb_counted(stats->counted[i]));
+	ltt_ctl_stats_free(stats);
+	return STATUS_OK;
 }
 
 /* --- text ------------------------------------------------------------------------- */
@@ -135,10 +127,10 @@ static void show_buckets(FILE *out, struct json_object *o)
 	for (size_t i = 0; i < record_len(o, "buckets"); i++) {
 		struct json_object *b = record_at(o, "buckets", i);
 		uint64_t first = record_num(b, "first"), last = record_num(b, "last");
-		char *range AUTO_FREE =
-			first == last ? xstrdup(text_count(from, first)) :
-					xasprintf("%s to %s", text_count(from, first),
-						  text_count(to, last));
+		char *range AUTO_FREE = first == last ?
+						xstrdup(text_count(from, first)) :
+						xasprintf("%s to %s", text_count(from, first),
+							  text_count(to, last));
 
 		if (i && first != next)
 			stats_verb_add_row(&table, "...", 0, largest);
@@ -162,7 +154,8 @@ static void stats_verb_text(FILE *out, struct json_object *record)
 		fprintf(out, "\n%s, %s", record_str(o, "event"), record_str(o, "field"));
 		show_average(out, o);
 		if (record_num(o, "missed"))
-			fprintf(out, ", %s not looked at", text_count(buf, record_num(o, "missed")));
+			fprintf(out, ", %s not looked at",
+				text_count(buf, record_num(o, "missed")));
 		fprintf(out, ":\n");
 		show_buckets(out, o);
 	}
