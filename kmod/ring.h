@@ -5,7 +5,7 @@
  * and mapping of the memory. Recording runs in any context, NMIs included.
  *
  * With preemption off only interrupts and NMIs nest on a CPU, strictly last in, first
- * out. Each writer takes its room by a compare-and-exchange that is local to the CPU,
+ * out. Each writer reserves its space by a compare-and-exchange that is local to the CPU,
  * writes its record in place, and the outermost one publishes all of them: `pub` never moves
  * past a record that an interrupted writer is still writing.
  */
@@ -23,15 +23,15 @@
 #include "tracker.h"
 
 /**
- * struct ring - one CPU's; only that CPU writes it.
- * @reserved: end of the last record's room, and its epoch: `pub` without parity.
+ * struct ring - ring of one CPU; only that CPU writes to it.
+ * @reserved: end of the last reserved space, and its epoch: `pub` without parity.
  * @ts: clock of the last record attempted; never goes back.
- * @count: records that have room.
- * @pub: what prod->pub holds; @published: the @reserved that it was made from.
- * @counts: it stays empty, see stats.h.
- * @nest: writers on this CPU, each but the last one interrupted.
- * @floor: `consumed`, or in overwrite mode @pub: what new records must not run
- *         away from by more than @limit.
+ * @count: records with reserved space.
+ * @pub: copy of prod->pub; @published: the value of @reserved from which it was computed.
+ * @counts: events are counted instead of recorded, see stats.h.
+ * @nest: number of nested writers on this CPU; all but the last one are interrupted.
+ * @floor: `consumed`, or in overwrite mode @pub: new records must not be more than
+ *         @limit bytes ahead of it.
  */
 struct ring {
 	local64_t reserved;
@@ -54,7 +54,7 @@ struct ring {
 	u32 subbuf_shift;
 };
 
-/** struct ring_set - @special: it has contexts, a tracker, or @stats: its events are counted. */
+/** struct ring_set - @special: not 0 with contexts, a tracker, or @stats (events are counted). */
 struct ring_set {
 	struct kref ref;
 	u32 special;
@@ -67,19 +67,19 @@ struct ring_set {
 	struct contexts contexts;
 	struct tracker tracker;
 	struct stats *stats;
-	int armed;	/* a reader sleeps and is to be woken, once */
+	int armed;	/* 1: wake the sleeping reader at the next event, once */
 	struct irq_work doorbell;
 	wait_queue_head_t sleepers;
 };
 
-/** Make a set whose rings are off. @desc: mode, sizes and clock, untrusted: checked. */
+/** Create a ring set with recording off. @desc: mode, sizes and clock, untrusted: checked. */
 struct ring_set *ring_set_new(const struct ltt_ring_desc *desc);
 /** Before the first event: count events instead of recording them. Return: 0 or -ENOMEM. */
 int ring_set_count(struct ring_set *set);
 void ring_set_get(struct ring_set *set);
 void ring_set_put(struct ring_set *set);
 
-/** Whether there is enough data to wake a reader. Sleepers of @set->sleepers ask. */
+/** Whether there is enough data to wake a reader: condition of the waiters on @set->sleepers. */
 bool ring_set_has_news(struct ring_set *set);
 
 /** Counts records that could not be written; not within ring_begin() and ring_end(). */

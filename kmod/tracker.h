@@ -10,8 +10,8 @@
 
 #include "ltt_kmod.h"
 
-/** struct tracker - of a ring set. @on: bits of the kinds that are filtered; a task
- *  must have one of the ids of each. */
+/** struct tracker - filter of a ring set. @on: bits of the kinds of ids that are filtered; for each
+ *  of them the task must have one of the listed ids. */
 struct tracker {
 	u32 on;
 	struct xarray ids[LTT_KMOD_TRACK_KINDS];

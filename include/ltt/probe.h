@@ -25,12 +25,12 @@
  *
  * Threads. All functions may be called from any thread, but not from a signal
  * handler, not from the functions that ltt_points_list(), ltt_probes_list() and
- * ltt_probe_conflicts() call, and, for those that wait (said there), not from a
- * probe. A probe runs in the thread that hit the event, which may be in a signal
+ * ltt_probe_conflicts() call, and, for functions that wait (see their descriptions), not
+ * from a probe. A probe runs in the thread that hit the event, which may be in a signal
  * handler: it must not block, must not call dlopen(), dlclose() or exit(), and
  * must be safe to run in several threads at once. errno is kept. Events that it
  * causes are events as any other, but probes nest at most 4 deep in a thread;
- * calls beyond that are left out and counted.
+ * deeper calls are skipped and counted.
  *
  * Errors are negative errno values.
  */

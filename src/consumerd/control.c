@@ -295,7 +295,7 @@ static int post_ring(const struct request *rq, enum job_kind kind, struct req_co
 
 		if (ret < 0)
 			return err_errno(err, ERR_INTERNAL, -ret,
-					 "can't watch the kernel's buffers");
+					 "can't poll the kernel's buffers");
 	}
 	ring = ring_ref_new(rq->control, trace->output, req->ring, req->nr_rings);
 	ring->life = rq->control->life;

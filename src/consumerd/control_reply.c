@@ -304,7 +304,7 @@ static void waited(struct control *c, struct job *job)
 			control_send_counters(c, job->serial, ring);
 		control_answer_kept(c, job->serial, ring);
 	} else if (job->type == MSG_con_ring_adopt) {
-		err_set(&job->err, ERR_OUTPUT, "the ring set could not be taken over");
+		err_set(&job->err, ERR_OUTPUT, "the ring set could not be adopted");
 		control_answer(c, job->type, job->serial, &job->err);
 	} else {
 		control_send_all_counters(c, job->serial, job->owner);

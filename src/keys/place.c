@@ -14,12 +14,12 @@ int place_open(int at_fd, const char *name, bool make, struct err *err)
 	int fd;
 
 	if (make && mkdirat(at_fd, name, 0700) < 0 && errno != EEXIST) {
-		err_errno(err, ERR_OUTPUT, errno, "can't create the folder %s", name);
+		err_errno(err, ERR_OUTPUT, errno, "can't create the directory %s", name);
 		return -1;
 	}
 	fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		err_errno(err, ERR_OUTPUT, errno, "can't open the folder %s", name);
+		err_errno(err, ERR_OUTPUT, errno, "can't open the directory %s", name);
 	return fd;
 }
 

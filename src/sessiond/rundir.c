@@ -44,8 +44,8 @@ static int make_dir(struct rundir *dir, struct err *err)
 	/* users with the right to write there could replace our sockets */
 	if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
 		return err_set(err, ERR_INVALID,
-			       "%s must belong to user %u and be writable by that user alone", dir->path,
-			       (unsigned int)geteuid());
+			       "%s must belong to user %u and be writable by that user alone",
+			       dir->path, (unsigned int)geteuid());
 	return 0;
 }
 
@@ -152,7 +152,7 @@ int rundir_listen(struct rundir *dir, const char *group, struct fdstore *fds, st
 	dir->clients_lent = clients.lent;
 	dir->apps_lent = apps.lent;
 	if (!code)
-		sock_take_fds(dir->apps, false);
+		sock_accept_fds(dir->apps, false);
 	if (!code &&
 	    (stat(client_path, &dir->clients_made) < 0 || stat(apps_path, &dir->apps_made) < 0))
 		code = err_errno(err, ERR_INTERNAL, errno, "can't find the sockets in %s",

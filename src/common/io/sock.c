@@ -146,9 +146,9 @@ int sock_send(int fd, const void *data, size_t len, const int *fds, unsigned int
 #define SO_PASSRIGHTS 83
 #endif
 
-void sock_take_fds(int fd, bool take)
+void sock_accept_fds(int fd, bool accept_fds)
 {
-	const int on = take;
+	const int on = accept_fds;
 
 	(void)!setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &on, sizeof(on));
 }

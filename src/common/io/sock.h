@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sock.h - Unix SOCK_SEQPACKET sockets, descriptors beside the message. */
+/* sock.h - Unix SOCK_SEQPACKET sockets, with descriptors as ancillary data. */
 #ifndef IO_SOCK_H
 #define IO_SOCK_H
 
@@ -27,9 +27,9 @@ int sock_peer(int fd, pid_t *ret_pid, uid_t *ret_uid, gid_t *ret_gid) MUST_CHECK
 /** Set whether descriptors are accepted from the peer of this connection, or from clients
  *  of this listening socket. If the kernel (before Linux 6.16) cannot reject
  *  them, sock_recv() returns them, and its caller closes them. */
-void sock_take_fds(int fd, bool take);
+void sock_accept_fds(int fd, bool accept_fds);
 
-/** Send one message. Return: 0 or negative errno (-EAGAIN on a full non-blocking one). */
+/** Send one message. Return: 0 or negative errno (-EAGAIN: a non-blocking socket is full). */
 int sock_send(int fd, const void *data, size_t len, const int *fds, unsigned int nr_fds) MUST_CHECK;
 /**
  * sock_recv() - receive one message.

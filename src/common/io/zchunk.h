@@ -2,7 +2,8 @@
 /*
  * zchunk.h - data in chunks, each compressed separately (zstd, RFC 8878), so that
  * the receiver needs to keep only one. A chunk is sent like a message, after its
- * length (frame.h). Owned by a connection, or by all of a thread's; runs in it. Pure.
+ * length (frame.h). Owned by a connection, or shared by all connections
+ * of a thread; runs in that thread. No I/O.
  */
 #ifndef IO_ZCHUNK_H
 #define IO_ZCHUNK_H
@@ -19,11 +20,11 @@ struct zpacker *zpacker_new(void);
 /** @packer: may be NULL. Return: NULL. */
 struct zpacker *zpacker_free(struct zpacker *packer);
 /**
- * zpacker_pack() - compress one chunk; its length is in front of it.
+ * zpacker_pack() - compress one chunk, preceded by its length.
  * @data: may be memory that a peer changes meanwhile; the result is valid, its content undefined.
  * @len: 1 to ZCHUNK_BYTES.
  * @ret_len: length of the returned bytes.
- * Return: the bytes, valid until the next one.
+ * Return: the bytes, valid until the next call.
  */
 const uint8_t *zpacker_pack(struct zpacker *packer, const void *data, size_t len, size_t *ret_len);
 
@@ -36,7 +37,7 @@ struct zunpacker *zunpacker_free(struct zunpacker *unpacker);
  * @data: untrusted.
  * @most: a larger result is an error.
  * @ret_len: 1 to ZCHUNK_BYTES.
- * Return: the bytes, valid until the next one; NULL: @data is no chunk.
+ * Return: the bytes, valid until the next call; NULL: @data is not a chunk.
  */
 const uint8_t *zunpacker_unpack(struct zunpacker *unpacker, const void *data, size_t len,
 				uint64_t most, size_t *ret_len) MUST_CHECK;

@@ -189,9 +189,9 @@ void tracedir_note(const struct tracedir *dir)
 {
 	char entry[TRACELIST_PATH_MAX + 4];
 	int len = snprintf(entry, sizeof(entry), "\n%s" TRACELIST_END, dir->path);
-	AUTO_FD int fd = openat(dir->output_fd, TRACELIST_FILE,
-				O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
-				0640);
+	AUTO_FD int fd =
+		openat(dir->output_fd, TRACELIST_FILE,
+		       O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0640);
 
 	if (fd < 0 || len >= (int)sizeof(entry) || write(fd, entry, (size_t)len) != len)
 		return;
@@ -243,7 +243,7 @@ static int tracedir_open_existing(uint64_t id, int output_fd, const char *path,
 		dir->metadata_fd = close_fd(dir->metadata_fd); /* left as it is */
 		tracedir_free(dir);
 		if (result == -EEXIST)
-			return err_set(err, ERR_OUTPUT, "there is another trace in '%s'", path);
+			return err_set(err, ERR_OUTPUT, "'%s' contains another trace", path);
 		return err_errno(err, ERR_OUTPUT, -result, "can't continue the trace '%s'", path);
 	}
 	*ret = dir;

@@ -26,7 +26,7 @@ static int load_as_daemon(const char *dir, struct tls_keys **ret, struct err *er
 	if (syscall(SYS_setfsuid, -1) == owner)
 		return code;
 	*ret = code ? NULL : tls_keys_unref(*ret);
-	return err_set(err, ERR_INTERNAL, "can't be the session's owner again");
+	return err_set(err, ERR_INTERNAL, "can't restore the user id of the session's owner");
 }
 
 int relay_conn_secure(enum relay_link link, const struct tcp_addr *addr, struct tls_keys **ret,
@@ -40,7 +40,8 @@ int relay_conn_secure(enum relay_link link, const struct tcp_addr *addr, struct 
 		return 0;
 	dir = tls_keys_default_dir();
 	if (!dir)
-		return err_set(err, ERR_INVALID, "HOME is not set, where the keys would be");
+		return err_set(err, ERR_INVALID,
+			       "HOME is not set: the directory of the keys is not known");
 	if (load_as_daemon(dir, ret, &why) == 0)
 		return 0;
 	return err_set(err, why.code,

@@ -69,7 +69,8 @@ static void note_choice(void *data, const char *url)
 		return;
 	snprintf(facts.chosen, sizeof(facts.chosen), "%s", url);
 	if (spoolfacts_write(spool->lock, &facts) < 0)
-		log_warn("the spool of '%s' can't say which relay has the session", facts.name);
+		log_warn("the relay of the session can't be written to the spool of '%s'",
+			 facts.name);
 }
 
 /* Of some relays one has the session already, if an earlier consumer got so far. */

@@ -159,8 +159,7 @@ static void do_trace_adopt(struct worker *w, struct job *job)
 	drop_delayed(w, job->id);
 	ret = cut_metadata(w, dir, job->bytes);
 	if (ret < 0)
-		err_errno(&job->err, ERR_OUTPUT, -ret, "can't go on with the trace '%s'",
-			  dir->path);
+		err_errno(&job->err, ERR_OUTPUT, -ret, "can't continue the trace '%s'", dir->path);
 }
 
 /* Metadata that can't be written now is written first when that is possible
@@ -253,7 +252,7 @@ static void do_ring_adopt(struct worker *w, struct job *job)
 	ret = notifier_add(&w->notifier, job->set);
 	if (ret < 0) {
 		job->set = ringset_leave(job->set);
-		err_errno(&job->err, ERR_INTERNAL, -ret, "can't watch the kernel's buffers");
+		err_errno(&job->err, ERR_INTERNAL, -ret, "can't poll the kernel's buffers");
 		return;
 	}
 	job->records = count_records(job->set);

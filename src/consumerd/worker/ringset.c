@@ -87,7 +87,7 @@ static int adopt_streams(struct ringset *set, uint64_t *ret_cut, struct err *err
 
 		if (ret < 0)
 			return err_errno(err, ERR_OUTPUT, -ret,
-					 "can't go on with the files of stream %s_%u",
+					 "can't continue the files of stream %s_%u",
 					 set->config.channel, i);
 	}
 	return 0;
@@ -124,7 +124,9 @@ void ringset_switch(struct ringset *set, bool on)
 static int keep_module(struct ringset *set, int data_fd, struct err *err)
 {
 	set->module = fcntl(data_fd, F_DUPFD_CLOEXEC, 0);
-	return set->module < 0 ? err_errno(err, ERR_INTERNAL, errno, "can't watch the kernel") : 0;
+	return set->module < 0 ?
+		       err_errno(err, ERR_INTERNAL, errno, "can't poll the kernel's buffers") :
+		       0;
 }
 
 int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,

@@ -102,7 +102,7 @@ bool offers_request(struct user_app *app)
 	if (app->offers)
 		ring = next_wanted(app->user, app->wanted, offer_may_have, app);
 	if (!ring != !app->wanted) /* descriptors are taken as long as one is asked for */
-		sock_take_fds(app->peer->source.fd, ring);
+		sock_accept_fds(app->peer->source.fd, ring);
 	app->wanted = ring ? ring->id : 0;
 	if (ring)
 		offer_request(app, ring->id);
