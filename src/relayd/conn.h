@@ -41,7 +41,7 @@ struct relconn {
 	struct relworker *worker;   /* NULL: it is on its way to another one */
 	struct relworker *next;	    /* where it goes when this turn is over; NULL: nowhere */
 	struct relclaim *claim;	    /* of its session; NULL: it has not said which */
-	struct relpeer *peer;	    /* whose it is; NULL: nobody knows yet */
+	struct relpeer *peer;	    /* its host; NULL: not known yet */
 	struct relsession *session; /* NULL: it has not said which */
 	bool greeted;
 	bool broken;

@@ -31,7 +31,7 @@ void keyring_fini(struct keyring *ring);
 int keyring_reload(struct keyring *ring, struct err *err) MUST_CHECK;
 
 /**
- * keyring_accept() - somebody has connected with @fd, at an address that was opened as @link.
+ * keyring_accept() - a peer has connected with @fd, at an address that was opened as @link.
  * @ring: NULL: there are no keys.
  * @ret: how to speak with the peer; NULL: in the clear.
  * Return: 0 or negative errno.

@@ -22,7 +22,7 @@
 
 struct live_session;
 
-/** Which sessions somebody may look at. */
+/** The sessions that a viewer may see. */
 struct view_acl {
 	bool all;
 	char **hosts; /* those of these hosts; NULL: those that are open to everybody here */
@@ -50,8 +50,8 @@ struct live_session {
 	uint32_t period_us;
 	bool open_to_all; /* its directory is */
 	bool ended;	  /* nothing more comes */
-	uint64_t away_ns; /* since when nobody sends; 0: somebody does */
-	uint64_t beacon;  /* trace clock: up to here nothing is missing; 0: nobody knows */
+	uint64_t away_ns; /* time at which the sender disconnected; 0: it is connected */
+	uint64_t beacon;  /* trace clock: up to here nothing is missing; 0: not known */
 	unsigned int nr_viewers;
 	uint64_t kept_until_ns;	  /* for viewers that come back; 0: it is not held */
 	uint64_t last_serial;	  /* of its streams */
@@ -96,7 +96,7 @@ struct live_stream {
 
 /** @nr_other_fds: descriptors that are in use besides, of the @max_fds. */
 void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int max_fds);
-/** Nobody is attached any more, and no sender is there. */
+/** Neither a viewer nor a sender is connected any more. */
 void live_fini(struct live *live);
 
 /* --- the relay's workers: @session, @stream may be NULL, then nothing is done ---------------- */
@@ -141,7 +141,7 @@ uint64_t live_metadata_bytes(const struct live_trace *trace);
 /** Do its packets have form 2? */
 bool live_hides(const struct live_trace *trace);
 
-/** Trace clock: up to here nothing is missing; 0: nobody knows; UINT64_MAX: it has ended. */
+/** Trace clock: up to here nothing is missing; 0: not known; UINT64_MAX: the stream has ended. */
 uint64_t live_session_beacon(const struct live_session *session);
 /** Has it ended, one way or another? */
 bool live_session_is_over(const struct live_session *session);

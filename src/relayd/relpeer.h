@@ -81,17 +81,17 @@ int relquotas_parse(struct relquotas *quotas, const char *text) MUST_CHECK;
 
 void relpeers_init(struct relpeers *peers, int out_fd);
 void relpeers_limit(struct relpeers *peers, const struct relquotas *wanted);
-/** Nobody is connected any more. */
+/** No host is connected any more. */
 void relpeers_fini(struct relpeers *peers);
 
 /** Another connection of @name. Return: 0 or the code in @err. */
 int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret,
 		 struct err *err) MUST_CHECK;
-/** It is gone; @peer: NULL: it was nobody's. */
+/** A connection of @peer was closed; NULL: its host was not known. */
 void relpeer_leave(struct relpeer *peer);
-/** As people know it. */
+/** Name of the host, for messages. */
 const char *relpeer_name(const struct relpeer *peer);
-/** One more of a kind. Return: 0 or the code in @err: there may be no more. */
+/** Count one more resource of a kind. Return: 0 or the code in @err: the quota is reached. */
 int relpeer_charge(struct relpeer *peer, enum relquota kind, struct err *err) MUST_CHECK;
 void relpeer_refund(struct relpeer *peer, enum relquota kind);
 unsigned int relpeer_nr_connections(const struct relpeer *peer);

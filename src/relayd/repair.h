@@ -19,7 +19,7 @@ struct repairer;
 int repairer_start(struct repairer **ret, int dir_fd, uint64_t before_ns) MUST_CHECK;
 /** End repairs soon: sessions that were not reached stay as they are. NULL: no repairer. */
 void repairer_stop(struct repairer *repairer);
-/** The same, and free it: nobody claims anything any more. */
+/** The same, and free it: no session can be claimed any more. */
 void repairer_free(struct repairer *repairer);
 
 /** The session whose directory is @fd is going to be received: when this returns it has been

@@ -25,7 +25,7 @@ struct kept_session {
 	char *path; /* below the relay's output */
 	uint64_t bytes;
 	uint64_t last_s; /* when something was written, CLOCK_REALTIME */
-	bool over;	 /* nobody comes back to it */
+	bool over;	 /* its sender will not reconnect */
 	const char *why; /* it is to be removed, the end of a sentence; NULL: it is not */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stream.h - one stream at a relay: packets arrive in chunks, go to the file as they come,
- * and count when all of them is there and right. Owned by a session, and as that its worker's.
+ * stream.h - one stream at a relay: packets arrive in chunks, are written to the file at
+ * once, and are valid when they are complete and their checksum is right. Owned by a session;
+ * runs in the session's worker.
  */
 #ifndef RELAYD_STREAM_H
 #define RELAYD_STREAM_H
@@ -20,20 +21,20 @@ struct relstream {
 	struct stream_config config;
 	struct stream_file file;
 	bool has_last;
-	struct packet_header last; /* that is stored */
-	struct live_stream *live;  /* as viewers see it; NULL: they don't */
+	struct packet_header last; /* of the last stored packet */
+	struct live_stream *live;  /* its entry for viewers; NULL: not live */
 
-	/* the packet that is coming */
+	/* the packet that is being received */
 	struct packet_header coming;
-	uint64_t came; /* bytes of its body */
+	uint64_t came; /* received bytes of its body */
 	uint32_t crc;
-	bool sum_behind; /* coming.crc32c has come behind it */
+	bool sum_behind; /* coming.crc32c was received after the body */
 
-	/* the packet that comes in parts, which a hidden file keeps until it is whole */
-	int part_fd; /* while a part comes; -1: none does */
+	/* a packet that is received in parts, stored in a hidden file until it is complete */
+	int part_fd; /* while a part is received; -1: none */
 	struct packet_header begun;
-	uint64_t begun_bytes; /* of its body; 0: none has begun */
-	bool refused;	      /* the packet or part before was */
+	uint64_t begun_bytes; /* received bytes of its body; 0: no such packet */
+	bool refused;	      /* the preceding packet or part was rejected */
 };
 
 /** @config->channel is copied. Finds out what is stored; the last packet of a file that was written

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * viewer.h - one connection of a viewer. It asks, we answer, one at a time:
- * it can make us keep one request, one answer of a bounded size, and what it
- * follows. Owned by `struct viewers`; runs in the viewers' thread.
+ * viewer.h - one connection of a viewer. It sends requests and
+ * receives replies, one at a time: the relay stores at most one request, one reply of bounded
+ * size, and the sessions that the viewer follows. Owned by `struct viewers`; runs in the
+ * viewers' thread.
  */
 #ifndef RELAYD_VIEWER_H
 #define RELAYD_VIEWER_H
@@ -13,20 +14,20 @@
 #include "viewstream.h"
 
 #define VIEWER_MAX_BODY 20u
-#define VIEWER_MAX_DATA (256u << 10) /* of a packet or of metadata, in one answer */
-#define VIEWER_MAX_STREAMS 128u	     /* in one answer */
+#define VIEWER_MAX_DATA (256u << 10) /* of a packet or of metadata, in one reply */
+#define VIEWER_MAX_STREAMS 128u	     /* in one reply */
 #define VIEWER_MAX_SESSIONS 64u	     /* that one viewer follows */
 
 struct viewer {
 	struct loop_fd source; /* owns its descriptor */
 	struct chan chan;
-	struct loop_timer timer, proof; /* when to ask anew whether it is believed */
+	struct loop_timer timer, proof; /* proof: next check of its certificate */
 	struct list_node node;
 	struct viewers *viewers;
 	struct viewers_origin *origin;
 	struct view_acl view_acl;
 	bool greeted, created;
-	bool closing; /* when the answer has been sent */
+	bool closing; /* close the connection after the reply */
 	uint32_t minor;
 	uint64_t next_id;
 	struct list_node sessions; /* struct vsession */
@@ -34,7 +35,7 @@ struct viewer {
 
 	uint8_t in[sizeof(struct view_request) + VIEWER_MAX_BODY];
 	size_t in_len;
-	uint8_t *out; /* NULL: nothing is on its way */
+	uint8_t *out; /* the reply; NULL: none is being sent */
 	size_t out_begin, out_end;
 };
 
@@ -44,17 +45,17 @@ struct viewer {
 int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything,
 	       struct viewers_origin *origin) MUST_CHECK;
 void viewer_free(struct viewer *viewer);
-/** Keys, or rights of viewers, are others, or it is later: it is freed if it may not go on as
- *  it does. */
+/** Keys or rights of viewers have changed, or a certificate may have expired: the viewer is freed
+ *  if it is not permitted any more. */
 void viewer_recheck(struct viewer *viewer);
 
 /* --- between viewer.c, which has the bytes, and viewer_answer.c ----------------------------- */
 
-/** How many bytes follow a request's header; -1: there is no such request. */
+/** Number of bytes that follow a request's header; -1: unknown request. */
 int viewer_body_bytes(uint32_t command);
 /** Answer with viewer_reply(). Return: 0, or negative: the connection is over. */
 int viewer_answer(struct viewer *viewer, uint32_t command, const uint8_t *body) MUST_CHECK;
-/** Room for an answer of @bytes, zeroed. Return: NULL: no memory. */
+/** Allocate a reply of @bytes, zeroed. Return: NULL: no memory. */
 void *viewer_reply(struct viewer *viewer, size_t bytes) MUST_CHECK;
 
 #endif

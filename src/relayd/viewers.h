@@ -38,7 +38,7 @@ struct viewers {
 	uint64_t next_id;
 	struct view_files files;
 	struct keyring *keyring; /* main()'s; NULL: there are no keys */
-	int owners;		 /* socket that tells whose a connection is; -1: nobody knows */
+	int owners; /* socket that reports the user of a connection; -1: not available */
 	struct viewers_listener listeners[VIEWERS_MAX_LISTENERS];
 	unsigned int nr_listeners;
 	struct loop_fd stop;	 /* an eventfd: the thread ends */
