@@ -200,13 +200,13 @@ static const struct sink_ops relay_ops = {
 	.close = relay_close,
 };
 
-struct sink *relay_sink_new(const struct sink_config *config)
+struct sink *relay_sink_new(const struct sink_config *config, const struct sink_host *host)
 {
 	struct relay_sink *relay = xalloc(sizeof(*relay));
 
 	relay->sink.ops = &relay_ops;
 	relay->conn = relay_conn_new(config->relay, config->traces);
 	relay->sink.live = relay_conn_is_live(relay->conn);
-	relay_conn_set_notifier(relay->conn, config->notifier);
+	relay_conn_set_watch(relay->conn, host->watch, host->data);
 	return &relay->sink;
 }

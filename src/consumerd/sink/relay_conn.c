@@ -9,7 +9,6 @@
 
 #include "base/mem.h"
 #include "consumerd/now.h"
-#include "consumerd/worker/notifier.h"
 #include "proto/relay.h"
 #include "relay_conn_keys.h"
 #include "relay_conn_names.h"
@@ -37,9 +36,10 @@ struct relay_conn_posted {
 struct relay_conn {
 	struct relay_conn_config config;
 	const struct list_node *traces;
-	const struct notifier *notifier; /* NULL: it is noticed when something is to be said */
-	const char *relay;		 /* in config.url, where there are several */
-	bool kept;			 /* it has something of the session, which stays with it */
+	relay_conn_watch watch;
+	void *watch_data;
+	const char *relay; /* in config.url, where there are several */
+	bool kept;	   /* it has something of the session, which stays with it */
 	bool connecting;
 	relay_conn_choice choice; /* NULL: nobody wants to know */
 	void *choice_data;
@@ -159,9 +159,10 @@ void relay_conn_set_meanwhile(struct relay_conn *link, wire_meanwhile meanwhile,
 	link->wire.data = data;
 }
 
-void relay_conn_set_notifier(struct relay_conn *link, const struct notifier *notifier)
+void relay_conn_set_watch(struct relay_conn *link, relay_conn_watch watch, void *data)
 {
-	link->notifier = notifier;
+	link->watch = watch;
+	link->watch_data = data;
 }
 
 void relay_conn_give_up(struct relay_conn *link)
@@ -551,8 +552,7 @@ static int connect_relay(struct relay_conn *link)
 		return ret;
 	}
 	link->epoch++;
-	if (link->notifier)
-		notifier_watch(link->notifier, link->wire.chan.fd);
+	link->watch(link->watch_data, link->wire.chan.fd);
 	return 0;
 }
 

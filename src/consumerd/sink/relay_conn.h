@@ -33,7 +33,6 @@ struct relay_conn_config {
 	uint32_t live_us;    /* viewers may follow the session, so far behind; 0: they may not */
 };
 
-struct notifier;
 struct relay_conn;
 
 /** @traces: struct tracedir, the worker's. Takes @config over. */
@@ -61,8 +60,10 @@ bool relay_conn_is_live(const struct relay_conn *link);
 const char *relay_conn_problem(const struct relay_conn *link);
 /** Have something looked after while the relay is waited for; see wire.h. */
 void relay_conn_set_meanwhile(struct relay_conn *link, wire_meanwhile meanwhile, void *data);
-/** Have the notifier report that the relay closed the connection; then call relay_conn_check(). */
-void relay_conn_set_notifier(struct relay_conn *link, const struct notifier *notifier);
+/** Report each new connection's descriptor, so that its end is noticed; then call
+ *  relay_conn_check(). */
+typedef void (*relay_conn_watch)(void *data, int fd);
+void relay_conn_set_watch(struct relay_conn *link, relay_conn_watch watch, void *data);
 /** Has the relay hung up while nothing was asked of it? Return: 0, or negative errno, once. */
 int relay_conn_check(struct relay_conn *link) MUST_CHECK;
 /** Nothing is tried any more: everything fails from here on. */

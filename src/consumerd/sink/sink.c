@@ -8,7 +8,8 @@ struct sink *sink_new(const struct sink_config *config, const struct sink_host *
 	struct sink *sink;
 
 	if (config->relay->addr)
-		sink = config->relay->spool ? spool_sink_new(config, host) : relay_sink_new(config);
+		sink = config->relay->spool ? spool_sink_new(config, host) :
+					      relay_sink_new(config, host);
 	else
 		sink = config->has_dir ? file_sink_new() : null_sink_new();
 	list_init(&sink->streams);

@@ -21,14 +21,14 @@ struct sink_config {
 	struct relay_conn_config *relay; /* addr not NULL: its relay; taken over */
 	struct list_node *traces;	 /* struct tracedir, the worker's */
 	struct disk *disk;		 /* the worker's */
-	const struct notifier *notifier; /* the worker's; for connections */
 };
 
-/** The worker as a sink sees it while the sink waits for a relay. */
+/** The worker as a sink sees it: the first three while the sink waits for a relay. */
 struct sink_host {
 	bool (*is_pressed)(const void *data); /* whether a ring is half full */
 	void (*cut)(void *data);	      /* cut all rings */
 	bool (*has_work)(void *data);	      /* whether a request waits for the worker */
+	void (*watch)(void *data, int fd);    /* call sink_check() when the peer closes @fd */
 	void *data;
 };
 
@@ -186,8 +186,7 @@ struct sink_stream {
 	void *data;
 };
 
-/** Make the sink that @config asks for. @host: for one that waits for a relay while buffers fill;
- *  outlives it. */
+/** Make the sink that @config asks for. @host: outlives it; NULL where there is no relay. */
 struct sink *sink_new(const struct sink_config *config, const struct sink_host *host);
 struct sink *sink_free(struct sink *sink);
 
@@ -200,7 +199,7 @@ struct sink_stream *sink_stream_close(struct sink_stream *out, enum sink_end how
 /* Parts of sink_new(), one for each kind. */
 struct sink *null_sink_new(void);
 struct sink *file_sink_new(void);
-struct sink *relay_sink_new(const struct sink_config *config);
+struct sink *relay_sink_new(const struct sink_config *config, const struct sink_host *host);
 struct sink *spool_sink_new(const struct sink_config *config, const struct sink_host *host);
 
 /** The stream's files. @out: of a file sink. */

@@ -594,7 +594,7 @@ struct sink *spool_sink_new(const struct sink_config *config, const struct sink_
 	list_init(&spool->streams);
 	spool->link = relay_conn_new(config->relay, config->traces);
 	spool->sink.live = relay_conn_is_live(spool->link);
-	relay_conn_set_notifier(spool->link, config->notifier);
+	relay_conn_set_watch(spool->link, host->watch, host->data);
 	relay_conn_set_meanwhile(spool->link, spool_meanwhile, spool);
 	return &spool->sink;
 }

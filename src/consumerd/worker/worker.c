@@ -503,6 +503,13 @@ static bool has_work(void *data)
 	return w->awaited || !job_queue_is_empty(&w->inbox);
 }
 
+static void watch_connection(void *data, int fd)
+{
+	const struct worker *w = data;
+
+	notifier_watch(&w->notifier, fd);
+}
+
 static void make_sink(struct worker *w)
 {
 	const struct sink_config config = {
@@ -510,12 +517,11 @@ static void make_sink(struct worker *w)
 		.relay = &w->config.relay,
 		.traces = &w->traces,
 		.disk = &w->disk,
-		.notifier = &w->notifier,
 	};
 
 	if (!config.has_dir && !config.relay->addr) /* no files will be created */
 		w->config.uid = geteuid();
-	w->host = (struct sink_host){ is_pressed, cut_for_sink, has_work, w };
+	w->host = (struct sink_host){ is_pressed, cut_for_sink, has_work, watch_connection, w };
 	w->sink = sink_new(&config, &w->host);
 }
 
