@@ -206,6 +206,8 @@ static void check_added(const struct pair *was, const struct pair *is,
 
 static struct ringset_spec make_spec(bool limited)
 {
+	if (!sink)
+		sink = sink_new(&sink_config, NULL);
 	memset(&box, 0, sizeof(box));
 	return (struct ringset_spec){
 		.desc = { .nr_rings = 1,
@@ -308,10 +310,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct ringset *set;
 	uint64_t cut = 0;
 
-	if (trace.fd < 0) {
+	if (trace.fd < 0)
 		make_dir();
-		sink = sink_new(&sink_config, NULL);
-	}
 	if (!size)
 		return 0;
 	make_ring(&spec, &fds);
