@@ -3,10 +3,14 @@
 #ifndef MUST_HOLD_H
 #define MUST_HOLD_H
 
-#define MUST_HOLD(cond)                   \
-	do {                              \
-		if (!(cond))              \
-			__builtin_trap(); \
+#include <stdio.h>
+
+#define MUST_HOLD(cond)                                                                           \
+	do {                                                                                      \
+		if (!(cond)) {                                                                    \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #cond); \
+			__builtin_trap();                                                         \
+		}                                                                                 \
 	} while (0)
 
 #endif
