@@ -43,7 +43,7 @@ static struct job *request_job(const struct request *rq, enum job_kind kind, str
 	return job;
 }
 
-/* To be answered when what the worker was asked before is done. */
+/* Answer when the jobs that the worker received before are done. */
 static void request_answer_behind(const struct request *rq, struct output *output, uint64_t ring)
 {
 	struct job *job = request_job(rq, JOB_WAIT, output);
@@ -376,7 +376,7 @@ static int adopt_ring(const struct request *rq, struct req_con_ring_adopt *req, 
 		return err->code;
 	if ((req->data < 0) != (req->ctl_rw < 0))
 		return err_set(err, ERR_INVALID, "the buffers did not come along");
-	if (ring && ring->repaired && req->data >= 0) /* somebody had the memory after all */
+	if (ring && ring->repaired && req->data >= 0) /* the memory was found after all */
 		ring = ring_ref_free(ring);
 	if (ring)
 		return keep_ring(rq, ring, err);

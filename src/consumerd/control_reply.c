@@ -234,7 +234,7 @@ static void noted(struct control *c, struct job *note)
 	struct output *output = note->owner;
 
 	output->failing = note->error;
-	output->hanging = false; /* it has moved, and what it says counts */
+	output->hanging = false; /* its worker has continued: the report is valid */
 	report_output_error(c, note);
 }
 
@@ -284,7 +284,7 @@ static void ring_closed(struct control *c, struct job *job)
 	if (ring)
 		ring->closed = true;
 	if (!job->type)
-		return; /* nobody asked */
+		return; /* no request waits for it */
 	if (ring)
 		control_send_counters(c, job->serial, ring);
 	else if (!job->err.code)
@@ -333,7 +333,7 @@ static void job_done(struct control *c, struct job *job)
 		answer_started(c, job);
 		return;
 	case JOB_COMPLETE:
-		return; /* nobody waits for it */
+		return; /* no request waits for it */
 	case JOB_WAIT:
 		waited(c, job);
 		return;

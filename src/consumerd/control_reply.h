@@ -16,7 +16,7 @@ void control_begin_reply(struct encoder *enc, void *buf, size_t cap, uint16_t ty
 void control_send(struct control *c, const struct encoder *enc);
 /** An answer without a body. */
 void control_answer(struct control *c, uint16_t type, uint32_t serial, const struct err *err);
-/** Say in @err that there is no @what of this number. Return: the code. */
+/** Set @err: no object of the kind @what has this number. Return: the code. */
 int control_unknown(struct err *err, const char *what, uint64_t id);
 /** To the takeover of a ring set that this consumer has already. */
 void control_answer_kept(struct control *c, uint32_t serial, const struct ring_ref *ring);

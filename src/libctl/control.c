@@ -163,6 +163,15 @@ int control_failed(struct ltt_ctl *ctl)
 	return ctl->err.code;
 }
 
+void *control_begin_result(struct ltt_ctl *ctl, size_t size)
+{
+	void *owner = control_begin(ctl) == 0 ? pool_owner_new(size) : NULL;
+
+	if (!owner && !ctl->err.code)
+		err_memory(&ctl->err);
+	return owner;
+}
+
 int control_finish(struct ltt_ctl *ctl, int code, void *owner)
 {
 	if (code)

@@ -32,6 +32,9 @@ void control_forget(struct ltt_ctl *ctl);
 /** Begin a call: forget the sentences about the last one. Return: 0, or the code in ctl->err:
  *  there is no connection, or it follows a session. */
 int control_begin(struct ltt_ctl *ctl) MUST_CHECK;
+/** The same for a call whose result is a struct of @size that owns a pool. Return: it, zeroed;
+ *  NULL: the code is in ctl->err. */
+void *control_begin_result(struct ltt_ctl *ctl, size_t size) MUST_CHECK;
 /** After a failed call: a connection that is lost is closed. Return: the code. */
 int control_failed(struct ltt_ctl *ctl);
 /** The end of a call that made @owner: a struct that owns a pool, or NULL. @code: of the request.

@@ -31,15 +31,12 @@ int ltt_ctl_list_contexts(struct ltt_ctl *ctl, enum ltt_ctl_domain domain,
 			  struct ltt_ctl_contexts **ret_contexts)
 {
 	const struct req_context_list req = { .domain = (uint8_t)domain };
-	struct ltt_ctl_contexts *list;
+	struct ltt_ctl_contexts *list = control_begin_result(ctl, sizeof(*list));
 	struct rep_context_list rep;
 	int code;
 
-	if (control_begin(ctl) != 0)
-		return ctl->err.code;
-	list = pool_owner_new(sizeof(*list));
 	if (!list)
-		return err_memory(&ctl->err);
+		return ctl->err.code;
 	code = call_context_list(ctl->client, &req, control_context_item, list, &rep, &ctl->err);
 	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
@@ -131,16 +128,16 @@ int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigne
 {
 	const struct req_point_list req = { .domain = (uint8_t)domain,
 					    .fields = flags & LTT_CTL_FIELDS };
-	struct ltt_ctl_points *list;
+	struct ltt_ctl_points *list = control_begin_result(ctl, sizeof(*list));
 	struct rep_point_list rep;
 	int code;
 
-	if (control_begin(ctl) != 0 || control_check_flags(ctl, flags, LTT_CTL_FIELDS) != 0)
-		return ctl->err.code;
-	list = pool_owner_new(sizeof(*list));
 	if (!list)
-		return err_memory(&ctl->err);
-	code = call_point_list(ctl->client, &req, control_point_item, list, &rep, &ctl->err);
+		return ctl->err.code;
+	code = control_check_flags(ctl, flags, LTT_CTL_FIELDS);
+	if (code == 0)
+		code = call_point_list(ctl->client, &req, control_point_item, list, &rep,
+				       &ctl->err);
 	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
 	*ret_points = list;
@@ -202,15 +199,12 @@ static int control_counted_item(void *priv, unsigned int type, struct decoder *d
 int ltt_ctl_list_stats(struct ltt_ctl *ctl, const char *session, struct ltt_ctl_stats **ret_stats)
 {
 	const struct req_stats_list req = { .session = session };
-	struct ltt_ctl_stats *list;
+	struct ltt_ctl_stats *list = control_begin_result(ctl, sizeof(*list));
 	struct rep_stats_list rep;
 	int code;
 
-	if (control_begin(ctl) != 0)
-		return ctl->err.code;
-	list = pool_owner_new(sizeof(*list));
 	if (!list)
-		return err_memory(&ctl->err);
+		return ctl->err.code;
 	code = call_stats_list(ctl->client, &req, control_counted_item, list, &rep, &ctl->err);
 	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
@@ -254,15 +248,12 @@ static int control_quota_item(void *priv, unsigned int type, struct decoder *dec
 int ltt_ctl_list_quotas(struct ltt_ctl *ctl, struct ltt_ctl_quotas **ret_quotas)
 {
 	struct req_quota_list req;
-	struct ltt_ctl_quotas *list;
+	struct ltt_ctl_quotas *list = control_begin_result(ctl, sizeof(*list));
 	struct rep_quota_list rep;
 	int code;
 
-	if (control_begin(ctl) != 0)
-		return ctl->err.code;
-	list = pool_owner_new(sizeof(*list));
 	if (!list)
-		return err_memory(&ctl->err);
+		return ctl->err.code;
 	code = call_quota_list(ctl->client, &req, control_quota_item, list, &rep, &ctl->err);
 	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;

@@ -6,16 +6,9 @@
 #include "calls.h"
 #include "control.h"
 
-/* A result, and the memory that it is in. */
-struct control_listing {
-	struct ltt_ctl_sessions sessions; /* first: the caller's pointer */
-	struct pool pool;
-};
-
 struct control_view {
-	struct ltt_ctl_session_status status; /* first, too */
-	struct pool pool;
-	struct ltt_ctl_channel *channel; /* the last one: rules and refusals are its */
+	struct ltt_ctl_session_status status; /* first: the caller's pointer */
+	struct ltt_ctl_channel *channel;      /* the last one: rules and refusals are its */
 };
 
 /* Return: NULL: no memory, which the pool remembers. */
@@ -88,48 +81,38 @@ const struct ltt_ctl_totals *control_totals(struct pool *pool, struct list total
 
 static int control_list_item(void *priv, unsigned int type, struct decoder *dec)
 {
-	struct control_listing *l = priv;
+	struct ltt_ctl_sessions *list = priv;
+	struct pool *pool = pool_of(list);
 	struct msg_session m;
 
 	if (type != MSG_session)
 		return 0; /* a newer daemon sends more */
 	if (msg_session_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
-	pool_append(&l->pool, (const void *const **)&l->sessions.sessions, &l->sessions.nr,
-		    control_session(&l->pool, &m));
+	pool_append(pool, (const void *const **)&list->sessions, &list->nr,
+		    control_session(pool, &m));
 	return 0;
 }
 
 int ltt_ctl_list(struct ltt_ctl *ctl, struct ltt_ctl_sessions **ret_sessions)
 {
 	struct req_session_list req = { .settled = 1, .name = "" };
+	struct ltt_ctl_sessions *list = control_begin_result(ctl, sizeof(*list));
 	struct rep_session_list rep;
-	struct control_listing *l;
+	int code;
 
-	if (control_begin(ctl) != 0)
+	if (!list)
 		return ctl->err.code;
-	l = calloc(1, sizeof(*l));
-	if (!l)
-		return err_memory(&ctl->err);
-	if (call_session_list(ctl->client, &req, control_list_item, l, &rep, &ctl->err) != 0)
-		control_failed(ctl);
-	else if (l->pool.failed)
-		err_memory(&ctl->err);
-	if (ctl->err.code) {
-		ltt_ctl_sessions_free(&l->sessions);
+	code = call_session_list(ctl->client, &req, control_list_item, list, &rep, &ctl->err);
+	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
-	}
-	*ret_sessions = &l->sessions;
+	*ret_sessions = list;
 	return 0;
 }
 
 void ltt_ctl_sessions_free(struct ltt_ctl_sessions *sessions)
 {
-	struct control_listing *l = (struct control_listing *)sessions;
-
-	if (l)
-		pool_fini(&l->pool);
-	free(l);
+	pool_owner_free(sessions);
 }
 
 /* --- one session ------------------------------------------------------------------------ */
@@ -140,13 +123,13 @@ static int control_take_session(struct control_view *v, struct decoder *dec)
 
 	if (v->status.session || msg_session_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
-	v->status.session = control_session(&v->pool, &m);
+	v->status.session = control_session(pool_of(v), &m);
 	return 0;
 }
 
 static int control_take_tracker(struct control_view *v, struct decoder *dec)
 {
-	struct ltt_ctl_tracker *t = pool_alloc(&v->pool, sizeof(*t));
+	struct ltt_ctl_tracker *t = pool_alloc(pool_of(v), sizeof(*t));
 	uint32_t *ids = NULL;
 	struct msg_track_id id;
 	struct msg_tracked m;
@@ -154,7 +137,7 @@ static int control_take_tracker(struct control_view *v, struct decoder *dec)
 	if (msg_tracked_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
 	if (m.ids.nr)
-		ids = pool_alloc(&v->pool, m.ids.nr * sizeof(*ids));
+		ids = pool_alloc(pool_of(v), m.ids.nr * sizeof(*ids));
 	if (!t || (m.ids.nr && !ids))
 		return 0;
 	t->domain = (enum ltt_ctl_domain)m.domain;
@@ -162,7 +145,8 @@ static int control_take_tracker(struct control_view *v, struct decoder *dec)
 	t->ids = ids;
 	while (msg_track_id_next(&m.ids, &id))
 		ids[t->nr_ids++] = id.id;
-	pool_append(&v->pool, (const void *const **)&v->status.trackers, &v->status.nr_trackers, t);
+	pool_append(pool_of(v), (const void *const **)&v->status.trackers, &v->status.nr_trackers,
+		    t);
 	return 0;
 }
 
@@ -173,12 +157,12 @@ static int control_take_channel(struct control_view *v, struct decoder *dec)
 
 	if (msg_channel_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
-	v->channel = c = pool_alloc(&v->pool, sizeof(*c));
+	v->channel = c = pool_alloc(pool_of(v), sizeof(*c));
 	if (!c)
 		return 0;
 	*c = (struct ltt_ctl_channel){
-		.name = pool_str(&v->pool, m.name),
-		.contexts = pool_str(&v->pool, m.contexts),
+		.name = pool_str(pool_of(v), m.name),
+		.contexts = pool_str(pool_of(v), m.contexts),
 		.domain = (enum ltt_ctl_domain)m.domain,
 		.enabled = m.enabled,
 		.overwrite = m.overwrite,
@@ -191,15 +175,16 @@ static int control_take_channel(struct control_view *v, struct decoder *dec)
 		.used = m.used,
 		.size = m.size,
 		.memory = m.memory,
-		.totals = control_totals(&v->pool, m.totals),
+		.totals = control_totals(pool_of(v), m.totals),
 	};
-	pool_append(&v->pool, (const void *const **)&v->status.channels, &v->status.nr_channels, c);
+	pool_append(pool_of(v), (const void *const **)&v->status.channels, &v->status.nr_channels,
+		    c);
 	return 0;
 }
 
 static int control_take_rule(struct control_view *v, struct decoder *dec)
 {
-	struct ltt_ctl_rule *r = pool_alloc(&v->pool, sizeof(*r));
+	struct ltt_ctl_rule *r = pool_alloc(pool_of(v), sizeof(*r));
 	struct msg_rule m;
 
 	if (msg_rule_decode(dec, &m) != 0)
@@ -207,23 +192,23 @@ static int control_take_rule(struct control_view *v, struct decoder *dec)
 	if (!r)
 		return 0;
 	*r = (struct ltt_ctl_rule){
-		.pattern = pool_str(&v->pool, m.pattern),
-		.exclude = pool_str(&v->pool, m.exclude),
-		.location = pool_str(&v->pool, m.location),
-		.fetch = pool_str(&v->pool, m.fetch),
+		.pattern = pool_str(pool_of(v), m.pattern),
+		.exclude = pool_str(pool_of(v), m.exclude),
+		.location = pool_str(pool_of(v), m.location),
+		.fetch = pool_str(pool_of(v), m.fetch),
 		.kind = (enum ltt_ctl_rule_kind)m.kind,
 		.level_type = (enum ltt_ctl_level_type)m.loglevel_type,
 		.loglevel = (int)m.loglevel,
 		.enabled = m.enabled,
 		.points = m.points,
 	};
-	pool_append(&v->pool, (const void *const **)&v->channel->rules, &v->channel->nr_rules, r);
+	pool_append(pool_of(v), (const void *const **)&v->channel->rules, &v->channel->nr_rules, r);
 	return 0;
 }
 
 static int control_take_refusal(struct control_view *v, struct decoder *dec)
 {
-	struct ltt_ctl_refusal *r = pool_alloc(&v->pool, sizeof(*r));
+	struct ltt_ctl_refusal *r = pool_alloc(pool_of(v), sizeof(*r));
 	struct msg_refusal m;
 
 	if (msg_refusal_decode(dec, &m) != 0)
@@ -231,19 +216,19 @@ static int control_take_refusal(struct control_view *v, struct decoder *dec)
 	if (!r)
 		return 0;
 	*r = (struct ltt_ctl_refusal){
-		.event = pool_str(&v->pool, m.name),
-		.why = pool_str(&v->pool, m.why),
+		.event = pool_str(pool_of(v), m.name),
+		.why = pool_str(pool_of(v), m.why),
 		.domain = m.domain ? (enum ltt_ctl_domain)m.domain : LTT_CTL_KERNEL,
 		.counted = m.domain == DOMAIN_USER && !m.recorded,
 	};
-	pool_append(&v->pool, (const void *const **)&v->channel->refusals, &v->channel->nr_refusals,
-		    r);
+	pool_append(pool_of(v), (const void *const **)&v->channel->refusals,
+		    &v->channel->nr_refusals, r);
 	return 0;
 }
 
 static int control_take_conflict(struct control_view *v, struct decoder *dec)
 {
-	struct ltt_ctl_conflict *c = pool_alloc(&v->pool, sizeof(*c));
+	struct ltt_ctl_conflict *c = pool_alloc(pool_of(v), sizeof(*c));
 	struct msg_conflict m;
 
 	if (msg_conflict_decode(dec, &m) != 0)
@@ -251,12 +236,12 @@ static int control_take_conflict(struct control_view *v, struct decoder *dec)
 	if (!c)
 		return 0;
 	*c = (struct ltt_ctl_conflict){
-		.event = pool_str(&v->pool, m.name),
-		.recorded = pool_str(&v->pool, m.armed),
-		.refused = pool_str(&v->pool, m.refused),
+		.event = pool_str(pool_of(v), m.name),
+		.recorded = pool_str(pool_of(v), m.armed),
+		.refused = pool_str(pool_of(v), m.refused),
 		.pid = m.pid,
 	};
-	pool_append(&v->pool, (const void *const **)&v->channel->conflicts,
+	pool_append(pool_of(v), (const void *const **)&v->channel->conflicts,
 		    &v->channel->nr_conflicts, c);
 	return 0;
 }
@@ -279,7 +264,7 @@ static int control_status_item(void *priv, unsigned int type, struct decoder *de
 	if (type >= ARRAY_SIZE(take) || !take[type])
 		return 0; /* a newer daemon sends more */
 	if (!v->channel)
-		return v->pool.failed ? 0 : ERR_BAD_MESSAGE;
+		return pool_of(v)->failed ? 0 : ERR_BAD_MESSAGE;
 	return take[type](v, dec);
 }
 
@@ -287,34 +272,23 @@ int ltt_ctl_status(struct ltt_ctl *ctl, const char *session,
 		   struct ltt_ctl_session_status **ret_status)
 {
 	struct req_session_show req = { .session = session };
+	struct control_view *v = control_begin_result(ctl, sizeof(*v));
 	struct rep_session_show rep;
-	struct control_view *v;
+	int code;
 
-	if (control_begin(ctl) != 0)
-		return ctl->err.code;
-	v = calloc(1, sizeof(*v));
 	if (!v)
-		return err_memory(&ctl->err);
-	if (call_session_show(ctl->client, &req, control_status_item, v, &rep, &ctl->err) != 0)
-		control_failed(ctl);
-	else if (v->pool.failed)
-		err_memory(&ctl->err);
-	else if (!v->status.session)
-		err_set(&ctl->err, ERR_BAD_MESSAGE,
-			"the session daemon's answer lacks the session '%s'", session);
-	if (ctl->err.code) {
-		ltt_ctl_status_free(&v->status);
 		return ctl->err.code;
-	}
+	code = call_session_show(ctl->client, &req, control_status_item, v, &rep, &ctl->err);
+	if (code == 0 && !v->status.session && !pool_of(v)->failed)
+		code = err_set(&ctl->err, ERR_BAD_MESSAGE,
+			       "the session daemon's answer lacks the session '%s'", session);
+	if (control_finish(ctl, code, v) != 0)
+		return ctl->err.code;
 	*ret_status = &v->status;
 	return 0;
 }
 
 void ltt_ctl_status_free(struct ltt_ctl_session_status *status)
 {
-	struct control_view *v = (struct control_view *)status;
-
-	if (v)
-		pool_fini(&v->pool);
-	free(v);
+	pool_owner_free(status);
 }

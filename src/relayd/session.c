@@ -87,9 +87,9 @@ static int find_owner(const struct relconn *conn, const char *host, char **ret_n
 	if (ret == -ESRCH)
 		return err_set(err, ERR_DENIED, "the connection is closed: its user is not known");
 	if (ret < 0)
-		log_warn_some(
-			"a sender is in_use for nobody's, as it can't be known whose it is: %s",
-			strerror(-ret));
+		log_warn_some("the user of a local sender can't be determined (%s): it is treated "
+			      "as user %u",
+			      strerror(-ret), uid);
 	if (uid == 0 || uid == geteuid())
 		return 0;
 	*ret_account = xasprintf(".uid%u", uid);
@@ -252,7 +252,7 @@ static int relay_session_join(struct relconn *conn, const char *host, struct err
 	return 0;
 }
 
-/* The quotas of a session: in_use here, given back by relay_session_refund(). */
+/* Charge the quotas of a session; relay_session_refund() refunds them. */
 static int relay_session_reserve(struct relay *relay, struct relpeer *peer, struct err *err)
 {
 	if (relpeer_charge(peer, RELQUOTA_SESSIONS, err))

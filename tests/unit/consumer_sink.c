@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A stream and its sink: every state with every event; what a stream writes to a sink that answers
- * late, refuses, forgets, or knows more than the ring. */
+/* A stream and its sink: every state with every event; the packets that a stream writes to a sink
+ * that answers late, rejects, loses acknowledged packets, or stored more than the ring shows. */
 #include <errno.h>
 #include <string.h>
 
@@ -257,7 +257,7 @@ static void send_and_break(void)
 	is_attached = false;
 }
 
-/* The connection broke before the answer: the relay says on the next one what it has. */
+/* The connection broke before the answer: the relay reports its last packet on the next one. */
 static void check_broken(void)
 {
 	send_and_break();
@@ -287,7 +287,7 @@ static void check_forgotten(void)
 	CHECK(stats_now().lost_output == 2 && stats_now().written == 2);
 }
 
-/* Nothing is written before the relay says where to continue. */
+/* Nothing is written before the relay has reported where to continue. */
 static void check_unplaced(void)
 {
 	uint64_t cut = 0;

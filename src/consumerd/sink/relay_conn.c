@@ -41,7 +41,7 @@ struct relay_conn {
 	const char *relay; /* in config.url, where there are several */
 	bool kept;	   /* it has something of the session, which stays with it */
 	bool connecting;
-	relay_conn_choice choice; /* NULL: nobody wants to know */
+	relay_conn_choice choice; /* NULL: the choice is not stored */
 	void *choice_data;
 	bool named;	     /* by this: */
 	struct relayurl url; /* and its addresses are looked up at each connect */
@@ -64,7 +64,7 @@ struct relay_conn {
 	uint64_t retry_ns; /* not before */
 	int error;	   /* of the last attempt */
 	bool given_up;
-	struct err err; /* what the relay has said, or we */
+	struct err err; /* the relay's sentence, or our own */
 
 	struct relay_conn_posted posted[RELAY_CONN_MAX_POSTED]; /* the oldest first */
 	unsigned int nr_posted;
@@ -438,7 +438,7 @@ static int request_clock(struct relay_conn *link, const struct req_rel_clock *re
 }
 
 /* The relay looked at its clock somewhere between the question and the answer: the quickest
- * answer says most. */
+ * answer is the most exact. */
 static int compare_clocks(struct relay_conn *link)
 {
 	struct req_rel_clock req = { 0 };
@@ -577,8 +577,8 @@ static int connect_addrs(struct relay_conn *link)
 	return ret;
 }
 
-/* The next relay, where one is away or full. All of them take some time: the next attempt goes on
- * where this one ends. */
+/* Try the next relay, where one is unreachable or full. All of them take some time: the next
+ * attempt continues where this one ends. */
 static int connect_any(struct relay_conn *link)
 {
 	uint64_t end = now_ns() + CONNECT_NS;

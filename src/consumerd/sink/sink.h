@@ -165,7 +165,7 @@ struct sink_ops {
 	void (*close)(struct sink_stream *out, enum sink_end how);
 };
 
-/** struct sink - what all kinds share. */
+/** struct sink - common part of all kinds. */
 struct sink {
 	const struct sink_ops *ops;
 	bool live;		  /* viewers may follow its session at the relay */
@@ -176,7 +176,7 @@ struct sink {
  *  then. */
 typedef void (*sink_done)(void *data, int error);
 
-/** struct sink_stream - one stream's part of a sink, what all kinds share. */
+/** struct sink_stream - one stream's part of a sink: the members that all kinds have. */
 struct sink_stream {
 	struct list_node node;
 	struct sink *sink;

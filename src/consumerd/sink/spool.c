@@ -449,8 +449,8 @@ static enum noted find_noted(const struct ring_reader *r, const struct packet_he
 	return NOTED_WAITS;
 }
 
-/* Behind the packet that was handed on last, whether it arrived or not: if not, it is
- * still where it was. */
+/* Continue after the packet that was sent last, whether it arrived or not: if not, it is still
+ * in the ring. */
 static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 {
 	const struct packet_header noted = sp->noted;

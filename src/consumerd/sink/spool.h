@@ -132,32 +132,33 @@ void spool_sent(struct spooled *sp, const struct packet_header *header, int erro
 /** Into the files, with a checksum of all that is put there: @header's is not looked at. */
 int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
 	      uint64_t len) MUST_CHECK;
-/** Is this what was noted in @noted, by this version or an earlier one? */
+/** Whether @body is that of the packet @noted, which this version or an earlier one noted. */
 bool spool_is_noted(const struct packet_header *noted, const void *body, uint64_t len);
-/** Have the relay know the stream on this connection, and say what it has. */
+/** Make the stream known to the relay on this connection, and learn its last packet there. */
 int spool_attach(struct spooled *sp) MUST_CHECK;
 /** Nothing will be added. */
 void spool_end(struct spooled *sp);
 
 /**
- * spool_send_files() - send some of what waits, for @budget_ns at most.
+ * spool_send_files() - send some of the waiting data, for @budget_ns at most.
  * Return: 1: there is more; 0: the relay has everything; negative errno: the link failed.
  */
 int spool_send_files(struct spool *spool, uint64_t budget_ns) MUST_CHECK;
 /** Whatever was asked of the link, it failed: from here on packets go to the files. */
 void spool_link_failed(struct spool *spool, int error);
-/** Remove what is left of streams to which nothing will be added and of which nothing waits. */
+/** Remove the files of streams to which nothing will be added and of which no data waits. */
 void spool_clear(struct spool *spool);
 
 /* Parts that spooled.c and spool_files.c share. */
 
 /** @waiting: to be added, or subtracted. */
 void spooled_count(struct spooled *sp, int64_t waiting);
-/** Open what is there. Return: 0 or negative errno. */
+/** Open the existing files. Return: 0 or negative errno. */
 int spooled_open(struct spooled *sp) MUST_CHECK;
-/** Note that @header is being handed on; its checksum says of what. Return: 0 or negative errno. */
+/** Note that the packet @header is being sent; its checksum identifies it. Return: 0 or negative
+ *  errno. */
 int spooled_note(struct spooled *sp, const struct packet_header *header) MUST_CHECK;
-/** Have the note say what is missed. */
+/** Write the number of missed events to the note. */
 void spooled_save(struct spooled *sp);
 
 enum { SPOOLED_PACKET = 1, SPOOLED_DAMAGED = 2 };
@@ -171,14 +172,8 @@ int spooled_next(struct spooled *sp, struct packet_header *ret, void **ret_body)
 /** The first has been sent and acknowledged, or can't be: it has so many @bytes in the file. */
 void spooled_step(struct spooled *sp, uint64_t bytes);
 
-/**
- * spooled_damaged() - the packet at which the file is: how long it is, if the index knows.
- * @room: bytes from there to the end of the file.
- * @header: as it was read; where that is not what the index says, its size alone is left.
- */
-bool spooled_damaged(struct spooled *sp, uint64_t room, struct packet_header *header);
-/** Count what it held, and make an empty packet of @header that says so. Return: whether it is
- *  known. The relay has all packets before it. */
+/** Count the events of a damaged packet, and make @header an empty packet with that count. Return:
+ *  whether it is known. The relay has all packets before it. */
 bool spooled_account(struct spooled *sp, struct packet_header *header);
 /** Does the relay have less than it has acknowledged? Then count what is lost, and make an empty
  *  packet that says so. */

@@ -4,10 +4,10 @@
  * and erased one after the other. Nothing that is found in them is believed: they may be
  * the output's user's own, and change at any time.
  *
- * A packet that is not what was written (a disk forgets, a power failure leaves holes) costs that
- * packet: the index, of which each entry is written behind its packet, says where the next one
- * begins. Its events are counted as lost to the output, in an empty packet in its place and in all
- * behind it.
+ * A packet that differs from the written one (a faulty disk, holes after a power failure) is lost,
+ * and no other: the index, whose entries are each written after their packet, has the position of
+ * the next one. Its events are counted as lost to the output, in an empty packet in its place and
+ * in all later ones.
  */
 #include <endian.h>
 #include <errno.h>
@@ -272,7 +272,10 @@ static bool find_entry(int fd, uint64_t offset, struct index_entry *ret)
 	return false;
 }
 
-bool spooled_damaged(struct spooled *sp, uint64_t room, struct packet_header *header)
+/* The packet at which the file is: its length, if the index has it. @room: bytes from there to the
+ * end of the file. @header: as it was read; where that differs from the index, its size alone is
+ * kept. */
+static bool spool_files_damaged(struct spooled *sp, uint64_t room, struct packet_header *header)
 {
 	const struct tracedir *trace = sp->there.trace;
 	struct stream_names names;
@@ -432,7 +435,7 @@ static int read_packet(struct spooled *sp, struct packet_header *ret, void **ret
 	if (!room)
 		return 0;
 	result = read_whole(sp, room, ret, ret_body);
-	if (result == 0 && spooled_damaged(sp, room, ret))
+	if (result == 0 && spool_files_damaged(sp, room, ret))
 		return SPOOLED_DAMAGED;
 	return result;
 }

@@ -148,8 +148,8 @@ int spool_stream(struct spool *spool, const struct stream_config *config, uint32
 	return 0;
 }
 
-/* A relay that was away is told later: it may have lost what it had acknowledged, and its viewers
- * may not have seen all of it. */
+/* The end is sent later to an unreachable relay: it may have lost packets that it acknowledged, and
+ * its viewers may not have received all of them. */
 void spool_end(struct spooled *sp)
 {
 	bool told = !packet_is_set(&sp->acked);
@@ -326,7 +326,7 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 	return ret < 0;
 }
 
-/* Of all that fail together the first says why. */
+/* Of packets that fail together the first gives the reason. */
 void spool_sent(struct spooled *sp, const struct packet_header *header, int error)
 {
 	struct spool *spool = sp->spool;
@@ -342,8 +342,8 @@ void spool_sent(struct spooled *sp, const struct packet_header *header, int erro
 
 /* --- from the files --------------------------------------------------------------------- */
 
-/* An account of it takes its place; where nobody knows what it held, the gap in the numbers
- * says that it was there. */
+/* An empty packet with the count of its events replaces it; where that count is unknown, the gap in
+ * the packet numbers shows the loss. */
 static int send_account(struct spooled *sp, struct packet_header *header)
 {
 	int ret = spool_attach(sp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* jobs.c - what a worker is asked to do; runs in its thread. */
+/* jobs.c - a worker's jobs; runs in its thread. */
 #include "priv.h"
 
 #include <errno.h>
@@ -352,8 +352,8 @@ static void do_flush(struct worker *w, struct job *job)
 	drain_kernel(w);
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	wait_for_output(w);
-	/* what was between its look at the state and its commit when the rings
-	 * were switched off has arrived by now */
+	/* records that were being made when the rings were switched off are published by
+	 * now */
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	worker_wait_for_drain(w, RELAY_TIMEOUT_NS, 2 * RELAY_TIMEOUT_NS);
 	w->awaited = false;

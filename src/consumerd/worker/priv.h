@@ -84,10 +84,10 @@ void worker_measure(struct worker *worker);
 int worker_append(struct worker *worker, struct tracedir *dir, const void *text,
 		  uint32_t len) MUST_CHECK;
 
-/** Have the relay know of all streams before anything younger than they are is sent. */
+/** Make all streams known to the relay before younger data is sent. */
 int worker_attach(struct worker *worker) MUST_CHECK;
 
-/** Have on the disk what is not there yet, as far as the output is to be synced. */
+/** Sync written data to the disk, as far as the output is to be synced. */
 void worker_sync(struct worker *worker);
 
 /** A whole sentence for why the output fails, if there is one: a limit, or what the relay
@@ -100,11 +100,8 @@ void worker_update(struct worker *worker);
 /** Close a trace's files and forget it. */
 void worker_close_trace(struct worker *worker, struct tracedir *dir);
 
-/** Has the relay hung up while nothing was said? Return: whether it has. */
-bool worker_check_link(struct worker *worker);
-/** Send data that the sink stored, if it is time for that. Return: whether some was sent. */
-bool worker_drain(struct worker *worker, uint64_t now);
-/** Do so until all is sent, or nothing more is for @timeout_ns. */
+/** Send data that the sink stored, until all is sent, or none for @timeout_ns; for @most_ns at
+ *  most. */
 void worker_wait_for_drain(struct worker *worker, uint64_t timeout_ns, uint64_t most_ns);
 /** Report the sink's trouble, if it has changed. */
 void worker_note_trouble(struct worker *worker);

@@ -11,7 +11,8 @@ static uint64_t lost_output(const struct stream *s)
 	return s->lost_output + s->reader.invalid_count;
 }
 
-void stream_publish(struct stream *s)
+/* Let other threads see the counters. */
+static void stream_publish(struct stream *s)
 {
 	const struct ring_reader *r = &s->reader;
 	uint64_t missed = MIN(sink_missed(s->out), s->written);

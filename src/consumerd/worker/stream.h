@@ -53,9 +53,6 @@ struct stream {
 	uint64_t stalled; /* lost in the full ring while nothing could be written */
 };
 
-/** Let others see the counters. */
-void stream_publish(struct stream *stream);
-
 enum stream_cut {
 	STREAM_TAKE = 0,	/* take what there is, if there is anything */
 	STREAM_TAKE_LOSSES = 1, /* also where only losses are new: an empty packet */

@@ -205,6 +205,17 @@ static void worker_begin_idle(struct worker *w, uint64_t now)
 		flow(w, now);
 }
 
+/* Return: whether the relay has closed the connection while nothing was sent. */
+static bool worker_check_link(struct worker *w)
+{
+	int ret = sink_check(w->sink);
+
+	if (ret < 0)
+		worker_note(w, -ret, "asking the relay");
+	worker_note_trouble(w);
+	return ret != 0;
+}
+
 /* Return: whether there was reason to be awake. */
 static bool beat_flowing(struct worker *w, uint64_t now)
 {
@@ -249,13 +260,14 @@ static void finish_closing(struct worker *w)
 	}
 }
 
-bool worker_drain(struct worker *w, uint64_t now)
+/* Return: whether data that the sink stored was sent. */
+static bool worker_drain(struct worker *w, uint64_t now)
 {
 	uint64_t before = sink_waiting(w->sink);
 	int ret = sink_drain(w->sink, now);
 
 	if (ret == SINK_DRAINED) {
-		worker_update(w); /* what has been missed is to be seen */
+		worker_update(w); /* publish the number of missed events */
 		finish_closing(w);
 	}
 	if (sink_waiting(w->sink) < before) /* there may be room again */
@@ -277,16 +289,6 @@ void worker_wait_for_drain(struct worker *w, uint64_t timeout_ns, uint64_t most_
 		if (sink_waiting(w->sink) < before)
 			end = now + timeout_ns;
 	}
-}
-
-bool worker_check_link(struct worker *w)
-{
-	int ret = sink_check(w->sink);
-
-	if (ret < 0)
-		worker_note(w, -ret, "asking the relay");
-	worker_note_trouble(w);
-	return ret != 0;
 }
 
 /* While the output fails, nothing but time and jobs matters. */

@@ -19,14 +19,14 @@ struct kernel_place {
 };
 
 struct kernel_place kernel_place_of(const struct rule *rule);
-/** Ask the module for a part of it. Return: what it says: 0 or negative errno; -EINVAL with
- *  @err set: it was not asked, as the place makes no sense. */
+/** Send a part of the place to the module. Return: the module's result, 0 or negative errno;
+ *  -EINVAL with @err set: nothing was sent, as the place makes no sense. */
 int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 		      const struct kernel_place *place, uint32_t part, struct err *err) MUST_CHECK;
 /** A channel for tests, which is off, or counts (LTT_KMOD_COUNTS in @flags). Return: a
  *  descriptor to close(); negative errno. */
 int kernel_trial(const struct kmod *kmod, uint32_t flags) MUST_CHECK;
-/** Check that the module accepts it. Return: as above. */
+/** Check that the module accepts it. Return: as kernel_probe_send(). */
 int kernel_check_probe(struct kernel_domain *kernel, const struct rule_spec *spec,
 		       struct err *err) MUST_CHECK;
 /** The reason if it did not: half a sentence. */
