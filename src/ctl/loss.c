@@ -26,8 +26,8 @@ static const struct cause {
 	{ "buffer_busy", "lost because no buffer was free to be written",
 	  "some application can't use restartable sequences; see ENVIRONMENT in libltt(3)", NULL },
 	{ "output", "lost because the trace could not be written",
-	  "check the space, the quota and the health of the disk of the output directory, and at "
-	  "the limits that the session has (lttctl list SESSION)",
+	  "check the space, the quota and the health of the disk of the output directory, and "
+	  "the limits of the session (lttctl list SESSION)",
 	  NULL },
 };
 
