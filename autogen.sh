@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# autogen.sh [--lists] - make `configure` and what it needs, after a clone.
+# autogen.sh [--lists] - make `configure` and its inputs, after a clone.
 #
 # A source file is built because of the folder it is in: sources.am has the lists of files
 # that automake wants, and is made here. --lists: bring it up to date, nothing else (quick;
@@ -17,12 +17,14 @@
 #   src/tools/**      prototool, which is not installed
 #   tests/unit/*.c    one program each; tests/unit/*.cc likewise (C++)
 #   tests/unit/part/NAME.*.c  more files of the unit test NAME
-#   tests/unit/lib/**         what unit tests share, linked where it is used
+#   tests/unit/lib/**         modules that unit tests share, linked into those that use them;
+#                     those in lib/tracer need libltt alone
 #   tests/unit/dso/*.{c,cc}   libraries that unit tests load
 #   tests/unit/{ring,tracepoint,marker,probe}_*  link libltt.a only, too: cross builds
 #                     run these (make tracer-unit)
 #   tests/prog/*.{c,cc}       programs that the end-to-end tests trace
 #   tests/bench/*.c   one program each  tests/fuzz/*.c    one fuzz target each
+#   tests/fuzz/lib/*.c        modules that fuzz targets share, linked as tests/unit/lib
 set -eu
 cd "$(dirname "$0")"
 
@@ -56,7 +58,7 @@ canonical()
 	echo "$1" | tr -c 'A-Za-z0-9_\n' _
 }
 
-# target PROGRAM KIND SOURCE... - a program that Makefile.am says the rest of, by its kind
+# target PROGRAM KIND SOURCE... - a program; Makefile.am has the rest, by its kind
 target()
 {
 	program=$(canonical "$1") kind=$2
@@ -83,9 +85,11 @@ lists()
 	# A unit test may use any module: the daemons but their main().
 	{
 		found src/common src/sessiond src/consumerd src/keeperd src/relayd src/keys src/tunnel \
-			src/libctl src/view tests/unit/lib
-		find src/ctl \( -name sdt.c -o -name elf_place.c -o -name program.c \) | LC_ALL=C sort
+			src/libctl src/view tests/unit/lib tests/fuzz/lib
+		find src/ctl \( -name sdt.c -o -name elf_place.c -o -name program.c -o -name durable.c \) |
+			LC_ALL=C sort
 	} | grep -v '/main\.c$' | list UNITLIB_FILES
+	found tests/unit/lib/tracer | list TRACERUNITLIB_FILES
 	names lib src/wrappers/*.c | sed 's|^lib/|lib/libltt-|; s|$|.so|' | list WRAPPER_BINARIES
 	names unit tests/unit/*.c tests/unit/*.cc | list UNIT_BINARIES
 	names tracer-unit tests/unit/ring_*.c tests/unit/tracepoint_*.c tests/unit/marker_*.c \

@@ -2,14 +2,21 @@
 /*
  * ltt_counts.h - memory in which applications count events.
  *
- * One memfd for a user's applications in a session, made and sealed by the
- * session daemon: a part for each CPU and one more, all alike. A counter is at the
- * same place of each part, and its value is the sum over all parts. A restartable
- * sequence adds to the part of the CPU that it is on, by plain additions; all others
- * add to the last part, atomically. Applications may overwrite all of it: a reader
- * trusts nothing except that the words are numbers.
+ * One memfd for a user's applications in a session, created and sealed by the
+ * session daemon: one part for each CPU and one shared part at the end, all of the same size. A
+ * counter has the same offset in each part, and its value is the sum over all parts. A restartable
+ * sequence adds to the part of the CPU that it is on, by plain additions; code without one
+ * adds to the shared part, atomically. Applications may overwrite the whole memory: readers must
+ * accept any value in any word.
  *
  * A counter of hits is one word; one with a histogram is struct ltt_counts.
+ *
+ * A counter with keys has a memfd of its own. After its parts comes an open-addressed hash table of
+ * keys, struct ltt_counts_slot, which is common to all CPUs. Each part begins with struct
+ * ltt_counts_rest, then has the values of each slot, in the table's order: the hits; with a
+ * histogram, the hits and the sum of the field's values. With a histogram the number of the value's
+ * bucket belongs to the key. Slots are never freed. While a thread writes a key into a slot, other
+ * threads skip that slot, so one key may have two slots: readers add them up.
  */
 #ifndef LTT_ABI_COUNTS_H
 #define LTT_ABI_COUNTS_H
@@ -18,14 +25,86 @@
 
 #define LTT_COUNTS_BUCKETS 65
 
-/** struct ltt_counts - modulo 2^64, each for itself. */
+/** struct ltt_counts - a counter with a histogram; each word wraps at 2^64. */
 struct ltt_counts {
-	uint64_t count;	   /* hits */
-	uint64_t sum;	   /* of the field's values */
-	uint64_t negative; /* values below 0, which are in no bucket */
-	uint64_t missed;   /* hits whose value could not be read */
-	uint64_t buckets[LTT_COUNTS_BUCKETS]; /* 0; and from 2^(k-1) to 2^k - 1 */
+	uint64_t count;			      /* hits */
+	uint64_t sum;			      /* sum of the field's values */
+	uint64_t negative;		      /* values below 0, which are in no bucket */
+	uint64_t missed;		      /* hits whose value could not be read */
+	uint64_t buckets[LTT_COUNTS_BUCKETS]; /* 0: value 0; k: values 2^(k-1) to 2^k - 1 */
 };
+
+#define LTT_COUNTS_BY_MAX 2u	/* most fields of a key */
+#define LTT_COUNTS_KEY_WORDS 7u /* 64-bit words of a key */
+#define LTT_COUNTS_TEXT_MAX 48u /* most bytes of the text of a key; half for each of two fields */
+#define LTT_COUNTS_PROBES 64u	/* slots that are searched for a key, starting at its hash */
+#define LTT_COUNTS_HIT_SLOTS 1024u	 /* slots of the table of a counter of hits */
+#define LTT_COUNTS_HISTOGRAM_SLOTS 4096u /* slots of the table of a counter with a histogram */
+
+#define LTT_COUNTS_TAG_FREE 0u	  /* the slot has no key */
+#define LTT_COUNTS_TAG_WRITING 1u /* a thread is writing the key */
+#define LTT_COUNTS_TAG_HASH 2u	  /* bit that is set in each hash, so that it is above 1 */
+
+/** struct ltt_counts_slot - @tag: LTT_COUNTS_TAG_FREE, LTT_COUNTS_TAG_WRITING, or the key's hash.
+ *  @key: first word: LTT_COUNTS_HEAD(); then each field: an integer in one word, a text padded with
+ *  zeros to whole words. */
+struct ltt_counts_slot {
+	uint64_t tag;
+	uint64_t key[LTT_COUNTS_KEY_WORDS];
+};
+
+/** Kinds of a key's fields. */
+enum ltt_counts_kind {
+	LTT_COUNTS_NONE = 0,
+	LTT_COUNTS_SIGNED = 1,
+	LTT_COUNTS_UNSIGNED = 2,
+	LTT_COUNTS_TEXT = 3,
+	LTT_COUNTS_CUT = 4, /* a text of which only the beginning is in the key */
+};
+/* The first word of a key: the kinds and the texts' lengths of fields 0 and 1, and the bucket. */
+#define LTT_COUNTS_HEAD(number, kind, bytes) \
+	((uint64_t)(kind) << 8 * (number) | (uint64_t)(bytes) << (16 + 8 * (number)))
+#define LTT_COUNTS_HEAD_KIND(head, number) ((uint8_t)((head) >> 8 * (number)))
+#define LTT_COUNTS_HEAD_BYTES(head, number) ((uint8_t)((head) >> (16 + 8 * (number))))
+#define LTT_COUNTS_HEAD_BUCKET_SHIFT 32
+#define LTT_COUNTS_HEAD_BUCKET(head) ((uint16_t)((head) >> LTT_COUNTS_HEAD_BUCKET_SHIFT))
+
+/** struct ltt_counts_rest - hits that are in no slot. */
+struct ltt_counts_rest {
+	uint64_t overflow; /* there was no slot for the key */
+	uint64_t missed;   /* the key or the value could not be read */
+};
+
+#define LTT_COUNTS_REST_WORDS ((uint32_t)(sizeof(struct ltt_counts_rest) / sizeof(uint64_t)))
+
+/*
+ * Fine buckets, of histograms with keys: one for each value from 0 to 63, then 32 of equal size
+ * from each power of two to the next. The value 2 * first * last / (first + last) differs from each
+ * value of its bucket by less than 1/65.
+ */
+#define LTT_COUNTS_FINE 1920u
+#define LTT_COUNTS_NEGATIVE LTT_COUNTS_FINE /* in keys: a value below 0 */
+
+static inline uint32_t ltt_counts_fine(uint64_t value)
+{
+	uint32_t shift = value < 64 ? 0 : 58 - (uint32_t)__builtin_clzll(value);
+
+	return shift * 32 + (uint32_t)(value >> shift);
+}
+
+static inline uint64_t ltt_counts_fine_first(uint32_t bucket)
+{
+	uint32_t shift = bucket < 64 ? 0 : bucket / 32 - 1;
+
+	return (uint64_t)(bucket - shift * 32) << shift;
+}
+
+static inline uint64_t ltt_counts_fine_last(uint32_t bucket)
+{
+	uint32_t shift = bucket < 64 ? 0 : bucket / 32 - 1;
+
+	return ltt_counts_fine_first(bucket) + ((1ull << shift) - 1);
+}
 
 #define LTT_COUNTS_WORDS ((uint32_t)(sizeof(struct ltt_counts) / sizeof(uint64_t)))
 

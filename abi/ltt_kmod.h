@@ -2,25 +2,27 @@
 /*
  * ltt_kmod.h - the requests of user space to the kernel module, ltt.ko.
  *
- * Open /dev/ltt (root's). All state belongs to descriptors and is freed with their last copy,
- * however their owner ends:
+ * The requests are ioctl(2) calls on /dev/ltt, which only root may open, and on the descriptors of
+ * channels. All state belongs to descriptors, and is freed when their last copy is closed, also by
+ * the end of a process:
  *
  *   /dev/ltt        list events, fields, contexts and channels of other modules;
  *                   LTT_KMOD_CHANNEL makes channels
- *   a channel       its events: LTT_KMOD_ENABLE, LTT_KMOD_(USER_)PROBE, LTT_KMOD_DISABLE;
- *                   contexts: LTT_KMOD_CONTEXT; tracked ids: LTT_KMOD_TRACK; LTT_KMOD_DUMP; or,
- *                   if it only counts, its counts: LTT_KMOD_COUNTED. When it is closed they are off
+ *   a channel       its events: LTT_KMOD_ENABLE, LTT_KMOD_(USER_)PROBE, LTT_KMOD_FILTER,
+ *                   LTT_KMOD_DISABLE; contexts: LTT_KMOD_CONTEXT; tracked ids: LTT_KMOD_TRACK;
+ *                   LTT_KMOD_DUMP; or, if it only counts, its counts: LTT_KMOD_COUNTED. Closing it
+ *                   disables its events
  *   data, ctl       the channel's rings, as abi/ltt_ring.h lays them out: `data` can
  *                   be mapped for reading only, `ctl` for reading and writing.
  *                   They may outlive the channel: recorded data can still be read
  *
- * The rings start off: a reader sets LTT_RING_ON in `ctl`. poll() on `data` answers
- * POLLIN when a ring has entered another sub-buffer than the one that `consumed` is
- * in, or has anything at all where its state has LTT_RING_WAKE.
+ * Recording is off in new rings: a reader sets LTT_RING_ON in `ctl`. poll() on `data` returns
+ * POLLIN when a ring has data in another sub-buffer than the one that contains `consumed`, or any
+ * data if its state has LTT_RING_WAKE.
  *
- * Each structure begins with its size as the caller knows it. A newer caller's
- * tail must be zero (else E2BIG), an older caller's missing tail counts as zero.
- * Answers: 0 or more; -1 with errno.
+ * Each structure begins with its size in the caller's version. If that is larger than the module's,
+ * the additional bytes must be zero (else E2BIG); if it is smaller, the missing members are zero.
+ * ioctl() returns 0 or more; or -1 and errno.
  */
 #ifndef LTT_ABI_KMOD_H
 #define LTT_ABI_KMOD_H
@@ -39,12 +41,17 @@
 #define LTT_KMOD_NAME_MAX 128u /* of an event, the system before it included */
 #define LTT_KMOD_TEXT_MAX 96u  /* of a field's name or type */
 
-/** struct ltt_kmod_hello - version and contents of the module. @abi, @nr_events: answers. */
+enum ltt_kmod_features {
+	LTT_KMOD_FILTERS = 1, /* LTT_KMOD_FILTER, and @filter of requests that enable an event */
+};
+
+/** struct ltt_kmod_hello - version and contents of the module. All members but @size are output.
+ *  @features: modules without features do not change it: set it to 0 before. */
 struct ltt_kmod_hello {
 	uint32_t size;
 	uint32_t abi;
 	uint32_t nr_events;
-	uint32_t reserved;
+	uint32_t features;
 };
 
 enum ltt_kmod_event_flags {
@@ -56,11 +63,11 @@ enum ltt_kmod_event_flags {
 
 /**
  * struct ltt_kmod_event - one event. @index: input, 0 to nr_events - 1; ENOENT after the last one.
- * @name: answer. A tracepoint: "system:name", as in tracefs. A marker of a module:
- *        "marker:name"; what it provides: "provider:name". A system call: the name of the
- *        kernel's function, without sys_, behind "syscall_entry_" and "syscall_exit_" (whose
- *        only field is `ret`); before that "compat_" if it is made by a 32-bit program;
- *        "unknown" for numbers that have no name.
+ * @name: output. A tracepoint: "system:name", as in tracefs. A marker of a module:
+ *        "marker:name"; an event of a provider: "provider:name". A system call:
+ *        "syscall_entry_NAME" and "syscall_exit_NAME" (whose only field is `ret`), where NAME is
+ *        the kernel's function without sys_, or "unknown" for numbers without a name; for calls
+ *        of 32-bit programs with the prefix "compat_".
  */
 struct ltt_kmod_event {
 	uint32_t size;
@@ -72,11 +79,11 @@ struct ltt_kmod_event {
 
 /**
  * struct ltt_kmod_field - one field of an event, in the order of the payload.
- * @index, @field: input; ENOENT where there is none.
- * @kind, @size_bits, @length_bits, @base, @flags, @count: numbers of ltt/site.h.
+ * @index, @field: input: numbers of the event and the field; ENOENT if there is none.
+ * @kind, @size_bits, @length_bits, @base, @flags, @count: as in struct ltt_field of ltt/site.h.
  * @type: as the kernel's source names it.
- * @declared: its place in the kernel's declaration (payloads have fields of varying length at
- * their end).
+ * @declared: its position in the kernel's declaration (in payloads, fields of variable length come
+ *            last).
  */
 struct ltt_kmod_field {
 	uint32_t size;
@@ -100,10 +107,10 @@ enum ltt_kmod_channel_flags {
 };
 
 /**
- * struct ltt_kmod_channel - a new channel; the answer is its descriptor.
+ * struct ltt_kmod_channel - a new channel; ioctl() returns its descriptor.
  * @flags: LTT_KMOD_COUNTS.
- * @mode, @num_subbuf, @clock, @subbuf_size: of struct ltt_ring_desc.
- * @data_fd, @ctl_fd, @data_bytes, @ctl_bytes, @nr_rings: answers. Both descriptors are to
+ * @mode, @num_subbuf, @clock, @subbuf_size: as in struct ltt_ring_desc.
+ * @data_fd, @ctl_fd, @data_bytes, @ctl_bytes, @nr_rings: output. Both descriptors are to
  *	be mapped; @data_fd can also be spliced from, at the mapping's offsets.
  */
 struct ltt_kmod_channel {
@@ -122,12 +129,14 @@ struct ltt_kmod_channel {
 
 /**
  * struct ltt_kmod_enable - record an event into this channel. @id: the id in its records; EEXIST
- * where the channel has the id or, unless it counts, the event.
- * @name: as listed; ENOENT where this module has no probe for it. An event
- *        that isn't live is recorded as soon as a module brings it.
- * @flags: LTT_KMOD_DISABLE: LTT_KMOD_NOWAIT. LTT_KMOD_ENABLE: LTT_KMOD_HISTOGRAM.
- * @field: LTT_KMOD_HISTOGRAM: the number of the field, as in struct ltt_kmod_field; EINVAL where
- *         it is not an integer. Else 0.
+ * if the channel has the id or, unless it counts, the event already.
+ * @name: as listed; ENOENT if this module has no probe for it. An event that is not LTT_KMOD_LIVE
+ *        is recorded as soon as the module that defines it is loaded.
+ * @flags: of LTT_KMOD_DISABLE: LTT_KMOD_NOWAIT; of LTT_KMOD_ENABLE: LTT_KMOD_HISTOGRAM.
+ * @field: with LTT_KMOD_HISTOGRAM the number of the field, as in struct ltt_kmod_field; EINVAL if
+ *         it is not an integer. Otherwise 0.
+ * @filter: LTT_KMOD_ENABLE: address of a struct ltt_kmod_filter, whose @id is not used; 0: none.
+ *          EINVAL in a channel that counts.
  * LTT_KMOD_DISABLE reads @id and @flags only; the last record is complete on return, except with
  * LTT_KMOD_NOWAIT.
  */
@@ -137,15 +146,16 @@ struct ltt_kmod_enable {
 	char name[LTT_KMOD_NAME_MAX];
 	uint32_t flags;
 	uint32_t field;
+	uint64_t filter;
 };
 
 enum ltt_kmod_enable_flags {
-	LTT_KMOD_HISTOGRAM = 2, /* the channel counts: also the sizes of a field */
-	LTT_KMOD_NOWAIT = 1, /* do not wait: a record of it may still be in progress */
+	LTT_KMOD_HISTOGRAM = 2, /* in a channel that counts: keep a histogram of a field's values */
+	LTT_KMOD_NOWAIT = 1, /* do not wait: a record of the event may still be in progress */
 };
 
 enum ltt_kmod_probe_flags {
-	LTT_KMOD_PROBE_RETURN = 1, /* where the function returns (a kretprobe) */
+	LTT_KMOD_PROBE_RETURN = 1, /* returns of the function (a kretprobe) */
 	LTT_KMOD_PROBE_CALL = 2,   /* calls of a function, with the caller: by ftrace if the
 				      kernel was built with support for it, else by a kprobe */
 };
@@ -158,16 +168,16 @@ enum ltt_kmod_probe_flags {
 /** Steps to a value: the first one loads it, each further one transforms it. */
 enum ltt_kmod_step_op {
 	LTT_KMOD_STEP_NUMBER = 0,    /* @offset */
-	LTT_KMOD_STEP_REGISTER = 1,  /* @nr: as DWARF counts them on this architecture */
-	LTT_KMOD_STEP_ARGUMENT = 2,  /* @nr: of the function, from 0; at its entry only */
-	LTT_KMOD_STEP_STACK = 3,     /* @nr: word of the stack, from its top */
-	LTT_KMOD_STEP_RETURNED = 4,  /* where the function returns only */
+	LTT_KMOD_STEP_REGISTER = 1,  /* register @nr, as numbered by DWARF on this architecture */
+	LTT_KMOD_STEP_ARGUMENT = 2,  /* argument @nr of the function, from 0; at its entry only */
+	LTT_KMOD_STEP_STACK = 3,     /* word @nr of the stack, from its top */
+	LTT_KMOD_STEP_RETURNED = 4,  /* return value; with LTT_KMOD_PROBE_RETURN only */
 	LTT_KMOD_STEP_COMM = 5,	     /* address of the name of the current task */
 	LTT_KMOD_STEP_ADD = 16,	     /* @offset */
-	LTT_KMOD_STEP_READ = 17,     /* @nr (1, 2, 4, 8) bytes of memory, @offset behind */
+	LTT_KMOD_STEP_READ = 17,     /* @nr (1, 2, 4, 8) bytes of memory at value + @offset */
 	LTT_KMOD_STEP_READ_USER = 18, /* the same in the memory of the current task */
-	LTT_KMOD_STEP_ADD_REGISTER = 19, /* @nr, as above, times @offset */
-	LTT_KMOD_STEP_EXTEND = 20, /* from @nr bytes (1, 2, 4); @offset 1: they have a sign */
+	LTT_KMOD_STEP_ADD_REGISTER = 19, /* register @nr, as above, times @offset */
+	LTT_KMOD_STEP_EXTEND = 20, /* extend from @nr bytes (1, 2, 4); @offset 1: with their sign */
 };
 
 struct ltt_kmod_step {
@@ -194,15 +204,16 @@ struct ltt_kmod_arg {
 /**
  * struct ltt_kmod_probe - record hits of a place in the kernel (a kprobe).
  * @id: as in struct ltt_kmod_enable.
- * @flags: one of LTT_KMOD_PROBE_*, or 0; CALL: without an @offset.
- * @symbol, @offset: that many bytes after the start of a function; or @symbol empty, and
- * @address: a place by its address.
+ * @flags: one of LTT_KMOD_PROBE_*, or 0; with LTT_KMOD_PROBE_CALL @offset must be 0.
+ * @symbol, @offset: function, and bytes after its start; or @symbol is empty:
+ * @address: address of the place.
  * @nr_args, @args: address of that many struct ltt_kmod_arg.
+ * @filter: as in struct ltt_kmod_enable.
  * Payload: u64 `ip`; of a call u64 `ip`, u64 `parent_ip`; at the return of a function u64 `ip`,
  * u64 `parent_ip`, u64 `ret`; then all arguments that are numbers, then those that are texts, in
  * their order.
  * ENOENT: no such function; EINVAL: no probe can be at this place; EILSEQ: not the
- * beginning of an instruction; EBUSY: of a call, where kernel.ftrace_enabled is 0.
+ * beginning of an instruction; EBUSY: LTT_KMOD_PROBE_CALL while kernel.ftrace_enabled is 0.
  */
 struct ltt_kmod_probe {
 	uint32_t size;
@@ -213,12 +224,13 @@ struct ltt_kmod_probe {
 	uint64_t offset;
 	char symbol[LTT_KMOD_NAME_MAX];
 	uint64_t args;
+	uint64_t filter;
 };
 
 #define LTT_KMOD_PLACES_MAX 256u /* of a user probe */
 
-/** struct ltt_kmod_user_place - one more place of a user probe. Its arguments are as many as
- *  those of the first one, and their @kind and @bytes the same. */
+/** struct ltt_kmod_user_place - one more place of a user probe. Its arguments must have the number,
+ *  @kind and @bytes of those of the first place. */
 struct ltt_kmod_user_place {
 	uint64_t offset;
 	uint64_t semaphore;
@@ -228,14 +240,15 @@ struct ltt_kmod_user_place {
 /**
  * struct ltt_kmod_user_probe - record hits of places in a file that programs run, by
  * any of them (uprobes).
- * @id, @flags, @nr_args, @args: as in struct ltt_kmod_probe, but CALL; arguments of the function
- * are allowed at any place.
+ * @id, @flags, @nr_args, @args: as in struct ltt_kmod_probe, without LTT_KMOD_PROBE_CALL; arguments
+ * of the function are allowed at any place.
  * @fd: the file, open for reading; it stays open while the probe is there.
  * @offset: of the instruction in the file.
  * @semaphore: offset in the file of a 16-bit counter that is above 0 in each program while there
  * is a listener (of USDT); or 0. The same for all probes at a place (EINVAL).
  * @nr_more, @more: address of that many struct ltt_kmod_user_place.
- * Payload: as of struct ltt_kmod_probe; wherever it was hit.
+ * @filter: as in struct ltt_kmod_enable.
+ * Payload: as of struct ltt_kmod_probe, the same for all places.
  * EBADF, EINVAL: no regular file; EINVAL, EIO, ENOTSUPP (524): no probe can be there. A place
  * that is not the beginning of an instruction cannot be detected, and breaks the programs.
  */
@@ -250,6 +263,31 @@ struct ltt_kmod_user_probe {
 	int32_t fd;
 	uint32_t nr_more;
 	uint64_t more;
+	uint64_t filter;
+};
+
+#define LTT_KMOD_FILTER_BYTES_MAX    32768u /* bytes of all programs of an event */
+#define LTT_KMOD_FILTER_CONTEXTS_MAX 32u
+
+/**
+ * struct ltt_kmod_filter - record event @id of this channel only if one of the programs accepts it.
+ * LTT_KMOD_FILTER replaces the filter that the event has: each event is decided by the one or by
+ * the other. ENOENT: the channel has no such event. Events that are rejected are not counted as
+ * lost.
+ * @bytes, @programs: programs as in ltt_filter.h, without floating point, each padded to 8 bytes;
+ *                    their payload is that of the record, without contexts. EINVAL: one is not
+ *                    valid, or the channel counts. 0: the event has no filter any more.
+ * @contexts: names of the contexts that the programs use, in the order of their numbers,
+ *            comma-separated; as LTT_KMOD_CONTEXT_FIELD lists them, without stacks. They need not
+ *            be contexts of the channel. ENOENT: one does not exist.
+ */
+struct ltt_kmod_filter {
+	uint32_t size;
+	uint32_t id;
+	uint64_t programs;
+	uint32_t bytes;
+	uint32_t reserved;
+	char contexts[512];
 };
 
 #define LTT_KMOD_CONTEXTS_MAX 64u /* of a channel */
@@ -296,9 +334,9 @@ enum ltt_kmod_track_op {
 };
 
 /**
- * struct ltt_kmod_track - the ids whose events this channel records: those of tasks that have
- * one of the ids of each kind. The first id that is added leaves all others out. Events that are
- * left out are not counted as lost. It may change at any time.
+ * struct ltt_kmod_track - limit this channel to events of tasks with tracked ids: a task must have
+ * one of the tracked ids of each kind that is tracked. The first id that is added excludes all
+ * others of its kind. Excluded events are not counted as lost. Tracked ids may change at any time.
  */
 struct ltt_kmod_track {
 	uint32_t size;
@@ -308,7 +346,7 @@ struct ltt_kmod_track {
 };
 
 enum ltt_kmod_dump_flags {
-	LTT_KMOD_DUMP_WAIT = 1, /* return when it is done */
+	LTT_KMOD_DUMP_WAIT = 1, /* return when the dump is complete */
 };
 
 /**
@@ -328,10 +366,10 @@ struct ltt_kmod_dump {
 /**
  * struct ltt_kmod_counted - the count of event @id in a counting channel since the event was
  * enabled, on all CPUs together; ENOENT. It may be read at any time.
- * @count: hits. Of a histogram, those also are in one of:
- * @buckets: 0; and for k above 0 values from 2^(k-1) to 2^k - 1.
+ * @count: hits. With a histogram, each hit is also counted in one of the following:
+ * @buckets: number 0: value 0; number k: values from 2^(k-1) to 2^k - 1.
  * @negative: values below 0.
- * @missed: hits whose value could not be read, as too many interrupted each other.
+ * @missed: hits whose value could not be read, as too many events interrupted each other.
  * @sum: of all values, modulo 2^64.
  */
 struct ltt_kmod_counted {
@@ -345,10 +383,12 @@ struct ltt_kmod_counted {
 };
 
 /**
- * struct ltt_kmod_preset - a channel that another module has registered for its events: rules
- * that name no channel record them into a channel of their own, like this one.
- * @index: input, from 0; ENOENT after the last one. They come and go with modules.
- * @num_subbuf, @subbuf_size: 0: as other channels have them.
+ * struct ltt_kmod_preset - description of a channel, which another module has registered for its
+ * events: for rules that name no channel, the session daemon creates a channel with these
+ * attributes.
+ * @index: input, from 0; ENOENT after the last one. Indices change when modules are loaded or
+ *	removed.
+ * @num_subbuf, @subbuf_size: 0: the default.
  * @events: a glob of names as they are listed.
  */
 struct ltt_kmod_preset {
@@ -376,5 +416,6 @@ struct ltt_kmod_preset {
 #define LTT_KMOD_USER_PROBE _IOW(LTT_KMOD_IOC, 12, struct ltt_kmod_user_probe)
 #define LTT_KMOD_COUNTED _IOWR(LTT_KMOD_IOC, 13, struct ltt_kmod_counted)
 #define LTT_KMOD_PRESET	 _IOWR(LTT_KMOD_IOC, 14, struct ltt_kmod_preset)
+#define LTT_KMOD_FILTER	 _IOW(LTT_KMOD_IOC, 15, struct ltt_kmod_filter)
 
 #endif

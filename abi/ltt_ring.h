@@ -2,9 +2,8 @@
 /*
  * ltt_ring.h - layout of a ring in shared memory.
  *
- * This file is the whole contract between the producers of events (libltt and
- * ltt.ko) and their reader (ltt-consumerd). It holds layout and the few
- * pure functions that both sides must agree on; no state, no system call.
+ * This file is the interface between the producers of events (libltt and ltt.ko) and
+ * their reader (ltt-consumerd): the memory layout, and functions that compute it.
  *
  * A *ring set* is the buffer of one (session, channel, owner): one ring per
  * CPU. It lives in two memfds that the consumer creates and seals:
@@ -32,7 +31,7 @@
 #define LTT_RING_MAGIC    0x474e495254544c00ull /* "\0LTTRING", little-endian */
 #define LTT_RING_VERSION  1
 
-/* --- the word of truth: `pub` ------------------------------------------- */
+/* --- the word that commits records: `pub` --------------------------------- */
 
 /*
  * bits  0..38  position of the first byte not yet published
@@ -45,11 +44,11 @@
 #define LTT_PUB_EPOCH_SHIFT 40
 #define LTT_TS_BITS       27 /* clock bits that a compact event header holds */
 
-/* --- what the producer writes ------------------------------------------- */
+/* --- written by the producer ------------------------------------------- */
 
-/** Where a reader may enter the stream: state before the first record that
- *  begins in a sub-buffer. Stored before the commit of the record whose end
- *  crosses into the sub-buffer. */
+/** struct ltt_ring_region - values of @pub and @count before the first record that begins in a
+ *  sub-buffer: a reader can start there. Stored before the commit of the record whose end is in
+ *  the sub-buffer. */
 struct ltt_ring_region {
 	uint64_t pub;
 	uint64_t count;
@@ -57,23 +56,27 @@ struct ltt_ring_region {
 
 /**
  * struct ltt_ring_prod - producer words of one ring.
- * @pub: see above; the only commit.
+ * @pub: see above; a store to it commits a record.
  * @last_ts: clock of the last record attempted; stored before @pub.
  * @count: records published; count[parity of pub] is the valid one. The writer
  *         stores count[!parity] and then flips the parity with the commit, so
- *         a record that is abandoned half way never counts.
+ *         a record that is abandoned is never counted.
  * @lost_full: records refused because the ring was full (atomic adds).
  * @lost_size: records refused because they exceed max_record (atomic adds).
  * @lost_busy: records refused because no ring could be written: the restart limit was reached or
  * the process has no private ring yet (atomic adds).
- * @hint_end: producers only: a record whose end stays below it (with a compact
- *            header, in 32 bits, less 4) is in the sub-buffer of `pub`, and has
- *            room. Every producer that enters another sub-buffer leaves it
- *            behind; the next record computes it again.
- * @hint_epoch: producers only: the first clock value behind an epoch that `pub`
- *              had; a clock below it, and not below last_ts, is of the epoch of
+ * @not_sampled: events left out by --sample, --rate or --first of a rule: neither records nor
+ *               losses. Plain adds, in restartable sequences only.
+ * @not_sampled_apart: the same, counted outside of restartable sequences (atomic adds).
+ * @hint_end: for producers only: a record whose end stays below it (with a compact
+ *            header, in 32 bits, less 4) is in the sub-buffer of `pub`, and fits.
+ *            It is not valid in another sub-buffer: the first record there
+ *            computes it again.
+ * @hint_epoch: for producers only: the first clock value after an epoch that `pub`
+ *              had; a clock value below it, and not below last_ts, is of the epoch of
  *              `pub`.
- * @region: num_subbuf entries.
+ * @region: num_subbuf entries. Those of the first ring are followed by LTT_FILTER_WORDS words
+ *          (ltt_filter.h) for rules with --rate or --first, which all processes share.
  */
 struct ltt_ring_prod {
 	uint64_t pub;
@@ -84,26 +87,29 @@ struct ltt_ring_prod {
 	uint64_t lost_busy;
 	uint64_t hint_end;
 	uint64_t hint_epoch;
-	uint64_t reserved[7];
+	uint64_t not_sampled;
+	uint64_t not_sampled_apart;
+	uint64_t reserved[5];
 	struct ltt_ring_region region[];
 };
 
-/* --- what the consumer writes ------------------------------------------- */
+/* --- written by the consumer ------------------------------------------- */
 
 /** state: bits of ltt_ring_cons.state. The fast path records only if the value is LTT_RING_ON;
  *  any other value is handled out of line. */
 enum {
 	LTT_RING_ON = 1,   /* record */
-	LTT_RING_WAKE = 2, /* consumer sleeps: ring its doorbell after a record */
+	LTT_RING_WAKE = 2, /* the consumer sleeps: wake it by its doorbell after a record */
 };
 
 /**
- * struct ltt_ring_cons - consumer words of one ring, on a page of its own, which
- * a producer can map beside the ring's own words.
+ * struct ltt_ring_cons - consumer words of one ring, on a page of their own, which
+ * a producer can map next to the producer words.
+ * @apart, @reserved: unused.
  * @consumed: position up to which the space may be reused.
  * @state: LTT_RING_*.
  * @waiting: not 0 while the consumer sleeps between flushes: a record that
- *           enters a new sub-buffer rings the doorbell.
+ *           enters a new sub-buffer wakes it by its doorbell.
  */
 struct ltt_ring_cons {
 	uint64_t apart[256];
@@ -186,7 +192,7 @@ static inline uint32_t ltt_ring_max_record(uint64_t data_size)
  *   extended  u8 = 31; u32 id; u64 clock
  *
  * compact and wide need (ts >> 27) equal to the epoch of the record before;
- * extended serves where it differs, and for ids above 65535.
+ * extended is used if it differs, and for ids above 65535.
  */
 #define LTT_ID_COMPACT_MAX 29u
 #define LTT_ID_WIDE        30u

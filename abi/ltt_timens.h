@@ -2,7 +2,7 @@
 /*
  * ltt_timens.h - CLOCK_MONOTONIC across time namespaces (time_namespaces(7)): each namespace
  * has an offset of its own, and a trace has one clock. Producers and daemons subtract
- * the offset, so that all record the machine's time, which the kernel records, too. Pure.
+ * the offset, so that all record the time of the initial namespace, as the kernel does.
  */
 #ifndef LTT_TIMENS_H
 #define LTT_TIMENS_H
@@ -13,7 +13,7 @@
 
 #define LTT_TIMENS_OFFSETS "/proc/self/timens_offsets"
 
-/** By how much this namespace's CLOCK_MONOTONIC is ahead of the machine's, in ns.
+/** The time by which this namespace's CLOCK_MONOTONIC is ahead of the initial namespace's, in ns.
  *  @offsets: text of LTT_TIMENS_OFFSETS, ended by NUL; "": 0. */
 static inline uint64_t ltt_timens_monotonic(const char *offsets)
 {

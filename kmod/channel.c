@@ -12,6 +12,7 @@
 
 #include "dump/dump.h"
 #include "fields.h"
+#include "filter.h"
 #include "memory_file.h"
 #include "probe/place.h"
 #include "registry.h"
@@ -34,6 +35,7 @@ static void hook_free(struct hook *hook)
 	if (hook->event->kind->release)
 		hook->event->kind->release(hook->event);
 	stat_free(hook->stat);
+	filter_free(hook->source.filter);
 	kfree(hook);
 }
 
@@ -65,25 +67,25 @@ static bool kmod_channel_is_taken(const struct channel *channel, const struct ev
 
 	/* (one event may be counted by several of its fields) */
 	list_for_each_entry(hook, &channel->hooks, of_channel)
-		if (hook->id == id || (hook->event == event && !channel->set->stats))
+		if (hook->source.id == id || (hook->event == event && !channel->set->stats))
 			return true;
 	return false;
 }
 
-/* Nobody counts what is not connected yet. */
+/* A field that is not connected yet is not counted. */
 static int connect_hook(struct hook *hook, const struct stat_field *field)
 {
-	struct stats *stats = hook->set->stats;
+	struct stats *stats = hook->source.set->stats;
 	int ret;
 
 	if (stats) {
-		hook->stat = stat_new(stats, hook->id, field);
+		hook->stat = stat_new(stats, hook->source.id, field);
 		if (IS_ERR(hook->stat))
 			return PTR_ERR(hook->stat);
 	}
 	ret = registry_connect(hook);
 	if (ret && stats) {
-		stat_remove(stats, hook->id);
+		stat_remove(stats, hook->source.id);
 		stat_free(hook->stat);
 	}
 	return ret;
@@ -93,11 +95,25 @@ static void kmod_channel_disconnect(struct hook *hook)
 {
 	registry_disconnect(hook);
 	if (hook->stat)
-		stat_remove(hook->set->stats, hook->id);
+		stat_remove(hook->source.set->stats, hook->source.id);
 }
 
+/* Probes may run: the filter is there before they read it, and while they use it. */
+static void kmod_channel_set_filter(struct hook *hook, const struct filter *filter)
+{
+	const struct filter *before = hook->source.filter;
+
+	if (filter)
+		smp_store_release(&hook->source.filter, filter);
+	WRITE_ONCE(hook->source.special, hook->source.set->special || filter);
+	if (!filter)
+		WRITE_ONCE(hook->source.filter, NULL);
+	filter_free(before);
+}
+
+/* The filter is the hook's then, but not if it fails. */
 static int connect(struct channel *channel, struct event *event, u32 id,
-		   const struct stat_field *field)
+		   const struct stat_field *field, const struct filter *filter)
 {
 	struct hook *hook;
 	int ret;
@@ -107,8 +123,9 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 	hook = kzalloc(sizeof(*hook), GFP_KERNEL_ACCOUNT);
 	if (!hook)
 		return -ENOMEM;
-	hook->set = channel->set;
-	hook->id = id;
+	hook->source.set = channel->set;
+	hook->source.id = id;
+	kmod_channel_set_filter(hook, filter);
 	hook->event = event;
 	channel->has_recorded = true;
 	ret = connect_hook(hook, field);
@@ -120,6 +137,35 @@ static int connect(struct channel *channel, struct event *event, u32 id,
 }
 
 static const struct stat_field only_hits;
+
+/* The filter that comes with an event. Return: NULL: none; ERR_PTR. */
+static const struct filter *kmod_channel_filter(const struct channel *channel, u64 at)
+{
+	struct ltt_kmod_filter request;
+	int ret = at ? request_get(&request, sizeof(request), u64_to_user_ptr(at)) : 0;
+
+	if (ret)
+		return ERR_PTR(ret);
+	if (at && channel->set->stats)
+		return ERR_PTR(-EINVAL);
+	return at ? filter_new(&request) : NULL;
+}
+
+static int connect_filtered(struct channel *channel, struct event *event, u32 id,
+			    const struct stat_field *field, u64 filter_at)
+{
+	const struct filter *filter = kmod_channel_filter(channel, filter_at);
+	int ret;
+
+	if (IS_ERR(filter))
+		return PTR_ERR(filter);
+	mutex_lock(&channel->lock);
+	ret = connect(channel, event, id, field, filter);
+	mutex_unlock(&channel->lock);
+	if (ret)
+		filter_free(filter);
+	return ret;
+}
 
 static int kmod_channel_enable(struct channel *channel, const void __user *from)
 {
@@ -141,22 +187,17 @@ static int kmod_channel_enable(struct channel *channel, const void __user *from)
 		ret = field_locate(event, request.field, &field);
 	if (ret)
 		return ret == -ENOENT ? -EINVAL : ret;
-	mutex_lock(&channel->lock);
-	ret = connect(channel, event, request.id, &field);
-	mutex_unlock(&channel->lock);
-	return ret;
+	return connect_filtered(channel, event, request.id, &field, request.filter);
 }
 
 /* An event of this channel alone. */
-static int connect_own(struct channel *channel, struct event *event, u32 id)
+static int connect_own(struct channel *channel, struct event *event, u32 id, u64 filter_at)
 {
 	int ret;
 
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	mutex_lock(&channel->lock);
-	ret = connect(channel, event, id, &only_hits);
-	mutex_unlock(&channel->lock);
+	ret = connect_filtered(channel, event, id, &only_hits, filter_at);
 	if (ret)
 		event->kind->release(event);
 	return ret;
@@ -171,7 +212,7 @@ static int probe(struct channel *channel, const void __user *from)
 		return ret;
 	if (!request_text_ends(request.symbol, sizeof(request.symbol)))
 		return -EINVAL;
-	return connect_own(channel, place_new(&request), request.id);
+	return connect_own(channel, place_new(&request), request.id, request.filter);
 }
 
 static int user_probe(struct channel *channel, const void __user *from)
@@ -179,7 +220,9 @@ static int user_probe(struct channel *channel, const void __user *from)
 	struct ltt_kmod_user_probe request;
 	int ret = request_get(&request, sizeof(request), from);
 
-	return ret ? ret : connect_own(channel, user_place_new(&request), request.id);
+	return ret ? ret :
+		     connect_own(channel, user_place_new(&request), request.id,
+				 request.filter);
 }
 
 static struct hook *kmod_channel_hook_of(struct channel *channel, u32 id)
@@ -187,9 +230,32 @@ static struct hook *kmod_channel_hook_of(struct channel *channel, u32 id)
 	struct hook *hook;
 
 	list_for_each_entry(hook, &channel->hooks, of_channel)
-		if (hook->id == id)
+		if (hook->source.id == id)
 			return hook;
 	return NULL;
+}
+
+/* Another filter for an event, or none. */
+static int kmod_channel_refilter(struct channel *channel, const void __user *from)
+{
+	struct ltt_kmod_filter request;
+	const struct filter *filter;
+	struct hook *hook;
+	int ret = request_get(&request, sizeof(request), from);
+
+	if (ret)
+		return ret;
+	filter = channel->set->stats ? ERR_PTR(-EINVAL) : filter_new(&request);
+	if (IS_ERR(filter))
+		return PTR_ERR(filter);
+	mutex_lock(&channel->lock);
+	hook = kmod_channel_hook_of(channel, request.id);
+	if (hook)
+		kmod_channel_set_filter(hook, filter);
+	mutex_unlock(&channel->lock);
+	if (!hook)
+		filter_free(filter);
+	return hook ? 0 : -ENOENT;
 }
 
 static int kmod_channel_disable(struct channel *channel, const void __user *from)
@@ -200,7 +266,7 @@ static int kmod_channel_disable(struct channel *channel, const void __user *from
 
 	if (ret)
 		return ret;
-	if (request.flags & ~LTT_KMOD_NOWAIT || request.field)
+	if (request.flags & ~LTT_KMOD_NOWAIT || request.field || request.filter)
 		return -EINVAL;
 	mutex_lock(&channel->lock);
 	hook = kmod_channel_hook_of(channel, request.id);
@@ -246,6 +312,7 @@ static int track(struct channel *channel, const void __user *from)
 {
 	struct ltt_kmod_track request;
 	struct ring_set *set = channel->set;
+	struct hook *hook;
 	int ret = request_get(&request, sizeof(request), from);
 
 	if (ret)
@@ -253,6 +320,8 @@ static int track(struct channel *channel, const void __user *from)
 	mutex_lock(&channel->lock);
 	ret = tracker_change(&set->tracker, &request);
 	WRITE_ONCE(set->special, set->contexts.nr || set->tracker.on || set->stats);
+	list_for_each_entry(hook, &channel->hooks, of_channel)
+		WRITE_ONCE(hook->source.special, set->special || hook->source.filter);
 	mutex_unlock(&channel->lock);
 	return ret;
 }
@@ -320,6 +389,8 @@ static long kmod_channel_ioctl(struct file *file, unsigned int command, unsigned
 		return kmod_channel_dump(file->private_data, (const void __user *)arg);
 	case _IOC_NR(LTT_KMOD_COUNTED):
 		return counted(file->private_data, (void __user *)arg);
+	case _IOC_NR(LTT_KMOD_FILTER):
+		return kmod_channel_refilter(file->private_data, (const void __user *)arg);
 	case _IOC_NR(LTT_KMOD_DISABLE):
 		return kmod_channel_disable(file->private_data, (const void __user *)arg);
 	}

@@ -18,6 +18,7 @@
 
 #include "compat.h"
 #include "counters.h"
+#include "filter/program.h"
 #include "stacks.h"
 
 /* --- of the current task -------------------------------------------------- */
@@ -201,7 +202,7 @@ static u32 fixed_bytes(u8 which)
 	return field->form == FORM_ARRAY ? field->elem_bytes * field->count : field->elem_bytes;
 }
 
-/* --- what is gathered before ---------------------------------------------- */
+/* --- values that are read before ---------------------------------------------- */
 
 #define LEVELS 4 /* writers that interrupt each other, or cause each other, on a CPU */
 
@@ -286,6 +287,27 @@ static int kmod_context_find(const char *name)
 		if (!strcmp(table[i].field.name, name))
 			return i;
 	return -ENOENT;
+}
+
+int context_find_value(const char *name)
+{
+	int which = kmod_context_find(name);
+
+	return which < 0 || table[which].walk ? -ENOENT : which;
+}
+
+void notrace context_value(u8 which, struct ltt_filter_value *ret)
+{
+	const struct context *context = &table[which];
+
+	if (context->get) {
+		ret->kind = LTT_FILTER_INTEGER;
+		ret->integer = (s64)context->get();
+		return;
+	}
+	ret->kind = LTT_FILTER_TEXT;
+	ret->text = current->comm;
+	ret->length = strnlen(current->comm, TASK_COMM_LEN);
 }
 
 static int start_counting(struct counters **ret, const struct ltt_kmod_context *asked)

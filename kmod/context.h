@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * context.h - facts about the current task, or its CPU, that can be recorded with every event of
- * a channel. Read wherever events are recorded, NMIs included.
+ * context.h - contexts: facts about the current task, or its CPU, that can be recorded with each
+ * event of a channel. They are read in the context of the event, which may be an NMI.
  */
 #ifndef KMOD_CONTEXT_H
 #define KMOD_CONTEXT_H
 
 #include "event.h"
 #include "ltt_kmod.h"
+
+struct ltt_filter_value;
 
 #define CONTEXTS_MAX LTT_KMOD_CONTEXTS_MAX
 
@@ -16,9 +18,11 @@ struct counters;
 /**
  * struct contexts - the contexts of a ring set, in the order of the record, before the
  * payload. Changed only while nothing is recorded.
- * @bytes: of those whose size is fixed.
- * @counters: of those that are counted.
- * @gathered: memory for those that have to be there before the record has its room; or NULL.
+ * @bytes: sum of the sizes of contexts of fixed size.
+ * @which: number of each context in the table of context.c.
+ * @counters: the perf counter of each context that has one; else NULL.
+ * @gathered: memory for values of variable size, which are read before space for the record is
+ *            reserved; NULL if there are none.
  */
 struct contexts {
 	u32 bytes;
@@ -28,21 +32,28 @@ struct contexts {
 	struct gathering __percpu *gathered;
 };
 
-/** struct gathered - the gathered values for one record. */
+/** struct gathered - values of variable size, read for one record. */
 struct gathered;
 
-/** Return: NULL after the last one there is. */
+/** The field that context number @index adds to a record. Return: NULL after the last context. */
 const struct field *context_field(u32 index);
-/** Return: 0; -ENOENT, -EEXIST, -ENOSPC; the error of perf for a counter. */
+/** A context whose value a filter may compare. Return: its number for context_value(); -ENOENT. */
+int context_find_value(const char *name);
+/** Read the context's current value, of the current task: an integer or a text. */
+void context_value(u8 which, struct ltt_filter_value *ret);
+/** Add a context. Return: 0; -ENOENT: it is unknown; -EEXIST: it is there already; -ENOSPC: there
+ *  are too many; the error of perf for a counter. */
 int contexts_add(struct contexts *contexts, const struct ltt_kmod_context *asked);
 void contexts_fini(struct contexts *contexts);
 
-/** If contexts->gathered is set: before a record gets its room, on its CPU. Return: for
- *  contexts_put(), then contexts_release(); NULL: too many interrupted each other. */
+/** Read the values of variable size, before space for the record is reserved, on the same CPU. Only
+ *  if contexts->gathered is set. Return: argument of contexts_put(), to be freed by
+ *  contexts_release(); NULL: too many records interrupt each other on this CPU. */
 struct gathered *contexts_gather(const struct contexts *contexts);
 void contexts_release(const struct contexts *contexts);
-/** Return: bytes that contexts_put() fills. */
+/** The number of bytes that contexts_put() writes. */
 u32 contexts_bytes(const struct contexts *contexts, const struct gathered *gathered);
+/** Write the contexts of a record to @to. */
 void contexts_put(const struct contexts *contexts, const struct gathered *gathered, u8 *to);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /dev/ltt: what events there are, and new channels. It has no state of its own; the
+ * /dev/ltt: lists events, and makes channels. It has no state of its own; the
  * module can't be unloaded while it, a channel or a ring set is open.
  */
 #include <linux/capability.h>
@@ -13,6 +13,7 @@
 #include "dump/dump.h"
 #include "probe/fallback.h"
 #include "fields.h"
+#include "filter.h"
 #include "probe/function.h"
 #include "probe/markers.h"
 #include "probe/presets.h"
@@ -31,6 +32,7 @@ static long kmod_device_hello(void __user *arg)
 		return ret;
 	request.abi = LTT_KMOD_ABI;
 	request.nr_events = registry_nr_events();
+	request.features = LTT_KMOD_FILTERS;
 	return request_put(arg, &request, sizeof(request));
 }
 
@@ -133,7 +135,7 @@ static long kmod_device_ioctl(struct file *file, unsigned int command, unsigned 
 	return -ENOTTY;
 }
 
-/* The mode says root; a chmod by accident must not hand out the kernel's secrets. */
+/* The mode permits root only; a chmod by accident must not hand out the kernel's secrets. */
 static int device_open(struct inode *inode, struct file *file)
 {
 	return capable(CAP_SYS_ADMIN) ? 0 : -EPERM;
@@ -217,6 +219,7 @@ static void __exit ltt_exit(void)
 	misc_deregister(&device);
 	counters_fini();
 	events_fini();
+	filter_fini();
 }
 
 module_init(ltt_init);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * event.h - an event that can be recorded: its name, its fields, and the functions that enable
- * it. Those that are compiled from the kernel's trace headers are constant data, made by
- * probe/header/include/trace/define_trace.h; others are created when the module discovers them. An
- * event stays in the registry until the module is unloaded.
+ * it. Events compiled from the kernel's trace headers are constant data, made by
+ * probe/header/include/trace/define_trace.h; others are created when the module finds them in the
+ * running kernel. An event stays in the registry until the module is unloaded.
  */
 #ifndef KMOD_EVENT_H
 #define KMOD_EVENT_H
@@ -23,7 +23,8 @@ enum field_form {
 	FORM_STRING,	/* NUL-terminated; at the payload's end */
 };
 
-/** struct field - as declared; @count: elements of an array. */
+/** struct field - a field of an event, as declared. @form: enum field_form. @count: elements of an
+ *  array. */
 struct field {
 	const char *name;
 	const char *type;
@@ -34,10 +35,10 @@ struct field {
 };
 
 /**
- * struct event_kind - how events of a kind are enabled and disabled; with the registry's lock
- * held, and for live events only.
- * @release: of events that belong to one channel: frees one; NULL for all others.
- * @flags: of struct ltt_kmod_event.
+ * struct event_kind - functions that enable (@attach) and disable (@detach) events of a kind;
+ * called with the registry's lock held, and for live events only.
+ * @release: frees an event of a kind whose events belong to one channel; NULL for all others.
+ * @flags: flags of struct ltt_kmod_event.
  */
 struct event_kind {
 	int (*attach)(struct hook *hook);
@@ -48,9 +49,9 @@ struct event_kind {
 
 /**
  * struct event
- * @system: NULL where the name stands alone.
- * @probe: void (void *hook, ...), of a tracepoint.
- * @tp: the tracepoint that it has now.
+ * @system: subsystem of a tracepoint; NULL: the name has no prefix.
+ * @probe: probe function of a tracepoint: void (void *hook, ...).
+ * @tp: the tracepoint in the running kernel, while @live.
  * @live, @hooks: owned by the registry, under its lock; probes walk @hooks by RCU.
  */
 struct event {

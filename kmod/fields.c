@@ -4,7 +4,7 @@
 #include <linux/errno.h>
 #include <linux/string.h>
 
-/* Numbers of enum ltt_field_kind and enum ltt_field_flags (ltt/site.h). */
+/* Values of enum ltt_field_kind and enum ltt_field_flags (ltt/site.h), which can't be included. */
 enum { KIND_INT = 1, KIND_STRING = 3, KIND_ARRAY = 4, KIND_SEQUENCE = 5 };
 enum { FLAG_SIGNED = 1, FLAG_TEXT = 4 };
 
@@ -13,7 +13,7 @@ static bool at_the_end(const struct field *field)
 	return field->form == FORM_DYNAMIC || field->form == FORM_STRING;
 }
 
-/* Payload order: what has a fixed size, then the rest, each as declared. */
+/* Payload order: fields of fixed size, then the rest, each as declared. */
 static const struct field *nth_field(const struct event *event, u32 nth)
 {
 	const struct field *end = event->fields + event->nr_fields, *field;
@@ -48,7 +48,7 @@ static u8 kind_of(const struct field *field)
 	}
 }
 
-/* Elements that are not numbers are told as bytes. */
+/* Elements that are not numbers are described as bytes. */
 static void describe_elements(const struct field *field, struct ltt_kmod_field *ret)
 {
 	u32 count = field->form == FORM_ARRAY ? field->count : 1;

@@ -11,7 +11,7 @@
 int field_describe(const struct event *event, u32 nth, struct ltt_kmod_field *ret);
 /** The same for a single field. */
 void field_describe_one(const struct field *field, struct ltt_kmod_field *ret);
-/** The field's position in the payload. Return: 0; -ENOENT; -EINVAL: it is not a number. */
+/** The field's position in the payload. Return: 0; -ENOENT; -EINVAL: it is not an integer. */
 int field_locate(const struct event *event, u32 nth, struct stat_field *ret);
 
 #endif

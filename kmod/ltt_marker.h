@@ -9,16 +9,16 @@
  *	static struct ltt_marker *const markers[] = { &ltt_marker_disk_flush };
  *
  *	ltt_markers_register(markers, 1);			when the module is loaded
- *	trace_mark(disk_flush, device, bytes, name);		wherever, interrupts and NMIs too
- *	ltt_markers_unregister(markers, 1);			when it goes
+ *	trace_mark(disk_flush, device, bytes, name);		in any context, NMIs included
+ *	ltt_markers_unregister(markers, 1);			before it is unloaded
  *
  * A format is as printf's, of integers, characters, pointers and strings; the word before
  * each conversion is the name of the value. Several markers may have one name, in one module
- * or in many, and then must have one format: a marker or a probe that has another one is
+ * or in many, and then must have one format: a marker or a probe with another format is
  * reported in the kernel's log, and never armed. The format of the first marker of a name
- * counts until ltt.ko is unloaded.
+ * is valid until ltt.ko is unloaded.
  *
- * All functions but trace_mark() are for tasks only, and may sleep.
+ * All functions but trace_mark() are called in process context only, and may sleep.
  */
 #ifndef LTT_MARKER_H
 #define LTT_MARKER_H
@@ -30,19 +30,19 @@
 #include <linux/stdarg.h>
 
 /** struct ltt_marker - one place, or several of one module with the same name and format. Made by
- *  LTT_MARKER(); all but @name and @format are ltt.ko's. */
+ *  LTT_MARKER(); @name and @format are constant, ltt.ko sets the other members. */
 struct ltt_marker {
 	const char *name;
 	const char *format;
 	const atomic_t *listeners;
-	atomic_t nobody;
+	atomic_t no_listeners;
 	void *of_name;
 };
 
 #define LTT_MARKER(name_, format_)								\
 	static struct ltt_marker ltt_marker_##name_ = {					\
 		.name = #name_, .format = (format_),						\
-		.listeners = &ltt_marker_##name_.nobody,					\
+		.listeners = &ltt_marker_##name_.no_listeners,					\
 	};											\
 	static const char ltt_marker_##name_##_format[] __maybe_unused = format_
 
@@ -62,13 +62,14 @@ static inline __printf(1, 2) void ltt_marker_check(const char *format, ...)
 void ltt_marker_hit(struct ltt_marker *marker, ...);
 
 /**
- * ltt_markers_register() - from now on hooks can be attached.
+ * ltt_markers_register() - register markers, so that hooks can be attached to them.
  * Return: 0; -EINVAL: a format that can't be recorded; -ENOMEM. Then none is registered.
  * A format that differs from that of another marker of the name is not a failure: it is
  * reported, and that marker stays silent.
  */
 int ltt_markers_register(struct ltt_marker *const *markers, unsigned int nr);
-/** No caller may be in trace_mark() any more. Waits until no probe is called for them. */
+/** Unregister markers, and wait until no probe is called for them. The caller ensures that no
+ *  trace_mark() of them runs. */
 void ltt_markers_unregister(struct ltt_marker *const *markers, unsigned int nr);
 
 /**
@@ -76,7 +77,7 @@ void ltt_markers_unregister(struct ltt_marker *const *markers, unsigned int nr);
  * @name, @format: the marker; @format NULL: any format.
  * @call: with @private, the marker's format and the values; preemption is off. It may take
  *        values by va_arg() from the list as if it were its own.
- * The rest is ltt.ko's.
+ * ltt.ko sets the other members.
  */
 struct ltt_marker_probe {
 	const char *name;
@@ -90,9 +91,10 @@ struct ltt_marker_probe {
 	struct list_head of_marker;
 };
 
-/** Registered, not armed yet. Markers of the name may be loaded and unloaded later. */
+/** Register a probe, which is not armed yet. Markers of the name may be loaded and unloaded
+ *  later. */
 void ltt_marker_probe_register(struct ltt_marker_probe *probe);
-/** Disarms it. @private may be freed after ltt_marker_synchronize(). */
+/** Disarm and unregister a probe. @private may be freed after ltt_marker_synchronize(). */
 void ltt_marker_probe_unregister(struct ltt_marker_probe *probe);
 /** Return: 0; -EALREADY; -EINVAL: the markers of that name have another format. */
 int ltt_marker_probe_arm(struct ltt_marker_probe *probe);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * ltt_provider.h - events of other modules, with typed fields: a module registers a provider,
- * which has a name and any number of events, and unregisters it before it is unloaded. They are
- * listed and recorded like all others, by the name `PROVIDER:EVENT`, into any number of
- * channels. kmod/examples has one. While an event is not recorded it costs a load and a branch.
+ * which has a name and any number of events, and unregisters it before it is unloaded. The events
+ * are listed and recorded like all others, by the name `PROVIDER:EVENT`, into any number of
+ * channels. kmod/examples has an example. An event that is not recorded costs a load and a branch.
  *
  *	static const struct ltt_event_field job_fields[] = {
- *		LTT_FIELD_NUMBER(u32, id), LTT_FIELD_NUMBER(s64, left), LTT_FIELD_TEXT(what),
+ *		LTT_FIELD_NUMBER(u32, id), LTT_FIELD_NUMBER(s64, left), LTT_FIELD_TEXT(reason),
  *	};
  *	static struct ltt_event events[] = { LTT_EVENT(job, job_fields) };
  *	static struct ltt_provider provider = { "printer", events, ARRAY_SIZE(events) };
  *
  *	ltt_provider_register(&provider);			when the module is loaded
  *
- *	if (ltt_event_is_on(&events[0])) {			wherever, interrupts and NMIs too
+ *	if (ltt_event_is_on(&events[0])) {			in any context, NMIs included
  *		const struct { u32 id; s64 left; } __packed numbers = { 7, -1 };
  *		const char *texts[] = { name };
  *
  *		ltt_event_record(&events[0], &numbers, texts);
  *	}
  *
- *	ltt_provider_unregister(&provider);			when it goes
+ *	ltt_provider_unregister(&provider);			before it is unloaded
  *
  * A provider may be unregistered while its events are recorded, and registered again: channels
  * then continue to record them. Its events must have the same fields as before, until ltt.ko is
@@ -48,7 +48,7 @@ struct ltt_event_field {
 	  .is_signed = (type_)-1 < (type_)1 }
 #define LTT_FIELD_TEXT(name_) { .name = #name_, .type = "const char *" }
 
-/** struct ltt_event - all but @name and @fields are ltt.ko's. */
+/** struct ltt_event - the module sets @name, @fields and @nr_fields; ltt.ko uses the others. */
 struct ltt_event {
 	const char *name;
 	const struct ltt_event_field *fields;
@@ -68,23 +68,24 @@ struct ltt_provider {
 };
 
 /**
- * ltt_provider_register() - from now on its events can be recorded. For tasks; may sleep.
- * Names are of letters, digits and underscores.
- * Return: 0; -EEXIST: there is such an event, or provider; -EINVAL: an invalid name or field, or
- * an event that had other fields before; -ENOMEM. Then none is registered.
+ * ltt_provider_register() - make the provider's events available for recording. Process context;
+ * may sleep. Names consist of letters, digits and underscores.
+ * Return: 0; -EEXIST: an event or a provider of this name exists; -EINVAL: a name or a field is
+ * invalid, or an event had other fields before; -ENOMEM. On error no event is registered.
  */
 int ltt_provider_register(struct ltt_provider *provider);
-/** No caller may be in ltt_event_record() for it any more. For tasks; may sleep. */
+/** Unregister a provider. The caller ensures that no ltt_event_record() of it runs. Process
+ *  context; may sleep. */
 void ltt_provider_unregister(struct ltt_provider *provider);
 
-/** Whether a channel records it. */
+/** Whether a channel records the event. */
 static __always_inline bool ltt_event_is_on(const struct ltt_event *event)
 {
 	return unlikely(atomic_read(&event->listeners));
 }
 
 /**
- * ltt_event_record() - into all channels that have it enabled.
+ * ltt_event_record() - record an event into all channels that have it enabled.
  * @numbers: all fields that are numbers, in their order, without padding.
  * @texts: all that are texts, in their order; NULL is recorded as (null). They may change
  * meanwhile.

@@ -39,7 +39,7 @@ static const struct vm_operations_struct data_vm_ops = { .fault = data_fault };
 static const struct vm_operations_struct ctl_vm_ops = { .fault = ctl_fault };
 
 /* Shared mappings only: a private one would stop to follow the ring when written.
- * (VM_MAYSHARE says what was asked for; of a read-only file VM_SHARED is dropped.) */
+ * (VM_MAYSHARE is the requested mode; of a read-only file VM_SHARED is dropped.) */
 static int memory_file_map(struct vm_area_struct *vma, const struct vm_operations_struct *ops,
 			   unsigned long forbidden)
 {
@@ -69,7 +69,7 @@ static __poll_t data_poll(struct file *file, poll_table *wait)
 	poll_wait(file, &set->sleepers, wait);
 	WRITE_ONCE(set->armed, 1);
 	smp_mb();
-	return ring_set_has_news(set) ? EPOLLIN | EPOLLRDNORM : 0;
+	return ring_set_has_data(set) ? EPOLLIN | EPOLLRDNORM : 0;
 }
 
 static void drop_page(struct splice_pipe_desc *spliced, unsigned int i)
@@ -78,8 +78,8 @@ static void drop_page(struct splice_pipe_desc *spliced, unsigned int i)
 }
 
 /* The pages themselves go into the pipe, where offsets are those of the mapping. As with a
- * mapping, their bytes stay as they are for as long as `consumed` says so: until the other
- * end of the pipe has them. */
+ * mapping, their bytes stay as they are while `consumed` does not pass them: until the other end of
+ * the pipe has them. */
 static ssize_t data_splice_read(struct file *file, loff_t *offset, struct pipe_inode_info *pipe,
 				size_t len, unsigned int flags)
 {

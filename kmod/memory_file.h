@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* memory_file.h - descriptors through which a reader maps a ring set. Tasks only. */
+/* memory_file.h - descriptors through which a reader maps a ring set. Process context only. */
 #ifndef KMOD_MEMORY_FILE_H
 #define KMOD_MEMORY_FILE_H
 

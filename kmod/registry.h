@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * registry.h - all events, those of them that the running kernel has now, and
- * their channels. One for the module; tasks only.
+ * registry.h - all events of the module, whether they are available in the running kernel ("live"),
+ * and the channels that record them. Process context only.
  */
 #ifndef KMOD_REGISTRY_H
 #define KMOD_REGISTRY_H
@@ -10,14 +10,13 @@
 #include "ring.h"
 
 /**
- * struct hook - an event is recorded into a channel. Owned by the channel. The
- * tracepoint hands it to the probe.
- * @own: of the event's kind.
- * @stat: of a channel that counts; or NULL.
+ * struct hook - connection of an event to a channel that records it. Owned by the channel. The
+ * tracepoint passes it to the probe.
+ * @own: data of the event's kind.
+ * @stat: counter, in a channel that counts; else NULL.
  */
 struct hook {
-	struct ring_set *set;
-	u32 id;
+	struct source source;
 	bool connected;
 	struct event *event;
 	void *own;
@@ -26,7 +25,7 @@ struct hook {
 	struct list_head of_channel;
 };
 
-/** Adds an event that stays until registry_fini(), not live yet. Return: 0 or -ENOMEM. */
+/** Add an event, which stays until registry_fini(). It is not live yet. Return: 0 or -ENOMEM. */
 int registry_add(struct event *event, const struct event_kind *kind);
 /** Frees all events; none may be enabled any more. */
 void registry_fini(void);
@@ -40,11 +39,11 @@ struct event *registry_find(const char *name);
 struct event *registry_find_tracepoint(const char *name);
 bool registry_is_live(const struct event *event);
 
-/** The event is available now: channels that have it enabled record it from now on. */
+/** Make an event live: channels that have it enabled record it from now on. */
 void registry_comes(struct event *event);
 void registry_goes(struct event *event);
 
-/** From now on the event is recorded, or as soon as it is live. Return: 0 or -errno. */
+/** Record the event from now on, or as soon as it is live. Return: 0 or -errno. */
 int registry_connect(struct hook *hook);
 /** The hook may be freed after tracepoint_synchronize_unregister(). */
 void registry_disconnect(struct hook *hook);

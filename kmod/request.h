@@ -17,7 +17,7 @@ static inline int request_get(void *request, size_t size, const void __user *fro
 	return copy_struct_from_user(request, size, from, theirs);
 }
 
-/** The caller's size stands in @request, as request_get() found it. */
+/** Copy the output to the caller. @request begins with the caller's size, from request_get(). */
 static inline int request_put(void __user *to, const void *request, size_t size)
 {
 	u32 theirs = *(const u32 *)request;

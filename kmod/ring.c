@@ -6,6 +6,8 @@
 #include <asm/barrier.h>
 #include <asm/timex.h>
 
+#include "filter.h"
+
 /* Longer without a record, and the epoch's 24 bits might look the same again. */
 #define ALIAS_BITS (LTT_TS_BITS + 23)
 
@@ -53,7 +55,7 @@ static void kmod_ring_count_lost(u64 *counter)
 }
 
 /* A sleeping reader is woken once; it arms the wake-up again by poll(), whose own
- * fence lies between that and its look at `pub`. */
+ * fence lies between that and its load of `pub`. */
 static noinline void ring_wake_consumer(struct ring_set *set)
 {
 	smp_mb();
@@ -185,7 +187,8 @@ static bool is_on(const struct ring_set *set)
 	return READ_ONCE(this_cpu_ptr(set->rings)->cons->state) & LTT_RING_ON;
 }
 
-void *ring_begin_untracked(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring)
+static void *kmod_ring_begin_untracked(struct ring_set *set, u32 id, u32 len,
+				       struct ring **ret_ring)
 {
 	void *to;
 
@@ -202,27 +205,140 @@ void *ring_begin_untracked(struct ring_set *set, u32 id, u32 len, struct ring **
 	return to;
 }
 
-/* The room is known to be wanted before anything is taken or counted. */
-static noinline void *begin_specially(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring)
+/* A record of a payload that is accepted. */
+static noinline void kmod_ring_put_accepted(const struct source *source, const void *payload,
+					    u32 len)
 {
-	if (!tracker_wants_current(&set->tracker))
+	struct ring_set *set = source->set;
+	struct ring *ring;
+	void *to = likely(!READ_ONCE(set->special)) ?
+			   kmod_ring_begin(set, source->id, len, &ring) :
+			   kmod_ring_begin_untracked(set, source->id, len, &ring);
+
+	if (!to)
+		return;
+	memcpy(to, payload, len);
+	ring_end(ring);
+}
+
+/* --- events with a filter ------------------------------------------------- */
+
+/* Nowhere to make it: too many interrupt each other, or it is longer than any record. */
+static void kmod_ring_lose_undecided(const struct source *source)
+{
+	struct ring *ring = this_cpu_ptr(source->set->rings);
+
+	if (READ_ONCE(ring->cons->state) & LTT_RING_ON)
+		kmod_ring_count_lost(&ring->prod->lost_size);
+}
+
+static void *kmod_ring_begin_undecided(const struct source *source, u32 len,
+				       struct ring **ret_ring)
+{
+	struct undecided *undecided =
+		filter_room(struct_size(undecided, payload, len) + sizeof(u64));
+
+	if (unlikely(!undecided)) {
+		kmod_ring_lose_undecided(source);
 		return NULL;
-	return ring_begin_untracked(set, id, len, ret_ring);
+	}
+	undecided->way = RING_DECIDES_ROOM;
+	undecided->len = len;
+	undecided->source = source;
+	*ret_ring = (struct ring *)undecided;
+	return undecided->payload;
 }
 
-void *ring_begin(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring)
+static noinline void kmod_ring_decide(const struct source *source, const struct filter *filter,
+				      const void *payload, u32 len)
 {
-	if (unlikely(READ_ONCE(set->special)))
-		return begin_specially(set, id, len, ret_ring);
-	return kmod_ring_begin(set, id, len, ret_ring);
+	if (unlikely(source->set->tracker.on) && !tracker_wants_current(&source->set->tracker))
+		return;
+	if (!filter || filter_accepts(filter, payload, len))
+		kmod_ring_put_accepted(source, payload, len);
 }
 
-void ring_end(struct ring *ring)
+static noinline void kmod_ring_end_others(struct ring *ring)
 {
-	if (unlikely(ring->counts))
+	struct undecided *undecided = (struct undecided *)ring;
+
+	if (ring->way == RING_COUNTS) {
 		stats_end(ring->set->stats);
-	else
-		kmod_ring_leave(ring);
+		return;
+	}
+	kmod_ring_decide(undecided->source, READ_ONCE(undecided->source->filter),
+			 undecided->payload, undecided->len);
+	filter_room_end(undecided);
+}
+
+/* A payload that is rejected by the first comparison is never copied, and trackers are not
+ * evaluated. */
+void ring_end_specially(struct ring *ring)
+{
+	const struct undecided *undecided = (const struct undecided *)ring;
+	const struct filter *filter;
+
+	if (unlikely(ring->way != RING_DECIDES)) {
+		kmod_ring_end_others(ring);
+		return;
+	}
+	filter = READ_ONCE(undecided->source->filter);
+	if (likely(filter && filter_rejects_first(filter, undecided->payload, undecided->len)))
+		return;
+	kmod_ring_decide(undecided->source, filter, undecided->payload, undecided->len);
+}
+
+/* --- records -------------------------------------------------------------- */
+
+/* The room is known to be wanted before anything is taken or counted. */
+void *ring_begin_specially(const struct source *source, u32 len, struct ring **ret_ring)
+{
+	if (unlikely(source->set->tracker.on) && !tracker_wants_current(&source->set->tracker))
+		return NULL;
+	if (READ_ONCE(source->filter))
+		return kmod_ring_begin_undecided(source, len, ret_ring);
+	return kmod_ring_begin_untracked(source->set, source->id, len, ret_ring);
+}
+
+void *ring_begin_plain(const struct source *source, u32 len, struct ring **ret_ring)
+{
+	return kmod_ring_begin(source->set, source->id, len, ret_ring);
+}
+
+static bool kmod_ring_accepts(const struct source *source, const void *payload, u32 len)
+{
+	const struct filter *filter = READ_ONCE(source->filter);
+
+	return !filter || filter_accepts(filter, payload, len);
+}
+
+static noinline void *kmod_ring_begin_put_specially(const struct source *source,
+						    const void *payload, u32 len,
+						    struct ring **ret_ring)
+{
+	if (!tracker_wants_current(&source->set->tracker) ||
+	    !kmod_ring_accepts(source, payload, len))
+		return NULL;
+	return kmod_ring_begin_untracked(source->set, source->id, len, ret_ring);
+}
+
+void *ring_begin_put(const struct source *source, const void *payload, u32 len,
+		     struct ring **ret_ring)
+{
+	if (unlikely(READ_ONCE(source->special)))
+		return kmod_ring_begin_put_specially(source, payload, len, ret_ring);
+	return kmod_ring_begin(source->set, source->id, len, ret_ring);
+}
+
+void ring_put_untracked(const struct source *source, const void *payload, u32 len)
+{
+	if (kmod_ring_accepts(source, payload, len))
+		kmod_ring_put_accepted(source, payload, len);
+}
+
+void ring_end_plain(struct ring *ring)
+{
+	kmod_ring_leave(ring);
 }
 
 /* Counted in the first ring, as their CPUs are unknown; `lost_busy` has no other writer, and

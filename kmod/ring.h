@@ -22,18 +22,24 @@
 #include "stats.h"
 #include "tracker.h"
 
+/** enum ring_way - the work of ring_end(): publish the record; count the event (stats.h); or run
+ *  the filter on a struct undecided, which is on the probe's stack (RING_DECIDES) or in a
+ *  filter_room() (RING_DECIDES_ROOM). */
+enum ring_way { RING_RECORDS, RING_COUNTS, RING_DECIDES, RING_DECIDES_ROOM };
+
 /**
  * struct ring - ring of one CPU; only that CPU writes to it.
  * @reserved: end of the last reserved space, and its epoch: `pub` without parity.
  * @ts: clock of the last record attempted; never goes back.
  * @count: records with reserved space.
  * @pub: copy of prod->pub; @published: the value of @reserved from which it was computed.
- * @counts: events are counted instead of recorded, see stats.h.
+ * @way: enum ring_way; the first member, as in struct undecided.
  * @nest: number of nested writers on this CPU; all but the last one are interrupted.
  * @floor: `consumed`, or in overwrite mode @pub: new records must not be more than
  *         @limit bytes ahead of it.
  */
 struct ring {
+	u8 way;
 	local64_t reserved;
 	local64_t ts;
 	local64_t count;
@@ -41,7 +47,6 @@ struct ring {
 	u64 published;
 	unsigned int nest;
 	u32 max_record;
-	bool counts;
 	const u64 *floor;
 	u64 limit;
 	u8 *data;
@@ -67,9 +72,29 @@ struct ring_set {
 	struct contexts contexts;
 	struct tracker tracker;
 	struct stats *stats;
-	int armed;	/* 1: wake the sleeping reader at the next event, once */
+	int armed;	/* 1: the next event wakes the sleeping reader, and sets it to 0 */
 	struct irq_work doorbell;
 	wait_queue_head_t sleepers;
+};
+
+/**
+ * struct source - an event of a ring set.
+ * @special: not 0 if a record needs more than space in the ring: set->special, or @filter.
+ * @filter: changes at any time; read with preemption off. NULL: none.
+ */
+struct source {
+	struct ring_set *set;
+	u32 id;
+	u32 special;
+	const struct filter *filter;
+};
+
+/** struct undecided - a payload that is being made for a filter. */
+struct undecided {
+	u8 way;
+	u32 len;
+	const struct source *source;
+	u8 payload[] __aligned(8);
 };
 
 /** Create a ring set with recording off. @desc: mode, sizes and clock, untrusted: checked. */
@@ -80,27 +105,85 @@ void ring_set_get(struct ring_set *set);
 void ring_set_put(struct ring_set *set);
 
 /** Whether there is enough data to wake a reader: condition of the waiters on @set->sleepers. */
-bool ring_set_has_news(struct ring_set *set);
+bool ring_set_has_data(struct ring_set *set);
 
-/** Counts records that could not be written; not within ring_begin() and ring_end(). */
+/** Count records that could not be written; not between ring_begin() and ring_end(). */
 void ring_set_lose(struct ring_set *set, u64 nr);
 
 /**
- * ring_begin() - room for a record of @len payload bytes in this CPU's ring.
+ * ring_begin() - reserve space for a record of @len payload bytes in this CPU's ring; for an event
+ * with a filter, memory outside of the ring: ring_end() then decides whether there is a record.
  * Preemption is off until ring_end().
- * Return: where the payload goes, then ring_end() must follow; NULL where the ring is
- * off or has no room: that has been counted and nothing must follow.
+ * Return: address for the payload, and ring_end() must follow; NULL: the ring is
+ * off, or has no space (the loss has been counted), and ring_end() must not follow.
  */
-void *ring_begin(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring);
-/** The same without a check of trackers. */
-void *ring_begin_untracked(struct ring_set *set, u32 id, u32 len, struct ring **ret_ring);
-void ring_end(struct ring *ring);
+static __always_inline void *ring_begin(const struct source *source, u32 len,
+					struct ring **ret_ring);
+static __always_inline void ring_end(struct ring *ring);
 
-/** A whole record, of a complete payload. */
-static __always_inline void ring_put(struct ring_set *set, u32 id, const void *payload, u32 len)
+/** The parts of ring_begin() and ring_end() that are not inline. */
+void *ring_begin_plain(const struct source *source, u32 len, struct ring **ret_ring);
+void *ring_begin_specially(const struct source *source, u32 len, struct ring **ret_ring);
+void ring_end_plain(struct ring *ring);
+void ring_end_specially(struct ring *ring);
+
+static __always_inline void *ring_begin(const struct source *source, u32 len,
+					struct ring **ret_ring)
+{
+	if (unlikely(READ_ONCE(source->special)))
+		return ring_begin_specially(source, len, ret_ring);
+	return ring_begin_plain(source, len, ret_ring);
+}
+
+static __always_inline void ring_end(struct ring *ring)
+{
+	if (unlikely(ring->way != RING_RECORDS))
+		ring_end_specially(ring);
+	else
+		ring_end_plain(ring);
+}
+
+#if __has_attribute(uninitialized)
+#define RING_UNINITIALIZED __attribute__((uninitialized))
+#else
+#define RING_UNINITIALIZED
+#endif
+
+/** Memory on a probe's stack for a payload of @bytes, if these are at most RING_ON_STACK. */
+#define RING_ON_STACK 64
+#define RING_STACK(name, bytes)									\
+	struct {										\
+		struct undecided head;								\
+		u8 payload[(bytes) <= RING_ON_STACK ? (bytes) + sizeof(u64) : 0] __aligned(8);	\
+	} name RING_UNINITIALIZED
+
+/** ring_begin() for a payload of constant length. @head: a RING_STACK(). */
+static __always_inline void *ring_begin_fixed(const struct source *source, u32 len,
+					      struct ring **ret_ring, struct undecided *head)
+{
+	if (likely(!READ_ONCE(source->special)))
+		return ring_begin_plain(source, len, ret_ring);
+	if (len > RING_ON_STACK || !READ_ONCE(source->filter))
+		return ring_begin_specially(source, len, ret_ring);
+	head->way = RING_DECIDES;
+	head->len = len;
+	head->source = source;
+	*ret_ring = (struct ring *)head;
+	return head->payload;
+}
+
+/** ring_begin() for a payload that is complete. Return: as ring_begin(); also NULL if the filter
+ *  rejects the payload. */
+void *ring_begin_put(const struct source *source, const void *payload, u32 len,
+		     struct ring **ret_ring);
+/** Write a record with a complete payload, without a check of trackers. */
+void ring_put_untracked(const struct source *source, const void *payload, u32 len);
+
+/** Write a record with a complete payload. */
+static __always_inline void ring_put(const struct source *source, const void *payload, u32 len)
 {
 	struct ring *ring;
-	void *to = ring_begin(set, id, len, &ring);
+	void *to = ring_begin_put(source, payload, len, &ring);
 
 	if (to) {
 		memcpy(to, payload, len);

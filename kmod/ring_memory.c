@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory of a ring set: pages that user space maps in the order of the file that
- * abi/ltt_ring.h describes, and that the kernel maps once more, each data area twice
- * in a row. Runs in the task that makes or lets go of a channel.
+ * The memory of a ring set. User space maps its pages in the order of the file that abi/ltt_ring.h
+ * describes; the kernel maps them once more, each data area twice in a row. Runs in the task that
+ * creates or releases a channel.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -65,17 +65,18 @@ static struct page **pages_new(unsigned long nr, unsigned int nr_rings)
 /* Producer block, data, data again. */
 static void *view_new(const struct ring_set *set, unsigned int ring)
 {
-	unsigned long once = ltt_ring_stride(&set->desc) >> PAGE_SHIFT;
-	unsigned long twice = set->desc.data_size >> PAGE_SHIFT;
-	struct page **pages = kvmalloc_array(once + twice, sizeof(*pages), GFP_KERNEL);
-	struct page **first = set->data_pages + ring * once;
+	unsigned long stride_pages = ltt_ring_stride(&set->desc) >> PAGE_SHIFT;
+	unsigned long data_pages = set->desc.data_size >> PAGE_SHIFT;
+	struct page **pages = kvmalloc_array(stride_pages + data_pages, sizeof(*pages), GFP_KERNEL);
+	struct page **first = set->data_pages + ring * stride_pages;
 	void *view;
 
 	if (!pages)
 		return NULL;
-	memcpy(pages, first, once * sizeof(*pages));
-	memcpy(pages + once, first + once - twice, twice * sizeof(*pages));
-	view = vmap(pages, once + twice, VM_MAP, PAGE_KERNEL);
+	memcpy(pages, first, stride_pages * sizeof(*pages));
+	memcpy(pages + stride_pages, first + stride_pages - data_pages,
+	       data_pages * sizeof(*pages));
+	view = vmap(pages, stride_pages + data_pages, VM_MAP, PAGE_KERNEL);
 	kvfree(pages);
 	return view;
 }
@@ -103,7 +104,7 @@ static void ring_memory_ring_init(struct ring_set *set, unsigned int cpu, u64 no
 		ring->floor = &ring->cons->consumed;
 		ring->limit = desc->data_size - LTT_RING_SLACK;
 	} else {
-		/* a reader of a snapshot expects no writer further than that from `pub` */
+		/* readers of snapshots rely on it: no writer is further ahead of `pub` */
 		ring->floor = &ring->pub;
 		ring->limit = desc->max_record;
 	}
@@ -123,7 +124,7 @@ static void ring_memory_wake_readers(struct irq_work *work)
 
 static int ring_memory_ring_set_map(struct ring_set *set)
 {
-	u64 now = ring_now(set->desc.clock); /* of all: its reader goes on from there */
+	u64 now = ring_now(set->desc.clock); /* one time for all rings */
 	unsigned int cpu;
 
 	set->ctl = vmap(set->ctl_pages, set->nr_ctl_pages, VM_MAP, PAGE_KERNEL);
@@ -203,7 +204,7 @@ int ring_set_count(struct ring_set *set)
 		return -ENOMEM;
 	set->special = 1;
 	for_each_possible_cpu(cpu)
-		per_cpu_ptr(set->rings, cpu)->counts = true;
+		per_cpu_ptr(set->rings, cpu)->way = RING_COUNTS;
 	return 0;
 }
 
@@ -222,7 +223,7 @@ void ring_set_put(struct ring_set *set)
 	kref_put(&set->ref, ring_memory_release);
 }
 
-static bool ring_has_news(const struct ring *ring)
+static bool ring_has_data(const struct ring *ring)
 {
 	u64 ahead = READ_ONCE(ring->prod->pub) ^ READ_ONCE(ring->cons->consumed);
 
@@ -231,12 +232,12 @@ static bool ring_has_news(const struct ring *ring)
 	return ahead & ring->subbuf_mask;
 }
 
-bool ring_set_has_news(struct ring_set *set)
+bool ring_set_has_data(struct ring_set *set)
 {
 	unsigned int cpu;
 
 	for_each_possible_cpu(cpu)
-		if (ring_has_news(per_cpu_ptr(set->rings, cpu)))
+		if (ring_has_data(per_cpu_ptr(set->rings, cpu)))
 			return true;
 	return false;
 }

@@ -20,7 +20,7 @@ u32 notrace stacks_kernel(unsigned long *ret)
 	return nr - own;
 }
 
-/** struct frame - what compilers put where the frame pointer points to. */
+/** struct frame - the words that a frame pointer points to. */
 struct frame {
 	unsigned long next;
 	unsigned long caller;
@@ -39,8 +39,8 @@ static bool notrace read_frame(unsigned long at, bool narrow, struct frame *ret)
 	return true;
 }
 
-/* The kernel's own walker is not exported. Frames only lead up the stack: what doesn't is
- * something else, or a loop. */
+/* The kernel's own walker is not exported. Frames only lead up the stack: an address that does not
+ * is something else, or a loop. */
 u32 notrace stacks_user(unsigned long *ret)
 {
 	struct pt_regs *regs = task_pt_regs(current);
@@ -50,7 +50,7 @@ u32 notrace stacks_user(unsigned long *ret)
 
 	if (!current->mm || (current->flags & PF_KTHREAD) || !user_mode(regs))
 		return 0;
-	narrow = registers_are_narrow(regs);
+	narrow = registers_are_32bit(regs);
 	ret[nr++] = instruction_pointer(regs);
 	frame.next = frame_pointer(regs);
 	while (nr < STACKS_MAX) {

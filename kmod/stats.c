@@ -87,7 +87,7 @@ void notrace stats_end(struct stats *stats)
 		this_cpu_inc(stat->sums->buckets[fls64(value)]);
 }
 
-/* --- what is counted ------------------------------------------------------ */
+/* --- counting ------------------------------------------------------ */
 
 struct stat *stat_new(struct stats *stats, u32 id, const struct stat_field *field)
 {

@@ -2,8 +2,8 @@
 /*
  * stats.h - events that are counted, with or without a histogram of a field, instead of being
  * recorded. Part of a ring set: ring_begin() calls it instead of reserving space in the ring,
- * for any probe, and returns scratch memory from which the field is read. Made by tasks; counts
- * in any context.
+ * for any probe, and returns scratch memory from which the field is read. Made in process context;
+ * counts in any context.
  */
 #ifndef KMOD_STATS_H
 #define KMOD_STATS_H
@@ -23,14 +23,14 @@ struct stat_field {
 
 /** Return: NULL: no memory. */
 struct stats *stats_new(void);
-/** No event is counted any more. NULL is allowed. */
+/** Free all counters; no event may be counted any more. NULL is allowed. */
 void stats_free(struct stats *stats);
 
-/** From now on @id is counted. Return: ERR_PTR. */
+/** Count event @id from now on. Return: the counter or ERR_PTR. */
 struct stat *stat_new(struct stats *stats, u32 id, const struct stat_field *field);
 /** Remove it from the lookup; earlier users may still hold it. */
 void stat_remove(struct stats *stats, u32 id);
-/** Takes NULL. */
+/** NULL is allowed. */
 void stat_free(struct stat *stat);
 void stat_read(const struct stat *stat, struct ltt_kmod_counted *ret);
 

@@ -3,8 +3,8 @@
 
 #include <linux/kprobes.h>
 
-/* A kprobe finds its place by name. Nothing is ever called or probed there: at a
- * variable none can be, and none that can be stays. */
+/* register_kprobe() resolves the name. A kprobe on a variable is rejected after that, and one on a
+ * function is removed at once; so nothing is probed. */
 void *symbol_find(const char *name)
 {
 	struct kprobe probe = { .symbol_name = name };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* symbols.h - addresses of kernel symbols that are not exported. Tasks only. */
+/* symbols.h - addresses of kernel symbols that are not exported. Process context only. */
 #ifndef KMOD_SYMBOLS_H
 #define KMOD_SYMBOLS_H
 

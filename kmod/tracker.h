@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracker.h - filter of a channel by ids of the current task. Evaluated wherever events are
- * recorded, NMIs included; changed by tasks, one at a time.
+ * tracker.h - filter of a channel by ids of the current task. Evaluated in any context, NMIs
+ * included; changed in process context, by one task at a time.
  */
 #ifndef KMOD_TRACKER_H
 #define KMOD_TRACKER_H

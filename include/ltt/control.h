@@ -5,17 +5,20 @@
  *   cc ... $(pkg-config --cflags --libs libltt-ctl)
  *
  * Return values. A function that returns int returns LTT_CTL_OK (0) or another enum ltt_ctl_code;
- * ltt_ctl_error() is a sentence for the user then. Results (ret_...) are untouched on failure.
+ * ltt_ctl_error() then returns a sentence for the user. Results (ret_...) are not changed on
+ * failure.
  *
  * Ownership. Strings and structs that are passed in are the caller's, and are not kept. A result
- * is the caller's, and is freed as its function says; all that it points to is freed with it.
+ * is the caller's, and is freed as the description of its function states, with all memory that it
+ * points to.
  *
  * Threads. A struct ltt_ctl is used by one thread at a time; different ones are independent.
- * A call blocks until the session daemon has answered, but for those about news. A daemon that
- * does not answer ends the call after some seconds with LTT_CTL_NO_ANSWER; the descriptor cancel_fd
- * ends it within a second.
- * No call ends the process, changes what a signal does, prints, or leaves a thread behind.
- * The environment (LTT_RUNDIR, HOME and so on) is read by ltt_ctl_connect() and ltt_ctl_create().
+ * A call blocks until the session daemon has answered, except the calls that follow changes of
+ * sessions. If the daemon does not answer, the call returns LTT_CTL_NO_ANSWER after some seconds;
+ * if the descriptor cancel_fd becomes readable, it returns LTT_CTL_INTERRUPTED within a second.
+ * No call ends the process, changes the handling of a signal, prints, or leaves a thread behind.
+ * The environment (LTT_RUNDIR, HOME and so on) is read by ltt_ctl_connect(), ltt_ctl_create() and
+ * the calls about spools.
  *
  * Units. Sizes are bytes; names that end in _us are microseconds, in _ns nanoseconds.
  *
@@ -41,22 +44,22 @@ enum ltt_ctl_code {
 	LTT_CTL_BAD_MESSAGE = 2,     /* the server's messages are not those of a session daemon */
 	LTT_CTL_UNKNOWN_COMMAND = 3, /* the daemon is older than the function */
 	LTT_CTL_DENIED = 4,	     /* the caller lacks the right */
-	LTT_CTL_INVALID = 5,	     /* an argument has no meaning */
+	LTT_CTL_INVALID = 5,	     /* an argument has no meaning, or an enum no such value */
 	LTT_CTL_NO_SESSION = 6,
 	LTT_CTL_SESSION_EXISTS = 7,
 	LTT_CTL_NO_CHANNEL = 8,
 	LTT_CTL_CHANNEL_EXISTS = 9,
 	LTT_CTL_NO_EVENT = 10,
 	LTT_CTL_EVENT_EXISTS = 11,
-	LTT_CTL_STATE = 12, /* such as: recording already */
+	LTT_CTL_STATE = 12, /* for example: the session records already */
 	LTT_CTL_NO_MEMORY = 13,
 	LTT_CTL_OUTPUT = 14,	/* the directory, the disk or the relay */
-	LTT_CTL_NO_DAEMON = 15, /* none is there, or the connection is lost: connect again */
+	LTT_CTL_NO_DAEMON = 15, /* none runs, or the connection is lost: connect again */
 	LTT_CTL_UNSUPPORTED = 16,
 	LTT_CTL_CONSUMER = 17, /* the consumer daemon is gone or refused */
 	LTT_CTL_BUSY = 18,
 	LTT_CTL_LIMIT = 19,	  /* a quota is used up */
-	LTT_CTL_NO_ANSWER = 20,	  /* a daemon is there and does not answer */
+	LTT_CTL_NO_ANSWER = 20,	  /* a daemon runs but does not answer */
 	LTT_CTL_INTERRUPTED = 21, /* by cancel_fd */
 };
 
@@ -105,7 +108,7 @@ enum ltt_ctl_level_type {
 	LTT_CTL_LEVEL_ONLY = 2,
 };
 
-/** enum ltt_ctl_rule_kind - what an event rule does. */
+/** enum ltt_ctl_rule_kind - the purpose of an event rule. */
 enum ltt_ctl_rule_kind {
 	LTT_CTL_RULE_EVENTS = 0,    /* records events by their names */
 	LTT_CTL_RULE_PROBE = 1,	    /* records an event at a place in the kernel */
@@ -146,11 +149,12 @@ struct ltt_ctl *ltt_ctl_new(void);
 /** Close the connection and free the handle; its results stay. Sessions go on. NULL is allowed. */
 void ltt_ctl_free(struct ltt_ctl *ctl);
 
-/** Why the last call failed: one line, never NULL, empty after a success. Valid until the next
- *  call with @ctl. */
+/** The reason why the last call failed: one line, never NULL, empty after a success. Valid until
+ *  the next call with @ctl. */
 const char *ltt_ctl_error(const struct ltt_ctl *ctl);
-/** Facts that the user should know although the last call succeeded, such as an event that can't be
- *  recorded; lines that \n separates, never NULL, empty if there is nothing. Valid likewise. */
+/** Facts that the user should know although the last call succeeded, for example an event that
+ *  can't be recorded: lines separated by \n, never NULL, empty if there are none. Valid until the
+ *  next call with @ctl. */
 const char *ltt_ctl_warning(const struct ltt_ctl *ctl);
 
 /**
@@ -193,31 +197,51 @@ static inline void ltt_ctl_connect_options_init(struct ltt_ctl_connect_options *
  */
 int ltt_ctl_connect(struct ltt_ctl *ctl, const struct ltt_ctl_connect_options *options);
 
-/** struct ltt_ctl_daemon_info - the daemon that answers. */
+/** struct ltt_ctl_daemon_info - the session daemon of a connection. */
 struct ltt_ctl_daemon_info {
 	const char *version;
 	const char *rundir;
 	uint32_t pid;
-	uint32_t consumer_pid; /* of its ltt-consumerd when it was connected to; 0: none */
+	uint32_t consumer_pid;	     /* of its ltt-consumerd at the time of connecting; 0: none */
+	uint32_t consumer_silent_ms; /* time for which that had not replied; 0: it replies */
+	uint64_t clock_hz;	     /* frequency of the trace clock */
 };
 
 /** Return: the daemon, valid as long as the connection; NULL: there is no connection. */
 const struct ltt_ctl_daemon_info *ltt_ctl_daemon(const struct ltt_ctl *ctl);
 
-/* --- sessions as they are ------------------------------------------------------------ */
+/** enum ltt_ctl_shutdown_flag - of ltt_ctl_shutdown(). */
+enum ltt_ctl_shutdown_flag {
+	LTT_CTL_FORCE = 1, /* also if the daemon has sessions, which end with it */
+};
+
+/**
+ * ltt_ctl_shutdown() - end the session daemon, wait until its process has ended, 5 s at most, and
+ * close the connection.
+ * @flags: 0, or LTT_CTL_FORCE.
+ * @ret_sessions: how many sessions ended with it, or NULL. Their traces stay.
+ *
+ * Errors: LTT_CTL_BUSY: the daemon has sessions and goes on, or it has not ended in time;
+ * LTT_CTL_DENIED: it belongs to another user, and the caller is not root; LTT_CTL_INTERRUPTED:
+ * also while the daemon ends.
+ */
+int ltt_ctl_shutdown(struct ltt_ctl *ctl, unsigned int flags, uint32_t *ret_sessions);
+
+/* --- state of sessions --------------------------------------------------------------- */
 
 /**
  * struct ltt_ctl_totals - counts of events since the session was created.
- * @recorded: events in the trace or on their way to it.
+ * @recorded: events in the trace or in buffers.
  * @written: of these, in the files, or at the relay.
  * @waiting: of these, in the buffers.
  * @lost: events that were lost, for one of the causes:
  * @lost_full: a buffer was full; @lost_size: too large for the buffer; @lost_busy: no buffer
  *	could be written; @lost_output: the trace could not be written.
- * @invalid_bytes: dropped because an application damaged its buffer.
- * @lost_buffers: buffers that were lost with all processes that held them; how many events were
- *	in these is not known.
- * @bytes, @packets: written.
+ * @invalid_bytes: bytes that were dropped because an application damaged its buffer.
+ * @lost_buffers: buffers that were lost as all processes that held them ended; the number of events
+ *	in them is unknown.
+ * @bytes, @packets: amount of data that was written.
+ * @not_sampled: events that the sampling of rules left out, neither recorded nor lost.
  */
 struct ltt_ctl_totals {
 	uint64_t recorded;
@@ -232,21 +256,22 @@ struct ltt_ctl_totals {
 	uint64_t lost_buffers;
 	uint64_t bytes;
 	uint64_t packets;
+	uint64_t not_sampled;
 };
 
 /**
  * struct ltt_ctl_session - a session. No string is NULL.
  * @output: directory of the trace, or the relay's URL; empty: no trace is written.
- * @problem: why nothing can be written now; empty: nothing is wrong.
+ * @problem: the reason why the output fails now; empty: it works.
  * @spool: directory for data that the relay does not have; empty: there is none.
  * @created_ns: CLOCK_REALTIME. @recording_ns: time spent recording.
- * @applications: that can record into it.
- * @scoped: not 0: only programs that were started for it do.
+ * @applications: number of applications that can record into it.
+ * @scoped: not 0: only programs that were started with its scope record into it.
  * @keep_free, @max_size, @sync, @sync_us, @live_us, @compress, @spool_size: as in
  *	struct ltt_ctl_create_options.
  * @spooled: bytes in the spool.
- * @clock_offset_ns: the relay's CLOCK_REALTIME less this host's, measured with
- *	@clock_error_ns; if that is 0, it is not known.
+ * @clock_offset_ns: the relay's CLOCK_REALTIME minus this host's.
+ * @clock_error_ns: uncertainty of @clock_offset_ns; 0: the offset is unknown.
  * @totals: NULL: the consumer daemon has not answered in time.
  */
 struct ltt_ctl_session {
@@ -284,9 +309,25 @@ struct ltt_ctl_sessions {
 /** The sessions that the caller may use: its own; for root those of all users.
  *  @ret_sessions: to be freed with ltt_ctl_sessions_free(). */
 int ltt_ctl_list(struct ltt_ctl *ctl, struct ltt_ctl_sessions **ret_sessions);
+/** The session @name, or an empty list if there is none; NULL: all sessions. Unlike ltt_ctl_list()
+ *  this does not wait for the buffers of programs after a restart of the daemon. */
+int ltt_ctl_find(struct ltt_ctl *ctl, const char *name, struct ltt_ctl_sessions **ret_sessions);
 void ltt_ctl_sessions_free(struct ltt_ctl_sessions *sessions);
 
-/** struct ltt_ctl_rule - an event rule. @points: instrumentation points that it matches now.
+/**
+ * ltt_ctl_recover() - after daemons were killed: wait until all events that were recorded before
+ * the call are written, 10 s at most. ltt_ctl_connect() starts the successor of a killed session
+ * daemon; programs may return the buffers that they hold within one second of its start. If no
+ * daemon was killed, only the wait remains.
+ * @ret_sessions: the sessions after the wait, to be freed with ltt_ctl_sessions_free(), or NULL;
+ *	lost_buffers of their totals are buffers that could not be recovered.
+ *
+ * Data that is not written in time is a warning. Errors: LTT_CTL_INTERRUPTED: also between two
+ * requests to the daemon.
+ */
+int ltt_ctl_recover(struct ltt_ctl *ctl, struct ltt_ctl_sessions **ret_sessions);
+
+/** struct ltt_ctl_rule - an event rule. @points: number of instrumentation points that match now.
  *  @loglevel: unless @level_type is LTT_CTL_LEVEL_ALL, 0 (EMERG) to 14 (DEBUG).
  *  @location: of a probe or function; of a histogram: the field. @fetch: values that are
  *  recorded there. */
@@ -300,10 +341,14 @@ struct ltt_ctl_rule {
 	int loglevel;
 	int enabled;
 	uint32_t points;
+	const char *filter;    /* "": none */
+	uint32_t points_never; /* number of @points for which the filter can never hold */
+	const char *sampling;  /* "": each event is recorded */
+	const char *by;	       /* fields of the key of a counter, separated by commas; "": none */
 };
 
 /** struct ltt_ctl_refusal - an event that a rule matches and that can't be recorded or, if
- *  @counted, counted. @why: half a sentence. */
+ *  @counted, counted. @why: the reason, a phrase without a subject. */
 struct ltt_ctl_refusal {
 	const char *event;
 	const char *why;
@@ -323,9 +368,10 @@ struct ltt_ctl_conflict {
 /**
  * struct ltt_ctl_channel - a channel, which is a set of buffers.
  * @contexts: recorded with each event, separated by commas.
- * @used, @size: bytes in the buffers of the owner that has used the largest part of them, and
- *	their size. @memory: bytes of all buffers.
+ * @used, @size: bytes of data in the fullest buffer set, and its size. @memory: bytes of all
+ *	buffers.
  * @totals: NULL: not known.
+ * @preset: not 0: created with the attributes of a struct ltt_ctl_preset.
  */
 struct ltt_ctl_channel {
 	const char *name;
@@ -349,10 +395,11 @@ struct ltt_ctl_channel {
 	const struct ltt_ctl_refusal *const *refusals;
 	size_t nr_conflicts;
 	const struct ltt_ctl_conflict *const *conflicts;
+	int preset;
 };
 
-/** struct ltt_ctl_tracker - a kind of ids by which a session chooses tasks: events of tasks with
- *  one of the @nr_ids @ids are recorded, of no task if there is none. */
+/** struct ltt_ctl_tracker - a kind of ids by which a session selects tasks: those with one of the
+ *  @nr_ids @ids; if @nr_ids is 0, no task. */
 struct ltt_ctl_tracker {
 	enum ltt_ctl_domain domain;
 	enum ltt_ctl_track_kind kind;
@@ -360,8 +407,8 @@ struct ltt_ctl_tracker {
 	const uint32_t *ids;
 };
 
-/** struct ltt_ctl_session_status - a session, its channels, and its trackers: a kind of ids that
- *  has none is not used to choose; a task is recorded if all trackers have chosen it. */
+/** struct ltt_ctl_session_status - a session, its channels, and its trackers. Events of a task are
+ *  recorded if all trackers select it. */
 struct ltt_ctl_session_status {
 	const struct ltt_ctl_session *session;
 	size_t nr_channels;
@@ -370,7 +417,7 @@ struct ltt_ctl_session_status {
 	const struct ltt_ctl_tracker *const *trackers;
 };
 
-/** Return in @ret_status how @session records now; to be freed with ltt_ctl_status_free().
+/** Return in @ret_status the state of @session; to be freed with ltt_ctl_status_free().
  *  Errors: LTT_CTL_NO_SESSION. */
 int ltt_ctl_status(struct ltt_ctl *ctl, const char *session,
 		   struct ltt_ctl_session_status **ret_status);
@@ -383,16 +430,48 @@ struct ltt_ctl_bucket {
 	uint64_t count;
 };
 
+/** enum ltt_ctl_key_kind - kinds of values in keys. */
+enum ltt_ctl_key_kind {
+	LTT_CTL_KEY_SIGNED = 1,
+	LTT_CTL_KEY_UNSIGNED = 2,
+	LTT_CTL_KEY_TEXT = 3,
+	LTT_CTL_KEY_CUT = 4, /* the first bytes of a text that was longer */
+};
+
+/** struct ltt_ctl_key_value - one value of a key. @number: of an integer; with
+ *  LTT_CTL_KEY_UNSIGNED, convert it to uint64_t. @text: the text, of any bytes; for an integer its
+ *  label, "": none. */
+struct ltt_ctl_key_value {
+	enum ltt_ctl_key_kind kind;
+	int64_t number;
+	const char *text;
+};
+
+/** struct ltt_ctl_key - the counts of one key. @values: one for each field of the key. The other
+ *  members are as in struct ltt_ctl_counted. */
+struct ltt_ctl_key {
+	size_t nr_values;
+	const struct ltt_ctl_key_value *const *values;
+	uint64_t count;
+	uint64_t sum;
+	uint64_t negative;
+	size_t nr_buckets;
+	const struct ltt_ctl_bucket *const *buckets;
+};
+
 /**
  * struct ltt_ctl_counted - an event that a rule counts (LTT_CTL_RULE_COUNT,
  * LTT_CTL_RULE_HISTOGRAM).
- * @field: whose sizes are counted; empty: none, and all that follows @count is 0.
- * @counting: 0: no longer.
- * @since_ns: CLOCK_REALTIME, when counting began.
- * @count: events.
- * @sum: of the field's values, modulo 2^64. @negative: values below 0, which are in no bucket.
+ * @field: field of the histogram; empty: none, and the members from @sum to @buckets are 0.
+ * @counting: 0: counting has ended.
+ * @since_ns: CLOCK_REALTIME at which counting began.
+ * @count: number of events.
+ * @sum: sum of the field's values, modulo 2^64. @negative: values below 0, which are in no bucket.
  * @missed: values that could not be read.
- * @buckets: that are not empty, by size.
+ * @buckets: buckets that are not empty, in ascending order.
+ * @by: fields of the key, separated by commas; "": the event is not counted by keys, and the
+ *	members after this one are 0.
+ * @keys: in no order. @overflow: number of events whose key found no room in the table.
  */
 struct ltt_ctl_counted {
 	const char *channel;
@@ -407,6 +486,10 @@ struct ltt_ctl_counted {
 	uint64_t missed;
 	size_t nr_buckets;
 	const struct ltt_ctl_bucket *const *buckets;
+	const char *by;
+	uint64_t overflow;
+	size_t nr_keys;
+	const struct ltt_ctl_key *const *keys;
 };
 
 struct ltt_ctl_stats {
@@ -419,9 +502,9 @@ struct ltt_ctl_stats {
 int ltt_ctl_list_stats(struct ltt_ctl *ctl, const char *session, struct ltt_ctl_stats **ret_stats);
 void ltt_ctl_stats_free(struct ltt_ctl_stats *stats);
 
-/** struct ltt_ctl_quota - use of a resource by user @uid. @name: of the resource.
- *  @in_roots: not 0: by applications of the user in sessions of root. @limit: 0: none.
- *  @refused: how many times. */
+/** struct ltt_ctl_quota - use of the resource @name by user @uid. @in_roots: not 0: use by the
+ *  user's applications in sessions of root. @limit: 0: none. @refused: number of rejected
+ *  requests. */
 struct ltt_ctl_quota {
 	const char *name;
 	uint32_t uid;
@@ -436,14 +519,38 @@ struct ltt_ctl_quotas {
 	const struct ltt_ctl_quota *const *quotas;
 };
 
-/** Quotas of the caller and their use; for root of all users that use something.
+/** Quotas of the caller and their use; for root those of all users.
  *  @ret_quotas: to be freed with ltt_ctl_quotas_free(). */
 int ltt_ctl_list_quotas(struct ltt_ctl *ctl, struct ltt_ctl_quotas **ret_quotas);
 void ltt_ctl_quotas_free(struct ltt_ctl_quotas *quotas);
 
+/**
+ * struct ltt_ctl_outcome - facts about the last call, if that was ltt_ctl_enable_event(),
+ * ltt_ctl_start(), ltt_ctl_stop() or ltt_ctl_destroy(); zero and empty otherwise. The warnings
+ * contain the same in sentences.
+ * @problem: after a start: the reason why the session would be lost with the session daemon; after
+ *	the other calls: the reason why some data could not be written; empty: none.
+ * @late: after a start: number of applications that did not answer within a second.
+ * @incomplete: not 0: @problem, @refusals or @conflicts are incomplete, for lack of memory.
+ * @refusals, @conflicts: events that the rule, or the rules of the session, match and that are not
+ *	recorded or counted.
+ */
+struct ltt_ctl_outcome {
+	const char *problem;
+	uint32_t late;
+	int incomplete;
+	size_t nr_refusals;
+	const struct ltt_ctl_refusal *const *refusals;
+	size_t nr_conflicts;
+	const struct ltt_ctl_conflict *const *conflicts;
+};
+
+/** Return: facts about the last call, never NULL. Valid until the next call with @ctl. */
+const struct ltt_ctl_outcome *ltt_ctl_last_outcome(const struct ltt_ctl *ctl);
+
 /* --- contexts and instrumentation points -------------------------------------------------- */
 
-/** struct ltt_ctl_context - a type of contexts. @type: of its value, for the user. */
+/** struct ltt_ctl_context - a type of contexts. @type: the type of its value, to be displayed. */
 struct ltt_ctl_context {
 	const char *name;
 	const char *type;
@@ -455,7 +562,7 @@ struct ltt_ctl_contexts {
 	const struct ltt_ctl_context *const *contexts;
 };
 
-/** The types of contexts that ltt_ctl_add_context() knows; LTT_CTL_USER has none.
+/** The types of contexts that ltt_ctl_add_context() knows.
  *  @ret_contexts: to be freed with ltt_ctl_contexts_free().
  *  Errors: LTT_CTL_UNSUPPORTED: the kernel can't be traced; LTT_CTL_INVALID: the domain. */
 int ltt_ctl_list_contexts(struct ltt_ctl *ctl, enum ltt_ctl_domain domain,
@@ -469,7 +576,7 @@ enum ltt_ctl_point_kind {
 	LTT_CTL_POINT_KERNEL = 3,
 };
 
-/** struct ltt_ctl_field - a field of an event. @type: for the user, such as "integer".
+/** struct ltt_ctl_field - a field of an event. @type: to be displayed, for example "integer".
  *  @recorded: 0: for filters only. */
 struct ltt_ctl_field {
 	const char *name;
@@ -480,11 +587,12 @@ struct ltt_ctl_field {
 /**
  * struct ltt_ctl_point - an instrumentation point. No string is NULL.
  * @process: name of the application; of the kernel's points: the subsystem.
- * @format: of a marker. @refused: why it can't be recorded, half a sentence; empty: it can.
+ * @format: format string of a marker. @refused: the reason why the point can't be recorded, a
+ *	phrase without a subject; empty: it can.
  * @file, @line: in the program's source; empty and 0: not known.
  * @loglevel: 0 (EMERG) to 14 (DEBUG), of an application's points.
  * @pid, @uid: of the application.
- * @active: recording sessions that record it.
+ * @active: number of sessions that record it now.
  */
 struct ltt_ctl_point {
 	const char *name;
@@ -537,28 +645,103 @@ int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigne
 			struct ltt_ctl_points **ret_points);
 void ltt_ctl_points_free(struct ltt_ctl_points *points);
 
-/* --- sessions as they shall be ---------------------------------------------------------- */
+/** struct ltt_ctl_verdict - whether a filter can hold for an event; points of one name and the same
+ *  fields share a verdict. @column: column of the expression, from 1, that can't hold; 0: the
+ *  filter can hold, and @why is empty. */
+struct ltt_ctl_verdict {
+	const char *event;
+	const char *why;
+	uint32_t column;
+};
+
+struct ltt_ctl_verdicts {
+	size_t nr;
+	const struct ltt_ctl_verdict *const *verdicts;
+};
+
+/**
+ * struct ltt_ctl_filter_options - a filter to check.
+ * @expression: must be given; see lttctl-filter(1).
+ * @pattern: only for events with such names; NULL: all. Of the kernel: also with the system before
+ *           the name.
+ * @domain: 0: LTT_CTL_USER.
+ */
+struct ltt_ctl_filter_options {
+	size_t size;
+	const char *expression;
+	const char *pattern;
+	enum ltt_ctl_domain domain;
+};
+
+static inline void ltt_ctl_filter_options_init(struct ltt_ctl_filter_options *filter)
+{
+	memset(filter, 0, sizeof(*filter));
+	filter->size = sizeof(*filter);
+}
+
+/**
+ * ltt_ctl_check_filter() - check an expression against the events of the caller's applications that
+ * run, or of the kernel. @ret_verdicts: to be freed with ltt_ctl_verdicts_free(); empty if there is
+ * no such event.
+ *
+ * Errors: LTT_CTL_INVALID: the expression is malformed, or the domain; LTT_CTL_UNSUPPORTED: the
+ * kernel can't be traced.
+ */
+int ltt_ctl_check_filter(struct ltt_ctl *ctl, const struct ltt_ctl_filter_options *filter,
+			 struct ltt_ctl_verdicts **ret_verdicts);
+void ltt_ctl_verdicts_free(struct ltt_ctl_verdicts *verdicts);
+
+/**
+ * struct ltt_ctl_programs - the applications of a session.
+ * @recording: number of applications that record into it, or are about to. @applications: number of
+ *	those that may record into it.
+ * The rest is set for a session with a scope only:
+ * @matched: not 0: a rule matched a point of an application, which may have ended since.
+ * @points: if @matched is 0, names of points that its applications have announced. @more: not 0:
+ *	there are more of these.
+ */
+struct ltt_ctl_programs {
+	uint32_t recording;
+	uint32_t applications;
+	int matched;
+	int more;
+	size_t nr_points;
+	const char *const *points;
+};
+
+/** Return in @ret_programs the applications of @session now; to be freed with
+ *  ltt_ctl_programs_free(). Errors: LTT_CTL_NO_SESSION. */
+int ltt_ctl_list_programs(struct ltt_ctl *ctl, const char *session,
+			  struct ltt_ctl_programs **ret_programs);
+void ltt_ctl_programs_free(struct ltt_ctl_programs *programs);
+
+/* --- changes of sessions ---------------------------------------------------------------- */
 
 #define LTT_CTL_NAME_BYTES 255 /* of a session's or channel's name, with the final NUL */
 
 /**
  * struct ltt_ctl_create_options - a session to create. Zero or NULL: the default.
- * @name: NULL: one is made up, with the date.
- * @output: directory of the trace, which is made; it must not hold a trace. NULL:
+ * @name: NULL: a name with the date is generated.
+ * @output: directory of the trace, which is created; it must not contain a trace. NULL:
  *	$HOME/ltt-traces/NAME-DATE.
  * @no_output: not 0: no trace is written (events are counted, or read by probes).
- * @url: of a relay, or of up to eight between commas, in place of @output; see lttctl-create(1).
- * @clear_text: not 0: the connection to it is not encrypted.
- * @compress: not 0: data on its way to it is compressed.
- * @spool_size: of a directory for data that the relay does not have, beneath
- *	$HOME/ltt-traces/spool; 0: none, and then the relay must answer now.
+ * @url: URL of a relay, or of up to eight separated by commas, in place of @output; see
+ *	lttctl-create(1).
+ * @clear_text: not 0: the connection to the relay is not encrypted.
+ * @compress: not 0: data is compressed when it is sent to the relay.
+ * @spool_size: size limit of a directory for data that the relay does not have, beneath
+ *	$HOME/ltt-traces/spool; 0: no such directory, and the relay must be reachable now.
  * @scope: only programs that are started with this word in LTT_SCOPE are recorded; NULL: all
  *	programs of the caller, for root of all users.
  * @keep_free: space that the trace leaves free in its file system; 0: none.
- * @max_size: of all files of the trace; 0: unlimited.
- * @sync, @sync_us: when data is on the disk itself; @sync_us with LTT_CTL_SYNC_PERIOD.
- * @live_us: not 0: viewers can follow the trace at the relay, and see events no later than this;
- *	without @url a relay is used, or started, on this machine.
+ * @max_size: size limit of all files of the trace; 0: unlimited.
+ * @sync, @sync_us: when data is written to the disk; @sync_us is the period of LTT_CTL_SYNC_PERIOD.
+ * @live_us: not 0: viewers can follow the trace at the relay, and see events after this time at the
+ *	latest; without @url, the relay of this host is used, or started.
+ * @data_url: with @url, the URL of the same relay's data port, for compatibility; not used.
+ * @prefix: prefix of a generated name; NULL or "": "auto".
+ * @relayd_path: program of the relay to start; NULL: the one that was installed with this
+ *	library, else that in $PATH.
  */
 struct ltt_ctl_create_options {
 	size_t size;
@@ -575,6 +758,9 @@ struct ltt_ctl_create_options {
 	uint64_t spool_size;
 	uint64_t keep_free;
 	uint64_t max_size;
+	const char *data_url;
+	const char *prefix;
+	const char *relayd_path;
 };
 
 static inline void ltt_ctl_create_options_init(struct ltt_ctl_create_options *create)
@@ -590,20 +776,29 @@ static inline void ltt_ctl_create_options_init(struct ltt_ctl_create_options *cr
  *	none), to be freed with free(3); either may be NULL.
  *
  * Errors: LTT_CTL_SESSION_EXISTS, LTT_CTL_INVALID, LTT_CTL_OUTPUT, LTT_CTL_LIMIT. Neither a session
- * nor a directory is left behind then. A relay that is away is a warning if there is a spool.
+ * nor a directory is left behind then. With a spool, an unreachable relay causes a warning only.
  */
 int ltt_ctl_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *create,
 		   char **ret_name, char **ret_output);
+/** Remove the directory that the last ltt_ctl_create() of @ctl created for the trace, with its
+ *  contents; a directory that existed before stays. Destroy the session first. Needs no
+ *  connection. */
+void ltt_ctl_discard(struct ltt_ctl *ctl);
 
 /**
- * struct ltt_ctl_channel_options - a channel to create, or to enable again. Zero: the default.
+ * struct ltt_ctl_channel_options - a channel to create, or to enable again. Zero: the default, or
+ * as the channel was created.
  * @session, @name, @domain: must be given.
  * @owner: which programs share its buffers.
- * @subbuf_size, @num_subbuf: of the sub-buffers in a buffer; rounded up to powers of two.
+ * @subbuf_size, @num_subbuf: size and number of the sub-buffers of a buffer; rounded up to powers
+ *	of two.
  * @switch_timer_us: longest time that an event stays in a buffer.
- * @tracefile_size, @tracefile_count: of each stream's files; a file of this size is closed, and
- *	the oldest is removed when there are so many.
+ * @tracefile_size, @tracefile_count: size at which a file of a stream is closed, and number of
+ *	files above which the oldest is removed. A size smaller than a sub-buffer is raised, which
+ *	causes a warning; @tracefile_count needs a size.
  * @overwrite: not 0: the oldest events are dropped if a buffer is full (the newest otherwise).
+ * @roomy: not 0: if neither @subbuf_size nor @num_subbuf is given, the buffers are as large as the
+ *	machine's free memory permits, up to 64 MiB for each CPU.
  */
 struct ltt_ctl_channel_options {
 	size_t size;
@@ -617,6 +812,7 @@ struct ltt_ctl_channel_options {
 	uint64_t tracefile_size;
 	uint32_t tracefile_count;
 	int overwrite;
+	int roomy;
 };
 
 static inline void ltt_ctl_channel_options_init(struct ltt_ctl_channel_options *channel)
@@ -625,10 +821,17 @@ static inline void ltt_ctl_channel_options_init(struct ltt_ctl_channel_options *
 	channel->size = sizeof(*channel);
 }
 
-/** Create a channel, also while the session records. Errors: LTT_CTL_CHANNEL_EXISTS,
- *  LTT_CTL_NO_SESSION, LTT_CTL_INVALID, LTT_CTL_LIMIT. */
+/**
+ * ltt_ctl_enable_channel() - create a channel, or enable one that was disabled; also while the
+ * session records.
+ *
+ * Errors: LTT_CTL_CHANNEL_EXISTS: it exists and is enabled; LTT_CTL_NO_SESSION; LTT_CTL_INVALID:
+ * also a channel that exists with other attributes; LTT_CTL_LIMIT: the buffers are too large;
+ * LTT_CTL_UNSUPPORTED: the kernel can't be traced, or not with these attributes.
+ */
 int ltt_ctl_enable_channel(struct ltt_ctl *ctl, const struct ltt_ctl_channel_options *channel);
-/** Record nothing into a channel until it is enabled again. Errors: LTT_CTL_NO_CHANNEL. */
+/** Disable a channel: no event is recorded into it until it is enabled again. Errors:
+ *  LTT_CTL_NO_CHANNEL. */
 int ltt_ctl_disable_channel(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_domain domain,
 			    const char *channel);
 
@@ -638,10 +841,22 @@ int ltt_ctl_disable_channel(struct ltt_ctl *ctl, const char *session, enum ltt_c
  *	it; for a probe or function: the name of the events that it records.
  * @channel: NULL: the session's only channel, or channel0, which is created.
  * @exclude: patterns that are not recorded, separated by commas; NULL: none.
- * @level_type, @loglevel: which log levels; @loglevel is 0 (EMERG) to 14 (DEBUG).
- * @kind: LTT_CTL_RULE_USER is not supported: see lttctl-enable-event(1), --userspace-probe.
- * @location: of a probe or function: SYMBOL, SYMBOL+OFFSET or 0xADDRESS; of a histogram: the field.
+ * @level_type, @loglevel: log levels that match; @loglevel is 0 (EMERG) to 14 (DEBUG).
+ * @location: of a probe or function: SYMBOL, SYMBOL+OFFSET or 0xADDRESS; of a histogram: the field;
+ *	of LTT_CTL_RULE_USER: a description of the place, to be displayed.
  * @fetch: values that a probe records: [NAME=]VALUE[:TYPE]..., separated by blanks; NULL: none.
+ * @filter: record only events for which this expression of lttctl-filter(1) holds; NULL: all. It
+ *	replaces the filter of a rule that is enabled again.
+ * @file, @places: with LTT_CTL_RULE_USER, which is permitted to root: absolute path of the program
+ *	or library, and DEVICE,INODE,SIZE,MTIME_NS;OFFSET[@SEMAPHORE][ FETCH...];...: the file's
+ *	identity as stat(2) has it, and offsets in it. Places of another file, which has replaced
+ *	it, are rejected.
+ * @sampling: record only some of the events for which the filter holds, see
+ *	lttctl-enable-event(1): "1/N" or "1/N by FIELD", "N/s", "first N", separated by ", "; NULL:
+ *	all. It replaces the sampling of a rule that is enabled again. LTT_CTL_USER only.
+ * @by: with LTT_CTL_RULE_COUNT and LTT_CTL_RULE_HISTOGRAM: keep one count for each value of this
+ *	field, or of two fields, separated by a comma: integers, enumerations or texts; NULL: one
+ *	count for all events. LTT_CTL_USER only.
  */
 struct ltt_ctl_event_options {
 	size_t size;
@@ -655,6 +870,11 @@ struct ltt_ctl_event_options {
 	enum ltt_ctl_rule_kind kind;
 	enum ltt_ctl_level_type level_type;
 	int loglevel;
+	const char *filter;
+	const char *file;
+	const char *places;
+	const char *sampling;
+	const char *by;
 };
 
 static inline void ltt_ctl_event_options_init(struct ltt_ctl_event_options *event)
@@ -670,32 +890,40 @@ static inline void ltt_ctl_event_options_init(struct ltt_ctl_event_options *even
  *	that start later are recorded, too.
  *
  * Errors: LTT_CTL_EVENT_EXISTS, LTT_CTL_NO_SESSION, LTT_CTL_NO_CHANNEL, LTT_CTL_INVALID. Events
- * that match and can't be recorded are warnings.
+ * that match and can't be recorded are warnings; ltt_ctl_last_outcome() has them one by one.
  */
 int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options *event,
 			 char *ret_channel, uint32_t *ret_points);
-/** Disable the rule that was enabled with @pattern; all rules of the channel if it is NULL.
- *  @channel: NULL: as above, but none is created. Errors: LTT_CTL_NO_EVENT, LTT_CTL_NO_CHANNEL. */
+/**
+ * ltt_ctl_disable_event() - disable a rule: it neither records nor counts until it is enabled
+ * again. Also while the session records.
+ * @channel: NULL: the session's only channel, or channel0.
+ * @pattern: the pattern with which the rule was enabled; NULL or "*": all rules of the channel,
+ *	and it is no error then that there is none.
+ *
+ * Errors: LTT_CTL_NO_SESSION, LTT_CTL_NO_CHANNEL, LTT_CTL_NO_EVENT; LTT_CTL_UNSUPPORTED: the kernel
+ * can't be traced.
+ */
 int ltt_ctl_disable_event(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_domain domain,
 			  const char *channel, const char *pattern);
 
 /**
- * ltt_ctl_add_context() - record something about the task with each event of a channel that has
- * not recorded yet.
+ * ltt_ctl_add_context() - record a fact about the task or thread with each event of a channel.
+ * A channel of LTT_CTL_KERNEL must not have recorded yet.
  * @channel: NULL: all channels of the domain; if there is none, channel0, which is created.
  * @type: a name of ltt_ctl_list_contexts().
  * @ret_channels: how many channels did not have it before, or NULL.
  *
- * Errors: LTT_CTL_NO_SESSION, LTT_CTL_NO_CHANNEL; LTT_CTL_INVALID: also a channel that has recorded
- * already; LTT_CTL_UNSUPPORTED: the domain.
+ * Errors: LTT_CTL_NO_SESSION, LTT_CTL_NO_CHANNEL; LTT_CTL_INVALID: also a channel of the
+ * kernel that has recorded already; LTT_CTL_UNSUPPORTED: the domain.
  */
 int ltt_ctl_add_context(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_domain domain,
 			const char *channel, const char *type, uint32_t *ret_channels);
 
 /**
- * struct ltt_ctl_track_options - a choice of tasks whose events a session records.
- * @session, @domain: must be given; only LTT_CTL_KERNEL has such choices.
- * @ids, @nr_ids: with LTT_CTL_TRACK_ADD and LTT_CTL_TRACK_REMOVE; an id that is there twice counts
+ * struct ltt_ctl_track_options - selection of the tasks whose events a session records.
+ * @session, @domain: must be given; only LTT_CTL_KERNEL supports it.
+ * @ids, @nr_ids: with LTT_CTL_TRACK_ADD and LTT_CTL_TRACK_REMOVE; an id that is repeated counts
  *	once.
  */
 struct ltt_ctl_track_options {
@@ -715,58 +943,135 @@ static inline void ltt_ctl_track_options_init(struct ltt_ctl_track_options *trac
 }
 
 /**
- * ltt_ctl_track() - choose tasks by a kind of ids, also while the session records. See
- * struct ltt_ctl_session_status for the choices as they are.
- * @ret_changed: how many of the ids were added or removed: the others were there, or not there,
- *	before; or NULL.
+ * ltt_ctl_track() - select tasks by a kind of ids, also while the session records. struct
+ * ltt_ctl_session_status has the current selection.
+ * @ret_changed: number of ids that were added or removed; the other ids were tracked, or not
+ *	tracked, already. NULL is allowed.
  *
- * Errors: LTT_CTL_NO_SESSION; LTT_CTL_INVALID: also ids to remove from a kind that is not used to
- * choose; LTT_CTL_UNSUPPORTED: the domain; LTT_CTL_LIMIT: too many ids, of which the daemon may
- * have added the first ones.
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_INVALID: also removal of ids of a kind that is not tracked;
+ * LTT_CTL_UNSUPPORTED: the domain; LTT_CTL_LIMIT: too many ids; the first ones may have been added.
  */
 int ltt_ctl_track(struct ltt_ctl *ctl, const struct ltt_ctl_track_options *track,
 		  uint32_t *ret_changed);
 
 /**
- * ltt_ctl_start() - record. Programs that do not answer within a second record as soon as they
- * do, which is a warning.
- * @ret_applications: how many the session can record, or NULL.
+ * ltt_ctl_start() - start recording. Programs that do not answer within a second record as soon as
+ * they do, which causes a warning.
+ * @ret_applications: number of applications that the session can record, or NULL.
  *
  * Errors: LTT_CTL_NO_SESSION, LTT_CTL_STATE, LTT_CTL_OUTPUT.
  */
 int ltt_ctl_start(struct ltt_ctl *ctl, const char *session, uint32_t *ret_applications);
 
+/**
+ * ltt_ctl_regenerate() - record the state dump again that is recorded at each start: the kernel's
+ * state, in channels that have events of state dumps, and that of the applications.
+ * @ret_channels: number of kernel channels that record it, or NULL.
+ * @ret_applications: number of applications that were requested to dump their state, or NULL.
+ * @ret_late: number of these that did not do so within a second, or NULL. They do so later, which
+ *	causes a warning.
+ *
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_INVALID: also a session that does not record;
+ * LTT_CTL_NO_EVENT: neither an application nor a channel of the kernel has a state to record.
+ */
+int ltt_ctl_regenerate(struct ltt_ctl *ctl, const char *session, uint32_t *ret_channels,
+		       uint32_t *ret_applications, uint32_t *ret_late);
+
 /** enum ltt_ctl_end - flags of ltt_ctl_stop() and ltt_ctl_destroy(). */
 enum ltt_ctl_end {
-	LTT_CTL_NO_WAIT = 1, /* return before the data is written; there are no totals then */
+	LTT_CTL_NO_WAIT = 1, /* return before the data is written, without totals */
 };
 
 /**
- * ltt_ctl_stop() - record no more, and wait until all data is written.
+ * ltt_ctl_stop() - stop recording, and wait until all data is written.
  * @flags: 0, or LTT_CTL_NO_WAIT.
- * @ret_totals: to be freed with ltt_ctl_totals_free(); set to NULL if they are not known. NULL is
- *	allowed. Events that were lost are in there.
+ * @ret_totals: counts of recorded and lost events, to be freed with ltt_ctl_totals_free(); set to
+ *	NULL if they are not known. NULL is allowed.
  *
- * Errors: LTT_CTL_NO_SESSION, LTT_CTL_STATE. Data that could not be written is a warning.
+ * Errors: LTT_CTL_NO_SESSION, LTT_CTL_STATE. Warnings: data that could not be written, and events
+ * that were not recorded because of their format.
  */
 int ltt_ctl_stop(struct ltt_ctl *ctl, const char *session, unsigned int flags,
 		 struct ltt_ctl_totals **ret_totals);
-/** Stop if need be, wait until all data is written, and forget the session; its trace stays.
+/** Stop a session that records, wait until all data is written, and delete the session; its trace
+ *  stays.
  *  Arguments and errors are those of ltt_ctl_stop(). */
 int ltt_ctl_destroy(struct ltt_ctl *ctl, const char *session, unsigned int flags,
 		    struct ltt_ctl_totals **ret_totals);
 void ltt_ctl_totals_free(struct ltt_ctl_totals *totals);
 
-/* --- changes, when they happen ------------------------------------------------------------ */
+/* --- spools -------------------------------------------------------------------------------- */
+
+/**
+ * struct ltt_ctl_spool - a spool: a directory on this host with data that the relay of a session
+ * may not have. The session may have ended. No string is NULL.
+ * @name, @path: of the directory, which is in $HOME/ltt-traces/spool unless a path was given.
+ * @session, @created, @relay: the session's name, the date in its trace's name, and its relay's
+ *	URL; empty: not known, and the spool can't be sent.
+ * @problem: the reason why the spool can't be read; empty: it can. With a problem, all other
+ *	members but @name are empty.
+ * @bytes, @packets: amount of data in the spool; the relay may have the first part of it.
+ * @since_ns: CLOCK_REALTIME of the oldest data; 0: there is none.
+ * @in_use: not 0: a session uses the spool, or it is being sent.
+ * @sendable: not 0: the spool names its session and relay.
+ */
+struct ltt_ctl_spool {
+	const char *name;
+	const char *path;
+	const char *session;
+	const char *created;
+	const char *relay;
+	const char *problem;
+	uint64_t bytes;
+	uint64_t packets;
+	uint64_t since_ns;
+	int in_use;
+	int sendable;
+};
+
+/** struct ltt_ctl_spools - @nr of them, in the order of their names. */
+struct ltt_ctl_spools {
+	size_t nr;
+	const struct ltt_ctl_spool *const *spools;
+};
+
+/**
+ * ltt_ctl_list_spools() - the spools of the caller. Needs no connection, but without one @in_use
+ * is set only for spools that a consumer daemon has open: connect first if a daemon may run.
+ * @spool: name or path of one of them; NULL: all.
+ * @ret_spools: to be freed with ltt_ctl_spools_free().
+ *
+ * Errors: LTT_CTL_OUTPUT: @spool can't be read.
+ */
+int ltt_ctl_list_spools(struct ltt_ctl *ctl, const char *spool, struct ltt_ctl_spools **ret_spools);
+void ltt_ctl_spools_free(struct ltt_ctl_spools *spools);
+/**
+ * ltt_ctl_send_spool() - send a spool to its relay, for some seconds. Data that the relay has
+ * stored is removed from the spool.
+ * @spool: name or path.
+ * @ret_left: bytes that are still in the spool, or NULL. ltt_ctl_warning() has the reason; without
+ *	a warning all data was sent, and ltt_ctl_remove_spool() may remove the spool. As long as
+ *	@ret_left decreases, another call sends more.
+ *
+ * Errors: LTT_CTL_STATE: it is in use; LTT_CTL_OUTPUT: it can't be read, or does not name its
+ * session and relay; LTT_CTL_LIMIT: the daemon sends others.
+ */
+int ltt_ctl_send_spool(struct ltt_ctl *ctl, const char *spool, uint64_t *ret_left);
+/** Remove a spool with its data. Needs no connection, but see ltt_ctl_list_spools(). @spool: name
+ *  or path. Errors: LTT_CTL_STATE: it is in use; LTT_CTL_INVALID: it is not a spool;
+ *  LTT_CTL_OUTPUT. */
+int ltt_ctl_remove_spool(struct ltt_ctl *ctl, const char *spool);
+
+/* --- notifications of changes -------------------------------------------------------------- */
 
 /** enum ltt_ctl_news_kind - a change of a session. More kinds may follow: ignore unknown ones. */
 enum ltt_ctl_news_kind {
-	LTT_CTL_NEWS_STATE = 1,	  /* its state, also the first one */
-	LTT_CTL_NEWS_PROBLEM = 2, /* nothing can be written, for the reason in the text */
+	LTT_CTL_NEWS_STATE = 1,	  /* its state has changed; also sent at the beginning */
+	LTT_CTL_NEWS_PROBLEM = 2, /* the output fails, for the reason in the text */
 	LTT_CTL_NEWS_SOLVED = 3,  /* the problem is solved */
-	LTT_CTL_NEWS_LOSS = 4,	  /* the first events of a channel that were lost for a cause */
-	LTT_CTL_NEWS_CONSUMER_DIED = 5,	    /* recorded data waits in the buffers */
-	LTT_CTL_NEWS_CONSUMER_REPLACED = 6, /* its successor continues */
+	LTT_CTL_NEWS_LOSS = 4,	  /* events of a channel were lost for a cause for the first time */
+	LTT_CTL_NEWS_CONSUMER_DIED = 5,	    /* recorded data stays in the buffers */
+	LTT_CTL_NEWS_CONSUMER_REPLACED = 6, /* a new consumer daemon continues */
 	LTT_CTL_NEWS_DESTROYED = 1000,	    /* the last news */
 };
 
@@ -783,8 +1088,8 @@ enum ltt_ctl_loss {
  * struct ltt_ctl_news - a change of a session. No string is NULL.
  * @at_ns: CLOCK_REALTIME; 0 with LTT_CTL_NEWS_DESTROYED.
  * @state: with LTT_CTL_NEWS_STATE.
- * @text: the problem; how the consumer daemon died; why not all data could be written.
- * @channel, @cause, @count: with LTT_CTL_NEWS_LOSS; @count is what was lost until then.
+ * @text: the problem; the end of the consumer daemon; the reason why data could not be written.
+ * @channel, @cause, @count: with LTT_CTL_NEWS_LOSS; @count is the number of events lost until then.
  * @totals: with LTT_CTL_NEWS_DESTROYED; NULL: not known.
  */
 struct ltt_ctl_news {
@@ -799,10 +1104,10 @@ struct ltt_ctl_news {
 };
 
 /**
- * ltt_ctl_follow() - have the changes of a session sent to this connection, its present state
- * first. Until the session is destroyed, or @ctl is connected anew, other calls with @ctl return
- * LTT_CTL_BUSY: use another handle for them. Does not wait for an answer: that there is no such
- * session is an error of ltt_ctl_next_news().
+ * ltt_ctl_follow() - request that changes of a session are sent to this connection, its current
+ * state first. Until the session is destroyed, or @ctl is connected anew, other calls with @ctl
+ * return LTT_CTL_BUSY: use another handle for them. Does not wait for the answer: if there is no
+ * such session, ltt_ctl_next_news() returns LTT_CTL_NO_SESSION.
  */
 int ltt_ctl_follow(struct ltt_ctl *ctl, const char *session);
 /** The connection's descriptor, for poll(2): it is readable when ltt_ctl_next_news() has
@@ -812,11 +1117,14 @@ int ltt_ctl_fd(const struct ltt_ctl *ctl);
  * ltt_ctl_next_news() - the next change, without waiting for one.
  * @ret_news: valid until the next call with @ctl; set to NULL if there is none now.
  *
- * Errors: LTT_CTL_NO_SESSION; LTT_CTL_NO_DAEMON: the daemon is gone: connect (which starts the
- * successor of a daemon that was killed) and follow again; news that was sent before may be sent
- * again then.
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_NO_DAEMON: the connection is lost: connect (which starts the
+ * successor of a daemon that was killed) and follow again; changes that were sent before may be
+ * sent again. LTT_CTL_BAD_MESSAGE: also a malformed change; the next ones can still be read.
  */
 int ltt_ctl_next_news(struct ltt_ctl *ctl, const struct ltt_ctl_news **ret_news);
+/** Wait for the next change. Errors as above, and: LTT_CTL_NO_ANSWER: the daemon does not answer;
+ *  LTT_CTL_INTERRUPTED. */
+int ltt_ctl_await_news(struct ltt_ctl *ctl, const struct ltt_ctl_news **ret_news);
 
 #ifdef __cplusplus
 }

@@ -3,9 +3,9 @@
  * ltt/foreach.h - preprocessor loops for ltt/tracepoint.h. Not for use by programs.
  *
  * LTT__EACH(M, id, a, b, c) expands to M(3, id, a) M(2, id, b) M(1, id, c), for up
- * to 64 elements: each gets a number of its own, so that M can name things after
- * it. The caller passes the elements as plain __VA_ARGS__, so that a macro which
- * stands for several of them has been expanded before they are counted.
+ * to 64 elements: each has a number, from which M can make unique identifiers. The
+ * caller passes the elements as plain __VA_ARGS__, so that a macro which expands to several
+ * of them has been expanded before they are counted.
  */
 #ifndef LTT_FOREACH_H
 #define LTT_FOREACH_H

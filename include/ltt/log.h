@@ -12,8 +12,8 @@
  *
  * The compiler checks the format as printf's. The line is formatted only while there is a
  * listener. Thread safe; keeps errno; as safe in a signal handler as vsnprintf() is (glibc's is,
- * but for long double and for very wide fields). Where speed matters, a tracepoint
- * (ltt/tracepoint.h) costs a tenth of it.
+ * but for long double and for very wide fields). A tracepoint (ltt/tracepoint.h) takes a tenth of
+ * the time.
  */
 #ifndef LTT_LOG_H
 #define LTT_LOG_H
@@ -50,14 +50,18 @@ LTT__LOG_LEVEL(DEBUG)
 
 #define ltt_tracef(...) \
 	do { \
-		if (ltt_enabled(ltt_tracef, event)) \
+		if (ltt_enabled(ltt_tracef, event)) { \
 			ltt_log(&ltt_site_ltt_tracef__event, 0, __VA_ARGS__); \
+			LTT__RETURNS_HERE(); \
+		} \
 	} while (0)
 
 #define ltt_vtracef(format, args) \
 	do { \
-		if (ltt_enabled(ltt_tracef, event)) \
+		if (ltt_enabled(ltt_tracef, event)) { \
 			ltt_vlog(&ltt_site_ltt_tracef__event, 0, format, args); \
+			LTT__RETURNS_HERE(); \
+		} \
 	} while (0)
 
 #define LTT__LOG(level, function_, ...) \
@@ -65,6 +69,7 @@ LTT__LOG_LEVEL(DEBUG)
 		if (ltt_enabled(ltt_tracelog, level)) { \
 			const struct ltt_log_place ltt__place = { __FILE__, __func__, __LINE__ }; \
 			function_(&ltt_site_ltt_tracelog__##level, &ltt__place, __VA_ARGS__); \
+			LTT__RETURNS_HERE(); \
 		} \
 	} while (0)
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* ltt/ltt.h - everything that libltt offers to programs. */
+/* ltt/ltt.h - includes all public headers of libltt. */
 #ifndef LTT_LTT_H
 #define LTT_LTT_H
 
+#include <ltt/context.h>
 #include <ltt/log.h>
 #include <ltt/marker.h>
 #include <ltt/probe.h>

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ltt/marker.h - markers: one line, no declaration. Link with -lltt.
+ * ltt/marker.h - markers: instrumentation points that need no declaration. Link with -lltt.
  *
  *	trace_mark(subsystem_event, "count %d name %s", count, name);
  *
  * is an event "subsystem_event" with the fields count and name. The compiler checks
  * the arguments as printf's; while there is no listener they are not evaluated, and
- * the marker costs the test of one word. No text is made at any time: the
- * arguments are recorded as they are. Thread safe, async-signal safe, keeps errno.
+ * the marker costs the test of one word. The arguments are recorded in binary form;
+ * no text is formatted. Thread safe, async-signal safe, keeps errno.
  * ltt_mark() is the same, for programs that have a trace_mark() of their own
  * (then define LTT_NO_TRACE_MARK).
  *
  * Fields. Each conversion is one: %c %d %i %u %x %X %o %p %s %f %F %g %G %e %E
  * %a %A, with the lengths h hh l ll z j t L. Flags, width and precision do not
  * change the type ('*' takes an int, which is not recorded), but the precision of
- * %s limits what is read, as it does for printf. NULL for %s is recorded as
+ * %s limits the bytes that are read, as it does for printf. NULL for %s is recorded as
  * "(null)". A marker with %n, %m, %ls, positions (%1$d) or more than 32 fields
  * cannot be recorded and is not listed.
  *
  * Names. A conversion is named by the last word between it and the conversion
  * before it: letters, digits and '_', not beginning with a digit. Characters
  * between the word and the conversion (spaces, '=', ':', '[', quotes, "0x") are
- * skipped. Without a word it is called argN, where N counts the fields from 1. A
- * name that an earlier field has gets _2, _3, ... behind it.
+ * skipped. Without a word it is called argN, where N counts the fields from 1. If
+ * an earlier field has the same name, _2, _3, ... is appended.
  *
  *	"count %d name %s"       count, name
  *	"fd=%d flags: 0x%x [%s]" fd, flags, arg3
  *	"from %d to %d to %d"    from, to, to_2
  *
- * Several markers may have one name. Where their formats agree they are one event.
- * Where they differ, the first to be registered counts: of one program or library the
+ * Several markers may have the same name. If their formats agree, they are one event.
+ * If they differ, the format that is registered first is recorded: in one program or library the
  * first in the source, by the file's name and the line (in C++ the order in which its
- * markers are initialised); of several, the one that was loaded first; of programs in one
- * session, the one that came first. The others are not armed, and lttctl enable-event,
- * start, status, stop and record say both formats.
+ * markers are initialised); of several libraries, that of the one loaded first; of several programs
+ * in a session, that of the program that registered first. The other markers are not recorded,
+ * and lttctl enable-event, start, status, stop and record report both formats.
  */
 #ifndef LTT_MARKER_H
 #define LTT_MARKER_H
@@ -54,17 +54,19 @@
 			0, sizeof(struct ltt_site), &ltt__event, 0, 0, 0 \
 		}; \
 		LTT__LISTED static struct ltt_site *const ltt__listed = &ltt__site; \
-		if (ltt_site_armed(&ltt__site)) \
+		if (ltt_site_armed(&ltt__site)) { \
 			ltt_emit_format(&ltt__site, format, ##__VA_ARGS__); \
+			LTT__RETURNS_HERE(); \
+		} \
 	} while (0)
 
 #else
 
 /*
- * In C++ a marker may stand in an inline function or a template, whose static
- * data the linker merges and which therefore can't be listed in a section. A
- * local class names the marker; the site belongs to a template of it, which is
- * enrolled before main(). No destructor: exit() must not disarm it.
+ * In C++ a marker may be used in an inline function or a template, whose static
+ * data the linker merges, so that it can't be listed in a section. A local class
+ * identifies the marker; its site is a member of a class template of that class, and is
+ * registered before main(). There is no destructor, as exit() must not disarm it.
  */
 template <class Marker> struct LTT__HIDDEN ltt__marker {
 	static struct ltt_site site;
@@ -97,8 +99,10 @@ template <class Marker> typename ltt__marker<Marker>::enroller ltt__marker<Marke
 			} \
 		}; \
 		(void)&ltt__marker<ltt__tag>::enrolled; \
-		if (ltt_site_armed(&ltt__marker<ltt__tag>::site)) \
+		if (ltt_site_armed(&ltt__marker<ltt__tag>::site)) { \
 			ltt_emit_format(&ltt__marker<ltt__tag>::site, format, ##__VA_ARGS__); \
+			LTT__RETURNS_HERE(); \
+		} \
 	} while (0)
 
 #endif

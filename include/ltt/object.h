@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ltt/object.h - how a loaded object (program or shared library) registers its sites with
+ * ltt/object.h - registers the sites of a loaded object (program or shared library) with
  * libltt. Included by the other headers, not by programs.
  *
- * Every site has a pointer in the section `ltt_sites`; the linker joins these
+ * Every site except a C++ marker has a pointer in the section `ltt_sites`; the linker joins these
  * into one array per loaded object. Every file that includes this header brings
  * a constructor; the first one that runs in an object registers the array, the last destructor
  * unregisters it. All symbols are hidden, so that each object registers only its own sites and
@@ -47,10 +47,10 @@ LTT__C_BEGIN
 extern struct ltt_site *const __start_ltt_sites[] LTT__MERGED;
 extern struct ltt_site *const __stop_ltt_sites[] LTT__MERGED;
 
-/* How many of this object's files have been initialised. */
+/* Number of this object's files whose constructors have run. */
 LTT__MERGED int ltt__object_files = 0;
 
-/* Sites that no section lists: markers of C++ (ltt/marker.h). */
+/* Sites that the section can't list: C++ markers in inline functions and templates. */
 struct ltt__enrolment {
 	struct ltt__enrolment *next;
 	struct ltt_site *site;

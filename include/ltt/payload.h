@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ltt/payload.h - the few functions with which ltt/tracepoint.h serialises
- * arguments. Not for use by programs.
+ * ltt/payload.h - functions by which ltt/tracepoint.h serialises arguments. Not for use by
+ * programs.
  */
 #ifndef LTT_PAYLOAD_H
 #define LTT_PAYLOAD_H
@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Payloads up to this size are serialised on the stack, longer ones in memory
- * that libltt lends (ltt_stage()). */
+ * of libltt (ltt_stage()). */
 #define LTT__STACK_PAYLOAD 512
 
 static inline const char *ltt__text(const char *text)
@@ -19,7 +19,8 @@ static inline const char *ltt__text(const char *text)
 	return text ? text : "(null)";
 }
 
-/** Elements of a sequence: limited by the length field; none if there is no memory. */
+/** Number of elements of a sequence: at most @most, which the length field can hold; 0 if @elements
+ *  is NULL. */
 static inline uint64_t ltt__length(const void *elements, int64_t wanted, uint64_t most)
 {
 	const uint64_t cap = most < 0x7fffffff ? most : 0x7fffffff;
@@ -70,7 +71,7 @@ static inline uint64_t ltt__load(const void *from, size_t bytes)
 	return word;
 }
 
-/** 0 to 7 bytes as a number, without reading any other. */
+/** Load 0 to 7 bytes as a number, without reading beyond them. */
 static inline uint64_t ltt__load_short(const char *from, size_t len)
 {
 	if (len >= 4)
@@ -81,7 +82,8 @@ static inline uint64_t ltt__load_short(const char *from, size_t len)
 	       ltt__load(from + len - 1, 1) << (len - 1) * 8;
 }
 
-/** Store 8 bytes. Return: a mark in each one that is 0; the lowest mark is exact. */
+/** Store 8 bytes. Return: 0 if none of them is 0; else a word whose lowest set bit is bit 7 of the
+ *  first byte that is 0; higher bits are not reliable. */
 static inline uint64_t ltt__put_word(unsigned char *to, uint64_t word)
 {
 	const uint64_t ones = ~(uint64_t)0 / 255;
@@ -92,11 +94,11 @@ static inline uint64_t ltt__put_word(unsigned char *to, uint64_t word)
 }
 
 /**
- * Copy a string of @len characters and end it. Another thread may be changing
- * it meanwhile: every byte is read once and tested before it counts, so that
- * what is stored is one string, ended once, whatever happens to the source.
- * Up to 7 bytes behind the terminator are written too.
- * Return: behind the terminator.
+ * Copy a string of @len characters and terminate it. Another thread may change the
+ * source meanwhile: each byte is read once, and the value that was tested is stored, so that
+ * the result always is one terminated string.
+ * Up to 7 bytes after the terminator are written, too.
+ * Return: the address after the terminator.
  */
 static inline unsigned char *ltt__put_string(unsigned char *to, const char *from, size_t len)
 {
@@ -117,7 +119,7 @@ static inline unsigned char *ltt__put_string(unsigned char *to, const char *from
 	zeros = ltt__put_word(to + at, last);
 	if (__builtin_expect((zeros & ((1ull << rest * 8) - 1)) != 0, 0))
 		return to + at + (__builtin_ctzll(zeros) >> 3) + 1;
-	return to + len + 1; /* a guess that does not depend on the copy */
+	return to + len + 1; /* computed without waiting for the copied bytes */
 }
 
 #endif

@@ -50,7 +50,7 @@ struct ltt_probe;
  * struct ltt_event_view - an event as a probe sees it, valid during the call.
  * @size: of this structure in libltt; later versions append.
  * @fields: @nr_fields of them, also those that are not recorded.
- * @payload: @len bytes, the fields one behind the other. Read it with ltt_view_...().
+ * @payload: @len bytes, the fields without padding. Read it with ltt_view_...().
  */
 struct ltt_event_view {
 	size_t size;
@@ -72,7 +72,7 @@ enum { LTT_PROBE_CONFLICT = 1 };
  * ltt_probe_register() - connect @call(@priv) to the events of a name.
  * @name: "provider:name" of a tracepoint, "subsystem_event" of a marker. It need
  *        not exist yet.
- * @format: of a marker, which @call expects; NULL takes the format of the first
+ * @format: format of the marker that @call expects; NULL: the format of the first
  *          marker of that name. Always NULL for tracepoints.
  *
  * Return: 0; LTT_PROBE_CONFLICT: registered, but some markers of that name have
@@ -83,8 +83,9 @@ int ltt_probe_register(const char *name, const char *format, ltt_probe_call call
 		       struct ltt_probe **ret_probe);
 
 /**
- * ltt_probe_unregister() - disconnect for good, however often it is armed. A call
- * may still be running: ltt_probe_synchronize() before freeing what it uses. NULL is fine.
+ * ltt_probe_unregister() - remove a probe, regardless of its number of users. A call
+ * may still be running: call ltt_probe_synchronize() before freeing data that it uses. NULL is
+ * allowed.
  */
 void ltt_probe_unregister(struct ltt_probe *probe);
 
@@ -123,7 +124,7 @@ int ltt_probe_conflicts(struct ltt_probe *probe,
 			int (*each)(void *data, const struct ltt_probe_conflict *conflict),
 			void *data);
 
-/* --- what there is --------------------------------------------------------------- */
+/* --- the points of the process --------------------------------------------------------------- */
 
 /**
  * struct ltt_point_info - all sites of one name, level and layout.
@@ -143,7 +144,7 @@ struct ltt_point_info {
 /**
  * struct ltt_probe_info - a registered probe.
  * @format: NULL for tracepoints and where no marker of the name has appeared yet.
- * @armed: how often.
+ * @armed: number of users, see ltt_probe_arm().
  * @nr_points: points that it is connected to.
  * @skipped: calls left out because probes were nested too deep.
  */
@@ -170,18 +171,18 @@ int ltt_probes_list(int (*each)(void *data, const struct ltt_probe_info *probe),
 
 /**
  * ltt_view_field() - the number of a field.
- * Return: from 0, or -ENOENT. The functions below pass negative numbers on as their error.
+ * Return: from 0, or -ENOENT. The functions below return a negative field number as their error.
  */
 int ltt_view_field(const struct ltt_event_view *view, const char *name);
 
 /**
- * The value of field number @field, from any integer or enumeration; numbers in
- * network byte order are turned round.
+ * The value of field number @field, an integer or enumeration; numbers in network byte
+ * order are converted.
  * Return: 0; -EINVAL (no such field, or of another kind), -ERANGE (the value does not fit).
  */
 int ltt_view_int(const struct ltt_event_view *view, int field, int64_t *ret_value);
 int ltt_view_uint(const struct ltt_event_view *view, int field, uint64_t *ret_value);
-/** From a float, or from any integer. */
+/** The value of field number @field, a floating-point number or an integer. */
 int ltt_view_float(const struct ltt_event_view *view, int field, double *ret_value);
 
 /**

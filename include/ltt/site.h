@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ltt/site.h - what an instrumented program and libltt share.
+ * ltt/site.h - the interface between an instrumented program and libltt.
  *
  * Programs include ltt/tracepoint.h, ltt/marker.h, ltt/log.h or ltt/probe.h;
- * those include this file. It is the whole binary interface of libltt towards
- * instrumentation: a site is a few words of constant description and one word
- * that says whether there is a listener. No layout of a buffer is compiled into
- * an application, so any libltt works with any program built against it.
+ * those include this file. It is the binary interface between instrumentation and
+ * libltt: a site consists of a constant description and one word that is not 0 while
+ * there is a listener. The layout of buffers is not compiled into applications, so
+ * any libltt works with any program built against it.
  *
  * Every structure begins with, or is described by, its size: newer headers
  * append, older libraries ignore unknown members, and newer libraries accept shorter structures.
@@ -87,18 +87,24 @@ struct ltt_field {
 	uint32_t reserved;
 };
 
+/** Bits of ltt_event.reserved[0]. */
+enum ltt_event_flags {
+	LTT_EVENT_TELLS_IP = 1 /* its payload is emitted by ltt_emit_at() */
+};
+
 enum ltt_event_kind {
 	LTT_EVENT_TRACEPOINT = 1,
 	LTT_EVENT_MARKER = 2
 };
 
 /**
- * struct ltt_event - what a site records.
+ * struct ltt_event - the description of a site's event.
  * @size: sizeof(struct ltt_event) where the program was built.
  * @field_size: sizeof(struct ltt_field) there.
  * @name: "provider:name" of a tracepoint, "subsystem_event" of a marker.
  * @fields: in payload order; the NOWRITE ones last. A marker has none here:
  *          libltt makes them from @format when the site is registered.
+ * @reserved: the first one: bits of enum ltt_event_flags; else 0.
  */
 struct ltt_event {
 	uint32_t size;
@@ -117,9 +123,9 @@ struct ltt_event {
 
 /**
  * struct ltt_site - one place in the program that can record.
- * @armed: how many listeners; the only word that is read while tracing is off.
- * @hooks, @owner, @only: libltt's own; NULL in the program's image. @only is the
- *         buffer of the one session that listens; NULL if there are others, or none.
+ * @armed: number of listeners; the only word that is read while tracing is off.
+ * @hooks, @owner, @only: set by libltt; NULL in the program's image. @only is the
+ *         buffer of the site's only listener, a session; NULL if there are several, or none.
  */
 struct ltt_site {
 	uint32_t armed;
@@ -134,7 +140,11 @@ struct ltt_site {
 #define ltt_site_armed(site) \
 	ltt_unlikely(__atomic_load_n(&(site)->armed, __ATOMIC_RELAXED))
 
-/* Called through the pointer itself: an event's cost includes each jump. */
+/* After a call that emits: it is not the last one of its function, which the compiler would make a
+ * jump; so its return address, the context `ip`, is in the function that emits. */
+#define LTT__RETURNS_HERE() __asm__ volatile("")
+
+/* Calls bypass the PLT, as each jump adds to the cost of an event. */
 #if defined(__has_attribute)
 #if __has_attribute(noplt)
 #define LTT__NOPLT __attribute__((noplt))
@@ -144,7 +154,7 @@ struct ltt_site {
 #define LTT__NOPLT
 #endif
 
-/* Bytes behind a payload that ltt_emit() may read (never records). */
+/* Bytes after a payload that ltt_emit() may read, but does not record. */
 #define LTT_PAYLOAD_SLACK 16
 
 /**
@@ -159,27 +169,35 @@ struct ltt_site {
 void ltt_emit(struct ltt_site *site, const void *payload, size_t len, size_t extra) LTT__NOPLT;
 
 /**
+ * ltt_emit_at() - ltt_emit() with the address of the call site, for the context `ip`: the same
+ * function, of which older libraries do not read the last parameter, and others read it only if the
+ * event has LTT_EVENT_TELLS_IP. ltt_emit() passes none; its own return address serves then.
+ */
+void ltt_emit_at(struct ltt_site *site, const void *payload, size_t len, size_t extra,
+		 const void *ip) __asm__("ltt_emit") LTT__NOPLT;
+
+/**
  * ltt_emit_word() - the same for a payload of 1 to 8 bytes, which fits a register.
- * @word: the payload, its first byte lowest, the bytes behind @len 0.
+ * @word: the payload, its first byte in the lowest bits; bytes after @len are 0.
  */
 void ltt_emit_word(struct ltt_site *site, uint64_t word, size_t len) LTT__NOPLT;
 
 /**
  * ltt_stage() - memory to serialise a payload that is too big for the stack.
- * @len: bytes, slack not included.
+ * @len: bytes, without LTT_PAYLOAD_SLACK.
  *
  * Return: memory to fill and pass to ltt_emit() and then to ltt_unstage(), or
- * NULL where no listener could record so much: then the loss has been counted
- * and there is nothing to do. Thread safe, async-signal safe.
+ * NULL if no listener can record such a large event: its loss has been counted
+ * already. Thread safe, async-signal safe.
  */
 void *ltt_stage(struct ltt_site *site, size_t len);
 void ltt_unstage(void *staged);
 
-/** ltt_emit_format() - a marker site's call; use trace_mark(). */
+/** ltt_emit_format() - emit the event of a marker; called by trace_mark(). */
 void ltt_emit_format(struct ltt_site *site, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/** struct ltt_log_place - where a log line stands. */
+/** struct ltt_log_place - place in the source of a log call. */
 struct ltt_log_place {
 	const char *file;
 	const char *function;
@@ -187,8 +205,8 @@ struct ltt_log_place {
 };
 
 /**
- * ltt_log(), ltt_vlog() - a log line's call; use ltt/log.h.
- * @place: goes before the text as line, file, function; NULL: the text is all.
+ * ltt_log(), ltt_vlog() - emit a log line as an event; called by the macros of ltt/log.h.
+ * @place: recorded before the text as line, file, function; NULL: only the text is recorded.
  */
 void ltt_log(struct ltt_site *site, const struct ltt_log_place *place, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

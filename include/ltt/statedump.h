@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ltt/statedump.h - record the program's state for a session that begins.
+ * ltt/statedump.h - state dumps: events with the program's state at the start of a session.
  *
  * A trace shows changes, but not the state before it began. A program
  * registers functions that record its state (open connections, loaded
- * configuration, ...) through ordinary tracepoints. They run once for each
- * session that starts, in libltt's own thread, and what they record goes into
- * that session only.
+ * configuration, ...) by ordinary tracepoints. They run once for each
+ * session that starts, in libltt's helper thread, and their events are
+ * recorded into that session only.
  */
 #ifndef LTT_STATEDUMP_H
 #define LTT_STATEDUMP_H
@@ -20,8 +20,8 @@ extern "C" {
  * ltt_statedump_register() - run @dump(@priv) whenever a session starts.
  *
  * @dump runs in libltt's helper thread with all signals blocked; it must take the program's own
- * locks itself. It must not register or unregister state dumps. It is not run for sessions that
- * record already.
+ * locks itself. It must not register or unregister state dumps. Sessions that record already at the
+ * time of registration do not run it.
  * Return: 0, -EINVAL (no function), -EEXIST (the pair is registered), -ENOMEM.
  */
 int ltt_statedump_register(void (*dump)(void *priv), void *priv);

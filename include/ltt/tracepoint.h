@@ -64,9 +64,11 @@
 
 #define ltt_trace(provider, name, ...) \
 	do { \
-		if (ltt_site_armed(&ltt_site_##provider##__##name)) \
+		if (ltt_site_armed(&ltt_site_##provider##__##name)) { \
 			ltt_emit_##provider##__##name(&ltt_site_##provider##__##name, \
 						      ##__VA_ARGS__); \
+			LTT__RETURNS_HERE(); \
+		} \
 	} while (0)
 
 #define LTT_TRACEPOINT(provider, name, args, level, ...) \
@@ -178,7 +180,7 @@
 
 /*
  * The shapes: how a field is recorded. The arguments of a row are the number n of the field and
- * what LTT__FIELD() passes; its columns are
+ * the argument of LTT__FIELD(); its columns are
  *	size: ltt__number (its variable is the payload), ltt__fixed or ltt__varying
  *	variables: ltt__v<n> is the value or its address, ltt__n<n> the number of elements;
  *		the only place where the arguments of the user are evaluated
@@ -284,7 +286,7 @@
 #define LTT__ENCODE_N(n, written, size, variables, fixed, varying, encoder) \
 	LTT__N_##written(encoder;)
 
-/* Whether a layout is other than recorded numbers only; and those as one word. */
+/* LTT__ODD: 1 if a field is not a recorded number. LTT__PACK: pack the numbers into one word. */
 #define LTT__ODD(n, id, field) LTT__ROW(LTT__IS_ODD, n, field)
 #define LTT__IS_ODD(n, written, size, ...) LTT__UNLESS_NUMBER_##size(|| 1) LTT__N_##written(|| 1)
 #define LTT__PACK(n, id, field) LTT__ROW(LTT__PACKED, n, field)
@@ -366,8 +368,8 @@
 		LTT__EACH(LTT__WRITE_W, id, __VA_ARGS__) \
 		ltt__end = ltt__at; \
 		LTT__EACH(LTT__WRITE_N, id, __VA_ARGS__) \
-		ltt_emit(ltt__site, ltt__begin, (size_t)(ltt__end - ltt__begin), \
-			 (size_t)(ltt__at - ltt__end)); \
+		ltt_emit_at(ltt__site, ltt__begin, (size_t)(ltt__end - ltt__begin), \
+			    (size_t)(ltt__at - ltt__end), __builtin_return_address(0)); \
 		if (ltt__begin != ltt__stack) \
 			ltt_unstage(ltt__begin); \
 	} \
@@ -383,7 +385,7 @@
 		sizeof(struct ltt_event), sizeof(struct ltt_field), \
 		sizeof(ltt_fields_##cls) / sizeof(ltt_fields_##cls[0]) - 1, \
 		name_, ltt_fields_##cls, 0, __FILE__, "", __LINE__, \
-		LTT_EVENT_TRACEPOINT, level, { 0, 0 } \
+		LTT_EVENT_TRACEPOINT, level, { LTT_EVENT_TELLS_IP, 0 } \
 	}; \
 	LTT__C_BEGIN \
 	LTT__MERGED struct ltt_site ltt_site_##id = { \

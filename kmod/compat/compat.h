@@ -34,7 +34,7 @@ static inline void compat_vm_flags_mod(struct vm_area_struct *vma, unsigned long
 #define compat_nr_irqs() irq_get_nr_irqs()
 #endif
 
-/* Return: what to unregister with, or ERR_PTR. */
+/* Return: the handle to unregister with, or ERR_PTR. */
 static inline void *compat_uprobe_register(struct inode *inode, u64 offset, u64 semaphore,
 					   struct uprobe_consumer *consumer)
 {
@@ -57,7 +57,7 @@ static inline void compat_uprobe_unregister(void *probe, u64 offset,
 #endif
 }
 
-/* No handler of what was unregistered runs any more on return. */
+/* On return no handler that was unregistered runs any more. */
 static inline void compat_uprobe_sync(void)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* registers.h - registers by the numbers that DWARF gives them. */
+/* registers.h - the values of a task's registers, by their DWARF numbers. */
 #ifndef KMOD_REGISTERS_H
 #define KMOD_REGISTERS_H
 
@@ -17,12 +17,12 @@ static const u16 registers[] = {
 	REGISTER(r12), REGISTER(r13), REGISTER(r14), REGISTER(r15), REGISTER(ip),
 };
 #undef REGISTER
-#define REGISTERS      ARRAY_SIZE(registers)
-#define REGISTERS_ARGS 6
+#define NR_REGISTERS      ARRAY_SIZE(registers)
+#define NR_ARGUMENT_REGISTERS 6
 #else
 /* arm64: x0 to x30, then the stack pointer, then the instruction's address */
-#define REGISTERS      33
-#define REGISTERS_ARGS 8
+#define NR_REGISTERS      33
+#define NR_ARGUMENT_REGISTERS 8
 #endif
 
 static inline unsigned long register_value(const struct pt_regs *regs, u32 nr)
@@ -37,7 +37,7 @@ static inline unsigned long register_value(const struct pt_regs *regs, u32 nr)
 static inline unsigned long register_argument(struct pt_regs *regs, u32 nr)
 {
 #ifdef CONFIG_X86
-	static const u8 numbers[REGISTERS_ARGS] = { 5, 4, 1, 2, 8, 9 };
+	static const u8 numbers[NR_ARGUMENT_REGISTERS] = { 5, 4, 1, 2, 8, 9 };
 
 	return register_value(regs, numbers[nr]);
 #else
@@ -45,8 +45,8 @@ static inline unsigned long register_argument(struct pt_regs *regs, u32 nr)
 #endif
 }
 
-/* Of a 32-bit program. */
-static inline bool registers_are_narrow(const struct pt_regs *regs)
+/* Whether the registers are those of a 32-bit program. */
+static inline bool registers_are_32bit(const struct pt_regs *regs)
 {
 #ifdef CONFIG_X86
 	return IS_ENABLED(CONFIG_IA32_EMULATION) && regs->cs == __USER32_CS;
@@ -55,7 +55,7 @@ static inline bool registers_are_narrow(const struct pt_regs *regs)
 #endif
 }
 
-/* At the first instruction of a function: where it returns to. */
+/* The return address of a function, at its first instruction. */
 static inline unsigned long register_caller(struct pt_regs *regs)
 {
 #ifdef CONFIG_X86

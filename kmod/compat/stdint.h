@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* stdint.h - for the headers in abi/, which do not depend on the kernel. */
+/* stdint.h - replaces <stdint.h> for the headers in abi/, which user space shares. */
 #ifndef KMOD_STDINT_H
 #define KMOD_STDINT_H
 

@@ -10,10 +10,10 @@
 #include "ltt_kmod.h"
 #include "registry.h"
 
-/* How long a reader may take to make room, before what it loses is its own fault. */
+/* How long a reader may take to make room, before events are dropped. */
 #define TIMEOUT_MS 1000
 
-/* --- what is told: names as readers of LTTng's kernel traces expect them --- */
+/* --- the events: names as readers of LTTng's kernel traces expect them --- */
 
 #define FIELD(name_, type_, ctype, sign)						\
 	{ .name = #name_, .type = type_, .elem_bytes = sizeof(ctype), .is_signed = (sign) }
@@ -114,7 +114,7 @@ static const struct hook *kmod_dump_hook_of(const struct dump *dump, enum dump_e
 	const struct hook *hook;
 
 	list_for_each_entry_rcu(hook, &events[which].hooks, of_event)
-		if (hook->set == dump->set)
+		if (hook->source.set == dump->set)
 			return hook;
 	return NULL;
 }
@@ -136,7 +136,7 @@ void dump_add(struct dump *dump, const void *value, u32 bytes)
 	dump->len += bytes;
 }
 
-/* Always ends with a NUL: what the fixed parts and texts before take is far less. */
+/* Always ends with a NUL: the fixed parts and texts before it are far shorter. */
 void dump_add_text(struct dump *dump, const char *text)
 {
 	u32 len = strnlen(text, sizeof(dump->payload) - dump->len - 1);
@@ -148,17 +148,12 @@ void dump_add_text(struct dump *dump, const char *text)
 void dump_record(struct dump *dump, enum dump_event which)
 {
 	const struct hook *hook;
-	struct ring *ring;
-	void *to;
 
 	rcu_read_lock();
 	preempt_disable_notrace();
 	hook = kmod_dump_hook_of(dump, which);
-	to = hook ? ring_begin_untracked(dump->set, hook->id, dump->len, &ring) : NULL;
-	if (to) {
-		memcpy(to, dump->payload, dump->len);
-		ring_end(ring);
-	}
+	if (hook)
+		ring_put_untracked(&hook->source, dump->payload, dump->len);
 	preempt_enable_notrace();
 	rcu_read_unlock();
 	dump->len = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dump.h - the state of the system, recorded as events on request: the state before anything was
- * recorded. Each dump is of one channel, runs in one task that may sleep, and records the events
- * that the channel has enabled, regardless of trackers.
+ * dump.h - state dumps: on request, the current state of the system is recorded as events, because
+ * the trace does not contain earlier events. Each dump records into one channel, in one task that
+ * may sleep, the events that the channel has enabled, regardless of trackers.
  */
 #ifndef KMOD_DUMP_H
 #define KMOD_DUMP_H
@@ -36,8 +36,8 @@ enum dump_event {
 };
 
 /**
- * struct dump - a dump in progress. @is_over: the dump was cancelled. @payload, @len: the next
- * record of dump_record().
+ * struct dump - a dump in progress. @is_over: set when the dump is cancelled. @payload, @len: the
+ * next record of dump_record().
  * @path: buffer for dumps that need a path.
  */
 struct dump {
@@ -50,19 +50,21 @@ struct dump {
 
 /** Adds the events to the registry. Return: 0 or -ENOMEM. */
 int dump_init(void);
-/** Records the whole state; ends early once *@is_over. Return: 0 or -ENOMEM. */
+/** Record the whole state, unless *@is_over is set meanwhile. Return: 0 or -ENOMEM. */
 int dump_all(struct ring_set *set, const bool *is_over);
 
 /* --- for the parts of a dump ---------------------------------------------- */
 
+/** Whether the channel has enabled the event. */
 bool dump_wants(const struct dump *dump, enum dump_event which);
-/** The next values of the payload: first what has a fixed size. */
+/** Append a value to the payload. Values of fixed size must precede texts. */
 void dump_add(struct dump *dump, const void *value, u32 bytes);
 void dump_add_text(struct dump *dump, const char *text);
 #define DUMP_ADD(dump, type, value) dump_add(dump, &(type){ (value) }, sizeof(type))
-/** Records the payload; the next one is empty. May be called wherever no NMI is. */
+/** Record the payload, and start a new, empty one. Any context but NMI. */
 void dump_record(struct dump *dump, enum dump_event which);
-/** Lets other tasks run, and readers catch up. Return: false if the dump was cancelled. */
+/** Let other tasks run, and wait until readers have freed buffer space. Return: false if the dump
+ *  was cancelled. */
 bool dump_pause(struct dump *dump);
 
 int dump_tasks(struct dump *dump);

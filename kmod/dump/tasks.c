@@ -172,7 +172,7 @@ static int dump_descriptor(const void *data, struct file *file, unsigned int fd)
 	return READ_ONCE(*dump->is_over);
 }
 
-/* Threads nearly always share one table, which is told once. */
+/* Threads nearly always share one table, which is dumped once. */
 static void dump_descriptors(struct dump *dump, struct task_struct *task)
 {
 	struct task_struct *leader = task->group_leader;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ltt_example_marker - says what it does at markers.
+ * ltt_example_marker - reports its steps by markers.
  *
  *   echo 3 >/sys/module/ltt_example_marker/parameters/steps
  *
  * takes three steps, each of which passes two markers of the name example_step, and one
  * of that name that has another format by mistake: ltt.ko reports it when the module is
- * loaded, and it says nothing. Events marker:example_step, and probes of other modules
- * (ltt_example_probe), hear of the others.
+ * loaded, and no marker is recorded. Events marker:example_step, and probes of other modules
+ * (ltt_example_probe), receive the others.
  */
 #include <linux/module.h>
 
@@ -18,13 +18,13 @@ LTT_MARKER(example_step, "step %u of %s at %p cost %lld");
 static struct ltt_marker second_place = {
 	.name = "example_step",
 	.format = "step %u of %s at %p cost %lld",
-	.listeners = &second_place.nobody,
+	.listeners = &second_place.no_listeners,
 };
 
 static struct ltt_marker mistaken = {
 	.name = "example_step",
 	.format = "step %s",
-	.listeners = &mistaken.nobody,
+	.listeners = &mistaken.no_listeners,
 };
 
 static struct ltt_marker *const markers[] = { &ltt_marker_example_step, &second_place, &mistaken };

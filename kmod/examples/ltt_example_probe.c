@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ltt_example_probe - listens to the markers example_step of ltt_example_marker, from
- * before there are any. /sys/module/ltt_example_probe/parameters/:
+ * ltt_example_probe - registers a probe for the markers example_step of ltt_example_marker; it may
+ * be loaded before that module. /sys/module/ltt_example_probe/parameters/:
  *
  *   armed   1 at first; 0 or 1 may be written
- *   heard   how many it was called for, and
- *   sum     of their steps
- *   wrong   the error of a second probe, which takes the markers to have another format
- *           and is armed whenever `armed` is written
+ *   hits    number of calls of the probe
+ *   sum     sum of the steps in these calls
+ *   wrong   the error of a second probe, which has a different format on purpose and is armed
+ *           whenever `armed` is written
  */
 #include <linux/module.h>
 
 #include "ltt_marker.h"
 
 struct tally {
-	atomic_t heard;
+	atomic_t hits;
 	atomic_t sum;
 };
 
 static struct tally tally;
 static int wrong;
 module_param(wrong, int, 0444);
-module_param_named(heard, tally.heard.counter, int, 0444);
+module_param_named(hits, tally.hits.counter, int, 0444);
 module_param_named(sum, tally.sum.counter, int, 0444);
 
 static void on_step(void *private, const char *format, va_list *values)
 {
 	struct tally *mine = private;
 
-	atomic_inc(&mine->heard);
+	atomic_inc(&mine->hits);
 	atomic_add(va_arg(*values, unsigned int), &mine->sum);
 }
 

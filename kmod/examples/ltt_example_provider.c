@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ltt_example_provider - brings a provider `example` with two events, which come and go with
- * it, also while they are recorded.
+ * ltt_example_provider - registers a provider `example` with two events, which exist as long as the
+ * module is loaded; it may be unloaded while they are recorded.
  *
  *   echo 3 >/sys/module/ltt_example_provider/parameters/jobs
  *
- * does three jobs: example:job has each of them, example:done how many there were. They have a
+ * does three jobs: it records example:job for each, and example:done with their number. They have a
  * channel of their own, `example_jobs`. With `mistake` = 1 to 3 on loading the provider is
- * registered wrongly, with 4 to 6 the channel, and the module is refused.
+ * registered wrongly, with 4 to 6 the channel, and the module is rejected; with 1 only if it was
+ * loaded before without, as the fields of an event can't change.
  */
 #include <linux/module.h>
 
@@ -69,17 +70,17 @@ static int __init example_init(void)
 	int ret;
 
 	if (mistake == 1)
-		events[DONE].fields = &job_fields[0]; /* had another one before, or will have */
+		events[DONE].fields = &job_fields[0]; /* not those of the earlier registration */
 	if (mistake == 2)
 		events[DONE].name = "job"; /* twice */
 	if (mistake == 3)
-		provider.name = "an example"; /* no word */
+		provider.name = "an example"; /* a space */
 	if (mistake == 4)
-		channel.name = "example jobs"; /* no word */
+		channel.name = "example jobs"; /* a space */
 	if (mistake == 5)
-		channel.events = "job"; /* of anybody */
+		channel.events = "job"; /* PROVIDER: is missing */
 	if (mistake == 6)
-		channel.subbuf_size = 65535; /* no power of two */
+		channel.subbuf_size = 65535; /* not a power of two */
 	ret = ltt_channel_register(&channel);
 	if (ret)
 		return ret;

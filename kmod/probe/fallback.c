@@ -34,7 +34,7 @@ static bool is_struct(const char *type)
 	return (!strncmp(type, "struct ", 7) || !strncmp(type, "union ", 6)) && !strchr(type, '*');
 }
 
-/* The type of one element: what stands before the brackets. */
+/* The type of one element: the text before the brackets. */
 static const char *fallback_element_type(const char *type)
 {
 	const char *bracket = strrchr(type, '[');

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * fallback.h - tracepoints without a compiled probe: the kernel's own code
- * fills in a record for perf, which is copied into the ring. That costs some times more,
- * but is there for every tracepoint with a format in tracefs. Events are made when the
- * module is loaded, and as modules come. Tasks only.
+ * fills in a record for perf, which is copied into the ring. This costs several times more,
+ * but works for every tracepoint with a format in tracefs. Events are made when this
+ * module and further ones are loaded. Process context only.
  */
 #ifndef KMOD_FALLBACK_H
 #define KMOD_FALLBACK_H
 
 #include "event.h"
 
-/** struct fallback_place - where a field is in the kernel's record. */
+/** struct fallback_place - position of a field in the kernel's record. */
 struct fallback_place {
 	u16 at;
 	u16 bytes;
-	bool is_relative; /* of varying length: its position is stored at this offset */
+	bool is_relative; /* of variable length: its position is stored relative to @at */
 };
 
 /**

@@ -89,7 +89,7 @@ static void on_sample(struct perf_event *counter, struct perf_sample_data *data,
 	struct ring *ring;
 	u8 *payload;
 
-	payload = ring_begin(hook->set, hook->id, payload_bytes(fallback, record, size), &ring);
+	payload = ring_begin(&hook->source, payload_bytes(fallback, record, size), &ring);
 	if (!payload)
 		return;
 	put_payload(payload, fallback, record, size);

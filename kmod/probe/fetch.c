@@ -137,7 +137,7 @@ u32 fetch_put(const struct fetch *fetch, struct pt_regs *regs, u8 *to)
 }
 NOKPROBE_SYMBOL(fetch_put);
 
-/* --- when it is asked for ------------------------------------------------- */
+/* --- requests ------------------------------------------------- */
 
 static bool kmod_fetch_is_size(u32 bytes)
 {
@@ -151,9 +151,9 @@ static bool is_sound_first(const struct ltt_kmod_step *step, enum fetch_place pl
 	case LTT_KMOD_STEP_COMM:
 		return !step->nr;
 	case LTT_KMOD_STEP_REGISTER:
-		return step->nr < REGISTERS;
+		return step->nr < NR_REGISTERS;
 	case LTT_KMOD_STEP_ARGUMENT:
-		return step->nr < REGISTERS_ARGS && place == FETCH_AT_ENTRY;
+		return step->nr < NR_ARGUMENT_REGISTERS && place == FETCH_AT_ENTRY;
 	case LTT_KMOD_STEP_STACK:
 		return step->nr < LTT_KMOD_STACK_MAX;
 	case LTT_KMOD_STEP_RETURNED:
@@ -172,7 +172,7 @@ static bool is_sound_next(const struct ltt_kmod_step *step)
 	case LTT_KMOD_STEP_READ_USER:
 		return kmod_fetch_is_size(step->nr);
 	case LTT_KMOD_STEP_ADD_REGISTER:
-		return step->nr < REGISTERS;
+		return step->nr < NR_REGISTERS;
 	case LTT_KMOD_STEP_EXTEND:
 		return kmod_fetch_is_size(step->nr) && step->nr < 8 && (step->offset | 1) == 1;
 	default:

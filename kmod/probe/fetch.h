@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fetch.h - the values to record at a place besides the place itself: from registers, the stack
- * and memory, by steps that were checked when the probe was created. Made by tasks; fetched
- * wherever probes hit, NMIs included: nothing sleeps (except where allowed), and unreadable
- * values are reported.
+ * fetch.h - the arguments of a probe: values that are read from registers, the stack and memory at
+ * each hit, by steps that were checked when the probe was created. Made in process context; read in
+ * any context, NMIs included: nothing sleeps (unless @may_sleep), and values that can't be read are
+ * replaced as ltt_kmod.h states.
  */
 #ifndef KMOD_FETCH_H
 #define KMOD_FETCH_H
@@ -23,14 +23,15 @@ struct fetch {
 	struct ltt_kmod_arg args[];
 };
 
-/** enum fetch_place - which steps are valid there. */
+/** enum fetch_place - kind of place, which determines the valid steps. */
 enum fetch_place { FETCH_ANYWHERE, FETCH_AT_ENTRY, FETCH_AT_RETURN };
 
-/** @args: address in the caller's memory. Return: kfree() it; NULL for none; ERR_PTR. */
+/** @args: address in the caller's memory. Return: to be freed by kfree(); NULL: there are no
+ *  arguments; ERR_PTR. */
 struct fetch *fetch_new(u64 args, u32 nr_args, enum fetch_place place);
 /** Whether both produce the same payload. Either may be NULL. */
 bool fetch_alike(const struct fetch *a, const struct fetch *b);
-/** Return: bytes. */
+/** Write the values to @to. Return: number of bytes. */
 u32 fetch_put(const struct fetch *fetch, struct pt_regs *regs, u8 *to);
 
 #endif

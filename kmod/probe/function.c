@@ -19,7 +19,7 @@
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
 #include <linux/trace_recursion.h>
 
-#define OWN_VALUES 2 /* what is recorded without being asked for: ip, parent_ip */
+#define OWN_VALUES 2 /* always recorded: ip, parent_ip */
 #define LEVELS	   5 /* task, softirq, interrupt, NMI; ftrace lets one more through between them */
 
 /**
@@ -36,7 +36,7 @@ struct site {
 /**
  * struct function_place
  * @hook: its only one.
- * @fetch: NULL where nothing was asked for.
+ * @fetch: NULL: no further values.
  * @scratch: payloads that are being made, one a CPU and level.
  * @missed: calls beneath another one's recording.
  */
@@ -91,7 +91,7 @@ static void kmod_function_record(struct function_place *place, const u64 *values
 	u8 *payload;
 
 	if (!place->fetch) {
-		ring_put(hook->set, hook->id, values, len);
+		ring_put(&hook->source, values, len);
 		return;
 	}
 	if (!regs || level >= LEVELS) {
@@ -100,7 +100,7 @@ static void kmod_function_record(struct function_place *place, const u64 *values
 	}
 	payload = (u8 *)this_cpu_ptr(place->scratch) + level * payload_room(place);
 	memcpy(payload, values, len);
-	ring_put(hook->set, hook->id, payload,
+	ring_put(&hook->source, payload,
 		 len + fetch_put(place->fetch, regs, payload + len));
 }
 
@@ -227,7 +227,7 @@ static void kmod_function_detach(struct hook *hook)
 	hlist_del_init_rcu(&place->of_site);
 	mutex_unlock(&lock);
 	queue_work(system_unbound_wq, &sweeper);
-	ring_set_lose(hook->set, atomic_read(&place->missed));
+	ring_set_lose(hook->source.set, atomic_read(&place->missed));
 }
 
 /* Another module could have another function there. */

@@ -8,7 +8,7 @@
 #define MARKER_VALUES_MAX 16
 #define MARKER_NAME_MAX	  32
 
-/** struct marker_format - @names: of the fields. */
+/** struct marker_format - the @nr fields of a format. @names: memory for the fields' names. */
 struct marker_format {
 	u32 nr;
 	struct field fields[MARKER_VALUES_MAX];

@@ -106,7 +106,7 @@ static void markers_record(const struct marker_name *name, va_list *values)
 	va_end(copy);
 	list_for_each_entry_rcu(hook, &name->event.hooks, of_event) {
 		struct ring *ring;
-		void *payload = ring_begin(hook->set, hook->id, len, &ring);
+		void *payload = ring_begin(&hook->source, len, &ring);
 
 		if (!payload)
 			continue;
@@ -348,7 +348,7 @@ static void marker_remove(struct ltt_marker *marker)
 
 	if (!name)
 		return;
-	WRITE_ONCE(marker->listeners, &marker->nobody);
+	WRITE_ONCE(marker->listeners, &marker->no_listeners);
 	WRITE_ONCE(marker->of_name, NULL);
 	if (!--name->nr_markers)
 		registry_goes(&name->event);

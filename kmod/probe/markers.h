@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * markers.h - markers of other modules (ltt_marker.h) as events. One for the module.
+ * markers.h - the registry of markers of other modules (ltt_marker.h), which makes events of them.
  */
 #ifndef KMOD_MARKERS_H
 #define KMOD_MARKERS_H

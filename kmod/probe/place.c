@@ -15,12 +15,12 @@
 /* Calls of one function that are under way at once; more are counted as lost. */
 #define MAX_UNDER_WAY 256
 
-#define OWN_VALUES 3 /* the most that is recorded without being asked for */
+#define OWN_VALUES 3 /* the most values that are always recorded */
 
 /**
  * struct kernel_place
  * @hook: its only one.
- * @fetch: NULL where nothing was asked for.
+ * @fetch: NULL: no further values.
  * @scratch: a payload that is being made, one a CPU: handlers of probes never nest on a
  *           CPU, the kernel leaves the inner one out and counts it.
  */
@@ -46,12 +46,12 @@ static void kmod_place_record(const struct kernel_place *place, struct pt_regs *
 	u8 *scratch;
 
 	if (!place->fetch) {
-		ring_put(place->hook->set, place->hook->id, values, len);
+		ring_put(&place->hook->source, values, len);
 		return;
 	}
 	scratch = this_cpu_ptr(place->scratch);
 	memcpy(scratch, values, len);
-	ring_put(place->hook->set, place->hook->id, scratch,
+	ring_put(&place->hook->source, scratch,
 		 len + fetch_put(place->fetch, regs, scratch + len));
 }
 NOKPROBE_SYMBOL(kmod_place_record);
@@ -119,7 +119,7 @@ static void kmod_place_detach_entry(struct hook *hook)
 	struct kernel_place *place = kmod_place_of(hook->event);
 
 	unregister_kprobe(&place->probe.kp);
-	ring_set_lose(hook->set, place->probe.kp.nmissed);
+	ring_set_lose(hook->source.set, place->probe.kp.nmissed);
 }
 
 static void detach_return(struct hook *hook)
@@ -127,7 +127,7 @@ static void detach_return(struct hook *hook)
 	struct kernel_place *place = kmod_place_of(hook->event);
 
 	unregister_kretprobe(&place->probe);
-	ring_set_lose(hook->set, place->probe.nmissed + place->probe.kp.nmissed);
+	ring_set_lose(hook->source.set, place->probe.nmissed + place->probe.kp.nmissed);
 }
 
 static void kmod_place_free(struct kernel_place *place)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * place.h - events at a place in the kernel that a user names: a kprobe, or a
- * kretprobe. They are not in the registry's list: each belongs to the channel that it was
- * created for. Tasks only.
+ * place.h - events at a location in the kernel that a user specifies, recorded by a kprobe or
+ * kretprobe.
+ * They are not in the registry: each belongs to the channel that it was created for.
+ * Process context only.
  */
 #ifndef KMOD_PLACE_H
 #define KMOD_PLACE_H
@@ -10,7 +11,7 @@
 #include "event.h"
 #include "ltt_kmod.h"
 
-/** An event that event->kind->release() frees. Return: or ERR_PTR. */
+/** Make an event, which event->kind->release() frees. Return: the event or ERR_PTR. */
 struct event *place_new(const struct ltt_kmod_probe *request);
 
 #endif

@@ -66,7 +66,7 @@ static void providers_record(const struct provided *provided, const void *number
 
 	list_for_each_entry_rcu(hook, &provided->event.hooks, of_event) {
 		struct ring *ring;
-		u8 *to = ring_begin(hook->set, hook->id, len, &ring);
+		u8 *to = ring_begin(&hook->source, len, &ring);
 
 		if (!to)
 			continue;

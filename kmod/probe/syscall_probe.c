@@ -35,7 +35,7 @@ static notrace u32 nr_texts(const struct event *event)
 	return nr;
 }
 
-/* Payload: what has a fixed size, then texts, each as declared. */
+/* Payload: arguments of fixed size, then texts, each as declared. */
 static notrace u32 syscall_probe_gather(const struct event *event, const unsigned long *args,
 					u8 *to)
 {
@@ -54,22 +54,14 @@ static notrace u32 syscall_probe_gather(const struct event *event, const unsigne
 	return end - to;
 }
 
-/* Also where several record the call, it is looked at once. */
+/* The call is analysed once, also if several channels record it. */
 static notrace void syscall_probe_record(const struct event *event, const unsigned long *args)
 {
 	u8 *bytes = this_cpu_ptr(scratches)->bytes;
 	u32 len = syscall_probe_gather(event, args, bytes);
 	struct hook *hook;
 
-	list_for_each_entry_rcu(hook, &event->hooks, of_event) {
-		struct ring *ring;
-		void *payload = ring_begin(hook->set, hook->id, len, &ring);
-
-		if (!payload)
-			continue;
-		memcpy(payload, bytes, len);
-		ring_end(ring);
-	}
+	list_for_each_entry_rcu(hook, &event->hooks, of_event) ring_put(&hook->source, bytes, len);
 }
 
 /* Registers of a 32-bit program are 32 bits wide; the upper bits are undefined. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * syscalls.h - an event for the entry and one for the exit of each system call that the
- * running kernel has, of 32-bit programs too. Names and types of the arguments come
+ * syscalls.h - the events of system calls: one for the entry and one for the exit of each call of
+ * the running kernel, including those of 32-bit programs. Names and types of the arguments come
  * from the running kernel. Created when the module is loaded.
  */
 #ifndef KMOD_SYSCALLS_H
@@ -16,9 +16,9 @@ enum syscall_side { SYSCALL_ENTRY, SYSCALL_EXIT, NR_SYSCALL_SIDES };
 int syscalls_init(void);
 void syscalls_fini(void);
 
-/** The event of a call; that of unknown calls if it has no name. Never NULL. */
+/** The event of call number @nr; the event of unknown calls if it has no name. Never NULL. */
 struct event *syscalls_event(enum syscall_side side, bool compat, long nr);
-/** Of a call without a name: the number comes before the arguments or the result. */
+/** Whether it is an event of unknown calls: their payload begins with the call's number. */
 bool syscalls_is_unknown(const struct event *event);
 
 #endif

@@ -6,8 +6,8 @@
 #include <linux/ctype.h>
 #include <linux/string.h>
 
-/** Just one NUL, at the end of @bytes; blanks before it if it has become shorter.
- *  Return: behind it. */
+/** Copy a text to @bytes of a payload, so that the only NUL is the last byte: if the source has
+ *  become shorter, blanks fill the rest. Return: the address after it. */
 static __always_inline u8 *text_put(u8 *to, const char *text, u32 bytes)
 {
 	u32 len = strnlen(text, bytes - 1);
@@ -18,7 +18,7 @@ static __always_inline u8 *text_put(u8 *to, const char *text, u32 bytes)
 	return to + bytes;
 }
 
-/** Letters, digits and underscores, and no leading digit: a valid name in metadata. */
+/** Whether the text is a valid name in metadata: letters, digits, underscores, no leading digit. */
 static inline bool text_is_word(const char *text)
 {
 	const char *at;

@@ -8,7 +8,7 @@
 
 #include "registry.h"
 
-/* First and last of the section, see Kbuild. */
+/* Begin and end of the section that has all events; the order in Kbuild places them. */
 extern struct event *events_begin[], *events_end[];
 
 static int tracepoints_attach(struct hook *hook)
@@ -116,7 +116,7 @@ int tracepoints_init(void)
 	struct event **event = events_begin;
 	int ret = 0;
 
-	OPTIMIZER_HIDE_VAR(event); /* two arrays for the compiler, one for the linker */
+	OPTIMIZER_HIDE_VAR(event); /* the compiler takes them for unrelated arrays */
 	for (; event < events_end && !ret; event++)
 		ret = registry_add(*event, &kind);
 	if (ret)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracepoints.h - the events compiled from the kernel's trace headers, and which
- * tracepoint each has in the running kernel, as modules come and go. Tasks only.
+ * tracepoints.h - registers an event for each tracepoint of the kernel's trace headers, and
+ * connects it to the tracepoint of the running kernel as modules are loaded and unloaded. Process
+ * context only.
  */
 #ifndef KMOD_TRACEPOINTS_H
 #define KMOD_TRACEPOINTS_H

@@ -17,9 +17,9 @@ struct user_place;
 
 /**
  * struct site - one of the places of a probe.
- * @semaphore: offset in the file of what the kernel counts up where there is a listener; or 0.
- * @fetch: NULL where nothing was asked for.
- * @probe: what to unregister with; NULL: it is not there.
+ * @semaphore: offset in the file of the counter that the kernel increments for a listener; or 0.
+ * @fetch: NULL: no further values.
+ * @probe: the handle to unregister with; NULL: not registered.
  */
 struct site {
 	struct user_place *place;
@@ -52,7 +52,7 @@ static struct user_place *user_place_of(struct event *event)
 static void user_place_put(const struct user_place *place, const void *payload, u32 len)
 {
 	preempt_disable_notrace();
-	ring_put(place->hook->set, place->hook->id, payload, len);
+	ring_put(&place->hook->source, payload, len);
 	preempt_enable_notrace();
 }
 
@@ -131,7 +131,7 @@ static void user_place_detach(struct hook *hook)
 	struct user_place *place = user_place_of(hook->event);
 
 	user_place_unregister(place);
-	ring_set_lose(hook->set, atomic_read(&place->missed));
+	ring_set_lose(hook->source.set, atomic_read(&place->missed));
 }
 
 static void user_place_free(struct user_place *place)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_place.h - events at a place in a file that programs run: a uprobe, or a uretprobe.
- * Of every program that has the file mapped, now or later. Each belongs to the channel that it
- * was created for. Made by tasks; hit in the task that runs there, which may sleep.
+ * user_place.h - events at a place in a file that programs run, by a uprobe or uretprobe, in every
+ * program that has the file mapped, now or later. Each event belongs to the channel that it was
+ * created for. Made in process context; hit in the task that runs the program, which may sleep.
  */
 #ifndef KMOD_USER_PLACE_H
 #define KMOD_USER_PLACE_H
@@ -10,7 +10,7 @@
 #include "event.h"
 #include "ltt_kmod.h"
 
-/** An event that event->kind->release() frees. Return: or ERR_PTR. */
+/** Make an event, which event->kind->release() frees. Return: the event or ERR_PTR. */
 struct event *user_place_new(const struct ltt_kmod_user_probe *request);
 
 #endif

@@ -8,8 +8,8 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-/* The page of a file that a task would find there if it touched the address. Private
- * pages, even of the past, may differ from the file's; then there is an anon_vma. */
+/* The page of the file that is mapped at the address. NULL also for a mapping with an anon_vma: it
+ * has, or has had, private pages, which may differ from the file. */
 static struct page *page_of_file(struct mm_struct *mm, unsigned long at)
 {
 	struct vm_area_struct *vma = find_vma(mm, at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user_text.h - a text in the memory of the current task, read in atomic context.
- * Tasks only, preemption off or not.
+ * user_text.h - reads a NUL-terminated string from the memory of the current task, without
+ * sleeping. Process context only, with preemption on or off.
  */
 #ifndef KMOD_USER_TEXT_H
 #define KMOD_USER_TEXT_H
@@ -9,8 +9,8 @@
 #include <linux/types.h>
 
 /**
- * user_text() - copies a text and its NUL, or as much of it as there is @room for.
- * "(null)" for no address; "(fault)" where the memory isn't there, or is not resident.
+ * user_text() - copy a string, truncated to @room bytes; the copy is always NUL-terminated.
+ * "(null)" if the address is NULL; "(fault)" if the memory is not mapped, or not resident.
  * Return: bytes, the NUL included.
  */
 u32 user_text(char *to, u32 room, const char __user *from);

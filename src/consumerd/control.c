@@ -39,7 +39,7 @@ static struct job *request_job(const struct request *rq, enum job_kind kind, str
 
 	job->type = rq->header->type;
 	job->serial = rq->header->serial;
-	job->life = rq->control->life;
+	job->connection = rq->control->connection;
 	return job;
 }
 
@@ -94,7 +94,7 @@ static int control_parse_relay(const struct req_con_output_open *req, struct wor
 	config->relay.sync = config->sync;
 	config->relay.sync_us = config->sync_us;
 	config->relay_later = req->relay_later;
-	config->rest = req->relay_rest && config->relay.spool;
+	config->leftover = req->relay_rest && config->relay.spool;
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 	if (ret < 0)
 		return err_errno(err, ERR_INTERNAL, -ret, "can't start a worker");
 	output = output_new(c, req->output, worker);
-	output->life = c->life;
+	output->connection = c->connection;
 	if (req->relay[0])
 		(void)!output_watch_kernel(output,
 					   c->loop); /* else a relay that is gone is noticed late */
@@ -150,10 +150,10 @@ static int on_output_open(const struct request *rq, struct err *err)
 	if (output) {
 		close_fd(req.dir);
 		close_fd(req.doorbell);
-		if (output->closing || output->life == rq->control->life)
+		if (output->closing || output->connection == rq->control->connection)
 			return request_id_in_use(err, "output", req.output);
-		output->life = rq->control->life;
-		output->hanging = false; /* this connection has not heard of it */
+		output->connection = rq->control->connection;
+		output->hanging = false; /* not yet reported on this connection */
 		request_answer(rq, err);
 		return 0;
 	}
@@ -298,7 +298,7 @@ static int post_ring(const struct request *rq, enum job_kind kind, struct req_co
 					 "can't poll the kernel's buffers");
 	}
 	ring = ring_ref_new(rq->control, trace->output, req->ring, req->nr_rings);
-	ring->life = rq->control->life;
+	ring->connection = rq->control->connection;
 	ring->adopting = kind == JOB_RING_ADOPT;
 	job = request_job(rq, kind, trace->output);
 	job->id = req->trace;
@@ -355,9 +355,9 @@ static int on_ring_open(const struct request *rq, struct err *err)
 /* Ours already, or soon: only the session daemon is another. */
 static int keep_ring(const struct request *rq, struct ring_ref *ring, struct err *err)
 {
-	if (ring->life == rq->control->life)
+	if (ring->connection == rq->control->connection)
 		return request_id_in_use(err, "ring set", ring->node.id);
-	ring->life = rq->control->life;
+	ring->connection = rq->control->connection;
 	if (ring->repaired)
 		control_send_counters(rq->control, rq->header->serial, ring);
 	if (ring->set || ring->closing)
@@ -375,7 +375,7 @@ static int adopt_ring(const struct request *rq, struct req_con_ring_adopt *req, 
 	if (!trace)
 		return err->code;
 	if ((req->data < 0) != (req->ctl_rw < 0))
-		return err_set(err, ERR_INVALID, "the buffers did not come along");
+		return err_set(err, ERR_INVALID, "the request has no descriptors of buffers");
 	if (ring && ring->repaired && req->data >= 0) /* the memory was found after all */
 		ring = ring_ref_free(ring);
 	if (ring)
@@ -454,15 +454,15 @@ static int on_ring_close(const struct request *rq, struct err *err)
 		return request_is_bad(err);
 	ring = ring_ref_find(rq->control, req.ring);
 	if (!ring || ring->output->closing ||
-	    (ring->closing && ring->closing_life == rq->control->life))
+	    (ring->closing && ring->closing_life == rq->control->connection))
 		return control_unknown(err, "open ring set", req.ring);
-	if (ring->closing) { /* an earlier daemon asked, and did not hear the answer */
-		ring->closing_life = rq->control->life;
+	if (ring->closing) { /* requested by an earlier daemon that did not receive the reply */
+		ring->closing_life = rq->control->connection;
 		request_answer_behind(rq, ring->output, req.ring);
 		return 0;
 	}
 	ring_ref_begin_closing(ring);
-	ring->closing_life = rq->control->life;
+	ring->closing_life = rq->control->connection;
 	job = request_job(rq, JOB_RING_CLOSE, ring->output);
 	job->spec.id = req.ring;
 	worker_post(ring->output->worker, job);
@@ -510,11 +510,11 @@ static int on_adopted(const struct request *rq, struct err *err)
 	list_for_each(output, &rq->control->all, all_node) {
 		if (output->closing)
 			continue;
-		if (output->life != rq->control->life)
+		if (output->connection != rq->control->connection)
 			output_end(output);
 		else
 			list_for_each(ring, &output->rings, output_node)
-				if (ring->life != rq->control->life && !ring->closing)
+				if (ring->connection != rq->control->connection && !ring->closing)
 					close_ring(ring);
 		if (!output->closing)
 			worker_post(output->worker, job_new(JOB_COMPLETE, output));

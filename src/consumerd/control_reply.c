@@ -6,11 +6,11 @@
 
 #include "proto/consumer.h"
 
-/* This connection hears nothing of requests by an earlier daemon: the serial
- * may be that of a question of its own. */
+/* Requests of an earlier daemon are not answered on this connection: a request of its own may have
+ * the same serial. */
 void control_send(struct control *c, const struct encoder *enc)
 {
-	if (!c->asker_gone)
+	if (!c->requester_gone)
 		c->ops->send(c, enc);
 }
 
@@ -86,6 +86,7 @@ static struct msg_con_stream stream_counters(const struct ring_ref *ring, uint32
 		.size = stats.size,
 		.waiting = stats.recorded - stats.released,
 		.lost_stalled = stats.stalled,
+		.not_sampled = stats.not_sampled,
 	};
 }
 
@@ -292,7 +293,7 @@ static void ring_closed(struct control *c, struct job *job)
 	control_answer(c, job->type, job->serial, &job->err);
 }
 
-/* Everything that was asked for before is done, by any connection. */
+/* All earlier requests, of any connection, are done. */
 static void waited(struct control *c, struct job *job)
 {
 	struct ring_ref *ring = ring_ref_find(c, job->spec.id);
@@ -368,9 +369,9 @@ void control_on_done(struct loop_fd *source, uint32_t events)
 	if (read(source->fd, &count, sizeof(count)) < 0)
 		return;
 	while ((job = job_queue_pop(&c->done))) {
-		c->asker_gone = job->type && job->life != c->life;
+		c->requester_gone = job->type && job->connection != c->connection;
 		job_done(c, job);
-		c->asker_gone = false;
+		c->requester_gone = false;
 		job_free(job);
 	}
 }

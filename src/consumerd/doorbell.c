@@ -17,7 +17,7 @@
 #define SYS_futex_waitv 449
 #endif
 
-/* as the kernel's, which older headers do not have */
+/* struct futex_waitv of <linux/futex.h>, which older headers do not have */
 struct wait_entry {
 	uint64_t val;
 	uint64_t uaddr;
@@ -27,8 +27,8 @@ struct wait_entry {
 #define WAIT_32 2u
 #define WAIT_PRIVATE 128u
 
-/* Without futex_waitv (before Linux 5.16) a worker sleeps on the shared word and
- * looks at its own now and then. */
+/* Without futex_waitv (before Linux 5.16) a worker sleeps on the shared word and polls its own
+ * periodically. */
 #define OLD_KERNEL_NAP_NS 50000000u
 
 int doorbell_init(struct doorbell *doorbell, int fd)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * doorbell.h - what a worker sleeps on: two words at once. One lies in a page
- * that the applications of the session map and ring (word + 1, then a futex
- * wake); the other is our own, for commands. An application can ring too often
- * or spoil the word, so that an application's ring is missed; it can never make
- * us miss a command.
+ * doorbell.h - a worker's wait on two futex words at once. One lies in a page
+ * that the applications of the session map: to wake the worker, they increment the
+ * word and call futex wake. The other is private to the consumer, for commands. A malicious
+ * application can wake the worker too often, or overwrite the shared word so that a wake-up by
+ * another application is missed; it can't delay a command.
  */
 #ifndef CONSUMERD_DOORBELL_H
 #define CONSUMERD_DOORBELL_H
@@ -14,12 +14,12 @@
 #include "base/macros.h"
 
 struct doorbell {
-	uint32_t *shared; /* the page's first word; never believed, only compared */
-	uint32_t own;
-	int fd; /* of the page, for the applications */
+	uint32_t *shared; /* the page's first word; compared only, as applications may change it */
+	uint32_t own;	  /* the private word */
+	int fd;		  /* memfd of the page, sent to the applications */
 };
 
-/** Both words as they were before the last look at rings and commands. */
+/** Both words as read before the worker last checked its ring sets and commands. */
 struct doorbell_seen {
 	uint32_t shared;
 	uint32_t own;
@@ -27,19 +27,20 @@ struct doorbell_seen {
 
 #define DOORBELL_FOREVER UINT64_MAX
 
-/** @fd: page of an earlier consumer, taken over; -1: make one. */
+/** @fd: page of an earlier consumer, which is owned from now on; -1: create one. */
 int doorbell_init(struct doorbell *doorbell, int fd) MUST_CHECK;
 void doorbell_fini(struct doorbell *doorbell);
 
-/** Ring from the main thread. */
+/** Wake the worker for a command; called by the main thread. */
 void doorbell_ring(struct doorbell *doorbell);
-/** The same in a producer's place. */
+/** Wake the worker as a producer does, by the shared word. */
 void doorbell_ring_shared(struct doorbell *doorbell);
 
+/** Read both words, to be passed to doorbell_wait() later. */
 struct doorbell_seen doorbell_snapshot(const struct doorbell *doorbell);
-/** Sleep until a word is no longer as seen, or @until_ns (CLOCK_MONOTONIC). */
+/** Sleep until a word differs from @seen, or until @until_ns (CLOCK_MONOTONIC). */
 void doorbell_wait(struct doorbell *doorbell, struct doorbell_seen seen, uint64_t until_ns);
-/** The same, deaf to applications. */
+/** The same, for the private word only: wake-ups by applications are ignored. */
 void doorbell_wait_own(struct doorbell *doorbell, struct doorbell_seen seen, uint64_t until_ns);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * main.c - ltt-consumerd: moves what applications record from rings to disk.
- * ltt-sessiond starts it and speaks consumer.def with it over a socketpair. If
- * that daemon dies, it records on and waits for the next one. It ends, with
- * everything written, when it is told to, on SIGTERM, or without a daemon when
- * there is nothing to record.
+ * main.c - ltt-consumerd: moves recorded events from the rings of applications to disk.
+ * ltt-sessiond starts it and sends requests of consumer.def over a socketpair. If
+ * that daemon dies, it continues to record and waits for the next one. It writes all data and exits
+ * on the daemon's request, on SIGTERM, or, without a daemon, when no session records.
  */
 #include <errno.h>
 #include <signal.h>
@@ -52,7 +51,7 @@ static const char usage[] =
 	"  -V, --version  print the version and exit\n"
 	"  -h, --help     print this and exit\n";
 
-/* @leave: somebody goes on with the rings; else nobody records into them. */
+/* @leave: a successor takes over the rings; else no producer records into them. */
 static void begin_end(struct daemon *d, bool leave)
 {
 	if (list_empty(&d->control.all)) {
@@ -67,7 +66,7 @@ static void on_stuck(struct loop_timer *timer)
 {
 	struct daemon *d = container_of(timer, struct daemon, end_timer);
 
-	log_error("the output hangs: what is still in the buffers is not written");
+	log_error("the output hangs: the daemon ends without writing the rest of the buffers");
 	d->stuck = true;
 	loop_stop(d->loop);
 }
@@ -80,7 +79,7 @@ static void consumerd_on_signal(int signo, void *data)
 	loop_defer(d->loop, &d->terminate);
 }
 
-/* After what ltt-sessiond has said until now: it may have said the same, for good. */
+/* After all messages of ltt-sessiond so far: one of them may request the same, for good. */
 static void terminate(struct loop_work *work)
 {
 	struct daemon *d = container_of(work, struct daemon, terminate);
@@ -123,7 +122,7 @@ static int serve_daemon(struct daemon *d, int fd)
 	int ret = peer_init(&d->peer, d->loop, fd, &peer_ops);
 
 	d->connected = ret == 0;
-	d->control.life++;
+	d->control.connection++;
 	return ret;
 }
 
@@ -150,7 +149,7 @@ static void consumerd_on_connect(struct loop_fd *source, uint32_t events)
 }
 
 #define LOCK_STEP_NS 10000000
-#define LOCK_STEPS 30 /* then ltt-sessiond looks again which one is there */
+#define LOCK_STEPS 30 /* then ltt-sessiond checks again which consumer is there */
 
 /* A consumer before us may still be dying: two must never write. Or it lives: it was started by
  * a daemon that was killed before it could be found. Return: -EWOULDBLOCK: it is still there. */
@@ -160,7 +159,7 @@ static int await_lock(const char *path, int *ret_fd)
 	int ret;
 
 	for (int i = 0; i < LOCK_STEPS; i++) {
-		ret = lockfile_take(AT_FDCWD, path, ret_fd);
+		ret = lockfile_lock(AT_FDCWD, path, ret_fd);
 		if (ret != -EWOULDBLOCK)
 			return ret;
 		*ret_fd = close_fd(*ret_fd);

@@ -117,7 +117,7 @@ struct ring_ref *ring_ref_find(struct control *control, uint64_t id)
 	return idmap_get(&control->rings, id, struct ring_ref, node);
 }
 
-/* Off at once, whatever the worker is busy with. */
+/* Switched off at once, even while the worker is busy. */
 void ring_ref_begin_closing(struct ring_ref *ring)
 {
 	if (ring->set)

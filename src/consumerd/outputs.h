@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * outputs.h - what the main thread knows of each output: its worker, the ids of
+ * outputs.h - the main thread's record of each output: its worker, the ids of
  * its traces and rings, and the rings' counters, which stay until the output
  * is closed. Owned by struct control.
  */
@@ -16,11 +16,11 @@ struct output {
 	struct worker *worker;
 	struct list_node traces;
 	struct list_node rings;
-	struct loop_fd notifier; /* of the kernel's rings, for the worker */
-	bool closing;		 /* JOB_END is on its way */
-	bool failing;		 /* as its worker has noted; */
-	bool hanging;		 /* it does not come to noting, which has been told */
-	uint32_t life;		 /* of the control connection that opened or took it over */
+	struct loop_fd notifier; /* polls for the worker, see worker/notifier.h */
+	bool closing;		 /* JOB_END was queued */
+	bool failing;		 /* its worker has reported that writing fails */
+	bool hanging;		 /* it was reported that its worker hangs */
+	uint32_t connection;	 /* number of the control connection that opened or adopted it */
 };
 
 struct trace_ref {
@@ -29,37 +29,38 @@ struct trace_ref {
 	struct output *output;
 };
 
-/** @set: to switch and peek; NULL before it is open and once it is to be closed. */
+/** A ring set as the main thread knows it. @set: to switch recording and to read counters; NULL
+ *  before the set is open, and once it is to be closed. */
 struct ring_ref {
 	struct idmap_node node;
 	struct list_node output_node;
 	struct output *output;
 	struct ringset *set;
-	int data, ctl_rw; /* for a session daemon that has lost them, and its keeper; */
-	int module;	  /* so is the kernel module's channel */
+	int data, ctl_rw; /* copies for the keeper, and for a session daemon that was restarted */
+	int module;	  /* the kernel module's channel, likewise; -1: none */
 	bool closing;
 	bool closed;	       /* its counters are final */
-	uint32_t closing_life; /* of the connection on which that was asked for */
-	bool adopting;	       /* it has counters, but they are not read yet */
-	bool repaired;	       /* its memory was lost: there are but its files' counters */
-	bool switched, on;     /* how, when it is open */
-	uint32_t life;	       /* as its output's */
+	uint32_t closing_life; /* number of the connection that requested the closing */
+	bool adopting;	       /* being adopted: its counters are not read yet */
+	bool repaired;	       /* its memory was lost: its counters are those of the files */
+	bool switched, on;     /* a request switched recording to @on before the set was open */
+	uint32_t connection;   /* as in struct output */
 	uint32_t nr;
 	struct stats_box boxes[]; /* nr */
 };
 
-/** @worker is taken over. */
+/** The output owns @worker from now on. */
 struct output *output_new(struct control *control, uint64_t id, struct worker *worker);
-/** Waits for the worker, which has ended. Forgets its traces and rings. */
+/** Join the worker's thread, which has ended, and free the output with its traces and rings. */
 void output_free(struct output *output);
-/** From here on no ring of it is touched. */
+/** Stop using the output's ring sets, as the worker will free them. */
 void output_begin_closing(struct output *output);
-/** Have its worker write all data and end; then it is closed. */
+/** Request that the worker writes all data and ends; then the output is closed. */
 void output_end(struct output *output);
-/** The same, but they stay as they are: a successor goes on with them. */
+/** The same, but the ring sets stay unchanged, for the next consumer. */
 void output_begin_leaving(struct output *output);
-/** Hear the kernel's rings in the place of the worker, which sleeps on memory. Return: 0 or
- *  negative errno. */
+/** Poll the kernel's rings for the worker, which sleeps on futex words. Return: 0 or negative
+ *  errno. */
 int output_watch_kernel(struct output *output, struct loop *loop) MUST_CHECK;
 struct output *output_find(struct control *control, uint64_t id);
 

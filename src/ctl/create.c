@@ -1,32 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "create.h"
 
-#include "libctl/home.h"
+#include <string.h>
+
+#include "base/mem.h"
+#include "home.h"
+#include "library.h"
 #include "print.h"
 #include "viewing.h"
 
-int create_session(struct ctl *ctl, struct creation *c)
+/* A warning each. */
+static void create_print_warnings(struct ctl *ctl, const char *lines)
 {
-	if (creation_prepare(c, ctl->relayd_path, &ctl->err) != 0)
-		return ctl->err.code;
-	if (c->relay.unknown)
-		print_warning(ctl,
-			      "can't resolve the relay's host '%s' now (%s): recorded data goes to "
-			      "the spool",
-			      c->relay.host, c->relay.unknown);
-	if (c->relay.away)
-		print_warning(ctl, "no relay answers at %s now: recorded data goes to the spool",
-			      c->relay.text);
-	return creation_make(c, ctl->client, &ctl->err);
+	char *text AUTO_FREE = xstrdup(lines), *rest = NULL;
+
+	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		print_warning(ctl, "%s", line);
 }
 
-void create_remember(struct ctl *ctl, const struct creation *c, bool current)
+int create_session(struct ctl *ctl, struct ltt_ctl_create_options *o, struct created *ret)
+{
+	struct ltt_ctl *lib = library(ctl);
+	int code;
+
+	o->relayd_path = ctl->relayd_path;
+	code = ltt_ctl_create(lib, o, &ret->session, &ret->output);
+	create_print_warnings(ctl, ltt_ctl_warning(lib));
+	return library_done(ctl, code, &ctl->err);
+}
+
+void create_remember(struct ctl *ctl, const struct created *created, bool current)
 {
 	struct err err = { 0 };
 
-	if (current && home_set(HOME_SESSION, c->session, &err) != 0)
+	if (current && home_set(HOME_SESSION, created->session, &err) != 0)
 		print_warning(ctl, "the session is not remembered as the current one: %s",
 			      err.text);
 	else
-		viewing_remember(ctl, c->session, *c->relay.addr ? NULL : c->dir.path);
+		viewing_remember(ctl, created->session, created->output);
+}
+
+void created_fini(struct created *created)
+{
+	free(created->session);
+	free(created->output);
 }

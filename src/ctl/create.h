@@ -6,12 +6,22 @@
 #ifndef CTL_CREATE_H
 #define CTL_CREATE_H
 
-#include "libctl/creation.h"
-#include "verb.h"
+#include <ltt/control.h>
+
+#include "ctl.h"
+
+/** struct created - a session that was created: its name, and the trace's directory or URL ("":
+ *  none). */
+struct created {
+	char *session;
+	char *output;
+};
 
 /** Return: 0, or the code in ctl->err; nothing is left behind then. */
-int create_session(struct ctl *ctl, struct creation *creation) MUST_CHECK;
+int create_session(struct ctl *ctl, struct ltt_ctl_create_options *options,
+		   struct created *ret) MUST_CHECK;
 /** Store it as current session and last trace; failures are warnings. */
-void create_remember(struct ctl *ctl, const struct creation *creation, bool current);
+void create_remember(struct ctl *ctl, const struct created *created, bool current);
+void created_fini(struct created *created);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * elf.h - finds out from a program's file whether it can be traced. The file is untrusted: every
- * number in it is checked. Pure but for reading.
+ * elf.h - determines from a program's file whether the program can be traced. The file is
+ * untrusted: all numbers in it are checked. No effects except reading the file.
  */
 #ifndef CTL_ELF_H
 #define CTL_ELF_H
@@ -20,7 +20,7 @@ struct elf_facts {
 	bool instrumented;
 };
 
-/** Return: 0, -ENOEXEC where it is no ELF file of this machine's width, another negative errno. */
+/** Return: 0; -ENOEXEC: not an ELF file of this machine's word size; another negative errno. */
 int elf_read(const char *path, struct elf_facts *ret) MUST_CHECK;
 
 #endif

@@ -70,7 +70,7 @@ static bool offset_of(const struct program *program, uint64_t address, bool code
 	return false;
 }
 
-/* Once for each place, however many symbols or notes say so. NULL: there are too many. */
+/* Once for each place, even if several symbols or notes name it. NULL: there are too many. */
 static struct elf_place *elf_place_add(struct elf_places *found, uint64_t offset)
 {
 	for (size_t i = 0; i < found->nr; i++)
@@ -153,7 +153,7 @@ int elf_find_function(int fd, const char *path, const char *symbol, struct elf_p
 
 /* --- notes --------------------------------------------------------------------------- */
 
-/** A USDT probe that is looked for, and a symbol that is. */
+/** A USDT probe that is searched for, and a symbol that is. */
 struct wanted {
 	const char *provider, *name;
 	uint64_t base; /* where .stapsdt.base is; 0: nowhere */
@@ -186,7 +186,8 @@ static bool elf_place_resolve(void *data, const char *symbol, uint64_t *ret)
 	return true;
 }
 
-/* A file that was linked at another address than its notes say (prelink) moved with the base. */
+/* A file that was linked at another address than that in its notes (prelink) moved with the
+ * base. */
 static int take_note(struct program *program, const struct wanted *wanted, struct sdt_note *note)
 {
 	uint64_t moved = wanted->base && note->base ? wanted->base - note->base : 0;
@@ -197,9 +198,10 @@ static int take_note(struct program *program, const struct wanted *wanted, struc
 		return 0;
 	if (!offset_of(program, note->pc + moved, true, &offset) ||
 	    (note->semaphore && !offset_of(program, note->semaphore + moved, false, &semaphore)))
-		return err_set(program->err, ERR_INVALID,
-			       "%s: the note about '%.100s:%.100s' points out of the program",
-			       program->path, note->provider, note->name);
+		return err_set(
+			program->err, ERR_INVALID,
+			"%s: the note about '%.100s:%.100s' has an address outside of the program",
+			program->path, note->provider, note->name);
 	place = elf_place_add(program->found, offset);
 	if (!place)
 		return too_many(program, note->name);

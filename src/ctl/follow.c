@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "connect.h"
+#include "library.h"
 #include "loss.h"
 #include "record.h"
 #include "print.h"
@@ -17,8 +19,8 @@
 struct follow {
 	struct ctl *ctl;
 	const char *session;
-	struct json_object *known; /* by what it is about: the last text of it */
-	bool senseless;		   /* an item was, which has been said */
+	struct json_object *known; /* by subject: its last text */
+	bool senseless;		   /* an item was, which has been reported */
 };
 
 /* --- one line ---------------------------------------------------------------------- */
@@ -84,7 +86,7 @@ static void print(struct follow *follow, struct json_object *news)
 
 #define PROBLEM "problem"
 
-/* Problems and what ends them are about one thing, so are states, and each cause of
+/* A problem and its end have one subject, so are states, and each cause of
  * losses in each channel. */
 static bool ctl_follow_is_known(struct follow *follow, struct json_object *news)
 {
@@ -105,24 +107,12 @@ static bool ctl_follow_is_known(struct follow *follow, struct json_object *news)
 	return false;
 }
 
-static int ctl_follow_take_item(void *priv, unsigned int type, struct decoder *dec)
+static void follow_show(struct follow *follow, const struct ltt_ctl_news *item)
 {
-	struct follow *follow = priv;
-	struct json_object *news AUTO_RECORD = NULL;
-	struct msg_news m;
+	struct json_object *news AUTO_RECORD = record_news(item);
 
-	if (type != MSG_news)
-		return 0; /* a newer daemon knows more */
-	if (msg_news_decode(dec, &m) != 0) {
-		if (!follow->senseless)
-			print_warning(follow->ctl, "malformed message from the session daemon");
-		follow->senseless = true;
-		return 0;
-	}
-	news = record_news(&m);
 	if (news && !ctl_follow_is_known(follow, news))
 		print(follow, news);
-	return 0;
 }
 
 /* News of lttctl itself. */
@@ -146,18 +136,18 @@ static void print_own(struct follow *follow, const char *kind)
 
 /* --- until it is destroyed ------------------------------------------------------------- */
 
-static enum status ctl_follow_conclude(struct follow *follow, const struct rep_session_follow *rep)
+static enum status ctl_follow_conclude(struct follow *follow, const struct ltt_ctl_news *end)
 {
-	struct json_object *totals AUTO_RECORD = record_totals(rep->totals);
+	struct json_object *totals AUTO_RECORD = record_totals(end->totals);
 	struct json_object *news AUTO_RECORD = own_news("state");
 
 	record_set_str(news, "state", "destroyed");
 	if (totals)
 		record_set(news, "totals", json_object_get(totals));
-	if (*rep->problem)
-		record_set_str(news, "text", rep->problem);
+	if (*end->text)
+		record_set_str(news, "text", end->text);
 	print(follow, news);
-	return loss_conclude(follow->ctl, follow->session, totals, rep->problem);
+	return loss_conclude(follow->ctl, follow->session, totals, end->text);
 }
 
 /* Return: 0 or the code in ctl->err. */
@@ -166,7 +156,7 @@ static int ctl_follow_reconnect(struct follow *follow)
 	struct ctl *ctl = follow->ctl;
 
 	print_own(follow, "daemon-gone");
-	ctl->client = client_free(ctl->client);
+	library_disconnect(ctl);
 	ctl->err = (struct err){ 0 };
 	if (ctl_connect(ctl, DAEMON_NEEDED) != 0)
 		return ctl->err.code;
@@ -174,17 +164,53 @@ static int ctl_follow_reconnect(struct follow *follow)
 	return 0;
 }
 
+/* News without a meaning is skipped, which is reported once: other news follows, unless the end has
+ * none. Return: 0 or the code in ctl->err. */
+static int follow_await(struct follow *follow, const struct ltt_ctl_news **ret)
+{
+	struct ltt_ctl *lib = library(follow->ctl);
+	struct err bad = { 0 };
+	int code = ltt_ctl_await_news(lib, ret);
+
+	while (code == LTT_CTL_BAD_MESSAGE) {
+		library_done(follow->ctl, code, &bad);
+		*ret = NULL;
+		code = ltt_ctl_next_news(lib, ret);
+		if (code == LTT_CTL_INVALID) /* it follows no longer */
+			return err_set(&follow->ctl->err, bad.code, "%s", bad.text);
+		if (!follow->senseless)
+			print_warning(follow->ctl, "malformed message from the session daemon");
+		follow->senseless = true;
+		if (code == 0 && !*ret)
+			code = ltt_ctl_await_news(lib, ret);
+	}
+	return library_done(follow->ctl, code, &follow->ctl->err);
+}
+
+/* Return: 0: @ret is the last news; or the code in ctl->err. */
+static int follow_until_end(struct follow *follow, const struct ltt_ctl_news **ret)
+{
+	struct ctl *ctl = follow->ctl;
+
+	if (library_done(ctl, ltt_ctl_follow(library(ctl), follow->session), &ctl->err) != 0)
+		return ctl->err.code;
+	while (follow_await(follow, ret) == 0) {
+		if ((*ret)->kind == LTT_CTL_NEWS_DESTROYED)
+			return 0;
+		follow_show(follow, *ret);
+	}
+	return ctl->err.code;
+}
+
 static enum status follow_on(struct follow *follow)
 {
-	struct req_session_follow req = { .session = follow->session };
-	struct rep_session_follow rep;
+	const struct ltt_ctl_news *end;
 	struct ctl *ctl = follow->ctl;
 
 	do {
-		client_on_waiting(ctl->client, NULL, NULL); /* the requested end of the operation */
-		if (call_session_follow(ctl->client, &req, ctl_follow_take_item, follow, &rep,
-					&ctl->err) == 0)
-			return ctl_follow_conclude(follow, &rep);
+		library_on_waiting(ctl, NULL, NULL); /* the requested end of the operation */
+		if (follow_until_end(follow, &end) == 0)
+			return ctl_follow_conclude(follow, end);
 	} while (ctl->err.code == ERR_NO_DAEMON && ctl_follow_reconnect(follow) == 0);
 	if (ctl->err.code == ERR_NO_SESSION)
 		target_suggest(ctl, follow->session, NULL, NULL);

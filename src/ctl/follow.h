@@ -6,10 +6,10 @@
 #ifndef CTL_FOLLOW_H
 #define CTL_FOLLOW_H
 
-#include "verb.h"
+#include "ctl.h"
 
-/** Return: the status that `stop` would return; STATUS_ERROR with ctl->err set. Ctrl-C
- *  and a closed output end the process with STATUS_OK. */
+/** Return: STATUS_LOST and the like for the session's losses, as `lttctl stop` returns them;
+ *  STATUS_ERROR with ctl->err set. Ctrl-C and a closed output end the process with STATUS_OK. */
 enum status follow_session(struct ctl *ctl, const char *session);
 
 #endif

@@ -3,11 +3,11 @@
 #ifndef CTL_HELP_H
 #define CTL_HELP_H
 
-#include "verb.h"
+#include "ctl.h"
 
 void help_general(FILE *out);
 void help_verb(FILE *out, const struct verb *verb);
-/** Open the manual page of a verb (NULL: of lttctl), or print the usage where there is none. */
+/** Open the manual page of a verb (NULL: of lttctl), or print the usage if there is none. */
 enum status help_open(const struct verb *verb);
 
 #endif

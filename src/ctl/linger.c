@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * linger.c - the session daemon knows which applications record. A process that has just been
- * forked records before it is registered, though: such processes are found by their
- * environment, which has the scope's word. Processes without libltt, and those in which no
- * rule takes a point, are not waited for.
+ * linger.c - the number of processes that record is requested from the session daemon. As a forked
+ * process records before it is registered, such processes are found by their environment, which has
+ * the scope's word. Processes without libltt, and those without a point that a rule matches, are
+ * not waited for.
  */
 #include "linger.h"
 
@@ -18,7 +18,7 @@
 
 #include "base/mem.h"
 #include "elf.h"
-#include "libctl/calls.h"
+#include "library.h"
 #include "print.h"
 #include "text.h"
 
@@ -28,7 +28,7 @@
 #define DISABLE "LTT_APP_DISABLE="
 
 #define POLL_MS 50
-#define QUIET_MS 500 /* most waits are shorter: nothing is said of them */
+#define QUIET_MS 500 /* most waits are shorter: they are not reported */
 /* A process that has libltt registers within milliseconds, or never. */
 #define REGISTER_MS 5000
 /* A process that has just been forked may be about to execute a program that has it. */
@@ -151,25 +151,35 @@ static struct found linger_scan(const char *scope)
 
 /* --- those that it knows --------------------------------------------------------------- */
 
-/* Return: 0, or a code: the session has ended, or the daemon is too old to say. */
-static int linger_request(struct ctl *ctl, const struct others *others,
-			  struct rep_session_programs *ret)
-{
-	struct req_session_programs req = { .session = others->session };
-	struct err err = { 0 };
+/** The applications of the session that the daemon knows. */
+struct known {
+	unsigned int recording;
+	unsigned int applications;
+};
 
-	*ret = (struct rep_session_programs){ 0 };
+/* Return: 0, or a code: the session has ended, or the daemon is too old to report it. */
+static int linger_request(struct ctl *ctl, const struct others *others, struct known *ret)
+{
+	struct ltt_ctl_programs *programs;
+	struct err err = { 0 };
+	int code;
+
+	*ret = (struct known){ 0 };
 	if (!ctl->client && others->run->repair(others->run->priv) < 0)
 		return 0;
-	if (call_session_programs(ctl->client, &req, NULL, NULL, ret, &err) == 0)
+	code = ltt_ctl_list_programs(library(ctl), others->session, &programs);
+	if (library_done(ctl, code, &err) == 0) {
+		ret->recording = programs->recording;
+		ret->applications = programs->applications;
+		ltt_ctl_programs_free(programs);
 		return 0;
-	*ret = (struct rep_session_programs){ 0 };
+	}
 	if (err.code == ERR_NO_ANSWER)
 		ctl->err = err;
 	if (err.code != ERR_NO_DAEMON && err.code != ERR_INTERRUPTED)
 		return err.code;
-	ctl->client = client_free(ctl->client);
-	return 0; /* its successor, or it again, is asked next time */
+	library_disconnect(ctl);
+	return 0; /* its successor, or it again, is queried next time */
 }
 
 static void print_waiting_for(struct ctl *ctl, unsigned int nr)
@@ -183,29 +193,30 @@ static void print_waiting_for(struct ctl *ctl, unsigned int nr)
 
 unsigned int linger(struct ctl *ctl, const struct others *others)
 {
-	uint64_t begin = linger_now_ms(), known = begin; /* until when all had registered */
+	uint64_t begin = linger_now_ms(), complete = begin; /* until when all had registered */
 	bool said = false;
 
 	for (;;) {
 		struct pollfd signals = { .fd = others->run->signals, .events = POLLIN };
-		struct rep_session_programs rep;
+		struct known known;
 		struct found found = { 0 };
 		uint64_t now = linger_now_ms();
-		unsigned int nr;
+		unsigned int nr, more;
 		bool unknown;
 
-		if (linger_request(ctl, others, &rep) != 0)
+		if (linger_request(ctl, others, &known) != 0)
 			return 0;
-		if (rep.recording == 0 || others->no_wait)
+		if (known.recording == 0 || others->no_wait)
 			found = linger_scan(others->scope);
-		unknown = found.young || found.nr > rep.apps;
-		nr = found.nr > rep.apps ? rep.recording + found.nr - rep.apps : rep.recording;
+		more = found.nr - MIN(found.nr, known.applications);
+		unknown = found.young || more;
+		nr = known.recording + more;
 		if (!unknown)
-			known = now;
-		if (now - known >= REGISTER_MS || (!unknown && (nr == 0 || others->no_wait)))
+			complete = now;
+		if (now - complete >= REGISTER_MS || (!unknown && (nr == 0 || others->no_wait)))
 			return nr;
-		if (!said && rep.recording && now - begin >= QUIET_MS) {
-			print_waiting_for(ctl, rep.recording);
+		if (!said && known.recording && now - begin >= QUIET_MS) {
+			print_waiting_for(ctl, known.recording);
 			said = true;
 		}
 		if (poll(&signals, 1, POLL_MS) > 0 && run_interrupted(others->run))

@@ -7,7 +7,7 @@
 #define CTL_LINGER_H
 
 #include "run.h"
-#include "verb.h"
+#include "ctl.h"
 
 /**
  * struct others - the processes to wait for. @session, @scope: of the program and its children.

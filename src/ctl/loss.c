@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "library.h"
 #include "record.h"
 #include "print.h"
 #include "text.h"
@@ -13,10 +14,11 @@
 
 static const struct cause {
 	const char *key;
-	const char *what; /* behind "N events" */
+	const char *what;	 /* behind "N events" */
 	const char *knob, *rest; /* with a @rest: the verb that sets sizes stands before it */
 } causes[] = {
-	{ "buffer_full", "lost because a buffer was full", "use larger or more sub-buffers (lttctl ",
+	{ "buffer_full", "lost because a buffer was full",
+	  "use larger or more sub-buffers (lttctl ",
 	  " --subbuf-size, --num-subbuf), or record fewer events" },
 	{ "too_large", "lost because they were too large for the buffer",
 	  "an event may have an eighth of a CPU's buffer (--subbuf-size times --num-subbuf of "
@@ -146,28 +148,17 @@ bool loss_is_of_kernel(struct json_object *refusal)
 	return strcmp(record_str(refusal, "domain"), "kernel") == 0;
 }
 
-static int loss_take_conflict(struct json_object *owner, struct decoder *dec)
+void loss_take_outcome(struct ctl *ctl, struct json_object *owner)
 {
-	struct msg_conflict m;
+	const struct ltt_ctl_outcome *outcome = ltt_ctl_last_outcome(library(ctl));
 
-	if (msg_conflict_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	record_append(owner, "conflicts", record_conflict(&m));
-	return 0;
-}
-
-int loss_take_item(void *owner, unsigned int type, struct decoder *dec)
-{
-	struct msg_refusal m;
-
-	if (type == MSG_conflict)
-		return loss_take_conflict(owner, dec);
-	if (type != MSG_refusal)
-		return 0;
-	if (msg_refusal_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	record_append(owner, "refusals", record_refusal(&m));
-	return 0;
+	for (size_t i = 0; i < outcome->nr_conflicts; i++)
+		record_append(owner, "conflicts", record_conflict(outcome->conflicts[i]));
+	for (size_t i = 0; i < outcome->nr_refusals; i++)
+		record_append(owner, "refusals", record_refusal(outcome->refusals[i]));
+	if (outcome->incomplete)
+		print_warning(ctl, "there is no memory for all that is not recorded; 'lttctl "
+				   "status' lists it");
 }
 
 enum status loss_refusals(struct ctl *ctl, struct json_object *owner)

@@ -3,7 +3,7 @@
 #ifndef CTL_LOSS_H
 #define CTL_LOSS_H
 
-#include "verb.h"
+#include "ctl.h"
 
 /** A sentence about lost events and the option that prevents the loss; allocated. @verb: the verb
  *  of lttctl that sets the sizes of buffers. @cause: a member of lost_by_cause. NULL: no such
@@ -21,16 +21,17 @@ enum status loss_report(struct ctl *ctl, const char *session, struct json_object
  *  some data could not be written (@problem: "": it was). Return: as loss_report(). */
 enum status loss_conclude(struct ctl *ctl, const char *session, struct json_object *totals,
 			  const char *problem);
-/** Format conflicts of markers, a warning each. */
+/** Print a warning for each marker that is not recorded because of its format. */
 void loss_conflicts(struct ctl *ctl, struct json_object *owner);
-/** Whether the kernel module rejects it. Otherwise an application can't count it. */
-/** Whether it is to be recorded, or counted. */
+/** Whether the refused event was to be recorded; else it was to be counted. */
 bool loss_is_of_record(struct json_object *refusal);
+/** Whether the kernel module rejects the event; else an application can't count it. */
 bool loss_is_of_kernel(struct json_object *refusal);
-/** An item of an answer: a refusal is added to the array `refusals` of @owner, a conflict
- *  to `conflicts`. */
-int loss_take_item(void *owner, unsigned int type, struct decoder *dec);
-/** Warn of these. Return: STATUS_WARNING where there are any. */
+/** Add the refusals and conflicts of the last call of the library to the arrays of these names of
+ *  @owner. */
+void loss_take_outcome(struct ctl *ctl, struct json_object *owner);
+/** Print a warning for each event that can't be recorded or counted. Return: STATUS_WARNING if
+ *  there are any. */
 enum status loss_refusals(struct ctl *ctl, struct json_object *owner);
 
 #endif

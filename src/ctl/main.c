@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * main.c - lttctl: general options, the verb, its answer on stdout, what went
- * wrong on stderr, the exit status.
+ * main.c - lttctl: general options, the verb, its result on stdout, errors on stderr, the exit
+ * status.
  */
 #include "main.h"
 
@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "connect.h"
 #include "help.h"
 #include "library.h"
 #include "options.h"
@@ -150,9 +151,10 @@ static enum status parse_general(struct ctl *ctl, int argc, char **argv, const c
 		status = general_option(ctl, value, ret_done);
 	ctl->general = pc;
 	ctl->quiet = opt.quiet;
-	ctl->request.path = opt.sessiond_path;
+	ctl->sessiond_path = opt.sessiond_path;
 	ctl->relayd_path = opt.relayd_path;
-	ctl->request.group = opt.group;
+	ctl->group = opt.group;
+	ctl->no_sessiond = opt.no_sessiond;
 	if (status != STATUS_OK || *ret_done)
 		return status;
 	if (value < -1)
@@ -160,39 +162,13 @@ static enum status parse_general(struct ctl *ctl, int argc, char **argv, const c
 	*ret_words = poptGetArgs(pc);
 	if (*ret_words && **ret_words)
 		return STATUS_OK;
-	if (ctl->json) { /* a program asks: it gets an answer of the usual form */
+	if (ctl->json) { /* called by a program: the output has the usual form */
 		err_set(&ctl->err, ERR_INVALID, "missing verb; 'lttctl --help' lists them");
 		return STATUS_ERROR;
 	}
 	help_general(stderr);
 	*ret_done = true;
 	return STATUS_ERROR;
-}
-
-int ctl_connect(struct ctl *ctl, enum verb_daemon how)
-{
-	const struct client_daemon *daemon;
-	struct err ignored = { 0 };
-	struct err *err = how == DAEMON_WELCOME ? &ignored : &ctl->err;
-
-	if (how == DAEMON_UNUSED)
-		return 0;
-	ctl->request.never_spawn = opt.no_sessiond;
-	ctl->request.spawn = how == DAEMON_STARTED && !opt.no_sessiond;
-	if (daemon_open(&ctl->request, &ctl->client, err) != 0) {
-		if (err->code == ERR_NO_DAEMON && how == DAEMON_NEEDED) {
-			size_t len = strlen(err->text);
-
-			snprintf(err->text + len, sizeof(err->text) - len,
-				 "; 'lttctl create' starts one, or 'ltt-sessiond --daemonize'");
-		}
-		return how == DAEMON_WELCOME ? 0 : err->code;
-	}
-	print_waiting(ctl);
-	daemon = client_daemon(ctl->client);
-	print_verbose(ctl, "session daemon %s, pid %u, in %s", daemon->version, daemon->pid,
-		      daemon->rundir);
-	return 0;
 }
 
 static enum status ctl_run_verb(struct ctl *ctl, const char **words, bool *ret_done)
@@ -312,8 +288,8 @@ int main(int argc, char **argv)
 	status = finish_output(&ctl, status);
 	if (ctl.err.code)
 		print_error(&ctl, "%s", ctl.err.text);
+	library_disconnect(&ctl);
 	ltt_ctl_free(ctl.library);
-	client_free(ctl.client);
 	json_object_put(ctl.record);
 	json_object_put(ctl.warnings);
 	poptFreeContext(ctl.words);

@@ -3,7 +3,7 @@
 #ifndef CTL_MAIN_H
 #define CTL_MAIN_H
 
-#include "verb.h"
+#include "ctl.h"
 
 /** Options that stand before the verb. */
 extern const struct poptOption options_general[];

@@ -20,7 +20,7 @@ void names_fini(struct names *names);
 /** Append a copy. */
 void names_add(struct names *names, const char *name);
 
-/** Names of system calls become those of their events: entry and exit of each. */
+/** Replace each name of a system call by the names of its two events, entry and exit. */
 void names_of_calls(struct names *names);
 
 #endif

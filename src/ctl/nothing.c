@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "elf.h"
-#include "libctl/calls.h"
+#include "library.h"
 #include "names.h"
 #include "record.h"
 #include "run.h"
@@ -15,17 +15,15 @@
 #define OWN_POINTS "ltt_statedump:" /* libltt's: every program has them */
 #define MAX_NAMES_LISTED 20u
 
-static int nothing_take_name(void *names, unsigned int type, struct decoder *dec)
+/* The names of others, an array. */
+static struct json_object *nothing_names(const struct ltt_ctl_programs *programs)
 {
-	struct msg_announced m;
+	struct json_object *names = json_object_new_array();
 
-	if (type != MSG_announced)
-		return 0;
-	if (msg_announced_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	if (strncmp(m.name, OWN_POINTS, strlen(OWN_POINTS)) != 0)
-		json_object_array_add(names, json_object_new_string(m.name));
-	return 0;
+	for (size_t i = 0; i < programs->nr_points; i++)
+		if (strncmp(programs->points[i], OWN_POINTS, strlen(OWN_POINTS)) != 0)
+			json_object_array_add(names, json_object_new_string(programs->points[i]));
+	return names;
 }
 
 static int nothing_by_name(const void *a, const void *b)
@@ -36,24 +34,22 @@ static int nothing_by_name(const void *a, const void *b)
 
 struct json_object *nothing_fetch(struct ctl *ctl, const char *session)
 {
-	struct json_object *names AUTO_RECORD = json_object_new_array();
-	struct req_session_programs req = { .session = session };
-	struct rep_session_programs rep;
-	struct err ignored = { 0 };
-	struct json_object *points;
+	struct ltt_ctl_programs *programs;
+	struct json_object *points, *names;
 
-	if (!ctl->client ||
-	    call_session_programs(ctl->client, &req, nothing_take_name, names, &rep, &ignored) != 0)
+	if (ltt_ctl_list_programs(library(ctl), session, &programs) != 0)
 		return NULL;
+	names = nothing_names(programs);
 	json_object_array_sort(names, nothing_by_name);
 	points = json_object_new_object();
-	record_set_bool(points, "matched", rep.matched);
-	record_set(points, "others", json_object_get(names));
-	record_set_bool(points, "more", rep.more);
+	record_set_bool(points, "matched", programs->matched);
+	record_set(points, "others", names);
+	record_set_bool(points, "more", programs->more);
+	ltt_ctl_programs_free(programs);
 	return points;
 }
 
-/* --- what is said ---------------------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------------------- */
 
 static const char *nothing_nearest(struct json_object *points, const char *events)
 {

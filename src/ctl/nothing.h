@@ -6,7 +6,7 @@
 #ifndef CTL_NOTHING_H
 #define CTL_NOTHING_H
 
-#include "verb.h"
+#include "ctl.h"
 
 /**
  * struct nothing - the options of the recording. @events: patterns, or NULL: all. @wrap: the
@@ -21,7 +21,7 @@ struct nothing {
 /** Fetch the program's points before its session is destroyed. Return: a value for record_set();
  *  NULL: not available. */
 struct json_object *nothing_fetch(struct ctl *ctl, const char *session);
-/** @points: as nothing_fetch() had it, or NULL. */
+/** Print the advice. @points: from nothing_fetch(), or NULL. */
 void nothing_text(FILE *out, struct json_object *points, const struct nothing *nothing);
 
 #endif

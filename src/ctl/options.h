@@ -7,7 +7,7 @@
 #ifndef CTL_OPTIONS_H
 #define CTL_OPTIONS_H
 
-#include "verb.h"
+#include "ctl.h"
 
 /* values that poptGetNextOpt() returns; verbs use none of them but OPTION_OWN */
 enum option_value {
@@ -36,12 +36,12 @@ enum option_value {
 	}
 /** An option that may be repeated; the verb's option() is called each time.
  *  @how: 0, or POPT_ARGFLAG_OPTIONAL. */
-#define OPTION_EACH(name, letter, number, how, text, what)                                     \
-	{                                                                                      \
-		.longName = name, .shortName = letter, .argInfo = POPT_ARG_STRING | (how),     \
-		.val = OPTION_OWN + (number), .descrip = text, .argDescrip = what              \
+#define OPTION_EACH(name, letter, number, how, text, what)                                 \
+	{                                                                                  \
+		.longName = name, .shortName = letter, .argInfo = POPT_ARG_STRING | (how), \
+		.val = OPTION_OWN + (number), .descrip = text, .argDescrip = what          \
 	}
-/** An option that is known but not supported: @sentence goes behind its name. */
+/** An option that is known but not supported. @sentence: follows its name in messages. */
 #define OPTION_NOT_YET(name, letter, kind, number, sentence)                                 \
 	{                                                                                    \
 		.longName = name, .shortName = letter,                                       \
@@ -68,22 +68,22 @@ struct domain_options {
 /** Check that exactly one domain is named, and that it can be traced. Otherwise ctl->err is set. */
 enum status domain_check(struct ctl *ctl, const struct domain_options *domain);
 bool domain_any(const struct domain_options *domain);
-/** The one that is named. */
+/** The domain that the options name. */
 enum domain_id domain_named(const struct domain_options *domain);
-/** "Kernel" or "User", of what is in a record. */
+/** "Kernel" or "User", for the domain in a record. */
 const char *domain_title(struct json_object *record);
 
 /** Options that every verb has. */
 extern const struct poptOption options_common[];
 
 /**
- * options_verb() - parse what stands behind the verb.
+ * options_verb() - parse the words after the verb.
  * @ret_done: the option was handled completely (help): exit with the status.
  * Fills ctl->operands. Return: STATUS_OK, or a status with ctl->err set.
  */
 enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret_done);
 
-/** Print those of @table that are known and not supported yet, as `VERB --NAME: SENTENCE`. */
+/** Print the options of @table that are not supported yet, as `VERB --NAME: SENTENCE`. */
 void options_list_missing(FILE *out, const char *verb, const struct poptOption *table);
 /** Handle an OPTION_NOT_YET of the table that popt returned: sets ctl->err. */
 enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int value);
@@ -93,7 +93,7 @@ enum status options_bad(struct ctl *ctl, poptContext pc, int error, const struct
 			const struct poptOption *more);
 /** Print one option on each line, for completion. */
 void options_list(FILE *out, const struct poptOption *table);
-/** As help: letter, name, argument, description. */
+/** Print a line of help for each option: letter, name, argument, description. */
 void options_help(FILE *out, const struct poptOption *table);
 
 #endif

@@ -3,17 +3,17 @@
 #ifndef CTL_POINTS_H
 #define CTL_POINTS_H
 
-#include "verb.h"
+#include "ctl.h"
 
 /** @ret_presets: not NULL: also the channels that modules of the kernel have registered.
  *  Return: 0 and arrays for json_object_put(), or the code in @err. */
 int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct json_object **ret,
 		 struct json_object **ret_presets, struct err *err) MUST_CHECK;
-/** Those of one process, or of a subsystem of the kernel. @points is taken over. */
+/** The points of one process, or of a subsystem of the kernel. @points is freed. */
 struct json_object *points_of_process(struct json_object *points, const char *process);
 /** The name among @points that is nearest to @name, borrowed; NULL. */
 const char *points_nearest(struct json_object *points, const char *name);
-/** By application, as text. */
+/** Print points as text, grouped by application. */
 void points_text(FILE *out, struct json_object *points);
 void points_presets_text(FILE *out, struct json_object *presets);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "library.h"
 #include "text.h"
 
 static bool progress_shown;
@@ -98,7 +99,7 @@ static void show_waiting(void *priv, unsigned int waited_ms)
 
 void print_waiting(struct ctl *ctl)
 {
-	client_on_waiting(ctl->client, show_waiting, ctl);
+	library_on_waiting(ctl, show_waiting, ctl);
 }
 
 void print_waiting_end(void)

@@ -6,17 +6,17 @@
 #ifndef CTL_PRINT_H
 #define CTL_PRINT_H
 
-#include "verb.h"
+#include "ctl.h"
 
 void print_error(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
-/** Is in the JSON answer too. */
+/** Print a warning, and add it to the JSON result. */
 void print_warning(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
-/** Useful information. Is in the JSON result too. */
+/** Print information, and add it to the JSON result. */
 void print_note(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
-/** With --verbose only. */
+/** Print only with --verbose. */
 void print_verbose(struct ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
 
-/** Show on a terminal that the daemon's answer is late, and for how long. */
+/** Display on a terminal how long the daemon has not answered. */
 void print_waiting(struct ctl *ctl);
 void print_waiting_end(void);
 

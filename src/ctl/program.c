@@ -33,9 +33,9 @@ void program_places_fini(struct program_places *places)
 	*places = (struct program_places){ 0 };
 }
 
-/* --- what is meant ------------------------------------------------------------------- */
+/* --- program and name ---------------------------------------------------------------- */
 
-/* Cut off what is behind the last colon. Return: NULL: nothing is, or nothing before it. */
+/* Cut off the text behind the last colon. Return: NULL: nothing is, or nothing before it. */
 static char *ctl_program_cut_last(char *text)
 {
 	char *colon = strrchr(text, ':');
@@ -80,9 +80,9 @@ static int ctl_program_parse(const char *text, struct location *ret, struct err 
 
 /* --- which file ---------------------------------------------------------------------- */
 
-#define LIBRARIES                                                          \
-	"/lib:/usr/lib:/lib64:/usr/lib64:/usr/local/lib:"                  \
-	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:"                 \
+#define LIBRARIES                                          \
+	"/lib:/usr/lib:/lib64:/usr/lib64:/usr/local/lib:"  \
+	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:" \
 	"/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu"
 
 /* Return: allocated; NULL: it is in none of them. */
@@ -152,8 +152,7 @@ static bool ctl_program_is_known(const struct elf_places *found, unsigned int nr
 	return true;
 }
 
-static void put_arg(FILE *out, unsigned int nr, const struct sdt_arg *arg,
-		    const struct sdt_arg *as)
+static void put_arg(FILE *out, unsigned int nr, const struct sdt_arg *arg, const struct sdt_arg *as)
 {
 	fprintf(out, " arg%u=%s:%c%u", nr + 1, arg->value, arg->is_signed ? 's' : 'u',
 		8u * arg->bytes);
@@ -221,13 +220,13 @@ static int ctl_program_find_places(int fd, const struct location *location,
 		return err_set(err, ERR_INVALID, "%s is not a regular file", ret->file);
 	code = location->provider ? elf_find_usdt(fd, ret->file, location->provider,
 						  location->symbol, &found, err) :
-				    elf_find_function(fd, ret->file, location->symbol, &found,
-						      err);
+				    elf_find_function(fd, ret->file, location->symbol, &found, err);
 	if (code)
 		return code;
 	ret->places = put_all(&found, &st);
 	ret->left_out = list_unknown(&found);
-	return ret->places ? 0 : err_set(err, ERR_NO_MEMORY, "no memory for what was found");
+	return ret->places ? 0 :
+			     err_set(err, ERR_NO_MEMORY, "no memory for the places in the program");
 }
 
 int program_find(const char *text, struct program_places *ret, struct err *err)

@@ -6,7 +6,7 @@
 #ifndef CTL_QUOTA_H
 #define CTL_QUOTA_H
 
-#include "verb.h"
+#include "ctl.h"
 
 /** An array of objects: user, guest, name, used, limit (0: none), refused. Return: 0 or a code. */
 int quota_fetch(struct ctl *ctl, struct json_object **ret, struct err *err) MUST_CHECK;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "libctl/control.h"
 
 void record_set(struct json_object *o, const char *key, struct json_object *value)
 {
@@ -79,7 +78,7 @@ static const char *word(const char *const *words, size_t nr, unsigned int n)
 
 const char *record_domain(unsigned int domain)
 {
-	static const char *const words[] = { [DOMAIN_KERNEL] = "kernel", [DOMAIN_USER] = "user" };
+	static const char *const words[] = { [LTT_CTL_KERNEL] = "kernel", [LTT_CTL_USER] = "user" };
 
 	return WORD(words, domain);
 }
@@ -87,37 +86,36 @@ const char *record_domain(unsigned int domain)
 const char *record_track_kind(unsigned int kind)
 {
 	static const char *const words[] = {
-		[TRACK_PID] = "pid",   [TRACK_TID] = "tid",   [TRACK_VPID] = "vpid",
-		[TRACK_VTID] = "vtid", [TRACK_UID] = "uid",   [TRACK_GID] = "gid",
-		[TRACK_VUID] = "vuid", [TRACK_VGID] = "vgid",
+		[LTT_CTL_TRACK_PID] = "pid",   [LTT_CTL_TRACK_TID] = "tid",
+		[LTT_CTL_TRACK_VPID] = "vpid", [LTT_CTL_TRACK_VTID] = "vtid",
+		[LTT_CTL_TRACK_UID] = "uid",   [LTT_CTL_TRACK_GID] = "gid",
+		[LTT_CTL_TRACK_VUID] = "vuid", [LTT_CTL_TRACK_VGID] = "vgid",
 	};
 
 	return WORD(words, kind);
 }
 
-struct json_object *record_tracked(const struct msg_tracked *m)
+struct json_object *record_tracker(const struct ltt_ctl_tracker *t)
 {
 	struct json_object *o = json_object_new_object();
-	struct list ids = m->ids;
-	struct msg_track_id id;
 
-	record_set_str(o, "domain", record_domain(m->domain));
-	record_set_str(o, "kind", record_track_kind(m->kind));
+	record_set_str(o, "domain", record_domain(t->domain));
+	record_set_str(o, "kind", record_track_kind(t->kind));
 	record_set(o, "ids", json_object_new_array());
-	while (msg_track_id_next(&ids, &id))
-		record_append(o, "ids", json_object_new_uint64(id.id));
+	for (size_t i = 0; i < t->nr_ids; i++)
+		record_append(o, "ids", json_object_new_uint64(t->ids[i]));
 	return o;
 }
 
 static const char *session_state(unsigned int state)
 {
 	static const char *const words[] = {
-		[SESSION_NEW] = "new",
-		[SESSION_STARTING] = "starting",
-		[SESSION_RECORDING] = "recording",
-		[SESSION_STOPPING] = "stopping",
-		[SESSION_STOPPED] = "stopped",
-		[SESSION_DESTROYING] = "destroying",
+		[LTT_CTL_NEW] = "new",
+		[LTT_CTL_STARTING] = "starting",
+		[LTT_CTL_RECORDING] = "recording",
+		[LTT_CTL_STOPPING] = "stopping",
+		[LTT_CTL_STOPPED] = "stopped",
+		[LTT_CTL_DESTROYING] = "destroying",
 	};
 
 	return WORD(words, state);
@@ -135,24 +133,22 @@ static struct json_object *ctl_record_lost(const struct ltt_ctl_totals *t)
 	return o;
 }
 
-struct json_object *record_totals(struct list totals)
+struct json_object *record_totals(const struct ltt_ctl_totals *totals)
 {
-	struct ltt_ctl_totals t;
 	struct json_object *o;
-	struct msg_totals m;
 
-	if (!msg_totals_next(&totals, &m))
+	if (!totals)
 		return NULL;
-	control_fill_totals(&t, &m);
 	o = json_object_new_object();
-	record_set_num(o, "recorded", t.recorded);
-	record_set_num(o, "written", t.written);
-	record_set_num(o, "waiting", t.waiting);
-	record_set_num(o, "lost", t.lost);
-	record_set(o, "lost_by_cause", ctl_record_lost(&t));
-	record_set_num(o, "lost_buffers", t.lost_buffers);
-	record_set_num(o, "bytes", t.bytes);
-	record_set_num(o, "packets", t.packets);
+	record_set_num(o, "recorded", totals->recorded);
+	record_set_num(o, "written", totals->written);
+	record_set_num(o, "waiting", totals->waiting);
+	record_set_num(o, "lost", totals->lost);
+	record_set(o, "lost_by_cause", ctl_record_lost(totals));
+	record_set_num(o, "lost_buffers", totals->lost_buffers);
+	record_set_num(o, "bytes", totals->bytes);
+	record_set_num(o, "packets", totals->packets);
+	record_set_num(o, "not_sampled", totals->not_sampled);
 	return o;
 }
 
@@ -160,46 +156,49 @@ static const char *loss_cause(unsigned int cause)
 {
 	/* members of lost_by_cause */
 	static const char *const words[] = {
-		[LOSS_FULL] = "buffer_full",	  [LOSS_SIZE] = "too_large",
-		[LOSS_BUSY] = "buffer_busy",	  [LOSS_OUTPUT] = "output",
-		[LOSS_INVALID] = "invalid_bytes",
+		[LTT_CTL_LOSS_FULL] = "buffer_full",	  [LTT_CTL_LOSS_SIZE] = "too_large",
+		[LTT_CTL_LOSS_BUSY] = "buffer_busy",	  [LTT_CTL_LOSS_OUTPUT] = "output",
+		[LTT_CTL_LOSS_INVALID] = "invalid_bytes",
 	};
 
 	return WORD(words, cause);
 }
 
-struct json_object *record_news(const struct msg_news *m)
+struct json_object *record_news(const struct ltt_ctl_news *n)
 {
 	static const char *const words[] = {
-		[NEWS_STATE] = "state",	       [NEWS_PROBLEM] = "problem",
-		[NEWS_SOLVED] = "solved",      [NEWS_LOSS] = "loss",
-		[NEWS_DIED] = "consumer-died", [NEWS_REPLACED] = "consumer-replaced",
+		[LTT_CTL_NEWS_STATE] = "state",
+		[LTT_CTL_NEWS_PROBLEM] = "problem",
+		[LTT_CTL_NEWS_SOLVED] = "solved",
+		[LTT_CTL_NEWS_LOSS] = "loss",
+		[LTT_CTL_NEWS_CONSUMER_DIED] = "consumer-died",
+		[LTT_CTL_NEWS_CONSUMER_REPLACED] = "consumer-replaced",
 	};
 	struct json_object *o;
 
-	if (m->kind == 0 || m->kind >= ARRAY_SIZE(words))
+	if (n->kind == 0 || (size_t)n->kind >= ARRAY_SIZE(words))
 		return NULL;
 	o = json_object_new_object();
-	record_set_num(o, "ns", m->at_ns);
-	record_set_str(o, "news", words[m->kind]);
-	if (m->kind == NEWS_STATE)
-		record_set_str(o, "state", session_state(m->state));
-	if (*m->text)
-		record_set_str(o, "text", m->text);
-	if (m->kind != NEWS_LOSS)
+	record_set_num(o, "ns", n->at_ns);
+	record_set_str(o, "news", words[n->kind]);
+	if (n->kind == LTT_CTL_NEWS_STATE)
+		record_set_str(o, "state", session_state(n->state));
+	if (*n->text)
+		record_set_str(o, "text", n->text);
+	if (n->kind != LTT_CTL_NEWS_LOSS)
 		return o;
-	record_set_str(o, "channel", m->channel);
-	record_set_str(o, "cause", loss_cause(m->cause));
-	record_set_num(o, "count", m->count);
+	record_set_str(o, "channel", n->channel);
+	record_set_str(o, "cause", loss_cause(n->cause));
+	record_set_num(o, "count", n->count);
 	return o;
 }
 
 static const char *sync_mode(unsigned int value)
 {
 	static const char *const words[] = {
-		[SYNC_NONE] = "none",
-		[SYNC_PACKET] = "packet",
-		[SYNC_PERIOD] = "period",
+		[LTT_CTL_SYNC_NONE] = "none",
+		[LTT_CTL_SYNC_PACKET] = "packet",
+		[LTT_CTL_SYNC_PERIOD] = "period",
 	};
 
 	return WORD(words, value);
@@ -208,51 +207,51 @@ static const char *sync_mode(unsigned int value)
 static const char *link_state(unsigned int value)
 {
 	static const char *const words[] = {
-		[LINK_NONE] = "none",
-		[LINK_UP] = "up",
-		[LINK_DOWN] = "down",
+		[LTT_CTL_LINK_NONE] = "none",
+		[LTT_CTL_LINK_UP] = "up",
+		[LTT_CTL_LINK_DOWN] = "down",
 	};
 
 	return WORD(words, value);
 }
 
-struct json_object *record_session(const struct msg_session *m)
+struct json_object *record_session(const struct ltt_ctl_session *session)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_num(o, "id", m->id);
-	record_set_str(o, "name", m->name);
-	record_set_str(o, "state", session_state(m->state));
-	record_set_str(o, "output", m->path);
-	record_set_num(o, "uid", m->uid);
-	record_set_num(o, "created_ns", m->created_ns);
-	record_set_num(o, "recording_ns", m->recording_ns);
-	record_set_num(o, "applications", m->apps);
-	record_set_bool(o, "scoped", m->scoped);
-	record_set_str(o, "problem", m->problem);
-	record_set_num(o, "keep_free", m->keep_free);
-	record_set_num(o, "max_size", m->max_size);
-	record_set_str(o, "sync", sync_mode(m->sync));
-	record_set_num(o, "sync_us", m->sync_us);
-	record_set_str(o, "link", link_state(m->link));
-	record_set_num(o, "live_us", m->live_us);
-	record_set_bool(o, "compress", m->compress);
-	record_set_str(o, "spool", m->spool);
-	record_set_num(o, "spool_size", m->spool_size);
-	record_set_num(o, "spooled", m->spooled);
-	record_set(o, "clock_offset_ns", json_object_new_int64(m->clock_offset_ns));
-	record_set_num(o, "clock_error_ns", m->clock_error_ns);
-	record_set(o, "totals", record_totals(m->totals));
+	record_set_num(o, "id", session->id);
+	record_set_str(o, "name", session->name);
+	record_set_str(o, "state", session_state(session->state));
+	record_set_str(o, "output", session->output);
+	record_set_num(o, "uid", session->uid);
+	record_set_num(o, "created_ns", session->created_ns);
+	record_set_num(o, "recording_ns", session->recording_ns);
+	record_set_num(o, "applications", session->applications);
+	record_set_bool(o, "scoped", session->scoped);
+	record_set_str(o, "problem", session->problem);
+	record_set_num(o, "keep_free", session->keep_free);
+	record_set_num(o, "max_size", session->max_size);
+	record_set_str(o, "sync", sync_mode(session->sync));
+	record_set_num(o, "sync_us", session->sync_us);
+	record_set_str(o, "link", link_state(session->link));
+	record_set_num(o, "live_us", session->live_us);
+	record_set_bool(o, "compress", session->compress);
+	record_set_str(o, "spool", session->spool);
+	record_set_num(o, "spool_size", session->spool_size);
+	record_set_num(o, "spooled", session->spooled);
+	record_set(o, "clock_offset_ns", json_object_new_int64(session->clock_offset_ns));
+	record_set_num(o, "clock_error_ns", session->clock_error_ns);
+	record_set(o, "totals", record_totals(session->totals));
 	return o;
 }
 
 static const char *ownership(unsigned int value)
 {
 	static const char *const words[] = {
-		[OWNERSHIP_DEFAULT] = "default",
-		[OWNERSHIP_USER] = "user",
-		[OWNERSHIP_PROCESS] = "process",
-		[OWNERSHIP_GLOBAL] = "system",
+		[LTT_CTL_OWNER_DEFAULT] = "default",
+		[LTT_CTL_OWNER_USER] = "user",
+		[LTT_CTL_OWNER_PROCESS] = "process",
+		[LTT_CTL_OWNER_SYSTEM] = "system",
 	};
 
 	return WORD(words, value);
@@ -272,64 +271,72 @@ static struct json_object *words_of(const char *list)
 	return array;
 }
 
-struct json_object *record_channel(const struct msg_channel *m)
+struct json_object *record_channel(const struct ltt_ctl_channel *c)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "name", m->name);
-	record_set_str(o, "domain", record_domain(m->domain));
-	record_set_bool(o, "enabled", m->enabled);
-	record_set_num(o, "subbuf_size", m->subbuf_size);
-	record_set_num(o, "num_subbuf", m->num_subbuf);
-	record_set_str(o, "mode", m->overwrite ? "overwrite" : "discard");
-	record_set_str(o, "buffer_ownership", ownership(m->ownership));
-	record_set_num(o, "tracefile_size", m->tracefile_size);
-	record_set_num(o, "tracefile_count", m->tracefile_count);
-	record_set_num(o, "switch_timer_us", m->switch_timer_us);
-	record_set_num(o, "used", m->used);
-	record_set_num(o, "size", m->size);
-	record_set_num(o, "memory", m->memory);
-	record_set(o, "contexts", words_of(m->contexts));
-	record_set_bool(o, "preset", m->preset);
+	record_set_str(o, "name", c->name);
+	record_set_str(o, "domain", record_domain(c->domain));
+	record_set_bool(o, "enabled", c->enabled);
+	record_set_num(o, "subbuf_size", c->subbuf_size);
+	record_set_num(o, "num_subbuf", c->num_subbuf);
+	record_set_str(o, "mode", c->overwrite ? "overwrite" : "discard");
+	record_set_str(o, "buffer_ownership", ownership(c->owner));
+	record_set_num(o, "tracefile_size", c->tracefile_size);
+	record_set_num(o, "tracefile_count", c->tracefile_count);
+	record_set_num(o, "switch_timer_us", c->switch_timer_us);
+	record_set_num(o, "used", c->used);
+	record_set_num(o, "size", c->size);
+	record_set_num(o, "memory", c->memory);
+	record_set(o, "contexts", words_of(c->contexts));
+	record_set_bool(o, "preset", c->preset);
 	record_set(o, "rules", json_object_new_array());
 	record_set(o, "conflicts", json_object_new_array());
 	record_set(o, "refusals", json_object_new_array());
-	record_set(o, "totals", record_totals(m->totals));
+	record_set(o, "totals", record_totals(c->totals));
 	return o;
 }
 
 static const char *rule_kind(unsigned int kind)
 {
 	static const char *const words[] = {
-		[RULE_EVENTS] = "events",     [RULE_PROBE] = "probe",
-		[RULE_FUNCTION] = "function", [RULE_USER] = "userspace-probe",
-		[RULE_COUNT] = "count",	      [RULE_HISTOGRAM] = "histogram",
+		[LTT_CTL_RULE_EVENTS] = "events",     [LTT_CTL_RULE_PROBE] = "probe",
+		[LTT_CTL_RULE_FUNCTION] = "function", [LTT_CTL_RULE_USER] = "userspace-probe",
+		[LTT_CTL_RULE_COUNT] = "count",	      [LTT_CTL_RULE_HISTOGRAM] = "histogram",
 	};
 
 	return WORD(words, kind);
 }
 
-struct json_object *record_rule(const struct msg_rule *m)
+struct json_object *record_rule(const struct ltt_ctl_rule *r)
 {
 	static const char *const types[] = {
-		[LOGLEVEL_ALL] = "all",
-		[LOGLEVEL_AT_LEAST] = "at-least",
-		[LOGLEVEL_ONLY] = "only",
+		[LTT_CTL_LEVEL_ALL] = "all",
+		[LTT_CTL_LEVEL_AT_LEAST] = "at-least",
+		[LTT_CTL_LEVEL_ONLY] = "only",
 	};
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "pattern", m->pattern);
-	record_set_str(o, "exclude", m->exclude);
-	record_set_str(o, "loglevel_type", WORD(types, m->loglevel_type));
-	if (m->loglevel_type != LOGLEVEL_ALL)
-		record_set_str(o, "loglevel", loglevel_name((int)m->loglevel));
-	record_set_bool(o, "enabled", m->enabled);
-	record_set_num(o, "points", m->points);
-	record_set_str(o, "kind", rule_kind(m->kind));
-	if (*m->location)
-		record_set_str(o, "location", m->location);
-	if (*m->fetch)
-		record_set_str(o, "fetch", m->fetch);
+	record_set_str(o, "pattern", r->pattern);
+	record_set_str(o, "exclude", r->exclude);
+	record_set_str(o, "loglevel_type", WORD(types, r->level_type));
+	if (r->level_type != LTT_CTL_LEVEL_ALL)
+		record_set_str(o, "loglevel", loglevel_name(r->loglevel));
+	record_set_bool(o, "enabled", r->enabled);
+	record_set_num(o, "points", r->points);
+	record_set_str(o, "kind", rule_kind(r->kind));
+	if (*r->location)
+		record_set_str(o, "location", r->location);
+	if (*r->fetch)
+		record_set_str(o, "fetch", r->fetch);
+	if (*r->by)
+		record_set_str(o, "by", r->by);
+	if (*r->filter) {
+		record_set_str(o, "filter", r->filter);
+		record_set_num(o, "points_never", r->points_never);
+	}
+	if (*r->sampling)
+		record_set_str(o, "sampling", r->sampling);
 	return o;
 }
 
@@ -344,26 +351,25 @@ const char *record_loglevel(struct json_object *rule, char *buf, size_t len)
 	return buf;
 }
 
-struct json_object *record_refusal(const struct msg_refusal *m)
+struct json_object *record_refusal(const struct ltt_ctl_refusal *r)
 {
 	struct json_object *o = json_object_new_object();
-	enum domain_id domain = m->domain ? m->domain : DOMAIN_KERNEL;
 
-	record_set_str(o, "name", m->name);
-	record_set_str(o, "why", m->why);
-	record_set_str(o, "domain", record_domain(domain));
-	record_set_str(o, "refused", domain == DOMAIN_KERNEL || m->recorded ? "record" : "count");
+	record_set_str(o, "name", r->event);
+	record_set_str(o, "why", r->why);
+	record_set_str(o, "domain", record_domain(r->domain));
+	record_set_str(o, "refused", r->counted ? "count" : "record");
 	return o;
 }
 
-struct json_object *record_conflict(const struct msg_conflict *m)
+struct json_object *record_conflict(const struct ltt_ctl_conflict *c)
 {
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "name", m->name);
-	record_set_str(o, "armed", m->armed);
-	record_set_str(o, "refused", m->refused);
-	record_set_num(o, "pid", m->pid);
+	record_set_str(o, "name", c->event);
+	record_set_str(o, "armed", c->recorded);
+	record_set_str(o, "refused", c->refused);
+	record_set_num(o, "pid", c->pid);
 	return o;
 }
 

@@ -11,21 +11,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "libctl/calls.h"
-
-struct json_object *record_session(const struct msg_session *m);
-struct json_object *record_channel(const struct msg_channel *m);
-struct json_object *record_rule(const struct msg_rule *m);
-struct json_object *record_conflict(const struct msg_conflict *m);
+struct json_object *record_session(const struct ltt_ctl_session *session);
+struct json_object *record_channel(const struct ltt_ctl_channel *c);
+struct json_object *record_rule(const struct ltt_ctl_rule *r);
+struct json_object *record_conflict(const struct ltt_ctl_conflict *c);
 struct json_object *record_point(const struct ltt_ctl_point *p);
 struct json_object *record_preset(const struct ltt_ctl_preset *m);
-/** NULL: unknown kind. */
-struct json_object *record_news(const struct msg_news *m);
-/** The first of a list of totals; NULL if it is empty. */
-struct json_object *record_totals(struct list totals);
+/** Return: NULL: the kind is unknown. */
+struct json_object *record_news(const struct ltt_ctl_news *n);
+/** Return: NULL if @totals is NULL. */
+struct json_object *record_totals(const struct ltt_ctl_totals *totals);
 
-struct json_object *record_refusal(const struct msg_refusal *m);
-struct json_object *record_tracked(const struct msg_tracked *m);
+struct json_object *record_refusal(const struct ltt_ctl_refusal *r);
+struct json_object *record_tracker(const struct ltt_ctl_tracker *t);
 
 const char *record_domain(unsigned int domain);
 /** "pid", "vpid", ... */
@@ -33,15 +31,15 @@ const char *record_track_kind(unsigned int kind);
 /** "INFO or more severe", "INFO only", "" */
 const char *record_loglevel(struct json_object *rule, char *buf, size_t len);
 
-/* For building: set() takes ownership of @value. */
+/* To build objects: record_set() takes ownership of @value. */
 void record_set(struct json_object *o, const char *key, struct json_object *value);
 void record_set_str(struct json_object *o, const char *key, const char *value);
 void record_set_num(struct json_object *o, const char *key, uint64_t value);
 void record_set_bool(struct json_object *o, const char *key, bool value);
-/** Append to the array @key, which is made if need be. Takes over @value. */
+/** Append to the array @key, which is created if it is missing. Takes ownership of @value. */
 void record_append(struct json_object *o, const char *key, struct json_object *value);
 
-/* For reading: a missing value is returned as NULL, "", 0, false or an empty array. */
+/* To read objects: a missing value is returned as NULL, "", 0, false or an empty array. */
 struct json_object *record_get(struct json_object *o, const char *key);
 const char *record_str(struct json_object *o, const char *key);
 uint64_t record_num(struct json_object *o, const char *key);

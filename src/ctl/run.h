@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * run.h - run a program in the foreground and wait for its end, as env(1) does. Signals that
- * would end lttctl are blocked there and reach the program, so that the session can be finished
- * afterwards.
+ * run.h - run a program in the foreground and wait for its end. Signals that would end lttctl are
+ * blocked in lttctl and delivered to the program, so that lttctl can end the session afterwards.
  */
 #ifndef CTL_RUN_H
 #define CTL_RUN_H
@@ -21,8 +20,8 @@
  * @argv: NULL at the end.
  * @environment: "NAME=VALUE" to add, NULL at the end; may be NULL.
  * @watch: descriptor that hangs up when the session daemon ends, or -1; then
- *         @repair is called with @priv and returns what to watch next.
- * @ended: a signal came while it ran that asks it to end (SIGHUP often asks otherwise).
+ *         @repair is called with @priv and returns the pidfd to watch next.
+ * @ended: lttctl received a signal other than SIGHUP that would have ended it.
  * @exit_status: as a shell's: 128 + the signal that ended it.
  */
 struct run {
@@ -41,20 +40,21 @@ struct run {
 	uint64_t duration_ns;
 };
 
-/** Check in advance that it can be run. Return: 0, RUN_NOT_FOUND or RUN_CANNOT,
+/** Check in advance that a program can be run. Return: 0, RUN_NOT_FOUND or RUN_CANNOT,
  *  with the sentence in @err. */
 int run_check(const char *program, struct err *err) MUST_CHECK;
 /** The file that execvp() would find, or @program; allocated. */
 char *run_find(const char *program);
-/** From here on signals do not end this process. Return: 0 or the code in @err. */
+/** Block the signals that would end this process. Return: 0 or the code in @err. */
 int run_begin(struct run *run, struct err *err) MUST_CHECK;
 /** Whether a signal was received that would have ended this process. */
 bool run_is_interrupted(const struct run *run);
-/** The same, and consume it: its number, or 0. */
+/** Consume such a signal. Return: its number, or 0. */
 int run_interrupted(struct run *run);
-/** Return: 0, or RUN_NOT_FOUND or RUN_CANNOT with the sentence in @err. */
+/** Run the program until it ends. Return: 0, or RUN_NOT_FOUND or RUN_CANNOT with the sentence in
+ *  @err. */
 int run_program(struct run *run, struct err *err) MUST_CHECK;
-/** The processes that outlived the program have ended: count their events and time, too. */
+/** Extend @duration_ns until now, when the processes that the program left behind have ended. */
 void run_extend(struct run *run);
 void run_fini(struct run *run);
 

@@ -175,7 +175,7 @@ static bool sdt_take_register(struct operand *o, char *ret, size_t room)
 	return true;
 }
 
-/* NUMBER, SYMBOL, SYMBOL+NUMBER, NUMBER+SYMBOL: what stands before the brackets. */
+/* NUMBER, SYMBOL, SYMBOL+NUMBER, NUMBER+SYMBOL: the text before the brackets. */
 static bool take_offset(struct operand *o, int64_t *ret, bool *ret_is_symbol)
 {
 	char symbol[128];

@@ -12,7 +12,7 @@
 
 #include "base/macros.h"
 
-#define SDT_NAME "stapsdt" /* whose notes */
+#define SDT_NAME "stapsdt" /* name of the notes */
 #define SDT_TYPE 3u
 #define SDT_MAX_ARGS 16u
 
@@ -23,7 +23,7 @@ struct sdt_note {
 	const char *provider, *name, *args;
 };
 
-/** @desc: what follows the note's name. Return: false: it is none. */
+/** Parse a note. @desc: its data, after the name. Return: false: it is malformed. */
 bool sdt_note_parse(const void *desc, size_t len, bool is_64, struct sdt_note *ret) MUST_CHECK;
 
 /**
@@ -36,10 +36,11 @@ struct sdt_arg {
 	bool is_signed;
 };
 
-/** Where a symbol is, in the program's addresses. Return: false: unknown. */
+/** Find the address of a symbol in the program. Return: false: unknown. */
 typedef bool (*sdt_resolve)(void *data, const char *symbol, uint64_t *ret);
 
-/** @text: as the note has it. @pc: of the probe, in the program's addresses. Return: how many. */
+/** Parse the arguments of a probe. @text: from the note. @pc: address of the probe in the program.
+ *  Return: number of arguments. */
 unsigned int sdt_args_parse(const char *text, uint64_t pc, sdt_resolve resolve, void *data,
 			    struct sdt_arg ret[SDT_MAX_ARGS]) MUST_CHECK;
 

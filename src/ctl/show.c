@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "library.h"
 #include "loss.h"
 #include "record.h"
 #include "print.h"
@@ -12,112 +13,42 @@
 #include "totals.h"
 #include "tracking.h"
 
-struct fetch {
-	struct json_object *session;
-	struct json_object *channel; /* the latest, borrowed */
-};
-
-static int take_channel(struct fetch *fetch, struct decoder *dec)
+static struct json_object *show_channel(const struct ltt_ctl_channel *c)
 {
-	struct msg_channel m;
+	struct json_object *o = record_channel(c);
 
-	if (!fetch->session || msg_channel_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	fetch->channel = record_channel(&m);
-	record_append(fetch->session, "channels", fetch->channel);
-	return 0;
-}
-
-static int take_tracked(struct fetch *fetch, struct decoder *dec)
-{
-	struct msg_tracked m;
-
-	if (!fetch->session || msg_tracked_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	record_append(fetch->session, "trackers", record_tracked(&m));
-	return 0;
-}
-
-static int take_rule(struct fetch *fetch, struct decoder *dec)
-{
-	struct msg_rule m;
-
-	if (!fetch->channel || msg_rule_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	record_append(fetch->channel, "rules", record_rule(&m));
-	return 0;
-}
-
-static int take_conflict(struct fetch *fetch, struct decoder *dec)
-{
-	struct msg_conflict m;
-
-	if (!fetch->channel || msg_conflict_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	record_append(fetch->channel, "conflicts", record_conflict(&m));
-	return 0;
-}
-
-static int take_refusal(struct fetch *fetch, struct decoder *dec)
-{
-	struct msg_refusal m;
-
-	if (!fetch->channel || msg_refusal_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	record_append(fetch->channel, "refusals", record_refusal(&m));
-	return 0;
-}
-
-static int ctl_show_take_item(void *priv, unsigned int type, struct decoder *dec)
-{
-	struct fetch *fetch = priv;
-	struct msg_session m;
-
-	switch (type) {
-	case MSG_session:
-		if (fetch->session || msg_session_decode(dec, &m) != 0)
-			return ERR_BAD_MESSAGE;
-		fetch->session = record_session(&m);
-		record_set(fetch->session, "trackers", json_object_new_array());
-		record_set(fetch->session, "channels", json_object_new_array());
-		return 0;
-	case MSG_tracked:
-		return take_tracked(fetch, dec);
-	case MSG_channel:
-		return take_channel(fetch, dec);
-	case MSG_rule:
-		return take_rule(fetch, dec);
-	case MSG_conflict:
-		return take_conflict(fetch, dec);
-	case MSG_refusal:
-		return take_refusal(fetch, dec);
-	default:
-		return 0; /* a newer daemon knows more */
-	}
+	for (size_t i = 0; i < c->nr_rules; i++)
+		record_append(o, "rules", record_rule(c->rules[i]));
+	for (size_t i = 0; i < c->nr_conflicts; i++)
+		record_append(o, "conflicts", record_conflict(c->conflicts[i]));
+	for (size_t i = 0; i < c->nr_refusals; i++)
+		record_append(o, "refusals", record_refusal(c->refusals[i]));
+	return o;
 }
 
 int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, struct err *err)
 {
-	struct req_session_show req = { .session = session };
-	struct rep_session_show rep;
-	struct fetch fetch = { 0 };
+	struct ltt_ctl_session_status *status;
+	struct json_object *o;
 
-	if (call_session_show(ctl->client, &req, ctl_show_take_item, &fetch, &rep, err) == 0 &&
-	    !fetch.session)
-		err_set(err, ERR_BAD_MESSAGE, "the session daemon's answer lacks session '%s'",
-			session);
-	if (err->code) {
-		json_object_put(fetch.session);
+	if (library_done(ctl, ltt_ctl_status(library(ctl), session, &status), err) != 0)
 		return err->code;
-	}
-	*ret = fetch.session;
+	o = record_session(status->session);
+	record_set(o, "trackers", json_object_new_array());
+	record_set(o, "channels", json_object_new_array());
+	for (size_t i = 0; i < status->nr_trackers; i++)
+		record_append(o, "trackers", record_tracker(status->trackers[i]));
+	for (size_t i = 0; i < status->nr_channels; i++)
+		record_append(o, "channels", show_channel(status->channels[i]));
+	ltt_ctl_status_free(status);
+	*ret = o;
 	return 0;
 }
 
-/* An older daemon sends none at all, and does not say which consumer it has. */
-bool show_lacks_figures(const struct ctl *ctl, struct json_object *session)
+/* A daemon of an older version sends neither totals nor the pid of its consumer. */
+bool show_lacks_figures(struct ctl *ctl, struct json_object *session)
 {
-	return !record_get(session, "totals") && client_daemon(ctl->client)->consumer_pid;
+	return !record_get(session, "totals") && ltt_ctl_daemon(library(ctl))->consumer_pid;
 }
 
 enum status show_warnings(struct ctl *ctl, struct json_object *session)
@@ -129,8 +60,8 @@ enum status show_warnings(struct ctl *ctl, struct json_object *session)
 		print_warning(ctl, "session '%s': %s", name, record_str(session, "problem"));
 	if (lacks)
 		print_warning(ctl,
-			      "session '%s': the consumer daemon has not reported its figures in "
-			      "time",
+			      "session '%s': counts of events are missing: the consumer daemon did "
+			      "not answer in time; use 'lttctl doctor'",
 			      name);
 	loss_report(ctl, name, record_get(session, "totals"));
 	for (size_t i = 0; i < record_len(session, "channels"); i++)
@@ -151,10 +82,10 @@ static void show_disk(FILE *out, struct json_object *session)
 	char buf[TEXT_BYTES];
 
 	if (keep_free)
-		fprintf(out, "Writes only while %s of the file system stay free\n",
+		fprintf(out, "Free space to leave on the file system: %s\n",
 			text_size(buf, keep_free));
 	if (max_size)
-		fprintf(out, "Writes %s at most\n", text_size(buf, max_size));
+		fprintf(out, "Greatest size of the trace: %s\n", text_size(buf, max_size));
 	if (strcmp(sync, "packet") == 0)
 		fputs("Synced to the disk: each packet\n", out);
 	else if (strcmp(sync, "period") == 0)
@@ -306,6 +237,27 @@ static void show_place(FILE *out, struct json_object *rule)
 		record_str(rule, "location"), *fetch ? ", with " : "", fetch);
 }
 
+static void show_filter(FILE *out, struct json_object *rule, uint64_t points)
+{
+	const char *filter = record_str(rule, "filter");
+	uint64_t never = record_num(rule, "points_never");
+
+	if (!*filter)
+		return;
+	fprintf(out, "      if %s", filter);
+	if (never)
+		fprintf(out, " (%" PRIu64 " of %" PRIu64 " points can never match)", never, points);
+	fputc('\n', out);
+}
+
+static void show_sampling(FILE *out, struct json_object *rule)
+{
+	const char *sampling = record_str(rule, "sampling");
+
+	if (*sampling)
+		fprintf(out, "      only %s\n", sampling);
+}
+
 static void show_rule(FILE *out, struct json_object *rule, bool kernel)
 {
 	uint64_t points = record_num(rule, "points");
@@ -327,9 +279,13 @@ static void show_rule(FILE *out, struct json_object *rule, bool kernel)
 	else if (points)
 		fprintf(out, "%" PRIu64 " instrumentation point%s", points, text_plural(points));
 	else
-		fputs("no instrumentation point in what runs now", out);
+		fputs("no instrumentation point in running applications", out);
 	fprintf(out, "%s%s%s\n", *field || strcmp(kind, "count") == 0 ? ", counted" : "",
 		*field ? " by " : "", field);
+	if (*record_str(rule, "by"))
+		fprintf(out, "      a count for each %s\n", record_str(rule, "by"));
+	show_filter(out, rule, points);
+	show_sampling(out, rule);
 }
 
 static void show_contexts(FILE *out, struct json_object *channel)
@@ -359,8 +315,8 @@ static void show_conflicts(FILE *out, struct json_object *channel)
 		struct json_object *c = record_at(channel, "conflicts", i);
 
 		fprintf(out,
-			"    not recorded: %s of process %" PRIu64 ", format \"%s\" (recorded "
-			"is \"%s\")\n",
+			"    marker %s of process %" PRIu64 " is not recorded: its format \"%s\" "
+			"differs from the recorded \"%s\"\n",
 			record_str(c, "name"), record_num(c, "pid"), record_str(c, "refused"),
 			record_str(c, "armed"));
 	}
@@ -399,6 +355,18 @@ static void show_attributes(FILE *out, struct json_object *channel)
 		fputc('\n', out);
 }
 
+static void show_not_sampled(FILE *out, struct json_object *channel)
+{
+	struct json_object *totals = record_get(channel, "totals");
+	uint64_t left_out = record_num(totals, "not_sampled");
+	uint64_t taken = record_num(totals, "recorded") + record_num(totals, "lost");
+	char buf[TEXT_BYTES], all[TEXT_BYTES];
+
+	if (left_out)
+		fprintf(out, "    %s not sampled of %s events\n", text_count(buf, left_out),
+			text_count(all, left_out + taken));
+}
+
 static void show_session(FILE *out, struct json_object *session, bool attributes)
 {
 	show_head(out, session);
@@ -412,6 +380,7 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 		if (attributes)
 			show_attributes(out, channel);
 		show_contexts(out, channel);
+		show_not_sampled(out, channel);
 		ctl_show_rules(out, channel);
 		show_conflicts(out, channel);
 		show_refusals(out, channel);

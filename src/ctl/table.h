@@ -13,7 +13,7 @@
 #define TABLE_MAX_COLUMNS 8
 
 /**
- * struct table - zeroed but for @columns.
+ * struct table - to be initialised with zeros, except @columns.
  * @columns: a letter for each: 'l' left, 'r' right.
  */
 struct table {

@@ -5,7 +5,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "libctl/home.h"
+#include "home.h"
+#include "library.h"
 #include "record.h"
 #include "print.h"
 #include "show.h"
@@ -39,50 +40,30 @@ char *target_begin(struct ctl *ctl, const char *given, unsigned int domain, cons
 	return session;
 }
 
-static int target_take_session(void *priv, unsigned int type, struct decoder *dec)
-{
-	struct msg_session m;
-
-	if (type != MSG_session)
-		return 0;
-	if (msg_session_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	json_object_array_add(priv, record_session(&m));
-	return 0;
-}
-
-static int target_list_sessions(struct ctl *ctl, const struct req_session_list *req,
-				struct json_object **ret, struct err *err)
-{
-	struct json_object *sessions AUTO_RECORD = json_object_new_array();
-	struct rep_session_list rep;
-
-	if (call_session_list(ctl->client, req, target_take_session, sessions, &rep, err) != 0)
-		return err->code;
-	*ret = TAKE(sessions);
-	return 0;
-}
-
 int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err)
 {
-	return target_list_sessions(ctl, &(struct req_session_list){ .name = "" }, ret, err);
-}
+	struct ltt_ctl_sessions *list;
+	struct json_object *sessions;
 
-int target_sessions_recovered(struct ctl *ctl, struct json_object **ret, struct err *err)
-{
-	return target_list_sessions(ctl, &(struct req_session_list){ .settled = 1, .name = "" },
-				    ret, err);
+	if (library_done(ctl, ltt_ctl_find(library(ctl), NULL, &list), err) != 0)
+		return err->code;
+	sessions = json_object_new_array();
+	for (size_t i = 0; i < list->nr; i++)
+		json_object_array_add(sessions, record_session(list->sessions[i]));
+	ltt_ctl_sessions_free(list);
+	*ret = sessions;
+	return 0;
 }
 
 int target_find_session(struct ctl *ctl, const char *name, struct json_object **ret,
 			struct err *err)
 {
-	struct json_object *sessions AUTO_RECORD = NULL;
+	struct ltt_ctl_sessions *list;
 
-	if (target_list_sessions(ctl, &(struct req_session_list){ .name = name }, &sessions, err) !=
-	    0)
+	if (library_done(ctl, ltt_ctl_find(library(ctl), name, &list), err) != 0)
 		return err->code;
-	*ret = json_object_get(target_find(sessions, name)); /* an older daemon lists all */
+	*ret = list->nr ? record_session(list->sessions[0]) : NULL;
+	ltt_ctl_sessions_free(list);
 	return 0;
 }
 
@@ -102,7 +83,6 @@ enum status target_worse(enum status a, enum status b)
 	static const unsigned char rank[] = {
 		[STATUS_OK] = 0,	  [STATUS_WARNING] = 1, [STATUS_LOST] = 2,
 		[STATUS_UNSUPPORTED] = 3, [STATUS_ERROR] = 4,	[STATUS_UNDEFINED] = 5,
-		[STATUS_FATAL] = 6,
 	};
 
 	return rank[a] >= rank[b] ? a : b;

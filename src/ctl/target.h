@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * target.h - the sessions that a verb works on: the one that was named, the
- * current one, all, or those that fit a glob; and the nearest name where one
- * does not exist.
+ * current one, all, or those that match a glob; and suggestions for names that do
+ * not exist.
  */
 #ifndef CTL_TARGET_H
 #define CTL_TARGET_H
 
-#include "verb.h"
+#include "ctl.h"
 
 /** @given, else the current session; allocated. NULL: ctl->err is set. */
 char *target_session(struct ctl *ctl, const char *given);
@@ -28,25 +28,22 @@ extern struct target_options {
 enum status target_check(struct ctl *ctl);
 
 /**
- * target_each() - run @each on every session that the options and the first
- * operand mean. One that fails does not keep the others from it: its error is
- * printed when there are several. ctl->record is begun.
+ * target_each() - run @each on every session that the options and the first operand
+ * select. If it fails for one of several sessions, its error is printed, and the next one
+ * follows. ctl->record is begun.
  * @each: returns a status, with ctl->err set if it is STATUS_ERROR.
- * Return: the worst status; STATUS_ERROR with ctl->err set where there is none.
+ * Return: the worst status; STATUS_ERROR with ctl->err set if no session is selected.
  */
 enum status target_each(struct ctl *ctl, enum status (*each)(struct ctl *ctl, const char *session));
-/** A session's place in the record, for its @each to fill; borrowed. */
+/** The object of a session in ctl->record, for @each to fill; borrowed. */
 struct json_object *target_record(struct ctl *ctl, const char *session);
-/** The daemon rejected the request: a warning if it was done already, else an error. */
+/** Report a rejected request: a warning if the session has that state already, else an error. */
 enum status target_failed(struct ctl *ctl, const char *session);
 
 /** All sessions that the caller may access, an array in *ret. */
 int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err) MUST_CHECK;
-/** The same after a daemon that was just started has recovered its buffers. */
-int target_sessions_recovered(struct ctl *ctl, struct json_object **ret,
-			      struct err *err) MUST_CHECK;
-/** The session of that name in *ret, NULL where there is none: one item, however many sessions
- *  there are. A verb that works on many sessions must not list all of them for each. */
+/** Fetch the session @name in *@ret; NULL: there is none. The cost does not depend on the number of
+ *  sessions, so that verbs can call it for each of many sessions. */
 int target_find_session(struct ctl *ctl, const char *name, struct json_object **ret,
 			struct err *err) MUST_CHECK;
 /** A session of @sessions by name, borrowed; NULL. */

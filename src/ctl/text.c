@@ -132,7 +132,7 @@ struct json_object *text_printable(struct json_object *record)
 	}
 }
 
-/* json-c escapes what is below a blank, and lets the rest of the bytes pass.
+/* json-c escapes bytes below a blank, and lets the rest of the bytes pass.
  * Such bytes can only stand inside strings. */
 static void ctl_text_print_json(FILE *out, struct json_object *record, int flags)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * text.h - numbers, sizes and untrusted strings in readable form. Names from applications and
- * daemons must not control a terminal: whatever is printed went through text_printable() or
- * text_escape().
+ * daemons must not control a terminal: all output passes through text_printable() or text_escape().
  */
 #ifndef CTL_TEXT_H
 #define CTL_TEXT_H
@@ -11,7 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TEXT_BYTES 32 /* of each buffer below */
+#define TEXT_BYTES 32 /* size of each buffer below */
 
 /** 1,234,567 */
 const char *text_count(char buf[TEXT_BYTES], uint64_t n);
@@ -19,17 +18,17 @@ const char *text_count(char buf[TEXT_BYTES], uint64_t n);
 const char *text_size(char buf[TEXT_BYTES], uint64_t bytes);
 /** 340 us, 12.3 s, 3 min 20 s, 5 h 12 min */
 const char *text_duration(char buf[TEXT_BYTES], uint64_t ns);
-/** "s" unless @n is one. */
+/** "s" unless @n is 1. */
 const char *text_plural(uint64_t n);
 
-/** The first @len - 1 bytes of a file as a string. Return: its length, 0 where it can't be read. */
+/** Read the first @len - 1 bytes of a file as a string. Return: its length; 0: can't be read. */
 size_t text_read(const char *path, char *buf, size_t len);
 
-/** Control bytes and broken UTF-8 as \xNN; allocated. */
+/** A copy with control bytes and invalid UTF-8 as \xNN; allocated. */
 char *text_escape(const char *text);
 /** A copy in which all strings are escaped. */
 struct json_object *text_printable(struct json_object *record);
-/** JSON without terminal control characters: \u escapes for DEL and C1. */
+/** Print JSON without terminal control characters: DEL and C1 are escaped as \u. */
 void text_json(FILE *out, struct json_object *record);
 /** The same in one line. */
 void text_json_line(FILE *out, struct json_object *record);

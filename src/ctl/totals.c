@@ -20,6 +20,9 @@ void totals_text(FILE *out, struct json_object *totals)
 	fprintf(out, ", %s%s lost%s", record_num(totals, "lost_buffers") ? "at least " : "",
 		text_count(buf, record_num(totals, "lost")),
 		record_num(totals, "lost_buffers") ? " (unknown beyond)" : "");
+	if (record_num(totals, "not_sampled"))
+		fprintf(out, ", %s not sampled",
+			text_count(buf, record_num(totals, "not_sampled")));
 	fprintf(out, ", %s written", text_size(buf, record_num(totals, "bytes")));
 	if (record_num(totals, "waiting"))
 		fprintf(out, ", %s events still in the buffers",

@@ -8,10 +8,10 @@
 
 /** "1,234 events recorded, 0 lost, 1.2 MiB written", no newline; empty for NULL. */
 void totals_text(FILE *out, struct json_object *totals);
-/** The end of a line: ": " and the above, where there is something. */
+/** Print ": " and the text above, if there are totals, and end the line. */
 void totals_end(FILE *out, struct json_object *totals);
 
-/** One of them for a table, in @buf of TEXT_BYTES; "?" where they are not known. */
+/** One of the counts for a table, in @buf of TEXT_BYTES; "?" if it is not known. */
 const char *totals_count(struct json_object *totals, const char *key, char *buf);
 
 #endif

@@ -259,7 +259,7 @@ static void print_change(FILE *out, struct json_object *change, const char *sess
 		fprintf(out, "Kernel events of %s", kind);
 		print_ids(out, change);
 		fprintf(out, " are recorded %s session %s\n",
-			strcmp(op, "add") == 0 ? "in" : "no more in", session);
+			strcmp(op, "add") == 0 ? "in" : "no longer in", session);
 	}
 }
 

@@ -3,7 +3,7 @@
 #ifndef CTL_TRACKING_H
 #define CTL_TRACKING_H
 
-#include "verb.h"
+#include "ctl.h"
 
 extern const struct poptOption tracking_options[];
 /** Handle an option: a kind of ids, and a list of them. */

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "base/macros.h"
-#include "verb.h"
+#include "ctl.h"
 
 extern const struct verb verb_record, verb_view, verb_create, verb_set_session, verb_list,
 	verb_verify, verb_sync, verb_status, verb_stats, verb_enable_channel, verb_disable_channel,
 	verb_enable_event, verb_disable_event, verb_add_context, verb_track, verb_untrack,
 	verb_regenerate, verb_start, verb_stop, verb_destroy, verb_spool, verb_recover, verb_doctor,
-	verb_quota, verb_shutdown, verb_version, verb_help;
+	verb_quota, verb_filter, verb_shutdown, verb_version, verb_help;
 
 const struct verb *const verbs[] = {
 	&verb_record,
@@ -36,6 +36,7 @@ const struct verb *const verbs[] = {
 	&verb_recover,
 	&verb_doctor,
 	&verb_quota,
+	&verb_filter,
 	&verb_shutdown,
 	&verb_version,
 	&verb_help,

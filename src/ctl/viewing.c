@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "viewing.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
+#include "base/dir.h"
 #include "base/mem.h"
-#include "libctl/home.h"
-#include "libctl/outdir.h"
+#include "base/str.h"
+#include "home.h"
+#include "io/paths.h"
 #include "record.h"
 #include "print.h"
 #include "target.h"
@@ -35,6 +38,56 @@ static bool is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Is @name SESSION-YYYYmmdd-HHMMSS, perhaps with a number, or SESSION itself? */
+static bool viewing_is_of_session(const char *name, const char *session)
+{
+	size_t len = strlen(session);
+	unsigned int digits = 0;
+
+	if (strncmp(name, session, len) != 0)
+		return false;
+	name += len;
+	if (*name == '\0')
+		return true;
+	if (*name++ != '-')
+		return false;
+	for (; *name; name++) {
+		if (!isdigit((unsigned char)*name) && *name != '-')
+			return false;
+		digits += isdigit((unsigned char)*name) != 0;
+	}
+	return digits >= 14;
+}
+
+/* Newest HOME/ltt-traces/SESSION-YYYYmmdd-HHMMSS[-N]; allocated, or NULL. */
+static char *viewing_newest(const char *session)
+{
+	char *home AUTO_FREE = paths_home();
+	char *top AUTO_FREE = home ? str_printf("%s/ltt-traces", home) : NULL;
+	AUTO_DIR DIR *dir = top ? opendir(top) : NULL;
+	struct timespec newest = { 0 };
+	char *found AUTO_FREE = NULL;
+	struct dirent *entry;
+
+	while ((entry = dir_next(dir))) {
+		struct stat st;
+
+		if (!viewing_is_of_session(entry->d_name, session) ||
+		    fstatat(dirfd(dir), entry->d_name, &st, 0) != 0 || !S_ISDIR(st.st_mode))
+			continue;
+		if (found &&
+		    (st.st_mtim.tv_sec < newest.tv_sec ||
+		     (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec <= newest.tv_nsec)))
+			continue;
+		newest = st.st_mtim;
+		free(found);
+		found = str_printf("%s/%s", top, entry->d_name);
+		if (!found)
+			return NULL;
+	}
+	return TAKE(found);
+}
+
 static char *named(struct ctl *ctl, const char *word)
 {
 	char *path = NULL;
@@ -54,7 +107,7 @@ static char *named(struct ctl *ctl, const char *word)
 	}
 	if (is_dir(word))
 		return xstrdup(word);
-	path = strchr(word, '/') ? NULL : outdir_newest(word);
+	path = strchr(word, '/') ? NULL : viewing_newest(word);
 	if (path)
 		return path;
 	err_set(&ctl->err, ERR_NO_SESSION, "there is neither a session nor a directory '%s'", word);
@@ -130,7 +183,8 @@ static char *live_url(const char *output, const char *session)
 			 end ? (int)(end - host) : (int)strlen(host), host, own.nodename, session);
 }
 
-/* A relay on another machine wants TLS, unless both sides were asked not to. @url is taken. */
+/* A relay on another machine wants TLS, unless both sides are configured otherwise. @url is
+ * freed. */
 static char *as_it_is_reached(char *url, bool clear_text)
 {
 	static const char *const local[] = { "localhost", "127.", "[::1]" };

@@ -3,7 +3,7 @@
 #ifndef CTL_VIEWING_H
 #define CTL_VIEWING_H
 
-#include "verb.h"
+#include "ctl.h"
 #include "view/view.h"
 
 /**
@@ -14,7 +14,7 @@
  */
 char *viewing_path(struct ctl *ctl, const char *word);
 /**
- * viewing_live() - where a live session can be followed: a URL, allocated.
+ * viewing_live() - the URL by which a live session can be followed; allocated.
  * @word: a session, or a URL, which is used unchanged. NULL: the current session.
  * Return: NULL with ctl->err set.
  */
@@ -25,7 +25,7 @@ int viewing_open(struct ctl *ctl, const char *path, bool relay_clock, view_repor
 		 struct view **ret) MUST_CHECK;
 /**
  * viewing_remember() - remember the trace of a session as the last one.
- * @path: NULL or empty: it wrote none; that is stored too, beside the trace before it.
+ * @path: NULL or empty: the session wrote no trace; this is stored in addition to the trace before.
  */
 void viewing_remember(struct ctl *ctl, const char *session, const char *path);
 /** As above, for an existing session; failures are not reported. */

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "library.h"
 #include "names.h"
 
 static const char *const wrappers[] = {
@@ -20,9 +21,9 @@ static bool known(const char *name)
 }
 
 /* The library that came with this lttctl, else the one that the linker finds. */
-static char *library(const char *name)
+static char *wrap_library(const char *name)
 {
-	char *dir AUTO_FREE = daemon_own_dir();
+	char *dir AUTO_FREE = library_own_dir();
 	char *path = xasprintf("%s/../lib/libltt-%s.so", dir ? dir : "", name);
 
 	if (dir && access(path, R_OK) == 0)
@@ -52,7 +53,7 @@ char *wrap_environment(struct ctl *ctl, const char *list)
 			free(env);
 			return NULL;
 		}
-		lib = library(names.names[i]);
+		lib = wrap_library(names.names[i]);
 		env = xasprintf("%s%s%s", before, first ? "" : ":", lib);
 		first = false;
 		free(before);

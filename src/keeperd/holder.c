@@ -67,7 +67,9 @@ static int holder_put(struct keeper_client *client, const struct msg_header *hea
 	if (!entry && (holder->nr_entries == ENTRIES_MAX || strlen(req.name) > NAME_BYTES)) {
 		close_fd(req.first), close_fd(req.second), close_fd(req.third);
 		holder_reply(client, header, ERR_LIMIT,
-			     "the keeper is full, or the name is invalid");
+			     holder->nr_entries == ENTRIES_MAX ?
+				     "the descriptor store has no free entry" :
+				     "the name of the entry is too long");
 		return 0;
 	}
 	if (!entry) {

@@ -16,7 +16,7 @@ struct holder {
 	struct list_node entries;
 	struct list_node clients;
 	unsigned int nr_entries;
-	/** Called when an entry or a client was added or removed. */
+	/** Called when a client was added or removed. */
 	void (*changed)(struct holder *holder);
 };
 

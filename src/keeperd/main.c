@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ltt-keeperd - stores descriptors for ltt-sessiond, and does nothing else: no parsing of
- * untrusted data, no files. When every other process of the system has been killed, the buffers
- * still exist in it, and the next daemon fetches them. It ends when it is empty and no client is
- * connected. One loop, one thread.
+ * ltt-keeperd - stores descriptors for ltt-sessiond, and does nothing else: it neither parses
+ * untrusted data nor opens files. If all other daemons are killed, their buffers still exist in it,
+ * and the next daemons fetch them. It ends when it stores nothing and no client is connected. One
+ * loop, one thread.
  *
  *   ltt-keeperd SOCKET      SOCKET is the path to listen at
  */

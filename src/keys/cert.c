@@ -10,7 +10,7 @@
 #include "io/tls_keys.h"
 
 #define DAY_S 86400
-#define CLOCKS_DIFFER_S 300 /* what is made now is not from the future where a clock is behind */
+#define CLOCKS_DIFFER_S 300 /* a new certificate is valid also on a machine whose clock is behind */
 
 static int keys_cert_error(struct err *err, const char *what, int error)
 {
@@ -245,7 +245,7 @@ int cert_renew(const struct authority *ca, const char *old, unsigned int days,
 	return error < 0 ? keys_cert_error(err, "a certificate", error) : 0;
 }
 
-/* --- lists of what is not to be believed ---------------------------------------------------- */
+/* --- revocation lists ---------------------------------------------------- */
 
 static int build_list(const struct authority *ca, gnutls_x509_crl_t crl, gnutls_x509_crt_t crt,
 		      const char *old, unsigned int days)

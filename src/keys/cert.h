@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cert.h - an authority and its certificates, in memory: elliptic keys (P-256), certificates of
- * machines with one purpose each. Used by ltt-keys' only thread. Returned PEM text is freed with
- * gnutls_free().
+ * cert.h - a certificate authority and its certificates, in memory: keys on the curve P-256,
+ * certificates of hosts with one purpose each. Used by ltt-keys' only thread. Returned PEM text is
+ * freed with gnutls_free().
  */
 #ifndef KEYS_CERT_H
 #define KEYS_CERT_H
@@ -13,9 +13,9 @@
 
 /** The purpose of a certificate. */
 enum cert_kind {
-	CERT_RELAY,  /* others connect to it */
-	CERT_HOST,   /* it connects to relays */
-	CERT_VIEWER, /* it connects for viewing only: its unit is TLS_UNIT_VIEWER */
+	CERT_RELAY,  /* of a relay: a TLS server */
+	CERT_HOST,   /* of a traced host: a TLS client */
+	CERT_VIEWER, /* of a client that may only view: its unit is TLS_UNIT_VIEWER */
 };
 
 struct authority {
@@ -30,8 +30,8 @@ int authority_load(struct authority *ca, const char *key, const char *crt,
 		   struct err *err) MUST_CHECK;
 void authority_fini(struct authority *ca);
 
-/** @names: the first is its name; the certificate of a relay is valid for all of them, which may
- *  be addresses. */
+/** Make a certificate. @names: the first is the subject's name; the certificate of a relay is valid
+ *  for all of them, which may be addresses. */
 int cert_new(const struct authority *ca, enum cert_kind kind, char *const *names, size_t nr,
 	     unsigned int days, gnutls_datum_t *ret_key, gnutls_datum_t *ret_crt,
 	     struct err *err) MUST_CHECK;
@@ -41,7 +41,7 @@ int cert_renew(const struct authority *ca, const char *old, unsigned int days,
 /** A revocation list with @crt added. @old: the previous one; NULL: none. */
 int cert_revoke(const struct authority *ca, const char *crt, const char *old, unsigned int days,
 		gnutls_datum_t *ret_crl, struct err *err) MUST_CHECK;
-/** One line that describes it, allocated; NULL: not a certificate. */
+/** One line that describes a certificate, allocated; NULL: not a certificate. */
 char *cert_show(const char *crt);
 
 #endif

@@ -37,7 +37,7 @@ static int keys_place_write_all(int fd, const gnutls_datum_t *text)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-/* A link does not replace what is there, a rename does. */
+/* A link does not replace an existing file, a rename does. */
 static int give_name(int dir_fd, const char *temp, const char *name, enum place_how how)
 {
 	if (how == PLACE_REPLACE)

@@ -61,7 +61,7 @@ static char *make_line(const char *name, struct err *err)
 	return line;
 }
 
-/* The relay's line says it. */
+/* The relay's line contains it. */
 static char *make_viewers_line(const char *line)
 {
 	return xasprintf("%.*s:" TLS_UNIT_VIEWER "\n", (int)strcspn(line, "\n"), line);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* verbs.c - those that have to do with certificates; psk.c has the other one. */
+/* verbs.c - the verbs for certificates; psk.c has the one for pre-shared keys. */
 #include "verbs.h"
 
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #define OWN_DAYS 365u
 #define CA_NAME "ltt-keys authority"
 
-/* An authority, and of one machine what is asked for. */
+/* An authority, and of one machine the requested files. */
 struct office {
 	int dir, own;
 	struct authority ca;

@@ -10,12 +10,13 @@
 
 #include "base/err.h"
 
+/** The arguments of a verb. */
 struct order {
-	const char *dir;   /* of the authority */
-	unsigned int days; /* 0: the default */
+	const char *dir;   /* directory of the authority */
+	unsigned int days; /* validity; 0: the default */
 	char *const *names;
 	size_t nr;
-	bool viewer; /* of `psk`: the key is a viewer's */
+	bool viewer; /* for `psk`: the key is for viewing only */
 };
 
 int verb_ca(const struct order *order, struct err *err);

@@ -17,7 +17,7 @@
 
 #define HELLO_MS 5000 /* from connect() to the first answer, and for a probe's */
 #define SLICE_MS 1000
-#define PROBE_MS 2000	 /* silence after which the daemon is asked whether it lives */
+#define PROBE_MS 2000	 /* silence after which a ping is sent to the daemon */
 #define GRACE_MS 1000	 /* for the answer, when the caller is interrupted */
 #define CONSUMER_MS 6000 /* silence of the consumer, for which a command waits */
 #define FEATURES 0	 /* none are known yet */
@@ -73,6 +73,11 @@ const struct client_daemon *client_daemon(const struct client *client)
 int client_fd(const struct client *client)
 {
 	return client->fd;
+}
+
+int client_interrupt(const struct client *client)
+{
+	return client->interrupt;
 }
 
 void client_on_waiting(struct client *client, client_waiting_fn fn, void *priv)
@@ -275,8 +280,7 @@ static int await_slice(const struct client *client)
 	return n > 0 ? 1 : -EINTR;
 }
 
-/* Wait until there is something to read. */
-static int client_await(struct client *client, struct err *err)
+int client_await(struct client *client, struct err *err)
 {
 	uint64_t begin = client_now_ms(), asked = begin;
 
@@ -302,7 +306,7 @@ static int client_await(struct client *client, struct err *err)
 	}
 }
 
-/* Nothing that this side asks is answered with descriptors. */
+/* No request of this side is answered with descriptors. */
 static void close_strays(const int *fds)
 {
 	for (unsigned int i = 0; i < MSG_MAX_FDS; i++)
@@ -358,7 +362,7 @@ int client_exchange(struct client *client, client_item_fn item, void *priv,
 		if (client_receive(client, &header, ret_reply, err) != 0)
 			return err->code;
 		if (header.serial != client->serial)
-			continue; /* the late answer to a call that was given up */
+			continue; /* the late answer to a call that has timed out */
 		if (header.flags & MSG_REPLY)
 			break;
 		if ((header.flags & MSG_ITEM) && item && !item_error)
@@ -387,7 +391,7 @@ int client_take(struct client *client, enum client_part *ret_part, unsigned int 
 		if (client_receive(client, &header, ret_dec, err) != 0)
 			return err->code;
 		if (header.serial != client->serial)
-			continue; /* the late answer to a call that was given up */
+			continue; /* the late answer to a call that has timed out */
 		*ret_type = header.type;
 		*ret_part = header.flags & MSG_REPLY ? CLIENT_REPLY : CLIENT_ITEM;
 		return header.flags & MSG_REPLY ? take_reply(client, ret_dec, err) : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * client.h - one conversation with a session daemon: a blocking socket, one
- * request at a time, answers collected by the caller. Belongs to the thread
- * that opened it.
+ * client.h - a connection to a session daemon: a blocking socket, one request at a
+ * time; the caller's callbacks receive the answer. Belongs to the thread that
+ * opened it.
  *
  * A daemon that does not answer never blocks the caller: when an answer is late, a second
  * connection probes the daemon. As long as the probe is answered the call continues (a disk may
@@ -29,8 +29,8 @@ typedef void (*client_waiting_fn)(void *priv, unsigned int waited_ms);
 
 /**
  * client_open() - connect to the daemon that serves a runtime directory.
- * @interrupt: descriptor that is readable when the caller was interrupted;
- *	       -1: it always does. Answers that come within a second are still taken.
+ * @interrupt: descriptor that is readable when the caller was interrupted; -1: none. An answer that
+ *	       arrives within a second of that is still accepted.
  * @ret: to be freed with client_free().
  *
  * Return: 0; ERR_NO_DAEMON: no daemon runs; ERR_NO_ANSWER: the daemon does not answer;
@@ -41,10 +41,12 @@ struct client *client_free(struct client *client);
 
 /** The connection, to be polled between calls: it hangs up when the daemon ends. */
 int client_fd(const struct client *client);
+/** The descriptor @interrupt. */
+int client_interrupt(const struct client *client);
 
 void client_on_waiting(struct client *client, client_waiting_fn fn, void *priv);
 
-/** struct client_daemon - the daemon that answered; lives as long as the client. */
+/** struct client_daemon - facts about the daemon; valid as long as the client. */
 struct client_daemon {
 	const char *version;
 	const char *rundir;
@@ -52,7 +54,7 @@ struct client_daemon {
 	uint64_t clock_hz;
 	uint32_t consumer_pid;
 	uint32_t consumer_silent_ms; /* 0: the consumer answers the session daemon */
-	uint8_t clock; /* enum ltt_clock_kind */
+	uint8_t clock;		     /* enum ltt_clock_kind */
 };
 const struct client_daemon *client_daemon(const struct client *client);
 
@@ -69,6 +71,9 @@ int client_exchange(struct client *client, client_item_fn item, void *priv,
 
 /** Send the request; client_take() returns its answer message by message. */
 int client_send(struct client *client, struct err *err) MUST_CHECK;
+/** Wait until client_take() has something to return, as client_exchange() does. Return: 0, or the
+ *  code in @err. */
+int client_await(struct client *client, struct err *err) MUST_CHECK;
 enum client_part { CLIENT_NOTHING, CLIENT_ITEM, CLIENT_REPLY };
 /**
  * client_take() - a message of the answer, without waiting for one.

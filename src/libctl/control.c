@@ -61,6 +61,10 @@ SAME(LTT_CTL_RULE_FUNCTION, RULE_FUNCTION);
 SAME(LTT_CTL_RULE_USER, RULE_USER);
 SAME(LTT_CTL_RULE_COUNT, RULE_COUNT);
 SAME(LTT_CTL_RULE_HISTOGRAM, RULE_HISTOGRAM);
+SAME(LTT_CTL_KEY_SIGNED, KEY_SIGNED);
+SAME(LTT_CTL_KEY_UNSIGNED, KEY_UNSIGNED);
+SAME(LTT_CTL_KEY_TEXT, KEY_TEXT);
+SAME(LTT_CTL_KEY_CUT, KEY_CUT);
 SAME(LTT_CTL_NEWS_STATE, NEWS_STATE);
 SAME(LTT_CTL_NEWS_PROBLEM, NEWS_PROBLEM);
 SAME(LTT_CTL_NEWS_SOLVED, NEWS_SOLVED);
@@ -87,7 +91,16 @@ SAME(LTT_CTL_TRACK_REMOVE, TRACK_REMOVE);
 
 struct ltt_ctl *ltt_ctl_new(void)
 {
-	return calloc(1, sizeof(struct ltt_ctl));
+	struct ltt_ctl *ctl = calloc(1, sizeof(*ctl));
+
+	if (ctl)
+		control_init(ctl);
+	return ctl;
+}
+
+void control_init(struct ltt_ctl *ctl)
+{
+	*ctl = (struct ltt_ctl){ .made = OUTDIR_NONE };
 }
 
 static void control_close(struct ltt_ctl *ctl)
@@ -100,11 +113,29 @@ static void control_close(struct ltt_ctl *ctl)
 	ctl->daemon = (struct ltt_ctl_daemon_info){ 0 };
 }
 
+static void control_fill_daemon(struct ltt_ctl *ctl)
+{
+	const struct client_daemon *daemon = client_daemon(ctl->client);
+
+	ctl->daemon = (struct ltt_ctl_daemon_info){
+		.version = daemon->version,
+		.rundir = daemon->rundir,
+		.pid = daemon->pid,
+		.consumer_pid = daemon->consumer_pid,
+		.consumer_silent_ms = daemon->consumer_silent_ms,
+		.clock_hz = daemon->clock_hz,
+	};
+}
+
 void control_lend(struct ltt_ctl *ctl, struct client *client)
 {
+	if (ctl->lent && ctl->client == client)
+		return;
 	control_close(ctl);
 	ctl->client = client;
 	ctl->lent = client != NULL;
+	if (client)
+		control_fill_daemon(ctl);
 }
 
 void ltt_ctl_free(struct ltt_ctl *ctl)
@@ -112,6 +143,8 @@ void ltt_ctl_free(struct ltt_ctl *ctl)
 	if (!ctl)
 		return;
 	control_close(ctl);
+	control_forget(ctl);
+	outdir_fini(&ctl->made);
 	free(ctl);
 }
 
@@ -134,6 +167,8 @@ void control_forget(struct ltt_ctl *ctl)
 {
 	ctl->err = (struct err){ 0 };
 	ctl->warning[0] = '\0';
+	pool_owner_free(ctl->outcome);
+	ctl->outcome = NULL;
 }
 
 int control_begin(struct ltt_ctl *ctl)
@@ -207,6 +242,33 @@ int control_check_given(struct ltt_ctl *ctl, const char *value, const char *what
 	if (value)
 		return 0;
 	return err_set(&ctl->err, ERR_INVALID, "%s is missing", what);
+}
+
+static const struct {
+	const char *what;
+	const char *name;
+	unsigned int first, last;
+} control_enums[] = {
+	[CONTROL_DOMAIN] = { "domain", "ltt_ctl_domain", LTT_CTL_KERNEL, LTT_CTL_USER },
+	[CONTROL_OWNER] = { "owner of buffers", "ltt_ctl_owner", LTT_CTL_OWNER_DEFAULT,
+			    LTT_CTL_OWNER_SYSTEM },
+	[CONTROL_SYNC] = { "sync", "ltt_ctl_sync", LTT_CTL_SYNC_NONE, LTT_CTL_SYNC_PERIOD },
+	[CONTROL_LEVEL_TYPE] = { "type of log levels", "ltt_ctl_level_type", LTT_CTL_LEVEL_ALL,
+				 LTT_CTL_LEVEL_ONLY },
+	[CONTROL_RULE_KIND] = { "kind of event rule", "ltt_ctl_rule_kind", LTT_CTL_RULE_EVENTS,
+				LTT_CTL_RULE_HISTOGRAM },
+	[CONTROL_TRACK_KIND] = { "kind of ids", "ltt_ctl_track_kind", LTT_CTL_TRACK_PID,
+				 LTT_CTL_TRACK_VGID },
+	[CONTROL_TRACK_OP] = { "operation on ids", "ltt_ctl_track_op", LTT_CTL_TRACK_ALL,
+			       LTT_CTL_TRACK_REMOVE },
+};
+
+int control_check_enum(struct ltt_ctl *ctl, enum control_enum type, unsigned int value)
+{
+	if (value >= control_enums[type].first && value <= control_enums[type].last)
+		return 0;
+	return err_set(&ctl->err, ERR_INVALID, "unknown %s %u; use a value of enum %s",
+		       control_enums[type].what, value, control_enums[type].name);
 }
 
 int control_check_flags(struct ltt_ctl *ctl, unsigned int flags, unsigned int known)
@@ -294,7 +356,6 @@ static int control_open(struct ltt_ctl *ctl, const struct ltt_ctl_connect_option
 
 int ltt_ctl_connect(struct ltt_ctl *ctl, const struct ltt_ctl_connect_options *options)
 {
-	const struct client_daemon *daemon;
 	struct ltt_ctl_connect_options o;
 
 	control_forget(ctl);
@@ -304,12 +365,20 @@ int ltt_ctl_connect(struct ltt_ctl *ctl, const struct ltt_ctl_connect_options *o
 		return ctl->err.code;
 	if (control_open(ctl, &o) != 0)
 		return ctl->err.code;
-	daemon = client_daemon(ctl->client);
-	ctl->daemon = (struct ltt_ctl_daemon_info){
-		.version = daemon->version,
-		.rundir = daemon->rundir,
-		.pid = daemon->pid,
-		.consumer_pid = daemon->consumer_pid,
-	};
+	control_fill_daemon(ctl);
+	return 0;
+}
+
+int ltt_ctl_shutdown(struct ltt_ctl *ctl, unsigned int flags, uint32_t *ret_sessions)
+{
+	uint32_t sessions;
+
+	if (control_begin(ctl) != 0 || control_check_flags(ctl, flags, LTT_CTL_FORCE) != 0)
+		return ctl->err.code;
+	if (daemon_shutdown(ctl->client, flags & LTT_CTL_FORCE, &sessions, &ctl->err) != 0)
+		return control_failed(ctl);
+	control_close(ctl);
+	if (ret_sessions)
+		*ret_sessions = sessions;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * control.h - what the files behind ltt/control.h share: the handle of a caller of the
- * library. Owned by the caller; runs in its thread.
+ * control.h - internal functions of the implementation of ltt/control.h, and struct ltt_ctl, the
+ * handle. Owned by the caller of the library; runs in the caller's thread.
  */
 #ifndef LIBCTL_CONTROL_H
 #define LIBCTL_CONTROL_H
@@ -9,56 +9,95 @@
 #include <ltt/control.h>
 
 #include "client.h"
+#include "outdir.h"
 #include "pool.h"
 
 #define CONTROL_WARNING_BYTES 4096 /* lines that do not fit are counted */
 
 struct ltt_ctl {
 	struct client *client; /* NULL: not connected */
-	bool lent;	       /* by lttctl, which frees it */
+	bool lent;	       /* lttctl owns @client, and frees it */
 	struct ltt_ctl_daemon_info daemon;
-	bool following; /* a session: nothing else can be asked */
+	struct outdir made; /* directory of the last session that was created */
+	bool following;	    /* the connection follows a session: no other request is possible */
 	struct ltt_ctl_news news;
 	struct ltt_ctl_totals totals; /* of the news */
 	struct err err;
+	struct ltt_ctl_outcome *outcome; /* owns a pool; NULL: nothing is known */
 	char warning[CONTROL_WARNING_BYTES];
 };
 
-/** Use lttctl's own connection until this is called again; ltt_ctl_daemon() is not to be called.
- *  @client: NULL: none. */
+/** Initialise a handle that the caller has allocated; to be freed with ltt_ctl_free(). */
+void control_init(struct ltt_ctl *ctl);
+/** Use a connection of lttctl until this is called again. @client: NULL: none; to be called before
+ *  lttctl closes the connection. */
 void control_lend(struct ltt_ctl *ctl, struct client *client);
-/** Forget the sentences about the last call. */
+/** Clear the error, warnings and facts of the last call. */
 void control_forget(struct ltt_ctl *ctl);
-/** Begin a call: forget the sentences about the last one. Return: 0, or the code in ctl->err:
+/** Begin a call: clear the error and warnings of the last one. Return: 0, or the code in ctl->err:
  *  there is no connection, or it follows a session. */
 int control_begin(struct ltt_ctl *ctl) MUST_CHECK;
-/** The same for a call whose result is a struct of @size that owns a pool. Return: it, zeroed;
- *  NULL: the code is in ctl->err. */
+/** The same for a call whose result is a struct of @size that owns a pool. Return: that struct,
+ *  zeroed; NULL: the code is in ctl->err. */
 void *control_begin_result(struct ltt_ctl *ctl, size_t size) MUST_CHECK;
-/** After a failed call: a connection that is lost is closed. Return: the code. */
+/** The same for a call with facts for ltt_ctl_last_outcome(). Return: 0, or the code in
+ *  ctl->err. */
+int control_begin_outcome(struct ltt_ctl *ctl) MUST_CHECK;
+/** Handle an item of the answer to such a call: an event that matches and is not recorded. It
+ *  becomes a fact and a warning. @priv: the struct ltt_ctl. */
+int control_outcome_item(void *priv, unsigned int type, struct decoder *dec);
+/** Handle the problem in the reply to such a call; "": there is none. */
+void control_outcome_problem(struct ltt_ctl *ctl, const char *problem);
+/** End a failed call: close the connection if it is lost. Return: the code. */
 int control_failed(struct ltt_ctl *ctl);
-/** The end of a call that made @owner: a struct that owns a pool, or NULL. @code: of the request.
- *  Return: the code, also that memory lacks; @owner is freed then. */
+/** End a call that made @owner: a struct that owns a pool, or NULL. @code: of the request.
+ *  Return: the code, or that of missing memory; @owner is freed unless it is 0. */
 int control_finish(struct ltt_ctl *ctl, int code, void *owner) MUST_CHECK;
 /** Add a line to the warning. */
 void control_warn(struct ltt_ctl *ctl, const char *fmt, ...) PRINTF(2, 3);
-/** Check an argument that has to be given. @what: its name. Return: 0, or the code in ctl->err. */
+/** Check that the argument named @what is given. Return: 0, or the code in
+ *  ctl->err. */
 int control_check_given(struct ltt_ctl *ctl, const char *value, const char *what) MUST_CHECK;
+/** Enumerations of ltt/control.h whose values a caller passes. */
+enum control_enum {
+	CONTROL_DOMAIN,
+	CONTROL_OWNER,
+	CONTROL_SYNC,
+	CONTROL_LEVEL_TYPE,
+	CONTROL_RULE_KIND,
+	CONTROL_TRACK_KIND,
+	CONTROL_TRACK_OP,
+};
+/** Check that @value is a value of @type, as it is truncated to a byte in messages. Return: 0, or
+ *  the code in ctl->err. */
+int control_check_enum(struct ltt_ctl *ctl, enum control_enum type, unsigned int value) MUST_CHECK;
 /** Check that all of @flags are @known. Return: 0, or the code in ctl->err. */
 int control_check_flags(struct ltt_ctl *ctl, unsigned int flags, unsigned int known) MUST_CHECK;
 /**
- * control_take() - copy a struct of the caller's that begins with its size.
- * @ret: of @known bytes, zeroed where the caller's is shorter.
- * Return: 0, or the code in ctl->err: it is longer and has values that this library does not know.
+ * control_take() - copy a struct of the caller that begins with its size.
+ * @ret: of @known bytes; members that the caller's struct lacks are zero.
+ * Return: 0, or the code in ctl->err: members that this library does not know are not zero.
  */
 int control_take(struct ltt_ctl *ctl, const void *given, void *ret, size_t known) MUST_CHECK;
 
-/** The program @name that was installed with this library, allocated; its name alone, for PATH to
- *  find, if it is not there. NULL: no memory, which ctl->err says. */
+/** The path of the program @name that was installed with this library, allocated; if it does not
+ *  exist, only the name, to be searched in PATH. NULL: no memory, as in ctl->err. */
 char *control_installed(struct ltt_ctl *ctl, const char *name) MUST_CHECK;
 
+/** ltt_ctl_list(); @settled, @name: as in session_list. */
+int control_list(struct ltt_ctl *ctl, bool settled, const char *name,
+		 struct ltt_ctl_sessions **ret_sessions) MUST_CHECK;
+
+/** Strings are the message's. @totals: filled in if the message has them. */
+void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *totals,
+			  const struct msg_session *m);
 void control_fill_totals(struct ltt_ctl_totals *ret, const struct msg_totals *m);
-/** Of a message's list, allocated in @pool; NULL: the list is empty. */
+/** Append the contents of the message to a list in @pool. */
+void control_add_refusal(struct pool *pool, const struct msg_refusal *m,
+			 const struct ltt_ctl_refusal *const **list, size_t *nr);
+void control_add_conflict(struct pool *pool, const struct msg_conflict *m,
+			  const struct ltt_ctl_conflict *const **list, size_t *nr);
+/** Convert the totals in a message's list, allocated in @pool; NULL: the list is empty. */
 const struct ltt_ctl_totals *control_totals(struct pool *pool, struct list totals);
 
 #endif

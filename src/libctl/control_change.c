@@ -12,6 +12,8 @@
 
 static int control_check_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *o)
 {
+	if (control_check_enum(ctl, CONTROL_SYNC, o->sync) != 0)
+		return ctl->err.code;
 	if (!!o->output + !!o->url + !!o->no_output > 1)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "output, url and no_output exclude each other");
@@ -24,6 +26,10 @@ static int control_check_create(struct ltt_ctl *ctl, const struct ltt_ctl_create
 	if ((o->spool_size || o->compress || o->clear_text) && !o->url && !o->live_us)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "spool_size, compress and clear_text need a url");
+	if (o->data_url && !o->url)
+		return err_set(&ctl->err, ERR_INVALID, "data_url needs a url");
+	if (o->data_url && url_same_host(o->url, o->data_url, &ctl->err) != 0)
+		return ctl->err.code;
 	if ((o->sync == LTT_CTL_SYNC_PERIOD) != (o->sync_us != 0))
 		return err_set(&ctl->err, ERR_INVALID,
 			       "sync_us belongs to LTT_CTL_SYNC_PERIOD, and is not 0 then");
@@ -43,20 +49,36 @@ static void control_warn_relay(struct ltt_ctl *ctl, const struct relay_url *rela
 			     relay->text);
 }
 
-static int control_make(struct ltt_ctl *ctl, struct creation *c)
+/* @relayd: NULL: the installed one; lttctl's is beside it, where creation_prepare() looks. */
+static int control_make(struct ltt_ctl *ctl, struct creation *c, const char *relayd)
 {
-	char *relayd AUTO_FREE = NULL;
-	bool local = c->live_us && !c->url;
+	char *installed AUTO_FREE = NULL;
 
-	if (local) {
-		relayd = control_installed(ctl, "ltt-relayd");
+	if (c->live_us && !c->url && !relayd && !ctl->lent) {
+		relayd = installed = control_installed(ctl, "ltt-relayd");
 		if (!relayd)
 			return ctl->err.code;
 	}
-	if (creation_prepare(c, local ? relayd : NULL, &ctl->err) != 0)
+	if (creation_prepare(c, relayd, &ctl->err) != 0)
 		return ctl->err.code;
 	control_warn_relay(ctl, &c->relay);
 	return creation_make(c, ctl->client, &ctl->err);
+}
+
+/* The directory of a new session is remembered in place of the last one's. Without memory for its
+ * path it would be emptied, and stay. */
+static void control_keep_made(struct ltt_ctl *ctl, struct outdir *dir)
+{
+	outdir_fini(&ctl->made);
+	ctl->made = *dir;
+	ctl->made.path = dir->path ? strdup(dir->path) : NULL;
+	dir->fd = -1;
+}
+
+void ltt_ctl_discard(struct ltt_ctl *ctl)
+{
+	outdir_remove(&ctl->made);
+	outdir_fini(&ctl->made);
 }
 
 int ltt_ctl_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *create,
@@ -77,6 +99,7 @@ int ltt_ctl_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *cre
 	if (!output)
 		return err_memory(&ctl->err);
 	c.name = o.name;
+	c.prefix = o.prefix;
 	c.output = o.output;
 	c.url = o.url;
 	c.scope = o.scope;
@@ -89,8 +112,9 @@ int ltt_ctl_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *cre
 	c.spool_size = o.spool_size;
 	c.keep_free = o.keep_free;
 	c.max_size = o.max_size;
-	if (control_make(ctl, &c) != 0)
+	if (control_make(ctl, &c, o.relayd_path) != 0)
 		return control_failed(ctl);
+	control_keep_made(ctl, &c.dir);
 	snprintf(output, sizeof(c.relay.text), "%s", c.relay.text);
 	if (!*c.relay.addr && c.dir.path) {
 		free(output);
@@ -113,7 +137,9 @@ int ltt_ctl_enable_channel(struct ltt_ctl *ctl, const struct ltt_ctl_channel_opt
 
 	if (control_begin(ctl) != 0 || control_take(ctl, channel, &o, sizeof(o)) != 0 ||
 	    control_check_given(ctl, o.session, "the session of the channel") != 0 ||
-	    control_check_given(ctl, o.name, "the name of the channel") != 0)
+	    control_check_given(ctl, o.name, "the name of the channel") != 0 ||
+	    control_check_enum(ctl, CONTROL_DOMAIN, o.domain) != 0 ||
+	    control_check_enum(ctl, CONTROL_OWNER, o.owner) != 0)
 		return ctl->err.code;
 	if (o.tracefile_count && !o.tracefile_size)
 		return err_set(&ctl->err, ERR_INVALID,
@@ -130,15 +156,16 @@ int ltt_ctl_enable_channel(struct ltt_ctl *ctl, const struct ltt_ctl_channel_opt
 		.tracefile_size = o.tracefile_size,
 		.tracefile_count = o.tracefile_count,
 		.switch_timer_us = o.switch_timer_us,
+		.roomy = !!o.roomy,
 	};
 	if (call_channel_enable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
 		return control_failed(ctl);
 	if (rep.tracefile_size > o.tracefile_size)
-		control_warn(
-			ctl,
-			"channel '%s': files of %llu bytes do not hold a buffer; they get %llu",
-			o.name, (unsigned long long)o.tracefile_size,
-			(unsigned long long)rep.tracefile_size);
+		control_warn(ctl,
+			     "trace files of %llu bytes can't hold a buffer; their size is set to "
+			     "%llu",
+			     (unsigned long long)o.tracefile_size,
+			     (unsigned long long)rep.tracefile_size);
 	return 0;
 }
 
@@ -150,41 +177,32 @@ int ltt_ctl_disable_channel(struct ltt_ctl *ctl, const char *session, enum ltt_c
 					   .name = channel };
 	struct rep_channel_disable rep;
 
-	if (control_begin(ctl) != 0)
+	if (control_begin(ctl) != 0 ||
+	    control_check_given(ctl, session, "the session of the channel") != 0 ||
+	    control_check_given(ctl, channel, "the name of the channel") != 0 ||
+	    control_check_enum(ctl, CONTROL_DOMAIN, domain) != 0)
 		return ctl->err.code;
 	if (call_channel_disable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
 		return control_failed(ctl);
 	return 0;
 }
 
-static int control_warn_conflict(struct ltt_ctl *ctl, struct decoder *dec)
+static int control_check_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options *o)
 {
-	struct msg_conflict m;
+	bool is_place = o->kind == LTT_CTL_RULE_USER;
 
-	if (msg_conflict_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	control_warn(
-		ctl,
-		"event '%s' of process %u is not recorded: its format is \"%s\", but \"%s\" is "
-		"recorded under this name",
-		m.name, m.pid, m.refused, m.armed);
-	return 0;
-}
-
-/* An item of start or enable_event: an event that the request includes and that is not recorded. */
-static int control_refusal_item(void *priv, unsigned int type, struct decoder *dec)
-{
-	struct ltt_ctl *ctl = priv;
-	struct msg_refusal m;
-
-	if (type == MSG_conflict)
-		return control_warn_conflict(ctl, dec);
-	if (type != MSG_refusal)
-		return 0;
-	if (msg_refusal_decode(dec, &m) != 0)
-		return ERR_BAD_MESSAGE;
-	control_warn(ctl, "event '%s' is not %s: %s", m.name,
-		     m.domain == DOMAIN_USER && !m.recorded ? "counted" : "recorded", m.why);
+	if (control_check_given(ctl, o->session, "the session of the event rule") != 0 ||
+	    control_check_given(ctl, o->pattern, "the pattern of the event rule") != 0 ||
+	    control_check_enum(ctl, CONTROL_DOMAIN, o->domain) != 0 ||
+	    control_check_enum(ctl, CONTROL_LEVEL_TYPE, o->level_type) != 0 ||
+	    control_check_enum(ctl, CONTROL_RULE_KIND, o->kind) != 0)
+		return ctl->err.code;
+	if (!is_place && (o->file || o->places))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "file and places belong to LTT_CTL_RULE_USER");
+	if (is_place && (control_check_given(ctl, o->file, "the file of the places") != 0 ||
+			 control_check_given(ctl, o->places, "the list of places") != 0))
+		return ctl->err.code;
 	return 0;
 }
 
@@ -195,14 +213,9 @@ int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options
 	struct req_event_enable req;
 	struct rep_event_enable rep;
 
-	if (control_begin(ctl) != 0 || control_take(ctl, event, &o, sizeof(o)) != 0 ||
-	    control_check_given(ctl, o.session, "the session of the event rule") != 0 ||
-	    control_check_given(ctl, o.pattern, "the pattern of the event rule") != 0)
+	if (control_begin_outcome(ctl) != 0 || control_take(ctl, event, &o, sizeof(o)) != 0 ||
+	    control_check_event(ctl, &o) != 0)
 		return ctl->err.code;
-	if (o.kind == LTT_CTL_RULE_USER)
-		return err_set(&ctl->err, ERR_UNSUPPORTED,
-			       "places in programs can't be chosen from C yet; use 'lttctl "
-			       "enable-event --userspace-probe'");
 	req = (struct req_event_enable){
 		.session = o.session,
 		.domain = (uint8_t)o.domain,
@@ -214,8 +227,13 @@ int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options
 		.kind = (uint8_t)o.kind,
 		.location = o.location,
 		.fetch = o.fetch,
+		.filter = o.filter,
+		.file = o.file,
+		.places = o.places,
+		.sampling = o.sampling,
+		.by = o.by,
 	};
-	if (call_event_enable(ctl->client, &req, control_refusal_item, ctl, &rep, &ctl->err) != 0)
+	if (call_event_enable(ctl->client, &req, control_outcome_item, ctl, &rep, &ctl->err) != 0)
 		return control_failed(ctl);
 	if (ret_channel)
 		snprintf(ret_channel, LTT_CTL_NAME_BYTES, "%s", rep.channel);
@@ -230,11 +248,13 @@ int ltt_ctl_disable_event(struct ltt_ctl *ctl, const char *session, enum ltt_ctl
 	struct req_event_disable req = { .session = session,
 					 .domain = (uint8_t)domain,
 					 .channel = channel,
-					 .pattern = pattern,
+					 .pattern = pattern ? pattern : "*",
 					 .all = !pattern };
 	struct rep_event_disable rep;
 
-	if (control_begin(ctl) != 0)
+	if (control_begin(ctl) != 0 ||
+	    control_check_given(ctl, session, "the session of the event rule") != 0 ||
+	    control_check_enum(ctl, CONTROL_DOMAIN, domain) != 0)
 		return ctl->err.code;
 	if (call_event_disable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
 		return control_failed(ctl);
@@ -251,7 +271,8 @@ int ltt_ctl_add_context(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_d
 
 	if (control_begin(ctl) != 0 ||
 	    control_check_given(ctl, session, "the session of the context") != 0 ||
-	    control_check_given(ctl, type, "the type of the context") != 0)
+	    control_check_given(ctl, type, "the type of the context") != 0 ||
+	    control_check_enum(ctl, CONTROL_DOMAIN, domain) != 0)
 		return ctl->err.code;
 	if (call_context_add(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
 		return control_failed(ctl);
@@ -268,9 +289,10 @@ static int control_check_track(struct ltt_ctl *ctl, const struct ltt_ctl_track_o
 {
 	bool with_ids = o->op == LTT_CTL_TRACK_ADD || o->op == LTT_CTL_TRACK_REMOVE;
 
-	if ((unsigned int)o->kind >= TRACK_NR_KINDS || (unsigned int)o->op >= TRACK_NR_OPS)
-		return err_set(&ctl->err, ERR_INVALID, "unknown kind %u or operation %u of ids",
-			       (unsigned int)o->kind, (unsigned int)o->op);
+	if (control_check_enum(ctl, CONTROL_DOMAIN, o->domain) != 0 ||
+	    control_check_enum(ctl, CONTROL_TRACK_KIND, o->kind) != 0 ||
+	    control_check_enum(ctl, CONTROL_TRACK_OP, o->op) != 0)
+		return ctl->err.code;
 	if (!with_ids && o->nr_ids)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "ids belong to LTT_CTL_TRACK_ADD and LTT_CTL_TRACK_REMOVE");
@@ -323,17 +345,19 @@ int ltt_ctl_track(struct ltt_ctl *ctl, const struct ltt_ctl_track_options *track
 	return 0;
 }
 
-/* --- start, stop, destroy ------------------------------------------------------------------ */
+/* --- start, regenerate, stop, destroy ------------------------------------------------------- */
 
 int ltt_ctl_start(struct ltt_ctl *ctl, const char *session, uint32_t *ret_applications)
 {
 	struct req_session_start req = { .session = session };
 	struct rep_session_start rep;
 
-	if (control_begin(ctl) != 0)
+	if (control_begin_outcome(ctl) != 0)
 		return ctl->err.code;
-	if (call_session_start(ctl->client, &req, control_refusal_item, ctl, &rep, &ctl->err) != 0)
+	if (call_session_start(ctl->client, &req, control_outcome_item, ctl, &rep, &ctl->err) != 0)
 		return control_failed(ctl);
+	ctl->outcome->late = rep.late;
+	control_outcome_problem(ctl, rep.problem);
 	if (rep.late)
 		control_warn(ctl,
 			     "session '%s': %u of %u applications have not answered within a "
@@ -346,12 +370,36 @@ int ltt_ctl_start(struct ltt_ctl *ctl, const char *session, uint32_t *ret_applic
 	return 0;
 }
 
+int ltt_ctl_regenerate(struct ltt_ctl *ctl, const char *session, uint32_t *ret_channels,
+		       uint32_t *ret_applications, uint32_t *ret_late)
+{
+	struct req_statedump req = { .session = session };
+	struct rep_statedump rep;
+
+	if (control_begin(ctl) != 0 ||
+	    control_check_given(ctl, session, "the session of the state") != 0)
+		return ctl->err.code;
+	if (call_statedump(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
+		return control_failed(ctl);
+	if (rep.late)
+		control_warn(ctl, "%u application%s not dumped its state yet", rep.late,
+			     rep.late == 1 ? " has" : "s have");
+	if (ret_channels)
+		*ret_channels = rep.channels;
+	if (ret_applications)
+		*ret_applications = rep.applications;
+	if (ret_late)
+		*ret_late = rep.late;
+	return 0;
+}
+
 /* The result of stop and destroy. Consumes @totals. */
 static int control_conclude(struct ltt_ctl *ctl, struct ltt_ctl_totals *totals, struct list list,
 			    const char *problem, struct ltt_ctl_totals **ret_totals)
 {
 	struct msg_totals m;
 
+	control_outcome_problem(ctl, problem);
 	if (*problem)
 		control_warn(ctl, "%s", problem);
 	if (msg_totals_next(&list, &m)) {
@@ -369,7 +417,7 @@ static int control_conclude(struct ltt_ctl *ctl, struct ltt_ctl_totals *totals, 
 
 static int control_check_end(struct ltt_ctl *ctl, unsigned int flags)
 {
-	if (control_begin(ctl) != 0)
+	if (control_begin_outcome(ctl) != 0)
 		return ctl->err.code;
 	return control_check_flags(ctl, flags, LTT_CTL_NO_WAIT);
 }
@@ -386,7 +434,7 @@ int ltt_ctl_stop(struct ltt_ctl *ctl, const char *session, unsigned int flags,
 	totals = calloc(1, sizeof(*totals)); /* before anything changes */
 	if (!totals)
 		return err_memory(&ctl->err);
-	if (call_session_stop(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0) {
+	if (call_session_stop(ctl->client, &req, control_outcome_item, ctl, &rep, &ctl->err) != 0) {
 		free(totals);
 		return control_failed(ctl);
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* control_follow.c - changes of a session by a descriptor that the caller polls. */
+/* control_follow.c - calls of ltt/control.h that report changes of a session. */
 #include "calls.h"
 #include "control.h"
 
@@ -74,6 +74,22 @@ static int control_take_part(struct ltt_ctl *ctl, enum client_part part, unsigne
 	return *ret_found ? control_take_news(ctl, dec) : 0;
 }
 
+static int control_begin_news(struct ltt_ctl *ctl)
+{
+	control_forget(ctl);
+	if (ctl->following)
+		return 0;
+	return err_set(&ctl->err, ctl->client ? ERR_INVALID : ERR_NO_DAEMON,
+		       "the connection follows no session; call ltt_ctl_follow()");
+}
+
+/* Nothing else will come. */
+static int control_news_failed(struct ltt_ctl *ctl)
+{
+	ctl->following = false;
+	return control_failed(ctl);
+}
+
 int ltt_ctl_next_news(struct ltt_ctl *ctl, const struct ltt_ctl_news **ret_news)
 {
 	enum client_part part = CLIENT_ITEM;
@@ -81,18 +97,30 @@ int ltt_ctl_next_news(struct ltt_ctl *ctl, const struct ltt_ctl_news **ret_news)
 	unsigned int type;
 	bool found = false;
 
-	control_forget(ctl);
-	if (!ctl->following)
-		return err_set(&ctl->err, ctl->client ? ERR_INVALID : ERR_NO_DAEMON,
-			       "the connection follows no session; call ltt_ctl_follow()");
+	if (control_begin_news(ctl) != 0)
+		return ctl->err.code;
 	while (!found && part != CLIENT_NOTHING) {
-		if (client_take(ctl->client, &part, &type, &dec, &ctl->err) != 0) {
-			ctl->following = false;
-			return control_failed(ctl);
-		}
+		if (client_take(ctl->client, &part, &type, &dec, &ctl->err) != 0)
+			return control_news_failed(ctl);
 		if (part != CLIENT_NOTHING && control_take_part(ctl, part, type, &dec, &found) != 0)
 			return ctl->err.code;
 	}
 	*ret_news = found ? &ctl->news : NULL;
+	return 0;
+}
+
+int ltt_ctl_await_news(struct ltt_ctl *ctl, const struct ltt_ctl_news **ret_news)
+{
+	const struct ltt_ctl_news *news = NULL;
+
+	while (!news) {
+		if (control_begin_news(ctl) != 0)
+			return ctl->err.code;
+		if (client_await(ctl->client, &ctl->err) != 0)
+			return control_news_failed(ctl);
+		if (ltt_ctl_next_news(ctl, &news) != 0)
+			return ctl->err.code;
+	}
+	*ret_news = news;
 	return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* control_list.c - lists of ltt/control.h: contexts, instrumentation points, counts, quotas. */
+/* control_list.c - lists of ltt/control.h: contexts, instrumentation points, verdicts about
+ * filters, programs of a session, counts, quotas. */
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
@@ -37,7 +38,10 @@ int ltt_ctl_list_contexts(struct ltt_ctl *ctl, enum ltt_ctl_domain domain,
 
 	if (!list)
 		return ctl->err.code;
-	code = call_context_list(ctl->client, &req, control_context_item, list, &rep, &ctl->err);
+	code = control_check_enum(ctl, CONTROL_DOMAIN, domain);
+	if (code == 0)
+		code = call_context_list(ctl->client, &req, control_context_item, list, &rep,
+					 &ctl->err);
 	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
 	*ret_contexts = list;
@@ -134,7 +138,9 @@ int ltt_ctl_list_points(struct ltt_ctl *ctl, enum ltt_ctl_domain domain, unsigne
 
 	if (!list)
 		return ctl->err.code;
-	code = control_check_flags(ctl, flags, LTT_CTL_FIELDS);
+	code = control_check_enum(ctl, CONTROL_DOMAIN, domain);
+	if (code == 0)
+		code = control_check_flags(ctl, flags, LTT_CTL_FIELDS);
 	if (code == 0)
 		code = call_point_list(ctl->client, &req, control_point_item, list, &rep,
 				       &ctl->err);
@@ -149,9 +155,112 @@ void ltt_ctl_points_free(struct ltt_ctl_points *points)
 	pool_owner_free(points);
 }
 
+/* --- filters ------------------------------------------------------------------------------- */
+
+static int control_verdict_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct ltt_ctl_verdicts *list = priv;
+	struct pool *pool = pool_of(list);
+	struct ltt_ctl_verdict *v;
+	struct msg_verdict m;
+
+	if (type != MSG_verdict)
+		return 0; /* a newer daemon sends more */
+	if (msg_verdict_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	v = pool_alloc(pool, sizeof(*v));
+	if (!v)
+		return 0;
+	v->event = pool_str(pool, m.name);
+	v->why = pool_str(pool, m.why);
+	v->column = m.column;
+	pool_append(pool, (const void *const **)&list->verdicts, &list->nr, v);
+	return 0;
+}
+
+int ltt_ctl_check_filter(struct ltt_ctl *ctl, const struct ltt_ctl_filter_options *filter,
+			 struct ltt_ctl_verdicts **ret_verdicts)
+{
+	struct ltt_ctl_verdicts *list = control_begin_result(ctl, sizeof(*list));
+	struct ltt_ctl_filter_options o;
+	struct req_filter_check req;
+	struct rep_filter_check rep;
+	int code;
+
+	if (!list)
+		return ctl->err.code;
+	code = control_take(ctl, filter, &o, sizeof(o));
+	if (code == 0)
+		code = control_check_given(ctl, o.expression, "the expression of the filter");
+	if (code == 0 && o.domain)
+		code = control_check_enum(ctl, CONTROL_DOMAIN, o.domain);
+	req = (struct req_filter_check){ .expression = o.expression,
+					 .pattern = o.pattern,
+					 .domain = (uint8_t)o.domain };
+	if (code == 0)
+		code = call_filter_check(ctl->client, &req, control_verdict_item, list, &rep,
+					 &ctl->err);
+	if (control_finish(ctl, code, list) != 0)
+		return ctl->err.code;
+	*ret_verdicts = list;
+	return 0;
+}
+
+void ltt_ctl_verdicts_free(struct ltt_ctl_verdicts *verdicts)
+{
+	pool_owner_free(verdicts);
+}
+
+/* --- programs of a session ------------------------------------------------------------------ */
+
+static int control_announced_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct ltt_ctl_programs *programs = priv;
+	struct pool *pool = pool_of(programs);
+	struct msg_announced m;
+
+	if (type != MSG_announced)
+		return 0; /* a newer daemon sends more */
+	if (msg_announced_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	pool_append(pool, (const void *const **)&programs->points, &programs->nr_points,
+		    pool_str(pool, m.name));
+	return 0;
+}
+
+int ltt_ctl_list_programs(struct ltt_ctl *ctl, const char *session,
+			  struct ltt_ctl_programs **ret_programs)
+{
+	const struct req_session_programs req = { .session = session };
+	struct ltt_ctl_programs *programs = control_begin_result(ctl, sizeof(*programs));
+	struct rep_session_programs rep = { 0 };
+	int code;
+
+	if (!programs)
+		return ctl->err.code;
+	code = control_check_given(ctl, session, "the session of the programs");
+	if (code == 0)
+		code = call_session_programs(ctl->client, &req, control_announced_item, programs,
+					     &rep, &ctl->err);
+	programs->recording = rep.recording;
+	programs->applications = rep.apps;
+	programs->matched = rep.matched;
+	programs->more = rep.more;
+	if (control_finish(ctl, code, programs) != 0)
+		return ctl->err.code;
+	*ret_programs = programs;
+	return 0;
+}
+
+void ltt_ctl_programs_free(struct ltt_ctl_programs *programs)
+{
+	pool_owner_free(programs);
+}
+
 /* --- counts --------------------------------------------------------------------------------- */
 
-static void control_take_buckets(struct pool *pool, struct ltt_ctl_counted *c, struct list buckets)
+static void control_take_buckets(struct pool *pool, struct list buckets,
+				 const struct ltt_ctl_bucket *const **ret, size_t *ret_nr)
 {
 	struct msg_bucket m;
 
@@ -161,22 +270,25 @@ static void control_take_buckets(struct pool *pool, struct ltt_ctl_counted *c, s
 		if (!b)
 			return;
 		*b = (struct ltt_ctl_bucket){ m.first, m.last, m.count };
-		pool_append(pool, (const void *const **)&c->buckets, &c->nr_buckets, b);
+		pool_append(pool, (const void *const **)ret, ret_nr, b);
 	}
 }
 
-static int control_counted_item(void *priv, unsigned int type, struct decoder *dec)
+/** List in which the last event is not complete. */
+struct control_counting {
+	struct ltt_ctl_stats *list;
+	struct ltt_ctl_counted *last;
+};
+
+static int control_take_counted(struct control_counting *counting, struct decoder *dec)
 {
-	struct ltt_ctl_stats *list = priv;
-	struct pool *pool = pool_of(list);
+	struct pool *pool = pool_of(counting->list);
 	struct ltt_ctl_counted *c;
 	struct msg_counted m;
 
-	if (type != MSG_counted)
-		return 0;
 	if (msg_counted_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
-	c = pool_alloc(pool, sizeof(*c));
+	c = counting->last = pool_alloc(pool, sizeof(*c));
 	if (!c)
 		return 0;
 	*c = (struct ltt_ctl_counted){
@@ -190,22 +302,66 @@ static int control_counted_item(void *priv, unsigned int type, struct decoder *d
 		.sum = m.sum,
 		.negative = m.negative,
 		.missed = m.missed,
+		.by = pool_str(pool, m.by),
+		.overflow = m.overflow,
 	};
-	control_take_buckets(pool, c, m.buckets);
-	pool_append(pool, (const void *const **)&list->counted, &list->nr, c);
+	control_take_buckets(pool, m.buckets, &c->buckets, &c->nr_buckets);
+	pool_append(pool, (const void *const **)&counting->list->counted, &counting->list->nr, c);
 	return 0;
+}
+
+static void control_take_values(struct pool *pool, struct ltt_ctl_key *key, struct list values)
+{
+	struct msg_key_value m;
+
+	while (msg_key_value_next(&values, &m)) {
+		struct ltt_ctl_key_value *v = pool_alloc(pool, sizeof(*v));
+
+		if (!v)
+			return;
+		*v = (struct ltt_ctl_key_value){ (enum ltt_ctl_key_kind)m.kind, m.number,
+						 pool_str(pool, m.text) };
+		pool_append(pool, (const void *const **)&key->values, &key->nr_values, v);
+	}
+}
+
+static int control_take_key(struct control_counting *counting, struct decoder *dec)
+{
+	struct pool *pool = pool_of(counting->list);
+	struct ltt_ctl_counted *c = counting->last;
+	struct ltt_ctl_key *key;
+	struct msg_counted_key m;
+
+	if (msg_counted_key_decode(dec, &m) != 0 || !c)
+		return ERR_BAD_MESSAGE;
+	key = pool_alloc(pool, sizeof(*key));
+	if (!key)
+		return 0;
+	*key = (struct ltt_ctl_key){ .count = m.count, .sum = m.sum, .negative = m.negative };
+	control_take_values(pool, key, m.values);
+	control_take_buckets(pool, m.buckets, &key->buckets, &key->nr_buckets);
+	pool_append(pool, (const void *const **)&c->keys, &c->nr_keys, key);
+	return 0;
+}
+
+static int control_counted_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	return type == MSG_counted     ? control_take_counted(priv, dec) :
+	       type == MSG_counted_key ? control_take_key(priv, dec) :
+					 0;
 }
 
 int ltt_ctl_list_stats(struct ltt_ctl *ctl, const char *session, struct ltt_ctl_stats **ret_stats)
 {
 	const struct req_stats_list req = { .session = session };
 	struct ltt_ctl_stats *list = control_begin_result(ctl, sizeof(*list));
+	struct control_counting counting = { .list = list };
 	struct rep_stats_list rep;
 	int code;
 
 	if (!list)
 		return ctl->err.code;
-	code = call_stats_list(ctl->client, &req, control_counted_item, list, &rep, &ctl->err);
+	code = call_stats_list(ctl->client, &req, control_counted_item, &counting, &rep, &ctl->err);
 	if (control_finish(ctl, code, list) != 0)
 		return ctl->err.code;
 	*ret_stats = list;

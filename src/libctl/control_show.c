@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* control_show.c - sessions as they are, in the structs of ltt/control.h. */
+/* control_show.c - calls of ltt/control.h that report the state of sessions. */
 #include <string.h>
 
 #include "base/macros.h"
@@ -11,19 +11,18 @@ struct control_view {
 	struct ltt_ctl_channel *channel;      /* the last one: rules and refusals are its */
 };
 
-/* Return: NULL: no memory, which the pool remembers. */
-static const struct ltt_ctl_session *control_session(struct pool *pool, const struct msg_session *m)
+void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *totals,
+			  const struct msg_session *m)
 {
-	struct ltt_ctl_session *s = pool_alloc(pool, sizeof(*s));
+	struct list list = m->totals;
+	struct msg_totals t;
 
-	if (!s)
-		return NULL;
-	*s = (struct ltt_ctl_session){
+	*ret = (struct ltt_ctl_session){
 		.id = m->id,
-		.name = pool_str(pool, m->name),
-		.output = pool_str(pool, m->path),
-		.problem = pool_str(pool, m->problem),
-		.spool = pool_str(pool, m->spool),
+		.name = m->name,
+		.output = m->path,
+		.problem = m->problem,
+		.spool = m->spool,
 		.uid = m->uid,
 		.state = (enum ltt_ctl_state)m->state,
 		.created_ns = m->created_ns,
@@ -41,8 +40,26 @@ static const struct ltt_ctl_session *control_session(struct pool *pool, const st
 		.spooled = m->spooled,
 		.clock_offset_ns = m->clock_offset_ns,
 		.clock_error_ns = m->clock_error_ns,
-		.totals = control_totals(pool, m->totals),
 	};
+	if (msg_totals_next(&list, &t)) {
+		control_fill_totals(totals, &t);
+		ret->totals = totals;
+	}
+}
+
+/* Return: NULL: no memory, which the pool remembers. */
+static const struct ltt_ctl_session *control_session(struct pool *pool, const struct msg_session *m)
+{
+	struct ltt_ctl_session *s = pool_alloc(pool, sizeof(*s));
+	struct ltt_ctl_totals *totals = pool_alloc(pool, sizeof(*totals));
+
+	if (!s || !totals)
+		return NULL;
+	control_fill_session(s, totals, m);
+	s->name = pool_str(pool, s->name);
+	s->output = pool_str(pool, s->output);
+	s->problem = pool_str(pool, s->problem);
+	s->spool = pool_str(pool, s->spool);
 	return s;
 }
 
@@ -63,6 +80,7 @@ void control_fill_totals(struct ltt_ctl_totals *ret, const struct msg_totals *m)
 		.lost_buffers = m->lost_buffers,
 		.bytes = m->bytes,
 		.packets = m->packets,
+		.not_sampled = m->not_sampled,
 	};
 }
 
@@ -79,35 +97,55 @@ const struct ltt_ctl_totals *control_totals(struct pool *pool, struct list total
 	return t;
 }
 
+/* Sessions, all of them or the one of a name. */
+struct control_listing {
+	struct ltt_ctl_sessions list; /* first: the caller's pointer */
+	const char *name;	      /* "": all */
+};
+
 static int control_list_item(void *priv, unsigned int type, struct decoder *dec)
 {
-	struct ltt_ctl_sessions *list = priv;
-	struct pool *pool = pool_of(list);
+	struct control_listing *l = priv;
+	struct pool *pool = pool_of(l);
 	struct msg_session m;
 
 	if (type != MSG_session)
 		return 0; /* a newer daemon sends more */
 	if (msg_session_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
-	pool_append(pool, (const void *const **)&list->sessions, &list->nr,
+	if (*l->name && strcmp(l->name, m.name) != 0)
+		return 0; /* an older daemon lists all */
+	pool_append(pool, (const void *const **)&l->list.sessions, &l->list.nr,
 		    control_session(pool, &m));
+	return 0;
+}
+
+int control_list(struct ltt_ctl *ctl, bool settled, const char *name,
+		 struct ltt_ctl_sessions **ret_sessions)
+{
+	struct req_session_list req = { .settled = settled, .name = name };
+	struct control_listing *l = control_begin_result(ctl, sizeof(*l));
+	struct rep_session_list rep;
+	int code;
+
+	if (!l)
+		return ctl->err.code;
+	l->name = name;
+	code = call_session_list(ctl->client, &req, control_list_item, l, &rep, &ctl->err);
+	if (control_finish(ctl, code, l) != 0)
+		return ctl->err.code;
+	*ret_sessions = &l->list;
 	return 0;
 }
 
 int ltt_ctl_list(struct ltt_ctl *ctl, struct ltt_ctl_sessions **ret_sessions)
 {
-	struct req_session_list req = { .settled = 1, .name = "" };
-	struct ltt_ctl_sessions *list = control_begin_result(ctl, sizeof(*list));
-	struct rep_session_list rep;
-	int code;
+	return control_list(ctl, true, "", ret_sessions);
+}
 
-	if (!list)
-		return ctl->err.code;
-	code = call_session_list(ctl->client, &req, control_list_item, list, &rep, &ctl->err);
-	if (control_finish(ctl, code, list) != 0)
-		return ctl->err.code;
-	*ret_sessions = list;
-	return 0;
+int ltt_ctl_find(struct ltt_ctl *ctl, const char *name, struct ltt_ctl_sessions **ret_sessions)
+{
+	return control_list(ctl, false, name ? name : "", ret_sessions);
 }
 
 void ltt_ctl_sessions_free(struct ltt_ctl_sessions *sessions)
@@ -176,6 +214,7 @@ static int control_take_channel(struct control_view *v, struct decoder *dec)
 		.size = m.size,
 		.memory = m.memory,
 		.totals = control_totals(pool_of(v), m.totals),
+		.preset = m.preset,
 	};
 	pool_append(pool_of(v), (const void *const **)&v->status.channels, &v->status.nr_channels,
 		    c);
@@ -196,53 +235,69 @@ static int control_take_rule(struct control_view *v, struct decoder *dec)
 		.exclude = pool_str(pool_of(v), m.exclude),
 		.location = pool_str(pool_of(v), m.location),
 		.fetch = pool_str(pool_of(v), m.fetch),
+		.filter = pool_str(pool_of(v), m.filter),
+		.by = pool_str(pool_of(v), m.by),
 		.kind = (enum ltt_ctl_rule_kind)m.kind,
 		.level_type = (enum ltt_ctl_level_type)m.loglevel_type,
 		.loglevel = (int)m.loglevel,
 		.enabled = m.enabled,
 		.points = m.points,
+		.points_never = m.points_never,
+		.sampling = pool_str(pool_of(v), m.sampling),
 	};
 	pool_append(pool_of(v), (const void *const **)&v->channel->rules, &v->channel->nr_rules, r);
 	return 0;
 }
 
+void control_add_refusal(struct pool *pool, const struct msg_refusal *m,
+			 const struct ltt_ctl_refusal *const **list, size_t *nr)
+{
+	struct ltt_ctl_refusal *r = pool_alloc(pool, sizeof(*r));
+
+	if (!r)
+		return;
+	*r = (struct ltt_ctl_refusal){
+		.event = pool_str(pool, m->name),
+		.why = pool_str(pool, m->why),
+		.domain = m->domain ? (enum ltt_ctl_domain)m->domain : LTT_CTL_KERNEL,
+		.counted = m->domain == DOMAIN_USER && !m->recorded,
+	};
+	pool_append(pool, (const void *const **)list, nr, r);
+}
+
 static int control_take_refusal(struct control_view *v, struct decoder *dec)
 {
-	struct ltt_ctl_refusal *r = pool_alloc(pool_of(v), sizeof(*r));
 	struct msg_refusal m;
 
 	if (msg_refusal_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
-	if (!r)
-		return 0;
-	*r = (struct ltt_ctl_refusal){
-		.event = pool_str(pool_of(v), m.name),
-		.why = pool_str(pool_of(v), m.why),
-		.domain = m.domain ? (enum ltt_ctl_domain)m.domain : LTT_CTL_KERNEL,
-		.counted = m.domain == DOMAIN_USER && !m.recorded,
-	};
-	pool_append(pool_of(v), (const void *const **)&v->channel->refusals,
-		    &v->channel->nr_refusals, r);
+	control_add_refusal(pool_of(v), &m, &v->channel->refusals, &v->channel->nr_refusals);
 	return 0;
+}
+
+void control_add_conflict(struct pool *pool, const struct msg_conflict *m,
+			  const struct ltt_ctl_conflict *const **list, size_t *nr)
+{
+	struct ltt_ctl_conflict *c = pool_alloc(pool, sizeof(*c));
+
+	if (!c)
+		return;
+	*c = (struct ltt_ctl_conflict){
+		.event = pool_str(pool, m->name),
+		.recorded = pool_str(pool, m->armed),
+		.refused = pool_str(pool, m->refused),
+		.pid = m->pid,
+	};
+	pool_append(pool, (const void *const **)list, nr, c);
 }
 
 static int control_take_conflict(struct control_view *v, struct decoder *dec)
 {
-	struct ltt_ctl_conflict *c = pool_alloc(pool_of(v), sizeof(*c));
 	struct msg_conflict m;
 
 	if (msg_conflict_decode(dec, &m) != 0)
 		return ERR_BAD_MESSAGE;
-	if (!c)
-		return 0;
-	*c = (struct ltt_ctl_conflict){
-		.event = pool_str(pool_of(v), m.name),
-		.recorded = pool_str(pool_of(v), m.armed),
-		.refused = pool_str(pool_of(v), m.refused),
-		.pid = m.pid,
-	};
-	pool_append(pool_of(v), (const void *const **)&v->channel->conflicts,
-		    &v->channel->nr_conflicts, c);
+	control_add_conflict(pool_of(v), &m, &v->channel->conflicts, &v->channel->nr_conflicts);
 	return 0;
 }
 
@@ -281,7 +336,7 @@ int ltt_ctl_status(struct ltt_ctl *ctl, const char *session,
 	code = call_session_show(ctl->client, &req, control_status_item, v, &rep, &ctl->err);
 	if (code == 0 && !v->status.session && !pool_of(v)->failed)
 		code = err_set(&ctl->err, ERR_BAD_MESSAGE,
-			       "the session daemon's answer lacks the session '%s'", session);
+			       "the session daemon's answer lacks session '%s'", session);
 	if (control_finish(ctl, code, v) != 0)
 		return ctl->err.code;
 	*ret_status = &v->status;

@@ -8,7 +8,7 @@
 #include "calls.h"
 #include "relay_local.h"
 
-#define AUTO_TRIES 100 /* made-up names for one second */
+#define AUTO_TRIES 100 /* generated names within one second */
 
 void creation_fini(struct creation *creation)
 {

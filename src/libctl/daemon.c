@@ -15,12 +15,14 @@
 
 #include "base/macros.h"
 #include "base/str.h"
+#include "calls.h"
 #include "io/paths.h"
 
 #define SPAWN_MS 20000 /* until --daemonize has returned */
 #define RIVAL_MS 5000  /* for a daemon that another process is starting */
 #define RETRY_MS 10
-#define EXIT_IDLE "5m"	/* what lttctl starts does not stay forever */
+#define END_MS 5000	/* a daemon takes 2 s at most */
+#define EXIT_IDLE "5m"	/* a daemon that lttctl starts exits when idle */
 #define STATUS_SERVED 4 /* of ltt-sessiond: another one has the directory */
 
 extern char **environ;
@@ -147,9 +149,10 @@ static int interrupt_fd(const struct daemon_request *request)
 	return request->interrupt ? *request->interrupt : -1;
 }
 
-int daemon_reap(int interrupt, pid_t pid, int *ret_status)
+/* Until a process has ended. @pidfd: -1: that can't be seen. Return: 0, -ETIMEDOUT, or -EINTR:
+ * @interrupt is readable. */
+static int daemon_await_exit(int pidfd, int interrupt, unsigned int limit_ms)
 {
-	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd pfds[] = {
 		{ .fd = pidfd, .events = POLLIN },
 		{ .fd = interrupt, .events = POLLIN },
@@ -160,14 +163,22 @@ int daemon_reap(int interrupt, pid_t pid, int *ret_status)
 	while (pidfd >= 0 && n <= 0) {
 		uint64_t waited = daemon_now_ms() - begin;
 
-		n = poll(pfds, ARRAY_SIZE(pfds), waited < SPAWN_MS ? (int)(SPAWN_MS - waited) : 0);
+		n = poll(pfds, ARRAY_SIZE(pfds), waited < limit_ms ? (int)(limit_ms - waited) : 0);
 		if (n == 0)
 			return -ETIMEDOUT;
 		if (n < 0 && errno != EINTR)
 			break;
 	}
-	if (pidfd >= 0 && n > 0 && !pfds[0].revents && pfds[1].revents)
-		return -EINTR;
+	return n > 0 && !pfds[0].revents && pfds[1].revents ? -EINTR : 0;
+}
+
+int daemon_reap(int interrupt, pid_t pid, int *ret_status)
+{
+	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
+	int ret = daemon_await_exit(pidfd, interrupt, SPAWN_MS);
+
+	if (ret < 0)
+		return ret;
 	while (waitpid(pid, ret_status, 0) < 0 && errno == EINTR)
 		;
 	return 0;
@@ -254,7 +265,7 @@ static int open_started(const struct daemon_request *request, const char *rundir
 }
 
 /* One that was there, or was about to be, kept ours from serving, and does not serve either:
- * it is just dying, or has not got far enough to be told from one that is. */
+ * it is just dying, or can't be distinguished from such a one yet. */
 static bool is_worth_another(const struct attempt *attempt)
 {
 	return WIFEXITED(attempt->status) && WEXITSTATUS(attempt->status) == STATUS_SERVED;
@@ -351,4 +362,28 @@ int daemon_open(const struct daemon_request *request, struct client **ret, struc
 		return err->code;
 	}
 	return spawn_and_open(request, own, ret, err);
+}
+
+int daemon_shutdown(struct client *client, bool force, uint32_t *ret_sessions, struct err *err)
+{
+	const struct req_daemon_end req = { .force = force };
+	uint32_t pid = client_daemon(client)->pid;
+	/* before it ends: the number may be another process's then */
+	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	struct rep_daemon_end rep;
+	int ret;
+
+	if (call_daemon_end(client, &req, NULL, NULL, &rep, err) != 0)
+		return err->code;
+	ret = daemon_await_exit(pidfd, client_interrupt(client), END_MS);
+	if (ret == -EINTR)
+		return err_set(err, ERR_INTERRUPTED,
+			       "interrupted while the session daemon (pid %u) had not ended", pid);
+	if (ret < 0)
+		return err_set(err, ERR_BUSY,
+			       "the session daemon (pid %u) has not ended within 5 s; 'kill -9 %u' "
+			       "ends it",
+			       pid, pid);
+	*ret_sessions = rep.sessions;
+	return 0;
 }

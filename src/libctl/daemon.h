@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * daemon.h - finds the session daemon that serves this user, or starts one.
+ * daemon.h - finds the session daemon that serves this user, starts one, or ends it.
  *
- *   LTT_RUNDIR is set      that directory alone
+ *   LTT_RUNDIR is set      only that directory
  *   root                   /run/ltt
- *   anybody else           /run/ltt if its daemon admits the user (group tracing),
+ *   any other user         /run/ltt if its daemon admits the user (group tracing),
  *                          else the user's own runtime directory
  *
  * A daemon is started in the last directory of these, as `ltt-sessiond
@@ -22,11 +22,11 @@
  * struct daemon_request - how to connect to a daemon; all zero: use a running one.
  * @spawn: start one if none runs. (The successor of a killed one is started in any case, as its
  * sessions still exist.)
- * @never_spawn: not even that one.
+ * @never_spawn: do not start even that successor.
  * @path: its program; NULL: LTT_SESSIOND_PATH, else the one beside the
- *        caller's own program, else the one that is installed, else what PATH finds.
- * @installed: the program that was installed with the library that asks: the caller's own program
- *	       is not ours then; NULL: it is.
+ *        caller's own program, else the one that is installed, else the first in PATH.
+ * @installed: the daemon that was installed with libltt-ctl, if the caller is not lttctl; NULL: the
+ *	       caller is lttctl.
  * @group: its --group; NULL: its default.
  * @interrupt: as for client_open(), also while a daemon starts; NULL: none.
  */
@@ -44,30 +44,40 @@ struct daemon_request {
 int daemon_open(const struct daemon_request *request, struct client **ret,
 		struct err *err) MUST_CHECK;
 
-/** The directory of these in which one would be started, allocated; NULL if there is none. */
+/**
+ * daemon_shutdown() - end the daemon of @client, and wait until its process has ended, 5 s at most.
+ * @force: also if it has sessions.
+ * @ret_sessions: number of sessions that ended with it.
+ * Return: 0, or the code in @err: ERR_BUSY: it has sessions, or its process has not ended;
+ * ERR_DENIED; ERR_INTERRUPTED: the daemon ends, which is not waited for.
+ */
+int daemon_shutdown(struct client *client, bool force, uint32_t *ret_sessions,
+		    struct err *err) MUST_CHECK;
+
+/** The runtime directory in which a daemon would be started, allocated; NULL if there is none. */
 char *daemon_rundir(void);
-/** The first directory on the way into @rundir that the caller may not enter, allocated; NULL if
- *  there is none. */
+/** The first directory of the path @rundir that the caller may not enter, allocated; NULL if there
+ *  is none. */
 char *daemon_closed_dir(const char *rundir);
 /** Directory of the system's daemon. */
 extern const char daemon_system_rundir[];
 
 /**
- * daemon_spawn() - start a program that detaches itself, by posix_spawnp(): no signal's
- * disposition and no lock of the caller's threads matters.
- * @words: becomes its standard error; -1: it keeps the caller's. Its other standard files are
- *	   /dev/null.
- * @ret: to be waited for.
+ * daemon_spawn() - start a program that detaches itself, by posix_spawnp(), which is safe in a
+ * process with threads and handlers of signals.
+ * @words: descriptor for its standard error; -1: the caller's standard error. Its other standard
+ *	   files are /dev/null.
+ * @ret: process id, for daemon_reap().
  * Return: 0 or negative errno, also of the exec.
  */
 int daemon_spawn(char *const argv[], int words, pid_t *ret) MUST_CHECK;
-/** Wait until it has detached itself, 20 s at most; @ret_status stays as it is where the caller's
- *  program ignores SIGCHLD or waits for all children. Return: 0, -ETIMEDOUT, or -EINTR: @interrupt
- *  is readable. */
+/** Wait until the program has detached itself, 20 s at most; @ret_status is not changed if the
+ *  caller's program ignores SIGCHLD or waits for all children. Return: 0, -ETIMEDOUT, or -EINTR:
+ *  @interrupt is readable. */
 int daemon_reap(int interrupt, pid_t pid, int *ret_status) MUST_CHECK;
-/** A file in memory for the standard error of such a program, or -1: it has none then. */
+/** Make a memfd for the standard error of such a program. Return: descriptor, or -1. */
 int daemon_words(const char *name);
-/** The first line in it. */
+/** Read the first line of it. */
 void daemon_read_words(int fd, char *buf, size_t len);
 
 /** Directory of the running program, allocated; NULL if it can't be known. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "outdir.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -99,7 +98,7 @@ static int make_below(const char *where, const char *session, const char *stamp,
 	char *home AUTO_FREE = paths_home();
 	char *path AUTO_FREE = NULL, *top AUTO_FREE = NULL, *stem AUTO_FREE = NULL;
 	struct outdir dir = OUTDIR_NONE;
-	/* a made-up name has the date in it already */
+	/* a generated name has the date in it already */
 	bool dated = strstr(session, stamp) != NULL;
 	AUTO_FD int top_fd = -1;
 	int code;
@@ -170,53 +169,4 @@ int outdir_at(const char *path, struct outdir *ret, struct err *err)
 	}
 	*ret = dir;
 	return 0;
-}
-
-/* Is @name SESSION-YYYYmmdd-HHMMSS, perhaps with a number, or SESSION itself? */
-static bool of_session(const char *name, const char *session)
-{
-	size_t len = strlen(session);
-	unsigned int digits = 0;
-
-	if (strncmp(name, session, len) != 0)
-		return false;
-	name += len;
-	if (*name == '\0')
-		return true;
-	if (*name++ != '-')
-		return false;
-	for (; *name; name++) {
-		if (!isdigit((unsigned char)*name) && *name != '-')
-			return false;
-		digits += isdigit((unsigned char)*name) != 0;
-	}
-	return digits >= 14;
-}
-
-char *outdir_newest(const char *session)
-{
-	char *home AUTO_FREE = paths_home();
-	char *top AUTO_FREE = home ? str_printf("%s/ltt-traces", home) : NULL;
-	AUTO_DIR DIR *dir = top ? opendir(top) : NULL;
-	struct timespec newest = { 0 };
-	char *found AUTO_FREE = NULL;
-	struct dirent *entry;
-
-	while ((entry = dir_next(dir))) {
-		struct stat st;
-
-		if (!of_session(entry->d_name, session) ||
-		    fstatat(dirfd(dir), entry->d_name, &st, 0) != 0 || !S_ISDIR(st.st_mode))
-			continue;
-		if (found &&
-		    (st.st_mtim.tv_sec < newest.tv_sec ||
-		     (st.st_mtim.tv_sec == newest.tv_sec && st.st_mtim.tv_nsec <= newest.tv_nsec)))
-			continue;
-		newest = st.st_mtim;
-		free(found);
-		found = str_printf("%s/%s", top, entry->d_name);
-		if (!found)
-			return NULL;
-	}
-	return TAKE(found);
 }

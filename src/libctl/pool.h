@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pool.h - the memory of one result: many small pieces that are freed at once. A failure
- * is remembered, and so is tested once, when the result is complete. Owned by the result.
+ * pool.h - the memory of one result: many small allocations that are freed together. A failed
+ * allocation sets @failed, which is tested once, when the result is complete. Owned by the result.
  */
 #ifndef LIBCTL_POOL_H
 #define LIBCTL_POOL_H
@@ -19,9 +19,9 @@ struct pool {
 	bool failed;
 };
 
-/** Return: zeroed memory; NULL: there is none, which the pool remembers. */
+/** Return: zeroed memory; NULL: the allocation failed. */
 void *pool_alloc(struct pool *pool, size_t size);
-/** A copy of @text; a failure gives "", too. */
+/** A copy of @text; "" if the allocation failed. */
 const char *pool_str(struct pool *pool, const char *text);
 /** Append @item to a list of pointers; one that is NULL is not appended. */
 void pool_append(struct pool *pool, const void *const **list, size_t *nr, const void *item);

@@ -9,7 +9,7 @@
 
 static const char local_url[] = "net://127.0.0.1";
 
-/* The one that was asked for, else the one that came with this program, else what PATH finds.
+/* The requested one, else the one installed with this program, else the first in PATH.
  * Allocated. */
 static char *program(const char *given)
 {

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/dir.h"
-#include "base/mem.h"
+#include "base/str.h"
 #include "io/lockfile.h"
 #include "io/paths.h"
 #include "walk.h"
@@ -22,11 +22,18 @@ struct index_head {
 	uint32_t magic, major, minor, entry_bytes; /* in network order */
 };
 
-char *spools_dir(void)
+int spools_dir(char **ret, struct err *err)
 {
 	AUTO_FREE char *home = paths_home();
+	char *dir;
 
-	return home ? xasprintf("%s/ltt-traces/spool", home) : NULL;
+	if (!home && errno == ENOENT)
+		return err_set(err, ERR_INVALID, "HOME is not set: it contains the spools");
+	dir = home ? str_printf("%s/ltt-traces/spool", home) : NULL;
+	if (!dir)
+		return err_memory(err);
+	*ret = dir;
+	return 0;
 }
 
 void spools_fini(struct spool_info *spool)
@@ -35,7 +42,7 @@ void spools_fini(struct spool_info *spool)
 	spool->fd = close_fd(spool->fd);
 }
 
-/* --- what there is -------------------------------------------------------------------- */
+/* --- list of spools ------------------------------------------------------------------- */
 
 static uint64_t ns_of(const struct statx_timestamp *t)
 {
@@ -92,7 +99,7 @@ static void spools_count(struct spool_info *spool, int at_fd, const char *name, 
 	}
 }
 
-/* For an instant it is taken for that, which a consumer that wants it waits for. */
+/* It is locked for an instant; a consumer that needs it waits. */
 static bool is_locked(int fd)
 {
 	return flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
@@ -109,19 +116,32 @@ static void read_facts(struct spool_info *spool)
 	spool->locked = is_locked(fd);
 }
 
+/* One that is named is in @dir; any other name is a path. NULL: no memory. */
+static char *spools_path(const char *dir, const char *name)
+{
+	AUTO_FREE char *cwd = NULL;
+
+	if (!name_check(name))
+		return str_printf("%s/%s", dir, name);
+	if (*name == '/')
+		return strdup(name);
+	cwd = getcwd(NULL, 0);
+	if (!cwd && errno == ENOMEM)
+		return NULL;
+	return cwd ? str_printf("%s/%s", cwd, name) : strdup(name);
+}
+
 int spools_open(const char *name, struct spool_info *ret, struct err *err)
 {
-	AUTO_FREE char *dir = spools_dir();
-	AUTO_FREE char *cwd = *name == '/' ? NULL : getcwd(NULL, 0);
+	AUTO_FREE char *dir = NULL;
 
 	*ret = (struct spool_info){ .fd = -1 };
-	if (!dir)
-		return err_set(err, ERR_INVALID, "HOME is not set: it contains the spools");
+	if (spools_dir(&dir, err) != 0)
+		return err->code;
 	ret->ours = !name_check(name);
-	if (ret->ours)
-		ret->path = xasprintf("%s/%s", dir, name);
-	else
-		ret->path = cwd ? xasprintf("%s/%s", cwd, name) : xstrdup(name);
+	ret->path = spools_path(dir, name);
+	if (!ret->path)
+		return err_memory(err);
 	if (walk_dir(ret->path, 0, &ret->fd, NULL, err) != 0) {
 		spools_fini(ret);
 		return err->code;
@@ -141,7 +161,7 @@ int spools_remove(struct spool_info *spool, struct err *err)
 
 	if (!spool->ours)
 		return err_set(err, ERR_INVALID, "%s is not a spool", spool->path);
-	ret = lockfile_take(spool->fd, SPOOLFACTS_FILE, &lock);
+	ret = lockfile_lock(spool->fd, SPOOLFACTS_FILE, &lock);
 	if (ret == -EWOULDBLOCK)
 		return err_set(err, ERR_STATE, "the spool %s is in use", spool->path);
 	if (ret < 0)

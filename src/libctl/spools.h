@@ -14,20 +14,21 @@
 struct spool_info {
 	char *path;
 	int fd;	    /* of the directory */
-	bool ours;  /* it is a spool, by its place or its file */
-	bool known; /* by these, which an earlier version did not store: */
+	bool ours;  /* the directory is a spool, as its path or SPOOLFACTS_FILE shows */
+	bool known; /* @facts were found; earlier versions did not store them */
 	struct spoolfacts facts;
-	bool locked;		 /* a consumer, or another lttctl, has it */
+	bool locked;		 /* a consumer, or another lttctl, uses the spool */
 	uint64_t bytes, packets; /* in the spool; the relay may have the first of them */
-	uint64_t since_ns;	 /* CLOCK_REALTIME, of the oldest; 0: nothing waits */
+	uint64_t since_ns;	 /* CLOCK_REALTIME of the oldest data; 0: there is none */
 };
 
-/** HOME/ltt-traces/spool, allocated; NULL: there is no home. */
-char *spools_dir(void);
-/** @name: in there, or a path. Return: 0, or the code in @err. */
+/** HOME/ltt-traces/spool, allocated. Return: 0, or the code in @err: ERR_INVALID: there is no
+ *  home. */
+int spools_dir(char **ret, struct err *err) MUST_CHECK;
+/** Open a spool. @name: name in the directory above, or a path. Return: 0, or the code in @err. */
 int spools_open(const char *name, struct spool_info *ret, struct err *err) MUST_CHECK;
 void spools_fini(struct spool_info *spool);
-/** Remove it with all that is in it. Return: 0, or the code in @err: it is in use. */
+/** Remove a spool with its contents. Return: 0, or the code in @err: it is in use. */
 int spools_remove(struct spool_info *spool, struct err *err) MUST_CHECK;
 
 #endif

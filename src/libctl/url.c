@@ -60,7 +60,7 @@ static struct tcp_addr url_address(const struct addrinfo *at)
 	return addr;
 }
 
-/* The one that answers, or NULL: @error says why the last one does not. */
+/* The one that answers, or NULL: @error is that of the last one. */
 static const struct addrinfo *find_answering(const struct addrinfo *list, int *error)
 {
 	*error = -EADDRNOTAVAIL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * url.h - the URL of a trace's destination: file:///DIR, net://HOST[:CTRL[:DATA]],
- * tcp://HOST[:PORT], tls://HOST[:PORT]. A relay's name is looked up here, with the caller's
+ * tcp://HOST[:PORT], tls://HOST[:PORT]. A relay's name is resolved here, with the caller's
  * rights. Runs in the caller's thread.
  */
 #ifndef LIBCTL_URL_H
@@ -15,12 +15,12 @@
 #include "proto/relay.h"
 
 struct relay_url {
-	char text[SPOOLFACTS_URL_BYTES]; /* as it is shown: net://HOST:PORT */
+	char text[SPOOLFACTS_URL_BYTES]; /* for display: net://HOST:PORT */
 	char addr[RELAY_ADDRS_BYTES];	 /* numeric, of the name's addresses; the one that answered
 				       * is the first; RELAY_ADDRS_UNKNOWN: it has none now */
-	char host[RELAYURL_HOST_BYTES];	 /* as it was named: its certificate has to be for it */
+	char host[RELAYURL_HOST_BYTES];	 /* as in the URL, for the relay's certificate */
 	enum relay_link link;		 /* selected by the scheme */
-	bool away;			 /* nothing answers there */
+	bool away;			 /* the relay is unreachable */
 	const char *unknown;		 /* why its name has no address now; NULL: it has one */
 };
 
@@ -28,7 +28,7 @@ struct relay_url {
 int url_relay(const char *url, bool later, struct relay_url *ret, struct err *err) MUST_CHECK;
 /** Whether it begins like the URL of a relay. */
 bool url_is_relay(const char *url);
-/** Are both ends of @ctrl and @data the same host? One connection does for both. */
+/** Check that @ctrl and @data name the same host, as one connection is used for both. */
 int url_same_host(const char *ctrl, const char *data, struct err *err) MUST_CHECK;
 
 #endif

@@ -42,7 +42,7 @@ static bool ctl_walk_next_name(struct walk *w, char ret[NAME_MAX + 1])
 
 	if (len == 0)
 		return false;
-	/* one that is too long is not there, and says so */
+	/* a component that is too long is cut: opening it then fails */
 	memcpy(ret, from, MIN(len, (size_t)NAME_MAX));
 	ret[MIN(len, (size_t)NAME_MAX)] = '\0';
 	memmove(w->rest, from + len, strlen(from + len) + 1);

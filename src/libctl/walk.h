@@ -15,7 +15,7 @@
 /**
  * walk_dir() - open a directory to read.
  * @path: absolute.
- * @mode: make missing levels with it; 0: none is made.
+ * @mode: create missing levels with this mode; 0: create none.
  * @ret_made: whether the last level is new; may be NULL.
  * Return: 0 or the code set in @err. Levels made before a failure stay.
  */

@@ -12,16 +12,16 @@
 #include "trace/index.h"
 
 #define STUCK_US 30000000u /* in the middle of something: go on with it */
-/* The share of a connection in a turn of the loop, and of all connections of a host, so that
- * a busy one starves nobody: bytes that go to files, as many as come out of compressed ones. */
+/* The share of a connection in a turn of the loop, and of all connections of a host, so that a
+ * busy one starves no other: bytes written to files, after decompression. */
 #define TURN_BYTES (1u << 20)
 #define HOST_TURN_BYTES (8u << 20)
 #define LEAST_WAIT_US 1000u
-#define MESSAGE_COST 4096u /* a request makes files, or looks for them */
+#define MESSAGE_COST 4096u /* cost of a request that creates or searches files */
 
 /* --- answers ---------------------------------------------------------------------- */
 
-/* Deciphered bytes that lie in the library wake nobody: a socket with room does. */
+/* Decrypted bytes in the TLS library wake no poll: a socket with room does. */
 static uint32_t relconn_events_of(const struct relconn *conn)
 {
 	if (!conn->chan.up)
@@ -71,8 +71,8 @@ void relconn_begin_answer(struct relconn *conn, struct encoder *enc, uint16_t ty
 	encode_outcome(enc, err->code, err->text);
 }
 
-/* Many packets come at a time, and may wait for one another; whatever else is asked, its sender
- * waits for each answer. */
+/* Many packets come at a time, and may wait for one another; after any other request, its sender
+ * waits for the reply. */
 void relconn_keep(struct relconn *conn, const struct tracedir *dirs, int fd)
 {
 	int ret = 0;
@@ -157,7 +157,7 @@ static void relconn_reply(struct relconn *conn, uint16_t type, uint32_t serial,
 	finish_answer(conn, &enc, type);
 }
 
-/* May another request be looked at, of which the answer has room? */
+/* Whether another request may be decoded: its reply has room. */
 static bool may_answer(const struct relconn *conn)
 {
 	return conn->answer_begin == conn->answer_end && conn->nr_unsynced < RELCONN_MAX_UNSYNCED;
@@ -185,8 +185,8 @@ static void begin_turn(struct relconn *conn)
 	conn->postponed = false;
 }
 
-/* Is the turn over? Then what has come waits for the next one; or, where the host has made too many
- * files in too little time, until it may make more. */
+/* If the turn is over, received data waits for the next one; or, if the host has created too many
+ * files in too little time, until it may create more. */
 static bool postpone(struct relconn *conn)
 {
 	uint64_t wait_us = conn->peer ? relpeer_wait_us(conn->peer) : 0;
@@ -254,7 +254,7 @@ static int begin_body(struct relconn *conn, const struct req_rel_packet *req,
 }
 
 /* The answer comes behind the body, which is thrown away where it can't be kept.
- * Return: negative: nobody knows how long it is. */
+ * Return: negative: its length is unknown. */
 static int relconn_on_packet(struct relconn *conn, const struct msg_header *header,
 			     struct decoder *dec)
 {
@@ -441,8 +441,8 @@ static int process(struct relconn *conn)
 	return 0;
 }
 
-/* A body goes by the way that all connections share, what is around it to the connection's own
- * buffer. Return: room; 0: no memory. */
+/* A body goes by the way that all connections share, all else to the connection's own buffer.
+ * Return: room; 0: no memory. */
 static size_t find_room(struct relconn *conn, uint8_t **ret_at)
 {
 	if (!conn->body_left || conn->packed || conn->frames.begin != conn->frames.end)
@@ -474,7 +474,7 @@ static ssize_t relconn_read_some(struct relconn *conn)
 /* Return: 1: there may be more; 0: nothing now; negative: it is over. */
 static int relconn_shake_hands(struct relconn *conn)
 {
-	int ret = relay_may_shake(conn->relay) ? chan_open(&conn->chan) : -EAGAIN;
+	int ret = relay_may_step_handshake(conn->relay) ? chan_open(&conn->chan) : -EAGAIN;
 
 	if (ret == 0)
 		keyring_watch(&conn->proof, &conn->chan);
@@ -559,7 +559,7 @@ static void relconn_may_continue(struct loop_timer *timer)
 	relconn_on_ready(container_of(timer, struct relconn, pace), 0);
 }
 
-/* --- what is acknowledged when it is on the disk ---------------------------------------- */
+/* --- acknowledgements after a sync ------------------------------------------------------ */
 
 static void on_synced(struct syncer_waiter *waiter, uint64_t commit, int error)
 {
@@ -636,8 +636,9 @@ int relconn_claim(struct relconn *conn, const char *host, const char *base, stru
 	conn->claim = claim;
 	if (claim->worker == conn->worker)
 		return 0;
-	if (conn->nr_unsynced) /* of a session before */
-		return err_set(err, ERR_STATE, "an answer is not sent yet: wait for it");
+	if (conn->nr_unsynced) /* of the previous session */
+		return err_set(err, ERR_STATE,
+			       "a reply of the previous session is pending; wait for it");
 	conn->next = claim->worker;
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * conn.h - one connection of a relay: bytes become messages and bodies of packets, each
- * request gets its answer before the next one is looked at. It can make us keep
- * no more than one message, one answer and one session. Owned by its worker; runs on that one's
- * loop, and moves to another worker's between two messages (worker.h).
+ * conn.h - one connection of a relay: it decodes messages and bodies of packets, and answers each
+ * request before the next one is decoded. Its memory is limited to one message, one answer
+ * and one session. Owned by its worker; runs on the worker's loop, and may move to another worker
+ * between two messages (worker.h).
  */
 #ifndef RELAYD_CONN_H
 #define RELAYD_CONN_H
@@ -20,11 +20,11 @@ struct tracedir;
 
 #define RELCONN_ANSWER_BYTES 1024u
 #define RELCONN_MAX_UNSYNCED 16u
-#define RELCONN_SILENT_US 5000000u /* without a session: be quick to say which */
+#define RELCONN_SILENT_US 5000000u /* time limit of a connection to name its session */
 
-/** An answer that waits until what it acknowledges is on the disk. */
+/** A reply that waits until the acknowledged data is on the disk. */
 struct relconn_unsynced {
-	uint64_t commit; /* of the syncer */
+	uint64_t commit; /* number of the syncer's commit that it waits for */
 	size_t len;
 	uint8_t bytes[RELCONN_ANSWER_BYTES];
 };
@@ -32,80 +32,84 @@ struct relconn_unsynced {
 struct relconn {
 	struct loop_fd source; /* owns its descriptor */
 	struct chan chan;
-	uint32_t watched;		/* what the loop waits for */
-	struct loop_timer timer, proof; /* when to ask anew whether it is believed */
-	struct loop_timer pace; /* armed: its host has to wait before it may make more files */
+	uint32_t watched;	 /* events that the loop waits for */
+	struct loop_timer timer; /* limits the silence of the peer */
+	struct loop_timer proof; /* expiry of the peer's certificate: check it again */
+	struct loop_timer pace;	 /* armed: its host must wait before it may create more files */
 	struct loop_work end;
 	struct list_node node;
 	struct relay *relay;
-	struct relworker *worker;   /* NULL: it is on its way to another one */
-	struct relworker *next;	    /* where it goes when this turn is over; NULL: nowhere */
-	struct relclaim *claim;	    /* of its session; NULL: it has not said which */
+	struct relworker *worker;   /* NULL: it is moving to another worker */
+	struct relworker *next;	    /* worker to which it moves after this turn; NULL: it stays */
+	struct relclaim *claim;	    /* of its session; NULL: not named yet */
 	struct relpeer *peer;	    /* its host; NULL: not known yet */
-	struct relsession *session; /* NULL: it has not said which */
-	bool greeted;
+	struct relsession *session; /* NULL: not named yet */
+	bool greeted;		    /* the peer has sent its hello */
 	bool broken;
 	struct frames frames;
-	size_t turn_left; /* bytes that it may still cause in this turn of the loop */
-	bool postponed;	  /* what has come waits for the next one */
+	size_t turn_left; /* bytes that may still be processed in this turn of the loop */
+	bool postponed;	  /* received data waits for the next turn */
 
-	/* the packet whose body is coming */
+	/* The packet whose body is being received. */
 	uint64_t body_left;
-	bool packed;		      /* it comes in compressed chunks */
-	uint8_t sum[RELAY_SUM_BYTES]; /* behind it, */
-	uint32_t sum_left;	      /* of which so much has not come */
+	bool packed;		      /* the body is sent in compressed chunks */
+	uint8_t sum[RELAY_SUM_BYTES]; /* checksum after the body */
+	uint32_t sum_left;	      /* bytes of @sum that were not received yet */
 	uint32_t body_serial;
-	struct relstream *body_stream; /* NULL: it is thrown away, */
-	struct err body_err;	       /* because of this */
-	uint64_t body_bytes;	       /* that it takes in files */
-	bool body_part;		       /* it is one of several */
+	struct relstream *body_stream; /* NULL: the body is discarded */
+	struct err body_err;	       /* reason for that */
+	uint64_t body_bytes;	       /* bytes of the packet in files */
+	bool body_part;		       /* the body is a part of a packet */
 
-	uint8_t answer[RELCONN_ANSWER_BYTES]; /* what of it could not be sent yet */
+	uint8_t answer[RELCONN_ANSWER_BYTES]; /* the answer's unsent bytes */
 	size_t answer_begin, answer_end;
 
-	/* of a session that is synced: answers that are not sent yet, in their order */
-	uint32_t sync_us;      /* SYNCER_NONE: it is not */
-	struct syncer *syncer; /* NULL: the same */
+	/* Data of the session is synced: answers that wait for that, in their order. */
+	uint32_t sync_us; /* SYNCER_NONE: data is not synced, and the pointers are NULL */
+	struct syncer *syncer;
 	struct syncer_waiter waiter;
-	struct relconn_unsynced *unsynced; /* RELCONN_MAX_UNSYNCED; NULL: the same */
-	bool promised;			   /* the next answer acknowledges something */
-	bool unkept;			   /* which can't be synced: there will be no answer */
+	struct relconn_unsynced *unsynced; /* RELCONN_MAX_UNSYNCED elements */
+	bool promised;			   /* the next answer acknowledges data to be synced */
+	bool unkept;			   /* that data can't be synced: there will be no answer */
 	unsigned int first_unsynced, nr_unsynced;
 	uint64_t synced; /* the last commit that is done */
 };
 
-/** @fd and @tls (NULL: in the clear) are taken over. Return: 0 or negative errno. */
+/** The connection owns @fd and @tls (NULL: unencrypted). Return: 0 or negative errno. */
 int relconn_new(struct relay *relay, int fd, struct tls *tls) MUST_CHECK;
-/** Keys are others, or it is later: it is freed if it is not to be believed any more. */
+/** Check the peer again, after a change of the keys or the expiry of its certificate: the
+ *  connection is freed if the peer is not accepted any more. */
 void relconn_recheck(struct relconn *conn);
-/** It is @worker's from now on, whose thread calls this. */
+/** Move the connection to @worker, in whose thread this is called. */
 void relconn_arrive(struct relconn *conn, struct relworker *worker);
-/** It names session @base of @host, and has to be where the other connections of that session are.
- *  If it is not, its @next is set: its message is handled there. Return: 0 or the code in @err. */
+/** Claim session @base of @host for the connection, which must run in the worker of that session's
+ *  other connections. If it does not, @next is set: that worker handles the message. Return: 0 or
+ *  the code in @err. */
 int relconn_claim(struct relconn *conn, const char *host, const char *base,
 		  struct err *err) MUST_CHECK;
-/** Close it and its session. Also one that is on no loop. */
+/** Close the connection and its session. It need not be on a loop. */
 void relconn_free(struct relconn *conn);
-/** The same from anywhere, when the round of the loop is over; its session ends now. */
+/** The same, safe in callbacks of the connection: its session ends now, and it is freed after the
+ *  round of the loop. */
 void relconn_drop(struct relconn *conn);
 
-/** End its session: the next one may be another worker's. */
+/** End the connection's session: the next one may belong to another worker. */
 void relconn_end_session(struct relconn *conn);
 
-/** From here on what is acknowledged has been synced; SYNCER_NONE: it need not be.
+/** Sync data within @within_us before it is acknowledged; SYNCER_NONE: it is not synced.
  *  Return: 0 or negative errno. */
 int relconn_sync(struct relconn *conn, uint32_t within_us) MUST_CHECK;
 
-/** The answer that comes next waits until @fd (-1: nothing) and, if there are, the names of
- *  @dirs are on the disk, where the session is synced. */
+/** If the session's data is synced: delay the next answer until the data of @fd (-1: none) and the
+ *  names in @dirs (may be NULL) are on the disk. */
 void relconn_keep(struct relconn *conn, const struct tracedir *dirs, int fd);
-/** The same of the last packet of a stream. */
+/** The same for the last packet of a stream. */
 void relconn_keep_stream(struct relconn *conn, const struct relstream *stream);
 
-/* --- between conn.c, which has the bytes, and conn_request.c -------------------------------- */
+/* --- shared by conn.c, which sends and receives bytes, and conn_request.c --------------------- */
 
 /** struct relconn_request - a message. @enc: the answer, if relconn_begin_answer() has begun one:
- *  where it worked, and there is something to say. */
+ *  only after success, and if the reply has content. */
 struct relconn_request {
 	struct relconn *conn;
 	const struct msg_header *header;
@@ -113,7 +117,8 @@ struct relconn_request {
 	struct encoder *enc;
 };
 
-/** Do it, or say in @err why not. Return: false: it is done elsewhere, as the connection moves. */
+/** Execute a request, or set @err. Return: false: the connection moves to another worker, which
+ *  executes it. */
 bool relconn_request(const struct relconn_request *rq, struct err *err);
 void relconn_begin_answer(struct relconn *conn, struct encoder *enc, uint16_t type, uint32_t serial,
 			  const struct err *err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* conn_request.c - what a peer asks for, but for packets: decoded, done, and answered. */
+/* conn_request.c - requests of a peer, except packets: decoded, executed, and answered. */
 #include <time.h>
 
 #include "conn.h"
 #include "session.h"
 
-/* Where it worked, and something is to be said. */
+/* After success, if the reply has content. */
 static void begin_answer(const struct relconn_request *rq)
 {
 	const struct err none = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * keyring.h - the keys that a relay uses with each peer, the peers in the clear, and the sessions
- * that a peer with a proven name may look at. One for both of its threads; its contents can be
- * replaced, and connections that stand are held against that. Owned by main().
+ * keyring.h - the keys that a relay uses with each peer, the peers without encryption, and the
+ * sessions that an authenticated peer may view. One for all threads; its contents can be replaced,
+ * and open connections are then checked again. Owned by main().
  */
 #ifndef RELAYD_KEYRING_H
 #define RELAYD_KEYRING_H
@@ -21,25 +21,26 @@ struct keyring {
 	char *path;
 	/* under the lock */
 	struct tls_keys *keys; /* NULL: there are none */
-	char *viewers;	       /* what the file of that name says; NULL: nothing */
+	char *viewers;	       /* contents of the file of that name; NULL: none */
 };
 
-/** Return: 0 or the code in @err: there is nothing to be had, and nothing to be given back. */
+/** Return: 0, or the code in @err; keyring_fini() is then not needed. */
 int keyring_init(struct keyring *ring, const char *path, struct err *err) MUST_CHECK;
 void keyring_fini(struct keyring *ring);
-/** Take what is in the directory now; what is there stays where that is no good. */
+/** Load the directory's current contents; the loaded ones stay if those are invalid. */
 int keyring_reload(struct keyring *ring, struct err *err) MUST_CHECK;
 
 /**
- * keyring_accept() - a peer has connected with @fd, at an address that was opened as @link.
+ * keyring_accept() - begin TLS, if required, for a peer that has connected with @fd, at an address
+ * that was opened as @link.
  * @ring: NULL: there are no keys.
- * @ret: how to speak with the peer; NULL: in the clear.
+ * @ret: NULL: the connection is not encrypted.
  * Return: 0 or negative errno.
  */
 int keyring_accept(struct keyring *ring, enum relay_link link, int fd, struct tls **ret) MUST_CHECK;
 
-/** Is @chan's other end still to be believed, now that the keys are others, or that it is later?
- *  Return: 0 or -EPROTO: chan_problem() says why not. */
+/** Check @chan's peer again after a change of the keys or the passing of time.
+ *  Return: 0 or -EPROTO: chan_problem() has the reason. */
 int keyring_recheck(struct keyring *ring, struct chan *chan) MUST_CHECK;
 /** Set @timer to the time at which the certificate of @chan's peer may have expired. To be called
  *  after the handshake, and again when the timer expired and the peer is still accepted. */

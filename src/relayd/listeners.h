@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * listeners.h - where a relay listens, as the command line says it: at which addresses, for senders
- * and for viewers, with keys or in the clear. Contradictions are reported here. Used by main()
- * before anybody is served.
+ * listeners.h - the addresses at which a relay listens, from the command line: for senders and for
+ * viewers, encrypted or not. Contradictions are reported here. Used by main() before the first
+ * connection is accepted.
  */
 #ifndef RELAYD_LISTENERS_H
 #define RELAYD_LISTENERS_H
@@ -11,13 +11,13 @@
 #include "viewers.h"
 
 struct listen_config {
-	char *const *senders, *const *viewers; /* lists of URLs; NULL: this machine's usual ports */
-	const char *keys;		       /* their directory; NULL: the usual one */
-	bool clear_text;		       /* other hosts are spoken with in the open */
+	char *const *senders, *const *viewers; /* lists of URLs; NULL: default ports, loopback */
+	const char *keys;		       /* directory of the keys; NULL: the default one */
+	bool clear_text;		       /* connections to other hosts are not encrypted */
 };
 
-/** @ring: zeroed; it is filled where keys are needed, and the caller's then.
- *  Return: 0 or negative errno, and it has been said why. */
+/** Open the addresses. @ring: zeroed; initialised if keys are needed; owned by the caller.
+ *  Return: 0 or negative errno, after an error message. */
 int listeners_open(const struct listen_config *config, struct relay *relay, struct viewers *viewers,
 		   struct keyring *ring) MUST_CHECK;
 

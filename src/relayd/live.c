@@ -24,7 +24,7 @@ void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int
 	list_init(&live->sessions);
 }
 
-/* --- what nobody needs any more: all of these under the lock ------------------------------- */
+/* --- release of unused objects: all under the lock ------------------ */
 
 static void live_free_stream(struct live_stream *stream)
 {
@@ -84,7 +84,7 @@ static bool is_gone(const struct live_session *s)
 	return live_is_over(s) && !s->kept_until_ns;
 }
 
-/* Nobody sends, nobody looks. */
+/* It has neither a sender nor a viewer. */
 static void drop_session(struct live_session *session)
 {
 	if (!session->nr_viewers && !session->kept_until_ns && (session->ended || session->away_ns))
@@ -107,7 +107,7 @@ static void drop_traces(struct live_session *session)
 	}
 }
 
-/* Each trace counts once, whatever its streams: it came just before the first of them. */
+/* Each trace counts once, with any number of streams: it came just before the first of them. */
 static void count_waiters(struct live_session *session, int by, uint64_t known)
 {
 	struct live_stream *s, *tmp;
@@ -237,7 +237,7 @@ unsigned int live_fds(struct live *live)
  * begins in the same directory. */
 static struct live_trace *live_find_trace(const struct live_session *session, const char *path)
 {
-	struct idmap_node *node = idmap_find(&session->trace_paths, idmap_text(path));
+	struct idmap_node *node = idmap_find(&session->trace_paths, idmap_hash_text(path));
 
 	for (; node; node = idmap_next(&session->trace_paths, node)) {
 		struct live_trace *trace = container_of(node, struct live_trace, path_node);
@@ -279,11 +279,11 @@ static struct live_trace *make_trace(struct live_session *session, const struct 
 	trace->hides = dir->hides;
 	trace->waiters = session->nr_viewers + (session->kept_until_ns != 0);
 	list_init(&trace->streams);
-	idmap_add(&session->trace_paths, &trace->path_node, idmap_text(trace->path));
+	idmap_add(&session->trace_paths, &trace->path_node, idmap_hash_text(trace->path));
 	return trace;
 }
 
-/* A sender may take back what was never acknowledged; it sends the same again. */
+/* A sender may withdraw data that was never acknowledged; it sends the same again. */
 void live_metadata(struct live_session *session, const struct tracedir *dir)
 {
 	struct live_trace *trace;
@@ -324,7 +324,7 @@ bool live_hides(const struct live_trace *trace)
 
 static uint64_t live_file_id(const struct live_trace *trace, const char *channel, uint32_t cpu)
 {
-	return idmap_text(channel) ^ trace->serial << 16 ^ (uint64_t)cpu << 40;
+	return idmap_hash_text(channel) ^ trace->serial << 16 ^ (uint64_t)cpu << 40;
 }
 
 static struct live_stream *live_find_stream(const struct live_session *session,

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * live.h - what viewers may know of live sessions: which there are, their traces and streams,
- * how much of each is stored, and up to when nothing is missing. The relay's workers write it as
- * senders tell, each for its own sessions; the viewers' thread reads.
- * One lock, held for a few instructions, never across a system call that waits. Files
- * are read by the viewers themselves, from the disk.
+ * live.h - the state of live sessions for viewers: the sessions, their traces and streams, the
+ * position up to which each is stored, and the time up to which it is complete. The relay's workers
+ * write it on messages of senders, each for its own sessions; the viewers' thread reads it. One
+ * lock protects it, which is never held across a system call that waits. The viewers' thread reads
+ * packets from the files.
  *
  * A trace is kept until its streams have ended and every viewer that was attached meanwhile
- * is through with it; a session until it has ended and no viewer is attached. So a viewer
- * misses no program, however short it lived. A session that began at an earlier relay is kept with
- * all its traces for a minute as if a viewer were attached: those of that relay may come back.
+ * has read it; a session until it has ended and no viewer is attached. So a viewer receives also
+ * the traces of short-lived programs. A session that began before this relay started is kept with
+ * all its traces for a minute, as its viewers may reconnect.
  */
 #ifndef RELAYD_LIVE_H
 #define RELAYD_LIVE_H
@@ -25,7 +25,7 @@ struct live_session;
 /** The sessions that a viewer may see. */
 struct view_acl {
 	bool all;
-	char **hosts; /* those of these hosts; NULL: those that are open to everybody here */
+	char **hosts; /* sessions of these hosts; NULL: sessions that all local users may view */
 	unsigned int nr_hosts;
 };
 
@@ -36,10 +36,10 @@ struct live {
 	pthread_mutex_t lock;
 	struct list_node sessions; /* struct live_session */
 	uint64_t next_serial;
-	unsigned int nr_kept;		  /* sessions that are held for viewers that come back */
-	unsigned int nr_fds;		  /* directories of traces */
-	const unsigned int *nr_other_fds; /* atomic: of the sessions that are received */
-	unsigned int max_fds;		  /* of both together */
+	unsigned int nr_kept;		  /* sessions kept for viewers that may reconnect */
+	unsigned int nr_fds;		  /* descriptors of traces' directories */
+	const unsigned int *nr_other_fds; /* atomic: descriptors of sessions that are received */
+	unsigned int max_fds;		  /* limit of the sum of both */
 };
 
 struct live_session {
@@ -48,19 +48,19 @@ struct live_session {
 	uint64_t serial;
 	char *path, *host, *name;
 	uint32_t period_us;
-	bool open_to_all; /* its directory is */
-	bool ended;	  /* nothing more comes */
+	bool open_to_all; /* all local users may read its directory */
+	bool ended;	  /* no more data will be received */
 	uint64_t away_ns; /* time at which the sender disconnected; 0: it is connected */
-	uint64_t beacon;  /* trace clock: up to here nothing is missing; 0: not known */
+	uint64_t beacon;  /* trace clock: the session is complete up to here; 0: unknown */
 	unsigned int nr_viewers;
-	uint64_t kept_until_ns;	  /* for viewers that come back; 0: it is not held */
-	uint64_t last_serial;	  /* of its streams */
+	uint64_t kept_until_ns;	  /* kept for viewers that may reconnect; 0: not kept */
+	uint64_t last_serial;	  /* serial of its newest stream */
 	struct list_node streams; /* struct live_stream, by serial */
-	struct idmap trace_paths; /* of traces that get streams still */
+	struct idmap trace_paths; /* traces to which streams may be added */
 	struct idmap stream_serials, stream_files;
 };
 
-/** Does not change but for what is said to be under the lock. */
+/** Constant, except fields marked as under the lock. */
 struct live_trace {
 	struct idmap_node path_node; /* of the session */
 	struct live_session *session;
@@ -71,9 +71,9 @@ struct live_trace {
 	/* under the lock */
 	struct list_node streams; /* struct live_stream */
 	uint64_t metadata_bytes;
-	bool hides;		/* as the trace on the disk */
-	unsigned int nr_active; /* streams */
-	unsigned int waiters;	/* viewers that are not through with it */
+	bool hides;		/* its packets have form 2 (trace/packet.h) */
+	unsigned int nr_active; /* streams that have not ended */
+	unsigned int waiters;	/* viewers that have not read all of it */
 };
 
 struct live_stream {
@@ -82,82 +82,85 @@ struct live_stream {
 	struct idmap_node serial_node, file_node; /* of the session */
 	struct live_trace *trace;
 	uint64_t serial;
-	struct stream_config config; /* channel is its own; trace, disk and link are not set */
+	struct stream_config config; /* owns channel; trace, disk and link are not set */
 	uint32_t cpu;
-	uint64_t since; /* the session's beacon when it came */
+	uint64_t since; /* the session's beacon when the stream was opened */
 	/* under the lock */
 	bool ended;
-	uint64_t file;	      /* which one is being written, counted from 0 */
+	uint64_t file;	      /* number of the file that is being written, from 0 */
 	uint64_t first_name;  /* the number in the name of file 0; wraps around */
-	uint64_t index_bytes; /* of that one's index, header included; 0: there is none */
+	uint64_t index_bytes; /* size of that file's index, with its header; 0: none */
 	bool has_last;
-	struct packet_header last; /* that is stored */
+	struct packet_header last; /* header of the last packet that is stored */
 };
 
-/** @nr_other_fds: descriptors that are in use besides, of the @max_fds. */
+/** @nr_other_fds: descriptors in use by others, which count towards @max_fds. */
 void live_init(struct live *live, const unsigned int *nr_other_fds, unsigned int max_fds);
-/** Neither a viewer nor a sender is connected any more. */
+/** No viewer and no sender may be connected any more. */
 void live_fini(struct live *live);
 
-/* --- the relay's workers: @session, @stream may be NULL, then nothing is done ---------------- */
+/* --- called by the relay's workers; with @session or @stream NULL they do nothing ------------- */
 
-/** A session that a sender announces, again or for the first time. @path: its directory.
- *  @is_old: it was there before this relay began. */
+/** Add a session that a sender has opened, or find it again. @path: its directory.
+ *  @is_old: it existed before this relay started. */
 struct live_session *live_session_open(struct live *live, const char *path, const char *host,
 				       const char *name, uint32_t period_us, bool open_to_all,
 				       bool is_old);
-/** Its sender is gone; @ended: and will not come back. The session may be freed. */
+/** Report that the sender has disconnected; @ended: for good. The session may be freed. */
 void live_session_close(struct live_session *session, bool ended);
-/** How many descriptors all of it holds. */
+/** Number of descriptors of all traces. */
 unsigned int live_fds(struct live *live);
-/** Is there a session whose directory @path is, that viewers follow or may follow? */
+/** Whether a session with the directory @path has viewers, or may get some. */
 bool live_knows(struct live *live, const char *path);
 void live_beacon(struct live_session *session, uint64_t time);
 void live_metadata(struct live_session *session, const struct tracedir *dir);
-/** @file: as it was found. Return: NULL: viewers do without. */
+/** Add a stream. @file: its current state. Return: NULL: it can't be shown to viewers. */
 struct live_stream *live_stream_open(struct live_session *session, const struct stream_file *file,
 				     const struct packet_header *last);
-/** Another packet is stored. */
+/** Report that another packet is stored. */
 void live_stored(struct live_stream *stream, const struct stream_file *file,
 		 const struct packet_header *last);
 void live_stream_end(struct live_stream *stream);
 
-/* --- viewers ------------------------------------------------------------------------------ */
+/* --- called by the viewers' thread ---------------------------------------------------------- */
 
-/** The state of a stream that a viewer needs to go on, of one instant. */
+/** A consistent snapshot of a stream's state. */
 struct live_state {
-	bool ended; /* nothing more comes of it */
+	bool ended; /* no more packets will be received */
 	uint64_t file, first_name, index_bytes;
 	uint64_t beacon;
 	uint64_t metadata_bytes;
-	struct packet_header last; /* of which the sequence number is 0 where there is none */
-	uint64_t unknown_since;	   /* when the first stream came that the viewer has not heard of */
-	bool is_unknown;	   /* there is one */
+	struct packet_header last; /* its sequence number is 0 if there is no packet */
+	uint64_t unknown_since;	   /* @since of the first stream that the viewer does not know */
+	bool is_unknown;	   /* there is such a stream */
 };
 
 /** @known: serial of the last stream that was reported to the viewer. */
 void live_state(const struct live_stream *stream, uint64_t known, struct live_state *ret);
 uint64_t live_metadata_bytes(const struct live_trace *trace);
-/** Do its packets have form 2? */
+/** Whether the trace's packets have form 2. */
 bool live_hides(const struct live_trace *trace);
 
-/** Trace clock: up to here nothing is missing; 0: not known; UINT64_MAX: the stream has ended. */
+/** Trace clock: the time up to which the session is complete; 0: unknown; UINT64_MAX: it has
+ *  ended. */
 uint64_t live_session_beacon(const struct live_session *session);
-/** Has it ended, one way or another? */
+/** Whether the session has ended, also because its sender stays away. */
 bool live_session_is_over(const struct live_session *session);
-/** Attach: from here on its traces wait for the viewer. Return: NULL: no such session. */
+/** Attach a viewer: its session's traces are kept until live_trace_done(). Return: NULL: no such
+ *  session. */
 struct live_session *live_attach(struct live *live, uint64_t serial,
 				 const struct view_acl *view_acl);
-/** @known: as above: nobody waits for the traces any more that came later. */
+/** Detach a viewer. @known: as above: traces of later streams are not kept for the viewer. */
 void live_detach(struct live_session *session, uint64_t known);
 /** Serial of the newest stream. */
 uint64_t live_last_stream(const struct live_session *session);
-/** The viewer is through with it. */
+/** Report that the viewer has read all of the trace. */
 void live_trace_done(struct live_trace *trace);
-/** The next stream behind @known; NULL: none. It lives while its trace waits for the viewer. */
+/** The next stream after serial @known; NULL: none. Valid while its trace is kept for the
+ *  viewer. */
 struct live_stream *live_next_stream(const struct live_session *session, uint64_t known);
 
-/** Sessions that can be attached, as the caller wants them. */
+/** Call @visit for each session that can be attached. */
 void live_each(struct live *live, const struct view_acl *view_acl,
 	       void (*visit)(const struct live_session *session, unsigned int streams, void *data),
 	       void *data);

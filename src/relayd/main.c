@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * main.c - ltt-relayd: keeps the traces that ltt-consumerd sends from other hosts, below one
- * directory, as any user. One loop for what is received, and a thread with another one for
- * viewers. It can be killed at any time: senders keep what it has not
- * acknowledged, and go on when it is back.
+ * main.c - ltt-relayd: stores the traces that ltt-consumerd sends from other hosts, below one
+ * directory, as any user. One loop receives data, and a thread with another one serves viewers. It
+ * can be killed at any time: senders keep unacknowledged data, and continue after a restart.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +74,7 @@ static const struct poptOption options[] = {
 	POPT_AUTOHELP POPT_TABLEEND
 };
 
-/* Return: 0; 1: all is said; 2: bad arguments. */
+/* Return: 0; 1: exit with status 0; 2: bad arguments. */
 static int relayd_parse_args(int argc, const char **argv)
 {
 	poptContext ctx = poptGetContext("ltt-relayd", argc, argv, options, 0);
@@ -102,7 +101,7 @@ static int relayd_parse_args(int argc, const char **argv)
 	return ret;
 }
 
-/* --- what is kept of them ------------------------------------------------------------ */
+/* --- options for stored sessions ------------------------------------------------------ */
 
 static int relayd_parse_size(const char *option, const char *text, uint64_t *ret)
 {
@@ -160,9 +159,10 @@ static int relayd_parse_sync(uint32_t *ret_us)
 		return 0;
 	}
 	if (parse_period(opt.sync, &us) < 0 || !us || us > SYNCER_MOST_US) {
-		log_error("--sync=%s: this is not 'none', 'packet' or a period of 1s at most, such "
-			  "as 100ms",
-			  opt.sync);
+		log_error(
+			"--sync=%s: invalid value; use none, packet, or a period of 1s at most, such "
+			"as 100ms",
+			opt.sync);
 		return -EINVAL;
 	}
 	*ret_us = (uint32_t)us;
@@ -185,7 +185,7 @@ static char *default_output(void)
  * the relay ends. */
 static int lock_output(int dir_fd, const char *path)
 {
-	int fd = -1, ret = lockfile_take(dir_fd, RELAY_LOCK_FILE, &fd);
+	int fd = -1, ret = lockfile_lock(dir_fd, RELAY_LOCK_FILE, &fd);
 
 	if (ret == -EWOULDBLOCK) {
 		close_fd(fd);
@@ -221,7 +221,7 @@ static int open_output(void)
 
 /* --- life ------------------------------------------------------------------------------ */
 
-/* Two loops: no viewer delays what comes in. */
+/* Two loops: no viewer delays the reception of data. */
 struct house {
 	struct loop *loop, *viewers_loop;
 	struct notify notify;
@@ -325,7 +325,7 @@ static int go_to_background(void)
 	return fds[1];
 }
 
-/* The process that waits for us hears that we serve, and has its standard files back. @fd: -1:
+/* Notify the waiting parent that the relay serves, and release its standard files. @fd: -1:
  * there is none. */
 static void relayd_report_ready(int fd)
 {
@@ -335,7 +335,7 @@ static void relayd_report_ready(int fd)
 	close(fd);
 }
 
-/* While others can still be opened; what is said from here on nobody hears. */
+/* While others can still be opened; later messages have no reader. */
 static void let_go_of_files(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -439,7 +439,7 @@ static int relayd_run(int out_fd, int ready_fd)
 	relworkers_stop(&h.relay); /* they call the others */
 	repairer_free(h.relay.repairer);
 	retention_fini(&h.retention);
-	viewers_fini(&h.viewers); /* they look at what the relay has */
+	viewers_fini(&h.viewers); /* they read the relay's state */
 	relay_fini(&h.relay);
 	if (h.ring.keys)
 		keyring_fini(&h.ring);

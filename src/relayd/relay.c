@@ -18,18 +18,18 @@
 #define FDS_A_WORKER 64u /* that there have to be for another one */
 #define MAX_CONNS 4096u
 #define ACCEPT_BATCH 16
-#define SHAKES_A_ROUND 4
+#define HANDSHAKE_STEPS_PER_ROUND 4
 
 static void begin_round(struct loop_work *work)
 {
-	container_of(work, struct relay, round_over)->nr_shakes = 0;
+	container_of(work, struct relay, round_over)->nr_handshake_steps = 0;
 }
 
-bool relay_may_shake(struct relay *relay)
+bool relay_may_step_handshake(struct relay *relay)
 {
-	if (relay->nr_shakes == SHAKES_A_ROUND)
+	if (relay->nr_handshake_steps == HANDSHAKE_STEPS_PER_ROUND)
 		return false;
-	relay->nr_shakes++;
+	relay->nr_handshake_steps++;
 	loop_defer(relay->main.loop, &relay->round_over);
 	return true;
 }
@@ -109,7 +109,7 @@ void relay_release_fds(struct relay *relay, struct relpeer *peer, unsigned int n
 	peer->nr_fds -= nr;
 }
 
-/* The number of the descriptor stays: all code that looks below the directory has it.
+/* The number of the descriptor stays: all code that opens files below the directory uses it.
  * Return: 0 or negative errno. */
 static int renew_output(struct relay *relay)
 {
@@ -121,7 +121,7 @@ static int renew_output(struct relay *relay)
 	fd = open(relay->out_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	ret = lockfile_take(fd, RELAY_LOCK_FILE, &lock_fd);
+	ret = lockfile_lock(fd, RELAY_LOCK_FILE, &lock_fd);
 	if (ret < 0)
 		return ret;
 	if (dup3(fd, relay->out_fd, O_CLOEXEC) < 0)
@@ -187,7 +187,7 @@ static bool relay_ensure_room(struct relay *relay)
 			relconn_free(conn);
 			return true;
 		}
-	log_warn_some("%u connections: another one is refused", nr);
+	log_warn_some("%u connections are open: another one is refused", nr);
 	return false;
 }
 
@@ -211,7 +211,7 @@ static void relay_accept(const struct relay_listener *listener, int fd)
 		close(fd);
 		return;
 	}
-	tcp_set_up(fd);
+	tcp_set_options(fd);
 	(void)!relay_serve(listener->relay, fd, tls);
 }
 

@@ -13,7 +13,7 @@
 #include "usage.h"
 
 #define MAX_PEERS 4096u
-#define COUNT_AGAIN_NS 10000000000ull /* the disk is not asked more often than that */
+#define COUNT_AGAIN_NS 10000000000ull /* minimum period of disk queries */
 #define UNKNOWN_WAIT_US 10000u
 
 static const struct {
@@ -96,7 +96,7 @@ int relquotas_parse(struct relquotas *ret, const char *text)
 
 static struct relpeer *relpeer_find(const struct relpeers *peers, const char *name)
 {
-	struct idmap_node *node = idmap_find(&peers->names, idmap_text(name));
+	struct idmap_node *node = idmap_find(&peers->names, idmap_hash_text(name));
 
 	for (; node; node = idmap_next(&peers->names, node)) {
 		struct relpeer *peer = container_of(node, struct relpeer, name_node);
@@ -179,7 +179,7 @@ int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret,
 		peer->peers = peers;
 		peer->name = xstrdup(name);
 		list_append(&peers->list, &peer->node);
-		idmap_add(&peers->names, &peer->name_node, idmap_text(name));
+		idmap_add(&peers->names, &peer->name_node, idmap_hash_text(name));
 		peers->nr++;
 	}
 	if (relpeer_add(peer, RELQUOTA_CONNECTIONS, err))
@@ -206,7 +206,7 @@ void relpeer_leave(struct relpeer *peer)
 		free_peer(peer);
 }
 
-/* --- what it stores ------------------------------------------------------------------------ */
+/* --- stored bytes -------------------------------------------------------------------------- */
 
 static void set_used(struct relpeer *peer, const struct usage *found)
 {
@@ -217,8 +217,8 @@ static void set_used(struct relpeer *peer, const struct usage *found)
 	peer->unknown = false;
 }
 
-/* Files stored while the thread looked are added: some of them are counted twice, until the next
- * time. */
+/* Files stored while the thread counted are added: some of them are counted twice, until the next
+ * count. */
 static void relpeer_read_usage(struct relpeer *peer)
 {
 	struct usage found;
@@ -230,7 +230,7 @@ static void relpeer_read_usage(struct relpeer *peer)
 	peer->counted_ns = loop_now_ns();
 }
 
-/* The lock is released while the disk is asked. */
+/* The lock is released while the disk is queried. */
 static bool relpeer_look(struct relpeer *peer, struct usage *ret)
 {
 	struct relpeers *peers = peer->peers;
@@ -271,7 +271,7 @@ static bool is_near(const struct relpeer *peer, enum relquota kind, uint64_t mor
 	return peer->used[kind] + more > limit - limit / 8;
 }
 
-/* May there be @more of what is on the disk? */
+/* Whether @more may be stored on the disk. */
 static int relpeer_may_have(struct relpeer *peer, enum relquota kind, uint64_t more,
 			    struct err *err)
 {
@@ -312,7 +312,7 @@ void relpeer_commit(struct relpeer *peer, uint64_t bytes)
 	peer->used[RELQUOTA_BYTES] += bytes;
 }
 
-/* --- what it makes of files ---------------------------------------------------------------- */
+/* --- created files ------------------------------------------------------------------------- */
 
 static void relpeer_note_made(struct relpeer *peer, unsigned int nr)
 {

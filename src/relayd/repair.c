@@ -20,7 +20,7 @@
 #include "trace/index.h"
 #include "trace/metapacket.h"
 
-#define MAX_DEPTH 12 /* host, session, and what a trace has below it */
+#define MAX_DEPTH 12 /* host, session, and a trace's directories below it */
 
 /** Which directory it is. */
 struct place {
@@ -97,7 +97,7 @@ static const char *repair_number_of(const char *name, uint64_t *ret)
 	return last + 1;
 }
 
-/* Does the last entry tell of the packet that ends with the file? */
+/* Whether the last entry is of the packet that ends with the file. */
 static bool repair_is_whole(int fd, int index_fd)
 {
 	uint64_t bytes = repair_size_of(index_fd);
@@ -111,7 +111,7 @@ static bool repair_is_whole(int fd, int index_fd)
 	return be64toh(entry.offset) + be64toh(entry.packet_size) / 8 == repair_size_of(fd);
 }
 
-/* The time of the last write tells which relay wrote its last packet (relstream_new()). */
+/* The time of the last write shows which relay wrote its last packet (relstream_new()). */
 static void keep_time(int fd, const struct stat *before)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, before->st_mtim };
@@ -137,7 +137,7 @@ static uint64_t repair_stream(const struct repairer *m, struct tracedir *trace, 
 		return 0;
 	if (pread(fd, &head, sizeof(head), 0) == (ssize_t)sizeof(head))
 		(void)!packet_from_file(&head, trace->hides, &first);
-	/* the last number of its name may be a CPU's or a file's: both are looked for so */
+	/* the last number of its name may be a CPU's or a file's: both are searched for so */
 	config.channel = channel = xstrdup(name);
 	channel[digits - name - 1] = '\0';
 	config.stream_class = first.stream_id;
@@ -182,8 +182,8 @@ static uint64_t repair_trace(struct repairer *m, int fd, const char *path)
 	if (cut && ftruncate(metadata_fd, (off_t)whole) < 0)
 		log_warn("the metadata of %s can't be repaired", path);
 	if (!whole)
-		return cut; /* nobody knows what its streams are: they stay */
-	trace.hides = tracedir_hides(metadata_fd);
+		return cut; /* its streams can't be identified: they stay */
+	trace.hides = tracedir_has_form2(metadata_fd);
 	return cut + repair_streams(m, &trace);
 }
 
@@ -249,7 +249,7 @@ static uint64_t repair_below(struct repairer *m, int at_fd, const char *name, in
 			     bool in_session)
 {
 	AUTO_DIR DIR *dir = depth > MAX_DEPTH ? NULL : dir_open(at_fd, name);
-	bool enters = dir && !in_session && relsession_whose(dirfd(dir)) != RELSESSION_NOBODYS;
+	bool enters = dir && !in_session && relsession_status_of_dir(dirfd(dir)) != RELSESSION_NONE;
 	struct dirent *entry;
 	uint64_t cut;
 

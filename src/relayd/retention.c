@@ -14,11 +14,11 @@
 #include "base/mem.h"
 #include "session.h"
 
-#define GONE ".removed" /* what nobody finds any more, until it is erased */
+#define GONE ".removed" /* a renamed directory, until it is erased */
 #define STACK_BYTES (256u << 10)
 #define LEAST_MS 200u
 
-/* --- what may go -------------------------------------------------------------------------- */
+/* --- removable sessions ------------------------------------------------------------------ */
 
 static size_t outer_len(const char *path)
 {
@@ -101,7 +101,7 @@ static void remove_if_unused(struct retention *r, const struct kept_session *s, 
 	pthread_mutex_unlock(&relay->lock);
 }
 
-/* --- the thread: look, and erase --------------------------------------------------------- */
+/* --- the thread: scan and erase ---------------------------------------------------------- */
 
 static uint64_t free_bytes(int fd)
 {
@@ -110,7 +110,7 @@ static uint64_t free_bytes(int fd)
 	return fstatvfs(fd, &st) < 0 ? UINT64_MAX : (uint64_t)st.f_bavail * st.f_frsize;
 }
 
-/* Data is refused where less would be free than is asked for: there has to be more. @need:
+/* Data is refused if less would be free than the options require: more has to be freed. @need:
  * it has been. */
 static void retention_check(struct retention *r, bool need)
 {
@@ -140,7 +140,7 @@ static void add_ms(struct timespec *ts, uint64_t ms)
 	}
 }
 
-/* With the lock. @kick: also if somebody is in need. */
+/* With the lock. @kick: also if a sender needs space. */
 static void retention_wait(struct retention *r, uint64_t ms, bool kick)
 {
 	struct timespec until;
@@ -164,7 +164,7 @@ static void *retention_watch(void *data)
 		pthread_mutex_unlock(&r->lock);
 		retention_check(r, need);
 		pthread_mutex_lock(&r->lock);
-		retention_wait(r, LEAST_MS, false); /* however often it is asked for */
+		retention_wait(r, LEAST_MS, false); /* however often it is requested */
 		retention_wait(r, r->rules.period_ms, true);
 	}
 	pthread_mutex_unlock(&r->lock);

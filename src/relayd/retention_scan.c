@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* retention_scan.c - which sessions there are, and which of them are to go. Knows but what
- * lies in the files; follows no link. */
+/* retention_scan.c - finds all sessions, and those to be removed, from the files only. Symbolic
+ * links are not followed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -58,9 +58,9 @@ static void scan_inner(int at_fd, const char *outer, const char *name, uint64_t 
 {
 	AUTO_FD int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct kept_session session = { 0 };
-	int whose = fd < 0 ? RELSESSION_NOBODYS : relsession_whose(fd);
+	int whose = fd < 0 ? RELSESSION_NONE : relsession_status_of_dir(fd);
 
-	if (whose == RELSESSION_NOBODYS)
+	if (whose == RELSESSION_NONE)
 		return;
 	session.path = xasprintf("%s/%s", outer, name);
 	retention_scan_measure(fd, ".", 0, &session);

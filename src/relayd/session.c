@@ -27,7 +27,7 @@
 #define FILES_OF_STREAM 2u  /* each of those that follow each other, and its index */
 #define SUFFIX_BYTES 24u    /* behind the name of a channel: _CPU_NUMBER.idx */
 #define MAX_NAMESAKES 99u   /* sessions of one name, made in one second */
-#define ID_FILE ".session"  /* in a session's directory: whose it is */
+#define ID_FILE ".session"  /* in a session's directory: its owner */
 #define ENDED_MARK "E"
 #define CLOCKS_FILE \
 	"clocks" /* lines: when, how far our clock is ahead of the sender's, error; ns */
@@ -41,7 +41,7 @@ struct reltrace {
 
 /* --- its directory ------------------------------------------------------------------ */
 
-/* NAME-STAMP, or NAME where it ends so already, as made-up names do. */
+/* NAME-STAMP, or NAME where it ends so already, as generated names do. */
 static char *with_stamp(const char *name, const char *stamp)
 {
 	size_t len = strlen(name), tail = strlen(stamp);
@@ -51,8 +51,8 @@ static char *with_stamp(const char *name, const char *stamp)
 	return xasprintf("%s-%s", name, stamp);
 }
 
-/* So that nobody's directory SESSION/HOST-TIME looks as if it were of a host whose name is
- * longer. */
+/* So that no host's directory SESSION/HOST-TIME can be mistaken for that of a host with a longer
+ * name. */
 static bool is_stamp(const char *text)
 {
 	const char *rest = usage_skip_stamp(text);
@@ -60,7 +60,7 @@ static bool is_stamp(const char *text)
 	return rest && !*rest;
 }
 
-/* Does it come from within this machine, in the clear? Then the kernel knows whose it is. */
+/* Whether the connection is local and not encrypted: then the kernel knows its owner. */
 static bool is_from_here(const struct relconn *conn)
 {
 	struct tcp_addr own = { .len = sizeof(own.sa) };
@@ -70,9 +70,9 @@ static bool is_from_here(const struct relconn *conn)
 	       tcp_is_local(&own);
 }
 
-/* Root and the relay's own user send for the host that they say. The sessions of each other user
- * are below names that end with the uid that the kernel says: no other user's name ends so.
- * @ret_name: the name, allocated, and @ret_account, which is charged; NULL: as it is said. */
+/* Root and the relay's own user send for the host that they name. The sessions of each other user
+ * are below names that end with the uid from the kernel: no other user's name ends so.
+ * @ret_name: the name, allocated, and @ret_account, which is charged; NULL: as sent. */
 static int find_owner(const struct relconn *conn, const char *host, char **ret_name,
 		      char **ret_account, struct err *err)
 {
@@ -97,8 +97,8 @@ static int find_owner(const struct relconn *conn, const char *host, char **ret_n
 	return 0;
 }
 
-/* A proven name is a host's; else it is the name that it says, and where others have to prove
- * theirs, this machine's. */
+/* An authenticated name is a host's; else it is the name that the peer sends, and if other peers
+ * must authenticate, this machine's. */
 static int relay_session_identify(const struct relconn *conn, struct req_rel_session *req,
 				  struct err *err)
 {
@@ -169,18 +169,18 @@ static void mark_ended(int dir_fd)
 		(void)!append_bytes(fd, ENDED_MARK, 1, RELAY_ID_BYTES);
 }
 
-int relsession_whose(int dir_fd)
+int relsession_status_of_dir(int dir_fd)
 {
 	AUTO_FD int fd = openat(dir_fd, ID_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	uint8_t has[RELAY_ID_BYTES + 1];
 	ssize_t n = fd < 0 ? -1 : pread(fd, has, sizeof(has), 0);
 
 	if (n < (ssize_t)RELAY_ID_BYTES)
-		return RELSESSION_NOBODYS;
+		return RELSESSION_NONE;
 	return n > (ssize_t)RELAY_ID_BYTES ? RELSESSION_ENDED : RELSESSION_OPEN;
 }
 
-/* Is a directory the session's with this id? From now on it is, if it was nobody's.
+/* Check that a directory is the session's with this id; claim it if it had no owner.
  * Return: 0; -EEXIST: it is another's; or another negative errno. */
 static int claim(int dir_fd, const uint8_t *id)
 {
@@ -225,7 +225,7 @@ static int relay_session_open_dir(const struct relay *relay, const char *outer, 
 static int relay_session_replace(const struct relworker *worker, const char *base,
 				 const uint8_t *id, struct err *err)
 {
-	struct idmap_node *node = idmap_find(&worker->bases, idmap_text(base));
+	struct idmap_node *node = idmap_find(&worker->bases, idmap_hash_text(base));
 	bool in_use = false;
 
 	for (; node; node = idmap_next(&worker->bases, node)) {
@@ -272,7 +272,7 @@ static void relay_session_refund(struct relay *relay, struct relpeer *peer)
 	relpeer_refund(peer, RELQUOTA_SESSIONS);
 }
 
-/* Users with the right to read the files may look on. */
+/* Users with the right to read the files may view it. */
 static void relay_session_show(struct relsession *session, const struct req_rel_session *req)
 {
 	const mode_t all = S_IROTH | S_IXOTH;
@@ -338,7 +338,7 @@ int relsession_new(struct relconn *conn, const struct req_rel_session *said,
 	idmap_init(&session->trace_paths);
 	idmap_init(&session->stream_ids);
 	idmap_init(&session->stream_files);
-	idmap_add(&conn->worker->bases, &session->base_node, idmap_text(session->base));
+	idmap_add(&conn->worker->bases, &session->base_node, idmap_hash_text(session->base));
 	if (req->live_us)
 		relay_session_show(session, req);
 	log_info("%s: receiving", session->path);
@@ -406,7 +406,7 @@ static struct tracedir *relay_session_find_trace(const struct relsession *sessio
 
 static bool is_path_in_use(const struct relsession *session, const char *path)
 {
-	struct idmap_node *node = idmap_find(&session->trace_paths, idmap_text(path));
+	struct idmap_node *node = idmap_find(&session->trace_paths, idmap_hash_text(path));
 
 	for (; node; node = idmap_next(&session->trace_paths, node))
 		if (strcmp(container_of(node, struct reltrace, path_node)->dir->path, path) == 0)
@@ -421,7 +421,7 @@ static void add_trace(struct relsession *session, struct tracedir *dir)
 	trace->dir = dir;
 	list_append(&session->traces, &trace->node);
 	idmap_add(&session->trace_ids, &trace->id_node, dir->id);
-	idmap_add(&session->trace_paths, &trace->path_node, idmap_text(dir->path));
+	idmap_add(&session->trace_paths, &trace->path_node, idmap_hash_text(dir->path));
 }
 
 static int relay_session_check_trace(const struct relsession *session,
@@ -439,7 +439,7 @@ static int relay_session_check_trace(const struct relsession *session,
 /* On a connection that lives on, the sender has been replaced. */
 static int cut_trace(struct tracedir *dir, const struct req_rel_trace *req, struct err *err)
 {
-	int ret = (req->behind ? tracedir_cut_behind : tracedir_cut)(dir, req->metadata_bytes);
+	int ret = (req->behind ? tracedir_cut_shorter : tracedir_cut)(dir, req->metadata_bytes);
 
 	return ret < 0 ? err_errno(err, ERR_OUTPUT, -ret, "can't continue %s", dir->path) : 0;
 }
@@ -475,7 +475,7 @@ static int open_trace(struct relsession *session, const struct req_rel_trace *re
 	if (relay_session_check_trace(session, req, err) ||
 	    relay_session_reserve_trace(session, req->path, err))
 		return err->code;
-	if ((req->behind ? tracedir_adopt_behind : tracedir_adopt)(
+	if ((req->behind ? tracedir_adopt_shorter : tracedir_adopt)(
 		    req->trace, session->fd, req->path, req->uuid.data, req->metadata_bytes,
 		    &session->conn->worker->disk, ret, err)) {
 		relay_session_release_trace(session);
@@ -547,7 +547,7 @@ struct relstream *relsession_find_stream(const struct relsession *session, uint3
 
 static uint64_t file_id(const struct tracedir *dir, const char *channel, uint32_t cpu)
 {
-	return idmap_text(channel) ^ (uintptr_t)dir ^ (uint64_t)cpu << 32;
+	return idmap_hash_text(channel) ^ (uintptr_t)dir ^ (uint64_t)cpu << 32;
 }
 
 static bool is_stream_in_use(const struct relsession *session, const struct tracedir *dir,

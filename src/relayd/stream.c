@@ -13,7 +13,7 @@
 
 #define CHECK_BYTES (256u << 10) /* of a body, at once */
 
-/* A loss of power may have left the room of a packet without what was in it. */
+/* A power failure may have left the space of a packet without its contents. */
 static bool is_damaged(const struct relstream *s)
 {
 	uint64_t left = s->last.packet_size / 8 - sizeof(s->last);
@@ -36,7 +36,7 @@ static bool is_damaged(const struct relstream *s)
 	return buf && crc != s->last.crc32c;
 }
 
-/* Its entry goes with it, else another search would find it by that. */
+/* Remove the last packet and its index entry, by which the next search would find it again. */
 static int relay_stream_cut_last(struct relstream *s)
 {
 	s->file.bytes -= s->last.packet_size / 8;
@@ -48,7 +48,8 @@ static int relay_stream_cut_last(struct relstream *s)
 	return 0;
 }
 
-/* Files that this relay has written itself are as they were written.
+/* The checksum of the last packet is not verified for files that were written since this relay
+ * started: their contents are in the page cache.
  * Return: as stream_file_adopt(). */
 static int relay_stream_adopt(struct relstream *s, uint64_t since_ns)
 {
@@ -133,11 +134,11 @@ static int relay_stream_check(const struct relstream *s, const struct packet_hea
 	const struct stream_config *c = &s->config;
 
 	if (h->magic != PACKET_MAGIC || h->packet_size % 8 || h->content_size != h->packet_size)
-		return relay_stream_refuse(s, "is none", err);
+		return relay_stream_refuse(s, "has an invalid header", err);
 	if (memcmp(h->uuid, c->trace->uuid, sizeof(h->uuid)) != 0 ||
 	    h->stream_id != c->stream_class ||
 	    h->stream_instance_id != (uint32_t)(c->first_instance + s->file.cpu))
-		return relay_stream_refuse(s, "is another stream's", err);
+		return relay_stream_refuse(s, "belongs to another stream", err);
 	if (s->has_last && h->packet_seq_num <= s->last.packet_seq_num)
 		return relay_stream_refuse(s, "is stored already", err);
 	return 0;
@@ -147,7 +148,7 @@ static int relay_stream_fail(struct relstream *s, int error, struct err *err)
 {
 	if (error == -EDQUOT && s->config.disk->limit == DISK_KEEP_FREE)
 		return err_set(err, ERR_OUTPUT,
-			       "its disk has no more room than is to be left free (--keep-free)");
+			       "the free space of its disk has reached the limit (--keep-free)");
 	return err_errno(err, ERR_OUTPUT, -error, "can't write stream %s_%u", s->config.channel,
 			 s->file.cpu);
 }
@@ -163,9 +164,9 @@ int relstream_begin(struct relstream *s, const struct packet_header *header, str
 	if (ret < 0)
 		return relay_stream_fail(s, ret, err);
 	bare.crc32c = 0;
-	s->coming = *header;
-	s->came = 0;
-	s->sum_behind = false;
+	s->incoming = *header;
+	s->received = 0;
+	s->checksum_follows = false;
 	s->crc = crc32c(0, &bare, sizeof(bare));
 	return 0;
 }
@@ -177,40 +178,40 @@ void relstream_undo(struct relstream *s)
 
 int relstream_body(struct relstream *s, const void *data, size_t len, struct err *err)
 {
-	int ret = stream_file_body(&s->file, s->came, data, len);
+	int ret = stream_file_body(&s->file, s->received, data, len);
 
 	if (ret < 0) {
 		relstream_undo(s);
 		return relay_stream_fail(s, ret, err);
 	}
 	s->crc = crc32c(s->crc, data, len);
-	s->came += len;
+	s->received += len;
 	return 0;
 }
 
 void relstream_sum(struct relstream *s, uint32_t sum)
 {
-	s->coming.crc32c = sum;
-	s->sum_behind = true;
+	s->incoming.crc32c = sum;
+	s->checksum_follows = true;
 }
 
 int relstream_finish(struct relstream *s, struct err *err)
 {
 	int ret = 0;
 
-	if (s->crc != s->coming.crc32c) {
+	if (s->crc != s->incoming.crc32c) {
 		relstream_undo(s);
 		return relay_stream_refuse(s, "arrived damaged", err);
 	}
-	if (s->sum_behind)
-		ret = stream_file_sum(&s->file, &s->coming);
+	if (s->checksum_follows)
+		ret = stream_file_sum(&s->file, &s->incoming);
 	if (ret == 0)
-		ret = stream_file_finish(&s->file, &s->coming);
+		ret = stream_file_finish(&s->file, &s->incoming);
 	if (ret < 0) {
 		relstream_undo(s);
 		return relay_stream_fail(s, ret, err);
 	}
-	s->last = s->coming;
+	s->last = s->incoming;
 	s->has_last = true;
 	live_stored(s->live, &s->file, &s->last);
 	return 0;

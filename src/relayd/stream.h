@@ -25,10 +25,10 @@ struct relstream {
 	struct live_stream *live;  /* its entry for viewers; NULL: not live */
 
 	/* the packet that is being received */
-	struct packet_header coming;
-	uint64_t came; /* received bytes of its body */
+	struct packet_header incoming;
+	uint64_t received; /* received bytes of its body */
 	uint32_t crc;
-	bool sum_behind; /* coming.crc32c was received after the body */
+	bool checksum_follows; /* incoming.crc32c was received after the body */
 
 	/* a packet that is received in parts, stored in a hidden file until it is complete */
 	int part_fd; /* while a part is received; -1: none */
@@ -37,41 +37,42 @@ struct relstream {
 	bool refused;	      /* the preceding packet or part was rejected */
 };
 
-/** @config->channel is copied. Finds out what is stored; the last packet of a file that was written
- *  before @since_ns (CLOCK_REALTIME) has to be right. Return: 0 or the code in @err. */
+/** Open a stream, and find its last stored packet. @config->channel is copied. In a file that was
+ *  written before @since_ns (CLOCK_REALTIME), the checksum of that packet is checked. Return: 0 or
+ *  the code in @err. */
 int relstream_new(uint32_t id, const struct stream_config *config, uint32_t cpu, uint64_t since_ns,
 		  struct relstream **ret, struct err *err);
 void relstream_free(struct relstream *stream);
-/** Let viewers of @session see it; NULL: there are none. */
+/** Add the stream to @session for viewers; NULL: not a live session. */
 void relstream_show(struct relstream *stream, struct live_session *session);
 
 /*
- * A packet: where one of these returns other than 0 (the code in @err), it is over, and the
- * file as it was.
+ * Reception of a packet. If one of these functions fails (returns the code in @err), the packet is
+ * discarded, and the file is unchanged.
  */
 int relstream_begin(struct relstream *stream, const struct packet_header *header, struct err *err);
 int relstream_body(struct relstream *stream, const void *data, size_t len, struct err *err);
-/** The checksum that it has to have, where its header has none. */
+/** Set the expected checksum, if the header has none. */
 void relstream_sum(struct relstream *stream, uint32_t sum);
 int relstream_finish(struct relstream *stream, struct err *err);
-/** It will not be finished. */
+/** Discard the unfinished packet. */
 void relstream_undo(struct relstream *stream);
 
 /*
- * The same in parts: what has come stays where the line breaks, and the next connection goes on
- * behind it. Readers see the packet when it is whole.
+ * Reception in parts: received parts are kept when the connection breaks, and the next connection
+ * continues after them. Readers see the packet when it is complete.
  */
-/** @at: bytes of its body that came before. */
+/** @at: bytes of the packet's body that were received before. */
 int relstream_part_begin(struct relstream *stream, const struct packet_header *header, uint64_t at,
 			 struct err *err);
 int relstream_part(struct relstream *stream, const void *data, size_t len, struct err *err);
-/** All of a part has come. Return: 0 or the code in @err. */
+/** Finish a part that was received completely. Return: 0 or the code in @err. */
 int relstream_part_finish(struct relstream *stream, struct err *err);
 /** Find the part that an earlier connection has left. */
 void relstream_part_find(struct relstream *stream);
-/** A part does not come to its end: what came of it stays. */
+/** End an incomplete part: its received bytes stay. */
 void relstream_part_close(struct relstream *stream);
-/** The rest does not come. */
+/** Discard the received parts of a packet. */
 void relstream_part_drop(struct relstream *stream);
 
 #endif

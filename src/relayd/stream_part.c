@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stream_part.c - a packet that comes in parts over a slow line: they are kept in a hidden file of
- * the stream, header first, so that a connection that breaks costs none of them. When all have
- * come, the packet goes to the stream's file in one go, as any other.
+ * stream_part.c - a packet that is received in parts, over a slow connection: the parts are stored
+ * in a hidden file of the stream, after the header, so that they are not lost if the connection
+ * breaks. When all were received, the packet is appended to the stream's file like any other.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -112,9 +112,9 @@ int relstream_part_begin(struct relstream *s, const struct packet_header *header
 	int ret;
 
 	if (header->packet_size / 8 > RELAY_PARTS_MAX)
-		return err_set(err, ERR_INVALID, "a packet of so many bytes can't come in parts");
+		return err_set(err, ERR_INVALID, "the packet is too large to be sent in parts");
 	if (at && (s->begun_bytes != at || memcmp(&s->begun, header, sizeof(*header)) != 0))
-		return err_set(err, ERR_INVALID, "a part of a packet of %s_%u does not follow",
+		return err_set(err, ERR_INVALID, "a part of a packet of %s_%u is out of sequence",
 			       s->config.channel, s->file.cpu);
 	ret = at ? part_open(s) : part_create(s, header);
 	return ret < 0 ? part_fail(s, ret, err) : 0;

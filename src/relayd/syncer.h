@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * syncer.h - has on the disk itself what a relay is about to acknowledge: a thread for each
- * file system syncs the files of all connections that wait, so that the loop does not wait
- * for the disk. Owned by the relay; all but the thread's own part runs on the relay's loop.
+ * syncer.h - syncs data to the disk before a relay acknowledges it: for each file system, a thread
+ * syncs the files of all connections that wait for it. One such sync is a "commit". Owned by a
+ * worker; these functions run on the worker's loop, which never waits for the thread.
  */
 #ifndef RELAYD_SYNCER_H
 #define RELAYD_SYNCER_H
@@ -12,31 +12,32 @@
 
 #include "io/loop.h"
 
-#define SYNCER_NONE UINT32_MAX	/* period of what is not synced */
-#define SYNCER_MOST_US 1000000u /* senders wait for their acknowledgement meanwhile */
+#define SYNCER_NONE UINT32_MAX	/* instead of a period: data is not synced */
+#define SYNCER_MOST_US 1000000u /* longest period, as senders wait for the acknowledgement */
 
 struct syncer;
 
-/** struct syncer_waiter - is called when something that it has joined for is on the disk. */
+/** struct syncer_waiter - callback of a connection that waits for commits. */
 struct syncer_waiter {
 	struct list_node node;
-	/** All commits up to @commit are done; @error: the last one failed. It may leave. */
+	/** All commits up to @commit are done; @error: the last one failed. The waiter may be
+	 *  removed from the list. */
 	void (*synced)(struct syncer_waiter *waiter, uint64_t commit, int error);
 };
 
-/** @fd: a directory on the file system; stays the caller's. @top_fd: the directories above it are
- *  not synced; stays the caller's, and open. Return: 0 or negative errno. */
+/** @fd: a directory on the file system; owned by the caller. @top_fd: a directory whose parents are
+ *  not synced; owned by the caller, and stays open. Return: 0 or negative errno. */
 int syncer_new(struct syncer **ret, struct loop *loop, int fd, int top_fd) MUST_CHECK;
-/** Waits for the sync that is being made. */
+/** Wait for a commit in progress, and free. */
 struct syncer *syncer_free(struct syncer *syncer);
 dev_t syncer_device(const struct syncer *syncer);
 
 void syncer_add(struct syncer *syncer, struct syncer_waiter *waiter);
-/** The next commit is to have a file, or a directory and those above it; the descriptor stays the
+/** Add a file, or a directory and its parents, to the next commit; the descriptor stays the
  *  caller's. Return: 0 or negative errno. */
 int syncer_file(struct syncer *syncer, int fd) MUST_CHECK;
 int syncer_dirs(struct syncer *syncer, int fd) MUST_CHECK;
-/** Make that commit after @within_us at the latest. Return: its number. */
+/** Begin the next commit after @within_us at the latest. Return: its number. */
 uint64_t syncer_join(struct syncer *syncer, uint64_t within_us);
 
 #endif

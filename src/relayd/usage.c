@@ -14,7 +14,7 @@
 
 #define MAX_DEPTH 12 /* as repair.c */
 
-/* A look at the files; @left: how many more may be looked at. */
+/* A count of the files; @left: how many more may be visited. */
 struct walk {
 	uint64_t left;
 	const atomic_bool *stop;
@@ -78,7 +78,7 @@ static bool is_tail(const char *text)
 	       (!*rest || (*rest == '-' && rest[1 + strspn(rest + 1, "0123456789")] == '\0'));
 }
 
-/* HOST-TIME or HOST-TIME-NUMBER; a user's HOST ends with what @host is. */
+/* HOST-TIME or HOST-TIME-NUMBER; a user's HOST ends with @host. */
 static bool usage_is_of(const char *name, const char *host)
 {
 	size_t len = strlen(host);

@@ -9,8 +9,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 
-#define IDLE_US 5000000u   /* without a session: be quick to attach one */
-#define STUCK_US 20000000u /* in the middle of a request, or of an answer */
+#define IDLE_US 5000000u   /* limit for a viewer to attach a session */
+#define STUCK_US 20000000u /* limit for a viewer to continue a request, or to receive a reply */
 
 /* --- answers ---------------------------------------------------------------------------- */
 
@@ -52,7 +52,7 @@ static int viewer_request_bytes(const struct viewer *v, size_t *ret)
 		return 0;
 	memcpy(&head, v->in, sizeof(head));
 	body = viewer_body_bytes(be32toh(head.command));
-	if (body < 0) /* is answered, whatever else it is */
+	if (body < 0) /* is answered in any case */
 		return 0;
 	if (be64toh(head.bytes) != (uint64_t)body)
 		return -EBADMSG;
@@ -113,7 +113,7 @@ static void viewer_set_idle_timer(struct viewer *v)
 		loop_timer_set(&v->timer, IDLE_US);
 }
 
-/* Deciphered bytes that lie in the library wake nobody: a socket with room does. */
+/* Decrypted bytes in the TLS library wake no poll: a socket with room does. */
 static uint32_t viewer_events_of(const struct viewer *v)
 {
 	if (!v->chan.up)
@@ -160,7 +160,7 @@ static void viewer_ready(struct loop_fd *source, uint32_t events)
 		viewer_free(v);
 		return;
 	}
-	if (was_up) /* a handshake has the time of one that says nothing */
+	if (was_up) /* a handshake has the time limit of a silent connection */
 		viewer_set_idle_timer(v);
 }
 
@@ -175,7 +175,7 @@ static bool viewer_may_continue(struct viewer *v)
 		return false;
 	}
 	if (!chan_peer(&v->chan) || !v->chan.up)
-		return true; /* it sees what it saw */
+		return true; /* it may view the same as before */
 	view_acl_fini(&v->view_acl);
 	keyring_view_acl(v->viewers->keyring, chan_peer(&v->chan), &v->view_acl);
 	list_for_each(vsession, &v->sessions, node)

@@ -14,14 +14,15 @@
 #include "viewstream.h"
 
 #define VIEWER_MAX_BODY 20u
-#define VIEWER_MAX_DATA (256u << 10) /* of a packet or of metadata, in one reply */
-#define VIEWER_MAX_STREAMS 128u	     /* in one reply */
-#define VIEWER_MAX_SESSIONS 64u	     /* that one viewer follows */
+#define VIEWER_MAX_DATA (256u << 10) /* bytes of a packet or of metadata in one reply */
+#define VIEWER_MAX_STREAMS 128u	     /* streams in one reply */
+#define VIEWER_MAX_SESSIONS 64u	     /* sessions that one viewer follows */
 
 struct viewer {
 	struct loop_fd source; /* owns its descriptor */
 	struct chan chan;
-	struct loop_timer timer, proof; /* proof: next check of its certificate */
+	struct loop_timer timer; /* limits the silence of the viewer */
+	struct loop_timer proof; /* next check of its certificate */
 	struct list_node node;
 	struct viewers *viewers;
 	struct viewers_origin *origin;
@@ -39,21 +40,22 @@ struct viewer {
 	size_t out_begin, out_end;
 };
 
-/** @fd and @tls (NULL: in the clear) are taken over. @everything: it may see all sessions; else
- *  those that are open to all, or, with @tls, what its name allows. @origin: counts the viewer
- *  already; viewers_leave() is called in any case. Return: 0 or negative errno. */
+/** The viewer owns @fd and @tls (NULL: unencrypted). @everything: it may see all sessions; else
+ *  those that all local users may see, or, with @tls, those that its name permits. @origin: counts
+ *  the viewer already; viewers_leave() is called also on failure. Return: 0 or negative errno. */
 int viewer_new(struct viewers *viewers, int fd, struct tls *tls, bool everything,
 	       struct viewers_origin *origin) MUST_CHECK;
 void viewer_free(struct viewer *viewer);
-/** Keys or rights of viewers have changed, or a certificate may have expired: the viewer is freed
- *  if it is not permitted any more. */
+/** Check the viewer again, after a change of the keys or rights, or the expiry of its certificate:
+ *  it is freed if it is not permitted any more. */
 void viewer_recheck(struct viewer *viewer);
 
-/* --- between viewer.c, which has the bytes, and viewer_answer.c ----------------------------- */
+/* --- shared by viewer.c, which sends and receives bytes, and viewer_answer.c
+ * -------------------- */
 
 /** Number of bytes that follow a request's header; -1: unknown request. */
 int viewer_body_bytes(uint32_t command);
-/** Answer with viewer_reply(). Return: 0, or negative: the connection is over. */
+/** Answer a request, by viewer_reply(). Return: 0; negative: the connection must be closed. */
 int viewer_answer(struct viewer *viewer, uint32_t command, const uint8_t *body) MUST_CHECK;
 /** Allocate a reply of @bytes, zeroed. Return: NULL: no memory. */
 void *viewer_reply(struct viewer *viewer, size_t bytes) MUST_CHECK;

@@ -280,7 +280,7 @@ static int on_get_metadata(struct viewer *v, const void *body)
 	memcpy(&id, body, sizeof(id));
 	vtrace = viewer_answer_find_trace(v, be64toh(id));
 	if (vtrace) {
-		len = (size_t)MIN(vtrace_news(vtrace), (uint64_t)VIEWER_MAX_DATA);
+		len = (size_t)MIN(vtrace_unsent(vtrace), (uint64_t)VIEWER_MAX_DATA);
 		status = len ? VIEW_METADATA : VIEW_NO_METADATA;
 	}
 	reply = viewer_reply(v, sizeof(*reply) + len);
@@ -296,8 +296,8 @@ static int on_get_metadata(struct viewer *v, const void *body)
 	return 0;
 }
 
-/* Metadata has no packets. Its answer says up to where the session is known: of use to a viewer of
- * an earlier relay, which knows streams that this one has not heard of. */
+/* Metadata has no packets. Its reply has the position up to which the session is known, for a
+ * viewer of an earlier relay, which may know streams that are not registered at this one. */
 static void metadata_index(const struct vtrace *vtrace, struct view_index *ret)
 {
 	ret->status = htobe32(vtrace ? VIEW_INDEX_END : VIEW_INDEX_ERROR);
@@ -320,8 +320,8 @@ static int on_get_next_index(struct viewer *v, const void *body)
 		return metadata_index(viewer_answer_find_trace(v, be64toh(id)), reply), 0;
 	ret = vstream_index(vs, reply);
 	if (ret == -ESTALE)
-		log_warn_some("an event came later than its time: a viewer is disconnected, which "
-			      "has been told that there is none; the trace has it");
+		log_warn_some("an event was received after a beacon of a later time: a viewer that "
+			      "has received the beacon is disconnected; the trace has the event");
 	return ret;
 }
 

@@ -44,7 +44,8 @@ void viewers_leave(struct viewers *viewers, struct viewers_origin *origin)
 	free(origin);
 }
 
-/* The oldest that follows nothing: of @origin, or, if that is NULL, of the origin with the most. */
+/* The oldest viewer that follows no session: of @origin; if that is NULL, of the origin with the
+ * most viewers. */
 static struct viewer *find_idle(const struct viewers *viewers, const struct viewers_origin *origin)
 {
 	struct viewer *viewer, *best = NULL;
@@ -66,10 +67,11 @@ static bool viewers_ensure_room(struct viewers *viewers, const struct viewers_or
 		return true;
 	viewer = find_idle(viewers, too_many ? origin : NULL);
 	if (!viewer) {
-		log_warn_some("%u viewers: another one is refused", viewers->nr);
+		log_warn_some("%u viewers are connected: another one is refused", viewers->nr);
 		return false;
 	}
-	log_warn_some("%u viewers: one that follows nothing is disconnected", viewers->nr);
+	log_warn_some("%u viewers are connected: one that follows no session is disconnected",
+		      viewers->nr);
 	viewer_free(viewer);
 	return true;
 }
@@ -92,7 +94,7 @@ int viewers_serve(struct viewers *viewers, int fd, struct tls *tls, bool everyth
 
 static void key_of_user(uid_t uid, uint8_t ret[16])
 {
-	memset(ret, 0xff, 16); /* nobody's address */
+	memset(ret, 0xff, 16); /* no client's address */
 	memcpy(ret, &uid, sizeof(uid));
 }
 
@@ -127,7 +129,7 @@ static bool may_see_all(const struct viewers *viewers, int fd, const struct tcp_
 		key_of_user(uid, ret_origin);
 	if (ret < 0 && ret != -ESRCH) /* and not: has left already */
 		log_warn_some(
-			"a viewer sees what all may see, as it can't be known whose it is: %s",
+			"a viewer's user is unknown, so it may see only sessions that are open to all: %s",
 			strerror(-ret));
 	return ret == 0 && (uid == 0 || uid == geteuid());
 }
@@ -146,7 +148,7 @@ static void viewers_accept(const struct viewers_listener *listener, int fd,
 		close(fd);
 		return;
 	}
-	tcp_set_up(fd);
+	tcp_set_options(fd);
 	(void)!viewers_serve(viewers, fd, tls, !tls && all, origin);
 }
 

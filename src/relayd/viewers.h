@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * viewers.h - all viewers of live sessions, and the thread that serves them: it has a
- * loop and descriptors of its own and shares nothing with the relay's but `struct live`,
- * so that no viewer, and no disk that reads slowly, delays what is being received.
+ * viewers.h - all viewers of live sessions, and the thread that serves them: it has a separate loop
+ * and separate descriptors, and shares only `struct live` and the keyring with the relay's other
+ * threads, so that neither viewers nor a slow disk delay the reception of data.
  * Started and ended by main().
  */
 #ifndef RELAYD_VIEWERS_H
@@ -16,8 +16,7 @@
 
 #define VIEWERS_MAX_LISTENERS 8u
 
-/** Where viewers come from: a user of this machine, an IPv4 address, or a network of 2^64 IPv6
- *  addresses. */
+/** The origin of viewers, for limits: a local user, an IPv4 address, or an IPv6 network (/64). */
 struct viewers_origin {
 	uint8_t key[16];
 	unsigned int nr; /* viewers */
@@ -37,37 +36,37 @@ struct viewers {
 	void *origins; /* tsearch: struct viewers_origin */
 	uint64_t next_id;
 	struct view_files files;
-	struct keyring *keyring; /* main()'s; NULL: there are no keys */
+	struct keyring *keyring; /* owned by main(); NULL: there are no keys */
 	int owners; /* socket that reports the user of a connection; -1: not available */
 	struct viewers_listener listeners[VIEWERS_MAX_LISTENERS];
 	unsigned int nr_listeners;
-	struct loop_fd stop;	 /* an eventfd: the thread ends */
-	struct loop_fd new_keys; /* an eventfd */
+	struct loop_fd stop;	 /* an eventfd: end the thread */
+	struct loop_fd new_keys; /* an eventfd: check all viewers again */
 	pthread_t thread;
 	bool runs;
 };
 
-/** @loop: theirs; @max_fds: that they may have open. Return: 0 or negative errno. */
+/** @loop: the thread's. @max_fds: limit of open descriptors. Return: 0 or negative errno. */
 int viewers_init(struct viewers *viewers, struct loop *loop, struct live *live,
 		 unsigned int max_fds) MUST_CHECK;
-/** Ends the thread, and all connections. */
+/** End the thread, and close all connections. */
 void viewers_fini(struct viewers *viewers);
 
-/** Before the thread runs. Return: 0 or negative errno. */
+/** Open an address, before the thread runs. Return: 0 or negative errno. */
 int viewers_listen(struct viewers *viewers, const struct tcp_addr *addr,
 		   enum relay_link link) MUST_CHECK;
 /** Return: 0 or negative errno. */
 int viewers_start(struct viewers *viewers) MUST_CHECK;
 
-/** From any thread: the keys, or rights of viewers, are others. */
+/** Check all viewers again, as keys or rights have changed. Any thread. */
 void viewers_recheck(struct viewers *viewers);
 
-/** Serve @fd, as if it had been accepted; the rest as in viewer.h. One origin has half of the
- *  room at most; where there is none left, the origin with the most viewers gives up one that
- *  follows nothing. */
+/** Serve @fd like an accepted connection, see viewer_new(). One origin may have at most half of the
+ *  viewers that are allowed; if all are connected, an idle viewer of the origin with the most
+ *  viewers is disconnected. */
 int viewers_serve(struct viewers *viewers, int fd, struct tls *tls, bool everything,
 		  const uint8_t origin[16]) MUST_CHECK;
-/** A viewer leaves. */
+/** Remove a viewer from the counts. */
 void viewers_leave(struct viewers *viewers, struct viewers_origin *origin);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * viewstream.c - what a viewer hears of a stream is what the sender has promised: packets in
- * their order, and, where there is none, that nothing older than the last beacon comes. A
- * packet is stored as beginning where the one before it ends, which may be long before
- * that beacon; so for viewers it begins with its first record. A stream that is new is
- * announced before anything that is younger than it; babeltrace 2.0.4 hears of it only
- * together with a packet, so it gets one without events. And it crashes where the first
- * thing that it hears of a stream is that nothing is older than what it has shown already.
+ * viewstream.c - sends a stream to a viewer: packets in their order; if there is none, the time of
+ * the last beacon, before which no event will be sent. The stored begin of a packet is the end of
+ * the preceding one, which may be long before that beacon; so for viewers it is changed to the time
+ * of the first record. A new stream is announced before newer data of other streams; babeltrace
+ * 2.0.4 requests new streams only after it has received a packet, so it is sent an empty one.
+ * Another fault of it is avoided: it crashes if the first message about a stream is a beacon with
+ * the time of an event that it has shown already.
  */
 #include "viewstream.h"
 
@@ -20,8 +20,8 @@
 #include "base/mem.h"
 #include "trace/index.h"
 
-/* Viewers complain of two streams that say nothing at the very same time. */
-#define APART_TICKS 8u /* a nanosecond, whatever the clock */
+/* Viewers report an error if two streams send beacons with the same time. */
+#define APART_TICKS 8u /* a nanosecond, with any clock */
 #define APART_MAX 4096u
 
 #define EMPTY_OFFSET (1ull << 62) /* of a packet that is in no file */
@@ -87,8 +87,8 @@ static bool ends_since(int index_fd, uint64_t entry, uint64_t time)
 	       be64toh(found.timestamp_end) >= time;
 }
 
-/* A viewer that comes back, as the relay was restarted, need not ask for all that it has seen.
- * Where new files replace old ones it begins with the oldest. */
+/* A viewer that reconnects after a restart of the relay need not read packets again that it has
+ * shown. Where new files replace old ones it begins with the oldest. */
 static void skip_known(struct vstream *vs, const struct live_state *state)
 {
 	struct stream_file file = { .config = &vs->stream->config, .cpu = vs->stream->cpu };
@@ -177,7 +177,7 @@ bool vsession_is_over(const struct vsession *vsession)
 
 /* --- metadata ------------------------------------------------------------------------------ */
 
-uint64_t vtrace_news(const struct vtrace *vtrace)
+uint64_t vtrace_unsent(const struct vtrace *vtrace)
 {
 	uint64_t bytes = live_metadata_bytes(vtrace->trace);
 
@@ -263,7 +263,7 @@ static uint64_t oldest_file(const struct vstream *vs, const struct live_state *s
 		       0;
 }
 
-/* One that has only losses to tell may be older than what was said since. */
+/* A packet that has only losses may be older than the last beacon. */
 static int begin_late(const struct vstream *vs, struct found *found)
 {
 	struct packet_header *h = &found->header;
@@ -307,7 +307,7 @@ static int find_in_file(const struct vstream *vs, const struct live_state *state
 		error = begin_late(vs, ret);
 	live_state(vs->stream, 0, &later);
 	if (vs->file < oldest_file(vs, &later))
-		return -ESTALE; /* what was opened may be another one of that name */
+		return -ESTALE; /* the opened file may be another one of that name */
 	return error < 0 ? error : 1;
 }
 
@@ -360,7 +360,7 @@ int vstream_read(struct vstream *vs, uint64_t offset, void *buf, size_t len)
 	return error;
 }
 
-/* --- what comes next ----------------------------------------------------------------------- */
+/* --- next packet or beacon ----------------------------------------------------------------- */
 
 static void viewstream_fill(struct view_index *ret, const struct vstream *vs,
 			    const struct packet_header *h)
@@ -491,7 +491,8 @@ int vstream_index(struct vstream *vs, struct view_index *ret)
 	vstream_close(vs);
 	live_state(vs->stream, vs->vtrace->vsession->known, &state);
 	if (vs->files->nr >= vs->files->max) {
-		log_warn_some("viewers have %u files open: one has to wait", vs->files->nr);
+		log_warn_some("viewers have %u files open, which is the limit: a viewer must wait",
+			      vs->files->nr);
 		fill_bare(ret, vs, VIEW_INDEX_RETRY, 0);
 		return 0;
 	}

@@ -217,7 +217,7 @@ static struct relworker *choose(struct relay *relay, const char *host)
 
 static struct relclaim *find_claim(const struct relay *relay, const char *base)
 {
-	struct idmap_node *node = idmap_find(&relay->claims, idmap_text(base));
+	struct idmap_node *node = idmap_find(&relay->claims, idmap_hash_text(base));
 
 	for (; node; node = idmap_next(&relay->claims, node)) {
 		struct relclaim *claim = container_of(node, struct relclaim, node);
@@ -239,7 +239,7 @@ struct relclaim *relworker_claim(struct relay *relay, const char *host, const ch
 		claim->host = xstrdup(host);
 		claim->worker = choose(relay, host);
 		claim->worker->nr_claims++;
-		idmap_add(&relay->claims, &claim->node, idmap_text(base));
+		idmap_add(&relay->claims, &claim->node, idmap_hash_text(base));
 		list_append(&relay->claim_list, &claim->list_node);
 	}
 	claim->nr++;
@@ -302,7 +302,7 @@ void relworkers_recheck(struct relay *relay)
 	recheck_all(&relay->main);
 }
 
-/* --- what its sessions sync ------------------------------------------------------------ */
+/* --- sync of its sessions -------------------------------------------------------------- */
 
 int relworker_find_syncer(struct relworker *w, int fd, struct syncer **ret)
 {

@@ -5,8 +5,8 @@
 
 #include "base/log.h"
 
-/* Descriptors that each use leaves to those before it: enough of them for a day's work, but
- * no more than a part of a small limit. */
+/* Number of descriptors that each use of enum admission_use leaves free for the uses before it:
+ * 256, fewer if the limit is small, but at least 8. */
 static unsigned int admission_reserve(unsigned int limit)
 {
 	return MAX(8u, MIN(limit / 16, 256u));
@@ -54,7 +54,7 @@ static void admission_on_timeout(struct loop_timer *timer)
 		nr++;
 	}
 	if (nr)
-		log_info("closed %u connections that sent nothing for %u s", nr,
+		log_info("closed %u connections that did not introduce themselves within %u s", nr,
 			 ADMISSION_TIMEOUT_US / 1000000);
 	await_first(admission);
 }

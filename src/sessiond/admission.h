@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * admission.h - admission of connections. Descriptors are limited by number, since the kernel
- * returns the lowest free one: applications leave some to the sessions, these leave some to
- * clients, and clients to temporary uses. Each connection must introduce itself within some
- * seconds. Part of ltt-sessiond; its loop's thread only.
+ * admission.h - admission of connections. When descriptors become scarce, less important uses are
+ * refused first: applications leave some descriptors to sessions, sessions to clients, and clients
+ * to temporary uses. The value of a new descriptor shows how many are open, since the kernel
+ * returns the lowest free one. Each connection must send its first message (hello) within
+ * ADMISSION_TIMEOUT_US. Part of ltt-sessiond; its loop's thread only.
  */
 #ifndef SESSIOND_ADMISSION_H
 #define SESSIOND_ADMISSION_H
@@ -25,7 +26,7 @@ struct admission {
 	struct loop_timer timeout;
 };
 
-/** A connection that has not introduced itself; embedded in what owns the peer. */
+/** A connection that has not sent its hello; embedded in the peer's owner. */
 struct pending_hello {
 	struct list_node node;
 	uint64_t since_ns;
@@ -43,7 +44,7 @@ bool admission_has_room(int fd, enum admission_use use);
 /** Close the connection unless admission_remove() is called in time. */
 void admission_add(struct admission *admission, struct pending_hello *pending_hello,
 		   struct peer *peer);
-/** The connection has introduced itself, or is closed; may be called twice. */
+/** Remove a connection that has sent its hello or is closed; may be called twice. */
 void admission_remove(struct pending_hello *pending_hello);
 
 #endif

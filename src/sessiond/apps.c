@@ -11,14 +11,15 @@
 #include "proto/app.h"
 
 /* The features that this daemon offers and understands; see enum app_feature. */
-#define FEATURES ((uint64_t)(APP_FEATURE_OFFER | APP_FEATURE_COUNT))
+#define FEATURES \
+	((uint64_t)(APP_FEATURE_OFFER | APP_FEATURE_COUNT | APP_FEATURE_CONTEXT | APP_FEATURE_KEYS))
 
 struct app_conn {
 	struct list_node node;
 	struct sessiond *sd;
 	struct peer peer;
 	struct pending_hello pending_hello;
-	struct user_app *app; /* NULL until it has said hello */
+	struct user_app *app; /* NULL until it has sent hello */
 };
 
 /* A user's daemon is for the user's own applications. */
@@ -86,7 +87,7 @@ static int handle_app_buffer_offer(struct app_conn *conn, struct msg_app_buffer_
 {
 	int ret = user_app_offer(conn->app, msg);
 
-	/* whatever they are: an application's descriptors are opened anew, not kept */
+	/* in any case: an application's descriptors are opened again, not kept */
 	sock_drop(msg->data);
 	sock_drop(msg->ctl);
 	return ret;

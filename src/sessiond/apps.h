@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * apps.h - connections of traced applications: receives messages of app.def and passes them to
- * the user domain. One that violates the protocol is disconnected, which does not affect others.
+ * the user domain. An application that violates the protocol is disconnected; others are not
+ * affected.
  * Runs on the daemon's loop.
  */
 #ifndef SESSIOND_APPS_H

@@ -11,7 +11,7 @@
 
 /* Requests of one client that may wait for an answer at the same time. */
 #define MAX_WAITING 256u
-/* Clients at a time that are told why they are refused; more are just closed. */
+/* Rejected clients at a time that are sent the reason; further ones are just closed. */
 #define MAX_REFUSED 4u
 
 struct client *client_find(struct sessiond *sd, uint64_t id)
@@ -47,8 +47,11 @@ static int clients_on_message(struct peer *peer, const struct msg_header *header
 	}
 	admission_remove(&client->pending_hello);
 	if (client->nr_waiting > MAX_WAITING) {
-		command_error(cmd, ERR_BUSY, "this connection has %u requests waiting already",
-			      MAX_WAITING);
+		command_error(
+			cmd, ERR_BUSY,
+			"this connection has %u pending requests, which is the limit; wait for "
+			"replies",
+			MAX_WAITING);
 		command_fail(cmd);
 		return 0;
 	}
@@ -89,7 +92,7 @@ int client_conn_new(struct sessiond *sd, int fd)
 	int ret = peer_init(&client->peer, sd->loop, fd, &ops);
 
 	client->sd = sd;
-	/* some of those that are refused are told why */
+	/* some rejected clients are sent the reason */
 	if (ret == 0 && clients_admit(sd, &client->peer, &client->refusal) &&
 	    sd->nr_refused >= MAX_REFUSED)
 		ret = -EUSERS;

@@ -17,7 +17,7 @@ struct client {
 	struct pending_hello pending_hello;
 	uint64_t id;
 	uint32_t nr_waiting; /* commands that are not answered yet */
-	struct err refusal;  /* with a code: the answer to any request */
+	struct err refusal;  /* if its code is set: the answer to all requests */
 };
 
 /** Take over a connection. Return: 0 or negative errno. */

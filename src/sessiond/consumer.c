@@ -23,8 +23,8 @@ struct con_call {
 	con_item item;
 	con_done done;
 	void *data;
-	bool any_item; /* came already */
-	bool telling;  /* sets up a new consumer: never sent again from here */
+	bool any_item;	 /* an item of the answer was received */
+	bool sets_state; /* sets up the state of a new consumer: not sent again to its successor */
 	/* the request, to send it again */
 	int fds[MSG_MAX_FDS];
 	unsigned int nr_fds;
@@ -77,9 +77,9 @@ static struct con_call *find_call(struct consumer *consumer, uint32_t serial)
 	return NULL;
 }
 
-/* --- what it says ---------------------------------------------------------------- */
+/* --- its messages --------------------------------------------------------------- */
 
-#define COMMAND(name, number, access, turn, doc)             \
+#define COMMAND(name, number, access, turn, doc)       \
 	static int check_##name(struct decoder *dec)   \
 	{                                              \
 		struct rep_##name rep;                 \
@@ -270,7 +270,7 @@ static void defer_calls(struct consumer *consumer)
 	end_watch(consumer);
 	consumer->awaited = true;
 	while ((call = list_first(&consumer->calls, struct con_call, node))) {
-		if (call->telling) {
+		if (call->sets_state) {
 			call_free(call);
 			continue;
 		}
@@ -363,7 +363,7 @@ int consumer_attach(struct consumer *consumer, int fd)
 	int ret = peer_init(&consumer->peer, consumer->loop, fd, &peer_ops);
 
 	consumer->connected = ret == 0;
-	consumer->telling = ret == 0;
+	consumer->receives_state = ret == 0;
 	return ret;
 }
 
@@ -453,7 +453,7 @@ void consumer_resend(struct consumer *consumer)
 	struct con_call *call;
 
 	consumer->awaited = false;
-	consumer->telling = false;
+	consumer->receives_state = false;
 	while (consumer->connected && (call = list_first(&consumer->held, struct con_call, node))) {
 		if (call->any_item && call->item)
 			call->item(call->data, NULL); /* from the beginning */
@@ -501,7 +501,7 @@ static struct con_call *consumer_call_new(struct consumer *consumer, const struc
 	list_init(&call->node);
 	call->type = consumer->next_type;
 	call->serial = consumer->next_serial;
-	call->telling = consumer->telling;
+	call->sets_state = consumer->receives_state;
 	call->len = enc->len;
 	memcpy(call->bytes, enc->buf, enc->len);
 	for (unsigned int i = 0; i < enc->nr_fds; i++)
@@ -520,7 +520,7 @@ void consumer_send(struct consumer *consumer, struct encoder *enc, con_item item
 	if (encoder_finish(enc) < 0 || (!consumer->connected && !consumer->awaited)) {
 		list_append(&consumer->failed, &call->node);
 		loop_defer(consumer->loop, &consumer->fail);
-	} else if (!consumer->connected && call->telling) {
+	} else if (!consumer->connected && call->sets_state) {
 		call_free(call);
 	} else if (!consumer->connected) {
 		list_append(&consumer->held, &call->node);

@@ -29,12 +29,12 @@ typedef void (*con_item)(void *data, struct decoder *dec);
 struct consumer_ops {
 	/** Writing to an output fails (errno) or works again (0). */
 	void (*output_error)(struct consumer *consumer, const struct msg_con_output_error *msg);
-	/** It died, or was killed because of a malformed message. Calls in flight wait for its
-	 *  successor: consumer_give_up() or consumer_resend() has to follow, now or later. Those
-	 *  that set up its state are dropped without an answer: the state is sent to the
-	 *  successor anew. */
+	/** The consumer died, or was killed because of a malformed message. Calls in flight wait
+	 *  for its successor, until consumer_give_up() or consumer_resend() is called. Calls that
+	 *  set up its state are dropped without an answer: the state is sent to the successor
+	 *  again. */
 	void (*gone)(struct consumer *consumer, const char *why);
-	/** It runs and does not answer; or it answers again (consumer_silence() is 0). May be
+	/** The consumer does not answer; or answers again (consumer_silence() is 0). May be
 	 *  NULL. */
 	void (*silent)(struct consumer *consumer);
 };
@@ -45,21 +45,21 @@ struct consumer {
 	struct peer peer;
 	struct loop_child child;
 	bool connected;
-	bool running; /* the child */
-	bool telling; /* it is new, and receives its state */
-	bool broken;  /* it sent a malformed message, and was killed */
+	bool running;	     /* the child process runs */
+	bool receives_state; /* it is new: requests set up its state until consumer_resend() */
+	bool broken;	     /* it sent a malformed message, and was killed */
 	uint32_t next_serial;
 	uint16_t next_type;
 	struct list_node calls;	 /* struct con_call: in flight */
-	struct list_node held;	 /* to be sent again when there is a successor */
+	struct list_node held;	 /* calls to be sent again to a successor */
 	bool awaited;		 /* a successor will be started */
-	struct list_node failed; /* never sent: answered at the end of the round */
+	struct list_node failed; /* calls that were not sent: fail after the round of the loop */
 	struct loop_work fail;
-	struct loop_timer watch; /* while calls are in flight */
+	struct loop_timer watch;  /* armed while calls are in flight: checks that it answers */
 	uint64_t last_message_ns; /* time of its last message */
 	uint32_t ping;		  /* serial of the probe in flight; 0: none */
 	bool silent;
-	bool hides; /* it supports traces of form 2 (trace/packet.h): an older one may still run */
+	bool hides; /* it supports traces of form 2 (trace/packet.h); older versions do not */
 };
 
 void consumer_init(struct consumer *consumer, struct loop *loop, const struct consumer_ops *ops);
@@ -73,9 +73,9 @@ int consumer_spawn(struct consumer *consumer, const char *path, const char *sock
 		   bool mute) MUST_CHECK;
 /** The same with the consumer at the other end of @fd (taken over). */
 int consumer_attach(struct consumer *consumer, int fd) MUST_CHECK;
-/** Request it to write everything and end; `gone` follows. */
+/** Request the consumer to write all data and end; `gone` follows. */
 void consumer_leave(struct consumer *consumer);
-/** The same by signal, for one that does not answer. */
+/** The same by a signal, for a consumer that does not answer. */
 void consumer_terminate(struct consumer *consumer);
 
 /** The successor has its state: send the unanswered requests again. */
@@ -83,7 +83,7 @@ void consumer_resend(struct consumer *consumer);
 /** There is no successor for now: fail the calls in flight. */
 void consumer_give_up(struct consumer *consumer);
 
-/** Milliseconds since it stopped answering; 0: it answers. */
+/** Milliseconds since the consumer stopped answering; 0: it answers. */
 uint32_t consumer_silence(const struct consumer *consumer);
 pid_t consumer_pid(const struct consumer *consumer);
 

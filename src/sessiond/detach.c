@@ -8,8 +8,8 @@
 
 #include "base/macros.h"
 
-/* The daemon's byte is its status; no byte: it died, and has said why. @child has
- * only forked once more. */
+/* The daemon sends its status as one byte; without a byte it has failed and printed an error.
+ * @child is not the daemon but the process that has forked it. */
 static void wait_ready(int fd, pid_t child)
 {
 	unsigned char status = 1;

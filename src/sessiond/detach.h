@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * detach.h - going to the background, with a parent that waits until the daemon
- * serves (or fails) and exits with the status that it receives.
+ * detach.h - moves the daemon to the background. The parent process waits until the daemon
+ * serves, or fails, and then exits with the status that it receives from the daemon.
  */
 #ifndef SESSIOND_DETACH_H
 #define SESSIOND_DETACH_H

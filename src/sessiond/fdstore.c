@@ -38,7 +38,7 @@ void fdstore_keep(struct fdstore *f, const char *name, const int fds[INHERIT_FDS
 	}
 }
 
-/* --- what we are given --------------------------------------------------------------- */
+/* --- inherited descriptors ----------------------------------------------------------- */
 
 unsigned int fdstore_listen_fds(void)
 {

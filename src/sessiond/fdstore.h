@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * fdstore.h - the service manager's store of descriptors, in which buffers and sockets survive
- * the death of all processes of the service, and its socket activation
- * (sd_pid_notify_with_fds(3), sd_listen_fds(3)). Owned by the program; runs on its loop. Without
- * a manager nothing happens.
+ * fdstore.h - the service manager's store of descriptors (sd_pid_notify_with_fds(3)), in which
+ * buffers and sockets outlive all processes of the service, and its socket activation
+ * (sd_listen_fds(3)). Owned by the program; runs on its loop. Without a manager, all functions do
+ * nothing.
  */
 #ifndef SESSIOND_FDSTORE_H
 #define SESSIOND_FDSTORE_H
@@ -16,14 +16,14 @@
 /** A listening socket: the manager's own, or one that an earlier daemon stored. */
 struct fdstore_socket {
 	int fd;
-	bool lent;
+	bool lent; /* the manager keeps listening */
 };
 
 struct fdstore {
 	struct notify *notify; /* the program's */
 	struct fdstore_socket *sockets;
 	unsigned int nr_sockets;
-	struct inherit left; /* stored by an earlier daemon: descriptors under the keeper's names */
+	struct inherit left; /* descriptors that an earlier daemon stored, by the keeper's names */
 };
 
 /** Number of descriptors, from 3 on, that a service manager passed to this process. */

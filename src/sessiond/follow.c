@@ -17,11 +17,11 @@ struct follower {
 	struct loop_timer look;
 	bool asking; /* for figures: figures() frees it then */
 	bool over;
-	/* what the client knows */
+	/* state that was sent to the client */
 	uint8_t state;
 	char problem[sizeof(((struct session *)NULL)->troubles[0])];
 	uint64_t lost;			      /* of all channels, by all causes */
-	uint8_t causes[SESSION_MAX_CHANNELS]; /* that it was told of, a bit each */
+	uint8_t causes[SESSION_MAX_CHANNELS]; /* that were reported to it, a bit each */
 };
 
 static uint64_t follower_real_ns(void)
@@ -40,8 +40,8 @@ static void follower_report(struct follower *f, struct msg_news *news)
 
 /* --- losses ------------------------------------------------------------------------ */
 
-/* As lttctl counts them: what a full buffer refused while nothing could be written is
- * the output's. */
+/* As lttctl counts them: events that a full buffer rejected while the output could not write are
+ * attributed to the output. */
 static uint64_t lost_to(const struct msg_totals *t, enum loss_cause cause)
 {
 	uint64_t stalled = MIN(t->lost_full, t->lost_stalled);
@@ -121,7 +121,7 @@ static void figures(void *data, const struct run_result *result)
 		return;
 	}
 	if (!session)
-		return; /* about to be told so */
+		return; /* about to be notified */
 	if (result->stats->known)
 		follower_report_losses(f, session, result->stats);
 	follower_poll_later(f, session);

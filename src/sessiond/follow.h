@@ -13,20 +13,20 @@
 
 /** Whether a connection follows a session already. */
 bool follows(struct sessiond *sd, uint64_t client);
-/** The command's client follows its session from here on; @cmd is taken over. */
+/** Let the command's client follow the session from now on; takes ownership of @cmd. */
 void follow_begin(struct command *cmd);
 
-/** The session's state, or its problem, may have changed. */
+/** Send the session's state and problem to its followers, if they have changed. */
 void follow_changed(struct sessiond *sd, struct session *session);
-/** The consumer has died, for the reason @why (NEWS_DIED); another one has taken over
- *  (NEWS_REPLACED). */
+/** Report that the consumer has died, for the reason @why (NEWS_DIED), or that another one has
+ *  taken over (NEWS_REPLACED). */
 void follow_consumer(struct sessiond *sd, enum news_kind kind, const char *why);
-/** It has been destroyed, or is about to be. */
+/** Report that the session is destroyed. */
 void follow_destroyed(struct sessiond *sd, struct session *session,
 		      const struct run_result *result);
-/** A client has disconnected. */
+/** Remove a client that has disconnected. */
 void follow_leave(struct sessiond *sd, uint64_t client);
-/** The daemon ends, and all sessions with it: followers are notified. */
+/** Notify all followers that the daemon ends, and all sessions with it. */
 void follow_end(struct sessiond *sd);
 
 #endif

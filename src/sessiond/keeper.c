@@ -18,7 +18,7 @@
 #include "proto/keeper.h"
 
 #define NAME_BYTES 65
-#define ANSWER_MS 250 /* then it may have been stopped, and is told to go on */
+#define ANSWER_MS 250 /* then it may have been stopped, and is sent SIGCONT */
 #define ANSWER_TRIES 6
 #define START_TRIES 500 /* of 2 ms */
 
@@ -53,7 +53,7 @@ static pid_t pid_of(const struct keeper *k)
 	return getsockopt(k->fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) == 0 ? peer.pid : 0;
 }
 
-/* It was killed, with nothing lost but what it held: which is put again. */
+/* It was killed; only its descriptors are lost, and are stored again. */
 static void keeper_on_close(struct loop_fd *source, uint32_t events)
 {
 	struct keeper *k = container_of(source, struct keeper, source);
@@ -136,11 +136,11 @@ static bool keeper_restart(struct keeper *k)
 	}
 	log_warn("can't start %s: %s; buffers will not survive this daemon and its consumer",
 		 k->program, ret < 0 ? strerror(-ret) : "it does not answer");
-	free(TAKE(k->program)); /* said once */
+	free(TAKE(k->program)); /* reported once */
 	return false;
 }
 
-/* --- asking ---------------------------------------------------------------------- */
+/* --- requests --------------------------------------------------------------------- */
 
 static void answer_fini(struct answer *a)
 {
@@ -176,8 +176,8 @@ static ssize_t wait_message(struct keeper *k, struct answer *a)
 	return n;
 }
 
-/* An answer that comes late, when we have stopped waiting for it, is not taken for the answer
- * to a later question. Descriptors that come along are closed by answer_fini(). */
+/* A late reply, after the wait for it has ended, is not mistaken for the reply to a later request.
+ * Descriptors that come along are closed by answer_fini(). */
 static int keeper_receive(struct keeper *k, struct answer *a)
 {
 	int ret;
@@ -203,8 +203,8 @@ static int submit(struct keeper *k, const struct encoder *enc)
 	return ret < 0 ? ret : sock_send(k->fd, enc->buf, enc->len, enc->fds, enc->nr_fds);
 }
 
-/* One that does not answer is asked nothing more: what it holds stays with it for a daemon
- * that comes next. */
+/* A keeper that does not answer is sent no further requests: its descriptors stay there for the
+ * next daemon. */
 static void keeper_abandon(struct keeper *k)
 {
 	log_warn("ltt-keeperd (pid %d) does not answer: buffers will not survive this daemon and "
@@ -310,7 +310,7 @@ static int keeper_fetch(struct keeper *k, const char *name, int ret_fds[KEEPER_F
 		ret_fds[1] = rep.second;
 		ret_fds[2] = rep.third;
 	}
-	answer_fini(&a); /* what was not taken */
+	answer_fini(&a); /* the rest, which was not stored */
 	return ret == 0 ? 0 : -ENOENT;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * keeper.h - ltt-sessiond's side of the protocol with ltt-keeperd (keeper.def), which stores
- * descriptors that must outlive the session daemon. It is started with the first entry, and
- * again if it dies. Owned by the daemon; runs on its loop. Requests are synchronous: an entry is
- * stored when keeper_put() returns.
+ * descriptors that must outlive the session daemon. ltt-keeperd is started with the first entry,
+ * and again if it dies. Owned by the daemon; runs on its loop. Requests are synchronous: an entry
+ * is stored when keeper_put() returns.
  */
 #ifndef SESSIOND_KEEPER_H
 #define SESSIOND_KEEPER_H
@@ -20,21 +20,21 @@
 struct keeper {
 	struct loop *loop;
 	char *path;    /* of its socket */
-	char *program; /* NULL: it is never started */
+	char *program; /* NULL: ltt-keeperd is never started */
 	int fd;	       /* -1: not connected */
 	uint32_t serial;
-	struct loop_fd source; /* reports its end */
+	struct loop_fd source; /* reports the end of the connection */
 	struct loop_child child;
-	bool running; /* our child */
-	bool mute;    /* it did not answer, and gets no further requests */
-	/** A new one is empty: put everything. */
+	bool running; /* the child process runs */
+	bool mute;    /* ltt-keeperd did not answer, and receives no further requests */
+	/** Called for a new, empty ltt-keeperd: put all entries again. */
 	void (*refill)(struct keeper *keeper);
-	struct inherit inherit; /* descriptors that it does not have, from other processes */
-	struct fdstore *store;	/* in which the keeper's descriptors are stored, too; may be NULL */
+	struct inherit inherit; /* descriptors in other processes, not in ltt-keeperd */
+	struct fdstore *store;	/* second store of the same descriptors; may be NULL */
 	char *consumer;		/* the consumer's socket, until its descriptors were fetched */
 };
 
-/** Connect to a running one. @consumer: socket of the process that has copies of the
+/** Connect to ltt-keeperd if it runs. @consumer: socket of the consumer, which has copies of the
  *  descriptors. Strings are copied. */
 void keeper_init(struct keeper *keeper, struct loop *loop, const char *path, const char *program,
 		 const char *consumer, void (*refill)(struct keeper *));
@@ -43,11 +43,11 @@ void keeper_fini(struct keeper *keeper);
 /** Absent descriptors are negative. A failure is logged. */
 void keeper_put(struct keeper *keeper, const char *kind, uint64_t id, const int fds[KEEPER_FDS]);
 void keeper_drop(struct keeper *keeper, const char *kind, uint64_t id);
-/** Fetch descriptors from it, or from another process: then they are put, too. Only before
- *  keeper_sweep(). Return: 0, or -ENOENT: no process has them. */
+/** Fetch descriptors from ltt-keeperd, or from another process; the latter are then put, too. Only
+ *  before keeper_sweep(). Return: 0, or -ENOENT: no process has them. */
 int keeper_get(struct keeper *keeper, const char *kind, uint64_t id,
 	       int ret_fds[KEEPER_FDS]) MUST_CHECK;
-/** Drop all entries that @wanted rejects; nothing is taken over any more. */
+/** Drop all entries that @wanted rejects, and all inherited descriptors. */
 void keeper_sweep(struct keeper *keeper,
 		  bool (*wanted)(struct keeper *keeper, const char *kind, uint64_t id));
 

@@ -37,7 +37,7 @@ struct program {
 	bool leaving;	       /* a signal has ended it */
 	struct loop_work quit; /* a client has ended it */
 	struct loop_timer idle;
-	uint64_t idle_clients; /* that had come by the last look */
+	uint64_t idle_clients; /* that had come by the last check */
 	mode_t mask;
 	pid_t parent; /* for --sig-parent */
 	int ready_fd;
@@ -55,7 +55,7 @@ static void sessiond_resume(struct loop_timer *timer)
 	loop_fd_events(&listener->source, EPOLLIN);
 }
 
-/* Out of descriptors: what waits stays readable, so look away for a moment. */
+/* Out of descriptors: pending connections stay readable, so stop polling for a moment. */
 static void pause_listener(struct listener *listener)
 {
 	loop_fd_events(&listener->source, 0);
@@ -179,7 +179,7 @@ static void sessiond_request_end(struct sessiond *sd)
 	loop_defer(sd->loop, &container_of(sd, struct program, sd)->quit);
 }
 
-/* No session, and no client since the last look: nothing is lost if this daemon goes. */
+/* No session, and no client since the last check: nothing is lost if this daemon exits. */
 static void is_idle(struct loop_timer *timer)
 {
 	struct program *p = container_of(timer, struct program, idle);
@@ -331,7 +331,7 @@ int main(int argc, const char **argv)
 	signal(SIGHUP, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a size limit is an error of write(), not our end */
 	raise_limits();
-	if (background) /* what a shell had open is not ours to hold */
+	if (background) /* files that a shell had open must not be held */
 		closefrom(STDERR_FILENO + 1 + (int)fdstore_listen_fds());
 	notify_init(&p.notify);
 	fdstore_init(&p.store, &p.notify);

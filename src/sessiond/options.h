@@ -9,14 +9,14 @@
 
 struct options {
 	int daemonize;	/* detach, and close the standard descriptors */
-	int background; /* detach, and keep them */
+	int background; /* detach, and keep the standard descriptors */
 	int sig_parent;
 	int no_kernel;
 	int verbose;
 	int quiet;
 	char *pidfile; /* NULL: RUNDIR/sessiond.pid */
 	char *group;
-	char *consumerd_path;  /* NULL: look for it */
+	char *consumerd_path;  /* NULL: search for it */
 	uint64_t exit_idle_us; /* end after this time without session and client; 0: never */
 	bool has_quota[NR_QUOTAS];
 	uint64_t quotas[NR_QUOTAS];

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-struct idler {
+struct idle_callback {
 	struct list_node node;
 	void (*done)(void *data);
 	void *data;
@@ -15,28 +15,28 @@ static void run_wake(struct loop_work *work)
 {
 	struct run *run = container_of(work, struct run, wake);
 	struct list_node list;
-	struct idler *idler;
+	struct idle_callback *callback;
 
-	/* an idler that is woken may wait again, or free the run: take the list off first */
+	/* a callback may call run_when_idle() again, or free the run: take the list off first */
 	list_init(&list);
-	while ((idler = list_first(&run->idle, struct idler, node))) {
-		list_remove(&idler->node);
-		list_append(&list, &idler->node);
+	while ((callback = list_first(&run->idle_callbacks, struct idle_callback, node))) {
+		list_remove(&callback->node);
+		list_append(&list, &callback->node);
 	}
-	while ((idler = list_first(&list, struct idler, node))) {
-		list_remove(&idler->node);
-		idler->done(idler->data);
-		free(idler);
+	while ((callback = list_first(&list, struct idle_callback, node))) {
+		list_remove(&callback->node);
+		callback->done(callback->data);
+		free(callback);
 	}
 }
 
 void run_when_idle(struct run *run, void (*done)(void *data), void *data)
 {
-	struct idler *idler = xalloc(sizeof(*idler));
+	struct idle_callback *callback = xalloc(sizeof(*callback));
 
-	idler->done = done;
-	idler->data = data;
-	list_append(&run->idle, &idler->node);
+	callback->done = done;
+	callback->data = data;
+	list_append(&run->idle_callbacks, &callback->node);
 	if (!run->op)
 		loop_defer(run->config.loop, &run->wake);
 }
@@ -65,8 +65,8 @@ struct run *run_new(const struct run_config *config, struct sessions *sessions,
 	run->doorbell = -1;
 	if (outdir >= 0 && dirid_of(outdir, &run->dir) < 0)
 		run->dir = (struct dirid){ 0 }; /* then it is not found again */
-	list_init(&run->asked);
-	list_init(&run->idle);
+	list_init(&run->stats_ops);
+	list_init(&run->idle_callbacks);
 	loop_work_init(&run->wake, run_wake);
 	session->run = run;
 	return run;
@@ -87,7 +87,7 @@ void run_free(struct run *run)
 	struct req_con_output_close req = { run->session->id };
 	uint64_t id = run->session->id;
 
-	/* first of all: a successor must not look for what the keeper lets go of */
+	/* first of all: a successor must not search for descriptors that the keeper releases */
 	if (run->config.discard)
 		run->config.discard(run->session);
 	run->config.tracer->ops->forget(run->config.tracer, run->session);
@@ -100,7 +100,7 @@ void run_free(struct run *run)
 		free(run->op);
 	}
 	session_free(run->sessions, run->session);
-	run_forget_requester(run);
+	run_end_stats(run);
 	run_wake(&run->wake);
 	loop_work_cancel(&run->wake);
 	if ((run->outdir >= 0 || run->doorbell >= 0) && run->config.keeper)

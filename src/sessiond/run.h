@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * run.h - operations of a session: start, stop, destroy, and its figures. Each is a chain of
- * asynchronous steps; a step that fails undoes those before. Owned by the daemon; runs on its loop.
+ * run.h - operations of a session: start, stop, destroy, and the query of its counters. Each is a
+ * sequence of asynchronous steps; a step that fails undoes the preceding ones. Owned by the daemon;
+ * runs on its loop.
  */
 #ifndef SESSIOND_RUN_H
 #define SESSIOND_RUN_H
@@ -20,13 +21,13 @@ struct stats {
 	size_t nr;
 	struct msg_con_stream *streams;
 	uint64_t spooled;	 /* bytes in the spool */
-	int64_t clock_offset_ns; /* the relay's clock minus this host's, */
-	uint64_t clock_error_ns; /* with this error; 0: unknown */
+	int64_t clock_offset_ns; /* the relay's clock minus this host's */
+	uint64_t clock_error_ns; /* uncertainty of that; 0: the offset is unknown */
 };
 
 struct run_result {
-	/* code 0: it worked. A session that is stopped or destroyed is so in any case:
-	 * the error is then why not all of its data could be written. */
+	/* Code 0: success. Stop and destroy never fail: their error is the reason why some data
+	 * could not be written. */
 	const struct err *err;
 	uint32_t apps, late;
 	const struct stats *stats;
@@ -42,29 +43,29 @@ struct run_config {
 	/** Save the state of a session; remove that state. */
 	void (*save)(struct session *session);
 	void (*discard)(struct session *session);
-	/** Its state, or its problem, has changed; it has been destroyed. */
+	/** Called when its state or problem has changed; when it was destroyed. */
 	void (*changed)(struct session *session);
 	void (*destroyed)(struct session *session, const struct run_result *result);
 };
 
-/** The wiring's part of a session. @outdir (taken over): -1: no output. */
+/** Make the operations' part of a session. @outdir: owned from now on; -1: no output. */
 struct run *run_new(const struct run_config *config, struct sessions *sessions,
 		    struct session *session, int outdir);
 /** Free the session completely: model, buffers, output. */
 void run_free(struct run *run);
 struct session *run_session(struct run *run);
-/** The registry it is in. */
+/** The list that contains the session. */
 struct sessions *run_sessions(struct run *run);
 
 /**
  * run_start(), run_stop(), run_destroy() - @done is called once, later; after run_destroy() the
  * session and @run are freed by then.
- * Return: SESSION_DONE: under way; the others: nothing was done.
+ * Return: SESSION_DONE: the operation is in progress; else: nothing was done.
  */
 enum session_outcome run_start(struct run *run, run_done done, void *data);
 enum session_outcome run_stop(struct run *run, run_done done, void *data);
 enum session_outcome run_destroy(struct run *run, run_done done, void *data);
-/** Ask for the session's figures: unknown if the consumer does not answer in time. */
+/** Request the session's counters: they are unknown if the consumer does not answer in time. */
 void run_stats(struct run *run, run_done done, void *data);
 /** Call @done once no operation is in progress (also because the session was destroyed). */
 void run_when_idle(struct run *run, void (*done)(void *data), void *data);
@@ -73,22 +74,22 @@ void run_when_idle(struct run *run, void (*done)(void *data), void *data);
 void run_adopt(struct run *run);
 /** Store the descriptors for a successor in a new keeper. */
 void run_keep(struct run *run);
-/** As it was under an earlier daemon. @clock: NULL: never started. @doorbell: taken
- *  over. @dir: identity of the output directory, in case its descriptor is lost. */
+/** Restore the state of an earlier daemon. @clock: NULL: never started. @doorbell: owned from now
+ *  on. @dir: identity of the output directory, in case its descriptor is lost. */
 void run_restore(struct run *run, const struct clock_facts *clock, int doorbell, bool output_open,
 		 const struct dirid *dir);
-/** Identity of its output directory; all 0: none. */
 /** The output's doorbell; borrowed, -1: it is not open. */
 int run_doorbell(const struct run *run);
+/** Identity of the output directory; all 0: none. */
 const struct dirid *run_dir(const struct run *run);
 const struct clock_facts *run_clock(const struct run *run);
 /** The shortest flush period of its channels, in us; 0: the default. */
 uint32_t run_flush_us(const struct run *run);
 bool run_output_open(const struct run *run);
 
-/** The daemon ends: stop recording at once. */
+/** Stop recording at once, as the daemon ends. */
 void run_halt(struct run *run);
-/** Writing works again, or fails: @text is empty or the reason. */
+/** Set the state of the output. @text: the reason why writing fails; empty: it works. */
 void run_output_trouble(struct run *run, const char *text);
 
 #endif

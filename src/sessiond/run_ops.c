@@ -16,7 +16,7 @@ static struct op *op_new(struct run *run, run_done done, void *data)
 	return op;
 }
 
-/* The last step. The session may be gone by now: only the operation is looked at. */
+/* The last step. The session may be gone by now: only the operation is used. */
 static void op_finish(struct op *op)
 {
 	struct run_result result = { &op->err, op->apps, op->late, &op->stats };
@@ -68,7 +68,8 @@ static void run_ops_add_stream(void *data, struct decoder *dec)
 		op->stats.nr = 0;
 	if (!dec || msg_con_stream_decode(dec, &stream) < 0)
 		return;
-	/* what is closed is in our sums: a consumer knows only what was so in its own life */
+	/* closed ring sets are in the session's sums: a consumer knows only those of its own
+	 * lifetime */
 	if (!tracer->ops->find_ring(tracer, op->run->session, stream.ring, &ring) || ring.final)
 		return;
 	push_stream(op, &stream);
@@ -121,18 +122,17 @@ void run_stats(struct run *run, run_done done, void *data)
 		op_finish(op);
 		return;
 	}
-	list_append(&run->asked, &op->node);
+	list_append(&run->stats_ops, &op->node);
 	loop_timer_init(&op->timeout, run->config.loop, run_ops_on_timeout);
 	loop_timer_set(&op->timeout, TIMEOUT_US);
 	get_stats(op, op_finish);
 }
 
-/* The answer would come behind that to the end of the output. */
-void run_forget_requester(struct run *run)
+void run_end_stats(struct run *run)
 {
 	struct op *op;
 
-	while ((op = list_first(&run->asked, struct op, node))) {
+	while ((op = list_first(&run->stats_ops, struct op, node))) {
 		consumer_forget(run->config.consumer, op);
 		op_finish(op);
 	}
@@ -142,7 +142,7 @@ void run_forget_requester(struct run *run)
 
 static void run_ops_finish(struct run *run, enum session_event event)
 {
-	session_happen(run->session, event, loop_now_ns());
+	session_apply_event(run->session, event, loop_now_ns());
 	run_save(run);
 	run_changed(run);
 }
@@ -180,7 +180,7 @@ static void output_opened(void *data, const struct con_answer *answer)
 	struct op *op = data;
 
 	if (answer->code == 0) {
-		run_output_is_open(op->run, answer);
+		run_on_output_opened(op->run, answer);
 		start_tracers(op);
 		return;
 	}
@@ -194,7 +194,7 @@ static void output_opened(void *data, const struct con_answer *answer)
 enum session_outcome run_start(struct run *run, run_done done, void *data)
 {
 	enum session_outcome outcome =
-		session_happen(run->session, SESSION_EV_START, loop_now_ns());
+		session_apply_event(run->session, SESSION_EV_START, loop_now_ns());
 
 	if (outcome != SESSION_DONE)
 		return outcome;
@@ -232,24 +232,45 @@ static void flushed(void *data, const struct con_answer *answer)
 	op->then(op);
 }
 
-/* Nothing is in flight: what is in the buffers now is all there will ever be. */
-static void quiet(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+static void run_ops_flush(void *data, uint32_t apps, uint32_t late, const struct err *problem)
 {
 	struct op *op = data;
 	struct req_con_output_flush req = { op->run->session->id };
 
-	(void)apps;
-	(void)late;
-	(void)problem; /* of recording, which is over */
+	(void)apps, (void)late, (void)problem;
+	op->stats.nr = 0;
+	op->then = op->after;
 	CONSUMER_CALL(op->run->config.consumer, con_output_flush, &req, NULL, flushed, op);
 }
 
-/* Record no more, write what there is, then @then. */
+static void run_ops_write_not_sampled(struct op *op)
+{
+	struct domain_tracer *tracer = op->run->config.tracer;
+
+	tracer->ops->write_not_sampled(tracer, op->run->session, op->stats.streams, op->stats.nr,
+				       run_ops_flush, op);
+}
+
+/* Nothing is in flight: the buffers now have their final contents. */
+static void quiet(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+{
+	struct op *op = data;
+
+	(void)apps;
+	(void)late;
+	(void)problem; /* of recording, which is over */
+	if (op->run->session->sampled)
+		get_stats(op, run_ops_write_not_sampled);
+	else
+		run_ops_flush(op, 0, 0, NULL);
+}
+
+/* Stop recording, write all data, then call @then. */
 static void wind_up(struct op *op, void (*then)(struct op *op))
 {
 	struct run *run = op->run;
 
-	op->then = then;
+	op->after = then;
 	run->config.tracer->ops->stop(run->config.tracer, run->session, quiet, op);
 }
 
@@ -276,7 +297,8 @@ static void last_figures(struct op *op)
 
 enum session_outcome run_stop(struct run *run, run_done done, void *data)
 {
-	enum session_outcome outcome = session_happen(run->session, SESSION_EV_STOP, loop_now_ns());
+	enum session_outcome outcome =
+		session_apply_event(run->session, SESSION_EV_STOP, loop_now_ns());
 
 	if (outcome != SESSION_DONE)
 		return outcome;
@@ -311,7 +333,7 @@ static void output_closed(void *data, const struct con_answer *answer)
 	stats_there(op, answer);
 }
 
-/* Its last figures: what could not be written is lost now. */
+/* Its last counters: unwritten records are lost now. */
 static void close_output(struct op *op)
 {
 	struct req_con_output_close req = { op->run->session->id };
@@ -331,7 +353,7 @@ static void destroy_unopened(void *data)
 enum session_outcome run_destroy(struct run *run, run_done done, void *data)
 {
 	enum session_outcome outcome =
-		session_happen(run->session, SESSION_EV_DESTROY, loop_now_ns());
+		session_apply_event(run->session, SESSION_EV_DESTROY, loop_now_ns());
 	struct op *op;
 
 	if (outcome != SESSION_DONE)

@@ -25,7 +25,7 @@ static void replace_fd(int *fd, int by)
 	*fd = by;
 }
 
-void run_output_is_open(struct run *run, const struct con_answer *answer)
+void run_on_output_opened(struct run *run, const struct con_answer *answer)
 {
 	struct rep_con_output_open rep = { -1, -1 };
 
@@ -108,7 +108,7 @@ static void readopted(void *data, const struct con_answer *answer)
 	struct run *run = data;
 
 	if (answer->code == 0)
-		run_output_is_open(run, answer);
+		run_on_output_opened(run, answer);
 	else
 		run_output_trouble(run, answer->text);
 }

@@ -67,7 +67,7 @@ static int lock_taken(const struct rundir *dir, const char *path, struct err *er
 		       pid[0] ? pid : "unknown", dir->path, path);
 }
 
-/* Is @pid an ltt-sessiond, as the lock file says? */
+/* Whether @pid is an ltt-sessiond, as the lock file claims. */
 static bool is_sessiond(pid_t pid)
 {
 	AUTO_FREE char *path = xasprintf("/proc/%d/comm", (int)pid);
@@ -105,10 +105,10 @@ int rundir_lock(struct rundir *dir, const struct fdstore *store, struct err *err
 		return code;
 	path = in_dir(dir, "sessiond.lock");
 	clients = in_dir(dir, "client.sock");
-	ret = lockfile_take(AT_FDCWD, path, &dir->lock);
+	ret = lockfile_lock(AT_FDCWD, path, &dir->lock);
 	if (ret == -EWOULDBLOCK && fdstore_listens(store, clients) && succeed(dir)) {
 		close_fd(dir->lock);
-		ret = lockfile_take(AT_FDCWD, path, &dir->lock);
+		ret = lockfile_lock(AT_FDCWD, path, &dir->lock);
 	}
 	if (ret == -EWOULDBLOCK)
 		return lock_taken(dir, path, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rundir.h - the runtime directory: one daemon for each, found there by its
- * sockets. Owned by main().
+ * rundir.h - the runtime directory, with the daemon's sockets and its lock: at most one daemon runs
+ * in a directory. Owned by main().
  */
 #ifndef SESSIOND_RUNDIR_H
 #define SESSIOND_RUNDIR_H
@@ -20,26 +20,26 @@ struct rundir {
 	int apps;
 	struct stat clients_made; /* identity of the socket file */
 	struct stat apps_made;
-	bool clients_lent; /* by a service manager, which keeps listening */
+	bool clients_lent; /* the socket belongs to a service manager, which keeps listening */
 	bool apps_lent;
-	gid_t group; /* of clients' socket; (gid_t)-1: no such group */
+	gid_t group; /* group of the clients' socket; (gid_t)-1: no such group */
 };
 
 /**
- * rundir_lock() - find or create the directory, and lock it for this daemon. Where a service
- * manager listens in the directory for this daemon (@store), no client can reach an earlier
- * daemon: it is requested to leave its sessions to this one (SIGUSR1).
- * Return: 0 or the code in @err.
+ * rundir_lock() - find or create the directory, and lock it for this daemon. If a service manager
+ * listens in the directory for this daemon (@store), clients can't reach an earlier daemon that
+ * still runs: it is requested to leave its sessions to this one (SIGUSR1). Return: 0 or the code in
+ * @err.
  */
 int rundir_lock(struct rundir *dir, const struct fdstore *store, struct err *err);
 /** Create the sockets, or take over the manager's. @group: name of the group that may
  *  connect to root's daemon. */
 int rundir_listen(struct rundir *dir, const char *group, struct fdstore *store, struct err *err);
-/** Write our process id. @path: NULL: sessiond.pid in the directory. */
+/** Write the process id. @path: NULL: sessiond.pid in the directory. */
 int rundir_write_pid(struct rundir *dir, const char *path, struct err *err);
-/** Store them for a successor; or not any longer. */
+/** Store the sockets for a successor, or (@keep false) remove them from the store. */
 void rundir_store(const struct rundir *dir, struct fdstore *store, bool keep);
-/** The sockets, and their copies in the manager, remain for a successor. */
+/** End without removing the sockets and their copies in the store, for a successor. */
 void rundir_leave(struct rundir *dir);
 /** Remove the created files and close the descriptors. */
 void rundir_fini(struct rundir *dir);

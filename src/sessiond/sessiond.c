@@ -112,8 +112,7 @@ static void reply_to_all(struct sessiond *sd, const char *text)
 	}
 }
 
-/* It dies as soon as it lives: commands that wait are told, and we try again, but not as
- * fast as we can. */
+/* It dies just after its start: waiting commands fail, and the start is retried after a delay. */
 static void respawn_later(struct sessiond *sd, const char *why)
 {
 	char text[200];
@@ -181,13 +180,13 @@ static void consumer_silent(struct consumer *consumer)
 	if (silent)
 		log_error("%s", text);
 	else
-		log_warn("the consumer daemon answers again, or is gone");
+		log_warn("the consumer daemon answers again, or has ended");
 	reply_to_all(sd, text);
 }
 
 static const struct consumer_ops consumer_ops = { output_error, consumer_gone, consumer_silent };
 
-/* --- what outlives us ------------------------------------------------------------------ */
+/* --- processes that outlive the daemon ------------------------------------------------- */
 
 static struct sessiond *session_owner(const struct session *session)
 {
@@ -302,11 +301,11 @@ static void end_late(struct loop_timer *timer)
 	struct sessiond *sd = container_of(timer, struct sessiond, end);
 
 	log_error("ltt-consumerd did not end in time; it continues to write on its own");
-	consumer_terminate(&sd->consumer); /* it may never read what we said */
+	consumer_terminate(&sd->consumer); /* it may never read the message */
 	loop_stop(sd->loop);
 }
 
-/* Defaults of --quota; ltt-sessiond(8) tells them. */
+/* Defaults of --quota; ltt-sessiond(8) documents them. */
 static void set_quotas(struct sessiond *sd)
 {
 	uint64_t *limits = sd->quotas.limits;
@@ -407,7 +406,7 @@ void sessiond_fini(struct sessiond *sd)
 
 	if (!sd->loop)
 		return;
-	if (!sd->ending) { /* we fail; what others hold is for a successor */
+	if (!sd->ending) { /* after a failure, descriptors that others hold are for a successor */
 		free(TAKE(sd->state_dir));
 		keeper_fini(&sd->keeper);
 		consumer_fini(&sd->consumer);

@@ -22,13 +22,13 @@ struct sessiond {
 	struct loop *loop;
 	struct consumer consumer;
 	struct keeper keeper;
-	struct fdstore *store; /* the program's; NULL: no service manager (tests) */
+	struct fdstore *store; /* owned by main(); NULL: no service manager (tests) */
 	char *consumer_path;   /* path of ltt-consumerd; NULL: none is ever started (tests) */
 	char *consumer_socket;
 	bool consumer_mute;
 	uint64_t consumer_since_ns;
 	unsigned int consumer_deaths; /* deaths in quick succession */
-	bool consumer_died;	      /* and its successor does not have its state yet */
+	bool consumer_died;	      /* the consumer died, and no successor has its state yet */
 	struct loop_timer respawn;
 	char *state_dir; /* NULL: nothing is saved (tests) */
 	size_t state_bytes;
@@ -40,7 +40,7 @@ struct sessiond {
 	struct domain_tracer *user, *kernel;
 	struct domain_tracer *tracer; /* all domains */
 	struct trace_clock clock;
-	struct run_config run; /* of each new session */
+	struct run_config run; /* arguments for the run of each session */
 	struct channel_limits limits;
 	struct quotas quotas;
 	uint64_t instance; /* number of this instance of the state */
@@ -50,23 +50,23 @@ struct sessiond {
 	struct list_node apps;	  /* struct app_conn */
 	struct list_node followers;
 	uint64_t next_client;
-	unsigned int nr_sending; /* spools */
-	unsigned int nr_refused; /* clients that are being informed of the refusal */
+	unsigned int nr_sending; /* number of spools that are being sent */
+	unsigned int nr_refused; /* number of refused clients that are still connected */
 	struct admission admission;
 	int proto_log; /* names of commands that were handled; -1: no log */
 
-	void (*quit)(struct sessiond *sd); /* the program ends soon, as by SIGTERM; NULL: tests */
+	void (*quit)(struct sessiond *sd); /* ends the program, like SIGTERM; NULL: tests */
 	bool ending;
 	bool consumer_gone;
 	struct loop_timer end; /* ends the loop after a timeout */
 };
 
-/** State and loop, no sockets and no consumer yet. Return: 0 or negative errno. */
+/** Initialise the state and the loop, without sockets and consumer. Return: 0 or negative errno. */
 int sessiond_init(struct sessiond *sd) MUST_CHECK;
 void sessiond_fini(struct sessiond *sd);
 /**
- * sessiond_set_up() - take over from an earlier daemon, if there was one: keeper, state,
- * consumer; or start anew.
+ * sessiond_set_up() - continue the state of an earlier daemon, if there was one: keeper, sessions,
+ * consumer.
  * @consumer, @keeper: programs (copied).
  * Return: 0 or negative errno: no consumer can be started.
  */
@@ -75,7 +75,7 @@ int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consume
 /** Account for queued messages to a user's peers; @bytes may be negative. Return: 0, or
  *  -ENOBUFS: too many. */
 int sessiond_backlog(struct sessiond *sd, uid_t uid, ssize_t bytes) MUST_CHECK;
-/** Stop recording, write everything, leave the loop within 2 s. */
+/** Stop recording, write all data, and end the loop within 2 s. */
 void sessiond_end(struct sessiond *sd);
 
 #endif

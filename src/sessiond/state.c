@@ -104,6 +104,9 @@ static struct list put_rules(struct state_space *space, const struct channel *ch
 			.fetch = rule->fetch,
 			.file = rule->file,
 			.places = rule->places,
+			.filter = rule->filter,
+			.sampling = rule->sampling,
+			.by = rule->by,
 		};
 
 		msg_state_rule_add(enc, &msg);
@@ -172,6 +175,8 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.created_ns = session->created_ns,
 		.recording_since = session->recording_since,
 		.recorded_ns = session->recorded_ns,
+		.starts = session->starts,
+		.sampled = session->sampled,
 		.next_channel = session->next_channel,
 		.output_open = run_output_open(session->run),
 		.next_id = sd->recorder.next_id,

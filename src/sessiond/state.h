@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * state.h - the state that the daemon saves for its successor: RUNDIR/state/, a file for
- * itself and one for each session, each written whole and renamed into place at
- * every change that matters, the daemon's own twice. A damaged file (state_file.h) loses that
- * session only, and the path of its trace is reported. Nothing is synced: the buffers in memory
- * that it describes do not survive a reboot either, and a later boot ignores it. Owned by the
- * daemon; runs on its loop.
+ * state.h - the state that the daemon saves for its successor: in RUNDIR/state/, two copies of a
+ * file for the daemon and one file for each session. At each relevant change a new file is written
+ * and renamed into place. If a file is damaged (state_file.h), only that session is lost, and the
+ * path of its trace is reported. The files are not synced to the disk: like the buffers in memory,
+ * they are valid until the next boot. Owned by the daemon; runs on its loop.
  */
 #ifndef SESSIOND_STATE_H
 #define SESSIOND_STATE_H
@@ -15,15 +14,15 @@
 /**
  * state_load() - restore the state of an earlier daemon: instance, sessions, buffers. Call it
  * before clients can connect. Unreadable files are left in place, and reported.
- * @rundir: kept.
+ * @rundir: copied.
  */
 void state_load(struct sessiond *sd, const char *rundir);
 /** Save a session now. Return: 0 or negative errno, which is reported as the session's problem
  *  as well (TROUBLE_STATE). */
 int state_save(struct sessiond *sd, struct session *session);
-/** The session has been destroyed. */
+/** Remove the state of a session that is destroyed. */
 void state_discard(struct sessiond *sd, const struct session *session);
-/** Orderly shutdown: remove the state. */
+/** Remove all state, at an orderly shutdown. */
 void state_clear(struct sessiond *sd);
 
 #endif

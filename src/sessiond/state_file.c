@@ -14,7 +14,7 @@
  * wrote: no single bit makes one of the other. */
 #define SUMMED 0x5ac3u
 
-/* Of length, type and message: all but the two fields in which it is said. */
+/* Of length, type and message: all but the two header fields that hold the checksum. */
 static uint32_t checksum(const uint8_t *data, size_t len)
 {
 	const uint64_t length = len;

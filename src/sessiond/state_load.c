@@ -64,7 +64,10 @@ static void load_rules(struct session *session, struct channel *channel, struct 
 						msg.location,
 						msg.fetch,
 						msg.file,
-						msg.places };
+						msg.places,
+						msg.filter,
+						msg.sampling,
+						msg.by };
 
 		if (session_add_rule(session, channel, &spec, &rule, &ignored) == 0)
 			rule->enabled = msg.enabled;
@@ -131,7 +134,7 @@ static bool load_clock(struct list list, struct clock_facts *ret)
 	return true;
 }
 
-/* An operation that was half way is taken for done where that loses nothing. */
+/* An unfinished operation is treated as done where that loses nothing. */
 static enum session_state settled(uint8_t state)
 {
 	switch (state) {
@@ -172,6 +175,8 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	session->state = settled(msg->state);
 	session->recording_since = session->state == SESSION_RECORDING ? msg->recording_since : 0;
 	session->recorded_ns = msg->recorded_ns;
+	session->starts = msg->starts;
+	session->sampled = msg->sampled;
 	session->next_channel = msg->next_channel;
 	session->disk = (struct session_disk){ msg->keep_free, msg->max_size,
 					       (enum sync_mode)msg->sync, msg->sync_us };
@@ -186,7 +191,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	load_tracks(session, msg->tracks);
 	run_new(&sd->run, &sd->sessions, session, fds[0]);
 	run_restore(session->run, clocked ? &clock : NULL, fds[1], msg->output_open, &dir);
-	/* what was given away since the last save must not come again */
+	/* numbers issued since the last save must not be reused */
 	sd->recorder.next_id = MAX(sd->recorder.next_id, msg->next_id + ID_GAP);
 	if (clocked)
 		sd->tracer->ops->restore(sd->tracer, session, run_clock(session->run), msg);
@@ -195,8 +200,8 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	return 0;
 }
 
-/* It is said here, and to its owner on request. @msg: NULL, or as far as it can
- * be read: the names may be what is damaged. */
+/* It is logged here, and reported to its owner on request. @msg: NULL, or as far as it can be
+ * read: the names may be damaged. */
 static void leave_behind(struct sessiond *sd, const char *file, const struct msg_state_session *msg,
 			 const char *why)
 {
@@ -204,13 +209,13 @@ static void leave_behind(struct sessiond *sd, const char *file, const struct msg
 
 	unlink(path);
 	if (!msg || name_check(msg->name)) {
-		log_error("the session in %s can't be taken over: %s; what was written of it stays",
+		log_error("the session in %s can't be taken over: %s; its trace is kept",
 			  path, why);
 		return;
 	}
 	orphaned_add(&sd->orphaned, msg->uid, msg->name, msg->path, why);
-	log_error("session '%s' can't be taken over: %s; what was written of it is in %s",
-		  msg->name, why, msg->path[0] ? msg->path : "no output");
+	log_error("session '%s' can't be taken over: %s; %s%s", msg->name, why,
+		  msg->path[0] ? "its trace is in " : "it has no output", msg->path);
 }
 
 /* @ours: we are the successor of the daemon that wrote it. */

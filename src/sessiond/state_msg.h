@@ -8,8 +8,8 @@
 #undef PROTO_TABLE
 
 /**
- * struct state_space - room in which lists of lists are built: one encoder for
- * each list that can be under way at one time. All overflow together.
+ * struct state_space - memory in which nested lists are encoded: one encoder for each list that may
+ * be unfinished at the same time. All have the same capacity.
  */
 enum state_list {
 	STATE_CLOCK,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* state_priv.h - internals of the daemon's state: state.c writes it, state_load.c reads it. */
+/* state_priv.h - shared by state.c, which saves the sessions of the daemon, and state_load.c, which
+ * restores them after a restart. */
 #ifndef SESSIOND_STATE_PRIV_H
 #define SESSIOND_STATE_PRIV_H
 
@@ -7,7 +8,7 @@
 #include "state_file.h"
 
 #define STATE_DAEMON_FILE "daemon"
-#define STATE_DAEMON_COPY "daemon.copy" /* written after it: one of them is whole */
+#define STATE_DAEMON_COPY "daemon.copy" /* written after STATE_DAEMON_FILE: one is complete */
 
 /** This boot's id; "": unknown. */
 void state_read_boot(char *ret, size_t len);

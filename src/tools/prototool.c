@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * prototool - what can be made from the .def tables besides the code itself.
+ * prototool - generates texts and seeds from the .def tables, besides the code.
  *
  *   prototool manual         the protocol manual, Markdown, on stdout
  *   prototool rows           one line a row: TABLE KIND NAME ACCESS

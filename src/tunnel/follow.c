@@ -15,8 +15,8 @@
 #define MINOR 4u /* sessions are listed as struct view_session */
 #define MAX_REQUEST sizeof(struct view_connect)
 #define MAX_LISTED 100000u
-#define MAX_TEXT (64u << 20)	     /* metadata that the viewer has not asked for */
-#define MAX_LEN (1u << 20)	     /* of a packet's bytes, asked for at once */
+#define MAX_TEXT (64u << 20)	     /* metadata that the viewer has not requested */
+#define MAX_LEN (1u << 20)	     /* of a packet's bytes, requested at once */
 #define MAX_QUEUED_BYTES (64u << 20) /* bytes of packets, of all streams together */
 #define MAX_QUEUED_PACKET (4u << 20)
 #define FIRST_REST_MS 100
@@ -228,8 +228,8 @@ static int relay_index(struct follow *f, uint64_t relay_id, struct view_index *r
 	return error < 0 ? error : link_read(f->link, ret, sizeof(*ret));
 }
 
-/* Up to where the session is known, UINT64_MAX at its end: our relays say so of the metadata of
- * traces that have not ended, others say 0. */
+/* Up to where the session is known, UINT64_MAX at its end: our relays report that of the metadata
+ * of traces that have not ended, others report 0. */
 static int relay_beacon(struct follow *f, struct known_session *session)
 {
 	struct view_index index = { .timestamp_end = 0 };
@@ -244,7 +244,7 @@ static int relay_beacon(struct follow *f, struct known_session *session)
 	return ret;
 }
 
-/* @ret_len: what it is cut to; 0: there is none, as @ret_status says. @to has room for it. */
+/* @ret_len: its length after truncation; 0: none, see @ret_status. @to has room for it. */
 static int relay_bytes(struct follow *f, const struct known_stream *stream, uint64_t offset,
 		       void *to, uint32_t *ret_len, uint32_t *ret_status)
 {
@@ -623,7 +623,7 @@ static void bare_index(const struct known_stream *stream, uint32_t status, uint6
 	};
 }
 
-/* The relay has not heard of the stream since it was restarted: nothing of it is older than what
+/* The relay has no data of the stream since it was restarted: none of it is older than data that
  * the sender has promised. */
 static void absent_index(struct known_stream *stream, struct view_index *ret)
 {
@@ -905,7 +905,7 @@ static int read_request(struct follow *f)
 	return viewer_move(f->fd, f->body, commands[f->command].bytes, false);
 }
 
-/* The question is asked again at the relay that comes back. */
+/* The request is repeated when the relay is back. */
 static int tunnel_reply(struct follow *f)
 {
 	struct err err = { 0 };

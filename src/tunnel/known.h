@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * known.h - the sessions, traces and streams that a viewer knows, by ids that stay the same when
- * the relay has been restarted and calls them by others. Owned by a viewer's conversation
- * (follow.h). Numbers are in the machine's byte order.
+ * the relay is restarted and assigns others. Owned by a viewer's connection (follow.h). Numbers are
+ * in the machine's byte order.
  */
 #ifndef TUNNEL_KNOWN_H
 #define TUNNEL_KNOWN_H
@@ -19,9 +19,9 @@ struct known {
 	struct list_node sessions; /* struct known_session */
 	struct idmap streams;	   /* struct known_stream, by id */
 	unsigned int nr_sessions, nr_streams;
-	uint64_t next_id;    /* of all of them */
-	uint64_t generation; /* counts connections: ids of the relay's are of one of them */
-	uint64_t held;	     /* bytes of packets */
+	uint64_t next_id;    /* next id for the viewer */
+	uint64_t generation; /* number of the connection; each has other ids of the relay */
+	uint64_t held;	     /* bytes of packets in memory */
 };
 
 struct known_session {
@@ -30,10 +30,10 @@ struct known_session {
 	uint64_t generation; /* of relay_id */
 	struct view_session names;
 	bool attached;	      /* by the viewer */
-	bool over;	      /* nothing more comes */
+	bool over;	      /* no more data will be received */
 	bool notified;	      /* new streams that the viewer has not requested yet */
-	uint64_t beacon;      /* the youngest of this generation's */
-	uint64_t reported_ts; /* the latest that was sent to the viewer for any stream */
+	uint64_t beacon;      /* the latest beacon of this generation */
+	uint64_t reported_ts; /* latest time that was sent to the viewer, of any stream */
 	unsigned int nr_new;  /* streams that were not sent to the viewer yet */
 	struct list_node traces;
 };
@@ -41,15 +41,15 @@ struct known_session {
 struct known_trace {
 	struct list_node node;
 	struct known_session *session;
-	uint64_t id;	      /* of the metadata stream, too */
-	uint64_t relay_trace; /* as the relay groups its streams */
-	uint64_t relay_id;    /* its metadata stream at the relay */
+	uint64_t id;	      /* of the trace and of its metadata stream */
+	uint64_t relay_trace; /* the relay's id of the trace */
+	uint64_t relay_id;    /* the relay's id of the metadata stream */
 	uint64_t generation;
 	char *path;
 	bool announced;
-	uint64_t seen; /* metadata that was received, ever */
-	uint64_t read; /* and in this generation, from its begin */
-	uint8_t *text; /* received, and not yet the viewer's */
+	uint64_t seen; /* bytes of metadata that were received, in all generations */
+	uint64_t read; /* bytes of metadata that were received in this generation */
+	uint8_t *text; /* metadata that was not sent to the viewer yet */
 	size_t text_len;
 	unsigned int nr_active;
 	struct list_node streams;
@@ -65,56 +65,57 @@ struct known_stream {
 	bool announced, ended;
 	bool has_class;
 	uint64_t stream_class; /* of the trace, as sent by the relay */
-	uint64_t reported_ts;  /* the viewer has everything up to this time */
-	uint64_t joined_ts;    /* and up to this time of other streams, before this one was sent */
+	uint64_t reported_ts;  /* time up to which the viewer has all events */
+	uint64_t joined_ts;    /* the session's reported_ts when this stream was announced */
 
 	/* the last packet of a file that was reported to the viewer */
 	bool has_last;
-	bool behind;		/* request packets from the relay until the last one */
+	bool behind;		/* after a reconnect: skip the relay's packets up to that one */
 	struct view_index last; /* as the relay sent it */
 
-	/* the packet that the viewer fetches */
+	/* The packet that the viewer fetches. */
 	uint64_t offset;
-	uint8_t *packet; /* its bytes; NULL: requested from the relay */
+	uint8_t *packet; /* its bytes; NULL: to be fetched from the relay */
 	size_t packet_len;
 
-	/* the header of some packet, to make empty ones like it; 0: there is none */
-	unsigned int form;
+	/* The header of a packet, as a template for empty packets. */
+	unsigned int form; /* see trace/packet.h; 0: there is no header */
 	union packet_bytes head;
-	uint64_t discarded; /* up to now */
+	uint64_t discarded; /* events_discarded of the last packet */
 };
 
 void known_init(struct known *known);
 void known_fini(struct known *known);
 
-/** The session of an entry of a listing; a new one, if there is none. NULL: there are too many.
- *  @names: as it was received. */
+/** Find or add the session of an entry of a listing. NULL: there are too many. @names: the entry as
+ *  received. */
 struct known_session *known_list(struct known *known, const struct view_session *names);
 struct known_session *known_session(const struct known *known, uint64_t id);
 struct known_trace *known_trace(const struct known *known, uint64_t id);
 struct known_stream *known_stream(const struct known *known, uint64_t id);
 
-/** A stream, or metadata stream, that the relay has sent. Return: 0; -EPROTO: they are too many. */
+/** Add a stream, or metadata stream, that the relay has sent. Return: 0; -EPROTO: there are too
+ *  many. */
 int known_add(struct known *known, struct known_session *session,
 	      const struct view_stream *entry) MUST_CHECK;
-/** Forget the trace and its streams: all of them have ended. */
+/** Free the trace and its streams, which have ended. */
 void known_forget(struct known *known, struct known_trace *trace);
 
-/** Whether its id at the relay is still valid. */
+/** Whether the relay's id of the stream is valid on the current connection. */
 bool known_is_here(const struct known *known, const struct known_stream *stream);
-/** Packets that end before are known of all streams of the session. */
+/** The time before which the viewer has all packets, of all streams of the session. */
 uint64_t known_since(const struct known_session *session);
 
-/** Room for the packet that the viewer fetches, of @len bytes, instead of the last one. */
+/** Allocate memory of @len bytes for the packet that the viewer fetches; the last one is freed. */
 void known_queue(struct known *known, struct known_stream *stream, size_t len);
 void known_drop(struct known *known, struct known_stream *stream);
-/** A packet that is in no file, and has no events. */
+/** Whether @index describes a packet that is in no file and has no events. */
 bool known_is_empty(const struct view_index *index);
 /** Store the header of the packet that @index describes, and that begins with @bytes. */
 void known_store_head(struct known_stream *stream, const struct view_index *index,
 		      const void *bytes, size_t len);
-/** A packet without events at @time, with the header's form, for the viewer to fetch.
- *  stream->form is set. */
+/** Make a packet without events at @time, from the stored header, for the viewer to fetch.
+ *  stream->form must be set. */
 void known_make_empty(struct known *known, struct known_stream *stream, uint64_t time,
 		      struct view_index *ret);
 /** Set the begin of the packet that the viewer fetches, whose header is stored, to @time. */

@@ -22,8 +22,8 @@ int place_parse(const char *url, struct place *ret)
 	ret->is_tls = strncmp(url, "tls://", 6) == 0;
 	if (!ret->is_tls && strncmp(url, "net://", 6) != 0)
 		return -EINVAL;
-	at = tcp_take_host(url + 6, ret->host, sizeof(ret->host));
-	at = at ? tcp_take_port(at, &port) : NULL;
+	at = tcp_parse_host(url + 6, ret->host, sizeof(ret->host));
+	at = at ? tcp_parse_port(at, &port) : NULL;
 	if (!at || (*at && *at != '/'))
 		return -EINVAL;
 	snprintf(ret->port, sizeof(ret->port), "%u", port);
@@ -62,7 +62,7 @@ static int link_connect_to(const struct place *place, struct err *err)
 	return fd;
 }
 
-/* A viewer that is interrupted asks for something else (to be detached) before it has its answer.
+/* A viewer that is interrupted sends another request (detach) before it has its answer.
  * Return: 0; -ECANCELED: it did, or hung up; another negative errno. */
 static int link_await(const struct link *link, short events, int ms)
 {

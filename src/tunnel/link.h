@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * link.h - the connection to a relay, as its viewers have it: requests and answers, one after the
- * other, which the caller waits for. Owned by main(); runs in ltt-tunnel's only thread. Every wait
- * ends when the viewer hangs up, and when the relay is silent for too long.
+ * link.h - a connection to a relay's port for viewers: one request at a time, and the caller waits
+ * for the answer. Owned by main(); runs in ltt-tunnel's only thread. Each wait ends when the viewer
+ * disconnects, or when the relay is silent for too long.
  */
 #ifndef TUNNEL_LINK_H
 #define TUNNEL_LINK_H
@@ -13,9 +13,9 @@
 #include "io/chan.h"
 
 #define LINK_HOST_BYTES 256
-#define LINK_SILENT_MS 20000 /* relays answer at once */
+#define LINK_SILENT_MS 20000 /* longest wait for an answer */
 
-/** Where a relay is, from tls:// or net://RELAY[:PORT][/PATH]. */
+/** The address of a relay, from tls:// or net://RELAY[:PORT][/PATH]. */
 struct place {
 	char host[LINK_HOST_BYTES], port[8];
 	const char *path; /* with its slash; or "" */
@@ -45,7 +45,7 @@ bool link_is_open(const struct link *link);
 int link_request(struct link *link, uint32_t command, const void *body, size_t len) MUST_CHECK;
 /** Receive @len bytes of the answer. Return: as above. */
 int link_read(struct link *link, void *buf, size_t len) MUST_CHECK;
-/** The meaning of @error, which one of these has returned. */
+/** Text for an error of link_request() or link_read(). */
 const char *link_problem(const struct link *link, int error);
 /** Wait for @ms. Return: 0 or -ECANCELED. */
 int link_rest(const struct link *link, int ms) MUST_CHECK;

@@ -56,8 +56,8 @@ static void ended(int signo)
 	(void)signo; /* ends ppoll() */
 }
 
-/* The viewer has the signals as they were found. Ctrl-C reaches it without our help: it prints what
- * it has, and we end when it does. */
+/* The viewer has the signals as they were found. Ctrl-C reaches it without our help: it prints the
+ * events that it has, and we end when it does. */
 static void set_signals(posix_spawnattr_t *attr)
 {
 	static const int typed[] = { SIGINT, SIGQUIT }, passed[] = { SIGTERM, SIGHUP };
@@ -119,7 +119,7 @@ static int await_viewer(int listener, int owners, const sigset_t *waiting)
 }
 
 /* A viewer may connect more than once, one after the other. Return: 0; -1: one saw less than it
- * should have, and the log says why. */
+ * should have, and the log has the reason. */
 static int tunnel_serve(struct link *link, int listener, int owners, const sigset_t *waiting,
 			int *status)
 {

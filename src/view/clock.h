@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * clock.h - from a trace's clock to nanoseconds since 1970, exactly: integers
- * only. As in babeltrace2 the offset and the value are rounded down separately.
+ * clock.h - converts a trace's clock to nanoseconds since 1970, exactly: with integers
+ * only. As in babeltrace2, the offset and the value are rounded down separately.
  */
 #ifndef VIEW_CLOCK_H
 #define VIEW_CLOCK_H
@@ -32,8 +32,8 @@ static inline int64_t clock_ns(const struct ctf_clock *clock, uint64_t cycles)
 			 (uint64_t)clock_cycles_to_ns(clock->freq, cycles));
 }
 
-/** A counter of which only the low @bits are known: the first value that is not
- *  before @last and ends in @low. */
+/** Extend a counter of which only the low @bits are known: the smallest value that is not below
+ *  @last and has the low bits @low. */
 static inline uint64_t clock_extend(uint64_t last, uint64_t low, unsigned bits)
 {
 	uint64_t mask, value;

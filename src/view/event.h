@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * event.h - event by event through a view, for printers and tests; users of a
+ * event.h - iterates over the events of a view, for printers and tests; users of a
  * view need only view.h.
  */
 #ifndef VIEW_EVENT_H
@@ -11,9 +11,9 @@
 #include "view.h"
 
 /**
- * struct event - one decoded event; valid until the next one is asked for.
+ * struct event - one decoded event; valid until the next one is read.
  * @stream_context, @context, @fields: a struct's value, behind which its members
- *      lie in order, compounds before what they hold; NULL: there is none.
+ *      lie in order, compounds before their members; NULL: there is none.
  */
 struct event {
 	const struct source *source;
@@ -27,8 +27,8 @@ struct event {
 
 /**
  * event_next() - the next selected event of all streams.
- * @event: where to decode it; NULL: it is only counted.
- * Return: 1; 0: there is none any more; negative errno: no memory.
+ * @event: result; NULL: the event is only counted.
+ * Return: 1; 0: there are no more events; negative errno: no memory.
  */
 int event_next(struct view *view, const struct view_select *select, struct event *event) MUST_CHECK;
 

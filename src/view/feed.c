@@ -114,7 +114,7 @@ int feed_peek(struct feed *f)
 	return r < 0 ? r : !f->window.limit;
 }
 
-/* Move on by the index, if there is one that tells the truth. */
+/* Move on by the index, if there is one that is correct. */
 static int feed_seek(struct feed *f, int64_t begin_ns)
 {
 	struct seek_entry entry;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * feed.h - one stream file, read event by event. Belongs to its source (the
- * trace). A packet is checked completely before any of its events is shown, so that no event of
- * a damaged one is; the packets after it are found by their headers.
+ * feed.h - reads one stream file, event by event. Owned by its source (the trace). A packet is
+ * checked completely before its events are shown, so that no events of damaged packets are shown;
+ * packets after a damaged one are found by their headers.
  */
 #ifndef VIEW_FEED_H
 #define VIEW_FEED_H
@@ -15,13 +15,14 @@ struct source;
 
 /**
  * struct feed
- * @ns: time of the present event, or before which none comes where the file is
- *      not open yet: what the merge goes by.
- * @next_packet: offset of the packet behind the present one.
- * @event_at, @payload_at, @next_at: bits, from the packet's begin; next_at is 0
- *      until the payload has been passed.
- * @search_from: behind the content of the last good packet, whatever size it
- *      claims: where to look for packets if there is none where it says.
+ * @ns: time of the current event; while the file is not open, a lower bound of it. Key of the
+ *      merge.
+ * @next_packet: offset of the packet after the current one.
+ * @event_at, @payload_at, @next_at: positions in bits, from the packet's begin; next_at is 0
+ *      until the payload was read or skipped.
+ * @search_from: end of the content of the last good packet, regardless of its
+ *      packet size: start of the search for packets if there is none behind
+ *      that size.
  * @last_clock: of the last event of good packets.
  * @rescan_left: bytes of damaged packets that may be searched for more packets.
  */
@@ -45,7 +46,7 @@ struct feed {
 	uint64_t next_at;
 	uint64_t rescan_left;
 	uint64_t skipped_bytes;
-	uint64_t cut_at; /* of the packet that the file ends in; UINT64_MAX: none */
+	uint64_t cut_at; /* offset of a packet that the file's end cuts off; UINT64_MAX: none */
 	struct ctf_event_class *ec;
 	int64_t ns;
 	char why[128];
@@ -54,24 +55,24 @@ struct feed {
 struct feed *feed_new(struct source *source, const char *name, uint64_t size);
 struct feed *feed_free(struct feed *feed);
 
-/** Look at the first packet, for feed->ns, and close the file again.
+/** Read the first packet, to set feed->ns, and close the file again.
  *  Return: 0; 1: there is none; negative errno. */
 int feed_peek(struct feed *feed) MUST_CHECK;
 
 /**
  * feed_next() - go to the next event.
  * @begin: skip packets that end before this time; NULL: none.
- * Return: 1: there is one; 0: there is none any more and the file is closed;
+ * Return: 1: there is one; 0: there are no more, and the file is closed;
  * negative errno: out of memory.
  */
 int feed_next(struct feed *feed, const int64_t *begin_ns, size_t preferred) MUST_CHECK;
 
 struct verify_index;
 
-/** Check all packets, none of the events is kept. Return: 0 or negative errno. */
+/** Check all packets, without storing events. Return: 0 or negative errno. */
 int feed_verify(struct feed *feed, size_t preferred, struct verify_index *index) MUST_CHECK;
 
-/** Where the values of an event's scopes begin in the list; -1: there are none. */
+/** Indices of the first value of each scope of an event, in struct values; -1: no such scope. */
 struct feed_scopes {
 	int32_t stream_context;
 	int32_t context;
@@ -79,7 +80,7 @@ struct feed_scopes {
 };
 
 /**
- * feed_decode() - decode the present event.
+ * feed_decode() - decode the current event.
  * @ret_scopes: indices into @values.
  * Return: 1; 0: it can't be decoded, as the file was changed meanwhile; negative errno.
  */

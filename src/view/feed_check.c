@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Is a packet whole? Every event is passed without being decoded. A tracer that
- * says how many events a packet holds is also held to its timestamps. */
+/* Is a packet whole? Every event is passed without being decoded. If the tracer stores the number
+ * of events in a packet, its timestamps are checked, too. */
 #include <errno.h>
 
 #include "feed_priv.h"

@@ -74,7 +74,7 @@ static int feed_find_resync(struct feed *f, uint64_t offset, uint64_t *ret_offse
 	return MIN(r, 0);
 }
 
-/* Say what is wrong with the packet at @offset and go on behind it. */
+/* Report the damage of the packet at @offset and continue behind it. */
 static int feed_find_skip_damaged(struct feed *f, uint64_t offset, const char *why)
 {
 	uint64_t size = f->packet.size, next;

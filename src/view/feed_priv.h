@@ -5,10 +5,10 @@
 
 #include "feed.h"
 
-/* Initial size of the window; a read may fetch more. */
+/* Smallest read into the window, in bytes. */
 #define FILL_LEAST ((size_t)4096)
 
-/** feed_read.c: outcomes are READ_OK, READ_DAMAGED (feed->why says why), or a
+/** feed_read.c: outcomes are READ_OK, READ_DAMAGED (reason in feed->why), or a
  *  negative errno. */
 int feed_fill(struct feed *feed, uint64_t bit, size_t want) MUST_CHECK;
 int feed_header(struct feed *feed, uint64_t at) MUST_CHECK;
@@ -16,10 +16,10 @@ int feed_payload(struct feed *feed, uint64_t at, struct values *values,
 		 struct feed_scopes *ret_scopes) MUST_CHECK;
 int feed_damaged(struct feed *feed, const char *fmt, ...) PRINTF(2, 3);
 
-/** feed_check.c: walk the whole packet. The same outcomes. */
+/** feed_check.c: check the whole packet. Return: as above. */
 int feed_check(struct feed *feed, uint64_t *ret_events) MUST_CHECK;
 
-/** feed_find.c: make the next packet to be read the present one.
+/** feed_find.c: make the next packet the current one.
  *  Return: 1, 0 (end of the file), negative errno. */
 int feed_find(struct feed *feed, const int64_t *begin_ns) MUST_CHECK;
 /** Parse the head of the packet at @offset. Return: PACKET_*, negative errno. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * merge.h - the feed with the earliest event, of any number of them: a binary
- * heap by time, then by the feeds' order. Belongs to a view.
+ * merge.h - finds the feed with the earliest event: a binary heap of feeds, by time,
+ * then by the feeds' order. Owned by a view.
  */
 #ifndef VIEW_MERGE_H
 #define VIEW_MERGE_H
@@ -14,7 +14,7 @@ struct merge {
 };
 
 void merge_add(struct merge *merge, struct feed *feed);
-/** The first feed's time has changed. */
+/** Restore the order after the first feed's time has changed. */
 void merge_fix_first(struct merge *merge);
 void merge_remove_first(struct merge *merge);
 void merge_fini(struct merge *merge);

@@ -160,38 +160,120 @@ int metadata_read(int dir_fd, const char *where, struct reporter *reporter, char
 
 /* --- remarks ---------------------------------------------------------------- */
 
+enum remark_kind { REMARK_BUFFER, REMARK_NOT_SAMPLED };
+
 struct remark {
+	enum remark_kind kind;
 	uint64_t id;
 	size_t order;
 	bool lost;
+	uint64_t nr; /* of events that are not sampled */
 };
 
 static int view_metadata_by_id(const void *a, const void *b)
 {
 	const struct remark *x = a, *y = b;
 
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	if (x->id != y->id)
 		return x->id < y->id ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The text behind @word goes to @buf if the one at @at begins with it. */
+static bool read_numbers(const char *at, const char *end, const char *word, char *buf, size_t size)
+{
+	size_t len = strlen(word), left;
+
+	if ((size_t)(end - at) < len || memcmp(at, word, len) != 0)
+		return false;
+	left = MIN((size_t)(end - at) - len, size - 1);
+	memcpy(buf, at + len, left);
+	buf[left] = '\0';
+	return true;
 }
 
 /* A remark about a buffer at @at, which is not behind @end. */
 static bool read_remark(const char *at, const char *end, struct remark *ret)
 {
 	static const char *const words[] = { METADATA_BUFFER_FOUND, METADATA_BUFFER_LOST };
-	char number[24] = "";
+	char numbers[48], *rest;
 
+	*ret = (struct remark){ .kind = REMARK_BUFFER };
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		size_t len = strlen(words[i]);
-
-		if ((size_t)(end - at) < len || memcmp(at, words[i], len) != 0)
+		if (!read_numbers(at, end, words[i], numbers, sizeof(numbers)))
 			continue;
-		memcpy(number, at + len, MIN((size_t)(end - at) - len, sizeof(number) - 1));
-		ret->id = strtoull(number, NULL, 10);
+		ret->id = strtoull(numbers, NULL, 10);
 		ret->lost = i;
 		return true;
 	}
-	return false;
+	if (!read_numbers(at, end, METADATA_NOT_SAMPLED, numbers, sizeof(numbers)))
+		return false;
+	ret->kind = REMARK_NOT_SAMPLED;
+	ret->id = strtoull(numbers, &rest, 10);
+	ret->nr = strtoull(rest, NULL, 10);
+	return true;
+}
+
+/* "1/64", "1/64 by FIELD"; a further limit makes the number of events unknown. */
+static uint32_t read_one_in(const char *how)
+{
+	char *rest;
+	unsigned long nr = strncmp(how, "1/", 2) == 0 ? strtoul(how + 2, &rest, 10) : 0;
+
+	if (!nr || nr > UINT32_MAX || strchr(rest, ',') || (*rest && strncmp(rest, " by ", 4) != 0))
+		return 0;
+	return (uint32_t)nr;
+}
+
+static bool read_sampling(const char *at, const char *end, struct metadata_sampling *ret)
+{
+	char text[512], *how, *close;
+
+	if (!read_numbers(at, end, METADATA_SAMPLED, text, sizeof(text)))
+		return false;
+	ret->stream_id = strtoull(text, &how, 10);
+	ret->id = strtoull(how, &how, 10);
+	how += *how == ' ';
+	close = how + strlen(how);
+	while (close > how && close[-1] == ' ')
+		close--;
+	*close = '\0';
+	ret->one_in = read_one_in(how);
+	ret->how = xstrdup(how);
+	return true;
+}
+
+static void add_sampling(const char *at, const char *end, struct metadata_remarks *remarks)
+{
+	size_t nr = remarks->nr_sampled;
+	struct metadata_sampling one;
+
+	if (!read_sampling(at, end, &one))
+		return;
+	if (!(nr & (nr - 1))) /* full at each power of two */
+		remarks->sampled = xrealloc(remarks->sampled, MAX(2 * nr, (size_t)1) * sizeof(one));
+	remarks->sampled[remarks->nr_sampled++] = one;
+}
+
+static int compare_samplings(const void *a, const void *b)
+{
+	const struct metadata_sampling *x = a, *y = b;
+
+	if (x->stream_id != y->stream_id)
+		return x->stream_id < y->stream_id ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+const struct metadata_sampling *metadata_sampling_of(const struct metadata_remarks *remarks,
+						     uint64_t stream_id, uint64_t id)
+{
+	const struct metadata_sampling key = { .stream_id = stream_id, .id = id };
+
+	if (!remarks->nr_sampled)
+		return NULL;
+	return bsearch(&key, remarks->sampled, remarks->nr_sampled, sizeof(key), compare_samplings);
 }
 
 static int view_metadata_hex_digit(char c)
@@ -199,7 +281,7 @@ static int view_metadata_hex_digit(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* A text in quotes, from @at on. @ret: allocated. Return: what follows, or NULL. */
+/* A text in quotes, from @at on. @ret: allocated. Return: the text behind it, or NULL. */
 static const char *read_quoted(const char *at, const char *end, char **ret)
 {
 	const char *close =
@@ -291,14 +373,20 @@ static void add_remarks(const char *at, const char *end, struct metadata_remarks
 			(*remarks)[(*nr)++] = remark;
 		}
 		add_conflict(at, stop ? stop : end, found);
+		add_sampling(at, stop ? stop : end, found);
 		at = stop ? stop + 2 : end;
 	}
 }
 
 static bool has_remarks(const char *text, size_t len)
 {
-	return memmem(text, len, METADATA_BUFFER_LOST, strlen(METADATA_BUFFER_LOST)) ||
-	       memmem(text, len, METADATA_MARKER_REFUSED, strlen(METADATA_MARKER_REFUSED));
+	static const char *const words[] = { METADATA_BUFFER_LOST, METADATA_MARKER_REFUSED,
+					     METADATA_SAMPLED, METADATA_NOT_SAMPLED };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (memmem(text, len, words[i], strlen(words[i])))
+			return true;
+	return false;
 }
 
 void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret)
@@ -320,9 +408,15 @@ void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret
 	} while (token.kind != TOKEN_END);
 	if (nr)
 		qsort(remarks, nr, sizeof(*remarks), view_metadata_by_id);
-	for (size_t i = 0; i < nr; i++) /* the last word on each */
-		ret->lost_buffers +=
-			remarks[i].lost && (i + 1 == nr || remarks[i + 1].id != remarks[i].id);
+	if (ret->nr_sampled)
+		qsort(ret->sampled, ret->nr_sampled, sizeof(*ret->sampled), compare_samplings);
+	for (size_t i = 0; i < nr; i++) { /* the last word on each */
+		if (i + 1 < nr && remarks[i + 1].id == remarks[i].id &&
+		    remarks[i + 1].kind == remarks[i].kind)
+			continue;
+		ret->lost_buffers += remarks[i].lost;
+		ret->not_sampled += remarks[i].nr;
+	}
 }
 
 void metadata_remarks_fini(struct metadata_remarks *remarks)
@@ -330,4 +424,7 @@ void metadata_remarks_fini(struct metadata_remarks *remarks)
 	for (size_t i = 0; i < remarks->nr_conflicts; i++)
 		conflict_fini(&remarks->conflicts[i]);
 	free(remarks->conflicts);
+	for (size_t i = 0; i < remarks->nr_sampled; i++)
+		free(remarks->sampled[i].how);
+	free(remarks->sampled);
 }

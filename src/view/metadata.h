@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * metadata.h - the text of a trace's metadata file, whether it is plain or in
- * packets, of either byte order. The file may be cut or damaged anywhere.
+ * metadata.h - reads the text of a trace's metadata file, which may be plain or in
+ * packets, of either byte order. The file may be truncated or damaged anywhere.
  */
 #ifndef VIEW_METADATA_H
 #define VIEW_METADATA_H
@@ -11,8 +11,8 @@
 
 /**
  * metadata_read() - read `metadata` in a directory.
- * @where: its name in reports.
- * @ret_text: to be freed; @ret_len bytes, may hold any byte.
+ * @where: name of the trace in reports.
+ * @ret_text: to be freed; @ret_len bytes of any value.
  * Return: 0; -EPROTO: it can't be read; other negative errno.
  */
 int metadata_read(int dir_fd, const char *where, struct reporter *reporter, char **ret_text,
@@ -25,18 +25,36 @@ int metadata_read(int dir_fd, const char *where, struct reporter *reporter, char
 int metadata_unpack(char *text, size_t *len, const char *where,
 		    struct reporter *reporter) MUST_CHECK;
 
+/** struct metadata_sampling - the sampling of an event class. @one_in: one of this number of events
+ *  was recorded; 0: unknown. */
+struct metadata_sampling {
+	uint64_t stream_id;
+	uint64_t id;
+	uint32_t one_in;
+	char *how; /* description in the metadata */
+};
+
 /**
- * struct metadata_remarks - contents of the remarks in a metadata. @lost_buffers: buffers that
- * are lost with events that no packet counts.
+ * struct metadata_remarks - contents of the comments of this tracer in the metadata (see
+ * common/trace/metadata.h). @lost_buffers: buffers that were lost with events that no packet
+ * counts.
  * @conflicts: markers that were not recorded, @nr_conflicts; one for each name and format.
+ * @not_sampled: events that the sampling of rules left out. @sampled: event classes with a
+ * sampling, @nr_sampled, sorted.
  */
 struct metadata_remarks {
 	uint64_t lost_buffers;
+	uint64_t not_sampled;
+	struct metadata_sampling *sampled;
+	size_t nr_sampled;
 	struct view_conflict *conflicts;
 	size_t nr_conflicts;
 };
 
 void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret);
+/** The sampling of an event class, or NULL. */
+const struct metadata_sampling *metadata_sampling_of(const struct metadata_remarks *remarks,
+						     uint64_t stream_id, uint64_t id);
 void metadata_remarks_fini(struct metadata_remarks *remarks);
 
 #endif

@@ -64,7 +64,7 @@ static bool uuid_fits(const struct value *value, const struct ctf_trace_class *t
 	       !memcmp(value->bytes, tc->uuid, 16);
 }
 
-/* Take what the reader itself needs from the values of a header or context. */
+/* Get the values that the reader itself needs from a header or context. */
 static int take_roles(struct packet *packet, const struct ctf_trace_class *tc,
 		      const struct values *values)
 {
@@ -113,7 +113,7 @@ static int check_sizes(struct packet *packet, uint64_t file_left)
 	return PACKET_OK;
 }
 
-/* With causes told, the sum of them is only a check. */
+/* If the causes are given, their sum is only a check. */
 static int view_packet_check_losses(struct packet *packet)
 {
 	uint64_t sum = 0;

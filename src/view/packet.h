@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * packet.h - header and context of one packet, of any CTF trace. Belongs to a
- * stream, which parses the next one into it. Its values are untrusted, except those that
- * packet_parse() checks.
+ * packet.h - header and context of one packet, of any CTF trace. Owned by a feed, which parses the
+ * next packet into the same struct. Its values are untrusted, except those that packet_parse()
+ * checks.
  */
 #ifndef VIEW_PACKET_H
 #define VIEW_PACKET_H
@@ -16,14 +16,14 @@
 /** Outcomes of packet_parse(). */
 enum {
 	PACKET_OK = 0,
-	PACKET_SHORT = 1, /* more bytes are needed to tell */
-	PACKET_BAD = 2,	  /* packet.why says why */
+	PACKET_SHORT = 1, /* more bytes are needed to decide */
+	PACKET_BAD = 2,	  /* reason in packet.why */
 };
 
 /**
  * struct packet
- * @offset: where in the file; @size: bytes of it in the file.
- * @content_bits: bits that mean something; @head_bits: of header and context.
+ * @offset: offset in the file; @size: bytes in the file.
+ * @content_bits: bits without the padding; @head_bits: bits of header and context.
  * @has: bits 1 << enum field_role of the fields that the packet has.
  * @lost: cumulative, by cause; a tracer that does not distinguish causes uses OTHER.
  * @context: its values; texts in it point into @head, a copy of the bytes.
@@ -55,7 +55,8 @@ struct packet {
 
 void packet_fini(struct packet *packet);
 
-/** CRC-32C of the head of one that has ROLE_CRC32C, with that as 0: the body continues it. */
+/** CRC-32C of the head of a packet that has ROLE_CRC32C, with 0 in that field; to be continued with
+ *  the body. */
 uint32_t packet_head_sum(const struct packet *packet, const struct ctf_trace_class *tc);
 
 static inline bool packet_has(const struct packet *packet, enum field_role role)
@@ -65,9 +66,8 @@ static inline bool packet_has(const struct packet *packet, enum field_role role)
 
 /**
  * packet_parse() - parse and check the head of a packet.
- * @bytes, @len: what is there of the file from @offset on.
- * @file_left: bytes from @offset to the end of the file; the size of a packet
- *             that does not say how large it is.
+ * @bytes, @len: available bytes of the file from @offset on.
+ * @file_left: bytes from @offset to the end of the file; the size of a packet without a size field.
  * @slots: of the stream, see struct reader.
  *
  * A packet may go beyond the end of the file: the caller checks that.

@@ -108,7 +108,7 @@ void pen_power2(struct pen *pen, uint64_t v, unsigned shift)
 
 /*
  * Most numbers in traces have few decimals: find the least k for which v * 10^k
- * is a whole number m. Both m and 10^k are exact, so m / 10^k == v says that the
+ * is a whole number m. Both m and 10^k are exact, so m / 10^k == v proves that the
  * decimal reads back as v. Return: false: it takes the long way.
  */
 static bool put_few_decimals(struct pen *pen, double v, unsigned size_bits)

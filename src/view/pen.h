@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * pen.h - writes text fast: into a buffer that goes to a FILE when it is full,
- * or grows where there is none. Belongs to one printer. Errors are stored and returned by
- * pen_flush(), so that no other call needs a check.
+ * pen.h - formats text fast, into a buffer that is written to a FILE when it is full, or grows if
+ * there is no FILE. Owned by one printer. Errors are stored and returned by pen_flush(), so that
+ * other calls need no check.
  */
 #ifndef VIEW_PEN_H
 #define VIEW_PEN_H
@@ -24,10 +24,10 @@ void pen_fini(struct pen *pen);
 /** Return: 0, or the first error of all that was written. */
 int pen_flush(struct pen *pen) MUST_CHECK;
 
-/** Out of line: have room for @len more bytes. */
+/** Write or grow the buffer, so that @len more bytes fit. */
 void pen_make_room(struct pen *pen, size_t len);
 
-/** Room for @len bytes; the caller adds the used bytes to pen->used. */
+/** Memory for @len bytes; the caller adds the bytes that it has used to pen->used. */
 static inline char *pen_room(struct pen *pen, size_t len)
 {
 	if (pen->size - pen->used < len)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * print.h - one event as text or as JSON. A printer belongs to one view_print().
+ * print.h - prints an event as text or as JSON. A printer belongs to one view_print().
  */
 #ifndef VIEW_PRINT_H
 #define VIEW_PRINT_H
@@ -10,7 +10,7 @@
 
 /**
  * struct printer
- * @last_ns: time of the event before; @any: there was one.
+ * @last_ns: time of the preceding event; @any: there was one.
  * @second, @second_text: the last second that was written as a time of day.
  */
 struct printer {
@@ -25,10 +25,10 @@ struct printer {
 void print_text(struct printer *printer, const struct event *event);
 void print_json(struct printer *printer, const struct event *event);
 
-/** Time of @ns's second as @format (strftime's), remembered for the next event. */
+/** Format the second of @ns by @format (strftime(3)); the result is cached for the next event. */
 const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt);
 
-/** Keep what @write writes as the packet's context, for all of its events. */
+/** Store the output of @write as the packet's context in text form, for all of its events. */
 void print_packet_once(struct packet *packet,
 		       void (*write)(struct pen *pen, const struct packet *packet));
 
@@ -43,21 +43,21 @@ static inline uint32_t nanos_of(int64_t ns)
 	return (uint32_t)(ns - seconds_of(ns) * 1000000000);
 }
 
-/** Whether this member of a packet context is not shown. */
-static inline bool is_readers_own(const struct value *value)
+/** Whether a member of a packet context is not shown, as the reader itself uses it. */
+static inline bool is_hidden_member(const struct value *value)
 {
 	return value->field && value->field->role != ROLE_NONE && type_is_scalar(value->type);
 }
 
-/** Members of a packet context: from @value on, the first that is shown; else @end. */
+/** The first member of a packet context, from @value on, that is shown; else @end. */
 static inline const struct value *next_shown(const struct value *value, const struct value *end)
 {
-	while (value < end && is_readers_own(value))
+	while (value < end && is_hidden_member(value))
 		value++;
 	return value;
 }
 
-/** Whether it is shown as a string. */
+/** Whether a value is shown as a string. */
 static inline bool value_is_text(const struct value *value)
 {
 	return value_is_packed(value) && value->type->text && !value->bit;

@@ -14,10 +14,10 @@
 
 #define CLOCKS_FILE "clocks"
 #define SESSION_FILE ".session"	 /* beside it, in the directory that a relay made */
-#define CLOCKS_READ (128u << 10) /* twice of what a relay writes */
+#define CLOCKS_READ (128u << 10) /* twice the size that a relay writes */
 #define MAX_ABOVE 8		 /* a trace lies not deeper below its session */
 
-/* The measurement with the smallest error, which is what is not known of it. */
+/* The measurement with the smallest uncertainty. */
 static bool best_offset(char *text, int64_t *ret_ns)
 {
 	unsigned long long when, error, best = 0;

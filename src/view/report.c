@@ -12,7 +12,7 @@ static void make_printable(char *s)
 			*s = '?';
 }
 
-/* Behind a byte that make_printable() may look at. */
+/* Behind a byte that make_printable() reads. */
 static void view_report_print(struct reporter *reporter, const char *fmt, va_list args)
 {
 	char text[1025] = "";

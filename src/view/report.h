@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * report.h - the faults of a trace, as its viewer reports them. One reporter
- * belongs to each view; after REPORT_MAX sentences it only counts.
+ * report.h - reports the faults of a trace. Each view has a reporter; after REPORT_MAX
+ * sentences it only counts.
  */
 #ifndef VIEW_REPORT_H
 #define VIEW_REPORT_H
@@ -18,7 +18,8 @@ struct reporter {
 	uint64_t notes;
 };
 
-/** Control bytes that the trace put into the sentence are replaced by '?'. */
+/** Report a fault. Control bytes in the sentence, which come from the trace, are replaced by
+ *  '?'. */
 void report(struct reporter *reporter, const char *fmt, ...) PRINTF(2, 3);
 
 /** The same for information that is not a problem: it is not counted. */

@@ -143,7 +143,7 @@ void source_tally(struct source *source, struct feed *feed)
 		feed->tally = tally_new(source, feed);
 		return;
 	}
-	if (own->has_last || own->damaged_since || !own->sum.name)
+	if (own->has_last || own->damaged_in_row || !own->sum.name)
 		return;
 	for (struct tally *t = source->tallies; t; t = t->next) {
 		if (!tally_continues(t, &feed->packet))

@@ -13,8 +13,8 @@
 
 /**
  * struct source
- * @label: path below the directory that was opened, for people.
- * @host: prefix of an event's name: host, program and process.
+ * @label: path below the directory that was opened, for display.
+ * @host: prefix of printed events: host, program and process.
  */
 struct source {
 	struct reporter *reporter;
@@ -24,8 +24,9 @@ struct source {
 	struct arena arena;
 	struct ctf_trace_class *tc;
 	struct metadata_remarks remarks;
-	bool listed;   /* in a list of traces, or asked for alone */
-	bool unlisted; /* that is not so, or it has no list of its streams; see verify.c */
+	bool listed;	      /* in a list of traces, or requested alone */
+	bool list_incomplete; /* it is in no list of traces, or has no valid list of its streams;
+			       * see verify.c */
 	struct feed **feeds;
 	uint32_t nr_feeds;
 	struct tally *tallies;
@@ -33,20 +34,20 @@ struct source {
 };
 
 /**
- * source_open() - sizes first, then metadata: packets in the files were described before they
- * were written.
- * @dir_fd: taken over, also on failure.
+ * source_open() - open a trace. The sizes of the files are read before the metadata: as events are
+ * declared before they are written, the metadata declares all events within these sizes.
+ * @dir_fd: owned by the source, also on failure.
  * Return: 0; -EPROTO: its metadata can't be read (reported); other negative errno.
  */
 int source_open(int dir_fd, const char *label, struct reporter *reporter,
 		struct source **ret_source) MUST_CHECK;
 struct source *source_free(struct source *source);
 
-/** Convert times to the clock of the relay that stored the trace; call it before any is read.
+/** Convert times to the clock of the relay that stored the trace; call it before reading events.
  *  Return: 0; negative errno: the difference is unknown. */
 int source_to_relay_clock(struct source *source) MUST_CHECK;
 
-/** Make the feed's tally the one that its present packet belongs to. */
+/** Set the feed's tally to that of its current packet's stream. */
 void source_tally(struct source *source, struct feed *feed);
 
 /** Whether packets begin with a magic number, by which they can be found. */

@@ -45,7 +45,8 @@ static void collect_streams(const struct view *view, struct view_summary *sum)
 	for (size_t i = 0; i < view->nr_sources; i++) {
 		max += view->sources[i]->nr_feeds;
 		sum->lost_buffers += view->sources[i]->remarks.lost_buffers;
-		sum->unlisted += view->sources[i]->unlisted;
+		sum->not_sampled += view->sources[i]->remarks.not_sampled;
+		sum->unlisted += view->sources[i]->list_incomplete;
 		for (uint32_t k = 0; k < view->sources[i]->nr_feeds; k++)
 			sum->skipped_bytes += view->sources[i]->feeds[k]->skipped_bytes;
 	}
@@ -73,7 +74,37 @@ static int by_events(const void *a, const void *b)
 	return x->events != y->events ? (x->events < y->events ? 1 : -1) : by_text(a, b);
 }
 
-/* Traces of several processes have the same names. */
+/* Facts that both share remain. */
+static void view_summary_join(struct view_name *to, const struct view_name *from)
+{
+	bool known = to->about && from->about;
+
+	to->events += from->events;
+	to->about = known ? to->about + from->about : 0;
+	if (to->one_in != from->one_in)
+		to->one_in = 0;
+	if (!to->sampled != !from->sampled ||
+	    (to->sampled && strcmp(to->sampled, from->sampled) != 0))
+		to->sampled = "";
+}
+
+static struct view_name view_summary_name(const struct source *source,
+					  const struct ctf_event_class *ec)
+{
+	const struct metadata_sampling *sampling =
+		metadata_sampling_of(&source->remarks, ec->stream_id, ec->id);
+
+	return (struct view_name){
+		.name = ec->name,
+		.events = ec->count,
+		.sampled = sampling ? sampling->how : NULL,
+		.about = sampling ? ec->count * sampling->one_in : ec->count,
+		.one_in = sampling ? sampling->one_in : 1,
+	};
+}
+
+/* Traces of several processes, and the classes of one event in the course of time, have the same
+ * names. */
 static size_t merge_names(struct view_name *names, size_t nr)
 {
 	size_t out = 0;
@@ -82,7 +113,7 @@ static size_t merge_names(struct view_name *names, size_t nr)
 		qsort(names, nr, sizeof(*names), by_text);
 	for (size_t i = 0; i < nr; i++) {
 		if (out && !strcmp(names[out - 1].name, names[i].name))
-			names[out - 1].events += names[i].events;
+			view_summary_join(&names[out - 1], &names[i]);
 		else
 			names[out++] = names[i];
 	}
@@ -104,7 +135,7 @@ static void collect_names(const struct view *view, struct view_summary *sum)
 				continue;
 			if (!(nr & (nr - 1))) /* full at each power of two */
 				names = xrealloc(names, MAX(2 * nr, 1u) * sizeof(*names));
-			names[nr++] = (struct view_name){ ec->name, ec->count };
+			names[nr++] = view_summary_name(view->sources[i], ec);
 		}
 	}
 	sum->nr_names = merge_names(names, nr);
@@ -275,6 +306,37 @@ static void put_damage(struct pen *pen, const struct view_summary *s)
 	pen_text(pen, " met\n");
 }
 
+/* "about 6,400 (1 of 64 recorded)" */
+static void put_sampling(struct pen *pen, const struct view_name *name)
+{
+	char text[64];
+
+	if (!name->sampled)
+		return;
+	if (name->about) {
+		pen_text(pen, "  about ");
+		pen_u64(pen, name->about);
+	}
+	snprintf(text, sizeof(text), " (1 of %" PRIu32 " recorded)", name->one_in);
+	if (name->about && name->one_in) {
+		pen_text(pen, text);
+		return;
+	}
+	pen_text(pen, name->about ? " (sampled" : "  (sampled");
+	pen_text(pen, *name->sampled ? ": " : " at several rates");
+	pen_name(pen, name->sampled);
+	pen_char(pen, ')');
+}
+
+static void put_not_sampled(struct pen *pen, const struct view_summary *s)
+{
+	if (!s->not_sampled)
+		return;
+	pen_text(pen, "sampled: ");
+	put_count(pen, s->not_sampled, "event was", "events were");
+	pen_text(pen, " left out by the sampling of rules\n");
+}
+
 static void put_names(struct pen *pen, const struct view_summary *s)
 {
 	for (size_t i = 0; i < MIN(s->nr_names, (size_t)MAX_NAMES_SHOWN); i++) {
@@ -283,6 +345,7 @@ static void put_names(struct pen *pen, const struct view_summary *s)
 		snprintf(number, sizeof(number), "%12" PRIu64 "  ", s->names[i].events);
 		pen_text(pen, number);
 		pen_name(pen, s->names[i].name);
+		put_sampling(pen, &s->names[i]);
 		pen_char(pen, '\n');
 	}
 	if (s->nr_names > MAX_NAMES_SHOWN) {
@@ -313,6 +376,7 @@ static void summary_text(struct pen *pen, const struct view_summary *s)
 	put_rate(pen, s);
 	pen_char(pen, '\n');
 	put_losses(pen, s);
+	put_not_sampled(pen, s);
 	put_before(pen, s);
 	put_lossy_streams(pen, s);
 	put_damage(pen, s);
@@ -371,6 +435,16 @@ static void put_stream_object(struct pen *pen, const struct view_stream *stream)
 	pen_char(pen, '}');
 }
 
+static void put_sampling_members(struct pen *pen, const struct view_name *name)
+{
+	if (!name->sampled)
+		return;
+	pen_text(pen, ",\"sampled\":");
+	view_summary_put_string(pen, name->sampled);
+	if (name->about)
+		view_summary_put_number(pen, "about", name->about);
+}
+
 static void put_name_array(struct pen *pen, const struct view_summary *s)
 {
 	pen_text(pen, ",\"names\":[");
@@ -378,6 +452,7 @@ static void put_name_array(struct pen *pen, const struct view_summary *s)
 		pen_text(pen, i ? ",{\"name\":" : "{\"name\":");
 		view_summary_put_string(pen, s->names[i].name);
 		view_summary_put_number(pen, "events", s->names[i].events);
+		put_sampling_members(pen, &s->names[i]);
 		pen_char(pen, '}');
 	}
 	pen_char(pen, ']');
@@ -413,6 +488,7 @@ static void summary_json(struct pen *pen, const struct view_summary *s)
 	view_summary_put_number(pen, "given_up", s->before);
 	view_summary_put_number(pen, "lost_before", s->lost_before);
 	view_summary_put_number(pen, "lost_buffers", s->lost_buffers);
+	view_summary_put_number(pen, "not_sampled", s->not_sampled);
 	view_summary_put_number(pen, "lost_packets", s->lost_packets);
 	view_summary_put_number(pen, "damaged_packets", s->damaged_packets);
 	view_summary_put_number(pen, "damaged_events", s->damaged_events);

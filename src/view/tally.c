@@ -13,11 +13,11 @@ bool tally_continues(const struct tally *t, const struct packet *packet)
 static bool is_first(const struct tally *t, const struct packet *packet)
 {
 	return !t->has_last &&
-	       (!packet_has(packet, ROLE_SEQ_NUM) || packet->seq_num == t->damaged_since);
+	       (!packet_has(packet, ROLE_SEQ_NUM) || packet->seq_num == t->damaged_in_row);
 }
 
-/* Does the packet begin where the last one ended, by number or by position in
- * the ring's life? Where one of the two is wrong the other one still says so. */
+/* Whether the packet begins where the last one ended, by number or by stream position. If one of
+ * the two is wrong, the other one still detects a gap. */
 static bool view_tally_is_successor(const struct tally *t, const struct packet *packet)
 {
 	return t->has_last &&
@@ -36,13 +36,14 @@ const char *tally_contradiction(const struct tally *t, const struct packet *pack
 	return NULL;
 }
 
-/* Ours touch; other tracers' only don't overlap. */
+/* Packets of ltt-control begin where the previous one ended; those of other tracers may leave gaps,
+ * but must not overlap. */
 static bool is_time_odd(const struct tally *t, const struct packet *packet)
 {
 	if (!packet_has(packet, ROLE_BEGIN) || !packet_has(packet, ROLE_END))
 		return false;
 	return packet->begin < t->last_end || (packet_has(packet, ROLE_RECORDED) &&
-					       !t->damaged_since && packet->begin != t->last_end);
+					       !t->damaged_in_row && packet->begin != t->last_end);
 }
 
 const char *tally_oddity(const struct tally *t, const struct packet *packet)
@@ -53,11 +54,11 @@ const char *tally_oddity(const struct tally *t, const struct packet *packet)
 		if (packet->lost[i] < t->last_lost[i])
 			return "its counts of losses go back";
 	if (packet_has(packet, ROLE_SEQ_NUM) &&
-	    packet->seq_num != t->last_seq + 1 + t->damaged_since)
-		return "packets are missing before it";
+	    packet->seq_num != t->last_seq + 1 + t->damaged_in_row)
+		return "its number does not follow that of the packet before";
 	if (is_time_odd(t, packet))
 		return "it does not begin at the end of the packet before";
-	if (packet_has(packet, ROLE_STREAM_POS) && !t->damaged_since &&
+	if (packet_has(packet, ROLE_STREAM_POS) && !t->damaged_in_row &&
 	    packet->stream_pos != t->last_end_pos &&
 	    packet->lost[VIEW_LOST_OUTPUT] == t->last_lost[VIEW_LOST_OUTPUT])
 		return "bytes of events are missing before it";
@@ -68,7 +69,7 @@ const char *tally_oddity(const struct tally *t, const struct packet *packet)
 bool tally_expects(const struct tally *t, const struct packet *packet, uint64_t *ret_events)
 {
 	if (!packet_has(packet, ROLE_RECORDED) || !packet_has(packet, ROLE_SEQ_NUM) ||
-	    t->damaged_since || (!view_tally_is_successor(t, packet) && !is_first(t, packet)))
+	    t->damaged_in_row || (!view_tally_is_successor(t, packet) && !is_first(t, packet)))
 		return false;
 	*ret_events = packet->recorded - (t->has_last ? t->last_recorded : 0);
 	if (t->has_last ? packet->stream_pos != t->last_end_pos : packet->stream_pos != 0)
@@ -97,37 +98,37 @@ static void add_gap(struct tally *t, const struct packet *packet)
 		return;
 	if (t->has_last && packet->seq_num > t->last_seq && !view_tally_is_successor(t, packet)) {
 		gap = packet->seq_num - t->last_seq - 1;
-		t->sum.lost_packets += gap > t->damaged_since ? gap - t->damaged_since : 0;
+		t->sum.lost_packets += gap > t->damaged_in_row ? gap - t->damaged_in_row : 0;
 	}
 	t->last_seq = packet->seq_num;
 }
 
-/* The contents of damaged packets are known once a good one follows them. */
+/* The number of events in damaged packets is known once a good packet follows. */
 static void add_unreadable(struct tally *t, const struct packet *packet, uint64_t events)
 {
 	uint64_t before = t->has_last ? t->last_recorded : 0;
 
 	if (!packet_has(packet, ROLE_RECORDED))
 		return;
-	if (t->damaged_since && (t->has_last || is_first(t, packet)) &&
+	if (t->damaged_in_row && (t->has_last || is_first(t, packet)) &&
 	    packet->recorded > before + events)
 		t->sum.damaged_events += packet->recorded - before - events;
 	t->last_recorded = packet->recorded;
 }
 
 /* The events that the stream holds by its headers, and those before its first
- * packet in files that have been given up. */
+ * packet in files that have been erased. */
 static void add_ledger(struct tally *t, const struct packet *packet, uint64_t events)
 {
-	uint64_t said = packet->recorded - packet->lost[VIEW_LOST_OUTPUT];
+	uint64_t stored = packet->recorded - packet->lost[VIEW_LOST_OUTPUT];
 
 	if (!packet_has(packet, ROLE_RECORDED))
 		return;
 	if (!t->sum.has_ledger && packet_has(packet, ROLE_SEQ_NUM) &&
-	    packet->seq_num > t->damaged_since)
-		t->sum.before = said - events;
+	    packet->seq_num > t->damaged_in_row)
+		t->sum.before = stored - events;
 	t->sum.has_ledger = true;
-	t->sum.recorded = said - t->sum.before;
+	t->sum.recorded = stored - t->sum.before;
 }
 
 void tally_packet(struct tally *t, const struct packet *packet, uint64_t events)
@@ -142,12 +143,12 @@ void tally_packet(struct tally *t, const struct packet *packet, uint64_t events)
 	t->instance = packet->instance;
 	t->has_instance = packet_has(packet, ROLE_STREAM_INSTANCE);
 	t->has_last = true;
-	t->damaged_since = 0;
+	t->damaged_in_row = 0;
 	t->sum.packets++;
 }
 
 void tally_damaged(struct tally *t)
 {
-	t->damaged_since++;
+	t->damaged_in_row++;
 	t->sum.damaged_packets++;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tally.h - the ledger of one stream: the recorded and lost events according to its packets, and
- * the events that were read. A stream that a tracer spread over several files has one tally.
- * Belongs to the source (the trace).
+ * tally.h - counts of one stream: the recorded and lost events according to its packets, and
+ * the events that were read. A stream with several files has one tally.
+ * Owned by the source (the trace).
  */
 #ifndef VIEW_TALLY_H
 #define VIEW_TALLY_H
@@ -17,10 +17,10 @@ struct tally {
 	bool has_last;
 	uint64_t last_seq;
 	uint64_t last_recorded;
-	uint64_t last_end;     /* its timestamp_end */
-	uint64_t last_end_pos; /* where in the ring's life the last packet ended */
+	uint64_t last_end;     /* timestamp_end of the last packet */
+	uint64_t last_end_pos; /* position of the last packet's end in the ring */
 	uint64_t last_lost[VIEW_NR_LOST];
-	uint64_t damaged_since; /* packets since the last good one */
+	uint64_t damaged_in_row; /* damaged packets since the last good one */
 	struct tally *next;
 };
 
@@ -39,7 +39,7 @@ const char *tally_contradiction(const struct tally *tally, const struct packet *
  */
 const char *tally_oddity(const struct tally *tally, const struct packet *packet);
 
-/** The number of events that the packet must hold. Return: false if unknown. */
+/** The number of events that the packet must contain. Return: false if unknown. */
 bool tally_expects(const struct tally *tally, const struct packet *packet, uint64_t *ret_events);
 
 /** Add a good packet with this many events. */

@@ -5,7 +5,7 @@
 
 static const struct value *view_text_put_value(struct pen *pen, const struct value *value);
 
-/* --- values: each function returns the value behind what it wrote --------- */
+/* --- values: each function returns the value behind the written one ------- */
 
 static void view_text_put_integer(struct pen *pen, const struct ctf_type *type, uint64_t v)
 {
@@ -89,7 +89,7 @@ static const struct value *view_text_put_array(struct pen *pen, const struct val
 	return next;
 }
 
-/* { 77 }: which option it is, the tag says. */
+/* { 77 }: the tag selects the option. */
 static const struct value *put_option(struct pen *pen, const struct value *value)
 {
 	pen_bytes(pen, "{ ", 2);

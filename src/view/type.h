@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * type.h - CTF types, and what a trace's metadata declares with them.
+ * type.h - CTF types, and the declarations of a trace's metadata.
  *
- * Everything here is made by the TSDL parser (tsdl.h) and belongs to the arena
- * of one trace; nothing is freed alone and, once the metadata is resolved,
- * nothing changes but the counts of events. Sizes and alignments are in bits.
+ * All structs are made by the TSDL parser (tsdl.h), allocated in the arena of one trace and
+ * freed together. They are constant once the metadata is resolved, except the counts of
+ * events. Sizes and alignments are in bits.
  */
 #ifndef VIEW_TYPE_H
 #define VIEW_TYPE_H
@@ -26,7 +26,7 @@ enum type_kind {
 
 enum type_order { ORDER_NATIVE, ORDER_LITTLE, ORDER_BIG };
 
-/** The use that the reader itself has for a field of a header or context. */
+/** The meaning of a field of a header or context for the reader itself. */
 enum field_role {
 	ROLE_NONE,
 	ROLE_EVENT_ID,
@@ -57,11 +57,10 @@ struct ctf_type;
 
 /**
  * struct ctf_field - one member of a struct or option of a variant.
- * @name: as in the metadata; @shown: without the underscore that CTF puts there,
- *        and its length.
- * @slot: where its value is kept for what depends on it.
- * @run, @run_bits: this many members from this one on, all of known size, can be
- *                  passed at once where it begins at a byte; 0: none.
+ * @name: as in the metadata; @shown, @shown_len: without the underscore that CTF prepends.
+ * @slot: slot in which its value is stored for types that depend on it.
+ * @run, @run_bits: number and size of members of constant size, from this one on, that can be
+ *                  skipped at once if it begins at a byte; 0: none.
  */
 struct ctf_field {
 	const char *name;
@@ -74,7 +73,7 @@ struct ctf_field {
 	uint64_t run_bits;
 };
 
-/** A label for a range of an enumeration; compared as the container is signed. */
+/** A label for a range of an enumeration; the values have the signedness of the container. */
 struct ctf_mapping {
 	const char *label;
 	uint64_t first;
@@ -93,12 +92,12 @@ struct ctf_clock {
 /**
  * struct ctf_type - one type; which members are used depends on @kind.
  * @align: the start is rounded up to this many bits, a power of two.
- * @fixed_bits: size where it is always the same, else SIZE_VARIES. A struct
- *              that sets a slot always counts as varying: it must be walked.
- * @order: as declared; @big_endian: as it is, once resolved.
+ * @fixed_bits: size, if it is constant; else SIZE_VARIES. A struct that sets a slot
+ *              always has SIZE_VARIES, as its members must be read.
+ * @order: as declared; @big_endian: the resulting byte order.
  * @text: elements of an array or sequence make up a string.
  * @fields: of a struct or variant. @mappings: of an enumeration.
- * @ref: path to the length or tag, as written; @slot: the same, resolved.
+ * @ref: path to the length or tag, as written; @slot: slot of that field.
  * @option_of: of a variant: for each mapping of its tag the option, or -1.
  */
 struct ctf_type {
@@ -126,7 +125,7 @@ struct ctf_type {
 
 struct ctf_env {
 	const char *key;
-	const char *text; /* NULL: @number */
+	const char *text; /* NULL: the value is @number */
 	int64_t number;
 	struct ctf_env *next;
 };
@@ -176,7 +175,7 @@ struct ctf_stream_class {
 struct ctf_trace_class {
 	bool has_uuid;
 	bool big_endian;
-	bool hides; /* packets have this tracer's own fields in an undeclared gap */
+	bool hides; /* packets have form 2 (trace/packet.h): fields of this tracer in a gap */
 	uint8_t uuid[16];
 	const struct ctf_type *packet_header;
 	struct ctf_env *env;
@@ -208,7 +207,7 @@ static inline struct ctf_event_class *stream_class_event(const struct ctf_stream
 	return id < sc->nr_by_id ? sc->by_id[id] : stream_class_event_slow(sc, id);
 }
 
-/** The label that fits @value, from @start on. Return: its index, or nr_mappings. */
+/** The first mapping, from @start on, that contains @value. Return: its index, or nr_mappings. */
 uint32_t enum_find(const struct ctf_type *type, uint64_t value, uint32_t start);
 
 static inline uint64_t align_up(uint64_t v, uint64_t align)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * value.h - decoding: from the bits of a packet and a type to values.
+ * value.h - decodes the bits of a packet, by a type, to values.
  *
- * A reader walks over a window of one packet's bytes. With a list of values it
- * decodes, without one it only skips, which is several times faster. It belongs
- * to one stream. Positions are bits from the begin of the packet, so alignment
- * means what CTF says whatever part of the packet is in memory.
+ * A reader reads a window of one packet's bytes. With a list of values it decodes; without
+ * one it only skips, which is several times faster. Owned by one stream. Positions are bits
+ * from the begin of the packet, as CTF defines alignment, regardless of the part of the
+ * packet that is in memory.
  */
 #ifndef VIEW_VALUE_H
 #define VIEW_VALUE_H
@@ -21,14 +21,14 @@
 enum {
 	READ_OK = 0,
 	READ_SHORT = 1,	  /* the window ends before the value does */
-	READ_DAMAGED = 2, /* no event can look like this */
+	READ_DAMAGED = 2, /* the bytes are not a valid event */
 };
 
 /**
- * struct value - one decoded value; compounds are followed by what they hold.
+ * struct value - one decoded value; compounds are followed by their members.
  * @field: names it; NULL for an array's elements.
  * @count: struct: members; variant: 1; array: elements; text: bytes.
- * @bit: array of scalars: where in bytes[0] the first element begins.
+ * @bit: array of scalars: position of the first element in bytes[0].
  */
 struct value {
 	const struct ctf_field *field;
@@ -50,7 +50,7 @@ struct values {
 /**
  * struct reader
  * @bytes: window; its first byte is byte @base of the packet.
- * @end: bit behind the last one in the window.
+ * @end: position after the last bit in the window.
  * @slots: values that lengths and tags refer to.
  * @event_id, @clock: set by the fields of an event header.
  * @values: NULL: skip.

@@ -96,7 +96,7 @@ void verify_index_packet(struct verify_index *index, struct feed *f)
 	struct index_entry entry;
 	bool found = entry_get(index, index->at, &entry);
 
-	/* those of packets that are damaged have been told of */
+	/* those of damaged packets have been reported */
 	for (; found && entry.offset < f->packet.offset; index->at++)
 		found = entry_get(index, index->at + 1, &entry);
 	if (!found || entry.offset != f->packet.offset) {
@@ -285,12 +285,12 @@ static void check_list(struct source *s)
 {
 	AUTO_FREE char *text = list_read(s->dir_fd, STREAMLIST_FILE);
 
-	s->unlisted = !text || check_entries(s, text) < 0 || !s->listed;
+	s->list_incomplete = !text || check_entries(s, text) < 0 || !s->listed;
 }
 
 /* --- the list of traces -------------------------------------------------------- */
 
-/* Names may have dots, such as that of a program; only ".." leads out of the session. */
+/* Names may have dots, for example that of a program; only ".." leads out of the session. */
 static bool is_path(const char *path, size_t len)
 {
 	if (!len || len >= TRACELIST_PATH_MAX || path[0] == '/')

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * verify.h - a stream's index beside its packets, for view_verify(). An index that
- * is short costs readers nothing; one that says what is not so is damage, and one
- * that knows packets that the file has not shows that the file was cut. Lists of streams and of
- * traces show which are missing.
+ * verify.h - compares a stream's index with its packets, for view_verify(). Missing entries at the
+ * end are no fault, as readers do not need them; a wrong entry is damage, and entries of packets
+ * that the file lacks show that the file was truncated. The lists of streams and traces
+ * (trace/streamlist.h) show which are missing.
  */
 #ifndef VIEW_VERIFY_H
 #define VIEW_VERIFY_H
@@ -13,18 +13,18 @@
 struct verify_index {
 	int fd; /* -1: there is none */
 	uint32_t entry_bytes;
-	uint64_t nr, at; /* entries; the next one to be compared */
-	bool wrong;	 /* has been said */
+	uint64_t nr, at; /* number of entries; the next one to be compared */
+	bool wrong;	 /* a wrong entry was reported */
 };
 
-/** Of find_ops, on a view: remember the traces that the list has and that are not there. */
+/** find_ops.list() of a view: store the traces of the list that do not exist. */
 int verify_list(void *view, int dir_fd, const char *label);
 /** Report each trace that a list has and that is missing. */
 void verify_report_missing(struct view *view);
 
-/** A good packet: the feed's present one. */
+/** Compare the next entry with the feed's current packet, which is good. */
 void verify_index_packet(struct verify_index *index, struct feed *feed);
-/** All packets have been met. */
+/** Check the remaining entries, after the last packet. */
 void verify_index_end(struct verify_index *index, struct feed *feed);
 
 #endif

@@ -42,7 +42,7 @@ static int by_label(const void *a, const void *b)
 	return strverscmp((*(struct source *const *)a)->label, (*(struct source *const *)b)->label);
 }
 
-/* Each file's first time, so that it is opened no earlier than it is needed. */
+/* Of each file only the time of the first event is read; the file is opened when it is needed. */
 static int add_feeds(struct view *view)
 {
 	uint32_t order = 0;
@@ -132,7 +132,7 @@ struct view *view_free(struct view *view)
 
 /* --- events --------------------------------------------------------------- */
 
-/* Let the first feed go on. Return: 0, negative errno. */
+/* Move the feed with the earliest event to its next one. Return: 0 or negative errno. */
 static int view_advance(struct view *view, const struct view_select *select)
 {
 	struct feed *feed = merge_first(&view->merge);

@@ -153,16 +153,17 @@ const char *view_lost_name(enum view_lost cause);
  * struct view_stream - one stream in a summary.
  * @trace, @name: path of the trace below the directory that was opened, and
  *                the stream's (first) file.
- * @events: that were read (selected or not); @bytes: of its files.
- * @damaged_packets: could not be read; @damaged_events: events that they held, if later packets
- * show their number.
- * @lost_packets: that are missing according to their numbers.
+ * @events: events that were read, selected or not.
+ * @bytes: size of its files.
+ * @damaged_packets: packets that could not be read.
+ * @damaged_events: events in damaged packets, if later packets show their number.
+ * @lost_packets: packets that are missing according to their sequence numbers.
  * @lost: events lost, by cause, according to the packets that were read.
  * @lost_before: events lost up to the end of the oldest packet, if older ones were discarded:
  * not in @lost, as it is unknown how many of them belong to that packet.
  * @has_ledger: its packets count the recorded events: @recorded of them in
  *              these files, and @before in files that were discarded for newer ones.
- * @unindexed_packets: good ones without an entry in the index; view_verify() counts them.
+ * @unindexed_packets: sound packets without an entry in the index; view_verify() counts them.
  */
 struct view_stream {
 	const char *trace;
@@ -194,9 +195,18 @@ struct view_conflict {
 /** Whether both have the same name and formats. */
 bool view_conflict_same(const struct view_conflict *one, const struct view_conflict *other);
 
+/**
+ * struct view_name - the events of one name in a summary.
+ * @sampled: description of the sampling; NULL: all events were recorded; "": it was changed.
+ * @about: estimated number of emitted events; 0: unknown.
+ * @one_in: one event of this many was recorded; 0: there is no such constant.
+ */
 struct view_name {
 	const char *name;
 	uint64_t events;
+	const char *sampled;
+	uint64_t about;
+	uint32_t one_in;
 };
 
 /**
@@ -206,13 +216,14 @@ struct view_name {
  *          not in @events.
  * @lost_before, @before: as in the streams, of all of them.
  * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
- * @unlisted: of view_verify(): traces without a list of their streams.
+ * @unlisted: traces without a list of their streams; view_verify() counts them.
  * @bytes: size of all stream files.
  * @first_ns, @last_ns: time of the first and last of them; 0 without events.
  * @problems: sentences reported (or that would have been).
  * @skipped_bytes: bytes of streams that could not be read.
  * @names: per event name, the most frequent first.
  * @conflicts: markers that were not recorded.
+ * @not_sampled: events that the sampling of rules left out, neither recorded nor lost.
  */
 struct view_summary {
 	uint64_t events;
@@ -221,6 +232,7 @@ struct view_summary {
 	uint64_t lost_by[VIEW_NR_LOST];
 	uint64_t lost_before;
 	uint64_t lost_buffers;
+	uint64_t not_sampled;
 	uint64_t unlisted;
 	uint64_t before;
 	uint64_t lost_packets;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* view_priv.h - a view, as its own sources know it. */
+/* view_priv.h - the definition of struct view, for the sources that implement it. */
 #ifndef VIEW_PRIV_H
 #define VIEW_PRIV_H
 
@@ -8,16 +8,18 @@
 
 /**
  * struct view
- * @relay_clock: times are to be a relay's.
+ * @missing: traces that a list names and that do not exist; set by view_verify().
+ * @relay_clock: times are converted to the relay's clock.
  * @preferred: bytes that each feed reads at once.
- * @current: the feed whose event was last returned; it has not moved on yet.
- * @events, @first_ns, @last_ns: of selected events; @hidden: events that are not shown.
+ * @current: the feed whose event was last returned; the next call advances it.
+ * @events, @first_ns, @last_ns: number and times of the selected events.
+ * @hidden: events that are counted and not shown.
  */
 struct view {
 	struct reporter reporter;
 	struct source **sources;
 	size_t nr_sources;
-	char **missing; /* traces that a list has; of view_verify() */
+	char **missing;
 	size_t nr_missing;
 	struct merge merge;
 	bool started;

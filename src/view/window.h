@@ -9,13 +9,13 @@
 
 #include "base/macros.h"
 
-/** The most that one window ever holds, so the largest event. */
+/** The largest size of a window, and so of an event. */
 #define WINDOW_MAX (64u << 20)
 
 /**
  * struct window
- * @limit: size of the file when the view was opened; nothing behind it is read.
- * @preferred: bytes that are read at once where more than a little is wanted.
+ * @limit: size of the file when the view was opened; later bytes are not read.
+ * @preferred: size of a read, unless little is needed.
  */
 struct window {
 	int fd;
@@ -30,9 +30,9 @@ struct window {
 void window_fini(struct window *window);
 
 /**
- * window_get() - have @want bytes at @offset in memory.
- * @ret_bytes: valid until the next call; @ret_len: how many are there, fewer
- *             than @want only where the file ends, or more.
+ * window_get() - load at least @want bytes at @offset.
+ * @ret_bytes: the bytes, valid until the next call.
+ * @ret_len: their number: less than @want only at the end of the file.
  * Return: 0, -ENOMEM, or an error of reading.
  */
 int window_get(struct window *window, uint64_t offset, size_t want, const uint8_t **ret_bytes,

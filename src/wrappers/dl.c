@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * libltt-dl.so: trace what a program loads and unloads, by LD_PRELOAD. Runs in the
+ * libltt-dl.so: trace loading and unloading of libraries, by LD_PRELOAD. Runs in the
  * thread that calls dlopen().
  *
  * The loader uses the caller of dlopen(): a library without a slash in its name
@@ -48,7 +48,7 @@ LTT_TRACEPOINT(ltt_dl, dlclose, (uintptr_t base, int result), LTT_DEBUG_MODULE,
 	       ltt_ptr(baddr, base),
 	       ltt_int(int, status, result))
 
-/* --- what was loaded --------------------------------------------------------------- */
+/* --- loaded libraries --------------------------------------------------------------- */
 
 struct object {
 	const struct link_map *map;
@@ -191,7 +191,7 @@ static bool has_run_path(const struct link_map *map)
 	return false;
 }
 
-/* Only a bare name, not loaded yet, asked for by an object with a run path, needs it. */
+/* Only a bare name, not loaded yet, requested by an object with a run path, needs it. */
 static void *open_for(void *caller, const char *file, int mode)
 {
 	struct link_map *map = NULL;

@@ -118,8 +118,8 @@ static struct {
 
 static int state; /* 0: not looked up yet, 1: lookup in progress, 2: complete */
 
-/* Not 0 while this thread is inside: what an allocator allocates for itself is
- * not what the program asked for. */
+/* Not 0 while this thread is inside: an allocator's own allocations are
+ * not requests of the program. */
 static __thread int depth;
 
 static void find_real(void)

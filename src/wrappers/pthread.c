@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * libltt-pthread.so: trace the mutexes of any program, by LD_PRELOAD. Runs in
- * whatever thread locks. A wait is what lies between lock_req and lock_acq.
+ * whatever thread locks. A wait is the time between lock_req and lock_acq.
  */
 #include <dlfcn.h>
 #include <pthread.h>

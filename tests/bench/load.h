@@ -8,7 +8,7 @@
  *	EMIT_STR(a, b, s)    an event with 8 + 4 bytes and a string
  *
  *	load burst KIND THREADS EVENTS BURSTS   ns of CPU per event, one line a burst
- *	load off KIND                           ns an event that nobody records
+ *	load off KIND                           ns an event that is not recorded
  *	load clock                              ns of a bare clock read, both clocks
  *	load pace KIND RATE SECONDS             RATE events/s; prints emitted
  *	load many THREADS RATE SECONDS          each thread RATE events/s; CPU time
@@ -85,7 +85,7 @@ static void emit_many(unsigned long n)
 		emit_ints(n);
 }
 
-/* --- burst: what an event costs the thread that emits it -------------------------- */
+/* --- burst: the cost of an event for the thread that emits it -------------------------- */
 
 static void pin(unsigned int thread)
 {

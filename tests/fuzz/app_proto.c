@@ -4,7 +4,7 @@
  * everything, into both kinds of buffers; a well-behaved application is connected too and must
  * not be affected. An input is a series of messages, each behind four bytes of length.
  */
-#include "../unit/session_harness.h"
+#include "../unit/lib/session_harness.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

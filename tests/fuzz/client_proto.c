@@ -4,7 +4,7 @@
  * session that records and an application that has points. An input is a series
  * of messages, each behind four bytes of length, as prototool makes them.
  */
-#include "../unit/session_harness.h"
+#include "../unit/lib/session_harness.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

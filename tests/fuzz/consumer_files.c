@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of a consumer that died, as its successor finds them: whatever is in them,
- * what it leaves is what was there, up to the last whole packet behind the last entry of
- * the index, and each of these packets has its entry; what it adds is a whole packet that
- * follows. A walker of our own says so (packet_walk.h).
+ * Files of a consumer that died, as its successor finds them: with any contents,
+ * it keeps all bytes up to the last complete packet behind the last entry of the index,
+ * and each of these packets has its entry; then it appends a complete packet that follows.
+ * A reader of our own checks this (packet_walk.h).
  *
  * An input: one byte (1: files of limited size, 2: records are waiting in the ring),
  * then up to four files in turn, stream, its index, stream, index, each behind
@@ -19,7 +19,8 @@
 #include <sys/stat.h>
 
 #include "consumerd/worker/ringset.h"
-#include "packet_walk.h"
+#include "lib/packet_walk.h"
+#include "must_hold.h"
 
 #define MAX_FILES 4
 #define MAX_FILES_KEPT 3 /* by the stream */
@@ -96,7 +97,7 @@ static void put_files(const uint8_t *data, size_t size, bool limited)
 	}
 }
 
-/* --- what must hold of the files afterwards ------------------------------------- */
+/* --- checks of the files afterwards ------------------------------------- */
 
 /** A file of the stream, and its index. */
 struct pair {
@@ -130,7 +131,7 @@ static void free_pair(struct pair *pair)
 
 static const struct walk_stream stream_is = { trace.uuid, 0, 0 };
 
-/* Where to begin: at the last entry that tells of a whole packet. Return: whether there
+/* Where to begin: at the last entry that describes a complete packet. Return: whether there
  * is one; @ret_nr entries before it are believed. */
 static bool find_start(const struct pair *was, struct walk_packet *ret, size_t *ret_nr)
 {
@@ -177,7 +178,7 @@ static struct walk_packet check_adopted(const struct pair *was, const struct pai
 	return last;
 }
 
-/* One packet more, of what was recorded since: at the end of @was, or in a file of its own. */
+/* One packet more, of later records: at the end of @was, or in a file of its own. */
 static void check_added(const struct pair *was, const struct pair *is,
 			const struct walk_packet *last)
 {
@@ -273,7 +274,7 @@ static void check_cut(struct stream *s, const struct pair *old, const struct wal
 	free_pair(&is);
 }
 
-/* @was: what was there, files by their number. */
+/* @was: the files before, by their number. */
 static void go_on(struct ringset *set, const struct ringmem_fds *fds, const struct pair *was,
 		  bool more)
 {

@@ -35,7 +35,7 @@ static void on_ended(struct control *control)
 	loop_stop(control->loop);
 }
 
-/* A fuzzer asks for as much memory as it can name: only small rings are made. */
+/* A fuzzer requests as much memory as it can name: only small rings are made. */
 static bool too_big(const uint8_t *data, size_t len)
 {
 	struct req_con_ring_open req;

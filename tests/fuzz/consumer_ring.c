@@ -2,8 +2,8 @@
 /*
  * A producer that writes anything into its ring, as the consumer sees it: the
  * reader and the packet cutter, for real, into files in memory. The input is a
- * program of stores into the producer's words, looks and cuts; what must always hold is
- * checked after each, and what was written in the end, by a walker of its own: packets
+ * program of stores into the producer's words, reads and cuts; invariants are
+ * checked after each, and the written files in the end, by a reader of its own: packets
  * that follow each other, each with its sum and its entry in the index.
  */
 #include <fcntl.h>
@@ -11,7 +11,8 @@
 #include <sys/mman.h>
 
 #include "consumerd/worker/ringset.h"
-#include "packet_walk.h"
+#include "lib/packet_walk.h"
+#include "must_hold.h"
 
 static struct disk disk; /* without limits */
 static struct tracedir trace = {
@@ -98,7 +99,7 @@ static void step(unsigned int op, const uint8_t **data, size_t *size)
 	}
 }
 
-/* --- what has been written ------------------------------------------------------- */
+/* --- the written files ------------------------------------------------------- */
 
 /* Return: a descriptor of a stream's file that outlives the stream. */
 static int memory_file(int *ret_fd, uint64_t *bytes, size_t head)

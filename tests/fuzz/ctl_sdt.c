@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A USDT note of any content: what is made of it is in the language of --fetch, which the
+ * A USDT note of any content: the result is in the language of --fetch, which the
  * daemon understands. The first byte: the width of its addresses.
  */
 #include <stdio.h>
@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size < 1)
 		return 0;
-	desc = malloc(size); /* of just its size, so that what is behind is seen */
+	desc = malloc(size); /* of exactly its size, so that ASan detects reads behind it */
 	memcpy(desc, data + 1, size - 1);
 	if (sdt_note_parse(desc, size - 1, *data & 1, &note)) {
 		nr = sdt_args_parse(note.args, note.pc, resolve, NULL, args);

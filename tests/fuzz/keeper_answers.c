@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "fuzz_fds.h"
+#include "lib/fuzz_fds.h"
 #include "io/sock.h"
 #include "must_hold.h"
 #include "proto/codec.h"
@@ -45,7 +45,7 @@ static void set_up(void)
 	atexit(remove_socket);
 }
 
-/* Each as it is, but with the serial that will be asked with, if @agree. */
+/* Each unchanged, but with the serial of the next request, if @agree. */
 static void answer(int fd, const uint8_t *data, size_t size, bool agree)
 {
 	static uint8_t copy[65536];
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (!path[0])
 		set_up();
-	before = open_fds();
+	before = fuzz_open_fds();
 	keeper_init(&keeper, loop, path, NULL, "/nowhere", nothing);
 	server = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	MUST_HOLD(server >= 0);
@@ -111,6 +111,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	keeper_drop(&keeper, "ring", 7);
 	keeper_fini(&keeper);
 	close(server);
-	MUST_HOLD(open_fds() == before);
+	MUST_HOLD(fuzz_open_fds() == before);
 	return 0;
 }

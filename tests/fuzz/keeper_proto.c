@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fuzz_fds.h"
-#include "fuzz_loop.h"
+#include "lib/fuzz_fds.h"
+#include "lib/fuzz_loop.h"
 #include "io/sock.h"
 #include "keeperd/holder.h"
 #include "proto/keeper.h"
@@ -60,7 +60,7 @@ static void feed(int fd, const uint8_t *data, size_t size)
 {
 	while (size > 2) {
 		size_t len = data[0] | (size_t)data[1] << 8;
-		int fds[3] = { tick.fd, tick.fd, tick.fd };
+		int fds[3] = { fuzz_tick.fd, fuzz_tick.fd, fuzz_tick.fd };
 		unsigned int got = 0;
 		int nr;
 
@@ -69,7 +69,7 @@ static void feed(int fd, const uint8_t *data, size_t size)
 		len = len < size ? len : size;
 		if (sock_send(fd, data, len, fds, 3) < 0)
 			return;
-		pump();
+		fuzz_pump();
 		nr = replies(fd, &got);
 		if (nr < 0)
 			return;
@@ -81,7 +81,7 @@ static void feed(int fd, const uint8_t *data, size_t size)
 
 static void ask(int fd, uint16_t type, const char *name)
 {
-	struct req_keep_put put = { name, tick.fd, tick.fd, -1 };
+	struct req_keep_put put = { name, fuzz_tick.fd, fuzz_tick.fd, -1 };
 	struct req_keep_get get = { name };
 	uint8_t buf[256];
 	struct encoder enc;
@@ -94,7 +94,7 @@ static void ask(int fd, uint16_t type, const char *name)
 		req_keep_get_encode(&enc, &get);
 	MUST_HOLD(encoder_finish(&enc) == 0);
 	MUST_HOLD(sock_send(fd, enc.buf, enc.len, enc.fds, enc.nr_fds) == 0);
-	pump();
+	fuzz_pump();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -103,10 +103,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	unsigned int got = 0;
 	int decent, visitor, before;
 
-	if (!loop)
-		loop_begin();
-	before = open_fds();
-	holder_init(&holder, loop, changed);
+	if (!fuzz_loop)
+		fuzz_loop_begin();
+	before = fuzz_open_fds();
+	holder_init(&holder, fuzz_loop, changed);
 	decent = visit();
 	visitor = visit();
 	ask(decent, MSG_keep_put, name);
@@ -115,9 +115,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	ask(decent, MSG_keep_get, name);
 	MUST_HOLD(replies(decent, &got) == 2 && got == 2);
 	close(decent);
-	pump();
+	fuzz_pump();
 	holder_fini(&holder);
 	MUST_HOLD(holder_is_idle(&holder));
-	MUST_HOLD(open_fds() == before);
+	MUST_HOLD(fuzz_open_fds() == before);
 	return 0;
 }

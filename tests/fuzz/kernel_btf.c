@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fuzz_fds.h"
+#include "lib/fuzz_fds.h"
 #include "must_hold.h"
 #include "sessiond/domain/kernel/btf.h"
 #include "sessiond/domain/kernel/fetch.h"
@@ -86,10 +86,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int fds;
 
 	if (function && fetch && !keep(data, size)) {
-		fds = open_fds();
+		fds = fuzz_open_fds();
 		ask_types();
 		ask_names(function, fetch);
-		MUST_HOLD(open_fds() == fds);
+		MUST_HOLD(fuzz_open_fds() == fds);
 	}
 	free(function);
 	free(fetch);

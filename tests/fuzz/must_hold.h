@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* must_hold.h - what a fuzz target asserts: a finding where it does not hold. */
+/* must_hold.h - the assertion of fuzz targets: a finding where it does not hold. */
 #ifndef MUST_HOLD_H
 #define MUST_HOLD_H
 

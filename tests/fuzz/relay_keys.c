@@ -9,8 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fuzz_fds.h"
-#include "fuzz_top.h"
+#include "lib/fuzz_fds.h"
+#include "lib/fuzz_top.h"
+#include "must_hold.h"
 #include "relayd/keyring.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -20,7 +21,7 @@ static void put(const char *name, const uint8_t *data, size_t size)
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%s", top, name);
+	snprintf(path, sizeof(path), "%s/%s", fuzz_top, name);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	MUST_HOLD(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
 }
@@ -33,9 +34,9 @@ static void set_up(void)
 	struct keyring ring;
 	struct err err = { 0 };
 
-	top_make();
+	fuzz_top_make();
 	put(TLS_FILE_PSK, good, sizeof(good) - 1);
-	MUST_HOLD(keyring_init(&ring, top, &err) == 0);
+	MUST_HOLD(keyring_init(&ring, fuzz_top, &err) == 0);
 	keyring_fini(&ring);
 }
 
@@ -78,12 +79,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	data += 2;
 	size -= 2;
 	len = len < size ? len : size;
-	fds = open_fds();
+	fds = fuzz_open_fds();
 	put(TLS_FILE_PSK, data, len);
 	put("viewers", data + len, size - len);
-	if (keyring_init(&ring, top, &err) == 0) {
+	if (keyring_init(&ring, fuzz_top, &err) == 0) {
 		look(&ring, data + len, size - len);
-		/* what is no good is not taken, and what was there stays */
+		/* invalid keys are rejected, and the earlier ones stay */
 		put(TLS_FILE_PSK, (const uint8_t *)"x", 1);
 		MUST_HOLD(keyring_reload(&ring, &err) != 0 && *err.text);
 		look(&ring, data + len, size - len);
@@ -92,10 +93,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		MUST_HOLD(err.code && *err.text);
 		err = (struct err){ 0 };
 		put(TLS_FILE_PSK, good, sizeof(good) - 1);
-		MUST_HOLD(keyring_init(&ring, top, &err) == 0);
+		MUST_HOLD(keyring_init(&ring, fuzz_top, &err) == 0);
 		look(&ring, data + len, size - len);
 		keyring_fini(&ring);
 	}
-	MUST_HOLD(open_fds() == fds);
+	MUST_HOLD(fuzz_open_fds() == fds);
 	return 0;
 }

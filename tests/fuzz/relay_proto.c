@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fuzz_fds.h"
-#include "fuzz_loop.h"
-#include "fuzz_top.h"
+#include "lib/fuzz_fds.h"
+#include "lib/fuzz_loop.h"
+#include "lib/fuzz_top.h"
 #include "io/frame.h"
 #include "proto/relay.h"
 #include "relayd/relay.h"
@@ -30,9 +30,9 @@ static void set_up(void)
 {
 	char path[64];
 
-	loop_begin();
-	top_make();
-	snprintf(path, sizeof(path), "%s/out", top);
+	fuzz_loop_begin();
+	fuzz_top_make();
+	snprintf(path, sizeof(path), "%s/out", fuzz_top);
 	MUST_HOLD(mkdir(path, 0700) == 0);
 	out_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	MUST_HOLD(out_fd >= 0);
@@ -53,7 +53,7 @@ static ssize_t await_answer(int fd, uint8_t *buf, size_t len)
 	ssize_t n = -1;
 
 	for (int tries = 0; tries < 10000 && n < 0; tries++) {
-		pump();
+		fuzz_pump();
 		n = read(fd, buf, len);
 		if (n < 0)
 			usleep(20);
@@ -61,7 +61,7 @@ static ssize_t await_answer(int fd, uint8_t *buf, size_t len)
 	return n;
 }
 
-/* Send what @enc has and wait. Return: the answer's code, or -1. */
+/* Send the message in @enc and wait. Return: the answer's code, or -1. */
 static int ask(int fd, const struct encoder *enc)
 {
 	uint8_t head[FRAME_HEAD_BYTES], buf[2048];
@@ -98,7 +98,7 @@ static int ask(int fd, const struct encoder *enc)
 static const uint8_t sixteen[16] = "0123456789abcdef";
 static const struct blob id = { sixteen, sizeof(sixteen) };
 
-/* A fuzzer learns what it is compared with: nobody but us may know the decent one's id. */
+/* A fuzzer learns the values it is compared with: the decent sender's id must stay unknown. */
 static struct blob random_id(uint8_t buf[16])
 {
 	MUST_HOLD(getrandom(buf, 16, 0) == 16);
@@ -125,7 +125,7 @@ static void feed(int fd, const uint8_t *data, size_t size)
 		len = len < size ? len : size;
 		if (send(fd, data, len, MSG_NOSIGNAL) < 0)
 			return;
-		pump();
+		fuzz_pump();
 		while (read(fd, answers, sizeof(answers)) > 0)
 			;
 		data += len;
@@ -158,19 +158,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int decent, peer, before;
 	char path[64];
 
-	if (!loop)
+	if (!fuzz_loop)
 		set_up();
-	before = open_fds();
+	before = fuzz_open_fds();
 	unlinkat(out_fd, "host/decent-stamp/.session", 0); /* with another id it goes on there */
-	MUST_HOLD(relay_init(&relay, loop, out_fd, 200) == 0);
-	relay.max_workers = 0; /* one thread, which pump() drives */
+	MUST_HOLD(relay_init(&relay, fuzz_loop, out_fd, 200) == 0);
+	relay.max_workers = 0; /* one thread, which fuzz_pump() drives */
 	decent = connect_peer();
 	introduce(decent, "decent", random_id(secret));
 	peer = connect_peer();
 	introduce(peer, "peer", id);
 	feed(peer, data, size);
 	close(peer);
-	pump();
+	fuzz_pump();
 	send_packet(decent, seq++);
 	MUST_HOLD(ASK(decent, rel_metadata, { 1, { sixteen, sizeof(sixteen) } }) == 0);
 	MUST_HOLD(ASK(decent, rel_beacon, { seq }) == 0);
@@ -178,12 +178,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	MUST_HOLD(ASK(decent, rel_stream_end, { 1 }) == 0);
 	MUST_HOLD(ASK(decent, rel_end, {}) == 0);
 	close(decent);
-	pump();
+	fuzz_pump();
 	MUST_HOLD(relay.nr_files == 0 && relay.nr_conns == 0);
 	relay_fini(&relay);
-	MUST_HOLD(open_fds() == before);
+	MUST_HOLD(fuzz_open_fds() == before);
 	/* "out" and "." and "..": nothing beside it */
-	snprintf(path, sizeof(path), "%s", top);
+	snprintf(path, sizeof(path), "%s", fuzz_top);
 	MUST_HOLD(stat(path, &st) == 0 && st.st_nlink == 3);
 	return 0;
 }

@@ -11,8 +11,8 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
-#include "../unit/session_harness.h"
-#include "fuzz_fds.h"
+#include "../unit/lib/session_harness.h"
+#include "lib/fuzz_fds.h"
 #include "proto/keeper.h"
 #include "sessiond/state.h"
 #include "sessiond/state_msg.h"
@@ -158,7 +158,7 @@ static void put_daemon_file(void)
 	put_file("state/daemon", enc.buf, enc.len);
 }
 
-/* --- what is done with what came back ------------------------------------------------- */
+/* --- use of the restored state ------------------------------------------------- */
 
 static int app_with_point(void)
 {
@@ -177,7 +177,7 @@ static int app_with_point(void)
 	return app;
 }
 
-/* An application that does at once what it is told: nobody waits for it. */
+/* An application that executes each message at once: no client waits for it. */
 static void app_obey(int app)
 {
 	struct msg_header header;
@@ -212,7 +212,7 @@ static struct answer settle(int client, int app, int nr)
 	return last;
 }
 
-/* Whatever the answers are. */
+/* Any answer will do. */
 static void use(int client, int app, const char *name)
 {
 	HARNESS_SEND(client, session_show, .session = name);
@@ -274,7 +274,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		put_file("state/daemon", data + 1, size - 1);
 	else
 		put_file("state/7", data + 1, size - 1);
-	before = open_fds();
+	before = fuzz_open_fds();
 	harness_begin();
 	path_of(path, "keeper.sock");
 	keeper_init(&harness.sd.keeper, harness.sd.loop, path, NULL, "consumer.sock", nothing);
@@ -284,6 +284,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	use_all(&harness.sd);
 	harness.sd.ending = true;
 	harness_end();
-	CHECK(open_fds() == before);
+	CHECK(fuzz_open_fds() == before);
 	return 0;
 }

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The files of a spool that lttctl reads: the first part of the input (two bytes of length) is
- * `.spool`, the rest an index. The facts of a session that are read are sound, and say what the
- * file says. The facts that a consumer writes over whatever is there read the same afterwards,
- * with nothing of what was there before.
+ * `.spool`, the rest an index. The facts of a session that are read are sound, and equal to
+ * those in the file. The facts that a consumer writes over an existing file read the same
+ * afterwards, with nothing of the old contents.
  */
 #include <ctype.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fuzz_fds.h"
-#include "fuzz_top.h"
+#include "lib/fuzz_fds.h"
+#include "lib/fuzz_top.h"
 #include "libctl/spools.h"
+#include "must_hold.h"
 
 #define INDEX "index/s_0.idx"
 
@@ -25,7 +27,7 @@ static void put(const char *name, const uint8_t *data, size_t size)
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/%s", top, name);
+	snprintf(path, sizeof(path), "%s/%s", fuzz_top, name);
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	MUST_HOLD(fd >= 0 && write(fd, data, size) == (ssize_t)size && close(fd) == 0);
 }
@@ -34,8 +36,8 @@ static void set_up(void)
 {
 	char path[64];
 
-	top_make();
-	snprintf(path, sizeof(path), "%s/index", top);
+	fuzz_top_make();
+	snprintf(path, sizeof(path), "%s/index", fuzz_top);
 	MUST_HOLD(mkdir(path, 0700) == 0);
 }
 
@@ -126,8 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	len = len < size ? len : size;
 	put(SPOOLFACTS_FILE, data, len);
 	put(INDEX, data + len, size - len);
-	fds = open_fds();
-	MUST_HOLD(spools_open(top, &spool, &err) == 0);
+	fds = fuzz_open_fds();
+	MUST_HOLD(spools_open(fuzz_top, &spool, &err) == 0);
 	MUST_HOLD(!spool.locked && !spool.bytes && spool.ours == spool.known);
 	MUST_HOLD(spool.packets <= size - len);
 	if (spool.known) {
@@ -137,6 +139,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	put(SPOOLFACTS_FILE, data, len);
 	write_over(spool.fd, &good);
 	spools_fini(&spool);
-	MUST_HOLD(open_fds() == fds);
+	MUST_HOLD(fuzz_open_fds() == fds);
 	return 0;
 }

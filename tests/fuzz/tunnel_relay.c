@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ltt-tunnel and whatever a relay answers: a viewer asks for sessions, attaches, and asks for
+ * ltt-tunnel and any answers of a relay: a viewer requests sessions, attaches, and requests
  * streams, metadata, indexes and packets, by the ids that it is given; the input is the relay's
  * answers to all of that. The viewer hangs up at the end: so no wait takes time. The tunnel lives,
  * and keeps neither descriptor nor memory.
@@ -13,7 +13,7 @@
 
 #include "base/log.h"
 #include "base/macros.h"
-#include "fuzz_fds.h"
+#include "lib/fuzz_fds.h"
 #include "must_hold.h"
 #include "proto/viewproto.h"
 #include "tunnel/follow.h"
@@ -70,7 +70,7 @@ static void ask_all(int fd)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct place place = { .host = "127.0.0.1", .port = "1", .path = "" };
-	int relay[2], viewer[2], before = open_fds();
+	int relay[2], viewer[2], before = fuzz_open_fds();
 	struct link link;
 
 	log_init("fuzz", LOG_QUIET);
@@ -87,6 +87,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	close(relay[1]);
 	close(viewer[0]);
 	close(viewer[1]);
-	MUST_HOLD(open_fds() == before);
+	MUST_HOLD(fuzz_open_fds() == before);
 	return 0;
 }

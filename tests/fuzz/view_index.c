@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* An index file that lies, beside a good stream: it may cost events that were
- * asked for only where it agrees with the packets, and never more than that. */
-#include "view_dir.h"
+ * requested only where it agrees with the packets, and never more than that. */
+#include "lib/view_dir.h"
 
 static const char metadata[] =
 	"typealias integer { size = 8; } := uint8_t;\n"

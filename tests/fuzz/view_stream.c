@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stream files. The first byte says which metadata describes the rest: ours, a
+ * Stream files. The first byte selects the metadata that describes the rest: ours, a
  * big-endian one with every type, or one that comes with the input.
  */
-#include "view_dir.h"
+#include "lib/view_dir.h"
 
 #define U(n) "typealias integer { size = " #n "; align = 8; } := uint" #n "_t;\n"
 #define INTS U(8) U(16) U(32) U(64)

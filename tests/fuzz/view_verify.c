@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Proving a trace of anything: what is proven sound, every reader finds sound, to
- * the same number of events, and its ledger adds up.
+ * Proving a trace of any bytes: each stream that is proven sound is sound for every reader,
+ * with the same number of events, and its ledger adds up.
  *
  * An input: one byte (1: checksums of packets are mended, as far as their sizes
  * lead), two bytes of length, the index, the stream.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "trace/packet.h"
-#include "view_dir.h"
+#include "lib/view_dir.h"
 
 #define U(n) "typealias integer { size = " #n "; align = 8; } := uint" #n "_t;\n"
 
@@ -42,7 +45,7 @@ static struct view *open_view(void)
 	return view_open(fuzz_dir, fuzz_report, NULL, &view) < 0 ? NULL : view;
 }
 
-/* So that whatever a fuzzer changes is looked at, and not only noticed. */
+/* So that a fuzzer's changes are parsed, and not only rejected by the checksum. */
 static void repair(uint8_t *stream, size_t len)
 {
 	struct packet_header h;

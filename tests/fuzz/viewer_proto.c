@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/macros.h"
-#include "fuzz_fds.h"
-#include "fuzz_loop.h"
-#include "fuzz_top.h"
+#include "lib/fuzz_fds.h"
+#include "lib/fuzz_loop.h"
+#include "lib/fuzz_top.h"
 #include "relayd/stream.h"
 #include "relayd/viewer.h"
 
@@ -56,9 +56,9 @@ static void set_up(void)
 	struct err err = { 0 };
 	int fd;
 
-	loop_begin();
-	top_make();
-	fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fuzz_loop_begin();
+	fuzz_top_make();
+	fd = open(fuzz_top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	live_init(&live, &none, 100);
 	session = live_session_open(&live, "path", "host", "name", 1000000, false, false);
 	MUST_HOLD(tracedir_new(1, fd, "ust", uuid, &disk, &dir, &err) == 0);
@@ -77,7 +77,7 @@ static void say(int fd, uint32_t command, const void *body, size_t len)
 	(void)!send(fd, &head, sizeof(head), MSG_NOSIGNAL);
 	if (len)
 		(void)!send(fd, body, len, MSG_NOSIGNAL);
-	pump();
+	fuzz_pump();
 }
 
 static void drain(int fd)
@@ -85,7 +85,7 @@ static void drain(int fd)
 	static uint8_t answers[1 << 16];
 
 	while (read(fd, answers, sizeof(answers)) > 0)
-		pump();
+		fuzz_pump();
 }
 
 static void introduce(int fd)
@@ -98,7 +98,7 @@ static void introduce(int fd)
 	say(fd, VIEW_ATTACH_SESSION, &attach, sizeof(attach));
 }
 
-/* Command, small numbers: what gets far, because it looks like a request. */
+/* Command, small numbers: inputs that get far, because they are like a request. */
 static void put_together(int fd, const uint8_t *data, size_t len)
 {
 	int bytes = len ? viewer_body_bytes(data[0]) : -1;
@@ -120,7 +120,7 @@ static void feed(int fd, const uint8_t *data, size_t size)
 			put_together(fd, data + 1, len);
 		else if (len)
 			(void)!send(fd, data + 1, len, MSG_NOSIGNAL);
-		pump();
+		fuzz_pump();
 		drain(fd);
 		data += 1 + len;
 		size -= 1 + len;
@@ -132,10 +132,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct viewers viewers;
 	int fds[2], before;
 
-	if (!loop)
+	if (!fuzz_loop)
 		set_up();
-	before = open_fds();
-	MUST_HOLD(viewers_init(&viewers, loop, &live, 20) == 0);
+	before = fuzz_open_fds();
+	MUST_HOLD(viewers_init(&viewers, fuzz_loop, &live, 20) == 0);
 	MUST_HOLD(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds) == 0);
 	MUST_HOLD(viewers_serve(&viewers, fds[0], NULL, true, (const uint8_t[16]){ 0 }) == 0);
 	if (size && data[0] & 1)
@@ -144,9 +144,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size)
 		feed(fds[1], data + 1, size - 1);
 	close(fds[1]);
-	pump();
+	fuzz_pump();
 	MUST_HOLD(viewers.nr == 0 && viewers.files.nr == 0 && session->nr_viewers == 0);
 	viewers_fini(&viewers);
-	MUST_HOLD(open_fds() == before);
+	MUST_HOLD(fuzz_open_fds() == before);
 	return 0;
 }

@@ -18,7 +18,7 @@ A packet is a header of 136 bytes (all little-endian, packed) and records:
     u64 stream_pos, events_recorded, lost_full, lost_size, lost_busy, lost_output,
     u32 crc32c (of the packet, with this field as 0)
 
-In traces whose metadata says "packets: form 2" the same fields are in another order:
+In traces with "packets: form 2" in their metadata the same fields are in another order:
 
     u32 magic, stream_instance_id, 2, crc32c, u64 stream_pos, events_recorded, lost_full,
     lost_size, lost_busy, lost_output, u32 stream_id, u8[16] uuid, u64 timestamp_begin,
@@ -148,7 +148,7 @@ class Stream:
             wanted = (p.offset, p.size, p.content, p.begin, p.end, p.discarded, p.stream_id,
                       p.instance, p.seq)
             if entry != wanted:
-                self.problem(p.offset, f"index entry {i} is {entry}, the packet says {wanted}")
+                self.problem(p.offset, f"index entry {i} is {entry}, the packet has {wanted}")
 
     def events(self, layouts):
         """Count events by id. layouts: {id: [item...]}, an item being a number of
@@ -226,7 +226,7 @@ def metadata_text(trace):
 
 
 def event_ids(trace):
-    """{(stream id, name): id} as the metadata says."""
+    """{(stream id, name): id} by the metadata."""
     found = {}
     for block in re.split(r"\bevent\s*\{", metadata_text(trace))[1:]:
         name = re.search(r'\bname\s*=\s*"([^"]*)"', block)

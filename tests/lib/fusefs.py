@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """fusefs - a file system in this process's memory, for tests that stop its server.
 
-    fusefs.py DIRECTORY     mounts it there (root), says so on stdout, serves until it is
+    fusefs.py DIRECTORY     mounts it there (root), prints "mounted", serves until it is
                             killed; exit status 77 where nothing can be mounted
 
     server = fusefs.mount(t, DIRECTORY)     the same for a test, in a mount namespace of its own

@@ -5,8 +5,8 @@
  *   TARGET [FILE_OR_DIRECTORY...]
  *
  * Replays every file, its truncations and some mutations of it, then buffers
- * that a seeded generator makes: the same ones each time. Of what a fuzzer has found
- * (named by its hash) there is a lot: a few variations of each do.
+ * that a seeded generator makes: the same ones each time. Inputs that a
+ * fuzzer has found (named by their hash) are many: each gets a few variations.
  */
 #include <dirent.h>
 #include <errno.h>

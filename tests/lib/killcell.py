@@ -4,7 +4,7 @@ at full speed; the outcome is one line.
 
 The oracles are rapp_check (each event: its number, sums, order) and ctfpkt (each
 packet: sequence, positions, counts, index), which share no code with the product
-and none with each other; both have to say what stop says.
+and none with each other; the results of both must equal that of stop.
 """
 import os
 
@@ -20,7 +20,7 @@ def kills(default):
 
 
 def walk(trace):
-    """(recorded and not lost to the output, lost) as the last packet of each stream says; a
+    """(recorded and not lost to the output, lost) by the last packet of each stream; a
     problem is a failure."""
     recorded = lost = 0
     for stream in ctfpkt.streams(trace):
@@ -44,9 +44,9 @@ class Cell:
         ltt.check(got["in_flight"] <= most_in_flight, f"in flight: {got}")
         ltt.check(0 <= got["recorded"] + got["lost"] - got["emitted"] <= got["in_flight"],
                   f"the account: {got}")
-        ltt.equal("recorded and lost, as stop says", (totals["recorded"], totals["lost"]),
+        ltt.equal("recorded and lost, by stop", (totals["recorded"], totals["lost"]),
                   (got["recorded"], got["lost"]))
-        ltt.equal("recorded and lost, as the packets say", walk(trace),
+        ltt.equal("recorded and lost, by the packets", walk(trace),
                   (got["recorded"], got["lost"]))
         for key in SUMS:
             self.sums[key] += got[key]

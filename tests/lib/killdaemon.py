@@ -3,7 +3,7 @@
 
 Whichever daemon is killed: the recorded and the lost events are together exactly
 the calls that returned; none is doubled, torn or out of order (by rapp_check, a
-packet walker of its own); status soon looks as if nothing had happened; nothing
+packet walker of its own); status is soon as before the kill; nothing
 is left behind. LTT_KILLS is the number of kills in each cell.
 """
 import os

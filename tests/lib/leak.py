@@ -55,5 +55,5 @@ def check(app, before, sessions, grown=None):
         growth = facts["rss_kb"] - before[who]["rss_kb"]
         print(f"{sessions} sessions: {who}: {facts}, grown by {growth} kB")
         if os.environ.get("LTT_SAN_PRELOAD") or (grown and who not in grown):
-            continue  # a sanitizer keeps what was freed
+            continue  # a sanitizer keeps freed memory
         ltt.check(growth <= GROWTH_KB, f"{who} has grown by {growth} kB in {sessions} sessions")

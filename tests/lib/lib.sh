@@ -5,8 +5,8 @@
 #
 # scripts/runtests gives each test a directory of its own as working directory
 # and the environment TOP, BUILD, LTT_RUNDIR, LTT_HOME. lttctl spawns the private
-# daemon by itself; whatever runs at the end of the test is ended here, and has to
-# end within two seconds.
+# daemon by itself; every process that runs at the end of the test is ended here, and
+# has to end within two seconds.
 
 set -eu
 
@@ -50,12 +50,12 @@ exits()
 	fail "exit status $got, want $wanted: $*"
 }
 
-# says FILE PATTERN - the file has a line that matches (grep -E)
-says()
+# has_line FILE PATTERN - the file has a line that matches (grep -E)
+has_line()
 {
 	grep -qE -e "$2" "$1" && return
 	cat "$1" >&2
-	fail "$1 does not say: $2"
+	fail "$1 has no line like: $2"
 }
 
 quiet()
@@ -97,7 +97,7 @@ no_daemons()
 	[ -z "$(daemons ltt-sessiond ltt-consumerd ltt-keeperd)" ]
 }
 
-# Ask the session daemon to end; with it everything has to end.
+# End the session daemon; with it everything has to end.
 daemon_stop()
 {
 	for pid in $(daemons ltt-sessiond); do

@@ -159,5 +159,5 @@ def finish(t, viewer, out, may_say="\0"):
     ltt.equal("exit status of babeltrace2", viewer.wait(30 * ltt.SLOW), 0)
     t.running.remove(viewer)
     said = "\n".join(line for line in lines(f"{out}.err") if may_say not in line)
-    ltt.check(not said, f"babeltrace2 says: {said[-2000:]}")
+    ltt.check(not said, f"babeltrace2: {said[-2000:]}")
     return lines(out)

@@ -10,7 +10,7 @@ scripts/runtests gives each test its own working directory and the environment
         t.ctl("create", "demo", "-o", "trace")
         ...
 
-Leaving the `with` ends whatever still runs; the daemons have to end within two
+Leaving the `with` ends every process that still runs; the daemons have to end within two
 seconds after SIGTERM.
 """
 import contextlib
@@ -121,7 +121,7 @@ def is_stopped(pid):
 def go_on(pid):
     """After SIGSTOP. The kernel may have woken it, as the last of its session, and it may have ended. Where
     it is just ending, a SIGCONT would take away the SIGSTOP with which a sanitizer halts it
-    to look for leaks: it would wait for that for ever."""
+    to search for leaks: it would wait for that for ever."""
     try:
         if is_stopped(pid):
             os.kill(pid, signal.SIGCONT)
@@ -200,7 +200,7 @@ class Test:
         return proc
 
     def session(self, name, rules, channel=None, output="trace", start=True):
-        """create, enable-channel, enable-event, start: what most tests begin with.
+        """create, enable-channel, enable-event, start: the begin of most tests.
         channel: options of enable-channel. Return the output directory."""
         self.ctl("create", name, "-o", os.path.abspath(output))
         where = []
@@ -248,7 +248,7 @@ HEADLESS = re.compile(r"Invalid CTF magic number.* magic=0$", re.M)
 
 def babeltrace(trace, *options, growing=False, lossy=False):
     """Lines of babeltrace2's text; an error message from it is a failure. @growing: but for an index
-    that has grown since it asked for the file's size: it reads on without; and it is asked again
+    that has grown since it read the file's size: it reads on without; and it is run again
     where a packet has its size and not its header yet (doc/reliability.md, G6). @lossy: but for
     events that were lost and counted."""
     for _ in range(20):

@@ -14,7 +14,7 @@ import subprocess
 
 import ltt
 
-# Becomes the machine: says so, and lives until its standard input ends.
+# Becomes the machine: prints a line, and lives until its standard input ends.
 INIT = """
 set -e
 mount --make-rprivate /

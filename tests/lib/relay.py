@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """relay - an ltt-relayd for tests, a connection to it that can be cut and stalled, and
-the account of what it stored.
+the account of the packets it stored.
 
     r = relay.Relay(t)             started, listening at r.port, storing below r.out
     line = relay.Line(r.port)      forwards line.port to it
@@ -50,7 +50,7 @@ class Relay:
     program = ("ltt-relayd",)
     scheme = "tcp"
     live_scheme = None  # the same
-    err = None  # a file for what it says; None: what the test says
+    err = None  # a file for its stderr; None: that of the test
 
     def __init__(self, t, *options, out="relay"):
         self.t = t
@@ -175,7 +175,7 @@ class Line:
 
 
 def with_features(hello, known):
-    """The relay's answer, as if it knew of no others. Return: it, and what it knew of."""
+    """The relay's hello, with the features in @known only. Return: it, and the relay's features."""
     end = 4 + struct.unpack_from("<I", hello)[0]
     features, = struct.unpack_from("<Q", hello, end - 8)
     return hello[:end - 8] + struct.pack("<Q", features & known) + hello[end:], features

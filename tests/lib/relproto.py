@@ -33,7 +33,7 @@ HEADER_BYTES = len(header(0))
 
 
 class Peer:
-    """@wrap: function that wraps the connected socket, such as in TLS."""
+    """@wrap: function that wraps the connected socket, for instance in TLS."""
 
     def __init__(self, port, greet=True, wrap=None):
         self.sock = socket.create_connection(("127.0.0.1", port), 10 * ltt.SLOW)

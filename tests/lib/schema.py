@@ -47,7 +47,7 @@ def fits(value, schema, where, strict=True):
 
 
 def check(value, schema, where="answer", strict=True):
-    """Raise Wrong where @value is not as @schema says."""
+    """Raise Wrong where @value does not match @schema."""
     if unknown := set(schema) - KNOWN:
         raise Wrong(f"the schema has {unknown}, which is not checked")
     if "$ref" in schema:
@@ -78,7 +78,7 @@ def check(value, schema, where="answer", strict=True):
 
 
 def answer(value, kind="answer"):
-    """Check a line of lttctl; @kind: what it is, as the schema calls it: event_line, view_summary."""
+    """Check a line of lttctl; @kind: its name in the schema, event_line or view_summary."""
     check(value, SCHEMA)
     check(value, {"$ref": f"#/$defs/{kind}"})
     if kind == "answer" and value["success"]:

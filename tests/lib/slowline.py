@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """slowline - a line between two machines (machines.py) with a rate, a delay and losses of its own:
-TCP at both ends is the kernel's, what is between them is ours.
+TCP at both ends is the kernel's, the line between them is ours.
 
     line = slowline.Slow(net, "relay", "web1", rate=1e6, delay=0.05, loss=0.01)
 

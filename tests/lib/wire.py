@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""wire - what a peer that is not lttctl or libltt may say: raw messages to the
+"""wire - messages as a peer that is not lttctl or libltt may send: raw ones to the
 session daemon's sockets, under any uid that the test may take.
 
 Written from doc/protocol.md and src/common/proto/codec.h, not from the tables, so
-that a test says bytes, not what our own encoder lets through.
+that a test sends bytes, not only those that our own encoder produces.
 """
 import contextlib
 import os

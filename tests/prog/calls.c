@@ -10,7 +10,7 @@
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* The compiler must not know what becomes of them. */
+/* The compiler must not know their use. */
 static void *volatile kept;
 
 static void keep(void *p)

@@ -184,7 +184,7 @@ static void run(const struct kind *kind, char **argv)
 
 int main(int argc, char **argv)
 {
-	/* some programs ask so whether there are filters */
+	/* some programs find out by this whether there are filters */
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL) == 0 || errno != EFAULT || argc < 2)
 		return 77;
 	if (strcmp(argv[1], "strict") == 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* hello_fields - one event of each kind of field; tests compare what is read back. */
+/* hello_fields - one event of each kind of field; tests compare the values read back. */
 #include <arpa/inet.h>
 #include <stdbool.h>
 #include <stdint.h>

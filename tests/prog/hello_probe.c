@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * hello_probe - looks at its own events with a probe; needs no daemon. Prints what
- * the probe saw, and what there is to probe.
+ * hello_probe - reads its own events with a probe; needs no daemon. Prints the events
+ * of the probe, and those that can be probed.
  */
 #include <inttypes.h>
 #include <stdio.h>

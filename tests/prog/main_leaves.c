@@ -3,9 +3,9 @@
  * main_leaves first|last|term|child - main() leaves by pthread_exit():
  *   first  while a thread goes on, which traces once the main thread is no more
  *   last   when its other thread has ended
- *   term   while a thread goes on for ever; says "ready" in the file `ready`
+ *   term   while a thread goes on for ever; writes "ready" to the file `ready`
  *   child  after a forked child did so, and a second child, forked by a thread
- * An exit handler traces and says "done" on a stdout that may be buffered.
+ * An exit handler traces and writes "done" to a stdout that may be buffered.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -4,8 +4,8 @@
  *
  * Every event carries its thread's number, a sequence number, a checksum and a
  * payload that follows from both, so that a checker (rapp_check) finds any that
- * is missing, doubled, torn or out of order. A shared file says which calls
- * returned, also after SIGKILL.
+ * is missing, doubled, torn or out of order. A shared file counts the calls
+ * that returned, also after SIGKILL.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,7 @@ enum { MAX_PAYLOAD = 60000, MAX_THREADS = 1024, CHILD_STACK = 1 << 17 };
 static struct options {
 	unsigned int threads;
 	unsigned int children;
-	uint64_t events; /* of each thread; 0: until somebody ends us */
+	uint64_t events; /* of each thread; 0: until the program is ended */
 	double rate;     /* events/s of each thread; 0: flat out */
 	unsigned int payload;
 	unsigned int signal_hz;
@@ -170,7 +170,7 @@ static void pace(uint64_t done, const struct timespec *begin)
 		;
 }
 
-/* --- guises: a thread that is not what its thread-local data say ------------------ */
+/* --- guises: a thread with another thread's thread-local data ------------------ */
 
 enum { TURN = 200 }; /* events in a row */
 
@@ -289,7 +289,7 @@ static void run_clone_share(struct rapp_slot *slot)
 	free(stack);
 }
 
-/* glibc says where; the size is what it registered on every kernel so far. */
+/* The place is glibc's; the size is the one that it registered on every kernel so far. */
 static void run_unregister(struct rapp_slot *slot)
 {
 	struct rseq *area = (void *)((char *)__builtin_thread_pointer() + __rseq_offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rapp.h - what the load generator (rapp) and its checker (rapp_check) share:
- * the file of counters and the bytes that an event must have.
+ * rapp.h - the file of counters and the bytes that an event must have, for the load generator
+ * (rapp) and its checker (rapp_check).
  *
  * The counter file outlives a SIGKILL: a call of the tracepoint is `begun` before
  * it and `returned` after it, so begun - returned is 1 for a call in flight.

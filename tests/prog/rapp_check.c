@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rapp_check.c - does a trace hold what rapp emitted?
+ * rapp_check.c - does a trace hold the events that rapp emitted?
  *
  *   rapp_check COUNTERS[,COUNTERS...] TRACE_DIR
  *
@@ -89,7 +89,7 @@ static const uint8_t *map_file(const char *path, size_t *ret_size)
 	return map;
 }
 
-/* --- what was emitted ------------------------------------------------------------ */
+/* --- emitted events ------------------------------------------------------------ */
 
 static void load_counters(const char *path)
 {
@@ -310,7 +310,7 @@ static void walk_stream(const char *path)
 		if (!at)
 			counted = pk.seq ? 0 : counted;
 		counted += walk_events(path, p + at, &pk);
-		/* published, and lost to the output: what is not in the file */
+		/* published, and lost to the output: the events that are not in the file */
 		if (counted + pk.lost[3] != pk.recorded)
 			complain(path, at, "events_recorded differs from the events in the file");
 		total.packets++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * refused - an application with a point that no trace can hold, and one that can be
- * recorded; it says "ready" when it has registered, and ends with its standard input.
+ * recorded; it prints "ready" when it has registered, and ends with its standard input.
  * The compiler refuses such a point of ltt/tracepoint.h, so this one is made by hand, as
  * programs that were built with older headers have it.
  */

@@ -68,7 +68,7 @@ static void scribble(const struct map *m, size_t from, size_t to)
 		size_t at = (from + next_random() % (to - from)) & ~(size_t)7;
 		uint64_t value = next_random();
 
-		/* Values that look nearly right hurt most. */
+		/* Values that are nearly right do most damage. */
 		if (i % 4 == 0)
 			value &= 0xffff;
 		if (i % 4 == 1)

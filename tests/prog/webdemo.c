@@ -3,15 +3,15 @@
  * webdemo.c - a small multi-threaded request service under its own load.
  *
  * Client threads put requests into a bounded queue and wait for the answers;
- * worker threads take them out, look a page up in a cache and render it where
- * it isn't there. Events as a real service would record them: tracepoints
- * for the life of a request, a marker for what the workers wait for.
+ * worker threads take them out, find a page in a cache or render it. Events as a
+ * real service would record them: tracepoints for the life of a request, a marker
+ * for each wait of the workers.
  *
  *   webdemo [-s SECONDS] [-w WORKERS] [-c CLIENTS] [-n REQUESTS] [-p PAUSE_US]
  *
  * A client pauses between its requests (200 us; 0: as many as it can).
  *
- * Prints what it did, so that a trace can be compared with it.
+ * Prints its counts, so that a trace can be compared with them.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -240,7 +240,7 @@ static void *worker_main(void *arg)
 
 /* --- the clients ------------------------------------------------------------ */
 
-/* Few paths are asked for often, many seldom, as in life. */
+/* Few paths are requested often, many seldom, as in practice. */
 static void choose_path(char *path, uint32_t *seed)
 {
 	uint32_t r;

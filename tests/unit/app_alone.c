@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Programs of one thread call unshare() and setns(), which the kernel allows to such alone:
- * the helper is not in their way, no connection ends, and what they emit is recorded.
+ * the helper does not make the calls fail, no connection ends, and their events are recorded.
  */
 #include <dirent.h>
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 #include <ltt/tracepoint.h>
 
-#include "app_fake.h"
+#include "lib/app_fake.h"
 
 LTT_TRACEPOINT(app_alone, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
@@ -53,7 +53,7 @@ static bool write_text(const char *path, const char *text)
 	return done;
 }
 
-/* So that there may be a further namespace. */
+/* Allows one more namespace. */
 static bool map_ids(unsigned int uid, unsigned int gid)
 {
 	char uids[32], gids[32];
@@ -163,7 +163,7 @@ static bool refused_among_threads(void)
 	return pthread_create(&thread, NULL, sleeper, NULL) == 0 && refused(CLONE_NEWUSER, EINVAL);
 }
 
-/* Of two halves the second is refused. */
+/* The second half of a split call is refused. */
 static bool refused_whole(void)
 {
 	if (!unshares(CLONE_NEWUSER) || !write_text("/proc/sys/user/max_pid_namespaces", "0"))
@@ -171,7 +171,7 @@ static bool refused_whole(void)
 	return refused(CLONE_NEWUSER | CLONE_NEWPID, ENOSPC) && unshares(CLONE_NEWUSER);
 }
 
-/* While it waits for what the child may do first. */
+/* The child may act first; the parent waits. */
 static bool child_unshares(void)
 {
 	int status = -1;
@@ -255,81 +255,81 @@ static int application(int fd)
 		if (write(fd, &answer, 1) != 1)
 			break;
 	}
-	_exit(0); /* a sanitizer's last look at a process that has changed its user would fail */
+	_exit(0); /* a sanitizer's final check of a process that has changed its user would fail */
 }
 
 /* --- the daemon --------------------------------------------------------------------- */
 
 static void without_daemon(const char *commands)
 {
-	struct child c = child_start("no daemon");
+	struct fake_child c = app_fake_child_start("no daemon");
 
 	for (; *commands; commands++) {
 		printf("without a daemon: %c\n", *commands);
-		CHECK(child_ask(&c, *commands) == 'k');
+		CHECK(app_fake_child_command(&c, *commands) == 'k');
 	}
-	CHECK(child_end(&c) == 0);
+	CHECK(app_fake_child_end(&c) == 0);
 }
 
 static void arm(struct fake_app *app, struct fake_set *set)
 {
-	fake_say_buffer(app, set);
-	fake_arm(app, set, TICK);
-	fake_ready(app);
-	fake_sync(app);
+	app_fake_send_buffer(app, set);
+	app_fake_arm(app, set, TICK);
+	app_fake_ready(app);
+	app_fake_sync(app);
 }
 
 /* @exclusive: a daemon closes such a buffer with the connection. */
 static void with_daemon(const char *commands, int exclusive)
 {
-	int listener = fake_listen();
-	struct child c = child_start("daemon");
+	int listener = app_fake_listen();
+	struct fake_child c = app_fake_child_start("daemon");
 	struct fake_app app;
 	struct fake_set set;
 	uint64_t nr = 0;
 
-	fake_register(listener, &app, 7);
-	fake_set_init(&set, 1, 100, "channel0", exclusive);
+	app_fake_register(listener, &app, 7);
+	app_fake_set_init(&set, 1, 100, "channel0", exclusive);
 	arm(&app, &set);
 	for (; *commands; commands++) {
 		printf("with a daemon: %c\n", *commands);
-		CHECK(child_ask(&c, 'e') == 'k');
-		CHECK(child_ask(&c, *commands) == 'k');
-		CHECK(child_ask(&c, 'e') == 'k');
+		CHECK(app_fake_child_command(&c, 'e') == 'k');
+		CHECK(app_fake_child_command(&c, *commands) == 'k');
+		CHECK(app_fake_child_command(&c, 'e') == 'k');
 		nr += 2;
-		CHECK(fake_recorded(&set) == nr);
-		fake_sync(&app); /* on the same connection */
-		CHECK(*commands == 'c' || !fake_readable(listener, 0));
+		CHECK(app_fake_recorded(&set) == nr);
+		app_fake_sync(&app); /* on the same connection */
+		CHECK(*commands == 'c' || !app_fake_readable(listener, 0));
 	}
-	/* It gives the buffer back that it was given. */
-	fake_disarm(&app, &set, TICK);
-	fake_sync(&app);
-	CHECK(child_ask(&c, 'e') == 'k');
-	CHECK(fake_recorded(&set) == nr);
+	/* The application returns the buffer that it received. */
+	app_fake_disarm(&app, &set, TICK);
+	app_fake_sync(&app);
+	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK(app_fake_recorded(&set) == nr);
 	close(app.fd);
 	close(listener);
-	CHECK(child_end(&c) == 0);
-	fake_set_fini(&set);
+	CHECK(app_fake_child_end(&c) == 0);
+	app_fake_set_fini(&set);
 }
 
-/* A daemon that comes later is found: the directory is watched again. */
+/* A daemon that is started later is found: the directory is watched again. */
 static void found_later(void)
 {
-	struct child c = child_start("later");
+	struct fake_child c = app_fake_child_start("later");
 	struct fake_app app;
 	int listener;
 
-	CHECK(child_ask(&c, 'u') == 'k');
-	CHECK(child_ask(&c, '2') == 'k');
-	listener = fake_listen();
-	fake_register(listener, &app, 7);
-	fake_ready(&app);
-	fake_sync(&app);
-	CHECK(child_ask(&c, 'u') == 'k');
-	fake_sync(&app);
+	CHECK(app_fake_child_command(&c, 'u') == 'k');
+	CHECK(app_fake_child_command(&c, '2') == 'k');
+	listener = app_fake_listen();
+	app_fake_register(listener, &app, 7);
+	app_fake_ready(&app);
+	app_fake_sync(&app);
+	CHECK(app_fake_child_command(&c, 'u') == 'k');
+	app_fake_sync(&app);
 	close(app.fd);
 	close(listener);
-	CHECK(child_end(&c) == 0);
+	CHECK(app_fake_child_end(&c) == 0);
 }
 
 int main(int argc, char **argv)
@@ -347,7 +347,7 @@ int main(int argc, char **argv)
 	CHECK(waitpid(pid, &status, 0) == pid);
 	if (status != 0)
 		SKIP("no user namespaces here");
-	fake_rundir();
+	app_fake_rundir();
 	without_daemon("vyut");
 	without_daemon("n");
 	without_daemon("p");
@@ -359,6 +359,6 @@ int main(int argc, char **argv)
 	with_daemon("us", 1);
 	with_daemon("c", 0);
 	found_later();
-	fake_rundir_end();
+	app_fake_rundir_end();
 	return 0;
 }

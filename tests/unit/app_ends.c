@@ -10,7 +10,7 @@
 
 #include <ltt/tracepoint.h>
 
-#include "app_fake.h"
+#include "lib/app_fake.h"
 
 LTT_TRACEPOINT(app_ends, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
@@ -52,7 +52,11 @@ static void *ends_at_once(void *arg)
 static void strict_child(int (*end)(void))
 {
 	int status = -1;
-	pid_t pid = fork();
+	pid_t pid;
+
+	if (UNDER_ASAN) /* fork() copies its allocator, which may be locked as the helper starts */
+		usleep(PAUSE_US);
+	pid = fork();
 
 	if (pid == 0) {
 		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0)
@@ -120,21 +124,21 @@ static int application(char command)
 static const char *const cases[] = { "m", "n", "t", "T", "p", "b", "s", "k", "K" };
 
 /* Wait at most WAIT_MS, as all waits here. */
-static int end_of(struct child *c)
+static int end_of(struct fake_child *c)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 
-	CHECK(pidfd >= 0 && fake_readable(pidfd, WAIT_MS));
+	CHECK(pidfd >= 0 && app_fake_readable(pidfd, WAIT_MS));
 	close(pidfd);
-	return child_end(c);
+	return app_fake_child_end(c);
 }
 
 static int status_without_helper(const char *command)
 {
-	struct child c;
+	struct fake_child c;
 
 	setenv("LTT_APP_DISABLE", "1", 1);
-	c = child_start(command);
+	c = app_fake_child_start(command);
 	unsetenv("LTT_APP_DISABLE");
 	return end_of(&c);
 }
@@ -143,12 +147,12 @@ static void end_as_without_helper(const char *guise)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		int expected = status_without_helper(cases[i]);
-		int64_t start = now_us();
-		struct child c = child_start(cases[i]);
+		int64_t start = app_fake_now_us();
+		struct fake_child c = app_fake_child_start(cases[i]);
 		int status = end_of(&c);
 
 		printf("%s, %s: %d, %d without libltt; %.0f ms\n", guise, cases[i], status,
-		       expected, (double)(now_us() - start) / 1000);
+		       expected, (double)(app_fake_now_us() - start) / 1000);
 		CHECK(status == expected);
 	}
 }
@@ -161,11 +165,11 @@ int main(int argc, char **argv)
 		return application(argv[1][0]);
 	if (UNDER_TSAN)
 		SKIP("ThreadSanitizer has a thread of its own");
-	fake_rundir();
+	app_fake_rundir();
 	end_as_without_helper("without a daemon");
-	listener = fake_listen();
+	listener = app_fake_listen();
 	end_as_without_helper("with a daemon");
 	close(listener);
-	fake_rundir_end();
+	app_fake_rundir_end();
 	return 0;
 }

@@ -5,7 +5,7 @@
 
 #include <ltt/tracepoint.h>
 
-#include "app_fake.h"
+#include "lib/app_fake.h"
 
 LTT_TRACEPOINT(app_test, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
@@ -19,7 +19,7 @@ static void answer(int fd, char what)
 		_exit(3);
 }
 
-/* The child records at once, then does as it is told like its parent. */
+/* The child records at once, then runs commands like its parent. */
 static void fork_once(int fd)
 {
 	if (fork() == 0) {
@@ -136,7 +136,7 @@ static void fork_without_thread(int fd)
 	}
 }
 
-/* A sanitizer's last look at a process that changed its user would fail. */
+/* A sanitizer's final check of a process that changed its user would fail. */
 static bool changed_user;
 
 static int application(int fd)
@@ -176,67 +176,67 @@ static int application(int fd)
 
 static void arm(struct fake_app *app, struct fake_set *set)
 {
-	fake_say_buffer(app, set);
-	fake_arm(app, set, TICK);
-	fake_ready(app);
-	fake_sync(app);
+	app_fake_send_buffer(app, set);
+	app_fake_arm(app, set, TICK);
+	app_fake_ready(app);
+	app_fake_sync(app);
 }
 
-static void begin_with(int *listener, struct child *c, struct fake_app *app, struct fake_set *set,
-		       bool own)
+static void begin_with(int *listener, struct fake_child *c, struct fake_app *app,
+		       struct fake_set *set, bool own)
 {
-	*listener = fake_listen();
-	*c = child_start("events");
-	fake_register(*listener, app, 7);
+	*listener = app_fake_listen();
+	*c = app_fake_child_start("events");
+	app_fake_register(*listener, app, 7);
 	if (app->hello.producer != 0)
 		SKIP("no rseq: a child has no ring until it has registered");
-	fake_set_init(set, 1, 100, "channel0", app->hello.producer);
+	app_fake_set_init(set, 1, 100, "channel0", app->hello.producer);
 	set->own = own;
 	arm(app, set);
-	CHECK(child_ask(c, 'e') == 'k');
-	CHECK(fake_recorded(set) == 1);
+	CHECK(app_fake_child_command(c, 'e') == 'k');
+	CHECK(app_fake_recorded(set) == 1);
 }
 
-static void begin(int *listener, struct child *c, struct fake_app *app, struct fake_set *set)
+static void begin(int *listener, struct fake_child *c, struct fake_app *app, struct fake_set *set)
 {
 	begin_with(listener, c, app, set, false);
 }
 
-static void end(int listener, struct child *c, struct fake_app *app, struct fake_set *set)
+static void end(int listener, struct fake_child *c, struct fake_app *app, struct fake_set *set)
 {
 	close(c->fd);
 	waitpid(c->pid, NULL, 0);
-	fake_set_fini(set);
+	app_fake_set_fini(set);
 	close(app->fd);
 	close(listener);
 }
 
-/* It records at once, registers by itself, and moves to a buffer of its own. */
+/* The child records at once, registers by itself, and moves to a buffer of its own. */
 static void children_record_on(char how)
 {
 	struct fake_app app, child;
 	struct fake_set set, own;
-	struct child c;
+	struct fake_child c;
 	int listener;
 
 	begin(&listener, &c, &app, &set);
-	CHECK(child_ask(&c, how) == 'y');
-	CHECK(fake_recorded(&set) == 2);
-	fake_register(listener, &child, 7);
+	CHECK(app_fake_child_command(&c, how) == 'y');
+	CHECK(app_fake_recorded(&set) == 2);
+	app_fake_register(listener, &child, 7);
 	CHECK(child.hello.pid != app.hello.pid);
-	fake_set_init(&own, 2, 100, "channel0", 0);
-	fake_say_buffer(&child, &own);
-	fake_arm(&child, &own, TICK);
-	fake_sync(&child);
-	CHECK(child_ask(&c, 'e') == 'k');
-	CHECK(fake_recorded(&set) == 2 && fake_recorded(&own) == 1);
-	fake_ready(&child);
-	fake_sync(&child);
-	CHECK(child_ask(&c, 'e') == 'k');
-	CHECK(fake_recorded(&set) == 2 && fake_recorded(&own) == 2);
+	app_fake_set_init(&own, 2, 100, "channel0", 0);
+	app_fake_send_buffer(&child, &own);
+	app_fake_arm(&child, &own, TICK);
+	app_fake_sync(&child);
+	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK(app_fake_recorded(&set) == 2 && app_fake_recorded(&own) == 1);
+	app_fake_ready(&child);
+	app_fake_sync(&child);
+	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK(app_fake_recorded(&set) == 2 && app_fake_recorded(&own) == 2);
 	kill((pid_t)app.hello.pid, SIGKILL);
 	kill((pid_t)child.hello.pid, SIGKILL);
-	fake_set_fini(&own);
+	app_fake_set_fini(&own);
 	close(child.fd);
 	end(listener, &c, &app, &set);
 }
@@ -247,43 +247,43 @@ static void children_wait_for_their_own(void)
 	struct fake_app app, child;
 	struct fake_set set, own;
 	char how = 'f', said;
-	struct child c;
+	struct fake_child c;
 	int listener;
 
 	begin_with(&listener, &c, &app, &set, true);
 	CHECK(write(c.fd, &how, 1) == 1);
-	fake_register(listener, &child, 7);
-	fake_set_init(&own, 2, 100, "channel0", 0);
+	app_fake_register(listener, &child, 7);
+	app_fake_set_init(&own, 2, 100, "channel0", 0);
 	own.own = true;
-	fake_say_buffer(&child, &own);
-	fake_arm(&child, &own, TICK);
-	fake_sync(&child);
-	CHECK(fake_recorded(&set) == 1 && fake_recorded(&own) == 0);
-	fake_ready(&child);
+	app_fake_send_buffer(&child, &own);
+	app_fake_arm(&child, &own, TICK);
+	app_fake_sync(&child);
+	CHECK(app_fake_recorded(&set) == 1 && app_fake_recorded(&own) == 0);
+	app_fake_ready(&child);
 	CHECK(read(c.fd, &said, 1) == 1 && said == 'y');
-	CHECK(fake_recorded(&set) == 1 && fake_recorded(&own) == 1);
+	CHECK(app_fake_recorded(&set) == 1 && app_fake_recorded(&own) == 1);
 	kill((pid_t)app.hello.pid, SIGKILL);
 	kill((pid_t)child.hello.pid, SIGKILL);
-	fake_set_fini(&own);
+	app_fake_set_fini(&own);
 	close(child.fd);
 	end(listener, &c, &app, &set);
 }
 
-/* Where the daemon says nothing one child waits, and the others know that. */
+/* If the daemon sends nothing one child waits; later children do not wait. */
 static void one_child_waits_in_vain(void)
 {
 	struct fake_app app;
 	struct fake_set set;
-	struct child c;
+	struct fake_child c;
 	int listener;
 	int64_t start;
 
 	begin_with(&listener, &c, &app, &set, true);
-	start = now_us();
-	CHECK(child_ask(&c, 'm') == 'k');
-	printf("50 children, no answer: %.0f ms\n", (double)(now_us() - start) / 1000);
-	CHECK(now_us() - start > 900000 && now_us() - start < 15000000);
-	CHECK(fake_recorded(&set) == 51);
+	start = app_fake_now_us();
+	CHECK(app_fake_child_command(&c, 'm') == 'k');
+	printf("50 children, no answer: %.0f ms\n", (double)(app_fake_now_us() - start) / 1000);
+	CHECK(app_fake_now_us() - start > 900000 && app_fake_now_us() - start < 15000000);
+	CHECK(app_fake_recorded(&set) == 51);
 	end(listener, &c, &app, &set);
 }
 
@@ -291,14 +291,14 @@ static void short_lived_children(void)
 {
 	struct fake_app app;
 	struct fake_set set;
-	struct child c;
+	struct fake_child c;
 	int listener;
 
 	begin(&listener, &c, &app, &set);
-	CHECK(child_ask(&c, 'm') == 'k');
-	CHECK(fake_recorded(&set) == 51);
-	CHECK(child_ask(&c, 'T') == 'k');
-	CHECK(fake_recorded(&set) == 71);
+	CHECK(app_fake_child_command(&c, 'm') == 'k');
+	CHECK(app_fake_recorded(&set) == 51);
+	CHECK(app_fake_child_command(&c, 'T') == 'k');
+	CHECK(app_fake_recorded(&set) == 71);
 	end(listener, &c, &app, &set);
 }
 
@@ -306,14 +306,14 @@ static void threads_come_and_go(void)
 {
 	struct fake_app app;
 	struct fake_set set;
-	struct child c;
+	struct fake_child c;
 	int listener;
-	int64_t start = now_us();
+	int64_t start = app_fake_now_us();
 
 	begin(&listener, &c, &app, &set);
-	CHECK(child_ask(&c, 't') == 'k');
-	CHECK(fake_recorded(&set) == 10001);
-	printf("10,000 threads: %.0f ms\n", (double)(now_us() - start) / 1000);
+	CHECK(app_fake_child_command(&c, 't') == 'k');
+	CHECK(app_fake_recorded(&set) == 10001);
+	printf("10,000 threads: %.0f ms\n", (double)(app_fake_now_us() - start) / 1000);
 	end(listener, &c, &app, &set);
 }
 
@@ -321,19 +321,19 @@ static void exec_starts_anew(void)
 {
 	struct fake_app app, after;
 	struct fake_set set;
-	struct child c;
+	struct fake_child c;
 	int listener;
 	char x = 'x';
 
 	begin(&listener, &c, &app, &set);
 	CHECK(write(c.fd, &x, 1) == 1);
-	while (fake_receive(&app, WAIT_MS) > 0)
+	while (app_fake_receive(&app, WAIT_MS) > 0)
 		;
-	fake_register(listener, &after, 7);
+	app_fake_register(listener, &after, 7);
 	CHECK(after.hello.pid == app.hello.pid);
 	arm(&after, &set);
-	CHECK(child_ask(&c, 'e') == 'k');
-	CHECK(fake_recorded(&set) == 2);
+	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK(app_fake_recorded(&set) == 2);
 	close(after.fd);
 	end(listener, &c, &app, &set);
 }
@@ -342,14 +342,14 @@ static void no_thread_to_be_had(void)
 {
 	struct fake_app app;
 	struct fake_set set;
-	struct child c;
+	struct fake_child c;
 	int listener;
 
 	if (geteuid() != 0)
-		return; /* another user's limit can't be had */
+		return; /* the limit of another user can't be set */
 	begin(&listener, &c, &app, &set);
-	CHECK(child_ask(&c, 'l') == 'k');
-	CHECK(fake_recorded(&set) == 2);
+	CHECK(app_fake_child_command(&c, 'l') == 'k');
+	CHECK(app_fake_recorded(&set) == 2);
 	end(listener, &c, &app, &set);
 }
 
@@ -359,7 +359,7 @@ int main(int argc, char **argv)
 		return application(atoi(argv[2]));
 	if (UNDER_TSAN)
 		SKIP("ThreadSanitizer allows no new thread after a fork of several");
-	fake_rundir();
+	app_fake_rundir();
 	children_record_on('f');
 	children_record_on('d');
 	children_wait_for_their_own();
@@ -368,6 +368,6 @@ int main(int argc, char **argv)
 	threads_come_and_go();
 	exec_starts_anew();
 	no_thread_to_be_had();
-	fake_rundir_end();
+	app_fake_rundir_end();
 	return 0;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An application is asked for the buffers that it records into, by a daemon that has
- * lost them: it offers them, keeps recording, and rings the doorbell of the consumer that
- * drains them next. It keeps no more descriptors than there is room for, and none of
- * buffers that it has returned.
+ * A daemon that has lost buffers requests them from an application that records into them: it
+ * offers them, keeps recording, and rings the doorbell of the consumer that drains them next. It
+ * keeps no more descriptors than there is room for, and none of buffers that it has returned.
  */
 #include <dirent.h>
 #include <sys/prctl.h>
@@ -11,7 +10,7 @@
 
 #include <ltt/tracepoint.h>
 
-#include "app_fake.h"
+#include "lib/app_fake.h"
 
 LTT_TRACEPOINT(offer_test, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
@@ -63,10 +62,10 @@ static int application(int fd)
 
 /* --- the daemon --------------------------------------------------------------------- */
 
-static void emit(struct child *c, int nr)
+static void emit(struct fake_child *c, int nr)
 {
 	for (int i = 0; i < nr; i++)
-		CHECK(child_ask(c, 'e') == 'k');
+		CHECK(app_fake_child_command(c, 'e') == 'k');
 }
 
 static bool is_helper(const char *task)
@@ -103,7 +102,7 @@ static unsigned int memory_in(const char *task)
 }
 
 /* Memory files that the application's helper has open. */
-static unsigned int kept(const struct child *c)
+static unsigned int kept(const struct fake_child *c)
 {
 	char path[64], task[350];
 	unsigned int nr = 0;
@@ -126,9 +125,9 @@ static void want(const struct fake_app *app, uint64_t ring)
 	struct msg_app_buffer_want m = { ring };
 	struct encoder enc;
 
-	fake_begin(&enc, MSG_app_buffer_want);
+	app_fake_begin(&enc, MSG_app_buffer_want);
 	msg_app_buffer_want_encode(&enc, &m);
-	fake_send(app, &enc);
+	app_fake_send(app, &enc);
 }
 
 static struct msg_app_buffer_offer offered(const struct fake_app *app)
@@ -145,7 +144,7 @@ static struct msg_app_buffer_offer offered(const struct fake_app *app)
 	int fds[4];
 	ssize_t len;
 
-	CHECK(fake_readable(app->fd, WAIT_MS));
+	CHECK(app_fake_readable(app->fd, WAIT_MS));
 	len = recvmsg(app->fd, &msg, MSG_CMSG_CLOEXEC);
 	c = CMSG_FIRSTHDR(&msg);
 	CHECK(len > 0 && (!c || c->cmsg_len == CMSG_LEN(2 * sizeof(int))));
@@ -189,124 +188,124 @@ static uint32_t rung(int doorbell)
 	return times;
 }
 
-static void begin(int listener, struct fake_app *app, struct fake_set *set, struct child *c)
+static void begin(int listener, struct fake_app *app, struct fake_set *set, struct fake_child *c)
 {
-	*c = child_start("offers");
-	fake_register(listener, app, 7);
+	*c = app_fake_child_start("offers");
+	app_fake_register(listener, app, 7);
 	CHECK(app->hello.features & APP_FEATURE_OFFER);
-	fake_set_init(set, 1, 100, "channel0", app->hello.producer);
-	fake_say_buffer(app, set);
-	fake_arm(app, set, TICK);
-	fake_ready(app);
-	fake_sync(app);
+	app_fake_set_init(set, 1, 100, "channel0", app->hello.producer);
+	app_fake_send_buffer(app, set);
+	app_fake_arm(app, set, TICK);
+	app_fake_ready(app);
+	app_fake_sync(app);
 	emit(c, 1);
 }
 
-static void end(int listener, struct fake_app *app, struct fake_set *set, struct child *c)
+static void end(int listener, struct fake_app *app, struct fake_set *set, struct fake_child *c)
 {
-	CHECK(child_end(c) == 0);
-	fake_set_fini(set);
+	CHECK(app_fake_child_end(c) == 0);
+	app_fake_set_fini(set);
 	close(app->fd);
 	close(listener);
 }
 
-/* All daemons die; it records on, and the next one gets everything. */
+/* All daemons die; the application keeps recording, and the next daemon receives everything. */
 static void gives_back(void)
 {
 	struct fake_set set, other, strange = { .ring = 99 };
-	int listener = fake_listen(), old_doorbell;
+	int listener = app_fake_listen(), old_doorbell;
 	struct fake_app app;
-	struct child c;
+	struct fake_child c;
 	uint32_t before;
 
 	begin(listener, &app, &set, &c);
-	fake_set_init(&other, 2, 100, "channel1", app.hello.producer);
-	fake_say_buffer(&app, &other);
-	fake_sync(&app);
+	app_fake_set_init(&other, 2, 100, "channel1", app.hello.producer);
+	app_fake_send_buffer(&app, &other);
+	app_fake_sync(&app);
 	CHECK(kept(&c) == 4);
 	close(app.fd);
 	close(listener);
 	emit(&c, 3);
-	listener = fake_listen();
-	fake_register(listener, &app, 7);
+	listener = app_fake_listen();
+	app_fake_register(listener, &app, 7);
 	CHECK(has(&app, &set) && has(&app, &other) && !has(&app, &strange));
 	old_doorbell = set.doorbell;
-	set.doorbell = fake_memfd(4096);
-	fake_say_buffer(&app, &set);
-	fake_arm(&app, &set, TICK);
-	fake_ready(&app);
-	fake_sync(&app);
-	CHECK(rung(set.doorbell) > 0); /* for what was rung elsewhere meanwhile */
+	set.doorbell = app_fake_memfd(4096);
+	app_fake_send_buffer(&app, &set);
+	app_fake_arm(&app, &set, TICK);
+	app_fake_ready(&app);
+	app_fake_sync(&app);
+	CHECK(rung(set.doorbell) > 0); /* for wake-ups at the old doorbell */
 	CHECK(kept(&c) == 2 && has(&app, &set) && !has(&app, &other));
 	before = rung(old_doorbell);
-	fake_enable(&set, LTT_RING_ON | LTT_RING_WAKE);
+	app_fake_enable(&set, LTT_RING_ON | LTT_RING_WAKE);
 	for (uint32_t i = 0, last = rung(set.doorbell); i < 3; i++, last++) {
 		emit(&c, 1);
 		CHECK(rung(set.doorbell) == last + 1);
 	}
-	CHECK(rung(old_doorbell) == before && fake_recorded(&set) == 7);
-	fake_drop(&app, &set);
-	fake_sync(&app);
+	CHECK(rung(old_doorbell) == before && app_fake_recorded(&set) == 7);
+	app_fake_drop(&app, &set);
+	app_fake_sync(&app);
 	CHECK(kept(&c) == 0 && !has(&app, &set));
 	close(old_doorbell);
-	fake_set_fini(&other);
+	app_fake_set_fini(&other);
 	end(listener, &app, &set, &c);
 }
 
 /* Buffers of an earlier generation of the daemon's state are not offered. */
 static void of_another_life(void)
 {
-	int listener = fake_listen();
+	int listener = app_fake_listen();
 	struct fake_app app;
 	struct fake_set set;
-	struct child c;
+	struct fake_child c;
 
 	begin(listener, &app, &set, &c);
 	close(app.fd);
-	fake_register(listener, &app, 8);
+	app_fake_register(listener, &app, 8);
 	CHECK(!has(&app, &set) && kept(&c) == 0);
 	end(listener, &app, &set, &c);
 }
 
-/* A child has its parent's mappings, but the descriptors when it is given them. */
+/* A child has its parent's mappings, but no descriptors until it receives them. */
 static void forked(void)
 {
-	int listener = fake_listen();
+	int listener = app_fake_listen();
 	struct fake_app app, forked;
 	struct fake_set set;
-	struct child c;
+	struct fake_child c;
 
 	begin(listener, &app, &set, &c);
-	CHECK(child_ask(&c, 'f') == 'k');
-	fake_register(listener, &forked, 7);
+	CHECK(app_fake_child_command(&c, 'f') == 'k');
+	app_fake_register(listener, &forked, 7);
 	CHECK(!has(&forked, &set));
-	fake_say_buffer(&forked, &set);
-	fake_sync(&forked);
+	app_fake_send_buffer(&forked, &set);
+	app_fake_sync(&forked);
 	CHECK(has(&forked, &set) && has(&app, &set));
 	close(forked.fd);
 	end(listener, &app, &set, &c);
 }
 
-/* It goes on with what it is there for where the program may open little. */
+/* The helper continues its work if the program may open few files. */
 static void limited(void)
 {
-	int listener = fake_listen();
+	int listener = app_fake_listen();
 	struct fake_set set, other;
 	struct fake_app app;
-	struct child c;
+	struct fake_child c;
 
 	begin(listener, &app, &set, &c);
 	CHECK(has(&app, &set));
-	CHECK(child_ask(&c, 'l') == 'k');
+	CHECK(app_fake_child_command(&c, 'l') == 'k');
 	CHECK(!has(&app, &set) && kept(&c) == 0);
-	fake_set_init(&other, 2, 100, "channel0", app.hello.producer);
-	fake_say_buffer(&app, &other);
-	fake_arm(&app, &other, TICK);
-	fake_sync(&app);
+	app_fake_set_init(&other, 2, 100, "channel0", app.hello.producer);
+	app_fake_send_buffer(&app, &other);
+	app_fake_arm(&app, &other, TICK);
+	app_fake_sync(&app);
 	emit(&c, 2);
-	CHECK(fake_recorded(&set) == 1 && fake_recorded(&other) == 2);
+	CHECK(app_fake_recorded(&set) == 1 && app_fake_recorded(&other) == 2);
 	CHECK(!has(&app, &other) && kept(&c) == 0);
-	fake_set_fini(&other);
+	app_fake_set_fini(&other);
 	end(listener, &app, &set, &c);
 }
 
@@ -314,12 +313,12 @@ int main(int argc, char **argv)
 {
 	if (argc == 3)
 		return application(atoi(argv[2]));
-	fake_rundir();
+	app_fake_rundir();
 	gives_back();
 	of_another_life();
 	if (!UNDER_TSAN) /* it allows no new thread after a fork of several */
 		forked();
 	limited();
-	fake_rundir_end();
+	app_fake_rundir_end();
 	return 0;
 }

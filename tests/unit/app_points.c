@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Points of every size and number reach the daemon, come and go; rseq is given up. */
+/* Points of every size and number reach the daemon, are added and removed; rseq is disabled. */
 #include <ltt/site.h>
 #include <ltt/tracepoint.h>
 
-#include "app_fake.h"
+#include "lib/app_fake.h"
 #include "tracer/ring/rseq.h"
 
 LTT_TRACEPOINT(app_test, tick, (int n), LTT_INFO, ltt_int(int, n, n))
@@ -110,111 +110,112 @@ static int application(int fd)
 
 static void await_names(struct fake_app *app, const char *name)
 {
-	while (!fake_point(app, name))
-		CHECK(fake_receive(app, WAIT_MS) > 0);
+	while (!app_fake_point(app, name))
+		CHECK(app_fake_receive(app, WAIT_MS) > 0);
 }
 
-/* In as many messages as it takes, none of them lost; and gone, and there again. */
+/* Points are sent in as many messages as necessary, none is lost; they are removed and added
+ * again. */
 static void many_points(void)
 {
-	int listener = fake_listen();
-	struct child c = child_start("points");
+	int listener = app_fake_listen();
+	struct fake_child c = app_fake_child_start("points");
 	struct fake_app app;
 	unsigned int own;
 
-	fake_register(listener, &app, 7);
-	fake_ready(&app);
+	app_fake_register(listener, &app, 7);
+	app_fake_ready(&app);
 	own = app.nr_points;
-	CHECK(child_ask(&c, 'm') == 'k');
-	fake_await_points(&app);
-	while (app.nr_points < own + NR_MANY) { /* the helper began before all were there */
-		fake_ready(&app);
-		fake_await_points(&app);
+	CHECK(app_fake_child_command(&c, 'm') == 'k');
+	app_fake_await_points(&app);
+	while (app.nr_points < own + NR_MANY) { /* the helper started before all were registered */
+		app_fake_ready(&app);
+		app_fake_await_points(&app);
 	}
 	CHECK(app.nr_points == own + NR_MANY);
 	for (int i = 0; i < NR_MANY; i++) {
 		char name[64];
 
 		snprintf(name, sizeof(name), "many:event_%d", i);
-		CHECK(fake_point(&app, name));
+		CHECK(app_fake_point(&app, name));
 	}
-	CHECK(child_ask(&c, 'M') == 'k');
+	CHECK(app_fake_child_command(&c, 'M') == 'k');
 	while (app.nr_removed < NR_MANY)
-		CHECK(fake_receive(&app, WAIT_MS) > 0);
-	CHECK(app.nr_removed == NR_MANY && !fake_point(&app, "many:event_7"));
-	CHECK(fake_point(&app, "app_test:tick"));
+		CHECK(app_fake_receive(&app, WAIT_MS) > 0);
+	CHECK(app.nr_removed == NR_MANY && !app_fake_point(&app, "many:event_7"));
+	CHECK(app_fake_point(&app, "app_test:tick"));
 	close(app.fd);
 
-	/* a new daemon hears of what there is now only */
+	/* a new daemon receives the current points only */
 	close(listener);
-	listener = fake_listen();
-	fake_register(listener, &app, 8);
-	CHECK(app.nr_points == own && !fake_point(&app, "many:event_7"));
-	CHECK(child_ask(&c, 'm') == 'k');
+	listener = app_fake_listen();
+	app_fake_register(listener, &app, 8);
+	CHECK(app.nr_points == own && !app_fake_point(&app, "many:event_7"));
+	CHECK(app_fake_child_command(&c, 'm') == 'k');
 	await_names(&app, "many:event_399");
-	CHECK(child_end(&c) == 0);
+	CHECK(app_fake_child_end(&c) == 0);
 	close(app.fd);
 	close(listener);
 }
 
-/* A point that fits no message does not keep back the rest. */
+/* A point that fits no message does not delay the others. */
 static void large_points(void)
 {
-	int listener = fake_listen();
-	struct child c = child_start("points");
+	int listener = app_fake_listen();
+	struct fake_child c = app_fake_child_start("points");
 	struct fake_app app;
 
-	fake_register(listener, &app, 7);
-	fake_ready(&app);
-	CHECK(child_ask(&c, 'l') == 'k');
+	app_fake_register(listener, &app, 7);
+	app_fake_ready(&app);
+	CHECK(app_fake_child_command(&c, 'l') == 'k');
 	await_names(&app, "large:labels");
-	CHECK(!fake_point(&app, "large:fields"));
-	CHECK(child_ask(&c, 'm') == 'k');
+	CHECK(!app_fake_point(&app, "large:fields"));
+	CHECK(app_fake_child_command(&c, 'm') == 'k');
 	await_names(&app, "many:event_399");
-	CHECK(child_end(&c) == 0);
+	CHECK(app_fake_child_end(&c) == 0);
 	close(app.fd);
 	close(listener);
 }
 
-/* Given up in the middle of recording: the daemon is told, sends a set for this
- * process alone, and nothing goes uncounted meanwhile. */
+/* Sequences are disabled while events are recorded: the daemon is notified, sends a set for this
+ * process alone, and all events are counted meanwhile. */
 static void rseq_is_given_up(void)
 {
-	int listener = fake_listen();
-	struct child c = child_start("points");
+	int listener = app_fake_listen();
+	struct fake_child c = app_fake_child_start("points");
 	struct fake_set shared, own;
 	struct fake_app app;
 
-	fake_register(listener, &app, 7);
+	app_fake_register(listener, &app, 7);
 	if (app.hello.producer != 0) {
-		CHECK(child_end(&c) == 0);
+		CHECK(app_fake_child_end(&c) == 0);
 		close(app.fd);
 		close(listener);
 		return;
 	}
-	fake_set_init(&shared, 1, 100, "channel0", 0);
-	fake_say_buffer(&app, &shared);
-	fake_arm(&app, &shared, "app_test:tick");
-	fake_ready(&app);
-	fake_sync(&app);
-	CHECK(child_ask(&c, 'e') == 'k');
-	CHECK(child_ask(&c, 'g') == 'k');
+	app_fake_set_init(&shared, 1, 100, "channel0", 0);
+	app_fake_send_buffer(&app, &shared);
+	app_fake_arm(&app, &shared, "app_test:tick");
+	app_fake_ready(&app);
+	app_fake_sync(&app);
+	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK(app_fake_child_command(&c, 'g') == 'k');
 	while (app.last_producer < 0)
-		CHECK(fake_receive(&app, WAIT_MS) > 0);
+		CHECK(app_fake_receive(&app, WAIT_MS) > 0);
 	CHECK(app.last_producer == 1);
-	CHECK(child_ask(&c, 'e') == 'k');
-	CHECK(fake_recorded(&shared) + fake_count(&shared, 1) == 2);
-	fake_set_init(&own, 2, 100, "channel0", 1);
-	fake_say_buffer(&app, &own);
-	fake_arm(&app, &own, "app_test:tick");
-	fake_drop(&app, &shared);
-	fake_sync(&app);
-	CHECK(child_ask(&c, 'e') == 'k');
-	CHECK(fake_recorded(&own) == 1);
-	CHECK(fake_recorded(&shared) + fake_count(&shared, 1) == 2);
-	CHECK(child_end(&c) == 0);
-	fake_set_fini(&shared);
-	fake_set_fini(&own);
+	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK(app_fake_recorded(&shared) + app_fake_count(&shared, 1) == 2);
+	app_fake_set_init(&own, 2, 100, "channel0", 1);
+	app_fake_send_buffer(&app, &own);
+	app_fake_arm(&app, &own, "app_test:tick");
+	app_fake_drop(&app, &shared);
+	app_fake_sync(&app);
+	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK(app_fake_recorded(&own) == 1);
+	CHECK(app_fake_recorded(&shared) + app_fake_count(&shared, 1) == 2);
+	CHECK(app_fake_child_end(&c) == 0);
+	app_fake_set_fini(&shared);
+	app_fake_set_fini(&own);
 	close(app.fd);
 	close(listener);
 }
@@ -223,10 +224,10 @@ int main(int argc, char **argv)
 {
 	if (argc == 3)
 		return application(atoi(argv[2]));
-	fake_rundir();
+	app_fake_rundir();
 	many_points();
 	large_points();
 	rseq_is_given_up();
-	fake_rundir_end();
+	app_fake_rundir_end();
 	return 0;
 }

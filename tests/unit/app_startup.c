@@ -4,13 +4,14 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <spawn.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
 #include <ltt/tracepoint.h>
 
-#include "app_fake.h"
+#include "lib/app_fake.h"
 
 LTT_TRACEPOINT(app_test, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
@@ -27,7 +28,7 @@ static int nr_threads(void)
 	return nr;
 }
 
-/* Everything of the helper's, read from /proc. Return: its tid or 0. */
+/* All facts about the helper, read from /proc. Return: its tid or 0. */
 static int find_helper(void)
 {
 	DIR *dir = opendir("/proc/self/task");
@@ -100,7 +101,7 @@ static int helper_is_quiet(void)
 	return 0;
 }
 
-/* A sandbox that was there before: start again in it. */
+/* Start again in a sandbox that exists before the program. */
 static void refuse(int nr_calls, const int *calls)
 {
 	struct sock_filter code[32] = {
@@ -216,18 +217,18 @@ static int application(const char *role, int fd)
 
 static void is_quiet_without_a_daemon(void)
 {
-	struct child c = child_start("quiet");
+	struct fake_child c = app_fake_child_start("quiet");
 
-	CHECK(child_end(&c) == 0);
+	CHECK(app_fake_child_end(&c) == 0);
 }
 
 static void is_not_there_when_disabled(void)
 {
-	struct child c;
+	struct fake_child c;
 
 	setenv("LTT_APP_DISABLE", "1", 1);
-	c = child_start("disabled");
-	CHECK(child_end(&c) == 0);
+	c = app_fake_child_start("disabled");
+	CHECK(app_fake_child_end(&c) == 0);
 	unsetenv("LTT_APP_DISABLE");
 }
 
@@ -238,18 +239,18 @@ static double spawn_us(void)
 	int64_t best = INT64_MAX;
 
 	for (int i = 0; i < 40; i++) {
-		int64_t start = now_us();
+		int64_t start = app_fake_now_us();
 		pid_t pid;
 
 		CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) == 0);
 		CHECK(waitpid(pid, NULL, 0) == pid);
-		if (now_us() - start < best)
-			best = now_us() - start;
+		if (app_fake_now_us() - start < best)
+			best = app_fake_now_us() - start;
 	}
 	return (double)best;
 }
 
-/* Printed, not judged: a busy machine proves nothing. */
+/* Printed, not checked: results of a busy machine are not reliable. */
 static void costs_little_at_start(void)
 {
 	double with, without;
@@ -261,28 +262,28 @@ static void costs_little_at_start(void)
 	printf("start and end: %.0f us, disabled %.0f us\n", with, without);
 }
 
-/* --- where the kernel refuses something -------------------------------------------- */
+/* --- refusals of the kernel -------------------------------------------- */
 
-/* The program runs on and waits for nobody; @registers: it can be traced. */
+/* The program continues and does not wait; @registers: it can be traced. */
 static void runs_in_sandbox(const char *role, bool registers)
 {
-	int listener = fake_listen();
+	int listener = app_fake_listen();
 	struct fake_app app;
-	struct child c;
+	struct fake_child c;
 
-	c = child_start(role);
+	c = app_fake_child_start(role);
 	if (registers) {
-		fake_accept(listener, &app); /* before the sandbox */
+		app_fake_accept(listener, &app); /* before the sandbox */
 		close(app.fd);
-		fake_register(listener, &app, 7);
-		while (!fake_point(&app, "app_test:tick")) {
-			fake_ready(&app);
-			fake_await_points(&app);
+		app_fake_register(listener, &app, 7);
+		while (!app_fake_point(&app, "app_test:tick")) {
+			app_fake_ready(&app);
+			app_fake_await_points(&app);
 		}
-		fake_ready(&app);
+		app_fake_ready(&app);
 	}
-	CHECK(child_ask(&c, 'e') == 'k');
-	CHECK(child_end(&c) == 0);
+	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK(app_fake_child_end(&c) == 0);
 	if (registers)
 		close(app.fd);
 	close(listener);
@@ -297,37 +298,38 @@ static void runs_in_sandboxes(void)
 	runs_in_sandbox("sandbox-rseq", true);
 }
 
-/* --- which daemon --------------------------------------------------------------------- */
+/* --- selection of the daemon -------------------------------------------------------- */
 
 /* A default directory may belong to another user, whose daemon must not trace us. */
 static void distrusts(uid_t uid, const char *role)
 {
-	int listener = fake_listen_as(uid);
-	struct child c = child_start(role);
+	int listener = app_fake_listen_as(uid);
+	struct fake_child c = app_fake_child_start(role);
 	struct fake_app app;
 
 	printf("not the daemon of %u: %s\n", uid, role);
-	fake_accept(listener, &app);
-	CHECK(fake_receive(&app, WAIT_MS) == 0); /* it hung up without a word */
-	CHECK(child_ask(&c, 'e') == 'k');
-	CHECK(child_end(&c) == 0);
+	app_fake_accept(listener, &app);
+	CHECK(app_fake_receive(&app, WAIT_MS) ==
+	      0); /* it closed the connection without a message */
+	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK(app_fake_child_end(&c) == 0);
 	close(app.fd);
 	close(listener);
 }
 
 static void trusts(uid_t uid, const char *role)
 {
-	int listener = fake_listen_as(uid);
-	struct child c;
+	int listener = app_fake_listen_as(uid);
+	struct fake_child c;
 	struct fake_app app;
-	char socket[sizeof(fake_dir) + 16];
+	char socket[sizeof(app_fake_dir) + 16];
 
-	snprintf(socket, sizeof(socket), "%s/apps.sock", fake_dir);
+	snprintf(socket, sizeof(socket), "%s/apps.sock", app_fake_dir);
 	CHECK(chmod(socket, 0666) == 0);
-	c = child_start(role);
+	c = app_fake_child_start(role);
 	printf("the daemon of %u: %s\n", uid, role);
-	fake_register(listener, &app, 7);
-	CHECK(child_end(&c) == 0);
+	app_fake_register(listener, &app, 7);
+	CHECK(app_fake_child_end(&c) == 0);
 	close(app.fd);
 	close(listener);
 }
@@ -335,7 +337,7 @@ static void trusts(uid_t uid, const char *role)
 /* All directories above, too: mkdtemp()'s is the first. */
 static void open_to_nobody(const char *base)
 {
-	char top[sizeof(fake_dir)];
+	char top[sizeof(app_fake_dir)];
 
 	strcpy(top, base);
 	*strrchr(top, '/') = '\0';
@@ -345,55 +347,55 @@ static void open_to_nobody(const char *base)
 /* The kernel gives one id to all users that have none in a user namespace. */
 static void tells_users_apart(void)
 {
-	char base[sizeof(fake_dir)];
+	char base[sizeof(app_fake_dir)];
 
-	strcpy(base, fake_dir);
+	strcpy(base, app_fake_dir);
 	setenv("XDG_RUNTIME_DIR", base, 1);
 	setenv("LTT_APP_DISABLE", "1", 1);
-	strcat(fake_dir, "/ltt");
-	CHECK(mkdir(fake_dir, 0711) == 0);
+	strcat(app_fake_dir, "/ltt");
+	CHECK(mkdir(app_fake_dir, 0711) == 0);
 	trusts(0, "ids:5");
 	distrusts(12345, "ids:5");
 	distrusts(12345, "ids:");
-	distrusts(0, "ids:"); /* it can't be told from another */
+	distrusts(0, "ids:"); /* it can't be distinguished from another */
 	distrusts(12345, "ids:65534");
 	open_to_nobody(base);
 	trusts(65534, "nobody");
-	setenv("LTT_RUNDIR", fake_dir, 1);
+	setenv("LTT_RUNDIR", app_fake_dir, 1);
 	trusts(12345, "ids:"); /* it was chosen */
 	unsetenv("LTT_RUNDIR");
 	unsetenv("LTT_APP_DISABLE");
 	unsetenv("XDG_RUNTIME_DIR");
-	fake_rundir_remove();
-	strcpy(fake_dir, base);
+	app_fake_rundir_remove();
+	strcpy(app_fake_dir, base);
 }
 
 /* Without LTT_RUNDIR: the user's own runtime directory, wherever that is. */
 static void finds_the_users_daemon(const char *variable, const char *below)
 {
-	char base[sizeof(fake_dir)], path[sizeof(fake_dir) + 8];
+	char base[sizeof(app_fake_dir)], path[sizeof(app_fake_dir) + 8];
 	struct fake_app app;
-	struct child c;
+	struct fake_child c;
 	int listener;
 
-	strcpy(base, fake_dir);
+	strcpy(base, app_fake_dir);
 	snprintf(path, sizeof(path), "%s/.ltt", base);
-	strcat(strcat(fake_dir, "/"), below);
+	strcat(strcat(app_fake_dir, "/"), below);
 	mkdir(path, 0700);
-	CHECK(mkdir(fake_dir, 0700) == 0);
+	CHECK(mkdir(app_fake_dir, 0700) == 0);
 	setenv(variable, base, 1);
-	listener = fake_listen();
-	c = child_start("plain");
-	fake_register(listener, &app, 7);
-	CHECK(child_end(&c) == 0);
+	listener = app_fake_listen();
+	c = app_fake_child_start("plain");
+	app_fake_register(listener, &app, 7);
+	CHECK(app_fake_child_end(&c) == 0);
 	close(app.fd);
 	close(listener);
 	if (geteuid() == 0)
 		distrusts(12345, "plain");
 	unsetenv(variable);
-	fake_rundir_remove();
+	app_fake_rundir_remove();
 	rmdir(path);
-	strcpy(fake_dir, base);
+	strcpy(app_fake_dir, base);
 }
 
 static void finds_daemons(void)
@@ -406,19 +408,19 @@ static void finds_daemons(void)
 	finds_the_users_daemon("LTT_HOME", ".ltt/run");
 	if (geteuid() == 0)
 		tells_users_apart();
-	setenv("LTT_RUNDIR", fake_dir, 1);
+	setenv("LTT_RUNDIR", app_fake_dir, 1);
 }
 
-/* --- with daemons that lie ---------------------------------------------------------- */
+/* --- with hostile daemons ---------------------------------------------------------- */
 
-/* The application survives, hangs up, and does not come back at once. */
-static void survives(int listener, struct child *c, struct fake_app *app)
+/* The application survives, closes the connection, and does not reconnect at once. */
+static void survives(int listener, struct fake_child *c, struct fake_app *app)
 {
-	while (fake_receive(app, WAIT_MS) > 0)
+	while (app_fake_receive(app, WAIT_MS) > 0)
 		;
-	CHECK(child_ask(c, 'e') == 'k');
-	CHECK(!fake_readable(listener, 200));
-	CHECK(fake_readable(listener, 3000)); /* but a little later */
+	CHECK(app_fake_child_command(c, 'e') == 'k');
+	CHECK(!app_fake_readable(listener, 200));
+	CHECK(app_fake_readable(listener, 3000)); /* but a little later */
 	close(app->fd);
 }
 
@@ -440,29 +442,29 @@ static void hangs_up_on_garbage(void)
 	};
 
 	for (unsigned int i = 0; i < 3; i++) {
-		int listener = fake_listen();
-		struct child c = child_start("plain");
+		int listener = app_fake_listen();
+		struct fake_child c = app_fake_child_start("plain");
 		struct fake_app app;
 
-		fake_register(listener, &app, 7);
+		app_fake_register(listener, &app, 7);
 		send_raw(&app, tries[i].bytes, tries[i].len);
 		survives(listener, &c, &app);
-		CHECK(child_end(&c) == 0);
+		CHECK(app_fake_child_end(&c) == 0);
 		close(listener);
 	}
 }
 
-/* Ring sets that make no sense are not used, and what is armed into them is not. */
+/* Invalid ring sets are not used, and points armed into them are not recorded. */
 static void refuses_senseless_buffers(void)
 {
-	int listener = fake_listen();
-	struct child c = child_start("plain");
+	int listener = app_fake_listen();
+	struct fake_child c = app_fake_child_start("plain");
 	struct fake_app app;
 	struct fake_set set, wrong;
 	struct ltt_ring_desc *desc;
 
-	fake_register(listener, &app, 7);
-	fake_set_init(&set, 1, 100, "channel0", app.hello.producer);
+	app_fake_register(listener, &app, 7);
+	app_fake_set_init(&set, 1, 100, "channel0", app.hello.producer);
 	desc = (struct ltt_ring_desc *)set.ctl_map;
 	for (int i = 0; i < 6; i++) {
 		*desc = set.desc;
@@ -479,37 +481,37 @@ static void refuses_senseless_buffers(void)
 		else
 			desc->data_size = 0;
 		set.ring = 10 + (uint64_t)i;
-		fake_say_buffer(&app, &set);
-		fake_arm(&app, &set, "app_test:tick");
-		fake_sync(&app);
-		CHECK(child_ask(&c, 'e') == 'k');
-		CHECK(fake_recorded(&set) == 0);
+		app_fake_send_buffer(&app, &set);
+		app_fake_arm(&app, &set, "app_test:tick");
+		app_fake_sync(&app);
+		CHECK(app_fake_child_command(&c, 'e') == 'k');
+		CHECK(app_fake_recorded(&set) == 0);
 	}
 	*desc = set.desc;
 	set.ring = 99;
 	wrong = set;
 	wrong.data = set.doorbell; /* far too short */
-	fake_say_buffer(&app, &wrong);
-	fake_sync(&app);
-	fake_ready(&app);
-	fake_sync(&app);
-	CHECK(child_end(&c) == 0);
-	fake_set_fini(&set);
+	app_fake_send_buffer(&app, &wrong);
+	app_fake_sync(&app);
+	app_fake_ready(&app);
+	app_fake_sync(&app);
+	CHECK(app_fake_child_end(&c) == 0);
+	app_fake_set_fini(&set);
 	close(app.fd);
 	close(listener);
 }
 
-/* One that never reads, and one that takes the connection and falls silent. */
+/* A daemon that never reads, and one that accepts the connection and sends nothing. */
 static void is_not_held_up(void)
 {
-	int listener = fake_listen();
-	struct child c = child_start("plain");
+	int listener = app_fake_listen();
+	struct fake_child c = app_fake_child_start("plain");
 	struct fake_app app;
 
-	fake_accept(listener, &app);
+	app_fake_accept(listener, &app);
 	for (int i = 0; i < 20; i++)
-		CHECK(child_ask(&c, 'e') == 'k');
-	CHECK(child_end(&c) == 0);
+		CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK(app_fake_child_end(&c) == 0);
 	close(app.fd);
 	close(listener);
 }
@@ -518,7 +520,7 @@ int main(int argc, char **argv)
 {
 	if (argc == 3)
 		return application(argv[1], atoi(argv[2]));
-	fake_rundir();
+	app_fake_rundir();
 	is_quiet_without_a_daemon();
 	is_not_there_when_disabled();
 	costs_little_at_start();
@@ -527,6 +529,6 @@ int main(int argc, char **argv)
 	hangs_up_on_garbage();
 	refuses_senseless_buffers();
 	is_not_held_up();
-	fake_rundir_end();
+	app_fake_rundir_end();
 	return 0;
 }

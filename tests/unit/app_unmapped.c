@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An application that can't use a ring set says so (app_buffer_failed), and stays connected. */
+/* An application that can't use a ring set reports it (app_buffer_failed), and stays connected. */
 #include <ltt/tracepoint.h>
 
-#include "app_fake.h"
+#include "lib/app_fake.h"
 
 LTT_TRACEPOINT(app_unmapped, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
@@ -19,25 +19,25 @@ int main(int argc, char **argv)
 {
 	struct fake_app app;
 	struct fake_set set;
-	struct child c;
+	struct fake_child c;
 	int listener, type;
 
 	if (argc == 3)
 		return application(atoi(argv[2]));
-	fake_rundir();
-	listener = fake_listen();
-	c = child_start("unmapped");
-	fake_register(listener, &app, 7);
-	fake_set_init(&set, 1, 100, "channel0", app.hello.producer);
+	app_fake_rundir();
+	listener = app_fake_listen();
+	c = app_fake_child_start("unmapped");
+	app_fake_register(listener, &app, 7);
+	app_fake_set_init(&set, 1, 100, "channel0", app.hello.producer);
 	((struct ltt_ring_desc *)set.ctl_map)->magic++;
-	fake_say_buffer(&app, &set);
-	while ((type = fake_receive(&app, WAIT_MS)) != MSG_app_buffer_failed)
+	app_fake_send_buffer(&app, &set);
+	while ((type = app_fake_receive(&app, WAIT_MS)) != MSG_app_buffer_failed)
 		CHECK(type > 0);
-	fake_sync(&app);
-	fake_set_fini(&set);
+	app_fake_sync(&app);
+	app_fake_set_fini(&set);
 	close(app.fd);
 	close(listener);
-	CHECK(child_end(&c) == 0);
-	fake_rundir_end();
+	CHECK(app_fake_child_end(&c) == 0);
+	app_fake_rundir_end();
 	return 0;
 }

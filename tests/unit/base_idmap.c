@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A table finds what is in it, however it has grown; ids that a peer chooses badly share no bucket;
- * what comes and goes does not make it grow. */
+/* A table finds all its entries, however it has grown; ids that a peer chooses maliciously do not
+ * share a bucket; adding and removing entries does not make it grow. */
 #include <stdio.h>
 
 #include "base/idmap.h"
@@ -80,11 +80,11 @@ static void check_texts(void)
 	idmap_init(&map);
 	for (uint32_t i = 0; i < NR; i++) {
 		snprintf(text, sizeof(text), "ust/pid/prog-%u", i);
-		idmap_add(&map, &nodes[i], idmap_text(text));
+		idmap_add(&map, &nodes[i], idmap_hash_text(text));
 	}
 	CHECK(longest(&map) <= 16);
-	CHECK(idmap_find(&map, idmap_text("ust/pid/prog-777")) == &nodes[777]);
-	CHECK(idmap_text("") != idmap_text("a"));
+	CHECK(idmap_find(&map, idmap_hash_text("ust/pid/prog-777")) == &nodes[777]);
+	CHECK(idmap_hash_text("") != idmap_hash_text("a"));
 	idmap_fini(&map);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* check.h - what a unit test needs: say what failed, and fail. */
+/* check.h - the assertions of unit tests: report the failed condition, and end. */
 #ifndef TESTS_CHECK_H
 #define TESTS_CHECK_H
 
@@ -14,7 +14,7 @@
 		}                                                                              \
 	} while (0)
 
-/** This machine can't run the test: say why. */
+/** This machine can't run the test: give the reason. */
 #define SKIP(...)                                                                              \
 	do {                                                                                   \
 		printf("skipped: " __VA_ARGS__);                                               \

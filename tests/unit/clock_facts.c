@@ -49,7 +49,7 @@ static void measuring(void)
 	CHECK(clock_measure_hz(&a, &a) == 0);
 }
 
-/* The facts say where we are on the calendar, to the millisecond at least. */
+/* The facts give the calendar time, to the millisecond at least. */
 static void here(const char *wish)
 {
 	struct trace_clock clock;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A consumer that was killed has a successor: it gets the same buffers and files,
- * however the end of the files looks, and the trace has each record once. A
- * session daemon that was killed has one, too: the consumer lives on.
+ * with any end of the files, and the trace has each record once. A session daemon that was
+ * killed has a successor, too: the consumer continues.
  */
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 #include "trace/packet.h"
 
 #define RECORDS 2000u
@@ -88,7 +88,7 @@ static void spoil(const char *path, off_t cut, size_t more)
 	close(fd);
 }
 
-/* As append_packet() leaves it while it writes: of its full size, and empty. Behind it may be
+/* The state that append_packet() leaves while it writes: of full size, and empty. Behind it may be
  * room without a header: the consumer was killed. */
 static void tear_last_packet(const char *path)
 {
@@ -168,8 +168,8 @@ static void killed(const struct damage *damage)
 	CHECK(w.lost == 0);
 }
 
-/* The memory is gone with all processes that mapped it: the files are repaired, and that
- * takes no memory, however large the buffers were. */
+/* The memory is freed with all processes that mapped it: the files are repaired without much
+ * memory, however large the buffers were. */
 static void memory_lost(void)
 {
 	int dir = fresh_dir("out"), again = dup(dir);
@@ -207,8 +207,8 @@ static int connect_to(const char *path)
 	return fd;
 }
 
-/* The session daemon dies: its successor finds the consumer and its own outputs;
- * what it does not know of is closed, and con_end ends it all. */
+/* The session daemon dies: its successor finds the consumer and its own outputs; outputs unknown to
+ * the successor are closed, and con_end ends the rest. */
 static void lives_on(void)
 {
 	int dir = fresh_dir("out"), again = dup(dir), fds[2];
@@ -254,7 +254,7 @@ int main(void)
 	static const struct damage damages[] = {
 		{ .stream_cut = 0 },	/* between two packets */
 		{ .stream_more = 60 },	/* in a header */
-		{ .stream_more = 180 }, /* behind one that makes no sense */
+		{ .stream_more = 180 }, /* behind an invalid one */
 		{ .index_cut = 72 },	/* before the index entry */
 		{ .index_cut = 30 },	/* in it */
 		{ .index_more = 72 },	/* an entry of nothing */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The ways to end: SIGTERM and a connection that closes both write what is in
- * the rings, leave no ring recording, and take well under two seconds. ^C is
- * for somebody else. Files belong to the output's user.
+ * The ways to end: SIGTERM and a connection that closes both write the contents of the rings, leave
+ * no ring recording, and take well under two seconds. ^C is meant for other processes. Files belong
+ * to the output's user.
  */
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 
 static void end_by(const char *path, int signo)
 {
@@ -36,7 +36,7 @@ static void end_by(const char *path, int signo)
 	CHECK(daemon_wait(&d) == 0);
 	CHECK(mono_ns() - begin < 2000000000u);
 	printf("%s: ended after %.2f ms\n", path, (double)(mono_ns() - begin) / 1e6);
-	produce(&p[0]); /* off: not recorded, nobody harmed */
+	produce(&p[0]); /* off: not recorded, no error */
 	CHECK(walk_trace(openat(dir, "t", O_RDONLY), "chan", rings[0].nr).records == 1000);
 	CHECK(walk_trace(openat(dir, "u", O_RDONLY), "chan", rings[1].nr).records == 1000);
 	/* (not both at once: they have the same UUID) */
@@ -53,7 +53,7 @@ static void check_owner_of(int dir, const char *name, uid_t uid, gid_t gid)
 	CHECK(st.st_uid == uid && st.st_gid == gid && !(st.st_mode & 07));
 }
 
-/* root's daemon, somebody else's session. */
+/* root's daemon, another user's session. */
 static void check_owner(void)
 {
 	struct daemon d = daemon_start();

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Every file call of the consumer fails once, and three times in a row, with a full
- * disk, with an I/O error, and in the middle of a write. The request fails with a
- * sentence and works when it is repeated; each lost event is counted; the trace is
- * complete in the end.
+ * disk, with an I/O error, and in the middle of a write. The request fails with a message and
+ * succeeds when it is repeated; each lost event is counted; the trace is complete in the end.
  */
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 #include "view/view.h"
 
 #define EVENTS 900u
@@ -46,7 +45,8 @@ static void set_fault(const struct fault *fault)
 		unsetenv("LTT_FAULT_SHORT");
 }
 
-/* Ask until it works: as many refusals as there are faults, each with a sentence. */
+/* Repeat the request until it succeeds: as many refusals as there are faults, each with a
+ * message. */
 #define INSIST(d, fault, r, name, ...)                                \
 	do {                                                          \
 		for (unsigned int try_ = 0;; try_++) {                \

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The consumer's files: trace files are limited, no existing file is overwritten and no
- * link followed, files belong to the output's user, and every bad request gets a
- * sentence and changes nothing.
+ * link followed, files belong to the output's user, and every invalid request gets an error message
+ * and changes nothing.
  */
 #include <sched.h>
 
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 #include "trace/streamlist.h"
 
-#define NO_FLUSH 60000000u /* but the ones that are asked for */
+#define NO_FLUSH 60000000u /* but the ones that are requested */
 
 /* One record to wake the consumer, in a packet of its own; then @packets. */
-/* The first record wakes the worker, which takes it, and then nothing but what it is asked to:
- * were it flushed instead, the next one would wake it in the middle of a packet. */
+/* The first record wakes the worker, which then consumes only on request: if the record were
+ * flushed instead, the next one would wake the worker in the middle of a packet. */
 static void record(struct daemon *d, struct producer *p, uint64_t output, unsigned int packets,
 		   unsigned int records)
 {
@@ -138,12 +138,12 @@ static void check_file_count(struct daemon *d)
 	CHECK(sum.packets == 6 && last.recorded == 1001);
 	CHECK(faccessat(dir, "chan_0_3", F_OK, 0) < 0);
 	check_list_is(dir, "\n0 chan_0_*/\n0 chan_0_*/"); /* of the first file alone */
-	/* the events of the files that were given up are not in the trace, on purpose */
+	/* the events of the abandoned files are not in the trace, on purpose */
 	long lines = babeltrace("count", COMPLAINT_LOSSES);
 	CHECK(lines < 0 || lines == 600);
 }
 
-/* Somebody was here before us. */
+/* The directory has been used before. */
 static void check_planted(struct daemon *d)
 {
 	int out = fresh_dir("planted"), dir;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A consumer keeps the counters of a closed ring set until it is told that they are not needed
- * any more, and the files of a trace until it is closed. Neither is forgotten while in use.
+ * A consumer keeps the counters of a closed ring set until the session daemon does not need
+ * them any more, and the files of a trace until it is closed. Neither is forgotten while in use.
  */
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 
 #include <dirent.h>
 

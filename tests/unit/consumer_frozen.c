@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 
 static void mount_disk(void)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A disk that is full: it is said at once, what is written stays readable, what
- * does not fit into the rings is counted, another session does not notice, and
- * everything goes on when there is room again. Needs root, for a small tmpfs.
+ * A full disk is reported at once, written data stays readable, events that do not fit into the
+ * rings are counted, another session is not affected, and all writing continues when there is room
+ * again. Needs root, for a small tmpfs.
  */
 #include <sched.h>
 #include <sys/mount.h>
 
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 
 static void mount_small(const char *where)
 {
@@ -63,14 +63,14 @@ static void check_full(struct daemon *d, struct producer *p, struct producer *ot
 	CHECK(walk_trace(open("small/t", O_RDONLY), "chan", nr_cpus()).records == sums.written);
 	long lines = babeltrace("small/t", COMPLAINT_NONE);
 	CHECK(lines < 0 || (uint64_t)lines == sums.written);
-	/* the rings fill up; what they refuse is counted */
+	/* the rings fill up; rejected records are counted */
 	produce_many(p, 100000);
 	sums = get_stats(d, 1);
 	CHECK(sums.lost_full && sums.recorded + lost_in_rings(&sums) == p->payload.seq);
 	CHECK(sums.used > sums.size / 4);
 	ASK(d, &r, con_output_flush, .output = 1);
 	CHECK(r.code == ERR_OUTPUT && r.text[0]);
-	CHECK(d->errors == 1 && d->recoveries == 0); /* told once */
+	CHECK(d->errors == 1 && d->recoveries == 0); /* reported once */
 }
 
 static void check_resume(struct daemon *d, struct producer *p)

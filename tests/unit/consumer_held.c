@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The consumer hands over what a keeper would have held, and finds an output
+/* The consumer hands over the descriptors that a keeper would have stored, and finds an output
  * directory by its path: that one or none, and only as its owner. */
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 #include "io/dirid.h"
 
 struct found {

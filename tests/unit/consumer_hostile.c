@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Applications that scribble over their rings, shrink them and punch holes into
- * them: the consumer lives, answers, and another session's account still closes. The
- * control pages can't be written by a holder of the descriptor.
+ * them: the consumer survives, answers, and another session's counts are still exact. The control
+ * pages can't be written by a holder of the descriptor.
  */
 #include <grp.h>
 #include <linux/falloc.h>
 
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 
 enum { MS = 1200 };
 
@@ -90,7 +90,7 @@ static void check_seals(const struct rings *rings)
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
 }
 
-/* Framing of packets holds whatever the words said. */
+/* Packets are framed correctly with any contents of the ring words. */
 static void check_framing(int out)
 {
 	for (uint32_t cpu = 0; cpu < nr_cpus(); cpu++) {

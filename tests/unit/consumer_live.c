@@ -3,7 +3,7 @@
  * A trace can be read at any instant: babeltrace2 reads it again and again while
  * an application records and metadata grows, and after the consumer was killed.
  */
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 
 static pid_t start_recorder(const struct daemon *d, const struct rings *rings, uint32_t writer)
 {
@@ -36,7 +36,7 @@ static void append_event(struct daemon *d, unsigned int id)
 	MUST(d, con_metadata_append, .trace = 1, .text = text_blob(text));
 }
 
-/* Not between a packet's size and its header: that its successor would mend. */
+/* Not between a packet's size and its header: a successor would repair that. */
 static void kill_consumer(struct daemon *d)
 {
 	int status;

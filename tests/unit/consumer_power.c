@@ -4,8 +4,8 @@
  * made as they may be found afterwards: after each call, with any of the sectors that were
  * not synced. Synced packets are there, whole; of the rest there is nothing but whole packets.
  */
-#include "consumer_client.h"
-#include "libctl/durable.h"
+#include "lib/consumer_client.h"
+#include "ctl/durable.h"
 #include "lib/power.h"
 
 #define ROUNDS 4u /* syncs */

@@ -29,7 +29,7 @@ static void start(void)
 	prod.last_ts = START;
 	/* no data is touched: any address will do */
 	reader_init(&reader, &desc, &prod, (const uint8_t *)&prod, &cons, START);
-	CHECK(!reader_has_news(&reader));
+	CHECK(!reader_has_data(&reader));
 }
 
 /* As a producer that keeps the rules. */
@@ -56,11 +56,11 @@ static void check_honest(void)
 {
 	start();
 	publish(10, 200, 5);
-	CHECK(reader_has_news(&reader) && !reader_has_crossed(&reader));
+	CHECK(reader_has_data(&reader) && !reader_has_crossed(&reader));
 	look();
 	CHECK(reader.pos == 200 && reader.count == 10 && reader.last_ts == START + 50);
 	CHECK(reader_pending(&reader) == 200 && reader_pending_count(&reader) == 10);
-	CHECK(!reader_has_news(&reader));
+	CHECK(!reader_has_data(&reader));
 	reader_release(&reader);
 	CHECK(cons.consumed == 200 && reader_pending(&reader) == 0);
 	publish(100, 4000, 5);
@@ -119,7 +119,7 @@ static void check_count_lies(void)
 	CHECK(reader.count == 5 && reader.invalid_words == 2);
 }
 
-/* The most that the bytes hold is believed, one more is not; so with the fewest. */
+/* The maximum that the bytes can hold is accepted, one more is not; likewise the minimum. */
 static void check_count_bounds(void)
 {
 	static const struct {

@@ -28,26 +28,26 @@ static void check_stream_states(void)
 			      want[s][e]);
 }
 
-static void check_spool_ways(void)
+static void check_spool_states(void)
 {
-	static const enum spool_way want[SPOOL_WAYS][SPOOL_EVENTS] = {
+	static const enum spool_state want[SPOOL_STATES][SPOOL_EVENTS] = {
 		/* HANDS, HAS_HANDED, FILLS, WAITS, HAS_WAITED, IS_EMPTY */
-		{ SPOOL_HANDING, SPOOL_STRAIGHT, SPOOL_FILLING, SPOOL_WAITING, SPOOL_STRAIGHT,
-		  SPOOL_STRAIGHT },
-		{ SPOOL_HANDING, SPOOL_STRAIGHT, SPOOL_FILLING, SPOOL_HANDING, SPOOL_HANDING,
-		  SPOOL_HANDING },
-		{ SPOOL_FILLING, SPOOL_FILLING, SPOOL_FILLING, SPOOL_WAITING, SPOOL_FILLING,
-		  SPOOL_STRAIGHT },
-		{ SPOOL_WAITING, SPOOL_WAITING, SPOOL_WAITING, SPOOL_WAITING, SPOOL_FILLING,
-		  SPOOL_WAITING },
+		{ SPOOL_SENDING, SPOOL_DIRECT, SPOOL_FILLING, SPOOL_FILLING_OFFLINE, SPOOL_DIRECT,
+		  SPOOL_DIRECT },
+		{ SPOOL_SENDING, SPOOL_DIRECT, SPOOL_FILLING, SPOOL_SENDING, SPOOL_SENDING,
+		  SPOOL_SENDING },
+		{ SPOOL_FILLING, SPOOL_FILLING, SPOOL_FILLING, SPOOL_FILLING_OFFLINE, SPOOL_FILLING,
+		  SPOOL_DIRECT },
+		{ SPOOL_FILLING_OFFLINE, SPOOL_FILLING_OFFLINE, SPOOL_FILLING_OFFLINE,
+		  SPOOL_FILLING_OFFLINE, SPOOL_FILLING, SPOOL_FILLING_OFFLINE },
 	};
 
-	for (unsigned int w = 0; w < SPOOL_WAYS; w++)
+	for (unsigned int w = 0; w < SPOOL_STATES; w++)
 		for (unsigned int e = 0; e < SPOOL_EVENTS; e++)
-			CHECK(spool_next((enum spool_way)w, (enum spool_event)e) == want[w][e]);
+			CHECK(spool_next((enum spool_state)w, (enum spool_event)e) == want[w][e]);
 }
 
-/* --- a sink that does as it is told --------------------------------------------------- */
+/* --- a scripted sink --------------------------------------------------- */
 
 static struct sink_ops ops;
 static struct sink sink = { .ops = &ops };
@@ -55,8 +55,8 @@ static struct sink_stream out;
 static struct packet_header written[8]; /* by order */
 static unsigned int nr_written;
 static int fate, knowledge, position;
-static struct packet_header last; /* as attach() and adopt() say */
-static bool refuses_once;	  /* settle() reports the packet in flight as failed */
+static struct packet_header last; /* as reported by attach() and adopt() */
+static bool refuses_once;	  /* await_outcomes() reports the packet in flight as failed */
 static bool is_attached;
 
 static struct sink_stream *double_open(struct sink *s, const struct stream_config *config,
@@ -99,7 +99,7 @@ static int double_write(struct sink_stream *o, const struct packet_header *heade
 }
 
 /* The packet in flight has arrived, or not. */
-static int double_settle(struct sink *s)
+static int double_await_outcomes(struct sink *s)
 {
 	int error = refuses_once ? -EPIPE : 0;
 
@@ -200,12 +200,12 @@ static void check_opening(void)
 /* Space is released when the outcome is known, and not before. */
 static void check_in_flight(void)
 {
-	start((struct sink_ops){ .settle = double_settle });
+	start((struct sink_ops){ .await_outcomes = double_await_outcomes });
 	fate = SINK_SENDING;
 	publish(0);
 	CHECK(stream_cut(&stream, STREAM_TAKE) == 1 && nr_written == 1);
 	CHECK(cons.consumed == 0 && stream.state == STREAM_SENT && stats_now().written == 0);
-	CHECK(sink_settle(&sink) == 0);
+	CHECK(sink_await_outcomes(&sink) == 0);
 	CHECK(cons.consumed == 16 && stream.state == STREAM_READY && stats_now().written == 1);
 	CHECK(stream_write_again(&stream) == 0 && nr_written == 1);
 }
@@ -234,12 +234,12 @@ static void check_failure(void)
 /* A packet that did not arrive has another way. */
 static void check_another_way(void)
 {
-	start((struct sink_ops){ .keeps_packet = true, .settle = double_settle });
+	start((struct sink_ops){ .keeps_packet = true, .await_outcomes = double_await_outcomes });
 	fate = SINK_SENDING;
 	publish(0);
 	CHECK(stream_cut(&stream, STREAM_TAKE) == 1);
 	refuses_once = true;
-	CHECK(sink_settle(&sink) == 0 && stream.state == STREAM_SENT && cons.consumed == 0);
+	CHECK(sink_await_outcomes(&sink) == 0 && stream.state == STREAM_SENT && cons.consumed == 0);
 	fate = SINK_STORED;
 	CHECK(stream_write_again(&stream) == 1 && nr_written == 2 && cons.consumed == 16);
 	CHECK(memcmp(&written[0], &written[1], sizeof(written[0])) == 0);
@@ -247,13 +247,13 @@ static void check_another_way(void)
 
 static void send_and_break(void)
 {
-	start((struct sink_ops){ .attaches_first = true, .settle = double_settle });
+	start((struct sink_ops){ .attaches_first = true, .await_outcomes = double_await_outcomes });
 	knowledge = SINK_HAS;
 	fate = SINK_SENDING;
 	publish(0);
 	CHECK(stream_cut(&stream, STREAM_TAKE) == 1 && nr_written == 1);
 	refuses_once = true;
-	CHECK(sink_settle(&sink) == -EPIPE && stream.state == STREAM_SENT);
+	CHECK(sink_await_outcomes(&sink) == -EPIPE && stream.state == STREAM_SENT);
 	is_attached = false;
 }
 
@@ -296,7 +296,7 @@ static void check_unplaced(void)
 	publish(0);
 	publish(0);
 	cons.consumed = 16;
-	position = SINK_ASK;
+	position = SINK_UNKNOWN;
 	knowledge = -ENOTCONN;
 	CHECK(stream_adopt(&stream, &cut) == 0 && stream.state == STREAM_UNPLACED);
 	CHECK(stream_cut(&stream, STREAM_TAKE) == -ENOTCONN && nr_written == 0);
@@ -341,7 +341,7 @@ static void check_given_up(void)
 int main(void)
 {
 	check_stream_states();
-	check_spool_ways();
+	check_spool_states();
 	check_stored();
 	check_opening();
 	check_in_flight();

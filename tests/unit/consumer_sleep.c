@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 
 static uint64_t status_sum(pid_t pid, const char *word)
 {
@@ -98,7 +98,7 @@ static void check_idle(struct daemon *d)
 {
 	uint64_t before;
 
-	/* two periods: data, nothing new, last look */
+	/* two periods: data, nothing new, last check */
 	sleep_ms(700);
 	before = wakeups(d->pid);
 	sleep_ms(2000);
@@ -112,7 +112,7 @@ static void check_no_lost_wakeup(struct daemon *d, struct producer *p, int dir)
 		off_t before = bytes_of(dir);
 		uint64_t begin;
 
-		/* around the moments in which it settles and falls asleep */
+		/* around the moments in which it drains and falls asleep */
 		sleep_ms(40 + (unsigned int)round * 13);
 		produce(p);
 		begin = mono_ns();
@@ -157,7 +157,7 @@ static void check_spam(struct daemon *d, const struct rings *rings)
 {
 	pid_t spammer = start_spammer(d, rings);
 	uint64_t ticks = cpu_ticks(d->pid), woke = wakeups(d->pid), begin = mono_ns();
-	double seconds; /* more than we asked for on a busy machine */
+	double seconds; /* more than requested on a busy machine */
 
 	sleep_ms(1000);
 	ticks = cpu_ticks(d->pid) - ticks;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sessions that have to survive a loss of power by themselves: each packet is on the
- * disk before it counts as written, or what is written is there a period later; and what
- * a flush (stop) or a close (destroy) was answered for. On no disk that may be found
- * afterwards is anything of it missing.
+ * Sessions that have to survive a loss of power by themselves: each packet is on the disk before it
+ * counts as written, or a period later; so are all packets when a flush (stop) or a close (destroy)
+ * has been answered. None of them is missing on any disk that may be found afterwards.
  */
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 #include "lib/power.h"
 #include "proto/enums.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A session daemon dies while the consumer is at work for it: its successor hears
- * no answer to what it did not ask itself, and gets what was under way. Workers are
- * real; what they have done is looked at only when the test runs the loop, so that
- * everything here is under way as long as the test wants.
+ * A session daemon dies while the consumer is at work for it: its successor receives no answers to
+ * requests of its predecessor, and receives the objects in transfer. Workers are real; their
+ * results are read only when the test runs the loop, so that all operations here are in progress
+ * for as long as the test needs.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -57,7 +57,7 @@ static void ask(struct encoder *enc)
 	control_message(&control, &header, &dec);
 }
 
-/* Ask; workers may be at it when this returns, and nobody has looked. */
+/* Send a request; workers may be running when this returns, and no result has been read. */
 #define SEND(name, ...)                                        \
 	do {                                                   \
 		struct req_##name req_ = { __VA_ARGS__ };      \
@@ -70,7 +70,7 @@ static void ask(struct encoder *enc)
 		ask(&enc_);                                    \
 	} while (0)
 
-/* Ask, and have the answer; it must be the only one. Return: its code. */
+/* Send a request and receive the answer; it must be the only one. Return: its code. */
 #define CALL(name, ...)                             \
 	({                                          \
 		unsigned int before_ = replies;     \
@@ -86,7 +86,7 @@ static void ask(struct encoder *enc)
 /* As main.c does when the next session daemon connects. */
 static void next_daemon(void)
 {
-	control.life++;
+	control.connection++;
 	serial = 0;
 }
 
@@ -112,7 +112,7 @@ static void adopt_ring(uint64_t id, int data, int ctl_rw)
 	     .module = -1);
 }
 
-/* An answer that nobody waits for any more would be taken for another one's. */
+/* An answer whose request is dropped would be mistaken for that of another one. */
 static void answers_of_the_dead(void)
 {
 	open_trace(1);
@@ -124,7 +124,7 @@ static void answers_of_the_dead(void)
 	CHECK(CALL(con_output_close, .output = 1) == 0);
 }
 
-/* Killed while the consumer takes buffers over: the next one has them. */
+/* Killed while the consumer takes buffers over: its successor has them. */
 static void taken_over_twice(void)
 {
 	int data, ctl_rw;
@@ -153,7 +153,7 @@ static void taken_over_twice(void)
 		close(last_fds[i]);
 }
 
-/* Killed while a ring set is being closed: the next one hears its last counters. */
+/* Killed while a ring set is being closed: its successor receives its last counters. */
 static void closed_twice(void)
 {
 	open_trace(4);

@@ -4,7 +4,7 @@
  * in the middle, a second channel has rings that are far too small; everything
  * is accounted for: recorded + lost = emitted, on disk as in the counters.
  */
-#include "consumer_client.h"
+#include "lib/consumer_client.h"
 
 enum { WRITERS = 4, MS = 80 };
 

@@ -1,10 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* libltt-ctl: structs and their contents, also of other versions; lost connections; no memory. */
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
 
 #include <ltt/control.h>
 
-#include "ctl_fake.h"
+#include "io/spoolfacts.h"
+#include "libctl/spools.h"
+
+#include "lib/ctl_fake.h"
 
 /* ---- memory: a call of this thread's fails after some others ---- */
 
@@ -54,6 +64,60 @@ static int call_list(void)
 
 	if (code == 0)
 		ltt_ctl_sessions_free(list);
+	return code;
+}
+
+static int call_recover(void)
+{
+	struct ltt_ctl_sessions *list;
+	int code = ltt_ctl_recover(ctl, &list);
+
+	if (code == 0)
+		ltt_ctl_sessions_free(list);
+	return code;
+}
+
+static int call_find(void)
+{
+	struct ltt_ctl_sessions *list;
+	int code = ltt_ctl_find(ctl, "demo", &list);
+
+	if (code == 0) {
+		CHECK(list->nr == 1 && strcmp(list->sessions[0]->name, "demo") == 0);
+		ltt_ctl_sessions_free(list);
+	}
+	return code;
+}
+
+static int call_filter(void)
+{
+	struct ltt_ctl_filter_options o;
+	struct ltt_ctl_verdicts *list;
+	int code;
+
+	ltt_ctl_filter_options_init(&o);
+	o.expression = "id == 1";
+	code = ltt_ctl_check_filter(ctl, &o, &list);
+	if (code == 0) {
+		CHECK(list->nr == 2 && strcmp(list->verdicts[0]->event, "web:request") == 0);
+		CHECK(!list->verdicts[0]->column && !*list->verdicts[0]->why);
+		CHECK(list->verdicts[1]->column == 4 &&
+		      strcmp(list->verdicts[1]->why, "it has no field 'id'") == 0);
+		ltt_ctl_verdicts_free(list);
+	}
+	return code;
+}
+
+static int call_programs(void)
+{
+	struct ltt_ctl_programs *p;
+	int code = ltt_ctl_list_programs(ctl, "demo", &p);
+
+	if (code == 0) {
+		CHECK(p->recording == 1 && p->applications == 2 && p->matched && !p->more);
+		CHECK(p->nr_points == 1 && strcmp(p->points[0], "app:point") == 0);
+		ltt_ctl_programs_free(p);
+	}
 	return code;
 }
 
@@ -150,6 +214,36 @@ static int call_quotas(void)
 	return code;
 }
 
+static int call_spools(void)
+{
+	struct ltt_ctl_spools *list;
+	int code = ltt_ctl_list_spools(ctl, NULL, &list);
+
+	if (code == 0)
+		ltt_ctl_spools_free(list);
+	return code;
+}
+
+static int call_send_spool(void)
+{
+	return ltt_ctl_send_spool(ctl, "left-1", NULL);
+}
+
+static int call_enable_event(void)
+{
+	struct ltt_ctl_event_options o;
+	uint32_t points = 99;
+	int code;
+
+	ltt_ctl_event_options_init(&o);
+	o.session = "demo";
+	o.domain = LTT_CTL_USER;
+	o.pattern = "net:*";
+	code = ltt_ctl_enable_event(ctl, &o, NULL, &points);
+	CHECK(points == (code ? 99 : 2));
+	return code;
+}
+
 static int call_stop(void)
 {
 	return ltt_ctl_stop(ctl, "demo", 0, NULL);
@@ -201,8 +295,30 @@ static long without_memory(int (*call)(void), bool undone)
 		if (code != LTT_CTL_NO_MEMORY)
 			fprintf(stderr, "allocation %ld: %d: %s\n", n, code, ltt_ctl_error(ctl));
 		CHECK(code == LTT_CTL_NO_MEMORY && *ltt_ctl_error(ctl));
-		CHECK(!undone || !*fake.session);
+		CHECK(!undone || !*ctl_model.session);
 	}
+}
+
+/* The call has its effect also where there is no memory for the facts about it: that is, for
+ * allocations behind the first ones, of which there are @before. */
+static void memory_of_outcome(int (*call)(void), long before)
+{
+	const struct ltt_ctl_outcome *o;
+	long nr = before;
+
+	ctl_model.conflict = ctl_model.refusal = true;
+	ctl_model.stop_problem = "the disk is full";
+	CHECK(without_memory(call, false) == before);
+	do {
+		left = nr++;
+		CHECK(call() == 0);
+		left = -1;
+		o = ltt_ctl_last_outcome(ctl);
+		CHECK(strstr(ltt_ctl_warning(ctl), "'net_rx' of process 4711"));
+	} while (o->incomplete);
+	CHECK(nr >= before + 4 && o->nr_conflicts == 1);
+	ctl_model.conflict = ctl_model.refusal = false;
+	ctl_model.stop_problem = "";
 }
 
 static void memory(void)
@@ -213,22 +329,33 @@ static void memory(void)
 	CHECK(without_memory(call_connect, false) >= 5);
 	CHECK(without_memory(call_create, true) >= 5);
 	CHECK(without_memory(call_list, false) >= 5);
-	fake.tracks = true;
+	CHECK(without_memory(call_recover, false) >= 10);
+	ctl_model.tracks = true;
 	CHECK(without_memory(call_status, false) >= 15);
-	fake.tracks = false;
+	ctl_model.tracks = false;
 	CHECK(without_memory(call_track, false) == 1);
 	CHECK(without_memory(call_contexts, false) >= 9);
 	CHECK(without_memory(call_points, false) >= 15);
 	CHECK(without_memory(call_presets, false) >= 10);
 	CHECK(without_memory(call_stats, false) >= 12);
 	CHECK(without_memory(call_quotas, false) == 4);
-	CHECK(without_memory(call_stop, false) == 1);
-	CHECK(without_memory(call_destroy, false) == 1);
+	CHECK(without_memory(call_find, false) >= 5);
+	CHECK(without_memory(call_filter, false) >= 7);
+	ctl_model.announced = "app:point";
+	ctl_model.matched = true;
+	ctl_model.recording = 1;
+	CHECK(without_memory(call_programs, false) == 3);
+	ctl_model.announced = NULL;
+	ctl_model.matched = false;
+	ctl_model.recording = 0;
+	memory_of_outcome(call_enable_event, 1);
+	memory_of_outcome(call_stop, 2);
+	CHECK(without_memory(call_destroy, false) == 2);
 	CHECK(without_memory(call_create_at, true) >= 5);
-	fake.session[0] = '\0';
+	ctl_model.session[0] = '\0';
 }
 
-/* ---- what is said ---- */
+/* ---- messages ---- */
 
 static void check_session(const struct ltt_ctl_session *s)
 {
@@ -245,6 +372,12 @@ static void lists(void)
 {
 	struct ltt_ctl_sessions *list;
 
+	CHECK(ltt_ctl_find(ctl, NULL, &list) == 0 && list->nr == 1);
+	check_session(list->sessions[0]);
+	ltt_ctl_sessions_free(list);
+	CHECK(ltt_ctl_find(ctl, "dem", &list) == 0 && list->nr == 0); /* an older daemon lists all */
+	ltt_ctl_sessions_free(list);
+
 	CHECK(ltt_ctl_list(ctl, &list) == 0);
 	CHECK(list->nr == 1);
 	check_session(list->sessions[0]);
@@ -257,8 +390,8 @@ static void statuses(void)
 	struct ltt_ctl_session_status *status;
 	const struct ltt_ctl_channel *c;
 
-	fake.conflict = true;
-	fake.tracks = true;
+	ctl_model.conflict = true;
+	ctl_model.tracks = true;
 	CHECK(ltt_ctl_status(ctl, "demo", &status) == 0);
 	check_session(status->session);
 	CHECK(status->nr_channels == 1);
@@ -276,8 +409,125 @@ static void statuses(void)
 	CHECK(status->trackers[1]->kind == LTT_CTL_TRACK_UID && status->trackers[1]->nr_ids == 0);
 	ltt_ctl_status_free(status);
 	ltt_ctl_status_free(NULL);
-	fake.conflict = false;
-	fake.tracks = false;
+	ctl_model.conflict = false;
+	ctl_model.tracks = false;
+}
+
+/* A program of an earlier version has a shorter struct, and any bytes behind it. */
+static void rooms(void)
+{
+	struct ltt_ctl_channel_options channel;
+
+	ctl_model.requests[0] = '\0';
+	ltt_ctl_channel_options_init(&channel);
+	channel.session = "demo";
+	channel.name = "channel0";
+	channel.domain = LTT_CTL_USER;
+	channel.roomy = 2;
+	CHECK(ltt_ctl_enable_channel(ctl, &channel) == LTT_CTL_CHANNEL_EXISTS);
+	channel.size = offsetof(struct ltt_ctl_channel_options, roomy);
+	CHECK(ltt_ctl_enable_channel(ctl, &channel) == LTT_CTL_CHANNEL_EXISTS);
+	EXPECT_REQUESTS("channel demo channel0 size 0 nr 0 own 0 file 0 x 0 timer 0 over 0 roomy\n"
+			"channel demo channel0 size 0 nr 0 own 0 file 0 x 0 timer 0 over 0\n");
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("lttctl enable-channel -u -s demo --buffer-ownership=user -C 4k -W 2 c", 0,
+	       "User channel c enabled for session demo\n",
+	       "trace files of 4096 bytes can't hold a buffer; their size is set to 8192\n");
+	EXPECT("lttctl enable-channel -u -s damo c", 1, "",
+	       "there is no session 'damo'; did you mean 'demo'?");
+	EXPECT_REQUESTS("channel demo c size 0 nr 0 own 1 file 4096 x 2 timer 0 over 0\n"
+			"channel damo c size 0 nr 0 own 0 file 0 x 0 timer 0 over 0\n");
+	pthread_mutex_unlock(&ctl_model.lock);
+}
+
+/* Places in a program are passed on as they are. */
+static void places(void)
+{
+	struct ltt_ctl_event_options o;
+
+	ltt_ctl_event_options_init(&o);
+	o.session = "demo";
+	o.domain = LTT_CTL_KERNEL;
+	o.pattern = "main";
+	o.kind = LTT_CTL_RULE_USER;
+	o.location = "web:main";
+	CHECK(ltt_ctl_enable_event(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
+	CHECK(strcmp(ltt_ctl_error(ctl), "the file of the places is missing") == 0);
+	o.file = "/usr/bin/web";
+	CHECK(ltt_ctl_enable_event(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
+	CHECK(strcmp(ltt_ctl_error(ctl), "the list of places is missing") == 0);
+	o.places = "1,2,3,4;0x5";
+	o.fetch = "ax";
+	ctl_model.requests[0] = '\0';
+	CHECK(ltt_ctl_enable_event(ctl, &o, NULL, NULL) == 0);
+	o.kind = LTT_CTL_RULE_PROBE;
+	CHECK(ltt_ctl_enable_event(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
+	CHECK(strcmp(ltt_ctl_error(ctl), "file and places belong to LTT_CTL_RULE_USER") == 0);
+	EXPECT_REQUESTS("event demo  'main' not '' level 0 0\n"
+	      " kind 3 at web:main fetch 'ax' in '/usr/bin/web' 1,2,3,4;0x5\n");
+}
+
+static void check_outcome(uint32_t late, const char *problem)
+{
+	const struct ltt_ctl_outcome *o = ltt_ctl_last_outcome(ctl);
+
+	CHECK(o->late == late && strcmp(o->problem, problem) == 0 && !o->incomplete);
+	CHECK(o->nr_refusals == 2 && o->nr_conflicts == 1);
+	CHECK(strcmp(o->conflicts[0]->event, "net_rx") == 0 && o->conflicts[0]->pid == 4711);
+	CHECK(strcmp(o->conflicts[0]->recorded, "len %d") == 0);
+	CHECK(strcmp(o->refusals[0]->event, "web:*") == 0 && o->refusals[0]->counted);
+	CHECK(strcmp(o->refusals[0]->why, "libltt is too old") == 0);
+	CHECK(o->refusals[0]->domain == LTT_CTL_USER);
+	CHECK(o->refusals[1]->domain == LTT_CTL_KERNEL && !o->refusals[1]->counted);
+	CHECK(strstr(ltt_ctl_warning(ctl), "event 'web:*' is not counted: libltt is too old"));
+	CHECK(strstr(ltt_ctl_warning(ctl), "event 'sched_switch' is not recorded: it has no"));
+}
+
+/* The facts of a call, also as lttctl shows them, until the next call. */
+static void outcomes(void)
+{
+	const struct ltt_ctl_outcome *o = ltt_ctl_last_outcome(ctl);
+
+	CHECK(!o->late && !*o->problem && !o->nr_refusals && !o->nr_conflicts && !o->incomplete);
+	ctl_model.conflict = ctl_model.refusal = true;
+	CHECK(call_enable_event() == 0);
+	check_outcome(0, "");
+	ctl_model.state = SESSION_STOPPED;
+	ctl_model.start_problem = "its state can't be saved";
+	CHECK(ltt_ctl_start(ctl, "demo", NULL) == 0);
+	check_outcome(1, "its state can't be saved");
+	CHECK(call_list() == 0 && ltt_ctl_last_outcome(ctl)->nr_refusals == 0);
+	ctl_model.stop_problem = "the disk is full";
+	CHECK(call_stop() == 0);
+	o = ltt_ctl_last_outcome(ctl);
+	CHECK(o->nr_conflicts == 1 && strcmp(o->problem, "the disk is full") == 0);
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("lttctl enable-event -u -s demo 'net:*'", 4,
+	       "User event net:* enabled in channel channel0 of session demo (2 instrumentation "
+	       "points now)\n",
+	       "Warning: marker 'net_rx' of process 4711 is not recorded: its format is \"len %s\", "
+	       "but \"len %d\" is recorded under this name\n"
+	       "Warning: event 'web:*' is not counted: libltt is too old\n"
+	       "Warning: the kernel's event 'sched_switch' is not recorded: it has no fields\n");
+	EXPECT_PART("lttctl --json enable-event -u -s demo net:x | jq -c .result.events", 0,
+		    "[{\"conflicts\":[{\"name\":\"net_rx\",\"armed\":\"len %d\",\"refused\":"
+		    "\"len %s\",\"pid\":4711}],\"refusals\":[{\"name\":\"web:*\",\"why\":"
+		    "\"libltt is too old\",\"domain\":\"user\",\"refused\":\"count\"},{\"name\":"
+		    "\"sched_switch\",\"why\":\"it has no fields\",\"domain\":\"kernel\","
+		    "\"refused\":\"record\"}],\"pattern\":\"net:x\",\"channel\":\"channel0\","
+		    "\"points\":0}]\n");
+	EXPECT("lttctl start demo", 4, "Tracing started for session demo (2 applications)\n",
+	       "Note: session 'demo': 1 of 2 applications had not answered within a second; they "
+	       "record as soon as they do\n"
+	       "Warning: session 'demo': its state can't be saved\n"
+	       "Warning: marker 'net_rx' ");
+	EXPECT_PART("lttctl --json stop demo | jq -c '.result.sessions[0] | keys_unsorted'", 0,
+		    "[\"conflicts\",\"session\",\"totals\",\"problem\"]\n");
+	CHECK(strstr(ctl_output.err, "Warning: the disk is full\n"));
+	pthread_mutex_unlock(&ctl_model.lock);
+	ctl_model.conflict = ctl_model.refusal = false;
+	ctl_model.start_problem = ctl_model.stop_problem = "";
+	ctl_model.requests[0] = '\0';
 }
 
 static void changes(void)
@@ -288,10 +538,10 @@ static void changes(void)
 	uint32_t points, apps;
 
 	CHECK(call_create() == 0);
-	pthread_mutex_lock(&fake.lock);
+	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT_PART("lttctl list", 0, "demo");
-	pthread_mutex_unlock(&fake.lock);
-	fake.asked[0] = '\0';
+	pthread_mutex_unlock(&ctl_model.lock);
+	ctl_model.requests[0] = '\0';
 	ltt_ctl_channel_options_init(&channel);
 	channel.session = "demo";
 	channel.name = "big";
@@ -303,9 +553,16 @@ static void changes(void)
 	channel.switch_timer_us = 100;
 	channel.owner = LTT_CTL_OWNER_PROCESS;
 	CHECK(ltt_ctl_enable_channel(ctl, &channel) == 0);
-	ASKED("channel demo big size 65536 nr 8 own 2 file 4096 x 2 timer 100 over 0\n");
+	EXPECT_REQUESTS("channel demo big size 65536 nr 8 own 2 file 4096 x 2 timer 100 over 0\n");
+	CHECK(strcmp(ltt_ctl_warning(ctl),
+		     "trace files of 4096 bytes can't hold a buffer; their size "
+		     "is set to 8192") == 0);
 	channel.overwrite = 1;
 	CHECK(ltt_ctl_enable_channel(ctl, &channel) == LTT_CTL_UNSUPPORTED);
+	channel.tracefile_size = 0;
+	CHECK(ltt_ctl_enable_channel(ctl, &channel) == LTT_CTL_INVALID);
+	CHECK(strstr(ltt_ctl_error(ctl), "tracefile_count needs tracefile_size"));
+	rooms();
 	ltt_ctl_event_options_init(&event);
 	event.session = "demo";
 	event.pattern = "net:*";
@@ -314,26 +571,42 @@ static void changes(void)
 	event.domain = LTT_CTL_USER;
 	event.level_type = LTT_CTL_LEVEL_ONLY;
 	event.loglevel = 3;
-	fake.conflict = true;
-	fake.asked[0] = '\0';
+	ctl_model.conflict = true;
+	ctl_model.requests[0] = '\0';
 	CHECK(ltt_ctl_enable_event(ctl, &event, name, &points) == 0);
-	ASKED("event demo big 'net:*' not 'net:x' level 2 3\n");
+	EXPECT_REQUESTS("event demo big 'net:*' not 'net:x' level 2 3\n");
 	CHECK(strcmp(name, "channel0") == 0 && points == 2);
 	CHECK(strstr(ltt_ctl_warning(ctl), "'net_rx' of process 4711 is not recorded"));
-	fake.conflict = false;
+	ctl_model.conflict = false;
 	event.pattern = "web:*";
 	CHECK(ltt_ctl_enable_event(ctl, &event, NULL, NULL) == LTT_CTL_EVENT_EXISTS);
 	CHECK(!*ltt_ctl_warning(ctl));
-	event.kind = LTT_CTL_RULE_USER;
-	CHECK(ltt_ctl_enable_event(ctl, &event, NULL, NULL) == LTT_CTL_UNSUPPORTED);
-	fake.asked[0] = '\0';
+	places();
+	ctl_model.requests[0] = '\0';
 	CHECK(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, "big", "web:*") == 0);
 	CHECK(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, "big", NULL) == 0);
+	CHECK(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, NULL, "*") == 0);
+	CHECK(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, NULL, "x") == LTT_CTL_NO_EVENT);
+	CHECK(ltt_ctl_disable_event(ctl, NULL, LTT_CTL_USER, NULL, "x") == LTT_CTL_INVALID);
+	CHECK(ltt_ctl_disable_channel(ctl, "demo", LTT_CTL_USER, NULL) == LTT_CTL_INVALID);
 	CHECK(ltt_ctl_disable_channel(ctl, "demo", LTT_CTL_USER, "channel0") == 0);
-	ASKED("disable event web:*\ndisable event  all\ndisable channel channel0\n");
+	EXPECT_REQUESTS(
+		"disable event web:*\ndisable event * all\ndisable event *\ndisable event x\n"
+		"disable channel channel0\n");
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("lttctl disable-event -u -s demo -a", 0, "User event * disabled in session demo\n",
+	       NULL);
+	EXPECT("lttctl disable-event -u -s demo 'web:*,*'", 0,
+	       "User event web:* disabled in session demo\n"
+	       "User event * disabled in session demo\n",
+	       NULL);
+	EXPECT_REQUESTS("disable event * all\ndisable event web:*\ndisable event *\n");
+	pthread_mutex_unlock(&ctl_model.lock);
 	CHECK(ltt_ctl_start(ctl, "demo", &apps) == 0 && apps == 2);
 	CHECK(strstr(ltt_ctl_warning(ctl), "1 of 2 applications have not answered"));
 	CHECK(ltt_ctl_start(ctl, "demo", NULL) == LTT_CTL_STATE);
+	outcomes();
+	ctl_model.state = SESSION_RECORDING;
 }
 
 static void tracks(void)
@@ -341,7 +614,7 @@ static void tracks(void)
 	static uint32_t ids[10000];
 	struct ltt_ctl_track_options o;
 
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 	CHECK(call_track() == 0);
 	ltt_ctl_track_options_init(&o);
 	o.session = "demo";
@@ -349,7 +622,8 @@ static void tracks(void)
 	o.kind = LTT_CTL_TRACK_GID;
 	o.op = LTT_CTL_TRACK_NONE;
 	CHECK(ltt_ctl_track(ctl, &o, NULL) == 0);
-	ASKED("track demo domain 1 kind 2 op 3: 5 7 9\ntrack demo domain 1 kind 5 op 1:\n");
+	EXPECT_REQUESTS(
+		"track demo domain 1 kind 2 op 3: 5 7 9\ntrack demo domain 1 kind 5 op 1:\n");
 	o.ids = ids;
 	o.nr_ids = 1;
 	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_INVALID);
@@ -367,21 +641,21 @@ static void tracks(void)
 	o.session = NULL;
 	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_INVALID);
 	o.session = "none";
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_NO_SESSION);
-	ASKED("track none domain 1 kind 5 op 2: 0\n");
-	pthread_mutex_lock(&fake.lock);
+	EXPECT_REQUESTS("track none domain 1 kind 5 op 2: 0\n");
+	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT("lttctl track -k -s demo --pid=1,7 --gid=0", 4,
 	       "Kernel events of pid 1, 7 are recorded in session demo\n"
 	       "Kernel events of gid 0 are recorded in session demo\n",
 	       "1 of these were tracked before");
 	EXPECT("lttctl untrack -k -s demo --vtid --all", 0,
 	       "Kernel events of no vtid are recorded in session demo\n", NULL);
-	ASKED("track demo domain 1 kind 0 op 2: 1 7\ntrack demo domain 1 kind 5 op 2: 0\n"
-	      "track demo domain 1 kind 3 op 1:\n");
+	EXPECT_REQUESTS("track demo domain 1 kind 0 op 2: 1 7\ntrack demo domain 1 kind 5 op 2: 0\n"
+			"track demo domain 1 kind 3 op 1:\n");
 	EXPECT("lttctl track -k -s damo --pid=1", 1, "",
 	       "there is no session 'damo'; did you mean 'demo'?");
-	pthread_mutex_unlock(&fake.lock);
+	pthread_mutex_unlock(&ctl_model.lock);
 }
 
 static void contexts(void)
@@ -393,7 +667,7 @@ static void contexts(void)
 	CHECK(ltt_ctl_list_contexts(ctl, LTT_CTL_USER, &list) == 0 && list->nr == 0);
 	ltt_ctl_contexts_free(list);
 	ltt_ctl_contexts_free(NULL);
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 	CHECK(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, NULL, "pid", &channels) == 0);
 	CHECK(channels == 1);
 	CHECK(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, "big", "comm", &channels) == 0);
@@ -403,16 +677,18 @@ static void contexts(void)
 	CHECK(ltt_ctl_add_context(ctl, NULL, LTT_CTL_KERNEL, NULL, "pid", NULL) == LTT_CTL_INVALID);
 	CHECK(ltt_ctl_add_context(ctl, "none", LTT_CTL_KERNEL, NULL, "pid", NULL) ==
 	      LTT_CTL_NO_SESSION);
-	ASKED("context demo domain 1 channel '' pid\ncontext demo domain 1 channel 'big' comm\n"
-	      "context none domain 1 channel '' pid\n");
-	pthread_mutex_lock(&fake.lock);
-	EXPECT("lttctl add-context --list", 0, "  TYPE  VALUE\n  pid   integer\n  comm  string\n",
-	       NULL);
+	EXPECT_REQUESTS(
+		"context demo domain 1 channel '' pid\ncontext demo domain 1 channel 'big' comm\n"
+		"context none domain 1 channel '' pid\n");
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("lttctl add-context -k --list", 0,
+	       "  TYPE  DOMAIN  VALUE\n  pid   kernel  integer\n  comm  kernel  string\n", NULL);
 	EXPECT("lttctl add-context -k -s demo -c big -t pid -t comm", 4,
 	       "Kernel context pid added to channel big of session demo\n",
 	       "context 'comm' was added before");
-	ASKED("context demo domain 1 channel 'big' pid\ncontext demo domain 1 channel 'big' comm\n");
-	pthread_mutex_unlock(&fake.lock);
+	EXPECT_REQUESTS(
+		"context demo domain 1 channel 'big' pid\ncontext demo domain 1 channel 'big' comm\n");
+	pthread_mutex_unlock(&ctl_model.lock);
 }
 
 static void points(void)
@@ -435,6 +711,81 @@ static void points(void)
 	CHECK(ltt_ctl_list_points(ctl, LTT_CTL_USER, 2, &list) == LTT_CTL_UNSUPPORTED);
 }
 
+static void filters(void)
+{
+	struct ltt_ctl_filter_options o;
+	struct ltt_ctl_verdicts *list = NULL;
+
+	ctl_model.requests[0] = '\0';
+	CHECK(call_filter() == 0);
+	ltt_ctl_filter_options_init(&o);
+	CHECK(ltt_ctl_check_filter(ctl, &o, &list) == LTT_CTL_INVALID && !list);
+	CHECK(strcmp(ltt_ctl_error(ctl), "the expression of the filter is missing") == 0);
+	o.expression = "(";
+	o.pattern = "web:*";
+	CHECK(ltt_ctl_check_filter(ctl, &o, &list) == LTT_CTL_INVALID && !list);
+	o.domain = LTT_CTL_KERNEL;
+	CHECK(ltt_ctl_check_filter(ctl, &o, &list) == LTT_CTL_INVALID && !list);
+	o.domain = (enum ltt_ctl_domain)3;
+	CHECK(ltt_ctl_check_filter(ctl, &o, &list) == LTT_CTL_INVALID && !list);
+	CHECK(strcmp(ltt_ctl_error(ctl), "unknown domain 3; use a value of enum ltt_ctl_domain") ==
+	      0);
+	o.size = offsetof(struct ltt_ctl_filter_options, domain); /* of an older program */
+	CHECK(ltt_ctl_check_filter(ctl, &o, &list) == LTT_CTL_INVALID && !list);
+	ltt_ctl_verdicts_free(NULL);
+	EXPECT_REQUESTS("filter 'id == 1' of ''\nfilter '(' of 'web:*'\n"
+			"filter '(' of 'web:*' in the kernel\nfilter '(' of 'web:*'\n");
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("lttctl filter --check 'id == 1' --event 'web:*'", 0,
+	       "web:request: it can hold\n"
+	       "web:reply: never: it has no field 'id'\n  id == 1\n     ^\n",
+	       NULL);
+	EXPECT("lttctl filter --check '('", 1, "", "Error: an expression is missing\n");
+	EXPECT_REQUESTS("filter 'id == 1' of 'web:*'\nfilter '(' of ''\n");
+	pthread_mutex_unlock(&ctl_model.lock);
+}
+
+static void programs(void)
+{
+	struct ltt_ctl_programs *p = NULL;
+
+	CHECK(ltt_ctl_list_programs(ctl, "none", &p) == LTT_CTL_NO_SESSION && !p);
+	CHECK(ltt_ctl_list_programs(ctl, NULL, &p) == LTT_CTL_INVALID && !p);
+	CHECK(ltt_ctl_list_programs(ctl, "demo", &p) == 0 && p->nr_points == 0 && !p->matched);
+	ltt_ctl_programs_free(p);
+	ltt_ctl_programs_free(NULL);
+}
+
+/* The directory that the last creation made is removed, and no other. */
+static void discards(void)
+{
+	struct ltt_ctl_create_options o;
+	char *path = NULL, *file AUTO_FREE = NULL;
+
+	CHECK(mkdir("there", 0700) == 0 && system("touch there/note") == 0);
+	ltt_ctl_create_options_init(&o);
+	o.output = "there";
+	CHECK(ltt_ctl_create(ctl, &o, NULL, NULL) == 0);
+	ltt_ctl_discard(ctl);
+	CHECK(access("there/note", F_OK) == 0);
+	o.output = NULL;
+	o.prefix = "made";
+	CHECK(ltt_ctl_create(ctl, &o, NULL, &path) == 0 && strstr(path, "/made-"));
+	file = xasprintf("touch '%s/stream_0'", path);
+	CHECK(system(file) == 0);
+	o.data_url = "tcp://other";
+	CHECK(ltt_ctl_create(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
+	CHECK(strcmp(ltt_ctl_error(ctl), "data_url needs a url") == 0);
+	o.url = "tcp://one";
+	CHECK(ltt_ctl_create(ctl, &o, NULL, NULL) == LTT_CTL_UNSUPPORTED);
+	CHECK(strstr(ltt_ctl_error(ctl), "control and data go over one connection"));
+	ltt_ctl_discard(ctl);
+	CHECK(access(path, F_OK) != 0 && access("there/note", F_OK) == 0);
+	ltt_ctl_discard(ctl);
+	free(path);
+	strcpy(ctl_model.session, "demo");
+}
+
 static void stats(void)
 {
 	struct ltt_ctl_stats *s;
@@ -452,25 +803,314 @@ static void stats(void)
 	CHECK(!*c->field && !c->counting && c->domain == LTT_CTL_KERNEL && c->nr_buckets == 0);
 	ltt_ctl_stats_free(s);
 	ltt_ctl_stats_free(NULL);
-	pthread_mutex_lock(&fake.lock);
+	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT_PART("lttctl stats demo", 0, "web:reply, size, 6 on average, 2 not looked at:\n");
 	EXPECT("lttctl stats damo", 1, "", "there is no session 'damo'; did you mean 'demo'?");
-	pthread_mutex_unlock(&fake.lock);
+	pthread_mutex_unlock(&ctl_model.lock);
 }
 
 static void quotas(void)
 {
 	CHECK(call_quotas() == 0);
 	ltt_ctl_quotas_free(NULL);
-	pthread_mutex_lock(&fake.lock);
+	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT("lttctl quota", 0,
 	       "  USER                     WHAT      USED  LIMIT  REFUSED\n"
 	       "  1000 in root's sessions  sessions     3     64        2\n",
 	       NULL);
-	pthread_mutex_unlock(&fake.lock);
+	pthread_mutex_unlock(&ctl_model.lock);
 }
 
-/* The next news, waited for as a caller does. Return: the code. */
+#define REFUSED(call, text)                                   \
+	do {                                                  \
+		CHECK((call) == LTT_CTL_INVALID);             \
+		CHECK(strcmp(ltt_ctl_error(ctl), text) == 0); \
+	} while (0)
+#define BAD_DOMAIN "unknown domain 258; use a value of enum ltt_ctl_domain"
+
+/* In the byte of a message 258 would be 2: nothing is sent. */
+static void enums(void)
+{
+	const enum ltt_ctl_domain domain = (enum ltt_ctl_domain)258;
+	struct ltt_ctl_channel_options channel;
+	struct ltt_ctl_create_options create;
+	struct ltt_ctl_event_options event;
+	struct ltt_ctl_track_options track;
+	struct ltt_ctl_contexts *contexts;
+	struct ltt_ctl_points *points;
+
+	ctl_model.requests[0] = '\0';
+	ltt_ctl_create_options_init(&create);
+	create.name = "enums";
+	create.no_output = 1;
+	create.sync = (enum ltt_ctl_sync)257;
+	REFUSED(ltt_ctl_create(ctl, &create, NULL, NULL),
+		"unknown sync 257; use a value of enum ltt_ctl_sync");
+	ltt_ctl_channel_options_init(&channel);
+	channel.session = "demo";
+	channel.name = "c";
+	REFUSED(ltt_ctl_enable_channel(ctl, &channel),
+		"unknown domain 0; use a value of enum ltt_ctl_domain");
+	channel.domain = domain;
+	REFUSED(ltt_ctl_enable_channel(ctl, &channel), BAD_DOMAIN);
+	channel.domain = LTT_CTL_USER;
+	channel.owner = (enum ltt_ctl_owner)258;
+	REFUSED(ltt_ctl_enable_channel(ctl, &channel),
+		"unknown owner of buffers 258; use a value of enum ltt_ctl_owner");
+	REFUSED(ltt_ctl_disable_channel(ctl, "demo", domain, "channel0"), BAD_DOMAIN);
+	ltt_ctl_event_options_init(&event);
+	event.session = "demo";
+	event.pattern = "a";
+	event.domain = domain;
+	REFUSED(ltt_ctl_enable_event(ctl, &event, NULL, NULL), BAD_DOMAIN);
+	event.domain = LTT_CTL_USER;
+	event.level_type = (enum ltt_ctl_level_type)258;
+	REFUSED(ltt_ctl_enable_event(ctl, &event, NULL, NULL),
+		"unknown type of log levels 258; use a value of enum ltt_ctl_level_type");
+	event.level_type = LTT_CTL_LEVEL_ONLY;
+	event.kind = (enum ltt_ctl_rule_kind)256;
+	REFUSED(ltt_ctl_enable_event(ctl, &event, NULL, NULL),
+		"unknown kind of event rule 256; use a value of enum ltt_ctl_rule_kind");
+	REFUSED(ltt_ctl_disable_event(ctl, "demo", domain, NULL, NULL), BAD_DOMAIN);
+	REFUSED(ltt_ctl_add_context(ctl, "demo", domain, NULL, "pid", NULL), BAD_DOMAIN);
+	ltt_ctl_track_options_init(&track);
+	track.session = "demo";
+	track.domain = domain;
+	REFUSED(ltt_ctl_track(ctl, &track, NULL), BAD_DOMAIN);
+	REFUSED(ltt_ctl_list_contexts(ctl, domain, &contexts), BAD_DOMAIN);
+	REFUSED(ltt_ctl_list_points(ctl, domain, 0, &points), BAD_DOMAIN);
+	EXPECT_REQUESTS("");
+}
+
+static void recover_interrupted(void)
+{
+	struct ltt_ctl_connect_options options;
+	struct ltt_ctl_sessions *list = NULL;
+	int fds[2];
+
+	CHECK(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
+	ltt_ctl_connect_options_init(&options);
+	options.cancel_fd = fds[0];
+	CHECK(ltt_ctl_connect(ctl, &options) == 0);
+	CHECK(ltt_ctl_recover(ctl, &list) == LTT_CTL_INTERRUPTED && !list && !ltt_ctl_daemon(ctl));
+	CHECK(call_connect() == 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* 90 events of the session are recorded, of which 13 are lost later. */
+static void recovers(void)
+{
+	struct ltt_ctl_sessions *list;
+
+	CHECK(ltt_ctl_recover(ctl, NULL) == 0 && !*ltt_ctl_warning(ctl));
+	ctl_model.totals.written = 76;
+	ctl_model.lists_left = 4;
+	CHECK(ltt_ctl_recover(ctl, &list) == 0 && ctl_model.lists_left == 0);
+	CHECK(!*ltt_ctl_warning(ctl));
+	CHECK(list->nr == 1 && list->sessions[0]->totals->written == 90);
+	ltt_ctl_sessions_free(list);
+	ctl_model.totals.written = 76;
+	recover_interrupted();
+	ctl_model.problem = "";
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("lttctl recover", 0,
+	       "demo (recording): 90 events recorded, 17 lost, 3.9 KiB written\n",
+	       "Warning: some data in the buffers can't be written; `lttctl status` shows why\n");
+	ctl_model.lists_left = 3;
+	EXPECT("lttctl recover --stop", 0,
+	       "demo (recording): 90 events recorded, 17 lost, 3.9 KiB written\n", NULL);
+	pthread_mutex_unlock(&ctl_model.lock);
+	ctl_model.totals.written = 80;
+}
+
+/* HOME/ltt-traces/spool/left-1 with 100 bytes, and a file that is no spool. Return: its .spool. */
+static int make_spool(const char *dir)
+{
+	char *path AUTO_FREE = xasprintf("mkdir -p '%s/left-1' && cd '%s' && : >not && "
+					 "head -c 100 /dev/zero >left-1/data",
+					 dir, dir);
+	char *file AUTO_FREE = xasprintf("%s/left-1/" SPOOLFACTS_FILE, dir);
+	struct spoolfacts facts = { .name = "left", .stamp = "1", .url = "tcp://a,tcp://b" };
+	int fd;
+
+	CHECK(system(path) == 0);
+	strcpy(facts.chosen, "tcp://b");
+	facts.id[0] = 42;
+	facts.sync = SYNC_PERIOD;
+	facts.sync_us = 5;
+	facts.compress = true;
+	fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CHECK(fd >= 0 && spoolfacts_write(fd, &facts) == 0);
+	return fd;
+}
+
+static void spool_lists(const char *dir)
+{
+	char *path AUTO_FREE = xasprintf("%s/left-1", dir);
+	struct ltt_ctl_spools *list;
+	const struct ltt_ctl_spool *s;
+
+	CHECK(ltt_ctl_list_spools(ctl, NULL, &list) == 0 && list->nr == 2);
+	CHECK(strcmp(list->spools[1]->name, "not") == 0 && *list->spools[1]->problem);
+	CHECK(!*list->spools[1]->path && !list->spools[1]->bytes && !list->spools[1]->sendable);
+	s = list->spools[0];
+	CHECK(strcmp(s->name, "left-1") == 0 && strcmp(s->path, path) == 0 && !*s->problem);
+	CHECK(strcmp(s->session, "left") == 0 && strcmp(s->created, "1") == 0);
+	CHECK(strcmp(s->relay, "tcp://a,tcp://b") == 0 && s->sendable && !s->in_use);
+	CHECK(s->bytes == 100 && s->since_ns > 1700000000000000000);
+	ltt_ctl_spools_free(list);
+	ltt_ctl_spools_free(NULL);
+	CHECK(ltt_ctl_list_spools(ctl, path, &list) == 0 && list->nr == 1);
+	ltt_ctl_spools_free(list);
+	CHECK(ltt_ctl_list_spools(ctl, "nothing", &list) != 0 && *ltt_ctl_error(ctl));
+}
+
+static void spool_refusals(int fd)
+{
+	struct ltt_ctl_spools *list;
+	uint64_t bytes = 9;
+
+	CHECK(flock(fd, LOCK_EX) == 0);
+	CHECK(ltt_ctl_list_spools(ctl, "left-1", &list) == 0 && list->spools[0]->in_use);
+	ltt_ctl_spools_free(list);
+	CHECK(ltt_ctl_send_spool(ctl, "left-1", &bytes) == LTT_CTL_STATE && bytes == 9);
+	CHECK(ltt_ctl_remove_spool(ctl, "left-1") == LTT_CTL_STATE);
+	CHECK(strstr(ltt_ctl_error(ctl), "left-1 is in use"));
+	CHECK(flock(fd, LOCK_UN) == 0);
+	CHECK(ltt_ctl_send_spool(ctl, NULL, NULL) == LTT_CTL_INVALID);
+	CHECK(ltt_ctl_remove_spool(ctl, "..") == LTT_CTL_INVALID);
+	CHECK(ltt_ctl_send_spool(ctl, "nothing", NULL) != 0);
+	EXPECT_REQUESTS("");
+}
+
+static void spools(void)
+{
+	struct err err = { 0 };
+	char *dir AUTO_FREE = NULL, *gone AUTO_FREE = NULL, *text AUTO_FREE = NULL;
+	uint64_t bytes = 9;
+	int fd AUTO_FD = -1;
+
+	CHECK(spools_dir(&dir, &err) == 0);
+	gone = xasprintf("%s/left-1", dir);
+	fd = make_spool(dir);
+	ctl_model.requests[0] = '\0';
+	spool_lists(dir);
+	spool_refusals(fd);
+	ctl_model.problem = "the relay is away";
+	CHECK(ltt_ctl_send_spool(ctl, "left-1", &bytes) == 0 && bytes == 100);
+	text = xasprintf("%s: the relay is away", gone);
+	CHECK(strcmp(ltt_ctl_warning(ctl), text) == 0);
+	CHECK(without_memory(call_spools, false) >= 12);
+	CHECK(without_memory(call_send_spool, false) >= 6);
+	ctl_model.problem = "";
+	ctl_model.requests[0] = '\0';
+	CHECK(ltt_ctl_send_spool(ctl, "left-1", &bytes) == 0 && bytes == 0);
+	CHECK(!*ltt_ctl_warning(ctl) && access(gone, F_OK) == 0);
+	EXPECT_REQUESTS("spool left 1 tcp://b sync 2 5 live 0 link 0 compress\n");
+	CHECK(ltt_ctl_remove_spool(ctl, "left-1") == 0 && access(gone, F_OK) != 0);
+	CHECK(close(make_spool(dir)) == 0);
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT_PART("lttctl spool list", 1, "  left-1  100 B        0  20");
+	CHECK(strstr(ctl_output.err, "/not"));
+	EXPECT("lttctl spool send left-1 | sed 's/tcp.*all/all/'", 0,
+	       "left-1: the relay all of it, 100 B\n", NULL);
+	pthread_mutex_unlock(&ctl_model.lock);
+	CHECK(access(gone, F_OK) != 0);
+}
+
+static void regenerates(void)
+{
+	uint32_t channels = 9, applications = 9, late = 9;
+
+	ctl_model.requests[0] = '\0';
+	CHECK(ltt_ctl_regenerate(ctl, "none", &channels, &applications, &late) ==
+	      LTT_CTL_NO_SESSION);
+	CHECK(channels == 9 && applications == 9 && late == 9 && !*ltt_ctl_warning(ctl));
+	CHECK(ltt_ctl_regenerate(ctl, NULL, NULL, NULL, NULL) == LTT_CTL_INVALID);
+	CHECK(ltt_ctl_regenerate(ctl, "demo", &channels, &applications, &late) == 0);
+	CHECK(channels == 1 && applications == 3 && late == 1);
+	CHECK(strcmp(ltt_ctl_warning(ctl), "1 application has not dumped its state yet") == 0);
+	CHECK(ltt_ctl_regenerate(ctl, "demo", NULL, NULL, NULL) == 0);
+	EXPECT_REQUESTS("statedump none\nstatedump demo\nstatedump demo\n");
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("lttctl regenerate statedump -s demo", 0,
+	       "The state of the system is being recorded in session demo\n"
+	       "2 applications dumped state into session demo\n",
+	       "Warning: 1 application has not dumped its state yet\n");
+	EXPECT("lttctl regenerate statedump -s damo", 1, "",
+	       "there is no session 'damo'; did you mean 'demo'?");
+	pthread_mutex_unlock(&ctl_model.lock);
+}
+
+/* A process that stands for the daemon's. */
+static void stand_in(void)
+{
+	ctl_model.pid = fork();
+	CHECK(ctl_model.pid >= 0);
+	if (ctl_model.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			pause();
+	}
+}
+
+static bool has_ended(void)
+{
+	return waitpid(ctl_model.pid, NULL, WNOHANG) == ctl_model.pid;
+}
+
+static void shutdown_interrupted(void)
+{
+	struct ltt_ctl_connect_options options;
+	uint32_t sessions = 9;
+	int fds[2];
+
+	CHECK(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
+	ltt_ctl_connect_options_init(&options);
+	options.cancel_fd = fds[0];
+	CHECK(ltt_ctl_connect(ctl, &options) == 0);
+	CHECK(ltt_ctl_shutdown(ctl, LTT_CTL_FORCE, &sessions) == LTT_CTL_INTERRUPTED);
+	CHECK(sessions == 9 && !ltt_ctl_daemon(ctl) && !has_ended());
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void shutdowns(void)
+{
+	uint32_t sessions = 9;
+	char text[100];
+
+	stand_in();
+	ctl_model.requests[0] = '\0';
+	CHECK(call_connect() == 0 && ltt_ctl_daemon(ctl)->pid == (uint32_t)ctl_model.pid);
+	CHECK(ltt_ctl_shutdown(ctl, 2, &sessions) == LTT_CTL_UNSUPPORTED);
+	CHECK(ltt_ctl_shutdown(ctl, 0, &sessions) == LTT_CTL_BUSY && ltt_ctl_daemon(ctl));
+	EXPECT_REQUESTS("end\n");
+	ctl_model.stays = true;
+	CHECK(ltt_ctl_shutdown(ctl, LTT_CTL_FORCE, &sessions) == LTT_CTL_BUSY && sessions == 9);
+	snprintf(text, sizeof(text),
+		 "the session daemon (pid %d) has not ended within 5 s; 'kill -9 %d' ends it",
+		 (int)ctl_model.pid, (int)ctl_model.pid);
+	CHECK(strcmp(ltt_ctl_error(ctl), text) == 0);
+	shutdown_interrupted();
+	ctl_model.stays = false;
+	EXPECT_REQUESTS("end force\nend force\n");
+	CHECK(call_connect() == 0);
+	CHECK(ltt_ctl_shutdown(ctl, LTT_CTL_FORCE, &sessions) == 0 && sessions == 1);
+	CHECK(has_ended() && !ltt_ctl_daemon(ctl) && call_list() == LTT_CTL_NO_DAEMON);
+	stand_in();
+	snprintf(text, sizeof(text), "Session daemon (pid %d) ended, and 1 session with it\n",
+		 (int)ctl_model.pid);
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("lttctl shutdown --force", 0, text, NULL);
+	pthread_mutex_unlock(&ctl_model.lock);
+	CHECK(has_ended());
+	ctl_model.pid = 0;
+	CHECK(call_connect() == 0);
+}
+
+/* Wait for the next notification as a caller does. Return: the code. */
 static int await_news(const struct ltt_ctl_news **ret)
 {
 	int code;
@@ -481,6 +1121,32 @@ static int await_news(const struct ltt_ctl_news **ret)
 		CHECK(poll(&pfd, 1, 60000) == 1);
 	}
 	return code;
+}
+
+/* News without a meaning is an error, and the next one comes; lttctl reports it once. */
+static void follows_waiting(void)
+{
+	const struct ltt_ctl_news *news = NULL;
+
+	CHECK(ltt_ctl_await_news(ctl, &news) == LTT_CTL_INVALID);
+	ctl_model.bad_news = true;
+	CHECK(ltt_ctl_follow(ctl, "demo") == 0);
+	CHECK(ltt_ctl_await_news(ctl, &news) == 0 && news->kind == LTT_CTL_NEWS_STATE);
+	CHECK(ltt_ctl_await_news(ctl, &news) == LTT_CTL_BAD_MESSAGE);
+	CHECK(ltt_ctl_await_news(ctl, &news) == 0 && news->kind == LTT_CTL_NEWS_LOSS);
+	CHECK(ltt_ctl_await_news(ctl, &news) == 0 && news->kind == LTT_CTL_NEWS_DESTROYED);
+	CHECK(ltt_ctl_await_news(ctl, &news) == LTT_CTL_INVALID);
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("TZ=UTC lttctl status --follow demo | sed 's/^..:..:../T/'", 0,
+	       "T demo: recording\n"
+	       "T demo: channel channel0: 12 events were lost because a buffer was full; use larger "
+	       "or more sub-buffers (lttctl enable-channel --subbuf-size, --num-subbuf), or record "
+	       "fewer events\n"
+	       "T demo: destroyed\n",
+	       "Warning: malformed message from the session daemon\n");
+	CHECK(strstr(ctl_output.err, "Warning: the disk is full\n"));
+	pthread_mutex_unlock(&ctl_model.lock);
+	ctl_model.bad_news = false;
 }
 
 static void follows(void)
@@ -500,12 +1166,13 @@ static void follows(void)
 	CHECK(await_news(&news) == 0 && news->kind == LTT_CTL_NEWS_DESTROYED);
 	CHECK(news->totals->recorded == 90 && strcmp(news->text, "the disk is full") == 0);
 	CHECK(call_list() == 0);
+	follows_waiting();
 	CHECK(ltt_ctl_follow(ctl, "demo") == 0);
 	CHECK(call_connect() == 0 && call_list() == 0);
-	fake.hang_up = true;
+	ctl_model.hang_up = true;
 	CHECK(ltt_ctl_follow(ctl, "demo") == 0);
 	CHECK(await_news(&news) == LTT_CTL_NO_DAEMON && ltt_ctl_fd(ctl) == -1);
-	fake.hang_up = false;
+	ctl_model.hang_up = false;
 	CHECK(call_connect() == 0);
 }
 
@@ -513,13 +1180,13 @@ static void ends(void)
 {
 	struct ltt_ctl_totals *totals;
 
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 	CHECK(ltt_ctl_stop(ctl, "demo", 0, &totals) == 0);
 	CHECK(totals->recorded == 90 && totals->packets == 3);
 	ltt_ctl_totals_free(totals);
 	CHECK(ltt_ctl_stop(ctl, "demo", 6, &totals) == LTT_CTL_UNSUPPORTED);
 	CHECK(ltt_ctl_destroy(ctl, "demo", LTT_CTL_NO_WAIT, NULL) == 0);
-	ASKED("stop demo\ndestroy demo no_wait\n");
+	EXPECT_REQUESTS("stop demo\ndestroy demo no_wait\n");
 	CHECK(ltt_ctl_destroy(ctl, "demo", 0, &totals) == LTT_CTL_NO_SESSION);
 	CHECK(strstr(ltt_ctl_error(ctl), "there is no session 'demo'"));
 }
@@ -568,18 +1235,18 @@ static void lost(void)
 	int fds[2];
 	struct ltt_ctl_connect_options options;
 
-	fake.hang_up = true;
+	ctl_model.hang_up = true;
 	CHECK(call_list() == LTT_CTL_NO_DAEMON && !ltt_ctl_daemon(ctl));
-	fake.hang_up = false;
+	ctl_model.hang_up = false;
 	CHECK(call_list() == LTT_CTL_NO_DAEMON);
 	CHECK(strstr(ltt_ctl_error(ctl), "ltt_ctl_connect()"));
 	CHECK(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
 	ltt_ctl_connect_options_init(&options);
 	options.cancel_fd = fds[0];
 	CHECK(ltt_ctl_connect(ctl, &options) == 0);
-	fake.mute = true;
+	ctl_model.mute = true;
 	CHECK(call_list() == LTT_CTL_INTERRUPTED && !ltt_ctl_daemon(ctl));
-	fake.mute = false;
+	ctl_model.mute = false;
 	CHECK(call_connect() == 0 && call_list() == 0 && !*ltt_ctl_error(ctl));
 	close(fds[0]);
 	close(fds[1]);
@@ -589,29 +1256,38 @@ int main(void)
 {
 	ctl = ltt_ctl_new();
 	CHECK(ctl && !*ltt_ctl_error(ctl) && !ltt_ctl_daemon(ctl));
+	CHECK(!*ltt_ctl_last_outcome(ctl)->problem);
 	CHECK(call_connect() == LTT_CTL_NO_DAEMON);
-	fake_daemon();
-	pthread_mutex_unlock(&fake.lock);
+	ctl_fake_start();
+	pthread_mutex_unlock(&ctl_model.lock);
 	CHECK(call_connect() == 0);
 	CHECK(ltt_ctl_daemon(ctl)->pid == 77);
 	CHECK(strcmp(ltt_ctl_daemon(ctl)->version, "9.9") == 0);
-	fake.totals = (struct msg_totals){ .recorded = 100,
-					   .written = 80,
-					   .lost_full = 5,
-					   .lost_stalled = 3,
-					   .lost_size = 2,
-					   .lost_output = 10,
-					   .bytes = 4000,
-					   .packets = 3 };
+	ctl_model.totals = (struct msg_totals){ .recorded = 100,
+						.written = 80,
+						.lost_full = 5,
+						.lost_stalled = 3,
+						.lost_size = 2,
+						.lost_output = 10,
+						.bytes = 4000,
+						.packets = 3 };
 	memory();
 	CHECK(call_connect() == 0);
 	changes();
+	enums();
 	tracks();
 	contexts();
 	points();
+	filters();
+	programs();
+	discards();
 	stats();
 	quotas();
-	fake.problem = "the disk is full";
+	recovers();
+	spools();
+	regenerates();
+	shutdowns();
+	ctl_model.problem = "the disk is full";
 	lists();
 	statuses();
 	follows();

@@ -6,13 +6,14 @@
 #include "check.h"
 #include "sessiond/core/app.h"
 #include "sessiond/core/class.h"
+#include "sessiond/core/sampling.h"
 #include "sessiond/core/session.h"
 
 static bool matches(const char *pattern, const char *exclude, enum loglevel_type type, int level,
 		    const char *name, int point_level)
 {
 	const struct rule_spec spec = { pattern, exclude, type, level, RULE_EVENTS, NULL,
-					NULL, NULL, NULL };
+					NULL, NULL, NULL, NULL, NULL, NULL };
 	struct rule *rule = rule_new(&spec);
 	bool result = rule_matches(rule, name, point_level);
 
@@ -39,7 +40,7 @@ static void rules(void)
 static int spec_code(const char *pattern, int type, int level)
 {
 	const struct rule_spec spec = {
-		pattern, "", (enum loglevel_type)type, level, RULE_EVENTS, "", "", "", ""
+		pattern, "", (enum loglevel_type)type, level, RULE_EVENTS, "", "", "", "", "", "", ""
 	};
 	struct err err = { 0 };
 	int code = rule_spec_check(&spec, &err);
@@ -51,7 +52,7 @@ static int spec_code(const char *pattern, int type, int level)
 static int place_code(const char *pattern, const char *exclude, int kind, const char *location)
 {
 	const struct rule_spec spec = { pattern, exclude, LOGLEVEL_ALL, 0, (enum rule_kind)kind,
-					location, "", "", "" };
+					location, "", "", "", "", "", "" };
 	struct err err = { 0 };
 	int code = rule_spec_check(&spec, &err);
 
@@ -62,7 +63,7 @@ static int place_code(const char *pattern, const char *exclude, int kind, const 
 static void places(void)
 {
 	const struct rule_spec spec = { "open", "", LOGLEVEL_ALL, 0, RULE_PROBE, "do_open",
-					"$arg1", "", "" };
+					"$arg1", "", "", "", "", "" };
 	struct rule_spec other = spec;
 	struct rule *rule = rule_new(&spec);
 	char longest[RULE_MAX_LOCATION + 2];
@@ -92,10 +93,225 @@ static void places(void)
 	CHECK(place_code("open", "", RULE_NR_KINDS, "do_open") == ERR_INVALID);
 }
 
+static int filter_code(enum rule_kind kind, const char *filter)
+{
+	const struct rule_spec spec = { .pattern = "open", .exclude = "", .kind = kind,
+					.filter = filter };
+	struct err err = { 0 };
+
+	return rule_spec_check(&spec, &err);
+}
+
+static char *filter_of(struct channel *channel, const char *name, int loglevel)
+{
+	static char *last;
+
+	free(last);
+	last = channel_filter(channel, name, loglevel, 7);
+	return last;
+}
+
+/* Rules that differ by their filter only are the same; a point has the filter of all rules that
+ * record it. */
+static void filters(void)
+{
+	static char longest[RULE_MAX_FILTER + 2];
+	struct rule_spec spec = { .pattern = "web:*", .exclude = "", .filter = "a == 1" };
+	const struct channel_attr attr = { 0 };
+	struct channel *channel = channel_new("c", DOMAIN_USER, &attr);
+	struct rule *first = channel_add_rule(channel, &spec), *second;
+
+	memset(longest, '1', sizeof(longest) - 1);
+	CHECK(filter_code(RULE_EVENTS, "a == 1") == 0);
+	CHECK(filter_code(RULE_EVENTS, longest) == ERR_INVALID);
+	CHECK(filter_code(RULE_EVENTS, "a ==\n1") == ERR_INVALID);
+	CHECK(filter_code(RULE_COUNT, "a == 1") == 0);
+	CHECK(filter_code(RULE_COUNT, "") == 0);
+	CHECK(strcmp(filter_of(channel, "web:a", 0), "a == 1") == 0);
+	CHECK(!filter_of(channel, "db:a", 0));
+	spec.filter = "b == 2";
+	CHECK(channel_find_rule(channel, &spec) == first);
+	spec.pattern = "*:a";
+	second = channel_add_rule(channel, &spec);
+	CHECK(strcmp(filter_of(channel, "web:a", 0), "a == 1\nb == 2") == 0);
+	CHECK(strcmp(filter_of(channel, "db:a", 0), "b == 2") == 0);
+	CHECK(!rule_set_filter(first, "a == 1"));
+	CHECK(rule_set_filter(first, ""));
+	CHECK(!filter_of(channel, "web:a", 0));
+	first->enabled = false;
+	CHECK(strcmp(filter_of(channel, "web:a", 0), "b == 2") == 0);
+	second->kind = RULE_COUNT;
+	CHECK(!filter_of(channel, "web:a", 0));
+	filter_of(channel, "", 0);
+	channel_free(channel);
+}
+
+static int sampling_code(const char *text, struct sampling *ret)
+{
+	struct err err = { 0 };
+
+	return sampling_parse(text, ret, &err);
+}
+
+static void samplings(void)
+{
+	static const char *const bad[] = { "x",
+					   "1/",
+					   "1/0",
+					   "2/3",
+					   "1/4294967296",
+					   "1/2 ",
+					   "1/2 by ",
+					   "1/2 by a-b",
+					   "1/2, 1/3",
+					   "1/2,5/s",
+					   "5",
+					   "0/s",
+					   "5/m",
+					   "10000001/s",
+					   "5/s, 6/s",
+					   "first 0",
+					   "first",
+					   "first 1, first 2",
+					   "first 549755813889",
+					   ", 1/2",
+					   "1/2, ",
+					   "01/s",
+					   "18446744073709551617/s" };
+	char by[SAMPLING_MAX_FIELD + 16];
+	struct sampling s;
+
+	CHECK(sampling_code("", &s) == 0 && !s.one_in && !s.rate && !s.first && !*s.by);
+	CHECK(sampling_code("1/64", &s) == 0 && s.one_in == 64 && !sampling_has_budget(&s));
+	CHECK(sampling_code("1/4294967295 by $ctx.vtid", &s) == 0 && s.one_in == UINT32_MAX &&
+	      strcmp(s.by, "$ctx.vtid") == 0);
+	CHECK(sampling_code("1/2 by id, 100/s, first 549755813888", &s) == 0 && s.one_in == 2 &&
+	      s.rate == 100 && s.first == 549755813888ull && sampling_has_budget(&s));
+	CHECK(sampling_code("first 1, 1/s", &s) == 0 && s.rate == 1 && s.first == 1);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		CHECK(sampling_code(bad[i], &s) == ERR_INVALID);
+	snprintf(by, sizeof(by), "1/2 by %0*d", (int)SAMPLING_MAX_FIELD, 1);
+	CHECK(sampling_code(by, &s) == 0);
+	strcat(by, "1");
+	CHECK(sampling_code(by, &s) == ERR_INVALID);
+}
+
+/* Rules without sampling come first; a number of the rule, and the starts, where they matter. */
+static void sampled_rules(void)
+{
+	struct rule_spec spec = { .pattern = "web:*", .exclude = "", .sampling = "1/64" };
+	const struct channel_attr attr = { 0 };
+	struct channel *channel = channel_new("c", DOMAIN_USER, &attr);
+	struct rule *first = channel_add_rule(channel, &spec);
+	struct err err = { 0 };
+
+	CHECK(strcmp(filter_of(channel, "web:a", 0), "\t1/64\t0\t0") == 0);
+	spec = (struct rule_spec){
+		.pattern = "*", .exclude = "", .filter = "a == 1", .sampling = "5/s, first 9"
+	};
+	channel_add_rule(channel, &spec);
+	spec = (struct rule_spec){ .pattern = "*:a", .exclude = "", .filter = "b == 2" };
+	channel_add_rule(channel, &spec);
+	CHECK(strcmp(filter_of(channel, "web:a", 0),
+		     "b == 2\n\t1/64\t0\t0\na == 1\t5/s, first 9\t1\t7") == 0);
+	CHECK(!rule_set_sampling(first, "1/64") && rule_set_sampling(first, "") &&
+	      !filter_of(channel, "web:a", 0));
+	spec.kind = RULE_COUNT;
+	spec.sampling = "1/2";
+	spec.filter = NULL;
+	CHECK(rule_spec_check(&spec, &err) == ERR_UNSUPPORTED);
+	spec.kind = RULE_EVENTS;
+	err = (struct err){ 0 };
+	CHECK(rule_spec_check(&spec, &err) == 0);
+	filter_of(channel, "", 0);
+	channel_free(channel);
+}
+
+static int by_code(enum rule_kind kind, const char *by)
+{
+	const struct rule_spec spec = { .pattern = "web:a",
+					.exclude = "",
+					.kind = kind,
+					.location = kind == RULE_HISTOGRAM ? "n" : "",
+					.by = by };
+	struct err err = { 0 };
+	int code = rule_spec_check(&spec, &err);
+
+	CHECK(!code == !err.text[0]);
+	return code;
+}
+
+/* A key is one field or two, of rules that count; it distinguishes rules. */
+static void keys(void)
+{
+	static char longest[RULE_MAX_BY + 2];
+	struct rule_spec spec = {
+		.pattern = "web:a", .exclude = "", .kind = RULE_COUNT, .by = "method,status"
+	};
+	struct rule *rule = rule_new(&spec);
+	char field[RULE_MAX_BY + 1];
+
+	memset(longest, 'x', sizeof(longest) - 1);
+	CHECK(by_code(RULE_COUNT, "a") == 0 && by_code(RULE_HISTOGRAM, "a,b") == 0);
+	CHECK(by_code(RULE_EVENTS, "a") == ERR_INVALID);
+	CHECK(by_code(RULE_COUNT, "a,b,c") == ERR_INVALID);
+	CHECK(by_code(RULE_COUNT, "a,b,") == ERR_INVALID);
+	CHECK(by_code(RULE_COUNT, "a,") == ERR_INVALID && by_code(RULE_COUNT, ",a") == ERR_INVALID);
+	CHECK(by_code(RULE_COUNT, "a,a") == ERR_INVALID);
+	CHECK(by_code(RULE_COUNT, "a\n") == ERR_INVALID);
+	CHECK(by_code(RULE_COUNT, longest) == ERR_INVALID);
+	longest[RULE_MAX_BY] = '\0';
+	CHECK(by_code(RULE_COUNT, longest) == 0);
+	CHECK(rule_by_field(rule->by, 0, field) && strcmp(field, "method") == 0);
+	CHECK(rule_by_field(rule->by, 1, field) && strcmp(field, "status") == 0);
+	CHECK(!rule_by_field(rule->by, 2, field) && !rule_by_field("", 0, field));
+	CHECK(rule_is(rule, &spec));
+	spec.by = "method";
+	CHECK(!rule_is(rule, &spec));
+	rule_free(rule);
+}
+
+/* A filter is charged to the owner, while the rule has it. */
+static void charges(void)
+{
+	const struct caller caller = { 1000, 1000 };
+	const struct rule_spec spec = { .pattern = "x", .exclude = "" };
+	const struct channel_attr attr = { 0 };
+	const struct account_id account = { .uid = 1000 };
+	struct channel *channel = channel_new("c", DOMAIN_USER, &attr);
+	struct err err = { 0 };
+	struct sessions sessions;
+	struct session *session;
+	struct quotas quotas;
+	struct rule *rule;
+	uint64_t left;
+	bool changed;
+
+	quotas_init(&quotas, 0);
+	quotas.limits[QUOTA_TEXT] = 2000;
+	sessions_init(&sessions, &quotas);
+	CHECK(session_create(&sessions, &caller, "s", "", 1, &session, &err) == 0);
+	CHECK(session_restore_channel(session, channel, &err) == 0);
+	CHECK(session_add_rule(session, channel, &spec, &rule, &err) == 0);
+	left = quota_left(&quotas, account, QUOTA_TEXT);
+	CHECK(session_set_filter(session, rule, "a == 1", &changed, &err) == 0 && changed);
+	CHECK(quota_left(&quotas, account, QUOTA_TEXT) == left - strlen("a == 1"));
+	CHECK(session_set_filter(session, rule, "a == 1", &changed, &err) == 0 && !changed);
+	CHECK(session_set_filter(session, rule, "", &changed, &err) == 0 && changed);
+	CHECK(quota_left(&quotas, account, QUOTA_TEXT) == left);
+	quotas.limits[QUOTA_TEXT] = 2000 - left;
+	CHECK(session_set_filter(session, rule, "", &changed, &err) == 0 && !changed);
+	CHECK(session_set_filter(session, rule, "a == 1", &changed, &err) != 0);
+	CHECK(!*rule->filter);
+	sessions_fini(&sessions);
+	CHECK(quota_left(&quotas, account, QUOTA_TEXT) == quotas.limits[QUOTA_TEXT]);
+	quotas_fini(&quotas);
+}
+
 static int program_code(enum rule_kind kind, const char *file, const char *places)
 {
 	const struct rule_spec spec = { "sold", "", LOGLEVEL_ALL, 0, kind, "sdt:shop:shop:sold", "",
-					file, places };
+					file, places, "", "", "" };
 	struct err err = { 0 };
 
 	return rule_spec_check(&spec, &err);
@@ -105,7 +321,7 @@ static void programs(void)
 {
 	static char longest[RULE_MAX_PLACES + 2];
 	const struct rule_spec spec = { "sold", "", LOGLEVEL_ALL, 0, RULE_USER, "shop:sell", "",
-					"/bin/shop", "1,2,3,4;5" };
+					"/bin/shop", "1,2,3,4;5", "", "", "" };
 	struct rule_spec other = spec;
 	struct rule *rule = rule_new(&spec);
 
@@ -145,7 +361,7 @@ static void trackers(void)
 
 		CHECK(tracker_has(&t, id) && tracker_remove(&t, id) && !tracker_has(&t, id));
 	}
-	CHECK(t.limited); /* nobody's, not all's */
+	CHECK(t.limited); /* of no user, not of all */
 	tracker_clear(&t);
 	CHECK(!t.limited);
 }
@@ -236,7 +452,7 @@ static void attributes(void)
 	CHECK(resolve(&a) == 0 && a.tracefile_size == 65536ull * a.num_subbuf + 136);
 	CHECK(channel_attr_agrees(&a, &(struct channel_attr){ .tracefile_size = 100 }));
 	CHECK(!channel_attr_agrees(&a, &(struct channel_attr){ .tracefile_size = 1ull << 30 }));
-	/* sentences, not wrap-around */
+	/* error messages, not wrap-around */
 	a = (struct channel_attr){ .subbuf_size = 1ull << 63 };
 	CHECK(resolve(&a) == ERR_INVALID);
 	a = (struct channel_attr){ .subbuf_size = UINT64_MAX };
@@ -374,6 +590,11 @@ int main(void)
 	rules();
 	places();
 	programs();
+	filters();
+	samplings();
+	sampled_rules();
+	keys();
+	charges();
 	trackers();
 	context_names();
 	bad_rules();

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A thread dies, or is preempted, behind every single instruction of an addition to a counter:
- * it was added or it was not; and where another counter has taken the place of the one that it
- * adds to, nobody writes to the old one's memory once reader_synchronize() has returned.
+ * it was added or it was not; and if another counter has replaced the one that it adds to, no
+ * thread writes to the old one's memory once reader_synchronize() has returned.
  */
 #include <sys/mman.h>
 
+#include "lib/tracer/step_child.h"
 #include "tracer/emit/counter.h"
-#include "ring_reader.h"
-#include "step_child.h"
+#include "tracer/ring/section.h"
 
 #define WORD 3u
 #define STRIDE 8u /* words */
@@ -22,7 +22,7 @@ struct counted {
 
 static uint64_t *make_memory(void)
 {
-	size_t bytes = 2 * ((size_t)cpu + 2) * STRIDE * sizeof(*memory);
+	size_t bytes = 2 * ((size_t)step_cpu + 2) * STRIDE * sizeof(*memory);
 	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	CHECK(map != MAP_FAILED, "memory");
@@ -31,12 +31,13 @@ static uint64_t *make_memory(void)
 
 static void make(struct counted *c, uint32_t field)
 {
-	const uint32_t nr_cpus = (uint32_t)cpu + 1;
+	const uint32_t nr_cpus = (uint32_t)step_cpu + 1;
 	const size_t words = (nr_cpus + 1) * (size_t)STRIDE;
 
 	memset(memory, 0, 2 * words * sizeof(*memory));
-	c->first = (struct counter){ memory, STRIDE * 8, nr_cpus, COUNTER_HITS, nr_cpus };
-	c->second = (struct counter){ memory + words, STRIDE * 8, nr_cpus, field, nr_cpus };
+	c->first = (struct counter){ memory, STRIDE * 8, nr_cpus, COUNTER_HITS, nr_cpus, NULL, 0 };
+	c->second =
+		(struct counter){ memory + words, STRIDE * 8, nr_cpus, field, nr_cpus, NULL, 0 };
 	c->hook = (struct hook){ .counter = &c->first, .field = COUNTER_HITS };
 }
 
@@ -52,8 +53,8 @@ static void add_once(void *data)
 static uint64_t value(const struct counter *counter)
 {
 	for (uint32_t i = 0; i < (counter->nr_cpus + 1) * STRIDE; i++)
-		CHECK(!counter->words[i] || i == (uint32_t)cpu * STRIDE + WORD, "word %u", i);
-	return counter->words[(uint32_t)cpu * STRIDE + WORD];
+		CHECK(!counter->words[i] || i == (uint32_t)step_cpu * STRIDE + WORD, "word %u", i);
+	return counter->words[(uint32_t)step_cpu * STRIDE + WORD];
 }
 
 static int kill_once(unsigned int steps, unsigned int *added)
@@ -61,9 +62,9 @@ static int kill_once(unsigned int steps, unsigned int *added)
 	struct counted c;
 
 	make(&c, COUNTER_HITS);
-	struct stepper s = { .pid = child_begin(add_once, &c), .busy = 1 };
-	go_to(&s, steps);
-	child_kill(s.pid);
+	struct stepper s = { .pid = step_child_begin(add_once, &c), .busy = 1 };
+	step_child_advance(&s, steps);
+	step_child_kill(s.pid);
 	uint64_t got = value(&c.first);
 	CHECK(got == 0 || got == 5, "killed at step %u: %llu", steps, (unsigned long long)got);
 	CHECK(s.busy || got == 5, "returned, and nothing was added");
@@ -71,20 +72,20 @@ static int kill_once(unsigned int steps, unsigned int *added)
 	return s.busy;
 }
 
-/* @field: of the counter that it finds instead: what is added is of another event, then. */
+/* @field: of the counter that it finds instead: then the addition is for another event. */
 static int preempt_once(unsigned int steps, uint32_t field, unsigned int *elsewhere)
 {
 	struct counted c;
 
 	make(&c, field);
-	struct stepper s = { .pid = child_begin(add_once, &c), .busy = 1 };
-	go_to(&s, steps);
+	struct stepper s = { .pid = step_child_begin(add_once, &c), .busy = 1 };
+	step_child_advance(&s, steps);
 	uint64_t before = value(&c.first);
 	if (s.busy)
-		go_on_elsewhere(&s, &c.hook.counter, &c.second);
+		step_child_replace(&s, &c.hook.counter, &c.second);
 	uint64_t there = value(&c.second);
-	child_kill(s.pid);
-	CHECK(value(&c.first) == before, "step %u: added to what was taken away", steps);
+	step_child_kill(s.pid);
+	CHECK(value(&c.first) == before, "step %u: added to the old counter", steps);
 	CHECK(before + there == 5 || (field != COUNTER_HITS && before + there == 0),
 	      "preempted at step %u: %llu and %llu", steps, (unsigned long long)before,
 	      (unsigned long long)there);
@@ -100,13 +101,13 @@ int main(void)
 #ifndef SECTION_HAS_ADD
 	SKIP("no sequence that adds");
 #endif
-	stepping_begin();
+	step_begin();
 	memory = make_memory();
 	struct counted c;
 	make(&c, COUNTER_HITS);
 	add_once(&c); /* no step goes into the dynamic linker's way to it */
 	while (kill_once(steps, &added))
-		CHECK(++steps < MAX_STEPS, "no end");
+		CHECK(++steps < STEP_MAX, "no end");
 	CHECK(added > 3 && added < steps, "no commit between: %u of %u", added, steps);
 	for (unsigned int n = 0; n < steps; n++) {
 		preempt_once(n, COUNTER_HITS, &elsewhere);

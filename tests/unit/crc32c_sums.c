@@ -10,7 +10,7 @@
 #include "trace/crc32c.h"
 #include "trace/crc32c_tables.h"
 
-/* As the polynomial says, a bit at a time. */
+/* By the polynomial, a bit at a time. */
 static uint32_t plainly(uint32_t crc, const uint8_t *p, size_t len)
 {
 	crc = ~crc;

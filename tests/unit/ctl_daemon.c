@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* lttctl and daemons that are missing, silent, dying, talking nonsense, or not to be started. */
+/* lttctl and daemons that are missing, silent, dying, sending invalid messages, or not to be
+ * started. */
 /* timeout: 90 */
-#include "ctl_fake.h"
+#include "lib/ctl_fake.h"
 
 #include <time.h>
 
@@ -29,45 +30,45 @@ static void none(void)
 	       0, "1\n", NULL);
 }
 
-/* A program that says with what it was started. */
+/* A program that prints its arguments. */
 static void spawned(void)
 {
-	CHECK(sh("printf '#!/bin/sh\\necho started \"$@\" >&2\\nexit 1\\n' >fakeds; "
-		 "chmod +x fakeds") == 0);
+	CHECK(ctl_run("printf '#!/bin/sh\\necho started \"$@\" >&2\\nexit 1\\n' >fakeds; "
+		      "chmod +x fakeds") == 0);
 	EXPECT("lttctl -g people --sessiond-path=$PWD/fakeds create x", 1, "",
 	       "started --daemonize --exit-idle=5m --group people");
 }
 
 static void strange(void)
 {
-	fake.nonsense = true;
+	ctl_model.nonsense = true;
 	EXPECT("lttctl list", 1, "", "is not a session daemon");
-	fake.nonsense = false;
-	fake.hang_up = true;
+	ctl_model.nonsense = false;
+	ctl_model.hang_up = true;
 	EXPECT("lttctl list", 1, "", "disconnected before it answered");
-	fake.hang_up = false;
+	ctl_model.hang_up = false;
 }
 
 static void silent(void)
 {
 	double begin = now_s();
 
-	fake.mute = true;
+	ctl_model.mute = true;
 	EXPECT("lttctl list", 1, "", "does not answer");
-	fake.mute = false;
+	ctl_model.mute = false;
 	CHECK(now_s() - begin < 10);
 }
 
-/* Slow is not silent: as long as the daemon says hello, its answer is awaited. */
+/* A slow daemon is not silent: as long as it sends hello, lttctl waits for its answer. */
 static void slow(void)
 {
 	double begin = now_s();
 
-	strcpy(fake.session, "demo");
-	fake.slow = true;
+	strcpy(ctl_model.session, "demo");
+	ctl_model.slow = true;
 	EXPECT_PART("lttctl stop demo", 0, "Tracing stopped for session demo");
 	CHECK(now_s() - begin > 6);
-	fake.slow = false;
+	ctl_model.slow = false;
 }
 
 static void outputs(void)
@@ -85,7 +86,7 @@ int main(void)
 {
 	none();
 	spawned();
-	fake_daemon();
+	ctl_fake_start();
 	strange();
 	silent();
 	slow();

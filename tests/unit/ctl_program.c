@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where functions and USDT probes are: in this program's own file, beside where the dynamic
- * linker put them; what can't be found; and what descriptions of arguments mean.
+ * The places of functions and USDT probes: in this program's own file, compared with those of the
+ * dynamic linker; functions that can't be found; and the meaning of descriptions of arguments.
  */
 #include <fcntl.h>
 #include <link.h>
@@ -154,7 +154,7 @@ static void damaged(const char *self)
 		for (int n = 0; n < 40 * (i % 2); n++)
 			bytes[(size_t)rand_r(&seed) % (n % 2 ? 4096 : (size_t)st.st_size)] =
 				(uint8_t)rand_r(&seed);
-		bytes[0] = 0x7f; /* or nothing looks at it */
+		bytes[0] = 0x7f; /* or it is never read */
 		CHECK(ftruncate(to, 0) == 0 && pwrite(to, bytes, len, 0) == (ssize_t)len);
 		(void)!find("%s:ctl_program_sell", path);
 		(void)!find("sdt:%s:shop:sold", path);

@@ -1,86 +1,87 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* lttctl record: the program's own status, signals, and nothing left where it could not run. */
-#include "ctl_fake.h"
+#include "lib/ctl_fake.h"
 
 #include <signal.h>
 
 static void runs(void)
 {
-	fake.totals = (struct msg_totals){ .recorded = 10, .written = 10, .bytes = 4096 };
+	ctl_model.totals = (struct msg_totals){ .recorded = 10, .written = 10, .bytes = 4096 };
 	EXPECT("lttctl record -o t -- sh -c 'echo hello; echo $LTT_REGISTER_TIMEOUT'", 0,
 	       "hello\n5000\n", "10 events recorded, 0 lost, 4 KiB written in ");
 	/* a home of its own: there, `lttctl view` alone would show another trace */
-	CHECK(strstr(said.err, "/t\nRead it with: lttctl view /") && strstr(said.err, "/t\n"));
-	CHECK(strstr(fake.asked, "event sh-") && strstr(fake.asked, " '*' not ''"));
-	CHECK(strstr(fake.asked, "start sh-") && strstr(fake.asked, "stop sh-") &&
-	      strstr(fake.asked, "destroy sh-"));
-	CHECK(!*fake.session);
+	CHECK(strstr(ctl_output.err, "/t\nRead it with: lttctl view /") &&
+	      strstr(ctl_output.err, "/t\n"));
+	CHECK(strstr(ctl_model.requests, "event sh-") && strstr(ctl_model.requests, " '*' not ''"));
+	CHECK(strstr(ctl_model.requests, "start sh-") && strstr(ctl_model.requests, "stop sh-") &&
+	      strstr(ctl_model.requests, "destroy sh-"));
+	CHECK(!*ctl_model.session);
 	EXPECT("cat $LTT_HOME/.lttrc | sed 's,=.*/,=,'", 0, "trace=t\n", NULL);
 	EXPECT("HOME=$LTT_HOME; unset LTT_HOME; lttctl record -o t0 -- true", 0, "",
 	       "/t0\nRead it with: lttctl view\n");
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 	EXPECT("LD_PRELOAD=$LTT_SAN_PRELOAD lttctl record -o u -e 'a:*,b' --name mine "
 	       "--subbuf-size 2M -w libc -- sh -c 'case $LD_PRELOAD in *libltt-libc.so) "
 	       "echo wrapped;; esac'",
 	       0, "wrapped\n", "10 events");
-	CHECK(strstr(fake.asked, "create mine "));
-	CHECK(strstr(fake.asked, "'a:*'") && strstr(fake.asked, "'b'"));
-	fake.asked[0] = '\0';
+	CHECK(strstr(ctl_model.requests, "create mine "));
+	CHECK(strstr(ctl_model.requests, "'a:*'") && strstr(ctl_model.requests, "'b'"));
+	ctl_model.requests[0] = '\0';
 }
 
 static void statuses(void)
 {
 	EXPECT("lttctl record -o s1 -- sh -c 'exit 7'", 7, "", "10 events");
 	EXPECT("lttctl record -o s2 -- sh -c 'kill -9 $$'", 137, "", "ended by signal 9");
-	fake.totals.lost_size = 5;
+	ctl_model.totals.lost_size = 5;
 	EXPECT("lttctl record -o s3 -- true", 6, "", "too large for the buffer");
 	EXPECT("lttctl record -o s4 -- false", 1, "", "too large for the buffer");
-	fake.totals.lost_size = 0;
+	ctl_model.totals.lost_size = 0;
 	EXPECT("lttctl --json record -o s5 -- echo hi | tail -n +2 | python3 -c '"
 	       "import json, sys; print(json.load(sys.stdin)[\"result\"][\"program\"][\"command\"])'",
 	       0, "['echo', 'hi']\n", NULL);
 	EXPECT("lttctl -q record -o s6 -- echo hi", 0, "hi\n", NULL);
-	fake.totals = (struct msg_totals){ 0 };
+	ctl_model.totals = (struct msg_totals){ 0 };
 	EXPECT("lttctl record -o s7 -- true", 0, "", "--wrap=libc");
 }
 
-/* Why there is nothing, as far as it is known. */
+/* The reason for an empty trace, as far as it is known. */
 static void nothing(void)
 {
-	fake.totals = (struct msg_totals){ 0 };
+	ctl_model.totals = (struct msg_totals){ 0 };
 	EXPECT("LD_PRELOAD=$LTT_SAN_PRELOAD lttctl record -o t1 -w dl -- true", 0, "", "has called no function that --wrap=dl");
-	CHECK(!strstr(said.err, "lttctl record --wrap"));
-	fake.announced = "web:request";
+	CHECK(!strstr(ctl_output.err, "lttctl record --wrap"));
+	ctl_model.announced = "web:request";
 	EXPECT("lttctl record -o t2 -e web:requst -- true", 0, "",
 	       "matches --events=web:requst; did you mean 'web:request'? It has these:\n"
 	       "  web:request\n");
 	EXPECT("lttctl --json record -o t3 -e other -- true | tr -d ' \n' |"
 	       " grep -o '\"others\":[^]]*]'",
 	       0, "\"others\":[\"web:request\"]\n", NULL);
-	fake.matched = true;
+	ctl_model.matched = true;
 	EXPECT("lttctl record -o t4 -e 'web:*' -- true", 0, "",
 	       "recorded with --events=web:*, and has passed none");
-	fake.matched = false;
-	fake.announced = NULL;
-	fake.totals = (struct msg_totals){ .recorded = 5, .lost_full = 5 };
+	ctl_model.matched = false;
+	ctl_model.announced = NULL;
+	ctl_model.totals = (struct msg_totals){ .recorded = 5, .lost_full = 5 };
 	EXPECT("lttctl record -o t5 -- true", 6, "", "(lttctl record --subbuf-size, --num-subbuf)");
-	CHECK(!strstr(said.err, "enable-channel"));
-	fake.totals = (struct msg_totals){ 0 };
+	CHECK(!strstr(ctl_output.err, "enable-channel"));
+	ctl_model.totals = (struct msg_totals){ 0 };
 }
 
 static void cannot(void)
 {
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl record -o n -- ./no-such", 127, "", "can't run './no-such': No such file");
 	EXPECT("lttctl record -o n -- no-such-program", 127, "", "no program 'no-such-program'");
 	EXPECT("lttctl record -o n -- /tmp", 126, "", "can't run '/tmp': Permission denied");
 	EXPECT("lttctl record -o n -w lbc -- true", 1, "", "did you mean 'libc'?");
 	EXPECT("lttctl record -o n", 1, "", "missing program");
-	ASKED("");
-	/* found, but nothing that the kernel runs: known only when it is tried */
+	EXPECT_REQUESTS("");
+	/* found, but not executable: known only when exec is tried */
 	EXPECT("printf '#!/no/interpreter\\n' >odd; chmod +x odd; lttctl record -o n -- ./odd", 127,
 	       "", "can't run './odd'");
-	CHECK(!*fake.session);
+	CHECK(!*ctl_model.session);
 	EXPECT("test ! -e n", 0, "", NULL);
 	EXPECT("mkdir n; lttctl record -o n -- ./odd; ls n", 0, "", "can't run './odd'");
 }
@@ -95,15 +96,15 @@ static void signals(void)
 	EXPECT("lttctl record -o j -- sh -c 'echo >ready2; exec sleep 60' &"
 	       " until test -e ready2; do sleep 0.02; done; kill -TERM $!; wait $!",
 	       143, "", "ended by signal 15");
-	CHECK(!*fake.session);
-	/* SIGPIPE does to the program what it does anywhere, though lttctl ignores it. */
+	CHECK(!*ctl_model.session);
+	/* SIGPIPE has its default effect on the program, though lttctl ignores it. */
 	EXPECT("lttctl record -o p -- sh -c 'kill -PIPE $$'", 141, "", "ended by signal 13");
 }
 
 int main(void)
 {
-	signal(SIGPIPE, SIG_DFL); /* whatever the test runner left */
-	fake_daemon();
+	signal(SIGPIPE, SIG_DFL); /* reset the state that the test runner left */
+	ctl_fake_start();
 	runs();
 	statuses();
 	nothing();

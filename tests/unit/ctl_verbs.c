@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Each verb of lttctl asks for what was typed, and says what came of it. */
-#include "ctl_fake.h"
+/* Each verb of lttctl sends the request that was typed, and reports its result. */
+#include "lib/ctl_fake.h"
 
 static char *in_home(const char *name)
 {
@@ -16,32 +16,33 @@ static void create(void)
 	char *rc AUTO_FREE = in_home(".lttrc");
 
 	CHECK(getcwd(cwd, sizeof(cwd)));
-	sh("lttctl create demo -o here");
-	CHECK(said.status == 0);
-	CHECK(strcmp(said.out,
+	ctl_run("lttctl create demo -o here");
+	CHECK(ctl_output.status == 0);
+	CHECK(strcmp(ctl_output.out,
 		     FMT("Session demo created.\nTraces will be output to %s/here\n", cwd)) == 0);
-	ASKED(FMT("create demo %s/here +fd\n", cwd));
+	EXPECT_REQUESTS(FMT("create demo %s/here +fd\n", cwd));
 	EXPECT(FMT("cat %s", rc), 0, FMT("session=demo\ntrace=%s/here\n", cwd), NULL);
 	EXPECT("lttctl create demo -o other; test ! -e other", 0, "", "a session of this name");
 	EXPECT("lttctl create demo -o other", 1, "", "Error: a session of this name exists\n");
 	EXPECT("mkdir used; touch used/metadata; lttctl create x -o used", 1, "",
 	       "contains a trace already");
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 }
 
 static void create_unnamed(void)
 {
-	fake.session[0] = '\0';
-	sh("lttctl create --no-output");
-	CHECK(said.status == 0);
-	CHECK(strncmp(said.out, "Session auto-", 13) == 0);
-	CHECK(strncmp(fake.asked, "create auto-", 12) == 0 && !strstr(fake.asked, "+fd"));
-	fake.session[0] = '\0';
-	sh("lttctl create; ls $LTT_HOME/ltt-traces");
-	CHECK(strstr(said.out, "/ltt-traces/auto-"));
-	fake.session[0] = '\0';
-	sh("lttctl create named; ls -d $LTT_HOME/ltt-traces/named-2*");
-	CHECK(said.status == 0);
+	ctl_model.session[0] = '\0';
+	ctl_run("lttctl create --no-output");
+	CHECK(ctl_output.status == 0);
+	CHECK(strncmp(ctl_output.out, "Session auto-", 13) == 0);
+	CHECK(strncmp(ctl_model.requests, "create auto-", 12) == 0 &&
+	      !strstr(ctl_model.requests, "+fd"));
+	ctl_model.session[0] = '\0';
+	ctl_run("lttctl create; ls $LTT_HOME/ltt-traces");
+	CHECK(strstr(ctl_output.out, "/ltt-traces/auto-"));
+	ctl_model.session[0] = '\0';
+	ctl_run("lttctl create named; ls -d $LTT_HOME/ltt-traces/named-2*");
+	CHECK(ctl_output.status == 0);
 	EXPECT_PART("lttctl create named --set-url=file:///$PWD/url 2>&1; test ! -d url", 0,
 		    "exists");
 	EXPECT("lttctl create x --spool=0 --set-url=net://127.0.0.1:1", 1, "", "no relay answers");
@@ -58,8 +59,8 @@ static void create_unnamed(void)
 	EXPECT("lttctl create x --snapshot", 5, "", "--snapshot: ");
 	EXPECT("lttctl create a/b", 1, "", "'a/b' contains a slash");
 	EXPECT("lttctl create .. -o dots; test ! -d dots", 0, "", "begins with a dot");
-	strcpy(fake.session, "demo");
-	fake.asked[0] = '\0';
+	strcpy(ctl_model.session, "demo");
+	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl set-session demo", 0, "Current session is demo.\n", NULL);
 	EXPECT("lttctl set-session dem", 1, "", "no session 'dem'; did you mean 'demo'?");
 }
@@ -70,11 +71,11 @@ static void channels(void)
 	       "User channel one enabled for session demo\n"
 	       "User channel two enabled for session demo\n",
 	       NULL);
-	ASKED("channel demo one size 65536 nr 8 own 0 file 0 x 0 timer 0 over 0\n"
-	      "channel demo two size 65536 nr 8 own 0 file 0 x 0 timer 0 over 0\n");
+	EXPECT_REQUESTS("channel demo one size 65536 nr 8 own 0 file 0 x 0 timer 0 over 0\n"
+			"channel demo two size 65536 nr 8 own 0 file 0 x 0 timer 0 over 0\n");
 	EXPECT("lttctl enable-channel -u --buffers-pid -C 1M -W 3 --switch-timer=1000 -s demo c", 0,
 	       "User channel c enabled for session demo\n", NULL);
-	ASKED("channel demo c size 0 nr 0 own 2 file 1048576 x 3 timer 1000 over 0\n");
+	EXPECT_REQUESTS("channel demo c size 0 nr 0 own 2 file 1048576 x 3 timer 1000 over 0\n");
 	EXPECT("lttctl enable-channel -u --subbuf-size=5000 c", 0,
 	       "User channel c enabled for session demo\n", "rounded up to a power of two: 8192");
 	EXPECT("lttctl enable-channel -u channel0", 4, "", "Warning: channel 'channel0' exists");
@@ -85,18 +86,18 @@ static void channels(void)
 	EXPECT("lttctl enable-channel -u --buffers-global c", 1, "", "user");
 	EXPECT("lttctl enable-channel -u --blocking-timeout=inf c", 5, "", "is not supported yet");
 	EXPECT("lttctl enable-channel -u ../up", 1, "", "begins with a dot");
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl enable-channel -k c", 0, "Kernel channel c enabled for session demo\n",
 	       NULL);
-	ASKED("channel demo c size 0 nr 0 own 0 file 0 x 0 timer 0 over 0\n");
+	EXPECT_REQUESTS("channel demo c size 0 nr 0 own 0 file 0 x 0 timer 0 over 0\n");
 	EXPECT("lttctl enable-channel -k --buffers-global c", 0,
 	       "Kernel channel c enabled for session demo\n", NULL);
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl enable-channel c", 1, "", "-u (--userspace)");
 	EXPECT("lttctl disable-channel -u channel0", 0,
 	       "User channel channel0 disabled for session demo\n", NULL);
 	EXPECT("lttctl disable-channel -u chanel0", 1, "", "did you mean 'channel0'?");
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 }
 
 static void events(void)
@@ -107,13 +108,13 @@ static void events(void)
 	       "User event b,c* enabled in channel channel0 of session demo"
 	       " (2 instrumentation points now)\n",
 	       NULL);
-	ASKED("event demo chan 'a:*' not 'a:x,a:y' level 1 6\n"
-	      "event demo chan 'b,c*' not 'a:x,a:y' level 1 6\n");
+	EXPECT_REQUESTS("event demo chan 'a:*' not 'a:x,a:y' level 1 6\n"
+			"event demo chan 'b,c*' not 'a:x,a:y' level 1 6\n");
 	EXPECT("lttctl enable-event -u -a --loglevel-only TRACE_DEBUG", 0,
 	       "User event * enabled in channel channel0 of session demo"
 	       " (2 instrumentation points now)\n",
 	       NULL);
-	ASKED("event demo  '*' not '' level 2 14\n");
+	EXPECT_REQUESTS("event demo  '*' not '' level 2 14\n");
 	EXPECT("lttctl enable-event --userspace web:reqest", 0,
 	       "User event web:reqest enabled in channel channel0 of session demo\n",
 	       "did you mean 'web:request'?");
@@ -124,8 +125,12 @@ static void events(void)
 	EXPECT("lttctl enable-event -u -a x", 1, "", "exclude each other");
 	EXPECT("lttctl enable-event -u a,,b", 1, "", "empty name");
 	EXPECT("lttctl enable-event -u --loglevel=INFOR x", 1, "", "did you mean 'INFO'?");
-	EXPECT("lttctl enable-event -u --filter 'a > 1' x", 5, "", "--filter: ");
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
+	EXPECT("lttctl enable-event -u --filter 'a > 1' 'db:*'", 0,
+	       "User event db:* enabled in channel channel0 of session demo"
+	       " (2 instrumentation points now)\n",
+	       NULL);
+	EXPECT_REQUESTS("event demo  'db:*' not '' level 0 0 if a > 1\n");
 	EXPECT("lttctl enable-event -k 'sched:*'", 0,
 	       "Kernel event sched:* enabled in channel channel0 of session demo"
 	       " (2 events)\n",
@@ -134,9 +139,9 @@ static void events(void)
 	       "Kernel event syscall_entry_openat enabled in channel channel0 of session demo\n"
 	       "Kernel event syscall_exit_openat enabled in channel channel0 of session demo\n",
 	       "no event that matches 'syscall_exit_openat'");
-	ASKED("event demo  'sched:*' not '' level 0 0\n"
-	      "event demo  'syscall_entry_openat' not '' level 0 0\n"
-	      "event demo  'syscall_exit_openat' not '' level 0 0\n");
+	EXPECT_REQUESTS("event demo  'sched:*' not '' level 0 0\n"
+			"event demo  'syscall_entry_openat' not '' level 0 0\n"
+			"event demo  'syscall_exit_openat' not '' level 0 0\n");
 	EXPECT("lttctl enable-event -u --syscall openat", 1, "", "-k (--kernel)");
 	EXPECT("lttctl enable-event -j x", 5, "", "Java");
 	EXPECT("lttctl enable-event -s dmo -u x", 1, "", "did you mean 'demo'?");
@@ -144,16 +149,16 @@ static void events(void)
 	       NULL);
 	EXPECT("lttctl disable-event -u -a", 0, "User event * disabled in session demo\n", NULL);
 	EXPECT("lttctl disable-event -u 'web:'", 1, "", "did you mean 'web:*'?");
-	fake.conflict = true;
+	ctl_model.conflict = true;
 	EXPECT("lttctl enable-event -u net_rx 2>&1 | grep -c 'net_rx. of process 4711'", 0, "1\n",
 	       NULL);
-	fake.conflict = false;
-	fake.asked[0] = '\0';
+	ctl_model.conflict = false;
+	ctl_model.requests[0] = '\0';
 }
 
 static void states(void)
 {
-	fake.totals = (struct msg_totals){
+	ctl_model.totals = (struct msg_totals){
 		.recorded = 1234567, .written = 1234567, .bytes = 47395635, .packets = 90
 	};
 	EXPECT("lttctl start", 0, "Tracing started for session demo (2 applications)\n",
@@ -164,35 +169,35 @@ static void states(void)
 	       "Tracing stopped for session demo: 1,234,567 events recorded, 0 lost, "
 	       "45.2 MiB written\n",
 	       NULL);
-	fake.totals.lost_full = 3000;
+	ctl_model.totals.lost_full = 3000;
 	EXPECT("lttctl stop --no-wait", 6,
 	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, "
 	       "45.2 MiB written\n",
 	       "3,000 events were lost because a buffer was full; use larger");
-	fake.asked[0] = '\0';
+	ctl_model.requests[0] = '\0';
 	EXPECT("lttctl stop --glob 'd*'", 6,
 	       "Tracing stopped for session demo: 1,234,567 events recorded, 3,000 lost, "
 	       "45.2 MiB written\n",
 	       "--subbuf-size");
-	ASKED("stop demo\n");
+	EXPECT_REQUESTS("stop demo\n");
 	EXPECT("lttctl stop --glob 'x*'", 0, "", "no session matches");
 	EXPECT("lttctl stop --all demo", 1, "", "exclude each other");
 	EXPECT("lttctl -q stop", 6, "", NULL);
-	fake.totals.lost_full = 0;
-	fake.asked[0] = '\0';
+	ctl_model.totals.lost_full = 0;
+	ctl_model.requests[0] = '\0';
 }
 
 static void lists(void)
 {
-	strcpy(fake.path, "/tmp/out");
-	fake.state = SESSION_RECORDING;
+	strcpy(ctl_model.path, "/tmp/out");
+	ctl_model.state = SESSION_RECORDING;
 	EXPECT("lttctl list", 0,
 	       "    SESSION  STATE       RECORDED  LOST  OUTPUT\n"
 	       "  * demo     recording  1,234,567     0  /tmp/out\n",
 	       NULL);
-	fake.uid = getuid() + 1;
+	ctl_model.uid = getuid() + 1;
 	EXPECT_PART("lttctl list", 0, "* demo (user ");
-	fake.uid = getuid();
+	ctl_model.uid = getuid();
 	EXPECT("lttctl status", 0,
 	       "Session demo: recording for 12.3 s, 2 applications\n"
 	       "Output: /tmp/out\n"
@@ -221,9 +226,9 @@ static void lists(void)
 	EXPECT("lttctl help add-trigger", 5, "", "add-trigger: triggers");
 	EXPECT("lttctl list -f", 1, "", "lttctl list -u --fields");
 	EXPECT("lttctl list demmo", 1, "", "did you mean 'demo'?");
-	fake.problem = "the disk is full";
+	ctl_model.problem = "the disk is full";
 	EXPECT_PART("lttctl status", 0, "Problem: the disk is full\n");
-	fake.problem = "";
+	ctl_model.problem = "";
 }
 
 static void json(void)
@@ -235,38 +240,38 @@ static void json(void)
 	EXPECT_PART("lttctl --json start nosuch", 1, "\"code\": \"no-session\"");
 	EXPECT_PART("lttctl -m json version", 0, "\"version\": \"9.9\"");
 	EXPECT("lttctl -m xml version | head -c0", 0, "", "--mi=json");
-	fake.rule = "tr\033[2Jouble\x7f\xc2\x9b\xff";
+	ctl_model.rule = "tr\033[2Jouble\x7f\xc2\x9b\xff";
 	EXPECT_PART("lttctl status", 0, "tr\\x1b[2Jouble\\x7f\\xc2\\x9b\\xff");
 	EXPECT_PART("lttctl --json status", 0, "tr\\u001b[2Jouble\\u007f\\u009b\\ufffd");
-	fake.rule = "web:*";
+	ctl_model.rule = "web:*";
 }
 
 static void destroy(void)
 {
-	fake.totals.lost_output = 1;
+	ctl_model.totals.lost_output = 1;
 	EXPECT("lttctl destroy", 6,
 	       "Session demo destroyed: 1,234,566 events recorded, 1 lost, 45.2 MiB written\n"
 	       "The trace is in /tmp/out\n",
 	       "1 event was lost because the trace could not be written");
-	strcpy(fake.session, "demo");
-	fake.state = SESSION_STOPPED; /* then `stop` has told */
+	strcpy(ctl_model.session, "demo");
+	ctl_model.state = SESSION_STOPPED; /* then `stop` has reported it */
 	EXPECT_PART("lttctl destroy demo", 0, "1 lost");
-	fake.totals.lost_output = 0;
-	strcpy(fake.session, "demo");
+	ctl_model.totals.lost_output = 0;
+	strcpy(ctl_model.session, "demo");
 	EXPECT("lttctl set-session demo", 0, "Current session is demo.\n", NULL);
 	EXPECT("lttctl destroy nosuch", 1, "", "no session 'nosuch'");
-	fake.asked[0] = '\0';
-	fake.state = SESSION_STOPPED;
+	ctl_model.requests[0] = '\0';
+	ctl_model.state = SESSION_STOPPED;
 	EXPECT("lttctl destroy -n", 0,
 	       "Session demo destroyed: 1,234,567 events recorded, 0 lost, 45.2 MiB written\n"
 	       "The trace is in /tmp/out\n",
 	       NULL);
-	ASKED("destroy demo no_wait\n");
+	EXPECT_REQUESTS("destroy demo no_wait\n");
 	EXPECT("cat $LTT_HOME/.lttrc", 0, "trace=/tmp/out\n", NULL);
 	EXPECT("lttctl destroy", 1, "", "no session is named and none is current");
 	EXPECT("lttctl destroy --all", 0, "", "there is no session");
-	strcpy(fake.session, "demo");
-	fake.state = SESSION_NEW; /* so there is no trace to be named */
+	strcpy(ctl_model.session, "demo");
+	ctl_model.state = SESSION_NEW; /* so there is no trace to be named */
 	EXPECT("lttctl destroy demo", 0,
 	       "Session demo destroyed: 1,234,567 events recorded, 0 lost, 45.2 MiB written\n",
 	       NULL);
@@ -275,7 +280,7 @@ static void destroy(void)
 
 int main(void)
 {
-	fake_daemon();
+	ctl_fake_start();
 	create();
 	create_unnamed();
 	channels();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Messages in a stream of bytes: found whatever the pieces are in which they come; a length
- * that no message has ends it at once, and is not waited for.
+ * Messages in a stream of bytes: found however the stream is divided; an invalid length ends the
+ * stream at once, without waiting for more bytes.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,8 +19,8 @@ static void put(struct frames *f, const uint8_t *data, size_t len)
 	frames_filled(f, len);
 }
 
-/* Return: what frames_next() says to a message that says it has @len bytes, of which @there
- * have come. */
+/* Return: the result of frames_next() for a message that announces @len bytes, of which @there have
+ * arrived. */
 static int next_of(size_t len, size_t there, const uint8_t **ret, size_t *ret_len, struct frames *f)
 {
 	static const uint8_t body[FRAME_MAX_BYTES];

@@ -48,7 +48,8 @@ static void note_c(struct loop_timer *t)
 	strcat(order, "c");
 }
 
-/* Put off again and again, called off and brought forward: each at its time, and not before. */
+/* Timers that are deferred, cancelled and brought forward: each expires at its time, and not
+ * before. */
 static void timers_move(void)
 {
 	struct loop_timer a = { 0 }, b = { 0 }, c = { 0 };
@@ -143,7 +144,7 @@ static void messages(void)
 	send_type(fds[1], 99, -1);
 	CHECK(loop_run(loop) == 0);
 	CHECK(received == 41 && last_type == 99 && closed_count == 0);
-	/* the handler refuses: disconnected, told once */
+	/* the handler refuses: disconnected, reported once */
 	send_type(fds[1], 66, -1);
 	send_type(fds[1], 1, -1);
 	CHECK(loop_run(loop) == 0);
@@ -164,7 +165,7 @@ static void half_header(void)
 	close(fds[1]);
 }
 
-/* It is taken for the end of the connection; what comes along is closed. */
+/* It is handled as the end of the connection; received descriptors are closed. */
 static void empty_packet(void)
 {
 	struct peer peer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whose the other end of a connection is: by asking the kernel, and by its table. */
+/* The owner of the other end of a connection: by a query of the kernel, and by its table. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -33,7 +33,7 @@ static socklen_t loopback(int family, struct sockaddr_storage *addr)
 	return sizeof(*in);
 }
 
-/* A socket belongs to the user that made it. Where we can't become another user: ours. */
+/* A socket belongs to the user that made it. If the test can't become another user: its own. */
 static int socket_of(uid_t uid, int family)
 {
 	int fd;

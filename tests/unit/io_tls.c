@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * TLS between two ends in one process, step by step: which peers accept each other, by which
- * keys, and the sentence that each gets; bytes in both directions, however they are cut; a
+ * keys, and the message that each receives; bytes in both directions, however they are cut; a
  * handshake that is older, recorded, replayed, cut short or garbage is refused.
  */
 #include <sys/random.h>
 
-#include "tls_pair.h"
+#include "lib/tls_pair.h"
 
 #define SOME (300u << 10)
 
 static void accepted(const char *host, const char *name, const char *peer)
 {
-	struct pair p;
+	struct tls_pair p;
 
-	meet(&p, "relay", host, name);
+	tls_pair_connect(&p, "relay", host, name);
 	CHECK(p.relay_ret == 0 && p.host_ret == 0);
 	CHECK(strcmp(chan_peer(&p.relay), peer) == 0);
-	part(&p);
+	tls_pair_close(&p);
 }
 
-/* @by_host, @by_relay: NULL: that one had nothing against the other. */
+/* @by_host, @by_relay: NULL: it accepted the other. */
 static void refused(const char *relay, const char *host, const char *name, const char *by_host,
 		    const char *by_relay)
 {
-	struct pair p;
+	struct tls_pair p;
 	char byte;
 
-	meet(&p, relay, host, name);
+	tls_pair_connect(&p, relay, host, name);
 	if (p.host_ret == 0) /* it has had no answer yet */
 		CHECK(chan_recv(&p.host, &byte, 1) == -EPROTO);
 	if (p.relay_ret == 0)
 		FAIL("%s got in at %s", host, relay);
 	if (by_host && !strstr(chan_problem(&p.host), by_host))
-		FAIL("%s at %s: the host says '%s'", host, relay, chan_problem(&p.host));
+		FAIL("%s at %s: the host's problem: '%s'", host, relay, chan_problem(&p.host));
 	if (by_relay && !strstr(chan_problem(&p.relay), by_relay))
-		FAIL("%s at %s: the relay says '%s'", host, relay, chan_problem(&p.relay));
-	part(&p);
+		FAIL("%s at %s: the relay's problem: '%s'", host, relay, chan_problem(&p.relay));
+	tls_pair_close(&p);
 }
 
 static void who_gets_in(void)
@@ -63,10 +63,10 @@ static void who_gets_in(void)
 
 static void taken_back(void)
 {
-	take_back("relay", "web1");
+	tls_pair_revoke("relay", "web1");
 	refused("relay", "web1", "relay.example", "it rejects the local keys", "has been revoked");
 	accepted("db2", "relay.example", "db2");
-	forgive("relay");
+	tls_pair_restore("relay");
 }
 
 /* --- bytes ------------------------------------------------------------------------------------ */
@@ -94,14 +94,14 @@ static size_t take(struct chan *from, uint8_t *data, size_t done, size_t most)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* Each way, at once; reads of all sizes; the lines are far smaller than what goes over them. */
+/* Both directions at once; reads of all sizes; the buffers are far smaller than the data. */
 static void there_and_back(void)
 {
 	uint8_t *data = xalloc(SOME), *near = xalloc(SOME), *far = xalloc(SOME);
 	size_t out[2] = { 0 }, in[2] = { 0 };
-	struct pair p;
+	struct tls_pair p;
 
-	meet(&p, "relay", "web1", "relay.example");
+	tls_pair_connect(&p, "relay", "web1", "relay.example");
 	CHECK(p.relay_ret == 0 && p.host_ret == 0);
 	CHECK(getrandom(data, SOME, 0) == SOME);
 	for (size_t i = 0; in[0] < SOME || in[1] < SOME; i++) {
@@ -113,9 +113,9 @@ static void there_and_back(void)
 	}
 	CHECK(memcmp(data, far, SOME) == 0 && memcmp(data, near, SOME) == 0);
 	chan_fini(&p.host);
-	CHECK(chan_recv(&p.relay, far, 1) == 0); /* it has said goodbye */
+	CHECK(chan_recv(&p.relay, far, 1) == 0); /* it has sent close_notify */
 	chan_init(&p.host, p.fds[1], NULL);
-	part(&p);
+	tls_pair_close(&p);
 	free(data);
 	free(near);
 	free(far);
@@ -126,7 +126,7 @@ static void there_and_back(void)
 /* Record the bytes that an accepted host sent to a relay. Return: their number. */
 static size_t record(uint8_t *buf, size_t cap)
 {
-	struct tls_keys *keys = keys_of("relay"), *host_keys = keys_of("web1");
+	struct tls_keys *keys = tls_pair_keys("relay"), *host_keys = tls_pair_keys("web1");
 	struct chan relay, host;
 	int near[2], far[2];
 	size_t len = 0;
@@ -134,16 +134,16 @@ static size_t record(uint8_t *buf, size_t cap)
 	uint8_t bytes[4096];
 	const struct iovec word = { (void *)"word", 4 };
 
-	sockets(near); /* the host speaks here, and we carry it over */
-	sockets(far);
+	tls_pair_sockets(near); /* the host speaks here, and we carry it over */
+	tls_pair_sockets(far);
 	CHECK(tls_new_server(keys, far[1], &tls) == 0);
 	chan_init(&relay, far[1], tls);
 	CHECK(tls_new_client(host_keys, near[0], "relay.example", &tls) == 0);
 	chan_init(&host, near[0], tls);
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < TLS_PAIR_STEPS; i++) {
 		ssize_t n;
 
-		if (host.up ? i == STEPS / 2 && chan_send(&host, &word, 1) != 4 :
+		if (host.up ? i == TLS_PAIR_STEPS / 2 && chan_send(&host, &word, 1) != 4 :
 			      chan_open(&host) == -EPROTO)
 			FAIL("a host can't be recorded");
 		while ((n = read(near[1], bytes, sizeof(bytes))) > 0) {
@@ -168,30 +168,30 @@ static size_t record(uint8_t *buf, size_t cap)
 	return len;
 }
 
-/* Return: what comes of a relay that is told @data, and then nothing. */
+/* Return: the outcome of a relay that receives @data, and then nothing. */
 static int listen_to(const uint8_t *data, size_t len)
 {
-	struct tls_keys *keys = keys_of("relay");
+	struct tls_keys *keys = tls_pair_keys("relay");
 	struct chan relay;
 	struct tls *tls;
 	int fds[2], ret = -EAGAIN;
 	size_t done = 0;
 
-	sockets(fds);
+	tls_pair_sockets(fds);
 	CHECK(tls_new_server(keys, fds[1], &tls) == 0);
 	chan_init(&relay, fds[1], tls);
-	for (int i = 0; i < STEPS && ret == -EAGAIN; i++) {
+	for (int i = 0; i < TLS_PAIR_STEPS && ret == -EAGAIN; i++) {
 		ssize_t n = done < len ? send(fds[0], data + done, len - done, MSG_NOSIGNAL) : 0;
 
 		done += n > 0 ? (size_t)n : 0;
 		ret = chan_open(&relay);
 		CHECK(ret < 0 && !relay.up && !chan_peer(&relay));
 	}
-	if (ret == -EPROTO) { /* the rest is thrown away, until the other side hangs up */
+	if (ret == -EPROTO) { /* the rest is discarded until the peer closes */
 		CHECK(chan_open(&relay) == -EAGAIN || done == len);
 		close(fds[0]);
 		for (int i = 0; (ret = chan_open(&relay)) == -EAGAIN; i++)
-			CHECK(i < STEPS);
+			CHECK(i < TLS_PAIR_STEPS);
 		CHECK(ret == -ECONNRESET);
 		ret = -EPROTO;
 	} else {
@@ -223,20 +223,20 @@ static void replayed(void)
 	CHECK(listen_to((const uint8_t *)"GET / HTTP/1.1\r\nHost: relay\r\n\r\n", 31) == -EPROTO);
 }
 
-/* A client of the library's own making, which does what @priority and @flags say. */
+/* A client made with the library directly, configured by @priority and @flags. */
 static int foreign(const char *priority, unsigned int flags, bool *ret_ticket)
 {
 	gnutls_certificate_credentials_t cred;
-	AUTO_FREE char *key = xasprintf("%s/web1/" TLS_FILE_KEY, top);
-	AUTO_FREE char *crt = xasprintf("%s/web1/" TLS_FILE_CERT, top);
-	struct tls_keys *keys = keys_of("relay");
+	AUTO_FREE char *key = xasprintf("%s/web1/" TLS_FILE_KEY, tls_pair_top);
+	AUTO_FREE char *crt = xasprintf("%s/web1/" TLS_FILE_CERT, tls_pair_top);
+	struct tls_keys *keys = tls_pair_keys("relay");
 	gnutls_session_t session;
 	struct chan relay;
 	struct tls *tls;
 	int fds[2], ret = -EAGAIN, client = GNUTLS_E_AGAIN;
 	char byte;
 
-	sockets(fds);
+	tls_pair_sockets(fds);
 	CHECK(gnutls_certificate_allocate_credentials(&cred) == 0);
 	CHECK(gnutls_certificate_set_x509_key_file(cred, crt, key, GNUTLS_X509_FMT_PEM) == 0);
 	CHECK(gnutls_init(&session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | flags) == 0);
@@ -245,7 +245,7 @@ static int foreign(const char *priority, unsigned int flags, bool *ret_ticket)
 	gnutls_transport_set_int(session, fds[0]);
 	CHECK(tls_new_server(keys, fds[1], &tls) == 0);
 	chan_init(&relay, fds[1], tls);
-	for (int i = 0; i < STEPS; i++) {
+	for (int i = 0; i < TLS_PAIR_STEPS; i++) {
 		if (client == GNUTLS_E_AGAIN)
 			client = gnutls_handshake(session);
 		if (ret == -EAGAIN)
@@ -277,7 +277,7 @@ static void older(void)
 
 static void not_loaded(const char *dir, const char *wanted)
 {
-	AUTO_FREE char *path = xasprintf("%s/%s", top, dir);
+	AUTO_FREE char *path = xasprintf("%s/%s", tls_pair_top, dir);
 	struct tls_keys *keys = NULL;
 	struct err err = { 0 };
 
@@ -297,41 +297,41 @@ static void files(void)
 					   "x:000102030405060708090a0b0c0d0e0f1" };
 
 	not_loaded("nowhere", "there are no keys in");
-	make_dir("empty");
+	tls_pair_make_dir("empty");
 	not_loaded("empty", "has neither own.key nor psk");
-	make_dir("files");
-	put("files", TLS_FILE_PSK, PSK_A, 0640);
+	tls_pair_make_dir("files");
+	tls_pair_put("files", TLS_FILE_PSK, PSK_A, 0640);
 	not_loaded("files", "can be read or changed by others (mode 0640)");
-	put("files", TLS_FILE_PSK, PSK_A, 0604);
+	tls_pair_put("files", TLS_FILE_PSK, PSK_A, 0604);
 	not_loaded("files", "can be read or changed by others (mode 0604)");
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		AUTO_FREE char *text = xasprintf(PSK_B "%s\n", bad[i]);
 
-		put("files", TLS_FILE_PSK, text, 0600);
+		tls_pair_put("files", TLS_FILE_PSK, text, 0600);
 		not_loaded("files", "line 2: this is not NAME:HEX");
 	}
-	put("files", TLS_FILE_PSK, PSK_A, 0600);
-	put("files", TLS_FILE_KEY, "no key", 0600);
+	tls_pair_put("files", TLS_FILE_PSK, PSK_A, 0600);
+	tls_pair_put("files", TLS_FILE_KEY, "no key", 0600);
 	not_loaded("files", "has own.key, but no ca.crt");
-	put("files", TLS_FILE_CA, our_ca, 0644);
+	tls_pair_put("files", TLS_FILE_CA, tls_pair_our_ca, 0644);
 	not_loaded("files", "has own.key, but no own.crt");
-	put("files", TLS_FILE_CERT, our_ca, 0644);
+	tls_pair_put("files", TLS_FILE_CERT, tls_pair_our_ca, 0644);
 	not_loaded("files", "can't be used");
-	put("files", TLS_FILE_CERT, our_ca, 0666);
+	tls_pair_put("files", TLS_FILE_CERT, tls_pair_our_ca, 0666);
 	not_loaded("files", "can be changed by others (mode 0666)");
-	put("web1", TLS_FILE_CRL, "garbage", 0644);
+	tls_pair_put("web1", TLS_FILE_CRL, "garbage", 0644);
 	not_loaded("web1", "is not a revocation list of an authority");
 }
 
 int main(void)
 {
-	make_all();
+	tls_pair_begin();
 	who_gets_in();
 	there_and_back();
 	taken_back();
 	replayed();
 	older();
 	files();
-	forget_all();
+	tls_pair_end();
 	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Parameters of the kernel's functions by name: out of a small BTF that is made here, and out
- * of what is no BTF. */
+/* Parameters of the kernel's functions by name: from a small BTF that is made here, and from data
+ * that is no BTF. */
 #include <fcntl.h>
 #include <linux/btf.h>
 #include <stdio.h>

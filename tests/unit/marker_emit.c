@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Markers and log lines: what goes in comes out. */
+/* Markers and log lines: the arguments are recorded unchanged. */
 #include <errno.h>
 #include <float.h>
 #include <limits.h>
@@ -16,54 +16,57 @@
 
 static void test_integers_of_all_lengths(void)
 {
-	struct ltt_probe *probe = watch("m_integers");
+	struct ltt_probe *probe = seen_watch("m_integers");
 
 	trace_mark(m_integers, "a %hhd b %hd c %d d %ld e %lld f %hhu g %x h %llo",
 		   (signed char)SCHAR_MIN, (short)SHRT_MIN, INT_MIN, LONG_MIN, LLONG_MIN,
 		   (unsigned char)UCHAR_MAX, UINT_MAX, ULLONG_MAX);
-	CHECK(get_int("a") == SCHAR_MIN && get_int("b") == SHRT_MIN && get_int("c") == INT_MIN);
-	CHECK(get_int("d") == LONG_MIN && get_int("e") == LLONG_MIN && get_uint("f") == UCHAR_MAX);
-	CHECK(get_uint("g") == UINT_MAX && get_uint("h") == ULLONG_MAX);
+	CHECK(seen_int("a") == SCHAR_MIN && seen_int("b") == SHRT_MIN && seen_int("c") == INT_MIN);
+	CHECK(seen_int("d") == LONG_MIN && seen_int("e") == LLONG_MIN &&
+	      seen_uint("f") == UCHAR_MAX);
+	CHECK(seen_uint("g") == UINT_MAX && seen_uint("h") == ULLONG_MAX);
 	CHECK(seen.view.event->kind == LTT_EVENT_MARKER);
-	unwatch(probe, 1);
+	seen_unwatch(probe, 1);
 
-	probe = watch("m_other");
+	probe = seen_watch("m_other");
 	trace_mark(m_other, "j %jd z %zu t %td p %p c %c lc %lc", INTMAX_MIN, SIZE_MAX,
 		   (ptrdiff_t)-3, (void *)&seen, 'x', (wint_t)0x20ac);
-	CHECK(get_int("j") == INTMAX_MIN && get_uint("z") == SIZE_MAX && get_int("t") == -3);
-	CHECK(get_uint("p") == (uintptr_t)&seen && get_int("c") == 'x' && get_uint("lc") == 0x20ac);
-	unwatch(probe, 1);
+	CHECK(seen_int("j") == INTMAX_MIN && seen_uint("z") == SIZE_MAX && seen_int("t") == -3);
+	CHECK(seen_uint("p") == (uintptr_t)&seen && seen_int("c") == 'x' &&
+	      seen_uint("lc") == 0x20ac);
+	seen_unwatch(probe, 1);
 }
 
 static void test_floats_and_strings(void)
 {
 	static const char unended[] = { 'a', 'b', 'c', 'd' };
-	struct ltt_probe *probe = watch("m_mixed");
+	struct ltt_probe *probe = seen_watch("m_mixed");
 	const char *volatile null = NULL;
 
 	trace_mark(m_mixed, "d %f L %Lg f %a s %s n %s", DBL_MAX, 0.25L, 1.5f, "text", null);
-	CHECK(get_float("d") == DBL_MAX && get_float("L") == 0.25 && get_float("f") == 1.5);
-	CHECK(is_text("s", "text") && is_text("n", "(null)"));
-	unwatch(probe, 1);
+	CHECK(seen_float("d") == DBL_MAX && seen_float("L") == 0.25 && seen_float("f") == 1.5);
+	CHECK(seen_is_text("s", "text") && seen_is_text("n", "(null)"));
+	seen_unwatch(probe, 1);
 
-	probe = watch("m_width");
+	probe = seen_watch("m_width");
 	trace_mark(m_width, "w %*d p %-*.*d s %.*s t %.2s u %.*s behind %d", 5, 1, 6, 7, 2, 4,
 		   unended, "truncated", -1, "whole", 42);
-	CHECK(get_int("w") == 1 && get_int("p") == 2 && is_text("s", "abcd") && is_text("t", "tr"));
-	CHECK(is_text("u", "whole") && get_int("behind") == 42);
-	unwatch(probe, 1);
+	CHECK(seen_int("w") == 1 && seen_int("p") == 2 && seen_is_text("s", "abcd") &&
+	      seen_is_text("t", "tr"));
+	CHECK(seen_is_text("u", "whole") && seen_int("behind") == 42);
+	seen_unwatch(probe, 1);
 }
 
 static void test_long_strings(void)
 {
 	static char text[60001];
-	struct ltt_probe *probe = watch("m_long");
+	struct ltt_probe *probe = seen_watch("m_long");
 
 	for (size_t len = 480; len < 60000; len = len * 5 / 4) {
 		memset(text, 'l', len);
 		text[len] = '\0';
 		trace_mark(m_long, "text %s behind %d", text, 42);
-		CHECK(is_text("text", text) && get_int("behind") == 42);
+		CHECK(seen_is_text("text", text) && seen_int("behind") == 42);
 	}
 	ltt_probe_unregister(probe);
 	CHECK(ltt_probe_synchronize() == 0);
@@ -77,22 +80,22 @@ static void test_sites(void)
 
 	trace_mark(m_lazy, "n %d", ++evaluations);
 	CHECK(evaluations == 0);
-	probe = watch("m_lazy");
+	probe = seen_watch("m_lazy");
 	for (int i = 0; i < 2; i++) {
 		if (i)
 			trace_mark(m_lazy, "n %d", ++evaluations);
 		else
 			trace_mark(m_lazy, "n %d", ++evaluations);
 	}
-	CHECK(evaluations == 2 && get_int("n") == 2);
-	unwatch(probe, 2);
+	CHECK(evaluations == 2 && seen_int("n") == 2);
+	seen_unwatch(probe, 2);
 
-	probe = watch("m_nothing");
+	probe = seen_watch("m_nothing");
 	errno = 77;
 	trace_mark(m_nothing, "nothing to say");
 	CHECK(errno == 77 && seen.view.nr_fields == 0 && seen.view.len == 0);
 	CHECK(strcmp(seen.view.event->format, "nothing to say") == 0);
-	unwatch(probe, 1);
+	seen_unwatch(probe, 1);
 }
 
 /* --- two formats -------------------------------------------------------------------- */
@@ -135,23 +138,25 @@ static void test_conflict(void)
 
 	seen.calls = 0;
 	CHECK(ltt_points_list(find_first, &number_first) == 1);
-	CHECK(ltt_probe_register("m_differ", NULL, see, NULL, &probe) == LTT_PROBE_CONFLICT);
+	CHECK(ltt_probe_register("m_differ", NULL, seen_event, NULL, &probe) == LTT_PROBE_CONFLICT);
 	CHECK(ltt_probe_conflicts(probe, conflict_seen, number_first ? first : second) == 1);
 	CHECK(ltt_probe_arm(probe) == 1);
 	one_format();
 	other_format();
-	CHECK(seen.calls == 1 && (number_first ? get_int("id") == 1 : is_text("id", "x")));
+	CHECK(seen.calls == 1 && (number_first ? seen_int("id") == 1 : seen_is_text("id", "x")));
 	ltt_probe_unregister(probe);
 
-	CHECK(ltt_probe_register("m_differ", "id %s", see, NULL, &probe) == LTT_PROBE_CONFLICT);
+	CHECK(ltt_probe_register("m_differ", "id %s", seen_event, NULL, &probe) ==
+	      LTT_PROBE_CONFLICT);
 	CHECK(ltt_probe_conflicts(probe, conflict_seen, second) == 1);
 	CHECK(ltt_probe_arm(probe) == 1);
 	one_format();
 	other_format();
-	CHECK(seen.calls == 2 && is_text("id", "x"));
+	CHECK(seen.calls == 2 && seen_is_text("id", "x"));
 	ltt_probe_unregister(probe);
 
-	CHECK(ltt_probe_register("m_differ", "neither", see, NULL, &probe) == LTT_PROBE_CONFLICT);
+	CHECK(ltt_probe_register("m_differ", "neither", seen_event, NULL, &probe) ==
+	      LTT_PROBE_CONFLICT);
 	CHECK(ltt_probe_conflicts(probe, NULL, NULL) == 2);
 	ltt_probe_unregister(probe);
 	CHECK(ltt_probe_synchronize() == 0);
@@ -174,40 +179,40 @@ __attribute__((format(printf, 1, 2))) static void forward(const char *format, ..
 static void test_log(void)
 {
 	static char text[60001];
-	struct ltt_probe *probe = watch("ltt_tracef:event");
+	struct ltt_probe *probe = seen_watch("ltt_tracef:event");
 
 	ltt_tracef("plain");
-	CHECK(is_text("msg", "plain"));
+	CHECK(seen_is_text("msg", "plain"));
 	ltt_tracef("%s is %d", "that", 3);
-	CHECK(is_text("msg", "that is 3"));
+	CHECK(seen_is_text("msg", "that is 3"));
 	ltt_tracef("cut%cshort", 0);
-	CHECK(is_text("msg", "cut"));
+	CHECK(seen_is_text("msg", "cut"));
 	for (size_t len = 900; len < 60000; len = len * 9 / 8) {
 		memset(text, 'l', len);
 		text[len] = '\0';
 		ltt_tracef("%s", text);
-		CHECK(is_text("msg", text));
+		CHECK(seen_is_text("msg", text));
 	}
 	ltt_probe_unregister(probe);
 
-	probe = watch("ltt_tracelog:WARNING");
+	probe = seen_watch("ltt_tracelog:WARNING");
 	errno = 5;
 	ltt_tracelog(LTT_WARNING, "%.1f %m", 2.5);
 	CHECK(errno == 5);
-	CHECK(get_int("line") == __LINE__ - 2 && is_text("file", __FILE__));
-	CHECK(is_text("function", "test_log"));
+	CHECK(seen_int("line") == __LINE__ - 2 && seen_is_text("file", __FILE__));
+	CHECK(seen_is_text("function", "test_log"));
 	CHECK(seen.view.event->loglevel == LTT_WARNING);
 	ltt_tracelog(LTT_ERR, "another level");
 	memset(text, 'w', 50000);
 	text[50000] = '\0';
 	ltt_tracelog(LTT_WARNING, "%s", text);
-	CHECK(is_text("msg", text) && is_text("function", "test_log"));
-	unwatch(probe, 2);
+	CHECK(seen_is_text("msg", text) && seen_is_text("function", "test_log"));
+	seen_unwatch(probe, 2);
 
-	probe = watch("ltt_tracelog:DEBUG_LINE");
+	probe = seen_watch("ltt_tracelog:DEBUG_LINE");
 	forward("%d and %s", 1, "two");
-	CHECK(is_text("msg", "1 and two") && is_text("function", "forward"));
-	unwatch(probe, 1);
+	CHECK(seen_is_text("msg", "1 and two") && seen_is_text("function", "forward"));
+	seen_unwatch(probe, 1);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A trace with every kind of field and every form of record header, described by
- * metadata.c, its bytes written here by hand from the documents; babeltrace2 says
- * what it reads.
+ * metadata.c, its bytes written here by hand from the documents; babeltrace2 prints the events that
+ * it reads.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -99,7 +99,7 @@ static void put_head(FILE *f, bool hides)
 	char *text = metadata_head(&trace), *shown;
 
 	CHECK(text && metadata_hides(text, strlen(text)));
-	if (!hides) { /* what relays get that know no other form, is as if it were made so */
+	if (!hides) { /* the form for relays that know no other equals a set made in that form */
 		trace.hides = false;
 		shown = metadata_head(&trace);
 		metadata_show(text, strlen(text));
@@ -317,7 +317,7 @@ static void empty(void)
 	rmdir(dir);
 }
 
-/* Same layout, same text: that is what makes two classes one. */
+/* Same layout, same text: equal text makes two classes one. */
 static void identity(void)
 {
 	struct layout *a = all_kinds(), *b = all_kinds();

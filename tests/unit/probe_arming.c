@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Probes: counted arming, several on one point, sites that come later, lists,
- * nesting, and what is refused. */
+/* Probes: counted arming, several on one point, sites that come later, lists, nesting, and
+ * refusals. */
 #include <errno.h>
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Probes come, go, are armed and disarmed while threads trace at full speed. The data
- * of a probe is poisoned and freed behind ltt_probe_synchronize(): a call that comes
- * later would see it.
+ * Probes are registered, removed, armed and disarmed while threads trace at full speed. The data of
+ * a probe is poisoned and freed behind ltt_probe_synchronize(): a call that comes later would see
+ * it.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -16,7 +16,8 @@ static void round_trip(void)
 	struct req_event_enable in = { .session = "s", .domain = 2, .channel = "", .pattern = "web:*",
 				       .exclude = NULL, .loglevel_type = 1, .loglevel = -7,
 				       .kind = 1,	.location = "l",    .fetch = "f",
-				       .file = "/f",	.places = "p" };
+				       .file = "/f",	.places = "p",	    .filter = "x",
+				       .sampling = "1/2", .by = "b" };
 	struct req_event_enable out;
 	struct encoder enc;
 	struct decoder dec;
@@ -29,7 +30,9 @@ static void round_trip(void)
 	CHECK(strcmp(out.pattern, "web:*") == 0 && strcmp(out.exclude, "") == 0);
 	CHECK(out.loglevel == -7 && out.loglevel_type == 1 && out.kind == 1);
 	CHECK(strcmp(out.location, "l") == 0 && strcmp(out.fetch, "f") == 0);
-	CHECK(strcmp(out.file, "/f") == 0 && strcmp(out.places, "p") == 0 && dec.p == dec.end);
+	CHECK(strcmp(out.file, "/f") == 0 && strcmp(out.places, "p") == 0);
+	CHECK(strcmp(out.filter, "x") == 0 && strcmp(out.sampling, "1/2") == 0);
+	CHECK(strcmp(out.by, "b") == 0 && dec.p == dec.end);
 
 	/* every truncation is an error or a clean end between two fields */
 	for (size_t len = 0; len < enc.len; len++) {
@@ -38,7 +41,7 @@ static void round_trip(void)
 		memcpy(exact, buf, len);
 		decoder_init(&dec, exact, len, NULL, 0);
 		if (req_event_enable_decode(&dec, &out) == 0)
-			CHECK(strcmp(out.places, "") == 0 && out.pattern && out.session &&
+			CHECK(strcmp(out.by, "") == 0 && out.pattern && out.session &&
 			      (out.loglevel == -7 || (out.loglevel == 0 && out.kind == 0)));
 		free(exact);
 	}

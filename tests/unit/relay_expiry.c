@@ -7,7 +7,7 @@
 #include "relayd/keyring.h"
 #include "relayd/relay.h"
 #include "relayd/viewers.h"
-#include "tls_pair.h"
+#include "lib/tls_pair.h"
 
 #define BRIEF_S 3
 #define SILENT_NS 4900000000u /* less than a silent connection is kept open */
@@ -41,11 +41,11 @@ static void go_round(void)
 
 static void begin(struct end *e, const char *host, bool looks_on)
 {
-	struct tls_keys *keys = keys_of(host);
+	struct tls_keys *keys = tls_pair_keys(host);
 	struct tls *ours_end, *theirs_end;
 	int fds[2];
 
-	sockets(fds);
+	tls_pair_sockets(fds);
 	CHECK(tls_new_server(ring.keys, fds[0], &ours_end) == 0);
 	CHECK(tls_new_client(keys, fds[1], "relay.example", &theirs_end) == 0);
 	CHECK((looks_on ? viewers_serve(&viewers, fds[0], ours_end, false, nowhere) :
@@ -90,7 +90,8 @@ static bool outlive(bool looks_on, unsigned int nr)
 	uint64_t begun;
 	bool in_time;
 
-	make_machine(dir, CERT_HOST, &ours, our_ca, dir, -86400, BRIEF_S);
+	tls_pair_make_machine(dir, CERT_HOST, &tls_pair_ours, tls_pair_our_ca, dir, -86400,
+			      BRIEF_S);
 	begun = now_ns();
 	begin(&brief, dir, looks_on);
 	begin(&other, "web1", looks_on);
@@ -113,10 +114,10 @@ int main(void)
 	unsigned int nr = 0;
 	int out_fd;
 
-	make_all();
-	path = xasprintf("%s/relay", top);
+	tls_pair_begin();
+	path = xasprintf("%s/relay", tls_pair_top);
 	CHECK(keyring_init(&ring, path, &err) == 0);
-	out_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	out_fd = open(tls_pair_top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(out_fd >= 0 && loop_new(&loop) == 0);
 	CHECK(relay_init(&relay, loop, out_fd, 200) == 0);
 	CHECK(viewers_init(&viewers, loop, &relay.live, 20) == 0);
@@ -129,6 +130,6 @@ int main(void)
 	keyring_fini(&ring);
 	loop_free(loop);
 	close(out_fd);
-	forget_all();
+	tls_pair_end();
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A host that keeps more files at a relay than the loop has time to look at: it waits until they
- * are counted, all of them count, and what was removed meanwhile counts no more.
+ * A host that keeps more files at a relay than the loop can count at once: it waits until they are
+ * counted, all of them count, and files that were removed meanwhile do not.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -96,7 +96,7 @@ static void test_removed_count_no_more(void)
 	struct relpeer *peer = join();
 
 	remove_files(0, USAGE_AT_ONCE / 2);
-	CHECK(make_one(peer) == -ERR_LIMIT); /* the disk was asked a moment ago */
+	CHECK(make_one(peer) == -ERR_LIMIT); /* the disk was checked a moment ago */
 	CHECK(!peer->count);
 	peer->counted_ns = 1;
 	CHECK(make_one(peer) == -ERR_LIMIT);
@@ -107,7 +107,7 @@ static void test_removed_count_no_more(void)
 	relpeer_leave(peer);
 }
 
-/* The disk is asked before a host is refused for what it has no more. */
+/* The disk is checked before a host is refused because of files that it has removed. */
 static void test_asked_in_time(void)
 {
 	struct relpeer *peer = join();
@@ -116,7 +116,7 @@ static void test_asked_in_time(void)
 	peer->counted_ns = 1;
 	CHECK(make_one(peer) == 0);
 	CHECK(peer->count);
-	CHECK(make_one(peer) == 0); /* what is made meanwhile is added */
+	CHECK(make_one(peer) == 0); /* files that are made meanwhile are added */
 	await_count(peer);
 	CHECK(peer->used[RELQUOTA_FILES] == NR_FILES + 1 - USAGE_AT_ONCE / 2 + 2);
 	relpeer_leave(peer);

@@ -146,8 +146,10 @@ int main(void)
 	CHECK(loop_run(loop) == 0);
 	for (unsigned int i = 0; i < NR_SENDERS; i++)
 		pthread_join(senders[i].thread, NULL);
+	pthread_mutex_lock(&relay.lock); /* which the workers held when they last wrote these */
 	CHECK(relay.nr_workers == RELWORKER_PER_HOST);
 	CHECK(relay.nr_files == 0 && relay.nr_sessions == 0 && list_empty(&relay.claim_list));
+	pthread_mutex_unlock(&relay.lock);
 	check_stored(senders, out_fd);
 	relay_fini(&relay);
 	loop_free(loop);

@@ -6,7 +6,9 @@
  */
 #include <pthread.h>
 
-#include "ring_reader.h"
+#include "lib/tracer/testset.h"
+#include "tracer/ring/context.h"
+#include "tracer/ring/provider.h"
 
 #define RUNS 8
 
@@ -29,7 +31,7 @@ static inline uint64_t read_cycles(void)
 #else
 static inline uint64_t read_cycles(void)
 {
-	return now_ns();
+	return testset_now_ns();
 }
 #endif
 
@@ -51,7 +53,7 @@ static void bench_monotonic(void *priv)
 
 	(void)priv;
 	for (uint64_t i = 0; i < records; i++)
-		sum += now_ns();
+		sum += testset_now_ns();
 	__asm__ volatile("" ::"r"(sum));
 }
 
@@ -88,10 +90,10 @@ static double best_ns(void (*run)(void *), void *priv)
 	double best = 1e9;
 
 	for (int i = 0; i < RUNS; i++) {
-		uint64_t begin = now_ns();
+		uint64_t begin = testset_now_ns();
 
 		run(priv);
-		double ns = (double)(now_ns() - begin) / (double)records;
+		double ns = (double)(testset_now_ns() - begin) / (double)records;
 		best = ns < best ? ns : best;
 	}
 	return best;
@@ -118,7 +120,7 @@ static void bench_set(const char *name, uint32_t mode, uint32_t clock, int exclu
 	struct testset t;
 	pthread_t thread;
 
-	testset_make(&t, test_nr_cpus(), 4, 1 << 20, mode, clock);
+	testset_make(&t, testset_nr_cpus(), 4, 1 << 20, mode, clock);
 	struct ring_set *set = testset_producer(&t, exclusive);
 	struct binding binding = ring_binding(set, 3, 1);
 	struct hook hook = { .binding = &binding };
@@ -135,6 +137,73 @@ static void bench_set(const char *name, uint32_t mode, uint32_t clock, int exclu
 	      (unsigned long long)testset_accounted(&t));
 	hook.binding = NULL;
 	reader_synchronize();
+	ring_set_unmap(set);
+	testset_free(&t);
+}
+
+/* --- contexts ------------------------------------------------------------------------ */
+
+struct bench_context {
+	struct hook hook;
+	uint32_t preparation;
+};
+
+static void bench_prepared(void *priv)
+{
+	const struct bench_context *c = priv;
+	uint32_t payload[8];
+
+	for (uint64_t i = 0; i < records; i++) {
+		payload[0] = (uint32_t)i;
+		ring_record_prepared(&c->hook, c->preparation, payload, 4, 0, bench_prepared);
+	}
+}
+
+static void get_request(struct ltt_context_value *ret_value, void *data)
+{
+	ltt_context_set_string(ret_value, data);
+}
+
+static double bench_with(struct ring_set *set, const char *names, const char *more)
+{
+	struct bench_context c = { .preparation = 0 };
+	struct binding binding;
+	char all[200];
+	double ns;
+
+	snprintf(all, sizeof(all), "%s%s%s", names, *more ? "," : "", more);
+	CHECK(context_set(all, &c.preparation), "%s", all);
+	binding = ring_binding_prepared(set, 3, 1, c.preparation);
+	c.hook.binding = &binding;
+	ns = best_ns(bench_prepared, &c);
+	c.hook.binding = NULL;
+	reader_synchronize();
+	return ns;
+}
+
+/* Beside three contexts, in pairs: each is measured just behind these alone. */
+static void bench_contexts(void)
+{
+	static const char base[] = "vpid,vtid,procname";
+	static const char *const others[] = {
+		"pthread_id", "cpu_id", "ip",	"vuid",
+		"vsgid",      "net_ns", "otel", "$app.bench:request"
+	};
+	const struct ltt_context request = { sizeof(request), 0, "bench:request", get_request,
+					     (void *)"0123456789abcdef" };
+	struct testset t;
+
+	testset_make(&t, testset_nr_cpus(), 4, 1 << 20, LTT_RING_OVERWRITE, TEST_CLOCK);
+	struct ring_set *set = testset_producer(&t, ring_producer() == RING_FALLBACK);
+
+	CHECK(ltt_context_register(&request) == 0, "context");
+	printf("%-44s %7.1f ns\n", base, bench_with(set, base, ""));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		double alone = bench_with(set, base, ""), with = bench_with(set, base, others[i]);
+
+		printf("  and %-38s %7.1f ns, %+.1f\n", others[i], with, with - alone);
+	}
+	ltt_context_unregister(&request);
 	ring_set_unmap(set);
 	testset_free(&t);
 }
@@ -159,5 +228,6 @@ int main(int argc, char **argv)
 			  0);
 	}
 	bench_set("fallback, overwrite, counter", LTT_RING_OVERWRITE, TEST_CLOCK, 1, 0);
+	bench_contexts();
 	return 0;
 }

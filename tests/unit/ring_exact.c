@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include "ring_reader.h"
+#include "lib/tracer/testset.h"
 
 #define THREADS 6
 #define WRITERS (2 * THREADS) /* each thread, and the handler that interrupts it */
@@ -25,7 +25,7 @@ static void emit(uint32_t writer, uint64_t n)
 	uint8_t payload[256 + LTT_PAYLOAD_SLACK];
 	uint32_t len = sizeof(struct body) + (uint32_t)(n * 13 % 100);
 
-	body_fill(payload, len, writer, n);
+	testset_fill(payload, len, writer, n);
 	errno = 4711;
 	ring_record(&hook, payload, len);
 	CHECK(errno == 4711, "errno became %d", errno);
@@ -46,7 +46,7 @@ static void *writer(void *arg)
 	self = (uint32_t)(uintptr_t)arg;
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
 		emit(self, mine++);
-	self = UINT32_MAX; /* the handler is silent from here on */
+	self = UINT32_MAX; /* the handler records nothing from here on */
 	__atomic_add_fetch(&emitted, mine + handlers, __ATOMIC_RELAXED);
 	return NULL;
 }
@@ -86,7 +86,7 @@ static struct totals run(struct testset *t, uint64_t ms)
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	for (uint64_t end = now_ns() + ms * 1000000; now_ns() < end; usleep(200))
+	for (uint64_t end = testset_now_ns() + ms * 1000000; testset_now_ns() < end; usleep(200))
 		testset_take_all(t, check_order, NULL);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < THREADS; i++)
@@ -105,7 +105,7 @@ static void test(const char *name, uint32_t subbufs, uint64_t subbuf_size, uint3
 	memset(seen, 0, sizeof(seen));
 	stop = 0;
 	emitted = 0;
-	testset_make(&t, test_nr_cpus(), subbufs, subbuf_size, LTT_RING_DISCARD, clock);
+	testset_make(&t, testset_nr_cpus(), subbufs, subbuf_size, LTT_RING_DISCARD, clock);
 	CHECK(t.desc.nr_rings <= MAX_RINGS, "%u CPUs", t.desc.nr_rings);
 	struct ring_set *set = testset_producer(&t, exclusive);
 	struct binding binding = ring_binding(set, 17, 1);
@@ -114,7 +114,7 @@ static void test(const char *name, uint32_t subbufs, uint64_t subbuf_size, uint3
 	printf("%-28s %9llu emitted %9llu recorded %9llu full %llu busy\n", name,
 	       (unsigned long long)emitted, (unsigned long long)sum.count,
 	       (unsigned long long)sum.full, (unsigned long long)sum.busy);
-	CHECK(sum.count + totals_lost(&sum) == emitted, "not exact");
+	CHECK(sum.count + testset_lost(&sum) == emitted, "not exact");
 	CHECK(sum.count && !sum.size && (exclusive || !sum.busy), "wrong losses");
 	uint64_t by_handler = 0;
 	for (int i = THREADS; i < WRITERS; i++)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process without restartable sequences: what is its own it records to, what
- * others share it never touches, what the parent of a fork owned neither.
+ * A process without restartable sequences: it records to its own rings, and never to shared ones or
+ * those that the parent of a fork owned.
  */
 #include <sys/wait.h>
 
-#include "ring_reader.h"
+#include "lib/tracer/testset.h"
 
 static uint8_t payload[64 + LTT_PAYLOAD_SLACK];
 
@@ -15,7 +15,7 @@ static void record(struct ring_set *set, int times)
 	struct hook hook = { .binding = &binding };
 
 	for (int i = 0; i < times; i++) {
-		body_fill(payload, 40, 1, (uint64_t)i);
+		testset_fill(payload, 40, 1, (uint64_t)i);
 		ring_record(&hook, payload, 40);
 	}
 }
@@ -33,7 +33,7 @@ static void test_shared(uint32_t clock)
 {
 	struct testset t;
 
-	testset_make(&t, test_nr_cpus(), 4, 4096, LTT_RING_DISCARD, clock);
+	testset_make(&t, testset_nr_cpus(), 4, 4096, LTT_RING_DISCARD, clock);
 	struct ring_set *set = testset_producer(&t, 0);
 	record(set, 100);
 	expect(&t, 0, 100);

@@ -2,7 +2,7 @@
 /* The three headers, the clock's corners, and positions that come round. */
 #include <sched.h>
 
-#include "ring_reader.h"
+#include "lib/tracer/testset.h"
 #include "tracer/ring/rseq.h"
 #include "tracer/ring/section.h"
 
@@ -14,7 +14,7 @@ static void record(struct ring_set *set, uint32_t id, uint32_t len)
 	struct binding binding = ring_binding(set, id, 1);
 	struct hook hook = { .binding = &binding };
 
-	body_fill(payload, len, 1, seq++);
+	testset_fill(payload, len, 1, seq++);
 	ring_record(&hook, payload, len);
 }
 
@@ -46,7 +46,7 @@ static void test_ids(uint32_t clock, int exclusive)
 	struct testset t;
 	uint64_t sum = 0;
 
-	testset_make(&t, exclusive ? 1 : test_nr_cpus(), 4, 4096, LTT_RING_DISCARD, clock);
+	testset_make(&t, exclusive ? 1 : testset_nr_cpus(), 4, 4096, LTT_RING_DISCARD, clock);
 	struct ring_set *set = testset_producer(&t, exclusive);
 	for (uint32_t len = sizeof(struct body); len < 80; len++) {
 		for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
@@ -75,7 +75,7 @@ static void test_sizes(int exclusive)
 	struct testset t;
 	uint64_t lost = 0;
 
-	testset_make(&t, exclusive ? 1 : test_nr_cpus(), 2, 4096, LTT_RING_DISCARD, TEST_CLOCK);
+	testset_make(&t, exclusive ? 1 : testset_nr_cpus(), 2, 4096, LTT_RING_DISCARD, TEST_CLOCK);
 	struct ring_set *set = testset_producer(&t, exclusive);
 	uint32_t max = (uint32_t)ring_set_max_payload(set);
 	CHECK(max == t.desc.max_record - LTT_HDR_EXTENDED, "max payload %u", max);
@@ -106,7 +106,7 @@ static void test_empty(void)
 {
 	struct testset t;
 
-	testset_make(&t, test_nr_cpus(), 2, 4096, LTT_RING_DISCARD, TEST_CLOCK);
+	testset_make(&t, testset_nr_cpus(), 2, 4096, LTT_RING_DISCARD, TEST_CLOCK);
 	struct ring_set *set = testset_producer(&t, 0);
 	struct binding binding = ring_binding(set, 3, 1);
 	struct hook hook = { .binding = &binding };
@@ -127,7 +127,7 @@ static void test_wrap(int exclusive)
 {
 	struct testset t;
 
-	testset_make(&t, exclusive ? 1 : test_nr_cpus(), 4, 4096, LTT_RING_DISCARD, TEST_CLOCK);
+	testset_make(&t, exclusive ? 1 : testset_nr_cpus(), 4, 4096, LTT_RING_DISCARD, TEST_CLOCK);
 	for (uint32_t ring = 0; ring < t.desc.nr_rings; ring++) {
 		uint64_t pos = LTT_POS_MASK + 1 - 5000;
 
@@ -150,7 +150,7 @@ static void test_full(int exclusive)
 {
 	struct testset t;
 
-	testset_make(&t, exclusive ? 1 : test_nr_cpus(), 2, 4096, LTT_RING_DISCARD, TEST_CLOCK);
+	testset_make(&t, exclusive ? 1 : testset_nr_cpus(), 2, 4096, LTT_RING_DISCARD, TEST_CLOCK);
 	struct ring_set *set = testset_producer(&t, exclusive);
 	for (int lap = 0; lap < 20; lap++) {
 		uint64_t full = testset_take_all(&t, NULL, NULL).full;
@@ -195,7 +195,7 @@ static void test_clocks(void)
 	struct testset t;
 	uint64_t n = 0;
 
-	testset_make(&t, test_nr_cpus(), 4, 4096, LTT_RING_DISCARD, LTT_CLOCK_MONOTONIC);
+	testset_make(&t, testset_nr_cpus(), 4, 4096, LTT_RING_DISCARD, LTT_CLOCK_MONOTONIC);
 	struct ring_set *set = testset_producer(&t, 0);
 	struct binding binding = ring_binding(set, 3, 1);
 	struct hook hook = { .binding = &binding };
@@ -206,8 +206,8 @@ static void test_clocks(void)
 		now = ts > now ? ts : now;
 		one.ts = now;
 		expected = &one;
-		body_fill(payload, 20, 1, n);
-		uint32_t res = section_given(&hook, payload, 20, ts);
+		testset_fill(payload, 20, 1, n);
+		uint32_t res = section_given(&hook, payload, 20, 0, ts);
 		CHECK(res & LTT_RING_ON, "refused with %x", res);
 		CHECK(testset_take_all(&t, check_expected, NULL).count == n + 1, "count");
 	}

@@ -8,14 +8,14 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "ring_reader.h"
+#include "lib/tracer/testset.h"
 
 #define PROCESSES 4
 #define THREADS 2
 #define WRITERS (PROCESSES * THREADS)
 #define ROUNDS 12
 
-/* Shared with the parent: what a killed process had done. */
+/* Shared with the parent: the progress of a killed process. */
 static struct ledger {
 	uint64_t called, returned;
 	uint64_t pad[6];
@@ -31,7 +31,7 @@ static void *flood(void *arg)
 	for (uint64_t n = 0;; n++) {
 		uint32_t len = sizeof(struct body) + (uint32_t)(n % 50);
 
-		body_fill(payload, len, writer, n);
+		testset_fill(payload, len, writer, n);
 		__atomic_store_n(&ledger[writer].called, n + 1, __ATOMIC_RELEASE);
 		ring_record(&hook, payload, len);
 		__atomic_store_n(&ledger[writer].returned, n + 1, __ATOMIC_RELEASE);
@@ -44,7 +44,7 @@ static void child(const struct testset *t, uint32_t process)
 	pthread_t thread;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* A mapping of its own: processes that know each other by nothing else. */
+	/* A mapping of its own: the processes share nothing else. */
 	struct ring_set *set = testset_producer(t, 0);
 	struct binding binding = ring_binding(set, 5, 1);
 	hook.binding = &binding;
@@ -69,9 +69,11 @@ static void count_writer(const struct record *r, uint32_t ring, void *priv)
 static void kill_all(struct testset *t, const pid_t *pid, unsigned int *seed)
 {
 	for (int i = 0; i < PROCESSES; i++) {
-		uint64_t end = now_ns() + (uint64_t)(rand_r(seed) % 15000) * 1000;
+		while (!__atomic_load_n(&ledger[i * THREADS].returned, __ATOMIC_ACQUIRE))
+			sched_yield(); /* beneath ThreadSanitizer a start takes longer than 15 ms */
+		uint64_t end = testset_now_ns() + (uint64_t)(rand_r(seed) % 15000) * 1000;
 
-		while (now_ns() < end)
+		while (testset_now_ns() < end)
 			testset_take_all(t, count_writer, NULL);
 		kill(pid[i], SIGKILL);
 		CHECK(waitpid(pid[i], NULL, 0) == pid[i], "wait");
@@ -86,7 +88,7 @@ static void round_of(uint32_t subbufs, uint64_t subbuf_size, unsigned int seed)
 
 	memset(ledger, 0, WRITERS * sizeof(*ledger));
 	memset(seen, 0, sizeof(seen));
-	testset_make(&t, test_nr_cpus(), subbufs, subbuf_size, LTT_RING_DISCARD, TEST_CLOCK);
+	testset_make(&t, testset_nr_cpus(), subbufs, subbuf_size, LTT_RING_DISCARD, TEST_CLOCK);
 	for (uint32_t i = 0; i < PROCESSES; i++) {
 		pid[i] = fork();
 		CHECK(pid[i] >= 0, "fork");
@@ -102,11 +104,11 @@ static void round_of(uint32_t subbufs, uint64_t subbuf_size, unsigned int seed)
 		returned += ledger[i].returned;
 		CHECK(seen[i] <= ledger[i].called, "writer %d recorded too often", i);
 	}
-	uint64_t accounted = sum.count + totals_lost(&sum);
+	uint64_t accounted = sum.count + testset_lost(&sum);
 	CHECK(accounted >= returned && accounted <= called && called - returned <= WRITERS,
 	      "seed %u: %llu returned, %llu called, %llu recorded, %llu lost", seed,
 	      (unsigned long long)returned, (unsigned long long)called,
-	      (unsigned long long)sum.count, (unsigned long long)totals_lost(&sum));
+	      (unsigned long long)sum.count, (unsigned long long)testset_lost(&sum));
 	CHECK(!sum.size && !sum.busy && sum.count, "wrong losses");
 	testset_free(&t);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Descriptors that lie, files of the wrong size: refused, and nothing leaks. */
-#include "ring_reader.h"
+/* Wrong descriptors, files of the wrong size: refused, and nothing leaks. */
+#include "lib/tracer/testset.h"
 
 static int try_map(const struct ltt_ring_desc *desc, uint64_t data_bytes, uint64_t ctl_bytes)
 {
-	int data_fd = test_memfd("data", data_bytes);
-	int ctl_fd = test_memfd("ctl", ctl_bytes);
+	int data_fd = testset_memfd("data", data_bytes);
+	int ctl_fd = testset_memfd("ctl", ctl_bytes);
 	struct ring_set *set = NULL;
 	uint32_t doorbell = 0;
 

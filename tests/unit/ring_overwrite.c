@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A flight recorder under fire: writers flat out, and a reader that takes
- * snapshots as ring.md says. Every record of a snapshot is whole, none is
- * missing between its first and its last, and `count` agrees. Records that are not
- * in a snapshot any more are counted: overwritten + readable = written.
+ * A flight recorder under load: writers at full speed, and a reader that takes snapshots as
+ * described in ring.md. Every record of a snapshot is whole, none is missing between its first and
+ * its last, and `count` agrees. Records that are not in a snapshot any more are counted:
+ * overwritten + readable = written.
  */
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 
-#include "ring_reader.h"
+#include "lib/tracer/testset.h"
 #include "tracer/ring/sys.h"
 
 #define SUBBUFS 8
@@ -34,7 +34,7 @@ static void *writer(void *arg)
 	for (n = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); n++) {
 		uint32_t len = sizeof(struct body) + (uint32_t)(n * 37 % 300);
 
-		body_fill(payload, len, cpu, n);
+		testset_fill(payload, len, cpu, n);
 		ring_record(&hook, payload, len);
 	}
 	written[cpu] = n;
@@ -100,7 +100,7 @@ static int take(const struct testset *t, uint32_t ring, struct snapshot *snap)
 	memcpy(snap->copy, testset_data(t, ring) + (entry.pub & (t->desc.data_size - 1)), bytes);
 	ring_full_fence();
 	uint64_t now = __atomic_load_n(&testset_prod(t, ring)->pub, __ATOMIC_ACQUIRE);
-	/* Outrun: this simple reader gives up the whole snapshot. */
+	/* Overtaken: this simple reader discards the whole snapshot. */
 	if (reachable(t, entry.pub, now) < 0)
 		return 0;
 	*snap = (struct snapshot){ .pub = entry.pub,
@@ -113,16 +113,16 @@ static int take(const struct testset *t, uint32_t ring, struct snapshot *snap)
 
 static uint64_t check_snapshot(const struct snapshot *snap)
 {
-	/* The entry says 24 bits of the epoch; the clock is far from a lap. */
+	/* The entry has 24 bits of the epoch; the clock is far from a wrap-around. */
 	uint64_t ts = snap->pub >> LTT_PUB_EPOCH_SHIFT << LTT_TS_BITS;
 	uint64_t records = 0, next = 0;
 	const uint8_t *at = snap->copy, *end = at + snap->end;
 
 	for (; at < end; records++) {
-		struct record r = record_decode(at, ts);
+		struct record r = testset_decode(at, ts);
 		struct body body;
 
-		record_check_body(&r, (uint32_t)(end - at));
+		testset_check_record(&r, (uint32_t)(end - at));
 		memcpy(&body, r.body, sizeof(body));
 		CHECK(!records || body.seq == next, "record %llu follows %llu",
 		      (unsigned long long)body.seq, (unsigned long long)next - 1);
@@ -136,7 +136,7 @@ static uint64_t check_snapshot(const struct snapshot *snap)
 	return records;
 }
 
-/* The writers have ended: nothing outruns us. Return: events that were overwritten. */
+/* The writers have ended: none overtakes the reader. Return: events that were overwritten. */
 static uint64_t check_account(const struct testset *t, uint32_t ring, struct snapshot *snap)
 {
 	uint64_t readable;
@@ -168,8 +168,8 @@ int main(int argc, char **argv)
 
 	if (ring_init() != RING_RSEQ)
 		SKIP("no restartable sequences");
-	uint32_t nr = test_nr_cpus() > 1 ? 2 : 1;
-	testset_make(&t, test_nr_cpus(), SUBBUFS, SUBBUF_SIZE, LTT_RING_OVERWRITE, TEST_CLOCK);
+	uint32_t nr = testset_nr_cpus() > 1 ? 2 : 1;
+	testset_make(&t, testset_nr_cpus(), SUBBUFS, SUBBUF_SIZE, LTT_RING_OVERWRITE, TEST_CLOCK);
 	struct ring_set *set = testset_producer(&t, 0);
 	struct binding binding = ring_binding(set, 9, 1);
 	hook.binding = &binding;
@@ -177,7 +177,8 @@ int main(int argc, char **argv)
 	CHECK(snap.copy, "memory");
 	for (uintptr_t i = 0; i < nr; i++)
 		CHECK(!pthread_create(&thread[i], NULL, writer, (void *)i), "thread");
-	for (uint64_t end = now_ns() + ms * 1000000; now_ns() < end || !all_round(&t, nr);) {
+	for (uint64_t end = testset_now_ns() + ms * 1000000;
+	     testset_now_ns() < end || !all_round(&t, nr);) {
 		for (uint32_t ring = 0; ring < nr; ring++) {
 			if (!take(&t, ring, &snap)) {
 				outrun++;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A debugger steps through records, instruction by instruction. Each step
- * restarts the sequence, so it would never end: it must give up after a bounded
- * number, count the record, and ask for the fallback producer.
+ * restarts the sequence, so it would never end: it must stop after a bounded number of restarts,
+ * count the record, and request the fallback producer.
  */
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-#include "ring_reader.h"
-#include "single_step.h"
+#include "lib/tracer/step_child.h"
 
 #define RECORDS 3
 #define MAX_STEPS 400000
@@ -20,7 +19,7 @@ static void child(const struct testset *t)
 	struct binding binding = ring_binding(set, 3, 1);
 	struct hook hook = { .binding = &binding };
 
-	body_fill(payload, 40, 1, 0);
+	testset_fill(payload, 40, 1, 0);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	raise(SIGSTOP);
 	for (int i = 0; i < RECORDS; i++)
@@ -29,7 +28,7 @@ static void child(const struct testset *t)
 	_exit(ring_producer() == RING_FALLBACK ? 0 : 9);
 }
 
-/* Return: steps until the child said that it is through. */
+/* Return: steps until the child reported that it was done. */
 static int step(pid_t pid)
 {
 	int status;
@@ -51,9 +50,9 @@ int main(void)
 
 	if (ring_init() != RING_RSEQ)
 		SKIP("no restartable sequences");
-	if (!steps_through_atomics())
+	if (!step_through_atomics())
 		SKIP("a CPU whose atomic operations can't be single-stepped");
-	testset_make(&t, test_nr_cpus(), 4, 4096, LTT_RING_DISCARD, TEST_CLOCK);
+	testset_make(&t, testset_nr_cpus(), 4, 4096, LTT_RING_DISCARD, TEST_CLOCK);
 	pid_t pid = fork();
 	if (!pid)
 		child(&t);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Threads record flat out, from signal handlers too, while their buffer is
- * taken away, unmapped and replaced again and again: reader_synchronize() must
- * have waited for everybody, or somebody writes to memory that is gone.
+ * taken away, unmapped and replaced again and again: reader_synchronize() must have waited for all
+ * threads, or one writes to freed memory.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -12,14 +12,14 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 
-#include "ring_reader.h"
+#include "lib/tracer/testset.h"
 
 #define THREADS 4
 
 static struct hook hook;
 static int stop;
 
-#define LONG 60000 /* takes a while to copy: somebody is always half way */
+#define LONG 60000 /* takes a while to copy: a thread is always half way */
 
 static uint8_t long_payload[LONG + LTT_PAYLOAD_SLACK];
 
@@ -27,7 +27,7 @@ static void emit(void)
 {
 	uint8_t payload[64 + LTT_PAYLOAD_SLACK];
 
-	body_fill(payload, 40, 1, 1);
+	testset_fill(payload, 40, 1, 1);
 	ring_record(&hook, payload, 40);
 }
 
@@ -60,15 +60,15 @@ static uint64_t attempts(struct testset *t)
 {
 	struct totals sum = testset_take_all(t, NULL, NULL);
 
-	return sum.count + totals_lost(&sum);
+	return sum.count + testset_lost(&sum);
 }
 
-/* Nobody listens and everybody was waited for: nothing is written any more. */
+/* There is no listener and all threads have been waited for: nothing is written any more. */
 static void check_silence(struct testset *t)
 {
 	uint64_t before = attempts(t);
 
-	for (uint64_t end = now_ns() + 30000; now_ns() < end;)
+	for (uint64_t end = testset_now_ns() + 30000; testset_now_ns() < end;)
 		CHECK(attempts(t) == before, "recorded behind reader_synchronize()");
 }
 
@@ -104,7 +104,7 @@ static void test(int exclusive, int rounds, uint32_t clock)
 	struct testset t;
 	struct armed *now = NULL;
 
-	testset_make(&t, test_nr_cpus(), 4, 1 << 18, LTT_RING_DISCARD, clock);
+	testset_make(&t, testset_nr_cpus(), 4, 1 << 18, LTT_RING_DISCARD, clock);
 	for (int i = 0; i < rounds; i++) {
 		uint64_t before = attempts(&t);
 
@@ -144,7 +144,7 @@ int main(void)
 	int rseq = ring_init() == RING_RSEQ;
 
 	CHECK(!sigaction(SIGALRM, &action, NULL) && !setitimer(ITIMER_REAL, &every, NULL), "timer");
-	body_fill(long_payload, LONG, 1, 1);
+	testset_fill(long_payload, LONG, 1, 1);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		CHECK(!pthread_create(&thread[i], NULL, writer, (void *)(i & 1)), "thread");
 	if (rseq) {

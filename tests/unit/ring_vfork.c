@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vfork() and clone() as libltt defines them: what they return, the signal mask, and whose
- * the rseq area is. That rings stay whole is tests/e2e/shared-memory-children.test's.
+ * vfork() and clone() as libltt defines them: their results, the signal mask, and the owner of the
+ * rseq area. That rings stay whole is tests/e2e/shared-memory-children.test's.
  */
 #include <errno.h>
 #include <linux/filter.h>
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ring_reader.h"
+#include "lib/tracer/testset.h"
 #include "tracer/ring/rseq.h"
 
 /* ThreadSanitizer has a vfork() of its own, which forks. */
@@ -117,7 +117,7 @@ static void refuse_rseq(void)
 		SKIP("no seccomp");
 }
 
-/* Where the kernel does not keep it any more nothing changes it. */
+/* If the kernel does not update it any more nothing changes it. */
 static void is_registered(void)
 {
 	if (!lendable)

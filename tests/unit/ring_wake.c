@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When a record rings the consumer's bell, and when it does not. */
-#include "ring_reader.h"
+/* Conditions under which a record wakes the consumer. */
+#include "lib/tracer/testset.h"
 
 static uint8_t payload[64 + LTT_PAYLOAD_SLACK];
 
@@ -21,15 +21,15 @@ static void test(uint32_t clock, int exclusive)
 {
 	struct testset t;
 
-	testset_make(&t, test_nr_cpus(), 4, 4096, LTT_RING_OVERWRITE, clock);
+	testset_make(&t, testset_nr_cpus(), 4, 4096, LTT_RING_OVERWRITE, clock);
 	struct ring_set *set = testset_producer(&t, exclusive);
 	struct binding binding = ring_binding(set, 3, 1);
 	struct hook hook = { .binding = &binding };
 
-	body_fill(payload, 60, 1, 1);
+	testset_fill(payload, 60, 1, 1);
 	for (int i = 0; i < 1000; i++)
 		record(&hook);
-	CHECK(*t.doorbell == 0, "rang %u times for nobody", *t.doorbell);
+	CHECK(*t.doorbell == 0, "%u wake-ups without LTT_RING_WAKE", *t.doorbell);
 
 	waiting(&t, 1);
 	for (int i = 0; i < 1000; i++)

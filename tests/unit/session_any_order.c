@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The daemon without main(): points and rules come and go, while the messages of the
- * past may be on their way; any order of events ends in the same state.
+ * The daemon without main(): points and rules are added and removed while earlier messages may be
+ * in flight; any order of events ends in the same state.
  */
-#include "session_apps.h"
+#include "lib/session_apps.h"
 
 #define MANY 64
 
@@ -48,7 +48,7 @@ static void follow(int app)
 		if (header.type == MSG_app_arm || header.type == MSG_app_disarm) {
 			CHECK(msg_app_arm_decode(&dec, &arm) == 0);
 			while (msg_app_arming_next(&arm.armings, &arming)) {
-				/* never told twice, never of what is gone */
+				/* never sent twice, never about removed objects */
 				bool on = header.type == MSG_app_arm;
 
 				CHECK(arming.point < MANY);
@@ -103,7 +103,7 @@ static void any_order(void)
 			toggle_point(app, (unsigned int)rand() % MANY);
 		else
 			toggle_rule(client, (unsigned int)rand() % 4);
-		/* sometimes the messages of the past are still on their way */
+		/* sometimes the earlier messages are still in flight */
 		if (rand() % 3 == 0) {
 			harness_pump();
 			follow(app);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The daemon without main(): whose buffers an application records into, and which
- * points are kept out of them.
+ * The daemon without main(): the owner of the buffers that an application records into, and the
+ * points that are not recorded into them.
  */
-#include "session_apps.h"
+#include "lib/session_apps.h"
 
 /* One process, its own buffers: closed when it goes, counted all the same. */
 static void per_process(void)
@@ -97,7 +97,7 @@ static void conflicts(void)
 	CHECK(harness_answer(client).code == 0);
 	a = HARNESS_CALL(client, session_show, NAME);
 	CHECK(a.items[MSG_conflict] == 1);
-	close(other); /* it is still told of when the process has gone */
+	close(other); /* it is still reported when the process has ended */
 	a = HARNESS_CALL(client, session_show, NAME);
 	CHECK(a.items[MSG_conflict] == 1);
 	close(app);

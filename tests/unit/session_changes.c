@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Each command that changes what a session records has saved the change by the time it is
+ * Each command that changes the configuration of a session has saved the change by the time it is
  * answered: a session daemon that takes over then has the same channels, rules, contexts and
  * tracked ids. The commands are those that client.def marks CHANGE; none can be left out here.
  */
-#include "kernel_play.h"
+#include "lib/kernel_fake.h"
 #include "base/dir.h"
 #include "sessiond/inherit.h"
 #include "sessiond/state.h"
@@ -148,7 +148,7 @@ int main(void)
 	snprintf(dir, sizeof(dir), "/tmp/changes-XXXXXX");
 	CHECK(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/state", dir);
-	client = begin(true);
+	client = kernel_fake_begin(true);
 	harness.sd.state_dir = strdup(path);
 	state_save(&harness.sd, session_by_id(&harness.sd.sessions, 1));
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++)

@@ -19,7 +19,7 @@ static char order[8];
 static void gone(struct consumer *consumer, const char *why)
 {
 	CHECK(strstr(why, "status 7"));
-	CHECK(order[0] == '\0'); /* nobody has been told that there is none */
+	CHECK(order[0] == '\0'); /* its end has not been reported yet */
 	nr_gone++;
 	consumer_give_up(consumer);
 	loop_stop(loop);
@@ -74,7 +74,7 @@ int main(void)
 	loop_timer_init(&timer, loop, look);
 	consumer_init(&consumer, loop, &ops);
 	CHECK(consumer_spawn(&consumer, make_dying(), "none.sock", false) == 0);
-	consumer_resend(&consumer); /* it has been told everything */
+	consumer_resend(&consumer); /* it has received all requests */
 	ask(&consumer, "a");
 	while (consumer.connected)
 		run(&timer);

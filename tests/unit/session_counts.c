@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Events of applications that are counted: the messages to an application, and their time; the
- * memory that it gets, which can't be shrunk; the figures that a client gets, whatever the
- * memory holds; and an application that can't count, or may not any more.
+ * memory that it gets, which can't be shrunk; the figures that a client gets, for any
+ * contents of the memory; and an application that can't count, or may not any more.
  */
 #include <stdio.h>
 #include <unistd.h>
 
 #include "io/memfile.h"
 #include "ltt_counts.h"
-#include "session_apps.h"
+#include "lib/session_apps.h"
 
-/* --- what an application hears ---------------------------------------------------- */
+/* --- messages to an application ---------------------------------------------------- */
 
 struct heard {
 	unsigned int memories, counts, uncounts, drops, buffers, arms;
 	uint32_t sync;
-	uint32_t word[8], point[8]; /* of what is counted, as it was said */
+	uint32_t word[8], point[8]; /* the countings in the order of their messages */
 	int field[8];
 	int fd; /* of the last memory */
 	struct msg_app_counts memory;
@@ -90,10 +90,12 @@ static void start(int client, int app, struct heard *h)
 	hear_more(app, h);
 }
 
-/* --- what a client hears ------------------------------------------------------------- */
+/* --- figures for a client ------------------------------------------------------------- */
 
 struct answers {
-	unsigned int items, buckets, refusals;
+	unsigned int items, buckets, refusals, keys;
+	uint64_t key_hits;
+	char by[64];
 	struct msg_counted last;
 	char event[64], why[200];
 };
@@ -111,10 +113,17 @@ static struct answers ask(int client, uint16_t type)
 			struct msg_bucket bucket;
 
 			CHECK(msg_counted_decode(&dec, &told.last) == 0);
+			snprintf(told.by, sizeof(told.by), "%s", told.last.by);
 			snprintf(told.event, sizeof(told.event), "%s", told.last.event);
 			told.items++;
 			while (msg_bucket_next(&told.last.buckets, &bucket))
 				told.buckets++;
+		} else if (header.type == MSG_counted_key && (header.flags & MSG_ITEM)) {
+			struct msg_counted_key key;
+
+			CHECK(msg_counted_key_decode(&dec, &key) == 0);
+			told.keys++;
+			told.key_hits += key.count;
 		} else if (header.type == MSG_refusal && (header.flags & MSG_ITEM)) {
 			struct msg_refusal refusal;
 
@@ -150,7 +159,7 @@ static uint64_t *map(const struct heard *h)
 	return words;
 }
 
-/* From the start to the end; what is counted is counted, and nothing is recorded. */
+/* From the start to the end; counted events are counted, and nothing is recorded. */
 static void life(void)
 {
 	struct heard h = { 0 };
@@ -202,9 +211,9 @@ static void life(void)
 	hear_more(app, &h);
 	CHECK(h.uncounts == 2 && h.drops == 0);
 	CHECK(harness_answer(client).code == 0 && !stats(client).last.counting);
-	close(app); /* what it counted stays */
+	close(app); /* its counts stay */
 	harness_pump();
-	memset(words, 0xff, part * 8 * h.memory.nr_parts); /* whatever it is */
+	memset(words, 0xff, part * 8 * h.memory.nr_parts); /* with any contents */
 	told = stats(client);
 	CHECK(told.items == 2 && told.buckets == LTT_COUNTS_BUCKETS);
 	CHECK(told.last.count == 0 - (uint64_t)h.memory.nr_parts);
@@ -232,14 +241,14 @@ static void both(void)
 	harness_answer(client);
 	HARNESS_SEND(client, session_destroy, NAME);
 	hear_more(app, &h); /* it confirms the stop, */
-	hear_more(app, &h); /* and then is told the end */
+	hear_more(app, &h); /* and then receives the end of the counting */
 	CHECK(h.drops == 1);
 	close(app);
 	close(client);
 	harness_end();
 }
 
-/* An old library hears nothing of it, and its user does. */
+/* An old library receives no such message; its user is informed. */
 static void older(void)
 {
 	struct heard h = { 0 };
@@ -265,8 +274,174 @@ static void older(void)
 	harness_end();
 }
 
-/* Its user may have no more memory: nothing is counted, the session says why; and once there
- * is room, the next start finds it. */
+/* A library that filters, but can't sample, records nothing of a rule that does; one that can is
+ * armed. */
+static void older_sampling(void)
+{
+	static const uint64_t features[] = { APP_FEATURE_FILTER,
+					     APP_FEATURE_FILTER | APP_FEATURE_SAMPLE };
+
+	for (unsigned int able = 0; able < 2; able++) {
+		struct heard h = { 0 };
+		struct answers told;
+		int client, app;
+
+		harness_begin();
+		client = harness_client();
+		app = counting_app(features[able], "x:y");
+		new_session(client);
+		CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER,
+				   .pattern = "x:y", .sampling = "1/2")
+			      .code == 0);
+		HARNESS_SEND(client, session_start, NAME);
+		for (int round = 0; round < 3; round++)
+			hear_more(app, &h);
+		told = ask(client, MSG_session_start);
+		CHECK(h.arms == able && told.refusals == !able);
+		CHECK(able || strstr(told.why, "(web) has an older libltt that can't sample"));
+		close(app);
+		close(client);
+		harness_end();
+	}
+}
+
+static struct answer count_by(int client, uint8_t kind, const char *by)
+{
+	return HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:*",
+			    .kind = kind, .location = kind == RULE_HISTOGRAM ? "n" : "", .by = by);
+}
+
+static uint64_t *map_keys(const struct heard *h, struct ltt_counts_slot **ret_slots, size_t *ret)
+{
+	size_t parts = (size_t)h->memory.nr_parts * h->memory.part_bytes;
+	uint64_t *words;
+
+	*ret = parts + h->memory.nr_slots * sizeof(struct ltt_counts_slot);
+	CHECK(h->memory.nr_slots && memfile_check(h->fd, *ret) == 0);
+	words = mmap(NULL, *ret, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
+	CHECK(words != MAP_FAILED);
+	close(h->fd);
+	*ret_slots = (void *)((char *)words + parts);
+	return words;
+}
+
+static void write_slot(uint64_t *words, struct ltt_counts_slot *slots, uint32_t slot, uint64_t head,
+		       uint64_t hits)
+{
+	slots[slot].tag = 2 + slot;
+	memset(slots[slot].key, 'k', sizeof(slots[slot].key));
+	slots[slot].key[0] = head;
+	words[LTT_COUNTS_REST_WORDS + slot] = hits;
+}
+
+/* Equal keys are joined; damaged ones are not shown, whatever is in the memory. */
+static void by_keys(void)
+{
+	struct heard h = { 0 };
+	struct ltt_counts_slot *slots;
+	struct answers told;
+	int client, app;
+	uint64_t *words;
+	size_t bytes;
+
+	harness_begin();
+	client = harness_client();
+	app = counting_app(APP_FEATURE_COUNT | APP_FEATURE_KEYS, "x:y");
+	new_session(client);
+	CHECK(count_by(client, RULE_COUNT, "n").code == 0);
+	CHECK(count_by(client, RULE_COUNT, "m").code == 0); /* a pattern: no event has it yet */
+	start(client, app, &h);
+	CHECK(harness_answer(client).code == 0 && h.counts == 1 && h.word[0] == 0);
+	words = map_keys(&h, &slots, &bytes);
+	told = stats(client);
+	CHECK(told.items == 1 && told.keys == 0 && strcmp(told.by, "n") == 0);
+	write_slot(words, slots, 3, LTT_COUNTS_HEAD(0, LTT_COUNTS_TEXT, 4), 5);
+	write_slot(words, slots, 900, LTT_COUNTS_HEAD(0, LTT_COUNTS_TEXT, 4), 7);
+	slots[900].key[2] = 99; /* behind the text */
+	write_slot(words, slots, 4, LTT_COUNTS_HEAD(0, LTT_COUNTS_SIGNED, 0), 2);
+	write_slot(words, slots, 5, LTT_COUNTS_HEAD(0, LTT_COUNTS_UNSIGNED, 0), 0); /* no hit yet */
+	slots[6].tag = 1; /* being written */
+	words[0] = 10;	  /* overflow */
+	words[1] = 20;	  /* missed */
+	told = stats(client);
+	CHECK(told.keys == 2 && told.key_hits == 14 && told.last.count == 14 + 30);
+	CHECK(told.last.overflow == 10 && told.last.missed == 20);
+	write_slot(words, slots, 7, LTT_COUNTS_HEAD(0, LTT_COUNTS_TEXT, 49), 1);
+	write_slot(words, slots, 8, LTT_COUNTS_HEAD(0, LTT_COUNTS_CUT, 255), 1);
+	write_slot(words, slots, 9, LTT_COUNTS_HEAD(0, 77, 0), 1);
+	write_slot(words, slots, 10, 0, 1);
+	write_slot(words, slots, 11, LTT_COUNTS_HEAD(0, LTT_COUNTS_SIGNED, 0) | 9999ull << 32, 1);
+	told = stats(client);
+	CHECK(told.keys == 2 && told.key_hits == 14);
+	memset(words, 0xff, bytes);
+	CHECK(stats(client).keys == 0);
+	close(app);
+	CHECK(HARNESS_CALL(client, session_destroy, NAME).code == 0);
+	munmap(words, bytes);
+	close(client);
+	harness_end();
+}
+
+enum { CHANGES = 1500 }; /* of a filter: more than are kept */
+
+/* A changed filter is sent, and no other; those that are in use are kept. */
+static void filters(void)
+{
+	struct heard h = { 0 };
+	int client, app;
+	char filter[32];
+
+	harness_begin();
+	client = harness_client();
+	app = counting_app(APP_FEATURE_COUNT | APP_FEATURE_KEYS, "x:y");
+	new_session(client);
+	CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:*",
+			   .kind = RULE_COUNT, .filter = "n == 5")
+		      .code == 0);
+	start(client, app, &h);
+	CHECK(harness_answer(client).code == 0 && h.counts == 1);
+	close(h.fd);
+	for (int i = 0; i < CHANGES; i++) {
+		snprintf(filter, sizeof(filter), "n == %d", 10 + i);
+		HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:y",
+			     .kind = RULE_COUNT, .filter = filter);
+		hear_more(app, &h);
+		CHECK(harness_answer(client).code == 0);
+		CHECK(h.counts == 1 && h.uncounts == 0);
+	}
+	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:y",
+		     .kind = RULE_COUNT, .filter = "m == 1"); /* a field that it does not have */
+	hear_more(app, &h);
+	CHECK(harness_answer(client).code == ERR_INVALID && h.counts == 0);
+	close(app);
+	close(client);
+	harness_end();
+}
+
+/* A library that counts, but not by keys. */
+static void older_for_keys(void)
+{
+	struct heard h = { 0 };
+	struct answers told;
+	int client, app;
+
+	harness_begin();
+	client = harness_client();
+	app = counting_app(APP_FEATURE_COUNT, "x:y");
+	new_session(client);
+	CHECK(count_by(client, RULE_COUNT, "n").code == 0);
+	HARNESS_SEND(client, session_start, NAME);
+	hear_more(app, &h);
+	told = ask(client, MSG_session_start);
+	CHECK(h.memories == 0 && h.counts == 0);
+	CHECK(told.refusals == 1 && strstr(told.why, "can't count by keys"));
+	close(app);
+	close(client);
+	harness_end();
+}
+
+/* Its user may have no more memory: nothing is counted, the session reports the reason; and once
+ * there is room, the next start succeeds. */
 static void no_share(void)
 {
 	struct heard h = { 0 };
@@ -312,6 +487,10 @@ int main(void)
 	life();
 	both();
 	older();
+	older_sampling();
+	by_keys();
+	filters();
+	older_for_keys();
 	no_share();
 	return 0;
 }

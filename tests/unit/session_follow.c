@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Clients that follow a session: what they are told and when, each thing once; one that
- * leaves while figures are on their way for it, one that reads nothing, the end of the
- * session and of the daemon.
+ * Clients that follow a session: the content and time of their notifications, each sent once; one
+ * that leaves while figures are in flight for it, one that reads nothing, the end of the session
+ * and of the daemon.
  */
-#include "session_apps.h"
+#include "lib/session_apps.h"
+#include "sessiond/clients.h"
 
 #define MAX_NEWS 16
 
@@ -107,7 +108,7 @@ static void life(void)
 	h = hear_news(one);
 	CHECK(h.nr == 1 && h.news[0].kind == NEWS_SOLVED);
 
-	/* figures are asked for again, but nothing new is lost */
+	/* figures are requested again, but nothing new is lost */
 	memset(harness.consumer.calls, 0, sizeof(harness.consumer.calls));
 	harness_wait(500000);
 	CHECK(harness.consumer.calls[MSG_con_stats] > 1);
@@ -139,8 +140,7 @@ static int begin_recording(int *client)
 	return app;
 }
 
-/* Its figures are on their way when it leaves; a session that nobody follows is not
- * looked at. */
+/* Its figures are in flight when it leaves; a session without followers is not polled. */
 static void leaves(void)
 {
 	struct fake_consumer *fc = &harness.consumer;
@@ -153,7 +153,7 @@ static void leaves(void)
 	close(one);
 	harness_pump();
 	CHECK(list_empty(&harness.sd.followers));
-	fake_release();
+	harness_consumer_release();
 	harness_pump();
 	memset(fc->calls, 0, sizeof(fc->calls));
 	harness_wait(500000);
@@ -162,8 +162,8 @@ static void leaves(void)
 	harness_end();
 }
 
-/* A client asked for figures of a session while another client destroys it: the consumer closes
- * the output first, and has no figures of it any more when it comes to that request. */
+/* A client requests figures of a session while another client destroys it: the consumer closes the
+ * output first, and has no figures of it any more when it handles that request. */
 static void destroyed_meanwhile(void)
 {
 	struct fake_consumer *fc = &harness.consumer;
@@ -192,7 +192,7 @@ static void destroyed_meanwhile(void)
 	CHECK(a.there && a.code == ERR_NO_SESSION);
 	a = harness_answer(lister);
 	CHECK(a.there && a.code == 0 && a.items[MSG_session] == 0);
-	fake_release();
+	harness_consumer_release();
 	harness_pump();
 	CHECK(harness_answer(client).there == false);
 	close(app);
@@ -250,7 +250,7 @@ static void ends(void)
 	record(client, "*");
 	one = follow();
 	CHECK(hear_news(one).nr >= 2);
-	fake_die();
+	harness_consumer_close();
 	h = hear_news(one);
 	CHECK(h.nr == 1 && h.news[0].kind == NEWS_PROBLEM && strstr(h.texts[0], "consumer daemon"));
 	sessiond_end(&harness.sd);

@@ -1,61 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The daemon without main(), and a kernel module that is played: which events are
- * enabled under which ids, not before their buffer is on and their description is
- * written; what is told when rules change and when the session stops; contexts, and whose
- * events; refusals.
+ * The daemon without main(), and a simulated kernel module: events are enabled under their ids, not
+ * before their buffer is on and their description is written; messages when rules change and when
+ * the session stops; contexts, tracked processes; refusals.
  */
-#include "kernel_play.h"
+#include "lib/kernel_fake.h"
 
 static void recording(void)
 {
-	int client = begin(true);
+	int client = kernel_fake_begin(true);
 	struct answer a;
 
-	CHECK(enable_kernel(client, "sched_switch").code == 0);
-	CHECK(enable_kernel(client, "irq:*").code == 0);
-	CHECK(played.told == 0); /* not yet */
+	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
+	CHECK(kernel_fake_enable_event(client, "irq:*").code == 0);
+	CHECK(kernel_fake.changes == 0); /* not yet */
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
+	kernel_fake_settle();
 	a = harness_answer(client);
 	CHECK(a.there && a.code == 0);
-	CHECK(nr_on() == 2 && played.on[0] && played.on[2]);
+	CHECK(kernel_fake_nr_on() == 2 && kernel_fake.on[0] && kernel_fake.on[2]);
 	CHECK(harness.consumer.nr_adopted == 1);
 	CHECK(strstr(harness.consumer.metadata, "domain = \"kernel\""));
 	HARNESS_SEND(client, event_disable, NAME, .domain = DOMAIN_KERNEL, .channel = "",
 		     .pattern = "irq:*");
-	settle();
-	CHECK(harness_answer(client).code == 0 && nr_on() == 1 && played.on[0]);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 1 && kernel_fake.on[0]);
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .channel = "",
 		     .pattern = "*", .exclude = "sched:*_wakeup,irq*,lttng_*");
-	settle();
-	CHECK(harness_answer(client).code == 0 && nr_on() == 2 && played.on[3]);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 2 && kernel_fake.on[3]);
 	HARNESS_SEND(client, session_stop, NAME);
-	settle();
-	CHECK(harness_answer(client).code == 0 && nr_on() == 0 && !harness.consumer.rings_on);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 0 &&
+	      !harness.consumer.rings_on);
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
-	CHECK(harness_answer(client).code == 0 && nr_on() == 2);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 2);
 	CHECK(harness.consumer.nr_adopted == 1); /* the same buffers */
 	close(client);
 	harness_end();
 }
 
-/* A module comes while a session records, and brings what a rule has been waiting for. */
+/* A module is loaded while a session records, and has the events that a rule waits for. */
 static void newcomers(void)
 {
-	int client = begin(true);
+	int client = kernel_fake_begin(true);
 
-	played.missing = 2;
-	CHECK(enable_kernel(client, "*").code == 0);
+	kernel_fake.missing = 2;
+	CHECK(kernel_fake_enable_event(client, "*").code == 0);
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
-	CHECK(harness_answer(client).code == 0 && nr_on() == NR - 2);
-	played.missing = 0;
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == KERNEL_FAKE_NR - 2);
+	kernel_fake.missing = 0;
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .channel = "",
 		     .pattern = "syscall_entry_openat", .exclude = "");
-	settle();
-	CHECK(harness_answer(client).code == 0 && nr_on() == NR);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == KERNEL_FAKE_NR);
 	close(client);
 	harness_end();
 }
@@ -63,27 +63,27 @@ static void newcomers(void)
 /* Metadata that waits keeps its events from being enabled. */
 static void described_first(void)
 {
-	int client = begin(true);
+	int client = kernel_fake_begin(true);
 
-	CHECK(enable_kernel(client, "*").code == 0);
+	CHECK(kernel_fake_enable_event(client, "*").code == 0);
 	harness.consumer.hold_type = MSG_con_metadata_append;
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
-	CHECK(nr_on() == 0 && !harness_answer(client).there);
-	played.unseen = true;
-	for (int i = 0; i < 3 && nr_on() == 0; i++) {
-		fake_release();
-		settle();
+	kernel_fake_settle();
+	CHECK(kernel_fake_nr_on() == 0 && !harness_answer(client).there);
+	kernel_fake.unseen = true;
+	for (int i = 0; i < 3 && kernel_fake_nr_on() == 0; i++) {
+		harness_consumer_release();
+		kernel_fake_settle();
 	}
-	CHECK(harness_answer(client).code == 0 && nr_on() == NR);
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == KERNEL_FAKE_NR);
 	close(client);
 	harness_end();
 }
 
 static void refusals(void)
 {
-	int client = begin(false);
-	struct answer a = enable_kernel(client, "*");
+	int client = kernel_fake_begin(false);
+	struct answer a = kernel_fake_enable_event(client, "*");
 
 	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "--no-kernel"));
 	CHECK(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).code == ERR_UNSUPPORTED);
@@ -91,20 +91,21 @@ static void refusals(void)
 	close(client);
 	harness_end();
 
-	client = begin(true);
-	a = enable_kernel(client, "sched_swich");
+	client = kernel_fake_begin(true);
+	a = kernel_fake_enable_event(client, "sched_swich");
 	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "did you mean 'sched_switch'?"));
-	CHECK(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_point] == NR);
-	CHECK(enable_kernel(client, "sched_switch").code == 0);
-	played.refuse = ENOMEM;
+	CHECK(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_point] ==
+	      KERNEL_FAKE_NR);
+	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
+	kernel_fake.refuse = ENOMEM;
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
+	kernel_fake_settle();
 	a = harness_answer(client);
-	CHECK(a.there && a.code == ERR_NO_MEMORY && nr_on() == 0);
-	played.refuse = 0;
+	CHECK(a.there && a.code == ERR_NO_MEMORY && kernel_fake_nr_on() == 0);
+	kernel_fake.refuse = 0;
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
-	CHECK(harness_answer(client).code == 0 && nr_on() == 1);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 1);
 	close(client);
 	harness_end();
 }
@@ -122,15 +123,15 @@ static void start_and_stop(int client, bool start)
 		HARNESS_SEND(client, session_start, NAME);
 	else
 		HARNESS_SEND(client, session_stop, NAME);
-	settle();
+	kernel_fake_settle();
 	CHECK(harness_answer(client).code == 0);
-	settle();
+	kernel_fake_settle();
 }
 
 /* Counted while it is started, and kept; nothing is recorded. */
 static void statistics(void)
 {
-	int client = begin(true);
+	int client = kernel_fake_begin(true);
 	struct answer a = count(client, RULE_HISTOGRAM, "sched_switch", "nonsense");
 
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "no integer field 'nonsense'"));
@@ -140,15 +141,15 @@ static void statistics(void)
 	CHECK(count(client, RULE_HISTOGRAM, "sched_switch", "f0").code == 0);
 	CHECK(HARNESS_CALL(client, stats_list, NAME).items[MSG_counted] == 0);
 	start_and_stop(client, true);
-	CHECK(played.nr_counted == 1 + 2 && nr_on() == 0 && !played.channel);
-	CHECK(played.tally.flags == LTT_KMOD_HISTOGRAM &&
-	      strcmp(played.tally.name, "sched:sched_switch") == 0);
-	played.hits = 7;
+	CHECK(kernel_fake.nr_counted == 1 + 2 && kernel_fake_nr_on() == 0 && !kernel_fake.channel);
+	CHECK(kernel_fake.tally.flags == LTT_KMOD_HISTOGRAM &&
+	      strcmp(kernel_fake.tally.name, "sched:sched_switch") == 0);
+	kernel_fake.hits = 7;
 	CHECK(HARNESS_CALL(client, stats_list, NAME).items[MSG_counted] == 1 + 2);
 	start_and_stop(client, false);
-	CHECK(played.nr_counted == 0);
-	start_and_stop(client, true); /* what was counted stays, and more comes */
-	CHECK(played.nr_counted == 1 + 2);
+	CHECK(kernel_fake.nr_counted == 0);
+	start_and_stop(client, true); /* earlier counts stay, and grow */
+	CHECK(kernel_fake.nr_counted == 1 + 2);
 	CHECK(HARNESS_CALL(client, stats_list, NAME).items[MSG_counted] == 1 + 2);
 	start_and_stop(client, false);
 	close(client);
@@ -163,13 +164,13 @@ static struct answer add(int client, const char *channel, const char *type)
 
 static void contexts(void)
 {
-	int client = begin(true);
+	int client = kernel_fake_begin(true);
 	struct answer a = add(client, "", "procnam");
 
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "did you mean 'procname'?"));
 	CHECK(add(client, "nosuch", "pid").code == ERR_NO_CHANNEL);
-	CHECK(HARNESS_CALL(client, context_add, NAME, .domain = DOMAIN_USER, .type = "pid").code ==
-	      ERR_UNSUPPORTED);
+	a = HARNESS_CALL(client, context_add, NAME, .domain = DOMAIN_USER, .type = "pid");
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "did you mean 'vpid'?"));
 	a = HARNESS_CALL(client, context_list, .domain = DOMAIN_KERNEL);
 	CHECK(a.items[MSG_context] == 2 + 13); /* counters of this machine, in some trials */
 	a = add(client, "", "perf:cpu:cycles");
@@ -185,11 +186,11 @@ static void contexts(void)
 	CHECK(add(client, "", "procname").code == 0); /* makes channel0 */
 	CHECK(add(client, "", "pid").code == 0 && add(client, "channel0", "pid").code == 0);
 	CHECK(add(client, "channel0", "perf:cpu:page-faults").code == 0);
-	CHECK(enable_kernel(client, "sched_switch").code == 0);
+	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
-	CHECK(harness_answer(client).code == 0 && nr_on() == 1);
-	CHECK(strcmp(played.contexts, "procname;pid;perf:cpu:page-faults;") == 0);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 1);
+	CHECK(strcmp(kernel_fake.contexts, "procname;pid;perf:cpu:page-faults;") == 0);
 	CHECK(strstr(harness.consumer.metadata,
 		     "\tevent.context := struct {\n"
 		     "\t\tinteger { size = 8; align = 8; signed = false; encoding = UTF8; base = 10; } "
@@ -208,10 +209,10 @@ static void contexts(void)
 	close(client);
 	harness_end();
 
-	client = begin(true);
-	CHECK(enable_kernel(client, "sched_switch").code == 0);
+	client = kernel_fake_begin(true);
+	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
+	kernel_fake_settle();
 	CHECK(harness_answer(client).code == 0);
 	CHECK(!strstr(harness.consumer.metadata, "event.context"));
 	a = add(client, "", "pid");
@@ -220,28 +221,28 @@ static void contexts(void)
 	harness_end();
 }
 
-/* At each start, and when the events that tell it come to a session that records. */
+/* The state dump runs at each start, and when its events are added to a session that records. */
 static void state(void)
 {
-	int client = begin(true);
+	int client = kernel_fake_begin(true);
 
-	CHECK(enable_kernel(client, "sched_switch").code == 0);
+	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
 	CHECK(HARNESS_CALL(client, statedump, NAME).code == ERR_INVALID);
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
-	CHECK(harness_answer(client).code == 0 && played.dumps == 0);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake.dumps == 0);
 	CHECK(HARNESS_CALL(client, statedump, NAME).code == ERR_NO_EVENT);
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "lttng_*",
 		     .exclude = "");
-	settle();
-	CHECK(harness_answer(client).code == 0 && played.dumps == 1);
-	CHECK(HARNESS_CALL(client, statedump, NAME).code == 0 && played.dumps == 2);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake.dumps == 1);
+	CHECK(HARNESS_CALL(client, statedump, NAME).code == 0 && kernel_fake.dumps == 2);
 	HARNESS_SEND(client, session_stop, NAME);
-	settle();
-	CHECK(harness_answer(client).code == 0 && played.dumps == 2);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake.dumps == 2);
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
-	CHECK(harness_answer(client).code == 0 && played.dumps == 3);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake.dumps == 3);
 	close(client);
 	harness_end();
 }
@@ -263,7 +264,7 @@ static struct answer track(int client, uint8_t kind, uint8_t op, uint32_t first,
 
 static void trackers(void)
 {
-	int client = begin(true);
+	int client = kernel_fake_begin(true);
 	struct answer a;
 
 	a = track(client, TRACK_PID, TRACK_REMOVE, 1, 1);
@@ -272,20 +273,20 @@ static void trackers(void)
 	CHECK(track(client, TRACK_PID, TRACK_NR_OPS, 1, 1).code == ERR_INVALID);
 	CHECK(track(client, TRACK_PID, TRACK_ADD, 10, 3).code == 0);
 	CHECK(track(client, TRACK_VGID, TRACK_NONE, 0, 0).code == 0);
-	CHECK(enable_kernel(client, "sched_switch").code == 0);
+	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
-	CHECK(harness_answer(client).code == 0 && nr_on() == 1);
-	CHECK(played.on_kinds == (1u << TRACK_PID | 1u << TRACK_VGID));
-	CHECK(played.ids[TRACK_PID] == 3 && played.sum[TRACK_PID] == 33);
-	CHECK(played.ids[TRACK_VGID] == 0);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 1);
+	CHECK(kernel_fake.on_kinds == (1u << TRACK_PID | 1u << TRACK_VGID));
+	CHECK(kernel_fake.ids[TRACK_PID] == 3 && kernel_fake.sum[TRACK_PID] == 33);
+	CHECK(kernel_fake.ids[TRACK_VGID] == 0);
 	CHECK(track(client, TRACK_PID, TRACK_REMOVE, 12, 1).code == 0);
 	CHECK(track(client, TRACK_UID, TRACK_ADD, 0, 1).code == 0);
-	CHECK(played.ids[TRACK_PID] == 2 && played.sum[TRACK_PID] == 21);
-	CHECK(played.on_kinds & 1u << TRACK_UID);
+	CHECK(kernel_fake.ids[TRACK_PID] == 2 && kernel_fake.sum[TRACK_PID] == 21);
+	CHECK(kernel_fake.on_kinds & 1u << TRACK_UID);
 	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_tracked] == 3);
 	CHECK(track(client, TRACK_PID, TRACK_ALL, 0, 0).code == 0);
-	CHECK(!(played.on_kinds & 1u << TRACK_PID));
+	CHECK(!(kernel_fake.on_kinds & 1u << TRACK_PID));
 	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_tracked] == 2);
 	close(client);
 	harness_end();
@@ -294,40 +295,144 @@ static void trackers(void)
 /* Events that the module refuses are reported to the client, and the rest is recorded. */
 static void refused_events(void)
 {
-	int client = begin(true);
+	int client = kernel_fake_begin(true);
 	struct answer a;
 
-	CHECK(enable_kernel(client, "sched_*").code == 0);
-	CHECK(enable_place(client, RULE_PROBE, "p", "do_open").code == 0);
-	played.refuses = true;
+	CHECK(kernel_fake_enable_event(client, "sched_*").code == 0);
+	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open").code == 0);
+	kernel_fake.refuses = true;
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
+	kernel_fake_settle();
 	a = harness_answer(client);
 	CHECK(a.code == 0 && a.items[MSG_refusal] == 3);
 	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_refusal] == 3);
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "irq:*",
 		     .exclude = "");
-	settle();
+	kernel_fake_settle();
 	a = harness_answer(client);
 	CHECK(a.code == 0 && a.items[MSG_refusal] == 1); /* of this rule */
-	a = enable_place(client, RULE_PROBE, "q", "do_close");
+	a = kernel_fake_enable_place(client, RULE_PROBE, "q", "do_close");
 	CHECK(a.code == 0 && a.items[MSG_refusal] == 1);
 	/* another start tries again */
 	HARNESS_SEND(client, session_stop, NAME);
-	settle();
+	kernel_fake_settle();
 	CHECK(harness_answer(client).code == 0);
-	played.refuses = false;
+	kernel_fake.refuses = false;
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
+	kernel_fake_settle();
 	a = harness_answer(client);
-	CHECK(a.code == 0 && a.items[MSG_refusal] == 0 && nr_on() == 3);
-	CHECK(probe_on("do_open", 0) && probe_on("do_close", 0));
+	CHECK(a.code == 0 && a.items[MSG_refusal] == 0 && kernel_fake_nr_on() == 3);
+	CHECK(kernel_fake_probe("do_open", 0) && kernel_fake_probe("do_close", 0));
+	close(client);
+	harness_end();
+}
+
+static struct answer filtered(int client, uint8_t kind, const char *pattern, const char *filter)
+{
+	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = pattern,
+		     .exclude = "", .kind = kind, .location = kind == RULE_EVENTS ? "" : "vfs_read",
+		     .filter = filter);
+	kernel_fake_settle();
+	return harness_answer(client);
+}
+
+static void wrong_filters(int client)
+{
+	struct answer a = filtered(client, RULE_EVENTS, "sched_switch", "f0 == ");
+
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "column 7"));
+	a = filtered(client, RULE_EVENTS, "sched_switch", "f1 == 1");
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "no field 'f1'; did you mean 'f0'?"));
+	a = filtered(client, RULE_EVENTS, "sched_switch", "$ctx.prio == 1");
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "contexts: ctx.pid, ctx.procname"));
+	a = filtered(client, RULE_EVENTS, "sched_switch", "f0 == 1.5");
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "column 7") &&
+	      strstr(a.text, "no floating point"));
+	a = filtered(client, RULE_PROBE, "p", "f0 == 1");
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "fields: ip (u64)"));
+	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "sched_switch",
+		     .exclude = "", .filter = "f0 == 1", .sampling = "1/2");
+	kernel_fake_settle();
+	a = harness_answer(client);
+	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "can't be sampled yet"));
+	kernel_fake.older = true;
+	a = filtered(client, RULE_EVENTS, "sched_switch", "f0 == 1");
+	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "rmmod ltt"));
+	kernel_fake.older = false;
+}
+
+/* A filter is there when its event is enabled, and replaced while the event stays enabled. */
+static void filters(void)
+{
+	int client = kernel_fake_begin(true);
+	struct answer a;
+
+	wrong_filters(client);
+	CHECK(filtered(client, RULE_EVENTS, "sched_switch", "f0 == 5 && $ctx.pid == 3").code == 0);
+	start_and_stop(client, true);
+	CHECK(kernel_fake_nr_on() == 1 && kernel_fake.on[0] &&
+	      strcmp(kernel_fake.filters[0].contexts, "pid") == 0);
+	CHECK(kernel_fake_accepts(0, 5) && !kernel_fake_accepts(0, 6) &&
+	      kernel_fake.refiltered == 0);
+	a = filtered(client, RULE_EVENTS, "sched_switch", "f0 == 5 && $ctx.pid == 3");
+	CHECK(a.code == ERR_EVENT_EXISTS);
+	CHECK(filtered(client, RULE_EVENTS, "sched_switch", "f0 == 6").code == 0);
+	CHECK(kernel_fake.refiltered == 1 && kernel_fake.changes == 1);
+	CHECK(kernel_fake_accepts(0, 6) && !kernel_fake_accepts(0, 5) &&
+	      !*kernel_fake.filters[0].contexts);
+	/* a second rule: one of both has to hold; it can't for the others */
+	a = filtered(client, RULE_EVENTS, "sched_*", "f0 < 2");
+	CHECK(a.code == 0 && a.items[MSG_refusal] == 0);
+	CHECK(kernel_fake_nr_on() == 1 && kernel_fake.filters[0].nr_programs == 2 &&
+	      kernel_fake.refiltered == 2);
+	a = filtered(client, RULE_EVENTS, "irq*", "f0 < 2");
+	CHECK(a.code == 0 && a.items[MSG_refusal] == 1 && kernel_fake_nr_on() == 1);
+	CHECK(filtered(client, RULE_EVENTS, "irq*", "f2 < 2").code == 0 &&
+	      kernel_fake_nr_on() == 2);
+	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_refusal] == 0);
+	CHECK(filtered(client, RULE_EVENTS, "sched_switch", "").code == 0);
+	CHECK(kernel_fake.filters[0].nr_programs == 0 && kernel_fake.changes == 2);
+	start_and_stop(client, false);
+	start_and_stop(client, true);
+	CHECK(kernel_fake_nr_on() == 2 && kernel_fake.filters[0].nr_programs == 0 &&
+	      kernel_fake_accepts(2, 1));
+	/* an event whose filter the module rejects is off, and tried again with another one */
+	kernel_fake.refuse_filter = ENOMEM;
+	a = filtered(client, RULE_EVENTS, "irq*", "f2 < 3");
+	CHECK(a.code == 0 && a.items[MSG_refusal] == 1 && kernel_fake_nr_on() == 1);
+	kernel_fake.refuse_filter = 0;
+	CHECK(filtered(client, RULE_EVENTS, "irq*", "f2 < 4").code == 0);
+	CHECK(kernel_fake_nr_on() == 2 && kernel_fake_accepts(2, 3) && !kernel_fake_accepts(2, 4));
+	a = HARNESS_CALL(client, filter_check, .expression = "f0 == 1", .pattern = "sched:sched_*",
+			 .domain = DOMAIN_KERNEL);
+	CHECK(a.code == 0 && a.items[MSG_verdict] == 2);
+	close(client);
+	harness_end();
+}
+
+/* Of a function, the part that has the field. */
+static void filtered_places(void)
+{
+	int client = kernel_fake_begin(true);
+
+	CHECK(filtered(client, RULE_FUNCTION, "fn", "ret < 0").code == 0);
+	start_and_stop(client, true);
+	CHECK(!kernel_fake_probe("vfs_read", LTT_KMOD_PROBE_CALL));
+	CHECK(kernel_fake_probe("vfs_read", LTT_KMOD_PROBE_RETURN));
+	CHECK(kernel_fake.probes[0].filter.nr_programs == 1);
+	CHECK(filtered(client, RULE_FUNCTION, "fn", "ip != 0").code == 0);
+	CHECK(kernel_fake_probe("vfs_read", LTT_KMOD_PROBE_CALL) && kernel_fake.refiltered == 1);
+	CHECK(filtered(client, RULE_PROBE, "p", "ip != 0 && $ctx.procname == \"x\"").code == 0);
+	CHECK(kernel_fake_probe("vfs_read", 0));
+	CHECK(strcmp(kernel_fake.probes[2].filter.contexts, "procname") == 0);
 	close(client);
 	harness_end();
 }
 
 int main(void)
 {
+	filters();
+	filtered_places();
 	recording();
 	newcomers();
 	refused_events();

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A daemon that finds a session whose buffers no daemon holds any more, and applications
- * that offer some: the very memory is taken, once; all else is refused and harms no other,
- * and the application that offered it is recorded into new buffers.
+ * A daemon that finds a session whose buffers no daemon holds any more, and applications that offer
+ * some: the same memory is accepted, once; all else is refused and affects no other, and the
+ * application that offered it is recorded into new buffers.
  */
 #include <dirent.h>
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "session_apps.h"
+#include "lib/session_apps.h"
+#include "sessiond/apps.h"
 #include "sessiond/state.h"
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
@@ -115,7 +116,7 @@ static void end_lives(void)
 
 	HARNESS_SEND(client, session_destroy, NAME);
 	harness_pump();
-	if (session_by_id(&harness.sd.sessions, 1)) /* somebody might still come */
+	if (session_by_id(&harness.sd.sessions, 1)) /* an application might still connect */
 		harness_wait(1200000);
 	close(client);
 	harness.sd.ending = true;
@@ -142,7 +143,8 @@ static void offer(int app, uint64_t ring, int first, int second)
 	HARNESS_APP_SEND(app, app_buffer_offer, ring, first, second);
 }
 
-/* One that is asked. Return: its connection; nothing is decided before it answers. */
+/* An application that receives a request. Return: its connection; nothing is decided before it
+ * answers. */
 static int asked_app(uint64_t *ret_ring)
 {
 	struct msg_app_buffer_want want = { 0 };
@@ -190,7 +192,7 @@ static void the_very_memory(void)
 	told = heard(second);
 	CHECK(told.nr[MSG_app_buffer_want] == 0 && told.ring == ring);
 	close(second);
-	second = offering_app(0); /* it would ring a doorbell that nobody hears */
+	second = offering_app(0); /* it would ring a doorbell that no consumer sleeps on */
 	told = heard(second);
 	CHECK(told.ring != ring && told.armings == 1);
 	close(second);
@@ -198,7 +200,7 @@ static void the_very_memory(void)
 	end_lives();
 }
 
-/* Whatever it offers, it goes on with a buffer of its own. */
+/* After any offer, it continues with a buffer of its own. */
 static void refused(int first, int second)
 {
 	unsigned int before = open_fds();
@@ -237,7 +239,7 @@ static void other_memory(void)
 	end_lives();
 }
 
-/* The one it was, but somebody could cut it off under our feet. */
+/* The same memory, but another process could truncate it. */
 static void unsealed(void)
 {
 	second_life(0);
@@ -280,7 +282,7 @@ static void late(void)
 	second_life(SEALS);
 	client = harness_client();
 	a = HARNESS_CALL(client, session_stop, NAME);
-	CHECK(!a.there); /* somebody may come */
+	CHECK(!a.there); /* an application may connect */
 	harness_wait(1200000);
 	CHECK(harness_answer(client).there);
 	app = asked_app(&ring);
@@ -294,7 +296,8 @@ static void late(void)
 	end_lives();
 }
 
-/* A stop is answered when the buffer is there; after the session nobody is asked. */
+/* A stop is answered when the buffer has arrived; after the session no application receives
+ * requests. */
 static void in_time(void)
 {
 	int client, app;
@@ -340,7 +343,7 @@ static void recovered(void)
 	client = harness_client();
 	CHECK(HARNESS_CALL(client, session_list).there);
 	waiting = waits(client, since);
-	CHECK(HARNESS_CALL(client, session_show, NAME).there); /* nobody else waits */
+	CHECK(HARNESS_CALL(client, session_show, NAME).there); /* no other client waits */
 	app = asked_app(&ring);
 	offer(app, ring, data, ctl);
 	told = heard(app);
@@ -352,7 +355,8 @@ static void recovered(void)
 	end_lives();
 }
 
-/* Nobody brings it: after a second, or with the session, or with the daemon. */
+/* The buffer is not offered: the wait ends after a second, or with the session, or with the
+ * daemon. */
 static void unrecovered(void)
 {
 	uint64_t since = loop_now_ns();
@@ -383,7 +387,7 @@ static void unrecovered(void)
 	close(doorbell);
 }
 
-/* The daemon dies again before anybody has come: its successor asks. */
+/* The daemon dies again before any application has connected: its successor sends the requests. */
 static void third_life(void)
 {
 	struct told told;

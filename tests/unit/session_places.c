@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The daemon without main(), and a kernel module that is played: probes at places in the kernel
- * and in programs, and what is fetched there.
+ * The daemon without main(), and a simulated kernel module: probes at places in the kernel and in
+ * programs, and the values fetched there.
  */
+#include <sys/stat.h>
+
 #include "base/mem.h"
-#include "kernel_play.h"
+#include "lib/kernel_fake.h"
 
 static void bad_places(int client)
 {
-	struct answer a = enable_place(client, RULE_PROBE, "p", "no_such");
+	struct answer a = kernel_fake_enable_place(client, RULE_PROBE, "p", "no_such");
 
 	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "no such symbol"));
-	a = enable_place(client, RULE_PROBE, "p", "do_open+3");
+	a = kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+3");
 	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "beginning of an instruction"));
-	CHECK(enable_place(client, RULE_PROBE, "p", "do_open+").code == ERR_INVALID);
-	CHECK(enable_place(client, RULE_PROBE, "p", "do_open+x").code == ERR_INVALID);
-	CHECK(enable_place(client, RULE_PROBE, "p", "+4").code == ERR_INVALID);
-	CHECK(enable_place(client, RULE_PROBE, "p", "0x").code == ERR_INVALID);
-	a = enable_place(client, RULE_FUNCTION, "p", "do_open+4");
+	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+").code == ERR_INVALID);
+	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+x").code == ERR_INVALID);
+	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "+4").code == ERR_INVALID);
+	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "0x").code == ERR_INVALID);
+	a = kernel_fake_enable_place(client, RULE_FUNCTION, "p", "do_open+4");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "use --probe"));
 	CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "p",
 			   .exclude = "", .kind = RULE_PROBE, .location = "do_open")
@@ -26,34 +28,37 @@ static void bad_places(int client)
 
 static void places(void)
 {
-	int client = begin(true);
+	int client = kernel_fake_begin(true);
 	const struct ltt_kmod_probe *probe;
 	struct answer a;
 
 	bad_places(client);
-	CHECK(enable_place(client, RULE_PROBE, "p", "do_open+0x10").code == 0);
-	CHECK(enable_place(client, RULE_FUNCTION, "f", "do_open").code == 0);
-	CHECK(enable_place(client, RULE_PROBE, "p", "do_open+0x10").code == ERR_EVENT_EXISTS);
-	CHECK(enable_place(client, RULE_PROBE, "p", "do_close").code == ERR_INVALID);
-	CHECK(enable_place(client, RULE_PROBE, "f_exit", "do_close").code == ERR_INVALID);
+	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+0x10").code == 0);
+	CHECK(kernel_fake_enable_place(client, RULE_FUNCTION, "f", "do_open").code == 0);
+	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+0x10").code ==
+	      ERR_EVENT_EXISTS);
+	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_close").code == ERR_INVALID);
+	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "f_exit", "do_close").code ==
+	      ERR_INVALID);
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
+	kernel_fake_settle();
 	a = harness_answer(client);
 	CHECK(a.code == 0 && a.items[MSG_refusal] == 0);
-	CHECK(nr_on() == 0 && probe_on("do_open", LTT_KMOD_PROBE_RETURN));
-	CHECK(probe_on("do_open", LTT_KMOD_PROBE_CALL));
-	probe = probe_on("do_open", 0);
+	CHECK(kernel_fake_nr_on() == 0 && kernel_fake_probe("do_open", LTT_KMOD_PROBE_RETURN));
+	CHECK(kernel_fake_probe("do_open", LTT_KMOD_PROBE_CALL));
+	probe = kernel_fake_probe("do_open", 0);
 	CHECK(probe && probe->offset == 0x10);
 	CHECK(strstr(harness.consumer.metadata, "name = \"f_entry\";"));
 	CHECK(strstr(harness.consumer.metadata, "name = \"f_exit\";"));
 	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_rule] == 2);
 	/* the same name, and so the same id, at another place */
-	disable_place(client, "p");
-	disable_place(client, "f");
-	CHECK(!probe_on("do_open", 0) && !probe_on("do_open", LTT_KMOD_PROBE_RETURN) &&
-	      !probe_on("do_open", LTT_KMOD_PROBE_CALL));
-	CHECK(enable_place(client, RULE_PROBE, "p", "0x1234").code == 0);
-	probe = probe_on("", 0);
+	kernel_fake_disable_place(client, "p");
+	kernel_fake_disable_place(client, "f");
+	CHECK(!kernel_fake_probe("do_open", 0) &&
+	      !kernel_fake_probe("do_open", LTT_KMOD_PROBE_RETURN) &&
+	      !kernel_fake_probe("do_open", LTT_KMOD_PROBE_CALL));
+	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "0x1234").code == 0);
+	probe = kernel_fake_probe("", 0);
 	CHECK(probe && probe->address == 0x1234);
 	close(client);
 	harness_end();
@@ -64,7 +69,7 @@ static struct answer enable_fetch(int client, uint8_t kind, const char *location
 {
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "f",
 		     .exclude = "", .kind = kind, .location = location, .fetch = fetch);
-	settle();
+	kernel_fake_settle();
 	return harness_answer(client);
 }
 
@@ -72,22 +77,22 @@ static struct answer enable_fetch(int client, uint8_t kind, const char *location
 static void fetches(void)
 {
 	static const char fetch[] = "name=+0($arg1):string left=$retval:s32 $comm fd=$arg2:u32";
-	int client = begin(true);
+	int client = kernel_fake_begin(true);
 	struct answer a = enable_fetch(client, RULE_PROBE, "do_open", "$retval");
 
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "use --function"));
 	a = enable_fetch(client, RULE_PROBE, "do_open+4", "$arg1");
-	CHECK(a.code == ERR_INVALID && strstr(a.text, "at its beginning"));
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "at the beginning of a function"));
 	a = enable_fetch(client, RULE_PROBE, "0x1234", "$arg1");
-	CHECK(a.code == ERR_INVALID && strstr(a.text, "at its beginning"));
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "at the beginning of a function"));
 	CHECK(enable_fetch(client, RULE_PROBE, "do_open", "nonsense").code == ERR_INVALID);
 	CHECK(enable_fetch(client, RULE_EVENTS, "", "$comm").code == ERR_INVALID);
 	CHECK(enable_fetch(client, RULE_FUNCTION, "do_open", fetch).code == 0);
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
+	kernel_fake_settle();
 	CHECK(harness_answer(client).code == 0);
-	CHECK(probe_on("do_open", LTT_KMOD_PROBE_CALL)->nr_args == 3);
-	CHECK(probe_on("do_open", LTT_KMOD_PROBE_RETURN)->nr_args == 1);
+	CHECK(kernel_fake_probe("do_open", LTT_KMOD_PROBE_CALL)->nr_args == 3);
+	CHECK(kernel_fake_probe("do_open", LTT_KMOD_PROBE_RETURN)->nr_args == 1);
 	CHECK(strstr(harness.consumer.metadata, "base = 16; } _parent_ip;\n"
 						"\t\tinteger { size = 32; align = 8; signed = false; "
 						"encoding = none; base = 10; } _fd;\n"
@@ -119,7 +124,7 @@ static struct answer enable_user(int client, const char *location, const char *p
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "u",
 		     .exclude = "", .kind = RULE_USER, .location = location, .fetch = fetch,
 		     .file = path, .places = text);
-	settle();
+	kernel_fake_settle();
 	return harness_answer(client);
 }
 
@@ -143,13 +148,13 @@ static void bad_programs(int client)
 	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "has changed"));
 }
 
-/* Places in a program, that lttctl found: what the module is told of them; root's only. */
+/* Places in a program that lttctl found: the messages to the module; for root only. */
 static void programs(void)
 {
 	static const char places[] = ";0x10@0x20 a=%di:s32>s64 b=+8(%r9+4*%cx):u16;48 "
 				     "a=\\5:s64 b=%dx:u16";
-	int client = begin(true);
-	struct ltt_kmod_arg *args = played.user_args[0];
+	int client = kernel_fake_begin(true);
+	struct ltt_kmod_arg *args = kernel_fake.user_args[0];
 	struct answer a;
 
 	if (geteuid() != 0) {
@@ -161,26 +166,27 @@ static void programs(void)
 	}
 	bad_programs(client);
 	a = enable_user(client, "sdt:x:y:z", "/proc/self/exe", places, "");
-	CHECK(a.code == 0 && played.users == 0); /* it was tried */
+	CHECK(a.code == 0 && kernel_fake.users == 0); /* it was tried */
 	HARNESS_SEND(client, session_start, NAME);
-	settle();
-	CHECK(harness_answer(client).code == 0 && played.users == 1);
-	CHECK(played.user.offset == 0x10 && played.user.semaphore == 0x20 &&
-	      played.user.nr_more == 1 && played.user.flags == 0);
-	CHECK(played.second.offset == 48 && played.second.semaphore == 0);
+	kernel_fake_settle();
+	CHECK(harness_answer(client).code == 0 && kernel_fake.users == 1);
+	CHECK(kernel_fake.user.offset == 0x10 && kernel_fake.user.semaphore == 0x20 &&
+	      kernel_fake.user.nr_more == 1 && kernel_fake.user.flags == 0);
+	CHECK(kernel_fake.second.offset == 48 && kernel_fake.second.semaphore == 0);
 	CHECK(args[0].bytes == 8 && args[0].nr_steps == 2 &&
 	      args[0].steps[1].op == LTT_KMOD_STEP_EXTEND && args[0].steps[1].nr == 4 &&
 	      args[0].steps[1].offset == 1);
 	CHECK(args[1].bytes == 2 && args[1].nr_steps == 3 &&
 	      args[1].steps[1].op == LTT_KMOD_STEP_ADD_REGISTER && args[1].steps[1].nr == 2 &&
 	      args[1].steps[1].offset == 4 && args[1].steps[2].op == LTT_KMOD_STEP_READ_USER);
-	CHECK(played.user_args[1][0].steps[0].offset == 5);
+	CHECK(kernel_fake.user_args[1][0].steps[0].offset == 5);
 	CHECK(strstr(harness.consumer.metadata, "base = 16; } _ip;\n"
 						"\t\tinteger { size = 64; align = 8; signed = true; "
 						"encoding = none; base = 10; } _a;\n"));
-	disable_place(client, "u");
+	kernel_fake_disable_place(client, "u");
 	a = enable_user(client, "return:x:y", "/proc/self/exe", ";64", "$retval:s32");
-	CHECK(a.code == 0 && played.users == 2 && played.user.flags == LTT_KMOD_PROBE_RETURN);
+	CHECK(a.code == 0 && kernel_fake.users == 2 &&
+	      kernel_fake.user.flags == LTT_KMOD_PROBE_RETURN);
 	CHECK(strstr(harness.consumer.metadata, "_parent_ip;"));
 	close(client);
 	harness_end();

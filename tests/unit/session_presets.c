@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The daemon without main(), and a kernel module that is played: where rules go whose events
- * a module has registered a channel for, and what that channel is like.
+ * The daemon without main(), and a simulated kernel module: rules whose events have a channel
+ * registered by a module, and the attributes of that channel.
  */
 #include <errno.h>
 
-#include "session_apps.h"
+#include "lib/session_apps.h"
 
 static const char *const events[] = { "sched:sched_switch", "power:cpu_idle", "power:wake",
 				      "irq:irq_raise",	    "irq:irq_lower",  "irq:other",
@@ -111,7 +111,7 @@ static void where_rules_go(void)
 	CHECK(goes(client, "sched_switch", "channel0")); /* though there is one channel */
 	CHECK(goes(client, "power:cpu_*", "power") && goes(client, "cpu_idle", "power"));
 	CHECK(goes(client, "irq:irq_r*", "irqs") && goes(client, "irq_lower", "irqs"));
-	CHECK(goes(client, "irq:*", "channel0")); /* irq:other is nobody's */
+	CHECK(goes(client, "irq:*", "channel0")); /* irq:other belongs to no preset */
 	CHECK(goes(client, "wake", "channel0"));  /* net:wake, too */
 	CHECK(goes(client, "*", "channel0"));
 	CHECK(strcmp(enable_in(client, "power:wake", "mine"), "mine") == 0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The daemon without main(): what applications and clients must not say costs them
- * an answer, a point or the connection, and nobody else anything.
+ * The daemon without main(): forbidden messages of applications and clients cost them an answer, a
+ * point or the connection, and affect no other peer.
  */
 #include <errno.h>
 
 #include "base/dir.h"
-#include "session_apps.h"
+#include "lib/session_apps.h"
 #include "sessiond/core/app.h"
 
 /* Invalid messages of applications cost them their connection, or that point. */
@@ -44,7 +44,7 @@ static void liars(void)
 	send_point(app, 3, "x:again", NULL, 32, true);
 	CHECK(heard(app).nr[MSG_app_point_refused] == 3);
 	a = HARNESS_CALL(client, point_list, .domain = 2);
-	CHECK(a.items[MSG_point] == 3); /* those that make no sense are listed, and why */
+	CHECK(a.items[MSG_point] == 3); /* invalid points are listed, with the reason */
 	remove_point(app, 1);
 	harness_pump();
 	a = HARNESS_CALL(client, point_list, .domain = 2);
@@ -181,7 +181,7 @@ static void too_many_waiting(void)
 	CHECK(a.there && a.code == ERR_BUSY && strstr(a.text, "wait"));
 	a = HARNESS_CALL(client, session_list, .settled = 0);
 	CHECK(a.there && a.code == ERR_BUSY);
-	fake_release();
+	harness_consumer_release();
 	harness_pump();
 	CHECK(harness_answer(client).there); /* those that waited */
 	close(client);

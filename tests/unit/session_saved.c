@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The state that a session daemon leaves for its successor, cut off at each byte and with each
- * bit flipped: never taken for a session, and a client that asks for the session gets the reason.
+ * bit flipped: never restored as a session, and a client that names the session gets the reason.
  * The state of an older daemon, without a checksum, is still read.
  */
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "session_apps.h"
+#include "lib/session_apps.h"
 #include "sessiond/inherit.h"
 #include "sessiond/state.h"
 
@@ -82,7 +82,7 @@ static void make_files(void)
 
 static const uint8_t *copy; /* of the daemon's file; NULL: it is the same */
 
-/* A successor finds these. Return: what it answers about the session. */
+/* A successor finds these. Return: its answer about the session. */
 static struct answer succeed(const uint8_t *session, size_t len, const uint8_t *daemon,
 			     size_t daemon_len)
 {
@@ -93,7 +93,7 @@ static struct answer succeed(const uint8_t *session, size_t len, const uint8_t *
 	put("daemon.copy", copy ? copy : daemon, copy ? daemon_file.len : daemon_len);
 	put("1", session, len);
 	harness_begin();
-	inherit_init(&harness.sd.keeper.inherit); /* nobody holds anything */
+	inherit_init(&harness.sd.keeper.inherit); /* no process holds descriptors */
 	state_load(&harness.sd, dir);
 	client = harness_client();
 	a = HARNESS_CALL(client, session_show, NAME);
@@ -123,7 +123,7 @@ static void back(void)
 	harness_end();
 }
 
-/* It is gone from the state, too: nobody stumbles over it again. */
+/* It is removed from the state, too: no later daemon reads it again. */
 static bool left_behind(const struct answer *a)
 {
 	int fd = open_file("1", O_RDONLY);

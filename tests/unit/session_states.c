@@ -34,7 +34,7 @@ static void all_pairs(void)
 			/* operations end only where one is going on */
 			if (idle && (event == SESSION_EV_STARTED || event == SESSION_EV_STOPPED))
 				CHECK(outcome == SESSION_REFUSED);
-			/* what changes goes to a state of the right kind */
+			/* a change leads to a state of the right kind */
 			if (outcome == SESSION_DONE && event == SESSION_EV_START)
 				CHECK(next == SESSION_STARTING && state != SESSION_RECORDING);
 			if (outcome == SESSION_DONE && event == SESSION_EV_STARTED)
@@ -61,16 +61,16 @@ static void time_spent(void)
 	sessions_init(&sessions, NULL);
 	CHECK(session_create(&sessions, &me, "a", "/tmp/a", 42, &s, &err) == 0);
 	CHECK(session_recording_ns(s, 500) == 0);
-	CHECK(session_happen(s, SESSION_EV_STOP, 500) == SESSION_REFUSED);
+	CHECK(session_apply_event(s, SESSION_EV_STOP, 500) == SESSION_REFUSED);
 	CHECK(s->state == SESSION_NEW);
-	CHECK(session_happen(s, SESSION_EV_START, 1000) == SESSION_DONE);
-	CHECK(session_happen(s, SESSION_EV_STARTED, 1100) == SESSION_DONE);
+	CHECK(session_apply_event(s, SESSION_EV_START, 1000) == SESSION_DONE);
+	CHECK(session_apply_event(s, SESSION_EV_STARTED, 1100) == SESSION_DONE);
 	CHECK(session_recording_ns(s, 1500) == 500);
-	CHECK(session_happen(s, SESSION_EV_STOP, 2000) == SESSION_DONE);
+	CHECK(session_apply_event(s, SESSION_EV_STOP, 2000) == SESSION_DONE);
 	CHECK(session_recording_ns(s, 9999) == 1000);
-	CHECK(session_happen(s, SESSION_EV_STOPPED, 2500) == SESSION_DONE);
-	CHECK(session_happen(s, SESSION_EV_START, 3000) == SESSION_DONE);
-	CHECK(session_happen(s, SESSION_EV_STOPPED, 3010) == SESSION_DONE); /* undone */
+	CHECK(session_apply_event(s, SESSION_EV_STOPPED, 2500) == SESSION_DONE);
+	CHECK(session_apply_event(s, SESSION_EV_START, 3000) == SESSION_DONE);
+	CHECK(session_apply_event(s, SESSION_EV_STOPPED, 3010) == SESSION_DONE); /* undone */
 	CHECK(session_recording_ns(s, 9999) == 1010);
 	sessions_fini(&sessions);
 	CHECK(sessions.nr == 0);
@@ -94,7 +94,7 @@ static void owners(void)
 	CHECK(!session_visible(of_a, &b) && session_visible(of_a, &root));
 	CHECK(session_find(&sessions, &root, "web", &found, &err) == ERR_INVALID);
 	memset(&err, 0, sizeof(err));
-	CHECK(session_happen(of_b, SESSION_EV_DESTROY, 1) == SESSION_DONE);
+	CHECK(session_apply_event(of_b, SESSION_EV_DESTROY, 1) == SESSION_DONE);
 	CHECK(session_find(&sessions, &root, "web", &found, &err) == 0 && found == of_a);
 	CHECK(session_find(&sessions, &b, "web", &found, &err) == ERR_NO_SESSION);
 	memset(&err, 0, sizeof(err));

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The daemon without main(), and a consumer that fails, is slow, or dies: undo, try
- * again, and nobody else waits.
+ * The daemon without main(), and a consumer that fails, is slow, or dies: undo, retry, and no other
+ * session waits.
  */
 #include "base/mem.h"
-#include "session_apps.h"
+#include "lib/session_apps.h"
 
-/* A start that fails is undone; it can be tried again. */
+/* A start that fails is undone; it can be retried. */
 static void undo(void)
 {
 	int client, app;
@@ -40,7 +40,7 @@ static void undo(void)
 	}
 }
 
-/* Metadata that can't be written is tried again, and nothing is armed before. */
+/* Writing of metadata is retried after a failure, and nothing is armed before. */
 static void disk_full(void)
 {
 	int client, app;
@@ -65,7 +65,7 @@ static void disk_full(void)
 	harness_end();
 }
 
-/* Without its consumer the daemon says so, and goes on answering. */
+/* Without its consumer the daemon reports it, and continues to answer. */
 static void consumer_dies(void)
 {
 	struct answer a;
@@ -74,7 +74,7 @@ static void consumer_dies(void)
 	harness_begin();
 	client = harness_client();
 	record(client, "*");
-	fake_die();
+	harness_consumer_close();
 	harness_pump();
 	CHECK(strstr(session_problem(session_by_id(&harness.sd.sessions, 1)), "consumer"));
 	a = HARNESS_CALL(client, session_stop, NAME);
@@ -86,8 +86,8 @@ static void consumer_dies(void)
 	harness_end();
 }
 
-/* One consumer after the other dies before it has answered what it was told: the
- * next hears of each buffer once, and of what clients asked once too. */
+/* One consumer after the other dies before it has answered its requests: the next receives each
+ * buffer once, and each request of a client once, too. */
 static void consumers_die(void)
 {
 	struct fake_consumer *fc = &harness.consumer;
@@ -113,9 +113,9 @@ static void consumers_die(void)
 	fc->hold_type = MSG_con_ring_adopt;
 	for (int i = 0; i < 3; i++) {
 		memset(fc->calls, 0, sizeof(fc->calls));
-		fake_die();
+		harness_consumer_close();
 		harness_pump();
-		fake_connect(accept4(listener, NULL, NULL, SOCK_CLOEXEC));
+		harness_consumer_connect(accept4(listener, NULL, NULL, SOCK_CLOEXEC));
 		harness_pump();
 		CHECK(fc->calls[MSG_con_output_open] == 1);
 		CHECK(fc->calls[MSG_con_ring_adopt] == 1);
@@ -129,12 +129,12 @@ static void consumers_die(void)
 	harness_end();
 }
 
-/* --- a consumer that talks nonsense ------------------------------------------------- */
+/* --- a consumer that sends invalid messages ------------------------------------------------- */
 
 struct nonsense {
 	const char *what;
 	uint16_t type, flags;
-	bool pending_hello; /* of a request that nobody made */
+	bool pending_hello; /* of a request that was never sent */
 	size_t len;
 	uint8_t bytes[12]; /* behind the header */
 };
@@ -144,7 +144,7 @@ static const struct nonsense nonsenses[] = {
 	{ "an unknown one", 999, MSG_REPLY, false, 9, { 0 } },
 	{ "half an outcome", MSG_con_stats, MSG_REPLY, false, 2, { 0 } },
 	{ "a sentence cut short", MSG_con_stats, MSG_REPLY, false, 10, { 0, 0, 0, 0, 9, 0, 0, 0 } },
-	{ "an answer to nobody", MSG_con_stats, MSG_REPLY, true, 9, { 0 } },
+	{ "an answer without a request", MSG_con_stats, MSG_REPLY, true, 9, { 0 } },
 	{ "item and reply in one", MSG_con_stats, MSG_REPLY | MSG_ITEM, false, 9, { 0 } },
 	{ "flags of no kind", MSG_con_stats, 8, false, 9, { 0 } },
 	{ "half an item", MSG_con_stream, MSG_ITEM, false, 11, { 0 } },
@@ -175,7 +175,7 @@ static int successor(const char *path)
 	return listener;
 }
 
-/* Its connection is closed, nobody hears what it said, and its successor is asked. */
+/* Its connection is closed, its message is discarded, and its successor receives the request. */
 static void confused(const struct nonsense *n, uint16_t asked)
 {
 	struct fake_consumer *fc = &harness.consumer;
@@ -204,7 +204,7 @@ static void confused(const struct nonsense *n, uint16_t asked)
 	CHECK(!harness_answer(client).there);
 	memset(fc->calls, 0, sizeof(fc->calls));
 	fc->hold_type = 0;
-	fake_connect(accept4(listener, NULL, NULL, SOCK_CLOEXEC));
+	harness_consumer_connect(accept4(listener, NULL, NULL, SOCK_CLOEXEC));
 	harness_pump();
 	CHECK(fc->calls[MSG_con_adopted] == 1 && fc->calls[MSG_con_stats] == 1);
 	a = harness_answer(client);

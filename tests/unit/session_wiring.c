@@ -3,7 +3,7 @@
  * The daemon without main(): commands, applications and the consumer's answers
  * in all orders that matter, from create to destroy.
  */
-#include "session_apps.h"
+#include "lib/session_apps.h"
 
 static void life(void)
 {
@@ -80,7 +80,7 @@ static void life(void)
 	a = HARNESS_CALL(client, point_list, .domain = 2, .fields = 1);
 	CHECK(a.there && a.items[MSG_point] == 3);
 
-	/* off at once; told when nothing is in flight any more */
+	/* off at once; reported when nothing is in flight any more */
 	a = HARNESS_CALL(client, session_stop, NAME);
 	CHECK(!a.there && !fc->rings_on);
 	told = heard(app);
@@ -146,7 +146,7 @@ static void latecomer(void)
 	harness_end();
 }
 
-/* The application confirms what it has been told; then the client has its answer. */
+/* The application confirms its messages; then the client receives its answer. */
 static void confirmed(int client, int app)
 {
 	struct told told = heard(app);
@@ -175,7 +175,7 @@ static void slow_restart(void)
 	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
 	told = heard(app);
 	CHECK(fc->nr_held == 1 && told.armings == 0);
-	fake_release();
+	harness_consumer_release();
 	told = heard(app);
 	CHECK(told.armings == 1 && told.nr[MSG_app_buffer] == 0);
 	confirm(app, &told);
@@ -210,7 +210,7 @@ static void in_flight(void)
 	harness_end();
 }
 
-/* A mute application costs the starter one second and nobody else anything. */
+/* A silent application delays the starting client by one second and no other. */
 static void mute(void)
 {
 	struct rep_session_start start;
@@ -260,7 +260,7 @@ static void partings(void)
 	HARNESS_SEND(client, session_show, NAME);
 	close(client);
 	harness_pump();
-	close(app); /* nobody is left to wait for */
+	close(app); /* no application is left to wait for */
 	harness_pump();
 	CHECK(harness.sd.sessions.nr == 1);
 	harness_end(); /* and the put-off destroy is dropped */
@@ -307,8 +307,8 @@ static unsigned int most_of_a_round(int app, unsigned int nr, struct told *told)
 	return most;
 }
 
-/* Points that come at once, or are there when a session starts, are armed in slices: whatever else
- * has come is served between them. The application is asked to confirm once all are. */
+/* Points that come at once, or are there when a session starts, are armed in slices: other messages
+ * are served between them. The application is requested to confirm once all are armed. */
 static void slices(void)
 {
 	struct told told = { 0 };

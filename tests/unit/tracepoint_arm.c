@@ -12,6 +12,7 @@
 
 #include "check.h"
 #include "ring_double.h"
+#include "tracer/ring/ring.h"
 #include "tracer/site/site.h"
 #include "tracer_alone.h"
 
@@ -20,7 +21,7 @@ LTT_TRACEPOINT(a, text, (const char *s), LTT_INFO, ltt_string(s, s))
 
 static struct ring_set sets[40];
 
-/* --- points as the daemon learns of them -------------------------------------------- */
+/* --- points as reported to the daemon -------------------------------------------- */
 
 static uint32_t id_one, id_text, id_marker, id_late, nr_added, nr_removed;
 
@@ -68,16 +69,16 @@ static void test_arm(void)
 {
 	reset();
 	sets[0].keep = 1;
-	CHECK(site_arm(99999, &sets[0], 1, 1, NULL) == -ENOENT);
-	CHECK(site_arm(id_one, &sets[0], 1, 3, NULL) == 0);
-	CHECK(site_arm(id_one, &sets[0], 1, 3, NULL) == 1);
+	CHECK(site_arm(99999, &sets[0], 1, 1, 0, NULL) == -ENOENT);
+	CHECK(site_arm(id_one, &sets[0], 1, 3, 0, NULL) == 0);
+	CHECK(site_arm(id_one, &sets[0], 1, 3, 0, NULL) == 1);
 	ltt_trace(a, one, 0x01020304);
 	CHECK(records(0, 3) == 1 && sets[0].last_len == 4 && sets[0].last[0] == 4);
-	/* another id in the same set takes the place of the first */
-	CHECK(site_arm(id_one, &sets[0], 1, 4, NULL) == 0);
+	/* another id in the same set replaces the first */
+	CHECK(site_arm(id_one, &sets[0], 1, 4, 0, NULL) == 0);
 	ltt_trace(a, one, 1);
 	CHECK(records(0, 3) == 1 && records(0, 4) == 1);
-	CHECK(site_arm(id_marker, &sets[0], 1, 5, NULL) == 0);
+	CHECK(site_arm(id_marker, &sets[0], 1, 5, 0, NULL) == 0);
 	mark(7);
 	CHECK(records(0, 5) == 1 && sets[0].last_len == 4 && sets[0].last[0] == 7);
 	CHECK(site_disarm(id_one, &sets[1]) == -ENOENT);
@@ -95,7 +96,7 @@ static void test_many_sessions(void)
 {
 	reset();
 	for (int i = 0; i < 40; i++)
-		CHECK(site_arm(id_one, &sets[i], (uint32_t)i + 1, 1, NULL) == 0);
+		CHECK(site_arm(id_one, &sets[i], (uint32_t)i + 1, 1, 0, NULL) == 0);
 	ltt_trace(a, one, 1);
 	for (int i = 0; i < 40; i += 3)
 		CHECK(site_disarm(id_one, &sets[i]) == 0);
@@ -112,7 +113,7 @@ static void test_churn(void)
 {
 	reset();
 	for (int i = 0; i < 20000; i++) {
-		CHECK(site_arm(id_one, &sets[i % 3], 1, 1, NULL) == 0);
+		CHECK(site_arm(id_one, &sets[i % 3], 1, 1, 0, NULL) == 0);
 		ltt_trace(a, one, 1);
 		CHECK(site_disarm(id_one, &sets[i % 3]) == 0);
 	}
@@ -122,8 +123,8 @@ static void test_churn(void)
 static void test_limits(void)
 {
 	reset();
-	CHECK(site_arm(id_one, &sets[0], 1, 1, NULL) == 0);
-	CHECK(site_arm(id_one, &sets[1], 2, 1, NULL) == 0);
+	CHECK(site_arm(id_one, &sets[0], 1, 1, 0, NULL) == 0);
+	CHECK(site_arm(id_one, &sets[1], 2, 1, 0, NULL) == 0);
 	site_only_session(2);
 	ltt_trace(a, one, 1);
 	site_mute();
@@ -154,8 +155,8 @@ static void test_oversize(void)
 	memset(text, 'h', huge);
 	text[huge] = '\0';
 	reset();
-	CHECK(site_arm(id_text, &sets[0], 1, 1, NULL) == 0);
-	CHECK(site_arm(id_text, &sets[1], 2, 1, NULL) == 0);
+	CHECK(site_arm(id_text, &sets[0], 1, 1, 0, NULL) == 0);
+	CHECK(site_arm(id_text, &sets[1], 2, 1, 0, NULL) == 0);
 	ltt_trace(a, text, text);
 	CHECK(records(0, 1) == 0 && sets[0].lost_size == 1 && sets[1].lost_size == 1);
 	site_only_session(2);
@@ -201,7 +202,7 @@ static void test_late(void)
 	ltt_sites_register(late_list, late_list + 1, LTT_SITE_ABI);
 	CHECK(nr_added == before + 1);
 	first = id_late;
-	CHECK(site_arm(id_late, &sets[0], 1, 1, NULL) == 0);
+	CHECK(site_arm(id_late, &sets[0], 1, 1, 0, NULL) == 0);
 	ltt_sites_register(late_list + 1, late_list + 2, LTT_SITE_ABI);
 	CHECK(nr_added == before + 1);
 	hit(&late[0]);
@@ -244,11 +245,11 @@ static void test_replace(void)
 	uint64_t recorded = 0;
 
 	reset();
-	CHECK(site_arm(id_one, &sets[0], 1, 1, NULL) == 0);
+	CHECK(site_arm(id_one, &sets[0], 1, 1, 0, NULL) == 0);
 	for (int i = 0; i < THREADS; i++)
 		CHECK(pthread_create(&thread[i], NULL, trace, NULL) == 0);
 	for (int i = 0; i < SWAPS; i++) {
-		CHECK(site_arm(id_one, &sets[(i + 1) % 40], 1, 1, &sets[i % 40]) == 0);
+		CHECK(site_arm(id_one, &sets[(i + 1) % 40], 1, 1, 0, &sets[i % 40]) == 0);
 		CHECK(site_disarm(id_one, &sets[i % 40]) == -ENOENT);
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);

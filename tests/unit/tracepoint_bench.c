@@ -11,9 +11,10 @@
 #include <ltt/probe.h>
 #include <ltt/tracepoint.h>
 
-#include "armed_set.h"
+#include "lib/tracer/armed_set.h"
 #include "ltt_counts.h"
 #include "tracer/emit/counter.h"
+#include "tracer/emit/keys.h"
 #include "tracer_alone.h"
 
 #define SLICE 1000u /* events: short, so that the best of many had the CPU to itself */
@@ -33,7 +34,7 @@ static void run_clock(void)
 #if defined(__x86_64__)
 		sum += __builtin_ia32_rdtsc();
 #else
-		sum += now_ns();
+		sum += testset_now_ns();
 #endif
 		__asm__ volatile("" : "+r"(sum));
 	}
@@ -43,6 +44,12 @@ static void run_small(void)
 {
 	for (uint64_t i = 0; i < SLICE; i++)
 		ltt_trace(bench, small, (int)i);
+}
+
+static void run_few(void)
+{
+	for (uint64_t i = 0; i < SLICE; i++)
+		ltt_trace(bench, small, (int)(i % 16));
 }
 
 static void run_text(void)
@@ -74,10 +81,10 @@ static double best_ns(void (*run)(void))
 	double best = 1e9;
 
 	for (uint64_t i = 0; i < slices; i++) {
-		uint64_t begin = now_ns();
+		uint64_t begin = testset_now_ns();
 
 		run();
-		double ns = (double)(now_ns() - begin) / SLICE;
+		double ns = (double)(testset_now_ns() - begin) / SLICE;
 		best = ns < best ? ns : best;
 	}
 	return best;
@@ -89,7 +96,8 @@ static uint32_t nr_ids, small_id;
 static void added(const struct point *point, void *data)
 {
 	(void)data;
-	if (strstr(point->event->name, "bench") || strcmp(point->event->name, "ltt_tracef:event") == 0)
+	if (strstr(point->event->name, "bench") ||
+	    strcmp(point->event->name, "ltt_tracef:event") == 0)
 		point_ids[nr_ids++] = point->id;
 	if (strcmp(point->event->name, "bench:small") == 0)
 		small_id = point->id;
@@ -111,19 +119,40 @@ static void ignore(void *priv, const struct ltt_event_view *view)
 	(void)view;
 }
 
-/* As the session daemon's memory; here nobody else's. */
+static void measure_keyed(void)
+{
+	static uint64_t parts[64][LTT_COUNTS_REST_WORDS + 2 * 1024];
+	static struct ltt_counts_slot slots[1024], more[1024];
+	struct counter counter = { parts[0], sizeof(parts[0]), 63, COUNTER_HITS, 63, NULL, 0 };
+	struct key_spec keys = { slots, 1024, 1, { 0, 0 }, KEYS_NO_VALUE };
+
+	CHECK(site_count(small_id, &counter, &keys) == 0, "keys");
+	printf("%-24s %7.2f\n", "counted by key", best_ns(run_few));
+	printf("%-24s %7.2f\n", "with no room for it", best_ns(run_small));
+	CHECK(site_uncount(small_id, counter.words) == 0, "uncount");
+	keys.value = counter.field = 0;
+	keys.slots = more;
+	CHECK(site_count(small_id, &counter, &keys) == 0, "keys and values");
+	printf("%-24s %7.2f\n", "a histogram by key", best_ns(run_few));
+	CHECK(site_uncount(small_id, counter.words) == 0, "uncount");
+}
+
+/* Like the session daemon's memory, but private. */
 static void measure_counted(void)
 {
 	static struct ltt_counts counts[64];
-	struct counter counter = { (uint64_t *)counts, sizeof(*counts), 63, COUNTER_HITS, 63 };
+	struct counter counter = {
+		(uint64_t *)counts, sizeof(*counts), 63, COUNTER_HITS, 63, NULL, 0
+	};
 
-	CHECK(small_id && site_count(small_id, &counter) == 0, "count");
+	CHECK(small_id && site_count(small_id, &counter, NULL) == 0, "count");
 	printf("%-24s %7.2f\n", "counted", best_ns(run_small));
 	CHECK(site_uncount(small_id, counter.words) == 0, "uncount");
 	counter.field = 0;
-	CHECK(site_count(small_id, &counter) == 0, "histogram");
+	CHECK(site_count(small_id, &counter, NULL) == 0, "histogram");
 	printf("%-24s %7.2f\n", "a histogram", best_ns(run_small));
 	CHECK(site_uncount(small_id, counter.words) == 0, "uncount");
+	measure_keyed();
 	reader_synchronize();
 	for (int i = 1; i < 64; i++)
 		counts[0].count += counts[i].count;
@@ -145,14 +174,17 @@ int main(int argc, char **argv)
 	printf("%-24s %7s %7s %7s %7s %7s\n", "ns per event", "4", "8+4+16", "mark 4", "mark 28",
 	       "tracef");
 	measure_all("off");
-	set = testset_arm(&t, 1, exclusive, point_ids, nr_ids);
+	set = armed_set_make(&t, 1, exclusive, point_ids, nr_ids);
 	measure_all("one session");
-	CHECK(testset_accounted(&t) == 5 * slices * SLICE, "%llu", (unsigned long long)testset_accounted(&t));
-	second = testset_arm(&u, 2, exclusive, point_ids, nr_ids);
+	CHECK(testset_accounted(&t) == 5 * slices * SLICE, "%llu",
+	      (unsigned long long)testset_accounted(&t));
+	second = armed_set_make(&u, 2, exclusive, point_ids, nr_ids);
 	measure_all("two sessions");
-	CHECK(testset_accounted(&t) == 10 * slices * SLICE && testset_accounted(&u) == 5 * slices * SLICE, "two");
-	testset_disarm(&t, set);
-	testset_disarm(&u, second);
+	CHECK(testset_accounted(&t) == 10 * slices * SLICE &&
+		      testset_accounted(&u) == 5 * slices * SLICE,
+	      "two");
+	armed_set_free(&t, set);
+	armed_set_free(&u, second);
 	CHECK(ltt_probe_register("bench:small", NULL, ignore, NULL, &probe) == 0, "probe");
 	CHECK(ltt_probe_arm(probe) == 1, "arm");
 	printf("%-24s %7.2f\n", "a probe", best_ns(run_small));

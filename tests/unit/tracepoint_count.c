@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Points that are counted: from many threads, from signal handlers, across fork(); by
- * field, wherever it is in the payload; and what is refused. */
+/* Points that are counted: from many threads, from signal handlers, across fork(); by field,
+ * wherever it is in the payload; and refusals. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,6 +16,7 @@
 #include "check.h"
 #include "ltt_counts.h"
 #include "tracer/emit/counter.h"
+#include "tracer/emit/keys.h"
 #include "tracer/ring/ring.h"
 #include "tracer/site/site.h"
 #include "tracer_alone.h"
@@ -43,7 +44,7 @@ static void added(const struct point *point, void *data)
 
 static struct counter counter_at(uint32_t word, uint32_t field)
 {
-	return (struct counter){ memory + word, STRIDE * 8, PARTS - 1, field, PARTS - 1 };
+	return (struct counter){ memory + word, STRIDE * 8, PARTS - 1, field, PARTS - 1, NULL, 0 };
 }
 
 static struct ltt_counts sums(uint32_t word)
@@ -62,7 +63,7 @@ static void begin(uint32_t point, uint32_t field)
 	const struct counter counter = counter_at(AT, field);
 
 	memset(memory, 0, PARTS * STRIDE * sizeof(*memory));
-	CHECK(site_count(point, &counter) == 0 && site_count(point, &counter) == 1);
+	CHECK(site_count(point, &counter, NULL) == 0 && site_count(point, &counter, NULL) == 1);
 }
 
 /* Nothing was written but the counter. */
@@ -90,7 +91,7 @@ static void fields(void)
 	end(ids[1], LTT_COUNTS_WORDS);
 	ltt_trace(k, many, "x", some, 2, 1);
 	CHECK(sums(AT).count == 4);
-	begin(ids[1], 4); /* what is not recorded can be counted */
+	begin(ids[1], 4); /* fields that are not recorded can be counted */
 	ltt_trace(k, many, "text", some, 3, 7);
 	CHECK(sums(AT).buckets[4] == 1 && sums(AT).sum == 8);
 	end(ids[1], LTT_COUNTS_WORDS);
@@ -103,6 +104,130 @@ static void fields(void)
 	trace_mark(k_mark, "text %s n %hhu", "word", (unsigned char)200);
 	CHECK(sums(AT).buckets[8] == 1 && sums(AT).sum == 200);
 	end(ids[3], LTT_COUNTS_WORDS);
+}
+
+enum { SLOTS = 64, TABLES = KEYS_PERMANENT + 50 };
+
+static void count_by(const struct key_spec *keys, int times)
+{
+	const struct counter counter = counter_at(AT, COUNTER_HITS);
+
+	memset(memory, 0, PARTS * STRIDE * sizeof(*memory));
+	CHECK(site_count(ids[0], &counter, keys) == 0);
+	for (int i = 0; i < times; i++)
+		ltt_trace(k, word, i % 3);
+	CHECK(site_uncount(ids[0], memory + AT) == 0);
+}
+
+/* Of the key in the slot, over all parts. */
+static uint64_t hits(uint32_t slot)
+{
+	uint64_t all = 0;
+
+	for (uint32_t part = 0; part < PARTS; part++)
+		all += memory[part * STRIDE + AT + LTT_COUNTS_REST_WORDS + slot];
+	return all;
+}
+
+static uint64_t rest(uint32_t word)
+{
+	return hits(word - LTT_COUNTS_REST_WORDS);
+}
+
+static void check_keys(const struct ltt_counts_slot *slots)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < SLOTS; i++) {
+		CHECK(slots[i].tag ? hits(i) == 10 : !hits(i));
+		if (!slots[i].tag)
+			continue;
+		CHECK(slots[i].key[0] == LTT_COUNTS_HEAD(0, LTT_COUNTS_SIGNED, 0));
+		found |= 1u << slots[i].key[1];
+	}
+	CHECK(found == 7 && !rest(0) && !rest(1));
+}
+
+/* Also with more tables than may be read without protection, whose memory is freed. */
+static void tables(void)
+{
+	struct ltt_counts_slot *kept[KEYS_PERMANENT];
+
+	for (uint32_t i = 0; i < TABLES; i++) {
+		struct ltt_counts_slot *slots = calloc(SLOTS, sizeof(*slots));
+		const struct key_spec keys = { slots, SLOTS, 1, { 0, 0 }, KEYS_NO_VALUE };
+
+		CHECK(slots);
+		count_by(&keys, 30);
+		check_keys(slots);
+		count_by(&keys, 30); /* the slots are found again */
+		check_keys(slots);
+		reader_synchronize();
+		if (i < KEYS_PERMANENT)
+			kept[i] = slots;
+		else
+			free(slots);
+	}
+	for (uint32_t i = 0; i < KEYS_PERMANENT; i++)
+		free(kept[i]); /* nothing is counted by them any more */
+}
+
+/* A slot that another thread is writing is passed by; where there is none, it is counted. */
+static void no_room(void)
+{
+	static struct ltt_counts_slot slots[SLOTS];
+	const struct key_spec keys = { slots, SLOTS, 1, { 0, 0 }, KEYS_NO_VALUE };
+
+	for (uint32_t i = 0; i < SLOTS; i++)
+		slots[i].tag = i == 5 ? 0 : 1;
+	count_by(&keys, 30);
+	CHECK(slots[5].tag > 1 && hits(5) == 10 && rest(0) == 20 && rest(1) == 0);
+}
+
+/* Another key of the same hash has another slot. */
+static void same_hash(void)
+{
+	static struct ltt_counts_slot slots[SLOTS];
+	const struct key_spec keys = { slots, SLOTS, 1, { 0, 0 }, KEYS_NO_VALUE };
+	uint32_t other = SLOTS, nr = 0;
+
+	count_by(&keys, 3);
+	for (uint32_t i = 0; i < SLOTS; i++)
+		if (slots[i].tag && slots[i].key[1] == 1)
+			other = i;
+	CHECK(other < SLOTS);
+	slots[other].key[1] = 99;
+	count_by(&keys, 30);
+	for (uint32_t i = 0; i < SLOTS; i++)
+		nr += slots[i].tag > 1;
+	CHECK(nr == 4 && hits(other) == 0 && rest(0) == 0);
+}
+
+/* An event that is too long has no key; fields that can't be keys are refused. */
+static void no_key(void)
+{
+	static struct ltt_counts_slot slots[SLOTS];
+	struct key_spec keys = { slots, SLOTS, 1, { 1, 0 }, KEYS_NO_VALUE };
+	struct counter counter = counter_at(AT, COUNTER_HITS);
+	uint8_t *data = calloc(1, 200000);
+
+	CHECK(data);
+	memset(memory, 0, PARTS * STRIDE * sizeof(*memory));
+	CHECK(site_count(ids[2], &counter, &keys) == 0);
+	ltt_trace(k, big, data, 200000);
+	ltt_trace(k, big, data, 30000);
+	CHECK(rest(1) == 1 && rest(0) == 0);
+	CHECK(site_uncount(ids[2], memory + AT) == 0);
+	keys.by[0] = 0; /* a sequence, */
+	CHECK(site_count(ids[2], &counter, &keys) == -EINVAL);
+	keys.by[0] = 2; /* none, */
+	CHECK(site_count(ids[2], &counter, &keys) == -EINVAL);
+	keys.by[0] = 1;
+	keys.nr_by = 3;
+	CHECK(site_count(ids[2], &counter, &keys) == -EINVAL);
+	keys.nr_by = 0;
+	CHECK(site_count(ids[2], &counter, &keys) == -EINVAL);
+	free(data);
 }
 
 /* An event that is too long to be recorded happened all the same. */
@@ -125,15 +250,15 @@ static void refusals(void)
 {
 	struct counter counter = counter_at(AT, 0);
 
-	CHECK(site_count(ids[1], &counter) == -EINVAL); /* a string, */
+	CHECK(site_count(ids[1], &counter, NULL) == -EINVAL); /* a string, */
 	counter.field = 1;
-	CHECK(site_count(ids[1], &counter) == -EINVAL); /* a sequence, */
+	CHECK(site_count(ids[1], &counter, NULL) == -EINVAL); /* a sequence, */
 	counter.field = 3;
-	CHECK(site_count(ids[1], &counter) == -EINVAL); /* a float, */
+	CHECK(site_count(ids[1], &counter, NULL) == -EINVAL); /* a float, */
 	counter.field = 5;
-	CHECK(site_count(ids[1], &counter) == -EINVAL); /* none */
+	CHECK(site_count(ids[1], &counter, NULL) == -EINVAL); /* none */
 	counter.field = COUNTER_HITS;
-	CHECK(site_count(999999, &counter) == -ENOENT);
+	CHECK(site_count(999999, &counter, NULL) == -ENOENT);
 	CHECK(site_uncount(999999, memory) == -ENOENT && site_uncount(ids[1], memory) == -ENOENT);
 	CHECK(!ltt_enabled(k, many));
 }
@@ -144,7 +269,7 @@ static void several(void)
 	const struct counter hits = counter_at(0, COUNTER_HITS), more = counter_at(1, COUNTER_HITS);
 
 	begin(ids[0], 0);
-	CHECK(site_count(ids[0], &hits) == 0 && site_count(ids[0], &more) == 0);
+	CHECK(site_count(ids[0], &hits, NULL) == 0 && site_count(ids[0], &more, NULL) == 0);
 	ltt_trace(k, word, 5);
 	CHECK(memory[0] + memory[STRIDE] + memory[2 * STRIDE] == 1);
 	CHECK(site_uncount(ids[0], hits.words) == 0);
@@ -234,6 +359,10 @@ int main(void)
 	CHECK(ids[0] && ids[1] && ids[2] && ids[3]);
 	fields();
 	too_long();
+	tables();
+	no_room();
+	same_hash();
+	no_key();
 	refusals();
 	several();
 	from_threads();

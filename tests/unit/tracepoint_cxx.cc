@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Every kind of field in C++, and what only C++ has: namespaces, templates, inline
+/* Every kind of field in C++, and constructs of C++ alone: namespaces, templates, inline
  * functions, enum classes, exceptions. */
 #include <stdexcept>
 #include <string>
@@ -53,54 +53,55 @@ static int fail()
 
 static void test_scopes()
 {
-	struct ltt_probe *probe = watch("cxx:in_namespace");
+	struct ltt_probe *probe = seen_watch("cxx:in_namespace");
 
 	outer::inner::from_inline("from C++");
-	CHECK(is_text("text", "from C++") && is_label("strong", "B") && get_int("raw") == 9);
-	unwatch(probe, 1);
+	CHECK(seen_is_text("text", "from C++") && seen_is_label("strong", "B") &&
+	      seen_int("raw") == 9);
+	seen_unwatch(probe, 1);
 
-	probe = watch("cxx:anonymous");
+	probe = seen_watch("cxx:anonymous");
 	Box<short>{ 3 }.open();
-	CHECK(get_int("x") == 3);
+	CHECK(seen_int("x") == 3);
 	Box<long>{ 4 }.open();
-	CHECK(get_int("x") == 4);
+	CHECK(seen_int("x") == 4);
 	/* An argument that throws leaves nothing behind. */
 	try {
 		ltt_trace(cxx, anonymous, fail());
 		CHECK(!"no exception");
 	} catch (const std::runtime_error &) {
 	}
-	unwatch(probe, 2);
+	seen_unwatch(probe, 2);
 }
 
 static void test_markers()
 {
-	struct ltt_probe *probe = watch("cxx_box");
+	struct ltt_probe *probe = seen_watch("cxx_box");
 
 	Box<short>{ 3 }.mark();
-	CHECK(get_uint("size") == 2 && get_int("value") == 3);
+	CHECK(seen_uint("size") == 2 && seen_int("value") == 3);
 	Box<long>{ -4 }.mark();
-	CHECK(get_uint("size") == 8 && get_int("value") == -4);
-	unwatch(probe, 2);
+	CHECK(seen_uint("size") == 8 && seen_int("value") == -4);
+	seen_unwatch(probe, 2);
 
-	probe = watch("cxx_inline");
+	probe = seen_watch("cxx_inline");
 	mark_inline(5);
-	CHECK(get_int("n") == 5);
+	CHECK(seen_int("n") == 5);
 	auto lambda = [](int n) { trace_mark(cxx_inline, "n %d", n); };
 	lambda(6);
-	CHECK(get_int("n") == 6);
-	unwatch(probe, 2);
+	CHECK(seen_int("n") == 6);
+	seen_unwatch(probe, 2);
 
-	probe = watch("ltt_tracelog:NOTICE");
+	probe = seen_watch("ltt_tracelog:NOTICE");
 	ltt_tracelog(LTT_NOTICE, "%s %d", "line", 1);
-	CHECK(is_text("msg", "line 1") && is_text("function", "test_markers"));
-	unwatch(probe, 1);
+	CHECK(seen_is_text("msg", "line 1") && seen_is_text("function", "test_markers"));
+	seen_unwatch(probe, 1);
 }
 
 /* A marker of C++ stays armed at exit(): behind all destructors of objects. */
 static void test_exit()
 {
-	watch("cxx_inline");
+	seen_watch("cxx_inline");
 }
 
 static __attribute__((destructor(101))) void trace_at_the_end()
@@ -108,7 +109,7 @@ static __attribute__((destructor(101))) void trace_at_the_end()
 	if (seen.calls != 0)
 		return; /* a test has failed */
 	mark_inline(7);
-	if (seen.calls != 1 || get_int("n") != 7)
+	if (seen.calls != 1 || seen_int("n") != 7)
 		_exit(1);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every kind of field, there and back: recorded through the macros, read through a
- * probe. The same text is compiled as C and as C++.
+ * Every kind of field, recorded by the macros and read by a probe. Each program that includes this
+ * file compiles it: the subject is the expansion of the macros in C and in C++.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include <ltt/tracepoint.h>
 
 #include "check.h"
+#include "lib/tracer/seen.h"
 #include "tracer_alone.h"
 
 enum colour { RED, GREEN, BLUE = 7 };
@@ -76,116 +77,24 @@ LTT_TRACEPOINT(t, forty, (int x), LTT_INFO,
 	       F(25), F(26), F(27), F(28), F(29), F(30), F(31), F(32), F(33), F(34), F(35), F(36),
 	       F(37), F(38), F(39))
 
-/* --- what the probe saw last -------------------------------------------------- */
-
-static struct {
-	int calls;
-	unsigned char payload[70000];
-	struct ltt_event_view view;
-} seen;
-
-static void see(void *priv, const struct ltt_event_view *view)
-{
-	(void)priv;
-	seen.calls++;
-	seen.view = *view;
-	CHECK(view->len <= sizeof(seen.payload));
-	memcpy(seen.payload, view->payload, view->len);
-	seen.view.payload = seen.payload;
-}
-
-static int64_t get_int(const char *field)
-{
-	int64_t value = 0;
-
-	CHECK(ltt_view_int(&seen.view, ltt_view_field(&seen.view, field), &value) == 0);
-	return value;
-}
-
-static uint64_t get_uint(const char *field)
-{
-	uint64_t value = 0;
-
-	CHECK(ltt_view_uint(&seen.view, ltt_view_field(&seen.view, field), &value) == 0);
-	return value;
-}
-
-static double get_float(const char *field)
-{
-	double value = 0;
-
-	CHECK(ltt_view_float(&seen.view, ltt_view_field(&seen.view, field), &value) == 0);
-	return value;
-}
-
-static bool is_text(const char *field, const char *expected)
-{
-	const char *text = NULL;
-	size_t len = 0;
-
-	CHECK(ltt_view_string(&seen.view, ltt_view_field(&seen.view, field), &text, &len) == 0);
-	return len == strlen(expected) && memcmp(text, expected, len) == 0;
-}
-
-static bool is_label(const char *field, const char *expected)
-{
-	const char *label = NULL;
-
-	CHECK(ltt_view_label(&seen.view, ltt_view_field(&seen.view, field), &label) == 0);
-	return strcmp(label, expected) == 0;
-}
-
-static struct ltt_elements get_elements(const char *field)
-{
-	struct ltt_elements elements;
-
-	CHECK(ltt_view_elements(&seen.view, ltt_view_field(&seen.view, field), &elements) == 0);
-	return elements;
-}
-
-static const struct ltt_field *get_field(const char *name)
-{
-	int number = ltt_view_field(&seen.view, name);
-
-	CHECK(number >= 0);
-	return &seen.view.fields[number];
-}
-
-static struct ltt_probe *watch(const char *name)
-{
-	struct ltt_probe *probe = NULL;
-
-	seen.calls = 0;
-	CHECK(ltt_probe_register(name, NULL, see, NULL, &probe) == 0);
-	CHECK(ltt_probe_arm(probe) == 1);
-	return probe;
-}
-
-static void unwatch(struct ltt_probe *probe, int calls)
-{
-	ltt_probe_unregister(probe);
-	CHECK(ltt_probe_synchronize() == 0);
-	CHECK(seen.calls == calls);
-}
-
 /* --- the kinds ------------------------------------------------------------------ */
 
 static void test_integers(void)
 {
-	struct ltt_probe *probe = watch("t:integers");
+	struct ltt_probe *probe = seen_watch("t:integers");
 
 	ltt_trace(t, integers, INT8_MIN, INT16_MIN, INT32_MIN, INT64_MIN, UINT8_MAX, UINT16_MAX,
 		  UINT32_MAX, UINT64_MAX, true);
-	CHECK(get_int("i8") == INT8_MIN && get_int("i16") == INT16_MIN);
-	CHECK(get_int("i32") == INT32_MIN && get_int("i64") == INT64_MIN);
-	CHECK(get_uint("u8") == UINT8_MAX && get_uint("u16") == UINT16_MAX);
-	CHECK(get_uint("u32") == UINT32_MAX && get_uint("u64") == UINT64_MAX);
-	CHECK(get_int("yes") == 1 && get_uint("address") == 0x1234);
+	CHECK(seen_int("i8") == INT8_MIN && seen_int("i16") == INT16_MIN);
+	CHECK(seen_int("i32") == INT32_MIN && seen_int("i64") == INT64_MIN);
+	CHECK(seen_uint("u8") == UINT8_MAX && seen_uint("u16") == UINT16_MAX);
+	CHECK(seen_uint("u32") == UINT32_MAX && seen_uint("u64") == UINT64_MAX);
+	CHECK(seen_int("yes") == 1 && seen_uint("address") == 0x1234);
 	CHECK(seen.view.len == 1 + 2 + 4 + 8 + 1 + 2 + 4 + 8 + 1 + sizeof(void *));
-	CHECK(get_field("i8")->base == 10 && (get_field("i8")->flags & LTT_FIELD_SIGNED));
-	CHECK(get_field("u16")->base == 16 && !get_field("u16")->flags);
-	CHECK(get_field("u32")->base == 8 && get_field("u64")->base == 2);
-	CHECK(!(get_field("yes")->flags & LTT_FIELD_SIGNED));
+	CHECK(seen_field("i8")->base == 10 && (seen_field("i8")->flags & LTT_FIELD_SIGNED));
+	CHECK(seen_field("u16")->base == 16 && !seen_field("u16")->flags);
+	CHECK(seen_field("u32")->base == 8 && seen_field("u64")->base == 2);
+	CHECK(!(seen_field("yes")->flags & LTT_FIELD_SIGNED));
 	CHECK(seen.view.event->loglevel == LTT_WARNING);
 	CHECK(strcmp(seen.view.event->name, "t:integers") == 0);
 	uint64_t none;
@@ -194,179 +103,184 @@ static void test_integers(void)
 	CHECK(ltt_view_int(&seen.view, ltt_view_field(&seen.view, "u64"), &big) == -ERANGE);
 	CHECK(ltt_view_int(&seen.view, ltt_view_field(&seen.view, "absent"), &big) == -ENOENT);
 	CHECK(ltt_view_int(&seen.view, 99, &big) == -EINVAL);
-	unwatch(probe, 1);
+	seen_unwatch(probe, 1);
 }
 
 static void test_network(void)
 {
-	struct ltt_probe *probe = watch("t:network");
+	struct ltt_probe *probe = seen_watch("t:network");
 
 	ltt_trace(t, network, htons(8080), htonl(0x7f000001));
-	CHECK(get_uint("port") == 8080 && get_uint("host") == 0x7f000001 && get_int("minus") == -2);
+	CHECK(seen_uint("port") == 8080 && seen_uint("host") == 0x7f000001 &&
+	      seen_int("minus") == -2);
 	CHECK(seen.payload[0] == 8080 >> 8 && seen.payload[1] == (8080 & 255));
-	CHECK(get_field("port")->flags == LTT_FIELD_BIG_ENDIAN && get_field("host")->base == 16);
-	unwatch(probe, 1);
+	CHECK(seen_field("port")->flags == LTT_FIELD_BIG_ENDIAN && seen_field("host")->base == 16);
+	seen_unwatch(probe, 1);
 }
 
 static void test_floats(void)
 {
-	struct ltt_probe *probe = watch("t:floats");
+	struct ltt_probe *probe = seen_watch("t:floats");
 
 	ltt_trace(t, floats, 1.5f, -1e300);
-	CHECK(get_float("f") == 1.5 && get_float("d") == -1e300);
-	CHECK(get_field("f")->kind == LTT_KIND_FLOAT && get_field("f")->size_bits == 32);
+	CHECK(seen_float("f") == 1.5 && seen_float("d") == -1e300);
+	CHECK(seen_field("f")->kind == LTT_KIND_FLOAT && seen_field("f")->size_bits == 32);
 	ltt_trace(t, floats, INFINITY, NAN);
-	CHECK(isinf(get_float("f")) && isnan(get_float("d")));
-	unwatch(probe, 2);
+	CHECK(isinf(seen_float("f")) && isnan(seen_float("d")));
+	seen_unwatch(probe, 2);
 }
 
 static void test_strings(void)
 {
 	static char longer[60001];
-	struct ltt_probe *probe = watch("t:strings");
+	struct ltt_probe *probe = seen_watch("t:strings");
 
 	ltt_trace(t, strings, "", "hello, world: eight and more");
-	CHECK(is_text("a", "") && is_text("b", "hello, world: eight and more"));
-	CHECK(get_int("behind") == 42);
+	CHECK(seen_is_text("a", "") && seen_is_text("b", "hello, world: eight and more"));
+	CHECK(seen_int("behind") == 42);
 	ltt_trace(t, strings, NULL, "\xc3\xa4\xff");
-	CHECK(is_text("a", "(null)") && is_text("b", "\xc3\xa4\xff") && get_int("behind") == 42);
+	CHECK(seen_is_text("a", "(null)") && seen_is_text("b", "\xc3\xa4\xff") &&
+	      seen_int("behind") == 42);
 	for (size_t len = 0; len < 40; len++) {
 		memset(longer, 'x', len);
 		longer[len] = '\0';
 		ltt_trace(t, strings, longer, "end");
-		CHECK(is_text("a", longer) && is_text("b", "end") && get_int("behind") == 42);
+		CHECK(seen_is_text("a", longer) && seen_is_text("b", "end") &&
+		      seen_int("behind") == 42);
 	}
 	for (size_t len = 490; len < 530; len++) {
 		memset(longer, 'y', len);
 		longer[len] = '\0';
 		ltt_trace(t, strings, longer, "end");
-		CHECK(is_text("a", longer) && is_text("b", "end") && get_int("behind") == 42);
+		CHECK(seen_is_text("a", longer) && seen_is_text("b", "end") &&
+		      seen_int("behind") == 42);
 	}
 	memset(longer, 'z', 60000);
 	longer[60000] = '\0';
 	ltt_trace(t, strings, longer, "end");
-	CHECK(is_text("a", longer) && get_int("behind") == 42);
-	unwatch(probe, 2 + 40 + 40 + 1);
+	CHECK(seen_is_text("a", longer) && seen_int("behind") == 42);
+	seen_unwatch(probe, 2 + 40 + 40 + 1);
 }
 
 static void test_arrays(void)
 {
 	static const int32_t n[] = { 1, -2, 3 };
 	static const double d[] = { 0.5, -0.25 };
-	struct ltt_probe *probe = watch("t:arrays");
+	struct ltt_probe *probe = seen_watch("t:arrays");
 	struct ltt_elements elements;
 
 	ltt_trace(t, arrays, n, d, "ab\0d");
-	elements = get_elements("n");
+	elements = seen_elements("n");
 	CHECK(elements.count == 3 && elements.size_bits == 32 && elements.is_signed);
 	CHECK(memcmp(elements.data, n, sizeof(n)) == 0 && !elements.is_float);
-	elements = get_elements("hex");
-	CHECK(elements.count == 2 && get_field("hex")->base == 16);
-	elements = get_elements("d");
+	elements = seen_elements("hex");
+	CHECK(elements.count == 2 && seen_field("hex")->base == 16);
+	elements = seen_elements("d");
 	CHECK(elements.count == 2 && elements.is_float && memcmp(elements.data, d, sizeof(d)) == 0);
-	elements = get_elements("text");
+	elements = seen_elements("text");
 	CHECK(elements.count == 4 && memcmp(elements.data, "ab\0", 3) == 0);
-	CHECK(get_int("behind") == 42 && (get_field("text")->flags & LTT_FIELD_TEXT));
+	CHECK(seen_int("behind") == 42 && (seen_field("text")->flags & LTT_FIELD_TEXT));
 	ltt_trace(t, arrays, NULL, d, "abcd");
-	elements = get_elements("n");
+	elements = seen_elements("n");
 	CHECK(elements.count == 3 && memcmp(elements.data, "\0\0\0\0\0\0\0\0\0\0\0\0", 12) == 0);
-	CHECK(get_int("behind") == 42);
-	unwatch(probe, 2);
+	CHECK(seen_int("behind") == 42);
+	seen_unwatch(probe, 2);
 }
 
 static void test_sequences(void)
 {
 	static uint16_t n[400];
 	static const float f[] = { 1, 2 };
-	struct ltt_probe *probe = watch("t:sequences");
+	struct ltt_probe *probe = seen_watch("t:sequences");
 
 	for (uint16_t i = 0; i < 400; i++)
 		n[i] = (uint16_t)(i * 3);
 	ltt_trace(t, sequences, n, 5, f, "text", 3);
-	CHECK(get_elements("n").count == 5 && memcmp(get_elements("n").data, n, 10) == 0);
-	CHECK(get_elements("hex").count == 5 && get_elements("f").is_float);
-	CHECK(is_text("text", "tex") && get_int("behind") == 42);
+	CHECK(seen_elements("n").count == 5 && memcmp(seen_elements("n").data, n, 10) == 0);
+	CHECK(seen_elements("hex").count == 5 && seen_elements("f").is_float);
+	CHECK(seen_is_text("text", "tex") && seen_int("behind") == 42);
 	ltt_trace(t, sequences, n, 300, f, "text", -1); /* 300 is more than its uint8_t holds */
-	CHECK(get_elements("n").count == 255 && get_elements("hex").count == 300);
-	CHECK(memcmp(get_elements("hex").data, n, 600) == 0);
-	CHECK(is_text("text", "") && get_int("behind") == 42);
+	CHECK(seen_elements("n").count == 255 && seen_elements("hex").count == 300);
+	CHECK(memcmp(seen_elements("hex").data, n, 600) == 0);
+	CHECK(seen_is_text("text", "") && seen_int("behind") == 42);
 	ltt_trace(t, sequences, NULL, 300, NULL, NULL, 7);
-	CHECK(get_elements("n").count == 0 && get_elements("f").count == 0 && is_text("text", ""));
-	CHECK(get_int("behind") == 42);
-	unwatch(probe, 3);
+	CHECK(seen_elements("n").count == 0 && seen_elements("f").count == 0 &&
+	      seen_is_text("text", ""));
+	CHECK(seen_int("behind") == 42);
+	seen_unwatch(probe, 3);
 }
 
 static void test_enums(void)
 {
-	struct ltt_probe *probe = watch("t:enums");
+	struct ltt_probe *probe = seen_watch("t:enums");
 	const char *label;
 
 	ltt_trace(t, enums, -5, BLUE);
-	CHECK(is_label("a", "MINUS") && is_label("b", "BLUE") && get_int("b") == 7);
+	CHECK(seen_is_label("a", "MINUS") && seen_is_label("b", "BLUE") && seen_int("b") == 7);
 	ltt_trace(t, enums, -4, GREEN);
-	CHECK(is_label("a", "FOUR") && is_label("b", "GREEN"));
+	CHECK(seen_is_label("a", "FOUR") && seen_is_label("b", "GREEN"));
 	ltt_trace(t, enums, 6, RED);
-	CHECK(is_label("a", "OTHER") && is_label("b", "RED"));
+	CHECK(seen_is_label("a", "OTHER") && seen_is_label("b", "RED"));
 	ltt_trace(t, enums, 99, RED);
 	CHECK(ltt_view_label(&seen.view, 0, &label) == -ENOENT);
-	CHECK(get_field("a")->enumeration->nr_entries == 6);
-	CHECK(strcmp(get_field("a")->enumeration->name, "colour") == 0);
-	unwatch(probe, 4);
+	CHECK(seen_field("a")->enumeration->nr_entries == 6);
+	CHECK(strcmp(seen_field("a")->enumeration->name, "colour") == 0);
+	seen_unwatch(probe, 4);
 }
 
 static void test_nowrite(void)
 {
-	struct ltt_probe *probe = watch("t:filtered");
+	struct ltt_probe *probe = seen_watch("t:filtered");
 
 	ltt_trace(t, filtered, 1, "both", 2);
-	CHECK(get_int("a") == 1 && get_int("b") == 2 && is_text("s", "both") &&
-	      is_text("hidden", "both"));
+	CHECK(seen_int("a") == 1 && seen_int("b") == 2 && seen_is_text("s", "both") &&
+	      seen_is_text("hidden", "both"));
 	CHECK(ltt_view_field(&seen.view, "a") == 0 && ltt_view_field(&seen.view, "s") == 1);
-	CHECK(get_field("hidden")->flags == LTT_FIELD_NOWRITE);
-	CHECK(get_field("b")->flags == (LTT_FIELD_NOWRITE | LTT_FIELD_SIGNED));
-	CHECK(get_field("a")->flags == LTT_FIELD_SIGNED);
-	unwatch(probe, 1);
+	CHECK(seen_field("hidden")->flags == LTT_FIELD_NOWRITE);
+	CHECK(seen_field("b")->flags == (LTT_FIELD_NOWRITE | LTT_FIELD_SIGNED));
+	CHECK(seen_field("a")->flags == LTT_FIELD_SIGNED);
+	seen_unwatch(probe, 1);
 }
 
 static void test_shapes(void)
 {
-	struct ltt_probe *probe = watch("t:nothing");
+	struct ltt_probe *probe = seen_watch("t:nothing");
 
 	ltt_trace(t, nothing);
 	ltt_trace(t, nothing_void);
 	CHECK(seen.view.len == 0 && seen.view.nr_fields == 0);
-	unwatch(probe, 1);
+	seen_unwatch(probe, 1);
 
-	probe = watch("t:default_");
+	probe = seen_watch("t:default_");
 	ltt_trace(t, default_, 3);
-	CHECK(get_int("default") == 3 && get_int("errno") == 3);
-	unwatch(probe, 1);
+	CHECK(seen_int("default") == 3 && seen_int("errno") == 3);
+	seen_unwatch(probe, 1);
 
-	probe = watch("t:common");
+	probe = seen_watch("t:common");
 	ltt_trace(t, common, 3);
-	CHECK(get_int("one") == 1 && get_int("two") == 2 && get_int("three") == 3);
+	CHECK(seen_int("one") == 1 && seen_int("two") == 2 && seen_int("three") == 3);
 	CHECK(seen.view.nr_fields == 3);
-	unwatch(probe, 1);
+	seen_unwatch(probe, 1);
 
-	probe = watch("t:forty");
+	probe = seen_watch("t:forty");
 	ltt_trace(t, forty, 100);
-	CHECK(seen.view.nr_fields == 40 && get_int("f0") == 100 && get_int("f39") == 139);
+	CHECK(seen.view.nr_fields == 40 && seen_int("f0") == 100 && seen_int("f39") == 139);
 	CHECK(strcmp(seen.view.fields[0].name, "f0") == 0);
-	unwatch(probe, 1);
+	seen_unwatch(probe, 1);
 }
 
 static void test_class(void)
 {
-	struct ltt_probe *probe = watch("t:circle");
+	struct ltt_probe *probe = seen_watch("t:circle");
 
 	ltt_trace(t, square, 1, "no");
 	ltt_trace(t, circle, 2, "yes");
-	CHECK(get_int("x") == 2 && is_text("name", "yes"));
+	CHECK(seen_int("x") == 2 && seen_is_text("name", "yes"));
 	CHECK(seen.view.event->loglevel == LTT_DEBUG);
-	unwatch(probe, 1);
+	seen_unwatch(probe, 1);
 }
 
-/* Arguments and fields are evaluated while somebody listens, once, and never else. */
+/* Arguments and fields are evaluated while a probe is armed, once, and never else. */
 static int evaluated;
 
 static int evaluate(void)
@@ -382,12 +296,12 @@ static void test_lazy(void)
 
 	ltt_trace(t, lazy, evaluate());
 	CHECK(evaluated == 0 && !ltt_enabled(t, lazy));
-	probe = watch("t:lazy");
+	probe = seen_watch("t:lazy");
 	CHECK(ltt_enabled(t, lazy));
 	errno = 1234;
 	ltt_trace(t, lazy, evaluate());
-	CHECK(errno == 1234 && evaluated == 2 && get_int("x") == 1 && get_int("y") == 2);
-	unwatch(probe, 1);
+	CHECK(errno == 1234 && evaluated == 2 && seen_int("x") == 1 && seen_int("y") == 2);
+	seen_unwatch(probe, 1);
 	ltt_trace(t, lazy, evaluate());
 	CHECK(evaluated == 2 && !ltt_enabled(t, lazy));
 }

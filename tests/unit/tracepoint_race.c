@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* A string that another thread changes while it is recorded: the payload always
- * parses, whatever of the string it holds. */
+ * parses, with any part of the string in it. */
 #include <pthread.h>
 #include <string.h>
 
@@ -81,6 +81,6 @@ int main(void)
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	pthread_join(changer, NULL);
 	CHECK(calls == 2 * EVENTS * rounds);
-	printf("%d of %d strings changed between two looks\n", cut, calls);
+	printf("%d of %d strings changed between two reads\n", cut, calls);
 	return 0;
 }

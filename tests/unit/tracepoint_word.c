@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Small events, which travel in a register: a session that listens all the time
- * misses none and gets none twice while a second session and a probe come and go,
- * with threads and signal handlers that trace; every size of a word is recorded
- * as it is.
+ * Small events, which travel in a register: a session that records all the time misses none and
+ * records none twice while a second session and a probe are added and removed, with threads and
+ * signal handlers that trace; every size of a word is recorded as it is.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -14,7 +13,7 @@
 #include <ltt/probe.h>
 #include <ltt/tracepoint.h>
 
-#include "armed_set.h"
+#include "lib/tracer/armed_set.h"
 #include "tracer_alone.h"
 
 #define THREADS 3u
@@ -67,12 +66,12 @@ static void others_come_and_go(void)
 	struct ring_set *set;
 	struct testset t;
 
-	set = testset_arm(&t, 2, ring_init() != RING_RSEQ, point_ids, nr_ids);
+	set = armed_set_make(&t, 2, ring_init() != RING_RSEQ, point_ids, nr_ids);
 	CHECK(ltt_probe_register("word:four", NULL, ignore, &called, &probe) == 0, "probe");
 	CHECK(ltt_probe_arm(probe) == 1, "arm");
 	ltt_probe_unregister(probe);
 	CHECK(ltt_probe_synchronize() == 0, "synchronize");
-	testset_disarm(&t, set);
+	armed_set_free(&t, set);
 }
 
 static void exact(void)
@@ -82,7 +81,7 @@ static void exact(void)
 	struct ring_set *set;
 	struct testset t;
 
-	set = testset_arm(&t, 1, ring_init() != RING_RSEQ, point_ids, nr_ids);
+	set = armed_set_make(&t, 1, ring_init() != RING_RSEQ, point_ids, nr_ids);
 	signal(SIGALRM, tick);
 	CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0, "timer");
 	for (uint32_t i = 0; i < THREADS; i++)
@@ -92,9 +91,9 @@ static void exact(void)
 	for (uint32_t i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	CHECK(setitimer(ITIMER_REAL, &never, NULL) == 0, "timer");
-	CHECK(testset_accounted(&t) == emitted, "%llu of %llu", (unsigned long long)testset_accounted(&t),
-	      (unsigned long long)emitted);
-	testset_disarm(&t, set);
+	CHECK(testset_accounted(&t) == emitted, "%llu of %llu",
+	      (unsigned long long)testset_accounted(&t), (unsigned long long)emitted);
+	armed_set_free(&t, set);
 }
 
 static uint8_t seen[64];
@@ -107,7 +106,7 @@ static void look(void *priv, const struct ltt_event_view *view)
 	memcpy(seen, view->payload, view->len);
 }
 
-/* A probe takes the long way: what it sees is the word put back into memory. */
+/* A probe uses the slow path: it sees the word stored to memory. */
 static void bytes(void)
 {
 	static const uint8_t want[8] = { 0x34, 0x12, 1, 0xfe, 0, 0, 0x80, 0x3f };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Damaged traces: a packet that is wrong costs that packet only, whatever is
- * wrong with it; a file may end anywhere, change while it is read, or be meant
- * to keep the reader busy for ever. Counts of what is lost are exact.
+ * Damaged traces: a packet with any error costs that packet only;
+ * a file may end anywhere, change while it is read, or be meant
+ * to keep the reader busy for ever. Counts of lost events are exact.
  */
 #include <time.h>
 
-#include "view_make.h"
+#include "lib/view_make.h"
 
 #define PACKETS 4
 #define EVENTS 3 /* a packet */
@@ -16,7 +16,7 @@ static const char metadata[] = MAKE_HEAD MAKE_NUMBER("t:n", 1) MAKE_NUMBER(
 	70000) "event { id = 2; stream_id = 0; name = \"t:text\"; fields := struct { string _s; "
 	       "uint32_t __len; uint8_t _seq[ __len ]; }; };\n";
 
-/* Four packets; the number in an event says where it is. Return: their ends. */
+/* Four packets; the number in an event identifies its place. Return: their ends. */
 static void make_packets(struct maker *m, size_t ends[PACKETS])
 {
 	for (unsigned p = 0; p < PACKETS; p++) {
@@ -131,7 +131,7 @@ static void flip(const char *dir, const struct maker *m, const size_t ends[PACKE
 		exit(1);
 	}
 	CHECK(seen.sum->events == (PACKETS - 1) * EVENTS || seen.sum->events == PACKETS * EVENTS);
-	/* all or nothing, and said */
+	/* all or nothing, and reported */
 	CHECK((seen.sum->events == PACKETS * EVENTS) == (seen.sum->skipped_bytes == 0));
 	CHECK(seen.sum->skipped_bytes == 0 || seen.problems > 0);
 	seen_fini(&seen);
@@ -232,7 +232,7 @@ static void test_ledger(const char *dir)
 	rm_rf_at(AT_FDCWD, dir);
 }
 
-/* A packet whose header contradicts itself is not shown, and the header is blamed. */
+/* A packet whose header contradicts itself is not shown, and the header is reported. */
 static void test_contradiction(const char *dir, unsigned at, uint64_t value, const char *why)
 {
 	struct maker m = { 0 };
@@ -367,7 +367,7 @@ static void test_changed(const char *dir, const struct maker *m, const size_t en
 
 static void test_strange_files(const char *dir, const struct maker *m)
 {
-	static const char garbage[] = "this is a file that somebody left in the trace";
+	static const char garbage[] = "this is a file that an editor left in the trace";
 	char path[256];
 	struct seen seen;
 
@@ -402,8 +402,8 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* Thousands of headers, each of which claims the whole rest of the file: looking
- * through each of them to the end would take for ever. */
+/* Thousands of headers, each of which claims the whole rest of the file: a search through each of
+ * them to the end would not terminate in practice. */
 static void test_hostile(const char *dir)
 {
 	struct maker m = { 0 };

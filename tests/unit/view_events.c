@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every type, header form and byte order: what the viewer prints of traces that
- * are made by hand, word by word, and the same from babeltrace2 where it is.
+ * Every type, header form and byte order: output of the viewer for traces that are made by hand,
+ * word by word, compared with that of babeltrace2 where it is installed.
  */
 #include <inttypes.h>
 #include <json-c/json.h>
 
-#include "view_make.h"
+#include "lib/view_make.h"
 
 /* --- our own format: header forms, rollover, several packets -------------- */
 
@@ -108,7 +108,7 @@ static const char types_head[] =
 	"typealias integer { size = 32; align = A; map = clock.c.value; } := uint32_clock_t;\n"
 	"typealias integer { size = 64; align = A; map = clock.c.value; } := uint64_clock_t;\n";
 
-/* Replace the words A (alignment of what is larger than a byte) and O. */
+/* Replace the words A (alignment of fields larger than a byte) and O. */
 static char *fill_in(const char *text, bool big)
 {
 	struct bytes out = { 0 };
@@ -128,7 +128,7 @@ static char *fill_in(const char *text, bool big)
 	return (char *)out.at;
 }
 
-/* Big-endian traces here align what is larger than a byte to two bytes. */
+/* Big-endian traces here align fields larger than a byte to two bytes. */
 static void align(struct bytes *b, unsigned size)
 {
 	if (b->big && size > 1 && b->len % 2)

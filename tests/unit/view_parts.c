@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The small parts: clocks to the nanosecond, numbers and strings as written, more
- * streams than descriptors, events larger than what is read at once, remarks in metadata. */
+/* The small parts: clocks to the nanosecond, numbers and strings as written, more streams than
+ * descriptors, events larger than one read, remarks in metadata. */
 #include <math.h>
 #include <sys/resource.h>
 
 #include "base/mem.h"
+#include "lib/view_make.h"
 #include "trace/metadata.h"
 #include "view/clock.h"
 #include "view/metadata.h"
 #include "view/pen.h"
-#include "view_make.h"
 
 static uint64_t random64(void)
 {
@@ -255,7 +255,7 @@ static uint64_t lost_in(const char *text)
 	return remarks.lost_buffers;
 }
 
-/* Texts of any bytes come back as they were; what makes no sense is left out. */
+/* Texts of any bytes are returned unchanged; invalid remarks are left out. */
 static void test_conflicts(void)
 {
 	static const char odd[] = "a\"*/\\\n\xc3\xa4 %d\\x41";
@@ -314,7 +314,7 @@ static void test_remarks(void)
 	CHECK(lost_in("/* buffer lost: 7 a */\nevent { id = 1; };\n/* buffer lost: 7 a */") == 1);
 	CHECK(lost_in("/* buffer lost: 7 a *//* buffer lost: 9 a *//* buffer found: 7 a */") == 1);
 	CHECK(lost_in("/* buffer found: 7 a *//* buffer lost: 7 a */") == 1);
-	/* what is no remark */
+	/* text that is no remark */
 	CHECK(lost_in("env { a = \"/* buffer lost: 7 a */\"; };") == 0);
 	CHECK(lost_in("/* and /* buffer lost: 7 a */") == 0);
 	/* cut, or spoilt */
@@ -323,12 +323,61 @@ static void test_remarks(void)
 	CHECK(lost_in("\"/* buffer lost: 7 a */") == 0);
 }
 
+static uint64_t not_sampled_in(const char *text)
+{
+	struct metadata_remarks remarks;
+	uint64_t nr;
+
+	metadata_remarks(text, strlen(text), &remarks);
+	nr = remarks.not_sampled;
+	CHECK(remarks.lost_buffers == 0);
+	metadata_remarks_fini(&remarks);
+	return nr;
+}
+
+/* The N of "1 of N" in a remark; -1: there is none. */
+static int64_t one_in(const char *text, uint64_t stream, uint64_t id)
+{
+	struct metadata_remarks remarks;
+	const struct metadata_sampling *found;
+	int64_t nr;
+
+	metadata_remarks(text, strlen(text), &remarks);
+	found = metadata_sampling_of(&remarks, stream, id);
+	nr = found ? (int64_t)found->one_in : -1;
+	metadata_remarks_fini(&remarks);
+	return nr;
+}
+
+static void test_samplings(void)
+{
+	CHECK(not_sampled_in("/* not sampled: 7 100 */") == 100);
+	CHECK(not_sampled_in("/* not sampled: 7 100 */ /* not sampled: 8 5 */") == 105);
+	CHECK(not_sampled_in(
+		      "/* not sampled: 7 100 */ /* not sampled: 8 5 *//* not sampled: 7 200 */") ==
+	      205);
+	CHECK(not_sampled_in("/* not sampled: 7") == 0 &&
+	      not_sampled_in("/* not sampled: */") == 0);
+	CHECK(not_sampled_in("/* buffer found: 7 x */ /* not sampled: 7 3 */") == 3);
+	CHECK(one_in("/* sampled: 0 3 1/64 */", 0, 3) == 64);
+	CHECK(one_in("/* sampled: 0 3 1/64 by id */", 0, 3) == 64);
+	CHECK(one_in("/* sampled: 2 9 1/5 *//* sampled: 0 3 1/64 *//* sampled: 1 3 1/7 */", 1, 3) ==
+	      7);
+	CHECK(one_in("/* sampled: 0 3 1/64, 5/s */", 0, 3) == 0);
+	CHECK(one_in("/* sampled: 0 3 1/64 by id, first 5 */", 0, 3) == 0);
+	CHECK(one_in("/* sampled: 0 3 by several rules */", 0, 3) == 0);
+	CHECK(one_in("/* sampled: 0 3 1/99999999999 */", 0, 3) == 0);
+	CHECK(one_in("/* sampled: 0 3 1/64 */", 0, 4) == -1 && one_in("/* sampled:", 0, 0) == -1);
+	CHECK(one_in("/* sampled: 0 3", 0, 3) == 0);
+}
+
 int main(void)
 {
 	char dir[128];
 	struct pen pen;
 
 	test_remarks();
+	test_samplings();
 	test_conflicts();
 	test_many_conflicts();
 	test_cycles();

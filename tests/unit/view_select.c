@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which events are shown, in which order and style, and what is said at the end. */
+/* Selection, order and style of the events that are shown, and the summary at the end. */
 #include <inttypes.h>
 #include <json-c/json.h>
 #include <time.h>
 
-#include "view_make.h"
+#include "lib/view_make.h"
 
 #define BASE 1000000000000000000ll
 

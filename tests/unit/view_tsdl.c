@@ -2,10 +2,10 @@
 /* Metadata: packed in either byte order, wrong in many ways, bounded in all. */
 #include <time.h>
 
+#include "lib/view_make.h"
 #include "view/metadata.h"
 #include "view/tsdl/tsdl.h"
 #include "view/value.h"
-#include "view_make.h"
 
 struct parsed {
 	struct arena arena;
@@ -40,7 +40,7 @@ static const struct ctf_event_class *event_of(const struct parsed *p, uint64_t i
 	return stream_class_event(p->tc->streams, id);
 }
 
-/* --- what is understood --------------------------------------------------- */
+/* --- valid metadata --------------------------------------------------- */
 
 static void test_names(void)
 {
@@ -103,7 +103,7 @@ static void test_references(void)
 	done(&p);
 }
 
-/* --- what is wrong, and what it costs ------------------------------------- */
+/* --- invalid metadata, and its cost ------------------------------------- */
 
 static void test_errors(void)
 {

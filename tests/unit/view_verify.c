@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Proving a trace: every byte of a stream cut off or changed is noticed and costs
- * its packet only, by the checksum; so are packets and files that are gone, an
- * index that does not tell the truth, and changed metadata.
+ * its packet only, by the checksum; so are packets and files that are gone, a wrong index, and
+ * changed metadata.
  */
-#include "view_make.h"
+#include "lib/view_make.h"
 
 #define PACKETS 4
 #define EVENTS 3 /* a packet */
@@ -192,7 +192,7 @@ static void test_order(void)
 	write_all();
 }
 
-/* All events are read whatever the index says; what it says wrong is told. */
+/* All events are read with any contents of the index; its errors are reported. */
 static void test_index(void)
 {
 	char path[256];
@@ -223,7 +223,7 @@ static void test_index(void)
 	write_all();
 }
 
-/* Not noticed are a comment's first words, and what readers never look at. */
+/* Changes of a comment's first words, and of bytes that readers never read, are not detected. */
 static void test_metadata(void)
 {
 	for (size_t at = text_begin; at < metadata.len - 22; at++) {

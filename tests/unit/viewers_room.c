@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whose viewer makes room where there is none: one address can't have more than half of it, and
- * beyond that the one with the most viewers gives up its oldest; viewers that follow a session
- * stay.
+ * The viewer that is closed when there is no room: one address can't use more than half of it, and
+ * beyond that the oldest viewer of the address with the most is closed; viewers that follow a
+ * session stay.
  */
 #include <sys/socket.h>
 #include <unistd.h>
@@ -68,7 +68,7 @@ int main(void)
 	CHECK(come(8) == 0 && count(1) == ROOM / 2 - 1 && viewers.nr == ROOM);
 	for (uint8_t from = 2; from < 9; from++)
 		follow(from, 1);
-	CHECK(come(9) < 0 && viewers.nr == ROOM); /* nobody is there for nothing */
+	CHECK(come(9) < 0 && viewers.nr == ROOM); /* every viewer follows a session */
 	follow(1, 0);
 	CHECK(come(9) == 0 && count(1) == ROOM / 2 - 2 && count(9) == 1);
 	for (uint8_t from = 1; from < 10; from++)

@@ -4,7 +4,7 @@
  *
  * KIND is uBYTES for a number, tBYTES for a text of the kernel, xBYTES for one of the
  * program. A STEP is a letter and a number: n the number itself, g a register, a an
- * argument, s a word of the stack, v what was returned, c the name of the task; then p to
+ * argument, s a word of the stack, v the returned value, c the name of the task; then p to
  * add, iREGISTER+FACTOR to add a register, eBYTES+SIGNED to extend, rBYTES+OFFSET to read
  * memory of the kernel, wBYTES+OFFSET of the program.
  */

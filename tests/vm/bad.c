@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "ltt_filter.h"
 #include "reader.h"
 
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -56,17 +58,19 @@ static void bad_counting(int fd)
 
 	if (channel < 0)
 		err(1, "a channel that counts");
-	refused(ioctl(channel, LTT_KMOD_CONTEXT, &pid), EINVAL, "a context of what counts");
+	refused(ioctl(channel, LTT_KMOD_CONTEXT, &pid), EINVAL, "a context of a channel that counts");
 	refused(ioctl(channel, LTT_KMOD_ENABLE, &e), EINVAL, "an unknown field");
 	strcpy(e.name, "sched:sched_switch"), e.field = 0; /* a name */
 	refused(ioctl(channel, LTT_KMOD_ENABLE, &e), EINVAL, "the size of a text");
-	refused(ioctl(channel, LTT_KMOD_COUNTED, &n), ENOENT, "what is not counted");
+	refused(ioctl(channel, LTT_KMOD_COUNTED, &n), ENOENT, "an event that is not counted");
 	e.flags = 0, e.field = 1;
 	refused(ioctl(channel, LTT_KMOD_ENABLE, &e), EINVAL, "a field without a histogram");
 	e.field = 0;
 	if (ioctl(channel, LTT_KMOD_ENABLE, &e) || ioctl(channel, LTT_KMOD_COUNTED, &n))
 		err(1, "count");
 	refused(ioctl(channel, LTT_KMOD_ENABLE, &e), EEXIST, "to count twice");
+	e.id = 8, e.filter = 8;
+	refused(ioctl(channel, LTT_KMOD_ENABLE, &e), EFAULT, "a filter at a wild pointer");
 	close(c.data_fd), close(c.ctl_fd), close(channel);
 }
 
@@ -224,7 +228,136 @@ static void bad_contexts(const struct reader *r)
 	t.op = LTT_KMOD_TRACK_ADD, t.id = 0xffffffff;
 	if (ioctl(r->fd, LTT_KMOD_TRACK, &t))
 		err(1, "track");
-	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), EEXIST, "to track somebody twice");
+	refused(ioctl(r->fd, LTT_KMOD_TRACK, &t), EEXIST, "to track a process twice");
+}
+
+/* state > 3 && name of the task =~ "x", and a bit more, of which mutations are made. */
+struct long_filter {
+	struct ltt_filter_head head;
+	struct ltt_filter_insn insns[8];
+	char text[8];
+};
+
+static const struct long_filter whole_filter = {
+	.head = { LTT_FILTER_MAGIC, LTT_FILTER_VERSION, 8, 8, 2, 0 },
+	.insns = {
+		{ .op = LTT_FILTER_TEST_FIELD, .type = 2, .a = LTT_FILTER_GT,
+		  .base = LTT_FILTER_FIXED, .constant = 3 },
+		{ .op = LTT_FILTER_TEST_TEXT, .type = LTT_FILTER_TEXT_CONTEXT,
+		  .a = LTT_FILTER_CONTAINS, .base = LTT_FILTER_FIXED, .constant = 1ull << 16 },
+		{ .op = LTT_FILTER_CONTEXT, .a = 0, .offset = 1 },
+		{ .op = LTT_FILTER_COMPUTE_CONSTANT, .type = LTT_FILTER_ADD, .constant = 7 },
+		{ .op = LTT_FILTER_TEST_REGISTER, .type = LTT_FILTER_EQ, .jump = 6, .constant = 5 },
+		{ .op = LTT_FILTER_SKIP_STRING, .a = 1, .base = LTT_FILTER_FIXED, .offset = 4 },
+		{ .op = LTT_FILTER_TEST_FIELD, .type = 3, .a = LTT_FILTER_LE,
+		  .base = LTT_FILTER_FIXED, .offset = 8, .constant = 9 },
+		{ .op = LTT_FILTER_RETURN, .constant = 1 },
+	},
+	.text = "xyz",
+};
+
+static int send_filter(const struct reader *r, const void *program, uint32_t bytes)
+{
+	struct ltt_kmod_filter f = { .size = sizeof(f),
+				     .id = 7,
+				     .programs = (uintptr_t)program,
+				     .bytes = bytes,
+				     .contexts = "procname,pid" };
+
+	return ioctl(r->fd, LTT_KMOD_FILTER, &f);
+}
+
+#define MUTATIONS 100000
+
+/* Each is rejected, or runs at an event that is hit all the time. */
+static void mutated_filters(const struct reader *r)
+{
+	unsigned int accepted = 0;
+
+	srandom(4711);
+	for (unsigned int i = 0; i < MUTATIONS; i++) {
+		struct long_filter mutant = whole_filter;
+		unsigned int nr = 1 + (unsigned int)random() % 4;
+
+		while (nr--)
+			((uint8_t *)&mutant)[(size_t)random() % sizeof(mutant)] ^=
+				(uint8_t)(random() % 3 ? 1 << random() % 8 : random());
+		if (!send_filter(r, &mutant, sizeof(mutant)))
+			accepted++;
+		else if (errno != EINVAL)
+			err(1, "a mutated filter");
+	}
+	if (accepted < MUTATIONS / 100 || accepted > MUTATIONS / 100 * 99)
+		errx(1, "%u of %u mutated filters were accepted", accepted, MUTATIONS);
+}
+
+static void bad_filters(const struct reader *r)
+{
+	struct ltt_kmod_enable e = { .size = sizeof(e), .id = 7, .name = "syscall_exit_ioctl" };
+	struct ltt_kmod_filter good = { .size = sizeof(good),
+					.id = 7,
+					.programs = (uintptr_t)&whole_filter,
+					.bytes = sizeof(whole_filter),
+					.contexts = "procname,pid" };
+	struct ltt_kmod_filter f = good;
+	struct long_filter program = whole_filter;
+
+	f.id = 6;
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), ENOENT,
+		"a filter of an event that is not there");
+	f = good, f.programs = 8;
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), EFAULT, "programs at a wild pointer");
+	f = good, f.bytes = LTT_KMOD_FILTER_BYTES_MAX + 1;
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), EINVAL, "programs that are too long");
+	f = good, f.bytes--;
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), EINVAL, "a program without its end");
+	f = good, f.bytes = 0;
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), EINVAL, "programs of no bytes");
+	f = good, f.reserved = 1;
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), EINVAL, "a filter with a reserved word");
+	f = good, strcpy(f.contexts, "procname");
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), EINVAL, "fewer contexts than a program uses");
+	f = good, strcpy(f.contexts, "procname,nonsense");
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), ENOENT, "an unknown context in a filter");
+	strcpy(f.contexts, "procname,callstack-kernel");
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), ENOENT, "a stack in a filter");
+	memset(f.contexts, 'x', sizeof(f.contexts));
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), EINVAL, "contexts without an end");
+	for (unsigned int i = 0; i <= LTT_KMOD_FILTER_CONTEXTS_MAX; i++)
+		strcpy(f.contexts + 4 * i, i < LTT_KMOD_FILTER_CONTEXTS_MAX ? "pid," : "pid");
+	refused(ioctl(r->fd, LTT_KMOD_FILTER, &f), EINVAL, "too many contexts in a filter");
+	program.insns[4].jump = 4;
+	refused(send_filter(r, &program, sizeof(program)), EINVAL, "a jump to itself");
+	program = whole_filter, program.insns[0].type = 3 | LTT_FILTER_FLOAT;
+	program.insns[0].a |= LTT_FILTER_FLOAT;
+	refused(send_filter(r, &program, sizeof(program)), EINVAL, "floating point");
+	e.filter = 8;
+	refused(ioctl(r->fd, LTT_KMOD_DISABLE, &e), EINVAL, "to disable by a filter");
+	e.id = 77;
+	refused(ioctl(r->fd, LTT_KMOD_ENABLE, &e), EFAULT, "a filter at a wild pointer");
+	e.filter = (uintptr_t)&good, good.bytes--;
+	refused(ioctl(r->fd, LTT_KMOD_ENABLE, &e), EINVAL, "an event with an invalid filter");
+	good.bytes++, e.id = 7;
+	refused(ioctl(r->fd, LTT_KMOD_ENABLE, &e), EEXIST,
+		"a filtered event with an id that is in use");
+}
+
+/* In a channel of its own, which records. */
+static void hit_filters(void)
+{
+	struct ltt_kmod_enable e = { .size = sizeof(e), .id = 7, .name = "syscall_exit_ioctl" };
+	struct reader r = { .fd = -1 };
+
+	reader_open(&r, 1, 2, 4096);
+	if (ioctl(r.fd, LTT_KMOD_ENABLE, &e))
+		err(1, "enable");
+	reader_state(&r, LTT_RING_ON);
+	bad_filters(&r);
+	if (send_filter(&r, &whole_filter, sizeof(whole_filter)) || send_filter(&r, NULL, 0) != -1)
+		errx(1, "a filter");
+	mutated_filters(&r);
+	reader_state(&r, 0);
+	close(r.fd);
 }
 
 static void late_context(const struct reader *r)
@@ -243,6 +376,7 @@ int bad(void)
 
 	bad_channels(fd);
 	bad_counting(fd);
+	hit_filters();
 	reader_open(&r, 0, 2, 4096);
 	bad_maps(&r);
 	bad_splices(&r);
@@ -256,7 +390,7 @@ int bad(void)
 	e.flags = LTT_KMOD_HISTOGRAM;
 	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EINVAL, "a histogram where it is recorded");
 	e.flags = 0;
-	refused(ioctl(r.fd, LTT_KMOD_COUNTED, &n), EINVAL, "what is recorded, not counted");
+	refused(ioctl(r.fd, LTT_KMOD_COUNTED, &n), EINVAL, "an event that is recorded, not counted");
 	strcpy(e.name, "power:cpu_idle");
 	refused(ioctl(r.fd, LTT_KMOD_ENABLE, &e), EEXIST, "an id twice");
 	strcpy(e.name, "power:nonsense");

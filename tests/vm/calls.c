@@ -2,7 +2,7 @@
 /*
  * calls - makes system calls whose records are known beforehand, and prints them: a line
  * with the name of each event and its fields, in the order of the calls, as `kmodcheck
- * calls` prints what was recorded. Some of them fail; that they were made is the point.
+ * calls` prints the recorded ones. Some of them fail; they are recorded all the same.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Names that nobody else in the guest uses. */
+/* Names that no other process in the guest uses. */
 #define PLACE "/nowhere/ltt-calls"
 
 static long result(long ret)

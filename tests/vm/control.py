@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """control WORK BUILD [TEST...] - the daemons and lttctl with the kernel module, inside of
 a machine. WORK holds kmod/ltt.ko and emit/ltt_emit.ko, BUILD the programs. One line a
-test; FAILED lines say what went wrong.
+test; FAILED lines describe a failure.
 """
 import contextlib
+import ctypes
 import glob
 import json
 import os
@@ -115,7 +116,7 @@ def names(path):
 
 
 def finish(name, out, emitted=0, lost=False):
-    """Stop, compare the ledger with what was emitted and with the files."""
+    """Stop, compare the ledger with the emitted events and with the files."""
     ended = ctl("stop", status=6 if lost else 0)["result"]["sessions"][0]["totals"]
     run("lttctl", "verify", out, status=6 if lost else 0)
     if emitted:
@@ -170,7 +171,7 @@ def check_alternation(out, nr):
 
 
 def test_both():
-    """The order of what one thread does, across kernel and application."""
+    """The order of one thread's events, across kernel and application."""
     nr = 3000
     out = begin("both", ("-k", "--syscall", "getpgid"), ("-u", "alternate:*"))
     run(f"{BUILD}/prog/alternate", nr, env={**os.environ, "LTT_REGISTER_TIMEOUT": "20000"})
@@ -222,7 +223,7 @@ def test_memory_group():
 
 
 def test_live():
-    """Both at a relay and at a stock viewer, which sees what is stored, as it is stored."""
+    """Both at a relay and at a stock viewer, which sees the stored packets, as they are stored."""
     run("busybox", "ip", "link", "set", "lo", "up")
     ctl("create", "live", "--live=200ms")
     try:
@@ -263,7 +264,7 @@ def test_many():
 
 
 def test_by_perf():
-    """An event without a probe of ours, for a daemon that has given up its rights."""
+    """An event without a probe of ours, for a daemon that has dropped its rights."""
     out = begin("perf", ("-k", "kmem:rss_stat"))
     run("/bin/ls", "/")
     finish("perf", out)
@@ -278,7 +279,7 @@ def hit(count, uid=0):
 
 
 def test_contexts():
-    types = [t["name"] for t in ctl("add-context", "--list")["result"]["types"]]
+    types = [t["name"] for t in ctl("add-context", "-k", "--list")["result"]["types"]]
     check({"pid", "procname", "cgroup_ns", "callstack-user", "perf:cpu:page-faults"} < set(types), types)
     out = "/dev/shm/contexts"
     shutil.rmtree(out, ignore_errors=True)
@@ -344,7 +345,7 @@ def test_places():
     kill("ltt-sessiond")
     ctl("status")
     hit(200)
-    check(recorded() == 1200, "what was disabled is recorded")
+    check(recorded() == 1200, "disabled events are recorded")
     for _ in range(50):
         os.getpgid(0)
     check(recorded() == 1250, f"{recorded()} of 1250 after the second death")
@@ -364,7 +365,7 @@ def test_fetch():
     # struct filename begins with a pointer to the name, behind it one to the program's
     ctl("enable-event", "-k", "--function=do_unlinkat", "--fetch=dir=$arg1:s32",
         "--fetch=name=+0(+0($arg2)):string user=+u0(+8($arg2)):string", "--fetch=err=$retval:s32 $comm", "rm")
-    # the same by the names of its parameters, and of what they point to
+    # the same by the names of its parameters, and of the fields that they point to
     why = ctl("enable-event", "-k", "--function=do_unlinkat", "--fetch=nam", "x", status=1)["error"]["text"]
     check("it has dfd, name" in why, why)
     ctl("enable-event", "-k", "--function=do_unlinkat", "--fetch=dfd name->name:string",
@@ -405,19 +406,19 @@ def test_programs():
         "--fetch=nr=$arg1:u32 what=+0($arg2):string $comm", "sell")
     ctl("enable-event", "-k", f"--userspace-probe=return:{file}:shop_sell", "--fetch=twice=$retval:u32", "soldfor")
     ctl("enable-event", "-k", "--userspace-probe=libc.so.6:getppid", "parent")
-    check(heard(file, 10) == 0, "somebody listens before the start")
+    check(heard(file, 10) == 0, "a tracer is attached before the start")
     ctl("start")
-    check(heard(file, 90) == 90, "nobody listens")
+    check(heard(file, 90) == 90, "no tracer is attached")
     kill("ltt-sessiond")
     rules = {r["pattern"]: (r["kind"], r["location"]) for r in ctl("status")["result"]["channels"][0]["rules"]}
     check(rules["sold"] == ("userspace-probe", "sdt:usdt:shop:sold") and len(rules) == 4, rules)
-    check(heard(file, 30) == 30, "nobody listens after the daemon's death")
-    # started again it is looked for again, by its path
+    check(heard(file, 30) == 30, "no tracer is attached after the daemon's death")
+    # started again it is searched again, by its path
     ctl("stop")
-    check(heard(file, 10) == 0, "somebody listens after the stop")
+    check(heard(file, 10) == 0, "a tracer is attached after the stop")
     kill("ltt-sessiond")
     ctl("start")
-    check(heard(file, 30) == 30, "nobody listens after another start")
+    check(heard(file, 30) == 30, "no tracer is attached after another start")
     ctl("stop")
     shutil.copy(file, file + ".new")
     os.rename(file + ".new", file)
@@ -427,7 +428,7 @@ def test_programs():
     finish("programs", out)
     os.environ["PATH"] = before
     read = run("babeltrace2", "--no-delta", out).stdout
-    what = "a name of which nobody has read anything yet"
+    what = "a name of which nothing has been read before"
     want, sells, returns = [], [], []
     for count in 90, 30, 30:
         for nr in range(count):
@@ -442,6 +443,183 @@ def test_programs():
     check(have == sells, f"{len(have)} of {len(sells)}: {have[:3]}")
     have = re.findall(r'soldfor: .*ret = (-?\d+), twice = (\d+)', read)
     check(have == returns, f"{len(have)} of {len(returns)}: {have[:3]}")
+
+
+# --- filters: a session beside another one, which records the same events without a filter
+
+WORKER = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+open("/proc/self/comm", "w").write("worker")
+for i in range(60):
+    libc.syscall(140, ctypes.c_long(0), ctypes.c_long(i))  # getpriority
+    libc.lseek(-1, ctypes.c_long(i - 30), 0)
+    for name in (f"/dev/shm/filter{i % 7}", f"/no/such/filter{i}"):
+        fd = libc.open(name.encode(), os.O_RDWR | (os.O_CREAT if i % 2 else 0), 0o600)
+        if fd >= 0:
+            libc.close(fd)
+    libc.open(ctypes.c_void_p(8), 0)  # a name that cannot be read
+    libc.unlink(f"/no/such/filter{i}".encode())
+"""
+# (arguments of enable-event; expression, of events of the worker alone; the same in Python)
+FILTERED = (
+    (("cpu_frequency",), "state % 3 == 0 && cpu_id in (0, 4, 5)",
+     lambda e: e["state"] % 3 == 0 and e["cpu_id"] in (0, 4, 5)),
+    (("kmem:rss_stat",), '$ctx.procname == "worker" && member == 1 && size > 400k',
+     lambda e: e["procname"] == "worker" and e["member"] == 1 and e["size"] > 400 << 10),
+    (("sched:sched_process_exec",), 'filename == "*/busybox" && pid > 0',
+     lambda e: e["filename"].endswith("/busybox")),
+    (("syscall_entry_lseek",), 'offset >= -3 && offset < 5 && fd == 0xffffffff && $ctx.procname == "work*"',
+     lambda e: -3 <= e["offset"] < 5 and e["fd"] == 0xffffffff and e["procname"].startswith("work")),
+    (("syscall_entry_open*", "-x", "syscall_entry_open_*"),
+     'filename =~ "filter3" || filename == "(fault)" && $ctx.procname == "worker"',
+     lambda e: "filter3" in e["filename"] or e["filename"] == "(fault)" and e["procname"] == "worker"),
+    (("syscall_exit_openat",), 'ret == -2 && $ctx.procname == "worker"',
+     lambda e: e["ret"] == -2 and e["procname"] == "worker"),
+    (("--probe=__x64_sys_getpriority", "prio"), '$ctx.procname == "worker" && ip != 0',
+     lambda e: e["procname"] == "worker"),
+    (("--function=do_unlinkat", "--fetch=name=+0(+0($arg2)):string", "rm"),
+     'name == "*filter?1" || name == "*filter*5"',
+     lambda e: "filter" in e.get("name", "") and e["name"].endswith("5")),
+    (("--function=__x64_sys_getpriority", "fn"), 'ret > 15 && $ctx.procname == "worker"',
+     lambda e: e.get("ret", 0) > 15 and e["procname"] == "worker"),
+    (("--userspace-probe=/dev/shm/traced:work", "--fetch=nr=$arg1:u64", "user"), "nr % 10 == 3",
+     lambda e: e["nr"] % 10 == 3),
+    (("example:job",), "len(owner) == 8 && id % 4 == 1",
+     lambda e: e["owner"] == "somebody" and e["id"] % 4 == 1),
+    (("marker:example_step",), "$ctx.uid == 0 && step % 5 == 2", lambda e: e["step"] % 5 == 2),
+)
+
+
+def read_fields(path):
+    """[(name, fields in text, {field or context: value})]"""
+    found = []
+    for line in run("babeltrace2", "--no-delta", path).stdout.splitlines():
+        # [time] host name: { packet's }, { contexts }, { fields }
+        parts = re.match(r"\[[^]]*\] (?:\S+ )??([\w:]+): (.*)", line)
+        pairs = dict(re.findall(r"(\w+) = (\"(?:[^\"\\\\]|\\\\.)*\"|-?\w+)", parts.group(2)))
+        values = {k: v[1:-1] if v.startswith('"') else int(v, 0) for k, v in pairs.items()
+                  if v.startswith('"') or re.match(r"-?\d", v)}
+        # (of two probes where a function returns, one has the other's address as its caller)
+        fields = re.sub(r"parent_ip = \w+, ", "", parts.group(2).rsplit("{", 1)[-1])
+        found.append((parts.group(1), fields, values))
+    return found
+
+
+def write(path, text):
+    with open(path, "w") as f:
+        f.write(str(text))
+
+
+def work_of_all_kinds():
+    run(sys.executable, "-c", WORKER)
+    emit()
+    for _ in range(3):
+        run("busybox", "true")
+        run("/bin/true")
+    run("/dev/shm/traced", 100)
+    write("/sys/module/ltt_example_provider/parameters/jobs", 40)
+    write("/sys/module/ltt_example_marker/parameters/steps", 40)
+
+
+def filtered_session(name, rules):
+    out = f"/dev/shm/{name}"
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", name, "-o", out)
+    ctl("enable-channel", "-k", "-s", name, "--num-subbuf=8", "--subbuf-size=2M", "c")
+    if name == "whole":
+        ctl("add-context", "-k", "-s", name, "-c", "c", "-t", "procname", "-t", "uid")
+    for arguments in rules:
+        ctl("enable-event", "-k", "-s", name, "-c", "c", *arguments)
+    return out
+
+
+def test_filters():
+    """For each kind of event: exactly those are recorded for which its expression holds."""
+    examples = ("ltt_example_provider", "ltt_example_marker")
+    shutil.copy(f"{WORK}/traced", "/dev/shm/traced")
+    for example in examples:
+        insmod(f"{WORK}/kmod/examples/{example}.ko")
+    whole = filtered_session("whole", [c[0] for c in FILTERED])
+    some = filtered_session("some", [c[0] + ("--filter", c[1]) for c in FILTERED])
+    rules = {r["pattern"]: r.get("filter") for r in ctl("list", "some")["result"]["channels"][0]["rules"]}
+    check(list(rules.values()) == [c[1] for c in FILTERED], rules)
+    ctl("start", "whole")
+    ctl("start", "some")
+    work_of_all_kinds()
+    for name in "some", "whole":
+        ended = ctl("stop", name)["result"]["sessions"][0]["totals"]
+        check(ended["lost"] == 0, f"{name}: {ended}")
+        ctl("destroy", name)
+    everything, kept = read_fields(whole), read_fields(some)
+    for arguments, expression, holds in FILTERED:
+        name = arguments[-1] if arguments[0].startswith("--") else arguments[0].split(":")[-1]
+        mine = re.compile({"syscall_entry_open*": "syscall_entry_open(at2?)?", "rm": "rm_entry|rm_exit",
+                           "fn": "fn_entry|fn_exit", "-x": "-"}.get(
+                               arguments[0] if len(arguments) > 2 and arguments[1] == "-x" else name, name) + "$")
+        want = sorted(e[:2] for e in everything if mine.match(e[0]) and holds(e[2]))
+        have = sorted(e[:2] for e in kept if mine.match(e[0]))
+        others = sum(1 for e in everything if mine.match(e[0])) - len(want)
+        check(want and others > 0, f"{arguments}: {len(want)} accepted, {others} not")
+        check(have == want, f"{arguments} {expression}: {len(have)}, not {len(want)}: "
+              f"{sorted(set(have) ^ set(want))[:4]}")
+        print(f"control: filters: {' '.join(arguments)}: {len(have)} of {len(want) + others}", flush=True)
+    for example in examples:
+        run("busybox", "rmmod", example)
+
+
+CALLER = """
+import ctypes, sys, time
+libc = ctypes.CDLL(None)
+open("/proc/self/comm", "w").write("caller")
+end = time.monotonic() + float(sys.argv[1])
+n = 0
+while time.monotonic() < end:
+    libc.lseek(-1, ctypes.c_long(n), 77)
+    n += 1
+print(n)
+"""
+
+
+def test_filter_changes():
+    """Filters that are changed and removed while calls are made: none that each of them accepts is
+    missing; they are or-ed; and they stay over a daemon's death."""
+    mine = "whence == 77 && "
+    out = filtered_session("change", [("syscall_entry_lseek", "--filter", mine + "offset % 2 == 0")])
+    ctl("enable-event", "-k", "-c", "c", "syscall_entry_lsee*", "--filter", mine + "offset == 1")
+    ctl("start")
+    caller = subprocess.Popen([sys.executable, "-c", CALLER, "12"], stdout=subprocess.PIPE, text=True)
+    rule = ("enable-event", "-k", "-c", "c", "syscall_entry_lseek", "--filter")
+    for i in range(5):
+        ctl(*rule, f"{mine}(offset % 2 == 0 || offset % 5 == {i})")
+    kill("ltt-sessiond")
+    rules = {r["pattern"]: r.get("filter") for r in ctl("status")["result"]["channels"][0]["rules"]}
+    check(rules == {"syscall_entry_lseek": mine + "(offset % 2 == 0 || offset % 5 == 4)",
+                    "syscall_entry_lsee*": mine + "offset == 1"}, rules)
+    ctl(*rule, mine + "offset % 2 == 0")
+    made = int(caller.communicate()[0])
+    ctl("disable-event", "-k", "syscall_entry_lsee*")
+    ctl("enable-event", "-k", "-c", "c", "syscall_entry_lseek")
+    libc = ctypes.CDLL(None)
+    for _ in range(100):
+        libc.lseek(-1, ctypes.c_long(4711), 77)
+    never = ctl("enable-event", "-k", "-c", "c", "cpu_frequency", "--filter", "stat == 1", status=1)["error"]["text"]
+    check("did you mean 'state'?" in never, never)
+    never = ctl("enable-event", "-k", "-c", "c", "cpu_frequency", "--filter", "state == 1.5", status=1)["error"]["text"]
+    check("no floating point" in never, never)
+    shown = ctl("filter", "-k", "--check", "prev_tid == 1", "--event", "sched:sched_switch", status=4)["result"]["events"]
+    check(len(shown) == 1 and "prev_pid" in shown[0]["why"], shown)
+    shown = ctl("filter", "-k", "--check", '$ctx.cgroup_id > 1 && prev_comm == "x"',
+                "--event", "sched_switch")["result"]["events"]
+    check(len(shown) == 1 and shown[0]["can_hold"], shown)
+    finish("change", out)
+    calls = [e[2]["offset"] for e in read_fields(out)
+             if e[0] == "syscall_entry_lseek" and e[2]["whence"] == 77]
+    check(calls[-100:] == 100 * [4711], f"the filter remains: {calls[-100:]}")
+    calls = calls[:-100]
+    check([n for n in calls if n % 2 == 0] == list(range(0, made, 2)),
+          f"{len(calls)} of {made} calls, {calls[:20]} ... {calls[-5:]}")
+    check(1 in calls and len(calls) > made / 2 + 1, f"{len(calls)} of {made}")
 
 
 def test_provider():
@@ -483,7 +661,7 @@ def test_channel_of_module():
     kill("ltt-sessiond")
     ctl("status")
     run("busybox", "rmmod", "ltt_example_provider")
-    check("example_jobs" not in run("lttctl", "list", "-k").stdout, "a channel of nobody's")
+    check("example_jobs" not in run("lttctl", "list", "-k").stdout, "a channel without an owner")
     insmod(module)
     ctl("disable-event", "-k", "done")
     with open(jobs, "w") as f:
@@ -500,7 +678,7 @@ def heard(program, count):
 
 
 def counted():
-    """{(event, field): what stats says}"""
+    """{(event, field): result of stats}"""
     return {(c["event"], c.get("field")): c for c in ctl("stats")["result"]["counted"]}
 
 
@@ -564,7 +742,7 @@ def test_stats():
 
 
 def test_state():
-    """Told at the start, and when it is asked for."""
+    """Recorded at the start, and on request."""
     out = begin("state", ("-k", "lttng_statedump_*"))
     for nr in 1, 2:
         until(lambda: run("lttctl", "view", "--statedump", out).stdout.count(" lttng_statedump_end:") == nr,
@@ -613,7 +791,7 @@ def test_track():
     check(recorded() == 1200, "events of an id that was untracked")
     ctl("untrack", "-k", "--uid=4711")
     hit(200, 4711)
-    check(recorded() == 1200 and tracked() == {"uid": []}, "nobody's are recorded")
+    check(recorded() == 1200 and tracked() == {"uid": []}, "events are recorded though no user is tracked")
     child = subprocess.Popen(["sh", "-c", f"read x; exec {WORK}/hit 200"], stdin=subprocess.PIPE,
                              stdout=subprocess.DEVNULL)
     ctl("track", "-k", "--uid", "--all")
@@ -652,7 +830,7 @@ def test_kill_sessiond():
     kill("ltt-consumerd")
     emit()
     total = ctl("status")["result"]["totals"]["recorded"]
-    check(total == before + EMITTED, f"{total} after {before}: what was disabled is recorded")
+    check(total == before + EMITTED, f"{total} after {before}: disabled events are recorded")
     ctl("enable-event", "-k", "sched_process_fork")
     run("/bin/true")
     total = finish("sessiond", out)
@@ -675,7 +853,7 @@ def test_kill_all():
 
 
 def findings(*argv, status):
-    """Of the doctor, what it says of the kernel: {about: (grade, text, command)}"""
+    """The doctor's findings about the kernel: {about: (grade, text, command)}"""
     return {f["about"]: (f["grade"], f["text"], f.get("command", ""))
             for f in ctl("doctor", *argv, status=status)["result"]["findings"]}
 
@@ -747,7 +925,7 @@ def test_not_root():
     end_daemons()
     try:
         subprocess.run(["cat", "/dev/ltt"], user=1000, group=1000, check=True, capture_output=True)
-        raise Failure("anybody may open the device")
+        raise Failure("every user may open the device")
     except subprocess.CalledProcessError:
         pass
 
@@ -755,7 +933,7 @@ def test_not_root():
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_exact, test_both, test_one_command, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs,
+         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_filters, test_filter_changes,
          test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_no_module, test_not_root)
 

@@ -2,11 +2,13 @@
 /*
  * hit COUNT [UID [FILE]] - prints its own contexts, a line "CONTEXT VALUE" for each that ltt.ko
  * has ("?" where user space has no other source), and makes the system call getpriority(9, 9)
- * COUNT times; or unlink(FILE), which mustn't exist. Before each it touches a new page. The value
+ * COUNT times; or unlink(FILE), which mustn't exist. Before each it touches a new page, and it does
+ * both on one CPU: the counter of page faults that is recorded with a call is that CPU's. The value
  * of callstack-user is the chain of its functions, the innermost first.
  */
 #include <err.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +19,8 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-/* By hand, as the library's functions have no frames of their own. Nor has this one: what
- * called it does not show in the stack, but what called that. */
+/* By hand, as the library's functions have no frames of their own. Nor has this one: its
+ * caller is not in the stack, but the caller's caller is. */
 static long NOINLINE call(long nr, const void *one, long two)
 {
 	long ret;
@@ -30,7 +32,7 @@ static long NOINLINE call(long nr, const void *one, long two)
 	return ret;
 }
 
-/* One fault for each call: nobody has touched the page. */
+/* One fault for each call: the page was not touched before. */
 static void NOINLINE call_with_page(const char *path)
 {
 	const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -62,7 +64,7 @@ static void say_namespace(const char *name)
 	printf("%s_ns %u\n", name, inode);
 }
 
-/* Not by getpriority, which is what is counted. */
+/* Not by getpriority, which is the counted call. */
 static int own_nice(void)
 {
 	struct {
@@ -97,6 +99,16 @@ static void say(void)
 	fflush(stdout);
 }
 
+static void stay_on_cpu(void)
+{
+	cpu_set_t cpu;
+
+	CPU_ZERO(&cpu);
+	CPU_SET((size_t)sched_getcpu(), &cpu);
+	if (sched_setaffinity(0, sizeof(cpu), &cpu))
+		err(1, "sched_setaffinity");
+}
+
 static void NOINLINE call_often(unsigned long count, const char *path)
 {
 	while (count--)
@@ -111,6 +123,7 @@ int main(int argc, char **argv)
 	if (uid && (setgid(uid + 1) || setuid(uid)))
 		err(1, "uid %u", uid);
 	say();
+	stay_on_cpu();
 	call_often(count, argc > 3 ? argv[3] : NULL);
 	return 0;
 }

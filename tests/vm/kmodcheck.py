@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""kmodcheck - what kmodtool brought out of a guest, looked at from outside.
+"""kmodcheck - checks the files that kmodtool brought out of a guest.
 
   kmodcheck formats LIST FORMATS             field tables beside tracefs's format files
   kmodcheck order LIST DIR...                every record decodes, clocks go forward
   kmodcheck on-cpu LIST DIR CPU EVENT        there are records of the event on the CPU
   kmodcheck emitted DIR CPUS COUNT           ltt_emit's records: none torn, repeated,
-                                             missing (but what is counted as lost)
+                                             missing (but for those counted as lost)
   kmodcheck calls LIST DIR EXPECTED          the records of known system calls
   kmodcheck syscalls LIST FORMATS            their arguments beside tracefs's
   kmodcheck probes DIR COUNT SYMBOLS         so many hits of each, where they should be
   kmodcheck providers LIST DIR COUNT...      the example's events, so many at a time
   kmodcheck pairs DIR                        calls by ftrace as often as kprobes are hit
-  kmodcheck recursive DIR COUNT              so many calls, of what recording calls more
+  kmodcheck recursive DIR COUNT              so many calls, of functions that recording calls, too
   kmodcheck user-probes DIR COUNT            so many calls of a program's function, as made
-  kmodcheck arguments DIR COUNT SYMBOLS      what was to be recorded at known places is right
+  kmodcheck arguments DIR COUNT SYMBOLS      the values recorded at known places are right
   kmodcheck markers LIST DIR COUNT           the example's markers, two at each of COUNT steps
-  kmodcheck contexts LIST DIR SAID COUNT CODE    as the program that hit them said of itself
+  kmodcheck contexts LIST DIR SAID COUNT CODE    as the program that hit them printed
   kmodcheck ftrace LIST DIR FORMATS RAW      the same events as ftrace, field by field
 
 LIST is `kmodtool list`'s output, DIR `kmodtool record`'s folder, FORMATS all format
@@ -169,7 +169,7 @@ def read_words(directory):
 
 
 def counted(name):
-    """A counter of perf is the same field, whatever it counts."""
+    """Each counter of perf has the same field."""
     return Field('$' + name, 'u64', INT, 64, 0, 10, 0, 0, 0, 0)
 
 
@@ -229,7 +229,7 @@ def check_on_cpu(list_path, directory, cpu, name):
         fail('none')
 
 
-# --- what ltt_emit sent ---------------------------------------------------------
+# --- records of ltt_emit ---------------------------------------------------------
 
 FREQUENCY = {'power:cpu_frequency': (True, [
     Field('state', 'u32', INT, 32, 0, 10, 0, 0, 0, 0),
@@ -250,7 +250,7 @@ def check_emitted(directory, cpus, count):
         recorded += words[cpu][3]
         lost += words[cpu][4] + words[cpu][5]
         if len(last) != writers and not words[cpu][6] + words[cpu][4]:
-            fail('cpu %d: heard of %d writers' % (cpu, len(last)))
+            fail('cpu %d: records of %d writers' % (cpu, len(last)))
         nested += sum(a[2]['cpu_id'] != b[2]['cpu_id'] for a, b in zip(records, records[1:]))
     print('emitted: %d = %d recorded + %d lost; writers changed %d times' % (
         cpus * count * writers, recorded, lost, nested))
@@ -261,7 +261,7 @@ def check_emitted(directory, cpus, count):
 # --- system calls -----------------------------------------------------------------
 
 def check_calls(list_path, directory, expected_path):
-    """The program's records are all of one CPU and nobody else makes such calls."""
+    """The program's records are all of one CPU and no other process makes such calls."""
     expected = open(expected_path).read().split('\n')[:-1]
     rings = [[e for _, *e in records] for records in read_records(directory, read_list(list_path))]
     lines = [name + ''.join(' %s=%s' % (k, v.decode() if isinstance(v, bytes) else v)
@@ -311,7 +311,7 @@ def u64(name, base=16):
 
 
 def argument_fields(name):
-    """[Field] of what is asked for behind the place, in the order of the payload."""
+    """[Field] of the arguments given behind the place, in the order of the payload."""
     wanted = [(word.split(':')[0], 'arg%d' % i) for i, word in enumerate(name.split(',')[1:])]
     numbers = [u64(arg)._replace(bits=8 * int(kind[1:])) for kind, arg in wanted if kind[0] == 'u']
     return numbers + [u64(arg)._replace(kind=STRING) for kind, arg in wanted if kind[0] != 'u']
@@ -461,7 +461,7 @@ def check_markers(list_path, directory, count):
     types = {f.name: f.type for f in tables['marker:example_step'][1]}
     if types != {'step': 'unsigned int', 'of': 'char', 'at': 'void *', 'cost': 'long'}:
         fail('markers: %s' % types)
-    print('markers: %d records, all as said' % len(got))
+    print('markers: %d records, all as announced' % len(got))
 
 
 # --- contexts, trackers -------------------------------------------------------------
@@ -499,7 +499,7 @@ def check_counters(records):
 
 
 def check_contexts(list_path, directory, said, count, kernel_code):
-    """`count` records of getpriority, with what the program said of itself."""
+    """`count` records of getpriority, with the values that the program printed."""
     contexts = read_contexts(list_path)
     want = dict(line.split() for line in open(said))
     if set(want) != set(contexts):
@@ -571,7 +571,7 @@ def read_ftrace(raw, formats, wanted):
 
 
 def plain_values(values):
-    """Bytes behind the NUL of a fixed char array are nobody's."""
+    """Bytes behind the NUL of a fixed char array have no meaning."""
     return {k: v.split(b'\0')[0] if isinstance(v, bytes) and k.endswith('comm') else v
             for k, v in values.items()}
 
@@ -593,7 +593,7 @@ def follow(ours, theirs, start):
 
 
 def same_run(ours, theirs):
-    """Is `ours` a run of `theirs`? Neighbours swapped, or a text that says why not."""
+    """Is `ours` a run of `theirs`? Neighbours swapped, or a text with the reason if not."""
     best = (-1, 0, 0)
     for start in range(len(theirs) - len(ours) + 1):
         best = max(best, (*follow(ours, theirs, start), start))

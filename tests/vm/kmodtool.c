@@ -3,22 +3,23 @@
  * kmodtool - a reader of ltt.ko for the tests in a virtual machine.
  *
  *   kmodtool list
- *       what events, fields, contexts and channels of modules there are: lines of
+ *       list events, fields, contexts and channels of modules: lines of
  *       tab-separated words
  *   kmodtool record [-odp] [-n SUBBUFS] [-s BYTES] [-c CONTEXT]... [-t KIND=ID]...
  *                   DIR EVENT... -- COMMAND...
- *       run the command and keep what was recorded meanwhile in DIR: ring.N holds
+ *       run the command and keep the events recorded meanwhile in DIR: ring.N holds
  *       the bytes of CPU N, `words` its counters, `ids` the events' ids. EVENT:
  *       as listed, or `all`, or `quick`: all but those that come by perf, which take
- *       long to switch on and off; or `state`: what -d records; or kprobe:PLACE,
+ *       long to switch on and off; or `state`: the events that -d records; or kprobe:PLACE,
  *       kretprobe:PLACE, where PLACE is SYMBOL, SYMBOL+OFFSET or 0xADDRESS, or
- *       call:FUNCTION, and what to record there (args.c); or
- *       uprobe:FILE+OFFSET[@SEMAPHORE], uretprobe: the same.
+ *       call:FUNCTION, and the values to record there (args.c); or
+ *       uprobe:FILE+OFFSET[@SEMAPHORE], uretprobe: the same. An event of the list may
+ *       have a filter behind it, ?OFFSET=NUMBER: 32 bits of the payload are compared.
  *       -p: by splice(), not from the mapping. -o: overwrite mode, one snapshot at the
- *       end. -c: what comes with each event; perf:TYPE:CONFIG: a counter, by its numbers.
+ *       end. -c: a context of each event; perf:TYPE:CONFIG: a counter, by its numbers.
  *       -t: whose; KIND is a number of ltt_kmod.h. -d: first the state of the system.
  *   kmodtool bad
- *       ask for what must be refused, and fail where it isn't
+ *       make requests that must be refused, and fail where one isn't
  *
  * Exit status: 0; 1 with a line on stderr. The command's own status is passed on.
  */
@@ -33,6 +34,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "ltt_filter.h"
 #include "reader.h"
 
 static void list_field(char kind, const struct ltt_kmod_field *f)
@@ -84,14 +86,46 @@ static int list(void)
 	return errno == ENOENT ? list_presets(fd) : 1;
 }
 
+/* Of one comparison. */
+struct small_filter {
+	struct ltt_kmod_filter request;
+	struct ltt_filter_head head;
+	struct ltt_filter_insn insns[2];
+};
+
+static uint64_t make_filter(const char *text, struct small_filter *ret)
+{
+	uint32_t offset, number;
+
+	if (sscanf(text, "?%u=%u", &offset, &number) != 2)
+		errx(1, "a filter is ?OFFSET=NUMBER: %s", text);
+	*ret = (struct small_filter){
+		.request = { .size = sizeof(ret->request),
+			     .programs = (uintptr_t)&ret->head,
+			     .bytes = sizeof(ret->head) + sizeof(ret->insns) },
+		.head = { .magic = LTT_FILTER_MAGIC, .version = LTT_FILTER_VERSION, .nr_insns = 2 },
+		.insns = { { .op = LTT_FILTER_TEST_FIELD,
+			     .type = 2,
+			     .base = LTT_FILTER_FIXED,
+			     .offset = (uint16_t)offset,
+			     .constant = number },
+			   { .op = LTT_FILTER_RETURN, .constant = 1 } },
+	};
+	return (uintptr_t)&ret->request;
+}
+
 static void enable(const struct reader *r, uint32_t id, const char *name, FILE *ids)
 {
 	struct ltt_kmod_enable request = { .size = sizeof(request), .id = id };
+	const char *filter = strchr(name, '?');
+	struct small_filter program;
 
-	snprintf(request.name, sizeof(request.name), "%s", name);
+	snprintf(request.name, sizeof(request.name), "%.*s", (int)strcspn(name, "?"), name);
+	if (filter)
+		request.filter = make_filter(filter, &program);
 	if (ioctl(r->fd, LTT_KMOD_ENABLE, &request))
 		err(1, "enable %s", name);
-	fprintf(ids, "%u\t%s\n", id, name);
+	fprintf(ids, "%u\t%s\n", id, request.name);
 }
 
 static void probe(const struct reader *r, uint32_t id, const char *name, FILE *ids)

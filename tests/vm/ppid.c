@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ppid - prints what a thousand getppid() cost by the CPU's counter, the least of many
+ * ppid - prints the cost of a thousand getppid() by the CPU's counter, the least of many
  * thousands: interrupts are in the others. Where the guest's clock counts instructions, that
  * is their number.
  */

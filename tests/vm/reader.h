@@ -33,7 +33,7 @@ int get_event(int fd, uint32_t index, struct ltt_kmod_event *ret);
 void reader_open(struct reader *r, uint32_t mode, uint32_t num_subbuf, uint64_t subbuf_size);
 /** Sets all rings' state. */
 void reader_state(const struct reader *r, uint32_t state);
-/** Writes what is in the rings to r->out. */
+/** Writes the contents of the rings to r->out. */
 void take(struct reader *r);
 /** Writes the counters of all rings to DIR/words and closes r->out; of an overwriting
  *  channel it takes a snapshot first. */
@@ -44,7 +44,7 @@ FILE *create(const char *dir, const char *name, uint32_t cpu);
 /** Parse the values to record at a place, "[,KIND:STEP[.STEP]...]...". Return: their number. */
 uint32_t parse_args(const char *text, struct ltt_kmod_arg args[LTT_KMOD_ARGS_MAX]);
 
-/** kmodtool bad: asks for what must be refused. */
+/** kmodtool bad: makes requests that must be refused. */
 int bad(void);
 
 #endif

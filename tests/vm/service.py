@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """service WORK BUILD - the units that are installed, under a systemd of their own, inside of
-a machine (as its process 1 in a namespace of processes). One line a test; FAILED lines say
-what went wrong.
+a machine (as its process 1 in a namespace of processes). One line a test; FAILED lines
+describe a failure.
 """
 import os
 import pwd
@@ -62,7 +62,7 @@ def install():
 
 
 def boot():
-    """A systemd of our own: it cleans nothing up and starts nothing but what it is told."""
+    """A systemd of our own: it cleans nothing up and starts nothing but the given units."""
     global manager
     control.run("mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup")
     log = open(f"{os.environ['LTT_VM_SHARE']}/systemd.log", "w")
@@ -85,7 +85,7 @@ def recorded():
 
 
 def test_socket():
-    """Nobody serves until somebody asks; then the manager hears all."""
+    """No daemon runs before the first request; then the manager receives all messages."""
     inside("systemctl", "start", "ltt-sessiond.socket")
     check(not control.pids("ltt-sessiond"), "the daemon has not waited for a client")
     mode = os.stat("/run/ltt/client.sock")
@@ -99,7 +99,7 @@ def test_socket():
 
 
 def test_killed():
-    """All its processes at once: the next one goes on, with what the manager has kept."""
+    """All its processes at once: the next one continues, with the descriptors in the manager."""
     main = shown("ltt-sessiond", "MainPID")
     before = recorded()
     inside("systemctl", "kill", "--signal=KILL", "ltt-sessiond.service")
@@ -109,7 +109,7 @@ def test_killed():
 
 
 def test_watchdog():
-    """A daemon whose loop stands still is replaced as well."""
+    """A daemon with a hung loop is replaced as well."""
     before = recorded()
     inside("systemctl", "kill", "--kill-whom=main", "--signal=STOP", "ltt-sessiond.service")
     until(lambda: shown("ltt-sessiond", "NRestarts") == "2", "the watchdog")
@@ -136,7 +136,7 @@ def test_ledger():
 
 
 def give_keys():
-    """By TLS on this machine, too; what root has for it its user can't read."""
+    """By TLS on this machine, too; root's keys for it can't be read by its user."""
     for words in (("ca",), ("relay", "localhost"), ("host", "here")):
         control.run(f"{folders['bindir']}/ltt-keys", "-d", CA, *words)
     shutil.copytree(f"{CA}/here", "/etc/ltt/keys")
@@ -148,7 +148,7 @@ def give_keys():
 
 
 def test_relay():
-    """As nobody's user, without rights, at what is its own only."""
+    """As the user `nobody`, without rights, with files of its own only."""
     give_keys()
     inside("systemctl", "daemon-reload")
     inside("systemctl", "start", "ltt-relayd")
@@ -202,7 +202,7 @@ def main():
         for test in (test_socket, test_killed, test_watchdog, test_restarted, test_ledger, test_relay,
                      test_stop):
             took(test)
-    except Exception as e:  # each builds on what was before
+    except Exception as e:  # each builds on those before
         text = str(e) if isinstance(e, control.Failure) else traceback.format_exc()
         print(f"FAILED: service: {text}", flush=True)
         for name in DAEMONS if manager else ():

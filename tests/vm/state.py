@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """state.py hold COUNT FILE READY - be a process with two threads and COUNT children that
 have FILE open; write the pids to READY, and wait to be killed.
-state.py say - the state of the system as /proc and /sys tell it, in JSON; what this
-program itself adds to it is in there too.
+state.py show - the state of the system as /proc and /sys show it, in JSON; this
+program itself is part of it.
 """
 import glob
 import json
@@ -71,7 +71,7 @@ def cpus():
     return found
 
 
-def say():
+def show():
     state = processes()
     state["irqs"] = {irq: [text(f"/sys/kernel/irq/{irq}/{name}") for name in
                            ("chip_name", "actions")] for irq in os.listdir("/sys/kernel/irq")}
@@ -102,7 +102,7 @@ def hold(count, path, ready):
         signal.pause()
 
 
-if sys.argv[1] == "say":
-    say()
+if sys.argv[1] == "show":
+    show()
 else:
     hold(*sys.argv[2:])

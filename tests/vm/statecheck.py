@@ -54,18 +54,18 @@ def same(before, after):
 
 def check_threads(dump, state):
     tables = {r["tid"]: r for r in dump["process_state"]}
-    equal("threads told once", len(tables), len(dump["process_state"]))
+    equal("threads recorded once", len(tables), len(dump["process_state"]))
     cgroups = {r["tid"]: r for r in dump["process_cgroup"]}
     spaces = {kind: {r["tid"]: r["ns_inum"] for r in dump[f"process_{kind}_ns"]}
               for kind in PROCESS_NS}
-    for kind in ("pid", "user"): # the innermost is told first
+    for kind in ("pid", "user"): # the innermost comes first
         spaces[kind] = {r["tid"]: r["ns_inum"] for r in dump[f"process_{kind}_ns"][::-1]}
     for tid, want in state["threads"].items():
         have = tables.get(int(tid))
         if have is None:
             fail(f"thread {tid} is missing")
         for key in ("pid", "ppid", "name", "type"):
-            # kernel threads that work for somebody are called so by /proc only
+            # names of kernel threads that work for a process are in /proc only
             if key != "name" or not want["type"]:
                 equal(f"{key} of {tid}", have[key], want[key])
         if have["status"] not in (2, 5, 6) or (have["mode"], have["submode"]) != (5, 1):
@@ -81,7 +81,7 @@ def check_threads(dump, state):
 def check_descriptors(dump, state):
     table = {r["tid"]: r["file_table_address"] for r in dump["process_state"]}
     have = {(r["file_table_address"], r["fd"]): r for r in dump["file_descriptor"]}
-    equal("descriptors told once", len(have), len(dump["file_descriptor"]))
+    equal("descriptors recorded once", len(have), len(dump["file_descriptor"]))
     nr = 0
     for pid, fds in state["fds"].items():
         for fd, (path, flags) in fds.items():

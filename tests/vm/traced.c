@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * traced COUNT - calls work() so often; prints how many times somebody listened, as
- * `semaphore` said. Linked to fixed addresses, see probe_offset() in `guest`.
+ * traced COUNT - calls work() so often; prints how many times a tracer was attached, by
+ * `semaphore`. Linked to fixed addresses, see probe_offset() in `guest`.
  */
 #include <stdio.h>
 #include <stdlib.h>

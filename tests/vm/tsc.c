@@ -3,7 +3,7 @@
  * tsc - how fast this processor's time stamp counter is, in kHz.
  *
  * An emulated kernel sees the host's counter, and measures it against timers that a busy host
- * emulates late: it was once off by a factor of 23, and so was all its time. So it is told.
+ * emulates late: it was once off by a factor of 23, and so was all its time. So the rate is given.
  */
 #include <stdint.h>
 #include <stdio.h>

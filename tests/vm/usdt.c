@@ -2,7 +2,7 @@
 /*
  * usdt COUNT - passes a USDT probe `shop:sold` so often in one place, and for each third time
  * in another, whose arguments are narrower; calls shop_sell(), a function, each time. Prints how
- * many times somebody listened, as the semaphore said.
+ * many times a tracer was attached, by the semaphore.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "../unit/usdt.h"
 
 __attribute__((section(".probes"), used)) volatile unsigned short sold_semaphore;
-static const char name[] = "a name of which nobody has read anything yet";
+static const char name[] = "a name of which nothing has been read before";
 static short shelf[4] = { -1, -2, -3, -4 };
 
 __attribute__((noipa, used)) long shop_sell(long nr, const char *what)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * prelude.h - headers that trace headers depend on: the kernel includes each of them
- * from a source that has seen its subsystem already. Headers with particular needs
- * have them in includes.txt.
+ * prelude.h - headers that trace headers depend on but do not include, as the kernel's sources
+ * include them before. includes.txt has those that only one trace header needs.
  */
 #ifndef PROBES_PRELUDE_H
 #define PROBES_PRELUDE_H

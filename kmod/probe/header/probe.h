@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * probe.h - the parts of compiled probes: where the parts of varying length are, and how they
- * are filled. A payload is the packed fixed part, then per dynamic array a u16 count and its
- * elements, per string its bytes and a NUL, in the order of the declaration. All inlined into
- * probes, which run with preemption off.
+ * probe.h - functions of compiled probes for fields of variable length ("parts"). A payload is the
+ * packed fixed part, then for each dynamic array a u16 count and its elements, for each string its
+ * bytes and a NUL, in the order of the declaration. All functions are inlined into probes, which
+ * run with preemption off.
  */
 #ifndef PROBES_PROBE_H
 #define PROBES_PROBE_H

@@ -59,7 +59,8 @@ static bool hoist(int at_fd, const char *name, int top_fd, unsigned int *number)
 	return false;
 }
 
-/* As dir_empty(), but what is too deep comes to the top. Return: has anything? */
+/* As dir_empty(), but entries that are too deep are moved to the top. Return: whether there were
+ * any. */
 static bool empty_or_hoist(int top_fd, int at_fd, const char *name, unsigned int depth,
 			   unsigned int *number)
 {

@@ -8,17 +8,18 @@
 #include "macros.h"
 
 /**
- * dir_open() - with a position of its own.
- * @name: beneath @at_fd, "." for that itself; a symbolic link is not followed.
+ * dir_open() - open a directory; the stream does not share its position with @at_fd.
+ * @name: relative to @at_fd, "." for @at_fd itself; a symbolic link is not followed.
  * Return: NULL with errno set.
  */
 DIR *dir_open(int at_fd, const char *name);
-/** The next entry but "." and ".."; NULL: there is none any more, or no @dir. */
+/** The next entry except "." and ".."; NULL: after the last one, or @dir is NULL. */
 struct dirent *dir_next(DIR *dir);
-/** Remove what is in it, @depth levels of directories deep; what can't be removed stays. */
+/** Remove the contents of directory @name, down to @depth levels; entries that can't be removed
+ *  stay. */
 void dir_empty(int at_fd, const char *name, unsigned int depth);
 
-/** Remove @name with all that is in it, however deep: at most a dozen levels are open at a time. */
+/** Remove @name with its contents, of any depth: at most a dozen directories are open at a time. */
 void dir_remove(int at_fd, const char *name);
 
 static inline void cleanup_dir(DIR **dir)

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * err.h - why something failed: an error code for programs and a sentence for users.
+ * err.h - the reason of a failure: an error code for programs and a sentence for users.
  *
- * The sentence is made where the facts are known, and it names the remedy. Functions that can
- * fail for a reason that the user must see take a `struct err *` last and return its code;
- * everything else returns negative errno.
+ * The sentence is made where the facts are known, and it names the remedy. Functions whose
+ * failures are reported to the user take a `struct err *` as last argument and return its code;
+ * all others return negative errno.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
 #include "macros.h"
 
-/** Codes travel over the wire: only append. */
+/** Error codes are part of the protocols: only append. */
 enum err_code {
 	ERR_NONE = 0,
 	ERR_INTERNAL = 1,    /* a bug, or an errno without a better code */
-	ERR_BAD_MESSAGE = 2, /* could not be decoded */
+	ERR_BAD_MESSAGE = 2, /* a message could not be decoded */
 	ERR_UNKNOWN_COMMAND = 3,
 	ERR_DENIED = 4,	 /* permission denied */
 	ERR_INVALID = 5, /* invalid argument */
@@ -42,9 +42,9 @@ struct err {
 	char text[400];
 };
 
-/** Set code and sentence (first set wins). Return: the code. */
+/** Set code and sentence, unless they are set already. Return: the code. */
 int err_set(struct err *err, enum err_code code, const char *fmt, ...) PRINTF(3, 4);
-/** The same with ": strerror(errno_value)" behind the sentence. */
+/** The same, with ": strerror(errno_value)" appended to the sentence. */
 int err_errno(struct err *err, enum err_code code, int errno_value, const char *fmt, ...)
 	PRINTF(4, 5);
 /** ERR_NO_MEMORY, for libraries. Return: the code. */

@@ -80,7 +80,8 @@ void idmap_add(struct idmap *map, struct idmap_node *node, uint64_t id)
 {
 	if (++map->nr >> map->bits && map->bits < MAX_BITS) {
 		map->nr = idmap_count(map) + 1;
-		if (map->nr >> (map->bits - 1)) /* else half of them were removed */
+		if (map->nr >>
+		    (map->bits - 1)) /* otherwise half of the counted nodes were removed */
 			idmap_grow(map);
 	}
 	node->id = id;
@@ -117,7 +118,7 @@ struct idmap_node *idmap_next(const struct idmap *map, const struct idmap_node *
 	return find_from(node->node.next, bucket_of(map, node->id), node->id);
 }
 
-uint64_t idmap_text(const char *text)
+uint64_t idmap_hash_text(const char *text)
 {
 	uint64_t hash = secret[1];
 

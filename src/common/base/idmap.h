@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * idmap.h - look up objects by number or by text: a hash table of nodes embedded in them, which
- * grows with their number. Peers that choose the numbers can't choose which of them share a
- * bucket. A map is for one thread at a time.
+ * idmap.h - hash table that finds objects by number or by text; its nodes are embedded in the
+ * objects, and it grows with their number. The hash is seeded, so that peers can't choose numbers
+ * that share a bucket. A map is used by one thread at a time.
  */
 #ifndef BASE_IDMAP_H
 #define BASE_IDMAP_H
@@ -33,7 +33,7 @@ struct idmap_node *idmap_find(const struct idmap *map, uint64_t id);
 struct idmap_node *idmap_next(const struct idmap *map, const struct idmap_node *node);
 
 /** The hash of a text. Two texts may have the same hash: compare them. */
-uint64_t idmap_text(const char *text);
+uint64_t idmap_hash_text(const char *text);
 
 /** The entry that holds the node of @id, or NULL. */
 #define idmap_get(map, wanted, type, member)                         \

@@ -12,7 +12,7 @@ static inline void locked_end(pthread_mutex_t **mutex)
 	pthread_mutex_unlock(*mutex);
 }
 
-/* Functions that only read what the mutex protects have a const pointer to its owner. */
+/* Functions that only read the protected data have a const pointer to its owner. */
 static inline pthread_mutex_t *locked_begin(const pthread_mutex_t *mutex)
 {
 	pthread_mutex_lock((pthread_mutex_t *)mutex);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mem.h - small fixed allocations of daemons and tools. A failure ends the
- * process with a message: it can be restarted at any time without loss. Sizes
- * that a peer influences are bounded by the caller first. Not for the tracer.
+ * mem.h - small allocations of daemons and tools. A failure ends the process with
+ * a message: the process can be restarted at any time without loss. Callers must
+ * limit sizes that a peer influences. Not for the tracer.
  */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H

@@ -10,22 +10,23 @@
 #define NAME_MAX_BYTES 254 /* sessions, channels; as LTTng's */
 
 /**
- * name_check() - may this be a session's or channel's name, and so a file name?
+ * name_check() - check the name of a session or channel, which is also a file name.
  * No '/', no leading '.', no control bytes, valid UTF-8, 1 to NAME_MAX_BYTES.
- * Return: NULL, or what is wrong with it, to be put behind the name.
+ * Return: NULL, or the problem, as a phrase to follow the name.
  */
 const char *name_check(const char *name);
 
 /** Shell-like match: `*` any run of bytes; `\` escapes the next byte. */
 bool glob_match(const char *pattern, const char *text);
-/** Does a pattern contain an unescaped star? */
+/** Whether a pattern contains an unescaped star. */
 bool glob_is_pattern(const char *text);
-/** Does any of a comma-separated list of globs match? (`\,` is a comma.) */
+/** Whether any of a comma-separated list of globs matches; `\,` is a comma. */
 bool glob_match_list(const char *patterns, const char *text);
 
-/** "64k", "2M", "1G" (1024-based) or bytes. Return: 0, -EINVAL, -ERANGE. */
+/** Parse a size: "64k", "2M", "1G" (1024-based) or bytes. Return: 0, -EINVAL, -ERANGE. */
 int parse_size(const char *text, uint64_t *ret_bytes) MUST_CHECK;
-/** "200us", "20ms", "5s", "1m", "12h", "30d", or a number of microseconds. Return: as parse_size(). */
+/** Parse a period: "200us", "20ms", "5s", "1m", "12h", "30d", or a number of microseconds. Return:
+ *  as parse_size(). */
 int parse_period(const char *text, uint64_t *ret_us) MUST_CHECK;
 int parse_u64(const char *text, uint64_t *ret) MUST_CHECK;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * chan.h - bytes to and from another machine, unencrypted or by TLS, with the same
- * calls for both. Non-blocking. Owned by a connection; runs in its thread.
+ * chan.h - channel of bytes to another host, with or without TLS, by the same functions.
+ * Non-blocking. Owned by a connection; runs in its thread.
  */
 #ifndef IO_CHAN_H
 #define IO_CHAN_H
@@ -9,13 +9,13 @@
 #include "tls.h"
 
 struct chan {
-	int fd;		 /* the owner's */
+	int fd;		 /* owned by the owner of the channel */
 	struct tls *tls; /* NULL: unencrypted */
 	bool up;	 /* the handshake is done, if there is one */
-	bool over;	 /* it has failed */
+	bool over;	 /* the channel has failed */
 };
 
-/** @tls, taken over: NULL: unencrypted. */
+/** @tls: owned by the channel from now on; NULL: unencrypted. */
 void chan_init(struct chan *chan, int fd, struct tls *tls);
 /** Does not close the descriptor. */
 void chan_fini(struct chan *chan);
@@ -25,8 +25,8 @@ void chan_fini(struct chan *chan);
  *  error is returned. */
 int chan_open(struct chan *chan) MUST_CHECK;
 bool chan_wants_write(const struct chan *chan);
-/** As recv() and sendmsg(), but errors are returned as negative errno. Data that is sent after
- *  -EAGAIN must begin with the same bytes. */
+/** Like recv() and sendmsg(), but errors are returned as negative errno. After -EAGAIN, the next
+ *  call must send the same bytes first. */
 ssize_t chan_recv(struct chan *chan, void *buf, size_t len) MUST_CHECK;
 ssize_t chan_send(struct chan *chan, const struct iovec *iov, unsigned int nr) MUST_CHECK;
 /** Whether received data is buffered, so that the descriptor does not become readable. */
@@ -34,11 +34,11 @@ bool chan_pending(const struct chan *chan);
 /** Check an authenticated peer against the new @keys: see tls_recheck(). A rejected or
  *  unencrypted connection passes. Return: 0 or -EPROTO. */
 int chan_recheck(struct chan *chan, struct tls_keys *keys) MUST_CHECK;
-/** As tls_expiry(); 0 unencrypted. */
+/** See tls_expiry(); 0 without TLS. */
 time_t chan_expiry(const struct chan *chan);
 /** The other end's authenticated name; NULL: not authenticated. */
 const char *chan_peer(const struct chan *chan);
-/** As tls_is_viewer(); false unencrypted. */
+/** See tls_is_viewer(); false without TLS. */
 bool chan_is_viewer(const struct chan *chan);
 /** The problem, as the end of a sentence; "" if errno describes it. */
 const char *chan_problem(const struct chan *chan);

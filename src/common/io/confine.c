@@ -15,7 +15,7 @@
 #include "confine_calls.h"
 
 /* --- capabilities ------------------------------------------------------------------
- * By the system calls: libcap would be one more library in three daemons for this. */
+ * Set by system calls, as libcap would be one more library in each daemon. */
 
 struct caps {
 	uint64_t effective, permitted;
@@ -44,11 +44,11 @@ static int set_caps(const struct caps *caps)
 	return syscall(SYS_capset, &head, data) < 0 ? -errno : 0;
 }
 
-/* Capabilities that root's programs get when this daemon starts them. */
+/* Limit the bounding set: the capabilities of root's programs that this daemon starts. */
 static int limit_bound(const struct caps *have, uint64_t keep)
 {
 	if (!(have->effective & CONFINE_CAP(CAP_SETPCAP)))
-		return 0; /* not ours to change, and nothing to gain by it */
+		return 0; /* changing the bounding set needs CAP_SETPCAP */
 	for (unsigned long cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
 		if (!(keep & CONFINE_CAP(cap)) && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0)
 			return -errno;
@@ -62,7 +62,7 @@ static int drop_caps(const struct confine *to)
 	int ret = get_caps(&caps);
 
 #ifdef LTT_SANITIZED
-	permitted |= CONFINE_CAP(CAP_SYS_PTRACE); /* LeakSanitizer looks at its own threads */
+	permitted |= CONFINE_CAP(CAP_SYS_PTRACE); /* LeakSanitizer traces its own threads */
 #endif
 	if (ret < 0)
 		return ret;

@@ -12,7 +12,8 @@
 
 #include "base/macros.h"
 
-/** A session daemon's system calls include the others': they are its children. */
+/** The kind of daemon. A session daemon is allowed the system calls of the keeper and the consumer,
+ *  too, as filters are inherited and these are its children. */
 enum confine_role {
 	CONFINE_KEEPER = 1,
 	CONFINE_CONSUMER = 2,
@@ -24,11 +25,11 @@ enum confine_role {
 
 struct confine {
 	enum confine_role role;
-	/** CONFINE_CAP() bits: that may be raised, or given to programs that are
-	 *  started; and that are in force. */
-	uint64_t permitted, effective;
+	uint64_t permitted; /* CONFINE_CAP() bits of capabilities that are kept */
+	uint64_t effective; /* those of them that stay in force without being raised again */
 };
 
+/** Drop all other privileges of the process. */
 void confine(const struct confine *to);
 
 /** Open a file for reading with root's right to all files, if confine() has left that capability

@@ -29,7 +29,7 @@ int confine_calls(enum confine_role role)
 #define R CONFINE_RELAY
 #define ALL (CONFINE_KEEPER | CONFINE_CONSUMER | S | R)
 
-/* By name: what this libseccomp or this machine does not know is left out. */
+/* By name: calls that this libseccomp or this machine does not know are left out. */
 static const struct {
 	const char *name;
 	unsigned int who;
@@ -98,7 +98,7 @@ static const struct {
 	{ "getsockname", C | R },
 	{ "getpeername", R },
 
-	/* and what libc asks for a relay's name with */
+	/* and the calls by which libc resolves a relay's name */
 	{ "sendmmsg", C },
 
 	/* workers, and a relay's thread for viewers */
@@ -112,7 +112,7 @@ static const struct {
 	{ "prctl", C },
 	{ "membarrier", C },
 
-	/* buffers, files, and on whose behalf they are written */
+	/* buffers, files, and the user for which they are written */
 	{ "memfd_create", C },
 	{ "fallocate", C | R },
 	{ "ftruncate", C | R },
@@ -239,8 +239,8 @@ static int allow_inet(scmp_filter_ctx filter)
 }
 
 /* Otherwise local sockets only, and of a consumer none: see hide_calls(). Code only from programs
- * that are started. abort(), which is a signal to oneself. A question that stdio asks, and what the
- * kernel module is told. */
+ * that are started. abort(), which is a signal to oneself. An ioctl of stdio, and those of the
+ * kernel module. */
 static int allow_some(scmp_filter_ctx filter, enum confine_role role)
 {
 	const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0);
@@ -288,10 +288,10 @@ static int confine_calls_fill(scmp_filter_ctx filter, enum confine_role role)
 	return ret;
 }
 
-/* clone3() has its flags in memory, where a filter can't look: libc makes do with
- * clone() where there is none. When a consumer looks up a relay's name libc asks the daemon that
- * keeps names, and the kernel for its addresses, and makes do without. A filter of its own, as
- * these are no refusals to log. */
+/* clone3() has its flags in memory, which a filter can't read: libc makes do with
+ * clone() where there is none. When a consumer looks up a relay's name libc tries the name service
+ * daemon and the kernel's list of addresses, and works without them. A filter of its own, as these
+ * are no refusals to log. */
 static int hide_calls(enum confine_role role)
 {
 	const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0);
@@ -322,8 +322,8 @@ int confine_calls(enum confine_role role)
 	if (!filter)
 		return -ENOMEM;
 	ret = hide_calls(role);
-	/* All three are wishes: to hear of refusals; not to pay for a defence against
-	 * code that we do not run; a search tree instead of a list. */
+	/* All three are optional: log rejected calls; no mitigations against code that never runs
+	 * here; a search tree instead of a list. */
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_LOG, 1);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
 	seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);

@@ -44,13 +44,13 @@ static int try_take(int dir_fd, const char *path, int *ret_fd)
 		return -EINVAL;
 	if (!is_still_at(dir_fd, path, &st))
 		return REPLACED;
-	if (st.st_mode & OTHERS) /* others may have it open, whatever its mode becomes */
+	if (st.st_mode & OTHERS) /* others may have it open, even after a change of its mode */
 		return unlinkat(dir_fd, path, 0) < 0 ? -errno : REPLACED;
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }
 
-int lockfile_take(int dir_fd, const char *path, int *ret_fd)
+int lockfile_lock(int dir_fd, const char *path, int *ret_fd)
 {
 	int ret = REPLACED;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lockfile.h - a file that is locked by one process at a time, and that other users can't
- * open: flock() needs no more than a descriptor, so a file that others may read can be locked by
- * them. A readable file of an older daemon is replaced. The file is never removed.
+ * lockfile.h - a file that is locked by one process at a time. Other users can't open it, as
+ * flock() allows each user with read permission to lock a file. A file of an older version that
+ * others can read is replaced. The file is never removed.
  */
 #ifndef IO_LOCKFILE_H
 #define IO_LOCKFILE_H
@@ -10,13 +10,13 @@
 #include "base/macros.h"
 
 /**
- * lockfile_take() - lock the file at @path, which is created if it is missing.
+ * lockfile_lock() - lock the file at @path, which is created if it is missing.
  * @dir_fd: base of a relative @path, as for openat().
  * @ret_fd: the descriptor that holds the lock. With -EWOULDBLOCK: one of the file that is
  *	    locked by another process, to read it and close it.
  *
  * Return: 0 or negative errno.
  */
-int lockfile_take(int dir_fd, const char *path, int *ret_fd) MUST_CHECK;
+int lockfile_lock(int dir_fd, const char *path, int *ret_fd) MUST_CHECK;
 
 #endif

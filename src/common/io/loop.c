@@ -21,7 +21,7 @@ struct loop {
 	struct loop_fd signal_source;
 	void (*caught)(int signo, void *data);
 	void *caught_data;
-	/* the round being handled: a source that is finished is struck out */
+	/* events of the current round; loop_fd_fini() removes those of its source */
 	struct epoll_event events[ROUND_EVENTS];
 	int nr_events;
 	int next_event;
@@ -73,8 +73,8 @@ void loop_fd_fini(struct loop_fd *source)
 
 /* --- timers ---------------------------------------------------------------- */
 
-/* Deadlines are put off far more often than they pass: where the loop would wake too early, it
- * does, once, and looks at them then. */
+/* Most timers are moved before they expire: a later deadline does not change the timerfd, which
+ * then wakes the loop once too early and is set to the next deadline. */
 static void program_timer(struct loop *loop)
 {
 	struct loop_timer *soonest = list_first(&loop->timers, struct loop_timer, node);
@@ -118,6 +118,13 @@ void loop_timer_cancel(struct loop_timer *timer)
 		return;
 	list_remove(&timer->node);
 	timer->at_ns = 0;
+}
+
+uint64_t loop_next_timer_ns(const struct loop *loop)
+{
+	const struct loop_timer *soonest = list_first(&loop->timers, struct loop_timer, node);
+
+	return soonest ? soonest->at_ns : UINT64_MAX;
 }
 
 static void timers_ready(struct loop_fd *source, uint32_t events)

@@ -34,7 +34,7 @@ uint64_t memfile_available(void)
 
 #define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
-/* Not worth a look at /proc/meminfo. */
+/* Too small for a check of /proc/meminfo. */
 #define SMALL_BYTES (1u << 20)
 #define SMALL_IN_GROUP (1u << 16)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * memfile.h - shared memory that can be accessed safely: a memfd whose pages exist
- * and whose size is sealed, so that no access to it can end in SIGBUS, whatever
- * an application does with its descriptor.
+ * memfile.h - shared memory that can be accessed safely: a memfd whose pages are allocated and
+ * whose size is sealed, so that no access to it causes SIGBUS, regardless of the applications that
+ * have its descriptor.
  */
 #ifndef IO_MEMFILE_H
 #define IO_MEMFILE_H
@@ -13,8 +13,8 @@
 
 /**
  * memfile_new() - zeroed memory of @bytes, mode 0600, close-on-exec.
- * Return: 0 or negative errno; -ENOMEM if the machine has no room for it, -EDQUOT if a control
- * group of ours has none (memgroup.h).
+ * Return: 0 or negative errno; -ENOMEM: the machine has not enough memory; -EDQUOT: the limit of a
+ * control group of this process is reached (memgroup.h).
  */
 int memfile_new(const char *name, uint64_t bytes, int *ret_fd) MUST_CHECK;
 
@@ -22,14 +22,13 @@ int memfile_new(const char *name, uint64_t bytes, int *ret_fd) MUST_CHECK;
  *  UINT64_MAX: unknown. */
 uint64_t memfile_available(void);
 
-/** Check that it is a memory file of this system, of that size and sealed. Return: 0 or negative
- *  errno. */
+/** Check that @fd is a memfd of @bytes, with a sealed size. Return: 0 or negative errno. */
 int memfile_check(int fd, uint64_t bytes) MUST_CHECK;
 
 /** A read-only descriptor of the same file. Return: descriptor or negative errno. */
 int memfile_read_only(int fd) MUST_CHECK;
 
-/** Check that it is a file of the kernel module, [ltt-KIND]. Return: 0 or negative errno. */
+/** Check that @fd is a file [ltt-KIND] of the kernel module. Return: 0 or negative errno. */
 int memfile_check_module(int fd, const char *kind) MUST_CHECK;
 
 #endif

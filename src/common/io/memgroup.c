@@ -11,12 +11,12 @@
 
 #define TEXT_BYTES 8192
 
-/* Where a hierarchy is mounted, and how its files are called. */
+/* The mount point of a hierarchy, and the names of its files. */
 struct kind {
 	const char *controller; /* in /proc/self/cgroup; "": version 2 */
 	const char *root;
 	const char *max, *current;
-	const char *cache; /* line of memory.stat, the groups below included */
+	const char *cache; /* line of memory.stat, which includes child groups */
 };
 
 static const struct kind kinds[] = {
@@ -25,7 +25,7 @@ static const struct kind kinds[] = {
 	  "\ntotal_inactive_file " },
 };
 
-/* Return: is there anything in it? */
+/* Return: whether any text was read. */
 static bool memgroup_read_text(const char *path, char *buf, size_t len)
 {
 	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -69,13 +69,13 @@ static uint64_t left_in(const struct kind *kind, const char *group)
 		return UINT64_MAX;
 	if (max <= current)
 		return read_cache(kind, group);
-	if (max - current > UINT64_MAX / 4) /* as version 1 says that there is none */
+	if (max - current > UINT64_MAX / 4) /* the value that stands for no limit in version 1 */
 		return UINT64_MAX;
 	cache = read_cache(kind, group);
 	return max - current + MIN(cache, current);
 }
 
-/* @group: "/a/b"; shortened. */
+/* @group: "/a/b"; its components are cut off one by one. */
 static uint64_t left_up_from(const struct kind *kind, char *group)
 {
 	uint64_t least = UINT64_MAX;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * notify.h - reports to the service manager that started this daemon (sd_notify(3)): ready,
- * status, watchdog, stopping. The protocol is small and stable, and is meant to be implemented
- * without libsystemd. Owned by the program; runs on its loop. Without a manager nothing happens.
+ * status, watchdog, stopping. The protocol is implemented here, without libsystemd, as its
+ * specification permits. Owned by the program; runs on its loop. Without a manager, all functions
+ * do nothing.
  */
 #ifndef IO_NOTIFY_H
 #define IO_NOTIFY_H
@@ -24,15 +25,15 @@ struct notify {
 void notify_init(struct notify *notify);
 void notify_fini(struct notify *notify);
 
-/** One or several lines, as in sd_notify(3). A failure is logged, once. */
+/** Send one or several lines, as in sd_notify(3). Only the first failure is logged. */
 void notify_send(struct notify *notify, const char *lines);
-/** With a descriptor, which stays the caller's. */
+/** Send lines and a descriptor, which stays the caller's. */
 void notify_send_fd(struct notify *notify, const char *lines, int fd);
-/** STATUS=, if it has changed. */
+/** Send STATUS=, if the text has changed. */
 void notify_status(struct notify *notify, const char *fmt, ...) PRINTF(2, 3);
-/** READY=1; from here on the watchdog is notified while @loop runs, */
+/** Send READY=1, and notify the watchdog while @loop runs. */
 void notify_ready(struct notify *notify, struct loop *loop);
-/** stop the watchdog notifications: the loop may be freed. */
+/** Stop notifying the watchdog. Call it before the loop is freed. */
 void notify_unwatch(struct notify *notify);
 
 #endif

@@ -21,12 +21,12 @@
 /** Return: allocated path; NULL and errno: ENOENT: neither LTT_HOME nor HOME is set; ENOMEM. */
 char *paths_rundir(void);
 char *paths_home(void);
-/** Is the runtime directory the system-wide one? */
+/** Whether the runtime directory is the system-wide one. */
 int paths_is_system(const char *rundir);
-/** The first directory on the way into @dir, itself included, that this process may not enter;
- *  allocated. NULL: there is none, one is missing, or no memory. */
+/** The first directory of the path @dir that this process may not enter; allocated. NULL: it may
+ *  enter all, one is missing, or no memory. */
 char *paths_closed_dir(const char *dir);
-/** mkdir -p of one level at a time with @mode; 0 or negative errno. */
+/** Create a directory and missing parents with @mode. Return: 0 or negative errno. */
 int paths_make_dir(const char *path, unsigned int mode) MUST_CHECK;
 
 #endif

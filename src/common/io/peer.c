@@ -73,7 +73,7 @@ static void peer_report_closed(struct loop_work *work)
 	peer->ops->closed(peer);
 }
 
-/* Return: 0, or -EAGAIN when the rest has to wait; the peer may be given up. */
+/* Return: 0, or -EAGAIN when the rest has to wait; the peer may be closed. */
 static int flush_queue(struct peer *peer)
 {
 	struct peer_packet *packet;

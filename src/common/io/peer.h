@@ -18,22 +18,22 @@
 
 struct peer {
 	struct loop_fd source; /* owns its descriptor */
-	pid_t pid;             /* SO_PEERCRED */
+	pid_t pid;	       /* SO_PEERCRED */
 	uid_t uid;
 	gid_t gid;
 	struct list_node queue; /* struct peer_packet */
 	size_t queued_bytes;
-	bool closing; /* closed when the queue is empty, or already broken */
+	bool closing;	      /* closed when the queue is empty, or already broken */
 	struct loop_work end; /* calls `closed` at the end of the round */
 	const struct peer_ops *ops;
 };
 
 struct peer_ops {
-	/** A message; descriptors that are not taken out (set to -1) are closed
-	 *  afterwards. A return value other than 0 disconnects. */
+	/** Handle a message. Descriptors that the callback keeps, it sets to -1: the others are
+	 *  closed afterwards. A return value other than 0 disconnects. */
 	int (*message)(struct peer *peer, const struct msg_header *header, struct decoder *dec);
-	/** The connection is over: from here on the peer may be finished and
-	 *  freed. Called once, never from inside peer_send(). */
+	/** The connection was closed: the peer may be finished and freed from now on. Called once,
+	 *  never from inside peer_send(). */
 	void (*closed)(struct peer *peer);
 	/** Account for queued bytes: @bytes more or, if negative, fewer than before. Return: 0,
 	 *  or negative: over the limit, the peer is disconnected. May be NULL. */
@@ -45,7 +45,7 @@ int peer_init(struct peer *peer, struct loop *loop, int fd, const struct peer_op
 /** Close now; `closed` is not called any more. */
 void peer_fini(struct peer *peer);
 
-/** Queue what an encoder holds (its descriptors are dup'ed). Failures lead to `closed`. */
+/** Queue an encoder's message (its descriptors are dup'ed). Failures lead to `closed`. */
 void peer_send(struct peer *peer, const struct encoder *enc);
 /** Disconnect when the queue has been sent. */
 void peer_hang_up(struct peer *peer);

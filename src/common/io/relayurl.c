@@ -58,10 +58,10 @@ int relayurl_parse(const char *url, struct relayurl *ret)
 	one[len] = '\0';
 	at = skip_scheme(one, ret);
 	ret->port = RELAY_PORT;
-	at = at ? tcp_take_host(at, ret->host, sizeof(ret->host)) : NULL;
-	at = at ? tcp_take_port(at, &ret->port) : NULL;
+	at = at ? tcp_parse_host(at, ret->host, sizeof(ret->host)) : NULL;
+	at = at ? tcp_parse_port(at, &ret->port) : NULL;
 	if (at && ret->two_ports)
-		at = tcp_take_port(at, &data);
+		at = tcp_parse_port(at, &data);
 	if (!at || (*at && *at != '/'))
 		return -EINVAL;
 	return *at == '/' && at[1] ? -EOPNOTSUPP : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * relayurl.h - the URL of a relay: net://HOST[:CTRL[:DATA]], tcp://HOST[:PORT],
- * tls://HOST[:PORT], net6:// and tcp6:// for IPv6; several of them between commas.
+ * tls://HOST[:PORT], net6:// and tcp6:// for IPv6; or a list of them, separated by commas.
  */
 #ifndef IO_RELAYURL_H
 #define IO_RELAYURL_H
@@ -13,8 +13,8 @@
 #include "proto/enums.h"
 
 #define RELAYURL_HOST_BYTES 256
-#define RELAYURL_BYTES 320 /* of one */
-#define RELAYURL_MAX 8u	   /* between commas */
+#define RELAYURL_BYTES 320 /* of one URL */
+#define RELAYURL_MAX 8u	   /* URLs in a list */
 
 struct relayurl {
 	const char *scheme; /* with "://" */
@@ -25,14 +25,14 @@ struct relayurl {
 	uint16_t port;
 };
 
-/** Whether it begins like the URL of a relay. */
+/** Whether the text begins like the URL of a relay. */
 bool relayurl_is_one(const char *url);
 /** Parse a URL, or the first of a comma-separated list. Return: 0; -EINVAL; -EOPNOTSUPP: it
  *  names a directory at the relay. */
 int relayurl_parse(const char *url, struct relayurl *ret) MUST_CHECK;
 /** The text form for output, with the port. */
 void relayurl_text(const struct relayurl *url, char ret[RELAYURL_BYTES]);
-/** The next one of the list; NULL: there is none. */
+/** The rest of the list after its first URL; NULL: there is none. */
 const char *relayurl_next(const char *list);
 
 #endif

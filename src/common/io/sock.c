@@ -153,7 +153,7 @@ void sock_accept_fds(int fd, bool accept_fds)
 	(void)!setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &on, sizeof(on));
 }
 
-/* Closing a socket takes as long as its SO_LINGER says, where data waits in it. */
+/* Closing a socket with unsent data takes up to the time of its SO_LINGER. */
 void sock_drop(int fd)
 {
 	const struct linger none = { 0, 0 };
@@ -172,7 +172,7 @@ static void close_all(int *fds, unsigned int nr)
 	}
 }
 
-/* Take what fits into @ret_fds, close the rest. Return: how many there were. */
+/* Move as many as fit to @ret_fds, close the rest. Return: their number. */
 static unsigned int sock_take_passed_fds(struct msghdr *msg, int *ret_fds)
 {
 	unsigned int nr = 0;
@@ -197,7 +197,7 @@ static unsigned int sock_take_passed_fds(struct msghdr *msg, int *ret_fds)
 ssize_t sock_recv(int fd, void *buf, size_t cap, int *ret_fds, unsigned int *ret_nr_fds)
 {
 	union {
-		/* what does not fit, the kernel closes, and we would wait for that */
+		/* the kernel closes the rest, and this process would wait for that */
 		char bytes[CMSG_SPACE(KERNEL_MAX_FDS * sizeof(int))];
 		struct cmsghdr align;
 	} control;
@@ -221,7 +221,7 @@ ssize_t sock_recv(int fd, void *buf, size_t cap, int *ret_fds, unsigned int *ret
 	*ret_nr_fds = sock_take_passed_fds(&msg, ret_fds);
 	/* Too many, or more than we may open: the message comes without them, so that
 	 * its decoder fails where they are missed; the connection need not end. With
-	 * an empty packet, which is taken for the end of the stream, they would not be closed. */
+	 * an empty packet, which is treated as the end of the stream, they would not be closed. */
 	if (n == 0 || (msg.msg_flags & MSG_CTRUNC) || *ret_nr_fds > MSG_MAX_FDS) {
 		close_all(ret_fds, MSG_MAX_FDS);
 		*ret_nr_fds = 0;
@@ -266,7 +266,7 @@ void sock_hang_up(int fd)
 
 	if (fd < 0)
 		return;
-	/* nothing more comes; what the kernel would throw away itself, we take out */
+	/* nothing more comes; descriptors that the kernel would discard are received here */
 	shutdown(fd, SHUT_RD);
 	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) == 0)
 		while (drain_one(fd))

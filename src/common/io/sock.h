@@ -14,7 +14,7 @@
  *  close-on-exec. Return: descriptor or negative errno (-EADDRINUSE: another process listens
  *  there). */
 int sock_listen(const char *path, mode_t mode, gid_t gid) MUST_CHECK;
-#define SOCK_CONNECT_S 5 /* a daemon that accepts nothing has a full queue */
+#define SOCK_CONNECT_S 5 /* connect() blocks while the daemon's queue of connections is full */
 
 /** Connect; blocking descriptor. Return: descriptor or negative errno; -EAGAIN: not accepted
  *  within SOCK_CONNECT_S. */
@@ -40,9 +40,9 @@ int sock_send(int fd, const void *data, size_t len, const int *fds, unsigned int
  */
 ssize_t sock_recv(int fd, void *buf, size_t cap, int *ret_fds, unsigned int *ret_nr_fds) MUST_CHECK;
 
-/** Close a descriptor from an untrusted peer, without an unbounded wait. */
+/** Close a descriptor from an untrusted peer, whose close() may block, without waiting for it. */
 void sock_drop(int fd);
-/** The same for a connection whose unread messages may contain such descriptors. */
+/** Close a connection whose unread messages may contain such descriptors. */
 void sock_hang_up(int fd);
 
 #endif

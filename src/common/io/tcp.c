@@ -76,7 +76,7 @@ void tcp_text(const struct tcp_addr *addr, char ret[TCP_TEXT_BYTES])
 	}
 }
 
-const char *tcp_take_host(const char *at, char *ret, size_t size)
+const char *tcp_parse_host(const char *at, char *ret, size_t size)
 {
 	const char *end = *at == '[' ? strchr(at, ']') : at + strcspn(at, ":/");
 	size_t skip = *at == '[';
@@ -89,7 +89,7 @@ const char *tcp_take_host(const char *at, char *ret, size_t size)
 	return end + skip;
 }
 
-const char *tcp_take_port(const char *at, uint16_t *ret)
+const char *tcp_parse_port(const char *at, uint16_t *ret)
 {
 	char text[8] = "";
 	uint64_t port;
@@ -117,7 +117,7 @@ bool tcp_is_local(const struct tcp_addr *addr)
 	return addr->sa.ss_family == AF_INET && ntohl(in->sin_addr.s_addr) >> 24 == 127;
 }
 
-void tcp_set_up(int fd)
+void tcp_set_options(int fd)
 {
 	const int on = 1, idle_s = 30, interval_s = 10, probes = 3;
 
@@ -170,7 +170,7 @@ int tcp_connect_end(int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
 		return -errno;
 	if (error == 0)
-		tcp_set_up(fd);
+		tcp_set_options(fd);
 	return -error;
 }
 

@@ -25,26 +25,26 @@ void tcp_text(const struct tcp_addr *addr, char ret[TCP_TEXT_BYTES]);
 /** Whether it is a loopback address. */
 bool tcp_is_local(const struct tcp_addr *addr);
 
-/** tcp_take_host() - HOST or [ADDRESS], where a URL has it. Return: what follows, or NULL: there is
- *  none, or it is longer than @ret. */
-const char *tcp_take_host(const char *at, char *ret, size_t size) MUST_CHECK;
-/** tcp_take_port() - ":PORT", if there is one; else @ret stays. Return: what follows, or NULL:
- *  it is not a number from 1 to 65535. */
-const char *tcp_take_port(const char *at, uint16_t *ret) MUST_CHECK;
+/** tcp_parse_host() - parse HOST or [ADDRESS] of a URL. Return: the text behind the host, or NULL:
+ *  the host is missing or longer than @ret. */
+const char *tcp_parse_host(const char *at, char *ret, size_t size) MUST_CHECK;
+/** tcp_parse_port() - parse an optional ":PORT"; without one @ret is unchanged. Return: the text
+ *  behind the port, or NULL: the port is not a number from 1 to 65535. */
+const char *tcp_parse_port(const char *at, uint16_t *ret) MUST_CHECK;
 
 /** Non-blocking, close-on-exec. Return: descriptor or negative errno. */
 int tcp_listen(const struct tcp_addr *addr) MUST_CHECK;
 /** Connect within @timeout_ms; non-blocking. Return: descriptor or negative errno. */
 int tcp_connect(const struct tcp_addr *addr, unsigned int timeout_ms) MUST_CHECK;
 /** Connect to the first address of the host named @host that answers, each within @timeout_ms.
- *  Return: as above; -EHOSTUNREACH: @err says that the host is not known. */
+ *  Return: as above; -EHOSTUNREACH: the name can't be resolved, @err has the reason. */
 int tcp_connect_host(const char *host, const char *port, unsigned int timeout_ms,
 		     struct err *err) MUST_CHECK;
 /** The same as tcp_connect() for callers with their own wait: a socket that is writable when the
  *  connect has ended. Return: descriptor (0), or negative errno. */
 int tcp_connect_begin(const struct tcp_addr *addr) MUST_CHECK;
 int tcp_connect_end(int fd) MUST_CHECK;
-/** Notice a host that is gone, send small messages at once. */
-void tcp_set_up(int fd);
+/** Enable keepalive, which detects a host that is gone, and TCP_NODELAY. */
+void tcp_set_options(int fd);
 
 #endif

@@ -19,7 +19,7 @@ struct question {
 	struct inet_diag_req_v2 req;
 };
 
-/* --- by asking about one connection ------------------------------------------------------- */
+/* --- query of one connection -------------------------------------------------------------- */
 
 /* Port and address of one end, as the kernel wants them. */
 static void put_end(const struct sockaddr_storage *end, __be16 *ret_port, __be32 ret_addr[4])
@@ -36,7 +36,7 @@ static void put_end(const struct sockaddr_storage *end, __be16 *ret_port, __be32
 	}
 }
 
-/* The other end's socket has as its own what is our peer, and the other way round. */
+/* The other end's socket has the same addresses, exchanged. */
 static int tcp_owner_query(int diag_fd, const struct sockaddr_storage *own,
 			   const struct sockaddr_storage *peer)
 {
@@ -111,7 +111,7 @@ int tcp_owner_open(void)
 	return answers(fd) ? TAKE_FD(fd) : -EOPNOTSUPP;
 }
 
-/* --- by reading the table of all: where the kernel lacks what answers the question ---------- */
+/* --- the table of all connections, if the kernel does not support the query -------------- */
 
 /* One end of a connection; an address of IPv4 as ::ffff:A.B.C.D. */
 struct end {

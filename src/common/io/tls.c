@@ -361,7 +361,7 @@ static bool is_line(int error)
 	       error == GNUTLS_E_PUSH_ERROR;
 }
 
-/* The other side's reason, where it has said one, is the better one. */
+/* The peer's reason, if it has sent one, is more precise. */
 static int tls_fail(struct tls *tls, int error)
 {
 	tls->up = false;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tls.h - TLS 1.3 over a non-blocking socket: both sides authenticate, by certificate or
- * by a shared key. Older versions, resumption, and data before the end of the
- * handshake are off, so nothing can be replayed. Owned by a `struct chan`;
- * runs in its thread.
+ * by a pre-shared key. Older versions, session resumption and early data are disabled, so that
+ * data can't be replayed. Owned by a `struct chan`; runs in its thread.
  */
 #ifndef IO_TLS_H
 #define IO_TLS_H
@@ -18,15 +17,15 @@
 
 struct tls;
 
-/** The side that was connected to. @fd stays the caller's. Return: 0 or negative errno. */
+/** The server's side. @fd stays the caller's. Return: 0 or negative errno. */
 int tls_new_server(struct tls_keys *keys, int fd, struct tls **ret) MUST_CHECK;
-/** The side that connects. @host: the name that the peer's certificate must contain. */
+/** The client's side. @host: the name for which the server's certificate must be valid. */
 int tls_new_client(struct tls_keys *keys, int fd, const char *host, struct tls **ret) MUST_CHECK;
 /** Sends close_notify if that does not block. */
 struct tls *tls_free(struct tls *tls);
 
-/** Go on. Return: 0: done; -EAGAIN: wait for tls_wants_write(); -EPROTO: the peer is rejected,
- *  or rejects this side; other negative errno: it is over. */
+/** Continue the handshake. Return: 0: done; -EAGAIN: wait as tls_wants_write() returns; -EPROTO:
+ *  the peer is rejected, or rejects this side; other negative errno: it has failed. */
 int tls_handshake(struct tls *tls) MUST_CHECK;
 /** Whether the last operation waits until the socket is writable, not readable. */
 bool tls_wants_write(const struct tls *tls);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tls_keys.h - the keys of one machine, and its trusted authorities: a
- * directory with files of fixed names, as created by ltt-keys(1). Loaded as a whole,
- * then not changed; any thread may hold it.
+ * directory with files of fixed names, as created by ltt-keys(1). Constant once loaded,
+ * reference-counted; any thread.
  *
  *   ca.crt    authorities whose certificates are trusted (PEM)
  *   own.crt   certificate of this machine, and the chain from it to an authority
@@ -48,7 +48,7 @@ struct tls_keys *tls_keys_unref(struct tls_keys *keys);
  *  Return: 0, with the text in @ret (NULL: there is no such file); or the code in @err. */
 int tls_file_read(int dir_fd, const char *path, const char *name, bool secret, char **ret,
 		  struct err *err) MUST_CHECK;
-/** Overwrite and free a text that was read so; for CLEANUP(). */
+/** Overwrite and free a text from tls_file_read(); for CLEANUP(). */
 void tls_file_forget(char **text);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* tls_priv.h - what tls.c and tls_keys.c share: only they use the library. */
+/* tls_priv.h - shared by tls.c and tls_keys.c, the only files that use GnuTLS. */
 #ifndef IO_TLS_PRIV_H
 #define IO_TLS_PRIV_H
 

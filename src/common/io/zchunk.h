@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * zchunk.h - data in chunks, each compressed separately (zstd, RFC 8878), so that
- * the receiver needs to keep only one. A chunk is sent like a message, after its
+ * the receiver needs memory for one chunk only. A chunk is sent like a message, after its
  * length (frame.h). Owned by a connection, or shared by all connections
  * of a thread; runs in that thread. No I/O.
  */
@@ -21,7 +21,8 @@ struct zpacker *zpacker_new(void);
 struct zpacker *zpacker_free(struct zpacker *packer);
 /**
  * zpacker_pack() - compress one chunk, preceded by its length.
- * @data: may be memory that a peer changes meanwhile; the result is valid, its content undefined.
+ * @data: may be memory that another process changes during the call; the result is valid, its
+ *        content undefined.
  * @len: 1 to ZCHUNK_BYTES.
  * @ret_len: length of the returned bytes.
  * Return: the bytes, valid until the next call.

@@ -14,6 +14,23 @@ enum app_feature {
 	APP_FEATURE_OFFER = 1,
 	/* app_counts and the messages about it */
 	APP_FEATURE_COUNT = 2,
+	/* app_arm.contexts: vpid, vtid, procname, pthread_id, cpu_id */
+	APP_FEATURE_CONTEXT = 4,
+	/* app_arm.filter, with version 1 of abi/ltt_filter.h and the contexts above */
+	APP_FEATURE_FILTER = 8,
+	/* the same with the instructions that sample */
+	APP_FEATURE_SAMPLE = 16,
+	/* app_counts.nr_slots and app_counting.nr_by: counters with keys; app_count.filter */
+	APP_FEATURE_KEYS = 32,
+	/* contexts of app_arm: vuid, veuid, vsuid, vgid, vegid, vsgid, cgroup_ns, ipc_ns, mnt_ns,
+	 * net_ns, pid_ns, time_ns, user_ns, uts_ns */
+	APP_FEATURE_IDENTITY = 64,
+	/* ip */
+	APP_FEATURE_IP = 128,
+	/* $app.PROVIDER:NAME */
+	APP_FEATURE_PROVIDER = 256,
+	/* otel; in filters otel_trace_id, otel_span_id */
+	APP_FEATURE_OTEL = 512,
 };
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* client.h - structs, encoders and decoders of client.def (see expand.h). */
+/* client.h - messages between clients (lttctl, libltt-ctl) and the session daemon: structs,
+ * encoders and decoders of client.def (see expand.h). */
 #ifndef PROTO_CLIENT_H
 #define PROTO_CLIENT_H
 

@@ -2,10 +2,10 @@
 /*
  * codec.h - bytes of a message, and the language of the .def tables.
  *
- * Every conversation of the system runs over SOCK_SEQPACKET Unix sockets, one
- * message a packet: struct msg_header, then the fields in the order of their
- * table, packed, little-endian. Descriptors travel beside it (SCM_RIGHTS), in
- * order. libc only, no allocation: the tracer uses this file, too.
+ * All protocols on a host use SOCK_SEQPACKET Unix sockets, one message per packet:
+ * struct msg_header, then the fields in the order of their table, packed,
+ * little-endian. Descriptors are sent as ancillary data (SCM_RIGHTS), in the same
+ * order. Needs libc only and does not allocate, as the tracer uses this file, too.
  *
  * A table (app.def, client.def, consumer.def) consists of
  *
@@ -18,16 +18,16 @@
  *           OUT(type, field, "doc") OUT_LIST(record, field, "doc")
  *   COMMAND_END(name)
  *
- * ANSWER: NOW - in the turn in which the request arrives; LATER - perhaps in a later one, behind
- * answers to later requests.
+ * ANSWER: NOW - answered before the next request is read; LATER - possibly answered after
+ * later requests.
  *
  * types: u8 u32 u64 i64 str blob fd.
  *
  * An answer to a COMMAND is any number of items (MSG_ITEM; their type is the
  * item's MESSAGE number) and one reply (MSG_REPLY; type of the command). Each
  * repeats the serial. A reply begins with its outcome, encode_outcome(): u32
- * code (enum err_code, 0 is success) and str sentence; the outputs follow it,
- * only where the code is 0.
+ * code (enum err_code, 0 is success) and str sentence; if the code is 0, the
+ * outputs follow.
  *
  * Compatibility: fields are only ever appended. A missing tail is zero (empty,
  * -1 for a descriptor); an unknown tail is skipped. Records inside lists carry
@@ -43,14 +43,14 @@
 #include <stdint.h>
 
 #define MSG_MAX_BYTES 65536u /* header included; longer packets are refused */
-#define MSG_MAX_FDS   4u
+#define MSG_MAX_FDS 4u
 
 /* the bytes are little-endian and read in place */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "little-endian hosts only");
 
 enum msg_flags {
 	MSG_REPLY = 1, /* the last answer to a command */
-	MSG_ITEM = 2,  /* one item of an answer; more follows */
+	MSG_ITEM = 2,  /* one item of an answer; further messages follow */
 };
 
 struct msg_header {
@@ -64,8 +64,8 @@ struct blob {
 	uint32_t len;
 };
 
-/** A list as it is on the wire: walk it with list_next(), build it with
- *  list_add_...() (see expand.h). */
+/** An encoded list: decode it with msg_NAME_next(), build it with msg_NAME_add() (see
+ *  expand.h). */
 struct list {
 	const uint8_t *data;
 	uint32_t len;
@@ -73,8 +73,7 @@ struct list {
 };
 
 /**
- * struct encoder - writes into a caller's buffer; overflow is remembered and
- * reported once, by encoder_finish() or encoder_list().
+ * struct encoder - writes into a caller's buffer; encoder_finish() reports an overflow.
  */
 struct encoder {
 	uint8_t *buf;
@@ -110,13 +109,12 @@ void encode_outcome(struct encoder *enc, uint32_t code, const char *text);
 /** Begin and end one record of a list: mark = record_begin(); fields; record_end(). */
 size_t record_begin(struct encoder *enc);
 void record_end(struct encoder *enc, size_t mark);
-/** The list built so far in an encoder used for nothing else. */
+/** The list in an encoder that has nothing but the records of this list. */
 struct list encoder_list(const struct encoder *enc);
 /** Return: 0, or -EMSGSIZE if the buffer was too small. */
 int encoder_finish(const struct encoder *enc);
 
-void decoder_init(struct decoder *dec, const void *buf, size_t len, int *fds,
-		  unsigned int nr_fds);
+void decoder_init(struct decoder *dec, const void *buf, size_t len, int *fds, unsigned int nr_fds);
 /** Return: 0, or -EBADMSG. */
 int decode_header(struct decoder *dec, struct msg_header *ret);
 uint8_t decode_u8(struct decoder *dec);
@@ -129,9 +127,9 @@ int decode_fd(struct decoder *dec); /* the caller owns it; -1: absent */
 struct list decode_list(struct decoder *dec);
 /** Return: the code; *ret_text is a sentence, empty on success. */
 uint32_t decode_outcome(struct decoder *dec, const char **ret_text);
-/** Return: -EBADMSG if anything was wrong, else 0: then the descriptors are the caller's. */
+/** Return: 0: the caller owns the decoded descriptors; -EBADMSG: the message is malformed. */
 int decoder_finish(struct decoder *dec);
-/** Take the next record off a list. Return: false at its end. */
+/** Decode the next record of a list. Return: false after the last one. */
 bool list_next(struct list *list, struct decoder *ret_record);
 
 #endif

@@ -7,7 +7,7 @@
 #include "expand.h"
 #undef PROTO_TABLE
 
-/** Exit status of a consumer that finds the one before it still there: EX_TEMPFAIL. */
+/** Exit status of a consumer if its predecessor still runs: EX_TEMPFAIL. */
 #define CON_EXIT_BUSY 75
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * counters.h - the counters that con_stream, totals and a daemon's saved state have by
- * the same names. Pure: no object, no thread.
+ * counters.h - list of the counters that the records con_stream, totals and the saved state of a
+ * session daemon have in common, with the same names. Pure.
  */
 #ifndef PROTO_COUNTERS_H
 #define PROTO_COUNTERS_H
@@ -17,21 +17,22 @@
 	X(bytes)        \
 	X(packets)      \
 	X(lost_stalled) \
-	X(lost_buffers)
+	X(lost_buffers) \
+	X(not_sampled)
 
-#define COUNTERS_ADD_ONE(name)  counters_to_->name += counters_from_->name;
+#define COUNTERS_ADD_ONE(name) counters_to_->name += counters_from_->name;
 #define COUNTERS_COPY_ONE(name) counters_to_->name = counters_from_->name;
 
-#define COUNTERS_EACH(to, from, what)                            \
-	do {                                                     \
-		__typeof__(to) counters_to_ = (to);              \
+#define COUNTERS_EACH(to, from, what)                               \
+	do {                                                        \
+		__typeof__(to) counters_to_ = (to);                 \
 		const __typeof__(*(from)) *counters_from_ = (from); \
-                                                                 \
-		COUNTERS(what)                                   \
+                                                                    \
+		COUNTERS(what)                                      \
 	} while (0)
 
-/** Of two records, by address: add the counters of @from to those of @to; copy them. */
-#define COUNTERS_ADD(to, from)	COUNTERS_EACH(to, from, COUNTERS_ADD_ONE)
+/** Add the counters of record *@from to those of *@to; copy them. */
+#define COUNTERS_ADD(to, from) COUNTERS_EACH(to, from, COUNTERS_ADD_ONE)
 #define COUNTERS_COPY(to, from) COUNTERS_EACH(to, from, COUNTERS_COPY_ONE)
 
 #endif

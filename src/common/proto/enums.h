@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * enums.h - words that several programs share and that travel in messages.
- * Numbers are wire format: only append. Includes nothing, so any module may
- * include it (the model of ltt-sessiond, which knows no protocol, too).
+ * enums.h - enumerations that several programs use and that messages contain.
+ * Numbers are part of the protocols: only append. Includes nothing, so any module may
+ * include it (sessiond/core, too, which does not depend on the protocols).
  */
 #ifndef PROTO_ENUMS_H
 #define PROTO_ENUMS_H
@@ -61,18 +61,26 @@ enum loglevel_type {
 enum rule_kind {
 	RULE_EVENTS = 0,    /* instrumentation points, by their names */
 	RULE_PROBE = 1,	    /* a place in the kernel; the rule names its event */
-	RULE_FUNCTION = 2,  /* entry and exit of a function of it, likewise */
-	RULE_USER = 3,	    /* places in a program, likewise */
-	RULE_COUNT = 4,	    /* as RULE_EVENTS, but they are counted and not recorded */
-	RULE_HISTOGRAM = 5, /* the same, with a histogram of the field in `location` */
+	RULE_FUNCTION = 2,  /* entry and exit of a kernel function; the rule names the events */
+	RULE_USER = 3,	    /* places in a program; the rule names the event */
+	RULE_COUNT = 4,	    /* as RULE_EVENTS, but the events are counted and not recorded */
+	RULE_HISTOGRAM = 5, /* as RULE_COUNT, with a histogram of the field in `location` */
 	RULE_NR_KINDS,
+};
+
+/** Kinds of values in keys of counters; the numbers of abi/ltt_counts.h. */
+enum key_kind {
+	KEY_SIGNED = 1,
+	KEY_UNSIGNED = 2,
+	KEY_TEXT = 3,
+	KEY_CUT = 4, /* the first bytes of a text that was longer */
 };
 
 /** Kinds of task ids to track; the kernel module's numbers. */
 enum track_kind {
 	TRACK_PID = 0,
 	TRACK_TID = 1,
-	TRACK_VPID = 2, /* these: in the task's own namespace */
+	TRACK_VPID = 2, /* V: the id in the task's own namespace */
 	TRACK_VTID = 3,
 	TRACK_UID = 4,
 	TRACK_GID = 5,
@@ -84,8 +92,8 @@ enum track_kind {
 enum track_op {
 	TRACK_ALL = 0,	  /* initially: the kind is not tracked */
 	TRACK_NONE = 1,	  /* record no task, until ids are added */
-	TRACK_ADD = 2,	  /* the first ones leave out all others */
-	TRACK_REMOVE = 3, /* of those that were added */
+	TRACK_ADD = 2,	  /* add ids; the first ones exclude all others */
+	TRACK_REMOVE = 3, /* remove ids that were added */
 	TRACK_NR_OPS,
 };
 
@@ -94,12 +102,12 @@ enum news_kind {
 	NEWS_STATE = 1,	   /* the state has changed: new, recording or stopped */
 	NEWS_PROBLEM = 2,  /* there is a problem, or another one; the text describes it */
 	NEWS_SOLVED = 3,   /* there is no problem, or no longer one */
-	NEWS_LOSS = 4,	   /* the first events of a channel that were lost to this cause */
-	NEWS_DIED = 5,	   /* the consumer daemon; recorded data stays in the buffers */
-	NEWS_REPLACED = 6, /* its successor has taken over */
+	NEWS_LOSS = 4,	   /* events of a channel were lost for a cause for the first time */
+	NEWS_DIED = 5,	   /* the consumer daemon died; recorded data stays in the buffers */
+	NEWS_REPLACED = 6, /* the next consumer daemon has taken over */
 };
 
-/** Why events were lost. */
+/** Causes of losses. */
 enum loss_cause {
 	LOSS_FULL = 1,	  /* the buffer was full */
 	LOSS_SIZE = 2,	  /* too large for the buffer */
@@ -109,7 +117,7 @@ enum loss_cause {
 	LOSS_NR_CAUSES,
 };
 
-/** Least period of a live session: beacons are sent 10 ms late. */
+/** Shortest period of a live session, as beacons are sent up to 10 ms late. */
 #define LIVE_MIN_US 20000u
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * expand.h - turns one .def table into C. No include guard: define PROTO_TABLE
+ * expand.h - expands a .def table to C. No include guard: define PROTO_TABLE
  * as the quoted name of a table and include this file. It declares
  *
  *   struct msg_NAME, req_NAME, rep_NAME
@@ -8,10 +8,10 @@
  *   msg_NAME_add(enc, &msg)           append as a record to a list being built
  *   MSG_NAME                          the number
  *
- * A decoder fills everything (descriptors with -1) before it can fail and
- * returns 0 or -EBADMSG. Only on success do descriptors change hands: after a
+ * A decoder sets all members, also if it fails (descriptors to -1), and returns 0 or
+ * -EBADMSG. On success the caller owns the descriptors in the struct; after a
  * failure all of them still belong to the receiver of the message.
- * All functions are static inline: unused ones cost nothing.
+ * All functions are static inline, so that unused ones produce no code.
  */
 #include <errno.h>
 

@@ -7,7 +7,7 @@
 #include "expand.h"
 #undef PROTO_TABLE
 
-#define RELAY_PORT 5342u /* as users of LTTng know it; one connection does for all */
+#define RELAY_PORT 5342u /* LTTng's control port; one connection carries control and data */
 #define RELAY_ID_BYTES 16u
 #define RELAY_FEATURE_LIVE 1u
 #define RELAY_FEATURE_SPOOL 2u
@@ -22,13 +22,13 @@
 	 RELAY_FEATURE_SUM_BEHIND | RELAY_FEATURE_PACKED | RELAY_FEATURE_PARTS | \
 	 RELAY_FEATURE_SYNC | RELAY_FEATURE_HIDING)
 
-/* A relay's addresses, between commas. */
+/* A relay's addresses, separated by commas. */
 #define RELAY_ADDRS_MAX 8u
 #define RELAY_ADDRS_BYTES (RELAY_ADDRS_MAX * 64u)
-#define RELAY_ADDRS_UNKNOWN "-" /* its name has none now */
+#define RELAY_ADDRS_UNKNOWN "-" /* its name can't be resolved now */
 
-/* Packets of up to so many bytes may come in parts. */
+/* Largest packet that may be sent in parts. */
 #define RELAY_PARTS_MAX (16u << 20)
-#define RELAY_SUM_BYTES 4u /* behind a body */
+#define RELAY_SUM_BYTES 4u /* checksum after a body */
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * viewproto.h - the LTTng-live viewer protocol, version 2.4 to 2.15, as bytes: the protocol of
- * viewers such as babeltrace2. Requests have a header, answers have none; one follows the other.
+ * viewproto.h - layout of the messages of the LTTng-live protocol, version 2.4 to 2.15, which
+ * viewers use, for example babeltrace2. Requests have a header, answers have none; answers come in
+ * the order of the requests.
  * All numbers are big-endian, texts are padded with NULs, nothing is aligned. doc/relay.md
- * describes the conversation. Pure: layouts only.
+ * describes the sequence of messages. Pure: layouts only.
  */
 #ifndef PROTO_VIEWPROTO_H
 #define PROTO_VIEWPROTO_H
@@ -13,7 +14,7 @@
 #define VIEW_PORT 5344u
 #define VIEW_MAJOR 2u
 #define VIEW_MINOR 15u
-#define VIEW_MINOR_LONG_NAMES 15u /* sessions are listed as struct view_session_long from here on */
+#define VIEW_MINOR_LONG_NAMES 15u /* from this version, sessions are view_session_long */
 
 enum view_command {
 	VIEW_CONNECT = 1,
@@ -30,14 +31,14 @@ enum view_command {
 #define VIEW_UNKNOWN_COMMAND 11u /* the whole answer; then the connection is closed */
 
 struct view_request {
-	uint64_t bytes; /* that follow */
+	uint64_t bytes; /* size of the rest of the request */
 	uint32_t command;
 	uint32_t version;
 } __attribute__((packed));
 
 /* --- versions ----------------------------------------------------------------------- */
 
-struct view_connect { /* and its answer */
+struct view_connect { /* request and answer */
 	uint64_t viewer;
 	uint32_t major, minor;
 	uint32_t type; /* 1: commands; of the answer: 0 */
@@ -45,9 +46,9 @@ struct view_connect { /* and its answer */
 
 enum { VIEW_CREATED = 1 };
 
-/* --- which sessions ----------------------------------------------------------------- */
+/* --- list of sessions --------------------------------------------------------------- */
 
-struct view_session { /* behind a u32, their number */
+struct view_session { /* an array, preceded by its number of elements, a u32 */
 	uint64_t id;
 	uint32_t period_us, viewers, streams;
 	char host[64];
@@ -61,13 +62,13 @@ struct view_session_long { /* the names follow */
 	uint32_t format; /* 0: CTF 1.8 */
 } __attribute__((packed));
 
-/* --- which streams ------------------------------------------------------------------ */
+/* --- attaching to a session; its streams ---------------------------------------------- */
 
 enum { VIEW_FROM_BEGIN = 1, VIEW_FROM_NOW = 2 };
 
 struct view_attach {
 	uint64_t session;
-	uint64_t since; /* trace clock: packets that end before are not needed; 0: all are */
+	uint64_t since; /* trace clock: packets that end before are not needed; 0: all are needed */
 	uint32_t from;
 } __attribute__((packed));
 
@@ -87,7 +88,7 @@ enum {
 	VIEW_STREAMS_END = 4,
 };
 
-struct view_streams { /* the answer of both; streams follow */
+struct view_streams { /* answer to ATTACH_SESSION and GET_NEW_STREAMS; streams follow */
 	uint32_t status;
 	uint32_t nr;
 } __attribute__((packed));

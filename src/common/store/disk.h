@@ -12,13 +12,13 @@
 #include "base/macros.h"
 #include "proto/enums.h"
 
-/** Room that is set aside for metadata: data must not use it. */
+/** Bytes that are reserved for metadata: data must not use them. */
 #define DISK_METADATA_RESERVE (64u << 10)
 
 enum disk_limit {
 	DISK_NO_LIMIT,
-	DISK_KEEP_FREE, /* more data would leave less room on the file system than asked for */
-	DISK_MAX_SIZE,	/* more data would make the output larger than asked for */
+	DISK_KEEP_FREE, /* more data would leave less free space on the file system than required */
+	DISK_MAX_SIZE,	/* more data would exceed the requested limit of the output */
 };
 
 struct disk {
@@ -27,16 +27,16 @@ struct disk {
 	enum sync_mode sync;
 
 	uint64_t used;	       /* bytes of all files, as far as they are known */
-	enum disk_limit limit; /* that disk_room() reached last */
-	bool stalled;	       /* nothing can be written: rings fill up because of it */
-	bool accounting;       /* an account is being closed: it may go beyond limits */
+	enum disk_limit limit; /* the limit that disk_room() reached last */
+	bool stalled;	       /* nothing can be written, so that rings fill up */
+	bool accounting;       /* the last counts of losses are being written: limits don't apply */
 	uint64_t busy_since_ns; /* atomic: when the worker's round began; 0: it sleeps */
 };
 
 /** A round that takes this long is blocked by the file system. */
 #define DISK_HANGS_NS 2000000000u
 
-/** Whether the worker's round has taken that long at @now. From any thread. */
+/** Whether the worker's current round has taken longer than DISK_HANGS_NS at @now. Any thread. */
 static inline bool disk_hangs(const struct disk *disk, uint64_t now)
 {
 	uint64_t since = __atomic_load_n(&disk->busy_since_ns, __ATOMIC_RELAXED);
@@ -45,8 +45,8 @@ static inline bool disk_hangs(const struct disk *disk, uint64_t now)
 }
 
 /**
- * disk_room() - whether @bytes more data may be written
- * @fd: on the file system.
+ * disk_room() - check whether @bytes more data may be written.
+ * @fd: a descriptor on the file system.
  * Return: 0, -EDQUOT: disk->limit is the reason, or negative errno.
  */
 int disk_room(struct disk *disk, int fd, uint64_t bytes) MUST_CHECK;
@@ -57,10 +57,10 @@ static inline bool disk_syncs(const struct disk *disk)
 	return disk->sync != SYNC_NONE;
 }
 
-/** A file's data; its names. Return: 0 or negative errno. */
+/** Sync the data of a file; the entries of a directory. Return: 0 or negative errno. */
 int disk_sync_data(int fd) MUST_CHECK;
 int disk_sync_dir(int fd) MUST_CHECK;
-/** The name of the directory @fd itself, if the user may open it. */
+/** Sync the parent of directory @fd, which has its name, if the user may open the parent. */
 int disk_sync_parent(int fd) MUST_CHECK;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * streamfile.h - the files of one stream and their indexes: packets are appended
- * so that readers find whole ones, each before its index entry; after a
- * crash, whole packets are found again. Owned by a stream, of a consumer or of a relay;
- * runs in its thread. The file is made with the first packet.
+ * so that readers find complete ones only, and before their index entries; after a
+ * crash, complete packets are found again. Owned by a stream, of a consumer or of a relay;
+ * runs in its thread. The file is created with the first packet.
  */
 #ifndef STORE_STREAMFILE_H
 #define STORE_STREAMFILE_H
@@ -17,13 +17,13 @@
 /** Attributes that the streams of a ring set share. */
 struct stream_config {
 	const struct tracedir *trace;
-	struct disk *disk; /* the trace's */
+	struct disk *disk; /* of the trace */
 	char *channel;
 	uint32_t stream_class;
 	uint32_t first_instance;  /* CTF stream instance id of the first ring */
 	uint64_t tracefile_size;  /* bytes; 0: unlimited */
 	uint32_t tracefile_count; /* 0: unlimited */
-	bool unlisted;		  /* its files will not stay: the trace's list omits them */
+	bool unlisted;		  /* temporary files: the trace's list omits them */
 };
 
 struct stream_file {
@@ -35,7 +35,7 @@ struct stream_file {
 	uint64_t number; /* number of the next file, if their size is limited */
 };
 
-/** @config outlives it. */
+/** @config: outlives @file. */
 void stream_file_init(struct stream_file *file, const struct stream_config *config, uint32_t cpu);
 void stream_file_close(struct stream_file *file);
 
@@ -43,38 +43,39 @@ void stream_file_close(struct stream_file *file);
  *  not miss a file that the list does not have. */
 void stream_file_note(const struct stream_file *file);
 
-/** Does a packet of @bytes begin a file? *@ret_replaces: one that is removed for it. */
+/** Whether a packet of @bytes would begin a new file. *@ret_replaces: whether the oldest file would
+ *  then be removed. */
 bool stream_file_is_next(const struct stream_file *file, uint64_t bytes, bool *ret_replaces);
 /** Append a packet with its index entry. Return: 0, or negative errno: nothing was appended. */
 int stream_file_add(struct stream_file *file, const struct packet_header *header, const void *body,
 		    uint64_t body_bytes) MUST_CHECK;
 /**
- * stream_file_begin(), stream_file_body(), stream_file_finish() - the same in chunks, for a
- * body that arrives bit by bit: until it is finished, readers find an empty packet.
+ * stream_file_begin(), stream_file_body(), stream_file_finish() - append a packet whose body is
+ * received in chunks: until it is finished, readers find an empty packet.
  * @at: bytes of the body before @data.
  */
 int stream_file_begin(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
 int stream_file_body(struct stream_file *file, uint64_t at, const void *data,
 		     size_t len) MUST_CHECK;
 int stream_file_finish(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
-/** Before it is finished: the checksum, which was not known as it was begun. */
+/** Store the checksum of an unfinished packet, if it was not known when the packet was begun. */
 int stream_file_sum(struct stream_file *file, const struct packet_header *header) MUST_CHECK;
 /** Remove the unfinished packet. Return: 0 or negative errno. */
 int stream_file_undo(struct stream_file *file) MUST_CHECK;
 
-/** Sync it to the disk. Return: 0 or negative errno. */
+/** Sync the files to the disk. Return: 0 or negative errno. */
 int stream_file_sync(struct stream_file *file) MUST_CHECK;
 
 /**
- * stream_file_adopt() - continue after the last whole packet of the existing files.
- * @ret_last: its header.
+ * stream_file_adopt() - continue after the last complete packet of the existing files.
+ * @ret_last: header of that packet.
  * @cut: bytes that were cut off are added.
  * Return: 1: there is one; 0: there is none; negative errno.
  */
 int stream_file_adopt(struct stream_file *file, struct packet_header *ret_last,
 		      uint64_t *cut) MUST_CHECK;
 
-/* Parts that streamfile.c and streamfile_adopt.c share. */
+/* Shared by streamfile.c and streamfile_adopt.c. */
 
 /** Names of a stream's files. */
 struct stream_names {
@@ -84,7 +85,7 @@ struct stream_names {
 
 int stream_names(const struct stream_file *file, uint64_t number,
 		 struct stream_names *ret) MUST_CHECK;
-/** The entry of the packet that begins at file->bytes. */
+/** Append the index entry of the packet that begins at file->bytes. */
 int stream_file_add_index(struct stream_file *file, const struct packet_header *packet) MUST_CHECK;
 
 #endif

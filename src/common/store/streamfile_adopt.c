@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streamfile_adopt.c - continues after a writer has died. The files are authoritative, not the
- * ring: a consumer may have died between writing a packet and giving its space back. The last
- * index entry says where to begin; from there packets are walked by their headers, those without
- * an entry get one, and what is torn is cut off. Position and counters of the stream are those
- * of the last whole packet.
+ * streamfile_adopt.c - continues the files of a writer that has died. The files are authoritative,
+ * not the ring: a consumer may have died after it wrote a packet and before it released the space.
+ * The search begins at the last index entry; packets after it are found by their headers and get an
+ * index entry, and an incomplete rest is cut off. Position and counters of the stream are those of
+ * the last complete packet.
  */
 #include <endian.h>
 #include <errno.h>
@@ -30,8 +30,8 @@ static uint64_t streamfile_adopt_size_of(int fd)
 	return fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* Is there a whole packet of the stream at @at? A torn one has a content size
- * of its own (see append.h), or does not fit. */
+/* Is there a whole packet of the stream at @at? A torn one has a content size of its own (see
+ * append.h), or does not fit; the last sequence number is none, as no packet can follow it. */
 static bool packet_at(const struct stream_file *s, uint64_t at, uint64_t end,
 		      struct packet_header *ret)
 {
@@ -48,7 +48,7 @@ static bool packet_at(const struct stream_file *s, uint64_t at, uint64_t end,
 	       memcmp(ret->uuid, c->trace->uuid, sizeof(ret->uuid)) == 0 &&
 	       ret->stream_instance_id == (uint32_t)(c->first_instance + s->cpu) &&
 	       ret->content_size == ret->packet_size && ret->packet_size % 8 == 0 &&
-	       bytes >= sizeof(*ret) && bytes <= end - at;
+	       ret->packet_seq_num != UINT64_MAX && bytes >= sizeof(*ret) && bytes <= end - at;
 }
 
 static bool streamfile_adopt_is_successor(const struct packet_header *next,
@@ -85,7 +85,7 @@ static bool is_index(int fd)
 	       memcmp(&header, &ours, sizeof(ours)) == 0;
 }
 
-/* The last entry that tells of a whole packet; entries behind it don't count.
+/* The last entry of a whole packet; entries behind it don't count.
  * Return: whether there is one; file->bytes is where it begins. */
 static bool streamfile_adopt_find_entry(struct stream_file *s, uint64_t end,
 					struct packet_header *ret)

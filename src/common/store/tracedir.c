@@ -37,7 +37,7 @@ int tracedir_check_path(const char *path, struct err *err)
 	unsigned int depth = 0;
 
 	if (strlen(path) > 1024)
-		return err_set(err, ERR_INVALID, "the path of a trace is too long");
+		return err_set(err, ERR_INVALID, "the path of a trace is longer than 1024 bytes");
 	while (next_component(&rest, name)) {
 		if (name_check(name))
 			return err_set(err, ERR_INVALID, "'%s' in the path of a trace %s", name,
@@ -96,7 +96,7 @@ int tracedir_open_file(int dir_fd, const char *name)
 	return S_ISREG(st.st_mode) ? TAKE_FD(fd) : -EINVAL;
 }
 
-/* Metadata has reserved space ahead of the written part, for a full disk. Errors are
+/* Reserve space for metadata, so that it can be written when the disk is full. Errors are
  * ignored: not every file system supports it. */
 static void tracedir_reserve(struct tracedir *dir)
 {
@@ -115,7 +115,7 @@ static int tracedir_sync_names(const struct tracedir *dir, int output_fd)
 	return ret < 0 ? ret : disk_sync_parent(output_fd);
 }
 
-/* Metadata with a first packet names its owner. */
+/* The first packet of metadata contains the trace's UUID. */
 static bool tracedir_is_ours(const struct tracedir *dir)
 {
 	struct metapacket_header head;
@@ -124,7 +124,7 @@ static bool tracedir_is_ours(const struct tracedir *dir)
 	       memcmp(head.uuid, dir->uuid, sizeof(head.uuid)) == 0;
 }
 
-bool tracedir_hides(int metadata_fd)
+bool tracedir_has_form2(int metadata_fd)
 {
 	char text[METADATA_FORM_BYTES + METADATA_PAD_MAX];
 	ssize_t n = pread(metadata_fd, text, sizeof(text), sizeof(struct metapacket_header));
@@ -141,7 +141,7 @@ static int make_files(struct tracedir *dir, int output_fd, bool adopt)
 	if (dir->index_fd < 0)
 		return dir->index_fd;
 	dir->metadata_fd = adopt ? tracedir_open_file(dir->fd, "metadata") : -ENOENT;
-	/* an adopted one may not have got so far */
+	/* the previous process may have died before it created the file */
 	if (dir->metadata_fd == -ENOENT)
 		dir->metadata_fd = tracedir_create_file(dir->fd, "metadata");
 	if (dir->metadata_fd < 0)
@@ -173,7 +173,8 @@ int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uui
 	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, false);
 
 	if (result == -EEXIST)
-		err_set(err, ERR_OUTPUT, "%s/metadata exists: there is a trace already", path);
+		err_set(err, ERR_OUTPUT, "%s/metadata exists: choose a directory without a trace",
+			path);
 	else if (result < 0)
 		err_errno(err, ERR_OUTPUT, -result, "can't create the trace directory '%s'", path);
 	if (result < 0) {
@@ -200,7 +201,7 @@ void tracedir_note(const struct tracedir *dir)
 		(void)!disk_sync_data(fd);
 }
 
-static int tracedir_truncate(struct tracedir *dir, uint64_t metadata_bytes, bool behind)
+static int tracedir_truncate(struct tracedir *dir, uint64_t metadata_bytes, bool may_be_shorter)
 {
 	struct stat st;
 
@@ -208,13 +209,13 @@ static int tracedir_truncate(struct tracedir *dir, uint64_t metadata_bytes, bool
 		return 0;
 	if (fstat(dir->metadata_fd, &st) < 0)
 		return -errno;
-	if ((uint64_t)st.st_size < metadata_bytes && !behind)
+	if ((uint64_t)st.st_size < metadata_bytes && !may_be_shorter)
 		return -ENODATA;
 	metadata_bytes = MIN((uint64_t)st.st_size, metadata_bytes);
 	if (ftruncate(dir->metadata_fd, (off_t)metadata_bytes) < 0)
 		return -errno;
 	dir->metadata_bytes = metadata_bytes;
-	dir->hides = metadata_bytes && tracedir_hides(dir->metadata_fd);
+	dir->hides = metadata_bytes && tracedir_has_form2(dir->metadata_fd);
 	dir->reserved_bytes = 0; /* cut off as well */
 	tracedir_reserve(dir);
 	return 0;
@@ -225,20 +226,21 @@ int tracedir_cut(struct tracedir *dir, uint64_t metadata_bytes)
 	return tracedir_truncate(dir, metadata_bytes, false);
 }
 
-int tracedir_cut_behind(struct tracedir *dir, uint64_t metadata_bytes)
+int tracedir_cut_shorter(struct tracedir *dir, uint64_t metadata_bytes)
 {
 	return tracedir_truncate(dir, metadata_bytes, true);
 }
 
 static int tracedir_open_existing(uint64_t id, int output_fd, const char *path,
-				  const uint8_t uuid[16], uint64_t metadata_bytes, bool behind,
-				  struct disk *disk, struct tracedir **ret, struct err *err)
+				  const uint8_t uuid[16], uint64_t metadata_bytes,
+				  bool may_be_shorter, struct disk *disk, struct tracedir **ret,
+				  struct err *err)
 {
 	struct tracedir *dir = tracedir_alloc(id, output_fd, path, uuid, disk);
 	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, true);
 
 	if (result == 0)
-		result = tracedir_truncate(dir, metadata_bytes, behind);
+		result = tracedir_truncate(dir, metadata_bytes, may_be_shorter);
 	if (result < 0) {
 		dir->metadata_fd = close_fd(dir->metadata_fd); /* left as it is */
 		tracedir_free(dir);
@@ -258,9 +260,9 @@ int tracedir_adopt(uint64_t id, int output_fd, const char *path, const uint8_t u
 				      err);
 }
 
-int tracedir_adopt_behind(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
-			  uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
-			  struct err *err)
+int tracedir_adopt_shorter(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
+			   uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
+			   struct err *err)
 {
 	return tracedir_open_existing(id, output_fd, path, uuid, metadata_bytes, true, disk, ret,
 				      err);
@@ -320,7 +322,7 @@ int tracedir_append(struct tracedir *dir, const void *text, uint32_t len)
 	ret = append_packet(dir->metadata_fd, dir->metadata_bytes, &packet);
 	if (ret == 0 && disk_syncs(dir->disk))
 		ret = disk_sync_data(dir->metadata_fd);
-	if (ret < 0) { /* with the torn end, the room behind it was cut off */
+	if (ret < 0) { /* the incomplete packet was truncated, and the reserved space with it */
 		dir->reserved_bytes = 0;
 		return ret;
 	}
@@ -332,8 +334,8 @@ int tracedir_append(struct tracedir *dir, const void *text, uint32_t len)
 	return 0;
 }
 
-/* With the empty lines before it, which it gets nowhere else then: what they are for, they
- * do there, too. */
+/* With the empty lines before it, which are then written nowhere else: they serve their purpose
+ * there, too. */
 int tracedir_text(const struct tracedir *dir, uint64_t at, char **ret, uint32_t *ret_len)
 {
 	const uint32_t fixed = sizeof(struct metapacket_header) + METAPACKET_TRAILER_BYTES;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tracedir.h - one CTF trace on disk: its directory, index/ and the metadata
- * file. Owned and used by the worker of its output, as the output's user. Every
- * name is opened beneath the output's descriptor one component at a time,
- * follows no link and never replaces a file that was there.
+ * file. Owned and used by the worker of its output, as the output's user. Paths
+ * are opened one component at a time, relative to the output's descriptor: symbolic
+ * links are not followed, and existing files are not replaced.
  */
 #ifndef STORE_TRACEDIR_H
 #define STORE_TRACEDIR_H
@@ -21,25 +21,25 @@ struct tracedir {
 	uint8_t uuid[16];
 	char *path;		       /* relative to the output; for messages */
 	int fd, index_fd, metadata_fd; /* -1: the output has no directory */
-	int output_fd;		       /* its owner's */
+	int output_fd;		       /* of the output's directory; owned by the output */
 	bool hides;		       /* its packets have form 2, see trace/packet.h */
 	uint64_t metadata_bytes;
-	uint64_t sent_bytes;	 /* of these, the bytes that the relay has */
-	uint64_t reserved_bytes; /* of the metadata file, if space was reserved for it */
-	struct disk *disk;	 /* the worker's */
+	uint64_t sent_bytes;	 /* bytes of the metadata that the relay has */
+	uint64_t reserved_bytes; /* bytes reserved on disk for the metadata file; 0: none */
+	struct disk *disk;	 /* owned by the worker */
 };
 
 #define TRACEDIR_MAX_DEPTH 8u /* components of a trace's path, below the output's directory */
 
-/** Check that @path is relative, not too deep, without "." and "..", and all components are
- *  valid names. */
+/** Check that @path is relative, has at most TRACEDIR_MAX_DEPTH components, and that these are
+ *  valid names, not "." or "..". */
 int tracedir_check_path(const char *path, struct err *err);
 
 /**
  * tracedir_new() - create the missing directories and an empty metadata file.
- * @disk: outlives it.
- * @output_fd: the output's directory, which outlives it; -1: none, the trace is only counted.
- * @path: checked.
+ * @disk: outlives the trace.
+ * @output_fd: the output's directory, which outlives the trace; -1: none, events are only counted.
+ * @path: checked by tracedir_check_path().
  */
 int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
 		 struct disk *disk, struct tracedir **ret, struct err *err);
@@ -50,37 +50,39 @@ int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uui
 int tracedir_adopt(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
 		   uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
 		   struct err *err);
-/** Truncate the metadata: the rest was never acknowledged. Return: 0 or negative errno. */
+/** Truncate the metadata to @metadata_bytes: the rest was never acknowledged. Return: 0 or negative
+ *  errno. */
 int tracedir_cut(struct tracedir *dir, uint64_t metadata_bytes) MUST_CHECK;
-/** The same two for a file that may be shorter: its size is then in the trace's metadata_bytes. */
-int tracedir_adopt_behind(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
-			  uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
-			  struct err *err);
-int tracedir_cut_behind(struct tracedir *dir, uint64_t metadata_bytes) MUST_CHECK;
+/** tracedir_adopt() and tracedir_cut() for a file that may be shorter than @metadata_bytes: the
+ *  trace's metadata_bytes is then the file's size. */
+int tracedir_adopt_shorter(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
+			   uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
+			   struct err *err);
+int tracedir_cut_shorter(struct tracedir *dir, uint64_t metadata_bytes) MUST_CHECK;
 /** Release the space that was reserved for metadata, as it is complete. */
 void tracedir_release(struct tracedir *dir);
 struct tracedir *tracedir_free(struct tracedir *dir);
-/** Bytes of its files. */
+/** Sum of the sizes of the trace's files. */
 uint64_t tracedir_measure(const struct tracedir *dir);
 
-/** Add it to its output's list of traces. A failure is ignored: readers do not miss a trace that
- *  the list does not have. */
+/** Add the trace to the output's list of traces. A failure is ignored: readers do not miss a trace
+ *  that the list does not have. */
 void tracedir_note(const struct tracedir *dir);
 
 /** Whether the metadata in a file declares packets of form 2. */
-bool tracedir_hides(int metadata_fd);
+bool tracedir_has_form2(int metadata_fd);
 /** Append TSDL text as one packet. Return: 0, or negative errno: nothing was appended. */
 int tracedir_append(struct tracedir *dir, const void *text, uint32_t len) MUST_CHECK;
 /**
- * tracedir_text() - the text of the metadata packet at @at: appended to another file at the same
- * offset it results in the same bytes.
+ * tracedir_text() - the text of the metadata packet at offset @at. Appended to another file at the
+ * same offset, it produces the same bytes.
  * @ret: allocated.
  * Return: 0 or negative errno.
  */
 int tracedir_text(const struct tracedir *dir, uint64_t at, char **ret,
 		  uint32_t *ret_len) MUST_CHECK;
 
-/** Remove its files of metadata and its directories, as far as nothing else is in them. */
+/** Remove the trace's metadata file, lists and directories, if no other files are in them. */
 void tracedir_remove(struct tracedir *dir, int output_fd);
 
 /** Open an existing regular file, not a symbolic link. Return: descriptor or negative errno. */

@@ -109,8 +109,8 @@ static enum ltt_clock_kind clock_choose(void)
 #endif
 }
 
-/* time = (cycles * time_mult) >> time_shift is what the kernel itself reckons
- * with; it shows the two in the mmap page of any perf event (linux/perf_event.h). */
+/* time = (cycles * time_mult) >> time_shift is the kernel's own computation; it exports the two
+ * factors in the mmap page of any perf event (linux/perf_event.h). */
 static uint64_t perf_hz(void)
 {
 	struct perf_event_attr attr = {

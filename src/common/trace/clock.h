@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * clock.h - the clock of traces: its source, its frequency, and the calendar time of its zero.
- * Kept by ltt-sessiond; one thread.
+ * clock.h - the clock of traces: its source, its frequency, and the calendar time of its value 0.
+ * Used by ltt-sessiond; one thread.
  *
- * The CPU's counter is used where the kernel itself trusts it for timekeeping;
- * else CLOCK_MONOTONIC. The counter's frequency is the kernel's if available, or measured;
- * `source` describes it, in words that are stored in the trace.
+ * The CPU's cycle counter is used if the kernel uses it for timekeeping; else
+ * CLOCK_MONOTONIC. The counter's frequency is the kernel's if available, or measured;
+ * `source` describes its origin, in a text that is stored in the trace.
  */
 #ifndef TRACE_CLOCK_H
 #define TRACE_CLOCK_H
@@ -14,18 +14,18 @@
 
 #include "ltt_ring.h"
 
-/** One instant on the three clocks, taken as close together as can be. */
+/** Readings of three clocks, taken within the shortest possible time. */
 struct clock_sample {
-	uint64_t cycles; /* of the trace clock: its own unit */
-	uint64_t raw_ns; /* CLOCK_MONOTONIC_RAW */
-	uint64_t real_ns;
-	uint64_t width_ns; /* the readings lie within this */
+	uint64_t cycles;   /* trace clock, in its unit */
+	uint64_t raw_ns;   /* CLOCK_MONOTONIC_RAW */
+	uint64_t real_ns;  /* CLOCK_REALTIME */
+	uint64_t width_ns; /* time between the first and the last reading */
 };
 
 struct trace_clock {
 	enum ltt_clock_kind kind;
-	uint64_t known_hz; /* known exactly; 0: still to be measured */
-	char source[96];   /* of the frequency, as text */
+	uint64_t known_hz; /* exact frequency; 0: it has to be measured */
+	char source[96];   /* origin of the frequency, as text */
 	struct clock_sample first;
 };
 
@@ -34,19 +34,19 @@ struct clock_facts {
 	enum ltt_clock_kind kind;
 	uint64_t freq_hz;
 	uint64_t precision; /* cycles */
-	uint64_t offset_s;  /* since the Epoch, of the clock's zero; and */
-	uint64_t offset;    /* cycles more */
+	uint64_t offset_s;  /* time from the Epoch to the clock's value 0: seconds, */
+	uint64_t offset;    /* and cycles in addition */
 	char source[96];
 	char uuid[40]; /* this boot's id; empty: unknown */
 };
 
-/** The machine's CLOCK_MONOTONIC, in ns, whatever time namespace this process is in. */
+/** CLOCK_MONOTONIC of the initial time namespace, in ns. */
 uint64_t clock_monotonic_ns(void);
 /** Choose the clock: LTT_CLOCK=monotonic in the environment selects CLOCK_MONOTONIC. */
 void clock_init(struct trace_clock *clock);
 /** Current properties: a measured frequency becomes more exact with time. */
 void clock_facts(struct trace_clock *clock, struct clock_facts *ret);
-/** Its frequency, as exactly as it is known now. */
+/** The clock's frequency, as exactly as it is known now. */
 uint64_t clock_hz(struct trace_clock *clock);
 
 /** Pure parts, for tests. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A register of the sum is a polynomial over bits, lowest degree first; feeding
- * zeros to it is linear, so that a table per byte of the register tells what
- * any number of zeros makes of it.
+ * A register of the sum is a polynomial over bits, lowest degree first; feeding zeros to it is
+ * linear, so that a table for each byte of the register gives the result of any number of zeros.
  *
- * The instruction takes eight bytes a cycle but needs three cycles for its answer:
- * three parts of a block are summed side by side, and the sums joined by
- * such tables. Memory is slower than that: the next block is asked for meanwhile.
+ * The instruction processes eight bytes a cycle but has a latency of three cycles: three parts of
+ * a block are summed side by side, and the sums are joined by such tables. Memory is slower than
+ * that, so the next block is prefetched meanwhile.
  */
 #include "crc32c.h"
 

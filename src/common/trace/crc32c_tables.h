@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* clang-format off */
-/* [k][b]: what k further zero bytes make of the lowest byte b */
+/* [k][b]: the lowest byte b after k further zero bytes */
 static const uint32_t crc32c_zeros[8][256] = {
 	{
 		0x00000000, 0xf26b8303, 0xe13b70f7, 0x1350f3f4, 0xc79a971f, 0x35f1141c, 0x26a1e7e8,
@@ -327,7 +327,7 @@ static const uint32_t crc32c_zeros[8][256] = {
 	},
 };
 
-/* [k][b]: what CRC32C_PART zero bytes make of byte k of a register, if it is b */
+/* [k][b]: a register with b in byte k, after CRC32C_PART zero bytes */
 #define CRC32C_PART 1024u
 static const uint32_t crc32c_far[4][256] = {
 	{

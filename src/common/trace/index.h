@@ -34,7 +34,7 @@ struct index_entry {
 	uint64_t packet_seq_num;
 };
 
-/** As bytes of the file. */
+/** The header, in the byte order of the file. */
 struct index_header index_header_make(void);
 /** The entry of a packet that begins at @offset. */
 struct index_entry index_entry_make(uint64_t offset, const struct packet_header *packet);

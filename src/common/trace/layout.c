@@ -198,7 +198,9 @@ void layout_field_type(const struct layout_field *f, char *buf, size_t len)
 {
 	const char *type = layout_rules_of(f)->type;
 
-	if (type)
+	if (f->kind == LAYOUT_KIND_DYNAMIC)
+		snprintf(buf, len, "integer, float, string or none");
+	else if (type)
 		snprintf(buf, len, "%s", type);
 	else if (f->flags & LTT_FIELD_TEXT)
 		snprintf(buf, len, "string");

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * layout.h - the fields of an event, in payload order. Plain data in
- * one block of memory, owned by its creator; no thread, no descriptor.
- * The wire carries the kinds and flags of ltt/site.h, and so does this.
+ * layout.h - the fields of an event, in the order of the payload: one block of memory,
+ * owned by its creator. Kinds and flags are those of ltt/site.h, as in messages.
  */
 #ifndef TRACE_LAYOUT_H
 #define TRACE_LAYOUT_H
@@ -18,6 +17,10 @@
 #define LAYOUT_MAX_FIELDS 1024u
 #define LAYOUT_MAX_LABELS 4096u /* of one enumeration */
 #define LAYOUT_MAX_PAYLOAD 65536u
+
+/* A kind besides those of enum ltt_field_kind, of contexts only: a value with its type, as libltt
+ * writes those of ltt/context.h. */
+#define LAYOUT_KIND_DYNAMIC 128u
 
 struct layout_label {
 	const char *text;
@@ -39,7 +42,7 @@ struct layout_field {
 /** struct layout - made by layout_new(), filled by layout_add_field() and layout_add_label(). */
 struct layout {
 	uint32_t nr_fields;
-	uint32_t nr_labels; /* of all fields together, so far */
+	uint32_t nr_labels; /* sum of the labels of all fields */
 	uint32_t max_fields, max_labels;
 	size_t text_len, text_cap;
 	struct layout_field *fields;
@@ -50,18 +53,18 @@ struct layout {
 /** Return: an empty layout with this capacity; NULL: no memory. */
 struct layout *layout_new(uint32_t max_fields, uint32_t max_labels, size_t text_bytes);
 struct layout *layout_free(struct layout *layout);
-/** Append a field (name and labels are set by these functions) or a label of the
- *  last field. Texts are copied. Return: false if the capacity is used up. */
+/** Append a field, whose labels are ignored; append a label to the last field. Texts are copied.
+ *  Return: false if the capacity is used up. */
 bool layout_add_field(struct layout *layout, const struct layout_field *field);
 bool layout_add_label(struct layout *layout, const char *text, int64_t first, int64_t last);
 
-/** Check that such a layout can be recorded and described. Return: NULL, or the problem. */
+/** Check that a layout can be recorded and declared in metadata. Return: NULL, or the problem. */
 const char *layout_check(const struct layout *layout);
 
 /** Whether the trace has the number of elements as one more field, "_NAME_length". */
 bool layout_has_length(const struct layout_field *field);
 
-/** Text such as "integer", "string", "array of 3 integers". */
+/** The type of a field as text, for example "integer", "string", "array of 3 integers". */
 void layout_field_type(const struct layout_field *field, char *buf, size_t len);
 
 #endif

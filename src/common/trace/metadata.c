@@ -360,6 +360,20 @@ static void put_sequence(FILE *f, const struct layout_field *field, const char *
 	fprintf(f, " %s[ _%s_length ]", name, name);
 }
 
+/* LTTng has a variant here; babeltrace2 2.0.4 can't read one in the context of an event class. So
+ * all members are there, and the first one is the number of the valid one. */
+static void put_dynamic(FILE *f)
+{
+	fprintf(f,
+		"struct {\n"
+		"\t\t\tenum : integer { size = 8; align = 8; signed = false; } "
+		"{ \"none\" = 0, \"integer\" = 1, \"float\" = 2, \"string\" = 3 } _kind;\n"
+		"\t\t\tinteger { size = 64; align = 8; signed = true; } _integer;\n"
+		"\t\t\tfloating_point { exp_dig = 11; mant_dig = 53; align = 8; } _float;\n"
+		"\t\t\tstring _string;\n"
+		"\t\t}");
+}
+
 static void put_field(FILE *f, const struct layout_field *field)
 {
 	char name[256];
@@ -377,6 +391,8 @@ static void put_field(FILE *f, const struct layout_field *field)
 			fprintf(f, "string");
 		else if (field->kind == LTT_KIND_ENUM)
 			metadata_put_enum(f, field);
+		else if (field->kind == LAYOUT_KIND_DYNAMIC)
+			put_dynamic(f);
 		else
 			put_element(f, field);
 		fprintf(f, " %s", name);
@@ -384,6 +400,16 @@ static void put_field(FILE *f, const struct layout_field *field)
 			fprintf(f, "[%u]", field->count);
 	}
 	fprintf(f, ";\n");
+}
+
+static void put_context(FILE *f, const char *attribute, const struct layout *contexts)
+{
+	if (!contexts || !contexts->nr_fields)
+		return;
+	fprintf(f, "\t%s := struct {\n", attribute);
+	for (uint32_t i = 0; i < contexts->nr_fields; i++)
+		put_field(f, &contexts->fields[i]);
+	fprintf(f, "\t};\n");
 }
 
 char *metadata_stream(uint32_t stream_class, const struct layout *contexts)
@@ -397,12 +423,7 @@ char *metadata_stream(uint32_t stream_class, const struct layout *contexts)
 		"\tevent.header := struct event_header;\n"
 		"\tpacket.context := struct packet_context;\n",
 		stream_class);
-	if (contexts && contexts->nr_fields)
-		fprintf(text.file, "\tevent.context := struct {\n");
-	for (uint32_t i = 0; contexts && i < contexts->nr_fields; i++)
-		put_field(text.file, &contexts->fields[i]);
-	if (contexts && contexts->nr_fields)
-		fprintf(text.file, "\t};\n");
+	put_context(text.file, "event.context", contexts);
 	fprintf(text.file, "};\n\n");
 	return text_end(&text);
 }
@@ -438,6 +459,16 @@ char *metadata_event_body(const struct metadata_event *event)
 	return text_end(&text);
 }
 
+char *metadata_event_context(const struct layout *contexts)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	put_context(text.file, "context", contexts);
+	return text_end(&text);
+}
+
 char *metadata_buffer(const char *what, uint64_t id, const char *name)
 {
 	struct text text;
@@ -445,7 +476,7 @@ char *metadata_buffer(const char *what, uint64_t id, const char *name)
 	if (!text_begin(&text))
 		return NULL;
 	fprintf(text.file, "%s%" PRIu64 " ", what, id);
-	for (; *name; name++) /* what could end the remark does not get into it */
+	for (; *name; name++) /* a text that could end the comment is not copied into it */
 		fputc(isalnum((unsigned char)*name) || strchr("_-.", *name) ? *name : '_',
 		      text.file);
 	fprintf(text.file, " */\n");
@@ -475,6 +506,27 @@ char *metadata_marker(const char *name, const char *refused, const char *armed, 
 	text_in_remark(text.file, refused);
 	text_in_remark(text.file, armed);
 	fprintf(text.file, "*/\n");
+	return text_end(&text);
+}
+
+char *metadata_sampled(uint32_t stream_class, uint32_t id, const char *how)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	fprintf(text.file, METADATA_SAMPLED "%" PRIu32 " %" PRIu32 " %s */\n", stream_class, id,
+		how);
+	return text_end(&text);
+}
+
+char *metadata_not_sampled(uint64_t id, uint64_t nr)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	fprintf(text.file, METADATA_NOT_SAMPLED "%" PRIu64 " %" PRIu64 " */\n", id, nr);
 	return text_end(&text);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * metadata.h - the text (TSDL, CTF 1.8) that describes a trace. Pure: facts in,
- * allocated text out (NULL: no memory). ltt-sessiond writes it part by part
- * while the trace runs; each part consists of complete top-level declarations.
+ * metadata.h - the text (TSDL, CTF 1.8) that describes a trace. Pure: the functions return
+ * allocated text (NULL: no memory). ltt-sessiond appends parts to the metadata while the session
+ * records; each part consists of complete top-level declarations.
  *
  * Bytes of packets: trace/packet.h. Bytes of records: abi/ltt_ring.h.
  */
@@ -35,58 +35,69 @@ struct metadata_trace {
 	const char *session;
 	const char *hostname;
 	uint64_t created_ns;			/* CLOCK_REALTIME */
-	uint32_t uid;				/* whose buffers; unless */
-	const struct metadata_process *process; /* not NULL: a process's */
-	const struct metadata_kernel *kernel;	/* not NULL: the kernel's */
+	uint32_t uid;				/* owner of the buffers, if they are a user's */
+	const struct metadata_process *process; /* owner of the buffers, a process; or NULL */
+	const struct metadata_kernel *kernel;	/* owner of the buffers, the kernel; or NULL */
 	const struct clock_facts *clock;
-	bool hides; /* form 2 */
+	bool hides; /* packets have form 2, see packet.h */
 };
 
 struct metadata_event {
 	const char *name;
-	int loglevel;	    /* negative: it has none */
+	int loglevel;	    /* negative: none */
 	const char *format; /* of a marker; else NULL or empty */
 	const struct layout *layout;
 };
 
 /**
- * metadata_hides() - whether the text of a whole metadata begins as one of form 2. Readers then
- * do not print the packet fields of ltt (trace/packet.h).
+ * metadata_hides() - whether metadata, of which @text is the beginning, declares packets of form 2,
+ * of which readers do not print this project's fields (trace/packet.h).
  */
 bool metadata_hides(const char *text, size_t len) MUST_CHECK;
 /**
- * metadata_show() - convert the text that begins a metadata of form 2 to form 1, of the same
- * length: for relays that store packets as they come. Other text stays as it is.
+ * metadata_show() - convert the beginning of metadata of form 2 to form 1, of the same length: for
+ * relays that don't support form 2. Other text stays unchanged.
  */
 void metadata_show(char *text, size_t len);
-#define METADATA_FORM_BYTES 64u /* the text that says it is within so many */
-#define METADATA_PAD_MAX 64u	/* behind so many empty lines at most */
+#define METADATA_FORM_BYTES 64u /* length of the beginning that shows the form */
+#define METADATA_PAD_MAX 64u	/* most empty lines before it */
 
-/** The beginning: everything up to the first stream. */
+/** The beginning of metadata, up to the first stream class. */
 char *metadata_head(const struct metadata_trace *trace) MUST_CHECK;
-/** A stream class: a channel. @contexts: the contexts of each event, before its payload; NULL or
- *  empty: none. */
+/** Declaration of a stream class, which is a channel. @contexts: the contexts of each event, before
+ *  its payload; NULL or empty: none. */
 char *metadata_stream(uint32_t stream_class, const struct layout *contexts) MUST_CHECK;
-/** All of an event class but its numbers: two classes are the same if and only
- *  if these texts are equal. */
+/** Declaration of an event class without its ids: two classes are the same if and only if these
+ *  texts are equal. */
 char *metadata_event_body(const struct metadata_event *event) MUST_CHECK;
-/** A remark, which readers skip: the memory of a buffer is lost, with events that no
- *  packet counts; or it was found again. @id: of the buffer in its session. */
+/** The end of the body of an event class with contexts; "" for an empty layout. Each record has
+ *  their values in front of its payload. */
+char *metadata_event_context(const struct layout *contexts) MUST_CHECK;
+/** A comment in the metadata: the memory of a buffer was lost, with events that no packet counts;
+ *  or it was found again. @what: one of these macros. @id: of the buffer in its session. */
 #define METADATA_BUFFER_LOST "/* buffer lost: "
 #define METADATA_BUFFER_FOUND "/* buffer found: "
 char *metadata_buffer(const char *what, uint64_t id, const char *name) MUST_CHECK;
-/** Another one: a marker is not recorded, as its format is not the one that @armed says. Bytes of
- *  the texts that a remark can't have are written as \xHH. */
+/** A comment: a marker is not recorded, as its format, @refused, differs from the recorded one,
+ *  @armed. Bytes of the texts that a comment can't contain are written as \xHH. */
 #define METADATA_MARKER_REFUSED "/* marker refused: "
 char *metadata_marker(const char *name, const char *refused, const char *armed,
 		      uint32_t pid) MUST_CHECK;
-/** The event class, declared. */
+/** A comment: the sampling of an event class. @how: for example "1/64 by FIELD, 100/s, first
+ *  10". */
+#define METADATA_SAMPLED "/* sampled: "
+char *metadata_sampled(uint32_t stream_class, uint32_t id, const char *how) MUST_CHECK;
+/** A comment: the number of events of a buffer that sampling left out. The last comment about a
+ *  buffer is valid. @id: of the buffer in its session. */
+#define METADATA_NOT_SAMPLED "/* not sampled: "
+char *metadata_not_sampled(uint64_t id, uint64_t nr) MUST_CHECK;
+/** Declaration of an event class. @body: from metadata_event_body(). */
 char *metadata_event(uint32_t stream_class, uint32_t id, const char *body) MUST_CHECK;
 
-/** A field's name as it stands in the trace: `_` before, no odd character. */
+/** The identifier of a field in metadata: `_` is prepended, and invalid characters are replaced. */
 void metadata_identifier(const char *name, char *buf, size_t len);
 
-/** 20261121T051015+0000, as LTTng writes instants; @buf holds 21 bytes or more. */
+/** Format a time as 20261121T051015+0000, as LTTng does; @buf holds 21 bytes or more. */
 void metadata_datetime(uint64_t real_ns, char *buf, size_t len);
 
 #endif

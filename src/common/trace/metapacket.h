@@ -29,15 +29,15 @@ struct metapacket_header {
 struct metapacket_header metapacket_header_make(const uint8_t uuid[16], uint32_t len);
 
 /*
- * Readers refuse a packet whose header has a checksum, so ours is a comment at the
- * end of the text, of what is before it.
+ * Readers reject a packet whose header has a checksum, so the checksum is in a comment at the
+ * end of the text: the trailer, which covers all bytes before it.
  */
 #define METAPACKET_TRAILER_BYTES 22u
 
-/** Write the trailer of @text, no NUL behind it. */
+/** Write the trailer of @text, without a NUL. */
 void metapacket_trailer_make(const void *text, size_t len, char ret[METAPACKET_TRAILER_BYTES]);
 
-/** Does @text, all of a packet's, end with a trailer that is not its own? */
+/** Whether @text, the complete text of a packet, ends with a trailer whose checksum is wrong. */
 bool metapacket_is_damaged(const void *text, size_t len);
 
 #endif

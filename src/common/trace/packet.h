@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * packet.h - header and context of a packet in a stream file, as bytes.
+ * packet.h - layout of the header and context of a packet in a stream file.
  *
- * The TSDL that describes it is written by sessiond (trace/metadata.c) from the
- * same file of facts; doc/trace-format.md explains it. All little-endian, packed.
- * Source: CTF 1.8.3; the leading fields are laid out as LTTng's are, ours follow.
+ * trace/metadata.c has the TSDL that declares it; doc/trace-format.md explains it. All fields are
+ * little-endian and packed. According to CTF 1.8.3; the first fields have LTTng's layout, fields of
+ * this project follow.
  *
- * struct packet_header is what daemons and relays exchange, and what the files of traces of form 1
- * have. Readers print each field that a context declares, so the files of form 2 have ours in a gap
- * that the metadata does not declare (packet_to_file()). Both take the same room.
+ * Consumers send struct packet_header to relays. There are two forms of it in files: traces of form
+ * 1 contain struct packet_header. As readers print each declared field of a context, traces of form
+ * 2 have this project's fields in a gap that the metadata does not declare (packet_to_file()). Both
+ * have the same size.
  */
 #ifndef TRACE_PACKET_H
 #define TRACE_PACKET_H
@@ -28,30 +29,30 @@ struct packet_header {
 	/* packet.context */
 	uint64_t timestamp_begin;
 	uint64_t timestamp_end;
-	uint64_t content_size; /* bits; equal to packet_size: no padding, ever */
+	uint64_t content_size; /* bits; equal to packet_size, as there is no padding */
 	uint64_t packet_size;
 	uint64_t packet_seq_num;
-	uint64_t events_discarded; /* sum of the four below; cumulative */
+	uint64_t events_discarded; /* sum of the four causes of loss below; cumulative */
 	uint32_t cpu_id;
-	/* ours */
-	uint64_t stream_pos;	  /* position of the first byte in the ring's life */
+	/* fields of this project */
+	uint64_t stream_pos;	  /* position of the first byte, from the ring's creation */
 	uint64_t events_recorded; /* records from the stream's begin to this packet's end */
 	uint64_t lost_full;	  /* causes of loss, cumulative */
 	uint64_t lost_size;
 	uint64_t lost_busy;
-	uint64_t lost_output; /* published, but the output failed */
-	uint32_t crc32c;      /* of the packet, this field taken as 0 */
+	uint64_t lost_output; /* recorded, but the output failed */
+	uint32_t crc32c;      /* of the packet, computed with 0 in this field */
 } __attribute__((packed));
 
-/** Whether @header was set: one whose magic is 0 stands for "there is none". */
+/** Whether @header is set: a header with magic 0 means "no packet". */
 static inline bool packet_is_set(const struct packet_header *header)
 {
 	return header->magic != 0;
 }
 
 /**
- * struct packet_file_header - a packet's header in the files of a trace of form 2: the gap in front
- * of stream_id is that of a field that is aligned to 64 bytes.
+ * struct packet_file_header - a packet's header in the files of a trace of form 2: the metadata
+ * aligns stream_id to 64 bytes, so that readers skip the gap before it.
  */
 struct packet_file_header {
 	/* packet.header */
@@ -59,7 +60,7 @@ struct packet_file_header {
 	uint32_t stream_instance_id;
 	/* the gap */
 	uint32_t form;	 /* PACKET_FORM_HIDING */
-	uint32_t crc32c; /* as if the header were a struct packet_header */
+	uint32_t crc32c; /* computed over the struct packet_header */
 	uint64_t stream_pos;
 	uint64_t events_recorded;
 	uint64_t lost_full;
@@ -81,7 +82,7 @@ struct packet_file_header {
 
 #define PACKET_FORM_HIDING 2u
 
-/** A packet's header as the bytes of a file: of either form. */
+/** A packet's header in a file, of either form. */
 union packet_bytes {
 	struct packet_header plain;
 	struct packet_file_header hiding;
@@ -89,9 +90,10 @@ union packet_bytes {
 
 /** @hides: the trace has form 2. */
 void packet_to_file(const struct packet_header *header, bool hides, union packet_bytes *ret);
-/** Return: false: it is not of that form. Nothing else is checked. */
+/** Convert a header of a file. Return: false: it does not have that form. Nothing else is
+ *  checked. */
 bool packet_from_file(const union packet_bytes *bytes, bool hides, struct packet_header *ret);
-/** Where the file has the content size, and the checksum, behind a packet's begin. */
+/** Offsets of the content size and the checksum in the header in a file. */
 size_t packet_content_at(bool hides);
 size_t packet_crc_at(bool hides);
 
@@ -99,10 +101,10 @@ size_t packet_crc_at(bool hides);
 uint32_t packet_checksum(const struct packet_header *header, const void *body, size_t len);
 
 /**
- * packet_first_ts() - when the first record of a packet was made: its header is a clock cut
- * short, which goes on from the packet's begin (see ltt_ring.h).
- * @body: as much of it as there is, PACKET_FIRST_BYTES at most.
- * Return: a time within the packet; the packet's begin, if there are no records.
+ * packet_first_ts() - the time of the first record of a packet: a compact record header has only
+ * the low bits of the clock, which are completed by the packet's begin (see ltt_ring.h).
+ * @body: the body, or its first PACKET_FIRST_BYTES.
+ * Return: the time; the packet's begin, if there are no records.
  */
 uint64_t packet_first_ts(const struct packet_header *header, const void *body, size_t len);
 #define PACKET_FIRST_BYTES 13u

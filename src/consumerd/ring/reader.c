@@ -31,6 +31,12 @@ void reader_init(struct ring_reader *reader, const struct ltt_ring_desc *desc,
 	};
 }
 
+uint64_t reader_not_sampled(const struct ltt_ring_prod *prod)
+{
+	return __atomic_load_n(&prod->not_sampled, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&prod->not_sampled_apart, __ATOMIC_RELAXED);
+}
+
 bool reader_copy_words(const struct ltt_ring_prod *prod, struct ring_words *ret)
 {
 	uint64_t pub = __atomic_load_n(&prod->pub, __ATOMIC_ACQUIRE);
@@ -97,7 +103,7 @@ static void reader_update_ts(struct ring_reader *r, uint64_t raw)
 	}
 }
 
-/* Nobody loses faster than one record a nanosecond. */
+/* No producer loses more than one record a nanosecond. */
 bool reader_plausible_lost(uint64_t delta, uint64_t elapsed_ns)
 {
 	return delta <= elapsed_ns + 1000;
@@ -139,7 +145,7 @@ int reader_snapshot(struct ring_reader *r, bool last_chance)
 	return READER_OK;
 }
 
-bool reader_has_news(const struct ring_reader *r)
+bool reader_has_data(const struct ring_reader *r)
 {
 	return __atomic_load_n(&r->prod->pub, __ATOMIC_ACQUIRE) != r->raw.pub;
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * reader.h - one ring as the consumer sees it. The producer's words may hold
- * anything: applications can scribble over them. Each reading is copied once,
- * compared with what the reader itself knows, and clamped; nothing in here
- * follows an offset or a length that was found in shared memory. Owned by a ring set,
+ * reader.h - reads one ring, for the consumer. The producer's words may have any value, as
+ * applications can overwrite them. Each word is copied once, compared with the reader's own state,
+ * and limited; no offset or length from shared memory is used without a check. Owned by a ring set,
  * used by the worker of its output.
  */
 #ifndef CONSUMERD_RING_READER_H
@@ -23,7 +22,7 @@ static inline uint64_t reader_first_pub(uint64_t ts)
 
 enum { LOST_FULL, LOST_SIZE, LOST_BUSY, LOST_KINDS };
 
-/** Words as they lie in the ring: believed of nobody. */
+/** Words as they are in the ring: untrusted. */
 struct ring_words {
 	uint64_t pub;
 	uint64_t last_ts;
@@ -82,12 +81,12 @@ void reader_init(struct ring_reader *reader, const struct ltt_ring_desc *desc,
  */
 int reader_snapshot(struct ring_reader *reader, bool last_chance) MUST_CHECK;
 
-/** Has anything been published since the last snapshot? One load. */
-bool reader_has_news(const struct ring_reader *reader);
-/** Has the producer entered another sub-buffer since the last release? One load. */
+/** Whether data was published since the last snapshot. One load. */
+bool reader_has_data(const struct ring_reader *reader);
+/** Whether the producer has entered another sub-buffer since the last release. One load. */
 bool reader_has_crossed(const struct ring_reader *reader);
 
-/** Is at least half of the ring in use? One load. */
+/** Whether at least half of the ring is in use. One load. */
 bool reader_is_half_full(const struct ring_reader *reader);
 
 static inline uint64_t reader_pending(const struct ring_reader *reader)
@@ -123,8 +122,10 @@ void reader_release(struct ring_reader *reader);
 /** The same up to @pos, an earlier end of the published data, with @count records before it. */
 void reader_release_until(struct ring_reader *reader, uint64_t pos, uint64_t count);
 
-/** May a counter of losses have grown by @delta within @elapsed_ns? */
+/** Whether a counter of losses can have grown by @delta within @elapsed_ns. */
 bool reader_plausible_lost(uint64_t delta, uint64_t elapsed_ns);
+/** Number of events that sampling left out, as the producers count them; it is not checked. */
+uint64_t reader_not_sampled(const struct ltt_ring_prod *prod);
 /** Copy the words once. Return: whether the copy is consistent. */
 bool reader_copy_words(const struct ltt_ring_prod *prod, struct ring_words *ret);
 

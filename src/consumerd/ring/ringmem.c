@@ -91,7 +91,7 @@ static int map_data(struct ringmem *mem, int fd)
 }
 
 /* A ring begins with the clock of now, so that its first record's short clock
- * can be extended from there. Nobody else has the file yet. */
+ * can be extended from there. No other process has the file yet. */
 static int write_start(const struct ringmem *mem, int fd)
 {
 	uint64_t stride = ltt_ring_stride(&mem->desc);
@@ -192,8 +192,7 @@ static int check_sealed(const struct ringmem *mem, int data_fd, int ctl_rw_fd)
 	return ret < 0 ? ret : memfile_check(ctl_rw_fd, ltt_ring_ctl_bytes(&mem->desc));
 }
 
-/* Pages of the kernel module's: nobody can take them away from a mapping, so that
- * it only matters whose they are. */
+/* Pages of the kernel module can't be removed from a mapping, so only their owner matters. */
 static int check_module(int data_fd, int ctl_rw_fd)
 {
 	int ret = memfile_check_module(data_fd, "data");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ringmem.h - the memory of a ring set (abi/ltt_ring.h), made, sealed and mapped.
- * Owned by a ring set. Made and freed by the worker; the main thread may use the
- * ctl words and read the producer's words between the two.
+ * ringmem.h - the memory of a ring set (abi/ltt_ring.h): creates, seals and maps it.
+ * Owned by a ring set. Made and freed by the worker; in between, the main thread may use the
+ * ctl words and read the producer's words.
  */
 #ifndef CONSUMERD_RING_RINGMEM_H
 #define CONSUMERD_RING_RINGMEM_H
@@ -16,10 +16,10 @@
 struct ringmem {
 	struct ltt_ring_desc desc;
 	uint64_t start_ts; /* the rings' clock when they were made */
-	uint8_t *ctl;	   /* written by us */
+	uint8_t *ctl;	   /* written by the consumer */
 	uint8_t *data;	   /* read only; each ring's data area is mapped twice */
 	uint64_t data_bytes;
-	uint64_t view; /* bytes from ring to ring in @data */
+	uint64_t view; /* bytes from one ring to the next in @data */
 };
 
 struct ringmem_fds {
@@ -35,18 +35,18 @@ int ringmem_check(struct ltt_ring_desc *desc, struct err *err);
 /**
  * ringmem_init() - make both files and map them.
  * @desc: checked.
- * @ret: the caller's. Applications get `data` and `ctl`, which is read-only, and
+ * @ret: owned by the caller. `data` and `ctl` are for applications: `ctl` is read-only, and
  *     only the owner of the file (the calling thread's fsuid) could open it for
- *     more; `ctl_rw` is for our successor.
+ *     writing; `ctl_rw` is for the next consumer.
  * Return: 0 or the error's code; then nothing was made.
  */
 int ringmem_init(struct ringmem *mem, const struct ltt_ring_desc *desc, struct ringmem_fds *ret,
 		 struct err *err);
-/** Map what an earlier consumer made, or (@module) the kernel module. @data_fd,
+/** Map memory that an earlier consumer or (@module) the kernel module created. @data_fd,
  *  @ctl_rw_fd stay the caller's. */
 int ringmem_adopt(struct ringmem *mem, const struct ltt_ring_desc *desc, int data_fd, int ctl_rw_fd,
 		  bool module, struct err *err);
-/** Unmap. Fine on a zeroed one. */
+/** Unmap. A zeroed struct is allowed. */
 void ringmem_fini(struct ringmem *mem);
 
 static inline const struct ltt_ring_prod *ringmem_prod(const struct ringmem *mem, uint32_t ring)

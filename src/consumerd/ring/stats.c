@@ -5,7 +5,7 @@
 
 _Static_assert(sizeof(struct stats) % sizeof(uint64_t) == 0, "copied word by word");
 
-/* acquire and release: between the two looks at, or changes of, `seq` */
+/* Acquire and release keep these accesses between the two accesses to `seq`. */
 static void copy(uint64_t *to, const uint64_t *from)
 {
 	for (size_t i = 0; i < WORDS; i++)

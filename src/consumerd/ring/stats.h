@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stats.h - counters of one stream, from the worker that owns it to the main
- * thread that answers questions: a reading is consistent and never waits, also
- * while the worker hangs in a write. A sequence counter around plain words.
+ * stats.h - counters of one stream, which the worker publishes and the main thread
+ * reads, to answer requests: a reading is consistent and never waits, also
+ * while the worker hangs in a write. A sequence counter protects plain words.
  */
 #ifndef CONSUMERD_RING_STATS_H
 #define CONSUMERD_RING_STATS_H
@@ -19,14 +19,15 @@ struct stats {
 	uint64_t lost_invalid; /* bytes */
 	uint64_t bytes;
 	uint64_t packets;
-	uint64_t size;
-	uint64_t released; /* of recorded: written or lost */
-	uint64_t stalled;  /* of lost[LOST_FULL]: while nothing could be written */
-	uint64_t stalling; /* so it is now */
-	/* what the ring said at that moment, to add what came since */
+	uint64_t size;	   /* bytes of the ring */
+	uint64_t released; /* part of @recorded: written or lost to the output */
+	uint64_t stalled;  /* part of lost[LOST_FULL]: lost while nothing could be written */
+	uint64_t stalling; /* 1: nothing can be written now */
+	/* The ring's counts at the time of the snapshot, by which later events are added. */
 	uint64_t raw_count;
 	uint64_t raw_lost[LOST_KINDS];
 	uint64_t snapshot_ns;
+	uint64_t not_sampled; /* unchecked value of the ring's words */
 };
 
 struct stats_box {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* file.c - the output is a directory on this host: traces as readers expect them. */
+/* file.c - the sink of outputs in a directory on this host. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* null.c - no output: packets are counted and discarded. */
+/* null.c - the sink of sessions without an output: packets are counted and discarded. */
 #include <stdlib.h>
 
 #include "base/mem.h"

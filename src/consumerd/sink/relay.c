@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* relay.c - the output is a relay: packets go there straight from the buffers, and wait in these
- * while the relay is unreachable. */
+/* relay.c - the sink of outputs with a relay and no spool: packets are sent from the buffers, and
+ * stay in these while the relay is unreachable. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -60,7 +60,7 @@ static int relay_link_failed(struct sink *sink, int error)
 	return error;
 }
 
-static int relay_settle(struct sink *sink)
+static int relay_await_outcomes(struct sink *sink)
 {
 	return relay_conn_drain(relay_conn_of(sink));
 }
@@ -88,7 +88,7 @@ static void relay_clock(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret
 static void relay_prepare_end(struct sink *sink, bool failing)
 {
 	if (failing)
-		relay_conn_give_up(relay_conn_of(sink));
+		relay_conn_shutdown(relay_conn_of(sink));
 }
 
 static void relay_end(struct sink *sink, enum sink_end how, struct err *err)
@@ -138,7 +138,7 @@ static int relay_adopt(struct sink_stream *out, const struct ring_reader *reader
 	(void)reader;
 	(void)ret_last;
 	(void)cut;
-	return SINK_ASK;
+	return SINK_UNKNOWN;
 }
 
 static int relay_attach(struct sink_stream *out, struct packet_header *ret_last)
@@ -183,7 +183,7 @@ static const struct sink_ops relay_ops = {
 	.revive = relay_revive,
 	.attaches_all = relay_attaches_all,
 	.link_failed = relay_link_failed,
-	.settle = relay_settle,
+	.await_outcomes = relay_await_outcomes,
 	.beacon = relay_beacon,
 	.check = relay_check,
 	.problem = relay_problem,

@@ -18,10 +18,10 @@
 #define RELAY_CONN_SMALL_BYTES 2048u /* of a request but its text, header or body */
 #define CLOCK_SAMPLES 4
 #define CONNECT_NS 8000000000ull /* after which no other relay is tried */
-/* After a failure nothing is tried so soon again: many streams ask, one after the other. */
+/* Delay before a retry after a failure: many streams send requests, one after the other. */
 #define PAUSE_NS 40000000ull
 #define PART_MIN_BYTES 16384u
-#define SLOW_PER_S 10 /* what takes longer than this part of a second is slow, */
+#define SLOW_PER_S 10 /* an operation that takes longer than this part of a second is slow, */
 /* but for lines, in bytes a second, that carry the largest packet in a few seconds: the way by the
  * spool costs more than it saves there */
 #define FAST_RATE (16u << 20)
@@ -44,7 +44,7 @@ struct relay_conn {
 	relay_conn_choice choice; /* NULL: the choice is not stored */
 	void *choice_data;
 	bool named;	     /* by this: */
-	struct relayurl url; /* and its addresses are looked up at each connect */
+	struct relayurl url; /* and its addresses are resolved at each connect */
 	struct name_lookup *lookup;
 	struct name_addrs known; /* the addresses that it had last */
 	struct tcp_addr addr;	 /* which of them is tried, or used, */
@@ -59,11 +59,11 @@ struct relay_conn {
 	int64_t clock_offset_ns;
 	uint64_t clock_error_ns;
 	uint64_t idle_ns; /* a sender that is silent for so long is disconnected; 0: none is */
-	uint64_t last_reply_ns; /* when the relay said something last */
+	uint64_t last_reply_ns; /* time of the relay's last message */
 	uint32_t next_stream;
 	uint64_t retry_ns; /* not before */
 	int error;	   /* of the last attempt */
-	bool given_up;
+	bool shut_down;
 	struct err err; /* the relay's sentence, or our own */
 
 	struct relay_conn_posted posted[RELAY_CONN_MAX_POSTED]; /* the oldest first */
@@ -71,7 +71,7 @@ struct relay_conn {
 	int post_error; /* of the first that failed, until relay_conn_drain() */
 };
 
-/* Why nothing can be asked now. */
+/* Why no request can be sent now. */
 static int relay_conn_not_connected(const struct relay_conn *link)
 {
 	return link->error ? link->error : -ENOTCONN;
@@ -165,9 +165,9 @@ void relay_conn_set_watch(struct relay_conn *link, relay_conn_watch watch, void 
 	link->watch_data = data;
 }
 
-void relay_conn_give_up(struct relay_conn *link)
+void relay_conn_shutdown(struct relay_conn *link)
 {
-	link->given_up = true;
+	link->shut_down = true;
 }
 
 /* --- requests ------------------------------------------------------------------- */
@@ -187,7 +187,7 @@ static void relay_conn_move(struct relay_conn *link)
 	link->secured = false;
 }
 
-/* Before anything that it has is given up here. */
+/* Before data that this relay has is released here. */
 static void relay_conn_keep(struct relay_conn *link)
 {
 	char text[RELAYURL_BYTES];
@@ -238,7 +238,8 @@ static void end_post(struct relay_conn *link, int error)
 	post.done(post.data, error);
 }
 
-/* A relay that refuses is there: the connection stays, unless it makes no sense to go on. */
+/* If the relay has refused the request, the connection stays open during connecting, or if no other
+ * relay may be tried. */
 static int relay_conn_fail(struct relay_conn *link, int error, const struct err *said)
 {
 	link->err = (struct err){ 0 };
@@ -256,7 +257,7 @@ static int relay_conn_fail(struct relay_conn *link, int error, const struct err 
 	link->retry_ns = now_ns() + PAUSE_NS;
 	if (error == -EREMOTEIO && (link->connecting || !relay_conn_may_move(link)))
 		return error;
-	if (error == -EREMOTEIO) /* it is full: another may not be */
+	if (error == -EREMOTEIO) /* the relay may be full: try the next one */
 		relay_conn_move(link);
 	wire_close(&link->wire);
 	while (link->nr_posted)
@@ -274,8 +275,8 @@ static int relay_conn_receive(struct relay_conn *link, uint16_t type, uint32_t s
 	return error < 0 ? relay_conn_fail(link, error, error == -EREMOTEIO ? &said : NULL) : 0;
 }
 
-/* A sender that it tires of is to come back with something to say, and not before. */
-static bool may_have_tired(const struct relay_conn *link)
+/* A relay may close an idle connection; the sender reconnects only when it has data. */
+static bool relay_conn_idle_expired(const struct relay_conn *link)
 {
 	return link->idle_ns && now_ns() - link->last_reply_ns > link->idle_ns / 4 * 3;
 }
@@ -284,7 +285,7 @@ int relay_conn_check(struct relay_conn *link)
 {
 	if (link->wire.chan.fd < 0 || relay_conn_is_open(link))
 		return 0;
-	if (!may_have_tired(link))
+	if (!relay_conn_idle_expired(link))
 		return relay_conn_fail(link, -ECONNRESET, NULL);
 	wire_close(&link->wire);
 	return 0;
@@ -334,22 +335,25 @@ static int send_hello(struct relay_conn *link)
 		return relay_conn_fail(link, -EBADMSG, NULL);
 	link->features = rep.features;
 	if (link->config.live_us && !(rep.features & RELAY_FEATURE_LIVE))
-		return relay_conn_fail(link, -EREMOTEIO,
-				       &(struct err){ ERR_UNSUPPORTED,
-						      "it is too old for live sessions" });
+		return relay_conn_fail(
+			link, -EREMOTEIO,
+			&(struct err){ ERR_UNSUPPORTED,
+				       "its version does not support live sessions; upgrade it" });
 	if (link->config.compress && !(rep.features & RELAY_FEATURE_PACKED))
-		return relay_conn_fail(link, -EREMOTEIO,
-				       &(struct err){ ERR_UNSUPPORTED,
-						      "it is too old for what is compressed" });
+		return relay_conn_fail(
+			link, -EREMOTEIO,
+			&(struct err){ ERR_UNSUPPORTED,
+				       "its version does not support compression; upgrade it" });
 	if (link->config.sync != SYNC_NONE && !(rep.features & RELAY_FEATURE_SYNC))
 		return relay_conn_fail(
 			link, -EREMOTEIO,
 			&(struct err){ ERR_UNSUPPORTED,
-				       "it is too old for sessions that are synced" });
+				       "its version does not support --sync; upgrade it" });
 	if (link->config.spool && !(rep.features & RELAY_FEATURE_SPOOL))
-		return relay_conn_fail(link, -EREMOTEIO,
-				       &(struct err){ ERR_UNSUPPORTED,
-						      "it is too old for senders with a spool" });
+		return relay_conn_fail(
+			link, -EREMOTEIO,
+			&(struct err){ ERR_UNSUPPORTED,
+				       "its version does not support spools; upgrade it" });
 	return 0;
 }
 
@@ -437,8 +441,7 @@ static int request_clock(struct relay_conn *link, const struct req_rel_clock *re
 	return 0;
 }
 
-/* The relay looked at its clock somewhere between the question and the answer: the quickest
- * answer is the most exact. */
+/* The relay read its clock between request and reply: the fastest reply is the most exact. */
 static int compare_clocks(struct relay_conn *link)
 {
 	struct req_rel_clock req = { 0 };
@@ -488,7 +491,7 @@ static void begin_with_addr(struct name_addrs *addrs, const struct tcp_addr *use
 		}
 }
 
-/* As they are now; where that can't be told, as they were before. */
+/* The current ones; if they can't be read, the previous ones. */
 static int find_addrs(struct relay_conn *link)
 {
 	struct name_addrs found;
@@ -598,7 +601,7 @@ static int connect_any(struct relay_conn *link)
 
 int relay_conn_open(struct relay_conn *link)
 {
-	if (link->given_up || (link->wire.chan.fd < 0 && now_ns() < link->retry_ns))
+	if (link->shut_down || (link->wire.chan.fd < 0 && now_ns() < link->retry_ns))
 		return relay_conn_not_connected(link);
 	return relay_conn_is_open(link) ? 0 : connect_any(link);
 }
@@ -608,7 +611,7 @@ int relay_conn_trace(struct relay_conn *link, struct tracedir *dir)
 	uint32_t epoch = link->epoch;
 	int ret = relay_conn_open(link);
 
-	/* on a new connection it has been told already */
+	/* on a new connection it has been sent already */
 	return ret < 0 || epoch != link->epoch ? ret : send_trace(link, dir);
 }
 
@@ -796,8 +799,8 @@ static int send_part(struct relay_conn *link, uint32_t stream, const struct pack
 	return wire_send(&link->wire, &enc, part);
 }
 
-/* It counts as posted while it is sent, so that a look at the link shows it. Return: NULL:
- * the relay has to be told of the stream first. */
+/* It counts as posted while it is sent, so that the link's state includes it. Return: NULL: the
+ * stream has to be registered at the relay first. */
 static struct relay_conn_posted *begin_post(struct relay_conn *link, relay_conn_done done,
 					    void *data)
 {
@@ -870,7 +873,7 @@ int relay_conn_drain(struct relay_conn *link)
 	return error;
 }
 
-/* Its result is what relay_conn_drain() says. */
+/* Its result is the result of relay_conn_drain(). */
 static void ignore(void *data, int error)
 {
 	(void)data;
@@ -906,8 +909,8 @@ bool relay_conn_stream_end(struct relay_conn *link, uint32_t stream, uint32_t ep
 	struct encoder enc;
 	struct decoder dec;
 
-	if (epoch != link->epoch || link->given_up || !relay_conn_is_open(link))
-		return link->given_up;
+	if (epoch != link->epoch || link->shut_down || !relay_conn_is_open(link))
+		return link->shut_down;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_stream_end);
 	req_rel_stream_end_encode(&enc, &req);
 	return relay_conn_call(link, &enc, &dec) == 0;
@@ -919,7 +922,7 @@ void relay_conn_end(struct relay_conn *link)
 	struct encoder enc;
 	struct decoder dec;
 
-	/* also one that was started anew since has to know that nobody comes back */
+	/* a relay that was restarted meanwhile has to know, too, that no sender reconnects */
 	if (relay_conn_open(link) < 0)
 		return;
 	wire_begin(&link->wire, &enc, buf, sizeof(buf), MSG_rel_end);

@@ -101,7 +101,7 @@ static bool relay_conn_names_is_same(const struct relayurl *a, const struct rela
 	return strcmp(a->host, b->host) == 0 && a->port == b->port && a->family == b->family;
 }
 
-/* One that takes long is not joined by another, whatever it is about. */
+/* While one lookup is slow, no other is started, for any name. */
 static int relay_conn_names_await(struct name_lookup **lookup, const struct relayurl *url,
 				  struct wire *wire)
 {

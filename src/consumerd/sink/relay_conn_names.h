@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * relay_conn_names.h - the addresses that a relay's name has now. libc's resolver can't be told how
- * long to take, so a thread of its own asks it, and the worker waits for that as it does for a
- * connection. Owned by a link; runs in the worker's thread but for that one.
+ * relay_conn_names.h - resolves a relay's name. libc's resolver has no timeout, so a separate
+ * thread calls it, and the worker waits for that thread with the timeout of a connection. Owned by
+ * a connection; called by the worker's thread.
  */
 #ifndef CONSUMERD_SINK_RELAY_CONN_NAMES_H
 #define CONSUMERD_SINK_RELAY_CONN_NAMES_H
@@ -20,16 +20,16 @@ struct name_addrs {
 };
 
 /**
- * names_find() - the addresses of @url, by asking anew, unless it is none but an address.
- * @lookup: the one that is going on; NULL: none is. One that takes too long is waited for in the
+ * names_find() - resolve the addresses of @url again, unless it is a numeric address.
+ * @lookup: a lookup in progress, or NULL. A lookup that takes too long stays in progress for the
  *	    next call.
- * @wire: whose owner has something to look after meanwhile; not connected.
- * @ret_problem: why there are none, a phrase.
+ * @wire: its `meanwhile` function is called during the wait; not connected.
+ * @ret_problem: the reason of a failure, a phrase.
  * Return: 0 or negative errno.
  */
 int names_find(struct name_lookup **lookup, const struct relayurl *url, struct wire *wire,
 	       struct name_addrs *ret, const char **ret_problem) MUST_CHECK;
-/** Nobody waits for it any more. Return: NULL. */
+/** Abandon a lookup: its thread frees it. Return: NULL. */
 struct name_lookup *names_leave(struct name_lookup *lookup);
 
 #endif

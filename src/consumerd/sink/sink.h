@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * sink.h - the output of a worker: files, a relay, a relay by way of a spool, or nothing.
- * Workers and streams know this table alone; each kind is one file beside it. Owned by a worker;
- * runs in its thread, except where noted.
+ * sink.h - the output of a worker: files, a relay, a relay with a spool, or nothing. Workers and
+ * streams use only the functions of struct sink_ops; each kind of sink is implemented in a file of
+ * its own. Owned by a worker; runs in its thread, except where noted.
  */
 #ifndef CONSUMERD_SINK_SINK_H
 #define CONSUMERD_SINK_SINK_H
@@ -17,75 +17,79 @@ struct sink_stream;
 
 /** Settings of a sink. */
 struct sink_config {
-	bool has_dir; /* the output has a directory, perhaps only from its start on */
-	struct relay_conn_config *relay; /* addr not NULL: its relay; taken over */
-	struct list_node *traces;	 /* struct tracedir, the worker's */
-	struct disk *disk;		 /* the worker's */
+	bool has_dir; /* the output has a directory, at the latest when it is started */
+	struct relay_conn_config *relay; /* the relay, if addr is not NULL; ownership is passed */
+	struct list_node *traces;	 /* struct tracedir; owned by the worker */
+	struct disk *disk;		 /* owned by the worker */
 };
 
-/** The worker as a sink sees it: the first three while the sink waits for a relay. */
+/** Functions of the worker for its sink. The first three are called while the sink waits for a
+ *  relay. */
 struct sink_host {
 	bool (*is_pressed)(const void *data); /* whether a ring is half full */
-	void (*cut)(void *data);	      /* cut all rings */
+	void (*cut)(void *data);	      /* write the current packets of all rings */
 	bool (*has_work)(void *data);	      /* whether a request waits for the worker */
 	void (*watch)(void *data, int fd);    /* call sink_check() when the peer closes @fd */
 	void *data;
 };
 
-/** The circumstances of a start. */
+/** Arguments of sink_start(). */
 struct sink_start {
-	int dir_fd;   /* of the output, the worker's; -1: none */
-	bool rest;    /* all data that will ever come is in the spool already */
-	bool connect; /* the relay must answer now; else it may be unreachable at first */
+	int dir_fd;    /* of the output's directory, owned by the worker; -1: none */
+	bool leftover; /* the data of an earlier session is in the spool; none will be added */
+	bool connect;  /* the relay must be reachable now */
 };
 
-/** The fate of a packet that was written; or negative errno: the stream still has it. */
+/** Outcome of write(); or negative errno: the stream must write the packet again. */
 enum sink_fate {
-	SINK_SENDING, /* the stream's callback will report the outcome */
-	SINK_STORED,
-	SINK_DISCARDED, /* there is no output: the packet does not count */
+	SINK_SENDING,	/* sink_done will report the outcome */
+	SINK_STORED,	/* the packet's space may be reused */
+	SINK_DISCARDED, /* there is no output: the packet is not counted */
 };
 
-/** A relay's knowledge of a stream; or negative errno: it cannot be asked. */
+/** Outcome of attach(): the packets that the relay has; or negative errno: the request failed. */
 enum sink_knowledge {
-	SINK_SAME,	/* as before */
-	SINK_HAS,	/* the packets up to @last, and no more: a later one that it acknowledged
-			 * is lost */
-	SINK_CONTINUES, /* a stream without a position continues after @last */
+	SINK_SAME,	/* all packets that it has acknowledged */
+	SINK_HAS,	/* only the packets up to @ret_last; later ones that it had acknowledged are
+			 * lost */
+	SINK_CONTINUES, /* the stream's position was unknown: it continues after @ret_last */
 };
 
-/** The position of a stream whose buffer an earlier consumer used; or negative errno. */
+/** Position at which a stream continues that an earlier consumer wrote; or negative errno. */
 enum sink_position {
-	SINK_BEGIN, /* nothing was stored */
-	SINK_AFTER, /* after @last */
-	SINK_SKIP,  /* after everything that is in the buffer */
-	SINK_ASK,   /* the relay knows it: attach() tells */
+	SINK_BEGIN,   /* nothing was stored */
+	SINK_AFTER,   /* after @ret_last */
+	SINK_SKIP,    /* after all data that is in the buffer */
+	SINK_UNKNOWN, /* only the relay knows: attach() returns it */
 };
 
+/** Outcome of drain(). */
 enum sink_drained {
-	SINK_NOTHING, /* nothing is stored, or it is not time yet */
-	SINK_MORE,    /* some of it was sent */
-	SINK_DRAINED, /* all of it was */
+	SINK_NOTHING, /* no data is stored, or it is not time for the next attempt */
+	SINK_MORE,    /* some of the stored data was sent */
+	SINK_DRAINED, /* all stored data was sent */
 };
 
+/** How a sink or stream ends. */
 enum sink_end {
-	SINK_LEFT,	/* for a successor */
-	SINK_ABANDONED, /* its buffer is gone; stored data is still sent */
-	SINK_ENDED,
+	SINK_LEFT,	/* the next consumer will continue it */
+	SINK_ABANDONED, /* the buffer is lost; stored data is still sent */
+	SINK_ENDED,	/* all data was written */
 };
 
-/** Limit texts of a sink that stores data on this host: the text before the size, and after. */
+/** Message when the size limit of a sink on this host is reached: the texts before and after the
+ *  size. */
 struct sink_full {
 	const char *before, *behind;
 };
 
 /**
- * struct sink_ops - one kind of output. A NULL entry means that there is nothing to do, except
- * where noted: the functions below return 0, false or "" then.
+ * struct sink_ops - one kind of output. For an entry that is NULL, the functions at the end of this
+ * file do nothing and return 0, false or "", except where noted.
  *
- * @on_disk: a worker that does not return from it waits for the file system.
- * @recovers: a failure may be over after a moment, as when a relay is restarted.
- * @attaches_first: a packet's position depends on attach(), which is called before one is made.
+ * @on_disk: calls may wait for a file system of this host.
+ * @recovers: a failure may be temporary, for example while a relay is restarted.
+ * @attaches_first: attach() must be called before a packet is made, as its position depends on it.
  * @keeps_packet: a packet whose write failed must be written again unchanged.
  */
 struct sink_ops {
@@ -101,17 +105,17 @@ struct sink_ops {
 	int (*revive)(struct sink *sink);
 	/** Whether the relay must know all streams before it receives more data. */
 	bool (*attaches_all)(const struct sink *sink);
-	/** attach() failed so. Return: @error; 0: the sink has another way. */
+	/** Handle an error of attach(). Return: @error; 0: the sink stores the data elsewhere. */
 	int (*link_failed)(struct sink *sink, int error);
 	/** Wait for the outcome of all packets in flight. Return: 0: each is stored, or its stream
 	 *  may write it again; negative errno: the output failed. */
-	int (*settle)(struct sink *sink);
-	/** All data up to @time, of all streams, has been written. */
+	int (*await_outcomes)(struct sink *sink);
+	/** Send a beacon: all data up to @time, of all streams, has been written. */
 	int (*beacon)(struct sink *sink, uint64_t time);
-	/** Whether the relay closed the connection. Return: 0: no; 1: yes, and the sink has another
-	 *  way; negative errno: yes. */
+	/** Check whether the relay closed the connection. Return: 0: no; 1: yes, and the sink
+	 *  stores the data elsewhere; negative errno: yes. */
 	int (*check)(struct sink *sink);
-	/** Send stored data for a moment. Return: enum sink_drained, or negative errno: the relay
+	/** Send some stored data. Return: enum sink_drained, or negative errno: the relay
 	 *  failed. */
 	int (*drain)(struct sink *sink, uint64_t now);
 	/** When to call drain() again (ns); UINT64_MAX: never. */
@@ -122,46 +126,50 @@ struct sink_ops {
 	uint64_t (*waiting)(const struct sink *sink);
 	/** Sync to this host's disk. */
 	int (*sync)(struct sink *sink);
-	/** Why the output fails, a whole sentence. */
+	/** The reason why the output fails, a sentence. */
 	const char *(*problem)(const struct sink *sink);
-	/** The relay's negative errno while the output works without it; *@ret_text: a sentence. */
+	/** Negative errno of the relay while the output works without it; *@ret_text: a
+	 *  sentence. */
 	int (*trouble)(const struct sink *sink, const char **ret_text);
-	/** As relay_conn_clock(). Any thread. */
+	/** See relay_conn_clock(). Any thread. */
 	void (*clock)(struct sink *sink, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
-	/** Before the streams are closed for the last time. @failing: the output does not work. */
+	/** Called before the streams are closed. @failing: the output does not work. */
 	void (*prepare_end)(struct sink *sink, bool failing);
-	/** After that. Data that could not be sent is reported in @err. */
+	/** Called after the streams were closed. Data that could not be sent is reported in
+	 *  @err. */
 	void (*end)(struct sink *sink, enum sink_end how, struct err *err);
 
 	/* Traces. */
 	int (*open_trace)(struct sink *sink, struct tracedir *dir);
-	/** Its metadata has @bytes: the rest was never acknowledged. NULL: truncate its file. */
+	/** Truncate the metadata to @bytes: the rest was never acknowledged. NULL: truncate its
+	 *  file. */
 	int (*cut_metadata)(struct sink *sink, struct tracedir *dir, uint64_t bytes);
 	/** Find the streams that an earlier consumer stored. */
 	void (*find_streams)(struct sink *sink, const struct tracedir *dir);
 	/** Append metadata. NULL: to its file. */
 	int (*append)(struct sink *sink, struct tracedir *dir, const void *text, uint32_t len);
-	/** Nothing will be added to it. Return: bytes that its files keep on this host. */
+	/** End a trace. Return: bytes of its files that stay on this host. */
 	uint64_t (*close_trace)(struct sink *sink, struct tracedir *dir);
 
 	/* Streams. */
-	/** Allocate it. Its files, if any, are made with the first packet. */
+	/** Allocate a stream. Its files, if any, are created with the first packet. */
 	struct sink_stream *(*open)(struct sink *sink, const struct stream_config *config,
 				    uint32_t cpu);
-	/** @reader: the buffer. @ret_last: for SINK_AFTER. @cut: bytes that were cut off files are
-	 *  added. Return: enum sink_position. */
+	/** Find the position at which the stream continues. @reader: reads its buffer. @ret_last:
+	 *  for SINK_AFTER. @cut: bytes that were cut off files are added. Return: enum
+	 *  sink_position. */
 	int (*adopt)(struct sink_stream *out, const struct ring_reader *reader,
 		     struct packet_header *ret_last, uint64_t *cut);
-	/** Make the stream known on the present connection. @ret_last: magic 0: there is none.
-	 *  Return: enum sink_knowledge. */
+	/** Open the stream on the current connection. @ret_last: last packet that the relay has;
+	 *  magic 0: none. Return: enum sink_knowledge. */
 	int (*attach)(struct sink_stream *out, struct packet_header *ret_last);
-	/** @header: its checksum is not made yet. It and @body must not change until the outcome is
-	 *  known. Return: enum sink_fate. */
+	/** Write a packet. @header: its checksum is not set yet. @header and @body must not change
+	 *  until the outcome is known. Return: enum sink_fate. */
 	int (*write)(struct sink_stream *out, const struct packet_header *header,
 		     const uint8_t *body);
-	/** Events that the sink lost after it had taken their packets. */
+	/** Number of events that the sink lost after it had accepted their packets. */
 	uint64_t (*missed)(const struct sink_stream *out);
-	/** Frees it. */
+	/** Close and free the stream. */
 	void (*close)(struct sink_stream *out, enum sink_end how);
 };
 
@@ -172,25 +180,25 @@ struct sink {
 	struct list_node streams; /* struct sink_stream */
 };
 
-/** The outcome of a packet that was in flight: 0 or negative errno. The sink can't be asked
- *  then. */
+/** The outcome of a packet that was in flight: 0 or negative errno. No function of the sink may be
+ *  called from this callback. */
 typedef void (*sink_done)(void *data, int error);
 
 /** struct sink_stream - one stream's part of a sink: the members that all kinds have. */
 struct sink_stream {
 	struct list_node node;
 	struct sink *sink;
-	const struct stream_config *config; /* outlives it */
+	const struct stream_config *config; /* outlives the stream */
 	uint32_t cpu;
 	sink_done done;
 	void *data;
 };
 
-/** Make the sink that @config asks for. @host: outlives it; NULL where there is no relay. */
+/** Make the sink that @config describes. @host: outlives the sink; NULL without a relay. */
 struct sink *sink_new(const struct sink_config *config, const struct sink_host *host);
 struct sink *sink_free(struct sink *sink);
 
-/** @done, @data: for SINK_SENDING. */
+/** Add a stream to the sink. @done, @data: called after SINK_SENDING. */
 struct sink_stream *sink_stream_open(struct sink *sink, const struct stream_config *config,
 				     uint32_t cpu, sink_done done, void *data);
 /** Return: NULL. */
@@ -202,10 +210,10 @@ struct sink *file_sink_new(void);
 struct sink *relay_sink_new(const struct sink_config *config, const struct sink_host *host);
 struct sink *spool_sink_new(const struct sink_config *config, const struct sink_host *host);
 
-/** The stream's files. @out: of a file sink. */
+/** The stream's files. @out: a stream of a file sink. */
 struct stream_file *file_sink_file(struct sink_stream *out);
 
-/* The table's entries that not all kinds have. */
+/* Calls of the entries of struct sink_ops that may be NULL. */
 
 static inline int sink_start(struct sink *sink, const struct sink_start *start, struct err *err)
 {
@@ -222,9 +230,9 @@ static inline bool sink_attaches_all(const struct sink *sink)
 	return sink->ops->attaches_all && sink->ops->attaches_all(sink);
 }
 
-static inline int sink_settle(struct sink *sink)
+static inline int sink_await_outcomes(struct sink *sink)
 {
-	return sink->ops->settle ? sink->ops->settle(sink) : 0;
+	return sink->ops->await_outcomes ? sink->ops->await_outcomes(sink) : 0;
 }
 
 static inline int sink_beacon(struct sink *sink, uint64_t time)

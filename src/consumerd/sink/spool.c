@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* spool.c - the output is a relay, by way of files on this host: buffers do not wait for it. */
+/* spool.c - the sink of outputs with a relay and a spool (spool.h). */
 #include "spool.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define DRAIN_NS 20000000u
 #define PAUSE_MS 20
-#define CLAIM_TRIES 15 /* a look at the spool locks it for an instant */
+#define CLAIM_TRIES 15 /* a reader of the spool locks it for an instant */
 
 struct spool_stream {
 	struct sink_stream out;
@@ -38,7 +38,7 @@ static struct spool_stream *spool_stream_of(const struct sink_stream *out)
 	return container_of(out, struct spool_stream, out);
 }
 
-/* --- whose it is -------------------------------------------------------------------- */
+/* --- ownership ---------------------------------------------------------------------- */
 
 static int write_facts(const struct spool *spool)
 {
@@ -84,7 +84,7 @@ static int take_facts(struct spool *spool)
 			relay_conn_choose(spool->link, facts.chosen);
 		return 0;
 	}
-	return spool->rest ? 0 : write_facts(spool);
+	return spool->leftover ? 0 : write_facts(spool);
 }
 
 static void spool_leave(struct spool *spool)
@@ -101,7 +101,7 @@ static int spool_claim(struct spool *spool, struct err *err)
 		if (i > 0)
 			poll(NULL, 0, PAUSE_MS);
 		spool_leave(spool);
-		ret = lockfile_take(spool->dir_fd, SPOOLFACTS_FILE, &spool->lock);
+		ret = lockfile_lock(spool->dir_fd, SPOOLFACTS_FILE, &spool->lock);
 	}
 	if (ret == -EWOULDBLOCK) {
 		spool_leave(spool);
@@ -112,7 +112,7 @@ static int spool_claim(struct spool *spool, struct err *err)
 	if (ret == 0)
 		ret = take_facts(spool);
 	if (ret < 0)
-		log_warn("the spool of '%s' can't say whose it is: %s",
+		log_warn("can't store the session and relay of the spool of '%s': %s",
 			 relay_conn_config(spool->link)->name, strerror(-ret));
 	return 0;
 }
@@ -128,9 +128,9 @@ static int adopt_rest(struct spool *spool, const char *path, int metadata_fd, st
 	if (fstat(metadata_fd, &st) < 0 ||
 	    pread(metadata_fd, &head, sizeof(head), 0) != (ssize_t)sizeof(head) ||
 	    head.magic != METAPACKET_MAGIC)
-		return err_set(err, ERR_OUTPUT, "%s: its metadata makes no sense", path);
-	if (tracedir_adopt_behind(++spool->nr_rest, spool->dir_fd, path, head.uuid,
-				  (uint64_t)st.st_size, spool->disk, &dir, err))
+		return err_set(err, ERR_OUTPUT, "%s: its metadata is invalid", path);
+	if (tracedir_adopt_shorter(++spool->nr_found_traces, spool->dir_fd, path, head.uuid,
+				   (uint64_t)st.st_size, spool->disk, &dir, err))
 		return err->code;
 	list_append(spool->traces, &dir->node);
 	spool_find(spool, dir);
@@ -158,7 +158,7 @@ static int find_rest(struct spool *spool, int at_fd, const char *name, const cha
 
 static int spool_find_rest(struct spool *spool, struct err *err)
 {
-	spool_on(spool, SPOOL_FILLS); /* metadata is sent also where nothing else waits */
+	spool_handle(spool, SPOOL_DIVERT); /* metadata is sent also where nothing else waits */
 	return find_rest(spool, spool->dir_fd, ".", "", 0, err);
 }
 
@@ -196,7 +196,7 @@ static int spool_connect(struct spool *spool, struct err *err)
 {
 	int ret = relay_conn_open(spool->link);
 
-	if (ret < 0 && (spool->rest || !is_away(ret)))
+	if (ret < 0 && (spool->leftover || !is_away(ret)))
 		return err_set(err, ERR_OUTPUT, "%s", relay_conn_problem(spool->link));
 	return spool_link_result(spool, ret);
 }
@@ -207,14 +207,14 @@ static int spool_start(struct sink *sink, const struct sink_start *start, struct
 	int ret;
 
 	spool->dir_fd = start->dir_fd;
-	spool->rest = start->rest;
+	spool->leftover = start->leftover;
 	ret = spool_claim(spool, err);
-	if (ret == 0 && spool->rest)
+	if (ret == 0 && spool->leftover)
 		ret = spool_find_rest(spool, err);
 	if (ret == 0 && start->connect)
 		ret = spool_connect(spool, err);
-	if (ret && spool->rest) { /* the next attempt need not wait for our end */
-		relay_conn_give_up(spool->link);
+	if (ret && spool->leftover) { /* the next attempt need not wait for our end */
+		relay_conn_shutdown(spool->link);
 		spool_leave(spool);
 	}
 	return ret;
@@ -231,7 +231,7 @@ static int spool_on_link_failed(struct sink *sink, int error)
 }
 
 /* Packets that failed can go to the files. While files are sent, none is sent out of a ring. */
-static int spool_settle(struct sink *sink)
+static int spool_await_outcomes(struct sink *sink)
 {
 	struct spool *spool = spool_of(sink);
 
@@ -318,8 +318,8 @@ static void spool_prepare_end(struct sink *sink, bool failing)
 	struct spool *spool = spool_of(sink);
 
 	if (failing || spool->error || spool->waiting)
-		relay_conn_give_up(spool->link);
-	spool->ending = true;
+		relay_conn_shutdown(spool->link);
+	spool->closing = true;
 }
 
 static void spool_remove(struct spool *spool)
@@ -362,10 +362,10 @@ static int spool_meanwhile(void *data)
 	if (host->is_pressed(host->data)) {
 		if (relay_conn_is_posting(spool->link) && !spool->nr_ahead)
 			return -ETIMEDOUT;
-		if (spool_on(spool, SPOOL_WAITS) != SPOOL_WAITING)
+		if (spool_handle(spool, SPOOL_OFFLINE_BEGIN) != SPOOL_FILLING_OFFLINE)
 			return -ETIMEDOUT;
 		host->cut(host->data);
-		spool_on(spool, SPOOL_HAS_WAITED);
+		spool_handle(spool, SPOOL_OFFLINE_END);
 	}
 	return host->has_work(host->data);
 }
@@ -458,15 +458,16 @@ static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 	int ret;
 
 	if (found == NOTED_STRANGE)
-		return SINK_ASK;
+		return SINK_UNKNOWN;
 	if (found == NOTED_WAITS) {
 		ret = spool_add(sp, &noted, r->data + (noted.stream_pos & (r->size - 1)),
 				noted.packet_size / 8 - sizeof(noted));
 		if (ret < 0)
 			return ret;
-		spool_on(sp->spool, SPOOL_FILLS);
-	} else if (!sp->waiting) { /* so the relay has acknowledged it */
+		spool_handle(sp->spool, SPOOL_DIVERT);
+	} else if (!sp->waiting) { /* the relay has acknowledged it, but may have lost it since */
 		sp->acked = noted;
+		spool_handle(sp->spool, SPOOL_DIVERT);
 	}
 	return SINK_AFTER;
 }
@@ -489,7 +490,7 @@ static int spool_adopt(struct sink_stream *out, const struct ring_reader *reader
 	*ret_last = sp->noted;
 	if (packet_is_set(&sp->noted))
 		return adopt_noted(sp, reader);
-	return reader->cons->consumed ? SINK_ASK : SINK_BEGIN;
+	return reader->cons->consumed ? SINK_UNKNOWN : SINK_BEGIN;
 }
 
 static int spool_on_attach(struct sink_stream *out, struct packet_header *ret_last)
@@ -558,7 +559,7 @@ static const struct sink_ops spool_ops = {
 	.start = spool_start,
 	.attaches_all = spool_attaches_all,
 	.link_failed = spool_on_link_failed,
-	.settle = spool_settle,
+	.await_outcomes = spool_await_outcomes,
 	.beacon = spool_beacon,
 	.check = spool_check,
 	.drain = spool_drain,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spool_files.c - a spool's files of one stream: read in their order while more are written,
- * and erased one after the other. Nothing that is found in them is believed: they may be
- * the output's user's own, and change at any time.
+ * spool_files.c - the files of one stream in a spool: they are read in order while further ones are
+ * written, and erased one by one. Their contents are untrusted, as they belong to the output's
+ * user, and may change at any time.
  *
- * A packet that differs from the written one (a faulty disk, holes after a power failure) is lost,
- * and no other: the index, whose entries are each written after their packet, has the position of
- * the next one. Its events are counted as lost to the output, in an empty packet in its place and
- * in all later ones.
+ * A damaged packet (a faulty disk, holes after a power failure) does not affect others: the
+ * position of the next one is in the index, whose entries are written after their packets. Its
+ * events are counted as lost to the output, in an empty packet that replaces it and in all later
+ * ones.
  */
 #include <endian.h>
 #include <errno.h>
@@ -57,7 +57,8 @@ void spooled_count(struct spooled *sp, int64_t waiting)
 
 static int spool_files_note_name(const struct spooled *sp, struct note_name *ret)
 {
-	int len = snprintf(ret->text, sizeof(ret->text), ".%s_%u", sp->there.channel, sp->cpu);
+	int len =
+		snprintf(ret->text, sizeof(ret->text), ".%s_%u", sp->relay_config.channel, sp->cpu);
 
 	return len >= (int)sizeof(ret->text) ? -ENAMETOOLONG : 0;
 }
@@ -67,10 +68,10 @@ static int write_note(const struct spooled *sp)
 	struct note note = {
 		.magic = NOTE_MAGIC,
 		.cpu = sp->cpu,
-		.stream_class = sp->there.stream_class,
-		.first_instance = sp->there.first_instance,
-		.tracefile_size = sp->there.tracefile_size,
-		.tracefile_count = sp->there.tracefile_count,
+		.stream_class = sp->relay_config.stream_class,
+		.first_instance = sp->relay_config.first_instance,
+		.tracefile_size = sp->relay_config.tracefile_size,
+		.tracefile_count = sp->relay_config.tracefile_count,
 		.last = sp->noted,
 		.missed = sp->missed,
 		.missed_end = sp->missed_end,
@@ -110,7 +111,7 @@ static bool read_note(const struct tracedir *trace, int fd, struct note *ret)
 
 static int open_note(struct spooled *sp)
 {
-	const struct tracedir *trace = sp->there.trace;
+	const struct tracedir *trace = sp->relay_config.trace;
 	struct note_name name;
 	struct note note;
 	int ret = spool_files_note_name(sp, &name);
@@ -162,7 +163,7 @@ static void find_one(struct spool *spool, const struct tracedir *trace, const ch
 		.tracefile_count = note.tracefile_count,
 	};
 	if (spool_stream(spool, &config, note.cpu, &sp) == 0)
-		sp->ended = true; /* unless somebody goes on with it */
+		sp->ended = true; /* unless a successor continues it */
 }
 
 void spool_find(struct spool *spool, const struct tracedir *trace)
@@ -186,13 +187,13 @@ static uint64_t size_at(int dir_fd, const char *name)
 /* How much there is, and from which file on. */
 static void count_files(struct spooled *sp)
 {
-	const struct tracedir *trace = sp->there.trace;
+	const struct tracedir *trace = sp->relay_config.trace;
 	AUTO_DIR DIR *dir = dir_open(trace->fd, ".");
 	struct stream_names names;
 	struct dirent *entry;
 	uint64_t number;
 
-	sp->number = sp->file.number;
+	sp->file_number = sp->file.number;
 	while ((entry = dir_next(dir))) {
 		const char *last = strrchr(entry->d_name, '_');
 
@@ -200,7 +201,7 @@ static void count_files(struct spooled *sp)
 		    stream_names(&sp->file, number, &names) < 0 ||
 		    strcmp(names.stream, entry->d_name) != 0)
 			continue;
-		sp->number = MIN(sp->number, number);
+		sp->file_number = MIN(sp->file_number, number);
 		spooled_count(sp, (int64_t)size_at(trace->fd, entry->d_name));
 	}
 }
@@ -222,7 +223,7 @@ int spooled_open(struct spooled *sp)
 
 static void erase(struct spooled *sp, uint64_t number)
 {
-	const struct tracedir *trace = sp->there.trace;
+	const struct tracedir *trace = sp->relay_config.trace;
 	struct disk *disk = sp->spool->disk;
 	struct stream_names names;
 	uint64_t bytes;
@@ -238,19 +239,19 @@ static void erase(struct spooled *sp, uint64_t number)
 static void leave_file(struct spooled *sp)
 {
 	sp->fd = close_fd(sp->fd);
-	sp->at = 0;
-	if (sp->number + 1 == sp->file.number)
+	sp->acked_offset = 0;
+	if (sp->file_number + 1 == sp->file.number)
 		stream_file_close(&sp->file);
-	erase(sp, sp->number++);
+	erase(sp, sp->file_number++);
 }
 
 static int spool_files_open_file(struct spooled *sp)
 {
 	struct stream_names names;
-	int ret = stream_names(&sp->file, sp->number, &names);
+	int ret = stream_names(&sp->file, sp->file_number, &names);
 
 	if (ret == 0)
-		ret = tracedir_open_file(sp->there.trace->fd, names.stream);
+		ret = tracedir_open_file(sp->relay_config.trace->fd, names.stream);
 	if (ret < 0)
 		return ret;
 	sp->fd = ret;
@@ -277,18 +278,18 @@ static bool find_entry(int fd, uint64_t offset, struct index_entry *ret)
  * kept. */
 static bool spool_files_damaged(struct spooled *sp, uint64_t room, struct packet_header *header)
 {
-	const struct tracedir *trace = sp->there.trace;
+	const struct tracedir *trace = sp->relay_config.trace;
 	struct stream_names names;
 	struct index_entry entry, own;
 	AUTO_FD int fd = -1;
 
-	if (stream_names(&sp->file, sp->number, &names) == 0)
+	if (stream_names(&sp->file, sp->file_number, &names) == 0)
 		fd = tracedir_open_file(trace->index_fd, names.index);
-	if (fd < 0 || !find_entry(fd, sp->at + sp->bytes_ahead, &entry) ||
+	if (fd < 0 || !find_entry(fd, sp->acked_offset + sp->bytes_ahead, &entry) ||
 	    be64toh(entry.packet_size) / 8 < sizeof(*header) ||
 	    be64toh(entry.packet_size) / 8 > room)
 		return false;
-	own = index_entry_make(sp->at + sp->bytes_ahead, header);
+	own = index_entry_make(sp->acked_offset + sp->bytes_ahead, header);
 	if (memcmp(&own, &entry, sizeof(entry)) != 0)
 		*header = (struct packet_header){ .packet_size = be64toh(entry.packet_size) };
 	return true;
@@ -303,7 +304,7 @@ static uint64_t events_until(const struct packet_header *h)
 static bool is_plausible(const struct spooled *sp, const struct packet_header *h,
 			 const struct packet_header *last)
 {
-	const struct stream_config *c = &sp->there;
+	const struct stream_config *c = &sp->relay_config;
 	uint64_t body_bytes = h->packet_size / 8 - sizeof(*h);
 	uint64_t most = body_bytes / RECORD_MIN_BYTES;
 
@@ -326,7 +327,8 @@ bool spooled_account(struct spooled *sp, struct packet_header *header)
 				       .packet_size = sizeof(*header) * 8 };
 	const struct packet_header *last = packet_is_set(&sp->last) ? &sp->last : &first;
 
-	log_warn_some("a packet of %s_%u in the spool is damaged", sp->there.channel, sp->cpu);
+	log_warn_some("a packet of %s_%u in the spool is damaged", sp->relay_config.channel,
+		      sp->cpu);
 	if (!is_plausible(sp, header, last))
 		return false;
 	if (header->packet_seq_num >= sp->missed_end) {
@@ -339,8 +341,8 @@ bool spooled_account(struct spooled *sp, struct packet_header *header)
 	return true;
 }
 
-/* Packets from that one on are missing at the relay, and here they are erased. Those that
- * the relay's last packet says to be missed already were before it. */
+/* Packets from that one on are missing at the relay, and here they are erased. Those counted as
+ * missed by the relay's last packet came before it. */
 bool spooled_forgotten(struct spooled *sp, struct packet_header *ret)
 {
 	const struct packet_header *acked = &sp->acked;
@@ -360,7 +362,7 @@ bool spooled_forgotten(struct spooled *sp, struct packet_header *ret)
 	spooled_save(sp);
 	log_warn("%s_%u: the relay has lost packets that it had acknowledged; %llu events are "
 		 "counted as lost",
-		 sp->there.channel, sp->cpu, (unsigned long long)sp->missed);
+		 sp->relay_config.channel, sp->cpu, (unsigned long long)sp->missed);
 	*ret = *acked;
 	ret->stream_pos += acked->packet_size / 8 - sizeof(*acked);
 	ret->packet_size = ret->content_size = sizeof(*ret) * 8;
@@ -392,8 +394,8 @@ static bool spool_files_is_packet(const struct spooled *sp, const struct packet_
 				  uint64_t room)
 {
 	return h->magic == PACKET_MAGIC && h->content_size == h->packet_size &&
-	       h->stream_id == sp->there.stream_class &&
-	       memcmp(h->uuid, sp->there.trace->uuid, sizeof(h->uuid)) == 0 &&
+	       h->stream_id == sp->relay_config.stream_class &&
+	       memcmp(h->uuid, sp->relay_config.trace->uuid, sizeof(h->uuid)) == 0 &&
 	       h->packet_size / 8 >= sizeof(*h) && h->packet_size / 8 <= room &&
 	       h->packet_size / 8 <= sp->spool->disk->max_size;
 }
@@ -401,13 +403,13 @@ static bool spool_files_is_packet(const struct spooled *sp, const struct packet_
 /* Return: SPOOLED_PACKET; 0: there is none; negative errno. */
 static int read_whole(struct spooled *sp, uint64_t room, struct packet_header *ret, void **ret_body)
 {
-	uint64_t at = sp->at + sp->bytes_ahead;
+	uint64_t at = sp->acked_offset + sp->bytes_ahead;
 	AUTO_FREE void *body = NULL;
 	union packet_bytes head;
 	uint64_t len;
 
 	if (pread(sp->fd, &head, sizeof(head), (off_t)at) != (ssize_t)sizeof(head) ||
-	    !packet_from_file(&head, sp->there.trace->hides, ret) ||
+	    !packet_from_file(&head, sp->relay_config.trace->hides, ret) ||
 	    !spool_files_is_packet(sp, ret, room))
 		return 0;
 	len = ret->packet_size / 8 - sizeof(*ret);
@@ -431,7 +433,7 @@ static int read_packet(struct spooled *sp, struct packet_header *ret, void **ret
 	*ret = (struct packet_header){ 0 };
 	if (fstat(sp->fd, &st) < 0)
 		return -errno;
-	room = (uint64_t)st.st_size - MIN((uint64_t)st.st_size, sp->at + sp->bytes_ahead);
+	room = (uint64_t)st.st_size - MIN((uint64_t)st.st_size, sp->acked_offset + sp->bytes_ahead);
 	if (!room)
 		return 0;
 	result = read_whole(sp, room, ret, ret_body);
@@ -442,7 +444,7 @@ static int read_packet(struct spooled *sp, struct packet_header *ret, void **ret
 
 int spooled_next(struct spooled *sp, struct packet_header *ret, void **ret_body)
 {
-	while (sp->number < sp->file.number) {
+	while (sp->file_number < sp->file.number) {
 		int result = sp->fd < 0 ? spool_files_open_file(sp) : 0;
 
 		if (result == 0)
@@ -461,11 +463,11 @@ void spooled_step(struct spooled *sp, uint64_t bytes)
 {
 	struct stat st;
 
-	sp->at += bytes;
+	sp->acked_offset += bytes;
 	spooled_count(sp, -(int64_t)MIN(bytes, sp->waiting));
-	if (fstat(sp->fd, &st) == 0 && (uint64_t)st.st_size <= sp->at)
+	if (fstat(sp->fd, &st) == 0 && (uint64_t)st.st_size <= sp->acked_offset)
 		leave_file(sp);
-	if (sp->number >= sp->file.number)
+	if (sp->file_number >= sp->file.number)
 		spooled_count(sp, -(int64_t)sp->waiting);
 }
 
@@ -473,17 +475,17 @@ struct spooled *spooled_free(struct spooled *sp, bool remove)
 {
 	struct note_name name;
 
-	while (remove && sp->number < sp->file.number)
+	while (remove && sp->file_number < sp->file.number)
 		leave_file(sp);
 	if (remove && spool_files_note_name(sp, &name) == 0)
-		unlinkat(sp->there.trace->fd, name.text, 0);
+		unlinkat(sp->relay_config.trace->fd, name.text, 0);
 	spooled_count(sp, -(int64_t)sp->waiting);
 	list_remove(&sp->node);
 	free(sp->body);
 	close_fd(sp->fd);
 	close_fd(sp->note_fd);
 	stream_file_close(&sp->file);
-	free(sp->there.channel);
+	free(sp->relay_config.channel);
 	free(sp);
 	return NULL;
 }

@@ -11,57 +11,57 @@
 
 #define BACKOFF_MIN_NS 50000000ull
 #define BACKOFF_MAX_NS 2000000000ull
-#define NOTE_END_BYTES 4096u /* of a body, at either end, that a note tells it by */
+#define NOTE_END_BYTES 4096u /* of a body, at either end, that identify it in a note */
 
-enum spool_way spool_next(enum spool_way way, enum spool_event event)
+enum spool_state spool_next(enum spool_state state, enum spool_event event)
 {
-	static const uint8_t next[SPOOL_WAYS][SPOOL_EVENTS] = {
-		[SPOOL_STRAIGHT] = {
-			[SPOOL_HANDS] = SPOOL_HANDING,
-			[SPOOL_HAS_HANDED] = SPOOL_STRAIGHT,
-			[SPOOL_FILLS] = SPOOL_FILLING,
-			[SPOOL_WAITS] = SPOOL_WAITING,
-			[SPOOL_HAS_WAITED] = SPOOL_STRAIGHT,
-			[SPOOL_IS_EMPTY] = SPOOL_STRAIGHT,
+	static const uint8_t next[SPOOL_STATES][SPOOL_EVENTS] = {
+		[SPOOL_DIRECT] = {
+			[SPOOL_SEND_BEGIN] = SPOOL_SENDING,
+			[SPOOL_SEND_END] = SPOOL_DIRECT,
+			[SPOOL_DIVERT] = SPOOL_FILLING,
+			[SPOOL_OFFLINE_BEGIN] = SPOOL_FILLING_OFFLINE,
+			[SPOOL_OFFLINE_END] = SPOOL_DIRECT,
+			[SPOOL_DRAINED] = SPOOL_DIRECT,
 		},
-		[SPOOL_HANDING] = {
-			[SPOOL_HANDS] = SPOOL_HANDING,
-			[SPOOL_HAS_HANDED] = SPOOL_STRAIGHT,
-			[SPOOL_FILLS] = SPOOL_FILLING,
-			[SPOOL_WAITS] = SPOOL_HANDING,
-			[SPOOL_HAS_WAITED] = SPOOL_HANDING,
-			[SPOOL_IS_EMPTY] = SPOOL_HANDING,
+		[SPOOL_SENDING] = {
+			[SPOOL_SEND_BEGIN] = SPOOL_SENDING,
+			[SPOOL_SEND_END] = SPOOL_DIRECT,
+			[SPOOL_DIVERT] = SPOOL_FILLING,
+			[SPOOL_OFFLINE_BEGIN] = SPOOL_SENDING,
+			[SPOOL_OFFLINE_END] = SPOOL_SENDING,
+			[SPOOL_DRAINED] = SPOOL_SENDING,
 		},
 		[SPOOL_FILLING] = {
-			[SPOOL_HANDS] = SPOOL_FILLING,
-			[SPOOL_HAS_HANDED] = SPOOL_FILLING,
-			[SPOOL_FILLS] = SPOOL_FILLING,
-			[SPOOL_WAITS] = SPOOL_WAITING,
-			[SPOOL_HAS_WAITED] = SPOOL_FILLING,
-			[SPOOL_IS_EMPTY] = SPOOL_STRAIGHT,
+			[SPOOL_SEND_BEGIN] = SPOOL_FILLING,
+			[SPOOL_SEND_END] = SPOOL_FILLING,
+			[SPOOL_DIVERT] = SPOOL_FILLING,
+			[SPOOL_OFFLINE_BEGIN] = SPOOL_FILLING_OFFLINE,
+			[SPOOL_OFFLINE_END] = SPOOL_FILLING,
+			[SPOOL_DRAINED] = SPOOL_DIRECT,
 		},
-		[SPOOL_WAITING] = {
-			[SPOOL_HANDS] = SPOOL_WAITING,
-			[SPOOL_HAS_HANDED] = SPOOL_WAITING,
-			[SPOOL_FILLS] = SPOOL_WAITING,
-			[SPOOL_WAITS] = SPOOL_WAITING,
-			[SPOOL_HAS_WAITED] = SPOOL_FILLING,
-			[SPOOL_IS_EMPTY] = SPOOL_WAITING,
+		[SPOOL_FILLING_OFFLINE] = {
+			[SPOOL_SEND_BEGIN] = SPOOL_FILLING_OFFLINE,
+			[SPOOL_SEND_END] = SPOOL_FILLING_OFFLINE,
+			[SPOOL_DIVERT] = SPOOL_FILLING_OFFLINE,
+			[SPOOL_OFFLINE_BEGIN] = SPOOL_FILLING_OFFLINE,
+			[SPOOL_OFFLINE_END] = SPOOL_FILLING,
+			[SPOOL_DRAINED] = SPOOL_FILLING_OFFLINE,
 		},
 	};
 
-	return (enum spool_way)next[way][event];
+	return (enum spool_state)next[state][event];
 }
 
-enum spool_way spool_on(struct spool *spool, enum spool_event event)
+enum spool_state spool_handle(struct spool *spool, enum spool_event event)
 {
-	spool->way = spool_next(spool->way, event);
-	return spool->way;
+	spool->state = spool_next(spool->state, event);
+	return spool->state;
 }
 
 void spool_link_failed(struct spool *spool, int error)
 {
-	spool_on(spool, SPOOL_FILLS);
+	spool_handle(spool, SPOOL_DIVERT);
 	spool->error = error;
 	spool->backoff_ns =
 		spool->backoff_ns ? MIN(spool->backoff_ns * 2, BACKOFF_MAX_NS) : BACKOFF_MIN_NS;
@@ -91,8 +91,8 @@ static struct spooled *spool_find_stream(const struct spool *spool,
 	struct spooled *sp;
 
 	list_for_each(sp, &spool->streams, node)
-		if (sp->there.trace == config->trace && sp->cpu == cpu &&
-		    strcmp(sp->there.channel, config->channel) == 0)
+		if (sp->relay_config.trace == config->trace && sp->cpu == cpu &&
+		    strcmp(sp->relay_config.channel, config->channel) == 0)
 			return sp;
 	return NULL;
 }
@@ -114,14 +114,14 @@ static struct spooled *spool_make(struct spool *spool, const struct stream_confi
 	sp->spool = spool;
 	sp->cpu = cpu;
 	sp->fd = sp->note_fd = -1;
-	sp->there = *config;
-	sp->there.channel = xstrdup(config->channel);
-	sp->here = sp->there;
-	sp->here.disk = spool->disk;
-	sp->here.tracefile_size = file_bytes(spool->disk);
-	sp->here.tracefile_count = 0;
-	sp->here.unlisted = true;
-	stream_file_init(&sp->file, &sp->here, cpu);
+	sp->relay_config = *config;
+	sp->relay_config.channel = xstrdup(config->channel);
+	sp->spool_config = sp->relay_config;
+	sp->spool_config.disk = spool->disk;
+	sp->spool_config.tracefile_size = file_bytes(spool->disk);
+	sp->spool_config.tracefile_count = 0;
+	sp->spool_config.unlisted = true;
+	stream_file_init(&sp->file, &sp->spool_config, cpu);
 	list_append(&spool->streams, &sp->node);
 	return sp;
 }
@@ -141,7 +141,7 @@ int spool_stream(struct spool *spool, const struct stream_config *config, uint32
 			return result;
 		}
 		if (sp->waiting)
-			spool_on(spool, SPOOL_FILLS);
+			spool_handle(spool, SPOOL_DIVERT);
 	}
 	sp->ended = false;
 	*ret = sp;
@@ -159,10 +159,10 @@ void spool_end(struct spooled *sp)
 		return;
 	if (sp->relay_id)
 		told |= relay_conn_stream_end(sp->spool->link, sp->relay_id, sp->epoch);
-	if (told || sp->spool->ending)
+	if (told || sp->spool->closing)
 		spooled_free(sp, true);
 	else
-		spool_on(sp->spool, SPOOL_FILLS);
+		spool_handle(sp->spool, SPOOL_DIVERT);
 }
 
 /* --- to the relay ------------------------------------------------------------------- */
@@ -178,7 +178,7 @@ static struct packet_header as_spooled(const struct spooled *sp, const struct pa
 	return told;
 }
 
-/* The relay has acknowledged it; the next connection tells whether the relay still has it. */
+/* The relay has acknowledged it; the next connection shows whether the relay still has it. */
 static void note_acked(struct spooled *sp, const struct packet_header *header)
 {
 	if (!packet_is_set(&sp->acked) || header->packet_seq_num >= sp->acked.packet_seq_num)
@@ -203,13 +203,14 @@ static int report_forgotten(struct spooled *sp)
 int spool_attach(struct spooled *sp)
 {
 	struct relay_conn *link = sp->spool->link;
-	int ret = sp->spool->way == SPOOL_WAITING ? -EAGAIN : relay_conn_open(link);
+	int ret = sp->spool->state == SPOOL_FILLING_OFFLINE ? -EAGAIN : relay_conn_open(link);
 
 	if (ret == 0)
-		ret = relay_conn_metadata_behind(link, (struct tracedir *)sp->there.trace);
+		ret = relay_conn_metadata_behind(link, (struct tracedir *)sp->relay_config.trace);
 	if (ret < 0 || (sp->relay_id && sp->epoch == relay_conn_epoch(link)))
 		return ret;
-	ret = relay_conn_stream(link, &sp->there, sp->cpu, &sp->relay_id, &sp->last, &sp->begun);
+	ret = relay_conn_stream(link, &sp->relay_config, sp->cpu, &sp->relay_id, &sp->last,
+				&sp->begun);
 	if (ret < 0)
 		return ret;
 	if (ret > 0)
@@ -229,7 +230,7 @@ static bool has(const struct spooled *sp, const struct packet_header *header)
 	return packet_is_set(&sp->last) && header->packet_seq_num <= sp->last.packet_seq_num;
 }
 
-/* It never goes back: the relay may have more than was asked for. */
+/* It never goes back: the relay may have more than was requested. */
 static void note_stored(struct spooled *sp, const struct packet_header *header)
 {
 	note_acked(sp, header);
@@ -253,8 +254,8 @@ static int transmit(struct spooled *sp, const struct packet_header *header, cons
 	return ret;
 }
 
-/* Of a packet that goes straight out of its ring: one ring is to be told from another, and that
- * before anything is sent. The checksum that counts is made as it is sent. */
+/* Of a packet that goes straight out of its ring: it identifies the ring before anything is sent.
+ * The packet's own checksum is made while it is sent. */
 static uint32_t sum_of_ends(const struct packet_header *header, const void *body, uint64_t len)
 {
 	size_t end = (size_t)MIN(len, (uint64_t)NOTE_END_BYTES);
@@ -311,16 +312,16 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 	int ret;
 
 	if (relay_conn_is_slow(spool->link, header->packet_size / 8)) {
-		spool_on(spool, SPOOL_FILLS); /* it would wait too long in its ring */
+		spool_handle(spool, SPOOL_DIVERT); /* it would wait too long in its ring */
 		return 1;
 	}
 	noted.crc32c = sum_of_ends(header, body, header->packet_size / 8 - sizeof(*header));
 	ret = spooled_note(sp, &noted);
 	if (ret < 0)
 		return ret;
-	spool_on(spool, SPOOL_HANDS);
+	spool_handle(spool, SPOOL_SEND_BEGIN);
 	ret = post(sp, header, body, done, data);
-	spool_on(spool, SPOOL_HAS_HANDED);
+	spool_handle(spool, SPOOL_SEND_END);
 	if (ret < 0)
 		spool_link_failed(spool, ret);
 	return ret < 0;
@@ -389,7 +390,7 @@ static int take_failure(struct spooled *sp)
 
 	if (error) {
 		leave_body(sp);
-		sp->begun.bytes = 0; /* unless the relay says so on the next connection */
+		sp->begun.bytes = 0; /* unless the relay reports it on the next connection */
 		sp->bytes_ahead = 0;
 		sp->ahead_error = 0;
 	}
@@ -401,11 +402,12 @@ static void begin_packet(struct spooled *sp)
 {
 	uint64_t len = sp->header.packet_size / 8 - sizeof(sp->header);
 
-	sp->told = as_spooled(sp, &sp->header);
-	if (!sp->told.crc32c)
-		sp->told.crc32c = packet_checksum(&sp->told, sp->body, len);
+	sp->sent_header = as_spooled(sp, &sp->header);
+	if (!sp->sent_header.crc32c)
+		sp->sent_header.crc32c = packet_checksum(&sp->sent_header, sp->body, len);
 	sp->body_offset = 0;
-	if (sp->begun.bytes < len && memcmp(&sp->begun.header, &sp->told, sizeof(sp->told)) == 0)
+	if (sp->begun.bytes < len &&
+	    memcmp(&sp->begun.header, &sp->sent_header, sizeof(sp->sent_header)) == 0)
 		sp->body_offset = sp->begun.bytes;
 	sp->begun.bytes = 0;
 }
@@ -419,7 +421,7 @@ static bool in_parts(const struct spooled *sp)
 /* Some more of the packet, or all of it. Return: 1. */
 static int send_more(struct spooled *sp)
 {
-	uint64_t len = sp->told.packet_size / 8 - sizeof(sp->told);
+	uint64_t len = sp->sent_header.packet_size / 8 - sizeof(sp->sent_header);
 	uint64_t at = sp->body_offset;
 	uint64_t bytes = MIN(len - at, relay_conn_part_bytes(sp->spool->link));
 	bool all = at + bytes == len;
@@ -430,8 +432,8 @@ static int send_more(struct spooled *sp)
 	sp->spool->nr_ahead++;
 	sp->body_offset = at + bytes;
 	sp->bytes_ahead += sent->bytes;
-	relay_conn_post_part(sp->spool->link, sp->relay_id, &sp->told, all ? body : sp->body, at,
-			     bytes, sp->nr_ahead > 1, sent_done, sp);
+	relay_conn_post_part(sp->spool->link, sp->relay_id, &sp->sent_header, all ? body : sp->body,
+			     at, bytes, sp->nr_ahead > 1, sent_done, sp);
 	return 1;
 }
 
@@ -578,7 +580,7 @@ int spool_send_files(struct spool *spool, uint64_t budget_ns)
 	while (ret >= 0) {
 		ret = drain_some(spool);
 		if (ret == 0) {
-			spool_on(spool, SPOOL_IS_EMPTY);
+			spool_handle(spool, SPOOL_DRAINED);
 			link_works(spool);
 			return 0;
 		}

@@ -12,21 +12,24 @@
 #include "consumerd/now.h"
 #include "trace/crc32c.h"
 
-/* A lost SYN is sent again after a second: for two of them, while nothing else is to be done. */
+/* TCP retransmits a SYN after 1 s, then after 2 s: the longer time allows for two lost SYNs, the
+ * shorter one is used if the worker has other duties or did not set meanwhile(). */
 #define CONNECT_MS 3200u
 #define CONNECT_WANTED_MS 1000u
 #define HANDSHAKE_NS 5000000000ull
-#define SLICE_MS 10u /* of a wait, between two looks at what else there is */
-#define POLL_MS 100u /* the same, between two looks at what the line does */
-/* Bytes that lie in the kernel are not on their way: as many as the line takes in a second. */
+#define SLICE_MS 10u /* between two calls of meanwhile() during a wait */
+#define POLL_MS 100u /* between two readings of TCP_INFO during a wait without meanwhile() */
+/* The send buffer holds at most the bytes that the connection transfers in a second, so that data
+ * in the kernel is not mistaken for data in flight. */
 #define SEND_BUF_MIN_BYTES (16 << 10)
 #define SEND_BUF_BYTES (512 << 10)
-#define SAMPLE_BYTES (16u << 10) /* that tell how fast a line is */
-#define SAMPLE_MIN_BYTES 4096u	 /* if they took so long: */
+#define SAMPLE_BYTES (16u << 10) /* that suffice to measure the throughput */
+#define SAMPLE_MIN_BYTES 4096u	 /* that suffice after SAMPLE_NS */
 #define SAMPLE_NS 500000000ull
-/* A lost segment that is lost again is sent after 1 + 2 + 4 times this. */
+/* Retransmission timeouts: a segment that is lost three times is sent after 1 + 2 + 4 of them. */
 #define TIMEOUTS 8u
-/* Summed and sent at once, while the cache has it; smaller ones would let the line run dry. */
+/* Bytes that are summed and sent at a time: they are still in the cache when they are sent. With
+ * smaller chunks the send buffer would run empty meanwhile. */
 #define CHUNK_BYTES (512u << 10)
 
 void wire_init(struct wire *w)
@@ -48,7 +51,7 @@ const char *wire_problem(const struct wire *w)
 	return chan_problem(&w->chan);
 }
 
-/* Nothing is to be read between requests: if something is, it is the end. */
+/* The relay sends nothing between requests: a readable socket was closed, or is out of step. */
 bool wire_is_up(struct wire *w)
 {
 	struct pollfd poll_fd = { .fd = w->chan.fd, .events = POLLIN };
@@ -63,7 +66,7 @@ void wire_begin(struct wire *w, struct encoder *enc, void *buf, size_t cap, uint
 	encode_header(enc, type, 0, ++w->serial);
 }
 
-/* --- what the line does -------------------------------------------------------------- */
+/* --- throughput of the connection ------------------------------------------------------- */
 
 static struct tcp_info read_tcp_info(const struct wire *w)
 {
@@ -75,7 +78,6 @@ static struct tcp_info read_tcp_info(const struct wire *w)
 	return info;
 }
 
-/* As TCP expects before anything was measured. */
 uint64_t wire_rate(const struct wire *w)
 {
 	struct tcp_info info;
@@ -93,7 +95,7 @@ static void bound_in_flight(struct wire *w)
 
 	if (bytes < SEND_BUF_BYTES && bytes / 2 < w->send_buf && bytes > w->send_buf / 2)
 		return;
-	if (bytes == SEND_BUF_BYTES && !w->send_buf) /* the kernel fits it to a fast line itself */
+	if (bytes == SEND_BUF_BYTES && !w->send_buf) /* the kernel's own sizing suits a fast one */
 		return;
 	if (bytes != w->send_buf)
 		setsockopt(w->chan.fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
@@ -106,8 +108,8 @@ static void begin_sample(struct wire *w, const struct tcp_info *info)
 	w->rate_bytes = info->tcpi_bytes_acked;
 }
 
-/* While requests are on their way. A line that rests between them is not measured, and the time
- * of a lone one's way forth and back is not the line's. */
+/* Only time with requests in flight is measured. If none is left, the round-trip time of the last
+ * one is subtracted, as the connection was idle for that time. */
 static void sample_rate(struct wire *w)
 {
 	uint64_t took = now_ns() - w->rate_ns, bytes, sample, way;
@@ -128,7 +130,7 @@ static void sample_rate(struct wire *w)
 	begin_sample(w, &info);
 }
 
-/* Without an acknowledgement, by the other side's TCP or by itself. */
+/* Longest wait without an acknowledgement, by the relay's TCP or by the relay itself. */
 static uint64_t timeout_of(const struct wire *w, const struct tcp_info *info, bool wanted)
 {
 	uint64_t timeout_us = info->tcpi_rtt + 4ull * info->tcpi_rttvar;
@@ -142,7 +144,7 @@ static uint64_t connect_timeout(const struct wire *w, bool wanted)
 	return wanted || !w->meanwhile ? CONNECT_WANTED_MS : CONNECT_MS;
 }
 
-/* As long as the line moves, and the patience for it not to. */
+/* Wait until @fd is ready, or no byte has been transferred for the timeout. */
 static int await_fd(struct wire *w, int fd, short events, bool connecting)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = events };
@@ -178,10 +180,10 @@ int wire_await(struct wire *w, int fd)
 	return await_fd(w, fd, POLLIN, true);
 }
 
-/* --- its begin ---------------------------------------------------------------------------- */
+/* --- connecting --------------------------------------------------------------------------- */
 
-/* Each step is waited for, and all of them have a time, too: a relay that answers a byte
- * a second would keep us for long. */
+/* The steps together are limited as well as each of them: a relay that answers one byte a second
+ * would otherwise delay the worker without limit. */
 static int wire_shake_hands(struct wire *w)
 {
 	uint64_t until = now_ns() + HANDSHAKE_NS;
@@ -337,16 +339,16 @@ static int wire_receive_reply(struct wire *w, uint16_t type, uint32_t serial, st
 	return 0;
 }
 
-/* A side that is slow to answer is given more time, so that a packet gets through in the end:
- * until such an answer comes, and not just any. */
+/* Each timeout doubles the next one, so that a packet reaches a slow relay in the end. Only an
+ * answer of the type that timed out resets it: others may be faster. */
 static void wire_adapt_timeout(struct wire *w, uint16_t type, int error)
 {
 	if (error == -ETIMEDOUT) {
 		w->reply_timeout_ms = MIN(w->reply_timeout_ms * 2, WIRE_TIMEOUT_MAX_MS);
-		w->tired_of = type;
-	} else if (error == 0 && (!w->tired_of || w->tired_of == type)) {
+		w->timed_out_type = type;
+	} else if (error == 0 && (!w->timed_out_type || w->timed_out_type == type)) {
 		w->reply_timeout_ms = WIRE_TIMEOUT_MS;
-		w->tired_of = 0;
+		w->timed_out_type = 0;
 	}
 	if (error < 0)
 		w->unanswered = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * wire.h - a connection to a relay as a worker uses it: requests, and their answers in the same
- * order, each wait bounded. Owned by a link; runs in the worker's thread, which may have
- * something to look after meanwhile.
+ * order, each wait bounded. Owned by a link; runs in the worker's thread, which may have other
+ * duties during a wait.
  */
 #ifndef CONSUMERD_SINK_WIRE_H
 #define CONSUMERD_SINK_WIRE_H
@@ -16,31 +16,33 @@
 #include "io/zchunk.h"
 #include "proto/codec.h"
 
-/** Called now and then while the other side is waited for. Return: 0; 1: something else is to be
- *  done, so wait only as long as the line moves; or negative errno: don't wait any longer. */
+/** Called periodically while the relay is waited for. Return: 0; 1: the worker has other duties, so
+ *  the wait ends WIRE_TIMEOUT_MS after the last byte was transferred; negative errno: the wait ends
+ *  at once, with this error. */
 typedef int (*wire_meanwhile)(void *data);
 
 struct wire {
 	struct chan chan;	       /* its descriptor is -1: not connected */
-	unsigned int reply_timeout_ms; /* for the other side to take or send a byte */
-	uint16_t tired_of;	       /* type of the answer that did not come in time */
-	uint16_t type;		       /* of the last request, */
-	uint32_t serial;	       /* and its number */
-	unsigned int unanswered;       /* requests */
-	uint64_t rate; /* bytes/s that the line took, also of connections before; 0: unknown */
-	uint64_t rate_ns, rate_bytes; /* when, and at how many, the measurement in progress began */
-	int send_buf;		      /* bytes of the socket's */
+	unsigned int reply_timeout_ms; /* longest wait without a byte transferred */
+	uint16_t timed_out_type;       /* type of the request whose answer timed out; 0: none */
+	uint16_t type;		       /* type of the last request */
+	uint32_t serial;	       /* number of the last request */
+	unsigned int unanswered;       /* number of requests without an answer */
+	uint64_t rate; /* measured bytes/s, kept when the connection is made anew; 0: unknown */
+	uint64_t rate_ns,
+		rate_bytes; /* start of the current measurement: time, bytes acknowledged */
+	int send_buf;	    /* bytes of the socket's send buffer; 0: the kernel's default */
 	struct frames frames;
-	wire_meanwhile meanwhile; /* NULL: nothing is to be done */
-	void *data;
+	wire_meanwhile meanwhile; /* NULL: the worker has no other duties */
+	void *data;		  /* argument of meanwhile() */
 };
 
 /**
- * struct wire_body - what goes behind a request, as it is.
- * @summed: its checksum goes behind it, which is made as it is sent: so it is read but once,
- *          and the other side has something to do from the beginning.
- * @sum: CRC-32C of what comes before.
- * @packer: compresses it in chunks; NULL: it is sent as it is.
+ * struct wire_body - data that follows a request, unencoded.
+ * @summed: the checksum follows the data. It is computed chunk by chunk while the data is sent, so
+ *          memory is read only once.
+ * @sum: CRC-32C of the data that precedes @data.
+ * @packer: compresses the data in chunks; NULL: the data is sent uncompressed.
  */
 struct wire_body {
 	const void *data;
@@ -54,34 +56,35 @@ struct wire_body {
 #define WIRE_TIMEOUT_MAX_MS 32000u
 
 void wire_init(struct wire *wire);
-/** Connect anew. @keys: by TLS, with the relay that has a certificate for @host; NULL: in
- *  the clear. Return: 0 or negative errno, and perhaps wire_problem(). */
+/** Connect anew. @keys: by TLS, with a relay whose certificate is valid for @host; NULL: without
+ *  encryption. Return: 0 or negative errno; wire_problem() then explains an error of TLS. */
 int wire_connect(struct wire *wire, const struct tcp_addr *addr, struct tls_keys *keys,
 		 const char *host) MUST_CHECK;
-/** Why TLS failed, until wire_close(); "" where it did not. */
+/** The reason why TLS failed; "" if it did not. Valid until wire_close(). */
 const char *wire_problem(const struct wire *wire);
 void wire_close(struct wire *wire);
-/** Wait until @fd can be read, no longer than for a connection. Return: 0 or negative errno. */
+/** Wait until @fd is readable, with the timeout of a connection. Return: 0 or negative errno. */
 int wire_await(struct wire *wire, int fd) MUST_CHECK;
-/** Is there a connection, and has the other side not ended it? While no answer is due. */
+/** Whether the connection is open and the relay has not closed it. Only while no answer is due. */
 bool wire_is_up(struct wire *wire);
 
-/** Bytes/s that the line takes, as measured, else as TCP expects. */
+/** Throughput in bytes/s, as measured, or else as estimated from TCP's window and round-trip
+ *  time. */
 uint64_t wire_rate(const struct wire *wire);
 
 /** Begin a request in @enc, with the next serial. */
 void wire_begin(struct wire *wire, struct encoder *enc, void *buf, size_t cap, uint16_t type);
-/** Send it with @body (NULL: none) behind it. Return: 0, or negative errno: the connection is of
- *  no use any more. */
+/** Send the request, followed by @body (NULL: none). Return: 0; negative errno: the connection must
+ *  be closed. */
 int wire_send(struct wire *wire, const struct encoder *enc,
 	      const struct wire_body *body) MUST_CHECK;
-/** Has an answer come, or some of it? */
+/** Whether an answer, or a part of one, has been received. */
 bool wire_has_answer(const struct wire *wire);
 /**
  * wire_receive() - wait for the answer to the oldest request that has none yet.
- * @ret: the answer, behind its outcome; valid until the next one.
- * @err: where the other side refuses: its code and sentence.
- * Return: 0; -EREMOTEIO: refused; other negative errno: the connection is of no use any more.
+ * @ret: the payload of the answer, after its outcome; valid until the next call.
+ * @err: if the relay refuses the request: its code and sentence.
+ * Return: 0; -EREMOTEIO: refused; other negative errno: the connection must be closed.
  */
 int wire_receive(struct wire *wire, uint16_t type, uint32_t serial, struct decoder *ret,
 		 struct err *err) MUST_CHECK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* disk.c - how the output of a worker does: whether it takes data, what limits
- * it, and what of it is on the disk; runs in its thread. */
+/* disk.c - state of a worker's output: whether it accepts data, its limits, and how much of it is
+ * on the disk; runs in the worker's thread. */
 #include "priv.h"
 
 #include <errno.h>
@@ -75,7 +75,7 @@ void worker_note_trouble(struct worker *w)
 		disk_report(w, w->failing, "writing to the spool");
 }
 
-/* Nothing can be cut, but what the rings lose meanwhile is to be known. */
+/* Nothing can be cut, but the losses of the rings are counted meanwhile. */
 void worker_update(struct worker *w)
 {
 	struct ringset *set;
@@ -101,7 +101,7 @@ void worker_note(struct worker *w, int error, const char *doing)
 		w->backoff_ns =
 			w->failing ? MIN(w->backoff_ns * 2, BACKOFF_MAX_NS) : BACKOFF_MIN_NS;
 		w->retry_ns = now_ns() + w->backoff_ns;
-		/* nobody listens to the doorbell now */
+		/* no thread waits for the doorbell now */
 		worker_set_wake(w, false);
 		w->pace = PACE_FLOWING;
 	}
@@ -141,5 +141,5 @@ void worker_sync(struct worker *w)
 
 	w->sync_due_ns = ret < 0; /* at once when the output works again */
 	if (ret < 0)
-		worker_note(w, -ret, "having the trace on the disk");
+		worker_note(w, -ret, "syncing the trace to the disk");
 }

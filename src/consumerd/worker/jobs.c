@@ -20,7 +20,7 @@ static int set_fs_ids(uid_t uid, gid_t gid)
 {
 	syscall(SYS_setfsgid, gid);
 	syscall(SYS_setfsuid, uid);
-	/* an invalid id changes nothing and tells the one in force */
+	/* an invalid id changes nothing and returns the one in force */
 	if (syscall(SYS_setfsgid, -1) != (long)gid || syscall(SYS_setfsuid, -1) != (long)uid)
 		return -EPERM;
 	return 0;
@@ -31,13 +31,13 @@ static bool is_other_user(const struct worker *w)
 	return w->config.uid != geteuid() || w->config.gid != getegid();
 }
 
-/* As the owner: a directory that the owner may not enter is not opened. */
+/* Runs with the owner's rights: a directory that the owner may not enter is not opened. */
 static void find_dir(struct worker *w, struct job *job)
 {
 	int fd = dirid_open(job->path, &job->dir);
 
 	if (fd == -ESTALE)
-		err_set(&job->err, ERR_OUTPUT, "%s is another directory than the one it was",
+		err_set(&job->err, ERR_OUTPUT, "%s has been replaced by another directory",
 			job->path);
 	else if (fd < 0)
 		err_errno(&job->err, ERR_OUTPUT, -fd, "can't open %s again", job->path);
@@ -64,7 +64,7 @@ static void do_start(struct worker *w, struct job *job)
 	if (!job->err.code) {
 		const struct sink_start start = {
 			.dir_fd = w->config.dir_fd,
-			.rest = w->config.rest,
+			.leftover = w->config.leftover,
 			.connect = !job->path && !w->config.relay_later,
 		};
 
@@ -90,7 +90,7 @@ static void announce_trace(struct worker *w, struct tracedir *dir)
 	int ret = sink_open_trace(w->sink, dir);
 
 	if (ret < 0)
-		worker_note(w, -ret, "telling the relay of a trace");
+		worker_note(w, -ret, "opening a trace at the relay");
 }
 
 static void do_trace_open(struct worker *w, struct job *job)
@@ -104,7 +104,7 @@ static void do_trace_open(struct worker *w, struct job *job)
 	announce_trace(w, dir);
 }
 
-/* Jobs that were on their way when the session daemon died are asked for again. */
+/* Jobs that were in flight when the session daemon died are requested again. */
 static void drop_jobs(struct worker *w, struct list_node *jobs, uint64_t trace)
 {
 	struct job *job, *tmp;
@@ -232,7 +232,7 @@ static uint64_t count_records(const struct ringset *set)
 	return nr;
 }
 
-/* Data waits in the rings, and what their producers know of our sleep is unknown. */
+/* Data waits in the rings, and the producers may or may not know that this thread sleeps. */
 static void do_ring_adopt(struct worker *w, struct job *job)
 {
 	struct tracedir *dir = worker_find_trace(w, job->id);
@@ -334,8 +334,8 @@ static void drain_kernel(const struct worker *w)
 		}
 }
 
-/* A relay that has just been started again, or a line that was cut, gets another chance
- * before anybody is told that it failed. */
+/* A relay that has just been started again, or a line that was cut, is retried before the failure
+ * is reported. */
 static void wait_for_output(struct worker *w)
 {
 	uint64_t end = now_ns() + RELAY_TIMEOUT_NS;

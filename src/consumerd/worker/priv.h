@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* priv.h - a worker from inside: worker.c is its rhythm, jobs.c has its jobs, disk.c the state of
- * its output. All of it belongs to the worker's thread but config, doorbell, notifier, inbox, sink
- * (see sink.h) and disk.busy_since_ns. */
+/* priv.h - private part of a worker: worker.c has its main loop, jobs.c its jobs, disk.c the state
+ * of its output. All members are used by the worker's thread only, except config, doorbell,
+ * notifier, inbox, sink (see sink.h) and disk.busy_since_ns. */
 #ifndef CONSUMERD_WORKER_PRIV_H
 #define CONSUMERD_WORKER_PRIV_H
 
@@ -11,102 +11,103 @@
 
 #define WORKER_TEXT_BYTES 190
 
+/** State of a worker's main loop, see worker.h. */
 enum pace {
-	PACE_FLOWING,  /* data comes: cut every period */
-	PACE_SETTLING, /* WAKE is set; one more look when the period is over */
-	PACE_IDLE,     /* nothing to do until somebody rings */
+	PACE_FLOWING,  /* events are being recorded: packets are cut each period */
+	PACE_SETTLING, /* LTT_RING_WAKE is set; the rings are checked once more after a period */
+	PACE_IDLE,     /* the worker sleeps until the doorbell wakes it */
 };
 
 struct worker {
 	struct worker_config config;
 	pthread_t thread;
 	struct doorbell doorbell;
-	struct notifier
-		notifier; /* made by the main thread, before the first job that needs them */
+	struct notifier notifier; /* created by the main thread, before the first job needs it */
 	struct job_queue inbox;
 
 	struct list_node traces;  /* struct tracedir */
 	struct list_node sets;	  /* struct ringset */
 	struct list_node delayed; /* struct job: metadata that could not be written yet */
-	struct list_node closing; /* struct job: traces of which the spool may have something */
-	void *owner;		  /* of the notes */
+	struct list_node closing; /* struct job: to close a trace, once the spool is sent */
+	void *owner;		  /* owner of the worker's JOB_NOTE */
 	bool ended;
 
 	enum pace pace;
 	uint64_t period_ns;
-	uint64_t due_ns;	  /* of the next flush, or last look */
-	unsigned int false_rings; /* in a row; half of them are forgotten in a quiet moment */
+	uint64_t due_ns;	  /* next flush; PACE_SETTLING: the last check */
+	unsigned int spurious_wakes; /* recent ones: they lengthen the next sleep */
 
 	int failing;		  /* errno of the output; 0: it works */
-	bool unreported;	  /* an adopted output's: the daemon may not know of it */
-	enum disk_limit at_limit; /* the limit that makes it fail, if it is one */
+	bool unreported;	  /* the session daemon may not know @failing (adopted output) */
+	enum disk_limit at_limit; /* the limit because of which it fails, if any */
 	uint64_t retry_ns;
 	uint64_t backoff_ns;
 
 	struct sink *sink;
-	struct sink_host host; /* the worker, for the sink */
-	int trouble_reported;  /* of the sink's */
-	bool awaited;	       /* a flush, or the end, is being waited for */
-	bool incomplete;       /* more ring sets may hold what an earlier consumer did not send */
+	struct sink_host host; /* functions for the sink */
+	int trouble_reported;  /* value of sink_trouble() that was reported last */
+	bool awaited;	       /* a client waits for a flush, or for the end */
+	bool incomplete;       /* not all ring sets of an earlier consumer were adopted yet */
 	struct {
 		uint32_t clock;
-		uint64_t ts, ns; /* one instant on the rings' clock and on ours; 0: not taken yet */
+		uint64_t ts, ns; /* the same time on the rings' clock and on CLOCK_MONOTONIC */
 	} base;
 	struct disk disk;
-	uint64_t closed_bytes; /* of traces that are closed */
+	uint64_t closed_bytes; /* bytes of traces that are closed */
 	bool measure;	       /* disk.used is not known */
-	uint64_t sync_due_ns;  /* with SYNC_PERIOD, while something is to be synced; 0: nothing */
+	uint64_t sync_due_ns;  /* with SYNC_PERIOD: time of the next sync; 0: all is synced */
 };
 
 /** Return: the trace or NULL. A trace lives until it is closed, or its output is. */
 struct tracedir *worker_find_trace(const struct worker *worker, uint64_t id);
 
-/** Be awake and cut at once. */
+/** Enter PACE_FLOWING, and cut packets at once. */
 void worker_flow(struct worker *worker);
 
-/** Do everything that is in the inbox. Return: whether there was anything. */
+/** Do all jobs in the inbox. Return: whether there were any. */
 bool worker_do_jobs(struct worker *worker);
 
-/** Cut everything, metadata first; keeps account of whether the output works.
- *  Return: how many rings had something. */
+/** Write delayed metadata, then the data of all rings; update the state of the output.
+ *  Return: number of rings that had data. */
 unsigned int worker_cut_all(struct worker *worker, enum stream_cut how);
 
-/** Have records ring, or not: LTT_RING_WAKE of all rings. */
+/** Set or clear LTT_RING_WAKE in all rings. */
 void worker_set_wake(struct worker *worker, bool on);
 
-/** Has the directory of a trace been removed? */
+/** Whether the directory of any trace was removed. */
 bool worker_is_any_gone(const struct worker *worker);
 
-/** Learn how large the output's files are. */
+/** Measure the size of the output's files. */
 void worker_measure(struct worker *worker);
 
-/** Append metadata wherever it goes. Return: 0 or negative errno. */
+/** Append metadata to the trace @dir. Return: 0 or negative errno. */
 int worker_append(struct worker *worker, struct tracedir *dir, const void *text,
 		  uint32_t len) MUST_CHECK;
 
-/** Make all streams known to the relay before younger data is sent. */
+/** Open all streams at the relay, if that is necessary before newer data is sent. */
 int worker_attach(struct worker *worker) MUST_CHECK;
 
-/** Sync written data to the disk, as far as the output is to be synced. */
+/** Sync written data to the disk, if the output's sync mode requires it. */
 void worker_sync(struct worker *worker);
 
-/** A whole sentence for why the output fails, if there is one: a limit, or what the relay
- *  has; else "". @ret is used for it. */
+/** A sentence with the reason why the output fails, if known: a limit, or an error of the relay;
+ *  else "". @ret is used for it. */
 const char *worker_limit_text(const struct worker *worker, char ret[WORKER_TEXT_BYTES]);
 
-/** Keep the counters of all rings up to date where nothing is cut. */
+/** Update the counters of all rings without writing packets. */
 void worker_update(struct worker *worker);
 
-/** Close a trace's files and forget it. */
+/** Close a trace's files and free the trace. */
 void worker_close_trace(struct worker *worker, struct tracedir *dir);
 
-/** Send data that the sink stored, until all is sent, or none for @timeout_ns; for @most_ns at
- *  most. */
+/** Send data that the sink stored, until all is sent, or no data could be sent for @timeout_ns; for
+ *  @most_ns at most. */
 void worker_wait_for_drain(struct worker *worker, uint64_t timeout_ns, uint64_t most_ns);
 /** Report the sink's trouble, if it has changed. */
 void worker_note_trouble(struct worker *worker);
 
-/** Note that the output fails (errno) or works (0); the main thread hears of changes. */
+/** Set the state of the output: @error: errno; 0: it works. Changes are reported to the main
+ *  thread. */
 void worker_note(struct worker *worker, int error, const char *doing);
 
 #endif

@@ -108,7 +108,7 @@ static void close_streams(struct ringset *set, enum sink_end how)
 		stream_close(&set->streams[i], how);
 }
 
-/* The rings stay as they are: their producers count what they lose. */
+/* The rings stay as they are: their producers count lost events. */
 struct ringset *ringset_leave(struct ringset *set)
 {
 	close_streams(set, SINK_LEFT);
@@ -152,7 +152,7 @@ int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
 	return 0;
 }
 
-/* Streams want memory; as nobody uses it, it is the least that there is. */
+/* Streams want memory; this memory is unused, so it is the smallest that there is. */
 int ringset_repair(const struct ringset_spec *spec, const struct tracedir *trace, uint64_t *ret_cut,
 		   struct err *err)
 {
@@ -183,14 +183,14 @@ void ringset_drain(const struct ringset *set)
 
 struct ringset *ringset_free(struct ringset *set)
 {
-	int ignored = 0; /* what could not be written is counted by stream_fini() */
+	int ignored = 0; /* unwritten records are counted by stream_fini() */
 
 	if (!set)
 		return NULL;
 	ringset_clear_state(set, LTT_RING_ON);
 	ringset_drain(set);
 	ringset_cut(set, STREAM_LAST, false, &ignored);
-	if (sink_settle(set->sink) == 0)
+	if (sink_await_outcomes(set->sink) == 0)
 		ringset_write_again(set, &ignored);
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		stream_fini(&set->streams[i]);
@@ -251,10 +251,10 @@ void ringset_update(struct ringset *set)
 		stream_update(&set->streams[i]);
 }
 
-bool ringset_has_news(const struct ringset *set)
+bool ringset_has_data(const struct ringset *set)
 {
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
-		if (reader_has_news(&set->streams[i].reader))
+		if (reader_has_data(&set->streams[i].reader))
 			return true;
 	return false;
 }
@@ -293,7 +293,7 @@ void ringset_set_waiting(struct ringset *set, bool waiting)
 		__atomic_store_n(&ringmem_cons(&set->mem, i)->waiting, waiting, __ATOMIC_RELAXED);
 }
 
-/* The ring's counts beyond the worker's last look, as far as they can be true. */
+/* The ring's counts since the worker's last read, as far as they are plausible. */
 static void add_since(struct stats *stats, const struct ring_words *words, uint64_t ring_size,
 		      const struct disk *disk)
 {
@@ -324,6 +324,7 @@ void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_b
 
 	/* the worker's figures first: then the ring's can only be newer */
 	stats_read(box, ret);
+	ret->not_sampled = reader_not_sampled(ringmem_prod(&set->mem, ring));
 	used = __atomic_load_n(&cons->consumed, __ATOMIC_ACQUIRE);
 	if (reader_copy_words(ringmem_prod(&set->mem, ring), &words))
 		add_since(ret, &words, size, set->config.disk);

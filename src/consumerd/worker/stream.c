@@ -28,6 +28,7 @@ static void stream_publish(struct stream *s)
 		.snapshot_ns = r->snapshot_ns,
 		.released = r->released_count,
 		.stalled = s->stalled,
+		.not_sampled = reader_not_sampled(r->prod),
 		.stalling = s->config->disk->stalled,
 	};
 
@@ -106,8 +107,8 @@ static struct packet_header make_header(const struct stream *s)
 	return header;
 }
 
-/* Readers take the losses of a packet for those since the one before: what a stream's
- * first packet counts they would count nowhere, or with what came before it. */
+/* Readers attribute the losses of a packet to the time since the previous one: those of a stream's
+ * first packet they would not count, or count as earlier ones. */
 static bool needs_opening(const struct stream *s)
 {
 	return s->packets == 0 && lost_in_all(s);
@@ -128,7 +129,7 @@ static struct packet_header make_opening(const struct stream *s)
 /* --- writing -------------------------------------------------------------------- */
 
 /* The sink has the packet. */
-static void take_sent(struct stream *s, const struct packet_header *stored)
+static void stream_acknowledge(struct stream *s, const struct packet_header *stored)
 {
 	s->bytes += stored->packet_size / 8;
 	s->packets++;
@@ -153,7 +154,7 @@ static void packet_done(void *data, int error)
 	struct stream *s = data;
 
 	if (error == 0)
-		take_sent(s, &s->sent_header);
+		stream_acknowledge(s, &s->sent_header);
 	stream_publish(s);
 }
 
@@ -165,7 +166,7 @@ static int write_sent(struct stream *s)
 	if (ret < 0)
 		return ret;
 	if (ret == SINK_STORED)
-		take_sent(s, &s->sent_header);
+		stream_acknowledge(s, &s->sent_header);
 	else if (ret == SINK_DISCARDED)
 		discard_sent(s);
 	return 1;
@@ -195,9 +196,9 @@ int stream_write_again(struct stream *s)
 }
 
 /* @ret: of a write, of which the outcome is known on return. */
-static int settle(struct stream *s, int ret)
+static int stream_await_outcome(struct stream *s, int ret)
 {
-	int error = ret > 0 ? sink_settle(s->out->sink) : ret;
+	int error = ret > 0 ? sink_await_outcomes(s->out->sink) : ret;
 
 	if (error < 0)
 		return error;
@@ -207,7 +208,7 @@ static int settle(struct stream *s, int ret)
 /* An opening packet is stored before the next is made. */
 static int stream_take_packet(struct stream *s)
 {
-	int ret = needs_opening(s) ? settle(s, write_packet(s, true)) : 0;
+	int ret = needs_opening(s) ? stream_await_outcome(s, write_packet(s, true)) : 0;
 
 	return ret < 0 ? ret : write_packet(s, false);
 }
@@ -255,7 +256,7 @@ static void compare(struct stream *s, const struct packet_header *last)
 	if (s->state == STREAM_UNPLACED && last->magic)
 		continue_behind(s, last);
 	else if (s->state == STREAM_SENT && last->magic && last->packet_seq_num == s->packets)
-		take_sent(s, last);
+		stream_acknowledge(s, last);
 	else
 		count_forgotten(s, last);
 	stream_on(s, STREAM_IS_PLACED);
@@ -303,7 +304,7 @@ int stream_adopt(struct stream *s, uint64_t *cut)
 		reader_skip(&s->reader);
 	} else if (ret == SINK_AFTER) {
 		continue_behind(s, &last);
-	} else if (ret == SINK_ASK) {
+	} else if (ret == SINK_UNKNOWN) {
 		stream_on(s, STREAM_LOSES_PLACE);
 		(void)!stream_attach(s);
 	}
@@ -342,7 +343,7 @@ static bool is_due(const struct stream *s, enum stream_cut how)
 }
 
 /* An account of losses is due where a relay that was started anew has less than it acknowledged:
- * it is asked for that. A relay that is away then delays nothing. */
+ * its count is requested. An unreachable relay then delays nothing. */
 static int attach_for(struct stream *s, enum stream_cut how)
 {
 	if (is_due(s, how))
@@ -385,7 +386,7 @@ static void give_up_pending(struct stream *s)
 	stream_on(s, STREAM_IS_ANSWERED);
 	s->config->disk->accounting = true;
 	if (left)
-		(void)!settle(s, stream_take_packet(s));
+		(void)!stream_await_outcome(s, stream_take_packet(s));
 	s->config->disk->accounting = false;
 }
 

@@ -24,12 +24,12 @@
 
 /* --- viewers --------------------------------------------------------------------
  *
- * A viewer merges streams by time: it can't show what one has before it knows that no
- * other has anything older. So behind each round of cuts goes a beacon: a time up to
- * which everything, of all streams, has been sent. A record takes its time and is
- * published some nanoseconds later, unless an interrupt comes between the two; the beacon
- * is that much behind the round, and then some. Were a record later than that all the
- * same, the trace has it right, and the relay hangs up on viewers that it told otherwise.
+ * A viewer merges streams by time: it can't show an event of one before it knows that no other has
+ * an older one. So behind each round of cuts goes a beacon: a time up to which everything, of all
+ * streams, has been sent. A record takes its time and is published some nanoseconds later, unless
+ * an interrupt comes between the two; the beacon is that much behind the round, and then some.
+ * Were a record later than that all the same, the trace is correct, and the relay disconnects the
+ * viewers that it had sent that beacon.
  *
  * Data that is younger than a stream must not get to a viewer before the stream's
  * existence does; so the relay knows all streams before they record.
@@ -84,12 +84,12 @@ int worker_attach(struct worker *w)
 	return ret;
 }
 
-/* --- taking what is there --------------------------------------------------- */
+/* --- draining the rings --------------------------------------------------- */
 
 /* Packets that were in flight and have not arrived may have another way. */
-static void settle_sets(struct worker *w, int *ret_error)
+static void retry_failed_packets(struct worker *w, int *ret_error)
 {
-	int error = sink_settle(w->sink);
+	int error = sink_await_outcomes(w->sink);
 	struct ringset *set;
 
 	if (error)
@@ -111,7 +111,7 @@ static unsigned int cut_sets(struct worker *w, enum stream_cut how, bool only_cr
 		return 0;
 	list_for_each(set, &w->sets, node)
 		taken += ringset_cut(set, how, only_crossed, ret_error);
-	settle_sets(w, ret_error);
+	retry_failed_packets(w, ret_error);
 	if (taken && w->disk.sync == SYNC_PERIOD && !w->sync_due_ns)
 		w->sync_due_ns = now_ns() + (uint64_t)w->config.sync_us * 1000;
 	return taken;
@@ -159,7 +159,7 @@ unsigned int worker_cut_all(struct worker *w, enum stream_cut how)
 	if (error == 0)
 		error = worker_beacon(w, mark);
 	if (taken && w->sink->live && w->pace != PACE_FLOWING) {
-		/* a later beacon has to tell that it was the last */
+		/* a later beacon has to mark the end */
 		worker_flow(w);
 		w->due_ns = now_ns() + w->period_ns;
 	}
@@ -197,11 +197,11 @@ void worker_flow(struct worker *w)
 static void worker_begin_idle(struct worker *w, uint64_t now)
 {
 	worker_set_wake(w, true);
-	/* pairs with the producer's, between its `pub` and its look at `state` */
+	/* pairs with the producer's, between its store to `pub` and its load of `state` */
 	__sync_synchronize();
 	w->pace = PACE_SETTLING;
 	w->due_ns = now + w->period_ns;
-	if (any(w, ringset_has_news))
+	if (any(w, ringset_has_data))
 		flow(w, now);
 }
 
@@ -211,7 +211,7 @@ static bool worker_check_link(struct worker *w)
 	int ret = sink_check(w->sink);
 
 	if (ret < 0)
-		worker_note(w, -ret, "asking the relay");
+		worker_note(w, -ret, "checking the connection to the relay");
 	worker_note_trouble(w);
 	return ret != 0;
 }
@@ -237,7 +237,7 @@ static bool beat_flowing(struct worker *w, uint64_t now)
 
 static bool beat_quiet(struct worker *w, uint64_t now)
 {
-	if (any(w, ringset_has_news)) {
+	if (any(w, ringset_has_data)) {
 		flow(w, now);
 		return true;
 	}
@@ -336,7 +336,7 @@ static uint64_t sleep_end(const struct worker *w)
 	return w->sync_due_ns ? MIN(end, w->sync_due_ns) : end;
 }
 
-/* The kernel's rings tell of themselves once each time they are asked to. */
+/* A ring of the kernel notifies once each time it is armed. */
 static void arm_kernel_rings(struct worker *w)
 {
 	struct ringset *set;
@@ -355,10 +355,10 @@ static void sleep_flowing(struct worker *w, struct doorbell_seen seen)
 	set_waiting(w, false);
 }
 
-/* An application may ring as often as it likes: it is heard less and less. */
-static void sleep_deaf(struct worker *w, struct doorbell_seen seen)
+/* An application may ring too often: the worker reacts at growing intervals. */
+static void sleep_ignoring_rings(struct worker *w, struct doorbell_seen seen)
 {
-	uint64_t deaf = (uint64_t)DEAF_MIN_NS << w->false_rings;
+	uint64_t deaf = (uint64_t)DEAF_MIN_NS << w->spurious_wakes;
 	uint64_t end = sleep_end(w), until = now_ns() + deaf;
 
 	doorbell_wait_own(&w->doorbell, seen, MIN(until, end));
@@ -368,19 +368,19 @@ static void sleep_deaf(struct worker *w, struct doorbell_seen seen)
 static void worker_note_ring(struct worker *w, bool busy, bool rang)
 {
 	if (busy)
-		w->false_rings = 0;
+		w->spurious_wakes = 0;
 	else if (rang)
-		w->false_rings = MIN(w->false_rings + 1, DEAF_DOUBLINGS);
+		w->spurious_wakes = MIN(w->spurious_wakes + 1, DEAF_DOUBLINGS);
 	else
-		w->false_rings /= 2;
+		w->spurious_wakes /= 2;
 }
 
 static void worker_sleep(struct worker *w, struct doorbell_seen seen)
 {
 	if (w->failing) {
 		doorbell_wait_own(&w->doorbell, seen, sleep_end(w));
-	} else if (w->false_rings) {
-		sleep_deaf(w, seen);
+	} else if (w->spurious_wakes) {
+		sleep_ignoring_rings(w, seen);
 	} else if (w->pace == PACE_FLOWING) {
 		sleep_flowing(w, seen);
 	} else {
@@ -442,7 +442,7 @@ static void *worker_main(void *data)
 			break;
 		busy |= beat(w);
 		if (disk_hangs(&w->disk, now_ns()))
-			worker_update(w); /* what was lost meanwhile has that as its cause */
+			worker_update(w); /* meanwhile losses are attributed to it */
 		note_busy(w, 0);
 		worker_note_ring(w, busy, rang);
 		worker_sleep(w, seen);
@@ -535,7 +535,7 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 
 	w->config = *config;
 	w->notifier.fd = -1;
-	w->doorbell.fd = config->doorbell_fd; /* whatever fails, it is ours to close */
+	w->doorbell.fd = config->doorbell_fd; /* it is closed here in case of any failure */
 	w->period_ns = (uint64_t)MAX(flush_us, WORKER_FLUSH_MIN_US) * 1000;
 	w->pace = PACE_IDLE;
 	w->disk.keep_free = config->keep_free;

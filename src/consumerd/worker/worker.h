@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * worker.h - the thread that serves one output: it owns the output's traces,
- * ring sets and files, does jobs, and moves what applications record to disk. A
- * slow disk makes it slow, and nobody else.
+ * ring sets and files, does jobs, and writes recorded events to disk. A slow disk delays this
+ * thread only.
  *
- * How it sleeps. While data flows it cuts every ring once a flush period, and
- * earlier where the doorbell says that a producer entered a new sub-buffer. A
- * period without new records makes it idle: every ring gets LTT_RING_WAKE, so
- * that its next record rings. A record that was being made in that moment may
- * not have seen the bit; so it looks once more, a period later, and only then
- * sleeps for good, without a time-out.
+ * Sleep. While events are recorded the worker writes the data of all rings once in a flush period,
+ * and earlier if the doorbell wakes it because a producer entered a new sub-buffer. After a period
+ * without records it sets LTT_RING_WAKE in all rings, so that the next record wakes it. A record
+ * that was in progress at that time may have missed the bit; so the worker checks all rings once
+ * more, a period later, and only then sleeps without a timeout.
  */
 #ifndef CONSUMERD_WORKER_WORKER_H
 #define CONSUMERD_WORKER_WORKER_H
@@ -35,34 +34,35 @@ struct worker_config {
 	enum sync_mode sync;
 	uint32_t sync_us;		/* with SYNC_PERIOD */
 	struct relay_conn_config relay; /* addr not NULL: instead of files; taken over */
-	bool relay_later;		/* whether it is there now does not matter */
-	bool rest;			/* all that there will be is in the spool */
-	int doorbell_fd;		/* of an earlier consumer, taken over; -1: make one */
-	struct job_queue *done;		/* jobs come back through this; outlives the worker */
+	bool relay_later;		/* the relay may be unreachable at the start */
+	bool leftover;			/* only sends the spool of an earlier session */
+	int doorbell_fd;		/* of an earlier consumer, now owned; -1: create one */
+	struct job_queue *done;		/* receives the jobs that are done; outlives the worker */
 };
 
-/** Start it; its first job is JOB_START, whose owner the notes will have too.
+/** Start a worker. Its first job must be JOB_START, whose owner also receives the JOB_NOTEs.
  *  Return: 0 or negative errno (dir_fd is closed). */
 int worker_new(const struct worker_config *config, struct worker **ret) MUST_CHECK;
-/** Wait for the thread, which has been given JOB_END, and free. */
+/** Join the thread, for which JOB_END was queued, and free the worker. */
 struct worker *worker_free(struct worker *worker);
 
 void worker_post(struct worker *worker, struct job *job);
-/** Has it been in one round of work for longer than any file system takes that answers?
- *  Main thread. */
+/** Whether the current round of work takes so long that the file system seems to hang. Main
+ *  thread. */
 bool worker_hangs(const struct worker *worker);
-/** As relay_conn_clock(); where there is no relay nothing is known. */
+/** See relay_conn_clock(); without a relay the difference is unknown. */
 void worker_clock(const struct worker *worker, int64_t *ret_offset_ns, uint64_t *ret_error_ns);
-/** Bytes that wait in its spool. Any thread. */
+/** Bytes of data in the spool that the relay has not received. Any thread. */
 uint64_t worker_spooled(const struct worker *worker);
-/** Descriptor of the page that applications ring; the worker's. */
+/** Descriptor of the doorbell's page; owned by the worker. */
 int worker_doorbell_fd(const struct worker *worker);
-/** Have a descriptor that is readable when rings of the kernel's have something for the
- *  worker that sleeps, or its relay hangs up; then call worker_on_notify(). Main thread, before the
- *  first such ring, or connection. Return: it, the worker's; or negative errno. */
+/** Make a descriptor that is readable when a kernel ring has data for the sleeping worker, or the
+ *  relay closes the connection; the caller then calls worker_on_notify(). Main thread, before the
+ *  first such ring or connection. Return: the descriptor, owned by the worker; or negative
+ *  errno. */
 int worker_listen(struct worker *worker);
 void worker_on_notify(struct worker *worker);
-/** Descriptor of the output's directory, or -1; the worker's. */
+/** Descriptor of the output's directory, owned by the worker; or -1. */
 int worker_dir_fd(const struct worker *worker);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "ctl/text.h"
 #include "doctor.h"
+#include "ctl/library.h"
 #include "ctl/points.h"
 #include "ctl/quota.h"
 #include "ctl/record.h"
@@ -91,7 +92,7 @@ static void other_daemons(struct doctor *d)
 /* Whether the system's daemon runs, but is not accessible. */
 static bool system_refuses(void)
 {
-	char *sock AUTO_FREE = xasprintf("%s/client.sock", daemon_system_rundir);
+	char *sock AUTO_FREE = xasprintf("%s/client.sock", library_system_rundir());
 
 	return access(sock, F_OK) == 0 && access(sock, W_OK) != 0;
 }
@@ -106,7 +107,7 @@ static void repair_closed(struct doctor *d, const char *closed)
 
 	if (stat(closed, &st) == 0 && st.st_uid == geteuid())
 		doctor_repair(d, "chmod u+rwx %s", word);
-	else if (strcmp(closed, daemon_system_rundir) == 0)
+	else if (strcmp(closed, library_system_rundir()) == 0)
 		doctor_repair(d, "sudo chmod a+rx %s", word);
 	else if (env && *env)
 		doctor_repair(d, "unset LTT_RUNDIR");
@@ -121,7 +122,7 @@ static void repair_closed(struct doctor *d, const char *closed)
  * so. */
 static bool doctor_daemon_report_closed(struct doctor *d, const char *rundir)
 {
-	char *closed AUTO_FREE = daemon_closed_dir(rundir);
+	char *closed AUTO_FREE = library_closed_dir(rundir);
 	bool is_itself = closed && strcmp(closed, rundir) == 0;
 	struct stat st = { .st_uid = 0 };
 
@@ -146,8 +147,8 @@ static void no_daemon(struct doctor *d, const struct err *err)
 	bool chosen = env && *env;
 	bool closed = doctor_daemon_report_closed(d, d->rundir);
 
-	if (!chosen && strcmp(d->rundir, daemon_system_rundir) != 0)
-		doctor_daemon_report_closed(d, daemon_system_rundir);
+	if (!chosen && strcmp(d->rundir, library_system_rundir()) != 0)
+		doctor_daemon_report_closed(d, library_system_rundir());
 	if (closed || doctor_service(d, d->rundir)) {
 		other_daemons(d);
 		return;
@@ -165,7 +166,7 @@ static void no_daemon(struct doctor *d, const struct err *err)
 	other_daemons(d);
 }
 
-static void doctor_daemon_check_version(struct doctor *d, const struct client_daemon *daemon)
+static void doctor_daemon_check_version(struct doctor *d, const struct ltt_ctl_daemon_info *daemon)
 {
 	if (strcmp(daemon->version, LTT_VERSION) == 0)
 		return;
@@ -174,7 +175,7 @@ static void doctor_daemon_check_version(struct doctor *d, const struct client_da
 	doctor_repair(d, "kill %u; lttctl list # a new one is started; sessions end", daemon->pid);
 }
 
-static void check_clock(struct doctor *d, const struct client_daemon *daemon)
+static void check_clock(struct doctor *d, const struct ltt_ctl_daemon_info *daemon)
 {
 	char source[64];
 
@@ -225,7 +226,7 @@ static void check_descriptors(struct doctor *d, uint32_t pid)
 }
 
 /* Commands that need it wait for it. */
-static void check_consumer(struct doctor *d, const struct client_daemon *daemon)
+static void check_consumer(struct doctor *d, const struct ltt_ctl_daemon_info *daemon)
 {
 	if (!daemon->consumer_silent_ms)
 		return;
@@ -282,18 +283,18 @@ static void check_points(struct doctor *d)
 
 void doctor_daemon(struct doctor *d)
 {
-	const struct client_daemon *daemon;
+	const struct ltt_ctl_daemon_info *daemon;
 	struct err err = { 0 }, ignored = { 0 };
 
-	d->rundir = daemon_rundir();
+	d->rundir = library_rundir();
 	if (!d->rundir)
-		d->rundir = xstrdup(daemon_system_rundir);
-	if (daemon_open(&d->ctl->request, &d->ctl->client, &err) != 0) {
+		d->rundir = xstrdup(library_system_rundir());
+	if (library_connect(d->ctl, false, &err) != 0) {
 		no_daemon(d, &err);
 		return;
 	}
 	print_waiting(d->ctl);
-	daemon = client_daemon(d->ctl->client);
+	daemon = ltt_ctl_daemon(library(d->ctl));
 	free(d->rundir);
 	d->rundir = xstrdup(daemon->rundir);
 	doctor_found(d, GRADE_OK, "daemon", "session daemon %s (pid %u) serves %s", daemon->version,

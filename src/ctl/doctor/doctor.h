@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * doctor.h - finds out why there is no data. An examination is a list of findings, each a
- * grade, a sentence and, where something is wrong, the command that repairs it.
- * Made and owned by verb/doctor.c; each doctor_*.c checks one part of the path from an
- * instrumentation point to the file and adds its findings. Nothing is changed and no program is
- * run. One thread.
+ * doctor.h - finds the reasons why no events are recorded. The result is a list of findings, each a
+ * grade, a sentence and, for a problem, the command that solves it.
+ * Made and owned by verb/doctor.c; each file of this folder checks one part of the path from an
+ * instrumentation point to the trace file, and adds its findings. Nothing is changed and no program
+ * is run. One thread.
  */
 #ifndef CTL_DOCTOR_DOCTOR_H
 #define CTL_DOCTOR_DOCTOR_H
 
-#include "ctl/verb.h"
+#include "ctl/ctl.h"
 
 enum grade {
 	GRADE_OK,
 	GRADE_WARN, /* some data may be missing */
-	GRADE_BAD,  /* there is no data, or will be none */
+	GRADE_BAD,  /* no data is recorded, or will be */
 };
 
 /**
- * struct doctor - one examination.
- * @rundir: of the daemon that answers, else the one that was tried; allocated.
- * @points: of all applications of the caller; NULL while no daemon answers.
- * @events: of the kernel, likewise, after doctor_kernel() (@kernel_reported).
- * @findings: array; of each: grade, about, text, command.
- * @counts: of findings, by grade.
+ * struct doctor - one run of `lttctl doctor`.
+ * @rundir: runtime directory of the daemon that answers, or else of the one that was tried;
+ *	allocated.
+ * @points: points of all applications of the caller; NULL if no daemon answers.
+ * @events: events of the kernel, likewise; set by doctor_kernel() (@kernel_reported).
+ * @findings: array of objects with the keys grade, about, text, command.
+ * @counts: number of findings of each grade.
  */
 struct doctor {
 	struct ctl *ctl;
@@ -45,21 +46,22 @@ char *doctor_word(const char *text);
 
 /** Check that there is a daemon, and report its use of resources. Connects. */
 void doctor_daemon(struct doctor *d);
-/** If none answers: check whether a service manager has taken over the socket of a running one.
- *  Return: true: yes, and it was reported. */
+/** If no daemon answers: check whether a service manager has replaced the socket of a running one.
+ *  Return: whether it has; that was reported. */
 bool doctor_service(struct doctor *d, const char *rundir);
-/** Features of this machine for applications. */
+/** Check the features of this machine that the tracing of applications uses. */
 void doctor_machine(struct doctor *d);
 /** Check that the kernel can be traced. Reported once. */
 void doctor_kernel(struct doctor *d);
 /** Report a rule of a kernel channel that matches no event. @channel: quoted for a shell. */
 void doctor_kernel_rule(struct doctor *d, const char *session, const char *channel,
 			struct json_object *rule);
-/** Events of a channel of the kernel that are not recorded. */
+/** Report the events of a kernel channel that are not recorded. */
 void doctor_refusals(struct doctor *d, const char *session, struct json_object *channel);
 /** Check that the trackers of a session's kernel events match some task. */
 void doctor_trackers(struct doctor *d, struct json_object *session);
-/** Sessions, channels, rules, losses, output. @name: this session; NULL: the current, else all. */
+/** Check sessions: channels, rules, losses, output. @name: only this session; NULL: the current
+ *  one, or, if there is none, all. */
 void doctor_sessions(struct doctor *d, const char *name);
 /** Check that this process can be recorded. */
 void doctor_process(struct doctor *d, pid_t pid);

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 
 #include "base/mem.h"
+#include "ctl/library.h"
 #include "ctl/text.h"
 #include "doctor.h"
 #include "ctl/loss.h"
@@ -56,7 +57,7 @@ static bool is_installed(void)
 	return found;
 }
 
-/* As the firmware says: four bytes of attributes, and the value. */
+/* As the firmware stores it: four bytes of attributes, and the value. */
 static bool has_secure_boot(void)
 {
 	char value[16];
@@ -69,7 +70,7 @@ static bool has_secure_boot(void)
 
 static void repair_module(struct doctor *d)
 {
-	uint32_t pid = client_daemon(d->ctl->client)->pid;
+	uint32_t pid = ltt_ctl_daemon(library(d->ctl))->pid;
 
 	if (!is_roots(d))
 		doctor_repair(d, "sudo lttctl doctor -k");
@@ -115,7 +116,7 @@ void doctor_kernel_rule(struct doctor *d, const char *session, const char *chann
 	const char *pattern = record_str(rule, "pattern");
 	const char *near = d->events ? points_nearest(d->events, pattern) : NULL;
 
-	if (!d->events) /* which has been said */
+	if (!d->events) /* which has been reported */
 		return;
 	doctor_found(d, GRADE_WARN, "match",
 		     "session '%s': rule '%s' matches no event of this kernel%s%s%s", session,

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "ctl/library.h"
 #include "ctl/text.h"
 #include "doctor.h"
 #include "ctl/elf.h"
@@ -25,9 +26,9 @@
 /**
  * struct inspected - the process or program.
  * @proc: its directory in /proc.
- * @what: how sentences call it; allocated.
+ * @what: its name in messages; allocated.
  * @env: its environment, NUL after each; ours for a program.
- * @secure: runs with more rights than its user: the environment does not count.
+ * @secure: runs with more rights than its user, so that libltt ignores the environment.
  */
 struct inspected {
 	pid_t pid; /* 0: a program */
@@ -81,7 +82,7 @@ static unsigned int inspected_dirs(const struct inspected *g, char *ret[2])
 		ret[nr++] = xstrdup(chosen);
 		return nr;
 	}
-	ret[nr++] = xstrdup(daemon_system_rundir);
+	ret[nr++] = xstrdup(library_system_rundir());
 	if (!home)
 		home = env_of(g, "HOME");
 	if (runtime)
@@ -185,9 +186,10 @@ static void check_way(struct doctor *d, const struct inspected *g)
 	} else if (g->uid && is_closed_to(d->rundir, g->uid, &closed)) {
 		char *word AUTO_FREE = doctor_word(closed);
 
-		doctor_found(d, GRADE_BAD, "closed",
-			     "%s belongs to user %u, which cannot enter %s on the way to the session daemon",
-			     g->what, (unsigned int)g->uid, closed);
+		doctor_found(
+			d, GRADE_BAD, "closed",
+			"%s belongs to user %u, which cannot enter %s on the way to the session daemon",
+			g->what, (unsigned int)g->uid, closed);
 		doctor_repair(d, "sudo chmod a+x %s", word);
 	}
 	free(dirs[0]);

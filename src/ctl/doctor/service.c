@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * service.c - a session daemon that runs and can't be reached, as a service manager took
- * its socket: a daemon with the manager's sockets asks the one that is there to leave, but a
- * daemon that is stopped, hangs or is an old one does not.
+ * service.c - detects a session daemon that runs but can't be reached, as a service manager has
+ * replaced its socket. A daemon with the manager's sockets requests the running one to exit, but a
+ * daemon that is suspended, hangs or is of an older version does not.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "doctor.h"
-#include "libctl/home.h"
+#include "ctl/home.h"
 #include "ctl/points.h"
 #include "ctl/record.h"
 #include "ctl/show.h"
@@ -270,7 +270,7 @@ static void doctor_sessions_check_output(struct doctor *d, struct patient *p)
 		doctor_repair(d, "lttctl create NAME --output=DIRECTORY");
 		return;
 	}
-	if (*path != '/') /* a relay has it: what is wrong there is the session's problem */
+	if (*path != '/') /* a relay has it: an error there is reported as the session's problem */
 		return;
 	if (statvfs(path, &fs) != 0) {
 		doctor_found(d, errno == ENOENT ? GRADE_BAD : GRADE_WARN, "output",

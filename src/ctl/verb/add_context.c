@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* add_context.c - lttctl add-context: record something about the task with each event. */
+/* add_context.c - lttctl add-context: record a fact about the task with each event. */
 #include <inttypes.h>
 
 #include "base/mem.h"
@@ -36,14 +36,6 @@ static enum status add_context_option(struct ctl *ctl, int number, const char *a
 	return STATUS_OK;
 }
 
-static enum status unsupported(struct ctl *ctl)
-{
-	err_set(&ctl->err, ERR_UNSUPPORTED,
-		"events of applications have no contexts yet; those of the kernel (-k) can have "
-		"them");
-	return STATUS_UNSUPPORTED;
-}
-
 static enum status add_context_check(struct ctl *ctl)
 {
 	enum status status =
@@ -57,21 +49,16 @@ static enum status add_context_check(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID,
 			"missing context: use --type=TYPE; 'lttctl add-context --list' lists the "
 			"types");
-	if (ctl->err.code)
-		return STATUS_ERROR;
-	return opt.domain.user ? unsupported(ctl) : STATUS_OK;
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
 /* ---- list ---- */
 
-static enum status add_context_list(struct ctl *ctl)
+static enum status add_context_list_domain(struct ctl *ctl, enum ltt_ctl_domain domain)
 {
 	struct ltt_ctl_contexts *list;
 
-	ctl->record = json_object_new_object();
-	record_set(ctl->record, "types", json_object_new_array());
-	if (library_done(ctl, ltt_ctl_list_contexts(library(ctl), LTT_CTL_KERNEL, &list),
-			 &ctl->err) != 0)
+	if (library_done(ctl, ltt_ctl_list_contexts(library(ctl), domain, &list), &ctl->err) != 0)
 		return STATUS_ERROR;
 	for (size_t i = 0; i < list->nr; i++) {
 		struct json_object *o = json_object_new_object();
@@ -85,13 +72,33 @@ static enum status add_context_list(struct ctl *ctl)
 	return STATUS_OK;
 }
 
+/* Without a domain: of all that can be traced. */
+static enum status add_context_list(struct ctl *ctl)
+{
+	enum status status = STATUS_OK;
+
+	ctl->record = json_object_new_object();
+	record_set(ctl->record, "types", json_object_new_array());
+	if (!opt.domain.kernel)
+		status = add_context_list_domain(ctl, LTT_CTL_USER);
+	if (status != STATUS_OK || opt.domain.user)
+		return status;
+	status = add_context_list_domain(ctl, LTT_CTL_KERNEL);
+	if (ctl->err.code == ERR_UNSUPPORTED && !opt.domain.kernel) {
+		ctl->err = (struct err){ 0 };
+		return STATUS_OK;
+	}
+	return status;
+}
+
 /* ---- add ---- */
 
 static enum status add_context_add(struct ctl *ctl, const char *session, const char *type)
 {
 	uint32_t channels;
-	int code = ltt_ctl_add_context(library(ctl), session, LTT_CTL_KERNEL, opt.channel, type,
-				       &channels);
+	int code = ltt_ctl_add_context(library(ctl), session,
+				       opt.domain.kernel ? LTT_CTL_KERNEL : LTT_CTL_USER,
+				       opt.channel, type, &channels);
 
 	if (library_done(ctl, code, &ctl->err) != 0) {
 		target_suggest(ctl, session, opt.channel, NULL);
@@ -107,7 +114,8 @@ static enum status add_context_add(struct ctl *ctl, const char *session, const c
 
 static enum status add_context_add_all(struct ctl *ctl)
 {
-	char *session AUTO_FREE = target_begin(ctl, opt.session, DOMAIN_KERNEL, "contexts");
+	char *session AUTO_FREE = target_begin(
+		ctl, opt.session, opt.domain.kernel ? DOMAIN_KERNEL : DOMAIN_USER, "contexts");
 	enum status worst = STATUS_OK;
 
 	if (!session)
@@ -127,7 +135,7 @@ static enum status add_context_run(struct ctl *ctl)
 static void add_context_text(FILE *out, struct json_object *record)
 {
 	const char *channel = record_str(record, "channel");
-	struct table table = { .columns = "ll" };
+	struct table table = { .columns = "lll" };
 
 	for (size_t i = 0; i < record_len(record, "contexts"); i++)
 		fprintf(out, "%s context %s added to %s%s of session %s\n", domain_title(record),
@@ -137,11 +145,13 @@ static void add_context_text(FILE *out, struct json_object *record)
 	if (!record_len(record, "types"))
 		return;
 	table_cell(&table, "TYPE");
+	table_cell(&table, "DOMAIN");
 	table_cell(&table, "VALUE");
 	for (size_t i = 0; i < record_len(record, "types"); i++) {
 		struct json_object *type = record_at(record, "types", i);
 
 		table_cell(&table, "%s", record_str(type, "name"));
+		table_cell(&table, "%s", record_str(type, "domain"));
 		table_cell(&table, "%s", record_str(type, "type"));
 	}
 	table_print(out, &table);
@@ -149,8 +159,8 @@ static void add_context_text(FILE *out, struct json_object *record)
 
 const struct verb verb_add_context = {
 	.name = "add-context",
-	.operands = "-k -t TYPE... | --list",
-	.help = "Record something about the task with each event",
+	.operands = "{-k|-u} -t TYPE... | [-k|-u] --list",
+	.help = "Record something about the thread with each event",
 	.options = options,
 	.daemon = DAEMON_STARTED,
 	.option = add_context_option,

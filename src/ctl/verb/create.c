@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* create.c - lttctl create [SESSION]: a stopped session, made the current one. */
+/* create.c - lttctl create [SESSION]: create a session, which becomes the current one. */
 #include <string.h>
 
 #include "base/str.h"
 #include "ctl/create.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
+#include "io/relayurl.h"
 
 #define LIVE_DEFAULT_US 1000000u
 #define SPOOL_DEFAULT (256u << 20)
@@ -24,7 +25,7 @@ static struct {
 	char *live; /* not_live, or NULL: without a word behind it */
 } opt = { .live = not_live };
 
-static struct creation wanted = CREATION_INIT;
+static struct ltt_ctl_create_options wanted;
 
 static const struct poptOption options[] = {
 	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
@@ -74,7 +75,7 @@ static enum status take_url(struct ctl *ctl)
 			opt.url);
 		return STATUS_ERROR;
 	}
-	if (url_is_relay(opt.url)) {
+	if (relayurl_is_one(opt.url)) {
 		wanted.url = opt.url;
 		return STATUS_OK;
 	}
@@ -83,16 +84,14 @@ static enum status take_url(struct ctl *ctl)
 	return STATUS_ERROR;
 }
 
-/* One connection does for control and data; two URLs must name one host. */
 static enum status create_take_relay(struct ctl *ctl)
 {
 	if (opt.data_url && !opt.ctrl_url) {
 		err_set(&ctl->err, ERR_INVALID, "--data-url goes with --ctrl-url");
 		return STATUS_ERROR;
 	}
-	if (opt.data_url && url_same_host(opt.ctrl_url, opt.data_url, &ctl->err) != 0)
-		return STATUS_ERROR;
 	wanted.url = opt.ctrl_url;
+	wanted.data_url = opt.data_url;
 	return STATUS_OK;
 }
 
@@ -121,7 +120,7 @@ static int create_take_sync(struct ctl *ctl)
 	if (!opt.sync || strcmp(opt.sync, "none") == 0)
 		return 0;
 	if (strcmp(opt.sync, "packet") == 0) {
-		wanted.sync = SYNC_PACKET;
+		wanted.sync = LTT_CTL_SYNC_PACKET;
 		return 0;
 	}
 	if (parse_period(opt.sync, &us) != 0 || us == 0 || us > UINT32_MAX)
@@ -129,12 +128,12 @@ static int create_take_sync(struct ctl *ctl)
 			       "--sync=%s: this is not 'none', 'packet' or a period, such as 500ms "
 			       "or 5s",
 			       opt.sync);
-	wanted.sync = SYNC_PERIOD;
+	wanted.sync = LTT_CTL_SYNC_PERIOD;
 	wanted.sync_us = (uint32_t)us;
 	return 0;
 }
 
-/* popt takes the word behind --live for its period: what does not begin as one is the
+/* popt takes the word behind --live for its period: a word that does not begin as one is the
  * session's name. */
 static int take_live(struct ctl *ctl)
 {
@@ -154,7 +153,7 @@ static int take_live(struct ctl *ctl)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--live=%s: the least period is %u microseconds", opt.live,
 			       LIVE_MIN_US);
-	if (opt.output || opt.no_output || (opt.url && !url_is_relay(opt.url)))
+	if (opt.output || opt.no_output || (opt.url && !relayurl_is_one(opt.url)))
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--live: viewers follow a session at a relay; --output and "
 			       "--no-output have none");
@@ -169,6 +168,8 @@ static bool is_tls(const char *url)
 
 static enum status create_check(struct ctl *ctl)
 {
+	enum status status;
+
 	if (!!opt.output + !!opt.url + !!opt.no_output + (opt.ctrl_url || opt.data_url) > 1) {
 		err_set(&ctl->err, ERR_INVALID,
 			"--output, --set-url, --ctrl-url and --no-output exclude each other");
@@ -184,6 +185,7 @@ static enum status create_check(struct ctl *ctl)
 			opt.format);
 		return STATUS_ERROR;
 	}
+	ltt_ctl_create_options_init(&wanted);
 	if (create_take_size(ctl, "keep-free", opt.keep_free, &wanted.keep_free) != 0 ||
 	    create_take_size(ctl, "max-size", opt.max_size, &wanted.max_size) != 0 ||
 	    create_take_sync(ctl) != 0 || take_live(ctl) != 0 || take_spool(ctl) != 0)
@@ -194,25 +196,34 @@ static enum status create_check(struct ctl *ctl)
 		err_set(&ctl->err, ERR_INVALID, "--clear-text and a tls:// URL exclude each other");
 		return STATUS_ERROR;
 	}
-	return opt.url ? take_url(ctl) : create_take_relay(ctl);
+	status = opt.url ? take_url(ctl) : create_take_relay(ctl);
+	if (status == STATUS_OK && opt.compress && !wanted.url && !wanted.live_us) {
+		err_set(&ctl->err, ERR_INVALID,
+			"only data for a relay is compressed: name a relay (--set-url), or omit "
+			"--compress");
+		return STATUS_ERROR;
+	}
+	return status;
 }
 
 static enum status create_run(struct ctl *ctl)
 {
-	struct creation creation CLEANUP(creation_fini) = wanted;
-	const char *where;
+	struct created created CLEANUP(created_fini) = { 0 };
 
-	if (!creation.name)
-		creation.name = operand(ctl, 0);
-	creation.output = opt.output;
-	creation.no_output = opt.no_output;
-	if (create_session(ctl, &creation) != 0)
+	if (!wanted.name)
+		wanted.name = operand(ctl, 0);
+	wanted.output = opt.output;
+	wanted.no_output = opt.no_output;
+	if (!wanted.url && !wanted.live_us) { /* options about a relay have no effect then */
+		wanted.spool_size = 0;
+		wanted.clear_text = 0;
+	}
+	if (create_session(ctl, &wanted, &created) != 0)
 		return STATUS_ERROR;
-	where = *creation.relay.addr ? creation.relay.text : creation.dir.path;
-	create_remember(ctl, &creation, true);
+	create_remember(ctl, &created, true);
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "session", creation.session);
-	record_set_str(ctl->record, "output", where ? where : "");
+	record_set_str(ctl->record, "session", created.session);
+	record_set_str(ctl->record, "output", created.output);
 	return STATUS_OK;
 }
 

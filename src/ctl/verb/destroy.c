@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "libctl/calls.h"
-#include "libctl/home.h"
+#include "ctl/home.h"
+#include "ctl/library.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -34,7 +34,7 @@ static struct json_object *find_session_of(struct ctl *ctl, const char *session)
 	return found;
 }
 
-/* Losses of a session that was stopped, `stop` has told about, but for those since; an unknown
+/* Losses of a session that was stopped, `stop` has reported, but for later ones; an unknown
  * number of losses is reported again. */
 static enum status destroy_report_losses(struct ctl *ctl, const char *session,
 					 struct json_object *before, struct json_object *totals,
@@ -82,27 +82,30 @@ static void remember_end(struct ctl *ctl)
 
 static enum status destroy_session(struct ctl *ctl, const char *session)
 {
-	struct req_session_destroy req = { .session = session, .no_wait = !!no_wait };
-	struct rep_session_destroy rep;
+	struct ltt_ctl_totals *counts;
 	struct json_object *o, *totals;
 	struct json_object *before AUTO_RECORD = find_session_of(ctl, session);
 	const char *output = destroy_trace_of(before), *spool = record_str(before, "spool");
+	const char *problem;
+	int code = ltt_ctl_destroy(library(ctl), session, no_wait ? LTT_CTL_NO_WAIT : 0, &counts);
 
-	if (call_session_destroy(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0) {
+	if (library_done(ctl, code, &ctl->err) != 0) {
 		target_suggest(ctl, session, NULL, NULL);
 		return STATUS_ERROR;
 	}
 	o = target_record(ctl, session);
-	totals = record_totals(rep.totals);
+	totals = record_totals(counts);
+	ltt_ctl_totals_free(counts);
+	problem = ltt_ctl_last_outcome(library(ctl))->problem;
 	record_set_str(o, "output", output);
 	record_set(o, "totals", totals);
-	if (*rep.problem)
-		record_set_str(o, "problem", rep.problem);
+	if (*problem)
+		record_set_str(o, "problem", problem);
 	note_end(session, output);
 	/* unless there is something in it that the relay has not got */
 	if (*spool && rmdir(spool) < 0 && errno == ENOTEMPTY)
 		record_set_str(o, "spool", spool);
-	return destroy_report_losses(ctl, session, before, totals, rep.problem);
+	return destroy_report_losses(ctl, session, before, totals, problem);
 }
 
 static enum status destroy_run(struct ctl *ctl)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* disable_channel.c - lttctl disable-channel: nothing goes into it until it is enabled. */
+/* disable_channel.c - lttctl disable-channel: record no events into channels until they are enabled
+ * again. */
 #include "base/mem.h"
 #include "ctl/library.h"
 #include "ctl/names.h"

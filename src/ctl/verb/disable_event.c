@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* disable_event.c - lttctl disable-event: record them no more. */
+/* disable_event.c - lttctl disable-event: disable event rules. */
 #include "base/mem.h"
-#include "libctl/calls.h"
+#include "ctl/library.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -26,30 +26,30 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static enum status disable_event_one(struct ctl *ctl, const struct req_event_disable *req)
+static enum status disable_event_one(struct ctl *ctl, const char *session,
+				     enum ltt_ctl_domain domain, const char *pattern)
 {
-	struct rep_event_disable rep;
+	int code = ltt_ctl_disable_event(library(ctl), session, domain, opt.channel,
+					 opt.all ? NULL : pattern);
 
-	if (call_event_disable(ctl->client, req, NULL, NULL, &rep, &ctl->err) != 0) {
-		target_suggest(ctl, req->session, req->channel, req->pattern);
+	if (library_done(ctl, code, &ctl->err) != 0) {
+		target_suggest(ctl, session, opt.channel, pattern);
 		return STATUS_ERROR;
 	}
-	record_append(ctl->record, "events", json_object_new_string(req->pattern));
+	record_append(ctl->record, "events", json_object_new_string(pattern));
 	return STATUS_OK;
 }
 
-static enum status disable_all(struct ctl *ctl, struct req_event_disable *req)
+static enum status disable_all(struct ctl *ctl, const char *session, enum ltt_ctl_domain domain)
 {
 	struct names names CLEANUP(names_fini) = { 0 };
 	enum status status = STATUS_OK;
 
-	names_split(req->all ? "*" : operand(ctl, 0), &names);
-	if (opt.syscall && !req->all)
+	names_split(opt.all ? "*" : operand(ctl, 0), &names);
+	if (opt.syscall && !opt.all)
 		names_of_calls(&names);
-	for (size_t i = 0; i < names.nr && status == STATUS_OK; i++) {
-		req->pattern = names.names[i];
-		status = disable_event_one(ctl, req);
-	}
+	for (size_t i = 0; i < names.nr && status == STATUS_OK; i++)
+		status = disable_event_one(ctl, session, domain, names.names[i]);
 	return status;
 }
 
@@ -68,17 +68,10 @@ static enum status disable_event_check(struct ctl *ctl)
 
 static enum status disable_event_run(struct ctl *ctl)
 {
-	struct req_event_disable req = {
-		.domain = (uint8_t)domain_named(&opt.domain),
-		.channel = opt.channel,
-		.all = !!opt.all,
-	};
-	char *session AUTO_FREE = target_begin(ctl, opt.session, req.domain, "events");
+	enum ltt_ctl_domain domain = (enum ltt_ctl_domain)domain_named(&opt.domain);
+	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "events");
 
-	if (!session)
-		return STATUS_ERROR;
-	req.session = session;
-	return disable_all(ctl, &req);
+	return session ? disable_all(ctl, session, domain) : STATUS_ERROR;
 }
 
 static void disable_event_text(FILE *out, struct json_object *record)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* doctor.c - lttctl doctor: why there is no data, and how to repair it. */
+/* doctor.c - lttctl doctor: print the reasons why no data is recorded, and the remedies. */
 #include <inttypes.h>
 #include <limits.h>
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* enable_channel.c - lttctl enable-channel: make channels, or enable them again. */
+/* enable_channel.c - lttctl enable-channel: create channels, or enable them again. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "libctl/calls.h"
+#include "ctl/library.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -23,7 +23,7 @@ static struct {
 	int discard, overwrite, per_user, per_process, global;
 } opt;
 
-static struct req_channel_enable req;
+static struct ltt_ctl_channel_options channel;
 
 static const struct poptOption options[] = {
 	OPTIONS_DOMAIN(opt.domain),
@@ -70,7 +70,7 @@ static int enable_channel_take_size(struct ctl *ctl, const char *option, const c
 		return 0;
 	if (parse_size(text, ret) != 0)
 		return bad_value(ctl, option, text, "a size, such as 65536, 64k or 1M");
-	return *ret ? 0 : bad_value(ctl, option, text, "more than nothing");
+	return *ret ? 0 : bad_value(ctl, option, text, "greater than 0");
 }
 
 static int enable_channel_take_number(struct ctl *ctl, const char *option, const char *text,
@@ -83,7 +83,7 @@ static int enable_channel_take_number(struct ctl *ctl, const char *option, const
 	if (parse_u64(text, &n) != 0 || n > UINT32_MAX)
 		return bad_value(ctl, option, text, "a number below 2^32");
 	if (n == 0 && !zero)
-		return bad_value(ctl, option, text, "more than nothing");
+		return bad_value(ctl, option, text, "greater than 0");
 	*ret = (uint32_t)n;
 	return 0;
 }
@@ -96,7 +96,7 @@ static int take_ownership(struct ctl *ctl)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "buffers have one owner: set it once, with --buffer-ownership");
 	if (opt.global || (text && strcmp(text, "system") == 0)) {
-		req.ownership = OWNERSHIP_GLOBAL;
+		channel.owner = LTT_CTL_OWNER_SYSTEM;
 		return opt.domain.kernel ?
 			       0 :
 			       err_set(&ctl->err, ERR_INVALID,
@@ -104,11 +104,11 @@ static int take_ownership(struct ctl *ctl)
 				       "system");
 	}
 	if (opt.per_process || (text && strcmp(text, "process") == 0))
-		req.ownership = OWNERSHIP_PROCESS;
+		channel.owner = LTT_CTL_OWNER_PROCESS;
 	else if (opt.per_user || (text && strcmp(text, "user") == 0))
-		req.ownership = OWNERSHIP_USER;
+		channel.owner = LTT_CTL_OWNER_USER;
 	else if (text)
-		return bad_value(ctl, "buffer-ownership", text, "'user' or 'process'");
+		return bad_value(ctl, "buffer-ownership", text, "'user', 'process' or, for the kernel, 'system'");
 	return 0;
 }
 
@@ -144,45 +144,44 @@ static void note_rounding(struct ctl *ctl, const char *what, uint64_t n, uint64_
 
 static int take_attributes(struct ctl *ctl)
 {
-	if (enable_channel_take_size(ctl, "subbuf-size", opt.subbuf_size, &req.subbuf_size) != 0 ||
-	    enable_channel_take_number(ctl, "num-subbuf", opt.num_subbuf, false, &req.num_subbuf) !=
+	ltt_ctl_channel_options_init(&channel);
+	if (enable_channel_take_size(ctl, "subbuf-size", opt.subbuf_size, &channel.subbuf_size) !=
 		    0 ||
+	    enable_channel_take_number(ctl, "num-subbuf", opt.num_subbuf, false,
+				       &channel.num_subbuf) != 0 ||
 	    enable_channel_take_number(ctl, "switch-timer", opt.switch_timer, true,
-				       &req.switch_timer_us) != 0 ||
+				       &channel.switch_timer_us) != 0 ||
 	    enable_channel_take_size(ctl, "tracefile-size", opt.tracefile_size,
-				     &req.tracefile_size) != 0 ||
+				     &channel.tracefile_size) != 0 ||
 	    enable_channel_take_number(ctl, "tracefile-count", opt.tracefile_count, true,
-				       &req.tracefile_count) != 0 ||
+				       &channel.tracefile_count) != 0 ||
 	    take_ownership(ctl) != 0 || take_limited(ctl) != 0)
 		return ctl->err.code;
 	if (opt.discard && opt.overwrite)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--discard and --overwrite exclude each other");
-	if (req.tracefile_count && !req.tracefile_size)
+	if (channel.tracefile_count && !channel.tracefile_size)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--tracefile-count needs --tracefile-size: files without a size "
 			       "are never full");
-	req.overwrite = !!opt.overwrite;
-	note_rounding(ctl, "sub-buffer size", req.subbuf_size, SUBBUF_LEAST);
-	note_rounding(ctl, "number of sub-buffers", req.num_subbuf, 1);
+	channel.overwrite = !!opt.overwrite;
+	note_rounding(ctl, "sub-buffer size", channel.subbuf_size, SUBBUF_LEAST);
+	note_rounding(ctl, "number of sub-buffers", channel.num_subbuf, 1);
 	return 0;
 }
 
 static enum status enable_channel_one(struct ctl *ctl)
 {
-	struct rep_channel_enable rep;
+	struct ltt_ctl *lib = library(ctl);
 
-	if (call_channel_enable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) == 0) {
-		record_append(ctl->record, "channels", json_object_new_string(req.name));
-		if (rep.tracefile_size > req.tracefile_size)
-			print_note(ctl,
-				   "trace files of %" PRIu64 " bytes can't hold a buffer; their "
-				   "size is set to %" PRIu64,
-				   req.tracefile_size, rep.tracefile_size);
+	if (library_done(ctl, ltt_ctl_enable_channel(lib, &channel), &ctl->err) == 0) {
+		record_append(ctl->record, "channels", json_object_new_string(channel.name));
+		if (*ltt_ctl_warning(lib))
+			print_note(ctl, "%s", ltt_ctl_warning(lib));
 		return STATUS_OK;
 	}
 	if (ctl->err.code != ERR_CHANNEL_EXISTS) {
-		target_suggest(ctl, req.session, NULL, NULL);
+		target_suggest(ctl, channel.session, NULL, NULL);
 		return STATUS_ERROR;
 	}
 	print_warning(ctl, "%s", ctl->err.text);
@@ -197,7 +196,7 @@ static enum status enable_channel_enable_all(struct ctl *ctl)
 
 	names_split(operand(ctl, 0), &names);
 	for (size_t i = 0; i < names.nr && !ctl->err.code; i++) {
-		req.name = names.names[i];
+		channel.name = names.names[i];
 		worst = target_worse(worst, enable_channel_one(ctl));
 	}
 	return worst;
@@ -232,13 +231,13 @@ static enum status enable_channel_check(struct ctl *ctl)
 
 static enum status enable_channel_run(struct ctl *ctl)
 {
-	unsigned int domain = (unsigned int)domain_named(&opt.domain);
+	enum ltt_ctl_domain domain = (enum ltt_ctl_domain)domain_named(&opt.domain);
 	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "channels");
 
 	if (!session)
 		return STATUS_ERROR;
-	req.session = session;
-	req.domain = (uint8_t)domain;
+	channel.session = session;
+	channel.domain = domain;
 	return enable_channel_enable_all(ctl);
 }
 

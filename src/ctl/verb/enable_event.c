@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* enable_event.c - lttctl enable-event: choose what is recorded, also while recording. */
+/* enable_event.c - lttctl enable-event: select events to record, also while recording. */
 #include <inttypes.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "libctl/calls.h"
+#include "ctl/library.h"
 #include "ctl/loss.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
@@ -19,8 +19,8 @@
 
 static struct {
 	struct domain_options domain;
-	char *session, *channel, *exclude, *loglevel, *loglevel_only, *probe, *function,
-		*program, *histogram;
+	char *session, *channel, *exclude, *loglevel, *loglevel_only, *probe, *function, *program,
+		*histogram, *filter, *sample, *by, *rate, *first;
 	int all, tracepoint, syscall, count;
 	char *fetch; /* all of them, joined */
 } opt;
@@ -39,16 +39,22 @@ static const struct poptOption options[] = {
 		    "LEVEL"),
 	OPTION_TEXT("loglevel-only", 0, &opt.loglevel_only, "only of this level", "LEVEL"),
 	OPTION_FLAG("tracepoint", 0, &opt.tracepoint, "tracepoints and markers (default)"),
-	OPTION_NOT_YET("filter", 'f', POPT_ARG_STRING, 1,
-		       "events can't be filtered by their fields yet; choose by name, level and "
-		       "--exclude"),
+	OPTION_TEXT("filter", 'f', &opt.filter,
+		    "only events for which this holds; lttctl-filter(1)", "EXPRESSION"),
+	OPTION_TEXT("sample", 0, &opt.sample, "of these, only one of N", "1/N"),
+	OPTION_TEXT("rate", 0, &opt.rate, "at most so many in a second", "N/s"),
+	OPTION_TEXT("first", 0, &opt.first, "only the first ones after each start", "N"),
 	OPTION_FLAG("syscall", 0, &opt.syscall, "with -k: system calls, entry and exit"),
 	OPTION_TEXT("probe", 0, &opt.probe, "with -k: at a place in the kernel", "PLACE"),
 	OPTION_TEXT("function", 0, &opt.function, "with -k: entry and exit of a function",
 		    "SYMBOL"),
-	OPTION_FLAG("count", 0, &opt.count,
-		    "count them instead of recording; lttctl stats"),
+	OPTION_FLAG("count", 0, &opt.count, "count them instead of recording; lttctl stats"),
 	OPTION_TEXT("histogram", 0, &opt.histogram, "the same, and the sizes of a field", "FIELD"),
+	OPTION_TEXT(
+		"by", 0, &opt.by,
+		"with --sample: all events with a value of this field, or none; with --count and "
+		"--histogram: one count for each value of a field, or of two",
+		"FIELD[,FIELD]"),
 	OPTION_EACH("fetch", 0, FETCH, 0, "record this value, too; may be repeated",
 		    "[NAME=]VALUE[:TYPE]"),
 	OPTION_TEXT("userspace-probe", 0, &opt.program,
@@ -77,7 +83,7 @@ static const char *nearest_loglevel(const char *text)
 	return nearest_word(text, names);
 }
 
-static int take_loglevel(struct ctl *ctl, struct req_event_enable *req)
+static int take_loglevel(struct ctl *ctl, struct ltt_ctl_event_options *o)
 {
 	const char *text = opt.loglevel ? opt.loglevel : opt.loglevel_only;
 	const char *near;
@@ -89,8 +95,8 @@ static int take_loglevel(struct ctl *ctl, struct req_event_enable *req)
 	if (!text)
 		return 0;
 	if (loglevel_parse(text, &level) == 0) {
-		req->loglevel_type = opt.loglevel ? LOGLEVEL_AT_LEAST : LOGLEVEL_ONLY;
-		req->loglevel = level;
+		o->level_type = opt.loglevel ? LTT_CTL_LEVEL_AT_LEAST : LTT_CTL_LEVEL_ONLY;
+		o->loglevel = level;
 		return 0;
 	}
 	near = nearest_loglevel(text);
@@ -100,16 +106,16 @@ static int take_loglevel(struct ctl *ctl, struct req_event_enable *req)
 }
 
 /* Nothing has such a name now: fine, but it may be a slip. */
-static void note_no_points(struct ctl *ctl, const struct req_event_enable *req)
+static void note_no_points(struct ctl *ctl, const struct ltt_ctl_event_options *o)
 {
-	const char *pattern = req->pattern;
+	const char *pattern = o->pattern;
 	struct json_object *points AUTO_RECORD = NULL;
 	struct err ignored = { 0 };
 	const char *near = NULL;
 
-	if (req->domain == DOMAIN_KERNEL)
+	if (o->domain == LTT_CTL_KERNEL)
 		print_note(ctl, "this kernel has no event that matches '%s'", pattern);
-	if (req->domain == DOMAIN_KERNEL || glob_is_pattern(pattern) ||
+	if (o->domain == LTT_CTL_KERNEL || glob_is_pattern(pattern) ||
 	    points_fetch(ctl, DOMAIN_USER, false, &points, NULL, &ignored) != 0)
 		return;
 	near = points_nearest(points, pattern);
@@ -120,10 +126,10 @@ static void note_no_points(struct ctl *ctl, const struct req_event_enable *req)
 		   opt.count || opt.histogram ? "counted" : "recorded");
 }
 
-static enum status enable_event_refused(struct ctl *ctl, const struct req_event_enable *req)
+static enum status enable_event_refused(struct ctl *ctl, const struct ltt_ctl_event_options *o)
 {
 	if (ctl->err.code != ERR_EVENT_EXISTS) {
-		target_suggest(ctl, req->session, req->channel, NULL);
+		target_suggest(ctl, o->session, o->channel, NULL);
 		return STATUS_ERROR;
 	}
 	print_warning(ctl, "%s", ctl->err.text);
@@ -131,25 +137,61 @@ static enum status enable_event_refused(struct ctl *ctl, const struct req_event_
 	return STATUS_WARNING;
 }
 
-static enum status enable_event_one(struct ctl *ctl, struct req_event_enable *req)
+/* As event_enable's sampling, or NULL. */
+static char *enable_event_sampling(void)
 {
-	struct json_object *rule = json_object_new_object();
-	struct rep_event_enable rep;
+	AUTO_FREE char *sample = xasprintf("%s%s%s", opt.sample ? opt.sample : "",
+					   opt.by ? " by " : "", opt.by ? opt.by : "");
+	const char *rate = opt.rate ? opt.rate : "";
 
+	if (!opt.sample && !opt.rate && !opt.first)
+		return NULL;
+	return xasprintf("%s%s%s%s%s%s", sample, *sample && *rate ? ", " : "", rate,
+			 (*sample || *rate) && opt.first ? ", " : "", opt.first ? "first " : "",
+			 opt.first ? opt.first : "");
+}
+
+static int check_sampling(struct ctl *ctl)
+{
+	if (opt.by && !opt.sample && !opt.count && !opt.histogram)
+		return err_set(
+			&ctl->err, ERR_INVALID,
+			"--by belongs to --sample, --count and --histogram: add one of them");
+	if ((opt.count || opt.histogram) && (opt.sample || opt.rate || opt.first))
+		return err_set(
+			&ctl->err, ERR_INVALID,
+			"--sample, --rate and --first limit what is recorded: omit --count and "
+			"--histogram");
+	return 0;
+}
+
+static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_options *o)
+{
+	struct json_object *rule;
+	char channel[LTT_CTL_NAME_BYTES];
+	uint32_t points;
+	int code = ltt_ctl_enable_event(library(ctl), o, channel, &points);
+
+	if (library_done(ctl, code, &ctl->err) != 0)
+		return enable_event_refused(ctl, o);
+	rule = json_object_new_object();
 	record_set(rule, "conflicts", json_object_new_array());
-	if (call_event_enable(ctl->client, req, loss_take_item, rule, &rep, &ctl->err) != 0) {
-		json_object_put(rule);
-		return enable_event_refused(ctl, req);
-	}
-	record_set_str(rule, "pattern", req->pattern);
-	record_set_str(rule, "channel", rep.channel);
-	record_set_num(rule, "points", rep.points);
-	if (req->location)
-		record_set_str(rule, "location", req->location);
+	loss_take_outcome(ctl, rule);
+	record_set_str(rule, "pattern", o->pattern);
+	record_set_str(rule, "channel", channel);
+	record_set_num(rule, "points", points);
+	if (o->location)
+		record_set_str(rule, "location", o->location);
+	if (o->filter)
+		record_set_str(rule, "filter", o->filter);
+	if (o->sampling)
+		record_set_str(rule, "sampling", o->sampling);
+	if (o->by)
+		record_set_str(rule, "by", o->by);
 	record_append(ctl->record, "events", rule);
 	loss_conflicts(ctl, rule);
-	if (rep.points == 0)
-		note_no_points(ctl, req);
+	if (points == 0)
+		note_no_points(ctl, o);
 	return loss_refusals(ctl, rule);
 }
 
@@ -170,19 +212,19 @@ static int check_patterns(struct ctl *ctl)
 	return 0;
 }
 
-static enum status enable_event_enable_all(struct ctl *ctl, struct req_event_enable *req,
+static enum status enable_event_enable_all(struct ctl *ctl, struct ltt_ctl_event_options *o,
 					   const struct names *names)
 {
 	enum status worst = STATUS_OK;
 
 	for (size_t i = 0; i < names->nr && !ctl->err.code; i++) {
-		req->pattern = names->names[i];
-		worst = target_worse(worst, enable_event_one(ctl, req));
+		o->pattern = names->names[i];
+		worst = target_worse(worst, enable_event_one(ctl, o));
 	}
 	return worst;
 }
 
-/* Which option asks for a place; NULL: none does. */
+/* The option that names a place; NULL: none does. */
 static const char *place_option(void)
 {
 	return opt.probe    ? "probe" :
@@ -249,7 +291,7 @@ static int check_counting(struct ctl *ctl)
 
 static enum status enable_event_check(struct ctl *ctl)
 {
-	struct req_event_enable unused = { 0 };
+	struct ltt_ctl_event_options unused = { 0 };
 	enum status status = domain_check(ctl, &opt.domain);
 
 	if (status == STATUS_OK && opt.syscall && !opt.domain.kernel) {
@@ -258,6 +300,8 @@ static enum status enable_event_check(struct ctl *ctl)
 		return STATUS_ERROR;
 	}
 	if (status == STATUS_OK && (opt.count || opt.histogram) && check_counting(ctl) != 0)
+		return STATUS_ERROR;
+	if (status == STATUS_OK && check_sampling(ctl) != 0)
 		return STATUS_ERROR;
 	if (status == STATUS_OK && (place_option() || opt.fetch) && check_probe(ctl) != 0)
 		return STATUS_ERROR;
@@ -268,38 +312,50 @@ static enum status enable_event_check(struct ctl *ctl)
 	return status;
 }
 
-static void enable_event_take_place(struct req_event_enable *req)
+static void enable_event_take_place(struct ltt_ctl_event_options *o)
 {
-	req->kind = opt.probe ? RULE_PROBE : opt.function ? RULE_FUNCTION : RULE_USER;
-	req->location = given_place();
-	req->fetch = opt.fetch;
-	req->file = found.file;
-	req->places = found.places;
+	o->kind = opt.probe    ? LTT_CTL_RULE_PROBE :
+		  opt.function ? LTT_CTL_RULE_FUNCTION :
+				 LTT_CTL_RULE_USER;
+	o->location = given_place();
+	o->fetch = opt.fetch;
+	o->file = found.file;
+	o->places = found.places;
+}
+
+static void enable_event_take_options(struct ltt_ctl_event_options *o)
+{
+	ltt_ctl_event_options_init(o);
+	o->domain = (enum ltt_ctl_domain)domain_named(&opt.domain);
+	o->channel = opt.channel;
+	o->exclude = opt.exclude;
+	o->filter = opt.filter;
+	if (place_option())
+		enable_event_take_place(o);
+	if (opt.count || opt.histogram) {
+		o->kind = opt.count ? LTT_CTL_RULE_COUNT : LTT_CTL_RULE_HISTOGRAM;
+		o->location = opt.histogram;
+		o->by = opt.by;
+	}
 }
 
 static enum status enable_event_run(struct ctl *ctl)
 {
-	struct req_event_enable req = {
-		.domain = (uint8_t)domain_named(&opt.domain),
-		.channel = opt.channel,
-		.exclude = opt.exclude,
-	};
+	struct ltt_ctl_event_options o;
+	AUTO_FREE char *sampling = enable_event_sampling();
 	struct names names CLEANUP(names_fini) = { 0 };
-	char *session AUTO_FREE = target_begin(ctl, opt.session, req.domain, "events");
+	char *session AUTO_FREE =
+		target_begin(ctl, opt.session, domain_named(&opt.domain), "events");
 
-	if (!session || take_loglevel(ctl, &req) != 0)
+	enable_event_take_options(&o);
+	if (!session || take_loglevel(ctl, &o) != 0)
 		return STATUS_ERROR;
 	names_split(opt.all ? "*" : operand(ctl, 0), &names);
 	if (opt.syscall)
 		names_of_calls(&names);
-	if (place_option())
-		enable_event_take_place(&req);
-	if (opt.count || opt.histogram) {
-		req.kind = opt.count ? RULE_COUNT : RULE_HISTOGRAM;
-		req.location = opt.histogram;
-	}
-	req.session = session;
-	return enable_event_enable_all(ctl, &req, &names);
+	o.session = session;
+	o.sampling = sampling;
+	return enable_event_enable_all(ctl, &o, &names);
 }
 
 static void enable_event_text(FILE *out, struct json_object *record)
@@ -312,10 +368,14 @@ static void enable_event_text(FILE *out, struct json_object *record)
 		uint64_t points = record_num(rule, "points");
 
 		fprintf(out, "%s event %s %s in channel %s of session %s", title,
-			record_str(rule, "pattern"), opt.count || opt.histogram ? "counted" : "enabled",
+			record_str(rule, "pattern"),
+			opt.count || opt.histogram ? "counted" : "enabled",
 			record_str(rule, "channel"), record_str(record, "session"));
+		if (*record_str(rule, "by"))
+			fprintf(out, ", by key %s", record_str(rule, "by"));
 		if (*record_str(rule, "location"))
-			fprintf(out, opt.histogram ? " by %s" : " at %s", record_str(rule, "location"));
+			fprintf(out, opt.histogram ? " by %s" : " at %s",
+				record_str(rule, "location"));
 		else if (points && kernel)
 			fprintf(out, " (%" PRIu64 " event%s)", points, text_plural(points));
 		else if (points)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* help.c - lttctl help [VERB]: the manual page, or the usage where there is none. */
+/* help.c - lttctl help [VERB]: display the manual page, or the usage if there is none. */
 #include "base/str.h"
 #include "ctl/help.h"
 

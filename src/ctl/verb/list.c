@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "libctl/home.h"
+#include "ctl/home.h"
 #include "ctl/options.h"
 #include "ctl/points.h"
 #include "ctl/record.h"
@@ -95,7 +95,7 @@ static bool has_channel(struct json_object *session, const char *name)
 	return false;
 }
 
-/* Leave the one channel that was asked for. */
+/* Leave the one channel that was requested. */
 static int only_channel(struct ctl *ctl, struct json_object *session, const char *name)
 {
 	struct json_object *one = json_object_new_array();

@@ -11,8 +11,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "ctl/connect.h"
 #include "ctl/create.h"
-#include "libctl/calls.h"
+#include "ctl/library.h"
 #include "ctl/linger.h"
 #include "ctl/loss.h"
 #include "ctl/names.h"
@@ -32,8 +33,11 @@
 
 static struct {
 	char *output, *events, *name, *wrap, *subbuf_size, *num_subbuf;
-	int kernel, user, no_wait;
+	int kernel, user, no_wait, no_context;
+	struct names contexts;
 } opt;
+
+enum { CONTEXT };
 
 static const struct poptOption options[] = {
 	OPTION_FLAG("kernel", 'k', &opt.kernel, "record the kernel while the program runs"),
@@ -41,6 +45,9 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
 	OPTION_TEXT("events", 'e', &opt.events, "only these events (default: all)",
 		    "PATTERN[,...]"),
+	OPTION_EACH("context", 0, CONTEXT, 0,
+		    "record this with each event of the program; may be repeated", "TYPE"),
+	OPTION_FLAG("no-context", 0, &opt.no_context, "not even vpid, vtid and procname"),
 	OPTION_TEXT("name", 0, &opt.name, "of the session", "NAME"),
 	OPTION_TEXT("wrap", 'w', &opt.wrap, "record calls of libc, pthread, dl too", "LIB[,...]"),
 	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
@@ -51,12 +58,21 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-static struct req_channel_enable channel = { .name = "channel0" };
+static struct ltt_ctl_channel_options channel;
+
+static enum status record_verb_option(struct ctl *ctl, int number, const char *argument)
+{
+	(void)ctl, (void)number;
+	names_add(&opt.contexts, argument);
+	return STATUS_OK;
+}
 
 static enum status record_verb_check(struct ctl *ctl)
 {
 	uint64_t n = 0;
 
+	ltt_ctl_channel_options_init(&channel);
+	channel.name = "channel0";
 	if (!operand(ctl, 0))
 		err_set(&ctl->err, ERR_INVALID,
 			"missing program: use lttctl record [OPTIONS] -- PROGRAM [ARGUMENTS]");
@@ -68,19 +84,19 @@ static enum status record_verb_check(struct ctl *ctl)
 	else if (opt.num_subbuf && (parse_u64(opt.num_subbuf, &n) != 0 || n == 0 || n > UINT32_MAX))
 		err_set(&ctl->err, ERR_INVALID, "--num-subbuf=%s: this is not a number",
 			opt.num_subbuf);
+	if (!ctl->err.code && opt.no_context && opt.contexts.nr)
+		err_set(&ctl->err, ERR_INVALID, "--context and --no-context exclude each other");
 	channel.num_subbuf = (uint32_t)n;
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
 static int record_verb_make_channel(struct ctl *ctl, const char *session, enum domain_id domain)
 {
-	struct rep_channel_enable rep;
-
 	/* a program's start may emit faster than a disk takes it, and it is alone here */
 	channel.roomy = !opt.subbuf_size && !opt.num_subbuf;
-	channel.domain = (uint8_t)domain;
+	channel.domain = (enum ltt_ctl_domain)domain;
 	channel.session = session;
-	return call_channel_enable(ctl->client, &channel, NULL, NULL, &rep, &ctl->err);
+	return library_done(ctl, ltt_ctl_enable_channel(library(ctl), &channel), &ctl->err);
 }
 
 /* Named twice; or a name of the program's alone, which the kernel does not have. */
@@ -92,17 +108,41 @@ static bool is_fine(const struct err *err, enum domain_id domain)
 
 static int enable_events(struct ctl *ctl, const char *session, enum domain_id domain)
 {
-	struct req_event_enable req = { .session = session, .domain = (uint8_t)domain };
 	struct names names CLEANUP(names_fini) = { 0 };
-	struct rep_event_enable rep;
+	struct ltt_ctl_event_options o;
 
+	ltt_ctl_event_options_init(&o);
+	o.session = session;
+	o.domain = (enum ltt_ctl_domain)domain;
 	names_split(opt.events ? opt.events : "*", &names);
 	for (size_t i = 0; i < names.nr && !ctl->err.code; i++) {
-		req.pattern = names.names[i];
-		if (call_event_enable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0 &&
-		    is_fine(&ctl->err, domain))
+		int code;
+
+		o.pattern = names.names[i];
+		code = ltt_ctl_enable_event(library(ctl), &o, NULL, NULL);
+		if (library_done(ctl, code, &ctl->err) != 0 && is_fine(&ctl->err, domain))
 			ctl->err = (struct err){ 0 };
 	}
+	return ctl->err.code;
+}
+
+static void record_verb_add_context(struct ctl *ctl, const char *session, const char *type)
+{
+	library_done(ctl,
+		     ltt_ctl_add_context(library(ctl), session, LTT_CTL_USER, channel.name, type,
+					 NULL),
+		     &ctl->err);
+}
+
+/* Contexts that identify the thread; an unknown name of the user's ends in an error. */
+static int record_verb_add_contexts(struct ctl *ctl, const char *session)
+{
+	static const char *const always[] = { "vpid", "vtid", "procname" };
+
+	for (size_t i = 0; i < sizeof(always) / sizeof(*always) && !ctl->err.code; i++)
+		record_verb_add_context(ctl, session, always[i]);
+	for (size_t i = 0; i < opt.contexts.nr && !ctl->err.code; i++)
+		record_verb_add_context(ctl, session, opt.contexts.names[i]);
 	return ctl->err.code;
 }
 
@@ -110,42 +150,46 @@ static int record_verb_prepare(struct ctl *ctl, const char *session, enum domain
 {
 	if (record_verb_make_channel(ctl, session, domain) != 0)
 		return ctl->err.code;
+	if (domain == DOMAIN_USER && !opt.no_context &&
+	    record_verb_add_contexts(ctl, session) != 0)
+		return ctl->err.code;
 	return enable_events(ctl, session, domain);
 }
 
 static int record_verb_start(struct ctl *ctl, const char *session)
 {
-	struct req_session_start req = { .session = session };
-	struct rep_session_start rep;
 	struct json_object *refused AUTO_RECORD = NULL;
+	const char *problem;
 
 	if (opt.kernel && record_verb_prepare(ctl, session, DOMAIN_KERNEL) != 0)
 		return ctl->err.code;
 	if ((opt.user || !opt.kernel) && record_verb_prepare(ctl, session, DOMAIN_USER) != 0)
 		return ctl->err.code;
-	refused = json_object_new_object();
-	if (call_session_start(ctl->client, &req, loss_take_item, refused, &rep, &ctl->err) != 0)
+	if (library_done(ctl, ltt_ctl_start(library(ctl), session, NULL), &ctl->err) != 0)
 		return ctl->err.code;
-	if (*rep.problem)
-		print_warning(ctl, "session '%s': %s", session, rep.problem);
+	problem = ltt_ctl_last_outcome(library(ctl))->problem;
+	if (*problem)
+		print_warning(ctl, "session '%s': %s", session, problem);
+	refused = json_object_new_object();
+	loss_take_outcome(ctl, refused);
 	loss_conflicts(ctl, refused);
 	loss_refusals(ctl, refused);
 	return 0;
 }
 
-/* The session daemon was killed: its successor has the session. Return: what to watch. */
+/* The session daemon was killed: its successor has the session. Return: the pidfd to watch. */
 static int record_verb_reconnect(void *priv)
 {
 	struct ctl *ctl = priv;
 
-	ctl->client = client_free(ctl->client);
+	library_disconnect(ctl);
 	if (ctl_connect(ctl, DAEMON_NEEDED) == 0)
-		return client_fd(ctl->client);
+		return ltt_ctl_fd(library(ctl));
 	ctl->err = (struct err){ 0 }; /* tried again at the end */
 	return -1;
 }
 
-/* Result of a session. Strings of a reply are freed by the next call. */
+/* Result of a session. */
 struct ending {
 	struct json_object *totals; /* NULL: it has not ended */
 	char *problem;		    /* why not all data could be written; NULL: it was */
@@ -157,14 +201,15 @@ static void ending_fini(struct ending *ending)
 	free(ending->problem);
 }
 
-/* Each answer may know more than the one before. */
-static void note_ending(struct ending *ending, struct list totals, const char *problem)
+/* Each answer may know more than the one before. @totals are taken over. */
+static void note_ending(struct ctl *ctl, struct ending *ending, struct ltt_ctl_totals *totals)
 {
-	struct json_object *newer = record_totals(totals);
+	const char *problem = ltt_ctl_last_outcome(library(ctl))->problem;
 
-	if (newer) {
+	if (totals) {
 		json_object_put(ending->totals);
-		ending->totals = newer;
+		ending->totals = record_totals(totals);
+		ltt_ctl_totals_free(totals);
 	}
 	if (*problem) {
 		free(ending->problem);
@@ -176,21 +221,20 @@ static void note_ending(struct ending *ending, struct list totals, const char *p
 static void record_verb_end_session(struct ctl *ctl, const char *session, struct ending *ret,
 				    struct err *err)
 {
-	struct req_session_stop stop = { .session = session };
-	struct req_session_destroy destroy = { .session = session };
-	struct rep_session_stop stopped;
-	struct rep_session_destroy destroyed;
 	struct json_object *items AUTO_RECORD = json_object_new_object();
+	struct ltt_ctl_totals *totals;
 
-	if (call_session_stop(ctl->client, &stop, loss_take_item, items, &stopped, err) == 0)
-		note_ending(ret, stopped.totals, stopped.problem);
-	else if (err->code == ERR_STATE)
+	if (library_done(ctl, ltt_ctl_stop(library(ctl), session, 0, &totals), err) == 0) {
+		loss_take_outcome(ctl, items);
+		note_ending(ctl, ret, totals);
+	} else if (err->code == ERR_STATE) {
 		*err = (struct err){ 0 }; /* never started */
-	else
+	} else {
 		return;
+	}
 	loss_conflicts(ctl, items);
-	if (call_session_destroy(ctl->client, &destroy, NULL, NULL, &destroyed, err) == 0)
-		note_ending(ret, destroyed.totals, destroyed.problem);
+	if (library_done(ctl, ltt_ctl_destroy(library(ctl), session, 0, &totals), err) == 0)
+		note_ending(ctl, ret, totals);
 	else
 		ret->totals = (json_object_put(ret->totals), NULL);
 	if (!err->code && !ret->totals)
@@ -198,16 +242,15 @@ static void record_verb_end_session(struct ctl *ctl, const char *session, struct
 }
 
 /* The program did not run: leave nothing. */
-static void record_verb_reclaim(struct ctl *ctl, struct creation *creation)
+static void record_verb_reclaim(struct ctl *ctl, const char *session)
 {
 	struct ending ignored CLEANUP(ending_fini) = { 0 };
 	struct err err = { 0 };
 
-	record_verb_end_session(ctl, creation->session, &ignored, &err);
+	record_verb_end_session(ctl, session, &ignored, &err);
 	if (err.code)
-		print_warning(ctl, "session '%s' could not be destroyed: %s", creation->session,
-			      err.text);
-	outdir_remove(&creation->dir);
+		print_warning(ctl, "session '%s' could not be destroyed: %s", session, err.text);
+	ltt_ctl_discard(library(ctl));
 }
 
 static struct json_object *program_record(const struct ctl *ctl, const struct run *run)
@@ -230,13 +273,13 @@ static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 	if (ctl->client && ctl->err.code != ERR_NO_DAEMON)
 		return;
 	ctl->err = (struct err){ 0 };
-	ctl->client = client_free(ctl->client);
+	library_disconnect(ctl);
 	if (ctl_connect(ctl, DAEMON_NEEDED) == 0)
 		record_verb_end_session(ctl, session, ret, &ctl->err);
 }
 
-/* The program ran: end the session, say what there is. Return: the status for the shell. */
-static enum status record_verb_conclude(struct ctl *ctl, const struct creation *creation,
+/* The program ran: end the session, print the summary. Return: the status for the shell. */
+static enum status record_verb_conclude(struct ctl *ctl, const struct created *created,
 					const struct run *run, unsigned int cut)
 {
 	struct ending ending CLEANUP(ending_fini) = { 0 };
@@ -244,13 +287,13 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct creation *
 	enum status status;
 
 	if (ctl->err.code != ERR_NO_ANSWER) { /* it has been waited for long enough */
-		points = nothing_fetch(ctl, creation->session);
-		surely_end(ctl, creation->session, &ending);
+		points = nothing_fetch(ctl, created->session);
+		surely_end(ctl, created->session, &ending);
 	}
-	create_remember(ctl, creation, false);
+	create_remember(ctl, created, false);
 	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "session", creation->session);
-	record_set_str(ctl->record, "output", creation->dir.path);
+	record_set_str(ctl->record, "session", created->session);
+	record_set_str(ctl->record, "output", created->output);
 	record_set(ctl->record, "program", program_record(ctl, run));
 	record_set(ctl->record, "totals", json_object_get(ending.totals));
 	record_set_num(ctl->record, "cut", cut);
@@ -260,10 +303,10 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct creation *
 		record_set_str(ctl->record, "problem", ending.problem);
 	if (!ending.totals) {
 		print_warning(ctl, "session '%s' may still be there: lttctl destroy %s",
-			      creation->session, creation->session);
+			      created->session, created->session);
 		return STATUS_ERROR;
 	}
-	status = loss_conclude(ctl, creation->session, ending.totals,
+	status = loss_conclude(ctl, created->session, ending.totals,
 			       ending.problem ? ending.problem : "");
 	return run->exit_status ? (enum status)run->exit_status : status;
 }
@@ -276,14 +319,14 @@ static enum status interrupted_or(struct run *run, enum status status)
 	return signal ? (enum status)(128 + signal) : status;
 }
 
-/* Where the program was asked to end, its user does not want to wait for the rest of it. Return:
+/* If the program was requested to end, its user does not want to wait for the rest of it. Return:
  * the number of processes that still record. */
-static unsigned int wait_for_others(struct ctl *ctl, const struct creation *creation,
+static unsigned int wait_for_others(struct ctl *ctl, const char *session, const char *scope,
 				    struct run *run)
 {
 	const struct others others = {
-		.session = creation->session,
-		.scope = creation->scope,
+		.session = session,
+		.scope = scope,
 		.run = run,
 		.no_wait = opt.no_wait || run->ended,
 	};
@@ -302,27 +345,27 @@ static unsigned int wait_for_others(struct ctl *ctl, const struct creation *crea
 	return nr;
 }
 
-static enum status record_verb_record(struct ctl *ctl, struct creation *creation, struct run *run)
+static enum status record_verb_record(struct ctl *ctl, const struct created *created,
+				      const char *scope, struct run *run)
 {
 	int rc;
 
-	if (create_session(ctl, creation) != 0)
-		return interrupted_or(run, STATUS_ERROR);
-	rc = record_verb_start(ctl, creation->session);
+	rc = record_verb_start(ctl, created->session);
 	if (rc != 0 || run_is_interrupted(run)) {
-		record_verb_reclaim(ctl, creation); /* also cut short by the signal */
+		record_verb_reclaim(ctl, created->session); /* also cut short by the signal */
 		return interrupted_or(run, STATUS_ERROR);
 	}
-	print_verbose(ctl, "session %s records into %s", creation->session, creation->dir.path);
-	run->watch = client_fd(ctl->client);
+	print_verbose(ctl, "session %s records into %s", created->session, created->output);
+	run->watch = ltt_ctl_fd(library(ctl));
 	rc = run_program(run, &ctl->err);
 	if (rc != 0) {
-		record_verb_reclaim(ctl, creation);
+		record_verb_reclaim(ctl, created->session);
 		return (enum status)rc;
 	}
 	while (run_interrupted(run))
 		; /* they ended the program; those that come now end the waiting */
-	return record_verb_conclude(ctl, creation, run, wait_for_others(ctl, creation, run));
+	return record_verb_conclude(ctl, created, run,
+				    wait_for_others(ctl, created->session, scope, run));
 }
 
 static const char *base_name(const char *path)
@@ -354,7 +397,8 @@ static char *scope_environment(const char *scope)
 
 static enum status run_recorded(struct ctl *ctl, const char *const *environment, const char *scope)
 {
-	struct creation creation CLEANUP(creation_fini) = CREATION_INIT;
+	struct created created CLEANUP(created_fini) = { 0 };
+	struct ltt_ctl_create_options o;
 	struct run run CLEANUP(run_fini) = {
 		.argv = ctl->operands,
 		.environment = environment,
@@ -370,14 +414,17 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 		return (enum status)rc;
 	if (run_begin(&run, &ctl->err) != 0)
 		return STATUS_ERROR;
-	ctl->request.interrupt = &run.signals;
+	ctl->interrupt = &run.signals;
 	if (ctl_connect(ctl, DAEMON_STARTED) != 0)
 		return interrupted_or(&run, STATUS_ERROR);
-	creation.name = opt.name;
-	creation.prefix = base_name(ctl->operands[0]);
-	creation.output = opt.output;
-	creation.scope = scope;
-	return record_verb_record(ctl, &creation, &run);
+	ltt_ctl_create_options_init(&o);
+	o.name = opt.name;
+	o.prefix = base_name(ctl->operands[0]);
+	o.output = opt.output;
+	o.scope = scope;
+	if (create_session(ctl, &o, &created) != 0)
+		return interrupted_or(&run, STATUS_ERROR);
+	return record_verb_record(ctl, &created, scope, &run);
 }
 
 static enum status record_verb_run_verb(struct ctl *ctl)
@@ -401,11 +448,11 @@ static enum status record_verb_run_verb(struct ctl *ctl)
 		environment[nr++] = preload;
 	}
 	status = run_recorded(ctl, environment, scope);
-	ctl->request.interrupt = NULL;
+	ctl->interrupt = NULL;
 	return status;
 }
 
-/* `lttctl view` alone finds the trace only where it is told the same home. */
+/* `lttctl view` alone finds the trace only with the same home. */
 static void hint(FILE *out, const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -454,9 +501,10 @@ const struct verb verb_record = {
 	.operands = "[--] PROGRAM [ARGUMENTS]",
 	.help = "Run a program and record its events; the trace is kept",
 	.options = options,
-	.daemon = DAEMON_UNUSED, /* the program is looked at first */
+	.daemon = DAEMON_UNUSED, /* the program is examined first */
 	.command_behind = true,
 	.text_on_stderr = true, /* stdout is the program's */
+	.option = record_verb_option,
 	.check = record_verb_check,
 	.run = record_verb_run_verb,
 	.text = summary,

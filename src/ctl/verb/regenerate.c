@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* regenerate.c - lttctl regenerate statedump: record the state again. */
+/* regenerate.c - lttctl regenerate statedump: record the state dumps again. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "libctl/calls.h"
+#include "ctl/library.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
 #include "ctl/print.h"
@@ -31,30 +31,32 @@ static enum status regenerate_check(struct ctl *ctl)
 			"metadata is always complete: it can't be regenerated");
 		return STATUS_UNSUPPORTED;
 	}
-	err_set(&ctl->err, ERR_INVALID, "missing argument: use lttctl regenerate statedump");
+	err_set(&ctl->err, ERR_INVALID, "%s%s: use lttctl regenerate statedump",
+		what ? "can't regenerate " : "missing argument", what ? what : "");
 	return STATUS_ERROR;
 }
 
 static enum status regenerate_run(struct ctl *ctl)
 {
 	char *session AUTO_FREE = target_session(ctl, opt.session);
-	struct req_statedump req = { .session = session };
-	struct rep_statedump rep;
+	uint32_t channels, applications, late;
+	struct ltt_ctl *lib = library(ctl);
+	int code;
 
 	if (!session)
 		return STATUS_ERROR;
-	if (call_statedump(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0) {
+	code = ltt_ctl_regenerate(lib, session, &channels, &applications, &late);
+	if (library_done(ctl, code, &ctl->err) != 0) {
 		target_suggest(ctl, session, NULL, NULL);
 		return STATUS_ERROR;
 	}
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", session);
-	record_set_num(ctl->record, "channels", rep.channels);
-	record_set_num(ctl->record, "applications", rep.applications);
-	record_set_num(ctl->record, "late", rep.late);
-	if (rep.late)
-		print_warning(ctl, "%" PRIu32 " application%s not dumped its state yet", rep.late,
-			      rep.late == 1 ? " has" : "s have");
+	record_set_num(ctl->record, "channels", channels);
+	record_set_num(ctl->record, "applications", applications);
+	record_set_num(ctl->record, "late", late);
+	if (late)
+		print_warning(ctl, "%s", ltt_ctl_warning(lib));
 	return STATUS_OK;
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* set_session.c - lttctl set-session SESSION: make it the current one. */
+/* set_session.c - lttctl set-session SESSION: make a session the current one. */
 #include "base/mem.h"
-#include "libctl/home.h"
+#include "ctl/home.h"
 #include "ctl/record.h"
 #include "ctl/target.h"
-#include "ctl/verb.h"
+#include "ctl/ctl.h"
 #include "ctl/viewing.h"
 
 static enum status set_session_check(struct ctl *ctl)

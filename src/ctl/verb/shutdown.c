@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* shutdown.c - lttctl shutdown: end the session daemon. */
 #include <inttypes.h>
-#include <poll.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "base/macros.h"
-#include "libctl/calls.h"
+#include "ctl/library.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
 #include "ctl/text.h"
-#include "ctl/verb.h"
-
-#define END_MS 5000 /* the daemon takes two seconds at most */
+#include "ctl/ctl.h"
 
 static struct {
 	int force;
@@ -23,38 +17,23 @@ static const struct poptOption options[] = {
 	POPT_TABLEEND,
 };
 
-/* Until the process is gone, so that the next command finds it there no more. */
-static bool shutdown_await_end(int pidfd)
-{
-	struct pollfd pfd = { .fd = pidfd, .events = POLLIN };
-
-	return pidfd < 0 || poll(&pfd, 1, END_MS) > 0;
-}
-
 static enum status shutdown_run(struct ctl *ctl)
 {
-	struct req_daemon_end req = { .force = opt.force != 0 };
-	struct rep_daemon_end rep;
-	int pidfd AUTO_FD = -1;
-	uint32_t pid;
+	struct ltt_ctl *lib = library(ctl);
+	uint32_t pid, sessions;
+	int code;
 
 	if (!ctl->client) {
 		err_set(&ctl->err, ERR_NO_DAEMON, "no session daemon runs");
 		return STATUS_WARNING;
 	}
-	pid = client_daemon(ctl->client)->pid;
-	pidfd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
-	if (call_daemon_end(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
+	pid = ltt_ctl_daemon(lib)->pid;
+	code = ltt_ctl_shutdown(lib, opt.force ? LTT_CTL_FORCE : 0, &sessions);
+	if (library_done(ctl, code, &ctl->err) != 0)
 		return STATUS_ERROR;
-	if (!shutdown_await_end(pidfd)) {
-		err_set(&ctl->err, ERR_BUSY,
-			"the session daemon (pid %u) has not ended within 5 s; 'kill -9 %u' ends it",
-			pid, pid);
-		return STATUS_ERROR;
-	}
 	ctl->record = json_object_new_object();
 	record_set_num(ctl->record, "pid", pid);
-	record_set_num(ctl->record, "sessions", rep.sessions);
+	record_set_num(ctl->record, "sessions", sessions);
 	return STATUS_OK;
 }
 

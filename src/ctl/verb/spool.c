@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * spool.c - lttctl spool list, send, remove: what sessions at a relay that are over have left on
+ * spool.c - lttctl spool list, send, remove: data that ended sessions at a relay have left on
  * this host. The session daemon's consumer sends it, as it has the machine's keys.
  */
-#include <dirent.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/dir.h"
-#include "base/mem.h"
+#include "ctl/connect.h"
+#include "ctl/library.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
 #include "ctl/print.h"
 #include "ctl/table.h"
 #include "ctl/target.h"
 #include "ctl/text.h"
-#include "libctl/calls.h"
-#include "libctl/spools.h"
 
 #define MAX_OPERANDS 1001 /* the first is the action */
 
@@ -60,25 +57,6 @@ static enum status spool_verb_check(struct ctl *ctl)
 
 /* --- which there are ------------------------------------------------------------------ */
 
-static int spool_verb_by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-static int is_shown(const struct dirent *entry)
-{
-	return *entry->d_name != '.';
-}
-
-/* A session that has not begun, or whose consumer is just being replaced, has it as well. */
-static bool is_of_session(struct json_object *sessions, const char *path)
-{
-	for (size_t i = 0; sessions && i < json_object_array_length(sessions); i++)
-		if (strcmp(record_str(json_object_array_get_idx(sessions, i), "spool"), path) == 0)
-			return true;
-	return false;
-}
-
 static void show_time(struct json_object *o, const char *key, uint64_t ns)
 {
 	time_t s = (time_t)(ns / 1000000000);
@@ -90,175 +68,137 @@ static void show_time(struct json_object *o, const char *key, uint64_t ns)
 	record_set_str(o, key, text);
 }
 
-static struct json_object *spool_verb_describe(const struct spool_info *spool, bool in_use)
+static struct json_object *spool_verb_describe(const struct ltt_ctl_spool *spool)
 {
 	struct json_object *o = json_object_new_object();
-	const char *slash = strrchr(spool->path, '/');
 
-	record_set_str(o, "spool", slash ? slash + 1 : spool->path);
+	record_set_str(o, "spool", spool->name);
 	record_set_str(o, "path", spool->path);
-	record_set_bool(o, "in_use", in_use);
+	record_set_bool(o, "in_use", spool->in_use);
 	record_set_num(o, "bytes", spool->bytes);
 	record_set_num(o, "packets", spool->packets);
 	if (spool->since_ns)
 		show_time(o, "since", spool->since_ns);
-	record_set_bool(o, "sendable", spool->known);
-	if (spool->known) {
-		record_set_str(o, "session", spool->facts.name);
-		record_set_str(o, "created", spool->facts.stamp);
-		record_set_str(o, "relay", spool->facts.url);
+	record_set_bool(o, "sendable", spool->sendable);
+	if (spool->sendable) {
+		record_set_str(o, "session", spool->session);
+		record_set_str(o, "created", spool->created);
+		record_set_str(o, "relay", spool->relay);
 	}
 	return o;
 }
 
 /* --- sending, removing ----------------------------------------------------------------- */
 
-static int request_send(struct ctl *ctl, const struct spool_info *spool, struct rep_spool_send *rep)
+static enum status remove_one(struct ctl *ctl, const char *name)
 {
-	const struct spoolfacts *facts = &spool->facts;
-	struct req_spool_send req = {
-		.dir = spool->fd,
-		.name = facts->name,
-		.stamp = facts->stamp,
-		.id = { facts->id, sizeof(facts->id) },
-		.url = *facts->chosen ? facts->chosen : facts->url,
-		.relay_clear = facts->link,
-		.sync = facts->sync,
-		.sync_us = facts->sync_us,
-		.live_us = facts->live_us,
-		.compress = facts->compress,
-	};
-
-	return call_spool_send(ctl->client, &req, NULL, NULL, rep, &ctl->err);
+	return library_done(ctl, ltt_ctl_remove_spool(library(ctl), name), &ctl->err) == 0 ?
+		       STATUS_OK :
+		       STATUS_ERROR;
 }
 
-/* Each question sends for some seconds; a relay that takes something is asked again. */
-static enum status spool_verb_send_all(struct ctl *ctl, const struct spool_info *spool,
-				       struct json_object *o)
+/* A request sends for some seconds; a relay that stores something gets another one. */
+static enum status spool_verb_send_one(struct ctl *ctl, const char *name,
+				       const struct ltt_ctl_spool *spool, struct json_object *o)
 {
+	struct ltt_ctl *lib = library(ctl);
 	uint64_t left = spool->bytes, before;
-	struct rep_spool_send rep;
 
 	do {
-		struct spool_info now;
-
 		before = left;
-		print_verbose(ctl, "sending %" PRIu64 " bytes of %s", left, spool->path);
-		if (request_send(ctl, spool, &rep) != 0)
+		if (spool->sendable && !spool->in_use)
+			print_verbose(ctl, "sending %" PRIu64 " bytes of %s", left, spool->path);
+		if (library_done(ctl, ltt_ctl_send_spool(lib, name, &left), &ctl->err) != 0)
 			return STATUS_ERROR;
-		if (spools_open(spool->path, &now, &ctl->err) != 0)
-			return STATUS_ERROR;
-		left = now.bytes;
-		spools_fini(&now);
-	} while (*rep.problem && left < before);
+	} while (*ltt_ctl_warning(lib) && left < before);
 	record_set_num(o, "left", left);
-	if (!*rep.problem && !left)
-		return STATUS_OK;
-	err_set(&ctl->err, ERR_OUTPUT, "%s: %s", spool->path,
-		*rep.problem ? rep.problem : "the remaining files belong to no trace");
+	if (!*ltt_ctl_warning(lib))
+		return remove_one(ctl, name);
+	err_set(&ctl->err, ERR_OUTPUT, "%s", ltt_ctl_warning(lib));
 	return STATUS_ERROR;
 }
 
-static enum status spool_verb_send_one(struct ctl *ctl, struct spool_info *spool,
-				       struct json_object *o)
+static enum status spool_verb_change(struct ctl *ctl, const char *name,
+				     const struct ltt_ctl_spool *spool, struct json_object *o)
 {
 	enum status status;
 
-	if (!spool->known) {
-		err_set(&ctl->err, ERR_OUTPUT,
-			"%s does not name its session and relay, as an earlier version created it; "
-			"read it (lttctl view), or remove it",
-			spool->path);
-		return STATUS_ERROR;
-	}
-	status = spool_verb_send_all(ctl, spool, o);
-	return status == STATUS_OK && spools_remove(spool, &ctl->err) != 0 ? STATUS_ERROR : status;
-}
-
-static enum status remove_one(struct ctl *ctl, struct spool_info *spool, struct json_object *o)
-{
-	if (spools_remove(spool, &ctl->err) != 0)
-		return STATUS_ERROR;
-	record_set_bool(o, "removed", true);
-	return STATUS_OK;
-}
-
-static enum status spool_verb_change(struct ctl *ctl, struct spool_info *spool,
-				     struct json_object *o)
-{
-	if (record_bool(o, "in_use")) {
-		err_set(&ctl->err, ERR_STATE,
-			"%s is in use: a session has it until it is destroyed, or it is being sent",
-			spool->path);
-		return STATUS_ERROR;
-	}
-	return action_of(ctl) == SEND ? spool_verb_send_one(ctl, spool, o) :
-					remove_one(ctl, spool, o);
-}
-
-/* Of several, one that fails does not keep the others from it. */
-static enum status spool_verb_handle(struct ctl *ctl, const char *name,
-				     struct json_object *sessions)
-{
-	enum status status = STATUS_OK;
-	struct spool_info spool;
-	struct json_object *o;
-	bool in_use;
-
-	if (spools_open(name, &spool, &ctl->err) != 0)
-		return STATUS_ERROR;
-	in_use = spool.locked || is_of_session(sessions, spool.path);
-	if (action_of(ctl) == LIST || !all || !in_use) {
-		o = spool_verb_describe(&spool, in_use);
-		record_append(ctl->record, "spools", o);
-		if (action_of(ctl) != LIST)
-			status = spool_verb_change(ctl, &spool, o);
-	}
-	spools_fini(&spool);
+	if (action_of(ctl) == SEND)
+		return spool_verb_send_one(ctl, name, spool, o);
+	status = remove_one(ctl, name);
+	if (status == STATUS_OK)
+		record_set_bool(o, "removed", true);
 	return status;
 }
 
-static enum status handle_next(struct ctl *ctl, const char *name, struct json_object *sessions,
-			       enum status status)
+/* @name: of the spool, or the path that is given. */
+static enum status spool_verb_handle(struct ctl *ctl, const char *name,
+				     const struct ltt_ctl_spool *spool)
 {
-	if (ctl->err.code) { /* of the one before */
-		print_error(ctl, "%s", ctl->err.text);
-		ctl->err = (struct err){ 0 };
-	}
-	return target_worse(status, spool_verb_handle(ctl, name, sessions));
+	struct json_object *o;
+
+	if (action_of(ctl) != LIST && all && spool->in_use)
+		return STATUS_OK;
+	o = spool_verb_describe(spool);
+	record_append(ctl->record, "spools", o);
+	return action_of(ctl) == LIST ? STATUS_OK : spool_verb_change(ctl, name, spool, o);
 }
 
-static enum status handle_all(struct ctl *ctl, struct json_object *sessions)
+static enum status spool_verb_handle_named(struct ctl *ctl, const char *name)
 {
-	AUTO_FREE char *dir = spools_dir();
-	struct dirent **names = NULL;
-	enum status status = STATUS_OK;
-	int nr = dir ? scandir(dir, &names, is_shown, spool_verb_by_name) : 0;
+	struct ltt_ctl_spools *list;
+	enum status status;
 
-	for (int i = 0; i < nr; i++) {
-		status = handle_next(ctl, names[i]->d_name, sessions, status);
-		free(names[i]);
+	if (library_done(ctl, ltt_ctl_list_spools(library(ctl), name, &list), &ctl->err) != 0)
+		return STATUS_ERROR;
+	status = spool_verb_handle(ctl, name, list->spools[0]);
+	ltt_ctl_spools_free(list);
+	return status;
+}
+
+/* Of several, one that fails does not keep the others from it. */
+static void spool_verb_print_last(struct ctl *ctl)
+{
+	if (!ctl->err.code)
+		return;
+	print_error(ctl, "%s", ctl->err.text);
+	ctl->err = (struct err){ 0 };
+}
+
+static enum status handle_all(struct ctl *ctl)
+{
+	enum status status = STATUS_OK;
+	struct ltt_ctl_spools *list;
+
+	if (library_done(ctl, ltt_ctl_list_spools(library(ctl), NULL, &list), &ctl->err) != 0)
+		return STATUS_ERROR;
+	for (size_t i = 0; i < list->nr; i++) {
+		const struct ltt_ctl_spool *spool = list->spools[i];
+
+		spool_verb_print_last(ctl);
+		status = target_worse(status, *spool->problem ?
+						      spool_verb_handle_named(ctl, spool->name) :
+						      spool_verb_handle(ctl, spool->name, spool));
 	}
-	free(names);
+	ltt_ctl_spools_free(list);
 	return status;
 }
 
 static enum status spool_verb_run(struct ctl *ctl)
 {
-	struct json_object *sessions AUTO_RECORD = NULL;
 	enum status status = STATUS_OK;
 
 	if (action_of(ctl) == SEND && !ctl->client && ctl_connect(ctl, DAEMON_STARTED) != 0)
-		return STATUS_ERROR;
-	if (ctl->client && target_sessions(ctl, &sessions, &ctl->err) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "action", operand(ctl, 0));
 	record_set(ctl->record, "spools", json_object_new_array());
 	if (ctl->nr_operands == 1)
-		return handle_all(ctl, sessions);
-	for (unsigned int i = 1; i < ctl->nr_operands; i++)
-		status = handle_next(ctl, operand(ctl, i), sessions, status);
+		return handle_all(ctl);
+	for (unsigned int i = 1; i < ctl->nr_operands; i++) {
+		spool_verb_print_last(ctl);
+		status = target_worse(status, spool_verb_handle_named(ctl, operand(ctl, i)));
+	}
 	return status;
 }
 

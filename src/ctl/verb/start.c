@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* start.c - lttctl start [SESSION]: record from now on. */
+/* start.c - lttctl start [SESSION]: start recording. */
 #include <inttypes.h>
 
-#include "libctl/calls.h"
+#include "ctl/library.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -17,28 +17,29 @@ static const struct poptOption options[] = {
 
 static enum status start_verb_start(struct ctl *ctl, const char *session)
 {
-	struct req_session_start req = { .session = session };
-	struct rep_session_start rep;
+	const struct ltt_ctl_outcome *outcome;
 	struct json_object *o;
+	uint32_t applications;
+	int code = ltt_ctl_start(library(ctl), session, &applications);
 
-	o = json_object_new_object();
-	if (call_session_start(ctl->client, &req, loss_take_item, o, &rep, &ctl->err) != 0) {
-		json_object_put(o);
+	if (library_done(ctl, code, &ctl->err) != 0)
 		return target_failed(ctl, session);
-	}
+	outcome = ltt_ctl_last_outcome(library(ctl));
+	o = json_object_new_object();
+	loss_take_outcome(ctl, o);
 	record_set_str(o, "session", session);
 	record_append(ctl->record, "sessions", o);
-	record_set_num(o, "applications", rep.apps);
-	record_set_num(o, "late", rep.late);
-	if (rep.late)
+	record_set_num(o, "applications", applications);
+	record_set_num(o, "late", outcome->late);
+	if (outcome->late)
 		print_note(ctl,
 			   "session '%s': %u of %u applications had not answered within a "
 			   "second; they record as soon as they do",
-			   session, rep.late, rep.apps);
-	if (*rep.problem)
-		print_warning(ctl, "session '%s': %s", session, rep.problem);
+			   session, outcome->late, applications);
+	if (*outcome->problem)
+		print_warning(ctl, "session '%s': %s", session, outcome->problem);
 	loss_conflicts(ctl, o);
-	return target_worse(*rep.problem ? STATUS_WARNING : STATUS_OK, loss_refusals(ctl, o));
+	return target_worse(*outcome->problem ? STATUS_WARNING : STATUS_OK, loss_refusals(ctl, o));
 }
 
 static enum status start_verb_run(struct ctl *ctl)

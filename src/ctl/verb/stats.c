@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* stats.c - lttctl stats [SESSION]: what events were counted instead of being recorded. */
+/* stats.c - lttctl stats [SESSION]: the events that were counted instead of being recorded. */
+#include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "ctl/library.h"
+#include "ctl/names.h"
+#include "ctl/options.h"
 #include "ctl/record.h"
 #include "ctl/table.h"
 #include "ctl/target.h"
@@ -22,6 +30,99 @@ static struct json_object *stats_verb_bucket(const struct ltt_ctl_bucket *bucket
 	return o;
 }
 
+static void stats_verb_add_buckets(struct json_object *o,
+				   const struct ltt_ctl_bucket *const *buckets, size_t nr)
+{
+	record_set(o, "buckets", json_object_new_array());
+	for (size_t i = 0; i < nr; i++)
+		record_append(o, "buckets", stats_verb_bucket(buckets[i]));
+}
+
+/* --- keys -------------------------------------------------------------------------- */
+
+static struct json_object *stats_verb_value(const struct ltt_ctl_key_value *value)
+{
+	struct json_object *o = json_object_new_object();
+	char *text AUTO_FREE = text_escape(value->text); /* a program's bytes */
+
+	if (value->kind == LTT_CTL_KEY_SIGNED)
+		record_set(o, "value", json_object_new_int64(value->number));
+	else if (value->kind == LTT_CTL_KEY_UNSIGNED)
+		record_set_num(o, "value", (uint64_t)value->number);
+	else
+		record_set_str(o, "value", text);
+	if (value->kind == LTT_CTL_KEY_CUT)
+		record_set_bool(o, "cut", true);
+	if (value->kind < LTT_CTL_KEY_TEXT && *text)
+		record_set_str(o, "label", text);
+	return o;
+}
+
+static struct json_object *stats_verb_key(const struct ltt_ctl_key *key, bool histogram)
+{
+	struct json_object *o = json_object_new_object();
+
+	record_set(o, "key", json_object_new_array());
+	for (size_t i = 0; i < key->nr_values; i++)
+		record_append(o, "key", stats_verb_value(key->values[i]));
+	record_set_num(o, "count", key->count);
+	if (!histogram)
+		return o;
+	record_set_num(o, "sum", key->sum);
+	record_set_num(o, "negative", key->negative);
+	stats_verb_add_buckets(o, key->buckets, key->nr_buckets);
+	return o;
+}
+
+static int stats_verb_compare_values(const struct ltt_ctl_key_value *x,
+				     const struct ltt_ctl_key_value *y)
+{
+	if (x->kind != y->kind)
+		return (int)x->kind - (int)y->kind;
+	if (x->kind >= LTT_CTL_KEY_TEXT)
+		return strcmp(x->text, y->text);
+	if (x->kind == LTT_CTL_KEY_SIGNED)
+		return (x->number > y->number) - (x->number < y->number);
+	return ((uint64_t)x->number > (uint64_t)y->number) -
+	       ((uint64_t)x->number < (uint64_t)y->number);
+}
+
+/* The most frequent first, equal ones by their values. */
+static int stats_verb_compare(const void *a, const void *b)
+{
+	const struct ltt_ctl_key *x = *(const struct ltt_ctl_key *const *)a;
+	const struct ltt_ctl_key *y = *(const struct ltt_ctl_key *const *)b;
+	int order = 0;
+
+	if (x->count != y->count)
+		return x->count > y->count ? -1 : 1;
+	for (size_t i = 0; !order && i < x->nr_values && i < y->nr_values; i++)
+		order = stats_verb_compare_values(x->values[i], y->values[i]);
+	return order;
+}
+
+static void stats_verb_add_keys(struct json_object *o, const struct ltt_ctl_counted *c)
+{
+	size_t bytes = c->nr_keys * sizeof(*c->keys);
+	const struct ltt_ctl_key **keys AUTO_FREE = xalloc(bytes + 1);
+	struct names by CLEANUP(names_fini) = { 0 };
+
+	names_split(c->by, &by);
+	record_set(o, "by", json_object_new_array());
+	for (size_t i = 0; i < by.nr; i++)
+		record_append(o, "by", json_object_new_string(by.names[i]));
+	record_set_num(o, "overflow", c->overflow);
+	if (!*c->field)
+		record_set_num(o, "missed", c->missed);
+	record_set(o, "keys", json_object_new_array());
+	if (!c->nr_keys)
+		return;
+	memcpy(keys, c->keys, bytes);
+	qsort(keys, c->nr_keys, sizeof(*keys), stats_verb_compare);
+	for (size_t i = 0; i < c->nr_keys; i++)
+		record_append(o, "keys", stats_verb_key(keys[i], *c->field));
+}
+
 static struct json_object *stats_verb_counted(const struct ltt_ctl_counted *c)
 {
 	struct json_object *o = json_object_new_object();
@@ -32,43 +133,46 @@ static struct json_object *stats_verb_counted(const struct ltt_ctl_counted *c)
 	record_set_bool(o, "counting", c->counting);
 	record_set_num(o, "since_ns", c->since_ns);
 	record_set_num(o, "count", c->count);
+	if (*c->by)
+		stats_verb_add_keys(o, c);
 	if (!*c->field)
 		return o;
 	record_set_str(o, "field", c->field);
 	record_set_num(o, "sum", c->sum);
 	record_set_num(o, "negative", c->negative);
 	record_set_num(o, "missed", c->missed);
-	record_set(o, "buckets", json_object_new_array());
-	for (size_t i = 0; i < c->nr_buckets; i++)
-		record_append(o, "buckets", stats_verb_bucket(c->buckets[i]));
+	stats_verb_add_buckets(o, c->buckets, c->nr_buckets);
 	return o;
 }
 
-static enum status stats_verb_run(struct ctl *ctl)
+/* Return: 0 or the code in ctl->err. */
+static int stats_verb_fetch(struct ctl *ctl, const char *session, struct json_object **ret)
 {
-	char *session AUTO_FREE = target_session(ctl, operand(ctl, 0));
 	struct ltt_ctl_stats *stats;
 
-	if (!session)
-		return STATUS_ERROR;
-	if (library_done(ctl, ltt_ctl_list_stats(library(ctl), session, &stats), &ctl->err) != 0) {
-		target_suggest(ctl, session, NULL, NULL);
-		return STATUS_ERROR;
-	}
-	ctl->record = json_object_new_object();
-	record_set_str(ctl->record, "session", session);
-	record_set(ctl->record, "counted", json_object_new_array());
+	if (library_done(ctl, ltt_ctl_list_stats(library(ctl), session, &stats), &ctl->err) != 0)
+		return ctl->err.code;
+	*ret = json_object_new_object();
+	record_set_str(*ret, "session", session);
+	record_set(*ret, "counted", json_object_new_array());
 	for (size_t i = 0; i < stats->nr; i++)
-		record_append(ctl->record, "counted", stats_verb_counted(stats->counted[i]));
+		record_append(*ret, "counted", stats_verb_counted(stats->counted[i]));
 	ltt_ctl_stats_free(stats);
-	return STATUS_OK;
+	return 0;
 }
 
 /* --- text ------------------------------------------------------------------------- */
 
+static bool stats_verb_has_rates(struct json_object *record)
+{
+	return record_len(record, "counted") &&
+	       json_object_object_get_ex(record_at(record, "counted", 0), "per_second", NULL);
+}
+
 static void show_counts(FILE *out, struct json_object *record)
 {
-	struct table table = { .columns = "llrl" };
+	bool rates = stats_verb_has_rates(record);
+	struct table table = { .columns = rates ? "llrrl" : "llrl" };
 	char buf[TEXT_BYTES];
 
 	if (!record_len(record, "counted")) {
@@ -81,6 +185,8 @@ static void show_counts(FILE *out, struct json_object *record)
 	table_cell(&table, "DOMAIN");
 	table_cell(&table, "EVENT");
 	table_cell(&table, "COUNT");
+	if (rates)
+		table_cell(&table, "PER SECOND");
 	table_cell(&table, "%s", "");
 	for (size_t i = 0; i < record_len(record, "counted"); i++) {
 		struct json_object *o = record_at(record, "counted", i);
@@ -88,14 +194,22 @@ static void show_counts(FILE *out, struct json_object *record)
 		table_cell(&table, "%s", record_str(o, "domain"));
 		table_cell(&table, "%s", record_str(o, "event"));
 		table_cell(&table, "%s", text_count(buf, record_num(o, "count")));
+		if (rates)
+			table_cell(&table, "%s", text_count(buf, record_num(o, "per_second")));
 		table_cell(&table, "%s", record_bool(o, "counting") ? "" : "no longer");
 	}
 	table_print(out, &table);
 }
 
+/* Hits whose value is known. */
+static uint64_t stats_verb_measured(struct json_object *o)
+{
+	return record_num(o, "count") - record_num(o, "missed") - record_num(o, "overflow");
+}
+
 static void show_average(FILE *out, struct json_object *o)
 {
-	uint64_t nr = record_num(o, "count") - record_num(o, "missed"), sum = record_num(o, "sum");
+	uint64_t nr = stats_verb_measured(o), sum = record_num(o, "sum");
 
 	if (nr && nr <= INT64_MAX && record_num(o, "negative"))
 		fprintf(out, ", %" PRId64 " on average", (int64_t)sum / (int64_t)nr);
@@ -113,7 +227,7 @@ static void stats_verb_add_row(struct table *table, const char *range, uint64_t 
 	table_cell(table, "%.*s", (int)((count * strlen(BAR) + largest - 1) / largest), BAR);
 }
 
-/* Without gaps: what is between two sizes was never seen. */
+/* Without gaps: sizes between two lines did not occur. */
 static void show_buckets(FILE *out, struct json_object *o)
 {
 	uint64_t largest = record_num(o, "negative"), next = 0;
@@ -141,6 +255,64 @@ static void show_buckets(FILE *out, struct json_object *o)
 		table_print(out, &table);
 }
 
+/* As it stands in the event: a label with its number, and a text that was cut with dots. */
+static void stats_verb_value_cell(struct table *table, struct json_object *value)
+{
+	const char *label = record_str(value, "label");
+	struct json_object *number;
+
+	json_object_object_get_ex(value, "value", &number);
+	if (*label)
+		table_cell(table, "%s (%s)", label, json_object_get_string(number));
+	else
+		table_cell(table, "%s%s", json_object_get_string(number),
+			   record_bool(value, "cut") ? "..." : "");
+}
+
+static void stats_verb_title(struct table *table, struct json_object *o)
+{
+	for (size_t i = 0; i < record_len(o, "by"); i++)
+		table_cell(table, "%s", json_object_get_string(record_at(o, "by", i)));
+	table_cell(table, "COUNT");
+	if (*record_str(o, "field"))
+		table_cell(table, "AVERAGE");
+}
+
+static void stats_verb_average_cell(struct table *table, struct json_object *key)
+{
+	uint64_t nr = record_num(key, "count"), sum = record_num(key, "sum");
+
+	if (nr <= INT64_MAX && record_num(key, "negative"))
+		table_cell(table, "%" PRId64, (int64_t)sum / (int64_t)nr);
+	else
+		table_cell(table, "%" PRIu64, nr ? sum / nr : 0);
+}
+
+static void show_keys(FILE *out, struct json_object *o)
+{
+	bool histogram = *record_str(o, "field"), two = record_len(o, "by") > 1;
+	struct table table = { .columns = histogram ? two ? "llrr" : "lrr" : two ? "llr" : "lr" };
+	char buf[TEXT_BYTES];
+
+	stats_verb_title(&table, o);
+	for (size_t i = 0; i < record_len(o, "keys"); i++) {
+		struct json_object *key = record_at(o, "keys", i);
+
+		for (size_t j = 0; j < record_len(key, "key"); j++)
+			stats_verb_value_cell(&table, record_at(key, "key", j));
+		table_cell(&table, "%s", text_count(buf, record_num(key, "count")));
+		if (histogram)
+			stats_verb_average_cell(&table, key);
+	}
+	table_print(out, &table);
+	if (record_num(o, "overflow"))
+		fprintf(out, "overflow: %s in none of them, as the table of keys had no room\n",
+			text_count(buf, record_num(o, "overflow")));
+	if (record_num(o, "missed") && !histogram)
+		fprintf(out, "%s without a key that could be read\n",
+			text_count(buf, record_num(o, "missed")));
+}
+
 static void stats_verb_text(FILE *out, struct json_object *record)
 {
 	char buf[TEXT_BYTES];
@@ -149,6 +321,10 @@ static void stats_verb_text(FILE *out, struct json_object *record)
 	for (size_t i = 0; i < record_len(record, "counted"); i++) {
 		struct json_object *o = record_at(record, "counted", i);
 
+		if (record_len(o, "by")) {
+			fprintf(out, "\n%s:\n", record_str(o, "event"));
+			show_keys(out, o);
+		}
 		if (!*record_str(o, "field"))
 			continue;
 		fprintf(out, "\n%s, %s", record_str(o, "event"), record_str(o, "field"));
@@ -161,12 +337,168 @@ static void stats_verb_text(FILE *out, struct json_object *record)
 	}
 }
 
+/* --- again and again ----------------------------------------------------------------- */
+
+static bool stats_verb_is_same(struct json_object *a, struct json_object *b)
+{
+	static const char *const names[] = { "domain", "channel", "event", "field" };
+	struct json_object *x, *y;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcmp(record_str(a, names[i]), record_str(b, names[i])) != 0)
+			return false;
+	x = json_object_object_get(a, "by");
+	y = json_object_object_get(b, "by");
+	return json_object_equal(x, y);
+}
+
+/* Hits since @before was counted; all of them if there is no such count, or a greater one, which
+ * is of an earlier session daemon. */
+static uint64_t stats_verb_new_hits(struct json_object *o, struct json_object *before)
+{
+	uint64_t count = record_num(o, "count");
+
+	for (size_t i = 0; before && i < record_len(before, "counted"); i++) {
+		struct json_object *old = record_at(before, "counted", i);
+
+		if (stats_verb_is_same(o, old) && record_num(old, "count") <= count)
+			return count - record_num(old, "count");
+	}
+	return count;
+}
+
+static void stats_verb_add_rates(struct json_object *record, struct json_object *before,
+				 uint64_t elapsed_ns)
+{
+	for (size_t i = 0; i < record_len(record, "counted"); i++) {
+		struct json_object *o = record_at(record, "counted", i);
+		double hits = (double)stats_verb_new_hits(o, before);
+
+		record_set_num(o, "per_second", (uint64_t)(hits * 1e9 / (double)elapsed_ns + 0.5));
+	}
+}
+
+static void stats_verb_print(struct ctl *ctl, struct json_object *record)
+{
+	struct json_object *printable AUTO_RECORD = NULL;
+	char stamp[16];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	ctl->printed = true;
+	if (ctl->json) {
+		text_json_line(stdout, record);
+	} else if (!ctl->quiet) {
+		printable = text_printable(record);
+		strftime(stamp, sizeof(stamp), "%H:%M:%S", localtime_r(&now, &tm));
+		printf("%s %s:\n", stamp, record_str(printable, "session"));
+		stats_verb_text(stdout, printable);
+		putchar('\n');
+	}
+	fflush(stdout);
+}
+
+/* Whole figures have been written: nothing is left to be done. */
+static void stats_verb_on_signal(int signo)
+{
+	(void)signo;
+	_exit(STATUS_OK);
+}
+
+static uint64_t stats_verb_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static void stats_verb_sleep(uint64_t until_ns)
+{
+	const struct timespec ts = { (time_t)(until_ns / 1000000000u),
+				     (long)(until_ns % 1000000000u) };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
+		;
+}
+
+/* Until the session is destroyed, which is no error. */
+static enum status stats_verb_follow(struct ctl *ctl, const char *session, uint64_t period_ns)
+{
+	struct json_object *before AUTO_RECORD = NULL;
+	uint64_t last_ns = 0;
+
+	signal(SIGINT, stats_verb_on_signal);
+	signal(SIGTERM, stats_verb_on_signal);
+	signal(SIGPIPE, stats_verb_on_signal);
+	for (;;) {
+		uint64_t now_ns = stats_verb_now_ns();
+		struct json_object *record;
+
+		if (stats_verb_fetch(ctl, session, &record) != 0)
+			break;
+		if (before)
+			stats_verb_add_rates(record, before, now_ns - last_ns);
+		stats_verb_print(ctl, record);
+		json_object_put(before);
+		before = record;
+		last_ns = now_ns;
+		stats_verb_sleep(now_ns + period_ns);
+	}
+	if (!before || ctl->err.code != ERR_NO_SESSION)
+		return STATUS_ERROR;
+	ctl->err = (struct err){ 0 };
+	return STATUS_OK;
+}
+
+/* --- the verb ------------------------------------------------------------------------ */
+
+static int follow;
+static char *interval;
+static uint64_t interval_s = 1;
+
+static const struct poptOption options[] = {
+	OPTION_FLAG("follow", 'f', &follow,
+		    "show them again and again, until the session is destroyed"),
+	OPTION_TEXT("interval", 0, &interval, "with --follow: seconds in between (1)", "SECONDS"),
+	POPT_TABLEEND,
+};
+
+static enum status stats_verb_check(struct ctl *ctl)
+{
+	if (!interval)
+		return STATUS_OK;
+	if (!follow)
+		err_set(&ctl->err, ERR_INVALID, "--interval is for --follow");
+	else if (parse_u64(interval, &interval_s) != 0 || !interval_s || interval_s > 86400)
+		err_set(&ctl->err, ERR_INVALID,
+			"invalid interval '%s'; use a number of seconds, 1 to 86400", interval);
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
+static enum status stats_verb_run(struct ctl *ctl)
+{
+	char *session AUTO_FREE = target_session(ctl, operand(ctl, 0));
+	enum status status;
+
+	if (!session)
+		return STATUS_ERROR;
+	status = follow ? stats_verb_follow(ctl, session, interval_s * 1000000000u) :
+		 stats_verb_fetch(ctl, session, &ctl->record) == 0 ? STATUS_OK :
+								     STATUS_ERROR;
+	if (status == STATUS_ERROR)
+		target_suggest(ctl, session, NULL, NULL);
+	return status;
+}
+
 const struct verb verb_stats = {
 	.name = "stats",
 	.operands = "[SESSION]",
 	.help = "Show what was counted instead of being recorded",
+	.options = options,
 	.daemon = DAEMON_NEEDED,
 	.max_operands = 1,
+	.check = stats_verb_check,
 	.run = stats_verb_run,
 	.text = stats_verb_text,
 };

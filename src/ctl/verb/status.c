@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* status.c - lttctl status [SESSION]: how recording goes, now. */
+/* status.c - lttctl status [SESSION]: display the state of a session. */
 #include "base/mem.h"
 #include "ctl/follow.h"
 #include "ctl/options.h"

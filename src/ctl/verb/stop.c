@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* stop.c - lttctl stop [SESSION]: record no more, and wait until all is written. */
-#include "libctl/calls.h"
+/* stop.c - lttctl stop [SESSION]: stop recording, and wait until all data is written. */
+#include "ctl/library.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -19,23 +19,25 @@ static const struct poptOption options[] = {
 
 static enum status stop(struct ctl *ctl, const char *session)
 {
-	struct req_session_stop req = { .session = session, .no_wait = !!no_wait };
-	struct rep_session_stop rep;
+	struct ltt_ctl_totals *counts;
 	struct json_object *o, *totals;
+	const char *problem;
 	enum status status;
+	int code = ltt_ctl_stop(library(ctl), session, no_wait ? LTT_CTL_NO_WAIT : 0, &counts);
 
-	o = json_object_new_object();
-	if (call_session_stop(ctl->client, &req, loss_take_item, o, &rep, &ctl->err) != 0) {
-		json_object_put(o);
+	if (library_done(ctl, code, &ctl->err) != 0)
 		return target_failed(ctl, session);
-	}
+	o = json_object_new_object();
+	loss_take_outcome(ctl, o);
 	record_set_str(o, "session", session);
 	record_append(ctl->record, "sessions", o);
-	totals = record_totals(rep.totals);
+	totals = record_totals(counts);
+	ltt_ctl_totals_free(counts);
 	record_set(o, "totals", totals);
-	if (*rep.problem)
-		record_set_str(o, "problem", rep.problem);
-	status = loss_conclude(ctl, session, totals, rep.problem); /* before another answer */
+	problem = ltt_ctl_last_outcome(library(ctl))->problem;
+	if (*problem)
+		record_set_str(o, "problem", problem);
+	status = loss_conclude(ctl, session, totals, problem); /* before another call */
 	loss_conflicts(ctl, o);
 	viewing_remember_session(ctl, session);
 	return status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* sync.c - lttctl sync [SESSION | DIR]: have a trace survive a loss of power. */
+/* sync.c - lttctl sync [SESSION | DIR]: sync a trace to the disk, so that it survives a power
+ * failure. */
 #include "base/mem.h"
-#include "libctl/durable.h"
+#include "ctl/durable.h"
 #include "ctl/record.h"
 #include "ctl/text.h"
 #include "ctl/viewing.h"

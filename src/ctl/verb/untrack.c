@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* untrack.c - lttctl untrack: record no more events of these. */
+/* untrack.c - lttctl untrack: record no events of these processes, users, groups any more. */
 #include "ctl/tracking.h"
 
 static enum status untrack_run(struct ctl *ctl)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* verify.c - lttctl verify [SESSION | DIR]: prove a trace, and its ledger. */
+/* verify.c - lttctl verify [SESSION | DIR]: check a trace and its counts of events. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -61,7 +61,7 @@ static struct json_object *record_losses(const uint64_t lost[VIEW_NR_LOST])
 	return o;
 }
 
-/* Without a ledger, what was read is what is known to have been recorded. */
+/* Without a ledger, the events that were read are the known ones. */
 static uint64_t recorded_in(const struct view_stream *s)
 {
 	return s->has_ledger ? s->recorded : s->events;
@@ -106,7 +106,8 @@ static struct json_object *record_trace(const char *path, const struct view_summ
 	record_set_str(o, "verdict", sum->problems ? "damaged" : is_lossy(sum) ? "lossy" : "sound");
 	record_set_num(o, "recorded", recorded);
 	record_set_num(o, "lost", sum->lost);
-	record_set_num(o, "emitted", recorded + sum->lost);
+	record_set_num(o, "not_sampled", sum->not_sampled);
+	record_set_num(o, "emitted", recorded + sum->lost + sum->not_sampled);
 	record_set(o, "lost_by_cause", record_losses(sum->lost_by));
 	record_set_num(o, "given_up", sum->before);
 	record_set_num(o, "lost_before", sum->lost_before);
@@ -161,6 +162,9 @@ static void verify_verb_print_text(FILE *out, struct json_object *record)
 
 	for (size_t i = 0; i < record_len(record, "streams"); i++)
 		print_stream(out, record_at(record, "streams", i));
+	if (record_num(record, "not_sampled"))
+		fprintf(out, "%s events were left out by the sampling of rules\n",
+			text_count(events, record_num(record, "not_sampled")));
 	text_count(events, record_num(record, "readable"));
 	text_count(lost, record_num(record, "lost") + record_num(record, "lost_before"));
 	if (strcmp(verdict, "sound") == 0)

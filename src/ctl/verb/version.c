@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* version.c - lttctl version: of this program, and of the daemon if one runs. */
+/* version.c - lttctl version: display the version of this program, and of the daemon if one
+ * runs. */
 #include <inttypes.h>
 
+#include "ctl/library.h"
 #include "ctl/record.h"
-#include "ctl/verb.h"
+#include "ctl/ctl.h"
 
 static enum status version_run(struct ctl *ctl)
 {
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "version", LTT_VERSION);
 	if (ctl->client) {
-		const struct client_daemon *d = client_daemon(ctl->client);
+		const struct ltt_ctl_daemon_info *d = ltt_ctl_daemon(library(ctl));
 		struct json_object *daemon = json_object_new_object();
 
 		record_set_str(daemon, "version", d->version);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* view.c - lttctl view [SESSION | DIR]: a trace as text, its streams merged by time. */
+/* view.c - lttctl view [SESSION | DIR]: print a trace as text, its streams merged by time. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -9,7 +9,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "libctl/live.h"
+#include "ctl/library.h"
+#include "ctl/live.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/print.h"
@@ -131,7 +132,7 @@ static int find_live(struct ctl *ctl, const struct live_url *live)
 /* Of those that came with this program; else as PATH finds it. Allocated. */
 static char *own_program(const char *name)
 {
-	AUTO_FREE char *dir = daemon_own_dir();
+	AUTO_FREE char *dir = library_own_dir();
 	AUTO_FREE char *beside = dir ? xasprintf("%s/%s", dir, name) : NULL;
 
 	return beside && access(beside, X_OK) == 0 ? TAKE(beside) : xstrdup(name);
@@ -259,7 +260,7 @@ static enum status view_verb_conclude(struct ctl *ctl, struct view *view,
 	if (view_summary(view, &summary) != 0)
 		return STATUS_OK;
 	if (opt.summary && view_summary_print(summary, style, stdout) != 0)
-		return STATUS_OK; /* main.c tells about stdout */
+		return STATUS_OK; /* main.c reports errors of stdout */
 	if (!opt.summary)
 		note_missing(ctl, summary);
 	for (size_t i = 0; i < VIEW_NR_LOST && !opt.summary; i++)

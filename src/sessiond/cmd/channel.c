@@ -122,7 +122,8 @@ static bool has_rule(const struct channel *channel, const char *pattern)
 	return false;
 }
 
-/* It is made for its events; what a user has made of that name has them, too. */
+/* It is created for its events; a channel that the user has created with that name has them,
+ * too. */
 static struct channel *preset_channel(struct command *cmd, const char *pattern, bool make)
 {
 	struct ltt_kmod_preset preset;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* channel_disable: record nothing into the channel until it is enabled again. */
+/* channel_disable: disable a channel: no event is recorded into it until it is enabled again. */
 #include "cmd.h"
 
 static void channel_disable_in_force(void *data, uint32_t apps, uint32_t late,

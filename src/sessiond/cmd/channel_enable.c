@@ -34,8 +34,8 @@ static int enable_again(struct command *cmd, struct channel *channel,
 	return CMD_WAIT;
 }
 
-/* The share of one more buffer that leaves room for others, and for the applications: a
- * sixteenth of what the machine has left, a quarter of what groups and the quota leave. */
+/* The share of one more buffer that leaves room for others, and for the applications: a sixteenth
+ * of the machine's free memory, a quarter of the rest of cgroup limits and quota. */
 static uint64_t room(const struct command *cmd)
 {
 	const struct account_id account = { .uid = cmd->session->uid };

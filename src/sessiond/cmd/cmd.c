@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cmd.c - from a request to its handler: the table of client.def is expanded
- * once more, into one small function a command.
+ * cmd.c - calls the handler of a request: the table client.def is expanded to one small function
+ * for each command, which decodes the request and encodes the reply.
  */
 #include "cmd.h"
 

@@ -2,10 +2,10 @@
 /*
  * cmd.h - interface for the command files: the request, its sender, and functions to answer.
  *
- * Each COMMAND of client.def has one handler, cmd_NAME(), in a file of its own.
- * The table says which clients may call it and whether it names a session, and both have
- * been checked when the handler runs. A handler answers at once (NOW), or may keep
- * the struct command and answer later (LATER): so no command delays another.
+ * Each COMMAND of client.def has one handler, cmd_NAME(), in a separate file.
+ * The table states which clients may call it and whether it names a session; both are
+ * checked before the handler runs. A handler answers at once (NOW), or may keep
+ * the struct command and answer later (LATER), so that no command delays another.
  */
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
@@ -19,7 +19,7 @@ enum cmd_now {
 	CMD_FAILED = 1, /* cmd->err is */
 };
 
-/** Also of one that the table calls LATER, whose results are of type int. */
+/** Further results of LATER handlers, which return int. */
 enum cmd_later {
 	CMD_WAIT = 2, /* the handler keeps cmd; reply_NAME() or command_fail() ends it */
 	CMD_BUSY = 3, /* an operation of the session is in progress: run again after it */
@@ -43,7 +43,7 @@ struct command {
 #define CMD_LATER int
 
 /* Every command of the table: a missing handler is a link error, and one that waits though the
- * table says NOW does not compile. */
+ * table has NOW does not compile. */
 #define COMMAND(name, number, access, turn, doc)                                                   \
 	CMD_##turn cmd_##name(struct command *cmd, struct req_##name *req, struct rep_##name *rep) \
 		MUST_CHECK;
@@ -52,7 +52,7 @@ struct command {
 /** Run or run again a request. */
 void command_dispatch(struct command *cmd, struct decoder *dec);
 
-/** Answer with cmd->err and forget the command. */
+/** Answer with cmd->err and free the command. */
 void command_fail(struct command *cmd);
 /** Set cmd->err where the error occurs. Return: CMD_FAILED. */
 enum cmd_now command_error(struct command *cmd, enum err_code code, const char *fmt, ...)
@@ -99,7 +99,7 @@ bool command_choked(struct command *cmd);
 
 /** Check that the domain is available. Otherwise the error names the cause and the remedy. */
 enum cmd_now command_domain(struct command *cmd, uint8_t domain);
-/** The tracer of a domain that command_domain() has let pass. */
+/** The tracer of a domain that command_domain() has accepted. */
 struct domain_tracer *command_tracer(struct command *cmd, uint8_t domain);
 /** The channel that a command names, or the default one (@make: created if missing). NULL:
  *  cmd->err is set. */
@@ -119,20 +119,21 @@ void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
 /** The same as a list of one element, in a caller's buffer. */
 #define TOTALS_BYTES 128u
 struct list totals_list(const struct msg_totals *totals, uint8_t buf[TOTALS_BYTES]);
-/** The figures of an operation that has ended, likewise; none if they are unknown. Return: why
- *  not all data could be written, or ""; NULL: it failed, and the client has been answered. */
+/** The totals of an operation that has ended, as a list; empty if they are unknown. Return: the
+ *  reason why some data could not be written, or ""; NULL: the operation failed, and the client was
+ *  answered. */
 const char *command_figures(struct command *cmd, const struct run_result *result,
 			    uint8_t buf[TOTALS_BYTES], struct list *ret);
-/** The result of a handler that has begun an operation. @otherwise: the session's state for the
- *  message if it can't begin. */
+/** The result of a handler that has requested an operation, by its @outcome. @otherwise: the state
+ *  of the session, for the message if the operation is refused. */
 int command_begun(struct command *cmd, enum session_outcome outcome, bool no_wait,
 		  const char *otherwise);
 /** Send the items of events that can't be recorded or counted, of this channel and rule;
  *  NULL: of all. */
 void items_of_refusals(struct command *cmd, const struct session *session,
 		       const struct channel *channel, const struct rule *rule);
-/** Send the items of markers that are not recorded, as another format came first; @rule:
- *  NULL for all. */
+/** Send the items of markers that are not recorded because of their format. @rule: only of this
+ *  rule; NULL: of all. */
 void items_of_conflicts(struct command *cmd, struct session *session, struct channel *channel,
 			const struct rule *rule);
 /** The same of all channels. */

@@ -3,14 +3,26 @@
 #include "cmd.h"
 
 #include "sessiond/domain/kernel/kernel.h"
+#include "sessiond/domain/user/context.h"
 
-static void list_context(const struct layout_field *context, void *data)
+static void list_context(const struct layout_field *context, enum domain_id domain,
+			 struct command *cmd)
 {
 	char type[48];
-	const struct msg_context item = { context->name, DOMAIN_KERNEL, type };
+	const struct msg_context item = { context->name, (uint8_t)domain, type };
 
 	layout_field_type(context, type, sizeof(type));
-	item_context(data, &item);
+	item_context(cmd, &item);
+}
+
+static void list_kernel_context(const struct layout_field *context, void *data)
+{
+	list_context(context, DOMAIN_KERNEL, data);
+}
+
+static void list_user_context(const struct layout_field *context, void *data)
+{
+	list_context(context, DOMAIN_USER, data);
 }
 
 enum cmd_now cmd_context_list(struct command *cmd, struct req_context_list *req,
@@ -21,9 +33,14 @@ enum cmd_now cmd_context_list(struct command *cmd, struct req_context_list *req,
 	(void)rep;
 	if (command_domain(cmd, req->domain) != CMD_DONE)
 		return CMD_FAILED;
-	if (req->domain != DOMAIN_KERNEL)
-		return CMD_DONE; /* applications have none */
-	err = kernel_each_context(cmd->sd->kernel, list_context, cmd);
+	if (req->domain != DOMAIN_KERNEL) {
+		user_each_context(list_user_context, cmd);
+		list_user_context(&(struct layout_field){ .name = "$app.PROVIDER:NAME",
+							  .kind = LAYOUT_KIND_DYNAMIC },
+				  cmd);
+		return CMD_DONE;
+	}
+	err = kernel_each_context(cmd->sd->kernel, list_kernel_context, cmd);
 	if (err == 0)
 		return CMD_DONE;
 	err_errno(&cmd->err, ERR_INTERNAL, -err, "the kernel's contexts can't be listed");

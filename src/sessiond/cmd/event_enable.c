@@ -29,11 +29,12 @@ static void event_enable_in_force(void *data, uint32_t apps, uint32_t late,
 	struct domain_tracer *tracer = cmd->sd->tracer;
 	struct session *session = command_session(cmd);
 	struct rep_event_enable rep = { .channel = "" };
+	uint32_t never;
 
 	(void)apps, (void)late, (void)problem;
 	if (session) {
 		rep.channel = pending->channel->name;
-		rep.points = tracer->ops->count_points(tracer, session, pending->rule);
+		rep.points = tracer->ops->count_points(tracer, session, pending->rule, &never);
 		items_of_conflicts(cmd, session, pending->channel, pending->rule);
 		items_of_refusals(cmd, session, pending->channel, pending->rule);
 	}
@@ -46,7 +47,15 @@ static struct rule *get_rule(struct command *cmd, struct channel *channel,
 {
 	struct rule *rule = channel_find_rule(channel, spec);
 
-	if (rule && rule->enabled) {
+	bool changed = false, resampled = false;
+
+	if (channel_check_budget(channel, spec, &cmd->err))
+		return NULL;
+	if (rule &&
+	    (session_set_filter(cmd->session, rule, spec->filter, &changed, &cmd->err) ||
+	     session_set_sampling(cmd->session, rule, spec->sampling, &resampled, &cmd->err)))
+		return NULL;
+	if (rule && rule->enabled && !changed && !resampled) {
 		command_error(cmd, ERR_EVENT_EXISTS,
 			      "event rule '%s' is already enabled in channel '%s'", spec->pattern,
 			      channel->name);
@@ -68,7 +77,7 @@ static enum cmd_now check_of_applications(struct command *cmd, const struct rule
 									       CMD_DONE;
 }
 
-/* Parameters by name become what the rule keeps. */
+/* Named parameters are converted to the rule's stored form. */
 static enum cmd_now resolve_names(struct command *cmd, struct rule_spec *spec, char **ret)
 {
 	AUTO_FREE char *function = strndup(spec->location, strcspn(spec->location, "+"));
@@ -94,7 +103,10 @@ int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 				  req->location,
 				  req->fetch,
 				  req->file,
-				  req->places };
+				  req->places,
+				  req->filter,
+				  req->sampling,
+				  req->by };
 	struct domain_tracer *tracer = cmd->sd->tracer;
 	struct pending *pending;
 	struct channel *channel;
@@ -110,6 +122,16 @@ int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 		return command_error(cmd, ERR_DENIED,
 				     "only root may place probes in programs: run lttctl as root "
 				     "(`sudo lttctl ...`)");
+	if (req->domain == DOMAIN_KERNEL && *spec.sampling)
+		return command_error(
+			cmd, ERR_UNSUPPORTED,
+			"events of the kernel can't be sampled yet; choose fewer by name, or "
+			"omit --sample, --rate and --first");
+	if (req->domain == DOMAIN_KERNEL && *spec.by)
+		return command_error(
+			cmd, ERR_UNSUPPORTED,
+			"events of the kernel can't be counted by keys yet; omit --by, or "
+			"choose by name and lttctl track");
 	if (req->domain == DOMAIN_KERNEL && kernel_check_rule(cmd->sd->kernel, &spec, &cmd->err))
 		return CMD_FAILED;
 	if (req->domain != DOMAIN_KERNEL && check_of_applications(cmd, &spec) != CMD_DONE)

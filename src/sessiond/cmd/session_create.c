@@ -98,7 +98,7 @@ static enum cmd_now check_dir(struct command *cmd, const struct req_session_crea
 				     "'%s' was sent without its directory descriptor", path);
 	if (req->outdir < 0)
 		return CMD_DONE;
-	/* what is known of it: its file system may belong to a program that never answers */
+	/* only known facts: its file system may belong to a program that never answers */
 	if (statx(req->outdir, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0 ||
 	    !S_ISDIR(st.stx_mode))
 		return command_error(cmd, ERR_OUTPUT, "'%s' is not a directory", path);

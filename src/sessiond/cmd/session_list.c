@@ -56,7 +56,7 @@ static void got_stats(void *data, const struct run_result *result)
 	arrived(entry->listing);
 }
 
-/* @cmd->session_id: of the only session that is asked for, 0: all. */
+/* @cmd->session_id: of the only requested session, 0: all. */
 static bool session_list_is_wanted(const struct command *cmd, const struct session *session)
 {
 	return (!cmd->session_id || session->id == cmd->session_id) &&
@@ -88,7 +88,7 @@ static void list_wanted(void *data)
 	arrived(listing);
 }
 
-/* Return: 0; ERR_NO_SESSION: an empty list answers that; another code: cmd->err says it. */
+/* Return: 0; ERR_NO_SESSION: an empty list is the reply; another code: set in cmd->err. */
 static int find_named(struct command *cmd, const char *name)
 {
 	struct session *session;

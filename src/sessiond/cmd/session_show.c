@@ -53,16 +53,22 @@ static void session_show_rules(struct command *cmd, struct session *session,
 	const struct rule *rule;
 
 	list_for_each(rule, &channel->rules, node) {
+		uint32_t never;
+		uint32_t points = tracer->ops->count_points(tracer, session, rule, &never);
 		const struct msg_rule item = {
 			.pattern = rule->pattern,
 			.exclude = rule->exclude,
 			.loglevel_type = rule->loglevel_type,
 			.loglevel = rule->loglevel,
 			.enabled = rule->enabled,
-			.points = tracer->ops->count_points(tracer, session, rule),
+			.points = points,
 			.kind = (uint8_t)rule->kind,
 			.location = rule->location,
 			.fetch = rule->fetch,
+			.filter = rule->filter,
+			.by = rule->by,
+			.points_never = never,
+			.sampling = rule->sampling,
 		};
 
 		item_rule(cmd, &item);

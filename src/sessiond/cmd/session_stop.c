@@ -26,7 +26,7 @@ int cmd_session_stop(struct command *cmd, struct req_session_stop *req,
 	(void)rep;
 	result = command_begun(cmd, run_stop(cmd->session->run, done, cmd), req->no_wait,
 			       "not recording");
-	if (result == CMD_DONE) /* else session_stop_on_stopped() says it */
+	if (result == CMD_DONE) /* else session_stop_on_stopped() replies */
 		items_of_all_conflicts(cmd, cmd->session);
 	return result;
 }

@@ -6,6 +6,7 @@
 #include "sessiond/domain/user/user.h"
 
 #define BUCKETS_BYTES 4096u /* encoded, all of them */
+#define VALUES_BYTES 2048u  /* of a key, with labels */
 
 /* 0; and 2^(k-1) to 2^k - 1. */
 static void add_bucket(struct encoder *enc, uint32_t k, uint64_t count)
@@ -17,10 +18,22 @@ static void add_bucket(struct encoder *enc, uint32_t k, uint64_t count)
 		msg_bucket_add(enc, &item);
 }
 
+/* @buf: BUCKETS_BYTES. */
+static struct list stats_list_buckets(const struct ltt_counts *sums, uint8_t *buf)
+{
+	struct encoder enc;
+
+	encoder_init(&enc, buf, BUCKETS_BYTES);
+	for (uint32_t k = 0; k < LTT_COUNTS_BUCKETS; k++)
+		add_bucket(&enc, k, sums->buckets[k]);
+	return encoder_list(&enc);
+}
+
 static void stats_list_show(const struct domain_counted *counted, void *data)
 {
 	const struct ltt_counts *sums = &counted->sums;
-	struct msg_counted item = {
+	uint8_t buf[BUCKETS_BYTES];
+	const struct msg_counted item = {
 		.channel = counted->channel,
 		.event = counted->event,
 		.field = counted->field,
@@ -30,23 +43,54 @@ static void stats_list_show(const struct domain_counted *counted, void *data)
 		.sum = sums->sum,
 		.negative = sums->negative,
 		.missed = sums->missed,
+		.buckets = stats_list_buckets(sums, buf),
 		.domain = counted->domain,
+		.by = counted->by ? counted->by : "",
+		.overflow = counted->overflow,
 	};
-	uint8_t buf[BUCKETS_BYTES];
+
+	item_counted(data, &item);
+}
+
+static struct list stats_list_values(const struct domain_counted_key *key, uint8_t *buf, size_t len)
+{
 	struct encoder enc;
 
-	encoder_init(&enc, buf, sizeof(buf));
-	for (uint32_t k = 0; k < LTT_COUNTS_BUCKETS; k++)
-		add_bucket(&enc, k, sums->buckets[k]);
-	item.buckets = encoder_list(&enc);
-	item_counted(data, &item);
+	encoder_init(&enc, buf, len);
+	for (uint32_t i = 0; i < key->nr; i++) {
+		const struct domain_key_value *value = &key->values[i];
+		const struct msg_key_value item = {
+			.kind = (uint8_t)value->kind,
+			.number = (int64_t)value->number,
+			.text = value->text ? value->text : "",
+		};
+
+		msg_key_value_add(&enc, &item);
+	}
+	return encoder_list(&enc);
+}
+
+static void stats_list_show_key(const struct domain_counted_key *key, void *data)
+{
+	uint8_t buf[BUCKETS_BYTES], values[VALUES_BYTES];
+	const struct msg_counted_key item = {
+		.values = stats_list_values(key, values, sizeof(values)),
+		.count = key->sums.count,
+		.sum = key->sums.sum,
+		.negative = key->sums.negative,
+		.buckets = stats_list_buckets(&key->sums, buf),
+	};
+
+	item_counted_key(data, &item);
 }
 
 enum cmd_now cmd_stats_list(struct command *cmd, struct req_stats_list *req,
 			    struct rep_stats_list *rep)
 {
+	static const struct domain_counted_ops ops = { stats_list_show, stats_list_show_key };
+
 	(void)req, (void)rep;
-	kernel_each_counted(cmd->sd->kernel, cmd->session, stats_list_show, cmd);
-	user_each_counted(cmd->sd->user, cmd->session, stats_list_show, cmd);
+	kernel_each_counted(cmd->sd->kernel, cmd->session, &ops, cmd);
+	user_each_counted(cmd->sd->user, cmd->session, &ops, cmd);
 	return CMD_DONE;
 }

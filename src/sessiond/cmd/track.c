@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* track: choose whose events a session records, also while it records. */
+/* track: choose the tasks whose events a session records, also while it records. */
 #include "cmd.h"
 
 #include <string.h>

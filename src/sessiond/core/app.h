@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * app.h - the facts of a registered application: its process and the
- * instrumentation points that it has. Part of the model of ltt-sessiond; pure. Owned
- * by the user domain; ends with the application's connection.
+ * app.h - a registered application: its process and its instrumentation points. Part of the
+ * model of ltt-sessiond; pure. Owned by the user domain; freed with the application's connection.
  */
 #ifndef CORE_APP_H
 #define CORE_APP_H
@@ -27,7 +26,7 @@ struct app_point {
 	struct shape *shape;
 };
 
-/* Of one application; further ones are not remembered. */
+/* Refused points that are stored for one application. */
 #define APP_MAX_REFUSED 10u
 
 /** A point with an invalid description. */
@@ -38,11 +37,11 @@ struct app_refused {
 	enum shape_kind kind;
 	char *name;	 /* printable, and not longer than other names */
 	char *file;	 /* likewise */
-	const char *why; /* half a sentence */
+	const char *why; /* a phrase without a subject */
 };
 
 struct app {
-	uint64_t id; /* ours, never reused */
+	uint64_t id; /* assigned by the daemon, never reused */
 	pid_t pid;   /* as reported by the kernel */
 	uid_t uid;
 	gid_t gid;
@@ -76,7 +75,7 @@ void app_refuse_point(struct app *app, uint32_t id, const char *file, uint32_t l
 bool app_remove_point(struct app *app, uint32_t id);
 struct app_point *app_find_point(struct app *app, uint32_t id);
 
-/** By id; @fn must not add or remove points. */
+/** Call @fn for each point, by id; it must not add or remove points. */
 void app_each_point(struct app *app, void (*fn)(struct app_point *point, void *data), void *data);
 
 #endif

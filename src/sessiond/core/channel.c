@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ltt_ring.h"
+#include "sampling.h"
 #include "trace/packet.h"
 
 /* LTTng's defaults, so that comparisons compare like with like. */
@@ -41,7 +42,7 @@ static void fill_kernel_defaults(struct channel_attr *attr)
 		attr->subbuf_size = KERNEL_SUBBUF_SIZE;
 	if (attr->num_subbuf == 0)
 		attr->num_subbuf = NUM_SUBBUF;
-	attr->num_subbuf = MAX(attr->num_subbuf, 2u); /* the module makes what we say */
+	attr->num_subbuf = MAX(attr->num_subbuf, 2u); /* the module uses the requested size */
 }
 
 static void fill_defaults(struct channel_attr *attr)
@@ -220,6 +221,11 @@ void channel_add_context(struct channel *channel, const char *name)
 	channel->contexts = longer;
 }
 
+static bool channel_records(const struct rule *rule, const char *name, int loglevel)
+{
+	return rule->enabled && !rule_counts(rule->kind) && rule_matches(rule, name, loglevel);
+}
+
 bool channel_wants(const struct channel *channel, const char *name, int loglevel)
 {
 	const struct rule *rule;
@@ -227,8 +233,96 @@ bool channel_wants(const struct channel *channel, const char *name, int loglevel
 	if (!channel->enabled)
 		return false;
 	list_for_each(rule, &channel->rules, node)
-		if (rule->enabled && !rule_counts(rule->kind) &&
-		    rule_matches(rule, name, loglevel))
+		if (channel_records(rule, name, loglevel))
 			return true;
 	return false;
+}
+
+/* One rule's part of channel_filter(). */
+static char *core_channel_line(const struct rule *rule, uint32_t number, uint32_t starts)
+{
+	struct err ignored = { 0 };
+	struct sampling sampling;
+
+	if (!*rule->sampling || sampling_parse(rule->sampling, &sampling, &ignored))
+		return xstrdup(rule->filter);
+	return xasprintf("%s\t%s\t%" PRIu32 "\t%" PRIu32, rule->filter, rule->sampling,
+			 sampling_has_budget(&sampling) ? number : 0, sampling.first ? starts : 0);
+}
+
+static char *core_channel_join(char *before, char *line)
+{
+	char *both = before ? xasprintf("%s\n%s", before, line) : xstrdup(line);
+
+	free(before);
+	free(line);
+	return both;
+}
+
+/* Those that do not sample come first: an event that they take uses no rule's budget. */
+char *channel_filter_by(const struct channel *channel,
+			bool (*records)(const struct rule *rule, const void *event),
+			const void *event, uint32_t starts)
+{
+	const struct rule *rule;
+	char *all = NULL;
+
+	for (int sampled = 0; sampled < 2; sampled++) {
+		uint32_t number = 0;
+
+		list_for_each(rule, &channel->rules, node) {
+			if (records(rule, event) && !!*rule->sampling == sampled) {
+				if (!*rule->filter && !sampled) {
+					free(all);
+					return NULL;
+				}
+				all = core_channel_join(all,
+							core_channel_line(rule, number, starts));
+			}
+			number++;
+		}
+	}
+	return all;
+}
+
+struct point_name {
+	const char *name;
+	int loglevel;
+};
+
+static bool channel_records_point(const struct rule *rule, const void *event)
+{
+	const struct point_name *point = event;
+
+	return channel_records(rule, point->name, point->loglevel);
+}
+
+char *channel_filter(const struct channel *channel, const char *name, int loglevel, uint32_t starts)
+{
+	const struct point_name point = { name, loglevel };
+
+	return channel_filter_by(channel, channel_records_point, &point, starts);
+}
+
+int channel_check_budget(struct channel *channel, const struct rule_spec *spec, struct err *err)
+{
+	const char *text = spec->sampling ? spec->sampling : "";
+	const struct rule *rule;
+	struct sampling sampling;
+	uint32_t number = 0;
+
+	if (sampling_parse(text, &sampling, err))
+		return err->code;
+	list_for_each(rule, &channel->rules, node) {
+		if (rule_is(rule, spec))
+			break;
+		number++;
+	}
+	if (!sampling_has_budget(&sampling) || number < SAMPLING_MAX_RULES)
+		return 0;
+	return err_set(
+		err, ERR_LIMIT,
+		"only the first %u rules of a channel can have --rate or --first; add the rule "
+		"to another channel (--channel)",
+		SAMPLING_MAX_RULES);
 }

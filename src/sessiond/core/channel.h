@@ -44,13 +44,13 @@ struct channel {
 	char *contexts;		/* contexts of each event: names, comma-separated */
 };
 
-/** Buffer sizes for a burst, where none is given: up to @bytes for all CPUs together. A size below
- *  the default is not set. */
+/** Set large buffer sizes if none is given: @bytes at most for all CPUs together. Sizes below the
+ *  default are not set. */
 void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
 			const struct channel_limits *limits);
 /**
- * channel_attr_resolve() - requested to actual attributes: fill in defaults, round, check.
- * Return: 0 or the code set in @err, whose sentence names the limit.
+ * channel_attr_resolve() - convert requested to actual attributes: fill in defaults, round, check.
+ * Return: 0 or the code set in @err, whose message names the limit.
  */
 int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
 			 const struct channel_limits *limits, struct err *err);
@@ -64,9 +64,22 @@ struct channel *channel_free(struct channel *channel);
 struct rule *channel_find_rule(struct channel *channel, const struct rule_spec *spec);
 struct rule *channel_add_rule(struct channel *channel, const struct rule_spec *spec);
 bool channel_has_context(const struct channel *channel, const char *name);
-/** @name: one that it does not have yet, without a comma. */
+/** @name: a context that the channel does not have yet; without a comma. */
 void channel_add_context(struct channel *channel, const char *name);
-/** Whether the channel is enabled and an enabled rule of it matches such points. */
+/** The filters of the enabled rules that record points of a name and level, one on each line; NULL:
+ *  a rule has neither filter nor sampling, or no rule matches. The filter of a rule that samples is
+ *  followed by its sampling and, if they are needed, the rule's number and @starts, each after a
+ *  tab. To be freed. */
+char *channel_filter(const struct channel *channel, const char *name, int loglevel,
+		     uint32_t starts);
+/** The same for an event, of the rules for which @records returns true. */
+char *channel_filter_by(const struct channel *channel,
+			bool (*records)(const struct rule *rule, const void *event),
+			const void *event, uint32_t starts);
+/** Check that the channel's limit of rules with a rate or number of events allows the sampling of
+ *  @spec, for an existing or a new rule. Return: 0 or the code set in @err. */
+int channel_check_budget(struct channel *channel, const struct rule_spec *spec, struct err *err);
+/** Whether the channel is enabled, and an enabled rule of it matches points of a name and level. */
 bool channel_wants(const struct channel *channel, const char *name, int loglevel);
 
 #endif

@@ -44,9 +44,17 @@ void class_table_fini(struct class_table *table)
 			tdelete(class, &table->markers, compare_name);
 		quota_give(table->quotas, table->account, QUOTA_TEXT, class_bytes(class->shape));
 		shape_unref(table->shapes, class->shape);
+		free(class->contexts);
 		free(class);
 	}
 	table->nr = 0;
+}
+
+/* The format describes all of a marker but its contexts, with which it is another class. */
+static bool class_is_same_marker(const struct event_class *class, const struct shape *shape)
+{
+	return class->shape->loglevel == shape->loglevel &&
+	       strcmp(class->shape->format, shape->format) == 0;
 }
 
 enum class_outcome class_find(const struct class_table *table, struct shape *shape,
@@ -60,7 +68,7 @@ enum class_outcome class_find(const struct class_table *table, struct shape *sha
 		return CLASS_KNOWN;
 	}
 	found = shape->kind == SHAPE_MARKER ? tfind(&probe, &table->markers, compare_name) : NULL;
-	if (found) {
+	if (found && !class_is_same_marker(*found, shape)) {
 		*ret = *found;
 		return CLASS_CONFLICT;
 	}

@@ -12,7 +12,7 @@
 #include "quota.h"
 #include "shape.h"
 
-/* A limit of the size of a channel's metadata. */
+/* Greatest number of classes in a table; it bounds the metadata of a channel. */
 #define CLASS_MAX 100000u
 
 enum class_outcome {
@@ -24,8 +24,9 @@ enum class_outcome {
 
 struct event_class {
 	uint32_t id;
-	uint64_t batch; /* of metadata that describes it; 0: not written yet */
+	uint64_t batch; /* number of the metadata batch that declares it; 0: not written yet */
 	struct shape *shape;
+	char *contexts; /* names of each event's contexts, comma-separated; NULL: not known yet */
 };
 
 struct class_table {
@@ -34,7 +35,7 @@ struct class_table {
 	uint32_t nr;
 	struct shapes *shapes;
 	struct quotas *quotas;
-	struct account_id account; /* for the descriptions, which stay */
+	struct account_id account; /* charged for the descriptions, which are never freed */
 };
 
 /** @quotas: may be NULL. */
@@ -43,9 +44,9 @@ void class_table_init(struct class_table *table, struct shapes *shapes, struct q
 void class_table_fini(struct class_table *table);
 
 /**
- * class_get() - the class of points of a shape.
- * @ret: the class; with CLASS_CONFLICT the one that has the name; with
- *       CLASS_FULL nothing.
+ * class_get() - the event class of points of a shape; created if it is new.
+ * @ret: the class; with CLASS_CONFLICT the class that has the name; with
+ *       CLASS_FULL not set.
  */
 enum class_outcome class_get(struct class_table *table, struct shape *shape,
 			     struct event_class **ret);

@@ -9,11 +9,11 @@
 
 #include "session.h"
 
-/** @path: of its output; empty: none. @why: half a sentence. */
+/** @path: of its output; empty: none. @why: a phrase without a subject. */
 void orphaned_add(struct list_node *list, uid_t uid, const char *name, const char *path,
 		  const char *why);
 void orphaned_fini(struct list_node *list);
-/** If there was one of this name that the caller may access: replace the sentence in @err
+/** If there was a session of this name that the caller may access: replace the sentence in @err
  *  ("there is no session") by the reason. */
 void orphaned_explain(const struct list_node *list, const struct caller *caller, const char *name,
 		      struct err *err);

@@ -108,7 +108,7 @@ uint64_t quota_left(const struct quotas *quotas, struct account_id id, enum quot
 	return limit > used ? limit - used : 0;
 }
 
-/* An account that says nothing is forgotten: uids come and go. */
+/* An empty account is freed: uids come and go. */
 static void forget_empty(struct quotas *quotas, struct quota_account *account)
 {
 	for (unsigned int kind = 0; kind < NR_QUOTAS; kind++)
@@ -136,7 +136,7 @@ int quota_take_or_explain(struct quotas *quotas, struct account_id id, enum quot
 		return 0;
 	return err_set(err, ERR_LIMIT,
 		       "user %u%s has %" PRIu64 " of %" PRIu64 " %s, and %" PRIu64
-		       " more are too many; free some, or root starts ltt-sessiond with a higher "
+		       " more exceed this limit; free some, or let root start ltt-sessiond with a higher "
 		       "--quota=%s=NUMBER ('lttctl quota' shows all)",
 		       (unsigned int)id.uid, id.guest ? ", in root's sessions," : "",
 		       quota_find(quotas, id)->use[kind].used, quotas->limits[kind],

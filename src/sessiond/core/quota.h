@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * quota.h - the resources that each user may use: an account for each uid, a
- * limit for each kind of thing. Part of the model of ltt-sessiond; pure; its
- * loop's thread only.
+ * quota.h - limits of the resources that each user may use: an account for each uid, and a limit
+ * for each kind of resource. Part of the model of ltt-sessiond; pure; its loop's thread only.
  *
  * A user is charged before a resource is allocated, and the request is rejected if the quota is
  * used up; rejections are counted. Root and the daemon's own user are charged, but never rejected.
@@ -41,10 +40,10 @@ enum quota {
 
 enum { QUOTA_FULL = 1 }; /* rejected, and counted */
 
-/** Whose account. */
+/** Identifies an account. */
 struct account_id {
 	uid_t uid;
-	bool guest; /* an application in one of root's sessions */
+	bool guest; /* for resources of the user's applications in sessions of root */
 };
 
 struct quota_use {
@@ -59,7 +58,7 @@ struct quota_account {
 struct quotas {
 	uint64_t limits[NR_QUOTAS]; /* 0: none */
 	uid_t self;		    /* the daemon's */
-	bool lenient;		    /* no checks, while a successor restores its state */
+	bool lenient;		    /* no limits, while an earlier daemon's state is restored */
 	void *accounts;		    /* tsearch by id */
 };
 
@@ -71,9 +70,9 @@ int quota_take(struct quotas *quotas, struct account_id id, enum quota kind,
 	       uint64_t amount) MUST_CHECK;
 /** Return: the remaining quota; UINT64_MAX: no limit. */
 uint64_t quota_left(const struct quotas *quotas, struct account_id id, enum quota kind);
-/** The reverse. */
+/** Release resources that quota_take() has charged. */
 void quota_give(struct quotas *quotas, struct account_id id, enum quota kind, uint64_t amount);
-/** Charge, or set @err. Return: 0 or the code in @err. */
+/** quota_take() with an error message. Return: 0 or the code in @err. */
 int quota_take_or_explain(struct quotas *quotas, struct account_id id, enum quota kind,
 			  uint64_t amount, struct err *err) MUST_CHECK;
 

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "sampling.h"
 
 static bool has_control_byte(const char *s)
 {
@@ -19,7 +20,7 @@ static const char *or_empty(const char *text)
 	return text ? text : "";
 }
 
-/* Only what is in a program has a file. */
+/* Only locations in a program have a file. */
 static int check_program(const struct rule_spec *spec, struct err *err)
 {
 	const char *file = or_empty(spec->file), *places = or_empty(spec->places);
@@ -43,8 +44,67 @@ static int core_rule_check_field(const struct rule_spec *spec, struct err *err)
 
 	if (!*field || strlen(field) > RULE_MAX_LOCATION || has_control_byte(field) ||
 	    *or_empty(spec->fetch))
-		return err_set(err, ERR_INVALID, "a histogram is of one field: name it");
+		return err_set(err, ERR_INVALID, "a histogram needs the name of one field");
 	return check_program(spec, err);
+}
+
+/* Its syntax is the domain's matter. */
+static int core_rule_check_filter(const struct rule_spec *spec, struct err *err)
+{
+	const char *filter = or_empty(spec->filter);
+
+	if (strlen(filter) > RULE_MAX_FILTER)
+		return err_set(err, ERR_INVALID, "a filter has at most %u bytes", RULE_MAX_FILTER);
+	if (has_control_byte(filter))
+		return err_set(err, ERR_INVALID, "a filter can't contain control bytes");
+	return 0;
+}
+
+bool rule_by_field(const char *by, uint32_t number, char *buf)
+{
+	size_t len;
+
+	for (; number; number--) {
+		by = strchr(by, ',');
+		if (!by)
+			return false;
+		by++;
+	}
+	len = strcspn(by, ",");
+	memcpy(buf, by, len);
+	buf[len] = '\0';
+	return *buf;
+}
+
+static int core_rule_check_by(const struct rule_spec *spec, struct err *err)
+{
+	const char *by = or_empty(spec->by), *comma = strchr(by, ',');
+	char first[RULE_MAX_BY + 1], second[RULE_MAX_BY + 1];
+
+	if (!*by)
+		return 0;
+	if (!rule_counts(spec->kind))
+		return err_set(err, ERR_INVALID,
+			       "--by is for events that are counted: use it with --count or "
+			       "--histogram");
+	if (strlen(by) > RULE_MAX_BY || has_control_byte(by) || !rule_by_field(by, 0, first) ||
+	    (comma && (!rule_by_field(by, 1, second) || strchr(comma + 1, ','))))
+		return err_set(err, ERR_INVALID, "a key has one field or two: --by FIELD[,FIELD]");
+	if (comma && strcmp(first, second) == 0)
+		return err_set(err, ERR_INVALID, "the key has field '%.100s' twice", first);
+	return 0;
+}
+
+static int core_rule_check_sampling(const struct rule_spec *spec, struct err *err)
+{
+	const char *text = or_empty(spec->sampling);
+	struct sampling sampling;
+
+	if (*text && rule_counts(spec->kind))
+		return err_set(err, ERR_UNSUPPORTED,
+			       "events that are counted are all counted; record them, or omit "
+			       "--sample, --rate and --first");
+	return sampling_parse(text, &sampling, err);
 }
 
 /* One place, that has one name. */
@@ -57,15 +117,16 @@ static int check_place(const struct rule_spec *spec, struct err *err)
 	if (spec->kind == RULE_HISTOGRAM)
 		return core_rule_check_field(spec, err);
 	if (rule_chooses(spec->kind))
-		return *location || *fetch ?
-			       err_set(err, ERR_INVALID, "events have no location, and all fields") :
-			       check_program(spec, err);
+		return *location || *fetch ? err_set(err, ERR_INVALID,
+						     "events have no location, and all fields") :
+					     check_program(spec, err);
 	if (glob_is_pattern(spec->pattern) || spec->exclude[0] ||
 	    spec->loglevel_type != LOGLEVEL_ALL)
-		return err_set(err, ERR_INVALID,
-			       "'%.100s': a probe has one name, without '*', and neither exclusions "
-			       "nor a log level",
-			       spec->pattern);
+		return err_set(
+			err, ERR_INVALID,
+			"'%.100s': a probe has one name, without '*', and neither exclusions "
+			"nor a log level",
+			spec->pattern);
 	if (check_program(spec, err))
 		return err->code;
 	if (!*location || strlen(location) > RULE_MAX_LOCATION || has_control_byte(location))
@@ -98,6 +159,9 @@ int rule_spec_check(const struct rule_spec *spec, struct err *err)
 		return err_set(err, ERR_INVALID,
 			       "log level %d does not exist; levels are 0 (EMERG) to 14 (DEBUG)",
 			       spec->loglevel);
+	if (core_rule_check_filter(spec, err) || core_rule_check_sampling(spec, err) ||
+	    core_rule_check_by(spec, err))
+		return err->code;
 	return check_place(spec, err);
 }
 
@@ -115,6 +179,9 @@ struct rule *rule_new(const struct rule_spec *spec)
 	rule->fetch = xstrdup(or_empty(spec->fetch));
 	rule->file = xstrdup(or_empty(spec->file));
 	rule->places = xstrdup(or_empty(spec->places));
+	rule->filter = xstrdup(or_empty(spec->filter));
+	rule->sampling = xstrdup(or_empty(spec->sampling));
+	rule->by = xstrdup(or_empty(spec->by));
 	rule->enabled = true;
 	return rule;
 }
@@ -130,19 +197,41 @@ struct rule *rule_free(struct rule *rule)
 	free(rule->fetch);
 	free(rule->file);
 	free(rule->places);
+	free(rule->filter);
+	free(rule->sampling);
+	free(rule->by);
 	free(rule);
 	return NULL;
+}
+
+static bool core_rule_set_text(char **text, const char *now)
+{
+	if (strcmp(*text, now) == 0)
+		return false;
+	free(*text);
+	*text = xstrdup(now);
+	return true;
+}
+
+bool rule_set_filter(struct rule *rule, const char *filter)
+{
+	return core_rule_set_text(&rule->filter, filter);
+}
+
+bool rule_set_sampling(struct rule *rule, const char *sampling)
+{
+	return core_rule_set_text(&rule->sampling, sampling);
 }
 
 bool rule_is(const struct rule *rule, const struct rule_spec *spec)
 {
 	return strcmp(rule->pattern, spec->pattern) == 0 &&
-	       strcmp(rule->exclude, spec->exclude) == 0 &&
-	       rule->kind == spec->kind &&
+	       strcmp(rule->exclude, spec->exclude) == 0 && rule->kind == spec->kind &&
 	       strcmp(rule->location, or_empty(spec->location)) == 0 &&
 	       strcmp(rule->fetch, or_empty(spec->fetch)) == 0 &&
 	       strcmp(rule->file, or_empty(spec->file)) == 0 &&
 	       strcmp(rule->places, or_empty(spec->places)) == 0 &&
+	       strcmp(rule->by, or_empty(spec->by)) == 0 &&
 	       rule->loglevel_type == spec->loglevel_type &&
 	       (spec->loglevel_type == LOGLEVEL_ALL || rule->loglevel == spec->loglevel);
 }

@@ -8,9 +8,9 @@
 #include "base/str.h"
 
 /*
- * The one table of states. Columns: START STARTED STOP STOPPED DESTROY.
- * A state: go there. REFUSED: makes no sense. LATER: an operation of several
- * steps is going on; the command waits for its end.
+ * The transitions of a session. Columns: START STARTED STOP STOPPED DESTROY.
+ * A state: the next one. REFUSED: the event is invalid in this state. LATER: an operation of
+ * several steps is in progress; the command waits for its end.
  */
 #define REFUSED -1
 #define LATER -2
@@ -42,16 +42,18 @@ static bool is_recording(enum session_state state)
 	return state == SESSION_STARTING || state == SESSION_RECORDING;
 }
 
-enum session_outcome session_happen(struct session *session, enum session_event event,
-				    uint64_t now_ns)
+enum session_outcome session_apply_event(struct session *session, enum session_event event,
+					 uint64_t now_ns)
 {
 	enum session_state next = session->state;
 	enum session_outcome outcome = session_next(session->state, event, &next);
 
 	if (outcome != SESSION_DONE)
 		return outcome;
-	if (is_recording(next) && !is_recording(session->state))
+	if (is_recording(next) && !is_recording(session->state)) {
 		session->recording_since = now_ns;
+		session->starts++;
+	}
 	if (!is_recording(next) && is_recording(session->state)) {
 		session->recorded_ns = session_recording_ns(session, now_ns);
 		session->recording_since = 0;
@@ -236,7 +238,8 @@ static uint64_t rule_bytes(const struct rule_spec *spec)
 {
 	return sizeof(struct rule) + text_bytes(spec->pattern) + text_bytes(spec->exclude) +
 	       text_bytes(spec->location) + text_bytes(spec->fetch) + text_bytes(spec->file) +
-	       text_bytes(spec->places);
+	       text_bytes(spec->places) + text_bytes(spec->filter) + text_bytes(spec->sampling) +
+	       text_bytes(spec->by);
 }
 
 static void free_channel(struct session *session, struct channel *channel)
@@ -252,6 +255,9 @@ static void free_channel(struct session *session, struct channel *channel)
 			.fetch = rule->fetch,
 			.file = rule->file,
 			.places = rule->places,
+			.filter = rule->filter,
+			.sampling = rule->sampling,
+			.by = rule->by,
 		};
 
 		quota_give(session->quotas, account, QUOTA_TEXT, rule_bytes(&spec));
@@ -424,5 +430,39 @@ int session_add_rule(struct session *session, struct channel *channel, const str
 		return err->code;
 	session->nr_rules++;
 	*ret = channel_add_rule(channel, spec);
+	session->sampled = session->sampled || *(*ret)->sampling;
+	return 0;
+}
+
+static int core_session_charge_text(struct session *session, const char *before, const char *now,
+				    struct err *err)
+{
+	const struct account_id account = { .uid = session->uid };
+	uint64_t had = text_bytes(before), needs = text_bytes(now);
+
+	if (needs > had &&
+	    quota_take_or_explain(session->quotas, account, QUOTA_TEXT, needs - had, err))
+		return err->code;
+	if (needs < had)
+		quota_give(session->quotas, account, QUOTA_TEXT, had - needs);
+	return 0;
+}
+
+int session_set_filter(struct session *session, struct rule *rule, const char *filter,
+		       bool *ret_changed, struct err *err)
+{
+	if (core_session_charge_text(session, rule->filter, filter, err))
+		return err->code;
+	*ret_changed = rule_set_filter(rule, filter);
+	return 0;
+}
+
+int session_set_sampling(struct session *session, struct rule *rule, const char *sampling,
+			 bool *ret_changed, struct err *err)
+{
+	if (core_session_charge_text(session, rule->sampling, sampling, err))
+		return err->code;
+	session->sampled = session->sampled || *sampling;
+	*ret_changed = rule_set_sampling(rule, sampling);
 	return 0;
 }

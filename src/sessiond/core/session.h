@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * session.h - recording sessions: the plain data model of ltt-sessiond and the
- * registry that owns it. Pure: no descriptors, no clock (instants are handed
- * in); the daemon's loop is the only thread.
+ * session.h - recording sessions: the data model of ltt-sessiond, and the list that
+ * owns them. Pure: no descriptors, no clock (times are arguments); the daemon's
+ * loop is the only thread.
  */
 #ifndef CORE_SESSION_H
 #define CORE_SESSION_H
@@ -24,7 +24,7 @@ struct run;
 #define SESSION_MAX_RULES 65536u
 #define SESSION_MAX_SCOPE 64u
 
-/** Events of a session; the table in session.c has what follows. */
+/** Events of a session; the table in session.c has the transitions. */
 enum session_event {
 	SESSION_EV_START,   /* a start was requested */
 	SESSION_EV_STARTED, /* the applications are armed */
@@ -37,7 +37,7 @@ enum session_event {
 
 enum session_outcome {
 	SESSION_DONE = 0,
-	SESSION_REFUSED = 1, /* is invalid in this state */
+	SESSION_REFUSED = 1, /* the event is invalid in this state */
 	SESSION_LATER = 2,   /* an operation is in progress; retry after it */
 };
 
@@ -64,12 +64,12 @@ struct session_relay {
 	uint64_t spool_size;  /* size limit of its files */
 };
 
-/** Problems of a session, the worst first. Each comes and goes by itself. */
+/** Problems of a session, the worst first. They are independent of each other. */
 enum trouble {
-	TROUBLE_CONSUMER, /* there is none */
+	TROUBLE_CONSUMER, /* there is no consumer daemon */
 	TROUBLE_OUTPUT,	  /* nothing can be written */
-	TROUBLE_METADATA, /* it can't be written */
-	TROUBLE_BUFFERS,  /* one, or a trace, can't be made or taken over */
+	TROUBLE_METADATA, /* metadata can't be written */
+	TROUBLE_BUFFERS,  /* a buffer, or a trace, can't be created or adopted */
 	TROUBLE_LOST,	  /* a buffer was lost with the processes that held it */
 	TROUBLE_STATE,	  /* its state can't be saved for the next session daemon */
 	TROUBLE_KINDS,
@@ -87,6 +87,8 @@ struct session {
 	uint64_t created_ns;	  /* CLOCK_REALTIME */
 	uint64_t recording_since; /* monotonic ns; 0: not recording */
 	uint64_t recorded_ns;	  /* time spent recording before that */
+	bool sampled;		  /* a rule samples, or has sampled */
+	uint32_t starts;	  /* number of them */
 	bool drained;		  /* stopped, and everything recorded is written */
 	struct session_disk disk;
 	struct session_relay relay;
@@ -96,7 +98,7 @@ struct session {
 	struct list_node channels;		 /* struct channel */
 	struct tracker trackers[TRACK_NR_KINDS]; /* by enum track_kind: of the kernel */
 	struct quotas *quotas;
-	struct run *run; /* the wiring's own; the model does not look at it */
+	struct run *run; /* the session's operations (run.h); the model does not use it */
 };
 
 struct sessions {
@@ -121,15 +123,15 @@ int session_create(struct sessions *sessions, const struct caller *caller, const
 		   const char *path, uint64_t now_real_ns, struct session **ret, struct err *err);
 /** Record only applications with this word among their scopes; empty: all of the owner. */
 void session_limit(struct session *session, const char *scope);
-/** Its trace goes to a relay. @id: 16 bytes. */
+/** Set the relay that receives the trace. @id: 16 bytes. */
 void session_set_relay(struct session *session, const char *addr, const char *host,
 		       enum relay_link link, const uint8_t *id);
-/** With a spool. */
+/** Set the spool, with a relay. */
 void session_set_spool(struct session *session, const char *path, uint64_t size);
 enum link_state session_link(const struct session *session);
 /** Whether an application may record into it. @scopes: words, separated by colons. */
 bool session_admits(const struct session *session, uid_t uid, const char *scopes);
-/** Check the tracking request. Return: 0, or the code set in @err. */
+/** Check the limits of an output. Return: 0, or the code set in @err. */
 int session_check_disk(const struct session_disk *disk, bool has_output, struct err *err);
 struct session *session_free(struct sessions *sessions, struct session *session);
 
@@ -144,13 +146,13 @@ int session_find(struct sessions *sessions, const struct caller *caller, const c
 enum session_outcome session_next(enum session_state state, enum session_event event,
 				  enum session_state *ret_next);
 /** Apply the event. @now_ns: monotonic. */
-enum session_outcome session_happen(struct session *session, enum session_event event,
-				    uint64_t now_ns);
+enum session_outcome session_apply_event(struct session *session, enum session_event event,
+					 uint64_t now_ns);
 uint64_t session_recording_ns(const struct session *session, uint64_t now_ns);
 
 /** @text: a sentence, or empty if the problem is solved. */
 void session_trouble(struct session *session, enum trouble trouble, const char *text);
-/** Return: its worst problem, or "". Until the next session_trouble(). */
+/** Return: the session's worst problem, or "". Valid until the next session_trouble(). */
 const char *session_problem(const struct session *session);
 const char *session_state_name(enum session_state state);
 
@@ -164,5 +166,11 @@ int session_restore_channel(struct session *session, struct channel *channel, st
 /** Add a rule that the channel does not have. Return: 0 or the code set in @err. */
 int session_add_rule(struct session *session, struct channel *channel, const struct rule_spec *spec,
 		     struct rule **ret, struct err *err);
+/** Change the filter of a rule; "": none. Return: 0 or the code set in @err. */
+int session_set_filter(struct session *session, struct rule *rule, const char *filter,
+		       bool *ret_changed, struct err *err);
+/** Change the sampling of a rule; "": none. Return: as above. */
+int session_set_sampling(struct session *session, struct rule *rule, const char *sampling,
+			 bool *ret_changed, struct err *err);
 
 #endif

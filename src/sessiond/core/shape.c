@@ -78,7 +78,7 @@ static const char *shape_check(const struct shape_facts *facts)
 	return why;
 }
 
-/* The body tells recorded fields; fields for filters only are told here. */
+/* The body describes recorded fields; fields for filters only are described here. */
 static char *shape_make_key(const struct shape_facts *facts, const char *body)
 {
 	char *key = NULL;

@@ -29,13 +29,13 @@ struct shape_facts {
 	enum shape_kind kind;
 	int loglevel;
 	const char *format;
-	struct layout *layout; /* taken over on success */
+	struct layout *layout; /* owned by the shape after success */
 };
 
 struct shape {
 	uint32_t refs;
 	char *key;  /* all facts that distinguish shapes */
-	char *body; /* TSDL of an event class without its numbers */
+	char *body; /* TSDL of an event class without its ids */
 	char *name;
 	char *format;
 	enum shape_kind kind;
@@ -49,13 +49,13 @@ struct shapes {
 };
 
 /**
- * shape_get() - the shape with these facts, created if there is none yet. @ret_why: why the
+ * shape_get() - the shape with these facts, created if there is none yet. @ret_why: reason why the
  * facts are rejected.
  * Return: the shape with one reference more; NULL if refused.
  */
 struct shape *shape_get(struct shapes *shapes, struct shape_facts *facts, const char **ret_why);
-/** A shape of an earlier daemon: it has a name and a body, but no layout, and only classes refer
- *  to it. Return: it with one reference more. */
+/** Create a shape of an earlier daemon's state: it has a name and a body, but no layout, and only
+ *  classes refer to it. Return: the shape with one more reference. */
 struct shape *shape_restore(struct shapes *shapes, enum shape_kind kind, int loglevel,
 			    const char *name, const char *format, const char *body);
 struct shape *shape_ref(struct shape *shape);

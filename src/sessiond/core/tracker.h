@@ -11,13 +11,13 @@
 
 #include "base/macros.h"
 
-#define TRACKER_MAX 4096u /* ids: as many as fit in one message */
+#define TRACKER_MAX 4096u /* most ids, as they must fit in one message */
 
 /** struct tracker - initially (all zero) the kind is not tracked. */
 struct tracker {
-	bool limited;  /* only tasks with one of these ids: none, if there are none */
+	bool limited; /* only tasks with one of @ids are recorded; if @nr is 0, no task */
 	uint32_t nr;
-	uint32_t *ids; /* in order */
+	uint32_t *ids; /* ascending */
 };
 
 /** Reset the tracker: the kind is not tracked. */

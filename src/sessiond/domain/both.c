@@ -31,7 +31,7 @@ static struct join *join_new(domain_done done, void *data)
 	return join;
 }
 
-/* The first problem is the one; its receiver undoes what the other domain has done. */
+/* The first problem is reported; the caller undoes the other domain's change. */
 static void joined(void *data, uint32_t apps, uint32_t late, const struct err *problem)
 {
 	struct join *join = data;
@@ -117,11 +117,11 @@ static struct domain_tracer *of_rule(struct both *both, const struct session *se
 }
 
 static uint32_t both_count_points(struct domain_tracer *domain, const struct session *session,
-				  const struct rule *rule)
+				  const struct rule *rule, uint32_t *ret_never)
 {
 	struct domain_tracer *its = of_rule(both_of(domain), session, rule);
 
-	return its->ops->count_points(its, session, rule);
+	return its->ops->count_points(its, session, rule, ret_never);
 }
 
 static void both_each_point(struct domain_tracer *domain, const struct caller *caller,
@@ -159,6 +159,16 @@ static void both_each_final(struct domain_tracer *domain, const struct session *
 
 	both->user->ops->each_final(both->user, session, fn, data);
 	both->kernel->ops->each_final(both->kernel, session, fn, data);
+}
+
+/* The kernel's events are not sampled. */
+static void both_write_not_sampled(struct domain_tracer *domain, struct session *session,
+				   const struct msg_con_stream *streams, size_t nr,
+				   domain_done done, void *data)
+{
+	struct both *both = both_of(domain);
+
+	both->user->ops->write_not_sampled(both->user, session, streams, nr, done, data);
 }
 
 static void both_save(struct domain_tracer *domain, const struct session *session,
@@ -208,6 +218,7 @@ static const struct domain_ops both_ops = {
 	.each_conflict = both_each_conflict,
 	.find_ring = both_find_ring,
 	.each_final = both_each_final,
+	.write_not_sampled = both_write_not_sampled,
 	.save = both_save,
 	.restore = both_restore,
 	.adopt = both_adopt,

@@ -8,7 +8,7 @@
 
 #include "domain.h"
 
-/** The caller owns both, and they must outlive the result. */
+/** @user, @kernel: owned by the caller; they must outlive the result. */
 struct domain_tracer *both_new(struct domain_tracer *user, struct domain_tracer *kernel);
 struct domain_tracer *both_free(struct domain_tracer *domain);
 

@@ -10,6 +10,7 @@
 
 #include "tracer/base/env.h"
 #include "fork.h"
+#include "identity.h"
 #include "leave.h"
 #include "link.h"
 #include "points.h"
@@ -17,14 +18,14 @@
 #include "tracer/ring/ring.h"
 #include "tracer/ring/rseq.h"
 
-/* How long a forked child waits for buffers of its own, and for how long no other does where that
- * was in vain. */
+/* The wait of a forked child for buffers of its own, and the pause without such waits after one
+ * timed out. */
 #define CHILD_WAIT_MS 1000
 #define CHILD_NO_WAIT_MS 60000
 
 static int64_t *no_wait_until; /* shared with all children */
 
-/* Return: false: it took too long. */
+/* Return: false: timed out. */
 static bool wait_confirmed(int timeout_ms)
 {
 	agent_wake();
@@ -34,7 +35,7 @@ static bool wait_confirmed(int timeout_ms)
 	return false;
 }
 
-/* A daemon that made us wait in vain once does not do so again. */
+/* After one timeout, registration does not wait for daemons again. */
 static void wait_registered(void)
 {
 	static bool waited_in_vain;
@@ -52,7 +53,7 @@ void agent_sites_changed(void)
 		return;
 	if (tracer_env.register_timeout_ms)
 		wait_registered();
-	else if (agent_points_anybody())
+	else if (agent_points_any_link_up())
 		agent_wake();
 }
 
@@ -85,11 +86,12 @@ __attribute__((constructor)) static void agent_start(void)
 	tracer_env_read();
 	if (tracer_env.disabled)
 		return;
-	ring_call_when_given_up(agent_wake);
+	ring_on_rseq_given_up(agent_wake);
 	ring_init(); /* reads the environment, too */
 	agent_links_init();
 	agent_points_start();
 	agent_leave_init();
+	agent_identity_init();
 	if (agent_fork_init() < 0 || agent_thread_start(0) < 0)
 		return;
 	agent_sites_changed();

@@ -2,10 +2,9 @@
 /*
  * agent.h - interface of libltt's agent for the rest of libltt.
  *
- * libltt is an agent inside the traced process: a constructor starts one
- * helper thread (thread.h) that talks to the daemons, keeps its
- * descriptors in a table of its own, and is asleep otherwise. Nothing here runs
- * on the way of an event.
+ * The agent connects the traced process to the daemons: a constructor starts one helper thread
+ * (thread.h), which exchanges messages with the daemons, has a separate table of descriptors, and
+ * sleeps otherwise. No event executes code of the agent.
  */
 #ifndef TRACER_AGENT_AGENT_H
 #define TRACER_AGENT_AGENT_H
@@ -20,10 +19,11 @@ void agent_sites_changed(void);
 /** In a forked child whose helper has been started: wait, for a limited time, for buffers of its
  *  own. */
 void agent_await_buffers(void);
-/** Before that, in the parent, with agent_lock: children that it may have can wait. */
+/** Prepare for agent_await_buffers() in future children: called in the parent, with agent_lock. */
 void agent_expect_children(void);
 
-/** agent_wake() - there is something new to send. Async-signal safe, keeps errno. */
+/** agent_wake() - wake the helper, as there are messages to send. Async-signal safe, keeps
+ *  errno. */
 void agent_wake(void);
 
 #endif

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * alone.c - unshare() and setns(), which the kernel rejects in a process with several threads: the
+ * helper ends for the call, and is started again.
+ */
 #include "alone.h"
 
 #include <errno.h>
@@ -22,6 +26,7 @@
 #include "link.h"
 #include "tracer/base/sys.h"
 #include "thread.h"
+#include "tracer/ring/context.h"
 #include "tracer/ring/fallback.h"
 #include "tracer/ring/sys.h"
 
@@ -39,45 +44,46 @@
 #define ANSWER_MS 1000 /* the helper may be in a callback of the program */
 #define FDS_MAX 250    /* in a message; Linux: 253 */
 
-/* Refused to a process of several threads; setns(): or to one that shares its root. */
+/* Flags that fail in a process with several threads; of setns(), also in one that shares its root
+ * and working directory with another one (CLONE_FS). */
 #define UNSHARE_ALONE (CLONE_NEWUSER | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
 #define SETNS_ALONE (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWTIME)
 
-enum absence {
-	NONE,
-	ASKED, /* the program waits for the helper to end */
-	TAKEN, /* the helper is about to */
-	AWAY,  /* its descriptors are sent */
+enum helper_state {
+	HELPER_RUNS,
+	HELPER_REQUESTED, /* the program waits for the helper to end */
+	HELPER_ENDING,
+	HELPER_AWAY, /* its descriptors are sent */
 };
 
-static uint32_t absence;	    /* enum absence; a futex */
+static uint32_t helper_state;	    /* enum helper_state; a futex */
 static int sockets[2] = { -1, -1 }; /* of the program's table: received from, sent to */
 static int old_fds[FDS_MAX], new_fds[FDS_MAX];
 static size_t nr_moved;
 
 static void alone_wake(uint32_t to)
 {
-	__atomic_store_n(&absence, to, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, &absence, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	__atomic_store_n(&helper_state, to, __ATOMIC_SEQ_CST);
+	syscall(SYS_futex, &helper_state, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static enum absence alone_now(void)
+static enum helper_state alone_now(void)
 {
-	return (enum absence)__atomic_load_n(&absence, __ATOMIC_SEQ_CST);
+	return (enum helper_state)__atomic_load_n(&helper_state, __ATOMIC_SEQ_CST);
 }
 
 static bool alone_change(uint32_t from, uint32_t to)
 {
-	return __atomic_compare_exchange_n(&absence, &from, to, false, __ATOMIC_SEQ_CST,
+	return __atomic_compare_exchange_n(&helper_state, &from, to, false, __ATOMIC_SEQ_CST,
 					   __ATOMIC_SEQ_CST);
 }
 
-/* While it is @seen, at most @ms. */
+/* Wait while the state is @seen, at most @ms. */
 static void wait_while(uint32_t seen, int ms)
 {
 	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
 
-	syscall(SYS_futex, &absence, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);
+	syscall(SYS_futex, &helper_state, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);
 }
 
 /* --- the helper's side ------------------------------------------------------------------ */
@@ -130,27 +136,27 @@ static void alone_send_all(void)
 
 bool agent_alone_step(void)
 {
-	if (alone_now() != ASKED || !alone_change(ASKED, TAKEN))
+	if (alone_now() != HELPER_REQUESTED || !alone_change(HELPER_REQUESTED, HELPER_ENDING))
 		return false;
 	agent_lock();
 	alone_send_all();
 	agent_unlock();
-	alone_wake(TAKEN);
+	alone_wake(HELPER_ENDING);
 	return true;
 }
 
 void agent_alone_wait(int ms)
 {
-	if (alone_now() == NONE)
-		wait_while(NONE, ms);
+	if (alone_now() == HELPER_RUNS)
+		wait_while(HELPER_RUNS, ms);
 }
 
 int agent_alone_fd(void)
 {
-	return alone_now() == AWAY ? sockets[0] : -1;
+	return alone_now() == HELPER_AWAY ? sockets[0] : -1;
 }
 
-/* Return: whether all came. */
+/* Return: whether all were received. */
 static bool receive_fds(void)
 {
 	union control control;
@@ -185,7 +191,7 @@ int agent_alone_moved(int fd)
 
 void agent_alone_return(void)
 {
-	if (alone_now() != AWAY)
+	if (alone_now() != HELPER_AWAY)
 		return;
 	if (!nr_moved || !receive_fds())
 		nr_moved = 0;
@@ -198,7 +204,7 @@ void agent_alone_return(void)
 	agent_links_moved();
 	agent_leave_moved();
 	agent_unlock();
-	alone_wake(NONE);
+	alone_wake(HELPER_RUNS);
 }
 
 /* --- the program's side ----------------------------------------------------------------- */
@@ -211,15 +217,15 @@ static int await_helper(int64_t end)
 	return agent_thread_id();
 }
 
-/* The only thread, but for the helper. A child of vfork() has none, though it sees
- * its parent's memory. */
+/* Whether this is the only thread besides the helper. A child of vfork() has no helper, though it
+ * sees its parent's memory. */
 static bool is_alone_with(int helper)
 {
 	return helper > 0 && getpid() == (pid_t)syscall(SYS_gettid) &&
 	       syscall(SYS_tgkill, getpid(), helper, 0) == 0 && agent_leave_other_thread() == 0;
 }
 
-/* Not among the first three, which the helper treats in its own way. */
+/* Not among the first three, which the helper handles differently. */
 static int move_up(int fd)
 {
 	int moved = fd;
@@ -245,26 +251,26 @@ static void close_socket(int *fd)
 	*fd = -1;
 }
 
-/* Until the kernel counts it no more. */
+/* Wait until the kernel no longer counts thread @tid. */
 static void await_end_of(int tid)
 {
 	siginfo_t info;
 
 	while (syscall(SYS_tgkill, getpid(), tid, 0) == 0)
 		sched_yield();
-	/* It has no number any more but may still be in the list of threads, for as long as
-	 * the kernel's lock is held: which this waits for. */
+	/* The thread has no number any more but may still be in the list of threads while the
+	 * kernel's lock is held; this call waits for that lock. */
 	syscall(SYS_waitid, P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT, NULL);
 }
 
 /* Return: whether the helper has ended. */
 static bool end_helper(int helper, int64_t end)
 {
-	alone_wake(ASKED);
+	alone_wake(HELPER_REQUESTED);
 	agent_wake();
-	while (alone_now() == ASKED && agent_now_ms() < end)
-		wait_while(ASKED, ANSWER_MS / 10);
-	if (alone_change(ASKED, NONE))
+	while (alone_now() == HELPER_REQUESTED && agent_now_ms() < end)
+		wait_while(HELPER_REQUESTED, ANSWER_MS / 10);
+	if (alone_change(HELPER_REQUESTED, HELPER_RUNS))
 		return false;
 	agent_thread_join();
 	await_end_of(helper);
@@ -283,7 +289,7 @@ static bool send_away(void)
 	open_sockets();
 	ended = end_helper(helper, end);
 	if (ended) {
-		alone_wake(AWAY);
+		alone_wake(HELPER_AWAY);
 	} else {
 		close_socket(&sockets[0]);
 	}
@@ -300,16 +306,16 @@ void agent_alone_give_up(void)
 	}
 	agent_kept_after_fork_child();
 	agent_unlock();
-	alone_wake(NONE);
+	alone_wake(HELPER_RUNS);
 }
 
 static void call_back(void)
 {
 	if (agent_thread_start(0) < 0)
 		agent_alone_give_up();
-	while (alone_now() == AWAY && agent_thread_id() != 0)
-		wait_while(AWAY, ANSWER_MS / 10);
-	if (alone_now() == AWAY)
+	while (alone_now() == HELPER_AWAY && agent_thread_id() != 0)
+		wait_while(HELPER_AWAY, ANSWER_MS / 10);
+	if (alone_now() == HELPER_AWAY)
 		agent_alone_give_up();
 	close_socket(&sockets[0]);
 }
@@ -340,7 +346,7 @@ void agent_alone_quit(const char *why)
 
 void agent_alone_after_fork_child(void)
 {
-	absence = NONE;
+	helper_state = HELPER_RUNS;
 	sockets[0] = sockets[1] = -1;
 }
 
@@ -359,7 +365,7 @@ static long perform(const struct call *call, int flags)
 	return ring_syscall(SYS_unshare, flags, 0, 0, 0);
 }
 
-/* In a child of its own, which is gone then. Signals are blocked. */
+/* Try both calls in a child. Return: whether both succeeded. Signals are blocked. */
 static bool would_succeed(const struct call *call, int first, int then)
 {
 	long pid = ring_syscall(SYS_clone, 0, 0, 0, 0);
@@ -376,11 +382,11 @@ static bool would_succeed(const struct call *call, int first, int then)
 }
 
 /*
- * Threads can't be made any more behind an unshared pid or time namespace, so the call is
- * cut in two if that comes to the same, and the helper returns in between. Both halves
- * are tried first: a call that fails must not have half its effect.
+ * After unshare() of a pid or time namespace no thread can be created, so the call is split in
+ * two if the result is the same, and the helper is restarted in between. Both halves are tried
+ * first: a call that fails must not have half its effect.
  */
-static long perform_alone(const struct call *call)
+static long perform_without_helper(const struct call *call)
 {
 	int first = call->flags & (call->nr == SYS_setns ? SETNS_ALONE : UNSHARE_ALONE);
 	int then = call->flags & ~first;
@@ -402,7 +408,7 @@ static bool is_refused_to_threads(const struct call *call, long err)
 	       (call->nr == SYS_setns || call->flags & UNSHARE_ALONE);
 }
 
-static int alone_make(const struct call *call)
+static int alone_call(const struct call *call)
 {
 	const uint64_t all = UINT64_MAX;
 	int saved = errno;
@@ -413,22 +419,24 @@ static int alone_make(const struct call *call)
 		ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask,
 			     AGENT_NSIG_BYTES);
 		if (send_away())
-			err = perform_alone(call);
+			err = perform_without_helper(call);
 		ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, AGENT_NSIG_BYTES);
 	}
+	if (!err)
+		context_namespaces_changed();
 	errno = err ? (int)-err : saved;
 	return err ? -1 : 0;
 }
 
 EXPORT int AGENT_IN_PLACE_OF(unshare)(int flags)
 {
-	return alone_make(&(struct call){ .nr = SYS_unshare, .flags = flags });
+	return alone_call(&(struct call){ .nr = SYS_unshare, .flags = flags });
 }
 
-/* Into a time namespace a process goes at once, other than by unshare(). */
+/* setns() moves the process itself into a time namespace; unshare() moves only its children. */
 EXPORT int AGENT_IN_PLACE_OF(setns)(int fd, int flags)
 {
-	int err = alone_make(&(struct call){ .nr = SYS_setns, .fd = fd, .flags = flags });
+	int err = alone_call(&(struct call){ .nr = SYS_setns, .fd = fd, .flags = flags });
 
 	if (!err && (!flags || flags & CLONE_NEWTIME)) {
 		int saved = errno;

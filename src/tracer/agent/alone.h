@@ -2,20 +2,20 @@
 /*
  * alone.h - unshare() and setns(), which libltt defines in place of libc's.
  *
- * The kernel refuses user namespaces, and some others, to a process of several threads.
- * In a program with one thread the helper is the second one. So if the kernel rejects the call
- * and there is no other thread, the helper ends before the call and is started again after it.
- * Meanwhile its descriptors are in flight in a socket in the program's table, which only this
- * call uses: connections and buffers are kept.
+ * The kernel refuses user namespaces, and some others, to a process of several threads. In a
+ * program of one thread the helper is a second thread. If the kernel rejects the call and there is
+ * no other thread, the helper ends, the call is repeated, and the helper is started again.
+ * Meanwhile its descriptors are in flight in a socket in the program's descriptor table, so that
+ * connections and buffers are kept.
  *
- * System calls that the program makes by its own instructions are not handled.
+ * System calls that the program makes without libc are not handled.
  */
 #ifndef TRACER_AGENT_ALONE_H
 #define TRACER_AGENT_ALONE_H
 
 #include <stdbool.h>
 
-/** Called by the helper, once a round. Return: whether it has to end now: its descriptors are
+/** Called by the helper in each round. Return: whether it must end now; its descriptors were
  *  sent. */
 bool agent_alone_step(void);
 
@@ -24,10 +24,10 @@ int agent_alone_fd(void);
 /** Called by the helper, in its new table: receive the descriptors that were sent. */
 void agent_alone_return(void);
 
-/** The new number of a descriptor that was sent, -1: it did not arrive. */
+/** The new number of a descriptor that was sent; -1: it was not received. */
 int agent_alone_moved(int fd);
 
-/** Called by the helper: delay its start for at most @ms, or until it has to end. */
+/** Called by the helper: delay its start for at most @ms, or until it must end. */
 void agent_alone_wait(int ms);
 
 /** Any thread: whether the helper, if there is one, belongs to this process. Not in a child of
@@ -36,7 +36,7 @@ bool agent_alone_is_ours(void);
 /** Any thread: the helper ends permanently, and recording stops. */
 void agent_alone_quit(const char *why);
 
-/** No helper will exist to receive a request to stop, so recording stops here. */
+/** Stop recording, as no helper will exist that could receive a request to stop. */
 void agent_alone_give_up(void);
 
 /** In the child: reset the state of a call in the parent. */

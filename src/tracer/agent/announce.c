@@ -12,7 +12,7 @@
 #define LIST_BYTES (MSG_MAX_BYTES - 64)
 #define GONE_A_MESSAGE 1024
 
-/* Lists are built inside out; one helper uses this, and never twice at once. */
+/* Lists are built from the inside out; only the helper uses this buffer, for one list at a time. */
 static uint8_t entry_bytes[LIST_BYTES];
 static uint8_t field_bytes[LIST_BYTES];
 static uint8_t point_bytes[LIST_BYTES];
@@ -50,7 +50,7 @@ static void announce_add_field(struct encoder *enc, const struct ltt_field *fiel
 	msg_app_field_add(enc, &m);
 }
 
-/* Return: whether it fitted. */
+/* Return: whether it fit. */
 static bool announce_add_point(struct encoder *enc, const struct point *point, bool whole)
 {
 	const struct ltt_event *event = point->event;
@@ -78,7 +78,7 @@ static bool announce_add_point(struct encoder *enc, const struct point *point, b
 	return false;
 }
 
-/* With the points' lock held. Return: whether all are told. */
+/* With the points' lock held. Return: whether all are announced. */
 static bool add_points(unsigned int link, struct encoder *enc)
 {
 	const struct point *point;

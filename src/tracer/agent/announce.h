@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * announce.h - points as messages of at most MSG_MAX_BYTES. Helper thread.
+ * announce.h - encodes messages with the process's points, of at most MSG_MAX_BYTES. Helper thread.
  *
- * A point that does not fit into a message of its own is announced without
- * the labels of its enumerations and its format, or else left out: the other points are not
- * affected.
+ * A point that does not fit into one message is announced without the labels of its enumerations
+ * and its format; if it still does not fit, it is omitted.
  */
 #ifndef TRACER_AGENT_ANNOUNCE_H
 #define TRACER_AGENT_ANNOUNCE_H

@@ -11,6 +11,8 @@
 #include "kept.h"
 #include "thread.h"
 #include "proto/app.h"
+#include "tracer/ring/admit.h"
+#include "tracer/ring/prepare.h"
 #include "tracer/ring/ring.h"
 #include "tracer/site/site.h"
 
@@ -19,6 +21,7 @@ struct arming {
 	uint32_t point;
 	uint32_t event;
 	uint32_t round;
+	uint32_t preparation; /* with a reference to its filter */
 };
 
 struct buffer {
@@ -118,6 +121,7 @@ static void arming_remove(struct buffer *b, struct arming *arming)
 {
 	size_t at = (size_t)(arming - b->armings);
 
+	admit_unref(preparation_filter(arming->preparation));
 	b->nr_armings--;
 	memmove(arming, arming + 1, (b->nr_armings - at) * sizeof(*arming));
 }
@@ -152,8 +156,8 @@ static struct buffer *buffer_new(unsigned int link, const struct msg_app_buffer 
 	return b;
 }
 
-/* It may have come to a consumer that sleeps elsewhere. A thread that reads the old word now
- * is waited for, and then the new one is rung in its place: agent_buffers_reap(). */
+/* The ring set may now belong to a consumer that sleeps on another word. agent_buffers_reap() waits
+ * for threads that have read the old word, then wakes the new one. */
 static void move_doorbell(struct buffer *b, int fd)
 {
 	struct agent_doorbell *doorbell = agent_doorbell_ref(fd);
@@ -180,7 +184,7 @@ static void confirm(struct buffer *b, uint32_t round, struct msg_app_buffer *m)
 	b->round = round;
 	set_own(b, m->own);
 	move_doorbell(b, m->doorbell);
-	agent_keep(&b->kept, m); /* after a fork, for one */
+	agent_keep(&b->kept, m); /* after a fork, for example */
 }
 
 int agent_buffer_add(unsigned int link, uint32_t round, struct msg_app_buffer *m)
@@ -193,7 +197,7 @@ int agent_buffer_add(unsigned int link, uint32_t round, struct msg_app_buffer *m
 		return 0;
 	}
 	if (m->data < 0 || m->ctl < 0 || m->doorbell < 0)
-		return -EMFILE; /* of a message the kernel leaves out what has no place */
+		return -EMFILE; /* the kernel drops descriptors of a message that do not fit */
 	b = buffer_new(link, m);
 	if (!b)
 		return -ENOMEM;
@@ -223,9 +227,9 @@ void agent_buffer_offer(unsigned int link, struct msg_app_buffer_offer *m)
 }
 
 /*
- * The buffer that a point is recorded into and that @b takes over from: a
- * process has one for each channel of a session, but for the moment in which
- * one relieves the other (a child gets its own; rseq was given up).
+ * The buffer that a point is recorded into and that @b takes over from: a process has one for each
+ * channel of a session, except while a new one replaces the old one (a child gets its own; rseq was
+ * disabled).
  */
 static struct buffer *predecessor(const struct buffer *b, uint32_t point)
 {
@@ -236,7 +240,8 @@ static struct buffer *predecessor(const struct buffer *b, uint32_t point)
 	return NULL;
 }
 
-void agent_buffer_arm(unsigned int link, uint32_t round, const struct msg_app_arming *m)
+void agent_buffer_arm(unsigned int link, uint32_t round, const struct msg_app_arming *m,
+		      uint32_t preparation)
 {
 	struct buffer *b = agent_buffers_find(link, m->ring);
 	struct arming *known = b ? arming_find(b, m->point) : NULL;
@@ -245,22 +250,23 @@ void agent_buffer_arm(unsigned int link, uint32_t round, const struct msg_app_ar
 
 	if (!b)
 		return;
-	if (known && known->event == m->event) {
+	if (known && known->event == m->event && known->preparation == preparation) {
 		known->round = round;
 		return;
 	}
 	old = predecessor(b, m->point);
 	err = known ? 0 : arming_reserve(b);
 	if (!err)
-		err = site_arm(m->point, b->set, b->session, m->event, old ? old->set : NULL);
+		err = site_arm(m->point, b->set, b->session, m->event, preparation,
+			       old ? old->set : NULL);
 	if (err < 0) {
 		tracer_debug("point %u is not armed: %s", m->point, strerror(-err));
 		return;
 	}
+	admit_ref(preparation_filter(preparation));
 	if (known)
-		*known = (struct arming){ m->point, m->event, round };
-	else
-		arming_insert(b, (struct arming){ m->point, m->event, round });
+		arming_remove(b, known);
+	arming_insert(b, (struct arming){ m->point, m->event, round, preparation });
 	if (old)
 		arming_remove(old, arming_find(old, m->point));
 	unhooked = unhooked || old || known;
@@ -284,6 +290,8 @@ static void agent_buffers_drop(struct buffer **at)
 	struct buffer *b = *at;
 
 	site_disarm_all(b->set);
+	while (b->nr_armings)
+		arming_remove(b, &b->armings[b->nr_armings - 1]);
 	*at = b->next;
 	b->next = dropped;
 	dropped = b;
@@ -310,6 +318,7 @@ static void sweep_armings(struct buffer *b, uint32_t round)
 			continue;
 		}
 		site_disarm(b->armings[i].point, b->set);
+		admit_unref(preparation_filter(b->armings[i].preparation));
 		unhooked = true;
 	}
 	b->nr_armings = kept;
@@ -350,13 +359,16 @@ static void ring_new_doorbells(void)
 
 void agent_buffers_reap(void)
 {
+	struct admission *filters;
 	struct buffer *b;
 
 	if (!unhooked)
 		return;
 	unhooked = false;
+	filters = admit_retired();
 	reader_synchronize();
 	agent_lock();
+	admit_free(filters);
 	while ((b = dropped)) {
 		dropped = b->next;
 		buffer_free(b);
@@ -391,7 +403,7 @@ bool agent_buffers_own(void)
 
 void agent_buffers_after_fork_child(void)
 {
-	unhooked = unhooked || dropped; /* the helper may have been about to reap */
+	unhooked = unhooked || dropped; /* the parent's helper may have been about to reap */
 	for (struct buffer *b = buffers; b; b = b->next) {
 		unhooked = unhooked || b->old_doorbell;
 		ring_set_disown(b->set);

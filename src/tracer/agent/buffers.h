@@ -3,9 +3,9 @@
  * buffers.h - the ring sets that daemons have sent to this process, and the points that are
  * recorded into each.
  *
- * Changed by the helper thread alone, under agent_lock, so that a fork copies a consistent
- * state. A ring set that a daemon announces anew when it came back (or to a child after fork) is
- * *confirmed*: it gets the link's current round. agent_buffers_sweep() drops the others.
+ * Changed by the helper thread only, under agent_lock, so that a fork copies a consistent
+ * state. A ring set that a restarted daemon announces again (or any daemon, to a child after fork)
+ * is *confirmed*: it gets the link's current round. agent_buffers_sweep() drops the others.
  */
 #ifndef TRACER_AGENT_BUFFERS_H
 #define TRACER_AGENT_BUFFERS_H
@@ -28,28 +28,29 @@ int agent_buffer_add(unsigned int link, uint32_t round, struct msg_app_buffer *m
  *  by the ring set. */
 void agent_buffer_offer(unsigned int link, struct msg_app_buffer_offer *m);
 
-/** Record a point into a ring set; it replaces an earlier one of the same session and channel.
- *  Unknown ones are skipped. */
-void agent_buffer_arm(unsigned int link, uint32_t round, const struct msg_app_arming *m);
+/** Record a point into a ring set, which replaces an earlier one of the same session and channel.
+ *  @preparation: run before each record (prepare.h). Unknown points are skipped. */
+void agent_buffer_arm(unsigned int link, uint32_t round, const struct msg_app_arming *m,
+		      uint32_t preparation);
 void agent_buffer_disarm(unsigned int link, const struct msg_app_arming *m);
 void agent_buffer_drop(unsigned int link, uint64_t ring);
 
-/** Drop those that round @round has not confirmed. */
+/** Drop ring sets that were not confirmed in round @round. */
 void agent_buffers_sweep(unsigned int link, uint32_t round);
-/** Drop everything of a link: its daemon has no record of it any more. */
+/** Drop all ring sets of a link, as its daemon does not know them any more. */
 void agent_buffers_forget(unsigned int link);
 
 /** Wait for all users of ring sets that were dropped, then unmap these. Called by the
  *  helper thread without agent_lock: it may wait for a probe of the program. */
 void agent_buffers_reap(void);
 
-/** This process's number of a session; 0: it has no buffer of it. */
+/** The number of a session in this process; 0: the process has no buffer of it. */
 uint32_t agent_buffers_session(unsigned int link, uint64_t session);
 
-/** Whether any set belongs to this process alone. */
+/** Whether a ring set belongs to this process only. */
 bool agent_buffers_exclusive(void);
 
-/** Whether there is a set that a child of this process must not record into. */
+/** Whether there is a ring set that a child of this process must not record into. */
 bool agent_buffers_own(void);
 
 void agent_buffers_after_fork_child(void);

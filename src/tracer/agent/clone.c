@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "tracer/base/sys.h"
+#include "tracer/ring/context.h"
 #include "tracer/ring/rseq.h"
 #include "tracer/ring/section.h"
 #include "tracer/ring/sys.h"
@@ -20,7 +21,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The state that the parent must have again. Its own copy is in registers while the child runs. */
+/* The state to restore in the parent. Its own copy is in registers while the child runs. */
 struct lent {
 	uint64_t mask; /* of signals */
 	uint64_t area; /* ring_rseq_lend()'s */
@@ -43,6 +44,7 @@ static void lend(struct lent *lent)
 static void agent_clone_reclaim(const struct lent *lent)
 {
 	ring_rseq_take_back(lent->area);
+	context_forget();
 	set_mask(&lent->mask, NULL);
 }
 
@@ -58,10 +60,11 @@ void agent_vfork_begin(struct lent *lent)
 	lend(lent);
 }
 
-/* In the child, then in the parent. @pid: the kernel's answer. */
+/* In the child, then in the parent. @pid: the kernel's result. */
 long agent_vfork_end(const struct lent *lent, long pid)
 {
 	if (pid == 0) {
+		context_forget();
 		set_mask(&lent->mask, NULL);
 		return 0;
 	}
@@ -73,9 +76,9 @@ long agent_vfork_end(const struct lent *lent, long pid)
 }
 
 /*
- * The child returns to the caller on the parent's stack and writes over what is below:
- * what the parent needs afterwards, the return address too, is in registers while the
- * child runs, and each of the two stores it anew behind the call.
+ * The child returns to the caller on the parent's stack and overwrites the stack below: values that
+ * the parent needs afterwards, including the return address, are in registers while the child runs,
+ * and both processes store them again after the call.
  */
 /* clang-format off */
 #if defined(__x86_64__)
@@ -110,7 +113,7 @@ __asm__("	.pushsection .text.vfork, \"ax\", @progbits\n"
 	"	call	agent_vfork_end\n"
 	"	addq	$24, %rsp\n"
 	"	.cfi_adjust_cfa_offset -24\n"
-	/* The shadow stack's entry is the child's, whose calls write over it: not compared. */
+	/* The shadow stack's entry is not compared: the child's calls overwrite it. */
 	"	xorl	%ecx, %ecx\n"
 	"	rdsspq	%rcx\n"
 	"	testq	%rcx, %rcx\n"
@@ -180,6 +183,7 @@ static int child_begin(void *data)
 {
 	const struct child *child = data;
 
+	context_forget();
 	set_mask(&child->lent.mask, NULL);
 	return child->fn(child->arg);
 }
@@ -196,7 +200,16 @@ static int clone_suspended(struct child *child, void *stack, int flags, pid_t *p
 	return pid;
 }
 
-/* As libc does it: what the flags do not ask for is read all the same. */
+/* With memory of its own, as after a fork. */
+static int child_begin_apart(void *data)
+{
+	const struct child *child = data;
+
+	context_forget();
+	return child->fn(child->arg);
+}
+
+/* As in libc: arguments that the flags do not use are read all the same. */
 EXPORT int clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...)
 {
 	struct child child = { .fn = fn, .arg = arg };
@@ -211,7 +224,9 @@ EXPORT int clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...)
 	va_end(more);
 	if ((flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == (CLONE_VM | CLONE_VFORK))
 		return clone_suspended(&child, stack, flags, parent_tid, tls, child_tid);
-	/* The contents of thread-local data that the program made are not known either. */
+	if (!(flags & CLONE_VM) && fn)
+		return __clone(child_begin_apart, stack, flags, &child, parent_tid, tls, child_tid);
+	/* The contents of thread-local data that the program provides are not known either. */
 	if (flags & CLONE_VM)
 		site_stop_sequences();
 	return __clone(fn, stack, flags, arg, parent_tid, tls, child_tid);

@@ -3,10 +3,10 @@
  * clone.h - vfork() and clone(), which libltt defines in place of libc's.
  *
  * A child that shares its parent's memory and thread pointer has the parent's rseq area,
- * which the kernel knows as another task's: a sequence could not detect that it runs without
- * protection, and with the wrong CPU. So the area is transferred before the child runs
- * (ring_rseq_lend()), or, where both run at once, sequences are not used any more. A child made
- * by an instruction of the program's own passes this by.
+ * which the kernel has registered for the parent: a sequence in the child could not detect that it
+ * is not restarted, and that its CPU number is wrong. So the area is transferred before the child
+ * runs (ring_rseq_lend()) or, if both run at once, sequences are not used any more. A child that
+ * the program creates without libc is not handled.
  */
 #ifndef TRACER_AGENT_CLONE_H
 #define TRACER_AGENT_CLONE_H

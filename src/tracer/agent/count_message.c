@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* count_message.c - what a daemon says of counting; see message.h. */
+/* count_message.c - messages of a daemon about counting; see message.h. */
 #include <errno.h>
 #include <string.h>
 
@@ -10,6 +10,8 @@
 #include "tracer/base/sys.h"
 #include "thread.h"
 #include "proto/app.h"
+#include "tracer/ring/admit.h"
+#include "tracer/ring/prepare.h"
 
 static int on_counts(struct agent_link *link, struct decoder *dec)
 {
@@ -33,13 +35,20 @@ static int on_count(struct agent_link *link, struct decoder *dec)
 {
 	struct msg_app_count m;
 	struct msg_app_counting counting;
+	uint32_t filter;
 
 	if (msg_app_count_decode(dec, &m) < 0)
 		return -EBADMSG;
+	if (!admit_filter(m.filter.data, m.filter.len, m.filter_contexts, &filter)) {
+		tracer_debug("can't use a filter: it is invalid, or there is no memory");
+		return 0;
+	}
 	agent_lock();
 	while (msg_app_counting_next(&m.countings, &counting))
-		agent_count(link->index, link->round, &counting);
+		agent_count(link->index, link->round, &counting, preparation(filter, 0));
+	admit_unref(filter);
 	agent_unlock();
+	agent_counts_reap();
 	return 0;
 }
 
@@ -82,7 +91,7 @@ int agent_count_message(struct agent_link *link, uint16_t type, struct decoder *
 		return on_uncount(link, dec);
 	case MSG_app_counts_drop:
 		return on_counts_drop(link, dec);
-	default: /* from a newer daemon; what it needs us to know it negotiates */
+	default: /* from a newer daemon, which negotiates the features that it needs */
 		return 0;
 	}
 }

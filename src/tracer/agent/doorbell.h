@@ -11,10 +11,10 @@
 
 struct agent_doorbell;
 
-/** Map the page of @fd, or take a reference on it. NULL: no memory, or not a
- *  descriptor of at least a page. */
+/** Map the page of @fd, or take a reference on it. NULL: no memory, or the descriptor is smaller
+ * than a page. */
 struct agent_doorbell *agent_doorbell_ref(int fd);
-/** NULL is fine. */
+/** NULL is allowed. */
 void agent_doorbell_unref(struct agent_doorbell *doorbell);
 uint32_t *agent_doorbell_word(struct agent_doorbell *doorbell);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * filter.c - the interpreter is that of classic BPF, as linux/filter.h and seccomp(2) describe it.
- * It trusts no program: the kernel checks it only afterwards.
+ * filter.c - interprets a seccomp filter, a program of classic BPF as described in linux/filter.h
+ * and seccomp(2). Programs are untrusted, as they are interpreted before the kernel verifies them.
  */
 #include "filter.h"
 
@@ -20,6 +20,7 @@
 #include "alone.h"
 #include "tracer/base/env.h"
 #include "tracer/base/sys.h"
+#include "tracer/ring/context.h"
 #include "tracer/ring/sys.h"
 
 #define STATUS_BYTES 4096
@@ -39,7 +40,7 @@
 #define SECCOMP_RET_LOG 0x7ffc0000u
 #endif
 
-/* A system call, with arguments that do no harm and get as far as a filter may look. */
+/* A system call, with harmless arguments that pass all values a filter may check. */
 struct call {
 	long nr, a, b, c, d;
 };
@@ -47,13 +48,28 @@ struct call {
 static const struct timespec no_time;
 static uint32_t nobodys_word;
 
-/* Of threads that record. */
+/* Calls of threads that record. */
 static const struct call recorders[] = {
 	{ SYS_futex, (long)&nobodys_word, FUTEX_WAKE, INT_MAX, 0 },
 	{ SYS_futex, (long)&nobodys_word, FUTEX_WAKE_PRIVATE, INT_MAX, 0 },
 };
 
-/* Of a forked child's thread, until its helper has begun. */
+/* Of threads that record contexts: without these the values are unknown. */
+static const struct value {
+	enum context_calls group;
+	struct call call;
+} values[] = {
+	{ CONTEXT_CALLS_THREAD, { SYS_getcpu, 0, 0, 0, 0 } },
+	{ CONTEXT_CALLS_THREAD, { SYS_gettid, 0, 0, 0, 0 } },
+	{ CONTEXT_CALLS_THREAD, { SYS_getpid, 0, 0, 0, 0 } },
+	{ CONTEXT_CALLS_THREAD, { SYS_prctl, PR_GET_NAME, 0, 0, 0 } },
+	{ CONTEXT_CALLS_USERS, { SYS_getresuid, 0, 0, 0, 0 } },
+	{ CONTEXT_CALLS_USERS, { SYS_getresgid, 0, 0, 0, 0 } },
+	{ CONTEXT_CALLS_NAMESPACES, { SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 } },
+};
+#define NR_VALUES (sizeof(values) / sizeof(*values))
+
+/* Calls of a forked child's thread, until its helper has started. */
 static const struct call children[] = {
 	{ SYS_gettid, 0, 0, 0, 0 },
 	{ SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 },
@@ -63,7 +79,8 @@ static const struct call children[] = {
 	{ SYS_clone3, 0, 0, 0, 0 },
 };
 
-/* Of the helper: without these it can do nothing, and would not notice the end of the program. */
+/* Calls of the helper: without these it can do nothing, and would not notice the end of the
+ * program. */
 static const struct call vital[] = {
 	{ SYS_openat, AT_FDCWD, (long)"", O_RDONLY | O_CLOEXEC, 0 },
 	{ SYS_close, -1, 0, 0, 0 },
@@ -78,7 +95,7 @@ static const struct call vital[] = {
 	{ SYS_gettid, 0, 0, 0, 0 },
 };
 
-/* And without these less. */
+/* Without these it works with restrictions. */
 static const struct call helpers[] = {
 	{ SYS_pread64, -1, 0, 0, 0 },
 	{ SYS_fstat, -1, 0, 0, 0 },
@@ -103,6 +120,9 @@ static const struct call helpers[] = {
 	{ SYS_sched_getaffinity, 0, 0, 0, 0 },
 	{ SYS_sched_yield, 0, 0, 0, 0 },
 	{ SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0 },
+	{ SYS_prctl, PR_GET_NAME, 0, 0, 0 },
+	{ SYS_getpid, 0, 0, 0, 0 },
+	{ SYS_getcpu, 0, 0, 0, 0 },
 	{ SYS_exit, 0, 0, 0, 0 }, /* the last: it is one */
 };
 
@@ -113,7 +133,7 @@ bool agent_filter_is_fatal(void)
 	return __atomic_load_n(&fatal, __ATOMIC_ACQUIRE);
 }
 
-/* --- a filter that is known ------------------------------------------------------------------ */
+/* --- known filters ------------------------------------------------------------------ */
 
 struct machine {
 	uint32_t a, x, memory[BPF_MEMWORDS];
@@ -180,7 +200,7 @@ static uint32_t agent_filter_load(const struct machine *m, const struct sock_fil
 	}
 }
 
-/* Return: the action that the filter says; it allows what it does not end with. */
+/* Return: the action of the filter; SECCOMP_RET_ALLOW if it ends without one. */
 static uint32_t run_filter(const struct sock_fprog *program, const struct seccomp_data *data)
 {
 	struct machine m = { 0 };
@@ -222,8 +242,8 @@ static uint32_t run_filter(const struct sock_fprog *program, const struct seccom
 	return SECCOMP_RET_ALLOW;
 }
 
-/* Other actions end the thread or the program, or have a handler of the program's run in the
- * helper, or make it wait for a supervisor. */
+/* Other actions end the thread or the program, run a signal handler of the program in the helper,
+ * or make it wait for a supervisor. */
 static bool lets(const struct sock_fprog *program, const struct call *call, bool errors)
 {
 	const struct seccomp_data data = {
@@ -247,11 +267,22 @@ static bool lets_all(const struct sock_fprog *program, const struct call *calls,
 	return true;
 }
 
-/* @errors: the answer may be one. */
+/* @errors: the filter may return an error. */
 #define LETS_ALL(program, calls, errors) \
 	lets_all(program, calls, sizeof(calls) / sizeof(*(calls)), errors)
 
-/* Some ask with no program whether the kernel knows filters. */
+/* Return: bits of enum context_calls. */
+static uint32_t calls_forbidden_by(const struct sock_fprog *program)
+{
+	uint32_t calls = 0;
+
+	for (size_t i = 0; i < NR_VALUES; i++)
+		if (!lets(program, &values[i].call, true))
+			calls |= values[i].group;
+	return calls;
+}
+
+/* Some programs pass no filter to check whether the kernel supports them. */
 void agent_filter_expect(unsigned int mode, unsigned int flags, const void *program)
 {
 	static const struct call forks = { SYS_clone, SIGCHLD, 0, 0, 0 };
@@ -263,6 +294,7 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 	helper = strict || (LETS_ALL(p, vital, false) && LETS_ALL(p, helpers, true));
 	others = !strict && LETS_ALL(p, recorders, true) &&
 		 (!lets(p, &forks, false) || LETS_ALL(p, children, true));
+	context_forbid_calls(strict ? CONTEXT_CALLS_ALL : calls_forbidden_by(p));
 	if ((helper && others) || !agent_alone_is_ours())
 		return;
 	__atomic_store_n(&fatal, true, __ATOMIC_RELEASE); /* to a child's helper */
@@ -270,7 +302,7 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 		agent_alone_quit("a seccomp filter would kill the program for libltt's calls");
 }
 
-/* --- one that is not known -------------------------------------------------------------------- */
+/* --- unknown filters -------------------------------------------------------------------- */
 
 static bool is_filtered(void)
 {
@@ -291,8 +323,22 @@ static void try_all(const struct call *calls, size_t nr)
 		ring_syscall(calls[i].nr, calls[i].a, calls[i].b, calls[i].c, calls[i].d);
 }
 
-/* In a child, which is gone then. Its parent hears of no signal. */
-static bool can_do_all(void)
+static void try_helpers(void)
+{
+	try_all(recorders, sizeof(recorders) / sizeof(*recorders));
+	try_all(vital, sizeof(vital) / sizeof(*vital));
+	try_all(helpers, sizeof(helpers) / sizeof(*helpers));
+}
+
+static void try_values(void)
+{
+	for (size_t i = 0; i < NR_VALUES; i++)
+		try_all(&values[i].call, 1);
+	ring_syscall(SYS_exit, 0, 0, 0, 0);
+}
+
+/* Whether @calls end a child that makes them. Its parent receives no signal. */
+static bool survives(void (*calls)(void))
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
 	long pid = ring_syscall(SYS_clone, 0, 0, 0, 0);
@@ -301,23 +347,24 @@ static bool can_do_all(void)
 	if (pid == 0) {
 		ring_syscall(SYS_prctl, PR_SET_DUMPABLE, 0, 0, 0); /* there is no core */
 		ring_syscall(SYS_rt_sigaction, SIGSYS, (long)&action, 0, AGENT_NSIG_BYTES);
-		try_all(recorders, sizeof(recorders) / sizeof(*recorders));
-		try_all(vital, sizeof(vital) / sizeof(*vital));
-		try_all(helpers, sizeof(helpers) / sizeof(*helpers));
+		calls();
 	}
 	while (pid > 0 && ring_syscall(SYS_wait4, pid, (long)&status, __WALL, 0) == -EINTR)
 		;
 	return pid > 0 && status == 0;
 }
 
-/* Children need not ask again: filters that came since were looked at. */
+/* Children need not try again: filters that were installed since then have been checked. */
 bool agent_filter_allows_helper(void)
 {
 	static bool allowed;
 
-	if (!allowed)
-		allowed = !is_filtered() || can_do_all();
+	if (allowed || !is_filtered())
+		return allowed = true;
+	allowed = survives(try_helpers);
 	if (!allowed)
 		__atomic_store_n(&fatal, true, __ATOMIC_RELEASE);
+	else if (!survives(try_values))
+		context_forbid_calls(CONTEXT_CALLS_USERS | CONTEXT_CALLS_NAMESPACES);
 	return allowed;
 }

@@ -16,6 +16,7 @@
 #include "link.h"
 #include "points.h"
 #include "thread.h"
+#include "tracer/ring/admit.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/fallback.h"
 #include "tracer/site/site.h"
@@ -44,7 +45,8 @@ static void after_in_parent(void)
 	agent_unlock();
 }
 
-/* Buffers of the parent's alone are not for the child's events: it begins with its own. */
+/* The child does not record into buffers that belong to its parent alone: it starts with its
+ * own. */
 static void start_helper(void)
 {
 	bool own = agent_buffers_own();
@@ -66,6 +68,7 @@ static void after_in_child(void)
 	agent_points_after_fork_child();
 	site_after_fork_child();
 	reader_after_fork_child(may_call);
+	admit_after_fork_child();
 	agent_buffers_after_fork_child();
 	agent_counts_after_fork_child();
 	agent_kept_after_fork_child();

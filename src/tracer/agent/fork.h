@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fork.h - handles fork() in libltt. The child inherits the
- * mapped rings and all hooks, so it records on from its first instruction; a
- * helper of its own then registers it and has the rings confirmed or replaced. If rings belong
- * to the parent alone, fork() returns in the child after that, or after a timeout.
+ * fork.h - handles fork() in libltt. The child inherits the mapped rings and all hooks, so it
+ * records from its first instruction; its own helper then registers the child, and the daemon
+ * confirms or replaces the rings. If rings belong to the parent only, fork() returns in the child
+ * after that, or after a timeout.
  */
 #ifndef TRACER_AGENT_FORK_H
 #define TRACER_AGENT_FORK_H

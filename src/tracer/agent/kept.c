@@ -8,12 +8,12 @@
 #include "tracer/base/sys.h"
 #include "proto/app.h"
 
-#define OTHERS 32u /* sockets, watches, files that are read, what a message brings */
+#define OTHERS 32u /* sockets, watches, files that are read, descriptors in a message */
 
 static struct agent_kept *all;
 static unsigned int nr; /* sets, of two descriptors each */
 
-/* Is there room for the descriptors of @sets? */
+/* Return: whether there is room for the descriptors of @sets. */
 static bool room_for(unsigned int sets)
 {
 	struct rlimit limit;

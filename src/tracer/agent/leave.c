@@ -42,10 +42,10 @@
 #define PTHREAD_DESTRUCTOR_ITERATIONS 4
 #endif
 
-/* Ever upwards. */
+/* The phases only ever increase. */
 enum phase {
 	STAYS,	/* main() is there, or has returned */
-	LEAVES, /* main() waits for the helper to look for other threads */
+	LEAVES, /* main() waits for the helper to check for other threads */
 	LEFT,	/* there is; the helper watches them */
 	ENDS,	/* the helper ends */
 };
@@ -63,15 +63,15 @@ static int poll_ms;	 /* at main(): how long to wait for the next time, ... */
 static int64_t search_dir; /* ... when that is */
 static bool vanished;	 /* main(), by a system call of its own */
 /* Of the program: */
-static bool expected; /* that main() ends without libc's knowledge */
-static int last_code; /* that another thread has ended with in this way */
+static bool expected; /* main() ends without libc's knowledge */
+static int last_code; /* exit status of another thread that ended in this way */
 
 static enum phase agent_leave_now(void)
 {
 	return (enum phase)__atomic_load_n(&phase, __ATOMIC_SEQ_CST);
 }
 
-/* Only forwards: the helper may have seen the end before main() gives up waiting. */
+/* Only forwards: the helper may have seen the end before main()'s wait times out. */
 static void agent_leave_advance(enum phase to)
 {
 	uint32_t from = agent_leave_now();
@@ -89,7 +89,7 @@ static enum phase await_other_than(enum phase old, int ms)
 	static const struct timespec second = { .tv_sec = 1 };
 
 	while (agent_leave_now() == old && agent_thread_id() != 0) {
-		/* it may have ended without a word, so look again now and then */
+		/* the helper may end without a wake-up, so check once a second */
 		long err = syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, old, &second, NULL, 0);
 
 		if (err < 0 && errno == ETIMEDOUT && ms >= 0 && (ms -= 1000) <= 0)
@@ -115,7 +115,7 @@ static void *agent_leave_take_place(void *arg)
 	return NULL;
 }
 
-/* A stack of the usual size, for the sake of those exit handlers. */
+/* A stack of the default size, as exit handlers may need it. */
 static int start_stand_in(void)
 {
 	pthread_t thread;
@@ -140,13 +140,13 @@ static void agent_leave_main(void)
 	if (await_other_than(LEAVES, ANSWER_MS) != ENDS && start_stand_in() == 0)
 		return;
 	agent_leave_advance(
-		ENDS); /* alone, or there is no stand-in: the others do without control */
+		ENDS); /* alone, or no stand-in can be made: the other threads are not watched */
 	agent_wake();
 	agent_thread_join();
 }
 
-/* Of the main thread only, in the last round: whatever else is to be done there
- * comes before. */
+/* For the main thread only, in the last round of destructors: all other destructors run before
+ * it. */
 static void agent_leave_destructor(void *round)
 {
 	uintptr_t nr = (uintptr_t)round;
@@ -184,7 +184,7 @@ void agent_leave_after_fork_child(void)
 	stay_in_main();
 }
 
-/* Where a filter may be in force no system call is made that is not needed. */
+/* A filter may be in force, so no unnecessary system call is made. */
 void agent_leave_expect(void)
 {
 	if (!__atomic_exchange_n(&expected, true, __ATOMIC_SEQ_CST))
@@ -251,9 +251,9 @@ static bool is_zombie(const char *text, long len, int *ret_status)
 }
 
 /*
- * A thread has ended: by @pidfd, or by its file @stat. main() stays visible until the others
- * have ended, and its pidfd is silent, too (Linux 6.15).
- * Nothing here may touch thread-local data: see hold().
+ * A thread has ended: by @pidfd, or by its file @stat. main() stays visible until the others have
+ * ended, and its pidfd reports nothing until then, either (Linux 6.15). Nothing here may touch
+ * thread-local data: see hold().
  */
 static bool has_ended(int pidfd, const char *stat, int *ret_status)
 {
@@ -275,14 +275,14 @@ static bool has_ended(int pidfd, const char *stat, int *ret_status)
 	return len == -ESRCH || is_zombie(text, len, ret_status);
 }
 
-/* A process waits about as long again as it has run: always short for a short one. */
+/* The interval grows with the time that the process has run: short for a short-lived one. */
 static int next_poll(int ms)
 {
 	ms = ms < PROBE_AGAIN_MS ? PROBE_AGAIN_MS : 2 * ms;
 	return ms < RARELY_MS ? ms : RARELY_MS;
 }
 
-/* main() ended without libc's knowledge: looked at now and then. */
+/* main() may end without libc's knowledge, so it is polled at intervals. */
 static bool main_vanished(int *ret_status)
 {
 	int64_t now_ms = agent_now_ms();
@@ -311,9 +311,9 @@ static void die_of(int status)
 	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&none, 0, AGENT_NSIG_BYTES);
 }
 
-/* Nothing calls exit() where a thread ended without libc's knowledge, and nothing runs
- * that may trace: so the helper ends in the same way, and the process with it. The status
- * of the last thread is that of the process (Linux 5.17). */
+/* If a thread ended without libc's knowledge, nothing calls exit() and nothing that may trace runs:
+ * so the helper ends in the same way, and the process with it. The status of the last thread is
+ * that of the process (Linux 5.17). */
 static void end_process(int status)
 {
 	if (WIFSIGNALED(status))
@@ -370,7 +370,7 @@ static struct {
 	char stat[64];
 } last;
 
-/* Nothing here may touch thread-local data: they are the helper's, and gone. */
+/* Nothing here may touch thread-local data: the helper's are already freed. */
 static int hold(void *arg)
 {
 	static struct timespec time;
@@ -384,7 +384,8 @@ static int hold(void *arg)
 		ring_syscall(SYS_ppoll, (long)&last.pidfd, 1, last.pidfd.fd < 0 ? (long)&time : 0,
 			     0);
 	}
-	/* The last thread to end decides: the program's own, which no other thread replaces. */
+	/* The last thread to end determines the status: it is the program's own, which no other
+	 * thread replaces. */
 	return stand_in ? last_code : WEXITSTATUS(status);
 }
 

@@ -1,61 +1,58 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * leave.h - a program whose main() leaves by pthread_exit().
+ * leave.h - ends the helper in a program whose main thread ends by pthread_exit().
  *
- * Such a process goes on until the last of its threads ends: libc counts them, and
- * the last one calls exit(0). The helper thread is counted, too. Were it the last,
- * the process would never end; and it must not call exit(0), as the program's
- * files are not in its table of descriptors. So it has to end just before the last of the
- * program's threads:
+ * Such a process continues until the last of its threads ends: libc counts them, and
+ * the last one calls exit(0). The helper thread is counted, too. If it were the last,
+ * the process would never end; and it must not call exit(0), as it has another table of descriptors
+ * than the program. So it must end just before the last of the program's threads:
  *
- * - main() leaves and is the last: its destructor of thread-specific data waits
- *   until the helper has gone, and libc goes on as if there had never been one.
- * - main() leaves others behind: a thread that does nothing takes its place, and
- *   the helper watches those others (by pidfd where the kernel has them for
- *   threads). When only the two are left the helper goes, then that thread, from
- *   which libc calls exit(0).
+ * - The main thread ends as the last one: its destructor of thread-specific data waits
+ *   until the helper has ended, and libc calls exit(0).
+ * - The main thread ends before others: a substitute thread is started, which only sleeps,
+ *   and the helper watches the others (by pidfd, if the kernel supports it for
+ *   threads). When only these two are left, the helper ends, then the substitute thread,
+ *   from which libc calls exit(0).
+ * - The main thread ends without libc's knowledge, by a direct system call or because of a seccomp
+ *   filter. The helper polls for that, at growing intervals, from the time that syscall()
+ *   or prctl() was called for either. It ends when there is no other thread, with the status that
+ *   the process would have without it.
  *
- * - main() ends without libc's knowledge, by a system call of its own or by a seccomp
- *   filter. The helper finds it dead: it looks after ever longer times from the moment that
- *   syscall() or prctl() was called for either. It ends when there is no other thread, with
- *   the status that the process has without it.
+ * If main() returns or a thread calls exit(), none of this is needed.
  *
- * None of this runs if main() returns or a thread calls exit().
- *
- * Other threads are found in /proc/self/task. A thread that libc does not count, made by a
- * bare clone() or by the kernel for io_uring, counts here: the process goes on
- * until it has ended, too.
+ * Other threads are found in /proc/self/task. Threads that libc does not count, made by
+ * clone() directly or by the kernel for io_uring, are waited for, too.
  */
 #ifndef TRACER_AGENT_LEAVE_H
 #define TRACER_AGENT_LEAVE_H
 
 #include <stdbool.h>
 
-/** In the constructor, before the helper is started. */
+/** Called by the constructor, before the helper is started. */
 void agent_leave_init(void);
 
 /** In the child of a fork: the thread that forked is its main thread. */
 void agent_leave_after_fork_child(void);
 
 /**
- * agent_leave_step() - the helper, once a round.
- * Return: whether it has to end now.
+ * agent_leave_step() - called by the helper in each round.
+ * Return: whether it must end now.
  */
 bool agent_leave_step(void);
 
-/** Return: tid of a thread that is neither main(), the helper, nor in main()'s place; 0: none. */
+/** Return: tid of a thread other than the main thread, the helper and the substitute; 0: none. */
 int agent_leave_other_thread(void);
 
-/** The descriptor that the helper has to poll, or -1. */
+/** The descriptor that the helper must poll, or -1. */
 int agent_leave_fd(void);
 /** The helper is in another table of descriptors. */
 void agent_leave_moved(void);
-/** Milliseconds until the helper has to look again, or -1. */
+/** Milliseconds until the helper must check again, or -1. */
 int agent_leave_timeout_ms(void);
 
-/** Any thread: main() may end without libc's knowledge, so it is polled from now on. */
+/** Any thread: poll the main thread from now on, as it may end without libc's knowledge. */
 void agent_leave_expect(void);
-/** The calling thread is about to, by a system call. */
+/** The calling thread is about to end by a system call. */
 void agent_leave_by_exit(int code);
 
 /**

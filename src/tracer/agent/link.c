@@ -25,13 +25,13 @@
 #define OVERRUN_MS 5	     /* its queue of connections is full */
 #define FIRST_TRY_MS 5	     /* bound but not listening yet; doubles ... */
 #define MAX_TRIES 9	     /* ... for two and a half seconds */
-#define BUSY_DIR_MS 50	     /* other files appear where we look; doubles ... */
+#define BUSY_DIR_MS 50	     /* other files appear in the watched directory; doubles ... */
 #define MAX_BUSY_MS 1000     /* ... while they do so all the time */
-#define NO_WATCH_MS 2000     /* the kernel tells us nothing */
+#define NO_WATCH_MS 2000     /* the kernel sends no notification */
 #define PENALTY_MS 1000	     /* the daemon misbehaved; doubles ... */
 #define MAX_PENALTY_MS 60000 /* ... to a minute */
 #define MESSAGES_A_TURN 64
-#define SEND_BUFFER_BYTES (4 * MSG_MAX_BYTES) /* whatever the machine's default is */
+#define SEND_BUFFER_BYTES (4 * MSG_MAX_BYTES) /* independent of the machine's default */
 #define OVERFLOW_UID 65534		      /* the kernel's default */
 #define ALL_UIDS 0xfffffffful		      /* all ids but the one that means none */
 
@@ -102,7 +102,7 @@ size_t agent_links_fds(int *ret_fds, size_t max)
 	return nr;
 }
 
-/* Return: whether all that is to be sent is still there. */
+/* Return: whether all descriptors that are to be sent were moved. */
 static bool move_tx_fds(struct agent_link *link)
 {
 	for (unsigned int i = 0; link->tx_len && i < link->nr_tx_fds; i++) {
@@ -129,7 +129,7 @@ void agent_links_moved(void)
 	}
 }
 
-/* Until it proves itself by app_ready, a daemon is kept away from longer each time. */
+/* The penalty doubles with each violation until the daemon has sent app_ready. */
 static void punish(struct agent_link *link)
 {
 	link->penalty_ms = link->penalty_ms ? link->penalty_ms * 2 : PENALTY_MS;
@@ -211,7 +211,7 @@ static void link_up(struct agent_link *link, int fd)
 	agent_send_hello(link);
 }
 
-/* --- looking for the daemon ------------------------------------------------------- */
+/* --- finding the daemon ------------------------------------------------------- */
 
 static bool other_link_has(const struct agent_link *link, const struct stat *st)
 {
@@ -225,8 +225,8 @@ static bool other_link_has(const struct agent_link *link, const struct stat *st)
 	return false;
 }
 
-/* Return: a connected socket; -ENOENT where none is to be had until something
- * new appears; another negative errno where it is worth trying again. */
+/* Return: a connected socket; -ENOENT: no daemon can be found until a file appears; another
+ * negative errno: retry. */
 static int try_connect(struct agent_link *link)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
@@ -254,7 +254,7 @@ static int try_connect(struct agent_link *link)
 	return fd;
 }
 
-/* @err: what try_connect() said. */
+/* @err: the result of try_connect(). */
 static void try_later(struct agent_link *link, int err)
 {
 	link->queued = err == -EAGAIN;
@@ -269,8 +269,8 @@ static void try_later(struct agent_link *link, int err)
 }
 
 /*
- * Watch first, then look, so that nothing is missed. A watch fires once; it is
- * armed anew when it is time to look again.
+ * The watch is armed before the check, so that no change is missed. A watch fires once; it is armed
+ * again when the next check is due.
  */
 static void agent_link_probe(struct agent_link *link, bool watch)
 {
@@ -288,8 +288,8 @@ static void agent_link_probe(struct agent_link *link, bool watch)
 		retry_in(link, NO_WATCH_MS);
 }
 
-/* Woken while idle: is it there? If not, something else appeared in a directory
- * where much may happen; look again a little later, and watch on then. */
+/* Woken while idle: try to connect. If that fails, another file has appeared in a directory that
+ * may be busy; retry after a pause, and arm the watch again then. */
 static void agent_link_probe_later(struct agent_link *link)
 {
 	bool busy = agent_now_ms() < link->retry_at + MAX_BUSY_MS;
@@ -327,7 +327,7 @@ static ssize_t send_tx(const struct agent_link *link, size_t len)
 
 void agent_link_send(struct agent_link *link, const struct encoder *enc)
 {
-	if (encoder_finish(enc) < 0) /* never: what is encoded was measured to fit */
+	if (encoder_finish(enc) < 0) /* never: the encoded message was measured to fit */
 		return;
 	link->nr_tx_fds = enc->nr_fds;
 	memcpy(link->tx_fds, enc->fds, sizeof(link->tx_fds));
@@ -336,7 +336,7 @@ void agent_link_send(struct agent_link *link, const struct encoder *enc)
 	if (errno == EAGAIN || errno == EINTR || errno == ENOBUFS)
 		link->tx_len = enc->len;
 	else
-		sys_hang_up(link->fd); /* poll() says so next */
+		sys_hang_up(link->fd); /* poll() reports it next */
 }
 
 static void agent_link_flush(struct agent_link *link)
@@ -363,7 +363,7 @@ static unsigned int agent_link_take_fds(struct msghdr *msg, int *fds)
 	return nr;
 }
 
-/* Return: 1 a message was dealt with, 0 none is there, negative errno: hang up. */
+/* Return: 1 a message was handled, 0 none is pending, negative errno: close the connection. */
 static int agent_link_receive(struct agent_link *link)
 {
 	static uint8_t rx[MSG_MAX_BYTES];
@@ -389,7 +389,7 @@ static int agent_link_receive(struct agent_link *link)
 	if (len < 0)
 		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
 	nr_fds = agent_link_take_fds(&msg, fds);
-	/* There was no place for the others: the message is acted on without them. */
+	/* There was no room for the other descriptors: the message is handled without them. */
 	while (msg.msg_flags & MSG_CTRUNC && nr_fds < MSG_MAX_FDS)
 		fds[nr_fds++] = -1;
 	decoder_init(&dec, rx, (size_t)len, fds, nr_fds);

@@ -29,17 +29,17 @@ enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
  * struct agent_link
  * @index: its number, in agent_links and towards agent_points and agent_buffers.
  * @retry_at: LINK_RETRY: when, on the clock of agent_now_ms().
- * @tries: attempts that found a socket which there is no listener on, in a row.
+ * @tries: consecutive attempts that found a socket without a listener.
  * @busy_ms: pause after something else appeared in a watched directory.
  * @penalty_ms: how long to wait before reconnecting after a protocol violation; 0 after app_ready.
  * @queued: a daemon runs but its queue of connections is full.
- * @round: counts connections; confirms buffers. Never 0 while up.
- * @instance: of the daemon's state; valid if @round_instance is set.
+ * @round: number of this connection, by which buffers are confirmed. Never 0 while up.
+ * @instance: instance of the daemon's state; valid if @has_instance is set.
  * @unanswered: app_ready has not answered the last complete announcement.
  * @announced: generation of the points in the last announcement; 0 before.
  * @sent_producer: the value of enum ring_producer that was sent to the daemon.
- * @tx_fds: that travel with the message in @tx; of a buffer, which outlives it.
- * @sock_dev, @sock_ino: which socket it is connected to.
+ * @tx_fds: descriptors to send with the message in @tx; owned by a buffer that outlives it.
+ * @sock_dev, @sock_ino: identity of the socket that it is connected to.
  */
 struct agent_link {
 	unsigned int index;
@@ -73,9 +73,9 @@ void agent_links_init(void);
 /** In the child: the helper that owned the descriptors is in the parent. */
 void agent_links_after_fork_child(void);
 
-/** Move to another table of descriptors: the connections. Return: how many. */
+/** The connections, for a move to another table of descriptors. Return: their number. */
 size_t agent_links_fds(int *ret_fds, size_t max);
-/** In the other table: agent_alone_moved() has their numbers. */
+/** After the move: take the new numbers of the descriptors from agent_alone_moved(). */
 void agent_links_moved(void);
 
 /** Connect if it is time, and send pending messages. @woken: something happened. */
@@ -85,7 +85,7 @@ void agent_link_ready(struct agent_link *link, short revents);
 /** The events to poll() for. */
 short agent_link_events(const struct agent_link *link);
 
-/** Send what @enc holds (built in link->tx). */
+/** Send the contents of @enc (built in link->tx). */
 void agent_link_send(struct agent_link *link, const struct encoder *enc);
 
 /** Whether nothing is in flight: there is no daemon, or it has answered all messages. */

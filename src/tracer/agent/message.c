@@ -15,14 +15,20 @@
 #include "tracer/base/sys.h"
 #include "thread.h"
 #include "proto/app.h"
+#include "tracer/ring/admit.h"
+#include "tracer/ring/context.h"
+#include "tracer/ring/prepare.h"
 #include "tracer/ring/ring.h"
 #include "tracer/site/site.h"
 #include "tracer/statedump/statedump.h"
 
 /* Bits of enum app_feature that this library offers. */
-#define FEATURES (APP_FEATURE_OFFER | APP_FEATURE_COUNT)
+#define FEATURES                                                                            \
+	(APP_FEATURE_OFFER | APP_FEATURE_COUNT | APP_FEATURE_CONTEXT | APP_FEATURE_FILTER | \
+	 APP_FEATURE_SAMPLE | APP_FEATURE_KEYS | APP_FEATURE_IDENTITY | APP_FEATURE_IP | \
+	 APP_FEATURE_PROVIDER | APP_FEATURE_OTEL)
 
-/* --- what we say ------------------------------------------------------------------ */
+/* --- messages to the daemon ------------------------------------------------------------------ */
 
 static void agent_message_begin(struct agent_link *link, struct encoder *enc, uint16_t type)
 {
@@ -110,7 +116,7 @@ bool agent_send_news(struct agent_link *link)
 	return true;
 }
 
-/* --- what we are told --------------------------------------------------------------- */
+/* --- messages from the daemon --------------------------------------------------------------- */
 
 static int on_welcome(struct agent_link *link, struct decoder *dec)
 {
@@ -161,7 +167,7 @@ static int on_buffer(struct agent_link *link, struct decoder *dec)
 	return 0;
 }
 
-/* Whether we have it or not: the daemon waits for an answer. */
+/* Sent whether the ring set exists or not: the daemon waits for an answer. */
 static int on_buffer_want(struct agent_link *link, struct decoder *dec)
 {
 	struct msg_app_buffer_offer offer = { .data = -1, .ctl = -1 };
@@ -182,12 +188,22 @@ static int on_arm(struct agent_link *link, struct decoder *dec)
 {
 	struct msg_app_arm m;
 	struct msg_app_arming arming;
+	uint32_t contexts, filter;
 
 	if (msg_app_arm_decode(dec, &m) < 0)
 		return -EBADMSG;
+	if (!context_set(m.contexts, &contexts)) {
+		tracer_debug("no such contexts, or too many of them: %s", m.contexts);
+		return 0;
+	}
+	if (!admit_filter(m.filter.data, m.filter.len, m.filter_contexts, &filter)) {
+		tracer_debug("can't use a filter: it is invalid, or there is no memory");
+		return 0;
+	}
 	agent_lock();
 	while (msg_app_arming_next(&m.armings, &arming))
-		agent_buffer_arm(link->index, link->round, &arming);
+		agent_buffer_arm(link->index, link->round, &arming, preparation(filter, contexts));
+	admit_unref(filter);
 	agent_unlock();
 	agent_buffers_reap();
 	return 0;

@@ -9,8 +9,8 @@
 #include "tracer/site/site.h"
 
 /*
- * One entry a point, in the order in which they came. The entry of a point that
- * is gone stays until each link that was told of it has been told so.
+ * One entry per point, in order of appearance. The entry of a removed point stays until the removal
+ * has been sent on each link that announced the point.
  */
 struct entry {
 	const struct point *point; /* NULL: gone */
@@ -20,8 +20,8 @@ struct entry {
 
 struct cursor {
 	bool open;
-	size_t next;	/* entries before it have been told, or were gone */
-	size_t nr_gone; /* entries that are gone and the link does not know yet */
+	size_t next;	/* entries before it have been sent, or were removed */
+	size_t nr_gone; /* entries whose removal has not been sent on the link yet */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,7 +31,7 @@ static size_t nr_dead; /* unused entries */
 static struct cursor cursors[AGENT_LINKS];
 static uint32_t generation = 1;
 
-/* Forget dead entries; cursors keep their place. */
+/* Remove dead entries; cursors keep their position. */
 static void compact(void)
 {
 	size_t next[AGENT_LINKS] = { 0 };
@@ -82,7 +82,7 @@ static void on_added(const struct point *point, void *data)
 	site_unmute();
 }
 
-/* Points go in the order in which they came, mostly: search on from the last. */
+/* Points are mostly removed in order of appearance: continue the search from the last one. */
 static struct entry *agent_points_find(uint32_t id)
 {
 	static size_t hint;
@@ -121,7 +121,7 @@ void agent_points_start(void)
 	site_listen(&listener);
 }
 
-/* With the lock held: the link knows nothing. */
+/* With the lock held: nothing has been sent on the link. */
 static void forget(unsigned int link)
 {
 	for (size_t i = 0; i < nr_entries; i++) {
@@ -148,7 +148,7 @@ void agent_points_close(unsigned int link)
 	pthread_mutex_unlock(&lock);
 }
 
-bool agent_points_anybody(void)
+bool agent_points_any_link_up(void)
 {
 	bool open = false;
 

@@ -17,7 +17,7 @@
 #define SYS_close_range 436
 #endif
 
-/* The table is copied first: from there on nothing that is closed is the program's. */
+/* The table is copied first: after that, closing a descriptor does not affect the program. */
 static int leave_and_close(unsigned int first, int keep)
 {
 	unsigned int behind = keep < 0 ? first : (unsigned int)keep + 1;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * syscall() and prctl(), which libltt defines in place of libc's: a thread that ends, or may
- * be ended, without libc's knowledge is looked for (leave.h), and unshare() and setns()
- * are themselves in any form (alone.h). All other calls go to the kernel as they are.
+ * syscall() and prctl(), which libltt defines in place of libc's. They detect a thread that ends,
+ * or may be ended, without libc's knowledge (leave.h), handle unshare() and setns() like the
+ * functions of these names (alone.h), and make contexts be read again after changes of names,
+ * users and groups. All other calls are passed to the kernel unchanged.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #include "filter.h"
 #include "leave.h"
 #include "tracer/base/sys.h"
+#include "tracer/ring/context.h"
 #include "tracer/ring/section.h"
 #include "tracer/ring/sys.h"
 
@@ -26,14 +29,20 @@
 long agent_syscall_failed(long err) __attribute__((used));
 long agent_syscall_known(long nr, long a, long b, long c) __attribute__((used));
 
-/* @err: the kernel's answer. */
+/* @err: the kernel's result. */
 long agent_syscall_failed(long err)
 {
 	errno = (int)-err;
 	return -1;
 }
 
-/* Those that syscall() tells from the others. */
+static bool changes_users(long nr)
+{
+	return nr == SYS_setuid || nr == SYS_setgid || nr == SYS_setreuid || nr == SYS_setregid ||
+	       nr == SYS_setresuid || nr == SYS_setresgid;
+}
+
+/* The calls that syscall() handles specially, and some with numbers between theirs. */
 long agent_syscall_known(long nr, long a, long b, long c)
 {
 	long err;
@@ -55,13 +64,16 @@ long agent_syscall_known(long nr, long a, long b, long c)
 		break;
 	}
 	err = ring_syscall(nr, a, b, c, 0);
+	if (changes_users(nr))
+		context_users_changed();
 	return err < 0 && err >= -4095 ? agent_syscall_failed(err) : err;
 }
 
 /* As in libc, with nothing on the stack: a child that shares it may return from here. */
 /* clang-format off */
 #if defined(__x86_64__)
-_Static_assert(SYS_exit == 60 && SYS_unshare == 272 && SYS_setns == 308 && SYS_seccomp == 317,
+_Static_assert(SYS_exit == 60 && SYS_unshare == 272 && SYS_setns == 308 && SYS_seccomp == 317 &&
+		       SYS_setuid == 105 && SYS_setresgid == 119,
 	       "the numbers below");
 __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 	"	.globl syscall\n"
@@ -77,6 +89,9 @@ __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 	"	je	1f\n"
 	"	cmpq	$317, %rdi\n"
 	"	je	1f\n"
+	"	leaq	-105(%rdi), %rax\n"
+	"	cmpq	$14, %rax\n"
+	"	jbe	1f\n"
 	"	movq	%rdi, %rax\n"
 	"	movq	%rsi, %rdi\n"
 	"	movq	%rdx, %rsi\n"
@@ -95,7 +110,8 @@ __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 	"	.size syscall, . - syscall\n"
 	"	.popsection\n");
 #elif defined(__aarch64__)
-_Static_assert(SYS_exit == 93 && SYS_unshare == 97 && SYS_setns == 268 && SYS_seccomp == 277,
+_Static_assert(SYS_exit == 93 && SYS_unshare == 97 && SYS_setns == 268 && SYS_seccomp == 277 &&
+		       SYS_setregid == 143 && SYS_setresgid == 149,
 	       "the numbers below");
 __asm__("	.pushsection .text.syscall, \"ax\", %progbits\n"
 	"	.globl syscall\n"
@@ -111,6 +127,9 @@ __asm__("	.pushsection .text.syscall, \"ax\", %progbits\n"
 	"	b.eq	1f\n"
 	"	cmp	x0, #277\n"
 	"	b.eq	1f\n"
+	"	sub	x9, x0, #143\n"
+	"	cmp	x9, #6\n"
+	"	b.ls	1f\n"
 	"	mov	x8, x0\n"
 	"	mov	x0, x1\n"
 	"	mov	x1, x2\n"
@@ -132,11 +151,12 @@ __asm__("	.pushsection .text.syscall, \"ax\", %progbits\n"
 
 #endif
 
-/* As libc does it: arguments that the option does not have are read all the same. */
+/* As in libc: arguments that the option does not use are read all the same. */
 EXPORT int AGENT_IN_PLACE_OF(prctl)(int option, ...)
 {
 	va_list more;
 	long a, b, c, d;
+	int ret;
 
 	va_start(more, option);
 	a = va_arg(more, long);
@@ -148,5 +168,8 @@ EXPORT int AGENT_IN_PLACE_OF(prctl)(int option, ...)
 		agent_leave_expect();
 		agent_filter_expect((unsigned int)a, 0, (const void *)b);
 	}
-	return (int)syscall(SYS_prctl, (long)option, a, b, c, d);
+	ret = (int)syscall(SYS_prctl, (long)option, a, b, c, d);
+	if (option == PR_SET_NAME)
+		context_renamed();
+	return ret;
 }

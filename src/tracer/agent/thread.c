@@ -33,7 +33,7 @@ static int thread_id;	 /* tid of the helper, 0: none */
 static pthread_t thread; /* valid where `created` */
 static bool created;
 static int start_delay_ms;
-static uint32_t settled; /* generation up to which all is settled; a futex */
+static uint32_t settled; /* generation up to which all points are confirmed; a futex */
 
 void agent_lock(void)
 {
@@ -60,7 +60,7 @@ void agent_wake(void)
 	errno = saved;
 }
 
-/* --- what start-up may wait for --------------------------------------------------- */
+/* --- waits of start-up --------------------------------------------------- */
 
 bool agent_thread_is_confirmed(uint32_t generation)
 {
@@ -176,14 +176,14 @@ static bool agent_thread_set_up(int *ret_signal_fd)
 	return true;
 }
 
-/* Nobody waits for a helper that can't do its work. */
+/* No thread waits for a helper that can't do its work. */
 static void let_go(void)
 {
 	if (__atomic_exchange_n(&created, false, __ATOMIC_ACQ_REL))
 		pthread_detach(pthread_self());
 }
 
-/* Ends where it finds itself in the child of a fork that a state dump made. */
+/* The helper ends if it runs in the child of a fork that a state dump made. */
 static void *helper(void *arg)
 {
 	bool woken = false;
@@ -199,7 +199,7 @@ static void *helper(void *arg)
 	tid = (int)syscall(SYS_gettid);
 	__atomic_store_n(&thread_id, tid, __ATOMIC_RELEASE);
 	prctl(PR_SET_NAME, THREAD_NAME);
-	site_mute(); /* for good: this thread's own allocations are not the program's */
+	site_mute(); /* permanently: this thread's own allocations are not the program's */
 	if (start_delay_ms)
 		agent_alone_wait(start_delay_ms);
 	if (!agent_thread_set_up(&signal_fd)) {
@@ -228,7 +228,7 @@ static int create(void)
 
 	if (pthread_attr_init(&attr) != 0)
 		return -ENOMEM;
-	__atomic_store_n(&created, true, __ATOMIC_RELEASE); /* before it can let go */
+	__atomic_store_n(&created, true, __ATOMIC_RELEASE); /* before the helper can reset it */
 	err = pthread_attr_setstacksize(&attr, STACK_BYTES);
 	if (!err)
 		err = pthread_create(&thread, &attr, helper, NULL);
@@ -257,7 +257,8 @@ int agent_thread_start(int delay_ms)
 		return -EPERM;
 	}
 	start_delay_ms = delay_ms;
-	/* until the helper knows its own: so that a thread that waits does not give up at once */
+	/* until the helper stores its own tid: so that the wait of another thread does not end at
+	 * once */
 	__atomic_store_n(&thread_id, -1, __ATOMIC_RELEASE);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);

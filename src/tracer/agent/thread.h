@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * thread.h - the helper thread: one a process, started by the constructor
+ * thread.h - the helper thread: one in each process, started by the constructor
  * and again in the child of a fork.
  *
- * It has all signals blocked, a small stack and a descriptor table of its own:
- * what it opens is in no table of the program, survives a program that closes
- * everything, and keeps no pipe of the program open. It sleeps in poll() without
- * a timer unless a daemon has to be tried again.
+ * It has all signals blocked, a small stack and a separate descriptor table: a program
+ * that closes all descriptors does not close those of the helper, and the helper does not
+ * keep pipes of the program open. It sleeps in poll(), without a timeout unless it must
+ * retry a connection.
  */
 #ifndef TRACER_AGENT_THREAD_H
 #define TRACER_AGENT_THREAD_H
@@ -15,9 +15,9 @@
 #include <stdbool.h>
 
 /*
- * Wakes the helper: sent to this thread alone, where it is blocked and read by a
- * signalfd; a blocked signal is queued even if the program ignores it. Nothing
- * else uses this one.
+ * Signal that wakes the helper: sent to the helper thread only, where it is blocked and read
+ * from a signalfd; a blocked signal is queued even if the program ignores it. It has no
+ * other use on Linux.
  */
 #ifdef SIGSTKFLT
 #define AGENT_SIGNAL SIGSTKFLT
@@ -27,30 +27,31 @@
 
 /**
  * agent_thread_start() - start the helper.
- * @delay_ms: how long it stays asleep first: a forked child often execs at once.
- * Return: 0 or a negative errno; the process goes on without.
+ * @delay_ms: time that it sleeps first, as a forked child often calls exec at once.
+ * Return: 0 or a negative errno; the process continues without a helper.
  */
 int agent_thread_start(int delay_ms);
 
-/** There is no helper, and none will be started: do not wait for it. */
+/** Note that no helper will be started any more, and wake all threads that wait for it. @why: for
+ *  the debug message. */
 void agent_thread_retire(const char *why);
 
-/** tid of the helper; 0 while there is none. */
+/** Return: tid of the helper; -1: it is starting, its tid is not known yet; 0: there is none. */
 int agent_thread_id(void);
 
-/** Wait until the helper, which was told to end, is not counted as a thread any more. */
+/** Wait until the helper, which has been requested to end, is not counted as a thread any more. */
 void agent_thread_join(void);
 
-/** Held by the helper while what a child inherits is being changed. */
+/** Lock the state that a forked child inherits; the helper holds the lock while it changes it. */
 void agent_lock(void);
 void agent_unlock(void);
 
-/** Whether the daemon has confirmed everything that was announced up to this generation. */
+/** Whether the daemons have confirmed all points up to this generation (points.h). */
 bool agent_thread_is_confirmed(unsigned int generation);
 /** Wait for that at most @timeout_ms (-1: without limit). Return: whether it is confirmed. */
 bool agent_thread_wait_confirmed(unsigned int generation, int timeout_ms);
 
-/** In a child: what the parent announced has to be announced again. */
+/** In a child: the parent's announcements must be repeated. */
 void agent_thread_unsettle(void);
 
 /** In the child: there is no helper (yet). */

@@ -30,7 +30,7 @@ static int watch_dir(const char *path, int thread)
 	return err;
 }
 
-/* Cut the last component off. Return: 0 where there is none left. */
+/* Remove the last component. Return: 0 if none is left. */
 static int go_up(char *path)
 {
 	char *slash = strrchr(path, '/');

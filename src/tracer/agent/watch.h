@@ -3,10 +3,9 @@
  * watch.h - notifies when a runtime directory or a file in it appears.
  * Owned by a link, run by the helper thread.
  *
- * This is dnotify and not inotify: a user has 128 inotify instances for all of
- * the user's programs, and an instrumented desktop would use them up. A watch is a
- * directory's descriptor in the helper's private table; it fires once, as
- * AGENT_SIGNAL to the helper thread, and does not identify the watch.
+ * It uses dnotify, as a user may have only 128 inotify instances, fewer than instrumented
+ * programs. A watch is a directory's descriptor in the helper's private table; it sends
+ * AGENT_SIGNAL once to the helper thread, and the signal does not identify the watch.
  */
 #ifndef TRACER_AGENT_WATCH_H
 #define TRACER_AGENT_WATCH_H
@@ -19,11 +18,11 @@ struct agent_watch {
 #define AGENT_WATCH_NONE ((struct agent_watch){ .dir_fd = -1, .parent_fd = -1 })
 
 /**
- * agent_watch_arm() - watch @dir, and its parent for @dir being made again; or
- * the nearest ancestor while @dir does not exist. Check for the socket after this call: earlier
- * changes are not reported.
- * @thread: tid that gets the signal.
- * Return: 0, or a negative errno where the kernel can't (then poll at times).
+ * agent_watch_arm() - watch @dir, and its parent, in case @dir is removed and created again; or
+ * the nearest existing ancestor. Check for the socket after this call: earlier changes are not
+ * reported.
+ * @thread: tid that receives the signal.
+ * Return: 0; negative errno: the kernel does not support it (poll instead).
  */
 int agent_watch_arm(struct agent_watch *watch, const char *dir, int thread);
 void agent_watch_disarm(struct agent_watch *watch);

@@ -4,12 +4,12 @@
  * constructor and constant afterwards (getenv() is not safe later on). Programs
  * that run with more rights than their user (setuid) get the defaults.
  *
- *   LTT_APP_DISABLE=1       do nothing at all
- *   LTT_DEBUG=1             say on stderr what happens
+ *   LTT_APP_DISABLE=1       disable libltt
+ *   LTT_DEBUG=1             log to stderr
  *   LTT_REGISTER_TIMEOUT=n  milliseconds that start-up and dlopen() may wait for
  *                           the daemons that run; -1: forever; default 0
  *   LTT_SCOPE=a:b           words that sessions may be limited to (lttctl record)
- *   LTT_RUNDIR=dir          the one daemon's runtime directory; else there are two:
+ *   LTT_RUNDIR=dir          runtime directory of the only daemon; without it there are two:
  *                           /run/ltt and the user's (XDG_RUNTIME_DIR, LTT_HOME, HOME)
  */
 #ifndef TRACER_BASE_ENV_H
@@ -17,9 +17,9 @@
 
 #include <stdbool.h>
 
-#define AGENT_LINKS 2       /* daemons that an application talks to */
-#define AGENT_PATH_MAX 1024 /* longer runtime directories are not used */
-#define AGENT_SCOPES_MAX 1024 /* of longer ones the end: the last ones added */
+#define AGENT_LINKS 2	      /* daemons to which an application connects */
+#define AGENT_PATH_MAX 1024   /* longer runtime directories are not used */
+#define AGENT_SCOPES_MAX 1024 /* of a longer list only the last words are used */
 
 struct tracer_env {
 	bool disabled;

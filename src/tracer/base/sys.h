@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sys.h - the helper thread's system calls on descriptors, past any
- * library in front of libc.
+ * sys.h - the helper thread's system calls on descriptors, without libc's functions.
  *
- * The helper's descriptors are not in the program's table, though they have the
- * same numbers. A preloaded library that redirects connections, a sanitizer that
- * keeps book of descriptors, or a program that defines its own `send` must not see them. These
- * set errno as libc's do and are no points of cancellation.
+ * The helper's descriptors are not in the program's table, but may have the same numbers. A
+ * preloaded library that redirects connections, a sanitizer that tracks descriptors, or a program
+ * that defines a function `send` must not intercept these calls. They set errno like libc's
+ * functions, and are not cancellation points.
  */
 #ifndef TRACER_BASE_SYS_H
 #define TRACER_BASE_SYS_H
@@ -24,9 +23,9 @@
 
 #define AGENT_NSIG_BYTES 8 /* of the kernel's signal set */
 
-/* ThreadSanitizer ends a forked child that starts a thread. Beneath it a program that links
- * libltt.a for something else must not get the helper because of a call of its own: libltt
- * defines it by another name there. */
+/* ThreadSanitizer ends a forked child that starts a thread. With it, a program that links libltt.a
+ * for another reason must not start the helper by its own call of these functions: libltt defines
+ * them by other names there. */
 #if defined(__SANITIZE_THREAD__)
 #define AGENT_UNDER_TSAN 1
 #elif defined(__has_feature)
@@ -45,7 +44,7 @@ static inline int sys_open(const char *path, int flags)
 	return (int)syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, 0);
 }
 
-/** -1 is fine. */
+/** -1 is allowed. */
 static inline void sys_close(int fd)
 {
 	if (fd >= 0)
@@ -87,9 +86,9 @@ static inline ssize_t sys_send(int fd, const void *data, size_t len)
 	return syscall(SYS_sendto, fd, data, len, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
-/** @nr of descriptors, 2 at most, travel beside it. */
+/** Send data with @nr descriptors, 2 at most. */
 static inline ssize_t sys_send_fds(int fd, const void *data, size_t len, const int *fds,
-				     unsigned int nr)
+				   unsigned int nr)
 {
 	union {
 		struct cmsghdr header;
@@ -98,7 +97,9 @@ static inline ssize_t sys_send_fds(int fd, const void *data, size_t len, const i
 				  .cmsg_level = SOL_SOCKET,
 				  .cmsg_type = SCM_RIGHTS } };
 	struct iovec iov = { .iov_base = (void *)data, .iov_len = len };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = &control,
 			      .msg_controllen = CMSG_SPACE(nr * sizeof(int)) };
 
 	memcpy(CMSG_DATA(&control.header), fds, nr * sizeof(int));
@@ -117,19 +118,19 @@ static inline int sys_peer(int fd, struct ucred *ret)
 	return (int)syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, ret, &len);
 }
 
-/** As much as the system allows. */
+/** Set the size of the send buffer, up to the system's limit. */
 static inline void sys_send_buffer(int fd, int bytes)
 {
 	syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof(bytes));
 }
 
-/** The reader finds the end. */
+/** Shut down the connection in both directions. */
 static inline void sys_hang_up(int fd)
 {
 	syscall(SYS_shutdown, fd, SHUT_RDWR);
 }
 
-/** @ms: -1 is forever. */
+/** @ms: -1: without limit. */
 static inline int sys_poll(struct pollfd *fds, unsigned long nr, int ms)
 {
 	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };

@@ -9,14 +9,15 @@
 #include "counter.h"
 #include "emit.h"
 #include "tracer/site/registry.h"
+#include "tracer/ring/admit.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/rseq.h"
 #define SECTION_WORD
 #include "tracer/ring/section.h"
 
 /*
- * The sessions that the calling thread may emit to; 0 is all. The low half is the one
- * session that listens (a state dump), the high half how often it is muted.
+ * The sessions that the calling thread may emit to; 0 is all. The low half is the only session that
+ * receives events (a state dump), the high half the depth of muting.
  */
 static __thread uint64_t emit_limits __attribute__((tls_model("initial-exec")));
 #define LIMIT_MUTE (1ull << 32)
@@ -24,23 +25,24 @@ static __thread uint64_t emit_limits __attribute__((tls_model("initial-exec")));
 
 static __thread sigset_t unmuted_mask __attribute__((tls_model("initial-exec")));
 
-__thread bool emit_plainly;
+__thread bool emit_fast_path_valid;
 
-/* To be called after each change of the limits. */
-static void find_way(void)
+/* To be called after each change of emit_limits. */
+static void emit_update_fast_path(void)
 {
-	emit_plainly = !emit_limits && ring_rseq_used();
+	emit_fast_path_valid = !emit_limits && ring_rseq_used();
 }
 
 void site_only_session(uint32_t session)
 {
 	emit_limits = (emit_limits & ~LIMIT_SESSION) | session;
-	find_way();
+	emit_update_fast_path();
 }
 
 /*
- * Events of a signal handler are the program's: it waits until we are done.
- * By libc's function: a sanitizer that puts handlers off has to hear of it.
+ * Signals are blocked while events are muted, so that events of signal handlers, which belong to
+ * the program, are not suppressed. libc's function is called, as a sanitizer that defers handlers
+ * must intercept it.
  */
 void site_mute(void)
 {
@@ -51,13 +53,13 @@ void site_mute(void)
 		pthread_sigmask(SIG_SETMASK, &every, &unmuted_mask);
 	}
 	emit_limits += LIMIT_MUTE;
-	find_way();
+	emit_update_fast_path();
 }
 
 void site_unmute(void)
 {
 	emit_limits -= LIMIT_MUTE;
-	find_way();
+	emit_update_fast_path();
 	if (!emit_is_muted())
 		pthread_sigmask(SIG_SETMASK, &unmuted_mask, NULL);
 }
@@ -86,10 +88,47 @@ static __attribute__((noinline)) void emit_to_probe(const struct hook *hook,
 	errno = saved;
 }
 
-/* A state dump is for one session's buffers, for no probe and no counter. */
-static __attribute__((noinline, cold)) void emit_limited(const struct hook_table *table,
-							 const void *payload, size_t len)
+static uint32_t emit_preparation_of(const struct hook *hook)
 {
+	return __atomic_load_n(&hook->preparation, __ATOMIC_ACQUIRE);
+}
+
+/**
+ * struct emit_ip - the address of the call site. @given: as the caller passed it, if it did.
+ * @returns: where a function that the program calls returns to. Which of them it is, is decided
+ * only where it is needed; as all of this is inlined, other events pay nothing for it.
+ */
+struct emit_ip {
+	const void *given, *returns;
+	bool known; /* @given is the address */
+};
+
+static inline const void *emit_ip_of(const struct ltt_site *site, struct emit_ip ip)
+{
+	return ip.known || site->event->reserved[0] & LTT_EVENT_TELLS_IP ? ip.given : ip.returns;
+}
+
+/* A payload with bytes that only a filter reads goes the longer way, which knows their number. */
+static inline void emit_to_ring(const struct hook *hook, const struct ltt_site *site,
+				const void *payload, size_t len, size_t extra, struct emit_ip ip)
+{
+	uint32_t preparation = emit_preparation_of(hook);
+
+	if (preparation)
+		ring_record_prepared(hook, preparation, payload, len, extra, emit_ip_of(site, ip));
+	else if (extra)
+		ring_record_prepared(hook, 0, payload, len, extra, NULL);
+	else
+		ring_record(hook, payload, len);
+}
+
+/* A state dump is recorded into one session's buffers; probes and counters do not receive it. */
+static __attribute__((noinline, cold)) void emit_limited(const struct ltt_site *site,
+							 const void *payload, size_t len,
+							 size_t extra)
+{
+	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
+	const struct emit_ip ip = { .known = true };
 	uint32_t session = (uint32_t)(emit_limits & LIMIT_SESSION);
 	uint32_t nr = table ? __atomic_load_n(&table->nr, __ATOMIC_ACQUIRE) : 0;
 
@@ -97,53 +136,91 @@ static __attribute__((noinline, cold)) void emit_limited(const struct hook_table
 		return;
 	for (uint32_t i = 0; i < nr; i++)
 		if (ring_hook_session(&table->hook[i]) == session)
-			ring_record(&table->hook[i], payload, len);
+			emit_to_ring(&table->hook[i], site, payload, len, extra, ip);
 }
 
-static void emit_to_hook(const struct hook *hook, const struct ltt_site *site, const void *payload,
-			 size_t len, size_t extra)
+static inline void emit_to_counter(const struct hook *hook, const struct ltt_site *site,
+				   const void *payload, size_t len, struct emit_ip ip)
+{
+	uint32_t preparation = emit_preparation_of(hook);
+
+	if (likely(!preparation) ||
+	    admit_event(hook, preparation, payload, len, emit_ip_of(site, ip)))
+		counter_hit(hook, site, payload, len);
+}
+
+static inline void emit_to_hook(const struct hook *hook, const struct ltt_site *site,
+				const void *payload, size_t len, size_t extra, struct emit_ip ip)
 {
 	if (likely(emit_binding_of(hook)))
-		ring_record(hook, payload, len);
+		emit_to_ring(hook, site, payload, len, extra, ip);
 	else if (__atomic_load_n(&hook->probe, __ATOMIC_RELAXED))
 		emit_to_probe(hook, site, payload, len, extra);
 	else if (__atomic_load_n(&hook->counter, __ATOMIC_RELAXED))
-		counter_hit(hook, site, payload, len + extra);
+		emit_to_counter(hook, site, payload, len + extra, ip);
 }
 
-static __attribute__((noinline)) void emit_to_all(const struct hook_table *table,
-						  const struct ltt_site *site, const void *payload,
-						  size_t len, size_t extra)
+static inline void emit_to_each(const struct hook_table *table, const struct ltt_site *site,
+				const void *payload, size_t len, size_t extra, struct emit_ip ip)
 {
 	uint32_t nr = __atomic_load_n(&table->nr, __ATOMIC_ACQUIRE);
 
 	for (uint32_t i = 0; i < nr; i++)
-		emit_to_hook(&table->hook[i], site, payload, len, extra);
+		emit_to_hook(&table->hook[i], site, payload, len, extra, ip);
 }
 
-void ltt_emit(struct ltt_site *site, const void *payload, size_t len, size_t extra)
+/*
+ * ltt_emit_at() ends by a jump to here, so both return to the same address; and both have the same
+ * parameters, so that it moves none of them for the sake of this.
+ */
+static __attribute__((noinline)) void emit_to_all(struct ltt_site *site, const void *payload,
+						  size_t len, size_t extra, const void *given)
+{
+	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
+	const struct emit_ip ip = { .given = given, .returns = __builtin_return_address(0) };
+
+	emit_to_each(table, site, payload, len, extra, ip);
+}
+
+/* One session listens, and records the event as it is. */
+static inline bool emit_is_plain(const struct hook_table *table, size_t extra)
+{
+	return __atomic_load_n(&table->nr, __ATOMIC_ACQUIRE) == 1 &&
+	       emit_binding_of(&table->hook[0]) && !emit_preparation_of(&table->hook[0]) && !extra;
+}
+
+void ltt_emit_at(struct ltt_site *site, const void *payload, size_t len, size_t extra,
+		 const void *given)
 {
 	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
 
-	if (unlikely(emit_limits || !table)) {
-		emit_limited(table, payload, len);
-		return;
-	}
-	/* One session listens: a jump, not a loop. */
-	if (likely(__atomic_load_n(&table->nr, __ATOMIC_ACQUIRE) == 1 &&
-		   emit_binding_of(&table->hook[0]))) {
-		ring_record(&table->hook[0], payload, len);
-		return;
-	}
-	emit_to_all(table, site, payload, len, extra);
+	if (unlikely(emit_limits || !table))
+		emit_limited(site, payload, len, extra);
+	else if (likely(emit_is_plain(table, extra)))
+		ring_record(&table->hook[0], payload, len); /* a jump, not a loop */
+	else
+		emit_to_all(site, payload, len, extra, given);
 }
 
+void emit_from(struct ltt_site *site, const void *payload, size_t len, const void *address)
+{
+	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
+	const struct emit_ip ip = { .given = address, .known = true };
+
+	if (unlikely(emit_limits || !table))
+		emit_limited(site, payload, len, 0);
+	else
+		emit_to_each(table, site, payload, len, 0, ip);
+}
+
+/* ltt_emit_word() jumps to here. */
 void emit_word_slow(struct ltt_site *site, uint64_t word, size_t len)
 {
 	const uint64_t payload[1 + LTT_PAYLOAD_SLACK / 8] = { word };
 
-	find_way();
-	ltt_emit(site, payload, len, 0);
+	if (!emit_fast_path_valid)
+		emit_update_fast_path();
+	emit_from(site, payload, len, __builtin_return_address(0));
 }
 
 #ifndef SECTION_HAS_WORD

@@ -46,7 +46,7 @@ static size_t write_line(unsigned char *begin, size_t room, const struct ltt_log
 	int len;
 
 	if (prefix >= room)
-		return prefix + room; /* it is the text's length that isn't known yet */
+		return prefix + room; /* only the text's length is not known yet */
 	put_prefix(begin, place);
 	len = vsnprintf(text, room - prefix, format, args);
 	if (len < 0) {
@@ -58,10 +58,10 @@ static size_t write_line(unsigned char *begin, size_t room, const struct ltt_log
 	return prefix + strlen(text) + 1; /* a %c may have ended it early */
 }
 
-/* It did not fit the stack; the arguments may have changed since it was measured,
- * and what has grown is cut. */
+/* The text did not fit on the stack; the arguments may have changed since it was measured, and
+ * excess text is truncated. */
 static void emit_long_line(struct ltt_site *site, const struct ltt_log_place *place, size_t size,
-			   const char *format, va_list args)
+			   const char *format, va_list args, const void *ip)
 {
 	unsigned char *begin = ltt_stage(site, size);
 	size_t len;
@@ -69,12 +69,12 @@ static void emit_long_line(struct ltt_site *site, const struct ltt_log_place *pl
 	if (!begin)
 		return;
 	len = write_line(begin, size, place, prefix_size(place), format, args);
-	ltt_emit(site, begin, len < size ? len : size, 0);
+	emit_from(site, begin, len < size ? len : size, ip);
 	ltt_unstage(begin);
 }
 
-void ltt_vlog(struct ltt_site *site, const struct ltt_log_place *place, const char *format,
-	      va_list args)
+static void emit_line(struct ltt_site *site, const struct ltt_log_place *place, const char *format,
+		      va_list args, const void *ip)
 {
 	unsigned char stack[STACK_TEXT + LTT_PAYLOAD_SLACK];
 	size_t prefix = prefix_size(place), len;
@@ -87,11 +87,17 @@ void ltt_vlog(struct ltt_site *site, const struct ltt_log_place *place, const ch
 	__asm__("" : "=m"(stack)); /* the slack may be read; its content does not matter */
 	len = write_line(stack, STACK_TEXT, place, prefix, format, args);
 	if (len <= STACK_TEXT)
-		ltt_emit(site, stack, len, 0);
+		emit_from(site, stack, len, ip);
 	else
-		emit_long_line(site, place, len, format, again);
+		emit_long_line(site, place, len, format, again, ip);
 	va_end(again);
 	errno = saved;
+}
+
+void ltt_vlog(struct ltt_site *site, const struct ltt_log_place *place, const char *format,
+	      va_list args)
+{
+	emit_line(site, place, format, args, __builtin_return_address(0));
 }
 
 void ltt_log(struct ltt_site *site, const struct ltt_log_place *place, const char *format, ...)
@@ -99,6 +105,6 @@ void ltt_log(struct ltt_site *site, const struct ltt_log_place *place, const cha
 	va_list args;
 
 	va_start(args, format);
-	ltt_vlog(site, place, format, args);
+	emit_line(site, place, format, args, __builtin_return_address(0));
 	va_end(args);
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * ltt_emit_format() - a marker's arguments become a payload: usually in one pass,
- * onto the stack. Where they don't fit, all of them are fetched and measured
- * first. Runs in the traced thread.
+ * ltt_emit_format() - serialises a marker's arguments: usually in one pass, onto the stack. Where
+ * they don't fit, all of them are fetched and measured first. Runs in the traced thread.
  */
 #include <stdarg.h>
 #include <string.h>
@@ -28,7 +27,7 @@ static uint64_t bits_of(double number)
 	return bits;
 }
 
-/* A precision is the most that may be read: the string may end nowhere else. */
+/* At most as many bytes as the precision may be read: the string may have no other end. */
 static void fetch_text(struct value *value, const char *text, int32_t precision)
 {
 	value->text = ltt__text(text);
@@ -38,7 +37,7 @@ static void fetch_text(struct value *value, const char *text, int32_t precision)
 		value->len = strlen(value->text);
 }
 
-/* @args: a pointer, since what va_arg() does to a parameter is lost to the caller. */
+/* @args: a pointer, as the caller would not see the effect of va_arg() on a parameter. */
 static void emit_marker_fetch(const struct format_op *op, va_list *args, int32_t star,
 			      struct value *value)
 {
@@ -64,7 +63,7 @@ static void emit_marker_fetch(const struct format_op *op, va_list *args, int32_t
 	}
 }
 
-/* A number is stored with all of its 8 bytes: what follows overwrites the rest. */
+/* A number is stored with all of its 8 bytes: the next argument overwrites the rest. */
 static unsigned char *emit_marker_put_value(unsigned char *at, const struct format_op *op,
 					    const struct value *value)
 {
@@ -138,14 +137,14 @@ static unsigned char *emit_marker_write_all(const struct format *format, const s
 }
 
 static __attribute__((noinline)) void emit_long(struct ltt_site *site, const struct format *format,
-						va_list *args)
+						va_list *args, const void *ip)
 {
 	struct value values[FORMAT_MAX_FIELDS + 1]; /* and a width behind the last */
 	unsigned char *begin = ltt_stage(site, fetch_all(format, args, values));
 
 	if (!begin)
 		return;
-	ltt_emit(site, begin, (size_t)(emit_marker_write_all(format, values, begin) - begin), 0);
+	emit_from(site, begin, (size_t)(emit_marker_write_all(format, values, begin) - begin), ip);
 	ltt_unstage(begin);
 }
 
@@ -162,10 +161,10 @@ void ltt_emit_format(struct ltt_site *site, const char *text, ...)
 	end = write_at_once(state->format, &args, stack);
 	va_end(args);
 	if (end) {
-		ltt_emit(site, stack, (size_t)(end - stack), 0);
+		emit_from(site, stack, (size_t)(end - stack), __builtin_return_address(0));
 		return;
 	}
 	va_start(args, text);
-	emit_long(site, state->format, &args);
+	emit_long(site, state->format, &args, __builtin_return_address(0));
 	va_end(args);
 }

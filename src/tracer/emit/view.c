@@ -44,7 +44,7 @@ static int measure_elements(struct extent *extent, size_t room, size_t element)
 	return 0;
 }
 
-/* How long the field is that begins at extent->at; a sequence begins behind its length. */
+/* Length of the field that begins at extent->at; a sequence begins behind its length. */
 static int emit_view_measure(const struct ltt_field *field, struct extent *extent, size_t room)
 {
 	size_t length = field->length_bits / 8;

@@ -9,13 +9,13 @@
 #include "section.h"
 #include "sys.h"
 
-/* Where every ring is taken by threads that are not running, let them run. */
+/* If all rings are locked by threads that are not running, yield to them this often. */
 #define ROUNDS 4
 
 /* The ring that this thread wrote last: each thread ends up with a ring of its own. */
 static __thread uint32_t settled __attribute__((tls_model("initial-exec")));
 
-/* Of this process's CLOCK_MONOTONIC, beyond the machine's. */
+/* Offset of this process's CLOCK_MONOTONIC from the machine's. */
 static uint64_t clock_ahead_ns;
 
 static long ring_fallback_read_link(const char *path, char buf[64])
@@ -197,12 +197,15 @@ static uint32_t lock_any(const struct ring_set *set)
 	return set->nr_rings;
 }
 
-uint32_t ring_fallback_record(const struct binding *binding, const void *payload, size_t len)
+uint32_t ring_fallback_record(const struct binding *binding, const void *payload, size_t len,
+			      uint32_t preparation)
 {
 	const struct ring_set *set = binding->set;
 
 	if (!set->exclusive || __atomic_load_n(&set->disowned, __ATOMIC_ACQUIRE))
 		return RES_ELSEWHERE;
+	if (binding->preparation != preparation)
+		return RES_PREPARE;
 	if (len > set->max_payload)
 		return RES_TOO_LONG;
 	uint32_t ring = lock_any(set);

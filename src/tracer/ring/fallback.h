@@ -13,13 +13,14 @@
 #include "hook.h"
 #include "set.h"
 
-/** Return: RES_* as the sequences answer; RES_ELSEWHERE if no ring was free. */
-uint32_t ring_fallback_record(const struct binding *binding, const void *payload, size_t len);
+/** Return: RES_* as a sequence returns it (set.h); RES_ELSEWHERE if no ring was free. */
+uint32_t ring_fallback_record(const struct binding *binding, const void *payload, size_t len,
+			      uint32_t preparation);
 
 /** The set's clock, read now. */
 uint64_t ring_clock_read(uint32_t clock);
-/** Find the time namespace of this process: at its start, and in a child of fork(), which enters
- *  the one that its parent has created. Allocates nothing, preserves errno. */
+/** Find the time namespace of this process. Called at its start, and in a child of fork(), which
+ *  may be in a namespace that its parent has created. Allocates nothing, preserves errno. */
 void ring_clock_find_namespace(void);
 
 #endif

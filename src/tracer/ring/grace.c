@@ -2,13 +2,13 @@
 /*
  * Readers and their grace period.
  *
- * Two counters; a reader enters the one that `phase` names. To wait, name the
- * other one and wait until the old one is empty, twice: a reader may have read
- * `phase` long before it counted itself, and is then in the counter that a
- * single pass would not look at.
+ * There are two counters of readers; a reader increments the one that `phase` selects. To wait,
+ * `phase` is changed, and the counter that it selected before must become 0; this is done twice: a
+ * reader that has read `phase` long before it increments is in the counter that a single pass would
+ * not check.
  *
- * Each thread knows how often it is inside each counter, so that a fork, whose
- * child has only the forking thread, can set the counters right.
+ * Each thread counts how often it is in each counter, so that the counters can be corrected in a
+ * forked child, which has only the forking thread.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
@@ -32,8 +32,7 @@ unsigned int reader_enter(void)
 
 	mine[token]++;
 	__atomic_add_fetch(&inside[token], 1, __ATOMIC_SEQ_CST);
-	/* Loads that come after are done after: on some machines an atomic addition
-	 * alone does not order plain loads behind it. */
+	/* On some machines an atomic addition alone does not order later plain loads. */
 	ring_full_fence();
 	return token;
 }
@@ -71,9 +70,8 @@ static long restart_sequences(void)
 	return ring_syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ, 0, 0, 0);
 }
 
-/* A sandbox that was closed after ring_init() may refuse membarrier. Where this
- * thread runs no other one does: be once on each CPU, and each sequence has been
- * preempted. */
+/* Seccomp filters that were installed after ring_init() may refuse membarrier. Instead this thread
+ * runs once on each CPU, which preempts the sequences there. */
 static void visit_every_cpu(void)
 {
 	unsigned long all[RING_MAX_RINGS / (8 * sizeof(long))] = { 0 };
@@ -89,13 +87,13 @@ static void visit_every_cpu(void)
 	ring_syscall(SYS_sched_setaffinity, 0, sizeof(all), (long)all, 0);
 }
 
-/* -EPERM: not registered, as the process had threads when libltt came (dlopen), which makes it
- * cost milliseconds: so it waits for the first use. */
+/* -EPERM: not registered, as the process had several threads when libltt was loaded (dlopen).
+ * Registration then costs milliseconds, so it is done at the first use. */
 static void wait_for_sequences(void)
 {
 	if (restart_sequences() == 0)
 		return;
-	ring_register_waits();
+	ring_register_membarrier();
 	if (restart_sequences() != 0)
 		visit_every_cpu();
 }
@@ -114,7 +112,7 @@ void reader_after_fork_child(bool may_call)
 {
 	ring_place_after_fork_child();
 	if (may_call && ring_rseq_used()) /* it has one thread, as its parent may not have had */
-		ring_register_waits();
+		ring_register_membarrier();
 	one_waits = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 	__atomic_store_n(&sleeping, 0, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)

@@ -11,14 +11,14 @@
  *   insert or replace:  one store, with release.
  *
  * A ring hook needs no read-side protection, nor does a counter where it is added to in
- * a sequence: `binding` and what it points to are loaded *inside* the restartable
+ * a sequence: `binding` and its target are loaded *inside* the restartable
  * sequence that records, so
  * reader_synchronize() is one membarrier(RSEQ), which restarts every sequence
  * in flight. Probe hooks (callbacks of the program itself), the
  * fallback producer and counters without a sequence run between reader_enter() and reader_exit().
  *
- * ltt_site.only repeats the binding of the first hook while it is the only one, so that the path
- * of a small event is one step shorter. A thread that finds it NULL walks the table.
+ * ltt_site.only is a copy of the binding of the first hook while there is no other, so that the
+ * path of a small event is one step shorter. A thread that finds it NULL walks the table.
  *
  * Changed only under the registry's lock (site.c); read from any thread and
  * from signal handlers.
@@ -28,6 +28,7 @@
 
 #include <stdint.h>
 
+struct keying;
 struct ring_set;
 struct ltt_probe;
 
@@ -47,21 +48,34 @@ struct binding {
 	uint32_t session;     /* this process's number of the session, never 0 */
 	uint32_t nr_given;    /* rings of a set whose clock is read before, else 0 */
 	uint32_t nr_words;    /* nr_cycles if a word takes the fast path, else 0 */
+	uint32_t preparation; /* before each record (prepare.h), or 0 */
 };
 
 #define COUNTER_HITS UINT32_MAX /* no field: hits alone */
+#define COUNTER_KEYS 0x80000000u /* plus the index of a keying (emit/keys.h) */
 
-/** struct counter - a part of the session daemon's memory for each CPU, and what is counted
- *  there. Constant but for counter_stop(). */
+/** The index of the keying; more than KEYS_LAST if the counter has no keys. */
+static inline uint32_t counter_keying(uint32_t field)
+{
+	return field - COUNTER_KEYS;
+}
+
+/**
+ * struct counter - counts an event, or the values of a field, in memory of the session daemon,
+ * which has a part for each CPU and one more for additions outside sequences. Constant except
+ * for counter_stop().
+ */
 struct counter {
-	uint64_t *words;   /* in the first CPU's part */
-	uint64_t stride;   /* bytes, to the next part */
-	uint32_t nr_cpus;  /* whose parts a sequence adds to */
-	uint32_t field;    /* of the point, or COUNTER_HITS */
-	uint32_t nr_parts; /* of CPUs; there is one more */
+	uint64_t *words;   /* the counts in the first CPU's part */
+	uint64_t stride;   /* bytes from one part to the next */
+	uint32_t nr_cpus;  /* CPUs whose parts sequences may add to */
+	uint32_t field;	   /* index of the field, or one of the values above */
+	uint32_t nr_parts; /* parts for CPUs, without the additional one */
+	const struct keying *keys; /* NULL: one count for all events */
+	uint32_t preparation;	   /* that of the hook */
 };
 
-/** No sequence that begins from now on adds there: all is added behind the CPUs' parts. */
+/** Sequences that begin later add nothing: all is added to the additional part. */
 static inline void counter_stop(struct counter *counter)
 {
 	__atomic_store_n(&counter->nr_cpus, 0, __ATOMIC_RELAXED);
@@ -70,12 +84,15 @@ static inline void counter_stop(struct counter *counter)
 struct hook {
 	const struct binding *binding; /* a session's buffer, or NULL */
 	struct ltt_probe *probe;       /* an in-process probe, or NULL */
-	const struct counter *counter; /* where it is only counted, or NULL */
-	uint32_t field;                /* what the counter counts; it may be another by now */
+	const struct counter *counter; /* counts the events without recording them, or NULL */
+	uint32_t field;                /* counter->field; the counter may be a newer one */
+	uint32_t preparation;	       /* of the binding or counter, which may be a newer one */
+	uint32_t closed_for;	       /* events with this preparation are skipped (admit.c) */
+	uint64_t closed;	       /* until this time of the ring's clock */
 };
 
 struct hook_table {
-	struct hook_table *older; /* what it outgrew; kept in step by the registry */
+	struct hook_table *older; /* the smaller one that it replaced; updated, too */
 	uint32_t nr;              /* entries in use or once used */
 	uint32_t cap;
 	struct hook hook[];

@@ -4,7 +4,6 @@
  * used, against the others and against the sizes of the files.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -87,7 +86,7 @@ static uint64_t stride(const struct ltt_ring_desc *desc)
 	return whole + 2 * LTT_RING_PAGE + 2 * desc->data_size;
 }
 
-/* The files' pages of one ring, and where the next one of each goes. */
+/* The files' pages of one ring, and the place of the next page of each. */
 struct mapper {
 	uint8_t *where;
 	int data_fd, ctl_fd;
@@ -142,8 +141,8 @@ static int map_rings(struct ring_set *set, const struct ltt_ring_desc *desc, int
 	return ret;
 }
 
-/* A record that is longer than a sub-buffer could pass over one, and leave in
- * its region entry what an abandoned attempt put there. */
+/* A record that is longer than a sub-buffer could pass over one, and leave in its region entry the
+ * values of an abandoned attempt. */
 static uint32_t largest_record(const struct ltt_ring_desc *desc)
 {
 	return desc->max_record < desc->subbuf_size ? desc->max_record :
@@ -181,7 +180,7 @@ struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session)
 		.nr_given = set->clock == LTT_CLOCK_CYCLES ? 0 : nr,
 		.id = id,
 		.session = session,
-		/* Ids that need a longer header go another way, whatever their payload. */
+		/* Ids that need a longer header never take the fast path. */
 		.payload_end = id <= LTT_ID_COMPACT_MAX ? set->max_payload + 1 : 0,
 		.nr_words = id <= LTT_ID_COMPACT_MAX && set->max_payload >= 8 ? nr_cycles : 0,
 		.stride = set->stride,
@@ -191,6 +190,30 @@ struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session)
 	};
 }
 
+/* The paths for plain records leave it alone. */
+struct binding ring_binding_prepared(struct ring_set *set, uint32_t id, uint32_t session,
+				    uint32_t preparation)
+{
+	struct binding binding = ring_binding(set, id, session);
+
+	if (preparation) {
+		binding.preparation = preparation;
+		binding.payload_end = 0;
+		binding.nr_words = 0;
+	}
+	return binding;
+}
+
+/* Pages, as the set is in pages itself: there a leak checker finds no pointer to allocated
+ * memory. */
+static uint32_t *map_locks(uint32_t nr)
+{
+	void *pages = mmap(NULL, nr * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return pages == MAP_FAILED ? NULL : pages;
+}
+
 static int set_fill(struct ring_set *set, const struct ltt_ring_desc *desc, int data_fd, int ctl_fd,
 		    int exclusive)
 {
@@ -198,7 +221,7 @@ static int set_fill(struct ring_set *set, const struct ltt_ring_desc *desc, int 
 	set->exclusive = exclusive != 0;
 	set->elsewhere = why_elsewhere(desc, exclusive);
 	if (exclusive) {
-		set->lock = calloc(desc->nr_rings, sizeof(*set->lock));
+		set->lock = map_locks(desc->nr_rings);
 		if (!set->lock)
 			return -ENOMEM;
 	}
@@ -248,7 +271,8 @@ void ring_set_unmap(struct ring_set *set)
 {
 	if (!set)
 		return;
-	free(set->lock);
+	if (set->lock)
+		munmap(set->lock, set->nr_rings * sizeof(*set->lock));
 	ring_place_give(set, set->bytes);
 }
 

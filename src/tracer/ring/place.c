@@ -16,8 +16,8 @@ struct vacant {
 static struct vacant *vacant;
 static uint32_t busy; /* the list is being changed */
 
-/* Only the helper thread comes here, as a rule: a thread that finds another
- * one does without the list rather than wait. */
+/* Usually only the helper thread runs this: a thread that finds the list locked does not wait and
+ * does not use the list. */
 static int ring_place_try_lock(void)
 {
 	return !__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE);
@@ -76,8 +76,8 @@ void *ring_place_take(size_t bytes, size_t *ret_bytes)
 	return memset(old, 0, LTT_RING_PAGE);
 }
 
-/* Readable and writable, as a fault on the way may be either. Where that can't
- * be had the old mapping stays: memory is lost, the program goes on. */
+/* Readable and writable, as a fault on the way may be either. If it can't be mapped the old mapping
+ * stays: memory is lost, the program continues. */
 void ring_place_give(void *place, size_t bytes)
 {
 	struct vacant *now = place;

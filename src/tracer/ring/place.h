@@ -21,7 +21,7 @@
  */
 void *ring_place_take(size_t bytes, size_t *ret_bytes);
 
-/** Remove the mappings there; @bytes as ring_place_take() said. */
+/** Remove the mappings there; @bytes as for ring_place_take(). */
 void ring_place_give(void *place, size_t bytes);
 
 /** In the child after fork: the other threads of the parent do not exist. */

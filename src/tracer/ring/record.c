@@ -1,29 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * ring_record() - the way of an event into a ring. The usual way is one
- * restartable sequence (section.h); this file deals with what it answers.
+ * ring_record() - writes an event into a ring. The usual path is one restartable sequence
+ * (section.h); this file handles its other results.
  *
- * Behind a sequence nothing that hangs on the binding may be touched, since a
- * set can be unmapped as soon as no sequence runs. Data that is needed later is read
- * between reader_enter() and reader_exit().
+ * After a sequence no memory that the binding refers to may be accessed, since a set can be
+ * unmapped as soon as no sequence runs. Data that is needed later is read between reader_enter()
+ * and reader_exit().
  */
 #include "ring.h"
 
+#include <errno.h>
+#include <string.h>
+
+#include "admit.h"
+#include "context.h"
 #include "hook.h"
 #include "fallback.h"
+#include "prepare.h"
 #include "rseq.h"
 #define SECTION_FUNCTIONS
 #include "section.h"
+#include "spare.h"
 #include "sys.h"
 
-enum loss { LOSS_SIZE, LOSS_BUSY };
+/* Records with contexts are joined on the stack if their payloads are not longer. */
+#define STACK_RECORD 512u
+
+enum loss { LOSS_SIZE, LOSS_BUSY, LOSS_NONE /* it is not sampled */ };
 
 static const struct binding *ring_record_binding_of(const struct hook *hook)
 {
 	return __atomic_load_n(&hook->binding, __ATOMIC_ACQUIRE);
 }
 
-/* Any ring of the set will do to count in; this CPU's is the likeliest. */
+/* The loss may be counted in any ring of the set; preferably in this CPU's. */
 static void count_loss(const struct ring_set *set, enum loss loss)
 {
 	uint32_t cpu = ring_rseq_cpu();
@@ -32,8 +42,10 @@ static void count_loss(const struct ring_set *set, enum loss loss)
 
 	if (!(__atomic_load_n(&ring_cons(set, ring)->state, __ATOMIC_RELAXED) & LTT_RING_ON))
 		return;
-	__atomic_add_fetch(loss == LOSS_SIZE ? &prod->lost_size : &prod->lost_busy, 1,
-			   __ATOMIC_RELAXED);
+	__atomic_add_fetch(loss == LOSS_NONE ? &prod->not_sampled_apart :
+			   loss == LOSS_SIZE ? &prod->lost_size :
+					       &prod->lost_busy,
+			   1, __ATOMIC_RELAXED);
 }
 
 static void ring_record_count_lost(const struct hook *hook, enum loss loss)
@@ -46,11 +58,12 @@ static void ring_record_count_lost(const struct hook *hook, enum loss loss)
 	reader_exit(token);
 }
 
-static uint32_t record_fallback(const struct hook *hook, const void *payload, size_t len)
+static uint32_t record_fallback(const struct hook *hook, const void *payload, size_t len,
+				uint32_t preparation)
 {
 	unsigned int token = reader_enter();
 	const struct binding *binding = ring_record_binding_of(hook);
-	uint32_t res = binding ? ring_fallback_record(binding, payload, len) : 0;
+	uint32_t res = binding ? ring_fallback_record(binding, payload, len, preparation) : 0;
 
 	reader_exit(token);
 	return res;
@@ -58,31 +71,31 @@ static uint32_t record_fallback(const struct hook *hook, const void *payload, si
 
 /*
  * The sequence found no ring that it may write: another producer's set, another
- * clock, or a thread that the kernel was never told about. The binding may be
- * swapped between two attempts, hence the loop; each turn removes one reason.
+ * clock, or a thread that is not registered with the kernel. The binding may be swapped between two
+ * attempts, hence the loop; each turn removes one reason.
  */
 static uint32_t record_elsewhere(const struct hook *hook, const void *payload, size_t len,
-				 uint32_t res)
+				 uint32_t preparation, uint32_t res)
 {
 	for (int turn = 0; turn < 4 && (res & RES_ELSEWHERE); turn++) {
 		if (res & RES_EXCLUSIVE) {
-			res = record_fallback(hook, payload, len);
+			res = record_fallback(hook, payload, len, preparation);
 			if (res == RES_ELSEWHERE)
 				break;
 		} else if (!ring_rseq_adopt_thread()) {
 			break;
 		} else if (res & RES_GIVEN) {
-			res = section_given(hook, payload, len,
+			res = section_given(hook, payload, len, preparation,
 					    ring_clock_read(LTT_CLOCK_MONOTONIC));
 		} else {
-			res = section_cycles(hook, payload, len);
+			res = section_cycles(hook, payload, len, preparation);
 		}
 	}
 	return res;
 }
 
-/* The consumer may be asleep and waiting for this very record. The fence pairs
- * with its own, between its `waiting` and its last look at `pub`. */
+/* The consumer may be asleep and waiting for this very record. The fence pairs with the consumer's,
+ * between its store to `waiting` and its last load of `pub`. */
 static void record_wake_consumer(const struct hook *hook, uint32_t res)
 {
 	uint32_t ring = res >> RES_RING_SHIFT;
@@ -100,23 +113,124 @@ static void record_wake_consumer(const struct hook *hook, uint32_t res)
 	reader_exit(token);
 }
 
-void record_unusual(const struct hook *hook, const void *payload, size_t len, uint32_t res)
+/* The rest of a record, by the answer of its last attempt. */
+static void record_finish(const struct hook *hook, uint32_t res)
 {
-	if (res & RES_ELSEWHERE)
-		res = record_elsewhere(hook, payload, len, res);
 	if (res & (RES_CROSSED | LTT_RING_WAKE))
 		record_wake_consumer(hook, res);
 	else if (res & RES_TOO_LONG)
 		ring_record_count_lost(hook, LOSS_SIZE);
-	else if (res & (RES_RESTARTS | RES_ELSEWHERE))
+	else if (res & (RES_RESTARTS | RES_ELSEWHERE | RES_PREPARE))
 		ring_record_count_lost(hook, LOSS_BUSY);
 	if (res & RES_RESTARTS)
 		ring_give_up_rseq();
 }
 
+static uint32_t record_preparation_of(const struct hook *hook)
+{
+	unsigned int token = reader_enter();
+	const struct binding *binding = ring_record_binding_of(hook);
+	uint32_t preparation = binding ? binding->preparation : 0;
+
+	reader_exit(token);
+	return preparation;
+}
+
+static uint32_t record_attempt(const struct hook *hook, const void *payload, size_t len,
+			       uint32_t preparation)
+{
+	uint32_t res = section_cycles(hook, payload, len, preparation);
+
+	return res & RES_ELSEWHERE ? record_elsewhere(hook, payload, len, preparation, res) : res;
+}
+
+/* One attempt; @to has room for the contexts, the payload and the slack. */
+static uint32_t record_joined(const struct hook *hook, uint32_t preparation, unsigned char *to,
+			      const void *payload, size_t len, const void *ip)
+{
+	size_t bytes = context_write(preparation_contexts(preparation), to, ip);
+
+	memcpy(to + bytes, payload, len);
+	return record_attempt(hook, to, bytes + len, preparation);
+}
+
+static __attribute__((noinline)) uint32_t record_in_spare(const struct hook *hook,
+							  uint32_t preparation,
+							  const void *payload, size_t len,
+							  const void *ip)
+{
+	unsigned char *memory = NULL;
+	uint32_t res = RES_TOO_LONG;
+
+	if (len <= LTT_RING_MAX_RECORD - context_bytes(preparation_contexts(preparation)))
+		memory = spare_take();
+	if (memory) {
+		res = record_joined(hook, preparation, memory, payload, len, ip);
+		spare_release(memory);
+	}
+	return res;
+}
+
+static __attribute__((noinline)) uint32_t record_on_stack(const struct hook *hook,
+							  uint32_t preparation,
+							  const void *payload, size_t len,
+							  const void *ip)
+{
+	unsigned char memory[CONTEXT_STACK + STACK_RECORD + LTT_PAYLOAD_SLACK];
+
+	return record_joined(hook, preparation, memory, payload, len, ip);
+}
+
+static uint32_t record_with_contexts(const struct hook *hook, uint32_t preparation,
+				     const void *payload, size_t len, const void *ip)
+{
+	if (!preparation_contexts(preparation))
+		return record_attempt(hook, payload, len, preparation);
+	if (len <= STACK_RECORD &&
+	    context_bytes(preparation_contexts(preparation)) <= CONTEXT_STACK)
+		return record_on_stack(hook, preparation, payload, len, ip);
+	return record_in_spare(hook, preparation, payload, len, ip);
+}
+
+/* The binding may be replaced by one with another preparation at any time, hence the loop; each
+ * record was prepared as its binding demands. */
+void ring_record_prepared(const struct hook *hook, uint32_t preparation, const void *payload,
+			  size_t len, size_t extra, const void *ip)
+{
+	uint32_t res = RES_PREPARE;
+
+	for (int turn = 0; turn < SECTION_RESTARTS && res == RES_PREPARE; turn++) {
+		if (turn > 0)
+			preparation = record_preparation_of(hook);
+		if (!admit_event(hook, preparation, payload, len + extra, ip))
+			return;
+		res = record_with_contexts(hook, preparation, payload, len, ip);
+	}
+	record_finish(hook, res);
+}
+
+void record_unusual(const struct hook *hook, const void *payload, size_t len, uint32_t res)
+{
+	if (res & RES_ELSEWHERE)
+		res = record_elsewhere(hook, payload, len, 0, res);
+	if (res & RES_PREPARE) /* contexts were just added; the call site is not known here */
+		ring_record_prepared(hook, record_preparation_of(hook), payload, len, 0, NULL);
+	else
+		record_finish(hook, res);
+}
+
 void ring_lose_oversize(const struct hook *hook)
 {
 	ring_record_count_lost(hook, LOSS_SIZE);
+}
+
+void ring_count_not_sampled(const struct hook *hook)
+{
+	int saved = errno;
+
+	ring_record_count_lost(hook, LOSS_NONE);
+	(void)ring_rseq_adopt_thread();
+	errno = saved;
 }
 
 uint32_t ring_hook_session(const struct hook *hook)

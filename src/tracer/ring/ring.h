@@ -28,39 +28,42 @@ enum ring_producer {
  */
 enum ring_producer ring_init(void);
 
-/** As ring_init() found it, or RING_FALLBACK after ring_give_up_rseq(). */
+/** The producer that ring_init() selected; RING_FALLBACK after ring_give_up_rseq(). */
 enum ring_producer ring_producer(void);
 
 /**
  * ring_set_map() - map a ring set.
- * @data_fd, @ctl_fd: the two memfds; not kept.
+ * @data_fd, @ctl_fd: the two memfds; not needed after the call.
  * @doorbell: futex word that the consumer sleeps on; outlives the set.
- * @exclusive: the set belongs to this process alone and is written with the
+ * @exclusive: the set belongs to this process only and is written by the
  *             fallback producer. A set that is not exclusive is never written
  *             by the fallback producer: such records are counted as lost_busy.
  *
- * Checks every number of the descriptor against the sizes of the memfds.
+ * Checks all numbers of struct ltt_ring_desc against the sizes of the memfds.
  * Return: 0 or a negative errno; the mappings count only against the limits of the process.
  */
 int ring_set_map(int data_fd, int ctl_fd, uint32_t *doorbell, int exclusive,
 		 struct ring_set **ret_set);
 
-/** Replace the doorbell that the consumer sleeps on. A thread that has just read the old one
- *  still wakes that; reader_synchronize() waits for such threads. */
+/** Replace the doorbell that the consumer sleeps on. A thread that has read the old one may still
+ *  write to it; reader_synchronize() waits for such threads. */
 void ring_set_doorbell(struct ring_set *set, uint32_t *doorbell);
 /** Wake the consumer of the set unconditionally. */
 void ring_set_ring(const struct ring_set *set);
 
-/** ring_set_unmap() - only after reader_synchronize(). NULL is fine. The address
- *  space is kept for the next set (place.h says why). */
+/** ring_set_unmap() - unmap a set, after reader_synchronize(). NULL is allowed. The address
+ *  space is kept for the next set (place.h has the reason). */
 void ring_set_unmap(struct ring_set *set);
 
-/** Called by the fork handlers in the child: an exclusive set belongs to the parent. */
+/** Stop recording into an exclusive set, in a forked child: the set belongs to the parent. */
 void ring_set_disown(struct ring_set *set);
 
-/** The target of a hook->binding; constant, may be copied. */
+/** Make a binding, the target of hook->binding; constant, may be copied. */
 struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session);
-/** No sequence that begins from now on records through @binding. */
+/** The same, with a preparation before each record (prepare.h), or 0. */
+struct binding ring_binding_prepared(struct ring_set *set, uint32_t id, uint32_t session,
+				     uint32_t preparation);
+/** Disable @binding for all sequences that begin from now on. */
 static inline void ring_binding_stop(struct binding *binding)
 {
 	__atomic_store_n(&binding->nr_cycles, 0, __ATOMIC_RELAXED);
@@ -69,17 +72,31 @@ static inline void ring_binding_stop(struct binding *binding)
 }
 
 /**
- * ring_record() - one record into the ring of this CPU.
+ * ring_record() - write a record into the ring of this CPU.
  * @hook: its binding names set and id; loaded inside the sequence, may be cleared at any time.
  * @payload: @len bytes, readable for LTT_PAYLOAD_SLACK bytes more. Rejected records are counted
  * in the ring.
  */
 void ring_record(const struct hook *hook, const void *payload, size_t len);
 
+/**
+ * ring_record_prepared() - the same, if a filter accepts the event, with the values of contexts
+ * before the payload.
+ * @preparation: value that was read from hook->preparation; the binding may have a newer one, which
+ *               is used.
+ * @extra: bytes after the payload that are not recorded; for the filter.
+ * @ip: address of the call site, for the context of this name; NULL: unknown.
+ */
+void ring_record_prepared(const struct hook *hook, uint32_t preparation, const void *payload,
+			  size_t len, size_t extra, const void *ip);
+
 /** Count a loss that happened before there was a payload (ltt_stage()). */
 void ring_lose_oversize(const struct hook *hook);
 
-/** The session of a hook's binding, read safely; 0 where it is empty. */
+/** Count an event that a rule's sampling left out, where section_skip() can't. */
+void ring_count_not_sampled(const struct hook *hook);
+
+/** The session of a hook's binding, read safely; 0: the hook has no binding. */
 uint32_t ring_hook_session(const struct hook *hook);
 
 /** Largest payload of a record in the set, in bytes. */
@@ -98,8 +115,8 @@ void reader_exit(unsigned int token);
  */
 void reader_synchronize(void);
 
-/** In the child after fork: forget readers of the parent's other threads. @may_call: system
- *  calls are allowed by seccomp filters. */
+/** In a forked child: reset the counts of readers in the parent's other threads. @may_call: seccomp
+ *  filters allow system calls. */
 void reader_after_fork_child(bool may_call);
 
 #endif

@@ -33,7 +33,7 @@ ptrdiff_t ring_rseq_area;
 enum { NOT_DECIDED = -1 };
 static int producer = NOT_DECIDED;
 static int machine_has_rseq;
-static void (*given_up)(void); /* called when sequences are given up */
+static void (*given_up)(void); /* called when sequences are disabled */
 static int stopped;	       /* sequences are not to be used any more */
 
 static struct rseq *area_at(ptrdiff_t offset)
@@ -111,13 +111,13 @@ uint64_t ring_rseq_lend(void)
 		if (rseq_unregister(size))
 			return lent | (uint64_t)size << LENT_SIZE_SHIFT;
 	}
-	/* It stays the thread's: what the child records is counted as lost. */
+	/* The area stays registered for the thread: records of the child are counted as lost. */
 	refused = 1;
 	forget_cpu();
 	return lent | LENT_IN_VAIN;
 }
 
-/* Where the thread is moved in between, the kernel stores the CPU itself. */
+/* If the thread migrates in between, the kernel stores the CPU itself. */
 static void remember_cpu(void)
 {
 	uint32_t cpu, now;
@@ -158,7 +158,7 @@ int ring_sequences_stopped(void)
 	return __atomic_load_n(&stopped, __ATOMIC_SEQ_CST);
 }
 
-/* --- what the machine has ----------------------------------------------------------- */
+/* --- features of the machine ----------------------------------------------------------- */
 
 /* A sequence in flight can only be waited for with this (Linux 5.10). */
 static int membarrier_restarts_sequences(void)
@@ -180,7 +180,7 @@ static int rseq_wanted(void)
 	return SECTION_SUPPORTED && !(unwanted && !strcmp(unwanted, "1"));
 }
 
-void ring_register_waits(void)
+void ring_register_membarrier(void)
 {
 	ring_syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ, 0, 0, 0);
 }
@@ -188,10 +188,10 @@ void ring_register_waits(void)
 /* glibc >= 2.32; weak, so that an older one will do as well. */
 extern char __libc_single_threaded __attribute__((weak));
 
-static void prepare_to_wait(void)
+static void register_membarrier_early(void)
 {
 	if (&__libc_single_threaded && __libc_single_threaded)
-		ring_register_waits();
+		ring_register_membarrier();
 }
 
 /* Two threads may decide at once: each word is stored once, with its final value. */
@@ -206,7 +206,7 @@ static enum ring_producer rseq_decide(void)
 	}
 	ring_rseq_area = offset;
 	machine_has_rseq = 1;
-	prepare_to_wait();
+	register_membarrier_early();
 	return RING_RSEQ;
 }
 
@@ -229,7 +229,7 @@ enum ring_producer ring_producer(void)
 	return now == RING_RSEQ ? RING_RSEQ : RING_FALLBACK;
 }
 
-void ring_call_when_given_up(void (*call)(void))
+void ring_on_rseq_given_up(void (*call)(void))
 {
 	given_up = call;
 }

@@ -1,44 +1,47 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * section.h - the restartable sequence that records, per machine.
+ * section.h - the restartable sequences that record events, for each architecture.
  *
- * Each machine's file provides
+ * Each architecture's file provides
  *
- *   SECTION_SUPPORTED      1 where there is a sequence
- *   SECTION_SIG            what rseq was, or is to be, registered with
+ *   SECTION_SUPPORTED      1 if it has sequences
+ *   SECTION_SIG            signature with which rseq is registered
  *   section_thread_pointer()
- *   section_read_cycles()  the counter; the fallback producer's clock
+ *   section_read_cycles()  reads the cycle counter; the fallback producer's clock
  *
- * and, for record.c alone (SECTION_FUNCTIONS), three functions that differ in the source of the
+ * and, for record.c only (SECTION_FUNCTIONS), three functions that differ in the source of the
  * clock and in the code that handles the result:
  *
- *   ring_record()     the counter, read inside the sequence; continues in record_unusual()
- *   unless the record is complete section_cycles()  the same, and returns the answer
- *   section_given()   the clock was read before; returns the answer
+ *   ring_record()     the cycle counter, read inside the sequence; no preparation; calls
+ *                     record_unusual() unless the record is complete
+ *   section_cycles()  the cycle counter; returns the result
+ *   section_given()   the clock was read before; returns the result
  *
- * The sequences answer with RES_* (set.h). Their steps, in order:
+ * The results are RES_* (set.h). The steps of a sequence, in order:
  *
- *   load binding, set, id; bound the CPU; bound the payload; look at the state;
- *   refuse (and count, a sequence of its own) if the ring is full;
+ *   load binding, set, id; bound the CPU; compare the preparation; bound the payload; check the
+ *   state;
+ *   if the ring is full, count the loss (by another sequence) and return;
  *   clock, never behind last_ts; store last_ts;
  *   header (compact, wide or extended) and payload;
  *   count[!parity]; region entry when the record's end is in another sub-buffer;
- *   store pub: the section's LAST instruction, nothing may stand behind it.
+ *   store pub: this must be the LAST instruction of the sequence.
  *
- * Preempted, migrated or interrupted by a signal anywhere before that store,
- * the thread finds itself at the abort handler and begins again, at most
- * SECTION_RESTARTS times. Everything that is loaded through the binding is
- * loaded inside: reader_synchronize() restarts all sequences that still use it.
+ * If the thread is preempted, migrated or interrupted by a signal before that store,
+ * the kernel continues it at the abort handler, which restarts the sequence, at most
+ * SECTION_RESTARTS times. All data that is reached through the binding is loaded
+ * inside the sequence: reader_synchronize() restarts all sequences that still use it.
  *
- * A counter (counter.h) is another: find this CPU's part and add, the addition being the
- * commit.
+ * Counters (counter.h) have a sequence of their own: it finds this CPU's part and adds; the
+ * addition is the commit. So has the count of events that are not sampled, in this CPU's ring, if
+ * recording is on.
  *
- * Extended headers serve where the clock's epoch is not the one in `pub`, or
- * where so much time has passed that 24 bits of epoch could come round.
+ * Extended headers are used if the clock's epoch is not the one in `pub`, or
+ * if so much time has passed that the 24 bits of the epoch could wrap around.
  *
- * A clock behind last_ts is recorded as last_ts: another thread read its own
- * later and came first, or the counter is not what it should be. It is a time
- * within this call either way, and a stream never goes backwards.
+ * A clock value before last_ts is recorded as last_ts, so that times in a stream never decrease:
+ * another thread has read its clock later and recorded first, or the counter is wrong. In the first
+ * case last_ts is a time within this call, too.
  */
 #ifndef TRACER_RING_SECTION_H
 #define TRACER_RING_SECTION_H
@@ -55,7 +58,7 @@
 #define SECTION_ALIAS_BITS 50	      /* a step of the clock below 2^50 can't alias */
 #define SECTION_HINT_REACH 1073741824 /* hint_end is ahead by less than 2^31 */
 
-/* Numbers that assembly can take; gcc allows an asm thirty operands only. */
+/* Offsets of members as plain numbers for assembly, since gcc allows only thirty operands. */
 #define O_SITE_ONLY 32
 #define O_HOOK_BINDING 0
 #define O_HOOK_COUNTER 16
@@ -72,6 +75,7 @@
 #define O_BINDING_SET 40
 #define O_BINDING_NR_GIVEN 52
 #define O_BINDING_NR_WORDS 56
+#define O_BINDING_PREPARATION 60
 #define O_SET_LIMIT 0
 #define O_SET_SUBBUF_MASK 8
 #define O_SET_DATA_MASK 16
@@ -85,6 +89,7 @@
 #define O_PROD_LOST_FULL 32
 #define O_PROD_HINT_END 56
 #define O_PROD_HINT_EPOCH 64
+#define O_PROD_NOT_SAMPLED 72
 #define O_PROD_REGION 128
 #define O_CONS_CONSUMED -2048 /* from the producer block of the same ring */
 #define O_CONS_STATE -2040
@@ -93,6 +98,7 @@
 #define O_CHECK(number, type, member) _Static_assert(number == offsetof(type, member), #member)
 O_CHECK(O_SITE_ONLY, struct ltt_site, only);
 O_CHECK(O_BINDING_NR_WORDS, struct binding, nr_words);
+O_CHECK(O_BINDING_PREPARATION, struct binding, preparation);
 O_CHECK(O_HOOK_BINDING, struct hook, binding);
 O_CHECK(O_HOOK_COUNTER, struct hook, counter);
 O_CHECK(O_COUNTER_WORDS, struct counter, words);
@@ -120,6 +126,7 @@ O_CHECK(O_PROD_COUNT, struct ltt_ring_prod, count);
 O_CHECK(O_PROD_LOST_FULL, struct ltt_ring_prod, lost_full);
 O_CHECK(O_PROD_HINT_END, struct ltt_ring_prod, hint_end);
 O_CHECK(O_PROD_HINT_EPOCH, struct ltt_ring_prod, hint_epoch);
+O_CHECK(O_PROD_NOT_SAMPLED, struct ltt_ring_prod, not_sampled);
 O_CHECK(O_PROD_REGION, struct ltt_ring_prod, region);
 O_CHECK(O_CONS_CONSUMED + 4096, struct ltt_ring_cons, consumed);
 O_CHECK(O_CONS_STATE + 4096, struct ltt_ring_cons, state);
@@ -130,12 +137,18 @@ _Static_assert(sizeof(struct ltt_ring_region) == 16, "the sequence shifts by 4")
 #define N(number) N_(number)
 #define N_(number) #number
 
-uint32_t section_cycles(const struct hook *hook, const void *payload, size_t len);
-uint32_t section_given(const struct hook *hook, const void *payload, size_t len, uint64_t ts);
-/** Of counter.c (SECTION_ADD), where a machine has it (SECTION_HAS_ADD): add to a word of the
+/** @preparation: the preparation that was run (prepare.h); 0: none. */
+uint32_t section_cycles(const struct hook *hook, const void *payload, size_t len,
+			uint32_t preparation);
+uint32_t section_given(const struct hook *hook, const void *payload, size_t len,
+		       uint32_t preparation, uint64_t ts);
+/** For counter.c (SECTION_ADD), if the architecture has it (SECTION_HAS_ADD): add to a word of the
  *  hook's counter, in this CPU's part, if it counts @field.
- *  Return: 0; 1 where it can't: the word has not changed. */
+ *  Return: 0; 1: not possible, the word has not changed. */
 uint32_t section_add(const struct hook *hook, uint64_t word, uint64_t value, uint32_t field);
+/** For admit.c (SECTION_SKIP), if the architecture has it (SECTION_HAS_SKIP): count an event that
+ *  is not sampled. Return: 0; 1: not possible, it was not counted. */
+uint32_t section_skip(const struct hook *hook);
 void record_unusual(const struct hook *hook, const void *payload, size_t len, uint32_t res);
 
 #if defined(__x86_64__) && !defined(__ILP32__)

@@ -4,22 +4,21 @@
  * record.c alone.
  *
  * Two sections a function, each with its descriptor and its commit at the very
- * end: 1 to 2 records, 7 to 8 counts a record that was refused. Each record
- * looks at `consumed` and at the epoch itself; the hints in struct
- * ltt_ring_prod are left alone. The instruction that stores the second
- * descriptor is the last one that the first section covers.
+ * end: 1 to 2 records, 7 to 8 counts a record that was refused. Each record checks `consumed` and
+ * the epoch itself; the hints in struct ltt_ring_prod are left alone. The instruction that stores
+ * the second descriptor is the last one that the first section covers.
  *
  * Order: `consumed` is loaded before the data is stored because a branch
  * depends on it; all stores of a record come before `pub` because that is a
  * store-release; and a record that enters a sub-buffer is preceded by a barrier,
- * so that what is written lies never more than a sub-buffer and two records in
- * front of a `pub` that a reader can see (snapshots rely on it).
+ * so that written data is never more than a sub-buffer and two records in front of a `pub` that a
+ * reader can see (snapshots rely on it).
  *
- * Registers: x0 hook, x1 payload, x2 len, x3 the clock if given, w4 restarts
- * left, x9 rseq area; a restart needs them. x10 binding, x6 set, w11 CPU, x12
- * producer block (its data area begins one page behind it), x13 old pub, x14
- * clock, w5 state and RES_*, x16 bytes of the record and then new pub; x7, x8,
- * x15, x17 scratch.
+ * Registers: x0 hook, x1 payload, x2 len, w3 preparation, w4 restarts
+ * left, d16 the clock if given, x9 rseq area; a restart needs them. x10 binding, x6
+ * set, w11 CPU, x12 producer block (its data area begins one page behind it), x13 old
+ * pub, x14 clock, w5 state and RES_*, x16 bytes of the record and then new pub; x7,
+ * x8, x15, x17 scratch.
  */
 #ifndef TRACER_RING_SECTION_AARCH64_H
 #define TRACER_RING_SECTION_AARCH64_H
@@ -56,7 +55,7 @@ static inline uint64_t section_read_cycles(void)
 	"	.popsection\n"
 
 /* Find the ring and see that it is on and has room. */
-#define SECTION_FIND(o_nr) \
+#define SECTION_FIND(o_nr, preparation) \
 	"1:\n" \
 	"3:	adrp	x15, 11b\n" \
 	"	add	x15, x15, :lo12:11b\n" \
@@ -68,6 +67,9 @@ static inline uint64_t section_read_cycles(void)
 	"	ldr	x6, [x10, #" N(O_BINDING_SET) "]\n" \
 	"	cmp	w11, w15\n" \
 	"	b.hs	21f\n" \
+	"	ldr	w15, [x10, #" N(O_BINDING_PREPARATION) "]\n" \
+	"	cmp	w15, " preparation "\n" \
+	"	b.ne	36f\n" \
 	"	ldr	x16, [x10, #" N(O_BINDING_STRIDE) "]\n" \
 	"	ldr	x17, [x10, #" N(O_BINDING_BASE) "]\n" \
 	"	madd	x12, x11, x16, x17\n" \
@@ -89,7 +91,7 @@ static inline uint64_t section_read_cycles(void)
 	"	b.hi	29f\n"
 
 #define SECTION_CLOCK_CYCLES "	mrs	x14, cntvct_el0\n"
-#define SECTION_CLOCK_GIVEN "	mov	x14, x3\n"
+#define SECTION_CLOCK_GIVEN "	fmov	x14, d16\n"
 
 /* Never behind last_ts; extended where the epoch has changed, or may have. */
 #define SECTION_HEADER \
@@ -184,7 +186,7 @@ static inline uint64_t section_read_cycles(void)
 	"35:	stlr	x16, [x12]\n" \
 	"2:\n"
 
-/* 19: the answer is in w5. 4: the kernel has cleared rseq_cs. */
+/* 19: the result is in w5. 4: the kernel has cleared rseq_cs. */
 #define SECTION_LEAVE(answer) \
 	"19:	str	xzr, [x9, #8]\n" \
 	"18:\n" \
@@ -194,6 +196,8 @@ static inline uint64_t section_read_cycles(void)
 	"	ret\n" \
 	"23:	mov	w5, #" N(RES_TOO_LONG) "\n" \
 	"	b	19b\n" \
+	"36:	mov	w5, #" N(RES_PREPARE) "\n" \
+	"	b	19b\n" \
 	"	.inst	" N(SECTION_SIG) "\n" \
 	"4:	subs	w4, w4, #1\n" \
 	"	b.ne	3b\n" \
@@ -201,7 +205,7 @@ static inline uint64_t section_read_cycles(void)
 	"	b	18b\n"
 
 /* The binding is loaded with acquire first: a thread that sees one sees ring_rseq_area. */
-#define SECTION_FUNCTION(name, o_nr, clock, answer) \
+#define SECTION_FUNCTION(name, o_nr, before, preparation, clock, answer) \
 	__asm__("	.pushsection .text." #name ", \"ax\", %progbits\n" \
 		"	.balign 32\n" \
 		SECTION_DESCRIPTORS \
@@ -217,8 +221,9 @@ static inline uint64_t section_read_cycles(void)
 		"	mrs	x15, tpidr_el0\n" \
 		"	cbz	x9, 17f\n" \
 		"	add	x9, x9, x15\n" \
+		before \
 		"	mov	w4, #" N(SECTION_RESTARTS) "\n" \
-		SECTION_FIND(o_nr) \
+		SECTION_FIND(o_nr, preparation) \
 		clock \
 		SECTION_HEADER \
 		SECTION_REFUSE \
@@ -239,10 +244,13 @@ static inline uint64_t section_read_cycles(void)
 	"	mov	w3, w5\n" \
 	"	b	record_unusual\n"
 
-SECTION_FUNCTION(ring_record, O_BINDING_NR_CYCLES, SECTION_CLOCK_CYCLES,
+SECTION_FUNCTION(ring_record, O_BINDING_NR_CYCLES, "", "wzr", SECTION_CLOCK_CYCLES,
 		 SECTION_TELL_RECORD_UNUSUAL);
-SECTION_FUNCTION(section_cycles, O_BINDING_NR_CYCLES, SECTION_CLOCK_CYCLES, SECTION_ANSWER);
-SECTION_FUNCTION(section_given, O_BINDING_NR_GIVEN, SECTION_CLOCK_GIVEN, SECTION_ANSWER);
+SECTION_FUNCTION(section_cycles, O_BINDING_NR_CYCLES, "", "w3", SECTION_CLOCK_CYCLES,
+		 SECTION_ANSWER);
+/* A vector register holds the clock: the others are in use. */
+SECTION_FUNCTION(section_given, O_BINDING_NR_GIVEN, "	fmov	d16, x4\n", "w3",
+		 SECTION_CLOCK_GIVEN, SECTION_ANSWER);
 /* clang-format on */
 
 #endif

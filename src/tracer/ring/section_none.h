@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * section_none.h - machines without a restartable sequence of ours: the
- * fallback producer serves, with CLOCK_MONOTONIC.
+ * section_none.h - the functions of section.h for processors without a restartable sequence in this
+ * project: each event goes to the fallback producer, and the clock is CLOCK_MONOTONIC.
  */
 #ifndef TRACER_RING_SECTION_NONE_H
 #define TRACER_RING_SECTION_NONE_H
@@ -35,17 +35,20 @@ void ring_record(const struct hook *hook, const void *payload, size_t len)
 		record_unusual(hook, payload, len, res);
 }
 
-uint32_t section_cycles(const struct hook *hook, const void *payload, size_t len)
+uint32_t section_cycles(const struct hook *hook, const void *payload, size_t len,
+			uint32_t preparation)
 {
 	(void)payload;
 	(void)len;
+	(void)preparation;
 	return refer(hook);
 }
 
-uint32_t section_given(const struct hook *hook, const void *payload, size_t len, uint64_t ts)
+uint32_t section_given(const struct hook *hook, const void *payload, size_t len,
+		       uint32_t preparation, uint64_t ts)
 {
 	(void)ts;
-	return section_cycles(hook, payload, len);
+	return section_cycles(hook, payload, len, preparation);
 }
 
 #endif

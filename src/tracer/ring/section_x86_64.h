@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * section_x86_64.h - the sequences of section.h for x86-64; included by
- * record.c, by emit.c for the short way of a word, and by counter.c.
+ * record.c, by emit.c for the short way of a word, by counter.c and by admit.c.
  *
  * Whole functions, so that the usual way runs straight down, through the
  * commit, to the return. rdtsc begins only when every instruction before it has
@@ -10,7 +10,7 @@
  * the hints in struct ltt_ring_prod, and the clock in the middle.
  *
  * Three sections a function, each with its descriptor and its commit at the very
- * end; what is unusual leaves the first for the others:
+ * end; unusual cases leave the first for the others:
  *
  *   1 to 2   the usual way, and all in front of the entry that it jumps back to,
  *            the other two among it; commits pub
@@ -32,7 +32,7 @@
  * a restart needs them. rcx binding, r8 producer block (its data area begins
  * one page behind it), r11 old pub, rax clock, rdx scratch. Below the stack: -4
  * restarts left, -16 the clock if given, -24 set, -32 state and RES_CROSSED,
- * -40 clock.
+ * -40 clock, -56 preparation.
  */
 #ifndef TRACER_RING_SECTION_X86_64_H
 #define TRACER_RING_SECTION_X86_64_H
@@ -42,6 +42,7 @@
 #define SECTION_HAS_CYCLES 1
 #define SECTION_HAS_WORD
 #define SECTION_HAS_ADD
+#define SECTION_HAS_SKIP
 
 static inline void *section_thread_pointer(void)
 {
@@ -59,7 +60,8 @@ static inline uint64_t section_read_cycles(void)
 	return (uint64_t)high << 32 | low;
 }
 
-#if defined(SECTION_FUNCTIONS) || defined(SECTION_WORD) || defined(SECTION_ADD)
+#if defined(SECTION_FUNCTIONS) || defined(SECTION_WORD) || defined(SECTION_ADD) || \
+	defined(SECTION_SKIP)
 /* One instruction a line. */
 /* clang-format off */
 
@@ -76,8 +78,8 @@ static inline uint64_t section_read_cycles(void)
 	"	.popsection\n"
 
 /* In front of the entry. 21: no ring for this thread. 24: not plainly on.
- * 22: too long, or an id that needs the wide header. */
-#define SECTION_BLOCKS(clock) \
+ * 22: too long, another preparation, or an id that needs the wide header. */
+#define SECTION_BLOCKS(clock, check) \
 	"21:	movq	" N(O_BINDING_SET) "(%rcx), %rcx\n" \
 	"	movl	" N(O_SET_ELSEWHERE) "(%rcx), %ecx\n" \
 	"	jmp	19f\n" \
@@ -86,7 +88,9 @@ static inline uint64_t section_read_cycles(void)
 	"	jz	20f\n" \
 	"	movl	%edx, -32(%rsp)\n" \
 	"	jmp	27b\n" \
-	"22:	movq	" N(O_BINDING_SET) "(%rcx), %rdx\n" \
+	"22:\n" \
+	check \
+	"	movq	" N(O_BINDING_SET) "(%rcx), %rdx\n" \
 	"	cmpq	" N(O_SET_MAX_PAYLOAD) "(%rdx), %r10\n" \
 	"	ja	23f\n" \
 	"	cmpl	$" N(O_CONS_ON) ", " N(O_CONS_STATE) "(%r8)\n" \
@@ -107,8 +111,28 @@ static inline uint64_t section_read_cycles(void)
 	"	leaq	6(%r11, %r10), %rcx\n" \
 	"	jmp	28f\n"
 
+/* The bound of a payload. A binding with a preparation, or with an id that needs the wide header,
+ * has the bound 0. */
+#define SECTION_BOUND_PLAIN \
+	"	cmpq	" N(O_BINDING_PAYLOAD_END) "(%rcx), %r10\n" \
+	"	jae	22b\n"
+#define SECTION_CHECK_PLAIN \
+	"	cmpl	$0, " N(O_BINDING_PREPARATION) "(%rcx)\n" \
+	"	jne	36f\n"
+
+/* The same where the preparation at -56(%rsp) was made. */
+#define SECTION_BOUND_ANY \
+	"	movl	-56(%rsp), %edx\n" \
+	"	cmpl	%edx, " N(O_BINDING_PREPARATION) "(%rcx)\n" \
+	"	jne	36f\n" \
+	"	movq	" N(O_BINDING_SET) "(%rcx), %rdx\n" \
+	"	cmpq	" N(O_SET_MAX_PAYLOAD) "(%rdx), %r10\n" \
+	"	ja	23f\n" \
+	"	cmpl	$29, " N(O_BINDING_ID) "(%rcx)\n" \
+	"	ja	22b\n"
+
 /* Find the ring and see that it is on. */
-#define SECTION_FIND(o_nr) \
+#define SECTION_FIND(o_nr, bound) \
 	"3:	leaq	11b(%rip), %rax\n" \
 	"	movq	%rax, %fs:8(%r9)\n" \
 	"	movq	" N(O_HOOK_BINDING) "(%rdi), %rcx\n" \
@@ -119,8 +143,7 @@ static inline uint64_t section_read_cycles(void)
 	"	jae	21b\n" \
 	"	imulq	" N(O_BINDING_STRIDE) "(%rcx), %r8\n" \
 	"	addq	" N(O_BINDING_BASE) "(%rcx), %r8\n" \
-	"	cmpq	" N(O_BINDING_PAYLOAD_END) "(%rcx), %r10\n" \
-	"	jae	22b\n"
+	bound
 
 #define SECTION_CLOCK_CYCLES \
 	"	rdtsc\n" \
@@ -155,8 +178,8 @@ static inline uint64_t section_read_cycles(void)
 	"	incq	%rax\n" \
 	"	movq	%rax, " N(O_PROD_COUNT) "(%r8, %rdx)\n"
 
-/* edx = hint_end, less what the header is longer than a compact one. The hints
- * say: this sub-buffer, room, this epoch; and the clock is not behind. */
+/* edx = hint_end, less the bytes by which the header is longer than a compact one. The hints
+ * mean: this sub-buffer, room, this epoch; and the clock is not behind. */
 #define SECTION_TRUST_HINTS \
 	"	subl	%r11d, %edx\n" \
 	"	cmpl	%edx, %r10d\n" \
@@ -186,8 +209,8 @@ static inline uint64_t section_read_cycles(void)
 	"	movq	%rcx, " N(O_PROD_PUB) "(%r8)\n" \
 	"2:	movq	$0, %fs:8(%r9)\n"
 
-/* The room as it is, and how far it reaches inside this sub-buffer. The first section
- * covers what leads to it. */
+/* The actual free room, and its part inside this sub-buffer. The first section covers the code that
+ * leads to it. */
 #define SECTION_ROOM \
 	"1:\n" \
 	"25:	movl	$" N(O_CONS_ON) ", -32(%rsp)\n" \
@@ -314,7 +337,7 @@ static inline uint64_t section_read_cycles(void)
 	"6:	movl	-32(%rsp), %ecx\n" \
 	"	jmp	19f\n"
 
-/* 19: the answer is in ecx. 4: the kernel has cleared rseq_cs. */
+/* 19: the result is in ecx. 4: the kernel has cleared rseq_cs. */
 #define SECTION_LEAVE(answer) \
 	"19:	movq	$0, %fs:8(%r9)\n" \
 	"18:	movq	%r10, %rdx\n" \
@@ -324,6 +347,8 @@ static inline uint64_t section_read_cycles(void)
 	"	ret\n" \
 	"23:	movl	$" N(RES_TOO_LONG) ", %ecx\n" \
 	"	jmp	19b\n" \
+	"36:	movl	$" N(RES_PREPARE) ", %ecx\n" \
+	"	jmp	19b\n" \
 	"	.byte	0x0f, 0xb9, 0x3d\n" /* ud1, with the signature */ \
 	"	.long	" N(SECTION_SIG) "\n" \
 	"4:	decl	-4(%rsp)\n" \
@@ -331,7 +356,7 @@ static inline uint64_t section_read_cycles(void)
 	"	movl	$" N(RES_RESTARTS) ", %ecx\n" \
 	"	jmp	18b\n"
 
-#define SECTION_FUNCTION(name, o_nr, before, clock, done, answer) \
+#define SECTION_FUNCTION(name, o_nr, before, bound, check, clock, done, answer) \
 	__asm__("	.pushsection .text." #name ", \"ax\", @progbits\n" \
 		"	.balign 32\n" \
 		"	.cfi_startproc\n" \
@@ -341,7 +366,7 @@ static inline uint64_t section_read_cycles(void)
 		SECTION_HEADER \
 		SECTION_FULL \
 		SECTION_PUBLISH \
-		SECTION_BLOCKS(clock) \
+		SECTION_BLOCKS(clock, check) \
 		"	.balign 32\n" \
 		"	.globl " #name "\n" \
 		"	.hidden " #name "\n" \
@@ -353,7 +378,7 @@ static inline uint64_t section_read_cycles(void)
 		"	testq	%r9, %r9\n" \
 		"	jz	17f\n" \
 		before \
-		SECTION_FIND(o_nr) \
+		SECTION_FIND(o_nr, bound) \
 		clock \
 		SECTION_USUAL \
 		done \
@@ -374,12 +399,15 @@ static inline uint64_t section_read_cycles(void)
 	"	jmp	record_unusual\n"
 
 #ifdef SECTION_FUNCTIONS
-SECTION_FUNCTION(ring_record, O_BINDING_NR_CYCLES, "", SECTION_CLOCK_CYCLES, "",
-		 SECTION_TELL_RECORD_UNUSUAL);
-SECTION_FUNCTION(section_cycles, O_BINDING_NR_CYCLES, "", SECTION_CLOCK_CYCLES,
+SECTION_FUNCTION(ring_record, O_BINDING_NR_CYCLES, "", SECTION_BOUND_PLAIN, SECTION_CHECK_PLAIN,
+		 SECTION_CLOCK_CYCLES, "", SECTION_TELL_RECORD_UNUSUAL);
+SECTION_FUNCTION(section_cycles, O_BINDING_NR_CYCLES, "	movl	%ecx, -56(%rsp)\n",
+		 SECTION_BOUND_ANY, "", SECTION_CLOCK_CYCLES,
 		 "	movl	$" N(O_CONS_ON) ", %eax\n", SECTION_ANSWER);
-SECTION_FUNCTION(section_given, O_BINDING_NR_GIVEN, "	movq	%rcx, -16(%rsp)\n",
-		 SECTION_CLOCK_GIVEN, "	movl	$" N(O_CONS_ON) ", %eax\n", SECTION_ANSWER);
+SECTION_FUNCTION(section_given, O_BINDING_NR_GIVEN,
+		 "	movl	%ecx, -56(%rsp)\n	movq	%r8, -16(%rsp)\n",
+		 SECTION_BOUND_ANY, "", SECTION_CLOCK_GIVEN,
+		 "	movl	$" N(O_CONS_ON) ", %eax\n", SECTION_ANSWER);
 #endif
 
 #ifdef SECTION_WORD
@@ -388,10 +416,10 @@ SECTION_FUNCTION(section_given, O_BINDING_NR_GIVEN, "	movq	%rcx, -16(%rsp)\n",
  * (rsi) and one listening session. Only the fast path is here; all other cases, interruptions
  * included, go to emit_word_slow().
  *
- * The descriptor stays behind: the section begins where all that its abort needs
- * is in place, so that a stale one does no harm there, and elsewhere the kernel
- * takes it away. The addresses of the thread's area and of the CPU's ring are
- * what the clock waits for: each load in their chains shows.
+ * The descriptor is not cleared: the section begins where all values that its abort handler needs
+ * are in place, so that a stale one does no harm there, and elsewhere the kernel takes it away.
+ * The addresses of the thread's area and of the CPU's ring delay the reading of the clock: each
+ * load in their chains counts.
  */
 __asm__("	.pushsection .text.ltt_emit_word, \"ax\", @progbits\n"
 	"	.balign 32\n"
@@ -411,7 +439,7 @@ __asm__("	.pushsection .text.ltt_emit_word, \"ax\", @progbits\n"
 	"	.globl ltt_emit_word\n"
 	"	.type ltt_emit_word, @function\n"
 	"ltt_emit_word:\n"
-	"	movq	emit_plainly@gottpoff(%rip), %rax\n"
+	"	movq	emit_fast_path_valid@gottpoff(%rip), %rax\n"
 	"	movq	ring_rseq_area(%rip), %r9\n"
 	"	cmpb	$0, %fs:(%rax)\n"
 	"	je	19b\n"
@@ -503,6 +531,58 @@ __asm__("	.pushsection .text.section_add, \"ax\", @progbits\n"
 	"	jmp	19b\n"
 	"	.cfi_endproc\n"
 	"	.size section_add, . - section_add\n"
+	"	.popsection\n");
+#endif
+
+#ifdef SECTION_SKIP
+/*
+ * section_skip(): rdi hook; one addition to not_sampled, which is the commit. Of the two numbers of
+ * rings in a binding one is 0. r10 restarts left, r9 rseq area.
+ */
+__asm__("	.pushsection .text.section_skip, \"ax\", @progbits\n"
+	"	.balign 32\n"
+	"	.cfi_startproc\n"
+	"	.pushsection .data.rel.ro.ltt_rseq, \"aw\"\n"
+	"	.balign 32\n"
+	"11:	.long 0, 0\n"
+	"	.quad 1f, 2f - 1f, 4f\n"
+	"	.popsection\n"
+	"	.globl section_skip\n"
+	"	.hidden section_skip\n"
+	"	.type section_skip, @function\n"
+	"section_skip:\n"
+	"	movq	ring_rseq_area(%rip), %r9\n"
+	"	movl	$" N(SECTION_RESTARTS) ", %r10d\n"
+	"	testq	%r9, %r9\n"
+	"	jz	19f\n"
+	"1:	leaq	11b(%rip), %rax\n"
+	"	movq	%rax, %fs:8(%r9)\n"
+	"	movq	" N(O_HOOK_BINDING) "(%rdi), %rcx\n"
+	"	movl	%fs:4(%r9), %r8d\n"
+	"	testq	%rcx, %rcx\n"
+	"	jz	2f\n"
+	"	movl	" N(O_BINDING_NR_CYCLES) "(%rcx), %eax\n"
+	"	orl	" N(O_BINDING_NR_GIVEN) "(%rcx), %eax\n"
+	"	cmpl	%eax, %r8d\n"
+	"	jae	18f\n"
+	"	imulq	" N(O_BINDING_STRIDE) "(%rcx), %r8\n"
+	"	addq	" N(O_BINDING_BASE) "(%rcx), %r8\n"
+	"	testl	$" N(O_CONS_ON) ", " N(O_CONS_STATE) "(%r8)\n"
+	"	jz	2f\n"
+	"	incq	" N(O_PROD_NOT_SAMPLED) "(%r8)\n"
+	"2:	movq	$0, %fs:8(%r9)\n"
+	"	xorl	%eax, %eax\n"
+	"	ret\n"
+	"18:	movq	$0, %fs:8(%r9)\n"
+	"19:	movl	$1, %eax\n"
+	"	ret\n"
+	"	.byte	0x0f, 0xb9, 0x3d\n" /* ud1, with the signature */
+	"	.long	" N(SECTION_SIG) "\n"
+	"4:	decl	%r10d\n"
+	"	jnz	1b\n"
+	"	jmp	19b\n"
+	"	.cfi_endproc\n"
+	"	.size section_skip, . - section_skip\n"
 	"	.popsection\n");
 #endif
 /* clang-format on */

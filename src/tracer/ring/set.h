@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * set.h - a mapped ring set, as the files ring*.c see it.
+ * set.h - a mapped ring set, private to the files of this folder.
  *
- * Made and unmapped by the helper thread; read by every thread, by signal
- * handlers and by the restartable sequence (section_*.h). Constant once made,
- * but for the fallback producer's locks, `disowned` and `doorbell`.
+ * Made and unmapped by the helper thread; read by all threads, signal
+ * handlers and restartable sequences (section_*.h). Constant once made,
+ * except the fallback producer's locks, `disowned` and `doorbell`.
  *
- * Memory, in one place (place.h): a page with this structure, then
- * the rings, at equal distances, so that a multiplication finds one. A ring is
+ * Memory, in one range (place.h): a page with this structure, then
+ * the rings, at equal distances. The mapping of a ring is
  *
  *   its page of the ctl file (read-only) | producer block | data | data again
  *
- * and a producer block of several pages (very many sub-buffers) comes whole in
- * front of that, and then its first page again in its place: a ring's words are
- * always one page before its data and one page behind the consumer's.
+ * If the producer block has several pages (very many sub-buffers), it is mapped completely
+ * before that, and its first page once more at its place: so a ring's producer words are
+ * always one page before its data, and one page after the consumer's words.
  */
 #ifndef TRACER_RING_SET_H
 #define TRACER_RING_SET_H
@@ -30,18 +30,18 @@
 
 /**
  * struct ring_set
- * @limit: most bytes that may be unconsumed behind a record; more than a
- *         position can hold in overwrite mode.
- * @subbuf_mask: the bits of a position that number the sub-buffer, and above.
+ * @limit: most bytes that may be unconsumed after a record; in overwrite mode
+ *         larger than any position.
+ * @subbuf_mask: the bits of a position above the offset in the sub-buffer.
  * @data_mask: data_size - 1.
- * @region_back: from the page in front of a ring's data area back to the whole
- *               producer block, if that is longer; else 0.
- * @elsewhere: what a sequence answers that may not write: RES_ELSEWHERE and why.
+ * @region_back: bytes from the complete producer block to its first page before the
+ *               data, if the block has several pages; else 0.
+ * @elsewhere: the result of a sequence that may not write: RES_ELSEWHERE and the reason.
  * @max_payload: a record of this payload and any header fits max_record.
- * @stride: from one ring's mapping to the next.
- * @base: page in front of the data area of ring 0.
- * @bytes: of the place (place.h) that the set is in.
- * @lock: the fallback producer's try-locks, one a ring; exclusive sets only.
+ * @stride: bytes from one ring's mapping to the next.
+ * @base: page before the data area of ring 0.
+ * @bytes: size of the memory range (place.h) of the set.
+ * @lock: the fallback producer's try-locks, one for each ring; exclusive sets only.
  */
 struct ring_set {
 	uint64_t limit;
@@ -63,18 +63,19 @@ struct ring_set {
 };
 
 /*
- * The result of an attempt to record. 0: there is no listener, nothing to do.
- * Published: LTT_RING_ON and LTT_RING_WAKE as they were read, and perhaps
- * RES_CROSSED. Plain numbers: assembly takes them.
+ * The result of an attempt to record. 0: the hook has no binding. If the record was
+ * published: LTT_RING_ON and LTT_RING_WAKE as they were read, and possibly
+ * RES_CROSSED. Plain numbers for assembly.
  */
 #define RES_CROSSED 16	   /* published and entered another sub-buffer */
 #define RES_REFUSED 32	   /* ring full; counted */
 #define RES_TOO_LONG 64	   /* not counted yet */
-#define RES_RESTARTS 128   /* the bound was hit; not counted yet */
-#define RES_ELSEWHERE 256  /* no ring for this sequence; not counted yet */
-#define RES_GIVEN 512	   /* ... the clock must be read before */
-#define RES_EXCLUSIVE 1024 /* ... the fallback producer's set */
-#define RES_RING_SHIFT 16  /* with RES_CROSSED: which ring */
+#define RES_RESTARTS 128   /* SECTION_RESTARTS was reached; not counted yet */
+#define RES_ELSEWHERE 256  /* this sequence can't write the set; not counted yet; the reason: */
+#define RES_GIVEN 512	   /* the clock must be read before */
+#define RES_EXCLUSIVE 1024 /* only the fallback producer writes the set */
+#define RES_PREPARE 2048   /* the record needs another preparation; not counted */
+#define RES_RING_SHIFT 16  /* with RES_CROSSED: the ring's number */
 
 /** A ring's words. Only the first page: regions are elsewhere. */
 static inline struct ltt_ring_prod *ring_prod(const struct ring_set *set, uint32_t ring)
@@ -87,6 +88,14 @@ static inline struct ltt_ring_region *ring_regions(const struct ring_set *set, u
 	uint8_t *words = set->base + ring * set->stride - set->region_back;
 
 	return ((struct ltt_ring_prod *)words)->region;
+}
+
+/** The words (LTT_FILTER_WORDS) of rules with a rate or number, which all processes share. */
+static inline uint64_t *ring_shared_words(const struct ring_set *set)
+{
+	uint64_t num_subbuf = (set->data_mask + 1) >> set->subbuf_shift;
+
+	return (uint64_t *)&ring_regions(set, 0)[num_subbuf];
 }
 
 static inline const struct ltt_ring_cons *ring_cons(const struct ring_set *set, uint32_t ring)

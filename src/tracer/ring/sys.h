@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sys.h - the few system calls of the ring's producer, made without libc.
+ * sys.h - the system calls of the ring's producer, made without libc.
  *
  * libc's wrappers set errno, may be cancellation points and may themselves be
- * traced (preloaded wrappers). These are none of it and may run in a signal
- * handler. Results are the kernel's: negative errno.
+ * traced (preloaded wrappers). These functions are not, and may run in a signal handler. They
+ * return the kernel's results: negative errno.
  */
 #ifndef TRACER_RING_SYS_H
 #define TRACER_RING_SYS_H
@@ -54,8 +54,8 @@ static inline long ring_syscall(long nr, long a, long b, long c, long d)
 }
 #endif
 
-/** Orders all before it before all behind it, stores before loads too. In
- *  assembly, because ThreadSanitizer refuses the compiler's. */
+/** A full memory barrier, also between stores and later loads. In assembly, because
+ *  ThreadSanitizer does not support the compiler's. */
 static inline void ring_full_fence(void)
 {
 #if defined(__x86_64__)
@@ -78,8 +78,8 @@ static inline void ring_futex_wake(uint32_t *word)
 	ring_syscall(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, INT_MAX, 0);
 }
 
-/** Wake a sleeper in another process: its word changes first, so that it can't
- *  fall asleep on what it read before. */
+/** Wake a process that sleeps on the word. The word is changed first, so that the process can't
+ * fall asleep on the old value. */
 static inline void ring_doorbell(uint32_t *doorbell)
 {
 	__atomic_add_fetch(doorbell, 1, __ATOMIC_SEQ_CST);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sessions as listeners: which points are recorded into which ring sets. Called
- * by libltt's own thread as the daemon says.
+ * Arms and disarms points: a session's ring set becomes a listener of a point. Called by the helper
+ * thread on the daemon's requests.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -20,8 +20,8 @@ static struct listener *site_arm_find_set(const struct point_state *point,
 	return l;
 }
 
-/* A listener that is there already under another id, or for the set that is replaced,
- * gives its place to the new one. */
+/* A listener that is there already under another id, or for the set that is replaced, is replaced
+ * by the new one. */
 static int site_arm_point(struct point_state *point, const struct binding *binding,
 			  struct ring_set *replaces)
 {
@@ -31,6 +31,7 @@ static int site_arm_point(struct point_state *point, const struct binding *bindi
 	int res = 0;
 
 	if (present && present->binding.id == binding->id &&
+	    present->binding.preparation == binding->preparation &&
 	    present->binding.session == binding->session) {
 		if (old && old != present)
 			point_detach(point, old);
@@ -51,14 +52,15 @@ static int site_arm_point(struct point_state *point, const struct binding *bindi
 }
 
 int site_arm(uint32_t id, struct ring_set *set, uint32_t session, uint32_t event_id,
-	     struct ring_set *replaces)
+	     uint32_t preparation, struct ring_set *replaces)
 {
 	struct point_state *point;
 	struct binding binding;
 	int res;
 
 	registry_lock();
-	binding = ring_binding(set, event_id, session); /* see site_stop_sequences() */
+	/* see site_stop_sequences() */
+	binding = ring_binding_prepared(set, event_id, session, preparation);
 	point = point_find(id);
 	res = point ? site_arm_point(point, &binding, replaces) : -ENOENT;
 	registry_unlock();

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Filled twice: first without memory, to learn how much it takes. */
+/* Filled twice: first without memory, to measure the size. */
 struct block {
 	char *base;
 	size_t used;

@@ -2,9 +2,8 @@
 /*
  * describe.h - a copy of an event's description in one block of memory.
  *
- * A point outlives each of the libraries that its sites are in, and the helper
- * thread reads its description while one of them may be unloaded: so each point
- * owns a copy.
+ * A point may outlive the libraries that contain its sites, and the helper thread reads its
+ * description while they may be unloaded; so each point owns a copy.
  */
 #ifndef TRACER_SITE_DESCRIBE_H
 #define TRACER_SITE_DESCRIBE_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The hook table of a site (hook.h). A traced call takes the pointer to a table
- * once and may walk it for a while, also after a larger table has replaced it;
- * so every change is made in all generations.
+ * The hook table of a site (hook.h). An event loads the pointer to a table once, and
+ * may use that table after a larger one has replaced it; so each change is made in all
+ * generations of the table.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -45,6 +45,8 @@ static void hooks_store(struct hook_table *table, uint32_t at, const struct hook
 {
 	for (; table && at < table->cap; table = table->older) {
 		__atomic_store_n(&table->hook[at].binding, hook->binding, __ATOMIC_RELEASE);
+		__atomic_store_n(&table->hook[at].preparation, hook->preparation, __ATOMIC_RELEASE);
+		__atomic_store_n(&table->hook[at].closed_for, 0, __ATOMIC_RELAXED);
 		__atomic_store_n(&table->hook[at].probe, hook->probe, __ATOMIC_RELEASE);
 		__atomic_store_n(&table->hook[at].field, hook->field, __ATOMIC_RELAXED);
 		__atomic_store_n(&table->hook[at].counter, hook->counter, __ATOMIC_RELEASE);
@@ -68,7 +70,7 @@ static void find_only(struct site_state *site)
 	for (uint32_t i = 0; i < site->table->nr; i++) {
 		if (is_free(&site->table->hook[i]))
 			continue;
-		only = site->table->hook[i].binding;
+		only = site->table->hook[i].preparation ? NULL : site->table->hook[i].binding;
 		listeners++;
 	}
 	if (site->site)

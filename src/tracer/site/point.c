@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The table of points: all sites that look the same from outside are one point.
+ * The table of points: sites with the same name, kind, log level and fields (markers: format) are
+ * one point.
  * Found by name (registration, probes) and by id (the daemon).
  */
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include "registry.h"
 
 #define FIRST_BUCKETS 256u
-#define MAX_FIELDS    256u
+#define MAX_FIELDS 256u
 
 struct buckets {
 	struct point_state **by_name;
@@ -20,11 +21,11 @@ struct buckets {
 	uint32_t nr; /* a power of two */
 };
 
-static struct point_state *first_by_name[FIRST_BUCKETS], *first_by_id[FIRST_BUCKETS];
-static struct buckets table = { first_by_name, first_by_id, FIRST_BUCKETS };
+static struct point_state *initial_by_name[FIRST_BUCKETS], *initial_by_id[FIRST_BUCKETS];
+static struct buckets table = { initial_by_name, initial_by_id, FIRST_BUCKETS };
 static struct point_state *oldest, *newest;
 static uint32_t nr_points, last_id;
-static struct point_listener listener;
+static struct point_listener observer;
 
 static uint32_t hash_name(const char *name)
 {
@@ -115,7 +116,7 @@ static bool belongs(const struct site_state *site, const struct point_state *poi
 	return same_fields(site, &point->pub);
 }
 
-/* --- points come and go --------------------------------------------------------- */
+/* --- adding and removing points --------------------------------------------------------- */
 
 static void link_hash(struct point_state *point)
 {
@@ -138,7 +139,7 @@ static void site_point_grow(void)
 
 	if (!lists)
 		return;
-	if (table.by_name != first_by_name)
+	if (table.by_name != initial_by_name)
 		free(table.by_name);
 	table = (struct buckets){ lists, lists + nr, nr };
 	for (struct point_state *point = oldest; point; point = point->next)
@@ -266,7 +267,7 @@ static int find_or_make(const struct site_state *site, struct point_state **ret_
 	return make_point(site, hash, ret_point);
 }
 
-/* All listeners of the point listen here too, as far as memory goes. */
+/* Add the listeners of the point to a new site of it, as far as there is memory. */
 static void hook_listeners(struct site_state *site)
 {
 	for (struct listener *l = site->point->listeners; l; l = l->next)
@@ -301,8 +302,8 @@ int point_join(struct site_state *site)
 	if (point->pub.nr_sites++ == 0) {
 		link_point(point);
 		probe_point_added(point);
-		if (listener.added)
-			listener.added(&point->pub, listener.data);
+		if (observer.added)
+			observer.added(&point->pub, observer.data);
 	}
 	return 0;
 }
@@ -318,8 +319,8 @@ void point_leave(struct site_state *site)
 	site->point = NULL;
 	if (--point->pub.nr_sites)
 		return;
-	if (listener.removed)
-		listener.removed(point->pub.id, listener.data);
+	if (observer.removed)
+		observer.removed(point->pub.id, observer.data);
 	unlink_point(point);
 	while (point->listeners)
 		point_detach(point, point->listeners);
@@ -339,13 +340,17 @@ struct listener *listener_new(const struct binding *binding, struct ltt_probe *p
 	if (binding) {
 		new->binding = *binding;
 		new->hook.binding = &new->binding;
+		new->hook.preparation = binding->preparation;
 	}
 	return new;
 }
 
 static void destroy_listener(struct limbo *limbo)
 {
-	free(limbo); /* its first member */
+	struct listener *dead = (struct listener *)limbo; /* its first member */
+
+	free(dead->owned);
+	free(dead);
 }
 
 int point_attach(struct point_state *point, struct listener *new)
@@ -391,8 +396,8 @@ void site_listen(const struct point_listener *new)
 	static const struct point_listener nobody;
 
 	registry_lock();
-	listener = new ? *new : nobody;
-	for (struct point_state *point = oldest; point && listener.added; point = point->next)
-		listener.added(&point->pub, listener.data);
+	observer = new ? *new : nobody;
+	for (struct point_state *point = oldest; point && observer.added; point = point->next)
+		observer.added(&point->pub, observer.data);
 	registry_unlock();
 }

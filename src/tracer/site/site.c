@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Objects (programs, libraries) come and go with their sites; the registry's
+ * Registration of objects (programs, libraries) with their sites; the registry's
  * lock; limbo.
  */
 #include <pthread.h>
@@ -10,11 +10,13 @@
 #include "tracer/agent/agent.h"
 #include "tracer/base/env.h"
 #include "registry.h"
+#include "tracer/ring/context.h"
 #include "tracer/ring/ring.h"
+#include "tracer/ring/spare.h"
 
 #define LIMBO_FULL 256u
 
-/** struct object - what one call of ltt_sites_register() announced. */
+/** struct object - the sites of one call of ltt_sites_register(). */
 struct object {
 	struct object *next;
 	struct ltt_site *const *begin;
@@ -94,9 +96,9 @@ static void on_exit_begin(void)
 }
 
 /*
- * Handlers run backwards, and the loader's own, which runs destructors, is put in
- * after the constructors of libraries and before the program's. So one put in by
- * a library comes too late; each of the first objects puts one in.
+ * Exit handlers run in reverse order of registration, and the loader's own, which runs destructors,
+ * is registered after the constructors of libraries and before the program's. So a library's
+ * handler runs too late; each of the first objects registers one.
  */
 static void watch_exit(void)
 {
@@ -119,9 +121,9 @@ static bool is_named(const struct ltt_event *event)
 static void site_warn(const struct ltt_event *event)
 {
 	if (is_named(event))
-		tracer_debug("%s:%u: %s can't be recorded%s%s", event->file, event->line, event->name,
-			    event->format ? "; its format: " : "",
-			    event->format ? event->format : "");
+		tracer_debug("%s:%u: %s can't be recorded%s%s", event->file, event->line,
+			     event->name, event->format ? "; its format: " : "",
+			     event->format ? event->format : "");
 }
 
 /* Files of one object that include one header announce the same sites. */
@@ -236,8 +238,8 @@ static void free_object(struct object *object)
 	free(object);
 }
 
-/* Nobody calls these sites any more, but what is on its way in them is waited for.
- * Return: whether anything can be: a site that was never hooked has no calls in progress. */
+/* No thread calls these sites any more, but the caller waits for calls in progress. Return: whether
+ * there can be any: a site that was never hooked has none. */
 static bool close_sites(struct object *object)
 {
 	bool visited = false;
@@ -266,7 +268,7 @@ static void orphan_object(struct object *object)
 /*
  * At exit: the registry forgets where the sites are, and they go on recording.
  * The lock's holder may be this very thread (exit() called from a list), or
- * one that never runs again; then things stay as they are.
+ * one that never runs again; then nothing is changed.
  */
 static void orphan_sites(struct ltt_site *const *begin)
 {
@@ -321,6 +323,7 @@ void site_after_fork_parent(void)
 
 void site_after_fork_child(void)
 {
-	stage_after_fork_child();
+	spare_after_fork_child();
+	context_forget();
 	registry_unlock();
 }

@@ -2,10 +2,10 @@
 /*
  * site.h - the registry of sites, and hooking listeners to them.
  *
- * One registry a process, one lock (a plain mutex that the fork handlers
- * take). Points are what the daemon sees: one *point* stands for all sites that
- * share name, kind, level and field layout (a marker name with two formats is
- * two points). Point ids are never reused within a process.
+ * One registry in each process, with one lock (a plain mutex that the fork handlers
+ * take). Points are announced to the daemon: a *point* stands for all sites with the
+ * same name, kind, level and field layout (a marker name with two formats is two
+ * points). Point ids are never reused within a process.
  */
 #ifndef TRACER_SITE_SITE_H
 #define TRACER_SITE_SITE_H
@@ -27,8 +27,8 @@ struct point {
 
 /**
  * Called when points are added or removed, with the registry's lock held: must not block
- * and must not call back into the registry. The application side (app.c)
- * queues and wakes the helper thread.
+ * and must not call the registry. The agent's listener (agent/points.c) queues them and wakes the
+ * helper thread.
  */
 struct point_listener {
 	void (*added)(const struct point *point, void *data);
@@ -41,30 +41,31 @@ void site_listen(const struct point_listener *listener);
 
 /**
  * site_arm() - record a point into a ring set under an event id.
- * @replaces: a set that the new one takes over from, or NULL: hooks of the point
- *            to @replaces are swapped in one store, so that no event is recorded
- *            twice or not at all (a forked child that gets buffers of its own).
+ * @preparation: run before each record (prepare.h); 0: none.
+ * @replaces: a set that @set replaces, or NULL: each hook is changed by one store,
+ *            so that no event is recorded twice or not at all (in a forked child that
+ *            receives separate buffers).
  * Sites of the point that appear later are armed too.
- * Return: 0, 1 (was armed so already), -ENOENT (no such point), -ENOMEM.
+ * Return: 0, 1 (it was armed in this way already), -ENOENT (no such point), -ENOMEM.
  */
 int site_arm(uint32_t point, struct ring_set *set, uint32_t session, uint32_t event_id,
-	     struct ring_set *replaces);
+	     uint32_t preparation, struct ring_set *replaces);
 
-/** Stop; -ENOENT if it was not armed. Caller synchronises. */
+/** Disarm a point; -ENOENT if it was not armed. The caller calls reader_synchronize(). */
 int site_disarm(uint32_t point, struct ring_set *set);
 
-/** Remove a set from every site. Caller synchronises before unmapping. */
+/** Remove a set from all sites. The caller calls reader_synchronize() before unmapping. */
 void site_disarm_all(struct ring_set *set);
-/** No sequence that begins from now on records or counts: ring_stop_sequences(). Any
- *  thread, no signal handler. */
+/** Disable all sequences that begin from now on, see ring_stop_sequences(). Any thread, no signal
+ *  handler. */
 void site_stop_sequences(void);
 
-/** Restrict what the calling thread emits to one session; 0 lifts it. State
- *  dumps use it. Async-signal safe. */
+/** Restrict the events of the calling thread to one session; 0 lifts the restriction. State dumps
+ * use it. Async-signal safe. */
 void site_only_session(uint32_t session);
 
-/** Suppress what the calling thread emits (nests): libltt's own malloc calls
- *  must not be traced by the malloc wrapper. */
+/** Suppress the events of the calling thread (nests): libltt's own malloc calls must not be traced
+ * by the malloc wrapper. */
 void site_mute(void);
 void site_unmute(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * elf.h - reads the identification of a loaded object. Memory is read while
- * the loader's lock keeps the object mapped; the file is read later, without it.
+ * elf.h - reads the identification of a loaded object. Its memory is read while
+ * the loader's lock keeps the object mapped; its file is read later, without the lock.
  */
 #ifndef TRACER_STATEDUMP_ELF_H
 #define TRACER_STATEDUMP_ELF_H
@@ -19,8 +19,8 @@
  * @base: lowest address of the object.
  * @size: from there to its end, bytes.
  * @pic: position independent.
- * @link_name: separate file with debugging information; empty: none named.
- * @link_crc: its checksum.
+ * @link_name: separate file with debugging information; empty: none.
+ * @link_crc: checksum of that file.
  */
 struct elf_object {
 	uintptr_t base;
@@ -33,10 +33,11 @@ struct elf_object {
 	char path[PATH_MAX];
 };
 
-/** From memory, within dl_iterate_phdr(): base, size, pic, build id. False: no loaded segment. */
+/** Read base, size, pic and build id from memory, within dl_iterate_phdr(). Return: false: there is
+ *  no loaded segment. */
 bool elf_read_memory(struct elf_object *object, const struct dl_phdr_info *info);
 
-/** From its file, @object->path: the debug link, if there is one. */
+/** Read the debug link from the file @object->path, if there is one. */
 void elf_read_file(struct elf_object *object);
 
 #endif

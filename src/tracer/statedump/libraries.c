@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The loaded libraries. They are collected under the loader's lock, which holds
- * up every dlopen() of the program, and recorded after it.
+ * State dump of the loaded libraries. They are collected under the loader's lock, which
+ * blocks dlopen() in the program, and recorded after it is released.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ static int collect(struct dl_phdr_info *info, size_t size, void *data)
 
 static void statedump_libraries_record(const struct elf_object *o)
 {
-	ltt_trace(ltt_statedump, bin_info, o->base, o->size, o->path, o->pic,
-		  o->build_id_len > 0, o->link_name[0] != '\0');
+	ltt_trace(ltt_statedump, bin_info, o->base, o->size, o->path, o->pic, o->build_id_len > 0,
+		  o->link_name[0] != '\0');
 	if (o->build_id_len)
 		ltt_trace(ltt_statedump, build_id, o->base, o->build_id, o->build_id_len);
 	if (o->link_name[0])

@@ -24,8 +24,8 @@ struct dump {
 	uint64_t serial; /* ascending along the list */
 };
 
-/* Not held while a dump runs: that one may take its time, fork, and take the
- * program's locks, below which others register and unregister. */
+/* Not held while a dump runs: a dump may run for long, fork, and take the program's locks, below
+ * which others register and unregister. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct dump *dumps;
 static uint64_t last_serial;
@@ -97,7 +97,7 @@ EXPORT int ltt_statedump_unregister(void (*run)(void *priv), void *priv)
 	return 0;
 }
 
-/* The next dump behind @after, marked as running. Return: false where there is none. */
+/* The next dump behind @after, marked as running. Return: false: there is none. */
 static bool begin_next(uint64_t after, struct dump *ret_dump)
 {
 	struct dump *dump;

@@ -11,10 +11,10 @@
 /** Run all dumps into one session. Helper thread, with no lock of libltt's held. */
 void statedump_run(uint32_t session);
 
-/** The part that libltt does by itself. The calling thread is muted. */
+/** Record the loaded libraries. The calling thread must be muted. */
 void statedump_libraries(void);
 
-/* fork handlers; the lock is a leaf */
+/* Fork handlers. No other lock is taken while the registrations of dumps are locked. */
 void statedump_before_fork(void);
 void statedump_after_fork_parent(void);
 void statedump_after_fork_child(void);

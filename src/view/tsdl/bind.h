@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * bind.h - from a type as it is written to the type of one use of it. The
- * meaning of a reference such as `_len` or `stream.event.header.id` depends on where the
- * type is used, so each use gets its own copy of whatever holds references, and the
- * field that is referred to gets a slot in which its value is kept.
+ * bind.h - resolves the references in a declared type for one place where the type is used. The
+ * meaning of a reference like `_len` or `stream.event.header.id` depends on that place, so each
+ * gets a copy of all compound types; and the field that is referred to gets a slot, in which its
+ * value is stored during decoding.
  */
 #ifndef VIEW_TSDL_BIND_H
 #define VIEW_TSDL_BIND_H
 
 #include "parser.h"
 
-/* Scopes, in the order in which they are read. */
+/* CTF's dynamic scopes, in the order in which they are read. */
 enum root {
 	ROOT_PACKET_HEADER,
 	ROOT_PACKET_CONTEXT,
@@ -21,16 +21,16 @@ enum root {
 	NR_ROOTS
 };
 
-/* Slots below this are for fields that belong to all events of a stream; each
- * event's own fields share the rest with the other events'. */
+/* Slots below this are for scopes that all events of a stream have; the others are for the context
+ * and the fields of an event, and every event class reuses them. */
 #define OUTER_SLOTS 256u
 
 /**
- * struct binder - a place in a trace where types are bound; copied where it forks
- * (into streams, into events).
- * @open: structs around the one that is being copied, outermost first.
- * @root: the scope that they are in.
- * @next_outer, @next_inner: slots that are free, of the stream's and of an event's fields.
+ * struct binder - the context in which types are bound; copied for each stream class and
+ * event class.
+ * @open: structs that contain the one that is being copied, outermost first.
+ * @root: the scope of @open.
+ * @next_outer, @next_inner: next free slots, below and above OUTER_SLOTS.
  */
 struct binder {
 	struct tsdl *p;
@@ -42,9 +42,10 @@ struct binder {
 	uint32_t next_inner;
 };
 
-/** Replace the type of a scope by a bound one; NULL is none. Return: 0, or as tsdl_fail(). */
+/** Replace the type of a scope by a bound one; *@type NULL: no such scope. Return: 0, or negative
+ *  after tsdl_fail(). */
 int tsdl_bind_root(struct binder *binder, enum root root, const struct ctf_type **type);
-/** Keep the value of a field of this scope. Return: 0, or as tsdl_fail(). */
+/** Assign a slot to a field of this scope. Return: 0, or negative after tsdl_fail(). */
 int tsdl_give_slot(struct binder *binder, enum root root, struct ctf_field *field);
 
 #endif

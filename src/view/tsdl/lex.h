@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * lex.h - words of TSDL, the language of CTF 1.8 metadata. Pure; works on text
- * that belongs to the caller, and never reads past its end.
+ * lex.h - lexer of TSDL, the language of CTF 1.8 metadata. Pure; the text is owned by the caller.
  */
 #ifndef VIEW_TSDL_LEX_H
 #define VIEW_TSDL_LEX_H
@@ -15,7 +14,7 @@ enum token_kind {
 	TOKEN_BAD,	   /* a byte or literal that TSDL does not know */
 	TOKEN_WORD,	   /* identifier or keyword */
 	TOKEN_NUMBER,	   /* without a sign */
-	TOKEN_STRING,	   /* text and len are between the quotes, escapes not yet undone */
+	TOKEN_STRING,	   /* text and len: the string without quotes, with escapes */
 	TOKEN_ASSIGN_TYPE, /* := */
 	TOKEN_ELLIPSIS,
 	TOKEN_ARROW,	    /* -> */
@@ -37,7 +36,7 @@ struct lex {
 void lex_next(struct lex *lex, struct token *ret_token);
 bool token_is(const struct token *token, const char *word);
 
-/** Undo the escapes of a TOKEN_STRING. @dst: token->len bytes. Return: length. */
+/** Replace the escapes of a TOKEN_STRING. @dst: token->len bytes. Return: length. */
 size_t token_unescape(const struct token *token, char *dst);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * parser.h - state of one run of the TSDL parser, shared by its sources.
- * Functions return 0, or -EPROTO once tsdl_fail() has noted why.
+ * Functions return 0, or -EPROTO after tsdl_fail() has stored the reason.
  */
 #ifndef VIEW_TSDL_PARSER_H
 #define VIEW_TSDL_PARSER_H
@@ -12,7 +12,7 @@
 #define TSDL_MAX_NESTING 48
 #define TSDL_MAX_FIELDS 4096
 #define TSDL_MAX_STREAMS 1024
-/* Copies of types and steps of searches that one metadata may cost. */
+/* Limit of copies of types and steps of searches for one metadata file. */
 #define TSDL_BUDGET (64u << 20)
 
 enum tsdl_namespace { NS_ALIAS, NS_STRUCT, NS_VARIANT, NS_ENUM };
@@ -25,7 +25,7 @@ struct tsdl_name {
 	struct ctf_type *type;
 };
 
-/* Scalars whose byte order or clock is only known at the end. */
+/* Scalars whose byte order or clock is known only after the whole metadata was parsed. */
 struct tsdl_pending {
 	struct ctf_type *type;
 	struct tsdl_pending *next;
@@ -58,7 +58,7 @@ struct tsdl_value {
 };
 
 int tsdl_fail(struct tsdl *p, const char *fmt, ...) PRINTF(2, 3);
-/** Hostile metadata could use unbounded time: all steps of some kinds are charged to one budget. */
+/** Count steps against TSDL_BUDGET, as malicious metadata could use unlimited time. */
 int tsdl_spend(struct tsdl *p, uint64_t steps);
 void tsdl_advance(struct tsdl *p);
 int tsdl_expect(struct tsdl *p, char c);
@@ -81,9 +81,9 @@ void tsdl_scope_add(struct tsdl *p, enum tsdl_namespace ns, const char *name,
 struct ctf_type *tsdl_scope_find(struct tsdl *p, enum tsdl_namespace ns, const char *name);
 
 /* type.c */
-/** A type that only `:=` or `;` may follow. */
+/** Parse a type that must be followed by `:=` or `;`. */
 int tsdl_type(struct tsdl *p, struct ctf_type **ret_type);
-/** Whether the current token begins a typealias, typedef or a definition by tag? */
+/** Whether the current token begins a typealias, a typedef or a definition with a tag. */
 bool tsdl_at_declaration(const struct tsdl *p);
 int tsdl_declaration(struct tsdl *p);
 
@@ -92,10 +92,10 @@ int tsdl_integer(struct tsdl *p, struct ctf_type **ret_type);
 int tsdl_float(struct tsdl *p, struct ctf_type **ret_type);
 int tsdl_string_type(struct tsdl *p, struct ctf_type **ret_type);
 int tsdl_check_align(struct tsdl *p, uint64_t align);
-/** Byte order and clock of a scalar are resolved when everything is read. */
+/** Add a scalar whose byte order and clock are resolved at the end. */
 void tsdl_pend(struct tsdl *p, struct ctf_type *type);
 
-/* enum.c: behind `enum [NAME]`, with its container */
+/* enum.c: the part after `enum [NAME]` and its container */
 int tsdl_enum_body(struct tsdl *p, struct ctf_type *type);
 
 /* resolve.c */

@@ -11,7 +11,7 @@
 
 #define DIRECT_IDS 8192u
 
-/* --- what may be skipped ---------------------------------------------------- */
+/* --- skippable types -------------------------------------------------------- */
 
 static bool is_passable(const struct ctf_field *field)
 {
@@ -88,7 +88,7 @@ static void set_packet_roles(const struct ctf_type *type)
 				type->fields[i].role = packet_roles[k].role;
 }
 
-/* The id may be said again by an option of a variant: whichever is last counts. */
+/* The id may be repeated by an option of a variant: the last one counts. */
 static void set_header_roles(const struct ctf_type *type, const struct ctf_clock **clock)
 {
 	for (uint32_t i = 0; type && i < type->nr_fields; i++) {
@@ -235,7 +235,7 @@ static void index_events(struct tsdl *p, struct ctf_stream_class *sc)
 	qsort(sc->sorted, sc->nr_sorted, sizeof(*sc->sorted), resolve_by_id);
 }
 
-/* Where there is one stream an event need not say which it belongs to. */
+/* If there is only one stream, an event need not name its stream. */
 static int assign_events(struct binder *b)
 {
 	struct ctf_trace_class *tc = b->p->tc;

@@ -9,7 +9,7 @@
 #include "trace/metadata.h"
 #include "parser.h"
 
-/* How often a declaration that never ends is looked for its end by its look. */
+/* How many times the end of an unterminated declaration is searched by its form. */
 #define MAX_BLIND_RESYNCS 16
 
 int tsdl_fail(struct tsdl *p, const char *fmt, ...)
@@ -118,7 +118,7 @@ int tsdl_value(struct tsdl *p, struct tsdl_value *ret_value)
 	return tsdl_path(p, &ret_value->text);
 }
 
-/* --- what the blocks say -------------------------------------------------- */
+/* --- contents of the blocks ----------------------------------------------- */
 
 /* One statement: `key = value;` has @v, `key := type;` has @type. */
 typedef int (*set_fn)(struct tsdl *p, void *object, const char *key, const struct tsdl_value *v,
@@ -356,7 +356,7 @@ static int top_level(struct tsdl *p)
 	return tsdl_fail(p, "'%.*s' begins no declaration", (int)MIN(p->tok.len, 40u), p->tok.text);
 }
 
-/* --- the whole text, past what is wrong ----------------------------------- */
+/* --- the whole text, past invalid declarations ---------------------------- */
 
 static void tsdl_report_error(struct tsdl *p)
 {

@@ -78,7 +78,7 @@ static int declarator(struct tsdl *p, struct ctf_type *type, const char **ret_na
 
 /* --- typealias, typedef --------------------------------------------------- */
 
-/* The words of a name such as `unsigned long`, joined by single spaces. Where a
+/* The words of a name like `unsigned long`, joined by single spaces. Where a
  * declarator follows, the last word is its and stays. */
 static int type_name(struct tsdl *p, bool declarator_follows, const char **ret_name)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Preloaded into a daemon: its file calls fail when the environment says so.
+ * Preloaded into a daemon: its file calls fail as the environment selects.
  *   LTT_FAULT_AT=K       from the K-th call on, counted over all kinds, from 1
  *   LTT_FAULT_TIMES=N    that many calls
  *   LTT_FAULT_ERRNO=E    with this error; a write takes half of it first if
  *   LTT_FAULT_SHORT=1
  *   LTT_FAULT_KILL=1     the call is never made, or half of it: the process is killed
- *   LTT_FAULT_STOP=1     before each call the process is stopped, until it is told to go on
+ *   LTT_FAULT_STOP=1     before each call the process is stopped, until it gets SIGCONT
  *   LTT_FAULT_COUNT=FILE where to put the number of calls, as text
  */
 #include <dlfcn.h>

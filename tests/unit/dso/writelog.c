@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Preloaded into a daemon: writes down, in the file LTT_WRITE_LOG, what it changes in
- * files below LTT_WRITE_ROOT, call by call (struct entry of lib/power.c).
+ * Preloaded into a daemon: logs, in the file LTT_WRITE_LOG, its changes of files
+ * below LTT_WRITE_ROOT, call by call (struct entry of lib/power.c).
  */
 #include <dlfcn.h>
 #include <fcntl.h>

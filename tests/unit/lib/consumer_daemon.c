@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* consumer_daemon.c - starting ltt-consumerd and asking it. */
-#include "../consumer_client.h"
+/* consumer_daemon.c - starts ltt-consumerd and sends it requests. */
+#include "consumer_client.h"
 
 uint64_t mono_ns(void)
 {
@@ -84,7 +84,7 @@ void daemon_end(struct daemon *d)
 	CHECK(daemon_wait(d) == 0);
 }
 
-/* --- asking ------------------------------------------------------------------- */
+/* --- requests ------------------------------------------------------------------- */
 
 static void note_error(struct daemon *d, struct decoder *dec)
 {

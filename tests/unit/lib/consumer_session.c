@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* consumer_session.c - outputs, traces and rings; recording into them. */
-#include "../consumer_client.h"
+#include "consumer_client.h"
 
 const char test_tsdl[] =
 	"/* CTF 1.8 */\n"
@@ -147,4 +147,19 @@ void need_rseq(void)
 {
 	if (ring_init() != RING_RSEQ)
 		SKIP("no restartable sequences here");
+}
+
+struct blob text_blob(const char *text)
+{
+	return (struct blob){ (const uint8_t *)text, (uint32_t)strlen(text) };
+}
+
+uint32_t nr_cpus(void)
+{
+	return (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+}
+
+uint64_t lost_in_rings(const struct sums *s)
+{
+	return s->lost_full + s->lost_size + s->lost_busy;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* consumer_walk.c - what the consumer wrote, by the written formats alone. */
-#include "../consumer_client.h"
+/* consumer_walk.c - reads the consumer's files by the written formats alone. */
+#include "consumer_client.h"
 #include "trace/index.h"
 
 void *slurp(int dir, const char *name, size_t *ret_len)
@@ -56,7 +56,7 @@ void walk_stream(int dir, const char *name, struct test_packet *prev, struct wal
 		CHECK(p.discarded == p.lost_full + p.lost_size + p.lost_busy + p.lost_output);
 		if (prev->magic) { /* they touch, and nothing goes back */
 			CHECK(p.begin == prev->end && p.seq == prev->seq + 1);
-			/* but what the output has lost leaves a gap */
+			/* but packets that the output has lost leave a gap */
 			CHECK(p.pos == prev->pos + prev->size / 8 - sizeof(p) ||
 			      (p.pos > prev->pos && p.lost_output > prev->lost_output));
 			CHECK(p.recorded >= prev->recorded && p.discarded >= prev->discarded);
@@ -116,7 +116,7 @@ static bool is_allowed(const char *line, unsigned int allowed)
 		(strstr(line, "indexed size != stream file size") || ends_with_a_page(line)));
 }
 
-/* Does it say that a file ends with room for a packet that has no header yet? */
+/* Does it complain that a file ends with room for a packet that has no header yet? */
 static bool says_headless(void)
 {
 	return system("grep -q 'Invalid CTF magic number.* magic=0$' bt.err") == 0;

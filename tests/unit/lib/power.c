@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "power.h"
 
-#include "../consumer_client.h"
+#include "consumer_client.h"
 #include "view/view.h"
 
 #define SECTOR 512u
@@ -124,7 +124,7 @@ bool power_is_all_synced(void)
 	return synced;
 }
 
-/* --- what the disk may hold ---------------------------------------------------- */
+/* --- possible contents of the disk ---------------------------------------------------- */
 
 static struct file *file_of(const char *path)
 {
@@ -166,7 +166,7 @@ static bool is_in(const struct file *f, const char *dir)
 	       !strchr(f->path + len + 1, '/');
 }
 
-/* Entry @i has happened: keep account of what is durable. */
+/* Entry @i was executed: keep account of the durable data. */
 static void happen(const struct entry *e, const uint8_t *bytes, size_t i)
 {
 	if (e->kind == 'm')
@@ -202,7 +202,7 @@ static void make_file(const char *path, const uint8_t *data, size_t len)
 	close(fd);
 }
 
-/* @how: 0 all that was called for, 1 nothing but what was synced, else anything. */
+/* @how: 0 with all calls, 1 with the synced ones only, else with any of them. */
 static void make_disk(const uint8_t *log, size_t end, unsigned int how)
 {
 	static uint8_t data[MAX_BYTES];

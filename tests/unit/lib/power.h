@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * power.h - a loss of power at any moment: what the consumer changes in files is
- * written down (dso/writelog.c, preloaded), and disks are made as they may be found
- * afterwards. Works in the current directory: log, out (the output), disk.
+ * power.h - a loss of power at any moment: the consumer's changes of files are logged
+ * (dso/writelog.c, preloaded), and disks are made as they may be afterwards. Works in the
+ * current directory: log, out (the output), disk.
  */
 #ifndef TESTS_POWER_H
 #define TESTS_POWER_H
@@ -14,7 +14,7 @@
 void power_begin(void);
 /** This process has synced @fd. */
 void power_synced(int fd);
-/** From here on so many events have to be there, whatever happens. */
+/** From here on so many events have to be on every disk. */
 void power_mark(uint64_t events);
 /** Has everything that was written been synced by now? */
 bool power_is_all_synced(void);
@@ -24,13 +24,12 @@ uint64_t power_events(const char *path);
 struct power_sum {
 	uint64_t calls, disks;
 	uint64_t most;	 /* events in the end */
-	uint64_t synced; /* of these, such as had to be there */
+	uint64_t synced; /* of these, those that had to be there */
 };
 
 /**
- * power_check() - after each call that was written down, look at @images disks: the
- * first has all that was called for, the second nothing but what was synced, and the
- * others any of the sectors that no sync was about.
+ * power_check() - after each logged call, check @images disks: the first has all calls,
+ * the second the synced ones only, and the others any of the sectors that were not synced.
  */
 struct power_sum power_check(unsigned int images);
 

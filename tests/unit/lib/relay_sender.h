@@ -21,7 +21,7 @@ int sender_connect(struct relay *relay);
 bool sender_write(int fd, const struct encoder *enc, const void *body, size_t body_len);
 /** Return: the code of the next answer, or -1: the relay hung up. */
 int sender_answer(int fd);
-/** Say hello, and begin session, trace and stream 1. Return: as sender_answer(). */
+/** Send hello, and begin session, trace and stream 1. Return: as sender_answer(). */
 int sender_begin(int fd, const char *name, enum sync_mode sync, uint32_t live_us);
 /** The header of a packet of that stream, with its checksum. */
 struct packet_header sender_header(uint64_t seq, const void *body, size_t body_len);
@@ -30,7 +30,7 @@ bool sender_write_packet(int fd, const struct packet_header *header, const void 
 /** How many packets the index of that stream has. */
 uint64_t sender_stored(int out_fd, const char *name);
 
-/** Ask for something that has no body: @name of relay.def with its fields. */
+/** Send a request without a body: @name of relay.def with its fields. */
 #define SENDER_ASK(fd, name, ...)                                          \
 	({                                                                 \
 		struct req_##name req_ = __VA_ARGS__;                      \

@@ -6,9 +6,10 @@
  * interrupt all of them: the thread of another CPU sends them. The first argument counts up,
  * the second is the writer's id: CPU * 4 + 0 task, 1 softirq, 2 irq, 3 NMI.
  *
- * With measure=1: `count` times from one task, interrupts off, and says in the kernel's
- * log how long one took. Where the guest's clock counts instructions, that is their
- * number. With calls=1 too: calls of set_normalized_timespec64() instead.
+ * With measure=1: `count` times from one task, interrupts off, and writes the time of one to the
+ * kernel's log. Where the guest's clock counts instructions, that is their
+ * number. With calls=1 too: calls of set_normalized_timespec64() instead. With probe=1 too: there
+ * is a probe that does nothing.
  */
 #include <linux/cpu.h>
 #include <linux/hrtimer.h>
@@ -27,6 +28,8 @@ static bool measure;
 module_param(measure, bool, 0444);
 static bool calls;
 module_param(calls, bool, 0444);
+static bool probe;
+module_param(probe, bool, 0444);
 
 #define PERIOD_NS (200 * NSEC_PER_USEC)
 #define BATCH	  50 /* of a task, and of the NMI that is to come into the middle of that */
@@ -200,6 +203,23 @@ static void take_measure(void)
 		div64_u64(((end - empty) - (empty - begin)) * 1000, count));
 }
 
+static void do_nothing(void *data, unsigned int state, unsigned int cpu)
+{
+}
+
+static int measure_all(void)
+{
+	int ret = probe ? register_trace_cpu_frequency(do_nothing, NULL) : 0;
+
+	if (ret)
+		return ret;
+	take_measure();
+	if (probe)
+		unregister_trace_cpu_frequency(do_nothing, NULL);
+	tracepoint_synchronize_unregister();
+	return 0;
+}
+
 static void emit_on(struct emitter *e)
 {
 	struct task_struct *thread = kthread_create_on_cpu(task, e, e->cpu, "ltt_emit/%u");
@@ -230,10 +250,8 @@ static int __init emit_init(void)
 {
 	int ret;
 
-	if (measure) {
-		take_measure();
-		return 0;
-	}
+	if (measure)
+		return measure_all();
 	local_apic = ioremap(APIC_DEFAULT_PHYS_BASE, PAGE_SIZE);
 	if (!local_apic)
 		return -ENOMEM;

@@ -12,7 +12,7 @@
 
 #define MAX_BYTES (256u << 20)
 #define MAX_DEPTH 32u /* of names for a type, of structures within each other */
-#define MAX_MEMBERS (1u << 17) /* looked at for one that is wanted */
+#define MAX_MEMBERS (1u << 17) /* visited in the search for the wanted one */
 
 struct btf {
 	uint8_t *data;

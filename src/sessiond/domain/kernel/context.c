@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * context.c - the contexts that the module can record with each event, and those of a channel.
- * All records of a channel have the same, so it is fixed with the channel's place in the trace,
- * which is made when the first event is to be recorded.
+ * context.c - the contexts that the module can record with each event, and those of a channel. All
+ * records of a channel have the same contexts, so they can't be changed after the channel was
+ * added to the trace, which happens when its first event is to be recorded.
  */
 #include "context.h"
 
@@ -36,7 +36,7 @@ static bool kernel_context_next_name(const char **at, char ret[LTT_KMOD_TEXT_MAX
 	return len > 0;
 }
 
-/* One whose value has a form that we can't describe does not exist for us. */
+/* A context whose value has an unsupported form is treated as unknown. */
 static void kernel_context_add(struct layout *all, const struct ltt_kmod_field *field)
 {
 	struct layout *alone = layout_new(1, 0, LTT_KMOD_TEXT_MAX);
@@ -47,7 +47,7 @@ static void kernel_context_add(struct layout *all, const struct ltt_kmod_field *
 	layout_free(alone);
 }
 
-/* Return: what there is, borrowed; NULL: it can't be had. */
+/* Return: the context, borrowed; NULL: not available. */
 static const struct layout *kernel_context_load(struct kernel_domain *kernel)
 {
 	const struct kmod *kmod = kernel->kmod;
@@ -116,11 +116,19 @@ int kernel_each_context(struct domain_tracer *domain,
 {
 	const struct layout *all = kernel_context_load(kernel_of(domain));
 
+	kernel_each_own_context(kernel_of(domain), fn, data);
+	if (all)
+		kernel_perf_each(kernel_of(domain)->kmod, fn, data);
+	return all ? 0 : -ENODEV;
+}
+
+void kernel_each_own_context(struct kernel_domain *kernel,
+			     void (*fn)(const struct layout_field *context, void *data), void *data)
+{
+	const struct layout *all = kernel_context_load(kernel);
+
 	for (uint32_t i = 0; all && i < all->nr_fields; i++)
 		fn(&all->fields[i], data);
-	if (all)
-		kernel_each_perf(kernel_of(domain)->kmod, fn, data);
-	return all ? 0 : -ENODEV;
 }
 
 static int no_context(const struct layout *all, const char *type, struct err *err)
@@ -150,7 +158,7 @@ int kernel_check_context(struct domain_tracer *domain, const char *type, struct 
 	if (kernel_context_find(all, type))
 		return 0;
 	return strncmp(type, "perf:", 5) == 0 ?
-		       kernel_check_perf(kernel_of(domain)->kmod, type, err) :
+		       kernel_perf_check(kernel_of(domain)->kmod, type, err) :
 		       no_context(all, type, err);
 }
 

@@ -16,5 +16,9 @@ struct layout *kernel_contexts_of(struct kernel_domain *kernel, const struct cha
 /** Send them to the module, for a new channel. Return: 0 or negative errno. */
 int kernel_contexts_send(const struct kmod *kmod, int module,
 			 const struct channel *channel) MUST_CHECK;
+/** Call @fn for each context of the module's list, which has no counters of perf. */
+void kernel_each_own_context(struct kernel_domain *kernel,
+			     void (*fn)(const struct layout_field *context, void *data),
+			     void *data);
 
 #endif

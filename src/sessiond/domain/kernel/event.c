@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "filter.h"
 #include "probe.h"
 #include "session.h"
 #include "stats.h"
@@ -178,7 +179,7 @@ struct kernel_event *kernel_event_find(const struct kernel_domain *kernel, const
 	return NULL;
 }
 
-/* The nearest with or without its system, as it was asked for. */
+/* The nearest with or without its system, as in the request. */
 static const char *kernel_event_nearest(const struct kernel_domain *kernel, const char *name)
 {
 	const char **words = xalloc((kernel->nr_events + 1) * sizeof(*words));
@@ -191,17 +192,11 @@ static const char *kernel_event_nearest(const struct kernel_domain *kernel, cons
 	return near;
 }
 
-int kernel_check_rule(struct domain_tracer *domain, const struct rule_spec *spec, struct err *err)
+static int kernel_event_check(struct kernel_domain *kernel, const struct rule_spec *spec,
+			      struct err *err)
 {
-	struct kernel_domain *kernel = kernel_of(domain);
-	int ret = kernel_events_load(kernel);
 	const char *near;
 
-	if (ret < 0)
-		return err_errno(err, ERR_INTERNAL, -ret, "the kernel's events can't be listed");
-	if (spec->loglevel_type != LOGLEVEL_ALL)
-		return err_set(err, ERR_INVALID,
-			       "events of the kernel have no log level; omit --loglevel");
 	if (!rule_chooses(spec->kind))
 		return kernel_check_probe(kernel, spec, err);
 	if (spec->kind == RULE_HISTOGRAM && kernel_event_find(kernel, spec->pattern))
@@ -216,4 +211,19 @@ int kernel_check_rule(struct domain_tracer *domain, const struct rule_spec *spec
 	return err_set(err, ERR_NO_EVENT,
 		       "this kernel has no event '%.100s'; `lttctl list -k` lists them",
 		       spec->pattern);
+}
+
+int kernel_check_rule(struct domain_tracer *domain, const struct rule_spec *spec, struct err *err)
+{
+	struct kernel_domain *kernel = kernel_of(domain);
+	int ret = kernel_events_load(kernel);
+
+	if (ret < 0)
+		return err_errno(err, ERR_INTERNAL, -ret, "the kernel's events can't be listed");
+	if (spec->loglevel_type != LOGLEVEL_ALL)
+		return err_set(err, ERR_INVALID,
+			       "events of the kernel have no log level; omit --loglevel");
+	if (kernel_event_check(kernel, spec, err))
+		return err->code;
+	return kernel_check_filter(kernel, spec, err);
 }

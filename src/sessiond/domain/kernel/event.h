@@ -12,7 +12,7 @@ struct kernel_domain;
 
 /** An event of the module's list. */
 struct kernel_event {
-	char *name;	  /* as the module says, "system:name" or a system call's */
+	char *name;	  /* from the module: "system:name", or the name of a system call's event */
 	const char *bare; /* without the system: the name in traces */
 	uint32_t index;	  /* in the module's list */
 	uint32_t nr_fields;

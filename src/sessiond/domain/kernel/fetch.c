@@ -38,7 +38,7 @@ static uint64_t kernel_fetch_take_number(struct reader *r)
 	return n;
 }
 
-/* Letters, digits, underscores. Return: how many, at most what fits. */
+/* Letters, digits, underscores. Return: their number, limited by the buffer. */
 static size_t kernel_fetch_take_name(struct reader *r, char *ret, size_t room)
 {
 	size_t len = 0;
@@ -139,7 +139,7 @@ static void take_variable(struct reader *r)
 	}
 }
 
-/* +8(VALUE), -u8(+0(VALUE)): what stands in memory. The last offset is the first to be read,
+/* +8(VALUE), -u8(+0(VALUE)): a value in memory. The last offset is the first to be read,
  * so they are kept until the innermost value is there. */
 static void kernel_fetch_take_value(struct reader *r)
 {

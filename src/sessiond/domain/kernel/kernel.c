@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "event.h"
+#include "filter.h"
 #include "probe.h"
 #include "ring.h"
 #include "session.h"
@@ -45,6 +46,8 @@ static struct kernel_session *kernel_get(struct domain_tracer *domain, struct se
 	ks->counting = -1;
 	list_init(&ks->channels);
 	list_init(&ks->waits);
+	event_filters_init(&ks->filters, kernel_filter_tracer(kernel), &kernel->recorder->shapes,
+			   ks->rec.clock);
 	loop_timer_init(&ks->walk, kernel->recorder->config.loop, kernel_walk);
 	list_append(&domain->recordings, &ks->rec.node);
 	return ks;
@@ -62,8 +65,8 @@ static void kernel_start(struct domain_tracer *domain, struct session *session,
 	kernel_wait_new(ks, done, data);
 }
 
-/* In force with the switch, and the consumer waits for what is in flight: disabling the events
- * only saves kernel time, so it is not waited for. */
+/* Clearing RING_ON stops recording at once, and the consumer waits for records in flight;
+ * disabling the events only saves kernel time, so it is not waited for. */
 static void kernel_stop(struct domain_tracer *domain, struct session *session, domain_done done,
 			void *data)
 {
@@ -108,6 +111,7 @@ static void kernel_session_forget(struct kernel_session *ks)
 {
 	drop_waits(ks);
 	kernel_channels_free(ks);
+	event_filters_fini(&ks->filters);
 	close_fd(ks->counting);
 	recording_fini(&ks->rec);
 	free(ks);
@@ -128,12 +132,20 @@ static uint32_t count_apps(struct domain_tracer *domain, const struct session *s
 }
 
 static uint32_t kernel_count_points(struct domain_tracer *domain, const struct session *session,
-				    const struct rule *rule)
+				    const struct rule *rule, uint32_t *ret_never)
 {
 	struct kernel_domain *kernel = kernel_of(domain);
+	struct kernel_filter_search search;
 	uint32_t nr = 0;
 
+	*ret_never = 0;
 	(void)session;
+	if (*rule->filter && kernel_events_load(kernel) == 0) {
+		kernel_filter_search(kernel, rule, &search);
+		filter_verdicts_fini(&search.verdicts);
+		*ret_never = search.never;
+		return search.events;
+	}
 	if (!rule_chooses(rule->kind))
 		return kernel_probe_parts(rule->kind);
 	if (kernel_events_load(kernel) < 0)
@@ -245,6 +257,11 @@ struct domain_tracer *kernel_domain_free(struct domain_tracer *domain)
 	layout_free(kernel->contexts);
 	free(kernel);
 	return NULL;
+}
+
+const struct filter_tracer *kernel_filters(struct domain_tracer *domain)
+{
+	return kernel_filter_tracer(kernel_of(domain));
 }
 
 int kernel_available(const struct domain_tracer *domain, struct err *err)

@@ -8,10 +8,11 @@
 #define DOMAIN_KERNEL_KERNEL_H
 
 #include "sessiond/domain/domain.h"
+#include "sessiond/domain/rec/filter.h"
 #include "kmod.h"
 #include "sessiond/domain/rec/recorder.h"
 
-/** @kmod: the daemon's; it outlives the domain, and may be opened later. */
+/** @kmod: owned by the daemon; it outlives the domain, and may be opened later. */
 struct domain_tracer *kernel_domain_new(struct recorder *recorder, struct kmod *kmod);
 struct domain_tracer *kernel_domain_free(struct domain_tracer *domain);
 
@@ -25,26 +26,27 @@ int kernel_check_rule(struct domain_tracer *domain, const struct rule_spec *spec
 int kernel_check_name(const struct channel *channel, const struct rule_spec *spec,
 		      struct err *err) MUST_CHECK;
 
-/** @channel, @rule: of these; NULL: of all. */
+/** Call @fn for each event that can't be recorded or counted. @channel, @rule: only of these; NULL:
+ *  of all. */
 void kernel_each_refusal(struct domain_tracer *domain, const struct session *session,
 			 const struct channel *channel, const struct rule *rule,
 			 void (*fn)(const struct domain_refusal *refusal, void *data), void *data);
 
 /** The channels that modules have registered for their events. */
 void kernel_each_preset(struct domain_tracer *domain,
-		       void (*fn)(const struct ltt_kmod_preset *preset, void *data), void *data);
-/** The one with a name; the one whose events include all that @pattern can match. Return:
+			void (*fn)(const struct ltt_kmod_preset *preset, void *data), void *data);
+/** Find the preset @name; the preset whose events include all that @pattern can match. Return:
  *  whether there is one. */
 bool kernel_preset_named(struct domain_tracer *domain, const char *name,
-			struct ltt_kmod_preset *ret) MUST_CHECK;
+			 struct ltt_kmod_preset *ret) MUST_CHECK;
 bool kernel_preset_for(struct domain_tracer *domain, const char *pattern,
-		      struct ltt_kmod_preset *ret) MUST_CHECK;
+		       struct ltt_kmod_preset *ret) MUST_CHECK;
 
 void kernel_each_counted(struct domain_tracer *domain, const struct session *session,
-			 void (*fn)(const struct domain_counted *counted, void *data), void *data);
+			 const struct domain_counted_ops *ops, void *data);
 
-/** Have the state of the system recorded, again. Return: by how many channels; 0: none has
- *  such events, or the session does not record. */
+/** Request another state dump of the kernel. Return: number of channels that record it; 0: none has
+ *  events of state dumps, or the session does not record. */
 uint32_t kernel_dump(struct domain_tracer *domain, const struct session *session);
 
 /** The contexts that can be recorded with each event. Return: 0 or negative errno. */
@@ -58,7 +60,7 @@ int kernel_check_context(struct domain_tracer *domain, const char *type,
 bool kernel_contexts_frozen(struct domain_tracer *domain, const struct session *session,
 			    const struct channel *channel);
 
-/** Whose events are recorded. */
+/** A change of the tracked ids. */
 struct kernel_track {
 	enum track_kind kind;
 	enum track_op op;
@@ -69,5 +71,8 @@ struct kernel_track {
  *  Return: 0 or negative errno. */
 int kernel_track(struct domain_tracer *domain, const struct session *session,
 		 const struct kernel_track *track) MUST_CHECK;
+
+/** The contexts that filters of the kernel's events may compare. */
+const struct filter_tracer *kernel_filters(struct domain_tracer *domain);
 
 #endif

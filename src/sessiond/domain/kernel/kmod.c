@@ -59,7 +59,7 @@ static void kmod_check_version(struct kmod *kmod)
 	kmod_fini(kmod);
 }
 
-/* The module was loaded already, or another process loads it. */
+/* The module is loaded, by this daemon or before, but its device can't be opened. */
 static void explain_device(struct kmod *kmod, int error)
 {
 	if (error == -EPERM || error == -EACCES)

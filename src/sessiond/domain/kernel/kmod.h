@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kmod.h - the session daemon's access to the kernel module: its device, opened (and the module
- * loaded) once, while the daemon still has the privileges; or a sentence with the reason why it
- * is not available, and the remedy. Owned by the daemon.
+ * kmod.h - the session daemon's access to the kernel module: its device, which is opened (and the
+ * module loaded) once, while the daemon still has the privileges; or a sentence with the reason why
+ * it is not available, and the remedy. Owned by the daemon.
  */
 #ifndef DOMAIN_KERNEL_KMOD_H
 #define DOMAIN_KERNEL_KMOD_H
@@ -13,9 +13,9 @@
 #include "ltt_kmod.h"
 
 struct kmod {
-	int fd;	       /* /dev/ltt; -1: not there */
-	char why[320]; /* reason why it is not; a whole sentence */
-	/** ioctl(2); the tests' own. Return: 0 or more; -1 with errno. */
+	int fd;	       /* /dev/ltt; -1: not available */
+	char why[320]; /* reason why it is not available; a sentence */
+	/** ioctl(2), which tests replace. Return: 0 or more; -1 with errno. */
 	int (*call)(int fd, unsigned long request, void *arg);
 };
 

@@ -82,7 +82,7 @@ int kmod_load(char *why, size_t len)
 	int ret = -ENOENT;
 
 	if (ctx)
-		kmod_set_log_priority(ctx, 0); /* we say it ourselves */
+		kmod_set_log_priority(ctx, 0); /* this function reports it itself */
 	if (!ctx || kmod_module_new_from_lookup(ctx, "ltt", &list) < 0 || !list) {
 		explain_missing(why, len);
 		return -ENOENT;

@@ -7,7 +7,7 @@
 
 #include "base/macros.h"
 
-/** Return: 0, or negative errno and why not as a sentence in @why. */
+/** Return: 0, or negative errno, with a sentence in @why. */
 int kmod_load(char *why, size_t len) MUST_CHECK;
 
 #endif

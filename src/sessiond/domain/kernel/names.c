@@ -24,7 +24,8 @@ struct resolver {
 	struct err *err;
 };
 
-/** A value so far: text in the language of fetch.h; or what stands @offset behind it. */
+/** A value that is being resolved: @text is its expression as in fetch.h; with @in_memory, the
+ *  value is in memory, @offset bytes after the address that @text yields. */
 struct value {
 	char *text; /* allocated */
 	bool in_memory;
@@ -57,7 +58,7 @@ static const char *kernel_names_take_name(const char *at, char ret[NAME_MAX_BYTE
 
 /* --- words -------------------------------------------------------------------------------- */
 
-/* Of [NAME=]: behind it. */
+/* Skip an optional `NAME=`. Return: the rest. */
 static const char *behind_equals(const char *word)
 {
 	size_t len = name_len(word);
@@ -65,7 +66,7 @@ static const char *behind_equals(const char *word)
 	return len && word[len] == '=' ? word + len + 1 : word;
 }
 
-/* Of +OFFSET( or -uOFFSET(, any number of them, in the word: behind it. */
+/* Skip any number of prefixes like `+OFFSET(` and `-uOFFSET(`. Return: the rest. */
 static const char *behind_reads(const char *at)
 {
 	while (*at == '+' || *at == '-') {
@@ -130,7 +131,7 @@ static int find_parameter(struct resolver *r, const char *name, struct value *v)
 	return no_parameter(r, name);
 }
 
-/* From here on @v->text is what it is, or what points to it. */
+/* If the value is in memory, make @v->text an expression that reads it. */
 static void kernel_names_load(struct value *v)
 {
 	char *text;
@@ -165,7 +166,7 @@ static int kernel_names_step(struct resolver *r, struct value *v, bool through, 
 	if (!btf_find_member(r->btf, v->type.target, name, &member))
 		return err_set(r->err, ERR_INVALID, "'%.100s' has no member '%.100s'", v->name,
 			       name);
-	if (member.is_field || member.bit % 8)
+	if (member.is_bitfield || member.bit % 8)
 		return err_set(r->err, ERR_INVALID,
 			       "'%.100s' is a bit-field, which can't be recorded by name", name);
 	v->offset += member.bit / 8;
@@ -173,7 +174,7 @@ static int kernel_names_step(struct resolver *r, struct value *v, bool through, 
 	return 0;
 }
 
-/* PARAMETER, then ->MEMBER and .MEMBER. Return: behind it; NULL: r->err is set. */
+/* PARAMETER, then ->MEMBER and .MEMBER. Return: the text after it; NULL: r->err is set. */
 static const char *kernel_names_take_value(struct resolver *r, const char *at, struct value *v)
 {
 	char name[NAME_MAX_BYTES];
@@ -199,12 +200,13 @@ static bool kernel_names_is_text(const char *type)
 	return strcmp(type, "string") == 0 || strcmp(type, "ustring") == 0;
 }
 
-/* A text is where a pointer points to, or the array itself. Return: 0 or the code set. */
+/* Complete the value: a text is the memory that a pointer points to, or an array. Return: 0 or the
+ * code set in r->err. */
 static int kernel_names_finish(struct resolver *r, struct value *v, const char *type, bool is_read)
 {
 	if (is_read && v->type.kind == BTF_POINTER) {
 		kernel_names_load(v);
-		return 0; /* what reads it says what comes of it */
+		return 0;
 	}
 	if (kernel_names_is_text(type) &&
 	    (v->type.kind == BTF_POINTER || v->type.kind == BTF_ARRAY)) {
@@ -227,15 +229,19 @@ static int kernel_names_finish(struct resolver *r, struct value *v, const char *
 
 static void type_of(const struct value *v, char ret[8])
 {
-	snprintf(ret, 8, "%c%u", v->type.kind == BTF_POINTER ? 'x' : v->type.is_signed ? 's' : 'u',
+	snprintf(ret, 8, "%c%u",
+		 v->type.kind == BTF_POINTER ? 'x' :
+		 v->type.is_signed	     ? 's' :
+					       'u',
 		 8 * v->type.bytes);
 }
 
-/* The value is there; around it is what stands around it in the word. */
+/* The word with the resolved value: prefixes and suffix are kept, a missing NAME= or :TYPE is
+ * added. */
 static char *rewrite(const char *word, const char *inner, const char *rest, const struct value *v)
 {
-	bool named = behind_equals(word) != word, read = behind_reads(behind_equals(word)) !=
-							 behind_equals(word);
+	bool named = behind_equals(word) != word,
+	     read = behind_reads(behind_equals(word)) != behind_equals(word);
 	char type[8] = "";
 
 	if (!read && *rest != ':')
@@ -244,7 +250,7 @@ static char *rewrite(const char *word, const char *inner, const char *rest, cons
 			 (int)(inner - word), word, v->text, rest, *type ? ":" : "", type);
 }
 
-/* Return: the word in the other language; NULL: r->err is set. */
+/* Return: the word in the syntax of fetch.h; NULL: r->err is set. */
 static char *kernel_names_resolve_word(struct resolver *r, const char *word)
 {
 	const char *value = behind_equals(word), *inner = behind_reads(value), *rest, *type;

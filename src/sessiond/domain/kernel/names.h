@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * names.h - values at a function's beginning by the names of its parameters, as the
- * kernel's BTF has them: `count`, `file->f_pos`, `name->name:string`. They are translated to the
- * language of fetch.h when a rule is created: the stored rule has no names any more.
+ * names.h - translates names of a function's parameters in --fetch (`count`, `file->f_pos`,
+ * `name->name:string`) to the syntax of fetch.h, by the kernel's BTF, when a rule is created. The
+ * stored rule contains no names.
  */
 #ifndef DOMAIN_KERNEL_NAMES_H
 #define DOMAIN_KERNEL_NAMES_H
@@ -15,8 +15,8 @@
 /** Whether a word contains such a name. */
 bool kernel_names_any(const char *fetch);
 
-/** @function: whose parameters. @btf: path. Return: 0, and an allocated text; or the code set
- *  in @err. */
+/** @function: the owner of the parameters. @btf: path. Return: 0, and an allocated text; or the
+ *  code set in @err. */
 int kernel_names_resolve(const char *btf, const char *function, const char *fetch, char **ret,
 			 struct err *err) MUST_CHECK;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * perf.c - counters of perf by their names: what the kernel counts itself, what most
- * processors do (under the names that perf and LTTng have for them), and by number what
- * else a processor can.
+ * perf.c - counters of perf by their names: software counters of the kernel, generic hardware
+ * counters (under the names that perf and LTTng have for them), and raw ones by number.
  */
 #include "perf.h"
 
@@ -162,7 +161,7 @@ static int no_counter(const char *name, struct err *err)
 		       near ? near : "", near ? "'?" : "");
 }
 
-int kernel_check_perf(const struct kmod *kmod, const char *name, struct err *err)
+int kernel_perf_check(const struct kmod *kmod, const char *name, struct err *err)
 {
 	struct ltt_kmod_context request;
 	int ret;
@@ -193,7 +192,7 @@ static int perf_try(const struct kmod *kmod, int *trial, struct ltt_kmod_context
 	return *trial < 0 ? *trial : kmod_call(kmod, *trial, LTT_KMOD_CONTEXT, request);
 }
 
-void kernel_each_perf(const struct kmod *kmod,
+void kernel_perf_each(const struct kmod *kmod,
 		      void (*fn)(const struct layout_field *context, void *data), void *data)
 {
 	AUTO_FD int trial = kernel_trial(kmod, 0);

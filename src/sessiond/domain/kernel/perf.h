@@ -9,14 +9,14 @@
 #include "base/err.h"
 #include "trace/layout.h"
 
-/** The parameters for the module that a counter's name stands for. Return: false: there is no
- *  such name. */
+/** Translate the name of a counter to parameters of the kernel module. Return: false: no such
+ *  counter. */
 bool kernel_perf_find(const char *name, struct ltt_kmod_context *ret);
 struct layout_field kernel_perf_field(const char *name);
 /** Check that this machine has the counter. Return: 0, or the code set in @err. */
-int kernel_check_perf(const struct kmod *kmod, const char *name, struct err *err) MUST_CHECK;
-/** All counters of the machine, by names. */
-void kernel_each_perf(const struct kmod *kmod,
+int kernel_perf_check(const struct kmod *kmod, const char *name, struct err *err) MUST_CHECK;
+/** Call @fn with each counter of the machine. */
+void kernel_perf_each(const struct kmod *kmod,
 		      void (*fn)(const struct layout_field *context, void *data), void *data);
 
 #endif

@@ -6,7 +6,7 @@
 #include "event.h"
 #include "session.h"
 
-/* A module that is older than such channels has none. */
+/* An older module lacks this request, and so has no presets. */
 static bool read_preset(const struct kernel_domain *kernel, uint32_t index,
 			struct ltt_kmod_preset *ret)
 {
@@ -37,8 +37,8 @@ bool kernel_preset_named(struct domain_tracer *domain, const char *name,
 	return false;
 }
 
-/* A star of the pattern is met by a star, so what matches as a text has no event besides. A name
- * without its system may be that of several events. */
+/* The pattern is matched as text: only a `*` matches its `*`, so a match means that @events covers
+ * all events of the pattern. A name without its system may be that of several events. */
 static bool covers(const struct kernel_domain *kernel, const char *events, const char *pattern)
 {
 	bool any = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * probe.c - rules about a place in the kernel: where that is, what its events are
- * called and record, and whether the module can put a probe there.
+ * probe.c - rules about a place in the kernel: its address, the names and fields of its events,
+ * and whether the module can put a probe there.
  */
 #include "probe.h"
 
@@ -59,19 +59,18 @@ static int kernel_probe_check_fetch(const struct kernel_fetch *fetch, enum rule_
 
 	if (fetch->at_return && kind != RULE_FUNCTION)
 		return err_set(err, ERR_INVALID,
-			       "'%s': what a function returns is known where it returns; use "
+			       "'%s': the return value does not exist at this place; use "
 			       "--function",
 			       fetch->name);
 	if (fetch->at_entry && (fetch->at_return || inside))
-		return err_set(
-			err, ERR_INVALID,
-			"'%s': the arguments of a function are known at its beginning; there "
-			"are registers (%%REGISTER) elsewhere",
-			fetch->name);
+		return err_set(err, ERR_INVALID,
+			       "'%s': arguments exist only at the beginning of a function; use a "
+			       "register (%%REGISTER) at this place",
+			       fetch->name);
 	return 0;
 }
 
-/* Of one part: what is returned belongs to the exit, all else to the entry. Return: how many,
+/* Of one part: the return value belongs to the exit, all else to the entry. Return: their number,
  * or negative with @err set. */
 static int fetches_of(const struct kernel_place *place, uint32_t part, struct kernel_fetch *ret,
 		      struct err *err)
@@ -90,8 +89,8 @@ static int fetches_of(const struct kernel_place *place, uint32_t part, struct ke
 
 struct kernel_place kernel_place_of(const struct rule *rule)
 {
-	return (struct kernel_place){ rule->kind, rule->location, rule->fetch, rule->file,
-				      rule->places };
+	return (struct kernel_place){ rule->kind, rule->location, rule->fetch,
+				      rule->file, rule->places,	  NULL };
 }
 
 /** The request to the module; @probe points into it. */
@@ -141,6 +140,7 @@ int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 	if (kernel_probe_make_request(place, part, &request, err))
 		return -EINVAL;
 	request.probe.id = id;
+	request.probe.filter = (uint64_t)(uintptr_t)place->filter;
 	return kmod_call(kmod, module, LTT_KMOD_PROBE, &request.probe);
 }
 
@@ -165,7 +165,7 @@ const char *kernel_probe_why(int error)
 	return strerror(error);
 }
 
-/* --- asking the module -------------------------------------------------------------- */
+/* --- requests to the module ---------------------------------------------------------- */
 
 int kernel_trial(const struct kmod *kmod, uint32_t flags)
 {
@@ -189,9 +189,10 @@ int kernel_trial(const struct kmod *kmod, uint32_t flags)
 static int kernel_probe_try(const struct kernel_domain *kernel, const struct rule_spec *spec,
 			    int trial, struct err *err)
 {
-	const struct kernel_place place = { spec->kind, spec->location,
-					    spec->fetch ? spec->fetch : "", spec->file,
-					    spec->places };
+	const struct kernel_place place = {
+		spec->kind, spec->location, spec->fetch ? spec->fetch : "",
+		spec->file, spec->places,   NULL
+	};
 	int ret;
 
 	for (uint32_t i = 0; i < kernel_probe_parts(spec->kind); i++) {
@@ -275,7 +276,7 @@ static bool add_own(struct layout *layout, const struct kernel_place *place, uin
 	       (!returns || kernel_probe_add_field(layout, "ret", 10, LTT_FIELD_SIGNED));
 }
 
-/* As abi/ltt_kmod.h says: numbers before texts. */
+/* As abi/ltt_kmod.h requires: numbers before texts. */
 static struct layout *kernel_probe_make_layout(const struct rule *rule, uint32_t part)
 {
 	const struct kernel_place place = kernel_place_of(rule);

@@ -8,36 +8,37 @@
 
 #include "session.h"
 
-/** How many events such a rule has; 0: it is not about a place. */
+/** Number of events ("parts") of a rule of the kind; 0: its kind does not name a place. */
 uint32_t kernel_probe_parts(enum rule_kind kind);
 
 /** The place, and the additional values to record. */
 struct kernel_place {
 	enum rule_kind kind;
 	const char *location, *fetch;
-	const char *file, *places; /* of RULE_USER */
+	const char *file, *places;	      /* of RULE_USER */
+	const struct ltt_kmod_filter *filter; /* NULL: none */
 };
 
 struct kernel_place kernel_place_of(const struct rule *rule);
 /** Send a part of the place to the module. Return: the module's result, 0 or negative errno;
- *  -EINVAL with @err set: nothing was sent, as the place makes no sense. */
+ *  -EINVAL with @err set: nothing was sent, as the place is invalid. */
 int kernel_probe_send(const struct kmod *kmod, int module, uint32_t id,
 		      const struct kernel_place *place, uint32_t part, struct err *err) MUST_CHECK;
-/** A channel for tests, which is off, or counts (LTT_KMOD_COUNTS in @flags). Return: a
- *  descriptor to close(); negative errno. */
+/** Make a channel of the module in which requests are tried, without recording. @flags: of struct
+ *  ltt_kmod_channel. Return: a descriptor to close(); negative errno. */
 int kernel_trial(const struct kmod *kmod, uint32_t flags) MUST_CHECK;
-/** Check that the module accepts it. Return: as kernel_probe_send(). */
+/** Check that the module accepts the place of a rule. Return: as kernel_probe_send(). */
 int kernel_check_probe(struct kernel_domain *kernel, const struct rule_spec *spec,
 		       struct err *err) MUST_CHECK;
-/** The reason if it did not: half a sentence. */
+/** The reason for an error of the module, a phrase without a subject. */
 const char *kernel_probe_why(int error);
-/** For each rule of the channel that is about a place, and has none yet. */
+/** Add a struct kernel_probe for each rule of the channel that names a place and has none. */
 void kernel_probes_add(struct kernel_channel *kc, enum slot_state state);
 void kernel_probes_free(struct kernel_domain *kernel, struct kernel_channel *kc);
 /** Return: the shape of a part, borrowed; NULL: it can't be described. */
 struct shape *kernel_probe_shape(struct kernel_domain *kernel, struct kernel_probe *probe,
 				 uint32_t part);
-/** Whether another rule in force has the same event in the trace as a part. */
+/** Whether another enabled rule has the same event in the trace as this part. */
 bool kernel_probe_shared(struct kernel_domain *kernel, const struct kernel_channel *kc,
 			 struct kernel_probe *probe, uint32_t part);
 

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* refusal.c - events that are wanted and that the module does not record, for the client that
- * asks. */
+/* refusal.c - requested events that the module does not record, for the list that a client
+ * requests. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "event.h"
+#include "filter.h"
 #include "probe.h"
 #include "session.h"
 #include "stats.h"
 
-/** The receiver. */
+/** The callback, and the refusals that it receives. */
 struct reporter {
-	const struct rule *rule; /* of what it wants; NULL: of all */
+	const struct rule *rule; /* those of this rule; NULL: all */
 	void (*fn)(const struct domain_refusal *refusal, void *data);
 	void *data;
 };
@@ -22,7 +24,7 @@ static void report_event_refusal(const struct reporter *reporter, const struct k
 	const struct domain_refusal refusal = {
 		DOMAIN_KERNEL,
 		event->name,
-		slot->error == 0      ? "it can't be described" :
+		slot->error == 0      ? "its fields can't be read (see the log of ltt-sessiond)" :
 		slot->error == ENOENT ? "the module has no probe for it on this kernel" :
 					strerror(slot->error),
 		true,
@@ -39,7 +41,7 @@ static void kernel_refusal_report_probe(const struct reporter *reporter,
 	const struct domain_refusal refusal = {
 		DOMAIN_KERNEL,
 		probe->rule->pattern,
-		slot->error ? kernel_probe_why(slot->error) : "it can't be described",
+		slot->error ? kernel_probe_why(slot->error) : "its fields can't be read (see the log of ltt-sessiond)",
 		true,
 	};
 
@@ -58,6 +60,33 @@ static void report_tally(const struct reporter *reporter, const struct kernel_ta
 		reporter->fn(&refusal, reporter->data);
 }
 
+static void kernel_refusal_report_never(struct kernel_domain *kernel,
+					const struct reporter *reporter, const struct rule *rule)
+{
+	struct kernel_filter_search search;
+	char why[512];
+
+	kernel_filter_search(kernel, rule, &search);
+	if (kernel_filter_never(&search)) {
+		snprintf(why, sizeof(why), "its filter holds for no event that there is now: %s",
+			 search.first->why);
+		reporter->fn(&(struct domain_refusal){ DOMAIN_KERNEL, rule->pattern, why, true },
+			     reporter->data);
+	}
+	filter_verdicts_fini(&search.verdicts);
+}
+
+static void kernel_refusal_report_filters(struct kernel_domain *kernel,
+					  const struct reporter *reporter,
+					  const struct channel *channel)
+{
+	const struct rule *rule;
+
+	list_for_each(rule, &channel->rules, node)
+		if (rule->enabled && *rule->filter && (!reporter->rule || reporter->rule == rule))
+			kernel_refusal_report_never(kernel, reporter, rule);
+}
+
 void kernel_each_refusal(struct domain_tracer *domain, const struct session *session,
 			 const struct channel *channel, const struct rule *rule,
 			 void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
@@ -71,6 +100,7 @@ void kernel_each_refusal(struct domain_tracer *domain, const struct session *ses
 	list_for_each(kc, &ks_of(rec)->channels, node) {
 		if (channel && kc->channel != channel)
 			continue;
+		kernel_refusal_report_filters(ks_of(rec)->kernel, &reporter, kc->channel);
 		for (uint32_t i = 0; i < kc->nr_slots; i++)
 			report_event_refusal(&reporter, &ks_of(rec)->kernel->events[i],
 					     &kc->slots[i]);

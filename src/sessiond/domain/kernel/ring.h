@@ -9,9 +9,10 @@
 
 struct kernel_session;
 
-/** The channel's trace channel and ring set, made if need be; NULL: not now. */
+/** Find or make the channel's trace channel and ring set. Return: NULL: not possible now. */
 struct ring *kernel_ring_get(struct kernel_session *ks, struct channel *channel);
 struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *channel);
+/** Append the first part of a kernel trace's metadata. */
 void kernel_describe(struct trace *trace);
 
 #endif

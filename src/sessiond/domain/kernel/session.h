@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * session.h - a session as the kernel domain sees it, and the domain itself. Runs on the daemon's
- * loop.
+ * session.h - the kernel domain, and its state of a session. Runs on the daemon's loop.
  *
  *   kernel_session      a recording (recording.h) with one trace
  *    +- kernel_channel  the state of each event in a channel
  *
- * State is computed, not maintained: each change - a rule, a buffer that is ready, metadata that
- * is written - makes the session walk through all events again (walk.h).
+ * After each change (of a rule, a buffer that is ready, metadata that is written) the required
+ * state of all events is computed again by a walk (walk.h).
  */
 #ifndef DOMAIN_KERNEL_SESSION_H
 #define DOMAIN_KERNEL_SESSION_H
 
 #include "kernel.h"
+#include "sessiond/domain/rec/filter.h"
 #include "sessiond/domain/rec/recording.h"
 
 struct kernel_event;
@@ -24,7 +24,8 @@ struct kernel_domain {
 	struct kmod *kmod;
 	struct kernel_event *events; /* in the module's order */
 	uint32_t nr_events;
-	struct layout *contexts; /* all that exist, loaded on demand */
+	struct layout *contexts;	    /* all contexts of the module, loaded on demand */
+	struct filter_tracer filter_tracer; /* made from @contexts */
 };
 
 /** The state of an event in a channel, as sent to the module. */
@@ -37,14 +38,15 @@ enum slot_state {
 };
 
 struct slot {
-	uint32_t id; /* the event class's; only where it is on */
-	uint8_t state;
-	uint16_t error; /* if it is rejected: errno, or 0: it can't be described */
+	uint32_t id;		     /* of the event class, with SLOT_ON */
+	uint8_t state;		     /* enum slot_state */
+	uint16_t error;		     /* with SLOT_REFUSED: errno; 0: the event can't be described */
+	struct event_filter *filter; /* with SLOT_ON and SLOT_REFUSED; NULL: none */
 };
 
-#define PROBE_PARTS 2u /* at most: a function's entry and exit */
+#define PROBE_PARTS 2u /* most events of such a rule: a function's entry and exit */
 
-/** A rule that is about a place in the kernel: one event, or two. */
+/** A rule that names a place in the kernel: one event, or two. */
 struct kernel_probe {
 	struct rule *rule;
 	struct shape *shapes[PROBE_PARTS]; /* made when they are needed */
@@ -54,7 +56,7 @@ struct kernel_probe {
 struct kernel_channel {
 	struct list_node node;
 	struct channel *channel;
-	struct slot *slots; /* one an event */
+	struct slot *slots; /* one for each event */
 	uint32_t nr_slots;
 	struct kernel_probe **probes; /* one for each rule about a place */
 	uint32_t nr_probes;
@@ -70,11 +72,12 @@ struct kernel_session {
 	struct kernel_domain *kernel;
 	struct list_node channels; /* struct kernel_channel */
 	struct list_node waits;	   /* struct kernel_wait */
-	int counting;		   /* the module's channel that counts; -1 */
-	uint32_t last_stat;	   /* id in it */
+	struct event_filters filters;
+	int counting;	    /* the module's channel that counts; -1: none */
+	uint32_t last_stat; /* last id of an event in that channel */
 	struct loop_timer walk;
-	bool walking; /* a walk is under way, and */
-	bool again;   /* has to be followed by another */
+	bool walking; /* a walk is in progress */
+	bool again;   /* another walk must follow it */
 };
 
 static inline struct kernel_domain *kernel_of(struct domain_tracer *domain)

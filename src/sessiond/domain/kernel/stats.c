@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stats.c - events of the kernel that are counted, or whose field's sizes are, instead
- * of being recorded. The module counts in a channel of its own for each session, which lives
- * as long as the daemon; what was counted when an event is switched off is kept here.
+ * stats.c - events of the kernel that are counted instead of recorded, and histograms of their
+ * fields. The module counts in a channel of its own for each session, which lives as long as the
+ * daemon; the counts of an event that was disabled are kept here.
  */
 #include "stats.h"
 
@@ -214,23 +214,26 @@ void kernel_tallies_free(struct kernel_channel *kc)
 
 static void kernel_stats_report(const struct kernel_session *ks, const struct kernel_channel *kc,
 				const struct kernel_tally *tally,
-				void (*fn)(const struct domain_counted *counted, void *data),
-				void *data)
+				const struct domain_counted_ops *ops, void *data)
 {
 	for (uint32_t i = 0; i < kc->nr_slots; i++) {
 		const struct kernel_stat *stat = tally->stats[i];
 
 		if (!stat || stat->error)
 			continue;
-		fn(&(struct domain_counted){ DOMAIN_KERNEL, kc->channel->name,
-					     ks->kernel->events[i].name, tally->rule->location,
-					     stat->on, stat->since_ns, sums_of(ks, stat) },
-		   data);
+		ops->counted(&(struct domain_counted){ .domain = DOMAIN_KERNEL,
+						       .channel = kc->channel->name,
+						       .event = ks->kernel->events[i].name,
+						       .field = tally->rule->location,
+						       .counting = stat->on,
+						       .since_ns = stat->since_ns,
+						       .sums = sums_of(ks, stat) },
+			     data);
 	}
 }
 
 void kernel_each_counted(struct domain_tracer *domain, const struct session *session,
-			 void (*fn)(const struct domain_counted *counted, void *data), void *data)
+			 const struct domain_counted_ops *ops, void *data)
 {
 	struct recording *rec = recording_find(domain, session);
 	const struct kernel_channel *kc;
@@ -239,5 +242,5 @@ void kernel_each_counted(struct domain_tracer *domain, const struct session *ses
 		return;
 	list_for_each(kc, &ks_of(rec)->channels, node)
 		for (uint32_t i = 0; i < kc->nr_tallies; i++)
-			kernel_stats_report(ks_of(rec), kc, kc->tallies[i], fn, data);
+			kernel_stats_report(ks_of(rec), kc, kc->tallies[i], ops, data);
 }

@@ -13,9 +13,9 @@ struct kernel_event;
 struct kernel_stat {
 	uint32_t id; /* in the module's channel */
 	bool on;
-	uint16_t error; /* if it was rejected: errno */
+	uint16_t error; /* errno, if the module rejected it */
 	uint64_t since_ns;
-	struct ltt_counts before; /* when it was last switched off */
+	struct ltt_counts before; /* counts up to the time at which it was last disabled */
 };
 
 /** A rule whose events are counted. */
@@ -30,7 +30,7 @@ bool kernel_stat_matches(struct kernel_domain *kernel, const struct rule *rule,
 /** Check that the named event has the field. Return: 0 or the code set in @err. */
 int kernel_check_field(struct kernel_domain *kernel, const struct rule_spec *spec,
 		       struct err *err) MUST_CHECK;
-/** For each rule of the channel that counts, and has none yet. */
+/** Add a struct kernel_tally for each rule of the channel that counts and has none. */
 void kernel_tallies_add(struct kernel_channel *kc);
 void kernel_tallies_free(struct kernel_channel *kc);
 /** Count an event, or stop counting it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * user.c - rules about places in a program: where they are was found by the client
- * (the daemon reads no program), and holds for that very file only.
+ * user.c - rules about places in a program. The client finds the places, as the daemon reads no
+ * program; they are valid for the same version of the file only.
  */
 #include "user.h"
 
@@ -32,11 +32,11 @@ bool kernel_user_returns(const struct kernel_place *place)
 	return strncmp(place->location, "return:", 7) == 0;
 }
 
-/* --- what was found ------------------------------------------------------------------ */
+/* --- places that were found ---------------------------------------------------------- */
 
 static int not_understood(struct err *err, const char *at)
 {
-	return err_set(err, ERR_INVALID, "'%.60s' is not a place in a program", at);
+	return err_set(err, ERR_INVALID, "'%.60s' is not a valid location in a program", at);
 }
 
 static bool kernel_user_take_number(const char **at, uint64_t *ret)
@@ -85,7 +85,7 @@ static bool kernel_user_take_place(const char **at, struct ltt_kmod_user_place *
 	return true;
 }
 
-/* --- what is recorded ---------------------------------------------------------------- */
+/* --- recorded fields ----------------------------------------------------------------- */
 
 /* All memory is the program's, as in ftrace's uprobe_events; but the name of a task. */
 static void make_users(struct ltt_kmod_arg *arg)
@@ -103,10 +103,11 @@ static int kernel_user_check_fetch(const struct kernel_place *place,
 	bool is_usdt = strncmp(place->location, "sdt:", 4) == 0;
 
 	if (fetch->at_return && !kernel_user_returns(place))
-		return err_set(err, ERR_INVALID,
-			       "'%s': what a function returns is known where it returns: use "
-			       "--userspace-probe=return:PATH:SYMBOL",
-			       fetch->name);
+		return err_set(
+			err, ERR_INVALID,
+			"'%s': the return value of a function is available only at its return: use "
+			"--userspace-probe=return:PATH:SYMBOL",
+			fetch->name);
 	if (fetch->at_entry && (is_usdt || kernel_user_returns(place)))
 		return err_set(err, ERR_INVALID,
 			       "'%s': the arguments of a function are known at its beginning",
@@ -114,7 +115,7 @@ static int kernel_user_check_fetch(const struct kernel_place *place,
 	return 0;
 }
 
-/* @own: of that place; behind it what was asked for at all. */
+/* @own: of that place; behind it those of the whole request. */
 static int fetches_at(const struct kernel_place *place, const char *own, struct kernel_fetch *ret,
 		      struct err *err)
 {
@@ -141,9 +142,9 @@ int kernel_user_fetches(const struct kernel_place *place, struct kernel_fetch *r
 	return fetches_at(place, own, ret, err);
 }
 
-/* --- asking the module --------------------------------------------------------------- */
+/* --- requests to the module ---------------------------------------------------------- */
 
-/* The first place describes the event, and all must be as it says. */
+/* The first place describes the event, and all others must equal it. */
 static int add_place(const struct kernel_place *place, const char **at,
 		     const struct kernel_fetch *first, int nr, uint32_t index,
 		     struct user_request *ret, struct err *err)
@@ -225,5 +226,6 @@ int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
 		return -ESTALE;
 	request->probe.fd = fd;
 	request->probe.id = id;
+	request->probe.filter = (uint64_t)(uintptr_t)place->filter;
 	return kmod_call(kmod, module, LTT_KMOD_USER_PROBE, &request->probe);
 }

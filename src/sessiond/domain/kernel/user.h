@@ -8,10 +8,10 @@
 #include "fetch.h"
 #include "probe.h"
 
-/** As kernel_probe_send(), of places in a program. -ESTALE: the file was replaced. */
+/** kernel_probe_send() for places in a program. -ESTALE: the file was replaced. */
 int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
 		     const struct kernel_place *place, struct err *err) MUST_CHECK;
-/** Whether it is the return of a function. */
+/** Whether the place is the return of a function. */
 bool kernel_user_returns(const struct kernel_place *place);
 /** The values that are recorded at the first place, and so at all places. Return: their number,
  *  at most LTT_KMOD_ARGS_MAX; or negative, with @err set. */

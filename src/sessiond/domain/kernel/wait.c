@@ -48,7 +48,7 @@ void kernel_waits_extend(struct kernel_session *ks)
 		loop_timer_set(&wait->late, LATE_AFTER_US);
 }
 
-/* The receiver may free anything, the session too: so their timers tell them. */
+/* The callback may free anything, the session too: so it is called from timers. */
 void kernel_waits_finish(struct kernel_session *ks)
 {
 	struct kernel_wait *wait;

@@ -23,9 +23,9 @@ struct kernel_wait {
 
 /** @done is called from the loop, after the next walk, or after a second without progress. */
 void kernel_wait_new(struct kernel_session *ks, domain_done done, void *data);
-/** There is progress: restart the timeout. */
+/** Restart the timeout, as there is progress. */
 void kernel_waits_extend(struct kernel_session *ks);
-/** Nothing is in flight any more, or the session ends. */
+/** Complete all waiting commands: the change is in force, or the session ends. */
 void kernel_waits_finish(struct kernel_session *ks);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "event.h"
+#include "filter.h"
 #include "probe.h"
 #include "ring.h"
 #include "session.h"
@@ -29,6 +30,7 @@ struct target {
 	struct kernel_event *event;
 	struct kernel_probe *probe; /* not NULL: no event */
 	uint32_t part;
+	struct event_filter *filter; /* NULL: none */
 };
 
 static struct shape *shape_of(struct kernel_session *ks, const struct target *target)
@@ -38,11 +40,13 @@ static struct shape *shape_of(struct kernel_session *ks, const struct target *ta
 }
 
 static int kernel_walk_send_probe(struct kernel_session *ks, const struct ring *ring,
-				  const struct target *target, uint32_t id)
+				  const struct target *target, uint32_t id,
+				  const struct ltt_kmod_filter *filter)
 {
-	const struct kernel_place place = kernel_place_of(target->probe->rule);
+	struct kernel_place place = kernel_place_of(target->probe->rule);
 	struct err ignored = { 0 };
 
+	place.filter = filter;
 	return kernel_probe_send(ks->kernel->kmod, ring->module, id, &place, target->part,
 				 &ignored);
 }
@@ -51,9 +55,13 @@ static int kernel_walk_enable_event(struct kernel_session *ks, const struct ring
 				    const struct target *target, uint32_t id)
 {
 	struct ltt_kmod_enable msg = { .size = sizeof(msg), .id = id };
+	struct ltt_kmod_filter filter;
 
+	kernel_filter_fill(&filter, id, target->filter);
 	if (target->probe)
-		return kernel_walk_send_probe(ks, ring, target, id);
+		return kernel_walk_send_probe(ks, ring, target, id,
+					      target->filter ? &filter : NULL);
+	msg.filter = target->filter ? (uint64_t)(uintptr_t)&filter : 0;
 	snprintf(msg.name, sizeof(msg.name), "%s", target->event->name);
 	return kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_ENABLE, &msg);
 }
@@ -65,6 +73,18 @@ static void disable_event(struct kernel_session *ks, const struct ring *ring, ui
 	(void)!kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_DISABLE, &msg);
 }
 
+/* A module without filters has none to remove. */
+static int kernel_walk_refilter(struct kernel_session *ks, const struct ring *ring, uint32_t id,
+				const struct event_filter *filter)
+{
+	struct ltt_kmod_filter msg;
+	int err;
+
+	kernel_filter_fill(&msg, id, filter);
+	err = kmod_call(ks->kernel->kmod, ring->module, LTT_KMOD_FILTER, &msg);
+	return err == -ENOTTY && !filter ? 0 : err;
+}
+
 static void kernel_walk_refuse(struct kernel_session *ks, struct slot *slot,
 			       const struct target *target, int error)
 {
@@ -72,20 +92,25 @@ static void kernel_walk_refuse(struct kernel_session *ks, struct slot *slot,
 	slot->error = (uint16_t)error;
 	log_warn("session '%s': the kernel's event %s can't be recorded: %s", ks->rec.session->name,
 		 target->probe ? target->probe->rule->pattern : target->event->name,
-		 error ? strerror(error) : "it can't be described");
+		 error ? strerror(error) : "its fields can't be read (see the log of ltt-sessiond)");
 }
 
-/* One that was enabled by an earlier daemon has its id, too. */
+/* One that was enabled by an earlier daemon has its id, too, and some filter. */
 static void kernel_walk_enable(struct kernel_session *ks, struct kernel_channel *kc,
 			       struct slot *slot, const struct target *target, uint32_t id)
 {
-	int err = kernel_walk_enable_event(ks, kernel_ring_find(ks, kc->channel), target, id);
+	const struct ring *ring = kernel_ring_find(ks, kc->channel);
+	int err = kernel_walk_enable_event(ks, ring, target, id);
+	bool is_new = err == 0;
 
 	slot->id = id;
 	slot->state = SLOT_ON;
-	if (err < 0 && err != -EEXIST)
+	slot->filter = target->filter;
+	if (err == -EEXIST)
+		err = kernel_walk_refilter(ks, ring, id, target->filter);
+	if (err < 0)
 		kernel_walk_refuse(ks, slot, target, -err);
-	if (err == 0 && target->event && target->event->flags & LTT_KMOD_STATE)
+	if (is_new && target->event && target->event->flags & LTT_KMOD_STATE)
 		kc->dump_due = true;
 }
 
@@ -110,11 +135,12 @@ static void kernel_walk_arm(struct kernel_session *ks, struct kernel_channel *kc
 	struct event_class *class = shape ? get_class(ring->trace_channel, shape) : NULL;
 
 	slot->state = SLOT_OFF;
+	slot->filter = target->filter;
 	if (!class)
 		kernel_walk_refuse(ks, slot, target, 0);
 	if (!class || ring->state == RING_FAILED || trace->failed || class->batch == 0)
 		return;
-	if (ring_is_on(ring) && class->batch <= trace->written) {
+	if (ring_is_on(ring) && class->batch <= trace->saved) {
 		kernel_walk_enable(ks, kc, slot, target, class->id);
 	} else {
 		slot->state = SLOT_WAITS;
@@ -122,7 +148,7 @@ static void kernel_walk_arm(struct kernel_session *ks, struct kernel_channel *kc
 	}
 }
 
-/* Only the class that was restored tells the id which the event may have. */
+/* Only the restored class has the id that the event may get. */
 static void disarm_unknown(struct kernel_session *ks, const struct ring *ring,
 			   const struct target *target)
 {
@@ -143,22 +169,54 @@ static void kernel_walk_disarm(struct kernel_session *ks, struct kernel_channel 
 	else if (ring && ring->module >= 0 && slot->state == SLOT_UNKNOWN)
 		disarm_unknown(ks, ring, target);
 	slot->state = SLOT_OFF;
+	slot->filter = NULL;
+}
+
+/* Each event is recorded by the earlier filter or by the new one. Where the module rejects the new
+ * one, the event is off. */
+static void kernel_walk_change_filter(struct kernel_session *ks, struct kernel_channel *kc,
+				      struct slot *slot, const struct target *target)
+{
+	const struct ring *ring = kernel_ring_find(ks, kc->channel);
+	int err = kernel_walk_refilter(ks, ring, slot->id, target->filter);
+
+	slot->filter = target->filter;
+	if (err == 0)
+		return;
+	disable_event(ks, ring, slot->id);
+	kernel_walk_refuse(ks, slot, target, -err);
 }
 
 static void kernel_walk_update_slot(struct kernel_session *ks, struct kernel_channel *kc,
 				    struct slot *slot, const struct target *target, bool wanted)
 {
-	if (wanted && slot->state != SLOT_ON && slot->state != SLOT_REFUSED)
+	bool refiltered = wanted && slot->filter != target->filter;
+
+	if (refiltered && slot->state == SLOT_ON)
+		kernel_walk_change_filter(ks, kc, slot, target);
+	else if (wanted && slot->state != SLOT_ON && (slot->state != SLOT_REFUSED || refiltered))
 		kernel_walk_arm(ks, kc, slot, target);
 	else if (!wanted && slot->state != SLOT_OFF)
 		kernel_walk_disarm(ks, kc, slot, target);
 }
 
+/* Return: whether an event can be recorded; sets @target->filter. @expressions: may be NULL. */
+static bool kernel_walk_filter(struct kernel_session *ks, struct target *target,
+			       const char *expressions)
+{
+	struct shape *shape = expressions ? shape_of(ks, target) : NULL;
+
+	target->filter = shape ? event_filter_get(&ks->filters, shape, expressions) : NULL;
+	return !target->filter || !target->filter->never;
+}
+
 static void step_event(struct kernel_session *ks, struct kernel_channel *kc, uint32_t nr)
 {
-	const struct target target = { .event = &ks->kernel->events[nr] };
+	struct target target = { .event = &ks->kernel->events[nr] };
 	bool wanted = ks->rec.recording && kernel_wants(kc->channel, target.event);
+	char *expressions AUTO_FREE = wanted ? kernel_filter_of(kc->channel, target.event) : NULL;
 
+	wanted = wanted && kernel_walk_filter(ks, &target, expressions);
 	kernel_walk_update_slot(ks, kc, &kc->slots[nr], &target, wanted);
 }
 
@@ -171,17 +229,19 @@ static void step_probe(struct kernel_session *ks, struct kernel_channel *kc,
 	bool wanted = ks->rec.recording && kc->channel->enabled && rule->enabled;
 
 	for (uint32_t i = 0; i < kernel_probe_parts(rule->kind) && wanted == arming; i++) {
-		const struct target target = { .probe = probe, .part = i };
+		struct target target = { .probe = probe, .part = i };
 		struct slot *slot = &probe->slots[i];
+		bool holds =
+			!wanted || !*rule->filter || kernel_walk_filter(ks, &target, rule->filter);
 
 		if (!wanted && slot->state == SLOT_UNKNOWN &&
 		    kernel_probe_shared(ks->kernel, kc, probe, i))
 			slot->state = SLOT_OFF;
-		kernel_walk_update_slot(ks, kc, slot, &target, wanted);
+		kernel_walk_update_slot(ks, kc, slot, &target, wanted && holds);
 	}
 }
 
-/* Events, probes that go, probes that come, what is counted. */
+/* Events, removed probes, new probes, counters. */
 static uint32_t nr_steps(const struct kernel_channel *kc)
 {
 	return kc->nr_slots + 2 * kc->nr_probes + kc->nr_tallies * kc->nr_slots;
@@ -269,6 +329,7 @@ static void begin_walk(struct kernel_session *ks)
 
 	ks->walking = true;
 	ks->again = false;
+	kernel_filters_sweep(ks);
 	list_for_each(kc, &ks->channels, node) {
 		add_slots(ks, kc);
 		kc->next = kc->nr_waits = 0;
@@ -276,7 +337,7 @@ static void begin_walk(struct kernel_session *ks)
 	loop_timer_set(&ks->walk, 0);
 }
 
-/* Each batch of metadata that is written asks for a walk, and hundreds of events make many:
+/* Each batch of metadata that is written requests a walk, and hundreds of events make many:
  * were each to begin at the first event, the last one would never be reached. */
 void kernel_touch(struct kernel_session *ks)
 {
@@ -311,7 +372,7 @@ static bool awaits_more(const struct kernel_session *ks)
 	return false;
 }
 
-/* The module does it by and by; what it finds is recorded like any other event. */
+/* The module does it by and by; the state is recorded like any other event. */
 static bool kernel_walk_dump(struct kernel_session *ks, struct kernel_channel *kc)
 {
 	const struct ring *ring = kernel_ring_find(ks, kc->channel);

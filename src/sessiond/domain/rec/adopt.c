@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* adopt.c - ring sets are given to a consumer that follows another. */
+/* adopt.c - passes the ring sets of a consumer that has ended to the next one. */
 #include <fcntl.h>
 
 #include "base/log.h"
 #include "trace/metadata.h"
 #include "recording.h"
 
-/* A ring set that can't be continued: disarm it, as records in it would be lost. */
-static void ring_lost(struct ring *ring, int code, const char *why)
+/* Disarm a ring set that the new consumer rejected, as records in it would be lost. */
+static void ring_fail_adopted(struct ring *ring, int code, const char *why)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
 
 	ring->state = RING_FAILED;
 	note_find(rec, ring->id)->open = false;
-	recording_problem(rec, TROUBLE_BUFFERS, (enum err_code)code, "a buffer can't be taken over",
-			  why);
+	recording_problem(rec, TROUBLE_BUFFERS, (enum err_code)code,
+			  "the new consumer can't continue a buffer", why);
 	rec->ops->lost(rec);
 }
 
@@ -25,7 +25,8 @@ static void rec_adopt_done(void *data, const struct con_answer *answer)
 	struct rep_con_ring_adopt rep = { 0 };
 
 	if (answer->code || rep_con_ring_adopt_decode(answer->dec, &rep) < 0) {
-		ring_lost(ring, answer->code ? answer->code : (int)ERR_CONSUMER, answer->text);
+		ring_fail_adopted(ring, answer->code ? answer->code : (int)ERR_CONSUMER,
+				  answer->text);
 		return;
 	}
 	if (rep.cut_bytes)
@@ -60,8 +61,8 @@ void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret)
 
 /* --- without its memory ------------------------------------------------------- */
 
-/* Its files are whole, and what they have is all that is known of it; unless its
- * memory has come, or may come. */
+/* The consumer has repaired the stream files of a ring set whose memory is lost. Its counts are
+ * those of the files, unless an application returns the memory later. */
 static void repaired(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
@@ -70,11 +71,11 @@ static void repaired(void *data, const struct con_answer *answer)
 	struct ring_note *note = note_find(rec, ring->id);
 
 	if (answer->code == ERR_CONSUMER)
-		return; /* the next one is asked: ring_adopt() */
+		return; /* the consumer ended; ring_adopt() sends the request to the next one */
 	if (answer->code)
-		log_error("session '%s': the files of a lost buffer, %s: %s", rec->session->name,
-			  ring->name, answer->text);
-	ring->mending = false;
+		log_error("session '%s': can't repair the files of lost buffer %s: %s",
+			  rec->session->name, ring->name, answer->text);
+	ring->repairing = false;
 	note->sum.ring = ring->id;
 	note->sum.lost_buffers = ring->uncounted;
 	note->final = true; /* not summed up with others while it may come back */
@@ -98,9 +99,9 @@ static void repair(struct ring *ring)
 
 	consumer_forget(consumer, ring);
 	ring_add_final(ring, NULL);
-	ring->mending = true;
+	ring->repairing = true;
 	ring_describe(ring, &req);
-	req.data = req.ctl_rw = -1; /* in order first */
+	req.data = req.ctl_rw = -1; /* no memory: only the files are repaired */
 	CONSUMER_CALL(consumer, con_ring_adopt, &req, ring_add_final, repaired, ring);
 }
 
@@ -108,7 +109,7 @@ static void repair(struct ring *ring)
 
 static void resume_failed(struct ring *ring, int code, const char *why)
 {
-	ring_lost(ring, code, why);
+	ring_fail_adopted(ring, code, why);
 	ring_close_fds(ring);
 	ring_refund(ring);
 	ring->offered = false;
@@ -116,7 +117,7 @@ static void resume_failed(struct ring *ring, int code, const char *why)
 	repair(ring);
 }
 
-/* The consumer sleeps on another doorbell than the one before. */
+/* Reply of the new consumer, which has a new doorbell: the ring set receives its descriptor. */
 static void resumed(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
@@ -124,10 +125,10 @@ static void resumed(void *data, const struct con_answer *answer)
 
 	ring->awaited = false;
 	if (answer->code == ERR_CONSUMER)
-		return; /* the next one is asked: ring_adopt() */
+		return; /* the consumer ended; ring_adopt() sends the request to the next one */
 	if (answer->code == 0)
-		ring->doorbell = fcntl(rec->recorder->config.doorbell(rec->session),
-				       F_DUPFD_CLOEXEC, 3);
+		ring->doorbell =
+			fcntl(rec->recorder->config.doorbell(rec->session), F_DUPFD_CLOEXEC, 3);
 	if (answer->code || ring->doorbell < 0) {
 		resume_failed(ring, answer->code ? answer->code : (int)ERR_LIMIT, answer->text);
 		return;
@@ -151,7 +152,7 @@ void ring_resume(struct ring *ring)
 	struct req_con_ring_adopt req;
 
 	ring->lost = false;
-	ring_add_final(ring, NULL); /* what its files had is counted again */
+	ring_add_final(ring, NULL); /* the contents of its files are counted again */
 	note_find(rec, ring->id)->final = false;
 	ring->awaited = true;
 	ring_describe(ring, &req);
@@ -171,7 +172,7 @@ void ring_adopt(struct ring *ring)
 		return;
 	}
 	if (ring->state == RING_FAILED || ring->awaited || ring->data < 0)
-		return; /* what was asked for is asked for again */
+		return; /* the request is sent again */
 	if (ring->offered && ring->doorbell < 0) {
 		ring_resume(ring);
 		return;

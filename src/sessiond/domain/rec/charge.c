@@ -17,8 +17,8 @@ static struct quotas *charge_quotas_of(const struct ring *ring)
 	return ring->trace_channel->trace->rec->recorder->config.quotas;
 }
 
-/* Buffers that all processes of a user share are made because the session's owner said so;
- * but how many have buffers of their own, their user decides. */
+/* Buffers that all processes of a user share are created for the session's owner; but the user of
+ * the processes decides how many have buffers of their own. */
 static struct account_id charge_account_of(const struct ring *ring)
 {
 	const struct trace *trace = ring->trace_channel->trace;

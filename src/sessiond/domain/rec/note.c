@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* note.c - facts that are kept of ring sets: their owners, and their counters. */
+/*
+ * note.c - facts about ring sets that are saved: their owners and their counters.
+ */
 #include <search.h>
 
 #include "base/mem.h"

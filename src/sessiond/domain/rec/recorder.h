@@ -23,20 +23,20 @@ struct recorder_config {
 	void (*trouble)(struct session *session, enum trouble trouble, const char *text);
 	/** Save the session's state now. NULL: never. */
 	void (*save)(struct session *session);
-	/** The memory that the session's consumer sleeps on; borrowed, -1: there is none. */
+	/** Descriptor of the session's doorbell page; borrowed; -1: there is none. */
 	int (*doorbell)(const struct session *session);
 	struct quotas *quotas;
 	struct keeper *keeper; /* NULL: buffers are not stored for a successor */
 };
 
 struct recorder {
-	struct recorder_config config; /* its strings are the daemon's */
+	struct recorder_config config; /* its strings are owned by the daemon */
 	struct shapes shapes;
 	uint64_t next_id;      /* of apps, traces and rings; from 1 */
 	uint32_t nr_wanted;    /* lost ring sets that an application may still offer; see want.c */
-	uint64_t long_ns;      /* operations that take longer pause for as long */
+	uint64_t long_ns;      /* operations that take longer are repeated after an equal pause */
 	uint32_t slice;	       /* points that are processed in one turn of the loop */
-	uint64_t passes;       /* number of walks through all armings of a link, for tests */
+	uint64_t passes;       /* complete scans of the armed events of a link; read by tests */
 	uint64_t save_turn_ns; /* earliest time of the next save of metadata positions */
 };
 

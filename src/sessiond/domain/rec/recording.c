@@ -26,7 +26,7 @@ void recording_init(struct recording *rec, const struct recording_ops *ops,
 	list_init(&rec->traces);
 	list_init(&rec->finals);
 	loop_timer_init(&rec->enough, recorder->config.loop, wanted_enough);
-	loop_timer_init(&rec->commit, recorder->config.loop, traces_commit);
+	loop_timer_init(&rec->metadata_save, recorder->config.loop, traces_save_metadata_sizes);
 	rec->ops = ops;
 	rec->recorder = recorder;
 	rec->domain = domain;
@@ -42,7 +42,7 @@ void recording_fini(struct recording *rec)
 	list_for_each_safe(trace, next, &rec->traces, node)
 		trace_free(trace);
 	loop_timer_cancel(&rec->enough);
-	loop_timer_cancel(&rec->commit);
+	loop_timer_cancel(&rec->metadata_save);
 	notes_free(rec);
 	list_remove(&rec->node);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * recording.h - the part of a session in a domain, common to all domains: traces, their
- * metadata, event classes and ring sets. Embedded in what a domain keeps of a
- * session; runs on the daemon's loop.
+ * metadata, event classes and ring sets. Embedded in a domain's structure of a session; runs on
+ * the daemon's loop.
  *
- *   recording      a session as a domain sees it
+ *   recording      the domain's state of a session
  *    +- trace        one CTF trace: of a user, of a process, of the kernel
  *    |   +- trace_channel  a channel in it: event classes, and
  *    |       +- ring     ring sets: one that is shared, one for each process that
  *    |                   needs its own
- *    +- ring_note    facts that are kept of a ring set
+ *    +- ring_note    facts about a ring set
  */
 #ifndef DOMAIN_REC_RECORDING_H
 #define DOMAIN_REC_RECORDING_H
@@ -24,7 +24,8 @@ struct trace;
 
 /** A domain's reactions to events; all must be given, but for the last. */
 struct recording_ops {
-	/** A buffer is ready and on, or metadata is written: waiting work may continue. */
+	/** A buffer is ready and recording is on, or metadata is written: waiting work may
+	 *  continue. */
 	void (*ready)(struct recording *rec);
 	/** A buffer can't be recorded into any more. */
 	void (*lost)(struct recording *rec);
@@ -44,19 +45,19 @@ struct recording {
 	const struct clock_facts *clock;
 	enum domain_id domain;
 	bool recording;
-	uint64_t ons_requested;	  /* requests to switch ring sets on, and */
-	uint64_t ons_answered;	  /* those of them that are in force */
-	uint64_t cut_bytes;	  /* torn ends of files, at takeovers */
-	struct err problem;	  /* the first since the start */
-	uint32_t nr_wanted;	  /* ring sets that an application may offer, and */
-	struct loop_timer enough; /* how long a stop waits for them */
-	struct loop_timer commit; /* metadata that is on disk waits for its turn */
-	struct list_node traces;  /* struct trace */
-	void *rings;		  /* tsearch by id: struct ring_note */
-	struct list_node finals;  /* sums: final ones of these, one a channel */
+	uint64_t enables_sent;		 /* number of requests to switch ring sets on */
+	uint64_t enables_confirmed;	 /* number of those that are in force */
+	uint64_t cut_bytes;		 /* bytes of torn packets, cut off adopted files */
+	struct err problem;		 /* the first problem since the start */
+	uint32_t nr_wanted;		 /* lost ring sets that an application may offer */
+	struct loop_timer enough;	 /* limits the time for which a stop waits for those */
+	struct loop_timer metadata_save; /* delays traces_save_metadata_sizes() */
+	struct list_node traces;	 /* struct trace */
+	void *rings;			 /* tsearch by id: struct ring_note */
+	struct list_node finals;	 /* final struct ring_note: one sum for each channel */
 };
 
-/** Text of metadata on its way to the file, in order, one batch at a time. */
+/** Metadata text to be written. Batches are sent in order, one at a time. */
 struct meta_batch {
 	struct list_node node;
 	uint64_t number;
@@ -69,21 +70,21 @@ struct trace {
 	struct recording *rec;
 	uint64_t id;
 	uid_t uid;
-	uint64_t app; /* 0: the user's, or the kernel's */
+	uint64_t app; /* id of the application; 0: a trace of a user, or of the kernel */
 	char *path;   /* relative to the output */
 	uint8_t uuid[16];
-	uint64_t metadata_bytes; /* of the file, up to `written` */
-	uint64_t acked_bytes;	 /* of the file, acknowledged */
+	uint64_t metadata_bytes; /* size of the metadata file up to batch `saved` */
+	uint64_t acked_bytes;	 /* size of the metadata file up to batch `acked` */
 	bool failed;
 	bool orphan;	/* its process has ended: freed when its metadata is written */
 	bool stalled;	/* the last attempt to write metadata failed */
-	bool in_flight; /* the first batch */
+	bool in_flight; /* the first batch was sent, and is not acknowledged */
 	struct loop_timer retry;
 	struct loop_work flush;
 	uint64_t next_batch;
-	uint64_t acked;		  /* number of the last batch on disk, */
-	uint64_t written;	  /* and of the last one that is saved for a successor, too */
-	struct list_node batches; /* struct meta_batch */
+	uint64_t acked;		   /* number of the last batch on disk */
+	uint64_t saved;		   /* number of the last batch that is in the saved state, too */
+	struct list_node batches;  /* struct meta_batch */
 	struct list_node channels; /* struct trace_channel */
 };
 
@@ -91,10 +92,10 @@ struct trace_channel {
 	struct list_node node;
 	struct trace *trace;
 	struct channel *channel;
-	uint64_t batch;		/* that declares the stream class */
-	uint32_t next_instance; /* of streams of this class */
-	bool full;		/* and it was reported */
-	bool replaced;		/* a buffer was lost, its files keep their names */
+	uint64_t batch;		/* number of the batch that declares the stream class */
+	uint32_t next_instance; /* next instance id of a stream of this class */
+	bool full;		/* CLASS_FULL was reported */
+	bool replaced;		/* a buffer was lost: its files keep their names */
 	struct class_table classes;
 	struct list_node rings; /* struct ring */
 };
@@ -108,31 +109,32 @@ struct ring {
 	uint64_t app;	/* 0: shared */
 	bool exclusive; /* written by the fallback producer */
 	enum ring_state state;
-	uint64_t on;  /* the request that switches it on; see ons_answered */
-	bool awaited; /* the consumer has not answered yet */
-	bool closing; /* until the consumer has made the last cut, */
-	bool lost;    /* its memory: only its files are to be closed, */
-	bool uncounted; /* it may have held events that no file has; */
-	bool mending; /* which the consumer does now; */
-	bool wanted;  /* but an application that records into it may offer it (want.c), */
-	bool offered; /* and one has offered it, */
-	bool departed; /* which has died since: to be closed when it is open */
-	bool closed;  /* which it has */
-	char *name;   /* of its stream files */
+	uint64_t enable_number; /* the request that switches it on; see enables_confirmed */
+	bool awaited;		/* the consumer has not answered yet */
+	bool closing;	/* it is to be closed; the consumer has not written the last packet */
+	bool lost;	/* its memory is lost: only its files are repaired and closed */
+	bool uncounted; /* its lost memory may have held events that no file has */
+	bool repairing; /* the consumer repairs its files */
+	bool wanted;	/* lost, but an application that records into it may offer it (want.c) */
+	bool offered;	/* an application has offered it */
+	bool departed;	/* that application has died since: close the ring set once it is open */
+	bool closed;	/* the consumer has written the last packet */
+	char *name;	/* of its stream files */
 	struct account_id account;
 	uint64_t paid_bytes, paid_fds;
 	uint32_t nr_rings, first_instance;
-	int data, ctl, doorbell;      /* for applications, and for a new consumer, */
-	int ctl_rw;		      /* which gets this one instead of ctl */
+	uint64_t noted;		      /* number of events not sampled that the metadata has */
+	int data, ctl, doorbell;      /* for applications; data also for a new consumer */
+	int ctl_rw;		      /* for a new consumer */
 	struct dirid data_id, ctl_id; /* identity of the memory: to recognise it */
 	int module;		      /* the kernel module's channel; -1: an application's ring */
 };
 
 /**
- * struct ring_note - what is known of a ring set. The first of a channel that is closed
- * stays until the session ends and has the sums of all that are closed after it: a long
- * session does not remember each process that there was. A ring set without a note is in such a
- * sum.
+ * struct ring_note - facts about a ring set that outlive it. In each channel, the note of the first
+ * ring set that is closed stays until the session ends, and the counters of ring sets that are
+ * closed later are added to it, so that a long session does not need memory for each ended process.
+ * A ring set without a note is in such a sum.
  */
 struct ring_note {
 	struct list_node node; /* of the recording's finals */
@@ -140,23 +142,24 @@ struct ring_note {
 	struct channel *channel;
 	uint64_t owner;
 	bool open;
-	bool final;  /* it is closed and `sum` is what its streams had; */
-	bool wanted; /* but it may be offered */
+	bool final;  /* the ring set is closed, and `sum` has its streams' counters */
+	bool wanted; /* lost, but an application may offer it */
 	struct msg_con_stream sum;
 };
 
-/* recording.c: most of it is rows of a domain's table. */
+/* recording.c: entries of struct domain_ops that are common to the domains, and their helpers. */
 void recording_init(struct recording *rec, const struct recording_ops *ops,
 		    struct recorder *recorder, enum domain_id domain, struct session *session,
 		    const struct clock_facts *clock);
-/** Traces, ring sets and notes. The consumer is not notified: the output is closed as a whole. */
+/** Free traces, ring sets and notes. The consumer is not notified, as it closes the whole
+ *  output. */
 void recording_fini(struct recording *rec);
 struct recording *recording_find(struct domain_tracer *domain, const struct session *session);
 /** State for the successor has changed: save it now. */
 void recording_saved(struct recording *rec);
 void recording_problem(struct recording *rec, enum trouble trouble, enum err_code code,
 		       const char *what, const char *text);
-/** Steps that failed at an earlier start may work now, and are no problem until they fail again. */
+/** Clear problems of an earlier start, as failed steps are tried again. */
 void recording_begin(struct recording *rec);
 void recording_retry(struct domain_tracer *domain, struct session *session);
 void recording_adopt(struct domain_tracer *domain, struct session *session);
@@ -164,11 +167,11 @@ void recording_keep(struct domain_tracer *domain, struct session *session);
 
 /* note.c */
 struct ring_note *note_find(const struct recording *rec, uint64_t id);
-/** A second one of the same id is not added. */
+/** Add a note, unless there is one of this id. */
 void note_add(struct recording *rec, const struct ring_note *facts);
-/** It has its final counters. It may be freed afterwards. */
+/** Add a note with final counters to the sum of its channel. It may be freed. */
 void note_finish(struct recording *rec, struct ring_note *note);
-/** Of a ring set without records. */
+/** Remove the note of a ring set without records. */
 void note_drop(struct recording *rec, uint64_t id);
 void notes_free(struct recording *rec);
 bool recording_find_ring(struct domain_tracer *domain, const struct session *session, uint64_t ring,
@@ -178,11 +181,12 @@ void recording_each_final(struct domain_tracer *domain, const struct session *se
 
 /* trace.c */
 struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_t app);
-/** Request the consumer to create it. @path: allocated, taken over. */
+/** Request the consumer to create the trace. @path: allocated; owned by the trace from now on. */
 void trace_open(struct trace *trace, char *path);
 void trace_adopt(struct trace *trace);
 void trace_free(struct trace *trace);
-/** Its process has ended, its rings are closed. */
+/** Free a trace whose process has ended and whose rings are closed, when its metadata is
+ *  written. */
 void trace_abandon(struct trace *trace);
 /** Append text that belongs together. Return: the batch that contains it, 0: failed. */
 uint64_t trace_append(struct trace *trace, char *text);
@@ -192,13 +196,13 @@ void trace_retry(struct trace *trace);
 bool traces_busy(const struct recording *rec);
 /** Earliest time for repeating an operation that began at @begin_ns. */
 uint64_t recorder_next_turn(const struct recorder *recorder, uint64_t begin_ns);
-/** Its turn has come. */
-void traces_commit(struct loop_timer *timer);
+/** Save how much metadata is on disk. */
+void traces_save_metadata_sizes(struct loop_timer *timer);
 /** Whether there is metadata that could not be written. */
 bool traces_stalled(const struct recording *rec);
 
 /* trace_channel.c */
-/** Find or make the trace channel. @contexts: those of its stream class if it is made, see
+/** Find or make the trace channel. @contexts: contexts of a new stream class, see
  *  metadata_stream(). */
 struct trace_channel *trace_channel_get(struct trace *trace, struct channel *channel,
 					const struct layout *contexts);
@@ -208,24 +212,27 @@ struct trace_channel *trace_channel_restore(struct trace *trace, struct channel 
 void trace_channel_free(struct trace_channel *trace_channel);
 
 /* ring.c */
-/** A ring set that the consumer has not created yet. */
+/** Allocate a ring set; the consumer has not created its memory yet. */
 struct ring *ring_alloc(struct trace_channel *trace_channel, uint64_t id, uint64_t app);
-/** Request the consumer to create it. Its name and numbers are set. */
+/** Request the consumer to create the memory. The ring set's name and numbers are set. */
 void ring_open(struct ring *ring);
-/** The same for memory that the kernel module made, whose descriptors it has. */
+/** Request the consumer to adopt memory of the kernel module; the ring set has its descriptors. */
 void ring_open_module(struct ring *ring);
-/** It has been created, or that has failed. */
+/** Continue after the request to open: it has succeeded, or failed. */
 void ring_open_done(struct ring *ring);
-/** Its descriptors. */
+/** Close the descriptors of the memory. */
 void ring_close_fds(struct ring *ring);
-/** It can't be created. */
+/** Report that the memory can't be created. */
 void ring_fail(struct ring *ring, enum err_code code, const char *why);
 void ring_free(struct ring *ring);
-/** Free one that failed before its first use, with its note. */
+/** Free a ring set that failed before its first use, with its note. */
 void ring_drop(struct ring *ring);
-/** Last cut, then it is freed. */
+/** Request the last packet; then free the ring set. */
 void ring_close(struct ring *ring);
 void ring_keep(struct ring *ring);
+/** Write the numbers of events that were not sampled in open ring sets to their traces' metadata.
+ *  Return: whether a number has changed. */
+bool rings_note_not_sampled(struct recording *rec, const struct msg_con_stream *streams, size_t nr);
 /** An item of its last counters, for the caller that closes it. */
 void ring_add_final(void *data, struct decoder *dec);
 

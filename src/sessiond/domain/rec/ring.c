@@ -9,6 +9,7 @@
 #include "proto/counters.h"
 #include "recording.h"
 #include "sessiond/admission.h"
+#include "trace/metadata.h"
 
 void ring_fail(struct ring *ring, enum err_code code, const char *why)
 {
@@ -220,6 +221,39 @@ void ring_add_final(void *data, struct decoder *dec)
 		COUNTERS_ADD(&note->sum, &stream);
 }
 
+static bool ring_note_not_sampled(struct ring *ring, uint64_t nr)
+{
+	if (nr <= ring->noted)
+		return false;
+	ring->noted = nr;
+	return trace_append(ring->trace_channel->trace, metadata_not_sampled(ring->id, nr)) != 0;
+}
+
+static uint64_t rec_ring_not_sampled(const struct ring *ring, const struct msg_con_stream *streams,
+				     size_t nr)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < nr; i++)
+		sum += streams[i].ring == ring->id ? streams[i].not_sampled : 0;
+	return sum;
+}
+
+bool rings_note_not_sampled(struct recording *rec, const struct msg_con_stream *streams, size_t nr)
+{
+	struct trace_channel *trace_channel;
+	struct trace *trace;
+	struct ring *ring;
+	bool noted = false;
+
+	list_for_each(trace, &rec->traces, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each(ring, &trace_channel->rings, node)
+				noted |= ring_note_not_sampled(
+					ring, rec_ring_not_sampled(ring, streams, nr));
+	return noted;
+}
+
 /* The consumer need not remember them any more. */
 static void forget_counters(const struct ring *ring)
 {
@@ -235,9 +269,11 @@ static void rec_ring_close_done(void *data, const struct con_answer *answer)
 	struct trace *trace = ring->trace_channel->trace;
 	struct ring_note *note = note_find(trace->rec, ring->id);
 
-	if (answer->code == 0)
+	if (answer->code == 0) {
+		(void)ring_note_not_sampled(ring, note->sum.not_sampled);
 		note_finish(trace->rec, note);
-	/* written down before the keeper lets go of it: a successor must not look for it */
+	}
+	/* saved before the keeper releases it: a successor must not search for it */
 	ring->closed = true;
 	recording_saved(trace->rec);
 	if (answer->code == 0)

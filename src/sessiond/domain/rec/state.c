@@ -13,7 +13,7 @@
 #include "proto/counters.h"
 #include "recording.h"
 
-/** Where what is saved goes. */
+/** Destination of the saved state. */
 struct saving {
 	struct recording *rec;
 	struct state_space *space;
@@ -58,7 +58,7 @@ static struct list put_rings(const struct saving *saving, const struct trace_cha
 			continue;
 		if (!ring->wanted && !is_unaccounted(saving->rec, ring) &&
 		    (ring->state == RING_FAILED || ring->data < 0))
-			continue; /* nobody has it */
+			continue; /* no process has it */
 		msg_state_ring_add(enc, &msg);
 		rec_state_put_app(saving, ring->app);
 	}
@@ -91,7 +91,7 @@ static struct list put_classes(const struct trace_channel *trace_channel, struct
 		const struct event_class *class = walk.by_id[i];
 		struct msg_state_class msg;
 
-		if (!class || class->batch == 0 || class->batch > trace_channel->trace->written)
+		if (!class || class->batch == 0 || class->batch > trace_channel->trace->saved)
 			break;
 		msg = (struct msg_state_class){
 			.kind = (uint8_t) class->shape->kind,
@@ -117,7 +117,7 @@ static struct list put_trace_channels(const struct saving *saving, const struct 
 			.next_instance = trace_channel->next_instance,
 		};
 
-		if (trace_channel->batch == 0 || trace_channel->batch > trace->written)
+		if (trace_channel->batch == 0 || trace_channel->batch > trace->saved)
 			continue; /* not described: it is made again */
 		msg.classes = put_classes(trace_channel, saving->space);
 		msg.rings = put_rings(saving, trace_channel);
@@ -138,7 +138,7 @@ static void put_traces(const struct saving *saving)
 			.path = trace->path,
 			.uuid = { trace->uuid, sizeof(trace->uuid) },
 			.metadata_bytes = trace->metadata_bytes,
-			.head = trace->written > 0,
+			.head = trace->saved > 0,
 			.domain = (uint8_t)saving->rec->domain,
 		};
 
@@ -318,7 +318,7 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg)
 	memcpy(trace->uuid, msg->uuid.data, sizeof(trace->uuid));
 	trace->metadata_bytes = trace->acked_bytes = msg->metadata_bytes;
 	if (msg->head) {
-		trace->acked = trace->written = 1;
+		trace->acked = trace->saved = 1;
 		trace->next_batch = 2;
 	} else {
 		rec->ops->describe(trace);
@@ -326,7 +326,7 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg)
 	restore_trace_channels(trace, msg->channels);
 }
 
-/* Those of daemons that knew no other domain say none. */
+/* Records of daemons that knew no other domain name none. */
 static bool rec_state_is_ours(const struct recording *rec, const struct msg_state_trace *msg)
 {
 	return msg->domain ? msg->domain == rec->domain : rec->domain == DOMAIN_USER;

@@ -45,26 +45,26 @@ void ring_switch_off(struct ring *ring)
 	enable_one(ring, false, NULL);
 }
 
-/* Answers come in order, so that counting them is enough. */
-static void ons_answered(void *data, const struct con_answer *answer)
+/* Replies arrive in the order of requests, so their number identifies the confirmed ones. */
+static void enables_confirmed(void *data, const struct con_answer *answer)
 {
 	struct recording *rec = data;
 
 	(void)answer;
-	rec->ons_answered++;
+	rec->enables_confirmed++;
 	rec->ops->ready(rec);
 }
 
 bool ring_is_on(const struct ring *ring)
 {
 	return ring->state == RING_READY &&
-	       ring->on <= ring->trace_channel->trace->rec->ons_answered;
+	       ring->enable_number <= ring->trace_channel->trace->rec->enables_confirmed;
 }
 
 static void enable_many(struct recording *rec, struct list rings, bool on)
 {
-	rec->ons_requested += on;
-	rec_switch_enable(rec, rings, on, on ? ons_answered : NULL, rec);
+	rec->enables_sent += on;
+	rec_switch_enable(rec, rings, on, on ? enables_confirmed : NULL, rec);
 }
 
 /* A message takes some 5000 references; larger lists go in several. */
@@ -92,7 +92,7 @@ void rings_enable(struct recording *rec, bool on)
 				}
 				msg_con_ring_ref_add(&enc, &ref);
 				if (on)
-					ring->on = rec->ons_requested + 1;
+					ring->enable_number = rec->enables_sent + 1;
 			}
 	if (enc.nr_records)
 		enable_many(rec, encoder_list(&enc), on);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * trace.c - CTF traces: where they are and their metadata, which is appended batch
- * by batch. One batch is in flight at a time: what could not be written is kept and
- * tried again, and the order never changes.
+ * by batch. One batch is in flight at a time: an unwritten batch is kept and retried, and the
+ * order never changes.
  */
 #include <string.h>
 #include <uuid/uuid.h>
@@ -24,14 +24,14 @@ static void drop_first(struct trace *trace)
 	free(batch);
 }
 
-/* Metadata that is on disk is written down for our successor, before anything that it describes is
- * armed: of all traces at once, as this takes as long as there is much of it. */
-static void commit(struct recording *rec)
+/* Save the sizes of the metadata files in the session's state, before events that the metadata
+ * describes are armed. One save covers all traces, as each save writes the whole state. */
+static void save_metadata_sizes(struct recording *rec)
 {
 	struct trace *trace, *next;
 
 	list_for_each(trace, &rec->traces, node) {
-		trace->written = trace->acked;
+		trace->saved = trace->acked;
 		trace->metadata_bytes = trace->acked_bytes;
 	}
 	recording_saved(rec);
@@ -43,22 +43,22 @@ static void commit(struct recording *rec)
 		rec->ops->metadata_done(rec);
 }
 
-void traces_commit(struct loop_timer *timer)
+void traces_save_metadata_sizes(struct loop_timer *timer)
 {
-	commit(container_of(timer, struct recording, commit));
+	save_metadata_sizes(container_of(timer, struct recording, metadata_save));
 }
 
-/* Metadata that comes in many small parts waits for the next turn together. */
-static void commit_in_turn(struct recording *rec)
+/* Limit the rate of saves: several small batches share one. */
+static void save_metadata_sizes_later(struct recording *rec)
 {
 	uint64_t now = loop_now_ns(), turn = rec->recorder->save_turn_ns;
 
-	if (rec->commit.at_ns)
+	if (rec->metadata_save.at_ns)
 		return;
 	if (now >= turn)
-		commit(rec);
+		save_metadata_sizes(rec);
 	else
-		loop_timer_set(&rec->commit, (turn - now) / 1000 + 1);
+		loop_timer_set(&rec->metadata_save, (turn - now) / 1000 + 1);
 }
 
 static void appended(void *data, const struct con_answer *answer)
@@ -68,7 +68,7 @@ static void appended(void *data, const struct con_answer *answer)
 
 	trace->in_flight = false;
 	if (trace->failed)
-		return; /* rec_trace_open_done() has said why */
+		return; /* rec_trace_open_done() has reported the reason */
 	if (answer->code) {
 		trace->stalled = true;
 		recording_problem(trace->rec, TROUBLE_METADATA, answer->code,
@@ -85,7 +85,7 @@ static void appended(void *data, const struct con_answer *answer)
 		trace->acked_bytes = rep.bytes;
 	drop_first(trace);
 	send_next(trace);
-	commit_in_turn(trace->rec);
+	save_metadata_sizes_later(trace->rec);
 }
 
 bool traces_busy(const struct recording *rec)
@@ -93,8 +93,7 @@ bool traces_busy(const struct recording *rec)
 	const struct trace *trace;
 
 	list_for_each(trace, &rec->traces, node)
-		if (!trace->failed &&
-		    (!list_empty(&trace->batches) || trace->acked > trace->written))
+		if (!trace->failed && (!list_empty(&trace->batches) || trace->acked > trace->saved))
 			return true;
 	return false;
 }
@@ -198,8 +197,8 @@ static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
 		send_next(trace);
 }
 
-/* Requests of before to the consumer are sent again from here: the file is cut
- * to what was acknowledged. */
+/* Repeat the requests that the previous consumer has not answered: the file is truncated to the
+ * acknowledged size. */
 void trace_adopt(struct trace *trace)
 {
 	struct consumer *consumer = trace->rec->recorder->config.consumer;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * want.c - ring sets whose memory was lost with every process of the daemons', while
- * others may record on into it, and bring it: a domain that can ask them does
- * (user/offer.c). Their files are in order meanwhile, whether or not an application reconnects.
+ * want.c - ring sets whose memory the daemons have lost, as all processes that held it were
+ * killed. Applications may still record into it and return it, if their domain can request it
+ * (user/offer.c). Meanwhile their files are valid, whether or not an application reconnects.
  */
 #include <stdio.h>
 
@@ -65,7 +65,7 @@ void ring_give_up(struct ring *ring)
 {
 	ring_unwant(ring);
 	report_lost(ring);
-	if (!ring->mending)
+	if (!ring->repairing)
 		ring_free(ring);
 }
 
@@ -74,6 +74,6 @@ void ring_offered(struct ring *ring)
 	ring->offered = true;
 	ring->closing = false;
 	ring->state = RING_OPENING; /* applications that want to record into it wait */
-	if (!ring->mending)
+	if (!ring->repairing)
 		ring_resume(ring);
 }

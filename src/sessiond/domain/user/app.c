@@ -53,8 +53,7 @@ struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 		app->app.scopes = xstrdup("");
 	app->app.start_ns = hello->start_ns;
 	app->app.exclusive = hello->producer != 0;
-	app->offers = hello->features & APP_FEATURE_OFFER;
-	app->counts = hello->features & APP_FEATURE_COUNT;
+	app->features = hello->features;
 	list_append(&user->apps, &app->node);
 	link_to_sessions(app);
 	(void)offers_request(app);

@@ -14,8 +14,7 @@ struct user_app {
 	struct peer *peer;
 	struct app app;
 	uint64_t start_ticks;	/* of the process: with its pid, its identity */
-	bool offers;		/* it supports offers of ring sets */
-	bool counts;		/* it supports counting */
+	uint64_t features;	/* enum app_feature */
 	bool announced;		/* its first list of points is complete */
 	uint64_t wanted;	/* the requested offer in flight; 0: none */
 	uint32_t ready_due;	/* announcements without an app_ready reply */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * await.c - a question for figures after everything died is answered when
- * applications have brought the buffers that were lost, or none will, or a second
- * has passed since the daemon began: until then the figures are those of the files.
+ * await.c - delays figures that a client requests after all daemons were killed. They are complete
+ * when the applications have returned the buffers that the daemons lost; until then only the
+ * figures of the files are known. The wait ends when all buffers are back, when no application has
+ * any of them, or one second after the daemon's start.
  */
 #include "base/mem.h"
 #include "offer.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * conflict.c - markers that share a name but not the format: commands report both,
- * also when the refused application has gone long since, and the trace's metadata has a remark.
+ * conflict.c - markers that have the same name and different formats. Only those with the first
+ * format are recorded; the conflict is reported to clients, also when the application with the
+ * other format has ended, and in a comment of the trace's metadata.
  */
 #include "conflict.h"
 
@@ -40,7 +41,7 @@ void conflict_note(struct user_link *link, struct trace_channel *trace_channel, 
 		     metadata_marker(refused->name, refused->format, armed->format,
 				     note->pid)); /* for readers elsewhere */
 	log_warn("session '%s': marker '%s' of process %u is not recorded: its format is \"%s\", "
-		 "and \"%s\" came first",
+		 "but \"%s\" was registered first",
 		 us->rec.session->name, refused->name, note->pid, refused->format, armed->format);
 }
 

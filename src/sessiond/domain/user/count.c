@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * count.c - what an application counts for a session: worked out anew when anything
- * has changed, and the difference told. Nothing has to be waited for: there is memory to
- * count in, or there is not.
+ * count.c - the counters of an application for a session. After each change of rules or points the
+ * wanted counters are computed, compared with those that the application has, and the difference
+ * is sent. It never waits: a counter whose memory can't be allocated is omitted.
  */
 #include "count.h"
 
@@ -12,21 +12,22 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "counts.h"
+#include "filter.h"
 #include "link.h"
 #include "plan.h"
 #include "session.h"
 #include "stats.h"
 
-/* In one message: each takes 29 bytes. */
+/* In one message: each takes 38 bytes. */
 #define COUNTINGS_PER_MESSAGE 1000u
-#define OUTBOX_BYTES (COUNTINGS_PER_MESSAGE * 40u + 64u)
+#define OUTBOX_BYTES (COUNTINGS_PER_MESSAGE * 48u + 64u)
 
-/* --- what is to be counted --------------------------------------------------------- */
+/* --- counters to enable ----------------------------------------------------------- */
 
 /** The points that a link should count. */
 struct count_plan {
 	struct user_link *link;
-	struct user_tally *tally; /* the one that is looked at */
+	struct user_tally *tally; /* the current one */
 	struct counting *countings;
 	size_t nr, cap;
 };
@@ -51,31 +52,49 @@ static void user_count_plan_add(struct count_plan *plan, const struct counting *
 	plan->countings[plan->nr++] = *counting;
 }
 
+static void user_count_plan_place(struct count_plan *plan, const struct app_point *point,
+				  const struct user_place *place, struct event_filter *filter)
+{
+	const struct rule *rule = plan->tally->rule;
+	struct counting counting = { .point = point->id,
+				     .field = rule->kind == RULE_HISTOGRAM ?
+						      shape_integer(point->shape, rule->location) :
+						      -1,
+				     .counts = place->counts,
+				     .word = place->word,
+				     .filter = filter };
+	char field[RULE_MAX_BY + 1];
+
+	while (rule_by_field(rule->by, counting.nr_by, field)) {
+		counting.by[counting.nr_by] = (uint32_t)shape_key(point->shape, field);
+		counting.nr_by++;
+	}
+	user_count_plan_add(plan, &counting);
+}
+
 static void user_count_visit_point(struct app_point *point, void *data)
 {
 	struct count_plan *plan = data;
 	const struct rule *rule = plan->tally->rule;
 	struct user_link *link = plan->link;
+	struct event_filter *filter = NULL;
 	struct user_place *place;
 
 	if (!user_rule_takes(rule, point->shape))
 		return;
-	place = tally_place(link->us, plan->tally, link->app->app.uid, point->shape->name);
-	if (!place)
+	if (*rule->filter)
+		filter = event_filter_get(&link->us->filters, point->shape, rule->filter);
+	if (filter && filter->never)
 		return;
-	user_count_plan_add(
-		plan,
-		&(struct counting){ .point = point->id,
-				    .field = rule->kind == RULE_HISTOGRAM ?
-						     shape_integer(point->shape, rule->location) :
-						     -1,
-				    .counts = place->counts,
-				    .word = place->word });
+	place = tally_place(link->us, plan->tally, link->app->app.uid, point->shape);
+	if (place)
+		user_count_plan_place(plan, point, place, filter);
 }
 
 static void count_plan_make(struct count_plan *plan)
 {
 	struct user_session *us = plan->link->us;
+	const uint64_t features = plan->link->app->features;
 	const struct channel *channel;
 	const struct rule *rule;
 
@@ -83,7 +102,8 @@ static void count_plan_make(struct count_plan *plan)
 		if (channel->domain != DOMAIN_USER || !channel->enabled)
 			continue;
 		list_for_each(rule, &channel->rules, node) {
-			if (!rule->enabled || !rule_counts(rule->kind))
+			if (!rule->enabled || !rule_counts(rule->kind) ||
+			    user_filter_needs(rule) & ~features)
 				continue;
 			plan->tally = tally_get(us, channel, rule);
 			link_each_point(plan->link, user_count_visit_point, plan);
@@ -93,7 +113,7 @@ static void count_plan_make(struct count_plan *plan)
 		qsort(plan->countings, plan->nr, sizeof(*plan->countings), user_count_compare);
 }
 
-/* --- telling it -------------------------------------------------------------------- */
+/* --- sending the difference -------------------------------------------------------- */
 
 static void user_count_begin(struct encoder *enc, uint16_t type)
 {
@@ -123,14 +143,20 @@ static void need_counts(struct user_link *link, const struct user_counts *counts
 /* Countings gathered for one message. */
 struct outbox {
 	struct user_link *link;
-	uint16_t type; /* MSG_app_count or MSG_app_uncount: the same fields */
+	uint16_t type; /* MSG_app_count or MSG_app_uncount: the same fields at first */
+	const struct event_filter *filter; /* of all of them; or NULL */
 	uint8_t *buf;
 	struct encoder list;
 };
 
 static void user_count_outbox_flush(struct outbox *box)
 {
-	struct msg_app_count msg = { encoder_list(&box->list) };
+	const struct event_filter *filter = box->filter;
+	struct msg_app_count msg = {
+		.countings = encoder_list(&box->list),
+		.filter = { filter ? filter->programs : NULL, filter ? filter->len : 0 },
+		.filter_contexts = filter ? filter->contexts : "",
+	};
 	struct encoder enc;
 
 	if (!box->list.nr_records)
@@ -141,6 +167,12 @@ static void user_count_outbox_flush(struct outbox *box)
 	encoder_init(&box->list, box->buf, OUTBOX_BYTES);
 }
 
+/* A filter takes the space of countings. */
+static size_t user_count_per_message(const struct event_filter *filter)
+{
+	return COUNTINGS_PER_MESSAGE - (filter ? filter->len / 40 : 0);
+}
+
 static void user_count_outbox_add(struct outbox *box, const struct counting *counting)
 {
 	const struct msg_app_counting msg = {
@@ -149,17 +181,31 @@ static void user_count_outbox_add(struct outbox *box, const struct counting *cou
 		.word = counting->word,
 		.has_field = counting->field >= 0,
 		.field = (uint32_t)MAX(counting->field, 0),
+		.nr_by = (uint8_t)counting->nr_by,
+		.by = counting->by[0],
+		.by_second = counting->by[1],
 	};
 
+	const struct event_filter *filter = box->type == MSG_app_count ? counting->filter : NULL;
+
+	if (box->filter != filter)
+		user_count_outbox_flush(box);
+	box->filter = filter;
 	if (box->type == MSG_app_count)
 		need_counts(box->link, counting->counts);
 	msg_app_counting_add(&box->list, &msg);
 	box->link->changed = true;
-	if (box->list.nr_records == COUNTINGS_PER_MESSAGE)
+	if (box->list.nr_records == user_count_per_message(filter))
 		user_count_outbox_flush(box);
 }
 
-/* Those in @a and not in @b; both are sorted. */
+static bool is_counted_otherwise(const struct outbox *box, const struct counting *a,
+				 const struct counting *b)
+{
+	return box->type == MSG_app_count && a->filter != b->filter;
+}
+
+/* Those in @a and not in @b, or with another filter there; both are sorted. */
 static void send_missing(struct outbox *box, const struct counting *a, size_t nr_a,
 			 const struct counting *b, size_t nr_b)
 {
@@ -168,7 +214,8 @@ static void send_missing(struct outbox *box, const struct counting *a, size_t nr
 	for (size_t i = 0; i < nr_a; i++) {
 		while (j < nr_b && user_count_compare(&b[j], &a[i]) < 0)
 			j++;
-		if (j == nr_b || user_count_compare(&b[j], &a[i]) != 0)
+		if (j == nr_b || user_count_compare(&b[j], &a[i]) != 0 ||
+		    is_counted_otherwise(box, &a[i], &b[j]))
 			user_count_outbox_add(box, &a[i]);
 	}
 	user_count_outbox_flush(box);
@@ -187,7 +234,7 @@ static void user_count_send(const struct count_plan *plan, bool all)
 		send_missing(&box, link->countings, link->nr_countings, plan->countings, plan->nr);
 }
 
-/* Those of points that were not looked at stay. */
+/* Those of points that were not visited stay. */
 static void user_count_merge(struct count_plan *plan)
 {
 	const struct user_link *link = plan->link;
@@ -201,7 +248,7 @@ static void user_count_merge(struct count_plan *plan)
 			    j == nr		    ? -1 :
 				      user_count_compare(&link->countings[i], &mine[j]);
 
-		plan->countings[plan->nr++] = order <= 0 ? link->countings[i] : mine[j];
+		plan->countings[plan->nr++] = order < 0 ? link->countings[i] : mine[j];
 		i += order <= 0;
 		j += order >= 0;
 	}
@@ -213,7 +260,7 @@ void link_count(struct user_link *link)
 	struct count_plan plan = { .link = link };
 	bool all = link->all || !link->us->rec.recording;
 
-	if (link->us->rec.recording && link->app->counts)
+	if (link->us->rec.recording)
 		count_plan_make(&plan);
 	if (plan.nr || (all && link->nr_countings))
 		user_count_send(&plan, all);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * counts.h - memory for the counters of a user's applications, one piece for each user and session.
- * Owned by the session.
+ * counts.h - shared memory for the counters of a user's applications (abi/ltt_counts.h). Owned by
+ * the session.
  */
 #ifndef DOMAIN_USER_COUNTS_H
 #define DOMAIN_USER_COUNTS_H
@@ -17,22 +17,32 @@ struct user_counts {
 	uint64_t id;
 	uid_t uid;
 	int fd;
-	uint64_t *words; /* read only */
-	uint32_t used;	 /* words of each part */
+	uint64_t *words;     /* read only */
+	uint32_t used;	     /* words of each part that have counters */
+	uint32_t part_words; /* size of a part */
+	uint32_t nr_slots;   /* of the table of keys; 0: there is no table */
 };
 
 /** The account that is charged for a user's applications in the session. */
 struct account_id user_account(const struct user_session *us, uid_t uid);
-/** Allocate this many words at one place of each part. Return: the memory, or NULL and @err is
- *  set. */
+/** Allocate @words words at the same offset, @ret_word, of each part. Return: the memory; NULL:
+ *  @err is set. */
 struct user_counts *counts_get(struct user_session *us, uid_t uid, uint32_t words,
 			       uint32_t *ret_word, struct err *err);
+/** Create separate memory for a counter with keys. @slot_words: words of each slot's values, 1 or
+ *  2. */
+struct user_counts *counts_with_keys(struct user_session *us, uid_t uid, uint32_t nr_slots,
+				     uint32_t slot_words, struct err *err);
 void counts_free_all(struct user_session *us);
-/** Describe it to an application. */
+/** Fill in the message that describes the memory to an application. */
 void counts_describe(const struct user_session *us, const struct user_counts *counts,
 		     struct msg_app_counts *ret);
-/** Add the @nr words there, summed over all parts, to @sums. */
+/** Add @nr words from offset @word, summed over all parts, to @to. */
 void counts_add_up(const struct user_session *us, const struct user_counts *counts, uint32_t word,
-		   uint32_t nr, struct ltt_counts *sums);
+		   uint32_t nr, uint64_t *to);
+/** Read the key of a slot. @ret_key: LTT_COUNTS_KEY_WORDS words, untrusted. Return: whether the
+ *  slot has a key. */
+bool counts_key(const struct user_session *us, const struct user_counts *counts, uint32_t slot,
+		uint64_t *ret_key);
 
 #endif

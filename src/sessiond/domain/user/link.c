@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * arm.c - links of applications to sessions: what was said of them has
- * changed, so a plan is made (plan.c), compared with what the application
- * was told, and the difference sent.
+ * link.c - links of applications to sessions: after a change of rules or points a plan is made
+ * (plan.c), compared with the state that the application has, and the difference is sent.
  */
 #include "link.h"
 
@@ -11,6 +10,7 @@
 #include "app.h"
 #include "base/mem.h"
 #include "count.h"
+#include "filter.h"
 #include "plan.h"
 #include "session.h"
 #include "wait.h"
@@ -97,7 +97,7 @@ void links_touch_pending(struct user_session *us)
 			mark_dirty(link);
 }
 
-/* --- telling the difference -------------------------------------------------- */
+/* --- sending the difference -------------------------------------------------- */
 
 static void user_arm_begin(struct encoder *enc, uint16_t type)
 {
@@ -136,10 +136,12 @@ static void need_buffer(struct user_link *link, struct ring *ring)
 	link->told[link->nr_sent++] = ring;
 }
 
-/* Armings gathered for one message. */
+/* Armings gathered for one message: their events have the same contexts and filter. */
 struct outbox {
 	struct user_link *link;
 	uint16_t type; /* MSG_app_arm or MSG_app_disarm: the same fields */
+	const char *contexts;
+	const struct event_filter *filter; /* or NULL */
 	uint8_t *buf;
 	struct encoder list;
 };
@@ -148,7 +150,13 @@ struct outbox {
 
 static void user_arm_outbox_flush(struct outbox *box)
 {
-	struct msg_app_arm msg = { encoder_list(&box->list) };
+	const struct event_filter *filter = box->filter;
+	struct msg_app_arm msg = {
+		.armings = encoder_list(&box->list),
+		.contexts = box->contexts,
+		.filter = { filter ? filter->programs : NULL, filter ? filter->len : 0 },
+		.filter_contexts = filter ? filter->contexts : "",
+	};
 	struct encoder enc;
 
 	if (!box->list.nr_records)
@@ -159,18 +167,35 @@ static void user_arm_outbox_flush(struct outbox *box)
 	encoder_init(&box->list, box->buf, OUTBOX_BYTES);
 }
 
+/* A filter takes the space of armings. */
+static size_t armings_per_message(const struct event_filter *filter)
+{
+	return ARMINGS_PER_MESSAGE - (filter ? filter->len / 20 : 0);
+}
+
 static void user_arm_outbox_add(struct outbox *box, const struct arm *arm)
 {
 	struct msg_app_arming arming = { arm->point, arm->ring->id, arm->event };
 
+	if (strcmp(box->contexts, arm->contexts) != 0 || box->filter != arm->filter)
+		user_arm_outbox_flush(box);
+	box->contexts = arm->contexts;
+	box->filter = arm->filter;
 	msg_app_arming_add(&box->list, &arming);
 	box->link->changed = true;
-	if (box->list.nr_records == ARMINGS_PER_MESSAGE)
+	if (box->list.nr_records == armings_per_message(arm->filter))
 		user_arm_outbox_flush(box);
 }
 
-/* Call @fn for what is in @a but not in @b; both are sorted. */
+static bool is_armed_otherwise(const struct arm *a, const struct arm *b)
+{
+	return a->event != b->event || a->filter != b->filter;
+}
+
+/* Call @fn for the armings in @a but not in @b, which are both sorted; and where @changed is not
+ * NULL, for those in both that it distinguishes. */
 static void each_missing(const struct arm *a, size_t nr_a, const struct arm *b, size_t nr_b,
+			 bool (*changed)(const struct arm *, const struct arm *),
 			 void (*fn)(struct outbox *, const struct arm *), struct outbox *box)
 {
 	size_t j = 0;
@@ -178,7 +203,8 @@ static void each_missing(const struct arm *a, size_t nr_a, const struct arm *b, 
 	for (size_t i = 0; i < nr_a; i++) {
 		while (j < nr_b && arm_compare(&b[j], &a[i]) < 0)
 			j++;
-		if (j == nr_b || arm_compare(&b[j], &a[i]) != 0)
+		if (j == nr_b || arm_compare(&b[j], &a[i]) != 0 ||
+		    (changed && changed(&b[j], &a[i])))
 			fn(box, &a[i]);
 	}
 }
@@ -193,13 +219,15 @@ static void arm_one(struct outbox *box, const struct arm *arm)
 static void user_arm_send(struct user_link *link, const struct plan *plan)
 {
 	AUTO_FREE uint8_t *buf = xalloc(OUTBOX_BYTES);
-	struct outbox box = { .link = link, .type = MSG_app_arm, .buf = buf };
+	struct outbox box = { .link = link, .type = MSG_app_arm, .buf = buf, .contexts = "" };
 
 	encoder_init(&box.list, buf, OUTBOX_BYTES);
-	each_missing(plan->arms, plan->nr, link->arms, link->nr_arms, arm_one, &box);
+	each_missing(plan->arms, plan->nr, link->arms, link->nr_arms, is_armed_otherwise, arm_one,
+		     &box);
 	user_arm_outbox_flush(&box);
 	box.type = MSG_app_disarm;
-	each_missing(link->arms, link->nr_arms, plan->arms, plan->nr, user_arm_outbox_add, &box);
+	each_missing(link->arms, link->nr_arms, plan->arms, plan->nr, NULL, user_arm_outbox_add,
+		     &box);
 	user_arm_outbox_flush(&box);
 }
 
@@ -228,7 +256,7 @@ void link_drop_buffers(struct user_link *link, bool all)
 	link->nr_sent = kept;
 }
 
-/* --- what is gone ------------------------------------------------------------- */
+/* --- removed points ---------------------------------------------------------- */
 
 void link_drop_point(struct user_link *link, uint32_t point)
 {
@@ -269,8 +297,8 @@ static void todo_add_point(struct app_point *point, void *data)
 	todo_add(data, point->id);
 }
 
-/* All points, one slice after the other: events are armed at points that there are. Counts
- * are worked out at once, as it may have to end where no point is looked at. */
+/* All points, one slice after the other: events are armed at points that there are. Counters are
+ * computed at once, since one may have to end at a point that is not visited. */
 static void spread(struct user_link *link, size_t slice)
 {
 	if (!link->all || !link->us->rec.recording || link->app->app.nr_points <= slice)
@@ -299,7 +327,7 @@ static uint32_t *user_arm_cut_slice(struct user_link *link, size_t slice, size_t
 	return rest;
 }
 
-/* Those that wait come last: they are not looked at again before something has changed. */
+/* Waiting ones come last: they are not visited again before something has changed. */
 static void put_back(struct user_link *link, const uint32_t *rest, size_t nr_rest,
 		     const struct plan *plan)
 {

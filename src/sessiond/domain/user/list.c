@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* list.c - counting and listing what the user domain knows. */
+/* list.c - counts and lists of the user domain's applications and points. */
 #include "list.h"
 
 #include <string.h>
@@ -7,9 +7,11 @@
 #include "app.h"
 #include "base/mem.h"
 #include "count.h"
+#include "filter.h"
 #include "link.h"
 #include "plan.h"
 #include "session.h"
+#include "sessiond/core/sampling.h"
 #include "stats.h"
 
 uint32_t user_count_apps(struct domain_tracer *domain, const struct session *session)
@@ -24,25 +26,40 @@ uint32_t user_count_apps(struct domain_tracer *domain, const struct session *ses
 
 struct matches {
 	const struct rule *rule;
-	uint32_t nr;
+	uint32_t nr, never;
+	struct filter_verdicts verdicts;
 };
 
 static void count_match(struct app_point *point, void *data)
 {
 	struct matches *matches = data;
 
-	matches->nr += user_rule_takes(matches->rule, point->shape);
+	if (!user_rule_takes(matches->rule, point->shape))
+		return;
+	matches->nr++;
+	matches->never += !!filter_verdict_get(&matches->verdicts, point->shape, NULL)->column;
 }
 
 uint32_t user_count_points(struct domain_tracer *domain, const struct session *session,
-			   const struct rule *rule)
+			   const struct rule *rule, uint32_t *ret_never)
 {
-	struct matches matches = { rule, 0 };
+	struct sampling sampling;
+	struct matches matches = {
+		.rule = rule,
+		.verdicts = { .tracer = user_filter_tracer(),
+			      .expression = rule->filter,
+			      .by = sampling.by },
+	};
+	struct err ignored = { 0 };
 	struct user_app *app;
+
+	(void)sampling_parse(rule->sampling, &sampling, &ignored);
 
 	list_for_each(app, &user_of(domain)->apps, node)
 		if (user_eligible(session, &app->app))
 			app_each_point(&app->app, count_match, &matches);
+	*ret_never = matches.never;
+	filter_verdicts_fini(&matches.verdicts);
 	return matches.nr;
 }
 

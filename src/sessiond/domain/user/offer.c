@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * offer.c - ring sets whose memory was lost with every process of the daemons',
- * while applications record on into it. Each application that comes is asked for
- * those that it may have, one after the other, before anything else is decided for
- * it; the first that brings one is enough, and it goes on as if the keeper had held it.
+ * offer.c - recovers ring sets into which applications still record, although all processes that
+ * held their memory for the daemons were killed. Before anything else is decided for an
+ * application that connects, it is sent a request for each of these ring sets that it may have.
+ * The first application that returns one is enough: the ring set then continues as if the keeper
+ * had stored it.
  *
- * An application is trusted in nothing: the kernel tells its process, the state file
- * which memory it was. That has to be sealed and ours, so that nothing about it can
- * have changed but what applications may write; and it is opened anew, so that no
- * descriptor of an unknown application stays.
+ * An application is not trusted: the kernel identifies its process, and the state file identifies
+ * the memory. The memory has to be sealed and created by a session daemon, so that only the words
+ * that applications may write can have changed; and it is opened again, so that no descriptor of
+ * an unknown application is kept.
  */
 #include "offer.h"
 
@@ -99,9 +100,9 @@ bool offers_request(struct user_app *app)
 {
 	struct ring *ring = NULL;
 
-	if (app->offers)
+	if (app->features & APP_FEATURE_OFFER)
 		ring = next_wanted(app->user, app->wanted, offer_may_have, app);
-	if (!ring != !app->wanted) /* descriptors are taken as long as one is asked for */
+	if (!ring != !app->wanted) /* descriptors are accepted as long as one is requested */
 		sock_accept_fds(app->peer->source.fd, ring);
 	app->wanted = ring ? ring->id : 0;
 	if (ring)
@@ -109,9 +110,9 @@ bool offers_request(struct user_app *app)
 	return ring;
 }
 
-/* --- what is offered --------------------------------------------------------------- */
+/* --- offered memory ---------------------------------------------------------------- */
 
-/* The seals first: of anything else nothing is asked, as it might not answer. */
+/* The seals are checked first: a system call on any other kind of file might block. */
 static bool offer_is_ours(int fd, const struct dirid *wanted)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
@@ -179,7 +180,7 @@ int user_app_offer(struct user_app *app, const struct msg_app_buffer_offer *msg)
 	struct user_link *link;
 
 	if (!app->wanted || app->wanted != msg->ring)
-		return -EPROTO; /* nobody asked */
+		return -EPROTO; /* not requested */
 	ring = next_wanted(app->user, msg->ring - 1, offer_may_have, app);
 	if (ring && ring->id == msg->ring) /* else another one has brought it */
 		accept_offer(ring, app, msg);

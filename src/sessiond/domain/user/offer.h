@@ -13,7 +13,7 @@
 bool offers_request(struct user_app *app);
 /** Whether a lost ring set is wanted that only the application @app could offer. */
 bool offers_expected(const struct user_domain *user, uint64_t app);
-/** A session waits no longer for offers: complete the commands that wait for all of them. */
+/** A session does not wait for offers any more: if none does, complete the commands that wait. */
 void offers_done(struct user_domain *user);
 void awaits_finish(struct loop_work *work);
 

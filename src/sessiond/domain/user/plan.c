@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * plan.c - the wanted armings of an application in a session. After a change
- * of rules, channels or state all its points are refreshed; otherwise only those that are new,
- * or that waited for a buffer or for metadata: so an application with many points that come one
- * by one costs the daemon little.
+ * plan.c - the points of an application that a session has to arm. After a change of rules,
+ * channels or state all points of the application are computed again; otherwise only those that
+ * are new, or waited for a buffer or for metadata. So an application that registers many points
+ * one by one costs the daemon little.
  */
 #include "plan.h"
 
@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conflict.h"
+#include "context.h"
+#include "filter.h"
 #include "link.h"
 #include "programs.h"
 #include "ring.h"
@@ -36,13 +38,13 @@ static int compare_ids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void user_plan_add(struct plan *plan, uint32_t point, struct ring *ring, uint32_t event)
+static void user_plan_add(struct plan *plan, const struct arm *arm)
 {
 	if (plan->nr == plan->cap) {
 		plan->cap = MAX(2 * plan->cap, (size_t)64);
 		plan->arms = xrealloc(plan->arms, plan->cap * sizeof(*plan->arms));
 	}
-	plan->arms[plan->nr++] = (struct arm){ point, event, ring };
+	plan->arms[plan->nr++] = *arm;
 }
 
 /* First of the armings of @point or of a higher one. */
@@ -76,7 +78,7 @@ static void plan_wait(struct plan *plan, uint32_t point, const struct trace_chan
 	for (size_t i = find_arm(link, point); i < link->nr_arms && link->arms[i].point == point;
 	     i++)
 		if (link->arms[i].ring->trace_channel == trace_channel)
-			user_plan_add(plan, point, link->arms[i].ring, link->arms[i].event);
+			user_plan_add(plan, &link->arms[i]);
 	if (plan->nr_todo == plan->cap_todo) {
 		plan->cap_todo = MAX(2 * plan->cap_todo, (size_t)16);
 		plan->todo = xrealloc(plan->todo, plan->cap_todo * sizeof(*plan->todo));
@@ -119,30 +121,76 @@ static struct ring *get_ring(struct plan *plan)
 	return plan->ring;
 }
 
+/* Return: whether an event of this shape can be recorded. */
+static bool plan_admits(struct plan *plan, struct shape *shape, struct event_filter **ret_filter)
+{
+	char *expressions AUTO_FREE = channel_filter(plan->channel, shape->name, shape->loglevel,
+						     plan->link->us->rec.session->starts);
+
+	*ret_filter = NULL;
+	if (!expressions)
+		return true;
+	*ret_filter = event_filter_get(&plan->link->us->filters, shape, expressions);
+	return user_filter_fits(*ret_filter, plan->link->app->features);
+}
+
+/* An event with another sampling has another class: so each record shows its sampling, also during
+ * a change. */
+static struct shape *plan_shape(struct plan *plan, struct shape *shape,
+				const struct event_filter *filter)
+{
+	const char *label = filter ? filter->label : NULL;
+	char *text AUTO_FREE =
+		label ? xasprintf("%s\t/* recorded: %s */\n", plan->context_text, label) :
+			xstrdup(plan->context_text);
+
+	return user_context_shape(plan->trace_channel->classes.shapes, shape, text);
+}
+
+static void plan_describe(const struct plan *plan, struct event_class *class,
+			  const struct event_filter *filter)
+{
+	uint32_t channel = plan->channel->number;
+	char *event AUTO_FREE = metadata_event(channel, class->id, class->shape->body);
+	char *remark AUTO_FREE = filter && filter->label ?
+					 metadata_sampled(channel, class->id, filter->label) :
+					 xstrdup("");
+
+	class->batch = trace_append(plan->trace_channel->trace,
+				    xasprintf("%s%s", event ? event : "", remark ? remark : ""));
+}
+
 static void user_plan_visit_point(struct app_point *point, void *data)
 {
 	struct plan *plan = data;
 	struct event_class *class = NULL;
 	enum class_outcome outcome;
+	struct shape *shape;
 	struct trace *trace;
 	struct trace_channel *trace_channel;
+	struct event_filter *filter;
 	struct ring *ring;
 
-	if (!channel_wants(plan->channel, point->shape->name, point->shape->loglevel))
+	if (!channel_wants(plan->channel, point->shape->name, point->shape->loglevel) ||
+	    !plan_admits(plan, point->shape, &filter))
 		return;
 	trace_channel = get_trace_channel(plan);
 	trace = trace_channel->trace;
-	outcome = class_get(&trace_channel->classes, point->shape, &class);
+	shape = plan_shape(plan, point->shape, filter);
+	outcome = class_get(&trace_channel->classes, shape, &class);
+	shape_unref(trace_channel->classes.shapes, shape);
 	if (refused(outcome, plan, trace_channel, point, class))
 		return;
 	if (outcome == CLASS_NEW)
-		class->batch = trace_append(trace, metadata_event(plan->channel->number, class->id,
-								  class->shape->body));
+		plan_describe(plan, class, filter);
+	if (!class->contexts)
+		class->contexts = xstrdup(plan->contexts);
 	ring = get_ring(plan);
 	if (ring->state == RING_FAILED || trace->failed || class->batch == 0)
 		return;
-	if (ring_is_on(ring) && class->batch <= trace->written)
-		user_plan_add(plan, point->id, ring, class->id);
+	if (ring_is_on(ring) && class->batch <= trace->saved)
+		user_plan_add(plan,
+			      &(struct arm){ point->id, class->id, ring, class->contexts, filter });
 	else
 		plan_wait(plan, point->id, trace_channel);
 }
@@ -166,7 +214,11 @@ static void consider_points(struct plan *plan)
 {
 	plan->trace_channel = NULL;
 	plan->ring = NULL;
+	plan->contexts = user_context_known(plan->channel->contexts, plan->link->app->features);
+	plan->context_text = user_context_text(plan->contexts);
 	link_each_point(plan->link, user_plan_visit_point, plan);
+	free(plan->context_text);
+	free(plan->contexts);
 }
 
 size_t points_sort(uint32_t *points, size_t nr)
@@ -181,8 +233,8 @@ size_t points_sort(uint32_t *points, size_t nr)
 	return kept;
 }
 
-/* Join the new armings with those of points that were not looked at. All three
- * are sorted: armings of the link and of the plan, points to look at. */
+/* Join the new armings with those of points that were not visited. All three
+ * are sorted: armings of the link and of the plan, points to visit. */
 static void user_plan_merge(struct plan *plan)
 {
 	const struct user_link *link = plan->link;
@@ -215,6 +267,7 @@ void plan_make(struct plan *plan)
 
 	if (!us->rec.recording)
 		return;
+	user_filters_sweep(us);
 	link->nr_todo = points_sort(link->todo, link->nr_todo);
 	announced_note(link);
 	list_for_each(plan->channel, &us->rec.session->channels, node)

@@ -12,9 +12,11 @@
 /** struct plan - the wanted state of a link; the link takes over its memory. */
 struct plan {
 	struct user_link *link;
-	struct channel *channel; /* the one that is looked at, and the messages about it */
+	struct channel *channel; /* the current one, and the messages about it */
 	struct trace_channel *trace_channel;
 	struct ring *ring;
+	char *contexts;	      /* of the channel's events in this application */
+	char *context_text;   /* their declaration */
 	struct arm *arms; /* sorted by arm_compare() */
 	size_t nr, cap;
 	uint32_t *todo; /* points that have to wait */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * point.c - instrumentation points as applications announce them. Data of an application is
- * untrusted: a point that can't be recorded and described is rejected, and costs that point only.
+ * untrusted: a point that can't be recorded and described is rejected, and no other one is
+ * affected.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * programs.c - what is known of the programs that a scoped session was made for, so that
- * its user can be told which of them still record, and which points they have where the
- * rules take none. Names are kept until the session ends: the programs end before.
+ * programs.c - the programs of a scoped session, for reports to its user: those that still record,
+ * and the points that they have if the rules match none. Names are kept until the session ends, as
+ * the programs end before.
  */
 #include "programs.h"
 
@@ -65,7 +65,7 @@ void announced_free(struct user_session *us)
 	free(us->announced);
 }
 
-/* Also one that has said nothing of its points yet, or is not looked at yet. */
+/* Also one that has not sent its points yet, or has not been processed yet. */
 static bool records(const struct user_link *link)
 {
 	return !link->app->announced || link->nr_arms || link->nr_todo || !list_empty(&link->dirty);

@@ -42,12 +42,13 @@ static struct ring *ring_new(struct trace_channel *trace_channel, struct user_ap
 struct ring *ring_get(struct trace_channel *trace_channel, struct user_app *app)
 {
 	bool own = trace_channel->trace->app || app->app.exclusive;
+	bool offers = app->features & APP_FEATURE_OFFER;
 	uint64_t id = own ? app->app.id : 0;
 	struct ring *ring;
 
 	list_for_each(ring, &trace_channel->rings, node)
 		if (ring->app == id && ring->exclusive == app->app.exclusive && !ring->closing &&
-		    (app->offers || !ring->offered)) /* an old library rings an old doorbell */
+		    (offers || !ring->offered)) /* an old library rings an old doorbell */
 			return ring;
 	return ring_new(trace_channel, app, own);
 }

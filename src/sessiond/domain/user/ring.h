@@ -12,7 +12,7 @@ struct user_session;
 
 /** The ring set of the trace channel that an application records into. */
 struct ring *ring_get(struct trace_channel *trace_channel, struct user_app *app);
-/** Close the ring sets and trace of this application alone. */
+/** Close the ring sets and the trace that belong to this application only. */
 void rings_close_of(struct user_session *us, uint64_t app);
 
 #endif

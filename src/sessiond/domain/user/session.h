@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * session.h - a session as the user domain sees it: a recording, its links with applications, and
- * the domain itself, which owns both. Runs on the daemon's loop.
+ * session.h - the user domain, and its state of a session: a recording, and its links with
+ * applications. Runs on the daemon's loop.
  *
  *   user_session   a recording (recording.h)
  *    +- user_link    (session, application): the armed points (link.h)
@@ -9,6 +9,7 @@
 #ifndef DOMAIN_USER_SESSION_H
 #define DOMAIN_USER_SESSION_H
 
+#include "sessiond/domain/rec/filter.h"
 #include "sessiond/domain/rec/recording.h"
 #include "user.h"
 
@@ -18,29 +19,30 @@ struct user_domain {
 	struct list_node apps;	 /* struct user_app */
 	struct list_node dirty;	 /* struct user_link */
 	struct list_node absent; /* struct absent_app */
-	struct loop_timer look;	 /* for those that are gone for good */
+	struct loop_timer look;	 /* checks whether absent applications have ended */
 	struct loop_work refresh;
-	struct loop_timer turn; /* time of the next one, after a long one */
+	struct loop_timer turn; /* time of the next refresh, after a long one */
 	uint64_t turn_ns;
-	struct list_node awaits;  /* struct offers_wait, and */
-	struct loop_work settled; /* their end */
+	struct list_node awaits;  /* struct offers_wait */
+	struct loop_work settled; /* completes @awaits */
 	uint32_t next_serial;
 };
 
 struct user_session {
 	struct recording rec;
 	struct user_domain *user;
-	uint64_t generation;	    /* of changes; see user_wait */
+	uint64_t generation;	    /* number of the last change; see user_wait */
 	struct list_node links;	    /* struct user_link, by `in_session` */
 	struct list_node waits;	    /* struct user_wait */
 	struct list_node tallies;   /* struct user_tally */
 	struct list_node counts;    /* struct user_counts */
-	struct list_node conflicts; /* struct conflict_note, of points that may be gone */
+	struct list_node conflicts; /* struct conflict_note; its points may have been removed */
 	uint32_t nr_conflicts;
-	struct shape **announced; /* of applications of a scoped session; no rule matches them */
+	struct event_filters filters;
+	struct shape **announced; /* points of a scoped session's applications without a rule */
 	uint32_t nr_announced;
-	bool more_announced; /* than are kept */
-	bool matched;	     /* a rule matched a point; then no further names are kept */
+	bool more_announced; /* there are more of these than are kept */
+	bool matched;	     /* a rule matched a point: no names are kept any more */
 };
 
 static inline struct user_domain *user_of(struct domain_tracer *domain)

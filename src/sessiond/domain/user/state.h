@@ -23,13 +23,13 @@ void user_save(struct domain_tracer *domain, const struct session *session,
 	       struct state_space *space);
 void user_restore(struct domain_tracer *domain, struct session *session,
 		  const struct clock_facts *clock, struct msg_state_session *msg);
-/** It may reconnect under its id. */
+/** Add an application that may reconnect. */
 void absent_add(struct user_domain *user, const struct msg_state_app *msg);
-/** An application connects. Return: the id that it had under an earlier daemon, or 0. */
+/** Remove an application that connects again. Return: its id under an earlier daemon; 0: none. */
 uint64_t absent_take(struct user_domain *user, pid_t pid, uint64_t start_ticks);
 void absent_free(struct user_domain *user);
 void absent_check(struct loop_timer *timer);
-/** Clock ticks since boot when a process began; 0: unknown or ended. */
+/** Start time of a process in clock ticks since boot; 0: unknown or ended. */
 uint64_t process_start_ticks(pid_t pid);
 
 #endif

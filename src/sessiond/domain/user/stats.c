@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stats.c - events of applications that are counted, or whose field's sizes are,
- * instead of being recorded: a tally for each rule that counts, with a place to count in
- * for each event's name and each user. They live as long as the session, since counts
- * stay; count.c tells the applications that count there now.
+ * stats.c - events of applications that are counted instead of recorded, and histograms of their
+ * fields: a tally for each rule that counts, with a counter for each event name and each user.
+ * Tallies live as long as the session, as their counts remain; count.c sends the counters to the
+ * applications that have such events.
  */
 #include "stats.h"
 
@@ -14,6 +14,7 @@
 
 #include "base/mem.h"
 #include "counts.h"
+#include "keyed.h"
 #include "session.h"
 
 /* --- which ---------------------------------------------------------------------- */
@@ -29,9 +30,29 @@ int shape_integer(const struct shape *shape, const char *name)
 	return -1;
 }
 
+int shape_key(const struct shape *shape, const char *name)
+{
+	const struct layout *layout = shape->layout;
+
+	for (uint32_t i = 0; i < layout->nr_fields; i++)
+		if (field_is_key(&layout->fields[i]) && strcmp(layout->fields[i].name, name) == 0)
+			return (int)i;
+	return -1;
+}
+
+static bool has_key(const struct shape *shape, const char *by)
+{
+	char field[RULE_MAX_BY + 1];
+
+	for (uint32_t i = 0; rule_by_field(by, i, field); i++)
+		if (shape_key(shape, field) < 0)
+			return false;
+	return true;
+}
+
 bool user_rule_takes(const struct rule *rule, const struct shape *shape)
 {
-	return rule_matches(rule, shape->name, shape->loglevel) &&
+	return rule_matches(rule, shape->name, shape->loglevel) && has_key(shape, rule->by) &&
 	       (rule->kind != RULE_HISTOGRAM || shape_integer(shape, rule->location) >= 0);
 }
 
@@ -76,22 +97,23 @@ static void user_stats_stat_free(struct user_session *us, struct user_stat *stat
 	while (stat->places)
 		place_drop(us, &stat->places);
 	quota_give(user_stats_quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat));
-	free(stat->name);
+	shape_unref(&us->user->recorder->shapes, stat->shape);
 	free(stat);
 }
 
 /* Return: NULL where the user has no share left to name it. */
 static struct user_stat *stat_get(struct user_session *us, struct user_tally *tally, uid_t uid,
-				  const char *name, struct err *err)
+				  struct shape *shape, struct err *err)
 {
-	const struct user_stat wanted = { .name = (char *)name };
+	const struct user_stat wanted = { .name = shape->name };
 	void **found = tfind(&wanted, &tally->stats, user_stats_compare_names);
 	struct user_stat *stat;
 
 	if (found)
 		return *found;
 	stat = xalloc(sizeof(*stat));
-	stat->name = xstrdup(name);
+	stat->shape = shape_ref(shape);
+	stat->name = shape->name;
 	stat->account = user_account(us, uid);
 	stat->since_ns = user_stats_real_ns();
 	if (quota_take_or_explain(user_stats_quotas_of(us), stat->account, QUOTA_TEXT,
@@ -99,17 +121,31 @@ static struct user_stat *stat_get(struct user_session *us, struct user_tally *ta
 		if (tsearch(stat, &tally->stats, user_stats_compare_names))
 			return stat;
 		quota_give(user_stats_quotas_of(us), stat->account, QUOTA_TEXT, stat_bytes(stat));
-		err_set(err, ERR_NO_MEMORY, "there is no memory for its name");
+		err_set(err, ERR_NO_MEMORY, "there is no memory for the counter of an event");
 	}
-	free(stat->name);
+	shape_unref(&us->user->recorder->shapes, stat->shape);
 	free(stat);
 	return NULL;
+}
+
+static void place_find_memory(struct user_session *us, const struct rule *rule,
+			      struct user_place *place, struct err *err)
+{
+	bool histogram = rule->kind == RULE_HISTOGRAM;
+
+	place->nr_words = histogram ? LTT_COUNTS_WORDS : 1;
+	if (*rule->by)
+		place->counts = counts_with_keys(us, place->uid,
+						 histogram ? LTT_COUNTS_HISTOGRAM_SLOTS :
+							     LTT_COUNTS_HIT_SLOTS,
+						 histogram ? 2 : 1, err);
+	else
+		place->counts = counts_get(us, place->uid, place->nr_words, &place->word, err);
 }
 
 static struct user_place *place_get(struct user_session *us, struct user_tally *tally,
 				    struct user_stat *stat, uid_t uid, struct err *err)
 {
-	uint32_t words = tally->rule->kind == RULE_HISTOGRAM ? LTT_COUNTS_WORDS : 1;
 	struct user_place *place = stat->places;
 
 	while (place && place->uid != uid)
@@ -121,14 +157,13 @@ static struct user_place *place_get(struct user_session *us, struct user_tally *
 		return NULL;
 	place = xalloc(sizeof(*place));
 	place->uid = uid;
-	place->nr_words = words;
-	place->counts = counts_get(us, uid, words, &place->word, err);
+	place_find_memory(us, tally->rule, place, err);
 	place->next = stat->places;
 	stat->places = place;
 	return place;
 }
 
-/* Nobody can make another's start fail. */
+/* No user can make another user's start fail. */
 static void user_stats_warn(struct user_session *us, uid_t uid, const struct err *err)
 {
 	if (user_account(us, uid).guest)
@@ -139,10 +174,10 @@ static void user_stats_warn(struct user_session *us, uid_t uid, const struct err
 }
 
 struct user_place *tally_place(struct user_session *us, struct user_tally *tally, uid_t uid,
-			       const char *name)
+			       struct shape *shape)
 {
 	struct err err = { 0 };
-	struct user_stat *stat = stat_get(us, tally, uid, name, &err);
+	struct user_stat *stat = stat_get(us, tally, uid, shape, &err);
 	struct user_place *place = stat ? place_get(us, tally, stat, uid, &err) : NULL;
 
 	if (err.code)
@@ -184,7 +219,7 @@ void tallies_free(struct user_session *us)
 	counts_free_all(us);
 }
 
-/* Those that found no room are asked for anew. */
+/* Those that found no room are requested again. */
 static void retry_stat(const void *node, VISIT visit, void *closure)
 {
 	struct user_stat *stat = *(struct user_stat *const *)node;
@@ -212,7 +247,7 @@ void tallies_retry(struct user_session *us)
 struct counted_walk {
 	const struct user_session *us;
 	const struct user_tally *tally;
-	void (*fn)(const struct domain_counted *counted, void *data);
+	const struct domain_counted_ops *ops;
 	void *data;
 };
 
@@ -233,15 +268,21 @@ static void user_stats_report(const void *node, VISIT visit, void *closure)
 
 	if (visit != postorder && visit != leaf)
 		return;
+	if (*tally->rule->by) {
+		counted.by = tally->rule->by;
+		keyed_report(counted_walk->us, tally->rule, stat, &counted, counted_walk->ops,
+			     counted_walk->data);
+		return;
+	}
 	for (const struct user_place *place = stat->places; place; place = place->next)
 		if (place->counts)
 			counts_add_up(counted_walk->us, place->counts, place->word, place->nr_words,
-				      &counted.sums);
-	counted_walk->fn(&counted, counted_walk->data);
+				      (uint64_t *)&counted.sums);
+	counted_walk->ops->counted(&counted, counted_walk->data);
 }
 
 void user_each_counted(struct domain_tracer *domain, const struct session *session,
-		       void (*fn)(const struct domain_counted *counted, void *data), void *data)
+		       const struct domain_counted_ops *ops, void *data)
 {
 	const struct user_session *us = user_session_find(user_of(domain), session);
 	struct user_tally *tally;
@@ -250,5 +291,5 @@ void user_each_counted(struct domain_tracer *domain, const struct session *sessi
 		return;
 	list_for_each(tally, &us->tallies, node)
 		twalk_r(tally->stats, user_stats_report,
-			&(struct counted_walk){ us, tally, fn, data });
+			&(struct counted_walk){ us, tally, ops, data });
 }

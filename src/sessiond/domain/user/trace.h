@@ -13,11 +13,11 @@ struct user_session;
 
 struct trace *trace_get(struct user_session *us, struct user_app *app,
 			const struct channel *channel);
-/** The trace of the session's owner, created at the start so that there is always one to read. */
+/** Create the trace of the session's owner at the start, so that readers always find a trace. */
 void trace_prepare(struct user_session *us);
 struct trace *trace_find(struct user_session *us, const struct user_app *app,
 			 const struct channel *channel);
-/** The beginning of the metadata of a user's trace. */
+/** Append the beginning of the metadata of a user's trace. */
 void trace_describe(struct trace *trace);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "conflict.h"
 #include "count.h"
+#include "filter.h"
 #include "link.h"
 #include "list.h"
 #include "offer.h"
@@ -131,13 +132,13 @@ static void user_on_lost(struct recording *rec)
 /* Applications that waited for a session whose output has a problem wait no more. */
 static void metadata_done(struct recording *rec)
 {
-	waits_metadata(us_of(rec));
+	waits_on_metadata_written(us_of(rec));
 	loop_defer(rec->recorder->config.loop, &us_of(rec)->user->refresh);
 }
 
 static void wanted_done(struct recording *rec)
 {
-	waits_offers(us_of(rec));
+	waits_on_rings_offered(us_of(rec));
 	offers_done(us_of(rec)->user);
 }
 
@@ -159,6 +160,8 @@ struct user_session *user_session_get(struct user_domain *user, struct session *
 	list_init(&us->conflicts);
 	list_init(&us->tallies);
 	list_init(&us->counts);
+	event_filters_init(&us->filters, user_filter_tracer(), &user->recorder->shapes,
+			   us->rec.clock);
 	list_append(&user->domain.recordings, &us->rec.node);
 	return us;
 }
@@ -230,6 +233,18 @@ static void user_refresh(struct domain_tracer *domain, struct session *session, 
 		wait_new(us, done, data);
 }
 
+static void user_write_not_sampled(struct domain_tracer *domain, struct session *session,
+				   const struct msg_con_stream *streams, size_t nr,
+				   domain_done done, void *data)
+{
+	struct user_session *us = user_session_find(user_of(domain), session);
+
+	if (us && rings_note_not_sampled(&us->rec, streams, nr))
+		wait_metadata(us, done, data);
+	else
+		done(data, 0, 0, NULL);
+}
+
 static void user_session_forget(struct user_session *us)
 {
 	struct user_link *link, *next_link;
@@ -243,6 +258,7 @@ static void user_session_forget(struct user_session *us)
 	conflicts_free(us);
 	announced_free(us);
 	tallies_free(us);
+	event_filters_fini(&us->filters);
 	recording_fini(&us->rec);
 	offers_done(us->user);
 	free(us);
@@ -269,6 +285,7 @@ static const struct domain_ops user_ops = {
 	.each_conflict = user_each_conflict,
 	.find_ring = recording_find_ring,
 	.each_final = recording_each_final,
+	.write_not_sampled = user_write_not_sampled,
 	.save = user_save,
 	.restore = user_restore,
 	.adopt = recording_adopt,

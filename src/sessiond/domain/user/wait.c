@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * wait.c - waiting until a change is in force in every application that
- * answers. Changes of a session are numbered; each link says how far its
- * application has confirmed. A wait takes at most one second; and a stop, which is in force
- * already and only collects events in flight, does not wait for applications that were late before.
+ * answers. Changes of a session are numbered; each link has the last change that its application
+ * has confirmed. A wait takes at most one second; and a stop, which is in force already and only
+ * collects events in flight, does not wait for applications that were late before.
  */
 #include "wait.h"
 
@@ -25,17 +25,17 @@ static void user_wait_finish(struct user_wait *wait)
 	struct user_session *us = wait->us;
 	domain_done done = wait->done;
 	void *data = wait->data;
-	uint32_t apps = wait->apps, late = wait->left - wait->metadata - wait->offers;
+	uint32_t apps = wait->apps, unconfirmed = wait->left - wait->metadata - wait->offers;
 
-	loop_timer_cancel(&wait->late);
+	loop_timer_cancel(&wait->timeout);
 	list_remove(&wait->node);
 	free(wait);
-	done(data, apps, late, us->rec.problem.code ? &us->rec.problem : NULL);
+	done(data, apps, unconfirmed, us->rec.problem.code ? &us->rec.problem : NULL);
 }
 
 static void user_wait_on_timeout(struct loop_timer *timer)
 {
-	struct user_wait *wait = container_of(timer, struct user_wait, late);
+	struct user_wait *wait = container_of(timer, struct user_wait, timeout);
 	struct user_link *link;
 
 	list_for_each(link, &wait->us->links, in_session)
@@ -57,12 +57,12 @@ static void user_wait_begin(struct user_session *us, bool stop, domain_done done
 	list_for_each(link, &us->links, in_session)
 		wait->apps += counts_on(wait, link);
 	wait->metadata = !stop && traces_busy(&us->rec);
-	wait->offers = stop && us->rec.enough.at_ns;
+	wait->offers = stop && us->rec.enough.at_ns; /* that timer bounds the wait for lost rings */
 	wait->left = wait->apps + wait->metadata + wait->offers;
-	loop_timer_init(&wait->late, us->user->recorder->config.loop, user_wait_on_timeout);
-	/* nothing to wait for: answered from the loop all the same, so that
-	 * `done` is never called from inside the call that asked */
-	loop_timer_set(&wait->late, wait->left ? LATE_AFTER_US : 0);
+	loop_timer_init(&wait->timeout, us->user->recorder->config.loop, user_wait_on_timeout);
+	/* nothing to wait for: answered from the loop all the same, so that `done` is never called
+	 * from within this call */
+	loop_timer_set(&wait->timeout, wait->left ? LATE_AFTER_US : 0);
 	list_append(&us->waits, &wait->node);
 }
 
@@ -74,6 +74,21 @@ void wait_new(struct user_session *us, domain_done done, void *data)
 void wait_stop(struct user_session *us, domain_done done, void *data)
 {
 	user_wait_begin(us, true, done, data);
+}
+
+/* Generation 0 is confirmed by every application. */
+void wait_metadata(struct user_session *us, domain_done done, void *data)
+{
+	struct user_wait *wait = xalloc(sizeof(*wait));
+
+	wait->us = us;
+	wait->done = done;
+	wait->data = data;
+	wait->metadata = traces_busy(&us->rec);
+	wait->left = wait->metadata;
+	loop_timer_init(&wait->timeout, us->user->recorder->config.loop, user_wait_on_timeout);
+	loop_timer_set(&wait->timeout, wait->left ? LATE_AFTER_US : 0);
+	list_append(&us->waits, &wait->node);
 }
 
 void waits_finish(struct user_session *us)
@@ -88,10 +103,10 @@ void waits_finish(struct user_session *us)
 static void count_down(struct user_wait *wait)
 {
 	if (--wait->left == 0)
-		loop_timer_set(&wait->late, 0);
+		loop_timer_set(&wait->timeout, 0);
 }
 
-void waits_metadata(struct user_session *us)
+void waits_on_metadata_written(struct user_session *us)
 {
 	struct user_wait *wait;
 
@@ -103,7 +118,7 @@ void waits_metadata(struct user_session *us)
 	}
 }
 
-void waits_offers(struct user_session *us)
+void waits_on_rings_offered(struct user_session *us)
 {
 	struct user_wait *wait;
 

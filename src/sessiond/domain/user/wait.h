@@ -19,27 +19,30 @@ struct user_wait {
 	struct user_session *us;
 	uint64_t generation;
 	uint32_t apps, left;
-	bool metadata; /* and for data that is being written */
-	bool offers;   /* and for lost ring sets that may still be offered */
-	bool stop;     /* without those that were late before */
-	struct loop_timer late;
+	bool metadata; /* wait until metadata is written, too */
+	bool offers;   /* wait for lost ring sets that may still be offered, too */
+	bool stop;     /* skip applications that missed the deadline of an earlier wait */
+	struct loop_timer timeout;
 	domain_done done;
 	void *data;
 };
 
 void wait_new(struct user_session *us, domain_done done, void *data);
-/** The same for a stop: it does not wait for metadata, nor again for an application that did not
- *  answer before. */
+/** Wait until all metadata is written, for one second at most. */
+void wait_metadata(struct user_session *us, domain_done done, void *data);
+/** wait_new() for a stop: it does not wait for metadata, nor again for an application that did not
+ *  answer in time before. */
 void wait_stop(struct user_session *us, domain_done done, void *data);
-/** The session ends: complete all waits. */
+/** Complete all waits, as the session ends. */
 void waits_finish(struct user_session *us);
-/** Metadata has been written, or can't be. */
-void waits_metadata(struct user_session *us);
-/** The lost buffers have been offered, or are not waited for any longer. */
-void waits_offers(struct user_session *us);
-/** The link has confirmed everything up to @generation (or is gone: UINT64_MAX). */
+/** Continue waits for metadata, which is written, or can't be. */
+void waits_on_metadata_written(struct user_session *us);
+/** Continue waits for lost ring sets, which were offered, or are not waited for any more. */
+void waits_on_rings_offered(struct user_session *us);
+/** Continue waits for a link that has confirmed all changes up to @generation; UINT64_MAX: it is
+ *  being freed. */
 void link_confirm(struct user_link *link, uint64_t generation);
-/** Nothing is pending for the link: send a sync to the application. */
+/** Send a sync message to the application, when all changes were sent. */
 void link_request_confirm(struct user_link *link);
 
 #endif

@@ -308,11 +308,14 @@
 	{										\
 		struct hook *hook_ = __data;						\
 		struct parts_##name parts_;						\
+		u32 len_ = place_##name(&parts_, args);					\
 		struct record_##name *entry;						\
 		struct ring *ring_;							\
+		RING_STACK(stack_, LTT_NR_PARTS ? U16_MAX : sizeof(struct record_##name)); \
 											\
-		entry = ring_begin(hook_->set, hook_->id,				\
-				   place_##name(&parts_, args), &ring_);		\
+		entry = LTT_NR_PARTS ?							\
+			ring_begin(&hook_->source, len_, &ring_) :			\
+			ring_begin_fixed(&hook_->source, len_, &ring_, &stack_.head);	\
 		if (!entry)								\
 			return;								\
 		parts_begin(entry, (struct part *)&parts_, LTT_NR_PARTS);		\

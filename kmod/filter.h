@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * filter.h - the filter of an event in a channel: programs of abi/ltt_filter.h, one of which must
+ * accept a payload before it is recorded; and memory for payloads that are not decided on yet. Made
+ * in process context; run in any context, NMIs included, with preemption off.
+ */
+#ifndef KMOD_FILTER_H
+#define KMOD_FILTER_H
+
+#include <linux/percpu.h>
+#include <linux/types.h>
+
+#include "filter/program.h"
+#include "ltt_kmod.h"
+#include "ltt_ring.h"
+
+/**
+ * struct filter
+ * @only: the program, if there is only one and it uses no context; else NULL.
+ * @first: the first test of a single program, if it compares an integer field: the test holds if
+ *	   the field, shifted left by @shift, is at most @span above @least, modulo 2^64. For
+ *	   other tests, @span accepts all values.
+ * @which: the contexts that the programs use, see context_value().
+ */
+struct filter {
+	struct {
+		u64 least, span;
+		u32 offset, end; /* in the payload */
+		u8 shift;
+	} first;
+	const struct ltt_filter *only;
+	u32 bytes;
+	u32 nr_contexts;
+	u8 which[LTT_KMOD_FILTER_CONTEXTS_MAX];
+	struct rcu_head rcu;
+	u8 programs[] __aligned(8);
+};
+
+/** Make a filter. Return: NULL: the request has no programs; ERR_PTR. */
+const struct filter *filter_new(const struct ltt_kmod_filter *request);
+/** Free a filter when no CPU runs it any more. NULL is allowed. */
+void filter_free(const struct filter *filter);
+/** filter_accepts() for filters of several programs or with contexts. */
+bool filter_accepts_any(const struct filter *filter, const void *payload, u32 len);
+
+static __always_inline bool filter_accepts(const struct filter *filter, const void *payload,
+					   u32 len)
+{
+	if (likely(filter->only))
+		return ltt_filter_run(filter->only, payload, len, NULL);
+	return filter_accepts_any(filter, payload, len);
+}
+
+/** Whether the first test rejects the payload. 8 bytes after the payload must be readable. */
+static __always_inline bool filter_rejects_first(const struct filter *filter, const u8 *payload,
+						 u32 len)
+{
+	u64 value;
+
+	if (unlikely(filter->first.end > len))
+		return true;
+	value = *(const u64 *)(payload + filter->first.offset);
+	return (value << filter->first.shift) - filter->first.least > filter->first.span;
+}
+
+/* Memory for one payload of the greatest length, and for some of events that interrupt it. */
+#define FILTER_ROOMS_BYTES (LTT_RING_MAX_RECORD + 32768)
+
+/** struct filter_rooms - memory of one CPU for payloads, a stack: the last payload that begins is
+ *  the first that ends. @taken: bytes in use. */
+struct filter_rooms {
+	u32 taken;
+	u8 bytes[FILTER_ROOMS_BYTES] __aligned(8);
+};
+
+DECLARE_PER_CPU(struct filter_rooms *, filter_rooms);
+
+/** Allocate @bytes of this CPU's memory, until filter_room_end(); rooms end in reverse order. A
+ *  filter must have been made before. Return: NULL: not enough is left. */
+static __always_inline void *filter_room(size_t bytes)
+{
+	struct filter_rooms *rooms = this_cpu_read(filter_rooms);
+	u32 taken = rooms->taken;
+
+	bytes = ALIGN(bytes, 8);
+	if (unlikely(bytes > FILTER_ROOMS_BYTES - taken))
+		return NULL;
+	rooms->taken = taken + bytes;
+	barrier();
+	return rooms->bytes + taken;
+}
+
+static __always_inline void filter_room_end(const void *room)
+{
+	struct filter_rooms *rooms = this_cpu_read(filter_rooms);
+
+	barrier();
+	rooms->taken = (const u8 *)room - rooms->bytes;
+}
+
+/** Free the memory of all CPUs; no event may be recorded any more. */
+void filter_fini(void);
+
+#endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ctl.h - a run of lttctl, and a verb. Each verb has a separate file, verb/NAME.c. It sends
+ * requests to the daemon and returns a record (a JSON object) and a status; main.c prints the
+ * record, as text through the verb's printer or as it is with --json. One verb runs in a
+ * process, in its only thread.
+ */
+#ifndef CTL_CTL_H
+#define CTL_CTL_H
+
+#include <json-c/json.h>
+#include <popt.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "proto/enums.h"
+
+/** Exit statuses: those of LTTng, and one addition. */
+enum status {
+	STATUS_OK = 0,
+	STATUS_ERROR = 1,
+	STATUS_UNDEFINED = 2, /* no such verb or option */
+	STATUS_WARNING = 4, /* done before, or only in part */
+	STATUS_UNSUPPORTED = 5,
+	STATUS_LOST = 6, /* done, but events were lost */
+};
+
+struct ctl;
+struct client;
+struct ltt_ctl;
+
+enum verb_daemon {
+	DAEMON_NEEDED,	/* fails if no daemon runs */
+	DAEMON_STARTED, /* starts a daemon if none runs */
+	DAEMON_WELCOME, /* works without a daemon, too: client may be NULL */
+	DAEMON_UNUSED,
+};
+
+struct verb {
+	const char *name;
+	const char *operands; /* for the usage */
+	const char *help;     /* one line */
+	const struct poptOption *options;
+	enum verb_daemon daemon;
+	unsigned int max_operands;
+	bool command_behind; /* the first operand ends the options; any number may follow */
+	bool prints_itself;  /* the verb prints its results, also with --json */
+	bool text_on_stderr;
+	/** Called for each OPTION_EACH, in their order. @argument: may be NULL. */
+	enum status (*option)(struct ctl *ctl, int number, const char *argument);
+	enum status (*check)(struct ctl *ctl); /* checks the arguments, before connecting */
+	enum status (*run)(struct ctl *ctl);
+	void (*text)(FILE *out, struct json_object *record);
+};
+
+/** All verbs, NULL at the end, in the order of the help. */
+extern const struct verb *const verbs[];
+const struct verb *verb_find(const char *name);
+/** The reason why a verb of LTTng is not supported yet, a sentence; NULL for any other word. */
+const char *verb_later(const char *name);
+/** Print all verbs that are not supported yet, as `NAME: SENTENCE`. */
+void verb_list_later(FILE *out);
+
+/**
+ * struct ctl - one run of lttctl.
+ * @err: the reason why the verb failed; main.c prints it.
+ * @record: the verb's result; NULL is an empty one.
+ * @warnings: array of sentences that were printed.
+ * @general, @words: the results of popt; they own the operands.
+ * @sigpipe: the disposition of SIGPIPE at the start, for programs that lttctl runs.
+ */
+struct ctl {
+	const struct verb *verb;
+	const char *sessiond_path, *relayd_path; /* programs to start; NULL: search them */
+	const char *group; /* argument of --group for a daemon that is started; NULL: none */
+	const int *
+		interrupt; /* descriptor that is readable when lttctl was interrupted; NULL: none */
+	bool no_sessiond;  /* start no session daemon, not even the successor of a killed one */
+	bool quiet;
+	bool json;
+	bool printed; /* the verb has printed its results */
+	int verbose;
+	const char *const *operands;
+	unsigned int nr_operands;
+	struct client *client;	 /* owned by library.c; NULL: not connected */
+	struct ltt_ctl *library; /* see library.h */
+	struct err err;
+	struct json_object *record;
+	struct json_object *warnings;
+	poptContext general;
+	poptContext words;
+	void (*sigpipe)(int);
+};
+
+/** The n-th operand, or NULL. */
+static inline const char *operand(const struct ctl *ctl, unsigned int n)
+{
+	return n < ctl->nr_operands ? ctl->operands[n] : NULL;
+}
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* filter.c - lttctl filter: check the expression of a filter against the existing events. */
+#include <inttypes.h>
+
+#include "ctl/library.h"
+#include "ctl/options.h"
+#include "ctl/print.h"
+#include "ctl/record.h"
+
+static struct {
+	struct domain_options domain;
+	char *expression, *event;
+} opt;
+
+static const struct poptOption options[] = {
+	OPTIONS_DOMAIN(opt.domain),
+	OPTION_TEXT("check", 0, &opt.expression, "the expression to be checked", "EXPRESSION"),
+	OPTION_TEXT("event", 0, &opt.event, "for these events; default: all of them", "PATTERN"),
+	POPT_TABLEEND,
+};
+
+static enum status filter_check_options(struct ctl *ctl)
+{
+	if (opt.expression)
+		return domain_any(&opt.domain) ? domain_check(ctl, &opt.domain) : STATUS_OK;
+	err_set(&ctl->err, ERR_INVALID,
+		"missing expression: use lttctl filter [-k] --check EXPRESSION [--event PATTERN]");
+	return STATUS_ERROR;
+}
+
+static struct json_object *filter_verdict(const struct ltt_ctl_verdict *verdict)
+{
+	struct json_object *o = json_object_new_object();
+
+	record_set_str(o, "name", verdict->event);
+	record_set_bool(o, "can_hold", !verdict->column);
+	if (verdict->column) {
+		record_set_num(o, "column", verdict->column);
+		record_set_str(o, "why", verdict->why);
+	}
+	return o;
+}
+
+/* A warning, so that a script notices: as it is now, nothing would be recorded. */
+static enum status filter_judge(struct ctl *ctl)
+{
+	size_t nr = record_len(ctl->record, "events");
+
+	for (size_t i = 0; i < nr; i++)
+		if (record_bool(record_at(ctl->record, "events", i), "can_hold"))
+			return STATUS_OK;
+	if (nr)
+		print_warning(ctl, "it holds for no event that there is now");
+	else
+		print_note(ctl, "%s event '%s'; the expression is well formed",
+			   opt.domain.kernel ? "this kernel has no" :
+					       "no running application has an",
+			   opt.event ? opt.event : "*");
+	return nr ? STATUS_WARNING : STATUS_OK;
+}
+
+static enum status filter_run(struct ctl *ctl)
+{
+	struct ltt_ctl_filter_options o;
+	struct ltt_ctl_verdicts *list;
+
+	ctl->record = json_object_new_object();
+	record_set_str(ctl->record, "expression", opt.expression);
+	record_set(ctl->record, "events", json_object_new_array());
+	ltt_ctl_filter_options_init(&o);
+	o.expression = opt.expression;
+	o.pattern = opt.event;
+	o.domain = (enum ltt_ctl_domain)domain_named(&opt.domain);
+	if (library_done(ctl, ltt_ctl_check_filter(library(ctl), &o, &list), &ctl->err) != 0)
+		return STATUS_ERROR;
+	for (size_t i = 0; i < list->nr; i++)
+		record_append(ctl->record, "events", filter_verdict(list->verdicts[i]));
+	ltt_ctl_verdicts_free(list);
+	return filter_judge(ctl);
+}
+
+static void filter_text(FILE *out, struct json_object *record)
+{
+	for (size_t i = 0; i < record_len(record, "events"); i++) {
+		struct json_object *event = record_at(record, "events", i);
+
+		if (record_bool(event, "can_hold"))
+			fprintf(out, "%s: it can hold\n", record_str(event, "name"));
+		else
+			fprintf(out, "%s: never: %s\n  %s\n  %*s\n", record_str(event, "name"),
+				record_str(event, "why"), record_str(record, "expression"),
+				(int)record_num(event, "column"), "^");
+	}
+}
+
+const struct verb verb_filter = {
+	.name = "filter",
+	.operands = "[-k] --check EXPRESSION [--event PATTERN]",
+	.help = "Check the expression of a filter",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.check = filter_check_options,
+	.run = filter_run,
+	.text = filter_text,
+};

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "context.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "ltt/context.h"
+#include "base/str.h"
+#include "proto/app.h"
+#include "trace/metadata.h"
+
+/** struct user_context - @features: that an application needs to record it. */
+struct user_context {
+	struct layout_field field;
+	uint64_t features;
+};
+
+#define NUMBER(name_, bits, base_, flags_) \
+	{ .name = (name_), .kind = LTT_KIND_INT, .size_bits = (bits), .base = (base_), \
+	  .flags = (flags_) }
+/* The trace's and the span's are two fields. */
+#define OTEL_IDS(name_, bytes) \
+	{ .name = (name_), .kind = LTT_KIND_ARRAY, .size_bits = 8, .base = 16, .count = (bytes) }
+#define THREAD(name, bits, base, flags) { NUMBER(name, bits, base, flags), APP_FEATURE_CONTEXT }
+#define USER(name) { NUMBER(name, 32, 10, 0), APP_FEATURE_IDENTITY }
+#define SPACE(name) { NUMBER(name, 64, 10, 0), APP_FEATURE_IDENTITY }
+
+/* Names and sizes are those of LTTng, so that viewers know them; values are written by
+ * tracer/ring/context.c. */
+static const struct user_context contexts[] = {
+	THREAD("vpid", 32, 10, LTT_FIELD_SIGNED),
+	THREAD("vtid", 32, 10, LTT_FIELD_SIGNED),
+	{ { .name = "procname", .kind = LTT_KIND_ARRAY, .size_bits = 8, .base = 10,
+	    .flags = LTT_FIELD_TEXT, .count = 16 },
+	  APP_FEATURE_CONTEXT },
+	THREAD("pthread_id", 64, 16, 0),
+	THREAD("cpu_id", 32, 10, LTT_FIELD_SIGNED),
+	USER("vuid"),
+	USER("veuid"),
+	USER("vsuid"),
+	USER("vgid"),
+	USER("vegid"),
+	USER("vsgid"),
+	SPACE("cgroup_ns"),
+	SPACE("ipc_ns"),
+	SPACE("mnt_ns"),
+	SPACE("net_ns"),
+	SPACE("pid_ns"),
+	SPACE("time_ns"),
+	SPACE("user_ns"),
+	SPACE("uts_ns"),
+	{ NUMBER("ip", 64, 16, 0), APP_FEATURE_IP },
+	{ OTEL_IDS("otel", 24), APP_FEATURE_OTEL },
+};
+#define MAX_CONTEXTS 64u /* of a channel */
+#define NR_CONTEXTS (sizeof(contexts) / sizeof(contexts[0]))
+
+/* As the name of an identifier in C. */
+static size_t user_context_word(const char *at, size_t len)
+{
+	size_t n = 0;
+
+	while (n < len && (isalpha((unsigned char)at[n]) || at[n] == '_' ||
+			   (n > 0 && isdigit((unsigned char)at[n]))))
+		n++;
+	return n;
+}
+
+/* $app.PROVIDER:NAME */
+static bool user_context_is_provided(const char *name, size_t len)
+{
+	const size_t head = strlen("$app.");
+	size_t provider, rest;
+
+	if (len <= head || len > head + LTT_CONTEXT_NAME_MAX || memcmp(name, "$app.", head) != 0)
+		return false;
+	provider = user_context_word(name + head, len - head);
+	rest = len - head - provider;
+	return provider && rest > 1 && name[head + provider] == ':' &&
+	       user_context_word(name + len - rest + 1, rest - 1) == rest - 1;
+}
+
+/* The type of one that the application provides is recorded with each value. */
+static bool user_context_find(const char *name, size_t len, struct user_context *ret)
+{
+	for (size_t i = 0; i < NR_CONTEXTS; i++) {
+		if (strlen(contexts[i].field.name) == len &&
+		    memcmp(contexts[i].field.name, name, len) == 0) {
+			*ret = contexts[i];
+			return true;
+		}
+	}
+	*ret = (struct user_context){ .field.kind = LAYOUT_KIND_DYNAMIC,
+				      .features = APP_FEATURE_PROVIDER };
+	return user_context_is_provided(name, len);
+}
+
+uint64_t user_context_features(const char *name, size_t len)
+{
+	struct user_context context;
+
+	if (len > 5 && memcmp(name, "otel_", 5) == 0)
+		return APP_FEATURE_OTEL;
+	return user_context_find(name, len, &context) ? context.features : 0;
+}
+
+char *user_context_known(const char *names, uint64_t features)
+{
+	char *known = xalloc(strlen(names) + 2), *to = known;
+
+	for (const char *at = names; *at;) {
+		size_t len = strcspn(at, ",");
+		uint64_t needed = user_context_features(at, len);
+
+		if (needed && (features & needed) == needed) {
+			memcpy(to, at, len);
+			to[len] = ',';
+			to += len + 1;
+		}
+		at += len + (at[len] == ',');
+	}
+	to[to > known ? -1 : 0] = '\0';
+	return known;
+}
+
+void user_each_context(void (*fn)(const struct layout_field *context, void *data), void *data)
+{
+	for (size_t i = 0; i < NR_CONTEXTS; i++)
+		fn(&contexts[i].field, data);
+}
+
+int user_check_context(const char *type, struct err *err)
+{
+	const char *words[NR_CONTEXTS + 1] = { NULL };
+	struct user_context context;
+	const char *near;
+
+	if (user_context_find(type, strlen(type), &context))
+		return 0;
+	if (*type == '$')
+		return err_set(err, ERR_INVALID,
+			       "'%.100s' is no context of an application; use '$app.PROVIDER:NAME', "
+			       "with letters, digits and underscores",
+			       type);
+	for (size_t i = 0; i < NR_CONTEXTS; i++)
+		words[i] = contexts[i].field.name;
+	near = nearest_word(type, words);
+	if (near)
+		return err_set(err, ERR_INVALID,
+			       "applications have no context '%.100s'; did you mean '%.100s'?", type,
+			       near);
+	return err_set(err, ERR_INVALID,
+		       "applications have no context '%.100s'; `lttctl add-context --list` lists "
+		       "them",
+		       type);
+}
+
+static void user_context_add(struct layout *layout, const struct layout_field *field)
+{
+	static const struct layout_field ids[] = { OTEL_IDS("otel_trace_id", 16),
+						   OTEL_IDS("otel_span_id", 8) };
+
+	if (strcmp(field->name, "otel") != 0) {
+		(void)!layout_add_field(layout, field);
+		return;
+	}
+	(void)!layout_add_field(layout, &ids[0]);
+	(void)!layout_add_field(layout, &ids[1]);
+}
+
+char *user_context_text(const char *names)
+{
+	struct layout *layout =
+		layout_new(MAX_CONTEXTS + 1, 0, 2 * strlen(names) + MAX_CONTEXTS + 64);
+	char *text;
+
+	while (layout && *names) {
+		size_t len = strcspn(names, ",");
+		char name[sizeof("$app.") + LTT_CONTEXT_NAME_MAX];
+		struct user_context context;
+
+		if (user_context_find(names, len, &context) && len < sizeof(name)) {
+			memcpy(name, names, len);
+			name[len] = '\0';
+			context.field.name = name;
+			user_context_add(layout, &context.field);
+		}
+		names += len + (names[len] == ',');
+	}
+	text = layout ? metadata_event_context(layout) : NULL;
+	layout_free(layout);
+	return text ? text : xstrdup("");
+}
+
+struct shape *user_context_shape(struct shapes *shapes, struct shape *shape, const char *text)
+{
+	AUTO_FREE char *body = NULL;
+
+	if (!*text)
+		return shape_ref(shape);
+	body = xasprintf("%s%s", shape->body, text);
+	return shape_restore(shapes, shape->kind, shape->loglevel, shape->name, shape->format,
+			     body);
+}

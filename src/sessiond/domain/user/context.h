@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * context.h - the contexts that libltt can record with each event of an application. A channel's
+ * contexts are part of its event classes, so they may be added while it records: each event then
+ * gets a new class.
+ */
+#ifndef DOMAIN_USER_CONTEXT_H
+#define DOMAIN_USER_CONTEXT_H
+
+#include "sessiond/core/class.h"
+#include "trace/layout.h"
+
+struct err;
+
+/** Call @fn for each context. */
+void user_each_context(void (*fn)(const struct layout_field *context, void *data), void *data);
+/** Check that there is such a context. Return: 0 or the code set in @err. */
+int user_check_context(const char *type, struct err *err);
+
+/** The names among @names, comma-separated, that an application with these @features (enum
+ *  app_feature) can record. Return: text, to be freed. */
+char *user_context_known(const char *names, uint64_t features);
+/** The features that an application needs for a context; 0: there is no such context. */
+uint64_t user_context_features(const char *name, size_t len);
+/** The declaration of the contexts of an event class. @names: comma-separated. Return: text, to be
+ *  freed; "" for no contexts. */
+char *user_context_text(const char *names);
+/** The shape of the events of @shape with contexts. @text: their declaration. Return: it with one
+ *  more reference. */
+struct shape *user_context_shape(struct shapes *shapes, struct shape *shape, const char *text);
+
+#endif

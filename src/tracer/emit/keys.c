@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ltt/probe.h>
+#include <ltt/site.h>
+
+#include "tracer/site/registry.h"
+#include "view.h"
+
+#define ANYWHERE UINT32_MAX
+#define HASH_FACTOR 0x9e3779b97f4a7c15ull
+
+/* A field of a key, or the value of a histogram. */
+struct key_field {
+	uint32_t index;	 /* of the field in its event class */
+	uint32_t offset; /* in the payload; ANYWHERE: after fields of variable length */
+	uint8_t bytes;	 /* of an integer; 0: the field is a text */
+	uint8_t kind;	 /* enum ltt_counts_kind */
+	bool swapped;	 /* an integer in the other byte order */
+	bool terminated; /* a text that ends with NUL */
+};
+
+struct keying {
+	struct ltt_counts_slot *slots;
+	uint32_t mask;
+	uint32_t nr_by;
+	uint32_t text_max;
+	bool has_value;
+	bool plain;    /* one integer at a fixed offset, without a histogram: keys_find_plain() */
+	uint64_t head; /* if plain: the first word of all keys */
+	uint64_t seed; /* if plain: hash of that word */
+	struct key_field by[LTT_COUNTS_BY_MAX], value;
+};
+
+static const struct keying *keyings[KEYS_PERMANENT];
+static uint32_t nr_permanent, last_number = KEYS_PERMANENT - 1;
+
+/* --- keys of events ------------------------------------------------------------------ */
+
+/** An event that is being counted. */
+struct key_event {
+	const struct ltt_site *site;
+	const unsigned char *payload;
+	size_t len;
+};
+
+static struct ltt_event_view keys_view(const struct key_event *event)
+{
+	const struct site_state *state = __atomic_load_n(&event->site->owner, __ATOMIC_ACQUIRE);
+
+	return (struct ltt_event_view){
+		.size = sizeof(struct ltt_event_view),
+		.fields = state ? state->fields : NULL,
+		.nr_fields = state ? state->nr_fields : 0,
+		.payload = event->payload,
+		.len = event->len,
+	};
+}
+
+static __attribute__((noinline)) bool read_integer_anywhere(const struct key_field *field,
+							    const struct key_event *event,
+							    uint64_t *ret_value)
+{
+	const struct ltt_event_view view = keys_view(event);
+	int negative;
+
+	return view_integer(&view, (int)field->index, ret_value, &negative) == 0;
+}
+
+/* The load has the width of the preceding store, so that the processor forwards the stored
+ * value. */
+static inline uint64_t load_integer(const unsigned char *from, uint32_t bytes)
+{
+	uint64_t value = 0;
+	uint32_t word;
+	uint16_t half;
+
+	switch (bytes) {
+	case 8:
+		__builtin_memcpy(&value, from, sizeof(value));
+		return value;
+	case 4:
+		__builtin_memcpy(&word, from, sizeof(word));
+		return word;
+	case 2:
+		__builtin_memcpy(&half, from, sizeof(half));
+		return half;
+	case 1:
+		return *from;
+	default:
+		memcpy(&value, from, bytes);
+		return value;
+	}
+}
+
+static inline bool read_integer(const struct key_field *field, const struct key_event *event,
+				uint64_t *ret_value)
+{
+	uint32_t shift = 64 - 8 * field->bytes;
+	uint64_t value;
+
+	if (unlikely(field->offset == ANYWHERE))
+		return read_integer_anywhere(field, event, ret_value);
+	if (unlikely(event->len < field->offset + field->bytes))
+		return false;
+	value = load_integer(event->payload + field->offset, field->bytes);
+	if (unlikely(field->swapped))
+		value = __builtin_bswap64(value) >> shift;
+	*ret_value = field->kind == LTT_COUNTS_SIGNED ?
+			     (uint64_t)((int64_t)(value << shift) >> shift) :
+			     value;
+	return true;
+}
+
+static bool find_text_anywhere(const struct key_field *field, const struct key_event *event,
+			       const char **ret_text, size_t *ret_len)
+{
+	const struct ltt_event_view view = keys_view(event);
+
+	if (ltt_view_string(&view, (int)field->index, ret_text, ret_len) < 0)
+		return false;
+	*ret_len = strnlen(*ret_text, *ret_len);
+	return true;
+}
+
+/* The end of the text is searched only in the first @max + 1 bytes, as a key holds @max at most. */
+static bool find_text(const struct key_field *field, const struct key_event *event, size_t max,
+		      const char **ret_text, size_t *ret_len)
+{
+	const char *text = (const char *)event->payload + field->offset;
+	size_t room = field->offset <= event->len ? event->len - field->offset : 0;
+
+	if (field->offset == ANYWHERE || !field->terminated)
+		return find_text_anywhere(field, event, ret_text, ret_len);
+	*ret_text = text;
+	*ret_len = strnlen(text, room < max + 1 ? room : max + 1);
+	return *ret_len < room;
+}
+
+/* Append the key's field number @position. Return: words of the key; 0: the field can't be read. */
+static __attribute__((noinline)) uint32_t append_text(const struct keying *k, uint32_t position,
+						      const struct key_event *event, uint64_t *key,
+						      uint32_t words)
+{
+	enum ltt_counts_kind kind = LTT_COUNTS_TEXT;
+	const char *text;
+	size_t len;
+
+	if (!find_text(&k->by[position], event, k->text_max, &text, &len))
+		return 0;
+	if (len > k->text_max) {
+		len = k->text_max;
+		kind = LTT_COUNTS_CUT;
+	}
+	for (size_t at = 0; at < len; at += sizeof(*key)) {
+		key[words] = 0;
+		memcpy(&key[words++], text + at, len - at < sizeof(*key) ? len - at : sizeof(*key));
+	}
+	key[0] |= LTT_COUNTS_HEAD(position, kind, len);
+	return words;
+}
+
+static inline uint32_t append_field(const struct keying *k, uint32_t position,
+				    const struct key_event *event, uint64_t *key, uint32_t words)
+{
+	const struct key_field *field = &k->by[position];
+
+	if (unlikely(!field->bytes))
+		return append_text(k, position, event, key, words);
+	if (unlikely(!read_integer(field, event, &key[words])))
+		return 0;
+	key[0] |= LTT_COUNTS_HEAD(position, field->kind, 0);
+	return words + 1;
+}
+
+static inline uint32_t append_bucket(const struct keying *k, const struct key_event *event,
+				     uint64_t *key, uint32_t words, uint64_t *ret_value)
+{
+	uint64_t bucket;
+
+	if (!k->has_value)
+		return words;
+	if (unlikely(!read_integer(&k->value, event, ret_value)))
+		return 0;
+	bucket = k->value.kind == LTT_COUNTS_SIGNED && (int64_t)*ret_value < 0 ?
+			 LTT_COUNTS_NEGATIVE :
+			 ltt_counts_fine(*ret_value);
+	key[0] |= bucket << LTT_COUNTS_HEAD_BUCKET_SHIFT;
+	return words;
+}
+
+/* --- slots ----------------------------------------------------------------------------- */
+
+static inline uint64_t keys_hash_word(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * HASH_FACTOR;
+	return hash ^ hash >> 32;
+}
+
+static inline uint64_t keys_hash(const uint64_t *key, uint32_t words)
+{
+	uint64_t hash = 0;
+
+	for (uint32_t i = 0; i < words; i++)
+		hash = keys_hash_word(hash, key[i]);
+	return hash | LTT_COUNTS_TAG_HASH;
+}
+
+static inline uint32_t slot_of(const struct keying *k, uint64_t tag)
+{
+	return (uint32_t)(tag >> 8) & k->mask;
+}
+
+static inline bool slot_has(const struct ltt_counts_slot *slot, const uint64_t *key, uint32_t words)
+{
+	for (uint32_t i = 0; i < words; i++)
+		if (__atomic_load_n(&slot->key[i], __ATOMIC_RELAXED) != key[i])
+			return false;
+	return true;
+}
+
+/* Write the key into a free slot. Return: whether the slot has the key now, also if another thread
+ * wrote it. */
+static bool slot_take(struct ltt_counts_slot *slot, uint64_t tag, const uint64_t *key,
+		      uint32_t words)
+{
+	uint64_t found = LTT_COUNTS_TAG_FREE;
+
+	if (!__atomic_compare_exchange_n(&slot->tag, &found, LTT_COUNTS_TAG_WRITING, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+		return found == tag && slot_has(slot, key, words);
+	for (uint32_t i = 0; i < words; i++)
+		__atomic_store_n(&slot->key[i], key[i], __ATOMIC_RELAXED);
+	__atomic_store_n(&slot->tag, tag, __ATOMIC_RELEASE);
+	return true;
+}
+
+static __attribute__((noinline)) enum key_outcome slot_search(const struct keying *k, uint64_t tag,
+							      const uint64_t *key, uint32_t words,
+							      uint32_t *ret_slot)
+{
+	for (uint32_t i = 0; i < LTT_COUNTS_PROBES; i++) {
+		uint32_t at = (slot_of(k, tag) + i) & k->mask;
+		struct ltt_counts_slot *slot = &k->slots[at];
+		uint64_t now = __atomic_load_n(&slot->tag, __ATOMIC_ACQUIRE);
+
+		if ((now == tag && slot_has(slot, key, words)) ||
+		    (now == LTT_COUNTS_TAG_FREE && slot_take(slot, tag, key, words))) {
+			*ret_slot = at;
+			return KEY_FOUND;
+		}
+	}
+	return KEY_OVERFLOW;
+}
+
+static inline enum key_outcome slot_find(const struct keying *k, const uint64_t *key,
+					 uint32_t words, uint32_t *ret_slot)
+{
+	uint64_t tag = keys_hash(key, words);
+	uint32_t at = slot_of(k, tag);
+	const struct ltt_counts_slot *slot = &k->slots[at];
+
+	if (likely(__atomic_load_n(&slot->tag, __ATOMIC_ACQUIRE) == tag &&
+		   slot_has(slot, key, words))) {
+		*ret_slot = at;
+		return KEY_FOUND;
+	}
+	return slot_search(k, tag, key, words, ret_slot);
+}
+
+enum key_outcome keys_find(const struct keying *k, const struct ltt_site *site, const void *payload,
+			   size_t len, struct key_found *ret)
+{
+	const struct key_event event = { site, payload, len };
+	uint64_t key[LTT_COUNTS_KEY_WORDS];
+	uint32_t words = 1;
+
+	key[0] = 0;
+	for (uint32_t i = 0; i < k->nr_by && words; i++)
+		words = append_field(k, i, &event, key, words);
+	if (likely(words))
+		words = append_bucket(k, &event, key, words, &ret->value);
+	return unlikely(!words) ? KEY_MISSED : slot_find(k, key, words, &ret->slot);
+}
+
+uint32_t keys_find_plain(const struct keying *k, const void *payload, size_t len)
+{
+	const struct key_event event = { NULL, payload, len };
+	const struct ltt_counts_slot *slot;
+	uint64_t value, tag;
+
+	if (unlikely(!k->plain || !read_integer(&k->by[0], &event, &value)))
+		return KEYS_NO_SLOT;
+	tag = keys_hash_word(k->seed, value) | LTT_COUNTS_TAG_HASH;
+	slot = &k->slots[slot_of(k, tag)];
+	if (likely(__atomic_load_n(&slot->tag, __ATOMIC_ACQUIRE) == tag &&
+		   __atomic_load_n(&slot->key[1], __ATOMIC_RELAXED) == value &&
+		   __atomic_load_n(&slot->key[0], __ATOMIC_RELAXED) == k->head))
+		return slot_of(k, tag);
+	return KEYS_NO_SLOT;
+}
+
+bool keys_has_value(const struct keying *k)
+{
+	return k->has_value;
+}
+
+const struct keying *keys_permanent(uint32_t number)
+{
+	return number < KEYS_PERMANENT ? keyings[number] : NULL;
+}
+
+/* --- keyings --------------------------------------------------------------------------- */
+
+/* Return: the offset of a field, if it is the same in all payloads; or ANYWHERE. */
+static uint32_t keys_field_offset(const struct ltt_field *fields, uint32_t index)
+{
+	uint64_t offset = 0;
+
+	for (uint32_t i = 0; i < index; i++) {
+		const struct ltt_field *field = &fields[i];
+
+		if (field->kind == LTT_KIND_STRING || field->kind == LTT_KIND_SEQUENCE)
+			return ANYWHERE;
+		offset += (uint64_t)(field->kind == LTT_KIND_ARRAY ? field->count : 1) *
+			  (field->size_bits / 8);
+	}
+	return offset < UINT16_MAX ? (uint32_t)offset : ANYWHERE;
+}
+
+static bool keys_is_integer(const struct ltt_field *field)
+{
+	return (field->kind == LTT_KIND_INT || field->kind == LTT_KIND_ENUM) &&
+	       field->size_bits >= 8 && field->size_bits <= 64 && field->size_bits % 8 == 0;
+}
+
+static bool key_field_make(const struct ltt_field *fields, uint32_t nr_fields, uint32_t index,
+			   struct key_field *ret)
+{
+	const struct ltt_field *field = index < nr_fields ? &fields[index] : NULL;
+
+	if (!field)
+		return false;
+	ret->index = index;
+	ret->offset = keys_field_offset(fields, index);
+	ret->terminated = field->kind == LTT_KIND_STRING;
+	ret->kind = LTT_COUNTS_TEXT;
+	if (!keys_is_integer(field))
+		return ret->terminated || field->flags & LTT_FIELD_TEXT;
+	ret->bytes = field->size_bits / 8;
+	ret->kind = field->flags & LTT_FIELD_SIGNED ? LTT_COUNTS_SIGNED : LTT_COUNTS_UNSIGNED;
+	ret->swapped = field->flags & LTT_FIELD_BIG_ENDIAN;
+	return true;
+}
+
+static bool keying_fill(struct keying *k, const struct key_spec *spec,
+			const struct ltt_field *fields, uint32_t nr_fields)
+{
+	if (!spec->nr_by || spec->nr_by > LTT_COUNTS_BY_MAX)
+		return false;
+	k->slots = spec->slots;
+	k->mask = spec->nr_slots - 1;
+	k->nr_by = spec->nr_by;
+	k->text_max = LTT_COUNTS_TEXT_MAX / spec->nr_by;
+	k->has_value = spec->value != KEYS_NO_VALUE;
+	for (uint32_t i = 0; i < spec->nr_by; i++)
+		if (!key_field_make(fields, nr_fields, spec->by[i], &k->by[i]))
+			return false;
+	k->plain = k->nr_by == 1 && !k->has_value && k->by[0].bytes && k->by[0].offset != ANYWHERE;
+	k->head = LTT_COUNTS_HEAD(0, k->by[0].kind, 0);
+	k->seed = keys_hash_word(0, k->head);
+	return !k->has_value ||
+	       (key_field_make(fields, nr_fields, spec->value, &k->value) && k->value.bytes);
+}
+
+static bool key_field_equals(const struct key_field *a, const struct key_field *b)
+{
+	return a->index == b->index && a->offset == b->offset && a->bytes == b->bytes &&
+	       a->kind == b->kind && a->swapped == b->swapped && a->terminated == b->terminated;
+}
+
+/* Tables of permanent keyings stay mapped, so equal addresses mean the same table. */
+static bool keying_equals(const struct keying *a, const struct keying *b)
+{
+	return a->slots == b->slots && a->mask == b->mask && a->nr_by == b->nr_by &&
+	       a->has_value == b->has_value && key_field_equals(&a->by[0], &b->by[0]) &&
+	       key_field_equals(&a->by[1], &b->by[1]) && key_field_equals(&a->value, &b->value);
+}
+
+static const struct keying *keys_known(const struct keying *k, uint32_t *ret_number)
+{
+	for (uint32_t i = 0; i < nr_permanent; i++) {
+		*ret_number = i;
+		if (keying_equals(keyings[i], k))
+			return keyings[i];
+	}
+	return NULL;
+}
+
+/* Numbers of freed keyings are reused only after all others up to KEYS_LAST. */
+static void keys_number(struct keying *k, uint32_t *ret_number)
+{
+	if (nr_permanent == KEYS_PERMANENT) {
+		last_number = last_number < KEYS_LAST ? last_number + 1 : KEYS_PERMANENT;
+		*ret_number = last_number;
+		return;
+	}
+	*ret_number = nr_permanent;
+	__atomic_store_n(&keyings[nr_permanent++], k, __ATOMIC_RELEASE);
+}
+
+int keys_make(const struct key_spec *spec, const struct ltt_field *fields, uint32_t nr_fields,
+	      uint32_t *ret_number, const struct keying **ret_keying)
+{
+	struct keying *k = calloc(1, sizeof(*k));
+
+	if (!k)
+		return -ENOMEM;
+	if (!keying_fill(k, spec, fields, nr_fields)) {
+		free(k);
+		return -EINVAL;
+	}
+	*ret_keying = keys_known(k, ret_number);
+	if (*ret_keying) {
+		free(k);
+		return 0;
+	}
+	keys_number(k, ret_number);
+	*ret_keying = k;
+	return 0;
+}

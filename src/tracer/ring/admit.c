@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "admit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "context.h"
+#include "fallback.h"
+#include "filter/program.h"
+#include "hook.h"
+#include "prepare.h"
+#include "ring.h"
+#define SECTION_SKIP
+#include "section.h"
+#include "set.h"
+#include "spare.h"
+
+#define PERMANENT_FILTERS 4096u
+#define PERMANENT_BYTES	  (1u << 20) /* of all of them */
+#define FILTERS		  65536u     /* with those that are freed */
+
+struct admission {
+	struct admission *next; /* of the retired */
+	size_t bytes;
+	uint32_t number;
+	uint32_t refs; /* of those that are freed */
+	uint32_t contexts;
+	bool single;	 /* one program */
+	bool samples;	 /* at least one program does */
+	bool plain;	 /* single, neither samples nor uses contexts */
+	uint64_t code[]; /* verified programs */
+};
+
+static struct admission *admissions[FILTERS]; /* by number; 0 is none */
+static uint32_t nr_permanent = 1, end_temporary = PERMANENT_FILTERS;
+static size_t permanent_bytes;
+static struct admission *retired;
+
+/* --- decisions --------------------------------------------------------------------- */
+
+#ifndef SECTION_HAS_SKIP
+uint32_t section_skip(const struct hook *hook)
+{
+	(void)hook;
+	return 1;
+}
+#endif
+
+static __thread struct ltt_filter_samplers admit_samplers
+	__attribute__((tls_model("initial-exec")));
+
+/** A decision with sampling; @inside: between reader_enter() and reader_exit(), for the words. */
+struct admit_sampling {
+	struct ltt_filter_state state;
+	const struct hook *hook;
+	unsigned int token;
+	bool inside;
+};
+
+void admit_after_fork_child(void)
+{
+	admit_samplers = (struct ltt_filter_samplers){ 0 };
+}
+
+static uint64_t *admit_words(struct ltt_filter_state *state)
+{
+	struct admit_sampling *s = (struct admit_sampling *)state;
+	const struct binding *binding;
+
+	if (!s->inside)
+		s->token = reader_enter();
+	s->inside = true;
+	binding = __atomic_load_n(&s->hook->binding, __ATOMIC_ACQUIRE);
+	return binding ? ring_shared_words(binding->set) : NULL;
+}
+
+static enum ltt_filter_verdict admit_run(const struct admission *a, const void *payload, size_t len,
+					 const struct ltt_filter_value *values,
+					 struct ltt_filter_state *state)
+{
+	enum ltt_filter_verdict worst = LTT_FILTER_REJECTED, verdict;
+	size_t at = 0;
+
+	while (at < a->bytes) {
+		const struct ltt_filter *program = (const void *)((const char *)a->code + at);
+
+		verdict = ltt_filter_decide(program, payload, len, values, state);
+		if (verdict == LTT_FILTER_ACCEPTED)
+			return verdict;
+		if (verdict == LTT_FILTER_SKIPPED)
+			worst = verdict;
+		at += ltt_filter_padded(program);
+	}
+	return worst;
+}
+
+static __attribute__((noinline)) enum ltt_filter_verdict
+admit_with_contexts(const struct admission *a, const void *payload, size_t len, const void *ip,
+		    struct ltt_filter_state *state)
+{
+	struct ltt_filter_value values[CONTEXT_VALUES];
+	unsigned char memory[CONTEXT_STACK + sizeof(uint64_t)];
+
+	context_values(a->contexts, memory, values, ip);
+	return admit_run(a, payload, len, values, state);
+}
+
+/* An event that can't be decided for lack of memory is admitted. */
+static __attribute__((noinline)) enum ltt_filter_verdict
+admit_with_long_contexts(const struct admission *a, const void *payload, size_t len, const void *ip,
+			 struct ltt_filter_state *state)
+{
+	struct ltt_filter_value values[CONTEXT_VALUES];
+	unsigned char *memory = spare_take();
+	enum ltt_filter_verdict verdict = LTT_FILTER_ACCEPTED;
+
+	if (memory) {
+		context_values(a->contexts, memory, values, ip);
+		verdict = admit_run(a, payload, len, values, state);
+		spare_release(memory);
+	}
+	return verdict;
+}
+
+static enum ltt_filter_verdict admit_verdict(const struct admission *a, const void *payload,
+					     size_t len, const void *ip,
+					     struct ltt_filter_state *state)
+{
+	if (likely(a->single && !a->contexts))
+		return ltt_filter_decide((const void *)a->code, payload, len, NULL, state);
+	if (!a->contexts)
+		return admit_run(a, payload, len, NULL, state);
+	return context_bytes(a->contexts) <= CONTEXT_STACK ?
+		       admit_with_contexts(a, payload, len, ip, state) :
+		       admit_with_long_contexts(a, payload, len, ip, state);
+}
+
+static uint64_t admit_closed(const struct hook *hook, uint32_t preparation)
+{
+	if (__atomic_load_n(&hook->closed_for, __ATOMIC_ACQUIRE) != preparation)
+		return 0;
+	return __atomic_load_n(&hook->closed, __ATOMIC_RELAXED);
+}
+
+/* A hint, so that a thread which is refused does no more than read the clock. Hooks outlive their
+ * bindings. */
+static void admit_note_closed(const struct hook *hook, uint32_t preparation, uint64_t closed)
+{
+	struct hook *noted = (struct hook *)(uintptr_t)hook;
+
+	__atomic_store_n(&noted->closed, closed, __ATOMIC_RELAXED);
+	__atomic_store_n(&noted->closed_for, preparation, __ATOMIC_RELEASE);
+}
+
+static __attribute__((noinline)) bool admit_sampled(const struct admission *a,
+						    const struct hook *hook, uint32_t preparation,
+						    const void *payload, size_t len, const void *ip)
+{
+	uint64_t closed = a->single ? admit_closed(hook, preparation) : 0;
+	struct admit_sampling s = {
+		.state = { &admit_samplers, admit_words, ring_clock_read, closed },
+		.hook = hook,
+	};
+	enum ltt_filter_verdict verdict = admit_verdict(a, payload, len, ip, &s.state);
+
+	if (s.inside)
+		reader_exit(s.token);
+	if (a->single && s.state.closed != closed)
+		admit_note_closed(hook, preparation, s.state.closed);
+	if (verdict == LTT_FILTER_SKIPPED && unlikely(section_skip(hook)))
+		ring_count_not_sampled(hook);
+	return verdict == LTT_FILTER_ACCEPTED;
+}
+
+static __attribute__((noinline)) bool admit_unusual(const struct admission *a,
+						    const struct hook *hook, uint32_t preparation,
+						    const void *payload, size_t len, const void *ip)
+{
+	if (a->samples)
+		return admit_sampled(a, hook, preparation, payload, len, ip);
+	return admit_verdict(a, payload, len, ip, NULL) == LTT_FILTER_ACCEPTED;
+}
+
+static bool admit_decide(const struct admission *a, const struct hook *hook, uint32_t preparation,
+			 const void *payload, size_t len, const void *ip)
+{
+	if (likely(a->plain))
+		return ltt_filter_run((const void *)a->code, payload, len, NULL);
+	return admit_unusual(a, hook, preparation, payload, len, ip);
+}
+
+/* Between reader_enter() and reader_exit(). */
+static bool admit_is_current(const struct hook *hook, uint32_t preparation)
+{
+	const struct binding *binding = __atomic_load_n(&hook->binding, __ATOMIC_ACQUIRE);
+	const struct counter *counter = __atomic_load_n(&hook->counter, __ATOMIC_ACQUIRE);
+
+	return binding ? binding->preparation == preparation :
+			 counter && counter->preparation == preparation;
+}
+
+/* Another preparation than that of the binding decides nothing: the record is attempted, and
+ * prepared anew; where it is a counter's, the event is counted as one after the change. */
+static __attribute__((noinline)) bool admit_protected(const struct hook *hook, uint32_t preparation,
+						      const void *payload, size_t len,
+						      const void *ip)
+{
+	unsigned int token = reader_enter();
+	bool admitted = true;
+
+	if (admit_is_current(hook, preparation))
+		admitted = admit_decide(admissions[preparation_filter(preparation)], hook,
+					preparation, payload, len, ip);
+	reader_exit(token);
+	return admitted;
+}
+
+bool admit_event(const struct hook *hook, uint32_t preparation, const void *payload, size_t len,
+		 const void *ip)
+{
+	uint32_t filter = preparation_filter(preparation);
+
+	if (!filter)
+		return true;
+	if (filter >= PERMANENT_FILTERS)
+		return admit_protected(hook, preparation, payload, len, ip);
+	return admit_decide(admissions[filter], hook, preparation, payload, len, ip);
+}
+
+/* --- filters ------------------------------------------------------------------------ */
+
+static bool admit_verify(const struct admission *a)
+{
+	size_t left = a->bytes;
+
+	while (left) {
+		const char *at = (const char *)a->code + a->bytes - left;
+		const struct ltt_filter *program = (const void *)at;
+
+		if (left < sizeof(*program) || ltt_filter_padded(program) > left ||
+		    !ltt_filter_verify(program, ltt_filter_bytes(program)) ||
+		    program->head.nr_contexts > context_nr(a->contexts))
+			return false;
+		left -= ltt_filter_padded(program);
+	}
+	return true;
+}
+
+static void admit_classify(struct admission *a)
+{
+	for (size_t at = 0; at < a->bytes;) {
+		const struct ltt_filter *program = (const void *)((const char *)a->code + at);
+
+		a->samples = a->samples || ltt_filter_samples(program);
+		at += ltt_filter_padded(program);
+	}
+	a->single = ltt_filter_padded((const void *)a->code) == a->bytes;
+	a->plain = a->single && !a->samples && !a->contexts;
+}
+
+static struct admission *admit_make(const void *bytes, size_t len, uint32_t contexts)
+{
+	struct admission *a = calloc(1, sizeof(*a) + len);
+
+	if (!a)
+		return NULL;
+	memcpy(a->code, bytes, len);
+	a->bytes = len;
+	a->contexts = contexts;
+	if (admit_verify(a)) {
+		admit_classify(a);
+		return a;
+	}
+	free(a);
+	return NULL;
+}
+
+static uint32_t admit_find_from(uint32_t first, uint32_t end, const void *bytes, size_t len,
+				uint32_t contexts)
+{
+	for (uint32_t i = first; i < end; i++) {
+		const struct admission *a = admissions[i];
+
+		if (a && (a->refs || i < PERMANENT_FILTERS) && a->bytes == len &&
+		    a->contexts == contexts &&
+		    memcmp(a->code, bytes, len) == 0)
+			return i;
+	}
+	return 0;
+}
+
+static uint32_t admit_find(const void *bytes, size_t len, uint32_t contexts)
+{
+	uint32_t found = admit_find_from(1, nr_permanent, bytes, len, contexts);
+
+	return found ? found :
+		       admit_find_from(PERMANENT_FILTERS, end_temporary, bytes, len, contexts);
+}
+
+/* Return: a number, or FILTERS. */
+static uint32_t admit_free_number(size_t len)
+{
+	uint32_t number = PERMANENT_FILTERS;
+
+	if (nr_permanent < PERMANENT_FILTERS && permanent_bytes + len <= PERMANENT_BYTES) {
+		permanent_bytes += len;
+		return nr_permanent++;
+	}
+	while (number < end_temporary && admissions[number])
+		number++;
+	if (number == end_temporary && number < FILTERS)
+		end_temporary++;
+	return number;
+}
+
+bool admit_filter(const void *bytes, size_t len, const char *contexts, uint32_t *ret_filter)
+{
+	struct admission *a;
+	uint32_t set;
+
+	*ret_filter = 0;
+	if (!len)
+		return true;
+	if (!context_set(contexts, &set))
+		return false;
+	*ret_filter = admit_find(bytes, len, set);
+	if (!*ret_filter) {
+		a = admit_make(bytes, len, set);
+		*ret_filter = a ? admit_free_number(len) : FILTERS;
+		if (*ret_filter == FILTERS) {
+			free(a);
+			return false;
+		}
+		a->number = *ret_filter;
+		__atomic_store_n(&admissions[a->number], a, __ATOMIC_RELEASE);
+	}
+	admit_ref(*ret_filter);
+	return true;
+}
+
+void admit_ref(uint32_t filter)
+{
+	if (filter >= PERMANENT_FILTERS)
+		admissions[filter]->refs++;
+}
+
+/* Its number is taken until it is freed. */
+void admit_unref(uint32_t filter)
+{
+	struct admission *a = filter >= PERMANENT_FILTERS ? admissions[filter] : NULL;
+
+	if (!a || --a->refs)
+		return;
+	a->next = retired;
+	retired = a;
+}
+
+struct admission *admit_retired(void)
+{
+	struct admission *all = retired;
+
+	retired = NULL;
+	return all;
+}
+
+void admit_free(struct admission *all)
+{
+	while (all) {
+		struct admission *next = all->next;
+
+		admissions[all->number] = NULL;
+		free(all);
+		all = next;
+	}
+}

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "context.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "filter/program.h"
+#include "otel.h"
+#include "prepare.h"
+#include "provider.h"
+#include "rseq.h"
+#include "set.h"
+#include "sys.h"
+
+#define COMM_LEN 16u /* of the kernel, with the terminator */
+#define NR_USERS 6u  /* real, effective and saved user; the same of groups */
+#define NR_NAMESPACES 8u
+
+struct context_set {
+	uint32_t nr, bytes;
+	uint16_t types[CONTEXT_VALUES];
+};
+
+/* The values of a thread, and as of which change they are; 0: not read yet. */
+struct context_thread {
+	uint32_t pid, tid;
+	uint32_t naming, crediting, spacing;
+	uint32_t spaces; /* bits of the namespaces that are read */
+	uint32_t users[NR_USERS];
+	uint32_t namespaces[NR_NAMESPACES];
+	char name[COMM_LEN];
+};
+
+static struct context_set sets[PREPARATION_CONTEXT_SETS]; /* 0 is the empty one */
+static uint32_t nr_sets = 1;
+/* Changes with a thread's name, its users or groups, and its namespaces; never 0. */
+static uint32_t naming = 1, crediting = 1, spacing = 1;
+static uint32_t forbidden; /* enum context_calls */
+static __thread struct context_thread own __attribute__((tls_model("initial-exec")));
+
+/* --- values ------------------------------------------------------------------------ */
+
+static bool context_may_call(enum context_calls calls)
+{
+	return !(__atomic_load_n(&forbidden, __ATOMIC_RELAXED) & calls);
+}
+
+static uint32_t call_for_number(long nr)
+{
+	long number = context_may_call(CONTEXT_CALLS_THREAD) ? ring_syscall(nr, 0, 0, 0, 0) : 0;
+
+	return number > 0 ? (uint32_t)number : 0;
+}
+
+static unsigned char *put_number(unsigned char *to, uint32_t number)
+{
+	memcpy(to, &number, sizeof(number));
+	return to + sizeof(number);
+}
+
+static unsigned char *put_long(unsigned char *to, uint64_t number)
+{
+	memcpy(to, &number, sizeof(number));
+	return to + sizeof(number);
+}
+
+static unsigned char *put_vpid(unsigned char *to)
+{
+	if (unlikely(!own.pid))
+		own.pid = call_for_number(SYS_getpid);
+	return put_number(to, own.pid);
+}
+
+static unsigned char *put_vtid(unsigned char *to)
+{
+	if (unlikely(!own.tid))
+		own.tid = call_for_number(SYS_gettid);
+	return put_number(to, own.tid);
+}
+
+static __attribute__((noinline)) void read_name(uint32_t now)
+{
+	char name[COMM_LEN] = "";
+
+	if (context_may_call(CONTEXT_CALLS_THREAD))
+		ring_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0);
+	memcpy(own.name, name, sizeof(name));
+	own.naming = now;
+}
+
+static unsigned char *put_procname(unsigned char *to)
+{
+	uint32_t now = __atomic_load_n(&naming, __ATOMIC_ACQUIRE);
+
+	if (unlikely(own.naming != now))
+		read_name(now);
+	memcpy(to, own.name, COMM_LEN);
+	return to + COMM_LEN;
+}
+
+static unsigned char *put_pthread_id(unsigned char *to)
+{
+	return put_long(to, (uint64_t)pthread_self());
+}
+
+/* Without rseq a system call returns it. */
+static unsigned char *put_cpu_id(unsigned char *to)
+{
+	uint32_t cpu = ring_rseq_cpu();
+
+	if (unlikely(cpu == UINT32_MAX) && context_may_call(CONTEXT_CALLS_THREAD))
+		ring_syscall(SYS_getcpu, (long)&cpu, 0, 0, 0);
+	return put_number(to, cpu);
+}
+
+static __attribute__((noinline)) void read_users(uint32_t now)
+{
+	uint32_t users[NR_USERS] = { 0 };
+
+	if (context_may_call(CONTEXT_CALLS_USERS)) {
+		ring_syscall(SYS_getresuid, (long)&users[0], (long)&users[1], (long)&users[2], 0);
+		ring_syscall(SYS_getresgid, (long)&users[3], (long)&users[4], (long)&users[5], 0);
+	}
+	memcpy(own.users, users, sizeof(users));
+	own.crediting = now;
+}
+
+static unsigned char *put_user(unsigned char *to, uint32_t which)
+{
+	uint32_t now = __atomic_load_n(&crediting, __ATOMIC_ACQUIRE);
+
+	if (unlikely(own.crediting != now))
+		read_users(now);
+	return put_number(to, own.users[which]);
+}
+
+/* The number in "net:[4026531840]"; 0: there is no such namespace, or no /proc. */
+static uint32_t read_namespace(const char *path)
+{
+	char link[64];
+	long len = ring_syscall(SYS_readlinkat, AT_FDCWD, (long)path, (long)link, sizeof(link));
+	uint32_t number = 0;
+
+	for (long i = 0; i < len; i++)
+		if (link[i] >= '0' && link[i] <= '9')
+			number = 10 * number + (uint32_t)(link[i] - '0');
+	return number;
+}
+
+static __attribute__((noinline)) void read_space(uint32_t which, uint32_t now)
+{
+	static const char *const paths[NR_NAMESPACES] = {
+		"/proc/thread-self/ns/cgroup", "/proc/thread-self/ns/ipc",
+		"/proc/thread-self/ns/mnt",    "/proc/thread-self/ns/net",
+		"/proc/thread-self/ns/pid",    "/proc/thread-self/ns/time",
+		"/proc/thread-self/ns/user",   "/proc/thread-self/ns/uts",
+	};
+
+	if (own.spacing != now)
+		own.spaces = 0;
+	own.spacing = now;
+	own.namespaces[which] =
+		context_may_call(CONTEXT_CALLS_NAMESPACES) ? read_namespace(paths[which]) : 0;
+	own.spaces |= 1u << which;
+}
+
+static unsigned char *put_namespace(unsigned char *to, uint32_t which)
+{
+	uint32_t now = __atomic_load_n(&spacing, __ATOMIC_ACQUIRE);
+
+	if (unlikely(own.spacing != now || !(own.spaces >> which & 1)))
+		read_space(which, now);
+	return put_long(to, own.namespaces[which]);
+}
+
+/* Names and sizes are those of sessiond/domain/user/context.c. */
+enum context_type {
+	VPID,
+	VTID,
+	PROCNAME,
+	PTHREAD_ID,
+	CPU_ID,
+	VUID,
+	VSGID = VUID + NR_USERS - 1,
+	CGROUP_NS,
+	UTS_NS = CGROUP_NS + NR_NAMESPACES - 1,
+	IP,
+	OTEL,	    /* trace and span, as bytes */
+	OTEL_TRACE, /* for filters: as texts */
+	OTEL_SPAN,
+	NR_TYPES,
+	PROVIDED, /* and the slot of provider.h */
+	PROVIDED_END = PROVIDED + PROVIDER_SLOTS - 1
+};
+
+static const char *const type_names[NR_TYPES] = {
+	[VPID] = "vpid",
+	[VTID] = "vtid",
+	[PROCNAME] = "procname",
+	[PTHREAD_ID] = "pthread_id",
+	[CPU_ID] = "cpu_id",
+	[VUID] = "vuid",
+	"veuid",
+	"vsuid",
+	"vgid",
+	"vegid",
+	"vsgid",
+	[CGROUP_NS] = "cgroup_ns",
+	"ipc_ns",
+	"mnt_ns",
+	"net_ns",
+	"pid_ns",
+	"time_ns",
+	"user_ns",
+	"uts_ns",
+	[IP] = "ip",
+	[OTEL] = "otel",
+	[OTEL_TRACE] = "otel_trace_id",
+	[OTEL_SPAN] = "otel_span_id",
+};
+
+static inline unsigned char *context_put(enum context_type type, unsigned char *to, const void *ip)
+{
+	switch (type) {
+	case VPID:
+		return put_vpid(to);
+	case VTID:
+		return put_vtid(to);
+	case PROCNAME:
+		return put_procname(to);
+	case PTHREAD_ID:
+		return put_pthread_id(to);
+	case CPU_ID:
+		return put_cpu_id(to);
+	case VUID ... VSGID:
+		return put_user(to, type - VUID);
+	case CGROUP_NS ... UTS_NS:
+		return put_namespace(to, type - CGROUP_NS);
+	case IP:
+		return put_long(to, (uintptr_t)ip);
+	case OTEL:
+		return otel_put(to);
+	case OTEL_TRACE:
+		return otel_put_text(to, 0, OTEL_TRACE_BYTES);
+	case OTEL_SPAN:
+		return otel_put_text(to, OTEL_TRACE_BYTES, OTEL_SPAN_BYTES);
+	default:
+		return provider_put(type - PROVIDED, to);
+	}
+}
+
+size_t context_write(uint32_t contexts, unsigned char *to, const void *ip)
+{
+	const struct context_set *set = &sets[contexts];
+	const unsigned char *begin = to;
+
+	for (uint32_t i = 0; i < set->nr; i++)
+		to = context_put((enum context_type)set->types[i], to, ip);
+	return (size_t)(to - begin);
+}
+
+uint32_t context_nr(uint32_t contexts)
+{
+	return sets[contexts].nr;
+}
+
+uint32_t context_bytes(uint32_t contexts)
+{
+	return sets[contexts].bytes;
+}
+
+static uint32_t context_type_bytes(enum context_type type)
+{
+	if (type >= PROVIDED)
+		return PROVIDER_BYTES;
+	if (type >= OTEL)
+		return type == OTEL	  ? OTEL_TRACE_BYTES + OTEL_SPAN_BYTES :
+		       type == OTEL_TRACE ? 2 * OTEL_TRACE_BYTES + 1 :
+					    2 * OTEL_SPAN_BYTES + 1;
+	if (type == PROCNAME)
+		return COMM_LEN;
+	return type == PTHREAD_ID || type >= CGROUP_NS ? sizeof(uint64_t) : sizeof(uint32_t);
+}
+
+static int64_t context_read_integer(enum context_type type, const unsigned char *at)
+{
+	int64_t number;
+	int32_t low;
+
+	if (context_type_bytes(type) == sizeof(number)) {
+		memcpy(&number, at, sizeof(number));
+		return number;
+	}
+	memcpy(&low, at, sizeof(low));
+	return type >= VUID ? (int64_t)(uint32_t)low : low;
+}
+
+/* Reads one value of those that context_write() has written. Return: behind it. */
+static unsigned char *context_read(enum context_type type, unsigned char *at,
+				   struct ltt_filter_value *ret)
+{
+	bool is_text = type == PROCNAME || type == OTEL_TRACE || type == OTEL_SPAN;
+
+	if (type >= PROVIDED)
+		return provider_read(at, ret);
+	ret->kind = is_text ? LTT_FILTER_TEXT : LTT_FILTER_INTEGER;
+	if (is_text) {
+		ret->text = (const char *)at;
+		ret->length = (uint32_t)strnlen(ret->text, context_type_bytes(type));
+	} else if (type == OTEL) {
+		ret->kind = LTT_FILTER_ABSENT;
+	} else {
+		ret->integer = context_read_integer(type, at);
+	}
+	return at + context_type_bytes(type);
+}
+
+void context_values(uint32_t contexts, unsigned char *memory, struct ltt_filter_value *values,
+		    const void *ip)
+{
+	const struct context_set *set = &sets[contexts];
+
+	context_write(contexts, memory, ip);
+	for (uint32_t i = 0; i < set->nr; i++)
+		memory = context_read((enum context_type)set->types[i], memory, &values[i]);
+}
+
+/* --- sets --------------------------------------------------------------------------- */
+
+static uint32_t context_find_type(const char *name, size_t len)
+{
+	uint32_t type = 0;
+
+	while (type < NR_TYPES &&
+	       (strlen(type_names[type]) != len || memcmp(type_names[type], name, len) != 0))
+		type++;
+	return type;
+}
+
+/* Return: NR_TYPES: there is no such context. */
+static uint32_t context_find(const char *name, size_t len)
+{
+	const size_t head = strlen("$app.");
+	uint32_t slot;
+	int err;
+
+	if (len <= head || memcmp(name, "$app.", head) != 0)
+		return context_find_type(name, len);
+	return provider_slot(name + head, len - head, &slot, &err) ? PROVIDED + slot : NR_TYPES;
+}
+
+static bool context_parse(const char *names, struct context_set *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	while (*names) {
+		size_t len = strcspn(names, ",");
+		uint32_t type = context_find(names, len);
+
+		if (type == NR_TYPES || ret->nr == CONTEXT_VALUES)
+			return false;
+		if (type >= OTEL && type <= OTEL_SPAN)
+			otel_find();
+		ret->types[ret->nr++] = (uint16_t)type;
+		ret->bytes += context_type_bytes((enum context_type)type);
+		names += len + (names[len] == ',');
+	}
+	return true;
+}
+
+bool context_set(const char *names, uint32_t *ret_contexts)
+{
+	struct context_set set;
+	uint32_t i = 0;
+
+	if (!context_parse(names, &set))
+		return false;
+	while (i < nr_sets && memcmp(&sets[i], &set, sizeof(set)) != 0)
+		i++;
+	if (i == PREPARATION_CONTEXT_SETS)
+		return false;
+	if (i == nr_sets)
+		sets[nr_sets++] = set;
+	*ret_contexts = i;
+	return true;
+}
+
+/* --- changes ------------------------------------------------------------------------ */
+
+static void context_advance(uint32_t *change)
+{
+	if (__atomic_add_fetch(change, 1, __ATOMIC_RELEASE) == 0)
+		__atomic_store_n(change, 1, __ATOMIC_RELEASE);
+}
+
+void context_renamed(void)
+{
+	context_advance(&naming);
+}
+
+void context_users_changed(void)
+{
+	context_advance(&crediting);
+}
+
+void context_namespaces_changed(void)
+{
+	context_advance(&spacing);
+	context_advance(&crediting); /* a user has other numbers in another namespace */
+}
+
+void context_forbid_calls(uint32_t calls)
+{
+	__atomic_fetch_or(&forbidden, calls, __ATOMIC_RELAXED);
+}
+
+void context_forget(void)
+{
+	own.pid = 0;
+	own.tid = 0;
+	own.naming = 0;
+	own.crediting = 0;
+	own.spacing = 0;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * context.h - contexts: values about the calling thread in front of the payload of a record.
+ *
+ * A set of contexts, in their order in the record, has a number. Sets are constant and never
+ * freed, so any thread and any signal handler may use a number that it has read before.
+ * A filter has a set, too, and reads its values. Each thread reads them once and keeps them, as a
+ * system call costs more than a record.
+ */
+#ifndef TRACER_RING_CONTEXT_H
+#define TRACER_RING_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CONTEXT_BYTES  20480u /* no set is longer; behind it there is room for the slack */
+#define CONTEXT_STACK  640u   /* sets that are not longer are written to the stack */
+#define CONTEXT_VALUES 64u    /* no set has more */
+
+/** Groups of system calls that read values: bits. */
+enum context_calls {
+	CONTEXT_CALLS_THREAD = 1, /* getpid(), gettid(), getcpu(), prctl() */
+	CONTEXT_CALLS_USERS = 2,
+	CONTEXT_CALLS_NAMESPACES = 4,
+	CONTEXT_CALLS_ALL = 7
+};
+
+struct ltt_filter_value;
+
+/**
+ * context_set() - the number of a set, made if there is none yet. Helper thread only.
+ * @names: comma-separated; $app.PROVIDER:NAME is one that the application registers, now or later;
+ *         "" is 0, the empty set.
+ * Return: false if a name is unknown, or there are too many sets.
+ */
+bool context_set(const char *names, uint32_t *ret_contexts);
+
+/** Write the values of a set; up to 8 bytes behind them are written, too. @ip: address of the call
+ *  site. Return: their size. */
+size_t context_write(uint32_t contexts, unsigned char *to, const void *ip);
+
+/** Number of contexts of a set, and their size at most. */
+uint32_t context_nr(uint32_t contexts);
+uint32_t context_bytes(uint32_t contexts);
+/** The values of a set in their order, for a filter. @memory: context_bytes() + 8, whose
+ *  texts are used; @values: CONTEXT_VALUES. */
+void context_values(uint32_t contexts, unsigned char *memory, struct ltt_filter_value *values,
+		    const void *ip);
+
+/** The name of a thread was changed: all threads read theirs again. Any thread. */
+void context_renamed(void);
+/** The users or groups of a thread, or its namespaces, were changed: the same. Any thread. */
+void context_users_changed(void);
+void context_namespaces_changed(void);
+/** From now on no thread makes these system calls (bits of enum context_calls) for a value: those
+ *  that are unknown are 0. */
+void context_forbid_calls(uint32_t calls);
+/** The calling task is another one than before, with the same memory: in the child after a fork,
+ *  in the child of vfork() and again in its parent. Its values are read anew. */
+void context_forget(void);
+
+#endif
