@@ -71,7 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		     .pattern = "*", .kind = RULE_COUNT);
 	HARNESS_CALL(client, event_enable, .session = "s", .domain = 2, .channel = "u",
 		     .pattern = "*", .kind = RULE_HISTOGRAM, .location = "n");
-	CHECK(HARNESS_CALL(client, session_start, .session = "s").code == 0);
+	CHECK_IS(HARNESS_CALL(client, session_start, .session = "s").code, ==, 0);
 	app = harness_app();
 	HARNESS_APP_SEND(app, app_hello, .procname = "a", .bits = 64, .features = UINT64_MAX);
 	feed(app, data, size);

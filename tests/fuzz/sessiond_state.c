@@ -85,7 +85,7 @@ static void nothing(struct keeper *keeper)
 
 static void path_of(char ret[128], const char *name)
 {
-	CHECK(snprintf(ret, 128, "%s/%s", dir, name) < 128);
+	CHECK_IS(snprintf(ret, 128, "%s/%s", dir, name), <, 128);
 }
 
 static void empty_state(void)
@@ -154,7 +154,7 @@ static void put_daemon_file(void)
 	encoder_init(&enc, buf, sizeof(buf));
 	encode_header(&enc, MSG_state_daemon, 0, 0);
 	msg_state_daemon_encode(&enc, &msg);
-	CHECK(encoder_finish(&enc) == 0);
+	CHECK_IS(encoder_finish(&enc), ==, 0);
 	put_file("state/daemon", enc.buf, enc.len);
 }
 
@@ -278,12 +278,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	harness_begin();
 	path_of(path, "keeper.sock");
 	keeper_init(&harness.sd.keeper, harness.sd.loop, path, NULL, "consumer.sock", nothing);
-	CHECK(harness.sd.keeper.fd >= 0);
+	CHECK_IS(harness.sd.keeper.fd, >=, 0);
 	state_load(&harness.sd, dir);
 	adopt_all(&harness.sd);
 	use_all(&harness.sd);
 	harness.sd.ending = true;
 	harness_end();
-	CHECK(fuzz_open_fds() == before);
+	CHECK_IS(fuzz_open_fds(), ==, before);
 	return 0;
 }

@@ -53,7 +53,7 @@ class Follow:
     def end(self, status):
         """Wait for the end of the program; check that every line fits the schema."""
         try:
-            got = self.proc.wait(20 * ltt.SLOW)
+            got = self.proc.wait(20 * ltt.PATIENCE)
         except subprocess.TimeoutExpired:
             ltt.fail("it follows for ever")
         self.reader.join(10)

@@ -25,7 +25,7 @@ def timed(cell, limit, what, call):
     begin = time.monotonic()
     value = call()
     took = time.monotonic() - begin
-    ltt.check(took < limit * ltt.SLOW, f"{what} took {took:.1f} s")
+    ltt.check(took < limit * ltt.PATIENCE, f"{what} took {took:.1f} s")
     cell.took(what, took)
     return value
 

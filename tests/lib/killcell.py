@@ -16,7 +16,8 @@ SUMS = ("emitted", "in_flight", "recorded", "lost", "silent", "doubled", "torn",
 
 def kills(default):
     """Number of kills in a cell: LTT_KILLS."""
-    return max(1, int(os.environ.get("LTT_KILLS", default)) // ltt.SLOW)
+    short = 1 if "LTT_KILLS" in os.environ else ltt.SHORT
+    return max(1, int(os.environ.get("LTT_KILLS", default)) // (ltt.SLOW * short))
 
 
 def walk(trace):

@@ -12,6 +12,7 @@ set -eu
 
 PROG=$BUILD/prog
 SLOW=${LTT_TEST_SLOW:-1}
+PATIENCE=$((4 * SLOW)) # limits are times of an idle machine, and are multiplied by it
 
 fail()
 {
@@ -68,7 +69,7 @@ quiet()
 # until_true SECONDS COMMAND... - bounded wait for something with no event to wait for
 until_true()
 {
-	tries=$(($1 * SLOW * 50))
+	tries=$(($1 * PATIENCE * 50))
 	shift
 	while ! "$@" >/dev/null 2>&1; do
 		tries=$((tries - 1))
@@ -103,11 +104,11 @@ daemon_stop()
 	for pid in $(daemons ltt-sessiond); do
 		kill -TERM "$pid" 2>/dev/null || true
 	done
-	tries=$((2 * SLOW * 100))
+	tries=$((2 * PATIENCE * 100))
 	while ! no_daemons; do
 		tries=$((tries - 1))
 		if [ "$tries" -le 0 ]; then
-			echo "FAIL: daemons still there 2 s after SIGTERM:" \
+			echo "FAIL: daemons still there $((2 * PATIENCE)) s after SIGTERM:" \
 				"$(daemons ltt-sessiond ltt-consumerd ltt-keeperd | tr '\n' ' ')" >&2
 			return 1
 		fi

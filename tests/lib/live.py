@@ -33,9 +33,9 @@ def text(raw):
 
 class Viewer:
     def __init__(self, port, wrap=None):
-        self.sock = socket.create_connection(("127.0.0.1", port), 10 * ltt.SLOW)
+        self.sock = socket.create_connection(("127.0.0.1", port), 10 * ltt.PATIENCE)
         self.sock = wrap(self.sock) if wrap else self.sock
-        self.sock.settimeout(20 * ltt.SLOW)
+        self.sock.settimeout(20 * ltt.PATIENCE)
 
     def close(self):
         self.sock.close()
@@ -156,7 +156,7 @@ def await_viewers(r, name, nr, wrap=None):
 
 def finish(t, viewer, out, may_say="\0"):
     """Wait for the end of the viewer; no error message except @may_say. Return its lines."""
-    ltt.equal("exit status of babeltrace2", viewer.wait(30 * ltt.SLOW), 0)
+    ltt.equal("exit status of babeltrace2", viewer.wait(30 * ltt.PATIENCE), 0)
     t.running.remove(viewer)
     said = "\n".join(line for line in lines(f"{out}.err") if may_say not in line)
     ltt.check(not said, f"babeltrace2: {said[-2000:]}")

@@ -25,6 +25,8 @@ import time
 TOP = os.environ["TOP"]
 BUILD = os.environ["BUILD"]
 SLOW = int(os.environ.get("LTT_TEST_SLOW", "1"))
+PATIENCE = 4 * SLOW  # limits are times of an idle machine, and are multiplied by it
+SHORT = int(os.environ.get("LTT_TEST_SHORT", "1"))  # repetitions are divided by it
 PROG = f"{BUILD}/prog"
 DAEMONS = ("ltt-sessiond", "ltt-consumerd", "ltt-keeperd")
 
@@ -78,15 +80,17 @@ def run(*argv, status=0, env=None, timeout=60, **kw):
 
 
 def until(condition, seconds=5, what="the condition"):
-    """Poll a condition until it holds, at most for a given time."""
-    end = time.monotonic() + seconds * SLOW
+    """Poll a condition until it holds, at most for a given time on an idle machine."""
+    begin = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        if time.monotonic() > end:
-            fail(f"waited {seconds} s in vain for {what}")
-        time.sleep(0.005)
+        waited = time.monotonic() - begin
+        if waited > seconds * PATIENCE:
+            fail(f"waited {waited:.0f} s in vain for {what}")
+        # Whatever is waited for may need this processor: a condition is often a program.
+        time.sleep(min(0.1, max(0.005, waited / 10)))
 
 
 def preload(*libs):
@@ -155,10 +159,11 @@ class Test:
         for pid in daemons("ltt-sessiond"):
             with contextlib.suppress(ProcessLookupError):  # it was ending by itself
                 os.kill(pid, signal.SIGTERM)
-        end = time.monotonic() + 2 * SLOW
+        seconds = 2 * PATIENCE
+        end = time.monotonic() + seconds
         while left := daemons():
             if time.monotonic() > end:
-                return f"daemons still there 2 s after SIGTERM: {left}"
+                return f"daemons still there {seconds} s after SIGTERM: {left}"
             time.sleep(0.01)
         return None
 

@@ -82,8 +82,8 @@ class Relay:
     def end(self):
         begin = time.monotonic()
         self.signal(signal.SIGTERM)
-        ltt.equal("exit status of the relay", self.proc.wait(10 * ltt.SLOW), 0)
-        ltt.check(time.monotonic() - begin < 2 * ltt.SLOW, "the relay ends late on SIGTERM")
+        ltt.equal("exit status of the relay", self.proc.wait(10 * ltt.PATIENCE), 0)
+        ltt.check(time.monotonic() - begin < 2 * ltt.PATIENCE, "the relay ends late on SIGTERM")
 
     def alive(self):
         ltt.equal("exit status of the relay, which should run", self.proc.poll(), None)
@@ -268,7 +268,7 @@ def load(t, *options, counters="load"):
 
 def end_load(t, app):
     app.terminate()
-    ltt.equal("exit status of the program", app.wait(20 * ltt.SLOW), 0)
+    ltt.equal("exit status of the program", app.wait(20 * ltt.PATIENCE), 0)
     t.running.remove(app)
 
 

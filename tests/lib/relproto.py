@@ -36,7 +36,7 @@ class Peer:
     """@wrap: function that wraps the connected socket, for instance in TLS."""
 
     def __init__(self, port, greet=True, wrap=None):
-        self.sock = socket.create_connection(("127.0.0.1", port), 10 * ltt.SLOW)
+        self.sock = socket.create_connection(("127.0.0.1", port), 10 * ltt.PATIENCE)
         self.sock = wrap(self.sock) if wrap else self.sock
         self.serial = 0
         if greet:

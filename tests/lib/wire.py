@@ -53,14 +53,14 @@ def being(uid):
 def connect(name, uid=None, timeout=10):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     # not settimeout(): connect() would not wait where the daemon has many to accept
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", timeout * ltt.SLOW, 0))
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("@ll", timeout * ltt.PATIENCE, 0))
     try:
         with being(uid):
             s.connect(f"{RUN}/{name}")
     except OSError:
         s.close()
         raise
-    s.settimeout(timeout * ltt.SLOW)
+    s.settimeout(timeout * ltt.PATIENCE)
     return s
 
 
@@ -143,7 +143,7 @@ def daemon(*options):
     """A session daemon whose socket all members of nogroup may use."""
     with open("daemon.log", "a") as log:
         subprocess.run(["ltt-sessiond", "-b", "--group=nogroup", *options], stdout=log,
-                       stderr=log, check=True, timeout=10 * ltt.SLOW)
+                       stderr=log, check=True, timeout=10 * ltt.PATIENCE)
 
 
 def ctl(uid, *argv, status=0, gid=None):

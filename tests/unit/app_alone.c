@@ -213,8 +213,8 @@ static bool calls_by_number(void)
 	page = (char *)syscall(SYS_mmap, NULL, 4096, PROT_READ, MAP_SHARED, fd, 4096);
 	close(fd);
 	errno = 0;
-	return page != MAP_FAILED && *page == 'x' && errno == 0 &&
-	       syscall(SYS_close, fd) == -1 && errno == EBADF;
+	return page != MAP_FAILED && *page == 'x' && errno == 0 && syscall(SYS_close, fd) == -1 &&
+	       errno == EBADF;
 }
 
 static int application(int fd)
@@ -266,9 +266,9 @@ static void without_daemon(const char *commands)
 
 	for (; *commands; commands++) {
 		printf("without a daemon: %c\n", *commands);
-		CHECK(app_fake_child_command(&c, *commands) == 'k');
+		CHECK_IS(app_fake_child_command(&c, *commands), ==, 'k');
 	}
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 }
 
 static void arm(struct fake_app *app, struct fake_set *set)
@@ -293,22 +293,22 @@ static void with_daemon(const char *commands, int exclusive)
 	arm(&app, &set);
 	for (; *commands; commands++) {
 		printf("with a daemon: %c\n", *commands);
-		CHECK(app_fake_child_command(&c, 'e') == 'k');
-		CHECK(app_fake_child_command(&c, *commands) == 'k');
-		CHECK(app_fake_child_command(&c, 'e') == 'k');
+		CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
+		CHECK_IS(app_fake_child_command(&c, *commands), ==, 'k');
+		CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
 		nr += 2;
-		CHECK(app_fake_recorded(&set) == nr);
+		CHECK_IS(app_fake_recorded(&set), ==, nr);
 		app_fake_sync(&app); /* on the same connection */
 		CHECK(*commands == 'c' || !app_fake_readable(listener, 0));
 	}
 	/* The application returns the buffer that it received. */
 	app_fake_disarm(&app, &set, TICK);
 	app_fake_sync(&app);
-	CHECK(app_fake_child_command(&c, 'e') == 'k');
-	CHECK(app_fake_recorded(&set) == nr);
+	CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
+	CHECK_IS(app_fake_recorded(&set), ==, nr);
 	close(app.fd);
 	close(listener);
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	app_fake_set_fini(&set);
 }
 
@@ -319,17 +319,17 @@ static void found_later(void)
 	struct fake_app app;
 	int listener;
 
-	CHECK(app_fake_child_command(&c, 'u') == 'k');
-	CHECK(app_fake_child_command(&c, '2') == 'k');
+	CHECK_IS(app_fake_child_command(&c, 'u'), ==, 'k');
+	CHECK_IS(app_fake_child_command(&c, '2'), ==, 'k');
 	listener = app_fake_listen();
 	app_fake_register(listener, &app, 7);
 	app_fake_ready(&app);
 	app_fake_sync(&app);
-	CHECK(app_fake_child_command(&c, 'u') == 'k');
+	CHECK_IS(app_fake_child_command(&c, 'u'), ==, 'k');
 	app_fake_sync(&app);
 	close(app.fd);
 	close(listener);
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 }
 
 int main(int argc, char **argv)
@@ -344,7 +344,7 @@ int main(int argc, char **argv)
 	pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
 	if (pid == 0)
 		_exit(syscall(SYS_unshare, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWTIME) != 0);
-	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK_IS(waitpid(pid, &status, 0), ==, pid);
 	if (status != 0)
 		SKIP("no user namespaces here");
 	app_fake_rundir();

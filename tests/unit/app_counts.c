@@ -69,7 +69,7 @@ static struct memory memory_new(uint64_t id)
 	struct memory m = { id, app_fake_memfd(BYTES), NULL };
 
 	m.words = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, m.fd, 0);
-	CHECK(m.words != MAP_FAILED);
+	CHECK_IS(m.words, !=, MAP_FAILED);
 	return m;
 }
 
@@ -119,7 +119,7 @@ static void say_keys(const struct fake_app *app, uint16_t type, const struct mem
 {
 	const struct msg_app_counting counting = {
 		app_fake_point(app, TICK), memory->id, word, field != NO_FIELD,
-		(uint32_t)field,       nr_by,	   by,	 0
+		(uint32_t)field,	   nr_by,      by,   0
 	};
 	struct msg_app_count m = { .filter_contexts = "" };
 	uint8_t bytes[64];
@@ -158,7 +158,7 @@ static void say_drop(const struct fake_app *app, const struct memory *memory)
 static void tick(struct fake_app *app, struct fake_child *c)
 {
 	app_fake_sync(app);
-	CHECK(app_fake_child_command(c, 'e') == 'k');
+	CHECK_IS(app_fake_child_command(c, 'e'), ==, 'k');
 }
 
 static void counts(struct fake_app *app, struct fake_child *c)
@@ -169,15 +169,15 @@ static void counts(struct fake_app *app, struct fake_child *c)
 	say_counts(app, &a, PARTS, PART);
 	say_counts(app, &b, PARTS, PART);
 	tick(app, c);
-	CHECK(all(&a) == 0);
+	CHECK_IS(all(&a), ==, 0);
 	say_count(app, &a, 7, NO_FIELD);
 	say_count(app, &a, 7, NO_FIELD); /* twice is once */
 	say_count(app, &b, LAST - (LTT_COUNTS_WORDS - 1), FIELD_N);
 	tick(app, c);
 	CHECK(sum(&a, 7) == 1 && all(&a) == 1);
 	CHECK(sum(&b, LAST - 68) == 1 && sum(&b, LAST - 67) == 5 && sum(&b, LAST - 61) == 1);
-	CHECK(all(&b) == 1 + 5 + 1);
-	CHECK(app_fake_child_command(c, 'f') == 'k');
+	CHECK_IS(all(&b), ==, 1 + 5 + 1);
+	CHECK_IS(app_fake_child_command(c, 'f'), ==, 'k');
 	CHECK(all(&a) == 2 && all(&b) == 7 + 1 + 3 + 1);
 	say_counting(app, MSG_app_uncount, &b, LAST - 68, FIELD_N);
 	say_counting(app, MSG_app_uncount, &b, LAST - 68, FIELD_N);
@@ -206,7 +206,7 @@ static void nonsense(struct fake_app *app, struct fake_child *c)
 	say_count(app, &none, 0, NO_FIELD);
 	say_drop(app, &none);
 	tick(app, c);
-	CHECK(all(&a) == 0);
+	CHECK_IS(all(&a), ==, 0);
 	say_counts(app, &a, PARTS, PART);
 	say_count(app, &a, OUTSIDE, NO_FIELD);
 	say_count(app, &a, UINT32_MAX, NO_FIELD);
@@ -215,7 +215,7 @@ static void nonsense(struct fake_app *app, struct fake_child *c)
 	say_count(app, &a, 0, 0); /* a string */
 	say_count(app, &a, 0, 2); /* none */
 	tick(app, c);
-	CHECK(all(&a) == 0);
+	CHECK_IS(all(&a), ==, 0);
 	say_count(app, &a, LAST, NO_FIELD);
 	tick(app, c);
 	CHECK(sum(&a, LAST) == 1 && all(&a) == 1);
@@ -238,7 +238,7 @@ static void sweeps(int listener, struct fake_app *app, struct fake_child *c)
 	close(app->fd);
 	memset(app, 0, sizeof(*app));
 	app_fake_register(listener, app, 7);
-	CHECK(app_fake_child_command(c, 'e') == 'k');
+	CHECK_IS(app_fake_child_command(c, 'e'), ==, 'k');
 	CHECK(all(&a) == 2 && all(&b) == 1);
 	say_counts(app, &a, PARTS, PART);
 	say_count(app, &a, 1, NO_FIELD);
@@ -293,8 +293,8 @@ static void keys(struct fake_app *app, struct fake_child *c)
 	say_table(app, &a, 1, PART, SLOTS); /* mapped again: another place */
 	say_keys(app, MSG_app_count, &a, 0, NO_FIELD, 1, FIELD_N);
 	tick(app, c);
-	CHECK(nr_keys(&a) == 1);
-	CHECK(app_fake_child_command(c, 'f') == 'k');
+	CHECK_IS(nr_keys(&a), ==, 1);
+	CHECK_IS(app_fake_child_command(c, 'f'), ==, 'k');
 	CHECK(nr_keys(&a) == 2 && nr_keys(&b) == 2);
 	say_drop(app, &a);
 	say_drop(app, &b);
@@ -314,18 +314,18 @@ static void no_keys(struct fake_app *app, struct fake_child *c)
 	say_table(app, &a, 1, PART / 2, SLOTS); /* not on a page */
 	say_keys(app, MSG_app_count, &a, 0, NO_FIELD, 1, FIELD_N);
 	tick(app, c);
-	CHECK(all(&a) == 0);
+	CHECK_IS(all(&a), ==, 0);
 	say_table(app, &a, 1, PART, SLOTS);
 	say_keys(app, MSG_app_count, &a, LAST - 64, NO_FIELD, 1, FIELD_N); /* not in the part */
 	say_keys(app, MSG_app_count, &a, 0, NO_FIELD, 1, 2);		   /* no such field */
 	say_keys(app, MSG_app_count, &a, 0, NO_FIELD, 3, FIELD_N);
 	tick(app, c);
-	CHECK(all(&a) == 0);
+	CHECK_IS(all(&a), ==, 0);
 	say_drop(app, &a);
 	say_counts(app, &a, PARTS, PART);
 	say_keys(app, MSG_app_count, &a, 0, NO_FIELD, 1, FIELD_N); /* there is no table */
 	tick(app, c);
-	CHECK(all(&a) == 0);
+	CHECK_IS(all(&a), ==, 0);
 	say_drop(app, &a);
 	app_fake_sync(app);
 	memory_free(&a);
@@ -349,7 +349,7 @@ int main(int argc, char **argv)
 	keys(&app, &c);
 	no_keys(&app, &c);
 	sweeps(listener, &app, &c);
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	close(app.fd);
 	close(listener);
 	app_fake_rundir_end();

@@ -14,7 +14,8 @@
 
 LTT_TRACEPOINT(app_ends, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
-#define PAUSE_US 30000 /* the helper has begun to wait */
+/* The helper has begun to wait, or has seen that main() is gone. */
+#define PAUSE_US (UNDER_ASAN ? 300000 : 30000)
 
 /* --- the application ------------------------------------------------------------ */
 
@@ -23,8 +24,27 @@ static void end_thread(int status)
 	syscall(SYS_exit, status);
 }
 
+/* Until main() has ended: on a busy machine that takes any time. */
+static void await_main_gone(void)
+{
+	char text[512], *state;
+
+	for (;;) {
+		int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+		ssize_t len = read(fd, text, sizeof(text) - 1);
+
+		close(fd);
+		text[len > 0 ? len : 0] = '\0';
+		state = strrchr(text, ')');
+		if (state && state[1] && state[2] == 'Z')
+			return;
+		usleep(1000);
+	}
+}
+
 static void *ends_later(void *arg)
 {
+	await_main_gone();
 	usleep(PAUSE_US);
 	ltt_trace(app_ends, tick, 1);
 	if (arg)
@@ -38,6 +58,13 @@ static void start_thread(bool raw)
 
 	if (pthread_create(&thread, NULL, ends_later, raw ? (void *)1 : NULL) != 0)
 		_exit(99);
+}
+
+/* Ends by a return, just behind main(). */
+static void *joins_main(void *arg)
+{
+	pthread_join(*(pthread_t *)arg, NULL);
+	return NULL;
 }
 
 static void *ends_at_once(void *arg)
@@ -82,6 +109,7 @@ static int end_forbidden(void)
 
 static int application(char command)
 {
+	static pthread_t self;
 	pthread_t thread;
 
 	switch (command) {
@@ -95,6 +123,13 @@ static int application(char command)
 	case 't': /* main(), then a thread that libc ends */
 	case 'T': /* that ends in the same way */
 		start_thread(command == 'T');
+		end_thread(7);
+		break;
+	case 'j':
+		self = pthread_self();
+		if (pthread_create(&thread, NULL, joins_main, &self) != 0)
+			_exit(99);
+		usleep(PAUSE_US);
 		end_thread(7);
 		break;
 	case 'p': /* libc ends main(), then a thread ends without it */
@@ -121,7 +156,7 @@ static int application(char command)
 
 /* --- the test ------------------------------------------------------------------- */
 
-static const char *const cases[] = { "m", "n", "t", "T", "p", "b", "s", "k", "K" };
+static const char *const cases[] = { "m", "n", "t", "T", "j", "p", "b", "s", "k", "K" };
 
 /* Wait at most WAIT_MS, as all waits here. */
 static int end_of(struct fake_child *c)
@@ -143,17 +178,29 @@ static int status_without_helper(const char *command)
 	return end_of(&c);
 }
 
+/* A lock of AddressSanitizer's allocator that the helper holds just then is held for ever in a
+ * child of fork(): its own helper can't begin. */
+static bool forks_under_asan(const char *command)
+{
+	return UNDER_ASAN && strchr("sk", *command);
+}
+
 static void end_as_without_helper(const char *guise)
 {
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		int expected = status_without_helper(cases[i]);
-		int64_t start = app_fake_now_us();
-		struct fake_child c = app_fake_child_start(cases[i]);
-		int status = end_of(&c);
+		int64_t start;
+		struct fake_child c;
+		int expected, status;
 
+		if (forks_under_asan(cases[i]))
+			continue;
+		expected = status_without_helper(cases[i]);
+		start = app_fake_now_us();
+		c = app_fake_child_start(cases[i]);
+		status = end_of(&c);
 		printf("%s, %s: %d, %d without libltt; %.0f ms\n", guise, cases[i], status,
 		       expected, (double)(app_fake_now_us() - start) / 1000);
-		CHECK(status == expected);
+		CHECK_IS(status, ==, expected);
 	}
 }
 

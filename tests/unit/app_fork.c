@@ -193,8 +193,8 @@ static void begin_with(int *listener, struct fake_child *c, struct fake_app *app
 	app_fake_set_init(set, 1, 100, "channel0", app->hello.producer);
 	set->own = own;
 	arm(app, set);
-	CHECK(app_fake_child_command(c, 'e') == 'k');
-	CHECK(app_fake_recorded(set) == 1);
+	CHECK_IS(app_fake_child_command(c, 'e'), ==, 'k');
+	CHECK_IS(app_fake_recorded(set), ==, 1);
 }
 
 static void begin(int *listener, struct fake_child *c, struct fake_app *app, struct fake_set *set)
@@ -220,19 +220,19 @@ static void children_record_on(char how)
 	int listener;
 
 	begin(&listener, &c, &app, &set);
-	CHECK(app_fake_child_command(&c, how) == 'y');
-	CHECK(app_fake_recorded(&set) == 2);
+	CHECK_IS(app_fake_child_command(&c, how), ==, 'y');
+	CHECK_IS(app_fake_recorded(&set), ==, 2);
 	app_fake_register(listener, &child, 7);
-	CHECK(child.hello.pid != app.hello.pid);
+	CHECK_IS(child.hello.pid, !=, app.hello.pid);
 	app_fake_set_init(&own, 2, 100, "channel0", 0);
 	app_fake_send_buffer(&child, &own);
 	app_fake_arm(&child, &own, TICK);
 	app_fake_sync(&child);
-	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
 	CHECK(app_fake_recorded(&set) == 2 && app_fake_recorded(&own) == 1);
 	app_fake_ready(&child);
 	app_fake_sync(&child);
-	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
 	CHECK(app_fake_recorded(&set) == 2 && app_fake_recorded(&own) == 2);
 	kill((pid_t)app.hello.pid, SIGKILL);
 	kill((pid_t)child.hello.pid, SIGKILL);
@@ -251,7 +251,7 @@ static void children_wait_for_their_own(void)
 	int listener;
 
 	begin_with(&listener, &c, &app, &set, true);
-	CHECK(write(c.fd, &how, 1) == 1);
+	CHECK_IS(write(c.fd, &how, 1), ==, 1);
 	app_fake_register(listener, &child, 7);
 	app_fake_set_init(&own, 2, 100, "channel0", 0);
 	own.own = true;
@@ -280,10 +280,10 @@ static void one_child_waits_in_vain(void)
 
 	begin_with(&listener, &c, &app, &set, true);
 	start = app_fake_now_us();
-	CHECK(app_fake_child_command(&c, 'm') == 'k');
+	CHECK_IS(app_fake_child_command(&c, 'm'), ==, 'k');
 	printf("50 children, no answer: %.0f ms\n", (double)(app_fake_now_us() - start) / 1000);
 	CHECK(app_fake_now_us() - start > 900000 && app_fake_now_us() - start < 15000000);
-	CHECK(app_fake_recorded(&set) == 51);
+	CHECK_IS(app_fake_recorded(&set), ==, 51);
 	end(listener, &c, &app, &set);
 }
 
@@ -295,10 +295,10 @@ static void short_lived_children(void)
 	int listener;
 
 	begin(&listener, &c, &app, &set);
-	CHECK(app_fake_child_command(&c, 'm') == 'k');
-	CHECK(app_fake_recorded(&set) == 51);
-	CHECK(app_fake_child_command(&c, 'T') == 'k');
-	CHECK(app_fake_recorded(&set) == 71);
+	CHECK_IS(app_fake_child_command(&c, 'm'), ==, 'k');
+	CHECK_IS(app_fake_recorded(&set), ==, 51);
+	CHECK_IS(app_fake_child_command(&c, 'T'), ==, 'k');
+	CHECK_IS(app_fake_recorded(&set), ==, 71);
 	end(listener, &c, &app, &set);
 }
 
@@ -311,8 +311,8 @@ static void threads_come_and_go(void)
 	int64_t start = app_fake_now_us();
 
 	begin(&listener, &c, &app, &set);
-	CHECK(app_fake_child_command(&c, 't') == 'k');
-	CHECK(app_fake_recorded(&set) == 10001);
+	CHECK_IS(app_fake_child_command(&c, 't'), ==, 'k');
+	CHECK_IS(app_fake_recorded(&set), ==, 10001);
 	printf("10,000 threads: %.0f ms\n", (double)(app_fake_now_us() - start) / 1000);
 	end(listener, &c, &app, &set);
 }
@@ -326,14 +326,14 @@ static void exec_starts_anew(void)
 	char x = 'x';
 
 	begin(&listener, &c, &app, &set);
-	CHECK(write(c.fd, &x, 1) == 1);
+	CHECK_IS(write(c.fd, &x, 1), ==, 1);
 	while (app_fake_receive(&app, WAIT_MS) > 0)
 		;
 	app_fake_register(listener, &after, 7);
-	CHECK(after.hello.pid == app.hello.pid);
+	CHECK_IS(after.hello.pid, ==, app.hello.pid);
 	arm(&after, &set);
-	CHECK(app_fake_child_command(&c, 'e') == 'k');
-	CHECK(app_fake_recorded(&set) == 2);
+	CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
+	CHECK_IS(app_fake_recorded(&set), ==, 2);
 	close(after.fd);
 	end(listener, &c, &app, &set);
 }
@@ -348,8 +348,8 @@ static void no_thread_to_be_had(void)
 	if (geteuid() != 0)
 		return; /* the limit of another user can't be set */
 	begin(&listener, &c, &app, &set);
-	CHECK(app_fake_child_command(&c, 'l') == 'k');
-	CHECK(app_fake_recorded(&set) == 2);
+	CHECK_IS(app_fake_child_command(&c, 'l'), ==, 'k');
+	CHECK_IS(app_fake_recorded(&set), ==, 2);
 	end(listener, &c, &app, &set);
 }
 

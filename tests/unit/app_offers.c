@@ -65,7 +65,7 @@ static int application(int fd)
 static void emit(struct fake_child *c, int nr)
 {
 	for (int i = 0; i < nr; i++)
-		CHECK(app_fake_child_command(c, 'e') == 'k');
+		CHECK_IS(app_fake_child_command(c, 'e'), ==, 'k');
 }
 
 static bool is_helper(const char *task)
@@ -135,7 +135,9 @@ static struct msg_app_buffer_offer offered(const struct fake_app *app)
 	static uint8_t rx[MSG_MAX_BYTES];
 	char control[CMSG_SPACE(4 * sizeof(int))];
 	struct iovec iov = { .iov_base = rx, .iov_len = sizeof(rx) };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control,
 			      .msg_controllen = sizeof(control) };
 	struct msg_app_buffer_offer offer;
 	struct msg_header header;
@@ -152,7 +154,7 @@ static struct msg_app_buffer_offer offered(const struct fake_app *app)
 		memcpy(fds, CMSG_DATA(c), 2 * sizeof(int));
 	decoder_init(&dec, rx, (size_t)len, fds, c ? 2 : 0);
 	CHECK(decode_header(&dec, &header) == 0 && header.type == MSG_app_buffer_offer);
-	CHECK(msg_app_buffer_offer_decode(&dec, &offer) == 0);
+	CHECK_IS(msg_app_buffer_offer_decode(&dec, &offer), ==, 0);
 	return offer;
 }
 
@@ -174,7 +176,7 @@ static bool has(const struct fake_app *app, const struct fake_set *set)
 	if (offer.data < 0)
 		return false;
 	CHECK(same_file(offer.data, set->data) && same_file(offer.ctl, set->ctl));
-	CHECK((fcntl(offer.ctl, F_GETFL) & O_ACCMODE) == O_RDONLY);
+	CHECK_IS((fcntl(offer.ctl, F_GETFL) & O_ACCMODE), ==, O_RDONLY);
 	close(offer.data);
 	close(offer.ctl);
 	return true;
@@ -184,7 +186,7 @@ static uint32_t rung(int doorbell)
 {
 	uint32_t times;
 
-	CHECK(pread(doorbell, &times, sizeof(times), 0) == sizeof(times));
+	CHECK_IS(pread(doorbell, &times, sizeof(times), 0), ==, sizeof(times));
 	return times;
 }
 
@@ -203,7 +205,7 @@ static void begin(int listener, struct fake_app *app, struct fake_set *set, stru
 
 static void end(int listener, struct fake_app *app, struct fake_set *set, struct fake_child *c)
 {
-	CHECK(app_fake_child_end(c) == 0);
+	CHECK_IS(app_fake_child_end(c), ==, 0);
 	app_fake_set_fini(set);
 	close(app->fd);
 	close(listener);
@@ -222,7 +224,7 @@ static void gives_back(void)
 	app_fake_set_init(&other, 2, 100, "channel1", app.hello.producer);
 	app_fake_send_buffer(&app, &other);
 	app_fake_sync(&app);
-	CHECK(kept(&c) == 4);
+	CHECK_IS(kept(&c), ==, 4);
 	close(app.fd);
 	close(listener);
 	emit(&c, 3);
@@ -235,13 +237,13 @@ static void gives_back(void)
 	app_fake_arm(&app, &set, TICK);
 	app_fake_ready(&app);
 	app_fake_sync(&app);
-	CHECK(rung(set.doorbell) > 0); /* for wake-ups at the old doorbell */
+	CHECK_IS(rung(set.doorbell), >, 0); /* for wake-ups at the old doorbell */
 	CHECK(kept(&c) == 2 && has(&app, &set) && !has(&app, &other));
 	before = rung(old_doorbell);
 	app_fake_enable(&set, LTT_RING_ON | LTT_RING_WAKE);
 	for (uint32_t i = 0, last = rung(set.doorbell); i < 3; i++, last++) {
 		emit(&c, 1);
-		CHECK(rung(set.doorbell) == last + 1);
+		CHECK_IS(rung(set.doorbell), ==, last + 1);
 	}
 	CHECK(rung(old_doorbell) == before && app_fake_recorded(&set) == 7);
 	app_fake_drop(&app, &set);
@@ -276,7 +278,7 @@ static void forked(void)
 	struct fake_child c;
 
 	begin(listener, &app, &set, &c);
-	CHECK(app_fake_child_command(&c, 'f') == 'k');
+	CHECK_IS(app_fake_child_command(&c, 'f'), ==, 'k');
 	app_fake_register(listener, &forked, 7);
 	CHECK(!has(&forked, &set));
 	app_fake_send_buffer(&forked, &set);
@@ -296,7 +298,7 @@ static void limited(void)
 
 	begin(listener, &app, &set, &c);
 	CHECK(has(&app, &set));
-	CHECK(app_fake_child_command(&c, 'l') == 'k');
+	CHECK_IS(app_fake_child_command(&c, 'l'), ==, 'k');
 	CHECK(!has(&app, &set) && kept(&c) == 0);
 	app_fake_set_init(&other, 2, 100, "channel0", app.hello.producer);
 	app_fake_send_buffer(&app, &other);

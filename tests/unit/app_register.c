@@ -66,7 +66,8 @@ static int application(const char *role, int fd)
 {
 	char command, answer = 'k';
 
-	if (strcmp(role, "waiting") == 0 && write(fd, ltt_enabled(app_test, tick) ? "y" : "n", 1) != 1)
+	if (strcmp(role, "waiting") == 0 &&
+	    write(fd, ltt_enabled(app_test, tick) ? "y" : "n", 1) != 1)
 		return 2;
 	for (int i = 3; i < 1024; i++)
 		if (i != fd)
@@ -84,7 +85,7 @@ static int application(const char *role, int fd)
 static void emit(struct fake_child *c, int nr)
 {
 	for (int i = 0; i < nr; i++)
-		CHECK(app_fake_child_command(c, 'e') == 'k');
+		CHECK_IS(app_fake_child_command(c, 'e'), ==, 'k');
 }
 
 static void registers_and_records(void)
@@ -98,28 +99,28 @@ static void registers_and_records(void)
 	CHECK(app.hello.abi == 1 && app.hello.bits == 64 && app.hello.pid == (uint32_t)c.pid);
 	CHECK(strcmp(app.procname, "exe") == 0 && app.hello.start_ns > 0);
 	CHECK(app_fake_point(&app, TICK) && app_fake_point(&app, "ltt_statedump:bin_info"));
-	CHECK(app_fake_child_command(&c, 'a') == 'n');
+	CHECK_IS(app_fake_child_command(&c, 'a'), ==, 'n');
 	app_fake_set_init(&set, 1, 100, "channel0", app.hello.producer);
 	app_fake_send_buffer(&app, &set);
 	app_fake_arm(&app, &set, TICK);
 	app_fake_ready(&app);
 	app_fake_sync(&app);
 	emit(&c, 5);
-	CHECK(app_fake_recorded(&set) == 5);
-	CHECK(app_fake_child_command(&c, 'd') == 'k');
+	CHECK_IS(app_fake_recorded(&set), ==, 5);
+	CHECK_IS(app_fake_child_command(&c, 'd'), ==, 'k');
 	app_fake_disarm(&app, &set, TICK);
 	app_fake_sync(&app);
-	CHECK(app_fake_child_command(&c, 'a') == 'n');
+	CHECK_IS(app_fake_child_command(&c, 'a'), ==, 'n');
 	emit(&c, 2);
-	CHECK(app_fake_recorded(&set) == 5);
+	CHECK_IS(app_fake_recorded(&set), ==, 5);
 	app_fake_arm(&app, &set, TICK);
 	app_fake_sync(&app);
 	emit(&c, 1);
 	app_fake_drop(&app, &set);
 	app_fake_sync(&app);
 	emit(&c, 1);
-	CHECK(app_fake_recorded(&set) == 6);
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_recorded(&set), ==, 6);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	app_fake_set_fini(&set);
 	close(app.fd);
 	close(listener);
@@ -145,7 +146,7 @@ static void daemon_comes_and_goes(void)
 	struct fake_set set;
 	int listener;
 
-	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
 	usleep(50000);
 	listener = app_fake_listen();
 	app_fake_register(listener, &app, 7);
@@ -160,7 +161,7 @@ static void daemon_comes_and_goes(void)
 	close(listener);
 	usleep(50000);
 	emit(&c, 4); /* no daemon runs, the application keeps recording */
-	CHECK(app_fake_recorded(&set) == 7);
+	CHECK_IS(app_fake_recorded(&set), ==, 7);
 
 	listener = app_fake_listen();
 	app_fake_register(listener, &app, 7);
@@ -169,7 +170,7 @@ static void daemon_comes_and_goes(void)
 	app_fake_ready(&app);
 	app_fake_sync(&app);
 	emit(&c, 2);
-	CHECK(app_fake_recorded(&set) == 9);
+	CHECK_IS(app_fake_recorded(&set), ==, 9);
 
 	/* armings that are not repeated end */
 	close(app.fd);
@@ -177,20 +178,20 @@ static void daemon_comes_and_goes(void)
 	app_fake_send_buffer(&app, &set);
 	app_fake_sync(&app);
 	emit(&c, 1);
-	CHECK(app_fake_recorded(&set) == 10);
+	CHECK_IS(app_fake_recorded(&set), ==, 10);
 	app_fake_ready(&app);
 	app_fake_sync(&app);
-	CHECK(app_fake_child_command(&c, 'a') == 'n');
+	CHECK_IS(app_fake_child_command(&c, 'a'), ==, 'n');
 
 	/* another instance of the daemon: all earlier armings are void */
 	app_fake_arm(&app, &set, TICK);
 	app_fake_sync(&app);
-	CHECK(app_fake_child_command(&c, 'a') == 'y');
+	CHECK_IS(app_fake_child_command(&c, 'a'), ==, 'y');
 	close(app.fd);
 	app_fake_register(listener, &app, 8);
 	app_fake_sync(&app);
-	CHECK(app_fake_child_command(&c, 'a') == 'n');
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_command(&c, 'a'), ==, 'n');
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	app_fake_set_fini(&set);
 	close(app.fd);
 	close(listener);
@@ -223,8 +224,8 @@ static void buffers_are_replaced(void)
 	app_fake_sync(&app);
 	emit(&c, 1);
 	CHECK(app_fake_recorded(&first) == 1 && app_fake_recorded(&second) == 2);
-	CHECK(app_fake_recorded(&other) == 3);
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_recorded(&other), ==, 3);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	app_fake_set_fini(&first);
 	app_fake_set_fini(&second);
 	app_fake_set_fini(&other);
@@ -254,20 +255,20 @@ static void dumps_its_state(void)
 	app_fake_ready(&app);
 	app_fake_statedump(&app, 100);
 	own = app_fake_recorded(&set);
-	CHECK(own >= 2 + 3); /* the program, libc, the loader */
-	CHECK(app_fake_child_command(&c, 's') == 'k');
-	CHECK(app_fake_child_command(&c, 's') == 'x');
+	CHECK_IS(own, >=, 2 + 3); /* the program, libc, the loader */
+	CHECK_IS(app_fake_child_command(&c, 's'), ==, 'k');
+	CHECK_IS(app_fake_child_command(&c, 's'), ==, 'x');
 	app_fake_statedump(&app, 100);
-	CHECK(app_fake_recorded(&set) == 2 * own + 1);
-	CHECK(app_fake_recorded(&other) == 0);
+	CHECK_IS(app_fake_recorded(&set), ==, 2 * own + 1);
+	CHECK_IS(app_fake_recorded(&other), ==, 0);
 	app_fake_statedump(&app, 101);
 	CHECK(app_fake_recorded(&set) == 2 * own + 1 && app_fake_recorded(&other) == own - 2 + 1);
 	app_fake_statedump(&app, 555); /* no such session */
-	CHECK(app_fake_child_command(&c, 'S') == 'k');
-	CHECK(app_fake_child_command(&c, 'S') == 'x');
+	CHECK_IS(app_fake_child_command(&c, 'S'), ==, 'k');
+	CHECK_IS(app_fake_child_command(&c, 'S'), ==, 'x');
 	app_fake_statedump(&app, 100);
-	CHECK(app_fake_recorded(&set) == 3 * own + 1);
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_recorded(&set), ==, 3 * own + 1);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	app_fake_set_fini(&set);
 	app_fake_set_fini(&other);
 	close(app.fd);
@@ -295,16 +296,16 @@ static void waits_where_asked(void)
 	usleep(100000);
 	CHECK(!app_fake_readable(c.fd, 0));
 	app_fake_ready(&app);
-	CHECK(app_fake_child_read(&c) == 'y');
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_read(&c), ==, 'y');
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	close(app.fd);
 
 	/* but not for longer than that */
 	setenv("LTT_REGISTER_TIMEOUT", "200", 1);
 	c = app_fake_child_start("waiting");
 	app_fake_accept(listener, &app);
-	CHECK(app_fake_child_read(&c) == 'n');
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_read(&c), ==, 'n');
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	close(app.fd);
 	close(listener);
 
@@ -312,10 +313,10 @@ static void waits_where_asked(void)
 	app_fake_rundir_remove();
 	setenv("LTT_REGISTER_TIMEOUT", "-1", 1);
 	c = app_fake_child_start("waiting");
-	CHECK(app_fake_child_read(&c) == 'n');
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_read(&c), ==, 'n');
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	unsetenv("LTT_REGISTER_TIMEOUT");
-	CHECK(mkdir(app_fake_dir, 0700) == 0);
+	CHECK_IS(mkdir(app_fake_dir, 0700), ==, 0);
 	app_fake_set_fini(&set);
 }
 
@@ -328,10 +329,10 @@ static void directory_comes_and_goes(void)
 
 	app_fake_rundir_remove();
 	c = app_fake_child_start("events");
-	CHECK(app_fake_child_command(&c, 'e') == 'k');
+	CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
 	for (int i = 0; i < 3; i++) {
 		usleep(20000);
-		CHECK(mkdir(app_fake_dir, 0700) == 0);
+		CHECK_IS(mkdir(app_fake_dir, 0700), ==, 0);
 		usleep(20000);
 		listener = app_fake_listen();
 		app_fake_register(listener, &app, 7);
@@ -341,8 +342,8 @@ static void directory_comes_and_goes(void)
 		close(listener);
 		app_fake_rundir_remove();
 	}
-	CHECK(app_fake_child_end(&c) == 0);
-	CHECK(mkdir(app_fake_dir, 0700) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
+	CHECK_IS(mkdir(app_fake_dir, 0700), ==, 0);
 }
 
 int main(int argc, char **argv)

@@ -57,7 +57,7 @@ static long status_of(int tid, const char *key, int base)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
 	f = fopen(path, "r");
-	CHECK(f != NULL);
+	CHECK_IS(f, !=, NULL);
 	while (fgets(line, sizeof(line), f))
 		if (strncmp(line, key, strlen(key)) == 0)
 			value = strtol(line + strlen(key) + 1, NULL, base);
@@ -73,7 +73,7 @@ static unsigned long long blocked_signals(int tid)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
 	f = fopen(path, "r");
-	CHECK(f != NULL);
+	CHECK_IS(f, !=, NULL);
 	while (fgets(line, sizeof(line), f))
 		sscanf(line, "SigBlk: %llx", &mask);
 	fclose(f);
@@ -92,12 +92,12 @@ static int helper_is_quiet(void)
 		tid = find_helper();
 		usleep(10000);
 	}
-	CHECK(tid != 0);
+	CHECK_IS(tid, !=, 0);
 	usleep(300000);
 	before = status_of(tid, "voluntary_ctxt_switches", 10);
 	usleep(1000000);
-	CHECK(status_of(tid, "voluntary_ctxt_switches", 10) == before);
-	CHECK((blocked_signals(tid) & all) == all);
+	CHECK_IS(status_of(tid, "voluntary_ctxt_switches", 10), ==, before);
+	CHECK_IS((blocked_signals(tid) & all), ==, all);
 	return 0;
 }
 
@@ -113,13 +113,13 @@ static void refuse(int nr_calls, const int *calls)
 	for (int i = 0; i < nr_calls; i++) {
 		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
 							 (unsigned int)calls[i], 0, 1);
-		code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
-							 SECCOMP_RET_ERRNO | EPERM);
+		code[n++] =
+			(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 	}
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	program.len = (unsigned short)n;
-	CHECK(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
-	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+	CHECK_IS(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), ==, 0);
+	CHECK_IS(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), ==, 0);
 }
 
 static int sandboxed(const char *role, int fd)
@@ -153,12 +153,12 @@ static int renamed(const char *id, int fd)
 {
 	char text[32];
 
-	CHECK(syscall(SYS_unshare, CLONE_NEWUSER) == 0);
+	CHECK_IS(syscall(SYS_unshare, CLONE_NEWUSER), ==, 0);
 	if (*id) {
 		int map = open("/proc/self/uid_map", O_WRONLY);
 
 		snprintf(text, sizeof(text), "%s 0 1", id);
-		CHECK(write(map, text, strlen(text)) == (ssize_t)strlen(text));
+		CHECK_IS(write(map, text, strlen(text)), ==, (ssize_t)strlen(text));
 		close(map);
 	}
 	unsetenv("LTT_APP_DISABLE");
@@ -172,7 +172,7 @@ static int nobody(int fd)
 {
 	char text[16];
 
-	CHECK(setresuid(65534, 65534, 65534) == 0);
+	CHECK_IS(setresuid(65534, 65534, 65534), ==, 0);
 	unsetenv("LTT_APP_DISABLE");
 	snprintf(text, sizeof(text), "%d", fd);
 	execl("/proc/self/exe", "app-of-nobody", "plain", text, (char *)NULL);
@@ -181,7 +181,7 @@ static int nobody(int fd)
 
 static int disabled(void)
 {
-	CHECK(nr_threads() == 1);
+	CHECK_IS(nr_threads(), ==, 1);
 	return 0;
 }
 
@@ -191,7 +191,7 @@ static int plain(int fd)
 
 	while (read(fd, &command, 1) == 1) {
 		ltt_trace(app_test, tick, 1);
-		CHECK(write(fd, "k", 1) == 1);
+		CHECK_IS(write(fd, "k", 1), ==, 1);
 	}
 	return 0;
 }
@@ -219,7 +219,7 @@ static void is_quiet_without_a_daemon(void)
 {
 	struct fake_child c = app_fake_child_start("quiet");
 
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 }
 
 static void is_not_there_when_disabled(void)
@@ -228,7 +228,7 @@ static void is_not_there_when_disabled(void)
 
 	setenv("LTT_APP_DISABLE", "1", 1);
 	c = app_fake_child_start("disabled");
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	unsetenv("LTT_APP_DISABLE");
 }
 
@@ -242,8 +242,8 @@ static double spawn_us(void)
 		int64_t start = app_fake_now_us();
 		pid_t pid;
 
-		CHECK(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) == 0);
-		CHECK(waitpid(pid, NULL, 0) == pid);
+		CHECK_IS(posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ), ==, 0);
+		CHECK_IS(waitpid(pid, NULL, 0), ==, pid);
 		if (app_fake_now_us() - start < best)
 			best = app_fake_now_us() - start;
 	}
@@ -282,8 +282,8 @@ static void runs_in_sandbox(const char *role, bool registers)
 		}
 		app_fake_ready(&app);
 	}
-	CHECK(app_fake_child_command(&c, 'e') == 'k');
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	if (registers)
 		close(app.fd);
 	close(listener);
@@ -309,10 +309,10 @@ static void distrusts(uid_t uid, const char *role)
 
 	printf("not the daemon of %u: %s\n", uid, role);
 	app_fake_accept(listener, &app);
-	CHECK(app_fake_receive(&app, WAIT_MS) ==
-	      0); /* it closed the connection without a message */
-	CHECK(app_fake_child_command(&c, 'e') == 'k');
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_receive(&app, WAIT_MS), ==,
+		 0); /* it closed the connection without a message */
+	CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	close(app.fd);
 	close(listener);
 }
@@ -325,11 +325,11 @@ static void trusts(uid_t uid, const char *role)
 	char socket[sizeof(app_fake_dir) + 16];
 
 	snprintf(socket, sizeof(socket), "%s/apps.sock", app_fake_dir);
-	CHECK(chmod(socket, 0666) == 0);
+	CHECK_IS(chmod(socket, 0666), ==, 0);
 	c = app_fake_child_start(role);
 	printf("the daemon of %u: %s\n", uid, role);
 	app_fake_register(listener, &app, 7);
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	close(app.fd);
 	close(listener);
 }
@@ -353,7 +353,7 @@ static void tells_users_apart(void)
 	setenv("XDG_RUNTIME_DIR", base, 1);
 	setenv("LTT_APP_DISABLE", "1", 1);
 	strcat(app_fake_dir, "/ltt");
-	CHECK(mkdir(app_fake_dir, 0711) == 0);
+	CHECK_IS(mkdir(app_fake_dir, 0711), ==, 0);
 	trusts(0, "ids:5");
 	distrusts(12345, "ids:5");
 	distrusts(12345, "ids:");
@@ -382,12 +382,12 @@ static void finds_the_users_daemon(const char *variable, const char *below)
 	snprintf(path, sizeof(path), "%s/.ltt", base);
 	strcat(strcat(app_fake_dir, "/"), below);
 	mkdir(path, 0700);
-	CHECK(mkdir(app_fake_dir, 0700) == 0);
+	CHECK_IS(mkdir(app_fake_dir, 0700), ==, 0);
 	setenv(variable, base, 1);
 	listener = app_fake_listen();
 	c = app_fake_child_start("plain");
 	app_fake_register(listener, &app, 7);
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	close(app.fd);
 	close(listener);
 	if (geteuid() == 0)
@@ -418,7 +418,7 @@ static void survives(int listener, struct fake_child *c, struct fake_app *app)
 {
 	while (app_fake_receive(app, WAIT_MS) > 0)
 		;
-	CHECK(app_fake_child_command(c, 'e') == 'k');
+	CHECK_IS(app_fake_child_command(c, 'e'), ==, 'k');
 	CHECK(!app_fake_readable(listener, 200));
 	CHECK(app_fake_readable(listener, 3000)); /* but a little later */
 	close(app->fd);
@@ -426,7 +426,7 @@ static void survives(int listener, struct fake_child *c, struct fake_app *app)
 
 static void send_raw(struct fake_app *app, const void *bytes, size_t len)
 {
-	CHECK(send(app->fd, bytes, len, MSG_NOSIGNAL) == (ssize_t)len);
+	CHECK_IS(send(app->fd, bytes, len, MSG_NOSIGNAL), ==, (ssize_t)len);
 }
 
 static void hangs_up_on_garbage(void)
@@ -437,9 +437,9 @@ static void hangs_up_on_garbage(void)
 	const struct {
 		const void *bytes;
 		size_t len;
-	} tries[] = {
-		{ garbage, sizeof(garbage) }, { stub, sizeof(stub) }, { huge, sizeof(huge) }
-	};
+	} tries[] = { { garbage, sizeof(garbage) },
+		      { stub, sizeof(stub) },
+		      { huge, sizeof(huge) } };
 
 	for (unsigned int i = 0; i < 3; i++) {
 		int listener = app_fake_listen();
@@ -449,7 +449,7 @@ static void hangs_up_on_garbage(void)
 		app_fake_register(listener, &app, 7);
 		send_raw(&app, tries[i].bytes, tries[i].len);
 		survives(listener, &c, &app);
-		CHECK(app_fake_child_end(&c) == 0);
+		CHECK_IS(app_fake_child_end(&c), ==, 0);
 		close(listener);
 	}
 }
@@ -484,8 +484,8 @@ static void refuses_senseless_buffers(void)
 		app_fake_send_buffer(&app, &set);
 		app_fake_arm(&app, &set, "app_test:tick");
 		app_fake_sync(&app);
-		CHECK(app_fake_child_command(&c, 'e') == 'k');
-		CHECK(app_fake_recorded(&set) == 0);
+		CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
+		CHECK_IS(app_fake_recorded(&set), ==, 0);
 	}
 	*desc = set.desc;
 	set.ring = 99;
@@ -495,7 +495,7 @@ static void refuses_senseless_buffers(void)
 	app_fake_sync(&app);
 	app_fake_ready(&app);
 	app_fake_sync(&app);
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	app_fake_set_fini(&set);
 	close(app.fd);
 	close(listener);
@@ -510,8 +510,8 @@ static void is_not_held_up(void)
 
 	app_fake_accept(listener, &app);
 	for (int i = 0; i < 20; i++)
-		CHECK(app_fake_child_command(&c, 'e') == 'k');
-	CHECK(app_fake_child_end(&c) == 0);
+		CHECK_IS(app_fake_child_command(&c, 'e'), ==, 'k');
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	close(app.fd);
 	close(listener);
 }

@@ -32,12 +32,12 @@ int main(int argc, char **argv)
 	((struct ltt_ring_desc *)set.ctl_map)->magic++;
 	app_fake_send_buffer(&app, &set);
 	while ((type = app_fake_receive(&app, WAIT_MS)) != MSG_app_buffer_failed)
-		CHECK(type > 0);
+		CHECK_IS(type, >, 0);
 	app_fake_sync(&app);
 	app_fake_set_fini(&set);
 	close(app.fd);
 	close(listener);
-	CHECK(app_fake_child_end(&c) == 0);
+	CHECK_IS(app_fake_child_end(&c), ==, 0);
 	app_fake_rundir_end();
 	return 0;
 }

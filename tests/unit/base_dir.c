@@ -16,7 +16,7 @@ static void make(int at_fd, const char *name)
 {
 	AUTO_FD int fd = openat(at_fd, name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
 
-	CHECK(fd >= 0);
+	CHECK_IS(fd, >=, 0);
 }
 
 static unsigned int count(int at_fd, const char *name)
@@ -40,7 +40,7 @@ static void entries(int top)
 
 	CHECK(!none && errno == ENOTDIR && !dir_next(NULL));
 	CHECK(count(top, ".") == 5 && count(top, ".") == 5); /* a position of its own */
-	CHECK(count(top, "inner") == 2);
+	CHECK_IS(count(top, "inner"), ==, 2);
 	CHECK(count(top, "to_outer") == 0 && count(top, "to_nothing") == 0);
 }
 
@@ -52,11 +52,11 @@ static void emptied(int top)
 	CHECK(is_there(top, "outer/file"));
 	dir_empty(top, "inner", 1);
 	CHECK(count(top, "inner") == 0 && is_there(top, "inner"));
-	CHECK(symlinkat("../outer", top, "inner/link") == 0);
+	CHECK_IS(symlinkat("../outer", top, "inner/link"), ==, 0);
 	dir_empty(top, "inner", 9);
 	CHECK(count(top, "inner") == 0 && is_there(top, "outer/file"));
 	dir_empty(top, ".", 9);
-	CHECK(count(top, ".") == 0);
+	CHECK_IS(count(top, "."), ==, 0);
 }
 
 #define DEEP 40
@@ -70,9 +70,9 @@ static void make_deep(int top)
 		const char *name = i % 3 ? "deep" : ".deep-0";
 		int next;
 
-		CHECK(mkdirat(at, name, 0700) == 0);
+		CHECK_IS(mkdirat(at, name, 0700), ==, 0);
 		next = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		CHECK(next >= 0);
+		CHECK_IS(next, >=, 0);
 		make(next, ".deep-1");
 		close(at);
 		at = next;
@@ -85,22 +85,22 @@ static void removed(int top)
 
 	CHECK(mkdirat(top, "gone", 0700) == 0 && mkdirat(top, "stays", 0700) == 0);
 	for (int i = 0; i < 3; i++) {
-		char name[16];
+		char name[20];
 
 		snprintf(name, sizeof(name), "gone/%d", i);
-		CHECK(mkdirat(top, name, 0700) == 0);
+		CHECK_IS(mkdirat(top, name, 0700), ==, 0);
 		AUTO_FD int at = openat(top, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
 		make_deep(at);
 	}
 	make(top, "stays/file");
-	CHECK(symlinkat("../stays", top, "gone/link") == 0);
-	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHECK_IS(symlinkat("../stays", top, "gone/link"), ==, 0);
+	CHECK_IS(setrlimit(RLIMIT_NOFILE, &limit), ==, 0);
 	dir_remove(top, "nothing");
 	dir_remove(top, "gone");
 	CHECK(!is_there(top, "gone") && is_there(top, "stays/file"));
 	dir_remove(top, "stays");
-	CHECK(count(top, ".") == 0);
+	CHECK_IS(count(top, "."), ==, 0);
 }
 
 int main(void)
@@ -111,17 +111,17 @@ int main(void)
 	CHECK(mkdtemp(path));
 	top = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(mkdirat(top, "inner", 0700) == 0 && mkdirat(top, "inner/deep", 0700) == 0);
-	CHECK(mkdirat(top, "outer", 0700) == 0);
+	CHECK_IS(mkdirat(top, "outer", 0700), ==, 0);
 	make(top, "file");
 	make(top, "inner/.hidden");
 	make(top, "inner/deep/file");
 	make(top, "outer/file");
-	CHECK(symlinkat("outer", top, "to_outer") == 0);
-	CHECK(symlinkat("nowhere", top, "to_nothing") == 0);
+	CHECK_IS(symlinkat("outer", top, "to_outer"), ==, 0);
+	CHECK_IS(symlinkat("nowhere", top, "to_nothing"), ==, 0);
 	entries(top);
 	emptied(top);
 	removed(top);
-	CHECK(rmdir(path) == 0);
+	CHECK_IS(rmdir(path), ==, 0);
 	close(top);
 	return 0;
 }

@@ -32,14 +32,14 @@ static void check_step(uint64_t step)
 	idmap_init(&map);
 	for (uint32_t i = 0; i < NR; i++)
 		idmap_add(&map, &nodes[i], i * step);
-	CHECK(longest(&map) <= 64);
+	CHECK_IS(longest(&map), <=, 64);
 	for (uint32_t i = 0; i < NR; i++)
-		CHECK(idmap_find(&map, i * step) == &nodes[i]);
+		CHECK_IS(idmap_find(&map, i * step), ==, &nodes[i]);
 	CHECK(!idmap_find(&map, NR * step));
 	for (uint32_t i = 0; i < NR; i += 2)
 		idmap_remove(&nodes[i]);
 	for (uint32_t i = 0; i < NR; i++)
-		CHECK(idmap_find(&map, i * step) == (i % 2 ? &nodes[i] : NULL));
+		CHECK_IS(idmap_find(&map, i * step), ==, (i % 2 ? &nodes[i] : NULL));
 	idmap_fini(&map);
 }
 
@@ -51,8 +51,8 @@ static void check_same(void)
 	idmap_add(&map, &nodes[0], 7);
 	idmap_add(&map, &nodes[1], 8);
 	idmap_add(&map, &nodes[2], 7);
-	CHECK(idmap_find(&map, 7) == &nodes[0]);
-	CHECK(idmap_next(&map, &nodes[0]) == &nodes[2]);
+	CHECK_IS(idmap_find(&map, 7), ==, &nodes[0]);
+	CHECK_IS(idmap_next(&map, &nodes[0]), ==, &nodes[2]);
 	CHECK(!idmap_next(&map, &nodes[2]));
 	CHECK(!idmap_next(&map, &nodes[1]));
 	idmap_fini(&map);
@@ -68,7 +68,7 @@ static void check_flow(void)
 			idmap_remove(&nodes[(i - 10) % NR]);
 		idmap_add(&map, &nodes[i % NR], i);
 	}
-	CHECK(map.bits <= 6);
+	CHECK_IS(map.bits, <=, 6);
 	idmap_fini(&map);
 }
 
@@ -82,9 +82,9 @@ static void check_texts(void)
 		snprintf(text, sizeof(text), "ust/pid/prog-%u", i);
 		idmap_add(&map, &nodes[i], idmap_hash_text(text));
 	}
-	CHECK(longest(&map) <= 16);
-	CHECK(idmap_find(&map, idmap_hash_text("ust/pid/prog-777")) == &nodes[777]);
-	CHECK(idmap_hash_text("") != idmap_hash_text("a"));
+	CHECK_IS(longest(&map), <=, 16);
+	CHECK_IS(idmap_find(&map, idmap_hash_text("ust/pid/prog-777")), ==, &nodes[777]);
+	CHECK_IS(idmap_hash_text(""), !=, idmap_hash_text("a"));
 	idmap_fini(&map);
 }
 

@@ -29,7 +29,8 @@ static void globs(void)
 
 	CHECK(glob_match("a", "a") && !glob_match("a", "ab") && !glob_match("ab", "a"));
 	CHECK(glob_match("*", "") && glob_match("*", "web:x") && glob_match("web:*", "web:"));
-	CHECK(glob_match("*b*d", "abcd") && glob_match("*b*d", "abbdd") && !glob_match("*b*d", "abc"));
+	CHECK(glob_match("*b*d", "abcd") && glob_match("*b*d", "abbdd") &&
+	      !glob_match("*b*d", "abc"));
 	CHECK(glob_match("a\\*b", "a*b") && !glob_match("a\\*b", "axb"));
 	CHECK(glob_match("a,b", "a,b") && !glob_match("", "a") && glob_match("", ""));
 	CHECK(glob_is_pattern("a*") && !glob_is_pattern("a\\*") && !glob_is_pattern("a\\"));
@@ -62,8 +63,8 @@ static void numbers(void)
 	CHECK(parse_period("-1s", &v) == -EINVAL && parse_period("99999999999999m", &v) == -ERANGE);
 	CHECK(parse_size("", &v) == -EINVAL && parse_size("k", &v) == -EINVAL);
 	CHECK(parse_size("-1", &v) == -EINVAL && parse_size("4kb", &v) == -EINVAL);
-	CHECK(parse_size("99999999999999999999", &v) == -ERANGE);
-	CHECK(parse_size("17179869184G", &v) == -ERANGE);
+	CHECK_IS(parse_size("99999999999999999999", &v), ==, -ERANGE);
+	CHECK_IS(parse_size("17179869184G", &v), ==, -ERANGE);
 	CHECK(round_up_pow2(0) == 0 && round_up_pow2(1) == 1 && round_up_pow2(3) == 4);
 	CHECK(round_up_pow2(1ull << 63) == 1ull << 63 && round_up_pow2((1ull << 63) + 1) == 0);
 }
@@ -74,13 +75,13 @@ static void words(void)
 	static const char *const alike[] = { "stats", "status", "stop", "start", NULL };
 	int level;
 
-	CHECK(strcmp(nearest_word("craete", verbs), "create") == 0);
-	CHECK(strcmp(nearest_word("enable", verbs), "enable-event") == 0);
-	CHECK(strcmp(nearest_word("enable_event", verbs), "enable-event") == 0);
+	CHECK_IS(strcmp(nearest_word("craete", verbs), "create"), ==, 0);
+	CHECK_IS(strcmp(nearest_word("enable", verbs), "enable-event"), ==, 0);
+	CHECK_IS(strcmp(nearest_word("enable_event", verbs), "enable-event"), ==, 0);
 	CHECK(!nearest_word("xyzzy", verbs));
-	CHECK(strcmp(nearest_word("strat", alike), "start") == 0); /* a swap is one step */
-	CHECK(strcmp(nearest_word("tsop", alike), "stop") == 0);
-	CHECK(strcmp(nearest_word("stat", alike), "stats") == 0);
+	CHECK_IS(strcmp(nearest_word("strat", alike), "start"), ==, 0); /* a swap is one step */
+	CHECK_IS(strcmp(nearest_word("tsop", alike), "stop"), ==, 0);
+	CHECK_IS(strcmp(nearest_word("stat", alike), "stats"), ==, 0);
 	CHECK(loglevel_parse("info", &level) == 0 && level == 6);
 	CHECK(loglevel_parse("TRACE_DEBUG_LINE", &level) == 0 && level == 13);
 	CHECK(loglevel_parse("14", &level) == 0 && level == 14);

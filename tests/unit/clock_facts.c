@@ -31,7 +31,7 @@ static void offsets(void)
 			if (cycles[k] / hz[i] > real / NSEC)
 				continue;
 			clock_offset(cycles[k], real, hz[i], &s, &offset);
-			CHECK(offset < hz[i]);
+			CHECK_IS(offset, <, hz[i]);
 			back = to_real(cycles[k], hz[i], s, offset);
 			/* never off by more than a cycle and the rounding of ns */
 			CHECK(back <= real + 1 && real - back <= NSEC / hz[i] + 3);
@@ -44,9 +44,9 @@ static void measuring(void)
 	struct clock_sample a = { .cycles = 1000, .raw_ns = 500 };
 	struct clock_sample b = { .cycles = 1000 + 2299998000ull * 10, .raw_ns = 500 + 10 * NSEC };
 
-	CHECK(clock_measure_hz(&a, &b) == 2299998000);
-	CHECK(clock_measure_hz(&b, &a) == 0);
-	CHECK(clock_measure_hz(&a, &a) == 0);
+	CHECK_IS(clock_measure_hz(&a, &b), ==, 2299998000);
+	CHECK_IS(clock_measure_hz(&b, &a), ==, 0);
+	CHECK_IS(clock_measure_hz(&a, &a), ==, 0);
 }
 
 /* The facts give the calendar time, to the millisecond at least. */
@@ -75,8 +75,8 @@ static void here(const char *wish)
 #endif
 	clock_gettime(CLOCK_REALTIME, &real);
 	now = to_real(cycles, facts.freq_hz, facts.offset_s, facts.offset);
-	CHECK(llabs((long long)now - ((long long)real.tv_sec * 1000000000 + real.tv_nsec)) <
-	      50000000);
+	CHECK_IS(llabs((long long)now - ((long long)real.tv_sec * 1000000000 + real.tv_nsec)), <,
+		 50000000);
 }
 
 int main(void)

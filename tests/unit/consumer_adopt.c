@@ -83,8 +83,8 @@ static void spoil(const char *path, off_t cut, size_t more)
 		return; /* nothing was recorded on that CPU */
 	memset(garbage, 0xc1, sizeof(garbage));
 	CHECK(fstat(fd, &st) == 0 && more <= sizeof(garbage));
-	CHECK(ftruncate(fd, MAX(st.st_size - cut, 0)) == 0);
-	CHECK(pwrite(fd, garbage, more, MAX(st.st_size - cut, 0)) == (ssize_t)more);
+	CHECK_IS(ftruncate(fd, MAX(st.st_size - cut, 0)), ==, 0);
+	CHECK_IS(pwrite(fd, garbage, more, MAX(st.st_size - cut, 0)), ==, (ssize_t)more);
 	close(fd);
 }
 
@@ -103,9 +103,9 @@ static void tear_last_packet(const char *path)
 		at = next;
 		next += (off_t)(head.packet_size / 8);
 	}
-	CHECK(next > 0);
+	CHECK_IS(next, >, 0);
 	at += (off_t)offsetof(struct packet_header, content_size);
-	CHECK(pwrite(fd, &none, sizeof(none), at) == (ssize_t)sizeof(none));
+	CHECK_IS(pwrite(fd, &none, sizeof(none), at), ==, (ssize_t)sizeof(none));
 	close(fd);
 }
 
@@ -165,7 +165,7 @@ static void killed(const struct damage *damage)
 	daemon_end(&d);
 	w = walk_trace(open("out/t", O_RDONLY), CHAN, nr_cpus());
 	CHECK(w.records == 5 * RECORDS && w.bytes == sums.bytes && w.packets == sums.packets);
-	CHECK(w.lost == 0);
+	CHECK_IS(w.lost, ==, 0);
 }
 
 /* The memory is freed with all processes that mapped it: the files are repaired without much
@@ -188,10 +188,10 @@ static void memory_lost(void)
 
 	d = daemon_start();
 	b.data = b.ctl_rw = -1;
-	CHECK(adopt_sized(&d, again, &b, 16ull << 30) > 0);
+	CHECK_IS(adopt_sized(&d, again, &b, 16ull << 30), >, 0);
 	daemon_end(&d);
-	CHECK(walk_trace(open("out/t", O_RDONLY), CHAN, nr_cpus()).records == RECORDS);
-	CHECK(system("rm -rf out") == 0);
+	CHECK_IS(walk_trace(open("out/t", O_RDONLY), CHAN, nr_cpus()).records, ==, RECORDS);
+	CHECK_IS(system("rm -rf out"), ==, 0);
 }
 
 static int connect_to(const char *path)
@@ -203,7 +203,7 @@ static int connect_to(const char *path)
 		if (fd < 0)
 			sleep_ms(10);
 	}
-	CHECK(fd >= 0);
+	CHECK_IS(fd, >=, 0);
 	return fd;
 }
 
@@ -220,7 +220,7 @@ static void lives_on(void)
 	char path[4096];
 
 	daemon_path(path);
-	CHECK(sock_pair(fds) == 0);
+	CHECK_IS(sock_pair(fds), ==, 0);
 	d.pid = fork();
 	if (d.pid == 0) {
 		dup2(fds[1], 3);
@@ -237,16 +237,16 @@ static void lives_on(void)
 	produce_many(&p, RECORDS);
 
 	d.fd = connect_to("./next.sock");
-	CHECK(adopt(&d, again, &b) == 0);
+	CHECK_IS(adopt(&d, again, &b), ==, 0);
 	ASK(&d, &r, con_output_flush, .output = 2);
-	CHECK(r.code != 0);
+	CHECK_IS(r.code, !=, 0);
 	produce_many(&p, RECORDS);
 	MUST(&d, con_output_flush, .output = 1);
-	CHECK(get_stats(&d, 1).written == 3 * RECORDS);
+	CHECK_IS(get_stats(&d, 1).written, ==, 3 * RECORDS);
 	SEND(&d, con_end);
-	CHECK(daemon_wait(&d) == 0);
-	CHECK(walk_trace(open("out/t", O_RDONLY), CHAN, nr_cpus()).records == 3 * RECORDS);
-	CHECK(access("./next.sock", F_OK) < 0);
+	CHECK_IS(daemon_wait(&d), ==, 0);
+	CHECK_IS(walk_trace(open("out/t", O_RDONLY), CHAN, nr_cpus()).records, ==, 3 * RECORDS);
+	CHECK_IS(access("./next.sock", F_OK), <, 0);
 }
 
 int main(void)
@@ -272,7 +272,7 @@ int main(void)
 	enter_test_dir();
 	for (size_t i = 0; i < sizeof(damages) / sizeof(damages[0]); i++) {
 		killed(&damages[i]);
-		CHECK(system("rm -rf out") == 0);
+		CHECK_IS(system("rm -rf out"), ==, 0);
 	}
 	memory_lost();
 	lives_on();

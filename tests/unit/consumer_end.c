@@ -33,12 +33,12 @@ static void end_by(const char *path, int signo)
 		kill(d.pid, signo);
 	else
 		close(d.fd);
-	CHECK(daemon_wait(&d) == 0);
-	CHECK(mono_ns() - begin < 2000000000u);
+	CHECK_IS(daemon_wait(&d), ==, 0);
+	CHECK_IS(mono_ns() - begin, <, 2000000000u);
 	printf("%s: ended after %.2f ms\n", path, (double)(mono_ns() - begin) / 1e6);
 	produce(&p[0]); /* off: not recorded, no error */
-	CHECK(walk_trace(openat(dir, "t", O_RDONLY), "chan", rings[0].nr).records == 1000);
-	CHECK(walk_trace(openat(dir, "u", O_RDONLY), "chan", rings[1].nr).records == 1000);
+	CHECK_IS(walk_trace(openat(dir, "t", O_RDONLY), "chan", rings[0].nr).records, ==, 1000);
+	CHECK_IS(walk_trace(openat(dir, "u", O_RDONLY), "chan", rings[1].nr).records, ==, 1000);
 	/* (not both at once: they have the same UUID) */
 	snprintf(sub, sizeof(sub), "%s/t", path);
 	long lines = babeltrace(sub, COMPLAINT_NONE);
@@ -49,7 +49,7 @@ static void check_owner_of(int dir, const char *name, uid_t uid, gid_t gid)
 {
 	struct stat st;
 
-	CHECK(fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0);
+	CHECK_IS(fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW), ==, 0);
 	CHECK(st.st_uid == uid && st.st_gid == gid && !(st.st_mode & 07));
 }
 

@@ -33,7 +33,7 @@ static void set_fault(const struct fault *fault)
 		*slash = '\0';
 	}
 	strcat(path, "/dso/fault.so");
-	CHECK(access(path, R_OK) == 0);
+	CHECK_IS(access(path, R_OK), ==, 0);
 	setenv("LD_PRELOAD", path, 1);
 	set_number("LTT_FAULT_AT", fault->at);
 	set_number("LTT_FAULT_TIMES", fault->times);
@@ -87,13 +87,13 @@ static void check_trace(uint64_t written)
 	unsigned int problems = 0;
 	struct view *view;
 
-	CHECK(view_open("out", note_problem, &problems, &view) == 0);
+	CHECK_IS(view_open("out", note_problem, &problems, &view), ==, 0);
 	CHECK(view_verify(view) == 0 && view_summary(view, &sum) == 0);
 	CHECK(problems == 0 && sum->events == written);
 	for (size_t i = 0; i < sum->nr_streams; i++)
-		CHECK(sum->streams[i].unindexed_packets == 0);
+		CHECK_IS(sum->streams[i].unindexed_packets, ==, 0);
 	view_free(view);
-	CHECK(walk_trace(open("out/t", O_RDONLY), "chan", nr_cpus()).records == written);
+	CHECK_IS(walk_trace(open("out/t", O_RDONLY), "chan", nr_cpus()).records, ==, written);
 }
 
 static void flush(struct daemon *d, const struct fault *fault)
@@ -127,9 +127,9 @@ static unsigned int run(const struct fault *fault)
 	enable_rings(&d, 1, 1, false);
 	flush(&d, fault);
 	sums = get_stats(&d, 1);
-	CHECK(sums.recorded + lost_in_rings(&sums) == EVENTS);
+	CHECK_IS(sums.recorded + lost_in_rings(&sums), ==, EVENTS);
 	CHECK(sums.written == sums.recorded && !sums.lost_output && !sums.lost_invalid);
-	CHECK(d.recoveries == d.errors);
+	CHECK_IS(d.recoveries, ==, d.errors);
 	MUST(&d, con_output_close, .output = 1);
 	daemon_end(&d);
 	check_trace(sums.written);
@@ -139,7 +139,7 @@ static unsigned int run(const struct fault *fault)
 	f = fopen("calls", "r");
 	CHECK(f && fscanf(f, "%u", &calls) == 1);
 	fclose(f);
-	CHECK(system("rm -rf out calls") == 0);
+	CHECK_IS(system("rm -rf out calls"), ==, 0);
 	return calls;
 }
 
@@ -163,7 +163,7 @@ int main(void)
 	need_rseq();
 	enter_test_dir();
 	calls = run(&none);
-	CHECK(calls > 20);
+	CHECK_IS(calls, >, 20);
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		for (unsigned int k = 1; k <= calls; k++, runs++) {
 			struct fault fault = kinds[i];

@@ -35,7 +35,7 @@ static struct rings limited_rings(struct daemon *d, uint64_t id, uint64_t size, 
 	ASK(d, &r, con_ring_open, .trace = id, .ring = id, .channel = "chan", .nr_rings = 1,
 	    .num_subbuf = 4, .subbuf_size = 65536, .clock = TEST_RING_CLOCK, .tracefile_size = size,
 	    .tracefile_count = count);
-	CHECK(r.code == 0);
+	CHECK_IS(r.code, ==, 0);
 	rings_from(&r, &rings);
 	return rings;
 }
@@ -83,7 +83,7 @@ static void check_file_sizes(struct daemon *d)
 	record(d, &p, 1, 10, 100);
 	MUST(d, con_output_close, .output = 1);
 	dir = openat(out, "t", O_RDONLY | O_DIRECTORY);
-	CHECK(walk_numbered(dir, 0, 4) == 1001);
+	CHECK_IS(walk_numbered(dir, 0, 4), ==, 1001);
 	CHECK(faccessat(dir, "chan_0_5", F_OK, 0) < 0 && faccessat(dir, "chan_0", F_OK, 0) < 0);
 	long lines = babeltrace("sizes", COMPLAINT_NONE);
 	CHECK(lines < 0 || lines == 1001);
@@ -136,7 +136,7 @@ static void check_file_count(struct daemon *d)
 	walk_stream(dir, "chan_0_0", &last, &sum);
 	walk_stream(dir, "chan_0_1", &last, &sum);
 	CHECK(sum.packets == 6 && last.recorded == 1001);
-	CHECK(faccessat(dir, "chan_0_3", F_OK, 0) < 0);
+	CHECK_IS(faccessat(dir, "chan_0_3", F_OK, 0), <, 0);
 	check_list_is(dir, "\n0 chan_0_*/\n0 chan_0_*/"); /* of the first file alone */
 	/* the events of the abandoned files are not in the trace, on purpose */
 	long lines = babeltrace("count", COMPLAINT_LOSSES);
@@ -158,9 +158,9 @@ static void check_planted(struct daemon *d)
 	open_trace(d, 3, 3, "t");
 	dir = openat(out, "t", O_RDONLY | O_DIRECTORY);
 	int victim = openat(out, "victim", O_CREAT | O_WRONLY, 0644);
-	CHECK(write(victim, "precious", 8) == 8);
+	CHECK_IS(write(victim, "precious", 8), ==, 8);
 	close(victim);
-	CHECK(symlinkat("../victim", dir, "chan_0") == 0);
+	CHECK_IS(symlinkat("../victim", dir, "chan_0"), ==, 0);
 	rings = limited_rings(d, 3, 0, 0);
 	enable_rings(d, 3, 3, true);
 	producer_init(&p, &rings, 0);
@@ -173,19 +173,19 @@ static void check_planted(struct daemon *d)
 	CHECK(len == 8 && !memcmp(text, "precious", 8));
 	free(text);
 	/* out of the way with it, and the data is there after all */
-	CHECK(unlinkat(dir, "chan_0", 0) == 0);
+	CHECK_IS(unlinkat(dir, "chan_0", 0), ==, 0);
 	MUST(d, con_output_flush, .output = 3);
-	CHECK(d->recoveries == 1);
+	CHECK_IS(d->recoveries, ==, 1);
 	sums = get_stats(d, 3);
 	CHECK(sums.written == 10 && !sums.lost_output);
 	CHECK(fstatat(dir, "chan_0", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode));
-	CHECK((st.st_mode & 0777) == 0640);
+	CHECK_IS((st.st_mode & 0777), ==, 0640);
 
 	/* a trace where there is one, and through a link */
 	ASK(d, &r, con_trace_open, .output = 3, .trace = 31, .path = "t",
 	    .uuid = { (const uint8_t *)TEST_UUID, 16 });
 	CHECK(r.code == ERR_OUTPUT && strstr(r.text, "exists"));
-	CHECK(symlinkat("/tmp", out, "link") == 0);
+	CHECK_IS(symlinkat("/tmp", out, "link"), ==, 0);
 	ASK(d, &r, con_trace_open, .output = 3, .trace = 32, .path = "link/x",
 	    .uuid = { (const uint8_t *)TEST_UUID, 16 });
 	CHECK(r.code == ERR_OUTPUT && access("/tmp/x", F_OK) < 0);
@@ -199,7 +199,7 @@ static void check_planted(struct daemon *d)
 		ASK(d, &r_, name, __VA_ARGS__);                                  \
 		if (r_.code != (expected))                                       \
 			fprintf(stderr, "%s: %u %s\n", #name, r_.code, r_.text); \
-		CHECK(r_.code == (expected));                                    \
+		CHECK_IS(r_.code, ==, (expected));                               \
 	} while (0)
 
 static void check_refusals(struct daemon *d)
@@ -268,13 +268,13 @@ static void check_garbage(struct daemon *d)
 	encode_header(&enc, 9999, 0, ++d->serial);
 	send_end(d, &enc);
 	daemon_await(d, d->serial, &r, NULL, NULL);
-	CHECK(r.code == ERR_UNKNOWN_COMMAND);
+	CHECK_IS(r.code, ==, ERR_UNKNOWN_COMMAND);
 	encoder_init(&enc, buf, sizeof(buf));
 	encode_header(&enc, MSG_con_output_flush, 0, ++d->serial);
 	encode_u8(&enc, 1); /* a third of a u32, and no more */
 	send_end(d, &enc);
 	daemon_await(d, d->serial, &r, NULL, NULL);
-	CHECK(r.code == ERR_BAD_MESSAGE);
+	CHECK_IS(r.code, ==, ERR_BAD_MESSAGE);
 }
 
 int main(void)

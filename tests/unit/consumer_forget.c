@@ -43,9 +43,9 @@ static void refused(struct daemon *d)
 	ASK(d, &r, con_trace_close, .trace = 1);
 	CHECK(r.code == ERR_INVALID && strstr(r.text, "no trace 1 without ring sets"));
 	ASK(d, &r, con_ring_forget, .ring = 7);
-	CHECK(r.code == ERR_INVALID);
+	CHECK_IS(r.code, ==, ERR_INVALID);
 	ASK(d, &r, con_trace_close, .trace = 7);
-	CHECK(r.code == ERR_INVALID);
+	CHECK_IS(r.code, ==, ERR_INVALID);
 }
 
 int main(void)
@@ -68,16 +68,16 @@ int main(void)
 	record(&rings, &d);
 	refused(&d);
 	MUST(&d, con_ring_close, .ring = 1);
-	CHECK(get_stats(&d, 1).recorded == EVENTS);
+	CHECK_IS(get_stats(&d, 1).recorded, ==, EVENTS);
 	MUST(&d, con_ring_forget, .ring = 1);
-	CHECK(get_stats(&d, 1).streams == 0);
+	CHECK_IS(get_stats(&d, 1).streams, ==, 0);
 	ASK(&d, &r, con_ring_forget, .ring = 1);
-	CHECK(r.code == ERR_INVALID);
-	CHECK(open_files(d.pid) > before);
+	CHECK_IS(r.code, ==, ERR_INVALID);
+	CHECK_IS(open_files(d.pid), >, before);
 	MUST(&d, con_trace_close, .trace = 1);
-	CHECK(open_files(d.pid) == before);
+	CHECK_IS(open_files(d.pid), ==, before);
 	ASK(&d, &r, con_metadata_append, .trace = 1, .text = text_blob("/* late */"));
-	CHECK(r.code == ERR_INVALID);
+	CHECK_IS(r.code, ==, ERR_INVALID);
 
 	trace = openat(dir, "short", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	walked = walk_trace(trace, "chan", rings.nr);

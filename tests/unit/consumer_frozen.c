@@ -16,7 +16,7 @@ static void mount_disk(void)
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		SKIP("a mount namespace needs root");
-	CHECK(mkdir("disk", 0755) == 0);
+	CHECK_IS(mkdir("disk", 0755), ==, 0);
 	if (system("truncate -s 16M image && mkfs.ext4 -q image >/dev/null 2>&1 &&"
 		   " mount -o loop image disk 2>/dev/null") != 0)
 		SKIP("can't mount an image");
@@ -29,7 +29,7 @@ static void check_while_frozen(struct daemon *d, struct producer *p, struct prod
 
 	for (int i = 0; i < 100; i++) {
 		sums = get_stats(d, 1);
-		CHECK(sums.recorded + lost_in_rings(&sums) == p->payload.seq);
+		CHECK_IS(sums.recorded + lost_in_rings(&sums), ==, p->payload.seq);
 		produce(p); /* counted, also while the worker hangs */
 		enable_rings(d, 1, 1, true);
 	}
@@ -70,18 +70,19 @@ int main(void)
 	for (int i = 0; i < 1000; i++)
 		produce(&p);
 	MUST(&d, con_output_flush, .output = 1);
-	CHECK(ioctl(dir, FIFREEZE, 0) == 0);
+	CHECK_IS(ioctl(dir, FIFREEZE, 0), ==, 0);
 	for (int i = 0; i < 100000; i++)
 		produce(&p);
 	sleep_ms(50);
 	check_while_frozen(&d, &p, &other);
-	CHECK(ioctl(dir, FITHAW, 0) == 0);
+	CHECK_IS(ioctl(dir, FITHAW, 0), ==, 0);
 	MUST(&d, con_output_flush, .output = 1);
 	sums = get_stats(&d, 1);
 	CHECK(sums.lost_full && sums.recorded == sums.written);
-	CHECK(sums.recorded + lost_in_rings(&sums) == p.payload.seq);
+	CHECK_IS(sums.recorded + lost_in_rings(&sums), ==, p.payload.seq);
 	MUST(&d, con_output_close, .output = 1);
-	CHECK(walk_trace(openat(dir, "t", O_RDONLY), "chan", rings.nr).records == sums.written);
+	CHECK_IS(walk_trace(openat(dir, "t", O_RDONLY), "chan", rings.nr).records, ==,
+		 sums.written);
 	daemon_end(&d);
 	close(dir);
 	return 0;

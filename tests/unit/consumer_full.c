@@ -14,7 +14,7 @@ static void mount_small(const char *where)
 	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
 	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		SKIP("a mount namespace needs root");
-	CHECK(mkdir(where, 0755) == 0);
+	CHECK_IS(mkdir(where, 0755), ==, 0);
 	if (mount("small", where, "tmpfs", 0, "size=1m") < 0)
 		SKIP("can't mount a tmpfs");
 }
@@ -60,14 +60,15 @@ static void check_full(struct daemon *d, struct producer *p, struct producer *ot
 	check_other_session(d, other);
 	/* readable, whole packets only, while it is full */
 	sums = get_stats(d, 1);
-	CHECK(walk_trace(open("small/t", O_RDONLY), "chan", nr_cpus()).records == sums.written);
+	CHECK_IS(walk_trace(open("small/t", O_RDONLY), "chan", nr_cpus()).records, ==,
+		 sums.written);
 	long lines = babeltrace("small/t", COMPLAINT_NONE);
 	CHECK(lines < 0 || (uint64_t)lines == sums.written);
 	/* the rings fill up; rejected records are counted */
 	produce_many(p, 100000);
 	sums = get_stats(d, 1);
 	CHECK(sums.lost_full && sums.recorded + lost_in_rings(&sums) == p->payload.seq);
-	CHECK(sums.used > sums.size / 4);
+	CHECK_IS(sums.used, >, sums.size / 4);
 	ASK(d, &r, con_output_flush, .output = 1);
 	CHECK(r.code == ERR_OUTPUT && r.text[0]);
 	CHECK(d->errors == 1 && d->recoveries == 0); /* reported once */
@@ -78,9 +79,9 @@ static void check_resume(struct daemon *d, struct producer *p)
 	uint64_t begin = mono_ns();
 	struct sums sums;
 
-	CHECK(unlink("small/ballast") == 0);
+	CHECK_IS(unlink("small/ballast"), ==, 0);
 	while (!d->recoveries) {
-		CHECK(mono_ns() - begin < 10000000000u);
+		CHECK_IS(mono_ns() - begin, <, 10000000000u);
 		daemon_listen(d, 10);
 	}
 	printf("writing again %.0f ms after there was room\n", (double)(mono_ns() - begin) / 1e6);
@@ -88,7 +89,7 @@ static void check_resume(struct daemon *d, struct producer *p)
 	MUST(d, con_output_flush, .output = 1);
 	sums = get_stats(d, 1);
 	CHECK(sums.recorded == sums.written && !sums.lost_output);
-	CHECK(sums.recorded + lost_in_rings(&sums) == p->payload.seq);
+	CHECK_IS(sums.recorded + lost_in_rings(&sums), ==, p->payload.seq);
 }
 
 /* Descriptions have room of their own; where even that is used up they wait,
@@ -106,11 +107,11 @@ static void check_metadata(struct daemon *d)
 	serial = d->serial;
 	daemon_listen(d, 200);
 	CHECK(d->errors == 2 && d->last_error == ENOSPC);
-	CHECK(unlink("small/ballast") == 0);
+	CHECK_IS(unlink("small/ballast"), ==, 0);
 	daemon_await(d, serial, &r, NULL, NULL);
-	CHECK(r.code == 0);
+	CHECK_IS(r.code, ==, 0);
 	daemon_listen(d, 100);
-	CHECK(d->recoveries == 2);
+	CHECK_IS(d->recoveries, ==, 2);
 }
 
 /* Events that can't be written when a session is closed are counted as lost to its output. */
@@ -127,13 +128,14 @@ static void check_close(struct daemon *d, struct producer *p)
 		daemon_listen(d, 20);
 	}
 	ASK(d, &r, con_ring_close, .ring = 1);
-	CHECK(r.code == 0);
+	CHECK_IS(r.code, ==, 0);
 	after = get_stats(d, 1);
 	CHECK(after.lost_output > 0 && after.written + after.lost_output == after.recorded);
 	CHECK(after.recorded >= before.recorded && after.used == 0);
-	CHECK(after.recorded + lost_in_rings(&after) == p->payload.seq);
+	CHECK_IS(after.recorded + lost_in_rings(&after), ==, p->payload.seq);
 	ASK(d, &r, con_output_close, .output = 1);
-	CHECK(walk_trace(open("small/t", O_RDONLY), "chan", nr_cpus()).records == after.written);
+	CHECK_IS(walk_trace(open("small/t", O_RDONLY), "chan", nr_cpus()).records, ==,
+		 after.written);
 }
 
 int main(void)
@@ -149,7 +151,7 @@ int main(void)
 	open_output(&d, 1, open("small", O_RDONLY | O_DIRECTORY), 10000);
 	open_trace(&d, 1, 1, "t");
 	fill("small/ballast");
-	CHECK(truncate("small/ballast", 700 << 10) == 0);
+	CHECK_IS(truncate("small/ballast", 700 << 10), ==, 0);
 	rings = open_rings(&d, 1, 1, 4, 16384);
 	enable_rings(&d, 1, 1, true);
 	producer_init(&p, &rings, 0);

@@ -22,13 +22,13 @@ static void note_held(struct decoder *dec, void *data)
 	struct found *found = data;
 	struct msg_held msg;
 
-	CHECK(msg_held_decode(dec, &msg) == 0);
+	CHECK_IS(msg_held_decode(dec, &msg), ==, 0);
 	found->nr++;
 	CHECK(strcmp(msg.name, "output-1") == 0 || strcmp(msg.name, "ring-1") == 0);
 	if (msg.name[0] == 'o') {
 		found->dir = inode(msg.first);
 		CHECK(inode(msg.second));
-		CHECK(msg.third < 0);
+		CHECK_IS(msg.third, <, 0);
 	} else {
 		found->data = inode(msg.first);
 		found->ctl = inode(msg.second);
@@ -48,7 +48,7 @@ static struct found ask_held(struct daemon *d)
 
 	SEND(d, con_held);
 	daemon_await(d, d->serial, &r, note_held, &found);
-	CHECK(r.code == 0);
+	CHECK_IS(r.code, ==, 0);
 	return found;
 }
 
@@ -58,7 +58,7 @@ static void hands_over(int dir)
 	struct found found = ask_held(&d);
 	struct rings rings;
 
-	CHECK(found.nr == 0);
+	CHECK_IS(found.nr, ==, 0);
 	open_output(&d, 1, fcntl(dir, F_DUPFD_CLOEXEC, 3), 0);
 	open_trace(&d, 1, 1, "held");
 	rings = open_rings(&d, 1, 1, 4, 65536);
@@ -66,9 +66,9 @@ static void hands_over(int dir)
 	CHECK(found.nr == 2 && found.dir == inode(dir));
 	CHECK(found.data == inode(rings.data_fd) && found.ctl == inode(rings.ctl_fd));
 	MUST(&d, con_ring_close, .ring = 1);
-	CHECK(ask_held(&d).nr == 1);
+	CHECK_IS(ask_held(&d).nr, ==, 1);
 	MUST(&d, con_output_close, .output = 1);
-	CHECK(ask_held(&d).nr == 0);
+	CHECK_IS(ask_held(&d).nr, ==, 0);
 	daemon_end(&d);
 }
 
@@ -92,9 +92,9 @@ static void finds_by_path(int dir)
 	CHECK(dirid_of(dir, &id) == 0 && id.ino);
 	ask_path(&d, &r, &id, 1, geteuid());
 	CHECK(r.code == 0 && rep_con_output_open_decode(&r.dec, &rep) == 0);
-	CHECK(inode(rep.dir) == inode(dir));
+	CHECK_IS(inode(rep.dir), ==, inode(dir));
 	open_trace(&d, 1, 1, "found");
-	CHECK(faccessat(dir, "found/metadata", F_OK, 0) == 0);
+	CHECK_IS(faccessat(dir, "found/metadata", F_OK, 0), ==, 0);
 
 	other = id;
 	other.ino++;
@@ -107,7 +107,7 @@ static void finds_by_path(int dir)
 		CHECK(r.code == ERR_OUTPUT && strstr(r.text, "another directory"));
 	}
 	if (geteuid() == 0) {
-		CHECK(fchmod(dir, 0700) == 0);
+		CHECK_IS(fchmod(dir, 0700), ==, 0);
 		ask_path(&d, &r, &id, 4, 65534);
 		CHECK(r.code == ERR_OUTPUT && strstr(r.text, "Permission denied"));
 	}
@@ -122,9 +122,9 @@ int main(void)
 
 	need_rseq();
 	enter_test_dir();
-	CHECK(mkdir("out", 0755) == 0);
+	CHECK_IS(mkdir("out", 0755), ==, 0);
 	dir = open("out", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(dir >= 0);
+	CHECK_IS(dir, >=, 0);
 	hands_over(dir);
 	finds_by_path(dir);
 	close(dir);

@@ -49,10 +49,10 @@ static void scribble(const struct rings *rings)
 	struct stat st;
 	uint64_t state = 88172645463325252u, *words;
 
-	CHECK(fstat(rings->data_fd, &st) == 0);
+	CHECK_IS(fstat(rings->data_fd, &st), ==, 0);
 	words = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, rings->data_fd,
 		     0);
-	CHECK(words != MAP_FAILED);
+	CHECK_IS(words, !=, MAP_FAILED);
 	for (;;) {
 		uint64_t r = next_random(&state);
 		size_t block = (size_t)st.st_size / rings->nr / 8;
@@ -74,9 +74,10 @@ static void check_seals(const struct rings *rings)
 
 	CHECK(ftruncate(rings->data_fd, 0) < 0 && ftruncate(rings->data_fd, 1 << 30) < 0);
 	CHECK(ftruncate(rings->ctl_fd, 0) < 0 && ftruncate(rings->doorbell_fd, 0) < 0);
-	CHECK(fcntl(rings->data_fd, F_ADD_SEALS, F_SEAL_WRITE) < 0);
-	CHECK(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, rings->ctl_fd, 0) == MAP_FAILED);
-	CHECK(write(rings->ctl_fd, "x", 1) < 0);
+	CHECK_IS(fcntl(rings->data_fd, F_ADD_SEALS, F_SEAL_WRITE), <, 0);
+	CHECK_IS(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, rings->ctl_fd, 0), ==,
+		 MAP_FAILED);
+	CHECK_IS(write(rings->ctl_fd, "x", 1), <, 0);
 	if (geteuid() != 0)
 		return;
 	pid_t pid = fork();
@@ -106,7 +107,7 @@ static void check_framing(int out)
 		while (at < len) {
 			struct test_packet p;
 
-			CHECK(len - at >= sizeof(p));
+			CHECK_IS(len - at, >=, sizeof(p));
 			memcpy(&p, data + at, sizeof(p));
 			CHECK(p.magic == 0xc1fc1fc1 && p.size == p.content);
 			CHECK(p.size / 8 >= sizeof(p) && p.size / 8 <= len - at);
@@ -136,7 +137,7 @@ static void check_neighbour(struct daemon *d, struct producer *honest)
 		CHECK(sums.used <= sums.size && sums.lost_full < 1ull << 40);
 	}
 	sums = get_stats(d, 2);
-	CHECK(sums.recorded + lost_in_rings(&sums) == honest->payload.seq);
+	CHECK_IS(sums.recorded + lost_in_rings(&sums), ==, honest->payload.seq);
 	CHECK(sums.recorded == sums.written && !sums.lost_invalid && !lost_in_rings(&sums));
 	printf("the neighbour's slowest 1000 records and flush: %.2f ms\n", (double)worst / 1e6);
 }
@@ -179,11 +180,11 @@ int main(void)
 	       (unsigned long long)sums.packets);
 	CHECK(mono_ns() - begin < 2000000000u && sums.lost_invalid);
 	kill(pid, SIGKILL);
-	CHECK(waitpid(pid, NULL, 0) == pid);
+	CHECK_IS(waitpid(pid, NULL, 0), ==, pid);
 	check_framing(out1);
 	MUST(&d, con_output_close, .output = 2);
-	CHECK(walk_trace(openat(out2, "t", O_RDONLY), "chan", rings.nr).records ==
-	      honest.payload.seq);
+	CHECK_IS(walk_trace(openat(out2, "t", O_RDONLY), "chan", rings.nr).records, ==,
+		 honest.payload.seq);
 	daemon_end(&d);
 	return 0;
 }

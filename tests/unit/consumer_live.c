@@ -76,14 +76,14 @@ int main(void)
 		append_event(&d, 1 + reads * 2);
 		append_event(&d, 2 + reads * 2);
 		lines = babeltrace("out", COMPLAINT_LOSSES | COMPLAINT_GROWING);
-		CHECK(lines >= before);
+		CHECK_IS(lines, >=, before);
 		before = lines;
 	}
 	/* the end of the consumer is not the end of the trace */
 	kill_consumer(&d);
 	for (int i = 0; i < 2; i++) {
 		kill(pids[i], SIGKILL);
-		CHECK(waitpid(pids[i], NULL, 0) == pids[i]);
+		CHECK_IS(waitpid(pids[i], NULL, 0), ==, pids[i]);
 	}
 	lines = babeltrace("out", COMPLAINT_LOSSES | COMPLAINT_GROWING);
 	CHECK(lines >= before && lines > 0);

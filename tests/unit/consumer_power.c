@@ -43,7 +43,7 @@ static void record_all(void)
 			break;
 		CHECK(durable_make("out", &done, &err) == 0 && done.files >= 3);
 		power_mark(power_events("out"));
-		CHECK(power_events("out") == p.payload.seq);
+		CHECK_IS(power_events("out"), ==, p.payload.seq);
 	}
 	MUST(&d, con_output_close, .output = 1);
 	daemon_end(&d);

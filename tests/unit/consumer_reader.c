@@ -48,7 +48,7 @@ static void publish(uint64_t records, uint64_t bytes, uint64_t ticks)
 
 static void look(void)
 {
-	CHECK(reader_snapshot(&reader, false) == READER_OK);
+	CHECK_IS(reader_snapshot(&reader, false), ==, READER_OK);
 	CHECK(reader.pos >= reader.released && reader_pending(&reader) <= SIZE);
 }
 
@@ -81,7 +81,7 @@ static void check_wrap(void)
 	look();
 	CHECK(reader.pos == LTT_POS_MASK + 101 && !reader.invalid_words);
 	reader_release(&reader);
-	CHECK(cons.consumed == 100);
+	CHECK_IS(cons.consumed, ==, 100);
 }
 
 static void check_position_lies(void)
@@ -131,8 +131,8 @@ static void check_count_bounds(void)
 		publish(10, 4000, 1);
 		prod.count[!!(prod.pub & LTT_PUB_PARITY)] = cases[i].count;
 		look();
-		CHECK(reader.count == cases[i].believed);
-		CHECK(reader.invalid_words == (cases[i].count != cases[i].believed));
+		CHECK_IS(reader.count, ==, cases[i].believed);
+		CHECK_IS(reader.invalid_words, ==, (cases[i].count != cases[i].believed));
 	}
 }
 

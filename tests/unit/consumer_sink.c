@@ -24,8 +24,8 @@ static void check_stream_states(void)
 
 	for (unsigned int s = 0; s < STREAM_STATES; s++)
 		for (unsigned int e = 0; e < STREAM_EVENTS; e++)
-			CHECK(stream_next((enum stream_state)s, (enum stream_event)e) ==
-			      want[s][e]);
+			CHECK_IS(stream_next((enum stream_state)s, (enum stream_event)e), ==,
+				 want[s][e]);
 }
 
 static void check_spool_states(void)
@@ -44,7 +44,8 @@ static void check_spool_states(void)
 
 	for (unsigned int w = 0; w < SPOOL_STATES; w++)
 		for (unsigned int e = 0; e < SPOOL_EVENTS; e++)
-			CHECK(spool_next((enum spool_state)w, (enum spool_event)e) == want[w][e]);
+			CHECK_IS(spool_next((enum spool_state)w, (enum spool_event)e), ==,
+				 want[w][e]);
 }
 
 /* --- a scripted sink --------------------------------------------------- */
@@ -112,7 +113,7 @@ static int double_await_outcomes(struct sink *s)
 static void double_close(struct sink_stream *o, enum sink_end how)
 {
 	(void)o;
-	CHECK(how == SINK_ENDED);
+	CHECK_IS(how, ==, SINK_ENDED);
 }
 
 static struct ltt_ring_prod prod;
@@ -193,7 +194,7 @@ static void check_opening(void)
 	publish(3);
 	CHECK(stream_cut(&stream, STREAM_TAKE) == 1 && nr_written == 2);
 	CHECK(written[0].packet_size == sizeof(written[0]) * 8 && !written[0].events_discarded);
-	CHECK(written[1].packet_size == (sizeof(written[0]) + 16) * 8);
+	CHECK_IS(written[1].packet_size, ==, (sizeof(written[0]) + 16) * 8);
 	CHECK(written[1].events_discarded == 3 && written[1].packet_seq_num == 1);
 }
 
@@ -205,7 +206,7 @@ static void check_in_flight(void)
 	publish(0);
 	CHECK(stream_cut(&stream, STREAM_TAKE) == 1 && nr_written == 1);
 	CHECK(cons.consumed == 0 && stream.state == STREAM_SENT && stats_now().written == 0);
-	CHECK(sink_await_outcomes(&sink) == 0);
+	CHECK_IS(sink_await_outcomes(&sink), ==, 0);
 	CHECK(cons.consumed == 16 && stream.state == STREAM_READY && stats_now().written == 1);
 	CHECK(stream_write_again(&stream) == 0 && nr_written == 1);
 }
@@ -216,8 +217,8 @@ static void fail_and_cut(bool keeps)
 	start((struct sink_ops){ .keeps_packet = keeps });
 	fate = -ENOSPC;
 	publish(0);
-	CHECK(stream_cut(&stream, STREAM_TAKE) == -ENOSPC);
-	CHECK(cons.consumed == 0);
+	CHECK_IS(stream_cut(&stream, STREAM_TAKE), ==, -ENOSPC);
+	CHECK_IS(cons.consumed, ==, 0);
 	publish(0);
 	fate = SINK_STORED;
 	CHECK(stream_cut(&stream, STREAM_TAKE) == 1 && nr_written == 2);
@@ -237,12 +238,12 @@ static void check_another_way(void)
 	start((struct sink_ops){ .keeps_packet = true, .await_outcomes = double_await_outcomes });
 	fate = SINK_SENDING;
 	publish(0);
-	CHECK(stream_cut(&stream, STREAM_TAKE) == 1);
+	CHECK_IS(stream_cut(&stream, STREAM_TAKE), ==, 1);
 	refuses_once = true;
 	CHECK(sink_await_outcomes(&sink) == 0 && stream.state == STREAM_SENT && cons.consumed == 0);
 	fate = SINK_STORED;
 	CHECK(stream_write_again(&stream) == 1 && nr_written == 2 && cons.consumed == 16);
-	CHECK(memcmp(&written[0], &written[1], sizeof(written[0])) == 0);
+	CHECK_IS(memcmp(&written[0], &written[1], sizeof(written[0])), ==, 0);
 }
 
 static void send_and_break(void)
@@ -277,12 +278,12 @@ static void check_forgotten(void)
 	knowledge = SINK_HAS;
 	for (int i = 0; i < 3; i++) {
 		publish(0);
-		CHECK(stream_cut(&stream, STREAM_TAKE) == 1);
+		CHECK_IS(stream_cut(&stream, STREAM_TAKE), ==, 1);
 	}
 	is_attached = false;
 	last = written[0];
 	publish(0);
-	CHECK(stream_cut(&stream, STREAM_TAKE) == 1);
+	CHECK_IS(stream_cut(&stream, STREAM_TAKE), ==, 1);
 	CHECK(written[3].lost_output == 2 && written[3].events_discarded == 2);
 	CHECK(stats_now().lost_output == 2 && stats_now().written == 2);
 }
@@ -330,11 +331,11 @@ static void check_given_up(void)
 	start((struct sink_ops){ 0 });
 	fate = -ENOSPC;
 	publish(0);
-	CHECK(stream_cut(&stream, STREAM_LAST) == -ENOSPC);
+	CHECK_IS(stream_cut(&stream, STREAM_LAST), ==, -ENOSPC);
 	fate = SINK_STORED;
 	stream_fini(&stream);
 	CHECK(nr_written == 3 && written[2].lost_output == 1);
-	CHECK(written[2].packet_size == sizeof(written[0]) * 8);
+	CHECK_IS(written[2].packet_size, ==, sizeof(written[0]) * 8);
 	CHECK(stats_now().lost_output == 1 && stats_now().written == 0 && cons.consumed == 16);
 }
 

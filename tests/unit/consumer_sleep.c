@@ -51,8 +51,9 @@ static uint64_t cpu_ticks(pid_t pid)
 	f = fopen(path, "r");
 	CHECK(f && fgets(text, sizeof(text), f));
 	fclose(f);
-	CHECK(sscanf(strrchr(text, ')'), ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-		     &user, &sys) == 2);
+	CHECK_IS(sscanf(strrchr(text, ')'), ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+			&user, &sys),
+		 ==, 2);
 	return user + sys;
 }
 
@@ -77,7 +78,7 @@ static void check_first_record(struct producer *p, int dir)
 
 	produce(p);
 	while (!bytes_of(dir)) {
-		CHECK(mono_ns() - begin < 5000000000u);
+		CHECK_IS(mono_ns() - begin, <, 5000000000u);
 		sleep_ms(1);
 	}
 	printf("first record on disk after %.1f ms\n", (double)(mono_ns() - begin) / 1e6);
@@ -117,11 +118,11 @@ static void check_no_lost_wakeup(struct daemon *d, struct producer *p, int dir)
 		produce(p);
 		begin = mono_ns();
 		while (bytes_of(dir) == before) {
-			CHECK(mono_ns() - begin < 5000000000u);
+			CHECK_IS(mono_ns() - begin, <, 5000000000u);
 			sleep_ms(1);
 		}
 	}
-	CHECK(get_stats(d, 1).recorded == p->payload.seq);
+	CHECK_IS(get_stats(d, 1).recorded, ==, p->payload.seq);
 }
 
 static pid_t start_spammer(const struct daemon *d, const struct rings *rings)
@@ -169,7 +170,7 @@ static void check_spam(struct daemon *d, const struct rings *rings)
 	      (double)ticks < (double)sysconf(_SC_CLK_TCK) / 4 * seconds);
 	printf("slowest of 20 flushes meanwhile: %.2f ms\n", worst_answer_ms(d));
 	kill(spammer, SIGKILL);
-	CHECK(waitpid(spammer, NULL, 0) == spammer);
+	CHECK_IS(waitpid(spammer, NULL, 0), ==, spammer);
 }
 
 int main(void)
@@ -199,7 +200,8 @@ int main(void)
 	begin = mono_ns();
 	MUST(&d, con_output_close, .output = 1);
 	printf("close: %.2f ms\n", (double)(mono_ns() - begin) / 1e6);
-	CHECK(walk_trace(openat(dir, "t", O_RDONLY), "chan", rings.nr).records == p.payload.seq);
+	CHECK_IS(walk_trace(openat(dir, "t", O_RDONLY), "chan", rings.nr).records, ==,
+		 p.payload.seq);
 	daemon_end(&d);
 	return 0;
 }

@@ -17,7 +17,7 @@ static void await_written(struct daemon *d, const struct producer *p)
 	uint64_t end = mono_ns() + 20000000000u;
 
 	while (get_stats(d, 1).written != p->payload.seq) {
-		CHECK(mono_ns() < end);
+		CHECK_IS(mono_ns(), <, end);
 		sleep_ms(1);
 	}
 }
@@ -27,7 +27,7 @@ static void await_synced(void)
 	uint64_t end = mono_ns() + 20000000000u;
 
 	while (!power_is_all_synced()) {
-		CHECK(mono_ns() < end);
+		CHECK_IS(mono_ns(), <, end);
 		sleep_ms(5);
 	}
 }
@@ -50,7 +50,7 @@ static void open_all(struct daemon *d, enum sync_mode sync, struct producer *ret
 	open_trace(d, 1, 1, "t");
 	ASK(d, &r, con_ring_open, .trace = 1, .ring = 1, .channel = "chan", .nr_rings = rings.nr,
 	    .num_subbuf = 4, .subbuf_size = 8192, .clock = TEST_RING_CLOCK, .tracefile_size = 8192);
-	CHECK(r.code == 0);
+	CHECK_IS(r.code, ==, 0);
 	rings_from(&r, &rings);
 	enable_rings(d, 1, 1, true);
 	producer_init(ret, &rings, 0);
@@ -86,14 +86,14 @@ static void check(const char *name, enum sync_mode sync)
 	struct power_sum sum;
 
 	close(fresh_dir(name));
-	CHECK(chdir(name) == 0);
+	CHECK_IS(chdir(name), ==, 0);
 	power_begin();
 	record_all(sync);
 	sum = power_check(IMAGES);
 	printf("%s: %llu calls, %llu disks, %llu events\n", name, (unsigned long long)sum.calls,
 	       (unsigned long long)sum.disks, (unsigned long long)sum.most);
 	CHECK(sum.most == 1000 && sum.synced == sum.most);
-	CHECK(chdir("..") == 0);
+	CHECK_IS(chdir(".."), ==, 0);
 }
 
 int main(void)

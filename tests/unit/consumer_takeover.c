@@ -25,7 +25,7 @@ static void on_send(struct control *c, const struct encoder *enc)
 
 	CHECK(c == &control && encoder_finish(enc) == 0);
 	decoder_init(&dec, enc->buf, enc->len, NULL, 0);
-	CHECK(decode_header(&dec, &header) == 0);
+	CHECK_IS(decode_header(&dec, &header), ==, 0);
 	if (header.flags & MSG_ITEM) {
 		items++;
 		return;
@@ -49,11 +49,11 @@ static void ask(struct encoder *enc)
 	struct msg_header header;
 	struct decoder dec;
 
-	CHECK(encoder_finish(enc) == 0);
+	CHECK_IS(encoder_finish(enc), ==, 0);
 	for (unsigned int i = 0; i < enc->nr_fds; i++)
 		fds[i] = fcntl(enc->fds[i], F_DUPFD_CLOEXEC, 3);
 	decoder_init(&dec, enc->buf, enc->len, fds, enc->nr_fds);
-	CHECK(decode_header(&dec, &header) == 0);
+	CHECK_IS(decode_header(&dec, &header), ==, 0);
 	control_message(&control, &header, &dec);
 }
 
@@ -71,16 +71,16 @@ static void ask(struct encoder *enc)
 	} while (0)
 
 /* Send a request and receive the answer; it must be the only one. Return: its code. */
-#define CALL(name, ...)                             \
-	({                                          \
-		unsigned int before_ = replies;     \
-                                                    \
-		SEND(name, __VA_ARGS__);            \
-		while (replies == before_)          \
-			CHECK(loop_run(loop) == 0); \
-		CHECK(replies == before_ + 1);      \
-		CHECK(last_serial == serial);       \
-		last_code;                          \
+#define CALL(name, ...)                                  \
+	({                                               \
+		unsigned int before_ = replies;          \
+                                                         \
+		SEND(name, __VA_ARGS__);                 \
+		while (replies == before_)               \
+			CHECK_IS(loop_run(loop), ==, 0); \
+		CHECK_IS(replies, ==, before_ + 1);      \
+		CHECK_IS(last_serial, ==, serial);       \
+		last_code;                               \
 	})
 
 /* As main.c does when the next session daemon connects. */
@@ -94,15 +94,16 @@ static void open_trace(uint64_t id)
 {
 	static const uint8_t uuid[16] = { 1 };
 
-	CHECK(CALL(con_output_open, .output = id, .dir = -1, .doorbell = -1) == 0);
-	CHECK(CALL(con_trace_open, .output = id, .trace = id, .path = "t", .uuid = { uuid, 16 }) ==
-	      0);
+	CHECK_IS(CALL(con_output_open, .output = id, .dir = -1, .doorbell = -1), ==, 0);
+	CHECK_IS(CALL(con_trace_open, .output = id, .trace = id, .path = "t", .uuid = { uuid, 16 }),
+		 ==, 0);
 }
 
 static void open_ring(uint64_t id)
 {
-	CHECK(CALL(con_ring_open, .trace = id, .ring = id, .channel = "c", .nr_rings = 1,
-		   .num_subbuf = 2, .subbuf_size = 4096, .clock = 1) == 0);
+	CHECK_IS(CALL(con_ring_open, .trace = id, .ring = id, .channel = "c", .nr_rings = 1,
+		      .num_subbuf = 2, .subbuf_size = 4096, .clock = 1),
+		 ==, 0);
 }
 
 static void adopt_ring(uint64_t id, int data, int ctl_rw)
@@ -119,9 +120,9 @@ static void answers_of_the_dead(void)
 	for (int i = 0; i < 3; i++)
 		SEND(con_output_flush, .output = 1);
 	next_daemon();
-	CHECK(CALL(con_output_open, .output = 1, .dir = -1, .doorbell = -1) == 0);
-	CHECK(CALL(con_output_flush, .output = 1) == 0);
-	CHECK(CALL(con_output_close, .output = 1) == 0);
+	CHECK_IS(CALL(con_output_open, .output = 1, .dir = -1, .doorbell = -1), ==, 0);
+	CHECK_IS(CALL(con_output_flush, .output = 1), ==, 0);
+	CHECK_IS(CALL(con_output_close, .output = 1), ==, 0);
 }
 
 /* Killed while the consumer takes buffers over: its successor has them. */
@@ -133,22 +134,22 @@ static void taken_over_twice(void)
 	open_ring(2);
 	data = last_fds[0];
 	ctl_rw = last_fds[3];
-	CHECK(CALL(con_output_close, .output = 2) == 0);
+	CHECK_IS(CALL(con_output_close, .output = 2), ==, 0);
 
 	open_trace(3);
 	adopt_ring(3, data, ctl_rw);
 	next_daemon();
-	CHECK(CALL(con_output_open, .output = 3, .dir = -1, .doorbell = -1) == 0);
+	CHECK_IS(CALL(con_output_open, .output = 3, .dir = -1, .doorbell = -1), ==, 0);
 	adopt_ring(3, data, ctl_rw);
 	while (last_serial != serial)
-		CHECK(loop_run(loop) == 0);
-	CHECK(last_code == 0);
+		CHECK_IS(loop_run(loop), ==, 0);
+	CHECK_IS(last_code, ==, 0);
 	items = 0;
 	CHECK(CALL(con_stats, .output = 3) == 0 && items == 1);
 	/* once is enough */
 	adopt_ring(3, data, ctl_rw);
 	CHECK(last_serial == serial && last_code != 0);
-	CHECK(CALL(con_output_close, .output = 3) == 0);
+	CHECK_IS(CALL(con_output_close, .output = 3), ==, 0);
 	for (int i = 0; i < 4; i++)
 		close(last_fds[i]);
 }
@@ -160,12 +161,12 @@ static void closed_twice(void)
 	open_ring(4);
 	SEND(con_ring_close, .ring = 4);
 	next_daemon();
-	CHECK(CALL(con_output_open, .output = 4, .dir = -1, .doorbell = -1) == 0);
+	CHECK_IS(CALL(con_output_open, .output = 4, .dir = -1, .doorbell = -1), ==, 0);
 	adopt_ring(4, last_fds[0], last_fds[3]);
 	CHECK(last_serial == serial && last_code == 0);
 	items = 0;
 	CHECK(CALL(con_ring_close, .ring = 4) == 0 && items == 1);
-	CHECK(CALL(con_output_close, .output = 4) == 0);
+	CHECK_IS(CALL(con_output_close, .output = 4), ==, 0);
 }
 
 /* Closed while it is taken over, which fails: an error, not a crash. */
@@ -179,9 +180,9 @@ static void closed_unadopted(void)
 	asked = serial;
 	SEND(con_ring_close, .ring = 5);
 	while (last_serial != asked + 1)
-		CHECK(loop_run(loop) == 0);
-	CHECK(last_code != 0);
-	CHECK(CALL(con_output_close, .output = 5) == 0);
+		CHECK_IS(loop_run(loop), ==, 0);
+	CHECK_IS(last_code, !=, 0);
+	CHECK_IS(CALL(con_output_close, .output = 5), ==, 0);
 	close(null);
 }
 
@@ -189,8 +190,8 @@ int main(void)
 {
 	static const struct control_ops ops = { .send = on_send, .ended = on_ended };
 
-	CHECK(loop_new(&loop) == 0);
-	CHECK(control_init(&control, loop, &ops) == 0);
+	CHECK_IS(loop_new(&loop), ==, 0);
+	CHECK_IS(control_init(&control, loop, &ops), ==, 0);
 	answers_of_the_dead();
 	taken_over_twice();
 	closed_twice();

@@ -49,7 +49,7 @@ static uint64_t run_writers(const struct daemon *d, const struct rings *rings, u
 	sleep_ms(50);
 	__atomic_store_n(&score->stop, 1, __ATOMIC_RELAXED);
 	for (uint32_t i = 0; i < WRITERS; i++)
-		CHECK(waitpid(pids[i], NULL, 0) == pids[i]);
+		CHECK_IS(waitpid(pids[i], NULL, 0), ==, pids[i]);
 	for (uint32_t i = 0; i < WRITERS; i++)
 		calls += score->calls[i];
 	return calls;
@@ -80,7 +80,7 @@ static void check_round(struct daemon *d, const char *path, uint64_t output, uin
 	MUST(d, con_output_close, .output = output);
 
 	trace = openat(dir, "ust/uid/1/64-bit", O_RDONLY | O_DIRECTORY);
-	CHECK(trace >= 0);
+	CHECK_IS(trace, >=, 0);
 	walked = walk_trace(trace, "chan", rings.nr);
 	CHECK(walked.records == sums.written && walked.lost == lost_in_rings(&sums));
 	CHECK(walked.packets == sums.packets && walked.bytes == sums.bytes);
@@ -100,13 +100,13 @@ static void check_empty(struct daemon *d)
 
 	open_output(d, 90, dir, 0);
 	open_trace(d, 90, 90, "t");
-	CHECK(babeltrace("empty", COMPLAINT_NONE) <= 0);
+	CHECK_IS(babeltrace("empty", COMPLAINT_NONE), <=, 0);
 	open_rings(d, 90, 90, 2, 4096);
 	enable_rings(d, 90, 90, true);
 	MUST(d, con_output_flush, .output = 90);
-	CHECK(babeltrace("empty", COMPLAINT_NONE) <= 0);
+	CHECK_IS(babeltrace("empty", COMPLAINT_NONE), <=, 0);
 	MUST(d, con_output_close, .output = 90);
-	CHECK(babeltrace("empty", COMPLAINT_NONE) <= 0);
+	CHECK_IS(babeltrace("empty", COMPLAINT_NONE), <=, 0);
 	close(dir);
 }
 
@@ -142,7 +142,7 @@ int main(void)
 	d = daemon_start();
 	score = mmap(NULL, sizeof(*score), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
-	CHECK(score != MAP_FAILED);
+	CHECK_IS(score, !=, MAP_FAILED);
 	check_empty(&d);
 	check_uncounted(&d);
 	check_round(&d, "default", 1, 4, 512 << 10, 0);

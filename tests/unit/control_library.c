@@ -146,7 +146,7 @@ static int call_track(void)
 	o.ids = ids;
 	o.nr_ids = 3;
 	code = ltt_ctl_track(ctl, &o, &changed);
-	CHECK(changed == (code ? 99 : 2));
+	CHECK_IS(changed, ==, (code ? 99 : 2));
 	return code;
 }
 
@@ -157,8 +157,8 @@ static int call_contexts(void)
 
 	if (code == 0) {
 		CHECK(list->nr == 2 && strcmp(list->contexts[0]->name, "pid") == 0);
-		CHECK(strcmp(list->contexts[1]->type, "string") == 0);
-		CHECK(list->contexts[1]->domain == LTT_CTL_KERNEL);
+		CHECK_IS(strcmp(list->contexts[1]->type, "string"), ==, 0);
+		CHECK_IS(list->contexts[1]->domain, ==, LTT_CTL_KERNEL);
 		ltt_ctl_contexts_free(list);
 	}
 	return code;
@@ -182,7 +182,7 @@ static int call_presets(void)
 	if (code == 0) {
 		CHECK(list->nr == 2 && list->points[1]->nr_fields == 0);
 		CHECK(list->nr_presets == 1 && strcmp(list->presets[0]->name, "net") == 0);
-		CHECK(strcmp(list->presets[0]->events, "net_*") == 0);
+		CHECK_IS(strcmp(list->presets[0]->events, "net_*"), ==, 0);
 		CHECK(list->presets[0]->subbuf_size == 65536 && list->presets[0]->num_subbuf == 8);
 		ltt_ctl_points_free(list);
 	}
@@ -206,9 +206,9 @@ static int call_quotas(void)
 
 	if (code == 0) {
 		CHECK(list->nr == 1 && list->quotas[0]->uid == 1000 && list->quotas[0]->in_roots);
-		CHECK(strcmp(list->quotas[0]->name, "sessions") == 0);
+		CHECK_IS(strcmp(list->quotas[0]->name, "sessions"), ==, 0);
 		CHECK(list->quotas[0]->used == 3 && list->quotas[0]->limit == 64);
-		CHECK(list->quotas[0]->refused == 2);
+		CHECK_IS(list->quotas[0]->refused, ==, 2);
 		ltt_ctl_quotas_free(list);
 	}
 	return code;
@@ -240,7 +240,7 @@ static int call_enable_event(void)
 	o.domain = LTT_CTL_USER;
 	o.pattern = "net:*";
 	code = ltt_ctl_enable_event(ctl, &o, NULL, &points);
-	CHECK(points == (code ? 99 : 2));
+	CHECK_IS(points, ==, (code ? 99 : 2));
 	return code;
 }
 
@@ -308,10 +308,10 @@ static void memory_of_outcome(int (*call)(void), long before)
 
 	ctl_model.conflict = ctl_model.refusal = true;
 	ctl_model.stop_problem = "the disk is full";
-	CHECK(without_memory(call, false) == before);
+	CHECK_IS(without_memory(call, false), ==, before);
 	do {
 		left = nr++;
-		CHECK(call() == 0);
+		CHECK_IS(call(), ==, 0);
 		left = -1;
 		o = ltt_ctl_last_outcome(ctl);
 		CHECK(strstr(ltt_ctl_warning(ctl), "'net_rx' of process 4711"));
@@ -326,32 +326,32 @@ static void memory(void)
 	left = 0;
 	CHECK(!ltt_ctl_new());
 	left = -1;
-	CHECK(without_memory(call_connect, false) >= 5);
-	CHECK(without_memory(call_create, true) >= 5);
-	CHECK(without_memory(call_list, false) >= 5);
-	CHECK(without_memory(call_recover, false) >= 10);
+	CHECK_IS(without_memory(call_connect, false), >=, 5);
+	CHECK_IS(without_memory(call_create, true), >=, 5);
+	CHECK_IS(without_memory(call_list, false), >=, 5);
+	CHECK_IS(without_memory(call_recover, false), >=, 10);
 	ctl_model.tracks = true;
-	CHECK(without_memory(call_status, false) >= 15);
+	CHECK_IS(without_memory(call_status, false), >=, 15);
 	ctl_model.tracks = false;
-	CHECK(without_memory(call_track, false) == 1);
-	CHECK(without_memory(call_contexts, false) >= 9);
-	CHECK(without_memory(call_points, false) >= 15);
-	CHECK(without_memory(call_presets, false) >= 10);
-	CHECK(without_memory(call_stats, false) >= 12);
-	CHECK(without_memory(call_quotas, false) == 4);
-	CHECK(without_memory(call_find, false) >= 5);
-	CHECK(without_memory(call_filter, false) >= 7);
+	CHECK_IS(without_memory(call_track, false), ==, 1);
+	CHECK_IS(without_memory(call_contexts, false), >=, 9);
+	CHECK_IS(without_memory(call_points, false), >=, 15);
+	CHECK_IS(without_memory(call_presets, false), >=, 10);
+	CHECK_IS(without_memory(call_stats, false), >=, 12);
+	CHECK_IS(without_memory(call_quotas, false), ==, 4);
+	CHECK_IS(without_memory(call_find, false), >=, 5);
+	CHECK_IS(without_memory(call_filter, false), >=, 7);
 	ctl_model.announced = "app:point";
 	ctl_model.matched = true;
 	ctl_model.recording = 1;
-	CHECK(without_memory(call_programs, false) == 3);
+	CHECK_IS(without_memory(call_programs, false), ==, 3);
 	ctl_model.announced = NULL;
 	ctl_model.matched = false;
 	ctl_model.recording = 0;
 	memory_of_outcome(call_enable_event, 1);
 	memory_of_outcome(call_stop, 2);
-	CHECK(without_memory(call_destroy, false) == 2);
-	CHECK(without_memory(call_create_at, true) >= 5);
+	CHECK_IS(without_memory(call_destroy, false), ==, 2);
+	CHECK_IS(without_memory(call_create_at, true), >=, 5);
 	ctl_model.session[0] = '\0';
 }
 
@@ -375,11 +375,12 @@ static void lists(void)
 	CHECK(ltt_ctl_find(ctl, NULL, &list) == 0 && list->nr == 1);
 	check_session(list->sessions[0]);
 	ltt_ctl_sessions_free(list);
-	CHECK(ltt_ctl_find(ctl, "dem", &list) == 0 && list->nr == 0); /* an older daemon lists all */
+	CHECK(ltt_ctl_find(ctl, "dem", &list) == 0 &&
+	      list->nr == 0); /* an older daemon lists all */
 	ltt_ctl_sessions_free(list);
 
-	CHECK(ltt_ctl_list(ctl, &list) == 0);
-	CHECK(list->nr == 1);
+	CHECK_IS(ltt_ctl_list(ctl, &list), ==, 0);
+	CHECK_IS(list->nr, ==, 1);
 	check_session(list->sessions[0]);
 	ltt_ctl_sessions_free(list);
 	ltt_ctl_sessions_free(NULL);
@@ -392,9 +393,9 @@ static void statuses(void)
 
 	ctl_model.conflict = true;
 	ctl_model.tracks = true;
-	CHECK(ltt_ctl_status(ctl, "demo", &status) == 0);
+	CHECK_IS(ltt_ctl_status(ctl, "demo", &status), ==, 0);
 	check_session(status->session);
-	CHECK(status->nr_channels == 1);
+	CHECK_IS(status->nr_channels, ==, 1);
 	c = status->channels[0];
 	CHECK(strcmp(c->name, "channel0") == 0 && c->domain == LTT_CTL_USER && c->enabled);
 	CHECK(c->subbuf_size == 524288 && c->num_subbuf == 4 && c->owner == LTT_CTL_OWNER_USER);
@@ -424,9 +425,9 @@ static void rooms(void)
 	channel.name = "channel0";
 	channel.domain = LTT_CTL_USER;
 	channel.roomy = 2;
-	CHECK(ltt_ctl_enable_channel(ctl, &channel) == LTT_CTL_CHANNEL_EXISTS);
+	CHECK_IS(ltt_ctl_enable_channel(ctl, &channel), ==, LTT_CTL_CHANNEL_EXISTS);
 	channel.size = offsetof(struct ltt_ctl_channel_options, roomy);
-	CHECK(ltt_ctl_enable_channel(ctl, &channel) == LTT_CTL_CHANNEL_EXISTS);
+	CHECK_IS(ltt_ctl_enable_channel(ctl, &channel), ==, LTT_CTL_CHANNEL_EXISTS);
 	EXPECT_REQUESTS("channel demo channel0 size 0 nr 0 own 0 file 0 x 0 timer 0 over 0 roomy\n"
 			"channel demo channel0 size 0 nr 0 own 0 file 0 x 0 timer 0 over 0\n");
 	pthread_mutex_lock(&ctl_model.lock);
@@ -451,20 +452,20 @@ static void places(void)
 	o.pattern = "main";
 	o.kind = LTT_CTL_RULE_USER;
 	o.location = "web:main";
-	CHECK(ltt_ctl_enable_event(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
-	CHECK(strcmp(ltt_ctl_error(ctl), "the file of the places is missing") == 0);
+	CHECK_IS(ltt_ctl_enable_event(ctl, &o, NULL, NULL), ==, LTT_CTL_INVALID);
+	CHECK_IS(strcmp(ltt_ctl_error(ctl), "the file of the places is missing"), ==, 0);
 	o.file = "/usr/bin/web";
-	CHECK(ltt_ctl_enable_event(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
-	CHECK(strcmp(ltt_ctl_error(ctl), "the list of places is missing") == 0);
+	CHECK_IS(ltt_ctl_enable_event(ctl, &o, NULL, NULL), ==, LTT_CTL_INVALID);
+	CHECK_IS(strcmp(ltt_ctl_error(ctl), "the list of places is missing"), ==, 0);
 	o.places = "1,2,3,4;0x5";
 	o.fetch = "ax";
 	ctl_model.requests[0] = '\0';
-	CHECK(ltt_ctl_enable_event(ctl, &o, NULL, NULL) == 0);
+	CHECK_IS(ltt_ctl_enable_event(ctl, &o, NULL, NULL), ==, 0);
 	o.kind = LTT_CTL_RULE_PROBE;
-	CHECK(ltt_ctl_enable_event(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
-	CHECK(strcmp(ltt_ctl_error(ctl), "file and places belong to LTT_CTL_RULE_USER") == 0);
+	CHECK_IS(ltt_ctl_enable_event(ctl, &o, NULL, NULL), ==, LTT_CTL_INVALID);
+	CHECK_IS(strcmp(ltt_ctl_error(ctl), "file and places belong to LTT_CTL_RULE_USER"), ==, 0);
 	EXPECT_REQUESTS("event demo  'main' not '' level 0 0\n"
-	      " kind 3 at web:main fetch 'ax' in '/usr/bin/web' 1,2,3,4;0x5\n");
+			" kind 3 at web:main fetch 'ax' in '/usr/bin/web' 1,2,3,4;0x5\n");
 }
 
 static void check_outcome(uint32_t late, const char *problem)
@@ -474,10 +475,10 @@ static void check_outcome(uint32_t late, const char *problem)
 	CHECK(o->late == late && strcmp(o->problem, problem) == 0 && !o->incomplete);
 	CHECK(o->nr_refusals == 2 && o->nr_conflicts == 1);
 	CHECK(strcmp(o->conflicts[0]->event, "net_rx") == 0 && o->conflicts[0]->pid == 4711);
-	CHECK(strcmp(o->conflicts[0]->recorded, "len %d") == 0);
+	CHECK_IS(strcmp(o->conflicts[0]->recorded, "len %d"), ==, 0);
 	CHECK(strcmp(o->refusals[0]->event, "web:*") == 0 && o->refusals[0]->counted);
-	CHECK(strcmp(o->refusals[0]->why, "libltt is too old") == 0);
-	CHECK(o->refusals[0]->domain == LTT_CTL_USER);
+	CHECK_IS(strcmp(o->refusals[0]->why, "libltt is too old"), ==, 0);
+	CHECK_IS(o->refusals[0]->domain, ==, LTT_CTL_USER);
 	CHECK(o->refusals[1]->domain == LTT_CTL_KERNEL && !o->refusals[1]->counted);
 	CHECK(strstr(ltt_ctl_warning(ctl), "event 'web:*' is not counted: libltt is too old"));
 	CHECK(strstr(ltt_ctl_warning(ctl), "event 'sched_switch' is not recorded: it has no"));
@@ -490,15 +491,15 @@ static void outcomes(void)
 
 	CHECK(!o->late && !*o->problem && !o->nr_refusals && !o->nr_conflicts && !o->incomplete);
 	ctl_model.conflict = ctl_model.refusal = true;
-	CHECK(call_enable_event() == 0);
+	CHECK_IS(call_enable_event(), ==, 0);
 	check_outcome(0, "");
 	ctl_model.state = SESSION_STOPPED;
 	ctl_model.start_problem = "its state can't be saved";
-	CHECK(ltt_ctl_start(ctl, "demo", NULL) == 0);
+	CHECK_IS(ltt_ctl_start(ctl, "demo", NULL), ==, 0);
 	check_outcome(1, "its state can't be saved");
 	CHECK(call_list() == 0 && ltt_ctl_last_outcome(ctl)->nr_refusals == 0);
 	ctl_model.stop_problem = "the disk is full";
-	CHECK(call_stop() == 0);
+	CHECK_IS(call_stop(), ==, 0);
 	o = ltt_ctl_last_outcome(ctl);
 	CHECK(o->nr_conflicts == 1 && strcmp(o->problem, "the disk is full") == 0);
 	pthread_mutex_lock(&ctl_model.lock);
@@ -537,7 +538,7 @@ static void changes(void)
 	char name[LTT_CTL_NAME_BYTES];
 	uint32_t points, apps;
 
-	CHECK(call_create() == 0);
+	CHECK_IS(call_create(), ==, 0);
 	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT_PART("lttctl list", 0, "demo");
 	pthread_mutex_unlock(&ctl_model.lock);
@@ -552,15 +553,16 @@ static void changes(void)
 	channel.tracefile_count = 2;
 	channel.switch_timer_us = 100;
 	channel.owner = LTT_CTL_OWNER_PROCESS;
-	CHECK(ltt_ctl_enable_channel(ctl, &channel) == 0);
+	CHECK_IS(ltt_ctl_enable_channel(ctl, &channel), ==, 0);
 	EXPECT_REQUESTS("channel demo big size 65536 nr 8 own 2 file 4096 x 2 timer 100 over 0\n");
-	CHECK(strcmp(ltt_ctl_warning(ctl),
-		     "trace files of 4096 bytes can't hold a buffer; their size "
-		     "is set to 8192") == 0);
+	CHECK_IS(strcmp(ltt_ctl_warning(ctl),
+			"trace files of 4096 bytes can't hold a buffer; their size "
+			"is set to 8192"),
+		 ==, 0);
 	channel.overwrite = 1;
-	CHECK(ltt_ctl_enable_channel(ctl, &channel) == LTT_CTL_UNSUPPORTED);
+	CHECK_IS(ltt_ctl_enable_channel(ctl, &channel), ==, LTT_CTL_UNSUPPORTED);
 	channel.tracefile_size = 0;
-	CHECK(ltt_ctl_enable_channel(ctl, &channel) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_enable_channel(ctl, &channel), ==, LTT_CTL_INVALID);
 	CHECK(strstr(ltt_ctl_error(ctl), "tracefile_count needs tracefile_size"));
 	rooms();
 	ltt_ctl_event_options_init(&event);
@@ -573,23 +575,23 @@ static void changes(void)
 	event.loglevel = 3;
 	ctl_model.conflict = true;
 	ctl_model.requests[0] = '\0';
-	CHECK(ltt_ctl_enable_event(ctl, &event, name, &points) == 0);
+	CHECK_IS(ltt_ctl_enable_event(ctl, &event, name, &points), ==, 0);
 	EXPECT_REQUESTS("event demo big 'net:*' not 'net:x' level 2 3\n");
 	CHECK(strcmp(name, "channel0") == 0 && points == 2);
 	CHECK(strstr(ltt_ctl_warning(ctl), "'net_rx' of process 4711 is not recorded"));
 	ctl_model.conflict = false;
 	event.pattern = "web:*";
-	CHECK(ltt_ctl_enable_event(ctl, &event, NULL, NULL) == LTT_CTL_EVENT_EXISTS);
+	CHECK_IS(ltt_ctl_enable_event(ctl, &event, NULL, NULL), ==, LTT_CTL_EVENT_EXISTS);
 	CHECK(!*ltt_ctl_warning(ctl));
 	places();
 	ctl_model.requests[0] = '\0';
-	CHECK(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, "big", "web:*") == 0);
-	CHECK(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, "big", NULL) == 0);
-	CHECK(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, NULL, "*") == 0);
-	CHECK(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, NULL, "x") == LTT_CTL_NO_EVENT);
-	CHECK(ltt_ctl_disable_event(ctl, NULL, LTT_CTL_USER, NULL, "x") == LTT_CTL_INVALID);
-	CHECK(ltt_ctl_disable_channel(ctl, "demo", LTT_CTL_USER, NULL) == LTT_CTL_INVALID);
-	CHECK(ltt_ctl_disable_channel(ctl, "demo", LTT_CTL_USER, "channel0") == 0);
+	CHECK_IS(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, "big", "web:*"), ==, 0);
+	CHECK_IS(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, "big", NULL), ==, 0);
+	CHECK_IS(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, NULL, "*"), ==, 0);
+	CHECK_IS(ltt_ctl_disable_event(ctl, "demo", LTT_CTL_USER, NULL, "x"), ==, LTT_CTL_NO_EVENT);
+	CHECK_IS(ltt_ctl_disable_event(ctl, NULL, LTT_CTL_USER, NULL, "x"), ==, LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_disable_channel(ctl, "demo", LTT_CTL_USER, NULL), ==, LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_disable_channel(ctl, "demo", LTT_CTL_USER, "channel0"), ==, 0);
 	EXPECT_REQUESTS(
 		"disable event web:*\ndisable event * all\ndisable event *\ndisable event x\n"
 		"disable channel channel0\n");
@@ -604,7 +606,7 @@ static void changes(void)
 	pthread_mutex_unlock(&ctl_model.lock);
 	CHECK(ltt_ctl_start(ctl, "demo", &apps) == 0 && apps == 2);
 	CHECK(strstr(ltt_ctl_warning(ctl), "1 of 2 applications have not answered"));
-	CHECK(ltt_ctl_start(ctl, "demo", NULL) == LTT_CTL_STATE);
+	CHECK_IS(ltt_ctl_start(ctl, "demo", NULL), ==, LTT_CTL_STATE);
 	outcomes();
 	ctl_model.state = SESSION_RECORDING;
 }
@@ -615,34 +617,34 @@ static void tracks(void)
 	struct ltt_ctl_track_options o;
 
 	ctl_model.requests[0] = '\0';
-	CHECK(call_track() == 0);
+	CHECK_IS(call_track(), ==, 0);
 	ltt_ctl_track_options_init(&o);
 	o.session = "demo";
 	o.domain = LTT_CTL_KERNEL;
 	o.kind = LTT_CTL_TRACK_GID;
 	o.op = LTT_CTL_TRACK_NONE;
-	CHECK(ltt_ctl_track(ctl, &o, NULL) == 0);
+	CHECK_IS(ltt_ctl_track(ctl, &o, NULL), ==, 0);
 	EXPECT_REQUESTS(
 		"track demo domain 1 kind 2 op 3: 5 7 9\ntrack demo domain 1 kind 5 op 1:\n");
 	o.ids = ids;
 	o.nr_ids = 1;
-	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_track(ctl, &o, NULL), ==, LTT_CTL_INVALID);
 	o.op = LTT_CTL_TRACK_ADD;
 	o.nr_ids = 10000;
-	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_LIMIT);
-	CHECK(strcmp(ltt_ctl_error(ctl), "too many ids") == 0);
+	CHECK_IS(ltt_ctl_track(ctl, &o, NULL), ==, LTT_CTL_LIMIT);
+	CHECK_IS(strcmp(ltt_ctl_error(ctl), "too many ids"), ==, 0);
 	o.nr_ids = 1;
 	o.kind = (enum ltt_ctl_track_kind)256; /* 0 in a message */
-	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_track(ctl, &o, NULL), ==, LTT_CTL_INVALID);
 	o.kind = LTT_CTL_TRACK_GID;
 	o.op = (enum ltt_ctl_track_op)256;
-	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_track(ctl, &o, NULL), ==, LTT_CTL_INVALID);
 	o.op = LTT_CTL_TRACK_ADD;
 	o.session = NULL;
-	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_track(ctl, &o, NULL), ==, LTT_CTL_INVALID);
 	o.session = "none";
 	ctl_model.requests[0] = '\0';
-	CHECK(ltt_ctl_track(ctl, &o, NULL) == LTT_CTL_NO_SESSION);
+	CHECK_IS(ltt_ctl_track(ctl, &o, NULL), ==, LTT_CTL_NO_SESSION);
 	EXPECT_REQUESTS("track none domain 1 kind 5 op 2: 0\n");
 	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT("lttctl track -k -s demo --pid=1,7 --gid=0", 4,
@@ -663,20 +665,21 @@ static void contexts(void)
 	struct ltt_ctl_contexts *list;
 	uint32_t channels = 9;
 
-	CHECK(call_contexts() == 0);
+	CHECK_IS(call_contexts(), ==, 0);
 	CHECK(ltt_ctl_list_contexts(ctl, LTT_CTL_USER, &list) == 0 && list->nr == 0);
 	ltt_ctl_contexts_free(list);
 	ltt_ctl_contexts_free(NULL);
 	ctl_model.requests[0] = '\0';
-	CHECK(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, NULL, "pid", &channels) == 0);
-	CHECK(channels == 1);
-	CHECK(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, "big", "comm", &channels) == 0);
-	CHECK(channels == 0);
-	CHECK(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, NULL, NULL, NULL) ==
-	      LTT_CTL_INVALID);
-	CHECK(ltt_ctl_add_context(ctl, NULL, LTT_CTL_KERNEL, NULL, "pid", NULL) == LTT_CTL_INVALID);
-	CHECK(ltt_ctl_add_context(ctl, "none", LTT_CTL_KERNEL, NULL, "pid", NULL) ==
-	      LTT_CTL_NO_SESSION);
+	CHECK_IS(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, NULL, "pid", &channels), ==, 0);
+	CHECK_IS(channels, ==, 1);
+	CHECK_IS(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, "big", "comm", &channels), ==, 0);
+	CHECK_IS(channels, ==, 0);
+	CHECK_IS(ltt_ctl_add_context(ctl, "demo", LTT_CTL_KERNEL, NULL, NULL, NULL), ==,
+		 LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_add_context(ctl, NULL, LTT_CTL_KERNEL, NULL, "pid", NULL), ==,
+		 LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_add_context(ctl, "none", LTT_CTL_KERNEL, NULL, "pid", NULL), ==,
+		 LTT_CTL_NO_SESSION);
 	EXPECT_REQUESTS(
 		"context demo domain 1 channel '' pid\ncontext demo domain 1 channel 'big' comm\n"
 		"context none domain 1 channel '' pid\n");
@@ -696,7 +699,7 @@ static void points(void)
 	struct ltt_ctl_points *list;
 	const struct ltt_ctl_point *p;
 
-	CHECK(ltt_ctl_list_points(ctl, LTT_CTL_USER, LTT_CTL_FIELDS, &list) == 0);
+	CHECK_IS(ltt_ctl_list_points(ctl, LTT_CTL_USER, LTT_CTL_FIELDS, &list), ==, 0);
 	CHECK(list->nr == 2 && list->nr_presets == 0);
 	p = list->points[1];
 	CHECK(strcmp(p->name, "web:reply") == 0 && strcmp(p->process, "webd") == 0);
@@ -707,8 +710,8 @@ static void points(void)
 	CHECK(strcmp(p->fields[0]->type, "integer") == 0 && p->fields[0]->recorded);
 	ltt_ctl_points_free(list);
 	ltt_ctl_points_free(NULL);
-	CHECK(call_presets() == 0);
-	CHECK(ltt_ctl_list_points(ctl, LTT_CTL_USER, 2, &list) == LTT_CTL_UNSUPPORTED);
+	CHECK_IS(call_presets(), ==, 0);
+	CHECK_IS(ltt_ctl_list_points(ctl, LTT_CTL_USER, 2, &list), ==, LTT_CTL_UNSUPPORTED);
 }
 
 static void filters(void)
@@ -717,10 +720,10 @@ static void filters(void)
 	struct ltt_ctl_verdicts *list = NULL;
 
 	ctl_model.requests[0] = '\0';
-	CHECK(call_filter() == 0);
+	CHECK_IS(call_filter(), ==, 0);
 	ltt_ctl_filter_options_init(&o);
 	CHECK(ltt_ctl_check_filter(ctl, &o, &list) == LTT_CTL_INVALID && !list);
-	CHECK(strcmp(ltt_ctl_error(ctl), "the expression of the filter is missing") == 0);
+	CHECK_IS(strcmp(ltt_ctl_error(ctl), "the expression of the filter is missing"), ==, 0);
 	o.expression = "(";
 	o.pattern = "web:*";
 	CHECK(ltt_ctl_check_filter(ctl, &o, &list) == LTT_CTL_INVALID && !list);
@@ -728,8 +731,8 @@ static void filters(void)
 	CHECK(ltt_ctl_check_filter(ctl, &o, &list) == LTT_CTL_INVALID && !list);
 	o.domain = (enum ltt_ctl_domain)3;
 	CHECK(ltt_ctl_check_filter(ctl, &o, &list) == LTT_CTL_INVALID && !list);
-	CHECK(strcmp(ltt_ctl_error(ctl), "unknown domain 3; use a value of enum ltt_ctl_domain") ==
-	      0);
+	CHECK_IS(strcmp(ltt_ctl_error(ctl), "unknown domain 3; use a value of enum ltt_ctl_domain"),
+		 ==, 0);
 	o.size = offsetof(struct ltt_ctl_filter_options, domain); /* of an older program */
 	CHECK(ltt_ctl_check_filter(ctl, &o, &list) == LTT_CTL_INVALID && !list);
 	ltt_ctl_verdicts_free(NULL);
@@ -765,19 +768,19 @@ static void discards(void)
 	CHECK(mkdir("there", 0700) == 0 && system("touch there/note") == 0);
 	ltt_ctl_create_options_init(&o);
 	o.output = "there";
-	CHECK(ltt_ctl_create(ctl, &o, NULL, NULL) == 0);
+	CHECK_IS(ltt_ctl_create(ctl, &o, NULL, NULL), ==, 0);
 	ltt_ctl_discard(ctl);
-	CHECK(access("there/note", F_OK) == 0);
+	CHECK_IS(access("there/note", F_OK), ==, 0);
 	o.output = NULL;
 	o.prefix = "made";
 	CHECK(ltt_ctl_create(ctl, &o, NULL, &path) == 0 && strstr(path, "/made-"));
 	file = xasprintf("touch '%s/stream_0'", path);
-	CHECK(system(file) == 0);
+	CHECK_IS(system(file), ==, 0);
 	o.data_url = "tcp://other";
-	CHECK(ltt_ctl_create(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
-	CHECK(strcmp(ltt_ctl_error(ctl), "data_url needs a url") == 0);
+	CHECK_IS(ltt_ctl_create(ctl, &o, NULL, NULL), ==, LTT_CTL_INVALID);
+	CHECK_IS(strcmp(ltt_ctl_error(ctl), "data_url needs a url"), ==, 0);
 	o.url = "tcp://one";
-	CHECK(ltt_ctl_create(ctl, &o, NULL, NULL) == LTT_CTL_UNSUPPORTED);
+	CHECK_IS(ltt_ctl_create(ctl, &o, NULL, NULL), ==, LTT_CTL_UNSUPPORTED);
 	CHECK(strstr(ltt_ctl_error(ctl), "control and data go over one connection"));
 	ltt_ctl_discard(ctl);
 	CHECK(access(path, F_OK) != 0 && access("there/note", F_OK) == 0);
@@ -791,7 +794,7 @@ static void stats(void)
 	struct ltt_ctl_stats *s;
 	const struct ltt_ctl_counted *c;
 
-	CHECK(ltt_ctl_list_stats(ctl, "none", &s) == LTT_CTL_NO_SESSION);
+	CHECK_IS(ltt_ctl_list_stats(ctl, "none", &s), ==, LTT_CTL_NO_SESSION);
 	CHECK(ltt_ctl_list_stats(ctl, "demo", &s) == 0 && s->nr == 2);
 	c = s->counted[0];
 	CHECK(strcmp(c->channel, "channel0") == 0 && strcmp(c->event, "web:reply") == 0);
@@ -811,7 +814,7 @@ static void stats(void)
 
 static void quotas(void)
 {
-	CHECK(call_quotas() == 0);
+	CHECK_IS(call_quotas(), ==, 0);
 	ltt_ctl_quotas_free(NULL);
 	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT("lttctl quota", 0,
@@ -821,10 +824,10 @@ static void quotas(void)
 	pthread_mutex_unlock(&ctl_model.lock);
 }
 
-#define REFUSED(call, text)                                   \
-	do {                                                  \
-		CHECK((call) == LTT_CTL_INVALID);             \
-		CHECK(strcmp(ltt_ctl_error(ctl), text) == 0); \
+#define REFUSED(call, text)                                        \
+	do {                                                       \
+		CHECK_IS((call), ==, LTT_CTL_INVALID);             \
+		CHECK_IS(strcmp(ltt_ctl_error(ctl), text), ==, 0); \
 	} while (0)
 #define BAD_DOMAIN "unknown domain 258; use a value of enum ltt_ctl_domain"
 
@@ -891,9 +894,9 @@ static void recover_interrupted(void)
 	CHECK(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
 	ltt_ctl_connect_options_init(&options);
 	options.cancel_fd = fds[0];
-	CHECK(ltt_ctl_connect(ctl, &options) == 0);
+	CHECK_IS(ltt_ctl_connect(ctl, &options), ==, 0);
 	CHECK(ltt_ctl_recover(ctl, &list) == LTT_CTL_INTERRUPTED && !list && !ltt_ctl_daemon(ctl));
-	CHECK(call_connect() == 0);
+	CHECK_IS(call_connect(), ==, 0);
 	close(fds[0]);
 	close(fds[1]);
 }
@@ -934,7 +937,7 @@ static int make_spool(const char *dir)
 	struct spoolfacts facts = { .name = "left", .stamp = "1", .url = "tcp://a,tcp://b" };
 	int fd;
 
-	CHECK(system(path) == 0);
+	CHECK_IS(system(path), ==, 0);
 	strcpy(facts.chosen, "tcp://b");
 	facts.id[0] = 42;
 	facts.sync = SYNC_PERIOD;
@@ -971,16 +974,16 @@ static void spool_refusals(int fd)
 	struct ltt_ctl_spools *list;
 	uint64_t bytes = 9;
 
-	CHECK(flock(fd, LOCK_EX) == 0);
+	CHECK_IS(flock(fd, LOCK_EX), ==, 0);
 	CHECK(ltt_ctl_list_spools(ctl, "left-1", &list) == 0 && list->spools[0]->in_use);
 	ltt_ctl_spools_free(list);
 	CHECK(ltt_ctl_send_spool(ctl, "left-1", &bytes) == LTT_CTL_STATE && bytes == 9);
-	CHECK(ltt_ctl_remove_spool(ctl, "left-1") == LTT_CTL_STATE);
+	CHECK_IS(ltt_ctl_remove_spool(ctl, "left-1"), ==, LTT_CTL_STATE);
 	CHECK(strstr(ltt_ctl_error(ctl), "left-1 is in use"));
-	CHECK(flock(fd, LOCK_UN) == 0);
-	CHECK(ltt_ctl_send_spool(ctl, NULL, NULL) == LTT_CTL_INVALID);
-	CHECK(ltt_ctl_remove_spool(ctl, "..") == LTT_CTL_INVALID);
-	CHECK(ltt_ctl_send_spool(ctl, "nothing", NULL) != 0);
+	CHECK_IS(flock(fd, LOCK_UN), ==, 0);
+	CHECK_IS(ltt_ctl_send_spool(ctl, NULL, NULL), ==, LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_remove_spool(ctl, ".."), ==, LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_send_spool(ctl, "nothing", NULL), !=, 0);
 	EXPECT_REQUESTS("");
 }
 
@@ -991,7 +994,7 @@ static void spools(void)
 	uint64_t bytes = 9;
 	int fd AUTO_FD = -1;
 
-	CHECK(spools_dir(&dir, &err) == 0);
+	CHECK_IS(spools_dir(&dir, &err), ==, 0);
 	gone = xasprintf("%s/left-1", dir);
 	fd = make_spool(dir);
 	ctl_model.requests[0] = '\0';
@@ -1000,23 +1003,23 @@ static void spools(void)
 	ctl_model.problem = "the relay is away";
 	CHECK(ltt_ctl_send_spool(ctl, "left-1", &bytes) == 0 && bytes == 100);
 	text = xasprintf("%s: the relay is away", gone);
-	CHECK(strcmp(ltt_ctl_warning(ctl), text) == 0);
-	CHECK(without_memory(call_spools, false) >= 12);
-	CHECK(without_memory(call_send_spool, false) >= 6);
+	CHECK_IS(strcmp(ltt_ctl_warning(ctl), text), ==, 0);
+	CHECK_IS(without_memory(call_spools, false), >=, 12);
+	CHECK_IS(without_memory(call_send_spool, false), >=, 6);
 	ctl_model.problem = "";
 	ctl_model.requests[0] = '\0';
 	CHECK(ltt_ctl_send_spool(ctl, "left-1", &bytes) == 0 && bytes == 0);
 	CHECK(!*ltt_ctl_warning(ctl) && access(gone, F_OK) == 0);
 	EXPECT_REQUESTS("spool left 1 tcp://b sync 2 5 live 0 link 0 compress\n");
 	CHECK(ltt_ctl_remove_spool(ctl, "left-1") == 0 && access(gone, F_OK) != 0);
-	CHECK(close(make_spool(dir)) == 0);
+	CHECK_IS(close(make_spool(dir)), ==, 0);
 	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT_PART("lttctl spool list", 1, "  left-1  100 B        0  20");
 	CHECK(strstr(ctl_output.err, "/not"));
 	EXPECT("lttctl spool send left-1 | sed 's/tcp.*all/all/'", 0,
 	       "left-1: the relay all of it, 100 B\n", NULL);
 	pthread_mutex_unlock(&ctl_model.lock);
-	CHECK(access(gone, F_OK) != 0);
+	CHECK_IS(access(gone, F_OK), !=, 0);
 }
 
 static void regenerates(void)
@@ -1024,14 +1027,14 @@ static void regenerates(void)
 	uint32_t channels = 9, applications = 9, late = 9;
 
 	ctl_model.requests[0] = '\0';
-	CHECK(ltt_ctl_regenerate(ctl, "none", &channels, &applications, &late) ==
-	      LTT_CTL_NO_SESSION);
+	CHECK_IS(ltt_ctl_regenerate(ctl, "none", &channels, &applications, &late), ==,
+		 LTT_CTL_NO_SESSION);
 	CHECK(channels == 9 && applications == 9 && late == 9 && !*ltt_ctl_warning(ctl));
-	CHECK(ltt_ctl_regenerate(ctl, NULL, NULL, NULL, NULL) == LTT_CTL_INVALID);
-	CHECK(ltt_ctl_regenerate(ctl, "demo", &channels, &applications, &late) == 0);
+	CHECK_IS(ltt_ctl_regenerate(ctl, NULL, NULL, NULL, NULL), ==, LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_regenerate(ctl, "demo", &channels, &applications, &late), ==, 0);
 	CHECK(channels == 1 && applications == 3 && late == 1);
-	CHECK(strcmp(ltt_ctl_warning(ctl), "1 application has not dumped its state yet") == 0);
-	CHECK(ltt_ctl_regenerate(ctl, "demo", NULL, NULL, NULL) == 0);
+	CHECK_IS(strcmp(ltt_ctl_warning(ctl), "1 application has not dumped its state yet"), ==, 0);
+	CHECK_IS(ltt_ctl_regenerate(ctl, "demo", NULL, NULL, NULL), ==, 0);
 	EXPECT_REQUESTS("statedump none\nstatedump demo\nstatedump demo\n");
 	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT("lttctl regenerate statedump -s demo", 0,
@@ -1047,7 +1050,7 @@ static void regenerates(void)
 static void stand_in(void)
 {
 	ctl_model.pid = fork();
-	CHECK(ctl_model.pid >= 0);
+	CHECK_IS(ctl_model.pid, >=, 0);
 	if (ctl_model.pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
@@ -1069,8 +1072,8 @@ static void shutdown_interrupted(void)
 	CHECK(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
 	ltt_ctl_connect_options_init(&options);
 	options.cancel_fd = fds[0];
-	CHECK(ltt_ctl_connect(ctl, &options) == 0);
-	CHECK(ltt_ctl_shutdown(ctl, LTT_CTL_FORCE, &sessions) == LTT_CTL_INTERRUPTED);
+	CHECK_IS(ltt_ctl_connect(ctl, &options), ==, 0);
+	CHECK_IS(ltt_ctl_shutdown(ctl, LTT_CTL_FORCE, &sessions), ==, LTT_CTL_INTERRUPTED);
 	CHECK(sessions == 9 && !ltt_ctl_daemon(ctl) && !has_ended());
 	close(fds[0]);
 	close(fds[1]);
@@ -1084,7 +1087,7 @@ static void shutdowns(void)
 	stand_in();
 	ctl_model.requests[0] = '\0';
 	CHECK(call_connect() == 0 && ltt_ctl_daemon(ctl)->pid == (uint32_t)ctl_model.pid);
-	CHECK(ltt_ctl_shutdown(ctl, 2, &sessions) == LTT_CTL_UNSUPPORTED);
+	CHECK_IS(ltt_ctl_shutdown(ctl, 2, &sessions), ==, LTT_CTL_UNSUPPORTED);
 	CHECK(ltt_ctl_shutdown(ctl, 0, &sessions) == LTT_CTL_BUSY && ltt_ctl_daemon(ctl));
 	EXPECT_REQUESTS("end\n");
 	ctl_model.stays = true;
@@ -1092,11 +1095,11 @@ static void shutdowns(void)
 	snprintf(text, sizeof(text),
 		 "the session daemon (pid %d) has not ended within 5 s; 'kill -9 %d' ends it",
 		 (int)ctl_model.pid, (int)ctl_model.pid);
-	CHECK(strcmp(ltt_ctl_error(ctl), text) == 0);
+	CHECK_IS(strcmp(ltt_ctl_error(ctl), text), ==, 0);
 	shutdown_interrupted();
 	ctl_model.stays = false;
 	EXPECT_REQUESTS("end force\nend force\n");
-	CHECK(call_connect() == 0);
+	CHECK_IS(call_connect(), ==, 0);
 	CHECK(ltt_ctl_shutdown(ctl, LTT_CTL_FORCE, &sessions) == 0 && sessions == 1);
 	CHECK(has_ended() && !ltt_ctl_daemon(ctl) && call_list() == LTT_CTL_NO_DAEMON);
 	stand_in();
@@ -1107,7 +1110,7 @@ static void shutdowns(void)
 	pthread_mutex_unlock(&ctl_model.lock);
 	CHECK(has_ended());
 	ctl_model.pid = 0;
-	CHECK(call_connect() == 0);
+	CHECK_IS(call_connect(), ==, 0);
 }
 
 /* Wait for the next notification as a caller does. Return: the code. */
@@ -1118,7 +1121,7 @@ static int await_news(const struct ltt_ctl_news **ret)
 	while ((code = ltt_ctl_next_news(ctl, ret)) == 0 && !*ret) {
 		struct pollfd pfd = { .fd = ltt_ctl_fd(ctl), .events = POLLIN };
 
-		CHECK(poll(&pfd, 1, 60000) == 1);
+		CHECK_IS(poll(&pfd, 1, 60000), ==, 1);
 	}
 	return code;
 }
@@ -1128,14 +1131,14 @@ static void follows_waiting(void)
 {
 	const struct ltt_ctl_news *news = NULL;
 
-	CHECK(ltt_ctl_await_news(ctl, &news) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_await_news(ctl, &news), ==, LTT_CTL_INVALID);
 	ctl_model.bad_news = true;
-	CHECK(ltt_ctl_follow(ctl, "demo") == 0);
+	CHECK_IS(ltt_ctl_follow(ctl, "demo"), ==, 0);
 	CHECK(ltt_ctl_await_news(ctl, &news) == 0 && news->kind == LTT_CTL_NEWS_STATE);
-	CHECK(ltt_ctl_await_news(ctl, &news) == LTT_CTL_BAD_MESSAGE);
+	CHECK_IS(ltt_ctl_await_news(ctl, &news), ==, LTT_CTL_BAD_MESSAGE);
 	CHECK(ltt_ctl_await_news(ctl, &news) == 0 && news->kind == LTT_CTL_NEWS_LOSS);
 	CHECK(ltt_ctl_await_news(ctl, &news) == 0 && news->kind == LTT_CTL_NEWS_DESTROYED);
-	CHECK(ltt_ctl_await_news(ctl, &news) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_await_news(ctl, &news), ==, LTT_CTL_INVALID);
 	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT("TZ=UTC lttctl status --follow demo | sed 's/^..:..:../T/'", 0,
 	       "T demo: recording\n"
@@ -1153,27 +1156,27 @@ static void follows(void)
 {
 	const struct ltt_ctl_news *news = NULL;
 
-	CHECK(ltt_ctl_next_news(ctl, &news) == LTT_CTL_INVALID);
-	CHECK(ltt_ctl_follow(ctl, "none") == 0);
+	CHECK_IS(ltt_ctl_next_news(ctl, &news), ==, LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_follow(ctl, "none"), ==, 0);
 	CHECK(await_news(&news) == LTT_CTL_NO_SESSION && !news);
-	CHECK(ltt_ctl_follow(ctl, "demo") == 0);
-	CHECK(call_list() == LTT_CTL_BUSY);
+	CHECK_IS(ltt_ctl_follow(ctl, "demo"), ==, 0);
+	CHECK_IS(call_list(), ==, LTT_CTL_BUSY);
 	CHECK(await_news(&news) == 0 && news->kind == LTT_CTL_NEWS_STATE);
 	CHECK(news->state == LTT_CTL_RECORDING && news->at_ns == 5 && !*news->text);
 	CHECK(await_news(&news) == 0 && news->kind == LTT_CTL_NEWS_LOSS);
 	CHECK(news->cause == LTT_CTL_LOSS_FULL && news->count == 12);
-	CHECK(strcmp(news->channel, "channel0") == 0);
+	CHECK_IS(strcmp(news->channel, "channel0"), ==, 0);
 	CHECK(await_news(&news) == 0 && news->kind == LTT_CTL_NEWS_DESTROYED);
 	CHECK(news->totals->recorded == 90 && strcmp(news->text, "the disk is full") == 0);
-	CHECK(call_list() == 0);
+	CHECK_IS(call_list(), ==, 0);
 	follows_waiting();
-	CHECK(ltt_ctl_follow(ctl, "demo") == 0);
+	CHECK_IS(ltt_ctl_follow(ctl, "demo"), ==, 0);
 	CHECK(call_connect() == 0 && call_list() == 0);
 	ctl_model.hang_up = true;
-	CHECK(ltt_ctl_follow(ctl, "demo") == 0);
+	CHECK_IS(ltt_ctl_follow(ctl, "demo"), ==, 0);
 	CHECK(await_news(&news) == LTT_CTL_NO_DAEMON && ltt_ctl_fd(ctl) == -1);
 	ctl_model.hang_up = false;
-	CHECK(call_connect() == 0);
+	CHECK_IS(call_connect(), ==, 0);
 }
 
 static void ends(void)
@@ -1181,13 +1184,13 @@ static void ends(void)
 	struct ltt_ctl_totals *totals;
 
 	ctl_model.requests[0] = '\0';
-	CHECK(ltt_ctl_stop(ctl, "demo", 0, &totals) == 0);
+	CHECK_IS(ltt_ctl_stop(ctl, "demo", 0, &totals), ==, 0);
 	CHECK(totals->recorded == 90 && totals->packets == 3);
 	ltt_ctl_totals_free(totals);
-	CHECK(ltt_ctl_stop(ctl, "demo", 6, &totals) == LTT_CTL_UNSUPPORTED);
-	CHECK(ltt_ctl_destroy(ctl, "demo", LTT_CTL_NO_WAIT, NULL) == 0);
+	CHECK_IS(ltt_ctl_stop(ctl, "demo", 6, &totals), ==, LTT_CTL_UNSUPPORTED);
+	CHECK_IS(ltt_ctl_destroy(ctl, "demo", LTT_CTL_NO_WAIT, NULL), ==, 0);
 	EXPECT_REQUESTS("stop demo\ndestroy demo no_wait\n");
-	CHECK(ltt_ctl_destroy(ctl, "demo", 0, &totals) == LTT_CTL_NO_SESSION);
+	CHECK_IS(ltt_ctl_destroy(ctl, "demo", 0, &totals), ==, LTT_CTL_NO_SESSION);
 	CHECK(strstr(ltt_ctl_error(ctl), "there is no session 'demo'"));
 }
 
@@ -1202,32 +1205,32 @@ static void invalid(void)
 	char *name = NULL;
 
 	memset(&o, 0, sizeof(o));
-	CHECK(ltt_ctl_create(ctl, &o, &name, NULL) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_create(ctl, &o, &name, NULL), ==, LTT_CTL_INVALID);
 	ltt_ctl_create_options_init(&newer.known);
 	newer.known.size = sizeof(newer);
 	newer.known.no_output = 1;
 	newer.known.name = "new";
 	newer.later = 1;
-	CHECK(ltt_ctl_create(ctl, &newer.known, &name, NULL) == LTT_CTL_UNSUPPORTED);
+	CHECK_IS(ltt_ctl_create(ctl, &newer.known, &name, NULL), ==, LTT_CTL_UNSUPPORTED);
 	newer.later = 0;
 	CHECK(ltt_ctl_create(ctl, &newer.known, &name, NULL) == 0 && strcmp(name, "new") == 0);
 	free(name);
 	newer.known.output = "x";
-	CHECK(ltt_ctl_create(ctl, &newer.known, NULL, NULL) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_create(ctl, &newer.known, NULL, NULL), ==, LTT_CTL_INVALID);
 	ltt_ctl_create_options_init(&o);
 	o.name = "a/b";
-	CHECK(ltt_ctl_create(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_create(ctl, &o, NULL, NULL), ==, LTT_CTL_INVALID);
 	o.name = "c";
 	o.live_us = 1;
-	CHECK(ltt_ctl_create(ctl, &o, NULL, NULL) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_create(ctl, &o, NULL, NULL), ==, LTT_CTL_INVALID);
 	ltt_ctl_connect_options_init(&options);
 	options.rundir = "/no/such";
 	options.start_daemon = 1;
-	CHECK(ltt_ctl_connect(ctl, &options) == LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_connect(ctl, &options), ==, LTT_CTL_INVALID);
 	options.start_daemon = 0;
-	CHECK(ltt_ctl_connect(ctl, &options) == LTT_CTL_NO_DAEMON);
+	CHECK_IS(ltt_ctl_connect(ctl, &options), ==, LTT_CTL_NO_DAEMON);
 	options.rundir = getenv("LTT_RUNDIR");
-	CHECK(ltt_ctl_connect(ctl, &options) == 0);
+	CHECK_IS(ltt_ctl_connect(ctl, &options), ==, 0);
 }
 
 static void lost(void)
@@ -1238,12 +1241,12 @@ static void lost(void)
 	ctl_model.hang_up = true;
 	CHECK(call_list() == LTT_CTL_NO_DAEMON && !ltt_ctl_daemon(ctl));
 	ctl_model.hang_up = false;
-	CHECK(call_list() == LTT_CTL_NO_DAEMON);
+	CHECK_IS(call_list(), ==, LTT_CTL_NO_DAEMON);
 	CHECK(strstr(ltt_ctl_error(ctl), "ltt_ctl_connect()"));
 	CHECK(pipe(fds) == 0 && write(fds[1], "x", 1) == 1);
 	ltt_ctl_connect_options_init(&options);
 	options.cancel_fd = fds[0];
-	CHECK(ltt_ctl_connect(ctl, &options) == 0);
+	CHECK_IS(ltt_ctl_connect(ctl, &options), ==, 0);
 	ctl_model.mute = true;
 	CHECK(call_list() == LTT_CTL_INTERRUPTED && !ltt_ctl_daemon(ctl));
 	ctl_model.mute = false;
@@ -1257,12 +1260,12 @@ int main(void)
 	ctl = ltt_ctl_new();
 	CHECK(ctl && !*ltt_ctl_error(ctl) && !ltt_ctl_daemon(ctl));
 	CHECK(!*ltt_ctl_last_outcome(ctl)->problem);
-	CHECK(call_connect() == LTT_CTL_NO_DAEMON);
+	CHECK_IS(call_connect(), ==, LTT_CTL_NO_DAEMON);
 	ctl_fake_start();
 	pthread_mutex_unlock(&ctl_model.lock);
-	CHECK(call_connect() == 0);
-	CHECK(ltt_ctl_daemon(ctl)->pid == 77);
-	CHECK(strcmp(ltt_ctl_daemon(ctl)->version, "9.9") == 0);
+	CHECK_IS(call_connect(), ==, 0);
+	CHECK_IS(ltt_ctl_daemon(ctl)->pid, ==, 77);
+	CHECK_IS(strcmp(ltt_ctl_daemon(ctl)->version, "9.9"), ==, 0);
 	ctl_model.totals = (struct msg_totals){ .recorded = 100,
 						.written = 80,
 						.lost_full = 5,
@@ -1272,7 +1275,7 @@ int main(void)
 						.bytes = 4000,
 						.packets = 3 };
 	memory();
-	CHECK(call_connect() == 0);
+	CHECK_IS(call_connect(), ==, 0);
 	changes();
 	enums();
 	tracks();

@@ -13,7 +13,7 @@ static bool matches(const char *pattern, const char *exclude, enum loglevel_type
 		    const char *name, int point_level)
 {
 	const struct rule_spec spec = { pattern, exclude, type, level, RULE_EVENTS, NULL,
-					NULL, NULL, NULL, NULL, NULL, NULL };
+					NULL,	 NULL,	  NULL, NULL,  NULL,	    NULL };
 	struct rule *rule = rule_new(&spec);
 	bool result = rule_matches(rule, name, point_level);
 
@@ -39,31 +39,33 @@ static void rules(void)
 
 static int spec_code(const char *pattern, int type, int level)
 {
-	const struct rule_spec spec = {
-		pattern, "", (enum loglevel_type)type, level, RULE_EVENTS, "", "", "", "", "", "", ""
-	};
+	const struct rule_spec spec = { pattern, "",	      (enum loglevel_type)type,
+					level,	 RULE_EVENTS, "",
+					"",	 "",	      "",
+					"",	 "",	      "" };
 	struct err err = { 0 };
 	int code = rule_spec_check(&spec, &err);
 
-	CHECK(!code == !err.text[0]);
+	CHECK_IS(!code, ==, !err.text[0]);
 	return code;
 }
 
 static int place_code(const char *pattern, const char *exclude, int kind, const char *location)
 {
-	const struct rule_spec spec = { pattern, exclude, LOGLEVEL_ALL, 0, (enum rule_kind)kind,
-					location, "", "", "", "", "", "" };
+	const struct rule_spec spec = { pattern,  exclude, LOGLEVEL_ALL, 0,  (enum rule_kind)kind,
+					location, "",	   "",		 "", "",
+					"",	  "" };
 	struct err err = { 0 };
 	int code = rule_spec_check(&spec, &err);
 
-	CHECK(!code == !err.text[0]);
+	CHECK_IS(!code, ==, !err.text[0]);
 	return code;
 }
 
 static void places(void)
 {
-	const struct rule_spec spec = { "open", "", LOGLEVEL_ALL, 0, RULE_PROBE, "do_open",
-					"$arg1", "", "", "", "", "" };
+	const struct rule_spec spec = { "open",	 "", LOGLEVEL_ALL, 0,  RULE_PROBE, "do_open",
+					"$arg1", "", "",	   "", "",	   "" };
 	struct rule_spec other = spec;
 	struct rule *rule = rule_new(&spec);
 	char longest[RULE_MAX_LOCATION + 2];
@@ -77,26 +79,27 @@ static void places(void)
 	other.kind = RULE_FUNCTION;
 	CHECK(!rule_is(rule, &other));
 	rule_free(rule);
-	CHECK(place_code("open", "", RULE_FUNCTION, "do_open") == 0);
-	CHECK(place_code("open", "", RULE_EVENTS, "do_open") == ERR_INVALID);
-	CHECK(place_code("open*", "x", RULE_COUNT, "") == 0);
-	CHECK(place_code("open", "", RULE_COUNT, "field") == ERR_INVALID);
-	CHECK(place_code("open*", "x", RULE_HISTOGRAM, "field") == 0);
-	CHECK(place_code("open", "", RULE_HISTOGRAM, "") == ERR_INVALID);
-	CHECK(place_code("open", "", RULE_HISTOGRAM, "a\nb") == ERR_INVALID);
-	CHECK(place_code("open", "", RULE_HISTOGRAM, longest) == ERR_INVALID);
-	CHECK(place_code("open*", "", RULE_PROBE, "do_open") == ERR_INVALID);
-	CHECK(place_code("open", "x", RULE_PROBE, "do_open") == ERR_INVALID);
-	CHECK(place_code("open", "", RULE_PROBE, "") == ERR_INVALID);
-	CHECK(place_code("open", "", RULE_PROBE, "a\nb") == ERR_INVALID);
-	CHECK(place_code("open", "", RULE_PROBE, longest) == ERR_INVALID);
-	CHECK(place_code("open", "", RULE_NR_KINDS, "do_open") == ERR_INVALID);
+	CHECK_IS(place_code("open", "", RULE_FUNCTION, "do_open"), ==, 0);
+	CHECK_IS(place_code("open", "", RULE_EVENTS, "do_open"), ==, ERR_INVALID);
+	CHECK_IS(place_code("open*", "x", RULE_COUNT, ""), ==, 0);
+	CHECK_IS(place_code("open", "", RULE_COUNT, "field"), ==, ERR_INVALID);
+	CHECK_IS(place_code("open*", "x", RULE_HISTOGRAM, "field"), ==, 0);
+	CHECK_IS(place_code("open", "", RULE_HISTOGRAM, ""), ==, ERR_INVALID);
+	CHECK_IS(place_code("open", "", RULE_HISTOGRAM, "a\nb"), ==, ERR_INVALID);
+	CHECK_IS(place_code("open", "", RULE_HISTOGRAM, longest), ==, ERR_INVALID);
+	CHECK_IS(place_code("open*", "", RULE_PROBE, "do_open"), ==, ERR_INVALID);
+	CHECK_IS(place_code("open", "x", RULE_PROBE, "do_open"), ==, ERR_INVALID);
+	CHECK_IS(place_code("open", "", RULE_PROBE, ""), ==, ERR_INVALID);
+	CHECK_IS(place_code("open", "", RULE_PROBE, "a\nb"), ==, ERR_INVALID);
+	CHECK_IS(place_code("open", "", RULE_PROBE, longest), ==, ERR_INVALID);
+	CHECK_IS(place_code("open", "", RULE_NR_KINDS, "do_open"), ==, ERR_INVALID);
 }
 
 static int filter_code(enum rule_kind kind, const char *filter)
 {
-	const struct rule_spec spec = { .pattern = "open", .exclude = "", .kind = kind,
-					.filter = filter };
+	const struct rule_spec spec = {
+		.pattern = "open", .exclude = "", .kind = kind, .filter = filter
+	};
 	struct err err = { 0 };
 
 	return rule_spec_check(&spec, &err);
@@ -122,24 +125,24 @@ static void filters(void)
 	struct rule *first = channel_add_rule(channel, &spec), *second;
 
 	memset(longest, '1', sizeof(longest) - 1);
-	CHECK(filter_code(RULE_EVENTS, "a == 1") == 0);
-	CHECK(filter_code(RULE_EVENTS, longest) == ERR_INVALID);
-	CHECK(filter_code(RULE_EVENTS, "a ==\n1") == ERR_INVALID);
-	CHECK(filter_code(RULE_COUNT, "a == 1") == 0);
-	CHECK(filter_code(RULE_COUNT, "") == 0);
-	CHECK(strcmp(filter_of(channel, "web:a", 0), "a == 1") == 0);
+	CHECK_IS(filter_code(RULE_EVENTS, "a == 1"), ==, 0);
+	CHECK_IS(filter_code(RULE_EVENTS, longest), ==, ERR_INVALID);
+	CHECK_IS(filter_code(RULE_EVENTS, "a ==\n1"), ==, ERR_INVALID);
+	CHECK_IS(filter_code(RULE_COUNT, "a == 1"), ==, 0);
+	CHECK_IS(filter_code(RULE_COUNT, ""), ==, 0);
+	CHECK_IS(strcmp(filter_of(channel, "web:a", 0), "a == 1"), ==, 0);
 	CHECK(!filter_of(channel, "db:a", 0));
 	spec.filter = "b == 2";
-	CHECK(channel_find_rule(channel, &spec) == first);
+	CHECK_IS(channel_find_rule(channel, &spec), ==, first);
 	spec.pattern = "*:a";
 	second = channel_add_rule(channel, &spec);
-	CHECK(strcmp(filter_of(channel, "web:a", 0), "a == 1\nb == 2") == 0);
-	CHECK(strcmp(filter_of(channel, "db:a", 0), "b == 2") == 0);
+	CHECK_IS(strcmp(filter_of(channel, "web:a", 0), "a == 1\nb == 2"), ==, 0);
+	CHECK_IS(strcmp(filter_of(channel, "db:a", 0), "b == 2"), ==, 0);
 	CHECK(!rule_set_filter(first, "a == 1"));
 	CHECK(rule_set_filter(first, ""));
 	CHECK(!filter_of(channel, "web:a", 0));
 	first->enabled = false;
-	CHECK(strcmp(filter_of(channel, "web:a", 0), "b == 2") == 0);
+	CHECK_IS(strcmp(filter_of(channel, "web:a", 0), "b == 2"), ==, 0);
 	second->kind = RULE_COUNT;
 	CHECK(!filter_of(channel, "web:a", 0));
 	filter_of(channel, "", 0);
@@ -189,11 +192,11 @@ static void samplings(void)
 	      s.rate == 100 && s.first == 549755813888ull && sampling_has_budget(&s));
 	CHECK(sampling_code("first 1, 1/s", &s) == 0 && s.rate == 1 && s.first == 1);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		CHECK(sampling_code(bad[i], &s) == ERR_INVALID);
+		CHECK_IS(sampling_code(bad[i], &s), ==, ERR_INVALID);
 	snprintf(by, sizeof(by), "1/2 by %0*d", (int)SAMPLING_MAX_FIELD, 1);
-	CHECK(sampling_code(by, &s) == 0);
+	CHECK_IS(sampling_code(by, &s), ==, 0);
 	strcat(by, "1");
-	CHECK(sampling_code(by, &s) == ERR_INVALID);
+	CHECK_IS(sampling_code(by, &s), ==, ERR_INVALID);
 }
 
 /* Rules without sampling come first; a number of the rule, and the starts, where they matter. */
@@ -205,24 +208,25 @@ static void sampled_rules(void)
 	struct rule *first = channel_add_rule(channel, &spec);
 	struct err err = { 0 };
 
-	CHECK(strcmp(filter_of(channel, "web:a", 0), "\t1/64\t0\t0") == 0);
+	CHECK_IS(strcmp(filter_of(channel, "web:a", 0), "\t1/64\t0\t0"), ==, 0);
 	spec = (struct rule_spec){
 		.pattern = "*", .exclude = "", .filter = "a == 1", .sampling = "5/s, first 9"
 	};
 	channel_add_rule(channel, &spec);
 	spec = (struct rule_spec){ .pattern = "*:a", .exclude = "", .filter = "b == 2" };
 	channel_add_rule(channel, &spec);
-	CHECK(strcmp(filter_of(channel, "web:a", 0),
-		     "b == 2\n\t1/64\t0\t0\na == 1\t5/s, first 9\t1\t7") == 0);
+	CHECK_IS(strcmp(filter_of(channel, "web:a", 0),
+			"b == 2\n\t1/64\t0\t0\na == 1\t5/s, first 9\t1\t7"),
+		 ==, 0);
 	CHECK(!rule_set_sampling(first, "1/64") && rule_set_sampling(first, "") &&
 	      !filter_of(channel, "web:a", 0));
 	spec.kind = RULE_COUNT;
 	spec.sampling = "1/2";
 	spec.filter = NULL;
-	CHECK(rule_spec_check(&spec, &err) == ERR_UNSUPPORTED);
+	CHECK_IS(rule_spec_check(&spec, &err), ==, ERR_UNSUPPORTED);
 	spec.kind = RULE_EVENTS;
 	err = (struct err){ 0 };
-	CHECK(rule_spec_check(&spec, &err) == 0);
+	CHECK_IS(rule_spec_check(&spec, &err), ==, 0);
 	filter_of(channel, "", 0);
 	channel_free(channel);
 }
@@ -237,7 +241,7 @@ static int by_code(enum rule_kind kind, const char *by)
 	struct err err = { 0 };
 	int code = rule_spec_check(&spec, &err);
 
-	CHECK(!code == !err.text[0]);
+	CHECK_IS(!code, ==, !err.text[0]);
 	return code;
 }
 
@@ -253,15 +257,15 @@ static void keys(void)
 
 	memset(longest, 'x', sizeof(longest) - 1);
 	CHECK(by_code(RULE_COUNT, "a") == 0 && by_code(RULE_HISTOGRAM, "a,b") == 0);
-	CHECK(by_code(RULE_EVENTS, "a") == ERR_INVALID);
-	CHECK(by_code(RULE_COUNT, "a,b,c") == ERR_INVALID);
-	CHECK(by_code(RULE_COUNT, "a,b,") == ERR_INVALID);
+	CHECK_IS(by_code(RULE_EVENTS, "a"), ==, ERR_INVALID);
+	CHECK_IS(by_code(RULE_COUNT, "a,b,c"), ==, ERR_INVALID);
+	CHECK_IS(by_code(RULE_COUNT, "a,b,"), ==, ERR_INVALID);
 	CHECK(by_code(RULE_COUNT, "a,") == ERR_INVALID && by_code(RULE_COUNT, ",a") == ERR_INVALID);
-	CHECK(by_code(RULE_COUNT, "a,a") == ERR_INVALID);
-	CHECK(by_code(RULE_COUNT, "a\n") == ERR_INVALID);
-	CHECK(by_code(RULE_COUNT, longest) == ERR_INVALID);
+	CHECK_IS(by_code(RULE_COUNT, "a,a"), ==, ERR_INVALID);
+	CHECK_IS(by_code(RULE_COUNT, "a\n"), ==, ERR_INVALID);
+	CHECK_IS(by_code(RULE_COUNT, longest), ==, ERR_INVALID);
 	longest[RULE_MAX_BY] = '\0';
-	CHECK(by_code(RULE_COUNT, longest) == 0);
+	CHECK_IS(by_code(RULE_COUNT, longest), ==, 0);
 	CHECK(rule_by_field(rule->by, 0, field) && strcmp(field, "method") == 0);
 	CHECK(rule_by_field(rule->by, 1, field) && strcmp(field, "status") == 0);
 	CHECK(!rule_by_field(rule->by, 2, field) && !rule_by_field("", 0, field));
@@ -290,28 +294,28 @@ static void charges(void)
 	quotas_init(&quotas, 0);
 	quotas.limits[QUOTA_TEXT] = 2000;
 	sessions_init(&sessions, &quotas);
-	CHECK(session_create(&sessions, &caller, "s", "", 1, &session, &err) == 0);
-	CHECK(session_restore_channel(session, channel, &err) == 0);
-	CHECK(session_add_rule(session, channel, &spec, &rule, &err) == 0);
+	CHECK_IS(session_create(&sessions, &caller, "s", "", 1, &session, &err), ==, 0);
+	CHECK_IS(session_restore_channel(session, channel, &err), ==, 0);
+	CHECK_IS(session_add_rule(session, channel, &spec, &rule, &err), ==, 0);
 	left = quota_left(&quotas, account, QUOTA_TEXT);
 	CHECK(session_set_filter(session, rule, "a == 1", &changed, &err) == 0 && changed);
-	CHECK(quota_left(&quotas, account, QUOTA_TEXT) == left - strlen("a == 1"));
+	CHECK_IS(quota_left(&quotas, account, QUOTA_TEXT), ==, left - strlen("a == 1"));
 	CHECK(session_set_filter(session, rule, "a == 1", &changed, &err) == 0 && !changed);
 	CHECK(session_set_filter(session, rule, "", &changed, &err) == 0 && changed);
-	CHECK(quota_left(&quotas, account, QUOTA_TEXT) == left);
+	CHECK_IS(quota_left(&quotas, account, QUOTA_TEXT), ==, left);
 	quotas.limits[QUOTA_TEXT] = 2000 - left;
 	CHECK(session_set_filter(session, rule, "", &changed, &err) == 0 && !changed);
-	CHECK(session_set_filter(session, rule, "a == 1", &changed, &err) != 0);
+	CHECK_IS(session_set_filter(session, rule, "a == 1", &changed, &err), !=, 0);
 	CHECK(!*rule->filter);
 	sessions_fini(&sessions);
-	CHECK(quota_left(&quotas, account, QUOTA_TEXT) == quotas.limits[QUOTA_TEXT]);
+	CHECK_IS(quota_left(&quotas, account, QUOTA_TEXT), ==, quotas.limits[QUOTA_TEXT]);
 	quotas_fini(&quotas);
 }
 
 static int program_code(enum rule_kind kind, const char *file, const char *places)
 {
-	const struct rule_spec spec = { "sold", "", LOGLEVEL_ALL, 0, kind, "sdt:shop:shop:sold", "",
-					file, places, "", "", "" };
+	const struct rule_spec spec = { "sold", "",   LOGLEVEL_ALL, 0,	kind, "sdt:shop:shop:sold",
+					"",	file, places,	    "", "",   "" };
 	struct err err = { 0 };
 
 	return rule_spec_check(&spec, &err);
@@ -320,8 +324,9 @@ static int program_code(enum rule_kind kind, const char *file, const char *place
 static void programs(void)
 {
 	static char longest[RULE_MAX_PLACES + 2];
-	const struct rule_spec spec = { "sold", "", LOGLEVEL_ALL, 0, RULE_USER, "shop:sell", "",
-					"/bin/shop", "1,2,3,4;5", "", "", "" };
+	const struct rule_spec spec = { "sold",	     "",	  LOGLEVEL_ALL, 0,
+					RULE_USER,   "shop:sell", "",		"/bin/shop",
+					"1,2,3,4;5", "",	  "",		"" };
 	struct rule_spec other = spec;
 	struct rule *rule = rule_new(&spec);
 
@@ -333,15 +338,15 @@ static void programs(void)
 	other.places = "1,2,3,4;6";
 	CHECK(!rule_is(rule, &other));
 	rule_free(rule);
-	CHECK(program_code(RULE_USER, "/bin/shop", "1,2,3,4;5") == 0);
-	CHECK(program_code(RULE_USER, "bin/shop", "1,2,3,4;5") == ERR_INVALID);
-	CHECK(program_code(RULE_USER, "", "1,2,3,4;5") == ERR_INVALID);
-	CHECK(program_code(RULE_USER, "/bin/shop", "") == ERR_INVALID);
-	CHECK(program_code(RULE_USER, "/bin/shop", longest) == ERR_INVALID);
-	CHECK(program_code(RULE_USER, "/bin/\nshop", "1,2,3,4;5") == ERR_INVALID);
-	CHECK(program_code(RULE_PROBE, "/bin/shop", "") == ERR_INVALID);
-	CHECK(program_code(RULE_FUNCTION, "", "1,2,3,4;5") == ERR_INVALID);
-	CHECK(program_code(RULE_EVENTS, "/bin/shop", "") == ERR_INVALID);
+	CHECK_IS(program_code(RULE_USER, "/bin/shop", "1,2,3,4;5"), ==, 0);
+	CHECK_IS(program_code(RULE_USER, "bin/shop", "1,2,3,4;5"), ==, ERR_INVALID);
+	CHECK_IS(program_code(RULE_USER, "", "1,2,3,4;5"), ==, ERR_INVALID);
+	CHECK_IS(program_code(RULE_USER, "/bin/shop", ""), ==, ERR_INVALID);
+	CHECK_IS(program_code(RULE_USER, "/bin/shop", longest), ==, ERR_INVALID);
+	CHECK_IS(program_code(RULE_USER, "/bin/\nshop", "1,2,3,4;5"), ==, ERR_INVALID);
+	CHECK_IS(program_code(RULE_PROBE, "/bin/shop", ""), ==, ERR_INVALID);
+	CHECK_IS(program_code(RULE_FUNCTION, "", "1,2,3,4;5"), ==, ERR_INVALID);
+	CHECK_IS(program_code(RULE_EVENTS, "/bin/shop", ""), ==, ERR_INVALID);
 }
 
 static void trackers(void)
@@ -354,7 +359,7 @@ static void trackers(void)
 	CHECK(tracker_add(&t, 0) && t.nr == TRACKER_MAX); /* it has it */
 	CHECK(!tracker_add(&t, UINT32_MAX) && !tracker_has(&t, UINT32_MAX));
 	for (uint32_t i = 1; i < t.nr; i++)
-		CHECK(t.ids[i - 1] < t.ids[i]);
+		CHECK_IS(t.ids[i - 1], <, t.ids[i]);
 	CHECK(!tracker_remove(&t, UINT32_MAX));
 	while (t.nr) {
 		uint32_t id = t.ids[t.nr / 2];
@@ -376,7 +381,7 @@ static void context_names(void)
 	CHECK(channel_has_context(channel, "vpid") && !channel_has_context(channel, "pid"));
 	channel_add_context(channel, "pid");
 	CHECK(channel_has_context(channel, "pid") && !channel_has_context(channel, "p"));
-	CHECK(strcmp(channel->contexts, "vpid,pid") == 0);
+	CHECK_IS(strcmp(channel->contexts, "vpid,pid"), ==, 0);
 	channel_free(channel);
 }
 
@@ -386,13 +391,13 @@ static void bad_rules(void)
 
 	memset(longest, 'x', sizeof(longest));
 	longest[299] = '\0';
-	CHECK(spec_code("a", LOGLEVEL_ALL, 99) == 0);
-	CHECK(spec_code("", LOGLEVEL_ALL, 0) == ERR_INVALID);
-	CHECK(spec_code("a\nb", LOGLEVEL_ALL, 0) == ERR_INVALID);
-	CHECK(spec_code(longest, LOGLEVEL_ALL, 0) == ERR_INVALID);
-	CHECK(spec_code("a", 3, 0) == ERR_INVALID);
-	CHECK(spec_code("a", LOGLEVEL_ONLY, 15) == ERR_INVALID);
-	CHECK(spec_code("a", LOGLEVEL_AT_LEAST, -1) == ERR_INVALID);
+	CHECK_IS(spec_code("a", LOGLEVEL_ALL, 99), ==, 0);
+	CHECK_IS(spec_code("", LOGLEVEL_ALL, 0), ==, ERR_INVALID);
+	CHECK_IS(spec_code("a\nb", LOGLEVEL_ALL, 0), ==, ERR_INVALID);
+	CHECK_IS(spec_code(longest, LOGLEVEL_ALL, 0), ==, ERR_INVALID);
+	CHECK_IS(spec_code("a", 3, 0), ==, ERR_INVALID);
+	CHECK_IS(spec_code("a", LOGLEVEL_ONLY, 15), ==, ERR_INVALID);
+	CHECK_IS(spec_code("a", LOGLEVEL_AT_LEAST, -1), ==, ERR_INVALID);
 }
 
 static int resolve(struct channel_attr *attr)
@@ -401,7 +406,7 @@ static int resolve(struct channel_attr *attr)
 	struct err err = { 0 };
 	int code = channel_attr_resolve(attr, DOMAIN_USER, &limits, &err);
 
-	CHECK(!code == !err.text[0]);
+	CHECK_IS(!code, ==, !err.text[0]);
 	return code;
 }
 
@@ -411,7 +416,7 @@ static struct channel_attr roomy(uint64_t bytes, unsigned int nr_cpus)
 	struct channel_attr a = { 0 };
 
 	channel_attr_roomy(&a, bytes, &limits);
-	CHECK(a.subbuf_size == (a.num_subbuf ? 1u << 20 : 0));
+	CHECK_IS(a.subbuf_size, ==, (a.num_subbuf ? 1u << 20 : 0));
 	return a;
 }
 
@@ -421,13 +426,13 @@ static void for_bursts(void)
 	const struct channel_limits limits = { 2, 0 };
 	struct channel_attr a = { .num_subbuf = 2 };
 
-	CHECK(roomy(UINT64_MAX, 1).num_subbuf == 64);
-	CHECK(roomy(UINT64_MAX, 8).num_subbuf == 64);
-	CHECK(roomy(UINT64_MAX, 9).num_subbuf == 32); /* 512 MiB in all */
-	CHECK(roomy(100 << 20, 2).num_subbuf == 32);
-	CHECK(roomy(8 << 20, 2).num_subbuf == 4);
-	CHECK(roomy((8 << 20) - 1, 2).num_subbuf == 0); /* no less than the default */
-	CHECK(roomy(0, 2).num_subbuf == 0);
+	CHECK_IS(roomy(UINT64_MAX, 1).num_subbuf, ==, 64);
+	CHECK_IS(roomy(UINT64_MAX, 8).num_subbuf, ==, 64);
+	CHECK_IS(roomy(UINT64_MAX, 9).num_subbuf, ==, 32); /* 512 MiB in all */
+	CHECK_IS(roomy(100 << 20, 2).num_subbuf, ==, 32);
+	CHECK_IS(roomy(8 << 20, 2).num_subbuf, ==, 4);
+	CHECK_IS(roomy((8 << 20) - 1, 2).num_subbuf, ==, 0); /* no less than the default */
+	CHECK_IS(roomy(0, 2).num_subbuf, ==, 0);
 	channel_attr_roomy(&a, UINT64_MAX, &limits);
 	CHECK(a.num_subbuf == 2 && a.subbuf_size == 0);
 }
@@ -437,7 +442,7 @@ static void attributes(void)
 	struct channel_attr a = { 0 };
 
 	CHECK(resolve(&a) == 0 && a.subbuf_size == 524288 && a.num_subbuf == 4);
-	CHECK(a.ownership == OWNERSHIP_USER);
+	CHECK_IS(a.ownership, ==, OWNERSHIP_USER);
 	a = (struct channel_attr){ .ownership = OWNERSHIP_PROCESS };
 	CHECK(resolve(&a) == 0 && a.subbuf_size == 16384 && a.num_subbuf == 4);
 	a = (struct channel_attr){ .subbuf_size = 5000, .num_subbuf = 3 };
@@ -454,21 +459,21 @@ static void attributes(void)
 	CHECK(!channel_attr_agrees(&a, &(struct channel_attr){ .tracefile_size = 1ull << 30 }));
 	/* error messages, not wrap-around */
 	a = (struct channel_attr){ .subbuf_size = 1ull << 63 };
-	CHECK(resolve(&a) == ERR_INVALID);
+	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .subbuf_size = UINT64_MAX };
-	CHECK(resolve(&a) == ERR_INVALID);
+	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .subbuf_size = 1ull << 36, .num_subbuf = 2 };
-	CHECK(resolve(&a) == ERR_INVALID);
+	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .num_subbuf = UINT32_MAX };
-	CHECK(resolve(&a) == ERR_INVALID);
+	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .subbuf_size = 1ull << 30, .num_subbuf = 4 };
-	CHECK(resolve(&a) == ERR_INVALID); /* 8 GiB on a machine of 4 */
+	CHECK_IS(resolve(&a), ==, ERR_INVALID); /* 8 GiB on a machine of 4 */
 	a = (struct channel_attr){ .tracefile_count = 3 };
-	CHECK(resolve(&a) == ERR_INVALID);
+	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .ownership = 3 };
-	CHECK(resolve(&a) == ERR_INVALID);
+	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .overwrite = true };
-	CHECK(resolve(&a) == ERR_UNSUPPORTED);
+	CHECK_IS(resolve(&a), ==, ERR_UNSUPPORTED);
 }
 
 /* A shape with one integer field. */
@@ -483,7 +488,7 @@ static struct shape *shape(struct shapes *shapes, const char *name, enum shape_k
 
 	CHECK(layout_add_field(layout, &f) && !layout_add_field(layout, &f));
 	s = shape_get(shapes, &facts, &why);
-	CHECK(!s == !!why);
+	CHECK_IS(!s, ==, !!why);
 	layout_free(facts.layout);
 	return s;
 }
@@ -501,21 +506,21 @@ static void classes(void)
 
 	CHECK(a == same && a != wide && m1 != m2 && shapes.nr == 4);
 	class_table_init(&table, &shapes, NULL, (struct account_id){ 0 });
-	CHECK(class_find(&table, a, &c) == CLASS_NEW);
+	CHECK_IS(class_find(&table, a, &c), ==, CLASS_NEW);
 	CHECK(class_get(&table, a, &first) == CLASS_NEW && first->id == 0);
 	CHECK(class_get(&table, same, &c) == CLASS_KNOWN && c == first);
 	CHECK(class_get(&table, wide, &c) == CLASS_NEW && c->id == 1);
 	CHECK(class_get(&table, m1, &first) == CLASS_NEW && first->id == 2);
 	CHECK(class_get(&table, m2, &c) == CLASS_CONFLICT && c == first);
 	CHECK(class_find(&table, m2, &c) == CLASS_CONFLICT && c == first);
-	CHECK(table.nr == 3);
+	CHECK_IS(table.nr, ==, 3);
 	class_table_fini(&table);
 	shape_unref(&shapes, a);
 	shape_unref(&shapes, same);
 	shape_unref(&shapes, wide);
 	shape_unref(&shapes, m1);
 	shape_unref(&shapes, m2);
-	CHECK(shapes.nr == 0);
+	CHECK_IS(shapes.nr, ==, 0);
 }
 
 static void invalid_words(void)
@@ -527,7 +532,7 @@ static void invalid_words(void)
 	CHECK(!shape(&shapes, "a", (enum shape_kind)7, "", "n", 32));
 	CHECK(!shape(&shapes, "a", SHAPE_TRACEPOINT, "", "n", 31));
 	CHECK(!shape(&shapes, "a", SHAPE_TRACEPOINT, "", "n", 0));
-	CHECK(shapes.nr == 0);
+	CHECK_IS(shapes.nr, ==, 0);
 }
 
 static void same_names(void)
@@ -560,7 +565,7 @@ static void count(struct app_point *point, void *data)
 {
 	uint32_t *last = data;
 
-	CHECK(point->id > *last);
+	CHECK_IS(point->id, >, *last);
 	*last = point->id;
 }
 
@@ -578,7 +583,7 @@ static void points(void)
 	CHECK(strstr(add(&app, 50, "other"), "in use"));
 	CHECK(app.nr_points == 100 && shapes.nr == 2);
 	app_each_point(&app, count, &last);
-	CHECK(last == 100);
+	CHECK_IS(last, ==, 100);
 	CHECK(app_remove_point(&app, 50) && !app_remove_point(&app, 50));
 	CHECK(!app_find_point(&app, 50) && app_find_point(&app, 51));
 	app_fini(&app);

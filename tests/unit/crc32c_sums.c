@@ -27,15 +27,15 @@ static void check_published(void)
 {
 	uint8_t b[32];
 
-	CHECK(crc32c(0, "", 0) == 0);
-	CHECK(crc32c(0, "123456789", 9) == 0xe3069283u);
+	CHECK_IS(crc32c(0, "", 0), ==, 0);
+	CHECK_IS(crc32c(0, "123456789", 9), ==, 0xe3069283u);
 	memset(b, 0, sizeof(b));
-	CHECK(crc32c(0, b, sizeof(b)) == 0x8a9136aau);
+	CHECK_IS(crc32c(0, b, sizeof(b)), ==, 0x8a9136aau);
 	memset(b, 0xff, sizeof(b));
-	CHECK(crc32c(0, b, sizeof(b)) == 0x62a8ab43u);
+	CHECK_IS(crc32c(0, b, sizeof(b)), ==, 0x62a8ab43u);
 	for (unsigned int i = 0; i < sizeof(b); i++)
 		b[i] = (uint8_t)i;
-	CHECK(crc32c(0, b, sizeof(b)) == 0x46dd794eu);
+	CHECK_IS(crc32c(0, b, sizeof(b)), ==, 0x46dd794eu);
 }
 
 /* The register @v after @len zero bytes, without the inversions at both ends. */
@@ -50,9 +50,9 @@ static void check_tables(void)
 {
 	for (uint32_t b = 0; b < 256; b++) {
 		for (uint32_t k = 0; k < 8; k++)
-			CHECK(crc32c_zeros[k][b] == fed_zeros(b, k + 1));
+			CHECK_IS(crc32c_zeros[k][b], ==, fed_zeros(b, k + 1));
 		for (uint32_t k = 0; k < 4; k++)
-			CHECK(crc32c_far[k][b] == fed_zeros(b << 8 * k, CRC32C_PART));
+			CHECK_IS(crc32c_far[k][b], ==, fed_zeros(b << 8 * k, CRC32C_PART));
 	}
 }
 
@@ -69,9 +69,9 @@ static void check_all_agree(void)
 		size_t cut = len ? (size_t)rand() % len : 0;
 		uint32_t want = plainly(0, b + at, len);
 
-		CHECK(crc32c(0, b + at, len) == want);
-		CHECK(crc32c_by_table(0, b + at, len) == want);
-		CHECK(crc32c(crc32c(0, b + at, cut), b + at + cut, len - cut) == want);
+		CHECK_IS(crc32c(0, b + at, len), ==, want);
+		CHECK_IS(crc32c_by_table(0, b + at, len), ==, want);
+		CHECK_IS(crc32c(crc32c(0, b + at, cut), b + at + cut, len - cut), ==, want);
 	}
 }
 

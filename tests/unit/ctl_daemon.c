@@ -33,8 +33,9 @@ static void none(void)
 /* A program that prints its arguments. */
 static void spawned(void)
 {
-	CHECK(ctl_run("printf '#!/bin/sh\\necho started \"$@\" >&2\\nexit 1\\n' >fakeds; "
-		      "chmod +x fakeds") == 0);
+	CHECK_IS(ctl_run("printf '#!/bin/sh\\necho started \"$@\" >&2\\nexit 1\\n' >fakeds; "
+			 "chmod +x fakeds"),
+		 ==, 0);
 	EXPECT("lttctl -g people --sessiond-path=$PWD/fakeds create x", 1, "",
 	       "started --daemonize --exit-idle=5m --group people");
 }
@@ -56,7 +57,7 @@ static void silent(void)
 	ctl_model.mute = true;
 	EXPECT("lttctl list", 1, "", "does not answer");
 	ctl_model.mute = false;
-	CHECK(now_s() - begin < 10);
+	CHECK_IS(now_s() - begin, <, 10);
 }
 
 /* A slow daemon is not silent: as long as it sends hello, lttctl waits for its answer. */
@@ -67,7 +68,7 @@ static void slow(void)
 	strcpy(ctl_model.session, "demo");
 	ctl_model.slow = true;
 	EXPECT_PART("lttctl stop demo", 0, "Tracing stopped for session demo");
-	CHECK(now_s() - begin > 6);
+	CHECK_IS(now_s() - begin, >, 6);
 	ctl_model.slow = false;
 }
 

@@ -22,11 +22,11 @@ static int shelf[8] = { 1, 2, 3 };
 
 __attribute__((noinline, used)) int ctl_program_sell(int what, long long price)
 {
-	USDT("shop", "sold", "sold_semaphore", "-4@%[a] 8@%[b] 4f@%%xmm0", [a] "r"(what),
-	     [b] "r"(price));
+	USDT("shop", "sold", "sold_semaphore",
+	     "-4@%[a] 8@%[b] 4f@%%xmm0", [a] "r"(what), [b] "r"(price));
 	if (what)
-		USDT("shop", "sold", "sold_semaphore", "-8@%[a] 2@$7 4f@%%xmm0",
-		     [a] "r"((long)what));
+		USDT("shop", "sold", "sold_semaphore",
+		     "-8@%[a] 2@$7 4f@%%xmm0", [a] "r"((long)what));
 	return what + shelf[what & 7];
 }
 
@@ -76,24 +76,24 @@ static int find(const char *form, const char *path)
 
 static void functions(const char *self)
 {
-	char *want AUTO_FREE = xasprintf(";0x%llx",
-					 (unsigned long long)offset_of((void *)ctl_program_sell));
+	char *want AUTO_FREE =
+		xasprintf(";0x%llx", (unsigned long long)offset_of((void *)ctl_program_sell));
 	const char *forms[] = { "%s:ctl_program_sell", "elf:%s:ctl_program_sell",
 				"function:%s:ctl_program_sell", "return:%s:ctl_program_sell" };
 	struct stat st;
 	unsigned long long inode, size;
 
-	CHECK(stat(self, &st) == 0);
+	CHECK_IS(stat(self, &st), ==, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		CHECK(find(forms[i], self) == 0 && strcmp(found.file, self) == 0);
 		CHECK(strcmp(strchr(found.places, ';'), want) == 0 && !found.left_out);
 	}
-	CHECK(sscanf(found.places, "%*u,%llu,%llu,", &inode, &size) == 2 &&
-	      inode == st.st_ino && size == (unsigned long long)st.st_size);
+	CHECK(sscanf(found.places, "%*u,%llu,%llu,", &inode, &size) == 2 && inode == st.st_ino &&
+	      size == (unsigned long long)st.st_size);
 	CHECK(find("%s:no_such_function", self) == ERR_NO_EVENT &&
 	      strstr(err.text, "has no function 'no_such_function'"));
-	CHECK(find("%s:shelf", self) == ERR_NO_EVENT); /* is none */
-	CHECK(find("%s:malloc", self) == ERR_NO_EVENT); /* elsewhere */
+	CHECK_IS(find("%s:shelf", self), ==, ERR_NO_EVENT);  /* is none */
+	CHECK_IS(find("%s:malloc", self), ==, ERR_NO_EVENT); /* elsewhere */
 }
 
 /* Two places, whose first arguments have different widths; a third that is no integer. */
@@ -110,8 +110,8 @@ static void usdt(const char *self)
 	CHECK(strstr(found.places, semaphore) < second && strstr(second, semaphore));
 	CHECK(strstr(found.places, ":s32>s64 arg2=") && strstr(found.places, ":s64 arg2="));
 	CHECK(strstr(found.places, "=\\7:u16>u64") && !strstr(found.places, "arg3"));
-	CHECK(find("sdt:%s:shop:bought", self) == ERR_NO_EVENT);
-	CHECK(find("sdt:%s:market:sold", self) == ERR_NO_EVENT);
+	CHECK_IS(find("sdt:%s:shop:bought", self), ==, ERR_NO_EVENT);
+	CHECK_IS(find("sdt:%s:market:sold", self), ==, ERR_NO_EVENT);
 }
 
 static void no_programs(void)
@@ -128,7 +128,7 @@ static void no_programs(void)
 	CHECK(find("%s:main", path) == ERR_INVALID && strstr(err.text, "is not a program"));
 	CHECK(find("%s:main", link) == ERR_INVALID && strstr(err.text, "is not a program"));
 	CHECK(find("%s:main", folder) == ERR_INVALID && strstr(err.text, "is not a regular file"));
-	CHECK(find("%s/none:main", folder) == ERR_NO_EVENT);
+	CHECK_IS(find("%s/none:main", folder), ==, ERR_NO_EVENT);
 	CHECK(find("%s", "/bin/sh") == ERR_INVALID && find("%s:", "/bin/sh") == ERR_INVALID &&
 	      find("sdt:%s:x", "/bin/sh") == ERR_INVALID && find(":%s", "x") == ERR_INVALID);
 	CHECK(find("%s:x", "no-such-program") == ERR_NO_EVENT && strstr(err.text, "$PATH"));
@@ -146,7 +146,7 @@ static void damaged(const char *self)
 
 	CHECK(from >= 0 && to >= 0 && fstat(from, &st) == 0);
 	bytes = malloc((size_t)st.st_size);
-	CHECK(read(from, bytes, (size_t)st.st_size) == st.st_size);
+	CHECK_IS(read(from, bytes, (size_t)st.st_size), ==, st.st_size);
 	for (int i = 0; i < 60; i++) {
 		size_t len = i % 2 ? (size_t)st.st_size :
 				     (size_t)st.st_size * (size_t)(rand_r(&seed) % 100) / 100;
@@ -162,7 +162,7 @@ static void damaged(const char *self)
 	free(bytes);
 	close(from);
 	close(to);
-	CHECK(unlink(path) == 0);
+	CHECK_IS(unlink(path), ==, 0);
 }
 
 /* --- arguments --------------------------------------------------------------------- */
@@ -178,10 +178,10 @@ static void means(const char *text, const char *value, int bytes)
 {
 	struct sdt_arg args[SDT_MAX_ARGS];
 
-	CHECK(sdt_args_parse(text, 0x1000, resolve, NULL, args) == 1);
+	CHECK_IS(sdt_args_parse(text, 0x1000, resolve, NULL, args), ==, 1);
 	if (strcmp(args[0].value, value) != 0)
 		fprintf(stderr, "%s: %s, not %s\n", text, args[0].value, value);
-	CHECK(strcmp(args[0].value, value) == 0);
+	CHECK_IS(strcmp(args[0].value, value), ==, 0);
 	CHECK(!*value || args[0].bytes == (bytes < 0 ? -bytes : bytes));
 	CHECK(!*value || args[0].is_signed == (bytes < 0));
 }
@@ -213,17 +213,17 @@ static void arguments(void)
 	means("3@%eax", "", 0);
 	means("4@(%rax,%rcx,9)", "", 0);
 	means("4@$", "", 0);
-	CHECK(sdt_args_parse(" 4@%eax  8@%rbx ", 0, resolve, NULL, args) == 2);
-	CHECK(strcmp(args[1].value, "%bx") == 0);
+	CHECK_IS(sdt_args_parse(" 4@%eax  8@%rbx ", 0, resolve, NULL, args), ==, 2);
+	CHECK_IS(strcmp(args[1].value, "%bx"), ==, 0);
 #elif defined(__aarch64__)
 	means("4@w3", "%x3", 4);
 	means("-8@[sp, 16]", "+u16(%sp)", -8);
 	means("8@[x0]", "+u0(%x0)", 8);
 	means("4@5", "\\5", 4);
 #endif
-	CHECK(sdt_args_parse("", 0, resolve, NULL, args) == 0);
-	CHECK(sdt_args_parse("a b c d e f g h i j k l m n o p q r", 0, resolve, NULL, args) ==
-	      SDT_MAX_ARGS);
+	CHECK_IS(sdt_args_parse("", 0, resolve, NULL, args), ==, 0);
+	CHECK_IS(sdt_args_parse("a b c d e f g h i j k l m n o p q r", 0, resolve, NULL, args), ==,
+		 SDT_MAX_ARGS);
 }
 
 int main(void)

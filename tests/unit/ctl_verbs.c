@@ -17,9 +17,10 @@ static void create(void)
 
 	CHECK(getcwd(cwd, sizeof(cwd)));
 	ctl_run("lttctl create demo -o here");
-	CHECK(ctl_output.status == 0);
-	CHECK(strcmp(ctl_output.out,
-		     FMT("Session demo created.\nTraces will be output to %s/here\n", cwd)) == 0);
+	CHECK_IS(ctl_output.status, ==, 0);
+	CHECK_IS(strcmp(ctl_output.out,
+			FMT("Session demo created.\nTraces will be output to %s/here\n", cwd)),
+		 ==, 0);
 	EXPECT_REQUESTS(FMT("create demo %s/here +fd\n", cwd));
 	EXPECT(FMT("cat %s", rc), 0, FMT("session=demo\ntrace=%s/here\n", cwd), NULL);
 	EXPECT("lttctl create demo -o other; test ! -e other", 0, "", "a session of this name");
@@ -33,8 +34,8 @@ static void create_unnamed(void)
 {
 	ctl_model.session[0] = '\0';
 	ctl_run("lttctl create --no-output");
-	CHECK(ctl_output.status == 0);
-	CHECK(strncmp(ctl_output.out, "Session auto-", 13) == 0);
+	CHECK_IS(ctl_output.status, ==, 0);
+	CHECK_IS(strncmp(ctl_output.out, "Session auto-", 13), ==, 0);
 	CHECK(strncmp(ctl_model.requests, "create auto-", 12) == 0 &&
 	      !strstr(ctl_model.requests, "+fd"));
 	ctl_model.session[0] = '\0';
@@ -42,7 +43,7 @@ static void create_unnamed(void)
 	CHECK(strstr(ctl_output.out, "/ltt-traces/auto-"));
 	ctl_model.session[0] = '\0';
 	ctl_run("lttctl create named; ls -d $LTT_HOME/ltt-traces/named-2*");
-	CHECK(ctl_output.status == 0);
+	CHECK_IS(ctl_output.status, ==, 0);
 	EXPECT_PART("lttctl create named --set-url=file:///$PWD/url 2>&1; test ! -d url", 0,
 		    "exists");
 	EXPECT("lttctl create x --spool=0 --set-url=net://127.0.0.1:1", 1, "", "no relay answers");

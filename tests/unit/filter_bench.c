@@ -78,7 +78,7 @@ static void measure(const char *name, const struct filter_sample *program, bool 
 	sample = &packed;
 	empty = best_ns(empty_call, &none);
 	ns = best_ns(filtered_call, &accepted);
-	CHECK(accepted == (accepts ? slices * SLICE : 0));
+	CHECK_IS(accepted, ==, (accepts ? slices * SLICE : 0));
 	printf("%-28s %6.2f ns, %6.2f over an empty call\n", name, ns, ns - empty);
 }
 

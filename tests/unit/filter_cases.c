@@ -77,14 +77,15 @@ static void test_explanation(void)
 	struct filter_result r;
 	char text[1000];
 
-	CHECK(filter_event_compile(&event, "a && prt", FILTER_STRICT, &r) == FILTER_INVALID);
+	CHECK_IS(filter_event_compile(&event, "a && prt", FILTER_STRICT, &r), ==, FILTER_INVALID);
 	filter_explain("a && prt", &r, text, sizeof(text));
 	CHECK(strstr(text,
 		     "column 6: no field 'prt'; did you mean 'port'? fields: a (u8), b (s16)"));
 	CHECK(strstr(text, "\na && prt\n     ^"));
 	CHECK(filter_event_compile(&event, "", FILTER_STRICT, &r) == FILTER_INVALID &&
 	      r.column == 1);
-	CHECK(filter_compile("anything == 1", NULL, NULL, 0, FILTER_STRICT, &r) == FILTER_COMPILED);
+	CHECK_IS(filter_compile("anything == 1", NULL, NULL, 0, FILTER_STRICT, &r), ==,
+		 FILTER_COMPILED);
 	CHECK(!r.program);
 }
 
@@ -94,15 +95,15 @@ static void test_size(void)
 	struct filter_result r;
 	char many[FILTER_MAX_BYTES + 2] = "a == 5";
 
-	CHECK(filter_event_compile(&event, "a > 4 && b == -3", FILTER_STRICT, &r) == 0);
-	CHECK(r.program->head.nr_insns == 3);
+	CHECK_IS(filter_event_compile(&event, "a > 4 && b == -3", FILTER_STRICT, &r), ==, 0);
+	CHECK_IS(r.program->head.nr_insns, ==, 3);
 	filter_result_fini(&r);
 	while (strlen(many) < 2600)
 		strcat(many, "||a==5");
-	CHECK(filter_event_compile(&event, many, FILTER_STRICT, &r) == FILTER_INVALID);
+	CHECK_IS(filter_event_compile(&event, many, FILTER_STRICT, &r), ==, FILTER_INVALID);
 	CHECK(strstr(r.text, "too large"));
 	memset(many, ' ', sizeof(many) - 1);
-	CHECK(filter_event_compile(&event, many, FILTER_STRICT, &r) == FILTER_INVALID);
+	CHECK_IS(filter_event_compile(&event, many, FILTER_STRICT, &r), ==, FILTER_INVALID);
 	CHECK(strstr(r.text, "longer than"));
 }
 
@@ -125,10 +126,10 @@ int main(void)
 		nr++;
 	}
 	fclose(file);
-	CHECK(nr >= 300);
+	CHECK_IS(nr, >=, 300);
 	test_explanation();
 	test_size();
 	layout_free(event.layout);
-	CHECK(nr_failed == 0);
+	CHECK_IS(nr_failed, ==, 0);
 	return 0;
 }

@@ -166,7 +166,7 @@ static struct tree *make_condition(uint32_t depth);
 
 static struct tree *new_node(enum kind kind)
 {
-	CHECK(nr_nodes < NODES);
+	CHECK_IS(nr_nodes, <, NODES);
 	nodes[nr_nodes] = (struct tree){ .kind = kind };
 	return &nodes[nr_nodes++];
 }
@@ -459,7 +459,7 @@ int main(void)
 	for (uint32_t i = 0; i < EXPRESSIONS; i++)
 		nr_compiled += try_one(&nr_accepted);
 	layout_free(event.layout);
-	CHECK(nr_compiled > EXPRESSIONS * 8 / 10);
+	CHECK_IS(nr_compiled, >, EXPRESSIONS * 8 / 10);
 	CHECK(nr_accepted > EXPRESSIONS / 5 && nr_accepted < EXPRESSIONS * 8 / 10);
 	return 0;
 }

@@ -29,7 +29,7 @@ static uint64_t *test_words(struct ltt_filter_state *state)
 
 static uint64_t test_now(uint32_t clock)
 {
-	CHECK(clock <= 1);
+	CHECK_IS(clock, <=, 1);
 	return clock_now;
 }
 
@@ -108,9 +108,9 @@ static void test_count(void)
 	for (uint32_t i = 0; i < 8; i++)
 		CHECK(at[i] > 350 && at[i] < 650); /* 500 +- 7 sigma */
 	p.insns[2].constant = 1;
-	CHECK(taken(&p, 100) == 100);
+	CHECK_IS(taken(&p, 100), ==, 100);
 	p.insns[2].constant = UINT32_MAX;
-	CHECK(taken(&p, 1000) <= 1);
+	CHECK_IS(taken(&p, 1000), <=, 1);
 }
 
 /* Two events that share a sampler: each is recorded with its probability. */
@@ -142,9 +142,10 @@ static void test_values(void)
 		enum ltt_filter_verdict verdict = decide(&p, i, "a");
 
 		snprintf(name, sizeof(name), "id-%u", (unsigned int)i);
-		CHECK(decide(&p, i, "b") == verdict); /* the same value, the same choice */
+		CHECK_IS(decide(&p, i, "b"), ==, verdict); /* the same value, the same choice */
 		if (decide(&rarer, i, "a") == LTT_FILTER_ACCEPTED)
-			CHECK(verdict == LTT_FILTER_ACCEPTED); /* the rarer ones are among them */
+			CHECK_IS(verdict, ==,
+				 LTT_FILTER_ACCEPTED); /* the rarer ones are among them */
 		*(i % 2 ? &odd : &even) += verdict == LTT_FILTER_ACCEPTED;
 		texts += decide(&text, 0, name) == LTT_FILTER_ACCEPTED;
 		both += verdict == LTT_FILTER_ACCEPTED &&
@@ -168,7 +169,7 @@ static void test_fixed(void)
 	for (char t[] = "a"; *t <= 'h'; ++*t)
 		bits = bits << 1 | (decide(&p, 0, t) == LTT_FILTER_ACCEPTED);
 	printf("choices 0x%x\n", bits);
-	CHECK(bits == FIXED_CHOICES);
+	CHECK_IS(bits, ==, FIXED_CHOICES);
 }
 
 /* --- rates and numbers ------------------------------------------------------------------ */
@@ -187,30 +188,30 @@ static void test_rate(void)
 	memset(words, 0, sizeof(words));
 	clock_now = 1000000;
 	state.closed = 0;
-	CHECK(taken(&p, 50) == 5); /* the burst */
+	CHECK_IS(taken(&p, 50), ==, 5); /* the burst */
 	nr_words = 0;
 	CHECK(taken(&p, 50) == 0 && nr_words == 0); /* rejected without reading the words */
 	clock_now += 99;
-	CHECK(taken(&p, 10) == 0);
+	CHECK_IS(taken(&p, 10), ==, 0);
 	clock_now += 1;
-	CHECK(taken(&p, 10) == 1);
+	CHECK_IS(taken(&p, 10), ==, 1);
 	for (int i = 0; i < 1000; i++) {
 		clock_now += 10;
 		sum += taken(&p, 3);
 	}
-	CHECK(sum == 100);
+	CHECK_IS(sum, ==, 100);
 	clock_now += 100000; /* a pause earns no more than a burst */
-	CHECK(taken(&p, 50) == 5);
+	CHECK_IS(taken(&p, 50), ==, 5);
 	state.closed = 0;
-	CHECK(taken(&p, 50) == 0);	/* as another process sees it */
+	CHECK_IS(taken(&p, 50), ==, 0); /* as another process sees it */
 	words[3] = clock_now + 1000000; /* of a slower rate before */
 	state.closed = 0;
-	CHECK(taken(&p, 50) == 5);
+	CHECK_IS(taken(&p, 50), ==, 5);
 	p = program_of_rate(1, 1);
 	state.closed = 0;
 	words[3] = 0;
 	for (int i = 0; i < 100; i++, clock_now++)
-		CHECK(taken(&p, 2) == 1);
+		CHECK_IS(taken(&p, 2), ==, 1);
 }
 
 static void test_first(void)
@@ -220,7 +221,7 @@ static void test_first(void)
 
 	memset(words, 0, sizeof(words));
 	state.closed = 0;
-	CHECK(taken(&p, 8) == 8);
+	CHECK_IS(taken(&p, 8), ==, 8);
 	CHECK(taken(&p, 8) == 2 && state.closed == UINT64_MAX);
 	nr_words = 0;
 	CHECK(taken(&p, 8) == 0 && nr_words == 0);
@@ -228,7 +229,7 @@ static void test_first(void)
 	CHECK(taken(&p, 8) == 0 && nr_words == 1);
 	p.insns[2].constant = 10 | 2ull << LTT_FILTER_FIRST_BITS; /* the next start */
 	state.closed = 0;
-	CHECK(taken(&p, 20) == 10);
+	CHECK_IS(taken(&p, 20), ==, 10);
 	for (uint32_t i = 0; i < LTT_FILTER_WORDS; i++)
 		CHECK(i == 7 || !words[i]);
 }
@@ -248,7 +249,7 @@ static void test_without_state(void)
 	p = program_of_rate(100, 1);
 	no_words = true;
 	state.closed = 0;
-	CHECK(taken(&p, 10) == 10);
+	CHECK_IS(taken(&p, 10), ==, 10);
 	no_words = false;
 }
 

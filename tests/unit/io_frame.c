@@ -14,7 +14,7 @@ static void put(struct frames *f, const uint8_t *data, size_t len)
 {
 	uint8_t *at;
 
-	CHECK(frames_room(f, &at) >= len);
+	CHECK_IS(frames_room(f, &at), >=, len);
 	memcpy(at, data, len);
 	frames_filled(f, len);
 }
@@ -55,7 +55,8 @@ static void lengths(void)
 		struct frames f;
 		size_t len;
 
-		CHECK(next_of(cases[i].len, cases[i].there, &msg, &len, &f) == cases[i].answer);
+		CHECK_IS(next_of(cases[i].len, cases[i].there, &msg, &len, &f), ==,
+			 cases[i].answer);
 		CHECK(cases[i].answer <= 0 || len == cases[i].len);
 		frames_fini(&f);
 	}

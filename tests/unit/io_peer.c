@@ -38,8 +38,8 @@ static void timers(void)
 	loop_timer_set(&never, 1000);
 	loop_timer_set(&a, 2000);
 	loop_timer_cancel(&never);
-	CHECK(loop_run(loop) == 0);
-	CHECK(strcmp(order, "ab") == 0);
+	CHECK_IS(loop_run(loop), ==, 0);
+	CHECK_IS(strcmp(order, "ab"), ==, 0);
 }
 
 static void note_c(struct loop_timer *t)
@@ -67,9 +67,9 @@ static void timers_move(void)
 	loop_timer_set(&c, 5000);
 	loop_timer_cancel(&c);
 	loop_timer_set(&c, 10000);
-	CHECK(loop_run(loop) == 0);
-	CHECK(strcmp(order, "cab") == 0);
-	CHECK(loop_now_ns() - begin >= 30000000);
+	CHECK_IS(loop_run(loop), ==, 0);
+	CHECK_IS(strcmp(order, "cab"), ==, 0);
+	CHECK_IS(loop_now_ns() - begin, >=, 30000000);
 	CHECK(!a.at_ns && !b.at_ns && !c.at_ns);
 }
 
@@ -89,8 +89,8 @@ static void children(void)
 
 	if (pid == 0)
 		_exit(7);
-	CHECK(loop_child_init(&child, loop, pid, exited) == 0);
-	CHECK(loop_run(loop) == 0);
+	CHECK_IS(loop_child_init(&child, loop, pid, exited), ==, 0);
+	CHECK_IS(loop_run(loop), ==, 0);
 	CHECK(WIFEXITED(child_status) && WEXITSTATUS(child_status) == 7);
 }
 
@@ -128,7 +128,7 @@ static void send_type(int fd, uint16_t type, int with_fd)
 	encoder_init(&enc, bytes, sizeof(bytes));
 	encode_header(&enc, type, 0, 1);
 	encode_fd(&enc, with_fd);
-	CHECK(sock_send(fd, enc.buf, enc.len, enc.fds, enc.nr_fds) == 0);
+	CHECK_IS(sock_send(fd, enc.buf, enc.len, enc.fds, enc.nr_fds), ==, 0);
 }
 
 static void messages(void)
@@ -136,18 +136,18 @@ static void messages(void)
 	struct peer peer;
 	int fds[2];
 
-	CHECK(sock_pair(fds) == 0);
-	CHECK(peer_init(&peer, loop, fds[0], &ops) == 0);
+	CHECK_IS(sock_pair(fds), ==, 0);
+	CHECK_IS(peer_init(&peer, loop, fds[0], &ops), ==, 0);
 	CHECK(peer.uid == getuid() && peer.pid == getpid());
 	for (uint16_t i = 0; i < 40; i++)
 		send_type(fds[1], i, 1);
 	send_type(fds[1], 99, -1);
-	CHECK(loop_run(loop) == 0);
+	CHECK_IS(loop_run(loop), ==, 0);
 	CHECK(received == 41 && last_type == 99 && closed_count == 0);
 	/* the handler refuses: disconnected, reported once */
 	send_type(fds[1], 66, -1);
 	send_type(fds[1], 1, -1);
-	CHECK(loop_run(loop) == 0);
+	CHECK_IS(loop_run(loop), ==, 0);
 	CHECK(received == 42 && closed_count == 1);
 	close(fds[1]);
 }
@@ -157,9 +157,9 @@ static void half_header(void)
 	struct peer peer;
 	int fds[2];
 
-	CHECK(sock_pair(fds) == 0);
-	CHECK(peer_init(&peer, loop, fds[0], &ops) == 0);
-	CHECK(send(fds[1], "abc", 3, 0) == 3);
+	CHECK_IS(sock_pair(fds), ==, 0);
+	CHECK_IS(peer_init(&peer, loop, fds[0], &ops), ==, 0);
+	CHECK_IS(send(fds[1], "abc", 3, 0), ==, 3);
 	closed_count = 0;
 	CHECK(loop_run(loop) == 0 && closed_count == 1);
 	close(fds[1]);
@@ -171,17 +171,17 @@ static void empty_packet(void)
 	struct peer peer;
 	int fds[2], free_fd, sent[3];
 
-	CHECK(sock_pair(fds) == 0);
-	CHECK(peer_init(&peer, loop, fds[0], &ops) == 0);
+	CHECK_IS(sock_pair(fds), ==, 0);
+	CHECK_IS(peer_init(&peer, loop, fds[0], &ops), ==, 0);
 	free_fd = dup(fds[1]);
 	CHECK(free_fd >= 0 && close(free_fd) == 0);
 	sent[0] = sent[1] = sent[2] = fds[1];
 	closed_count = 0;
-	CHECK(sock_send(fds[1], "", 0, sent, 3) == 0);
-	CHECK(loop_run(loop) == 0);
-	CHECK(closed_count == 1);
+	CHECK_IS(sock_send(fds[1], "", 0, sent, 3), ==, 0);
+	CHECK_IS(loop_run(loop), ==, 0);
+	CHECK_IS(closed_count, ==, 1);
 	for (int fd = free_fd; fd < free_fd + 3; fd++)
-		CHECK(fcntl(fd, F_GETFD) < 0);
+		CHECK_IS(fcntl(fd, F_GETFD), <, 0);
 	close(fds[1]);
 }
 
@@ -193,8 +193,8 @@ static void deaf_peer(void)
 	struct peer peer;
 	int fds[2];
 
-	CHECK(sock_pair(fds) == 0);
-	CHECK(peer_init(&peer, loop, fds[0], &ops) == 0);
+	CHECK_IS(sock_pair(fds), ==, 0);
+	CHECK_IS(peer_init(&peer, loop, fds[0], &ops), ==, 0);
 	encoder_init(&enc, bytes, sizeof(bytes));
 	encode_header(&enc, 1, 0, 1);
 	enc.len = sizeof(bytes);
@@ -217,8 +217,8 @@ static void queued_in_order(void)
 	struct peer peer;
 	ssize_t n;
 
-	CHECK(sock_pair(fds) == 0);
-	CHECK(peer_init(&peer, loop, fds[0], &ops) == 0);
+	CHECK_IS(sock_pair(fds), ==, 0);
+	CHECK_IS(peer_init(&peer, loop, fds[0], &ops), ==, 0);
 	for (uint16_t i = 0; i < 50; i++) {
 		encoder_init(&enc, bytes, sizeof(bytes));
 		encode_header(&enc, i, 0, 1);
@@ -244,7 +244,7 @@ static void queued_in_order(void)
 	close(fds[1]);
 	CHECK(loop_run(loop) == 0 && closed_count == 1);
 	wait(&child_status);
-	CHECK(child_status == 0);
+	CHECK_IS(child_status, ==, 0);
 }
 
 static void listening(void)
@@ -256,22 +256,22 @@ static void listening(void)
 	CHECK(mkdtemp(path));
 	path[strlen(path)] = '/';
 	fd = sock_listen(path, 0600, (gid_t)-1);
-	CHECK(fd >= 0);
+	CHECK_IS(fd, >=, 0);
 	second = sock_listen(path, 0600, (gid_t)-1);
-	CHECK(second == -EADDRINUSE);
+	CHECK_IS(second, ==, -EADDRINUSE);
 	close(fd); /* its owner died: the file is stale */
 	second = sock_listen(path, 0600, (gid_t)-1);
-	CHECK(second >= 0);
+	CHECK_IS(second, >=, 0);
 	close(second);
 	unlink(path);
-	CHECK(sock_connect(path) == -ENOENT);
+	CHECK_IS(sock_connect(path), ==, -ENOENT);
 	*strrchr(path, '/') = '\0';
 	rmdir(path);
 }
 
 int main(void)
 {
-	CHECK(loop_new(&loop) == 0);
+	CHECK_IS(loop_new(&loop), ==, 0);
 	timers();
 	timers_move();
 	children();

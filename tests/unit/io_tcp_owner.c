@@ -41,7 +41,7 @@ static int socket_of(uid_t uid, int family)
 	if (syscall(SYS_setresuid, -1, uid, -1) < 0)
 		return socket(family, SOCK_STREAM, 0);
 	fd = socket(family, SOCK_STREAM, 0);
-	CHECK(syscall(SYS_setresuid, -1, 0, -1) == 0);
+	CHECK_IS(syscall(SYS_setresuid, -1, 0, -1), ==, 0);
 	return fd;
 }
 
@@ -49,9 +49,9 @@ static void open_nothing(bool on)
 {
 	struct rlimit limit;
 
-	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHECK_IS(getrlimit(RLIMIT_NOFILE, &limit), ==, 0);
 	limit.rlim_cur = on ? 0 : limit.rlim_max;
-	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHECK_IS(setrlimit(RLIMIT_NOFILE, &limit), ==, 0);
 }
 
 static void try(int diag_fd, int listening, int calling)
@@ -66,28 +66,28 @@ static void try(int diag_fd, int listening, int calling)
 		setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &any, sizeof(any));
 	}
 	if (listener < 0 || bind(listener, (struct sockaddr *)&addr, len) < 0) {
-		CHECK(listening == AF_INET6); /* there may be none */
+		CHECK_IS(listening, ==, AF_INET6); /* there may be none */
 		close(listener);
 		return;
 	}
-	CHECK(listen(listener, 1) == 0);
-	CHECK(getsockname(listener, (struct sockaddr *)&addr, &len) == 0);
+	CHECK_IS(listen(listener, 1), ==, 0);
+	CHECK_IS(getsockname(listener, (struct sockaddr *)&addr, &len), ==, 0);
 	any = ((struct sockaddr_in *)&addr)->sin_port; /* in the same place for both */
 	len = loopback(calling, &addr);
 	((struct sockaddr_in *)&addr)->sin_port = (in_port_t)any;
 	client = socket_of(SOMEBODY, calling);
-	CHECK(connect(client, (struct sockaddr *)&addr, len) == 0);
+	CHECK_IS(connect(client, (struct sockaddr *)&addr, len), ==, 0);
 	fd = accept(listener, NULL, NULL);
-	CHECK(fd >= 0);
+	CHECK_IS(fd, >=, 0);
 
-	CHECK(tcp_owner(diag_fd, fd, &uid) == 0);
-	CHECK(uid == caller);
-	CHECK(tcp_owner(diag_fd, client, &uid) == 0); /* the other way round it is ours */
-	CHECK(uid == geteuid());
+	CHECK_IS(tcp_owner(diag_fd, fd, &uid), ==, 0);
+	CHECK_IS(uid, ==, caller);
+	CHECK_IS(tcp_owner(diag_fd, client, &uid), ==, 0); /* the other way round it is ours */
+	CHECK_IS(uid, ==, geteuid());
 	close(client);
 	if (diag_fd >= 0)
 		open_nothing(true); /* no table of all connections is read for one that is closed */
-	CHECK(tcp_owner(diag_fd, fd, &uid) == -ESRCH); /* and not root's */
+	CHECK_IS(tcp_owner(diag_fd, fd, &uid), ==, -ESRCH); /* and not root's */
 	open_nothing(false);
 	close(fd);
 	close(listener);

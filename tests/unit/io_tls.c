@@ -16,7 +16,7 @@ static void accepted(const char *host, const char *name, const char *peer)
 
 	tls_pair_connect(&p, "relay", host, name);
 	CHECK(p.relay_ret == 0 && p.host_ret == 0);
-	CHECK(strcmp(chan_peer(&p.relay), peer) == 0);
+	CHECK_IS(strcmp(chan_peer(&p.relay), peer), ==, 0);
 	tls_pair_close(&p);
 }
 
@@ -29,7 +29,7 @@ static void refused(const char *relay, const char *host, const char *name, const
 
 	tls_pair_connect(&p, relay, host, name);
 	if (p.host_ret == 0) /* it has had no answer yet */
-		CHECK(chan_recv(&p.host, &byte, 1) == -EPROTO);
+		CHECK_IS(chan_recv(&p.host, &byte, 1), ==, -EPROTO);
 	if (p.relay_ret == 0)
 		FAIL("%s got in at %s", host, relay);
 	if (by_host && !strstr(chan_problem(&p.host), by_host))
@@ -103,9 +103,9 @@ static void there_and_back(void)
 
 	tls_pair_connect(&p, "relay", "web1", "relay.example");
 	CHECK(p.relay_ret == 0 && p.host_ret == 0);
-	CHECK(getrandom(data, SOME, 0) == SOME);
+	CHECK_IS(getrandom(data, SOME, 0), ==, SOME);
 	for (size_t i = 0; in[0] < SOME || in[1] < SOME; i++) {
-		CHECK(i < 1000000);
+		CHECK_IS(i, <, 1000000);
 		out[0] += push(&p.host, data, out[0]);
 		out[1] += push(&p.relay, data, out[1]);
 		in[0] += take(&p.relay, far, in[0], 1 + i * 37 % 20000);
@@ -113,7 +113,7 @@ static void there_and_back(void)
 	}
 	CHECK(memcmp(data, far, SOME) == 0 && memcmp(data, near, SOME) == 0);
 	chan_fini(&p.host);
-	CHECK(chan_recv(&p.relay, far, 1) == 0); /* it has sent close_notify */
+	CHECK_IS(chan_recv(&p.relay, far, 1), ==, 0); /* it has sent close_notify */
 	chan_init(&p.host, p.fds[1], NULL);
 	tls_pair_close(&p);
 	free(data);
@@ -136,9 +136,9 @@ static size_t record(uint8_t *buf, size_t cap)
 
 	tls_pair_sockets(near); /* the host speaks here, and we carry it over */
 	tls_pair_sockets(far);
-	CHECK(tls_new_server(keys, far[1], &tls) == 0);
+	CHECK_IS(tls_new_server(keys, far[1], &tls), ==, 0);
 	chan_init(&relay, far[1], tls);
-	CHECK(tls_new_client(host_keys, near[0], "relay.example", &tls) == 0);
+	CHECK_IS(tls_new_client(host_keys, near[0], "relay.example", &tls), ==, 0);
 	chan_init(&host, near[0], tls);
 	for (int i = 0; i < TLS_PAIR_STEPS; i++) {
 		ssize_t n;
@@ -154,7 +154,7 @@ static size_t record(uint8_t *buf, size_t cap)
 		if (!relay.up)
 			(void)!chan_open(&relay);
 		while ((n = read(far[0], bytes, sizeof(bytes))) > 0)
-			CHECK(write(near[1], bytes, (size_t)n) == n);
+			CHECK_IS(write(near[1], bytes, (size_t)n), ==, n);
 	}
 	CHECK(relay.up && chan_recv(&relay, bytes, 4) == 4 && memcmp(bytes, "word", 4) == 0);
 	chan_fini(&relay);
@@ -178,7 +178,7 @@ static int listen_to(const uint8_t *data, size_t len)
 	size_t done = 0;
 
 	tls_pair_sockets(fds);
-	CHECK(tls_new_server(keys, fds[1], &tls) == 0);
+	CHECK_IS(tls_new_server(keys, fds[1], &tls), ==, 0);
 	chan_init(&relay, fds[1], tls);
 	for (int i = 0; i < TLS_PAIR_STEPS && ret == -EAGAIN; i++) {
 		ssize_t n = done < len ? send(fds[0], data + done, len - done, MSG_NOSIGNAL) : 0;
@@ -191,8 +191,8 @@ static int listen_to(const uint8_t *data, size_t len)
 		CHECK(chan_open(&relay) == -EAGAIN || done == len);
 		close(fds[0]);
 		for (int i = 0; (ret = chan_open(&relay)) == -EAGAIN; i++)
-			CHECK(i < TLS_PAIR_STEPS);
-		CHECK(ret == -ECONNRESET);
+			CHECK_IS(i, <, TLS_PAIR_STEPS);
+		CHECK_IS(ret, ==, -ECONNRESET);
 		ret = -EPROTO;
 	} else {
 		close(fds[0]);
@@ -208,19 +208,20 @@ static void replayed(void)
 	uint8_t buf[8192], garbage[512];
 	size_t len = record(buf, sizeof(buf));
 
-	CHECK(listen_to(buf, len) == -EPROTO);
+	CHECK_IS(listen_to(buf, len), ==, -EPROTO);
 	for (size_t part = 0; part < 400; part += 13) /* half a handshake: it waits */
 		CHECK(listen_to(buf, part < len ? part : len) == -EAGAIN || part > 100);
 	for (int i = 0; i < 50; i++) {
-		CHECK(getrandom(garbage, sizeof(garbage), 0) == sizeof(garbage));
+		CHECK_IS(getrandom(garbage, sizeof(garbage), 0), ==, sizeof(garbage));
 		garbage[0] =
 			i % 2 ? 22 : garbage[0]; /* a record of a handshake, or not even that */
 		listen_to(garbage, sizeof(garbage));
-		CHECK(len > 300);
+		CHECK_IS(len, >, 300);
 		buf[(size_t)i * 7 % 300] ^= garbage[1] | 1;
 		listen_to(buf, len);
 	}
-	CHECK(listen_to((const uint8_t *)"GET / HTTP/1.1\r\nHost: relay\r\n\r\n", 31) == -EPROTO);
+	CHECK_IS(listen_to((const uint8_t *)"GET / HTTP/1.1\r\nHost: relay\r\n\r\n", 31), ==,
+		 -EPROTO);
 }
 
 /* A client made with the library directly, configured by @priority and @flags. */
@@ -237,13 +238,13 @@ static int foreign(const char *priority, unsigned int flags, bool *ret_ticket)
 	char byte;
 
 	tls_pair_sockets(fds);
-	CHECK(gnutls_certificate_allocate_credentials(&cred) == 0);
-	CHECK(gnutls_certificate_set_x509_key_file(cred, crt, key, GNUTLS_X509_FMT_PEM) == 0);
-	CHECK(gnutls_init(&session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | flags) == 0);
-	CHECK(gnutls_priority_set_direct(session, priority, NULL) == 0);
-	CHECK(gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, cred) == 0);
+	CHECK_IS(gnutls_certificate_allocate_credentials(&cred), ==, 0);
+	CHECK_IS(gnutls_certificate_set_x509_key_file(cred, crt, key, GNUTLS_X509_FMT_PEM), ==, 0);
+	CHECK_IS(gnutls_init(&session, GNUTLS_CLIENT | GNUTLS_NONBLOCK | flags), ==, 0);
+	CHECK_IS(gnutls_priority_set_direct(session, priority, NULL), ==, 0);
+	CHECK_IS(gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, cred), ==, 0);
 	gnutls_transport_set_int(session, fds[0]);
-	CHECK(tls_new_server(keys, fds[1], &tls) == 0);
+	CHECK_IS(tls_new_server(keys, fds[1], &tls), ==, 0);
 	chan_init(&relay, fds[1], tls);
 	for (int i = 0; i < TLS_PAIR_STEPS; i++) {
 		if (client == GNUTLS_E_AGAIN)
@@ -252,7 +253,7 @@ static int foreign(const char *priority, unsigned int flags, bool *ret_ticket)
 			ret = chan_open(&relay);
 	}
 	if (client == 0) /* where a ticket would be */
-		CHECK(gnutls_record_recv(session, &byte, 1) == GNUTLS_E_AGAIN);
+		CHECK_IS(gnutls_record_recv(session, &byte, 1), ==, GNUTLS_E_AGAIN);
 	*ret_ticket = gnutls_session_get_flags(session) & GNUTLS_SFLAGS_SESSION_TICKET;
 	gnutls_deinit(session);
 	gnutls_certificate_free_credentials(cred);
@@ -269,8 +270,8 @@ static void older(void)
 
 	CHECK(foreign("NORMAL:-VERS-ALL:+VERS-TLS1.3", 0, &ticket) == 0 && !ticket);
 	CHECK(foreign("NORMAL", GNUTLS_ENABLE_EARLY_DATA, &ticket) == 0 && !ticket);
-	CHECK(foreign("NORMAL:-VERS-ALL:+VERS-TLS1.2", 0, &ticket) == -EPROTO);
-	CHECK(foreign("NORMAL:-VERS-ALL:+VERS-TLS1.1:+VERS-TLS1.2", 0, &ticket) == -EPROTO);
+	CHECK_IS(foreign("NORMAL:-VERS-ALL:+VERS-TLS1.2", 0, &ticket), ==, -EPROTO);
+	CHECK_IS(foreign("NORMAL:-VERS-ALL:+VERS-TLS1.1:+VERS-TLS1.2", 0, &ticket), ==, -EPROTO);
 }
 
 /* --- files that can't be used ----------------------------------------- */

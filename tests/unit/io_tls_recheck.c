@@ -12,7 +12,7 @@ static void goes_on(struct tls_pair *p)
 	const struct iovec word = { (void *)"word", 4 };
 	char got[4];
 
-	CHECK(chan_send(&p->host, &word, 1) == 4);
+	CHECK_IS(chan_send(&p->host, &word, 1), ==, 4);
 	CHECK(chan_recv(&p->relay, got, sizeof(got)) == 4 && memcmp(got, "word", 4) == 0);
 }
 
@@ -35,7 +35,7 @@ static void met(struct tls_pair *p, const char *host, const char *peer)
 	tls_pair_connect(p, "relay", host, "relay.example");
 	CHECK(p->relay_ret == 0 && p->host_ret == 0);
 	recheck(p, "relay", NULL);
-	CHECK(strcmp(chan_peer(&p->relay), peer) == 0);
+	CHECK_IS(strcmp(chan_peer(&p->relay), peer), ==, 0);
 }
 
 static void by_certificate(void)
@@ -80,10 +80,10 @@ static void in_between(void)
 	struct tls *tls;
 
 	tls_pair_sockets(p.fds);
-	CHECK(tls_new_server(keys, p.fds[0], &tls) == 0);
+	CHECK_IS(tls_new_server(keys, p.fds[0], &tls), ==, 0);
 	chan_init(&p.relay, p.fds[0], tls);
 	chan_init(&p.host, p.fds[1], NULL);
-	CHECK(chan_open(&p.relay) == -EAGAIN);
+	CHECK_IS(chan_open(&p.relay), ==, -EAGAIN);
 	recheck(&p, "relay", "the local keys changed");
 	tls_pair_close(&p);
 	tls_keys_unref(keys);

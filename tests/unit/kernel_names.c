@@ -27,7 +27,7 @@ static uint32_t name(const char *text)
 
 	if (!*text)
 		return 0;
-	CHECK(at + strlen(text) + 1 < sizeof(made.strings));
+	CHECK_IS(at + strlen(text) + 1, <, sizeof(made.strings));
 	strcpy(made.strings + at, text);
 	made.len += (uint32_t)strlen(text) + 1;
 	return at;
@@ -35,7 +35,7 @@ static uint32_t name(const char *text)
 
 static void word(uint32_t value)
 {
-	CHECK(made.nr < 400);
+	CHECK_IS(made.nr, <, 400);
 	made.words[made.nr++] = value;
 }
 
@@ -77,7 +77,8 @@ static uint32_t pointer(uint32_t to)
 static void make(void)
 {
 	uint32_t sint = integer("int", 4, BTF_INT_SIGNED), ulong = integer("unsigned long", 8, 0);
-	uint32_t letter = integer("char", 1, BTF_INT_SIGNED), nr, inner, outer, file, file_at, text, size;
+	uint32_t letter = integer("char", 1, BTF_INT_SIGNED), nr, inner, outer, file, file_at, text,
+		 size;
 
 	text = pointer(type(BTF_KIND_CONST, "", 0, letter));
 	size = type(BTF_KIND_TYPEDEF, "size_t", 0, ulong);
@@ -99,8 +100,11 @@ static void make(void)
 
 static void keep(size_t cut)
 {
-	struct btf_header head = { .magic = BTF_MAGIC, .version = 1, .hdr_len = sizeof(head),
-				   .type_len = made.nr * 4, .str_off = made.nr * 4,
+	struct btf_header head = { .magic = BTF_MAGIC,
+				   .version = 1,
+				   .hdr_len = sizeof(head),
+				   .type_len = made.nr * 4,
+				   .str_off = made.nr * 4,
 				   .str_len = made.len };
 	char all[4096];
 	size_t len = sizeof(head);
@@ -185,8 +189,8 @@ static void damaged(void)
 			made.words[i] = times ? times == 1 ? 0xffffffff : was ^ 1u : i + 1;
 			keep(0);
 			if (kernel_names_resolve(path, "vfs_read",
-						 "count file->where.text:string file->next->flags", &ret,
-						 &err) == 0)
+						 "count file->where.text:string file->next->flags",
+						 &ret, &err) == 0)
 				free(ret);
 		}
 		made.words[i] = was;
@@ -197,7 +201,7 @@ int main(void)
 {
 	int fd = mkstemp(path);
 
-	CHECK(fd >= 0);
+	CHECK_IS(fd, >=, 0);
 	close(fd);
 	make();
 	keep(0);

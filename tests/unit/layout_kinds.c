@@ -20,14 +20,13 @@ static const char *refusal(const struct layout_field *field, bool labelled, int6
 	return why;
 }
 
-#define ACCEPT(...) \
-	CHECK(!refusal(&(struct layout_field){ .name = "f", __VA_ARGS__ }, false, 0, 0))
-#define REFUSE(text, ...) \
-	do { \
-		const char *why = refusal(&(struct layout_field){ .name = "f", __VA_ARGS__ }, \
-					  false, 0, 0); \
-\
-		CHECK(why && strstr(why, text)); \
+#define ACCEPT(...) CHECK(!refusal(&(struct layout_field){ .name = "f", __VA_ARGS__ }, false, 0, 0))
+#define REFUSE(text, ...)                                                                         \
+	do {                                                                                      \
+		const char *why =                                                                 \
+			refusal(&(struct layout_field){ .name = "f", __VA_ARGS__ }, false, 0, 0); \
+                                                                                                  \
+		CHECK(why &&strstr(why, text));                                                   \
 	} while (0)
 
 static void sizes(void)
@@ -69,7 +68,8 @@ static void sizes(void)
 static void bounds(void)
 {
 	ACCEPT(.kind = LTT_KIND_ARRAY, .size_bits = 8, .count = LAYOUT_MAX_PAYLOAD);
-	REFUSE("too large", .kind = LTT_KIND_ARRAY, .size_bits = 8, .count = LAYOUT_MAX_PAYLOAD + 1);
+	REFUSE("too large", .kind = LTT_KIND_ARRAY, .size_bits = 8,
+	       .count = LAYOUT_MAX_PAYLOAD + 1);
 	REFUSE("too large", .kind = LTT_KIND_ARRAY, .size_bits = 64, .count = UINT32_MAX);
 	REFUSE("unknown flags", .kind = LTT_KIND_INT, .size_bits = 8, .flags = 32);
 	REFUSE("number base", .kind = LTT_KIND_INT, .size_bits = 8, .base = 3);
@@ -100,7 +100,7 @@ static void check_type(const char *expected, struct layout_field field)
 	char type[64];
 
 	layout_field_type(&field, type, sizeof(type));
-	CHECK(strcmp(type, expected) == 0);
+	CHECK_IS(strcmp(type, expected), ==, 0);
 }
 
 #define TYPE(text, ...) check_type(text, (struct layout_field){ __VA_ARGS__ })
@@ -112,7 +112,8 @@ static void types(void)
 	TYPE("string", .kind = LTT_KIND_STRING);
 	TYPE("enum", .kind = LTT_KIND_ENUM);
 	TYPE("array of 1 integer", .kind = LTT_KIND_ARRAY, .count = 1);
-	TYPE("array of 3 floats", .kind = LTT_KIND_ARRAY, .count = 3, .flags = LTT_FIELD_FLOAT_ELEM);
+	TYPE("array of 3 floats", .kind = LTT_KIND_ARRAY, .count = 3,
+	     .flags = LTT_FIELD_FLOAT_ELEM);
 	TYPE("string", .kind = LTT_KIND_ARRAY, .count = 3, .flags = LTT_FIELD_TEXT);
 	TYPE("sequence of integers", .kind = LTT_KIND_SEQUENCE);
 	TYPE("string", .kind = LTT_KIND_SEQUENCE, .flags = LTT_FIELD_TEXT);

@@ -25,7 +25,7 @@ static void test_integers_of_all_lengths(void)
 	CHECK(seen_int("d") == LONG_MIN && seen_int("e") == LLONG_MIN &&
 	      seen_uint("f") == UCHAR_MAX);
 	CHECK(seen_uint("g") == UINT_MAX && seen_uint("h") == ULLONG_MAX);
-	CHECK(seen.view.event->kind == LTT_EVENT_MARKER);
+	CHECK_IS(seen.view.event->kind, ==, LTT_EVENT_MARKER);
 	seen_unwatch(probe, 1);
 
 	probe = seen_watch("m_other");
@@ -69,7 +69,7 @@ static void test_long_strings(void)
 		CHECK(seen_is_text("text", text) && seen_int("behind") == 42);
 	}
 	ltt_probe_unregister(probe);
-	CHECK(ltt_probe_synchronize() == 0);
+	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 }
 
 /* One name at two places; nothing to record; evaluated only when armed. */
@@ -79,7 +79,7 @@ static void test_sites(void)
 	int evaluations = 0;
 
 	trace_mark(m_lazy, "n %d", ++evaluations);
-	CHECK(evaluations == 0);
+	CHECK_IS(evaluations, ==, 0);
 	probe = seen_watch("m_lazy");
 	for (int i = 0; i < 2; i++) {
 		if (i)
@@ -94,7 +94,7 @@ static void test_sites(void)
 	errno = 77;
 	trace_mark(m_nothing, "nothing to say");
 	CHECK(errno == 77 && seen.view.nr_fields == 0 && seen.view.len == 0);
-	CHECK(strcmp(seen.view.event->format, "nothing to say") == 0);
+	CHECK_IS(strcmp(seen.view.event->format, "nothing to say"), ==, 0);
 	seen_unwatch(probe, 1);
 }
 
@@ -115,8 +115,8 @@ static int conflict_seen(void *data, const struct ltt_probe_conflict *conflict)
 	const char **expected = data;
 
 	CHECK(strcmp(conflict->name, "m_differ") == 0 && conflict->nr_sites == 1);
-	CHECK(strcmp(conflict->expected, expected[0]) == 0);
-	CHECK(strcmp(conflict->found, expected[1]) == 0);
+	CHECK_IS(strcmp(conflict->expected, expected[0]), ==, 0);
+	CHECK_IS(strcmp(conflict->found, expected[1]), ==, 0);
 	CHECK(strstr(conflict->file, "marker_emit.c") && conflict->line > 0);
 	return 0;
 }
@@ -137,29 +137,30 @@ static void test_conflict(void)
 	int number_first = 0;
 
 	seen.calls = 0;
-	CHECK(ltt_points_list(find_first, &number_first) == 1);
-	CHECK(ltt_probe_register("m_differ", NULL, seen_event, NULL, &probe) == LTT_PROBE_CONFLICT);
-	CHECK(ltt_probe_conflicts(probe, conflict_seen, number_first ? first : second) == 1);
-	CHECK(ltt_probe_arm(probe) == 1);
+	CHECK_IS(ltt_points_list(find_first, &number_first), ==, 1);
+	CHECK_IS(ltt_probe_register("m_differ", NULL, seen_event, NULL, &probe), ==,
+		 LTT_PROBE_CONFLICT);
+	CHECK_IS(ltt_probe_conflicts(probe, conflict_seen, number_first ? first : second), ==, 1);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
 	one_format();
 	other_format();
 	CHECK(seen.calls == 1 && (number_first ? seen_int("id") == 1 : seen_is_text("id", "x")));
 	ltt_probe_unregister(probe);
 
-	CHECK(ltt_probe_register("m_differ", "id %s", seen_event, NULL, &probe) ==
-	      LTT_PROBE_CONFLICT);
-	CHECK(ltt_probe_conflicts(probe, conflict_seen, second) == 1);
-	CHECK(ltt_probe_arm(probe) == 1);
+	CHECK_IS(ltt_probe_register("m_differ", "id %s", seen_event, NULL, &probe), ==,
+		 LTT_PROBE_CONFLICT);
+	CHECK_IS(ltt_probe_conflicts(probe, conflict_seen, second), ==, 1);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
 	one_format();
 	other_format();
 	CHECK(seen.calls == 2 && seen_is_text("id", "x"));
 	ltt_probe_unregister(probe);
 
-	CHECK(ltt_probe_register("m_differ", "neither", seen_event, NULL, &probe) ==
-	      LTT_PROBE_CONFLICT);
-	CHECK(ltt_probe_conflicts(probe, NULL, NULL) == 2);
+	CHECK_IS(ltt_probe_register("m_differ", "neither", seen_event, NULL, &probe), ==,
+		 LTT_PROBE_CONFLICT);
+	CHECK_IS(ltt_probe_conflicts(probe, NULL, NULL), ==, 2);
 	ltt_probe_unregister(probe);
-	CHECK(ltt_probe_synchronize() == 0);
+	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 }
 
 /* --- log lines ------------------------------------------------------------------------ */
@@ -198,10 +199,10 @@ static void test_log(void)
 	probe = seen_watch("ltt_tracelog:WARNING");
 	errno = 5;
 	ltt_tracelog(LTT_WARNING, "%.1f %m", 2.5);
-	CHECK(errno == 5);
+	CHECK_IS(errno, ==, 5);
 	CHECK(seen_int("line") == __LINE__ - 2 && seen_is_text("file", __FILE__));
 	CHECK(seen_is_text("function", "test_log"));
-	CHECK(seen.view.event->loglevel == LTT_WARNING);
+	CHECK_IS(seen.view.event->loglevel, ==, LTT_WARNING);
 	ltt_tracelog(LTT_ERR, "another level");
 	memset(text, 'w', 50000);
 	text[50000] = '\0';

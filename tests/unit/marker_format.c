@@ -32,7 +32,9 @@ static const struct {
 	{ "100%% of total %d", "total:i32" },
 	{ "a %d a %d a %d a_2 %d", "a:i32 a_2:i32 a_3:i32 a_2_2:i32" },
 	{ "%d arg1 %d", "arg1:i32 arg1_2:i32" },
-	{ "gr\xc3\xb6\xc3\x9f" "e %d", "e:i32" },
+	{ "gr\xc3\xb6\xc3\x9f"
+	  "e %d",
+	  "e:i32" },
 	/* integers */
 	{ "a %hhd b %hd c %d d %ld e %lld", "a:i8 b:i16 c:i32 d:i64 e:i64" },
 	{ "a %hhu b %hu c %u d %lu e %llu", "a:u8 b:u16 c:u32 d:u64 e:u64" },
@@ -47,7 +49,8 @@ static const struct {
 	{ "a %-+ #0'8.3d", "a:i32" },
 	{ "a %*d b %-*.*ld c %.*x", "a:i32 b:i64 c:u32x" },
 	/* floats and strings */
-	{ "a %f b %g c %e d %a e %F f %G g %E h %A", "a:f64 b:f64 c:f64 d:f64 e:f64 f:f64 g:f64 h:f64" },
+	{ "a %f b %g c %e d %a e %F f %G g %E h %A",
+	  "a:f64 b:f64 c:f64 d:f64 e:f64 f:f64 g:f64 h:f64" },
 	{ "a %lf b %Lf c %10.3Lg", "a:f64 b:f64 c:f64" },
 	{ "a %s b %10s c %.5s d %-*.*s", "a:s b:s c:s d:s" },
 	/* refused */
@@ -83,10 +86,10 @@ static char *put_field(char *at, const struct ltt_field *field)
 	case LTT_KIND_FLOAT:
 		return at + sprintf(at, "%s:f%u", field->name, field->size_bits);
 	default:
-		CHECK(field->kind == LTT_KIND_INT);
+		CHECK_IS(field->kind, ==, LTT_KIND_INT);
 		return at + sprintf(at, "%s:%c%u%s", field->name,
-				    field->flags & LTT_FIELD_SIGNED ? 'i' : 'u',
-				    field->size_bits, base);
+				    field->flags & LTT_FIELD_SIGNED ? 'i' : 'u', field->size_bits,
+				    base);
 	}
 }
 
@@ -131,12 +134,12 @@ static void test_limits(void)
 
 	for (unsigned int i = 0; i < FORMAT_MAX_FIELDS; i++)
 		at += sprintf(at, "same %%*.*d ");
-	CHECK(format_parse(text, &format) == 0);
+	CHECK_IS(format_parse(text, &format), ==, 0);
 	CHECK(format->nr_fields == FORMAT_MAX_FIELDS && format->nr_ops == 3 * FORMAT_MAX_FIELDS);
-	CHECK(strcmp(format->fields[31].name, "same_32") == 0);
+	CHECK_IS(strcmp(format->fields[31].name, "same_32"), ==, 0);
 	format_free(format);
 	sprintf(at, "more %%d");
-	CHECK(format_parse(text, &format) == -E2BIG);
+	CHECK_IS(format_parse(text, &format), ==, -E2BIG);
 	/* percent signs are not fields */
 	at = text;
 	for (int i = 0; i < 100; i++)

@@ -145,7 +145,7 @@ struct bytes {
 
 static void put(struct bytes *b, const void *data, size_t len)
 {
-	CHECK(b->len + len <= sizeof(b->data));
+	CHECK_IS(b->len + len, <=, sizeof(b->data));
 	memcpy(b->data + b->len, data, len);
 	b->len += len;
 }
@@ -219,8 +219,8 @@ static void write_stream(const char *name, uint32_t class, const struct bytes *r
 
 	memcpy(header.uuid, uuid, sizeof(uuid));
 	packet_to_file(&header, hides, &head);
-	CHECK(fwrite(&head, sizeof(head), 1, f) == 1);
-	CHECK(fwrite(records->data, 1, records->len, f) == records->len);
+	CHECK_IS(fwrite(&head, sizeof(head), 1, f), ==, 1);
+	CHECK_IS(fwrite(records->data, 1, records->len, f), ==, records->len);
 	fclose(f);
 }
 
@@ -235,7 +235,7 @@ static void run(const char *options, char *out, size_t len)
 	CHECK(f);
 	n = fread(out, 1, len - 1, f);
 	out[n] = '\0';
-	CHECK(pclose(f) == 0);
+	CHECK_IS(pclose(f), ==, 0);
 }
 
 static void expect(const char *out, const char *what)
@@ -311,7 +311,7 @@ static void empty(void)
 	snprintf(path, sizeof(path), "%s/d_1", dir);
 	unlink(path);
 	run("", out, sizeof(out));
-	CHECK(out[0] == '\0');
+	CHECK_IS(out[0], ==, '\0');
 	snprintf(path, sizeof(path), "%s/metadata", dir);
 	unlink(path);
 	rmdir(dir);
@@ -327,7 +327,7 @@ static void identity(void)
 	CHECK(ta && tb && strcmp(ta, tb) == 0);
 	eb.loglevel = 2;
 	tc = metadata_event_body(&eb);
-	CHECK(strcmp(ta, tc) != 0);
+	CHECK_IS(strcmp(ta, tc), !=, 0);
 	free(ta);
 	free(tb);
 	free(tc);

@@ -24,7 +24,7 @@ static struct ltt_probe *connect_counter(const char *name, int *counter)
 {
 	struct ltt_probe *probe = NULL;
 
-	CHECK(ltt_probe_register(name, NULL, count, counter, &probe) == 0);
+	CHECK_IS(ltt_probe_register(name, NULL, count, counter, &probe), ==, 0);
 	return probe;
 }
 
@@ -35,21 +35,21 @@ static void test_counts(void)
 
 	ltt_trace(p, event, 1);
 	CHECK(calls == 0 && !ltt_enabled(p, event));
-	CHECK(ltt_probe_disarm(probe) == -EALREADY);
+	CHECK_IS(ltt_probe_disarm(probe), ==, -EALREADY);
 	CHECK(ltt_probe_arm(probe) == 1 && ltt_probe_arm(probe) == 2);
 	ltt_trace(p, event, 1);
 	ltt_trace(p, other, 1);
-	CHECK(calls == 1);
-	CHECK(ltt_probe_disarm(probe) == 1);
+	CHECK_IS(calls, ==, 1);
+	CHECK_IS(ltt_probe_disarm(probe), ==, 1);
 	ltt_trace(p, event, 1);
-	CHECK(calls == 2);
+	CHECK_IS(calls, ==, 2);
 	CHECK(ltt_probe_disarm(probe) == 0 && !ltt_enabled(p, event));
 	ltt_trace(p, event, 1);
-	CHECK(calls == 2);
-	CHECK(ltt_probe_arm(probe) == 1);
+	CHECK_IS(calls, ==, 2);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
 	ltt_probe_unregister(probe);
 	CHECK(!ltt_enabled(p, event));
-	CHECK(ltt_probe_synchronize() == 0);
+	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 }
 
 static void test_many_on_one(void)
@@ -60,33 +60,42 @@ static void test_many_on_one(void)
 
 	for (int i = 0; i < MANY; i++) {
 		probe[i] = connect_counter("p:event", &calls[i]);
-		CHECK(ltt_probe_arm(probe[i]) == 1);
+		CHECK_IS(ltt_probe_arm(probe[i]), ==, 1);
 	}
 	ltt_trace(p, event, 1);
 	for (int i = 0; i < MANY; i++)
-		CHECK(calls[i] == 1);
+		CHECK_IS(calls[i], ==, 1);
 	for (int i = 0; i < MANY; i += 2)
 		ltt_probe_unregister(probe[i]);
 	ltt_trace(p, event, 1);
 	for (int i = 0; i < MANY; i++)
-		CHECK(calls[i] == 1 + i % 2);
+		CHECK_IS(calls[i], ==, 1 + i % 2);
 	CHECK(ltt_enabled(p, event));
 	for (int i = 1; i < MANY; i += 2)
 		ltt_probe_unregister(probe[i]);
 	CHECK(!ltt_enabled(p, event));
-	CHECK(ltt_probe_synchronize() == 0);
+	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 }
 
 /* --- sites that come and go -------------------------------------------------------- */
 
 static const struct ltt_field late_fields[] = {
-	{ .name = "x", .kind = LTT_KIND_INT, .size_bits = 32, .base = 10,
+	{ .name = "x",
+	  .kind = LTT_KIND_INT,
+	  .size_bits = 32,
+	  .base = 10,
 	  .flags = LTT_FIELD_SIGNED },
 };
 static const struct ltt_event late_event = {
-	.size = sizeof(struct ltt_event), .field_size = sizeof(struct ltt_field), .nr_fields = 1,
-	.name = "p:late", .fields = late_fields, .file = "late.c", .function = "",
-	.kind = LTT_EVENT_TRACEPOINT, .loglevel = LTT_INFO,
+	.size = sizeof(struct ltt_event),
+	.field_size = sizeof(struct ltt_field),
+	.nr_fields = 1,
+	.name = "p:late",
+	.fields = late_fields,
+	.file = "late.c",
+	.function = "",
+	.kind = LTT_EVENT_TRACEPOINT,
+	.loglevel = LTT_INFO,
 };
 static struct ltt_site late[2] = {
 	{ .size = sizeof(struct ltt_site), .event = &late_event },
@@ -108,15 +117,15 @@ static void test_later_sites(void)
 	int calls = 0;
 	struct ltt_probe *probe = connect_counter("p:late", &calls);
 
-	CHECK(ltt_probe_arm(probe) == 1);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
 	ltt_sites_register(late_first, late_first + 3, LTT_SITE_ABI);
 	hit(&late[0]);
 	hit(&late[1]);
-	CHECK(calls == 1);
+	CHECK_IS(calls, ==, 1);
 	ltt_sites_register(late_second, late_second + 2, LTT_SITE_ABI);
 	hit(&late[0]);
 	hit(&late[1]);
-	CHECK(calls == 3);
+	CHECK_IS(calls, ==, 3);
 	ltt_sites_unregister(late_first, late_first + 3);
 	hit(&late[0]);
 	hit(&late[1]);
@@ -126,10 +135,10 @@ static void test_later_sites(void)
 	CHECK(calls == 4 && !late[1].armed);
 	ltt_sites_register(late_first, late_first + 3, LTT_SITE_ABI);
 	hit(&late[0]);
-	CHECK(calls == 5);
+	CHECK_IS(calls, ==, 5);
 	ltt_probe_unregister(probe);
 	ltt_sites_unregister(late_first, late_first + 3);
-	CHECK(ltt_probe_synchronize() == 0);
+	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 }
 
 /* --- descriptions of another size, and broken ones --------------------------------- */
@@ -149,8 +158,8 @@ static void see_longer(void *priv, const struct ltt_event_view *view)
 	int64_t a = 0, b = 0;
 
 	(void)priv;
-	CHECK(ltt_view_int(view, ltt_view_field(view, "a"), &a) == 0);
-	CHECK(ltt_view_int(view, ltt_view_field(view, "b"), &b) == 0);
+	CHECK_IS(ltt_view_int(view, ltt_view_field(view, "a"), &a), ==, 0);
+	CHECK_IS(ltt_view_int(view, ltt_view_field(view, "b"), &b), ==, 0);
 	longer_sum = a + b;
 }
 
@@ -167,10 +176,10 @@ static void test_newer_program(void)
 	event.field_size = sizeof(struct longer_field);
 	event.fields = &longer_fields[0].field;
 	ltt_sites_register(list, list + 1, LTT_SITE_ABI);
-	CHECK(ltt_probe_register("p:newer", NULL, see_longer, NULL, &probe) == 0);
+	CHECK_IS(ltt_probe_register("p:newer", NULL, see_longer, NULL, &probe), ==, 0);
 	CHECK(ltt_probe_arm(probe) == 1 && site.armed == 1);
 	ltt_emit(&site, payload, 3, 0);
-	CHECK(longer_sum == 3);
+	CHECK_IS(longer_sum, ==, 3);
 	ltt_probe_unregister(probe);
 	ltt_sites_unregister(list, list + 1);
 }
@@ -212,10 +221,10 @@ static void test_refused(void)
 	event.format = "bad %n";
 	refuse(event, good, LTT_SITE_ABI);
 
-	CHECK(ltt_probe_register(NULL, NULL, count, NULL, &probe) == -EINVAL);
-	CHECK(ltt_probe_register("", NULL, count, NULL, &probe) == -EINVAL);
-	CHECK(ltt_probe_register("x", NULL, NULL, NULL, &probe) == -EINVAL);
-	CHECK(ltt_probe_register("x", NULL, count, NULL, NULL) == -EINVAL);
+	CHECK_IS(ltt_probe_register(NULL, NULL, count, NULL, &probe), ==, -EINVAL);
+	CHECK_IS(ltt_probe_register("", NULL, count, NULL, &probe), ==, -EINVAL);
+	CHECK_IS(ltt_probe_register("x", NULL, NULL, NULL, &probe), ==, -EINVAL);
+	CHECK_IS(ltt_probe_register("x", NULL, count, NULL, NULL), ==, -EINVAL);
 	ltt_probe_unregister(NULL);
 }
 
@@ -268,13 +277,13 @@ static void test_lists(void)
 	struct ltt_probe *absent = connect_counter("p:absent", &calls);
 
 	CHECK(ltt_probe_arm(probe) == 1 && ltt_probe_arm(probe) == 2);
-	CHECK(ltt_points_list(list_point, &listed) == 0);
+	CHECK_IS(ltt_points_list(list_point, &listed), ==, 0);
 	CHECK(listed.points == 4 && listed.listeners == 1);
 	CHECK(ltt_probes_list(list_probe, &listed) == 0 && listed.probes == 2);
-	CHECK(ltt_points_list(stop_at_once, NULL) == 5);
+	CHECK_IS(ltt_points_list(stop_at_once, NULL), ==, 5);
 	ltt_probe_unregister(probe);
 	ltt_probe_unregister(absent);
-	CHECK(ltt_probe_synchronize() == 0);
+	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 	listed.probes = 0;
 	CHECK(ltt_probes_list(list_probe, &listed) == 0 && listed.probes == 0);
 }
@@ -291,7 +300,7 @@ static void recurse(void *priv, const struct ltt_event_view *view)
 	int64_t level = 0;
 
 	(void)priv;
-	CHECK(ltt_view_int(view, 0, &level) == 0);
+	CHECK_IS(ltt_view_int(view, 0, &level), ==, 0);
 	deepest = (int)level > deepest ? (int)level : deepest;
 	synchronize_inside = ltt_probe_synchronize();
 	ltt_trace(p, recursive, (int)level + 1);
@@ -308,13 +317,13 @@ static void test_nesting(void)
 	struct ltt_probe *probe = NULL;
 	uint64_t left_out = 0;
 
-	CHECK(ltt_probe_register("p:recursive", NULL, recurse, NULL, &probe) == 0);
-	CHECK(ltt_probe_arm(probe) == 1);
+	CHECK_IS(ltt_probe_register("p:recursive", NULL, recurse, NULL, &probe), ==, 0);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
 	ltt_trace(p, recursive, 1);
 	CHECK(deepest == 4 && synchronize_inside == -EDEADLK);
 	CHECK(ltt_probes_list(skipped, &left_out) == 0 && left_out == 1);
 	ltt_probe_unregister(probe);
-	CHECK(ltt_probe_synchronize() == 0);
+	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 }
 
 int main(void)

@@ -49,7 +49,7 @@ static int run_child(void (*body)(void))
 	int status;
 	pid_t pid = fork();
 
-	CHECK(pid >= 0);
+	CHECK_IS(pid, >=, 0);
 	if (pid == 0) {
 		alarm(20);
 		is_child = 1;
@@ -73,12 +73,12 @@ int main(void)
 {
 	struct ltt_probe *probe = NULL;
 
-	CHECK(ltt_probe_register("x:event", NULL, count, NULL, &probe) == 0);
-	CHECK(ltt_probe_arm(probe) == 1);
+	CHECK_IS(ltt_probe_register("x:event", NULL, count, NULL, &probe), ==, 0);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
 	ltt_trace(x, event, 1);
-	CHECK(calls == 1);
-	CHECK(run_child(nothing) == LATE);
+	CHECK_IS(calls, ==, 1);
+	CHECK_IS(run_child(nothing), ==, LATE);
 	/* In a list the thread is muted: nothing is recorded, but it ends. */
-	CHECK(run_child(list) == 1);
+	CHECK_IS(run_child(list), ==, 1);
 	return 0;
 }

@@ -77,15 +77,15 @@ static unsigned long one_round(const char *name, int round)
 
 	CHECK(state);
 	*state = (struct state){ .alive = ALIVE };
-	CHECK(ltt_probe_register(name, NULL, check_alive, state, &probe) == 0);
-	CHECK(ltt_probe_arm(probe) == 1);
+	CHECK_IS(ltt_probe_register(name, NULL, check_alive, state, &probe), ==, 0);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
 	if (round % 8 == 0)
 		while (!__atomic_load_n(&state->calls, __ATOMIC_RELAXED))
 			usleep(10);
 	if (round % 2)
-		CHECK(ltt_probe_disarm(probe) == 0);
+		CHECK_IS(ltt_probe_disarm(probe), ==, 0);
 	ltt_probe_unregister(probe);
-	CHECK(ltt_probe_synchronize() == 0);
+	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 	__atomic_store_n(&state->alive, DEAD, __ATOMIC_RELEASE);
 	calls = state->calls;
 	free(state);
@@ -98,7 +98,7 @@ static void *churn(void *name)
 
 	for (int round = 0; round < ROUNDS; round++)
 		calls += one_round(name, round);
-	CHECK(calls > 0);
+	CHECK_IS(calls, >, 0);
 	return NULL;
 }
 
@@ -108,10 +108,10 @@ int main(void)
 	pthread_t tracer[TRACERS], churner[3], lister;
 
 	for (int i = 0; i < TRACERS; i++)
-		CHECK(pthread_create(&tracer[i], NULL, trace, NULL) == 0);
-	CHECK(pthread_create(&lister, NULL, list_all, NULL) == 0);
+		CHECK_IS(pthread_create(&tracer[i], NULL, trace, NULL), ==, 0);
+	CHECK_IS(pthread_create(&lister, NULL, list_all, NULL), ==, 0);
 	for (int i = 0; i < 3; i++)
-		CHECK(pthread_create(&churner[i], NULL, churn, i ? tracepoint : marker) == 0);
+		CHECK_IS(pthread_create(&churner[i], NULL, churn, i ? tracepoint : marker), ==, 0);
 	for (int i = 0; i < 3; i++)
 		pthread_join(churner[i], NULL);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);

@@ -13,20 +13,30 @@ static uint8_t buf[MSG_MAX_BYTES];
 
 static void round_trip(void)
 {
-	struct req_event_enable in = { .session = "s", .domain = 2, .channel = "", .pattern = "web:*",
-				       .exclude = NULL, .loglevel_type = 1, .loglevel = -7,
-				       .kind = 1,	.location = "l",    .fetch = "f",
-				       .file = "/f",	.places = "p",	    .filter = "x",
-				       .sampling = "1/2", .by = "b" };
+	struct req_event_enable in = { .session = "s",
+				       .domain = 2,
+				       .channel = "",
+				       .pattern = "web:*",
+				       .exclude = NULL,
+				       .loglevel_type = 1,
+				       .loglevel = -7,
+				       .kind = 1,
+				       .location = "l",
+				       .fetch = "f",
+				       .file = "/f",
+				       .places = "p",
+				       .filter = "x",
+				       .sampling = "1/2",
+				       .by = "b" };
 	struct req_event_enable out;
 	struct encoder enc;
 	struct decoder dec;
 
 	encoder_init(&enc, buf, sizeof(buf));
 	req_event_enable_encode(&enc, &in);
-	CHECK(encoder_finish(&enc) == 0);
+	CHECK_IS(encoder_finish(&enc), ==, 0);
 	decoder_init(&dec, buf, enc.len, NULL, 0);
-	CHECK(req_event_enable_decode(&dec, &out) == 0);
+	CHECK_IS(req_event_enable_decode(&dec, &out), ==, 0);
 	CHECK(strcmp(out.pattern, "web:*") == 0 && strcmp(out.exclude, "") == 0);
 	CHECK(out.loglevel == -7 && out.loglevel_type == 1 && out.kind == 1);
 	CHECK(strcmp(out.location, "l") == 0 && strcmp(out.fetch, "f") == 0);
@@ -67,12 +77,13 @@ static void lists(void)
 	encoder_init(&point_enc, points, sizeof(points));
 	for (uint32_t i = 0; i < 3; i++)
 		msg_app_point_add(&point_enc,
-				  &(struct msg_app_point){ .id = i, .name = "p:n",
+				  &(struct msg_app_point){ .id = i,
+							   .name = "p:n",
 							   .fields = encoder_list(&field_enc) });
 	encoder_init(&enc, buf, sizeof(buf));
 	add = (struct msg_app_points_add){ .points = encoder_list(&point_enc), .complete = 1 };
 	msg_app_points_add_encode(&enc, &add);
-	CHECK(encoder_finish(&enc) == 0);
+	CHECK_IS(encoder_finish(&enc), ==, 0);
 	decoder_init(&dec, buf, enc.len, NULL, 0);
 	CHECK(msg_app_points_add_decode(&dec, &msg) == 0 && msg.points.nr == 3 && msg.complete);
 	while (msg_app_point_next(&msg.points, &point)) {
@@ -82,16 +93,18 @@ static void lists(void)
 		CHECK(!msg_app_field_next(&point.fields, &field));
 		nr++;
 	}
-	CHECK(nr == 3);
+	CHECK_IS(nr, ==, 3);
 	/* a lying count */
 	buf[0] = 9;
 	decoder_init(&dec, buf, enc.len, NULL, 0);
-	CHECK(msg_app_points_add_decode(&dec, &msg) == -EBADMSG);
+	CHECK_IS(msg_app_points_add_decode(&dec, &msg), ==, -EBADMSG);
 }
 
 static void descriptors(void)
 {
-	struct msg_app_buffer in = { .ring = 1, .data = 5, .ctl = 6, .doorbell = -1, .channel = "c" };
+	struct msg_app_buffer in = {
+		.ring = 1, .data = 5, .ctl = 6, .doorbell = -1, .channel = "c"
+	};
 	struct msg_app_buffer out;
 	int fds[2] = { 70, 71 };
 	struct encoder enc;
@@ -101,7 +114,7 @@ static void descriptors(void)
 	msg_app_buffer_encode(&enc, &in);
 	CHECK(enc.nr_fds == 2 && enc.fds[1] == 6);
 	decoder_init(&dec, buf, enc.len, fds, 2);
-	CHECK(msg_app_buffer_decode(&dec, &out) == 0);
+	CHECK_IS(msg_app_buffer_decode(&dec, &out), ==, 0);
 	CHECK(out.data == 70 && out.ctl == 71 && out.doorbell == -1);
 	CHECK(fds[0] == -1 && fds[1] == -1);
 

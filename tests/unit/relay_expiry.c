@@ -36,7 +36,7 @@ static void go_round(void)
 
 	loop_timer_init(&timer, loop, stop);
 	loop_timer_set(&timer, 10000);
-	CHECK(loop_run(loop) == 0);
+	CHECK_IS(loop_run(loop), ==, 0);
 }
 
 static void begin(struct end *e, const char *host, bool looks_on)
@@ -46,10 +46,11 @@ static void begin(struct end *e, const char *host, bool looks_on)
 	int fds[2];
 
 	tls_pair_sockets(fds);
-	CHECK(tls_new_server(ring.keys, fds[0], &ours_end) == 0);
-	CHECK(tls_new_client(keys, fds[1], "relay.example", &theirs_end) == 0);
-	CHECK((looks_on ? viewers_serve(&viewers, fds[0], ours_end, false, nowhere) :
-			  relay_serve(&relay, fds[0], ours_end)) == 0);
+	CHECK_IS(tls_new_server(ring.keys, fds[0], &ours_end), ==, 0);
+	CHECK_IS(tls_new_client(keys, fds[1], "relay.example", &theirs_end), ==, 0);
+	CHECK_IS((looks_on ? viewers_serve(&viewers, fds[0], ours_end, false, nowhere) :
+			     relay_serve(&relay, fds[0], ours_end)),
+		 ==, 0);
 	chan_init(&e->chan, fds[1], theirs_end);
 	e->opened = -EAGAIN;
 	tls_keys_unref(keys);
@@ -66,7 +67,7 @@ static bool is_over(struct end *e)
 	uint8_t byte;
 	ssize_t n = chan_recv(&e->chan, &byte, 1);
 
-	CHECK(n <= 0);
+	CHECK_IS(n, <=, 0);
 	return n != -EAGAIN;
 }
 
@@ -79,7 +80,7 @@ static void connect_both(struct end *brief, struct end *other)
 			other->opened = chan_open(&other->chan);
 		go_round();
 	}
-	CHECK(other->opened == 0);
+	CHECK_IS(other->opened, ==, 0);
 }
 
 /* Return: false: it took so long that both were cut off for their silence. */
@@ -116,15 +117,15 @@ int main(void)
 
 	tls_pair_begin();
 	path = xasprintf("%s/relay", tls_pair_top);
-	CHECK(keyring_init(&ring, path, &err) == 0);
+	CHECK_IS(keyring_init(&ring, path, &err), ==, 0);
 	out_fd = open(tls_pair_top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(out_fd >= 0 && loop_new(&loop) == 0);
-	CHECK(relay_init(&relay, loop, out_fd, 200) == 0);
-	CHECK(viewers_init(&viewers, loop, &relay.live, 20) == 0);
+	CHECK_IS(relay_init(&relay, loop, out_fd, 200), ==, 0);
+	CHECK_IS(viewers_init(&viewers, loop, &relay.live, 20), ==, 0);
 	relay.keyring = viewers.keyring = &ring;
 	for (int looks_on = 0; looks_on < 2; looks_on++)
 		while (!outlive(looks_on, nr++))
-			CHECK(nr < 10);
+			CHECK_IS(nr, <, 10);
 	viewers_fini(&viewers);
 	relay_fini(&relay);
 	keyring_fini(&ring);

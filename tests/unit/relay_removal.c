@@ -35,7 +35,7 @@ static void *run_loop(void *data)
 
 	loop_timer_init(&timer, loop, tick);
 	loop_timer_set(&timer, 2000);
-	CHECK(loop_run(loop) == 0);
+	CHECK_IS(loop_run(loop), ==, 0);
 	return data;
 }
 
@@ -48,18 +48,18 @@ static bool exists(const char *path)
 
 static void end_session(int fd)
 {
-	CHECK(SENDER_ASK(fd, rel_end, {}) == 0);
+	CHECK_IS(SENDER_ASK(fd, rel_end, {}), ==, 0);
 }
 
 /* Of two sessions that have ended, one goes on. */
 static void test_received_stays(int fds[3])
 {
-	CHECK(sender_begin(fds[0], "stays", SYNC_NONE, 0) == 0);
+	CHECK_IS(sender_begin(fds[0], "stays", SYNC_NONE, 0), ==, 0);
 	end_session(fds[0]);
-	CHECK(sender_begin(fds[1], "stays", SYNC_NONE, 0) == 0);
-	CHECK(sender_begin(fds[2], "goes", SYNC_NONE, 0) == 0);
+	CHECK_IS(sender_begin(fds[1], "stays", SYNC_NONE, 0), ==, 0);
+	CHECK_IS(sender_begin(fds[2], "goes", SYNC_NONE, 0), ==, 0);
 	end_session(fds[2]);
-	CHECK(retention_start(&retention) == 0);
+	CHECK_IS(retention_start(&retention), ==, 0);
 	while (exists("host/goes-stamp"))
 		usleep(1000);
 	CHECK(exists("host/stays-stamp/.session"));
@@ -93,7 +93,7 @@ static void ask_session(int fd, const char *name)
 	uint8_t buf[1024];
 	struct encoder enc;
 
-	CHECK(SENDER_ASK(fd, rel_hello, { "test", 0 }) == 0);
+	CHECK_IS(SENDER_ASK(fd, rel_hello, { "test", 0 }), ==, 0);
 	encoder_init(&enc, buf, sizeof(buf));
 	encode_header(&enc, MSG_rel_session, 0, 1);
 	req_rel_session_encode(&enc, &req);
@@ -108,9 +108,9 @@ static void test_neighbour_waits(int neighbour, int other)
 	ask_session(neighbour, "comes");
 	CHECK(is_mute(neighbour) && !exists("host/comes-stamp"));
 	set_removing(elsewhere, removing);
-	CHECK(sender_answer(neighbour) == 0);
+	CHECK_IS(sender_answer(neighbour), ==, 0);
 	ask_session(other, "comes-2");
-	CHECK(sender_answer(other) == 0);
+	CHECK_IS(sender_answer(other), ==, 0);
 	set_removing(NULL, elsewhere);
 }
 
@@ -124,11 +124,11 @@ int main(void)
 	CHECK(mkdtemp(top));
 	out_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(out_fd >= 0 && loop_new(&loop) == 0);
-	CHECK(relay_init(&relay, loop, out_fd, 1000) == 0);
+	CHECK_IS(relay_init(&relay, loop, out_fd, 1000), ==, 0);
 	retention_init(&retention, &relay, &rules);
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		fds[i] = sender_connect(&relay);
-	CHECK(pthread_create(&thread, NULL, run_loop, NULL) == 0);
+	CHECK_IS(pthread_create(&thread, NULL, run_loop, NULL), ==, 0);
 	test_received_stays(fds);
 	test_neighbour_waits(fds[3], fds[4]);
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
@@ -140,7 +140,7 @@ int main(void)
 	relay_fini(&relay);
 	loop_free(loop);
 	dir_empty(out_fd, ".", 12);
-	CHECK(rmdir(top) == 0);
+	CHECK_IS(rmdir(top), ==, 0);
 	close(out_fd);
 	return 0;
 }

@@ -26,8 +26,8 @@ static void make_files(void)
 {
 	char name[64];
 
-	CHECK(mkdirat(top_fd, "web1", 0700) == 0);
-	CHECK(mkdirat(top_fd, "web1/one-20260101-000000", 0700) == 0);
+	CHECK_IS(mkdirat(top_fd, "web1", 0700), ==, 0);
+	CHECK_IS(mkdirat(top_fd, "web1/one-20260101-000000", 0700), ==, 0);
 	for (unsigned int i = 0; i < NR_FILES; i++) {
 		name_of(name, sizeof(name), i);
 		close(openat(top_fd, name, O_CREAT | O_WRONLY, 0600));
@@ -40,7 +40,7 @@ static void remove_files(unsigned int from, unsigned int to)
 
 	for (unsigned int i = from; i < to; i++) {
 		name_of(name, sizeof(name), i);
-		CHECK(unlinkat(top_fd, name, 0) == 0);
+		CHECK_IS(unlinkat(top_fd, name, 0), ==, 0);
 	}
 }
 
@@ -72,7 +72,7 @@ static struct relpeer *join(void)
 	struct relpeer *peer;
 	struct err err;
 
-	CHECK(relpeer_join(&peers, "web1", &peer, &err) == 0);
+	CHECK_IS(relpeer_join(&peers, "web1", &peer, &err), ==, 0);
 	return peer;
 }
 
@@ -81,13 +81,13 @@ static void test_waits_until_counted(void)
 {
 	struct relpeer *peer = join();
 
-	CHECK(make_one(peer) == 0);
+	CHECK_IS(make_one(peer), ==, 0);
 	while (relpeer_wait_us(peer))
-		CHECK(peer->used[RELQUOTA_FILES] == 1);
+		CHECK_IS(peer->used[RELQUOTA_FILES], ==, 1);
 	CHECK(!peer->count);
-	CHECK(peer->used[RELQUOTA_FILES] == NR_FILES + 1 + 1);
-	CHECK(make_one(peer) == -ERR_LIMIT);
-	CHECK(relpeer_wait_us(peer) == 0); /* only the first count is waited for */
+	CHECK_IS(peer->used[RELQUOTA_FILES], ==, NR_FILES + 1 + 1);
+	CHECK_IS(make_one(peer), ==, -ERR_LIMIT);
+	CHECK_IS(relpeer_wait_us(peer), ==, 0); /* only the first count is waited for */
 	relpeer_leave(peer);
 }
 
@@ -96,14 +96,14 @@ static void test_removed_count_no_more(void)
 	struct relpeer *peer = join();
 
 	remove_files(0, USAGE_AT_ONCE / 2);
-	CHECK(make_one(peer) == -ERR_LIMIT); /* the disk was checked a moment ago */
+	CHECK_IS(make_one(peer), ==, -ERR_LIMIT); /* the disk was checked a moment ago */
 	CHECK(!peer->count);
 	peer->counted_ns = 1;
-	CHECK(make_one(peer) == -ERR_LIMIT);
+	CHECK_IS(make_one(peer), ==, -ERR_LIMIT);
 	CHECK(peer->count && relpeer_wait_us(peer) == 0);
 	await_count(peer);
-	CHECK(peer->used[RELQUOTA_FILES] == NR_FILES + 1 - USAGE_AT_ONCE / 2);
-	CHECK(make_one(peer) == 0);
+	CHECK_IS(peer->used[RELQUOTA_FILES], ==, NR_FILES + 1 - USAGE_AT_ONCE / 2);
+	CHECK_IS(make_one(peer), ==, 0);
 	relpeer_leave(peer);
 }
 
@@ -114,11 +114,11 @@ static void test_asked_in_time(void)
 
 	peer->used[RELQUOTA_FILES] = NR_FILES - NR_FILES / 16;
 	peer->counted_ns = 1;
-	CHECK(make_one(peer) == 0);
+	CHECK_IS(make_one(peer), ==, 0);
 	CHECK(peer->count);
-	CHECK(make_one(peer) == 0); /* files that are made meanwhile are added */
+	CHECK_IS(make_one(peer), ==, 0); /* files that are made meanwhile are added */
 	await_count(peer);
-	CHECK(peer->used[RELQUOTA_FILES] == NR_FILES + 1 - USAGE_AT_ONCE / 2 + 2);
+	CHECK_IS(peer->used[RELQUOTA_FILES], ==, NR_FILES + 1 - USAGE_AT_ONCE / 2 + 2);
 	relpeer_leave(peer);
 }
 
@@ -130,9 +130,9 @@ static void test_few_are_counted_at_once(void)
 	remove_files(USAGE_AT_ONCE / 2, NR_FILES - 10);
 	peer->used[RELQUOTA_FILES] = NR_FILES;
 	peer->counted_ns = 1;
-	CHECK(make_one(peer) == 0);
+	CHECK_IS(make_one(peer), ==, 0);
 	CHECK(!peer->count);
-	CHECK(peer->used[RELQUOTA_FILES] == 10 + 1 + 1);
+	CHECK_IS(peer->used[RELQUOTA_FILES], ==, 10 + 1 + 1);
 	relpeer_leave(peer);
 }
 
@@ -144,12 +144,12 @@ static void test_bytes_count_once(void)
 
 	peers.quotas.limits[RELQUOTA_BYTES] = 100;
 	peer->used[RELQUOTA_BYTES] = 0;
-	CHECK(relpeer_reserve(peer, 60, &err) == 0);
-	CHECK(relpeer_reserve(peer, 60, &err) == ERR_LIMIT);
+	CHECK_IS(relpeer_reserve(peer, 60, &err), ==, 0);
+	CHECK_IS(relpeer_reserve(peer, 60, &err), ==, ERR_LIMIT);
 	relpeer_commit(peer, 60);
-	CHECK(relpeer_reserve(peer, 40, &err) == 0);
+	CHECK_IS(relpeer_reserve(peer, 40, &err), ==, 0);
 	relpeer_unreserve(peer, 40);
-	CHECK(relpeer_reserve(peer, 41, &err) == ERR_LIMIT);
+	CHECK_IS(relpeer_reserve(peer, 41, &err), ==, ERR_LIMIT);
 	CHECK(peer->reserved == 0 && peer->used[RELQUOTA_BYTES] == 60);
 	relpeer_leave(peer);
 }
@@ -157,9 +157,9 @@ static void test_bytes_count_once(void)
 static void remove_all(void)
 {
 	remove_files(NR_FILES - 10, NR_FILES);
-	CHECK(unlinkat(top_fd, "web1/one-20260101-000000", AT_REMOVEDIR) == 0);
-	CHECK(unlinkat(top_fd, "web1", AT_REMOVEDIR) == 0);
-	CHECK(rmdir(top) == 0);
+	CHECK_IS(unlinkat(top_fd, "web1/one-20260101-000000", AT_REMOVEDIR), ==, 0);
+	CHECK_IS(unlinkat(top_fd, "web1", AT_REMOVEDIR), ==, 0);
+	CHECK_IS(rmdir(top), ==, 0);
 	close(top_fd);
 }
 

@@ -100,7 +100,7 @@ static void sender_start(struct sender *s, unsigned int nr)
 	snprintf(s->name, sizeof(s->name), "s%u", is_rival(s) ? 0 : nr);
 	for (unsigned int i = 0; i < NR_TURNS; i++)
 		s->fds[i] = sender_connect(&relay);
-	CHECK(pthread_create(&s->thread, NULL, sender_run, s) == 0);
+	CHECK_IS(pthread_create(&s->thread, NULL, sender_run, s), ==, 0);
 }
 
 /* The main loop has something to do meanwhile. */
@@ -122,7 +122,7 @@ static void check_stored(const struct sender *senders, int out_fd)
 		if (is_rival(&senders[i]))
 			by_rivals += senders[i].acknowledged;
 		else
-			CHECK(sender_stored(out_fd, senders[i].name) == NR_TURNS * NR_PACKETS);
+			CHECK_IS(sender_stored(out_fd, senders[i].name), ==, NR_TURNS * NR_PACKETS);
 	/* packets may have been stored of which the answer did not come */
 	CHECK(by_rivals && sender_stored(out_fd, senders[0].name) >= by_rivals);
 }
@@ -137,24 +137,24 @@ int main(void)
 	CHECK(mkdtemp(top));
 	out_fd = open(top, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	CHECK(out_fd >= 0 && loop_new(&loop) == 0);
-	CHECK(relay_init(&relay, loop, out_fd, 1000) == 0);
-	CHECK(pthread_barrier_init(&all_are_there, NULL, NR_SENDERS) == 0);
+	CHECK_IS(relay_init(&relay, loop, out_fd, 1000), ==, 0);
+	CHECK_IS(pthread_barrier_init(&all_are_there, NULL, NR_SENDERS), ==, 0);
 	loop_timer_init(&timer, loop, tick);
 	loop_timer_set(&timer, 2000);
 	for (unsigned int i = 0; i < NR_SENDERS; i++)
 		sender_start(&senders[i], i);
-	CHECK(loop_run(loop) == 0);
+	CHECK_IS(loop_run(loop), ==, 0);
 	for (unsigned int i = 0; i < NR_SENDERS; i++)
 		pthread_join(senders[i].thread, NULL);
 	pthread_mutex_lock(&relay.lock); /* which the workers held when they last wrote these */
-	CHECK(relay.nr_workers == RELWORKER_PER_HOST);
+	CHECK_IS(relay.nr_workers, ==, RELWORKER_PER_HOST);
 	CHECK(relay.nr_files == 0 && relay.nr_sessions == 0 && list_empty(&relay.claim_list));
 	pthread_mutex_unlock(&relay.lock);
 	check_stored(senders, out_fd);
 	relay_fini(&relay);
 	loop_free(loop);
 	dir_empty(out_fd, ".", 12);
-	CHECK(rmdir(top) == 0);
+	CHECK_IS(rmdir(top), ==, 0);
 	close(out_fd);
 	return 0;
 }

@@ -66,11 +66,18 @@ static void count_writer(const struct record *r, uint32_t ring, void *priv)
 	seen[body.writer]++;
 }
 
+/* On a busy machine the start takes longer than the time until the first one is killed. */
+static void await_all(struct testset *t)
+{
+	for (int i = 0; i < WRITERS; i++)
+		while (!__atomic_load_n(&ledger[i].returned, __ATOMIC_ACQUIRE))
+			testset_take_all(t, count_writer, NULL);
+}
+
 static void kill_all(struct testset *t, const pid_t *pid, unsigned int *seed)
 {
+	await_all(t);
 	for (int i = 0; i < PROCESSES; i++) {
-		while (!__atomic_load_n(&ledger[i * THREADS].returned, __ATOMIC_ACQUIRE))
-			sched_yield(); /* beneath ThreadSanitizer a start takes longer than 15 ms */
 		uint64_t end = testset_now_ns() + (uint64_t)(rand_r(seed) % 15000) * 1000;
 
 		while (testset_now_ns() < end)

@@ -65,12 +65,16 @@ static int kill_once(const struct ring_scenario *s, unsigned int steps, struct r
 static void all_steps(const struct ring_scenario *s)
 {
 	struct result result = { 0 };
+	unsigned int stride = step_stride();
 
+	/* a short run: another part of them in each scenario */
+	result.steps = (unsigned int)(s - ring_scenarios) % stride;
 	while (kill_once(s, result.steps, &result))
-		CHECK(++result.steps < STEP_MAX, "%s: no end in %d steps", s->name, STEP_MAX);
+		CHECK((result.steps += stride) < STEP_MAX, "%s: no end in %d steps", s->name,
+		      STEP_MAX);
 	printf("%-28s killed at %3u steps: %3u before the record was there, %3u behind\n", s->name,
 	       result.steps, result.before, result.behind);
-	CHECK(result.before > 10 && result.behind, "%s: no commit between", s->name);
+	CHECK(result.before * stride > 10 && result.behind, "%s: no commit between", s->name);
 	CHECK((s->place == FULL) == (result.lost > 0), "%s: %u times full", s->name, result.lost);
 }
 

@@ -46,17 +46,17 @@ static void follow(int app)
 		for (unsigned int i = 0; i < MSG_MAX_FDS; i++)
 			close_fd(fds[i]);
 		if (header.type == MSG_app_arm || header.type == MSG_app_disarm) {
-			CHECK(msg_app_arm_decode(&dec, &arm) == 0);
+			CHECK_IS(msg_app_arm_decode(&dec, &arm), ==, 0);
 			while (msg_app_arming_next(&arm.armings, &arming)) {
 				/* never sent twice, never about removed objects */
 				bool on = header.type == MSG_app_arm;
 
-				CHECK(arming.point < MANY);
-				CHECK(truth.armed[arming.point] != on);
+				CHECK_IS(arming.point, <, MANY);
+				CHECK_IS(truth.armed[arming.point], !=, on);
 				truth.armed[arming.point] = on;
 			}
 		} else if (header.type == MSG_app_sync) {
-			CHECK(msg_app_sync_decode(&dec, &sync) == 0);
+			CHECK_IS(msg_app_sync_decode(&dec, &sync), ==, 0);
 			HARNESS_APP_SEND(app, app_synced, sync.serial);
 		}
 	}
@@ -112,7 +112,7 @@ static void any_order(void)
 			while (harness_answer(client).there)
 				;
 			for (unsigned int id = 0; id < MANY; id++)
-				CHECK(truth.armed[id] == should_be_armed(id));
+				CHECK_IS(truth.armed[id], ==, should_be_armed(id));
 		}
 	}
 	close(app);

@@ -15,12 +15,13 @@ static void per_process(void)
 	harness_begin();
 	client = harness_client();
 	new_session(client);
-	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c",
-			   .ownership = OWNERSHIP_PROCESS)
-		      .code == 0);
-	CHECK(enable(client, "*").code == 0);
-	CHECK(HARNESS_CALL(client, session_start, NAME).code == 0);
-	CHECK(fc->nr_rings_open == 0);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c",
+			      .ownership = OWNERSHIP_PROCESS)
+			 .code,
+		 ==, 0);
+	CHECK_IS(enable(client, "*").code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, session_start, NAME).code, ==, 0);
+	CHECK_IS(fc->nr_rings_open, ==, 0);
 	app = new_app("../evil\n", 0);
 	send_point(app, 1, "x:y", NULL, 32, true);
 	told = heard(app);
@@ -31,8 +32,8 @@ static void per_process(void)
 	harness_pump();
 	CHECK(fc->nr_rings_open == 0 && fc->calls[MSG_con_ring_close] == 1);
 	fc->recorded = 55;
-	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_channel] == 1);
-	CHECK(HARNESS_CALL(client, session_destroy, NAME).code == 0);
+	CHECK_IS(HARNESS_CALL(client, session_show, NAME).items[MSG_channel], ==, 1);
+	CHECK_IS(HARNESS_CALL(client, session_destroy, NAME).code, ==, 0);
 	harness_end();
 }
 
@@ -56,18 +57,18 @@ static void exclusive(void)
 	send_point(slow, 9, "x:y", NULL, 32, true);
 	told = heard(slow);
 	CHECK(told.armings == 1 && told.exclusive && told.ring != shared && told.event == 0);
-	CHECK(fc->first_instance >= harness.sd.limits.nr_cpus);
-	CHECK(strncmp(fc->channel, "channel0_p", 10) == 0);
+	CHECK_IS(fc->first_instance, >=, harness.sd.limits.nr_cpus);
+	CHECK_IS(strncmp(fc->channel, "channel0_p", 10), ==, 0);
 	/* the first one gives rseq up: the new set is armed before the old is taken */
 	HARNESS_APP_SEND(app, app_producer, 1);
 	told = heard(app);
 	CHECK(told.armings == 1 && told.disarmings == 1 && told.exclusive);
 	CHECK(told.nr[MSG_app_buffer] == 1 && told.nr[MSG_app_buffer_drop] == 1);
-	CHECK(fc->nr_rings_open == 3);
+	CHECK_IS(fc->nr_rings_open, ==, 3);
 	close(app);
 	close(slow);
 	harness_pump();
-	CHECK(fc->nr_rings_open == 1); /* the shared one stays */
+	CHECK_IS(fc->nr_rings_open, ==, 1); /* the shared one stays */
 	harness_end();
 }
 
@@ -90,16 +91,16 @@ static void conflicts(void)
 	CHECK(a.code == 0 && a.items[MSG_conflict] == 1);
 	HARNESS_SEND(client, session_start, NAME);
 	told = heard(app);
-	CHECK(told.armings == 1);
+	CHECK_IS(told.armings, ==, 1);
 	confirm(app, &told);
 	told = heard(other);
-	CHECK(told.armings == 0);
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(told.armings, ==, 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	a = HARNESS_CALL(client, session_show, NAME);
-	CHECK(a.items[MSG_conflict] == 1);
+	CHECK_IS(a.items[MSG_conflict], ==, 1);
 	close(other); /* it is still reported when the process has ended */
 	a = HARNESS_CALL(client, session_show, NAME);
-	CHECK(a.items[MSG_conflict] == 1);
+	CHECK_IS(a.items[MSG_conflict], ==, 1);
 	close(app);
 	harness_end();
 }

@@ -23,7 +23,7 @@ static void read_saved(struct saved *ret)
 
 	snprintf(path, sizeof(path), "%s/state/1", dir);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	CHECK(fd >= 0);
+	CHECK_IS(fd, >=, 0);
 	n = read(fd, ret->bytes, sizeof(ret->bytes));
 	CHECK(n > 0 && (size_t)n < sizeof(ret->bytes));
 	ret->len = (size_t)n;
@@ -103,13 +103,13 @@ static void all_are_here(void)
 			fprintf(stderr, "'%s' is not tried here\n", all_changes[i]);
 		CHECK(found);
 	}
-	CHECK(ARRAY_SIZE(changes) == ARRAY_SIZE(all_changes));
+	CHECK_IS(ARRAY_SIZE(changes), ==, ARRAY_SIZE(all_changes));
 }
 
 static void saved_when_answered(int client, const struct change *change)
 {
 	read_saved(&before);
-	CHECK(change->make(client) == 0);
+	CHECK_IS(change->make(client), ==, 0);
 	read_saved(&after);
 	if (same(&before, &after))
 		fprintf(stderr, "'%s' was answered and not saved\n", change->name);
@@ -157,6 +157,6 @@ int main(void)
 	harness_end();
 	taken_over();
 	dir_empty(AT_FDCWD, dir, 2);
-	CHECK(rmdir(dir) == 0);
+	CHECK_IS(rmdir(dir), ==, 0);
 	return 0;
 }

@@ -19,7 +19,7 @@ static char order[8];
 static void gone(struct consumer *consumer, const char *why)
 {
 	CHECK(strstr(why, "status 7"));
-	CHECK(order[0] == '\0'); /* its end has not been reported yet */
+	CHECK_IS(order[0], ==, '\0'); /* its end has not been reported yet */
 	nr_gone++;
 	consumer_give_up(consumer);
 	loop_stop(loop);
@@ -50,7 +50,7 @@ static void look(struct loop_timer *timer)
 static void run(struct loop_timer *timer)
 {
 	loop_timer_set(timer, 10000);
-	CHECK(loop_run(loop) == 0);
+	CHECK_IS(loop_run(loop), ==, 0);
 }
 
 /* It closes its connection at once, and ends when the file is there. */
@@ -59,7 +59,8 @@ static const char *make_dying(void)
 	FILE *f = fopen("dying", "we");
 
 	CHECK(f);
-	fputs("#!/bin/sh\ntrap '' TERM\nexec 3>&-\nuntil [ -e now ]; do sleep 0.01; done\nexit 7\n", f);
+	fputs("#!/bin/sh\ntrap '' TERM\nexec 3>&-\nuntil [ -e now ]; do sleep 0.01; done\nexit 7\n",
+	      f);
 	CHECK(fclose(f) == 0 && chmod("dying", 0700) == 0);
 	return "./dying";
 }
@@ -70,10 +71,10 @@ int main(void)
 	struct loop_timer timer;
 	FILE *now;
 
-	CHECK(loop_new(&loop) == 0);
+	CHECK_IS(loop_new(&loop), ==, 0);
 	loop_timer_init(&timer, loop, look);
 	consumer_init(&consumer, loop, &ops);
-	CHECK(consumer_spawn(&consumer, make_dying(), "none.sock", false) == 0);
+	CHECK_IS(consumer_spawn(&consumer, make_dying(), "none.sock", false), ==, 0);
 	consumer_resend(&consumer); /* it has received all requests */
 	ask(&consumer, "a");
 	while (consumer.connected)
@@ -86,7 +87,7 @@ int main(void)
 	CHECK(now && fclose(now) == 0);
 	while (!nr_gone)
 		run(&timer);
-	CHECK(strcmp(order, "ab") == 0);
+	CHECK_IS(strcmp(order, "ab"), ==, 0);
 	loop_timer_cancel(&timer);
 	consumer_fini(&consumer);
 	loop = loop_free(loop);

@@ -33,11 +33,11 @@ static unsigned int armed(int app, char ret_names[200])
 	harness_pump();
 	while (harness_recv(app, &header, &dec, fds)) {
 		if (header.type == MSG_app_sync) {
-			CHECK(msg_app_sync_decode(&dec, &sync) == 0);
+			CHECK_IS(msg_app_sync_decode(&dec, &sync), ==, 0);
 			HARNESS_APP_SEND(app, app_synced, sync.serial);
 			harness_pump();
 		} else if (header.type == MSG_app_arm) {
-			CHECK(msg_app_arm_decode(&dec, &arm) == 0);
+			CHECK_IS(msg_app_arm_decode(&dec, &arm), ==, 0);
 			snprintf(ret_names, 200, "%s", arm.contexts);
 			nr++;
 		}
@@ -47,8 +47,8 @@ static unsigned int armed(int app, char ret_names[200])
 
 static void add(int client, const char *type)
 {
-	CHECK(HARNESS_CALL(client, context_add, NAME, .domain = DOMAIN_USER, .type = type).code ==
-	      0);
+	CHECK_IS(HARNESS_CALL(client, context_add, NAME, .domain = DOMAIN_USER, .type = type).code,
+		 ==, 0);
 }
 
 /* Contexts that an application records, of @types; NULL: its point is not armed. */
@@ -62,15 +62,16 @@ static void expect(uint64_t features, const char *const *types, const char *filt
 	harness_begin();
 	client = harness_client();
 	new_session(client);
-	CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:y",
-			   .filter = filter)
-		      .code == 0);
+	CHECK_IS(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:y",
+			      .filter = filter)
+			 .code,
+		 ==, 0);
 	for (; *types; types++)
 		add(client, *types);
 	app = app_with(features);
 	HARNESS_SEND(client, session_start, NAME);
 	nr = armed(app, names);
-	CHECK(nr == (wanted != NULL));
+	CHECK_IS(nr, ==, (wanted != NULL));
 	if (nr && strcmp(names, wanted) != 0)
 		printf("'%s', not '%s'\n", names, wanted);
 	CHECK(!nr || strcmp(names, wanted) == 0);

@@ -33,7 +33,7 @@ static void note(struct heard *h, uint16_t type, struct decoder *dec)
 		h->fd = h->memory.memory;
 		h->memories++;
 	} else if (type == MSG_app_count || type == MSG_app_uncount) {
-		CHECK(msg_app_count_decode(dec, &m) == 0);
+		CHECK_IS(msg_app_count_decode(dec, &m), ==, 0);
 		while (msg_app_counting_next(&m.countings, &counting)) {
 			unsigned int *nr = type == MSG_app_count ? &h->counts : &h->uncounts;
 
@@ -44,7 +44,7 @@ static void note(struct heard *h, uint16_t type, struct decoder *dec)
 			++*nr;
 		}
 	} else if (type == MSG_app_sync) {
-		CHECK(msg_app_sync_decode(dec, &sync) == 0);
+		CHECK_IS(msg_app_sync_decode(dec, &sync), ==, 0);
 		h->sync = sync.serial;
 	}
 	h->drops += type == MSG_app_counts_drop;
@@ -112,7 +112,7 @@ static struct answers ask(int client, uint16_t type)
 		if (header.type == MSG_counted && (header.flags & MSG_ITEM)) {
 			struct msg_bucket bucket;
 
-			CHECK(msg_counted_decode(&dec, &told.last) == 0);
+			CHECK_IS(msg_counted_decode(&dec, &told.last), ==, 0);
 			snprintf(told.by, sizeof(told.by), "%s", told.last.by);
 			snprintf(told.event, sizeof(told.event), "%s", told.last.event);
 			told.items++;
@@ -121,18 +121,18 @@ static struct answers ask(int client, uint16_t type)
 		} else if (header.type == MSG_counted_key && (header.flags & MSG_ITEM)) {
 			struct msg_counted_key key;
 
-			CHECK(msg_counted_key_decode(&dec, &key) == 0);
+			CHECK_IS(msg_counted_key_decode(&dec, &key), ==, 0);
 			told.keys++;
 			told.key_hits += key.count;
 		} else if (header.type == MSG_refusal && (header.flags & MSG_ITEM)) {
 			struct msg_refusal refusal;
 
-			CHECK(msg_refusal_decode(&dec, &refusal) == 0);
-			CHECK(refusal.domain == DOMAIN_USER);
+			CHECK_IS(msg_refusal_decode(&dec, &refusal), ==, 0);
+			CHECK_IS(refusal.domain, ==, DOMAIN_USER);
 			snprintf(told.why, sizeof(told.why), "%s", refusal.why);
 			told.refusals++;
 		} else if (header.type == type) {
-			CHECK(decode_u32(&dec) == 0);
+			CHECK_IS(decode_u32(&dec), ==, 0);
 		}
 	}
 	return told;
@@ -151,10 +151,10 @@ static uint64_t *map(const struct heard *h)
 	size_t bytes = (size_t)h->memory.nr_parts * h->memory.part_bytes;
 	uint64_t *words;
 
-	CHECK(h->memory.nr_parts == harness.sd.recorder.config.nr_cpus + 1);
-	CHECK(memfile_check(h->fd, bytes) == 0);
+	CHECK_IS(h->memory.nr_parts, ==, harness.sd.recorder.config.nr_cpus + 1);
+	CHECK_IS(memfile_check(h->fd, bytes), ==, 0);
 	words = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
-	CHECK(words != MAP_FAILED);
+	CHECK_IS(words, !=, MAP_FAILED);
 	close(h->fd);
 	return words;
 }
@@ -172,15 +172,15 @@ static void life(void)
 	client = harness_client();
 	app = counting_app(APP_FEATURE_COUNT, "x:y");
 	new_session(client);
-	CHECK(count(client, RULE_COUNT, "x:*", NULL).code == 0);
-	CHECK(count(client, RULE_HISTOGRAM, "x:y", "n").code == 0);
-	CHECK(count(client, RULE_HISTOGRAM, "x:y", "m").code == ERR_INVALID);
-	CHECK(count(client, RULE_HISTOGRAM, "x:*", "m").code == 0);
-	CHECK(count(client, RULE_PROBE, "x:y", "m").code == ERR_INVALID);
+	CHECK_IS(count(client, RULE_COUNT, "x:*", NULL).code, ==, 0);
+	CHECK_IS(count(client, RULE_HISTOGRAM, "x:y", "n").code, ==, 0);
+	CHECK_IS(count(client, RULE_HISTOGRAM, "x:y", "m").code, ==, ERR_INVALID);
+	CHECK_IS(count(client, RULE_HISTOGRAM, "x:*", "m").code, ==, 0);
+	CHECK_IS(count(client, RULE_PROBE, "x:y", "m").code, ==, ERR_INVALID);
 	hear_more(app, &h);
 	CHECK(h.memories == 0 && stats(client).items == 0);
 	start(client, app, &h);
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	CHECK(h.memories == 1 && h.counts == 2 && h.buffers == 0 && h.arms == 0);
 	CHECK(h.point[0] == 1 && h.field[0] == -1 && h.point[1] == 1 && h.field[1] == 0);
 	words = map(&h);
@@ -216,8 +216,8 @@ static void life(void)
 	memset(words, 0xff, part * 8 * h.memory.nr_parts); /* with any contents */
 	told = stats(client);
 	CHECK(told.items == 2 && told.buckets == LTT_COUNTS_BUCKETS);
-	CHECK(told.last.count == 0 - (uint64_t)h.memory.nr_parts);
-	CHECK(HARNESS_CALL(client, session_destroy, NAME).code == 0);
+	CHECK_IS(told.last.count, ==, 0 - (uint64_t)h.memory.nr_parts);
+	CHECK_IS(HARNESS_CALL(client, session_destroy, NAME).code, ==, 0);
 	munmap(words, part * 8 * h.memory.nr_parts);
 	close(client);
 	harness_end();
@@ -233,8 +233,8 @@ static void both(void)
 	client = harness_client();
 	app = counting_app(APP_FEATURE_COUNT, "x:y");
 	new_session(client);
-	CHECK(count(client, RULE_COUNT, "x:y", NULL).code == 0);
-	CHECK(enable(client, "x:y").code == 0);
+	CHECK_IS(count(client, RULE_COUNT, "x:y", NULL).code, ==, 0);
+	CHECK_IS(enable(client, "x:y").code, ==, 0);
 	start(client, app, &h);
 	CHECK(h.counts == 1 && h.buffers == 1 && h.arms == 1);
 	close(h.fd);
@@ -242,7 +242,7 @@ static void both(void)
 	HARNESS_SEND(client, session_destroy, NAME);
 	hear_more(app, &h); /* it confirms the stop, */
 	hear_more(app, &h); /* and then receives the end of the counting */
-	CHECK(h.drops == 1);
+	CHECK_IS(h.drops, ==, 1);
 	close(app);
 	close(client);
 	harness_end();
@@ -259,16 +259,16 @@ static void older(void)
 	client = harness_client();
 	app = counting_app(APP_FEATURE_OFFER, "x:y");
 	new_session(client);
-	CHECK(count(client, RULE_COUNT, "x:y", NULL).code == 0);
-	CHECK(count(client, RULE_COUNT, "no:such", NULL).code == 0);
+	CHECK_IS(count(client, RULE_COUNT, "x:y", NULL).code, ==, 0);
+	CHECK_IS(count(client, RULE_COUNT, "no:such", NULL).code, ==, 0);
 	HARNESS_SEND(client, session_start, NAME);
 	hear_more(app, &h);
 	told = ask(client, MSG_session_start);
 	CHECK(h.memories == 0 && h.counts == 0);
 	CHECK(told.refusals == 1 && strstr(told.why, "(web) has an older libltt"));
 	HARNESS_SEND(client, session_show, NAME);
-	CHECK(ask(client, MSG_session_show).refusals == 1);
-	CHECK(stats(client).items == 0);
+	CHECK_IS(ask(client, MSG_session_show).refusals, ==, 1);
+	CHECK_IS(stats(client).items, ==, 0);
 	close(app);
 	close(client);
 	harness_end();
@@ -290,9 +290,10 @@ static void older_sampling(void)
 		client = harness_client();
 		app = counting_app(features[able], "x:y");
 		new_session(client);
-		CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER,
-				   .pattern = "x:y", .sampling = "1/2")
-			      .code == 0);
+		CHECK_IS(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER,
+				      .pattern = "x:y", .sampling = "1/2")
+				 .code,
+			 ==, 0);
 		HARNESS_SEND(client, session_start, NAME);
 		for (int round = 0; round < 3; round++)
 			hear_more(app, &h);
@@ -319,7 +320,7 @@ static uint64_t *map_keys(const struct heard *h, struct ltt_counts_slot **ret_sl
 	*ret = parts + h->memory.nr_slots * sizeof(struct ltt_counts_slot);
 	CHECK(h->memory.nr_slots && memfile_check(h->fd, *ret) == 0);
 	words = mmap(NULL, *ret, PROT_READ | PROT_WRITE, MAP_SHARED, h->fd, 0);
-	CHECK(words != MAP_FAILED);
+	CHECK_IS(words, !=, MAP_FAILED);
 	close(h->fd);
 	*ret_slots = (void *)((char *)words + parts);
 	return words;
@@ -348,8 +349,9 @@ static void by_keys(void)
 	client = harness_client();
 	app = counting_app(APP_FEATURE_COUNT | APP_FEATURE_KEYS, "x:y");
 	new_session(client);
-	CHECK(count_by(client, RULE_COUNT, "n").code == 0);
-	CHECK(count_by(client, RULE_COUNT, "m").code == 0); /* a pattern: no event has it yet */
+	CHECK_IS(count_by(client, RULE_COUNT, "n").code, ==, 0);
+	CHECK_IS(count_by(client, RULE_COUNT, "m").code, ==,
+		 0); /* a pattern: no event has it yet */
 	start(client, app, &h);
 	CHECK(harness_answer(client).code == 0 && h.counts == 1 && h.word[0] == 0);
 	words = map_keys(&h, &slots, &bytes);
@@ -374,9 +376,9 @@ static void by_keys(void)
 	told = stats(client);
 	CHECK(told.keys == 2 && told.key_hits == 14);
 	memset(words, 0xff, bytes);
-	CHECK(stats(client).keys == 0);
+	CHECK_IS(stats(client).keys, ==, 0);
 	close(app);
-	CHECK(HARNESS_CALL(client, session_destroy, NAME).code == 0);
+	CHECK_IS(HARNESS_CALL(client, session_destroy, NAME).code, ==, 0);
 	munmap(words, bytes);
 	close(client);
 	harness_end();
@@ -395,9 +397,10 @@ static void filters(void)
 	client = harness_client();
 	app = counting_app(APP_FEATURE_COUNT | APP_FEATURE_KEYS, "x:y");
 	new_session(client);
-	CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:*",
-			   .kind = RULE_COUNT, .filter = "n == 5")
-		      .code == 0);
+	CHECK_IS(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:*",
+			      .kind = RULE_COUNT, .filter = "n == 5")
+			 .code,
+		 ==, 0);
 	start(client, app, &h);
 	CHECK(harness_answer(client).code == 0 && h.counts == 1);
 	close(h.fd);
@@ -406,7 +409,7 @@ static void filters(void)
 		HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:y",
 			     .kind = RULE_COUNT, .filter = filter);
 		hear_more(app, &h);
-		CHECK(harness_answer(client).code == 0);
+		CHECK_IS(harness_answer(client).code, ==, 0);
 		CHECK(h.counts == 1 && h.uncounts == 0);
 	}
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "x:y",
@@ -429,7 +432,7 @@ static void older_for_keys(void)
 	client = harness_client();
 	app = counting_app(APP_FEATURE_COUNT, "x:y");
 	new_session(client);
-	CHECK(count_by(client, RULE_COUNT, "n").code == 0);
+	CHECK_IS(count_by(client, RULE_COUNT, "n").code, ==, 0);
 	HARNESS_SEND(client, session_start, NAME);
 	hear_more(app, &h);
 	told = ask(client, MSG_session_start);
@@ -454,25 +457,25 @@ static void no_share(void)
 	}
 	harness_begin();
 	client = harness_client();
-	CHECK(seteuid(65534) == 0);
+	CHECK_IS(seteuid(65534), ==, 0);
 	app = counting_app(APP_FEATURE_COUNT, "x:y");
-	CHECK(seteuid(0) == 0);
+	CHECK_IS(seteuid(0), ==, 0);
 	harness.sd.quotas.limits[QUOTA_MEMORY] = 4096;
 	new_session(client);
-	CHECK(count(client, RULE_COUNT, "x:y", NULL).code == 0);
+	CHECK_IS(count(client, RULE_COUNT, "x:y", NULL).code, ==, 0);
 	start(client, app, &h);
 	session = session_by_id(&harness.sd.sessions, 1);
 	CHECK(h.memories == 0 && session && strstr(session_problem(session), "bytes of buffers"));
 	CHECK(harness_answer(client).code == 0 && stats(client).last.count == 0);
 	HARNESS_SEND(client, session_stop, NAME);
 	hear_more(app, &h);
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	start(client, app, &h); /* no better yet */
 	CHECK(h.memories == 0 && strstr(session_problem(session), "bytes of buffers"));
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	HARNESS_SEND(client, session_stop, NAME);
 	hear_more(app, &h);
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	harness.sd.quotas.limits[QUOTA_MEMORY] = 0;
 	start(client, app, &h);
 	CHECK(h.memories == 1 && h.counts == 1 && !*session_problem(session));

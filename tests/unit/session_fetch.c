@@ -119,15 +119,15 @@ static void wrong(void)
 	struct err err = { 0 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		CHECK(kernel_fetch_parse(words[i], all, &err) < 0);
+		CHECK_IS(kernel_fetch_parse(words[i], all, &err), <, 0);
 	for (unsigned int i = 0; i <= LTT_KMOD_ARGS_MAX; i++)
 		strcat(many, "$arg1:u8 ");
-	CHECK(kernel_fetch_parse(many, all, &err) < 0);
+	CHECK_IS(kernel_fetch_parse(many, all, &err), <, 0);
 	memset(longest, 'x', sizeof(longest));
 	longest[199] = '\0';
-	CHECK(kernel_fetch_parse(longest, all, &err) < 0);
+	CHECK_IS(kernel_fetch_parse(longest, all, &err), <, 0);
 	longest[70] = '='; /* a name that is too long */
-	CHECK(kernel_fetch_parse(longest, all, &err) < 0);
+	CHECK_IS(kernel_fetch_parse(longest, all, &err), <, 0);
 }
 
 int main(void)

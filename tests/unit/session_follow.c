@@ -89,7 +89,7 @@ static void life(void)
 
 	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
 	told = heard(app);
-	CHECK(hear_news(one).nr == 0); /* nothing is settled yet */
+	CHECK_IS(hear_news(one).nr, ==, 0); /* nothing is settled yet */
 	confirm(app, &told);
 	CHECK(harness_answer(client).there);
 	h = hear_news(one);
@@ -103,7 +103,7 @@ static void life(void)
 	h = hear_news(one);
 	CHECK(h.nr == 1 && h.news[0].kind == NEWS_PROBLEM);
 	CHECK(strstr(h.texts[0], "can't write: No space left"));
-	CHECK(hear_news(two).nr == 1);
+	CHECK_IS(hear_news(two).nr, ==, 1);
 	harness_output(0, "");
 	h = hear_news(one);
 	CHECK(h.nr == 1 && h.news[0].kind == NEWS_SOLVED);
@@ -111,8 +111,8 @@ static void life(void)
 	/* figures are requested again, but nothing new is lost */
 	memset(harness.consumer.calls, 0, sizeof(harness.consumer.calls));
 	harness_wait(500000);
-	CHECK(harness.consumer.calls[MSG_con_stats] > 1);
-	CHECK(hear_news(one).nr == 0);
+	CHECK_IS(harness.consumer.calls[MSG_con_stats], >, 1);
+	CHECK_IS(hear_news(one).nr, ==, 0);
 
 	HARNESS_SEND(client, session_destroy, NAME);
 	told = heard(app);
@@ -157,7 +157,7 @@ static void leaves(void)
 	harness_pump();
 	memset(fc->calls, 0, sizeof(fc->calls));
 	harness_wait(500000);
-	CHECK(fc->calls[MSG_con_stats] == 0);
+	CHECK_IS(fc->calls[MSG_con_stats], ==, 0);
 	close(app);
 	harness_end();
 }
@@ -179,7 +179,7 @@ static void destroyed_meanwhile(void)
 	HARNESS_SEND(shower, session_show, NAME);
 	HARNESS_SEND(lister, session_list);
 	harness_pump();
-	CHECK(fc->nr_held == 3);
+	CHECK_IS(fc->nr_held, ==, 3);
 	HARNESS_SEND(client, session_destroy, NAME);
 	told = heard(app);
 	confirm(app, &told);
@@ -194,7 +194,7 @@ static void destroyed_meanwhile(void)
 	CHECK(a.there && a.code == 0 && a.items[MSG_session] == 0);
 	harness_consumer_release();
 	harness_pump();
-	CHECK(harness_answer(client).there == false);
+	CHECK_IS(harness_answer(client).there, ==, false);
 	close(app);
 	harness_end();
 }
@@ -227,12 +227,12 @@ static void reads_nothing(void)
 	harness_pump();
 	for (; nr_followers() == 2 && nr < 20000; nr++) {
 		harness_output(nr % 2 ? 0 : 28, "can't write");
-		CHECK(hear_news(one).nr > 0);
+		CHECK_IS(hear_news(one).nr, >, 0);
 	}
-	CHECK(nr < 20000);
-	CHECK(nr_followers() == 1);
+	CHECK_IS(nr, <, 20000);
+	CHECK_IS(nr_followers(), ==, 1);
 	harness_output(nr % 2 ? 0 : 28, "can't write");
-	CHECK(hear_news(one).nr == 1);
+	CHECK_IS(hear_news(one).nr, ==, 1);
 	CHECK(HARNESS_CALL(client, session_list).there);
 	close(mute);
 	close(one);
@@ -249,7 +249,7 @@ static void ends(void)
 	client = harness_client();
 	record(client, "*");
 	one = follow();
-	CHECK(hear_news(one).nr >= 2);
+	CHECK_IS(hear_news(one).nr, >=, 2);
 	harness_consumer_close();
 	h = hear_news(one);
 	CHECK(h.nr == 1 && h.news[0].kind == NEWS_PROBLEM && strstr(h.texts[0], "consumer daemon"));

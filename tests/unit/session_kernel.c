@@ -11,15 +11,15 @@ static void recording(void)
 	int client = kernel_fake_begin(true);
 	struct answer a;
 
-	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
-	CHECK(kernel_fake_enable_event(client, "irq:*").code == 0);
-	CHECK(kernel_fake.changes == 0); /* not yet */
+	CHECK_IS(kernel_fake_enable_event(client, "sched_switch").code, ==, 0);
+	CHECK_IS(kernel_fake_enable_event(client, "irq:*").code, ==, 0);
+	CHECK_IS(kernel_fake.changes, ==, 0); /* not yet */
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
 	a = harness_answer(client);
 	CHECK(a.there && a.code == 0);
 	CHECK(kernel_fake_nr_on() == 2 && kernel_fake.on[0] && kernel_fake.on[2]);
-	CHECK(harness.consumer.nr_adopted == 1);
+	CHECK_IS(harness.consumer.nr_adopted, ==, 1);
 	CHECK(strstr(harness.consumer.metadata, "domain = \"kernel\""));
 	HARNESS_SEND(client, event_disable, NAME, .domain = DOMAIN_KERNEL, .channel = "",
 		     .pattern = "irq:*");
@@ -36,7 +36,7 @@ static void recording(void)
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
 	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 2);
-	CHECK(harness.consumer.nr_adopted == 1); /* the same buffers */
+	CHECK_IS(harness.consumer.nr_adopted, ==, 1); /* the same buffers */
 	close(client);
 	harness_end();
 }
@@ -47,7 +47,7 @@ static void newcomers(void)
 	int client = kernel_fake_begin(true);
 
 	kernel_fake.missing = 2;
-	CHECK(kernel_fake_enable_event(client, "*").code == 0);
+	CHECK_IS(kernel_fake_enable_event(client, "*").code, ==, 0);
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
 	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == KERNEL_FAKE_NR - 2);
@@ -65,7 +65,7 @@ static void described_first(void)
 {
 	int client = kernel_fake_begin(true);
 
-	CHECK(kernel_fake_enable_event(client, "*").code == 0);
+	CHECK_IS(kernel_fake_enable_event(client, "*").code, ==, 0);
 	harness.consumer.hold_type = MSG_con_metadata_append;
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
@@ -86,17 +86,18 @@ static void refusals(void)
 	struct answer a = kernel_fake_enable_event(client, "*");
 
 	CHECK(a.code == ERR_UNSUPPORTED && strstr(a.text, "--no-kernel"));
-	CHECK(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).code == ERR_UNSUPPORTED);
-	CHECK(enable(client, "*").code == 0); /* applications are recorded all the same */
+	CHECK_IS(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).code, ==,
+		 ERR_UNSUPPORTED);
+	CHECK_IS(enable(client, "*").code, ==, 0); /* applications are recorded all the same */
 	close(client);
 	harness_end();
 
 	client = kernel_fake_begin(true);
 	a = kernel_fake_enable_event(client, "sched_swich");
 	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "did you mean 'sched_switch'?"));
-	CHECK(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_point] ==
-	      KERNEL_FAKE_NR);
-	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
+	CHECK_IS(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_point], ==,
+		 KERNEL_FAKE_NR);
+	CHECK_IS(kernel_fake_enable_event(client, "sched_switch").code, ==, 0);
 	kernel_fake.refuse = ENOMEM;
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
@@ -124,7 +125,7 @@ static void start_and_stop(int client, bool start)
 	else
 		HARNESS_SEND(client, session_stop, NAME);
 	kernel_fake_settle();
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	kernel_fake_settle();
 }
 
@@ -135,22 +136,22 @@ static void statistics(void)
 	struct answer a = count(client, RULE_HISTOGRAM, "sched_switch", "nonsense");
 
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "no integer field 'nonsense'"));
-	CHECK(count(client, RULE_HISTOGRAM, "sched_switch", "").code == ERR_INVALID);
-	CHECK(count(client, RULE_COUNT, "sched_switch", "x").code == ERR_INVALID);
-	CHECK(count(client, RULE_COUNT, "sched_*", "").code == 0);
-	CHECK(count(client, RULE_HISTOGRAM, "sched_switch", "f0").code == 0);
-	CHECK(HARNESS_CALL(client, stats_list, NAME).items[MSG_counted] == 0);
+	CHECK_IS(count(client, RULE_HISTOGRAM, "sched_switch", "").code, ==, ERR_INVALID);
+	CHECK_IS(count(client, RULE_COUNT, "sched_switch", "x").code, ==, ERR_INVALID);
+	CHECK_IS(count(client, RULE_COUNT, "sched_*", "").code, ==, 0);
+	CHECK_IS(count(client, RULE_HISTOGRAM, "sched_switch", "f0").code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, stats_list, NAME).items[MSG_counted], ==, 0);
 	start_and_stop(client, true);
 	CHECK(kernel_fake.nr_counted == 1 + 2 && kernel_fake_nr_on() == 0 && !kernel_fake.channel);
 	CHECK(kernel_fake.tally.flags == LTT_KMOD_HISTOGRAM &&
 	      strcmp(kernel_fake.tally.name, "sched:sched_switch") == 0);
 	kernel_fake.hits = 7;
-	CHECK(HARNESS_CALL(client, stats_list, NAME).items[MSG_counted] == 1 + 2);
+	CHECK_IS(HARNESS_CALL(client, stats_list, NAME).items[MSG_counted], ==, 1 + 2);
 	start_and_stop(client, false);
-	CHECK(kernel_fake.nr_counted == 0);
+	CHECK_IS(kernel_fake.nr_counted, ==, 0);
 	start_and_stop(client, true); /* earlier counts stay, and grow */
-	CHECK(kernel_fake.nr_counted == 1 + 2);
-	CHECK(HARNESS_CALL(client, stats_list, NAME).items[MSG_counted] == 1 + 2);
+	CHECK_IS(kernel_fake.nr_counted, ==, 1 + 2);
+	CHECK_IS(HARNESS_CALL(client, stats_list, NAME).items[MSG_counted], ==, 1 + 2);
 	start_and_stop(client, false);
 	close(client);
 	harness_end();
@@ -168,11 +169,11 @@ static void contexts(void)
 	struct answer a = add(client, "", "procnam");
 
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "did you mean 'procname'?"));
-	CHECK(add(client, "nosuch", "pid").code == ERR_NO_CHANNEL);
+	CHECK_IS(add(client, "nosuch", "pid").code, ==, ERR_NO_CHANNEL);
 	a = HARNESS_CALL(client, context_add, NAME, .domain = DOMAIN_USER, .type = "pid");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "did you mean 'vpid'?"));
 	a = HARNESS_CALL(client, context_list, .domain = DOMAIN_KERNEL);
-	CHECK(a.items[MSG_context] == 2 + 13); /* counters of this machine, in some trials */
+	CHECK_IS(a.items[MSG_context], ==, 2 + 13); /* counters of this machine, in some trials */
 	a = add(client, "", "perf:cpu:cycles");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "this machine has no counter"));
 	a = add(client, "", "perf:cpu:contxt-switches");
@@ -183,37 +184,40 @@ static void contexts(void)
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "N in base 16"));
 	a = add(client, "", "perf:cpu:raw:r1f:x");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "has no counter"));
-	CHECK(add(client, "", "procname").code == 0); /* makes channel0 */
+	CHECK_IS(add(client, "", "procname").code, ==, 0); /* makes channel0 */
 	CHECK(add(client, "", "pid").code == 0 && add(client, "channel0", "pid").code == 0);
-	CHECK(add(client, "channel0", "perf:cpu:page-faults").code == 0);
-	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
+	CHECK_IS(add(client, "channel0", "perf:cpu:page-faults").code, ==, 0);
+	CHECK_IS(kernel_fake_enable_event(client, "sched_switch").code, ==, 0);
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
 	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 1);
-	CHECK(strcmp(kernel_fake.contexts, "procname;pid;perf:cpu:page-faults;") == 0);
-	CHECK(strstr(harness.consumer.metadata,
-		     "\tevent.context := struct {\n"
-		     "\t\tinteger { size = 8; align = 8; signed = false; encoding = UTF8; base = 10; } "
-		     "_procname[16];\n"
-		     "\t\tinteger { size = 32; align = 8; signed = true; encoding = none; base = 10; } "
-		     "_pid;\n"
-		     "\t\tinteger { size = 64; align = 8; signed = false; encoding = none; base = 10; } "
-		     "_perf_cpu_page_faults;\n\t};\n};\n"));
+	CHECK_IS(strcmp(kernel_fake.contexts, "procname;pid;perf:cpu:page-faults;"), ==, 0);
+	CHECK(strstr(
+		harness.consumer.metadata,
+		"\tevent.context := struct {\n"
+		"\t\tinteger { size = 8; align = 8; signed = false; encoding = UTF8; base = 10; } "
+		"_procname[16];\n"
+		"\t\tinteger { size = 32; align = 8; signed = true; encoding = none; base = 10; } "
+		"_pid;\n"
+		"\t\tinteger { size = 64; align = 8; signed = false; encoding = none; base = 10; } "
+		"_perf_cpu_page_faults;\n\t};\n};\n"));
 	a = add(client, "channel0", "pid");
-	CHECK(a.code == 0); /* it has it */
-	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = DOMAIN_KERNEL, .name = "other")
-		      .code == 0);
-	CHECK(add(client, "other", "pid").code == 0);
+	CHECK_IS(a.code, ==, 0); /* it has it */
+	CHECK_IS(HARNESS_CALL(client, channel_enable, NAME, .domain = DOMAIN_KERNEL,
+			      .name = "other")
+			 .code,
+		 ==, 0);
+	CHECK_IS(add(client, "other", "pid").code, ==, 0);
 	a = add(client, "", "procname"); /* which one of the two has */
-	CHECK(a.code == 0);
+	CHECK_IS(a.code, ==, 0);
 	close(client);
 	harness_end();
 
 	client = kernel_fake_begin(true);
-	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
+	CHECK_IS(kernel_fake_enable_event(client, "sched_switch").code, ==, 0);
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	CHECK(!strstr(harness.consumer.metadata, "event.context"));
 	a = add(client, "", "pid");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "has recorded events already"));
@@ -226,12 +230,12 @@ static void state(void)
 {
 	int client = kernel_fake_begin(true);
 
-	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
-	CHECK(HARNESS_CALL(client, statedump, NAME).code == ERR_INVALID);
+	CHECK_IS(kernel_fake_enable_event(client, "sched_switch").code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, statedump, NAME).code, ==, ERR_INVALID);
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
 	CHECK(harness_answer(client).code == 0 && kernel_fake.dumps == 0);
-	CHECK(HARNESS_CALL(client, statedump, NAME).code == ERR_NO_EVENT);
+	CHECK_IS(HARNESS_CALL(client, statedump, NAME).code, ==, ERR_NO_EVENT);
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "lttng_*",
 		     .exclude = "");
 	kernel_fake_settle();
@@ -269,25 +273,25 @@ static void trackers(void)
 
 	a = track(client, TRACK_PID, TRACK_REMOVE, 1, 1);
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "tracks all ids"));
-	CHECK(track(client, TRACK_NR_KINDS, TRACK_ADD, 1, 1).code == ERR_INVALID);
-	CHECK(track(client, TRACK_PID, TRACK_NR_OPS, 1, 1).code == ERR_INVALID);
-	CHECK(track(client, TRACK_PID, TRACK_ADD, 10, 3).code == 0);
-	CHECK(track(client, TRACK_VGID, TRACK_NONE, 0, 0).code == 0);
-	CHECK(kernel_fake_enable_event(client, "sched_switch").code == 0);
+	CHECK_IS(track(client, TRACK_NR_KINDS, TRACK_ADD, 1, 1).code, ==, ERR_INVALID);
+	CHECK_IS(track(client, TRACK_PID, TRACK_NR_OPS, 1, 1).code, ==, ERR_INVALID);
+	CHECK_IS(track(client, TRACK_PID, TRACK_ADD, 10, 3).code, ==, 0);
+	CHECK_IS(track(client, TRACK_VGID, TRACK_NONE, 0, 0).code, ==, 0);
+	CHECK_IS(kernel_fake_enable_event(client, "sched_switch").code, ==, 0);
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
 	CHECK(harness_answer(client).code == 0 && kernel_fake_nr_on() == 1);
-	CHECK(kernel_fake.on_kinds == (1u << TRACK_PID | 1u << TRACK_VGID));
+	CHECK_IS(kernel_fake.on_kinds, ==, (1u << TRACK_PID | 1u << TRACK_VGID));
 	CHECK(kernel_fake.ids[TRACK_PID] == 3 && kernel_fake.sum[TRACK_PID] == 33);
-	CHECK(kernel_fake.ids[TRACK_VGID] == 0);
-	CHECK(track(client, TRACK_PID, TRACK_REMOVE, 12, 1).code == 0);
-	CHECK(track(client, TRACK_UID, TRACK_ADD, 0, 1).code == 0);
+	CHECK_IS(kernel_fake.ids[TRACK_VGID], ==, 0);
+	CHECK_IS(track(client, TRACK_PID, TRACK_REMOVE, 12, 1).code, ==, 0);
+	CHECK_IS(track(client, TRACK_UID, TRACK_ADD, 0, 1).code, ==, 0);
 	CHECK(kernel_fake.ids[TRACK_PID] == 2 && kernel_fake.sum[TRACK_PID] == 21);
 	CHECK(kernel_fake.on_kinds & 1u << TRACK_UID);
-	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_tracked] == 3);
-	CHECK(track(client, TRACK_PID, TRACK_ALL, 0, 0).code == 0);
+	CHECK_IS(HARNESS_CALL(client, session_show, NAME).items[MSG_tracked], ==, 3);
+	CHECK_IS(track(client, TRACK_PID, TRACK_ALL, 0, 0).code, ==, 0);
 	CHECK(!(kernel_fake.on_kinds & 1u << TRACK_PID));
-	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_tracked] == 2);
+	CHECK_IS(HARNESS_CALL(client, session_show, NAME).items[MSG_tracked], ==, 2);
 	close(client);
 	harness_end();
 }
@@ -298,14 +302,14 @@ static void refused_events(void)
 	int client = kernel_fake_begin(true);
 	struct answer a;
 
-	CHECK(kernel_fake_enable_event(client, "sched_*").code == 0);
-	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open").code == 0);
+	CHECK_IS(kernel_fake_enable_event(client, "sched_*").code, ==, 0);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open").code, ==, 0);
 	kernel_fake.refuses = true;
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
 	a = harness_answer(client);
 	CHECK(a.code == 0 && a.items[MSG_refusal] == 3);
-	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_refusal] == 3);
+	CHECK_IS(HARNESS_CALL(client, session_show, NAME).items[MSG_refusal], ==, 3);
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "irq:*",
 		     .exclude = "");
 	kernel_fake_settle();
@@ -316,7 +320,7 @@ static void refused_events(void)
 	/* another start tries again */
 	HARNESS_SEND(client, session_stop, NAME);
 	kernel_fake_settle();
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	kernel_fake.refuses = false;
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
@@ -368,15 +372,16 @@ static void filters(void)
 	struct answer a;
 
 	wrong_filters(client);
-	CHECK(filtered(client, RULE_EVENTS, "sched_switch", "f0 == 5 && $ctx.pid == 3").code == 0);
+	CHECK_IS(filtered(client, RULE_EVENTS, "sched_switch", "f0 == 5 && $ctx.pid == 3").code, ==,
+		 0);
 	start_and_stop(client, true);
 	CHECK(kernel_fake_nr_on() == 1 && kernel_fake.on[0] &&
 	      strcmp(kernel_fake.filters[0].contexts, "pid") == 0);
 	CHECK(kernel_fake_accepts(0, 5) && !kernel_fake_accepts(0, 6) &&
 	      kernel_fake.refiltered == 0);
 	a = filtered(client, RULE_EVENTS, "sched_switch", "f0 == 5 && $ctx.pid == 3");
-	CHECK(a.code == ERR_EVENT_EXISTS);
-	CHECK(filtered(client, RULE_EVENTS, "sched_switch", "f0 == 6").code == 0);
+	CHECK_IS(a.code, ==, ERR_EVENT_EXISTS);
+	CHECK_IS(filtered(client, RULE_EVENTS, "sched_switch", "f0 == 6").code, ==, 0);
 	CHECK(kernel_fake.refiltered == 1 && kernel_fake.changes == 1);
 	CHECK(kernel_fake_accepts(0, 6) && !kernel_fake_accepts(0, 5) &&
 	      !*kernel_fake.filters[0].contexts);
@@ -389,8 +394,8 @@ static void filters(void)
 	CHECK(a.code == 0 && a.items[MSG_refusal] == 1 && kernel_fake_nr_on() == 1);
 	CHECK(filtered(client, RULE_EVENTS, "irq*", "f2 < 2").code == 0 &&
 	      kernel_fake_nr_on() == 2);
-	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_refusal] == 0);
-	CHECK(filtered(client, RULE_EVENTS, "sched_switch", "").code == 0);
+	CHECK_IS(HARNESS_CALL(client, session_show, NAME).items[MSG_refusal], ==, 0);
+	CHECK_IS(filtered(client, RULE_EVENTS, "sched_switch", "").code, ==, 0);
 	CHECK(kernel_fake.filters[0].nr_programs == 0 && kernel_fake.changes == 2);
 	start_and_stop(client, false);
 	start_and_stop(client, true);
@@ -401,7 +406,7 @@ static void filters(void)
 	a = filtered(client, RULE_EVENTS, "irq*", "f2 < 3");
 	CHECK(a.code == 0 && a.items[MSG_refusal] == 1 && kernel_fake_nr_on() == 1);
 	kernel_fake.refuse_filter = 0;
-	CHECK(filtered(client, RULE_EVENTS, "irq*", "f2 < 4").code == 0);
+	CHECK_IS(filtered(client, RULE_EVENTS, "irq*", "f2 < 4").code, ==, 0);
 	CHECK(kernel_fake_nr_on() == 2 && kernel_fake_accepts(2, 3) && !kernel_fake_accepts(2, 4));
 	a = HARNESS_CALL(client, filter_check, .expression = "f0 == 1", .pattern = "sched:sched_*",
 			 .domain = DOMAIN_KERNEL);
@@ -415,16 +420,17 @@ static void filtered_places(void)
 {
 	int client = kernel_fake_begin(true);
 
-	CHECK(filtered(client, RULE_FUNCTION, "fn", "ret < 0").code == 0);
+	CHECK_IS(filtered(client, RULE_FUNCTION, "fn", "ret < 0").code, ==, 0);
 	start_and_stop(client, true);
 	CHECK(!kernel_fake_probe("vfs_read", LTT_KMOD_PROBE_CALL));
 	CHECK(kernel_fake_probe("vfs_read", LTT_KMOD_PROBE_RETURN));
-	CHECK(kernel_fake.probes[0].filter.nr_programs == 1);
-	CHECK(filtered(client, RULE_FUNCTION, "fn", "ip != 0").code == 0);
+	CHECK_IS(kernel_fake.probes[0].filter.nr_programs, ==, 1);
+	CHECK_IS(filtered(client, RULE_FUNCTION, "fn", "ip != 0").code, ==, 0);
 	CHECK(kernel_fake_probe("vfs_read", LTT_KMOD_PROBE_CALL) && kernel_fake.refiltered == 1);
-	CHECK(filtered(client, RULE_PROBE, "p", "ip != 0 && $ctx.procname == \"x\"").code == 0);
+	CHECK_IS(filtered(client, RULE_PROBE, "p", "ip != 0 && $ctx.procname == \"x\"").code, ==,
+		 0);
 	CHECK(kernel_fake_probe("vfs_read", 0));
-	CHECK(strcmp(kernel_fake.probes[2].filter.contexts, "procname") == 0);
+	CHECK_IS(strcmp(kernel_fake.probes[2].filter.contexts, "procname"), ==, 0);
 	close(client);
 	harness_end();
 }

@@ -72,10 +72,10 @@ static void first_life(int seals)
 	app = new_app("web", 0);
 	send_point(app, 1, "x:y", NULL, 32, true);
 	new_session(client);
-	CHECK(enable(client, "*").code == 0);
+	CHECK_IS(enable(client, "*").code, ==, 0);
 	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
 	told = heard(app);
-	CHECK(told.armings == 1);
+	CHECK_IS(told.armings, ==, 1);
 	confirm(app, &told);
 	CHECK(harness_answer(client).there);
 	close(app);
@@ -99,8 +99,8 @@ static void second_life(int seals)
 	CHECK(session);
 	run_adopt(session->run);
 	harness_pump();
-	CHECK(harness.consumer.calls[MSG_con_ring_adopt] == 1); /* its files */
-	CHECK(harness.consumer.nr_adopted == 0);
+	CHECK_IS(harness.consumer.calls[MSG_con_ring_adopt], ==, 1); /* its files */
+	CHECK_IS(harness.consumer.nr_adopted, ==, 0);
 	CHECK(strstr(problem(), "lost"));
 	harness_output(ENOSPC, "writing trace data");
 	harness_pump();
@@ -159,7 +159,7 @@ static int asked_app(uint64_t *ret_ring)
 		CHECK(header.type == MSG_app_welcome || header.type == MSG_app_buffer_want);
 		if (header.type != MSG_app_buffer_want)
 			continue;
-		CHECK(msg_app_buffer_want_decode(&dec, &want) == 0);
+		CHECK_IS(msg_app_buffer_want_decode(&dec, &want), ==, 0);
 		nr++;
 	}
 	CHECK(nr == 1 && want.ring);
@@ -176,10 +176,10 @@ static void the_very_memory(void)
 	second_life(SEALS);
 	app = asked_app(&ring);
 	second = asked_app(&other);
-	CHECK(other == ring);
+	CHECK_IS(other, ==, ring);
 	offer(app, ring, data, ctl);
 	told = heard(app);
-	CHECK(harness.consumer.nr_adopted == 1);
+	CHECK_IS(harness.consumer.nr_adopted, ==, 1);
 	CHECK(told.ring == ring && told.armings == 1 && told.nr[MSG_app_ready] == 1);
 	CHECK(!strstr(problem(), "lost"));
 	offer(second, ring, data, ctl); /* it is there already */
@@ -210,12 +210,12 @@ static void refused(int first, int second)
 
 	offer(app, ring, first, second);
 	told = heard(app);
-	CHECK(harness.consumer.nr_adopted == 0);
+	CHECK_IS(harness.consumer.nr_adopted, ==, 0);
 	CHECK(told.armings == 1 && told.ring != ring && told.nr[MSG_app_ready] == 1);
 	CHECK(strstr(problem(), "lost"));
 	close(app);
 	harness_pump();
-	CHECK(open_fds() <= before + 4); /* those of the new buffer */
+	CHECK_IS(open_fds(), <=, before + 4); /* those of the new buffer */
 }
 
 static void other_memory(void)
@@ -427,6 +427,6 @@ int main(void)
 	third_life();
 	snprintf(path, sizeof(path), "%s/state", dir);
 	CHECK(rmdir(path) == 0 || errno == ENOENT);
-	CHECK(rmdir(dir) == 0);
+	CHECK_IS(rmdir(dir), ==, 0);
 	return 0;
 }

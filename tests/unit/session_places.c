@@ -15,15 +15,18 @@ static void bad_places(int client)
 	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "no such symbol"));
 	a = kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+3");
 	CHECK(a.code == ERR_NO_EVENT && strstr(a.text, "beginning of an instruction"));
-	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+").code == ERR_INVALID);
-	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+x").code == ERR_INVALID);
-	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "+4").code == ERR_INVALID);
-	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "0x").code == ERR_INVALID);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+").code, ==,
+		 ERR_INVALID);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+x").code, ==,
+		 ERR_INVALID);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", "+4").code, ==, ERR_INVALID);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", "0x").code, ==, ERR_INVALID);
 	a = kernel_fake_enable_place(client, RULE_FUNCTION, "p", "do_open+4");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "use --probe"));
-	CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "p",
-			   .exclude = "", .kind = RULE_PROBE, .location = "do_open")
-		      .code == ERR_INVALID);
+	CHECK_IS(HARNESS_CALL(client, event_enable, NAME, .domain = DOMAIN_USER, .pattern = "p",
+			      .exclude = "", .kind = RULE_PROBE, .location = "do_open")
+			 .code,
+		 ==, ERR_INVALID);
 }
 
 static void places(void)
@@ -33,13 +36,14 @@ static void places(void)
 	struct answer a;
 
 	bad_places(client);
-	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+0x10").code == 0);
-	CHECK(kernel_fake_enable_place(client, RULE_FUNCTION, "f", "do_open").code == 0);
-	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+0x10").code ==
-	      ERR_EVENT_EXISTS);
-	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_close").code == ERR_INVALID);
-	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "f_exit", "do_close").code ==
-	      ERR_INVALID);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+0x10").code, ==, 0);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_FUNCTION, "f", "do_open").code, ==, 0);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_open+0x10").code, ==,
+		 ERR_EVENT_EXISTS);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", "do_close").code, ==,
+		 ERR_INVALID);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "f_exit", "do_close").code, ==,
+		 ERR_INVALID);
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
 	a = harness_answer(client);
@@ -50,22 +54,21 @@ static void places(void)
 	CHECK(probe && probe->offset == 0x10);
 	CHECK(strstr(harness.consumer.metadata, "name = \"f_entry\";"));
 	CHECK(strstr(harness.consumer.metadata, "name = \"f_exit\";"));
-	CHECK(HARNESS_CALL(client, session_show, NAME).items[MSG_rule] == 2);
+	CHECK_IS(HARNESS_CALL(client, session_show, NAME).items[MSG_rule], ==, 2);
 	/* the same name, and so the same id, at another place */
 	kernel_fake_disable_place(client, "p");
 	kernel_fake_disable_place(client, "f");
 	CHECK(!kernel_fake_probe("do_open", 0) &&
 	      !kernel_fake_probe("do_open", LTT_KMOD_PROBE_RETURN) &&
 	      !kernel_fake_probe("do_open", LTT_KMOD_PROBE_CALL));
-	CHECK(kernel_fake_enable_place(client, RULE_PROBE, "p", "0x1234").code == 0);
+	CHECK_IS(kernel_fake_enable_place(client, RULE_PROBE, "p", "0x1234").code, ==, 0);
 	probe = kernel_fake_probe("", 0);
 	CHECK(probe && probe->address == 0x1234);
 	close(client);
 	harness_end();
 }
 
-static struct answer enable_fetch(int client, uint8_t kind, const char *location,
-				  const char *fetch)
+static struct answer enable_fetch(int client, uint8_t kind, const char *location, const char *fetch)
 {
 	HARNESS_SEND(client, event_enable, NAME, .domain = DOMAIN_KERNEL, .pattern = "f",
 		     .exclude = "", .kind = kind, .location = location, .fetch = fetch);
@@ -85,21 +88,23 @@ static void fetches(void)
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "at the beginning of a function"));
 	a = enable_fetch(client, RULE_PROBE, "0x1234", "$arg1");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "at the beginning of a function"));
-	CHECK(enable_fetch(client, RULE_PROBE, "do_open", "nonsense").code == ERR_INVALID);
-	CHECK(enable_fetch(client, RULE_EVENTS, "", "$comm").code == ERR_INVALID);
-	CHECK(enable_fetch(client, RULE_FUNCTION, "do_open", fetch).code == 0);
+	CHECK_IS(enable_fetch(client, RULE_PROBE, "do_open", "nonsense").code, ==, ERR_INVALID);
+	CHECK_IS(enable_fetch(client, RULE_EVENTS, "", "$comm").code, ==, ERR_INVALID);
+	CHECK_IS(enable_fetch(client, RULE_FUNCTION, "do_open", fetch).code, ==, 0);
 	HARNESS_SEND(client, session_start, NAME);
 	kernel_fake_settle();
-	CHECK(harness_answer(client).code == 0);
-	CHECK(kernel_fake_probe("do_open", LTT_KMOD_PROBE_CALL)->nr_args == 3);
-	CHECK(kernel_fake_probe("do_open", LTT_KMOD_PROBE_RETURN)->nr_args == 1);
-	CHECK(strstr(harness.consumer.metadata, "base = 16; } _parent_ip;\n"
-						"\t\tinteger { size = 32; align = 8; signed = false; "
-						"encoding = none; base = 10; } _fd;\n"
-						"\t\tstring _name;\n\t\tstring _arg3;\n\t};\n"));
-	CHECK(strstr(harness.consumer.metadata, "base = 10; } _ret;\n"
-						"\t\tinteger { size = 32; align = 8; signed = true; "
-						"encoding = none; base = 10; } _left;\n\t};\n"));
+	CHECK_IS(harness_answer(client).code, ==, 0);
+	CHECK_IS(kernel_fake_probe("do_open", LTT_KMOD_PROBE_CALL)->nr_args, ==, 3);
+	CHECK_IS(kernel_fake_probe("do_open", LTT_KMOD_PROBE_RETURN)->nr_args, ==, 1);
+	CHECK(strstr(harness.consumer.metadata,
+		     "base = 16; } _parent_ip;\n"
+		     "\t\tinteger { size = 32; align = 8; signed = false; "
+		     "encoding = none; base = 10; } _fd;\n"
+		     "\t\tstring _name;\n\t\tstring _arg3;\n\t};\n"));
+	CHECK(strstr(harness.consumer.metadata,
+		     "base = 10; } _ret;\n"
+		     "\t\tinteger { size = 32; align = 8; signed = true; "
+		     "encoding = none; base = 10; } _left;\n\t};\n"));
 	close(client);
 	harness_end();
 }
@@ -108,7 +113,7 @@ static char *identify(const char *path, const char *places)
 {
 	struct stat st;
 
-	CHECK(stat(path, &st) == 0);
+	CHECK_IS(stat(path, &st), ==, 0);
 	return xasprintf("%llu,%llu,%llu,%llu%s", (unsigned long long)st.st_dev,
 			 (unsigned long long)st.st_ino, (unsigned long long)st.st_size,
 			 (unsigned long long)st.st_mtim.tv_sec * 1000000000u +
@@ -130,14 +135,23 @@ static struct answer enable_user(int client, const char *location, const char *p
 
 static void bad_programs(int client)
 {
-	static const char *const texts[] = { "", ";", ";x", ";1@", ";1;", ";1 a=%di:u32;2",
-					     ";1 a=%di:u32;2 b=%di:u32", ";1 $arg1", ";1 $retval",
-					     ";1 a=%di:u32;2 a=%di:s32", ";1,", "1" };
+	static const char *const texts[] = { "",
+					     ";",
+					     ";x",
+					     ";1@",
+					     ";1;",
+					     ";1 a=%di:u32;2",
+					     ";1 a=%di:u32;2 b=%di:u32",
+					     ";1 $arg1",
+					     ";1 $retval",
+					     ";1 a=%di:u32;2 a=%di:s32",
+					     ";1,",
+					     "1" };
 	struct answer a;
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
-		CHECK(enable_user(client, "sdt:x:y:z", "/proc/self/exe", texts[i], "").code ==
-		      ERR_INVALID);
+		CHECK_IS(enable_user(client, "sdt:x:y:z", "/proc/self/exe", texts[i], "").code, ==,
+			 ERR_INVALID);
 	a = enable_user(client, "x:y", "/proc/self/exe", ";1", "$retval");
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "return:PATH"));
 	a = enable_user(client, "x:y", "/proc/self/exe", ";0x666", "");
@@ -159,7 +173,7 @@ static void programs(void)
 
 	if (geteuid() != 0) {
 		a = enable_user(client, "sdt:x:y:z", "/proc/self/exe", places, "");
-		CHECK(a.code == ERR_DENIED);
+		CHECK_IS(a.code, ==, ERR_DENIED);
 		close(client);
 		harness_end();
 		return;
@@ -179,10 +193,11 @@ static void programs(void)
 	CHECK(args[1].bytes == 2 && args[1].nr_steps == 3 &&
 	      args[1].steps[1].op == LTT_KMOD_STEP_ADD_REGISTER && args[1].steps[1].nr == 2 &&
 	      args[1].steps[1].offset == 4 && args[1].steps[2].op == LTT_KMOD_STEP_READ_USER);
-	CHECK(kernel_fake.user_args[1][0].steps[0].offset == 5);
-	CHECK(strstr(harness.consumer.metadata, "base = 16; } _ip;\n"
-						"\t\tinteger { size = 64; align = 8; signed = true; "
-						"encoding = none; base = 10; } _a;\n"));
+	CHECK_IS(kernel_fake.user_args[1][0].steps[0].offset, ==, 5);
+	CHECK(strstr(harness.consumer.metadata,
+		     "base = 16; } _ip;\n"
+		     "\t\tinteger { size = 64; align = 8; signed = true; "
+		     "encoding = none; base = 10; } _a;\n"));
 	kernel_fake_disable_place(client, "u");
 	a = enable_user(client, "return:x:y", "/proc/self/exe", ";64", "$retval:s32");
 	CHECK(a.code == 0 && kernel_fake.users == 2 &&

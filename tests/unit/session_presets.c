@@ -7,9 +7,10 @@
 
 #include "lib/session_apps.h"
 
-static const char *const events[] = { "sched:sched_switch", "power:cpu_idle", "power:wake",
-				      "irq:irq_raise",	    "irq:irq_lower",  "irq:other",
-				      "net:wake" };
+static const char *const events[] = {
+	"sched:sched_switch", "power:cpu_idle", "power:wake", "irq:irq_raise",
+	"irq:irq_lower",      "irq:other",	"net:wake"
+};
 static bool presets_are_there;
 
 static int play_event(struct ltt_kmod_event *event)
@@ -80,7 +81,7 @@ static const char *enable_in(int client, const char *pattern, const char *channe
 	CHECK(a.there);
 	if (a.code)
 		return "";
-	CHECK(rep_event_enable_decode(&a.dec, &rep) == 0);
+	CHECK_IS(rep_event_enable_decode(&a.dec, &rep), ==, 0);
 	snprintf(name, sizeof(name), "%s", rep.channel);
 	return name;
 }
@@ -114,11 +115,12 @@ static void where_rules_go(void)
 	CHECK(goes(client, "irq:*", "channel0")); /* irq:other belongs to no preset */
 	CHECK(goes(client, "wake", "channel0"));  /* net:wake, too */
 	CHECK(goes(client, "*", "channel0"));
-	CHECK(strcmp(enable_in(client, "power:wake", "mine"), "mine") == 0);
+	CHECK_IS(strcmp(enable_in(client, "power:wake", "mine"), "mine"), ==, 0);
 	CHECK(find("power")->preset && !find("mine")->preset && !find("channel0")->preset);
 	CHECK(find("power")->attr.num_subbuf == 16 && find("power")->attr.subbuf_size == 1u << 20);
 	CHECK(find("irqs")->attr.num_subbuf == 8 && find("irqs")->attr.subbuf_size == 65536);
-	CHECK(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_preset] == 2);
+	CHECK_IS(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_preset], ==,
+		 2);
 	end(client);
 }
 
@@ -128,15 +130,17 @@ static void disabled_again(void)
 	int client = begin();
 
 	CHECK(goes(client, "power:*", "power") && goes(client, "sched_switch", "channel0"));
-	CHECK(strcmp(enable_in(client, "cpu_idle", "channel0"), "channel0") == 0);
-	CHECK(disable(client, "cpu_idle") == 0); /* the preset channel has no such rule */
-	CHECK(disable(client, "power:*") == 0);
-	CHECK(!channel_find_rule((struct channel *)find("power"),
-				 &(struct rule_spec){ .pattern = "power:*", .exclude = "",
-						      .location = "", .fetch = "" })
+	CHECK_IS(strcmp(enable_in(client, "cpu_idle", "channel0"), "channel0"), ==, 0);
+	CHECK_IS(disable(client, "cpu_idle"), ==, 0); /* the preset channel has no such rule */
+	CHECK_IS(disable(client, "power:*"), ==, 0);
+	CHECK(!channel_find_rule(
+		       (struct channel *)find("power"),
+		       &(struct rule_spec){
+			       .pattern = "power:*", .exclude = "", .location = "", .fetch = "" })
 		       ->enabled);
 	presets_are_there = false;
-	CHECK(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_preset] == 0);
+	CHECK_IS(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_preset], ==,
+		 0);
 	CHECK(goes(client, "power:*", "channel0") && goes(client, "sched*", "channel0"));
 	end(client);
 }
@@ -146,9 +150,10 @@ static void made_by_hand(void)
 {
 	int client = begin();
 
-	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = DOMAIN_KERNEL, .name = "irqs",
-			   .num_subbuf = 2)
-		      .code == 0);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, NAME, .domain = DOMAIN_KERNEL, .name = "irqs",
+			      .num_subbuf = 2)
+			 .code,
+		 ==, 0);
 	CHECK(find("irqs")->attr.num_subbuf == 2 && find("irqs")->attr.subbuf_size == 65536);
 	CHECK(goes(client, "irq_raise", "irqs") && goes(client, "sched_switch", "irqs"));
 	CHECK(!find("irqs")->preset && !find("channel0"));

@@ -32,7 +32,7 @@ static void liars(void)
 	close(app);
 	/* no list */
 	app = new_app("a", 0);
-	CHECK(send(app, junk, sizeof(junk), MSG_NOSIGNAL) == sizeof(junk));
+	CHECK_IS(send(app, junk, sizeof(junk), MSG_NOSIGNAL), ==, sizeof(junk));
 	harness_pump();
 	CHECK(list_empty(&harness.sd.apps));
 	close(app);
@@ -42,18 +42,18 @@ static void liars(void)
 	send_point(app, 2, "x\ny", NULL, 32, false);
 	send_point(app, 3, "x:z", NULL, 32, false);
 	send_point(app, 3, "x:again", NULL, 32, true);
-	CHECK(heard(app).nr[MSG_app_point_refused] == 3);
+	CHECK_IS(heard(app).nr[MSG_app_point_refused], ==, 3);
 	a = HARNESS_CALL(client, point_list, .domain = 2);
-	CHECK(a.items[MSG_point] == 3); /* invalid points are listed, with the reason */
+	CHECK_IS(a.items[MSG_point], ==, 3); /* invalid points are listed, with the reason */
 	remove_point(app, 1);
 	harness_pump();
 	a = HARNESS_CALL(client, point_list, .domain = 2);
-	CHECK(a.items[MSG_point] == 2);
+	CHECK_IS(a.items[MSG_point], ==, 2);
 	for (uint32_t i = 10; i < 200; i++)
 		send_point(app, i, "x\ny", NULL, 32, true);
 	harness_pump();
 	a = HARNESS_CALL(client, point_list, .domain = 2);
-	CHECK(a.items[MSG_point] == 1 + APP_MAX_REFUSED);
+	CHECK_IS(a.items[MSG_point], ==, 1 + APP_MAX_REFUSED);
 	close(app);
 	harness_end();
 }
@@ -66,44 +66,51 @@ static void bad_requests(void)
 
 	harness_begin();
 	client = harness_client();
-	CHECK(send(client, junk, sizeof(junk), 0) == sizeof(junk));
+	CHECK_IS(send(client, junk, sizeof(junk), 0), ==, sizeof(junk));
 	harness_pump();
-	CHECK(harness_answer(client).code == ERR_BAD_MESSAGE);
+	CHECK_IS(harness_answer(client).code, ==, ERR_BAD_MESSAGE);
 	junk[0] = 200;
-	CHECK(send(client, junk, sizeof(junk), 0) == sizeof(junk));
+	CHECK_IS(send(client, junk, sizeof(junk), 0), ==, sizeof(junk));
 	harness_pump();
-	CHECK(harness_answer(client).code == ERR_UNKNOWN_COMMAND);
+	CHECK_IS(harness_answer(client).code, ==, ERR_UNKNOWN_COMMAND);
 	new_session(client);
-	CHECK(HARNESS_CALL(client, session_create, .name = "s", .outdir = -1).code ==
-	      ERR_SESSION_EXISTS);
-	CHECK(HARNESS_CALL(client, session_create, .name = "t", .path = "/x", .outdir = -1).code ==
-	      ERR_INVALID);
-	CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = 1, .pattern = "*").code ==
-	      ERR_UNSUPPORTED);
-	CHECK(HARNESS_CALL(client, event_disable, NAME, .domain = 2, .pattern = "*").code ==
-	      ERR_NO_CHANNEL);
-	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "a/b").code ==
-	      ERR_INVALID);
-	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c").code == 0);
-	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c").code ==
-	      ERR_CHANNEL_EXISTS);
-	CHECK(HARNESS_CALL(client, channel_disable, NAME, .domain = 2, .name = "c").code == 0);
-	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c",
-			   .subbuf_size = 1 << 20)
-		      .code == ERR_INVALID);
-	CHECK(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c").code == 0);
-	CHECK(enable(client, "a").code == 0); /* in the only channel */
+	CHECK_IS(HARNESS_CALL(client, session_create, .name = "s", .outdir = -1).code, ==,
+		 ERR_SESSION_EXISTS);
+	CHECK_IS(HARNESS_CALL(client, session_create, .name = "t", .path = "/x", .outdir = -1).code,
+		 ==, ERR_INVALID);
+	CHECK_IS(HARNESS_CALL(client, event_enable, NAME, .domain = 1, .pattern = "*").code, ==,
+		 ERR_UNSUPPORTED);
+	CHECK_IS(HARNESS_CALL(client, event_disable, NAME, .domain = 2, .pattern = "*").code, ==,
+		 ERR_NO_CHANNEL);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "a/b").code, ==,
+		 ERR_INVALID);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c").code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c").code, ==,
+		 ERR_CHANNEL_EXISTS);
+	CHECK_IS(HARNESS_CALL(client, channel_disable, NAME, .domain = 2, .name = "c").code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c",
+			      .subbuf_size = 1 << 20)
+			 .code,
+		 ==, ERR_INVALID);
+	CHECK_IS(HARNESS_CALL(client, channel_enable, NAME, .domain = 2, .name = "c").code, ==, 0);
+	CHECK_IS(enable(client, "a").code, ==, 0); /* in the only channel */
 	a = HARNESS_CALL(client, event_enable, NAME, .domain = 2, .channel = "new", .pattern = "x");
-	CHECK(a.code == 0);				   /* made, with the defaults */
-	CHECK(enable(client, "a").code == ERR_NO_CHANNEL); /* which one? */
-	CHECK(HARNESS_CALL(client, event_enable, NAME, .domain = 2, .channel = "c", .pattern = "a")
-		      .code == ERR_EVENT_EXISTS);
-	CHECK(HARNESS_CALL(client, event_disable, NAME, .domain = 2, .channel = "c", .pattern = "b")
-		      .code == ERR_NO_EVENT);
-	CHECK(HARNESS_CALL(client, event_disable, NAME, .domain = 2, .channel = "c", .pattern = "a")
-		      .code == 0);
+	CHECK_IS(a.code, ==, 0);				/* made, with the defaults */
+	CHECK_IS(enable(client, "a").code, ==, ERR_NO_CHANNEL); /* which one? */
+	CHECK_IS(HARNESS_CALL(client, event_enable, NAME, .domain = 2, .channel = "c",
+			      .pattern = "a")
+			 .code,
+		 ==, ERR_EVENT_EXISTS);
+	CHECK_IS(HARNESS_CALL(client, event_disable, NAME, .domain = 2, .channel = "c",
+			      .pattern = "b")
+			 .code,
+		 ==, ERR_NO_EVENT);
+	CHECK_IS(HARNESS_CALL(client, event_disable, NAME, .domain = 2, .channel = "c",
+			      .pattern = "a")
+			 .code,
+		 ==, 0);
 	a = HARNESS_CALL(client, event_enable, NAME, .domain = 2, .channel = "c", .pattern = "a");
-	CHECK(a.code == 0); /* enabled again */
+	CHECK_IS(a.code, ==, 0); /* enabled again */
 	harness_end();
 }
 
@@ -133,26 +140,28 @@ static void refused_descriptors(void)
 		uint8_t buf[64];
 		struct encoder enc;
 
-		CHECK(HARNESS_CALL(client, session_create, .name = "s", .path = "/tmp",
-				   .outdir = fd)
-			      .code == ERR_SESSION_EXISTS);
-		CHECK(HARNESS_CALL(client, session_create, .name = "a/b", .path = "/tmp",
-				   .outdir = fd)
-			      .code != 0);
+		CHECK_IS(HARNESS_CALL(client, session_create, .name = "s", .path = "/tmp",
+				      .outdir = fd)
+				 .code,
+			 ==, ERR_SESSION_EXISTS);
+		CHECK_IS(HARNESS_CALL(client, session_create, .name = "a/b", .path = "/tmp",
+				      .outdir = fd)
+				 .code,
+			 !=, 0);
 		/* one that can't be read to its end, and one that has no descriptor in it */
 		encoder_init(&enc, buf, sizeof(buf));
 		encode_header(&enc, MSG_session_create, 0, 1);
 		encode_u32(&enc, INT32_MAX); /* the length of its name */
-		CHECK(sock_send(client, enc.buf, enc.len, &fd, 1) == 0);
+		CHECK_IS(sock_send(client, enc.buf, enc.len, &fd, 1), ==, 0);
 		harness_pump();
-		CHECK(harness_answer(client).code != 0);
+		CHECK_IS(harness_answer(client).code, !=, 0);
 		encoder_init(&enc, buf, sizeof(buf));
 		encode_header(&enc, MSG_session_show, 0, 1);
 		encode_str(&enc, "s");
-		CHECK(sock_send(client, enc.buf, enc.len, &fd, 1) == 0);
+		CHECK_IS(sock_send(client, enc.buf, enc.len, &fd, 1), ==, 0);
 		harness_pump();
 		CHECK(harness_answer(client).there);
-		CHECK(nr_descriptors() == before);
+		CHECK_IS(nr_descriptors(), ==, before);
 	}
 	close(fd);
 	close(client);
@@ -169,8 +178,8 @@ static void too_many_waiting(void)
 	harness_begin();
 	client = harness_client();
 	new_session(client);
-	CHECK(enable(client, "*").code == 0);
-	CHECK(HARNESS_CALL(client, session_start, NAME).code == 0);
+	CHECK_IS(enable(client, "*").code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, session_start, NAME).code, ==, 0);
 	harness.consumer.hold_type = MSG_con_output_flush;
 	for (unsigned int i = 0; i < most; i++) {
 		HARNESS_SEND(client, session_stop, NAME);

@@ -111,15 +111,15 @@ static void back(void)
 {
 	uint8_t old[sizeof(session_file.bytes)], old_daemon[sizeof(daemon_file.bytes)];
 
-	CHECK(succeed_session(session_file.bytes, session_file.len).code == 0);
+	CHECK_IS(succeed_session(session_file.bytes, session_file.len).code, ==, 0);
 	CHECK(harness.sd.instance != 0 && harness.sd.sessions.nr == 1);
 	harness_end();
 	memcpy(old, session_file.bytes, session_file.len);
 	memcpy(old_daemon, daemon_file.bytes, daemon_file.len);
 	memset(old + 2, 0, 6); /* flags and serial */
 	memset(old_daemon + 2, 0, 6);
-	CHECK(succeed(old, session_file.len, old_daemon, daemon_file.len).code == 0);
-	CHECK(harness.sd.sessions.nr == 1);
+	CHECK_IS(succeed(old, session_file.len, old_daemon, daemon_file.len).code, ==, 0);
+	CHECK_IS(harness.sd.sessions.nr, ==, 1);
 	harness_end();
 }
 
@@ -165,7 +165,7 @@ static void flipped(void)
 		told += strstr(a.text, "is damaged") && strstr(a.text, "lttctl verify /tmp");
 	}
 	/* most bits are not of its name, path, owner or of a length */
-	CHECK(told > 4 * session_file.len);
+	CHECK_IS(told, >, 4 * session_file.len);
 	for (size_t bit = 0; bit < 8 * daemon_file.len; bit++) {
 		uint8_t *byte = &daemon_file.bytes[bit / 8];
 		struct answer a;
@@ -187,18 +187,19 @@ static void one_is_whole(void)
 		memcpy(damaged, daemon_file.bytes, daemon_file.len);
 		damaged[byte] ^= 0x10;
 		copy = byte % 2 ? daemon_file.bytes : damaged;
-		CHECK(succeed(session_file.bytes, session_file.len,
-			      byte % 2 ? damaged : daemon_file.bytes, daemon_file.len)
-			      .code == 0);
+		CHECK_IS(succeed(session_file.bytes, session_file.len,
+				 byte % 2 ? damaged : daemon_file.bytes, daemon_file.len)
+				 .code,
+			 ==, 0);
 		CHECK(harness.sd.instance != 0 && harness.sd.sessions.nr == 1);
-		CHECK(harness.sd.sessions.next_id > 1);
+		CHECK_IS(harness.sd.sessions.next_id, >, 1);
 		harness_end();
 	}
 	copy = daemon_file.bytes;
 	for (size_t len = 0; len < daemon_file.len; len++) {
-		CHECK(succeed(session_file.bytes, session_file.len, daemon_file.bytes, len).code ==
-		      0);
-		CHECK(harness.sd.sessions.nr == 1);
+		CHECK_IS(succeed(session_file.bytes, session_file.len, daemon_file.bytes, len).code,
+			 ==, 0);
+		CHECK_IS(harness.sd.sessions.nr, ==, 1);
 		harness_end();
 	}
 	copy = NULL;

@@ -23,17 +23,17 @@ static void all_pairs(void)
 			refused += outcome == SESSION_REFUSED;
 			/* nothing leaves a session that is being destroyed */
 			if (state == SESSION_DESTROYING)
-				CHECK(outcome == SESSION_REFUSED);
+				CHECK_IS(outcome, ==, SESSION_REFUSED);
 			/* a command that finds an operation in progress waits for its end */
 			else if (!idle && (event == SESSION_EV_START || event == SESSION_EV_STOP ||
 					   event == SESSION_EV_DESTROY))
-				CHECK(outcome == SESSION_LATER);
+				CHECK_IS(outcome, ==, SESSION_LATER);
 			/* an idle session can always be destroyed */
 			else if (event == SESSION_EV_DESTROY)
 				CHECK(outcome == SESSION_DONE && next == SESSION_DESTROYING);
 			/* operations end only where one is going on */
 			if (idle && (event == SESSION_EV_STARTED || event == SESSION_EV_STOPPED))
-				CHECK(outcome == SESSION_REFUSED);
+				CHECK_IS(outcome, ==, SESSION_REFUSED);
 			/* a change leads to a state of the right kind */
 			if (outcome == SESSION_DONE && event == SESSION_EV_START)
 				CHECK(next == SESSION_STARTING && state != SESSION_RECORDING);
@@ -44,11 +44,11 @@ static void all_pairs(void)
 			if (outcome == SESSION_DONE && event == SESSION_EV_STOPPED)
 				CHECK(next == SESSION_STOPPED && !idle);
 			if (outcome != SESSION_DONE)
-				CHECK(next == SESSION_NR_STATES);
+				CHECK_IS(next, ==, SESSION_NR_STATES);
 		}
 	}
 	CHECK(done == 9 && later == 6);
-	CHECK(done + later + refused == SESSION_NR_STATES * SESSION_NR_EVENTS);
+	CHECK_IS(done + later + refused, ==, SESSION_NR_STATES * SESSION_NR_EVENTS);
 }
 
 static void time_spent(void)
@@ -59,21 +59,21 @@ static void time_spent(void)
 	struct err err = { 0 };
 
 	sessions_init(&sessions, NULL);
-	CHECK(session_create(&sessions, &me, "a", "/tmp/a", 42, &s, &err) == 0);
-	CHECK(session_recording_ns(s, 500) == 0);
-	CHECK(session_apply_event(s, SESSION_EV_STOP, 500) == SESSION_REFUSED);
-	CHECK(s->state == SESSION_NEW);
-	CHECK(session_apply_event(s, SESSION_EV_START, 1000) == SESSION_DONE);
-	CHECK(session_apply_event(s, SESSION_EV_STARTED, 1100) == SESSION_DONE);
-	CHECK(session_recording_ns(s, 1500) == 500);
-	CHECK(session_apply_event(s, SESSION_EV_STOP, 2000) == SESSION_DONE);
-	CHECK(session_recording_ns(s, 9999) == 1000);
-	CHECK(session_apply_event(s, SESSION_EV_STOPPED, 2500) == SESSION_DONE);
-	CHECK(session_apply_event(s, SESSION_EV_START, 3000) == SESSION_DONE);
-	CHECK(session_apply_event(s, SESSION_EV_STOPPED, 3010) == SESSION_DONE); /* undone */
-	CHECK(session_recording_ns(s, 9999) == 1010);
+	CHECK_IS(session_create(&sessions, &me, "a", "/tmp/a", 42, &s, &err), ==, 0);
+	CHECK_IS(session_recording_ns(s, 500), ==, 0);
+	CHECK_IS(session_apply_event(s, SESSION_EV_STOP, 500), ==, SESSION_REFUSED);
+	CHECK_IS(s->state, ==, SESSION_NEW);
+	CHECK_IS(session_apply_event(s, SESSION_EV_START, 1000), ==, SESSION_DONE);
+	CHECK_IS(session_apply_event(s, SESSION_EV_STARTED, 1100), ==, SESSION_DONE);
+	CHECK_IS(session_recording_ns(s, 1500), ==, 500);
+	CHECK_IS(session_apply_event(s, SESSION_EV_STOP, 2000), ==, SESSION_DONE);
+	CHECK_IS(session_recording_ns(s, 9999), ==, 1000);
+	CHECK_IS(session_apply_event(s, SESSION_EV_STOPPED, 2500), ==, SESSION_DONE);
+	CHECK_IS(session_apply_event(s, SESSION_EV_START, 3000), ==, SESSION_DONE);
+	CHECK_IS(session_apply_event(s, SESSION_EV_STOPPED, 3010), ==, SESSION_DONE); /* undone */
+	CHECK_IS(session_recording_ns(s, 9999), ==, 1010);
 	sessions_fini(&sessions);
-	CHECK(sessions.nr == 0);
+	CHECK_IS(sessions.nr, ==, 0);
 }
 
 static void owners(void)
@@ -84,24 +84,24 @@ static void owners(void)
 	struct err err = { 0 };
 
 	sessions_init(&sessions, NULL);
-	CHECK(session_create(&sessions, &a, "web", "", 1, &of_a, &err) == 0);
-	CHECK(session_create(&sessions, &a, "web", "", 1, &found, &err) == ERR_SESSION_EXISTS);
+	CHECK_IS(session_create(&sessions, &a, "web", "", 1, &of_a, &err), ==, 0);
+	CHECK_IS(session_create(&sessions, &a, "web", "", 1, &found, &err), ==, ERR_SESSION_EXISTS);
 	memset(&err, 0, sizeof(err));
-	CHECK(session_create(&sessions, &b, "web", "", 1, &of_b, &err) == 0);
-	CHECK(of_a->id != of_b->id);
+	CHECK_IS(session_create(&sessions, &b, "web", "", 1, &of_b, &err), ==, 0);
+	CHECK_IS(of_a->id, !=, of_b->id);
 	CHECK(session_find(&sessions, &a, "web", &found, &err) == 0 && found == of_a);
 	CHECK(session_find(&sessions, &b, "web", &found, &err) == 0 && found == of_b);
 	CHECK(!session_visible(of_a, &b) && session_visible(of_a, &root));
-	CHECK(session_find(&sessions, &root, "web", &found, &err) == ERR_INVALID);
+	CHECK_IS(session_find(&sessions, &root, "web", &found, &err), ==, ERR_INVALID);
 	memset(&err, 0, sizeof(err));
-	CHECK(session_apply_event(of_b, SESSION_EV_DESTROY, 1) == SESSION_DONE);
+	CHECK_IS(session_apply_event(of_b, SESSION_EV_DESTROY, 1), ==, SESSION_DONE);
 	CHECK(session_find(&sessions, &root, "web", &found, &err) == 0 && found == of_a);
-	CHECK(session_find(&sessions, &b, "web", &found, &err) == ERR_NO_SESSION);
+	CHECK_IS(session_find(&sessions, &b, "web", &found, &err), ==, ERR_NO_SESSION);
 	memset(&err, 0, sizeof(err));
-	CHECK(session_find(&sessions, &a, "wbe", &found, &err) == ERR_NO_SESSION);
+	CHECK_IS(session_find(&sessions, &a, "wbe", &found, &err), ==, ERR_NO_SESSION);
 	CHECK(strstr(err.text, "did you mean 'web'"));
 	/* a name is free again while its old owner is being written out */
-	CHECK(session_create(&sessions, &b, "web", "", 1, &found, &err) == 0);
+	CHECK_IS(session_create(&sessions, &b, "web", "", 1, &found, &err), ==, 0);
 	sessions_fini(&sessions);
 }
 
@@ -117,7 +117,7 @@ static void bad_names(void)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct err err = { 0 };
 
-		CHECK(session_create(&sessions, &me, bad[i], "", 1, &s, &err) == ERR_INVALID);
+		CHECK_IS(session_create(&sessions, &me, bad[i], "", 1, &s, &err), ==, ERR_INVALID);
 		CHECK(err.text[0] && sessions.nr == 0);
 	}
 	memset(longest, 'x', sizeof(longest));
@@ -125,8 +125,8 @@ static void bad_names(void)
 		struct err err = { 0 };
 
 		longest[len] = '\0';
-		CHECK(session_create(&sessions, &me, longest, "", 1, &s, &err) ==
-		      (len <= 254 ? 0 : ERR_INVALID));
+		CHECK_IS(session_create(&sessions, &me, longest, "", 1, &s, &err), ==,
+			 (len <= 254 ? 0 : ERR_INVALID));
 		longest[len] = 'x';
 	}
 	sessions_fini(&sessions);
@@ -140,8 +140,8 @@ static void scopes(void)
 	struct err err = { 0 };
 
 	sessions_init(&sessions, NULL);
-	CHECK(session_create(&sessions, &root, "all", "", 1, &of_root, &err) == 0);
-	CHECK(session_create(&sessions, &a, "web", "", 1, &of_a, &err) == 0);
+	CHECK_IS(session_create(&sessions, &root, "all", "", 1, &of_root, &err), ==, 0);
+	CHECK_IS(session_create(&sessions, &a, "web", "", 1, &of_a, &err), ==, 0);
 	CHECK(session_admits(of_root, 1000, "") && session_admits(of_a, 1000, "x:y"));
 	CHECK(!session_admits(of_a, 1001, "") && !session_admits(of_a, 0, ""));
 	session_limit(of_root, "f00");

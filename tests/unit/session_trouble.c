@@ -21,12 +21,12 @@ static void undo(void)
 		a = HARNESS_CALL(client, session_start, NAME);
 		CHECK(a.there && a.code == ERR_OUTPUT && strstr(a.text, "the test says no"));
 		told = heard(app);
-		CHECK(told.armings == 0);
-		CHECK(HARNESS_CALL(client, session_stop, NAME).code == ERR_STATE);
+		CHECK_IS(told.armings, ==, 0);
+		CHECK_IS(HARNESS_CALL(client, session_stop, NAME).code, ==, ERR_STATE);
 		harness.consumer.fail_type = 0;
 		CHECK(!HARNESS_CALL(client, session_start, NAME).there);
 		told = heard(app);
-		CHECK(told.armings == 1);
+		CHECK_IS(told.armings, ==, 1);
 		confirm(app, &told);
 		a = harness_answer(client);
 		CHECK(a.there && a.code == 0);
@@ -54,11 +54,11 @@ static void disk_full(void)
 	send_point(app, 1, "x:y", NULL, 32, true);
 	told = heard(app);
 	CHECK(told.armings == 0 && !strstr(harness.consumer.metadata, "event {"));
-	CHECK(told.nr[MSG_app_ready] == 1); /* it does not wait for a disk */
+	CHECK_IS(told.nr[MSG_app_ready], ==, 1); /* it does not wait for a disk */
 	harness.consumer.fail_type = 0;
 	harness_output(0, "");
 	told = heard(app);
-	CHECK(told.armings == 1);
+	CHECK_IS(told.armings, ==, 1);
 	CHECK(strncmp(harness.consumer.metadata, "/* CTF 1.8 */", 13) == 0);
 	CHECK(strstr(harness.consumer.metadata, "event {"));
 	close(app);
@@ -82,7 +82,7 @@ static void consumer_dies(void)
 	CHECK(HARNESS_CALL(client, session_show, NAME).there);
 	a = HARNESS_CALL(client, session_destroy, NAME);
 	CHECK(a.there && a.code == ERR_CONSUMER);
-	CHECK(HARNESS_CALL(client, session_show, NAME).code == ERR_NO_SESSION);
+	CHECK_IS(HARNESS_CALL(client, session_show, NAME).code, ==, ERR_NO_SESSION);
 	harness_end();
 }
 
@@ -102,14 +102,14 @@ static void consumers_die(void)
 	confirm(app, &told);
 	CHECK(harness_answer(client).there);
 	listener = sock_listen(path, 0600, (gid_t)-1);
-	CHECK(listener >= 0);
+	CHECK_IS(listener, >=, 0);
 	harness.sd.consumer_path = xstrdup("/nonexistent");
 	harness.sd.consumer_socket = xstrdup(path);
 	CHECK(!HARNESS_CALL(client, session_stop, NAME).there);
 	fc->hold_type = MSG_con_stats; /* in flight when the first one dies */
 	told = heard(app);
 	confirm(app, &told);
-	CHECK(fc->nr_held == 1);
+	CHECK_IS(fc->nr_held, ==, 1);
 	fc->hold_type = MSG_con_ring_adopt;
 	for (int i = 0; i < 3; i++) {
 		memset(fc->calls, 0, sizeof(fc->calls));
@@ -117,12 +117,12 @@ static void consumers_die(void)
 		harness_pump();
 		harness_consumer_connect(accept4(listener, NULL, NULL, SOCK_CLOEXEC));
 		harness_pump();
-		CHECK(fc->calls[MSG_con_output_open] == 1);
-		CHECK(fc->calls[MSG_con_ring_adopt] == 1);
-		CHECK(fc->calls[MSG_con_adopted] == 1);
+		CHECK_IS(fc->calls[MSG_con_output_open], ==, 1);
+		CHECK_IS(fc->calls[MSG_con_ring_adopt], ==, 1);
+		CHECK_IS(fc->calls[MSG_con_adopted], ==, 1);
 	}
 	CHECK(harness_answer(client).there);
-	CHECK(*session_problem(session_by_id(&harness.sd.sessions, 1)) == '\0');
+	CHECK_IS(*session_problem(session_by_id(&harness.sd.sessions, 1)), ==, '\0');
 	close(listener);
 	unlink(path);
 	close(app);
@@ -169,7 +169,7 @@ static int successor(const char *path)
 {
 	int listener = sock_listen(path, 0600, (gid_t)-1);
 
-	CHECK(listener >= 0);
+	CHECK_IS(listener, >=, 0);
 	harness.sd.consumer_path = xstrdup("/nonexistent");
 	harness.sd.consumer_socket = xstrdup(path);
 	return listener;
@@ -195,7 +195,7 @@ static void confused(const struct nonsense *n, uint16_t asked)
 	CHECK(!HARNESS_CALL(client, session_stop, NAME).there);
 	told = heard(app);
 	confirm(app, &told);
-	CHECK(fc->nr_held == 1);
+	CHECK_IS(fc->nr_held, ==, 1);
 	talk(n);
 	harness_pump();
 	if (fc->connected)
@@ -230,9 +230,9 @@ static void nonsense(void)
 	client = harness_client();
 	fc->hold_type = MSG_con_metadata_append;
 	new_session(client);
-	CHECK(enable(client, "*").code == 0);
+	CHECK_IS(enable(client, "*").code, ==, 0);
 	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
-	CHECK(fc->nr_held == 1);
+	CHECK_IS(fc->nr_held, ==, 1);
 	talk(&short_output);
 	harness_pump();
 	CHECK(!fc->connected);

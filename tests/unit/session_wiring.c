@@ -19,17 +19,17 @@ static void life(void)
 	send_point(app, 5, "web:a", NULL, 32, false);
 	send_point(app, 6, "web:b", NULL, 32, true);
 	told = heard(app);
-	CHECK(told.nr[MSG_app_welcome] == 1);
-	CHECK(told.nr[MSG_app_ready] == 1); /* nothing to wait for */
+	CHECK_IS(told.nr[MSG_app_welcome], ==, 1);
+	CHECK_IS(told.nr[MSG_app_ready], ==, 1); /* nothing to wait for */
 
 	a = HARNESS_CALL(client, session_start, NAME);
-	CHECK(a.code == ERR_NO_SESSION);
+	CHECK_IS(a.code, ==, ERR_NO_SESSION);
 	new_session(client);
 	a = HARNESS_CALL(client, session_start, NAME);
-	CHECK(a.code == ERR_NO_CHANNEL);
+	CHECK_IS(a.code, ==, ERR_NO_CHANNEL);
 	a = enable(client, "web:a");
 	CHECK(a.there && a.code == 0);
-	CHECK(enable(client, "web:a").code == ERR_EVENT_EXISTS);
+	CHECK_IS(enable(client, "web:a").code, ==, ERR_EVENT_EXISTS);
 
 	/* start waits for the application */
 	a = HARNESS_CALL(client, session_start, NAME);
@@ -42,7 +42,7 @@ static void life(void)
 	a = harness_answer(client);
 	CHECK(a.there && a.code == 0);
 	CHECK(rep_session_start_decode(&a.dec, &start) == 0 && start.apps == 1 && start.late == 0);
-	CHECK(HARNESS_CALL(client, session_start, NAME).code == ERR_STATE);
+	CHECK_IS(HARNESS_CALL(client, session_start, NAME).code, ==, ERR_STATE);
 
 	/* a rule while it records: the same waiting */
 	a = enable(client, "web:*");
@@ -51,7 +51,7 @@ static void life(void)
 	CHECK(told.nr[MSG_app_buffer] == 0 && told.armings == 1 && told.point == 6);
 	CHECK(told.event == 1 && told.nr[MSG_app_statedump] == 0);
 	confirm(app, &told);
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 
 	/* and off again: the other rule still wants web:a */
 	a = HARNESS_CALL(client, event_disable, NAME, .domain = 2, .pattern = "web:*");
@@ -68,15 +68,15 @@ static void life(void)
 	fc->recorded = 1234;
 	a = HARNESS_CALL(client, session_show, NAME);
 	CHECK(a.there && a.code == 0 && a.items[MSG_session] == 1 && a.items[MSG_channel] == 1);
-	CHECK(a.items[MSG_rule] == 2);
+	CHECK_IS(a.items[MSG_rule], ==, 2);
 	a = HARNESS_CALL(client, session_list);
 	CHECK(a.there && a.items[MSG_session] == 1);
-	CHECK(HARNESS_CALL(client, session_create, .name = "other", .outdir = -1).code == 0);
-	CHECK(HARNESS_CALL(client, session_list).items[MSG_session] == 2);
-	CHECK(HARNESS_CALL(client, session_list, .name = "other").items[MSG_session] == 1);
+	CHECK_IS(HARNESS_CALL(client, session_create, .name = "other", .outdir = -1).code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, session_list).items[MSG_session], ==, 2);
+	CHECK_IS(HARNESS_CALL(client, session_list, .name = "other").items[MSG_session], ==, 1);
 	a = HARNESS_CALL(client, session_list, .name = "none");
 	CHECK(a.there && a.code == 0 && a.items[MSG_session] == 0);
-	CHECK(HARNESS_CALL(client, session_destroy, .session = "other").code == 0);
+	CHECK_IS(HARNESS_CALL(client, session_destroy, .session = "other").code, ==, 0);
 	a = HARNESS_CALL(client, point_list, .domain = 2, .fields = 1);
 	CHECK(a.there && a.items[MSG_point] == 3);
 
@@ -84,11 +84,11 @@ static void life(void)
 	a = HARNESS_CALL(client, session_stop, NAME);
 	CHECK(!a.there && !fc->rings_on);
 	told = heard(app);
-	CHECK(told.disarmings == 2);
+	CHECK_IS(told.disarmings, ==, 2);
 	confirm(app, &told);
 	a = harness_answer(client);
 	CHECK(a.there && a.code == 0);
-	CHECK(HARNESS_CALL(client, session_stop, NAME).code == ERR_STATE);
+	CHECK_IS(HARNESS_CALL(client, session_stop, NAME).code, ==, ERR_STATE);
 
 	/* started again: the same ring set, the same ids */
 	HARNESS_SEND(client, session_start, NAME);
@@ -97,7 +97,7 @@ static void life(void)
 	      fc->calls[MSG_con_ring_open] == 1);
 	CHECK(fc->rings_on && fc->calls[MSG_con_output_open] == 1);
 	confirm(app, &told);
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	a = HARNESS_CALL(client, session_destroy, NAME);
 	CHECK(!a.there);
 	told = heard(app);
@@ -105,8 +105,8 @@ static void life(void)
 	a = harness_answer(client);
 	CHECK(a.there && a.code == 0 && fc->calls[MSG_con_output_close] == 1);
 	told = heard(app);
-	CHECK(told.nr[MSG_app_buffer_drop] == 1);
-	CHECK(HARNESS_CALL(client, session_stop, NAME).code == ERR_NO_SESSION);
+	CHECK_IS(told.nr[MSG_app_buffer_drop], ==, 1);
+	CHECK_IS(HARNESS_CALL(client, session_stop, NAME).code, ==, ERR_NO_SESSION);
 	close(client);
 	close(app);
 	harness_end();
@@ -130,7 +130,7 @@ static void latecomer(void)
 	harness.consumer.calls[MSG_con_metadata_append] = 0;
 	/* the held batch is never answered: a second application gets nowhere either,
 	 * but the daemon serves on */
-	CHECK(HARNESS_CALL(client, hello).code == 0);
+	CHECK_IS(HARNESS_CALL(client, hello).code, ==, 0);
 	close(app);
 	harness_pump();
 	harness_end();
@@ -197,7 +197,7 @@ static void in_flight(void)
 	confirmed(client, app);
 	CHECK(!HARNESS_CALL(client, session_stop, NAME).there && *flushes == 0);
 	confirmed(client, app);
-	CHECK(*flushes == 1);
+	CHECK_IS(*flushes, ==, 1);
 
 	HARNESS_SEND(client, session_start, NAME);
 	confirmed(client, app);
@@ -262,7 +262,7 @@ static void partings(void)
 	harness_pump();
 	close(app); /* no application is left to wait for */
 	harness_pump();
-	CHECK(harness.sd.sessions.nr == 1);
+	CHECK_IS(harness.sd.sessions.nr, ==, 1);
 	harness_end(); /* and the put-off destroy is dropped */
 
 	app = begin_unstarted(&client);
@@ -300,7 +300,7 @@ static unsigned int most_of_a_round(int app, unsigned int nr, struct told *told)
 	for (int i = 0; i < 100000 && told->armings < nr; i++) {
 		unsigned int before = told->armings;
 
-		CHECK(loop_run(harness.sd.loop) == 0);
+		CHECK_IS(loop_run(harness.sd.loop), ==, 0);
 		hear(app, told);
 		most = MAX(most, told->armings - before);
 	}
@@ -317,33 +317,33 @@ static void slices(void)
 	app = many_points(&client);
 	harness.sd.recorder.slice = SLICE;
 	HARNESS_SEND(client, session_start, NAME);
-	CHECK(most_of_a_round(app, MANY, &told) <= 2 * SLICE);
+	CHECK_IS(most_of_a_round(app, MANY, &told), <=, 2 * SLICE);
 	CHECK(told.armings == MANY && told.disarmings == 0);
 	harness_wait(2000);
 	hear(app, &told);
 	CHECK(told.armings == MANY && told.nr[MSG_app_sync] == 1);
 	confirm(app, &told);
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 
 	/* the same without a message: no rule wants them, and then one does */
 	HARNESS_SEND(client, event_disable, NAME, .domain = 2, .pattern = "*");
 	for (int i = 0; i < 100000 && told.disarmings < MANY; i++) {
-		CHECK(loop_run(harness.sd.loop) == 0);
+		CHECK_IS(loop_run(harness.sd.loop), ==, 0);
 		hear(app, &told);
 	}
 	harness_wait(2000);
 	hear(app, &told);
 	CHECK(told.disarmings == MANY && told.nr[MSG_app_sync] == 2);
 	confirm(app, &told);
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	memset(&told, 0, sizeof(told));
 	HARNESS_SEND(client, event_enable, NAME, .domain = 2, .pattern = "*");
-	CHECK(most_of_a_round(app, MANY, &told) <= 2 * SLICE);
+	CHECK_IS(most_of_a_round(app, MANY, &told), <=, 2 * SLICE);
 	harness_wait(2000);
 	hear(app, &told);
 	CHECK(told.armings == MANY && told.nr[MSG_app_sync] == 1);
 	confirm(app, &told);
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 	close(app);
 	harness_end();
 }
@@ -380,7 +380,7 @@ static void removals(void)
 	harness_wait(2000);
 	hear(app, &told);
 	CHECK(told.armings == 2 && told.disarmings == 0);
-	CHECK(HARNESS_CALL(client, point_list, .domain = 2).items[MSG_point] == MANY / 2);
+	CHECK_IS(HARNESS_CALL(client, point_list, .domain = 2).items[MSG_point], ==, MANY / 2);
 	close(app);
 	harness_end();
 }

@@ -27,7 +27,7 @@ static void limit(uint64_t bytes)
 {
 	struct rlimit room = { bytes, RLIM_INFINITY };
 
-	CHECK(setrlimit(RLIMIT_FSIZE, &room) == 0);
+	CHECK_IS(setrlimit(RLIMIT_FSIZE, &room), ==, 0);
 }
 
 static int new_file(void)
@@ -36,7 +36,7 @@ static int new_file(void)
 	int fd = mkstemp(name);
 
 	CHECK(fd >= 0 && unlink(name) == 0);
-	CHECK(write(fd, before, BEFORE) == BEFORE);
+	CHECK_IS(write(fd, before, BEFORE), ==, BEFORE);
 	return fd;
 }
 
@@ -44,7 +44,7 @@ static uint64_t size_of(int fd)
 {
 	struct stat st;
 
-	CHECK(fstat(fd, &st) == 0);
+	CHECK_IS(fstat(fd, &st), ==, 0);
 	return (uint64_t)st.st_size;
 }
 

@@ -69,26 +69,26 @@ static void test_arm(void)
 {
 	reset();
 	sets[0].keep = 1;
-	CHECK(site_arm(99999, &sets[0], 1, 1, 0, NULL) == -ENOENT);
-	CHECK(site_arm(id_one, &sets[0], 1, 3, 0, NULL) == 0);
-	CHECK(site_arm(id_one, &sets[0], 1, 3, 0, NULL) == 1);
+	CHECK_IS(site_arm(99999, &sets[0], 1, 1, 0, NULL), ==, -ENOENT);
+	CHECK_IS(site_arm(id_one, &sets[0], 1, 3, 0, NULL), ==, 0);
+	CHECK_IS(site_arm(id_one, &sets[0], 1, 3, 0, NULL), ==, 1);
 	ltt_trace(a, one, 0x01020304);
 	CHECK(records(0, 3) == 1 && sets[0].last_len == 4 && sets[0].last[0] == 4);
 	/* another id in the same set replaces the first */
-	CHECK(site_arm(id_one, &sets[0], 1, 4, 0, NULL) == 0);
+	CHECK_IS(site_arm(id_one, &sets[0], 1, 4, 0, NULL), ==, 0);
 	ltt_trace(a, one, 1);
 	CHECK(records(0, 3) == 1 && records(0, 4) == 1);
-	CHECK(site_arm(id_marker, &sets[0], 1, 5, 0, NULL) == 0);
+	CHECK_IS(site_arm(id_marker, &sets[0], 1, 5, 0, NULL), ==, 0);
 	mark(7);
 	CHECK(records(0, 5) == 1 && sets[0].last_len == 4 && sets[0].last[0] == 7);
-	CHECK(site_disarm(id_one, &sets[1]) == -ENOENT);
-	CHECK(site_disarm(id_one, &sets[0]) == 0);
+	CHECK_IS(site_disarm(id_one, &sets[1]), ==, -ENOENT);
+	CHECK_IS(site_disarm(id_one, &sets[0]), ==, 0);
 	CHECK(site_disarm(id_one, &sets[0]) == -ENOENT && !ltt_enabled(a, one));
 	ltt_trace(a, one, 1);
-	CHECK(records(0, 4) == 1);
+	CHECK_IS(records(0, 4), ==, 1);
 	site_disarm_all(&sets[0]);
 	mark(8);
-	CHECK(records(0, 5) == 1);
+	CHECK_IS(records(0, 5), ==, 1);
 	reader_synchronize();
 }
 
@@ -96,13 +96,13 @@ static void test_many_sessions(void)
 {
 	reset();
 	for (int i = 0; i < 40; i++)
-		CHECK(site_arm(id_one, &sets[i], (uint32_t)i + 1, 1, 0, NULL) == 0);
+		CHECK_IS(site_arm(id_one, &sets[i], (uint32_t)i + 1, 1, 0, NULL), ==, 0);
 	ltt_trace(a, one, 1);
 	for (int i = 0; i < 40; i += 3)
-		CHECK(site_disarm(id_one, &sets[i]) == 0);
+		CHECK_IS(site_disarm(id_one, &sets[i]), ==, 0);
 	ltt_trace(a, one, 1);
 	for (int i = 0; i < 40; i++)
-		CHECK(records(i, 1) == (i % 3 ? 2 : 1));
+		CHECK_IS(records(i, 1), ==, (i % 3 ? 2 : 1));
 	for (int i = 0; i < 40; i++)
 		site_disarm_all(&sets[i]);
 	CHECK(!ltt_enabled(a, one));
@@ -113,18 +113,18 @@ static void test_churn(void)
 {
 	reset();
 	for (int i = 0; i < 20000; i++) {
-		CHECK(site_arm(id_one, &sets[i % 3], 1, 1, 0, NULL) == 0);
+		CHECK_IS(site_arm(id_one, &sets[i % 3], 1, 1, 0, NULL), ==, 0);
 		ltt_trace(a, one, 1);
-		CHECK(site_disarm(id_one, &sets[i % 3]) == 0);
+		CHECK_IS(site_disarm(id_one, &sets[i % 3]), ==, 0);
 	}
-	CHECK(records(0, 1) + records(1, 1) + records(2, 1) == 20000);
+	CHECK_IS(records(0, 1) + records(1, 1) + records(2, 1), ==, 20000);
 }
 
 static void test_limits(void)
 {
 	reset();
-	CHECK(site_arm(id_one, &sets[0], 1, 1, 0, NULL) == 0);
-	CHECK(site_arm(id_one, &sets[1], 2, 1, 0, NULL) == 0);
+	CHECK_IS(site_arm(id_one, &sets[0], 1, 1, 0, NULL), ==, 0);
+	CHECK_IS(site_arm(id_one, &sets[1], 2, 1, 0, NULL), ==, 0);
 	site_only_session(2);
 	ltt_trace(a, one, 1);
 	site_mute();
@@ -155,8 +155,8 @@ static void test_oversize(void)
 	memset(text, 'h', huge);
 	text[huge] = '\0';
 	reset();
-	CHECK(site_arm(id_text, &sets[0], 1, 1, 0, NULL) == 0);
-	CHECK(site_arm(id_text, &sets[1], 2, 1, 0, NULL) == 0);
+	CHECK_IS(site_arm(id_text, &sets[0], 1, 1, 0, NULL), ==, 0);
+	CHECK_IS(site_arm(id_text, &sets[1], 2, 1, 0, NULL), ==, 0);
 	ltt_trace(a, text, text);
 	CHECK(records(0, 1) == 0 && sets[0].lost_size == 1 && sets[1].lost_size == 1);
 	site_only_session(2);
@@ -177,8 +177,12 @@ static void test_oversize(void)
 /* --- sites of an armed point that appear later ------------------------------------------ */
 
 static const struct ltt_event late_event = {
-	.size = sizeof(struct ltt_event), .field_size = sizeof(struct ltt_field),
-	.name = "a:late", .file = "", .function = "", .kind = LTT_EVENT_TRACEPOINT,
+	.size = sizeof(struct ltt_event),
+	.field_size = sizeof(struct ltt_field),
+	.name = "a:late",
+	.file = "",
+	.function = "",
+	.kind = LTT_EVENT_TRACEPOINT,
 };
 static struct ltt_site late[2] = {
 	{ .size = sizeof(struct ltt_site), .event = &late_event },
@@ -200,19 +204,19 @@ static void test_late(void)
 
 	reset();
 	ltt_sites_register(late_list, late_list + 1, LTT_SITE_ABI);
-	CHECK(nr_added == before + 1);
+	CHECK_IS(nr_added, ==, before + 1);
 	first = id_late;
-	CHECK(site_arm(id_late, &sets[0], 1, 1, 0, NULL) == 0);
+	CHECK_IS(site_arm(id_late, &sets[0], 1, 1, 0, NULL), ==, 0);
 	ltt_sites_register(late_list + 1, late_list + 2, LTT_SITE_ABI);
-	CHECK(nr_added == before + 1);
+	CHECK_IS(nr_added, ==, before + 1);
 	hit(&late[0]);
 	hit(&late[1]);
-	CHECK(records(0, 1) == 2);
+	CHECK_IS(records(0, 1), ==, 2);
 	ltt_sites_unregister(late_list, late_list + 1);
-	CHECK(nr_removed == gone);
+	CHECK_IS(nr_removed, ==, gone);
 	hit(&late[0]);
 	hit(&late[1]);
-	CHECK(records(0, 1) == 3);
+	CHECK_IS(records(0, 1), ==, 3);
 	ltt_sites_unregister(late_list + 1, late_list + 2);
 	CHECK(nr_removed == gone + 1 && site_disarm(first, &sets[0]) == -ENOENT);
 	ltt_sites_register(late_list, late_list + 1, LTT_SITE_ABI);
@@ -245,19 +249,19 @@ static void test_replace(void)
 	uint64_t recorded = 0;
 
 	reset();
-	CHECK(site_arm(id_one, &sets[0], 1, 1, 0, NULL) == 0);
+	CHECK_IS(site_arm(id_one, &sets[0], 1, 1, 0, NULL), ==, 0);
 	for (int i = 0; i < THREADS; i++)
-		CHECK(pthread_create(&thread[i], NULL, trace, NULL) == 0);
+		CHECK_IS(pthread_create(&thread[i], NULL, trace, NULL), ==, 0);
 	for (int i = 0; i < SWAPS; i++) {
-		CHECK(site_arm(id_one, &sets[(i + 1) % 40], 1, 1, 0, &sets[i % 40]) == 0);
-		CHECK(site_disarm(id_one, &sets[i % 40]) == -ENOENT);
+		CHECK_IS(site_arm(id_one, &sets[(i + 1) % 40], 1, 1, 0, &sets[i % 40]), ==, 0);
+		CHECK_IS(site_disarm(id_one, &sets[i % 40]), ==, -ENOENT);
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	for (int i = 0; i < 40; i++)
 		recorded += records(i, 1);
-	CHECK(recorded == emitted);
+	CHECK_IS(recorded, ==, emitted);
 	site_disarm_all(&sets[SWAPS % 40]);
 	CHECK(!ltt_enabled(a, one));
 }

@@ -90,7 +90,7 @@ static void fields(void)
 	CHECK(s.buckets[0] == 1 && s.buckets[1] == 1 && s.buckets[15] == 1);
 	end(ids[1], LTT_COUNTS_WORDS);
 	ltt_trace(k, many, "x", some, 2, 1);
-	CHECK(sums(AT).count == 4);
+	CHECK_IS(sums(AT).count, ==, 4);
 	begin(ids[1], 4); /* fields that are not recorded can be counted */
 	ltt_trace(k, many, "text", some, 3, 7);
 	CHECK(sums(AT).buckets[4] == 1 && sums(AT).sum == 8);
@@ -113,10 +113,10 @@ static void count_by(const struct key_spec *keys, int times)
 	const struct counter counter = counter_at(AT, COUNTER_HITS);
 
 	memset(memory, 0, PARTS * STRIDE * sizeof(*memory));
-	CHECK(site_count(ids[0], &counter, keys) == 0);
+	CHECK_IS(site_count(ids[0], &counter, keys), ==, 0);
 	for (int i = 0; i < times; i++)
 		ltt_trace(k, word, i % 3);
-	CHECK(site_uncount(ids[0], memory + AT) == 0);
+	CHECK_IS(site_uncount(ids[0], memory + AT), ==, 0);
 }
 
 /* Of the key in the slot, over all parts. */
@@ -142,7 +142,7 @@ static void check_keys(const struct ltt_counts_slot *slots)
 		CHECK(slots[i].tag ? hits(i) == 10 : !hits(i));
 		if (!slots[i].tag)
 			continue;
-		CHECK(slots[i].key[0] == LTT_COUNTS_HEAD(0, LTT_COUNTS_SIGNED, 0));
+		CHECK_IS(slots[i].key[0], ==, LTT_COUNTS_HEAD(0, LTT_COUNTS_SIGNED, 0));
 		found |= 1u << slots[i].key[1];
 	}
 	CHECK(found == 7 && !rest(0) && !rest(1));
@@ -195,7 +195,7 @@ static void same_hash(void)
 	for (uint32_t i = 0; i < SLOTS; i++)
 		if (slots[i].tag && slots[i].key[1] == 1)
 			other = i;
-	CHECK(other < SLOTS);
+	CHECK_IS(other, <, SLOTS);
 	slots[other].key[1] = 99;
 	count_by(&keys, 30);
 	for (uint32_t i = 0; i < SLOTS; i++)
@@ -213,20 +213,20 @@ static void no_key(void)
 
 	CHECK(data);
 	memset(memory, 0, PARTS * STRIDE * sizeof(*memory));
-	CHECK(site_count(ids[2], &counter, &keys) == 0);
+	CHECK_IS(site_count(ids[2], &counter, &keys), ==, 0);
 	ltt_trace(k, big, data, 200000);
 	ltt_trace(k, big, data, 30000);
 	CHECK(rest(1) == 1 && rest(0) == 0);
-	CHECK(site_uncount(ids[2], memory + AT) == 0);
+	CHECK_IS(site_uncount(ids[2], memory + AT), ==, 0);
 	keys.by[0] = 0; /* a sequence, */
-	CHECK(site_count(ids[2], &counter, &keys) == -EINVAL);
+	CHECK_IS(site_count(ids[2], &counter, &keys), ==, -EINVAL);
 	keys.by[0] = 2; /* none, */
-	CHECK(site_count(ids[2], &counter, &keys) == -EINVAL);
+	CHECK_IS(site_count(ids[2], &counter, &keys), ==, -EINVAL);
 	keys.by[0] = 1;
 	keys.nr_by = 3;
-	CHECK(site_count(ids[2], &counter, &keys) == -EINVAL);
+	CHECK_IS(site_count(ids[2], &counter, &keys), ==, -EINVAL);
 	keys.nr_by = 0;
-	CHECK(site_count(ids[2], &counter, &keys) == -EINVAL);
+	CHECK_IS(site_count(ids[2], &counter, &keys), ==, -EINVAL);
 	free(data);
 }
 
@@ -250,15 +250,15 @@ static void refusals(void)
 {
 	struct counter counter = counter_at(AT, 0);
 
-	CHECK(site_count(ids[1], &counter, NULL) == -EINVAL); /* a string, */
+	CHECK_IS(site_count(ids[1], &counter, NULL), ==, -EINVAL); /* a string, */
 	counter.field = 1;
-	CHECK(site_count(ids[1], &counter, NULL) == -EINVAL); /* a sequence, */
+	CHECK_IS(site_count(ids[1], &counter, NULL), ==, -EINVAL); /* a sequence, */
 	counter.field = 3;
-	CHECK(site_count(ids[1], &counter, NULL) == -EINVAL); /* a float, */
+	CHECK_IS(site_count(ids[1], &counter, NULL), ==, -EINVAL); /* a float, */
 	counter.field = 5;
-	CHECK(site_count(ids[1], &counter, NULL) == -EINVAL); /* none */
+	CHECK_IS(site_count(ids[1], &counter, NULL), ==, -EINVAL); /* none */
 	counter.field = COUNTER_HITS;
-	CHECK(site_count(999999, &counter, NULL) == -ENOENT);
+	CHECK_IS(site_count(999999, &counter, NULL), ==, -ENOENT);
 	CHECK(site_uncount(999999, memory) == -ENOENT && site_uncount(ids[1], memory) == -ENOENT);
 	CHECK(!ltt_enabled(k, many));
 }
@@ -271,13 +271,13 @@ static void several(void)
 	begin(ids[0], 0);
 	CHECK(site_count(ids[0], &hits, NULL) == 0 && site_count(ids[0], &more, NULL) == 0);
 	ltt_trace(k, word, 5);
-	CHECK(memory[0] + memory[STRIDE] + memory[2 * STRIDE] == 1);
-	CHECK(site_uncount(ids[0], hits.words) == 0);
+	CHECK_IS(memory[0] + memory[STRIDE] + memory[2 * STRIDE], ==, 1);
+	CHECK_IS(site_uncount(ids[0], hits.words), ==, 0);
 	ltt_trace(k, word, 5);
-	CHECK(memory[0] + memory[STRIDE] + memory[2 * STRIDE] == 1);
-	CHECK(memory[1] + memory[STRIDE + 1] + memory[2 * STRIDE + 1] == 2);
+	CHECK_IS(memory[0] + memory[STRIDE] + memory[2 * STRIDE], ==, 1);
+	CHECK_IS(memory[1] + memory[STRIDE + 1] + memory[2 * STRIDE + 1], ==, 2);
 	CHECK(sums(AT).count == 2 && sums(AT).buckets[3] == 2);
-	CHECK(site_uncount(ids[0], more.words) == 0);
+	CHECK_IS(site_uncount(ids[0], more.words), ==, 0);
 	CHECK(site_uncount(ids[0], memory + AT) == 0 && !ltt_enabled(k, word));
 	reader_synchronize();
 }
@@ -297,7 +297,7 @@ static void on_signal(int signo)
 	(void)signo;
 	errno = 99;
 	ltt_trace(k, word, 1 << 20);
-	CHECK(errno == 99);
+	CHECK_IS(errno, ==, 99);
 }
 
 static uint64_t below(unsigned int bucket, uint64_t nr)
@@ -315,16 +315,16 @@ static void from_threads(void)
 	begin(ids[0], 0);
 	signal(SIGUSR1, on_signal);
 	for (int i = 0; i < THREADS; i++)
-		CHECK(pthread_create(&threads[i], NULL, emit, NULL) == 0);
+		CHECK_IS(pthread_create(&threads[i], NULL, emit, NULL), ==, 0);
 	for (int i = 0; i < SIGNALS; i++)
-		CHECK(pthread_kill(pthread_self(), SIGUSR1) == 0);
+		CHECK_IS(pthread_kill(pthread_self(), SIGUSR1), ==, 0);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
 	s = sums(AT);
 	CHECK(s.count == THREADS * EVENTS + SIGNALS && s.missed == 0 && s.negative == 0);
 	CHECK(s.buckets[0] == THREADS && s.buckets[21] == SIGNALS);
 	for (unsigned int k = 1; k < 21; k++)
-		CHECK(s.buckets[k] == THREADS * below(k, EVENTS));
+		CHECK_IS(s.buckets[k], ==, THREADS * below(k, EVENTS));
 	end(ids[0], LTT_COUNTS_WORDS);
 }
 
@@ -343,7 +343,7 @@ static void across_fork(void)
 	}
 	CHECK(pid > 0 && waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
 	ltt_trace(k, word, 1);
-	CHECK(sums(AT).count == 3);
+	CHECK_IS(sums(AT).count, ==, 3);
 	end(ids[0], 1);
 }
 
@@ -353,7 +353,7 @@ int main(void)
 
 	memory = mmap(NULL, PARTS * STRIDE * sizeof(*memory), PROT_READ | PROT_WRITE,
 		      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	CHECK(memory != MAP_FAILED);
+	CHECK_IS(memory, !=, MAP_FAILED);
 	ring_init();
 	site_listen(&listener);
 	CHECK(ids[0] && ids[1] && ids[2] && ids[3]);

@@ -25,7 +25,7 @@ static int64_t last;
 static void see(void *priv, const struct ltt_event_view *view)
 {
 	(void)priv;
-	CHECK(ltt_view_int(view, ltt_view_field(view, "x"), &last) == 0);
+	CHECK_IS(ltt_view_int(view, ltt_view_field(view, "x"), &last), ==, 0);
 	calls++;
 }
 
@@ -33,8 +33,8 @@ static struct ltt_probe *watch(const char *name)
 {
 	struct ltt_probe *probe = NULL;
 
-	CHECK(ltt_probe_register(name, NULL, see, NULL, &probe) == 0);
-	CHECK(ltt_probe_arm(probe) == 1);
+	CHECK_IS(ltt_probe_register(name, NULL, see, NULL, &probe), ==, 0);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
 	return probe;
 }
 
@@ -44,7 +44,7 @@ static void *load(const char *name, plugin_function *ret_call)
 	ssize_t len = readlink("/proc/self/exe", path, PATH_MAX);
 	void *plugin;
 
-	CHECK(len > 0);
+	CHECK_IS(len, >, 0);
 	path[len] = '\0';
 	strcpy(strrchr(path, '/'), "/../dso/");
 	strcat(strcat(path, name), ".so");
@@ -76,7 +76,7 @@ static struct count count_all(void)
 {
 	struct count count = { 0, 0 };
 
-	CHECK(ltt_points_list(count_points, &count) == 0);
+	CHECK_IS(ltt_points_list(count_points, &count), ==, 0);
 	return count;
 }
 
@@ -90,7 +90,7 @@ static void test_one(const char *name, int sites)
 	calls = 0;
 	call(5);
 	CHECK(calls == 2 && last == 5);
-	CHECK(dlclose(plugin) == 0);
+	CHECK_IS(dlclose(plugin), ==, 0);
 	CHECK(!dlopen(name, RTLD_NOLOAD | RTLD_NOW));
 	CHECK(count_all().points == 0 && count_all().sites == 1);
 	plugin = load(name, &call);
@@ -99,9 +99,9 @@ static void test_one(const char *name, int sites)
 	ltt_probe_unregister(marker);
 	call(7);
 	CHECK(calls == 5 && last == 7);
-	CHECK(dlclose(plugin) == 0);
+	CHECK_IS(dlclose(plugin), ==, 0);
 	ltt_probe_unregister(tracepoint);
-	CHECK(ltt_probe_synchronize() == 0);
+	CHECK_IS(ltt_probe_synchronize(), ==, 0);
 }
 
 /* --- while others trace --------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static int stop;
 static void ignore(void *priv, const struct ltt_event_view *view)
 {
 	(void)priv;
-	CHECK(view->nr_fields == 1);
+	CHECK_IS(view->nr_fields, ==, 1);
 }
 
 static void *trace(void *arg)
@@ -134,12 +134,12 @@ static void *probe_all_the_time(void *arg)
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		struct ltt_probe *probe = NULL;
 
-		CHECK(ltt_probe_register(names[n++ % 3], NULL, ignore, NULL, &probe) == 0);
-		CHECK(ltt_probe_arm(probe) == 1);
+		CHECK_IS(ltt_probe_register(names[n++ % 3], NULL, ignore, NULL, &probe), ==, 0);
+		CHECK_IS(ltt_probe_arm(probe), ==, 1);
 		count_all();
 		ltt_probe_unregister(probe);
 		if (n % 16 == 0)
-			CHECK(ltt_probe_synchronize() == 0);
+			CHECK_IS(ltt_probe_synchronize(), ==, 0);
 	}
 	return NULL;
 }
@@ -148,19 +148,19 @@ static void test_busy(void)
 {
 	pthread_t tracer, prober;
 
-	CHECK(pthread_create(&tracer, NULL, trace, NULL) == 0);
-	CHECK(pthread_create(&prober, NULL, probe_all_the_time, NULL) == 0);
+	CHECK_IS(pthread_create(&tracer, NULL, trace, NULL), ==, 0);
+	CHECK_IS(pthread_create(&prober, NULL, probe_all_the_time, NULL), ==, 0);
 	for (int i = 0; i < 300; i++) {
 		plugin_function call;
 		void *plugin = load(i % 2 ? "tracepoint_plugin" : "tracepoint_plugin_cxx", &call);
 
 		call(i);
-		CHECK(dlclose(plugin) == 0);
+		CHECK_IS(dlclose(plugin), ==, 0);
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	pthread_join(tracer, NULL);
 	pthread_join(prober, NULL);
-	CHECK(count_all().points == 0);
+	CHECK_IS(count_all().points, ==, 0);
 }
 
 int main(void)

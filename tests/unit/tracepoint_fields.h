@@ -25,10 +25,10 @@ LTT_ENUM(t, colour, ltt_value("RED", RED), ltt_auto("GREEN"), ltt_range("OTHER",
 LTT_TRACEPOINT(t, integers,
 	       (int8_t i8, int16_t i16, int32_t i32, int64_t i64, uint8_t u8, uint16_t u16,
 		uint32_t u32, uint64_t u64, bool yes),
-	       LTT_WARNING,
-	       ltt_int(int8_t, i8, i8), ltt_int(int16_t, i16, i16), ltt_int(int32_t, i32, i32),
-	       ltt_int(int64_t, i64, i64), ltt_int(uint8_t, u8, u8), ltt_hex(uint16_t, u16, u16),
-	       ltt_oct(uint32_t, u32, u32), ltt_bin(uint64_t, u64, u64), ltt_int(bool, yes, yes),
+	       LTT_WARNING, ltt_int(int8_t, i8, i8), ltt_int(int16_t, i16, i16),
+	       ltt_int(int32_t, i32, i32), ltt_int(int64_t, i64, i64), ltt_int(uint8_t, u8, u8),
+	       ltt_hex(uint16_t, u16, u16), ltt_oct(uint32_t, u32, u32),
+	       ltt_bin(uint64_t, u64, u64), ltt_int(bool, yes, yes),
 	       ltt_ptr(address, (uintptr_t)0x1234))
 
 LTT_TRACEPOINT(t, network, (uint16_t port, uint32_t host), LTT_INFO, ltt_net(uint16_t, port, port),
@@ -42,8 +42,7 @@ LTT_TRACEPOINT(t, strings, (const char *a, const char *b), LTT_INFO, ltt_string(
 
 LTT_TRACEPOINT(t, arrays, (const int32_t *n, const double *d, const char *text), LTT_INFO,
 	       ltt_array(int32_t, n, n, 3), ltt_array_hex(int32_t, hex, n, 2),
-	       ltt_array(double, d, d, 2), ltt_array_text(text, text, 4),
-	       ltt_int(int, behind, 42))
+	       ltt_array(double, d, d, 2), ltt_array_text(text, text, 4), ltt_int(int, behind, 42))
 
 LTT_TRACEPOINT(t, sequences,
 	       (const uint16_t *n, size_t nr, const float *f, const char *text, int len), LTT_INFO,
@@ -71,11 +70,10 @@ LTT_EVENT(t, shape, square, LTT_ERR)
 LTT_EVENT(t, shape, circle, LTT_DEBUG)
 
 #define F(n) ltt_int(int, f##n, x + n)
-LTT_TRACEPOINT(t, forty, (int x), LTT_INFO,
-	       F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8), F(9), F(10), F(11), F(12),
-	       F(13), F(14), F(15), F(16), F(17), F(18), F(19), F(20), F(21), F(22), F(23), F(24),
-	       F(25), F(26), F(27), F(28), F(29), F(30), F(31), F(32), F(33), F(34), F(35), F(36),
-	       F(37), F(38), F(39))
+LTT_TRACEPOINT(t, forty, (int x), LTT_INFO, F(0), F(1), F(2), F(3), F(4), F(5), F(6), F(7), F(8),
+	       F(9), F(10), F(11), F(12), F(13), F(14), F(15), F(16), F(17), F(18), F(19), F(20),
+	       F(21), F(22), F(23), F(24), F(25), F(26), F(27), F(28), F(29), F(30), F(31), F(32),
+	       F(33), F(34), F(35), F(36), F(37), F(38), F(39))
 
 /* --- the kinds ------------------------------------------------------------------ */
 
@@ -90,19 +88,19 @@ static void test_integers(void)
 	CHECK(seen_uint("u8") == UINT8_MAX && seen_uint("u16") == UINT16_MAX);
 	CHECK(seen_uint("u32") == UINT32_MAX && seen_uint("u64") == UINT64_MAX);
 	CHECK(seen_int("yes") == 1 && seen_uint("address") == 0x1234);
-	CHECK(seen.view.len == 1 + 2 + 4 + 8 + 1 + 2 + 4 + 8 + 1 + sizeof(void *));
+	CHECK_IS(seen.view.len, ==, 1 + 2 + 4 + 8 + 1 + 2 + 4 + 8 + 1 + sizeof(void *));
 	CHECK(seen_field("i8")->base == 10 && (seen_field("i8")->flags & LTT_FIELD_SIGNED));
 	CHECK(seen_field("u16")->base == 16 && !seen_field("u16")->flags);
 	CHECK(seen_field("u32")->base == 8 && seen_field("u64")->base == 2);
 	CHECK(!(seen_field("yes")->flags & LTT_FIELD_SIGNED));
-	CHECK(seen.view.event->loglevel == LTT_WARNING);
-	CHECK(strcmp(seen.view.event->name, "t:integers") == 0);
+	CHECK_IS(seen.view.event->loglevel, ==, LTT_WARNING);
+	CHECK_IS(strcmp(seen.view.event->name, "t:integers"), ==, 0);
 	uint64_t none;
-	CHECK(ltt_view_uint(&seen.view, ltt_view_field(&seen.view, "i8"), &none) == -ERANGE);
+	CHECK_IS(ltt_view_uint(&seen.view, ltt_view_field(&seen.view, "i8"), &none), ==, -ERANGE);
 	int64_t big;
-	CHECK(ltt_view_int(&seen.view, ltt_view_field(&seen.view, "u64"), &big) == -ERANGE);
-	CHECK(ltt_view_int(&seen.view, ltt_view_field(&seen.view, "absent"), &big) == -ENOENT);
-	CHECK(ltt_view_int(&seen.view, 99, &big) == -EINVAL);
+	CHECK_IS(ltt_view_int(&seen.view, ltt_view_field(&seen.view, "u64"), &big), ==, -ERANGE);
+	CHECK_IS(ltt_view_int(&seen.view, ltt_view_field(&seen.view, "absent"), &big), ==, -ENOENT);
+	CHECK_IS(ltt_view_int(&seen.view, 99, &big), ==, -EINVAL);
 	seen_unwatch(probe, 1);
 }
 
@@ -137,7 +135,7 @@ static void test_strings(void)
 
 	ltt_trace(t, strings, "", "hello, world: eight and more");
 	CHECK(seen_is_text("a", "") && seen_is_text("b", "hello, world: eight and more"));
-	CHECK(seen_int("behind") == 42);
+	CHECK_IS(seen_int("behind"), ==, 42);
 	ltt_trace(t, strings, NULL, "\xc3\xa4\xff");
 	CHECK(seen_is_text("a", "(null)") && seen_is_text("b", "\xc3\xa4\xff") &&
 	      seen_int("behind") == 42);
@@ -183,7 +181,7 @@ static void test_arrays(void)
 	ltt_trace(t, arrays, NULL, d, "abcd");
 	elements = seen_elements("n");
 	CHECK(elements.count == 3 && memcmp(elements.data, "\0\0\0\0\0\0\0\0\0\0\0\0", 12) == 0);
-	CHECK(seen_int("behind") == 42);
+	CHECK_IS(seen_int("behind"), ==, 42);
 	seen_unwatch(probe, 2);
 }
 
@@ -201,12 +199,12 @@ static void test_sequences(void)
 	CHECK(seen_is_text("text", "tex") && seen_int("behind") == 42);
 	ltt_trace(t, sequences, n, 300, f, "text", -1); /* 300 is more than its uint8_t holds */
 	CHECK(seen_elements("n").count == 255 && seen_elements("hex").count == 300);
-	CHECK(memcmp(seen_elements("hex").data, n, 600) == 0);
+	CHECK_IS(memcmp(seen_elements("hex").data, n, 600), ==, 0);
 	CHECK(seen_is_text("text", "") && seen_int("behind") == 42);
 	ltt_trace(t, sequences, NULL, 300, NULL, NULL, 7);
 	CHECK(seen_elements("n").count == 0 && seen_elements("f").count == 0 &&
 	      seen_is_text("text", ""));
-	CHECK(seen_int("behind") == 42);
+	CHECK_IS(seen_int("behind"), ==, 42);
 	seen_unwatch(probe, 3);
 }
 
@@ -222,9 +220,9 @@ static void test_enums(void)
 	ltt_trace(t, enums, 6, RED);
 	CHECK(seen_is_label("a", "OTHER") && seen_is_label("b", "RED"));
 	ltt_trace(t, enums, 99, RED);
-	CHECK(ltt_view_label(&seen.view, 0, &label) == -ENOENT);
-	CHECK(seen_field("a")->enumeration->nr_entries == 6);
-	CHECK(strcmp(seen_field("a")->enumeration->name, "colour") == 0);
+	CHECK_IS(ltt_view_label(&seen.view, 0, &label), ==, -ENOENT);
+	CHECK_IS(seen_field("a")->enumeration->nr_entries, ==, 6);
+	CHECK_IS(strcmp(seen_field("a")->enumeration->name, "colour"), ==, 0);
 	seen_unwatch(probe, 4);
 }
 
@@ -236,9 +234,9 @@ static void test_nowrite(void)
 	CHECK(seen_int("a") == 1 && seen_int("b") == 2 && seen_is_text("s", "both") &&
 	      seen_is_text("hidden", "both"));
 	CHECK(ltt_view_field(&seen.view, "a") == 0 && ltt_view_field(&seen.view, "s") == 1);
-	CHECK(seen_field("hidden")->flags == LTT_FIELD_NOWRITE);
-	CHECK(seen_field("b")->flags == (LTT_FIELD_NOWRITE | LTT_FIELD_SIGNED));
-	CHECK(seen_field("a")->flags == LTT_FIELD_SIGNED);
+	CHECK_IS(seen_field("hidden")->flags, ==, LTT_FIELD_NOWRITE);
+	CHECK_IS(seen_field("b")->flags, ==, (LTT_FIELD_NOWRITE | LTT_FIELD_SIGNED));
+	CHECK_IS(seen_field("a")->flags, ==, LTT_FIELD_SIGNED);
 	seen_unwatch(probe, 1);
 }
 
@@ -259,13 +257,13 @@ static void test_shapes(void)
 	probe = seen_watch("t:common");
 	ltt_trace(t, common, 3);
 	CHECK(seen_int("one") == 1 && seen_int("two") == 2 && seen_int("three") == 3);
-	CHECK(seen.view.nr_fields == 3);
+	CHECK_IS(seen.view.nr_fields, ==, 3);
 	seen_unwatch(probe, 1);
 
 	probe = seen_watch("t:forty");
 	ltt_trace(t, forty, 100);
 	CHECK(seen.view.nr_fields == 40 && seen_int("f0") == 100 && seen_int("f39") == 139);
-	CHECK(strcmp(seen.view.fields[0].name, "f0") == 0);
+	CHECK_IS(strcmp(seen.view.fields[0].name, "f0"), ==, 0);
 	seen_unwatch(probe, 1);
 }
 
@@ -276,7 +274,7 @@ static void test_class(void)
 	ltt_trace(t, square, 1, "no");
 	ltt_trace(t, circle, 2, "yes");
 	CHECK(seen_int("x") == 2 && seen_is_text("name", "yes"));
-	CHECK(seen.view.event->loglevel == LTT_DEBUG);
+	CHECK_IS(seen.view.event->loglevel, ==, LTT_DEBUG);
 	seen_unwatch(probe, 1);
 }
 

@@ -50,7 +50,7 @@ static void check_view(void *priv, const struct ltt_event_view *view)
 	CHECK(ltt_view_string(view, 2, &b, &b_len) == 0 && strlen(b) == b_len);
 	CHECK(ltt_view_int(view, 3, &last) == 0 && last == 43);
 	CHECK(a_len <= LENGTH && b_len <= LENGTH);
-	CHECK(view->len == a_len + 1 + b_len + 1 + 2 * sizeof(int));
+	CHECK_IS(view->len, ==, a_len + 1 + b_len + 1 + 2 * sizeof(int));
 	calls++;
 	cut += a_len != b_len;
 }
@@ -69,10 +69,10 @@ int main(void)
 	pthread_t changer;
 	int rounds = 0;
 
-	CHECK(ltt_probe_register("r:text", NULL, check_view, NULL, &tracepoint) == 0);
-	CHECK(ltt_probe_register("r_text", NULL, check_view, NULL, &marker) == 0);
+	CHECK_IS(ltt_probe_register("r:text", NULL, check_view, NULL, &tracepoint), ==, 0);
+	CHECK_IS(ltt_probe_register("r_text", NULL, check_view, NULL, &marker), ==, 0);
 	CHECK(ltt_probe_arm(tracepoint) == 1 && ltt_probe_arm(marker) == 1);
-	CHECK(pthread_create(&changer, NULL, change_all_the_time, NULL) == 0);
+	CHECK_IS(pthread_create(&changer, NULL, change_all_the_time, NULL), ==, 0);
 	/* Until the threads have met often enough; on a busy machine they may not. */
 	do {
 		emit_all();
@@ -80,7 +80,7 @@ int main(void)
 	} while (cut < ENOUGH && rounds < ROUNDS);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	pthread_join(changer, NULL);
-	CHECK(calls == 2 * EVENTS * rounds);
+	CHECK_IS(calls, ==, 2 * EVENTS * rounds);
 	printf("%d of %d strings changed between two reads\n", cut, calls);
 	return 0;
 }

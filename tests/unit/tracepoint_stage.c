@@ -30,10 +30,10 @@ static void check_same(void *priv, const struct ltt_event_view *view)
 	const uint8_t *data;
 
 	(void)priv;
-	CHECK(ltt_view_elements(view, 0, &elements) == 0);
+	CHECK_IS(ltt_view_elements(view, 0, &elements), ==, 0);
 	data = elements.data;
 	for (size_t i = 1; i < elements.count * (elements.size_bits / 8u); i++)
-		CHECK(data[i] == data[0]);
+		CHECK_IS(data[i], ==, data[0]);
 	__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
 }
 
@@ -41,8 +41,8 @@ static struct ltt_probe *watch(const char *name)
 {
 	struct ltt_probe *probe = NULL;
 
-	CHECK(ltt_probe_register(name, NULL, check_same, NULL, &probe) == 0);
-	CHECK(ltt_probe_arm(probe) == 1);
+	CHECK_IS(ltt_probe_register(name, NULL, check_same, NULL, &probe), ==, 0);
+	CHECK_IS(ltt_probe_arm(probe), ==, 1);
 	return probe;
 }
 
@@ -64,7 +64,7 @@ static void on_signal(int signo)
 	(void)signo;
 	errno = 99;
 	ltt_trace(s, big, signal_data, sizeof(signal_data));
-	CHECK(errno == 99);
+	CHECK_IS(errno, ==, 99);
 	__atomic_add_fetch(&signals, 1, __ATOMIC_RELAXED);
 }
 
@@ -79,12 +79,12 @@ static void test_threads_and_signals(void)
 	setitimer(ITIMER_REAL, &on, NULL);
 	for (int i = 0; i < THREADS; i++) {
 		number[i] = i;
-		CHECK(pthread_create(&thread[i], NULL, emit_big, &number[i]) == 0);
+		CHECK_IS(pthread_create(&thread[i], NULL, emit_big, &number[i]), ==, 0);
 	}
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(thread[i], NULL);
 	setitimer(ITIMER_REAL, &off, NULL);
-	CHECK(calls == THREADS * EVENTS + signals);
+	CHECK_IS(calls, ==, THREADS * EVENTS + signals);
 }
 
 /* All slots taken: more memory is mapped, and given back. */
@@ -101,7 +101,7 @@ static void test_more_than_slots(void)
 		CHECK(staged[i][0] == i && staged[i][65535] == i);
 	for (int i = 0; i < STAGED; i++)
 		ltt_unstage(staged[i]);
-	CHECK(ltt_stage(&ltt_site_s__big, 65537) == NULL);
+	CHECK_IS(ltt_stage(&ltt_site_s__big, 65537), ==, NULL);
 }
 
 static void *hold_slot(void *arg)
@@ -141,15 +141,15 @@ static void test_fork(void)
 	other = ltt_stage(&ltt_site_s__big, 1000);
 	ltt_unstage(other);
 	CHECK(pipe(pipes) == 0 && pipe(pipes + 2) == 0);
-	CHECK(pthread_create(&thread, NULL, hold_slot, pipes) == 0);
-	CHECK(read(pipes[0], &status, 1) == 1);
+	CHECK_IS(pthread_create(&thread, NULL, hold_slot, pipes), ==, 0);
+	CHECK_IS(read(pipes[0], &status, 1), ==, 1);
 	site_before_fork();
 	pid = fork();
 	if (pid == 0)
 		child(own, other);
 	site_after_fork_parent();
 	CHECK(waitpid(pid, &status, 0) == pid && status == 0);
-	CHECK(write(pipes[3], "g", 1) == 1);
+	CHECK_IS(write(pipes[3], "g", 1), ==, 1);
 	pthread_join(thread, NULL);
 	ltt_unstage(own);
 }
@@ -160,7 +160,7 @@ int main(void)
 	static uint32_t zeros[1000];
 
 	ltt_trace(s, array, zeros);
-	CHECK(calls == 1);
+	CHECK_IS(calls, ==, 1);
 	calls = 0;
 	test_threads_and_signals();
 	test_more_than_slots();

@@ -21,7 +21,7 @@ static const struct ltt_field fields[] = {
 static struct ltt_event events[MANY];
 static struct ltt_site sites[MANY];
 static struct ltt_site *list[MANY];
-static char names[MANY][32];
+static char names[MANY][36];
 
 static uint64_t now_ns(void)
 {

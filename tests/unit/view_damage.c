@@ -39,7 +39,7 @@ static struct seen look(const char *dir, const struct view_select *select)
 	struct seen seen;
 	int r = see_style(&seen, dir, select, &style);
 
-	CHECK(r == 0);
+	CHECK_IS(r, ==, 0);
 	return seen;
 }
 
@@ -85,8 +85,8 @@ static void test_cut(const char *dir, const struct maker *m, const size_t ends[P
 			at_end |= ends[whole] == len;
 		make_file(dir, "ch_0", m->out.at, len);
 		seen = look(dir, NULL);
-		CHECK(seen.sum->events == whole * EVENTS);
-		CHECK(seen.sum->skipped_bytes == len - (whole ? ends[whole - 1] : 0));
+		CHECK_IS(seen.sum->events, ==, whole * EVENTS);
+		CHECK_IS(seen.sum->skipped_bytes, ==, len - (whole ? ends[whole - 1] : 0));
 		CHECK(at_end ? !seen.problems : seen.problems == 1);
 		CHECK(seen.sum->damaged_packets == 0 && seen.sum->lost == 0);
 		for (unsigned p = 0; p < whole; p++)
@@ -102,8 +102,8 @@ static void test_cut_metadata(const char *dir)
 
 		make_file(dir, "metadata", metadata, len);
 		if (see(&seen, dir) == 0)
-			CHECK(seen.sum->events % EVENTS == 0);
-		CHECK(seen.problems > 0);
+			CHECK_IS(seen.sum->events % EVENTS, ==, 0);
+		CHECK_IS(seen.problems, >, 0);
 		seen_fini(&seen);
 	}
 	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
@@ -132,7 +132,7 @@ static void flip(const char *dir, const struct maker *m, const size_t ends[PACKE
 	}
 	CHECK(seen.sum->events == (PACKETS - 1) * EVENTS || seen.sum->events == PACKETS * EVENTS);
 	/* all or nothing, and reported */
-	CHECK((seen.sum->events == PACKETS * EVENTS) == (seen.sum->skipped_bytes == 0));
+	CHECK_IS((seen.sum->events == PACKETS * EVENTS), ==, (seen.sum->skipped_bytes == 0));
 	CHECK(seen.sum->skipped_bytes == 0 || seen.problems > 0);
 	seen_fini(&seen);
 }
@@ -217,14 +217,14 @@ static void test_ledger(const char *dir)
 	make_file(dir, "ch_1", b.out.at, b.out.len);
 	seen = look(dir, NULL);
 	CHECK(seen.problems == 0 && seen.sum->events == 2 && seen.sum->nr_streams == 2);
-	CHECK(seen.sum->lost == 113);
+	CHECK_IS(seen.sum->lost, ==, 113);
 	CHECK(seen.sum->lost_by[VIEW_LOST_FULL] == 7 && seen.sum->lost_by[VIEW_LOST_SIZE] == 2);
-	CHECK(seen.sum->lost_by[VIEW_LOST_BUSY] == 101);
+	CHECK_IS(seen.sum->lost_by[VIEW_LOST_BUSY], ==, 101);
 	CHECK(seen.sum->lost_by[VIEW_LOST_OUTPUT] == 3 && !seen.sum->lost_by[VIEW_LOST_OTHER]);
 	CHECK(!strcmp(seen.sum->streams[1].name, "ch_1"));
-	CHECK(seen.sum->streams[1].lost[VIEW_LOST_BUSY] == 100);
-	CHECK(seen.sum->first_ns == 1000000000000000010);
-	CHECK(seen.sum->last_ns == 1000000000000000011);
+	CHECK_IS(seen.sum->streams[1].lost[VIEW_LOST_BUSY], ==, 100);
+	CHECK_IS(seen.sum->first_ns, ==, 1000000000000000010);
+	CHECK_IS(seen.sum->last_ns, ==, 1000000000000000011);
 	CHECK(seen.sum->bytes == a.out.len + b.out.len && seen.sum->packets == 3);
 	seen_fini(&seen);
 	bytes_fini(&a.out);
@@ -276,10 +276,10 @@ static void test_files(const char *dir)
 	seen = look(dir, NULL);
 	CHECK(seen.problems == 0 && seen.sum->events == 12 && seen.sum->nr_streams == 1);
 	CHECK(seen.sum->lost == 36 && seen.sum->lost_packets == 0);
-	CHECK(seen.sum->bytes == 12 * m.out.len);
+	CHECK_IS(seen.sum->bytes, ==, 12 * m.out.len);
 	for (unsigned i = 0; i < 12; i++) {
 		snprintf(name, sizeof(name), "{\"n\":%u}", i);
-		CHECK(count_text(seen.text, name) == 1);
+		CHECK_IS(count_text(seen.text, name), ==, 1);
 	}
 	seen_fini(&seen);
 	bytes_fini(&m.out);
@@ -294,10 +294,10 @@ static void check_from(const char *dir, unsigned first, unsigned problems)
 				      .begin_ns = 1000000000000000000 + 1000 * first + 1 };
 	struct seen seen = look(dir, &select);
 
-	CHECK(seen.sum->events == (PACKETS - first) * EVENTS);
+	CHECK_IS(seen.sum->events, ==, (PACKETS - first) * EVENTS);
 	for (unsigned p = first; p < PACKETS; p++)
 		CHECK(has_packet(&seen, p));
-	CHECK(seen.problems == problems);
+	CHECK_IS(seen.problems, ==, problems);
 	seen_fini(&seen);
 }
 
@@ -342,22 +342,22 @@ static void test_changed(const char *dir, const struct maker *m, const size_t en
 	int fd;
 
 	make_file(dir, "ch_0", m->out.at, ends[2]);
-	CHECK(view_open(dir, note_problem, &seen, &seen.view) == 0);
+	CHECK_IS(view_open(dir, note_problem, &seen, &seen.view), ==, 0);
 	make_path(path, sizeof(path), dir, "ch_0");
 	fd = open(path, O_WRONLY | O_APPEND);
 	CHECK(fd >= 0 && write(fd, m->out.at + ends[2], 100) == 100); /* not ours to see */
-	CHECK(view_print(seen.view, NULL, NULL, out) == 0);
-	CHECK(view_summary(seen.view, &seen.sum) == 0);
+	CHECK_IS(view_print(seen.view, NULL, NULL, out), ==, 0);
+	CHECK_IS(view_summary(seen.view, &seen.sum), ==, 0);
 	CHECK(seen.sum->events == 3 * EVENTS && !seen.problems);
 	seen_fini(&seen);
-	CHECK(view_open(dir, note_problem, &seen, &seen.view) == 0);
-	CHECK(ftruncate(fd, ends[0] + 60) == 0); /* no SIGBUS */
-	CHECK(view_print(seen.view, NULL, NULL, out) == 0);
-	CHECK(view_summary(seen.view, &seen.sum) == 0);
+	CHECK_IS(view_open(dir, note_problem, &seen, &seen.view), ==, 0);
+	CHECK_IS(ftruncate(fd, ends[0] + 60), ==, 0); /* no SIGBUS */
+	CHECK_IS(view_print(seen.view, NULL, NULL, out), ==, 0);
+	CHECK_IS(view_summary(seen.view, &seen.sum), ==, 0);
 	CHECK(seen.sum->events == EVENTS && seen.problems);
 	seen_fini(&seen);
-	CHECK(view_open(dir, note_problem, &seen, &seen.view) == 0);
-	CHECK(unlink(path) == 0);
+	CHECK_IS(view_open(dir, note_problem, &seen, &seen.view), ==, 0);
+	CHECK_IS(unlink(path), ==, 0);
 	CHECK(view_scan(seen.view, NULL) == 0 && seen.problems == 1);
 	seen_fini(&seen);
 	close(fd);
@@ -376,11 +376,11 @@ static void test_strange_files(const char *dir, const struct maker *m)
 	make_file(dir, "empty", "", 0);
 	make_file(dir, ".hidden", garbage, sizeof(garbage));
 	make_path(path, sizeof(path), dir, "fifo");
-	CHECK(mkfifo(path, 0600) == 0);
+	CHECK_IS(mkfifo(path, 0600), ==, 0);
 	make_path(path, sizeof(path), dir, "link");
-	CHECK(symlink("/dev/zero", path) == 0);
+	CHECK_IS(symlink("/dev/zero", path), ==, 0);
 	make_path(path, sizeof(path), dir, "loop");
-	CHECK(symlink(".", path) == 0);
+	CHECK_IS(symlink(".", path), ==, 0);
 	seen = look(dir, NULL);
 	CHECK(seen.sum->events == PACKETS * EVENTS && seen.problems == 1);
 	CHECK(strstr(seen.said, "notes.txt"));
@@ -424,7 +424,7 @@ static void test_hostile(const char *dir)
 	make_file(dir, "ch_0", m.out.at, m.out.len);
 	seen = look(dir, NULL);
 	CHECK(seen.sum->events <= 1 && seen.sum->problems > 0);
-	CHECK(now() - begin < 60); /* not hours */
+	CHECK_IS(now() - begin, <, 60); /* not hours */
 	seen_fini(&seen);
 	bytes_fini(&m.out);
 }

@@ -318,7 +318,7 @@ static char *babeltrace(const char *dir)
 	CHECK(in && out);
 	while ((n = fread(buf, 1, sizeof(buf), in)) > 0)
 		fwrite(buf, 1, n, out);
-	CHECK(pclose(in) == 0);
+	CHECK_IS(pclose(in), ==, 0);
 	fclose(out);
 	cut(text, ", stream_pos = ", " }");
 	return text;
@@ -335,9 +335,9 @@ static void check_text(const char *dir, const char *want)
 {
 	struct seen seen;
 
-	CHECK(see(&seen, dir) == 0);
+	CHECK_IS(see(&seen, dir), ==, 0);
 	check_same(dir, seen.text, want);
-	CHECK(seen.problems == 0);
+	CHECK_IS(seen.problems, ==, 0);
 	seen_fini(&seen);
 }
 
@@ -358,23 +358,24 @@ static void check_json(const char *dir)
 	struct seen seen;
 	json_object *event_object, *fields;
 
-	CHECK(see_style(&seen, dir, NULL, &style) == 0);
-	CHECK(count_text(seen.text, "\n") == 5);
+	CHECK_IS(see_style(&seen, dir, NULL, &style), ==, 0);
+	CHECK_IS(count_text(seen.text, "\n"), ==, 5);
 	*strchr(seen.text, '\n') = 0;
 	event_object = json_tokener_parse(seen.text);
 	CHECK(event_object);
 	check_same("time", json_object_get_string(member(event_object, "time")),
 		   "1970-01-02T00:00:00.999000000Z");
-	CHECK(json_object_get_int64(member(event_object, "ns")) == 86400999000000);
+	CHECK_IS(json_object_get_int64(member(event_object, "ns")), ==, 86400999000000);
 	check_same("host", json_object_get_string(member(event_object, "host")), "h");
-	CHECK(json_object_get_int(member(event_object, "vpid")) == 42);
-	CHECK(json_object_get_int(member(member(event_object, "packet"), "cpu_id")) == 1);
-	CHECK(json_object_get_int(member(member(event_object, "context"), "tid")) == -5);
-	CHECK(json_object_get_int(member(member(event_object, "event_context"), "level")) == 6);
+	CHECK_IS(json_object_get_int(member(event_object, "vpid")), ==, 42);
+	CHECK_IS(json_object_get_int(member(member(event_object, "packet"), "cpu_id")), ==, 1);
+	CHECK_IS(json_object_get_int(member(member(event_object, "context"), "tid")), ==, -5);
+	CHECK_IS(json_object_get_int(member(member(event_object, "event_context"), "level")), ==,
+		 6);
 	fields = member(event_object, "fields");
-	CHECK(json_object_get_int64(member(fields, "i64")) == INT64_MIN);
-	CHECK(json_object_get_uint64(member(fields, "u64")) == UINT64_MAX);
-	CHECK(json_object_get_double(member(fields, "d")) == -1.5);
+	CHECK_IS(json_object_get_int64(member(fields, "i64")), ==, INT64_MIN);
+	CHECK_IS(json_object_get_uint64(member(fields, "u64")), ==, UINT64_MAX);
+	CHECK_IS(json_object_get_double(member(fields, "d")), ==, -1.5);
 	check_same("s", json_object_get_string(member(fields, "s")), "a \"b\" \\ \t\n\x01");
 	check_same("c3", json_object_to_json_string_ext(member(fields, "c3"), 0),
 		   "{\"labels\":[\"BLUE\",\"dark blue\"],\"value\":15}");

@@ -34,7 +34,7 @@ static void test_cycles(void)
 			unsigned __int128 ns = (unsigned __int128)v * 1000000000 / freqs[i];
 
 			if (ns < INT64_MAX)
-				CHECK(clock_cycles_to_ns(freqs[i], v) == (int64_t)ns);
+				CHECK_IS(clock_cycles_to_ns(freqs[i], v), ==, (int64_t)ns);
 		}
 	}
 }
@@ -49,21 +49,21 @@ static void test_offsets(void)
 	clock.offset = -500;
 	clock_finish(&clock);
 	CHECK(clock_ns(&clock, 0) == -2500000000 && clock_ns(&clock, 2501) == 1000000);
-	CHECK(clock_ns(NULL, 77) == 77);
+	CHECK_IS(clock_ns(NULL, 77), ==, 77);
 }
 
 static void test_extend(void)
 {
-	CHECK(clock_extend(0x12345678, 0x7ffffff, 27) == 0x17ffffff);
-	CHECK(clock_extend(0x17ffffff, 0, 27) == 0x18000000);
-	CHECK(clock_extend(0x17ffffff, 0x7ffffff, 27) == 0x17ffffff);
-	CHECK(clock_extend(99, 5, 64) == 5);
+	CHECK_IS(clock_extend(0x12345678, 0x7ffffff, 27), ==, 0x17ffffff);
+	CHECK_IS(clock_extend(0x17ffffff, 0, 27), ==, 0x18000000);
+	CHECK_IS(clock_extend(0x17ffffff, 0x7ffffff, 27), ==, 0x17ffffff);
+	CHECK_IS(clock_extend(99, 5, 64), ==, 5);
 	for (int k = 0; k < 10000; k++) {
 		unsigned bits = 1 + random64() % 63;
 		uint64_t last = random64() >> 2, step = random64() & ((1ull << bits) - 1);
 		uint64_t low = (last + step) & ((1ull << bits) - 1);
 
-		CHECK(clock_extend(last, low, bits) == last + step);
+		CHECK_IS(clock_extend(last, low, bits), ==, last + step);
 	}
 }
 
@@ -79,9 +79,9 @@ static const char *written(struct pen *pen)
 static void check_double(struct pen *pen, double v)
 {
 	pen_double(pen, v, 64);
-	CHECK(strtod(written(pen), NULL) == v);
+	CHECK_IS(strtod(written(pen), NULL), ==, v);
 	pen_double(pen, (float)v, 32);
-	CHECK(strtof(written(pen), NULL) == (float)v);
+	CHECK_IS(strtof(written(pen), NULL), ==, (float)v);
 }
 
 static void test_doubles(struct pen *pen)
@@ -208,10 +208,10 @@ static void test_descriptors(const char *dir)
 		make_file(dir, name, m.out.at, m.out.len);
 		bytes_fini(&m.out);
 	}
-	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	CHECK_IS(getrlimit(RLIMIT_NOFILE, &limit), ==, 0);
 	limit.rlim_cur = 40;
-	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-	CHECK(see(&seen, dir) == 0);
+	CHECK_IS(setrlimit(RLIMIT_NOFILE, &limit), ==, 0);
+	CHECK_IS(see(&seen, dir), ==, 0);
 	CHECK(seen.problems == 0 && seen.sum->events == 2 * FILES);
 	seen_fini(&seen);
 }
@@ -235,7 +235,7 @@ static void test_large(const char *dir)
 	packet_close(&m, 400000);
 	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
 	make_file(dir, "ch_0", m.out.at, m.out.len);
-	CHECK(see(&seen, dir) == 0);
+	CHECK_IS(see(&seen, dir), ==, 0);
 	CHECK(seen.problems == 0 && seen.sum->events == 400000);
 	CHECK(seen.len > len && count_text(seen.text, "{ n = 399999 }\n") == 1);
 	CHECK(count_text(seen.text, "n = 200000 ") == 0 && strstr(seen.text, "xxx\" }\n"));
@@ -284,7 +284,7 @@ static void test_conflicts(void)
 	free(two);
 	for (size_t i = 0; i < ARRAY_SIZE(broken); i++) {
 		metadata_remarks(broken[i], strlen(broken[i]), &remarks);
-		CHECK(remarks.nr_conflicts == 0);
+		CHECK_IS(remarks.nr_conflicts, ==, 0);
 		metadata_remarks_fini(&remarks);
 	}
 }
@@ -301,14 +301,14 @@ static void test_many_conflicts(void)
 		fprintf(file, "/* marker refused: 1 \"a\" \"%u\" \"c\" */", i);
 	fclose(file);
 	metadata_remarks(text, len, &remarks);
-	CHECK(remarks.nr_conflicts == VIEW_MAX_CONFLICTS);
+	CHECK_IS(remarks.nr_conflicts, ==, VIEW_MAX_CONFLICTS);
 	metadata_remarks_fini(&remarks);
 	free(text);
 }
 
 static void test_remarks(void)
 {
-	CHECK(lost_in("") == 0);
+	CHECK_IS(lost_in(""), ==, 0);
 	CHECK(lost_in("/* buffer lost: 7 chan */") == 1);
 	CHECK(lost_in("/* buffer lost: 7 chan */ /* buffer lost: 8 chan */") == 2);
 	CHECK(lost_in("/* buffer lost: 7 a */\nevent { id = 1; };\n/* buffer lost: 7 a */") == 1);
@@ -330,7 +330,7 @@ static uint64_t not_sampled_in(const char *text)
 
 	metadata_remarks(text, strlen(text), &remarks);
 	nr = remarks.not_sampled;
-	CHECK(remarks.lost_buffers == 0);
+	CHECK_IS(remarks.lost_buffers, ==, 0);
 	metadata_remarks_fini(&remarks);
 	return nr;
 }

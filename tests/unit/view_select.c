@@ -57,7 +57,7 @@ static void test_merge(const char *dir)
 	struct seen seen;
 	char *at;
 
-	CHECK(see_style(&seen, dir, NULL, &style) == 0);
+	CHECK_IS(see_style(&seen, dir, NULL, &style), ==, 0);
 	CHECK(seen.problems == 0 && seen.sum->events == nr);
 	CHECK(seen.sum->nr_traces == TRACES && seen.sum->nr_streams == TRACES * STREAMS);
 	at = seen.text;
@@ -92,12 +92,12 @@ static void check_count(const char *dir, const struct view_select *select, uint6
 {
 	struct seen seen;
 
-	CHECK(see_style(&seen, dir, select, NULL) == 0);
+	CHECK_IS(see_style(&seen, dir, select, NULL), ==, 0);
 	CHECK(seen.sum->events == want && count_text(seen.text, "\n") == want);
 	seen_fini(&seen);
-	CHECK(view_open(dir, note_problem, &seen, &seen.view) == 0); /* counted the same */
+	CHECK_IS(view_open(dir, note_problem, &seen, &seen.view), ==, 0); /* counted the same */
 	CHECK(view_scan(seen.view, select) == 0 && view_summary(seen.view, &seen.sum) == 0);
-	CHECK(seen.sum->events == want);
+	CHECK_IS(seen.sum->events, ==, want);
 	seen_fini(&seen);
 }
 
@@ -105,7 +105,7 @@ static void check_hidden(const char *dir, const struct view_select *select, uint
 {
 	struct seen seen;
 
-	CHECK(see_style(&seen, dir, select, NULL) == 0);
+	CHECK_IS(see_style(&seen, dir, select, NULL), ==, 0);
 	CHECK(seen.sum->hidden == want && seen.sum->nr_names == 2);
 	CHECK(!count_text(seen.text, "web:"));
 	seen_fini(&seen);
@@ -188,7 +188,7 @@ static void test_times(const char *dir)
 	struct seen seen = { 0 };
 	int64_t ns;
 
-	CHECK(view_open(dir, note_problem, &seen, &seen.view) == 0);
+	CHECK_IS(view_open(dir, note_problem, &seen, &seen.view), ==, 0);
 	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
 		int r = view_parse_time(seen.view, times[i].text, true, &ns);
 
@@ -207,7 +207,7 @@ static void check_style(const char *dir, struct view_style style, const char *wa
 	struct view_select one = { .limit = 1 };
 	struct seen seen;
 
-	CHECK(see_style(&seen, dir, &one, &style) == 0);
+	CHECK_IS(see_style(&seen, dir, &one, &style), ==, 0);
 	check_same("style", seen.text, want);
 	seen_fini(&seen);
 }
@@ -239,7 +239,7 @@ static void test_styles(const char *dir)
 	check_style(dir, (struct view_style){ .clock_gmt = true }, "[01:46:40.000000000]" REST);
 	setenv("TZ", "UTC", 1);
 	tzset();
-	CHECK(see_style(&seen, dir, &last, &(struct view_style){ .color = true }) == 0);
+	CHECK_IS(see_style(&seen, dir, &last, &(struct view_style){ .color = true }), ==, 0);
 	CHECK(strstr(seen.text, "odd\\x1b[1m\"name")); /* not into the terminal */
 	CHECK(strstr(seen.text, "\033[1m\033[36modd"));
 	seen_fini(&seen);
@@ -256,7 +256,7 @@ static void test_summary(const char *dir)
 	size_t len;
 	FILE *out;
 
-	CHECK(see(&seen, dir) == 0);
+	CHECK_IS(see(&seen, dir), ==, 0);
 	out = open_memstream(&text, &len);
 	CHECK(view_summary_print(seen.sum, NULL, out) == 0 && fclose(out) == 0);
 	check_same("summary", text,
@@ -273,7 +273,7 @@ static void test_summary(const char *dir)
 	object = json_tokener_parse(text);
 	CHECK(object);
 	CHECK(json_object_object_get_ex(object, "names", &names));
-	CHECK(json_object_array_length(names) == 4);
+	CHECK_IS(json_object_array_length(names), ==, 4);
 	json_object_put(object);
 	free(text);
 	seen_fini(&seen);
@@ -286,8 +286,8 @@ static void test_full_disk(const char *dir)
 
 	if (!full)
 		return;
-	CHECK(view_open(dir, note_problem, &seen, &seen.view) == 0);
-	CHECK(view_print(seen.view, NULL, NULL, full) == -ENOSPC);
+	CHECK_IS(view_open(dir, note_problem, &seen, &seen.view), ==, 0);
+	CHECK_IS(view_print(seen.view, NULL, NULL, full), ==, -ENOSPC);
 	seen_fini(&seen);
 	fclose(full);
 }

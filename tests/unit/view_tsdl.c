@@ -53,9 +53,9 @@ static void test_names(void)
 		     "event { name = \"third\"; id = 0xffffffffffffffffu; };\n");
 	CHECK(p.result == 0 && p.seen.problems == 0);
 	check_same("name", event_of(&p, 1)->name, "a\"AB\n");
-	CHECK(event_of(&p, 1)->fields->nr_fields == 3);
-	CHECK(event_of(&p, 1)->fields->align == 32);
-	CHECK(event_of(&p, 1)->fields->fixed_bits == 64 + 8 + 16);
+	CHECK_IS(event_of(&p, 1)->fields->nr_fields, ==, 3);
+	CHECK_IS(event_of(&p, 1)->fields->align, ==, 32);
+	CHECK_IS(event_of(&p, 1)->fields->fixed_bits, ==, 64 + 8 + 16);
 	check_same("name", event_of(&p, 9000)->name, "second");
 	check_same("name", event_of(&p, UINT64_MAX)->name, "third");
 	CHECK(!event_of(&p, 0) && !event_of(&p, 8999) && !event_of(&p, 9001));
@@ -72,8 +72,8 @@ static void test_scopes(void)
 	      "  fields := struct { uint8_t x; }; };\n"
 	      "event { id = 2; name = \"b\"; fields := struct { uint8_t x; }; };\n");
 	CHECK(p.result == 0 && p.seen.problems == 0);
-	CHECK(event_of(&p, 1)->fields->fixed_bits == 16);
-	CHECK(event_of(&p, 2)->fields->fixed_bits == 8);
+	CHECK_IS(event_of(&p, 1)->fields->fixed_bits, ==, 16);
+	CHECK_IS(event_of(&p, 2)->fields->fixed_bits, ==, 8);
 	done(&p);
 }
 
@@ -94,10 +94,10 @@ static void test_references(void)
 	CHECK(values.nr == 7 && values.at[3].count == 2 && values.at[6].count == 1);
 	r.end -= 8;
 	r.pos = 0;
-	CHECK(reader_struct(&r, event_of(&p, 1)->fields) == READ_SHORT);
+	CHECK_IS(reader_struct(&r, event_of(&p, 1)->fields), ==, READ_SHORT);
 	r.values = NULL;
 	r.pos = 0;
-	CHECK(reader_struct(&r, event_of(&p, 1)->fields) == READ_SHORT);
+	CHECK_IS(reader_struct(&r, event_of(&p, 1)->fields), ==, READ_SHORT);
 	values_fini(&values);
 	free(r.slots);
 	done(&p);
@@ -280,11 +280,11 @@ static void test_empty_elements(void)
 	for (int id = 1; id <= 2; id++) {
 		r.values = &values;
 		r.pos = 0;
-		CHECK(reader_struct(&r, event_of(&p, id)->fields) == READ_DAMAGED);
-		CHECK(values.nr < READ_MAX_STEPS + 8);
+		CHECK_IS(reader_struct(&r, event_of(&p, id)->fields), ==, READ_DAMAGED);
+		CHECK_IS(values.nr, <, READ_MAX_STEPS + 8);
 		r.values = NULL;
 		r.pos = 0;
-		CHECK(reader_struct(&r, event_of(&p, id)->fields) == READ_DAMAGED);
+		CHECK_IS(reader_struct(&r, event_of(&p, id)->fields), ==, READ_DAMAGED);
 	}
 	values_fini(&values);
 	free(r.slots);
@@ -317,10 +317,10 @@ static void check_unpacked(const struct bytes *b, size_t len, const char *want, 
 	char *text = malloc(len + 1);
 
 	memcpy(text, b->at, len);
-	CHECK(metadata_unpack(text, &len, "m", &reporter) == 0);
+	CHECK_IS(metadata_unpack(text, &len, "m", &reporter), ==, 0);
 	text[len] = 0;
 	check_same("unpacked", text, want);
-	CHECK(reporter.count == problems); /* notes are none */
+	CHECK_IS(reporter.count, ==, problems); /* notes are none */
 	free(text);
 }
 
@@ -345,7 +345,7 @@ static void test_packets(void)
 		b.len = 0;
 		packet(&b, "{}", 2, 0, 2);
 		len = b.len;
-		CHECK(metadata_unpack((char *)b.at, &len, "m", &silent) == -EPROTO);
+		CHECK_IS(metadata_unpack((char *)b.at, &len, "m", &silent), ==, -EPROTO);
 		bytes_fini(&b);
 	}
 }

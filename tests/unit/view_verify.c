@@ -81,9 +81,9 @@ static struct verdict verify(void)
 	struct seen seen = { 0 };
 	struct verdict v = { 0 };
 
-	CHECK(view_open(dir, note_problem, &seen, &seen.view) == 0);
-	CHECK(view_verify(seen.view) == 0);
-	CHECK(view_summary(seen.view, &sum) == 0);
+	CHECK_IS(view_open(dir, note_problem, &seen, &seen.view), ==, 0);
+	CHECK_IS(view_verify(seen.view), ==, 0);
+	CHECK_IS(view_summary(seen.view, &sum), ==, 0);
 	v = (struct verdict){ sum->events, sum->problems, sum->damaged_packets,
 			      0,	   sum->lost,	  sum->lost_packets };
 	for (size_t i = 0; i < sum->nr_streams; i++)
@@ -157,7 +157,7 @@ static void test_ranges(void)
 				!memcmp(copy + ends[p], stream.at + ends[p], ends[p + 1] - ends[p]);
 		make_file(dir, "ch_0", copy, stream.len);
 		v = verify();
-		CHECK(v.events == whole * EVENTS);
+		CHECK_IS(v.events, ==, whole * EVENTS);
 		CHECK(whole == PACKETS || v.problems > 0);
 	}
 	free(copy);
@@ -186,7 +186,7 @@ static void test_order(void)
 		put_raw(&out, stream.at + ends[p], ends[p + 1] - ends[p]);
 		put_raw(&out, stream.at + ends[p + 2], stream.len - ends[p + 2]);
 		make_file(dir, "ch_0", out.at, out.len);
-		CHECK(verify().problems > 0);
+		CHECK_IS(verify().problems, >, 0);
 		bytes_fini(&out);
 	}
 	write_all();
@@ -204,22 +204,22 @@ static void test_index(void)
 		make_file(dir, "index/ch_0.idx", packet_index.at, packet_index.len);
 		packet_index.at[at] ^= 0x41;
 		v = verify();
-		CHECK(v.events == ALL);
+		CHECK_IS(v.events, ==, ALL);
 		CHECK(v.problems > 0 || v.unindexed > 0 || (at >= 8 && at < 12)); /* minor */
 	}
 	for (size_t len = 0; len < packet_index.len; len++) {
 		make_file(dir, "index/ch_0.idx", packet_index.at, len);
-		CHECK(verify().events == ALL);
+		CHECK_IS(verify().events, ==, ALL);
 		CHECK(len < 16 || verify().problems == 0);
 	}
 	make_path(path, sizeof(path), dir, "index/ch_0.idx");
-	CHECK(unlink(path) == 0);
+	CHECK_IS(unlink(path), ==, 0);
 	CHECK(verify().problems == 0 && verify().unindexed == PACKETS);
 	write_all();
 	make_path(path, sizeof(path), dir, "ch_0");
 	CHECK(unlink(path) == 0 && verify().problems == 1);
 	make_file(dir, "ch_0", "", 0);
-	CHECK(verify().problems == 1);
+	CHECK_IS(verify().problems, ==, 1);
 	write_all();
 }
 
@@ -233,7 +233,7 @@ static void test_metadata(void)
 		make_file(dir, "metadata", metadata.at, metadata.len);
 		metadata.at[at] ^= 0x04;
 		if (view_open(dir, note_problem, &seen, &seen.view) == 0)
-			CHECK(view_verify(seen.view) == 0);
+			CHECK_IS(view_verify(seen.view), ==, 0);
 		CHECK(seen.problems > 0 && strstr(seen.said, "checksum"));
 		seen_fini(&seen);
 	}

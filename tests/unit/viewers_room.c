@@ -21,7 +21,7 @@ static int come(uint8_t from)
 	uint8_t origin[16] = { from };
 	int fds[2];
 
-	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
+	CHECK_IS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), ==, 0);
 	return viewers_serve(&viewers, fds[0], NULL, true, origin);
 }
 
@@ -51,18 +51,18 @@ int main(void)
 	const unsigned int none = 0;
 	struct live live;
 
-	CHECK(loop_new(&loop) == 0);
+	CHECK_IS(loop_new(&loop), ==, 0);
 	live_init(&live, &none, 20);
 	CHECK(viewers_init(&viewers, loop, &live, 2 * ROOM) == 0 && viewers.max == ROOM);
-	CHECK(come(2) == 0); /* the oldest of all */
+	CHECK_IS(come(2), ==, 0); /* the oldest of all */
 	for (unsigned int i = 0; i < 100; i++)
-		CHECK(come(1) == 0);
+		CHECK_IS(come(1), ==, 0);
 	CHECK(count(1) == ROOM / 2 && viewers.nr == ROOM / 2 + 1);
 	for (uint8_t from = 3; from < 7; from++)
-		CHECK(come(from) == 0);
-	CHECK(viewers.nr == ROOM);
+		CHECK_IS(come(from), ==, 0);
+	CHECK_IS(viewers.nr, ==, ROOM);
 	for (uint8_t from = 2; from < 7; from++) /* full: the one with the most makes room */
-		CHECK(count(from) == 1);
+		CHECK_IS(count(from), ==, 1);
 	CHECK(come(7) == 0 && count(1) == ROOM / 2 - 1 && count(7) == 1);
 	follow(1, 1);
 	CHECK(come(8) == 0 && count(1) == ROOM / 2 - 1 && viewers.nr == ROOM);

@@ -140,7 +140,7 @@ int spool_stream(struct spool *spool, const struct stream_config *config, uint32
 			spooled_free(sp, false);
 			return result;
 		}
-		if (sp->waiting)
+		if (sp->waiting || packet_is_set(&sp->acked))
 			spool_handle(spool, SPOOL_DIVERT);
 	}
 	sp->ended = false;

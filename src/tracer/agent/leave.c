@@ -19,6 +19,7 @@
 
 #include "agent.h"
 #include "clone.h"
+#include "filter.h"
 #include "tracer/base/env.h"
 #include "link.h"
 #include "tracer/base/sys.h"
@@ -35,8 +36,8 @@
 #define MAIN_STAT "/proc/self/stat"
 
 #define PROBE_AGAIN_MS 20 /* where the kernel has no pidfd for a thread */
-#define RARELY_MS 10000	 /* the most, where that may go on for long */
-#define ANSWER_MS 1000	 /* the helper may be in a callback of the program */
+#define RARELY_MS 10000	  /* the most, where that may go on for long */
+#define ANSWER_MS 1000	  /* the helper may be in a callback of the program */
 
 #ifndef PTHREAD_DESTRUCTOR_ITERATIONS
 #define PTHREAD_DESTRUCTOR_ITERATIONS 4
@@ -58,13 +59,22 @@ static bool knows_main;
 static int stand_in; /* tid of the thread in main()'s place; 0: none yet */
 static sigset_t main_mask;
 /* Of the helper: */
-static int watched = -1; /* pidfd of another thread */
-static int poll_ms;	 /* at main(): how long to wait for the next time, ... */
+static int watched = -1;   /* pidfd of another thread */
+static int poll_ms;	   /* at main(): how long to wait for the next time, ... */
 static int64_t search_dir; /* ... when that is */
-static bool vanished;	 /* main(), by a system call of its own */
+static bool vanished;	   /* main(), by a system call of its own */
 /* Of the program: */
 static bool expected; /* main() ends without libc's knowledge */
-static int last_code; /* exit status of another thread that ended in this way */
+/* Exit status of another thread that ended in this way, after main(); -1: none did. */
+static int last_code = -1;
+/* main() is about to end by a system call; a futex, on which it waits for the helper. */
+static uint32_t goodbye;
+enum goodbye {
+	NOT_SAID,
+	SAID,
+	ALONE,	     /* there was no other thread */
+	WITH_OTHERS, /* there was one, so that it ends after main() */
+};
 
 static enum phase agent_leave_now(void)
 {
@@ -180,7 +190,8 @@ void agent_leave_after_fork_child(void)
 	poll_ms = 0;
 	search_dir = 0;
 	vanished = false;
-	last_code = 0;
+	last_code = -1;
+	goodbye = NOT_SAID;
 	stay_in_main();
 }
 
@@ -191,12 +202,28 @@ void agent_leave_expect(void)
 		agent_wake();
 }
 
+/* A thread that returns behind main() would be found by the helper only if it lasts until main() is
+ * polled: so main() waits until the helper has looked. */
+static void say_goodbye(void)
+{
+	const struct timespec most = { .tv_sec = ANSWER_MS / 1000 };
+
+	__atomic_store_n(&goodbye, SAID, __ATOMIC_SEQ_CST);
+	agent_wake();
+	if (agent_thread_id() != 0 && __atomic_load_n(&goodbye, __ATOMIC_SEQ_CST) == SAID)
+		ring_syscall(SYS_futex, (long)&goodbye, FUTEX_WAIT_PRIVATE, SAID, (long)&most);
+}
+
 void agent_leave_by_exit(int code)
 {
-	if (!knows_main || pthread_equal(pthread_self(), main_thread))
+	if (!knows_main || pthread_equal(pthread_self(), main_thread)) {
+		__atomic_store_n(&last_code, -1, __ATOMIC_SEQ_CST);
 		agent_leave_expect();
-	else
+		if (!agent_filter_is_fatal())
+			say_goodbye();
+	} else {
 		__atomic_store_n(&last_code, code, __ATOMIC_SEQ_CST);
+	}
 }
 
 /* --- the helper's -------------------------------------------------------------------- */
@@ -321,11 +348,31 @@ static void end_process(int status)
 	ring_syscall(SYS_exit, WEXITSTATUS(status), 0, 0, 0);
 }
 
+static void answer_goodbye(void)
+{
+	uint32_t seen = agent_leave_other_thread() ? WITH_OTHERS : ALONE;
+
+	__atomic_store_n(&goodbye, seen, __ATOMIC_SEQ_CST);
+	ring_syscall(SYS_futex, (long)&goodbye, FUTEX_WAKE_PRIVATE, INT_MAX, 0);
+}
+
+/* The status of the process, whose main() ended with @status: the last thread determines it. */
+static int last_status(int status)
+{
+	int code = __atomic_load_n(&last_code, __ATOMIC_SEQ_CST);
+
+	if (code >= 0)
+		return code << 8;
+	return __atomic_load_n(&goodbye, __ATOMIC_SEQ_CST) == WITH_OTHERS ? 0 : status;
+}
+
 bool agent_leave_step(void)
 {
 	enum phase seen = agent_leave_now();
-	int other, status = __atomic_load_n(&last_code, __ATOMIC_SEQ_CST) << 8;
+	int other, status = 0;
 
+	if (__atomic_load_n(&goodbye, __ATOMIC_SEQ_CST) == SAID)
+		answer_goodbye();
 	if (seen == STAYS && main_vanished(&status))
 		vanished = true;
 	else if (seen == STAYS || seen == ENDS)
@@ -334,7 +381,7 @@ bool agent_leave_step(void)
 	watched = -1;
 	other = agent_leave_other_thread();
 	if (!other && vanished)
-		end_process(status);
+		end_process(last_status(status));
 	if (!other) {
 		agent_leave_advance(ENDS);
 		return true;
@@ -386,7 +433,7 @@ static int hold(void *arg)
 	}
 	/* The last thread to end determines the status: it is the program's own, which no other
 	 * thread replaces. */
-	return stand_in ? last_code : WEXITSTATUS(status);
+	return !stand_in ? WEXITSTATUS(status) : last_code < 0 ? 0 : last_code;
 }
 
 static void find_last(void)

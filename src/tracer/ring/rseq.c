@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "rseq.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <linux/membarrier.h>
 #include <linux/rseq.h>
@@ -168,9 +169,20 @@ static int membarrier_restarts_sequences(void)
 	return commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ);
 }
 
-static int libc_registered(void)
+/* Where libc has registered an area. Return: whether it has. */
+static int libc_area(ptrdiff_t *ret_offset)
 {
-	return &__rseq_size && &__rseq_offset && __rseq_size != 0;
+	const unsigned int *size = &__rseq_size;
+	const ptrdiff_t *offset = &__rseq_offset;
+
+	if (!size || !offset) { /* mold links a program without weak symbols of ld.so */
+		size = dlsym(RTLD_DEFAULT, "__rseq_size");
+		offset = dlsym(RTLD_DEFAULT, "__rseq_offset");
+	}
+	if (!size || !offset || *size == 0)
+		return 0;
+	*ret_offset = *offset;
+	return 1;
 }
 
 static int rseq_wanted(void)
@@ -198,8 +210,9 @@ static void register_membarrier_early(void)
 static enum ring_producer rseq_decide(void)
 {
 	ptrdiff_t own = (char *)&own_area - (char *)section_thread_pointer();
-	ptrdiff_t offset = libc_registered() ? __rseq_offset : own;
+	ptrdiff_t offset = own;
 
+	(void)libc_area(&offset);
 	if (!rseq_wanted() || !membarrier_restarts_sequences() || !register_thread(offset)) {
 		ring_rseq_area = own;
 		return RING_FALLBACK;

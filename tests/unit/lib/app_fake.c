@@ -18,9 +18,9 @@ int64_t app_fake_now_us(void)
 void app_fake_rundir(void)
 {
 	strcpy(app_fake_dir, "/tmp/ltt-app.XXXXXX");
-	CHECK(mkdtemp(app_fake_dir) != NULL);
+	CHECK_IS(mkdtemp(app_fake_dir), !=, NULL);
 	strcat(app_fake_dir, "/run");
-	CHECK(mkdir(app_fake_dir, 0700) == 0);
+	CHECK_IS(mkdir(app_fake_dir, 0700), ==, 0);
 	setenv("LTT_RUNDIR", app_fake_dir, 1);
 	unsetenv("LTT_REGISTER_TIMEOUT");
 }
@@ -50,8 +50,8 @@ int app_fake_listen_as(uid_t uid)
 	unlink(addr.sun_path);
 	CHECK(fd >= 0 && bind(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0);
 	CHECK(uid == geteuid() || seteuid(uid) == 0);
-	CHECK(listen(fd, 64) == 0);
-	CHECK(seteuid(getuid()) == 0);
+	CHECK_IS(listen(fd, 64), ==, 0);
+	CHECK_IS(seteuid(getuid()), ==, 0);
 	return fd;
 }
 
@@ -65,7 +65,7 @@ int app_fake_memfd(size_t bytes)
 	int fd = memfd_create("fake", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	CHECK(fd >= 0 && ftruncate(fd, (off_t)bytes) == 0);
-	CHECK(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0);
+	CHECK_IS(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL), ==, 0);
 	return fd;
 }
 
@@ -110,7 +110,7 @@ void app_fake_set_init(struct fake_set *set, uint64_t ring, uint64_t session, co
 	memcpy(set->ctl_map, &set->desc, sizeof(set->desc));
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", set->ctl);
 	set->ctl_ro = open(path, O_RDONLY | O_CLOEXEC);
-	CHECK(set->ctl_ro >= 0);
+	CHECK_IS(set->ctl_ro, >=, 0);
 	app_fake_enable(set, LTT_RING_ON);
 }
 
@@ -156,7 +156,7 @@ void app_fake_accept(int listener, struct fake_app *app)
 	app->last_producer = -1;
 	CHECK(app_fake_readable(listener, WAIT_MS));
 	app->fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
-	CHECK(app->fd >= 0);
+	CHECK_IS(app->fd, >=, 0);
 }
 
 static void app_fake_on_points(struct fake_app *app, struct decoder *dec)
@@ -164,11 +164,11 @@ static void app_fake_on_points(struct fake_app *app, struct decoder *dec)
 	struct msg_app_points_add m;
 	struct msg_app_point point;
 
-	CHECK(msg_app_points_add_decode(dec, &m) == 0);
+	CHECK_IS(msg_app_points_add_decode(dec, &m), ==, 0);
 	while (msg_app_point_next(&m.points, &point)) {
 		struct fake_point *p = &app->points[app->nr_points++];
 
-		CHECK(app->nr_points < MAX_POINTS);
+		CHECK_IS(app->nr_points, <, MAX_POINTS);
 		p->id = point.id;
 		snprintf(p->name, sizeof(p->name), "%s", point.name);
 	}
@@ -180,7 +180,7 @@ static void app_fake_on_removed(struct fake_app *app, struct decoder *dec)
 	struct msg_app_points_remove m;
 	struct msg_app_point_ref ref;
 
-	CHECK(msg_app_points_remove_decode(dec, &m) == 0);
+	CHECK_IS(msg_app_points_remove_decode(dec, &m), ==, 0);
 	while (msg_app_point_ref_next(&m.points, &ref)) {
 		app->nr_removed++;
 		for (unsigned int i = 0; i < app->nr_points; i++)
@@ -204,20 +204,20 @@ int app_fake_receive(struct fake_app *app, int ms)
 	if (len <= 0)
 		return 0;
 	decoder_init(&dec, rx, (size_t)len, NULL, 0);
-	CHECK(decode_header(&dec, &header) == 0);
+	CHECK_IS(decode_header(&dec, &header), ==, 0);
 	if (header.type == MSG_app_hello) {
-		CHECK(msg_app_hello_decode(&dec, &app->hello) == 0);
+		CHECK_IS(msg_app_hello_decode(&dec, &app->hello), ==, 0);
 		snprintf(app->procname, sizeof(app->procname), "%s", app->hello.procname);
 	} else if (header.type == MSG_app_points_add) {
 		app_fake_on_points(app, &dec);
 	} else if (header.type == MSG_app_points_remove) {
 		app_fake_on_removed(app, &dec);
 	} else if (header.type == MSG_app_synced) {
-		CHECK(msg_app_synced_decode(&dec, &synced) == 0);
+		CHECK_IS(msg_app_synced_decode(&dec, &synced), ==, 0);
 		app->last_synced = synced.serial;
 		app->nr_synced++;
 	} else if (header.type == MSG_app_producer) {
-		CHECK(msg_app_producer_decode(&dec, &producer) == 0);
+		CHECK_IS(msg_app_producer_decode(&dec, &producer), ==, 0);
 		app->last_producer = producer.producer;
 	}
 	return header.type;
@@ -228,7 +228,7 @@ void app_fake_await_points(struct fake_app *app)
 	unsigned int before = app->nr_complete;
 
 	while (app->nr_complete == before)
-		CHECK(app_fake_receive(app, WAIT_MS) > 0);
+		CHECK_IS(app_fake_receive(app, WAIT_MS), >, 0);
 }
 
 uint32_t app_fake_point(const struct fake_app *app, const char *name)
@@ -252,7 +252,7 @@ void app_fake_send(const struct fake_app *app, const struct encoder *enc)
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 	struct cmsghdr *c;
 
-	CHECK(encoder_finish(enc) == 0);
+	CHECK_IS(encoder_finish(enc), ==, 0);
 	if (enc->nr_fds) {
 		msg.msg_control = control;
 		msg.msg_controllen = CMSG_SPACE(enc->nr_fds * sizeof(int));
@@ -262,7 +262,7 @@ void app_fake_send(const struct fake_app *app, const struct encoder *enc)
 		c->cmsg_len = CMSG_LEN(enc->nr_fds * sizeof(int));
 		memcpy(CMSG_DATA(c), enc->fds, enc->nr_fds * sizeof(int));
 	}
-	CHECK(sendmsg(app->fd, &msg, MSG_NOSIGNAL) >= 0);
+	CHECK_IS(sendmsg(app->fd, &msg, MSG_NOSIGNAL), >=, 0);
 }
 
 static void app_fake_welcome(const struct fake_app *app, uint64_t instance)
@@ -310,7 +310,7 @@ void app_fake_send_arming(const struct fake_app *app, uint16_t type, const struc
 
 void app_fake_arm(const struct fake_app *app, const struct fake_set *set, const char *point)
 {
-	CHECK(app_fake_point(app, point) != 0);
+	CHECK_IS(app_fake_point(app, point), !=, 0);
 	app_fake_send_arming(app, MSG_app_arm, set, app_fake_point(app, point), 1);
 }
 
@@ -340,7 +340,7 @@ void app_fake_ready(const struct fake_app *app)
 static void app_fake_await_synced(struct fake_app *app, uint32_t serial)
 {
 	while (app->last_synced != serial)
-		CHECK(app_fake_receive(app, WAIT_MS) > 0);
+		CHECK_IS(app_fake_receive(app, WAIT_MS), >, 0);
 }
 
 void app_fake_sync(struct fake_app *app)
@@ -370,7 +370,7 @@ void app_fake_statedump(struct fake_app *app, uint64_t session)
 void app_fake_register(int listener, struct fake_app *app, uint64_t instance)
 {
 	app_fake_accept(listener, app);
-	CHECK(app_fake_receive(app, WAIT_MS) == MSG_app_hello);
+	CHECK_IS(app_fake_receive(app, WAIT_MS), ==, MSG_app_hello);
 	app_fake_welcome(app, instance);
 	app_fake_await_points(app);
 }
@@ -382,10 +382,10 @@ struct fake_child app_fake_child_start(const char *role)
 	char fd[16];
 	char *argv[] = { "app-under-test", (char *)role, fd, NULL };
 
-	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
-	CHECK(fcntl(pair[0], F_SETFD, FD_CLOEXEC) == 0);
+	CHECK_IS(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), ==, 0);
+	CHECK_IS(fcntl(pair[0], F_SETFD, FD_CLOEXEC), ==, 0);
 	snprintf(fd, sizeof(fd), "%d", pair[1]);
-	CHECK(posix_spawn(&c.pid, "/proc/self/exe", NULL, NULL, argv, environ) == 0);
+	CHECK_IS(posix_spawn(&c.pid, "/proc/self/exe", NULL, NULL, argv, environ), ==, 0);
 	close(pair[1]);
 	c.fd = pair[0];
 	return c;
@@ -396,13 +396,13 @@ char app_fake_child_read(const struct fake_child *c)
 	char answer = 0;
 
 	CHECK(app_fake_readable(c->fd, WAIT_MS));
-	CHECK(read(c->fd, &answer, 1) == 1);
+	CHECK_IS(read(c->fd, &answer, 1), ==, 1);
 	return answer;
 }
 
 char app_fake_child_command(const struct fake_child *c, char command)
 {
-	CHECK(write(c->fd, &command, 1) == 1);
+	CHECK_IS(write(c->fd, &command, 1), ==, 1);
 	return app_fake_child_read(c);
 }
 
@@ -411,6 +411,6 @@ int app_fake_child_end(struct fake_child *c)
 	int status = 0;
 
 	close(c->fd);
-	CHECK(waitpid(c->pid, &status, 0) == c->pid);
+	CHECK_IS(waitpid(c->pid, &status, 0), ==, c->pid);
 	return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -104,7 +104,7 @@ void send_end(struct daemon *d, struct encoder *enc);
 		ASK(d, &r_, name, __VA_ARGS__);                      \
 		if (r_.code)                                         \
 			fprintf(stderr, "%s: %s\n", #name, r_.text); \
-		CHECK(r_.code == 0);                                 \
+		CHECK_IS(r_.code, ==, 0);                            \
 	} while (0)
 
 /* --- a session ------------------------------------------------------------------ */

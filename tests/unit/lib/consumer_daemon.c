@@ -24,7 +24,7 @@ void daemon_path(char ret[4096])
 	char self[4000];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	CHECK(n > 0);
+	CHECK_IS(n, >, 0);
 	self[n] = '\0';
 	*strrchr(self, '/') = '\0';
 	if (build)
@@ -40,10 +40,10 @@ struct daemon daemon_start(void)
 	int fds[2];
 
 	daemon_path(path);
-	CHECK(sock_pair(fds) == 0);
+	CHECK_IS(sock_pair(fds), ==, 0);
 	d.fd = fds[0];
 	d.pid = fork();
-	CHECK(d.pid >= 0);
+	CHECK_IS(d.pid, >=, 0);
 	if (d.pid == 0) {
 		char number[16];
 
@@ -60,7 +60,7 @@ pid_t fork_child(const struct daemon *d)
 {
 	pid_t parent = getpid(), pid = fork();
 
-	CHECK(pid >= 0);
+	CHECK_IS(pid, >=, 0);
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (getppid() != parent)
@@ -74,14 +74,14 @@ int daemon_wait(struct daemon *d)
 {
 	int status;
 
-	CHECK(waitpid(d->pid, &status, 0) == d->pid);
+	CHECK_IS(waitpid(d->pid, &status, 0), ==, d->pid);
 	return status;
 }
 
 void daemon_end(struct daemon *d)
 {
 	close(d->fd);
-	CHECK(daemon_wait(d) == 0);
+	CHECK_IS(daemon_wait(d), ==, 0);
 }
 
 /* --- requests ------------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static void note_error(struct daemon *d, struct decoder *dec)
 {
 	struct msg_con_output_error msg;
 
-	CHECK(msg_con_output_error_decode(dec, &msg) == 0);
+	CHECK_IS(msg_con_output_error_decode(dec, &msg), ==, 0);
 	CHECK(msg.error == 0 || msg.text[0]);
 	d->last_error = msg.error;
 	if (msg.error)
@@ -110,9 +110,9 @@ static bool daemon_read(struct daemon *d, struct reply *r, struct msg_header *he
 	if (poll(&p, 1, timeout_ms) <= 0)
 		return false;
 	n = sock_recv(d->fd, r->buf, sizeof(r->buf), r->fds, &nr);
-	CHECK(n > 0);
+	CHECK_IS(n, >, 0);
 	decoder_init(&r->dec, r->buf, (size_t)n, r->fds, nr);
-	CHECK(decode_header(&r->dec, header) == 0);
+	CHECK_IS(decode_header(&r->dec, header), ==, 0);
 	return true;
 }
 
@@ -124,7 +124,7 @@ void daemon_listen(struct daemon *d, int ms)
 
 	while (mono_ns() < end)
 		if (daemon_read(d, &r, &header, (int)((end - mono_ns()) / 1000000u) + 1)) {
-			CHECK(header.type == MSG_con_output_error);
+			CHECK_IS(header.type, ==, MSG_con_output_error);
 			note_error(d, &r.dec);
 		}
 }
@@ -139,7 +139,7 @@ void daemon_await(struct daemon *d, uint32_t serial, struct reply *r, item_fn it
 			note_error(d, &r->dec);
 			continue;
 		}
-		CHECK(header.serial == serial);
+		CHECK_IS(header.serial, ==, serial);
 		if (header.flags & MSG_ITEM) {
 			if (item)
 				item(&r->dec, data);
@@ -148,7 +148,7 @@ void daemon_await(struct daemon *d, uint32_t serial, struct reply *r, item_fn it
 		CHECK(header.flags & MSG_REPLY);
 		r->code = decode_u32(&r->dec);
 		snprintf(r->text, sizeof(r->text), "%s", decode_str(&r->dec));
-		CHECK(!r->code == !r->text[0]);
+		CHECK_IS(!r->code, ==, !r->text[0]);
 		return;
 	}
 }
@@ -161,6 +161,6 @@ void send_begin(struct daemon *d, struct encoder *enc, uint8_t *buf, uint16_t ty
 
 void send_end(struct daemon *d, struct encoder *enc)
 {
-	CHECK(encoder_finish(enc) == 0);
-	CHECK(sock_send(d->fd, enc->buf, enc->len, enc->fds, enc->nr_fds) == 0);
+	CHECK_IS(encoder_finish(enc), ==, 0);
+	CHECK_IS(sock_send(d->fd, enc->buf, enc->len, enc->fds, enc->nr_fds), ==, 0);
 }

@@ -50,7 +50,7 @@ int rings_from(struct reply *r, struct rings *ret)
 {
 	struct rep_con_ring_open rep;
 
-	CHECK(rep_con_ring_open_decode(&r->dec, &rep) == 0);
+	CHECK_IS(rep_con_ring_open_decode(&r->dec, &rep), ==, 0);
 	CHECK(rep.data >= 0 && rep.ctl >= 0 && rep.doorbell >= 0);
 	ret->data_fd = rep.data;
 	ret->ctl_fd = rep.ctl;
@@ -69,7 +69,7 @@ struct rings open_rings(struct daemon *d, uint64_t trace, uint64_t id, uint32_t 
 	    .clock = TEST_RING_CLOCK);
 	if (r.code)
 		fprintf(stderr, "ring_open: %s\n", r.text);
-	CHECK(r.code == 0);
+	CHECK_IS(r.code, ==, 0);
 	rings_from(&r, &rings);
 	return rings;
 }
@@ -90,7 +90,7 @@ static void add_stream(struct decoder *dec, void *data)
 	struct sums *sums = data;
 	struct msg_con_stream msg;
 
-	CHECK(msg_con_stream_decode(dec, &msg) == 0);
+	CHECK_IS(msg_con_stream_decode(dec, &msg), ==, 0);
 	sums->recorded += msg.recorded;
 	sums->written += msg.written;
 	sums->lost_full += msg.lost_full;
@@ -112,7 +112,7 @@ struct sums get_stats(struct daemon *d, uint64_t output)
 
 	SEND(d, con_stats, .output = output);
 	daemon_await(d, d->serial, &r, add_stream, &sums);
-	CHECK(r.code == 0);
+	CHECK_IS(r.code, ==, 0);
 	return sums;
 }
 
@@ -122,16 +122,17 @@ uint32_t *map_doorbell(int fd)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	CHECK(page != MAP_FAILED);
+	CHECK_IS(page, !=, MAP_FAILED);
 	return page;
 }
 
 void producer_init(struct producer *p, const struct rings *rings, uint32_t writer)
 {
 	memset(p, 0, sizeof(*p));
-	CHECK(ring_init() == RING_RSEQ);
-	CHECK(ring_set_map(rings->data_fd, rings->ctl_fd, map_doorbell(rings->doorbell_fd), 0,
-			   &p->set) == 0);
+	CHECK_IS(ring_init(), ==, RING_RSEQ);
+	CHECK_IS(ring_set_map(rings->data_fd, rings->ctl_fd, map_doorbell(rings->doorbell_fd), 0,
+			      &p->set),
+		 ==, 0);
 	p->binding = ring_binding(p->set, 0, 1);
 	p->hook.binding = &p->binding;
 	p->payload.writer = writer;

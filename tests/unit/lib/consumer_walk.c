@@ -24,7 +24,7 @@ static void check_index_entry(const uint64_t *e, const struct test_packet *p, si
 				   p->discarded, p->stream_id, p->instance, p->seq };
 
 	for (int i = 0; i < 9; i++)
-		CHECK(be64toh(e[i]) == want[i]);
+		CHECK_IS(be64toh(e[i]), ==, want[i]);
 }
 
 static void check_index_head(const uint32_t *head)
@@ -46,14 +46,15 @@ void walk_stream(int dir, const char *name, struct test_packet *prev, struct wal
 		struct test_packet p;
 		uint64_t entry_words[9];
 
-		CHECK(len - at >= sizeof(p));
+		CHECK_IS(len - at, >=, sizeof(p));
 		memcpy(&p, data + at, sizeof(p));
 		CHECK(p.magic == 0xc1fc1fc1 && !memcmp(p.uuid, TEST_UUID, 16));
 		CHECK(p.content == p.size && p.size / 8 <= len - at && p.size / 8 >= sizeof(p));
 		CHECK(p.begin <= p.end && p.cpu == p.instance);
-		CHECK(crc32c(crc32c(crc32c(0, &p, sizeof(p) - 4), "\0\0\0", 4),
-			     data + at + sizeof(p), p.size / 8 - sizeof(p)) == p.crc);
-		CHECK(p.discarded == p.lost_full + p.lost_size + p.lost_busy + p.lost_output);
+		CHECK_IS(crc32c(crc32c(crc32c(0, &p, sizeof(p) - 4), "\0\0\0", 4),
+				data + at + sizeof(p), p.size / 8 - sizeof(p)),
+			 ==, p.crc);
+		CHECK_IS(p.discarded, ==, p.lost_full + p.lost_size + p.lost_busy + p.lost_output);
 		if (prev->magic) { /* they touch, and nothing goes back */
 			CHECK(p.begin == prev->end && p.seq == prev->seq + 1);
 			/* but packets that the output has lost leave a gap */
@@ -63,7 +64,7 @@ void walk_stream(int dir, const char *name, struct test_packet *prev, struct wal
 		} else {
 			CHECK(p.pos == 0 && p.seq == 0);
 		}
-		CHECK(entry + 72 <= index_len);
+		CHECK_IS(entry + 72, <=, index_len);
 		memcpy(entry_words, index + entry, 72);
 		check_index_entry(entry_words, &p, at);
 		entry += 72;
@@ -72,7 +73,7 @@ void walk_stream(int dir, const char *name, struct test_packet *prev, struct wal
 		at += p.size / 8;
 		*prev = p;
 	}
-	CHECK(entry == index_len);
+	CHECK_IS(entry, ==, index_len);
 	sum->bytes += len;
 	free(data);
 	free(index);
@@ -159,7 +160,7 @@ long babeltrace(const char *path, unsigned int allowed)
 	if (system("command -v babeltrace2 >/dev/null") != 0)
 		return -1;
 	for (int tries = 0; !babeltrace_reads(path, allowed, &lines); tries++) {
-		CHECK(tries < 20);
+		CHECK_IS(tries, <, 20);
 		sleep_ms(10);
 	}
 	return lines;
@@ -169,9 +170,9 @@ int fresh_dir(const char *name)
 {
 	int fd;
 
-	CHECK(mkdir(name, 0755) == 0);
+	CHECK_IS(mkdir(name, 0755), ==, 0);
 	fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	CHECK(fd >= 0);
+	CHECK_IS(fd, >=, 0);
 	return fd;
 }
 
@@ -180,5 +181,5 @@ void enter_test_dir(void)
 	const char *dir = getenv("LTT_TEST_DIR");
 	char name[64] = "/tmp/ltt-consumer-XXXXXX";
 
-	CHECK(chdir(dir ? dir : mkdtemp(name)) == 0);
+	CHECK_IS(chdir(dir ? dir : mkdtemp(name)), ==, 0);
 }

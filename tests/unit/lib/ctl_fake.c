@@ -48,7 +48,7 @@ static void *ctl_fake_connection(void *arg)
 		if (len <= 0)
 			break;
 		decoder_init(&dec, in, (size_t)len, fds, nr_fds);
-		CHECK(decode_header(&dec, &a->request) == 0);
+		CHECK_IS(decode_header(&dec, &a->request), ==, 0);
 		keep = ctl_fake_serve(a, &dec);
 	}
 	close(a->fd);
@@ -70,8 +70,8 @@ static void *ctl_fake_accept(void *arg)
 		fd = accept4(ctl_model.listener, NULL, NULL, SOCK_CLOEXEC);
 		if (fd < 0)
 			continue;
-		CHECK(pthread_create(&thread, NULL, ctl_fake_connection, (void *)(intptr_t)fd) ==
-		      0);
+		CHECK_IS(pthread_create(&thread, NULL, ctl_fake_connection, (void *)(intptr_t)fd),
+			 ==, 0);
 		pthread_detach(thread);
 	}
 	return NULL;
@@ -83,11 +83,11 @@ void ctl_fake_start(void)
 	pthread_t thread;
 
 	ctl_model.listener = sock_listen(path, 0600, (gid_t)-1);
-	CHECK(ctl_model.listener >= 0);
+	CHECK_IS(ctl_model.listener, >=, 0);
 	ctl_model.uid = getuid();
 	ctl_model.serving = true;
 	pthread_mutex_lock(&ctl_model.lock);
-	CHECK(pthread_create(&thread, NULL, ctl_fake_accept, NULL) == 0);
+	CHECK_IS(pthread_create(&thread, NULL, ctl_fake_accept, NULL), ==, 0);
 	pthread_detach(thread);
 }
 
@@ -114,12 +114,12 @@ int ctl_run(const char *line)
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, fileno(out), 1);
 	posix_spawn_file_actions_adddup2(&files, fileno(err), 2);
-	CHECK(posix_spawn(&pid, "/bin/sh", &files, NULL, argv, environ) == 0);
+	CHECK_IS(posix_spawn(&pid, "/bin/sh", &files, NULL, argv, environ), ==, 0);
 	posix_spawn_file_actions_destroy(&files);
 	if (ctl_model.serving)
 		pthread_mutex_unlock(&ctl_model.lock);
 	while (waitpid(pid, &status, 0) < 0)
-		CHECK(errno == EINTR);
+		CHECK_IS(errno, ==, EINTR);
 	if (ctl_model.serving)
 		pthread_mutex_lock(&ctl_model.lock);
 	ctl_fake_read(out, ctl_output.out, sizeof(ctl_output.out));

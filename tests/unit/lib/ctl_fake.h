@@ -53,12 +53,12 @@ void ctl_run_print(const char *line);
 	} while (0)
 
 /** Check the daemon's requests since the last time. */
-#define EXPECT_REQUESTS(text)                                 \
-	do {                                                  \
-		if (strcmp(ctl_model.requests, text) != 0)    \
-			ctl_run_print("requests");            \
-		CHECK(strcmp(ctl_model.requests, text) == 0); \
-		ctl_model.requests[0] = '\0';                 \
+#define EXPECT_REQUESTS(text)                                      \
+	do {                                                       \
+		if (strcmp(ctl_model.requests, text) != 0)         \
+			ctl_run_print("requests");                 \
+		CHECK_IS(strcmp(ctl_model.requests, text), ==, 0); \
+		ctl_model.requests[0] = '\0';                      \
 	} while (0)
 
 #endif

@@ -173,7 +173,7 @@ static void ctl_model_hello(struct ctl_answer *a, struct decoder *dec)
 				 .instance = 1,
 				 .clock_hz = 1000000000 };
 
-	CHECK(req_hello_decode(dec, &req) == 0);
+	CHECK_IS(req_hello_decode(dec, &req), ==, 0);
 	rep_hello_encode(ctl_model_reply(a, 0, ""), &rep);
 	ctl_model_send(a);
 }
@@ -195,13 +195,13 @@ static void ctl_model_create(struct ctl_answer *a, struct decoder *dec)
 	struct req_session_create req;
 	struct rep_session_create rep = { .id = 7 };
 
-	CHECK(req_session_create_decode(dec, &req) == 0);
+	CHECK_IS(req_session_create_decode(dec, &req), ==, 0);
 	ctl_model_log("create %s %s%s\n", req.name, req.path, req.outdir >= 0 ? " +fd" : "");
 	if (req.outdir >= 0) {
 		/* the descriptor is the directory, and may be written */
 		int fd = openat(req.outdir, "probe", O_CREAT | O_EXCL | O_WRONLY, 0600);
 
-		CHECK(fd >= 0);
+		CHECK_IS(fd, >=, 0);
 		close(fd);
 		unlinkat(req.outdir, "probe", 0);
 		close(req.outdir);
@@ -223,7 +223,7 @@ static void ctl_model_start(struct ctl_answer *a, struct decoder *dec)
 	struct req_session_start req;
 	struct rep_session_start rep = { .apps = 2, .late = 1, .problem = ctl_model.start_problem };
 
-	CHECK(req_session_start_decode(dec, &req) == 0);
+	CHECK_IS(req_session_start_decode(dec, &req), ==, 0);
 	ctl_model_log("start %s\n", req.session);
 	if (ctl_model_no_session(a, req.session))
 		return;
@@ -245,7 +245,7 @@ static void ctl_model_stop(struct ctl_answer *a, struct decoder *dec)
 	struct req_session_stop req;
 	struct rep_session_stop rep = { .problem = ctl_model.stop_problem };
 
-	CHECK(req_session_stop_decode(dec, &req) == 0);
+	CHECK_IS(req_session_stop_decode(dec, &req), ==, 0);
 	ctl_model_log("stop %s%s\n", req.session, req.no_wait ? " no_wait" : "");
 	if (ctl_model_no_session(a, req.session))
 		return;
@@ -263,7 +263,7 @@ static void ctl_model_destroy(struct ctl_answer *a, struct decoder *dec)
 	struct req_session_destroy req;
 	struct rep_session_destroy rep = { .problem = ctl_model.stop_problem };
 
-	CHECK(req_session_destroy_decode(dec, &req) == 0);
+	CHECK_IS(req_session_destroy_decode(dec, &req), ==, 0);
 	ctl_model_log("destroy %s%s\n", req.session, req.no_wait ? " no_wait" : "");
 	if (ctl_model_no_session(a, req.session))
 		return;
@@ -279,7 +279,7 @@ static void ctl_model_channel_enable(struct ctl_answer *a, struct decoder *dec)
 	struct req_channel_enable req;
 	struct rep_channel_enable rep = { 0 };
 
-	CHECK(req_channel_enable_decode(dec, &req) == 0);
+	CHECK_IS(req_channel_enable_decode(dec, &req), ==, 0);
 	ctl_model_log("channel %s %s size %llu nr %u own %u file %llu x %u timer %u over %u%s\n",
 		      req.session, req.name, (unsigned long long)req.subbuf_size, req.num_subbuf,
 		      req.ownership, (unsigned long long)req.tracefile_size, req.tracefile_count,
@@ -302,7 +302,7 @@ static void ctl_model_event_enable(struct ctl_answer *a, struct decoder *dec)
 	struct req_event_enable req;
 	struct rep_event_enable rep = { .channel = "channel0" };
 
-	CHECK(req_event_enable_decode(dec, &req) == 0);
+	CHECK_IS(req_event_enable_decode(dec, &req), ==, 0);
 	ctl_model_log("event %s %s '%s' not '%s' level %u %lld%s%s\n", req.session, req.channel,
 		      req.pattern, req.exclude, req.loglevel_type, (long long)req.loglevel,
 		      *req.filter ? " if " : "", req.filter);
@@ -328,7 +328,7 @@ static void ctl_model_disable(struct ctl_answer *a, struct decoder *dec)
 	struct req_channel_disable channel;
 
 	if (a->request.type == MSG_event_disable) {
-		CHECK(req_event_disable_decode(dec, &event) == 0);
+		CHECK_IS(req_event_disable_decode(dec, &event), ==, 0);
 		ctl_model_log("disable event %s%s\n", event.pattern, event.all ? " all" : "");
 		if (event.all || strcmp(event.pattern, "*") == 0 ||
 		    strcmp(event.pattern, ctl_model.rule) == 0)
@@ -336,7 +336,7 @@ static void ctl_model_disable(struct ctl_answer *a, struct decoder *dec)
 		else
 			ctl_model_reply(a, ERR_NO_EVENT, "no such rule");
 	} else {
-		CHECK(req_channel_disable_decode(dec, &channel) == 0);
+		CHECK_IS(req_channel_disable_decode(dec, &channel), ==, 0);
 		ctl_model_log("disable channel %s\n", channel.name);
 		if (strcmp(channel.name, "channel0") == 0)
 			ctl_model_reply(a, 0, "");
@@ -374,7 +374,7 @@ static void ctl_model_track(struct ctl_answer *a, struct decoder *dec)
 	struct msg_track_id id;
 	struct req_track req;
 
-	CHECK(req_track_decode(dec, &req) == 0);
+	CHECK_IS(req_track_decode(dec, &req), ==, 0);
 	ctl_model_log("track %s domain %u kind %u op %u:", req.session, req.domain, req.kind,
 		      req.op);
 	while (msg_track_id_next(&req.ids, &id)) {
@@ -394,7 +394,7 @@ static void ctl_model_contexts(struct ctl_answer *a, struct decoder *dec)
 						    { "comm", DOMAIN_KERNEL, "string" } };
 	struct req_context_list req;
 
-	CHECK(req_context_list_decode(dec, &req) == 0);
+	CHECK_IS(req_context_list_decode(dec, &req), ==, 0);
 	for (size_t i = 0; req.domain == DOMAIN_KERNEL && i < ARRAY_SIZE(known); i++) {
 		msg_context_encode(ctl_model_begin(a, MSG_context, MSG_ITEM), &known[i]);
 		ctl_model_send(a);
@@ -409,7 +409,7 @@ static void ctl_model_context_add(struct ctl_answer *a, struct decoder *dec)
 	struct rep_context_add rep = { 0 };
 	struct req_context_add req;
 
-	CHECK(req_context_add_decode(dec, &req) == 0);
+	CHECK_IS(req_context_add_decode(dec, &req), ==, 0);
 	ctl_model_log("context %s domain %u channel '%s' %s\n", req.session, req.domain,
 		      req.channel, req.type);
 	if (ctl_model_no_session(a, req.session))
@@ -425,7 +425,7 @@ static void ctl_model_statedump(struct ctl_answer *a, struct decoder *dec)
 	struct rep_statedump rep = { .channels = 1, .applications = 3, .late = 1 };
 	struct req_statedump req;
 
-	CHECK(req_statedump_decode(dec, &req) == 0);
+	CHECK_IS(req_statedump_decode(dec, &req), ==, 0);
 	ctl_model_log("statedump %s\n", req.session);
 	if (ctl_model_no_session(a, req.session))
 		return;
@@ -439,7 +439,7 @@ static void ctl_model_end(struct ctl_answer *a, struct decoder *dec)
 	struct req_daemon_end req;
 	pid_t ends = ctl_model.stays ? 0 : ctl_model.pid; /* the test goes on with the reply */
 
-	CHECK(req_daemon_end_decode(dec, &req) == 0);
+	CHECK_IS(req_daemon_end_decode(dec, &req), ==, 0);
 	ctl_model_log("end%s\n", req.force ? " force" : "");
 	if (rep.sessions && !req.force) {
 		ctl_model_reply(a, ERR_BUSY, "the session daemon has 1 session");
@@ -487,7 +487,7 @@ static void ctl_model_stats(struct ctl_answer *a, struct decoder *dec)
 	struct encoder list;
 	uint8_t buf[200];
 
-	CHECK(req_stats_list_decode(dec, &req) == 0);
+	CHECK_IS(req_stats_list_decode(dec, &req), ==, 0);
 	if (ctl_model_no_session(a, req.session))
 		return;
 	encoder_init(&list, buf, sizeof(buf));
@@ -517,7 +517,7 @@ static void ctl_model_show(struct ctl_answer *a, struct decoder *dec)
 {
 	struct req_session_show req;
 
-	CHECK(req_session_show_decode(dec, &req) == 0);
+	CHECK_IS(req_session_show_decode(dec, &req), ==, 0);
 	if (ctl_model_no_session(a, req.session))
 		return;
 	ctl_model_item_session(a);
@@ -536,7 +536,7 @@ static void ctl_model_programs(struct ctl_answer *a, struct decoder *dec)
 					    .matched = ctl_model.matched };
 	struct msg_announced m = { .name = ctl_model.announced };
 
-	CHECK(req_session_programs_decode(dec, &req) == 0);
+	CHECK_IS(req_session_programs_decode(dec, &req), ==, 0);
 	if (ctl_model_no_session(a, req.session))
 		return;
 	if (ctl_model.announced) {
@@ -556,7 +556,7 @@ static void ctl_model_filter_check(struct ctl_answer *a, struct decoder *dec)
 	};
 	struct req_filter_check req;
 
-	CHECK(req_filter_check_decode(dec, &req) == 0);
+	CHECK_IS(req_filter_check_decode(dec, &req), ==, 0);
 	ctl_model_log("filter '%s' of '%s'%s\n", req.expression, req.pattern,
 		      req.domain == DOMAIN_KERNEL ? " in the kernel" : "");
 	if (strcmp(req.expression, "(") == 0) {
@@ -579,7 +579,7 @@ static void ctl_model_lists(struct ctl_answer *a, struct decoder *dec)
 	if (a->request.type == MSG_point_list) {
 		const struct msg_preset preset = { "net", "net_*", 65536, 8 };
 
-		CHECK(req_point_list_decode(dec, &points) == 0);
+		CHECK_IS(req_point_list_decode(dec, &points), ==, 0);
 		if (points.domain == DOMAIN_KERNEL) {
 			msg_preset_encode(ctl_model_begin(a, MSG_preset, MSG_ITEM), &preset);
 			ctl_model_send(a);
@@ -607,7 +607,7 @@ static void ctl_model_follow(struct ctl_answer *a, struct decoder *dec)
 	struct encoder list;
 	uint8_t buf[300];
 
-	CHECK(req_session_follow_decode(dec, &req) == 0);
+	CHECK_IS(req_session_follow_decode(dec, &req), ==, 0);
 	if (ctl_model_no_session(a, req.session))
 		return;
 	msg_news_encode(ctl_model_begin(a, MSG_news, MSG_ITEM), &state);

@@ -25,7 +25,7 @@ static void filter_event_add(struct filter_event *event, struct layout_field fie
 			     const void *bytes, size_t length)
 {
 	CHECK(layout_add_field(event->layout, &field));
-	CHECK(length <= sizeof(event->bytes) - event->length);
+	CHECK_IS(length, <=, sizeof(event->bytes) - event->length);
 	memcpy(event->bytes + event->length, bytes, length);
 	event->length += length;
 }

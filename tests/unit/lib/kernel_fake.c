@@ -20,7 +20,7 @@ static unsigned int kernel_fake_index(const char *name)
 
 	while (i < KERNEL_FAKE_NR && strcmp(kernel_fake_names[i], name) != 0)
 		i++;
-	CHECK(i < KERNEL_FAKE_NR);
+	CHECK_IS(i, <, KERNEL_FAKE_NR);
 	return i;
 }
 
@@ -91,12 +91,12 @@ static void kernel_fake_keep_filter(const struct ltt_kmod_filter *filter,
 		CHECK(ltt_filter_verify(program, ltt_filter_bytes(program)));
 		if (!ret->nr_programs++) {
 			ret->first_bytes = ltt_filter_bytes(program);
-			CHECK(ret->first_bytes <= sizeof(ret->first));
+			CHECK_IS(ret->first_bytes, <=, sizeof(ret->first));
 			memcpy(ret->first, bytes, ret->first_bytes);
 		}
 		at += (uint32_t)ltt_filter_padded(program);
 	}
-	CHECK(at == filter->bytes);
+	CHECK_IS(at, ==, filter->bytes);
 }
 
 static const struct ltt_kmod_filter *kernel_fake_filter_at(uint64_t at)
@@ -109,7 +109,7 @@ static int kernel_fake_set_filter(int fd, const struct ltt_kmod_filter *filter)
 {
 	if (kernel_fake.older)
 		return errno = ENOTTY, -1;
-	CHECK(fd == kernel_fake.channel);
+	CHECK_IS(fd, ==, kernel_fake.channel);
 	kernel_fake.refiltered++;
 	if (kernel_fake.refuse_filter)
 		return errno = kernel_fake.refuse_filter, -1;
@@ -131,7 +131,7 @@ bool kernel_fake_accepts(unsigned int event, uint32_t number)
 	const struct kernel_fake_filter *filter = &kernel_fake.filters[event];
 	const struct ltt_filter_value contexts[] = { { .kind = LTT_FILTER_INTEGER, .integer = 3 } };
 
-	CHECK(filter->nr_programs == 1);
+	CHECK_IS(filter->nr_programs, ==, 1);
 	return ltt_filter_run((const void *)filter->first, &number, sizeof(number), contexts);
 }
 
@@ -139,7 +139,7 @@ static int kernel_fake_count(const struct ltt_kmod_enable *enable)
 {
 	if (kernel_fake.refuses)
 		return errno = EPERM, -1;
-	CHECK(enable->id != kernel_fake.tally.id);
+	CHECK_IS(enable->id, !=, kernel_fake.tally.id);
 	kernel_fake.tally = *enable;
 	kernel_fake.nr_counted++;
 	return 0;
@@ -185,7 +185,7 @@ static int kernel_fake_add_probe(int fd, const struct ltt_kmod_probe *probe)
 	if (strcmp(probe->symbol, "no_such") == 0)
 		return errno = ENOENT, -1;
 	if (fd != kernel_fake.channel) {
-		CHECK(fd == kernel_fake.trial);
+		CHECK_IS(fd, ==, kernel_fake.trial);
 		return probe->offset == 3 ? (errno = EILSEQ, -1) : 0;
 	}
 	CHECK(harness.consumer.rings_on);
@@ -244,12 +244,12 @@ const struct ltt_kmod_probe *kernel_fake_probe(const char *symbol, uint32_t flag
 
 static int kernel_fake_disable(int fd, const struct ltt_kmod_enable *disable)
 {
-	CHECK(disable->flags == LTT_KMOD_NOWAIT);
+	CHECK_IS(disable->flags, ==, LTT_KMOD_NOWAIT);
 	if (fd == kernel_fake.counting) {
 		kernel_fake.nr_counted--;
 		return 0;
 	}
-	CHECK(fd == kernel_fake.channel);
+	CHECK_IS(fd, ==, kernel_fake.channel);
 	for (size_t i = 0; i < ARRAY_SIZE(kernel_fake.probes); i++)
 		if (kernel_fake.probes[i].on && kernel_fake.probes[i].id == disable->id) {
 			kernel_fake.probes[i].on = false;
@@ -284,14 +284,14 @@ static int kernel_fake_context(int fd, const struct ltt_kmod_context *context)
 {
 	bool counted = context->flags & LTT_KMOD_CONTEXT_PERF;
 
-	CHECK(counted == (strncmp(context->name, "perf:", 5) == 0));
+	CHECK_IS(counted, ==, (strncmp(context->name, "perf:", 5) == 0));
 	if (counted && context->perf_type != PERF_TYPE_SOFTWARE)
 		return errno = ENOENT, -1;
 	if (fd != kernel_fake.channel) {
 		CHECK(fd == kernel_fake.trial && counted);
 		return ++kernel_fake.tried % 4 ? 0 : (errno = ENOSPC, -1);
 	}
-	CHECK(kernel_fake_nr_on() == 0);
+	CHECK_IS(kernel_fake_nr_on(), ==, 0);
 	strcat(strcat(kernel_fake.contexts, context->name), ";");
 	return 0;
 }
@@ -393,5 +393,5 @@ void kernel_fake_disable_place(int client, const char *name)
 {
 	HARNESS_SEND(client, event_disable, NAME, .domain = DOMAIN_KERNEL, .pattern = name);
 	kernel_fake_settle();
-	CHECK(harness_answer(client).code == 0);
+	CHECK_IS(harness_answer(client).code, ==, 0);
 }

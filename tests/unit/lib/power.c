@@ -36,7 +36,7 @@ static void put(char kind, uint64_t offset, const char *path)
 	struct entry e = { .kind = (uint32_t)kind, .offset = offset };
 
 	snprintf(e.path, sizeof(e.path), "%.111s", path);
-	CHECK(write(log_file, &e, sizeof(e)) == sizeof(e));
+	CHECK_IS(write(log_file, &e, sizeof(e)), ==, sizeof(e));
 }
 
 void power_synced(int fd)
@@ -46,7 +46,7 @@ void power_synced(int fd)
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path) - 1);
-	CHECK(n > 0);
+	CHECK_IS(n, >, 0);
 	path[n] = '\0';
 	if (log_file >= 0 && strncmp(path, root, strlen(root)) == 0)
 		put('s', 0, path[strlen(root)] ? path + strlen(root) + 1 : "");
@@ -83,7 +83,7 @@ void power_begin(void)
 		*slash = '\0';
 	}
 	strcat(path, "/dso/writelog.so");
-	CHECK(access(path, R_OK) == 0);
+	CHECK_IS(access(path, R_OK), ==, 0);
 	log_file = open("log", O_CREAT | O_RDWR | O_APPEND | O_CLOEXEC, 0600);
 	CHECK(log_file >= 0 && getcwd(root, sizeof(root) - 8));
 	setenv("LD_PRELOAD", path, 1);
@@ -105,7 +105,7 @@ static bool is_any_unsynced(const uint8_t *log, size_t len)
 		at += sizeof(*e) + e->len;
 		for (k = 0; k < nr && strcmp(dirty[k], e->path) != 0; k++)
 			;
-		CHECK(k < MAX_FILES);
+		CHECK_IS(k, <, MAX_FILES);
 		if (e->kind == 'w' && k == nr)
 			strcpy(dirty[nr++], e->path);
 		else if (e->kind == 's' && k < nr)
@@ -131,7 +131,7 @@ static struct file *file_of(const char *path)
 	for (unsigned int i = 0; i < nr_files; i++)
 		if (strcmp(files[i].path, path) == 0)
 			return &files[i];
-	CHECK(nr_files < MAX_FILES);
+	CHECK_IS(nr_files, <, MAX_FILES);
 	files[nr_files] =
 		(struct file){ .durable = calloc(1, MAX_BYTES), .now = calloc(1, MAX_BYTES) };
 	snprintf(files[nr_files].path, sizeof(files[0].path), "%s", path);
@@ -149,7 +149,7 @@ static void apply(uint8_t *data, size_t *len, const struct entry *e, const uint8
 		*len = e->offset;
 		return;
 	}
-	CHECK(end <= MAX_BYTES);
+	CHECK_IS(end, <=, MAX_BYTES);
 	for (size_t at = e->offset, next; at < end; at = next) {
 		next = MIN((at / SECTOR + 1) * SECTOR, end);
 		if (!torn || rand() % 2)
@@ -207,7 +207,7 @@ static void make_disk(const uint8_t *log, size_t end, unsigned int how)
 {
 	static uint8_t data[MAX_BYTES];
 
-	CHECK(system("rm -rf disk && mkdir -p disk/t/index") == 0);
+	CHECK_IS(system("rm -rf disk && mkdir -p disk/t/index"), ==, 0);
 	for (unsigned int k = 0; k < nr_files; k++) {
 		struct file *f = &files[k];
 		size_t len = f->durable_len, at, i = 0;
@@ -250,14 +250,14 @@ struct power_sum power_check(unsigned int images)
 		const struct entry *e = (const void *)(log + at);
 
 		at += sizeof(*e) + e->len;
-		CHECK(at <= len);
+		CHECK_IS(at, <=, len);
 		happen(e, (const uint8_t *)(e + 1), i);
 		if (e->kind == 'm')
 			sum.synced = e->offset;
 		for (unsigned int how = 0; how < images; how++, sum.disks++) {
 			make_disk(log, at, how);
 			events = power_events("disk");
-			CHECK(events >= sum.synced);
+			CHECK_IS(events, >=, sum.synced);
 			CHECK(how != 0 || events >= sum.most || e->kind == 't');
 			sum.most = how == 0 ? events : sum.most;
 		}

@@ -18,9 +18,9 @@ int sender_connect(struct relay *relay)
 {
 	int fds[2];
 
-	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) == 0);
-	CHECK(fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0);
-	CHECK(relay_serve(relay, fds[0], NULL) == 0);
+	CHECK_IS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), ==, 0);
+	CHECK_IS(fcntl(fds[0], F_SETFL, O_NONBLOCK), ==, 0);
+	CHECK_IS(relay_serve(relay, fds[0], NULL), ==, 0);
 	return fds[1];
 }
 
@@ -38,7 +38,7 @@ bool sender_write(int fd, const struct encoder *enc, const void *body, size_t bo
 {
 	uint8_t head[FRAME_HEAD_BYTES];
 
-	CHECK(encoder_finish(enc) == 0);
+	CHECK_IS(encoder_finish(enc), ==, 0);
 	frame_head(head, enc->len);
 	return send_bytes(fd, head, sizeof(head)) && send_bytes(fd, enc->buf, enc->len) &&
 	       (!body_len || send_bytes(fd, body, body_len));
@@ -113,6 +113,6 @@ uint64_t sender_stored(int out_fd, const char *name)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "host/%s-stamp/ust/index/chan_0.idx", name);
-	CHECK(fstatat(out_fd, path, &st, 0) == 0);
+	CHECK_IS(fstatat(out_fd, path, &st, 0), ==, 0);
 	return ((uint64_t)st.st_size - sizeof(struct index_header)) / sizeof(struct index_entry);
 }

@@ -24,8 +24,8 @@ struct answer enable(int client, const char *pattern)
 void record(int client, const char *pattern)
 {
 	new_session(client);
-	CHECK(enable(client, pattern).code == 0);
-	CHECK(HARNESS_CALL(client, session_start, NAME).code == 0);
+	CHECK_IS(enable(client, pattern).code, ==, 0);
+	CHECK_IS(HARNESS_CALL(client, session_start, NAME).code, ==, 0);
 }
 
 void send_point(int app, uint32_t id, const char *name, const char *format, uint8_t bits,
@@ -78,7 +78,7 @@ int begin_unstarted(int *ret_client)
 	app = new_app("web", 0);
 	send_point(app, 1, "x:y", NULL, 32, true);
 	new_session(*ret_client);
-	CHECK(enable(*ret_client, "*").code == 0);
+	CHECK_IS(enable(*ret_client, "*").code, ==, 0);
 	return app;
 }
 
@@ -94,10 +94,10 @@ void hear(int app, struct told *told)
 		struct msg_app_sync sync;
 		struct msg_app_arm arm;
 
-		CHECK(header.type < ARRAY_SIZE(told->nr));
+		CHECK_IS(header.type, <, ARRAY_SIZE(told->nr));
 		told->nr[header.type]++;
 		if (header.type == MSG_app_buffer) {
-			CHECK(msg_app_buffer_decode(&dec, &buffer) == 0);
+			CHECK_IS(msg_app_buffer_decode(&dec, &buffer), ==, 0);
 			CHECK(buffer.data >= 0 && buffer.ctl >= 0 && buffer.doorbell >= 0);
 			told->ring = buffer.ring;
 			told->exclusive = buffer.exclusive;
@@ -107,7 +107,7 @@ void hear(int app, struct told *told)
 		} else if (header.type == MSG_app_arm || header.type == MSG_app_disarm) {
 			bool on = header.type == MSG_app_arm;
 
-			CHECK(msg_app_arm_decode(&dec, &arm) == 0);
+			CHECK_IS(msg_app_arm_decode(&dec, &arm), ==, 0);
 			while (msg_app_arming_next(&arm.armings, &arming)) {
 				told->armings += on;
 				told->disarmings += !on;
@@ -116,7 +116,7 @@ void hear(int app, struct told *told)
 				CHECK(arming.ring);
 			}
 		} else if (header.type == MSG_app_sync) {
-			CHECK(msg_app_sync_decode(&dec, &sync) == 0);
+			CHECK_IS(msg_app_sync_decode(&dec, &sync), ==, 0);
 			told->sync = sync.serial;
 		}
 	}

@@ -61,24 +61,24 @@ static void harness_note(struct fake_consumer *fc, uint16_t type, struct decoder
 	struct req_con_ring_open open;
 
 	if (type == MSG_con_metadata_append) {
-		CHECK(req_con_metadata_append_decode(dec, &append) == 0);
+		CHECK_IS(req_con_metadata_append_decode(dec, &append), ==, 0);
 		if (fc->metadata_len + append.text.len >= sizeof(fc->metadata))
 			fc->metadata_len = 0; /* a fuzzer's */
-		CHECK(append.text.len < sizeof(fc->metadata));
+		CHECK_IS(append.text.len, <, sizeof(fc->metadata));
 		memcpy(fc->metadata + fc->metadata_len, append.text.data, append.text.len);
 		fc->metadata_len += append.text.len;
 		fc->metadata[fc->metadata_len] = '\0';
 	} else if (type == MSG_con_ring_enable) {
-		CHECK(req_con_ring_enable_decode(dec, &enable) == 0);
+		CHECK_IS(req_con_ring_enable_decode(dec, &enable), ==, 0);
 		fc->rings_on = enable.on;
 	} else if (type == MSG_con_ring_open) {
-		CHECK(req_con_ring_open_decode(dec, &open) == 0);
+		CHECK_IS(req_con_ring_open_decode(dec, &open), ==, 0);
 		fc->ring = open.ring;
 		fc->first_instance = open.first_instance;
 		fc->nr_rings_open++;
 		snprintf(fc->channel, sizeof(fc->channel), "%s", open.channel);
 	} else if (type == MSG_con_ring_adopt) {
-		CHECK(req_con_ring_adopt_decode(dec, &adopt) == 0);
+		CHECK_IS(req_con_ring_adopt_decode(dec, &adopt), ==, 0);
 		fc->nr_adopted += adopt.data >= 0 && adopt.ctl_rw >= 0;
 		close_fd(adopt.data);
 		close_fd(adopt.ctl_rw);
@@ -92,7 +92,7 @@ static int harness_message(struct peer *peer, const struct msg_header *header, s
 {
 	struct fake_consumer *fc = container_of(peer, struct fake_consumer, peer);
 
-	CHECK(header->type < ARRAY_SIZE(fc->calls));
+	CHECK_IS(header->type, <, ARRAY_SIZE(fc->calls));
 	fc->calls[header->type]++;
 	if (header->type == fc->hold_type) {
 		if (fc->nr_held < ARRAY_SIZE(fc->held))
@@ -131,7 +131,8 @@ static const struct peer_ops harness_consumer_ops = { .message = harness_message
 
 void harness_consumer_connect(int fd)
 {
-	CHECK(peer_init(&harness.consumer.peer, harness.sd.loop, fd, &harness_consumer_ops) == 0);
+	CHECK_IS(peer_init(&harness.consumer.peer, harness.sd.loop, fd, &harness_consumer_ops), ==,
+		 0);
 	harness.consumer.connected = true;
 }
 
@@ -163,7 +164,7 @@ static bool harness_timer_is_near(void)
 void harness_pump(void)
 {
 	for (int i = 0; i < ROUNDS; i = harness_timer_is_near() ? 0 : i + 1)
-		CHECK(loop_run(harness.sd.loop) == 0);
+		CHECK_IS(loop_run(harness.sd.loop), ==, 0);
 }
 
 void harness_output(uint32_t error, const char *text)
@@ -180,10 +181,10 @@ void harness_output(uint32_t error, const char *text)
 
 void harness_wait(uint64_t us)
 {
-	CHECK(loop_fd_events(&harness.tick, 0) == 0);
+	CHECK_IS(loop_fd_events(&harness.tick, 0), ==, 0);
 	loop_timer_set(&harness.stop, us);
-	CHECK(loop_run(harness.sd.loop) == 0);
-	CHECK(loop_fd_events(&harness.tick, EPOLLIN) == 0);
+	CHECK_IS(loop_run(harness.sd.loop), ==, 0);
+	CHECK_IS(loop_fd_events(&harness.tick, EPOLLIN), ==, 0);
 	harness_pump();
 }
 
@@ -193,13 +194,14 @@ void harness_begin(void)
 
 	memset(&harness, 0, sizeof(harness));
 	log_init("test", LOG_QUIET);
-	CHECK(sessiond_init(&harness.sd) == 0);
+	CHECK_IS(sessiond_init(&harness.sd), ==, 0);
 	harness.sd.recorder.long_ns = UINT64_MAX; /* all happens when the loop runs */
 	loop_timer_init(&harness.stop, harness.sd.loop, harness_stop);
-	CHECK(loop_fd_init(&harness.tick, harness.sd.loop, eventfd(1, EFD_CLOEXEC), EPOLLIN,
-			   harness_ticked) == 0);
-	CHECK(sock_pair(fds) == 0);
-	CHECK(consumer_attach(&harness.sd.consumer, fds[0]) == 0);
+	CHECK_IS(loop_fd_init(&harness.tick, harness.sd.loop, eventfd(1, EFD_CLOEXEC), EPOLLIN,
+			      harness_ticked),
+		 ==, 0);
+	CHECK_IS(sock_pair(fds), ==, 0);
+	CHECK_IS(consumer_attach(&harness.sd.consumer, fds[0]), ==, 0);
 	consumer_resend(&harness.sd.consumer); /* nothing to send yet */
 	harness_consumer_connect(fds[1]);
 }
@@ -220,9 +222,9 @@ int harness_client(void)
 {
 	int fds[2];
 
-	CHECK(sock_pair(fds) == 0);
-	CHECK(client_conn_new(&harness.sd, fds[0]) == 0);
-	CHECK(fcntl(fds[1], F_SETFL, O_NONBLOCK) == 0);
+	CHECK_IS(sock_pair(fds), ==, 0);
+	CHECK_IS(client_conn_new(&harness.sd, fds[0]), ==, 0);
+	CHECK_IS(fcntl(fds[1], F_SETFL, O_NONBLOCK), ==, 0);
 	return fds[1];
 }
 
@@ -230,16 +232,16 @@ int harness_app(void)
 {
 	int fds[2];
 
-	CHECK(sock_pair(fds) == 0);
-	CHECK(app_conn_new(&harness.sd, fds[0]) == 0);
-	CHECK(fcntl(fds[1], F_SETFL, O_NONBLOCK) == 0);
+	CHECK_IS(sock_pair(fds), ==, 0);
+	CHECK_IS(app_conn_new(&harness.sd, fds[0]), ==, 0);
+	CHECK_IS(fcntl(fds[1], F_SETFL, O_NONBLOCK), ==, 0);
 	return fds[1];
 }
 
 void harness_send(int fd, const struct encoder *enc)
 {
-	CHECK(encoder_finish(enc) == 0);
-	CHECK(sock_send(fd, enc->buf, enc->len, enc->fds, enc->nr_fds) == 0);
+	CHECK_IS(encoder_finish(enc), ==, 0);
+	CHECK_IS(sock_send(fd, enc->buf, enc->len, enc->fds, enc->nr_fds), ==, 0);
 }
 
 bool harness_recv(int fd, struct msg_header *header, struct decoder *dec, int fds[MSG_MAX_FDS])
@@ -250,7 +252,7 @@ bool harness_recv(int fd, struct msg_header *header, struct decoder *dec, int fd
 	if (n <= 0)
 		return false;
 	decoder_init(dec, harness_buf, (size_t)n, fds, nr_fds);
-	CHECK(decode_header(dec, header) == 0);
+	CHECK_IS(decode_header(dec, header), ==, 0);
 	return true;
 }
 
@@ -263,11 +265,11 @@ struct answer harness_answer(int fd)
 
 	while (!answer.there && harness_recv(fd, &header, &dec, fds)) {
 		if (header.flags & MSG_ITEM) {
-			CHECK(header.type < ARRAY_SIZE(answer.items));
+			CHECK_IS(header.type, <, ARRAY_SIZE(answer.items));
 			answer.items[header.type]++;
 			continue;
 		}
-		CHECK(header.flags == MSG_REPLY);
+		CHECK_IS(header.flags, ==, MSG_REPLY);
 		answer.there = true;
 		answer.code = (int)decode_u32(&dec);
 		snprintf(answer.text, sizeof(answer.text), "%s", decode_str(&dec));

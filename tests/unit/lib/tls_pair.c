@@ -30,7 +30,7 @@ void tls_pair_make_dir(const char *dir)
 {
 	AUTO_FREE char *path = xasprintf("%s/%s", tls_pair_top, dir);
 
-	CHECK(mkdir(path, 0700) == 0);
+	CHECK_IS(mkdir(path, 0700), ==, 0);
 }
 
 static char *tls_pair_make_authority(struct authority *ret)
@@ -40,10 +40,10 @@ static char *tls_pair_make_authority(struct authority *ret)
 	struct err err = { 0 };
 	char *text;
 
-	CHECK(authority_new("test", DAYS, &key, &crt, &err) == 0);
+	CHECK_IS(authority_new("test", DAYS, &key, &crt, &err), ==, 0);
 	key_text = tls_pair_text(&key);
 	text = tls_pair_text(&crt);
-	CHECK(authority_load(ret, key_text, text, &err) == 0);
+	CHECK_IS(authority_load(ret, key_text, text, &err), ==, 0);
 	return text;
 }
 
@@ -54,12 +54,12 @@ static char *tls_pair_date(const struct authority *ca, const char *text, time_t 
 	gnutls_x509_crt_t crt;
 	gnutls_datum_t out;
 
-	CHECK(gnutls_x509_crt_init(&crt) == 0);
-	CHECK(gnutls_x509_crt_import(crt, &pem, GNUTLS_X509_FMT_PEM) == 0);
-	CHECK(gnutls_x509_crt_set_activation_time(crt, time(NULL) + begin) == 0);
-	CHECK(gnutls_x509_crt_set_expiration_time(crt, time(NULL) + end) == 0);
-	CHECK(gnutls_x509_crt_sign2(crt, ca->crt, ca->key, GNUTLS_DIG_SHA256, 0) == 0);
-	CHECK(gnutls_x509_crt_export2(crt, GNUTLS_X509_FMT_PEM, &out) == 0);
+	CHECK_IS(gnutls_x509_crt_init(&crt), ==, 0);
+	CHECK_IS(gnutls_x509_crt_import(crt, &pem, GNUTLS_X509_FMT_PEM), ==, 0);
+	CHECK_IS(gnutls_x509_crt_set_activation_time(crt, time(NULL) + begin), ==, 0);
+	CHECK_IS(gnutls_x509_crt_set_expiration_time(crt, time(NULL) + end), ==, 0);
+	CHECK_IS(gnutls_x509_crt_sign2(crt, ca->crt, ca->key, GNUTLS_DIG_SHA256, 0), ==, 0);
+	CHECK_IS(gnutls_x509_crt_export2(crt, GNUTLS_X509_FMT_PEM, &out), ==, 0);
 	gnutls_x509_crt_deinit(crt);
 	return tls_pair_text(&out);
 }
@@ -72,7 +72,7 @@ void tls_pair_make_machine(const char *dir, enum cert_kind kind, const struct au
 	struct err err = { 0 };
 
 	tls_pair_make_dir(dir);
-	CHECK(cert_new(ca, kind, &name, 1, DAYS, &key, &crt, &err) == 0);
+	CHECK_IS(cert_new(ca, kind, &name, 1, DAYS, &key, &crt, &err), ==, 0);
 	key_text = tls_pair_text(&key);
 	crt_text = tls_pair_text(&crt);
 	crt_dated = tls_pair_date(ca, crt_text, begin, end);
@@ -85,7 +85,7 @@ void tls_pair_begin(void)
 {
 	const time_t day = 86400;
 
-	CHECK(gnutls_global_init() == 0);
+	CHECK_IS(gnutls_global_init(), ==, 0);
 	CHECK(mkdtemp(tls_pair_top));
 	tls_pair_our_ca = tls_pair_make_authority(&tls_pair_ours);
 	tls_pair_their_ca = tls_pair_make_authority(&tls_pair_theirs);
@@ -133,7 +133,7 @@ void tls_pair_revoke(const char *relay, const char *host)
 	FILE *f = fopen(path, "re");
 
 	CHECK(f && fread(crt, 1, sizeof(crt) - 1, f) > 0 && fclose(f) == 0);
-	CHECK(cert_revoke(&tls_pair_ours, crt, NULL, DAYS, &crl, &err) == 0);
+	CHECK_IS(cert_revoke(&tls_pair_ours, crt, NULL, DAYS, &crl, &err), ==, 0);
 	list = tls_pair_text(&crl);
 	tls_pair_put(relay, TLS_FILE_CRL, list, 0644);
 }
@@ -142,7 +142,7 @@ void tls_pair_restore(const char *relay)
 {
 	AUTO_FREE char *path = xasprintf("%s/%s/" TLS_FILE_CRL, tls_pair_top, relay);
 
-	CHECK(unlink(path) == 0);
+	CHECK_IS(unlink(path), ==, 0);
 }
 
 struct tls_keys *tls_pair_keys(const char *dir)
@@ -160,7 +160,7 @@ void tls_pair_sockets(int fds[2])
 {
 	const int small = 8192; /* so that much of it does not fit */
 
-	CHECK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds) == 0);
+	CHECK_IS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, fds), ==, 0);
 	for (int i = 0; i < 2; i++)
 		setsockopt(fds[i], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
 }
@@ -171,9 +171,9 @@ void tls_pair_connect(struct tls_pair *p, const char *relay, const char *host, c
 	struct tls *tls;
 
 	tls_pair_sockets(p->fds);
-	CHECK(tls_new_server(keys[0], p->fds[0], &tls) == 0);
+	CHECK_IS(tls_new_server(keys[0], p->fds[0], &tls), ==, 0);
 	chan_init(&p->relay, p->fds[0], tls);
-	CHECK(tls_new_client(keys[1], p->fds[1], name, &tls) == 0);
+	CHECK_IS(tls_new_client(keys[1], p->fds[1], name, &tls), ==, 0);
 	chan_init(&p->host, p->fds[1], tls);
 	tls_keys_unref(keys[0]);
 	tls_keys_unref(keys[1]);

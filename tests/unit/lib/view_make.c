@@ -84,7 +84,7 @@ const char *make_tmp(void)
 
 void make_path(char *ret, size_t size, const char *dir, const char *name)
 {
-	CHECK((size_t)snprintf(ret, size, "%s/%s", dir, name) < size);
+	CHECK_IS((size_t)snprintf(ret, size, "%s/%s", dir, name), <, size);
 }
 
 void make_file(const char *dir, const char *name, const void *data, size_t len)
@@ -99,8 +99,8 @@ void make_file(const char *dir, const char *name, const void *data, size_t len)
 		*slash = '/';
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	CHECK(fd >= 0);
-	CHECK(write(fd, data, len) == (ssize_t)len);
+	CHECK_IS(fd, >=, 0);
+	CHECK_IS(write(fd, data, len), ==, (ssize_t)len);
 	close(fd);
 }
 
@@ -135,7 +135,7 @@ void packet_open(struct maker *m, uint64_t begin)
 	put(b, m->pos, 8);
 	for (int i = 0; i < 5; i++) /* recorded and causes */
 		put(b, 0, 8);
-	CHECK(b->len - m->packet == HEAD_BYTES);
+	CHECK_IS(b->len - m->packet, ==, HEAD_BYTES);
 	if (m->crc)
 		put(b, 0, CRC_BYTES);
 }
@@ -223,9 +223,9 @@ int see_style(struct seen *seen, const char *dir, const struct view_select *sele
 		return r;
 	file = open_memstream(&seen->text, &seen->len);
 	CHECK(file);
-	CHECK(view_print(seen->view, select, style, file) == 0);
-	CHECK(fclose(file) == 0);
-	CHECK(view_summary(seen->view, &seen->sum) == 0);
+	CHECK_IS(view_print(seen->view, select, style, file), ==, 0);
+	CHECK_IS(fclose(file), ==, 0);
+	CHECK_IS(view_summary(seen->view, &seen->sum), ==, 0);
 	return 0;
 }
 

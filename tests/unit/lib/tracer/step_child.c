@@ -32,6 +32,13 @@ int step_through_atomics(void)
 #endif
 }
 
+unsigned int step_stride(void)
+{
+	const char *text = getenv("LTT_TEST_SHORT");
+
+	return text && atoi(text) > 1 ? 3 : 1;
+}
+
 static void step_bind_cpu(void)
 {
 	cpu_set_t set;
