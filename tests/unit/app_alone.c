@@ -64,6 +64,31 @@ static bool map_ids(unsigned int uid, unsigned int gid)
 	       write_text("/proc/self/setgroups", "deny") && write_text("/proc/self/gid_map", gids);
 }
 
+/* The helper reads a file with the table of the program, before it has a table of its own and a
+ * name. */
+static void await_helper(void)
+{
+	bool named = false;
+
+	for (int ms = 0; !named && ms < 2000; ms++) {
+		DIR *dir = opendir("/proc/self/task");
+		struct dirent *entry;
+		char path[300], name[16] = "";
+
+		while (dir && !named && (entry = readdir(dir))) {
+			snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
+			FILE *f = fopen(path, "re");
+
+			named = f && fgets(name, sizeof(name), f) && !strcmp(name, "ltt\n");
+			if (f)
+				fclose(f);
+		}
+		if (dir)
+			closedir(dir);
+		usleep(1000);
+	}
+}
+
 /* No descriptor is left, errno is as it was, and signals are delivered. */
 static bool unshares(int flags)
 {
@@ -222,6 +247,7 @@ static int application(int fd)
 	char command, answer;
 	int n = 0;
 
+	await_helper();
 	while (read(fd, &command, 1) == 1) {
 		bool done = true;
 
