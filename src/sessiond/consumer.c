@@ -48,18 +48,25 @@ static void call_finish(struct con_call *call, const struct con_answer *answer)
 	call_free(call);
 }
 
+static void call_fail(struct con_call *call)
+{
+	const struct con_answer gone = { .code = ERR_CONSUMER,
+					 .text = "the consumer daemon has ended",
+					 .superseded = call->sets_state };
+
+	call_finish(call, &gone);
+}
+
 /* Detach all first: the callback of a failure may send a new request. */
 static void fail_calls(struct list_node *calls)
 {
-	static const struct con_answer gone = { ERR_CONSUMER, "the consumer daemon has ended",
-						NULL };
 	struct con_call *call;
 	uint32_t nr = 0;
 
 	list_for_each(call, calls, node)
 		nr++;
 	while (nr-- && (call = list_first(calls, struct con_call, node)))
-		call_finish(call, &gone);
+		call_fail(call);
 }
 
 static void run_failed(struct loop_work *work)
@@ -134,7 +141,7 @@ static int handle_reply(struct consumer *consumer, const struct msg_header *head
 			struct decoder *dec)
 {
 	struct con_call *call = find_call(consumer, header->serial);
-	struct con_answer answer;
+	struct con_answer answer = { 0 };
 
 	if (!call)
 		return -EBADMSG;
@@ -271,7 +278,7 @@ static void defer_calls(struct consumer *consumer)
 	consumer->awaited = true;
 	while ((call = list_first(&consumer->calls, struct con_call, node))) {
 		if (call->sets_state) {
-			call_free(call);
+			call_fail(call);
 			continue;
 		}
 		list_remove(&call->node);
@@ -517,11 +524,10 @@ void consumer_send(struct consumer *consumer, struct encoder *enc, con_item item
 	call->item = item;
 	call->done = done;
 	call->data = data;
-	if (encoder_finish(enc) < 0 || (!consumer->connected && !consumer->awaited)) {
+	if (encoder_finish(enc) < 0 ||
+	    (!consumer->connected && (call->sets_state || !consumer->awaited))) {
 		list_append(&consumer->failed, &call->node);
 		loop_defer(consumer->loop, &consumer->fail);
-	} else if (!consumer->connected && call->sets_state) {
-		call_free(call);
 	} else if (!consumer->connected) {
 		list_append(&consumer->held, &call->node);
 	} else {

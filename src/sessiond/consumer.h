@@ -20,6 +20,9 @@ struct con_answer {
 	int code;
 	const char *text;
 	struct decoder *dec; /* the OUT fields; NULL where the code is not 0 */
+	/* The request set up the state of a consumer that has ended: it is sent to the successor
+	 * again, as a new request. The code is ERR_CONSUMER. */
+	bool superseded;
 };
 
 typedef void (*con_done)(void *data, const struct con_answer *answer);
@@ -31,8 +34,7 @@ struct consumer_ops {
 	void (*output_error)(struct consumer *consumer, const struct msg_con_output_error *msg);
 	/** The consumer died, or was killed because of a malformed message. Calls in flight wait
 	 *  for its successor, until consumer_give_up() or consumer_resend() is called. Calls that
-	 *  set up its state are dropped without an answer: the state is sent to the successor
-	 *  again. */
+	 *  set up its state are superseded, see struct con_answer. */
 	void (*gone)(struct consumer *consumer, const char *why);
 	/** The consumer does not answer; or answers again (consumer_silence() is 0). May be
 	 *  NULL. */

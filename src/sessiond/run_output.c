@@ -109,7 +109,7 @@ static void readopted(void *data, const struct con_answer *answer)
 
 	if (answer->code == 0)
 		run_on_output_opened(run, answer);
-	else
+	else if (!answer->superseded)
 		run_output_trouble(run, answer->text);
 }
 

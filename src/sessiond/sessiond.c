@@ -71,6 +71,8 @@ static void sessiond_on_adopted(void *data, const struct con_answer *answer)
 	struct rep_con_adopted rep = { 0 };
 	struct sessiond *sd = data;
 
+	if (answer->superseded)
+		return;
 	if (answer->code == 0 && rep_con_adopted_decode(answer->dec, &rep) == 0)
 		sd->consumer.hides = rep.hides;
 	if (answer->code == 0 && sd->consumer_died)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Requests to a consumer that is dying: its connection is closed before its end is reported.
- * They all wait for the successor, in the order in which they were made.
+ * They all wait for the successor, in the order in which they were made; those that set up its
+ * state are superseded by new ones. Each is answered once.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "sessiond/consumer.h"
 
 static struct loop *loop;
-static unsigned int nr_gone;
+static unsigned int nr_gone, nr_superseded;
 static char order[8];
 
 static void gone(struct consumer *consumer, const char *why)
@@ -29,8 +30,15 @@ static const struct consumer_ops ops = { .gone = gone };
 
 static void done(void *data, const struct con_answer *answer)
 {
-	CHECK(nr_gone == 1 && answer->code == ERR_CONSUMER);
+	CHECK(nr_gone == 1 && answer->code == ERR_CONSUMER && !answer->superseded);
 	strcat(order, data);
+}
+
+static void state_done(void *data, const struct con_answer *answer)
+{
+	(void)data;
+	CHECK(nr_gone == 0 && answer->code == ERR_CONSUMER && answer->superseded);
+	nr_superseded++;
 }
 
 static void ask(struct consumer *consumer, char *name)
@@ -67,6 +75,7 @@ static const char *make_dying(void)
 
 int main(void)
 {
+	struct req_con_adopted adopted;
 	struct consumer consumer;
 	struct loop_timer timer;
 	FILE *now;
@@ -75,10 +84,12 @@ int main(void)
 	loop_timer_init(&timer, loop, look);
 	consumer_init(&consumer, loop, &ops);
 	CHECK_IS(consumer_spawn(&consumer, make_dying(), "none.sock", false), ==, 0);
+	CONSUMER_CALL(&consumer, con_adopted, &adopted, NULL, state_done, NULL);
 	consumer_resend(&consumer); /* it has received all requests */
 	ask(&consumer, "a");
 	while (consumer.connected)
 		run(&timer);
+	CHECK_IS(nr_superseded, ==, 1);
 	ask(&consumer, "b");
 	for (int i = 0; i < 3; i++)
 		run(&timer);
@@ -88,6 +99,7 @@ int main(void)
 	while (!nr_gone)
 		run(&timer);
 	CHECK_IS(strcmp(order, "ab"), ==, 0);
+	CHECK_IS(nr_superseded, ==, 1);
 	loop_timer_cancel(&timer);
 	consumer_fini(&consumer);
 	loop = loop_free(loop);

@@ -24,6 +24,8 @@ static void rec_adopt_done(void *data, const struct con_answer *answer)
 	struct recording *rec = ring->trace_channel->trace->rec;
 	struct rep_con_ring_adopt rep = { 0 };
 
+	if (answer->superseded)
+		return;
 	if (answer->code || rep_con_ring_adopt_decode(answer->dec, &rep) < 0) {
 		ring_fail_adopted(ring, answer->code ? answer->code : (int)ERR_CONSUMER,
 				  answer->text);

@@ -50,9 +50,9 @@ static void enables_confirmed(void *data, const struct con_answer *answer)
 {
 	struct recording *rec = data;
 
-	(void)answer;
 	rec->enables_confirmed++;
-	rec->ops->ready(rec);
+	if (!answer->superseded) /* else the sets get the number of the next request */
+		rec->ops->ready(rec);
 }
 
 bool ring_is_on(const struct ring *ring)

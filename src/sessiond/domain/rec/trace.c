@@ -192,6 +192,8 @@ static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
 {
 	struct trace *trace = data;
 
+	if (answer->superseded)
+		return;
 	rec_trace_open_done(trace, answer);
 	if (answer->code == 0)
 		send_next(trace);
