@@ -204,7 +204,8 @@ struct ltt_ctl_daemon_info {
 	uint32_t pid;
 	uint32_t consumer_pid;	     /* of its ltt-consumerd at the time of connecting; 0: none */
 	uint32_t consumer_silent_ms; /* time for which that had not replied; 0: it replies */
-	uint64_t clock_hz;	     /* frequency of the trace clock */
+	uint64_t clock_hz;	     /* frequency of the trace clock; 1000000000: CLOCK_MONOTONIC */
+	const char *clock_why;	     /* reason for the choice of that clock; "": not known */
 };
 
 /** Return: the daemon, valid as long as the connection; NULL: there is no connection. */

@@ -30,7 +30,7 @@ struct client {
 	unsigned int type;
 	char *rundir;
 	char *socket;
-	char *version;
+	char *version, *clock_why; /* of the daemon */
 	struct client_daemon daemon;
 	client_waiting_fn waiting;
 	void *waiting_priv;
@@ -56,6 +56,7 @@ struct client *client_free(struct client *client)
 	free(client->rundir);
 	free(client->socket);
 	free(client->version);
+	free(client->clock_why);
 	free(client);
 	return NULL;
 }
@@ -171,7 +172,8 @@ int client_open(const char *rundir, int interrupt, struct client **ret, struct e
 		return err->code;
 	client->probing = false;
 	client->version = strdup(hello.version);
-	if (!client->version)
+	client->clock_why = strdup(hello.clock_why);
+	if (!client->version || !client->clock_why)
 		return err_memory(err);
 	client->daemon = (struct client_daemon){
 		.version = client->version,
@@ -179,6 +181,7 @@ int client_open(const char *rundir, int interrupt, struct client **ret, struct e
 		.pid = hello.pid,
 		.clock = hello.clock,
 		.clock_hz = hello.clock_hz,
+		.clock_why = client->clock_why,
 		.consumer_pid = hello.consumer_pid,
 		.consumer_silent_ms = hello.consumer_silent_ms,
 	};

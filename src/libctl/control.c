@@ -124,6 +124,7 @@ static void control_fill_daemon(struct ltt_ctl *ctl)
 		.consumer_pid = daemon->consumer_pid,
 		.consumer_silent_ms = daemon->consumer_silent_ms,
 		.clock_hz = daemon->clock_hz,
+		.clock_why = daemon->clock_why,
 	};
 }
 

@@ -357,6 +357,9 @@ int sessiond_init(struct sessiond *sd)
 	if (gethostname(sd->hostname, sizeof(sd->hostname) - 1) < 0)
 		strcpy(sd->hostname, "?");
 	clock_init(&sd->clock);
+	log_info("clock: %s: %s",
+		 sd->clock.kind == LTT_CLOCK_CYCLES ? "the cycle counter" : "CLOCK_MONOTONIC",
+		 sd->clock.why);
 	sessions_init(&sd->sessions, &sd->quotas);
 	ret = loop_new(&sd->loop);
 	if (ret < 0)

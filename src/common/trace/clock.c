@@ -2,17 +2,18 @@
 #include "clock.h"
 
 #include <fcntl.h>
-#include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "base/macros.h"
+#include "counter.h"
 #include "ltt_timens.h"
 
 #define NSEC 1000000000ull
+#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/"
 
 static uint64_t read_ns(clockid_t id)
 {
@@ -20,20 +21,6 @@ static uint64_t read_ns(clockid_t id)
 
 	clock_gettime(id, &ts);
 	return (uint64_t)ts.tv_sec * NSEC + (uint64_t)ts.tv_nsec;
-}
-
-static uint64_t read_counter(void)
-{
-#if defined(__x86_64__)
-	return __builtin_ia32_rdtsc();
-#elif defined(__aarch64__)
-	uint64_t v;
-
-	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(v));
-	return v;
-#else
-	return 0;
-#endif
 }
 
 static uint64_t ahead_ns; /* this process's CLOCK_MONOTONIC, of the machine's */
@@ -56,7 +43,7 @@ uint64_t clock_monotonic_ns(void)
 
 static uint64_t read_clock(enum ltt_clock_kind kind)
 {
-	return kind == LTT_CLOCK_CYCLES ? read_counter() : clock_monotonic_ns();
+	return kind == LTT_CLOCK_CYCLES ? counter_here(0) : clock_monotonic_ns();
 }
 
 /* Bracket the readings; the narrowest of several tries was not interrupted. */
@@ -91,67 +78,6 @@ static int read_line(const char *path, char *buf, size_t len)
 	return n > 0 ? 0 : -1;
 }
 
-static enum ltt_clock_kind clock_choose(void)
-{
-	const char *choice = getenv("LTT_CLOCK");
-	char source[32];
-
-	if (choice && strcmp(choice, "monotonic") == 0)
-		return LTT_CLOCK_MONOTONIC;
-	read_line("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
-		  sizeof(source));
-#if defined(__x86_64__)
-	return strcmp(source, "tsc") == 0 ? LTT_CLOCK_CYCLES : LTT_CLOCK_MONOTONIC;
-#elif defined(__aarch64__)
-	return strcmp(source, "arch_sys_counter") == 0 ? LTT_CLOCK_CYCLES : LTT_CLOCK_MONOTONIC;
-#else
-	return LTT_CLOCK_MONOTONIC;
-#endif
-}
-
-/* time = (cycles * time_mult) >> time_shift is the kernel's own computation; it exports the two
- * factors in the mmap page of any perf event (linux/perf_event.h). */
-static uint64_t perf_hz(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-	AUTO_FD int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	struct perf_event_mmap_page *page;
-	uint64_t hz = 0;
-
-	if (fd < 0)
-		return 0;
-	page = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-	if (page == MAP_FAILED)
-		return 0;
-	if (page->cap_user_time && page->time_mult && page->time_shift < 64)
-		hz = (uint64_t)((((unsigned __int128)NSEC << page->time_shift) +
-				 page->time_mult / 2) /
-				page->time_mult);
-	munmap(page, size);
-	return hz;
-}
-
-static uint64_t kernel_hz(enum ltt_clock_kind kind)
-{
-	if (kind == LTT_CLOCK_MONOTONIC)
-		return NSEC;
-#if defined(__aarch64__)
-	uint64_t hz;
-
-	__asm__("mrs %0, cntfrq_el0" : "=r"(hz));
-	return hz;
-#else
-	return perf_hz();
-#endif
-}
-
 /* The kernel's idea of the counter in whole kHz, where /proc/cpuinfo shows it
  * (it shows the momentary frequency on some machines: so it must agree). */
 static uint64_t cpuinfo_hz(void)
@@ -169,13 +95,86 @@ static uint64_t cpuinfo_hz(void)
 	return hz;
 }
 
+/* --- the choice ------------------------------------------------------------------------------ */
+
+#define COMPARE_NS 5000000ull /* all CPUs */
+#define RATE_MIN_NS 1000000ull
+#define FARTHEST_NS 200
+
+static struct counter_verdict {
+	bool usable;
+	uint64_t stated_hz;
+	char why[160], source[96];
+} verdict; /* of this process: it does not change */
+
+static bool kernel_relies(char *why, size_t len)
+{
+	char flags[8192], current[64], available[256];
+	AUTO_FD int fd = open("/proc/cpuinfo", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, flags, sizeof(flags) - 1);
+	char *line, *end;
+
+	flags[n > 0 ? n : 0] = '\0';
+	line = strstr(flags, "\nflags");
+	end = line ? strchr(line + 1, '\n') : NULL;
+	if (end)
+		*end = '\0';
+	read_line(CLOCKSOURCE "current_clocksource", current, sizeof(current));
+	read_line(CLOCKSOURCE "available_clocksource", available, sizeof(available));
+	return counter_relied_on(end ? line + 1 : "", current, available, why, len);
+}
+
+/* The CPUs agree, and the rate is the expected one. */
+static bool stands_measuring(struct counter_verdict *v)
+{
+	struct clock_sample from = take_sample(LTT_CLOCK_CYCLES), to;
+	struct counter_spread spread;
+	uint64_t hz, apart_ns;
+
+	counter_compare(counter_here, COMPARE_NS, &spread);
+	do
+		to = take_sample(LTT_CLOCK_CYCLES);
+	while (to.raw_ns - from.raw_ns < RATE_MIN_NS);
+	hz = clock_measure_hz(&from, &to);
+	apart_ns = hz ? (uint64_t)((unsigned __int128)spread.least * NSEC / hz) : 0;
+	if (!hz || (v->stated_hz && counter_contradicts(v->stated_hz, &from, &to)))
+		snprintf(v->why, sizeof(v->why), "the counter runs at %llu Hz, not at %llu: %.60s",
+			 (unsigned long long)hz, (unsigned long long)v->stated_hz, v->source);
+	else if (apart_ns > FARTHEST_NS)
+		snprintf(v->why, sizeof(v->why), "the counter of CPU %u differs by %llu ns",
+			 spread.farthest, (unsigned long long)apart_ns);
+	else
+		return true;
+	return false;
+}
+
+static void find_verdict(void)
+{
+	verdict.stated_hz = counter_stated_hz(verdict.source, sizeof(verdict.source));
+	verdict.usable = kernel_relies(verdict.why, sizeof(verdict.why));
+#if defined(__x86_64__)
+	verdict.usable = verdict.usable && stands_measuring(&verdict);
+#endif
+}
+
 void clock_init(struct trace_clock *clock)
 {
-	clock->kind = clock_choose();
-	clock->known_hz = kernel_hz(clock->kind);
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const char *wish = getenv("LTT_CLOCK");
+
+	pthread_once(&once, find_verdict);
+	*clock = (struct trace_clock){ .kind = LTT_CLOCK_MONOTONIC };
+	snprintf(clock->why, sizeof(clock->why), "%s", verdict.why);
+	if (wish && (strcmp(wish, "monotonic") == 0 || strcmp(wish, "cycles") == 0)) {
+		snprintf(clock->why, sizeof(clock->why), "LTT_CLOCK=%s", wish);
+		if (strcmp(wish, "cycles") == 0 && counter_here(0) != 0)
+			clock->kind = LTT_CLOCK_CYCLES;
+	} else if (verdict.usable) {
+		clock->kind = LTT_CLOCK_CYCLES;
+	}
+	clock->known_hz = clock->kind == LTT_CLOCK_CYCLES ? verdict.stated_hz : NSEC;
 	snprintf(clock->source, sizeof(clock->source), "%s",
-		 clock->kind == LTT_CLOCK_MONOTONIC ? "CLOCK_MONOTONIC" :
-						      "frequency according to the kernel");
+		 clock->kind == LTT_CLOCK_CYCLES ? verdict.source : "CLOCK_MONOTONIC");
 	clock->first = take_sample(clock->kind);
 }
 

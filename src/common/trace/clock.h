@@ -3,9 +3,9 @@
  * clock.h - the clock of traces: its source, its frequency, and the calendar time of its value 0.
  * Used by ltt-sessiond; one thread.
  *
- * The CPU's cycle counter is used if the kernel uses it for timekeeping; else
- * CLOCK_MONOTONIC. The counter's frequency is the kernel's if available, or measured;
- * `source` describes its origin, in a text that is stored in the trace.
+ * The CPU's cycle counter is used where it is invariant (counter.h); else CLOCK_MONOTONIC. The
+ * counter's frequency is the one that the kernel, the hypervisor or the processor states, or it is
+ * measured; `source` describes its origin, in a text that is stored in the trace.
  */
 #ifndef TRACE_CLOCK_H
 #define TRACE_CLOCK_H
@@ -26,6 +26,7 @@ struct trace_clock {
 	enum ltt_clock_kind kind;
 	uint64_t known_hz; /* exact frequency; 0: it has to be measured */
 	char source[96];   /* origin of the frequency, as text */
+	char why[160];	   /* reason for the choice of the clock, as text */
 	struct clock_sample first;
 };
 
@@ -42,7 +43,8 @@ struct clock_facts {
 
 /** CLOCK_MONOTONIC of the initial time namespace, in ns. */
 uint64_t clock_monotonic_ns(void);
-/** Choose the clock: LTT_CLOCK=monotonic in the environment selects CLOCK_MONOTONIC. */
+/** Choose the clock. LTT_CLOCK=monotonic or cycles in the environment decides instead of the
+ *  measurement, which takes some milliseconds, once in a process. */
 void clock_init(struct trace_clock *clock);
 /** Current properties: a measured frequency becomes more exact with time. */
 void clock_facts(struct trace_clock *clock, struct clock_facts *ret);

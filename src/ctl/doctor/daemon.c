@@ -177,18 +177,18 @@ static void doctor_daemon_check_version(struct doctor *d, const struct ltt_ctl_d
 
 static void check_clock(struct doctor *d, const struct ltt_ctl_daemon_info *daemon)
 {
-	char source[64];
-
-	if (daemon->clock_hz != KERNEL_CLOCK_HZ)
+	if (daemon->clock_hz != KERNEL_CLOCK_HZ) {
+		doctor_found(d, GRADE_OK, "clock",
+			     "events are timed by the processor's counter, %.3f MHz: %s",
+			     (double)daemon->clock_hz / 1e6, daemon->clock_why);
 		return;
-	text_read("/sys/devices/system/clocksource/clocksource0/current_clocksource", source,
-		    sizeof(source));
-	source[strcspn(source, "\n")] = '\0';
+	}
 	doctor_found(d, GRADE_WARN, "clock",
-		     "the kernel does not trust the processor's own clock (its source is '%s'), so "
-		     "each event reads the kernel's clock, which takes longer",
-		     *source ? source : "unknown");
-	doctor_repair(d, "dmesg | grep -i tsc");
+		     "events are timed by the kernel's clock, which takes longer to read: %s",
+		     *daemon->clock_why ? daemon->clock_why :
+					  "the kernel does not trust the processor's counter");
+	if (!strstr(daemon->clock_why, "LTT_CLOCK")) /* else it was chosen */
+		doctor_repair(d, "dmesg | grep -i tsc");
 }
 
 static unsigned int count_entries(const char *path)

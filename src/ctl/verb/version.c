@@ -19,6 +19,7 @@ static enum status version_run(struct ctl *ctl)
 		record_set_num(daemon, "pid", d->pid);
 		record_set_str(daemon, "rundir", d->rundir);
 		record_set_num(daemon, "clock_hz", d->clock_hz);
+		record_set_str(daemon, "clock_why", d->clock_why);
 		record_set(ctl->record, "daemon", daemon);
 	}
 	return STATUS_OK;

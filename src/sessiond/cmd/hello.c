@@ -13,6 +13,7 @@ enum cmd_now cmd_hello(struct command *cmd, struct req_hello *req, struct rep_he
 	rep->instance = cmd->sd->instance;
 	rep->clock = (uint8_t)cmd->sd->clock.kind;
 	rep->clock_hz = clock_hz(&cmd->sd->clock);
+	rep->clock_why = cmd->sd->clock.why;
 	rep->consumer_pid = (uint32_t)MAX(consumer_pid(&cmd->sd->consumer), 0);
 	rep->consumer_silent_ms = consumer_silence(&cmd->sd->consumer);
 	return CMD_DONE;
