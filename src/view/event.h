@@ -8,12 +8,14 @@
 
 #include "base/macros.h"
 #include "source.h"
+#include "task.h"
 #include "view.h"
 
 /**
  * struct event - one decoded event; valid until the next one is read.
  * @stream_context, @context, @fields: a struct's value, behind which its members
  *      lie in order, compounds before their members; NULL: there is none.
+ * @task: the members of both contexts that identify the thread.
  */
 struct event {
 	const struct source *source;
@@ -23,6 +25,7 @@ struct event {
 	const struct value *stream_context;
 	const struct value *context;
 	const struct value *fields;
+	struct task task;
 };
 
 /**

@@ -90,19 +90,26 @@ static const struct value *view_json_put_array(struct pen *pen, const struct val
 	return next;
 }
 
-static const struct value *view_json_put_members(struct pen *pen, const struct value *value)
+/* Without the braces. */
+static const struct value *view_json_put_member_list(struct pen *pen, const struct value *value)
 {
 	const struct value *next = value + 1;
 
-	pen_char(pen, '{');
 	for (uint32_t i = 0; i < value->count; i++) {
 		if (i)
 			pen_char(pen, ',');
 		put_key(pen, next->field->shown);
 		next = view_json_put_value(pen, next);
 	}
-	pen_char(pen, '}');
 	return next;
+}
+
+static const struct value *view_json_put_members(struct pen *pen, const struct value *value)
+{
+	pen_char(pen, '{');
+	value = view_json_put_member_list(pen, value);
+	pen_char(pen, '}');
+	return value;
 }
 
 static const struct value *view_json_put_value(struct pen *pen, const struct value *value)
@@ -187,6 +194,20 @@ static void put_scope(struct pen *pen, const char *key, const struct value *valu
 	view_json_put_value(pen, value);
 }
 
+/* The contexts of the stream and those of the event are one object. */
+static void put_contexts(struct pen *pen, const struct value *stream, const struct value *event)
+{
+	if (stream && event && stream->count && event->count) {
+		pen_text(pen, ",\"context\":{");
+		view_json_put_member_list(pen, stream);
+		pen_char(pen, ',');
+		view_json_put_member_list(pen, event);
+		pen_char(pen, '}');
+	} else {
+		put_scope(pen, "context", event && event->count ? event : stream ? stream : event);
+	}
+}
+
 void print_json(struct printer *printer, const struct event *event)
 {
 	struct pen *pen = &printer->pen;
@@ -196,8 +217,7 @@ void print_json(struct printer *printer, const struct event *event)
 	view_json_put_event_name(pen, event->ec);
 	print_packet_once(event->packet, put_packet);
 	pen_bytes(pen, event->packet->shown, event->packet->shown_len);
-	put_scope(pen, "context", event->stream_context);
-	put_scope(pen, "event_context", event->context);
+	put_contexts(pen, event->stream_context, event->context);
 	put_scope(pen, "fields", event->fields);
 	pen_bytes(pen, "}\n", 2);
 }

@@ -249,7 +249,12 @@ void pen_quoted(struct pen *pen, const uint8_t *s, size_t len)
 
 void pen_name(struct pen *pen, const char *s)
 {
-	put_safe(pen, (const uint8_t *)s, strlen(s), false);
+	pen_name_bytes(pen, (const uint8_t *)s, strlen(s));
+}
+
+void pen_name_bytes(struct pen *pen, const uint8_t *s, size_t len)
+{
+	put_safe(pen, s, len, false);
 }
 
 static size_t json_special(struct pen *pen, const uint8_t *s, size_t len)

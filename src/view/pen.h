@@ -69,6 +69,7 @@ void pen_double(struct pen *pen, double v, unsigned size_bits);
 void pen_quoted(struct pen *pen, const uint8_t *s, size_t len);
 /** The same for names: without enclosing quotes, and without escapes for quotes. */
 void pen_name(struct pen *pen, const char *s);
+void pen_name_bytes(struct pen *pen, const uint8_t *s, size_t len);
 /** A JSON string; bytes that are no UTF-8 become U+FFFD. */
 void pen_json(struct pen *pen, const uint8_t *s, size_t len);
 

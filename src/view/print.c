@@ -61,8 +61,10 @@ int view_print(struct view *view, const struct view_select *select, const struct
 	if (style)
 		printer.style = *style;
 	pen_init(&printer.pen, out);
+	pen_init(&printer.task, NULL);
 	r = print_all(view, select ? select : &everything, &printer);
 	flushed = pen_flush(&printer.pen);
 	pen_fini(&printer.pen);
+	pen_fini(&printer.task);
 	return r ? r : flushed;
 }

@@ -11,6 +11,8 @@
 /**
  * struct printer
  * @last_ns: time of the preceding event; @any: there was one.
+ * @task: process and thread of the current event, as text.
+ * @task_width: columns of the widest process and thread so far.
  * @second, @second_text: the last second that was written as a time of day.
  */
 struct printer {
@@ -18,6 +20,8 @@ struct printer {
 	struct view_style style;
 	bool any;
 	int64_t last_ns;
+	struct pen task;
+	uint32_t task_width;
 	int64_t second;
 	char second_text[64];
 };
@@ -55,18 +59,6 @@ static inline const struct value *next_shown(const struct value *value, const st
 	while (value < end && is_hidden_member(value))
 		value++;
 	return value;
-}
-
-/** Whether a value is shown as a string. */
-static inline bool value_is_text(const struct value *value)
-{
-	return value_is_packed(value) && value->type->text && !value->bit;
-}
-
-/** Bytes of a packed array of 8-bit text, up to its first NUL. */
-static inline size_t text_length(const struct value *value)
-{
-	return strnlen((const char *)value->bytes, value->count);
 }
 
 #endif

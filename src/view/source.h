@@ -14,12 +14,14 @@
 /**
  * struct source
  * @label: path below the directory that was opened, for display.
+ * @number: of this trace in its view.
  * @host: prefix of printed events: host, program and process.
  */
 struct source {
 	struct reporter *reporter;
 	char *label;
 	char *host;
+	uint32_t number;
 	int dir_fd;
 	struct arena arena;
 	struct ctf_trace_class *tc;

@@ -141,6 +141,7 @@ static void color(struct printer *p, const char *code)
 }
 
 #define BOLD "\033[1m"
+#define GREEN "\033[32m"
 #define MAGENTA "\033[35m"
 #define CYAN "\033[36m"
 #define RESET "\033[0m"
@@ -180,12 +181,62 @@ static void put_delta(struct printer *p, int64_t ns)
 	pen_text(&p->pen, ") ");
 }
 
+#define TASK_WIDTH_MAX 48u /* a longer one is not waited for by the others */
+
+static uint32_t count_columns(const char *s, size_t len)
+{
+	uint32_t columns = 0;
+
+	for (size_t i = 0; i < len; i++)
+		columns += (s[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+/* name[pid:tid], or the parts of it that the event has. */
+static void put_task_text(struct pen *pen, const struct task *task)
+{
+	if (task->procname)
+		pen_name_bytes(pen, task->procname->bytes, value_text_length(task->procname));
+	if (!task->pid && !task->tid)
+		return;
+	pen_char(pen, '[');
+	if (task->pid)
+		view_text_put_integer(pen, task->pid->type, task->pid->u);
+	if (task->tid) {
+		pen_char(pen, ':');
+		view_text_put_integer(pen, task->tid->type, task->tid->u);
+	}
+	pen_char(pen, ']');
+}
+
+static void view_text_put_task(struct printer *p, const struct event *event)
+{
+	uint32_t width;
+
+	p->task.used = 0;
+	put_task_text(&p->task, &event->task);
+	if (p->task.used) {
+		color(p, GREEN);
+		pen_bytes(&p->pen, p->task.buf, p->task.used);
+		color(p, RESET);
+	}
+	width = count_columns(p->task.buf, p->task.used);
+	if (width > p->task_width)
+		p->task_width = MIN(width, TASK_WIDTH_MAX);
+	for (; width < p->task_width; width++)
+		pen_char(&p->pen, ' ');
+	if (p->task_width)
+		pen_char(&p->pen, ' ');
+}
+
 static void view_text_put_event_name(struct printer *p, const struct event *event)
 {
 	if (event->source->host[0]) {
 		pen_name(&p->pen, event->source->host);
 		pen_char(&p->pen, ' ');
 	}
+	if (p->style.tasks)
+		view_text_put_task(p, event);
 	if (p->style.loglevel && event->ec->loglevel >= 0) {
 		pen_text(&p->pen, loglevel_name(event->ec->loglevel));
 		pen_text(&p->pen, " (");
@@ -214,6 +265,27 @@ static void put_packet_context(struct pen *pen, const struct packet *packet)
 	pen_text(pen, " }");
 }
 
+/* A context without the members that view_text_put_task() prints. Return: whether any is left. */
+static bool put_other_contexts(struct pen *pen, const struct value *scope, const struct task *task,
+			       bool comma)
+{
+	const struct value *value = scope + 1;
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < scope->count; i++) {
+		if (task_has(task, value)) {
+			value++;
+			continue;
+		}
+		pen_text(pen, nr++ ? ", " : comma ? ", { " : "{ ");
+		pen_bytes(pen, value->field->shown, value->field->shown_len);
+		pen_bytes(pen, " = ", 3);
+		value = view_text_put_value(pen, value);
+	}
+	pen_text(pen, nr ? " }" : "");
+	return nr;
+}
+
 void print_text(struct printer *printer, const struct event *event)
 {
 	const struct value *scopes[] = { event->stream_context, event->context, event->fields };
@@ -230,6 +302,10 @@ void print_text(struct printer *printer, const struct event *event)
 	for (size_t i = 0; i < ARRAY_SIZE(scopes); i++) {
 		if (!scopes[i])
 			continue;
+		if (printer->style.tasks && scopes[i] != event->fields) {
+			comma |= put_other_contexts(pen, scopes[i], &event->task, comma);
+			continue;
+		}
 		pen_bytes(pen, ", ", comma ? 2 : 0);
 		view_text_put_value(pen, scopes[i]);
 		comma = true;

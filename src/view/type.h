@@ -48,6 +48,12 @@ enum field_role {
 	ROLE_LOST_BUSY,
 	ROLE_LOST_OUTPUT,
 	ROLE_CRC32C,
+	/* contexts of an event */
+	ROLE_PROCNAME,
+	ROLE_PID,
+	ROLE_VPID,
+	ROLE_TID,
+	ROLE_VTID,
 };
 
 #define SIZE_VARIES UINT64_MAX

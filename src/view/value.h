@@ -82,4 +82,22 @@ static inline bool value_is_packed(const struct value *value)
 	       type_is_scalar(value->type->elem);
 }
 
+/** Whether a value is shown as a string. */
+static inline bool value_is_text(const struct value *value)
+{
+	return value_is_packed(value) && value->type->text && !value->bit;
+}
+
+/** Bytes of a packed array of 8-bit text, up to its first NUL. */
+static inline size_t text_length(const struct value *value)
+{
+	return strnlen((const char *)value->bytes, value->count);
+}
+
+/** Bytes of a string or of such an array, without the NUL. */
+static inline size_t value_text_length(const struct value *value)
+{
+	return value->type->kind == TYPE_STRING ? value->count : text_length(value);
+}
+
 #endif

@@ -33,6 +33,7 @@ static int add_source(void *priv, int dir_fd, const char *label, bool listed)
 		view->sources = xrealloc(view->sources,
 					 MAX(2 * view->nr_sources, 1u) * sizeof(*view->sources));
 	source->listed = listed;
+	source->number = (uint32_t)view->nr_sources;
 	view->sources[view->nr_sources++] = source;
 	return 0;
 }
@@ -123,6 +124,7 @@ struct view *view_free(struct view *view)
 	free(view->missing);
 	merge_fini(&view->merge);
 	values_fini(&view->values);
+	task_names_fini(&view->tasks);
 	free((void *)view->summary.streams);
 	free((void *)view->summary.names);
 	free((void *)view->summary.conflicts);
@@ -199,6 +201,8 @@ static int fill_event(struct view *view, struct feed *feed, struct event *event)
 		.context = value_at(view, scopes.context),
 		.fields = value_at(view, scopes.fields),
 	};
+	task_find(&event->task, view->values.at,
+		  event->fields ? event->fields : view->values.at + view->values.nr);
 	return 1;
 }
 
@@ -208,6 +212,26 @@ static void count_event(struct view *view, struct feed *feed)
 		view->first_ns = feed->ns;
 	view->last_ns = feed->ns;
 	feed->ec->count++;
+}
+
+/* Return: 1: it is selected; 0: it is not, or can't be decoded; negative errno. */
+static int select_event(struct view *view, const struct view_select *select, struct feed *feed,
+			struct event *event)
+{
+	bool by_task = select->processes || select->threads;
+	struct event unused;
+	int r;
+
+	if (!by_task && !is_selected(view, select, feed->ec))
+		return 0;
+	if (!by_task && !event)
+		return 1;
+	event = event ? event : &unused;
+	r = fill_event(view, feed, event);
+	if (r <= 0 || !by_task)
+		return r;
+	return task_is_selected(&view->tasks, event, select->processes, select->threads) &&
+	       is_selected(view, select, feed->ec);
 }
 
 int event_next(struct view *view, const struct view_select *select, struct event *event)
@@ -222,10 +246,9 @@ int event_next(struct view *view, const struct view_select *select, struct event
 		if (r < 0 || !feed || (select->has_end && feed->ns > select->end_ns))
 			return r;
 		view->current = feed;
-		if ((select->has_begin && feed->ns < select->begin_ns) ||
-		    !is_selected(view, select, feed->ec))
+		if (select->has_begin && feed->ns < select->begin_ns)
 			continue;
-		r = event ? fill_event(view, feed, event) : 1;
+		r = select_event(view, select, feed, event);
 		if (r > 0)
 			count_event(view, feed);
 		if (r)

@@ -53,6 +53,8 @@ struct view *view_free(struct view *view);
  * NULL: all.
  * @hidden: globs likewise: matching events are not shown but only counted, as
  *          view_summary.hidden. NULL: none is hidden.
+ * @processes, @threads: lists of globs likewise: only events of processes and threads whose name or
+ *          number matches one, according to the events' contexts. NULL: all.
  * @limit: stop after this number of events; 0: no limit.
  */
 struct view_select {
@@ -62,6 +64,8 @@ struct view_select {
 	int64_t end_ns;
 	const char *names;
 	const char *hidden;
+	const char *processes;
+	const char *threads;
 	uint64_t limit;
 };
 
@@ -85,9 +89,10 @@ int view_parse_time(struct view *view, const char *text, bool gmt, int64_t *ret_
  * @VIEW_TEXT: one line an event, in the format of babeltrace2:
  *     [TIME] (+DELTA) HOST[:PROGRAM:(PROCESS)] NAME: { packet's context },
  *     { stream's event context }, { event's context }, { fields }
+ *     With view_style.tasks, PROCNAME[PID:TID] precedes NAME, and contexts lack these members.
  * @VIEW_JSON: one object a line: "time" (UTC), "ns" (since 1970), "host",
  *     "procname" and "vpid" (of a trace of one process), "event", "loglevel",
- *     "packet", "context", "event_context", "fields"; missing members are omitted. An
+ *     "packet", "context" (of the stream and of the event), "fields"; missing members are omitted. An
  *     enumeration is {"labels":[...],"value":N}; integers are in full.
  */
 enum view_format {
@@ -102,6 +107,7 @@ enum view_format {
  * @clock_date: the date too.
  * @clock_gmt: UTC and not local time.
  * @loglevel: print `loglevel = NAME` behind the event's name.
+ * @tasks: print the process and the thread in front of the event's name.
  */
 struct view_style {
 	enum view_format format;
@@ -110,6 +116,7 @@ struct view_style {
 	bool clock_date;
 	bool clock_gmt;
 	bool loglevel;
+	bool tasks;
 };
 
 /**
@@ -214,6 +221,7 @@ struct view_name {
  * @events: events that were selected.
  * @hidden: events that view_select.hidden kept from being shown, up to the last event read;
  *          not in @events.
+ * @without_task: events that lack the contexts by which view_select.processes or threads select.
  * @lost_before, @before: as in the streams, of all of them.
  * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
  * @unlisted: traces without a list of their streams; view_verify() counts them.
@@ -228,6 +236,7 @@ struct view_name {
 struct view_summary {
 	uint64_t events;
 	uint64_t hidden;
+	uint64_t without_task;
 	uint64_t lost;
 	uint64_t lost_by[VIEW_NR_LOST];
 	uint64_t lost_before;

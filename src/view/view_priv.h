@@ -14,6 +14,7 @@
  * @current: the feed whose event was last returned; the next call advances it.
  * @events, @first_ns, @last_ns: number and times of the selected events.
  * @hidden: events that are counted and not shown.
+ * @tasks: the processes of the events so far, if they are selected by their process or thread.
  */
 struct view {
 	struct reporter reporter;
@@ -29,6 +30,7 @@ struct view {
 	struct values values;
 	uint64_t events;
 	uint64_t hidden;
+	struct task_names tasks;
 	int64_t first_ns;
 	int64_t last_ns;
 	struct view_summary summary;

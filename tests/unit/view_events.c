@@ -370,8 +370,7 @@ static void check_json(const char *dir)
 	CHECK_IS(json_object_get_int(member(event_object, "vpid")), ==, 42);
 	CHECK_IS(json_object_get_int(member(member(event_object, "packet"), "cpu_id")), ==, 1);
 	CHECK_IS(json_object_get_int(member(member(event_object, "context"), "tid")), ==, -5);
-	CHECK_IS(json_object_get_int(member(member(event_object, "event_context"), "level")), ==,
-		 6);
+	CHECK_IS(json_object_get_int(member(member(event_object, "context"), "level")), ==, 6);
 	fields = member(event_object, "fields");
 	CHECK_IS(json_object_get_int64(member(fields, "i64")), ==, INT64_MIN);
 	CHECK_IS(json_object_get_uint64(member(fields, "u64")), ==, UINT64_MAX);

@@ -19,9 +19,9 @@
 #include "ctl/viewing.h"
 
 static struct {
-	char *viewer, *trace_path, *begin, *end, *events, *limit, *color;
-	int seconds, date, gmt, loglevel, statedump, relay_clock, summary, live, wait, clear_text,
-		in_tunnel;
+	char *viewer, *trace_path, *begin, *end, *events, *processes, *threads, *limit, *color;
+	int seconds, date, gmt, loglevel, raw, statedump, relay_clock, summary, live, wait,
+		clear_text, in_tunnel;
 } opt;
 
 static struct view_select selection;
@@ -35,6 +35,9 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("wait", 0, &opt.wait, "with --live: wait until the session exists"),
 	{ "in-tunnel", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &opt.in_tunnel, 0, NULL, NULL },
 	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
+	OPTION_TEXT("process", 0, &opt.processes, "only events of these processes",
+		    "NAME|PID[,...]"),
+	OPTION_TEXT("thread", 0, &opt.threads, "only events of these threads", "NAME|TID[,...]"),
 	OPTION_FLAG("statedump", 0, &opt.statedump, "events of state dumps, too"),
 	OPTION_TEXT("begin", 0, &opt.begin, "from this time on", "TIME"),
 	OPTION_TEXT("end", 0, &opt.end, "up to this time", "TIME"),
@@ -46,6 +49,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("relay-clock", 0, &opt.relay_clock,
 		    "times by the clock of the relay that stored the traces"),
 	OPTION_FLAG("loglevel", 0, &opt.loglevel, "show each event's log level"),
+	OPTION_FLAG("raw", 0, &opt.raw, "process and thread as fields, as babeltrace2 prints them"),
 	OPTION_TEXT("color", 0, &opt.color, "auto (default), always or never", "WHEN"),
 	POPT_TABLEEND,
 };
@@ -107,6 +111,8 @@ static int check_words(struct ctl *ctl)
 		return err_set(&ctl->err, ERR_INVALID, "--color=%s: auto, always or never",
 			       opt.color);
 	selection.names = opt.events;
+	selection.processes = opt.processes;
+	selection.threads = opt.threads;
 	return 0;
 }
 
@@ -185,9 +191,10 @@ static enum status run_live(struct ctl *ctl)
 
 static int check_live(struct ctl *ctl)
 {
-	if (!opt.live || !(opt.trace_path || opt.begin || opt.end || opt.events || opt.limit ||
-			   opt.statedump || opt.relay_clock || opt.color || opt.seconds ||
-			   opt.date || opt.gmt || opt.loglevel || opt.summary || ctl->json))
+	if (!opt.live || !(opt.trace_path || opt.begin || opt.end || opt.events || opt.processes ||
+			   opt.threads || opt.limit || opt.statedump || opt.relay_clock ||
+			   opt.color || opt.seconds || opt.date || opt.gmt || opt.loglevel ||
+			   opt.raw || opt.summary || ctl->json))
 		return 0;
 	return err_set(&ctl->err, ERR_INVALID,
 		       "with --live babeltrace2 prints, and has options of its own: "
@@ -227,7 +234,8 @@ static void view_verb_report(void *priv, const char *sentence)
 /* Empty output, and events that the output lacks, get a sentence. */
 static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 {
-	bool chosen = selection.names || selection.has_begin || selection.has_end;
+	bool chosen = selection.names || selection.processes || selection.threads ||
+		      selection.has_begin || selection.has_end;
 	char buf[TEXT_BYTES];
 
 	if (summary->hidden)
@@ -238,6 +246,14 @@ static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 	else if (!summary->events)
 		print_note(ctl, chosen ? "no event of this trace matches the options" :
 					 "this trace has no events");
+	if (summary->without_task)
+		print_note(
+			ctl,
+			"%s event%s without the contexts vpid, vtid and procname (of the kernel: "
+			"pid, tid and procname) %s not shown; 'lttctl record' and 'lttctl "
+			"add-context' add them",
+			text_count(buf, summary->without_task), text_plural(summary->without_task),
+			summary->without_task == 1 ? "is" : "are");
 }
 
 static void warn_conflicts(struct ctl *ctl, const struct view_summary *summary)
@@ -293,6 +309,7 @@ static enum status view_verb_show(struct ctl *ctl, struct view *view)
 		.clock_date = opt.date,
 		.clock_gmt = opt.gmt,
 		.loglevel = opt.loglevel,
+		.tasks = !opt.raw,
 	};
 	int rc;
 

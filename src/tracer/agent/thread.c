@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -25,7 +26,7 @@
 #include "tracer/site/site.h"
 
 #define STACK_BYTES (128u << 10)
-#define THREAD_NAME "ltt"
+#define THREAD_NAME "%.11s-ltt" /* the process's, so that state dump events have it */
 #define FILTERED "a seccomp filter would end the program for it"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -187,6 +188,7 @@ static void let_go(void)
 static void *helper(void *arg)
 {
 	bool woken = false;
+	char name[16];
 	int tid, signal_fd;
 
 	(void)arg;
@@ -198,7 +200,8 @@ static void *helper(void *arg)
 	}
 	tid = (int)syscall(SYS_gettid);
 	__atomic_store_n(&thread_id, tid, __ATOMIC_RELEASE);
-	prctl(PR_SET_NAME, THREAD_NAME);
+	snprintf(name, sizeof(name), THREAD_NAME, program_invocation_short_name);
+	prctl(PR_SET_NAME, name);
 	site_mute(); /* permanently: this thread's own allocations are not the program's */
 	if (start_delay_ms)
 		agent_alone_wait(start_delay_ms);

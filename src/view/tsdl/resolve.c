@@ -88,6 +88,26 @@ static void set_packet_roles(const struct ctf_type *type)
 				type->fields[i].role = packet_roles[k].role;
 }
 
+static const struct {
+	const char *name;
+	enum field_role role;
+} task_roles[] = {
+	{ "procname", ROLE_PROCNAME }, { "pid", ROLE_PID },   { "vpid", ROLE_VPID },
+	{ "tid", ROLE_TID },	       { "vtid", ROLE_VTID },
+};
+
+/* After mark_walked(): the reader need not decode these members to skip them. */
+static void set_task_roles(const struct ctf_type *type)
+{
+	for (uint32_t i = 0; type && i < type->nr_fields; i++) {
+		struct ctf_field *field = &type->fields[i];
+
+		for (size_t k = 0; k < ARRAY_SIZE(task_roles); k++)
+			if (!field->role && !strcmp(field->shown, task_roles[k].name))
+				field->role = task_roles[k].role;
+	}
+}
+
 /* The id may be repeated by an option of a variant: the last one counts. */
 static void set_header_roles(const struct ctf_type *type, const struct ctf_clock **clock)
 {
@@ -149,6 +169,7 @@ static int resolve_event(const struct binder *stream, struct ctf_event_class *ec
 		mark_walked((struct ctf_type *)ec->context);
 	if (ec->fields)
 		mark_walked((struct ctf_type *)ec->fields);
+	set_task_roles(ec->context);
 	stream->p->tc->nr_slots = MAX(stream->p->tc->nr_slots, b.next_inner);
 	return 0;
 }
@@ -200,6 +221,7 @@ static int resolve_stream(struct binder *trace, struct ctf_stream_class *sc)
 		sc->clock = context_clock(sc->packet_context);
 	resolve_events(&b, sc);
 	walk_contexts(sc);
+	set_task_roles(sc->event_context);
 	return 0;
 }
 

@@ -61,7 +61,7 @@ void fuzz_report(void *priv, const char *sentence)
 
 void fuzz_view(const struct view_select *select, enum view_format format)
 {
-	struct view_style style = { .format = format };
+	struct view_style style = { .format = format, .tasks = true };
 	const struct view_summary *summary;
 	struct view *view;
 	char *text = NULL;
