@@ -909,11 +909,11 @@ int ltt_ctl_disable_event(struct ltt_ctl *ctl, const char *session, enum ltt_ctl
 			  const char *channel, const char *pattern);
 
 /**
- * ltt_ctl_add_context() - record a fact about the task or thread with each event of a channel.
+ * ltt_ctl_add_context() - record facts about the task or thread with each event of a channel.
  * A channel of LTT_CTL_KERNEL must not have recorded yet.
  * @channel: NULL: all channels of the domain; if there is none, channel0, which is created.
- * @type: a name of ltt_ctl_list_contexts().
- * @ret_channels: how many channels did not have it before, or NULL.
+ * @type: names of ltt_ctl_list_contexts(), separated by commas. All are added, or none.
+ * @ret_channels: how many channels did not have all of them before, or NULL.
  *
  * Errors: LTT_CTL_NO_SESSION, LTT_CTL_NO_CHANNEL; LTT_CTL_INVALID: also a channel of the
  * kernel that has recorded already; LTT_CTL_UNSUPPORTED: the domain.

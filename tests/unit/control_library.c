@@ -686,11 +686,14 @@ static void contexts(void)
 	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT("lttctl add-context -k --list", 0,
 	       "  TYPE  DOMAIN  VALUE\n  pid   kernel  integer\n  comm  kernel  string\n", NULL);
-	EXPECT("lttctl add-context -k -s demo -c big -t pid -t comm", 4,
-	       "Kernel context pid added to channel big of session demo\n",
+	EXPECT("lttctl add-context -k -s demo -c big -t pid -t comm", 0,
+	       "Kernel context pid added to channel big of session demo\n"
+	       "Kernel context comm added to channel big of session demo\n",
+	       NULL);
+	EXPECT("lttctl add-context -k -s demo -c big -t comm", 4, "",
 	       "context 'comm' was added before");
 	EXPECT_REQUESTS(
-		"context demo domain 1 channel 'big' pid\ncontext demo domain 1 channel 'big' comm\n");
+		"context demo domain 1 channel 'big' pid,comm\ncontext demo domain 1 channel 'big' comm\n");
 	pthread_mutex_unlock(&ctl_model.lock);
 }
 

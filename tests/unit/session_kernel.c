@@ -171,7 +171,9 @@ static void contexts(void)
 	CHECK(a.code == ERR_INVALID && strstr(a.text, "did you mean 'procname'?"));
 	CHECK_IS(add(client, "nosuch", "pid").code, ==, ERR_NO_CHANNEL);
 	a = HARNESS_CALL(client, context_add, NAME, .domain = DOMAIN_USER, .type = "pid");
-	CHECK(a.code == ERR_INVALID && strstr(a.text, "did you mean 'vpid'?"));
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "'pid' is the kernel's only (-k)"));
+	a = add(client, "", "pthread_id");
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "is of applications only (-u)"));
 	a = HARNESS_CALL(client, context_list, .domain = DOMAIN_KERNEL);
 	CHECK_IS(a.items[MSG_context], ==, 2 + 13); /* counters of this machine, in some trials */
 	a = add(client, "", "perf:cpu:cycles");

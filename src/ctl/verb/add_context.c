@@ -24,15 +24,19 @@ static const struct poptOption options[] = {
 	OPTIONS_DOMAIN(opt.domain),
 	OPTION_SESSION(&opt.session),
 	OPTION_CHANNEL(&opt.channel, "to this channel, not to all"),
-	OPTION_EACH("type", 't', TYPE, 0, "this context; may be repeated", "TYPE"),
+	OPTION_EACH("type", 't', TYPE, 0, "these contexts; may be repeated", "TYPE[,...]"),
 	OPTION_FLAG("list", 0, &opt.list, "list the types"),
 	POPT_TABLEEND,
 };
 
 static enum status add_context_option(struct ctl *ctl, int number, const char *argument)
 {
+	struct names types CLEANUP(names_fini) = { 0 };
+
 	(void)ctl, (void)number;
-	names_add(&opt.types, argument);
+	names_split(argument, &types);
+	for (size_t i = 0; i < types.nr; i++)
+		names_add(&opt.types, types.names[i]);
 	return STATUS_OK;
 }
 
@@ -93,43 +97,51 @@ static enum status add_context_list(struct ctl *ctl)
 
 /* ---- add ---- */
 
-static enum status add_context_add(struct ctl *ctl, const char *session, const char *type)
+/* "vpid,vtid"; allocated. */
+static char *add_context_types(void)
 {
-	uint32_t channels;
-	int code = ltt_ctl_add_context(library(ctl), session,
-				       opt.domain.kernel ? LTT_CTL_KERNEL : LTT_CTL_USER,
-				       opt.channel, type, &channels);
+	char *list = xstrdup("");
 
-	if (library_done(ctl, code, &ctl->err) != 0) {
-		target_suggest(ctl, session, opt.channel, NULL);
-		return STATUS_ERROR;
+	for (size_t i = 0; i < opt.types.nr; i++) {
+		char *before AUTO_FREE = list;
+
+		list = xasprintf("%s%s%s", before, i ? "," : "", opt.types.names[i]);
 	}
-	if (channels == 0) {
-		print_warning(ctl, "context '%s' was added before", type);
-		return STATUS_WARNING;
-	}
-	record_append(ctl->record, "contexts", json_object_new_string(type));
-	return STATUS_OK;
+	return list;
 }
 
-static enum status add_context_add_all(struct ctl *ctl)
+/* In one request: if one type can't be added, none is. */
+static enum status add_context_add(struct ctl *ctl)
 {
-	char *session AUTO_FREE = target_begin(
-		ctl, opt.session, opt.domain.kernel ? DOMAIN_KERNEL : DOMAIN_USER, "contexts");
-	enum status worst = STATUS_OK;
+	enum domain_id domain = opt.domain.kernel ? DOMAIN_KERNEL : DOMAIN_USER;
+	char *session AUTO_FREE = target_begin(ctl, opt.session, domain, "contexts");
+	char *types AUTO_FREE = add_context_types();
+	uint32_t channels;
+	int code;
 
 	if (!session)
 		return STATUS_ERROR;
 	if (opt.channel)
 		record_set_str(ctl->record, "channel", opt.channel);
-	for (size_t i = 0; i < opt.types.nr && !ctl->err.code; i++)
-		worst = target_worse(worst, add_context_add(ctl, session, opt.types.names[i]));
-	return worst;
+	code = ltt_ctl_add_context(library(ctl), session, (enum ltt_ctl_domain)domain, opt.channel,
+				   types, &channels);
+	if (library_done(ctl, code, &ctl->err) != 0) {
+		target_suggest(ctl, session, opt.channel, NULL);
+		return STATUS_ERROR;
+	}
+	if (channels == 0) {
+		print_warning(ctl, "context%s '%s' %s added before", opt.types.nr == 1 ? "" : "s",
+			      types, opt.types.nr == 1 ? "was" : "were");
+		return STATUS_WARNING;
+	}
+	for (size_t i = 0; i < opt.types.nr; i++)
+		record_append(ctl->record, "contexts", json_object_new_string(opt.types.names[i]));
+	return STATUS_OK;
 }
 
 static enum status add_context_run(struct ctl *ctl)
 {
-	return opt.list ? add_context_list(ctl) : add_context_add_all(ctl);
+	return opt.list ? add_context_list(ctl) : add_context_add(ctl);
 }
 
 static void add_context_text(FILE *out, struct json_object *record)
@@ -159,7 +171,7 @@ static void add_context_text(FILE *out, struct json_object *record)
 
 const struct verb verb_add_context = {
 	.name = "add-context",
-	.operands = "{-k|-u} -t TYPE... | [-k|-u] --list",
+	.operands = "{-k|-u} -t TYPE[,TYPE]... | [-k|-u] --list",
 	.help = "Record something about the thread with each event",
 	.options = options,
 	.daemon = DAEMON_STARTED,

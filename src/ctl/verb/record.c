@@ -45,9 +45,9 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
 	OPTION_TEXT("events", 'e', &opt.events, "only these events (default: all)",
 		    "PATTERN[,...]"),
-	OPTION_EACH("context", 0, CONTEXT, 0,
-		    "record this with each event of the program; may be repeated", "TYPE"),
-	OPTION_FLAG("no-context", 0, &opt.no_context, "not even vpid, vtid and procname"),
+	OPTION_EACH("context", 0, CONTEXT, 0, "record these with each event, too; may be repeated",
+		    "TYPE[,...]"),
+	OPTION_FLAG("no-context", 0, &opt.no_context, "not even the process, thread and its name"),
 	OPTION_TEXT("name", 0, &opt.name, "of the session", "NAME"),
 	OPTION_TEXT("wrap", 'w', &opt.wrap, "record calls of libc, pthread, dl too", "LIB[,...]"),
 	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
@@ -62,8 +62,12 @@ static struct ltt_ctl_channel_options channel;
 
 static enum status record_verb_option(struct ctl *ctl, int number, const char *argument)
 {
+	struct names types CLEANUP(names_fini) = { 0 };
+
 	(void)ctl, (void)number;
-	names_add(&opt.contexts, argument);
+	names_split(argument, &types);
+	for (size_t i = 0; i < types.nr; i++)
+		names_add(&opt.contexts, types.names[i]);
 	return STATUS_OK;
 }
 
@@ -126,32 +130,56 @@ static int enable_events(struct ctl *ctl, const char *session, enum domain_id do
 	return ctl->err.code;
 }
 
-static void record_verb_add_context(struct ctl *ctl, const char *session, const char *type)
+static bool record_verb_records(enum domain_id domain)
 {
-	library_done(ctl,
-		     ltt_ctl_add_context(library(ctl), session, LTT_CTL_USER, channel.name, type,
-					 NULL),
-		     &ctl->err);
+	return domain == DOMAIN_KERNEL ? opt.kernel : opt.user || !opt.kernel;
 }
 
-/* Contexts that identify the thread; an unknown name of the user's ends in an error. */
-static int record_verb_add_contexts(struct ctl *ctl, const char *session)
+static int record_verb_add_context(struct ctl *ctl, const char *session, enum domain_id domain,
+				   const char *types, struct err *err)
 {
-	static const char *const always[] = { "vpid", "vtid", "procname" };
+	return library_done(ctl,
+			    ltt_ctl_add_context(library(ctl), session, (enum ltt_ctl_domain)domain,
+						channel.name, types, NULL),
+			    err);
+}
 
-	for (size_t i = 0; i < sizeof(always) / sizeof(*always) && !ctl->err.code; i++)
-		record_verb_add_context(ctl, session, always[i]);
-	for (size_t i = 0; i < opt.contexts.nr && !ctl->err.code; i++)
-		record_verb_add_context(ctl, session, opt.contexts.names[i]);
+/* If both domains are recorded, a type that one of them lacks is the other's. */
+static int record_verb_add_type(struct ctl *ctl, const char *session, const char *type)
+{
+	struct err errs[2] = { { 0 }, { 0 } };
+	bool user = record_verb_records(DOMAIN_USER) &&
+		    record_verb_add_context(ctl, session, DOMAIN_USER, type, &errs[0]) == 0;
+	bool kernel = record_verb_records(DOMAIN_KERNEL) &&
+		      record_verb_add_context(ctl, session, DOMAIN_KERNEL, type, &errs[1]) == 0;
+
+	if (!user && !kernel)
+		ctl->err = errs[0].code ? errs[0] : errs[1];
 	return ctl->err.code;
 }
 
+static int record_verb_add_types(struct ctl *ctl, const char *session)
+{
+	for (size_t i = 0; i < opt.contexts.nr; i++)
+		if (record_verb_add_type(ctl, session, opt.contexts.names[i]) != 0)
+			return ctl->err.code;
+	return 0;
+}
+
+/* The contexts that identify the thread. */
+static const char *const task_contexts[] = {
+	[DOMAIN_KERNEL] = "pid,tid,procname",
+	[DOMAIN_USER] = "vpid,vtid,procname",
+};
+
 static int record_verb_prepare(struct ctl *ctl, const char *session, enum domain_id domain)
 {
+	if (!record_verb_records(domain))
+		return 0;
 	if (record_verb_make_channel(ctl, session, domain) != 0)
 		return ctl->err.code;
-	if (domain == DOMAIN_USER && !opt.no_context &&
-	    record_verb_add_contexts(ctl, session) != 0)
+	if (!opt.no_context &&
+	    record_verb_add_context(ctl, session, domain, task_contexts[domain], &ctl->err) != 0)
 		return ctl->err.code;
 	return enable_events(ctl, session, domain);
 }
@@ -161,9 +189,9 @@ static int record_verb_start(struct ctl *ctl, const char *session)
 	struct json_object *refused AUTO_RECORD = NULL;
 	const char *problem;
 
-	if (opt.kernel && record_verb_prepare(ctl, session, DOMAIN_KERNEL) != 0)
-		return ctl->err.code;
-	if ((opt.user || !opt.kernel) && record_verb_prepare(ctl, session, DOMAIN_USER) != 0)
+	if (record_verb_prepare(ctl, session, DOMAIN_KERNEL) != 0 ||
+	    record_verb_prepare(ctl, session, DOMAIN_USER) != 0 ||
+	    record_verb_add_types(ctl, session) != 0)
 		return ctl->err.code;
 	if (library_done(ctl, ltt_ctl_start(library(ctl), session, NULL), &ctl->err) != 0)
 		return ctl->err.code;
@@ -439,7 +467,7 @@ static enum status record_verb_run_verb(struct ctl *ctl)
 		return STATUS_ERROR;
 	scoped = scope_environment(scope);
 	environment[nr++] = scoped;
-	if (!getenv(REGISTER_TIMEOUT) && (opt.user || !opt.kernel))
+	if (!getenv(REGISTER_TIMEOUT) && record_verb_records(DOMAIN_USER))
 		environment[nr++] = REGISTER_TIMEOUT "=" REGISTER_MS;
 	if (opt.wrap) {
 		preload = wrap_environment(ctl, opt.wrap);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * context_add: record a fact about the task or thread with each event of a channel, or of all
- * channels. On an error no channel is changed.
+ * context_add: record facts about the task or thread with each event of a channel, or of all
+ * channels. On an error no channel is changed: all types are checked first.
  */
 #include "cmd.h"
+
+#include <string.h>
 
 #include "base/mem.h"
 #include "sessiond/domain/kernel/kernel.h"
@@ -25,25 +27,50 @@ static void context_add_in_force(void *data, uint32_t apps, uint32_t late,
 	free(added);
 }
 
-static bool context_add_has_room(const struct channel *channel)
+/* The next type of a comma-separated list; allocated. NULL: the list has ended. */
+static char *context_add_next(const char **at)
 {
-	uint32_t nr = 1;
+	size_t len = strcspn(*at, ",");
+	char *type = **at ? xasprintf("%.*s", (int)len, *at) : NULL;
+
+	*at += len + ((*at)[len] == ',');
+	return type;
+}
+
+/* Return: the number of types that the channel lacks. */
+static uint32_t context_add_lacks(const struct channel *channel, const char *types)
+{
+	uint32_t nr = 0;
+	char *type;
+
+	while ((type = context_add_next(&types))) {
+		nr += !channel_has_context(channel, type);
+		free(type);
+	}
+	return nr;
+}
+
+static uint32_t context_add_count(const struct channel *channel)
+{
+	uint32_t nr = *channel->contexts != '\0';
 
 	for (const char *at = channel->contexts; *at; at++)
 		nr += *at == ',';
-	return nr < LTT_KMOD_CONTEXTS_MAX;
+	return nr;
 }
 
-/* Return: whether the channel may get the context. */
-static bool context_add_check(struct command *cmd, const struct channel *channel, const char *type)
+/* Return: whether the channel may get the contexts. */
+static bool context_add_check(struct command *cmd, const struct channel *channel, const char *types)
 {
-	if (channel_has_context(channel, type))
+	uint32_t nr = context_add_lacks(channel, types);
+
+	if (!nr)
 		return true;
-	if (!context_add_has_room(channel)) {
+	if (nr > LTT_KMOD_CONTEXTS_MAX - context_add_count(channel)) {
 		command_error(cmd, ERR_INVALID,
-			      "channel '%s' of session '%s' has %u contexts, which is as many as "
-			      "there can be",
-			      channel->name, cmd->session->name, LTT_KMOD_CONTEXTS_MAX);
+			      "channel '%s' of session '%s' has %u contexts; there can be %u",
+			      channel->name, cmd->session->name, context_add_count(channel),
+			      LTT_KMOD_CONTEXTS_MAX);
 		return false;
 	}
 	if (channel->domain != DOMAIN_KERNEL ||
@@ -74,6 +101,17 @@ static bool context_add_has_any(const struct session *session, enum domain_id do
 	return false;
 }
 
+static void context_add_to(struct channel *channel, const char *types)
+{
+	char *type;
+
+	while ((type = context_add_next(&types))) {
+		if (!channel_has_context(channel, type))
+			channel_add_context(channel, type);
+		free(type);
+	}
+}
+
 static bool context_add_all(struct command *cmd, const struct channel *named,
 			    const struct req_context_add *req, uint32_t *ret_added)
 {
@@ -84,19 +122,39 @@ static bool context_add_all(struct command *cmd, const struct channel *named,
 		if (is_meant(channel, named, domain) && !context_add_check(cmd, channel, req->type))
 			return false;
 	list_for_each(channel, &cmd->session->channels, node) {
-		if (!is_meant(channel, named, domain) || channel_has_context(channel, req->type))
+		if (!is_meant(channel, named, domain) || !context_add_lacks(channel, req->type))
 			continue;
-		channel_add_context(channel, req->type);
+		context_add_to(channel, req->type);
 		(*ret_added)++;
 	}
 	return true;
 }
 
-static int context_add_check_type(struct command *cmd, const struct req_context_add *req)
+static int context_add_check_type(struct command *cmd, uint8_t domain, const char *type)
 {
-	return req->domain == DOMAIN_KERNEL ?
-		       kernel_check_context(cmd->sd->kernel, req->type, &cmd->err) :
-		       user_check_context(req->type, &cmd->err);
+	struct err ignored = { 0 };
+
+	if (domain == DOMAIN_USER)
+		return user_check_context(type, &cmd->err);
+	if (kernel_check_context(cmd->sd->kernel, type, &cmd->err) == 0 ||
+	    user_check_context(type, &ignored) != 0)
+		return cmd->err.code;
+	cmd->err = (struct err){ 0 };
+	return err_set(&cmd->err, ERR_INVALID,
+		       "context '%.60s' is of applications only (-u): the kernel does not know it",
+		       type);
+}
+
+static int context_add_check_types(struct command *cmd, const struct req_context_add *req)
+{
+	for (const char *at = req->type;;) {
+		size_t len = strcspn(at, ",");
+		char *type AUTO_FREE = xasprintf("%.*s", (int)len, at);
+
+		if (context_add_check_type(cmd, req->domain, type) != 0 || !at[len])
+			return cmd->err.code;
+		at += len + 1;
+	}
 }
 
 int cmd_context_add(struct command *cmd, struct req_context_add *req, struct rep_context_add *rep)
@@ -107,7 +165,7 @@ int cmd_context_add(struct command *cmd, struct req_context_add *req, struct rep
 	uint32_t channels = 0;
 
 	(void)rep;
-	if (command_domain(cmd, req->domain) != CMD_DONE || context_add_check_type(cmd, req))
+	if (command_domain(cmd, req->domain) != CMD_DONE || context_add_check_types(cmd, req))
 		return CMD_FAILED;
 	if (req->channel[0] || !context_add_has_any(cmd->session, (enum domain_id)req->domain)) {
 		named = command_channel(cmd, req->domain, req->channel, !req->channel[0]);

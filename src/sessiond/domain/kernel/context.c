@@ -140,13 +140,10 @@ static int no_context(const struct layout *all, const char *type, struct err *er
 		words[i] = all->fields[i].name;
 	near = nearest_word(type, words);
 	free(words);
-	if (near)
-		return err_set(err, ERR_INVALID,
-			       "the kernel has no context '%.100s'; did you mean '%.100s'?", type,
-			       near);
-	return err_set(err, ERR_INVALID,
-		       "the kernel has no context '%.100s'; `lttctl add-context --list` lists them",
-		       type);
+	return err_set(
+		err, ERR_INVALID,
+		"the kernel has no context '%.60s'; %s%s%s`lttctl add-context -k --list` lists them",
+		type, near ? "did you mean '" : "", near ? near : "", near ? "'? " : "");
 }
 
 int kernel_check_context(struct domain_tracer *domain, const char *type, struct err *err)

@@ -17,23 +17,41 @@ struct user_context {
 	uint64_t features;
 };
 
-#define NUMBER(name_, bits, base_, flags_) \
-	{ .name = (name_), .kind = LTT_KIND_INT, .size_bits = (bits), .base = (base_), \
-	  .flags = (flags_) }
+#define NUMBER(name_, bits, base_, flags_)                                                   \
+	{                                                                                    \
+		.name = (name_), .kind = LTT_KIND_INT, .size_bits = (bits), .base = (base_), \
+		.flags = (flags_)                                                            \
+	}
 /* The trace's and the span's are two fields. */
-#define OTEL_IDS(name_, bytes) \
-	{ .name = (name_), .kind = LTT_KIND_ARRAY, .size_bits = 8, .base = 16, .count = (bytes) }
-#define THREAD(name, bits, base, flags) { NUMBER(name, bits, base, flags), APP_FEATURE_CONTEXT }
-#define USER(name) { NUMBER(name, 32, 10, 0), APP_FEATURE_IDENTITY }
-#define SPACE(name) { NUMBER(name, 64, 10, 0), APP_FEATURE_IDENTITY }
+#define OTEL_IDS(name_, bytes)                                                       \
+	{                                                                            \
+		.name = (name_), .kind = LTT_KIND_ARRAY, .size_bits = 8, .base = 16, \
+		.count = (bytes)                                                     \
+	}
+#define THREAD(name, bits, base, flags)                              \
+	{                                                            \
+		NUMBER(name, bits, base, flags), APP_FEATURE_CONTEXT \
+	}
+#define USER(name)                                            \
+	{                                                     \
+		NUMBER(name, 32, 10, 0), APP_FEATURE_IDENTITY \
+	}
+#define SPACE(name)                                           \
+	{                                                     \
+		NUMBER(name, 64, 10, 0), APP_FEATURE_IDENTITY \
+	}
 
 /* Names and sizes are those of LTTng, so that viewers know them; values are written by
  * tracer/ring/context.c. */
 static const struct user_context contexts[] = {
 	THREAD("vpid", 32, 10, LTT_FIELD_SIGNED),
 	THREAD("vtid", 32, 10, LTT_FIELD_SIGNED),
-	{ { .name = "procname", .kind = LTT_KIND_ARRAY, .size_bits = 8, .base = 10,
-	    .flags = LTT_FIELD_TEXT, .count = 16 },
+	{ { .name = "procname",
+	    .kind = LTT_KIND_ARRAY,
+	    .size_bits = 8,
+	    .base = 10,
+	    .flags = LTT_FIELD_TEXT,
+	    .count = 16 },
 	  APP_FEATURE_CONTEXT },
 	THREAD("pthread_id", 64, 16, 0),
 	THREAD("cpu_id", 32, 10, LTT_FIELD_SIGNED),
@@ -131,30 +149,74 @@ void user_each_context(void (*fn)(const struct layout_field *context, void *data
 		fn(&contexts[i].field, data);
 }
 
-int user_check_context(const char *type, struct err *err)
+/* LTTng's and ours of the kernel. */
+static const char *user_context_why_not(const char *type)
+{
+	static const struct {
+		const char *names, *why;
+	} others[] = {
+		{ "pid,tid,ppid,vppid",
+		  "a program sees the numbers of its own namespace, which are vpid and vtid" },
+		{ "uid,euid,suid,gid,egid,sgid",
+		  "a program sees the numbers of its own namespace, which are vuid, veuid, vsuid, "
+		  "vgid, vegid and vsgid" },
+		{ "perf:*", "counters of the CPU are read by the kernel" },
+		{ "prio,nice,hostname,interruptible,preemptible,need_reschedule,migratable,"
+		  "cgroup_id,callstack-*",
+		  "a program can't read it without a system call for each event" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		if (glob_match_list(others[i].names, type))
+			return others[i].why;
+	return NULL;
+}
+
+static char *user_context_list(void)
+{
+	char *list = xstrdup("");
+
+	for (size_t i = 0; i < NR_CONTEXTS; i++) {
+		char *before AUTO_FREE = list;
+
+		list = xasprintf("%s%s, ", before, contexts[i].field.name);
+	}
+	return list;
+}
+
+static int user_context_unknown(const char *type, struct err *err)
 {
 	const char *words[NR_CONTEXTS + 1] = { NULL };
-	struct user_context context;
+	char *list AUTO_FREE = user_context_list();
 	const char *near;
+
+	for (size_t i = 0; i < NR_CONTEXTS; i++)
+		words[i] = contexts[i].field.name;
+	near = nearest_word(type, words);
+	return err_set(err, ERR_INVALID,
+		       "applications have no context '%.60s'; %s%s%sthere are %s$app.PROVIDER:NAME",
+		       type, near ? "did you mean '" : "", near ? near : "", near ? "'? " : "",
+		       list);
+}
+
+int user_check_context(const char *type, struct err *err)
+{
+	struct user_context context;
+	const char *why;
 
 	if (user_context_find(type, strlen(type), &context))
 		return 0;
 	if (*type == '$')
-		return err_set(err, ERR_INVALID,
-			       "'%.100s' is no context of an application; use '$app.PROVIDER:NAME', "
-			       "with letters, digits and underscores",
-			       type);
-	for (size_t i = 0; i < NR_CONTEXTS; i++)
-		words[i] = contexts[i].field.name;
-	near = nearest_word(type, words);
-	if (near)
-		return err_set(err, ERR_INVALID,
-			       "applications have no context '%.100s'; did you mean '%.100s'?", type,
-			       near);
-	return err_set(err, ERR_INVALID,
-		       "applications have no context '%.100s'; `lttctl add-context --list` lists "
-		       "them",
-		       type);
+		return err_set(
+			err, ERR_INVALID,
+			"'%.100s' is no context of an application; use '$app.PROVIDER:NAME', "
+			"with letters, digits and underscores",
+			type);
+	why = user_context_why_not(type);
+	if (why)
+		return err_set(err, ERR_INVALID, "context '%.60s' is the kernel's only (-k): %s",
+			       type, why);
+	return user_context_unknown(type, err);
 }
 
 static void user_context_add(struct layout *layout, const struct layout_field *field)
