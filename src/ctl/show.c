@@ -6,6 +6,7 @@
 
 #include "library.h"
 #include "loss.h"
+#include "options.h"
 #include "record.h"
 #include "print.h"
 #include "table.h"
@@ -144,8 +145,17 @@ static void ctl_show_trackers(FILE *out, struct json_object *session)
 	size_t nr = record_len(session, "trackers");
 
 	for (size_t i = 0; i < nr; i++) {
-		fputs(i ? "; and " : "Kernel events only of ", out);
-		tracking_print(out, record_at(session, "trackers", i));
+		struct json_object *tracker = record_at(session, "trackers", i);
+		const char *domain = record_str(tracker, "domain");
+		bool first =
+			i == 0 || strcmp(domain, record_str(record_at(session, "trackers", i - 1),
+							    "domain")) != 0;
+
+		if (first)
+			fprintf(out, "%s%s events only of ", i ? "\n" : "", domain_title(tracker));
+		else
+			fputs("; and ", out);
+		tracking_print(out, tracker);
 	}
 	if (nr)
 		fputc('\n', out);

@@ -32,7 +32,7 @@ static struct {
 
 const struct poptOption tracking_options[] = {
 	OPTION_FLAG("kernel", 'k', &opt.domain.kernel, "kernel events"),
-	OPTION_FLAG("userspace", 'u', &opt.domain.user, "user-space events (not yet)"),
+	OPTION_FLAG("userspace", 'u', &opt.domain.user, "events of applications"),
 	OPTION_SESSION(&opt.session),
 	KIND("pid", 'p', TRACK_PID, "processes"),
 	KIND("vpid", 0, TRACK_VPID, "processes, as their own namespace numbers them"),
@@ -147,14 +147,7 @@ enum status tracking_check(struct ctl *ctl)
 
 	if (status != STATUS_OK)
 		return status;
-	if (check_sets(ctl) != 0)
-		return STATUS_ERROR;
-	if (opt.domain.kernel)
-		return STATUS_OK;
-	err_set(&ctl->err, ERR_UNSUPPORTED,
-		"programs can't be selected by their ids yet (only kernel events can: -k); 'lttctl "
-		"record -- COMMAND' records one program alone");
-	return STATUS_UNSUPPORTED;
+	return check_sets(ctl) == 0 ? STATUS_OK : STATUS_ERROR;
 }
 
 /* ---- run ---- */
@@ -247,16 +240,19 @@ void tracking_print(FILE *out, struct json_object *tracker)
 		fputs(" none", out);
 }
 
-static void print_change(FILE *out, struct json_object *change, const char *session)
+static void print_change(FILE *out, struct json_object *change, const char *session,
+			 const char *domain)
 {
 	const char *kind = record_str(change, "kind"), *op = record_str(change, "op");
 
 	if (strcmp(op, "all") == 0) {
-		fprintf(out, "Kernel events of any %s are recorded in session %s\n", kind, session);
+		fprintf(out, "%s events of any %s are recorded in session %s\n", domain, kind,
+			session);
 	} else if (strcmp(op, "none") == 0) {
-		fprintf(out, "Kernel events of no %s are recorded in session %s\n", kind, session);
+		fprintf(out, "%s events of no %s are recorded in session %s\n", domain, kind,
+			session);
 	} else {
-		fprintf(out, "Kernel events of %s", kind);
+		fprintf(out, "%s events of %s", domain, kind);
 		print_ids(out, change);
 		fprintf(out, " are recorded %s session %s\n",
 			strcmp(op, "add") == 0 ? "in" : "no longer in", session);
@@ -266,5 +262,6 @@ static void print_change(FILE *out, struct json_object *change, const char *sess
 void tracking_text(FILE *out, struct json_object *record)
 {
 	for (size_t i = 0; i < record_len(record, "changes"); i++)
-		print_change(out, record_at(record, "changes", i), record_str(record, "session"));
+		print_change(out, record_at(record, "changes", i), record_str(record, "session"),
+			     domain_title(record));
 }

@@ -142,13 +142,11 @@ static void put_channels(struct state_space *space, const struct session *sessio
 	}
 }
 
-static void put_tracks(struct state_space *space, const struct session *session)
+static void put_tracks_of(struct encoder *enc, const struct session *session, enum domain_id domain)
 {
-	struct encoder *enc = state_list(space, STATE_TRACKS);
-
 	for (uint8_t kind = 0; kind < TRACK_NR_KINDS; kind++) {
-		const struct tracker *tracker = &session->trackers[kind];
-		struct msg_state_track msg = { .kind = kind };
+		const struct tracker *tracker = &session->trackers[domain][kind];
+		struct msg_state_track msg = { .kind = kind, .domain = (uint8_t)domain };
 
 		if (tracker->limited)
 			msg_state_track_add(enc, &msg);
@@ -158,6 +156,14 @@ static void put_tracks(struct state_space *space, const struct session *session)
 			msg_state_track_add(enc, &msg);
 		}
 	}
+}
+
+static void put_tracks(struct state_space *space, const struct session *session)
+{
+	struct encoder *enc = state_list(space, STATE_TRACKS);
+
+	put_tracks_of(enc, session, DOMAIN_KERNEL);
+	put_tracks_of(enc, session, DOMAIN_USER);
 }
 
 static void encode_session(struct sessiond *sd, struct session *session, struct encoder *enc,

@@ -108,10 +108,13 @@ static void load_tracks(struct session *session, struct list tracks)
 	struct msg_state_track msg;
 
 	while (msg_state_track_next(&tracks, &msg)) {
-		if (msg.kind >= TRACK_NR_KINDS)
+		struct tracker *tracker;
+
+		if (msg.kind >= TRACK_NR_KINDS || msg.domain > DOMAIN_USER)
 			continue;
-		session->trackers[msg.kind].limited = true;
-		if (msg.is_id && !tracker_add(&session->trackers[msg.kind], msg.id))
+		tracker = &session->trackers[msg.domain ? msg.domain : DOMAIN_KERNEL][msg.kind];
+		tracker->limited = true;
+		if (msg.is_id && !tracker_add(tracker, msg.id))
 			log_warn("session '%s' tracks too many ids", session->name);
 	}
 }
@@ -209,8 +212,8 @@ static void leave_behind(struct sessiond *sd, const char *file, const struct msg
 
 	unlink(path);
 	if (!msg || name_check(msg->name)) {
-		log_error("the session in %s can't be taken over: %s; its trace is kept",
-			  path, why);
+		log_error("the session in %s can't be taken over: %s; its trace is kept", path,
+			  why);
 		return;
 	}
 	orphaned_add(&sd->orphaned, msg->uid, msg->name, msg->path, why);

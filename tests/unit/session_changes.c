@@ -130,8 +130,9 @@ static void taken_over(void)
 	inherit_init(&harness.sd.keeper.inherit); /* no keeper holds anything */
 	state_load(&harness.sd, dir);
 	session = session_by_id(&harness.sd.sessions, 1);
-	CHECK(session && session->trackers[TRACK_PID].limited);
-	CHECK(session->trackers[TRACK_PID].nr == 1 && session->trackers[TRACK_PID].ids[0] == 4711);
+	CHECK(session && session->trackers[DOMAIN_KERNEL][TRACK_PID].limited);
+	CHECK(session->trackers[DOMAIN_KERNEL][TRACK_PID].nr == 1);
+	CHECK(session->trackers[DOMAIN_KERNEL][TRACK_PID].ids[0] == 4711);
 	channel = session_find_channel(session, DOMAIN_KERNEL, "c");
 	CHECK(channel && !channel->enabled && channel_has_context(channel, "pid"));
 	rule = list_first(&channel->rules, struct rule, node);

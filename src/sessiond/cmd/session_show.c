@@ -107,11 +107,11 @@ static void show_channel(struct command *cmd, struct session *session, struct ch
 	items_of_refusals(cmd, session, channel, NULL);
 }
 
-static void show_tracked(struct command *cmd, const struct session *session, uint8_t kind,
-			 uint8_t *buf)
+static void show_tracked(struct command *cmd, const struct session *session, enum domain_id domain,
+			 uint8_t kind, uint8_t *buf)
 {
-	const struct tracker *tracker = &session->trackers[kind];
-	struct msg_tracked item = { .domain = DOMAIN_KERNEL, .kind = kind };
+	const struct tracker *tracker = &session->trackers[domain][kind];
+	struct msg_tracked item = { .domain = (uint8_t)domain, .kind = kind };
 	struct encoder enc;
 
 	if (!tracker->limited)
@@ -131,7 +131,9 @@ static void session_show_trackers(struct command *cmd, const struct session *ses
 	AUTO_FREE uint8_t *buf = xalloc(TRACKED_BYTES);
 
 	for (uint8_t kind = 0; kind < TRACK_NR_KINDS; kind++)
-		show_tracked(cmd, session, kind, buf);
+		show_tracked(cmd, session, DOMAIN_KERNEL, kind, buf);
+	for (uint8_t kind = 0; kind < TRACK_NR_KINDS; kind++)
+		show_tracked(cmd, session, DOMAIN_USER, kind, buf);
 }
 
 static void session_show_facts(void *data, const struct run_result *result)

@@ -295,7 +295,8 @@ struct session *session_free(struct sessions *sessions, struct session *session)
 	list_for_each_safe(channel, tmp, &session->channels, node)
 		free_channel(session, channel);
 	for (size_t i = 0; i < ARRAY_SIZE(session->trackers); i++)
-		tracker_clear(&session->trackers[i]);
+		for (unsigned int kind = 0; kind < TRACK_NR_KINDS; kind++)
+			tracker_clear(&session->trackers[i][kind]);
 	give_session(session->quotas, session->uid);
 	list_remove(&session->node);
 	sessions->nr--;

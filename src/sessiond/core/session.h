@@ -96,7 +96,8 @@ struct session {
 	uint32_t next_channel;
 	uint32_t nr_rules;
 	struct list_node channels;		 /* struct channel */
-	struct tracker trackers[TRACK_NR_KINDS]; /* by enum track_kind: of the kernel */
+	/* by enum domain_id and enum track_kind */
+	struct tracker trackers[DOMAIN_USER + 1][TRACK_NR_KINDS];
 	struct quotas *quotas;
 	struct run *run; /* the session's operations (run.h); the model does not use it */
 };

@@ -34,6 +34,11 @@ bool tracker_has(const struct tracker *tracker, uint32_t id)
 	return at < tracker->nr && tracker->ids[at] == id;
 }
 
+bool tracker_admits(const struct tracker *tracker, uint32_t id)
+{
+	return !tracker->limited || tracker_has(tracker, id);
+}
+
 bool tracker_add(struct tracker *tracker, uint32_t id)
 {
 	uint32_t at = core_tracker_place_of(tracker, id);

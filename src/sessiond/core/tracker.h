@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * tracker.h - the filter of a session's kernel events by one kind of ids. Owned by
+ * tracker.h - the filter of a session's events of one domain by one kind of ids. Owned by
  * its session; part of the model of ltt-sessiond; pure.
  */
 #ifndef CORE_TRACKER_H
@@ -23,6 +23,8 @@ struct tracker {
 /** Reset the tracker: the kind is not tracked. */
 void tracker_clear(struct tracker *tracker);
 bool tracker_has(const struct tracker *tracker, uint32_t id);
+/** Whether a task with this id is recorded. */
+bool tracker_admits(const struct tracker *tracker, uint32_t id);
 /** Return: false: the list is full. An id that is in the list already is accepted. */
 bool tracker_add(struct tracker *tracker, uint32_t id) MUST_CHECK;
 /** Return: false: there is no such id. */

@@ -36,7 +36,7 @@ int kernel_tracker_send_all(const struct kmod *kmod, int module, const struct se
 	int err = 0;
 
 	for (unsigned int kind = 0; kind < TRACK_NR_KINDS && err == 0; kind++) {
-		const struct tracker *tracker = &session->trackers[kind];
+		const struct tracker *tracker = &session->trackers[DOMAIN_KERNEL][kind];
 
 		if (tracker->limited && tracker->nr == 0)
 			err = kernel_tracker_send(kmod, module, kind, TRACK_NONE, 0);

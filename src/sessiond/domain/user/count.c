@@ -258,9 +258,9 @@ static void user_count_merge(struct count_plan *plan)
 void link_count(struct user_link *link)
 {
 	struct count_plan plan = { .link = link };
-	bool all = link->all || !link->us->rec.recording;
+	bool all = link->all || !link_records(link);
 
-	if (link->us->rec.recording)
+	if (link_records(link))
 		count_plan_make(&plan);
 	if (plan.nr || (all && link->nr_countings))
 		user_count_send(&plan, all);

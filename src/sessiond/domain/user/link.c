@@ -47,6 +47,11 @@ void link_free(struct user_link *link)
 	free(link);
 }
 
+bool link_records(const struct user_link *link)
+{
+	return link->us->rec.recording && user_eligible(link->us->rec.session, &link->app->app);
+}
+
 static void mark_dirty(struct user_link *link)
 {
 	struct user_domain *user = link->us->user;
@@ -301,7 +306,7 @@ static void todo_add_point(struct app_point *point, void *data)
  * computed at once, since one may have to end at a point that is not visited. */
 static void spread(struct user_link *link, size_t slice)
 {
-	if (!link->all || !link->us->rec.recording || link->app->app.nr_points <= slice)
+	if (!link->all || !link_records(link) || link->app->app.nr_points <= slice)
 		return;
 	link_count(link);
 	link->nr_todo = 0;
@@ -317,7 +322,7 @@ static uint32_t *user_arm_cut_slice(struct user_link *link, size_t slice, size_t
 	uint32_t *rest;
 
 	*ret_nr = 0;
-	if (link->all || !link->us->rec.recording || nr == link->nr_todo)
+	if (link->all || !link_records(link) || nr == link->nr_todo)
 		return NULL;
 	*ret_nr = link->nr_todo - nr;
 	rest = xalloc(*ret_nr * sizeof(*rest));

@@ -60,6 +60,8 @@ struct user_link {
 
 struct user_link *link_new(struct user_session *us, struct user_app *app);
 void link_free(struct user_link *link);
+/** Whether the session records, and its trackers select the application. */
+bool link_records(const struct user_link *link);
 /** Refresh all points. */
 void link_touch(struct user_link *link);
 void links_touch(struct user_session *us);

@@ -265,7 +265,7 @@ void plan_make(struct plan *plan)
 	struct user_link *link = plan->link;
 	struct user_session *us = link->us;
 
-	if (!us->rec.recording)
+	if (!link_records(link))
 		return;
 	user_filters_sweep(us);
 	link->nr_todo = points_sort(link->todo, link->nr_todo);

@@ -25,7 +25,13 @@
 
 bool user_eligible(const struct session *session, const struct app *app)
 {
-	return session_admits(session, app->uid, app->scopes);
+	const struct tracker *trackers = session->trackers[DOMAIN_USER];
+
+	return session_admits(session, app->uid, app->scopes) &&
+	       tracker_admits(&trackers[TRACK_PID], (uint32_t)app->pid) &&
+	       tracker_admits(&trackers[TRACK_VPID], app->vpid) &&
+	       tracker_admits(&trackers[TRACK_UID], app->uid) &&
+	       tracker_admits(&trackers[TRACK_GID], app->gid);
 }
 
 struct user_session *user_session_find(struct user_domain *user, const struct session *session)
@@ -176,19 +182,26 @@ static bool has_link(const struct user_session *us, const struct user_app *app)
 	return false;
 }
 
+/* Applications that may record into the session, and have not so far. */
+static void user_link_all(struct user_session *us)
+{
+	struct user_app *app;
+
+	list_for_each(app, &us->user->apps, node)
+		if (user_eligible(us->rec.session, &app->app) && !has_link(us, app))
+			link_new(us, app);
+}
+
 static void user_start(struct domain_tracer *domain, struct session *session,
 		       const struct clock_facts *clock, domain_done done, void *data)
 {
 	struct user_domain *user = user_of(domain);
 	struct user_session *us = user_session_get(user, session, clock);
 	struct user_link *link;
-	struct user_app *app;
 
 	recording_begin(&us->rec);
 	tallies_retry(us);
-	list_for_each(app, &user->apps, node)
-		if (user_eligible(session, &app->app) && !has_link(us, app))
-			link_new(us, app);
+	user_link_all(us);
 	us->rec.recording = true;
 	us->generation++;
 	list_for_each(link, &us->links, in_session)
@@ -228,6 +241,7 @@ static void user_refresh(struct domain_tracer *domain, struct session *session, 
 		return;
 	}
 	us->generation++;
+	user_link_all(us);
 	links_touch(us);
 	if (done)
 		wait_new(us, done, data);
