@@ -11,6 +11,7 @@
 #include "names.h"
 #include "record.h"
 #include "run.h"
+#include "wrap.h"
 
 #define OWN_POINTS "ltt_statedump:" /* libltt's: every program has them */
 #define MAX_NAMES_LISTED 20u
@@ -87,18 +88,13 @@ static void not_instrumented(FILE *out, const struct nothing *nothing)
 	struct elf_facts facts = { .dynamic = true };
 	bool known = elf_read(path, &facts) == 0;
 
-	if (known && !facts.dynamic && !facts.instrumented)
+	if (nothing->wrap)
+		wrap_explain_uncalled(out, nothing->program, nothing->wrap);
+	else if (known && !facts.dynamic && !facts.instrumented)
 		fputs("The program is linked statically (Go's are, too): no library can be loaded into "
 		      "it, so --wrap\nhas no effect. Link it with libltt, or record what the kernel does "
 		      "for it: lttctl record -k -- ...\n",
 		      out);
-	else if (nothing->wrap)
-		fprintf(out,
-			"The program has no libltt instrumentation, and has called no function "
-			"that --wrap=%s records\n%s. 'lttctl doctor -- %s' shows details.\n",
-			nothing->wrap,
-			nothing->events ? "and --events takes" : "by way of the library",
-			nothing->program);
 	else
 		fputs("The program has no libltt instrumentation. To see its allocations, "
 		      "locks\nor loaded libraries without a change to it: lttctl record "
@@ -108,7 +104,7 @@ static void not_instrumented(FILE *out, const struct nothing *nothing)
 
 void nothing_text(FILE *out, struct json_object *points, const struct nothing *nothing)
 {
-	if (record_bool(points, "matched"))
+	if (record_bool(points, "matched") && !nothing->wrap)
 		fprintf(out,
 			"The program has points that are recorded%s%s, and has passed none of them.\n",
 			nothing->events ? " with --events=" : "",

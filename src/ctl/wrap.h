@@ -3,12 +3,26 @@
 #ifndef CTL_WRAP_H
 #define CTL_WRAP_H
 
+#include <json-c/json.h>
+#include <stdint.h>
+#include <stdio.h>
+
 #include "ctl.h"
 
 /**
  * wrap_environment() - "LD_PRELOAD=..." for a list of wrappers ("libc,pthread"),
- * appended to the current value; allocated. NULL: ctl->err is set.
+ * with the libraries of the current value behind them; allocated. NULL: ctl->err is set.
  */
 char *wrap_environment(struct ctl *ctl, const char *list);
+/**
+ * wrap_find_uncalled() - the wrappers of a list that have recorded no event, an array of names.
+ * @events: the patterns of the recorded events, or NULL: all.
+ * @trace, @bytes: the trace's directory and size.
+ * A wrapper whose events can't match @events is not among them; none is if the trace can't be read.
+ */
+struct json_object *wrap_find_uncalled(const char *list, const char *events, const char *trace,
+				       uint64_t bytes);
+/** Print why the program can't have called a wrapper, and a remedy. */
+void wrap_explain_uncalled(FILE *out, const char *program, const char *wrapper);
 
 #endif

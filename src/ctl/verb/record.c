@@ -327,6 +327,10 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 	record_set_num(ctl->record, "cut", cut);
 	if (points && !record_num(ending.totals, "recorded"))
 		record_set(ctl->record, "points", json_object_get(points));
+	if (opt.wrap && record_num(ending.totals, "recorded"))
+		record_set(ctl->record, "uncalled",
+			   wrap_find_uncalled(opt.wrap, opt.events, created->output,
+					      record_num(ending.totals, "bytes")));
 	if (ending.problem)
 		record_set_str(ctl->record, "problem", ending.problem);
 	if (!ending.totals) {
@@ -522,6 +526,9 @@ static void summary(FILE *out, struct json_object *record)
 		hint(out, record_str(record, "output"));
 	else if (!opt.kernel && whole)
 		nothing_text(out, record_get(record, "points"), &asked);
+	for (size_t i = 0; i < record_len(record, "uncalled"); i++)
+		wrap_explain_uncalled(out, asked.program,
+				      json_object_get_string(record_at(record, "uncalled", i)));
 }
 
 const struct verb verb_record = {
