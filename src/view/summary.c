@@ -182,6 +182,7 @@ int view_summary(struct view *view, const struct view_summary **ret_summary)
 		.events = view->events,
 		.hidden = view->hidden,
 		.without_task = view->tasks.nr_unknown,
+		.where_never = where_never(&view->where),
 		.first_ns = view->first_ns,
 		.last_ns = view->last_ns,
 		.problems = view->reporter.count,

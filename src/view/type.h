@@ -60,6 +60,7 @@ enum field_role {
 #define NO_SLOT UINT32_MAX
 
 struct ctf_type;
+struct where_class;
 
 /**
  * struct ctf_field - one member of a struct or option of a variant.
@@ -156,6 +157,7 @@ struct ctf_event_class {
 	const struct ctf_type *fields;
 	uint64_t count; /* events of it that were selected */
 	enum ctf_selected selected;
+	struct where_class *where; /* program of view_select.where; NULL: not compiled yet */
 	uint32_t name_len;
 	struct ctf_event_class *next;
 	struct ctf_event_class *next_in_stream;

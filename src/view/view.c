@@ -125,6 +125,7 @@ struct view *view_free(struct view *view)
 	merge_fini(&view->merge);
 	values_fini(&view->values);
 	task_names_fini(&view->tasks);
+	where_fini(&view->where);
 	free((void *)view->summary.streams);
 	free((void *)view->summary.names);
 	free((void *)view->summary.conflicts);
@@ -169,12 +170,16 @@ static enum ctf_selected select_name(const struct view_select *select, const cha
 									 SELECTED_SHOWN;
 }
 
-/* Is the event to be shown? One that is hidden is counted. */
-static bool is_selected(struct view *view, const struct view_select *select,
-			struct ctf_event_class *ec)
+static bool has_selected_name(const struct view_select *select, struct ctf_event_class *ec)
 {
 	if (ec->selected == SELECTED_UNKNOWN)
 		ec->selected = select_name(select, ec->name);
+	return ec->selected != SELECTED_NOT;
+}
+
+/* Of those with a selected name, one that is hidden is counted. */
+static bool is_shown(struct view *view, const struct ctf_event_class *ec)
+{
 	view->hidden += ec->selected == SELECTED_HIDDEN;
 	return ec->selected == SELECTED_SHOWN;
 }
@@ -222,16 +227,24 @@ static int select_event(struct view *view, const struct view_select *select, str
 	struct event unused;
 	int r;
 
-	if (!by_task && !is_selected(view, select, feed->ec))
+	if (!by_task && !has_selected_name(select, feed->ec))
 		return 0;
-	if (!by_task && !event)
-		return 1;
+	if (!by_task && !select->where) {
+		if (!is_shown(view, feed->ec))
+			return 0;
+		return event ? fill_event(view, feed, event) : 1;
+	}
 	event = event ? event : &unused;
 	r = fill_event(view, feed, event);
-	if (r <= 0 || !by_task)
+	if (r <= 0)
 		return r;
-	return task_is_selected(&view->tasks, event, select->processes, select->threads) &&
-	       is_selected(view, select, feed->ec);
+	if (by_task &&
+	    (!task_is_selected(&view->tasks, event, select->processes, select->threads) ||
+	     !has_selected_name(select, feed->ec)))
+		return 0;
+	if (select->where && !where_holds(&view->where, select->where, feed->ec, event))
+		return 0;
+	return is_shown(view, feed->ec);
 }
 
 int event_next(struct view *view, const struct view_select *select, struct event *event)

@@ -55,6 +55,7 @@ struct view *view_free(struct view *view);
  *          view_summary.hidden. NULL: none is hidden.
  * @processes, @threads: lists of globs likewise: only events of processes and threads whose name or
  *          number matches one, according to the events' contexts. NULL: all.
+ * @where: expression of an event filter that has to hold, checked by view_check_where(). NULL: all.
  * @limit: stop after this number of events; 0: no limit.
  */
 struct view_select {
@@ -66,8 +67,17 @@ struct view_select {
 	const char *hidden;
 	const char *processes;
 	const char *threads;
+	const char *where;
 	uint64_t limit;
 };
+
+/**
+ * view_check_where() - check the syntax of view_select.where.
+ * @why: receives the column and the reason.
+ * Return: 0; -EINVAL: it is wrong for every event.
+ */
+int view_check_where(const char *expression, char *why, size_t len)
+	__attribute__((warn_unused_result));
 
 /** Events of state dumps: of libltt and of the kernel module, and of LTTng's two tracers. */
 #define VIEW_STATEDUMP "ltt_statedump:*,lttng_statedump_*,lttng_ust_statedump:*"
@@ -222,6 +232,8 @@ struct view_name {
  * @hidden: events that view_select.hidden kept from being shown, up to the last event read;
  *          not in @events.
  * @without_task: events that lack the contexts by which view_select.processes or threads select.
+ * @where_never: why view_select.where can't hold for any event that was read, for example a field
+ *          that none of them has; NULL: it can.
  * @lost_before, @before: as in the streams, of all of them.
  * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
  * @unlisted: traces without a list of their streams; view_verify() counts them.
@@ -237,6 +249,7 @@ struct view_summary {
 	uint64_t events;
 	uint64_t hidden;
 	uint64_t without_task;
+	const char *where_never;
 	uint64_t lost;
 	uint64_t lost_by[VIEW_NR_LOST];
 	uint64_t lost_before;

@@ -5,6 +5,7 @@
 
 #include "event.h"
 #include "merge.h"
+#include "where.h"
 
 /**
  * struct view
@@ -15,6 +16,7 @@
  * @events, @first_ns, @last_ns: number and times of the selected events.
  * @hidden: events that are counted and not shown.
  * @tasks: the processes of the events so far, if they are selected by their process or thread.
+ * @where: programs of the expression, if they are selected by one.
  */
 struct view {
 	struct reporter reporter;
@@ -31,6 +33,7 @@ struct view {
 	uint64_t events;
 	uint64_t hidden;
 	struct task_names tasks;
+	struct where where;
 	int64_t first_ns;
 	int64_t last_ns;
 	struct view_summary summary;

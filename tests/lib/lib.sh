@@ -169,7 +169,7 @@ count()
 same_as_view()
 {
 	read_trace "$1" bt.txt
-	lttctl view --statedump "$1" >view.txt 2>view.err || fail "lttctl view $1: $(cat view.err)"
+	lttctl view --raw --statedump "$1" >view.txt 2>view.err || fail "lttctl view $1: $(cat view.err)"
 	names bt.txt >bt.names
 	names view.txt >view.names
 	cmp bt.names view.names || fail "lttctl view and babeltrace2 differ"

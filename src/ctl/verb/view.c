@@ -19,7 +19,8 @@
 #include "ctl/viewing.h"
 
 static struct {
-	char *viewer, *trace_path, *begin, *end, *events, *processes, *threads, *limit, *color;
+	char *viewer, *trace_path, *begin, *end, *events, *processes, *threads, *where, *limit,
+		*color;
 	int seconds, date, gmt, loglevel, raw, statedump, relay_clock, summary, live, wait,
 		clear_text, in_tunnel;
 } opt;
@@ -38,6 +39,7 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("process", 0, &opt.processes, "only events of these processes",
 		    "NAME|PID[,...]"),
 	OPTION_TEXT("thread", 0, &opt.threads, "only events of these threads", "NAME|TID[,...]"),
+	OPTION_TEXT("where", 0, &opt.where, "only events for which it holds", "EXPRESSION"),
 	OPTION_FLAG("statedump", 0, &opt.statedump, "events of state dumps, too"),
 	OPTION_TEXT("begin", 0, &opt.begin, "from this time on", "TIME"),
 	OPTION_TEXT("end", 0, &opt.end, "up to this time", "TIME"),
@@ -100,6 +102,8 @@ static bool use_color(void)
 
 static int check_words(struct ctl *ctl)
 {
+	char why[1024];
+
 	if (opt.trace_path && operand(ctl, 0))
 		return err_set(&ctl->err, ERR_INVALID,
 			       "a session and --trace-path exclude each other");
@@ -113,6 +117,9 @@ static int check_words(struct ctl *ctl)
 	selection.names = opt.events;
 	selection.processes = opt.processes;
 	selection.threads = opt.threads;
+	selection.where = opt.where;
+	if (opt.where && view_check_where(opt.where, why, sizeof(why)) != 0)
+		return err_set(&ctl->err, ERR_INVALID, "--where: %s", why);
 	return 0;
 }
 
@@ -192,9 +199,9 @@ static enum status run_live(struct ctl *ctl)
 static int check_live(struct ctl *ctl)
 {
 	if (!opt.live || !(opt.trace_path || opt.begin || opt.end || opt.events || opt.processes ||
-			   opt.threads || opt.limit || opt.statedump || opt.relay_clock ||
-			   opt.color || opt.seconds || opt.date || opt.gmt || opt.loglevel ||
-			   opt.raw || opt.summary || ctl->json))
+			   opt.threads || opt.where || opt.limit || opt.statedump ||
+			   opt.relay_clock || opt.color || opt.seconds || opt.date || opt.gmt ||
+			   opt.loglevel || opt.raw || opt.summary || ctl->json))
 		return 0;
 	return err_set(&ctl->err, ERR_INVALID,
 		       "with --live babeltrace2 prints, and has options of its own: "
@@ -235,7 +242,7 @@ static void view_verb_report(void *priv, const char *sentence)
 static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 {
 	bool chosen = selection.names || selection.processes || selection.threads ||
-		      selection.has_begin || selection.has_end;
+		      selection.where || selection.has_begin || selection.has_end;
 	char buf[TEXT_BYTES];
 
 	if (summary->hidden)
@@ -243,6 +250,9 @@ static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 			   text_count(buf, summary->hidden), text_plural(summary->hidden),
 			   summary->hidden == 1 ? "is" : "are",
 			   summary->hidden == 1 ? "it" : "them");
+	else if (summary->where_never)
+		print_warning(ctl, "--where can't hold for any event of this trace: %s",
+			      summary->where_never);
 	else if (!summary->events)
 		print_note(ctl, chosen ? "no event of this trace matches the options" :
 					 "this trace has no events");
@@ -297,7 +307,7 @@ static enum status view_verb_conclude(struct ctl *ctl, struct view *view,
 		warn_conflicts(ctl, summary);
 	if (!opt.summary)
 		(void)loss_unknown(ctl, "this trace", summary->lost_buffers);
-	return summary->problems ? STATUS_WARNING : STATUS_OK;
+	return summary->problems || summary->where_never ? STATUS_WARNING : STATUS_OK;
 }
 
 static enum status view_verb_show(struct ctl *ctl, struct view *view)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../check.h"
-#include "sessiond/filter/filter.h"
+#include "expression/filter.h"
 
 /** An event's fields as libltt lays them out. */
 struct filter_event {

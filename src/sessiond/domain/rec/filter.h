@@ -16,7 +16,7 @@
 
 #include "base/err.h"
 #include "sessiond/core/shape.h"
-#include "sessiond/filter/filter.h"
+#include "expression/filter.h"
 
 struct clock_facts;
 

@@ -7,8 +7,8 @@
  * order of texts, =~ for a part of a text, units (5ms, 64k), len(x), labels of enumerations.
  * Keeps no state; the result belongs to its caller. The programs are those of abi/ltt_filter.h.
  */
-#ifndef SESSIOND_FILTER_FILTER_H
-#define SESSIOND_FILTER_FILTER_H
+#ifndef EXPRESSION_FILTER_H
+#define EXPRESSION_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* tree.h - the parts of the compiler of filter.h: tokens, tree, types, code. Private to them. */
-#ifndef SESSIOND_FILTER_TREE_H
-#define SESSIOND_FILTER_TREE_H
+#ifndef EXPRESSION_TREE_H
+#define EXPRESSION_TREE_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Selection of events by an expression, over fields and contexts of any type that CTF has. */
+#include <string.h>
+
+#include "base/macros.h"
+#include "lib/view_make.h"
+
+static const char metadata[] = MAKE_HEAD
+	"event { id = 1; stream_id = 0; name = \"a:all\";\n"
+	"  context := struct { uint32_t _vtid;\n"
+	"    integer { size = 8; align = 8; encoding = UTF8; } _procname[8]; };\n"
+	"  fields := struct { integer { size = 16; align = 8; signed = true; byte_order = be; } _n;\n"
+	"    integer { size = 4; align = 1; signed = false; } _low;\n"
+	"    integer { size = 4; align = 1; signed = true; } _high;\n"
+	"    string _s; enum : uint8_t { idle = 0, busy = 1 ... 3 } _state;\n"
+	"    struct { uint32_t _x; struct { string _t; } _deep; } _in;\n"
+	"    uint16_t _list_length; uint16_t _list[ _list_length ]; uint8_t _pair[2];\n"
+	"    floating_point { exp_dig = 8; mant_dig = 24; align = 8; } _f;\n"
+	"    struct { uint8_t _q; } _many[2]; uint64_t _last; }; };\n"
+	"event { id = 2; stream_id = 0; name = \"a:text\"; fields := struct { string _n; }; };\n"
+	"event { id = 3; stream_id = 0; name = \"a:none\"; };\n";
+
+static void put_all(struct maker *m, uint64_t ns, int n, const char *s, uint32_t x)
+{
+	struct bytes *b = event(m, 1, ns);
+	char name[8] = "worker";
+
+	put(b, 40 + ns, 4);
+	put_raw(b, name, sizeof(name));
+	put(b, (uint16_t)n >> 8, 1);
+	put(b, (uint16_t)n & 255, 1);
+	put(b, 0xf5, 1); /* 5, and -1 */
+	put_str(b, s);
+	put(b, ns % 4, 1);
+	put(b, x, 4);
+	put_str(b, "deep");
+	put(b, 3, 2);
+	for (unsigned int i = 0; i < 3; i++)
+		put(b, 100 * x + i, 2);
+	put(b, 7, 1);
+	put(b, 8, 1);
+	put_float(b, 0.5 * (double)n, 4);
+	put(b, 1, 1);
+	put(b, 2, 1);
+	put(b, UINT64_MAX - ns, 8);
+}
+
+static void make_trace(const char *dir)
+{
+	struct maker m = { .cpu = 2 };
+
+	packet_open(&m, 0);
+	put_all(&m, 1, -300, "/etc/passwd", 6);
+	put_all(&m, 2, 2, "/tmp/\xc3\xa4", 7);
+	put_str(event(&m, 2, 3), "text");
+	event(&m, 3, 4);
+	put_all(&m, 5, 500, "", 8);
+	packet_close(&m, 5);
+	make_file(dir, "metadata", metadata, sizeof(metadata) - 1);
+	make_file(dir, "ch_0", m.out.at, m.out.len);
+	bytes_fini(&m.out);
+}
+
+static const struct {
+	const char *expression;
+	const char *numbers; /* times of the events for which it holds */
+	const char *never;   /* part of the reason why it can't hold for any */
+} cases[] = {
+	{ "n < 0", "1", NULL }, /* of a:text, n is text: no number is less */
+	{ "n == -300", "1", NULL },
+	{ "n >= 2", "25", NULL },
+	{ "n == \"te*\"", "3", NULL },
+	{ "low == 5 && high == -1", "125", NULL },
+	{ "s == \"/etc/*\" || s == \"\"", "15", NULL },
+	{ "s == \"/tmp/\xc3\xa4\"", "2", NULL },
+	{ "state == busy", "125", NULL },
+	{ "state == 2", "2", NULL },
+	{ "in.x > 6", "25", NULL },
+	{ "in.deep.t == \"deep\"", "125", NULL },
+	{ "list[0] == 700 && list[2] == 702 && len(list) == 3", "2", NULL },
+	{ "list_length == 3", "125", NULL },
+	{ "pair[1] == 8", "125", NULL },
+	{ "f > 0.9", "25", NULL },
+	{ "last < 0 && last == -3", "2", NULL }, /* as in filters: 64 bits with a sign */
+	{ "$ctx.vtid == 41", "1", NULL },
+	{ "$ctx.procname == \"work*\" && !(n < 0)", "25", NULL },
+	{ "$ctx.cpu_id == 2", "12345", NULL },
+	{ "1 == 1", "12345", NULL },
+	{ "1 == 2", "", "never holds" },
+	{ "many == 1", "", "no field 'many'" },
+	{ "stat == busy", "", "did you mean 'state'" },
+	{ "$ctx.vpid == 1", "", "ctx.vtid" },
+};
+
+static void check_case(const char *dir, size_t i)
+{
+	struct view_select select = { .where = cases[i].expression };
+	struct seen seen;
+	char got[16] = "", why[400];
+
+	CHECK_IS(view_check_where(select.where, why, sizeof(why)), ==, 0);
+	CHECK_IS(see_style(&seen, dir, &select, NULL), ==, 0);
+	for (const char *at = seen.text; (at = strstr(at, "] (")); at++)
+		strncat(got, at - 1, 1);
+	if (strcmp(got, cases[i].numbers) != 0)
+		fprintf(stderr, "%s\n", select.where);
+	check_same("selected", got, cases[i].numbers);
+	CHECK_IS(seen.problems, ==, 0);
+	if (!cases[i].never != !seen.sum->where_never)
+		fprintf(stderr, "%s: %s\n", select.where, seen.sum->where_never);
+	CHECK(!cases[i].never == !seen.sum->where_never);
+	CHECK(!cases[i].never || strstr(seen.sum->where_never, cases[i].never));
+	seen_fini(&seen);
+	/* the same of those with a name, and counted */
+	select.names = "a:a*";
+	CHECK_IS(view_open(dir, note_problem, &seen, &seen.view), ==, 0);
+	CHECK(view_scan(seen.view, &select) == 0 && view_summary(seen.view, &seen.sum) == 0);
+	CHECK_IS(seen.sum->events, ==,
+		 strcspn(got, "34") + (strpbrk(got, "34") && strchr(got, '5')));
+	seen_fini(&seen);
+}
+
+static void wrong(void)
+{
+	static const char *const expressions[] = { "", "n ==", "(n", "n = 1", "\"x", "n == 1 1" };
+	char why[400];
+
+	for (size_t i = 0; i < ARRAY_SIZE(expressions); i++) {
+		memset(why, 0, sizeof(why));
+		CHECK_IS(view_check_where(expressions[i], why, sizeof(why)), <, 0);
+		CHECK(strstr(why, "column"));
+	}
+}
+
+int main(void)
+{
+	const char *dir = make_tmp();
+
+	make_trace(dir);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		check_case(dir, i);
+	wrong();
+	return 0;
+}
