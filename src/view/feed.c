@@ -15,7 +15,7 @@
 
 #define PEEK_BYTES 4096u
 /* Damaged packets are searched for others behind them as long as this many times
- * the file's size has not been read: a hostile file can't make us go on forever. */
+ * the file's data has not been read: a hostile file can't make us go on forever. */
 #define RESCANS 8u
 
 struct feed *feed_new(struct source *source, const char *name, uint64_t size)
@@ -27,7 +27,6 @@ struct feed *feed_new(struct source *source, const char *name, uint64_t size)
 	feed->window.fd = -1;
 	feed->window.limit = size;
 	feed->cut_at = UINT64_MAX;
-	feed->rescan_left = size < UINT64_MAX / RESCANS ? RESCANS * size : UINT64_MAX;
 	return feed;
 }
 
@@ -85,6 +84,7 @@ static int feed_open(struct feed *f, size_t preferred)
 		return -EINVAL;
 	f->window.limit = MIN(f->window.limit, (uint64_t)st.st_size);
 	f->window.preferred = preferred;
+	f->rescan_left = RESCANS * window_measure(&f->window, (uint64_t)st.st_blocks);
 	f->reader.slots = xalloc((f->source->tc->nr_slots + 1) * sizeof(*f->reader.slots));
 	f->open = true;
 	return 0;

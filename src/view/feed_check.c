@@ -56,7 +56,7 @@ static int check_sum(struct feed *f)
 		if (r == -ENOMEM)
 			return r;
 		if (r < 0)
-			return feed_damaged(f, "it can't be read (%s)", strerror(-r));
+			return feed_damaged(f, "%s", feed_read_error(r));
 		if (!len)
 			return feed_damaged(f, "the file became shorter");
 		len = MIN(len, end - at);

@@ -9,7 +9,6 @@
 #include "trace/packet.h"
 
 #define HEAD_BYTES 512u
-#define SCAN_BYTES (64u << 10)
 
 int feed_head(struct feed *f, uint64_t offset)
 {
@@ -35,21 +34,25 @@ static bool feed_find_is_whole(struct feed *f, uint64_t offset)
 	return feed_head(f, offset) == PACKET_OK && f->packet.size <= f->window.limit - offset;
 }
 
-/* Where the next magic number is from @offset on, or the end of the file. */
+/* Where the next magic number is from @offset on, or the end of the file. No byte of it is 0, so
+ * none is in a hole. */
 static int next_magic(struct feed *f, uint64_t offset, uint64_t *ret_offset)
 {
 	uint32_t magic = f->source->tc->big_endian ? htobe32(PACKET_MAGIC) : htole32(PACKET_MAGIC);
 	const uint8_t *bytes, *found;
 	size_t len;
 
-	for (; offset < f->window.limit; offset += len - 3) {
-		int r = window_get(&f->window, offset, SCAN_BYTES, &bytes, &len);
+	for (;; offset += len - 3) {
+		int r;
 
+		offset = window_data(&f->window, offset);
+		r = window_get(&f->window, offset, 4, &bytes, &len);
 		if (r < 0)
 			return r;
 		if (len < 4)
 			break;
 		found = memmem(bytes, len, &magic, 4);
+		f->rescan_left -= MIN(f->rescan_left, found ? (size_t)(found - bytes) : len);
 		if (found) {
 			*ret_offset = offset + (found - bytes);
 			return 0;
@@ -95,7 +98,6 @@ static int feed_find_skip_damaged(struct feed *f, uint64_t offset, const char *w
 	else
 		report(f->source->reporter, "%s/%s: the packet at byte %llu is left out: %s",
 		       f->source->label, f->name, (unsigned long long)offset, why);
-	f->rescan_left -= MIN(f->rescan_left, MAX(next, offset) - from);
 	f->skipped_bytes += MAX(next, offset) - offset;
 	f->next_packet = next;
 	tally_damaged(f->tally);
@@ -131,7 +133,7 @@ static int is_room(struct feed *f, uint64_t offset)
 	const uint8_t *bytes;
 	size_t len;
 
-	for (; offset < end; offset += len) {
+	for (; (offset = window_data(&f->window, offset)) < end; offset += len) {
 		int r = window_get(&f->window, offset, sizeof(zeros), &bytes, &len);
 
 		if (r < 0)
@@ -145,7 +147,8 @@ static int is_room(struct feed *f, uint64_t offset)
 
 static int skip_bad(struct feed *f, uint64_t offset)
 {
-	const char *why = f->packet.why;
+	bool hole = window_data(&f->window, offset) > offset;
+	const char *why = hole ? "the file has a hole there" : f->packet.why;
 	int r = is_room(f, offset);
 
 	return r < 0 ? r : r ? skip_cut(f, offset) : feed_find_skip_damaged(f, offset, why);
@@ -225,7 +228,7 @@ int feed_find(struct feed *f, const int64_t *begin_ns)
 		else if (r == PACKET_BAD)
 			r = skip_bad(f, offset);
 		else if (r != -ENOMEM)
-			r = feed_find_skip_damaged(f, offset, "it can't be read");
+			r = feed_find_skip_damaged(f, offset, feed_read_error(r));
 		if (r)
 			return r;
 	}

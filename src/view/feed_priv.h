@@ -14,6 +14,8 @@ int feed_fill(struct feed *feed, uint64_t bit, size_t want) MUST_CHECK;
 int feed_header(struct feed *feed, uint64_t at) MUST_CHECK;
 int feed_payload(struct feed *feed, uint64_t at, struct values *values,
 		 struct feed_scopes *ret_scopes) MUST_CHECK;
+/** Why bytes of a packet can't be read: @error of window_get(). */
+const char *feed_read_error(int error);
 int feed_damaged(struct feed *feed, const char *fmt, ...) PRINTF(2, 3);
 
 /** feed_check.c: check the whole packet. Return: as above. */

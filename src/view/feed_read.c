@@ -15,6 +15,11 @@ int feed_damaged(struct feed *f, const char *fmt, ...)
 	return READ_DAMAGED;
 }
 
+const char *feed_read_error(int error)
+{
+	return error == -ENODATA ? "most of it is a hole in the file" : "it can't be read";
+}
+
 /* Have the packet's bytes from @bit on, @want of them where it is as long. */
 int feed_fill(struct feed *f, uint64_t bit, size_t want)
 {
@@ -28,7 +33,7 @@ int feed_fill(struct feed *f, uint64_t bit, size_t want)
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
-		return feed_damaged(f, "it can't be read (%s)", strerror(-r));
+		return feed_damaged(f, "%s", feed_read_error(r));
 	if (len < want)
 		return feed_damaged(f, "the file became shorter");
 	f->reader.bytes = bytes;

@@ -54,21 +54,58 @@ static int search_below(struct search *s, int dir_fd, const char *label, int dep
 	return r;
 }
 
+static bool has_indexes(int dir_fd)
+{
+	AUTO_DIR DIR *dir = dir_open(dir_fd, "index");
+	struct dirent *entry;
+
+	while ((entry = dir_next(dir))) {
+		size_t len = strlen(entry->d_name);
+
+		if (len > 4 && strcmp(entry->d_name + len - 4, ".idx") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Metadata is made before a stream, its index and the list of streams. */
+enum trace_state find_trace_state(int dir_fd)
+{
+	struct stat st;
+	bool streams = !fstatat(dir_fd, STREAMLIST_FILE, &st, AT_SYMLINK_NOFOLLOW) ||
+		       has_indexes(dir_fd);
+
+	if (fstatat(dir_fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
+		return TRACE_WHOLE;
+	return streams ? TRACE_NO_METADATA : TRACE_NONE;
+}
+
+static int search_trace(struct search *s, int dir_fd, const char *label, bool listed)
+{
+	enum trace_state state = find_trace_state(dir_fd);
+	int fd;
+
+	if (state == TRACE_NONE)
+		return 0;
+	s->found++;
+	if (state == TRACE_NO_METADATA) {
+		report(s->reporter, "%s has streams and no metadata file: its events can't be read", label);
+		return 0;
+	}
+	fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+	return fd < 0 ? -errno : s->ops->trace(s->priv, fd, label, listed);
+}
+
 static int search_dir(struct search *s, int dir_fd, const char *label, int depth, bool listed)
 {
 	struct stat st;
-	int fd, r = 0;
+	int r = 0;
 
 	if (!fstatat(dir_fd, TRACELIST_FILE, &st, AT_SYMLINK_NOFOLLOW)) {
 		r = s->ops->list ? s->ops->list(s->priv, dir_fd, label) : 0;
 		listed = true;
 	}
-
-	if (!r && !fstatat(dir_fd, "metadata", &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode)) {
-		s->found++;
-		fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
-		r = fd < 0 ? -errno : s->ops->trace(s->priv, fd, *label ? label : ".", listed || !*label);
-	}
+	r = r ? r : search_trace(s, dir_fd, *label ? label : ".", listed || !*label);
 	return r || depth == MAX_DEPTH ? r : search_below(s, dir_fd, label, depth, listed);
 }
 

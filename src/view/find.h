@@ -16,10 +16,19 @@ struct find_ops {
 	int (*list)(void *priv, int dir_fd, const char *label);
 };
 
+enum trace_state {
+	TRACE_NONE,	   /* the directory is no trace */
+	TRACE_WHOLE,	   /* it has metadata */
+	TRACE_NO_METADATA, /* it has streams, but no file with their metadata */
+};
+
+enum trace_state find_trace_state(int dir_fd) MUST_CHECK;
+
 /**
  * find_traces() - find traces at or below @dir. Symbolic links below @dir are not followed,
- * and directories nested too deep are ignored.
- * @ret_found: number of traces.
+ * directories nested too deep are ignored,
+ * and a trace without its metadata is reported.
+ * @ret_found: number of traces, with those without metadata.
  */
 int find_traces(const char *dir, struct reporter *reporter, const struct find_ops *ops, void *priv,
 		uint64_t *ret_found) MUST_CHECK;

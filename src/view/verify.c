@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/dir.h"
 #include "base/mem.h"
+#include "find.h"
 #include "source.h"
 #include "trace/index.h"
 #include "trace/streamlist.h"
@@ -26,6 +28,14 @@ static bool index_header_fits(const struct index_header *h)
 	       be32toh(h->entry_bytes) <= 4096;
 }
 
+/* No entry is all 0, so an index ends at its first hole: its size is no bound. */
+static uint64_t index_end(int fd, off_t size)
+{
+	off_t hole = lseek(fd, sizeof(struct index_header), SEEK_HOLE);
+
+	return (uint64_t)(hole < (off_t)sizeof(struct index_header) ? size : MIN(hole, size));
+}
+
 /* Return: false: it is there and is none. */
 static bool view_verify_index_open(struct verify_index *index, const struct source *s,
 				   const char *name)
@@ -33,6 +43,7 @@ static bool view_verify_index_open(struct verify_index *index, const struct sour
 	char path[512];
 	struct index_header head;
 	struct stat st;
+	uint64_t end;
 
 	*index = (struct verify_index){ .fd = -1 };
 	if (snprintf(path, sizeof(path), "index/%s.idx", name) >= (int)sizeof(path))
@@ -43,7 +54,9 @@ static bool view_verify_index_open(struct verify_index *index, const struct sour
 	if (fstat(index->fd, &st) == 0 && S_ISREG(st.st_mode) &&
 	    pread(index->fd, &head, sizeof(head), 0) == sizeof(head) && index_header_fits(&head)) {
 		index->entry_bytes = be32toh(head.entry_bytes);
-		index->nr = ((uint64_t)st.st_size - sizeof(head)) / index->entry_bytes;
+		end = index_end(index->fd, st.st_size);
+		index->has_hole = end < (uint64_t)st.st_size;
+		index->nr = (end - sizeof(head)) / index->entry_bytes;
 		return true;
 	}
 	index->fd = close_fd(index->fd);
@@ -306,9 +319,9 @@ static bool is_path(const char *path, size_t len)
 static void view_verify_check_trace(struct view *view, int dir_fd, const char *label,
 				    const char *path)
 {
-	struct stat st;
+	AUTO_FD int fd = openat(dir_fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (fstatat(dir_fd, path, &st, AT_SYMLINK_NOFOLLOW) == 0 || errno != ENOENT)
+	if (fd < 0 ? errno != ENOENT : find_trace_state(fd) != TRACE_NONE)
 		return;
 	view->missing = xrealloc(view->missing, (view->nr_missing + 1) * sizeof(*view->missing));
 	view->missing[view->nr_missing++] =
@@ -357,6 +370,9 @@ static int verify_feed(struct feed *f, size_t preferred)
 	if (!view_verify_index_open(&index, f->source, f->name))
 		report(f->source->reporter, "%s/index/%s.idx is not an index", f->source->label,
 		       f->name);
+	if (index.has_hole)
+		report(f->source->reporter, "%s/index/%s.idx has a hole behind entry %llu",
+		       f->source->label, f->name, (unsigned long long)index.nr);
 	r = feed_verify(f, preferred, &index);
 	close_fd(index.fd);
 	return r;

@@ -15,6 +15,7 @@ struct verify_index {
 	uint32_t entry_bytes;
 	uint64_t nr, at; /* number of entries; the next one to be compared */
 	bool wrong;	 /* a wrong entry was reported */
+	bool has_hole;	 /* behind the last entry */
 };
 
 /** find_ops.list() of a view: store the traces of the list that do not exist. */

@@ -2,11 +2,52 @@
 #include "window.h"
 
 #include <errno.h>
+#include <unistd.h>
+
+/* Bytes of holes that may be read: a multiple of the data, and some that any file may have. A read
+ * that has less than a page of holes is always possible: it has data, or is short. */
+#define HOLES_FREE 4096u
+#define HOLES_PER_DATA 8u
+#define HOLES_LEAST (64u << 20)
 
 void window_fini(struct window *window)
 {
 	free(window->buf);
 	*window = (struct window){ .fd = close_fd(window->fd) };
+}
+
+uint64_t window_data(const struct window *w, uint64_t offset)
+{
+	off_t data = w->sparse ? lseek(w->fd, (off_t)offset, SEEK_DATA) : (off_t)offset;
+
+	if (data < 0)
+		return errno == ENXIO ? w->limit : offset;
+	return MIN((uint64_t)data, w->limit);
+}
+
+/* Bytes between @offset and @end that are in holes. */
+static uint64_t window_holes(const struct window *w, uint64_t offset, uint64_t end)
+{
+	uint64_t holes = 0;
+
+	while (w->sparse && offset < end) {
+		uint64_t data = MIN(window_data(w, offset), end);
+		off_t hole = lseek(w->fd, (off_t)data, SEEK_HOLE);
+
+		holes += data - offset;
+		offset = hole > (off_t)data ? (uint64_t)hole : end;
+	}
+	return holes;
+}
+
+uint64_t window_measure(struct window *w, uint64_t blocks)
+{
+	uint64_t data;
+
+	w->sparse = blocks < w->limit / 512;
+	data = w->limit - window_holes(w, 0, w->limit);
+	w->holes_left = HOLES_LEAST + HOLES_PER_DATA * data;
+	return data;
 }
 
 static int window_grow(struct window *w, size_t size)
@@ -25,10 +66,23 @@ static int window_grow(struct window *w, size_t size)
 	return 0;
 }
 
+/* Holes are not read ahead. */
+static size_t window_ahead(const struct window *w, uint64_t offset, size_t want, size_t size)
+{
+	off_t hole = w->sparse ? lseek(w->fd, (off_t)offset, SEEK_HOLE) : -1;
+
+	return hole < (off_t)offset ? size : MAX(want, MIN(size, (uint64_t)hole - offset));
+}
+
 static int window_load(struct window *w, uint64_t offset, size_t size)
 {
+	uint64_t holes = window_holes(w, offset, offset + size);
+
 	w->offset = offset;
 	w->len = 0;
+	if (holes >= HOLES_FREE && holes > w->holes_left)
+		return -ENODATA;
+	w->holes_left -= MIN(holes, w->holes_left);
 	while (w->len < size) {
 		ssize_t n = pread(w->fd, w->buf + w->len, size - w->len, offset + w->len);
 
@@ -51,7 +105,7 @@ int window_get(struct window *w, uint64_t offset, size_t want, const uint8_t **r
 
 	want = MIN(MIN(want, left), WINDOW_MAX);
 	if (offset < w->offset || offset + want > w->offset + w->len) {
-		size_t size = MIN(MAX(want, w->preferred), left);
+		size_t size = window_ahead(w, offset, want, MIN(MAX(want, w->preferred), left));
 
 		r = window_grow(w, size);
 		r = r ? r : window_load(w, offset, size);

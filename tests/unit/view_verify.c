@@ -223,6 +223,51 @@ static void test_index(void)
 	write_all();
 }
 
+/* Put @len bytes at @offset, far behind the file's end. */
+static void put_far(const char *name, uint64_t offset, const void *data, size_t len)
+{
+	char path[256];
+	int fd;
+
+	make_path(path, sizeof(path), dir, name);
+	fd = open(path, O_WRONLY);
+	CHECK_IS(pwrite(fd, data, len, (off_t)offset), ==, (ssize_t)len);
+	close(fd);
+}
+
+/* A file's size costs nothing: the work is that of its data. */
+static void test_holes(void)
+{
+	const uint64_t huge = 4ull << 40;
+	struct bytes far = { 0 };
+	struct verdict v;
+
+	put_far("ch_0", huge, "", 1);
+	CHECK_IS(verify().events, ==, ALL);
+	write_all();
+	put_far("index/ch_0.idx", huge / 4, "", 1);
+	v = verify();
+	CHECK(v.events == ALL && v.problems == 1 && !v.unindexed);
+	write_all();
+
+	/* a packet that is a hole but for its head, its size within the file */
+	put_raw(&far, stream.at, stream.len);
+	poke(&far, ends[1] + HEAD_SIZES, huge * 4, 8);
+	poke(&far, ends[1] + HEAD_SIZES + 8, huge * 4, 8);
+	make_file(dir, "ch_0", far.at, far.len);
+	put_far("ch_0", huge, "", 1);
+	v = verify();
+	CHECK(v.events == ALL - EVENTS && v.problems > 0);
+	bytes_fini(&far);
+
+	/* packets behind a hole are found */
+	make_file(dir, "ch_0", stream.at, ends[1]);
+	put_far("ch_0", huge, stream.at + ends[1], stream.len - ends[1]);
+	v = verify();
+	CHECK(v.events == ALL && v.problems > 0);
+	write_all();
+}
+
 /* Changes of a comment's first words, and of bytes that readers never read, are not detected. */
 static void test_metadata(void)
 {
@@ -252,6 +297,7 @@ int main(void)
 	test_ranges();
 	test_order();
 	test_index();
+	test_holes();
 	test_metadata();
 	bytes_fini(&stream);
 	bytes_fini(&packet_index);
