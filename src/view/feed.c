@@ -14,6 +14,8 @@
 #include "verify.h"
 
 #define PEEK_BYTES 4096u
+/* next_at of an event whose payload was not read yet */
+#define NOT_PASSED UINT64_MAX
 /* Damaged packets are searched for others behind them as long as this many times
  * the file's data has not been read: a hostile file can't make us go on forever. */
 #define RESCANS 8u
@@ -163,7 +165,7 @@ static int feed_pass(struct feed *f)
 {
 	struct feed_scopes unused;
 
-	return f->next_at ? READ_OK : feed_payload(f, f->payload_at, NULL, &unused);
+	return f->next_at != NOT_PASSED ? READ_OK : feed_payload(f, f->payload_at, NULL, &unused);
 }
 
 /* The next event of the present packet. Return: 1, 0: there is none. */
@@ -179,7 +181,7 @@ static int feed_next_in_packet(struct feed *f)
 		give_up_packet(f);
 		return 0;
 	}
-	f->next_at = 0;
+	f->next_at = NOT_PASSED;
 	f->ns = clock_ns(f->packet.sc->clock, f->reader.clock);
 	if (!r && f->ns < last && !f->reported_backwards) {
 		f->reported_backwards = true;

@@ -18,8 +18,8 @@ struct source;
  * @ns: time of the current event; while the file is not open, a lower bound of it. Key of the
  *      merge.
  * @next_packet: offset of the packet after the current one.
- * @event_at, @payload_at, @next_at: positions in bits, from the packet's begin; next_at is 0
- *      until the payload was read or skipped.
+ * @event_at, @payload_at, @next_at: positions in bits, from the packet's begin; next_at is
+ *      UINT64_MAX until the payload was read or skipped.
  * @search_from: end of the content of the last good packet, regardless of its
  *      packet size: start of the search for packets if there is none behind
  *      that size.

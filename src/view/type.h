@@ -153,6 +153,8 @@ struct ctf_event_class {
 	bool has_stream_id;
 	bool broken;  /* could not be resolved: events of it can't be read */
 	int loglevel; /* -1: none */
+	const char *text; /* its declaration, while the metadata is parsed */
+	size_t text_len;
 	const struct ctf_type *context;
 	const struct ctf_type *fields;
 	uint64_t count; /* events of it that were selected */

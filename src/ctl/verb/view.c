@@ -238,11 +238,15 @@ static void view_verb_report(void *priv, const char *sentence)
 	print_warning(priv, "%s", sentence);
 }
 
+static bool is_chosen(void)
+{
+	return selection.names || selection.processes || selection.threads || selection.where ||
+	       selection.has_begin || selection.has_end;
+}
+
 /* Empty output, and events that the output lacks, get a sentence. */
 static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 {
-	bool chosen = selection.names || selection.processes || selection.threads ||
-		      selection.where || selection.has_begin || selection.has_end;
 	char buf[TEXT_BYTES];
 
 	if (summary->hidden)
@@ -254,8 +258,8 @@ static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 		print_warning(ctl, "--where can't hold for any event of this trace: %s",
 			      summary->where_never);
 	else if (!summary->events)
-		print_note(ctl, chosen ? "no event of this trace matches the options" :
-					 "this trace has no events");
+		print_note(ctl, is_chosen() ? "no event of this trace matches the options" :
+					      "this trace has no events");
 	if (summary->without_task)
 		print_note(
 			ctl,
@@ -264,6 +268,16 @@ static void note_missing(struct ctl *ctl, const struct view_summary *summary)
 			"add-context' add them",
 			text_count(buf, summary->without_task), text_plural(summary->without_task),
 			summary->without_task == 1 ? "is" : "are");
+}
+
+/* Packets without one event to show are no empty trace. */
+static bool is_unreadable(const struct view_summary *summary)
+{
+	uint64_t held = summary->skipped_bytes + summary->problems;
+
+	for (size_t i = 0; i < summary->nr_streams; i++)
+		held += summary->streams[i].events;
+	return held && !summary->events && !summary->hidden && !is_chosen();
 }
 
 static void warn_conflicts(struct ctl *ctl, const struct view_summary *summary)
@@ -287,7 +301,7 @@ static enum status view_verb_conclude(struct ctl *ctl, struct view *view,
 		return STATUS_OK;
 	if (opt.summary && view_summary_print(summary, style, stdout) != 0)
 		return STATUS_OK; /* main.c reports errors of stdout */
-	if (!opt.summary)
+	if (!opt.summary && !is_unreadable(summary))
 		note_missing(ctl, summary);
 	for (size_t i = 0; i < VIEW_NR_LOST && !opt.summary; i++)
 		if (summary->lost_by[i])
@@ -307,6 +321,12 @@ static enum status view_verb_conclude(struct ctl *ctl, struct view *view,
 		warn_conflicts(ctl, summary);
 	if (!opt.summary)
 		(void)loss_unknown(ctl, "this trace", summary->lost_buffers);
+	if (is_unreadable(summary)) {
+		err_set(&ctl->err, ERR_OUTPUT,
+			"no event of this trace can be read, but it has %s bytes of streams",
+			text_count(buf, summary->bytes));
+		return STATUS_ERROR;
+	}
 	return summary->problems || summary->where_never ? STATUS_WARNING : STATUS_OK;
 }
 

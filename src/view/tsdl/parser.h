@@ -35,6 +35,7 @@ struct tsdl {
 	struct lex lex;
 	struct token tok;
 	const char *text;
+	const char *passed; /* end of the token before @tok */
 	const char *where;
 	struct arena *arena;
 	struct reporter *reporter;

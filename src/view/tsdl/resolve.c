@@ -233,28 +233,56 @@ static int resolve_by_id(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Tables from id to event; a repeated id means its last declaration. */
+/* Number of classes in @ec, sorted by id, that have the id of the first. */
+static uint32_t same_id(struct ctf_event_class *const *ec, uint32_t nr)
+{
+	uint32_t same = 1;
+
+	while (same < nr && ec[same]->id == ec[0]->id)
+		same++;
+	return same;
+}
+
+/* An id may be declared again, but not as another event: which one a packet holds is unknown. */
+static bool is_ambiguous(struct tsdl *p, struct ctf_event_class *const *ec, uint32_t nr)
+{
+	for (uint32_t i = 1; i < nr; i++) {
+		if (ec[i]->text_len == ec[0]->text_len &&
+		    memcmp(ec[i]->text, ec[0]->text, ec[0]->text_len) == 0)
+			continue;
+		report(p->reporter,
+		       "%s: the id %llu is that of both event '%s' and event '%s'; packets that "
+		       "hold it can't be read",
+		       p->where, (unsigned long long)ec[0]->id, ec[0]->name, ec[i]->name);
+		return true;
+	}
+	return false;
+}
+
+/* The table from id to event, sorted; that of small ids is read directly. */
 static void index_events(struct tsdl *p, struct ctf_stream_class *sc)
 {
-	uint32_t nr = 0, direct = 0;
+	uint32_t nr = 0, same;
 
-	for (struct ctf_event_class *ec = sc->events; ec; ec = ec->next_in_stream) {
+	for (struct ctf_event_class *ec = sc->events; ec; ec = ec->next_in_stream)
 		nr++;
-		if (ec->id < DIRECT_IDS)
-			direct = MAX(direct, (uint32_t)ec->id + 1);
-	}
-	sc->by_id = arena_alloc(p->arena, (direct + 1) * sizeof(*sc->by_id));
 	sc->sorted = arena_alloc(p->arena, (nr + 1) * sizeof(*sc->sorted));
-	sc->nr_by_id = direct;
-	for (struct ctf_event_class *ec = sc->events; ec; ec = ec->next_in_stream) {
-		if (ec->broken)
-			continue;
-		if (ec->id >= DIRECT_IDS)
-			sc->sorted[sc->nr_sorted++] = ec;
-		else if (!sc->by_id[ec->id])
-			sc->by_id[ec->id] = ec;
+	nr = 0;
+	for (struct ctf_event_class *ec = sc->events; ec; ec = ec->next_in_stream)
+		sc->sorted[nr++] = ec;
+	qsort(sc->sorted, nr, sizeof(*sc->sorted), resolve_by_id);
+	for (uint32_t i = 0; i < nr; i += same) {
+		same = same_id(&sc->sorted[i], nr - i);
+		if (!is_ambiguous(p, &sc->sorted[i], same) && !sc->sorted[i]->broken)
+			sc->sorted[sc->nr_sorted++] = sc->sorted[i];
 	}
-	qsort(sc->sorted, sc->nr_sorted, sizeof(*sc->sorted), resolve_by_id);
+	while (sc->nr_by_id < sc->nr_sorted && sc->sorted[sc->nr_by_id]->id < DIRECT_IDS)
+		sc->nr_by_id++;
+	if (sc->nr_by_id)
+		sc->nr_by_id = (uint32_t)sc->sorted[sc->nr_by_id - 1]->id + 1;
+	sc->by_id = arena_alloc(p->arena, (sc->nr_by_id + 1) * sizeof(*sc->by_id));
+	for (uint32_t i = 0; i < sc->nr_sorted && sc->sorted[i]->id < DIRECT_IDS; i++)
+		sc->by_id[sc->sorted[i]->id] = sc->sorted[i];
 }
 
 /* If there is only one stream, an event need not name its stream. */

@@ -40,6 +40,7 @@ void tsdl_advance(struct tsdl *p)
 		p->braces++;
 	else if (tsdl_at(p, '}') && p->braces)
 		p->braces--;
+	p->passed = p->tok.text + p->tok.len;
 	lex_next(&p->lex, &p->tok);
 }
 
@@ -328,9 +329,11 @@ static int event_block(struct tsdl *p)
 
 	ec->loglevel = -1;
 	ec->name = "";
+	ec->text = p->tok.text;
 	r = block(p, ec, set_event);
 	if (r < 0)
 		return r;
+	ec->text_len = (size_t)(p->passed - ec->text);
 	ec->name_len = strlen(ec->name);
 	ec->next = p->tc->events;
 	p->tc->events = ec;
