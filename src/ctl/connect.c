@@ -6,11 +6,18 @@
 #include "library.h"
 #include "print.h"
 
+bool ctl_is_unreached(struct ctl *ctl)
+{
+	if (ctl->unreached.code != ERR_NO_ANSWER)
+		return false;
+	ctl->err = ctl->unreached;
+	return true;
+}
+
 int ctl_connect(struct ctl *ctl, enum verb_daemon how)
 {
 	const struct ltt_ctl_daemon_info *daemon;
-	struct err ignored = { 0 };
-	struct err *err = how == DAEMON_WELCOME ? &ignored : &ctl->err;
+	struct err *err = how == DAEMON_WELCOME ? &ctl->unreached : &ctl->err;
 
 	if (how == DAEMON_UNUSED)
 		return 0;

@@ -8,4 +8,8 @@
 /** Connect (or not), according to @how. Return: 0 or the code in ctl->err. */
 int ctl_connect(struct ctl *ctl, enum verb_daemon how) MUST_CHECK;
 
+/** Whether a daemon runs, but did not answer, so that its sessions are unknown: ctl->err then
+ *  names it. */
+bool ctl_is_unreached(struct ctl *ctl);
+
 #endif

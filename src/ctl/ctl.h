@@ -33,7 +33,7 @@ struct ltt_ctl;
 enum verb_daemon {
 	DAEMON_NEEDED,	/* fails if no daemon runs */
 	DAEMON_STARTED, /* starts a daemon if none runs */
-	DAEMON_WELCOME, /* works without a daemon, too: client may be NULL */
+	DAEMON_WELCOME, /* works without one, too: client may be NULL; see ctl_is_unreached() */
 	DAEMON_UNUSED,
 };
 
@@ -65,6 +65,7 @@ void verb_list_later(FILE *out);
 /**
  * struct ctl - one run of lttctl.
  * @err: the reason why the verb failed; main.c prints it.
+ * @unreached: the reason why a verb with DAEMON_WELCOME has no connection.
  * @record: the verb's result; NULL is an empty one.
  * @warnings: array of sentences that were printed.
  * @general, @words: the results of popt; they own the operands.
@@ -85,7 +86,7 @@ struct ctl {
 	unsigned int nr_operands;
 	struct client *client;	 /* owned by library.c; NULL: not connected */
 	struct ltt_ctl *library; /* see library.h */
-	struct err err;
+	struct err err, unreached;
 	struct json_object *record;
 	struct json_object *warnings;
 	poptContext general;

@@ -10,6 +10,7 @@
 #include "base/dir.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "connect.h"
 #include "home.h"
 #include "io/paths.h"
 #include "record.h"
@@ -19,13 +20,13 @@
 #define NET "net://"
 #define TLS "tls://"
 
-/* Return: false: the daemon knows no such session (or there is none). */
+/* Return: false: the daemon knows no such session (or there is none, or it does not answer). */
 static bool of_daemon(struct ctl *ctl, const char *session, char **ret_path)
 {
 	struct json_object *found AUTO_RECORD = NULL;
-	struct err ignored = { 0 };
 
-	if (!ctl->client || target_find_session(ctl, session, &found, &ignored) != 0 || !found)
+	if (!ctl->client || target_find_session(ctl, session, &found, &ctl->unreached) != 0 ||
+	    !found)
 		return false;
 	*ret_path = xstrdup(record_str(found, "output"));
 	return true;
@@ -105,8 +106,14 @@ static char *named(struct ctl *ctl, const char *word)
 		err_set(&ctl->err, ERR_OUTPUT, "session '%s' writes no trace (--no-output)", word);
 		return NULL;
 	}
-	if (is_dir(word))
+	if (is_dir(word)) {
+		if (ctl->unreached.code == ERR_NO_ANSWER && !strchr(word, '/'))
+			print_warning(ctl, "%s; '%s' is taken for the directory",
+				      ctl->unreached.text, word);
 		return xstrdup(word);
+	}
+	if (!strchr(word, '/') && ctl_is_unreached(ctl))
+		return NULL;
 	path = strchr(word, '/') ? NULL : viewing_newest(word);
 	if (path)
 		return path;
@@ -159,7 +166,7 @@ static char *last(struct ctl *ctl)
 	if (session && of_daemon(ctl, session, &path) && *path == '/')
 		return path;
 	free(path);
-	return no_last(ctl);
+	return session && ctl_is_unreached(ctl) ? NULL : no_last(ctl);
 }
 
 char *viewing_path(struct ctl *ctl, const char *word)
@@ -209,7 +216,10 @@ char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
 	name = target_session(ctl, word);
 	if (!name)
 		return NULL;
-	if (!ctl->client || target_find_session(ctl, name, &found, &ctl->err) != 0) {
+	if (ctl_is_unreached(ctl) ||
+	    (ctl->client && target_find_session(ctl, name, &found, &ctl->err) != 0))
+		return NULL;
+	if (!ctl->client) {
 		err_set(&ctl->err, ERR_NO_DAEMON,
 			"no session daemon runs; name the session as "
 			"net://RELAY/host/HOST/SESSION");

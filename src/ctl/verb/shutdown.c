@@ -2,6 +2,7 @@
 /* shutdown.c - lttctl shutdown: end the session daemon. */
 #include <inttypes.h>
 
+#include "ctl/connect.h"
 #include "ctl/library.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -23,6 +24,8 @@ static enum status shutdown_run(struct ctl *ctl)
 	uint32_t pid, sessions;
 	int code;
 
+	if (ctl_is_unreached(ctl))
+		return STATUS_ERROR;
 	if (!ctl->client) {
 		err_set(&ctl->err, ERR_NO_DAEMON, "no session daemon runs");
 		return STATUS_WARNING;

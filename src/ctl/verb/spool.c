@@ -188,6 +188,8 @@ static enum status spool_verb_run(struct ctl *ctl)
 {
 	enum status status = STATUS_OK;
 
+	if (ctl_is_unreached(ctl))
+		return STATUS_ERROR;
 	if (action_of(ctl) == SEND && !ctl->client && ctl_connect(ctl, DAEMON_STARTED) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();

@@ -3,6 +3,7 @@
  * runs. */
 #include <inttypes.h>
 
+#include "ctl/connect.h"
 #include "ctl/library.h"
 #include "ctl/record.h"
 #include "ctl/ctl.h"
@@ -22,7 +23,10 @@ static enum status version_run(struct ctl *ctl)
 		record_set_str(daemon, "clock_why", d->clock_why);
 		record_set(ctl->record, "daemon", daemon);
 	}
-	return STATUS_OK;
+	if (!ctl_is_unreached(ctl))
+		return STATUS_OK;
+	record_set_str(ctl->record, "unreached", ctl->err.text);
+	return STATUS_ERROR;
 }
 
 static void version_text(FILE *out, struct json_object *record)
@@ -34,7 +38,7 @@ static void version_text(FILE *out, struct json_object *record)
 		fprintf(out, "ltt-sessiond version %s (pid %" PRIu64 ", %s)\n",
 			record_str(daemon, "version"), record_num(daemon, "pid"),
 			record_str(daemon, "rundir"));
-	else
+	else if (!record_get(record, "unreached"))
 		fputs("no session daemon runs\n", out);
 }
 
