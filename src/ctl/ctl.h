@@ -57,6 +57,9 @@ struct verb {
 /** All verbs, NULL at the end, in the order of the help. */
 extern const struct verb *const verbs[];
 const struct verb *verb_find(const char *name);
+/** The verb that was probably meant: that of a common word, or the one with the nearest name; NULL:
+ *  there is none. */
+const char *verb_near(const char *name);
 /** The reason why a verb of LTTng is not supported yet, a sentence; NULL for any other word. */
 const char *verb_later(const char *name);
 /** Print all verbs that are not supported yet, as `NAME: SENTENCE`. */
@@ -89,6 +92,7 @@ struct ctl {
 	struct err err, unreached;
 	struct json_object *record;
 	struct json_object *warnings;
+	const char *const *argv; /* the verb and the words behind it */
 	poptContext general;
 	poptContext words;
 	void (*sigpipe)(int);

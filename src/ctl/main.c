@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "base/str.h"
 #include "connect.h"
 #include "help.h"
 #include "library.h"
@@ -117,7 +116,6 @@ static enum status general_option(struct ctl *ctl, int value, bool *ret_done)
 
 static enum status unknown_verb(struct ctl *ctl, const char *name)
 {
-	const char *names[64] = { NULL };
 	const char *sentence = verb_later(name);
 	const char *near;
 
@@ -125,9 +123,7 @@ static enum status unknown_verb(struct ctl *ctl, const char *name)
 		err_set(&ctl->err, ERR_UNSUPPORTED, "%s: %s", name, sentence);
 		return STATUS_UNSUPPORTED;
 	}
-	for (size_t i = 0; verbs[i] && i < ARRAY_SIZE(names) - 1; i++)
-		names[i] = verbs[i]->name;
-	near = nearest_word(name, names);
+	near = verb_near(name);
 	if (near)
 		err_set(&ctl->err, ERR_UNKNOWN_COMMAND, "unknown verb '%s'; did you mean '%s'?",
 			name, near);
@@ -159,6 +155,9 @@ static enum status parse_general(struct ctl *ctl, int argc, char **argv, const c
 		return status;
 	if (value < -1)
 		return options_bad(ctl, pc, value, options_general, none);
+	status = options_check(ctl, options_general);
+	if (status != STATUS_OK)
+		return status;
 	*ret_words = poptGetArgs(pc);
 	if (*ret_words && **ret_words)
 		return STATUS_OK;

@@ -110,13 +110,58 @@ void options_list_missing(FILE *out, const char *verb, const struct poptOption *
 			fprintf(out, "%s --%s: %s\n", verb, table->longName, table->descrip);
 }
 
-enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int value)
+static const struct poptOption *find_option(const struct poptOption *table, int value)
 {
 	while (!table_end(table) && table->val != value)
 		table++;
+	return table;
+}
+
+enum status options_not_yet(struct ctl *ctl, const struct poptOption *table, int value)
+{
+	table = find_option(table, value);
 	err_set(&ctl->err, ERR_UNSUPPORTED, "--%s: %s", table->longName ? table->longName : "?",
 		table->descrip ? table->descrip : "");
 	return STATUS_UNSUPPORTED;
+}
+
+static bool has_word(const char *argument)
+{
+	return argument[strspn(argument, ", \t\n")] != '\0' && strcmp(argument, "--") != 0;
+}
+
+static enum status check_argument(struct ctl *ctl, const struct poptOption *option,
+				  const char *argument)
+{
+	const char letter[] = { option->shortName, '\0' };
+
+	if (!argument || has_word(argument))
+		return STATUS_OK;
+	err_set(&ctl->err, ERR_INVALID, "%s%s: missing argument (%s)",
+		option->longName ? "--" : "-", option->longName ? option->longName : letter,
+		option->argDescrip ? option->argDescrip : "TEXT");
+	return STATUS_UNDEFINED;
+}
+
+enum status options_check(struct ctl *ctl, const struct poptOption *table)
+{
+	enum status status = STATUS_OK;
+
+	for (; !table_end(table) && status == STATUS_OK; table++)
+		if (table->argInfo == POPT_ARG_STRING && table->arg)
+			status = check_argument(ctl, table, *(char *const *)table->arg);
+	return status;
+}
+
+bool options_has_joined(const struct ctl *ctl, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (size_t i = 1; ctl->argv[i] && strcmp(ctl->argv[i], "--") != 0; i++)
+		if (strncmp(ctl->argv[i], "--", 2) == 0 &&
+		    strncmp(ctl->argv[i] + 2, name, len) == 0 && ctl->argv[i][len + 2] == '=')
+			return true;
+	return false;
 }
 
 /* One option that popt hands back. */
@@ -131,8 +176,9 @@ static enum status ctl_options_take(struct ctl *ctl, poptContext pc, int value,
 		return options_not_yet(ctl, table, value);
 	if (value >= OPTION_OWN) {
 		char *argument AUTO_FREE = poptGetOptArg(pc);
+		enum status status = check_argument(ctl, find_option(table, value), argument);
 
-		return ctl->verb->option(ctl, value - OPTION_OWN, argument);
+		return status ? status : ctl->verb->option(ctl, value - OPTION_OWN, argument);
 	}
 	*ret_done = true;
 	if (value == OPTION_HELP)
@@ -172,6 +218,7 @@ enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret
 	poptContext pc;
 	int value = 0;
 
+	ctl->argv = argv;
 	all[0].arg = (void *)table; /* popt keeps a pointer to it */
 	pc = poptGetContext(NULL, argc, argv, all,
 			    ctl->verb->command_behind ? POPT_CONTEXT_POSIXMEHARDER : 0);
@@ -183,7 +230,8 @@ enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret
 		return status;
 	if (value < -1)
 		return options_bad(ctl, pc, value, table, options_common);
-	return take_operands(ctl, pc);
+	status = options_check(ctl, table);
+	return status ? status : take_operands(ctl, pc);
 }
 
 bool domain_any(const struct domain_options *domain)

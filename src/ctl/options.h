@@ -83,6 +83,12 @@ extern const struct poptOption options_common[];
  */
 enum status options_verb(struct ctl *ctl, int argc, const char **argv, bool *ret_done);
 
+/** Check the texts that popt has stored for the options of @table: one without a word is refused,
+ *  and so is `--`, which ends the options. Return: STATUS_OK, or a status with ctl->err set. */
+enum status options_check(struct ctl *ctl, const struct poptOption *table);
+/** Whether the words of the verb have the long option @name with "=" and an argument behind it. */
+bool options_has_joined(const struct ctl *ctl, const char *name);
+
 /** Print the options of @table that are not supported yet, as `VERB --NAME: SENTENCE`. */
 void options_list_missing(FILE *out, const char *verb, const struct poptOption *table);
 /** Handle an OPTION_NOT_YET of the table that popt returned: sets ctl->err. */

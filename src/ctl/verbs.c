@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "base/str.h"
 #include "ctl.h"
 
 extern const struct verb verb_record, verb_view, verb_create, verb_set_session, verb_list,
@@ -49,6 +50,55 @@ const struct verb *verb_find(const char *name)
 		if (strcmp(verbs[i]->name, name) == 0)
 			return verbs[i];
 	return NULL;
+}
+
+/* Words of other tools, and the verbs that do the same. */
+static const struct {
+	const char *verb, *words;
+} synonyms[] = {
+	{ "record", "run exec trace strace ltrace perf profile launch spawn" },
+	{ "view", "show cat print dump read report script replay tail babeltrace babeltrace2" },
+	{ "verify", "check fsck validate test" },
+	{ "sync", "flush fsync" },
+	{ "create", "new make add init session" },
+	{ "set-session", "use select switch" },
+	{ "list", "ls sessions events tracepoints probes" },
+	{ "status", "info state stat" },
+	{ "stats", "top count counts histogram" },
+	{ "enable-event", "attach enable event add-event probe" },
+	{ "disable-event", "detach disable" },
+	{ "add-context", "context" },
+	{ "track", "pid follow" },
+	{ "start", "resume continue begin" },
+	{ "stop", "pause end halt suspend" },
+	{ "destroy", "rm del delete remove drop" },
+	{ "recover", "repair restore" },
+	{ "doctor", "diagnose debug why" },
+	{ "quota", "limit limits" },
+	{ "shutdown", "kill quit exit" },
+};
+
+/* Whether a list of words, which blanks separate, has @word. */
+static bool has_synonym(const char *words, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = strstr(words, word); at; at = strstr(at + 1, word))
+		if ((at == words || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+			return len > 0;
+	return false;
+}
+
+const char *verb_near(const char *name)
+{
+	const char *names[ARRAY_SIZE(verbs)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(synonyms); i++)
+		if (has_synonym(synonyms[i].words, name))
+			return synonyms[i].verb;
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		names[i] = verbs[i] ? verbs[i]->name : NULL;
+	return nearest_word(name, names);
 }
 
 /* LTTng's verbs that are not there yet. */

@@ -133,15 +133,16 @@ static int create_take_sync(struct ctl *ctl)
 	return 0;
 }
 
-/* popt takes the word behind --live for its period: a word that does not begin as one is the
- * session's name. */
+/* popt takes the word behind --live for its period, unless "=" joins both: a word that does not begin
+ * as one is the session's name. */
 static int take_live(struct ctl *ctl)
 {
 	uint64_t us = LIVE_DEFAULT_US;
 
 	if (opt.live == not_live)
 		return 0;
-	if (opt.live && !strchr("0123456789", *opt.live) && !operand(ctl, 0)) {
+	if (opt.live && !strchr("0123456789", *opt.live) && !operand(ctl, 0) &&
+	    !options_has_joined(ctl, "live")) {
 		wanted.name = opt.live;
 	} else if (opt.live && (parse_period(opt.live, &us) != 0 || !us || us > UINT32_MAX)) {
 		return err_set(&ctl->err, ERR_INVALID,

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* help.c - lttctl help [VERB]: display the manual page, or the usage if there is none. */
-#include "base/str.h"
 #include "ctl/help.h"
 
 static enum status help_run(struct ctl *ctl)
 {
 	const struct verb *verb = operand(ctl, 0) ? verb_find(operand(ctl, 0)) : NULL;
-	const char *names[64] = { NULL };
 	const char *near, *later;
 
 	if (verb || !operand(ctl, 0))
@@ -16,9 +14,7 @@ static enum status help_run(struct ctl *ctl)
 		err_set(&ctl->err, ERR_UNSUPPORTED, "%s: %s", operand(ctl, 0), later);
 		return STATUS_UNSUPPORTED;
 	}
-	for (size_t i = 0; verbs[i] && i < ARRAY_SIZE(names) - 1; i++)
-		names[i] = verbs[i]->name;
-	near = nearest_word(operand(ctl, 0), names);
+	near = verb_near(operand(ctl, 0));
 	err_set(&ctl->err, ERR_UNKNOWN_COMMAND,
 		near ? "there is no verb '%s'; did you mean '%s'?" : "there is no verb '%s'",
 		operand(ctl, 0), near);
