@@ -84,11 +84,11 @@ enum status loss_unknown(struct ctl *ctl, const char *name, uint64_t nr)
 	if (!nr)
 		return STATUS_OK;
 	print_warning(ctl,
-		      "%s: %s buffer%s lost, with an unknown number of events: every process that "
-		      "held %s died before it was written; run ltt-sessiond under a service "
-		      "manager, which stores the buffers, too",
-		      name, text_count(buf, nr), nr == 1 ? " is" : "s are",
-		      nr == 1 ? "it" : "them");
+		      "%s: %s buffer%s lost, with an unknown number of events: a consumer daemon "
+		      "died, and its successor did not find the memory of the buffer (run "
+		      "ltt-sessiond under a service manager, which stores it, too) or could not "
+		      "continue the files of the trace",
+		      name, text_count(buf, nr), nr == 1 ? " is" : "s are");
 	return STATUS_LOST;
 }
 

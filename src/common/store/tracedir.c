@@ -132,7 +132,7 @@ bool tracedir_has_form2(int metadata_fd)
 	return n > 0 && metadata_hides(text, (size_t)n);
 }
 
-static int make_files(struct tracedir *dir, int output_fd, bool adopt)
+static int make_files(struct tracedir *dir, int output_fd, bool adopt, bool may_create)
 {
 	dir->fd = open_path(output_fd, dir->path, disk_syncs(dir->disk));
 	if (dir->fd < 0)
@@ -142,7 +142,7 @@ static int make_files(struct tracedir *dir, int output_fd, bool adopt)
 		return dir->index_fd;
 	dir->metadata_fd = adopt ? tracedir_open_file(dir->fd, "metadata") : -ENOENT;
 	/* the previous process may have died before it created the file */
-	if (dir->metadata_fd == -ENOENT)
+	if (dir->metadata_fd == -ENOENT && may_create)
 		dir->metadata_fd = tracedir_create_file(dir->fd, "metadata");
 	if (dir->metadata_fd < 0)
 		return dir->metadata_fd;
@@ -170,7 +170,7 @@ int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uui
 		 struct disk *disk, struct tracedir **ret, struct err *err)
 {
 	struct tracedir *dir = tracedir_alloc(id, output_fd, path, uuid, disk);
-	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, false);
+	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, false, true);
 
 	if (result == -EEXIST)
 		err_set(err, ERR_OUTPUT, "%s/metadata exists: choose a directory without a trace",
@@ -237,7 +237,9 @@ static int tracedir_open_existing(uint64_t id, int output_fd, const char *path,
 				  struct err *err)
 {
 	struct tracedir *dir = tracedir_alloc(id, output_fd, path, uuid, disk);
-	int result = output_fd < 0 ? 0 : make_files(dir, output_fd, true);
+	int result = output_fd < 0 ? 0 :
+				     make_files(dir, output_fd, true,
+						!metadata_bytes || may_be_shorter);
 
 	if (result == 0)
 		result = tracedir_truncate(dir, metadata_bytes, may_be_shorter);

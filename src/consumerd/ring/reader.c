@@ -51,6 +51,14 @@ bool reader_copy_words(const struct ltt_ring_prod *prod, struct ring_words *ret)
 	return __atomic_load_n(&prod->pub, __ATOMIC_RELAXED) == pub;
 }
 
+static bool read_words(const struct ring_reader *r, struct ring_words *ret)
+{
+	for (int i = 0; i < SNAPSHOT_TRIES; i++)
+		if (reader_copy_words(r->prod, ret))
+			return true;
+	return false;
+}
+
 /* Each of these updates the reader from one ring word, clamped, and keeps the raw value. */
 
 /* After an impossible position, the data before it can't be distinguished from garbage: all of it
@@ -75,15 +83,23 @@ static void reader_update_pos(struct ring_reader *r, uint64_t pub)
 		r->pos += delta;
 }
 
+static uint64_t least_records(const struct ring_reader *r, uint64_t bytes)
+{
+	return (bytes + r->max_record - 1) / r->max_record;
+}
+
 /* Records have a least and a greatest size, so bytes bound their number. */
+static bool fits_bytes(const struct ring_reader *r, uint64_t records, uint64_t bytes)
+{
+	return records >= least_records(r, bytes) && records <= bytes / LTT_HDR_COMPACT;
+}
+
 static void reader_update_count(struct ring_reader *r, uint64_t raw, uint64_t bytes)
 {
 	uint64_t delta = raw - r->raw.count;
-	uint64_t least = (bytes + r->max_record - 1) / r->max_record;
-	uint64_t most = bytes / LTT_HDR_COMPACT;
 
-	if (delta < least || delta > most) {
-		delta = least;
+	if (!fits_bytes(r, delta, bytes)) {
+		delta = least_records(r, bytes);
 		r->invalid_words++;
 	}
 	r->count += delta;
@@ -127,11 +143,8 @@ int reader_snapshot(struct ring_reader *r, bool last_chance)
 {
 	struct ring_words words;
 	uint64_t now, before = r->pos, invalid_words = r->invalid_words;
-	bool consistent = false;
 
-	for (int i = 0; i < SNAPSHOT_TRIES && !consistent; i++)
-		consistent = reader_copy_words(r->prod, &words);
-	if (!consistent && !last_chance)
+	if (!read_words(r, &words) && !last_chance)
 		return READER_TORN;
 	now = now_ns();
 	reader_update_pos(r, words.pub);
@@ -205,4 +218,21 @@ void reader_skip(struct ring_reader *r)
 	words.pub &= LTT_POS_MASK;
 	words.last_ts = MIN(words.last_ts, now_of_ring(r->clock));
 	reader_continue(r, &words);
+}
+
+uint64_t reader_skip_missing(struct ring_reader *r)
+{
+	struct ring_words words;
+	uint64_t bytes, records;
+
+	if (!read_words(r, &words))
+		return 0;
+	bytes = (words.pub - r->pos) & LTT_POS_MASK;
+	records = words.count - r->count;
+	if (bytes <= r->size || !fits_bytes(r, records, bytes))
+		return 0;
+	words.pub = r->pos + bytes;
+	words.last_ts = MIN(words.last_ts, now_of_ring(r->clock));
+	reader_continue(r, &words);
+	return records;
 }

@@ -115,6 +115,9 @@ void reader_adopt(struct ring_reader *reader);
 void reader_continue(struct ring_reader *reader, const struct ring_words *words);
 /** The same without a saved position: all published data counts as released. */
 void reader_skip(struct ring_reader *reader);
+/** Where the position is that of files without the last packets, and the producer has overwritten
+ *  these since: skip all published data. Return: the number of skipped records. */
+uint64_t reader_skip_missing(struct ring_reader *reader);
 
 /** Release the space up to @pos, so that the producer can reuse it. */
 void reader_release(struct ring_reader *reader);

@@ -291,6 +291,19 @@ void stream_init(struct stream *s, struct sink *sink, const struct stream_config
 	stream_publish(s);
 }
 
+/* Another program has removed or shortened the files: no fault of the application's. */
+static void count_missing(struct stream *s)
+{
+	uint64_t lost = reader_skip_missing(&s->reader);
+
+	if (!lost)
+		return;
+	log_warn("%s_%u: packets that had been written are not in the files; %llu events are "
+		 "counted as lost",
+		 s->config->channel, s->cpu, (unsigned long long)lost);
+	s->lost_output += lost;
+}
+
 int stream_adopt(struct stream *s, uint64_t *cut)
 {
 	struct packet_header last;
@@ -308,6 +321,8 @@ int stream_adopt(struct stream *s, uint64_t *cut)
 		stream_on(s, STREAM_LOSES_PLACE);
 		(void)!stream_attach(s);
 	}
+	if (ret == SINK_BEGIN || ret == SINK_AFTER)
+		count_missing(s);
 	stream_publish(s);
 	return 0;
 }

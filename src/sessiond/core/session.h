@@ -69,7 +69,8 @@ enum trouble {
 	TROUBLE_CONSUMER, /* there is no consumer daemon */
 	TROUBLE_OUTPUT,	  /* nothing can be written */
 	TROUBLE_METADATA, /* metadata can't be written */
-	TROUBLE_BUFFERS,  /* a buffer, or a trace, can't be created or adopted */
+	TROUBLE_BUFFERS,  /* a buffer, or a trace, can't be created */
+	TROUBLE_ADOPTION, /* a consumer can't continue a buffer, or a trace, of an earlier one */
 	TROUBLE_LOST,	  /* a buffer was lost with the processes that held it */
 	TROUBLE_STATE,	  /* its state can't be saved for the next session daemon */
 	TROUBLE_KINDS,

@@ -21,8 +21,8 @@ static void kernel_ready(struct recording *rec)
 }
 
 /* Changes of a buffer or of metadata: the next walk finds them. */
-static const struct recording_ops recording_ops = { kernel_ready, kernel_ready, kernel_ready,
-						    kernel_describe, NULL };
+static const struct recording_ops recording_ops = { kernel_ready, kernel_ready, kernel_describe,
+						    NULL };
 
 static struct kernel_session *kernel_find(struct domain_tracer *domain,
 					  const struct session *session)

@@ -138,7 +138,8 @@ static void kernel_walk_arm(struct kernel_session *ks, struct kernel_channel *kc
 	slot->filter = target->filter;
 	if (!class)
 		kernel_walk_refuse(ks, slot, target, 0);
-	if (!class || ring->state == RING_FAILED || trace->failed || class->batch == 0)
+	if (!class || ring->state == RING_FAILED || trace->state == TRACE_FAILED ||
+	    class->batch == 0)
 		return;
 	if (ring_is_on(ring) && class->batch <= trace->saved) {
 		kernel_walk_enable(ks, kc, slot, target, class->id);

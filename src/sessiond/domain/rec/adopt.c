@@ -1,21 +1,59 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* adopt.c - passes the ring sets of a consumer that has ended to the next one. */
+/*
+ * adopt.c - passes the ring sets of a consumer that has ended to the next one. The adoption of a
+ * ring set or trace that the next one can't continue is repeated every second: until it succeeds,
+ * applications record into the buffer as long as it has room, and it counts as a lost one.
+ */
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "trace/metadata.h"
 #include "recording.h"
 
-/* Disarm a ring set that the new consumer rejected, as records in it would be lost. */
-static void ring_fail_adopted(struct ring *ring, int code, const char *why)
-{
-	struct recording *rec = ring->trace_channel->trace->rec;
+#define READOPT_AFTER_US 1000000u
 
-	ring->state = RING_FAILED;
-	note_find(rec, ring->id)->open = false;
-	recording_problem(rec, TROUBLE_BUFFERS, (enum err_code)code,
-			  "the new consumer can't continue a buffer", why);
-	rec->ops->lost(rec);
+/* Each reason is reported once. */
+void adoption_failed(struct trace *trace, int code, const char *why)
+{
+	struct recording *rec = trace->rec;
+	char text[sizeof(rec->session->troubles[0])];
+
+	snprintf(text, sizeof(text), "%.200s; this is retried every second", why);
+	if (!rec->problem.code)
+		err_set(&rec->problem, (enum err_code)code, "%s", text);
+	if (strcmp(rec->session->troubles[TROUBLE_ADOPTION], text) != 0)
+		rec->recorder->config.trouble(rec->session, TROUBLE_ADOPTION, text);
+}
+
+void ring_set_unadopted(struct ring *ring)
+{
+	struct trace *trace = ring->trace_channel->trace;
+	struct recording *rec = trace->rec;
+	struct ring_note *note = note_find(rec, ring->id);
+	bool was_uncounted = ring->uncounted;
+
+	consumer_forget(rec->recorder->config.consumer, ring);
+	ring->state = RING_UNADOPTED;
+	ring->uncounted = was_uncounted || !rec->session->drained;
+	ring_add_final(ring, NULL);
+	note->sum.ring = ring->id;
+	note->sum.lost_buffers = ring->uncounted;
+	note->final = true;
+	if (ring->uncounted && !was_uncounted)
+		trace_append(trace, metadata_buffer(METADATA_BUFFER_LOST, ring->id, ring->name));
+	recording_saved(rec);
+}
+
+static void ring_adoption_failed(struct ring *ring, int code, const char *why)
+{
+	struct trace *trace = ring->trace_channel->trace;
+
+	ring_set_unadopted(ring);
+	if (trace->state == TRACE_OPEN) /* else it has reported the reason */
+		adoption_failed(trace, code, why);
+	adoption_answered(trace);
 }
 
 static void rec_adopt_done(void *data, const struct con_answer *answer)
@@ -27,8 +65,8 @@ static void rec_adopt_done(void *data, const struct con_answer *answer)
 	if (answer->superseded)
 		return;
 	if (answer->code || rep_con_ring_adopt_decode(answer->dec, &rep) < 0) {
-		ring_fail_adopted(ring, answer->code ? answer->code : (int)ERR_CONSUMER,
-				  answer->text);
+		ring_adoption_failed(ring, answer->code ? answer->code : (int)ERR_CONSUMER,
+				     answer->text);
 		return;
 	}
 	if (rep.cut_bytes)
@@ -109,42 +147,38 @@ static void repair(struct ring *ring)
 
 /* --- with memory that came back ------------------------------------------------ */
 
-static void resume_failed(struct ring *ring, int code, const char *why)
-{
-	ring_fail_adopted(ring, code, why);
-	ring_close_fds(ring);
-	ring_refund(ring);
-	ring->offered = false;
-	ring->closing = ring->lost = true;
-	repair(ring);
-}
-
-/* Reply of the new consumer, which has a new doorbell: the ring set receives its descriptor. */
+/* Reply of the new consumer. Where the memory was lost, the doorbell is a new one: the ring set
+ * receives its descriptor. */
 static void resumed(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
 	struct recording *rec = ring->trace_channel->trace->rec;
 
 	ring->awaited = false;
-	if (answer->code == ERR_CONSUMER)
-		return; /* the consumer ended; ring_adopt() sends the request to the next one */
-	if (answer->code == 0)
+	if (answer->superseded)
+		return;
+	if (answer->code == 0 && ring->doorbell < 0 && ring->module < 0)
 		ring->doorbell =
 			fcntl(rec->recorder->config.doorbell(rec->session), F_DUPFD_CLOEXEC, 3);
-	if (answer->code || ring->doorbell < 0) {
-		resume_failed(ring, answer->code ? answer->code : (int)ERR_LIMIT, answer->text);
+	if (answer->code || (ring->doorbell < 0 && ring->module < 0)) {
+		ring_adoption_failed(ring, answer->code ? answer->code : (int)ERR_LIMIT,
+				     answer->code ? answer->text : "too many open files");
 		return;
 	}
+	ring_add_final(ring, NULL); /* the contents of its files are counted again */
+	note_find(rec, ring->id)->final = false;
 	log_info("session '%s': %s has been recovered with its data", rec->session->name,
 		 ring->name);
 	if (ring->uncounted)
 		trace_append(ring->trace_channel->trace,
 			     metadata_buffer(METADATA_BUFFER_FOUND, ring->id, ring->name));
 	ring->uncounted = false;
+	ring->state = RING_OPENING; /* applications that want to record into it wait */
 	if (!rec->recording) /* it was when its daemons died */
 		ring_switch_off(ring);
 	ring_open_done(ring);
-	if (ring->departed)
+	adoption_answered(ring->trace_channel->trace);
+	if (ring->departed || ring->closing)
 		ring_close(ring);
 }
 
@@ -154,8 +188,6 @@ void ring_resume(struct ring *ring)
 	struct req_con_ring_adopt req;
 
 	ring->lost = false;
-	ring_add_final(ring, NULL); /* the contents of its files are counted again */
-	note_find(rec, ring->id)->final = false;
 	ring->awaited = true;
 	ring_describe(ring, &req);
 	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, resumed, ring);
@@ -173,13 +205,81 @@ void ring_adopt(struct ring *ring)
 		repair(ring);
 		return;
 	}
-	if (ring->state == RING_FAILED || ring->awaited || ring->data < 0)
+	if (ring->state == RING_FAILED || ring->awaited)
 		return; /* the request is sent again */
-	if (ring->offered && ring->doorbell < 0) {
+	if (ring->data < 0) {
+		ring_open(ring);
+		return;
+	}
+	if (ring->state == RING_UNADOPTED || (ring->offered && ring->doorbell < 0)) {
 		ring_resume(ring);
 		return;
 	}
 	ring_describe(ring, &req);
 	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, rec_adopt_done,
 		      ring);
+}
+
+/* --- repeated adoption ------------------------------------------------------------ */
+
+/* Whether the trace has an unadopted ring set; @awaited_only: one whose adoption is requested. */
+static bool has_unadopted(const struct trace *trace, bool awaited_only)
+{
+	const struct trace_channel *trace_channel;
+	const struct ring *ring;
+
+	list_for_each(trace_channel, &trace->channels, node)
+		list_for_each(ring, &trace_channel->rings, node)
+			if (ring->state == RING_UNADOPTED && (ring->awaited || !awaited_only))
+				return true;
+	return false;
+}
+
+bool trace_is_readopted(const struct trace *trace)
+{
+	return trace->adopting || has_unadopted(trace, true);
+}
+
+static bool is_adopted(const struct recording *rec)
+{
+	const struct trace *trace;
+
+	list_for_each(trace, &rec->traces, node)
+		if (trace->state == TRACE_UNADOPTED || has_unadopted(trace, false))
+			return false;
+	return true;
+}
+
+void adoption_answered(struct trace *trace)
+{
+	struct recording *rec = trace->rec;
+
+	if (trace->state == TRACE_UNADOPTED || has_unadopted(trace, false))
+		loop_timer_set(&trace->readopt, READOPT_AFTER_US);
+	if (is_adopted(rec) && *rec->session->troubles[TROUBLE_ADOPTION])
+		rec->recorder->config.trouble(rec->session, TROUBLE_ADOPTION, "");
+	rec->ops->ready(rec);
+	if (!traces_busy(rec))
+		rec->ops->metadata_done(rec);
+}
+
+void trace_readopt_on_timer(struct loop_timer *timer)
+{
+	trace_readopt(container_of(timer, struct trace, readopt));
+}
+
+/* The ring sets follow when the trace is there. */
+void trace_readopt(struct trace *trace)
+{
+	struct trace_channel *trace_channel;
+	struct ring *ring;
+
+	if (trace->state == TRACE_UNADOPTED) {
+		trace_adopt(trace);
+		return;
+	}
+	list_for_each(trace_channel, &trace->channels, node)
+		list_for_each(ring, &trace_channel->rings, node)
+			if (ring->state == RING_UNADOPTED)
+				ring_adopt(ring);
 }

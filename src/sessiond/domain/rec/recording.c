@@ -91,8 +91,10 @@ void recording_begin(struct recording *rec)
 			list_for_each_safe(ring, next, &trace_channel->rings, node)
 				if (ring->state == RING_FAILED && !ring->lost)
 					ring_drop(ring);
-		if (trace->failed)
+		if (trace->state == TRACE_FAILED)
 			trace_free(trace);
+		else
+			trace_readopt(trace);
 	}
 }
 

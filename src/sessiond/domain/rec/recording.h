@@ -27,8 +27,6 @@ struct recording_ops {
 	/** A buffer is ready and recording is on, or metadata is written: waiting work may
 	 *  continue. */
 	void (*ready)(struct recording *rec);
-	/** A buffer can't be recorded into any more. */
-	void (*lost)(struct recording *rec);
 	/** No metadata is in flight, or it can't be written for now. */
 	void (*metadata_done)(struct recording *rec);
 	/** Append the beginning of a trace's metadata. */
@@ -65,6 +63,9 @@ struct meta_batch {
 	char text[];
 };
 
+/** Whether the consumer has its files. TRACE_UNADOPTED: it can't continue them; tried again. */
+enum trace_state { TRACE_OPEN, TRACE_UNADOPTED, TRACE_FAILED };
+
 struct trace {
 	struct list_node node;
 	struct recording *rec;
@@ -75,11 +76,13 @@ struct trace {
 	uint8_t uuid[16];
 	uint64_t metadata_bytes; /* size of the metadata file up to batch `saved` */
 	uint64_t acked_bytes;	 /* size of the metadata file up to batch `acked` */
-	bool failed;
+	enum trace_state state;
+	bool adopting;	/* the consumer has not answered the request to continue it */
 	bool orphan;	/* its process has ended: freed when its metadata is written */
 	bool stalled;	/* the last attempt to write metadata failed */
 	bool in_flight; /* the first batch was sent, and is not acknowledged */
 	struct loop_timer retry;
+	struct loop_timer readopt; /* repeats the adoption of it and its ring sets */
 	struct loop_work flush;
 	uint64_t next_batch;
 	uint64_t acked;		   /* number of the last batch on disk */
@@ -100,7 +103,9 @@ struct trace_channel {
 	struct list_node rings; /* struct ring */
 };
 
-enum ring_state { RING_OPENING, RING_READY, RING_FAILED };
+/** RING_UNADOPTED: recorded into, but the consumer can't continue its files. Its armings and memory
+ *  stay, it counts as lost, and its adoption is tried again. */
+enum ring_state { RING_OPENING, RING_READY, RING_UNADOPTED, RING_FAILED };
 
 struct ring {
 	struct list_node node;
@@ -113,7 +118,7 @@ struct ring {
 	bool awaited;		/* the consumer has not answered yet */
 	bool closing;	/* it is to be closed; the consumer has not written the last packet */
 	bool lost;	/* its memory is lost: only its files are repaired and closed */
-	bool uncounted; /* its lost memory may have held events that no file has */
+	bool uncounted; /* its memory, lost or unadopted, may hold events that no file has */
 	bool repairing; /* the consumer repairs its files */
 	bool wanted;	/* lost, but an application that records into it may offer it (want.c) */
 	bool offered;	/* an application has offered it */
@@ -239,8 +244,19 @@ void ring_add_final(void *data, struct decoder *dec);
 /* adopt.c */
 /** Pass it to a new consumer, with its contents. */
 void ring_adopt(struct ring *ring);
-/** Continue with memory that was lost and has been recovered. */
+/** Continue with memory that was lost or unadopted. */
 void ring_resume(struct ring *ring);
+/** The consumer does not have it: count it as lost until it is adopted. */
+void ring_set_unadopted(struct ring *ring);
+/** Report a failed adoption. */
+void adoption_failed(struct trace *trace, int code, const char *why);
+/** After an answer to a repeated adoption: let starts continue, or repeat it later. */
+void adoption_answered(struct trace *trace);
+/** Whether a repeated adoption is in flight. */
+bool trace_is_readopted(const struct trace *trace);
+/** Repeat the adoption of an unadopted trace, or of the unadopted ring sets in it. */
+void trace_readopt(struct trace *trace);
+void trace_readopt_on_timer(struct loop_timer *timer);
 /** Describe it to the consumer. */
 void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret);
 

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "proto/counters.h"
 #include "recording.h"
@@ -86,10 +87,17 @@ void ring_open_done(struct ring *ring)
 static void rec_ring_open_done(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
+	struct recording *rec = ring->trace_channel->trace->rec;
 	const char *why = answer->text;
 	int code = answer->code;
 
 	ring->awaited = false;
+	if (code == ERR_CONSUMER) { /* the next one opens it */
+		if (!rec->problem.code)
+			err_set(&rec->problem, ERR_CONSUMER, "can't create a buffer: %s", why);
+		rec->ops->ready(rec);
+		return;
+	}
 	if (code == 0) {
 		code = rec_ring_take_fds(ring, answer->dec, &why);
 		if (code)
@@ -269,10 +277,17 @@ static void rec_ring_close_done(void *data, const struct con_answer *answer)
 	struct trace *trace = ring->trace_channel->trace;
 	struct ring_note *note = note_find(trace->rec, ring->id);
 
-	if (answer->code == 0) {
-		(void)ring_note_not_sampled(ring, note->sum.not_sampled);
-		note_finish(trace->rec, note);
+	if (answer->code == ERR_CONSUMER) { /* the next one closes it */
+		ring_set_unadopted(ring);
+		return;
 	}
+	if (answer->code) {
+		log_error("session '%s': can't close buffer %s: %s", trace->rec->session->name,
+			  ring->name, answer->text);
+		ring_set_unadopted(ring);
+	}
+	(void)ring_note_not_sampled(ring, note->sum.not_sampled);
+	note_finish(trace->rec, note);
 	/* saved before the keeper releases it: a successor must not search for it */
 	ring->closed = true;
 	recording_saved(trace->rec);
@@ -283,8 +298,8 @@ static void rec_ring_close_done(void *data, const struct con_answer *answer)
 		trace_abandon(trace);
 }
 
-/* It stays ours until the consumer has made the last cut: if it dies before, its
- * successor makes that cut. */
+/* It stays ours until the consumer has made the last cut: if it dies before, or does not have it,
+ * its successor makes that cut. */
 void ring_close(struct ring *ring)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
@@ -295,8 +310,10 @@ void ring_close(struct ring *ring)
 		ring_drop(ring);
 		return;
 	}
-	consumer_forget(rec->recorder->config.consumer, ring);
 	ring->closing = true;
+	if (ring->state == RING_UNADOPTED)
+		return;
+	consumer_forget(rec->recorder->config.consumer, ring);
 	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_close, &req, ring_add_final,
 		      rec_ring_close_done, ring);
 }

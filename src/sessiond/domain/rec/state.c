@@ -142,7 +142,7 @@ static void put_traces(const struct saving *saving)
 			.domain = (uint8_t)saving->rec->domain,
 		};
 
-		if (trace->failed)
+		if (trace->state == TRACE_FAILED)
 			continue;
 		msg.channels = put_trace_channels(saving, trace);
 		msg_state_trace_add(&saving->space->lists[STATE_TRACES], &msg);

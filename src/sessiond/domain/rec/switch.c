@@ -57,7 +57,7 @@ static void enables_confirmed(void *data, const struct con_answer *answer)
 
 bool ring_is_on(const struct ring *ring)
 {
-	return ring->state == RING_READY &&
+	return (ring->state == RING_READY || ring->state == RING_UNADOPTED) &&
 	       ring->enable_number <= ring->trace_channel->trace->rec->enables_confirmed;
 }
 

@@ -67,8 +67,8 @@ static void appended(void *data, const struct con_answer *answer)
 	struct trace *trace = data;
 
 	trace->in_flight = false;
-	if (trace->failed)
-		return; /* rec_trace_open_done() has reported the reason */
+	if (trace->state != TRACE_OPEN)
+		return; /* the reason has been reported */
 	if (answer->code) {
 		trace->stalled = true;
 		recording_problem(trace->rec, TROUBLE_METADATA, answer->code,
@@ -93,7 +93,9 @@ bool traces_busy(const struct recording *rec)
 	const struct trace *trace;
 
 	list_for_each(trace, &rec->traces, node)
-		if (!trace->failed && (!list_empty(&trace->batches) || trace->acked > trace->saved))
+		if ((trace->state == TRACE_OPEN &&
+		     (!list_empty(&trace->batches) || trace->acked > trace->saved)) ||
+		    trace_is_readopted(trace))
 			return true;
 	return false;
 }
@@ -113,7 +115,8 @@ static void send_next(struct trace *trace)
 	struct meta_batch *batch = list_first(&trace->batches, struct meta_batch, node);
 	struct req_con_metadata_append req = { .trace = trace->id };
 
-	if (!batch || trace->in_flight || trace->retry.at_ns || trace->failed)
+	if (!batch || trace->in_flight || trace->retry.at_ns ||
+	    trace->state != TRACE_OPEN)
 		return;
 	trace->in_flight = true;
 	req.text.data = (const uint8_t *)batch->text;
@@ -181,7 +184,13 @@ static void rec_trace_open_done(void *data, const struct con_answer *answer)
 
 	if (answer->code == 0)
 		return;
-	trace->failed = true;
+	if (answer->code == ERR_CONSUMER) { /* the next one opens it */
+		trace->state = TRACE_UNADOPTED;
+		adoption_failed(trace, answer->code, answer->text);
+		adoption_answered(trace);
+		return;
+	}
+	trace->state = TRACE_FAILED;
 	recording_problem(trace->rec, TROUBLE_BUFFERS, answer->code, "can't create the trace",
 			  answer->text);
 	trace->rec->ops->ready(trace->rec);
@@ -191,12 +200,18 @@ static void rec_trace_open_done(void *data, const struct con_answer *answer)
 static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
 {
 	struct trace *trace = data;
+	bool was_open = trace->state == TRACE_OPEN;
 
+	trace->adopting = false;
 	if (answer->superseded)
 		return;
-	rec_trace_open_done(trace, answer);
-	if (answer->code == 0)
-		send_next(trace);
+	trace->state = answer->code ? TRACE_UNADOPTED : TRACE_OPEN;
+	if (answer->code)
+		adoption_failed(trace, answer->code, answer->text);
+	else if (!was_open)
+		trace_readopt(trace);
+	send_next(trace);
+	adoption_answered(trace);
 }
 
 /* Repeat the requests that the previous consumer has not answered: the file is truncated to the
@@ -212,10 +227,12 @@ void trace_adopt(struct trace *trace)
 		.metadata_bytes = trace->acked_bytes,
 	};
 
-	if (trace->failed)
+	if (trace->state == TRACE_FAILED)
 		return;
 	consumer_forget(consumer, trace);
 	loop_timer_cancel(&trace->retry);
+	loop_timer_cancel(&trace->readopt);
+	trace->adopting = trace->state == TRACE_UNADOPTED;
 	trace->in_flight = false;
 	CONSUMER_CALL(consumer, con_trace_adopt, &req, NULL, rec_trace_adopt_done, trace);
 }
@@ -227,6 +244,7 @@ struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_
 	list_init(&trace->batches);
 	list_init(&trace->channels);
 	loop_timer_init(&trace->retry, rec->recorder->config.loop, retry);
+	loop_timer_init(&trace->readopt, rec->recorder->config.loop, trace_readopt_on_timer);
 	loop_work_init(&trace->flush, rec_trace_flush);
 	trace->rec = rec;
 	trace->id = id;
@@ -259,6 +277,7 @@ void trace_free(struct trace *trace)
 
 	consumer_forget(trace->rec->recorder->config.consumer, trace);
 	loop_timer_cancel(&trace->retry);
+	loop_timer_cancel(&trace->readopt);
 	loop_work_cancel(&trace->flush);
 	list_for_each_safe(trace_channel, next_trace_channel, &trace->channels, node)
 		trace_channel_free(trace_channel);
@@ -281,7 +300,7 @@ void trace_abandon(struct trace *trace)
 	list_for_each(trace_channel, &trace->channels, node)
 		if (!list_empty(&trace_channel->rings))
 			return; /* the last ring set that is closed comes back here */
-	if (!list_empty(&trace->batches) && !trace->failed)
+	if (!list_empty(&trace->batches) && trace->state != TRACE_FAILED)
 		return;
 	CONSUMER_CALL(rec->recorder->config.consumer, con_trace_close, &req, NULL, NULL, NULL);
 	trace_free(trace);

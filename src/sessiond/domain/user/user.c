@@ -130,11 +130,6 @@ static void user_ready(struct recording *rec)
 	links_touch_pending(us_of(rec));
 }
 
-static void user_on_lost(struct recording *rec)
-{
-	links_touch(us_of(rec));
-}
-
 /* Applications that waited for a session whose output has a problem wait no more. */
 static void metadata_done(struct recording *rec)
 {
@@ -148,8 +143,8 @@ static void wanted_done(struct recording *rec)
 	offers_done(us_of(rec)->user);
 }
 
-static const struct recording_ops recording_ops = { user_ready, user_on_lost, metadata_done,
-						    trace_describe, wanted_done };
+static const struct recording_ops recording_ops = { user_ready, metadata_done, trace_describe,
+						    wanted_done };
 
 struct user_session *user_session_get(struct user_domain *user, struct session *session,
 				      const struct clock_facts *clock)
