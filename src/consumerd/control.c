@@ -575,6 +575,15 @@ static void answer_stats(const struct request *rq, const struct output *output,
 	control_send(rq->control, &enc);
 }
 
+/* The session daemon sends such a request while others have not been answered for long. */
+static void watch_outputs(struct control *c)
+{
+	struct output *output;
+
+	list_for_each(output, &c->all, all_node)
+		control_watch_output(c, output);
+}
+
 static int on_stats(const struct request *rq, struct err *err)
 {
 	struct req_con_stats req;
@@ -583,8 +592,10 @@ static int on_stats(const struct request *rq, struct err *err)
 	if (req_con_stats_decode(rq->dec, &req) < 0)
 		return request_is_bad(err);
 	output = output_find(rq->control, req.output);
-	if (!output)
+	if (!output) {
+		watch_outputs(rq->control);
 		return control_unknown(err, "output", req.output);
+	}
 	if (is_adopting(output) && !output->closing) {
 		request_answer_behind(rq, output, 0);
 		return 0;

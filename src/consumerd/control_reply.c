@@ -200,6 +200,7 @@ static void report_output_error(struct control *c, const struct job *note)
 		.error = (uint32_t)note->error,
 		.text = note->err.text,
 		.limit = note->limit,
+		.spooled = note->spooled,
 	};
 	uint8_t buf[1024];
 	struct encoder enc;

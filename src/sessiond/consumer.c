@@ -196,7 +196,8 @@ static void consumer_mark_alive(struct consumer *consumer)
 	set_silent(consumer, false);
 }
 
-/* Its loop answers this at once, regardless of its workers: there is no such output. */
+/* Its loop answers this at once, regardless of its workers: there is no such output. It also
+ * reports the outputs that hang. */
 static void check_consumer_alive(struct consumer *consumer)
 {
 	struct req_con_stats req = { 0 };
@@ -210,15 +211,17 @@ static void consumer_watch(struct loop_timer *timer)
 {
 	struct consumer *consumer = container_of(timer, struct consumer, watch);
 	uint64_t quiet_us = (loop_now_ns() - consumer->last_message_ns) / 1000;
+	const struct con_call *oldest = list_first(&consumer->calls, struct con_call, node);
 
-	if (!consumer->connected || list_empty(&consumer->calls))
+	if (!consumer->connected || !oldest)
 		return;
 	if (!find_call(consumer, consumer->ping)) {
-		if (quiet_us >= WATCH_US)
+		if (quiet_us >= WATCH_US || oldest->serial == consumer->oldest)
 			check_consumer_alive(consumer);
 	} else if (quiet_us >= WATCH_US) {
 		set_silent(consumer, true);
 	}
+	consumer->oldest = oldest->serial;
 	loop_timer_set(&consumer->watch, WATCH_US);
 }
 

@@ -60,6 +60,7 @@ struct consumer {
 	struct loop_timer watch;  /* armed while calls are in flight: checks that it answers */
 	uint64_t last_message_ns; /* time of its last message */
 	uint32_t ping;		  /* serial of the probe in flight; 0: none */
+	uint32_t oldest;	  /* serial of the oldest request, at the last check */
 	bool silent;
 	bool hides; /* it supports traces of form 2 (trace/packet.h); older versions do not */
 };

@@ -146,10 +146,9 @@ void run_halt(struct run *run)
 	run->config.tracer->ops->stop(run->config.tracer, run->session, NULL, NULL);
 }
 
-void run_output_trouble(struct run *run, const char *text)
+void run_trouble(struct run *run, enum trouble trouble, const char *text)
 {
-	session_trouble(run->session, TROUBLE_OUTPUT, text);
+	session_trouble(run->session, trouble, text);
 	run_changed(run);
-	if (!text[0])
-		run->config.tracer->ops->retry(run->config.tracer, run->session);
+	run->config.tracer->ops->retry(run->config.tracer, run->session);
 }

@@ -89,7 +89,7 @@ bool run_output_open(const struct run *run);
 
 /** Stop recording at once, as the daemon ends. */
 void run_halt(struct run *run);
-/** Set the state of the output. @text: the reason why writing fails; empty: it works. */
-void run_output_trouble(struct run *run, const char *text);
+/** Set a problem that keeps data from the output. @text: the reason; empty: it is solved. */
+void run_trouble(struct run *run, enum trouble trouble, const char *text);
 
 #endif

@@ -110,7 +110,7 @@ static void readopted(void *data, const struct con_answer *answer)
 	if (answer->code == 0)
 		run_on_output_opened(run, answer);
 	else if (!answer->superseded)
-		run_output_trouble(run, answer->text);
+		run_trouble(run, TROUBLE_OUTPUT, answer->text);
 }
 
 void run_adopt(struct run *run)

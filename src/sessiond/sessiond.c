@@ -55,9 +55,10 @@ static void output_error(struct consumer *consumer, const struct msg_con_output_
 		snprintf(text, sizeof(text), "%s: %s", msg->text, strerror((int)msg->error));
 	if (msg->error)
 		log_error("session '%s': %s", session->name, text);
-	else if (*session->troubles[TROUBLE_OUTPUT])
+	else if (*session->troubles[TROUBLE_OUTPUT] || *session->troubles[TROUBLE_SPOOL])
 		log_warn("session '%s': its output works again", session->name);
-	run_output_trouble(session->run, text);
+	run_trouble(session->run, TROUBLE_SPOOL, msg->spooled ? text : "");
+	run_trouble(session->run, TROUBLE_OUTPUT, msg->spooled ? "" : text);
 }
 
 /* --- the consumer's life ----------------------------------------------------------- */
@@ -108,10 +109,8 @@ static void reply_to_all(struct sessiond *sd, const char *text)
 {
 	struct session *session;
 
-	list_for_each(session, &sd->sessions.list, node) {
-		session_trouble(session, TROUBLE_CONSUMER, text);
-		follow_changed(sd, session);
-	}
+	list_for_each(session, &sd->sessions.list, node)
+		run_trouble(session->run, TROUBLE_CONSUMER, text);
 }
 
 /* It dies just after its start: waiting commands fail, and the start is retried after a delay. */
@@ -137,8 +136,8 @@ static void respawn(struct loop_timer *timer)
 		respawn_later(sd, strerror(-ret));
 		return;
 	}
-	reply_to_all(sd, "");
 	send_to_consumer(sd);
+	reply_to_all(sd, "");
 }
 
 static void consumer_gone(struct consumer *consumer, const char *why)

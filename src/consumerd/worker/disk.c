@@ -61,7 +61,7 @@ static void disk_report(struct worker *w, int error, const char *doing)
 	w->trouble_reported = sink_trouble(w->sink, &why);
 	if (!error && w->trouble_reported) {
 		note->error = -w->trouble_reported;
-		note->limit = true;
+		note->limit = note->spooled = true;
 		snprintf(note->err.text, sizeof(note->err.text), "%s", why);
 	}
 	job_queue_push(w->config.done, note);

@@ -53,6 +53,7 @@ struct job {
 	struct err err;
 	bool leave;		/* JOB_END: rings stay unchanged, for the next consumer */
 	int error;		/* errno */
+	bool spooled;		/* not an error: data goes to the spool; err.text has the reason */
 	bool limit;		/* not an error, but a limit was reached, which err.text names */
 	struct ringset *set;	/* owned by the worker; the main thread may switch and read it */
 	struct ringmem_fds fds; /* owned by the job */

@@ -74,12 +74,22 @@ void session_trouble(struct session *session, enum trouble trouble, const char *
 	snprintf(session->troubles[trouble], sizeof(session->troubles[trouble]), "%s", text);
 }
 
-const char *session_problem(const struct session *session)
+static const char *first_trouble(const struct session *session, unsigned int end)
 {
-	for (unsigned int trouble = 0; trouble < TROUBLE_KINDS; trouble++)
+	for (unsigned int trouble = 0; trouble < end; trouble++)
 		if (session->troubles[trouble][0])
 			return session->troubles[trouble];
 	return "";
+}
+
+const char *session_problem(const struct session *session)
+{
+	return first_trouble(session, TROUBLE_KINDS);
+}
+
+const char *session_write_problem(const struct session *session)
+{
+	return first_trouble(session, TROUBLE_ADOPTION + 1);
 }
 
 const char *session_state_name(enum session_state state)

@@ -69,8 +69,9 @@ enum trouble {
 	TROUBLE_CONSUMER, /* there is no consumer daemon */
 	TROUBLE_OUTPUT,	  /* nothing can be written */
 	TROUBLE_METADATA, /* metadata can't be written */
-	TROUBLE_BUFFERS,  /* a buffer, or a trace, can't be created */
 	TROUBLE_ADOPTION, /* a consumer can't continue a buffer, or a trace, of an earlier one */
+	TROUBLE_SPOOL,	  /* the relay is away: data goes to the spool */
+	TROUBLE_BUFFERS,  /* a buffer, or a trace, can't be created */
 	TROUBLE_LOST,	  /* a buffer was lost with the processes that held it */
 	TROUBLE_STATE,	  /* its state can't be saved for the next session daemon */
 	TROUBLE_KINDS,
@@ -156,6 +157,13 @@ uint64_t session_recording_ns(const struct session *session, uint64_t now_ns);
 void session_trouble(struct session *session, enum trouble trouble, const char *text);
 /** Return: the session's worst problem, or "". Valid until the next session_trouble(). */
 const char *session_problem(const struct session *session);
+/** The problem that keeps metadata from its output, or "". Nothing waits for a session with one:
+ *  that may last until a user frees space on a disk. */
+const char *session_write_problem(const struct session *session);
+static inline bool session_is_writable(const struct session *session)
+{
+	return !*session_write_problem(session);
+}
 const char *session_state_name(enum session_state state);
 
 struct channel *session_find_channel(struct session *session, enum domain_id domain,

@@ -107,7 +107,8 @@ struct domain_ops {
 			void *data);
 	/** The session ends: free everything about it. Waiting commands are answered. */
 	void (*forget)(struct domain_tracer *domain, struct session *session);
-	/** Metadata that could not be written may be tried again. */
+	/** A problem that keeps metadata from the output is new, or solved: metadata is written
+	 *  again, and not waited for where it can't be. */
 	void (*retry)(struct domain_tracer *domain, struct session *session);
 
 	uint32_t (*count_apps)(struct domain_tracer *domain, const struct session *session);

@@ -365,7 +365,7 @@ static bool awaits_more(const struct kernel_session *ks)
 {
 	const struct kernel_channel *kc;
 
-	if (ks->rec.recording && traces_busy(&ks->rec) && !traces_stalled(&ks->rec))
+	if (ks->rec.recording && traces_busy(&ks->rec) && session_is_writable(ks->rec.session))
 		return true;
 	list_for_each(kc, &ks->channels, node)
 		if (kc->nr_waits)

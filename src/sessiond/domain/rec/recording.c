@@ -86,6 +86,7 @@ void recording_begin(struct recording *rec)
 
 	memset(&rec->problem, 0, sizeof(rec->problem));
 	rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, "");
+	rec->recorder->config.trouble(rec->session, TROUBLE_ADOPTION, "");
 	list_for_each_safe(trace, next_trace, &rec->traces, node) {
 		list_for_each(trace_channel, &trace->channels, node)
 			list_for_each_safe(ring, next, &trace_channel->rings, node)
@@ -107,6 +108,8 @@ void recording_retry(struct domain_tracer *domain, struct session *session)
 		return;
 	list_for_each(trace, &rec->traces, node)
 		trace_retry(trace);
+	if (!session_is_writable(session))
+		rec->ops->metadata_done(rec);
 }
 
 void recording_adopt(struct domain_tracer *domain, struct session *session)

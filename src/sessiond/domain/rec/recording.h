@@ -79,7 +79,6 @@ struct trace {
 	enum trace_state state;
 	bool adopting;	/* the consumer has not answered the request to continue it */
 	bool orphan;	/* its process has ended: freed when its metadata is written */
-	bool stalled;	/* the last attempt to write metadata failed */
 	bool in_flight; /* the first batch was sent, and is not acknowledged */
 	struct loop_timer retry;
 	struct loop_timer readopt; /* repeats the adoption of it and its ring sets */
@@ -203,8 +202,6 @@ bool traces_busy(const struct recording *rec);
 uint64_t recorder_next_turn(const struct recorder *recorder, uint64_t begin_ns);
 /** Save how much metadata is on disk. */
 void traces_save_metadata_sizes(struct loop_timer *timer);
-/** Whether there is metadata that could not be written. */
-bool traces_stalled(const struct recording *rec);
 
 /* trace_channel.c */
 /** Find or make the trace channel. @contexts: contexts of a new stream class, see

@@ -70,7 +70,6 @@ static void appended(void *data, const struct con_answer *answer)
 	if (trace->state != TRACE_OPEN)
 		return; /* the reason has been reported */
 	if (answer->code) {
-		trace->stalled = true;
 		recording_problem(trace->rec, TROUBLE_METADATA, answer->code,
 				  "metadata can't be written", answer->text);
 		trace->rec->ops->metadata_done(trace->rec);
@@ -78,9 +77,8 @@ static void appended(void *data, const struct con_answer *answer)
 			loop_timer_set(&trace->retry, RETRY_AFTER_US);
 		return;
 	}
-	if (trace->stalled)
+	if (*trace->rec->session->troubles[TROUBLE_METADATA])
 		trace->rec->recorder->config.trouble(trace->rec->session, TROUBLE_METADATA, "");
-	trace->stalled = false;
 	if (rep_con_metadata_append_decode(answer->dec, &rep) == 0)
 		trace->acked_bytes = rep.bytes;
 	drop_first(trace);
@@ -100,23 +98,12 @@ bool traces_busy(const struct recording *rec)
 	return false;
 }
 
-bool traces_stalled(const struct recording *rec)
-{
-	const struct trace *trace;
-
-	list_for_each(trace, &rec->traces, node)
-		if (trace->stalled)
-			return true;
-	return false;
-}
-
 static void send_next(struct trace *trace)
 {
 	struct meta_batch *batch = list_first(&trace->batches, struct meta_batch, node);
 	struct req_con_metadata_append req = { .trace = trace->id };
 
-	if (!batch || trace->in_flight || trace->retry.at_ns ||
-	    trace->state != TRACE_OPEN)
+	if (!batch || trace->in_flight || trace->retry.at_ns || trace->state != TRACE_OPEN)
 		return;
 	trace->in_flight = true;
 	req.text.data = (const uint8_t *)batch->text;

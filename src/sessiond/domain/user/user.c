@@ -43,8 +43,7 @@ struct user_session *user_session_find(struct user_domain *user, const struct se
 
 /* --- refreshing -------------------------------------------------------------- */
 
-/* An application does not wait for a session whose output has a problem: that may last until a
- * user frees space on a disk. It is armed then. */
+/* An application does not wait for a session that can't be written. It is armed later. */
 static bool all_armable(const struct user_app *app)
 {
 	const struct user_link *link;
@@ -52,7 +51,8 @@ static bool all_armable(const struct user_app *app)
 	if (app->wanted)
 		return false;
 	list_for_each(link, &app->links, in_app)
-		if ((link->nr_todo && !traces_stalled(&link->us->rec)) || !list_empty(&link->dirty))
+		if ((link->nr_todo && session_is_writable(link->us->rec.session)) ||
+		    !list_empty(&link->dirty))
 			return false;
 	return true;
 }
