@@ -71,6 +71,28 @@ static void test_fork(void)
 	testset_free(&t);
 }
 
+/* A child that is made by a system call writes into the same rings at the same time. */
+static void test_unreported_fork(void)
+{
+	enum { TIMES = 20000 };
+	struct testset t;
+	int status;
+
+	testset_make(&t, 1, 4, 1 << 20, LTT_RING_DISCARD, TEST_CLOCK);
+	struct ring_set *set = testset_producer(&t, 1);
+	pid_t pid = fork();
+	record(set, TIMES);
+	if (!pid)
+		_exit(0);
+	CHECK(waitpid(pid, &status, 0) == pid && status == 0, "child: %x", status);
+	struct totals sum = testset_take_all(&t, NULL, NULL);
+	CHECK(sum.count + sum.busy == 2 * TIMES && !sum.full && sum.count > TIMES,
+	      "%llu recorded, %llu busy", (unsigned long long)sum.count,
+	      (unsigned long long)sum.busy);
+	ring_set_unmap(set);
+	testset_free(&t);
+}
+
 /* A fork out of a reader: the child is still inside, and may leave. */
 static void test_fork_inside(void)
 {
@@ -98,6 +120,7 @@ int main(void)
 	test_shared(TEST_CLOCK);
 	test_shared(LTT_CLOCK_MONOTONIC);
 	test_fork();
+	test_unreported_fork();
 	test_fork_inside();
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bypass.h"
 #include "tracer/base/env.h"
 #include "fork.h"
 #include "identity.h"
@@ -15,8 +16,10 @@
 #include "link.h"
 #include "points.h"
 #include "thread.h"
+#include "tracer/ring/context.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/rseq.h"
+#include "tracer/site/site.h"
 
 /* The wait of a forked child for buffers of its own, and the pause without such waits after one
  * timed out. */
@@ -81,6 +84,20 @@ void agent_expect_children(void)
 		no_wait_until = page;
 }
 
+/* A library that is loaded later may call vfork(), which nothing reports: then sequences are not
+ * used either. A call for each event could end a program that has forbidden it unnoticed. */
+static void heed_bypassed_calls(void)
+{
+	uint32_t found = bypass_find();
+
+	if (found & (CONTEXT_TASK | BYPASS_LOADS))
+		site_stop_sequences();
+	if (!(found & (BYPASS_LOADS | BYPASS_FILTERS)))
+		context_keep_not(found);
+	if (found)
+		tracer_debug("libc's functions are called in place of libltt's (%x)", found);
+}
+
 __attribute__((constructor)) static void agent_start(void)
 {
 	tracer_env_read();
@@ -92,6 +109,7 @@ __attribute__((constructor)) static void agent_start(void)
 	agent_points_start();
 	agent_leave_init();
 	agent_identity_init();
+	heed_bypassed_calls();
 	if (agent_fork_init() < 0 || agent_thread_start(0) < 0)
 		return;
 	agent_sites_changed();

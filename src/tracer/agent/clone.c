@@ -83,8 +83,10 @@ long agent_vfork_end(const struct lent *lent, long pid)
 /* clang-format off */
 #if defined(__x86_64__)
 __asm__("	.pushsection .text.vfork, \"ax\", @progbits\n"
-	"	.globl vfork\n"
+	"	.globl vfork, agent_vfork\n"
+	"	.hidden agent_vfork\n"
 	"	.type vfork, @function\n"
+	"agent_vfork:\n"
 	"vfork:\n"
 	"	.cfi_startproc\n"
 	"	endbr64\n"
@@ -133,8 +135,10 @@ __asm__("	.pushsection .text.vfork, \"ax\", @progbits\n"
 #elif defined(__aarch64__)
 /* clone(CLONE_VM | CLONE_VFORK | SIGCHLD, 0) */
 __asm__("	.pushsection .text.vfork, \"ax\", %progbits\n"
-	"	.globl vfork\n"
+	"	.globl vfork, agent_vfork\n"
+	"	.hidden agent_vfork\n"
 	"	.type vfork, %function\n"
+	"agent_vfork:\n"
 	"vfork:\n"
 	"	.cfi_startproc\n"
 	"	hint	#34\n" /* bti c */

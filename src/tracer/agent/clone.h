@@ -11,6 +11,8 @@
 #ifndef TRACER_AGENT_CLONE_H
 #define TRACER_AGENT_CLONE_H
 
+/** libltt's vfork(), whichever one its name refers to. Not to be called from C. */
+void agent_vfork(void) __attribute__((visibility("hidden")));
 /** libc's clone(), for a task that records nothing. */
 int __clone(int (*fn)(void *arg), void *stack, int flags, void *arg, ...);
 

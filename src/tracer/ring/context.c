@@ -38,6 +38,7 @@ static uint32_t nr_sets = 1;
 /* Changes with a thread's name, its users or groups, and its namespaces; never 0. */
 static uint32_t naming = 1, crediting = 1, spacing = 1;
 static uint32_t forbidden; /* enum context_calls */
+static uint32_t unkept;	   /* enum context_kind; constant once there is a set */
 static __thread struct context_thread own __attribute__((tls_model("initial-exec")));
 
 /* --- values ------------------------------------------------------------------------ */
@@ -66,6 +67,12 @@ static unsigned char *put_long(unsigned char *to, uint64_t number)
 	return to + sizeof(number);
 }
 
+/* @change if a thread may keep values as of then, else 0: not read yet. */
+static uint32_t kept_as_of(enum context_kind kind, uint32_t change)
+{
+	return unkept & kind ? 0 : change;
+}
+
 static unsigned char *put_vpid(unsigned char *to)
 {
 	if (unlikely(!own.pid))
@@ -80,6 +87,16 @@ static unsigned char *put_vtid(unsigned char *to)
 	return put_number(to, own.tid);
 }
 
+/* The values may be those of a task that had the thread's memory before. */
+static void check_task(void)
+{
+	uint32_t task = call_for_number(SYS_gettid);
+
+	if (own.tid != task)
+		context_forget();
+	own.tid = task;
+}
+
 static __attribute__((noinline)) void read_name(uint32_t now)
 {
 	char name[COMM_LEN] = "";
@@ -87,7 +104,7 @@ static __attribute__((noinline)) void read_name(uint32_t now)
 	if (context_may_call(CONTEXT_CALLS_THREAD))
 		ring_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0);
 	memcpy(own.name, name, sizeof(name));
-	own.naming = now;
+	own.naming = kept_as_of(CONTEXT_NAME, now);
 }
 
 static unsigned char *put_procname(unsigned char *to)
@@ -124,7 +141,7 @@ static __attribute__((noinline)) void read_users(uint32_t now)
 		ring_syscall(SYS_getresgid, (long)&users[3], (long)&users[4], (long)&users[5], 0);
 	}
 	memcpy(own.users, users, sizeof(users));
-	own.crediting = now;
+	own.crediting = kept_as_of(CONTEXT_USERS, now);
 }
 
 static unsigned char *put_user(unsigned char *to, uint32_t which)
@@ -160,7 +177,7 @@ static __attribute__((noinline)) void read_space(uint32_t which, uint32_t now)
 
 	if (own.spacing != now)
 		own.spaces = 0;
-	own.spacing = now;
+	own.spacing = kept_as_of(CONTEXT_NAMESPACES, now);
 	own.namespaces[which] =
 		context_may_call(CONTEXT_CALLS_NAMESPACES) ? read_namespace(paths[which]) : 0;
 	own.spaces |= 1u << which;
@@ -192,7 +209,8 @@ enum context_type {
 	OTEL_SPAN,
 	NR_TYPES,
 	PROVIDED, /* and the slot of provider.h */
-	PROVIDED_END = PROVIDED + PROVIDER_SLOTS - 1
+	PROVIDED_END = PROVIDED + PROVIDER_SLOTS - 1,
+	CHECKED = 0x8000 /* added to the first one of a set: the task is checked before */
 };
 
 static const char *const type_names[NR_TYPES] = {
@@ -221,6 +239,8 @@ static const char *const type_names[NR_TYPES] = {
 	[OTEL_SPAN] = "otel_span_id",
 };
 
+static unsigned char *put_checked(enum context_type type, unsigned char *to, const void *ip);
+
 static inline unsigned char *context_put(enum context_type type, unsigned char *to, const void *ip)
 {
 	switch (type) {
@@ -247,8 +267,17 @@ static inline unsigned char *context_put(enum context_type type, unsigned char *
 	case OTEL_SPAN:
 		return otel_put_text(to, OTEL_TRACE_BYTES, OTEL_SPAN_BYTES);
 	default:
+		if (unlikely(type & CHECKED))
+			return put_checked(type - CHECKED, to, ip);
 		return provider_put(type - PROVIDED, to);
 	}
+}
+
+static __attribute__((noinline)) unsigned char *put_checked(enum context_type type,
+							    unsigned char *to, const void *ip)
+{
+	check_task();
+	return context_put(type, to, ip);
 }
 
 size_t context_write(uint32_t contexts, unsigned char *to, const void *ip)
@@ -324,7 +353,8 @@ void context_values(uint32_t contexts, unsigned char *memory, struct ltt_filter_
 
 	context_write(contexts, memory, ip);
 	for (uint32_t i = 0; i < set->nr; i++)
-		memory = context_read((enum context_type)set->types[i], memory, &values[i]);
+		memory = context_read((enum context_type)(set->types[i] & ~CHECKED), memory,
+				      &values[i]);
 }
 
 /* --- sets --------------------------------------------------------------------------- */
@@ -366,6 +396,8 @@ static bool context_parse(const char *names, struct context_set *ret)
 		ret->bytes += context_type_bytes((enum context_type)type);
 		names += len + (names[len] == ',');
 	}
+	if (unkept & CONTEXT_TASK && ret->nr)
+		ret->types[0] |= CHECKED;
 	return true;
 }
 
@@ -413,6 +445,11 @@ void context_namespaces_changed(void)
 void context_forbid_calls(uint32_t calls)
 {
 	__atomic_fetch_or(&forbidden, calls, __ATOMIC_RELAXED);
+}
+
+void context_keep_not(uint32_t kinds)
+{
+	unkept |= kinds;
 }
 
 void context_forget(void)

@@ -5,7 +5,7 @@
  * A set of contexts, in their order in the record, has a number. Sets are constant and never
  * freed, so any thread and any signal handler may use a number that it has read before.
  * A filter has a set, too, and reads its values. Each thread reads them once and keeps them, as a
- * system call costs more than a record.
+ * system call costs more than a record; where changes are reported (context_keep_not()).
  */
 #ifndef TRACER_RING_CONTEXT_H
 #define TRACER_RING_CONTEXT_H
@@ -24,6 +24,14 @@ enum context_calls {
 	CONTEXT_CALLS_USERS = 2,
 	CONTEXT_CALLS_NAMESPACES = 4,
 	CONTEXT_CALLS_ALL = 7
+};
+
+/** Values that calls of the program change: bits. */
+enum context_kind {
+	CONTEXT_TASK = 1, /* all values: the thread's memory serves another task for a time */
+	CONTEXT_NAME = 2,
+	CONTEXT_USERS = 4,
+	CONTEXT_NAMESPACES = 8
 };
 
 struct ltt_filter_value;
@@ -56,6 +64,9 @@ void context_namespaces_changed(void);
 /** From now on no thread makes these system calls (bits of enum context_calls) for a value: those
  *  that are unknown are 0. */
 void context_forbid_calls(uint32_t calls);
+/** context_keep_not() - these values (bits of enum context_kind) change without a report: each
+ *  event reads them, or checks that the task is the same. Before the first context_set(). */
+void context_keep_not(uint32_t kinds);
 /** The calling task is another one than before, with the same memory: in the child after a fork,
  *  in the child of vfork() and again in its parent. Its values are read anew. */
 void context_forget(void);
