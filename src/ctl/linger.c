@@ -2,8 +2,9 @@
 /*
  * linger.c - the number of processes that record is requested from the session daemon. As a forked
  * process records before it is registered, such processes are found by their environment, which has
- * the scope's word. Processes without libltt, and those without a point that a rule matches, are
- * not waited for.
+ * the scope's word. A daemon may overwrite that with its title: it is found as a descendant of
+ * lttctl, which becomes the parent of orphans (run_program()). Processes without libltt, and those
+ * without a point that a rule matches, are not waited for.
  */
 #include "linger.h"
 
@@ -33,6 +34,7 @@
 #define REGISTER_MS 5000
 /* A process that has just been forked may be about to execute a program that has it. */
 #define YOUNG_MS 1000
+#define DEPTH 4096 /* of a tree of processes */
 
 static uint64_t linger_now_ms(void)
 {
@@ -84,35 +86,67 @@ static bool has_libltt(const char *pid, char *buf)
 	return elf_read(exe, &facts) == 0 && facts.instrumented && !facts.dynamic;
 }
 
-/* Return: whether it has begun just now, and not ended. */
-static bool is_young(const char *pid)
-{
-	char *path AUTO_FREE = xasprintf("/proc/%s/stat", pid);
-	unsigned long long ticks;
-	struct timespec now;
-	char text[1024], state;
-	const char *at;
+struct process {
+	char state;
+	int parent;
+	unsigned long long begin; /* clock ticks since the start of the machine */
+};
 
-	at = text_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+/* Return: whether there is such a process. */
+static bool read_process(int pid, struct process *ret)
+{
+	char *path AUTO_FREE = xasprintf("/proc/%d/stat", pid);
+	char text[1024];
+	const char *at = text_read(path, text, sizeof(text)) ? strrchr(text, ')') : NULL;
+
+	/* the third and fourth field, and the 22nd; the name is the second */
+	return at && sscanf(at,
+			    ") %c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
+			    "%*s %*s %llu",
+			    &ret->state, &ret->parent, &ret->begin) == 3;
+}
+
+/* Return: whether it has begun just now, and not ended. */
+static bool is_young(int pid)
+{
+	struct process process;
+	struct timespec now;
+
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	/* the third field and the 22nd; the name is the second */
-	if (!at ||
-	    sscanf(at,
-		   ") %c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-		   "%*s %llu",
-		   &state, &ticks) != 2)
-		return false;
-	ticks = ticks * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK);
-	return state != 'Z' && state != 'X' &&
-	       (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 < ticks + YOUNG_MS;
+	return read_process(pid, &process) && process.state != 'Z' && process.state != 'X' &&
+	       (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 <
+		       process.begin * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK) + YOUNG_MS;
+}
+
+/* The tree may change meanwhile. */
+static bool is_descendant(int pid)
+{
+	struct process process = { .parent = pid };
+
+	for (int i = 0; i < DEPTH && process.parent > 1; i++)
+		if (!read_process(process.parent, &process) || process.parent == getpid())
+			return process.parent == getpid();
+	return false;
+}
+
+/* Return: whether nothing else was written over the environment. */
+static bool is_intact(const char *env, size_t len)
+{
+	for (const char *at = env; at < env + len; at += strlen(at) + 1)
+		if (!strchr(at, '='))
+			return false;
+	return true;
 }
 
 /* While a process executes a program, it has no environment. */
-static bool may_be_in_scope(const char *path, const char *env, size_t len, const char *scope)
+static bool may_be_in_scope(int pid, const char *path, const char *env, size_t len,
+			    const char *scope)
 {
 	struct stat st;
 
-	return len ? is_in_scope(env, len, scope) : stat(path, &st) == 0 && st.st_uid == geteuid();
+	if (!len)
+		return stat(path, &st) == 0 && st.st_uid == geteuid();
+	return is_in_scope(env, len, scope) || (!is_intact(env, len) && is_descendant(pid));
 }
 
 /** The processes of the scope that /proc shows to the caller. */
@@ -137,12 +171,12 @@ static struct found linger_scan(const char *scope)
 			continue;
 		path = xasprintf("/proc/%s/environ", pid);
 		len = text_read(path, buf, ENVIRONMENT_BYTES);
-		if (!may_be_in_scope(path, buf, len, scope))
+		if (!may_be_in_scope(atoi(pid), path, buf, len, scope))
 			continue;
 		if (len && has_libltt(pid, buf))
 			found.nr++;
 		else
-			found.young = found.young || is_young(pid);
+			found.young = found.young || is_young(atoi(pid));
 	}
 	if (proc)
 		closedir(proc);
@@ -219,6 +253,7 @@ unsigned int linger(struct ctl *ctl, const struct others *others)
 			print_waiting_for(ctl, known.recording);
 			said = true;
 		}
+		run_reap(others->run);
 		if (poll(&signals, 1, POLL_MS) > 0 && run_interrupted(others->run))
 			return nr;
 	}

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -93,7 +94,11 @@ int run_begin(struct run *run, struct err *err)
 		sigaddset(&set, ending[i]);
 	sigprocmask(SIG_BLOCK, &set, &run->old_mask);
 	run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (run->signals >= 0)
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	run->children = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (run->signals >= 0 && run->children >= 0)
 		return 0;
 	err_errno(err, ERR_INTERNAL, errno, "can't watch for signals");
 	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
@@ -105,6 +110,7 @@ void run_fini(struct run *run)
 	if (run->signals < 0)
 		return;
 	run->signals = close_fd(run->signals);
+	run->children = close_fd(run->children);
 	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
 }
 
@@ -156,6 +162,20 @@ static void forward(struct run *run, pid_t pid)
 			kill(pid, (int)info.ssi_signo);
 }
 
+void run_reap(const struct run *run)
+{
+	struct signalfd_siginfo signal;
+	siginfo_t info = { .si_pid = 0 };
+
+	while (read(run->children, &signal, sizeof(signal)) == sizeof(signal))
+		;
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid &&
+	       info.si_pid != run->pid) {
+		waitpid(info.si_pid, NULL, 0);
+		info.si_pid = 0;
+	}
+}
+
 static void ctl_run_await_end(struct run *run, pid_t pid)
 {
 	int pidfd AUTO_FD = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -163,6 +183,7 @@ static void ctl_run_await_end(struct run *run, pid_t pid)
 		{ .fd = pidfd, .events = POLLIN },
 		{ .fd = run->signals, .events = POLLIN },
 		{ .fd = run->watch },
+		{ .fd = run->children, .events = POLLIN },
 	};
 
 	while (pidfd >= 0) {
@@ -174,6 +195,8 @@ static void ctl_run_await_end(struct run *run, pid_t pid)
 			return;
 		if (pfds[2].revents)
 			pfds[2].fd = run->repair(run->priv);
+		if (pfds[3].revents)
+			run_reap(run);
 	}
 }
 
@@ -183,6 +206,7 @@ static void take_status(struct run *run, pid_t pid)
 
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
+	run->pid = 0;
 	run->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	run->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
@@ -210,7 +234,8 @@ int run_program(struct run *run, struct err *err)
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return cannot(err, run->argv[0], errno);
 	fflush(NULL);
-	pid = fork();
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	run->pid = pid = fork();
 	if (pid == 0)
 		exec_program(run, report[1]);
 	close(report[1]);

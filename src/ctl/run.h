@@ -32,7 +32,9 @@ struct run {
 	int (*repair)(void *priv);
 	void *priv;
 	sigset_t old_mask;
-	int signals; /* signalfd, or -1 */
+	int signals;  /* signalfd, or -1 */
+	int children; /* the same for SIGCHLD */
+	pid_t pid;    /* of the program; 0: it has ended */
 	bool ended;
 	int exit_status;
 	int signal;
@@ -51,9 +53,11 @@ int run_begin(struct run *run, struct err *err) MUST_CHECK;
 bool run_is_interrupted(const struct run *run);
 /** Consume such a signal. Return: its number, or 0. */
 int run_interrupted(struct run *run);
-/** Run the program until it ends. Return: 0, or RUN_NOT_FOUND or RUN_CANNOT with the sentence in
- *  @err. */
+/** Run the program until it ends; its orphans become children of this process. Return: 0, or
+ *  RUN_NOT_FOUND or RUN_CANNOT with the sentence in @err. */
 int run_program(struct run *run, struct err *err) MUST_CHECK;
+/** Reap orphans that have ended. */
+void run_reap(const struct run *run);
 /** Extend @duration_ns until now, when the processes that the program left behind have ended. */
 void run_extend(struct run *run);
 void run_fini(struct run *run);
