@@ -19,6 +19,7 @@
 #include "base/str.h"
 #include "control.h"
 #include "io/confine.h"
+#include "io/listener.h"
 #include "io/lockfile.h"
 #include "io/peer.h"
 #include "io/sock.h"
@@ -37,7 +38,8 @@ struct daemon {
 	bool stuck;
 	const char *socket; /* where the next ltt-sessiond finds us; NULL: nowhere */
 	int lock;	    /* one consumer at a time there */
-	struct loop_fd listener;
+	int listening;	    /* descriptor; -1: none */
+	struct listener listener;
 };
 
 static const char usage[] =
@@ -127,17 +129,13 @@ static int serve_daemon(struct daemon *d, int fd)
 }
 
 /* The newest is right: an older one that is still connected has been killed. */
-static void consumerd_on_connect(struct loop_fd *source, uint32_t events)
+static void consumerd_on_connect(struct listener *listener, int fd)
 {
-	struct daemon *d = container_of(source, struct daemon, listener);
-	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct daemon *d = container_of(listener, struct daemon, listener);
 	uid_t uid;
 	gid_t gid;
 	pid_t pid;
 
-	(void)events;
-	if (fd < 0)
-		return;
 	if (sock_peer(fd, &pid, &uid, &gid) < 0 || (uid != geteuid() && uid != 0)) {
 		close(fd);
 		return;
@@ -178,24 +176,22 @@ static int consumerd_acquire_lock(struct daemon *d)
 
 static int begin_listening(struct daemon *d)
 {
-	int fd, ret = consumerd_acquire_lock(d);
+	int ret = consumerd_acquire_lock(d);
 
 	if (ret < 0)
 		return ret;
-	fd = sock_listen(d->socket, 0600, (gid_t)-1);
-	if (fd < 0)
-		return fd;
-	return loop_fd_init(&d->listener, d->loop, fd, EPOLLIN, consumerd_on_connect);
+	d->listening = sock_listen(d->socket, 0600, (gid_t)-1);
+	if (d->listening < 0)
+		return d->listening;
+	return listener_init(&d->listener, d->loop, d->listening, consumerd_on_connect);
 }
 
 static void end_listening(struct daemon *d)
 {
-	int fd = d->listener.fd;
-
-	if (!d->socket || fd < 0)
+	if (!d->socket || d->listening < 0)
 		return;
-	loop_fd_fini(&d->listener);
-	close_fd(fd);
+	listener_fini(&d->listener);
+	d->listening = close_fd(d->listening);
 	unlink(d->socket);
 	d->lock = close_fd(d->lock);
 }
@@ -317,7 +313,7 @@ int main(int argc, char **argv)
 	int fd, ret;
 
 	log_init("ltt-consumerd", LOG_WARN);
-	d.listener.fd = d.lock = -1;
+	d.listening = d.lock = -1;
 	fd = consumerd_parse_args(&d, argc, argv);
 	if (fd < 0)
 		return -1 - fd;

@@ -187,8 +187,11 @@ static void ctl_run_await_end(struct run *run, pid_t pid)
 	};
 
 	while (pidfd >= 0) {
-		if (poll(pfds, ARRAY_SIZE(pfds), -1) < 0)
-			continue;
+		if (poll(pfds, ARRAY_SIZE(pfds), -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return; /* the program is waited for without forwarding signals */
+		}
 		if (pfds[1].revents)
 			forward(run, pid);
 		if (pfds[0].revents)

@@ -16,6 +16,7 @@
 #include "base/macros.h"
 #include "holder.h"
 #include "io/confine.h"
+#include "io/listener.h"
 #include "io/sock.h"
 
 #define LINGER_US 2000000u /* the starting daemon connects sooner */
@@ -23,7 +24,8 @@
 struct keeper {
 	struct loop *loop;
 	const char *path;
-	struct loop_fd listener;
+	int fd; /* that it listens on */
+	struct listener listener;
 	struct loop_timer linger;
 	struct holder holder;
 	bool visited;
@@ -42,14 +44,10 @@ static void keeperd_on_change(struct holder *holder)
 	linger_or_stay(container_of(holder, struct keeper, holder));
 }
 
-static void accept_one(struct loop_fd *source, uint32_t events)
+static void keeperd_take(struct listener *listener, int fd)
 {
-	struct keeper *keeper = container_of(source, struct keeper, listener);
-	int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct keeper *keeper = container_of(listener, struct keeper, listener);
 
-	(void)events;
-	if (fd < 0)
-		return;
 	keeper->visited = true;
 	if (holder_serve(&keeper->holder, fd) < 0)
 		linger_or_stay(keeper);
@@ -72,7 +70,7 @@ static void ignore_signal(int signo, void *data)
 static int keeperd_start(struct keeper *keeper)
 {
 	sigset_t set;
-	int fd, ret;
+	int ret;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -84,17 +82,17 @@ static int keeperd_start(struct keeper *keeper)
 	if (ret < 0)
 		return ret;
 	holder_init(&keeper->holder, keeper->loop, keeperd_on_change);
-	fd = sock_listen(keeper->path, 0600, (gid_t)-1);
-	if (fd < 0)
-		return fd;
+	keeper->fd = sock_listen(keeper->path, 0600, (gid_t)-1);
+	if (keeper->fd < 0)
+		return keeper->fd;
 	loop_timer_init(&keeper->linger, keeper->loop, alone);
 	linger_or_stay(keeper);
-	return loop_fd_init(&keeper->listener, keeper->loop, fd, EPOLLIN, accept_one);
+	return listener_init(&keeper->listener, keeper->loop, keeper->fd, keeperd_take);
 }
 
 int main(int argc, char **argv)
 {
-	struct keeper keeper = { .path = argv[1], .listener.fd = -1 };
+	struct keeper keeper = { .path = argv[1], .fd = -1 };
 	int ret;
 
 	log_init("ltt-keeperd", LOG_WARN);
@@ -111,7 +109,7 @@ int main(int argc, char **argv)
 		ret = 0; /* another one serves already */
 	if (ret < 0)
 		log_error("can't serve %s: %s", keeper.path, strerror(-ret));
-	close_fd(keeper.listener.fd);
+	close_fd(keeper.fd);
 	keeper.loop = loop_free(keeper.loop);
 	return ret < 0;
 }

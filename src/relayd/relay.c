@@ -17,7 +17,6 @@
 #define OWN_FDS 32u	 /* loop, listeners, log, a directory on the way */
 #define FDS_A_WORKER 64u /* that there have to be for another one */
 #define MAX_CONNS 4096u
-#define ACCEPT_BATCH 16
 #define HANDSHAKE_STEPS_PER_ROUND 4
 
 static void begin_round(struct loop_work *work)
@@ -63,9 +62,9 @@ int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int 
 void relay_fini(struct relay *relay)
 {
 	for (unsigned int i = 0; i < relay->nr_listeners; i++) {
-		int fd = relay->listeners[i].source.fd;
+		int fd = relay->listeners[i].listener.source.fd;
 
-		loop_fd_fini(&relay->listeners[i].source);
+		listener_fini(&relay->listeners[i].listener);
 		close_fd(fd);
 	}
 	relay->nr_listeners = 0;
@@ -201,10 +200,11 @@ int relay_serve(struct relay *relay, int fd, struct tls *tls)
 	return relconn_new(relay, fd, tls);
 }
 
-static void relay_accept(const struct relay_listener *listener, int fd)
+static void relay_accept(struct listener *listener, int fd)
 {
+	const struct relay_listener *its = container_of(listener, struct relay_listener, listener);
 	struct tls *tls;
-	int ret = keyring_accept(listener->relay->keyring, listener->link, fd, &tls);
+	int ret = keyring_accept(its->relay->keyring, its->link, fd, &tls);
 
 	if (ret < 0) {
 		log_warn_some("a connection is refused: %s", strerror(-ret));
@@ -212,21 +212,7 @@ static void relay_accept(const struct relay_listener *listener, int fd)
 		return;
 	}
 	tcp_set_options(fd);
-	(void)!relay_serve(listener->relay, fd, tls);
-}
-
-static void relay_accept_some(struct loop_fd *source, uint32_t events)
-{
-	struct relay_listener *listener = container_of(source, struct relay_listener, source);
-
-	(void)events;
-	for (int i = 0; i < ACCEPT_BATCH; i++) {
-		int fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd < 0)
-			return;
-		relay_accept(listener, fd);
-	}
+	(void)!relay_serve(its->relay, fd, tls);
 }
 
 int relay_listen(struct relay *relay, const struct tcp_addr *addr, enum relay_link link)
@@ -241,7 +227,7 @@ int relay_listen(struct relay *relay, const struct tcp_addr *addr, enum relay_li
 		return fd;
 	listener->relay = relay;
 	listener->link = link;
-	ret = loop_fd_init(&listener->source, relay->main.loop, fd, EPOLLIN, relay_accept_some);
+	ret = listener_init(&listener->listener, relay->main.loop, fd, relay_accept);
 	if (ret < 0)
 		close(fd);
 	else

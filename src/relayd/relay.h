@@ -8,7 +8,7 @@
 #ifndef RELAYD_RELAY_H
 #define RELAYD_RELAY_H
 
-#include "io/loop.h"
+#include "io/listener.h"
 #include "io/notify.h"
 #include "io/tcp.h"
 #include "keyring.h"
@@ -20,7 +20,7 @@
 #define RELAY_MAX_LISTENERS 8u
 
 struct relay_listener {
-	struct loop_fd source; /* owns its descriptor */
+	struct listener listener; /* owns its descriptor */
 	struct relay *relay;
 	enum relay_link link;
 };

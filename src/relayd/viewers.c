@@ -13,7 +13,6 @@
 #include "viewer.h"
 
 #define MAX_VIEWERS 1024u
-#define ACCEPT_BATCH 16
 #define STACK_BYTES (256u << 10)
 
 /* --- connections ---------------------------------------------------------------------------- */
@@ -134,15 +133,23 @@ static bool may_see_all(const struct viewers *viewers, int fd, const struct tcp_
 	return ret == 0 && (uid == 0 || uid == geteuid());
 }
 
-static void viewers_accept(const struct viewers_listener *listener, int fd,
-			   const struct tcp_addr *peer)
+static void viewers_accept(struct listener *listener, int fd)
 {
-	struct viewers *viewers = listener->viewers;
+	const struct viewers_listener *its =
+		container_of(listener, struct viewers_listener, listener);
+	struct viewers *viewers = its->viewers;
+	struct tcp_addr peer = { .len = sizeof(peer.sa) };
 	uint8_t origin[16];
-	bool all = may_see_all(viewers, fd, peer, origin);
 	struct tls *tls;
-	int ret = keyring_accept(viewers->keyring, listener->link, fd, &tls);
+	bool all;
+	int ret;
 
+	if (getpeername(fd, (struct sockaddr *)&peer.sa, &peer.len) < 0) {
+		close(fd); /* the viewer has left already */
+		return;
+	}
+	all = may_see_all(viewers, fd, &peer, origin);
+	ret = keyring_accept(viewers->keyring, its->link, fd, &tls);
 	if (ret < 0) {
 		log_warn_some("a viewer is refused: %s", strerror(-ret));
 		close(fd);
@@ -150,22 +157,6 @@ static void viewers_accept(const struct viewers_listener *listener, int fd,
 	}
 	tcp_set_options(fd);
 	(void)!viewers_serve(viewers, fd, tls, !tls && all, origin);
-}
-
-static void viewers_accept_some(struct loop_fd *source, uint32_t events)
-{
-	struct viewers_listener *listener = container_of(source, struct viewers_listener, source);
-
-	(void)events;
-	for (int i = 0; i < ACCEPT_BATCH; i++) {
-		struct tcp_addr peer = { .len = sizeof(peer.sa) };
-		int fd = accept4(source->fd, (struct sockaddr *)&peer.sa, &peer.len,
-				 SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd < 0)
-			return;
-		viewers_accept(listener, fd, &peer);
-	}
 }
 
 int viewers_listen(struct viewers *viewers, const struct tcp_addr *addr, enum relay_link link)
@@ -180,7 +171,7 @@ int viewers_listen(struct viewers *viewers, const struct tcp_addr *addr, enum re
 		return fd;
 	listener->viewers = viewers;
 	listener->link = link;
-	ret = loop_fd_init(&listener->source, viewers->loop, fd, EPOLLIN, viewers_accept_some);
+	ret = listener_init(&listener->listener, viewers->loop, fd, viewers_accept);
 	if (ret < 0)
 		close(fd);
 	else
@@ -300,8 +291,12 @@ void viewers_fini(struct viewers *viewers)
 		ring(&viewers->stop);
 		pthread_join(viewers->thread, NULL);
 	}
-	for (unsigned int i = 0; i < viewers->nr_listeners; i++)
-		viewers_close_source(&viewers->listeners[i].source);
+	for (unsigned int i = 0; i < viewers->nr_listeners; i++) {
+		int fd = viewers->listeners[i].listener.source.fd;
+
+		listener_fini(&viewers->listeners[i].listener);
+		close_fd(fd);
+	}
 	viewers->nr_listeners = 0;
 	while ((viewer = list_first(&viewers->list, struct viewer, node)))
 		viewer_free(viewer);

@@ -8,7 +8,7 @@
 #ifndef RELAYD_VIEWERS_H
 #define RELAYD_VIEWERS_H
 
-#include "io/loop.h"
+#include "io/listener.h"
 #include "io/tcp.h"
 #include "keyring.h"
 #include "live.h"
@@ -23,7 +23,7 @@ struct viewers_origin {
 };
 
 struct viewers_listener {
-	struct loop_fd source; /* owns its descriptor */
+	struct listener listener; /* owns its descriptor */
 	struct viewers *viewers;
 	enum relay_link link;
 };

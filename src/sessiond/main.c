@@ -16,16 +16,10 @@
 #include "clients.h"
 #include "detach.h"
 #include "io/confine.h"
+#include "io/listener.h"
 #include "options.h"
 #include "rundir.h"
 #include "sessiond.h"
-
-struct listener {
-	struct loop_fd source;
-	struct loop_timer pause;
-	struct sessiond *sd;
-	int (*take)(struct sessiond *sd, int fd);
-};
 
 struct program {
 	struct options options;
@@ -45,57 +39,20 @@ struct program {
 
 /* --- connections ------------------------------------------------------------- */
 
-#define ACCEPT_BATCH 64
-#define PAUSE_AFTER_US 100000u
-
-static void sessiond_resume(struct loop_timer *timer)
+static void take_client(struct listener *listener, int fd)
 {
-	struct listener *listener = container_of(timer, struct listener, pause);
+	int ret = client_conn_new(&container_of(listener, struct program, clients)->sd, fd);
 
-	loop_fd_events(&listener->source, EPOLLIN);
+	if (ret < 0)
+		log_debug("a client was refused: %s", strerror(-ret));
 }
 
-/* Out of descriptors: pending connections stay readable, so stop polling for a moment. */
-static void pause_listener(struct listener *listener)
+static void take_app(struct listener *listener, int fd)
 {
-	loop_fd_events(&listener->source, 0);
-	loop_timer_set(&listener->pause, PAUSE_AFTER_US);
-}
+	int ret = app_conn_new(&container_of(listener, struct program, apps)->sd, fd);
 
-static void connecting(struct loop_fd *source, uint32_t events)
-{
-	struct listener *listener = container_of(source, struct listener, source);
-
-	(void)events;
-	for (int i = 0; i < ACCEPT_BATCH; i++) {
-		int ret, fd = accept4(source->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-
-		if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
-			return;
-		if (fd < 0) {
-			log_warn_some("can't accept a connection: %s", strerror(errno));
-			pause_listener(listener);
-			return;
-		}
-		ret = listener->take(listener->sd, fd);
-		if (ret < 0)
-			log_debug("a connection was refused: %s", strerror(-ret));
-	}
-}
-
-static int listener_init(struct listener *listener, struct sessiond *sd, int fd,
-			 int (*take)(struct sessiond *, int))
-{
-	listener->sd = sd;
-	listener->take = take;
-	loop_timer_init(&listener->pause, sd->loop, sessiond_resume);
-	return loop_fd_init(&listener->source, sd->loop, fd, EPOLLIN, connecting);
-}
-
-static void listener_fini(struct listener *listener)
-{
-	loop_fd_fini(&listener->source);
-	loop_timer_cancel(&listener->pause);
+	if (ret < 0)
+		log_debug("an application was refused: %s", strerror(-ret));
 }
 
 /* --- the other programs -------------------------------------------------------- */
@@ -245,9 +202,9 @@ static int sessiond_begin(struct program *p, struct err *err)
 		code = rundir_write_pid(&p->dir, p->options.pidfile, err);
 	if (code)
 		return code;
-	ret = listener_init(&p->clients, &p->sd, p->dir.clients, client_conn_new);
+	ret = listener_init(&p->clients, p->sd.loop, p->dir.clients, take_client);
 	if (ret == 0)
-		ret = listener_init(&p->apps, &p->sd, p->dir.apps, app_conn_new);
+		ret = listener_init(&p->apps, p->sd.loop, p->dir.apps, take_app);
 	return ret < 0 ? err_errno(err, ERR_INTERNAL, -ret, "can't watch the sockets") : 0;
 }
 

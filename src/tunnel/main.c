@@ -18,6 +18,8 @@
 #include "io/tcp_owner.h"
 #include "follow.h"
 
+#define PAUSE_MS 100
+
 extern char **environ;
 
 static const char usage[] =
@@ -112,6 +114,8 @@ static int await_viewer(int listener, int owners, const sigset_t *waiting)
 		if (ppoll(&poll_fd, 1, NULL, waiting) < 0)
 			return -1;
 		fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			poll(NULL, 0, PAUSE_MS); /* the connection keeps it readable */
 		if (fd >= 0 && tcp_owner(owners, fd, &uid) == 0 && uid == geteuid())
 			return fd;
 		close_fd(fd);

@@ -117,6 +117,7 @@ static const struct call helpers[] = {
 	{ SYS_madvise, 0, 0, 4, 0 },
 	{ SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, AGENT_NSIG_BYTES },
 	{ SYS_membarrier, 0, 0, 0, 0 },
+	{ SYS_pselect6, 0, 0, 0, 0 },
 	{ SYS_sched_getaffinity, 0, 0, 0, 0 },
 	{ SYS_sched_yield, 0, 0, 0, 0 },
 	{ SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0 },

@@ -277,26 +277,44 @@ static bool is_zombie(const char *text, long len, int *ret_status)
 	return state == 'Z' || state == 'X';
 }
 
+/* Whether a file of /proc is missing, and not /proc itself. */
+static bool is_missing(long err)
+{
+	return err == -ENOENT &&
+	       ring_syscall(SYS_faccessat, AT_FDCWD, (long)MAIN_STAT, 0, 0) == 0;
+}
+
+/* Files of a thread in /proc. */
+struct thread_files {
+	const char *stat;
+	const char *exe; /* can't be read once the thread has ended */
+};
+
+static const struct thread_files main_files = { MAIN_STAT, "/proc/self/exe" };
+
 /*
- * A thread has ended: by @pidfd, or by its file @stat. main() stays visible until the others have
+ * A thread has ended: by @pidfd, or by its files. main() stays visible until the others have
  * ended, and its pidfd reports nothing until then, either (Linux 6.15). Nothing here may touch
  * thread-local data: see hold().
  */
-static bool has_ended(int pidfd, const char *stat, int *ret_status)
+static bool has_ended(int pidfd, const struct thread_files *files, int *ret_status)
 {
 	static const struct timespec no_time;
 	static struct pollfd poll_fd;
 	static char text[512];
-	long fd, len;
+	long fd, len = -EINVAL;
 
-	if (pidfd >= 0) {
-		poll_fd = (struct pollfd){ .fd = pidfd, .events = POLLIN };
-		return ring_syscall(SYS_ppoll, (long)&poll_fd, 1, (long)&no_time, 0) > 0;
-	}
-	fd = ring_syscall(SYS_openat, AT_FDCWD, (long)stat, O_RDONLY | O_CLOEXEC, 0);
+	poll_fd = (struct pollfd){ .fd = pidfd, .events = POLLIN };
+	if (pidfd >= 0)
+		len = ring_syscall(SYS_ppoll, (long)&poll_fd, 1, (long)&no_time, 0);
+	if (len != -EINVAL) /* RLIMIT_NOFILE is 0 */
+		return len > 0;
+	fd = ring_syscall(SYS_openat, AT_FDCWD, (long)files->stat, O_RDONLY | O_CLOEXEC, 0);
+	if (fd == -EMFILE || fd == -ENFILE)
+		return is_missing(ring_syscall(SYS_readlinkat, AT_FDCWD, (long)files->exe,
+					       (long)text, sizeof(text)));
 	if (fd < 0)
-		return fd == -ENOENT &&
-		       ring_syscall(SYS_faccessat, AT_FDCWD, (long)MAIN_STAT, 0, 0) == 0;
+		return is_missing(fd);
 	len = ring_syscall(SYS_read, fd, (long)text, sizeof(text), 0);
 	ring_syscall(SYS_close, fd, 0, 0, 0);
 	return len == -ESRCH || is_zombie(text, len, ret_status);
@@ -318,7 +336,7 @@ static bool main_vanished(int *ret_status)
 		return false;
 	poll_ms = next_poll(poll_ms);
 	search_dir = now_ms + poll_ms;
-	return has_ended(-1, MAIN_STAT, ret_status);
+	return has_ended(-1, &main_files, ret_status);
 }
 
 /* @status: as of wait(). */
@@ -414,7 +432,8 @@ int agent_leave_timeout_ms(void)
 /* The thread that calls exit(), unless a thread has ended without libc's knowledge. */
 static struct {
 	struct pollfd pidfd;
-	char stat[64];
+	char stat[64], exe[64];
+	struct thread_files files;
 } last;
 
 /* Nothing here may touch thread-local data: the helper's are already freed. */
@@ -424,12 +443,12 @@ static int hold(void *arg)
 	static int ms, status;
 
 	(void)arg;
-	while (!has_ended(last.pidfd.fd, last.stat, &status)) {
+	while (!has_ended(last.pidfd.fd, &last.files, &status)) {
 		ms = next_poll(ms);
 		time.tv_sec = ms / 1000;
 		time.tv_nsec = ms % 1000 * 1000000l;
-		ring_syscall(SYS_ppoll, (long)&last.pidfd, 1, last.pidfd.fd < 0 ? (long)&time : 0,
-			     0);
+		if (last.pidfd.fd < 0 || ring_syscall(SYS_ppoll, (long)&last.pidfd, 1, 0, 0) < 0)
+			ring_syscall(SYS_ppoll, 0, 0, (long)&time, 0);
 	}
 	/* The last thread to end determines the status: it is the program's own, which no other
 	 * thread replaces. */
@@ -443,6 +462,8 @@ static void find_last(void)
 	last.pidfd.fd = tid ? (int)syscall(SYS_pidfd_open, tid, PIDFD_THREAD) : -1;
 	last.pidfd.events = POLLIN;
 	snprintf(last.stat, sizeof(last.stat), "/proc/self/task/%d/stat", tid ? tid : getpid());
+	snprintf(last.exe, sizeof(last.exe), "/proc/self/task/%d/exe", tid ? tid : getpid());
+	last.files = (struct thread_files){ last.stat, last.exe };
 }
 
 void agent_leave_block(void)

@@ -27,6 +27,7 @@
 
 #define STACK_BYTES (128u << 10)
 #define THREAD_NAME "%.11s-ltt" /* the process's, so that state dump events have it */
+#define PAUSE_MS 100
 #define FILTERED "a seccomp filter would end the program for it"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -118,6 +119,18 @@ static int agent_thread_timeout_ms(void)
 	return (int)least;
 }
 
+/* As poll(). The helper never loops without a pause, whatever fails. */
+static int agent_thread_await(struct pollfd *fds, unsigned long nr, int ms)
+{
+	int ready = sys_poll(fds, nr, ms);
+
+	if (ready < 0 && errno == EINVAL)
+		ready = sys_select(fds, nr, ms);
+	if (ready < 0 && errno != EINTR)
+		sys_poll(NULL, 0, ms < 0 || ms > PAUSE_MS ? PAUSE_MS : ms);
+	return ready;
+}
+
 static bool take_signals(int signal_fd)
 {
 	struct signalfd_siginfo info[4];
@@ -141,7 +154,7 @@ static bool turn(int signal_fd, bool woken)
 	}
 	fds[1 + AGENT_LINKS] = (struct pollfd){ .fd = agent_leave_fd(), .events = POLLIN };
 	agent_thread_confirm(generation);
-	if (sys_poll(fds, 2 + AGENT_LINKS, agent_thread_timeout_ms()) <= 0)
+	if (agent_thread_await(fds, 2 + AGENT_LINKS, agent_thread_timeout_ms()) <= 0)
 		return false;
 	for (unsigned int i = 0; i < AGENT_LINKS; i++)
 		if (fds[1 + i].revents)

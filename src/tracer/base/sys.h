@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -136,6 +137,34 @@ static inline int sys_poll(struct pollfd *fds, unsigned long nr, int ms)
 	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
 
 	return (int)syscall(SYS_ppoll, fds, nr, ms < 0 ? NULL : &time, NULL, AGENT_NSIG_BYTES);
+}
+
+/** As sys_poll(), for programs that may open fewer files than @nr (RLIMIT_NOFILE): poll() fails
+ *  then, even for descriptors that are open. @nr: a few; descriptors below FD_SETSIZE. */
+static inline int sys_select(struct pollfd *fds, unsigned long nr, int ms)
+{
+	struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l };
+	fd_set readable, writable;
+	int ready, end = 0;
+
+	FD_ZERO(&readable);
+	FD_ZERO(&writable);
+	for (unsigned long i = 0; i < nr; i++) {
+		if (fds[i].fd < 0 || fds[i].fd >= FD_SETSIZE)
+			continue;
+		FD_SET(fds[i].fd, fds[i].events & POLLOUT ? &writable : &readable);
+		end = fds[i].fd >= end ? fds[i].fd + 1 : end;
+	}
+	ready = (int)syscall(SYS_pselect6, end, &readable, &writable, NULL, ms < 0 ? NULL : &time,
+			     NULL);
+	for (unsigned long i = 0; i < nr; i++) {
+		fds[i].revents = 0;
+		if (ready <= 0 || fds[i].fd < 0 || fds[i].fd >= FD_SETSIZE)
+			continue;
+		fds[i].revents = (short)((FD_ISSET(fds[i].fd, &readable) ? POLLIN : 0) |
+					 (FD_ISSET(fds[i].fd, &writable) ? POLLOUT : 0));
+	}
+	return ready;
 }
 
 static inline int sys_signalfd(unsigned long long mask, int flags)
