@@ -83,6 +83,11 @@ static int handle_app_buffer_failed(struct app_conn *conn, struct msg_app_buffer
 	return user_app_buffer_failed(conn->app, msg);
 }
 
+static int handle_app_silent(struct app_conn *conn, struct msg_app_silent *msg)
+{
+	return user_app_silent(conn->app, msg);
+}
+
 static int handle_app_buffer_offer(struct app_conn *conn, struct msg_app_buffer_offer *msg)
 {
 	int ret = user_app_offer(conn->app, msg);

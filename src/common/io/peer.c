@@ -213,7 +213,7 @@ void peer_send(struct peer *peer, const struct encoder *enc)
 	ret = encoder_finish(enc);
 	if (ret == 0 && list_empty(&peer->queue)) {
 		ret = sock_send(peer->source.fd, enc->buf, enc->len, enc->fds, enc->nr_fds);
-		if (ret == 0)
+		if (ret == 0 || ret == -EPIPE) /* its messages are still read */
 			return;
 		ret = ret == -EAGAIN ? 0 : ret;
 	}

@@ -33,4 +33,12 @@ enum app_feature {
 	APP_FEATURE_OTEL = 512,
 };
 
+/** The part of its events that an application does not record, because a seccomp filter that it has
+ *  installed would end it for libltt's system calls. */
+enum app_silence {
+	APP_SILENCE_NONE = 0,
+	APP_SILENCE_CHILDREN = 1, /* children that it forks */
+	APP_SILENCE_ALL = 2,	  /* anything, from now on; it disconnects */
+};
+
 #endif

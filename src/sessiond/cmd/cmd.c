@@ -339,6 +339,7 @@ struct list totals_list(const struct msg_totals *totals, uint8_t buf[TOTALS_BYTE
 const char *command_figures(struct command *cmd, const struct run_result *result,
 			    uint8_t buf[TOTALS_BYTES], struct list *ret)
 {
+	const struct session *session = command_session(cmd);
 	struct msg_totals totals;
 
 	if (result->err->code && !result->stats->known) {
@@ -349,6 +350,8 @@ const char *command_figures(struct command *cmd, const struct run_result *result
 	stats_totals(result->stats, cmd->sd->tracer, NULL, NULL, &totals);
 	if (result->stats->known)
 		*ret = totals_list(&totals, buf);
+	if (!*result->err->text && session)
+		return session->troubles[TROUBLE_APPS];
 	return result->err->text;
 }
 

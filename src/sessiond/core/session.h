@@ -73,6 +73,7 @@ enum trouble {
 	TROUBLE_SPOOL,	  /* the relay is away: data goes to the spool */
 	TROUBLE_BUFFERS,  /* a buffer, or a trace, can't be created */
 	TROUBLE_LOST,	  /* a buffer was lost with the processes that held it */
+	TROUBLE_APPS,	  /* applications that it should record can't */
 	TROUBLE_STATE,	  /* its state can't be saved for the next session daemon */
 	TROUBLE_KINDS,
 };

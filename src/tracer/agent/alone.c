@@ -20,6 +20,7 @@
 #include "agent.h"
 #include "buffers.h"
 #include "counts.h"
+#include "proto/app.h"
 #include "tracer/base/env.h"
 #include "kept.h"
 #include "leave.h"
@@ -57,6 +58,7 @@ enum helper_state {
 };
 
 static uint32_t helper_state;	    /* enum helper_state; a futex */
+static bool quits;		    /* the helper will not be started again */
 static int sockets[2] = { -1, -1 }; /* of the program's table: received from, sent to */
 static int old_fds[FDS_MAX], new_fds[FDS_MAX];
 static size_t nr_moved;
@@ -139,8 +141,11 @@ bool agent_alone_step(void)
 	if (alone_now() != HELPER_REQUESTED || !alone_change(HELPER_REQUESTED, HELPER_ENDING))
 		return false;
 	agent_lock();
-	alone_send_all();
+	if (!quits)
+		alone_send_all();
 	agent_unlock();
+	if (quits)
+		agent_links_take_leave(ANSWER_MS / 2);
 	alone_wake(HELPER_ENDING);
 	return true;
 }
@@ -337,6 +342,8 @@ void agent_alone_quit(const char *why)
 	if (helper <= 0)
 		return;
 	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, AGENT_NSIG_BYTES);
+	__atomic_store_n(&agent_link_silence, APP_SILENCE_ALL, __ATOMIC_RELEASE);
+	quits = true;
 	if (end_helper(helper, end)) {
 		agent_thread_retire(why);
 		agent_alone_give_up();
@@ -347,6 +354,7 @@ void agent_alone_quit(const char *why)
 void agent_alone_after_fork_child(void)
 {
 	helper_state = HELPER_RUNS;
+	quits = false;
 	sockets[0] = sockets[1] = -1;
 }
 

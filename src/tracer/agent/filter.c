@@ -17,13 +17,17 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
+#include "agent.h"
 #include "alone.h"
+#include "link.h"
+#include "proto/app.h"
 #include "tracer/base/env.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/sys.h"
 
 #define STATUS_BYTES 4096
+#define YIELDS	     10000
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -68,6 +72,13 @@ static const struct value {
 	{ CONTEXT_CALLS_NAMESPACES, { SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 } },
 };
 #define NR_VALUES (sizeof(values) / sizeof(*values))
+
+/* Calls of a parent that wakes its helper after a fork. */
+static const struct call wakers[] = {
+	{ SYS_getpid, 0, 0, 0, 0 },
+	{ SYS_tgkill, -1, -1, 0, 0 },
+	{ SYS_sched_yield, 0, 0, 0, 0 },
+};
 
 /* Calls of a forked child's thread, until its helper has started. */
 static const struct call children[] = {
@@ -127,7 +138,8 @@ static const struct call helpers[] = {
 	{ SYS_exit, 0, 0, 0, 0 }, /* the last: it is one */
 };
 
-static bool fatal; /* to a helper that begins */
+static bool fatal;	     /* to a helper that begins */
+static bool silences_forked; /* and daemons do not know yet that children will have none */
 
 bool agent_filter_is_fatal(void)
 {
@@ -283,24 +295,45 @@ static uint32_t calls_forbidden_by(const struct sock_fprog *program)
 	return calls;
 }
 
+static void agent_filter_announce(uint8_t silence)
+{
+	__atomic_store_n(&agent_link_silence, silence, __ATOMIC_RELEASE);
+	agent_wake();
+}
+
 /* Some programs pass no filter to check whether the kernel supports them. */
 void agent_filter_expect(unsigned int mode, unsigned int flags, const void *program)
 {
 	static const struct call forks = { SYS_clone, SIGCHLD, 0, 0, 0 };
 	const struct sock_fprog *p = program;
-	bool strict = mode == SECCOMP_MODE_STRICT, helper, others;
+	bool strict = mode == SECCOMP_MODE_STRICT, forking, helper, others;
 
 	if (!strict && (!p || !p->filter || !p->len || p->len > BPF_MAXINSNS))
 		return;
 	helper = strict || (LETS_ALL(p, vital, false) && LETS_ALL(p, helpers, true));
+	forking = !strict && lets(p, &forks, false);
 	others = !strict && LETS_ALL(p, recorders, true) &&
-		 (!lets(p, &forks, false) || LETS_ALL(p, children, true));
+		 (!forking || LETS_ALL(p, children, true));
 	context_forbid_calls(strict ? CONTEXT_CALLS_ALL : calls_forbidden_by(p));
 	if ((helper && others) || !agent_alone_is_ours())
 		return;
 	__atomic_store_n(&fatal, true, __ATOMIC_RELEASE); /* to a child's helper */
 	if (!others || (!helper && flags & SECCOMP_FILTER_FLAG_TSYNC))
 		agent_alone_quit("a seccomp filter would kill the program for libltt's calls");
+	else if (forking && LETS_ALL(p, wakers, true))
+		__atomic_store_n(&silences_forked, true, __ATOMIC_RELEASE);
+	else if (forking) /* a parent that forks could not report it */
+		agent_filter_announce(APP_SILENCE_CHILDREN);
+}
+
+void agent_filter_after_fork_parent(void)
+{
+	if (!__atomic_exchange_n(&silences_forked, false, __ATOMIC_ACQ_REL))
+		return;
+	agent_filter_announce(APP_SILENCE_CHILDREN);
+	/* the program may end at once; no other call is sure to be allowed */
+	for (int i = 0; i < YIELDS && !agent_links_have_sent_silence(); i++)
+		ring_syscall(SYS_sched_yield, 0, 0, 0, 0);
 }
 
 /* --- unknown filters -------------------------------------------------------------------- */

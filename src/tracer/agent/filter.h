@@ -20,6 +20,9 @@
  *  by seccomp() with @mode and @flags. */
 void agent_filter_expect(unsigned int mode, unsigned int flags, const void *program);
 
+/** In the parent, after a fork: daemons learn that a filter keeps its children from recording. */
+void agent_filter_after_fork_parent(void);
+
 /** Called by the helper before its first other system call. Return: whether it may make them. */
 bool agent_filter_allows_helper(void);
 

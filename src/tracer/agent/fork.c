@@ -43,6 +43,7 @@ static void after_in_parent(void)
 	agent_points_unlock();
 	site_after_fork_parent();
 	agent_unlock();
+	agent_filter_after_fork_parent();
 }
 
 /* The child does not record into buffers that belong to its parent alone: it starts with its

@@ -36,6 +36,7 @@
 #define ALL_UIDS 0xfffffffful		      /* all ids but the one that means none */
 
 struct agent_link agent_links[AGENT_LINKS];
+uint8_t agent_link_silence;
 
 int64_t agent_now_ms(void)
 {
@@ -204,6 +205,7 @@ static void link_up(struct agent_link *link, int fd)
 	link->tries = 0;
 	link->unanswered = false;
 	link->announced = 0;
+	link->sent_silence = 0;
 	if (++link->round == 0)
 		link->round = 1;
 	tracer_debug("connected to %s", tracer_env.dir[link->index]);
@@ -422,6 +424,49 @@ void agent_link_ready(struct agent_link *link, short revents)
 	if (result == -EBADMSG || link->unanswered)
 		punish(link);
 	link_down(link);
+}
+
+bool agent_links_have_sent_silence(void)
+{
+	for (unsigned int i = 0; i < AGENT_LINKS; i++)
+		if (__atomic_load_n(&agent_links[i].state, __ATOMIC_RELAXED) == LINK_UP &&
+		    __atomic_load_n(&agent_links[i].sent_silence, __ATOMIC_ACQUIRE) !=
+			    __atomic_load_n(&agent_link_silence, __ATOMIC_RELAXED))
+			return false;
+	return true;
+}
+
+static bool await_until(const struct agent_link *link, short events, int64_t end)
+{
+	struct pollfd fd = { .fd = link->fd, .events = events };
+	int64_t left = end - agent_now_ms();
+
+	return left > 0 && sys_poll(&fd, 1, (int)left) > 0;
+}
+
+/* A connection that is closed with unread messages is broken, and the daemon would not read on. */
+static void send_last(struct agent_link *link, int64_t end)
+{
+	uint8_t unread[64];
+
+	while (link->tx_len && await_until(link, POLLOUT, end)) {
+		agent_link_flush(link);
+		agent_link_step(link, false);
+	}
+	sys_end_sending(link->fd);
+	while (await_until(link, POLLIN, end) && sys_read(link->fd, unread, sizeof(unread)) > 0)
+		;
+}
+
+void agent_links_take_leave(int ms)
+{
+	const int64_t end = agent_now_ms() + ms;
+
+	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
+		agent_link_step(&agent_links[i], false);
+		if (agent_links[i].state == LINK_UP)
+			send_last(&agent_links[i], end);
+	}
 }
 
 short agent_link_events(const struct agent_link *link)

@@ -37,6 +37,7 @@ enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
  * @instance: instance of the daemon's state; valid if @has_instance is set.
  * @unanswered: app_ready has not answered the last complete announcement.
  * @announced: generation of the points in the last announcement; 0 before.
+ * @sent_silence: the value of agent_link_silence that was sent to the daemon.
  * @sent_producer: the value of enum ring_producer that was sent to the daemon.
  * @tx_fds: descriptors to send with the message in @tx; owned by a buffer that outlives it.
  * @sock_dev, @sock_ino: identity of the socket that it is connected to.
@@ -56,6 +57,7 @@ struct agent_link {
 	bool has_instance;
 	bool unanswered;
 	uint32_t announced;
+	uint8_t sent_silence;
 	uint8_t sent_producer;
 	dev_t sock_dev;
 	ino_t sock_ino;
@@ -66,6 +68,9 @@ struct agent_link {
 };
 
 extern struct agent_link agent_links[AGENT_LINKS];
+
+/** The events that the process does not record (enum app_silence), for daemons. Any thread. */
+extern uint8_t agent_link_silence;
 
 int64_t agent_now_ms(void);
 
@@ -84,6 +89,13 @@ void agent_link_step(struct agent_link *link, bool woken);
 void agent_link_ready(struct agent_link *link, short revents);
 /** The events to poll() for. */
 short agent_link_events(const struct agent_link *link);
+
+/** Any thread: whether all daemons that are connected were sent agent_link_silence. */
+bool agent_links_have_sent_silence(void);
+
+/** The helper is about to end: send all messages that are due, also to a daemon that it has not
+ *  connected to yet, and wait at most @ms until the daemons have read them. */
+void agent_links_take_leave(int ms);
 
 /** Send the contents of @enc (built in link->tx). */
 void agent_link_send(struct agent_link *link, const struct encoder *enc);

@@ -84,6 +84,17 @@ static void send_producer(struct agent_link *link)
 	agent_link_send(link, &enc);
 }
 
+static void send_silence(struct agent_link *link, uint8_t silence)
+{
+	struct msg_app_silent m = { .silence = silence };
+	struct encoder enc;
+
+	agent_message_begin(link, &enc, MSG_app_silent);
+	msg_app_silent_encode(&enc, &m);
+	agent_link_send(link, &enc);
+	__atomic_store_n(&link->sent_silence, silence, __ATOMIC_RELEASE);
+}
+
 static void send_sync_done(struct agent_link *link, uint32_t serial)
 {
 	struct msg_app_synced m = { .serial = serial };
@@ -96,9 +107,14 @@ static void send_sync_done(struct agent_link *link, uint32_t serial)
 
 bool agent_send_news(struct agent_link *link)
 {
+	uint8_t silence = __atomic_load_n(&agent_link_silence, __ATOMIC_ACQUIRE);
 	uint32_t before = link->announced;
 	struct encoder enc;
 
+	if (link->sent_silence != silence) {
+		send_silence(link, silence);
+		return true;
+	}
 	if (link->sent_producer != ring_producer()) {
 		send_producer(link);
 		return true;

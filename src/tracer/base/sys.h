@@ -131,6 +131,12 @@ static inline void sys_hang_up(int fd)
 	syscall(SYS_shutdown, fd, SHUT_RDWR);
 }
 
+/** The peer reads the end of the connection behind all that was sent. */
+static inline void sys_end_sending(int fd)
+{
+	syscall(SYS_shutdown, fd, SHUT_WR);
+}
+
 /** @ms: -1: without limit. */
 static inline int sys_poll(struct pollfd *fds, unsigned long nr, int ms)
 {

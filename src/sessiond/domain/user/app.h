@@ -15,6 +15,7 @@ struct user_app {
 	struct app app;
 	uint64_t start_ticks;	/* of the process: with its pid, its identity */
 	uint64_t features;	/* enum app_feature */
+	uint8_t silence;	/* enum app_silence */
 	bool announced;		/* its first list of points is complete */
 	uint64_t wanted;	/* the requested offer in flight; 0: none */
 	uint32_t ready_due;	/* announcements without an app_ready reply */

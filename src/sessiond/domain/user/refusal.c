@@ -14,6 +14,7 @@
 #include "filter.h"
 #include "link.h"
 #include "session.h"
+#include "silent.h"
 #include "sessiond/core/sampling.h"
 #include "stats.h"
 
@@ -207,6 +208,7 @@ void user_each_refusal(struct domain_tracer *domain, const struct session *sessi
 	if (!us || !us->rec.recording)
 		return;
 	each_failed(us, channel, rule, fn, data);
+	silent_each(us, channel, rule, fn, data);
 	list_for_each(its, &session->channels, node)
 		list_for_each(each, &its->rules, node) {
 			if (its->domain != DOMAIN_USER || (channel && its != channel) ||

@@ -19,6 +19,8 @@ struct user_domain {
 	struct list_node apps;	 /* struct user_app */
 	struct list_node dirty;	 /* struct user_link */
 	struct list_node absent; /* struct absent_app */
+	struct list_node silent; /* struct silent_app */
+	uint32_t nr_silent;
 	struct loop_timer look;	 /* checks whether absent applications have ended */
 	struct loop_work refresh;
 	struct loop_timer turn; /* time of the next refresh, after a long one */
@@ -38,6 +40,7 @@ struct user_session {
 	struct list_node counts;    /* struct user_counts */
 	struct list_node conflicts; /* struct conflict_note; its points may have been removed */
 	uint32_t nr_conflicts;
+	uint32_t nr_silent; /* applications that can't be recorded; see silent.h */
 	struct event_filters filters;
 	struct shape **announced; /* points of a scoped session's applications without a rule */
 	uint32_t nr_announced;

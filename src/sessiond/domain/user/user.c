@@ -17,6 +17,7 @@
 #include "list.h"
 #include "offer.h"
 #include "programs.h"
+#include "silent.h"
 #include "session.h"
 #include "state.h"
 #include "stats.h"
@@ -195,6 +196,7 @@ static void user_start(struct domain_tracer *domain, struct session *session,
 	struct user_link *link;
 
 	recording_begin(&us->rec);
+	silent_start(us);
 	tallies_retry(us);
 	user_link_all(us);
 	us->rec.recording = true;
@@ -311,6 +313,7 @@ struct domain_tracer *user_domain_new(struct recorder *recorder)
 	list_init(&user->apps);
 	list_init(&user->dirty);
 	list_init(&user->absent);
+	list_init(&user->silent);
 	loop_timer_init(&user->look, recorder->config.loop, absent_check);
 	loop_work_init(&user->refresh, refresh_all);
 	loop_timer_init(&user->turn, recorder->config.loop, refresh_in_turn);
@@ -336,6 +339,7 @@ struct domain_tracer *user_domain_free(struct domain_tracer *domain)
 	loop_work_cancel(&user->settled);
 	awaits_finish(&user->settled);
 	absent_free(user);
+	silent_free(user);
 	free(user);
 	return NULL;
 }

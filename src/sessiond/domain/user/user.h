@@ -31,6 +31,7 @@ int user_app_synced(struct user_app *app, const struct msg_app_synced *msg);
 /** @msg: its descriptors stay the caller's. */
 int user_app_offer(struct user_app *app, const struct msg_app_buffer_offer *msg);
 int user_app_buffer_failed(struct user_app *app, const struct msg_app_buffer_failed *msg);
+int user_app_silent(struct user_app *app, const struct msg_app_silent *msg);
 int user_app_producer(struct user_app *app, const struct msg_app_producer *msg);
 /** Check that a rule can match. Return: 0 or the code set in @err: no event of the name has the
  *  field, and there are such events. */
