@@ -75,10 +75,11 @@ static bool is_in_scope(const char *env, size_t len, const char *scope)
 	return in_scope;
 }
 
-static bool has_libltt(const char *pid, char *buf)
+bool linger_has_libltt(const char *pid)
 {
 	char *maps AUTO_FREE = xasprintf("/proc/%s/maps", pid);
 	char *exe AUTO_FREE = xasprintf("/proc/%s/exe", pid);
+	char *buf AUTO_FREE = xalloc(MAPS_BYTES);
 	struct elf_facts facts = { .dynamic = true };
 
 	if (text_read(maps, buf, MAPS_BYTES) && strstr(buf, "/libltt.so.1"))
@@ -106,14 +107,13 @@ static bool read_process(int pid, struct process *ret)
 			    &ret->state, &ret->parent, &ret->begin) == 3;
 }
 
-/* Return: whether it has begun just now, and not ended. */
-static bool is_young(int pid)
+bool linger_is_young(const char *pid)
 {
 	struct process process;
 	struct timespec now;
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
-	return read_process(pid, &process) && process.state != 'Z' && process.state != 'X' &&
+	return read_process(atoi(pid), &process) && process.state != 'Z' && process.state != 'X' &&
 	       (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000 <
 		       process.begin * 1000 / (unsigned long long)sysconf(_SC_CLK_TCK) + YOUNG_MS;
 }
@@ -157,7 +157,7 @@ struct found {
 
 static struct found linger_scan(const char *scope)
 {
-	char *buf AUTO_FREE = xalloc(MAX(ENVIRONMENT_BYTES, MAPS_BYTES));
+	char *buf AUTO_FREE = xalloc(ENVIRONMENT_BYTES);
 	struct found found = { 0 };
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -173,10 +173,10 @@ static struct found linger_scan(const char *scope)
 		len = text_read(path, buf, ENVIRONMENT_BYTES);
 		if (!may_be_in_scope(atoi(pid), path, buf, len, scope))
 			continue;
-		if (len && has_libltt(pid, buf))
+		if (len && linger_has_libltt(pid))
 			found.nr++;
 		else
-			found.young = found.young || is_young(atoi(pid));
+			found.young = found.young || linger_is_young(pid);
 	}
 	if (proc)
 		closedir(proc);

@@ -22,6 +22,10 @@ struct others {
 	bool no_wait;
 };
 
+/** Whether a process, by its directory in /proc, has libltt. */
+bool linger_has_libltt(const char *pid);
+/** Whether a process has begun just now, so that it may have libltt soon. */
+bool linger_is_young(const char *pid);
 /** Return: the number of them that still record; 0: none, or unknown, with ERR_NO_ANSWER in
  *  ctl->err. */
 unsigned int linger(struct ctl *ctl, const struct others *others);

@@ -214,7 +214,7 @@ static void take_status(struct run *run, pid_t pid)
 	run->exit_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-static uint64_t ctl_run_now_ns(void)
+uint64_t run_now_ns(void)
 {
 	struct timespec ts;
 
@@ -224,7 +224,7 @@ static uint64_t ctl_run_now_ns(void)
 
 void run_extend(struct run *run)
 {
-	run->duration_ns = ctl_run_now_ns() - run->begin_ns;
+	run->duration_ns = run_now_ns() - run->begin_ns;
 }
 
 int run_program(struct run *run, struct err *err)
@@ -233,7 +233,7 @@ int run_program(struct run *run, struct err *err)
 	ssize_t said;
 	pid_t pid;
 
-	run->begin_ns = ctl_run_now_ns();
+	run->begin_ns = run_now_ns();
 	if (pipe2(report, O_CLOEXEC) != 0)
 		return cannot(err, run->argv[0], errno);
 	fflush(NULL);

@@ -58,6 +58,8 @@ int run_interrupted(struct run *run);
 int run_program(struct run *run, struct err *err) MUST_CHECK;
 /** Reap orphans that have ended. */
 void run_reap(const struct run *run);
+/** The time of @begin_ns. */
+uint64_t run_now_ns(void);
 /** Extend @duration_ns until now, when the processes that the program left behind have ended. */
 void run_extend(struct run *run);
 void run_fini(struct run *run);

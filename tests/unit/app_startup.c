@@ -40,7 +40,7 @@ static int find_helper(void)
 
 		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", e->d_name);
 		f = fopen(path, "r");
-		if (f && fgets(name, sizeof(name), f) && strcmp(name, "ltt\n") == 0)
+		if (f && fgets(name, sizeof(name), f) && strstr(name, "-ltt\n"))
 			tid = atoi(e->d_name);
 		if (f)
 			fclose(f);

@@ -2,7 +2,7 @@
 /*
  * record.c - lttctl record -- PROGRAM: create, enable-event, start, the
  * program, stop, destroy and a summary, in one. All of it is undone
- * if the program cannot be run.
+ * if the program cannot be run. With --pid or --all: programs that run already (attach.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "ctl/attach.h"
 #include "ctl/connect.h"
 #include "ctl/create.h"
 #include "ctl/library.h"
@@ -32,16 +33,22 @@
 #define SCOPE "LTT_SCOPE"
 
 static struct {
-	char *output, *events, *name, *wrap, *subbuf_size, *num_subbuf;
-	int kernel, user, no_wait, no_context;
-	struct names contexts;
+	char *output, *events, *name, *wrap, *subbuf_size, *num_subbuf, *limit;
+	int kernel, user, no_wait, no_context, all;
+	struct names contexts, pids;
 } opt;
 
-enum { CONTEXT };
+enum { CONTEXT, PID };
 
 static const struct poptOption options[] = {
 	OPTION_FLAG("kernel", 'k', &opt.kernel, "record the kernel while the program runs"),
 	OPTION_FLAG("userspace", 'u', &opt.user, "record the program (default); with -k: both"),
+	OPTION_EACH("pid", 'p', PID, 0, "record processes that run already, instead of a program",
+		    "PID[,...]"),
+	OPTION_FLAG("all", 'a', &opt.all,
+		    "record all programs of the user (of root: of all users)"),
+	OPTION_TEXT("for", 0, &opt.limit, "with --pid or --all: for this time, such as 10s",
+		    "TIME"),
 	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
 	OPTION_TEXT("events", 'e', &opt.events, "only these events (default: all)",
 		    "PATTERN[,...]"),
@@ -62,13 +69,46 @@ static struct ltt_ctl_channel_options channel;
 
 static enum status record_verb_option(struct ctl *ctl, int number, const char *argument)
 {
-	struct names types CLEANUP(names_fini) = { 0 };
+	struct names words CLEANUP(names_fini) = { 0 };
 
-	(void)ctl, (void)number;
-	names_split(argument, &types);
-	for (size_t i = 0; i < types.nr; i++)
-		names_add(&opt.contexts, types.names[i]);
+	(void)ctl;
+	names_split(argument, &words);
+	for (size_t i = 0; i < words.nr; i++)
+		names_add(number == PID ? &opt.pids : &opt.contexts, words.names[i]);
 	return STATUS_OK;
+}
+
+static struct attach attached;
+
+static bool record_verb_attaches(void)
+{
+	return opt.pids.nr || opt.all;
+}
+
+static void record_verb_check_attached(struct ctl *ctl)
+{
+	bool attaches = record_verb_attaches();
+
+	if (!operand(ctl, 0) && !attaches)
+		err_set(&ctl->err, ERR_INVALID,
+			"missing program: use lttctl record [OPTIONS] -- PROGRAM [ARGUMENTS], or "
+			"--pid or --all for programs that run already");
+	else if (operand(ctl, 0) && attaches)
+		err_set(&ctl->err, ERR_INVALID,
+			"'%s': --pid and --all record programs that run already, and start none",
+			operand(ctl, 0));
+	else if (opt.pids.nr && opt.all)
+		err_set(&ctl->err, ERR_INVALID, "--pid and --all exclude each other");
+	else if (opt.wrap && attaches)
+		err_set(&ctl->err, ERR_INVALID,
+			"--wrap: wrappers are loaded when a program starts; those that a running "
+			"program has are recorded without this option");
+	else if (opt.no_wait && attaches)
+		err_set(&ctl->err, ERR_INVALID, "--no-wait is for a program that is started");
+	else if (opt.limit && !attaches)
+		err_set(&ctl->err, ERR_INVALID, "--for is for --pid and --all");
+	else if (opt.limit && attach_limit(&attached, opt.limit, &ctl->err) != 0)
+		return;
 }
 
 static enum status record_verb_check(struct ctl *ctl)
@@ -77,11 +117,9 @@ static enum status record_verb_check(struct ctl *ctl)
 
 	ltt_ctl_channel_options_init(&channel);
 	channel.name = "channel0";
-	if (!operand(ctl, 0))
-		err_set(&ctl->err, ERR_INVALID,
-			"missing program: use lttctl record [OPTIONS] -- PROGRAM [ARGUMENTS]");
-	else if (opt.subbuf_size && (parse_size(opt.subbuf_size, &channel.subbuf_size) != 0 ||
-				     channel.subbuf_size == 0))
+	record_verb_check_attached(ctl);
+	if (opt.subbuf_size &&
+	    (parse_size(opt.subbuf_size, &channel.subbuf_size) != 0 || channel.subbuf_size == 0))
 		err_set(&ctl->err, ERR_INVALID,
 			"--subbuf-size=%s: this is not a size, such as 65536, 64k or 1M",
 			opt.subbuf_size);
@@ -184,6 +222,12 @@ static int record_verb_prepare(struct ctl *ctl, const char *session, enum domain
 	return enable_events(ctl, session, domain);
 }
 
+/* Before the start: nothing of other processes is recorded. */
+static int record_verb_track(struct ctl *ctl, const char *session, enum domain_id domain)
+{
+	return record_verb_records(domain) ? attach_track(ctl, &attached, session, domain) : 0;
+}
+
 static int record_verb_start(struct ctl *ctl, const char *session)
 {
 	struct json_object *refused AUTO_RECORD = NULL;
@@ -191,7 +235,9 @@ static int record_verb_start(struct ctl *ctl, const char *session)
 
 	if (record_verb_prepare(ctl, session, DOMAIN_KERNEL) != 0 ||
 	    record_verb_prepare(ctl, session, DOMAIN_USER) != 0 ||
-	    record_verb_add_types(ctl, session) != 0)
+	    record_verb_add_types(ctl, session) != 0 ||
+	    record_verb_track(ctl, session, DOMAIN_KERNEL) != 0 ||
+	    record_verb_track(ctl, session, DOMAIN_USER) != 0)
 		return ctl->err.code;
 	if (library_done(ctl, ltt_ctl_start(library(ctl), session, NULL), &ctl->err) != 0)
 		return ctl->err.code;
@@ -293,6 +339,17 @@ static struct json_object *program_record(const struct ctl *ctl, const struct ru
 	return o;
 }
 
+static struct json_object *attached_record(const struct run *run)
+{
+	struct json_object *o = json_object_new_object();
+
+	record_set(o, "processes", json_object_new_array());
+	for (size_t i = 0; i < attached.nr; i++)
+		record_append(o, "processes", json_object_new_uint64(attached.pids[i]));
+	record_set_num(o, "duration_ns", run->duration_ns);
+	return o;
+}
+
 /* A daemon that is killed just now does not keep us from it either. */
 static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 {
@@ -322,7 +379,10 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", created->session);
 	record_set_str(ctl->record, "output", created->output);
-	record_set(ctl->record, "program", program_record(ctl, run));
+	if (record_verb_attaches())
+		record_set(ctl->record, "attached", attached_record(run));
+	else
+		record_set(ctl->record, "program", program_record(ctl, run));
 	record_set(ctl->record, "totals", json_object_get(ending.totals));
 	record_set_num(ctl->record, "cut", cut);
 	if (points && !record_num(ending.totals, "recorded"))
@@ -389,6 +449,11 @@ static enum status record_verb_record(struct ctl *ctl, const struct created *cre
 	}
 	print_verbose(ctl, "session %s records into %s", created->session, created->output);
 	run->watch = ltt_ctl_fd(library(ctl));
+	if (record_verb_attaches()) {
+		attach_wait(ctl, &attached, created->session, run,
+			    record_verb_records(DOMAIN_USER));
+		return record_verb_conclude(ctl, created, run, 0);
+	}
 	rc = run_program(run, &ctl->err);
 	if (rc != 0) {
 		record_verb_reclaim(ctl, created->session);
@@ -441,7 +506,8 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 		.repair = record_verb_reconnect,
 		.priv = ctl,
 	};
-	int rc = run_check(ctl->operands[0], &ctl->err);
+	char *prefix AUTO_FREE = NULL;
+	int rc = record_verb_attaches() ? 0 : run_check(ctl->operands[0], &ctl->err);
 
 	if (rc != 0)
 		return (enum status)rc;
@@ -452,7 +518,9 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 		return interrupted_or(&run, STATUS_ERROR);
 	ltt_ctl_create_options_init(&o);
 	o.name = opt.name;
-	o.prefix = base_name(ctl->operands[0]);
+	prefix = record_verb_attaches() ? attach_name(&attached) :
+					  xstrdup(base_name(ctl->operands[0]));
+	o.prefix = prefix;
 	o.output = opt.output;
 	o.scope = scope;
 	if (create_session(ctl, &o, &created) != 0)
@@ -460,7 +528,18 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 	return record_verb_record(ctl, &created, scope, &run);
 }
 
-static enum status record_verb_run_verb(struct ctl *ctl)
+static enum status record_verb_run_attached(struct ctl *ctl)
+{
+	enum status status = STATUS_ERROR;
+
+	if (attach_find(&attached, &opt.pids, !opt.kernel, &ctl->err) == 0)
+		status = run_recorded(ctl, NULL, "");
+	ctl->interrupt = NULL;
+	attach_fini(&attached);
+	return status;
+}
+
+static enum status record_verb_run_program(struct ctl *ctl)
 {
 	const char *environment[] = { NULL, NULL, NULL, NULL };
 	char *preload AUTO_FREE = NULL, *scoped AUTO_FREE = NULL;
@@ -485,6 +564,12 @@ static enum status record_verb_run_verb(struct ctl *ctl)
 	return status;
 }
 
+static enum status record_verb_run_verb(struct ctl *ctl)
+{
+	return record_verb_attaches() ? record_verb_run_attached(ctl) :
+					record_verb_run_program(ctl);
+}
+
 /* `lttctl view` alone finds the trace only with the same home. */
 static void hint(FILE *out, const char *path)
 {
@@ -502,11 +587,13 @@ static void summary(FILE *out, struct json_object *record)
 {
 	struct json_object *program = record_get(record, "program");
 	struct json_object *totals = record_get(record, "totals");
-	uint64_t ns = record_num(program, "duration_ns"), n = record_num(totals, "recorded");
+	struct json_object *running = record_get(record, "attached");
+	uint64_t ns = record_num(running ? running : program, "duration_ns"),
+		 n = record_num(totals, "recorded");
 	uint64_t signal = record_num(program, "signal");
 	bool whole = !*record_str(record, "problem") && !record_num(totals, "lost");
 	const struct nothing asked = {
-		.program = json_object_get_string(record_at(program, "command", 0)),
+		.program = running ? "" : json_object_get_string(record_at(program, "command", 0)),
 		.events = opt.events,
 		.wrap = opt.wrap,
 	};
@@ -525,6 +612,10 @@ static void summary(FILE *out, struct json_object *record)
 	fprintf(out, "\nThe trace is in %s\n", record_str(record, "output"));
 	if (n)
 		hint(out, record_str(record, "output"));
+	else if (!opt.kernel && whole && running)
+		fputs("No instrumentation point that is recorded was passed in this time. 'lttctl list "
+		      "-u' shows the\npoints of the programs that run.\n",
+		      out);
 	else if (!opt.kernel && whole)
 		nothing_text(out, record_get(record, "points"), &asked);
 	for (size_t i = 0; i < record_len(record, "uncalled"); i++)
@@ -534,8 +625,8 @@ static void summary(FILE *out, struct json_object *record)
 
 const struct verb verb_record = {
 	.name = "record",
-	.operands = "[--] PROGRAM [ARGUMENTS]",
-	.help = "Run a program and record its events; the trace is kept",
+	.operands = "{[--] PROGRAM [ARGUMENTS] | -p PID[,PID]... | -a}",
+	.help = "Record a program, or programs that run already; the trace is kept",
 	.options = options,
 	.daemon = DAEMON_UNUSED, /* the program is examined first */
 	.command_behind = true,

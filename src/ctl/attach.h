@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * attach.h - programs that run already, for `lttctl record`: the named ones, or all. They are
+ * checked before anything is created, tracked by the session, and waited for. Of lttctl's only
+ * thread.
+ */
+#ifndef CTL_ATTACH_H
+#define CTL_ATTACH_H
+
+#include "ctl.h"
+#include "names.h"
+#include "run.h"
+
+/**
+ * struct attach
+ * @pids: the processes, without repetitions; @nr is 0: all that the session's owner may record.
+ * @fds: a pidfd of each.
+ * @limit_ns: end of the recording after its start; 0: none.
+ */
+struct attach {
+	uint32_t *pids;
+	int *fds;
+	size_t nr;
+	uint64_t limit_ns;
+};
+
+/** Parse the option --for. Return: 0 or the code in @err. */
+int attach_limit(struct attach *attach, const char *text, struct err *err) MUST_CHECK;
+/** Find the processes that a user has named. @need_libltt: each must have libltt. Return: 0 or the
+ *  code in @err. */
+int attach_find(struct attach *attach, const struct names *names, bool need_libltt,
+		struct err *err) MUST_CHECK;
+void attach_fini(struct attach *attach);
+/** The name of the session, without the time; allocated. */
+char *attach_name(const struct attach *attach);
+
+/** Let the session record only these processes. Return: 0 or the code in ctl->err. */
+int attach_track(struct ctl *ctl, const struct attach *attach, const char *session,
+		 enum domain_id domain) MUST_CHECK;
+/** Wait until the named processes or the time have ended, or a signal has arrived. @libltt: report
+ *  processes that do not register. */
+void attach_wait(struct ctl *ctl, const struct attach *attach, const char *session, struct run *run,
+		 bool libltt);
+
+#endif
