@@ -37,7 +37,7 @@ int attach_limit(struct attach *attach, const char *text, struct err *err)
 	return 0;
 }
 
-/* The name in /proc/PID/@file, without the newline; "" if it can't be read. */
+/* The name of the process; "" if it can't be read. */
 static const char *attach_comm(uint32_t pid, char buf[COMM_BYTES])
 {
 	char *path AUTO_FREE = xasprintf("/proc/%" PRIu32 "/comm", pid);
