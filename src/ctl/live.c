@@ -21,16 +21,32 @@
 #define MINOR 4u	     /* names are cut to the fields of struct view_session since then */
 #define COMMANDS 1u	     /* type of the connection */
 
-int live_url_parse(const char *url, struct live_url *ret)
+static void live_show(const char *origin, struct live_url *ret)
+{
+	const char *relay = origin ? strstr(origin, "://") : NULL;
+
+	if (relay)
+		snprintf(ret->shown, sizeof(ret->shown), "%.*s", (int)strcspn(relay + 3, "/"),
+			 relay + 3);
+	else
+		snprintf(ret->shown, sizeof(ret->shown), strchr(ret->relay, ':') ? "[%s]:%s" : "%s:%s",
+			 ret->relay, ret->port);
+}
+
+int live_url_parse(const char *url, const char *origin, struct live_url *ret)
 {
 	const char *at = strncmp(url, "net://", 6) == 0 ? url + 6 : "";
 	uint16_t port = VIEW_PORT;
 
+	*ret = (struct live_url){ .host = NULL };
 	at = tcp_parse_host(at, ret->relay, sizeof(ret->relay));
 	at = at ? tcp_parse_port(at, &port) : NULL;
 	if (!at)
 		return -EINVAL;
 	snprintf(ret->port, sizeof(ret->port), "%u", port);
+	live_show(origin, ret);
+	if (!*at || strcmp(at, "/") == 0)
+		return 0;
 	if (strncmp(at, "/host/", 6) != 0)
 		return -EINVAL;
 	ret->host = at + 6;
@@ -129,22 +145,11 @@ static bool is_field(const char *field, size_t bytes, const char *text, size_t l
 				  has == len && memcmp(field, text, len) == 0;
 }
 
-static void live_add_name(char **names, uint32_t nr, const struct view_session *session)
-{
-	AUTO_FREE char *before = *names;
+/* A session of the relay. Return: 1: no other is needed; 0. */
+typedef int (*live_session_fn)(void *priv, const struct view_session *session);
 
-	if (nr == NAMED_SESSIONS)
-		*names = xasprintf("%s, ...", before);
-	else
-		*names =
-			xasprintf("%s%s%.*s/%.*s", before ? before : "", before ? ", " : "",
-				  (int)strnlen(session->host, sizeof(session->host)), session->host,
-				  (int)strnlen(session->name, sizeof(session->name)),
-				  session->name);
-}
-
-/* Return: 1: it is there; 0: it is not, and @names has others; negative errno. */
-static int live_search(const struct live *live, const struct live_url *url, char **names)
+/* Return: 1: @each returned it; 0: it did not for any; negative errno. */
+static int live_each(const struct live *live, live_session_fn each, void *priv)
 {
 	struct view_session session;
 	uint32_t nr;
@@ -155,18 +160,45 @@ static int live_search(const struct live *live, const struct live_url *url, char
 	nr = ret == 0 ? be32toh(nr) : 0;
 	if (nr > MAX_SESSIONS)
 		return -EPROTO;
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < nr && ret == 0; i++) {
 		ret = live_receive(live, &session, sizeof(session));
-		if (ret < 0)
-			return ret;
-		if (is_field(session.host, sizeof(session.host), url->host, url->host_len) &&
-		    is_field(session.name, sizeof(session.name), url->session,
-			     strlen(url->session)))
-			return 1;
-		if (i <= NAMED_SESSIONS)
-			live_add_name(names, i, &session);
+		ret = ret < 0 ? ret : each(priv, &session);
 	}
 	return ret;
+}
+
+struct live_search {
+	const struct live_url *url;
+	char *names; /* of others */
+	uint32_t nr;
+};
+
+static void live_add_name(struct live_search *search, const struct view_session *session)
+{
+	AUTO_FREE char *before = search->names;
+
+	if (search->nr == NAMED_SESSIONS)
+		search->names = xasprintf("%s, ...", before);
+	else
+		search->names =
+			xasprintf("%s%s%.*s/%.*s", before ? before : "", before ? ", " : "",
+				  (int)strnlen(session->host, sizeof(session->host)), session->host,
+				  (int)strnlen(session->name, sizeof(session->name)),
+				  session->name);
+}
+
+static int live_compare(void *priv, const struct view_session *session)
+{
+	struct live_search *search = priv;
+	const struct live_url *url = search->url;
+
+	if (is_field(session->host, sizeof(session->host), url->host, url->host_len) &&
+	    is_field(session->name, sizeof(session->name), url->session, strlen(url->session)))
+		return 1;
+	if (search->nr <= NAMED_SESSIONS)
+		live_add_name(search, session);
+	search->nr++;
+	return 0;
 }
 
 static int live_connect(const struct live_url *url, struct err *err)
@@ -174,32 +206,81 @@ static int live_connect(const struct live_url *url, struct err *err)
 	int fd = tcp_connect_host(url->relay, url->port, CONNECT_MS, err);
 
 	if (fd < 0 && !err->code)
-		err_errno(err, ERR_OUTPUT, -fd, "no relay answers viewers at %s:%s", url->relay,
-			  url->port);
+		err_errno(err, ERR_OUTPUT, -fd, "no relay answers viewers at %s", url->shown);
 	return fd;
 }
 
-int live_find(const struct live_url *url, struct err *err)
+/* Connect, and call @each for each session. Return: as live_each(); negative: @err is set. */
+static int live_converse(const struct live_url *url, live_session_fn each, void *priv,
+			 struct err *err)
 {
-	AUTO_FREE char *names = NULL;
 	AUTO_FD int fd = live_connect(url, err);
 	struct live live = { fd, live_now_ms() + ANSWER_MS };
 	int ret;
 
 	if (fd < 0)
-		return err->code;
+		return -EIO;
 	ret = live_introduce(&live);
 	if (ret == 0)
-		ret = live_search(&live, url, &names);
-	if (ret > 0)
-		return 0;
+		ret = live_each(&live, each, priv);
 	if (ret < 0)
-		return err_errno(err, ERR_OUTPUT, -ret,
-				 "the relay at %s:%s does not list its live sessions", url->relay,
-				 url->port);
+		err_errno(err, ERR_OUTPUT, -ret, "the relay at %s does not list its live sessions",
+			  url->shown);
+	return ret;
+}
+
+int live_find(const struct live_url *url, struct err *err)
+{
+	struct live_search search = { .url = url };
+	int ret = live_converse(url, live_compare, &search, err);
+	AUTO_FREE char *names = search.names;
+
+	if (ret != 0)
+		return ret < 0 ? err->code : 0;
 	return err_set(err, ERR_NO_SESSION,
 		       "the relay has no live session '%s' of host '%.*s'; %s%s", url->session,
 		       (int)url->host_len, url->host,
 		       names ? "it has HOST/SESSION: " : "it has none that you may follow",
 		       names ? names : "");
+}
+
+/* --- list --------------------------------------------------------------------------- */
+
+struct live_listing {
+	const struct live_url *url;
+	const char *scheme;
+	FILE *out;
+	uint32_t nr;
+};
+
+/* A relay's names have no control bytes, but a terminal does not rely on it. */
+static void live_print_name(FILE *out, const char *name, size_t bytes)
+{
+	for (size_t i = 0; i < bytes && name[i]; i++)
+		fputc((unsigned char)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i], out);
+}
+
+static int live_print(void *priv, const struct view_session *session)
+{
+	struct live_listing *listing = priv;
+
+	fprintf(listing->out, "%s%s/host/", listing->scheme, listing->url->shown);
+	live_print_name(listing->out, session->host, sizeof(session->host));
+	fputc('/', listing->out);
+	live_print_name(listing->out, session->name, sizeof(session->name));
+	fprintf(listing->out, " (timer = %u, %u stream(s), %u client(s) connected)\n",
+		be32toh(session->period_us), be32toh(session->streams), be32toh(session->viewers));
+	listing->nr++;
+	return 0;
+}
+
+int live_list(const struct live_url *url, const char *scheme, FILE *out, uint32_t *ret_nr,
+	      struct err *err)
+{
+	struct live_listing listing = { url, scheme, out, 0 };
+
+	if (live_converse(url, live_print, &listing, err) < 0)
+		return err->code;
+	*ret_nr = listing.nr;
+	return 0;
 }

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -143,6 +144,8 @@ static void exec_program(struct run *run, int report)
 
 	for (size_t i = 0; run->environment && run->environment[i]; i++)
 		putenv((char *)run->environment[i]);
+	if (run->to_stderr)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	signal(SIGPIPE, run->sigpipe);
 	sigprocmask(SIG_SETMASK, &run->old_mask, NULL);
 	execvp(run->argv[0], (char *const *)run->argv);

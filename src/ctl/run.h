@@ -19,6 +19,7 @@
  * struct run - one program, one run.
  * @argv: NULL at the end.
  * @environment: "NAME=VALUE" to add, NULL at the end; may be NULL.
+ * @to_stderr: the program's standard output is this one's standard error.
  * @watch: descriptor that hangs up when the session daemon ends, or -1; then
  *         @repair is called with @priv and returns the pidfd to watch next.
  * @ended: lttctl received a signal other than SIGHUP that would have ended it.
@@ -27,6 +28,7 @@
 struct run {
 	const char *const *argv;
 	const char *const *environment;
+	bool to_stderr;
 	void (*sigpipe)(int);
 	int watch;
 	int (*repair)(void *priv);

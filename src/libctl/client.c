@@ -2,10 +2,12 @@
 #include "client.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 
@@ -87,8 +89,24 @@ void client_on_waiting(struct client *client, client_waiting_fn fn, void *priv)
 	client->waiting_priv = priv;
 }
 
+/* The group that may use the socket @path. */
+static void group_name(const char *path, char *ret, size_t size)
+{
+	struct group entry, *found = NULL;
+	char text[1024];
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		snprintf(ret, size, "tracing");
+	else if (getgrgid_r(st.st_gid, &entry, text, sizeof(text), &found) == 0 && found)
+		snprintf(ret, size, "%s", found->gr_name);
+	else
+		snprintf(ret, size, "%u", (unsigned int)st.st_gid);
+}
+
 static int connect_error(const char *rundir, const char *path, int rc, struct err *err)
 {
+	char group[64];
 	char *closed AUTO_FREE = rc == -EACCES ? paths_closed_dir(rundir) : NULL;
 
 	if (closed)
@@ -104,10 +122,11 @@ static int connect_error(const char *rundir, const char *path, int rc, struct er
 			       path);
 	case EACCES:
 	case EPERM:
+		group_name(path, group, sizeof(group));
 		return err_set(err, ERR_DENIED,
 			       "you may not use the session daemon at %s; members of its group "
-			       "(usually 'tracing') and root may",
-			       path);
+			       "('%s') and root may",
+			       path, group);
 	case EAGAIN:
 	case ETIMEDOUT:
 		return err_set(err, ERR_NO_ANSWER,

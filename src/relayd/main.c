@@ -375,7 +375,11 @@ static int build(struct house *h, int out_fd)
 	if (ret == 0)
 		ret = viewers_init(&h->viewers, h->viewers_loop, &h->relay.live,
 				   h->relay.max_viewer_fds);
-	if (ret < 0)
+	if (ret == -EMFILE)
+		log_error("%u files may be open, and at least %u are needed; raise the limit "
+			  "(ulimit -n, LimitNOFILE=)",
+			  max_fds, RELAY_FDS_LEAST);
+	else if (ret < 0)
 		log_error("%s", strerror(-ret));
 	else
 		retention_init(&h->retention, &h->relay, &h->rules);

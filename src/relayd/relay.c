@@ -14,7 +14,7 @@
 #include "io/tcp_owner.h"
 #include "session.h"
 
-#define OWN_FDS 32u	 /* loop, listeners, log, a directory on the way */
+#define OWN_FDS (RELAY_FDS_LEAST / 2) /* loop, listeners, log, a directory on the way */
 #define FDS_A_WORKER 64u /* that there have to be for another one */
 #define MAX_CONNS 4096u
 #define HANDSHAKE_STEPS_PER_ROUND 4
@@ -36,7 +36,7 @@ bool relay_may_step_handshake(struct relay *relay)
 int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int max_fds)
 {
 	memset(relay, 0, sizeof(*relay));
-	if (max_fds < 2 * OWN_FDS)
+	if (max_fds < RELAY_FDS_LEAST)
 		return -EMFILE;
 	relay->owners = tcp_owner_open();
 	relworker_init(&relay->main, relay, loop);

@@ -62,8 +62,10 @@ struct relay {
 	struct repairer *repairer;   /* owned by main(); NULL: no session is repaired */
 };
 
+#define RELAY_FDS_LEAST 64u
+
 /** @out_fd: owned by the caller. @max_fds: limit of open descriptors.
- *  Return: 0 or negative errno. */
+ *  Return: 0; -EMFILE: the limit is less than RELAY_FDS_LEAST; other negative errno. */
 int relay_init(struct relay *relay, struct loop *loop, int out_fd, unsigned int max_fds) MUST_CHECK;
 /** Close all connections; unfinished packets are removed. */
 void relay_fini(struct relay *relay);

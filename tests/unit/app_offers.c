@@ -70,7 +70,7 @@ static void emit(struct fake_child *c, int nr)
 
 static bool is_helper(const char *task)
 {
-	char path[400], name[16] = "";
+	char path[400], name[32] = "";
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/comm", task);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* daemon.c - checks whether there is a session daemon, and whether it is the intended one */
+#include <grp.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/dir.h"
 #include "base/mem.h"
@@ -89,12 +91,26 @@ static void other_daemons(struct doctor *d)
 		fclose(f);
 }
 
-/* Whether the system's daemon runs, but is not accessible. */
-static bool system_refuses(void)
+/* A daemon that runs in @rundir and refuses this user: its socket has a group, which is the way to
+ * it. Return: false: there is none. */
+static bool report_refused(struct doctor *d, const char *rundir)
 {
-	char *sock AUTO_FREE = xasprintf("%s/client.sock", library_system_rundir());
+	char *sock AUTO_FREE = xasprintf("%s/client.sock", rundir);
+	const struct group *group;
+	struct stat st;
 
-	return access(sock, F_OK) == 0 && access(sock, W_OK) != 0;
+	if (stat(sock, &st) != 0 || access(sock, W_OK) == 0)
+		return false;
+	group = getgrgid(st.st_gid);
+	doctor_found(d, GRADE_BAD, "daemon",
+		     "%s session daemon runs, but you may not use it: %s is group %s's",
+		     strcmp(rundir, library_system_rundir()) == 0 ? "the system's" : "a", sock,
+		     group ? group->gr_name : "unknown");
+	if (!st.st_gid || !group || !(st.st_mode & S_IWGRP))
+		doctor_repair(d, "sudo ltt-sessiond --group=GROUP # instead: this one is root's");
+	else
+		doctor_repair(d, "sudo usermod -aG %s \"$USER\" # and log in again", group->gr_name);
+	return true;
 }
 
 /* Its owner opens a directory; if the path leads through another user's directory, choose a
@@ -153,11 +169,11 @@ static void no_daemon(struct doctor *d, const struct err *err)
 		other_daemons(d);
 		return;
 	}
-	doctor_found(d, GRADE_BAD, "daemon", "%s", err->text);
-	if (err->code == ERR_DENIED || (!chosen && system_refuses()))
-		doctor_repair(d, "sudo usermod -aG tracing \"$USER\" # and log in again");
-	else
-		doctor_repair(d, "lttctl create");
+	if (!report_refused(d, d->rundir)) {
+		doctor_found(d, GRADE_BAD, "daemon", "%s", err->text);
+		if (chosen || !report_refused(d, library_system_rundir()))
+			doctor_repair(d, "lttctl create");
+	}
 	if (chosen) {
 		doctor_found(d, GRADE_WARN, "rundir",
 			     "LTT_RUNDIR=%s: only the daemon there is used", env);

@@ -54,6 +54,25 @@ static enum status report_unknown(struct ctl *ctl, struct json_object *sessions)
 	return nr ? STATUS_WARNING : STATUS_OK;
 }
 
+#define PROBLEMS_MAX 10u /* sentences of a list */
+
+/* Outputs that fail; the figures are known. */
+static void report_problems(struct ctl *ctl, struct json_object *sessions)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
+		struct json_object *s = json_object_array_get_idx(sessions, i);
+		const char *problem = record_str(s, "problem");
+
+		if (*problem && !show_lacks_figures(ctl, s) && nr++ < PROBLEMS_MAX)
+			print_warning(ctl, "session '%s': %s", record_str(s, "name"), problem);
+	}
+	if (nr > PROBLEMS_MAX)
+		print_warning(ctl, "%zu more sessions have problems; use 'lttctl status SESSION'",
+			      nr - PROBLEMS_MAX);
+}
+
 static enum status list_verb_list_sessions(struct ctl *ctl)
 {
 	struct json_object *sessions = NULL;
@@ -69,6 +88,7 @@ static enum status list_verb_list_sessions(struct ctl *ctl)
 	}
 	ctl->record = json_object_new_object();
 	record_set(ctl->record, "sessions", sessions);
+	report_problems(ctl, sessions);
 	return report_unknown(ctl, sessions);
 }
 
@@ -203,8 +223,9 @@ static void session_cells(struct table *table, struct json_object *session)
 	table_cell(table, "%s", record_str(session, "state"));
 	table_cell(table, "%s", totals_count(totals, "recorded", buf));
 	table_cell(table, "%s", totals_count(totals, "lost", buf));
-	table_cell(table, "%s",
-		   *record_str(session, "output") ? record_str(session, "output") : "none");
+	table_cell(table, "%s%s",
+		   *record_str(session, "output") ? record_str(session, "output") : "none",
+		   strcmp(record_str(session, "link"), "down") == 0 ? " (link down)" : "");
 }
 
 static void sessions_text(FILE *out, struct json_object *record)

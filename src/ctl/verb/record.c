@@ -499,6 +499,7 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 	struct run run CLEANUP(run_fini) = {
 		.argv = ctl->operands,
 		.environment = environment,
+		.to_stderr = ctl->json, /* stdout has the object alone */
 		.sigpipe = ctl->sigpipe,
 		.signals = -1,
 		.children = -1,

@@ -20,9 +20,9 @@
 
 static struct {
 	char *viewer, *trace_path, *begin, *end, *events, *processes, *threads, *where, *limit,
-		*color;
+		*color, *in_tunnel;
 	int seconds, date, gmt, loglevel, raw, statedump, relay_clock, summary, live, wait,
-		clear_text, in_tunnel;
+		clear_text;
 } opt;
 
 static struct view_select selection;
@@ -34,7 +34,7 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("clear-text", 0, &opt.clear_text,
 		    "with --live: follow one at another machine without TLS"),
 	OPTION_FLAG("wait", 0, &opt.wait, "with --live: wait until the session exists"),
-	{ "in-tunnel", 0, POPT_ARG_NONE | POPT_ARGFLAG_DOC_HIDDEN, &opt.in_tunnel, 0, NULL, NULL },
+	{ "in-tunnel", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &opt.in_tunnel, 0, NULL, NULL },
 	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
 	OPTION_TEXT("process", 0, &opt.processes, "only events of these processes",
 		    "NAME|PID[,...]"),
@@ -155,8 +155,8 @@ static char *own_program(const char *name)
 static enum status run_by_tls(struct ctl *ctl, const char *url)
 {
 	AUTO_FREE char *tunnel = own_program("ltt-tunnel"), *self = own_program("lttctl");
-	const char *argv[11] = { tunnel, url, self, "view", "--live", "--in-tunnel" };
-	int argc = 6;
+	const char *argv[12] = { tunnel, url, self, "view", "--live", "--in-tunnel", url };
+	int argc = 7;
 
 	if (ctl->quiet)
 		argv[argc++] = "--quiet";
@@ -173,8 +173,21 @@ static enum status run_by_tls(struct ctl *ctl, const char *url)
 	return STATUS_ERROR;
 }
 
+/* The user's own program needs the tunnel's address; other output has the relay's. */
+static enum status list_live(struct ctl *ctl, const struct live_url *live)
+{
+	uint32_t nr;
+
+	if (live_list(live, opt.in_tunnel ? "tls://" : "net://", stdout, &nr, &ctl->err) != 0)
+		return STATUS_ERROR;
+	if (!nr)
+		print_note(ctl, "the relay at %s has no live session that you may follow",
+			   live->shown);
+	return STATUS_OK;
+}
+
 /* The built-in reader reads files; live streams are read by babeltrace2. It ends when
- * its relay does, so it follows a session through ltt-tunnel, too; and lists them by itself. */
+ * its relay does, so it follows a session through ltt-tunnel, too. */
 static enum status run_live(struct ctl *ctl)
 {
 	const char *viewer = opt.viewer ? opt.viewer : "babeltrace2 --input-format=lttng-live";
@@ -187,8 +200,10 @@ static enum status run_live(struct ctl *ctl)
 		return STATUS_ERROR;
 	if (strncmp(url, "tls://", 6) == 0)
 		return run_by_tls(ctl, url);
-	if (live_url_parse(url, &live) != 0)
+	if (live_url_parse(url, opt.in_tunnel, &live) != 0 || (!live.session && opt.viewer))
 		return run_viewer(ctl, by_itself, viewer, url);
+	if (!live.session)
+		return list_live(ctl, &live);
 	if (find_live(ctl, &live) != 0)
 		return STATUS_ERROR;
 	if (opt.in_tunnel)
