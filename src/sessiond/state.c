@@ -136,6 +136,7 @@ static void put_channels(struct state_space *space, const struct session *sessio
 			.rules = put_rules(space, channel),
 			.contexts = channel->contexts,
 			.preset = channel->preset,
+			.roomy = attr->roomy,
 		};
 
 		msg_state_channel_add(enc, &msg);

@@ -88,6 +88,7 @@ static void load_channels(struct session *session, struct list channels)
 			.tracefile_size = msg.tracefile_size,
 			.tracefile_count = msg.tracefile_count,
 			.switch_timer_us = msg.switch_timer_us,
+			.roomy = msg.roomy,
 		};
 		struct channel *channel = channel_new(msg.name, (enum domain_id)msg.domain, &attr);
 

@@ -20,6 +20,7 @@
 #define ROOMY_SUBBUF_SIZE (1u << 20)
 #define ROOMY_CPU_BYTES (64u << 20)
 #define ROOMY_BYTES (512ull << 20)
+#define ROOMY_PRIVATE_SUBBUFS 8u
 
 void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
 			const struct channel_limits *limits)
@@ -33,6 +34,12 @@ void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
 		return;
 	attr->subbuf_size = ROOMY_SUBBUF_SIZE;
 	attr->num_subbuf = (uint32_t)nr;
+	attr->roomy = true;
+}
+
+uint32_t channel_attr_private_subbufs(const struct channel_attr *attr)
+{
+	return attr->roomy ? MIN(attr->num_subbuf, ROOMY_PRIVATE_SUBBUFS) : attr->num_subbuf;
 }
 
 static void fill_kernel_defaults(struct channel_attr *attr)

@@ -20,6 +20,7 @@ struct channel_attr {
 	uint64_t subbuf_size; /* bytes */
 	uint32_t num_subbuf;
 	bool overwrite;
+	bool roomy; /* the sizes are those of channel_attr_roomy() */
 	enum ownership ownership;
 	uint64_t tracefile_size;  /* bytes; 0: unlimited */
 	uint32_t tracefile_count; /* 0: unlimited */
@@ -44,6 +45,9 @@ struct channel {
 	char *contexts;		/* contexts of each event: names, comma-separated */
 };
 
+/** Sub-buffers in the rings of a process that needs its own, beside those of its user. Of such
+ *  processes there may be many: rings that are large by default would take all memory. */
+uint32_t channel_attr_private_subbufs(const struct channel_attr *attr);
 /** Set large buffer sizes if none is given: @bytes at most for all CPUs together. Sizes below the
  *  default are not set. */
 void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,

@@ -86,7 +86,7 @@ void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret)
 		.channel = ring->name,
 		.stream_class = trace_channel->channel->number,
 		.nr_rings = ring->nr_rings,
-		.num_subbuf = attr->num_subbuf,
+		.num_subbuf = ring_num_subbuf(ring),
 		.subbuf_size = attr->subbuf_size,
 		.mode = attr->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
 		.clock = (uint8_t)trace_channel->trace->rec->clock->kind,

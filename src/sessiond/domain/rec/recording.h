@@ -226,6 +226,7 @@ void ring_open_done(struct ring *ring);
 void ring_close_fds(struct ring *ring);
 /** Report that the memory can't be created. */
 void ring_fail(struct ring *ring, enum err_code code, const char *why);
+uint32_t ring_num_subbuf(const struct ring *ring);
 void ring_free(struct ring *ring);
 /** Free a ring set that failed before its first use, with its note. */
 void ring_drop(struct ring *ring);

@@ -3,6 +3,7 @@
  * ring.c - the life of ring sets. The consumer makes one, or takes the memory that
  * the kernel module made; its descriptors stay here as long as the set exists.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -12,10 +13,33 @@
 #include "sessiond/admission.h"
 #include "trace/metadata.h"
 
+uint32_t ring_num_subbuf(const struct ring *ring)
+{
+	const struct channel_attr *attr = &ring->trace_channel->channel->attr;
+
+	return ring->exclusive ? channel_attr_private_subbufs(attr) : attr->num_subbuf;
+}
+
+/* A program that `lttctl record` runs is recorded from its first event on: events that it emits
+ * until there is room are missing. */
+static void rec_ring_report_process(const struct ring *ring, const char *why)
+{
+	const struct recording *rec = ring->trace_channel->trace->rec;
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "a process can't record, as its buffer %s can't be created: %s; the number of events "
+		 "that are missing is unknown",
+		 ring->name, why);
+	rec->recorder->config.trouble(rec->session, TROUBLE_APPS, text);
+}
+
 void ring_fail(struct ring *ring, enum err_code code, const char *why)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
 
+	if (ring->app && *rec->session->scope)
+		rec_ring_report_process(ring, why);
 	ring_refund(ring);
 	ring->state = RING_FAILED;
 	note_find(rec, ring->id)->open = false;
@@ -120,7 +144,7 @@ void ring_open(struct ring *ring)
 		.channel = ring->name,
 		.stream_class = ring->trace_channel->channel->number,
 		.nr_rings = ring->nr_rings,
-		.num_subbuf = attr->num_subbuf,
+		.num_subbuf = ring_num_subbuf(ring),
 		.subbuf_size = attr->subbuf_size,
 		.mode = attr->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
 		.clock = (uint8_t)rec->clock->kind,

@@ -5,6 +5,7 @@
  */
 #include "user.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "app.h"
@@ -58,6 +59,25 @@ static bool all_armable(const struct user_app *app)
 	return true;
 }
 
+/* It emits from now on, and sessions where it waits for a buffer or metadata miss that. */
+static void report_unarmed(const struct user_app *app)
+{
+	const struct user_link *link;
+	char text[256];
+
+	list_for_each(link, &app->links, in_app) {
+		struct user_session *us = link->us;
+
+		if (!link->nr_todo || !us->rec.recording)
+			continue;
+		snprintf(text, sizeof(text),
+			 "process %d (%.64s) has begun before it was recorded, as the session could "
+			 "not write; the number of events that are missing is unknown",
+			 (int)app->app.pid, app->app.procname);
+		us->rec.recorder->config.trouble(us->rec.session, TROUBLE_APPS, text);
+	}
+}
+
 static void send_ready(struct user_app *app)
 {
 	struct msg_app_ready msg;
@@ -102,8 +122,10 @@ static void refresh_dirty(struct user_domain *user)
 	while (left && (link = list_first(&user->dirty, struct user_link, dirty)))
 		left -= MIN(left, link_refresh(link));
 	list_for_each(app, &user->apps, node)
-		while (app->ready_due && all_armable(app))
+		while (app->ready_due && all_armable(app)) {
+			report_unarmed(app);
 			send_ready(app);
+		}
 }
 
 static void refresh_all(struct loop_work *work)
