@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "ctl/library.h"
 #include "ctl/live.h"
+#include "ctl/live_text.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/print.h"
@@ -34,7 +35,8 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("clear-text", 0, &opt.clear_text,
 		    "with --live: follow one at another machine without TLS"),
 	OPTION_FLAG("wait", 0, &opt.wait, "with --live: wait until the session exists"),
-	{ "in-tunnel", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &opt.in_tunnel, 0, NULL, NULL },
+	{ "in-tunnel", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &opt.in_tunnel, 0, NULL,
+	  NULL },
 	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
 	OPTION_TEXT("process", 0, &opt.processes, "only events of these processes",
 		    "NAME|PID[,...]"),
@@ -61,9 +63,10 @@ static void view_verb_cleanup_view(struct view **view)
 	view_free(*view);
 }
 
-/* @before: words in front of the viewer's, ends with NULL. Does not return if it works. */
-static enum status run_viewer(struct ctl *ctl, const char *const *before, const char *viewer,
-			      const char *path)
+/* @before: words in front of the viewer's, ends with NULL. Return: allocated; NULL: ctl->err is
+ * set. */
+static char **viewer_command(struct ctl *ctl, const char *const *before, const char *viewer,
+			     const char *path)
 {
 	size_t nr = 0, nr_before = 0;
 	const char **words = NULL;
@@ -72,21 +75,46 @@ static enum status run_viewer(struct ctl *ctl, const char *const *before, const 
 
 	if (poptParseArgvString(viewer, &argc, &words) != 0 || argc == 0) {
 		err_set(&ctl->err, ERR_INVALID, "--viewer='%s' is not a command", viewer);
-		return STATUS_ERROR;
+		return NULL;
 	}
 	while (before[nr_before])
 		nr_before++;
 	argv = xalloc((nr_before + (size_t)argc + 2) * sizeof(*argv));
 	for (; nr < nr_before; nr++)
 		argv[nr] = (char *)before[nr];
-	memcpy(argv + nr, words, (size_t)argc * sizeof(*argv));
-	argv[nr + (size_t)argc] = (char *)path;
+	for (int i = 0; i < argc; i++)
+		argv[nr++] = xstrdup(words[i]); /* until this program ends */
+	argv[nr] = (char *)path;
+	free(words);
+	return argv;
+}
+
+/* Does not return if it works. */
+static enum status run_viewer(struct ctl *ctl, const char *const *before, const char *viewer,
+			      const char *path)
+{
+	char **argv AUTO_FREE = viewer_command(ctl, before, viewer, path);
+
+	if (!argv)
+		return STATUS_ERROR;
 	signal(SIGPIPE, ctl->sigpipe);
 	execvp(argv[0], argv);
 	err_errno(&ctl->err, ERR_INVALID, errno, "the viewer '%s' can't be run", argv[0]);
-	free(argv);
-	free(words);
 	return STATUS_ERROR;
+}
+
+#define LIVE_VIEWER "babeltrace2 --input-format=lttng-live"
+
+static enum status run_live_viewer(struct ctl *ctl, const char *const *before, const char *url)
+{
+	char **argv AUTO_FREE = NULL;
+	int status;
+
+	if (opt.viewer || opt.raw)
+		return run_viewer(ctl, before, opt.viewer ? opt.viewer : LIVE_VIEWER, url);
+	argv = viewer_command(ctl, before, LIVE_VIEWER, url);
+	status = argv ? live_text_run(argv, ctl->sigpipe, &ctl->err) : -1;
+	return status < 0 ? STATUS_ERROR : (enum status)status;
 }
 
 static bool use_color(void)
@@ -155,13 +183,15 @@ static char *own_program(const char *name)
 static enum status run_by_tls(struct ctl *ctl, const char *url)
 {
 	AUTO_FREE char *tunnel = own_program("ltt-tunnel"), *self = own_program("lttctl");
-	const char *argv[12] = { tunnel, url, self, "view", "--live", "--in-tunnel", url };
+	const char *argv[13] = { tunnel, url, self, "view", "--live", "--in-tunnel", url };
 	int argc = 7;
 
 	if (ctl->quiet)
 		argv[argc++] = "--quiet";
 	if (opt.wait)
 		argv[argc++] = "--wait";
+	if (opt.raw)
+		argv[argc++] = "--raw";
 	if (opt.viewer) {
 		argv[argc++] = "--viewer";
 		argv[argc++] = opt.viewer;
@@ -190,7 +220,6 @@ static enum status list_live(struct ctl *ctl, const struct live_url *live)
  * its relay does, so it follows a session through ltt-tunnel, too. */
 static enum status run_live(struct ctl *ctl)
 {
-	const char *viewer = opt.viewer ? opt.viewer : "babeltrace2 --input-format=lttng-live";
 	AUTO_FREE char *url = viewing_live(ctl, operand(ctl, 0), opt.clear_text);
 	AUTO_FREE char *tunnel = own_program("ltt-tunnel");
 	const char *by_itself[] = { NULL }, *by_tunnel[] = { tunnel, url, NULL };
@@ -201,14 +230,14 @@ static enum status run_live(struct ctl *ctl)
 	if (strncmp(url, "tls://", 6) == 0)
 		return run_by_tls(ctl, url);
 	if (live_url_parse(url, opt.in_tunnel, &live) != 0 || (!live.session && opt.viewer))
-		return run_viewer(ctl, by_itself, viewer, url);
+		return run_viewer(ctl, by_itself, opt.viewer ? opt.viewer : LIVE_VIEWER, url);
 	if (!live.session)
 		return list_live(ctl, &live);
 	if (find_live(ctl, &live) != 0)
 		return STATUS_ERROR;
 	if (opt.in_tunnel)
-		return run_viewer(ctl, by_itself, viewer, url);
-	return run_viewer(ctl, by_tunnel, viewer, NULL);
+		return run_live_viewer(ctl, by_itself, url);
+	return run_live_viewer(ctl, by_tunnel, NULL);
 }
 
 static int check_live(struct ctl *ctl)
@@ -216,7 +245,7 @@ static int check_live(struct ctl *ctl)
 	if (!opt.live || !(opt.trace_path || opt.begin || opt.end || opt.events || opt.processes ||
 			   opt.threads || opt.where || opt.limit || opt.statedump ||
 			   opt.relay_clock || opt.color || opt.seconds || opt.date || opt.gmt ||
-			   opt.loglevel || opt.raw || opt.summary || ctl->json))
+			   opt.loglevel || opt.summary || ctl->json))
 		return 0;
 	return err_set(&ctl->err, ERR_INVALID,
 		       "with --live babeltrace2 prints, and has options of its own: "
