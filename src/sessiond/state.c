@@ -12,6 +12,7 @@
 #include "sessiond/domain/user/user.h"
 #include "follow.h"
 
+#define CLASSES_UNUSED_LEAST (1u << 20)
 #define FIRST_BYTES (4u << 10) /* times the lists: a page fault for each 4 KiB, at each change */
 
 /* --- lists of lists ------------------------------------------------------------ */
@@ -35,6 +36,11 @@ static void space_fini(struct state_space *space)
 		free(space->buf[i]);
 		space->buf[i] = NULL;
 	}
+}
+
+void state_classes_name(uint64_t session, uint32_t number, char ret[STATE_NAME_BYTES])
+{
+	snprintf(ret, STATE_NAME_BYTES, "%llu.classes%u", (unsigned long long)session, number);
 }
 
 void state_read_boot(char *ret, size_t len)
@@ -167,6 +173,16 @@ static void put_tracks(struct state_space *space, const struct session *session)
 	put_tracks_of(enc, session, DOMAIN_USER);
 }
 
+/* Size of the file of classes after this save. */
+static uint64_t next_bytes(const struct session *session, const struct state_space *space)
+{
+	const struct list groups = encoder_list(&space->lists[STATE_GROUPS]);
+	bool is_new = space->classes_file != session->saved.classes_file;
+
+	return (is_new ? 0 : session->saved.classes_bytes) +
+	       (groups.len ? groups.len + STATE_CLASSES_OVERHEAD : 0);
+}
+
 static void encode_session(struct sessiond *sd, struct session *session, struct encoder *enc,
 			   struct state_space *space)
 {
@@ -211,6 +227,7 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 	state_list(space, STATE_APPS);
 	state_list(space, STATE_TRACES);
 	state_list(space, STATE_FINALS);
+	state_list(space, STATE_GROUPS);
 	sd->tracer->ops->save(sd->tracer, session, space);
 	msg.clock = state_end(space, STATE_CLOCK);
 	msg.channels = state_end(space, STATE_CHANNELS);
@@ -218,6 +235,8 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 	msg.apps = state_end(space, STATE_APPS);
 	msg.traces = state_end(space, STATE_TRACES);
 	msg.finals = state_end(space, STATE_FINALS);
+	msg.classes_file = space->classes_file;
+	msg.classes_bytes = next_bytes(session, space);
 	encode_header(enc, MSG_state_session, 0, 0);
 	msg_state_session_encode(enc, &msg);
 }
@@ -231,20 +250,78 @@ static bool overflowed(const struct state_space *space, const struct encoder *en
 	return any;
 }
 
+/* The classes first: the message has the number of those that are valid. */
+static int write_session(struct sessiond *sd, const struct session *session,
+			 const struct state_space *space, struct encoder *enc)
+{
+	const struct list groups = encoder_list(&space->lists[STATE_GROUPS]);
+	char name[STATE_NAME_BYTES];
+	int ret = 0;
+
+	state_classes_name(session->id, space->classes_file, name);
+	if (groups.len)
+		ret = state_classes_append(
+			sd->state_dir, name,
+			next_bytes(session, space) - groups.len - STATE_CLASSES_OVERHEAD, &groups);
+	if (ret < 0)
+		return ret;
+	snprintf(name, sizeof(name), "%llu", (unsigned long long)session->id);
+	return state_file_write(sd->state_dir, name, enc);
+}
+
+static void remove_classes(struct sessiond *sd, const struct session *session)
+{
+	AUTO_FREE char *path = NULL;
+	char name[STATE_NAME_BYTES];
+
+	state_classes_name(session->id, session->saved.classes_file, name);
+	path = xasprintf("%s/%s", sd->state_dir, name);
+	unlink(path);
+}
+
+static void save_succeeded(struct sessiond *sd, struct session *session,
+			   const struct state_space *space)
+{
+	struct session_saved *saved = &session->saved;
+	uint64_t bytes = next_bytes(session, space);
+
+	if (saved->classes_file != space->classes_file) {
+		remove_classes(sd, session);
+		saved->unused_bytes = 0;
+	}
+	saved->classes_file = space->classes_file;
+	saved->classes_bytes = bytes;
+	saved->succeeded = space->save;
+}
+
+/* A file of which most is of no use any more is replaced by one with the rest. */
+static uint32_t next_classes_file(const struct session_saved *saved)
+{
+	bool worn = saved->unused_bytes > CLASSES_UNUSED_LEAST &&
+		    saved->unused_bytes > saved->classes_bytes / 2;
+
+	return saved->classes_file + (worn || !saved->classes_file);
+}
+
 /* Return: 0, negative errno; -E2BIG: with more room. */
 static int try_save(struct sessiond *sd, struct session *session, size_t cap)
 {
-	struct state_space space = { .cap = cap };
+	struct state_space space = {
+		.cap = cap,
+		.save = ++session->saved.tried,
+		.saved = session->saved.succeeded,
+		.classes_file = next_classes_file(&session->saved),
+	};
 	AUTO_FREE uint8_t *buf = xalloc(cap);
 	struct encoder enc;
-	char name[32];
 	int ret = -E2BIG;
 
 	encoder_init(&enc, buf, cap);
 	encode_session(sd, session, &enc, &space);
-	snprintf(name, sizeof(name), "%llu", (unsigned long long)session->id);
 	if (!overflowed(&space, &enc))
-		ret = state_file_write(sd->state_dir, name, &enc);
+		ret = write_session(sd, session, &space, &enc);
+	if (ret == 0)
+		save_succeeded(sd, session, &space);
 	space_fini(&space);
 	return ret;
 }
@@ -302,6 +379,7 @@ void state_discard(struct sessiond *sd, const struct session *session)
 		return;
 	path = xasprintf("%s/%llu", sd->state_dir, (unsigned long long)session->id);
 	unlink(path);
+	remove_classes(sd, session);
 }
 
 void state_clear(struct sessiond *sd)

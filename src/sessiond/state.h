@@ -2,9 +2,11 @@
 /*
  * state.h - the state that the daemon saves for its successor: in RUNDIR/state/, two copies of a
  * file for the daemon and one file for each session. At each relevant change a new file is written
- * and renamed into place. If a file is damaged (state_file.h), only that session is lost, and the
- * path of its trace is reported. The files are not synced to the disk: like the buffers in memory,
- * they are valid until the next boot. Owned by the daemon; runs on its loop.
+ * and renamed into place. Event classes, which are most of a session's state and never change, are
+ * in a file of their own to which new ones are appended. If a file is damaged (state_file.h), only
+ * that session is lost, and the path of its trace is reported. The files are not synced to the
+ * disk: like the buffers in memory, they are valid until the next boot. Owned by the daemon; runs
+ * on its loop.
  */
 #ifndef SESSIOND_STATE_H
 #define SESSIOND_STATE_H

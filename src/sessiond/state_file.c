@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/mem.h"
+#include "sessiond/state_msg.h"
 #include "trace/crc32c.h"
 
 /* In the header's flags: its serial is a checksum. Far from 0, which an older daemon
@@ -32,6 +34,14 @@ static void seal(uint8_t *data, size_t len)
 	header.flags = SUMMED;
 	header.serial = checksum(data, len);
 	memcpy(data, &header, sizeof(header));
+}
+
+/* Type of a session's message before there were files of classes. */
+#define TYPE_WITHOUT_CLASSES 2u
+
+static bool is_type(uint16_t got, uint16_t want)
+{
+	return got == want || (want == MSG_state_session && got == TYPE_WITHOUT_CLASSES);
 }
 
 static bool state_file_is_whole(const struct msg_header *header, const uint8_t *data, size_t len)
@@ -113,8 +123,74 @@ int state_file_read(const char *dir, const char *name, uint16_t type, struct sta
 		ret->dec.bad = true;
 		return STATE_DAMAGED;
 	}
-	return header.type == type && state_file_is_whole(&header, ret->data, len) ? 0 :
+	return is_type(header.type, type) && state_file_is_whole(&header, ret->data, len) ? 0 :
 										     STATE_DAMAGED;
+}
+
+struct classes_head {
+	uint32_t len, sum;
+};
+
+_Static_assert(sizeof(struct classes_head) == STATE_CLASSES_OVERHEAD, "as on disk");
+
+static int classes_write(int fd, const struct list *list)
+{
+	const struct classes_head head = { list->len, crc32c(list->len, list->data, list->len) };
+	int ret = state_file_write_all(fd, (const uint8_t *)&head, sizeof(head));
+
+	return ret < 0 ? ret : state_file_write_all(fd, list->data, list->len);
+}
+
+int state_classes_append(const char *dir, const char *name, uint64_t offset,
+			 const struct list *list)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", dir, name);
+	AUTO_FD int fd = -1;
+	int ret;
+
+	if (mkdir(dir, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	if (offset + list->len + STATE_CLASSES_OVERHEAD > STATE_FILE_MAX)
+		return -EFBIG;
+	if (!offset && unlink(path) < 0 && errno != ENOENT)
+		return -errno;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+	if (fd < 0)
+		return -errno;
+	if (ftruncate(fd, (off_t)offset) < 0 || lseek(fd, (off_t)offset, SEEK_SET) < 0)
+		return -errno;
+	ret = classes_write(fd, list);
+	if (ret < 0) /* a full directory needs its bytes */
+		(void)!ftruncate(fd, (off_t)offset);
+	return ret;
+}
+
+int state_classes_read(const char *dir, const char *name, uint64_t bytes, uint8_t **ret_data,
+		       struct list *ret)
+{
+	AUTO_FREE char *path = xasprintf("%s/%s", dir, name);
+	AUTO_FREE uint8_t *data = NULL;
+	struct classes_head head;
+	size_t len = 0, out = 0;
+	int error = state_file_read_file(path, &data, &len);
+
+	if (error < 0)
+		return error;
+	if (len < bytes)
+		return STATE_DAMAGED;
+	for (size_t at = 0; at < bytes; at += head.len) { /* joins the lists */
+		if (bytes - at < sizeof(head))
+			return STATE_DAMAGED;
+		memcpy(&head, data + at, sizeof(head));
+		at += sizeof(head);
+		if (head.len > bytes - at || crc32c(head.len, data + at, head.len) != head.sum)
+			return STATE_DAMAGED;
+		memmove(data + out, data + at, head.len);
+		out += head.len;
+	}
+	*ret = (struct list){ .data = data, .len = (uint32_t)out };
+	*ret_data = TAKE(data);
+	return 0;
 }
 
 void state_file_fini(struct state_file *file)

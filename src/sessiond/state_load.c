@@ -181,6 +181,8 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	session->recorded_ns = msg->recorded_ns;
 	session->starts = msg->starts;
 	session->sampled = msg->sampled;
+	session->saved.classes_file = msg->classes_file;
+	session->saved.classes_bytes = msg->classes_bytes;
 	session->next_channel = msg->next_channel;
 	session->disk = (struct session_disk){ msg->keep_free, msg->max_size,
 					       (enum sync_mode)msg->sync, msg->sync_us };
@@ -222,15 +224,29 @@ static void leave_behind(struct sessiond *sd, const char *file, const struct msg
 		  msg->path[0] ? "its trace is in " : "it has no output", msg->path);
 }
 
+/* Return: 0, STATE_DAMAGED or negative errno. */
+static int load_classes(struct sessiond *sd, struct msg_state_session *msg, uint8_t **ret_data)
+{
+	char name[STATE_NAME_BYTES];
+
+	if (!msg->classes_bytes)
+		return 0;
+	state_classes_name(msg->id, msg->classes_file, name);
+	return state_classes_read(sd->state_dir, name, msg->classes_bytes, ret_data, &msg->groups);
+}
+
 /* @ours: we are the successor of the daemon that wrote it. */
 static void load_file(struct sessiond *sd, const char *name, bool ours)
 {
 	struct state_file file CLEANUP(state_file_fini) = { 0 };
+	AUTO_FREE uint8_t *classes = NULL;
 	struct msg_state_session msg;
 	int ret = state_file_read(sd->state_dir, name, MSG_state_session, &file);
 	bool readable = ret >= 0 && msg_state_session_decode(&file.dec, &msg) == 0;
 
 	if (ret == 0 && !readable)
+		ret = STATE_DAMAGED;
+	if (ret == 0 && ours && load_classes(sd, &msg, &classes))
 		ret = STATE_DAMAGED;
 	if (ret == 0 && ours)
 		ret = load_session(sd, &msg);
@@ -257,6 +273,43 @@ static int is_session(const struct dirent *entry)
 	uint64_t number;
 
 	return parse_u64(entry->d_name, &number) == 0;
+}
+
+static int is_classes(const struct dirent *entry)
+{
+	size_t digits = strspn(entry->d_name, "0123456789");
+
+	return digits && strncmp(entry->d_name + digits, ".classes", 8) == 0;
+}
+
+static bool is_used(const struct sessiond *sd, const char *classes)
+{
+	const struct session *session;
+	char name[STATE_NAME_BYTES];
+
+	list_for_each(session, &sd->sessions.list, node) {
+		state_classes_name(session->id, session->saved.classes_file, name);
+		if (strcmp(name, classes) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Of sessions that are gone, and those that a killed daemon has replaced or begun. */
+static void remove_unused_classes(struct sessiond *sd)
+{
+	struct dirent **entries;
+	int nr = scandir(sd->state_dir, &entries, is_classes, NULL);
+
+	for (int i = 0; i < nr; i++) {
+		AUTO_FREE char *path = xasprintf("%s/%s", sd->state_dir, entries[i]->d_name);
+
+		if (!is_used(sd, entries[i]->d_name))
+			unlink(path);
+		free(entries[i]);
+	}
+	if (nr >= 0)
+		free(entries);
 }
 
 /* Sessions of an earlier boot: their buffers are gone, their traces are on disk. */
@@ -287,6 +340,7 @@ void state_load(struct sessiond *sd, const char *rundir)
 	}
 	if (nr >= 0)
 		free(entries);
+	remove_unused_classes(sd);
 	sd->quotas.lenient = false;
 	sd->sessions.next_id = next; /* creating them again has counted */
 }

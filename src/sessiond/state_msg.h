@@ -22,6 +22,7 @@ enum state_list {
 	STATE_FINALS,
 	STATE_APPS,
 	STATE_TRACKS,
+	STATE_GROUPS,
 	STATE_LISTS,
 };
 
@@ -29,6 +30,9 @@ struct state_space {
 	struct encoder lists[STATE_LISTS];
 	uint8_t *buf[STATE_LISTS];
 	size_t cap;
+	uint64_t save;	     /* number of this save, */
+	uint64_t saved;	     /* of the last one that succeeded */
+	uint32_t classes_file; /* to which classes are appended that it does not have yet */
 };
 
 /** Begin a list. */

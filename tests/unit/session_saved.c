@@ -2,7 +2,8 @@
 /*
  * The state that a session daemon leaves for its successor, cut off at each byte and with each
  * bit flipped: never restored as a session, and a client that names the session gets the reason.
- * The state of an older daemon, without a checksum, is still read.
+ * The state of an older daemon, without a checksum, is still read. So is the file of event classes,
+ * which may have bytes behind those that count.
  */
 #include <dirent.h>
 #include <sys/stat.h>
@@ -15,7 +16,7 @@ static char dir[64];
 static struct {
 	uint8_t bytes[65536];
 	size_t len;
-} session_file, daemon_file;
+} session_file, daemon_file, classes_file;
 
 static int open_file(const char *name, int flags)
 {
@@ -77,7 +78,9 @@ static void make_files(void)
 	harness_end();
 	session_file.len = read_file("1", session_file.bytes, sizeof(session_file.bytes));
 	daemon_file.len = read_file("daemon", daemon_file.bytes, sizeof(daemon_file.bytes));
-	CHECK(session_file.len > 300 && daemon_file.len > 30);
+	classes_file.len =
+		read_file("1.classes1", classes_file.bytes, sizeof(classes_file.bytes) - 64);
+	CHECK(session_file.len > 300 && daemon_file.len > 30 && classes_file.len > 60);
 }
 
 static const uint8_t *copy; /* of the daemon's file; NULL: it is the same */
@@ -92,6 +95,8 @@ static struct answer succeed(const uint8_t *session, size_t len, const uint8_t *
 	put("daemon", daemon, daemon_len);
 	put("daemon.copy", copy ? copy : daemon, copy ? daemon_file.len : daemon_len);
 	put("1", session, len);
+	put("1.classes1", classes_file.bytes, classes_file.len);
+	put("1.classes2", classes_file.bytes, 5); /* of a daemon that was killed meanwhile */
 	harness_begin();
 	inherit_init(&harness.sd.keeper.inherit); /* no process holds descriptors */
 	state_load(&harness.sd, dir);
@@ -113,6 +118,7 @@ static void back(void)
 
 	CHECK_IS(succeed_session(session_file.bytes, session_file.len).code, ==, 0);
 	CHECK(harness.sd.instance != 0 && harness.sd.sessions.nr == 1);
+	CHECK_IS(open_file("1.classes2", O_RDONLY), <, 0);
 	harness_end();
 	memcpy(old, session_file.bytes, session_file.len);
 	memcpy(old_daemon, daemon_file.bytes, daemon_file.len);
@@ -205,6 +211,85 @@ static void one_is_whole(void)
 	copy = NULL;
 }
 
+/* The classes: cut off, with a wrong bit, or with more behind them. */
+static void classes(void)
+{
+	const size_t len = classes_file.len;
+	struct answer a;
+
+	for (size_t bit = 0; bit < 8 * len; bit++) {
+		classes_file.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		a = succeed_session(session_file.bytes, session_file.len);
+		classes_file.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		CHECK(left_behind(&a) && strstr(a.text, "is damaged"));
+		CHECK_IS(open_file("1.classes1", O_RDONLY), <, 0);
+	}
+	for (classes_file.len = 0; classes_file.len < len; classes_file.len++) {
+		a = succeed_session(session_file.bytes, session_file.len);
+		CHECK(left_behind(&a));
+	}
+	for (classes_file.len = len; classes_file.len < len + 64; classes_file.len++) {
+		CHECK_IS(succeed_session(session_file.bytes, session_file.len).code, ==, 0);
+		harness_end();
+	}
+	classes_file.len = len;
+}
+
+#define STEPS 12
+#define STEP 40 /* points */
+
+static uint64_t written(void)
+{
+	unsigned long long bytes = 0;
+	char line[64];
+	FILE *f = fopen("/proc/self/io", "r");
+
+	CHECK(f);
+	while (fgets(line, sizeof(line), f) && sscanf(line, "wchar: %llu", &bytes) != 1)
+		;
+	fclose(f);
+	return bytes;
+}
+
+static uint64_t add_points(int app, uint32_t first)
+{
+	uint64_t before = written();
+	struct told told;
+	char name[128];
+
+	for (uint32_t i = first; i < first + STEP; i++) {
+		snprintf(name, sizeof(name), "x:event_with_a_name_of_some_length_%u", i);
+		send_point(app, i, name, NULL, 32, true);
+	}
+	for (unsigned int armed = 0; armed < STEP; armed += told.armings) {
+		told = heard(app);
+		if (told.sync)
+			confirm(app, &told);
+	}
+	return written() - before;
+}
+
+/* A save has only new classes: its size does not grow with the session. */
+static void saves_what_is_new(void)
+{
+	uint64_t bytes[STEPS];
+	char path[128];
+	int client, app = begin_unstarted(&client);
+	struct told told;
+
+	snprintf(path, sizeof(path), "%s/state", dir);
+	harness.sd.state_dir = strdup(path);
+	CHECK(!HARNESS_CALL(client, session_start, NAME).there);
+	told = heard(app);
+	confirm(app, &told);
+	CHECK(harness_answer(client).there);
+	for (unsigned int i = 0; i < STEPS; i++)
+		bytes[i] = add_points(app, 2 + i * STEP);
+	CHECK_IS(bytes[STEPS - 1], <, 2 * bytes[1]);
+	close(app);
+	harness_end();
+}
+
 int main(void)
 {
 	snprintf(dir, sizeof(dir), "%s/saved-XXXXXX",
@@ -213,8 +298,11 @@ int main(void)
 	make_files();
 	back();
 	cut_off();
+	classes();
 	flipped();
 	one_is_whole();
+	remove_state();
+	saves_what_is_new();
 	remove_state();
 	rmdir(dir);
 	return 0;

@@ -78,6 +78,18 @@ enum trouble {
 	TROUBLE_KINDS,
 };
 
+/**
+ * struct session_saved - the saved state of a session (see state.h).
+ * @classes_file, @classes_bytes: number and size of its file of event classes; 0: there is none.
+ * @unused_bytes: of classes of traces that are closed.
+ * @tried, @succeeded: numbers of the last save, and of the last one that succeeded.
+ */
+struct session_saved {
+	uint32_t classes_file;
+	uint64_t classes_bytes, unused_bytes;
+	uint64_t tried, succeeded;
+};
+
 struct session {
 	struct list_node node;
 	uint64_t id;
@@ -101,6 +113,7 @@ struct session {
 	struct list_node channels;		 /* struct channel */
 	/* by enum domain_id and enum track_kind */
 	struct tracker trackers[DOMAIN_USER + 1][TRACK_NR_KINDS];
+	struct session_saved saved;
 	struct quotas *quotas;
 	struct run *run; /* the session's operations (run.h); the model does not use it */
 };

@@ -90,6 +90,17 @@ struct trace {
 	struct list_node channels; /* struct trace_channel */
 };
 
+/**
+ * struct saved_classes - the classes of a channel in a trace that the session's state has.
+ * @nr: the first ones, in the file of classes number @file, which they make @bytes larger.
+ * @next_nr, @next_file: likewise, if save number @save succeeds.
+ */
+struct saved_classes {
+	uint32_t nr, file;
+	uint32_t next_nr, next_file;
+	uint64_t bytes, save;
+};
+
 struct trace_channel {
 	struct list_node node;
 	struct trace *trace;
@@ -99,6 +110,7 @@ struct trace_channel {
 	bool full;		/* CLASS_FULL was reported */
 	bool replaced;		/* a buffer was lost: its files keep their names */
 	struct class_table classes;
+	struct saved_classes saved;
 	struct list_node rings; /* struct ring */
 };
 

@@ -79,15 +79,16 @@ static void sort_class(const void *node, VISIT visit, void *data)
 		walk->by_id[class->id] = class;
 }
 
-/* In order of their ids, as they were described: up to the first that is not. */
-static struct list put_classes(const struct trace_channel *trace_channel, struct state_space *space)
+/* In order of their ids from @first on, up to one that is not described yet. Return: its id. */
+static uint32_t put_classes(const struct trace_channel *trace_channel, uint32_t first,
+			    struct encoder *enc)
 {
-	struct encoder *enc = state_list(space, STATE_CLASSES);
 	struct class_walk walk = { .nr = trace_channel->classes.nr };
+	uint32_t i;
 
 	walk.by_id = xalloc((walk.nr + 1) * sizeof(walk.by_id[0]));
 	twalk_r(trace_channel->classes.by_body, sort_class, &walk);
-	for (uint32_t i = 0; i < walk.nr; i++) {
+	for (i = first; i < walk.nr; i++) {
 		const struct event_class *class = walk.by_id[i];
 		struct msg_state_class msg;
 
@@ -103,13 +104,43 @@ static struct list put_classes(const struct trace_channel *trace_channel, struct
 		msg_state_class_add(enc, &msg);
 	}
 	free(walk.by_id);
-	return state_end(space, STATE_CLASSES);
+	return i;
+}
+
+/* Append the classes that the file of classes lacks. Return: number of those that it has then. */
+static uint32_t put_group(struct trace_channel *trace_channel, struct state_space *space)
+{
+	struct saved_classes *saved = &trace_channel->saved;
+	struct msg_state_class_group msg = { .trace = trace_channel->trace->id,
+					     .channel = trace_channel->channel->number };
+	struct encoder *groups = &space->lists[STATE_GROUPS];
+	struct encoder *classes = state_list(space, STATE_CLASSES);
+	uint32_t nr;
+
+	if (saved->save && saved->save == space->saved) {
+		saved->nr = saved->next_nr;
+		saved->file = saved->next_file;
+	}
+	msg.first = saved->file == space->classes_file ? saved->nr : 0;
+	saved->bytes = msg.first ? saved->bytes : 0;
+	nr = msg.first;
+	if (nr < trace_channel->classes.nr)
+		nr = put_classes(trace_channel, nr, classes);
+	if (nr > msg.first) {
+		msg.classes = state_end(space, STATE_CLASSES);
+		saved->bytes += msg.classes.len;
+		msg_state_class_group_add(groups, &msg);
+	}
+	saved->next_nr = nr;
+	saved->next_file = space->classes_file;
+	saved->save = space->save;
+	return nr;
 }
 
 static struct list put_trace_channels(const struct saving *saving, const struct trace *trace)
 {
 	struct encoder *enc = state_list(saving->space, STATE_TRACE_CHANNELS);
-	const struct trace_channel *trace_channel;
+	struct trace_channel *trace_channel;
 
 	list_for_each(trace_channel, &trace->channels, node) {
 		struct msg_state_trace_channel msg = {
@@ -119,7 +150,7 @@ static struct list put_trace_channels(const struct saving *saving, const struct 
 
 		if (trace_channel->batch == 0 || trace_channel->batch > trace->saved)
 			continue; /* not described: it is made again */
-		msg.classes = put_classes(trace_channel, saving->space);
+		msg.nr_classes = put_group(trace_channel, saving->space);
 		msg.rings = put_rings(saving, trace_channel);
 		msg_state_trace_channel_add(enc, &msg);
 	}
@@ -187,13 +218,19 @@ static struct channel *channel_by_number(struct session *session, uint32_t numbe
 	return NULL;
 }
 
-static void restore_classes(struct trace_channel *trace_channel, struct list classes)
+/* @first: id of the first one. Classes that were saved twice are restored once. */
+static void restore_classes(struct trace_channel *trace_channel, struct list classes,
+			    uint32_t first, uint32_t nr)
 {
 	struct shapes *shapes = &trace_channel->trace->rec->recorder->shapes;
 	struct msg_state_class msg;
 
-	while (msg_state_class_next(&classes, &msg)) {
-		struct shape *shape = shape_restore(shapes, (enum shape_kind)msg.kind, msg.loglevel,
+	for (uint32_t id = first; id < nr && msg_state_class_next(&classes, &msg); id++) {
+		struct shape *shape;
+
+		if (id < trace_channel->classes.nr)
+			continue;
+		shape = shape_restore(shapes, (enum shape_kind)msg.kind, msg.loglevel,
 						    msg.name, msg.format, msg.body);
 		struct event_class *class;
 
@@ -201,6 +238,26 @@ static void restore_classes(struct trace_channel *trace_channel, struct list cla
 			class->batch = 1;
 		shape_unref(shapes, shape);
 	}
+}
+
+/* Return: false: some are missing. */
+static bool restore_groups(struct trace_channel *trace_channel, struct list groups, uint32_t nr)
+{
+	const struct session *session = trace_channel->trace->rec->session;
+	struct saved_classes *saved = &trace_channel->saved;
+	struct msg_state_class_group msg;
+
+	while (trace_channel->classes.nr < nr && msg_state_class_group_next(&groups, &msg)) {
+		if (msg.trace != trace_channel->trace->id ||
+		    msg.channel != trace_channel->channel->number ||
+		    msg.first > trace_channel->classes.nr)
+			continue;
+		restore_classes(trace_channel, msg.classes, msg.first, nr);
+		saved->bytes += msg.classes.len;
+	}
+	saved->nr = trace_channel->classes.nr;
+	saved->file = session->saved.classes_file;
+	return saved->nr == nr;
 }
 
 static int read_only(int fd)
@@ -268,7 +325,7 @@ static void restore_ring(struct trace_channel *trace_channel, const struct msg_s
 		log_debug("%s", ignored.text);
 }
 
-static void restore_trace_channels(struct trace *trace, struct list channels)
+static void restore_trace_channels(struct trace *trace, struct list channels, struct list groups)
 {
 	struct recording *rec = trace->rec;
 	struct msg_state_ring ring;
@@ -282,7 +339,11 @@ static void restore_trace_channels(struct trace *trace, struct list channels)
 		if (!trace_channel)
 			continue;
 		trace_channel->next_instance = msg.next_instance;
-		restore_classes(trace_channel, msg.classes);
+		if (!msg.nr_classes)
+			restore_classes(trace_channel, msg.classes, 0, CLASS_MAX);
+		else if (!restore_groups(trace_channel, groups, msg.nr_classes))
+			log_warn("session '%s': event classes of the trace %s were not saved",
+				 rec->session->name, trace->path);
 		while (msg_state_ring_next(&msg.rings, &ring))
 			restore_ring(trace_channel, &ring);
 	}
@@ -307,7 +368,7 @@ static void restore_finals(struct recording *rec, struct list finals)
 	}
 }
 
-static void restore_trace(struct recording *rec, struct msg_state_trace *msg)
+static void restore_trace(struct recording *rec, struct msg_state_trace *msg, struct list groups)
 {
 	struct trace *trace;
 
@@ -323,7 +384,7 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg)
 	} else {
 		rec->ops->describe(trace);
 	}
-	restore_trace_channels(trace, msg->channels);
+	restore_trace_channels(trace, msg->channels, groups);
 }
 
 /* Records of daemons that knew no other domain name none. */
@@ -340,6 +401,6 @@ void recording_restore(struct recording *rec, const struct msg_state_session *ms
 	rec->recording = rec->session->state == SESSION_RECORDING;
 	while (msg_state_trace_next(&traces, &trace))
 		if (rec_state_is_ours(rec, &trace))
-			restore_trace(rec, &trace);
+			restore_trace(rec, &trace, msg->groups);
 	restore_finals(rec, msg->finals);
 }

@@ -290,6 +290,8 @@ void trace_abandon(struct trace *trace)
 	if (!list_empty(&trace->batches) && trace->state != TRACE_FAILED)
 		return;
 	CONSUMER_CALL(rec->recorder->config.consumer, con_trace_close, &req, NULL, NULL, NULL);
+	list_for_each(trace_channel, &trace->channels, node)
+		rec->session->saved.unused_bytes += trace_channel->saved.bytes;
 	trace_free(trace);
 	recording_saved(rec);
 }
