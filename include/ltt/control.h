@@ -239,10 +239,12 @@ int ltt_ctl_shutdown(struct ltt_ctl *ctl, unsigned int flags, uint32_t *ret_sess
  * @lost_full: a buffer was full; @lost_size: too large for the buffer; @lost_busy: no buffer
  *	could be written; @lost_output: the trace could not be written.
  * @invalid_bytes: bytes that were dropped because an application damaged its buffer.
- * @lost_buffers: buffers that were lost as all processes that held them ended; the number of events
- *	in them is unknown.
+ * @lost_buffers: buffers that were lost as all processes that held them ended, or that a consumer
+ *	daemon could not continue; the number of events in them is unknown.
  * @bytes, @packets: amount of data that was written.
  * @not_sampled: events that the sampling of rules left out, neither recorded nor lost.
+ * @unrecorded: programs that could not be recorded because of a problem; the number of their events
+ *	is unknown.
  */
 struct ltt_ctl_totals {
 	uint64_t recorded;
@@ -258,6 +260,7 @@ struct ltt_ctl_totals {
 	uint64_t bytes;
 	uint64_t packets;
 	uint64_t not_sampled;
+	uint64_t unrecorded;
 };
 
 /**
@@ -529,8 +532,9 @@ void ltt_ctl_quotas_free(struct ltt_ctl_quotas *quotas);
  * struct ltt_ctl_outcome - facts about the last call, if that was ltt_ctl_enable_event(),
  * ltt_ctl_start(), ltt_ctl_stop() or ltt_ctl_destroy(); zero and empty otherwise. The warnings
  * contain the same in sentences.
- * @problem: after a start: the reason why the session would be lost with the session daemon; after
- *	the other calls: the reason why some data could not be written; empty: none.
+ * @problem: after a start: a problem of the session, for example that its output can't be written;
+ *	after the other calls: the reason why some data could not be written, or some programs not
+ *	be recorded; empty: none.
  * @late: after a start: number of applications that did not answer within a second.
  * @incomplete: not 0: @problem, @refusals or @conflicts are incomplete, for lack of memory.
  * @refusals, @conflicts: events that the rule, or the rules of the session, match and that are not

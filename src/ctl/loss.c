@@ -99,6 +99,17 @@ enum status loss_unknown_in(struct ctl *ctl, const char *session, struct json_ob
 	return loss_unknown(ctl, name, record_num(totals, "lost_buffers"));
 }
 
+static enum status loss_unrecorded(struct ctl *ctl, const char *session, uint64_t nr)
+{
+	char buf[TEXT_BYTES];
+
+	if (!nr)
+		return STATUS_OK;
+	print_warning(ctl, "session '%s': %s program%s not recorded; the number of events is "
+		      "unknown", session, text_count(buf, nr), nr == 1 ? " was" : "s were");
+	return STATUS_LOST;
+}
+
 enum status loss_report(struct ctl *ctl, const char *session, struct json_object *totals)
 {
 	struct json_object *lost = record_get(totals, "lost_by_cause");
@@ -110,6 +121,8 @@ enum status loss_report(struct ctl *ctl, const char *session, struct json_object
 	if (loss_report_cause(ctl, session, lost, INVALID) != STATUS_OK)
 		status = STATUS_LOST;
 	if (loss_unknown_in(ctl, session, totals) != STATUS_OK)
+		status = STATUS_LOST;
+	if (loss_unrecorded(ctl, session, record_num(totals, "unrecorded")) != STATUS_OK)
 		status = STATUS_LOST;
 	return status;
 }

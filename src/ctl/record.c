@@ -149,6 +149,7 @@ struct json_object *record_totals(const struct ltt_ctl_totals *totals)
 	record_set_num(o, "bytes", totals->bytes);
 	record_set_num(o, "packets", totals->packets);
 	record_set_num(o, "not_sampled", totals->not_sampled);
+	record_set_num(o, "unrecorded", totals->unrecorded);
 	return o;
 }
 

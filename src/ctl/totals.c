@@ -12,14 +12,14 @@ const char *totals_count(struct json_object *totals, const char *key, char *buf)
 void totals_text(FILE *out, struct json_object *totals)
 {
 	uint64_t recorded = record_num(totals, "recorded");
+	bool unknown = record_num(totals, "lost_buffers") || record_num(totals, "unrecorded");
 	char buf[TEXT_BYTES];
 
 	if (!totals)
 		return;
 	fprintf(out, "%s event%s recorded", text_count(buf, recorded), text_plural(recorded));
-	fprintf(out, ", %s%s lost%s", record_num(totals, "lost_buffers") ? "at least " : "",
-		text_count(buf, record_num(totals, "lost")),
-		record_num(totals, "lost_buffers") ? " (unknown beyond)" : "");
+	fprintf(out, ", %s%s lost%s", unknown ? "at least " : "",
+		text_count(buf, record_num(totals, "lost")), unknown ? " (unknown beyond)" : "");
 	if (record_num(totals, "not_sampled"))
 		fprintf(out, ", %s not sampled",
 			text_count(buf, record_num(totals, "not_sampled")));

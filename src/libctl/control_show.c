@@ -81,6 +81,7 @@ void control_fill_totals(struct ltt_ctl_totals *ret, const struct msg_totals *m)
 		.bytes = m->bytes,
 		.packets = m->packets,
 		.not_sampled = m->not_sampled,
+		.unrecorded = m->unrecorded,
 	};
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "sessiond/domain/user/user.h"
 #include "admission.h"
+#include "follow.h"
 #include "io/sock.h"
 #include "proto/app.h"
 
@@ -146,21 +147,37 @@ static int apps_charge_backlog(struct peer *peer, ssize_t bytes)
 
 static const struct peer_ops ops = { apps_on_message, apps_on_close, apps_charge_backlog };
 
+/* The sessions that record its user's programs lack its events. It has not sent its scope: it may
+ * be a program of any of them. */
+static void apps_refuse(struct sessiond *sd, const struct peer *peer, const char *why)
+{
+	struct session *session;
+	char name[32];
+
+	log_warn_some("process %d of user %u is refused: %s", (int)peer->pid, peer->uid, why);
+	peer_process_name(peer->pid, name, sizeof(name));
+	list_for_each(session, &sd->sessions.list, node)
+		if (session->state == SESSION_RECORDING &&
+		    session_admits(session, peer->uid, session->scope)) {
+			session_note_unrecorded(session, peer->pid, name, why);
+			follow_changed(sd, session);
+		}
+}
+
 /* Root's socket is open to all users: none may use up the daemon's descriptors. */
 static int apps_admit(struct sessiond *sd, const struct peer *peer)
 {
 	const struct account_id account = { .uid = peer->uid };
 	struct err err = { 0 };
 
-	if (!admission_has_room(peer->source.fd, ADMISSION_APP)) {
-		log_warn_some(
-			"process %d of user %u is refused: the limit of %u open files is near",
-			(int)peer->pid, peer->uid, admission_fd_limit());
-		return -EMFILE;
-	}
-	if (quota_take_or_explain(&sd->quotas, account, QUOTA_APPS, 1, &err) == 0)
+	if (!admission_has_room(peer->source.fd, ADMISSION_APP))
+		err_set(&err, ERR_LIMIT,
+			"the session daemon's limit of %u open files is near; raise it (ulimit -n, "
+			"LimitNOFILE=)",
+			admission_fd_limit());
+	else if (quota_take_or_explain(&sd->quotas, account, QUOTA_APPS, 1, &err) == 0)
 		return 0;
-	log_warn_some("process %d is refused: %s", (int)peer->pid, err.text);
+	apps_refuse(sd, peer, err.text);
 	return -EUSERS;
 }
 

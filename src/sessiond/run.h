@@ -23,6 +23,7 @@ struct stats {
 	uint64_t spooled;	 /* bytes in the spool */
 	int64_t clock_offset_ns; /* the relay's clock minus this host's */
 	uint64_t clock_error_ns; /* uncertainty of that; 0: the offset is unknown */
+	uint64_t unrecorded;	 /* programs of the session that recorded nothing */
 };
 
 struct run_result {

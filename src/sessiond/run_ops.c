@@ -81,6 +81,7 @@ static void stats_there(void *data, const struct con_answer *answer)
 	struct domain_tracer *tracer = op->run->config.tracer;
 	struct rep_con_stats rep;
 
+	op->stats.unrecorded = op->run->session->unrecorded;
 	/* also where the session is being closed: that command has no such field */
 	if (answer->code == 0 && rep_con_stats_decode(answer->dec, &rep) == 0) {
 		op->stats.spooled = rep.spooled;
@@ -118,6 +119,7 @@ void run_stats(struct run *run, run_done done, void *data)
 	struct op *op = op_new(run, done, data);
 
 	op->stats.known = !run->output_open;
+	op->stats.unrecorded = run->session->unrecorded;
 	if (op->stats.known || consumer_silence(run->config.consumer)) {
 		op_finish(op);
 		return;

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "io/lockfile.h"
 #include "io/paths.h"
+#include "io/peer.h"
 #include "io/sock.h"
 
 #define HAND_OVER_MS 5000 /* for a daemon that leaves: it ends as soon as its loop turns */
@@ -70,12 +71,10 @@ static int lock_taken(const struct rundir *dir, const char *path, struct err *er
 /* Whether @pid is an ltt-sessiond, as the lock file claims. */
 static bool is_sessiond(pid_t pid)
 {
-	AUTO_FREE char *path = xasprintf("/proc/%d/comm", (int)pid);
-	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char name[32] = "";
+	char name[32];
 
-	return fd >= 0 && read(fd, name, sizeof(name) - 1) > 0 &&
-	       strcmp(name, "ltt-sessiond\n") == 0;
+	peer_process_name(pid, name, sizeof(name));
+	return strcmp(name, "ltt-sessiond") == 0;
 }
 
 /* Have the daemon that holds the lock leave its sessions to this one. Return: whether it has

@@ -219,6 +219,7 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.spool_size = session->relay.spool_size,
 		.compress = session->relay.compress,
 		.drained = session->drained,
+		.unrecorded = session->unrecorded,
 	};
 
 	state_put_clock(space, run_clock(session->run));

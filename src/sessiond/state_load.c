@@ -191,6 +191,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 				  (enum relay_link)msg->relay_clear, msg->relay_id.data);
 	session->relay.live_us = msg->live_us;
 	session->relay.compress = msg->compress;
+	session->unrecorded = msg->unrecorded;
 	session->drained = msg->drained && session->state == SESSION_STOPPED;
 	session_set_spool(session, msg->spool, msg->spool_size);
 	load_channels(session, msg->channels);

@@ -190,7 +190,7 @@ class Test:
         if not totals:
             fail(f"stop: no totals: status {done.returncode}\n{done.stdout}{done.stderr}")
         equal("exit status of stop", done.returncode,
-              6 if totals["lost"] or totals["lost_buffers"] else 0)
+              6 if totals["lost"] or totals["lost_buffers"] or totals["unrecorded"] else 0)
         return totals
 
     def destroy(self, name):

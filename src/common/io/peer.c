@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sock.h"
@@ -244,4 +245,20 @@ void peer_hang_up(struct peer *peer)
 		peer_abandon(peer);
 	else
 		peer_watch(peer);
+}
+
+void peer_process_name(pid_t pid, char *ret, size_t len)
+{
+	char path[32];
+	AUTO_FD int fd = -1;
+	ssize_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0)
+		n = read(fd, ret, len - 1);
+	if (n > 0)
+		ret[ret[n - 1] == '\n' ? n - 1 : n] = '\0';
+	else
+		snprintf(ret, len, "?");
 }

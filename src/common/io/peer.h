@@ -50,4 +50,7 @@ void peer_send(struct peer *peer, const struct encoder *enc);
 /** Disconnect when the queue has been sent. */
 void peer_hang_up(struct peer *peer);
 
+/** Name of a process, which may have ended: then "?". */
+void peer_process_name(pid_t pid, char *ret, size_t len);
+
 #endif

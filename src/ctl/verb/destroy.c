@@ -35,14 +35,14 @@ static struct json_object *find_session_of(struct ctl *ctl, const char *session)
 }
 
 /* Losses of a session that was stopped, `stop` has reported, but for later ones; an unknown
- * number of losses is reported again. */
+ * number of lost events is reported again. */
 static enum status destroy_report_losses(struct ctl *ctl, const char *session,
 					 struct json_object *before, struct json_object *totals,
 					 const char *problem)
 {
 	if (strcmp(record_str(before, "state"), "stopped") == 0 &&
 	    record_num(record_get(before, "totals"), "lost") == record_num(totals, "lost") &&
-	    record_num(totals, "lost_buffers") == 0)
+	    record_num(totals, "lost_buffers") == 0 && record_num(totals, "unrecorded") == 0)
 		return loss_conclude(ctl, session, NULL, problem);
 	return loss_conclude(ctl, session, totals, problem);
 }

@@ -317,6 +317,7 @@ void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
 	struct domain_ring ring;
 
 	memset(ret, 0, sizeof(*ret));
+	ret->unrecorded = channel ? 0 : stats->unrecorded;
 	for (size_t i = 0; i < stats->nr; i++) {
 		const struct msg_con_stream *s = &stats->streams[i];
 

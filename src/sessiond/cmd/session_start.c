@@ -8,11 +8,7 @@ static void session_start_on_started(void *data, const struct run_result *result
 {
 	struct command *cmd = data;
 	struct session *session = command_session(cmd);
-	struct rep_session_start rep = {
-		.apps = result->apps,
-		.late = result->late,
-		.problem = session ? session->troubles[TROUBLE_STATE] : "",
-	};
+	struct rep_session_start rep = { result->apps, result->late, "" };
 
 	if (result->err->code) {
 		cmd->err = *result->err;
@@ -20,6 +16,9 @@ static void session_start_on_started(void *data, const struct run_result *result
 		return;
 	}
 	if (session) {
+		rep.problem = session_write_problem(session);
+		if (!*rep.problem)
+			rep.problem = session->troubles[TROUBLE_STATE];
 		items_of_all_conflicts(cmd, session);
 		items_of_refusals(cmd, session, NULL, NULL);
 	}

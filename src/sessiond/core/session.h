@@ -72,6 +72,7 @@ enum trouble {
 	TROUBLE_ADOPTION, /* a consumer can't continue a buffer, or a trace, of an earlier one */
 	TROUBLE_SPOOL,	  /* the relay is away: data goes to the spool */
 	TROUBLE_BUFFERS,  /* a buffer, or a trace, can't be created */
+	TROUBLE_PROGRAMS, /* programs record nothing, and their events are not counted */
 	TROUBLE_LOST,	  /* a buffer was lost with the processes that held it */
 	TROUBLE_APPS,	  /* applications that it should record can't */
 	TROUBLE_STATE,	  /* its state can't be saved for the next session daemon */
@@ -89,6 +90,8 @@ struct session_saved {
 	uint64_t classes_bytes, unused_bytes;
 	uint64_t tried, succeeded;
 };
+
+#define SESSION_UNRECORDED_PIDS 64u
 
 struct session {
 	struct list_node node;
@@ -108,6 +111,10 @@ struct session {
 	struct session_disk disk;
 	struct session_relay relay;
 	char troubles[TROUBLE_KINDS][256]; /* a sentence for each; empty: no problem */
+	/* Programs that recorded nothing because of a problem. The last ones' pids are kept, as a
+	 * program tries more than once. */
+	uint64_t unrecorded;
+	pid_t unrecorded_pids[SESSION_UNRECORDED_PIDS];
 	uint32_t next_channel;
 	uint32_t nr_rules;
 	struct list_node channels;		 /* struct channel */
@@ -171,6 +178,8 @@ uint64_t session_recording_ns(const struct session *session, uint64_t now_ns);
 void session_trouble(struct session *session, enum trouble trouble, const char *text);
 /** Return: the session's worst problem, or "". Valid until the next session_trouble(). */
 const char *session_problem(const struct session *session);
+/** Count a program whose events are neither recorded nor counted; at once or later, but once. */
+void session_note_unrecorded(struct session *session, pid_t pid, const char *name, const char *why);
 /** The problem that keeps metadata from its output, or "". Nothing waits for a session with one:
  *  that may last until a user frees space on a disk. */
 const char *session_write_problem(const struct session *session);

@@ -87,6 +87,7 @@ void recording_begin(struct recording *rec)
 	memset(&rec->problem, 0, sizeof(rec->problem));
 	rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, "");
 	rec->recorder->config.trouble(rec->session, TROUBLE_ADOPTION, "");
+	rec->recorder->config.trouble(rec->session, TROUBLE_PROGRAMS, "");
 	list_for_each_safe(trace, next_trace, &rec->traces, node) {
 		list_for_each(trace_channel, &trace->channels, node)
 			list_for_each_safe(ring, next, &trace_channel->rings, node)

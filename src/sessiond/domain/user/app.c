@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "link.h"
 #include "offer.h"
+#include "programs.h"
 #include "ring.h"
 #include "session.h"
 #include "state.h"
@@ -96,8 +97,10 @@ void user_app_free(struct user_app *app)
 	if (app->nr_refused > REFUSED_LOGGED)
 		log_warn_some("process %d (%s): %u points were refused in all", (int)app->app.pid,
 			      app->app.procname, app->nr_refused);
-	list_for_each_safe(link, next, &app->links, in_app)
+	list_for_each_safe(link, next, &app->links, in_app) {
+		unrecorded_note(link);
 		link_free(link);
+	}
 	close_buffers(app);
 	list_remove(&app->node);
 	app_fini(&app->app);

@@ -365,7 +365,9 @@ size_t link_refresh(struct user_link *link)
 	spread(link, slice);
 	rest = user_arm_cut_slice(link, slice, &nr_rest);
 	looked = nr_looked_at(link);
+	link->unable = false;
 	plan_make(&plan);
+	link->was_armed |= plan.nr != 0;
 	if (plan.nr || link->nr_arms)
 		user_arm_send(link, &plan);
 	link_count(link);

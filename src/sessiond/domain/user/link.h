@@ -49,6 +49,8 @@ struct user_link {
 	size_t nr_countings;
 	const struct user_counts **sent_counts; /* memory that the application has */
 	uint32_t nr_sent_counts;
+	bool was_armed;	     /* a point was */
+	bool unable;	     /* a buffer or trace for it could not be created */
 	bool changed;	     /* changes were sent since the last sync */
 	bool dumped;	     /* state dump requested since the start */
 	uint64_t generation; /* generation of the session that is to be confirmed */

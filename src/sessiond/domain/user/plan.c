@@ -186,8 +186,10 @@ static void user_plan_visit_point(struct app_point *point, void *data)
 	if (!class->contexts)
 		class->contexts = xstrdup(plan->contexts);
 	ring = get_ring(plan);
-	if (ring->state == RING_FAILED || trace->state == TRACE_FAILED || class->batch == 0)
+	if (ring->state == RING_FAILED || trace->state == TRACE_FAILED || class->batch == 0) {
+		plan->link->unable = true;
 		return;
+	}
 	if (ring_is_on(ring) && class->batch <= trace->saved)
 		user_plan_add(plan,
 			      &(struct arm){ point->id, class->id, ring, class->contexts, filter });

@@ -65,6 +65,22 @@ void announced_free(struct user_session *us)
 	free(us->announced);
 }
 
+void unrecorded_note(struct user_link *link)
+{
+	const struct app *app = &link->app->app;
+	struct session *session = link->us->rec.session;
+	const char *why = session_problem(session);
+	bool unable = link->unable || (link->nr_todo && !session_is_writable(session));
+
+	if (!link->us->rec.recording || (!link->failed && (link->was_armed || !unable)))
+		return;
+	if (link->failed)
+		why = strerror((int)link->failed_error);
+	session_note_unrecorded(session, app->pid, app->procname,
+				*why ? why : "its buffers could not be created");
+	recording_saved(&link->us->rec);
+}
+
 /* Also one that has not sent its points yet, or has not been processed yet. */
 static bool records(const struct user_link *link)
 {

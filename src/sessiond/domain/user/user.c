@@ -235,12 +235,15 @@ static void user_stop(struct domain_tracer *domain, struct session *session, dom
 		      void *data)
 {
 	struct user_session *us = user_session_find(user_of(domain), session);
+	struct user_link *link;
 
 	if (!us) {
 		if (done)
 			done(data, 0, 0, NULL);
 		return;
 	}
+	list_for_each(link, &us->links, in_session)
+		unrecorded_note(link);
 	us->rec.recording = false;
 	us->generation++;
 	rings_enable(&us->rec, false);
