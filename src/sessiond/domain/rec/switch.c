@@ -22,13 +22,15 @@ static void enable_one(struct ring *ring, bool on, con_done done)
 	rec_switch_enable(ring->trace_channel->trace->rec, encoder_list(&enc), on, done, ring);
 }
 
-/* The session may have stopped meanwhile. */
+/* The session may have stopped meanwhile. Without a consumer the ring set is off until the next one
+ * has switched it on: see rings_enable(). */
 static void ring_enabled(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
 	struct recording *rec = ring->trace_channel->trace->rec;
 
-	(void)answer;
+	if (answer->code == ERR_CONSUMER)
+		ring->enable_number = UINT64_MAX;
 	ring->state = RING_READY;
 	if (!rec->recording)
 		enable_one(ring, false, NULL);
@@ -45,13 +47,29 @@ void ring_switch_off(struct ring *ring)
 	enable_one(ring, false, NULL);
 }
 
+/* The consumer has not switched them on; the next one does, by a request with another number. */
+static void mark_off(struct recording *rec, uint64_t number)
+{
+	struct trace *trace;
+	struct trace_channel *trace_channel;
+	struct ring *ring;
+
+	list_for_each(trace, &rec->traces, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each(ring, &trace_channel->rings, node)
+				if (ring->enable_number == number)
+					ring->enable_number = UINT64_MAX;
+}
+
 /* Replies arrive in the order of requests, so their number identifies the confirmed ones. */
 static void enables_confirmed(void *data, const struct con_answer *answer)
 {
 	struct recording *rec = data;
 
 	rec->enables_confirmed++;
-	if (!answer->superseded) /* else the sets get the number of the next request */
+	if (answer->code == ERR_CONSUMER)
+		mark_off(rec, rec->enables_confirmed);
+	else
 		rec->ops->ready(rec);
 }
 
