@@ -99,9 +99,8 @@ static void check_idle(struct daemon *d)
 {
 	uint64_t before;
 
-	/* two periods (data, nothing new), and the last look after outputs that hang, 1 s after the
-	 * first request */
-	sleep_ms(1700);
+	/* two periods: data, nothing new, last check */
+	sleep_ms(700);
 	before = wakeups(d->pid);
 	sleep_ms(2000);
 	CHECK(wakeups(d->pid) == before || OTHERS_WAKE);
