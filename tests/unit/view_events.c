@@ -385,6 +385,18 @@ static void check_json(const char *dir)
 	seen_fini(&seen);
 }
 
+/* Contexts of the stream, as LTTng has them. */
+static void check_tasks(const char *dir)
+{
+	struct view_style style = { .tasks = true };
+	struct seen seen;
+
+	CHECK_IS(see_style(&seen, dir, NULL, &style), ==, 0);
+	CHECK_IS(count_text(seen.text, "[:-5] all: { cpu_id = 1 }, { m = 1 }, "), ==, 3);
+	CHECK_IS(count_text(seen.text, "[:0]  none: { cpu_id = 1 }, { m = 1 }\n"), ==, 1);
+	seen_fini(&seen);
+}
+
 int main(void)
 {
 	char headers[128], little[128], big[128];
@@ -400,6 +412,8 @@ int main(void)
 	check_text(big, types_text);
 	check_json(little);
 	check_json(big);
+	check_tasks(little);
+	check_tasks(big);
 	if (have_babeltrace()) {
 		char *text = babeltrace(headers);
 
