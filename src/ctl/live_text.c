@@ -222,17 +222,20 @@ static void live_text_copy(int fd)
 
 static pid_t live_text_viewer;
 
-static void live_text_on_signal(int signo)
+/* A signal that the terminal sent, it has sent to the viewer as well. */
+static void live_text_on_signal(int signo, siginfo_t *info, void *context)
 {
-	kill(live_text_viewer, signo);
+	(void)context;
+	if (info->si_code <= 0)
+		kill(live_text_viewer, signo);
 }
 
-/* The terminal sends SIGINT to both. */
 static void live_text_signals(void)
 {
-	struct sigaction end = { .sa_handler = live_text_on_signal, .sa_flags = SA_RESTART };
+	struct sigaction end = { .sa_sigaction = live_text_on_signal,
+				 .sa_flags = SA_RESTART | SA_SIGINFO };
 
-	signal(SIGINT, SIG_IGN);
+	sigaction(SIGINT, &end, NULL);
 	sigaction(SIGTERM, &end, NULL);
 	sigaction(SIGHUP, &end, NULL);
 }

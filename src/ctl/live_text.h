@@ -10,7 +10,7 @@
 #include "base/err.h"
 
 /**
- * live_text_run() - run a viewer until it ends. SIGTERM and SIGHUP end it, too.
+ * live_text_run() - run a viewer until it ends. SIGINT, SIGTERM and SIGHUP end it, too.
  * @argv: NULL at the end. @sigpipe: its disposition of SIGPIPE.
  * Return: its exit status, or 128 and the signal that ended it; -1: the code in @err is set.
  */

@@ -68,8 +68,8 @@ static void view_verb_cleanup_view(struct view **view)
 static char **viewer_command(struct ctl *ctl, const char *const *before, const char *viewer,
 			     const char *path)
 {
+	static const char **words; /* one command in each run of this program */
 	size_t nr = 0, nr_before = 0;
-	const char **words = NULL;
 	char **argv;
 	int argc = 0;
 
@@ -82,10 +82,8 @@ static char **viewer_command(struct ctl *ctl, const char *const *before, const c
 	argv = xalloc((nr_before + (size_t)argc + 2) * sizeof(*argv));
 	for (; nr < nr_before; nr++)
 		argv[nr] = (char *)before[nr];
-	for (int i = 0; i < argc; i++)
-		argv[nr++] = xstrdup(words[i]); /* until this program ends */
-	argv[nr] = (char *)path;
-	free(words);
+	memcpy(argv + nr, words, (size_t)argc * sizeof(*argv));
+	argv[nr + (size_t)argc] = (char *)path;
 	return argv;
 }
 
