@@ -337,6 +337,14 @@ struct list totals_list(const struct msg_totals *totals, uint8_t buf[TOTALS_BYTE
 	return encoder_list(&enc);
 }
 
+const char *join_problems(char buf[PROBLEM_BYTES], const char *first, const char *second)
+{
+	if (!*first || !*second || strcmp(first, second) == 0)
+		return *first ? first : second;
+	snprintf(buf, PROBLEM_BYTES, "%s; %s", first, second);
+	return buf;
+}
+
 const char *command_figures(struct command *cmd, const struct run_result *result,
 			    uint8_t buf[TOTALS_BYTES], struct list *ret)
 {
@@ -371,6 +379,7 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 	struct domain_tracer *tracer = cmd->sd->tracer;
 	uint8_t buf[TOTALS_BYTES];
 	struct msg_totals totals;
+	char problem[PROBLEM_BYTES];
 	struct msg_session item = {
 		.id = session->id,
 		.name = session->name,
@@ -380,7 +389,8 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 		.created_ns = session->created_ns,
 		.recording_ns = session_recording_ns(session, loop_now_ns()),
 		.apps = tracer->ops->count_apps(tracer, session),
-		.problem = session_problem(session),
+		.problem = join_problems(problem, session_problem(session),
+					 session->troubles[TROUBLE_PROGRAMS]),
 		.scoped = *session->scope != '\0',
 		.keep_free = session->disk.keep_free,
 		.max_size = session->disk.max_size,

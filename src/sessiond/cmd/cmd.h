@@ -119,6 +119,10 @@ void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
 /** The same as a list of one element, in a caller's buffer. */
 #define TOTALS_BYTES 128u
 struct list totals_list(const struct msg_totals *totals, uint8_t buf[TOTALS_BYTES]);
+#define PROBLEM_BYTES 1024u
+
+/** One sentence of two problems, which may be empty. Return: one of them, or @buf. */
+const char *join_problems(char buf[PROBLEM_BYTES], const char *first, const char *second);
 /** The totals of an operation that has ended, as a list; empty if they are unknown. Return: the
  *  reason why some data could not be written, or ""; NULL: the operation failed, and the client was
  *  answered. */

@@ -2,27 +2,24 @@
 /* session_stop: record no more; answered when all data is written. */
 #include "cmd.h"
 
-#include <stdio.h>
-
 static void session_stop_on_stopped(void *data, const struct run_result *result)
 {
 	struct command *cmd = data;
 	struct session *session = command_session(cmd);
-	const char *unrecorded = session ? session->troubles[TROUBLE_PROGRAMS] : "";
 	struct rep_session_stop rep = { 0 };
 	uint8_t buf[TOTALS_BYTES];
-	char both[sizeof(session->troubles[0]) + sizeof(cmd->err.text) + 4];
+	char with_programs[PROBLEM_BYTES], with_adoption[PROBLEM_BYTES];
 
 	rep.problem = command_figures(cmd, result, buf, &rep.totals);
 	if (!rep.problem)
 		return;
-	if (*unrecorded) {
-		snprintf(both, sizeof(both), "%s%s%s", unrecorded, *rep.problem ? "; " : "",
-			 rep.problem);
-		rep.problem = both;
-	}
-	if (session)
+	if (session) {
+		rep.problem = join_problems(with_programs, session->troubles[TROUBLE_PROGRAMS],
+					    rep.problem);
+		rep.problem = join_problems(with_adoption, session->troubles[TROUBLE_ADOPTION],
+					    rep.problem);
 		items_of_all_conflicts(cmd, session);
+	}
 	reply_session_stop(cmd, &rep);
 }
 

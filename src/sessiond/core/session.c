@@ -94,16 +94,17 @@ const char *session_write_problem(const struct session *session)
 
 void session_note_unrecorded(struct session *session, pid_t pid, const char *name, const char *why)
 {
-	char text[sizeof(session->troubles[0])], others[64] = "";
+	char text[sizeof(session->troubles[0])], others[40] = "";
 
 	for (uint32_t i = 0; i < SESSION_UNRECORDED_PIDS; i++)
 		if (session->unrecorded_pids[i] == pid)
 			return;
 	session->unrecorded_pids[session->unrecorded++ % SESSION_UNRECORDED_PIDS] = pid;
 	if (session->unrecorded > 1)
-		snprintf(others, sizeof(others), " and of %llu others",
-			 (unsigned long long)session->unrecorded - 1);
-	snprintf(text, sizeof(text), "the events of process %d (%.40s)%s are not recorded: %.120s",
+		snprintf(others, sizeof(others), " and of %llu other%s",
+			 (unsigned long long)session->unrecorded - 1,
+			 session->unrecorded == 2 ? "" : "s");
+	snprintf(text, sizeof(text), "the events of process %d (%.20s)%s are not recorded: %.120s",
 		 (int)pid, name, others, why);
 	session_trouble(session, TROUBLE_PROGRAMS, text);
 }
