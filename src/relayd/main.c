@@ -53,7 +53,7 @@ static const struct poptOption options[] = {
 	{ "clear-text", 0, POPT_ARG_NONE, &opt.clear_text, 0,
 	  "speak with other hosts in the open, and believe what they say", NULL },
 	{ "quota", 0, POPT_ARG_ARGV, &opt.quotas, 0,
-	  "what each host may have: connections, sessions, traces, streams, bytes, files, rate; "
+	  "what each host may have: connections, sessions, traces, streams, bytes, files, rate, session-rate; "
 	  "idle=PERIOD",
 	  "NAME=NUMBER" },
 	{ "keep-age", 0, POPT_ARG_STRING, &opt.keep_age, 0,
@@ -126,7 +126,8 @@ static int relayd_parse_quotas(struct relquotas *ret)
 		if (relquotas_parse(ret, *text) < 0) {
 			log_error(
 				"--quota=%s: this is not NAME=NUMBER; names are connections, "
-				"sessions, traces, streams, bytes, files and rate; or idle=PERIOD",
+				"sessions, traces, streams, bytes, files, rate and session-rate; "
+				"or idle=PERIOD",
 				*text);
 			return -EINVAL;
 		}

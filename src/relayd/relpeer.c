@@ -31,6 +31,7 @@ void relquotas_init(struct relquotas *ret)
 	for (unsigned int i = 0; i < NR_RELQUOTAS; i++)
 		ret->limits[i] = quotas[i].limit;
 	ret->rate = RELPEER_RATE;
+	ret->session_rate = RELPEER_SESSION_RATE;
 }
 
 void relpeers_init(struct relpeers *peers, int out_fd)
@@ -86,6 +87,8 @@ int relquotas_parse(struct relquotas *ret, const char *text)
 		return parse_period(equals + 1, &ret->idle_us);
 	if (len == 4 && strncmp(text, "rate", len) == 0)
 		return parse_size(equals + 1, &ret->rate);
+	if (len == 12 && strncmp(text, "session-rate", len) == 0)
+		return parse_size(equals + 1, &ret->session_rate);
 	for (unsigned int i = 0; len && i < NR_RELQUOTAS; i++)
 		if (strlen(quotas[i].name) == len && strncmp(text, quotas[i].name, len) == 0)
 			return parse_size(equals + 1, &ret->limits[i]);
@@ -152,6 +155,38 @@ int relpeer_charge(struct relpeer *peer, enum relquota kind, struct err *err)
 	return relpeer_add(peer, kind, err);
 }
 
+/* @nr more were made; @at_ns: time at which all would exist, had they been made at the rate. */
+static void relpeer_advance(uint64_t *at_ns, uint64_t rate, unsigned int nr)
+{
+	if (rate)
+		*at_ns = MAX(*at_ns, loop_now_ns()) + nr * (1000000000ull / rate);
+}
+
+/* How long it has to wait until no more than the burst is ahead of the rate. */
+static uint64_t relpeer_ahead_us(uint64_t at_ns)
+{
+	uint64_t from = loop_now_ns() + RELPEER_BURST_S * 1000000000ull;
+
+	return at_ns > from ? (at_ns - from) / 1000 + 1 : 0;
+}
+
+int relpeer_begin_session(struct relpeer *peer, struct err *err)
+{
+	const uint64_t rate = peer->peers->quotas.session_rate;
+	LOCKED(&peer->peers->lock);
+
+	if (rate && relpeer_ahead_us(peer->begun_ns)) {
+		log_warn_some("'%s' begins more sessions than it may", relpeer_name(peer));
+		return err_set(err, ERR_LIMIT,
+			       "'%s' may begin %llu sessions in a second; repeat it later",
+			       relpeer_name(peer), (unsigned long long)rate);
+	}
+	if (relpeer_add(peer, RELQUOTA_SESSIONS, err))
+		return err->code;
+	relpeer_advance(&peer->begun_ns, rate, 1);
+	return 0;
+}
+
 void relpeer_refund(struct relpeer *peer, enum relquota kind)
 {
 	LOCKED(&peer->peers->lock);
@@ -188,10 +223,10 @@ int relpeer_join(struct relpeers *peers, const char *name, struct relpeer **ret,
 	return 0;
 }
 
-/* Files that it has made lately are not to be forgotten because it goes, and comes again. */
+/* Files and sessions that it has made lately are remembered if it leaves and returns. */
 static bool has_rested(const struct relpeer *peer)
 {
-	return peer->made_ns < loop_now_ns();
+	return MAX(peer->made_ns, peer->begun_ns) < loop_now_ns();
 }
 
 /* Bytes that it has stored need not be counted anew when it comes again. */
@@ -316,10 +351,7 @@ void relpeer_commit(struct relpeer *peer, uint64_t bytes)
 
 static void relpeer_note_made(struct relpeer *peer, unsigned int nr)
 {
-	const uint64_t rate = peer->peers->quotas.rate, now = loop_now_ns();
-
-	if (rate)
-		peer->made_ns = MAX(peer->made_ns, now) + nr * (1000000000ull / rate);
+	relpeer_advance(&peer->made_ns, peer->peers->quotas.rate, nr);
 }
 
 void relpeer_replace(struct relpeer *peer, unsigned int nr)
@@ -342,11 +374,10 @@ int relpeer_make(struct relpeer *peer, unsigned int nr, struct err *err)
 
 uint64_t relpeer_wait_us(struct relpeer *peer)
 {
-	uint64_t from = loop_now_ns() + RELPEER_BURST_S * 1000000000ull;
 	LOCKED(&peer->peers->lock);
 
 	relpeer_read_usage(peer);
 	if (peer->unknown)
 		return UNKNOWN_WAIT_US;
-	return peer->made_ns > from ? (peer->made_ns - from) / 1000 + 1 : 0;
+	return relpeer_ahead_us(peer->made_ns);
 }

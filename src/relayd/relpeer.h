@@ -32,7 +32,8 @@
 	X(FILES, "files", "files and directories", RELPEER_FILES_SHARE)
 
 #define RELPEER_RATE 2000u  /* default rate: files and directories in a second */
-#define RELPEER_BURST_S 10u /* seconds of that rate that may be created at once */
+#define RELPEER_SESSION_RATE 100u /* default session-rate: sessions in a second */
+#define RELPEER_BURST_S 10u /* seconds of these rates that are accepted at once */
 
 enum relquota {
 #define X(id, name, what, limit) RELQUOTA_##id,
@@ -44,6 +45,7 @@ enum relquota {
 struct relquotas {
 	uint64_t limits[NR_RELQUOTAS]; /* for each host; 0: unlimited */
 	uint64_t rate;		       /* files and directories in a second; 0: unlimited */
+	uint64_t session_rate;	       /* sessions that begin in a second; 0: unlimited */
 	uint64_t idle_us;	       /* longest silence of a connected session; 0: unlimited */
 };
 
@@ -67,6 +69,7 @@ struct relpeer {
 	unsigned int
 		nr_fds;	  /* of the relay's descriptors, with its lock: see relay_reserve_fds() */
 	uint64_t made_ns; /* time at which its files would exist, had they been made at the rate */
+	uint64_t begun_ns;	      /* likewise of its sessions, by their rate */
 	uint64_t counted_ns;	      /* time of the last count of its files; 0: never */
 	struct usage_count *count;    /* count of its files in progress; NULL: none */
 	bool looking;		      /* a worker checks whether it has few files */
@@ -76,7 +79,7 @@ struct relpeer {
 
 /** Set the default quotas. */
 void relquotas_init(struct relquotas *quotas);
-/** Parse NAME=NUMBER (names of RELQUOTAS), rate=NUMBER or idle=PERIOD. Return: 0 or -EINVAL. */
+/** Parse NAME=NUMBER (of RELQUOTAS, rate, session-rate) or idle=PERIOD. Return: 0 or -EINVAL. */
 int relquotas_parse(struct relquotas *quotas, const char *text) MUST_CHECK;
 
 void relpeers_init(struct relpeers *peers, int out_fd);
@@ -93,6 +96,8 @@ void relpeer_leave(struct relpeer *peer);
 const char *relpeer_name(const struct relpeer *peer);
 /** Count one more resource of a kind. Return: 0 or the code in @err: the quota is reached. */
 int relpeer_charge(struct relpeer *peer, enum relquota kind, struct err *err) MUST_CHECK;
+/** The same for a session that begins; their rate is limited, too. */
+int relpeer_begin_session(struct relpeer *peer, struct err *err) MUST_CHECK;
 void relpeer_refund(struct relpeer *peer, enum relquota kind);
 unsigned int relpeer_nr_connections(const struct relpeer *peer);
 /** Reserve @bytes for data that is going to be stored, until relpeer_unreserve(), or

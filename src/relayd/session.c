@@ -255,7 +255,7 @@ static int relay_session_join(struct relconn *conn, const char *host, struct err
 /* Charge the quotas of a session; relay_session_refund() refunds them. */
 static int relay_session_reserve(struct relay *relay, struct relpeer *peer, struct err *err)
 {
-	if (relpeer_charge(peer, RELQUOTA_SESSIONS, err))
+	if (relpeer_begin_session(peer, err))
 		return err->code;
 	if (relay_reserve_fds(relay, peer, FDS_OF_SESSION, err) == 0) {
 		if (relpeer_make(peer, FILES_OF_SESSION, err) == 0)
