@@ -257,6 +257,26 @@ static int spool_check(struct sink *sink)
 	return error < 0;
 }
 
+/* As the output's user, so not before there is something for it. */
+static int find_spooled(struct spool_stream *stream)
+{
+	const struct sink_stream *out = &stream->out;
+
+	if (stream->spooled)
+		return 0;
+	return spool_stream(spool_of(out->sink), out->config, out->cpu, &stream->spooled);
+}
+
+/* Viewers learn of streams without data, too, before they get any that is younger. */
+static void find_all_spooled(struct sink *sink)
+{
+	struct sink_stream *out;
+
+	if (sink->live)
+		list_for_each(out, &sink->streams, node)
+			(void)!find_spooled(spool_stream_of(out));
+}
+
 static int spool_drain(struct sink *sink, uint64_t now)
 {
 	struct spool *spool = spool_of(sink);
@@ -264,6 +284,7 @@ static int spool_drain(struct sink *sink, uint64_t now)
 
 	if (!spool_fills(spool) || (spool->error && now < spool->retry_ns))
 		return SINK_NOTHING;
+	find_all_spooled(sink);
 	ret = spool_send_files(spool, DRAIN_NS);
 	if (ret < 0)
 		return ret;
@@ -417,16 +438,6 @@ static struct sink_stream *spool_open(struct sink *sink, const struct stream_con
 	(void)config;
 	(void)cpu;
 	return &stream->out;
-}
-
-/* As the output's user, so not before there is something for it. */
-static int find_spooled(struct spool_stream *stream)
-{
-	const struct sink_stream *out = &stream->out;
-
-	if (stream->spooled)
-		return 0;
-	return spool_stream(spool_of(out->sink), out->config, out->cpu, &stream->spooled);
 }
 
 enum noted {
