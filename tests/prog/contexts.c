@@ -6,10 +6,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,6 +174,15 @@ static void children(void)
 	child = clone(cloned, stack + sizeof(stack), SIGCHLD, NULL);
 	await(child);
 	step("after-clone");
+#ifdef __x86_64__ /* elsewhere libltt does not see it */
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (child == 0) {
+		step("fork-by-number");
+		_exit(0);
+	}
+	await(child);
+	step("after-fork-by-number");
+#endif
 }
 
 static void spaces(void)
@@ -244,6 +256,92 @@ static void places(void)
 	place_of_line(1);
 }
 
+/* --- a filter of system calls --------------------------------------------------------- */
+
+static char before[1024]; /* users and namespaces, which do not change */
+static long process;
+
+static void read_own(const char *file, char *ret, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/thread-self/%s", file);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? 0 : read(fd, ret, size - 1);
+	ret[n > 0 ? n : 0] = '\0';
+	ret[strcspn(ret, "\n")] = '\0';
+	close(fd);
+}
+
+/* As step(), without the calls that the filter forbids. */
+static void filtered_step(const char *text)
+{
+	char stat[64], name[32];
+
+	ltt_trace(contexts, step, text);
+	read_own("stat", stat, sizeof(stat));
+	read_own("comm", name, sizeof(name));
+	len = 0;
+	add("%s vpid=%ld vtid=%ld procname=\"%s\" pthread_id=0x%lX%s\n", text, process,
+	    strtol(stat, NULL, 10), name, (unsigned long)pthread_self(), before);
+	if (write(STDOUT_FILENO, line, len) != (ssize_t)len)
+		exit(1);
+}
+
+#define KILL(nr)                                         \
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (nr), 0, 1), \
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+
+static void install_filter(void)
+{
+	struct sock_filter lines[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		KILL(SYS_gettid),
+		KILL(SYS_getpid),
+		KILL(SYS_getcpu),
+		KILL(SYS_getresuid),
+		KILL(SYS_getresgid),
+		KILL(SYS_readlinkat),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		KILL(PR_GET_NAME),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(lines) / sizeof(lines[0]), lines };
+
+	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs");
+	must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "filter");
+}
+
+static void *filtered_other(void *main_thread)
+{
+	filtered_step("filtered-thread");
+	must(pthread_setname_np(pthread_self(), "other"), "name");
+	filtered_step("filtered-thread-renamed");
+	must(pthread_setname_np(*(pthread_t *)main_thread, "by other"), "name");
+	return NULL;
+}
+
+static void filtered(void)
+{
+	pthread_t self = pthread_self(), thread;
+
+	process = getpid();
+	len = 0;
+	add_users();
+	add_namespaces();
+	memcpy(before, line, len + 1);
+	install_filter();
+	filtered_step("filtered");
+	must(prctl(PR_SET_NAME, "by prctl"), "name");
+	filtered_step("filtered-prctl");
+	must(pthread_create(&thread, NULL, filtered_other, &self), "thread");
+	must(pthread_join(thread, NULL), "join");
+	filtered_step("filtered-renamed-by-other");
+}
+
 /* --- contexts of the program's own ------------------------------------------------- */
 
 static __thread const char *request;
@@ -308,6 +406,10 @@ int main(int argc, char **argv)
 	}
 	if (argc > 1 && !strcmp(argv[1], "places")) {
 		places();
+		return 0;
+	}
+	if (argc > 1 && !strcmp(argv[1], "filtered")) {
+		filtered();
 		return 0;
 	}
 	threads();

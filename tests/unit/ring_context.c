@@ -70,7 +70,7 @@ static void *writer(void *arg)
 
 	name_of(self, name);
 	pthread_setname_np(pthread_self(), name);
-	context_renamed();
+	context_set_name(pthread_self(), name);
 	__atomic_store_n(&tids[self], (uint32_t)gettid(), __ATOMIC_RELAXED);
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
 		emit(self, mine++);
@@ -273,11 +273,11 @@ static void test_values(void)
 	CHECK(context_set("vpid,vtid,procname", &same) && same == set, "the same set");
 	CHECK(context_set("vtid,vpid,procname", &same) && same != set, "in another order");
 	pthread_setname_np(pthread_self(), "before");
-	context_renamed();
+	context_set_name(pthread_self(), "before");
 	CHECK(context_write(set, bytes, CALL_SITE) == 24 && !strcmp((char *)bytes + 8, "before"),
 	      "name");
 	pthread_setname_np(pthread_self(), "after");
-	context_renamed();
+	context_set_name(pthread_self(), "after");
 	CHECK(context_write(set, bytes, CALL_SITE) == 24 && !strcmp((char *)bytes + 8, "after"),
 	      "new name");
 	context_forget(); /* forgets the values */
@@ -285,6 +285,9 @@ static void test_values(void)
 	memset(bytes, 0xff, sizeof(bytes));
 	context_write(set, bytes, CALL_SITE);
 	CHECK(!number_at(bytes) && !number_at(bytes + 4) && !bytes[8], "no system call is made");
+	context_set_name(pthread_self(), "no call");
+	context_write(set, bytes, CALL_SITE);
+	CHECK(!strcmp((char *)bytes + 8, "no call"), "new name without a call");
 }
 
 int main(void)

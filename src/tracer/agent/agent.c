@@ -43,8 +43,7 @@ static void wait_registered(void)
 {
 	static bool waited_in_vain;
 
-	if (__atomic_load_n(&waited_in_vain, __ATOMIC_RELAXED) ||
-	    agent_thread_id() == (int)syscall(SYS_gettid))
+	if (__atomic_load_n(&waited_in_vain, __ATOMIC_RELAXED) || agent_thread_is_helper())
 		return;
 	if (!wait_confirmed(tracer_env.register_timeout_ms))
 		__atomic_store_n(&waited_in_vain, true, __ATOMIC_RELAXED);

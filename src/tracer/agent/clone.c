@@ -209,7 +209,7 @@ static int child_begin_apart(void *data)
 {
 	const struct child *child = data;
 
-	context_forget();
+	context_after_fork_child(false);
 	return child->fn(child->arg);
 }
 

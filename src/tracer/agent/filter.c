@@ -27,7 +27,7 @@
 #include "tracer/ring/sys.h"
 
 #define STATUS_BYTES 4096
-#define YIELDS	     10000
+#define YIELDS 10000
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -75,14 +75,12 @@ static const struct value {
 
 /* Calls of a parent that wakes its helper after a fork. */
 static const struct call wakers[] = {
-	{ SYS_getpid, 0, 0, 0, 0 },
 	{ SYS_tgkill, -1, -1, 0, 0 },
 	{ SYS_sched_yield, 0, 0, 0, 0 },
 };
 
 /* Calls of a forked child's thread, until its helper has started. */
 static const struct call children[] = {
-	{ SYS_gettid, 0, 0, 0, 0 },
 	{ SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 },
 	{ SYS_rt_sigprocmask, SIG_BLOCK, 0, 0, AGENT_NSIG_BYTES },
 	{ SYS_mmap, 0, 0, 3, 0x22 },
@@ -306,16 +304,22 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 {
 	static const struct call forks = { SYS_clone, SIGCHLD, 0, 0, 0 };
 	const struct sock_fprog *p = program;
-	bool strict = mode == SECCOMP_MODE_STRICT, forking, helper, others;
+	bool strict = mode == SECCOMP_MODE_STRICT, forking, helper, others, ours;
+	uint32_t calls;
 
 	if (!strict && (!p || !p->filter || !p->len || p->len > BPF_MAXINSNS))
 		return;
 	helper = strict || (LETS_ALL(p, vital, false) && LETS_ALL(p, helpers, true));
 	forking = !strict && lets(p, &forks, false);
 	others = !strict && LETS_ALL(p, recorders, true) &&
-		 (!forking || LETS_ALL(p, children, true));
-	context_forbid_calls(strict ? CONTEXT_CALLS_ALL : calls_forbidden_by(p));
-	if ((helper && others) || !agent_alone_is_ours())
+		 (!forking || !helper || LETS_ALL(p, children, true));
+	ours = agent_alone_is_ours();
+	calls = strict ? CONTEXT_CALLS_ALL : calls_forbidden_by(p);
+	if (calls)
+		context_remember();
+	if (ours) /* else a child of vfork() would forbid them to its parent */
+		context_forbid_calls(calls);
+	if ((helper && others) || !ours)
 		return;
 	__atomic_store_n(&fatal, true, __ATOMIC_RELEASE); /* to a child's helper */
 	if (!others || (!helper && flags & SECCOMP_FILTER_FLAG_TSYNC))

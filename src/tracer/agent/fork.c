@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "agent.h"
@@ -34,7 +33,7 @@ static void agent_fork_lock_all(void)
 	site_before_fork();
 	agent_points_lock();
 	statedump_before_fork();
-	by_helper = agent_thread_id() > 0 && agent_thread_id() == (int)syscall(SYS_gettid);
+	by_helper = agent_thread_is_helper();
 }
 
 static void after_in_parent(void)

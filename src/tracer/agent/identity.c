@@ -81,6 +81,7 @@ EXPORT int AGENT_IN_PLACE_OF(pthread_setname_np)(pthread_t thread, const char *n
 		(int (*)(pthread_t, const char *))identity_find(SETNAME);
 	int err = libc ? libc(thread, name) : ENOSYS;
 
-	context_renamed();
+	if (!err)
+		context_set_name(thread, name);
 	return err;
 }

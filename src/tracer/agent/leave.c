@@ -280,8 +280,7 @@ static bool is_zombie(const char *text, long len, int *ret_status)
 /* Whether a file of /proc is missing, and not /proc itself. */
 static bool is_missing(long err)
 {
-	return err == -ENOENT &&
-	       ring_syscall(SYS_faccessat, AT_FDCWD, (long)MAIN_STAT, 0, 0) == 0;
+	return err == -ENOENT && ring_syscall(SYS_faccessat, AT_FDCWD, (long)MAIN_STAT, 0, 0) == 0;
 }
 
 /* Files of a thread in /proc. */

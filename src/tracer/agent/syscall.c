@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -27,7 +28,7 @@
 #if SECTION_SUPPORTED && !AGENT_UNDER_TSAN
 
 long agent_syscall_failed(long err) __attribute__((used));
-long agent_syscall_known(long nr, long a, long b, long c) __attribute__((used));
+long agent_syscall_known(long nr, long a, long b, long c, long d) __attribute__((used));
 
 /* @err: the kernel's result. */
 long agent_syscall_failed(long err)
@@ -42,8 +43,18 @@ static bool changes_users(long nr)
 	       nr == SYS_setresuid || nr == SYS_setresgid;
 }
 
+/* SYS_clone is passed only where the child has memory and thread-local data of its own. */
+static bool is_fork(long nr)
+{
+#ifdef SYS_fork
+	return nr == SYS_fork || nr == SYS_clone;
+#else
+	return nr == SYS_clone;
+#endif
+}
+
 /* The calls that syscall() handles specially, and some with numbers between theirs. */
-long agent_syscall_known(long nr, long a, long b, long c)
+long agent_syscall_known(long nr, long a, long b, long c, long d)
 {
 	long err;
 
@@ -63,7 +74,9 @@ long agent_syscall_known(long nr, long a, long b, long c)
 					    (unsigned int)b, (const void *)c);
 		break;
 	}
-	err = ring_syscall(nr, a, b, c, 0);
+	err = ring_syscall(nr, a, b, c, d);
+	if (is_fork(nr) && err == 0)
+		context_after_fork_child(false);
 	if (changes_users(nr))
 		context_users_changed();
 	return err < 0 && err >= -4095 ? agent_syscall_failed(err) : err;
@@ -72,8 +85,9 @@ long agent_syscall_known(long nr, long a, long b, long c)
 /* As in libc, with nothing on the stack: a child that shares it may return from here. */
 /* clang-format off */
 #if defined(__x86_64__)
-_Static_assert(SYS_exit == 60 && SYS_unshare == 272 && SYS_setns == 308 && SYS_seccomp == 317 &&
-		       SYS_setuid == 105 && SYS_setresgid == 119,
+_Static_assert(SYS_clone == 56 && SYS_fork == 57 && (CLONE_VM | CLONE_SETTLS) == 0x80100 &&
+		       SYS_exit == 60 && SYS_unshare == 272 && SYS_setns == 308 &&
+		       SYS_seccomp == 317 && SYS_setuid == 105 && SYS_setresgid == 119,
 	       "the numbers below");
 __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 	"	.globl syscall\n"
@@ -81,6 +95,10 @@ __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 	"syscall:\n"
 	"	.cfi_startproc\n"
 	"	endbr64\n"
+	"	cmpq	$56, %rdi\n"
+	"	je	3f\n"
+	"	cmpq	$57, %rdi\n"
+	"	je	1f\n"
 	"	cmpq	$60, %rdi\n"
 	"	je	1f\n"
 	"	cmpq	$272, %rdi\n"
@@ -92,7 +110,7 @@ __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 	"	leaq	-105(%rdi), %rax\n"
 	"	cmpq	$14, %rax\n"
 	"	jbe	1f\n"
-	"	movq	%rdi, %rax\n"
+	"0:	movq	%rdi, %rax\n"
 	"	movq	%rsi, %rdi\n"
 	"	movq	%rdx, %rsi\n"
 	"	movq	%rcx, %rdx\n"
@@ -106,6 +124,11 @@ __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 	"1:	jmp	agent_syscall_known\n"
 	"2:	movq	%rax, %rdi\n"
 	"	jmp	agent_syscall_failed\n"
+	"3:	testl	$0x80100, %esi\n"
+	"	jnz	0b\n"
+	"	testq	%rdx, %rdx\n" /* another stack: it may not have ours */
+	"	jz	1b\n"
+	"	jmp	0b\n"
 	"	.cfi_endproc\n"
 	"	.size syscall, . - syscall\n"
 	"	.popsection\n");
@@ -169,7 +192,7 @@ EXPORT int AGENT_IN_PLACE_OF(prctl)(int option, ...)
 		agent_filter_expect((unsigned int)a, 0, (const void *)b);
 	}
 	ret = (int)syscall(SYS_prctl, (long)option, a, b, c, d);
-	if (option == PR_SET_NAME)
-		context_renamed();
+	if (option == PR_SET_NAME && ret == 0)
+		context_set_name(pthread_self(), (const char *)a);
 	return ret;
 }

@@ -34,6 +34,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int thread_id;	 /* tid of the helper, 0: none */
 static pthread_t thread; /* valid where `created` */
 static bool created;
+static pthread_t helper_self; /* valid where thread_id > 0, as is its process */
+static pid_t helper_process;
 static int start_delay_ms;
 static uint32_t settled; /* generation up to which all points are confirmed; a futex */
 
@@ -47,6 +49,11 @@ void agent_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
+bool agent_thread_is_helper(void)
+{
+	return agent_thread_id() > 0 && pthread_equal(helper_self, pthread_self());
+}
+
 int agent_thread_id(void)
 {
 	return __atomic_load_n(&thread_id, __ATOMIC_ACQUIRE);
@@ -58,7 +65,7 @@ void agent_wake(void)
 	int tid = agent_thread_id();
 
 	if (tid > 0)
-		syscall(SYS_tgkill, getpid(), tid, AGENT_SIGNAL);
+		syscall(SYS_tgkill, helper_process, tid, AGENT_SIGNAL);
 	errno = saved;
 }
 
@@ -212,6 +219,8 @@ static void *helper(void *arg)
 		return NULL;
 	}
 	tid = (int)syscall(SYS_gettid);
+	helper_self = pthread_self();
+	helper_process = getpid();
 	__atomic_store_n(&thread_id, tid, __ATOMIC_RELEASE);
 	snprintf(name, sizeof(name), THREAD_NAME, program_invocation_short_name);
 	prctl(PR_SET_NAME, name);

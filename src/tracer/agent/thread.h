@@ -39,6 +39,9 @@ void agent_thread_retire(const char *why);
 /** Return: tid of the helper; -1: it is starting, its tid is not known yet; 0: there is none. */
 int agent_thread_id(void);
 
+/** Whether the calling thread is the helper. */
+bool agent_thread_is_helper(void);
+
 /** Wait until the helper, which has been requested to end, is not counted as a thread any more. */
 void agent_thread_join(void);
 

@@ -2,7 +2,7 @@
 #include "context.h"
 
 #include <fcntl.h>
-#include <pthread.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -17,6 +17,7 @@
 #define COMM_LEN 16u /* of the kernel, with the terminator */
 #define NR_USERS 6u  /* real, effective and saved user; the same of groups */
 #define NR_NAMESPACES 8u
+#define LIBC_THREAD_BYTES 4096 /* more than libc's struct pthread */
 
 struct context_set {
 	uint32_t nr, bytes;
@@ -40,6 +41,11 @@ static uint32_t naming = 1, crediting = 1, spacing = 1;
 static uint32_t forbidden; /* enum context_calls */
 static uint32_t unkept;	   /* enum context_kind; constant once there is a set */
 static __thread struct context_thread own __attribute__((tls_model("initial-exec")));
+/* Where calls are forbidden: the values of the thread that forbade them, for threads that have not
+ * read theirs, and the place of libc's copy of a thread's number in its struct pthread; 0: unknown.
+ */
+static struct context_thread known;
+static ptrdiff_t tid_offset;
 
 /* --- values ------------------------------------------------------------------------ */
 
@@ -50,9 +56,24 @@ static bool context_may_call(enum context_calls calls)
 
 static uint32_t call_for_number(long nr)
 {
-	long number = context_may_call(CONTEXT_CALLS_THREAD) ? ring_syscall(nr, 0, 0, 0, 0) : 0;
+	long number = ring_syscall(nr, 0, 0, 0, 0);
 
 	return number > 0 ? (uint32_t)number : 0;
+}
+
+static uint32_t libc_tid(void)
+{
+	return tid_offset ? *(uint32_t *)((char *)pthread_self() + tid_offset) : 0;
+}
+
+static __attribute__((noinline)) uint32_t read_pid(void)
+{
+	return context_may_call(CONTEXT_CALLS_THREAD) ? call_for_number(SYS_getpid) : known.pid;
+}
+
+static __attribute__((noinline)) uint32_t read_tid(void)
+{
+	return context_may_call(CONTEXT_CALLS_THREAD) ? call_for_number(SYS_gettid) : libc_tid();
 }
 
 static unsigned char *put_number(unsigned char *to, uint32_t number)
@@ -76,14 +97,14 @@ static uint32_t kept_as_of(enum context_kind kind, uint32_t change)
 static unsigned char *put_vpid(unsigned char *to)
 {
 	if (unlikely(!own.pid))
-		own.pid = call_for_number(SYS_getpid);
+		own.pid = read_pid();
 	return put_number(to, own.pid);
 }
 
 static unsigned char *put_vtid(unsigned char *to)
 {
 	if (unlikely(!own.tid))
-		own.tid = call_for_number(SYS_gettid);
+		own.tid = read_tid();
 	return put_number(to, own.tid);
 }
 
@@ -103,6 +124,8 @@ static __attribute__((noinline)) void read_name(uint32_t now)
 
 	if (context_may_call(CONTEXT_CALLS_THREAD))
 		ring_syscall(SYS_prctl, PR_GET_NAME, (long)name, 0, 0);
+	else
+		memcpy(name, own.naming ? own.name : known.name, sizeof(name));
 	memcpy(own.name, name, sizeof(name));
 	own.naming = kept_as_of(CONTEXT_NAME, now);
 }
@@ -139,6 +162,8 @@ static __attribute__((noinline)) void read_users(uint32_t now)
 	if (context_may_call(CONTEXT_CALLS_USERS)) {
 		ring_syscall(SYS_getresuid, (long)&users[0], (long)&users[1], (long)&users[2], 0);
 		ring_syscall(SYS_getresgid, (long)&users[3], (long)&users[4], (long)&users[5], 0);
+	} else {
+		memcpy(users, own.crediting ? own.users : known.users, sizeof(users));
 	}
 	memcpy(own.users, users, sizeof(users));
 	own.crediting = kept_as_of(CONTEXT_USERS, now);
@@ -175,11 +200,15 @@ static __attribute__((noinline)) void read_space(uint32_t which, uint32_t now)
 		"/proc/thread-self/ns/user",   "/proc/thread-self/ns/uts",
 	};
 
-	if (own.spacing != now)
+	const bool may = context_may_call(CONTEXT_CALLS_NAMESPACES);
+
+	if (own.spacing != now && may)
 		own.spaces = 0;
 	own.spacing = kept_as_of(CONTEXT_NAMESPACES, now);
-	own.namespaces[which] =
-		context_may_call(CONTEXT_CALLS_NAMESPACES) ? read_namespace(paths[which]) : 0;
+	if (may)
+		own.namespaces[which] = read_namespace(paths[which]);
+	else if (!(own.spaces >> which & 1))
+		own.namespaces[which] = known.namespaces[which];
 	own.spaces |= 1u << which;
 }
 
@@ -426,8 +455,18 @@ static void context_advance(uint32_t *change)
 		__atomic_store_n(change, 1, __ATOMIC_RELEASE);
 }
 
-void context_renamed(void)
+void context_set_name(pthread_t thread, const char *name)
 {
+	const ptrdiff_t offset = (char *)&own - (char *)pthread_self(); /* of each thread */
+	struct context_thread *its = (void *)((char *)thread + offset);
+
+	if (!context_may_call(CONTEXT_CALLS_THREAD)) {
+		strncpy(its->name, name, COMM_LEN - 1);
+		its->name[COMM_LEN - 1] = '\0';
+		its->naming = 1;
+		if (its->tid == its->pid) /* threads that it creates begin with its name */
+			memcpy(known.name, its->name, COMM_LEN);
+	}
 	context_advance(&naming);
 }
 
@@ -442,9 +481,49 @@ void context_namespaces_changed(void)
 	context_advance(&crediting); /* a user has other numbers in another namespace */
 }
 
+/* libc's copy is at the address that the kernel clears at the thread's end. */
+static void find_libc_tid(uint32_t tid)
+{
+	uint32_t *at = NULL;
+	ptrdiff_t offset;
+
+	ring_syscall(SYS_prctl, PR_GET_TID_ADDRESS, (long)&at, 0, 0);
+	offset = (char *)at - (char *)pthread_self();
+	if (at && offset > 0 && offset < LIBC_THREAD_BYTES && *at == tid)
+		tid_offset = offset;
+}
+
+static void context_read_all(void)
+{
+	unsigned char to[sizeof(uint64_t) + COMM_LEN];
+
+	put_vpid(to);
+	put_vtid(to);
+	put_procname(to);
+	put_user(to, 0);
+	for (uint32_t i = 0; i < NR_NAMESPACES; i++)
+		put_namespace(to, i);
+}
+
+void context_remember(void)
+{
+	context_read_all();
+	if (context_may_call(CONTEXT_CALLS_THREAD))
+		find_libc_tid(own.tid);
+	known = own;
+}
+
 void context_forbid_calls(uint32_t calls)
 {
-	__atomic_fetch_or(&forbidden, calls, __ATOMIC_RELAXED);
+	__atomic_fetch_or(&forbidden, calls, __ATOMIC_RELEASE);
+}
+
+void context_after_fork_child(bool by_libc)
+{
+	context_forget();
+	if (!by_libc)
+		tid_offset = 0; /* its copy is the parent's */
+	known.pid = libc_tid();
 }
 
 void context_keep_not(uint32_t kinds)
@@ -459,4 +538,5 @@ void context_forget(void)
 	own.naming = 0;
 	own.crediting = 0;
 	own.spacing = 0;
+	own.spaces = 0;
 }

@@ -10,6 +10,7 @@
 #ifndef TRACER_RING_CONTEXT_H
 #define TRACER_RING_CONTEXT_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -56,17 +57,23 @@ uint32_t context_bytes(uint32_t contexts);
 void context_values(uint32_t contexts, unsigned char *memory, struct ltt_filter_value *values,
 		    const void *ip);
 
-/** The name of a thread was changed: all threads read theirs again. Any thread. */
-void context_renamed(void);
 /** The users or groups of a thread, or its namespaces, were changed: the same. Any thread. */
 void context_users_changed(void);
 void context_namespaces_changed(void);
+/** The name of @thread was changed: all threads read theirs again. Any thread. */
+void context_set_name(pthread_t thread, const char *name);
+/** Before calls are forbidden: read the calling thread's values, which threads that have not read
+ *  theirs by then have, too, except the thread's own number. */
+void context_remember(void);
 /** From now on no thread makes these system calls (bits of enum context_calls) for a value: those
  *  that are unknown are 0. */
 void context_forbid_calls(uint32_t calls);
 /** context_keep_not() - these values (bits of enum context_kind) change without a report: each
  *  event reads them, or checks that the task is the same. Before the first context_set(). */
 void context_keep_not(uint32_t kinds);
+/** In the child of a fork: context_forget(), also where calls are forbidden. @by_libc: by libc's
+ *  fork(), which has noted the child's number. */
+void context_after_fork_child(bool by_libc);
 /** The calling task is another one than before, with the same memory: in the child after a fork,
  *  in the child of vfork() and again in its parent. Its values are read anew. */
 void context_forget(void);

@@ -324,6 +324,6 @@ void site_after_fork_parent(void)
 void site_after_fork_child(void)
 {
 	spare_after_fork_child();
-	context_forget();
+	context_after_fork_child(true);
 	registry_unlock();
 }

@@ -13,8 +13,8 @@
 
 #define MAX_SILENT 1000u /* the oldest are forgotten */
 #define NAME_BYTES 64
-#define CHILDREN   "children of "
-#define BECAUSE	   "its seccomp filter would end it for a system call of libltt"
+#define CHILDREN "children of "
+#define BECAUSE "its seccomp filter would end it for a system call of libltt"
 
 struct silent_app {
 	struct list_node node;
@@ -170,8 +170,7 @@ void silent_each(const struct user_session *us, const struct channel *channel,
 
 		if (link->app->silence != APP_SILENCE_CHILDREN || !link->nr_arms)
 			continue;
-		snprintf(why, sizeof(why),
-			 CHILDREN "process %d (%.*s) can't record: " BECAUSE,
+		snprintf(why, sizeof(why), CHILDREN "process %d (%.*s) can't record: " BECAUSE,
 			 (int)app->pid, NAME_BYTES, app->procname);
 		silent_report(&report, us, why);
 	}
