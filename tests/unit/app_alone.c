@@ -73,13 +73,13 @@ static void await_helper(void)
 	for (int ms = 0; !named && ms < 2000; ms++) {
 		DIR *dir = opendir("/proc/self/task");
 		struct dirent *entry;
-		char path[300], name[16] = "";
+		char path[300], name[32] = "";
 
 		while (dir && !named && (entry = readdir(dir))) {
 			snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
 			FILE *f = fopen(path, "re");
 
-			named = f && fgets(name, sizeof(name), f) && !strcmp(name, "ltt\n");
+			named = f && fgets(name, sizeof(name), f) && strstr(name, "-ltt\n");
 			if (f)
 				fclose(f);
 		}
