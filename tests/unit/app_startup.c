@@ -57,7 +57,7 @@ static long status_of(int tid, const char *key, int base)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
 	f = fopen(path, "r");
-	CHECK_IS(f, !=, NULL);
+	CHECK(f);
 	while (fgets(line, sizeof(line), f))
 		if (strncmp(line, key, strlen(key)) == 0)
 			value = strtol(line + strlen(key) + 1, NULL, base);
@@ -73,7 +73,7 @@ static unsigned long long blocked_signals(int tid)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/status", tid);
 	f = fopen(path, "r");
-	CHECK_IS(f, !=, NULL);
+	CHECK(f);
 	while (fgets(line, sizeof(line), f))
 		sscanf(line, "SigBlk: %llx", &mask);
 	fclose(f);

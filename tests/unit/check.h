@@ -16,13 +16,14 @@
 
 /* clang-format off */
 /** CHECK a comparison of two numbers or pointers, and report both values. Each operand is evaluated
- * once; the choice gives bit-fields and arrays a type. */
+ * once; the sum gives bit-fields and arrays a type. */
 #define CHECK_IS(a, op, b)                                                                      \
 	do {                                                                                    \
 		_Pragma("GCC diagnostic push")                                                  \
 		_Pragma("GCC diagnostic ignored \"-Wsign-compare\"")                            \
-		check_auto check_a = 1 ? (a) : (a);                                            \
-		check_auto check_b = 1 ? (b) : (b);                                            \
+		_Pragma("GCC diagnostic ignored \"-Wshadow\"") /* one in another */             \
+		check_auto check_a = (a) + 0;                                                   \
+		check_auto check_b = (b) + 0;                                                   \
 		if (!(check_a op check_b)) {                                                    \
 			fprintf(stderr, "%s:%d: %s:", __FILE__, __LINE__, #a " " #op " " #b);   \
 			CHECK_SHOW(check_a);                                                    \

@@ -18,7 +18,7 @@ int64_t app_fake_now_us(void)
 void app_fake_rundir(void)
 {
 	strcpy(app_fake_dir, "/tmp/ltt-app.XXXXXX");
-	CHECK_IS(mkdtemp(app_fake_dir), !=, NULL);
+	CHECK(mkdtemp(app_fake_dir));
 	strcat(app_fake_dir, "/run");
 	CHECK_IS(mkdir(app_fake_dir, 0700), ==, 0);
 	setenv("LTT_RUNDIR", app_fake_dir, 1);
