@@ -5,6 +5,7 @@
  * values of its thread, and emitted = recorded + lost, to the record.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,7 +15,8 @@
 #include "tracer/ring/sys.h"
 
 #define THREADS 4
-#define KINDS 4
+#define KINDS 6
+#define WITH_IP 2 /* the kind with the call site; which is not known to events of other kinds */
 #define CALL_SITE ((const void *)0x123456789abc)
 #define LONG 3000u /* payloads of this size don't fit on the stack */
 
@@ -28,6 +30,8 @@ static const struct {
 	{ 3, "vpid,vtid", 8 },
 	{ 501, "procname,vtid,ip,cpu_id", 32 },
 	{ 9, "pthread_id,vtid,vpid,procname", 32 },
+	{ 11, "vtid", 4 },
+	{ 12, "procname,vuid,cpu_id,vegid,vpid,vtid,pthread_id,vgid,veuid", 52 },
 };
 
 static struct hook hook;
@@ -50,7 +54,9 @@ static void emit(uint32_t writer, uint64_t n)
 		len = LONG + (uint32_t)(n % 100);
 	testset_fill(payload, len, writer, n);
 	errno = 4711;
-	if (hint)
+	if (hint && context_has_image(hint))
+		ring_record_image(&hook, hint, payload, len);
+	else if (hint)
 		ring_record_prepared(&hook, hint, payload, len, 0, CALL_SITE);
 	else
 		ring_record(&hook, payload, len);
@@ -100,6 +106,11 @@ static void check_values(const uint8_t *at, const char *names, uint32_t writer, 
 			CHECK(number_at(at) == __atomic_load_n(&tids[writer], __ATOMIC_RELAXED),
 			      "vtid %u", number_at(at));
 			at += 4;
+		} else if (name[0] == 'v') {
+			CHECK(number_at(at) ==
+				      (strstr(name, "uid") == name + 1 ? getuid() : getgid()),
+			      "user or group %u", number_at(at));
+			at += 4;
 		} else if (strncmp(name, "cpu_id", 6) == 0) {
 			CHECK(number_at(at) < testset_nr_cpus(), "cpu_id %u", number_at(at));
 			at += 4;
@@ -110,7 +121,7 @@ static void check_values(const uint8_t *at, const char *names, uint32_t writer, 
 			at += 8;
 		} else if (strncmp(name, "ip", 2) == 0) {
 			memcpy(&id, at, sizeof(id));
-			CHECK(id == (has_ip ? (uint64_t)CALL_SITE : 0), "ip %#llx",
+			CHECK(id == (uint64_t)CALL_SITE || (!has_ip && !id), "ip %#llx",
 			      (unsigned long long)id);
 			at += 8;
 		} else {
@@ -133,7 +144,7 @@ static void check_record(const struct record *r, uint32_t ring, void *priv)
 	memcpy(&body, r->body, sizeof(body));
 	CHECK(body.writer < THREADS, "writer %u", body.writer);
 	check_values((const uint8_t *)r->body - kinds[kind].bytes, kinds[kind].names, body.writer,
-		     numbers[body.seq % KINDS] != 0);
+		     body.seq % KINDS == WITH_IP);
 	seen[kind]++;
 }
 
@@ -187,6 +198,62 @@ static void test(const char *name, uint32_t clock, int exclusive)
 	CHECK(!sum.size && (exclusive || !sum.busy), "wrong losses");
 	for (int kind = 0; kind < KINDS; kind++)
 		CHECK(seen[kind], "nothing with %s", kinds[kind].names);
+	replace(NULL);
+	ring_set_unmap(set);
+	testset_free(&t);
+}
+
+static struct hook interrupting;
+static uint64_t interruptions;
+
+static void interrupt(int signal)
+{
+	uint8_t payload[sizeof(struct body) + LTT_PAYLOAD_SLACK];
+
+	(void)signal;
+	testset_fill(payload, sizeof(struct body), 0, interruptions++);
+	ring_record_prepared(&interrupting, numbers[5], payload, sizeof(struct body), 0, NULL);
+}
+
+/* A handler's events have other contexts than the event that it interrupts, at any instruction. */
+static void test_interrupted(uint32_t clock)
+{
+	const struct itimerval often = { { 0, 50 }, { 0, 50 } }, never = { { 0, 0 }, { 0, 0 } };
+	struct testset t;
+	struct totals sum;
+
+	emitted = mine = interruptions = 0;
+	testset_make(&t, testset_nr_cpus(), 4, 1 << 20, LTT_RING_DISCARD, clock);
+	struct ring_set *set = testset_producer(&t, 0);
+	replace(binding_new(set, 1));
+	interrupting.binding = binding_new(set, 5);
+	tids[0] = (uint32_t)gettid();
+	threads[0] = pthread_self();
+	pthread_setname_np(pthread_self(), "writer 0");
+	context_set_name(pthread_self(), "writer 0");
+	signal(SIGALRM, interrupt);
+	CHECK(setitimer(ITIMER_REAL, &often, NULL) == 0, "a timer");
+	for (uint64_t begun = testset_now_ns(); testset_now_ns() - begun < 200000000;) {
+		for (int i = 0; i < 1000; i++) {
+			uint8_t payload[sizeof(struct body) + LTT_PAYLOAD_SLACK];
+
+			testset_fill(payload, sizeof(struct body), 0, mine++);
+			if (context_has_image(numbers[1]))
+				ring_record_image(&hook, numbers[1], payload, sizeof(struct body));
+			else
+				ring_record_prepared(&hook, numbers[1], payload,
+						     sizeof(struct body), 0, NULL);
+		}
+		testset_take_all(&t, check_record, NULL);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	sum = testset_take_all(&t, check_record, NULL);
+	printf("%-12s %9llu emitted %9llu recorded %9llu in a handler\n", "interrupted",
+	       (unsigned long long)mine, (unsigned long long)sum.count,
+	       (unsigned long long)interruptions);
+	CHECK(sum.count + testset_lost(&sum) == mine + interruptions && !sum.busy, "not exact");
+	CHECK(interruptions > 0, "no signal arrived");
+	free((void *)interrupting.binding);
 	replace(NULL);
 	ring_set_unmap(set);
 	testset_free(&t);
@@ -300,6 +367,8 @@ int main(void)
 	if (ring_init() == RING_RSEQ) {
 		test("counter", TEST_CLOCK, 0);
 		test("monotonic", LTT_CLOCK_MONOTONIC, 0);
+		test_interrupted(TEST_CLOCK);
+		test_interrupted(LTT_CLOCK_MONOTONIC);
 		test_too_long();
 	}
 	test("fallback", TEST_CLOCK, 1);

@@ -10,6 +10,8 @@
 #include "emit.h"
 #include "tracer/site/registry.h"
 #include "tracer/ring/admit.h"
+#include "tracer/ring/context.h"
+#include "tracer/ring/prepare.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/rseq.h"
 #define SECTION_WORD
@@ -123,9 +125,8 @@ static inline void emit_to_ring(const struct hook *hook, const struct ltt_site *
 }
 
 /* A state dump is recorded into one session's buffers; probes and counters do not receive it. */
-static __attribute__((noinline, cold)) void emit_limited(const struct ltt_site *site,
-							 const void *payload, size_t len,
-							 size_t extra)
+static __attribute__((noinline, cold)) void
+emit_limited(const struct ltt_site *site, const void *payload, size_t len, size_t extra)
 {
 	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
 	const struct emit_ip ip = { .known = true };
@@ -182,11 +183,36 @@ static __attribute__((noinline)) void emit_to_all(struct ltt_site *site, const v
 	emit_to_each(table, site, payload, len, extra, ip);
 }
 
-/* One session listens, and records the event as it is. */
-static inline bool emit_is_plain(const struct hook_table *table, size_t extra)
+/* One session listens, and all of the payload is recorded. */
+static inline bool emit_is_single(const struct hook_table *table, size_t extra)
 {
 	return __atomic_load_n(&table->nr, __ATOMIC_ACQUIRE) == 1 &&
-	       emit_binding_of(&table->hook[0]) && !emit_preparation_of(&table->hook[0]) && !extra;
+	       emit_binding_of(&table->hook[0]) && !extra;
+}
+
+/* No filter decides, and the values of the contexts are as in the last event. */
+static inline bool emit_is_prepared(uint32_t preparation)
+{
+	return preparation < PREPARATION_CONTEXT_SETS && context_has_image(preparation);
+}
+
+/* Return: false: the other way must be taken. Its calls are jumps, and loop over nothing. */
+static inline bool emit_single(const struct hook_table *table, const void *payload, size_t len,
+			       size_t extra)
+{
+	const struct hook *hook = &table->hook[0];
+	uint32_t preparation = emit_preparation_of(hook);
+
+	if (unlikely(!emit_is_single(table, extra)))
+		return false;
+	if (likely(!preparation)) {
+		ring_record(hook, payload, len);
+		return true;
+	}
+	if (!emit_is_prepared(preparation))
+		return false;
+	ring_record_image(hook, preparation, payload, len);
+	return true;
 }
 
 void ltt_emit_at(struct ltt_site *site, const void *payload, size_t len, size_t extra,
@@ -196,21 +222,27 @@ void ltt_emit_at(struct ltt_site *site, const void *payload, size_t len, size_t 
 
 	if (unlikely(emit_limits || !table))
 		emit_limited(site, payload, len, extra);
-	else if (likely(emit_is_plain(table, extra)))
-		ring_record(&table->hook[0], payload, len); /* a jump, not a loop */
-	else
+	else if (!emit_single(table, payload, len, extra))
 		emit_to_all(site, payload, len, extra, given);
+}
+
+static __attribute__((noinline)) void
+emit_from_to_all(const struct ltt_site *site, const void *payload, size_t len, const void *address)
+{
+	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
+	const struct emit_ip ip = { .given = address, .known = true };
+
+	emit_to_each(table, site, payload, len, 0, ip);
 }
 
 void emit_from(struct ltt_site *site, const void *payload, size_t len, const void *address)
 {
 	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
-	const struct emit_ip ip = { .given = address, .known = true };
 
 	if (unlikely(emit_limits || !table))
 		emit_limited(site, payload, len, 0);
-	else
-		emit_to_each(table, site, payload, len, 0, ip);
+	else if (!emit_single(table, payload, len, 0))
+		emit_from_to_all(site, payload, len, address);
 }
 
 /* ltt_emit_word() jumps to here. */

@@ -21,6 +21,8 @@
 
 struct context_set {
 	uint32_t nr, bytes;
+	uint32_t imaged;	/* an image can be made */
+	uint32_t cpu_at, ip_at; /* their places in it; .bytes: none */
 	uint16_t types[CONTEXT_VALUES];
 };
 
@@ -36,11 +38,15 @@ struct context_thread {
 
 static struct context_set sets[PREPARATION_CONTEXT_SETS]; /* 0 is the empty one */
 static uint32_t nr_sets = 1;
+uint8_t context_image_size[PREPARATION_CONTEXT_SETS];
 /* Changes with a thread's name, its users or groups, and its namespaces; never 0. */
 static uint32_t naming = 1, crediting = 1, spacing = 1;
+uint64_t context_changes;  /* all of these */
 static uint32_t forbidden; /* enum context_calls */
 static uint32_t unkept;	   /* enum context_kind; constant once there is a set */
 static __thread struct context_thread own __attribute__((tls_model("initial-exec")));
+static __thread bool makes_image __attribute__((tls_model("initial-exec")));
+__thread struct context_image context_own_image;
 /* Where calls are forbidden: the values of the thread that forbade them, for threads that have not
  * read theirs, and the place of libc's copy of a thread's number in its struct pthread; 0: unknown.
  */
@@ -319,6 +325,43 @@ size_t context_write(uint32_t contexts, unsigned char *to, const void *ip)
 	return (size_t)(to - begin);
 }
 
+static void compiler_barrier(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+/* A signal handler that interrupts this makes none, so that it is of one set. */
+static __attribute__((noinline)) uint64_t make_image(uint32_t contexts, uint64_t key)
+{
+	const struct context_set *set = &sets[contexts];
+	struct context_image *image = &context_own_image;
+
+	if (makes_image)
+		return 0;
+	makes_image = true;
+	image->key = 0;
+	compiler_barrier();
+	context_write(contexts, image->bytes, NULL);
+	image->size = set->bytes;
+	image->cpu_at = set->cpu_at;
+	image->ip_at = set->ip_at;
+	image->has_late = set->cpu_at < set->bytes || set->ip_at < set->bytes;
+	compiler_barrier();
+	image->key = key;
+	makes_image = false;
+	return key;
+}
+
+uint64_t context_keep_image(uint32_t contexts)
+{
+	const struct context_set *set = &sets[contexts];
+	uint64_t key = context_image_key(contexts, set->ip_at < set->bytes);
+
+	if (!set->imaged)
+		return 0;
+	return context_own_image.key == key ? key : make_image(contexts, key);
+}
+
 uint32_t context_nr(uint32_t contexts)
 {
 	return sets[contexts].nr;
@@ -410,9 +453,41 @@ static uint32_t context_find(const char *name, size_t len)
 	return provider_slot(name + head, len - head, &slot, &err) ? PROVIDED + slot : NR_TYPES;
 }
 
+/* Whether a thread may keep such a value until a change is reported. */
+static bool context_is_kept(enum context_type type)
+{
+	switch (type) {
+	case VPID:
+	case VTID:
+	case PTHREAD_ID:
+		return !(unkept & CONTEXT_TASK);
+	case PROCNAME:
+		return !(unkept & CONTEXT_NAME);
+	case VUID ... VSGID:
+		return !(unkept & CONTEXT_USERS);
+	case CGROUP_NS ... UTS_NS:
+		return !(unkept & CONTEXT_NAMESPACES);
+	default:
+		return false;
+	}
+}
+
+/* Its place, if it is written for each event, is that behind the contexts before. */
+static bool context_is_late(struct context_set *set, enum context_type type)
+{
+	uint32_t *at = type == CPU_ID ? &set->cpu_at : type == IP ? &set->ip_at : NULL;
+
+	if (!at || *at != UINT32_MAX)
+		return false;
+	*at = set->bytes;
+	return true;
+}
+
 static bool context_parse(const char *names, struct context_set *ret)
 {
 	memset(ret, 0, sizeof(*ret));
+	ret->imaged = true;
+	ret->cpu_at = ret->ip_at = UINT32_MAX;
 	while (*names) {
 		size_t len = strcspn(names, ",");
 		uint32_t type = context_find(names, len);
@@ -422,11 +497,16 @@ static bool context_parse(const char *names, struct context_set *ret)
 		if (type >= OTEL && type <= OTEL_SPAN)
 			otel_find();
 		ret->types[ret->nr++] = (uint16_t)type;
+		ret->imaged = ret->imaged && (context_is_kept((enum context_type)type) ||
+					      context_is_late(ret, (enum context_type)type));
 		ret->bytes += context_type_bytes((enum context_type)type);
 		names += len + (names[len] == ',');
 	}
 	if (unkept & CONTEXT_TASK && ret->nr)
 		ret->types[0] |= CHECKED;
+	ret->imaged = ret->imaged && ret->nr && ret->bytes <= CONTEXT_IMAGE;
+	ret->cpu_at = ret->cpu_at < ret->bytes ? ret->cpu_at : ret->bytes;
+	ret->ip_at = ret->ip_at < ret->bytes ? ret->ip_at : ret->bytes;
 	return true;
 }
 
@@ -441,8 +521,10 @@ bool context_set(const char *names, uint32_t *ret_contexts)
 		i++;
 	if (i == PREPARATION_CONTEXT_SETS)
 		return false;
-	if (i == nr_sets)
+	if (i == nr_sets) {
 		sets[nr_sets++] = set;
+		context_image_size[i] = set.imaged ? (uint8_t)set.bytes : 0;
+	}
 	*ret_contexts = i;
 	return true;
 }
@@ -453,6 +535,7 @@ static void context_advance(uint32_t *change)
 {
 	if (__atomic_add_fetch(change, 1, __ATOMIC_RELEASE) == 0)
 		__atomic_store_n(change, 1, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&context_changes, 1, __ATOMIC_RELEASE);
 }
 
 void context_set_name(pthread_t thread, const char *name)
@@ -533,6 +616,8 @@ void context_keep_not(uint32_t kinds)
 
 void context_forget(void)
 {
+	context_own_image.key = 0;
+	makes_image = false;
 	own.pid = 0;
 	own.tid = 0;
 	own.naming = 0;

@@ -15,9 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CONTEXT_BYTES  20480u /* no set is longer; behind it there is room for the slack */
-#define CONTEXT_STACK  640u   /* sets that are not longer are written to the stack */
-#define CONTEXT_VALUES 64u    /* no set has more */
+#define CONTEXT_BYTES 20480u /* no set is longer; behind it there is room for the slack */
+#define CONTEXT_STACK 640u   /* sets that are not longer are written to the stack */
+#define CONTEXT_VALUES 64u   /* no set has more */
+#define CONTEXT_IMAGE 64u    /* bytes of a set of which threads keep an image, at most */
 
 /** Groups of system calls that read values: bits. */
 enum context_calls {
@@ -48,6 +49,44 @@ bool context_set(const char *names, uint32_t *ret_contexts);
 /** Write the values of a set; up to 8 bytes behind them are written, too. @ip: address of the call
  *  site. Return: their size. */
 size_t context_write(uint32_t contexts, unsigned char *to, const void *ip);
+
+/**
+ * struct context_image - the values of a set as they are in a record, kept by a thread as long as
+ * none of them can have changed.
+ * @key: context_image_key() of the set when it was made; 0: there is none.
+ * @size: bytes in use.
+ * @has_late: some are written for each event: @cpu_at: place of the CPU, @ip_at: of the call site;
+ *            @size if it is not in the set.
+ */
+struct context_image {
+	uint64_t key;
+	uint32_t size, has_late, cpu_at, ip_at;
+	unsigned char bytes[CONTEXT_IMAGE];
+};
+
+/** The calling thread's. A signal handler may replace it by that of another set: @key is compared
+ *  within the sequence that copies it. */
+extern __thread struct context_image context_own_image
+	__attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern uint64_t context_changes __attribute__((visibility("hidden")));
+/** Size of the image of each set. */
+extern uint8_t context_image_size[] __attribute__((visibility("hidden")));
+
+/** The key of a current image of set @contexts, not 0. @has_ip: with the call site. */
+static inline uint64_t context_image_key(uint32_t contexts, bool has_ip)
+{
+	return __atomic_load_n(&context_changes, __ATOMIC_ACQUIRE) << 9 | has_ip << 8 | contexts;
+}
+
+/** Whether the calling thread has an image as its values are now of a set without the call site. */
+static inline bool context_has_image(uint32_t contexts)
+{
+	return context_own_image.key == context_image_key(contexts, false);
+}
+
+/** Make the calling thread's image of a set if it has none. Return: its key; 0: some values are not
+ *  known before, or there is no room. */
+uint64_t context_keep_image(uint32_t contexts);
 
 /** Number of contexts of a set, and their size at most. */
 uint32_t context_nr(uint32_t contexts);

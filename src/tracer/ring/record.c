@@ -155,9 +155,8 @@ static uint32_t record_joined(const struct hook *hook, uint32_t preparation, uns
 }
 
 static __attribute__((noinline)) uint32_t record_in_spare(const struct hook *hook,
-							  uint32_t preparation,
-							  const void *payload, size_t len,
-							  const void *ip)
+							  uint32_t preparation, const void *payload,
+							  size_t len, const void *ip)
 {
 	unsigned char *memory = NULL;
 	uint32_t res = RES_TOO_LONG;
@@ -172,20 +171,54 @@ static __attribute__((noinline)) uint32_t record_in_spare(const struct hook *hoo
 }
 
 static __attribute__((noinline)) uint32_t record_on_stack(const struct hook *hook,
-							  uint32_t preparation,
-							  const void *payload, size_t len,
-							  const void *ip)
+							  uint32_t preparation, const void *payload,
+							  size_t len, const void *ip)
 {
 	unsigned char memory[CONTEXT_STACK + STACK_RECORD + LTT_PAYLOAD_SLACK];
 
 	return record_joined(hook, preparation, memory, payload, len, ip);
 }
 
+#ifdef SECTION_HAS_IMAGE
+/* Return: RES_ELSEWHERE: another way must be taken. */
+static uint32_t record_with_image(const struct hook *hook, uint32_t preparation,
+				  const void *payload, size_t len, const void *ip)
+{
+	uint32_t contexts = preparation_contexts(preparation), bytes = context_image_size[contexts];
+	uint64_t key = context_keep_image(contexts);
+	const void *from = (const void *)((uintptr_t)payload - bytes);
+	uint32_t res;
+
+	if (!key)
+		return RES_ELSEWHERE;
+	res = section_image_cycles(hook, from, len + bytes, preparation, &context_own_image, key,
+				   ip);
+	if (res == (RES_ELSEWHERE | RES_GIVEN))
+		res = section_image_given(hook, from, len + bytes, preparation, &context_own_image,
+					  key, ip, ring_clock_read(LTT_CLOCK_MONOTONIC));
+	return res;
+}
+#else
+static uint32_t record_with_image(const struct hook *hook, uint32_t preparation,
+				  const void *payload, size_t len, const void *ip)
+{
+	(void)hook;
+	(void)preparation;
+	(void)payload;
+	(void)len;
+	(void)ip;
+	return RES_ELSEWHERE;
+}
+#endif
+
 static uint32_t record_with_contexts(const struct hook *hook, uint32_t preparation,
 				     const void *payload, size_t len, const void *ip)
 {
 	if (!preparation_contexts(preparation))
 		return record_attempt(hook, payload, len, preparation);
+	uint32_t res = record_with_image(hook, preparation, payload, len, ip);
+	if (likely(!(res & RES_ELSEWHERE)))
+		return res;
 	if (len <= STACK_RECORD &&
 	    context_bytes(preparation_contexts(preparation)) <= CONTEXT_STACK)
 		return record_on_stack(hook, preparation, payload, len, ip);
@@ -208,6 +241,43 @@ void ring_record_prepared(const struct hook *hook, uint32_t preparation, const v
 	}
 	record_finish(hook, res);
 }
+
+#ifdef SECTION_HAS_IMAGE
+
+void ring_record_image(const struct hook *hook, uint32_t preparation, const void *payload,
+		       size_t len)
+{
+	uint32_t contexts = preparation_contexts(preparation), bytes = context_image_size[contexts];
+
+	section_image(hook, (const void *)((uintptr_t)payload - bytes), len + bytes, preparation,
+		      &context_own_image, context_image_key(contexts, false));
+}
+
+void record_image_unusual(const struct hook *hook, const void *payload, size_t len, uint32_t res,
+			  uint32_t preparation)
+{
+	uint32_t contexts = preparation_contexts(preparation), bytes = context_image_size[contexts];
+
+	if (likely(res == (RES_ELSEWHERE | RES_GIVEN)))
+		res = section_image_given(hook, payload, len, preparation, &context_own_image,
+					  context_image_key(contexts, false), NULL,
+					  ring_clock_read(LTT_CLOCK_MONOTONIC));
+	if (res & (RES_ELSEWHERE | RES_PREPARE))
+		ring_record_prepared(hook, preparation, (const void *)((uintptr_t)payload + bytes),
+				     len - bytes, 0, NULL);
+	else
+		record_finish(hook, res);
+}
+
+#else
+
+void ring_record_image(const struct hook *hook, uint32_t preparation, const void *payload,
+		       size_t len)
+{
+	ring_record_prepared(hook, preparation, payload, len, 0, NULL);
+}
+
+#endif
 
 void record_unusual(const struct hook *hook, const void *payload, size_t len, uint32_t res)
 {

@@ -90,6 +90,11 @@ void ring_record(const struct hook *hook, const void *payload, size_t len);
 void ring_record_prepared(const struct hook *hook, uint32_t preparation, const void *payload,
 			  size_t len, size_t extra, const void *ip);
 
+/** ring_record_image() - the same with a preparation without a filter, of whose contexts the thread
+ *  has an image (context_has_image()). */
+void ring_record_image(const struct hook *hook, uint32_t preparation, const void *payload,
+		       size_t len);
+
 /** Count a loss that happened before there was a payload (ltt_stage()). */
 void ring_lose_oversize(const struct hook *hook);
 

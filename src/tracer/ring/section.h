@@ -17,6 +17,9 @@
  *   section_cycles()  the cycle counter; returns the result
  *   section_given()   the clock was read before; returns the result
  *
+ * and, if SECTION_HAS_IMAGE, section_image(), section_image_cycles() and section_image_given(),
+ * which are the same with an image of contexts in front of the payload.
+ *
  * The results are RES_* (set.h). The steps of a sequence, in order:
  *
  *   load binding, set, id; bound the CPU; compare the preparation; bound the payload; check the
@@ -51,6 +54,7 @@
 
 #include <ltt/site.h>
 
+#include "context.h"
 #include "hook.h"
 #include "set.h"
 
@@ -83,6 +87,12 @@
 #define O_SET_SUBBUF_SHIFT 32
 #define O_SET_ELSEWHERE 36
 #define O_SET_MAX_PAYLOAD 48
+#define O_IMAGE_KEY 0
+#define O_IMAGE_SIZE 8
+#define O_IMAGE_HAS_LATE 12
+#define O_IMAGE_CPU_AT 16
+#define O_IMAGE_IP_AT 20
+#define O_IMAGE_BYTES 24
 #define O_PROD_PUB 0
 #define O_PROD_LAST_TS 8
 #define O_PROD_COUNT 16
@@ -120,6 +130,13 @@ O_CHECK(O_SET_REGION_BACK, struct ring_set, region_back);
 O_CHECK(O_SET_SUBBUF_SHIFT, struct ring_set, subbuf_shift);
 O_CHECK(O_SET_ELSEWHERE, struct ring_set, elsewhere);
 O_CHECK(O_SET_MAX_PAYLOAD, struct ring_set, max_payload);
+O_CHECK(O_IMAGE_KEY, struct context_image, key);
+O_CHECK(O_IMAGE_SIZE, struct context_image, size);
+O_CHECK(O_IMAGE_HAS_LATE, struct context_image, has_late);
+O_CHECK(O_IMAGE_CPU_AT, struct context_image, cpu_at);
+O_CHECK(O_IMAGE_IP_AT, struct context_image, ip_at);
+O_CHECK(O_IMAGE_BYTES, struct context_image, bytes);
+_Static_assert(CONTEXT_IMAGE == 64, "the sequences copy up to four times 16 bytes");
 O_CHECK(O_PROD_PUB, struct ltt_ring_prod, pub);
 O_CHECK(O_PROD_LAST_TS, struct ltt_ring_prod, last_ts);
 O_CHECK(O_PROD_COUNT, struct ltt_ring_prod, count);
@@ -142,6 +159,18 @@ uint32_t section_cycles(const struct hook *hook, const void *payload, size_t len
 			uint32_t preparation);
 uint32_t section_given(const struct hook *hook, const void *payload, size_t len,
 		       uint32_t preparation, uint64_t ts);
+/** The same with the contexts of @image in front of the payload; @payload: its address less the
+ *  size of the image, @len: with that size. If the image's key is not @key, as a signal handler may
+ *  have changed it, the result is RES_ELSEWHERE alone. The first calls record_image_unusual()
+ *  unless the record is complete; the others return the result. */
+void section_image(const struct hook *hook, const void *payload, size_t len, uint32_t preparation,
+		   const struct context_image *image, uint64_t key);
+uint32_t section_image_cycles(const struct hook *hook, const void *payload, size_t len,
+			      uint32_t preparation, const struct context_image *image,
+			      uint64_t key, const void *ip);
+uint32_t section_image_given(const struct hook *hook, const void *payload, size_t len,
+			     uint32_t preparation, const struct context_image *image, uint64_t key,
+			     const void *ip, uint64_t ts);
 /** For counter.c (SECTION_ADD), if the architecture has it (SECTION_HAS_ADD): add to a word of the
  *  hook's counter, in this CPU's part, if it counts @field.
  *  Return: 0; 1: not possible, the word has not changed. */
@@ -150,6 +179,8 @@ uint32_t section_add(const struct hook *hook, uint64_t word, uint64_t value, uin
  *  is not sampled. Return: 0; 1: not possible, it was not counted. */
 uint32_t section_skip(const struct hook *hook);
 void record_unusual(const struct hook *hook, const void *payload, size_t len, uint32_t res);
+void record_image_unusual(const struct hook *hook, const void *payload, size_t len, uint32_t res,
+			  uint32_t preparation);
 
 #if defined(__x86_64__) && !defined(__ILP32__)
 #include "section_x86_64.h"

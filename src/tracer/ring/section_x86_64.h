@@ -32,7 +32,8 @@
  * a restart needs them. rcx binding, r8 producer block (its data area begins
  * one page behind it), r11 old pub, rax clock, rdx scratch. Below the stack: -4
  * restarts left, -16 the clock if given, -24 set, -32 state and RES_CROSSED,
- * -40 clock, -56 preparation.
+ * -40 clock, -56 preparation, -64 key and -72 address of the image of the contexts, -80 the
+ * call site.
  */
 #ifndef TRACER_RING_SECTION_X86_64_H
 #define TRACER_RING_SECTION_X86_64_H
@@ -43,6 +44,7 @@
 #define SECTION_HAS_WORD
 #define SECTION_HAS_ADD
 #define SECTION_HAS_SKIP
+#define SECTION_HAS_IMAGE
 
 static inline void *section_thread_pointer(void)
 {
@@ -131,6 +133,14 @@ static inline uint64_t section_read_cycles(void)
 	"	cmpl	$29, " N(O_BINDING_ID) "(%rcx)\n" \
 	"	ja	22b\n"
 
+/* The same where the image at -72(%rsp) has the key at -64(%rsp). */
+#define SECTION_BOUND_IMAGE \
+	"	movq	-72(%rsp), %rax\n" \
+	"	movq	-64(%rsp), %rdx\n" \
+	"	cmpq	%rdx, " N(O_IMAGE_KEY) "(%rax)\n" \
+	"	jne	38f\n" \
+	SECTION_BOUND_ANY
+
 /* Find the ring and see that it is on. */
 #define SECTION_FIND(o_nr, bound) \
 	"3:	leaq	11b(%rip), %rax\n" \
@@ -168,6 +178,49 @@ static inline uint64_t section_read_cycles(void)
 	"	jb	30b\n" \
 	"31:\n"
 
+/* The same with the image of the contexts in front; rsi is the payload's address less its size. The
+ * CPU and the call site, if they are not among the contexts, are written where the payload will be.
+ */
+#define SECTION_PAYLOAD_IMAGE \
+	"	leaq	4100(%r8, %rdx), %rdx\n" \
+	"	movq	-72(%rsp), %rax\n" \
+	"	movups	" N(O_IMAGE_BYTES) "(%rax), %xmm0\n" \
+	"	movups	%xmm0, (%rdx)\n" \
+	"	cmpl	$16, " N(O_IMAGE_SIZE) "(%rax)\n" \
+	"	jbe	39f\n" \
+	"	movups	" N(O_IMAGE_BYTES) " + 16(%rax), %xmm0\n" \
+	"	movups	%xmm0, 16(%rdx)\n" \
+	"	cmpl	$32, " N(O_IMAGE_SIZE) "(%rax)\n" \
+	"	jbe	39f\n" \
+	"	movups	" N(O_IMAGE_BYTES) " + 32(%rax), %xmm0\n" \
+	"	movups	%xmm0, 32(%rdx)\n" \
+	"	cmpl	$48, " N(O_IMAGE_SIZE) "(%rax)\n" \
+	"	jbe	39f\n" \
+	"	movups	" N(O_IMAGE_BYTES) " + 48(%rax), %xmm0\n" \
+	"	movups	%xmm0, 48(%rdx)\n" \
+	"39:	cmpl	$0, " N(O_IMAGE_HAS_LATE) "(%rax)\n" \
+	"	je	37f\n" \
+	"	movd	%fs:4(%r9), %xmm0\n" \
+	"	movl	" N(O_IMAGE_CPU_AT) "(%rax), %eax\n" \
+	"	movd	%xmm0, (%rdx, %rax)\n" \
+	"	movq	-72(%rsp), %rax\n" \
+	"	movl	" N(O_IMAGE_IP_AT) "(%rax), %eax\n" \
+	"	movq	-80(%rsp), %xmm0\n" \
+	"	movq	%xmm0, (%rdx, %rax)\n" \
+	"	movq	-72(%rsp), %rax\n" \
+	"37:	movl	" N(O_IMAGE_SIZE) "(%rax), %eax\n" \
+	"	movq	(%rsi, %rax), %xmm0\n" \
+	"	movq	%xmm0, (%rdx, %rax)\n" \
+	"	addq	$8, %rax\n" \
+	"	cmpq	%r10, %rax\n" \
+	"	jae	31f\n" \
+	"30:	movups	(%rsi, %rax), %xmm0\n" \
+	"	movups	%xmm0, (%rdx, %rax)\n" \
+	"	addq	$16, %rax\n" \
+	"	cmpq	%r10, %rax\n" \
+	"	jb	30b\n" \
+	"31:\n"
+
 /* count[!parity] = count[parity] + 1, which is left in rax. Carry: parity. */
 #define SECTION_COUNT \
 	"	movq	%r11, %rdx\n" \
@@ -192,7 +245,7 @@ static inline uint64_t section_read_cycles(void)
 	"	movq	%r11, %rdx\n" \
 	"	andq	" N(O_BINDING_DATA_MASK) "(%rcx), %rdx\n"
 
-#define SECTION_USUAL \
+#define SECTION_USUAL(payload) \
 	"	movq	" N(O_PROD_PUB) "(%r8), %r11\n" \
 	"	cmpl	$" N(O_CONS_ON) ", " N(O_CONS_STATE) "(%r8)\n" \
 	"	jne	24b\n" \
@@ -203,7 +256,7 @@ static inline uint64_t section_read_cycles(void)
 	"	movl	%eax, 4096(%r8, %rdx)\n" \
 	"	leaq	4(%r11, %r10), %rcx\n" \
 	"28:\n" \
-	SECTION_PAYLOAD \
+	payload \
 	"	btcq	$39, %rcx\n" \
 	SECTION_COUNT \
 	"	movq	%rcx, " N(O_PROD_PUB) "(%r8)\n" \
@@ -296,7 +349,7 @@ static inline uint64_t section_read_cycles(void)
 	"	jmp	19f\n"
 
 /* rcx: new position in, new pub out. */
-#define SECTION_PUBLISH \
+#define SECTION_PUBLISH(payload) \
 	"34:	shlq	$25, %rcx\n" \
 	"	shrq	$25, %rcx\n" \
 	"	movq	-40(%rsp), %rax\n" \
@@ -309,7 +362,7 @@ static inline uint64_t section_read_cycles(void)
 	"	andl	$1, %eax\n" \
 	"	shlq	$39, %rax\n" \
 	"	orq	%rax, %rcx\n" \
-	SECTION_PAYLOAD \
+	payload \
 	"	btq	$39, %r11\n" \
 	SECTION_COUNT \
 	"	xorq	%rcx, %r11\n" \
@@ -349,6 +402,8 @@ static inline uint64_t section_read_cycles(void)
 	"	jmp	19b\n" \
 	"36:	movl	$" N(RES_PREPARE) ", %ecx\n" \
 	"	jmp	19b\n" \
+	"38:	movl	$" N(RES_ELSEWHERE) ", %ecx\n" \
+	"	jmp	19b\n" \
 	"	.byte	0x0f, 0xb9, 0x3d\n" /* ud1, with the signature */ \
 	"	.long	" N(SECTION_SIG) "\n" \
 	"4:	decl	-4(%rsp)\n" \
@@ -356,7 +411,7 @@ static inline uint64_t section_read_cycles(void)
 	"	movl	$" N(RES_RESTARTS) ", %ecx\n" \
 	"	jmp	18b\n"
 
-#define SECTION_FUNCTION(name, o_nr, before, bound, check, clock, done, answer) \
+#define SECTION_FUNCTION(name, o_nr, before, bound, check, clock, payload, done, answer) \
 	__asm__("	.pushsection .text." #name ", \"ax\", @progbits\n" \
 		"	.balign 32\n" \
 		"	.cfi_startproc\n" \
@@ -365,22 +420,22 @@ static inline uint64_t section_read_cycles(void)
 		clock \
 		SECTION_HEADER \
 		SECTION_FULL \
-		SECTION_PUBLISH \
+		SECTION_PUBLISH(payload) \
 		SECTION_BLOCKS(clock, check) \
 		"	.balign 32\n" \
 		"	.globl " #name "\n" \
 		"	.hidden " #name "\n" \
 		"	.type " #name ", @function\n" \
 		#name ":\n" \
+		before \
 		"	movq	ring_rseq_area(%rip), %r9\n" \
 		"	movq	%rdx, %r10\n" \
 		"	movl	$" N(SECTION_RESTARTS) ", -4(%rsp)\n" \
 		"	testq	%r9, %r9\n" \
 		"	jz	17f\n" \
-		before \
 		SECTION_FIND(o_nr, bound) \
 		clock \
-		SECTION_USUAL \
+		SECTION_USUAL(payload) \
 		done \
 		"	ret\n" \
 		SECTION_LEAVE(answer) \
@@ -398,16 +453,41 @@ static inline uint64_t section_read_cycles(void)
 	"	je	17f\n" \
 	"	jmp	record_unusual\n"
 
+#define SECTION_TELL_IMAGE_UNUSUAL \
+	"	cmpl	$" N(O_CONS_ON) ", %ecx\n" \
+	"	je	17f\n" \
+	"	movl	-56(%rsp), %r8d\n" \
+	"	jmp	record_image_unusual\n"
+
 #ifdef SECTION_FUNCTIONS
+#define SECTION_ON "	movl	$" N(O_CONS_ON) ", %eax\n"
+#define SECTION_KEEP_IMAGE \
+	"	movl	%ecx, -56(%rsp)\n" \
+	"	movq	%r8, -72(%rsp)\n" \
+	"	movq	%r9, -64(%rsp)\n"
+#define SECTION_KEEP_IP \
+	"	movq	8(%rsp), %rax\n" \
+	"	movq	%rax, -80(%rsp)\n"
+
 SECTION_FUNCTION(ring_record, O_BINDING_NR_CYCLES, "", SECTION_BOUND_PLAIN, SECTION_CHECK_PLAIN,
-		 SECTION_CLOCK_CYCLES, "", SECTION_TELL_RECORD_UNUSUAL);
+		 SECTION_CLOCK_CYCLES, SECTION_PAYLOAD, "", SECTION_TELL_RECORD_UNUSUAL);
 SECTION_FUNCTION(section_cycles, O_BINDING_NR_CYCLES, "	movl	%ecx, -56(%rsp)\n",
-		 SECTION_BOUND_ANY, "", SECTION_CLOCK_CYCLES,
-		 "	movl	$" N(O_CONS_ON) ", %eax\n", SECTION_ANSWER);
+		 SECTION_BOUND_ANY, "", SECTION_CLOCK_CYCLES, SECTION_PAYLOAD, SECTION_ON,
+		 SECTION_ANSWER);
 SECTION_FUNCTION(section_given, O_BINDING_NR_GIVEN,
 		 "	movl	%ecx, -56(%rsp)\n	movq	%r8, -16(%rsp)\n",
-		 SECTION_BOUND_ANY, "", SECTION_CLOCK_GIVEN,
-		 "	movl	$" N(O_CONS_ON) ", %eax\n", SECTION_ANSWER);
+		 SECTION_BOUND_ANY, "", SECTION_CLOCK_GIVEN, SECTION_PAYLOAD, SECTION_ON,
+		 SECTION_ANSWER);
+SECTION_FUNCTION(section_image, O_BINDING_NR_CYCLES, SECTION_KEEP_IMAGE, SECTION_BOUND_IMAGE, "",
+		 SECTION_CLOCK_CYCLES, SECTION_PAYLOAD_IMAGE, "", SECTION_TELL_IMAGE_UNUSUAL);
+SECTION_FUNCTION(section_image_cycles, O_BINDING_NR_CYCLES, SECTION_KEEP_IMAGE SECTION_KEEP_IP,
+		 SECTION_BOUND_IMAGE, "", SECTION_CLOCK_CYCLES, SECTION_PAYLOAD_IMAGE, SECTION_ON,
+		 SECTION_ANSWER);
+SECTION_FUNCTION(section_image_given, O_BINDING_NR_GIVEN,
+		 SECTION_KEEP_IMAGE SECTION_KEEP_IP
+		 "	movq	16(%rsp), %rax\n	movq	%rax, -16(%rsp)\n",
+		 SECTION_BOUND_IMAGE, "", SECTION_CLOCK_GIVEN, SECTION_PAYLOAD_IMAGE, SECTION_ON,
+		 SECTION_ANSWER);
 #endif
 
 #ifdef SECTION_WORD

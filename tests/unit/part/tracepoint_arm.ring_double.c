@@ -66,6 +66,13 @@ void ring_record_prepared(const struct hook *hook, uint32_t preparation, const v
 	ring_record(hook, payload, len);
 }
 
+void ring_record_image(const struct hook *hook, uint32_t preparation, const void *payload,
+		       size_t len)
+{
+	(void)preparation;
+	ring_record(hook, payload, len);
+}
+
 void ring_lose_oversize(const struct hook *hook)
 {
 	const struct binding *binding = __atomic_load_n(&hook->binding, __ATOMIC_ACQUIRE);

@@ -18,9 +18,10 @@ struct ring_scenario {
 	enum ring_place place;
 	uint32_t mode;
 	int exclusive;
+	const char *contexts; /* in front of the payload; NULL: none */
 };
 
-enum { NR_RING_SCENARIOS = 17 };
+enum { NR_RING_SCENARIOS = 21 };
 extern const struct ring_scenario ring_scenarios[NR_RING_SCENARIOS];
 
 /** One ring, with the records in it. */
@@ -30,6 +31,7 @@ struct ring_steps {
 	struct binding binding;
 	struct hook hook;
 	uint32_t ring;
+	uint32_t preparation, contexts_bytes;
 	uint64_t calls;
 	uint8_t payload[RING_STEPS_LEN + LTT_PAYLOAD_SLACK]; /* of a child's record */
 };
