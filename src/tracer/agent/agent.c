@@ -17,6 +17,7 @@
 #include "points.h"
 #include "thread.h"
 #include "tracer/ring/context.h"
+#include "tracer/ring/populate.h"
 #include "tracer/ring/ring.h"
 #include "tracer/ring/rseq.h"
 #include "tracer/site/site.h"
@@ -91,7 +92,9 @@ static void heed_bypassed_calls(void)
 
 	if (found & (CONTEXT_TASK | BYPASS_LOADS))
 		site_stop_sequences();
-	if (!(found & (BYPASS_LOADS | BYPASS_FILTERS)))
+	if (found & (BYPASS_LOADS | BYPASS_FILTERS))
+		context_forbid_calls(CONTEXT_CALLS_POPULATE);
+	else
 		context_keep_not(found);
 	if (found)
 		tracer_debug("libc's functions are called in place of libltt's (%x)", found);
@@ -103,6 +106,7 @@ __attribute__((constructor)) static void agent_start(void)
 	if (tracer_env.disabled)
 		return;
 	ring_on_rseq_given_up(agent_wake);
+	populate_on_request(agent_wake);
 	ring_init(); /* reads the environment, too */
 	agent_links_init();
 	agent_points_start();

@@ -4,7 +4,7 @@
  *
  * The agent connects the traced process to the daemons: a constructor starts one helper thread
  * (thread.h), which exchanges messages with the daemons, has a separate table of descriptors, and
- * sleeps otherwise. No event executes code of the agent.
+ * sleeps otherwise. Of the agent, an event executes agent_wake() at most.
  */
 #ifndef TRACER_AGENT_AGENT_H
 #define TRACER_AGENT_AGENT_H

@@ -12,6 +12,7 @@
 #include "thread.h"
 #include "proto/app.h"
 #include "tracer/ring/admit.h"
+#include "tracer/ring/populate.h"
 #include "tracer/ring/prepare.h"
 #include "tracer/ring/ring.h"
 #include "tracer/site/site.h"
@@ -377,6 +378,14 @@ void agent_buffers_reap(void)
 	agent_unlock();
 }
 
+void agent_buffers_populate(void)
+{
+	if (!populate_is_requested())
+		return;
+	for (struct buffer *b = buffers; b; b = b->next)
+		populate_set(b->set);
+}
+
 uint32_t agent_buffers_session(unsigned int link, uint64_t session)
 {
 	for (struct buffer *b = buffers; b; b = b->next)
@@ -407,5 +416,6 @@ void agent_buffers_after_fork_child(void)
 	for (struct buffer *b = buffers; b; b = b->next) {
 		unhooked = unhooked || b->old_doorbell;
 		ring_set_disown(b->set);
+		populate_after_fork_child(b->set);
 	}
 }

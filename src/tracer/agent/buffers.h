@@ -44,6 +44,10 @@ void agent_buffers_forget(unsigned int link);
  *  helper thread without agent_lock: it may wait for a probe of the program. */
 void agent_buffers_reap(void);
 
+/** Populate memory that is soon written to (populate.h). Called by the helper thread without
+ *  agent_lock: a fork does not wait for it. */
+void agent_buffers_populate(void);
+
 /** The number of a session in this process; 0: the process has no buffer of it. */
 uint32_t agent_buffers_session(unsigned int link, uint64_t session);
 

@@ -24,6 +24,7 @@
 #include "tracer/base/env.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
+#include "tracer/ring/populate.h"
 #include "tracer/ring/sys.h"
 
 #define STATUS_BYTES 4096
@@ -58,7 +59,8 @@ static const struct call recorders[] = {
 	{ SYS_futex, (long)&nobodys_word, FUTEX_WAKE_PRIVATE, INT_MAX, 0 },
 };
 
-/* Of threads that record contexts: without these the values are unknown. */
+/* Of threads that record contexts: without these the values are unknown. The last group: without
+ * these, pages are populated by their first record. */
 static const struct value {
 	enum context_calls group;
 	struct call call;
@@ -70,6 +72,8 @@ static const struct value {
 	{ CONTEXT_CALLS_USERS, { SYS_getresuid, 0, 0, 0, 0 } },
 	{ CONTEXT_CALLS_USERS, { SYS_getresgid, 0, 0, 0, 0 } },
 	{ CONTEXT_CALLS_NAMESPACES, { SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 } },
+	{ CONTEXT_CALLS_POPULATE, { SYS_tgkill, -1, -1, 0, 0 } },
+	{ CONTEXT_CALLS_POPULATE, { SYS_madvise, 0, 0, POPULATE_ADVICE, 0 } },
 };
 #define NR_VALUES (sizeof(values) / sizeof(*values))
 
@@ -403,6 +407,6 @@ bool agent_filter_allows_helper(void)
 	if (!allowed)
 		__atomic_store_n(&fatal, true, __ATOMIC_RELEASE);
 	else if (!survives(try_values))
-		context_forbid_calls(CONTEXT_CALLS_USERS | CONTEXT_CALLS_NAMESPACES);
+		context_forbid_calls(CONTEXT_CALLS_ALL & ~(uint32_t)CONTEXT_CALLS_THREAD);
 	return allowed;
 }

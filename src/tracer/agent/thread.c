@@ -16,6 +16,7 @@
 
 #include "agent.h"
 #include "alone.h"
+#include "buffers.h"
 #include "filter.h"
 #include "tracer/base/env.h"
 #include "leave.h"
@@ -161,6 +162,7 @@ static bool turn(int signal_fd, bool woken)
 	}
 	fds[1 + AGENT_LINKS] = (struct pollfd){ .fd = agent_leave_fd(), .events = POLLIN };
 	agent_thread_confirm(generation);
+	agent_buffers_populate();
 	if (agent_thread_await(fds, 2 + AGENT_LINKS, agent_thread_timeout_ms()) <= 0)
 		return false;
 	for (unsigned int i = 0; i < AGENT_LINKS; i++)

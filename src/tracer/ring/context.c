@@ -55,7 +55,7 @@ static ptrdiff_t tid_offset;
 
 /* --- values ------------------------------------------------------------------------ */
 
-static bool context_may_call(enum context_calls calls)
+bool context_may_call(enum context_calls calls)
 {
 	return !(__atomic_load_n(&forbidden, __ATOMIC_RELAXED) & calls);
 }

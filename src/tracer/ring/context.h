@@ -20,12 +20,13 @@
 #define CONTEXT_VALUES 64u   /* no set has more */
 #define CONTEXT_IMAGE 64u    /* bytes of a set of which threads keep an image, at most */
 
-/** Groups of system calls that read values: bits. */
+/** Groups of system calls that read values, and of those that populate.h needs: bits. */
 enum context_calls {
 	CONTEXT_CALLS_THREAD = 1, /* getpid(), gettid(), getcpu(), prctl() */
 	CONTEXT_CALLS_USERS = 2,
 	CONTEXT_CALLS_NAMESPACES = 4,
-	CONTEXT_CALLS_ALL = 7
+	CONTEXT_CALLS_POPULATE = 8, /* tgkill(), madvise(MADV_POPULATE_WRITE) */
+	CONTEXT_CALLS_ALL = 15
 };
 
 /** Values that calls of the program change: bits. */
@@ -107,6 +108,7 @@ void context_remember(void);
 /** From now on no thread makes these system calls (bits of enum context_calls) for a value: those
  *  that are unknown are 0. */
 void context_forbid_calls(uint32_t calls);
+bool context_may_call(enum context_calls calls);
 /** context_keep_not() - these values (bits of enum context_kind) change without a report: each
  *  event reads them, or checks that the task is the same. Before the first context_set(). */
 void context_keep_not(uint32_t kinds);

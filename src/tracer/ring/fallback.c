@@ -116,27 +116,30 @@ static int is_full(const struct place *place, size_t len)
 	return (used & LTT_POS_MASK) > place->set->limit;
 }
 
-/* Count, region entry, and then the one store that makes the record exist. */
-static int ring_fallback_publish(const struct place *place, uint64_t bytes, uint64_t ts)
+/* Count, region entry, and then the one store that makes the record exist. Return: RES_STEPPED and
+ * RES_CROSSED. */
+static uint32_t ring_fallback_publish(const struct place *place, uint64_t bytes, uint64_t ts)
 {
 	struct ltt_ring_prod *prod = place->prod;
 	uint64_t parity = ~place->pub & LTT_PUB_PARITY;
 	uint64_t pub = ((place->pub + bytes) & LTT_POS_MASK) | parity |
 		       ts >> LTT_TS_BITS << LTT_PUB_EPOCH_SHIFT;
 	uint64_t count = prod->count[!parity] + 1;
-	int crossed = ((pub ^ place->pub) & LTT_POS_MASK & place->set->subbuf_mask) != 0;
+	uint64_t passed = (pub ^ place->pub) & LTT_POS_MASK;
+	uint32_t res = passed & place->set->step_mask ? RES_STEPPED : 0;
 
 	prod->count[!!parity] = count;
-	if (crossed) {
+	if (passed & place->set->subbuf_mask) {
 		uint64_t subbuf = (pub & place->set->data_mask) >> place->set->subbuf_shift;
 
 		place->region[subbuf].pub = pub;
 		place->region[subbuf].count = count;
 		/* A snapshot may rely on `pub` being at most so far behind. */
 		ring_full_fence();
+		res |= RES_CROSSED;
 	}
 	__atomic_store_n(&prod->pub, pub, __ATOMIC_RELEASE);
-	return crossed;
+	return res;
 }
 
 static uint32_t write_record(const struct place *place, uint32_t id, const void *payload,
@@ -149,7 +152,7 @@ static uint32_t write_record(const struct place *place, uint32_t id, const void 
 	/* Before `pub`, whose store releases it. */
 	__atomic_store_n(&place->prod->last_ts, ts, __ATOMIC_RELAXED);
 	memcpy(to + header, payload, len);
-	return ring_fallback_publish(place, header + len, ts) ? RES_CROSSED : 0;
+	return ring_fallback_publish(place, header + len, ts);
 }
 
 static uint32_t record_into(const struct ring_set *set, uint32_t ring, uint32_t id,

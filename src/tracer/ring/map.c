@@ -10,6 +10,7 @@
 
 #include "ring.h"
 #include "place.h"
+#include "populate.h"
 #include "rseq.h"
 #include "section.h"
 #include "set.h"
@@ -160,6 +161,7 @@ static void set_geometry(struct ring_set *set, const struct ltt_ring_desc *desc)
 	set->limit =
 		desc->mode == LTT_RING_OVERWRITE ? UINT64_MAX : desc->data_size - LTT_RING_SLACK;
 	set->subbuf_mask = ~(desc->subbuf_size - 1);
+	set->step_mask = set->subbuf_mask | ~(uint64_t)(POPULATE_STEP - 1);
 	set->subbuf_shift = (uint32_t)__builtin_ctzll(desc->subbuf_size);
 }
 
@@ -249,6 +251,7 @@ int ring_set_map(int data_fd, int ctl_fd, uint32_t *doorbell, int exclusive,
 		return -ENOMEM;
 	set->bytes = bytes;
 	set->doorbell = doorbell;
+	set->populating = populating_new(desc.nr_rings);
 	ret = set_fill(set, &desc, data_fd, ctl_fd, exclusive);
 	if (ret) {
 		ring_set_unmap(set);
@@ -274,6 +277,7 @@ void ring_set_unmap(struct ring_set *set)
 		return;
 	if (set->lock)
 		munmap(set->lock, set->nr_rings * sizeof(*set->lock));
+	populating_free(set->populating, set->nr_rings);
 	ring_place_give(set, set->bytes);
 }
 

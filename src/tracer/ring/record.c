@@ -16,6 +16,7 @@
 #include "context.h"
 #include "hook.h"
 #include "fallback.h"
+#include "populate.h"
 #include "prepare.h"
 #include "rseq.h"
 #define SECTION_FUNCTIONS
@@ -96,19 +97,26 @@ static uint32_t record_elsewhere(const struct hook *hook, const void *payload, s
 
 /* The consumer may be asleep and waiting for this very record. The fence pairs with the consumer's,
  * between its store to `waiting` and its last load of `pub`. */
-static void record_wake_consumer(const struct hook *hook, uint32_t res)
+static void record_wake_consumer(const struct ring_set *set, uint32_t ring, uint32_t res)
+{
+	ring_full_fence();
+	if ((res & LTT_RING_WAKE) ||
+	    __atomic_load_n(&ring_cons(set, ring)->waiting, __ATOMIC_RELAXED))
+		ring_doorbell(__atomic_load_n(&set->doorbell, __ATOMIC_ACQUIRE));
+}
+
+static void record_wake_others(const struct hook *hook, uint32_t res)
 {
 	uint32_t ring = res >> RES_RING_SHIFT;
 	unsigned int token = reader_enter();
 	const struct binding *binding = ring_record_binding_of(hook);
 
-	ring_full_fence();
+	/* before the exit: behind it the pages may be unmapped */
 	if (binding && ring < binding->set->nr_rings) {
-		const struct ltt_ring_cons *cons = ring_cons(binding->set, ring);
-
-		/* before the exit: behind it the page may be unmapped */
-		if ((res & LTT_RING_WAKE) || __atomic_load_n(&cons->waiting, __ATOMIC_RELAXED))
-			ring_doorbell(__atomic_load_n(&binding->set->doorbell, __ATOMIC_ACQUIRE));
+		if (res & (RES_CROSSED | LTT_RING_WAKE))
+			record_wake_consumer(binding->set, ring, res);
+		if (res & RES_STEPPED)
+			populate_request(binding->set, ring);
 	}
 	reader_exit(token);
 }
@@ -116,8 +124,8 @@ static void record_wake_consumer(const struct hook *hook, uint32_t res)
 /* The rest of a record, by the answer of its last attempt. */
 static void record_finish(const struct hook *hook, uint32_t res)
 {
-	if (res & (RES_CROSSED | LTT_RING_WAKE))
-		record_wake_consumer(hook, res);
+	if (res & (RES_STEPPED | LTT_RING_WAKE))
+		record_wake_others(hook, res);
 	else if (res & RES_TOO_LONG)
 		ring_record_count_lost(hook, LOSS_SIZE);
 	else if (res & (RES_RESTARTS | RES_ELSEWHERE | RES_PREPARE))

@@ -81,12 +81,13 @@
 #define O_BINDING_NR_WORDS 56
 #define O_BINDING_PREPARATION 60
 #define O_SET_LIMIT 0
-#define O_SET_SUBBUF_MASK 8
+#define O_SET_STEP_MASK 8
 #define O_SET_DATA_MASK 16
 #define O_SET_REGION_BACK 24
 #define O_SET_SUBBUF_SHIFT 32
 #define O_SET_ELSEWHERE 36
 #define O_SET_MAX_PAYLOAD 48
+#define O_SET_SUBBUF_MASK 104
 #define O_IMAGE_KEY 0
 #define O_IMAGE_SIZE 8
 #define O_IMAGE_HAS_LATE 12
@@ -124,6 +125,7 @@ O_CHECK(O_BINDING_DATA_MASK, struct binding, data_mask);
 O_CHECK(O_BINDING_SET, struct binding, set);
 O_CHECK(O_BINDING_NR_GIVEN, struct binding, nr_given);
 O_CHECK(O_SET_LIMIT, struct ring_set, limit);
+O_CHECK(O_SET_STEP_MASK, struct ring_set, step_mask);
 O_CHECK(O_SET_SUBBUF_MASK, struct ring_set, subbuf_mask);
 O_CHECK(O_SET_DATA_MASK, struct ring_set, data_mask);
 O_CHECK(O_SET_REGION_BACK, struct ring_set, region_back);

@@ -168,6 +168,11 @@ static inline uint64_t section_read_cycles(void)
 	"	str	x7, [x17, x15, lsl #3]\n" \
 	"	eor	x15, x16, x13\n" \
 	"	and	x15, x15, #0x7fffffffff\n" \
+	"	ldr	x17, [x6, #" N(O_SET_STEP_MASK) "]\n" \
+	"	tst	x15, x17\n" \
+	"	b.eq	35f\n" \
+	"	orr	w5, w5, #" N(RES_STEPPED) "\n" \
+	"	orr	w5, w5, w11, lsl #" N(RES_RING_SHIFT) "\n" \
 	"	ldr	x17, [x6, #" N(O_SET_SUBBUF_MASK) "]\n" \
 	"	tst	x15, x17\n" \
 	"	b.eq	35f\n" \
@@ -181,7 +186,6 @@ static inline uint64_t section_read_cycles(void)
 	"	str	x16, [x17, #" N(O_PROD_REGION) "]\n" \
 	"	str	x7, [x17, #" N(O_PROD_REGION) " + 8]\n" \
 	"	orr	w5, w5, #" N(RES_CROSSED) "\n" \
-	"	orr	w5, w5, w11, lsl #" N(RES_RING_SHIFT) "\n" \
 	"	dmb	ish\n" \
 	"35:	stlr	x16, [x12]\n" \
 	"2:\n"

@@ -14,7 +14,7 @@
  *
  *   1 to 2   the usual way, and all in front of the entry that it jumps back to,
  *            the other two among it; commits pub
- *   5 to 6   thorough: any header, a new sub-buffer, an odd clock, the hints
+ *   5 to 6   thorough: any header, a new step or sub-buffer, an odd clock, the hints
  *            made anew; commits pub
  *   7 to 8   full; commits lost_full, its only instruction
  *
@@ -31,7 +31,7 @@
  * Registers: rdi hook, rsi payload, r10 len, r9 rseq area; never changed, since
  * a restart needs them. rcx binding, r8 producer block (its data area begins
  * one page behind it), r11 old pub, rax clock, rdx scratch. Below the stack: -4
- * restarts left, -16 the clock if given, -24 set, -32 state and RES_CROSSED,
+ * restarts left, -16 the clock if given, -24 set, -32 state and RES_*,
  * -40 clock, -56 preparation, -64 key and -72 address of the image of the contexts, -80 the
  * call site.
  */
@@ -280,9 +280,9 @@ static inline uint64_t section_read_cycles(void)
 	"	subq	%rdx, %rax\n" \
 	"	jb	29f\n" \
 	"	movq	-24(%rsp), %rdx\n" \
-	"	movq	" N(O_SET_SUBBUF_MASK) "(%rdx), %rdx\n" \
+	"	movq	" N(O_SET_STEP_MASK) "(%rdx), %rdx\n" \
 	"	orq	%r11, %rdx\n" \
-	"	negq	%rdx\n" /* bytes left in the sub-buffer */ \
+	"	negq	%rdx\n" /* bytes left in the step */ \
 	"	cmpq	%rdx, %rax\n" \
 	"	cmovaq	%rdx, %rax\n" \
 	"	movl	$" N(SECTION_HINT_REACH) ", %edx\n" \
@@ -369,8 +369,12 @@ static inline uint64_t section_read_cycles(void)
 	"	shlq	$25, %r11\n" \
 	"	shrq	$25, %r11\n" \
 	"	movq	-24(%rsp), %rdx\n" \
-	"	testq	%r11, " N(O_SET_SUBBUF_MASK) "(%rdx)\n" \
+	"	testq	%r11, " N(O_SET_STEP_MASK) "(%rdx)\n" \
 	"	jz	35f\n" \
+	"	orl	$" N(RES_STEPPED) ", -32(%rsp)\n" \
+	"	testq	%r11, " N(O_SET_SUBBUF_MASK) "(%rdx)\n" \
+	"	jz	37f\n" \
+	"	orl	$" N(RES_CROSSED) ", -32(%rsp)\n" \
 	"	movq	%rcx, -48(%rsp)\n" /* the region of the new sub-buffer */ \
 	"	movq	%rcx, %r11\n" \
 	"	andq	" N(O_SET_DATA_MASK) "(%rdx), %r11\n" \
@@ -382,9 +386,8 @@ static inline uint64_t section_read_cycles(void)
 	"	movq	-48(%rsp), %rcx\n" \
 	"	movq	%rcx, " N(O_PROD_REGION) "(%r11)\n" \
 	"	movq	%rax, " N(O_PROD_REGION) " + 8(%r11)\n" \
-	"	movl	%fs:4(%r9), %eax\n" \
+	"37:	movl	%fs:4(%r9), %eax\n" \
 	"	shll	$" N(RES_RING_SHIFT) ", %eax\n" \
-	"	orl	$" N(RES_CROSSED) ", %eax\n" \
 	"	orl	%eax, -32(%rsp)\n" \
 	"35:	movq	%rcx, " N(O_PROD_PUB) "(%r8)\n" \
 	"6:	movl	-32(%rsp), %ecx\n" \

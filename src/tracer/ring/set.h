@@ -32,6 +32,8 @@
  * struct ring_set
  * @limit: most bytes that may be unconsumed after a record; in overwrite mode
  *         larger than any position.
+ * @step_mask: the bits of a position above the offset in the step: the part of a sub-buffer after
+ *             which a record has RES_STEPPED.
  * @subbuf_mask: the bits of a position above the offset in the sub-buffer.
  * @data_mask: data_size - 1.
  * @region_back: bytes from the complete producer block to its first page before the
@@ -42,10 +44,11 @@
  * @base: page before the data area of ring 0.
  * @bytes: size of the memory range (place.h) of the set.
  * @lock: the fallback producer's try-locks, one for each ring; exclusive sets only.
+ * @populating: for populate.h, one for each ring; NULL: pages are populated by their first record.
  */
 struct ring_set {
 	uint64_t limit;
-	uint64_t subbuf_mask;
+	uint64_t step_mask;
 	uint64_t data_mask;
 	uint64_t region_back;
 	uint32_t subbuf_shift;
@@ -60,14 +63,16 @@ struct ring_set {
 	uint32_t exclusive;
 	uint32_t disowned;
 	uint32_t *lock;
+	uint64_t subbuf_mask;
+	struct populating *populating;
 };
 
 /*
  * The result of an attempt to record. 0: the hook has no binding. If the record was
  * published: LTT_RING_ON and LTT_RING_WAKE as they were read, and possibly
- * RES_CROSSED. Plain numbers for assembly.
+ * RES_STEPPED and RES_CROSSED. Plain numbers for assembly.
  */
-#define RES_CROSSED 16	   /* published and entered another sub-buffer */
+#define RES_CROSSED 16	   /* published and entered another sub-buffer; with RES_STEPPED */
 #define RES_REFUSED 32	   /* ring full; counted */
 #define RES_TOO_LONG 64	   /* not counted yet */
 #define RES_RESTARTS 128   /* SECTION_RESTARTS was reached; not counted yet */
@@ -75,7 +80,8 @@ struct ring_set {
 #define RES_GIVEN 512	   /* the clock must be read before */
 #define RES_EXCLUSIVE 1024 /* only the fallback producer writes the set */
 #define RES_PREPARE 2048   /* the record needs another preparation; not counted */
-#define RES_RING_SHIFT 16  /* with RES_CROSSED: the ring's number */
+#define RES_STEPPED 4096   /* published and entered another step */
+#define RES_RING_SHIFT 16  /* with RES_STEPPED: the ring's number */
 
 /** A ring's words. Only the first page: regions are elsewhere. */
 static inline struct ltt_ring_prod *ring_prod(const struct ring_set *set, uint32_t ring)
