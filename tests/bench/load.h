@@ -8,6 +8,8 @@
  *	EMIT_STR(a, b, s)    an event with 8 + 4 bytes and a string
  *
  *	load burst KIND THREADS EVENTS BURSTS   ns of CPU per event, one line a burst
+ *	load cold KIND EVENTS                   the same of one burst in a new process, and the
+ *	                                        page faults of the thread that emits it
  *	load off KIND                           ns an event that is not recorded
  *	load clock                              ns of a bare clock read, both clocks
  *	load pace KIND RATE SECONDS             RATE events/s; prints emitted
@@ -24,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -136,6 +139,31 @@ static int run_burst(void)
 	}
 	for (unsigned int i = 0; i < load.threads; i++)
 		pthread_join(thread[i], NULL);
+	return 0;
+}
+
+/* --- cold: memory that the process has not touched ----------------------------------------- */
+
+static long page_faults(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_minflt + usage.ru_majflt;
+}
+
+static int run_cold(void)
+{
+	uint64_t begin;
+	long faults;
+
+	pin(0);
+	faults = page_faults();
+	begin = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	emit_many(load.events);
+	printf("%.3f %ld\n",
+	       (double)(clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin) / (double)load.events,
+	       page_faults() - faults);
 	return 0;
 }
 
@@ -270,6 +298,11 @@ static int load_main(int argc, char **argv)
 		load.events = strtoul(argv[4], NULL, 0);
 		load.bursts = strtoul(argv[5], NULL, 0);
 		return load.threads && load.threads <= MAX_LOAD_THREADS ? run_burst() : 2;
+	}
+	if (strcmp(what, "cold") == 0 && argc == 4) {
+		load.str = kind_is_str(argv[2]);
+		load.events = strtoul(argv[3], NULL, 0);
+		return run_cold();
 	}
 	if (strcmp(what, "off") == 0 && argc == 3) {
 		load.str = kind_is_str(argv[2]);
