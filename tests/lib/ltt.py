@@ -231,6 +231,44 @@ def find_key(tree, key):
     return None
 
 
+# --- limits ------------------------------------------------------------------------
+
+def own_group(controller):
+    """The group of this process, relative."""
+    with open("/proc/self/cgroup") as f:
+        for line in f:
+            _, names, group = line.strip().split(":", 2)
+            if names == controller:
+                return group
+    return None
+
+
+@contextlib.contextmanager
+def memory_group(limit_bytes):
+    """A memory group with this limit; its directory."""
+    for root, controller, limit in (("/sys/fs/cgroup", "", "memory.max"),
+                                    ("/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes")):
+        own = own_group(controller)
+        path = f"{root}{own}/ltt-test-{os.getpid()}" if own is not None else ""
+        try:
+            os.mkdir(path)
+        except OSError:
+            continue
+        try:
+            with open(f"{path}/{limit}", "r+") as f:  # where it is one
+                f.write(str(limit_bytes))
+        except OSError:
+            os.rmdir(path)
+            continue
+        try:
+            yield path
+        finally:
+            until(lambda: not open(f"{path}/cgroup.procs").read(), 5, "the group to be empty")
+            os.rmdir(path)
+        return
+    skip("no memory control group can be made here")
+
+
 # --- the load generator and its checker --------------------------------------------
 
 def figures(text):
