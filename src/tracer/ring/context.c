@@ -15,7 +15,6 @@
 #include "sys.h"
 
 #define COMM_LEN 16u /* of the kernel, with the terminator */
-#define NR_USERS 6u  /* real, effective and saved user; the same of groups */
 #define NR_NAMESPACES 8u
 #define LIBC_THREAD_BYTES 4096 /* more than libc's struct pthread */
 
@@ -31,7 +30,7 @@ struct context_thread {
 	uint32_t pid, tid;
 	uint32_t naming, crediting, spacing;
 	uint32_t spaces; /* bits of the namespaces that are read */
-	uint32_t users[NR_USERS];
+	uint32_t users[CONTEXT_NR_IDS];
 	uint32_t namespaces[NR_NAMESPACES];
 	char name[COMM_LEN];
 };
@@ -163,7 +162,7 @@ static unsigned char *put_cpu_id(unsigned char *to)
 
 static __attribute__((noinline)) void read_users(uint32_t now)
 {
-	uint32_t users[NR_USERS] = { 0 };
+	uint32_t users[CONTEXT_NR_IDS] = { 0 };
 
 	if (context_may_call(CONTEXT_CALLS_USERS)) {
 		ring_syscall(SYS_getresuid, (long)&users[0], (long)&users[1], (long)&users[2], 0);
@@ -182,6 +181,12 @@ static unsigned char *put_user(unsigned char *to, uint32_t which)
 	if (unlikely(own.crediting != now))
 		read_users(now);
 	return put_number(to, own.users[which]);
+}
+
+void context_ids(uint32_t ret_ids[CONTEXT_NR_IDS])
+{
+	put_user((unsigned char *)ret_ids, 0);
+	memcpy(ret_ids, own.users, sizeof(own.users));
 }
 
 /* The number in "net:[4026531840]"; 0: there is no such namespace, or no /proc. */
@@ -235,7 +240,7 @@ enum context_type {
 	PTHREAD_ID,
 	CPU_ID,
 	VUID,
-	VSGID = VUID + NR_USERS - 1,
+	VSGID = VUID + CONTEXT_NR_IDS - 1,
 	CGROUP_NS,
 	UTS_NS = CGROUP_NS + NR_NAMESPACES - 1,
 	IP,

@@ -19,6 +19,7 @@
 #define CONTEXT_STACK 640u   /* sets that are not longer are written to the stack */
 #define CONTEXT_VALUES 64u   /* no set has more */
 #define CONTEXT_IMAGE 64u    /* bytes of a set of which threads keep an image, at most */
+#define CONTEXT_NR_IDS 6u    /* real, effective and saved user; the same of groups */
 
 /** Groups of system calls that read values, and of those that populate.h needs: bits. */
 enum context_calls {
@@ -96,6 +97,9 @@ uint32_t context_bytes(uint32_t contexts);
  *  texts are used; @values: CONTEXT_VALUES. */
 void context_values(uint32_t contexts, unsigned char *memory, struct ltt_filter_value *values,
 		    const void *ip);
+
+/** The ids of the calling thread, in its own user namespace; 0 where they can't be read. */
+void context_ids(uint32_t ret_ids[CONTEXT_NR_IDS]);
 
 /** The users or groups of a thread, or its namespaces, were changed: the same. Any thread. */
 void context_users_changed(void);
