@@ -58,7 +58,7 @@ void doctor_kernel_rule(struct doctor *d, const char *session, const char *chann
 			struct json_object *rule);
 /** Report the events of a kernel channel that are not recorded. */
 void doctor_refusals(struct doctor *d, const char *session, struct json_object *channel);
-/** Check that the trackers of a session's kernel events match some task. */
+/** Check that the trackers of a session's events match some task. */
 void doctor_trackers(struct doctor *d, struct json_object *session);
 /** Check sessions: channels, rules, losses, output. @name: only this session; NULL: the current
  *  one, or, if there is none, all. */

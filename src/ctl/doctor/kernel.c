@@ -156,35 +156,39 @@ void doctor_refusals(struct doctor *d, const char *session, struct json_object *
 	}
 }
 
-static void doctor_kernel_check_process(struct doctor *d, const char *session, const char *kind,
-					uint64_t id)
+static void doctor_check_tracked(struct doctor *d, const char *session, struct json_object *tracker,
+				 uint64_t id)
 {
+	const char *kind = record_str(tracker, "kind");
+	bool is_kernel = loss_is_of_kernel(tracker);
 	char *path AUTO_FREE = xasprintf("/proc/%" PRIu64, id);
 	char *word AUTO_FREE = doctor_word(session);
 
 	if (access(path, F_OK) == 0)
 		return;
 	doctor_found(d, GRADE_WARN, "tracker",
-		     "session '%s' records kernel events of %s %" PRIu64 ", which does not run",
-		     session, kind, id);
-	doctor_repair(d, "lttctl untrack -k -s %s --%s=%" PRIu64, word, kind, id);
+		     "session '%s' records %s events of %s %" PRIu64 ", which does not run",
+		     session, is_kernel ? "kernel" : "user", kind, id);
+	doctor_repair(d, "lttctl untrack %s -s %s --%s=%" PRIu64, is_kernel ? "-k" : "-u", word,
+		      kind, id);
 }
 
 static void check_tracker(struct doctor *d, const char *session, struct json_object *tracker)
 {
 	const char *kind = record_str(tracker, "kind");
 	bool is_task = strcmp(kind, "pid") == 0 || strcmp(kind, "tid") == 0;
+	bool is_kernel = loss_is_of_kernel(tracker);
 	char *word AUTO_FREE = doctor_word(session);
 	size_t nr = record_len(tracker, "ids");
 
 	for (size_t i = 0; is_task && i < nr; i++)
-		doctor_kernel_check_process(d, session, kind,
-					    json_object_get_uint64(record_at(tracker, "ids", i)));
+		doctor_check_tracked(d, session, tracker,
+				     json_object_get_uint64(record_at(tracker, "ids", i)));
 	if (nr)
 		return;
-	doctor_found(d, GRADE_BAD, "tracker",
-		     "session '%s' records no kernel events: no %s is tracked", session, kind);
-	doctor_repair(d, "lttctl track -k -s %s --%s --all", word, kind);
+	doctor_found(d, GRADE_BAD, "tracker", "session '%s' records no %s events: no %s is tracked",
+		     session, is_kernel ? "kernel" : "user", kind);
+	doctor_repair(d, "lttctl track %s -s %s --%s --all", is_kernel ? "-k" : "-u", word, kind);
 }
 
 void doctor_trackers(struct doctor *d, struct json_object *session)
