@@ -927,8 +927,8 @@ int ltt_ctl_add_context(struct ltt_ctl *ctl, const char *session, enum ltt_ctl_d
 
 /**
  * struct ltt_ctl_track_options - selection of the tasks whose events a session records.
- * @session, @domain: must be given. LTT_CTL_USER supports LTT_CTL_TRACK_PID, LTT_CTL_TRACK_VPID,
- * LTT_CTL_TRACK_UID and LTT_CTL_TRACK_GID, of applications as a whole.
+ * @session, @domain: must be given. LTT_CTL_USER selects applications as a whole: all kinds but
+ * LTT_CTL_TRACK_TID and LTT_CTL_TRACK_VTID.
  * @ids, @nr_ids: with LTT_CTL_TRACK_ADD and LTT_CTL_TRACK_REMOVE; an id that is repeated counts
  *	once.
  */

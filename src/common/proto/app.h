@@ -31,6 +31,8 @@ enum app_feature {
 	APP_FEATURE_PROVIDER = 256,
 	/* otel; in filters otel_trace_id, otel_span_id */
 	APP_FEATURE_OTEL = 512,
+	/* app_hello.vuid and app_hello.vgid */
+	APP_FEATURE_OWN_IDS = 1024,
 };
 
 /** The part of its events that an application does not record, because a seccomp filter that it has

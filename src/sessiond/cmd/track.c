@@ -10,10 +10,10 @@
 #include "base/mem.h"
 #include "sessiond/domain/kernel/kernel.h"
 
-/* The daemon knows an application's process, not its threads and their users. */
-static bool track_is_of_process(uint8_t kind)
+/* The daemon knows an application's process, not its threads. */
+static bool track_is_of_thread(uint8_t kind)
 {
-	return kind == TRACK_PID || kind == TRACK_VPID || kind == TRACK_UID || kind == TRACK_GID;
+	return kind == TRACK_TID || kind == TRACK_VTID;
 }
 
 static struct tracker *tracker_of(struct command *cmd, const struct req_track *req)
@@ -40,11 +40,11 @@ static enum cmd_now track_check(struct command *cmd, const struct req_track *req
 	if (req->kind >= TRACK_NR_KINDS || req->op >= TRACK_NR_OPS)
 		return command_error(cmd, ERR_INVALID, "unknown kind %u or operation %u", req->kind,
 				     req->op);
-	if (req->domain == DOMAIN_USER && !track_is_of_process(req->kind))
+	if (req->domain == DOMAIN_USER && track_is_of_thread(req->kind))
 		return command_error(
 			cmd, ERR_INVALID,
-			"applications are tracked as a whole, by pid, vpid, uid or gid; for "
-			"threads use a filter, such as --filter '$ctx.vtid == 17'");
+			"applications are tracked as a whole, not by tid or vtid; for threads use "
+			"a filter, such as --filter '$ctx.vtid == 17'");
 	if (req->op == TRACK_REMOVE && !tracker_of(cmd, req)->limited)
 		return command_error(
 			cmd, ERR_INVALID,

@@ -25,8 +25,8 @@
 /* Bits of enum app_feature that this library offers. */
 #define FEATURES                                                                            \
 	(APP_FEATURE_OFFER | APP_FEATURE_COUNT | APP_FEATURE_CONTEXT | APP_FEATURE_FILTER | \
-	 APP_FEATURE_SAMPLE | APP_FEATURE_KEYS | APP_FEATURE_IDENTITY | APP_FEATURE_IP | \
-	 APP_FEATURE_PROVIDER | APP_FEATURE_OTEL)
+	 APP_FEATURE_SAMPLE | APP_FEATURE_KEYS | APP_FEATURE_IDENTITY | APP_FEATURE_IP |    \
+	 APP_FEATURE_PROVIDER | APP_FEATURE_OTEL | APP_FEATURE_OWN_IDS)
 
 /* --- messages to the daemon ------------------------------------------------------------------ */
 
@@ -51,6 +51,7 @@ static void read_procname(char *ret_name, size_t size)
 
 void agent_send_hello(struct agent_link *link)
 {
+	uint32_t ids[CONTEXT_NR_IDS];
 	char procname[32];
 	struct timespec now;
 	struct msg_app_hello m = {
@@ -65,6 +66,9 @@ void agent_send_hello(struct agent_link *link)
 	struct encoder enc;
 
 	read_procname(procname, sizeof(procname));
+	context_ids(ids);
+	m.vuid = ids[0];
+	m.vgid = ids[CONTEXT_NR_IDS / 2];
 	clock_gettime(CLOCK_REALTIME, &now);
 	m.start_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 	link->sent_producer = m.producer;

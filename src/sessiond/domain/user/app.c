@@ -29,6 +29,15 @@ static void link_to_sessions(struct user_app *app)
 			link_touch(link_new(us, app));
 }
 
+/* An older library is taken to be in the daemon's own user namespace. */
+static void user_app_note_own_ids(struct app *app, const struct msg_app_hello *hello)
+{
+	bool reported = hello->features & APP_FEATURE_OWN_IDS;
+
+	app->vuid = reported ? hello->vuid : app->uid;
+	app->vgid = reported ? hello->vgid : app->gid;
+}
+
 struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 			      const struct msg_app_hello *hello)
 {
@@ -46,6 +55,7 @@ struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 	app->app.pid = peer->pid;
 	app->app.gid = peer->gid;
 	app->app.vpid = hello->pid;
+	user_app_note_own_ids(&app->app, hello);
 	app->app.procname = strndup(hello->procname, PROCNAME_MAX);
 	if (!app->app.procname)
 		app->app.procname = xstrdup("");

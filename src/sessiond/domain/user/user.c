@@ -33,7 +33,9 @@ bool user_eligible(const struct session *session, const struct app *app)
 	       tracker_admits(&trackers[TRACK_PID], (uint32_t)app->pid) &&
 	       tracker_admits(&trackers[TRACK_VPID], app->vpid) &&
 	       tracker_admits(&trackers[TRACK_UID], app->uid) &&
-	       tracker_admits(&trackers[TRACK_GID], app->gid);
+	       tracker_admits(&trackers[TRACK_GID], app->gid) &&
+	       tracker_admits(&trackers[TRACK_VUID], app->vuid) &&
+	       tracker_admits(&trackers[TRACK_VGID], app->vgid);
 }
 
 struct user_session *user_session_find(struct user_domain *user, const struct session *session)
