@@ -9,6 +9,10 @@
 #include "expression/filter.h"
 
 #define WHERE_ARRAY_MAX 4096u /* elements; longer arrays are as sequences */
+#define WHERE_NAMES_MAX 256u  /* names of contexts; one may have several */
+
+/* Prefix of the names of contexts. Its address distinguishes them from a field named `ctx`. */
+static const char where_context[] = "ctx.";
 
 /** struct where_class - the expression for one class of events. @program: NULL: it never holds,
  *  and @why is the reason. */
@@ -75,6 +79,30 @@ static const struct value *where_skip(const struct value *value)
 	return next;
 }
 
+/* Where the provider begins in the name of a context that the application provides; NULL: it is
+ * none. Our names have one underscore more than LTTng's. */
+static const char *where_provider(const char *shown)
+{
+	shown += *shown == '_';
+	return strncmp(shown, "app_", 4) == 0 ? shown + 4 : NULL;
+}
+
+/* A context that the application provides, with a value of any type; see metadata.c. */
+static bool where_is_provided(const struct value *value)
+{
+	static const char *const members[] = { "kind", "integer", "float", "string" };
+	static const uint8_t kinds[] = { TYPE_ENUM, TYPE_INT, TYPE_FLOAT, TYPE_STRING };
+
+	if (value->type->kind != TYPE_STRUCT || value->count != ARRAY_SIZE(members) ||
+	    !where_provider(value->field->shown))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(members); i++)
+		if (value[i + 1].type->kind != kinds[i] ||
+		    strcmp(value[i + 1].field->shown, members[i]) != 0)
+			return false;
+	return true;
+}
+
 /* The members of a struct, and as `a.b` those of structs in it. Variants, and arrays of compounds,
  * have no fixed place: they are left out. Return: behind it. */
 static const struct value *where_each(const struct value *value, const char *prefix,
@@ -86,6 +114,8 @@ static const struct value *where_each(const struct value *value, const char *pre
 		if (at->type->kind == TYPE_STRUCT) {
 			char *inner AUTO_FREE = xasprintf("%s%s.", prefix, at->field->shown);
 
+			if (prefix == where_context && where_is_provided(at))
+				fn(priv, at, prefix);
 			at = where_each(at, inner, fn, priv);
 		} else {
 			if (where_is_plain(at))
@@ -102,11 +132,11 @@ static void where_each_context(const struct event *event, where_member_fn *fn, v
 	const struct values *packet = &event->packet->context;
 
 	if (packet->nr)
-		where_each(packet->at, "ctx.", fn, priv);
+		where_each(packet->at, where_context, fn, priv);
 	if (event->stream_context)
-		where_each(event->stream_context, "ctx.", fn, priv);
+		where_each(event->stream_context, where_context, fn, priv);
 	if (event->context)
-		where_each(event->context, "ctx.", fn, priv);
+		where_each(event->context, where_context, fn, priv);
 }
 
 static bool where_is_text(const struct value *value)
@@ -200,30 +230,64 @@ static struct layout *where_layout(const struct value *fields)
 /* --- contexts ------------------------------------------------------------- */
 
 struct where_contexts {
-	uint32_t nr;
-	struct filter_context of[LTT_FILTER_CONTEXTS_MAX];
+	uint32_t nr, nr_names;
+	struct filter_context of[WHERE_NAMES_MAX];
 	struct ltt_filter_value values[LTT_FILTER_CONTEXTS_MAX];
 };
 
-/* Both functions below give a context the same number. */
+/* where_name_context() and where_take_context() give a context the same number. */
 static bool where_is_context(const struct where_contexts *contexts, const struct value *value)
 {
 	return contexts->nr < LTT_FILTER_CONTEXTS_MAX &&
-	       (where_is_text(value) || type_is_scalar(value->type));
+	       (value->type->kind == TYPE_STRUCT || where_is_text(value) ||
+		type_is_scalar(value->type));
+}
+
+/* @name: allocated. */
+static void where_add_name(struct where_contexts *contexts, char *name, enum ltt_filter_kind kind)
+{
+	if (contexts->nr_names < WHERE_NAMES_MAX)
+		contexts->of[contexts->nr_names++] =
+			(struct filter_context){ name, kind, (uint16_t)contexts->nr };
+	else
+		free(name);
+}
+
+/* app_a_b_c is $app.a:b_c or $app.a_b:c. */
+static void where_name_provided(struct where_contexts *contexts, const char *shown)
+{
+	const char *provider = where_provider(shown);
+
+	for (const char *at = strchr(provider, '_'); at; at = strchr(at + 1, '_'))
+		if (at > provider && at[1])
+			where_add_name(contexts,
+				       xasprintf("app.%.*s:%s", (int)(at - provider), provider,
+						 at + 1),
+				       LTT_FILTER_ABSENT);
 }
 
 static void where_name_context(void *priv, const struct value *value, const char *prefix)
 {
 	struct where_contexts *contexts = priv;
-	struct filter_context *context = &contexts->of[contexts->nr];
 
 	if (!where_is_context(contexts, value))
 		return;
-	context->name = xasprintf("%s%s", prefix, value->field->shown);
-	context->kind = where_is_text(value)		? LTT_FILTER_TEXT :
-			value->type->kind == TYPE_FLOAT ? LTT_FILTER_NUMBER :
-							  LTT_FILTER_INTEGER;
-	context->number = (uint16_t)contexts->nr++;
+	if (value->type->kind == TYPE_STRUCT)
+		where_name_provided(contexts, value->field->shown);
+	else
+		where_add_name(contexts, xasprintf("%s%s", prefix, value->field->shown),
+			       where_is_text(value)	       ? LTT_FILTER_TEXT :
+			       value->type->kind == TYPE_FLOAT ? LTT_FILTER_NUMBER :
+								 LTT_FILTER_INTEGER);
+	contexts->nr++;
+}
+
+/* The member behind the first one that is valid by that one's number. */
+static const struct value *where_provided(const struct value *value)
+{
+	uint64_t kind = value[1].u;
+
+	return kind >= 1 && kind <= 3 ? &value[1 + kind] : NULL;
 }
 
 static void where_take_context(void *priv, const struct value *value, const char *prefix)
@@ -235,7 +299,11 @@ static void where_take_context(void *priv, const struct value *value, const char
 	if (!where_is_context(contexts, value))
 		return;
 	contexts->nr++;
-	*to = (struct ltt_filter_value){ .kind = LTT_FILTER_INTEGER };
+	if (value->type->kind == TYPE_STRUCT)
+		value = where_provided(value);
+	*to = (struct ltt_filter_value){ .kind = value ? LTT_FILTER_INTEGER : LTT_FILTER_ABSENT };
+	if (!value)
+		return;
 	if (where_is_text(value)) {
 		to->kind = LTT_FILTER_TEXT;
 		to->length = (uint32_t)value_text_length(value);
@@ -267,13 +335,13 @@ static void where_compile(struct where_class *class, const char *expression,
 {
 	struct filter_result result;
 
-	if (filter_compile(expression, layout, contexts->of, contexts->nr, FILTER_LENIENT,
+	if (filter_compile(expression, layout, contexts->of, contexts->nr_names, FILTER_LENIENT,
 			   &result) == FILTER_COMPILED) {
 		class->program = TAKE(result.program);
 	} else {
 		filter_result_fini(&result);
-		if (filter_compile(expression, layout, contexts->of, contexts->nr, FILTER_STRICT,
-				   &result) == FILTER_INVALID) {
+		if (filter_compile(expression, layout, contexts->of, contexts->nr_names,
+				   FILTER_STRICT, &result) == FILTER_INVALID) {
 			class->why = xasprintf("column %u: %s", result.column, result.text);
 		}
 	}
@@ -296,7 +364,7 @@ static struct where_class *where_class_of(struct where *where, const char *expre
 	where->classes = ec->where = class;
 	where_compile(class, expression, layout, &contexts);
 	layout_free(layout);
-	for (uint32_t i = 0; i < contexts.nr; i++)
+	for (uint32_t i = 0; i < contexts.nr_names; i++)
 		free((void *)contexts.of[i].name);
 	return class;
 }

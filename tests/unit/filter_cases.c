@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Expressions of event filters and their results, in data/filter.cases: the result, a tab, and
- * the expression for the event of filter_event.h. Results: yes, no, never (lenient mode; an error
- * in the strict mode), COLUMN TEXT (an error, with a part of its message).
+ * Expressions of event filters and their results, in data/filter.cases, which view_where.c has,
+ * too: the result, a tab, and the expression for the event of filter_event.h. Results: yes, no,
+ * never (lenient mode; an error in the strict mode), COLUMN TEXT (an error, with a part of its
+ * message).
  */
 #include "lib/filter_event.h"
 
@@ -58,18 +59,14 @@ static void try_result(const char *expected, const char *expression)
 	filter_result_fini(&r);
 }
 
-static void try_case(char *line)
+static void try_case(const char *expected, const char *expression)
 {
-	char *expression = strchr(line, '\t');
-
-	CHECK(expression);
-	*expression++ = '\0';
-	if (strcmp(line, "yes") == 0 || strcmp(line, "no") == 0)
-		try_result(line, expression);
-	else if (strcmp(line, "never") == 0)
+	if (strcmp(expected, "yes") == 0 || strcmp(expected, "no") == 0)
+		try_result(expected, expression);
+	else if (strcmp(expected, "never") == 0)
 		try_never(expression);
 	else
-		try_error(line, expression, FILTER_STRICT);
+		try_error(expected, expression, FILTER_STRICT);
 }
 
 static void test_explanation(void)
@@ -109,24 +106,8 @@ static void test_size(void)
 
 int main(void)
 {
-	const char *top = getenv("TOP"); /* of the sources */
-	char line[1000], name[4096];
-	uint32_t nr = 0;
-	FILE *file;
-
-	snprintf(name, sizeof(name), "%s/tests/unit/data/filter.cases", top ? top : ".");
-	file = fopen(name, "r");
-	CHECK(file);
 	filter_event_make(&event);
-	while (fgets(line, sizeof(line), file)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (*line == '\0' || *line == '#')
-			continue;
-		try_case(line);
-		nr++;
-	}
-	fclose(file);
-	CHECK_IS(nr, >=, 300);
+	CHECK_IS(filter_event_cases(try_case), >=, 300);
 	test_explanation();
 	test_size();
 	layout_free(event.layout);

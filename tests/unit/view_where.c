@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/macros.h"
+#include "lib/filter_event.h"
 #include "lib/view_make.h"
 
 static const char metadata[] = MAKE_HEAD
@@ -132,6 +133,111 @@ static void wrong(void)
 	}
 }
 
+/* --- the cases of filters, on the same event in a trace ---------------------- */
+
+#define PROVIDED                                                                            \
+	"struct { enum : uint8_t { none = 0, integer = 1, float = 2, string = 3 } _kind;\n" \
+	"      integer { size = 64; align = 8; signed = true; } _integer;\n"                \
+	"      floating_point { exp_dig = 11; mant_dig = 53; align = 8; } _float;\n"        \
+	"      string _string; } "
+
+static const char filter_metadata[] = MAKE_HEAD
+	"event { id = 1; stream_id = 0; name = \"f:event\";\n"
+	"  context := struct { integer { size = 32; align = 8; signed = true; } _vpid;\n"
+	"    string _procname; floating_point { exp_dig = 11; mant_dig = 53; align = 8; } _load;\n"
+	"    " PROVIDED "__app_shop_user; " PROVIDED "_app_shop_absent; };\n"
+	"  fields := struct { uint8_t _a; integer { size = 16; align = 8; signed = true; } _b;\n"
+	"    uint64_t _big; uint64_t _dur;\n"
+	"    integer { size = 16; align = 8; signed = false; byte_order = be; } _port;\n"
+	"    floating_point { exp_dig = 8; mant_dig = 24; align = 8; } _f;\n"
+	"    floating_point { exp_dig = 11; mant_dig = 53; align = 8; } _d;\n"
+	"    enum : uint8_t { IDLE = 0, RUNNING = 1 ... 3, DEAD = 4 } _state; uint16_t _arr[3];\n"
+	"    integer { size = 8; align = 8; encoding = UTF8; } _dev[6]; string _host;\n"
+	"    uint8_t _seq_length;\n"
+	"    integer { size = 32; align = 8; signed = true; } _seq[ _seq_length ];\n"
+	"    uint16_t _req_length;\n"
+	"    integer { size = 8; align = 8; encoding = UTF8; } _req[ _req_length ];\n"
+	"    integer { size = 32; align = 8; signed = true; } _after; string _star; string _empty;\n"
+	"    uint16_t _fseq_length;\n"
+	"    floating_point { exp_dig = 8; mant_dig = 24; align = 8; } _fseq[ _fseq_length ];\n"
+	"    uint8_t _in; string _peer; uint16_t _last; }; };\n";
+
+static char filter_dir[200];
+
+static void put_provided(struct bytes *b, enum ltt_filter_kind kind, const char *text)
+{
+	put(b, kind == LTT_FILTER_TEXT ? 3 : 0, 1);
+	put(b, 0, 8);
+	put(b, 0, 8);
+	put_str(b, text);
+}
+
+/* The values of filter_event.c. */
+static void make_filter_trace(const char *dir)
+{
+	struct maker m = { .cpu = 0 };
+	struct filter_event filtered;
+	struct bytes *b;
+
+	filter_event_make(&filtered);
+	packet_open(&m, 0);
+	b = event(&m, 1, 1);
+	put(b, (uint64_t)filter_event_values[0].integer, 4);
+	put_str(b, filter_event_values[1].text);
+	put_float(b, filter_event_values[2].number, 8);
+	put_provided(b, filter_event_values[3].kind, filter_event_values[3].text);
+	put_provided(b, filter_event_values[4].kind, "");
+	put_raw(b, filtered.bytes, filtered.length);
+	packet_close(&m, 1);
+	layout_free(filtered.layout);
+	make_path(filter_dir, sizeof(filter_dir), dir, "filters");
+	CHECK_IS(mkdir(filter_dir, 0700), ==, 0);
+	make_file(filter_dir, "metadata", filter_metadata, sizeof(filter_metadata) - 1);
+	make_file(filter_dir, "ch_0", m.out.at, m.out.len);
+	bytes_fini(&m.out);
+}
+
+/* An expression that is wrong at COLUMN, for any event or for this one. The names of integers'
+ * types are others in a trace: lists of fields are not compared. */
+static void check_refusal(const char *expected, const char *expression, const struct seen *seen)
+{
+	char wanted[300], why[400] = "", *fields;
+
+	if (view_check_where(expression, why, sizeof(why)) == 0)
+		snprintf(why, sizeof(why), "%s",
+			 seen->sum->where_never ? seen->sum->where_never : "none");
+	snprintf(wanted, sizeof(wanted), "column %lu: ", strtoul(expected, &fields, 10));
+	if (strncmp(why, wanted, strlen(wanted)) != 0)
+		fprintf(stderr, "%s\n%s\n%s\n", expression, expected, why);
+	CHECK(strncmp(why, wanted, strlen(wanted)) == 0);
+	snprintf(wanted, sizeof(wanted), "%s", fields + 1);
+	if ((fields = strstr(wanted, " fields:")))
+		*fields = '\0';
+	CHECK(strstr(why, wanted));
+}
+
+static void check_filter_case(const char *expected, const char *expression)
+{
+	struct view_select select = { .where = expression };
+	bool holds = strcmp(expected, "yes") == 0;
+	bool is_never = strcmp(expected, "never") == 0;
+	bool computes = strstr(expected, "no result"); /* an error of the strict mode only */
+	bool is_error = *expected >= '0' && *expected <= '9' && !computes;
+	struct seen seen;
+
+	CHECK_IS(see_style(&seen, filter_dir, &select, NULL), ==, 0);
+	if (holds != (count_text(seen.text, "f:event") == 1) ||
+	    (is_never || is_error) != !!seen.sum->where_never)
+		fprintf(stderr, "%s: not %s: %s %s\n", expression, expected, seen.text,
+			seen.sum->where_never);
+	CHECK(holds == (count_text(seen.text, "f:event") == 1));
+	CHECK_IS(seen.problems, ==, 0);
+	CHECK((is_never || is_error) == !!seen.sum->where_never);
+	if (is_error)
+		check_refusal(expected, expression, &seen);
+	seen_fini(&seen);
+}
+
 int main(void)
 {
 	const char *dir = make_tmp();
@@ -140,5 +246,7 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
 		check_case(dir, i);
 	wrong();
+	make_filter_trace(dir);
+	CHECK_IS(filter_event_cases(check_filter_case), >=, 300);
 	return 0;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "filter_event.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 const struct filter_context filter_event_contexts[] = {
 	{ "ctx.vpid", LTT_FILTER_INTEGER, 0 },	      { "ctx.procname", LTT_FILTER_TEXT, 1 },
 	{ "ctx.load", LTT_FILTER_NUMBER, 2 },	      { "app.shop:user", LTT_FILTER_TEXT, 3 },
@@ -100,4 +103,28 @@ bool filter_event_run(const struct filter_result *result, const uint8_t *bytes, 
 	accepted = ltt_filter_run(result->program, copy, length, filter_event_values);
 	free(copy);
 	return accepted;
+}
+
+uint32_t filter_event_cases(void (*fn)(const char *expected, const char *expression))
+{
+	const char *top = getenv("TOP"); /* of the sources */
+	char line[1000], name[4096], *tab;
+	uint32_t nr = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%s/tests/unit/data/filter.cases", top ? top : ".");
+	file = fopen(name, "r");
+	CHECK(file);
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (*line == '\0' || *line == '#')
+			continue;
+		tab = strchr(line, '\t');
+		CHECK(tab);
+		*tab = '\0';
+		fn(line, tab + 1);
+		nr++;
+	}
+	fclose(file);
+	return nr;
 }

@@ -26,6 +26,10 @@ extern const struct ltt_filter_value filter_event_values[5];
 enum filter_status filter_event_compile(const struct filter_event *event, const char *expression,
 					enum filter_mode mode, struct filter_result *ret_result);
 
+/** Call @fn for each line of data/filter.cases: a result (see filter_cases.c), and an expression
+ *  for the event of filter_event_make(). Return: the number of lines. */
+uint32_t filter_event_cases(void (*fn)(const char *expected, const char *expression));
+
 /** Run a compiled program on a payload in memory of exactly its size. Return: its verdict. */
 bool filter_event_run(const struct filter_result *result, const uint8_t *bytes, size_t length);
 
