@@ -32,7 +32,7 @@ __thread bool emit_fast_path_valid;
 /* To be called after each change of emit_limits. */
 static void emit_update_fast_path(void)
 {
-	emit_fast_path_valid = !emit_limits && ring_rseq_used();
+	emit_fast_path_valid = !emit_limits && ring_rseq_used() && !ring_clock_is_given;
 }
 
 void site_only_session(uint32_t session)
@@ -92,7 +92,7 @@ static __attribute__((noinline)) void emit_to_probe(const struct hook *hook,
 
 static uint32_t emit_preparation_of(const struct hook *hook)
 {
-	return __atomic_load_n(&hook->preparation, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&hook->preparation, __ATOMIC_ACQUIRE) & ~PREPARATION_GIVEN;
 }
 
 /**
@@ -196,22 +196,35 @@ static inline bool emit_is_prepared(uint32_t preparation)
 	return preparation < PREPARATION_CONTEXT_SETS && context_has_image(preparation);
 }
 
+static inline bool emit_single_given(const struct hook *hook, uint32_t preparation,
+				     const void *payload, size_t len)
+{
+	if (!preparation)
+		ring_record_given(hook, payload, len);
+	else if (emit_is_prepared(preparation))
+		ring_record_image_given(hook, preparation, payload, len);
+	else
+		return false;
+	return true;
+}
+
 /* Return: false: the other way must be taken. Its calls are jumps, and loop over nothing. */
 static inline bool emit_single(const struct hook_table *table, const void *payload, size_t len,
 			       size_t extra)
 {
 	const struct hook *hook = &table->hook[0];
-	uint32_t preparation = emit_preparation_of(hook);
+	uint32_t preparation = __atomic_load_n(&hook->preparation, __ATOMIC_ACQUIRE);
 
 	if (unlikely(!emit_is_single(table, extra)))
 		return false;
-	if (likely(!preparation)) {
+	if (likely(!preparation))
 		ring_record(hook, payload, len);
-		return true;
-	}
-	if (!emit_is_prepared(preparation))
+	else if (preparation & PREPARATION_GIVEN)
+		return emit_single_given(hook, preparation & ~PREPARATION_GIVEN, payload, len);
+	else if (emit_is_prepared(preparation))
+		ring_record_image(hook, preparation, payload, len);
+	else
 		return false;
-	ring_record_image(hook, preparation, payload, len);
 	return true;
 }
 
@@ -250,7 +263,7 @@ void emit_word_slow(struct ltt_site *site, uint64_t word, size_t len)
 {
 	const uint64_t payload[1 + LTT_PAYLOAD_SLACK / 8] = { word };
 
-	if (!emit_fast_path_valid)
+	if (emit_fast_path_valid == ring_clock_is_given)
 		emit_update_fast_path();
 	emit_from(site, payload, len, __builtin_return_address(0));
 }

@@ -162,6 +162,7 @@ static void set_geometry(struct ring_set *set, const struct ltt_ring_desc *desc)
 		desc->mode == LTT_RING_OVERWRITE ? UINT64_MAX : desc->data_size - LTT_RING_SLACK;
 	set->subbuf_mask = ~(desc->subbuf_size - 1);
 	set->step_mask = set->subbuf_mask | ~(uint64_t)(POPULATE_STEP - 1);
+	__atomic_store_n(&ring_clock_is_given, desc->clock != LTT_CLOCK_CYCLES, __ATOMIC_RELAXED);
 	set->subbuf_shift = (uint32_t)__builtin_ctzll(desc->subbuf_size);
 }
 
@@ -171,6 +172,8 @@ static uint32_t why_elsewhere(const struct ltt_ring_desc *desc, int exclusive)
 		return RES_ELSEWHERE | RES_EXCLUSIVE;
 	return RES_ELSEWHERE | (desc->clock == LTT_CLOCK_CYCLES ? 0 : RES_GIVEN);
 }
+
+bool ring_clock_is_given;
 
 struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session)
 {

@@ -14,7 +14,11 @@
 
 #define PREPARATION_CONTEXT_BITS 8
 #define PREPARATION_CONTEXT_SETS (1u << PREPARATION_CONTEXT_BITS)
-#define PREPARATION_FILTERS (1u << (32 - PREPARATION_CONTEXT_BITS))
+#define PREPARATION_FILTERS (1u << (31 - PREPARATION_CONTEXT_BITS))
+
+/** In a hook's number only: records of its binding have a clock that is read before the sequence. A
+ *  hint, which saves the attempt that finds it out. */
+#define PREPARATION_GIVEN (1u << 31)
 
 /** @filter: admit_filter(), or 0. @contexts: context_set(), or 0. */
 static inline uint32_t preparation(uint32_t filter, uint32_t contexts)

@@ -264,12 +264,8 @@ void ring_record_image(const struct hook *hook, uint32_t preparation, const void
 void record_image_unusual(const struct hook *hook, const void *payload, size_t len, uint32_t res,
 			  uint32_t preparation)
 {
-	uint32_t contexts = preparation_contexts(preparation), bytes = context_image_size[contexts];
+	uint32_t bytes = context_image_size[preparation_contexts(preparation)];
 
-	if (likely(res == (RES_ELSEWHERE | RES_GIVEN)))
-		res = section_image_given(hook, payload, len, preparation, &context_own_image,
-					  context_image_key(contexts, false), NULL,
-					  ring_clock_read(LTT_CLOCK_MONOTONIC));
 	if (res & (RES_ELSEWHERE | RES_PREPARE))
 		ring_record_prepared(hook, preparation, (const void *)((uintptr_t)payload + bytes),
 				     len - bytes, 0, NULL);
@@ -277,10 +273,30 @@ void record_image_unusual(const struct hook *hook, const void *payload, size_t l
 		record_finish(hook, res);
 }
 
+void ring_record_image_given(const struct hook *hook, uint32_t preparation, const void *payload,
+			     size_t len)
+{
+	uint64_t ts = ring_clock_read(LTT_CLOCK_MONOTONIC);
+	uint32_t contexts = preparation_contexts(preparation), bytes = context_image_size[contexts];
+	const void *from = (const void *)((uintptr_t)payload - bytes);
+	uint32_t res;
+
+	res = section_image_given(hook, from, len + bytes, preparation, &context_own_image,
+				  context_image_key(contexts, false), NULL, ts);
+	if (unlikely(res != LTT_RING_ON))
+		record_image_unusual(hook, from, len + bytes, res, preparation);
+}
+
 #else
 
 void ring_record_image(const struct hook *hook, uint32_t preparation, const void *payload,
 		       size_t len)
+{
+	ring_record_prepared(hook, preparation, payload, len, 0, NULL);
+}
+
+void ring_record_image_given(const struct hook *hook, uint32_t preparation, const void *payload,
+			     size_t len)
 {
 	ring_record_prepared(hook, preparation, payload, len, 0, NULL);
 }
@@ -295,6 +311,15 @@ void record_unusual(const struct hook *hook, const void *payload, size_t len, ui
 		ring_record_prepared(hook, record_preparation_of(hook), payload, len, 0, NULL);
 	else
 		record_finish(hook, res);
+}
+
+void ring_record_given(const struct hook *hook, const void *payload, size_t len)
+{
+	uint64_t ts = ring_clock_read(LTT_CLOCK_MONOTONIC);
+	uint32_t res = section_given(hook, payload, len, 0, ts);
+
+	if (unlikely(res != LTT_RING_ON))
+		record_unusual(hook, payload, len, res);
 }
 
 void ring_lose_oversize(const struct hook *hook)

@@ -95,6 +95,15 @@ void ring_record_prepared(const struct hook *hook, uint32_t preparation, const v
 void ring_record_image(const struct hook *hook, uint32_t preparation, const void *payload,
 		       size_t len);
 
+/** Whether the set that was mapped last has a clock that is read before the sequence: a hint. */
+extern bool ring_clock_is_given __attribute__((visibility("hidden")));
+
+/** ring_record_given() and ring_record_image_given() - ring_record() and ring_record_image() for
+ *  hooks with PREPARATION_GIVEN. */
+void ring_record_given(const struct hook *hook, const void *payload, size_t len);
+void ring_record_image_given(const struct hook *hook, uint32_t preparation, const void *payload,
+			     size_t len);
+
 /** Count a loss that happened before there was a payload (ltt_stage()). */
 void ring_lose_oversize(const struct hook *hook);
 

@@ -11,6 +11,7 @@
 #include "describe.h"
 #include "format.h"
 #include "registry.h"
+#include "tracer/ring/prepare.h"
 
 #define FIRST_BUCKETS 256u
 #define MAX_FIELDS 256u
@@ -340,7 +341,8 @@ struct listener *listener_new(const struct binding *binding, struct ltt_probe *p
 	if (binding) {
 		new->binding = *binding;
 		new->hook.binding = &new->binding;
-		new->hook.preparation = binding->preparation;
+		new->hook.preparation =
+			binding->preparation | (binding->nr_given ? PREPARATION_GIVEN : 0);
 	}
 	return new;
 }

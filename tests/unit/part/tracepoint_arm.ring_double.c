@@ -2,6 +2,7 @@
 #include "../ring_double.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "tracer/ring/hook.h"
@@ -68,6 +69,20 @@ void ring_record_prepared(const struct hook *hook, uint32_t preparation, const v
 
 void ring_record_image(const struct hook *hook, uint32_t preparation, const void *payload,
 		       size_t len)
+{
+	(void)preparation;
+	ring_record(hook, payload, len);
+}
+
+bool ring_clock_is_given;
+
+void ring_record_given(const struct hook *hook, const void *payload, size_t len)
+{
+	ring_record(hook, payload, len);
+}
+
+void ring_record_image_given(const struct hook *hook, uint32_t preparation, const void *payload,
+			     size_t len)
 {
 	(void)preparation;
 	ring_record(hook, payload, len);
