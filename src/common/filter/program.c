@@ -540,9 +540,12 @@ static const uint8_t *filter_text_search(struct filter_text text, struct filter_
 	return NULL;
 }
 
+/* Most texts differ in the first byte: no call then. */
 static bool filter_text_begins(struct filter_text text, struct filter_text part)
 {
-	return text.length >= part.length && !memcmp(text.at, part.at, part.length);
+	return text.length >= part.length &&
+	       (!part.length || (text.at[0] == part.at[0] &&
+				 !memcmp(text.at, part.at, part.length)));
 }
 
 static struct filter_text filter_text_behind(struct filter_text text, const uint8_t *at)
@@ -616,11 +619,26 @@ static struct filter_text filter_text_constant(const struct filter_run *run,
 	return (struct filter_text){ texts + filter_text_offset(in), filter_text_length(in) };
 }
 
+/* The end of the text need not be known: a NUL before the end of the prefix is a difference. */
+static enum filter_outcome filter_test_prefix(const struct filter_run *run,
+					      const struct ltt_filter_insn *in)
+{
+	const uint8_t *at = filter_at(run, in, 0);
+	struct filter_text rest;
+
+	if (!at)
+		return FILTER_FAIL;
+	rest = (struct filter_text){ at, filter_room(run, at) };
+	return filter_outcome_of(filter_text_begins(rest, filter_text_constant(run, in)), in->a);
+}
+
 static enum filter_outcome filter_test_text(const struct filter_run *run,
 					    const struct ltt_filter_insn *in)
 {
 	struct filter_text text;
 
+	if (in->type == LTT_FILTER_STRING && (in->a & FILTER_CODE) == LTT_FILTER_PREFIX)
+		return filter_test_prefix(run, in);
 	if (!filter_text_find(run, in, &text))
 		return FILTER_FAIL;
 	return filter_outcome_of(filter_compare_texts(text, in->a, filter_text_constant(run, in)),
