@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Filters of records: while threads record, bindings are replaced that have none, one, or one
  * with contexts; filters that are kept and filters that are freed. Each record was accepted by the
- * filter of the binding under which it is found, and none is missing that all filters accept. */
+ * filter of the binding under which it is found, and none is missing that all filters accept.
+ * Relations of integers are decided without their program, as it would. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -272,9 +273,136 @@ static void test_several(uint64_t bits, bool freed)
 	free_retired();
 }
 
+/* --- filters that are decided at once ---------------------------------------------------- */
+
+static int64_t value_of(uint64_t bits, uint8_t type)
+{
+	switch (type & (LTT_FILTER_SIZE | LTT_FILTER_SIGNED)) {
+	case 0:
+		return (uint8_t)bits;
+	case LTT_FILTER_SIGNED:
+		return (int8_t)bits;
+	case 1:
+		return (uint16_t)bits;
+	case 1 | LTT_FILTER_SIGNED:
+		return (int16_t)bits;
+	case 2:
+		return (uint32_t)bits;
+	case 2 | LTT_FILTER_SIGNED:
+		return (int32_t)bits;
+	default:
+		return (int64_t)bits;
+	}
+}
+
+static bool holds(int64_t value, uint8_t relation, int64_t constant)
+{
+	const bool all[] = { value == constant, value < constant, value <= constant,
+			     value > constant, value >= constant };
+
+	return all[relation & 7] != !!(relation & LTT_FILTER_NOT);
+}
+
+static struct program program_of_range(uint8_t type, uint8_t relation, int64_t constant)
+{
+	struct program p = program_begin(2, 0);
+
+	p.insns[0] = (struct ltt_filter_insn){ .op = LTT_FILTER_TEST_FIELD,
+					       .type = type,
+					       .a = relation,
+					       .base = LTT_FILTER_FIXED,
+					       .offset = 3,
+					       .constant = (uint64_t)constant };
+	p.insns[1] = (struct ltt_filter_insn){ .op = LTT_FILTER_RETURN, .constant = 1 };
+	return p;
+}
+
+static uint32_t preparation_of(const struct program *p)
+{
+	uint32_t filter;
+
+	CHECK(admit_filter(p, ltt_filter_bytes((const struct ltt_filter *)p), "", &filter),
+	      "filter");
+	return preparation(filter, 0);
+}
+
+/* Values at the ends of all types. */
+static int64_t end_value(unsigned int number)
+{
+	return (int64_t)((UINT64_MAX >> number / 6 % 8 * 8 >> number / 3 % 2) + number % 3 - 1);
+}
+
+#define NR_ENDS 48u
+
+static void test_range(uint8_t type, uint8_t relation, int64_t constant)
+{
+	const struct program p = program_of_range(type, relation, constant);
+	const struct hook own = { 0 };
+	uint32_t prepared = preparation_of(&p);
+	size_t size = (size_t)1 << (type & LTT_FILTER_SIZE);
+	uint8_t payload[3 + 8 + LTT_PAYLOAD_SLACK];
+
+	memset(payload, 0xa5, sizeof(payload));
+	for (unsigned int i = 0; i < NR_ENDS; i++) {
+		uint64_t bits = (uint64_t)end_value(i);
+		bool wanted = holds(value_of(bits, type), relation, constant);
+
+		memcpy(payload + 3, &bits, size);
+		CHECK(admit_at_once(prepared, payload, 3 + size) ==
+			      (wanted ? ADMIT_ADMITTED : ADMIT_REJECTED),
+		      "type %u relation %u %lld of %llx", type, relation, (long long)constant,
+		      (unsigned long long)bits);
+		CHECK(admit_event(&own, prepared, payload, 3 + size, NULL) == wanted, "program");
+	}
+	CHECK(admit_at_once(prepared, payload, 2 + size) == ADMIT_UNDECIDED, "short");
+	CHECK(!admit_event(&own, prepared, payload, 2 + size, NULL), "short");
+}
+
+static void test_ranges(void)
+{
+	static const int64_t constants[] = { INT64_MIN, INT64_MIN + 1, -129,	   -128, -1,
+					     0,		5,	       127,	   255,	 256,
+					     INT32_MAX, UINT32_MAX,    INT64_MAX };
+
+	for (uint8_t type = 0; type < 8; type++)
+		for (uint8_t relation = 0; relation < 10; relation++)
+			for (size_t i = 0; i < sizeof(constants) / sizeof(constants[0]); i++)
+				test_range(type, relation % 5 + relation / 5 * LTT_FILTER_NOT,
+					   constants[i]);
+}
+
+/* Two terms; and filters that the program has to decide. */
+static void test_terms(void)
+{
+	struct program p = program_of_range(0, LTT_FILTER_GT, 4);
+	uint8_t payload[5 + LTT_PAYLOAD_SLACK] = { [3] = 5, [4] = 7 };
+
+	p.insns[1] = p.insns[0];
+	p.insns[1].offset = 4;
+	p.insns[1].a = LTT_FILTER_LT;
+	p.insns[1].constant = 8;
+	p.insns[2] = (struct ltt_filter_insn){ .op = LTT_FILTER_RETURN, .constant = 1 };
+	p.head.nr_insns = 3;
+	CHECK(admit_at_once(preparation_of(&p), payload, 5) == ADMIT_ADMITTED, "both");
+	payload[4] = 8;
+	CHECK(admit_at_once(preparation_of(&p), payload, 5) == ADMIT_REJECTED, "the second");
+	payload[3] = 4;
+	CHECK(admit_at_once(preparation_of(&p), payload, 5) == ADMIT_REJECTED, "the first");
+	p.insns[0].jump = 2;
+	CHECK(admit_at_once(preparation_of(&p), payload, 5) == ADMIT_UNDECIDED, "an alternative");
+	p.insns[0].jump = LTT_FILTER_REJECT;
+	p.insns[2].constant = 0;
+	CHECK(admit_at_once(preparation_of(&p), payload, 5) == ADMIT_UNDECIDED, "never");
+	p = program_of_range(1 | LTT_FILTER_BIG_ENDIAN, LTT_FILTER_GT, 4);
+	CHECK(admit_at_once(preparation_of(&p), payload, 5) == ADMIT_UNDECIDED, "big-endian");
+	CHECK(admit_at_once(0, payload, 5) == ADMIT_ADMITTED, "no filter");
+}
+
 int main(void)
 {
 	test_invalid();
+	test_ranges();
+	test_terms();
 	test_several(0, false);
 	accept_all = false;
 	filter_of(EVEN);

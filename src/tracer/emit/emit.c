@@ -170,6 +170,32 @@ static inline void emit_to_each(const struct hook_table *table, const struct ltt
 		emit_to_hook(&table->hook[i], site, payload, len, extra, ip);
 }
 
+/* Any listeners. A function of its own, so that its callers save no registers. */
+static __attribute__((noinline)) void emit_to_any(const struct hook_table *table,
+						  const struct ltt_site *site, const void *payload,
+						  size_t len, size_t extra, const void *address)
+{
+	const struct emit_ip ip = { .given = address, .known = true };
+
+	emit_to_each(table, site, payload, len, extra, ip);
+}
+
+/* The usual case: one session listens, whose records need a filter or contexts. */
+static inline void emit_to_one_or_any(const struct hook_table *table, const struct ltt_site *site,
+				      const void *payload, size_t len, size_t extra,
+				      struct emit_ip ip)
+{
+	const struct hook *hook = &table->hook[0];
+	uint32_t preparation = emit_preparation_of(hook);
+	const void *address = emit_ip_of(site, ip);
+
+	if (likely(preparation && __atomic_load_n(&table->nr, __ATOMIC_ACQUIRE) == 1 &&
+		   emit_binding_of(hook)))
+		ring_record_prepared(hook, preparation, payload, len, extra, address);
+	else
+		emit_to_any(table, site, payload, len, extra, address);
+}
+
 /*
  * ltt_emit_at() ends by a jump to here, so both return to the same address; and both have the same
  * parameters, so that it moves none of them for the sake of this.
@@ -180,7 +206,7 @@ static __attribute__((noinline)) void emit_to_all(struct ltt_site *site, const v
 	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
 	const struct emit_ip ip = { .given = given, .returns = __builtin_return_address(0) };
 
-	emit_to_each(table, site, payload, len, extra, ip);
+	emit_to_one_or_any(table, site, payload, len, extra, ip);
 }
 
 /* One session listens, and all of the payload is recorded. */
@@ -245,7 +271,7 @@ emit_from_to_all(const struct ltt_site *site, const void *payload, size_t len, c
 	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
 	const struct emit_ip ip = { .given = address, .known = true };
 
-	emit_to_each(table, site, payload, len, 0, ip);
+	emit_to_one_or_any(table, site, payload, len, 0, ip);
 }
 
 void emit_from(struct ltt_site *site, const void *payload, size_t len, const void *address)

@@ -15,9 +15,8 @@
 #include "set.h"
 #include "spare.h"
 
-#define PERMANENT_FILTERS 4096u
-#define PERMANENT_BYTES	  (1u << 20) /* of all of them */
-#define FILTERS		  65536u     /* with those that are freed */
+#define PERMANENT_BYTES (1u << 20) /* of all permanent ones */
+#define FILTERS		65536u	   /* with those that are freed */
 
 struct admission {
 	struct admission *next; /* of the retired */
@@ -28,13 +27,15 @@ struct admission {
 	bool single;	 /* one program */
 	bool samples;	 /* at least one program does */
 	bool plain;	 /* single, neither samples nor uses contexts */
+	struct admit_tests tests;
 	uint64_t code[]; /* verified programs */
 };
 
 static struct admission *admissions[FILTERS]; /* by number; 0 is none */
-static uint32_t nr_permanent = 1, end_temporary = PERMANENT_FILTERS;
+static uint32_t nr_permanent = 1, end_temporary = ADMIT_PERMANENT;
 static size_t permanent_bytes;
 static struct admission *retired;
+const struct admit_tests *admit_tests_of[ADMIT_PERMANENT];
 
 /* --- decisions --------------------------------------------------------------------- */
 
@@ -222,7 +223,7 @@ bool admit_event(const struct hook *hook, uint32_t preparation, const void *payl
 
 	if (!filter)
 		return true;
-	if (filter >= PERMANENT_FILTERS)
+	if (filter >= ADMIT_PERMANENT)
 		return admit_protected(hook, preparation, payload, len, ip);
 	return admit_decide(admissions[filter], hook, preparation, payload, len, ip);
 }
@@ -258,6 +259,78 @@ static void admit_classify(struct admission *a)
 	a->plain = a->single && !a->samples && !a->contexts;
 }
 
+/* --- filters that are nothing but ranges of integers --- */
+
+/* The values of a field, as a filter compares them. */
+static void admit_domain(uint8_t type, int64_t *ret_least, int64_t *ret_most)
+{
+	unsigned int bits = 8u << (type & LTT_FILTER_SIZE);
+	bool has_sign = bits == 64 || type & LTT_FILTER_SIGNED;
+
+	*ret_least = has_sign ? INT64_MIN >> (64 - bits) : 0;
+	*ret_most = has_sign ? INT64_MAX >> (64 - bits) : (int64_t)(UINT64_MAX >> (64 - bits));
+}
+
+/* Return: false: no value is in the range. */
+static bool admit_range(const struct ltt_filter_insn *in, int64_t *ret_least, int64_t *ret_most)
+{
+	int64_t constant = (int64_t)in->constant, least = INT64_MIN, most = INT64_MAX;
+	uint8_t relation = in->a & (uint8_t)~LTT_FILTER_NOT;
+
+	admit_domain(in->type, ret_least, ret_most);
+	if ((relation == LTT_FILTER_LT && constant == INT64_MIN) ||
+	    (relation == LTT_FILTER_GT && constant == INT64_MAX))
+		return false;
+	if (relation == LTT_FILTER_EQ || relation == LTT_FILTER_GE || relation == LTT_FILTER_GT)
+		least = constant + (relation == LTT_FILTER_GT);
+	if (relation == LTT_FILTER_EQ || relation == LTT_FILTER_LE || relation == LTT_FILTER_LT)
+		most = constant - (relation == LTT_FILTER_LT);
+	*ret_least = least > *ret_least ? least : *ret_least;
+	*ret_most = most < *ret_most ? most : *ret_most;
+	return *ret_least <= *ret_most;
+}
+
+static bool admit_is_range(const struct ltt_filter_insn *in)
+{
+	return in->op == LTT_FILTER_TEST_FIELD && in->base == LTT_FILTER_FIXED &&
+	       in->jump == LTT_FILTER_REJECT &&
+	       !(in->type & (LTT_FILTER_FLOAT | LTT_FILTER_BIG_ENDIAN));
+}
+
+static void admit_add_range(struct admit_tests *tests, const struct ltt_filter_insn *in)
+{
+	struct admit_test *test = &tests->test[tests->nr++];
+	uint32_t size = 1u << (in->type & LTT_FILTER_SIZE);
+	int64_t least, most;
+
+	test->offset = in->offset;
+	test->mask = UINT64_MAX >> (64 - 8 * size);
+	test->outside = in->a & LTT_FILTER_NOT;
+	if (admit_range(in, &least, &most)) {
+		test->first = (uint64_t)least;
+		test->span = (uint64_t)most - (uint64_t)least;
+	} else { /* all values, inversely */
+		test->span = UINT64_MAX;
+		test->outside = !test->outside;
+	}
+	if (in->offset + size > tests->bytes)
+		tests->bytes = in->offset + size;
+}
+
+/* Return: false if the program is another one. */
+static bool admit_simplify(const struct ltt_filter *program, struct admit_tests *ret_tests)
+{
+	const struct ltt_filter_insn *in = program->insns;
+
+	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
+		return false;
+	while (admit_is_range(in) && ret_tests->nr < ADMIT_TESTS)
+		admit_add_range(ret_tests, in++);
+	return ret_tests->nr && in->op == LTT_FILTER_RETURN && in->constant;
+}
+
+/* --- filters --- */
+
 static struct admission *admit_make(const void *bytes, size_t len, uint32_t contexts)
 {
 	struct admission *a = calloc(1, sizeof(*a) + len);
@@ -281,7 +354,7 @@ static uint32_t admit_find_from(uint32_t first, uint32_t end, const void *bytes,
 	for (uint32_t i = first; i < end; i++) {
 		const struct admission *a = admissions[i];
 
-		if (a && (a->refs || i < PERMANENT_FILTERS) && a->bytes == len &&
+		if (a && (a->refs || i < ADMIT_PERMANENT) && a->bytes == len &&
 		    a->contexts == contexts &&
 		    memcmp(a->code, bytes, len) == 0)
 			return i;
@@ -294,15 +367,15 @@ static uint32_t admit_find(const void *bytes, size_t len, uint32_t contexts)
 	uint32_t found = admit_find_from(1, nr_permanent, bytes, len, contexts);
 
 	return found ? found :
-		       admit_find_from(PERMANENT_FILTERS, end_temporary, bytes, len, contexts);
+		       admit_find_from(ADMIT_PERMANENT, end_temporary, bytes, len, contexts);
 }
 
 /* Return: a number, or FILTERS. */
 static uint32_t admit_free_number(size_t len)
 {
-	uint32_t number = PERMANENT_FILTERS;
+	uint32_t number = ADMIT_PERMANENT;
 
-	if (nr_permanent < PERMANENT_FILTERS && permanent_bytes + len <= PERMANENT_BYTES) {
+	if (nr_permanent < ADMIT_PERMANENT && permanent_bytes + len <= PERMANENT_BYTES) {
 		permanent_bytes += len;
 		return nr_permanent++;
 	}
@@ -333,6 +406,9 @@ bool admit_filter(const void *bytes, size_t len, const char *contexts, uint32_t 
 		}
 		a->number = *ret_filter;
 		__atomic_store_n(&admissions[a->number], a, __ATOMIC_RELEASE);
+		if (a->plain && a->number < ADMIT_PERMANENT &&
+		    admit_simplify((const void *)a->code, &a->tests))
+			__atomic_store_n(&admit_tests_of[a->number], &a->tests, __ATOMIC_RELEASE);
 	}
 	admit_ref(*ret_filter);
 	return true;
@@ -340,14 +416,14 @@ bool admit_filter(const void *bytes, size_t len, const char *contexts, uint32_t 
 
 void admit_ref(uint32_t filter)
 {
-	if (filter >= PERMANENT_FILTERS)
+	if (filter >= ADMIT_PERMANENT)
 		admissions[filter]->refs++;
 }
 
 /* Its number is taken until it is freed. */
 void admit_unref(uint32_t filter)
 {
-	struct admission *a = filter >= PERMANENT_FILTERS ? admissions[filter] : NULL;
+	struct admission *a = filter >= ADMIT_PERMANENT ? admissions[filter] : NULL;
 
 	if (!a || --a->refs)
 		return;

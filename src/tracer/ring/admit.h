@@ -17,8 +17,35 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#include "prepare.h"
 
 struct hook;
+
+#define ADMIT_PERMANENT 4096u /* numbers of filters that are never freed */
+#define ADMIT_TESTS	4u
+
+/**
+ * struct admit_test - a relation of an integer in the payload with a constant, as a range of the
+ * values that the integer can have: it holds if the integer at @offset is at most @span more than
+ * @first, modulo its width. @mask: the integer's own of the 64 bits there. @outside: the inverse.
+ */
+struct admit_test {
+	uint64_t first, span, mask;
+	uint32_t offset;
+	bool outside;
+};
+
+/** struct admit_tests - a filter that is nothing but relations which all have to hold.
+ *  @bytes: payloads of less have to be decided by the program. */
+struct admit_tests {
+	uint32_t nr, bytes;
+	struct admit_test test[ADMIT_TESTS];
+};
+
+/** By the number of a filter; NULL: it is another one, or has none. */
+extern const struct admit_tests *admit_tests_of[ADMIT_PERMANENT];
 
 /**
  * admit_filter() - the number of a filter, with one reference more; released by admit_unref().
@@ -42,6 +69,38 @@ void admit_free(struct admission *retired);
  *  with the bytes that are not recorded. Any thread, any signal handler. */
 bool admit_event(const struct hook *hook, uint32_t preparation, const void *payload, size_t len,
 		 const void *ip);
+
+enum admit_outcome {
+	ADMIT_REJECTED,
+	ADMIT_ADMITTED,
+	ADMIT_UNDECIDED /* by admit_event() */
+};
+
+/** The same for most filters, without a call. @payload: LTT_PAYLOAD_SLACK bytes behind it are
+ *  readable. */
+static inline enum admit_outcome admit_at_once(uint32_t preparation, const void *payload,
+					       size_t len)
+{
+	uint32_t filter = preparation_filter(preparation);
+	const struct admit_tests *tests;
+
+	if (!filter)
+		return ADMIT_ADMITTED;
+	if (filter >= ADMIT_PERMANENT)
+		return ADMIT_UNDECIDED;
+	tests = admit_tests_of[filter];
+	if (!tests || len < tests->bytes)
+		return ADMIT_UNDECIDED;
+	for (uint32_t i = 0; i < tests->nr; i++) {
+		const struct admit_test *test = &tests->test[i];
+		uint64_t value;
+
+		memcpy(&value, (const char *)payload + test->offset, sizeof(value));
+		if ((((value - test->first) & test->mask) <= test->span) == test->outside)
+			return ADMIT_REJECTED;
+	}
+	return ADMIT_ADMITTED;
+}
 
 /** In the child after fork: its thread does not sample as its parent's thread does. */
 void admit_after_fork_child(void);

@@ -235,8 +235,9 @@ static uint32_t record_with_contexts(const struct hook *hook, uint32_t preparati
 
 /* The binding may be replaced by one with another preparation at any time, hence the loop; each
  * record was prepared as its binding demands. */
-void ring_record_prepared(const struct hook *hook, uint32_t preparation, const void *payload,
-			  size_t len, size_t extra, const void *ip)
+static __attribute__((noinline)) void record_decided(const struct hook *hook, uint32_t preparation,
+						     const void *payload, size_t len, size_t extra,
+						     const void *ip)
 {
 	uint32_t res = RES_PREPARE;
 
@@ -248,6 +249,35 @@ void ring_record_prepared(const struct hook *hook, uint32_t preparation, const v
 		res = record_with_contexts(hook, preparation, payload, len, ip);
 	}
 	record_finish(hook, res);
+}
+
+/* The event was admitted, and has no contexts. */
+static __attribute__((noinline)) void record_admitted(const struct hook *hook, uint32_t preparation,
+						      const void *payload, size_t len, size_t extra,
+						      const void *ip)
+{
+	uint32_t res = record_attempt(hook, payload, len, preparation);
+
+	if (likely(!res))
+		return;
+	if (res == RES_PREPARE)
+		record_decided(hook, record_preparation_of(hook), payload, len, extra, ip);
+	else
+		record_finish(hook, res);
+}
+
+/* Most events with a filter end here, or with a jump: no register is saved. */
+void ring_record_prepared(const struct hook *hook, uint32_t preparation, const void *payload,
+			  size_t len, size_t extra, const void *ip)
+{
+	enum admit_outcome outcome = admit_at_once(preparation, payload, len + extra);
+
+	if (outcome == ADMIT_REJECTED)
+		return;
+	if (outcome == ADMIT_UNDECIDED || preparation_contexts(preparation))
+		record_decided(hook, preparation, payload, len, extra, ip);
+	else
+		record_admitted(hook, preparation, payload, len, extra, ip);
 }
 
 #ifdef SECTION_HAS_IMAGE
