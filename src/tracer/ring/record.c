@@ -256,10 +256,12 @@ static __attribute__((noinline)) void record_admitted(const struct hook *hook, u
 						      const void *payload, size_t len, size_t extra,
 						      const void *ip)
 {
-	uint32_t res = record_attempt(hook, payload, len, preparation);
+	uint32_t res = section_cycles(hook, payload, len, preparation);
 
-	if (likely(!res))
+	if (likely(res == LTT_RING_ON)) /* published */
 		return;
+	if (res & RES_ELSEWHERE)
+		res = record_elsewhere(hook, payload, len, preparation, res);
 	if (res == RES_PREPARE)
 		record_decided(hook, record_preparation_of(hook), payload, len, extra, ip);
 	else
