@@ -92,20 +92,12 @@ bool populate_is_requested(void)
 	       __atomic_exchange_n(&requested, 0, __ATOMIC_ACQUIRE);
 }
 
-/* Return: 0 or a negative errno. The kernel may stop early for a signal of the program. */
-static long populate_pages(uint8_t *at, uint64_t bytes)
-{
-	long ret;
-
-	do
-		ret = ring_syscall(SYS_madvise, (long)at, (long)bytes, POPULATE_ADVICE, 0);
-	while (ret == -EINTR || ret == -EAGAIN);
-	return ret;
-}
-
-/* An old kernel, or a filter that returns errors, refuses it for all memory; others for this. */
+/* An old kernel, or a filter that returns errors, refuses it for all memory; others for this. The
+ * next request tries again after an error that may pass. */
 static void heed_error(struct populating *p, long error)
 {
+	if (error == -EINTR || error == -EAGAIN)
+		return;
 	__atomic_store_n(&p->done, 1, __ATOMIC_RELAXED);
 	if (error != -ENOMEM && error != -EFAULT && error != -EHWPOISON)
 		refused = true;
@@ -128,7 +120,8 @@ static void populate_until(const struct ring_set *set, uint32_t ring, uint64_t f
 
 	while (from != to) {
 		uint64_t bytes = chunk_bytes(set, from, to);
-		long ret = populate_pages(ring_data(set, ring) + (from & set->data_mask), bytes);
+		uint8_t *at = ring_data(set, ring) + (from & set->data_mask);
+		long ret = ring_syscall(SYS_madvise, (long)at, (long)bytes, POPULATE_ADVICE, 0);
 
 		if (ret) {
 			heed_error(p, ret);
