@@ -11,6 +11,7 @@
 #include <ltt/tracepoint.h>
 
 #include "lib/app_fake.h"
+#include "lib/tasks.h"
 
 LTT_TRACEPOINT(app_alone, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
@@ -68,25 +69,8 @@ static bool map_ids(unsigned int uid, unsigned int gid)
  * name. */
 static void await_helper(void)
 {
-	bool named = false;
-
-	for (int ms = 0; !named && ms < 2000; ms++) {
-		DIR *dir = opendir("/proc/self/task");
-		struct dirent *entry;
-		char path[300], name[32] = "";
-
-		while (dir && !named && (entry = readdir(dir))) {
-			snprintf(path, sizeof(path), "/proc/self/task/%s/comm", entry->d_name);
-			FILE *f = fopen(path, "re");
-
-			named = f && fgets(name, sizeof(name), f) && strstr(name, "-ltt\n");
-			if (f)
-				fclose(f);
-		}
-		if (dir)
-			closedir(dir);
+	for (int ms = 0; !tasks_helper() && ms < 2000; ms++)
 		usleep(1000);
-	}
 }
 
 /* No descriptor is left, errno is as it was, and signals are delivered. */
@@ -244,8 +228,8 @@ static bool calls_by_number(void)
 
 static int application(int fd)
 {
+	int tids[TASKS_MAX], n = 0;
 	char command, answer;
-	int n = 0;
 
 	await_helper();
 	while (read(fd, &command, 1) == 1) {
@@ -276,7 +260,7 @@ static int application(int fd)
 		else if (command == 'y')
 			done = calls_by_number();
 		else if (command == '2')
-			done = count_entries("/proc/self/task") == 2 + 2;
+			done = tasks_list(tids) == 2;
 		answer = done ? 'k' : 'x';
 		if (write(fd, &answer, 1) != 1)
 			break;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Costs and behaviour of libltt in a program that is not traced, and with hostile daemons. */
-#include <dirent.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -12,6 +11,7 @@
 #include <ltt/tracepoint.h>
 
 #include "lib/app_fake.h"
+#include "lib/tasks.h"
 
 LTT_TRACEPOINT(app_test, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
@@ -19,34 +19,9 @@ LTT_TRACEPOINT(app_test, tick, (int n), LTT_INFO, ltt_int(int, n, n))
 
 static int nr_threads(void)
 {
-	DIR *dir = opendir("/proc/self/task");
-	int nr = 0;
+	int tids[TASKS_MAX];
 
-	for (struct dirent *e; (e = readdir(dir));)
-		nr += e->d_name[0] != '.';
-	closedir(dir);
-	return nr;
-}
-
-/* All facts about the helper, read from /proc. Return: its tid or 0. */
-static int find_helper(void)
-{
-	DIR *dir = opendir("/proc/self/task");
-	char path[300], name[32];
-	int tid = 0;
-
-	for (struct dirent *e; (e = readdir(dir)) && !tid;) {
-		FILE *f;
-
-		snprintf(path, sizeof(path), "/proc/self/task/%s/comm", e->d_name);
-		f = fopen(path, "r");
-		if (f && fgets(name, sizeof(name), f) && strstr(name, "-ltt\n"))
-			tid = atoi(e->d_name);
-		if (f)
-			fclose(f);
-	}
-	closedir(dir);
-	return tid;
+	return tasks_list(tids);
 }
 
 static long status_of(int tid, const char *key, int base)
@@ -89,7 +64,7 @@ static int helper_is_quiet(void)
 	long before;
 
 	for (int i = 0; i < 100 && !tid; i++) {
-		tid = find_helper();
+		tid = tasks_helper();
 		usleep(10000);
 	}
 	CHECK_IS(tid, !=, 0);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bypass.h"
+#include "census.h"
 #include "tracer/base/env.h"
 #include "fork.h"
 #include "identity.h"
@@ -102,6 +103,7 @@ static void heed_bypassed_calls(void)
 
 __attribute__((constructor)) static void agent_start(void)
 {
+	agent_census_init();
 	tracer_env_read();
 	if (tracer_env.disabled)
 		return;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * alone.c - unshare() and setns(), which the kernel rejects in a process with several threads: the
- * helper ends for the call, and is started again.
+ * helper ends for the call, and is started again; and its end for good in a program that relies on
+ * having one thread.
  */
 #include "alone.h"
 
@@ -12,6 +13,8 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -44,6 +47,8 @@
 #define EXPORT __attribute__((visibility("default")))
 #define ANSWER_MS 1000 /* the helper may be in a callback of the program */
 #define FDS_MAX 250    /* in a message; Linux: 253 */
+#define FAR_UP 500     /* a descriptor's number */
+#define YIELDS 1000
 
 /* Flags that fail in a process with several threads; of setns(), also in one that shares its root
  * and working directory with another one (CLONE_FS). */
@@ -62,6 +67,9 @@ static bool quits;		    /* the helper will not be started again */
 static int sockets[2] = { -1, -1 }; /* of the program's table: received from, sent to */
 static int old_fds[FDS_MAX], new_fds[FDS_MAX];
 static size_t nr_moved;
+static bool departed;	     /* for good; inherited by children */
+static struct stat kept_end; /* identifies sockets[0], as the program may close it */
+static bool *is_here;	     /* a page that is zero in children, however they are made */
 
 static void alone_wake(uint32_t to)
 {
@@ -145,7 +153,7 @@ bool agent_alone_step(void)
 		alone_send_all();
 	agent_unlock();
 	if (quits)
-		agent_links_take_leave(ANSWER_MS / 2);
+		agent_links_take_leave(true, ANSWER_MS / 2);
 	alone_wake(HELPER_ENDING);
 	return true;
 }
@@ -222,12 +230,21 @@ static int await_helper(int64_t end)
 	return agent_thread_id();
 }
 
+/* The directory has a link for each thread. Its entries may have numbers of another pid namespace.
+ * If it can't be read, there is no other thread. */
+static bool has_other_threads(void)
+{
+	struct stat st;
+
+	return sys_stat("/proc/self/task", &st) == 0 && st.st_nlink > AGENT_LINKS_OF_TWO;
+}
+
 /* Whether this is the only thread besides the helper. A child of vfork() has no helper, though it
  * sees its parent's memory. */
 static bool is_alone_with(int helper)
 {
 	return helper > 0 && getpid() == (pid_t)syscall(SYS_gettid) &&
-	       syscall(SYS_tgkill, getpid(), helper, 0) == 0 && agent_leave_other_thread() == 0;
+	       syscall(SYS_tgkill, getpid(), helper, 0) == 0 && !has_other_threads();
 }
 
 /* Not among the first three, which the helper handles differently. */
@@ -277,8 +294,8 @@ static bool end_helper(int helper, int64_t end)
 		wait_while(HELPER_REQUESTED, ANSWER_MS / 10);
 	if (alone_change(HELPER_REQUESTED, HELPER_RUNS))
 		return false;
-	agent_thread_join();
-	await_end_of(helper);
+	if (agent_thread_join_within(ANSWER_MS))
+		await_end_of(helper);
 	return true;
 }
 
@@ -332,6 +349,137 @@ bool agent_alone_is_ours(void)
 	return helper <= 0 || syscall(SYS_tgkill, getpid(), helper, 0) == 0;
 }
 
+/* --- an end for good ------------------------------------------------------------------------ */
+
+/* Not where the program has closed the socket and uses its number. */
+static bool has_kept_end(void)
+{
+	struct stat st;
+
+	return sockets[0] >= 0 && ring_syscall(SYS_fstat, sockets[0], (long)&st, 0, 0) == 0 &&
+	       st.st_dev == kept_end.st_dev && st.st_ino == kept_end.st_ino;
+}
+
+static void close_kept_end(void)
+{
+	if (has_kept_end())
+		sys_close(sockets[0]);
+	sockets[0] = -1;
+}
+
+/* Where a program is not likely to want a certain number, if the limit of open files permits. */
+static void move_far_up(void)
+{
+	int moved = sys_fcntl(sockets[0], F_DUPFD_CLOEXEC, FAR_UP);
+
+	if (moved < 0)
+		return;
+	sys_close(sockets[0]);
+	sockets[0] = moved;
+}
+
+static void mark_here(void)
+{
+	void *page = mmap(NULL, sizeof(*is_here), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		return;
+	if (madvise(page, sizeof(*is_here), MADV_WIPEONFORK) != 0) {
+		munmap(page, sizeof(*is_here));
+		return;
+	}
+	is_here = page;
+	*is_here = true;
+}
+
+static void stay_away(void)
+{
+	if (nr_moved > 0) {
+		move_far_up();
+		sys_fstat(sockets[0], &kept_end);
+		mark_here();
+	} else {
+		close_socket(&sockets[0]);
+	}
+	__atomic_store_n(&departed, true, __ATOMIC_RELEASE);
+	agent_thread_retire("the program counts its threads, so libltt's has ended");
+}
+
+/*
+ * A handler may have interrupted a thread in malloc(), whose locks the helper takes as it ends, or
+ * in fork(): then it can't be waited for. A handler of a crash is one, and lists threads.
+ */
+static bool may_wait(void)
+{
+	static const uint64_t crashes = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1) |
+					1ull << (SIGABRT - 1) | 1ull << (SIGILL - 1) |
+					1ull << (SIGFPE - 1) | 1ull << (SIGTRAP - 1);
+	uint64_t mask = 0;
+	stack_t stack;
+
+	ring_syscall(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&mask, AGENT_NSIG_BYTES);
+	if (mask & crashes || ring_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0) != 0 ||
+	    stack.ss_flags & SS_ONSTACK)
+		return false;
+	for (int i = 0; i < YIELDS; i++) {
+		if (agent_try_lock()) {
+			agent_unlock();
+			return true;
+		}
+		sched_yield();
+	}
+	return false;
+}
+
+bool agent_alone_depart(void)
+{
+	const uint64_t all = UINT64_MAX;
+	int saved = errno;
+	bool ended = false;
+	uint64_t mask;
+
+	if (agent_thread_id() == 0 || agent_thread_is_helper() || !may_wait())
+		return false;
+	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, AGENT_NSIG_BYTES);
+	ended = send_away();
+	if (ended)
+		stay_away();
+	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, AGENT_NSIG_BYTES);
+	errno = saved;
+	return ended;
+}
+
+bool agent_alone_has_departed(void)
+{
+	return __atomic_load_n(&departed, __ATOMIC_ACQUIRE);
+}
+
+/* The helper has departed: this thread sends its last messages. Not in a child, whose parent has
+ * the connections. */
+static void take_leave(void)
+{
+	if (!is_here || !*is_here || !has_kept_end() || !receive_fds())
+		return;
+	agent_lock();
+	agent_links_moved();
+	agent_unlock();
+	agent_links_take_leave(false, ANSWER_MS / 2);
+	for (size_t i = 0; i < nr_moved; i++)
+		sys_close(new_fds[i]);
+	nr_moved = 0;
+	close_kept_end();
+}
+
+/* Return: whether the process stops recording. */
+static bool end_recording(int helper, int64_t end)
+{
+	if (helper > 0)
+		return end_helper(helper, end);
+	take_leave();
+	return true;
+}
+
 void agent_alone_quit(const char *why)
 {
 	const uint64_t all = UINT64_MAX;
@@ -339,12 +487,12 @@ void agent_alone_quit(const char *why)
 	int helper = await_helper(end);
 	uint64_t mask;
 
-	if (helper <= 0)
+	if (helper <= 0 && !agent_alone_has_departed())
 		return;
 	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, AGENT_NSIG_BYTES);
 	__atomic_store_n(&agent_link_silence, APP_SILENCE_ALL, __ATOMIC_RELEASE);
 	quits = true;
-	if (end_helper(helper, end)) {
+	if (end_recording(helper, end)) {
 		agent_thread_retire(why);
 		agent_alone_give_up();
 	}
@@ -355,6 +503,8 @@ void agent_alone_after_fork_child(void)
 {
 	helper_state = HELPER_RUNS;
 	quits = false;
+	if (departed)
+		close_kept_end();
 	sockets[0] = sockets[1] = -1;
 }
 

@@ -8,12 +8,20 @@
  * Meanwhile its descriptors are in flight in a socket in the program's descriptor table, so that
  * connections and buffers are kept.
  *
+ * In a program that counts its threads the helper ends, too (census.h), and stays away, since the
+ * program relies on the number from then on. It records as before, and its connections stay open in
+ * the socket, so that daemons do not close buffers that only this process writes to; to daemons it
+ * is like a stopped program.
+ *
  * System calls that the program makes without libc are not handled.
  */
 #ifndef TRACER_AGENT_ALONE_H
 #define TRACER_AGENT_ALONE_H
 
 #include <stdbool.h>
+
+/* Of /proc/self/task: one for each of two threads, and those of any directory. */
+#define AGENT_LINKS_OF_TWO 4
 
 /** Called by the helper in each round. Return: whether it must end now; its descriptors were
  *  sent. */
@@ -35,6 +43,13 @@ void agent_alone_wait(int ms);
 bool agent_alone_is_ours(void);
 /** Any thread: the helper ends permanently, and recording stops. */
 void agent_alone_quit(const char *why);
+
+/** Any thread: end the helper, and never start another in this process or in children that it
+ *  forks. Recording continues. Return: whether it has ended; else the program has other threads, or
+ *  may not wait here. Preserves errno. */
+bool agent_alone_depart(void);
+/** Whether agent_alone_depart() has ended it. */
+bool agent_alone_has_departed(void);
 
 /** Stop recording, as no helper will exist that could receive a request to stop. */
 void agent_alone_give_up(void);

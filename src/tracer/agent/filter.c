@@ -21,6 +21,7 @@
 #include "alone.h"
 #include "link.h"
 #include "proto/app.h"
+#include "thread.h"
 #include "tracer/base/env.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"
@@ -308,7 +309,8 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 {
 	static const struct call forks = { SYS_clone, SIGCHLD, 0, 0, 0 };
 	const struct sock_fprog *p = program;
-	bool strict = mode == SECCOMP_MODE_STRICT, forking, helper, others, ours;
+	bool strict = mode == SECCOMP_MODE_STRICT, away = agent_alone_has_departed();
+	bool forking, helper, others, ours;
 	uint32_t calls;
 
 	if (!strict && (!p || !p->filter || !p->len || p->len > BPF_MAXINSNS))
@@ -316,7 +318,7 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 	helper = strict || (LETS_ALL(p, vital, false) && LETS_ALL(p, helpers, true));
 	forking = !strict && lets(p, &forks, false);
 	others = !strict && LETS_ALL(p, recorders, true) &&
-		 (!forking || !helper || LETS_ALL(p, children, true));
+		 (!forking || !helper || away || LETS_ALL(p, children, true));
 	ours = agent_alone_is_ours();
 	calls = strict ? CONTEXT_CALLS_ALL : calls_forbidden_by(p);
 	if (calls)
@@ -326,8 +328,10 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 	if ((helper && others) || !ours)
 		return;
 	__atomic_store_n(&fatal, true, __ATOMIC_RELEASE); /* to a child's helper */
-	if (!others || (!helper && flags & SECCOMP_FILTER_FLAG_TSYNC))
+	if (!others || (!helper && !away && flags & SECCOMP_FILTER_FLAG_TSYNC))
 		agent_alone_quit("a seccomp filter would kill the program for libltt's calls");
+	else if (away) /* children have no helper either */
+		return;
 	else if (forking && LETS_ALL(p, wakers, true))
 		__atomic_store_n(&silences_forked, true, __ATOMIC_RELEASE);
 	else if (forking) /* a parent that forks could not report it */
@@ -340,7 +344,7 @@ void agent_filter_after_fork_parent(void)
 		return;
 	agent_filter_announce(APP_SILENCE_CHILDREN);
 	/* the program may end at once; no other call is sure to be allowed */
-	for (int i = 0; i < YIELDS && !agent_links_have_sent_silence(); i++)
+	for (int i = 0; i < YIELDS && agent_thread_id() && !agent_links_have_sent_silence(); i++)
 		ring_syscall(SYS_sched_yield, 0, 0, 0, 0);
 }
 

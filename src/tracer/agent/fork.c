@@ -76,7 +76,7 @@ static void after_in_child(void)
 	agent_thread_after_fork_child();
 	agent_leave_after_fork_child();
 	agent_alone_after_fork_child();
-	if (!by_helper)
+	if (!by_helper && !agent_alone_has_departed())
 		start_helper();
 }
 

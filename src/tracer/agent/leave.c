@@ -253,7 +253,7 @@ int agent_leave_other_thread(void)
 	int tid = 0;
 	long len;
 
-	while (!tid && (len = syscall(SYS_getdents64, dir, list, sizeof(list))) > 0)
+	while (!tid && (len = ring_syscall(SYS_getdents64, dir, (long)list, sizeof(list), 0)) > 0)
 		tid = find_other(list, len);
 	sys_close(dir);
 	return tid;

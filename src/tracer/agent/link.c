@@ -242,7 +242,7 @@ static int try_connect(struct agent_link *link)
 	if (snprintf(addr.sun_path, sizeof(addr.sun_path), "%s%s", dir, SOCKET_NAME) >=
 	    (int)sizeof(addr.sun_path))
 		return -ENOENT;
-	if (stat(addr.sun_path, &st) < 0)
+	if (sys_stat(addr.sun_path, &st) < 0)
 		return errno == ENOTDIR ? -ENOENT : -errno;
 	if (other_link_has(link, &st))
 		return -ENOENT;
@@ -461,12 +461,13 @@ static void send_last(struct agent_link *link, int64_t end)
 		;
 }
 
-void agent_links_take_leave(int ms)
+void agent_links_take_leave(bool connect, int ms)
 {
 	const int64_t end = agent_now_ms() + ms;
 
 	for (unsigned int i = 0; i < AGENT_LINKS; i++) {
-		agent_link_step(&agent_links[i], false);
+		if (connect || agent_links[i].state == LINK_UP)
+			agent_link_step(&agent_links[i], false);
 		if (agent_links[i].state == LINK_UP)
 			send_last(&agent_links[i], end);
 	}

@@ -2,8 +2,9 @@
 /*
  * syscall() and prctl(), which libltt defines in place of libc's. They detect a thread that ends,
  * or may be ended, without libc's knowledge (leave.h), handle unshare() and setns() like the
- * functions of these names (alone.h), and make contexts be read again after changes of names,
- * users and groups. All other calls are passed to the kernel unchanged.
+ * functions of these names (alone.h), as they do calls that count threads (census.h), and make
+ * contexts be read again after changes of names, users and groups. All other calls are passed to
+ * the kernel unchanged.
  */
 #include <errno.h>
 #include <linux/seccomp.h>
@@ -12,10 +13,12 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "alone.h"
+#include "census.h"
 #include "filter.h"
 #include "leave.h"
 #include "tracer/base/sys.h"
@@ -28,7 +31,7 @@
 #if SECTION_SUPPORTED && !AGENT_UNDER_TSAN
 
 long agent_syscall_failed(long err) __attribute__((used));
-long agent_syscall_known(long nr, long a, long b, long c, long d) __attribute__((used));
+long agent_syscall_known(long nr, long a, long b, long c, long d, long e) __attribute__((used));
 
 /* @err: the kernel's result. */
 long agent_syscall_failed(long err)
@@ -53,8 +56,23 @@ static bool is_fork(long nr)
 #endif
 }
 
+/* Whether the program has counted its threads by a call that succeeded, so that it is repeated. */
+static bool counted_threads(long nr, long b, long c, long e)
+{
+	switch (nr) {
+	case SYS_newfstatat:
+		return agent_census_stat((const struct stat *)c);
+	case SYS_fstat:
+		return agent_census_stat((const struct stat *)b);
+	case SYS_statx:
+		return agent_census_statx((const struct statx *)e);
+	default:
+		return false;
+	}
+}
+
 /* The calls that syscall() handles specially, and some with numbers between theirs. */
-long agent_syscall_known(long nr, long a, long b, long c, long d)
+long agent_syscall_known(long nr, long a, long b, long c, long d, long e)
 {
 	long err;
 
@@ -73,8 +91,13 @@ long agent_syscall_known(long nr, long a, long b, long c, long d)
 									   SECCOMP_MODE_STRICT,
 					    (unsigned int)b, (const void *)c);
 		break;
+	case SYS_getdents64:
+		agent_census_list((int)a);
+		break;
 	}
-	err = ring_syscall(nr, a, b, c, d);
+	err = ring_syscall5(nr, a, b, c, d, e);
+	if (err == 0 && counted_threads(nr, b, c, e))
+		err = ring_syscall5(nr, a, b, c, d, e);
 	if (is_fork(nr) && err == 0)
 		context_after_fork_child(false);
 	if (changes_users(nr))
@@ -89,6 +112,8 @@ _Static_assert(SYS_clone == 56 && SYS_fork == 57 && (CLONE_VM | CLONE_SETTLS) ==
 		       SYS_exit == 60 && SYS_unshare == 272 && SYS_setns == 308 &&
 		       SYS_seccomp == 317 && SYS_setuid == 105 && SYS_setresgid == 119,
 	       "the numbers below");
+_Static_assert(SYS_fstat == 5 && SYS_getdents64 == 217 && SYS_newfstatat == 262 && SYS_statx == 332,
+	       "the numbers below");
 __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 	"	.globl syscall\n"
 	"	.type syscall, @function\n"
@@ -100,6 +125,14 @@ __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 	"	cmpq	$57, %rdi\n"
 	"	je	1f\n"
 	"	cmpq	$60, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$5, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$217, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$262, %rdi\n"
+	"	je	1f\n"
+	"	cmpq	$332, %rdi\n"
 	"	je	1f\n"
 	"	cmpq	$272, %rdi\n"
 	"	je	1f\n"
@@ -136,6 +169,8 @@ __asm__("	.pushsection .text.syscall, \"ax\", @progbits\n"
 _Static_assert(SYS_exit == 93 && SYS_unshare == 97 && SYS_setns == 268 && SYS_seccomp == 277 &&
 		       SYS_setregid == 143 && SYS_setresgid == 149,
 	       "the numbers below");
+_Static_assert(SYS_getdents64 == 61 && SYS_newfstatat == 79 && SYS_fstat == 80 && SYS_statx == 291,
+	       "the numbers below");
 __asm__("	.pushsection .text.syscall, \"ax\", %progbits\n"
 	"	.globl syscall\n"
 	"	.type syscall, %function\n"
@@ -143,6 +178,14 @@ __asm__("	.pushsection .text.syscall, \"ax\", %progbits\n"
 	"	.cfi_startproc\n"
 	"	hint	#34\n" /* bti c */
 	"	cmp	x0, #93\n"
+	"	b.eq	1f\n"
+	"	cmp	x0, #61\n"
+	"	b.eq	1f\n"
+	"	cmp	x0, #79\n"
+	"	b.eq	1f\n"
+	"	cmp	x0, #80\n"
+	"	b.eq	1f\n"
+	"	cmp	x0, #291\n"
 	"	b.eq	1f\n"
 	"	cmp	x0, #97\n"
 	"	b.eq	1f\n"

@@ -45,6 +45,11 @@ void agent_lock(void)
 	pthread_mutex_lock(&lock);
 }
 
+bool agent_try_lock(void)
+{
+	return pthread_mutex_trylock(&lock) == 0;
+}
+
 void agent_unlock(void)
 {
 	pthread_mutex_unlock(&lock);
@@ -271,6 +276,22 @@ void agent_thread_join(void)
 {
 	if (__atomic_exchange_n(&created, false, __ATOMIC_ACQ_REL))
 		pthread_join(thread, NULL);
+}
+
+bool agent_thread_join_within(int ms)
+{
+	struct timespec end;
+
+	if (!__atomic_exchange_n(&created, false, __ATOMIC_ACQ_REL))
+		return true;
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += ms % 1000 * 1000000l;
+	end.tv_sec += ms / 1000 + end.tv_nsec / 1000000000l;
+	end.tv_nsec %= 1000000000l;
+	if (pthread_timedjoin_np(thread, NULL, &end) == 0)
+		return true;
+	pthread_detach(thread);
+	return false;
 }
 
 int agent_thread_start(int delay_ms)

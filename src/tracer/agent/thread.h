@@ -44,9 +44,12 @@ bool agent_thread_is_helper(void);
 
 /** Wait until the helper, which has been requested to end, is not counted as a thread any more. */
 void agent_thread_join(void);
+/** The same, for at most @ms. Return: whether it has ended; else it does so later. */
+bool agent_thread_join_within(int ms);
 
 /** Lock the state that a forked child inherits; the helper holds the lock while it changes it. */
 void agent_lock(void);
+bool agent_try_lock(void);
 void agent_unlock(void);
 
 /** Whether the daemons have confirmed all points up to this generation (points.h). */

@@ -67,6 +67,15 @@ static inline int sys_fstat(int fd, struct stat *ret)
 	return (int)syscall(SYS_fstat, fd, ret);
 }
 
+static inline int sys_stat(const char *path, struct stat *ret)
+{
+#ifdef SYS_newfstatat
+	return (int)syscall(SYS_newfstatat, AT_FDCWD, path, ret, 0);
+#else
+	return stat(path, ret);
+#endif
+}
+
 static inline int sys_fcntl(int fd, int command, unsigned long arg)
 {
 	return (int)syscall(SYS_fcntl, fd, command, arg);

@@ -49,7 +49,10 @@ static uint64_t file_size(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
+	/* not libc's fstat(), which libltt defines for the agent */
+	return ring_syscall(SYS_fstat, fd, (long)&st, 0, 0) == 0 && st.st_size > 0 ?
+		       (uint64_t)st.st_size :
+		       0;
 }
 
 static int read_desc(int fd, struct ltt_ring_desc *ret_desc)
@@ -197,7 +200,7 @@ struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session)
 
 /* The paths for plain records leave it alone. */
 struct binding ring_binding_prepared(struct ring_set *set, uint32_t id, uint32_t session,
-				    uint32_t preparation)
+				     uint32_t preparation)
 {
 	struct binding binding = ring_binding(set, id, session);
 

@@ -15,10 +15,10 @@
 #include <sys/syscall.h>
 
 #if defined(__x86_64__)
-static inline long ring_syscall(long nr, long a, long b, long c, long d)
+static inline long ring_syscall5(long nr, long a, long b, long c, long d, long e)
 {
 	register long r10 __asm__("r10") = d;
-	register long r8 __asm__("r8") = 0;
+	register long r8 __asm__("r8") = e;
 	long ret;
 
 	__asm__ volatile("syscall"
@@ -28,31 +28,40 @@ static inline long ring_syscall(long nr, long a, long b, long c, long d)
 	return ret;
 }
 #elif defined(__aarch64__)
-static inline long ring_syscall(long nr, long a, long b, long c, long d)
+static inline long ring_syscall5(long nr, long a, long b, long c, long d, long e)
 {
 	register long x8 __asm__("x8") = nr;
 	register long x0 __asm__("x0") = a;
 	register long x1 __asm__("x1") = b;
 	register long x2 __asm__("x2") = c;
 	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
 
-	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
+			 : "memory");
 	return x0;
 }
 #else
 #include <errno.h>
 #include <unistd.h>
 
-static inline long ring_syscall(long nr, long a, long b, long c, long d)
+static inline long ring_syscall5(long nr, long a, long b, long c, long d, long e)
 {
 	int saved = errno;
-	long ret = syscall(nr, a, b, c, d, 0);
+	long ret = syscall(nr, a, b, c, d, e);
 
 	ret = ret < 0 ? -errno : ret;
 	errno = saved;
 	return ret;
 }
 #endif
+
+static inline long ring_syscall(long nr, long a, long b, long c, long d)
+{
+	return ring_syscall5(nr, a, b, c, d, 0);
+}
 
 /** A full memory barrier, also between stores and later loads. In assembly, because
  *  ThreadSanitizer does not support the compiler's. */
