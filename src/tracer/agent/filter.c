@@ -29,7 +29,7 @@
 #include "tracer/ring/sys.h"
 
 #define STATUS_BYTES 4096
-#define YIELDS 10000
+#define REPORT_MS 1000 /* the helper may have to wait for a CPU */
 
 #if defined(__x86_64__)
 #define ARCH AUDIT_ARCH_X86_64
@@ -340,11 +340,14 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 
 void agent_filter_after_fork_parent(void)
 {
+	int64_t end;
+
 	if (!__atomic_exchange_n(&silences_forked, false, __ATOMIC_ACQ_REL))
 		return;
 	agent_filter_announce(APP_SILENCE_CHILDREN);
+	end = agent_now_ms() + REPORT_MS;
 	/* the program may end at once; no other call is sure to be allowed */
-	for (int i = 0; i < YIELDS && agent_thread_id() && !agent_links_have_sent_silence(); i++)
+	while (agent_thread_id() && !agent_links_have_sent_silence() && agent_now_ms() < end)
 		ring_syscall(SYS_sched_yield, 0, 0, 0, 0);
 }
 
