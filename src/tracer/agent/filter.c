@@ -75,6 +75,7 @@ static const struct value {
 	{ CONTEXT_CALLS_NAMESPACES, { SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 } },
 	{ CONTEXT_CALLS_POPULATE, { SYS_tgkill, -1, -1, 0, 0 } },
 	{ CONTEXT_CALLS_POPULATE, { SYS_madvise, 0, 0, POPULATE_ADVICE, 0 } },
+	{ CONTEXT_CALLS_STACK, { SYS_sigaltstack, 0, 0, 0, 0 } },
 };
 #define NR_VALUES (sizeof(values) / sizeof(*values))
 

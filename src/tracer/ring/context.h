@@ -21,13 +21,14 @@
 #define CONTEXT_IMAGE 64u    /* bytes of a set of which threads keep an image, at most */
 #define CONTEXT_NR_IDS 6u    /* real, effective and saved user; the same of groups */
 
-/** Groups of system calls that read values, and of those that populate.h needs: bits. */
+/** Groups of system calls that read values, and of others of threads that record: bits. */
 enum context_calls {
 	CONTEXT_CALLS_THREAD = 1, /* getpid(), gettid(), getcpu(), prctl() */
 	CONTEXT_CALLS_USERS = 2,
 	CONTEXT_CALLS_NAMESPACES = 4,
 	CONTEXT_CALLS_POPULATE = 8, /* tgkill(), madvise(MADV_POPULATE_WRITE) */
-	CONTEXT_CALLS_ALL = 15
+	CONTEXT_CALLS_STACK = 16,   /* sigaltstack() */
+	CONTEXT_CALLS_ALL = 31
 };
 
 /** Values that calls of the program change: bits. */

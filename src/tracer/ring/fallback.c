@@ -2,10 +2,13 @@
 #include "fallback.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <time.h>
 
+#include "context.h"
 #include "ltt_timens.h"
+#include "rseq.h"
 #include "section.h"
 #include "sys.h"
 
@@ -178,20 +181,103 @@ static uint32_t record_into(const struct ring_set *set, uint32_t ring, uint32_t 
 	       write_record(&place, id, payload, len);
 }
 
-static int ring_fallback_try_lock(uint32_t *lock)
+/*
+ * A lock is the mark of its owner: the thread pointer, a frame on the owner's stack, and the parity
+ * of `pub` when it was locked. A signal handler that interrupts an event may leave by siglongjmp(),
+ * and a thread may be cancelled there: then the lock would stay. If a thread finds its own thread
+ * pointer, with a frame that is not above its own, that frame has ended: the stack grows downwards,
+ * and the frame of a handler is below those that it interrupted.
+ *
+ * That is known only if no other task has this thread pointer: in a child of an unreported fork,
+ * with which the locks are shared, marks are anonymous, and after ring_stop_sequences() no lock is
+ * taken over. A handler on a stack of its own can't compare frames.
+ */
+#define MARK_PARITY 1u
+#define MARK_ANONYMOUS 2u /* never taken over */
+#define MARK_FRAME_SHIFT 1
+#define MARK_FRAME_BITS 21
+#define MARK_THREAD_SHIFT (MARK_FRAME_SHIFT + MARK_FRAME_BITS)
+#define MARK_FRAME_UNIT_BITS 8	/* a signal's frame is larger */
+#define MARK_REACH (1u << 15)	/* in these units; frames that far are of another stack */
+#define MARK_THREAD_UNIT_BITS 6 /* a control block is larger */
+#define MARK_ADDRESS_BITS (64 - MARK_THREAD_SHIFT + MARK_THREAD_UNIT_BITS)
+
+static uint64_t parity_of(uint64_t pub)
 {
-	return !__atomic_load_n(lock, __ATOMIC_RELAXED) &&
-	       !__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE);
+	return pub & LTT_PUB_PARITY ? MARK_PARITY : 0;
+}
+
+/* Without the parity. @frame: of the caller. */
+static uint64_t mark_of(const struct ring_set *set, const void *frame)
+{
+	uint64_t thread = (uint64_t)(uintptr_t)section_thread_pointer();
+	uint64_t units = (uint64_t)(uintptr_t)frame >> MARK_FRAME_UNIT_BITS;
+
+	if (!set->own || !*set->own || thread >> MARK_ADDRESS_BITS)
+		return MARK_ANONYMOUS;
+	return thread >> MARK_THREAD_UNIT_BITS << MARK_THREAD_SHIFT |
+	       (units & ((1u << MARK_FRAME_BITS) - 1)) << MARK_FRAME_SHIFT;
+}
+
+static int is_on_other_stack(void)
+{
+	stack_t stack;
+
+	return !context_may_call(CONTEXT_CALLS_STACK) ||
+	       ring_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0) != 0 ||
+	       (stack.ss_flags & SS_ONSTACK);
+}
+
+static int has_ended(uint64_t owner, uint64_t mark)
+{
+	uint64_t above = (owner - mark) >> MARK_FRAME_SHIFT & ((1u << MARK_FRAME_BITS) - 1);
+	uint64_t below = -above & ((1u << MARK_FRAME_BITS) - 1);
+
+	return mark >> MARK_THREAD_SHIFT &&
+	       mark >> MARK_THREAD_SHIFT == owner >> MARK_THREAD_SHIFT && below <= MARK_REACH &&
+	       !ring_sequences_stopped() && !is_on_other_stack();
+}
+
+/* The owner's record is in the ring if it has changed the parity; else it is lost. */
+static int take_over(const struct ring_set *set, uint32_t ring, uint64_t owner, uint64_t mark)
+{
+	struct ltt_ring_prod *prod = ring_prod(set, ring);
+	uint64_t *lock = &set->lock[ring];
+	uint64_t now = mark | parity_of(prod->pub);
+
+	if (!__atomic_compare_exchange_n(lock, &owner, now, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return 0;
+	if ((owner & MARK_PARITY) == (now & MARK_PARITY) &&
+	    __atomic_load_n(&ring_cons(set, ring)->state, __ATOMIC_RELAXED) & LTT_RING_ON)
+		__atomic_add_fetch(&prod->lost_busy, 1, __ATOMIC_RELAXED);
+	return 1;
+}
+
+static int ring_fallback_try_lock(const struct ring_set *set, uint32_t ring, uint64_t mark)
+{
+	const struct ltt_ring_prod *prod = ring_prod(set, ring);
+	uint64_t *lock = &set->lock[ring];
+	uint64_t owner = __atomic_load_n(lock, __ATOMIC_RELAXED), parity;
+
+	if (owner)
+		return has_ended(owner, mark) && take_over(set, ring, owner, mark);
+	parity = parity_of(__atomic_load_n(&prod->pub, __ATOMIC_RELAXED));
+	if (!__atomic_compare_exchange_n(lock, &owner, mark | parity, 0, __ATOMIC_ACQUIRE,
+					 __ATOMIC_RELAXED))
+		return 0;
+	if (unlikely(parity_of(prod->pub) != parity)) /* another thread was in between */
+		__atomic_store_n(lock, mark | (parity ^ MARK_PARITY), __ATOMIC_RELAXED);
+	return 1;
 }
 
 /* Return: the ring that is locked now, or nr_rings. */
-static uint32_t lock_any(const struct ring_set *set)
+static uint32_t lock_any(const struct ring_set *set, uint64_t mark)
 {
 	uint32_t ring = settled < set->nr_rings ? settled : 0;
 
 	for (uint32_t round = 0; round < ROUNDS; round++) {
 		for (uint32_t tries = 0; tries < set->nr_rings; tries++) {
-			if (ring_fallback_try_lock(&set->lock[ring]))
+			if (ring_fallback_try_lock(set, ring, mark))
 				return ring;
 			ring = ring + 1 < set->nr_rings ? ring + 1 : 0;
 		}
@@ -211,7 +297,7 @@ uint32_t ring_fallback_record(const struct binding *binding, const void *payload
 		return RES_PREPARE;
 	if (len > set->max_payload)
 		return RES_TOO_LONG;
-	uint32_t ring = lock_any(set);
+	uint32_t ring = lock_any(set, mark_of(set, __builtin_frame_address(0)));
 	if (ring == set->nr_rings)
 		return RES_ELSEWHERE;
 	settled = ring;

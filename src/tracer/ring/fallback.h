@@ -4,7 +4,10 @@
  *
  * It writes exclusive sets only: rings of this process alone, each with one
  * writer at a time behind a try-lock that is private to the process. A writer that finds a ring
- * locked tries the next one, so a signal handler never waits for the thread that it interrupted.
+ * locked tries the next one, so a signal handler never waits for the thread that it interrupted. A
+ * ring that was locked by an event of this thread that will never end, since a signal handler has
+ * left it by siglongjmp(), is taken over; its record is counted as lost unless it was published. So
+ * is that of a cancelled thread, by a later one with its memory.
  * Runs in any thread, between reader_enter() and reader_exit().
  */
 #ifndef TRACER_RING_FALLBACK_H

@@ -215,12 +215,33 @@ struct binding ring_binding_prepared(struct ring_set *set, uint32_t id, uint32_t
 /* Pages, as the set is in pages itself: there a leak checker finds no pointer to allocated
  * memory. Shared with a child that the program makes by a system call and that records into the
  * same set: libltt does not notice it, and so does not disown the set. */
-static uint32_t *map_locks(uint32_t nr)
+static uint64_t *map_locks(uint32_t nr)
 {
-	void *pages = mmap(NULL, nr * sizeof(uint32_t), PROT_READ | PROT_WRITE,
+	void *pages = mmap(NULL, nr * sizeof(uint64_t), PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	return pages == MAP_FAILED ? NULL : pages;
+}
+
+/* Never unmapped. Return: NULL before Linux 4.14. */
+static const uint8_t *map_own(void)
+{
+	static uint8_t *own;
+
+	if (!own) {
+		void *page = mmap(NULL, LTT_RING_PAGE, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (page == MAP_FAILED)
+			return NULL;
+		if (madvise(page, LTT_RING_PAGE, MADV_WIPEONFORK) != 0) {
+			munmap(page, LTT_RING_PAGE);
+			return NULL;
+		}
+		own = page;
+	}
+	*own = 1;
+	return own;
 }
 
 static int set_fill(struct ring_set *set, const struct ltt_ring_desc *desc, int data_fd, int ctl_fd,
@@ -233,6 +254,7 @@ static int set_fill(struct ring_set *set, const struct ltt_ring_desc *desc, int 
 		set->lock = map_locks(desc->nr_rings);
 		if (!set->lock)
 			return -ENOMEM;
+		set->own = map_own();
 	}
 	return map_rings(set, desc, data_fd, ctl_fd);
 }

@@ -43,8 +43,10 @@
  * @stride: bytes from one ring's mapping to the next.
  * @base: page before the data area of ring 0.
  * @bytes: size of the memory range (place.h) of the set.
- * @lock: the fallback producer's try-locks, one for each ring; exclusive sets only.
+ * @lock: the fallback producer's try-locks, one for each ring, 0 or the mark of the owner
+ *        (fallback.c), shared with unreported children; exclusive sets only.
  * @populating: for populate.h, one for each ring; NULL: pages are populated by their first record.
+ * @own: a byte that is 1 in the process that mapped the set, 0 in children; NULL: not known.
  */
 struct ring_set {
 	uint64_t limit;
@@ -62,9 +64,10 @@ struct ring_set {
 	uint32_t *doorbell;
 	uint32_t exclusive;
 	uint32_t disowned;
-	uint32_t *lock;
+	uint64_t *lock;
 	uint64_t subbuf_mask;
 	struct populating *populating;
+	const uint8_t *own;
 };
 
 /*
