@@ -192,6 +192,7 @@ int main(void)
 	test_fork();
 	test_unreported_fork();
 	test_fork_inside();
-	test_left_events(); /* the last: it never leaves some readers */
+	if (ring_mark_process())    /* not in an emulator */
+		test_left_events(); /* the last: it never leaves some readers */
 	return 0;
 }

@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -32,6 +31,7 @@
 #include "thread.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/fallback.h"
+#include "tracer/ring/ring.h"
 #include "tracer/ring/sys.h"
 
 #ifndef SYS_pidfd_open
@@ -67,9 +67,9 @@ static bool quits;		    /* the helper will not be started again */
 static int sockets[2] = { -1, -1 }; /* of the program's table: received from, sent to */
 static int old_fds[FDS_MAX], new_fds[FDS_MAX];
 static size_t nr_moved;
-static bool departed;	     /* for good; inherited by children */
-static struct stat kept_end; /* identifies sockets[0], as the program may close it */
-static bool *is_here;	     /* a page that is zero in children, however they are made */
+static bool departed;	       /* for good; inherited by children */
+static struct stat kept_end;   /* identifies sockets[0], as the program may close it */
+static const uint8_t *is_here; /* ring_mark_process() */
 
 static void alone_wake(uint32_t to)
 {
@@ -378,27 +378,12 @@ static void move_far_up(void)
 	sockets[0] = moved;
 }
 
-static void mark_here(void)
-{
-	void *page = mmap(NULL, sizeof(*is_here), PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (page == MAP_FAILED)
-		return;
-	if (madvise(page, sizeof(*is_here), MADV_WIPEONFORK) != 0) {
-		munmap(page, sizeof(*is_here));
-		return;
-	}
-	is_here = page;
-	*is_here = true;
-}
-
 static void stay_away(void)
 {
 	if (nr_moved > 0) {
 		move_far_up();
 		sys_fstat(sockets[0], &kept_end);
-		mark_here();
+		is_here = ring_mark_process();
 	} else {
 		close_socket(&sockets[0]);
 	}

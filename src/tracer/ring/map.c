@@ -223,25 +223,31 @@ static uint64_t *map_locks(uint32_t nr)
 	return pages == MAP_FAILED ? NULL : pages;
 }
 
-/* Never unmapped. Return: NULL before Linux 4.14. */
-static const uint8_t *map_own(void)
+/* An emulator may accept any advice and heed none. */
+static int is_wiped_on_fork(void *page)
 {
-	static uint8_t *own;
+	return madvise(page, LTT_RING_PAGE, -1) != 0 &&
+	       madvise(page, LTT_RING_PAGE, MADV_WIPEONFORK) == 0;
+}
 
-	if (!own) {
+const uint8_t *ring_mark_process(void)
+{
+	static uint8_t *mark;
+
+	if (!mark) {
 		void *page = mmap(NULL, LTT_RING_PAGE, PROT_READ | PROT_WRITE,
 				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (page == MAP_FAILED)
 			return NULL;
-		if (madvise(page, LTT_RING_PAGE, MADV_WIPEONFORK) != 0) {
+		if (!is_wiped_on_fork(page)) {
 			munmap(page, LTT_RING_PAGE);
 			return NULL;
 		}
-		own = page;
+		mark = page;
 	}
-	*own = 1;
-	return own;
+	*mark = 1;
+	return mark;
 }
 
 static int set_fill(struct ring_set *set, const struct ltt_ring_desc *desc, int data_fd, int ctl_fd,
@@ -254,7 +260,7 @@ static int set_fill(struct ring_set *set, const struct ltt_ring_desc *desc, int 
 		set->lock = map_locks(desc->nr_rings);
 		if (!set->lock)
 			return -ENOMEM;
-		set->own = map_own();
+		set->own = ring_mark_process();
 	}
 	return map_rings(set, desc, data_fd, ctl_fd);
 }

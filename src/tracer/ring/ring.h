@@ -133,4 +133,10 @@ void reader_synchronize(void);
  *  filters allow system calls. */
 void reader_after_fork_child(bool may_call);
 
+/** ring_mark_process() - recognize children that no hook reports, as clone() made them directly.
+ *  Not in two threads at once.
+ *  Return: a byte that is 1 in this process, and 0 in children with memory of their own until they
+ *  call this; NULL: before Linux 4.14, or for lack of memory. */
+const uint8_t *ring_mark_process(void);
+
 #endif
