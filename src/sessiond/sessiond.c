@@ -339,6 +339,17 @@ static int open_proto_log(void)
 	return path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
 }
 
+static void log_clock(const struct trace_clock *clock)
+{
+	if (clock->refused)
+		log_warn("clock: CLOCK_MONOTONIC, as the cycle counter can't be used: %s",
+			 clock->why);
+	else
+		log_info("clock: %s: %s",
+			 clock->kind == LTT_CLOCK_CYCLES ? "the cycle counter" : "CLOCK_MONOTONIC",
+			 clock->why);
+}
+
 int sessiond_init(struct sessiond *sd)
 {
 	int ret;
@@ -356,9 +367,7 @@ int sessiond_init(struct sessiond *sd)
 	if (gethostname(sd->hostname, sizeof(sd->hostname) - 1) < 0)
 		strcpy(sd->hostname, "?");
 	clock_init(&sd->clock);
-	log_info("clock: %s: %s",
-		 sd->clock.kind == LTT_CLOCK_CYCLES ? "the cycle counter" : "CLOCK_MONOTONIC",
-		 sd->clock.why);
+	log_clock(&sd->clock);
 	sessions_init(&sd->sessions, &sd->quotas);
 	ret = loop_new(&sd->loop);
 	if (ret < 0)

@@ -35,6 +35,8 @@ static void statements(void)
 		{ INVARIANT " tsc_reliable", "acpi_pm", "acpi_pm tsc", "'acpi_pm'", false },
 		{ INVARIANT, "xen", "xen tsc_early", "'xen'", false },
 		{ "", "", "", "unknown", false },
+		/* a sandbox that shows no clocksource */
+		{ INVARIANT " tsc_reliable", "", "", "unknown", false },
 	};
 	char why[160];
 
@@ -110,8 +112,46 @@ static void rates(void)
 	CHECK(!counter_contradicts(hz, &from, &to));
 }
 
+/* Of 1 ms, a counter at @hz, one that is @apart_ns away: the reason for which it is refused. */
+static const char *refusal(uint64_t hz, uint64_t stated_hz, uint64_t apart_ns)
+{
+	const struct clock_sample from = { .cycles = 5, .raw_ns = 1000, .width_ns = 100 };
+	const struct clock_sample to = { .cycles = 5 + hz / 1000,
+					 .raw_ns = 1000 + NSEC / 1000,
+					 .width_ns = 100 };
+	const struct counter_spread spread = {
+		.cpus = 8, .compared = 7, .farthest = 3, .least = hz / 1000000 * apart_ns / 1000
+	};
+	static char why[160];
+
+	if (!counter_refused(stated_hz, "stated by the test", &from, &to, &spread, why,
+			     sizeof(why)))
+		return NULL;
+	return why;
+}
+
+/* The reason has the figures. */
+static void refusals(void)
+{
+	const uint64_t hz = 2000000000;
+	const char *why;
+
+	CHECK(!refusal(hz, hz, 0));
+	CHECK(!refusal(hz, 0, 0));
+	CHECK(!refusal(hz, hz, COUNTER_APART_NS));
+	why = refusal(hz, hz, COUNTER_APART_NS + 1);
+	CHECK(why && strcmp(why, "the counter of CPU 3 differs by 201 ns") == 0);
+	CHECK(refusal(hz, 0, 5000));
+	why = refusal(hz, hz + hz / 100, 0);
+	CHECK(why && strcmp(why, "the counter runs at 2000000000 Hz, not at 2020000000: "
+				 "stated by the test") == 0);
+	CHECK(refusal(hz, hz - hz / 100, 0));
+	CHECK(refusal(0, 0, 0)); /* it stands still */
+}
+
 int main(void)
 {
+	refusals();
 #if defined(__x86_64__)
 	statements();
 #endif

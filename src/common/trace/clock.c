@@ -99,10 +99,10 @@ static uint64_t cpuinfo_hz(void)
 
 #define COMPARE_NS 5000000ull /* all CPUs */
 #define RATE_MIN_NS 1000000ull
-#define FARTHEST_NS 200
 
 static struct counter_verdict {
 	bool usable;
+	bool refused; /* by the measurement, although the kernel relies on it */
 	uint64_t stated_hz;
 	char why[160], source[96];
 } verdict; /* of this process: it does not change */
@@ -124,28 +124,17 @@ static bool kernel_relies(char *why, size_t len)
 	return counter_relied_on(end ? line + 1 : "", current, available, why, len);
 }
 
-/* The CPUs agree, and the rate is the expected one. */
-static bool stands_measuring(struct counter_verdict *v)
+static bool is_refused(struct counter_verdict *v)
 {
 	struct clock_sample from = take_sample(LTT_CLOCK_CYCLES), to;
 	struct counter_spread spread;
-	uint64_t hz, apart_ns;
 
 	counter_compare(counter_here, COMPARE_NS, &spread);
 	do
 		to = take_sample(LTT_CLOCK_CYCLES);
 	while (to.raw_ns - from.raw_ns < RATE_MIN_NS);
-	hz = clock_measure_hz(&from, &to);
-	apart_ns = hz ? (uint64_t)((unsigned __int128)spread.least * NSEC / hz) : 0;
-	if (!hz || (v->stated_hz && counter_contradicts(v->stated_hz, &from, &to)))
-		snprintf(v->why, sizeof(v->why), "the counter runs at %llu Hz, not at %llu: %.60s",
-			 (unsigned long long)hz, (unsigned long long)v->stated_hz, v->source);
-	else if (apart_ns > FARTHEST_NS)
-		snprintf(v->why, sizeof(v->why), "the counter of CPU %u differs by %llu ns",
-			 spread.farthest, (unsigned long long)apart_ns);
-	else
-		return true;
-	return false;
+	return counter_refused(v->stated_hz, v->source, &from, &to, &spread, v->why,
+			       sizeof(v->why));
 }
 
 static void find_verdict(void)
@@ -153,7 +142,8 @@ static void find_verdict(void)
 	verdict.stated_hz = counter_stated_hz(verdict.source, sizeof(verdict.source));
 	verdict.usable = kernel_relies(verdict.why, sizeof(verdict.why));
 #if defined(__x86_64__)
-	verdict.usable = verdict.usable && stands_measuring(&verdict);
+	verdict.refused = verdict.usable && is_refused(&verdict);
+	verdict.usable = verdict.usable && !verdict.refused;
 #endif
 }
 
@@ -163,10 +153,11 @@ void clock_init(struct trace_clock *clock)
 	const char *wish = getenv("LTT_CLOCK");
 
 	pthread_once(&once, find_verdict);
-	*clock = (struct trace_clock){ .kind = LTT_CLOCK_MONOTONIC };
+	*clock = (struct trace_clock){ .kind = LTT_CLOCK_MONOTONIC, .refused = verdict.refused };
 	snprintf(clock->why, sizeof(clock->why), "%s", verdict.why);
 	if (wish && (strcmp(wish, "monotonic") == 0 || strcmp(wish, "cycles") == 0)) {
 		snprintf(clock->why, sizeof(clock->why), "LTT_CLOCK=%s", wish);
+		clock->refused = false;
 		if (strcmp(wish, "cycles") == 0 && counter_here(0) != 0)
 			clock->kind = LTT_CLOCK_CYCLES;
 	} else if (verdict.usable) {

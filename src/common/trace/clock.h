@@ -10,6 +10,7 @@
 #ifndef TRACE_CLOCK_H
 #define TRACE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ltt_ring.h"
@@ -27,6 +28,7 @@ struct trace_clock {
 	uint64_t known_hz; /* exact frequency; 0: it has to be measured */
 	char source[96];   /* origin of the frequency, as text */
 	char why[160];	   /* reason for the choice of the clock, as text */
+	bool refused;	   /* the counter, by a measurement that contradicts the kernel */
 	struct clock_sample first;
 };
 

@@ -242,6 +242,24 @@ bool counter_contradicts(uint64_t hz, const struct clock_sample *from,
 	return away > hz / 1000 + (uint64_t)(errors / MAX(ns, 1));
 }
 
+bool counter_refused(uint64_t stated_hz, const char *by, const struct clock_sample *from,
+		     const struct clock_sample *to, const struct counter_spread *spread, char *why,
+		     size_t len)
+{
+	uint64_t hz = clock_measure_hz(from, to);
+	uint64_t apart_ns = hz ? (uint64_t)((unsigned __int128)spread->least * NSEC / hz) : 0;
+
+	if (!hz || (stated_hz && counter_contradicts(stated_hz, from, to)))
+		snprintf(why, len, "the counter runs at %llu Hz, not at %llu: %.60s",
+			 (unsigned long long)hz, (unsigned long long)stated_hz, by);
+	else if (apart_ns > COUNTER_APART_NS)
+		snprintf(why, len, "the counter of CPU %u differs by %llu ns", spread->farthest,
+			 (unsigned long long)apart_ns);
+	else
+		return false;
+	return true;
+}
+
 /* --- frequency ------------------------------------------------------------------------------- */
 
 /* time = (cycles * time_mult) >> time_shift is the kernel's own computation; it exports the two

@@ -48,6 +48,18 @@ void counter_compare(counter_read *read, uint64_t ns, struct counter_spread *ret
 bool counter_contradicts(uint64_t hz, const struct clock_sample *from,
 			 const struct clock_sample *to);
 
+/** Most by which the counters of two CPUs may differ. */
+#define COUNTER_APART_NS 200
+
+/**
+ * counter_refused() - whether measurements rule the counter out as a clock.
+ * @stated_hz: 0: unknown; @by: its origin. @from, @to: samples, the latter the later one.
+ * @why: receives the figures if so.
+ */
+bool counter_refused(uint64_t stated_hz, const char *by, const struct clock_sample *from,
+		     const struct clock_sample *to, const struct counter_spread *spread, char *why,
+		     size_t len);
+
 /** The frequency as the kernel, the hypervisor or the processor states it. @source: receives its
  *  origin. Return: Hz; 0: none of them does. */
 uint64_t counter_stated_hz(char *source, size_t len);
