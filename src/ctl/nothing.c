@@ -104,7 +104,14 @@ static void not_instrumented(FILE *out, const struct nothing *nothing)
 
 void nothing_text(FILE *out, struct json_object *points, const struct nothing *nothing)
 {
-	if (record_bool(points, "matched") && !nothing->wrap)
+	if (record_bool(points, "matched") && nothing->filter)
+		fprintf(out,
+			"The program has points that are recorded%s%s; it has passed none of them, or "
+			"--filter=%s\nheld for none of their events. 'lttctl filter --check' explains an "
+			"expression while the\nprogram runs.\n",
+			nothing->events ? " with --events=" : "",
+			nothing->events ? nothing->events : "", nothing->filter);
+	else if (record_bool(points, "matched") && !nothing->wrap)
 		fprintf(out,
 			"The program has points that are recorded%s%s, and has passed none of them.\n",
 			nothing->events ? " with --events=" : "",

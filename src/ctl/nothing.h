@@ -9,12 +9,13 @@
 #include "ctl.h"
 
 /**
- * struct nothing - the options of the recording. @events: patterns, or NULL: all. @wrap: the
- * option's value, or NULL.
+ * struct nothing - the options of the recording. @events: patterns, or NULL: all. @filter, @wrap:
+ * the option's value, or NULL.
  */
 struct nothing {
 	const char *program;
 	const char *events;
+	const char *filter;
 	const char *wrap;
 };
 

@@ -33,7 +33,7 @@
 #define SCOPE "LTT_SCOPE"
 
 static struct {
-	char *output, *events, *name, *wrap, *subbuf_size, *num_subbuf, *limit;
+	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *limit;
 	int kernel, user, no_wait, no_context, all;
 	struct names contexts, pids;
 } opt;
@@ -52,6 +52,8 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
 	OPTION_TEXT("events", 'e', &opt.events, "only these events (default: all)",
 		    "PATTERN[,...]"),
+	OPTION_TEXT("filter", 'f', &opt.filter,
+		    "of these, only those for which this holds; lttctl-filter(1)", "EXPRESSION"),
 	OPTION_EACH("context", 0, CONTEXT, 0, "record these with each event, too; may be repeated",
 		    "TYPE[,...]"),
 	OPTION_FLAG("no-context", 0, &opt.no_context, "not even the process, thread and its name"),
@@ -156,6 +158,7 @@ static int enable_events(struct ctl *ctl, const char *session, enum domain_id do
 	ltt_ctl_event_options_init(&o);
 	o.session = session;
 	o.domain = (enum ltt_ctl_domain)domain;
+	o.filter = opt.filter;
 	names_split(opt.events ? opt.events : "*", &names);
 	for (size_t i = 0; i < names.nr && !ctl->err.code; i++) {
 		int code;
@@ -387,7 +390,7 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 	record_set_num(ctl->record, "cut", cut);
 	if (points && !record_num(ending.totals, "recorded"))
 		record_set(ctl->record, "points", json_object_get(points));
-	if (opt.wrap && record_num(ending.totals, "recorded"))
+	if (opt.wrap && !opt.filter && record_num(ending.totals, "recorded"))
 		record_set(ctl->record, "uncalled",
 			   wrap_find_uncalled(opt.wrap, opt.events, created->output,
 					      record_num(ending.totals, "bytes")));
@@ -596,6 +599,7 @@ static void summary(FILE *out, struct json_object *record)
 	const struct nothing asked = {
 		.program = running ? "" : json_object_get_string(record_at(program, "command", 0)),
 		.events = opt.events,
+		.filter = opt.filter,
 		.wrap = opt.wrap,
 	};
 	char buf[TEXT_BYTES];
