@@ -2,7 +2,7 @@
 /* Filters of records: while threads record, bindings are replaced that have none, one, or one
  * with contexts; filters that are kept and filters that are freed. Each record was accepted by the
  * filter of the binding under which it is found, and none is missing that all filters accept.
- * Relations of integers are decided without their program, as it would. */
+ * Relations of integers and of short strings are decided without their program, as it would. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -297,8 +297,8 @@ static int64_t value_of(uint64_t bits, uint8_t type)
 
 static bool holds(int64_t value, uint8_t relation, int64_t constant)
 {
-	const bool all[] = { value == constant, value < constant, value <= constant,
-			     value > constant, value >= constant };
+	const bool all[] = { value == constant, value<constant, value <= constant, value> constant,
+			     value >= constant };
 
 	return all[relation & 7] != !!(relation & LTT_FILTER_NOT);
 }
@@ -360,9 +360,10 @@ static void test_range(uint8_t type, uint8_t relation, int64_t constant)
 
 static void test_ranges(void)
 {
-	static const int64_t constants[] = { INT64_MIN, INT64_MIN + 1, -129,	   -128, -1,
-					     0,		5,	       127,	   255,	 256,
-					     INT32_MAX, UINT32_MAX,    INT64_MAX };
+	static const int64_t constants[] = {
+		INT64_MIN, INT64_MIN + 1, -129, -128,	   -1,	       0,	 5,
+		127,	   255,		  256,	INT32_MAX, UINT32_MAX, INT64_MAX
+	};
 
 	for (uint8_t type = 0; type < 8; type++)
 		for (uint8_t relation = 0; relation < 10; relation++)
@@ -398,9 +399,88 @@ static void test_terms(void)
 	CHECK(admit_at_once(0, payload, 5) == ADMIT_ADMITTED, "no filter");
 }
 
+struct text_program {
+	struct program program; /* of two instructions: the text is behind them */
+	char more[32];
+};
+
+static uint32_t preparation_of_text(uint8_t relation, const char *text)
+{
+	struct text_program p = { .program = program_begin(2, 0) };
+	uint32_t filter;
+
+	p.program.insns[0] = (struct ltt_filter_insn){ .op = LTT_FILTER_TEST_TEXT,
+						       .type = LTT_FILTER_STRING,
+						       .a = relation,
+						       .base = LTT_FILTER_FIXED,
+						       .offset = 3,
+						       .constant = (uint64_t)strlen(text) << 16 };
+	p.program.insns[1] = (struct ltt_filter_insn){ .op = LTT_FILTER_RETURN, .constant = 1 };
+	p.program.head.text_bytes = (uint16_t)strlen(text);
+	memcpy(&p.program.insns[2], text, strlen(text));
+	CHECK(admit_filter(&p, ltt_filter_padded((const struct ltt_filter *)&p), "", &filter),
+	      "filter");
+	return preparation(filter, 0);
+}
+
+static void test_string(uint8_t relation, const char *constant, const char *text)
+{
+	const struct hook own = { 0 };
+	uint32_t prepared = preparation_of_text(relation, constant);
+	bool prefix = (relation & 7) == LTT_FILTER_PREFIX;
+	size_t need = strlen(constant) + !prefix, len = 3 + strlen(text) + 1;
+	bool wanted = (prefix ? strncmp(text, constant, need) : strcmp(text, constant)) == 0;
+	uint8_t payload[64];
+	enum admit_outcome outcome;
+
+	wanted = wanted != !!(relation & LTT_FILTER_NOT);
+	memset(payload, 'a', sizeof(payload)); /* as if the text went on */
+	strcpy((char *)payload + 3, text);
+	outcome = admit_at_once(prepared, payload, len);
+	CHECK(admit_event(&own, prepared, payload, len, NULL) == wanted, "program");
+	if (!need || len < 3 + need || need > (relation & LTT_FILTER_NOT ? 8 : 8 * ADMIT_TESTS))
+		CHECK(outcome == ADMIT_UNDECIDED, "'%s' for '%s'", constant, text);
+	else
+		CHECK(outcome == (wanted ? ADMIT_ADMITTED : ADMIT_REJECTED), "'%s' of '%s'",
+		      constant, text);
+	/* the text has no end in the payload */
+	outcome = admit_at_once(prepared, payload, len - 1);
+	CHECK(outcome == ADMIT_UNDECIDED ||
+		      (outcome == ADMIT_ADMITTED) ==
+			      admit_event(&own, prepared, payload, len - 1, NULL),
+	      "'%s' of '%s' without an end", constant, text);
+}
+
+static void test_strings(void)
+{
+	static const uint8_t relations[] = { LTT_FILTER_EQ, LTT_FILTER_EQ | LTT_FILTER_NOT,
+					     LTT_FILTER_PREFIX,
+					     LTT_FILTER_PREFIX | LTT_FILTER_NOT };
+	static const char *const texts[] = { "",
+					     "a",
+					     "aa",
+					     "ab",
+					     "aaaaaaa",
+					     "aaaaaaaa",
+					     "aaaaaaaab",
+					     "aaaaaaab",
+					     "aaaaaaaaa",
+					     "b",
+					     "\xff\xfe",
+					     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+					     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab",
+					     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa" };
+
+	for (size_t r = 0; r < sizeof(relations) / sizeof(*relations); r++)
+		for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++)
+			for (size_t j = 0; j < sizeof(texts) / sizeof(*texts); j++)
+				test_string(relations[r], texts[i], texts[j]);
+}
+
 int main(void)
 {
 	test_invalid();
+	test_strings();
 	test_ranges();
 	test_terms();
 	test_several(0, false);

@@ -16,7 +16,7 @@
 #include "spare.h"
 
 #define PERMANENT_BYTES (1u << 20) /* of all permanent ones */
-#define FILTERS		65536u	   /* with those that are freed */
+#define FILTERS 65536u		   /* with those that are freed */
 
 struct admission {
 	struct admission *next; /* of the retired */
@@ -24,9 +24,9 @@ struct admission {
 	uint32_t number;
 	uint32_t refs; /* of those that are freed */
 	uint32_t contexts;
-	bool single;	 /* one program */
-	bool samples;	 /* at least one program does */
-	bool plain;	 /* single, neither samples nor uses contexts */
+	bool single;  /* one program */
+	bool samples; /* at least one program does */
+	bool plain;   /* single, neither samples nor uses contexts */
 	struct admit_tests tests;
 	uint64_t code[]; /* verified programs */
 };
@@ -259,7 +259,7 @@ static void admit_classify(struct admission *a)
 	a->plain = a->single && !a->samples && !a->contexts;
 }
 
-/* --- filters that are nothing but ranges of integers --- */
+/* --- filters that are nothing but ranges of integers, and beginnings of strings --- */
 
 /* The values of a field, as a filter compares them. */
 static void admit_domain(uint8_t type, int64_t *ret_least, int64_t *ret_most)
@@ -317,6 +317,43 @@ static void admit_add_range(struct admit_tests *tests, const struct ltt_filter_i
 		tests->bytes = in->offset + size;
 }
 
+/* Eight bytes of a string are an integer; fewer have a mask. The inverse can't be divided. Return:
+ * false if it is none, or too long. */
+static bool admit_add_string(struct admit_tests *tests, const struct ltt_filter *program,
+			     const struct ltt_filter_insn *in)
+{
+	const char *text =
+		(const char *)(program->insns + program->head.nr_insns) + (in->constant & 0xffff);
+	uint32_t length = in->constant >> 16 & 0xffff, part;
+	uint8_t relation = in->a & (uint8_t)~LTT_FILTER_NOT;
+	bool whole = relation == LTT_FILTER_EQ; /* with the NUL behind it */
+	char bytes[8 * ADMIT_TESTS] = "";
+
+	if (in->op != LTT_FILTER_TEST_TEXT || in->type != LTT_FILTER_STRING ||
+	    in->base != LTT_FILTER_FIXED || in->jump != LTT_FILTER_REJECT ||
+	    !(whole || relation == LTT_FILTER_PREFIX) || length + whole > sizeof(bytes) ||
+	    memchr(text, 0, length))
+		return false;
+	memcpy(bytes, text, length);
+	length += whole;
+	if (!length || (in->a & LTT_FILTER_NOT && length > 8))
+		return false;
+	for (uint32_t at = 0; at < length; at += part) {
+		struct admit_test *test = &tests->test[tests->nr];
+
+		if (tests->nr++ == ADMIT_TESTS)
+			return false;
+		part = length - at < 8 ? length - at : 8;
+		memcpy(&test->first, bytes + at, 8);
+		test->mask = UINT64_MAX >> (64 - 8 * part);
+		test->offset = in->offset + at;
+		test->outside = in->a & LTT_FILTER_NOT;
+	}
+	if (in->offset + length > tests->bytes)
+		tests->bytes = in->offset + length;
+	return true;
+}
+
 /* Return: false if the program is another one. */
 static bool admit_simplify(const struct ltt_filter *program, struct admit_tests *ret_tests)
 {
@@ -324,9 +361,13 @@ static bool admit_simplify(const struct ltt_filter *program, struct admit_tests 
 
 	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
 		return false;
-	while (admit_is_range(in) && ret_tests->nr < ADMIT_TESTS)
-		admit_add_range(ret_tests, in++);
-	return ret_tests->nr && in->op == LTT_FILTER_RETURN && in->constant;
+	for (; in->op != LTT_FILTER_RETURN; in++) {
+		if (ret_tests->nr < ADMIT_TESTS && admit_is_range(in))
+			admit_add_range(ret_tests, in);
+		else if (!admit_add_string(ret_tests, program, in))
+			return false;
+	}
+	return ret_tests->nr && in->constant;
 }
 
 /* --- filters --- */
@@ -355,8 +396,7 @@ static uint32_t admit_find_from(uint32_t first, uint32_t end, const void *bytes,
 		const struct admission *a = admissions[i];
 
 		if (a && (a->refs || i < ADMIT_PERMANENT) && a->bytes == len &&
-		    a->contexts == contexts &&
-		    memcmp(a->code, bytes, len) == 0)
+		    a->contexts == contexts && memcmp(a->code, bytes, len) == 0)
 			return i;
 	}
 	return 0;

@@ -30,6 +30,7 @@ struct hook;
  * struct admit_test - a relation of an integer in the payload with a constant, as a range of the
  * values that the integer can have: it holds if the integer at @offset is at most @span more than
  * @first, modulo its width. @mask: the integer's own of the 64 bits there. @outside: the inverse.
+ * The first bytes of a string are such an integer.
  */
 struct admit_test {
 	uint64_t first, span, mask;
