@@ -110,13 +110,21 @@ enum {
  * @state: LTT_RING_*.
  * @waiting: not 0 while the consumer sleeps between flushes: a record that
  *           enters a new sub-buffer wakes it by its doorbell.
+ * @saved_end: of a ring that is overwritten, for the consumer and its successors only: value of
+ *             @count at the end of the last snapshot.
+ * @saved_records, @saved_bytes, @saved_packets: written to all snapshots; a record that is in
+ *             several of them counts once in @saved_records.
  */
 struct ltt_ring_cons {
 	uint64_t apart[256];
 	uint64_t consumed;
 	uint32_t state;
 	uint32_t waiting;
-	uint64_t reserved[254];
+	uint64_t saved_end;
+	uint64_t saved_records;
+	uint64_t saved_bytes;
+	uint64_t saved_packets;
+	uint64_t reserved[250];
 };
 
 enum ltt_ring_mode { LTT_RING_DISCARD = 0, LTT_RING_OVERWRITE = 1 };

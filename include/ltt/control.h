@@ -245,6 +245,8 @@ int ltt_ctl_shutdown(struct ltt_ctl *ctl, unsigned int flags, uint32_t *ret_sess
  * @not_sampled: events that the sampling of rules left out, neither recorded nor lost.
  * @unrecorded: programs that could not be recorded because of a problem; the number of their events
  *	is unknown.
+ * @overwritten: of @recorded: overwritten by newer events, in sessions for snapshots, before a
+ *	snapshot had them; not a loss. @written are in snapshots then.
  */
 struct ltt_ctl_totals {
 	uint64_t recorded;
@@ -261,6 +263,7 @@ struct ltt_ctl_totals {
 	uint64_t packets;
 	uint64_t not_sampled;
 	uint64_t unrecorded;
+	uint64_t overwritten;
 };
 
 /**
@@ -271,7 +274,7 @@ struct ltt_ctl_totals {
  * @created_ns: CLOCK_REALTIME. @recording_ns: time spent recording.
  * @applications: number of applications that can record into it.
  * @scoped: not 0: only programs that were started with its scope record into it.
- * @keep_free, @max_size, @sync, @sync_us, @live_us, @compress, @spool_size: as in
+ * @keep_free, @max_size, @sync, @sync_us, @live_us, @compress, @spool_size, @snapshots: as in
  *	struct ltt_ctl_create_options.
  * @spooled: bytes in the spool.
  * @clock_offset_ns: the relay's CLOCK_REALTIME minus this host's.
@@ -302,6 +305,7 @@ struct ltt_ctl_session {
 	int64_t clock_offset_ns;
 	uint64_t clock_error_ns;
 	const struct ltt_ctl_totals *totals;
+	int snapshots;
 };
 
 /** struct ltt_ctl_sessions - @nr of them, in the order of their creation. */
@@ -747,6 +751,8 @@ void ltt_ctl_programs_free(struct ltt_ctl_programs *programs);
  * @prefix: prefix of a generated name; NULL or "": "auto".
  * @relayd_path: program of the relay to start; NULL: the one that was installed with this
  *	library, else that in $PATH.
+ * @snapshots: not 0: the buffers keep the last events, and nothing is written but snapshots, see
+ *	ltt_ctl_snapshot_record(); excludes @no_output, @url and @live_us.
  */
 struct ltt_ctl_create_options {
 	size_t size;
@@ -766,6 +772,7 @@ struct ltt_ctl_create_options {
 	const char *data_url;
 	const char *prefix;
 	const char *relayd_path;
+	int snapshots;
 };
 
 static inline void ltt_ctl_create_options_init(struct ltt_ctl_create_options *create)
@@ -801,7 +808,8 @@ void ltt_ctl_discard(struct ltt_ctl *ctl);
  * @tracefile_size, @tracefile_count: size at which a file of a stream is closed, and number of
  *	files above which the oldest is removed. A size smaller than a sub-buffer is raised, which
  *	causes a warning; @tracefile_count needs a size.
- * @overwrite: not 0: the oldest events are dropped if a buffer is full (the newest otherwise).
+ * @overwrite: not 0: the oldest events are dropped if a buffer is full, which is the mode of all
+ *	channels in sessions for snapshots, and of no other. @discard: not 0: the newest.
  * @roomy: not 0: if neither @subbuf_size nor @num_subbuf is given, the buffers are as large as the
  *	machine's free memory permits, up to 64 MiB for each CPU.
  */
@@ -818,6 +826,7 @@ struct ltt_ctl_channel_options {
 	uint32_t tracefile_count;
 	int overwrite;
 	int roomy;
+	int discard;
 };
 
 static inline void ltt_ctl_channel_options_init(struct ltt_ctl_channel_options *channel)
@@ -982,6 +991,66 @@ int ltt_ctl_start(struct ltt_ctl *ctl, const char *session, uint32_t *ret_applic
  */
 int ltt_ctl_regenerate(struct ltt_ctl *ctl, const char *session, uint32_t *ret_channels,
 		       uint32_t *ret_applications, uint32_t *ret_late);
+
+/** struct ltt_ctl_snapshot_options - a snapshot to write. @name: beginning of the directory's name,
+ *  before the time and a number; NULL: snapshot-1. */
+struct ltt_ctl_snapshot_options {
+	size_t size;
+	const char *session;
+	const char *name;
+};
+
+static inline void ltt_ctl_snapshot_options_init(struct ltt_ctl_snapshot_options *snapshot)
+{
+	memset(snapshot, 0, sizeof(*snapshot));
+	snapshot->size = sizeof(*snapshot);
+}
+
+/**
+ * struct ltt_ctl_snapshot_ring - the part of a snapshot that one CPU's buffer has.
+ * @ring: number of the buffer, which all CPUs of a channel of a user or process share.
+ * @records: events in the snapshot. @before: earlier ones, which the buffer no longer had.
+ * @lost: events that the buffer had lost before the snapshot was taken.
+ * @bytes: of the stream file.
+ * @begin_ns, @end_ns: the snapshot has all events of the buffer between these times;
+ *	CLOCK_REALTIME.
+ */
+struct ltt_ctl_snapshot_ring {
+	const char *channel;
+	uint64_t ring;
+	uint32_t cpu;
+	uint64_t records, before, lost, bytes;
+	int64_t begin_ns, end_ns;
+};
+
+/**
+ * struct ltt_ctl_snapshot - a snapshot that was written.
+ * @directory: contains a trace, or several.
+ * @records, @before, @lost, @bytes: sums of the buffers.
+ * @begin_ns, @end_ns: time of which all buffers have all events; there is none if @end_ns is less
+ *	than @begin_ns.
+ */
+struct ltt_ctl_snapshot {
+	const char *directory;
+	uint64_t records, before, lost, bytes;
+	int64_t begin_ns, end_ns;
+	size_t nr;
+	const struct ltt_ctl_snapshot_ring *const *rings;
+};
+
+/**
+ * ltt_ctl_snapshot_record() - write the events that the buffers of a session have now to a new
+ * directory in its output, as a trace of its own. Recording goes on meanwhile.
+ * @ret_snapshot: freed by ltt_ctl_snapshot_free().
+ *
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_INVALID; LTT_CTL_STATE: the session was never started, or is
+ * being destroyed; LTT_CTL_NO_EVENT: the buffers are empty; LTT_CTL_BUSY: another snapshot of the
+ * session is being written; LTT_CTL_OUTPUT: no file of it is left; LTT_CTL_NO_MEMORY;
+ * LTT_CTL_UNSUPPORTED: a session at a relay, or with channels of the kernel.
+ */
+int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_options *snapshot,
+			    struct ltt_ctl_snapshot **ret_snapshot);
+void ltt_ctl_snapshot_free(struct ltt_ctl_snapshot *snapshot);
 
 /** enum ltt_ctl_end - flags of ltt_ctl_stop() and ltt_ctl_destroy(). */
 enum ltt_ctl_end {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "control.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -112,6 +113,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 		.max_size = req->max_size,
 		.sync = (enum sync_mode)MIN(req->sync, SYNC_PERIOD),
 		.sync_us = req->sync_us,
+		.snapshots = req->snapshots != 0,
 		.doorbell_fd = req->doorbell,
 		.done = &c->done,
 	};
@@ -192,6 +194,7 @@ static int open_trace_dir(const struct request *rq, enum job_kind kind,
 	job->id = req->trace;
 	job->path = xstrdup(req->path);
 	job->bytes = req->metadata_bytes;
+	job->fds.data = fcntl(req->metadata, F_DUPFD_CLOEXEC, 3);
 	memcpy(job->uuid, req->uuid.data, sizeof(job->uuid));
 	worker_post(output->worker, job);
 	return 0;
@@ -204,17 +207,20 @@ static int on_trace_open(const struct request *rq, struct err *err)
 
 	if (req_con_trace_open_decode(rq->dec, &req) < 0)
 		return request_is_bad(err);
-	as = (struct req_con_trace_adopt){ req.output, req.trace, req.path, req.uuid, 0 };
+	as = (struct req_con_trace_adopt){ req.output, req.trace, req.path, req.uuid, 0, -1 };
 	return open_trace_dir(rq, JOB_TRACE_OPEN, &as, err);
 }
 
 static int on_trace_adopt(const struct request *rq, struct err *err)
 {
 	struct req_con_trace_adopt req;
+	int code;
 
 	if (req_con_trace_adopt_decode(rq->dec, &req) < 0)
 		return request_is_bad(err);
-	return open_trace_dir(rq, JOB_TRACE_ADOPT, &req, err);
+	code = open_trace_dir(rq, JOB_TRACE_ADOPT, &req, err);
+	close_fd(req.metadata);
+	return code;
 }
 
 static struct trace_ref *request_trace(const struct request *rq, uint64_t id, struct err *err)
@@ -444,6 +450,26 @@ static int on_output_flush(const struct request *rq, struct err *err)
 	return 0;
 }
 
+static int on_snapshot(const struct request *rq, struct err *err)
+{
+	struct req_con_snapshot req;
+	struct output *output;
+	struct job *job;
+
+	if (req_con_snapshot_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	output = request_output(rq, req.output, err);
+	if (!output)
+		return err->code;
+	if (name_check(req.name) || worker_dir_fd(output->worker) < 0)
+		return err_set(err, ERR_INVALID, "there is no directory for a snapshot '%.255s'",
+			       req.name);
+	job = request_job(rq, JOB_SNAPSHOT, output);
+	job->path = xstrdup(req.name);
+	worker_post(output->worker, job);
+	return 0;
+}
+
 static int on_ring_close(const struct request *rq, struct err *err)
 {
 	struct req_con_ring_close req;
@@ -629,6 +655,7 @@ void control_message(struct control *c, const struct msg_header *header, struct 
 		{ MSG_con_held, on_held },
 		{ MSG_con_ring_forget, on_ring_forget },
 		{ MSG_con_trace_close, on_trace_close },
+		{ MSG_con_snapshot, on_snapshot },
 	};
 	struct request rq = { .control = c, .header = header, .dec = dec };
 	struct err err = { 0 };

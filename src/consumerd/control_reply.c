@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "consumerd/worker/snapshot.h"
 #include "proto/consumer.h"
 
 /* Requests of an earlier daemon are not answered on this connection: a request of its own may have
@@ -87,6 +88,7 @@ static struct msg_con_stream stream_counters(const struct ring_ref *ring, uint32
 		.waiting = stats.recorded - stats.released,
 		.lost_stalled = stats.stalled,
 		.not_sampled = stats.not_sampled,
+		.overwritten = stats.overwritten,
 	};
 }
 
@@ -127,11 +129,17 @@ void control_send_held(struct control *c, uint32_t serial, const struct output *
 {
 	const int dir = worker_dir_fd(output->worker);
 	const int doorbell = worker_doorbell_fd(output->worker);
+	const struct trace_ref *trace;
 	const struct ring_ref *ring;
 	char name[64];
 
 	snprintf(name, sizeof(name), "output-%llu", (unsigned long long)output->node.id);
 	send_held(c, serial, &(struct msg_held){ name, dir, doorbell, -1 });
+	list_for_each(trace, &output->traces, output_node) {
+		snprintf(name, sizeof(name), "trace-%llu", (unsigned long long)trace->node.id);
+		if (trace->metadata >= 0)
+			send_held(c, serial, &(struct msg_held){ name, trace->metadata, -1, -1 });
+	}
 	list_for_each(ring, &output->rings, output_node) {
 		snprintf(name, sizeof(name), "ring-%llu", (unsigned long long)ring->node.id);
 		if (ring->data >= 0)
@@ -252,6 +260,55 @@ static void output_ended(struct control *c, struct job *job)
 		c->ops->ended(c);
 }
 
+static void send_snapshot_ring(struct control *c, uint32_t serial, const struct snapshot_ring *ring)
+{
+	const struct ring_copy *copy = &ring->copy;
+	const struct msg_con_snapshot_ring msg = {
+		.ring = ring->set,
+		.cpu = ring->cpu,
+		.records = copy->count,
+		.before = copy->before,
+		.lost = ring->lost,
+		.bytes = ring->bytes,
+		.begin = copy->count || copy->whole ? copy->begin_ts : copy->taken_ts,
+		.end = copy->taken_ts,
+	};
+	struct encoder enc;
+	uint8_t buf[128];
+
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_con_snapshot_ring, MSG_ITEM, serial);
+	msg_con_snapshot_ring_encode(&enc, &msg);
+	control_send(c, &enc);
+}
+
+/* Requests to open and to adopt a trace have the same results. */
+static void answer_trace(struct control *c, struct job *job)
+{
+	struct trace_ref *trace = trace_ref_find(c, job->id);
+	struct rep_con_trace_open rep = { .metadata = job->fds.data };
+	uint8_t buf[1024];
+	struct encoder enc;
+
+	if (job->err.code) {
+		trace_ref_free(trace);
+		control_answer(c, job->type, job->serial, &job->err);
+		return;
+	}
+	control_begin_reply(&enc, buf, sizeof(buf), job->type, job->serial, &job->err);
+	rep_con_trace_open_encode(&enc, &rep);
+	control_send(c, &enc);
+	if (job->fds.data >= 0)
+		trace->metadata = TAKE_FD(job->fds.data);
+}
+
+static void answer_snapshot(struct control *c, const struct job *job)
+{
+	for (size_t i = 0; !job->err.code && i < job->snapshot->nr_rings; i++)
+		send_snapshot_ring(c, job->serial, &job->snapshot->rings[i]);
+	control_answer(c, job->type, job->serial, &job->err);
+}
+
 static void answer_started(struct control *c, const struct job *job)
 {
 	const struct output *output = job->owner;
@@ -345,15 +402,17 @@ static void job_done(struct control *c, struct job *job)
 	case JOB_RING_CLOSE:
 		ring_closed(c, job);
 		return;
+	case JOB_SNAPSHOT:
+		answer_snapshot(c, job);
+		return;
 	case JOB_TRACE_CLOSE:
 		if (!job->err.code)
 			trace_ref_free(trace_ref_find(c, job->id));
 		break;
 	case JOB_TRACE_OPEN:
 	case JOB_TRACE_ADOPT:
-		if (job->err.code)
-			trace_ref_free(trace_ref_find(c, job->id));
-		break;
+		answer_trace(c, job);
+		return;
 	default:
 		break;
 	}

@@ -82,6 +82,7 @@ struct trace_ref *trace_ref_new(struct control *control, struct output *output, 
 	struct trace_ref *trace = xalloc(sizeof(*trace));
 
 	trace->output = output;
+	trace->metadata = -1;
 	idmap_add(&control->traces, &trace->node, id);
 	list_append(&output->traces, &trace->output_node);
 	return trace;
@@ -96,6 +97,7 @@ void trace_ref_free(struct trace_ref *trace)
 {
 	idmap_remove(&trace->node);
 	list_remove(&trace->output_node);
+	close_fd(trace->metadata);
 	free(trace);
 }
 

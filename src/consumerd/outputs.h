@@ -27,6 +27,7 @@ struct trace_ref {
 	struct idmap_node node;
 	struct list_node output_node;
 	struct output *output;
+	int metadata; /* a copy for the keeper, as in struct ring_ref; -1: it is in a file */
 };
 
 /** A ring set as the main thread knows it. @set: to switch recording and to read counters; NULL

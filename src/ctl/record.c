@@ -150,6 +150,7 @@ struct json_object *record_totals(const struct ltt_ctl_totals *totals)
 	record_set_num(o, "packets", totals->packets);
 	record_set_num(o, "not_sampled", totals->not_sampled);
 	record_set_num(o, "unrecorded", totals->unrecorded);
+	record_set_num(o, "overwritten", totals->overwritten);
 	return o;
 }
 
@@ -237,6 +238,7 @@ struct json_object *record_session(const struct ltt_ctl_session *session)
 	record_set_str(o, "link", link_state(session->link));
 	record_set_num(o, "live_us", session->live_us);
 	record_set_bool(o, "compress", session->compress);
+	record_set_bool(o, "snapshots", session->snapshots);
 	record_set_str(o, "spool", session->spool);
 	record_set_num(o, "spool_size", session->spool_size);
 	record_set_num(o, "spooled", session->spooled);

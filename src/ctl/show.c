@@ -178,8 +178,9 @@ static void show_head(FILE *out, struct json_object *session)
 	else
 		fputs(state, out);
 	fprintf(out, ", %" PRIu64 " application%s\n", apps, text_plural(apps));
-	fprintf(out, "Output: %s\n",
-		*record_str(session, "output") ? record_str(session, "output") : "none");
+	fprintf(out, "Output: %s%s\n",
+		*record_str(session, "output") ? record_str(session, "output") : "none",
+		record_bool(session, "snapshots") ? ", for snapshots" : "");
 	show_link(out, session);
 	show_disk(out, session);
 	ctl_show_trackers(out, session);
@@ -377,6 +378,18 @@ static void show_not_sampled(FILE *out, struct json_object *channel)
 			text_count(all, left_out + taken));
 }
 
+static void show_overwritten(FILE *out, struct json_object *channel)
+{
+	struct json_object *totals = record_get(channel, "totals");
+	char old[TEXT_BYTES], saved[TEXT_BYTES], kept[TEXT_BYTES];
+
+	if (totals && strcmp(record_str(channel, "mode"), "overwrite") == 0)
+		fprintf(out, "    %s overwritten, %s in snapshots, %s others in the buffers\n",
+			totals_count(totals, "overwritten", old),
+			totals_count(totals, "written", saved),
+			totals_count(totals, "waiting", kept));
+}
+
 static void show_session(FILE *out, struct json_object *session, bool attributes)
 {
 	show_head(out, session);
@@ -391,6 +404,7 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 			show_attributes(out, channel);
 		show_contexts(out, channel);
 		show_not_sampled(out, channel);
+		show_overwritten(out, channel);
 		ctl_show_rules(out, channel);
 		show_conflicts(out, channel);
 		show_refusals(out, channel);

@@ -23,6 +23,9 @@ void totals_text(FILE *out, struct json_object *totals)
 	if (record_num(totals, "not_sampled"))
 		fprintf(out, ", %s not sampled",
 			text_count(buf, record_num(totals, "not_sampled")));
+	if (record_num(totals, "overwritten"))
+		fprintf(out, ", %s overwritten",
+			text_count(buf, record_num(totals, "overwritten")));
 	fprintf(out, ", %s written", text_size(buf, record_num(totals, "bytes")));
 	if (record_num(totals, "waiting"))
 		fprintf(out, ", %s events still in the buffers",

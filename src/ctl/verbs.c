@@ -9,8 +9,8 @@
 extern const struct verb verb_record, verb_view, verb_create, verb_set_session, verb_list,
 	verb_verify, verb_sync, verb_status, verb_stats, verb_enable_channel, verb_disable_channel,
 	verb_enable_event, verb_disable_event, verb_add_context, verb_track, verb_untrack,
-	verb_regenerate, verb_start, verb_stop, verb_destroy, verb_spool, verb_recover, verb_doctor,
-	verb_quota, verb_filter, verb_shutdown, verb_version, verb_help;
+	verb_regenerate, verb_snapshot, verb_start, verb_stop, verb_destroy, verb_spool,
+	verb_recover, verb_doctor, verb_quota, verb_filter, verb_shutdown, verb_version, verb_help;
 
 const struct verb *const verbs[] = {
 	&verb_record,
@@ -30,6 +30,7 @@ const struct verb *const verbs[] = {
 	&verb_track,
 	&verb_untrack,
 	&verb_regenerate,
+	&verb_snapshot,
 	&verb_start,
 	&verb_stop,
 	&verb_destroy,
@@ -120,7 +121,6 @@ static const struct {
 	{ "rotate", "traces can't be rotated yet; 'lttctl view' reads one while it is recorded" },
 	{ "save", "sessions can't be saved and loaded yet" },
 	{ "show-maps", "maps are not there yet" },
-	{ "snapshot", "snapshots can't be taken yet; record to a directory instead" },
 };
 
 const char *verb_later(const char *name)

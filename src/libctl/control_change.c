@@ -26,6 +26,10 @@ static int control_check_create(struct ltt_ctl *ctl, const struct ltt_ctl_create
 	if ((o->spool_size || o->compress || o->clear_text) && !o->url && !o->live_us)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "spool_size, compress and clear_text need a url");
+	if (o->snapshots && (o->no_output || o->url || o->live_us))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "snapshots are written to a directory: no_output, url and live_us "
+			       "have none");
 	if (o->data_url && !o->url)
 		return err_set(&ctl->err, ERR_INVALID, "data_url needs a url");
 	if (o->data_url && url_same_host(o->url, o->data_url, &ctl->err) != 0)
@@ -112,6 +116,7 @@ int ltt_ctl_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *cre
 	c.spool_size = o.spool_size;
 	c.keep_free = o.keep_free;
 	c.max_size = o.max_size;
+	c.snapshots = o.snapshots;
 	if (control_make(ctl, &c, o.relayd_path) != 0)
 		return control_failed(ctl);
 	control_keep_made(ctl, &c.dir);
@@ -151,7 +156,9 @@ int ltt_ctl_enable_channel(struct ltt_ctl *ctl, const struct ltt_ctl_channel_opt
 		.name = o.name,
 		.subbuf_size = o.subbuf_size,
 		.num_subbuf = o.num_subbuf,
-		.overwrite = !!o.overwrite,
+		.overwrite = o.overwrite ? CHANNEL_OVERWRITE :
+			     o.discard	 ? CHANNEL_DISCARD :
+					   CHANNEL_DEFAULT,
 		.ownership = (uint8_t)o.owner,
 		.tracefile_size = o.tracefile_size,
 		.tracefile_count = o.tracefile_count,

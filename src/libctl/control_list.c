@@ -211,6 +211,72 @@ void ltt_ctl_verdicts_free(struct ltt_ctl_verdicts *verdicts)
 	pool_owner_free(verdicts);
 }
 
+/* --- snapshots ------------------------------------------------------------------------------ */
+
+static int control_saved_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct ltt_ctl_snapshot *snapshot = priv;
+	struct ltt_ctl_snapshot_ring *ring;
+	struct pool *pool = pool_of(snapshot);
+	struct msg_saved_ring m;
+
+	if (type != MSG_saved_ring)
+		return 0; /* a newer daemon sends more */
+	if (msg_saved_ring_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	ring = pool_alloc(pool, sizeof(*ring));
+	if (ring)
+		*ring = (struct ltt_ctl_snapshot_ring){
+			.channel = pool_str(pool, m.channel),
+			.ring = m.ring,
+			.cpu = m.cpu,
+			.records = m.records,
+			.before = m.before,
+			.lost = m.lost,
+			.bytes = m.bytes,
+			.begin_ns = m.begin_ns,
+			.end_ns = m.end_ns,
+		};
+	pool_append(pool, (const void *const **)&snapshot->rings, &snapshot->nr, ring);
+	return 0;
+}
+
+int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_options *snapshot,
+			    struct ltt_ctl_snapshot **ret_snapshot)
+{
+	struct ltt_ctl_snapshot *made = control_begin_result(ctl, sizeof(*made));
+	struct rep_snapshot_record rep = { 0 };
+	struct ltt_ctl_snapshot_options o = { 0 };
+	struct req_snapshot_record req;
+	int code;
+
+	if (!made)
+		return ctl->err.code;
+	code = control_take(ctl, snapshot, &o, sizeof(o));
+	if (code == 0)
+		code = control_check_given(ctl, o.session, "the session of the snapshot");
+	req = (struct req_snapshot_record){ .session = o.session, .name = o.name };
+	if (code == 0)
+		code = call_snapshot_record(ctl->client, &req, control_saved_item, made, &rep,
+					    &ctl->err);
+	made->directory = pool_str(pool_of(made), code == 0 ? rep.directory : "");
+	made->records = rep.records;
+	made->before = rep.before;
+	made->lost = rep.lost;
+	made->bytes = rep.bytes;
+	made->begin_ns = rep.begin_ns;
+	made->end_ns = rep.end_ns;
+	if (control_finish(ctl, code, made) != 0)
+		return ctl->err.code;
+	*ret_snapshot = made;
+	return 0;
+}
+
+void ltt_ctl_snapshot_free(struct ltt_ctl_snapshot *snapshot)
+{
+	pool_owner_free(snapshot);
+}
+
 /* --- programs of a session ------------------------------------------------------------------ */
 
 static int control_announced_item(void *priv, unsigned int type, struct decoder *dec)

@@ -36,6 +36,7 @@ void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *to
 		.link = (enum ltt_ctl_link)m->link,
 		.live_us = m->live_us,
 		.compress = m->compress,
+		.snapshots = m->snapshots,
 		.spool_size = m->spool_size,
 		.spooled = m->spooled,
 		.clock_offset_ns = m->clock_offset_ns,
@@ -82,6 +83,7 @@ void control_fill_totals(struct ltt_ctl_totals *ret, const struct msg_totals *m)
 		.packets = m->packets,
 		.not_sampled = m->not_sampled,
 		.unrecorded = m->unrecorded,
+		.overwritten = m->overwritten,
 	};
 }
 

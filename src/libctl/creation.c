@@ -39,6 +39,7 @@ static int creation_try(struct creation *c, struct client *client, const char *s
 		.sync_us = c->sync_us,
 		.live_us = c->live_us,
 		.compress = c->compress,
+		.snapshots = c->snapshots,
 	};
 	struct rep_session_create rep;
 

@@ -31,6 +31,7 @@ struct creation {
 	enum sync_mode sync;
 	uint32_t sync_us;
 	uint64_t spool_size; /* with a relay: size limit of the spool; 0: no spool */
+	bool snapshots;	     /* only snapshots are written */
 	bool compress;	     /* with a relay: compress the data that is sent */
 	uint32_t live_us;    /* not 0: a live session; its relay is on this host if @url is NULL */
 	char *session;

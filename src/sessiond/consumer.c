@@ -119,11 +119,13 @@ static bool outputs_are_whole(uint16_t type, const struct decoder *dec)
 
 static bool item_is_whole(uint16_t type, const struct decoder *dec)
 {
+	struct msg_con_snapshot_ring ring;
 	struct msg_con_stream stream;
 	struct decoder copy;
 
 	decoder_init(&copy, dec->p, (size_t)(dec->end - dec->p), NULL, 0);
-	return type == MSG_con_stream && msg_con_stream_decode(&copy, &stream) == 0;
+	return (type == MSG_con_stream && msg_con_stream_decode(&copy, &stream) == 0) ||
+	       (type == MSG_con_snapshot_ring && msg_con_snapshot_ring_decode(&copy, &ring) == 0);
 }
 
 static int handle_item(struct con_call *call, uint16_t type, struct decoder *dec)

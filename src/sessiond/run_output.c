@@ -96,6 +96,7 @@ void run_open_output(struct run *run, bool later, con_done done, void *data)
 		.relay_later = later,
 		.relay_live_us = relay->live_us,
 		.relay_compress = relay->compress,
+		.snapshots = run->session->snapshots,
 		.relay_url = *relay->addr ? run->session->path : "",
 	};
 

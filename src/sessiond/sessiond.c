@@ -14,6 +14,7 @@
 #include "core/orphaned.h"
 #include "domain/both.h"
 #include "sessiond/domain/kernel/kernel.h"
+#include "sessiond/domain/rec/recording.h"
 #include "sessiond/domain/user/user.h"
 #include "follow.h"
 #include "io/sock.h"
@@ -271,6 +272,12 @@ static bool sessiond_is_wanted(struct keeper *keeper, const char *kind, uint64_t
 
 	if (strcmp(kind, "output") == 0)
 		return session_by_id(&sd->sessions, id);
+	if (strcmp(kind, "trace") == 0) {
+		list_for_each(session, &sd->sessions.list, node)
+			if (recording_has_trace(sd->user, session, id))
+				return true;
+		return false;
+	}
 	list_for_each(session, &sd->sessions.list, node)
 		if (sd->tracer->ops->find_ring(sd->tracer, session, id, &ring) && ring.open)
 			return true;

@@ -220,6 +220,8 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.compress = session->relay.compress,
 		.drained = session->drained,
 		.unrecorded = session->unrecorded,
+		.snapshots = session->snapshots,
+		.nr_snapshots = session->nr_snapshots,
 	};
 
 	state_put_clock(space, run_clock(session->run));

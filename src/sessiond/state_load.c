@@ -192,6 +192,8 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	session->relay.live_us = msg->live_us;
 	session->relay.compress = msg->compress;
 	session->unrecorded = msg->unrecorded;
+	session->snapshots = msg->snapshots;
+	session->nr_snapshots = msg->nr_snapshots;
 	session->drained = msg->drained && session->state == SESSION_STOPPED;
 	session_set_spool(session, msg->spool, msg->spool_size);
 	load_channels(session, msg->channels);

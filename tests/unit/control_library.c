@@ -1049,6 +1049,42 @@ static void regenerates(void)
 	pthread_mutex_unlock(&ctl_model.lock);
 }
 
+static void snapshots(void)
+{
+	struct ltt_ctl_snapshot_options wanted;
+	struct ltt_ctl_snapshot *made = NULL;
+
+	ltt_ctl_snapshot_options_init(&wanted);
+	ctl_model.requests[0] = '\0';
+	CHECK_IS(ltt_ctl_snapshot_record(ctl, &wanted, &made), ==, LTT_CTL_INVALID);
+	wanted.session = "none";
+	CHECK_IS(ltt_ctl_snapshot_record(ctl, &wanted, &made), ==, LTT_CTL_NO_SESSION);
+	CHECK(!made);
+	wanted.session = "demo";
+	wanted.name = "crash";
+	CHECK_IS(ltt_ctl_snapshot_record(ctl, &wanted, &made), ==, 0);
+	CHECK_IS(strcmp(made->directory, "/t/snapshot-1-x-0"), ==, 0);
+	CHECK(made->records == 20 && made->before == 1000 && made->lost == 3 && made->bytes == 400);
+	CHECK(made->begin_ns == 1000000000 && made->end_ns == 3000000000 && made->nr == 1);
+	CHECK_IS(strcmp(made->rings[0]->channel, "c"), ==, 0);
+	CHECK(made->rings[0]->ring == 7 && made->rings[0]->cpu == 1);
+	CHECK_IS(made->rings[0]->records, ==, 20);
+	ltt_ctl_snapshot_free(made);
+	EXPECT_REQUESTS("snapshot none ''\nsnapshot demo 'crash'\n");
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("lttctl snapshot record -n crash -s demo", 4,
+	       "Snapshot recorded for session demo: 20 events in /t/snapshot-1-x-0\n"
+	       "Earlier events, which the buffers no longer had: 1,000\n"
+	       "In common: the last 2.0 s\n"
+	       "  c, CPU 1: the last 2.0 s\n",
+	       "3 events were lost before the snapshot was taken");
+	EXPECT("lttctl snapshot", 1, "", "use lttctl snapshot record");
+	EXPECT("lttctl snapshot store", 1, "", "can't do 'store'");
+	EXPECT("lttctl snapshot list-output", 5, "", "list-output: snapshots have no other output");
+	EXPECT("lttctl snapshot record -m 1M", 5, "", "--max-size: a snapshot has all events");
+	pthread_mutex_unlock(&ctl_model.lock);
+}
+
 /* A process that stands for the daemon's. */
 static void stand_in(void)
 {
@@ -1292,6 +1328,7 @@ int main(void)
 	recovers();
 	spools();
 	regenerates();
+	snapshots();
 	shutdowns();
 	ctl_model.problem = "the disk is full";
 	lists();

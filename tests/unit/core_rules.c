@@ -472,8 +472,10 @@ static void attributes(void)
 	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .ownership = 3 };
 	CHECK_IS(resolve(&a), ==, ERR_INVALID);
+	a = (struct channel_attr){ .overwrite = true, .tracefile_size = 1 << 20 };
+	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .overwrite = true };
-	CHECK_IS(resolve(&a), ==, ERR_UNSUPPORTED);
+	CHECK_IS(resolve(&a), ==, 0);
 }
 
 /* A shape with one integer field. */

@@ -57,7 +57,9 @@ static void create_unnamed(void)
 	EXPECT("lttctl create x --live -o here", 1, "", "--output and --no-output have none");
 	EXPECT("lttctl create x --live --spool=0 -U net://127.0.0.1:1", 1, "", "no relay answers");
 	EXPECT("lttctl create --live x --spool=0 -U net://127.0.0.1:1", 1, "", "no relay answers");
-	EXPECT("lttctl create x --snapshot", 5, "", "--snapshot: ");
+	EXPECT("lttctl create x --snapshot --no-output", 1, "", "exclude each other");
+	EXPECT("lttctl create x --snapshot -U net://127.0.0.1:1", 5, "", "sent to a relay yet");
+	EXPECT("lttctl create x --snapshot --live", 5, "", "sent to a relay yet");
 	EXPECT("lttctl create a/b", 1, "", "'a/b' contains a slash");
 	EXPECT("lttctl create .. -o dots; test ! -d dots", 0, "", "begins with a dot");
 	strcpy(ctl_model.session, "demo");
@@ -81,6 +83,7 @@ static void channels(void)
 	       "User channel c enabled for session demo\n", "rounded up to a power of two: 8192");
 	EXPECT("lttctl enable-channel -u channel0", 4, "", "Warning: channel 'channel0' exists");
 	EXPECT("lttctl enable-channel -u --overwrite c", 5, "", "overwrite mode needs snapshots");
+	EXPECT("lttctl enable-channel -u --overwrite --discard c", 1, "", "exclude each other");
 	EXPECT("lttctl enable-channel -u --subbuf-size=0 c", 1, "", "--subbuf-size=0: ");
 	EXPECT("lttctl enable-channel -u --subbuf-size=1P c", 1, "", "not a size");
 	EXPECT("lttctl enable-channel -u -W 3 c", 1, "", "needs --tracefile-size");

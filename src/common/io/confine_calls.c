@@ -108,6 +108,9 @@ static const struct {
 	{ "eventfd2", C | R },
 	{ "sched_setattr", C },
 	{ "getpriority", C },
+	{ "setpriority", C },
+	{ "ioprio_set", C },
+	{ "sched_setscheduler", C },
 	{ "sched_getaffinity", C },
 	{ "prctl", C },
 	{ "membarrier", C },
@@ -187,7 +190,7 @@ static const struct {
 	{ "mkdir", S },
 	{ "rmdir", S },
 	{ "rename", S },
-	{ "renameat", S | R },
+	{ "renameat", ALL },
 	{ "renameat2", S },
 };
 

@@ -18,7 +18,8 @@
 	X(packets)      \
 	X(lost_stalled) \
 	X(lost_buffers) \
-	X(not_sampled)
+	X(not_sampled)  \
+	X(overwritten)
 
 #define COUNTERS_ADD_ONE(name) counters_to_->name += counters_from_->name;
 #define COUNTERS_COPY_ONE(name) counters_to_->name = counters_from_->name;

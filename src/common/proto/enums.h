@@ -12,6 +12,13 @@ enum domain_id {
 	DOMAIN_USER = 2,
 };
 
+/** The events that a channel drops if a buffer is full. */
+enum channel_mode {
+	CHANNEL_DEFAULT = 0, /* as the session */
+	CHANNEL_OVERWRITE = 1,
+	CHANNEL_DISCARD = 2,
+};
+
 /** States of a session; sessiond/core/session.c has the transitions. */
 enum session_state {
 	SESSION_NEW = 0,      /* never started */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "store/append.h"
@@ -15,6 +16,8 @@
 #include "trace/metadata.h"
 #include "trace/metapacket.h"
 #include "trace/streamlist.h"
+
+#define UUID_TEXT_BYTES 36u
 
 /* Copy the component at the front of @*path. Return: false at the end of the path. */
 static bool next_component(const char **path, char ret[NAME_MAX_BYTES + 1])
@@ -102,7 +105,7 @@ static void tracedir_reserve(struct tracedir *dir)
 {
 	uint64_t end = dir->metadata_bytes + DISK_METADATA_RESERVE;
 
-	if (dir->reserved_bytes >= dir->metadata_bytes + DISK_METADATA_RESERVE / 2)
+	if (dir->fd < 0 || dir->reserved_bytes >= dir->metadata_bytes + DISK_METADATA_RESERVE / 2)
 		return;
 	if (fallocate(dir->metadata_fd, FALLOC_FL_KEEP_SIZE, 0, (off_t)end) == 0)
 		dir->reserved_bytes = end;
@@ -231,6 +234,34 @@ int tracedir_cut_shorter(struct tracedir *dir, uint64_t metadata_bytes)
 	return tracedir_truncate(dir, metadata_bytes, true);
 }
 
+static int open_memory(struct tracedir *dir, int metadata_fd, uint64_t metadata_bytes)
+{
+	if (metadata_fd < 0 && metadata_bytes)
+		return -ENODATA;
+	dir->metadata_fd = metadata_fd < 0 ? memfd_create("ltt-metadata", MFD_CLOEXEC) :
+					     metadata_fd;
+	if (dir->metadata_fd < 0)
+		return -errno;
+	return tracedir_cut(dir, metadata_bytes);
+}
+
+int tracedir_new_in_memory(uint64_t id, const char *path, const uint8_t uuid[16], int metadata_fd,
+			   uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
+			   struct err *err)
+{
+	struct tracedir *dir = tracedir_alloc(id, -1, path, uuid, disk);
+	int result = open_memory(dir, metadata_fd, metadata_bytes);
+
+	if (result < 0) {
+		err_errno(err, ERR_INTERNAL, -result, "can't keep the metadata of '%s' in memory",
+			  path);
+		tracedir_free(dir);
+		return err->code;
+	}
+	*ret = dir;
+	return 0;
+}
+
 static int tracedir_open_existing(uint64_t id, int output_fd, const char *path,
 				  const uint8_t uuid[16], uint64_t metadata_bytes,
 				  bool may_be_shorter, struct disk *disk, struct tracedir **ret,
@@ -322,7 +353,7 @@ int tracedir_append(struct tracedir *dir, const void *text, uint32_t len)
 	memcpy(body + pad, text, len);
 	metapacket_trailer_make(body, pad + len, body + pad + len);
 	ret = append_packet(dir->metadata_fd, dir->metadata_bytes, &packet);
-	if (ret == 0 && disk_syncs(dir->disk))
+	if (ret == 0 && dir->fd >= 0 && disk_syncs(dir->disk))
 		ret = disk_sync_data(dir->metadata_fd);
 	if (ret < 0) { /* the incomplete packet was truncated, and the reserved space with it */
 		dir->reserved_bytes = 0;
@@ -331,7 +362,7 @@ int tracedir_append(struct tracedir *dir, const void *text, uint32_t len)
 	if (!dir->metadata_bytes)
 		dir->hides = metadata_hides(text, len);
 	dir->metadata_bytes += sizeof(head) + bytes;
-	dir->disk->used += sizeof(head) + bytes;
+	dir->disk->used += dir->fd < 0 ? 0 : sizeof(head) + bytes;
 	tracedir_reserve(dir);
 	return 0;
 }
@@ -357,6 +388,34 @@ int tracedir_text(const struct tracedir *dir, uint64_t at, char **ret, uint32_t 
 	*ret = TAKE(text);
 	*ret_len = (uint32_t)bytes;
 	return 0;
+}
+
+/* As metadata_head() writes it. */
+static void tracedir_uuid_text(const uint8_t uuid[16], char ret[UUID_TEXT_BYTES + 1])
+{
+	for (int i = 0; i < 16; i++)
+		ret += sprintf(ret, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
+			       uuid[i]);
+}
+
+/* The last packet may have lines in front of the text for its place in @from: they do no harm. */
+int tracedir_copy_metadata(const struct tracedir *from, struct tracedir *to)
+{
+	char old[UUID_TEXT_BYTES + 1], new[UUID_TEXT_BYTES + 1], *at;
+	int ret = 0;
+
+	tracedir_uuid_text(from->uuid, old);
+	tracedir_uuid_text(to->uuid, new);
+	while (ret == 0 && to->metadata_bytes < from->metadata_bytes) {
+		AUTO_FREE char *text = NULL;
+		uint32_t len = 0;
+
+		ret = tracedir_text(from, to->metadata_bytes, &text, &len);
+		if (ret == 0 && (at = memmem(text, len, old, UUID_TEXT_BYTES)))
+			memcpy(at, new, UUID_TEXT_BYTES);
+		ret = ret ? ret : tracedir_append(to, text, len);
+	}
+	return ret;
 }
 
 void tracedir_remove(struct tracedir *dir, int output_fd)

@@ -20,7 +20,7 @@ struct tracedir {
 	uint64_t id;
 	uint8_t uuid[16];
 	char *path;		       /* relative to the output; for messages */
-	int fd, index_fd, metadata_fd; /* -1: the output has no directory */
+	int fd, index_fd, metadata_fd; /* -1: the output has no directory, or it is not used */
 	int output_fd;		       /* of the output's directory; owned by the output */
 	bool hides;		       /* its packets have form 2, see trace/packet.h */
 	uint64_t metadata_bytes;
@@ -43,6 +43,15 @@ int tracedir_check_path(const char *path, struct err *err);
  */
 int tracedir_new(uint64_t id, int output_fd, const char *path, const uint8_t uuid[16],
 		 struct disk *disk, struct tracedir **ret, struct err *err);
+/**
+ * tracedir_new_in_memory() - a trace whose metadata is kept in memory: it has no directory, as
+ * snapshots are written to directories of their own.
+ * @metadata_fd: memory of such a trace that an earlier process had, of which @metadata_bytes were
+ *               acknowledged; taken over; -1: make it.
+ */
+int tracedir_new_in_memory(uint64_t id, const char *path, const uint8_t uuid[16], int metadata_fd,
+			   uint64_t metadata_bytes, struct disk *disk, struct tracedir **ret,
+			   struct err *err);
 /**
  * tracedir_adopt() - continue an existing trace.
  * @metadata_bytes: the acknowledged bytes of its metadata; the rest is truncated.
@@ -81,6 +90,10 @@ int tracedir_append(struct tracedir *dir, const void *text, uint32_t len) MUST_C
  */
 int tracedir_text(const struct tracedir *dir, uint64_t at, char **ret,
 		  uint32_t *ret_len) MUST_CHECK;
+
+/** Append the metadata of @from to that of @to, a new trace, with the UUID of @to. Return: 0 or
+ *  negative errno. */
+int tracedir_copy_metadata(const struct tracedir *from, struct tracedir *to) MUST_CHECK;
 
 /** Remove the trace's metadata file, lists and directories, if no other files are in them. */
 void tracedir_remove(struct tracedir *dir, int output_fd);

@@ -24,6 +24,7 @@ void reader_init(struct ring_reader *reader, const struct ltt_ring_desc *desc,
 		.subbuf_size = desc->subbuf_size,
 		.max_record = desc->max_record,
 		.clock = desc->clock,
+		.overwrite = desc->mode == LTT_RING_OVERWRITE,
 		.last_ts = start_ts,
 		.raw.pub = reader_first_pub(start_ts),
 		.raw.last_ts = start_ts,
@@ -51,7 +52,7 @@ bool reader_copy_words(const struct ltt_ring_prod *prod, struct ring_words *ret)
 	return __atomic_load_n(&prod->pub, __ATOMIC_RELAXED) == pub;
 }
 
-static bool read_words(const struct ring_reader *r, struct ring_words *ret)
+bool reader_read_words(const struct ring_reader *r, struct ring_words *ret)
 {
 	for (int i = 0; i < SNAPSHOT_TRIES; i++)
 		if (reader_copy_words(r->prod, ret))
@@ -106,12 +107,19 @@ static void reader_update_count(struct ring_reader *r, uint64_t raw, uint64_t by
 	r->raw.count = raw;
 }
 
+uint64_t reader_limit_ts(const struct ring_reader *r, uint64_t raw)
+{
+	uint64_t now = now_of_ring(r->clock);
+
+	return raw > now + FUTURE_TICKS ? now : raw;
+}
+
 static void reader_update_ts(struct ring_reader *r, uint64_t raw)
 {
 	r->raw.last_ts = raw;
 	if (raw < r->last_ts) {
 		r->invalid_words++;
-	} else if (raw - r->last_ts > FUTURE_TICKS && raw > now_of_ring(r->clock) + FUTURE_TICKS) {
+	} else if (raw - r->last_ts > FUTURE_TICKS && raw != reader_limit_ts(r, raw)) {
 		r->invalid_words++;
 		r->last_ts = MAX(r->last_ts, now_of_ring(r->clock));
 	} else {
@@ -139,16 +147,38 @@ static void reader_update_lost(struct ring_reader *r, const uint64_t raw[LOST_KI
 	}
 }
 
+/* Any number of laps can have passed, so the bytes do not bound the number of records: the time
+ * does. */
+static void reader_follow(struct ring_reader *r, const struct ring_words *words,
+			  uint64_t elapsed_ns)
+{
+	uint64_t delta = words->count - r->raw.count;
+
+	if (reader_plausible_lost(delta, elapsed_ns))
+		r->count += delta;
+	else
+		r->invalid_words++;
+	r->raw.count = words->count;
+	r->raw.pub = words->pub;
+	r->pos = r->released = words->pub & LTT_POS_MASK;
+	r->released_count = r->count;
+}
+
 int reader_snapshot(struct ring_reader *r, bool last_chance)
 {
 	struct ring_words words;
 	uint64_t now, before = r->pos, invalid_words = r->invalid_words;
 
-	if (!read_words(r, &words) && !last_chance)
+	if (!reader_read_words(r, &words) && !last_chance)
 		return READER_TORN;
 	now = now_ns();
-	reader_update_pos(r, words.pub);
-	if (r->invalid_words != invalid_words)
+	if (r->overwrite)
+		reader_follow(r, &words, now - r->snapshot_ns);
+	else
+		reader_update_pos(r, words.pub);
+	if (r->overwrite)
+		; /* counted */
+	else if (r->invalid_words != invalid_words)
 		r->raw.count = words.count; /* how many were dropped is unknowable */
 	else
 		reader_update_count(r, words.count, r->pos - before);
@@ -225,7 +255,7 @@ uint64_t reader_skip_missing(struct ring_reader *r)
 	struct ring_words words;
 	uint64_t bytes, records;
 
-	if (!read_words(r, &words))
+	if (!reader_read_words(r, &words))
 		return 0;
 	bytes = (words.pub - r->pos) & LTT_POS_MASK;
 	records = words.count - r->count;

@@ -40,6 +40,8 @@ struct ring_words {
  * @invalid_bytes, @invalid_count: data dropped because a ring word was impossible; @invalid_count:
  *                  the records among it that had been counted before.
  * @invalid_words: number of ring words with an impossible value.
+ * @overwrite: the producer overwrites the oldest records: no data is ever pending, and @pos has
+ *             only the bits of a position in the ring's words.
  */
 struct ring_reader {
 	const struct ltt_ring_prod *prod;
@@ -49,6 +51,7 @@ struct ring_reader {
 	uint64_t subbuf_size;
 	uint32_t max_record;
 	uint32_t clock; /* enum ltt_clock_kind */
+	bool overwrite;
 
 	uint64_t pos;
 	uint64_t released;
@@ -129,6 +132,10 @@ void reader_release_until(struct ring_reader *reader, uint64_t pos, uint64_t cou
 bool reader_plausible_lost(uint64_t delta, uint64_t elapsed_ns);
 /** Number of events that sampling left out, as the producers count them; it is not checked. */
 uint64_t reader_not_sampled(const struct ltt_ring_prod *prod);
+/** The clock @raw of a ring word, limited to values that a correct producer can have stored. */
+uint64_t reader_limit_ts(const struct ring_reader *reader, uint64_t raw);
+/** Copy the words consistently. Return: false: they kept changing. */
+bool reader_read_words(const struct ring_reader *reader, struct ring_words *ret);
 /** Copy the words once. Return: whether the copy is consistent. */
 bool reader_copy_words(const struct ltt_ring_prod *prod, struct ring_words *ret);
 

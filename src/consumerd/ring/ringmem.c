@@ -57,9 +57,12 @@ int ringmem_check(struct ltt_ring_desc *desc, struct err *err)
 	return 0;
 }
 
-static int ringmem_map_at(uint8_t *at, uint64_t bytes, int fd, uint64_t offset)
+/* A snapshot of a ring that is overwritten has no time for page faults. */
+static int ringmem_map_at(const struct ringmem *mem, uint8_t *at, uint64_t bytes, int fd,
+			  uint64_t offset)
 {
-	void *p = mmap(at, bytes, PROT_READ, MAP_SHARED | MAP_FIXED, fd, (off_t)offset);
+	int populate = mem->desc.mode == LTT_RING_OVERWRITE ? MAP_POPULATE : 0;
+	void *p = mmap(at, bytes, PROT_READ, MAP_SHARED | MAP_FIXED | populate, fd, (off_t)offset);
 
 	return p == MAP_FAILED ? -errno : 0;
 }
@@ -82,9 +85,9 @@ static int map_data(struct ringmem *mem, int fd)
 	for (uint32_t i = 0; i < mem->desc.nr_rings && ret == 0; i++) {
 		uint8_t *at = mem->data + i * mem->view;
 
-		ret = ringmem_map_at(at, stride, fd, i * stride);
+		ret = ringmem_map_at(mem, at, stride, fd, i * stride);
 		if (ret == 0)
-			ret = ringmem_map_at(at + stride, data_size, fd,
+			ret = ringmem_map_at(mem, at + stride, data_size, fd,
 					     (i + 1) * stride - data_size);
 	}
 	return ret;

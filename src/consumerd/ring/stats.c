@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "stats.h"
 
+#include "base/macros.h"
+
 #define WORDS (sizeof(struct stats) / sizeof(uint64_t))
 
 _Static_assert(sizeof(struct stats) % sizeof(uint64_t) == 0, "copied word by word");
@@ -29,4 +31,12 @@ void stats_read(const struct stats_box *box, struct stats *ret)
 		copy((uint64_t *)ret, (const uint64_t *)&box->stats);
 		after = __atomic_load_n(&box->seq, __ATOMIC_RELAXED);
 	} while ((before & 1) || before != after);
+}
+
+void stats_divide(struct stats *stats, uint64_t saved, uint64_t unsaved)
+{
+	stats->written = MIN(saved, stats->recorded);
+	unsaved = MIN(unsaved, stats->recorded - stats->written);
+	stats->released = stats->recorded - unsaved;
+	stats->overwritten = stats->released - stats->written;
 }

@@ -28,12 +28,17 @@ struct stats {
 	uint64_t raw_lost[LOST_KINDS];
 	uint64_t snapshot_ns;
 	uint64_t not_sampled; /* unchecked value of the ring's words */
+	uint64_t overwritten; /* part of @recorded and of @released, and in no snapshot */
 };
 
 struct stats_box {
 	uint32_t seq; /* odd while it is being written */
 	struct stats stats;
 };
+
+/** Divide the records of a ring that is overwritten: @saved of them are in snapshots, @unsaved only
+ *  in the ring. */
+void stats_divide(struct stats *stats, uint64_t saved, uint64_t unsaved);
 
 void stats_publish(struct stats_box *box, const struct stats *stats);
 void stats_read(const struct stats_box *box, struct stats *ret);

@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 
 #include "base/mem.h"
+#include "snapshot.h"
 
 struct job *job_new(enum job_kind kind, void *owner)
 {
@@ -27,6 +28,8 @@ struct job *job_free(struct job *job)
 	close_fd(job->fds.ctl);
 	close_fd(job->fds.ctl_rw);
 	close_fd(job->module);
+	if (job->snapshot)
+		snapshot_free(job->snapshot);
 	free(job->spec.channel);
 	free(job->text);
 	free(job->path);

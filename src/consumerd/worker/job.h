@@ -15,6 +15,8 @@
 #include "io/dirid.h"
 #include "ringset.h"
 
+struct snapshot;
+
 enum job_kind {
 	/* arguments -> results */
 	JOB_START,	 /* change to the output's user, open the directory path if it is dir */
@@ -26,6 +28,7 @@ enum job_kind {
 	JOB_RING_CLOSE,	 /* id of the ring */
 	JOB_TRACE_CLOSE, /* id of the trace */
 	JOB_FLUSH,
+	JOB_SNAPSHOT, /* path: the new directory, in that of the output -> snapshot */
 	JOB_WAIT,     /* no work: it is done when the jobs before it are */
 	JOB_COMPLETE, /* all traces and ring sets of an earlier consumer were adopted */
 	JOB_END,      /* close everything and end the thread */
@@ -60,6 +63,7 @@ struct job {
 	int module;		/* the kernel module's channel, owned by the job; or -1 */
 	uint64_t bytes;		/* of metadata; or bytes that were cut off adopted streams */
 	uint64_t records;	/* number of records in adopted streams */
+	struct snapshot *snapshot; /* owned by the job; NULL: it failed */
 };
 
 struct job *job_new(enum job_kind kind, void *owner);

@@ -3,6 +3,7 @@
 #include "priv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <sys/syscall.h>
@@ -93,12 +94,26 @@ static void announce_trace(struct worker *w, struct tracedir *dir)
 		worker_note(w, -ret, "opening a trace at the relay");
 }
 
+/* Of a new trace, or of one that an earlier consumer had. */
+static void make_in_memory(struct worker *w, struct job *job, struct tracedir **ret)
+{
+	int fd = TAKE_FD(job->fds.data);
+
+	if (!tracedir_new_in_memory(job->id, job->path, job->uuid, fd, job->bytes, &w->disk, ret,
+				    &job->err))
+		job->fds.data = fcntl((*ret)->metadata_fd, F_DUPFD_CLOEXEC, 3);
+}
+
 static void do_trace_open(struct worker *w, struct job *job)
 {
 	struct tracedir *dir;
 
-	if (tracedir_new(job->id, w->config.dir_fd, job->path, job->uuid, &w->disk, &dir,
-			 &job->err))
+	if (w->config.snapshots)
+		make_in_memory(w, job, &dir);
+	else
+		tracedir_new(job->id, w->config.dir_fd, job->path, job->uuid, &w->disk, &dir,
+			     &job->err);
+	if (job->err.code)
 		return;
 	list_append(&w->traces, &dir->node);
 	announce_trace(w, dir);
@@ -137,8 +152,12 @@ static void adopt_trace(struct worker *w, struct job *job)
 {
 	struct tracedir *dir;
 
-	if (tracedir_adopt(job->id, w->config.dir_fd, job->path, job->uuid, job->bytes, &w->disk,
-			   &dir, &job->err))
+	if (w->config.snapshots)
+		make_in_memory(w, job, &dir);
+	else
+		tracedir_adopt(job->id, w->config.dir_fd, job->path, job->uuid, job->bytes,
+			       &w->disk, &dir, &job->err);
+	if (job->err.code)
 		return;
 	list_append(&w->traces, &dir->node);
 	w->measure = true;
@@ -152,6 +171,8 @@ static void do_trace_adopt(struct worker *w, struct job *job)
 	int ret;
 
 	w->unreported = true;
+	if (dir || !w->config.snapshots)
+		job->fds.data = close_fd(job->fds.data);
 	if (!dir) {
 		adopt_trace(w, job);
 		return;
@@ -296,10 +317,16 @@ static bool do_trace_close(struct worker *w, struct job *job)
 	return true;
 }
 
-static void do_ring_close(struct worker *w, struct job *job)
+/* The last counters of a set include the snapshot that is being written. Return: whether the job is
+ * done. */
+static bool do_ring_close(struct worker *w, struct job *job)
 {
 	struct ringset *set = jobs_find_set(w, job->spec.id);
 
+	if (set && w->saving && ringset_is_overwritten(set)) {
+		list_append(&w->held, &job->node);
+		return false;
+	}
 	if (set) {
 		notifier_remove(&w->notifier, set);
 		ringset_free(set);
@@ -307,6 +334,46 @@ static void do_ring_close(struct worker *w, struct job *job)
 		err_set(&job->err, ERR_INVALID, "no ring set %llu",
 			(unsigned long long)job->spec.id);
 	}
+	return true;
+}
+
+/* --- snapshots ------------------------------------------------------------------ */
+
+/* Return: whether the job is done: else it is when the files are written. */
+static bool do_snapshot(struct worker *w, struct job *job)
+{
+	const struct snapshot_spec spec = { &w->sets, &w->traces, &w->disk, w->config.dir_fd,
+					    &w->doorbell, job };
+
+	if (w->saving) {
+		err_set(&job->err, ERR_BUSY,
+			"a snapshot of the session is being written; retry when it is complete");
+		return true;
+	}
+	return snapshot_begin(&spec, &w->saving) != 0;
+}
+
+bool worker_finish_snapshot(struct worker *w, bool wait)
+{
+	struct snapshot *s = w->saving;
+	struct job *job, *tmp;
+	uint64_t bytes;
+
+	if (!s || (!wait && !snapshot_is_written(s)))
+		return false;
+	snapshot_finish(s, &w->sets);
+	bytes = s->job->err.code ? 0 : s->disk.used - s->used_before;
+	w->disk.used += bytes;
+	w->closed_bytes += bytes;
+	w->saving = NULL;
+	s->job->snapshot = s;
+	job_queue_push(w->config.done, s->job);
+	list_for_each_safe(job, tmp, &w->held, node) {
+		list_remove(&job->node);
+		do_ring_close(w, job);
+		job_queue_push(w->config.done, job);
+	}
+	return true;
 }
 
 /* --- flush and end -------------------------------------------------------------- */
@@ -387,6 +454,7 @@ static void do_end(struct worker *w, struct job *job)
 {
 	struct tracedir *dir, *tmp;
 
+	worker_finish_snapshot(w, true);
 	w->awaited = true;
 	worker_cut_all(w, STREAM_TAKE_LOSSES);
 	if (!job->leave) {
@@ -431,8 +499,9 @@ static bool jobs_do_job(struct worker *w, struct job *job)
 		do_ring_adopt(w, job);
 		break;
 	case JOB_RING_CLOSE:
-		do_ring_close(w, job);
-		break;
+		return do_ring_close(w, job);
+	case JOB_SNAPSHOT:
+		return do_snapshot(w, job);
 	case JOB_TRACE_CLOSE:
 		return do_trace_close(w, job);
 	case JOB_FLUSH:

@@ -7,6 +7,7 @@
 
 #include "notifier.h"
 #include "consumerd/doorbell.h"
+#include "snapshot.h"
 #include "worker.h"
 
 #define WORKER_TEXT_BYTES 190
@@ -29,6 +30,8 @@ struct worker {
 	struct list_node sets;	  /* struct ringset */
 	struct list_node delayed; /* struct job: metadata that could not be written yet */
 	struct list_node closing; /* struct job: to close a trace, once the spool is sent */
+	struct snapshot *saving;  /* the snapshot that is being written */
+	struct list_node held;	  /* struct job: to close a ring set, once it is written */
 	void *owner;		  /* owner of the worker's JOB_NOTE */
 	bool ended;
 
@@ -66,6 +69,10 @@ void worker_flow(struct worker *worker);
 
 /** Do all jobs in the inbox. Return: whether there were any. */
 bool worker_do_jobs(struct worker *worker);
+
+/** Finish the snapshot that is being written, if its files are complete, or (@wait) when they are.
+ *  Return: whether there was one to finish. */
+bool worker_finish_snapshot(struct worker *worker, bool wait);
 
 /** Write delayed metadata, then the data of all rings; update the state of the output.
  *  Return: number of rings that had data. */

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "consumerd/now.h"
+#include "consumerd/ring/ringcopy.h"
 
 /* behind the name of the channel: _CPU_NUMBER.idx */
 #define SUFFIX_BYTES 24
@@ -198,11 +199,21 @@ struct ringset *ringset_free(struct ringset *set)
 	return NULL;
 }
 
+bool ringset_is_overwritten(const struct ringset *set)
+{
+	return set->mem.desc.mode == LTT_RING_OVERWRITE;
+}
+
 unsigned int ringset_cut(struct ringset *set, enum stream_cut how, bool only_crossed,
 			 int *ret_error)
 {
 	unsigned int taken = 0;
 
+	if (ringset_is_overwritten(set)) { /* only snapshots take from it */
+		if (!only_crossed)
+			ringset_update(set);
+		return 0;
+	}
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++) {
 		struct stream *stream = &set->streams[i];
 		int ret;
@@ -253,6 +264,8 @@ void ringset_update(struct ringset *set)
 
 bool ringset_has_data(const struct ringset *set)
 {
+	if (ringset_is_overwritten(set))
+		return false;
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		if (reader_has_data(&set->streams[i].reader))
 			return true;
@@ -261,6 +274,8 @@ bool ringset_has_data(const struct ringset *set)
 
 bool ringset_is_half_full(const struct ringset *set)
 {
+	if (ringset_is_overwritten(set))
+		return false;
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		if (reader_is_half_full(&set->streams[i].reader))
 			return true;
@@ -269,14 +284,19 @@ bool ringset_is_half_full(const struct ringset *set)
 
 bool ringset_has_crossed(const struct ringset *set)
 {
+	if (ringset_is_overwritten(set))
+		return false;
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		if (reader_has_crossed(&set->streams[i].reader))
 			return true;
 	return false;
 }
 
+/* A record of a ring that is overwritten wakes no reader: none waits for it. */
 void ringset_set_state(struct ringset *set, uint32_t bits)
 {
+	if (ringset_is_overwritten(set))
+		bits &= ~(uint32_t)LTT_RING_WAKE;
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		__atomic_fetch_or(&ringmem_cons(&set->mem, i)->state, bits, __ATOMIC_SEQ_CST);
 }
@@ -289,20 +309,22 @@ void ringset_clear_state(struct ringset *set, uint32_t bits)
 
 void ringset_set_waiting(struct ringset *set, bool waiting)
 {
+	waiting &= !ringset_is_overwritten(set);
 	for (uint32_t i = 0; i < set->mem.desc.nr_rings; i++)
 		__atomic_store_n(&ringmem_cons(&set->mem, i)->waiting, waiting, __ATOMIC_RELAXED);
 }
 
 /* The ring's counts since the worker's last read, as far as they are plausible. */
-static void add_since(struct stats *stats, const struct ring_words *words, uint64_t ring_size,
-		      const struct disk *disk)
+static void add_since(const struct ringset *set, struct stats *stats,
+		      const struct ring_words *words)
 {
 	uint64_t now = now_ns();
 	uint64_t elapsed = now - stats->snapshot_ns;
-	bool stalling = stats->stalling || disk_hangs(disk, now);
+	bool stalling = stats->stalling || disk_hangs(set->config.disk, now);
 	uint64_t more = words->count - stats->raw_count;
 
-	if (more <= ring_size / LTT_HDR_COMPACT)
+	if (ringset_is_overwritten(set) ? reader_plausible_lost(more, elapsed) :
+					  more <= set->mem.desc.data_size / LTT_HDR_COMPACT)
 		stats->recorded += more;
 	for (int i = 0; i < LOST_KINDS; i++) {
 		more = words->lost[i] - stats->raw_lost[i];
@@ -314,6 +336,21 @@ static void add_since(struct stats *stats, const struct ring_words *words, uint6
 	}
 }
 
+static void peek_overwritten(const struct ringset *set, uint32_t ring,
+			     const struct ring_words *words, struct stats *stats,
+			     uint64_t *ret_used)
+{
+	const struct ltt_ring_prod *prod = ringmem_prod(&set->mem, ring);
+	const struct ltt_ring_cons *cons = ringmem_cons(&set->mem, ring);
+
+	stats->bytes = __atomic_load_n(&cons->saved_bytes, __ATOMIC_RELAXED);
+	stats->packets = __atomic_load_n(&cons->saved_packets, __ATOMIC_RELAXED);
+	stats_divide(stats, __atomic_load_n(&cons->saved_records, __ATOMIC_RELAXED),
+		     ring_unsaved(&set->streams[ring].reader, words));
+	if (__atomic_load_n(&prod->region[0].count, __ATOMIC_RELAXED)) /* it has been round */
+		*ret_used = stats->size;
+}
+
 void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_box *box,
 		  struct stats *ret, uint64_t *ret_used)
 {
@@ -321,13 +358,17 @@ void ringset_peek(const struct ringset *set, uint32_t ring, const struct stats_b
 	uint64_t size = set->mem.desc.data_size;
 	struct ring_words words;
 	uint64_t used;
+	bool consistent;
 
 	/* the worker's figures first: then the ring's can only be newer */
 	stats_read(box, ret);
 	ret->not_sampled = reader_not_sampled(ringmem_prod(&set->mem, ring));
 	used = __atomic_load_n(&cons->consumed, __ATOMIC_ACQUIRE);
-	if (reader_copy_words(ringmem_prod(&set->mem, ring), &words))
-		add_since(ret, &words, size, set->config.disk);
+	consistent = reader_read_words(&set->streams[ring].reader, &words);
+	if (consistent)
+		add_since(set, ret, &words);
 	used = (words.pub - used) & LTT_POS_MASK;
 	*ret_used = MIN(used, size);
+	if (consistent && ringset_is_overwritten(set))
+		peek_overwritten(set, ring, &words, ret, ret_used);
 }

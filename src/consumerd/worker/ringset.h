@@ -74,6 +74,8 @@ unsigned int ringset_cut(struct ringset *set, enum stream_cut how, bool only_cro
 void ringset_write_again(struct ringset *set, int *ret_error);
 /** Open all streams at the relay on the current connection. Return: 0 or negative errno. */
 int ringset_attach(struct ringset *set) MUST_CHECK;
+/** Whether the producers overwrite the oldest records: only snapshots take from it. */
+bool ringset_is_overwritten(const struct ringset *set);
 /** Whether the last cut took all data that was published. */
 bool ringset_is_seen(const struct ringset *set);
 /** Update the counters of all rings without writing packets. */

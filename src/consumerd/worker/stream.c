@@ -4,11 +4,22 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "consumerd/ring/ringcopy.h"
 #include "trace/packet.h"
 
 static uint64_t lost_output(const struct stream *s)
 {
 	return s->lost_output + s->reader.invalid_count;
+}
+
+static void divide_records(const struct stream *s, struct stats *stats)
+{
+	const struct ltt_ring_cons *cons = s->reader.cons;
+
+	stats->bytes = cons->saved_bytes;
+	stats->packets = cons->saved_packets;
+	stats_divide(stats, cons->saved_records,
+		     s->ended ? 0 : ring_unsaved(&s->reader, &s->reader.raw));
 }
 
 /* Let other threads see the counters. */
@@ -34,6 +45,8 @@ static void stream_publish(struct stream *s)
 
 	memcpy(stats.lost, r->lost, sizeof(stats.lost));
 	memcpy(stats.raw_lost, r->raw.lost, sizeof(stats.raw_lost));
+	if (r->overwrite)
+		divide_records(s, &stats);
 	stats_publish(s->box, &stats);
 }
 
@@ -310,6 +323,10 @@ int stream_adopt(struct stream *s, uint64_t *cut)
 	int ret;
 
 	reader_adopt(&s->reader);
+	if (s->reader.overwrite) { /* no file has a position of it */
+		stream_update(s);
+		return 0;
+	}
 	ret = s->out->sink->ops->adopt(s->out, &s->reader, &last, cut);
 	if (ret < 0)
 		return ret;
@@ -396,6 +413,7 @@ static void give_up_pending(struct stream *s)
 {
 	uint64_t left = reader_pending_count(&s->reader);
 
+	s->ended = true;
 	s->lost_output += left;
 	reader_release(&s->reader);
 	stream_on(s, STREAM_IS_ANSWERED);

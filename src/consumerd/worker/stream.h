@@ -41,6 +41,7 @@ struct stream {
 	uint64_t sent_pos, sent_count; /* position and number of records at its end */
 	struct packet_header sent_header;
 	bool torn_read; /* the last snapshot of the ring words was inconsistent */
+	bool ended;	/* no more data is taken: of a ring that is overwritten, it is gone */
 	struct ring_reader reader;
 	struct stats_box *box;
 	/* The packets written so far. */

@@ -440,6 +440,7 @@ static void *worker_main(void *data)
 		busy = worker_do_jobs(w);
 		if (w->ended)
 			break;
+		busy |= worker_finish_snapshot(w, false);
 		busy |= beat(w);
 		if (disk_hangs(&w->disk, now_ns()))
 			worker_update(w); /* meanwhile losses are attributed to it */
@@ -545,6 +546,7 @@ int worker_new(const struct worker_config *config, struct worker **ret)
 	list_init(&w->sets);
 	list_init(&w->delayed);
 	list_init(&w->closing);
+	list_init(&w->held);
 	make_sink(w);
 	w->incomplete = config->relay_later;
 	if (err == 0)

@@ -21,6 +21,7 @@ static struct {
 	char *ctrl_url, *data_url;
 	int clear_text;
 	int compress;
+	int snapshot;
 	char *keep_free, *max_size, *sync, *spool;
 	char *live; /* not_live, or NULL: without a word behind it */
 } opt = { .live = not_live };
@@ -53,8 +54,8 @@ static const struct poptOption options[] = {
 		    "SIZE"),
 	OPTION_TEXT("sync", 0, &opt.sync, "survive a loss of power: none, packet or every PERIOD",
 		    "WHEN"),
-	OPTION_NOT_YET("snapshot", 0, POPT_ARG_NONE, 1,
-		       "snapshots can't be taken yet; record to a directory instead (--output)"),
+	OPTION_FLAG("snapshot", 0, &opt.snapshot,
+		    "keep the last events in the buffers; only 'lttctl snapshot record' writes them"),
 	OPTION_NOT_YET("shm-path", 0, POPT_ARG_STRING, 3,
 		       "buffers in files of your choice are not there yet"),
 	OPTION_NOT_YET("no-consumer", 0, POPT_ARG_NONE, 4,
@@ -193,11 +194,21 @@ static enum status create_check(struct ctl *ctl)
 		return STATUS_ERROR;
 	wanted.clear_text = opt.clear_text;
 	wanted.compress = opt.compress;
+	wanted.snapshots = opt.snapshot;
 	if (opt.clear_text && (is_tls(opt.url) || is_tls(opt.ctrl_url))) {
 		err_set(&ctl->err, ERR_INVALID, "--clear-text and a tls:// URL exclude each other");
 		return STATUS_ERROR;
 	}
 	status = opt.url ? take_url(ctl) : create_take_relay(ctl);
+	if (status == STATUS_OK && opt.snapshot && (wanted.url || wanted.live_us)) {
+		err_set(&ctl->err, ERR_UNSUPPORTED,
+			"snapshots can't be sent to a relay yet: omit --snapshot, or the relay");
+		return STATUS_UNSUPPORTED;
+	}
+	if (opt.snapshot && opt.no_output) {
+		err_set(&ctl->err, ERR_INVALID, "--snapshot and --no-output exclude each other");
+		return STATUS_ERROR;
+	}
 	if (status == STATUS_OK && opt.compress && !wanted.url && !wanted.live_us) {
 		err_set(&ctl->err, ERR_INVALID,
 			"only data for a relay is compressed: name a relay (--set-url), or omit "
@@ -231,7 +242,9 @@ static enum status create_run(struct ctl *ctl)
 static void create_text(FILE *out, struct json_object *record)
 {
 	fprintf(out, "Session %s created.\n", record_str(record, "session"));
-	if (*record_str(record, "output"))
+	if (opt.snapshot)
+		fprintf(out, "Snapshots will be output to %s\n", record_str(record, "output"));
+	else if (*record_str(record, "output"))
 		fprintf(out, "Traces will be output to %s\n", record_str(record, "output"));
 	else
 		fputs("No trace will be written.\n", out);

@@ -41,8 +41,8 @@ static const struct poptOption options[] = {
 		    "share buffers by user (default) or process; of the kernel: system", "OWNER"),
 	OPTION_FLAG("buffers-uid", 0, &opt.per_user, "as --buffer-ownership=user"),
 	OPTION_FLAG("buffers-pid", 0, &opt.per_process, "as --buffer-ownership=process"),
-	OPTION_FLAG("discard", 0, &opt.discard, "drop new events if full (default)"),
-	OPTION_FLAG("overwrite", 0, &opt.overwrite, "drop the oldest if full (not yet)"),
+	OPTION_FLAG("discard", 0, &opt.discard, "drop new events if full (default but for snapshots)"),
+	OPTION_FLAG("overwrite", 0, &opt.overwrite, "drop the oldest if full (only for snapshots)"),
 	OPTION_FLAG("buffers-global", 0, &opt.global,
 		    "as --buffer-ownership=system, for the kernel"),
 	OPTION_TEXT("buffer-allocation", 0, &opt.allocation, "only per-cpu is supported", "POLICY"),
@@ -165,6 +165,7 @@ static int take_attributes(struct ctl *ctl)
 			       "--tracefile-count needs --tracefile-size: files without a size "
 			       "are never full");
 	channel.overwrite = !!opt.overwrite;
+	channel.discard = !!opt.discard;
 	note_rounding(ctl, "sub-buffer size", channel.subbuf_size, SUBBUF_LEAST);
 	note_rounding(ctl, "number of sub-buffers", channel.num_subbuf, 1);
 	return 0;

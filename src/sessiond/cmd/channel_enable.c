@@ -51,7 +51,6 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 	struct channel_attr attr = {
 		.subbuf_size = req->subbuf_size,
 		.num_subbuf = req->num_subbuf,
-		.overwrite = req->overwrite,
 		.ownership = (enum ownership)req->ownership,
 		.tracefile_size = req->tracefile_size,
 		.tracefile_count = req->tracefile_count,
@@ -59,7 +58,9 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 	};
 	struct channel *channel;
 
-	if (command_domain(cmd, req->domain) != CMD_DONE)
+	if (command_domain(cmd, req->domain) != CMD_DONE ||
+	    session_choose_mode(cmd->session, (enum domain_id)req->domain, req->overwrite, &attr,
+				&cmd->err))
 		return CMD_FAILED;
 	channel = session_find_channel(cmd->session, (enum domain_id)req->domain, req->name);
 	if (channel)

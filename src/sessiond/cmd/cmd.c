@@ -399,6 +399,7 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 		.link = (uint8_t)session_link(session),
 		.live_us = session->relay.live_us,
 		.compress = session->relay.compress,
+		.snapshots = session->snapshots,
 		.spool = session->relay.spool,
 		.spool_size = session->relay.spool_size,
 		.spooled = stats ? stats->spooled : 0,

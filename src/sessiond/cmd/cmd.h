@@ -117,7 +117,7 @@ void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
 		  const struct session *session, const struct channel *channel,
 		  struct msg_totals *ret);
 /** The same as a list of one element, in a caller's buffer. */
-#define TOTALS_BYTES 128u
+#define TOTALS_BYTES 160u
 struct list totals_list(const struct msg_totals *totals, uint8_t buf[TOTALS_BYTES]);
 #define PROBLEM_BYTES 1024u
 

@@ -128,6 +128,13 @@ static enum cmd_now check_spool(struct command *cmd, const struct req_session_cr
 static enum cmd_now session_create_check_output(struct command *cmd,
 						const struct req_session_create *req)
 {
+	if (req->snapshots && req->relay[0])
+		return command_error(cmd, ERR_UNSUPPORTED,
+				     "snapshots can't be sent to a relay yet: omit --set-url, or "
+				     "--snapshot");
+	if (req->snapshots && req->outdir < 0)
+		return command_error(cmd, ERR_INVALID,
+				     "snapshots need a directory: omit --no-output, or --snapshot");
 	if (req->relay[0])
 		return check_relay(cmd, req) == CMD_DONE ? check_spool(cmd, req) : CMD_FAILED;
 	if (req->live_us)
@@ -182,6 +189,7 @@ enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *
 				  (enum relay_link)req->relay_clear, relay_id);
 	session->relay.live_us = req->live_us;
 	session->relay.compress = req->compress != 0;
+	session->snapshots = req->snapshots != 0;
 	session_set_spool(session, req->spool, req->spool_size);
 	run_new(&cmd->sd->run, &cmd->sd->sessions, session, TAKE_FD(req->outdir));
 	ret = state_save(cmd->sd, session);

@@ -126,10 +126,9 @@ int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
 
 	if (code)
 		return code;
-	if (attr->overwrite)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "overwrite mode needs snapshots, which this version can't take yet; "
-			       "omit --overwrite");
+	if (attr->overwrite && attr->tracefile_size)
+		return err_set(err, ERR_INVALID,
+			       "a snapshot has one file of each stream: omit --tracefile-size");
 	if (attr->tracefile_count && !attr->tracefile_size)
 		return err_set(err, ERR_INVALID,
 			       "a number of trace files needs their size: add --tracefile-size");

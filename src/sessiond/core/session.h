@@ -106,6 +106,8 @@ struct session {
 	uint64_t recording_since; /* monotonic ns; 0: not recording */
 	uint64_t recorded_ns;	  /* time spent recording before that */
 	bool sampled;		  /* a rule samples, or has sampled */
+	bool snapshots;		  /* its buffers keep the last events; only snapshots are written */
+	uint32_t nr_snapshots;	  /* number of snapshots that were requested */
 	uint32_t starts;	  /* number of them */
 	bool drained;		  /* stopped, and everything recorded is written */
 	struct session_disk disk;
@@ -189,6 +191,10 @@ static inline bool session_is_writable(const struct session *session)
 }
 const char *session_state_name(enum session_state state);
 
+/** Set whether a channel overwrites its oldest events, as its session does. @mode: as in
+ *  channel_enable. Return: 0 or the code set in @err. */
+int session_choose_mode(const struct session *session, enum domain_id domain, uint8_t mode,
+			struct channel_attr *attr, struct err *err);
 struct channel *session_find_channel(struct session *session, enum domain_id domain,
 				     const char *name);
 /** Add a channel with resolved attributes. Return: 0 or the code set in @err. */

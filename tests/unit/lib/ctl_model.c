@@ -433,6 +433,39 @@ static void ctl_model_statedump(struct ctl_answer *a, struct decoder *dec)
 	ctl_model_send(a);
 }
 
+static void ctl_model_snapshot(struct ctl_answer *a, struct decoder *dec)
+{
+	const struct msg_saved_ring ring = {
+		.channel = "c",
+		.ring = 7,
+		.cpu = 1,
+		.records = 20,
+		.before = 1000,
+		.bytes = 400,
+		.begin_ns = 1000000000,
+		.end_ns = 3000000000,
+	};
+	const struct rep_snapshot_record rep = {
+		.directory = "/t/snapshot-1-x-0",
+		.records = 20,
+		.before = 1000,
+		.lost = 3,
+		.bytes = 400,
+		.begin_ns = 1000000000,
+		.end_ns = 3000000000,
+	};
+	struct req_snapshot_record req;
+
+	CHECK_IS(req_snapshot_record_decode(dec, &req), ==, 0);
+	ctl_model_log("snapshot %s '%s'\n", req.session, req.name);
+	if (ctl_model_no_session(a, req.session))
+		return;
+	msg_saved_ring_encode(ctl_model_begin(a, MSG_saved_ring, MSG_ITEM), &ring);
+	ctl_model_send(a);
+	rep_snapshot_record_encode(ctl_model_reply(a, 0, ""), &rep);
+	ctl_model_send(a);
+}
+
 static void ctl_model_end(struct ctl_answer *a, struct decoder *dec)
 {
 	struct rep_daemon_end rep = { .sessions = *ctl_model.session != '\0' };
@@ -669,6 +702,9 @@ void ctl_model_command(struct ctl_answer *a, struct decoder *dec)
 	case MSG_context_add:
 		ctl_model_context_add(a, dec);
 		break;
+	case MSG_snapshot_record:
+		ctl_model_snapshot(a, dec);
+		return;
 	case MSG_statedump:
 		ctl_model_statedump(a, dec);
 		break;

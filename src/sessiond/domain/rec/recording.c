@@ -140,8 +140,10 @@ void recording_keep(struct domain_tracer *domain, struct session *session)
 
 	if (!rec)
 		return;
-	list_for_each(trace, &rec->traces, node)
+	list_for_each(trace, &rec->traces, node) {
+		trace_keep(trace);
 		list_for_each(trace_channel, &trace->channels, node)
 			list_for_each(ring, &trace_channel->rings, node)
 				ring_keep(ring);
+	}
 }

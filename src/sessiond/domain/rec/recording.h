@@ -74,6 +74,7 @@ struct trace {
 	uint64_t app; /* id of the application; 0: a trace of a user, or of the kernel */
 	char *path;   /* relative to the output */
 	uint8_t uuid[16];
+	int metadata; /* its memory, for a new consumer; -1: the metadata is in a file */
 	uint64_t metadata_bytes; /* size of the metadata file up to batch `saved` */
 	uint64_t acked_bytes;	 /* size of the metadata file up to batch `acked` */
 	enum trace_state state;
@@ -199,6 +200,10 @@ void recording_each_final(struct domain_tracer *domain, const struct session *se
 struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_t app);
 /** Request the consumer to create the trace. @path: allocated; owned by the trace from now on. */
 void trace_open(struct trace *trace, char *path);
+/** Store the descriptor of the metadata in the keeper. */
+void trace_keep(const struct trace *trace);
+/** Whether a trace of the session has this id. */
+bool recording_has_trace(struct domain_tracer *domain, const struct session *session, uint64_t id);
 void trace_adopt(struct trace *trace);
 void trace_free(struct trace *trace);
 /** Free a trace whose process has ended and whose rings are closed, when its metadata is

@@ -368,6 +368,19 @@ static void restore_finals(struct recording *rec, struct list finals)
 	}
 }
 
+static void restore_metadata(struct trace *trace)
+{
+	struct keeper *keeper = trace->rec->recorder->config.keeper;
+	int fds[KEEPER_FDS] = { -1, -1, -1 };
+
+	if (!trace->rec->session->snapshots || !keeper ||
+	    keeper_get(keeper, "trace", trace->id, fds) < 0)
+		return;
+	trace->metadata = fds[0];
+	close_fd(fds[1]);
+	close_fd(fds[2]);
+}
+
 static void restore_trace(struct recording *rec, struct msg_state_trace *msg, struct list groups)
 {
 	struct trace *trace;
@@ -376,6 +389,7 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg, st
 		return;
 	trace = trace_alloc(rec, msg->id, msg->uid, msg->app);
 	trace->path = xstrdup(msg->path);
+	restore_metadata(trace);
 	memcpy(trace->uuid, msg->uuid.data, sizeof(trace->uuid));
 	trace->metadata_bytes = trace->acked_bytes = msg->metadata_bytes;
 	if (msg->head) {

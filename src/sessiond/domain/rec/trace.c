@@ -165,12 +165,47 @@ uint64_t trace_append(struct trace *trace, char *text)
 
 /* --- open ------------------------------------------------------------------- */
 
+void trace_keep(const struct trace *trace)
+{
+	const int fds[KEEPER_FDS] = { trace->metadata, -1, -1 };
+	struct keeper *keeper = trace->rec->recorder->config.keeper;
+
+	if (keeper && trace->metadata >= 0)
+		keeper_put(keeper, "trace", trace->id, fds);
+}
+
+bool recording_has_trace(struct domain_tracer *domain, const struct session *session, uint64_t id)
+{
+	const struct recording *rec = recording_find(domain, session);
+	const struct trace *trace;
+
+	if (rec)
+		list_for_each(trace, &rec->traces, node)
+			if (trace->id == id)
+				return true;
+	return false;
+}
+
+/* Before its first metadata: without the descriptor a new consumer has none of it. */
+static void trace_take_metadata(struct trace *trace, int fd)
+{
+	if (fd < 0)
+		return;
+	close_fd(trace->metadata);
+	trace->metadata = fd;
+	trace_keep(trace);
+}
+
 static void rec_trace_open_done(void *data, const struct con_answer *answer)
 {
+	struct rep_con_trace_open rep = { -1 };
 	struct trace *trace = data;
 
-	if (answer->code == 0)
+	if (answer->code == 0) {
+		if (rep_con_trace_open_decode(answer->dec, &rep) == 0)
+			trace_take_metadata(trace, rep.metadata);
 		return;
+	}
 	if (answer->code == ERR_CONSUMER) { /* the next one opens it */
 		trace->state = TRACE_UNADOPTED;
 		adoption_failed(trace, answer->code, answer->text);
@@ -186,6 +221,7 @@ static void rec_trace_open_done(void *data, const struct con_answer *answer)
 
 static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
 {
+	struct rep_con_trace_adopt rep = { -1 };
 	struct trace *trace = data;
 	bool was_open = trace->state == TRACE_OPEN;
 
@@ -195,7 +231,9 @@ static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
 	trace->state = answer->code ? TRACE_UNADOPTED : TRACE_OPEN;
 	if (answer->code)
 		adoption_failed(trace, answer->code, answer->text);
-	else if (!was_open)
+	else if (rep_con_trace_adopt_decode(answer->dec, &rep) == 0)
+		trace_take_metadata(trace, rep.metadata);
+	if (!answer->code && !was_open)
 		trace_readopt(trace);
 	send_next(trace);
 	adoption_answered(trace);
@@ -212,6 +250,7 @@ void trace_adopt(struct trace *trace)
 		.path = trace->path,
 		.uuid = { trace->uuid, sizeof(trace->uuid) },
 		.metadata_bytes = trace->acked_bytes,
+		.metadata = trace->metadata,
 	};
 
 	if (trace->state == TRACE_FAILED)
@@ -237,6 +276,7 @@ struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_
 	trace->id = id;
 	trace->uid = uid;
 	trace->app = app;
+	trace->metadata = -1;
 	trace->next_batch = 1;
 	list_append(&rec->traces, &trace->node);
 	return trace;
@@ -273,6 +313,9 @@ void trace_free(struct trace *trace)
 		free(batch);
 	}
 	list_remove(&trace->node);
+	if (trace->metadata >= 0 && trace->rec->recorder->config.keeper)
+		keeper_drop(trace->rec->recorder->config.keeper, "trace", trace->id);
+	close_fd(trace->metadata);
 	free(trace->path);
 	free(trace);
 }

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "ringcopy.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "consumerd/now.h"
+#include "trace/packet.h"
+
+#define STEP_BYTES (64u << 10)
+#define TRIES 4 /* while less than half of the ring was copied */
+
+/** A position at which reading can start. */
+struct entry {
+	uint64_t back;	/* bytes before the end */
+	uint64_t count; /* the ring's `count` there */
+	uint64_t pub;
+	bool whole; /* the start of the ring */
+};
+
+/* --- entries --------------------------------------------------------------------- */
+
+/*
+ * The bytes in front of `pub` that the producer may be writing. The first record of a sub-buffer
+ * begins up to a record's size behind its start, and the producer stores the sub-buffer's region
+ * before it gets there: hence twice that size. Machines that reorder stores order them only once a
+ * sub-buffer.
+ */
+static uint64_t reach(const struct ring_reader *r)
+{
+	uint64_t bytes = 2 * (uint64_t)r->max_record + LTT_RING_SLACK;
+
+#if !defined(__x86_64__)
+	bytes += r->subbuf_size + r->max_record;
+#endif
+	return MIN(bytes, r->size);
+}
+
+static uint32_t nr_regions(const struct ring_reader *r)
+{
+	return (uint32_t)(r->size / r->subbuf_size);
+}
+
+static uint64_t load(const uint64_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+/* Applications can overwrite regions: the position and the number of records must be possible. */
+static bool is_plausible(const struct ring_reader *r, uint32_t subbuf, const struct entry *e,
+			 const struct ring_words *words, uint64_t safe)
+{
+	uint64_t records = words->count - e->count;
+
+	return e->count && e->back && e->back <= safe &&
+	       (e->pub & (r->size - 1)) / r->subbuf_size == subbuf &&
+	       records >= (e->back + r->max_record - 1) / r->max_record &&
+	       records <= e->back / LTT_HDR_COMPACT;
+}
+
+/* The earliest entry within @safe bytes before the end. Without one: the end itself. */
+static struct entry find_entry(const struct ring_reader *r, const struct ltt_ring_region *regions,
+			       const struct ring_words *words, uint64_t safe)
+{
+	uint64_t pos = words->pub & LTT_POS_MASK;
+	struct entry best = { 0, words->count, words->pub, false };
+
+	/* the region of the first sub-buffer is stored when the producer comes round */
+	if (pos <= safe && !load(&regions[0].count) && words->count <= pos / LTT_HDR_COMPACT)
+		return (struct entry){ pos, 0, 0, true };
+	for (uint32_t i = 0; i < nr_regions(r); i++) {
+		uint64_t pub = load(&regions[i].pub);
+		struct entry e = { (pos - pub) & LTT_POS_MASK, load(&regions[i].count), pub,
+				   false };
+
+		if (is_plausible(r, i, &e, words, safe) && e.back > best.back)
+			best = e;
+	}
+	return best;
+}
+
+/* --- copying --------------------------------------------------------------------- */
+
+int ring_copy_init(struct ring_copy *copy, const struct ring_reader *r)
+{
+	uint64_t regions = nr_regions(r) * sizeof(struct ltt_ring_region);
+	uint64_t bytes = r->size + regions;
+	void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (room == MAP_FAILED)
+		return -errno;
+	*copy = (struct ring_copy){ .room = room, .room_bytes = bytes };
+	return 0;
+}
+
+void ring_copy_fini(struct ring_copy *copy)
+{
+	if (copy->room)
+		munmap(copy->room, copy->room_bytes);
+	copy->room = NULL;
+}
+
+/* The newest first: a reader that is put off its CPU keeps those that it had copied. @to: @len
+ * bytes, of which the last ones are filled. Return: number of these. */
+static uint64_t copy_backwards(const struct ring_reader *r, uint64_t pos, uint8_t *to, uint64_t len)
+{
+	uint64_t got = 0;
+
+	while (got < len) {
+		uint64_t step = MIN((uint64_t)STEP_BYTES, len - got);
+		uint64_t from = (pos - got - step) & (r->size - 1), ahead;
+
+		memcpy(to + len - got - step, r->data + from, step);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE); /* copied before `pub` is read */
+		ahead = (load(&r->prod->pub) - pos) & LTT_POS_MASK;
+		if (got + step + ahead + reach(r) > r->size)
+			break;
+		got += step;
+	}
+	return got;
+}
+
+/* The regions lie behind the data. Return: whether at least half of the records are copied. */
+static bool try_copy(struct ring_copy *copy, const struct ring_reader *r,
+		     const struct ring_words *words, struct entry *ret)
+{
+	struct ltt_ring_region *regions = (struct ltt_ring_region *)(void *)(copy->room + r->size);
+	struct entry wanted;
+	uint64_t got;
+
+	memcpy(regions, r->prod->region, nr_regions(r) * sizeof(*regions));
+	wanted = find_entry(r, regions, words, r->size - reach(r));
+	got = copy_backwards(r, words->pub & LTT_POS_MASK, copy->room, wanted.back);
+	*ret = got == wanted.back ? wanted : find_entry(r, regions, words, got);
+	copy->at = copy->room + wanted.back - ret->back;
+	return ret->back >= wanted.back / 2;
+}
+
+/* The whole epoch of which a word has the low 24 bits, not later than @last_ts. */
+static uint64_t epoch_start(uint64_t pub, uint64_t last_ts)
+{
+	uint64_t last = last_ts >> LTT_TS_BITS;
+	uint64_t back = (last - (pub >> LTT_PUB_EPOCH_SHIFT)) & 0xffffff;
+
+	return (last - MIN(back, last)) << LTT_TS_BITS;
+}
+
+static void describe(struct ring_copy *copy, const struct ring_reader *r,
+		     const struct ring_words *words, const struct entry *entry, uint64_t start_ts)
+{
+	struct packet_header bounds = { 0 };
+
+	copy->len = entry->back;
+	copy->count = words->count - entry->count;
+	copy->before = entry->count;
+	copy->end = words->count;
+	copy->whole = entry->whole;
+	copy->end_ts = MAX(reader_limit_ts(r, words->last_ts), start_ts);
+	/* the short clock of the first record is completed by this */
+	bounds.timestamp_end = copy->end_ts;
+	bounds.timestamp_begin = entry->whole ? start_ts >> LTT_TS_BITS << LTT_TS_BITS :
+						epoch_start(entry->pub, copy->end_ts);
+	copy->begin_ts = entry->whole ? bounds.timestamp_begin :
+					packet_first_ts(&bounds, copy->at, copy->len);
+}
+
+void ring_copy_take(struct ring_copy *copy, const struct ring_reader *r, uint64_t start_ts)
+{
+	struct entry entry = { 0 };
+	struct ring_words words = { 0 };
+
+	for (int i = 0; i < TRIES; i++) {
+		copy->taken_ts = now_of_ring(r->clock);
+		if (!reader_read_words(r, &words)) { /* no correct producer causes that */
+			words.count = r->raw.count;
+			entry = (struct entry){ .count = words.count };
+			break;
+		}
+		if (try_copy(copy, r, &words, &entry))
+			break;
+	}
+	describe(copy, r, &words, &entry, start_ts);
+}
+
+/* --- counts ---------------------------------------------------------------------- */
+
+uint64_t ring_unsaved(const struct ring_reader *r, const struct ring_words *words)
+{
+	struct entry e = find_entry(r, r->prod->region, words, r->size - reach(r));
+	uint64_t kept = words->count - e.count;
+	uint64_t since = words->count - load(&r->cons->saved_end);
+
+	return MIN(kept, since);
+}
+
+static void add(uint64_t *word, uint64_t more)
+{
+	__atomic_store_n(word, *word + more, __ATOMIC_RELAXED);
+}
+
+void ring_set_saved(const struct ring_reader *r, const struct ring_copy *copy, uint64_t bytes)
+{
+	struct ltt_ring_cons *cons = r->cons;
+
+	add(&cons->saved_records, MIN(copy->count, copy->end - cons->saved_end));
+	add(&cons->saved_bytes, bytes);
+	add(&cons->saved_packets, bytes != 0);
+	__atomic_store_n(&cons->saved_end, copy->end, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ringcopy.h - the records that a ring still has, also those that a consumer has taken: their
+ * number, and a copy of them that is made while the producer goes on recording. Used by the worker
+ * of the ring's output; ring_unsaved() by any thread.
+ *
+ * The producer may overwrite the oldest records at any time, so a copy begins with the newest ones,
+ * and each part is used only if the producer can't have reached it by the end of copying it.
+ */
+#ifndef CONSUMERD_RING_RINGCOPY_H
+#define CONSUMERD_RING_RINGCOPY_H
+
+#include "reader.h"
+
+/**
+ * struct ring_copy - records that a ring had at one moment: whole, in order, without a gap.
+ * @room: memory of @room_bytes.
+ * @at: the records, @len bytes in @room.
+ * @count: number of them; @before: number of earlier ones.
+ * @end: value of the ring's `count` behind the last one.
+ * @whole: no record was made before @begin_ts: the ring has not been round yet.
+ * @begin_ts: clock of the first record; @whole: the start of the ring. @end_ts: not before the
+ *            last record.
+ * @taken_ts: when the copy was begun: all records up to then are in it.
+ */
+struct ring_copy {
+	uint8_t *room;
+	uint64_t room_bytes;
+	const uint8_t *at;
+	uint64_t len;
+	uint64_t count, before, end;
+	bool whole;
+	uint64_t begin_ts, end_ts, taken_ts;
+};
+
+/** Allocate and populate the memory of a copy. Return: 0 or negative errno. */
+int ring_copy_init(struct ring_copy *copy, const struct ring_reader *reader) MUST_CHECK;
+void ring_copy_fini(struct ring_copy *copy);
+/** Copy the ring. @start_ts: the clock when the ring was made. */
+void ring_copy_take(struct ring_copy *copy, const struct ring_reader *reader, uint64_t start_ts);
+
+/** Number of records that the ring has at @words and no snapshot has. */
+uint64_t ring_unsaved(const struct ring_reader *reader, const struct ring_words *words);
+/** Note that a snapshot has the records of @copy. */
+void ring_set_saved(const struct ring_reader *reader, const struct ring_copy *copy, uint64_t bytes);
+
+#endif

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "snapshot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioprio.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/dir.h"
+#include "base/mem.h"
+#include "io/memfile.h"
+#include "io/memgroup.h"
+
+#define STACK_BYTES (256u << 10)
+#define UNFINISHED ".snapshot" /* the directory, until it has all files */
+#define WRITER_NICE 10	       /* it must get on, too, where programs that record use all CPUs */
+
+/* --- memory ---------------------------------------------------------------------- */
+
+/* Rings that are overwritten are the session's; in other sessions, all rings of applications. */
+static bool snapshot_wants(const struct ringset *set)
+{
+	return set->module < 0;
+}
+
+static int check_memory(struct snapshot *s, uint64_t bytes)
+{
+	uint64_t room = MIN(memfile_available(), memgroup_available());
+
+	if (bytes <= room)
+		return 0;
+	return err_set(&s->job->err, ERR_NO_MEMORY,
+		       "a copy of the buffers needs %llu MiB, and %llu MiB of memory are "
+		       "available; free some memory, or use smaller buffers",
+		       (unsigned long long)bytes >> 20, (unsigned long long)room >> 20);
+}
+
+static int new_uuid(uint8_t ret[16])
+{
+	if (getrandom(ret, 16, 0) != 16)
+		return -EIO;
+	ret[6] = (ret[6] & 0x0f) | 0x40; /* a random one, RFC 9562 */
+	ret[8] = (ret[8] & 0x3f) | 0x80;
+	return 0;
+}
+
+/* With a UUID of its own: the traces of two snapshots are not parts of one trace. */
+static int add_trace(struct snapshot *s, const struct tracedir *from)
+{
+	struct tracedir **trace = &s->traces[s->nr_traces];
+	uint8_t uuid[16];
+	int ret = new_uuid(uuid);
+
+	if (ret == 0 && tracedir_new_in_memory(from->id, from->path, uuid, -1, 0, &s->disk, trace,
+					       &s->job->err))
+		return s->job->err.code;
+	if (ret == 0) {
+		s->nr_traces++;
+		ret = tracedir_copy_metadata(from, *trace);
+	}
+	return ret < 0 ? err_errno(&s->job->err, ERR_INTERNAL, -ret,
+				   "can't copy the metadata of '%s'", from->path) :
+			 0;
+}
+
+static int add_ring(struct snapshot *s, const struct ringset *set, uint32_t cpu)
+{
+	struct snapshot_ring *ring = &s->rings[s->nr_rings];
+	int ret = ring_copy_init(&ring->copy, &set->streams[cpu].reader);
+
+	if (ret < 0)
+		return err_errno(&s->job->err, ERR_NO_MEMORY, -ret, "can't copy the buffers");
+	ring->set = set->id;
+	ring->cpu = cpu;
+	ring->config = set->config;
+	ring->trace = s->nr_traces - 1;
+	ring->config.disk = &s->disk;
+	ring->config.channel = xstrdup(set->config.channel);
+	ring->config.tracefile_size = ring->config.tracefile_count = 0;
+	s->nr_rings++;
+	return 0;
+}
+
+static int add_sets(struct snapshot *s, const struct snapshot_spec *spec,
+		    const struct tracedir *trace)
+{
+	const struct ringset *set;
+	bool any = false;
+
+	list_for_each(set, spec->sets, node) {
+		if (set->config.trace != trace || !snapshot_wants(set))
+			continue;
+		if (!any && add_trace(s, trace))
+			return s->job->err.code;
+		any = true;
+		for (uint32_t cpu = 0; cpu < set->mem.desc.nr_rings; cpu++)
+			if (add_ring(s, set, cpu))
+				return s->job->err.code;
+	}
+	return 0;
+}
+
+/* All memory before the first copy, so that all copies are made at nearly the same time. */
+static int snapshot_allocate(struct snapshot *s, const struct snapshot_spec *spec)
+{
+	const struct tracedir *trace;
+	const struct ringset *set;
+	size_t rings = 0, traces = 0;
+	uint64_t bytes = 0;
+
+	list_for_each(trace, spec->traces, node)
+		traces++;
+	list_for_each(set, spec->sets, node) {
+		rings += set->mem.desc.nr_rings;
+		bytes += set->mem.desc.nr_rings * set->mem.desc.data_size;
+	}
+	s->traces = xalloc((traces + 1) * sizeof(*s->traces));
+	s->rings = xalloc((rings + 1) * sizeof(*s->rings));
+	if (check_memory(s, bytes))
+		return s->job->err.code;
+	list_for_each(trace, spec->traces, node)
+		if (add_sets(s, spec, trace))
+			return s->job->err.code;
+	return 0;
+}
+
+struct snapshot *snapshot_free(struct snapshot *s)
+{
+	for (size_t i = 0; i < s->nr_rings; i++) {
+		ring_copy_fini(&s->rings[i].copy);
+		free(s->rings[i].config.channel);
+	}
+	for (size_t i = 0; i < s->nr_traces; i++)
+		tracedir_free(s->traces[i]);
+	free(s->rings);
+	free(s->traces);
+	free(s);
+	return NULL;
+}
+
+/* --- copying --------------------------------------------------------------------- */
+
+static struct ringset *snapshot_find_set(const struct list_node *sets, uint64_t id)
+{
+	struct ringset *set;
+
+	list_for_each(set, sets, node)
+		if (set->id == id)
+			return set;
+	return NULL;
+}
+
+static void copy_ring(struct snapshot_ring *ring, struct ringset *set)
+{
+	const struct ring_reader *reader = &set->streams[ring->cpu].reader;
+
+	ring_copy_take(&ring->copy, reader, set->mem.start_ts);
+	stream_update(&set->streams[ring->cpu]);
+	for (int i = 0; i < LOST_KINDS; i++)
+		ring->lost += reader->lost[i];
+}
+
+static int copy_rings(struct snapshot *s, const struct list_node *sets)
+{
+	uint64_t records = 0;
+
+	for (size_t i = 0; i < s->nr_rings; i++) {
+		copy_ring(&s->rings[i], snapshot_find_set(sets, s->rings[i].set));
+		records += s->rings[i].copy.count;
+	}
+	return records ? 0 :
+			 err_set(&s->job->err, ERR_NO_EVENT,
+				 "the buffers have no events: no snapshot is written");
+}
+
+/* --- writing --------------------------------------------------------------------- */
+
+static int write_ring(struct snapshot_ring *ring, const struct tracedir *trace)
+{
+	const struct ring_copy *copy = &ring->copy;
+	uint64_t bytes = sizeof(struct packet_header) + copy->len;
+	struct packet_header header = {
+		.magic = PACKET_MAGIC,
+		.stream_id = ring->config.stream_class,
+		.stream_instance_id = (uint64_t)ring->config.first_instance + ring->cpu,
+		.timestamp_begin = copy->begin_ts,
+		.timestamp_end = copy->end_ts,
+		.content_size = bytes * 8,
+		.packet_size = bytes * 8,
+		.cpu_id = ring->cpu,
+		.events_recorded = copy->count,
+	};
+	struct stream_file file;
+	int ret;
+
+	if (!copy->count)
+		return 0;
+	ring->config.trace = trace;
+	memcpy(header.uuid, trace->uuid, sizeof(header.uuid));
+	header.crc32c = packet_checksum(&header, copy->at, copy->len);
+	stream_file_init(&file, &ring->config, ring->cpu);
+	ret = stream_file_add(&file, &header, copy->at, copy->len);
+	if (ret == 0)
+		ret = stream_file_sync(&file);
+	if (ret == 0)
+		ring->bytes = bytes;
+	stream_file_close(&file);
+	return ret;
+}
+
+static int snapshot_failed(struct snapshot *s, int error)
+{
+	struct err *err = &s->job->err;
+
+	if (error == -EDQUOT && s->disk.limit == DISK_MAX_SIZE)
+		return err_set(err, ERR_OUTPUT,
+			       "snapshot '%s': the session would become larger than its greatest "
+			       "size (--max-size); remove older snapshots",
+			       s->job->path);
+	if (error == -EDQUOT && s->disk.limit == DISK_KEEP_FREE)
+		return err_set(err, ERR_OUTPUT,
+			       "snapshot '%s': the disk would have less free space than it must "
+			       "(--keep-free); make room there",
+			       s->job->path);
+	return err_errno(err, ERR_OUTPUT, -error, "snapshot '%s' can't be written", s->job->path);
+}
+
+static int write_trace(struct snapshot *s, int dir_fd, size_t trace)
+{
+	const struct tracedir *from = s->traces[trace];
+	struct tracedir *to;
+	int ret;
+
+	if (tracedir_new(from->id, dir_fd, from->path, from->uuid, &s->disk, &to, &s->job->err))
+		return s->job->err.code;
+	ret = tracedir_copy_metadata(from, to);
+	for (size_t i = 0; i < s->nr_rings && ret == 0; i++)
+		if (s->rings[i].trace == trace)
+			ret = write_ring(&s->rings[i], to);
+	tracedir_free(to);
+	return ret < 0 ? snapshot_failed(s, ret) : 0;
+}
+
+static int snapshot_make_dir(const struct snapshot *s)
+{
+	int fd;
+
+	dir_remove(s->dir_fd, UNFINISHED); /* of a consumer that was killed */
+	if (mkdirat(s->dir_fd, UNFINISHED, 0750) < 0)
+		return -errno;
+	fd = openat(s->dir_fd, UNFINISHED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* A snapshot is there as a whole, or not at all. */
+static void snapshot_write(struct snapshot *s)
+{
+	AUTO_FD int dir_fd = snapshot_make_dir(s);
+
+	if (dir_fd < 0) {
+		snapshot_failed(s, dir_fd);
+		return;
+	}
+	for (size_t i = 0; i < s->nr_traces && !s->job->err.code; i++)
+		write_trace(s, dir_fd, i);
+	if (!s->job->err.code && renameat(s->dir_fd, UNFINISHED, s->dir_fd, s->job->path) < 0)
+		snapshot_failed(s, -errno);
+	if (s->job->err.code)
+		dir_remove(s->dir_fd, UNFINISHED);
+	else if (disk_syncs(&s->disk))
+		(void)!disk_sync_dir(s->dir_fd);
+}
+
+/* --- the thread ------------------------------------------------------------------ */
+
+static void *snapshot_main(void *data)
+{
+	const struct sched_param param = { 0 };
+	struct snapshot *s = data;
+
+	/* all of them are for this thread alone, and none is needed for correct files */
+	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+	syscall(SYS_sched_setscheduler, 0, SCHED_BATCH, &param);
+	setpriority(PRIO_PROCESS, 0, WRITER_NICE);
+	snapshot_write(s);
+	__atomic_store_n(&s->written, 1, __ATOMIC_RELEASE);
+	doorbell_ring(s->doorbell);
+	return NULL;
+}
+
+static int snapshot_start_thread(struct snapshot *s)
+{
+	sigset_t all, old;
+	pthread_attr_t attr;
+	int error;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_BYTES);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	error = pthread_create(&s->thread, &attr, snapshot_main, s);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	return error ? err_errno(&s->job->err, ERR_INTERNAL, error,
+				 "can't start a thread that writes the snapshot") :
+		       0;
+}
+
+/* --- for the worker -------------------------------------------------------------- */
+
+int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret)
+{
+	struct snapshot *s = xalloc(sizeof(*s));
+
+	s->job = spec->job;
+	s->dir_fd = spec->dir_fd;
+	s->doorbell = spec->doorbell;
+	s->disk = (struct disk){ .keep_free = spec->disk->keep_free,
+				 .max_size = spec->disk->max_size,
+				 .sync = spec->disk->sync,
+				 .used = spec->disk->used };
+	s->used_before = s->disk.used;
+	if (snapshot_allocate(s, spec) || copy_rings(s, spec->sets) || snapshot_start_thread(s)) {
+		snapshot_free(s);
+		return spec->job->err.code;
+	}
+	*ret = s;
+	return 0;
+}
+
+bool snapshot_is_written(const struct snapshot *s)
+{
+	return __atomic_load_n(&s->written, __ATOMIC_ACQUIRE);
+}
+
+void snapshot_finish(struct snapshot *s, const struct list_node *sets)
+{
+	pthread_join(s->thread, NULL);
+	for (size_t i = 0; i < s->nr_rings && !s->job->err.code; i++) {
+		const struct snapshot_ring *ring = &s->rings[i];
+		struct ringset *set = snapshot_find_set(sets, ring->set);
+
+		if (!set || !ringset_is_overwritten(set))
+			continue;
+		ring_set_saved(&set->streams[ring->cpu].reader, &ring->copy, ring->bytes);
+		stream_update(&set->streams[ring->cpu]);
+	}
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * snapshot.h - a trace of the records that a session's rings have at one moment, in a directory of
+ * its own. The worker of the session's output copies the rings, while their producers go on, and
+ * finishes the snapshot. In between, a thread of the snapshot writes the files, with low priority,
+ * so that no ring has to wait for that. It shares no state with the worker until it has ended.
+ */
+#ifndef CONSUMERD_WORKER_SNAPSHOT_H
+#define CONSUMERD_WORKER_SNAPSHOT_H
+
+#include "consumerd/doorbell.h"
+#include "consumerd/ring/ringcopy.h"
+#include "job.h"
+
+/** One ring's part of a snapshot. */
+struct snapshot_ring {
+	size_t trace; /* index in @traces of the snapshot */
+	uint64_t set; /* id of the ring set */
+	uint32_t cpu;
+	struct stream_config config; /* @config.channel is owned */
+	struct ring_copy copy;
+	uint64_t lost;	/* records that the ring has lost since it was made */
+	uint64_t bytes; /* of the packet; 0: there is none */
+};
+
+struct snapshot {
+	pthread_t thread;
+	uint32_t written; /* atomic: the thread has ended, or will at once */
+	struct doorbell *doorbell;
+	struct job *job; /* JOB_SNAPSHOT */
+	int dir_fd;	 /* of the output; owned by the worker */
+	struct disk disk;
+	uint64_t used_before; /* disk.used at the beginning */
+	size_t nr_traces, nr_rings;
+	struct tracedir **traces;    /* in memory, with the metadata of the snapshot's traces */
+	struct snapshot_ring *rings; /* those of one trace follow each other */
+};
+
+/** Arguments of snapshot_begin(). */
+struct snapshot_spec {
+	const struct list_node *sets;	/* struct ringset */
+	const struct list_node *traces; /* struct tracedir */
+	const struct disk *disk;
+	int dir_fd;
+	struct doorbell *doorbell; /* rung when the files are written */
+	struct job *job;	   /* the snapshot's until it is finished */
+};
+
+/** Copy the rings and begin to write the copies. Return: 0 or the code in the job's error. */
+int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret);
+bool snapshot_is_written(const struct snapshot *snapshot);
+/** Wait for the thread, then note in the rings the records that are in the files. */
+void snapshot_finish(struct snapshot *snapshot, const struct list_node *sets);
+struct snapshot *snapshot_free(struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* snapshot.c - lttctl snapshot record: write the events that a session's buffers have now. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "ctl/library.h"
+#include "ctl/options.h"
+#include "ctl/print.h"
+#include "ctl/record.h"
+#include "ctl/target.h"
+#include "ctl/text.h"
+
+#define NO_RELAY "snapshots can't be sent to a relay yet; omit it"
+
+static struct {
+	char *session, *name;
+} opt;
+
+static const struct poptOption options[] = {
+	OPTION_SESSION(&opt.session),
+	OPTION_TEXT("name", 'n', &opt.name, "beginning of the name of the new directory", "NAME"),
+	OPTION_NOT_YET(
+		"max-size", 'm', POPT_ARG_STRING, 1,
+		"a snapshot has all events of the buffers; 'lttctl enable-channel' sets their "
+		"size"),
+	OPTION_NOT_YET("ctrl-url", 'C', POPT_ARG_STRING, 2, NO_RELAY),
+	OPTION_NOT_YET("data-url", 'D', POPT_ARG_STRING, 3, NO_RELAY),
+	POPT_TABLEEND,
+};
+
+static enum status snapshot_refuse(struct ctl *ctl, const char *object, const char *why)
+{
+	err_set(&ctl->err, ERR_UNSUPPORTED, "%s: %s", object, why);
+	return STATUS_UNSUPPORTED;
+}
+
+/* LTTng's other actions are about outputs. */
+static enum status check_action(struct ctl *ctl, const char *action)
+{
+	static const char *const later[] = { "add-output", "del-output", "list-output" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(later); i++)
+		if (strcmp(action, later[i]) == 0)
+			return snapshot_refuse(ctl, action,
+					       "snapshots have no other output yet than the "
+					       "directory of their session");
+	if (strcmp(action, "record") == 0)
+		return STATUS_OK;
+	err_set(&ctl->err, ERR_INVALID, "can't do '%s' with a snapshot: use lttctl snapshot record",
+		action);
+	return STATUS_ERROR;
+}
+
+static enum status snapshot_check(struct ctl *ctl)
+{
+	const char *action = operand(ctl, 0);
+
+	if (!action) {
+		err_set(&ctl->err, ERR_INVALID, "missing argument: use lttctl snapshot record");
+		return STATUS_ERROR;
+	}
+	if (check_action(ctl, action) != STATUS_OK)
+		return ctl->err.code == ERR_UNSUPPORTED ? STATUS_UNSUPPORTED : STATUS_ERROR;
+	if (operand(ctl, 1))
+		return snapshot_refuse(ctl, operand(ctl, 1), NO_RELAY);
+	return STATUS_OK;
+}
+
+static struct json_object *snapshot_record_ring(const struct ltt_ctl_snapshot_ring *ring)
+{
+	struct json_object *o = json_object_new_object();
+
+	record_set_str(o, "channel", ring->channel);
+	record_set_num(o, "ring", ring->ring);
+	record_set_num(o, "cpu", ring->cpu);
+	record_set_num(o, "recorded", ring->records);
+	record_set_num(o, "overwritten", ring->before);
+	record_set_num(o, "lost", ring->lost);
+	record_set_num(o, "bytes", ring->bytes);
+	record_set(o, "begin_ns", json_object_new_int64(ring->begin_ns));
+	record_set(o, "end_ns", json_object_new_int64(ring->end_ns));
+	return o;
+}
+
+static struct json_object *snapshot_record_all(const char *session,
+					       const struct ltt_ctl_snapshot *snapshot)
+{
+	struct json_object *o = json_object_new_object(), *rings = json_object_new_array();
+
+	record_set_str(o, "session", session);
+	record_set_str(o, "directory", snapshot->directory);
+	record_set_num(o, "recorded", snapshot->records);
+	record_set_num(o, "overwritten", snapshot->before);
+	record_set_num(o, "lost", snapshot->lost);
+	record_set_num(o, "bytes", snapshot->bytes);
+	record_set(o, "begin_ns", json_object_new_int64(snapshot->begin_ns));
+	record_set(o, "end_ns", json_object_new_int64(snapshot->end_ns));
+	record_set(o, "buffers", rings);
+	for (size_t i = 0; i < snapshot->nr; i++)
+		json_object_array_add(rings, snapshot_record_ring(snapshot->rings[i]));
+	return o;
+}
+
+static enum status snapshot_warn(struct ctl *ctl, const struct ltt_ctl_snapshot *snapshot)
+{
+	char buf[TEXT_BYTES];
+
+	if (snapshot->lost)
+		print_warning(ctl,
+			      "%s event%s lost before the snapshot was taken, and may be missing "
+			      "in it; 'lttctl status' shows the causes",
+			      text_count(buf, snapshot->lost),
+			      snapshot->lost == 1 ? " was" : "s were");
+	return snapshot->lost ? STATUS_WARNING : STATUS_OK;
+}
+
+static enum status snapshot_failed(struct ctl *ctl, const char *session)
+{
+	target_suggest(ctl, session, NULL, NULL);
+	return STATUS_ERROR;
+}
+
+static enum status snapshot_run(struct ctl *ctl)
+{
+	char *session AUTO_FREE = target_session(ctl, opt.session);
+	struct ltt_ctl_snapshot_options wanted;
+	struct ltt_ctl_snapshot *snapshot = NULL;
+	struct ltt_ctl *lib = library(ctl);
+	enum status status;
+	int code;
+
+	if (!session)
+		return STATUS_ERROR;
+	ltt_ctl_snapshot_options_init(&wanted);
+	wanted.session = session;
+	wanted.name = opt.name;
+	code = ltt_ctl_snapshot_record(lib, &wanted, &snapshot);
+	if (library_done(ctl, code, &ctl->err) != 0)
+		return snapshot_failed(ctl, session);
+	ctl->record = snapshot_record_all(session, snapshot);
+	status = snapshot_warn(ctl, snapshot);
+	ltt_ctl_snapshot_free(snapshot);
+	return status;
+}
+
+static void snapshot_text_span(FILE *out, struct json_object *o, const char *what)
+{
+	int64_t ns = json_object_get_int64(record_get(o, "end_ns")) -
+		     json_object_get_int64(record_get(o, "begin_ns"));
+	char buf[TEXT_BYTES];
+
+	if (ns > 0)
+		fprintf(out, "%s: the last %s\n", what, text_duration(buf, (uint64_t)ns));
+	else
+		fprintf(out, "%s: no time of which all buffers have all events\n", what);
+}
+
+static void snapshot_text(FILE *out, struct json_object *record)
+{
+	uint64_t recorded = record_num(record, "recorded");
+	char buf[TEXT_BYTES], name[64];
+
+	fprintf(out, "Snapshot recorded for session %s: %s event%s in %s\n",
+		record_str(record, "session"), text_count(buf, recorded), text_plural(recorded),
+		record_str(record, "directory"));
+	fprintf(out, "Earlier events, which the buffers no longer had: %s\n",
+		text_count(buf, record_num(record, "overwritten")));
+	snapshot_text_span(out, record, "In common");
+	for (size_t i = 0; i < record_len(record, "buffers"); i++) {
+		struct json_object *o = record_at(record, "buffers", i);
+
+		if (!record_num(o, "recorded"))
+			continue;
+		snprintf(name, sizeof(name), "  %.40s, CPU %" PRIu64, record_str(o, "channel"),
+			 record_num(o, "cpu"));
+		snapshot_text_span(out, o, name);
+	}
+}
+
+const struct verb verb_snapshot = {
+	.name = "snapshot",
+	.operands = "record",
+	.help = "Write the events that the buffers have now",
+	.options = options,
+	.daemon = DAEMON_NEEDED,
+	.max_operands = 2,
+	.check = snapshot_check,
+	.run = snapshot_run,
+	.text = snapshot_text,
+};

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* snapshot_record: has the consumer write the events that the buffers of a session have now.
+ * Applications dump their state before, so that it is among the events. */
+#include "cmd.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "sessiond/domain/user/user.h"
+#include "sessiond/state.h"
+
+#define DEFAULT_NAME "snapshot-1" /* LTTng's */
+#define NAME_MOST 200u
+#define NS 1000000000u
+
+struct snapshot_request {
+	struct command *cmd;
+	char directory[256];
+	struct msg_con_snapshot_ring *rings;
+	size_t nr, cap;
+};
+
+static void snapshot_record_end(struct snapshot_request *request)
+{
+	free(request->rings);
+	free(request);
+}
+
+/* --- the answer ------------------------------------------------------------------- */
+
+static int64_t real_ns(const struct clock_facts *clock, uint64_t ts)
+{
+	unsigned __int128 ticks = (unsigned __int128)clock->offset + ts;
+
+	return (int64_t)((uint64_t)(ticks * NS / clock->freq_hz) + clock->offset_s * NS);
+}
+
+static void sum_up(const struct snapshot_request *request, const struct clock_facts *clock,
+		   struct rep_snapshot_record *ret)
+{
+	for (size_t i = 0; i < request->nr; i++) {
+		const struct msg_con_snapshot_ring *r = &request->rings[i];
+		int64_t begin = real_ns(clock, r->begin), end = real_ns(clock, r->end);
+
+		ret->records += r->records;
+		ret->before += r->before;
+		ret->lost += r->lost;
+		ret->bytes += r->bytes;
+		ret->begin_ns = i ? MAX(ret->begin_ns, begin) : begin;
+		ret->end_ns = i ? MIN(ret->end_ns, end) : end;
+	}
+}
+
+static void send_ring(struct command *cmd, const struct session *session,
+		      const struct clock_facts *clock, const struct msg_con_snapshot_ring *r)
+{
+	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct domain_ring ring;
+	bool known = tracer->ops->find_ring(tracer, session, r->ring, &ring);
+	const struct msg_saved_ring item = {
+		.channel = known ? ring.channel->name : "",
+		.ring = r->ring,
+		.cpu = r->cpu,
+		.records = r->records,
+		.before = r->before,
+		.lost = r->lost,
+		.bytes = r->bytes,
+		.begin_ns = real_ns(clock, r->begin),
+		.end_ns = real_ns(clock, r->end),
+	};
+
+	item_saved_ring(cmd, &item);
+}
+
+static void snapshot_record_answer(struct snapshot_request *request, const struct session *session)
+{
+	const struct clock_facts *clock = run_clock(session->run);
+	AUTO_FREE char *path = xasprintf("%s/%s", session->path, request->directory);
+	struct rep_snapshot_record rep = { .directory = path };
+
+	for (size_t i = 0; i < request->nr; i++)
+		send_ring(request->cmd, session, clock, &request->rings[i]);
+	sum_up(request, clock, &rep);
+	reply_snapshot_record(request->cmd, &rep);
+}
+
+static void snapshot_record_refuse(struct snapshot_request *request, int code, const char *why)
+{
+	(void)!command_error(request->cmd, (enum err_code)code, "%s", why);
+	command_fail(request->cmd);
+}
+
+static void snapshot_record_on_ring(void *data, struct decoder *dec)
+{
+	struct snapshot_request *request = data;
+	struct msg_con_snapshot_ring ring;
+
+	if (!dec)
+		request->nr = 0;
+	if (!dec || msg_con_snapshot_ring_decode(dec, &ring) < 0)
+		return;
+	if (request->nr == request->cap) {
+		request->cap = MAX(2 * request->cap, (size_t)16);
+		request->rings = xrealloc(request->rings, request->cap * sizeof(*request->rings));
+	}
+	request->rings[request->nr++] = ring;
+}
+
+static void snapshot_record_done(void *data, const struct con_answer *answer)
+{
+	struct snapshot_request *request = data;
+	const struct session *session = command_session(request->cmd);
+
+	if (answer->code)
+		snapshot_record_refuse(request, answer->code, answer->text);
+	else if (!session)
+		snapshot_record_refuse(request, ERR_NO_SESSION,
+				       "the session was destroyed; its last snapshot is complete");
+	else
+		snapshot_record_answer(request, session);
+	snapshot_record_end(request);
+}
+
+/* --- the request ------------------------------------------------------------------ */
+
+static void take(struct snapshot_request *request)
+{
+	const struct session *session = command_session(request->cmd);
+	struct req_con_snapshot req = { .name = request->directory };
+
+	if (!session || session->state == SESSION_DESTROYING) {
+		snapshot_record_refuse(request, ERR_STATE,
+				       "the session is being destroyed: no snapshot is written");
+		snapshot_record_end(request);
+		return;
+	}
+	req.output = session->id;
+	CONSUMER_CALL(&request->cmd->sd->consumer, con_snapshot, &req, snapshot_record_on_ring,
+		      snapshot_record_done, request);
+}
+
+static void state_is_dumped(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+{
+	(void)apps, (void)late, (void)problem;
+	take(data);
+}
+
+static enum cmd_now snapshot_record_check_kernel(struct command *cmd)
+{
+	const struct channel *channel;
+
+	list_for_each(channel, &cmd->session->channels, node)
+		if (channel->domain == DOMAIN_KERNEL)
+			return command_error(cmd, ERR_UNSUPPORTED,
+					     "session '%s' has channels of the kernel, of which no "
+					     "snapshots can be taken yet",
+					     cmd->session->name);
+	return CMD_DONE;
+}
+
+static enum cmd_now snapshot_record_check(struct command *cmd, const char *name)
+{
+	const struct session *session = cmd->session;
+
+	if (*name && (name_check(name) || strlen(name) > NAME_MOST))
+		return command_error(cmd, ERR_INVALID, "the snapshot's name '%.210s' %s", name,
+				     name_check(name) ? name_check(name) :
+							"is longer than 200 bytes");
+	if (*session->relay.addr)
+		return command_error(cmd, ERR_UNSUPPORTED,
+				     "session '%s' records to a relay; snapshots can't be sent "
+				     "there yet",
+				     session->name);
+	if (!*session->path)
+		return command_error(cmd, ERR_INVALID,
+				     "session '%s' has no directory for snapshots (--no-output)",
+				     session->name);
+	if (!run_output_open(session->run) || !run_clock(session->run))
+		return command_error(cmd, ERR_STATE,
+				     "session '%s' has no events yet: it was never started",
+				     session->name);
+	return snapshot_record_check_kernel(cmd);
+}
+
+static struct snapshot_request *snapshot_record_new(struct command *cmd, const char *name)
+{
+	struct snapshot_request *request = xalloc(sizeof(*request));
+	time_t now = time(NULL);
+	struct tm tm = { 0 };
+	char stamp[32];
+
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+	snprintf(request->directory, sizeof(request->directory), "%.*s-%s-%" PRIu32, (int)NAME_MOST,
+		 *name ? name : DEFAULT_NAME, stamp, cmd->session->nr_snapshots++);
+	request->cmd = cmd;
+	return request;
+}
+
+int cmd_snapshot_record(struct command *cmd, struct req_snapshot_record *req,
+			struct rep_snapshot_record *rep)
+{
+	struct snapshot_request *request;
+
+	(void)rep;
+	if (cmd->session->state == SESSION_STARTING)
+		return CMD_BUSY;
+	if (snapshot_record_check(cmd, req->name) != CMD_DONE)
+		return CMD_FAILED;
+	request = snapshot_record_new(cmd, req->name);
+	if (state_save(cmd->sd, cmd->session) < 0)
+		cmd->session->nr_snapshots--; /* their times differ */
+	if (cmd->session->state != SESSION_RECORDING ||
+	    !user_dump(cmd->sd->user, cmd->session, state_is_dumped, request))
+		take(request);
+	return CMD_WAIT;
+}

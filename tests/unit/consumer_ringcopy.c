@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A copy of a ring's last records begins at the earliest entry that the producer can't have
+ * reached, also after positions have wrapped, and words that no correct producer stores are
+ * ignored. The numbers of records agree with the copy.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "consumerd/now.h"
+#include "consumerd/ring/ringcopy.h"
+
+#define SUBBUF 4096u
+#define SUBBUFS 8u
+#define SIZE (SUBBUFS * SUBBUF)
+#define RECORD 64u
+#define START (5ull << LTT_TS_BITS | 77)
+#define REACH (2 * 512u + LTT_RING_SLACK) /* of x86-64, the least */
+
+static struct ltt_ring_prod *prod;
+static struct ltt_ring_cons cons;
+static struct ring_reader reader;
+static uint8_t data[2 * SIZE]; /* twice in a row, as it is mapped */
+static uint64_t number;
+
+static void start(uint64_t pos)
+{
+	struct ltt_ring_desc desc = {
+		.mode = LTT_RING_OVERWRITE,
+		.data_size = SIZE,
+		.subbuf_size = SUBBUF,
+		.max_record = 512,
+		.clock = LTT_CLOCK_MONOTONIC,
+	};
+
+	memset(prod, 0, sizeof(*prod) + SUBBUFS * sizeof(prod->region[0]));
+	memset(&cons, 0, sizeof(cons));
+	prod->pub = reader_first_pub(START) | pos;
+	prod->last_ts = START;
+	number = 0;
+	reader_init(&reader, &desc, prod, data, &cons, START);
+	reader_adopt(&reader); /* any number of records is plausible */
+}
+
+/* As the fallback producer does it. */
+static void record(void)
+{
+	uint64_t pos = prod->pub & LTT_POS_MASK, parity = ~prod->pub & LTT_PUB_PARITY, pub;
+	uint32_t header = (uint32_t)++prod->last_ts << 5;
+
+	for (uint32_t at = (uint32_t)(pos & (SIZE - 1)), i = 0; i < 2; i++) {
+		memcpy(data + (at + i * SIZE) % sizeof(data), &header, sizeof(header));
+		memcpy(data + (at + i * SIZE) % sizeof(data) + 8, &number, sizeof(number));
+	}
+	number++;
+	prod->count[!!parity] = number;
+	pub = ((pos + RECORD) & LTT_POS_MASK) | parity |
+	      prod->last_ts >> LTT_TS_BITS << LTT_PUB_EPOCH_SHIFT;
+	if ((pos ^ pub) & LTT_POS_MASK & ~(uint64_t)(SUBBUF - 1)) {
+		uint64_t k = (pub & (SIZE - 1)) / SUBBUF;
+
+		prod->region[k].pub = pub;
+		prod->region[k].count = number;
+	}
+	prod->pub = pub;
+}
+
+static void records(unsigned int nr)
+{
+	while (nr--)
+		record();
+	CHECK_IS(reader_snapshot(&reader, false), ==, READER_OK);
+}
+
+/* Return: the number of records in the copy, which are the last ones. */
+static uint64_t check_copy(void)
+{
+	struct ring_copy copy;
+	uint64_t unsaved = ring_unsaved(&reader, &reader.raw), begin, first, i;
+
+	CHECK_IS(ring_copy_init(&copy, &reader), ==, 0);
+	ring_copy_take(&copy, &reader, START);
+	CHECK(copy.len == copy.count * RECORD && copy.before + copy.count == number);
+	CHECK_IS(copy.end, ==, number);
+	for (i = 0; i < copy.count; i++) {
+		memcpy(&first, copy.at + i * RECORD + 8, sizeof(first));
+		CHECK_IS(first, ==, copy.before + i);
+	}
+	CHECK_IS(unsaved, ==, copy.count);
+	begin = copy.whole ? START >> LTT_TS_BITS << LTT_TS_BITS : START + copy.before + 1;
+	CHECK(copy.begin_ts == begin || !copy.count);
+	CHECK_IS(copy.end_ts, ==, prod->last_ts);
+	ring_copy_fini(&copy);
+	return i;
+}
+
+static void check_laps(uint64_t pos)
+{
+	uint64_t got;
+
+	start(pos);
+	for (int i = 0; i < 3000; i++) {
+		records(1);
+		got = check_copy();
+		CHECK(got * RECORD + REACH <= SIZE);
+		if (number < SIZE / 2 / RECORD)
+			CHECK(pos || got == number);
+		else if (number > SIZE / RECORD)
+			CHECK(got * RECORD + REACH + 4 * SUBBUF > SIZE);
+	}
+	CHECK_IS(reader.count, ==, 3000);
+	CHECK(!reader.invalid_words && !reader_pending(&reader));
+}
+
+/* Entries that an application has overwritten are not used; others are. */
+static void check_scribbled(void)
+{
+	uint64_t whole, less;
+
+	start(0);
+	records(2000);
+	whole = check_copy();
+	for (uint32_t k = 0; k < SUBBUFS; k++) {
+		const struct ltt_ring_region was = prod->region[k];
+
+		prod->region[k].count += 1u << 20;
+		less = check_copy();
+		CHECK(less <= whole && less + SUBBUF / RECORD + 8 >= whole);
+		prod->region[k] = (struct ltt_ring_region){ was.pub + SUBBUF, was.count };
+		CHECK(check_copy() <= whole);
+		prod->region[k] = was;
+	}
+	for (uint32_t k = 0; k < SUBBUFS; k++)
+		prod->region[k].pub ^= LTT_POS_MASK / 2;
+	CHECK_IS(check_copy(), ==, 0);
+	prod->count[!!(prod->pub & LTT_PUB_PARITY)] += 1ull << 50;
+	CHECK_IS(reader_snapshot(&reader, false), ==, READER_OK);
+	CHECK(reader.invalid_words == 1 && reader.count == 2000);
+}
+
+/* A record that is in two snapshots counts once. */
+static void check_saved(void)
+{
+	struct ring_copy copy;
+
+	start(0);
+	records(100);
+	CHECK_IS(ring_copy_init(&copy, &reader), ==, 0);
+	ring_copy_take(&copy, &reader, START);
+	ring_set_saved(&reader, &copy, 5000);
+	CHECK(cons.saved_records == 100 && cons.saved_end == 100 && cons.saved_bytes == 5000);
+	CHECK_IS(ring_unsaved(&reader, &reader.raw), ==, 0);
+	records(30);
+	CHECK_IS(ring_unsaved(&reader, &reader.raw), ==, 30);
+	ring_copy_take(&copy, &reader, START);
+	ring_set_saved(&reader, &copy, 6000);
+	CHECK(cons.saved_records == 130 && cons.saved_bytes == 11000 && cons.saved_packets == 2);
+	ring_copy_fini(&copy);
+}
+
+int main(void)
+{
+	prod = calloc(1, sizeof(*prod) + SUBBUFS * sizeof(prod->region[0]));
+	CHECK(prod);
+	check_laps(0);
+	check_laps(LTT_POS_MASK + 1 - 2 * SIZE); /* it wraps */
+	check_scribbled();
+	check_saved();
+	free(prod);
+	return 0;
+}

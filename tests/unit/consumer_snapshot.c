@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Snapshots of rings that are overwritten, and of rings that are consumed: their files have the
+ * last records, and the counters of each ring agree with them. A snapshot that can't be written
+ * leaves no file, and the output goes on.
+ */
+#include "lib/consumer_client.h"
+
+enum { EVENTS = 20000 };
+
+struct parts {
+	uint64_t records, before, bytes;
+	unsigned int nr;
+};
+
+static struct parts parts;
+
+static void add_part(struct decoder *dec, void *data)
+{
+	struct msg_con_snapshot_ring ring;
+
+	(void)data;
+	CHECK_IS(msg_con_snapshot_ring_decode(dec, &ring), ==, 0);
+	CHECK(ring.begin <= ring.end && ring.lost == 0 && !ring.records == !ring.bytes);
+	parts.records += ring.records;
+	parts.before += ring.before;
+	parts.bytes += ring.bytes;
+	parts.nr++;
+}
+
+static uint32_t snapshot(struct daemon *d, uint64_t output, const char *name)
+{
+	struct reply r;
+
+	memset(&parts, 0, sizeof(parts));
+	SEND(d, con_snapshot, .output = output, .name = name);
+	daemon_await(d, d->serial, &r, add_part, NULL);
+	if (r.code)
+		printf("%s: %s\n", name, r.text);
+	return r.code;
+}
+
+static struct rings open_overwritten(struct daemon *d, uint64_t trace, uint64_t id)
+{
+	struct rings rings = { .id = id, .nr = nr_cpus() };
+	struct reply r;
+
+	ASK(d, &r, con_ring_open, .trace = trace, .ring = id, .channel = "chan",
+	    .nr_rings = rings.nr, .num_subbuf = 4, .subbuf_size = 16384, .clock = TEST_RING_CLOCK,
+	    .mode = LTT_RING_OVERWRITE);
+	CHECK_IS(r.code, ==, 0);
+	rings_from(&r, &rings);
+	return rings;
+}
+
+static void write_events(const struct rings *rings, unsigned int nr)
+{
+	struct producer p;
+
+	producer_init(&p, rings, 0);
+	while (nr--)
+		produce(&p);
+}
+
+static void check_files(const char *path)
+{
+	long lines = babeltrace(path, COMPLAINT_NONE);
+
+	CHECK(lines < 0 || (uint64_t)lines == parts.records);
+}
+
+static unsigned int count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	unsigned int nr = 0;
+
+	CHECK(dir);
+	while (readdir(dir))
+		nr++;
+	closedir(dir);
+	return nr - 2;
+}
+
+static void check_overwritten(struct daemon *d)
+{
+	int dir = fresh_dir("over");
+	struct rings rings;
+	struct sums sums;
+
+	MUST(d, con_output_open, .doorbell = -1, .output = 1, .dir = dir, .uid = geteuid(),
+	     .gid = getegid(), .snapshots = 1);
+	open_trace(d, 1, 10, "ust");
+	rings = open_overwritten(d, 10, 20);
+	enable_rings(d, 1, 20, true);
+	CHECK_IS(snapshot(d, 1, "none"), ==, ERR_NO_EVENT);
+	write_events(&rings, EVENTS);
+	CHECK_IS(count_entries("over"), ==, 0);
+	CHECK_IS(snapshot(d, 1, "first"), ==, 0);
+	CHECK(parts.nr == nr_cpus() && parts.records && parts.before);
+	CHECK_IS(parts.records + parts.before, ==, EVENTS);
+	check_files("over/first/ust");
+	sums = get_stats(d, 1);
+	CHECK(sums.recorded == EVENTS && sums.written == parts.records);
+	CHECK_IS(snapshot(d, 1, "first"), ==, ERR_OUTPUT); /* it exists */
+	CHECK_IS(count_entries("over"), ==, 1);
+	CHECK_IS(snapshot(d, 1, "a/b"), ==, ERR_INVALID);
+	CHECK_IS(chmod("over", 0500), ==, 0);
+	CHECK(geteuid() == 0 || snapshot(d, 1, "denied") == ERR_OUTPUT);
+	CHECK_IS(chmod("over", 0700), ==, 0);
+	CHECK_IS(snapshot(d, 1, "second"), ==, 0);
+	check_files("over/second/ust");
+	MUST(d, con_output_close, .output = 1);
+	CHECK_IS(count_entries("over"), ==, 2);
+	CHECK_IS(snapshot(d, 1, "closed"), ==, ERR_INVALID);
+}
+
+static void check_consumed(struct daemon *d)
+{
+	struct rings rings;
+	struct sums sums;
+
+	open_output(d, 2, fresh_dir("all"), 1000);
+	open_trace(d, 2, 11, "ust");
+	rings = open_rings(d, 11, 21, 4, 16384);
+	enable_rings(d, 2, 21, true);
+	write_events(&rings, 1000);
+	MUST(d, con_output_flush, .output = 2);
+	CHECK_IS(snapshot(d, 2, "some"), ==, 0);
+	sums = get_stats(d, 2);
+	CHECK(sums.written == 1000 && parts.records && parts.records <= 1000);
+	check_files("all/some/ust");
+	MUST(d, con_output_close, .output = 2);
+}
+
+int main(void)
+{
+	struct daemon d;
+
+	need_rseq();
+	enter_test_dir();
+	d = daemon_start();
+	check_overwritten(&d);
+	check_consumed(&d);
+	daemon_end(&d);
+	return 0;
+}
