@@ -74,14 +74,9 @@ struct user_app *user_app_new(struct domain_tracer *domain, struct peer *peer,
 void user_close_buffers(struct user_domain *user, uint64_t app)
 {
 	struct user_session *us;
-	struct trace *trace, *next;
 
-	list_for_each(us, &user->domain.recordings, rec.node) {
-		rings_close_of(us, app);
-		list_for_each_safe(trace, next, &us->rec.traces, node)
-			if (trace->app == app && !trace->orphan)
-				trace_abandon(trace);
-	}
+	list_for_each(us, &user->domain.recordings, rec.node)
+		kept_add(us, app);
 }
 
 /* Its own buffers are closed, unless they are missing: then it may come again, and

@@ -9,6 +9,7 @@
 #ifndef DOMAIN_USER_SESSION_H
 #define DOMAIN_USER_SESSION_H
 
+#include "kept.h"
 #include "sessiond/domain/rec/filter.h"
 #include "sessiond/domain/rec/recording.h"
 #include "user.h"
@@ -42,6 +43,7 @@ struct user_session {
 	uint32_t nr_conflicts;
 	uint32_t nr_silent; /* applications that can't be recorded; see silent.h */
 	struct event_filters filters;
+	struct kept kept;
 	struct shape **announced; /* points of a scoped session's applications without a rule */
 	uint32_t nr_announced;
 	bool more_announced; /* there are more of these than are kept */
