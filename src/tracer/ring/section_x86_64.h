@@ -163,7 +163,16 @@ static inline uint64_t section_read_cycles(void)
 #define SECTION_CLOCK_GIVEN \
 	"	movq	-16(%rsp), %rax\n"
 
-/* To 4100 + r8 + rdx; up to 16 bytes too many are read and written. */
+/* From rax on; up to 16 bytes too many are read and written. */
+#define SECTION_COPY_REST \
+	"30:	movups	(%rsi, %rax), %xmm0\n" \
+	"	movups	%xmm0, (%rdx, %rax)\n" \
+	"	addq	$16, %rax\n" \
+	"	cmpq	%r10, %rax\n" \
+	"	jb	30b\n" \
+	"31:\n"
+
+/* To 4100 + r8 + rdx. */
 #define SECTION_PAYLOAD \
 	"	movq	(%rsi), %rax\n" \
 	"	movq	%rax, 4100(%r8, %rdx)\n" \
@@ -171,12 +180,7 @@ static inline uint64_t section_read_cycles(void)
 	"	jbe	31f\n" \
 	"	leaq	4100(%r8, %rdx), %rdx\n" \
 	"	movl	$8, %eax\n" \
-	"30:	movups	(%rsi, %rax), %xmm0\n" \
-	"	movups	%xmm0, (%rdx, %rax)\n" \
-	"	addq	$16, %rax\n" \
-	"	cmpq	%r10, %rax\n" \
-	"	jb	30b\n" \
-	"31:\n"
+	SECTION_COPY_REST
 
 /* The same with the image of the contexts in front; rsi is the payload's address less its size. The
  * CPU and the call site, if they are not among the contexts, are written where the payload will be.
@@ -214,12 +218,7 @@ static inline uint64_t section_read_cycles(void)
 	"	addq	$8, %rax\n" \
 	"	cmpq	%r10, %rax\n" \
 	"	jae	31f\n" \
-	"30:	movups	(%rsi, %rax), %xmm0\n" \
-	"	movups	%xmm0, (%rdx, %rax)\n" \
-	"	addq	$16, %rax\n" \
-	"	cmpq	%r10, %rax\n" \
-	"	jb	30b\n" \
-	"31:\n"
+	SECTION_COPY_REST
 
 /* count[!parity] = count[parity] + 1, which is left in rax. Carry: parity. */
 #define SECTION_COUNT \
