@@ -170,13 +170,31 @@ def check_alternation(out, nr):
     check(seen[first:first + 3 * nr] == want, "kernel and application are out of order")
 
 
+def clocks(out):
+    """Declarations of the clocks in the metadata of all traces of a session, each once."""
+    found = set()
+    for path in glob.glob(f"{out}/**/metadata", recursive=True):
+        text = run("babeltrace2", "-o", "ctf-metadata", os.path.dirname(path)).stdout
+        found |= set(re.findall(r"^clock {.*?^};", text, re.M | re.S))
+    return found
+
+
 def test_both():
-    """The order of one thread's events, across kernel and application."""
+    """The order of one thread's events, across kernel and application, with either clock."""
     nr = 3000
-    out = begin("both", ("-k", "--syscall", "getpgid"), ("-u", "alternate:*"))
-    run(f"{BUILD}/prog/alternate", nr, env={**os.environ, "LTT_REGISTER_TIMEOUT": "20000"})
-    finish("both", out)
-    check_alternation(out, nr)
+    for clock, name in ("monotonic", "monotonic"), ("cycles", "tsc"):
+        end_daemons()
+        os.environ["LTT_CLOCK"] = clock
+        out = begin("both", ("-k", "--syscall", "getpgid"), ("-u", "alternate:*"))
+        del os.environ["LTT_CLOCK"]
+        daemon = ctl("version")["result"]["daemon"]
+        check(daemon["clock_why"] == f"LTT_CLOCK={clock}", daemon)
+        run(f"{BUILD}/prog/alternate", nr, env={**os.environ, "LTT_REGISTER_TIMEOUT": "20000"})
+        finish("both", out)
+        check_alternation(out, nr)
+        declared, = clocks(out)
+        check(f'name = "{name}"' in declared, declared)
+    end_daemons()
 
 
 def test_one_command():
