@@ -22,13 +22,13 @@ static char dir[] = "/tmp/ltt-metadata.XXXXXX";
 static uint8_t uuid[16] = {
 	0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0, 1, 2, 3, 4, 5, 6, 7, 8
 };
-static struct clock_facts facts = { LTT_CLOCK_CYCLES,
-				    FREQ,
-				    40,
-				    1700000000,
-				    2299997999,
-				    "made up \"here\"",
-				    "5aa3bd5f-a9b4-4f9e-8a3b-111213141516" };
+static struct clock_facts facts = { .kind = LTT_CLOCK_CYCLES,
+				    .freq_hz = FREQ,
+				    .precision = 40,
+				    .offset_s = 1700000000,
+				    .offset = 2299997999,
+				    .source = "made up \"here\"",
+				    .uuid = "5aa3bd5f-a9b4-4f9e-8a3b-111213141516" };
 
 static FILE *open_file(const char *name)
 {

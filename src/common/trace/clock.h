@@ -32,7 +32,29 @@ struct trace_clock {
 	struct clock_sample first;
 };
 
-/** Properties of a trace's clock. */
+/** Reason for a new segment of a clock; numbers are in traces and saved states. */
+enum clock_cause {
+	CLOCK_JUMPED = 1,
+	CLOCK_RATE = 2,	   /* the counter runs at another rate; it may have jumped, too */
+	CLOCK_STOPPED = 3, /* while the machine was suspended */
+};
+
+/**
+ * struct clock_segment - from a value of the counter on, times follow from it in another way.
+ * @from: the first value. @base_ns: ns since 1970 of value 0, at @freq_hz.
+ * @first, @last: values in this range can be of before and of after the change; @last < @first:
+ * there are none.
+ */
+struct clock_segment {
+	uint64_t from, freq_hz;
+	int64_t base_ns;
+	uint64_t first, last;
+	int64_t jump_ns; /* by which the counter was ahead of its expected value */
+	uint64_t old_hz;
+	enum clock_cause cause;
+};
+
+/** Properties of a trace's clock. @freq_hz and the offsets: of its first segment. */
 struct clock_facts {
 	enum ltt_clock_kind kind;
 	uint64_t freq_hz;
@@ -40,7 +62,9 @@ struct clock_facts {
 	uint64_t offset_s;  /* time from the Epoch to the clock's value 0: seconds, */
 	uint64_t offset;    /* and cycles in addition */
 	char source[96];
-	char uuid[40]; /* this boot's id; empty: unknown */
+	char uuid[40];		      /* this boot's id; empty: unknown */
+	uint32_t nr_changes;	      /* segments after the first one */
+	struct clock_segment changed; /* the last one of them */
 };
 
 /** CLOCK_MONOTONIC of the initial time namespace, in ns. */
