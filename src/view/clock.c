@@ -9,3 +9,38 @@ void clock_finish(struct ctf_clock *clock)
 
 	clock->base_ns = (int64_t)((uint64_t)clock->offset_s * NS_PER_S + (uint64_t)ns);
 }
+
+/* @floor: never a time before the segment's. */
+static int64_t segment_ns(uint64_t freq, int64_t base_ns, int64_t floor_ns, uint64_t cycles)
+{
+	int64_t ns = (int64_t)((uint64_t)base_ns + (uint64_t)clock_cycles_to_ns(freq, cycles));
+
+	return ns < floor_ns ? floor_ns : ns;
+}
+
+int64_t clock_changed_ns(const struct ctf_clock *clock, uint64_t cycles)
+{
+	for (size_t i = clock->nr_changes; i > 0; i--) {
+		const struct ctf_clock_change *c = &clock->changes[i - 1];
+
+		if (cycles >= c->from)
+			return segment_ns(c->freq, c->base_ns, c->floor_ns, cycles);
+	}
+	return segment_ns(clock->freq, clock->base_ns, INT64_MIN, cycles);
+}
+
+void clock_add_change(struct ctf_clock *clock, struct ctf_clock_change *changes,
+		      const struct clock_segment *segment)
+{
+	struct ctf_clock_change *c = &changes[clock->nr_changes];
+	int64_t before = clock_changed_ns(clock, segment->from);
+
+	*c = (struct ctf_clock_change){
+		.from = segment->from,
+		.freq = segment->freq_hz,
+		.base_ns = segment->base_ns,
+		.floor_ns = segment->first <= segment->last ? before : INT64_MIN,
+	};
+	clock->changes = changes;
+	clock->nr_changes++;
+}

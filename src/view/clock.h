@@ -6,6 +6,7 @@
 #ifndef VIEW_CLOCK_H
 #define VIEW_CLOCK_H
 
+#include "trace/clock.h"
 #include "type.h"
 
 #define NS_PER_S 1000000000ull
@@ -23,11 +24,20 @@ static inline int64_t clock_cycles_to_ns(uint64_t freq, uint64_t cycles)
 	return (int64_t)((unsigned __int128)cycles * NS_PER_S / freq);
 }
 
+/** Add a segment. @changes: has room for one more. */
+void clock_add_change(struct ctf_clock *clock, struct ctf_clock_change *changes,
+		      const struct clock_segment *segment);
+
+/** The time of a value if the clock has changes. */
+int64_t clock_changed_ns(const struct ctf_clock *clock, uint64_t cycles);
+
 /** Nanoseconds since 1970; without a clock the value itself. */
 static inline int64_t clock_ns(const struct ctf_clock *clock, uint64_t cycles)
 {
 	if (!clock)
 		return (int64_t)cycles;
+	if (clock->nr_changes)
+		return clock_changed_ns(clock, cycles);
 	return (int64_t)((uint64_t)clock->base_ns +
 			 (uint64_t)clock_cycles_to_ns(clock->freq, cycles));
 }

@@ -4,6 +4,8 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,6 +16,7 @@
 
 #define METADATA_MAGIC 0x75d11d57u
 #define METADATA_MAX (256u << 20)
+#define CLOCKS_MAX 1024 /* changes that are read */
 
 /* CTF 1.8.3, section 7.1 */
 struct head {
@@ -355,6 +358,38 @@ static void add_conflict(const char *at, const char *end, struct metadata_remark
 	remarks->conflicts[remarks->nr_conflicts++] = c;
 }
 
+/* A number that no segment can have makes it no segment. */
+static bool read_clock(const char *at, const char *end, struct clock_segment *ret)
+{
+	char text[256];
+	int cause;
+
+	if (!read_numbers(at, end, METADATA_CLOCK, text, sizeof(text)) ||
+	    sscanf(text,
+		   "%" SCNu64 "%" SCNu64 "%" SCNd64 "%" SCNu64 "%" SCNu64 "%" SCNd64 "%" SCNu64
+		   "%d",
+		   &ret->from, &ret->freq_hz, &ret->base_ns, &ret->first, &ret->last, &ret->jump_ns,
+		   &ret->old_hz, &cause) != 8)
+		return false;
+	ret->cause = (enum clock_cause)cause;
+	return ret->freq_hz && cause >= CLOCK_JUMPED && cause <= CLOCK_STOPPED;
+}
+
+/* A daemon that takes over repeats the last one. */
+static void add_clock(const char *at, const char *end, struct metadata_remarks *remarks)
+{
+	struct clock_segment one;
+	size_t nr = remarks->nr_clocks;
+
+	if (nr == CLOCKS_MAX || !read_clock(at, end, &one) ||
+	    (nr && remarks->clocks[nr - 1].from == one.from &&
+	     remarks->clocks[nr - 1].base_ns == one.base_ns))
+		return;
+	if (!(nr & (nr - 1))) /* full at each power of two */
+		remarks->clocks = xrealloc(remarks->clocks, MAX(2 * nr, (size_t)1) * sizeof(one));
+	remarks->clocks[remarks->nr_clocks++] = one;
+}
+
 /* Blanks and comments from @at to @end: between two words of the metadata. */
 static void add_remarks(const char *at, const char *end, struct metadata_remarks *found,
 			struct remark **remarks, size_t *nr)
@@ -374,6 +409,7 @@ static void add_remarks(const char *at, const char *end, struct metadata_remarks
 		}
 		add_conflict(at, stop ? stop : end, found);
 		add_sampling(at, stop ? stop : end, found);
+		add_clock(at, stop ? stop : end, found);
 		at = stop ? stop + 2 : end;
 	}
 }
@@ -381,7 +417,8 @@ static void add_remarks(const char *at, const char *end, struct metadata_remarks
 static bool has_remarks(const char *text, size_t len)
 {
 	static const char *const words[] = { METADATA_BUFFER_LOST, METADATA_MARKER_REFUSED,
-					     METADATA_SAMPLED, METADATA_NOT_SAMPLED };
+					     METADATA_SAMPLED, METADATA_NOT_SAMPLED,
+					     METADATA_CLOCK };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (memmem(text, len, words[i], strlen(words[i])))
@@ -427,4 +464,5 @@ void metadata_remarks_fini(struct metadata_remarks *remarks)
 	for (size_t i = 0; i < remarks->nr_sampled; i++)
 		free(remarks->sampled[i].how);
 	free(remarks->sampled);
+	free(remarks->clocks);
 }

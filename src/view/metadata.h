@@ -7,6 +7,7 @@
 #define VIEW_METADATA_H
 
 #include "report.h"
+#include "trace/clock.h"
 #include "view.h"
 
 /**
@@ -40,7 +41,7 @@ struct metadata_sampling {
  * counts.
  * @conflicts: markers that were not recorded, @nr_conflicts; one for each name and format.
  * @not_sampled: events that the sampling of rules left out. @sampled: event classes with a
- * sampling, @nr_sampled, sorted.
+ * sampling, @nr_sampled, sorted. @clocks: later segments of the clock, @nr_clocks.
  */
 struct metadata_remarks {
 	uint64_t lost_buffers;
@@ -49,6 +50,8 @@ struct metadata_remarks {
 	size_t nr_sampled;
 	struct view_conflict *conflicts;
 	size_t nr_conflicts;
+	struct clock_segment *clocks;
+	size_t nr_clocks;
 };
 
 void metadata_remarks(const char *text, size_t len, struct metadata_remarks *ret);

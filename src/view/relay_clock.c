@@ -84,5 +84,6 @@ int source_to_relay_clock(struct source *source)
 		return r;
 	for (struct ctf_clock *clock = source->tc->clocks; clock; clock = clock->next)
 		clock->base_ns = (int64_t)((uint64_t)clock->base_ns + (uint64_t)offset);
+	source_change_clocks(source, offset);
 	return 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
+#include "clock.h"
 #include "metadata.h"
 #include "view/tsdl/tsdl.h"
 
@@ -61,6 +62,24 @@ static char *host_text(const struct ctf_trace_class *tc)
 			 process);
 }
 
+void source_change_clocks(struct source *s, int64_t offset_ns)
+{
+	size_t nr = s->remarks.nr_clocks;
+
+	if (nr && !s->clock_changes)
+		s->clock_changes = arena_alloc(&s->arena, nr * sizeof(*s->clock_changes));
+	for (struct ctf_clock *clock = s->tc->clocks; clock; clock = clock->next) {
+		clock->nr_changes = 0;
+		for (size_t i = 0; i < nr; i++) {
+			struct clock_segment segment = s->remarks.clocks[i];
+
+			segment.base_ns =
+				(int64_t)((uint64_t)segment.base_ns + (uint64_t)offset_ns);
+			clock_add_change(clock, s->clock_changes, &segment);
+		}
+	}
+}
+
 static int read_metadata(struct source *s)
 {
 	char *where AUTO_FREE = xasprintf("%s/metadata", s->label);
@@ -73,6 +92,7 @@ static int read_metadata(struct source *s)
 		return r;
 	s->host = host_text(s->tc);
 	metadata_remarks(text, len, &s->remarks);
+	source_change_clocks(s, 0);
 	return 0;
 }
 

@@ -26,6 +26,7 @@ struct source {
 	struct arena arena;
 	struct ctf_trace_class *tc;
 	struct metadata_remarks remarks;
+	struct ctf_clock_change *clock_changes; /* of all of its clocks; in the arena */
 	bool listed;	      /* in a list of traces, or requested alone */
 	bool list_incomplete; /* it is in no list of traces, or has no valid list of its streams;
 			       * see verify.c */
@@ -48,6 +49,10 @@ struct source *source_free(struct source *source);
 /** Convert times to the clock of the relay that stored the trace; call it before reading events.
  *  Return: 0; negative errno: the difference is unknown. */
 int source_to_relay_clock(struct source *source) MUST_CHECK;
+
+/** Apply the segments of the metadata to its clocks, once more after these were moved.
+ *  @offset_ns: by which they were. */
+void source_change_clocks(struct source *source, int64_t offset_ns);
 
 /** Set the feed's tally to that of its current packet's stream. */
 void source_tally(struct source *source, struct feed *feed);

@@ -50,6 +50,7 @@ static void collect_streams(const struct view *view, struct view_summary *sum)
 		for (uint32_t k = 0; k < view->sources[i]->nr_feeds; k++)
 			sum->skipped_bytes += view->sources[i]->feeds[k]->skipped_bytes;
 	}
+	sum->clock_changes = view->clock_changes;
 	streams = xalloc((max + 1) * sizeof(*streams));
 	sum->streams = streams;
 	for (size_t i = 0; i < view->nr_sources; i++) {

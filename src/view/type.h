@@ -87,12 +87,23 @@ struct ctf_mapping {
 	uint64_t last;
 };
 
+/** From a value of the clock on, times follow from it in another way. @floor_ns: no time of it is
+ *  earlier, so that the order is kept. */
+struct ctf_clock_change {
+	uint64_t from;
+	uint64_t freq;
+	int64_t base_ns;
+	int64_t floor_ns;
+};
+
 struct ctf_clock {
 	const char *name;
 	uint64_t freq;
 	int64_t offset_s;
 	int64_t offset;
 	int64_t base_ns; /* of both offsets */
+	const struct ctf_clock_change *changes;
+	size_t nr_changes;
 	struct ctf_clock *next;
 };
 

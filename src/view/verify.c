@@ -15,7 +15,10 @@
 #include "base/mem.h"
 #include "find.h"
 #include "source.h"
+#include "clock.h"
+#include "trace/clock_watch.h"
 #include "trace/index.h"
+#include "trace/metadata.h"
 #include "trace/streamlist.h"
 #include "view_priv.h"
 
@@ -415,6 +418,76 @@ static void check_ledger(struct view *view, const struct view_stream *stream)
 		       (unsigned long long)have);
 }
 
+/* --- the clock ------------------------------------------------------------------ */
+
+static bool is_earlier_source(const struct view *view, size_t nr, const struct clock_segment *s)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const struct metadata_remarks *remarks = &view->sources[i]->remarks;
+
+		for (size_t k = 0; k < remarks->nr_clocks; k++)
+			if (remarks->clocks[k].from == s->from &&
+			    remarks->clocks[k].jump_ns == s->jump_ns)
+				return true;
+	}
+	return false;
+}
+
+/* Times that can be of either side of the change, if they would differ by more than 1 ms. */
+static void put_unsure(const struct clock_segment *s, int64_t off_ns, char *buf, size_t len)
+{
+	uint64_t off = off_ns < 0 ? -(uint64_t)off_ns : (uint64_t)off_ns;
+	uint64_t range = s->first <= s->last ? s->last - s->first : 0;
+
+	*buf = '\0';
+	if (range && off > 1000000)
+		snprintf(buf, len,
+			 ", but for some within %.1f s of it, which can be wrong by %.3f s%s",
+			 (double)range / (double)s->freq_hz, (double)off / 1e9,
+			 s->jump_ns < 0 && s->from == s->last ?
+				 "; until the counter has caught up, events have the time of the "
+				 "last one before" :
+				 "");
+}
+
+/* A suspension, in which the counter stood still, is no news. */
+static void verify_clock(struct view *view, const struct source *source, size_t nr)
+{
+	const struct ctf_clock *clock = source->tc->clocks;
+	const struct clock_segment *s = &source->remarks.clocks[nr];
+	struct ctf_clock before = *clock;
+	char how[160], when[32], unsure[200];
+	int64_t at_ns, then_ns;
+
+	before.nr_changes = nr;
+	at_ns = clock_ns(&before, s->from);
+	before.nr_changes = 0;
+	before.freq = s->freq_hz;
+	before.base_ns = s->base_ns;
+	then_ns = clock_ns(&before, s->from);
+	clock_describe(s, how, sizeof(how));
+	metadata_datetime((uint64_t)MAX(at_ns, 0), when, sizeof(when));
+	put_unsure(s, (int64_t)((uint64_t)then_ns - (uint64_t)at_ns), unsure, sizeof(unsure));
+	view->clock_changes++;
+	report_note(&view->reporter,
+		    "%s%sthe clock %s at about %s; times before and after are right%s",
+		    source->label, *source->label ? ": " : "", how, when, unsure);
+}
+
+static void verify_clocks(struct view *view)
+{
+	view->clock_changes = 0;
+	for (size_t i = 0; i < view->nr_sources; i++) {
+		const struct source *source = view->sources[i];
+		const struct metadata_remarks *remarks = &source->remarks;
+
+		for (size_t k = 0; source->tc->clocks && k < remarks->nr_clocks; k++)
+			if (remarks->clocks[k].cause != CLOCK_STOPPED &&
+			    !is_earlier_source(view, i, &remarks->clocks[k]))
+				verify_clock(view, source, k);
+	}
+}
+
 int view_verify(struct view *view)
 {
 	int r = 0;
@@ -422,6 +495,7 @@ int view_verify(struct view *view)
 	for (size_t i = 0; !r && i < view->nr_sources; i++)
 		r = verify_source(view->sources[i], view->preferred);
 	verify_report_missing(view);
+	verify_clocks(view);
 	for (size_t i = 0; !r && i < view->nr_sources; i++)
 		for (struct tally *t = view->sources[i]->tallies; t; t = t->next) {
 			view->events += t->sum.events;

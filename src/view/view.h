@@ -237,6 +237,7 @@ struct view_name {
  * @lost_before, @before: as in the streams, of all of them.
  * @lost_buffers: buffers whose memory was lost, with events that no packet counts.
  * @unlisted: traces without a list of their streams; view_verify() counts them.
+ * @clock_changes: jumps and changed rates of the traces' clocks; view_verify() counts them.
  * @bytes: size of all stream files.
  * @first_ns, @last_ns: time of the first and last of them; 0 without events.
  * @problems: sentences reported (or that would have been).
@@ -256,6 +257,7 @@ struct view_summary {
 	uint64_t lost_buffers;
 	uint64_t not_sampled;
 	uint64_t unlisted;
+	uint64_t clock_changes;
 	uint64_t before;
 	uint64_t lost_packets;
 	uint64_t damaged_packets;

@@ -16,6 +16,7 @@
  * @events, @first_ns, @last_ns: number and times of the selected events.
  * @hidden: events that are counted and not shown.
  * @tasks: the processes of the events so far, if they are selected by their process or thread.
+ * @clock_changes: jumps and changed rates of clocks; set by view_verify().
  * @where: programs of the expression, if they are selected by one.
  */
 struct view {
@@ -36,6 +37,7 @@ struct view {
 	struct where where;
 	int64_t first_ns;
 	int64_t last_ns;
+	uint64_t clock_changes;
 	struct view_summary summary;
 };
 

@@ -277,6 +277,25 @@ void metadata_show(char *text, size_t len)
 	replace_text(text, len, forms[1].context, forms[0].context);
 }
 
+static void put_clock_segment(FILE *f, const struct clock_segment *s)
+{
+	fprintf(f,
+		METADATA_CLOCK "%" PRIu64 " %" PRIu64 " %" PRId64 " %" PRIu64 " %" PRIu64
+			       " %" PRId64 " %" PRIu64 " %d */\n",
+		s->from, s->freq_hz, s->base_ns, s->first, s->last, s->jump_ns, s->old_hz,
+		(int)s->cause);
+}
+
+char *metadata_clock(const struct clock_segment *segment)
+{
+	struct text text;
+
+	if (!text_begin(&text))
+		return NULL;
+	put_clock_segment(text.file, segment);
+	return text_end(&text);
+}
+
 char *metadata_head(const struct metadata_trace *trace)
 {
 	struct text text;
@@ -288,6 +307,8 @@ char *metadata_head(const struct metadata_trace *trace)
 	put_trace(text.file, trace);
 	metadata_put_env(text.file, trace);
 	metadata_put_clock(text.file, trace->clock);
+	if (trace->clock->nr_changes)
+		put_clock_segment(text.file, &trace->clock->changed);
 	put_contexts(text.file, &forms[trace->hides]);
 	return text_end(&text);
 }

@@ -113,6 +113,7 @@ static struct json_object *record_trace(const char *path, const struct view_summ
 	record_set_num(o, "lost_before", sum->lost_before);
 	record_set_num(o, "lost_buffers", sum->lost_buffers);
 	record_set_num(o, "unlisted_traces", sum->unlisted);
+	record_set_num(o, "clock_changes", sum->clock_changes);
 	record_set_num(o, "readable", sum->events);
 	record_set_num(o, "packets", sum->packets);
 	record_set_num(o, "damaged_packets", sum->damaged_packets);
