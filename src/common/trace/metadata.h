@@ -91,8 +91,8 @@ char *metadata_sampled(uint32_t stream_class, uint32_t id, const char *how) MUST
  *  buffer is valid. @id: of the buffer in its session. */
 #define METADATA_NOT_SAMPLED "/* not sampled: "
 char *metadata_not_sampled(uint64_t id, uint64_t nr) MUST_CHECK;
-/** A comment: from a value of the clock on, times follow from it in another way. Its numbers are the
- *  segment's from, freq_hz, base_ns, first, last, jump_ns, old_hz, cause. */
+/** A comment: from a value of the clock on, times follow from it in another way. Its numbers are
+ *  the segment's from, freq_hz, base_ns, first, last, jump_ns, old_hz, cause. */
 #define METADATA_CLOCK "/* clock: "
 char *metadata_clock(const struct clock_segment *segment) MUST_CHECK;
 /** Declaration of an event class. @body: from metadata_event_body(). */
