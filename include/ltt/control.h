@@ -279,6 +279,7 @@ struct ltt_ctl_totals {
  * @spooled: bytes in the spool.
  * @clock_offset_ns: the relay's CLOCK_REALTIME minus this host's.
  * @clock_error_ns: uncertainty of @clock_offset_ns; 0: the offset is unknown.
+ * @clock_change: the last jump of the traces' clock, or change of its rate; "": none.
  * @totals: NULL: the consumer daemon has not answered in time.
  */
 struct ltt_ctl_session {
@@ -306,6 +307,7 @@ struct ltt_ctl_session {
 	uint64_t clock_error_ns;
 	const struct ltt_ctl_totals *totals;
 	int snapshots;
+	const char *clock_change;
 };
 
 /** struct ltt_ctl_sessions - @nr of them, in the order of their creation. */

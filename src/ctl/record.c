@@ -244,6 +244,7 @@ struct json_object *record_session(const struct ltt_ctl_session *session)
 	record_set_num(o, "spooled", session->spooled);
 	record_set(o, "clock_offset_ns", json_object_new_int64(session->clock_offset_ns));
 	record_set_num(o, "clock_error_ns", session->clock_error_ns);
+	record_set_str(o, "clock_change", session->clock_change);
 	record_set(o, "totals", record_totals(session->totals));
 	return o;
 }

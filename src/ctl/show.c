@@ -117,6 +117,14 @@ static void show_clock(FILE *out, struct json_object *session)
 			offset < 0 ? "behind" : "ahead of", text_duration(about, error));
 }
 
+static void show_clock_change(FILE *out, struct json_object *session)
+{
+	const char *change = record_str(session, "clock_change");
+
+	if (*change)
+		fprintf(out, "Clock: %s; times before and after are right\n", change);
+}
+
 static void show_link(FILE *out, struct json_object *session)
 {
 	const char *link = record_str(session, "link");
@@ -138,6 +146,7 @@ static void show_link(FILE *out, struct json_object *session)
 							    "waits in the buffers");
 	show_spool(out, session);
 	show_clock(out, session);
+	show_clock_change(out, session);
 }
 
 static void ctl_show_trackers(FILE *out, struct json_object *session)

@@ -41,6 +41,7 @@ void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *to
 		.spooled = m->spooled,
 		.clock_offset_ns = m->clock_offset_ns,
 		.clock_error_ns = m->clock_error_ns,
+		.clock_change = m->clock_change,
 	};
 	if (msg_totals_next(&list, &t)) {
 		control_fill_totals(totals, &t);
@@ -58,6 +59,7 @@ static const struct ltt_ctl_session *control_session(struct pool *pool, const st
 		return NULL;
 	control_fill_session(s, totals, m);
 	s->name = pool_str(pool, s->name);
+	s->clock_change = pool_str(pool, s->clock_change);
 	s->output = pool_str(pool, s->output);
 	s->problem = pool_str(pool, s->problem);
 	s->spool = pool_str(pool, s->spool);

@@ -126,6 +126,14 @@ const struct clock_facts *run_clock(const struct run *run)
 	return run->clock_known ? &run->clock : NULL;
 }
 
+void run_clock_changed(struct run *run, const struct clock_change *change)
+{
+	clock_apply(&run->clock, change);
+	run->config.tracer->ops->clock_changed(run->config.tracer, run->session);
+	run_save(run);
+	run_changed(run);
+}
+
 const struct dirid *run_dir(const struct run *run)
 {
 	return &run->dir;

@@ -12,6 +12,7 @@
 #include "sessiond/consumer.h"
 #include "sessiond/domain/domain.h"
 #include "sessiond/keeper.h"
+#include "trace/clock_watch.h"
 
 struct run;
 
@@ -83,7 +84,10 @@ void run_restore(struct run *run, const struct clock_facts *clock, int doorbell,
 int run_doorbell(const struct run *run);
 /** Identity of the output directory; all 0: none. */
 const struct dirid *run_dir(const struct run *run);
+/** NULL: the session was never started. */
 const struct clock_facts *run_clock(const struct run *run);
+/** The counter that is its clock has changed: note it in the session's traces. */
+void run_clock_changed(struct run *run, const struct clock_change *change);
 /** The shortest flush period of its channels, in us; 0: the default. */
 uint32_t run_flush_us(const struct run *run);
 bool run_output_open(const struct run *run);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "clients.h"
+#include "clock_check.h"
 #include "core/orphaned.h"
 #include "domain/both.h"
 #include "sessiond/domain/kernel/kernel.h"
@@ -205,6 +206,7 @@ static void in_trouble(struct session *session, enum trouble trouble, const char
 
 static void sessiond_on_change(struct session *session)
 {
+	clock_check_begin(session_owner(session));
 	follow_changed(session_owner(session), session);
 }
 
@@ -296,6 +298,7 @@ int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consume
 	keeper_init(&sd->keeper, sd->loop, socket, keeper, sd->consumer_socket, refill);
 	sd->keeper.store = sd->store;
 	state_load(sd, rundir);
+	clock_check_begin(sd);
 	keeper_sweep(&sd->keeper, sessiond_is_wanted);
 	report_status(sd, NULL);
 	ret = find_consumer(sd);
@@ -383,6 +386,7 @@ int sessiond_init(struct sessiond *sd)
 	set_quotas(sd);
 	loop_timer_init(&sd->end, sd->loop, end_late);
 	loop_timer_init(&sd->respawn, sd->loop, respawn);
+	clock_check_init(sd);
 	consumer_init(&sd->consumer, sd->loop, &consumer_ops);
 	sd->keeper.fd = -1;
 	sd->recorder = (struct recorder){
@@ -444,6 +448,7 @@ void sessiond_fini(struct sessiond *sd)
 	consumer_fini(&sd->consumer);
 	loop_timer_cancel(&sd->end);
 	loop_timer_cancel(&sd->respawn);
+	clock_check_fini(sd);
 	admission_fini(&sd->admission);
 	if (sd->ending)
 		state_clear(sd);

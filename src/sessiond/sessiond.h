@@ -17,6 +17,7 @@
 #include "sessiond/domain/rec/recorder.h"
 #include "sessiond/run.h"
 #include "trace/clock.h"
+#include "trace/clock_watch.h"
 
 struct sessiond {
 	struct loop *loop;
@@ -40,6 +41,8 @@ struct sessiond {
 	struct domain_tracer *user, *kernel;
 	struct domain_tracer *tracer; /* all domains */
 	struct trace_clock clock;
+	struct clock_watch watch;
+	struct loop_timer clock_check; /* the next reading; see clock_check.h */
 	struct run_config run; /* arguments for the run of each session */
 	struct channel_limits limits;
 	struct quotas quotas;

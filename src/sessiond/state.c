@@ -74,7 +74,8 @@ static int save_daemon(struct sessiond *sd)
 	return ret < 0 ? ret : state_file_write(sd->state_dir, STATE_DAEMON_COPY, &enc);
 }
 
-static void state_put_clock(struct state_space *space, const struct clock_facts *clock)
+static void state_put_clock(struct state_space *space, const struct clock_facts *clock,
+			    const struct watch_reading *seen)
 {
 	struct encoder *enc = state_list(space, STATE_CLOCK);
 	struct msg_state_clock msg;
@@ -89,6 +90,19 @@ static void state_put_clock(struct state_space *space, const struct clock_facts 
 		.offset = clock->offset,
 		.source = clock->source,
 		.uuid = clock->uuid,
+		.nr_changes = clock->nr_changes,
+		.changed_ns = clock->changed_ns,
+		.from = clock->changed.from,
+		.changed_hz = clock->changed.freq_hz,
+		.base_ns = clock->changed.base_ns,
+		.first = clock->changed.first,
+		.last = clock->changed.last,
+		.jump_ns = clock->changed.jump_ns,
+		.old_hz = clock->changed.old_hz,
+		.cause = (uint8_t)clock->changed.cause,
+		.seen_cycles = seen->cycles,
+		.seen_ns = seen->ns,
+		.seen_asleep_ns = seen->asleep_ns,
 	};
 	msg_state_clock_add(enc, &msg);
 }
@@ -224,7 +238,7 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.nr_snapshots = session->nr_snapshots,
 	};
 
-	state_put_clock(space, run_clock(session->run));
+	state_put_clock(space, run_clock(session->run), &sd->watch.last);
 	put_channels(space, session);
 	put_tracks(space, session);
 	state_list(space, STATE_APPS);

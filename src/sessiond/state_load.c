@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "clock_check.h"
 #include "base/str.h"
 #include "core/orphaned.h"
 #include "sessiond/domain/user/user.h"
@@ -120,7 +121,9 @@ static void load_tracks(struct session *session, struct list tracks)
 	}
 }
 
-static bool load_clock(struct list list, struct clock_facts *ret)
+#define SEEN_WIDTH_NS 100000u
+
+static bool load_clock(struct list list, struct clock_facts *ret, struct watch_reading *ret_seen)
 {
 	struct msg_state_clock msg;
 
@@ -132,7 +135,21 @@ static bool load_clock(struct list list, struct clock_facts *ret)
 		.precision = msg.precision,
 		.offset_s = msg.offset_s,
 		.offset = msg.offset,
+		.nr_changes = msg.changed_hz ? msg.nr_changes : 0,
+		.changed = {
+			.from = msg.from,
+			.freq_hz = msg.changed_hz,
+			.base_ns = msg.base_ns,
+			.first = msg.first,
+			.last = msg.last,
+			.jump_ns = msg.jump_ns,
+			.old_hz = msg.old_hz,
+			.cause = (enum clock_cause)msg.cause,
+		},
+		.changed_ns = msg.changed_ns,
 	};
+	*ret_seen = (struct watch_reading){ msg.seen_cycles, msg.seen_ns, msg.seen_asleep_ns,
+					    SEEN_WIDTH_NS };
 	snprintf(ret->source, sizeof(ret->source), "%s", msg.source);
 	snprintf(ret->uuid, sizeof(ret->uuid), "%s", msg.uuid);
 	return true;
@@ -157,10 +174,11 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	int fds[KEEPER_FDS] = { -1, -1, -1 };
 	const struct caller owner = { msg->uid, msg->gid };
 	struct clock_facts clock;
+	struct watch_reading seen;
 	struct session *session;
 	const struct dirid dir = { msg->dir_dev, msg->dir_ino, msg->dir_born_ns };
 	struct err err = { 0 };
-	bool clocked = load_clock(msg->clock, &clock);
+	bool clocked = load_clock(msg->clock, &clock, &seen);
 	int ret = 0;
 
 	if (msg->path[0])
@@ -202,6 +220,8 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	run_restore(session->run, clocked ? &clock : NULL, fds[1], msg->output_open, &dir);
 	/* numbers issued since the last save must not be reused */
 	sd->recorder.next_id = MAX(sd->recorder.next_id, msg->next_id + ID_GAP);
+	if (clocked)
+		clock_check_restore(sd, &clock, &seen);
 	if (clocked)
 		sd->tracer->ops->restore(sd->tracer, session, run_clock(session->run), msg);
 	log_info("session '%s' has been restored, %s", session->name,

@@ -466,7 +466,7 @@ static void verify_clock(struct view *view, const struct source *source, size_t 
 	before.base_ns = s->base_ns;
 	then_ns = clock_ns(&before, s->from);
 	clock_describe(s, how, sizeof(how));
-	metadata_datetime((uint64_t)MAX(at_ns, 0), when, sizeof(when));
+	metadata_datetime((uint64_t)MAX(MIN(at_ns, then_ns), 0), when, sizeof(when));
 	put_unsure(s, (int64_t)((uint64_t)then_ns - (uint64_t)at_ns), unsure, sizeof(unsure));
 	view->clock_changes++;
 	report_note(&view->reporter,

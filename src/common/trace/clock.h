@@ -65,6 +65,7 @@ struct clock_facts {
 	char uuid[40];		      /* this boot's id; empty: unknown */
 	uint32_t nr_changes;	      /* segments after the first one */
 	struct clock_segment changed; /* the last one of them */
+	uint64_t changed_ns;	      /* when it began, about: ns since 1970 */
 };
 
 /** CLOCK_MONOTONIC of the initial time namespace, in ns. */

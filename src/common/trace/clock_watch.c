@@ -179,7 +179,7 @@ static enum watch_verdict wake(struct clock_watch *w, const struct watch_reading
 enum watch_verdict watch_step(struct clock_watch *w, const struct watch_reading *now,
 			      struct clock_change *ret)
 {
-	if (!w->anchor.width_ns) {
+	if (!w->anchor.width_ns || now->ns < w->last.ns) { /* the latter never, in one boot */
 		set_out_from(w, now);
 		return WATCH_STEADY;
 	}
@@ -232,11 +232,13 @@ static void find_bounds(struct clock_segment *s, const struct clock_change *c)
 {
 	uint64_t good = c->good.cycles, found = c->found.cycles;
 	uint64_t span = ns_to_cycles(c->old_hz, c->found.ns - c->good.ns);
-	uint64_t earliest = found > span ? found - span : 0;
 
-	s->from = found > good ? good + (found - good) / 2 : good + span;
-	s->first = c->jump_ns < 0 ? MIN(earliest, good + 1) : MAX(earliest, good + 1);
-	s->last = good + span;
+	s->first = c->jump_ns > 0 && found > good + span ? found - span : good + 1;
+	s->last = c->jump_ns < 0 && found > good ? found : good + span;
+	if (s->first > s->last)
+		s->from = s->first;
+	else
+		s->from = found > good ? good + (found - good) / 2 : good + span;
 }
 
 void clock_apply(struct clock_facts *facts, const struct clock_change *c)
@@ -253,13 +255,14 @@ void clock_apply(struct clock_facts *facts, const struct clock_change *c)
 	find_bounds(&s, c);
 	s.base_ns = found_ns - cycles_to_ns(c->hz, (int64_t)c->found.cycles);
 	facts->changed = s;
+	facts->changed_ns = (uint64_t)found_ns;
 	facts->nr_changes++;
 }
 
 /* "+2.000000 s" */
 static void put_seconds(int64_t ns, char *buf, size_t len)
 {
-	uint64_t m = magnitude(ns);
+	uint64_t m = magnitude(ns) + 500;
 
 	snprintf(buf, len, "%c%llu.%06llu s", ns < 0 ? '-' : '+', (unsigned long long)(m / NSEC),
 		 (unsigned long long)(m % NSEC / 1000));

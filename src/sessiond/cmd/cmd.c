@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "io/sock.h"
+#include "sessiond/clock_check.h"
 #include "proto/counters.h"
 #include "sessiond/clients.h"
 #include "sessiond/core/orphaned.h"
@@ -379,7 +380,7 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 	struct domain_tracer *tracer = cmd->sd->tracer;
 	uint8_t buf[TOTALS_BYTES];
 	struct msg_totals totals;
-	char problem[PROBLEM_BYTES];
+	char problem[PROBLEM_BYTES], clock_change[256];
 	struct msg_session item = {
 		.id = session->id,
 		.name = session->name,
@@ -405,7 +406,10 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 		.spooled = stats ? stats->spooled : 0,
 		.clock_offset_ns = stats ? stats->clock_offset_ns : 0,
 		.clock_error_ns = stats ? stats->clock_error_ns : 0,
+		.clock_change = clock_change,
 	};
+
+	clock_check_sentence(run_clock(session->run), clock_change, sizeof(clock_change));
 
 	if (stats && stats->known) {
 		stats_totals(stats, tracer, session, NULL, &totals);

@@ -171,6 +171,14 @@ static void both_write_not_sampled(struct domain_tracer *domain, struct session 
 	both->user->ops->write_not_sampled(both->user, session, streams, nr, done, data);
 }
 
+static void both_clock_changed(struct domain_tracer *domain, struct session *session)
+{
+	struct both *both = both_of(domain);
+
+	both->user->ops->clock_changed(both->user, session);
+	both->kernel->ops->clock_changed(both->kernel, session);
+}
+
 static void both_save(struct domain_tracer *domain, const struct session *session,
 		      struct state_space *space)
 {
@@ -219,6 +227,7 @@ static const struct domain_ops both_ops = {
 	.find_ring = both_find_ring,
 	.each_final = both_each_final,
 	.write_not_sampled = both_write_not_sampled,
+	.clock_changed = both_clock_changed,
 	.save = both_save,
 	.restore = both_restore,
 	.adopt = both_adopt,

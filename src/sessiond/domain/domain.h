@@ -136,6 +136,9 @@ struct domain_ops {
 				  const struct msg_con_stream *streams, size_t nr, domain_done done,
 				  void *data);
 
+	/** The clock of `start` has a new segment: describe it in the metadata. */
+	void (*clock_changed)(struct domain_tracer *domain, struct session *session);
+
 	/** The state for the next daemon: appended to STATE_TRACES, STATE_FINALS and STATE_APPS of
 	 *  @space, which the caller has begun. */
 	void (*save)(struct domain_tracer *domain, const struct session *session,

@@ -227,6 +227,7 @@ static const struct domain_ops kernel_ops = {
 	.each_conflict = each_conflict,
 	.find_ring = recording_find_ring,
 	.each_final = recording_each_final,
+	.clock_changed = recording_clock_changed,
 	.save = kernel_save,
 	.restore = kernel_restore,
 	.adopt = recording_adopt,

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "trace/metadata.h"
+
 uint64_t recorder_next_turn(const struct recorder *recorder, uint64_t begin_ns)
 {
 	uint64_t end_ns = loop_now_ns();
@@ -146,4 +148,15 @@ void recording_keep(struct domain_tracer *domain, struct session *session)
 			list_for_each(ring, &trace_channel->rings, node)
 				ring_keep(ring);
 	}
+}
+
+void recording_clock_changed(struct domain_tracer *domain, struct session *session)
+{
+	struct recording *rec = recording_find(domain, session);
+	struct trace *trace;
+
+	if (!rec)
+		return;
+	list_for_each(trace, &rec->traces, node)
+		trace_append(trace, metadata_clock(&rec->clock->changed));
 }

@@ -181,6 +181,7 @@ void recording_begin(struct recording *rec);
 void recording_retry(struct domain_tracer *domain, struct session *session);
 void recording_adopt(struct domain_tracer *domain, struct session *session);
 void recording_keep(struct domain_tracer *domain, struct session *session);
+void recording_clock_changed(struct domain_tracer *domain, struct session *session);
 
 /* note.c */
 struct ring_note *note_find(const struct recording *rec, uint64_t id);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "proto/counters.h"
 #include "recording.h"
+#include "trace/metadata.h"
 
 /** Destination of the saved state. */
 struct saving {
@@ -395,6 +396,8 @@ static void restore_trace(struct recording *rec, struct msg_state_trace *msg, st
 	if (msg->head) {
 		trace->acked = trace->saved = 1;
 		trace->next_batch = 2;
+		if (rec->clock->nr_changes) /* its metadata may have been in flight */
+			trace_append(trace, metadata_clock(&rec->clock->changed));
 	} else {
 		rec->ops->describe(trace);
 	}

@@ -324,6 +324,7 @@ static const struct domain_ops user_ops = {
 	.find_ring = recording_find_ring,
 	.each_final = recording_each_final,
 	.write_not_sampled = user_write_not_sampled,
+	.clock_changed = recording_clock_changed,
 	.save = user_save,
 	.restore = user_restore,
 	.adopt = recording_adopt,

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "clock_check.h"
+
+#include <stdio.h>
+
+#include "base/log.h"
+#include "trace/metadata.h"
+
+#define CHECK_US 3000000u
+#define AGAIN_US (WATCH_AGAIN_NS / 1000 + 100000)
+
+static bool has_counter(const struct session *session)
+{
+	const struct clock_facts *facts = run_clock(session->run);
+
+	return facts && facts->kind == LTT_CLOCK_CYCLES && facts->freq_hz;
+}
+
+static bool is_needed(const struct sessiond *sd)
+{
+	const struct session *session;
+
+	list_for_each(session, &sd->sessions.list, node)
+		if (session->state == SESSION_RECORDING && has_counter(session))
+			return true;
+	return false;
+}
+
+static void log_change(const struct clock_change *change, unsigned int nr)
+{
+	const struct clock_segment segment = {
+		.cause = change->cause,
+		.jump_ns = change->jump_ns,
+		.freq_hz = change->hz,
+		.old_hz = change->old_hz,
+	};
+	char text[160];
+
+	clock_describe(&segment, text, sizeof(text));
+	if (change->cause == CLOCK_STOPPED)
+		log_info("clock: the cycle counter %s", text);
+	else
+		log_warn("clock: the cycle counter %s, between %llu and %llu ns of "
+			 "CLOCK_MONOTONIC_RAW; it is noted in the traces of %u session%s",
+			 text, (unsigned long long)change->good.ns,
+			 (unsigned long long)change->found.ns, nr, nr == 1 ? "" : "s");
+}
+
+static void clock_check_changed(struct sessiond *sd, const struct clock_change *change)
+{
+	struct session *session;
+	unsigned int nr = 0;
+
+	if (change->cause == CLOCK_RATE && sd->clock.kind == LTT_CLOCK_CYCLES) {
+		sd->clock.known_hz = change->hz;
+		snprintf(sd->clock.source, sizeof(sd->clock.source),
+			 "frequency measured against CLOCK_MONOTONIC_RAW, as it has changed");
+	}
+	list_for_each(session, &sd->sessions.list, node) {
+		if (!has_counter(session))
+			continue;
+		run_clock_changed(session->run, change);
+		nr++;
+	}
+	log_change(change, nr);
+}
+
+/* A measured frequency becomes more exact with time, at first. */
+static void expect_rate(struct sessiond *sd)
+{
+	bool is_counter = sd->clock.kind == LTT_CLOCK_CYCLES;
+
+	if (is_counter && (!sd->watch.hz || !sd->clock.known_hz))
+		sd->watch = (struct clock_watch){ .hz = clock_hz(&sd->clock) };
+}
+
+static void clock_check_read(struct sessiond *sd)
+{
+	struct watch_reading now;
+	struct clock_change change;
+	enum watch_verdict verdict;
+
+	expect_rate(sd);
+	now = watch_read();
+	verdict = watch_step(&sd->watch, &now, &change);
+	loop_timer_set(&sd->clock_check, verdict == WATCH_SUSPECT ? AGAIN_US : CHECK_US);
+	if (verdict == WATCH_CHANGED)
+		clock_check_changed(sd, &change);
+}
+
+static void clock_check_expired(struct loop_timer *timer)
+{
+	struct sessiond *sd = container_of(timer, struct sessiond, clock_check);
+
+	if (is_needed(sd))
+		clock_check_read(sd);
+}
+
+void clock_check_init(struct sessiond *sd)
+{
+	loop_timer_init(&sd->clock_check, sd->loop, clock_check_expired);
+}
+
+void clock_check_fini(struct sessiond *sd)
+{
+	loop_timer_cancel(&sd->clock_check);
+}
+
+void clock_check_begin(struct sessiond *sd)
+{
+	if (!sd->clock_check.at_ns && is_needed(sd))
+		clock_check_read(sd);
+}
+
+void clock_check_restore(struct sessiond *sd, const struct clock_facts *facts,
+			 const struct watch_reading *last)
+{
+	if (facts->kind != LTT_CLOCK_CYCLES || !facts->freq_hz || last->ns <= sd->watch.last.ns)
+		return;
+	sd->watch = (struct clock_watch){
+		.hz = facts->nr_changes ? facts->changed.freq_hz : facts->freq_hz,
+		.anchor = *last,
+		.last = *last,
+	};
+	if (sd->clock.kind == LTT_CLOCK_CYCLES)
+		sd->clock.known_hz = sd->watch.hz;
+}
+
+void clock_check_sentence(const struct clock_facts *facts, char *buf, size_t len)
+{
+	char how[160], when[32];
+
+	*buf = '\0';
+	if (!facts || !facts->nr_changes || facts->changed.cause == CLOCK_STOPPED)
+		return;
+	clock_describe(&facts->changed, how, sizeof(how));
+	metadata_datetime(facts->changed_ns, when, sizeof(when));
+	snprintf(buf, len, "%s at about %s", how, when);
+}
