@@ -10,6 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct metadata_remarks remarks;
 	struct reporter reporter = { 0 };
 	struct ctf_trace_class *tc;
 	struct arena arena = { 0 };
@@ -21,6 +22,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (metadata_unpack(text, &len, "m", &reporter) == 0 &&
 	    tsdl_parse(text, len, "m", &arena, &reporter, &tc) == 0 && !tc->streams)
 		abort();
+	metadata_remarks(text, len, &remarks);
+	metadata_remarks_fini(&remarks);
 	arena_fini(&arena);
 	free(text);
 	return 0;

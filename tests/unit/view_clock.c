@@ -129,11 +129,45 @@ static void test_more(void)
 	seen_fini(&seen);
 }
 
+/* Back by 10 s: records have the time of the last one until the counter has caught up. The relay's
+ * clock is two hours ahead, of both segments. */
+static void test_back(void)
+{
+	static const uint64_t ts[] = { 1000 * MS, 4000 * MS, 4000 * MS, 5000 * MS };
+	static const int64_t want[] = { 1000 * MS, 4000 * MS, 4000 * MS, 15000 * MS };
+	static const char clocks[] = "1 7200000000000 5\n";
+	const int64_t hours = 7200000 * MS;
+	struct view_select all = { .limit = 0 };
+	const struct view_summary *sum;
+	struct seen seen;
+
+	write_trace("a",
+		    "/* clock: 4000000001 1000000000 1000000010000000000 1000000001 4000000001 "
+		    "-10000000000 1000000000 1 */\n",
+		    ts, 4);
+	check_times(want, 4);
+	CHECK_IS(verify_into(&seen), ==, 1);
+	CHECK(strstr(seen.said, "jumped by -10.000000 s at about 20010909T014644+0000"));
+	CHECK(strstr(seen.said,
+		     "until the counter has caught up, events have the time of the last"));
+	seen_fini(&seen);
+	make_file(dir, ".session", "", 0);
+	make_file(dir, "clocks", clocks, sizeof(clocks) - 1);
+	seen = (struct seen){ 0 };
+	CHECK_IS(view_open_relay(dir, note_problem, &seen, &seen.view), ==, 0);
+	CHECK_IS(view_scan(seen.view, &all), ==, 0);
+	CHECK_IS(view_summary(seen.view, &sum), ==, 0);
+	CHECK_IS(sum->first_ns, ==, BASE + hours + want[0]);
+	CHECK_IS(sum->last_ns, ==, BASE + hours + want[3]);
+	seen_fini(&seen);
+}
+
 int main(void)
 {
 	make_path(dir, sizeof(dir), make_tmp(), "trace");
 	test_ahead();
 	test_unsure();
 	test_more();
+	test_back();
 	return 0;
 }
