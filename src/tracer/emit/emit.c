@@ -222,6 +222,13 @@ static inline bool emit_is_prepared(uint32_t preparation)
 	return preparation < PREPARATION_CONTEXT_SETS && context_has_image(preparation);
 }
 
+/* A filter decides about the events of a single session. */
+static inline bool emit_is_filtered(const struct hook_table *table)
+{
+	return emit_is_single(table, 0) &&
+	       emit_preparation_of(&table->hook[0]) >= PREPARATION_CONTEXT_SETS;
+}
+
 static inline bool emit_single_given(const struct hook *hook, uint32_t preparation,
 				     const void *payload, size_t len)
 {
@@ -280,6 +287,9 @@ void emit_from(struct ltt_site *site, const void *payload, size_t len, const voi
 
 	if (unlikely(emit_limits || !table))
 		emit_limited(site, payload, len, 0);
+	else if (emit_is_filtered(table))
+		ring_record_prepared(&table->hook[0], emit_preparation_of(&table->hook[0]), payload,
+				     len, 0, address);
 	else if (!emit_single(table, payload, len, 0))
 		emit_from_to_all(site, payload, len, address);
 }
