@@ -305,6 +305,16 @@ static void agent_filter_announce(uint8_t silence)
 	agent_wake();
 }
 
+/* The program may fork, and end, at once. After a fork no other call is sure to be allowed. */
+static void report_children(void)
+{
+	int64_t end = agent_now_ms() + REPORT_MS;
+
+	agent_filter_announce(APP_SILENCE_CHILDREN);
+	while (agent_thread_id() && !agent_links_have_sent_silence() && agent_now_ms() < end)
+		ring_syscall(SYS_sched_yield, 0, 0, 0, 0);
+}
+
 /* Some programs pass no filter to check whether the kernel supports them. */
 void agent_filter_expect(unsigned int mode, unsigned int flags, const void *program)
 {
@@ -336,20 +346,13 @@ void agent_filter_expect(unsigned int mode, unsigned int flags, const void *prog
 	else if (forking && LETS_ALL(p, wakers, true))
 		__atomic_store_n(&silences_forked, true, __ATOMIC_RELEASE);
 	else if (forking) /* a parent that forks could not report it */
-		agent_filter_announce(APP_SILENCE_CHILDREN);
+		report_children();
 }
 
 void agent_filter_after_fork_parent(void)
 {
-	int64_t end;
-
-	if (!__atomic_exchange_n(&silences_forked, false, __ATOMIC_ACQ_REL))
-		return;
-	agent_filter_announce(APP_SILENCE_CHILDREN);
-	end = agent_now_ms() + REPORT_MS;
-	/* the program may end at once; no other call is sure to be allowed */
-	while (agent_thread_id() && !agent_links_have_sent_silence() && agent_now_ms() < end)
-		ring_syscall(SYS_sched_yield, 0, 0, 0, 0);
+	if (__atomic_exchange_n(&silences_forked, false, __ATOMIC_ACQ_REL))
+		report_children();
 }
 
 /* --- unknown filters -------------------------------------------------------------------- */
