@@ -212,6 +212,27 @@ def test_one_command():
     check(not missing, f"{missing} missing: {said}")
 
 
+def test_record_running():
+    """Processes that run already: the kernel's events of theirs alone; or of the whole machine."""
+    for out in "/dev/shm/of-one", "/dev/shm/of-all":
+        shutil.rmtree(out, ignore_errors=True)
+    running = subprocess.Popen(["sh", "-c", "while :; do sleep 0.05; done"])
+    try:
+        run("lttctl", "record", "-k", "-p", running.pid, "--for=1s", "-o", "/dev/shm/of-one",
+            "-e", "sched_process_fork,sched_process_exec")
+        run("lttctl", "record", "-k", "-a", "--for=1s", "-o", "/dev/shm/of-all", "-e", "sched_process_fork")
+    finally:
+        running.kill()
+        running.wait()
+    run("lttctl", "verify", "/dev/shm/of-one")
+    run("lttctl", "verify", "/dev/shm/of-all")
+    parents = {values["parent_pid"] for name, _, values in read_fields("/dev/shm/of-one")
+               if name == "sched_process_fork"}
+    check(parents == {running.pid}, f"forks of {parents}, not of {running.pid} alone")
+    parents = {values["parent_pid"] for name, _, values in read_fields("/dev/shm/of-all")}
+    check(running.pid in parents, f"the machine's forks: {parents}")
+
+
 def test_record_sizes():
     """Buffers for a burst, of the kernel's events, too."""
     run("lttctl", "record", "-k", "--name=sizes", "-o", "/dev/shm/sizes", "-e", "sched_switch", "--",
@@ -950,7 +971,7 @@ def test_not_root():
 
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
-TESTS = (test_record, test_list, test_exact, test_both, test_one_command, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_exact, test_both, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_filters, test_filter_changes,
          test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_no_module, test_not_root)
