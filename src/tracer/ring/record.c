@@ -251,37 +251,6 @@ static __attribute__((noinline)) void record_decided(const struct hook *hook, ui
 	record_finish(hook, res);
 }
 
-/* The event was admitted, and has no contexts. */
-static __attribute__((noinline)) void record_admitted(const struct hook *hook, uint32_t preparation,
-						      const void *payload, size_t len, size_t extra,
-						      const void *ip)
-{
-	uint32_t res = section_cycles(hook, payload, len, preparation);
-
-	if (likely(res == LTT_RING_ON)) /* published */
-		return;
-	if (res & RES_ELSEWHERE)
-		res = record_elsewhere(hook, payload, len, preparation, res);
-	if (res == RES_PREPARE)
-		record_decided(hook, record_preparation_of(hook), payload, len, extra, ip);
-	else
-		record_finish(hook, res);
-}
-
-/* Most events with a filter end here, or with a jump: no register is saved. */
-void ring_record_prepared(const struct hook *hook, uint32_t preparation, const void *payload,
-			  size_t len, size_t extra, const void *ip)
-{
-	enum admit_outcome outcome = admit_at_once(preparation, payload, len + extra);
-
-	if (outcome == ADMIT_REJECTED)
-		return;
-	if (outcome == ADMIT_UNDECIDED || preparation_contexts(preparation))
-		record_decided(hook, preparation, payload, len, extra, ip);
-	else
-		record_admitted(hook, preparation, payload, len, extra, ip);
-}
-
 #ifdef SECTION_HAS_IMAGE
 
 void ring_record_image(const struct hook *hook, uint32_t preparation, const void *payload,
@@ -299,8 +268,8 @@ void record_image_unusual(const struct hook *hook, const void *payload, size_t l
 	uint32_t bytes = context_image_size[preparation_contexts(preparation)];
 
 	if (res & (RES_ELSEWHERE | RES_PREPARE))
-		ring_record_prepared(hook, preparation, (const void *)((uintptr_t)payload + bytes),
-				     len - bytes, 0, NULL);
+		record_decided(hook, preparation, (const void *)((uintptr_t)payload + bytes),
+			       len - bytes, 0, NULL);
 	else
 		record_finish(hook, res);
 }
@@ -319,21 +288,59 @@ void ring_record_image_given(const struct hook *hook, uint32_t preparation, cons
 		record_image_unusual(hook, from, len + bytes, res, preparation);
 }
 
+/* A jump to a sequence: no register is saved. Return: false: it is to be recorded in another way. */
+static inline bool record_admitted(const struct hook *hook, uint32_t preparation,
+				   const void *payload, size_t len)
+{
+	uint32_t contexts = preparation_contexts(preparation);
+
+	if (!contexts)
+		section_admitted(hook, payload, len, preparation);
+	else if (context_has_image(contexts))
+		ring_record_image(hook, preparation, payload, len);
+	else
+		return false;
+	return true;
+}
+
 #else
+
+static inline bool record_admitted(const struct hook *hook, uint32_t preparation,
+				   const void *payload, size_t len)
+{
+	(void)hook;
+	(void)preparation;
+	(void)payload;
+	(void)len;
+	return false;
+}
 
 void ring_record_image(const struct hook *hook, uint32_t preparation, const void *payload,
 		       size_t len)
 {
-	ring_record_prepared(hook, preparation, payload, len, 0, NULL);
+	record_decided(hook, preparation, payload, len, 0, NULL);
 }
 
 void ring_record_image_given(const struct hook *hook, uint32_t preparation, const void *payload,
 			     size_t len)
 {
-	ring_record_prepared(hook, preparation, payload, len, 0, NULL);
+	record_decided(hook, preparation, payload, len, 0, NULL);
 }
 
 #endif
+
+/* Most events with a filter end here, or with a jump. */
+void ring_record_prepared(const struct hook *hook, uint32_t preparation, const void *payload,
+			  size_t len, size_t extra, const void *ip)
+{
+	enum admit_outcome outcome = admit_at_once(preparation, payload, len + extra);
+
+	if (outcome == ADMIT_REJECTED)
+		return;
+	if (outcome == ADMIT_UNDECIDED || extra ||
+	    !record_admitted(hook, preparation, payload, len))
+		record_decided(hook, preparation, payload, len, extra, ip);
+}
 
 void record_unusual(const struct hook *hook, const void *payload, size_t len, uint32_t res)
 {

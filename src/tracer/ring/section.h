@@ -17,8 +17,8 @@
  *   section_cycles()  the cycle counter; returns the result
  *   section_given()   the clock was read before; returns the result
  *
- * and, if SECTION_HAS_IMAGE, section_image(), section_image_cycles() and section_image_given(),
- * which are the same with an image of contexts in front of the payload.
+ * and, if SECTION_HAS_IMAGE, section_admitted(), and section_image(), section_image_cycles() and
+ * section_image_given(), which put an image of contexts in front of the payload.
  *
  * The results are RES_* (set.h). The steps of a sequence, in order:
  *
@@ -161,6 +161,10 @@ uint32_t section_cycles(const struct hook *hook, const void *payload, size_t len
 			uint32_t preparation);
 uint32_t section_given(const struct hook *hook, const void *payload, size_t len,
 		       uint32_t preparation, uint64_t ts);
+/** section_cycles() for an event that a filter has admitted, without contexts; calls
+ *  record_image_unusual() unless the record is complete. */
+void section_admitted(const struct hook *hook, const void *payload, size_t len,
+		      uint32_t preparation);
 /** The same with the contexts of @image in front of the payload; @payload: its address less the
  *  size of the image, @len: with that size. If the image's key is not @key, as a signal handler may
  *  have changed it, the result is RES_ELSEWHERE alone. The first calls record_image_unusual()
