@@ -571,13 +571,13 @@ static int alone_call(const struct call *call)
 	return err ? -1 : 0;
 }
 
-EXPORT int AGENT_IN_PLACE_OF(unshare)(int flags)
+int agent_alone_unshare(int flags)
 {
 	return alone_call(&(struct call){ .nr = SYS_unshare, .flags = flags });
 }
 
 /* setns() moves the process itself into a time namespace; unshare() moves only its children. */
-EXPORT int AGENT_IN_PLACE_OF(setns)(int fd, int flags)
+int agent_alone_setns(int fd, int flags)
 {
 	int err = alone_call(&(struct call){ .nr = SYS_setns, .fd = fd, .flags = flags });
 
@@ -588,4 +588,14 @@ EXPORT int AGENT_IN_PLACE_OF(setns)(int fd, int flags)
 		errno = saved;
 	}
 	return err;
+}
+
+EXPORT int AGENT_IN_PLACE_OF(unshare)(int flags)
+{
+	return agent_alone_unshare(flags);
+}
+
+EXPORT int AGENT_IN_PLACE_OF(setns)(int fd, int flags)
+{
+	return agent_alone_setns(fd, flags);
 }

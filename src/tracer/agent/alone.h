@@ -57,4 +57,8 @@ void agent_alone_give_up(void);
 /** In the child: reset the state of a call in the parent. */
 void agent_alone_after_fork_child(void);
 
+/** The functions of these names, whichever ones the names refer to. */
+int agent_alone_unshare(int flags);
+int agent_alone_setns(int fd, int flags);
+
 #endif

@@ -2,11 +2,15 @@
 #include "bypass.h"
 
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
+#include "alone.h"
 #include "clone.h"
 #include "tracer/ring/context.h"
 #include "tracer/ring/section.h"
@@ -36,22 +40,30 @@ static const struct function {
 	{ "unshare", CONTEXT_USERS | CONTEXT_NAMESPACES },
 };
 
+/* Relocations. */
+struct relocations {
+	const ElfW(Rela) * first;
+	size_t bytes;
+};
+
 /* The tables of an object's dynamic section. */
 struct object {
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *names;
 	const uint32_t *hash, *gnu_hash;
+	struct relocations data, calls;
+	bool implicit_addends; /* REL, which these architectures do not use */
 };
 
 /* Some dynamic linkers store addresses there, others leave offsets. */
-static const void *address_of(const struct dl_phdr_info *info, const ElfW(Dyn) *entry)
+static const void *address_of(const struct dl_phdr_info *info, const ElfW(Dyn) * entry)
 {
 	uintptr_t value = entry->d_un.d_ptr;
 
 	return (const void *)(value < info->dlpi_addr ? info->dlpi_addr + value : value);
 }
 
-static void read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) *entry,
+static void read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * entry,
 			 struct object *ret)
 {
 	for (; entry->d_tag != DT_NULL; entry++) {
@@ -63,7 +75,29 @@ static void read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) *entry
 			ret->hash = address_of(info, entry);
 		else if (entry->d_tag == DT_GNU_HASH)
 			ret->gnu_hash = address_of(info, entry);
+		else if (entry->d_tag == DT_RELA)
+			ret->data.first = address_of(info, entry);
+		else if (entry->d_tag == DT_RELASZ)
+			ret->data.bytes = entry->d_un.d_val;
+		else if (entry->d_tag == DT_JMPREL)
+			ret->calls.first = address_of(info, entry);
+		else if (entry->d_tag == DT_PLTRELSZ)
+			ret->calls.bytes = entry->d_un.d_val;
+		else if (entry->d_tag == DT_PLTREL)
+			ret->implicit_addends = entry->d_un.d_val != DT_RELA;
 	}
+}
+
+static struct object object_of(const struct dl_phdr_info *info)
+{
+	struct object object = { .symbols = NULL };
+
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			read_dynamic(info,
+				     (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
+				     &object);
+	return object;
 }
 
 /* Undefined symbols are in front of those that the GNU table finds; the other table has all. */
@@ -82,35 +116,136 @@ static uint32_t changes_of(const char *name)
 	return 0;
 }
 
+/* The segment of this kind that has the address, or NULL. */
+static const ElfW(Phdr) * segment_of(const struct dl_phdr_info *info, uint32_t type, uintptr_t at)
+{
+	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == type &&
+		    at - info->dlpi_addr - segment->p_vaddr < segment->p_memsz)
+			return segment;
+	}
+	return NULL;
+}
+
 /* Whether libltt is in this object, whose own references reach its own functions. */
 static bool is_libltt(const struct dl_phdr_info *info)
 {
-	uintptr_t at = (uintptr_t)agent_vfork - info->dlpi_addr;
-
-	for (unsigned int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_LOAD &&
-		    at - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz)
-			return true;
-	return false;
+	return segment_of(info, PT_LOAD, (uintptr_t)agent_vfork);
 }
 
 static int add_references(struct dl_phdr_info *info, size_t size, void *data)
 {
-	struct object object = { .symbols = NULL };
+	struct object object = object_of(info);
 	uint32_t *found = data;
 
 	(void)size;
-	for (unsigned int i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			read_dynamic(info,
-				     (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
-				     &object);
 	if (is_libltt(info))
 		return 0;
 	for (uint32_t i = 1; i < nr_symbols(&object); i++)
 		if (object.symbols[i].st_shndx == SHN_UNDEF)
 			*found |= changes_of(object.names + object.symbols[i].st_name);
 	return 0;
+}
+
+/* --- calls that libltt's thread would make fail ---------------------------------------------- */
+
+#if defined(__x86_64__)
+#define TYPE_DATA R_X86_64_GLOB_DAT
+#define TYPE_CALL R_X86_64_JUMP_SLOT
+#else
+#define TYPE_DATA R_AARCH64_GLOB_DAT
+#define TYPE_CALL R_AARCH64_JUMP_SLOT
+#endif
+
+static struct redirection {
+	const char *name;
+	uintptr_t own, libc; /* 0: not libc's, so that nothing is redirected */
+} redirections[] = {
+	{ .name = "unshare", .own = (uintptr_t)agent_alone_unshare },
+	{ .name = "setns", .own = (uintptr_t)agent_alone_setns },
+};
+#define NR_REDIRECTIONS (sizeof(redirections) / sizeof(*redirections))
+
+/* The dynamic linker may have made the slot's page read-only, as it does for whole pages. If it
+ * can't be written, it stays. */
+static void write_slot(const struct dl_phdr_info *info, uintptr_t *slot, uintptr_t value)
+{
+	const uintptr_t size = (uintptr_t)sysconf(_SC_PAGESIZE);
+	const ElfW(Phdr) *relro = segment_of(info, PT_GNU_RELRO, (uintptr_t)slot);
+	const ElfW(Phdr) *load = segment_of(info, PT_LOAD, (uintptr_t)slot);
+	void *page = (void *)((uintptr_t)slot & -size);
+	bool locked =
+		relro &&
+		(uintptr_t)slot < ((info->dlpi_addr + relro->p_vaddr + relro->p_memsz) & -size);
+
+	if (!load || !(load->p_flags & PF_W))
+		return;
+	if (locked && mprotect(page, size, PROT_READ | PROT_WRITE) != 0)
+		return;
+	__atomic_store_n(slot, value, __ATOMIC_RELEASE);
+	if (locked)
+		mprotect(page, size, PROT_READ);
+}
+
+static const struct redirection *redirection_of(const char *name)
+{
+	for (size_t i = 0; i < NR_REDIRECTIONS; i++)
+		if (redirections[i].libc && strcmp(redirections[i].name, name) == 0)
+			return &redirections[i];
+	return NULL;
+}
+
+/* A slot that no call has used yet has an address in its object's own code. */
+static void redirect(const struct dl_phdr_info *info, const struct object *object,
+		     const ElfW(Rela) * relocation)
+{
+	const uint64_t type = ELF64_R_TYPE(relocation->r_info);
+	const ElfW(Sym) *symbol = &object->symbols[ELF64_R_SYM(relocation->r_info)];
+	uintptr_t *slot = (uintptr_t *)(info->dlpi_addr + relocation->r_offset);
+	const struct redirection *to;
+
+	if ((type != TYPE_DATA && type != TYPE_CALL) || symbol->st_shndx != SHN_UNDEF)
+		return;
+	to = redirection_of(object->names + symbol->st_name);
+	if (to && (*slot == to->libc || (type == TYPE_CALL && segment_of(info, PT_LOAD, *slot))))
+		write_slot(info, slot, to->own);
+}
+
+static int redirect_in(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct object object = object_of(info);
+
+	(void)size;
+	(void)data;
+	if (!object.symbols || !object.names || object.implicit_addends || is_libltt(info))
+		return 0;
+	for (size_t i = 0; i < object.data.bytes / sizeof(ElfW(Rela)); i++)
+		redirect(info, &object, &object.data.first[i]);
+	for (size_t i = 0; i < object.calls.bytes / sizeof(ElfW(Rela)); i++)
+		redirect(info, &object, &object.calls.first[i]);
+	return 0;
+}
+
+/* Where another library's function comes first, it is the one that the program wants. */
+static void redirect_calls(void)
+{
+	bool any = false;
+	Dl_info libc, found;
+
+	if (!dladdr((void *)gnu_get_libc_version, &libc))
+		return;
+	for (size_t i = 0; i < NR_REDIRECTIONS; i++) {
+		void *first = dlsym(RTLD_DEFAULT, redirections[i].name);
+
+		if (!first || !dladdr(first, &found) || found.dli_fbase != libc.dli_fbase)
+			continue;
+		redirections[i].libc = (uintptr_t)first;
+		any = true;
+	}
+	if (any)
+		dl_iterate_phdr(redirect_in, NULL);
 }
 
 /*
@@ -134,8 +269,10 @@ uint32_t bypass_find(void)
 {
 	uint32_t found = 0;
 
-	if (libc_comes_first())
+	if (libc_comes_first()) {
 		dl_iterate_phdr(add_references, &found);
+		redirect_calls();
+	}
 	return found;
 }
 
