@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -20,7 +21,8 @@
 #if SECTION_SUPPORTED && !AGENT_UNDER_TSAN
 
 #define EXPORT __attribute__((visibility("default")))
-#define TASKS "/proc/self/task"
+#define NAME "task"
+#define TASKS "/proc/self/" NAME
 
 /* Whether it may be the directory of two threads: in /proc, directories have no size. */
 static bool may_be_tasks(mode_t mode, long size, unsigned long links)
@@ -172,32 +174,43 @@ IN_PLACE_OF(int, statx,
 	return err;
 }
 
-/* The entries are read after this. */
-static DIR *census_opened(DIR *dir)
+/* By its last component, as a call of fstat() for each directory would be noticed. */
+static bool may_be_path_of_tasks(const char *path)
 {
-	if (dir)
-		agent_census_list(dirfd(dir));
-	return dir;
+	size_t len = strlen(path);
+
+	while (len > 0 && path[len - 1] == '/')
+		len--;
+	return (len > 0 && path[len - 1] == '.') ||
+	       (len >= sizeof(NAME) - 1 &&
+		memcmp(path + len - (sizeof(NAME) - 1), NAME, sizeof(NAME) - 1) == 0);
 }
 
+/* The kernel has read the path. The entries are read after this. */
 IN_PLACE_OF(DIR *, opendir, (const char *path))
 {
-	DIR *(*call)(const char *) = find_opendir();
+	DIR *(*call)(const char *) = find_opendir(), *dir;
 
-	if (call)
-		return census_opened(call(path));
-	errno = ENOSYS;
-	return NULL;
+	if (!call) {
+		errno = ENOSYS;
+		return NULL;
+	}
+	dir = call(path);
+	if (dir && may_be_path_of_tasks(path))
+		agent_census_list(dirfd(dir));
+	return dir;
 }
 
 IN_PLACE_OF(DIR *, fdopendir, (int fd))
 {
 	DIR *(*call)(int) = find_fdopendir();
 
-	if (call)
-		return census_opened(call(fd));
-	errno = ENOSYS;
-	return NULL;
+	if (!call) {
+		errno = ENOSYS;
+		return NULL;
+	}
+	agent_census_list(fd);
+	return call(fd);
 }
 
 IN_PLACE_OF(ssize_t, getdents64, (int fd, void *list, size_t size))

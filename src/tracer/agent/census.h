@@ -12,7 +12,8 @@
  * libltt defines stat() and its variants, opendir(), fdopendir() and getdents64() in place of
  * libc's, which they call. The result of the call decides, so that paths, links and descriptors are
  * treated alike, and the kernel rejects invalid arguments. In other cases that costs a few
- * comparisons, and one fstat() for each directory that is listed.
+ * comparisons, and a call of fstat() for each directory that is listed by its descriptor; the path
+ * of one that opendir() lists must end in "task" or ".".
  */
 #ifndef TRACER_AGENT_CENSUS_H
 #define TRACER_AGENT_CENSUS_H
