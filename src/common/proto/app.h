@@ -35,12 +35,14 @@ enum app_feature {
 	APP_FEATURE_OWN_IDS = 1024,
 };
 
-/** The part of its events that an application does not record, because a seccomp filter that it has
- *  installed would end it for libltt's system calls. */
+/** The part of its events that an application does not record: because a seccomp filter that it has
+ *  installed would end it for libltt's system calls, or because libltt's thread has ended, as the
+ *  program counts its threads. */
 enum app_silence {
 	APP_SILENCE_NONE = 0,
 	APP_SILENCE_CHILDREN = 1, /* children that it forks */
 	APP_SILENCE_ALL = 2,	  /* anything, from now on; it disconnects */
+	APP_SILENCE_LATER = 3,	  /* for later rules and sessions: no thread reads messages */
 };
 
 #endif

@@ -27,6 +27,7 @@
 #include "kept.h"
 #include "leave.h"
 #include "link.h"
+#include "points.h"
 #include "tracer/base/sys.h"
 #include "thread.h"
 #include "tracer/ring/context.h"
@@ -148,6 +149,7 @@ bool agent_alone_step(void)
 {
 	if (alone_now() != HELPER_REQUESTED || !alone_change(HELPER_REQUESTED, HELPER_ENDING))
 		return false;
+	agent_links_send_due(); /* agent_link_silence, if the helper stays away */
 	agent_lock();
 	if (!quits)
 		alone_send_all();
@@ -417,19 +419,31 @@ static bool may_wait(void)
 	return false;
 }
 
+/* Daemons learn of it from the helper's next messages. */
+static bool alone_change_silence(uint8_t from, uint8_t to)
+{
+	return __atomic_compare_exchange_n(&agent_link_silence, &from, to, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_RELAXED);
+}
+
 bool agent_alone_depart(void)
 {
 	const uint64_t all = UINT64_MAX;
 	int saved = errno;
-	bool ended = false;
+	bool announced, ended;
 	uint64_t mask;
 
 	if (agent_thread_id() == 0 || agent_thread_is_helper() || !may_wait())
 		return false;
 	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, AGENT_NSIG_BYTES);
+	agent_wake();
+	agent_thread_wait_confirmed(agent_points_generation(), ANSWER_MS); /* then it records */
+	announced = alone_change_silence(APP_SILENCE_NONE, APP_SILENCE_LATER);
 	ended = send_away();
 	if (ended)
 		stay_away();
+	else if (announced)
+		alone_change_silence(APP_SILENCE_LATER, APP_SILENCE_NONE);
 	ring_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, AGENT_NSIG_BYTES);
 	errno = saved;
 	return ended;

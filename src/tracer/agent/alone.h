@@ -10,8 +10,8 @@
  *
  * In a program that counts its threads the helper ends, too (census.h), and stays away, since the
  * program relies on the number from then on. It records as before, and its connections stay open in
- * the socket, so that daemons do not close buffers that only this process writes to; to daemons it
- * is like a stopped program.
+ * the socket, so that daemons do not close buffers that only this process writes to; daemons know
+ * that no message is read any more (APP_SILENCE_LATER).
  *
  * System calls that the program makes without libc are not handled.
  */

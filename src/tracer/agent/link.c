@@ -461,6 +461,13 @@ static void send_last(struct agent_link *link, int64_t end)
 		;
 }
 
+void agent_links_send_due(void)
+{
+	for (unsigned int i = 0; i < AGENT_LINKS; i++)
+		if (agent_links[i].state == LINK_UP)
+			agent_link_step(&agent_links[i], false);
+}
+
 void agent_links_take_leave(bool connect, int ms)
 {
 	const int64_t end = agent_now_ms() + ms;

@@ -93,6 +93,9 @@ short agent_link_events(const struct agent_link *link);
 /** Any thread: whether all daemons that are connected were sent agent_link_silence. */
 bool agent_links_have_sent_silence(void);
 
+/** Send the messages that are due to daemons that are connected. */
+void agent_links_send_due(void);
+
 /** The process stops recording: send all messages that are due, with @connect also to a daemon that
  *  the helper has not connected to yet, and wait at most @ms until the daemons have read them. */
 void agent_links_take_leave(bool connect, int ms);

@@ -15,6 +15,7 @@
 #define NAME_BYTES 64
 #define CHILDREN "children of "
 #define BECAUSE "its seccomp filter would end it for a system call of libltt"
+#define COUNTS "libltt's thread has ended, as the program counts its threads; restart it"
 
 struct silent_app {
 	struct list_node node;
@@ -65,17 +66,28 @@ static void silent_add(const struct user_app *app)
 
 /* @whose: "" or CHILDREN. @since: "" or " any more". */
 static void silent_trouble(struct user_session *us, const char *whose, pid_t pid,
-			   const char *procname, const char *since)
+			   const char *procname, const char *since, const char *why)
 {
 	char others[32] = "", text[256];
 
 	if (us->nr_silent++)
 		snprintf(others, sizeof(others), " and %u more", us->nr_silent - 1);
 	snprintf(text, sizeof(text),
-		 "%sprocess %d (%.*s)%s can't record%s: " BECAUSE
+		 "%sprocess %d (%.*s)%s can't record%s: %s"
 		 "; the number of events that are missing is unknown",
-		 whose, (int)pid, NAME_BYTES, procname, others, since);
+		 whose, (int)pid, NAME_BYTES, procname, others, since, why);
 	us->rec.recorder->config.trouble(us->rec.session, TROUBLE_APPS, text);
+}
+
+/* Whether the session recorded it before: then it continues. */
+static bool silent_is_armed(const struct user_app *app, const struct user_session *us)
+{
+	const struct user_link *link;
+
+	list_for_each(link, &app->links, in_app)
+		if (link->us == us && link->nr_arms && link->confirmed)
+			return true;
+	return false;
 }
 
 void silent_start(struct user_session *us)
@@ -84,13 +96,16 @@ void silent_start(struct user_session *us)
 	const struct user_app *app;
 
 	list_for_each(app, &us->user->apps, node)
-		if (app->silence == APP_SILENCE_CHILDREN &&
-		    user_eligible(us->rec.session, &app->app))
-			silent_trouble(us, CHILDREN, app->app.pid, app->app.procname, "");
+		if (!user_eligible(us->rec.session, &app->app))
+			continue;
+		else if (app->silence == APP_SILENCE_CHILDREN)
+			silent_trouble(us, CHILDREN, app->app.pid, app->app.procname, "", BECAUSE);
+		else if (app->silence == APP_SILENCE_LATER && !silent_is_armed(app, us))
+			silent_trouble(us, "", app->app.pid, app->app.procname, "", COUNTS);
 	list_for_each(silent, &us->user->silent, node)
 		if (session_admits(us->rec.session, silent->uid, silent->scopes) &&
 		    silent_is_there(silent))
-			silent_trouble(us, "", silent->pid, silent->procname, "");
+			silent_trouble(us, "", silent->pid, silent->procname, "", BECAUSE);
 }
 
 /* Whether the session records it, or may, as its points are not known yet. */
@@ -100,6 +115,18 @@ static bool silent_matters(const struct user_link *link)
 	       (link->nr_arms || link->nr_todo || link->all || !link->app->announced);
 }
 
+/* It records for the rules that are in force; others miss its events. */
+static void silent_later(struct user_app *app)
+{
+	const struct user_link *link;
+
+	if (app->silence != APP_SILENCE_LATER)
+		return;
+	list_for_each(link, &app->links, in_app)
+		if (silent_matters(link) && link->confirmed < link->generation)
+			silent_trouble(link->us, "", app->app.pid, app->app.procname, "", COUNTS);
+}
+
 int user_app_silent(struct user_app *app, const struct msg_app_silent *msg)
 {
 	const bool all = msg->silence == APP_SILENCE_ALL;
@@ -107,13 +134,18 @@ int user_app_silent(struct user_app *app, const struct msg_app_silent *msg)
 	const struct user_link *link;
 
 	app->silence = msg->silence;
+	if (msg->silence == APP_SILENCE_NONE || msg->silence == APP_SILENCE_LATER) {
+		silent_later(app);
+		return 0;
+	}
 	if (all)
 		silent_add(app);
 	log_warn_some("%sprocess %d (%.*s) can't record%s: " BECAUSE, whose, (int)app->app.pid,
 		      NAME_BYTES, app->app.procname, since);
 	list_for_each(link, &app->links, in_app)
 		if (silent_matters(link))
-			silent_trouble(link->us, whose, app->app.pid, app->app.procname, since);
+			silent_trouble(link->us, whose, app->app.pid, app->app.procname, since,
+				       BECAUSE);
 	return 0;
 }
 
@@ -168,6 +200,11 @@ void silent_each(const struct user_session *us, const struct channel *channel,
 	list_for_each(link, &us->links, in_session) {
 		const struct app *app = &link->app->app;
 
+		if (link->app->silence == APP_SILENCE_LATER && link->confirmed < link->generation) {
+			snprintf(why, sizeof(why), "process %d (%.*s) can't record: " COUNTS,
+				 (int)app->pid, NAME_BYTES, app->procname);
+			silent_report(&report, us, why);
+		}
 		if (link->app->silence != APP_SILENCE_CHILDREN || !link->nr_arms)
 			continue;
 		snprintf(why, sizeof(why), CHILDREN "process %d (%.*s) can't record: " BECAUSE,

@@ -17,7 +17,8 @@
 /* A stop does not count on an application that was late when it began. */
 static bool counts_on(const struct user_wait *wait, const struct user_link *link)
 {
-	return !wait->stop || !link->late || wait->generation <= link->late;
+	return link->app->silence != APP_SILENCE_LATER &&
+	       (!wait->stop || !link->late || wait->generation <= link->late);
 }
 
 static void user_wait_finish(struct user_wait *wait)
