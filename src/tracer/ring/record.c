@@ -288,7 +288,7 @@ void ring_record_image_given(const struct hook *hook, uint32_t preparation, cons
 		record_image_unusual(hook, from, len + bytes, res, preparation);
 }
 
-/* A jump to a sequence: no register is saved. Return: false: it is to be recorded in another way. */
+/* A jump to a sequence: no register is saved. Return: false: another way must be taken. */
 static inline bool record_admitted(const struct hook *hook, uint32_t preparation,
 				   const void *payload, size_t len)
 {
