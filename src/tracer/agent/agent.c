@@ -94,7 +94,7 @@ static void heed_bypassed_calls(void)
 	if (found & (CONTEXT_TASK | BYPASS_LOADS))
 		site_stop_sequences();
 	if (found & (BYPASS_LOADS | BYPASS_FILTERS))
-		context_forbid_calls(CONTEXT_CALLS_POPULATE | CONTEXT_CALLS_STACK);
+		context_forbid_calls(CONTEXT_CALLS_POPULATE | CONTEXT_CALLS_FALLBACK);
 	else
 		context_keep_not(found);
 	if (found)

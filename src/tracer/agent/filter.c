@@ -60,8 +60,9 @@ static const struct call recorders[] = {
 	{ SYS_futex, (long)&nobodys_word, FUTEX_WAKE_PRIVATE, INT_MAX, 0 },
 };
 
-/* Of threads that record contexts: without these the values are unknown. The last group: without
- * these, pages are populated by their first record. */
+/* Of threads that record contexts: without these the values are unknown. Without the last
+ * two groups pages are populated by their first record, and locks are neither waited for nor taken
+ * over. */
 static const struct value {
 	enum context_calls group;
 	struct call call;
@@ -75,7 +76,8 @@ static const struct value {
 	{ CONTEXT_CALLS_NAMESPACES, { SYS_readlinkat, AT_FDCWD, (long)"", 0, 0 } },
 	{ CONTEXT_CALLS_POPULATE, { SYS_tgkill, -1, -1, 0, 0 } },
 	{ CONTEXT_CALLS_POPULATE, { SYS_madvise, 0, 0, POPULATE_ADVICE, 0 } },
-	{ CONTEXT_CALLS_STACK, { SYS_sigaltstack, 0, 0, 0, 0 } },
+	{ CONTEXT_CALLS_FALLBACK, { SYS_sigaltstack, 0, 0, 0, 0 } },
+	{ CONTEXT_CALLS_FALLBACK, { SYS_sched_yield, 0, 0, 0, 0 } },
 };
 #define NR_VALUES (sizeof(values) / sizeof(*values))
 
@@ -310,6 +312,8 @@ static void report_children(void)
 {
 	int64_t end = agent_now_ms() + REPORT_MS;
 
+	if (__atomic_load_n(&agent_link_silence, __ATOMIC_ACQUIRE) == APP_SILENCE_CHILDREN)
+		return; /* an earlier filter may forbid these calls */
 	agent_filter_announce(APP_SILENCE_CHILDREN);
 	while (agent_thread_id() && !agent_links_have_sent_silence() && agent_now_ms() < end)
 		ring_syscall(SYS_sched_yield, 0, 0, 0, 0);

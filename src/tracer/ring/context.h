@@ -27,7 +27,7 @@ enum context_calls {
 	CONTEXT_CALLS_USERS = 2,
 	CONTEXT_CALLS_NAMESPACES = 4,
 	CONTEXT_CALLS_POPULATE = 8, /* tgkill(), madvise(MADV_POPULATE_WRITE) */
-	CONTEXT_CALLS_STACK = 16,   /* sigaltstack() */
+	CONTEXT_CALLS_FALLBACK = 16, /* sigaltstack(), sched_yield() */
 	CONTEXT_CALLS_ALL = 31
 };
 

@@ -223,7 +223,7 @@ static int is_on_other_stack(void)
 {
 	stack_t stack;
 
-	return !context_may_call(CONTEXT_CALLS_STACK) ||
+	return !context_may_call(CONTEXT_CALLS_FALLBACK) ||
 	       ring_syscall(SYS_sigaltstack, 0, (long)&stack, 0, 0) != 0 ||
 	       (stack.ss_flags & SS_ONSTACK);
 }
@@ -281,7 +281,8 @@ static uint32_t lock_any(const struct ring_set *set, uint64_t mark)
 				return ring;
 			ring = ring + 1 < set->nr_rings ? ring + 1 : 0;
 		}
-		ring_syscall(SYS_sched_yield, 0, 0, 0, 0);
+		if (context_may_call(CONTEXT_CALLS_FALLBACK))
+			ring_syscall(SYS_sched_yield, 0, 0, 0, 0);
 	}
 	return set->nr_rings;
 }
