@@ -154,6 +154,40 @@ struct json_object *record_totals(const struct ltt_ctl_totals *totals)
 	return o;
 }
 
+static struct json_object *record_snapshot_ring(const struct ltt_ctl_snapshot_ring *ring)
+{
+	struct json_object *o = json_object_new_object();
+
+	record_set_str(o, "channel", ring->channel);
+	record_set_num(o, "ring", ring->ring);
+	record_set_num(o, "cpu", ring->cpu);
+	record_set_num(o, "recorded", ring->records);
+	record_set_num(o, "overwritten", ring->before);
+	record_set_num(o, "lost", ring->lost);
+	record_set_num(o, "bytes", ring->bytes);
+	record_set(o, "begin_ns", json_object_new_int64(ring->begin_ns));
+	record_set(o, "end_ns", json_object_new_int64(ring->end_ns));
+	return o;
+}
+
+struct json_object *record_snapshot(const char *session, const struct ltt_ctl_snapshot *snapshot)
+{
+	struct json_object *o = json_object_new_object(), *rings = json_object_new_array();
+
+	record_set_str(o, "session", session);
+	record_set_str(o, "directory", snapshot->directory);
+	record_set_num(o, "recorded", snapshot->records);
+	record_set_num(o, "overwritten", snapshot->before);
+	record_set_num(o, "lost", snapshot->lost);
+	record_set_num(o, "bytes", snapshot->bytes);
+	record_set(o, "begin_ns", json_object_new_int64(snapshot->begin_ns));
+	record_set(o, "end_ns", json_object_new_int64(snapshot->end_ns));
+	record_set(o, "buffers", rings);
+	for (size_t i = 0; i < snapshot->nr; i++)
+		json_object_array_add(rings, record_snapshot_ring(snapshot->rings[i]));
+	return o;
+}
+
 static const char *loss_cause(unsigned int cause)
 {
 	/* members of lost_by_cause */

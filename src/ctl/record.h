@@ -19,6 +19,8 @@ struct json_object *record_point(const struct ltt_ctl_point *p);
 struct json_object *record_preset(const struct ltt_ctl_preset *m);
 /** Return: NULL: the kind is unknown. */
 struct json_object *record_news(const struct ltt_ctl_news *n);
+/** @session: its name. */
+struct json_object *record_snapshot(const char *session, const struct ltt_ctl_snapshot *snapshot);
 /** Return: NULL if @totals is NULL. */
 struct json_object *record_totals(const struct ltt_ctl_totals *totals);
 

@@ -14,6 +14,7 @@
 #include "ctl/attach.h"
 #include "ctl/connect.h"
 #include "ctl/create.h"
+#include "ctl/flight.h"
 #include "ctl/library.h"
 #include "ctl/linger.h"
 #include "ctl/loss.h"
@@ -26,6 +27,7 @@
 #include "ctl/target.h"
 #include "ctl/text.h"
 #include "ctl/totals.h"
+#include "ctl/viewing.h"
 #include "ctl/wrap.h"
 
 #define REGISTER_TIMEOUT "LTT_REGISTER_TIMEOUT"
@@ -34,6 +36,7 @@
 
 static struct {
 	char *output, *events, *filter, *name, *wrap, *subbuf_size, *num_subbuf, *limit;
+	char *flight;
 	int kernel, user, no_wait, no_context, all;
 	struct names contexts, pids;
 } opt;
@@ -62,6 +65,10 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
 		    "size of a sub-buffer; suffixes: k, M, G, T", "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
+	OPTION_TEXT("flight", 0, &opt.flight,
+		    "write nothing, but keep the last events, in buffers of this size, and save them "
+		    "if the program fails",
+		    "SIZE"),
 	OPTION_FLAG("no-wait", 'n', &opt.no_wait,
 		    "wait for the program alone, not for processes that it leaves behind"),
 	POPT_TABLEEND,
@@ -107,6 +114,13 @@ static void record_verb_check_attached(struct ctl *ctl)
 			"program has are recorded without this option");
 	else if (opt.no_wait && attaches)
 		err_set(&ctl->err, ERR_INVALID, "--no-wait is for a program that is started");
+	else if (opt.flight && (attaches || opt.kernel))
+		err_set(&ctl->err, ERR_INVALID,
+			"--flight records the program that is started, and nothing else");
+	else if (opt.flight && (opt.subbuf_size || opt.num_subbuf))
+		err_set(&ctl->err, ERR_INVALID,
+			"--flight sets the size of the buffers; omit --subbuf-size and "
+			"--num-subbuf");
 	else if (opt.limit && !attaches)
 		err_set(&ctl->err, ERR_INVALID, "--for is for --pid and --all");
 	else if (opt.limit && attach_limit(&attached, opt.limit, &ctl->err) != 0)
@@ -131,13 +145,15 @@ static enum status record_verb_check(struct ctl *ctl)
 	if (!ctl->err.code && opt.no_context && opt.contexts.nr)
 		err_set(&ctl->err, ERR_INVALID, "--context and --no-context exclude each other");
 	channel.num_subbuf = (uint32_t)n;
+	if (opt.flight && !ctl->err.code)
+		flight_take_size(opt.flight, &channel, &ctl->err);
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
 static int record_verb_make_channel(struct ctl *ctl, const char *session, enum domain_id domain)
 {
 	/* a program's start may emit faster than a disk takes it, and it is alone here */
-	channel.roomy = !opt.subbuf_size && !opt.num_subbuf;
+	channel.roomy = !opt.subbuf_size && !opt.num_subbuf && !opt.flight;
 	channel.domain = (enum ltt_ctl_domain)domain;
 	channel.session = session;
 	return library_done(ctl, ltt_ctl_enable_channel(library(ctl), &channel), &ctl->err);
@@ -368,8 +384,10 @@ static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 
 /* The program ran: end the session, print the summary. Return: the status for the shell. */
 static enum status record_verb_conclude(struct ctl *ctl, const struct created *created,
-					const struct run *run, unsigned int cut)
+					const struct run *run, unsigned int cut,
+					struct json_object *saved)
 {
+	const char *output = saved ? record_str(saved, "directory") : created->output;
 	struct ending ending CLEANUP(ending_fini) = { 0 };
 	struct json_object *points AUTO_RECORD = NULL;
 	enum status status;
@@ -378,10 +396,17 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 		points = nothing_fetch(ctl, created->session);
 		surely_end(ctl, created->session, &ending);
 	}
-	create_remember(ctl, created, false);
+	if (opt.flight && !saved) {
+		ltt_ctl_discard(library(ctl));
+		output = "";
+	} else {
+		viewing_remember(ctl, created->session, output);
+	}
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "session", created->session);
-	record_set_str(ctl->record, "output", created->output);
+	record_set_str(ctl->record, "output", output);
+	if (saved)
+		record_set(ctl->record, "snapshot", saved);
 	if (record_verb_attaches())
 		record_set(ctl->record, "attached", attached_record(run));
 	else
@@ -390,7 +415,7 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 	record_set_num(ctl->record, "cut", cut);
 	if (points && !record_num(ending.totals, "recorded"))
 		record_set(ctl->record, "points", json_object_get(points));
-	if (opt.wrap && !opt.filter && record_num(ending.totals, "recorded"))
+	if (opt.wrap && !opt.filter && !opt.flight && record_num(ending.totals, "recorded"))
 		record_set(ctl->record, "uncalled",
 			   wrap_find_uncalled(opt.wrap, opt.events, created->output,
 					      record_num(ending.totals, "bytes")));
@@ -440,9 +465,18 @@ static unsigned int wait_for_others(struct ctl *ctl, const char *session, const 
 	return nr;
 }
 
+/* The session daemon may just have been killed: its successor has the buffers. */
+static struct json_object *flight_save_surely(struct ctl *ctl, const char *session)
+{
+	if (!ctl->client && record_verb_reconnect(ctl) < 0)
+		return NULL;
+	return flight_save(ctl, session);
+}
+
 static enum status record_verb_record(struct ctl *ctl, const struct created *created,
 				      const char *scope, struct run *run)
 {
+	struct json_object *saved = NULL;
 	int rc;
 
 	rc = record_verb_start(ctl, created->session);
@@ -455,17 +489,19 @@ static enum status record_verb_record(struct ctl *ctl, const struct created *cre
 	if (record_verb_attaches()) {
 		attach_wait(ctl, &attached, created->session, run,
 			    record_verb_records(DOMAIN_USER));
-		return record_verb_conclude(ctl, created, run, 0);
+		return record_verb_conclude(ctl, created, run, 0, NULL);
 	}
 	rc = run_program(run, &ctl->err);
 	if (rc != 0) {
 		record_verb_reclaim(ctl, created->session);
 		return (enum status)rc;
 	}
+	if (opt.flight && run->exit_status) /* before others overwrite its events */
+		saved = flight_save_surely(ctl, created->session);
 	while (run_interrupted(run))
 		; /* they ended the program; those that come now end the waiting */
 	return record_verb_conclude(ctl, created, run,
-				    wait_for_others(ctl, created->session, scope, run));
+				    wait_for_others(ctl, created->session, scope, run), saved);
 }
 
 static const char *base_name(const char *path)
@@ -527,6 +563,7 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 	o.prefix = prefix;
 	o.output = opt.output;
 	o.scope = scope;
+	o.snapshots = opt.flight != NULL;
 	if (create_session(ctl, &o, &created) != 0)
 		return interrupted_or(&run, STATUS_ERROR);
 	return record_verb_record(ctl, &created, scope, &run);
@@ -592,6 +629,7 @@ static void summary(FILE *out, struct json_object *record)
 	struct json_object *program = record_get(record, "program");
 	struct json_object *totals = record_get(record, "totals");
 	struct json_object *running = record_get(record, "attached");
+	struct json_object *saved = record_get(record, "snapshot");
 	uint64_t ns = record_num(running ? running : program, "duration_ns"),
 		 n = record_num(totals, "recorded");
 	uint64_t signal = record_num(program, "signal");
@@ -614,7 +652,17 @@ static void summary(FILE *out, struct json_object *record)
 	if (n && ns)
 		fprintf(out, " (%s events/s)",
 			text_count(buf, (uint64_t)((double)n * 1e9 / (double)ns)));
-	fprintf(out, "\nThe trace is in %s\n", record_str(record, "output"));
+	if (opt.flight && !saved) {
+		fprintf(out, "\n%s\n",
+			record_num(program, "exit_status") ?
+				"The last events could not be saved." :
+				"The program did not fail: nothing is saved.");
+		return;
+	}
+	fprintf(out, "\nThe %s in %s\n", saved ? "last events are" : "trace is",
+		record_str(record, "output"));
+	if (saved)
+		flight_show(out, saved);
 	if (n)
 		hint(out, record_str(record, "output"));
 	else if (!opt.kernel && whole && running)

@@ -67,41 +67,6 @@ static enum status snapshot_check(struct ctl *ctl)
 	return STATUS_OK;
 }
 
-static struct json_object *snapshot_record_ring(const struct ltt_ctl_snapshot_ring *ring)
-{
-	struct json_object *o = json_object_new_object();
-
-	record_set_str(o, "channel", ring->channel);
-	record_set_num(o, "ring", ring->ring);
-	record_set_num(o, "cpu", ring->cpu);
-	record_set_num(o, "recorded", ring->records);
-	record_set_num(o, "overwritten", ring->before);
-	record_set_num(o, "lost", ring->lost);
-	record_set_num(o, "bytes", ring->bytes);
-	record_set(o, "begin_ns", json_object_new_int64(ring->begin_ns));
-	record_set(o, "end_ns", json_object_new_int64(ring->end_ns));
-	return o;
-}
-
-static struct json_object *snapshot_record_all(const char *session,
-					       const struct ltt_ctl_snapshot *snapshot)
-{
-	struct json_object *o = json_object_new_object(), *rings = json_object_new_array();
-
-	record_set_str(o, "session", session);
-	record_set_str(o, "directory", snapshot->directory);
-	record_set_num(o, "recorded", snapshot->records);
-	record_set_num(o, "overwritten", snapshot->before);
-	record_set_num(o, "lost", snapshot->lost);
-	record_set_num(o, "bytes", snapshot->bytes);
-	record_set(o, "begin_ns", json_object_new_int64(snapshot->begin_ns));
-	record_set(o, "end_ns", json_object_new_int64(snapshot->end_ns));
-	record_set(o, "buffers", rings);
-	for (size_t i = 0; i < snapshot->nr; i++)
-		json_object_array_add(rings, snapshot_record_ring(snapshot->rings[i]));
-	return o;
-}
-
 static enum status snapshot_warn(struct ctl *ctl, const struct ltt_ctl_snapshot *snapshot)
 {
 	char buf[TEXT_BYTES];
@@ -138,7 +103,7 @@ static enum status snapshot_run(struct ctl *ctl)
 	code = ltt_ctl_snapshot_record(lib, &wanted, &snapshot);
 	if (library_done(ctl, code, &ctl->err) != 0)
 		return snapshot_failed(ctl, session);
-	ctl->record = snapshot_record_all(session, snapshot);
+	ctl->record = record_snapshot(session, snapshot);
 	status = snapshot_warn(ctl, snapshot);
 	ltt_ctl_snapshot_free(snapshot);
 	return status;

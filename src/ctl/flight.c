@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "flight.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "library.h"
+#include "print.h"
+#include "record.h"
+#include "text.h"
+#include "view/view.h"
+
+#define SUBBUFS 8u
+#define SUBBUF_LEAST 4096u
+#define LINES 10u /* that are shown */
+
+int flight_take_size(const char *text, struct ltt_ctl_channel_options *ret, struct err *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint64_t size, subbuf;
+
+	if (parse_size(text, &size) != 0 || !size)
+		return err_set(err, ERR_INVALID,
+			       "--flight=%s: this is not a size, such as 67108864, 64M or 1G",
+			       text);
+	subbuf = round_up_pow2(size / (uint64_t)MAX(cpus, 1l) / SUBBUFS + 1) / 2;
+	if (subbuf < SUBBUF_LEAST)
+		return err_set(err, ERR_INVALID,
+			       "--flight=%s: the buffers of %ld CPUs need %ld KiB at least", text,
+			       cpus, cpus * (long)(SUBBUFS * SUBBUF_LEAST) / 1024);
+	ret->subbuf_size = subbuf;
+	ret->num_subbuf = SUBBUFS;
+	return 0;
+}
+
+struct json_object *flight_save(struct ctl *ctl, const char *session)
+{
+	struct ltt_ctl_snapshot_options wanted;
+	struct ltt_ctl_snapshot *snapshot = NULL;
+	struct json_object *saved = NULL;
+	struct err err = { 0 };
+
+	ltt_ctl_snapshot_options_init(&wanted);
+	wanted.session = session;
+	wanted.name = "flight";
+	if (library_done(ctl, ltt_ctl_snapshot_record(library(ctl), &wanted, &snapshot), &err) == 0)
+		saved = record_snapshot(session, snapshot);
+	else
+		print_warning(ctl, "the last events are not saved: %s", err.text);
+	ltt_ctl_snapshot_free(snapshot);
+	return saved;
+}
+
+/* --- the last events --------------------------------------------------------------- */
+
+/** The last LINES lines of a text that is written to a stream. */
+struct last_lines {
+	char *lines[LINES]; /* the oldest is number @nr modulo LINES */
+	size_t nr;
+	char *rest; /* the beginning of a line */
+	size_t len;
+};
+
+static void flight_add_line(struct last_lines *last, const char *text, size_t len)
+{
+	char **line = &last->lines[last->nr++ % LINES];
+
+	free(*line);
+	*line = xasprintf("%.*s%.*s", (int)last->len, last->rest ? last->rest : "", (int)len, text);
+	last->len = 0;
+}
+
+static ssize_t flight_write(void *cookie, const char *data, size_t size)
+{
+	struct last_lines *last = cookie;
+	const char *end = data + size, *newline;
+
+	while ((newline = memchr(data, '\n', (size_t)(end - data)))) {
+		flight_add_line(last, data, (size_t)(newline - data));
+		data = newline + 1;
+	}
+	last->rest = xrealloc(last->rest, last->len + (size_t)(end - data) + 1);
+	memcpy(last->rest + last->len, data, (size_t)(end - data));
+	last->len += (size_t)(end - data);
+	return (ssize_t)size;
+}
+
+static bool flight_read(const char *directory, struct last_lines *ret)
+{
+	const struct view_select select = { .hidden = VIEW_STATEDUMP };
+	const struct view_style style = { .format = VIEW_TEXT, .tasks = true };
+	FILE *to = fopencookie(ret, "w", (cookie_io_functions_t){ .write = flight_write });
+	struct view *view = NULL;
+	bool read = to && view_open(directory, NULL, NULL, &view) >= 0 &&
+		    view_print(view, &select, &style, to) == 0;
+
+	view_free(view);
+	if (to)
+		fclose(to);
+	return read && ret->nr;
+}
+
+void flight_show(FILE *out, struct json_object *snapshot)
+{
+	struct last_lines last = { .nr = 0 };
+
+	if (flight_read(record_str(snapshot, "directory"), &last)) {
+		fputs("Its last events:\n", out);
+		for (size_t i = 0; i < LINES; i++)
+			if (last.lines[(last.nr + i) % LINES])
+				fprintf(out, "  %s\n", last.lines[(last.nr + i) % LINES]);
+	}
+	for (size_t i = 0; i < LINES; i++)
+		free(last.lines[i]);
+	free(last.rest);
+}
