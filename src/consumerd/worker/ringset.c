@@ -12,7 +12,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "consumerd/now.h"
-#include "consumerd/ring/ringcopy.h"
+#include "io/memfile.h"
+#include "io/memgroup.h"
 
 /* behind the name of the channel: _CPU_NUMBER.idx */
 #define SUFFIX_BYTES 24
@@ -67,6 +68,35 @@ static void init_streams(struct ringset *set, const struct ringset_spec *spec,
 		init_stream(set, spec->sink, i, &spec->boxes[i]);
 }
 
+bool ringset_is_overwritten(const struct ringset *set)
+{
+	return set->mem.desc.mode == LTT_RING_OVERWRITE;
+}
+
+static void free_copies(struct ringset *set)
+{
+	for (uint32_t i = 0; set->copies && i < set->mem.desc.nr_rings; i++)
+		ring_copy_fini(&set->copies[i]);
+	free(set->copies);
+	set->copies = NULL;
+}
+
+/* Without them a snapshot takes longer, and has fewer records if a ring goes round meanwhile. */
+static void make_copies(struct ringset *set)
+{
+	uint32_t nr = set->mem.desc.nr_rings;
+	uint64_t bytes = nr * set->mem.desc.data_size;
+	int ret = 0;
+
+	if (!ringset_is_overwritten(set) || bytes > MIN(memfile_available(), memgroup_available()))
+		return;
+	set->copies = xalloc(nr * sizeof(set->copies[0]));
+	for (uint32_t i = 0; i < nr && ret == 0; i++)
+		ret = ring_copy_init(&set->copies[i], &set->streams[i].reader);
+	if (ret < 0)
+		free_copies(set);
+}
+
 int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, struct ringset **ret,
 		struct ringmem_fds *ret_fds, struct err *err)
 {
@@ -77,6 +107,7 @@ int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, s
 		return err->code;
 	}
 	init_streams(set, spec, trace);
+	make_copies(set);
 	*ret = set;
 	return 0;
 }
@@ -97,6 +128,7 @@ static int adopt_streams(struct ringset *set, uint64_t *ret_cut, struct err *err
 static void ringset_close(struct ringset *set)
 {
 	list_remove(&set->node);
+	free_copies(set);
 	ringmem_fini(&set->mem);
 	close_fd(set->module);
 	free(set->config.channel);
@@ -149,6 +181,7 @@ int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
 		ringset_leave(set);
 		return err->code;
 	}
+	make_copies(set);
 	*ret = set;
 	return 0;
 }
@@ -197,11 +230,6 @@ struct ringset *ringset_free(struct ringset *set)
 		stream_fini(&set->streams[i]);
 	ringset_close(set);
 	return NULL;
-}
-
-bool ringset_is_overwritten(const struct ringset *set)
-{
-	return set->mem.desc.mode == LTT_RING_OVERWRITE;
 }
 
 unsigned int ringset_cut(struct ringset *set, enum stream_cut how, bool only_crossed,

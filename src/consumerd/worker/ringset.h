@@ -8,6 +8,7 @@
 #define CONSUMERD_WORKER_RINGSET_H
 
 #include "base/list.h"
+#include "consumerd/ring/ringcopy.h"
 #include "consumerd/ring/ringmem.h"
 #include "stream.h"
 
@@ -18,6 +19,9 @@ struct ringset {
 	int module; /* the kernel module's data descriptor, for poll(); -1: of applications */
 	struct sink *sink;
 	struct stream_config config;
+	/* Of a set that is overwritten: the room for copies of its rings, as a snapshot has no time
+	 * to populate it; NULL: there was no memory. */
+	struct ring_copy *copies;
 	struct stream streams[]; /* mem.desc.nr_rings */
 };
 

@@ -33,7 +33,7 @@ static bool snapshot_wants(const struct ringset *set)
 
 static int check_memory(struct snapshot *s, uint64_t bytes)
 {
-	uint64_t room = MIN(memfile_available(), memgroup_available());
+	uint64_t room = bytes ? MIN(memfile_available(), memgroup_available()) : 0;
 
 	if (bytes <= room)
 		return 0;
@@ -74,8 +74,13 @@ static int add_trace(struct snapshot *s, const struct tracedir *from)
 static int add_ring(struct snapshot *s, const struct ringset *set, uint32_t cpu)
 {
 	struct snapshot_ring *ring = &s->rings[s->nr_rings];
-	int ret = ring_copy_init(&ring->copy, &set->streams[cpu].reader);
+	int ret = 0;
 
+	ring->lent = set->copies != NULL;
+	if (ring->lent)
+		ring->copy = set->copies[cpu];
+	else
+		ret = ring_copy_init(&ring->copy, &set->streams[cpu].reader);
 	if (ret < 0)
 		return err_errno(&s->job->err, ERR_NO_MEMORY, -ret, "can't copy the buffers");
 	ring->set = set->id;
@@ -108,7 +113,8 @@ static int add_sets(struct snapshot *s, const struct snapshot_spec *spec,
 	return 0;
 }
 
-/* All memory before the first copy, so that all copies are made at nearly the same time. */
+/* All memory before the first copy, so that all copies are made at nearly the same time. Sets that
+ * are overwritten have it already. */
 static int snapshot_allocate(struct snapshot *s, const struct snapshot_spec *spec)
 {
 	const struct tracedir *trace;
@@ -120,7 +126,7 @@ static int snapshot_allocate(struct snapshot *s, const struct snapshot_spec *spe
 		traces++;
 	list_for_each(set, spec->sets, node) {
 		rings += set->mem.desc.nr_rings;
-		bytes += set->mem.desc.nr_rings * set->mem.desc.data_size;
+		bytes += set->copies ? 0 : set->mem.desc.nr_rings * set->mem.desc.data_size;
 	}
 	s->traces = xalloc((traces + 1) * sizeof(*s->traces));
 	s->rings = xalloc((rings + 1) * sizeof(*s->rings));
@@ -135,7 +141,8 @@ static int snapshot_allocate(struct snapshot *s, const struct snapshot_spec *spe
 struct snapshot *snapshot_free(struct snapshot *s)
 {
 	for (size_t i = 0; i < s->nr_rings; i++) {
-		ring_copy_fini(&s->rings[i].copy);
+		if (!s->rings[i].lent)
+			ring_copy_fini(&s->rings[i].copy);
 		free(s->rings[i].config.channel);
 	}
 	for (size_t i = 0; i < s->nr_traces; i++)

@@ -19,6 +19,7 @@ struct snapshot_ring {
 	uint32_t cpu;
 	struct stream_config config; /* @config.channel is owned */
 	struct ring_copy copy;
+	bool lent; /* its room is the ring set's */
 	uint64_t lost;	/* records that the ring has lost since it was made */
 	uint64_t bytes; /* of the packet; 0: there is none */
 };
