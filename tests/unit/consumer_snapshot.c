@@ -69,6 +69,20 @@ static void check_files(const char *path)
 	CHECK(lines < 0 || (uint64_t)lines == parts.records);
 }
 
+/* The worker sleeps, and wants to be woken by no record: each would cost a system call. */
+static void check_unawaited(const struct rings *rings)
+{
+	const struct ltt_ring_cons *cons;
+	const uint8_t *ctl = mmap(NULL, LTT_RING_CONS_OFFSET + rings->nr * sizeof(*cons), PROT_READ,
+				  MAP_SHARED, rings->ctl_fd, 0);
+
+	CHECK(ctl != MAP_FAILED);
+	cons = (const struct ltt_ring_cons *)(const void *)(ctl + LTT_RING_CONS_OFFSET);
+	for (int i = 0; i < 20; i++, sleep_ms(2))
+		for (uint32_t cpu = 0; cpu < rings->nr; cpu++)
+			CHECK(cons[cpu].state == LTT_RING_ON && !cons[cpu].waiting);
+}
+
 static unsigned int count_entries(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -88,12 +102,13 @@ static void check_overwritten(struct daemon *d)
 	struct sums sums;
 
 	MUST(d, con_output_open, .doorbell = -1, .output = 1, .dir = dir, .uid = geteuid(),
-	     .gid = getegid(), .snapshots = 1);
+	     .gid = getegid(), .snapshots = 1, .flush_us = 1000);
 	open_trace(d, 1, 10, "ust");
 	rings = open_overwritten(d, 10, 20);
 	enable_rings(d, 1, 20, true);
 	CHECK_IS(snapshot(d, 1, "none"), ==, ERR_NO_EVENT);
 	write_events(&rings, EVENTS);
+	check_unawaited(&rings);
 	CHECK_IS(count_entries("over"), ==, 0);
 	CHECK_IS(snapshot(d, 1, "first"), ==, 0);
 	CHECK(parts.nr == nr_cpus() && parts.records && parts.before);
