@@ -370,7 +370,8 @@ bool worker_finish_snapshot(struct worker *w, bool wait)
 	job_queue_push(w->config.done, s->job);
 	list_for_each_safe(job, tmp, &w->held, node) {
 		list_remove(&job->node);
-		do_ring_close(w, job);
+		if (job->kind == JOB_RING_CLOSE)
+			do_ring_close(w, job);
 		job_queue_push(w->config.done, job);
 	}
 	return true;
@@ -513,8 +514,11 @@ static bool jobs_do_job(struct worker *w, struct job *job)
 	case JOB_COMPLETE:
 		w->incomplete = false;
 		break;
-	case JOB_WAIT:
-		break;
+	case JOB_WAIT: /* also for those that are held */
+		if (list_empty(&w->held))
+			break;
+		list_append(&w->held, &job->node);
+		return false;
 	case JOB_NOTE:
 		break; /* never comes this way */
 	}

@@ -31,7 +31,8 @@ struct worker {
 	struct list_node delayed; /* struct job: metadata that could not be written yet */
 	struct list_node closing; /* struct job: to close a trace, once the spool is sent */
 	struct snapshot *saving;  /* the snapshot that is being written */
-	struct list_node held;	  /* struct job: to close a ring set, once it is written */
+	struct list_node held;	  /* struct job: to close ring sets, or to wait for that, once it is
+				   * written */
 	void *owner;		  /* owner of the worker's JOB_NOTE */
 	bool ended;
 
