@@ -24,10 +24,20 @@
 #define NAME "task"
 #define TASKS "/proc/self/" NAME
 
+/* Some linkers take this file from libltt.a for a shared library that calls stat(): the helper does
+ * not come along. */
+#pragma weak agent_thread_id
+#pragma weak agent_alone_depart
+
+static bool has_helper(void)
+{
+	return agent_thread_id && agent_thread_id() != 0;
+}
+
 /* Whether it may be the directory of two threads: in /proc, directories have no size. */
 static bool may_be_tasks(mode_t mode, long size, unsigned long links)
 {
-	return links == AGENT_LINKS_OF_TWO && size == 0 && S_ISDIR(mode) && agent_thread_id() != 0;
+	return links == AGENT_LINKS_OF_TWO && size == 0 && S_ISDIR(mode) && has_helper();
 }
 
 /* Return: whether the helper has ended. */
@@ -55,7 +65,7 @@ void agent_census_list(int fd)
 {
 	struct stat st;
 
-	if (agent_thread_id() != 0 && fd >= 0 && ring_syscall(SYS_fstat, fd, (long)&st, 0, 0) == 0)
+	if (has_helper() && fd >= 0 && ring_syscall(SYS_fstat, fd, (long)&st, 0, 0) == 0)
 		(void)agent_census_stat(&st);
 }
 
@@ -96,25 +106,25 @@ static void *next_of(void **slot, const char *name, const void *own)
 	EXPORT result census_##name params
 
 /* A system call as libc makes it. */
-static int census_call(long nr, long a, long b, long c, long d, long e)
+static long census_call(long nr, long a, long b, long c, long d, long e)
 {
-	long err = ring_syscall5(nr, a, b, c, d, e);
+	long result = ring_syscall5(nr, a, b, c, d, e);
 
-	if (!err)
-		return 0;
-	errno = (int)-err;
+	if (result >= 0)
+		return result;
+	errno = (int)-result;
 	return -1;
 }
 
-#define STAT(name, params, args, ...)                                      \
-	IN_PLACE_OF(int, name, params)                                     \
-	{                                                                  \
-		int(*call) params = find_##name();                         \
-		int err = call ? call args : census_call(__VA_ARGS__);     \
-                                                                           \
-		if (err == 0 && agent_census_stat(st))                     \
-			err = call ? call args : census_call(__VA_ARGS__); \
-		return err;                                                \
+#define STAT(name, params, args, ...)                                           \
+	IN_PLACE_OF(int, name, params)                                          \
+	{                                                                       \
+		int(*call) params = find_##name();                              \
+		int err = call ? call args : (int)census_call(__VA_ARGS__);     \
+                                                                                \
+		if (err == 0 && agent_census_stat(st))                          \
+			err = call ? call args : (int)census_call(__VA_ARGS__); \
+		return err;                                                     \
 	}
 
 #define BY_PATH(name)                                                                         \
@@ -166,11 +176,11 @@ IN_PLACE_OF(int, statx,
 {
 	int (*call)(int, const char *, int, unsigned int, struct statx *) = find_statx();
 	int err = call ? call(dir, path, flags, mask, stx) :
-			 census_call(SYS_statx, dir, (long)path, flags, mask, (long)stx);
+			 (int)census_call(SYS_statx, dir, (long)path, flags, mask, (long)stx);
 
 	if (err == 0 && agent_census_statx(stx))
 		err = call ? call(dir, path, flags, mask, stx) :
-			     census_call(SYS_statx, dir, (long)path, flags, mask, (long)stx);
+			     (int)census_call(SYS_statx, dir, (long)path, flags, mask, (long)stx);
 	return err;
 }
 
@@ -220,7 +230,7 @@ IN_PLACE_OF(ssize_t, getdents64, (int fd, void *list, size_t size))
 	agent_census_list(fd);
 	if (call)
 		return call(fd, list, size);
-	return syscall(SYS_getdents64, fd, list, size);
+	return census_call(SYS_getdents64, fd, (long)list, (long)size, 0, 0);
 }
 
 void agent_census_init(void)
