@@ -22,18 +22,20 @@ static uint64_t watch_clock_ns(clockid_t id)
 	return (uint64_t)ts.tv_sec * NSEC + (uint64_t)ts.tv_nsec;
 }
 
-/* The narrowest of several tries: the others were interrupted. */
+/* The narrowest of several tries: the others were interrupted. So was the one between
+ * CLOCK_MONOTONIC and CLOCK_BOOTTIME whose difference is larger than another one's. */
 struct watch_reading watch_read(void)
 {
-	struct watch_reading best = { .width_ns = UINT64_MAX };
-	uint64_t monotonic = watch_clock_ns(CLOCK_MONOTONIC);
+	struct watch_reading best = { .asleep_ns = UINT64_MAX, .width_ns = UINT64_MAX };
 
-	best.asleep_ns = watch_clock_ns(CLOCK_BOOTTIME) - monotonic;
 	for (int i = 0; i < 16; i++) {
+		uint64_t monotonic = watch_clock_ns(CLOCK_MONOTONIC);
+		uint64_t asleep = watch_clock_ns(CLOCK_BOOTTIME) - monotonic;
 		uint64_t before = watch_clock_ns(CLOCK_MONOTONIC_RAW);
 		uint64_t cycles = counter_here(0);
 		uint64_t after = watch_clock_ns(CLOCK_MONOTONIC_RAW);
 
+		best.asleep_ns = MIN(best.asleep_ns, asleep);
 		if (after - before >= best.width_ns)
 			continue;
 		best.cycles = cycles;
