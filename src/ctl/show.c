@@ -122,7 +122,7 @@ static void show_clock_change(FILE *out, struct json_object *session)
 	const char *change = record_str(session, "clock_change");
 
 	if (*change)
-		fprintf(out, "Clock: %s; times before and after are right\n", change);
+		fprintf(out, "Clock: %s\n", change);
 }
 
 static void show_link(FILE *out, struct json_object *session)

@@ -129,11 +129,15 @@ void clock_check_restore(struct sessiond *sd, const struct clock_facts *facts,
 void clock_check_sentence(const struct clock_facts *facts, char *buf, size_t len)
 {
 	char how[160], when[32];
+	const char *then = "times before and after are right";
 
 	*buf = '\0';
 	if (!facts || !facts->nr_changes || facts->changed.cause == CLOCK_STOPPED)
 		return;
 	clock_describe(&facts->changed, how, sizeof(how));
 	metadata_datetime(facts->changed_ns, when, sizeof(when));
-	snprintf(buf, len, "%s at about %s", how, when);
+	if (clock_went_back(&facts->changed))
+		then = "new events have the time of the last one before until it has caught up; "
+		       "record into another session";
+	snprintf(buf, len, "%s at about %s; %s", how, when, then);
 }

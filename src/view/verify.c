@@ -444,7 +444,7 @@ static void put_unsure(const struct clock_segment *s, int64_t off_ns, char *buf,
 		snprintf(buf, len,
 			 ", but for some within %.1f s of it, which can be wrong by %.3f s%s",
 			 (double)range / (double)s->freq_hz, (double)off / 1e9,
-			 s->jump_ns < 0 && s->from == s->last ?
+			 clock_went_back(s) ?
 				 "; until the counter has caught up, events have the time of the "
 				 "last one before" :
 				 "");

@@ -127,6 +127,7 @@ static void jumps(void)
 			check_time(after, after_ns);
 		CHECK_IS(time_of(before), >=, before_ns - 1000);
 		clock_describe(&facts.changed, text, sizeof(text));
+		CHECK_IS(clock_went_back(&facts.changed), ==, seconds[i] == -30);
 		CHECK(strstr(text, seconds[i] < 0 ? "jumped by -" : "jumped by +"));
 	}
 	CHECK(strcmp(text, "jumped by -30.000000 s") == 0);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "clock_watch.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -259,6 +258,11 @@ void clock_apply(struct clock_facts *facts, const struct clock_change *c)
 	facts->changed = s;
 	facts->changed_ns = (uint64_t)found_ns;
 	facts->nr_changes++;
+}
+
+bool clock_went_back(const struct clock_segment *s)
+{
+	return s->jump_ns < 0 && s->from == s->last;
 }
 
 /* "+2.000000 s" */

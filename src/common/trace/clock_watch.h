@@ -10,6 +10,7 @@
 #ifndef TRACE_CLOCK_WATCH_H
 #define TRACE_CLOCK_WATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,10 @@ void clock_apply(struct clock_facts *facts, const struct clock_change *change);
 
 /** A sentence about the last segment, without a subject: "jumped by ...". */
 void clock_describe(const struct clock_segment *segment, char *buf, size_t len);
+
+/** Whether the counter went back to values that it had before: records have the last time before
+ *  that, until it exceeds them. */
+bool clock_went_back(const struct clock_segment *segment);
 
 /** ns since 1970 of a counter value, by the last segment. */
 int64_t clock_facts_ns(const struct clock_facts *facts, uint64_t cycles);

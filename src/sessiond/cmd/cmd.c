@@ -380,7 +380,7 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 	struct domain_tracer *tracer = cmd->sd->tracer;
 	uint8_t buf[TOTALS_BYTES];
 	struct msg_totals totals;
-	char problem[PROBLEM_BYTES], clock_change[256];
+	char problem[PROBLEM_BYTES], clock_change[320];
 	struct msg_session item = {
 		.id = session->id,
 		.name = session->name,
