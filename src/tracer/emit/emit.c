@@ -222,40 +222,27 @@ static inline bool emit_is_prepared(uint32_t preparation)
 	return preparation < PREPARATION_CONTEXT_SETS && context_has_image(preparation);
 }
 
-/* A filter decides about the events of a single session. */
-static inline bool emit_is_filtered(const struct hook_table *table)
-{
-	return emit_is_single(table, 0) &&
-	       emit_preparation_of(&table->hook[0]) >= PREPARATION_CONTEXT_SETS;
-}
-
-static inline bool emit_single_given(const struct hook *hook, uint32_t preparation,
-				     const void *payload, size_t len)
-{
-	if (!preparation)
-		ring_record_given(hook, payload, len);
-	else if (emit_is_prepared(preparation))
-		ring_record_image_given(hook, preparation, payload, len);
-	else
-		return false;
-	return true;
-}
-
-/* Return: false: the other way must be taken. Its calls are jumps, and loop over nothing. */
+/* @ip: NULL: not known here. Return: false: the other way must be taken. Its calls are jumps, and
+ * loop over nothing. */
 static inline bool emit_single(const struct hook_table *table, const void *payload, size_t len,
-			       size_t extra)
+			       size_t extra, const struct emit_ip *ip)
 {
 	const struct hook *hook = &table->hook[0];
-	uint32_t preparation = __atomic_load_n(&hook->preparation, __ATOMIC_ACQUIRE);
+	uint32_t number = __atomic_load_n(&hook->preparation, __ATOMIC_ACQUIRE);
+	uint32_t preparation = number & ~PREPARATION_GIVEN;
 
 	if (unlikely(!emit_is_single(table, extra)))
 		return false;
-	if (likely(!preparation))
+	if (likely(!number))
 		ring_record(hook, payload, len);
-	else if (preparation & PREPARATION_GIVEN)
-		return emit_single_given(hook, preparation & ~PREPARATION_GIVEN, payload, len);
-	else if (emit_is_prepared(preparation))
+	else if (!preparation)
+		ring_record_given(hook, payload, len);
+	else if (emit_is_prepared(number))
 		ring_record_image(hook, preparation, payload, len);
+	else if (number != preparation && emit_is_prepared(preparation))
+		ring_record_image_given(hook, preparation, payload, len);
+	else if (ip)
+		ring_record_prepared(hook, preparation, payload, len, 0, ip->given);
 	else
 		return false;
 	return true;
@@ -268,30 +255,19 @@ void ltt_emit_at(struct ltt_site *site, const void *payload, size_t len, size_t 
 
 	if (unlikely(emit_limits || !table))
 		emit_limited(site, payload, len, extra);
-	else if (!emit_single(table, payload, len, extra))
+	else if (!emit_single(table, payload, len, extra, NULL))
 		emit_to_all(site, payload, len, extra, given);
-}
-
-static __attribute__((noinline)) void
-emit_from_to_all(const struct ltt_site *site, const void *payload, size_t len, const void *address)
-{
-	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
-	const struct emit_ip ip = { .given = address, .known = true };
-
-	emit_to_one_or_any(table, site, payload, len, 0, ip);
 }
 
 void emit_from(struct ltt_site *site, const void *payload, size_t len, const void *address)
 {
 	const struct hook_table *table = __atomic_load_n(&site->hooks, __ATOMIC_ACQUIRE);
+	const struct emit_ip ip = { .given = address, .known = true };
 
 	if (unlikely(emit_limits || !table))
 		emit_limited(site, payload, len, 0);
-	else if (emit_is_filtered(table))
-		ring_record_prepared(&table->hook[0], emit_preparation_of(&table->hook[0]), payload,
-				     len, 0, address);
-	else if (!emit_single(table, payload, len, 0))
-		emit_from_to_all(site, payload, len, address);
+	else if (!emit_single(table, payload, len, 0, &ip))
+		emit_to_any(table, site, payload, len, 0, address);
 }
 
 /* ltt_emit_word() jumps to here. */
