@@ -7,7 +7,7 @@
 # that automake wants, and is made here. --lists: bring it up to date, nothing else (quick;
 # `make` sees for itself that it has changed).
 #
-#   src/common/**     libcommon.a, in every daemon and tool
+#   src/common/**     libcommon.a, in every daemon and tool; src/model/** are tables
 #   src/tracer/**     libltt; links libc only, hidden symbols
 #   src/wrappers/*.c  one preloadable library each: libltt-NAME.so
 #   src/sessiond/**   ltt-sessiond      src/consumerd/**  ltt-consumerd
@@ -84,7 +84,7 @@ lists()
 	done
 	# A unit test may use any module: the daemons but their main().
 	{
-		found src/common src/sessiond src/consumerd src/keeperd src/relayd src/keys src/tunnel \
+		found src/common src/model src/sessiond src/consumerd src/keeperd src/relayd src/keys src/tunnel \
 			src/libctl src/view tests/unit/lib tests/fuzz/lib
 		find src/ctl \( -name sdt.c -o -name elf_place.c -o -name program.c -o -name durable.c \) |
 			LC_ALL=C sort

@@ -229,15 +229,79 @@ struct json_object *record_news(const struct ltt_ctl_news *n)
 	return o;
 }
 
-static const char *sync_mode(unsigned int value)
-{
-	static const char *const words[] = {
-		[LTT_CTL_SYNC_NONE] = "none",
-		[LTT_CTL_SYNC_PACKET] = "packet",
-		[LTT_CTL_SYNC_PERIOD] = "period",
-	};
+/*
+ * The attributes of the model's tables, by their types. Members are named as their rows, with the
+ * exceptions below; so is the member of a struct of ltt/control.h.
+ */
+#define ATTRIBUTE_SHOW(type, o, from, name) ATTRIBUTE_SHOW_##type(o, from, #name, name)
+#define ATTRIBUTE_SHOW_text(o, from, key, name) record_set_str(o, key, (from)->name)
+#define ATTRIBUTE_SHOW_derived ATTRIBUTE_SHOW_text
+#define ATTRIBUTE_SHOW_option(o, from, key, name) set_unless_empty(o, key, (from)->name)
+#define ATTRIBUTE_SHOW_names(o, from, key, name) record_set(o, key, words_of((from)->name))
+#define ATTRIBUTE_SHOW_flag(o, from, key, name) record_set_bool(o, key, (from)->name)
+#define ATTRIBUTE_SHOW_u32(o, from, key, name) record_set_num(o, key, (from)->name)
+#define ATTRIBUTE_SHOW_u64(o, from, key, name) record_set_num(o, key, (from)->name)
+#define ATTRIBUTE_SHOW_mode(o, from, key, name) \
+	record_set_str(o, "mode", (from)->name ? "overwrite" : "discard")
+#define ATTRIBUTE_SHOW_ownership(o, from, key, name) \
+	record_set_str(o, "buffer_ownership", WORD(owners, (from)->owner))
+#define ATTRIBUTE_SHOW_sync_mode(o, from, key, name) \
+	record_set_str(o, key, WORD(sync_modes, (from)->name))
+#define ATTRIBUTE_SHOW_rule_kind(o, from, key, name) \
+	record_set_str(o, key, WORD(rule_kinds, (from)->name))
+#define ATTRIBUTE_SHOW_loglevel_type(o, from, key, name) \
+	record_set_str(o, key, WORD(level_types, (from)->level_type))
+#define ATTRIBUTE_SHOW_loglevel(o, from, key, name) set_loglevel(o, key, from)
 
-	return WORD(words, value);
+static const char *const owners[] = {
+	[LTT_CTL_OWNER_DEFAULT] = "default",
+	[LTT_CTL_OWNER_USER] = "user",
+	[LTT_CTL_OWNER_PROCESS] = "process",
+	[LTT_CTL_OWNER_SYSTEM] = "system",
+};
+
+static const char *const sync_modes[] = {
+	[LTT_CTL_SYNC_NONE] = "none",
+	[LTT_CTL_SYNC_PACKET] = "packet",
+	[LTT_CTL_SYNC_PERIOD] = "period",
+};
+
+static const char *const rule_kinds[] = {
+	[LTT_CTL_RULE_EVENTS] = "events",     [LTT_CTL_RULE_PROBE] = "probe",
+	[LTT_CTL_RULE_FUNCTION] = "function", [LTT_CTL_RULE_USER] = "userspace-probe",
+	[LTT_CTL_RULE_COUNT] = "count",	      [LTT_CTL_RULE_HISTOGRAM] = "histogram",
+};
+
+static const char *const level_types[] = {
+	[LTT_CTL_LEVEL_ALL] = "all",
+	[LTT_CTL_LEVEL_AT_LEAST] = "at-least",
+	[LTT_CTL_LEVEL_ONLY] = "only",
+};
+
+static void set_unless_empty(struct json_object *o, const char *key, const char *text)
+{
+	if (*text)
+		record_set_str(o, key, text);
+}
+
+static void set_loglevel(struct json_object *o, const char *key, const struct ltt_ctl_rule *rule)
+{
+	if (rule->level_type != LTT_CTL_LEVEL_ALL)
+		record_set_str(o, key, loglevel_name(rule->loglevel));
+}
+
+/* Names that commas separate. */
+static struct json_object *words_of(const char *list)
+{
+	struct json_object *array = json_object_new_array();
+
+	while (*list) {
+		size_t len = strcspn(list, ",");
+
+		json_object_array_add(array, json_object_new_string_len(list, (int)len));
+		list += len + (list[len] == ',');
+	}
+	return array;
 }
 
 static const char *link_state(unsigned int value)
@@ -265,16 +329,9 @@ struct json_object *record_session(const struct ltt_ctl_session *session)
 	record_set_num(o, "applications", session->applications);
 	record_set_bool(o, "scoped", session->scoped);
 	record_set_str(o, "problem", session->problem);
-	record_set_num(o, "keep_free", session->keep_free);
-	record_set_num(o, "max_size", session->max_size);
-	record_set_str(o, "sync", sync_mode(session->sync));
-	record_set_num(o, "sync_us", session->sync_us);
 	record_set_str(o, "link", link_state(session->link));
-	record_set_num(o, "live_us", session->live_us);
-	record_set_bool(o, "compress", session->compress);
-	record_set_bool(o, "snapshots", session->snapshots);
-	record_set_str(o, "spool", session->spool);
-	record_set_num(o, "spool_size", session->spool_size);
+#define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, session, name);
+#include "model/session.def"
 	record_set_num(o, "spooled", session->spooled);
 	record_set(o, "clock_offset_ns", json_object_new_int64(session->clock_offset_ns));
 	record_set_num(o, "clock_error_ns", session->clock_error_ns);
@@ -283,51 +340,17 @@ struct json_object *record_session(const struct ltt_ctl_session *session)
 	return o;
 }
 
-static const char *ownership(unsigned int value)
-{
-	static const char *const words[] = {
-		[LTT_CTL_OWNER_DEFAULT] = "default",
-		[LTT_CTL_OWNER_USER] = "user",
-		[LTT_CTL_OWNER_PROCESS] = "process",
-		[LTT_CTL_OWNER_SYSTEM] = "system",
-	};
-
-	return WORD(words, value);
-}
-
-/* Names that commas separate. */
-static struct json_object *words_of(const char *list)
-{
-	struct json_object *array = json_object_new_array();
-
-	while (*list) {
-		size_t len = strcspn(list, ",");
-
-		json_object_array_add(array, json_object_new_string_len(list, (int)len));
-		list += len + (list[len] == ',');
-	}
-	return array;
-}
-
 struct json_object *record_channel(const struct ltt_ctl_channel *c)
 {
 	struct json_object *o = json_object_new_object();
 
 	record_set_str(o, "name", c->name);
 	record_set_str(o, "domain", record_domain(c->domain));
-	record_set_bool(o, "enabled", c->enabled);
-	record_set_num(o, "subbuf_size", c->subbuf_size);
-	record_set_num(o, "num_subbuf", c->num_subbuf);
-	record_set_str(o, "mode", c->overwrite ? "overwrite" : "discard");
-	record_set_str(o, "buffer_ownership", ownership(c->owner));
-	record_set_num(o, "tracefile_size", c->tracefile_size);
-	record_set_num(o, "tracefile_count", c->tracefile_count);
-	record_set_num(o, "switch_timer_us", c->switch_timer_us);
+#define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, c, name);
+#include "model/channel.def"
 	record_set_num(o, "used", c->used);
 	record_set_num(o, "size", c->size);
 	record_set_num(o, "memory", c->memory);
-	record_set(o, "contexts", words_of(c->contexts));
-	record_set_bool(o, "preset", c->preset);
 	record_set(o, "rules", json_object_new_array());
 	record_set(o, "conflicts", json_object_new_array());
 	record_set(o, "refusals", json_object_new_array());
@@ -335,46 +358,15 @@ struct json_object *record_channel(const struct ltt_ctl_channel *c)
 	return o;
 }
 
-static const char *rule_kind(unsigned int kind)
-{
-	static const char *const words[] = {
-		[LTT_CTL_RULE_EVENTS] = "events",     [LTT_CTL_RULE_PROBE] = "probe",
-		[LTT_CTL_RULE_FUNCTION] = "function", [LTT_CTL_RULE_USER] = "userspace-probe",
-		[LTT_CTL_RULE_COUNT] = "count",	      [LTT_CTL_RULE_HISTOGRAM] = "histogram",
-	};
-
-	return WORD(words, kind);
-}
-
 struct json_object *record_rule(const struct ltt_ctl_rule *r)
 {
-	static const char *const types[] = {
-		[LTT_CTL_LEVEL_ALL] = "all",
-		[LTT_CTL_LEVEL_AT_LEAST] = "at-least",
-		[LTT_CTL_LEVEL_ONLY] = "only",
-	};
 	struct json_object *o = json_object_new_object();
 
-	record_set_str(o, "pattern", r->pattern);
-	record_set_str(o, "exclude", r->exclude);
-	record_set_str(o, "loglevel_type", WORD(types, r->level_type));
-	if (r->level_type != LTT_CTL_LEVEL_ALL)
-		record_set_str(o, "loglevel", loglevel_name(r->loglevel));
-	record_set_bool(o, "enabled", r->enabled);
+#define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, r, name);
+#include "model/rule.def"
 	record_set_num(o, "points", r->points);
-	record_set_str(o, "kind", rule_kind(r->kind));
-	if (*r->location)
-		record_set_str(o, "location", r->location);
-	if (*r->fetch)
-		record_set_str(o, "fetch", r->fetch);
-	if (*r->by)
-		record_set_str(o, "by", r->by);
-	if (*r->filter) {
-		record_set_str(o, "filter", r->filter);
+	if (*r->filter)
 		record_set_num(o, "points_never", r->points_never);
-	}
-	if (*r->sampling)
-		record_set_str(o, "sampling", r->sampling);
 	return o;
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attribute.h"
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
@@ -58,7 +59,7 @@ static int control_make(struct ltt_ctl *ctl, struct creation *c, const char *rel
 {
 	char *installed AUTO_FREE = NULL;
 
-	if (c->live_us && !c->url && !relayd && !ctl->lent) {
+	if (c->asked->live_us && !c->asked->url && !relayd && !ctl->lent) {
 		relayd = installed = control_installed(ctl, "ltt-relayd");
 		if (!relayd)
 			return ctl->err.code;
@@ -88,9 +89,9 @@ void ltt_ctl_discard(struct ltt_ctl *ctl)
 int ltt_ctl_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *create,
 		   char **ret_name, char **ret_output)
 {
-	struct creation c CLEANUP(creation_fini) = CREATION_INIT;
-	char *output AUTO_FREE = NULL;
 	struct ltt_ctl_create_options o;
+	struct creation c CLEANUP(creation_fini) = CREATION_INIT(&o);
+	char *output AUTO_FREE = NULL;
 
 	if (control_begin(ctl) != 0)
 		return ctl->err.code;
@@ -102,21 +103,6 @@ int ltt_ctl_create(struct ltt_ctl *ctl, const struct ltt_ctl_create_options *cre
 	output = malloc(sizeof(c.relay.text)); /* before there is a session */
 	if (!output)
 		return err_memory(&ctl->err);
-	c.name = o.name;
-	c.prefix = o.prefix;
-	c.output = o.output;
-	c.url = o.url;
-	c.scope = o.scope;
-	c.no_output = o.no_output;
-	c.clear_text = o.clear_text;
-	c.compress = o.compress;
-	c.sync = (enum sync_mode)o.sync;
-	c.sync_us = o.sync_us;
-	c.live_us = o.live_us;
-	c.spool_size = o.spool_size;
-	c.keep_free = o.keep_free;
-	c.max_size = o.max_size;
-	c.snapshots = o.snapshots;
 	if (control_make(ctl, &c, o.relayd_path) != 0)
 		return control_failed(ctl);
 	control_keep_made(ctl, &c.dir);
@@ -154,17 +140,12 @@ int ltt_ctl_enable_channel(struct ltt_ctl *ctl, const struct ltt_ctl_channel_opt
 		.session = o.session,
 		.domain = (uint8_t)o.domain,
 		.name = o.name,
-		.subbuf_size = o.subbuf_size,
-		.num_subbuf = o.num_subbuf,
-		.overwrite = o.overwrite ? CHANNEL_OVERWRITE :
-			     o.discard	 ? CHANNEL_DISCARD :
-					   CHANNEL_DEFAULT,
-		.ownership = (uint8_t)o.owner,
-		.tracefile_size = o.tracefile_size,
-		.tracefile_count = o.tracefile_count,
-		.switch_timer_us = o.switch_timer_us,
-		.roomy = !!o.roomy,
+#define ASKED(type, name, init, doc) .name = CONTROL_ASK(type, o.CONTROL_MEMBER(type, name)),
+#include "model/channel.def"
 	};
+	req.overwrite = o.overwrite ? CHANNEL_OVERWRITE :
+			o.discard   ? CHANNEL_DISCARD :
+				      CHANNEL_DEFAULT;
 	if (call_channel_enable(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
 		return control_failed(ctl);
 	if (rep.tracefile_size > o.tracefile_size)
@@ -227,18 +208,8 @@ int ltt_ctl_enable_event(struct ltt_ctl *ctl, const struct ltt_ctl_event_options
 		.session = o.session,
 		.domain = (uint8_t)o.domain,
 		.channel = o.channel,
-		.pattern = o.pattern,
-		.exclude = o.exclude,
-		.loglevel_type = (uint8_t)o.level_type,
-		.loglevel = o.loglevel,
-		.kind = (uint8_t)o.kind,
-		.location = o.location,
-		.fetch = o.fetch,
-		.filter = o.filter,
-		.file = o.file,
-		.places = o.places,
-		.sampling = o.sampling,
-		.by = o.by,
+#define ASKED(type, name, init, doc) .name = CONTROL_ASK(type, o.CONTROL_MEMBER(type, name)),
+#include "model/rule.def"
 	};
 	if (call_event_enable(ctl->client, &req, control_outcome_item, ctl, &rep, &ctl->err) != 0)
 		return control_failed(ctl);

@@ -2,6 +2,7 @@
 /* control_show.c - calls of ltt/control.h that report the state of sessions. */
 #include <string.h>
 
+#include "attribute.h"
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
@@ -22,27 +23,20 @@ void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *to
 		.name = m->name,
 		.output = m->path,
 		.problem = m->problem,
-		.spool = m->spool,
 		.uid = m->uid,
 		.state = (enum ltt_ctl_state)m->state,
 		.created_ns = m->created_ns,
 		.recording_ns = m->recording_ns,
 		.applications = m->apps,
 		.scoped = m->scoped,
-		.keep_free = m->keep_free,
-		.max_size = m->max_size,
-		.sync = (enum ltt_ctl_sync)m->sync,
-		.sync_us = m->sync_us,
 		.link = (enum ltt_ctl_link)m->link,
-		.live_us = m->live_us,
-		.compress = m->compress,
-		.snapshots = m->snapshots,
-		.spool_size = m->spool_size,
 		.spooled = m->spooled,
 		.clock_offset_ns = m->clock_offset_ns,
 		.clock_error_ns = m->clock_error_ns,
 		.clock_change = m->clock_change,
 	};
+#define SHOWN(type, name, init, doc) CONTROL_TAKE(ret->CONTROL_MEMBER(type, name), m->name);
+#include "model/session.def"
 	if (msg_totals_next(&list, &t)) {
 		control_fill_totals(totals, &t);
 		ret->totals = totals;
@@ -62,7 +56,8 @@ static const struct ltt_ctl_session *control_session(struct pool *pool, const st
 	s->clock_change = pool_str(pool, s->clock_change);
 	s->output = pool_str(pool, s->output);
 	s->problem = pool_str(pool, s->problem);
-	s->spool = pool_str(pool, s->spool);
+#define SHOWN(type, name, init, doc) CONTROL_KEEP(type, pool, s->CONTROL_MEMBER(type, name));
+#include "model/session.def"
 	return s;
 }
 
@@ -205,22 +200,16 @@ static int control_take_channel(struct control_view *v, struct decoder *dec)
 		return 0;
 	*c = (struct ltt_ctl_channel){
 		.name = pool_str(pool_of(v), m.name),
-		.contexts = pool_str(pool_of(v), m.contexts),
 		.domain = (enum ltt_ctl_domain)m.domain,
-		.enabled = m.enabled,
-		.overwrite = m.overwrite,
-		.owner = (enum ltt_ctl_owner)m.ownership,
-		.subbuf_size = m.subbuf_size,
-		.num_subbuf = m.num_subbuf,
-		.switch_timer_us = m.switch_timer_us,
-		.tracefile_size = m.tracefile_size,
-		.tracefile_count = m.tracefile_count,
 		.used = m.used,
 		.size = m.size,
 		.memory = m.memory,
 		.totals = control_totals(pool_of(v), m.totals),
-		.preset = m.preset,
 	};
+#define SHOWN(type, name, init, doc)                         \
+	CONTROL_TAKE(c->CONTROL_MEMBER(type, name), m.name); \
+	CONTROL_KEEP(type, pool_of(v), c->CONTROL_MEMBER(type, name));
+#include "model/channel.def"
 	pool_append(pool_of(v), (const void *const **)&v->status.channels, &v->status.nr_channels,
 		    c);
 	return 0;
@@ -235,21 +224,12 @@ static int control_take_rule(struct control_view *v, struct decoder *dec)
 		return ERR_BAD_MESSAGE;
 	if (!r)
 		return 0;
-	*r = (struct ltt_ctl_rule){
-		.pattern = pool_str(pool_of(v), m.pattern),
-		.exclude = pool_str(pool_of(v), m.exclude),
-		.location = pool_str(pool_of(v), m.location),
-		.fetch = pool_str(pool_of(v), m.fetch),
-		.filter = pool_str(pool_of(v), m.filter),
-		.by = pool_str(pool_of(v), m.by),
-		.kind = (enum ltt_ctl_rule_kind)m.kind,
-		.level_type = (enum ltt_ctl_level_type)m.loglevel_type,
-		.loglevel = (int)m.loglevel,
-		.enabled = m.enabled,
-		.points = m.points,
-		.points_never = m.points_never,
-		.sampling = pool_str(pool_of(v), m.sampling),
-	};
+	r->points = m.points;
+	r->points_never = m.points_never;
+#define SHOWN(type, name, init, doc)                         \
+	CONTROL_TAKE(r->CONTROL_MEMBER(type, name), m.name); \
+	CONTROL_KEEP(type, pool_of(v), r->CONTROL_MEMBER(type, name));
+#include "model/rule.def"
 	pool_append(pool_of(v), (const void *const **)&v->channel->rules, &v->channel->nr_rules, r);
 	return 0;
 }

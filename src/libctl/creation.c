@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "attribute.h"
 #include "base/macros.h"
 #include "base/str.h"
 #include "calls.h"
@@ -18,42 +19,35 @@ void creation_fini(struct creation *creation)
 
 static int creation_make_output(struct creation *c, const char *stamp, struct err *err)
 {
-	if (*c->relay.addr && c->spool_size)
+	if (*c->relay.addr && c->asked->spool_size)
 		return outdir_spool(c->session, stamp, &c->dir, err);
-	if (c->no_output || *c->relay.addr)
+	if (c->asked->no_output || *c->relay.addr)
 		return 0;
-	return c->output ? outdir_at(c->output, &c->dir, err) :
-			   outdir_default(c->session, stamp, &c->dir, err);
+	return c->asked->output ? outdir_at(c->asked->output, &c->dir, err) :
+				  outdir_default(c->session, stamp, &c->dir, err);
 }
 
 /* With the name in c->session. */
 static int creation_try(struct creation *c, struct client *client, const char *stamp,
 			struct err *err)
 {
-	struct req_session_create req = {
-		.name = c->session,
-		.scope = c->scope,
-		.keep_free = c->keep_free,
-		.max_size = c->max_size,
-		.sync = (uint8_t)c->sync,
-		.sync_us = c->sync_us,
-		.live_us = c->live_us,
-		.compress = c->compress,
-		.snapshots = c->snapshots,
-	};
+	struct req_session_create req = { .name = c->session };
 	struct rep_session_create rep;
 
 	if (creation_make_output(c, stamp, err) != 0)
 		return err->code;
+#define ASKED(type, name, init, doc) CONTROL_SET(type, name, &req, c->asked);
+#include "model/session.def"
 	req.path = c->dir.path;
 	req.outdir = c->dir.fd;
 	if (*c->relay.addr) {
 		req.path = c->relay.text;
 		req.relay = c->relay.addr;
-		req.relay_clear = (uint8_t)(c->clear_text ? RELAY_LINK_CLEAR : c->relay.link);
+		req.relay_clear =
+			(uint8_t)(c->asked->clear_text ? RELAY_LINK_CLEAR : c->relay.link);
 		req.relay_host = c->relay.host;
 		req.spool = c->dir.path ? c->dir.path : "";
-		req.spool_size = c->dir.path ? c->spool_size : 0;
+		req.spool_size = c->dir.path ? c->asked->spool_size : 0;
 	}
 	if (call_session_create(client, &req, NULL, NULL, &rep, err) != 0) {
 		outdir_undo(&c->dir);
@@ -69,10 +63,10 @@ static int creation_try(struct creation *c, struct client *client, const char *s
 static int creation_unnamed(struct creation *c, struct client *client, const char *stamp,
 			    struct err *err)
 {
-	const char *prefix =
-		c->prefix && !name_check(c->prefix) && strlen(c->prefix) < NAME_MAX_BYTES / 2 ?
-			c->prefix :
-			"auto";
+	const char *prefix = c->asked->prefix;
+
+	if (!prefix || name_check(prefix) || strlen(prefix) >= NAME_MAX_BYTES / 2)
+		prefix = "auto";
 
 	for (unsigned int i = 1; i <= AUTO_TRIES; i++) {
 		free(c->session);
@@ -89,13 +83,13 @@ static int creation_unnamed(struct creation *c, struct client *client, const cha
 
 int creation_prepare(struct creation *c, const char *relayd, struct err *err)
 {
-	const char *wrong = c->name ? name_check(c->name) : NULL;
+	const char *wrong = c->asked->name ? name_check(c->asked->name) : NULL;
 
 	if (wrong)
-		return err_set(err, ERR_INVALID, "the session name '%s' %s", c->name, wrong);
-	if (c->url)
-		return url_relay(c->url, c->spool_size, &c->relay, err);
-	return c->live_us ? relay_local(relayd, &c->relay, err) : 0;
+		return err_set(err, ERR_INVALID, "the session name '%s' %s", c->asked->name, wrong);
+	if (c->asked->url)
+		return url_relay(c->asked->url, c->asked->spool_size, &c->relay, err);
+	return c->asked->live_us ? relay_local(relayd, &c->relay, err) : 0;
 }
 
 int creation_make(struct creation *c, struct client *client, struct err *err)
@@ -103,8 +97,8 @@ int creation_make(struct creation *c, struct client *client, struct err *err)
 	char stamp[OUTDIR_STAMP_BYTES];
 
 	outdir_stamp(stamp);
-	if (!c->name)
+	if (!c->asked->name)
 		return creation_unnamed(c, client, stamp, err);
-	c->session = strdup(c->name);
+	c->session = strdup(c->asked->name);
 	return c->session ? creation_try(c, client, stamp, err) : err_memory(err);
 }

@@ -7,41 +7,26 @@
 #define LIBCTL_CREATION_H
 
 #include "client.h"
+#include "ltt/control.h"
 #include "outdir.h"
 #include "url.h"
 
 /**
- * struct creation - @name and @output as given, or NULL; the rest is filled in.
- * @prefix: prefix of a generated name; NULL: "auto".
- * @scope: only programs with this word in LTT_SCOPE are recorded; NULL: all.
+ * struct creation - @asked: borrowed, checked; the rest is filled in.
  * @session: final name, allocated.
  * @dir: the output directory, or a relay's spool; path NULL: none.
- * @relay: the relay of @url, or the relay on this host.
+ * @relay: the relay of the URL; of a live session without one: the relay on this host.
  */
 struct creation {
-	const char *name;
-	const char *prefix;
-	const char *output;
-	const char *url; /* URL of a relay, in place of @output */
-	bool clear_text; /* the connection is not encrypted, also to another host */
-	const char *scope;
-	bool no_output;
-	/* as in session_create */
-	uint64_t keep_free, max_size;
-	enum sync_mode sync;
-	uint32_t sync_us;
-	uint64_t spool_size; /* with a relay: size limit of the spool; 0: no spool */
-	bool snapshots;	     /* only snapshots are written */
-	bool compress;	     /* with a relay: compress the data that is sent */
-	uint32_t live_us;    /* not 0: a live session; its relay is on this host if @url is NULL */
+	const struct ltt_ctl_create_options *asked;
 	char *session;
 	struct outdir dir;
 	struct relay_url relay;
 };
 
-#define CREATION_INIT              \
-	{                          \
-		.dir = OUTDIR_NONE \
+#define CREATION_INIT(options)                         \
+	{                                              \
+		.asked = (options), .dir = OUTDIR_NONE \
 	}
 
 /**

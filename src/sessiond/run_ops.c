@@ -188,7 +188,7 @@ static void output_opened(void *data, const struct con_answer *answer)
 	}
 	err_set(&op->err, (enum err_code)answer->code, "session '%s' can't record: %s",
 		op->run->session->name, answer->text);
-	op->run->session->relay.down = true;
+	op->run->session->relay_down = true;
 	run_ops_finish(op->run, SESSION_EV_STOPPED);
 	op_end(op);
 }
@@ -201,7 +201,7 @@ enum session_outcome run_start(struct run *run, run_done done, void *data)
 	if (outcome != SESSION_DONE)
 		return outcome;
 	run->session->drained = false;
-	run->session->relay.down = run->output_open && run->session->relay.down;
+	run->session->relay_down = run->output_open && run->session->relay_down;
 	run->op = op_new(run, done, data);
 	if (run->output_open)
 		start_tracers(run->op);

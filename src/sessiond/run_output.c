@@ -6,7 +6,7 @@
 /* A session at a relay needs no directory but for a spool, and its buffers have a doorbell. */
 static bool is_kept(const struct run *run)
 {
-	return run->outdir >= 0 || (*run->session->relay.addr && run->doorbell >= 0);
+	return run->outdir >= 0 || (*run->session->relay && run->doorbell >= 0);
 }
 
 void run_keep(struct run *run)
@@ -42,12 +42,12 @@ void run_on_output_opened(struct run *run, const struct con_answer *answer)
 uint32_t run_flush_us(const struct run *run)
 {
 	const struct channel *channel;
-	uint32_t period = run->session->relay.live_us;
+	uint32_t period = run->session->live_us;
 
 	list_for_each(channel, &run->session->channels, node)
-		if (channel->attr.switch_timer_us &&
-		    (!period || channel->attr.switch_timer_us < period))
-			period = channel->attr.switch_timer_us;
+		if (channel->switch_timer_us &&
+		    (!period || channel->switch_timer_us < period))
+			period = channel->switch_timer_us;
 	return period;
 }
 
@@ -65,42 +65,42 @@ static void make_stamp(const struct session *session, char ret[STAMP_BYTES])
 
 static const char *dir_path(const struct session *session)
 {
-	return *session->relay.addr ? session->relay.spool : session->path;
+	return *session->relay ? session->spool : session->path;
 }
 
 void run_open_output(struct run *run, bool later, con_done done, void *data)
 {
-	const struct session_relay *relay = &run->session->relay;
+	const struct session *session = run->session;
 	char stamp[STAMP_BYTES];
 	struct req_con_output_open req = {
-		.output = run->session->id,
+		.output = session->id,
 		.dir = run->outdir,
-		.uid = run->session->uid,
-		.gid = run->session->gid,
+		.uid = session->uid,
+		.gid = session->gid,
 		.flush_us = run_flush_us(run),
 		.doorbell = run->doorbell,
-		.path = run->outdir < 0 ? dir_path(run->session) : "",
+		.path = run->outdir < 0 ? dir_path(session) : "",
 		.path_dev = run->dir.dev,
 		.path_ino = run->dir.ino,
 		.path_born_ns = run->dir.born_ns,
-		.keep_free = run->session->disk.keep_free,
-		.max_size = *relay->spool ? relay->spool_size : run->session->disk.max_size,
-		.sync = (uint8_t)run->session->disk.sync,
-		.sync_us = run->session->disk.sync_us,
-		.relay = relay->addr,
-		.relay_name = run->session->name,
+		.keep_free = session->keep_free,
+		.max_size = *session->spool ? session->spool_size : session->max_size,
+		.sync = (uint8_t)session->sync,
+		.sync_us = session->sync_us,
+		.relay = session->relay,
+		.relay_name = session->name,
 		.relay_stamp = stamp,
-		.relay_id = { relay->id, sizeof(relay->id) },
-		.relay_clear = (uint8_t)relay->link,
-		.relay_host = relay->host,
+		.relay_id = { session->relay_id, sizeof(session->relay_id) },
+		.relay_clear = (uint8_t)session->relay_clear,
+		.relay_host = session->relay_host,
 		.relay_later = later,
-		.relay_live_us = relay->live_us,
-		.relay_compress = relay->compress,
-		.snapshots = run->session->snapshots,
-		.relay_url = *relay->addr ? run->session->path : "",
+		.relay_live_us = session->live_us,
+		.relay_compress = session->compress,
+		.snapshots = session->snapshots,
+		.relay_url = *session->relay ? session->path : "",
 	};
 
-	make_stamp(run->session, stamp);
+	make_stamp(session, stamp);
 	CONSUMER_CALL(run->config.consumer, con_output_open, &req, NULL, done, data);
 }
 

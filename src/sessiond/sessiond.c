@@ -50,7 +50,7 @@ static void output_error(struct consumer *consumer, const struct msg_con_output_
 
 	if (!session)
 		return;
-	session->relay.down = msg->error && msg->error != EREMOTEIO;
+	session->relay_down = msg->error && msg->error != EREMOTEIO;
 	if (msg->error && msg->limit)
 		snprintf(text, sizeof(text), "%s", msg->text);
 	else if (msg->error)

@@ -114,19 +114,8 @@ static struct list put_rules(struct state_space *space, const struct channel *ch
 
 	list_for_each(rule, &channel->rules, node) {
 		struct msg_state_rule msg = {
-			.pattern = rule->pattern,
-			.exclude = rule->exclude,
-			.loglevel_type = (uint8_t)rule->loglevel_type,
-			.loglevel = rule->loglevel,
-			.enabled = rule->enabled,
-			.kind = (uint8_t)rule->kind,
-			.location = rule->location,
-			.fetch = rule->fetch,
-			.file = rule->file,
-			.places = rule->places,
-			.filter = rule->filter,
-			.sampling = rule->sampling,
-			.by = rule->by,
+#define SAVED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))rule->name,
+#include "model/rule.def"
 		};
 
 		msg_state_rule_add(enc, &msg);
@@ -140,23 +129,13 @@ static void put_channels(struct state_space *space, const struct session *sessio
 	const struct channel *channel;
 
 	list_for_each(channel, &session->channels, node) {
-		const struct channel_attr *attr = &channel->attr;
 		struct msg_state_channel msg = {
 			.number = channel->number,
 			.name = channel->name,
 			.domain = (uint8_t)channel->domain,
-			.enabled = channel->enabled,
-			.subbuf_size = attr->subbuf_size,
-			.num_subbuf = attr->num_subbuf,
-			.overwrite = attr->overwrite,
-			.ownership = (uint8_t)attr->ownership,
-			.tracefile_size = attr->tracefile_size,
-			.tracefile_count = attr->tracefile_count,
-			.switch_timer_us = attr->switch_timer_us,
+#define SAVED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))channel->name,
+#include "model/channel.def"
 			.rules = put_rules(space, channel),
-			.contexts = channel->contexts,
-			.preset = channel->preset,
-			.roomy = attr->roomy,
 		};
 
 		msg_state_channel_add(enc, &msg);
@@ -205,7 +184,6 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.id = session->id,
 		.name = session->name,
 		.path = session->path,
-		.scope = session->scope,
 		.uid = session->uid,
 		.gid = session->gid,
 		.state = (uint8_t)session->state,
@@ -220,21 +198,11 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.dir_dev = dir->dev,
 		.dir_ino = dir->ino,
 		.dir_born_ns = dir->born_ns,
-		.keep_free = session->disk.keep_free,
-		.max_size = session->disk.max_size,
-		.sync = (uint8_t)session->disk.sync,
-		.sync_us = session->disk.sync_us,
-		.relay = session->relay.addr,
-		.relay_clear = (uint8_t)session->relay.link,
-		.relay_id = { session->relay.id, sizeof(session->relay.id) },
-		.live_us = session->relay.live_us,
-		.relay_host = session->relay.host,
-		.spool = session->relay.spool,
-		.spool_size = session->relay.spool_size,
-		.compress = session->relay.compress,
+		.relay_id = { session->relay_id, sizeof(session->relay_id) },
+#define SAVED(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))session->name,
+#include "model/session.def"
 		.drained = session->drained,
 		.unrecorded = session->unrecorded,
-		.snapshots = session->snapshots,
 		.nr_snapshots = session->nr_snapshots,
 	};
 

@@ -9,8 +9,9 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "clock_check.h"
 #include "base/str.h"
+#include "clock_check.h"
+#include "core/attribute.h"
 #include "core/orphaned.h"
 #include "sessiond/domain/user/user.h"
 
@@ -57,21 +58,15 @@ static void load_rules(struct session *session, struct channel *channel, struct 
 	struct rule *rule;
 
 	while (msg_state_rule_next(&rules, &msg)) {
-		const struct rule_spec spec = { msg.pattern,
-						msg.exclude,
-						(enum loglevel_type)msg.loglevel_type,
-						(int)msg.loglevel,
-						(enum rule_kind)msg.kind,
-						msg.location,
-						msg.fetch,
-						msg.file,
-						msg.places,
-						msg.filter,
-						msg.sampling,
-						msg.by };
+		const struct rule_spec spec = {
+#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)msg.name,
+#include "model/rule.def"
+		};
 
-		if (session_add_rule(session, channel, &spec, &rule, &ignored) == 0)
-			rule->enabled = msg.enabled;
+		if (session_add_rule(session, channel, &spec, &rule, &ignored))
+			continue;
+#define UNASKED(type, name, init, doc) ATTRIBUTE_SET(type, rule->name, msg.name);
+#include "model/rule.def"
 	}
 }
 
@@ -82,22 +77,14 @@ static void load_channels(struct session *session, struct list channels)
 
 	while (msg_state_channel_next(&channels, &msg)) {
 		const struct channel_attr attr = {
-			.subbuf_size = msg.subbuf_size,
-			.num_subbuf = msg.num_subbuf,
-			.overwrite = msg.overwrite,
-			.ownership = (enum ownership)msg.ownership,
-			.tracefile_size = msg.tracefile_size,
-			.tracefile_count = msg.tracefile_count,
-			.switch_timer_us = msg.switch_timer_us,
-			.roomy = msg.roomy,
+#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)msg.name,
+#include "model/channel.def"
 		};
 		struct channel *channel = channel_new(msg.name, (enum domain_id)msg.domain, &attr);
 
 		channel->number = msg.number;
-		channel->enabled = msg.enabled;
-		channel->preset = msg.preset;
-		free(channel->contexts);
-		channel->contexts = xstrdup(msg.contexts);
+#define UNASKED(type, name, init, doc) ATTRIBUTE_SET(type, channel->name, msg.name);
+#include "model/channel.def"
 		if (session_restore_channel(session, channel, &ignored))
 			channel_free(channel); /* never: all is allowed meanwhile */
 		else
@@ -192,7 +179,6 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 		close_fd(fds[1]);
 		return -EBADMSG;
 	}
-	session_limit(session, msg->scope);
 	session->id = msg->id;
 	session->state = settled(msg->state);
 	session->recording_since = session->state == SESSION_RECORDING ? msg->recording_since : 0;
@@ -202,18 +188,13 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	session->saved.classes_file = msg->classes_file;
 	session->saved.classes_bytes = msg->classes_bytes;
 	session->next_channel = msg->next_channel;
-	session->disk = (struct session_disk){ msg->keep_free, msg->max_size,
-					       (enum sync_mode)msg->sync, msg->sync_us };
-	if (msg->relay[0] && msg->relay_id.len == sizeof(session->relay.id))
-		session_set_relay(session, msg->relay, msg->relay_host,
-				  (enum relay_link)msg->relay_clear, msg->relay_id.data);
-	session->relay.live_us = msg->live_us;
-	session->relay.compress = msg->compress;
+#define SAVED(type, name, init, doc) ATTRIBUTE_SET(type, session->name, msg->name);
+#include "model/session.def"
+	if (msg->relay_id.len == sizeof(session->relay_id))
+		memcpy(session->relay_id, msg->relay_id.data, sizeof(session->relay_id));
 	session->unrecorded = msg->unrecorded;
-	session->snapshots = msg->snapshots;
 	session->nr_snapshots = msg->nr_snapshots;
 	session->drained = msg->drained && session->state == SESSION_STOPPED;
-	session_set_spool(session, msg->spool, msg->spool_size);
 	load_channels(session, msg->channels);
 	load_tracks(session, msg->tracks);
 	run_new(&sd->run, &sd->sessions, session, fds[0]);

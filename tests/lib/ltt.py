@@ -116,6 +116,13 @@ def daemons(*names):
     return found
 
 
+def daemon(name):
+    """Pid of the only daemon of a name. One that has forked, to start another program, is seen twice
+    until then."""
+    until(lambda: len(daemons(name)) == 1, 5, f"one {name}")
+    return daemons(name)[0]
+
+
 def is_stopped(pid):
     """Whether SIGSTOP has taken effect."""
     with open(f"/proc/{pid}/stat") as f:

@@ -12,8 +12,12 @@
 static bool matches(const char *pattern, const char *exclude, enum loglevel_type type, int level,
 		    const char *name, int point_level)
 {
-	const struct rule_spec spec = { pattern, exclude, type, level, RULE_EVENTS, NULL,
-					NULL,	 NULL,	  NULL, NULL,  NULL,	    NULL };
+	const struct rule_spec spec = {
+		.pattern = pattern,
+		.exclude = exclude,
+		.loglevel_type = type,
+		.loglevel = level,
+	};
 	struct rule *rule = rule_new(&spec);
 	bool result = rule_matches(rule, name, point_level);
 
@@ -39,10 +43,12 @@ static void rules(void)
 
 static int spec_code(const char *pattern, int type, int level)
 {
-	const struct rule_spec spec = { pattern, "",	      (enum loglevel_type)type,
-					level,	 RULE_EVENTS, "",
-					"",	 "",	      "",
-					"",	 "",	      "" };
+	const struct rule_spec spec = {
+		.pattern = pattern,
+		.exclude = "",
+		.loglevel_type = (enum loglevel_type)type,
+		.loglevel = level,
+	};
 	struct err err = { 0 };
 	int code = rule_spec_check(&spec, &err);
 
@@ -52,9 +58,12 @@ static int spec_code(const char *pattern, int type, int level)
 
 static int place_code(const char *pattern, const char *exclude, int kind, const char *location)
 {
-	const struct rule_spec spec = { pattern,  exclude, LOGLEVEL_ALL, 0,  (enum rule_kind)kind,
-					location, "",	   "",		 "", "",
-					"",	  "" };
+	const struct rule_spec spec = {
+		.pattern = pattern,
+		.exclude = exclude,
+		.kind = (enum rule_kind)kind,
+		.location = location,
+	};
 	struct err err = { 0 };
 	int code = rule_spec_check(&spec, &err);
 
@@ -64,8 +73,13 @@ static int place_code(const char *pattern, const char *exclude, int kind, const 
 
 static void places(void)
 {
-	const struct rule_spec spec = { "open",	 "", LOGLEVEL_ALL, 0,  RULE_PROBE, "do_open",
-					"$arg1", "", "",	   "", "",	   "" };
+	const struct rule_spec spec = {
+		.pattern = "open",
+		.exclude = "",
+		.kind = RULE_PROBE,
+		.location = "do_open",
+		.fetch = "$arg1",
+	};
 	struct rule_spec other = spec;
 	struct rule *rule = rule_new(&spec);
 	char longest[RULE_MAX_LOCATION + 2];
@@ -105,6 +119,14 @@ static int filter_code(enum rule_kind kind, const char *filter)
 	return rule_spec_check(&spec, &err);
 }
 
+static bool change_filter(struct rule *rule, const char *filter)
+{
+	struct rule_spec spec = rule_spec_of(rule);
+
+	spec.filter = filter;
+	return rule_change(rule, &spec);
+}
+
 static char *filter_of(struct channel *channel, const char *name, int loglevel)
 {
 	static char *last;
@@ -138,8 +160,8 @@ static void filters(void)
 	second = channel_add_rule(channel, &spec);
 	CHECK_IS(strcmp(filter_of(channel, "web:a", 0), "a == 1\nb == 2"), ==, 0);
 	CHECK_IS(strcmp(filter_of(channel, "db:a", 0), "b == 2"), ==, 0);
-	CHECK(!rule_set_filter(first, "a == 1"));
-	CHECK(rule_set_filter(first, ""));
+	CHECK(!change_filter(first, "a == 1"));
+	CHECK(change_filter(first, ""));
 	CHECK(!filter_of(channel, "web:a", 0));
 	first->enabled = false;
 	CHECK_IS(strcmp(filter_of(channel, "web:a", 0), "b == 2"), ==, 0);
@@ -218,8 +240,12 @@ static void sampled_rules(void)
 	CHECK_IS(strcmp(filter_of(channel, "web:a", 0),
 			"b == 2\n\t1/64\t0\t0\na == 1\t5/s, first 9\t1\t7"),
 		 ==, 0);
-	CHECK(!rule_set_sampling(first, "1/64") && rule_set_sampling(first, "") &&
-	      !filter_of(channel, "web:a", 0));
+	spec = (struct rule_spec){ .sampling = "1/64" };
+	CHECK(!rule_change(first, &spec));
+	spec.sampling = NULL;
+	CHECK(rule_change(first, &spec) && !filter_of(channel, "web:a", 0));
+	spec.pattern = "*:a";
+	spec.exclude = "";
 	spec.kind = RULE_COUNT;
 	spec.sampling = "1/2";
 	spec.filter = NULL;
@@ -275,6 +301,15 @@ static void keys(void)
 	rule_free(rule);
 }
 
+static int set_filter(struct session *session, struct rule *rule, const char *filter,
+		      bool *ret_changed, struct err *err)
+{
+	struct rule_spec spec = rule_spec_of(rule);
+
+	spec.filter = filter;
+	return session_change_rule(session, rule, &spec, ret_changed, err);
+}
+
 /* A filter is charged to the owner, while the rule has it. */
 static void charges(void)
 {
@@ -298,14 +333,14 @@ static void charges(void)
 	CHECK_IS(session_restore_channel(session, channel, &err), ==, 0);
 	CHECK_IS(session_add_rule(session, channel, &spec, &rule, &err), ==, 0);
 	left = quota_left(&quotas, account, QUOTA_TEXT);
-	CHECK(session_set_filter(session, rule, "a == 1", &changed, &err) == 0 && changed);
+	CHECK(set_filter(session, rule, "a == 1", &changed, &err) == 0 && changed);
 	CHECK_IS(quota_left(&quotas, account, QUOTA_TEXT), ==, left - strlen("a == 1"));
-	CHECK(session_set_filter(session, rule, "a == 1", &changed, &err) == 0 && !changed);
-	CHECK(session_set_filter(session, rule, "", &changed, &err) == 0 && changed);
+	CHECK(set_filter(session, rule, "a == 1", &changed, &err) == 0 && !changed);
+	CHECK(set_filter(session, rule, "", &changed, &err) == 0 && changed);
 	CHECK_IS(quota_left(&quotas, account, QUOTA_TEXT), ==, left);
 	quotas.limits[QUOTA_TEXT] = 2000 - left;
-	CHECK(session_set_filter(session, rule, "", &changed, &err) == 0 && !changed);
-	CHECK_IS(session_set_filter(session, rule, "a == 1", &changed, &err), !=, 0);
+	CHECK(set_filter(session, rule, "", &changed, &err) == 0 && !changed);
+	CHECK_IS(set_filter(session, rule, "a == 1", &changed, &err), !=, 0);
 	CHECK(!*rule->filter);
 	sessions_fini(&sessions);
 	CHECK_IS(quota_left(&quotas, account, QUOTA_TEXT), ==, quotas.limits[QUOTA_TEXT]);
@@ -314,8 +349,14 @@ static void charges(void)
 
 static int program_code(enum rule_kind kind, const char *file, const char *places)
 {
-	const struct rule_spec spec = { "sold", "",   LOGLEVEL_ALL, 0,	kind, "sdt:shop:shop:sold",
-					"",	file, places,	    "", "",   "" };
+	const struct rule_spec spec = {
+		.pattern = "sold",
+		.exclude = "",
+		.kind = kind,
+		.location = "sdt:shop:shop:sold",
+		.file = file,
+		.places = places,
+	};
 	struct err err = { 0 };
 
 	return rule_spec_check(&spec, &err);
@@ -324,9 +365,14 @@ static int program_code(enum rule_kind kind, const char *file, const char *place
 static void programs(void)
 {
 	static char longest[RULE_MAX_PLACES + 2];
-	const struct rule_spec spec = { "sold",	     "",	  LOGLEVEL_ALL, 0,
-					RULE_USER,   "shop:sell", "",		"/bin/shop",
-					"1,2,3,4;5", "",	  "",		"" };
+	const struct rule_spec spec = {
+		.pattern = "sold",
+		.exclude = "",
+		.kind = RULE_USER,
+		.location = "shop:sell",
+		.file = "/bin/shop",
+		.places = "1,2,3,4;5",
+	};
 	struct rule_spec other = spec;
 	struct rule *rule = rule_new(&spec);
 

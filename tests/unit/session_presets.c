@@ -117,8 +117,8 @@ static void where_rules_go(void)
 	CHECK(goes(client, "*", "channel0"));
 	CHECK_IS(strcmp(enable_in(client, "power:wake", "mine"), "mine"), ==, 0);
 	CHECK(find("power")->preset && !find("mine")->preset && !find("channel0")->preset);
-	CHECK(find("power")->attr.num_subbuf == 16 && find("power")->attr.subbuf_size == 1u << 20);
-	CHECK(find("irqs")->attr.num_subbuf == 8 && find("irqs")->attr.subbuf_size == 65536);
+	CHECK(find("power")->num_subbuf == 16 && find("power")->subbuf_size == 1u << 20);
+	CHECK(find("irqs")->num_subbuf == 8 && find("irqs")->subbuf_size == 65536);
 	CHECK_IS(HARNESS_CALL(client, point_list, .domain = DOMAIN_KERNEL).items[MSG_preset], ==,
 		 2);
 	end(client);
@@ -154,7 +154,7 @@ static void made_by_hand(void)
 			      .num_subbuf = 2)
 			 .code,
 		 ==, 0);
-	CHECK(find("irqs")->attr.num_subbuf == 2 && find("irqs")->attr.subbuf_size == 65536);
+	CHECK(find("irqs")->num_subbuf == 2 && find("irqs")->subbuf_size == 65536);
 	CHECK(goes(client, "irq_raise", "irqs") && goes(client, "sched_switch", "irqs"));
 	CHECK(!find("irqs")->preset && !find("channel0"));
 	end(client);

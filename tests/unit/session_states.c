@@ -132,6 +132,11 @@ static void bad_names(void)
 	sessions_fini(&sessions);
 }
 
+static void limit(struct session *session, const char *scope)
+{
+	session_set(session, &(struct session_settings){ .scope = scope });
+}
+
 static void scopes(void)
 {
 	const struct caller root = { 0, 0 }, a = { 1000, 1000 };
@@ -144,12 +149,12 @@ static void scopes(void)
 	CHECK_IS(session_create(&sessions, &a, "web", "", 1, &of_a, &err), ==, 0);
 	CHECK(session_admits(of_root, 1000, "") && session_admits(of_a, 1000, "x:y"));
 	CHECK(!session_admits(of_a, 1001, "") && !session_admits(of_a, 0, ""));
-	session_limit(of_root, "f00");
-	session_limit(of_a, "f00");
+	limit(of_root, "f00");
+	limit(of_a, "f00");
 	CHECK(session_admits(of_root, 1001, "f00") && session_admits(of_a, 1000, "b:f00:c"));
 	CHECK(session_admits(of_a, 1000, "b:f00") && !session_admits(of_a, 1001, "f00"));
 	CHECK(!session_admits(of_a, 1000, "") && !session_admits(of_a, 1000, "f001:af00:f0"));
-	session_limit(of_a, "");
+	limit(of_a, "");
 	CHECK(session_admits(of_a, 1000, ""));
 	sessions_fini(&sessions);
 }

@@ -21,7 +21,9 @@ static int enable_again(struct command *cmd, struct channel *channel,
 {
 	struct domain_tracer *tracer = cmd->sd->tracer;
 
-	if (!channel_attr_agrees(&channel->attr, asked))
+	const struct channel_attr has = channel_attr_of(channel);
+
+	if (!channel_attr_agrees(&has, asked))
 		return command_error(cmd, ERR_INVALID,
 				     "channel '%s' exists with other attributes, which can't be "
 				     "changed; create another channel",
@@ -49,12 +51,8 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 		       struct rep_channel_enable *rep)
 {
 	struct channel_attr attr = {
-		.subbuf_size = req->subbuf_size,
-		.num_subbuf = req->num_subbuf,
-		.ownership = (enum ownership)req->ownership,
-		.tracefile_size = req->tracefile_size,
-		.tracefile_count = req->tracefile_count,
-		.switch_timer_us = req->switch_timer_us,
+#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)req->name,
+#include "model/channel.def"
 	};
 	struct channel *channel;
 
@@ -66,6 +64,7 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 	if (channel)
 		return enable_again(cmd, channel, &attr);
 	command_channel_preset(cmd, req->domain, req->name, &attr);
+	attr.roomy = false; /* only if no size is given, see below */
 	if (req->roomy)
 		channel_attr_roomy(&attr, room(cmd), &cmd->sd->limits);
 	if (channel_attr_resolve(&attr, (enum domain_id)req->domain, &cmd->sd->limits, &cmd->err) ||

@@ -46,16 +46,13 @@ static struct rule *get_rule(struct command *cmd, struct channel *channel,
 			     const struct rule_spec *spec)
 {
 	struct rule *rule = channel_find_rule(channel, spec);
-
-	bool changed = false, resampled = false;
+	bool changed = false;
 
 	if (channel_check_budget(channel, spec, &cmd->err))
 		return NULL;
-	if (rule &&
-	    (session_set_filter(cmd->session, rule, spec->filter, &changed, &cmd->err) ||
-	     session_set_sampling(cmd->session, rule, spec->sampling, &resampled, &cmd->err)))
+	if (rule && session_change_rule(cmd->session, rule, spec, &changed, &cmd->err))
 		return NULL;
-	if (rule && rule->enabled && !changed && !resampled) {
+	if (rule && rule->enabled && !changed) {
 		command_error(cmd, ERR_EVENT_EXISTS,
 			      "event rule '%s' is already enabled in channel '%s'", spec->pattern,
 			      channel->name);
@@ -95,18 +92,10 @@ static enum cmd_now resolve_names(struct command *cmd, struct rule_spec *spec, c
 int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 		     struct rep_event_enable *rep)
 {
-	struct rule_spec spec = { req->pattern,
-				  req->exclude,
-				  (enum loglevel_type)req->loglevel_type,
-				  (int)MAX(MIN(req->loglevel, 100), -1),
-				  (enum rule_kind)req->kind,
-				  req->location,
-				  req->fetch,
-				  req->file,
-				  req->places,
-				  req->filter,
-				  req->sampling,
-				  req->by };
+	struct rule_spec spec = {
+#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)req->name,
+#include "model/rule.def"
+	};
 	struct domain_tracer *tracer = cmd->sd->tracer;
 	struct pending *pending;
 	struct channel *channel;
@@ -114,6 +103,7 @@ int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 	struct rule *rule;
 
 	(void)rep;
+	spec.loglevel = (int)MAX(MIN(req->loglevel, 100), -1);
 	if (command_domain(cmd, req->domain) != CMD_DONE ||
 	    resolve_names(cmd, &spec, &fetch) != CMD_DONE || rule_spec_check(&spec, &cmd->err))
 		return CMD_FAILED;

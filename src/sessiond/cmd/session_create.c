@@ -162,8 +162,10 @@ enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *
 {
 	AUTO_FREE char *made = NULL;
 	struct session *session;
-	struct session_disk disk = { req->keep_free, req->max_size, (enum sync_mode)req->sync,
-				     req->sync_us };
+	const struct session_settings settings = {
+#define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)req->name,
+#include "model/session.def"
+	};
 	uint8_t relay_id[16];
 	struct timespec now;
 	uint64_t now_ns;
@@ -171,7 +173,7 @@ enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *
 
 	if (session_create_check_output(cmd, req) != CMD_DONE ||
 	    check_scope(cmd, req->scope) != CMD_DONE ||
-	    session_check_disk(&disk, req->outdir >= 0 || req->relay[0], &cmd->err))
+	    session_check_disk(&settings, req->outdir >= 0 || req->relay[0], &cmd->err))
 		return CMD_FAILED;
 	if (getrandom(relay_id, sizeof(relay_id), 0) != (ssize_t)sizeof(relay_id))
 		return command_error(cmd, ERR_INTERNAL, "can't generate random bytes");
@@ -182,15 +184,8 @@ enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *
 	if (session_create(&cmd->sd->sessions, &cmd->caller, made ? made : req->name, req->path,
 			   now_ns, &session, &cmd->err))
 		return CMD_FAILED;
-	session_limit(session, req->scope);
-	session->disk = disk;
-	if (req->relay[0])
-		session_set_relay(session, req->relay, req->relay_host,
-				  (enum relay_link)req->relay_clear, relay_id);
-	session->relay.live_us = req->live_us;
-	session->relay.compress = req->compress != 0;
-	session->snapshots = req->snapshots != 0;
-	session_set_spool(session, req->spool, req->spool_size);
+	session_set(session, &settings);
+	memcpy(session->relay_id, relay_id, sizeof(session->relay_id));
 	run_new(&cmd->sd->run, &cmd->sd->sessions, session, TAKE_FD(req->outdir));
 	ret = state_save(cmd->sd, session);
 	if (ret < 0) {

@@ -56,19 +56,10 @@ static void session_show_rules(struct command *cmd, struct session *session,
 		uint32_t never;
 		uint32_t points = tracer->ops->count_points(tracer, session, rule, &never);
 		const struct msg_rule item = {
-			.pattern = rule->pattern,
-			.exclude = rule->exclude,
-			.loglevel_type = rule->loglevel_type,
-			.loglevel = rule->loglevel,
-			.enabled = rule->enabled,
+#define SHOWN(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))rule->name,
+#include "model/rule.def"
 			.points = points,
-			.kind = (uint8_t)rule->kind,
-			.location = rule->location,
-			.fetch = rule->fetch,
-			.filter = rule->filter,
-			.by = rule->by,
 			.points_never = never,
-			.sampling = rule->sampling,
 		};
 
 		item_rule(cmd, &item);
@@ -84,16 +75,8 @@ static void show_channel(struct command *cmd, struct session *session, struct ch
 	struct msg_channel item = {
 		.name = channel->name,
 		.domain = channel->domain,
-		.enabled = channel->enabled,
-		.subbuf_size = channel->attr.subbuf_size,
-		.num_subbuf = channel->attr.num_subbuf,
-		.overwrite = channel->attr.overwrite,
-		.ownership = channel->attr.ownership,
-		.tracefile_size = channel->attr.tracefile_size,
-		.tracefile_count = channel->attr.tracefile_count,
-		.switch_timer_us = channel->attr.switch_timer_us,
-		.contexts = channel->contexts,
-		.preset = channel->preset,
+#define SHOWN(type, name, init, doc) .name = (MODEL_WIRE_TYPE(type))channel->name,
+#include "model/channel.def"
 	};
 
 	fill_usage(stats, cmd, session, channel, &item);

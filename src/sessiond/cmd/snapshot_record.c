@@ -170,7 +170,7 @@ static enum cmd_now snapshot_record_check(struct command *cmd, const char *name)
 		return command_error(cmd, ERR_INVALID, "the snapshot's name '%.210s' %s", name,
 				     name_check(name) ? name_check(name) :
 							"is longer than 200 bytes");
-	if (*session->relay.addr)
+	if (*session->relay)
 		return command_error(cmd, ERR_UNSUPPORTED,
 				     "session '%s' records to a relay; snapshots can't be sent "
 				     "there yet",

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "attribute.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ltt_ring.h"
@@ -37,9 +38,10 @@ void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
 	attr->roomy = true;
 }
 
-uint32_t channel_attr_private_subbufs(const struct channel_attr *attr)
+uint32_t channel_private_subbufs(const struct channel *channel)
 {
-	return attr->roomy ? MIN(attr->num_subbuf, ROOMY_PRIVATE_SUBBUFS) : attr->num_subbuf;
+	return channel->roomy ? MIN(channel->num_subbuf, ROOMY_PRIVATE_SUBBUFS) :
+				channel->num_subbuf;
 }
 
 static void fill_kernel_defaults(struct channel_attr *attr)
@@ -163,11 +165,22 @@ struct channel *channel_new(const char *name, enum domain_id domain,
 	list_init(&channel->node);
 	list_init(&channel->rules);
 	channel->name = xstrdup(name);
-	channel->contexts = xstrdup("");
 	channel->domain = domain;
-	channel->attr = *attr;
-	channel->enabled = true;
+#define EACH(type, name, init, doc) channel->name = init;
+#include "model/channel.def"
+#define ASKED(type, name, init, doc) channel->name = attr->name;
+#include "model/channel.def"
+#define EACH(type, name, init, doc) ATTRIBUTE_OWN(type, channel->name);
+#include "model/channel.def"
 	return channel;
+}
+
+struct channel_attr channel_attr_of(const struct channel *channel)
+{
+	return (struct channel_attr){
+#define ASKED(type, name, init, doc) .name = channel->name,
+#include "model/channel.def"
+	};
 }
 
 struct channel *channel_free(struct channel *channel)
@@ -180,7 +193,8 @@ struct channel *channel_free(struct channel *channel)
 		rule_free(rule);
 	list_remove(&channel->node);
 	free(channel->name);
-	free(channel->contexts);
+#define EACH(type, name, init, doc) ATTRIBUTE_FREE(type, channel->name);
+#include "model/channel.def"
 	free(channel);
 	return NULL;
 }
@@ -223,7 +237,7 @@ void channel_add_context(struct channel *channel, const char *name)
 {
 	char *longer = xasprintf("%s%s%s", channel->contexts, *channel->contexts ? "," : "", name);
 
-	free(channel->contexts);
+	ATTRIBUTE_FREE(names, channel->contexts);
 	channel->contexts = longer;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * channel.h - a channel: attributes that never change, and event rules that do.
+ * channel.h - a channel: most attributes never change, event rules do.
  * Owned by its session; part of the model of ltt-sessiond; pure.
  */
 #ifndef CORE_CHANNEL_H
@@ -11,20 +11,16 @@
 
 #include "base/err.h"
 #include "base/list.h"
+#include "model/types.h"
 #include "proto/enums.h"
 #include "rule.h"
 
 #define CHANNEL_DEFAULT_NAME "channel0"
 
+/** The attributes of a channel that a request has. */
 struct channel_attr {
-	uint64_t subbuf_size; /* bytes */
-	uint32_t num_subbuf;
-	bool overwrite;
-	bool roomy; /* the sizes are those of channel_attr_roomy() */
-	enum ownership ownership;
-	uint64_t tracefile_size;  /* bytes; 0: unlimited */
-	uint32_t tracefile_count; /* 0: unlimited */
-	uint32_t switch_timer_us; /* 0: the consumer's default */
+#define ASKED(type, name, init, doc) MODEL_TYPE_##type name;
+#include "model/channel.def"
 };
 
 /** The limits of the machine. */
@@ -33,21 +29,20 @@ struct channel_limits {
 	uint64_t memory; /* bytes; 0: unknown */
 };
 
+/** A channel. Its texts are its own, and not NULL. */
 struct channel {
 	struct list_node node;
 	uint32_t number; /* in its session, never reused: the CTF stream class */
 	char *name;
 	enum domain_id domain;
-	struct channel_attr attr;
-	bool enabled;
-	bool preset;		/* registered by a kernel module, for its events only */
 	struct list_node rules; /* struct rule */
-	char *contexts;		/* contexts of each event: names, comma-separated */
+#define EACH(type, name, init, doc) MODEL_TYPE_##type name;
+#include "model/channel.def"
 };
 
 /** Sub-buffers in the rings of a process that needs its own, beside those of its user. Of such
  *  processes there may be many: rings that are large by default would take all memory. */
-uint32_t channel_attr_private_subbufs(const struct channel_attr *attr);
+uint32_t channel_private_subbufs(const struct channel *channel);
 /** Set large buffer sizes if none is given: @bytes at most for all CPUs together. Sizes below the
  *  default are not set. */
 void channel_attr_roomy(struct channel_attr *attr, uint64_t bytes,
@@ -63,6 +58,8 @@ bool channel_attr_agrees(const struct channel_attr *has, const struct channel_at
 
 struct channel *channel_new(const char *name, enum domain_id domain,
 			    const struct channel_attr *attr);
+/** The attributes of an existing channel. */
+struct channel_attr channel_attr_of(const struct channel *channel);
 struct channel *channel_free(struct channel *channel);
 
 struct rule *channel_find_rule(struct channel *channel, const struct rule_spec *spec);

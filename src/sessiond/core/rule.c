@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "attribute.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "sampling.h"
@@ -170,19 +171,14 @@ struct rule *rule_new(const struct rule_spec *spec)
 	struct rule *rule = xalloc(sizeof(*rule));
 
 	list_init(&rule->node);
-	rule->pattern = xstrdup(spec->pattern);
-	rule->exclude = xstrdup(spec->exclude);
-	rule->loglevel_type = spec->loglevel_type;
-	rule->loglevel = spec->loglevel_type == LOGLEVEL_ALL ? 0 : spec->loglevel;
-	rule->kind = spec->kind;
-	rule->location = xstrdup(or_empty(spec->location));
-	rule->fetch = xstrdup(or_empty(spec->fetch));
-	rule->file = xstrdup(or_empty(spec->file));
-	rule->places = xstrdup(or_empty(spec->places));
-	rule->filter = xstrdup(or_empty(spec->filter));
-	rule->sampling = xstrdup(or_empty(spec->sampling));
-	rule->by = xstrdup(or_empty(spec->by));
-	rule->enabled = true;
+#define EACH(type, name, init, doc) rule->name = init;
+#include "model/rule.def"
+#define ASKED(type, name, init, doc) rule->name = spec->name;
+#include "model/rule.def"
+	if (spec->loglevel_type == LOGLEVEL_ALL)
+		rule->loglevel = 0;
+#define EACH(type, name, init, doc) ATTRIBUTE_OWN(type, rule->name);
+#include "model/rule.def"
 	return rule;
 }
 
@@ -191,49 +187,55 @@ struct rule *rule_free(struct rule *rule)
 	if (!rule)
 		return NULL;
 	list_remove(&rule->node);
-	free(rule->pattern);
-	free(rule->exclude);
-	free(rule->location);
-	free(rule->fetch);
-	free(rule->file);
-	free(rule->places);
-	free(rule->filter);
-	free(rule->sampling);
-	free(rule->by);
+#define EACH(type, name, init, doc) ATTRIBUTE_FREE(type, rule->name);
+#include "model/rule.def"
 	free(rule);
 	return NULL;
 }
 
-static bool core_rule_set_text(char **text, const char *now)
+uint64_t rule_bytes(const struct rule_spec *spec)
 {
-	if (strcmp(*text, now) == 0)
-		return false;
-	free(*text);
-	*text = xstrdup(now);
-	return true;
+	uint64_t bytes = sizeof(struct rule);
+
+#define ASKED(type, name, init, doc) bytes += ATTRIBUTE_BYTES(type, spec->name);
+#include "model/rule.def"
+	return bytes;
 }
 
-bool rule_set_filter(struct rule *rule, const char *filter)
+struct rule_spec rule_spec_of(const struct rule *rule)
 {
-	return core_rule_set_text(&rule->filter, filter);
-}
-
-bool rule_set_sampling(struct rule *rule, const char *sampling)
-{
-	return core_rule_set_text(&rule->sampling, sampling);
+	return (struct rule_spec){
+#define ASKED(type, name, init, doc) .name = rule->name,
+#include "model/rule.def"
+	};
 }
 
 bool rule_is(const struct rule *rule, const struct rule_spec *spec)
 {
-	return strcmp(rule->pattern, spec->pattern) == 0 &&
-	       strcmp(rule->exclude, spec->exclude) == 0 && rule->kind == spec->kind &&
-	       strcmp(rule->location, or_empty(spec->location)) == 0 &&
-	       strcmp(rule->fetch, or_empty(spec->fetch)) == 0 &&
-	       strcmp(rule->file, or_empty(spec->file)) == 0 &&
-	       strcmp(rule->places, or_empty(spec->places)) == 0 &&
-	       strcmp(rule->by, or_empty(spec->by)) == 0 &&
-	       rule->loglevel_type == spec->loglevel_type &&
-	       (spec->loglevel_type == LOGLEVEL_ALL || rule->loglevel == spec->loglevel);
+	struct rule_spec same = *spec;
+
+	if (spec->loglevel_type == LOGLEVEL_ALL)
+		same.loglevel = rule->loglevel;
+#define CHANGING(type, name, init, doc) same.name = rule->name;
+#include "model/rule.def"
+#define ASKED(type, name, init, doc)                       \
+	if (!ATTRIBUTE_EQUAL(type, rule->name, same.name)) \
+		return false;
+#include "model/rule.def"
+	return true;
+}
+
+bool rule_change(struct rule *rule, const struct rule_spec *spec)
+{
+	bool changed = false;
+
+#define CHANGING(type, name, init, doc)                       \
+	if (!ATTRIBUTE_EQUAL(type, rule->name, spec->name)) { \
+		ATTRIBUTE_SET(type, rule->name, spec->name);  \
+		changed = true;                               \
+	}
+#include "model/rule.def"
+	return changed;
 }
 
 bool rule_matches(const struct rule *rule, const char *name, int loglevel)

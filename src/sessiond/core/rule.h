@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/list.h"
+#include "model/types.h"
 #include "proto/enums.h"
 
 #define RULE_MAX_PATTERN 255u
@@ -23,34 +24,17 @@
 #define RULE_MAX_PLACES 32768u
 #define RULE_MAX_EXCLUDE 32768u
 
-/** The attributes of a rule. All but the filter and the sampling distinguish rules of a channel. */
+/** The attributes of a rule that a request has. Texts are borrowed; NULL: empty. */
 struct rule_spec {
-	const char *pattern;
-	const char *exclude; /* globs, comma-separated; may be empty */
-	enum loglevel_type loglevel_type;
-	int loglevel;
-	enum rule_kind kind;  /* RULE_EVENTS, or the pattern is the name of the probe */
-	const char *location; /* place of a probe; else NULL or empty */
-	const char *fetch;    /* additional values to record there; NULL or empty: none */
-	const char *file;     /* of RULE_USER: the program, */
-	const char *places;   /* and the places in it, as in client.def; else NULL or empty */
-	const char *filter;   /* as in client.def; NULL or empty: none */
-	const char *sampling; /* as in sampling.h; NULL or empty: none */
-	const char *by;	      /* of rules that count: fields of the key; NULL or empty: none */
+#define ASKED(type, name, init, doc) MODEL_TYPE_##type name;
+#include "model/rule.def"
 };
 
+/** A rule. Its texts are its own, and not NULL. */
 struct rule {
 	struct list_node node;
-	char *pattern;
-	char *exclude;
-	enum loglevel_type loglevel_type;
-	int loglevel;
-	enum rule_kind kind;
-	char *location, *fetch, *file, *places;
-	char *filter;	/* empty: none */
-	char *sampling; /* empty: none */
-	char *by;	/* empty: one count for all events */
-	bool enabled;
+#define EACH(type, name, init, doc) MODEL_TYPE_##type name;
+#include "model/rule.def"
 };
 
 /** Whether rules of the kind select existing events. Others create events. */
@@ -72,10 +56,15 @@ bool rule_by_field(const char *by, uint32_t number, char *buf);
 int rule_spec_check(const struct rule_spec *spec, struct err *err);
 struct rule *rule_new(const struct rule_spec *spec);
 struct rule *rule_free(struct rule *rule);
-/** Set the filter, or the sampling. Return: whether it has changed. */
-bool rule_set_filter(struct rule *rule, const char *filter);
-bool rule_set_sampling(struct rule *rule, const char *sampling);
+/** Bytes of memory that a rule with these attributes takes. */
+uint64_t rule_bytes(const struct rule_spec *spec);
+/** The attributes of a rule, with its texts. */
+struct rule_spec rule_spec_of(const struct rule *rule);
+/** Whether it is the rule that a request means: one with the same attributes but those that a
+ *  request changes. */
 bool rule_is(const struct rule *rule, const struct rule_spec *spec);
+/** Set the attributes that a request changes. Return: whether one has changed. */
+bool rule_change(struct rule *rule, const struct rule_spec *spec);
 /** Whether the rule matches points of this name and level, regardless of `enabled`. */
 bool rule_matches(const struct rule *rule, const char *name, int loglevel);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attribute.h"
 #include "base/mem.h"
 #include "base/str.h"
 
@@ -189,10 +190,10 @@ int session_create(struct sessions *sessions, const struct caller *caller, const
 	session->id = sessions->next_id++;
 	session->name = xstrdup(name);
 	session->path = xstrdup(path);
-	session->scope = xstrdup("");
-	session->relay.addr = xstrdup("");
-	session->relay.host = xstrdup("");
-	session->relay.spool = xstrdup("");
+#define EACH(type, name, init, doc) session->name = init;
+#include "model/session.def"
+#define EACH(type, name, init, doc) ATTRIBUTE_OWN(type, session->name);
+#include "model/session.def"
 	session->uid = caller->uid;
 	session->gid = caller->gid;
 	session->quotas = sessions->quotas;
@@ -203,35 +204,17 @@ int session_create(struct sessions *sessions, const struct caller *caller, const
 	return 0;
 }
 
-void session_limit(struct session *session, const char *scope)
+void session_set(struct session *session, const struct session_settings *settings)
 {
-	free(session->scope);
-	session->scope = xstrdup(scope);
-}
-
-void session_set_relay(struct session *session, const char *addr, const char *host,
-		       enum relay_link link, const uint8_t *id)
-{
-	free(session->relay.addr);
-	free(session->relay.host);
-	session->relay.addr = xstrdup(addr);
-	session->relay.host = xstrdup(host);
-	session->relay.link = link;
-	memcpy(session->relay.id, id, sizeof(session->relay.id));
-}
-
-void session_set_spool(struct session *session, const char *path, uint64_t size)
-{
-	free(session->relay.spool);
-	session->relay.spool = xstrdup(path);
-	session->relay.spool_size = size;
+#define ASKED(type, name, init, doc) ATTRIBUTE_SET(type, session->name, settings->name);
+#include "model/session.def"
 }
 
 enum link_state session_link(const struct session *session)
 {
-	if (!*session->relay.addr)
+	if (!*session->relay)
 		return LINK_NONE;
-	return session->relay.down ? LINK_DOWN : LINK_UP;
+	return session->relay_down ? LINK_DOWN : LINK_UP;
 }
 
 static bool core_session_has_word(const char *words, const char *word)
@@ -256,36 +239,13 @@ bool session_admits(const struct session *session, uid_t uid, const char *scopes
 	return !*session->scope || core_session_has_word(scopes, session->scope);
 }
 
-static uint64_t text_bytes(const char *text)
-{
-	return text ? strlen(text) + 1 : 1;
-}
-
-static uint64_t rule_bytes(const struct rule_spec *spec)
-{
-	return sizeof(struct rule) + text_bytes(spec->pattern) + text_bytes(spec->exclude) +
-	       text_bytes(spec->location) + text_bytes(spec->fetch) + text_bytes(spec->file) +
-	       text_bytes(spec->places) + text_bytes(spec->filter) + text_bytes(spec->sampling) +
-	       text_bytes(spec->by);
-}
-
 static void free_channel(struct session *session, struct channel *channel)
 {
 	const struct account_id account = { .uid = session->uid };
 	const struct rule *rule;
 
 	list_for_each(rule, &channel->rules, node) {
-		const struct rule_spec spec = {
-			.pattern = rule->pattern,
-			.exclude = rule->exclude,
-			.location = rule->location,
-			.fetch = rule->fetch,
-			.file = rule->file,
-			.places = rule->places,
-			.filter = rule->filter,
-			.sampling = rule->sampling,
-			.by = rule->by,
-		};
+		const struct rule_spec spec = rule_spec_of(rule);
 
 		quota_give(session->quotas, account, QUOTA_TEXT, rule_bytes(&spec));
 	}
@@ -293,7 +253,7 @@ static void free_channel(struct session *session, struct channel *channel)
 	channel_free(channel);
 }
 
-int session_check_disk(const struct session_disk *disk, bool has_output, struct err *err)
+int session_check_disk(const struct session_settings *disk, bool has_output, struct err *err)
 {
 	if (disk->sync > SYNC_PERIOD)
 		return err_set(err, ERR_INVALID, "unknown policy for syncing: %d", disk->sync);
@@ -329,10 +289,8 @@ struct session *session_free(struct sessions *sessions, struct session *session)
 	sessions->nr--;
 	free(session->name);
 	free(session->path);
-	free(session->scope);
-	free(session->relay.addr);
-	free(session->relay.host);
-	free(session->relay.spool);
+#define EACH(type, name, init, doc) ATTRIBUTE_FREE(type, session->name);
+#include "model/session.def"
 	free(session);
 	return NULL;
 }
@@ -487,35 +445,19 @@ int session_add_rule(struct session *session, struct channel *channel, const str
 	return 0;
 }
 
-static int core_session_charge_text(struct session *session, const char *before, const char *now,
-				    struct err *err)
+int session_change_rule(struct session *session, struct rule *rule, const struct rule_spec *spec,
+			bool *ret_changed, struct err *err)
 {
 	const struct account_id account = { .uid = session->uid };
-	uint64_t had = text_bytes(before), needs = text_bytes(now);
+	const struct rule_spec before = rule_spec_of(rule);
+	uint64_t had = rule_bytes(&before), needs = rule_bytes(spec);
 
 	if (needs > had &&
 	    quota_take_or_explain(session->quotas, account, QUOTA_TEXT, needs - had, err))
 		return err->code;
+	*ret_changed = rule_change(rule, spec);
 	if (needs < had)
 		quota_give(session->quotas, account, QUOTA_TEXT, had - needs);
-	return 0;
-}
-
-int session_set_filter(struct session *session, struct rule *rule, const char *filter,
-		       bool *ret_changed, struct err *err)
-{
-	if (core_session_charge_text(session, rule->filter, filter, err))
-		return err->code;
-	*ret_changed = rule_set_filter(rule, filter);
-	return 0;
-}
-
-int session_set_sampling(struct session *session, struct rule *rule, const char *sampling,
-			 bool *ret_changed, struct err *err)
-{
-	if (core_session_charge_text(session, rule->sampling, sampling, err))
-		return err->code;
-	session->sampled = session->sampled || *sampling;
-	*ret_changed = rule_set_sampling(rule, sampling);
+	session->sampled = session->sampled || *rule->sampling;
 	return 0;
 }

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/list.h"
 #include "channel.h"
+#include "model/types.h"
 #include "proto/enums.h"
 #include "quota.h"
 #include "tracker.h"
@@ -41,28 +42,13 @@ enum session_outcome {
 	SESSION_LATER = 2,   /* an operation is in progress; retry after it */
 };
 
-/** The limits and rules of a session's output. */
-struct session_disk {
-	uint64_t keep_free; /* bytes of the file system that data leaves free; 0: none */
-	uint64_t max_size;  /* bytes of all its files; 0: unlimited */
-	enum sync_mode sync;
-	uint32_t sync_us; /* with SYNC_PERIOD */
+/** The settings of a session, which a request has. Texts are borrowed; NULL: empty. */
+struct session_settings {
+#define ASKED(type, name, init, doc) MODEL_TYPE_##type name;
+#include "model/session.def"
 };
 #define SESSION_LEAST_SIZE (1u << 20)
 #define SESSION_LEAST_SYNC_US 1000u
-
-/** A relay that receives the trace instead of a directory. */
-struct session_relay {
-	char *addr;	      /* ADDRESS:PORT; empty: there is none */
-	char *host;	      /* name that its certificate must contain; empty: its address */
-	enum relay_link link; /* transport of the connection */
-	bool down;	      /* unreachable, as reported last */
-	uint8_t id[16];	      /* identifies the session after a reconnect */
-	bool compress;	      /* compress the data for it */
-	uint32_t live_us;     /* maximum delay of viewers that follow it there; 0: not live */
-	char *spool;	      /* spool directory for data that it has not received; empty: none */
-	uint64_t spool_size;  /* size limit of its files */
-};
 
 /** Problems of a session, the worst first. They are independent of each other. */
 enum trouble {
@@ -98,7 +84,6 @@ struct session {
 	uint64_t id;
 	char *name;
 	char *path;
-	char *scope; /* only applications with this word are recorded; empty: all of the owner */
 	uid_t uid;
 	gid_t gid;
 	enum session_state state;
@@ -106,12 +91,14 @@ struct session {
 	uint64_t recording_since; /* monotonic ns; 0: not recording */
 	uint64_t recorded_ns;	  /* time spent recording before that */
 	bool sampled;		  /* a rule samples, or has sampled */
-	bool snapshots;		  /* its buffers keep the last events; only snapshots are written */
 	uint32_t nr_snapshots;	  /* number of snapshots that were requested */
 	uint32_t starts;	  /* number of them */
 	bool drained;		  /* stopped, and everything recorded is written */
-	struct session_disk disk;
-	struct session_relay relay;
+/* the settings; their texts are its own, and not NULL */
+#define EACH(type, name, init, doc) MODEL_TYPE_##type name;
+#include "model/session.def"
+	uint8_t relay_id[16]; /* identifies the session to its relay after a reconnect */
+	bool relay_down;      /* unreachable, as reported last */
 	char troubles[TROUBLE_KINDS][256]; /* a sentence for each; empty: no problem */
 	/* Programs that recorded nothing because of a problem. The last ones' pids are kept, as a
 	 * program tries more than once. */
@@ -119,7 +106,7 @@ struct session {
 	pid_t unrecorded_pids[SESSION_UNRECORDED_PIDS];
 	uint32_t next_channel;
 	uint32_t nr_rules;
-	struct list_node channels;		 /* struct channel */
+	struct list_node channels; /* struct channel */
 	/* by enum domain_id and enum track_kind */
 	struct tracker trackers[DOMAIN_USER + 1][TRACK_NR_KINDS];
 	struct session_saved saved;
@@ -147,18 +134,13 @@ void sessions_fini(struct sessions *sessions);
 /** Return: 0, or the code set in @err. */
 int session_create(struct sessions *sessions, const struct caller *caller, const char *name,
 		   const char *path, uint64_t now_real_ns, struct session **ret, struct err *err);
-/** Record only applications with this word among their scopes; empty: all of the owner. */
-void session_limit(struct session *session, const char *scope);
-/** Set the relay that receives the trace. @id: 16 bytes. */
-void session_set_relay(struct session *session, const char *addr, const char *host,
-		       enum relay_link link, const uint8_t *id);
-/** Set the spool, with a relay. */
-void session_set_spool(struct session *session, const char *path, uint64_t size);
+/** Apply settings that are checked. */
+void session_set(struct session *session, const struct session_settings *settings);
 enum link_state session_link(const struct session *session);
 /** Whether an application may record into it. @scopes: words, separated by colons. */
 bool session_admits(const struct session *session, uid_t uid, const char *scopes);
 /** Check the limits of an output. Return: 0, or the code set in @err. */
-int session_check_disk(const struct session_disk *disk, bool has_output, struct err *err);
+int session_check_disk(const struct session_settings *disk, bool has_output, struct err *err);
 struct session *session_free(struct sessions *sessions, struct session *session);
 
 struct session *session_by_id(struct sessions *sessions, uint64_t id);
@@ -205,11 +187,9 @@ int session_restore_channel(struct session *session, struct channel *channel, st
 /** Add a rule that the channel does not have. Return: 0 or the code set in @err. */
 int session_add_rule(struct session *session, struct channel *channel, const struct rule_spec *spec,
 		     struct rule **ret, struct err *err);
-/** Change the filter of a rule; "": none. Return: 0 or the code set in @err. */
-int session_set_filter(struct session *session, struct rule *rule, const char *filter,
-		       bool *ret_changed, struct err *err);
-/** Change the sampling of a rule; "": none. Return: as above. */
-int session_set_sampling(struct session *session, struct rule *rule, const char *sampling,
-			 bool *ret_changed, struct err *err);
+/** Change a rule, which @spec means (rule_is()), to the attributes that a request changes. Return:
+ *  0 or the code set in @err. */
+int session_change_rule(struct session *session, struct rule *rule, const struct rule_spec *spec,
+			bool *ret_changed, struct err *err);
 
 #endif

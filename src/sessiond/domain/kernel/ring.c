@@ -79,14 +79,14 @@ static int describe_memory(struct kernel_session *ks, const struct ring *ring, s
 /* Return: an outcome of enum err_code. */
 static int make_memory(struct kernel_session *ks, struct ring *ring, struct err *err)
 {
-	const struct channel_attr *attr = &ring->trace_channel->channel->attr;
+	const struct channel *channel = ring->trace_channel->channel;
 	const struct kmod *kmod = ks->kernel->kmod;
 	struct ltt_kmod_channel request = {
 		.size = sizeof(request),
-		.mode = attr->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
-		.num_subbuf = attr->num_subbuf,
+		.mode = channel->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
+		.num_subbuf = channel->num_subbuf,
 		.clock = ks->rec.clock->kind,
-		.subbuf_size = attr->subbuf_size,
+		.subbuf_size = channel->subbuf_size,
 		.data_fd = -1,
 		.ctl_fd = -1,
 	};
@@ -97,7 +97,8 @@ static int make_memory(struct kernel_session *ks, struct ring *ring, struct err 
 	if (fd < 0)
 		return err_errno(err, ERR_NO_MEMORY, -fd,
 				 "the kernel can't allocate %u x %llu KiB for each CPU",
-				 attr->num_subbuf, (unsigned long long)attr->subbuf_size >> 10);
+				 channel->num_subbuf,
+				 (unsigned long long)channel->subbuf_size >> 10);
 	ring->module = fd;
 	ring->data = request.data_fd;
 	ring->ctl_rw = request.ctl_fd;

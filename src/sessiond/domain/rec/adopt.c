@@ -78,7 +78,7 @@ static void rec_adopt_done(void *data, const struct con_answer *answer)
 void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret)
 {
 	const struct trace_channel *trace_channel = ring->trace_channel;
-	const struct channel_attr *attr = &trace_channel->channel->attr;
+	const struct channel *channel = trace_channel->channel;
 
 	*ret = (struct req_con_ring_adopt){
 		.trace = trace_channel->trace->id,
@@ -87,11 +87,11 @@ void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret)
 		.stream_class = trace_channel->channel->number,
 		.nr_rings = ring->nr_rings,
 		.num_subbuf = ring_num_subbuf(ring),
-		.subbuf_size = attr->subbuf_size,
-		.mode = attr->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
+		.subbuf_size = channel->subbuf_size,
+		.mode = channel->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
 		.clock = (uint8_t)trace_channel->trace->rec->clock->kind,
-		.tracefile_size = attr->tracefile_size,
-		.tracefile_count = attr->tracefile_count,
+		.tracefile_size = channel->tracefile_size,
+		.tracefile_count = channel->tracefile_count,
 		.first_instance = ring->first_instance,
 		.data = ring->data,
 		.ctl_rw = ring->ctl_rw,

@@ -15,9 +15,9 @@
 
 uint32_t ring_num_subbuf(const struct ring *ring)
 {
-	const struct channel_attr *attr = &ring->trace_channel->channel->attr;
+	const struct channel *channel = ring->trace_channel->channel;
 
-	return ring->exclusive ? channel_attr_private_subbufs(attr) : attr->num_subbuf;
+	return ring->exclusive ? channel_private_subbufs(channel) : channel->num_subbuf;
 }
 
 /* A program that `lttctl record` runs is recorded from its first event on: events that it emits
@@ -136,7 +136,7 @@ static void rec_ring_open_done(void *data, const struct con_answer *answer)
 
 void ring_open(struct ring *ring)
 {
-	const struct channel_attr *attr = &ring->trace_channel->channel->attr;
+	const struct channel *channel = ring->trace_channel->channel;
 	struct recording *rec = ring->trace_channel->trace->rec;
 	struct req_con_ring_open req = {
 		.trace = ring->trace_channel->trace->id,
@@ -145,11 +145,11 @@ void ring_open(struct ring *ring)
 		.stream_class = ring->trace_channel->channel->number,
 		.nr_rings = ring->nr_rings,
 		.num_subbuf = ring_num_subbuf(ring),
-		.subbuf_size = attr->subbuf_size,
-		.mode = attr->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
+		.subbuf_size = channel->subbuf_size,
+		.mode = channel->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
 		.clock = (uint8_t)rec->clock->kind,
-		.tracefile_size = attr->tracefile_size,
-		.tracefile_count = attr->tracefile_count,
+		.tracefile_size = channel->tracefile_size,
+		.tracefile_count = channel->tracefile_count,
 		.first_instance = ring->first_instance,
 	};
 

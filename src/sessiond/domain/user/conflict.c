@@ -83,7 +83,7 @@ struct search {
 
 static struct class_table *trial_table(struct search *search)
 {
-	bool process = search->channel->attr.ownership == OWNERSHIP_PROCESS;
+	bool process = search->channel->ownership == OWNERSHIP_PROCESS;
 	uint64_t owner = process ? search->app->app.id : search->app->app.uid;
 	struct trial *trial;
 

@@ -108,7 +108,7 @@ static struct trace *trace_new(struct user_session *us, uid_t uid, const struct 
 
 static bool per_process(const struct channel *channel)
 {
-	return channel->attr.ownership == OWNERSHIP_PROCESS;
+	return channel->ownership == OWNERSHIP_PROCESS;
 }
 
 static struct trace *user_trace_find(struct user_session *us, uid_t uid, uint64_t app)

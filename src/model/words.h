@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * words.h - begins each table: expands its rows for one face. No guard.
+ *
+ * A table declares the attributes of a session, a channel or an event rule, once. Its rows are
+ *
+ *   GIVEN(type, name, default, "doc")    asked, saved, shown; another value: another object
+ *   CHANGED(...)                         the same, but a second request replaces the value
+ *   HIDDEN(...)                          asked and saved
+ *   KEPT(...)                            saved and shown: set by other commands
+ *
+ * and the faces are ASKED, by a request; SAVED, for the next daemon; SHOWN, to clients; EACH, all
+ * of them. CHANGING are the rows with CHANGED alone, UNASKED those with KEPT. The including file
+ * defines one of these as a macro with the parameters of a row, and includes the table:
+ *
+ *   #define SHOWN(type, name, init, doc) .name = rule->name,
+ *   #include "model/rule.def"
+ *
+ * types.h has the types. Fields of a message stay at their places for ever, and some messages had
+ * fields of their own between those of the model. So the rows are in numbered parts: with PART
+ * defined, the rows of that part alone are expanded. A new row belongs at the end of the last part.
+ */
+#if defined ASKED
+#define GIVEN ASKED
+#define CHANGED ASKED
+#define HIDDEN ASKED
+#define KEPT(type, name, init, doc)
+#elif defined SAVED
+#define GIVEN SAVED
+#define CHANGED SAVED
+#define HIDDEN SAVED
+#define KEPT SAVED
+#elif defined SHOWN
+#define GIVEN SHOWN
+#define CHANGED SHOWN
+#define HIDDEN(type, name, init, doc)
+#define KEPT SHOWN
+#elif defined EACH
+#define GIVEN EACH
+#define CHANGED EACH
+#define HIDDEN EACH
+#define KEPT EACH
+#elif defined CHANGING
+#define GIVEN(type, name, init, doc)
+#define CHANGED CHANGING
+#define HIDDEN(type, name, init, doc)
+#define KEPT(type, name, init, doc)
+#elif defined UNASKED
+#define GIVEN(type, name, init, doc)
+#define CHANGED(type, name, init, doc)
+#define HIDDEN(type, name, init, doc)
+#define KEPT UNASKED
+#else
+#error "define ASKED, SAVED, SHOWN, EACH, CHANGING or UNASKED before a table of fields is included"
+#endif
