@@ -55,7 +55,7 @@ static int handle_app_hello(struct app_conn *conn, struct msg_app_hello *msg)
 	admission_remove(&conn->pending_hello);
 	log_debug("process %d (%.40s) registers", (int)conn->peer.pid, msg->procname);
 	welcome(conn, msg);
-	conn->app = user_app_new(conn->sd->user, &conn->peer, msg);
+	conn->app = user_app_new(conn->sd->domains.of[DOMAIN_USER], &conn->peer, msg);
 	return 0;
 }
 

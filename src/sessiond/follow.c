@@ -85,19 +85,19 @@ static void report_losses_of(struct follower *f, const struct channel *channel,
 static void follower_report_losses(struct follower *f, struct session *session,
 				   const struct stats *stats)
 {
-	struct domain_tracer *user = f->cmd->sd->tracer;
+	const struct domains *domains = &f->cmd->sd->domains;
 	struct channel *channel;
 	struct msg_totals t;
 	uint64_t lost = 0;
 
-	stats_totals(stats, user, session, NULL, &t);
+	stats_totals(stats, domains, session, NULL, &t);
 	for (unsigned int cause = LOSS_FULL; cause < LOSS_NR_CAUSES; cause++)
 		lost += lost_to(&t, (enum loss_cause)cause);
 	if (lost == f->lost)
 		return;
 	f->lost = lost;
 	list_for_each(channel, &session->channels, node) {
-		stats_totals(stats, user, session, channel, &t);
+		stats_totals(stats, domains, session, channel, &t);
 		report_losses_of(f, channel, &t);
 	}
 }

@@ -90,7 +90,7 @@ void run_free(struct run *run)
 	/* first of all: a successor must not search for descriptors that the keeper releases */
 	if (run->config.discard)
 		run->config.discard(run->session);
-	run->config.tracer->ops->forget(run->config.tracer, run->session);
+	domains_forget(run->config.domains, run->session);
 	if (run->output_open)
 		CONSUMER_CALL(run->config.consumer, con_output_close, &req, NULL, NULL, NULL);
 	consumer_forget(run->config.consumer, run);
@@ -129,7 +129,7 @@ const struct clock_facts *run_clock(const struct run *run)
 void run_clock_changed(struct run *run, const struct clock_change *change)
 {
 	clock_apply(&run->clock, change);
-	run->config.tracer->ops->clock_changed(run->config.tracer, run->session);
+	domains_clock_changed(run->config.domains, run->session);
 	run_save(run);
 	run_changed(run);
 }
@@ -151,12 +151,12 @@ bool run_output_open(const struct run *run)
 
 void run_halt(struct run *run)
 {
-	run->config.tracer->ops->stop(run->config.tracer, run->session, NULL, NULL);
+	domains_stop(run->config.domains, run->session, NULL, NULL);
 }
 
 void run_trouble(struct run *run, enum trouble trouble, const char *text)
 {
 	session_trouble(run->session, trouble, text);
 	run_changed(run);
-	run->config.tracer->ops->retry(run->config.tracer, run->session);
+	domains_retry(run->config.domains, run->session);
 }

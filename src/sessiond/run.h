@@ -10,7 +10,7 @@
 #include "io/dirid.h"
 #include "proto/consumer.h"
 #include "sessiond/consumer.h"
-#include "sessiond/domain/domain.h"
+#include "sessiond/domain/domains.h"
 #include "sessiond/keeper.h"
 #include "trace/clock_watch.h"
 
@@ -39,7 +39,7 @@ typedef void (*run_done)(void *data, const struct run_result *result);
 struct run_config {
 	struct loop *loop;
 	struct consumer *consumer;
-	struct domain_tracer *tracer;
+	const struct domains *domains;
 	struct trace_clock *clock;
 	struct keeper *keeper; /* may be NULL, as the two that follow */
 	/** Save the state of a session; remove that state. */

@@ -60,7 +60,7 @@ static void add_final(const struct msg_con_stream *sum, void *data)
 static void run_ops_add_stream(void *data, struct decoder *dec)
 {
 	struct op *op = data;
-	struct domain_tracer *tracer = op->run->config.tracer;
+	const struct domains *domains = op->run->config.domains;
 	struct msg_con_stream stream;
 	struct domain_ring ring;
 
@@ -70,7 +70,7 @@ static void run_ops_add_stream(void *data, struct decoder *dec)
 		return;
 	/* closed ring sets are in the session's sums: a consumer knows only those of its own
 	 * lifetime */
-	if (!tracer->ops->find_ring(tracer, op->run->session, stream.ring, &ring) || ring.final)
+	if (!domains_find_ring(domains, op->run->session, stream.ring, &ring) || ring.final)
 		return;
 	push_stream(op, &stream);
 }
@@ -78,7 +78,7 @@ static void run_ops_add_stream(void *data, struct decoder *dec)
 static void stats_there(void *data, const struct con_answer *answer)
 {
 	struct op *op = data;
-	struct domain_tracer *tracer = op->run->config.tracer;
+	const struct domains *domains = op->run->config.domains;
 	struct rep_con_stats rep;
 
 	op->stats.unrecorded = op->run->session->unrecorded;
@@ -91,7 +91,7 @@ static void stats_there(void *data, const struct con_answer *answer)
 	/* figures of an output that failed are figures, too */
 	op->stats.known = answer->code == 0 || op->stats.nr;
 	if (op->stats.known)
-		tracer->ops->each_final(tracer, op->run->session, add_final, op);
+		domains_each_final(domains, op->run->session, add_final, op);
 	op->then(op);
 }
 
@@ -158,7 +158,7 @@ static void run_ops_on_started(void *data, uint32_t apps, uint32_t late, const s
 	op->late = late;
 	if (problem) {
 		op->err = *problem;
-		run->config.tracer->ops->stop(run->config.tracer, run->session, NULL, NULL);
+		domains_stop(run->config.domains, run->session, NULL, NULL);
 		run_ops_finish(run, SESSION_EV_STOPPED);
 	} else {
 		run_ops_finish(run, SESSION_EV_STARTED);
@@ -173,7 +173,7 @@ static void start_tracers(struct op *op)
 	if (!run->clock_known)
 		clock_facts(run->config.clock, &run->clock);
 	run->clock_known = true;
-	run->config.tracer->ops->start(run->config.tracer, run->session, &run->clock,
+	domains_start(run->config.domains, run->session, &run->clock,
 				       run_ops_on_started, op);
 }
 
@@ -247,9 +247,9 @@ static void run_ops_flush(void *data, uint32_t apps, uint32_t late, const struct
 
 static void run_ops_write_not_sampled(struct op *op)
 {
-	struct domain_tracer *tracer = op->run->config.tracer;
+	const struct domains *domains = op->run->config.domains;
 
-	tracer->ops->write_not_sampled(tracer, op->run->session, op->stats.streams, op->stats.nr,
+	domains_write_not_sampled(domains, op->run->session, op->stats.streams, op->stats.nr,
 				       run_ops_flush, op);
 }
 
@@ -273,7 +273,7 @@ static void wind_up(struct op *op, void (*then)(struct op *op))
 	struct run *run = op->run;
 
 	op->after = then;
-	run->config.tracer->ops->stop(run->config.tracer, run->session, quiet, op);
+	domains_stop(run->config.domains, run->session, quiet, op);
 }
 
 static bool is_drained(const struct op *op)

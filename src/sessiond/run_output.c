@@ -119,5 +119,5 @@ void run_adopt(struct run *run)
 	if (!run->output_open)
 		return;
 	run_open_output(run, true, readopted, run);
-	run->config.tracer->ops->adopt(run->config.tracer, run->session);
+	domains_adopt(run->config.domains, run->session);
 }

@@ -13,7 +13,6 @@
 #include "clients.h"
 #include "clock_check.h"
 #include "core/orphaned.h"
-#include "domain/both.h"
 #include "sessiond/domain/kernel/kernel.h"
 #include "sessiond/domain/rec/recording.h"
 #include "sessiond/domain/user/user.h"
@@ -262,26 +261,28 @@ static void refill(struct keeper *keeper)
 
 	list_for_each(session, &sd->sessions.list, node) {
 		run_keep(session->run);
-		sd->tracer->ops->keep(sd->tracer, session);
+		domains_keep(&sd->domains, session);
 	}
 }
 
 static bool sessiond_is_wanted(struct keeper *keeper, const char *kind, uint64_t id)
 {
 	struct sessiond *sd = container_of(keeper, struct sessiond, keeper);
+	struct domain_tracer *domain;
 	struct domain_ring ring;
 	struct session *session;
 
 	if (strcmp(kind, "output") == 0)
 		return session_by_id(&sd->sessions, id);
 	if (strcmp(kind, "trace") == 0) {
-		list_for_each(session, &sd->sessions.list, node)
-			if (recording_has_trace(sd->user, session, id))
-				return true;
+		domains_each(domain, &sd->domains)
+			list_for_each(session, &sd->sessions.list, node)
+				if (recording_has_trace(domain, session, id))
+					return true;
 		return false;
 	}
 	list_for_each(session, &sd->sessions.list, node)
-		if (sd->tracer->ops->find_ring(sd->tracer, session, id, &ring) && ring.open)
+		if (domains_find_ring(&sd->domains, session, id, &ring) && ring.open)
 			return true;
 	return false;
 }
@@ -405,14 +406,13 @@ int sessiond_init(struct sessiond *sd)
 		.long_ns = 1000000,
 		.slice = 500,
 	};
-	sd->user = user_domain_new(&sd->recorder);
+	sd->domains.of[DOMAIN_USER] = user_domain_new(&sd->recorder);
 	kmod_init(&sd->kmod, "this session daemon was started without the kernel tracer; start "
 			     "another one without --no-kernel");
-	sd->kernel = kernel_domain_new(&sd->recorder, &sd->kmod);
-	sd->tracer = both_new(sd->user, sd->kernel);
+	sd->domains.of[DOMAIN_KERNEL] = kernel_domain_new(&sd->recorder, &sd->kmod);
 	sd->run = (struct run_config){ .loop = sd->loop,
 				       .consumer = &sd->consumer,
-				       .tracer = sd->tracer,
+				       .domains = &sd->domains,
 				       .clock = &sd->clock,
 				       .keeper = &sd->keeper,
 				       .save = save,
@@ -441,9 +441,8 @@ void sessiond_fini(struct sessiond *sd)
 		app_conn_free(conn);
 	while ((session = list_first(&sd->sessions.list, struct session, node)))
 		run_free(session->run);
-	sd->tracer = both_free(sd->tracer);
-	sd->user = user_domain_free(sd->user);
-	sd->kernel = kernel_domain_free(sd->kernel);
+	sd->domains.of[DOMAIN_USER] = user_domain_free(sd->domains.of[DOMAIN_USER]);
+	sd->domains.of[DOMAIN_KERNEL] = kernel_domain_free(sd->domains.of[DOMAIN_KERNEL]);
 	kmod_fini(&sd->kmod);
 	consumer_fini(&sd->consumer);
 	loop_timer_cancel(&sd->end);

@@ -12,7 +12,7 @@
 #include "io/loop.h"
 #include "sessiond/consumer.h"
 #include "sessiond/core/session.h"
-#include "sessiond/domain/domain.h"
+#include "sessiond/domain/domains.h"
 #include "sessiond/domain/kernel/kmod.h"
 #include "sessiond/domain/rec/recorder.h"
 #include "sessiond/run.h"
@@ -38,8 +38,7 @@ struct sessiond {
 	struct sessions sessions;
 	struct recorder recorder;
 	struct kmod kmod;
-	struct domain_tracer *user, *kernel;
-	struct domain_tracer *tracer; /* all domains */
+	struct domains domains;
 	struct trace_clock clock;
 	struct clock_watch watch;
 	struct loop_timer clock_check; /* the next reading; see clock_check.h */

@@ -9,7 +9,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "sessiond/domain/user/user.h"
 #include "follow.h"
 
 #define CLASSES_UNUSED_LEAST (1u << 20)
@@ -213,7 +212,7 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 	state_list(space, STATE_TRACES);
 	state_list(space, STATE_FINALS);
 	state_list(space, STATE_GROUPS);
-	sd->tracer->ops->save(sd->tracer, session, space);
+	domains_save(&sd->domains, session, space);
 	msg.clock = state_end(space, STATE_CLOCK);
 	msg.channels = state_end(space, STATE_CHANNELS);
 	msg.tracks = state_end(space, STATE_TRACKS);

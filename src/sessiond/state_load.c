@@ -13,7 +13,6 @@
 #include "clock_check.h"
 #include "core/attribute.h"
 #include "core/orphaned.h"
-#include "sessiond/domain/user/user.h"
 
 #define ID_GAP 4096u
 
@@ -70,18 +69,23 @@ static void load_rules(struct session *session, struct channel *channel, struct 
 	}
 }
 
-static void load_channels(struct session *session, struct list channels)
+/* Those of a domain that this daemon does not have are omitted. */
+static void load_channels(const struct domains *domains, struct session *session,
+			  struct list channels)
 {
 	struct msg_state_channel msg;
 	struct err ignored = { 0 };
 
 	while (msg_state_channel_next(&channels, &msg)) {
+		struct channel *channel;
 		const struct channel_attr attr = {
 #define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)msg.name,
 #include "model/channel.def"
 		};
-		struct channel *channel = channel_new(msg.name, (enum domain_id)msg.domain, &attr);
 
+		if (!domains_find(domains, msg.domain))
+			continue;
+		channel = channel_new(msg.name, (enum domain_id)msg.domain, &attr);
 		channel->number = msg.number;
 #define UNASKED(type, name, init, doc) ATTRIBUTE_SET(type, channel->name, msg.name);
 #include "model/channel.def"
@@ -195,7 +199,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	session->unrecorded = msg->unrecorded;
 	session->nr_snapshots = msg->nr_snapshots;
 	session->drained = msg->drained && session->state == SESSION_STOPPED;
-	load_channels(session, msg->channels);
+	load_channels(&sd->domains, session, msg->channels);
 	load_tracks(session, msg->tracks);
 	run_new(&sd->run, &sd->sessions, session, fds[0]);
 	run_restore(session->run, clocked ? &clock : NULL, fds[1], msg->output_open, &dir);
@@ -204,7 +208,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	if (clocked)
 		clock_check_restore(sd, &clock, &seen);
 	if (clocked)
-		sd->tracer->ops->restore(sd->tracer, session, run_clock(session->run), msg);
+		domains_restore(&sd->domains, session, run_clock(session->run), msg);
 	log_info("session '%s' has been restored, %s", session->name,
 		 session_state_name(session->state));
 	return 0;

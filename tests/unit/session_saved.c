@@ -245,7 +245,7 @@ static struct session *of_version(const char *file)
 	ssize_t len;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/tests/unit/data/state/%s", top ? top : ".", file);
+	snprintf(path, sizeof(path), "%s/tests/unit/data/state/%s.bin", top ? top : ".", file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	len = read(fd, bytes, sizeof(bytes));
 	CHECK(len > 0);

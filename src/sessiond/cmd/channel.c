@@ -2,27 +2,44 @@
 /* channel.c - finds the channel that a command refers to. */
 #include "cmd.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sessiond/domain/kernel/kernel.h"
 
-static void apply_preset(struct channel_attr *attr, const struct ltt_kmod_preset *preset)
+/* A preset that is searched by its name, or by a pattern of events. */
+struct preset_search {
+	struct domain_tracer *tracer;
+	const char *name, *pattern; /* NULL: not by this */
+	char found[NAME_MAX_BYTES]; /* its name; empty: none yet */
+	uint64_t subbuf_size;
+	uint32_t num_subbuf;
+};
+
+static void preset_is_found(const struct domain_preset *preset, void *data)
 {
-	if (!attr->subbuf_size)
-		attr->subbuf_size = preset->subbuf_size;
-	if (!attr->num_subbuf)
-		attr->num_subbuf = preset->num_subbuf;
+	struct preset_search *search = data;
+
+	if (*search->found || (search->name && strcmp(preset->name, search->name) != 0) ||
+	    (search->pattern &&
+	     !search->tracer->ops->is_preset_for(search->tracer, preset, search->pattern)))
+		return;
+	snprintf(search->found, sizeof(search->found), "%s", preset->name);
+	search->subbuf_size = preset->subbuf_size;
+	search->num_subbuf = preset->num_subbuf;
 }
 
 void command_channel_preset(struct command *cmd, uint8_t domain, const char *name,
 			    struct channel_attr *attr)
 {
-	struct ltt_kmod_preset preset;
+	struct preset_search search = { .tracer = command_tracer(cmd, domain), .name = name };
 
-	if (domain == DOMAIN_KERNEL && kernel_preset_named(cmd->sd->kernel, name, &preset))
-		apply_preset(attr, &preset);
+	search.tracer->ops->each_preset(search.tracer, preset_is_found, &search);
+	if (!attr->subbuf_size)
+		attr->subbuf_size = search.subbuf_size;
+	if (!attr->num_subbuf)
+		attr->num_subbuf = search.num_subbuf;
 }
 
 /* As LTTng does: a channel that is named first by an event rule has the defaults. */
@@ -95,7 +112,8 @@ static void no_channel(struct command *cmd, enum domain_id domain, const char *n
 		command_error(cmd, ERR_NO_CHANNEL,
 			      "session '%s' has no channel '%s'; create it with `lttctl "
 			      "enable-channel -%c`",
-			      cmd->session->name, name, domain == DOMAIN_KERNEL ? 'k' : 'u');
+			      cmd->session->name, name,
+			      command_tracer(cmd, (uint8_t)domain)->ops->option);
 	free(words);
 }
 
@@ -125,19 +143,22 @@ static bool has_rule(const struct channel *channel, const char *pattern)
 
 /* It is created for its events; a channel that the user has created with that name has them,
  * too. */
-static struct channel *preset_channel(struct command *cmd, const char *pattern, bool make)
+static struct channel *preset_channel(struct command *cmd, enum domain_id domain,
+				      const char *pattern, bool make)
 {
-	struct ltt_kmod_preset preset;
+	struct preset_search search = { .tracer = command_tracer(cmd, (uint8_t)domain),
+					.pattern = pattern };
 	struct channel *channel;
 
-	if (!kernel_preset_for(cmd->sd->kernel, pattern, &preset))
+	search.tracer->ops->each_preset(search.tracer, preset_is_found, &search);
+	if (!*search.found)
 		return NULL;
-	channel = session_find_channel(cmd->session, DOMAIN_KERNEL, preset.name);
+	channel = session_find_channel(cmd->session, domain, search.found);
 	if (!make)
 		return channel && has_rule(channel, pattern) ? channel : NULL;
 	if (channel)
 		return channel;
-	channel = cmd_channel_make_channel(cmd, DOMAIN_KERNEL, preset.name);
+	channel = cmd_channel_make_channel(cmd, domain, search.found);
 	if (channel)
 		channel->preset = true;
 	return channel;
@@ -148,8 +169,8 @@ struct channel *command_rule_channel(struct command *cmd, uint8_t domain, const 
 {
 	struct channel *channel = NULL;
 
-	if (!name[0] && domain == DOMAIN_KERNEL)
-		channel = preset_channel(cmd, pattern, make);
+	if (!name[0])
+		channel = preset_channel(cmd, (enum domain_id)domain, pattern, make);
 	if (channel || cmd->err.code)
 		return channel;
 	return command_channel(cmd, domain, name, make);

@@ -14,7 +14,7 @@ static void channel_disable_in_force(void *data, uint32_t apps, uint32_t late,
 int cmd_channel_disable(struct command *cmd, struct req_channel_disable *req,
 			struct rep_channel_disable *rep)
 {
-	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct domain_tracer *tracer;
 	struct channel *channel;
 
 	(void)rep;
@@ -26,6 +26,7 @@ int cmd_channel_disable(struct command *cmd, struct req_channel_disable *req,
 	if (!channel->enabled)
 		return CMD_DONE;
 	channel->enabled = false;
+	tracer = command_tracer(cmd, req->domain);
 	tracer->ops->refresh(tracer, cmd->session, channel_disable_in_force, cmd);
 	return CMD_WAIT;
 }

@@ -19,8 +19,7 @@ static void channel_enable_in_force(void *data, uint32_t apps, uint32_t late,
 static int enable_again(struct command *cmd, struct channel *channel,
 			const struct channel_attr *asked)
 {
-	struct domain_tracer *tracer = cmd->sd->tracer;
-
+	struct domain_tracer *tracer = command_tracer(cmd, (uint8_t)channel->domain);
 	const struct channel_attr has = channel_attr_of(channel);
 
 	if (!channel_attr_agrees(&has, asked))

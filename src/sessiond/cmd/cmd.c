@@ -17,8 +17,6 @@
 #include "proto/counters.h"
 #include "sessiond/clients.h"
 #include "sessiond/core/orphaned.h"
-#include "sessiond/domain/kernel/kernel.h"
-#include "sessiond/domain/user/user.h"
 #include "sessiond/state.h"
 
 /* --- answers ------------------------------------------------------------------ */
@@ -254,16 +252,16 @@ void command_dispatch(struct command *cmd, struct decoder *dec)
 
 enum cmd_now command_domain(struct command *cmd, uint8_t domain)
 {
-	if (domain == DOMAIN_USER)
-		return CMD_DONE;
-	if (domain == DOMAIN_KERNEL)
-		return kernel_available(cmd->sd->kernel, &cmd->err) ? CMD_FAILED : CMD_DONE;
-	return command_error(cmd, ERR_INVALID, "unknown domain %u", domain);
+	struct domain_tracer *tracer = domains_find(&cmd->sd->domains, domain);
+
+	if (!tracer)
+		return command_error(cmd, ERR_INVALID, "unknown domain %u", domain);
+	return tracer->ops->available(tracer, &cmd->err) ? CMD_FAILED : CMD_DONE;
 }
 
 struct domain_tracer *command_tracer(struct command *cmd, uint8_t domain)
 {
-	return domain == DOMAIN_KERNEL ? cmd->sd->kernel : cmd->sd->user;
+	return cmd->sd->domains.of[domain];
 }
 
 static void show_refusal(const struct domain_refusal *refusal, void *data)
@@ -277,8 +275,7 @@ static void show_refusal(const struct domain_refusal *refusal, void *data)
 void items_of_refusals(struct command *cmd, const struct session *session,
 		       const struct channel *channel, const struct rule *rule)
 {
-	kernel_each_refusal(cmd->sd->kernel, session, channel, rule, show_refusal, cmd);
-	user_each_refusal(cmd->sd->user, session, channel, rule, show_refusal, cmd);
+	domains_each_refusal(&cmd->sd->domains, session, channel, rule, show_refusal, cmd);
 }
 
 static void show_conflict(const struct domain_conflict *conflict, void *data)
@@ -292,7 +289,7 @@ static void show_conflict(const struct domain_conflict *conflict, void *data)
 void items_of_conflicts(struct command *cmd, struct session *session, struct channel *channel,
 			const struct rule *rule)
 {
-	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct domain_tracer *tracer = command_tracer(cmd, (uint8_t)channel->domain);
 
 	tracer->ops->each_conflict(tracer, session, channel, rule, show_conflict, cmd);
 }
@@ -311,7 +308,7 @@ static void cmd_add_stream(struct msg_totals *t, const struct msg_con_stream *s)
 	t->waiting += s->waiting;
 }
 
-void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
+void stats_totals(const struct stats *stats, const struct domains *domains,
 		  const struct session *session, const struct channel *channel,
 		  struct msg_totals *ret)
 {
@@ -322,7 +319,7 @@ void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
 	for (size_t i = 0; i < stats->nr; i++) {
 		const struct msg_con_stream *s = &stats->streams[i];
 
-		if (channel && (!tracer->ops->find_ring(tracer, session, s->ring, &ring) ||
+		if (channel && (!domains_find_ring(domains, session, s->ring, &ring) ||
 				ring.channel != channel))
 			continue;
 		cmd_add_stream(ret, s);
@@ -357,7 +354,7 @@ const char *command_figures(struct command *cmd, const struct run_result *result
 		command_fail(cmd);
 		return NULL;
 	}
-	stats_totals(result->stats, cmd->sd->tracer, NULL, NULL, &totals);
+	stats_totals(result->stats, &cmd->sd->domains, NULL, NULL, &totals);
 	if (result->stats->known)
 		*ret = totals_list(&totals, buf);
 	if (!*result->err->text && session)
@@ -377,7 +374,6 @@ int command_begun(struct command *cmd, enum session_outcome outcome, bool no_wai
 
 void item_of_session(struct command *cmd, struct session *session, const struct stats *stats)
 {
-	struct domain_tracer *tracer = cmd->sd->tracer;
 	uint8_t buf[TOTALS_BYTES];
 	struct msg_totals totals;
 	char problem[PROBLEM_BYTES], clock_change[320];
@@ -389,7 +385,7 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 		.state = session->state,
 		.created_ns = session->created_ns,
 		.recording_ns = session_recording_ns(session, loop_now_ns()),
-		.apps = tracer->ops->count_apps(tracer, session),
+		.apps = domains_count_apps(&cmd->sd->domains, session),
 		.problem = join_problems(problem, session_problem(session),
 					 session->troubles[TROUBLE_PROGRAMS]),
 		.scoped = *session->scope != '\0',
@@ -405,7 +401,7 @@ void item_of_session(struct command *cmd, struct session *session, const struct 
 	clock_check_sentence(run_clock(session->run), clock_change, sizeof(clock_change));
 
 	if (stats && stats->known) {
-		stats_totals(stats, tracer, session, NULL, &totals);
+		stats_totals(stats, &cmd->sd->domains, session, NULL, &totals);
 		item.totals = totals_list(&totals, buf);
 	}
 	item_session(cmd, &item);

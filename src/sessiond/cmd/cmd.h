@@ -113,7 +113,7 @@ void command_channel_preset(struct command *cmd, uint8_t domain, const char *nam
 			    struct channel_attr *attr);
 
 /** Sum of the streams of a session, or of one channel (not NULL). */
-void stats_totals(const struct stats *stats, struct domain_tracer *tracer,
+void stats_totals(const struct stats *stats, const struct domains *domains,
 		  const struct session *session, const struct channel *channel,
 		  struct msg_totals *ret);
 /** The same as a list of one element, in a caller's buffer. */

@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sessiond/domain/kernel/kernel.h"
-#include "sessiond/domain/user/context.h"
 
 struct context_added {
 	struct command *cmd;
@@ -63,6 +61,7 @@ static uint32_t context_add_count(const struct channel *channel)
 static bool context_add_check(struct command *cmd, const struct channel *channel, const char *types)
 {
 	uint32_t nr = context_add_lacks(channel, types);
+	struct domain_tracer *tracer;
 
 	if (!nr)
 		return true;
@@ -73,15 +72,8 @@ static bool context_add_check(struct command *cmd, const struct channel *channel
 			      LTT_KMOD_CONTEXTS_MAX);
 		return false;
 	}
-	if (channel->domain != DOMAIN_KERNEL ||
-	    !kernel_contexts_frozen(cmd->sd->kernel, cmd->session, channel))
-		return true;
-	command_error(cmd, ERR_INVALID,
-		      "channel '%s' of session '%s' has recorded events already, and all events of "
-		      "a channel have the same contexts; create another channel "
-		      "(`lttctl enable-channel -k`), and add contexts before its first event",
-		      channel->name, cmd->session->name);
-	return false;
+	tracer = command_tracer(cmd, (uint8_t)channel->domain);
+	return tracer->ops->check_contexts_of(tracer, cmd->session, channel, &cmd->err) == 0;
 }
 
 /* If no channel is named, all of the domain are meant. */
@@ -130,19 +122,37 @@ static bool context_add_all(struct command *cmd, const struct channel *named,
 	return true;
 }
 
+/* Another domain that has the context; NULL: none. */
+static const struct domain_tracer *context_add_other(struct command *cmd, uint8_t domain,
+						     const char *type)
+{
+	struct domain_tracer *other;
+
+	domains_each(other, &cmd->sd->domains)
+	{
+		struct err err = { 0 };
+
+		if (other->ops->id != domain && other->ops->available(other, &err) == 0 &&
+		    other->ops->check_context(other, type, &err) == 0)
+			return other;
+	}
+	return NULL;
+}
+
 static int context_add_check_type(struct command *cmd, uint8_t domain, const char *type)
 {
-	struct err ignored = { 0 };
+	struct domain_tracer *tracer = command_tracer(cmd, domain);
+	const struct domain_tracer *other;
 
-	if (domain == DOMAIN_USER)
-		return user_check_context(type, &cmd->err);
-	if (kernel_check_context(cmd->sd->kernel, type, &cmd->err) == 0 ||
-	    user_check_context(type, &ignored) != 0)
+	if (tracer->ops->check_context(tracer, type, &cmd->err) == 0 || domain == DOMAIN_USER)
+		return cmd->err.code;
+	other = context_add_other(cmd, domain, type);
+	if (!other)
 		return cmd->err.code;
 	cmd->err = (struct err){ 0 };
 	return err_set(&cmd->err, ERR_INVALID,
-		       "context '%.60s' is of applications only (-u): the kernel does not know it",
-		       type);
+		       "context '%.60s' is of %s only (-%c): %s does not know it", type,
+		       other->ops->events, other->ops->option, tracer->ops->events);
 }
 
 static int context_add_check_types(struct command *cmd, const struct req_context_add *req)
@@ -159,7 +169,7 @@ static int context_add_check_types(struct command *cmd, const struct req_context
 
 int cmd_context_add(struct command *cmd, struct req_context_add *req, struct rep_context_add *rep)
 {
-	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct domain_tracer *tracer;
 	struct channel *named = NULL;
 	struct context_added *added;
 	uint32_t channels = 0;
@@ -176,6 +186,7 @@ int cmd_context_add(struct command *cmd, struct req_context_add *req, struct rep
 		return CMD_FAILED;
 	added = xalloc(sizeof(*added));
 	*added = (struct context_added){ cmd, channels };
+	tracer = command_tracer(cmd, req->domain);
 	tracer->ops->refresh(tracer, cmd->session, context_add_in_force, added);
 	return CMD_WAIT;
 }

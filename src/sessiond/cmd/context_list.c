@@ -2,47 +2,33 @@
 /* context_list: the contexts that can be recorded with each event of a channel. */
 #include "cmd.h"
 
-#include "sessiond/domain/kernel/kernel.h"
-#include "sessiond/domain/user/context.h"
+#include "trace/layout.h"
 
-static void list_context(const struct layout_field *context, enum domain_id domain,
-			 struct command *cmd)
+struct context_listing {
+	struct command *cmd;
+	uint8_t domain;
+};
+
+static void list_context(const struct layout_field *context, void *data)
 {
+	struct context_listing *listing = data;
 	char type[48];
-	const struct msg_context item = { context->name, (uint8_t)domain, type };
+	const struct msg_context item = { context->name, listing->domain, type };
 
 	layout_field_type(context, type, sizeof(type));
-	item_context(cmd, &item);
-}
-
-static void list_kernel_context(const struct layout_field *context, void *data)
-{
-	list_context(context, DOMAIN_KERNEL, data);
-}
-
-static void list_user_context(const struct layout_field *context, void *data)
-{
-	list_context(context, DOMAIN_USER, data);
+	item_context(listing->cmd, &item);
 }
 
 enum cmd_now cmd_context_list(struct command *cmd, struct req_context_list *req,
 			      struct rep_context_list *rep)
 {
-	int err;
+	struct context_listing listing = { cmd, req->domain };
+	struct domain_tracer *tracer;
 
 	(void)rep;
 	if (command_domain(cmd, req->domain) != CMD_DONE)
 		return CMD_FAILED;
-	if (req->domain != DOMAIN_KERNEL) {
-		user_each_context(list_user_context, cmd);
-		list_user_context(&(struct layout_field){ .name = "$app.PROVIDER:NAME",
-							  .kind = LAYOUT_KIND_DYNAMIC },
-				  cmd);
-		return CMD_DONE;
-	}
-	err = kernel_each_context(cmd->sd->kernel, list_kernel_context, cmd);
-	if (err == 0)
-		return CMD_DONE;
-	err_errno(&cmd->err, ERR_INTERNAL, -err, "the kernel's contexts can't be listed");
-	return CMD_FAILED;
+	tracer = command_tracer(cmd, req->domain);
+	return tracer->ops->each_context(tracer, list_context, &listing, &cmd->err) ? CMD_FAILED :
+										      CMD_DONE;
 }

@@ -54,7 +54,7 @@ int cmd_event_disable(struct command *cmd, struct req_event_disable *req,
 		      struct rep_event_disable *rep)
 {
 	bool all = req->all || strcmp(req->pattern, "*") == 0;
-	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct domain_tracer *tracer;
 	struct channel *channel;
 
 	(void)rep;
@@ -67,6 +67,7 @@ int cmd_event_disable(struct command *cmd, struct req_event_disable *req,
 		no_rule(cmd, channel, req->pattern);
 		return CMD_FAILED;
 	}
+	tracer = command_tracer(cmd, req->domain);
 	tracer->ops->refresh(tracer, cmd->session, event_disable_in_force, cmd);
 	return CMD_WAIT;
 }

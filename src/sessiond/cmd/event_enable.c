@@ -10,10 +10,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sessiond/domain/kernel/btf.h"
-#include "sessiond/domain/kernel/kernel.h"
-#include "sessiond/domain/kernel/names.h"
-#include "sessiond/domain/user/user.h"
 
 struct pending {
 	struct command *cmd;
@@ -26,7 +22,7 @@ static void event_enable_in_force(void *data, uint32_t apps, uint32_t late,
 {
 	struct pending *pending = data;
 	struct command *cmd = pending->cmd;
-	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct domain_tracer *tracer = command_tracer(cmd, (uint8_t)pending->channel->domain);
 	struct session *session = command_session(cmd);
 	struct rep_event_enable rep = { .channel = "" };
 	uint32_t never;
@@ -65,30 +61,6 @@ static struct rule *get_rule(struct command *cmd, struct channel *channel,
 	return session_add_rule(cmd->session, channel, spec, &rule, &cmd->err) ? NULL : rule;
 }
 
-static enum cmd_now check_of_applications(struct command *cmd, const struct rule_spec *spec)
-{
-	if (!rule_chooses(spec->kind))
-		return command_error(cmd, ERR_INVALID,
-				     "probes need the kernel domain: use -k (--kernel)");
-	return user_check_rule(cmd->sd->user, cmd->session, spec, &cmd->err) ? CMD_FAILED :
-									       CMD_DONE;
-}
-
-/* Named parameters are converted to the rule's stored form. */
-static enum cmd_now resolve_names(struct command *cmd, struct rule_spec *spec, char **ret)
-{
-	AUTO_FREE char *function = strndup(spec->location, strcspn(spec->location, "+"));
-
-	if ((spec->kind != RULE_PROBE && spec->kind != RULE_FUNCTION) ||
-	    !kernel_names_any(spec->fetch))
-		return CMD_DONE;
-	if (kernel_names_resolve(BTF_VMLINUX, function ? function : "", spec->fetch, ret,
-				 &cmd->err))
-		return CMD_FAILED;
-	spec->fetch = *ret;
-	return CMD_DONE;
-}
-
 int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 		     struct rep_event_enable *rep)
 {
@@ -96,40 +68,31 @@ int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 #define ASKED(type, name, init, doc) .name = (MODEL_TYPE_##type)req->name,
 #include "model/rule.def"
 	};
-	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct domain_tracer *tracer;
 	struct pending *pending;
 	struct channel *channel;
-	AUTO_FREE char *fetch = NULL;
+	AUTO_FREE char *text = NULL;
 	struct rule *rule;
 
 	(void)rep;
 	spec.loglevel = (int)MAX(MIN(req->loglevel, 100), -1);
-	if (command_domain(cmd, req->domain) != CMD_DONE ||
-	    resolve_names(cmd, &spec, &fetch) != CMD_DONE || rule_spec_check(&spec, &cmd->err))
+	if (command_domain(cmd, req->domain) != CMD_DONE)
+		return CMD_FAILED;
+	tracer = command_tracer(cmd, req->domain);
+	if (tracer->ops->convert_rule(tracer, &spec, &text, &cmd->err) ||
+	    rule_spec_check(&spec, &cmd->err))
 		return CMD_FAILED;
 	/* The kernel's breakpoint is in every program that runs the file, of any user. */
 	if (spec.kind == RULE_USER && cmd->caller.uid != 0)
 		return command_error(cmd, ERR_DENIED,
 				     "only root may place probes in programs: run lttctl as root "
 				     "(`sudo lttctl ...`)");
-	if (req->domain == DOMAIN_KERNEL && *spec.sampling)
-		return command_error(
-			cmd, ERR_UNSUPPORTED,
-			"events of the kernel can't be sampled yet; choose fewer by name, or "
-			"omit --sample, --rate and --first");
-	if (req->domain == DOMAIN_KERNEL && *spec.by)
-		return command_error(
-			cmd, ERR_UNSUPPORTED,
-			"events of the kernel can't be counted by keys yet; omit --by, or "
-			"choose by name and lttctl track");
-	if (req->domain == DOMAIN_KERNEL && kernel_check_rule(cmd->sd->kernel, &spec, &cmd->err))
-		return CMD_FAILED;
-	if (req->domain != DOMAIN_KERNEL && check_of_applications(cmd, &spec) != CMD_DONE)
+	if (tracer->ops->check_rule(tracer, cmd->session, &spec, &cmd->err))
 		return CMD_FAILED;
 	channel = rule_chooses(spec.kind) ?
 			  command_rule_channel(cmd, req->domain, req->channel, spec.pattern, true) :
 			  command_channel(cmd, req->domain, req->channel, true);
-	if (channel && kernel_check_name(channel, &spec, &cmd->err))
+	if (channel && tracer->ops->check_rule_in(tracer, channel, &spec, &cmd->err))
 		return CMD_FAILED;
 	rule = channel ? get_rule(cmd, channel, &spec) : NULL;
 	if (!rule)

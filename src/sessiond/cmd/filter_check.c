@@ -5,8 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sessiond/domain/kernel/kernel.h"
-#include "sessiond/domain/user/filter.h"
+#include "sessiond/domain/rec/filter.h"
 
 struct checking {
 	struct command *cmd;
@@ -58,10 +57,10 @@ enum cmd_now cmd_filter_check(struct command *cmd, struct req_filter_check *req,
 	(void)rep;
 	if (command_domain(cmd, domain) != CMD_DONE)
 		return CMD_FAILED;
-	c.verdicts.tracer = c.kernel ? kernel_filters(cmd->sd->kernel) : user_filter_tracer();
+	tracer = command_tracer(cmd, domain);
+	c.verdicts.tracer = tracer->ops->filters(tracer);
 	if (filter_check_syntax(c.verdicts.tracer, req->expression, &cmd->err))
 		return CMD_FAILED;
-	tracer = command_tracer(cmd, domain);
 	tracer->ops->each_point(tracer, &cmd->caller, filter_check_point, &c);
 	filter_verdicts_fini(&c.verdicts);
 	return CMD_DONE;

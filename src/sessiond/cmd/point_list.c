@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include "base/mem.h"
-#include "sessiond/domain/kernel/kernel.h"
 
 #define FIELDS_BYTES 32768u /* leaves room for the rest of the item */
 
@@ -64,7 +63,7 @@ static void point_list_point(const struct domain_point *point, void *data)
 	item_point(listing->cmd, &item);
 }
 
-static void list_preset(const struct ltt_kmod_preset *preset, void *data)
+static void list_preset(const struct domain_preset *preset, void *data)
 {
 	const struct msg_preset item = { preset->name, preset->events, preset->subbuf_size,
 					 preset->num_subbuf };
@@ -76,16 +75,16 @@ enum cmd_now cmd_point_list(struct command *cmd, struct req_point_list *req,
 			    struct rep_point_list *rep)
 {
 	struct listing listing = { .cmd = cmd, .fields = req->fields, .domain = req->domain };
-	struct domain_tracer *tracer = command_tracer(cmd, req->domain);
+	struct domain_tracer *tracer;
 
 	(void)rep;
 	if (command_domain(cmd, req->domain) != CMD_DONE)
 		return CMD_FAILED;
+	tracer = command_tracer(cmd, req->domain);
 	listing.buf = xalloc(FIELDS_BYTES);
 	tracer->ops->each_point(tracer, &cmd->caller, point_list_point, &listing);
 	free(listing.buf);
-	if (req->domain == DOMAIN_KERNEL)
-		kernel_each_preset(cmd->sd->kernel, list_preset, cmd);
+	tracer->ops->each_preset(tracer, list_preset, cmd);
 	if (listing.cut)
 		return command_error(
 			cmd, ERR_LIMIT,

@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include "base/mem.h"
-#include "sessiond/domain/user/user.h"
 #include "proto/counters.h"
 
 struct entry {
@@ -47,7 +46,7 @@ static void got_stats(void *data, const struct run_result *result)
 	struct entry *entry = data;
 	struct msg_totals t;
 
-	stats_totals(result->stats, entry->listing->cmd->sd->tracer, NULL, NULL, &t);
+	stats_totals(result->stats, &entry->listing->cmd->sd->domains, NULL, NULL, &t);
 	entry->stream = (struct msg_con_stream){ .waiting = t.waiting };
 	COUNTERS_COPY(&entry->stream, &t);
 	entry->sum = *result->stats;
@@ -99,6 +98,12 @@ static int find_named(struct command *cmd, const char *name)
 	return code;
 }
 
+static void offers_settled(void *data, uint32_t apps, uint32_t late, const struct err *problem)
+{
+	(void)apps, (void)late, (void)problem;
+	list_wanted(data);
+}
+
 int cmd_session_list(struct command *cmd, struct req_session_list *req,
 		     struct rep_session_list *rep)
 {
@@ -112,7 +117,7 @@ int cmd_session_list(struct command *cmd, struct req_session_list *req,
 	if (code)
 		return CMD_FAILED;
 	if (req->settled)
-		user_await_offers(cmd->sd->user, list_wanted, cmd);
+		domains_await_offers(&cmd->sd->domains, offers_settled, cmd);
 	else
 		list_wanted(cmd);
 	return CMD_WAIT;

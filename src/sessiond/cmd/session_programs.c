@@ -2,8 +2,6 @@
 /* session_programs: the applications that record into a session, and their registered points. */
 #include "cmd.h"
 
-#include "sessiond/domain/user/user.h"
-
 static void session_programs_show(const char *name, void *data)
 {
 	const struct msg_announced item = { name };
@@ -14,10 +12,10 @@ static void session_programs_show(const char *name, void *data)
 enum cmd_now cmd_session_programs(struct command *cmd, struct req_session_programs *req,
 				  struct rep_session_programs *rep)
 {
-	struct user_programs programs;
+	struct domain_programs programs;
 
 	(void)req;
-	user_programs(cmd->sd->user, cmd->session, &programs, session_programs_show, cmd);
+	domains_programs(&cmd->sd->domains, cmd->session, &programs, session_programs_show, cmd);
 	rep->recording = programs.recording;
 	rep->apps = programs.apps;
 	rep->matched = programs.matched;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sessiond/domain/kernel/kernel.h"
 
 #define TRACKED_BYTES (16u * TRACKER_MAX) /* of all ids of one kind */
 
@@ -17,7 +16,6 @@ struct usage {
 static void fill_usage(const struct stats *stats, struct command *cmd, struct session *session,
 		       const struct channel *channel, struct msg_channel *item)
 {
-	struct domain_tracer *tracer = cmd->sd->tracer;
 	struct usage *owners = xalloc((stats->nr + 1) * sizeof(*owners));
 	struct domain_ring ring;
 	size_t nr = 0, at;
@@ -25,7 +23,7 @@ static void fill_usage(const struct stats *stats, struct command *cmd, struct se
 	for (size_t i = 0; i < stats->nr; i++) {
 		const struct msg_con_stream *s = &stats->streams[i];
 
-		if (!tracer->ops->find_ring(tracer, session, s->ring, &ring) ||
+		if (!domains_find_ring(&cmd->sd->domains, session, s->ring, &ring) ||
 		    ring.channel != channel || !ring.open)
 			continue;
 		/* streams of one owner mostly follow one another */
@@ -49,7 +47,7 @@ static void fill_usage(const struct stats *stats, struct command *cmd, struct se
 static void session_show_rules(struct command *cmd, struct session *session,
 			       const struct channel *channel)
 {
-	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct domain_tracer *tracer = command_tracer(cmd, (uint8_t)channel->domain);
 	const struct rule *rule;
 
 	list_for_each(rule, &channel->rules, node) {
@@ -69,7 +67,6 @@ static void session_show_rules(struct command *cmd, struct session *session,
 static void show_channel(struct command *cmd, struct session *session, struct channel *channel,
 			 const struct stats *stats)
 {
-	struct domain_tracer *tracer = cmd->sd->tracer;
 	uint8_t buf[TOTALS_BYTES];
 	struct msg_totals totals;
 	struct msg_channel item = {
@@ -81,7 +78,7 @@ static void show_channel(struct command *cmd, struct session *session, struct ch
 
 	fill_usage(stats, cmd, session, channel, &item);
 	if (stats->known) {
-		stats_totals(stats, tracer, session, channel, &totals);
+		stats_totals(stats, &cmd->sd->domains, session, channel, &totals);
 		item.totals = totals_list(&totals, buf);
 	}
 	item_channel(cmd, &item);

@@ -2,7 +2,6 @@
 /* session_start: record; answered when the applications that answer have armed. */
 #include "cmd.h"
 
-#include "sessiond/domain/kernel/kernel.h"
 
 static void session_start_on_started(void *data, const struct run_result *result)
 {

@@ -10,7 +10,6 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "sessiond/domain/user/user.h"
 #include "sessiond/state.h"
 
 #define DEFAULT_NAME "snapshot-1" /* LTTng's */
@@ -18,6 +17,7 @@
 #define NS 1000000000u
 
 struct snapshot_request {
+	struct domain_dumps dumps;
 	struct command *cmd;
 	char directory[256];
 	struct msg_con_snapshot_ring *rings;
@@ -58,9 +58,8 @@ static void sum_up(const struct snapshot_request *request, const struct clock_fa
 static void send_ring(struct command *cmd, const struct session *session,
 		      const struct clock_facts *clock, const struct msg_con_snapshot_ring *r)
 {
-	struct domain_tracer *tracer = cmd->sd->tracer;
 	struct domain_ring ring;
-	bool known = tracer->ops->find_ring(tracer, session, r->ring, &ring);
+	bool known = domains_find_ring(&cmd->sd->domains, session, r->ring, &ring);
 	const struct msg_saved_ring item = {
 		.channel = known ? ring.channel->name : "",
 		.ring = r->ring,
@@ -213,8 +212,6 @@ int cmd_snapshot_record(struct command *cmd, struct req_snapshot_record *req,
 	request = snapshot_record_new(cmd, req->name);
 	if (state_save(cmd->sd, cmd->session) < 0)
 		cmd->session->nr_snapshots--; /* their times differ */
-	if (cmd->session->state != SESSION_RECORDING ||
-	    !user_dump(cmd->sd->user, cmd->session, state_is_dumped, request))
-		take(request);
+	domains_dump(&cmd->sd->domains, cmd->session, &request->dumps, state_is_dumped, request);
 	return CMD_WAIT;
 }

@@ -2,8 +2,6 @@
 /* stats_list: the counts of events that are counted instead of recorded, also while recording. */
 #include "cmd.h"
 
-#include "sessiond/domain/kernel/kernel.h"
-#include "sessiond/domain/user/user.h"
 
 #define BUCKETS_BYTES 4096u /* encoded, all of them */
 #define VALUES_BYTES 2048u  /* of a key, with labels */
@@ -90,7 +88,6 @@ enum cmd_now cmd_stats_list(struct command *cmd, struct req_stats_list *req,
 	static const struct domain_counted_ops ops = { stats_list_show, stats_list_show_key };
 
 	(void)req, (void)rep;
-	kernel_each_counted(cmd->sd->kernel, cmd->session, &ops, cmd);
-	user_each_counted(cmd->sd->user, cmd->session, &ops, cmd);
+	domains_each_counted(&cmd->sd->domains, cmd->session, &ops, cmd);
 	return CMD_DONE;
 }

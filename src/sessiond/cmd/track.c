@@ -8,13 +8,6 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "sessiond/domain/kernel/kernel.h"
-
-/* The daemon knows an application's process, not its threads. */
-static bool track_is_of_thread(uint8_t kind)
-{
-	return kind == TRACK_TID || kind == TRACK_VTID;
-}
 
 static struct tracker *tracker_of(struct command *cmd, const struct req_track *req)
 {
@@ -35,16 +28,16 @@ static bool track_has_room(struct command *cmd, const struct req_track *req)
 
 static enum cmd_now track_check(struct command *cmd, const struct req_track *req)
 {
+	struct domain_tracer *tracer;
+
 	if (command_domain(cmd, req->domain) != CMD_DONE)
 		return CMD_FAILED;
 	if (req->kind >= TRACK_NR_KINDS || req->op >= TRACK_NR_OPS)
 		return command_error(cmd, ERR_INVALID, "unknown kind %u or operation %u", req->kind,
 				     req->op);
-	if (req->domain == DOMAIN_USER && track_is_of_thread(req->kind))
-		return command_error(
-			cmd, ERR_INVALID,
-			"applications are tracked as a whole, not by tid or vtid; for threads use "
-			"a filter, such as --filter '$ctx.vtid == 17'");
+	tracer = command_tracer(cmd, req->domain);
+	if (tracer->ops->check_track(tracer, (enum track_kind)req->kind, &cmd->err))
+		return CMD_FAILED;
 	if (req->op == TRACK_REMOVE && !tracker_of(cmd, req)->limited)
 		return command_error(
 			cmd, ERR_INVALID,
@@ -61,16 +54,13 @@ static enum cmd_now track_check(struct command *cmd, const struct req_track *req
 
 static enum cmd_now track_apply(struct command *cmd, const struct req_track *req, uint32_t id)
 {
-	const struct kernel_track track = { (enum track_kind)req->kind, (enum track_op)req->op,
+	const struct domain_track track = { (enum track_kind)req->kind, (enum track_op)req->op,
 					    id };
-	int err = req->domain == DOMAIN_KERNEL ?
-			  kernel_track(cmd->sd->kernel, cmd->session, &track) :
-			  0;
+	struct domain_tracer *tracer = command_tracer(cmd, req->domain);
 
-	if (err == 0)
+	if (!tracer->ops->track)
 		return CMD_DONE;
-	err_errno(&cmd->err, ERR_NO_MEMORY, -err, "can't send the tracked ids to the kernel");
-	return CMD_FAILED;
+	return tracer->ops->track(tracer, cmd->session, &track, &cmd->err) ? CMD_FAILED : CMD_DONE;
 }
 
 /* The kind as a whole. */
@@ -102,7 +92,7 @@ static enum cmd_now change_ids(struct command *cmd, struct req_track *req, uint3
 	return CMD_DONE;
 }
 
-/* --- applications ----------------------------------------------------------------- */
+/* --- in force ----------------------------------------------------------------- */
 
 struct track_changed {
 	struct command *cmd;
@@ -120,7 +110,7 @@ static void track_in_force(void *data, uint32_t apps, uint32_t late, const struc
 
 int cmd_track(struct command *cmd, struct req_track *req, struct rep_track *rep)
 {
-	struct domain_tracer *tracer = cmd->sd->tracer;
+	struct domain_tracer *tracer;
 	bool all = req->op == TRACK_ALL || req->op == TRACK_NONE;
 	struct track_changed *changed;
 
@@ -128,7 +118,8 @@ int cmd_track(struct command *cmd, struct req_track *req, struct rep_track *rep)
 		return CMD_FAILED;
 	if ((all ? change_kind(cmd, req) : change_ids(cmd, req, &rep->changed)) != CMD_DONE)
 		return CMD_FAILED;
-	if (req->domain == DOMAIN_KERNEL)
+	tracer = command_tracer(cmd, req->domain);
+	if (tracer->ops->track)
 		return CMD_DONE;
 	changed = xalloc(sizeof(*changed));
 	*changed = (struct track_changed){ cmd, *rep };

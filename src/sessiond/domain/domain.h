@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * domain.h - the interface of a tracer: of the user domain (applications), of
- * the kernel domain, of both at once (both.h). Commands and the model use tracers only through
- * this table. Everything runs on the daemon's loop; nothing blocks: slow operations complete
- * through a callback.
+ * domain.h - the interface of a domain's tracer: of applications, of the kernel. Commands and the
+ * daemon use tracers only through this table, one of them or all (domains.h). Everything runs on
+ * the daemon's loop; nothing blocks: slow operations complete through a callback.
  */
 #ifndef DOMAIN_DOMAIN_H
 #define DOMAIN_DOMAIN_H
@@ -18,6 +17,7 @@
 #include "trace/clock.h"
 
 struct domain_tracer;
+struct filter_tracer;
 
 /** Called when the change is in force, or after a second. @apps: number of applications
  *  concerned; @late: number of those that have not answered yet.
@@ -93,8 +93,67 @@ struct domain_ring {
 	bool final; /* closed, and each_final() reports its counters */
 };
 
-struct domain_ops {
+/** A channel that is registered for its events: they are recorded into it unless the user names
+ *  another one. */
+struct domain_preset {
 	const char *name;
+	const char *events;   /* glob of their names */
+	uint64_t subbuf_size; /* bytes; 0: the default */
+	uint32_t num_subbuf;  /* 0: the default */
+};
+
+/** A change of the tracked ids. */
+struct domain_track {
+	enum track_kind kind;
+	enum track_op op;
+	uint32_t id; /* of TRACK_ADD and TRACK_REMOVE */
+};
+
+/** The channels and applications that dump their state again. */
+struct domain_dumps {
+	uint32_t channels, applications;
+};
+
+/**
+ * struct domain_programs - the applications of a session.
+ * @recording: number of applications that record into it, or are about to. @apps: number of those
+ * that may. @matched: a rule matched a point of an application, which may have ended. @more: names
+ * were omitted.
+ */
+struct domain_programs {
+	uint32_t recording, apps;
+	bool matched, more;
+};
+
+struct domain_ops {
+	enum domain_id id;
+	const char *events; /* whose they are: "applications", "the kernel" */
+	char option;	    /* of lttctl, for messages */
+
+	/* --- checks of requests. Return: 0, or the code set in @err. */
+
+	/** Whether the domain can be traced on this machine. */
+	int (*available)(struct domain_tracer *domain, struct err *err);
+	/** Convert the attributes of a new rule to their stored form. @ret_text: memory of
+	 *  texts that @spec has now, to be freed, or NULL. */
+	int (*convert_rule)(struct domain_tracer *domain, struct rule_spec *spec, char **ret_text,
+			    struct err *err);
+	/** Whether a new rule can match. */
+	int (*check_rule)(struct domain_tracer *domain, const struct session *session,
+			  const struct rule_spec *spec, struct err *err);
+	/** Whether the channel can have such a rule besides its others. */
+	int (*check_rule_in)(struct domain_tracer *domain, const struct channel *channel,
+			     const struct rule_spec *spec, struct err *err);
+	/** Whether there is such a context. */
+	int (*check_context)(struct domain_tracer *domain, const char *type, struct err *err);
+	/** Whether contexts can be added to the channel now. */
+	int (*check_contexts_of)(struct domain_tracer *domain, const struct session *session,
+				 const struct channel *channel, struct err *err);
+	/** Whether the domain can select events by such ids. */
+	int (*check_track)(struct domain_tracer *domain, enum track_kind kind, struct err *err);
+
+	/* --- recording */
+
 	/** Begin to record; ends in @done. @clock lives as long as the session. */
 	void (*start)(struct domain_tracer *domain, struct session *session,
 		      const struct clock_facts *clock, domain_done done, void *data);
@@ -111,6 +170,18 @@ struct domain_ops {
 	 *  again, and not waited for where it can't be. */
 	void (*retry)(struct domain_tracer *domain, struct session *session);
 
+	/** Bring a change of the tracked ids into force, before it is stored in the session.
+	 *  Repeating a change is allowed. NULL: `refresh` does it, when it is stored. Return: 0 or
+	 *  the code set in @err. */
+	int (*track)(struct domain_tracer *domain, const struct session *session,
+		     const struct domain_track *track, struct err *err);
+	/** Dump the state again, if the session records. @ret: added to. @done is called when the
+	 *  applications have answered or are late, perhaps at once. */
+	void (*dump)(struct domain_tracer *domain, const struct session *session,
+		     struct domain_dumps *ret, domain_done done, void *data);
+
+	/* --- listings */
+
 	uint32_t (*count_apps)(struct domain_tracer *domain, const struct session *session);
 	/** Number of points that a rule matches. @ret_never: number of those for which the rule's
 	 *  filter never holds. */
@@ -123,6 +194,35 @@ struct domain_ops {
 			      struct channel *channel, const struct rule *rule,
 			      void (*fn)(const struct domain_conflict *conflict, void *data),
 			      void *data);
+	/** Events that can't be recorded or counted. @channel, @rule: only of these; NULL: of
+	 *  all. */
+	void (*each_refusal)(struct domain_tracer *domain, const struct session *session,
+			     const struct channel *channel, const struct rule *rule,
+			     void (*fn)(const struct domain_refusal *refusal, void *data),
+			     void *data);
+	void (*each_counted)(struct domain_tracer *domain, const struct session *session,
+			     const struct domain_counted_ops *ops, void *data);
+	/** The contexts that can be recorded with each event. Return: 0 or the code set in @err. */
+	int (*each_context)(struct domain_tracer *domain,
+			    void (*fn)(const struct layout_field *context, void *data), void *data,
+			    struct err *err);
+	/** The contexts that filters may compare. */
+	const struct filter_tracer *(*filters)(struct domain_tracer *domain);
+	void (*each_preset)(struct domain_tracer *domain,
+			    void (*fn)(const struct domain_preset *preset, void *data),
+			    void *data);
+	/** Whether all events that a pattern can match are of the channel that a preset is for. */
+	bool (*is_preset_for)(struct domain_tracer *domain, const struct domain_preset *preset,
+			      const char *pattern);
+	/** The applications of a session. @fn: called for each name of a point of a scoped
+	 *  session's applications, unless a rule matched one of their points. NULL: the domain has
+	 *  none. */
+	void (*programs)(struct domain_tracer *domain, const struct session *session,
+			 struct domain_programs *ret, void (*fn)(const char *name, void *data),
+			 void *data);
+
+	/* --- ring sets and traces */
+
 	/** Return: false where the ring set is not (and was not) the session's. */
 	bool (*find_ring)(struct domain_tracer *domain, const struct session *session,
 			  uint64_t ring, struct domain_ring *ret);
@@ -139,6 +239,8 @@ struct domain_ops {
 	/** The clock of `start` has a new segment: describe it in the metadata. */
 	void (*clock_changed)(struct domain_tracer *domain, struct session *session);
 
+	/* --- other daemons: the next session daemon, consumer, keeper */
+
 	/** The state for the next daemon: appended to STATE_TRACES, STATE_FINALS and STATE_APPS of
 	 *  @space, which the caller has begun. */
 	void (*save)(struct domain_tracer *domain, const struct session *session,
@@ -146,6 +248,9 @@ struct domain_ops {
 	/** Restore the state of this domain that `save` has written, in an empty session. */
 	void (*restore)(struct domain_tracer *domain, struct session *session,
 			const struct clock_facts *clock, struct msg_state_session *msg);
+	/** Call @done, at once or later, when no session waits for a ring set that a killed daemon
+	 *  has lost, and an application has. NULL: this does not happen. */
+	void (*await_offers)(struct domain_tracer *domain, domain_done done, void *data);
 	/** Send the session's state to a new consumer, or to one that outlived a daemon. */
 	void (*adopt)(struct domain_tracer *domain, struct session *session);
 	/** Store all buffers in a new keeper. */
@@ -155,7 +260,7 @@ struct domain_ops {
 /** A tracer; embedded in the structure of its implementation. */
 struct domain_tracer {
 	const struct domain_ops *ops;
-	struct list_node recordings; /* struct recording; empty in domain/both.c */
+	struct list_node recordings; /* struct recording */
 };
 
 #endif

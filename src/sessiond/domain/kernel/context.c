@@ -112,14 +112,16 @@ int kernel_contexts_send(const struct kmod *kmod, int module, const struct chann
 /* --- for commands ----------------------------------------------------------------- */
 
 int kernel_each_context(struct domain_tracer *domain,
-			void (*fn)(const struct layout_field *context, void *data), void *data)
+			void (*fn)(const struct layout_field *context, void *data), void *data,
+			struct err *err)
 {
 	const struct layout *all = kernel_context_load(kernel_of(domain));
 
 	kernel_each_own_context(kernel_of(domain), fn, data);
-	if (all)
-		kernel_perf_each(kernel_of(domain)->kmod, fn, data);
-	return all ? 0 : -ENODEV;
+	if (!all)
+		return err_set(err, ERR_INTERNAL, "the kernel's contexts can't be listed");
+	kernel_perf_each(kernel_of(domain)->kmod, fn, data);
+	return 0;
 }
 
 void kernel_each_own_context(struct kernel_domain *kernel,
@@ -159,11 +161,17 @@ int kernel_check_context(struct domain_tracer *domain, const char *type, struct 
 		       no_context(all, type, err);
 }
 
-bool kernel_contexts_frozen(struct domain_tracer *domain, const struct session *session,
-			    const struct channel *channel)
+int kernel_check_contexts_of(struct domain_tracer *domain, const struct session *session,
+			     const struct channel *channel, struct err *err)
 {
 	const struct recording *rec = recording_find(domain, session);
 	struct trace *trace = rec ? list_first(&rec->traces, struct trace, node) : NULL;
 
-	return trace && trace_channel_find(trace, channel);
+	if (!trace || !trace_channel_find(trace, channel))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "channel '%s' of session '%s' has recorded events already, and all events "
+		       "of a channel have the same contexts; create another channel "
+		       "(`lttctl enable-channel -k`), and add contexts before its first event",
+		       channel->name, session->name);
 }

@@ -213,11 +213,22 @@ static int kernel_event_check(struct kernel_domain *kernel, const struct rule_sp
 		       spec->pattern);
 }
 
-int kernel_check_rule(struct domain_tracer *domain, const struct rule_spec *spec, struct err *err)
+int kernel_check_rule(struct domain_tracer *domain, const struct session *session,
+		      const struct rule_spec *spec, struct err *err)
 {
 	struct kernel_domain *kernel = kernel_of(domain);
-	int ret = kernel_events_load(kernel);
+	int ret;
 
+	(void)session;
+	if (*spec->sampling)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "events of the kernel can't be sampled yet; choose fewer by name, "
+			       "or omit --sample, --rate and --first");
+	if (*spec->by)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "events of the kernel can't be counted by keys yet; omit --by, or "
+			       "choose by name and lttctl track");
+	ret = kernel_events_load(kernel);
 	if (ret < 0)
 		return err_errno(err, ERR_INTERNAL, -ret, "the kernel's events can't be listed");
 	if (spec->loglevel_type != LOGLEVEL_ALL)

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "btf.h"
 #include "event.h"
 #include "filter.h"
+#include "names.h"
 #include "probe.h"
 #include "ring.h"
 #include "session.h"
@@ -214,17 +216,69 @@ static void kernel_restore(struct domain_tracer *domain, struct session *session
 	kernel_touch(ks);
 }
 
+static const struct filter_tracer *kernel_filters(struct domain_tracer *domain)
+{
+	return kernel_filter_tracer(kernel_of(domain));
+}
+
+static int kernel_available(struct domain_tracer *domain, struct err *err)
+{
+	const struct kmod *kmod = kernel_of(domain)->kmod;
+
+	return kmod->fd >= 0 ? 0 : err_set(err, ERR_UNSUPPORTED, "%s", kmod->why);
+}
+
+/* Named parameters are stored as their registers and offsets. */
+static int kernel_convert_rule(struct domain_tracer *domain, struct rule_spec *spec,
+			       char **ret_text, struct err *err)
+{
+	AUTO_FREE char *function = strndup(spec->location, strcspn(spec->location, "+"));
+
+	(void)domain;
+	*ret_text = NULL;
+	if ((spec->kind != RULE_PROBE && spec->kind != RULE_FUNCTION) ||
+	    !kernel_names_any(spec->fetch))
+		return 0;
+	if (kernel_names_resolve(BTF_VMLINUX, function ? function : "", spec->fetch, ret_text, err))
+		return err->code;
+	spec->fetch = *ret_text;
+	return 0;
+}
+
+static int kernel_check_track(struct domain_tracer *domain, enum track_kind kind, struct err *err)
+{
+	(void)domain, (void)kind, (void)err;
+	return 0;
+}
+
 static const struct domain_ops kernel_ops = {
-	.name = "kernel",
+	.id = DOMAIN_KERNEL,
+	.events = "the kernel",
+	.option = 'k',
+	.available = kernel_available,
+	.convert_rule = kernel_convert_rule,
+	.check_rule = kernel_check_rule,
+	.check_rule_in = kernel_check_rule_in,
+	.check_context = kernel_check_context,
+	.check_contexts_of = kernel_check_contexts_of,
+	.check_track = kernel_check_track,
 	.start = kernel_start,
 	.stop = kernel_stop,
 	.refresh = kernel_refresh,
 	.forget = kernel_forget,
 	.retry = recording_retry,
+	.track = kernel_track,
+	.dump = kernel_dump,
 	.count_apps = count_apps,
 	.count_points = kernel_count_points,
 	.each_point = each_point,
 	.each_conflict = each_conflict,
+	.each_refusal = kernel_each_refusal,
+	.each_counted = kernel_each_counted,
+	.each_context = kernel_each_context,
+	.filters = kernel_filters,
+	.each_preset = kernel_each_preset,
+	.is_preset_for = kernel_is_preset_for,
 	.find_ring = recording_find_ring,
 	.each_final = recording_each_final,
 	.clock_changed = recording_clock_changed,
@@ -258,16 +312,4 @@ struct domain_tracer *kernel_domain_free(struct domain_tracer *domain)
 	layout_free(kernel->contexts);
 	free(kernel);
 	return NULL;
-}
-
-const struct filter_tracer *kernel_filters(struct domain_tracer *domain)
-{
-	return kernel_filter_tracer(kernel_of(domain));
-}
-
-int kernel_available(const struct domain_tracer *domain, struct err *err)
-{
-	const struct kmod *kmod = container_of(domain, struct kernel_domain, domain)->kmod;
-
-	return kmod->fd >= 0 ? 0 : err_set(err, ERR_UNSUPPORTED, "%s", kmod->why);
 }

@@ -20,21 +20,16 @@ static bool read_preset(const struct kernel_domain *kernel, uint32_t index,
 }
 
 void kernel_each_preset(struct domain_tracer *domain,
-			void (*fn)(const struct ltt_kmod_preset *preset, void *data), void *data)
+			void (*fn)(const struct domain_preset *preset, void *data), void *data)
 {
 	struct ltt_kmod_preset preset;
 
-	for (uint32_t i = 0; read_preset(kernel_of(domain), i, &preset); i++)
-		fn(&preset, data);
-}
+	for (uint32_t i = 0; read_preset(kernel_of(domain), i, &preset); i++) {
+		const struct domain_preset found = { preset.name, preset.events,
+						     preset.subbuf_size, preset.num_subbuf };
 
-bool kernel_preset_named(struct domain_tracer *domain, const char *name,
-			 struct ltt_kmod_preset *ret)
-{
-	for (uint32_t i = 0; read_preset(kernel_of(domain), i, ret); i++)
-		if (strcmp(ret->name, name) == 0)
-			return true;
-	return false;
+		fn(&found, data);
+	}
 }
 
 /* The pattern is matched as text: only a `*` matches its `*`, so a match means that @events covers
@@ -55,11 +50,8 @@ static bool covers(const struct kernel_domain *kernel, const char *events, const
 	return any;
 }
 
-bool kernel_preset_for(struct domain_tracer *domain, const char *pattern,
-		       struct ltt_kmod_preset *ret)
+bool kernel_is_preset_for(struct domain_tracer *domain, const struct domain_preset *preset,
+			  const char *pattern)
 {
-	for (uint32_t i = 0; read_preset(kernel_of(domain), i, ret); i++)
-		if (covers(kernel_of(domain), ret->events, pattern))
-			return true;
-	return false;
+	return covers(kernel_of(domain), preset->events, pattern);
 }

@@ -325,11 +325,13 @@ static bool same_name(const struct rule *a, uint32_t part_a, const struct rule *
 	return strcmp(x, y) == 0;
 }
 
-int kernel_check_name(const struct channel *channel, const struct rule_spec *spec, struct err *err)
+int kernel_check_rule_in(struct domain_tracer *domain, const struct channel *channel,
+			 const struct rule_spec *spec, struct err *err)
 {
 	const struct rule asked = { .pattern = (char *)spec->pattern, .kind = spec->kind };
 	const struct rule *rule;
 
+	(void)domain;
 	list_for_each(rule, &channel->rules, node)
 		for (uint32_t i = 0; i < 4; i++)
 			if (rule->enabled && !rule_is(rule, spec) &&

@@ -69,17 +69,20 @@ static int each_ring(struct kernel_session *ks,
 
 static int send_ring(struct kernel_session *ks, int module, const void *data)
 {
-	const struct kernel_track *track = data;
+	const struct domain_track *track = data;
 
 	return kernel_tracker_send(ks->kernel->kmod, module, track->kind, track->op, track->id);
 }
 
 int kernel_track(struct domain_tracer *domain, const struct session *session,
-		 const struct kernel_track *track)
+		 const struct domain_track *track, struct err *err)
 {
 	struct recording *rec = recording_find(domain, session);
+	int ret = rec ? each_ring(ks_of(rec), send_ring, track) : 0;
 
-	return rec ? each_ring(ks_of(rec), send_ring, track) : 0;
+	return ret ? err_errno(err, ERR_NO_MEMORY, -ret,
+			       "can't send the tracked ids to the kernel") :
+		     0;
 }
 
 static int send_ring_all(struct kernel_session *ks, int module, const void *data)

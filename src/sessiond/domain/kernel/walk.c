@@ -392,18 +392,17 @@ static bool tells_state(const struct kernel_domain *kernel, const struct kernel_
 	return false;
 }
 
-uint32_t kernel_dump(struct domain_tracer *domain, const struct session *session)
+void kernel_dump(struct domain_tracer *domain, const struct session *session,
+		 struct domain_dumps *ret, domain_done done, void *data)
 {
 	struct recording *rec = recording_find(domain, session);
 	struct kernel_channel *kc;
-	uint32_t nr = 0;
 
-	if (!rec || !rec->recording)
-		return 0;
-	list_for_each(kc, &ks_of(rec)->channels, node)
-		if (tells_state(kernel_of(domain), kc))
-			nr += kernel_walk_dump(ks_of(rec), kc);
-	return nr;
+	if (rec && rec->recording)
+		list_for_each(kc, &ks_of(rec)->channels, node)
+			if (tells_state(kernel_of(domain), kc))
+				ret->channels += kernel_walk_dump(ks_of(rec), kc);
+	done(data, 0, 0, NULL);
 }
 
 void kernel_walk(struct loop_timer *timer)

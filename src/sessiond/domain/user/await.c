@@ -12,7 +12,7 @@
 
 struct offers_wait {
 	struct list_node node;
-	void (*done)(void *data);
+	domain_done done;
 	void *data;
 };
 
@@ -26,14 +26,14 @@ static bool is_awaited(const struct user_domain *user)
 	return false;
 }
 
-void user_await_offers(struct domain_tracer *domain, void (*done)(void *data), void *data)
+void user_await_offers(struct domain_tracer *domain, domain_done done, void *data)
 {
 	struct user_domain *user = user_of(domain);
 	struct offers_wait *wait;
 
 	absent_check(&user->look);
 	if (!is_awaited(user)) {
-		done(data);
+		done(data, 0, 0, NULL);
 		return;
 	}
 	wait = xalloc(sizeof(*wait));
@@ -55,7 +55,7 @@ void awaits_finish(struct loop_work *work)
 
 	while ((wait = list_first(&user->awaits, struct offers_wait, node))) {
 		list_remove(&wait->node);
-		wait->done(wait->data);
+		wait->done(wait->data, 0, 0, NULL);
 		free(wait);
 	}
 }

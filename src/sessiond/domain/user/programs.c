@@ -88,12 +88,13 @@ static bool records(const struct user_link *link)
 }
 
 void user_programs(struct domain_tracer *domain, const struct session *session,
-		   struct user_programs *ret, void (*fn)(const char *name, void *data), void *data)
+		   struct domain_programs *ret, void (*fn)(const char *name, void *data),
+		   void *data)
 {
 	const struct user_session *us = user_session_find(user_of(domain), session);
 	const struct user_link *link;
 
-	*ret = (struct user_programs){ .apps = user_count_apps(domain, session) };
+	ret->apps += user_count_apps(domain, session);
 	if (!us)
 		return;
 	ret->matched = us->matched;

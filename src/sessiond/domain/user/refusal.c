@@ -317,6 +317,9 @@ int user_check_rule(struct domain_tracer *domain, const struct session *session,
 				       .find = shape_integer,
 				       .suits = field_is_integer };
 
+	if (!rule_chooses(spec->kind))
+		return err_set(err, ERR_INVALID,
+			       "probes need the kernel domain: use -k (--kernel)");
 	if (spec->filter && *spec->filter &&
 	    filter_check_syntax(user_filter_tracer(), spec->filter, err))
 		return err->code;

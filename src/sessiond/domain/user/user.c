@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "conflict.h"
+#include "context.h"
 #include "count.h"
 #include "filter.h"
 #include "link.h"
@@ -310,22 +311,120 @@ static void user_forget(struct domain_tracer *domain, struct session *session)
 		user_session_forget(us);
 }
 
+/* --- checks and listings --------------------------------------------------------- */
+
+static int user_available(struct domain_tracer *domain, struct err *err)
+{
+	(void)domain, (void)err;
+	return 0;
+}
+
+static int user_convert_rule(struct domain_tracer *domain, struct rule_spec *spec, char **ret_text,
+			     struct err *err)
+{
+	(void)domain, (void)spec, (void)err;
+	*ret_text = NULL;
+	return 0;
+}
+
+static int user_check_rule_in(struct domain_tracer *domain, const struct channel *channel,
+			      const struct rule_spec *spec, struct err *err)
+{
+	(void)domain, (void)channel, (void)spec, (void)err;
+	return 0;
+}
+
+static int user_check_context_of(struct domain_tracer *domain, const char *type, struct err *err)
+{
+	(void)domain;
+	return user_check_context(type, err);
+}
+
+/* Each event gets a new class. */
+static int user_check_contexts_of(struct domain_tracer *domain, const struct session *session,
+				  const struct channel *channel, struct err *err)
+{
+	(void)domain, (void)session, (void)channel, (void)err;
+	return 0;
+}
+
+/* The daemon knows an application's process, not its threads. */
+static int user_check_track(struct domain_tracer *domain, enum track_kind kind, struct err *err)
+{
+	(void)domain;
+	if (kind != TRACK_TID && kind != TRACK_VTID)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "applications are tracked as a whole, not by tid or vtid; for threads use "
+		       "a filter, such as --filter '$ctx.vtid == 17'");
+}
+
+static int user_list_contexts(struct domain_tracer *domain,
+			      void (*fn)(const struct layout_field *context, void *data),
+			      void *data, struct err *err)
+{
+	const struct layout_field provided = { .name = "$app.PROVIDER:NAME",
+					       .kind = LAYOUT_KIND_DYNAMIC };
+
+	(void)domain, (void)err;
+	user_each_context(fn, data);
+	fn(&provided, data);
+	return 0;
+}
+
+static const struct filter_tracer *user_filters(struct domain_tracer *domain)
+{
+	(void)domain;
+	return user_filter_tracer();
+}
+
+static void user_each_preset(struct domain_tracer *domain,
+			     void (*fn)(const struct domain_preset *preset, void *data), void *data)
+{
+	(void)domain, (void)fn, (void)data;
+}
+
+static bool user_is_preset_for(struct domain_tracer *domain, const struct domain_preset *preset,
+			       const char *pattern)
+{
+	(void)domain, (void)preset, (void)pattern;
+	return false;
+}
+
 static const struct domain_ops user_ops = {
-	.name = "user",
+	.id = DOMAIN_USER,
+	.events = "applications",
+	.option = 'u',
+	.available = user_available,
+	.convert_rule = user_convert_rule,
+	.check_rule = user_check_rule,
+	.check_rule_in = user_check_rule_in,
+	.check_context = user_check_context_of,
+	.check_contexts_of = user_check_contexts_of,
+	.check_track = user_check_track,
 	.start = user_start,
 	.stop = user_stop,
 	.refresh = user_refresh,
 	.forget = user_forget,
 	.retry = recording_retry,
+	.dump = user_dump,
 	.count_apps = user_count_apps,
 	.count_points = user_count_points,
 	.each_point = user_each_point,
 	.each_conflict = user_each_conflict,
+	.each_refusal = user_each_refusal,
+	.each_counted = user_each_counted,
+	.each_context = user_list_contexts,
+	.filters = user_filters,
+	.each_preset = user_each_preset,
+	.is_preset_for = user_is_preset_for,
+	.programs = user_programs,
 	.find_ring = recording_find_ring,
 	.each_final = recording_each_final,
 	.write_not_sampled = user_write_not_sampled,
 	.clock_changed = recording_clock_changed,
 	.save = user_save,
+	.await_offers = user_await_offers,
 	.restore = user_restore,
 	.adopt = recording_adopt,
 	.keep = recording_keep,

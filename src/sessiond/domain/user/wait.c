@@ -161,25 +161,26 @@ static void send_statedump(struct user_link *link)
 	peer_send(link->app->peer, &enc);
 }
 
-uint32_t user_dump(struct domain_tracer *domain, const struct session *session, domain_done done,
-		   void *data)
+void user_dump(struct domain_tracer *domain, const struct session *session,
+	       struct domain_dumps *ret, domain_done done, void *data)
 {
 	struct user_session *us = user_session_find(user_of(domain), session);
 	struct user_link *link;
 	uint32_t nr = 0;
 
-	if (!us || !us->rec.recording)
-		return 0;
-	list_for_each(link, &us->links, in_session) {
-		link->dumped &= !link->nr_arms;
-		nr += link->nr_arms != 0;
+	if (us && us->rec.recording)
+		list_for_each(link, &us->links, in_session) {
+			link->dumped &= !link->nr_arms;
+			nr += link->nr_arms != 0;
+		}
+	if (!nr) {
+		done(data, 0, 0, NULL);
+		return;
 	}
-	if (!nr)
-		return 0;
+	ret->applications += nr;
 	us->generation++;
 	links_touch(us);
 	wait_new(us, done, data);
-	return nr;
 }
 
 static void send_sync(struct user_link *link)
