@@ -98,8 +98,9 @@ struct ltt_ring_prod {
 /** state: bits of ltt_ring_cons.state. The fast path records only if the value is LTT_RING_ON;
  *  any other value is handled out of line. */
 enum {
-	LTT_RING_ON = 1,   /* record */
-	LTT_RING_WAKE = 2, /* the consumer sleeps: wake it by its doorbell after a record */
+	LTT_RING_ON = 1,      /* record */
+	LTT_RING_WAKE = 2,    /* the consumer sleeps: wake it by its doorbell after a record */
+	LTT_RING_SHIFTED = 4, /* the clock of a record is the counter plus @clock_add */
 };
 
 /**
@@ -114,6 +115,8 @@ enum {
  *             @count at the end of the last snapshot.
  * @saved_records, @saved_bytes, @saved_packets: written to all snapshots; a record that is in
  *             several of them counts once in @saved_records.
+ * @clock_add: with LTT_RING_SHIFTED: cycles by which the counter went back while the session
+ *             recorded, so that the ring's clock goes on. Stored before the bit; it only grows.
  */
 struct ltt_ring_cons {
 	uint64_t apart[256];
@@ -124,7 +127,8 @@ struct ltt_ring_cons {
 	uint64_t saved_records;
 	uint64_t saved_bytes;
 	uint64_t saved_packets;
-	uint64_t reserved[250];
+	uint64_t clock_add;
+	uint64_t reserved[249];
 };
 
 enum ltt_ring_mode { LTT_RING_DISCARD = 0, LTT_RING_OVERWRITE = 1 };

@@ -11,11 +11,24 @@
 /* Longer without a record, and the epoch's 24 bits might look the same again. */
 #define ALIAS_BITS (LTT_TS_BITS + 23)
 
+/* Of ring->clock: the counter went back, and the consumer knows by which time. */
+#define CLOCK_SHIFTED (LTT_CLOCK_CYCLES + 1)
+
 static __always_inline u64 ring_clock(const struct ring *ring)
 {
 	if (likely(ring->clock == LTT_CLOCK_CYCLES))
 		return get_cycles();
+	if (ring->clock == CLOCK_SHIFTED)
+		return get_cycles() + READ_ONCE(ring->cons->clock_add);
 	return ktime_get_mono_fast_ns();
+}
+
+/* Return: whether the ring is on. */
+static noinline bool kmod_ring_is_on_specially(struct ring *ring, u32 state)
+{
+	if (state & LTT_RING_SHIFTED && ring->clock == LTT_CLOCK_CYCLES)
+		ring->clock = CLOCK_SHIFTED;
+	return state & LTT_RING_ON;
 }
 
 static __always_inline u32 header_bytes(u32 id, u64 old, u64 last, u64 ts)
@@ -132,10 +145,10 @@ static __always_inline void *kmod_ring_begin(struct ring_set *set, u32 id, u32 l
 					     struct ring **ret_ring)
 {
 	struct ring *ring = this_cpu_ptr(set->rings);
+	u32 header, state = READ_ONCE(ring->cons->state);
 	u64 old, last, ts, end;
-	u32 header;
 
-	if (unlikely(!(READ_ONCE(ring->cons->state) & LTT_RING_ON)))
+	if (unlikely(state != LTT_RING_ON && !kmod_ring_is_on_specially(ring, state)))
 		return NULL;
 	if (unlikely(len > ring->max_record - LTT_HDR_EXTENDED)) {
 		kmod_ring_count_lost(&ring->prod->lost_size);

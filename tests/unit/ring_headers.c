@@ -3,6 +3,7 @@
 #include <sched.h>
 
 #include "lib/tracer/testset.h"
+#include "tracer/ring/fallback.h"
 #include "tracer/ring/rseq.h"
 #include "tracer/ring/section.h"
 
@@ -215,6 +216,82 @@ static void test_clocks(void)
 	testset_free(&t);
 }
 
+/* Steps of the counter: a day and a little, by cycles of about a nanosecond. */
+#define BACK (86400ull << 30)
+
+static uint64_t shifted_at, shifted_by;
+
+static void check_shifted(const struct record *r, uint32_t ring, void *priv)
+{
+	uint64_t now = ring_clock_read(TEST_CLOCK);
+
+	(void)ring;
+	(void)priv;
+	CHECK(r->ts - shifted_by >= shifted_at && r->ts - shifted_by <= now,
+	      "clock %llx, not %llx to %llx plus %llx", (unsigned long long)r->ts,
+	      (unsigned long long)shifted_at, (unsigned long long)now,
+	      (unsigned long long)shifted_by);
+}
+
+static void record_shifted(struct testset *t, struct ring_set *set, uint32_t id)
+{
+	shifted_at = ring_clock_read(TEST_CLOCK);
+	record(set, id, 20);
+	CHECK(testset_take_all(t, check_shifted, NULL).count == seq, "record %llu",
+	      (unsigned long long)seq);
+}
+
+/* The counter goes back: the last time is kept until the consumer knows by which time; then the
+ * clock goes on, also in a ring whose last record is so old that the counter has passed it. */
+static void test_shifted(int exclusive)
+{
+	static const uint32_t ids[] = { 3, 300, 70000 };
+	uint64_t last = ring_clock_read(TEST_CLOCK) + BACK;
+	struct testset t;
+
+	testset_make(&t, exclusive ? 1 : testset_nr_cpus(), 4, 4096, LTT_RING_DISCARD, TEST_CLOCK);
+	struct ring_set *set = testset_producer(&t, exclusive);
+	for (int step = 0; step < 4; step++) {
+		uint32_t wake = step & 1 ? LTT_RING_WAKE : 0;
+
+		for (uint32_t ring = 0; ring < t.desc.nr_rings && step % 2 == 0; ring++) {
+			struct track *track = &t.track[ring];
+
+			track->ts = track->end = step ? 1 : last;
+			testset_prod(&t, ring)->last_ts = track->ts;
+			testset_prod(&t, ring)->hint_epoch = UINT64_MAX;
+		}
+		if (step > 0) {
+			shifted_by = (step + 1ull) * BACK;
+			for (uint32_t ring = 0; ring < t.desc.nr_rings; ring++)
+				testset_cons(&t, ring)->clock_add = shifted_by;
+			testset_state(&t, LTT_RING_ON | LTT_RING_SHIFTED | wake);
+		}
+		for (size_t i = 0; i < 60; i++) {
+			struct expected held = { .id = ids[i % 3], .len = 20, .ts = last };
+
+			expected = &held;
+			if (step > 0)
+				record_shifted(&t, set, ids[i % 3]);
+			else
+				record(set, ids[i % 3], 20);
+			CHECK(step || testset_take_all(&t, check_expected, NULL).count == seq,
+			      "held record %llu", (unsigned long long)seq);
+		}
+	}
+	if (!exclusive) {
+		struct binding binding = ring_binding(set, 3, 1);
+		struct hook hook = { .binding = &binding };
+		uint32_t res = section_cycles(&hook, payload, 20, 0);
+
+		CHECK((res & ~RES_STEPPED & 0xffff) == (LTT_RING_ON | LTT_RING_WAKE), "result %x",
+		      res);
+	}
+	ring_set_unmap(set);
+	testset_free(&t);
+	seq = 0;
+}
+
 /* An area as the kernel leaves it: on CPU 0, in no sequence. */
 static __thread struct {
 	uint32_t cpu_id_start, cpu_id;
@@ -245,6 +322,7 @@ int main(void)
 		test_sizes(exclusive);
 		test_wrap(exclusive);
 		test_full(exclusive);
+		test_shifted(exclusive);
 	}
 	if (SECTION_SUPPORTED) {
 		cpu_set_t one;

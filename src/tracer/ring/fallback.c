@@ -77,7 +77,8 @@ struct place {
 static uint64_t clock_tick(const struct place *place)
 {
 	uint64_t last = place->prod->last_ts;
-	uint64_t ts = ring_clock_read(place->set->clock);
+	uint64_t ts = ring_clock_read(place->set->clock) +
+		      __atomic_load_n(&place->cons->clock_add, __ATOMIC_RELAXED);
 
 	return ts < last ? last : ts;
 }

@@ -45,6 +45,9 @@
  * A clock value before last_ts is recorded as last_ts, so that times in a stream never decrease:
  * another thread has read its clock later and recorded first, or the counter is wrong. In the first
  * case last_ts is a time within this call, too.
+ *
+ * Once the counter went back, the consumer sets LTT_RING_SHIFTED, with which all records leave the
+ * usual way for one that adds clock_add to the counter. So it costs other sessions nothing.
  */
 #ifndef TRACER_RING_SECTION_H
 #define TRACER_RING_SECTION_H
@@ -104,7 +107,10 @@
 #define O_PROD_REGION 128
 #define O_CONS_CONSUMED -2048 /* from the producer block of the same ring */
 #define O_CONS_STATE -2040
+#define O_CONS_CLOCK_ADD -2000
 #define O_CONS_ON 1
+#define O_CONS_SHIFTED 4
+#define O_CONS_RESULT 3 /* bits of the state that are in a result */
 
 #define O_CHECK(number, type, member) _Static_assert(number == offsetof(type, member), #member)
 O_CHECK(O_SITE_ONLY, struct ltt_site, only);
@@ -149,8 +155,11 @@ O_CHECK(O_PROD_NOT_SAMPLED, struct ltt_ring_prod, not_sampled);
 O_CHECK(O_PROD_REGION, struct ltt_ring_prod, region);
 O_CHECK(O_CONS_CONSUMED + 4096, struct ltt_ring_cons, consumed);
 O_CHECK(O_CONS_STATE + 4096, struct ltt_ring_cons, state);
+O_CHECK(O_CONS_CLOCK_ADD + 4096, struct ltt_ring_cons, clock_add);
 _Static_assert(sizeof(struct ltt_ring_cons) == 4096, "one ring's consumer words");
 _Static_assert(O_CONS_ON == LTT_RING_ON, "bit that the sequence tests");
+_Static_assert(O_CONS_SHIFTED == LTT_RING_SHIFTED, "the same");
+_Static_assert(O_CONS_RESULT == (LTT_RING_ON | LTT_RING_WAKE), "bits of the result");
 _Static_assert(sizeof(struct ltt_ring_region) == 16, "the sequence shifts by 4");
 
 #define N(number) N_(number)

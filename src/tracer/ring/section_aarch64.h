@@ -54,6 +54,17 @@ static inline uint64_t section_read_cycles(void)
 	"	.quad 7f, 8f - 7f, 4f\n" \
 	"	.popsection\n"
 
+#define SECTION_ROOM \
+	"	ldr	x13, [x12, #" N(O_PROD_PUB) "]\n" \
+	"	ldr	x15, [x16, #" N(O_CONS_CONSUMED) " + 4096]\n" \
+	"	add	x17, x13, x2\n" \
+	"	add	x17, x17, #13\n" \
+	"	sub	x17, x17, x15\n" \
+	"	and	x17, x17, #0x7fffffffff\n" /* a position's 39 bits */ \
+	"	ldr	x15, [x6, #" N(O_SET_LIMIT) "]\n" \
+	"	cmp	x17, x15\n" \
+	"	b.hi	29f\n"
+
 /* Find the ring and see that it is on and has room. */
 #define SECTION_FIND(o_nr, preparation) \
 	"1:\n" \
@@ -78,24 +89,17 @@ static inline uint64_t section_read_cycles(void)
 	"	b.hi	23f\n" \
 	"	sub	x16, x12, #1, lsl #12\n" \
 	"	ldr	w5, [x16, #" N(O_CONS_STATE) " + 4096]\n" \
-	"	tst	w5, #" N(O_CONS_ON) "\n" \
-	"	b.eq	20f\n" \
-	"	ldr	x13, [x12, #" N(O_PROD_PUB) "]\n" \
-	"	ldr	x15, [x16, #" N(O_CONS_CONSUMED) " + 4096]\n" \
-	"	add	x17, x13, x2\n" \
-	"	add	x17, x17, #13\n" \
-	"	sub	x17, x17, x15\n" \
-	"	and	x17, x17, #0x7fffffffff\n" /* a position's 39 bits */ \
-	"	ldr	x15, [x6, #" N(O_SET_LIMIT) "]\n" \
-	"	cmp	x17, x15\n" \
-	"	b.hi	29f\n"
+	"	cmp	w5, #" N(O_CONS_ON) "\n" \
+	"	b.ne	24f\n" \
+	"25:\n" \
+	SECTION_ROOM
 
 #define SECTION_CLOCK_CYCLES "	mrs	x14, cntvct_el0\n"
 #define SECTION_CLOCK_GIVEN "	fmov	x14, d16\n"
 
 /* Never behind last_ts; extended where the epoch has changed, or may have. */
 #define SECTION_HEADER \
-	"	ldr	x15, [x12, #" N(O_PROD_LAST_TS) "]\n" \
+	"26:	ldr	x15, [x12, #" N(O_PROD_LAST_TS) "]\n" \
 	"	cmp	x14, x15\n" \
 	"	csel	x14, x15, x14, lo\n" \
 	"	str	x14, [x12, #" N(O_PROD_LAST_TS) "]\n" \
@@ -130,8 +134,19 @@ static inline uint64_t section_read_cycles(void)
 	"	mov	x16, #13\n" \
 	"	b	34f\n"
 
-/* Inside the first section, but entered by jumps only. */
-#define SECTION_REFUSE \
+/* Inside the first section, but entered by jumps only. 24: not plainly on; the counter may have
+ * gone back. */
+#define SECTION_REFUSE(clock) \
+	"24:	mov	w15, w5\n" \
+	"	tst	w5, #" N(O_CONS_ON) "\n" \
+	"	b.eq	20f\n" \
+	"	and	w5, w5, #" N(O_CONS_RESULT) "\n" \
+	"	tbz	w15, #2, 25b\n" \
+	SECTION_ROOM \
+	clock \
+	"	ldr	x17, [x16, #" N(O_CONS_CLOCK_ADD) " + 4096]\n" \
+	"	add	x14, x14, x17\n" \
+	"	b	26b\n" \
 	"21:	ldr	w5, [x6, #" N(O_SET_ELSEWHERE) "]\n" \
 	"	b	19f\n" \
 	"29:	adrp	x15, 13b\n" \
@@ -230,7 +245,7 @@ static inline uint64_t section_read_cycles(void)
 		SECTION_FIND(o_nr, preparation) \
 		clock \
 		SECTION_HEADER \
-		SECTION_REFUSE \
+		SECTION_REFUSE(clock) \
 		SECTION_PUBLISH \
 		SECTION_LEAVE(answer) \
 		"	.cfi_endproc\n" \

@@ -88,6 +88,7 @@ static inline uint64_t section_read_cycles(void)
 	"24:	movl	" N(O_CONS_STATE) "(%r8), %edx\n" \
 	"	testl	$" N(O_CONS_ON) ", %edx\n" \
 	"	jz	20f\n" \
+	"	andl	$" N(O_CONS_RESULT) ", %edx\n" \
 	"	movl	%edx, -32(%rsp)\n" \
 	"	jmp	27b\n" \
 	"22:\n" \
@@ -290,8 +291,10 @@ static inline uint64_t section_read_cycles(void)
 	"	leal	-4(%r11, %rax), %eax\n" \
 	"	movl	%eax, " N(O_PROD_HINT_END) "(%r8)\n"
 
-/* Never behind last_ts; extended where the epoch has changed, or may have. */
+/* Shifted, if the counter went back; never behind last_ts; extended where the epoch has changed, or
+ * may have. */
 #define SECTION_HEADER \
+	"	addq	" N(O_CONS_CLOCK_ADD) "(%r8), %rax\n" \
 	"	movq	" N(O_PROD_LAST_TS) "(%r8), %rdx\n" \
 	"	cmpq	%rdx, %rax\n" \
 	"	cmovbq	%rdx, %rax\n" \
