@@ -317,6 +317,7 @@ static int post_ring(const struct request *rq, enum job_kind kind, struct req_co
 		.first_instance = req->first_instance,
 		.tracefile_size = req->tracefile_size,
 		.tracefile_count = req->tracefile_count,
+		.clock_add = req->clock_add,
 		.boxes = ring->boxes,
 		.module = req->module >= 0,
 	};
@@ -354,6 +355,7 @@ static int on_ring_open(const struct request *rq, struct err *err)
 		-1,
 		-1,
 		-1,
+		req.clock_add,
 	};
 	return post_ring(rq, JOB_RING_OPEN, &as, trace, err);
 }
@@ -432,6 +434,26 @@ static int on_ring_enable(const struct request *rq, struct err *err)
 		else
 			switch_ring(ring, req.on);
 	}
+	request_answer(rq, err);
+	return 0;
+}
+
+/* A ring set that is still being opened gets it then. */
+static int on_clock_add(const struct request *rq, struct err *err)
+{
+	struct req_con_clock_add req;
+	struct output *output;
+	struct ring_ref *ring;
+
+	if (req_con_clock_add_decode(rq->dec, &req) < 0)
+		return request_is_bad(err);
+	output = request_output(rq, req.output, err);
+	if (!output)
+		return err->code;
+	output->clock_add = req.cycles;
+	list_for_each(ring, &output->rings, output_node)
+		if (ring->set)
+			ringmem_add_to_clock(&ring->set->mem, req.cycles);
 	request_answer(rq, err);
 	return 0;
 }
@@ -656,6 +678,7 @@ void control_message(struct control *c, const struct msg_header *header, struct 
 		{ MSG_con_ring_forget, on_ring_forget },
 		{ MSG_con_trace_close, on_trace_close },
 		{ MSG_con_snapshot, on_snapshot },
+		{ MSG_con_clock_add, on_clock_add },
 	};
 	struct request rq = { .control = c, .header = header, .dec = dec };
 	struct err err = { 0 };

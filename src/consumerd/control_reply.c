@@ -187,6 +187,8 @@ static void answer_ring(struct control *c, struct job *job)
 	}
 	if (!ring->closing)
 		ring->set = job->set;
+	if (ring->set)
+		ringmem_add_to_clock(&ring->set->mem, ring->output->clock_add);
 	if (ring->set && ring->switched)
 		ringset_switch(ring->set, ring->on);
 	if (job->kind == JOB_RING_ADOPT) {

@@ -107,9 +107,14 @@ static void reader_update_count(struct ring_reader *r, uint64_t raw, uint64_t by
 	r->raw.count = raw;
 }
 
+uint64_t reader_now(const struct ring_reader *r)
+{
+	return now_of_ring(r->clock) + __atomic_load_n(&r->cons->clock_add, __ATOMIC_RELAXED);
+}
+
 uint64_t reader_limit_ts(const struct ring_reader *r, uint64_t raw)
 {
-	uint64_t now = now_of_ring(r->clock);
+	uint64_t now = reader_now(r);
 
 	return raw > now + FUTURE_TICKS ? now : raw;
 }
@@ -121,7 +126,7 @@ static void reader_update_ts(struct ring_reader *r, uint64_t raw)
 		r->invalid_words++;
 	} else if (raw - r->last_ts > FUTURE_TICKS && raw != reader_limit_ts(r, raw)) {
 		r->invalid_words++;
-		r->last_ts = MAX(r->last_ts, now_of_ring(r->clock));
+		r->last_ts = MAX(r->last_ts, reader_now(r));
 	} else {
 		r->last_ts = raw;
 	}
@@ -246,7 +251,7 @@ void reader_skip(struct ring_reader *r)
 
 	(void)!reader_copy_words(r->prod, &words);
 	words.pub &= LTT_POS_MASK;
-	words.last_ts = MIN(words.last_ts, now_of_ring(r->clock));
+	words.last_ts = MIN(words.last_ts, reader_now(r));
 	reader_continue(r, &words);
 }
 
@@ -262,7 +267,7 @@ uint64_t reader_skip_missing(struct ring_reader *r)
 	if (bytes <= r->size || !fits_bytes(r, records, bytes))
 		return 0;
 	words.pub = r->pos + bytes;
-	words.last_ts = MIN(words.last_ts, now_of_ring(r->clock));
+	words.last_ts = MIN(words.last_ts, reader_now(r));
 	reader_continue(r, &words);
 	return records;
 }

@@ -132,6 +132,8 @@ void reader_release_until(struct ring_reader *reader, uint64_t pos, uint64_t cou
 bool reader_plausible_lost(uint64_t delta, uint64_t elapsed_ns);
 /** Number of events that sampling left out, as the producers count them; it is not checked. */
 uint64_t reader_not_sampled(const struct ltt_ring_prod *prod);
+/** The ring's clock now. */
+uint64_t reader_now(const struct ring_reader *reader);
 /** The clock @raw of a ring word, limited to values that a correct producer can have stored. */
 uint64_t reader_limit_ts(const struct ring_reader *reader, uint64_t raw);
 /** Copy the words consistently. Return: false: they kept changing. */

@@ -172,7 +172,7 @@ void ring_copy_take(struct ring_copy *copy, const struct ring_reader *r, uint64_
 	struct ring_words words = { 0 };
 
 	for (int i = 0; i < TRIES; i++) {
-		copy->taken_ts = now_of_ring(r->clock);
+		copy->taken_ts = reader_now(r);
 		if (!reader_read_words(r, &words)) { /* no correct producer causes that */
 			words.count = r->raw.count;
 			entry = (struct entry){ .count = words.count };

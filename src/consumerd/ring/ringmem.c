@@ -158,16 +158,28 @@ static int make_ctl(struct ringmem *mem, struct ringmem_fds *ret)
 	return 0;
 }
 
-int ringmem_init(struct ringmem *mem, const struct ltt_ring_desc *desc, struct ringmem_fds *ret,
-		 struct err *err)
+void ringmem_add_to_clock(const struct ringmem *mem, uint64_t clock_add)
+{
+	for (uint32_t i = 0; clock_add && i < mem->desc.nr_rings; i++) {
+		struct ltt_ring_cons *cons = ringmem_cons(mem, i);
+
+		__atomic_store_n(&cons->clock_add, clock_add, __ATOMIC_RELAXED);
+		__atomic_fetch_or(&cons->state, LTT_RING_SHIFTED, __ATOMIC_SEQ_CST);
+	}
+}
+
+int ringmem_init(struct ringmem *mem, const struct ltt_ring_desc *desc, uint64_t clock_add,
+		 struct ringmem_fds *ret, struct err *err)
 {
 	AUTO_FD int data_fd = -1;
 	int result;
 
-	*mem = (struct ringmem){ .desc = *desc, .start_ts = now_of_ring(desc->clock) };
+	*mem = (struct ringmem){ .desc = *desc, .start_ts = now_of_ring(desc->clock) + clock_add };
 	result = make_data(mem, &data_fd);
 	if (result == 0)
 		result = make_ctl(mem, ret);
+	if (result == 0)
+		ringmem_add_to_clock(mem, clock_add);
 	if (result < 0)
 		ringmem_fini(mem);
 	if (result == -EDQUOT)
@@ -204,19 +216,20 @@ static int check_module(int data_fd, int ctl_rw_fd)
 }
 
 /* Which the first of us finds in the rings: the module makes all with one clock. */
-static void note_start(struct ringmem *mem)
+static void note_start(struct ringmem *mem, uint64_t clock_add)
 {
 	struct notes notes;
 
 	memcpy(&notes, mem->ctl + NOTES_OFFSET, sizeof(notes));
 	if (!notes.start_ts) {
-		notes.start_ts = ringmem_prod(mem, 0)->last_ts;
+		notes.start_ts = ringmem_prod(mem, 0)->last_ts + clock_add;
 		memcpy(mem->ctl + NOTES_OFFSET, &notes, sizeof(notes));
 	}
 	mem->start_ts = notes.start_ts;
 }
 
-static int ringmem_use_fds(struct ringmem *mem, int data_fd, int ctl_rw_fd, bool module)
+static int ringmem_use_fds(struct ringmem *mem, uint64_t clock_add, int data_fd, int ctl_rw_fd,
+			   bool module)
 {
 	int ret = module ? check_module(data_fd, ctl_rw_fd) : check_sealed(mem, data_fd, ctl_rw_fd);
 
@@ -227,18 +240,20 @@ static int ringmem_use_fds(struct ringmem *mem, int data_fd, int ctl_rw_fd, bool
 	if (memcmp(mem->ctl, &mem->desc, sizeof(mem->desc)) != 0)
 		return -EBADF;
 	ret = map_data(mem, data_fd);
-	if (ret == 0)
-		note_start(mem);
+	if (ret == 0) {
+		note_start(mem, clock_add);
+		ringmem_add_to_clock(mem, clock_add);
+	}
 	return ret;
 }
 
-int ringmem_adopt(struct ringmem *mem, const struct ltt_ring_desc *desc, int data_fd, int ctl_rw_fd,
-		  bool module, struct err *err)
+int ringmem_adopt(struct ringmem *mem, const struct ltt_ring_desc *desc, uint64_t clock_add,
+		  int data_fd, int ctl_rw_fd, bool module, struct err *err)
 {
 	int ret;
 
 	*mem = (struct ringmem){ .desc = *desc };
-	ret = ringmem_use_fds(mem, data_fd, ctl_rw_fd, module);
+	ret = ringmem_use_fds(mem, clock_add, data_fd, ctl_rw_fd, module);
 	if (ret == 0)
 		return 0;
 	ringmem_fini(mem);

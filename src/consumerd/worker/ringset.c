@@ -102,7 +102,7 @@ int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, s
 {
 	struct ringset *set = ringset_alloc(spec);
 
-	if (ringmem_init(&set->mem, &spec->desc, ret_fds, err)) {
+	if (ringmem_init(&set->mem, &spec->desc, spec->clock_add, ret_fds, err)) {
 		free(set);
 		return err->code;
 	}
@@ -168,7 +168,8 @@ int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
 {
 	struct ringset *set = ringset_alloc(spec);
 
-	if (ringmem_adopt(&set->mem, &spec->desc, fds->data, fds->ctl_rw, spec->module, err)) {
+	if (ringmem_adopt(&set->mem, &spec->desc, spec->clock_add, fds->data, fds->ctl_rw,
+			  spec->module, err)) {
 		free(set);
 		return err->code;
 	}

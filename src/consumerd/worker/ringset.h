@@ -29,6 +29,7 @@ struct ringset {
 struct ringset_spec {
 	uint64_t id;
 	struct ltt_ring_desc desc; /* checked */
+	uint64_t clock_add;
 	char *channel;
 	uint32_t stream_class;
 	uint32_t first_instance;

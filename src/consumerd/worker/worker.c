@@ -45,7 +45,7 @@ static uint64_t worker_mark(struct worker *w)
 	if (!w->sink->live || w->incomplete || !set)
 		return 0;
 	clock = set->streams[0].reader.clock;
-	ts = now_of_ring(clock);
+	ts = reader_now(&set->streams[0].reader);
 	ns = now_ns();
 	if (!w->base.ns || w->base.clock != clock) {
 		w->base.clock = clock;
