@@ -303,6 +303,7 @@ static int post_ring(const struct request *rq, enum job_kind kind, struct req_co
 			return err_errno(err, ERR_INTERNAL, -ret,
 					 "can't poll the kernel's buffers");
 	}
+	trace->output->clock_add = MAX(trace->output->clock_add, req->clock_add);
 	ring = ring_ref_new(rq->control, trace->output, req->ring, req->nr_rings);
 	ring->connection = rq->control->connection;
 	ring->adopting = kind == JOB_RING_ADOPT;
@@ -361,13 +362,16 @@ static int on_ring_open(const struct request *rq, struct err *err)
 }
 
 /* Ours already, or soon: only the session daemon is another. */
-static int keep_ring(const struct request *rq, struct ring_ref *ring, struct err *err)
+static int keep_ring(const struct request *rq, struct ring_ref *ring, uint64_t clock_add,
+		     struct err *err)
 {
 	if (ring->connection == rq->control->connection)
 		return request_id_in_use(err, "ring set", ring->node.id);
 	ring->connection = rq->control->connection;
 	if (ring->repaired)
 		control_send_counters(rq->control, rq->header->serial, ring);
+	if (ring->set) /* con_clock_add may not have come */
+		ringmem_add_to_clock(&ring->set->mem, clock_add);
 	if (ring->set || ring->closing)
 		control_answer_kept(rq->control, rq->header->serial, ring);
 	else
@@ -387,7 +391,7 @@ static int adopt_ring(const struct request *rq, struct req_con_ring_adopt *req, 
 	if (ring && ring->repaired && req->data >= 0) /* the memory was found after all */
 		ring = ring_ref_free(ring);
 	if (ring)
-		return keep_ring(rq, ring, err);
+		return keep_ring(rq, ring, req->clock_add, err);
 	return post_ring(rq, JOB_RING_ADOPT, req, trace, err);
 }
 

@@ -21,7 +21,7 @@ struct output {
 	bool failing;		 /* its worker has reported that writing fails */
 	bool hanging;		 /* it was reported that its worker hangs */
 	uint32_t connection;	 /* number of the control connection that opened or adopted it */
-	uint64_t clock_add;	 /* the last one of con_clock_add; 0: none on any connection */
+	uint64_t clock_add;	 /* cycles that went back, as far as known here */
 };
 
 struct trace_ref {

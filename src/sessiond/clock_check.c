@@ -137,7 +137,6 @@ void clock_check_sentence(const struct clock_facts *facts, char *buf, size_t len
 	clock_describe(&facts->changed, how, sizeof(how));
 	metadata_datetime(facts->changed_ns, when, sizeof(when));
 	if (clock_went_back(&facts->changed))
-		then = "new events have the time of the last one before until it has caught up; "
-		       "record into another session";
+		then = "times before and after are right, but for the seconds until it was found";
 	snprintf(buf, len, "%s at about %s; %s", how, when, then);
 }

@@ -99,6 +99,7 @@ static void state_put_clock(struct state_space *space, const struct clock_facts 
 		.jump_ns = clock->changed.jump_ns,
 		.old_hz = clock->changed.old_hz,
 		.cause = (uint8_t)clock->changed.cause,
+		.clock_add = clock->clock_add,
 		.seen_cycles = seen->cycles,
 		.seen_ns = seen->ns,
 		.seen_asleep_ns = seen->asleep_ns,

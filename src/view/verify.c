@@ -440,14 +440,15 @@ static void put_unsure(const struct clock_segment *s, int64_t off_ns, char *buf,
 	uint64_t range = s->first <= s->last ? s->last - s->first : 0;
 
 	*buf = '\0';
-	if (range && off > 1000000)
+	if (clock_went_back(s))
 		snprintf(buf, len,
-			 ", but for some within %.1f s of it, which can be wrong by %.3f s%s",
-			 (double)range / (double)s->freq_hz, (double)off / 1e9,
-			 clock_went_back(s) ?
-				 "; until the counter has caught up, events have the time of the "
-				 "last one before" :
-				 "");
+			 ", but for the first seconds after it, whose events have the time of the "
+			 "last one before in their buffer, or are early by up to %.3f s",
+			 (double)s->jump_ns / -1e9);
+	else if (range && off > 1000000)
+		snprintf(buf, len,
+			 ", but for some within %.1f s of it, which can be wrong by %.3f s",
+			 (double)range / (double)s->freq_hz, (double)off / 1e9);
 }
 
 /* A suspension, in which the counter stood still, is no news. */

@@ -63,10 +63,27 @@ static int64_t time_of(uint64_t cycles)
 	return clock_facts_ns(&first, cycles);
 }
 
+/* A producer's. */
+static uint64_t value(void)
+{
+	return m.cycles + facts.clock_add;
+}
+
 static int64_t wrong_ns(void)
 {
-	int64_t ns = time_of(m.cycles) - (int64_t)m.real_ns;
+	int64_t ns = time_of(value()) - (int64_t)m.real_ns;
 
+	return ns < 0 ? -ns : ns;
+}
+
+/* The same in a reader that has the first segment only. */
+static int64_t first_wrong_ns(void)
+{
+	struct clock_facts first = facts;
+	int64_t ns;
+
+	first.nr_changes = 0;
+	ns = clock_facts_ns(&first, value()) - (int64_t)m.real_ns;
 	return ns < 0 ? -ns : ns;
 }
 
@@ -82,12 +99,12 @@ static void confirm(enum clock_cause cause)
 	clock_apply(&facts, &change);
 	CHECK_IS(facts.nr_changes, ==, 1);
 	for (int i = 0; i < 200; i++) {
-		if (m.cycles > facts.changed.from)	  /* it may have gone back */
+		if (value() > facts.changed.from)	  /* it may have gone back a little */
 			CHECK_IS(wrong_ns(), <, 5000000); /* a small drift is found late */
 		pass(PERIOD);
 		CHECK_IS(look(60), ==, WATCH_STEADY);
 	}
-	CHECK_IS(m.cycles, >, facts.changed.from);
+	CHECK_IS(value(), >, facts.changed.from);
 }
 
 /* All but those that can be of either side. */
@@ -123,8 +140,11 @@ static void jumps(void)
 		/* further than the time between two readings: all of them are right */
 		CHECK_IS(facts.changed.first > facts.changed.last, ==, seconds[i] > 3);
 		check_time(before, before_ns);
-		if (after > before) /* else it is recorded as the one before */
-			check_time(after, after_ns);
+		if (after > before || facts.clock_add) /* else it is recorded as the one before */
+			check_time(after + facts.clock_add, after_ns);
+		CHECK_IS(facts.clock_add > 0, ==, seconds[i] == -30);
+		if (seconds[i] == -30) /* no segment is needed */
+			CHECK_IS(first_wrong_ns(), <, 1000000);
 		CHECK_IS(time_of(before), >=, before_ns - 1000);
 		clock_describe(&facts.changed, text, sizeof(text));
 		CHECK_IS(clock_went_back(&facts.changed), ==, seconds[i] == -30);
@@ -145,15 +165,24 @@ static void again(void)
 	clock_apply(&facts, &change);
 	pass(PERIOD);
 	CHECK_IS(look(60), ==, WATCH_STEADY);
-	m.cycles -= 20 * HZ;
-	pass(PERIOD);
-	CHECK_IS(look(60), ==, WATCH_SUSPECT);
-	pass(NSEC);
-	CHECK_IS(look(60), ==, WATCH_CHANGED);
-	clock_apply(&facts, &change);
-	CHECK_IS(facts.nr_changes, ==, 2);
-	pass(30 * NSEC);
-	CHECK_IS(wrong_ns(), <, 1000000);
+	for (unsigned int nr = 2; nr < 10; nr++) {
+		uint64_t last = value();
+
+		m.cycles -= 20 * HZ;
+		pass(PERIOD);
+		CHECK_IS(look(60), ==, WATCH_SUSPECT);
+		pass(NSEC);
+		CHECK_IS(look(60), ==, WATCH_CHANGED);
+		clock_apply(&facts, &change);
+		CHECK_IS(facts.nr_changes, ==, nr);
+		CHECK(clock_went_back(&facts.changed));
+		CHECK(value() > facts.changed.from && facts.changed.from > last);
+		CHECK(facts.changed.first <= last + 1 && facts.changed.last > last);
+		CHECK_IS(wrong_ns(), <, 1000000);
+		pass(nr % 2 ? PERIOD : 300 * NSEC); /* which is more than it went back by */
+		CHECK_IS(look(60), ==, WATCH_STEADY);
+		CHECK_IS(wrong_ns(), <, 1000000);
+	}
 }
 
 static void rates(void)
@@ -186,6 +215,12 @@ static void rates(void)
 	CHECK_IS(change.jump_ns, >, 49 * SEC);
 	clock_describe(&facts.changed, text, sizeof(text));
 	CHECK(strstr(text, "and jumped by +"));
+	begin(); /* the same, back */
+	m.hz = HZ / 1000 * 1001;
+	m.cycles -= 50 * HZ;
+	pass(PERIOD);
+	confirm(CLOCK_RATE);
+	CHECK(clock_went_back(&facts.changed) && facts.clock_add > 49 * HZ);
 }
 
 /* A stated frequency that is rounded to kHz, readings that were interrupted, one wrong reading;
@@ -247,8 +282,10 @@ static void suspended(void)
 	CHECK_IS(look(60), ==, WATCH_CHANGED);
 	CHECK_IS((int)change.cause, ==, (int)CLOCK_JUMPED);
 	clock_apply(&facts, &change);
+	CHECK_IS(wrong_ns(), <, 1000000);
 	pass(300 * NSEC);
 	CHECK_IS(wrong_ns(), <, 1000000);
+	CHECK_IS(first_wrong_ns(), <, 1000000);
 }
 
 static void this_machine(void)

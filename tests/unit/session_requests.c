@@ -432,9 +432,11 @@ int main(void)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		for (unsigned int deaths = 1; deaths <= 2; deaths++) {
 			printf("%s, %u deaths\n", kinds[i].name, deaths);
-			/* the others are of the daemon's own start and end, and of snapshots */
+			/* the others are of the daemon's own start and end, of snapshots, and of a
+			 * change of the counter */
 			CHECK(stays_alive(&kinds[i], deaths) || kinds[i].type == MSG_con_end ||
-			      kinds[i].type == MSG_con_held || kinds[i].type == MSG_con_snapshot);
+			      kinds[i].type == MSG_con_held || kinds[i].type == MSG_con_snapshot ||
+			      kinds[i].type == MSG_con_clock_add);
 		}
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		printf("%s, late\n", kinds[i].name);

@@ -54,7 +54,8 @@ struct clock_segment {
 	enum clock_cause cause;
 };
 
-/** Properties of a trace's clock. @freq_hz and the offsets: of its first segment. */
+/** Properties of a trace's clock. @freq_hz and the offsets: of its first segment. @clock_add: as of
+ *  struct ltt_ring_cons; all other values are of the sum, which is the trace's clock. */
 struct clock_facts {
 	enum ltt_clock_kind kind;
 	uint64_t freq_hz;
@@ -66,6 +67,7 @@ struct clock_facts {
 	uint32_t nr_changes;	      /* segments after the first one */
 	struct clock_segment changed; /* the last one of them */
 	uint64_t changed_ns;	      /* when it began, about: ns since 1970 */
+	uint64_t clock_add;
 };
 
 /** CLOCK_MONOTONIC of the initial time namespace, in ns. */

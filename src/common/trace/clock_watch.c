@@ -225,36 +225,42 @@ static uint64_t ns_to_cycles(uint64_t hz, uint64_t ns)
 /*
  * From the good reading the counter went on for at most the time between both, and before the found
  * one it had gone for that long: where these two ranges of values overlap, a value can be of before
- * and of after the change. They don't if it jumped ahead by more than that time. If it jumped back,
- * values of before are repeated, and a stream holds its last value until the counter exceeds it
- * (ring/section.h).
+ * and of after the change. They don't if it jumped ahead by more than that time. Where it went back
+ * (@back), records keep the last value, and then go on behind the found one.
  */
-static void find_bounds(struct clock_segment *s, const struct clock_change *c)
+static void find_bounds(struct clock_segment *s, const struct clock_change *c, bool back)
 {
 	uint64_t good = c->good.cycles, found = c->found.cycles;
 	uint64_t span = ns_to_cycles(c->old_hz, c->found.ns - c->good.ns);
 
 	s->first = c->jump_ns > 0 && found > good + span ? found - span : good + 1;
-	s->last = c->jump_ns < 0 && found > good ? found : good + span;
+	s->last = c->jump_ns < 0 ? found : good + span;
 	if (s->first > s->last)
 		s->from = s->first;
 	else
-		s->from = found > good ? good + (found - good) / 2 : good + span;
+		s->from = back ? found : good + (found - good) / 2;
 }
 
-void clock_apply(struct clock_facts *facts, const struct clock_change *c)
+void clock_apply(struct clock_facts *facts, const struct clock_change *change)
 {
+	struct clock_change c = *change;
+	uint64_t passed = c.found.ns - c.good.ns + slept(&c.good, &c.found);
+	bool back = c.jump_ns < 0 && c.found.cycles <= c.good.cycles;
 	struct clock_segment s = {
-		.freq_hz = c->hz,
-		.jump_ns = c->jump_ns,
-		.old_hz = c->old_hz,
-		.cause = c->cause,
+		.freq_hz = c.hz,
+		.jump_ns = c.jump_ns,
+		.old_hz = c.old_hz,
+		.cause = c.cause,
 	};
-	uint64_t passed = c->found.ns - c->good.ns + slept(&c->good, &c->found);
-	int64_t found_ns = clock_facts_ns(facts, c->good.cycles) + (int64_t)passed;
+	int64_t found_ns;
 
-	find_bounds(&s, c);
-	s.base_ns = found_ns - cycles_to_ns(c->hz, (int64_t)c->found.cycles);
+	c.good.cycles += facts->clock_add;
+	if (back)
+		facts->clock_add = c.good.cycles + ns_to_cycles(c.old_hz, passed) - c.found.cycles;
+	c.found.cycles += facts->clock_add;
+	found_ns = clock_facts_ns(facts, c.good.cycles) + (int64_t)passed;
+	find_bounds(&s, &c, back);
+	s.base_ns = found_ns - cycles_to_ns(c.hz, (int64_t)c.found.cycles);
 	facts->changed = s;
 	facts->changed_ns = (uint64_t)found_ns;
 	facts->nr_changes++;

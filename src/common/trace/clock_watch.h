@@ -55,17 +55,18 @@ struct watch_reading watch_read(void);
 enum watch_verdict watch_step(struct clock_watch *watch, const struct watch_reading *now,
 			      struct clock_change *ret);
 
-/** Append the segment after a change to the properties of a trace's clock. */
+/** Append the segment after a change to the properties of a trace's clock. If the counter went back
+ *  to values that it had before, clock_add grows by that, and the trace's clock goes on. */
 void clock_apply(struct clock_facts *facts, const struct clock_change *change);
 
 /** A sentence about the last segment, without a subject: "jumped by ...". */
 void clock_describe(const struct clock_segment *segment, char *buf, size_t len);
 
-/** Whether the counter went back to values that it had before: records have the last time before
- *  that, until it exceeds them. */
+/** Whether the counter went back to values that it had before. Until the producers add the
+ *  difference, records have the last time before it in their ring, or are early by it. */
 bool clock_went_back(const struct clock_segment *segment);
 
-/** ns since 1970 of a counter value, by the last segment. */
+/** ns since 1970 of a value of the trace's clock, by the last segment. */
 int64_t clock_facts_ns(const struct clock_facts *facts, uint64_t cycles);
 
 #endif

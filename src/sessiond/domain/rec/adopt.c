@@ -96,6 +96,7 @@ void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret)
 		.data = ring->data,
 		.ctl_rw = ring->ctl_rw,
 		.module = ring->module,
+		.clock_add = trace_channel->trace->rec->clock->clock_add,
 	};
 }
 

@@ -151,6 +151,7 @@ void ring_open(struct ring *ring)
 		.tracefile_size = channel->tracefile_size,
 		.tracefile_count = channel->tracefile_count,
 		.first_instance = ring->first_instance,
+		.clock_add = rec->clock->clock_add,
 	};
 
 	ring->awaited = true;
