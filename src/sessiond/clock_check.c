@@ -59,10 +59,10 @@ static void clock_check_changed(struct sessiond *sd, const struct clock_change *
 	list_for_each(session, &sd->sessions.list, node) {
 		if (!has_counter(session))
 			continue;
-		run_clock_changed(session->run, change);
-		nr++;
+		nr += run_clock_changed(session->run, change);
 	}
-	log_change(change, nr);
+	if (nr)
+		log_change(change, nr);
 }
 
 /* A measured frequency becomes more exact with time, at first. */
@@ -138,5 +138,8 @@ void clock_check_sentence(const struct clock_facts *facts, char *buf, size_t len
 	metadata_datetime(facts->changed_ns, when, sizeof(when));
 	if (clock_went_back(&facts->changed))
 		then = "times before and after are right, but for the seconds until it was found";
+	if (facts->nr_changes > CLOCK_CHANGES_MAX)
+		then = "it is the last one of 1,024 that were noted, and later times can be wrong; "
+		       "record into another session";
 	snprintf(buf, len, "%s at about %s; %s", how, when, then);
 }

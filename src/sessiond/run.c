@@ -126,19 +126,21 @@ const struct clock_facts *run_clock(const struct run *run)
 	return run->clock_known ? &run->clock : NULL;
 }
 
-void run_clock_changed(struct run *run, const struct clock_change *change)
+bool run_clock_changed(struct run *run, const struct clock_change *change)
 {
 	uint64_t before = run->clock.clock_add;
+	bool noted = clock_apply(&run->clock, change);
 
-	clock_apply(&run->clock, change);
 	if (run->clock.clock_add != before && run->output_open) {
 		struct req_con_clock_add req = { run->session->id, run->clock.clock_add };
 
 		CONSUMER_CALL(run->config.consumer, con_clock_add, &req, NULL, NULL, NULL);
 	}
-	domains_clock_changed(run->config.domains, run->session);
+	if (noted)
+		domains_clock_changed(run->config.domains, run->session);
 	run_save(run);
 	run_changed(run);
+	return noted;
 }
 
 const struct dirid *run_dir(const struct run *run)

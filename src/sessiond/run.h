@@ -86,8 +86,9 @@ int run_doorbell(const struct run *run);
 const struct dirid *run_dir(const struct run *run);
 /** NULL: the session was never started. */
 const struct clock_facts *run_clock(const struct run *run);
-/** The counter that is its clock has changed: note it in the session's traces. */
-void run_clock_changed(struct run *run, const struct clock_change *change);
+/** The counter that is its clock has changed: note it in the session's traces. Return: false: they
+ *  have as many changes as are noted. */
+bool run_clock_changed(struct run *run, const struct clock_change *change);
 /** The shortest flush period of its channels, in us; 0: the default. */
 uint32_t run_flush_us(const struct run *run);
 bool run_output_open(const struct run *run);

@@ -16,7 +16,6 @@
 
 #define METADATA_MAGIC 0x75d11d57u
 #define METADATA_MAX (256u << 20)
-#define CLOCKS_MAX 1024 /* changes that are read */
 
 /* CTF 1.8.3, section 7.1 */
 struct head {
@@ -381,7 +380,7 @@ static void add_clock(const char *at, const char *end, struct metadata_remarks *
 	struct clock_segment one;
 	size_t nr = remarks->nr_clocks;
 
-	if (nr == CLOCKS_MAX || !read_clock(at, end, &one) ||
+	if (nr == CLOCK_CHANGES_MAX || !read_clock(at, end, &one) ||
 	    (nr && remarks->clocks[nr - 1].from == one.from &&
 	     remarks->clocks[nr - 1].base_ns == one.base_ns))
 		return;

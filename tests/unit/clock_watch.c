@@ -6,6 +6,7 @@
 
 #include "base/macros.h"
 #include "check.h"
+#include "sessiond/clock_check.h"
 #include "trace/clock_watch.h"
 
 #define HZ 2300000000ull
@@ -288,6 +289,38 @@ static void suspended(void)
 	CHECK_IS(first_wrong_ns(), <, 1000000);
 }
 
+/* More changes than readers read: the last one is kept, and the status says so. */
+static void many(void)
+{
+	struct clock_segment last;
+	char text[320];
+
+	begin();
+	for (unsigned int i = 0; i < CLOCK_CHANGES_MAX + 10; i++) {
+		m.cycles += 10 * HZ;
+		pass(PERIOD);
+		CHECK_IS(look(60), ==, WATCH_SUSPECT);
+		pass(NSEC);
+		CHECK_IS(look(60), ==, WATCH_CHANGED);
+		CHECK_IS(clock_apply(&facts, &change), ==, i < CLOCK_CHANGES_MAX);
+		clock_check_sentence(&facts, text, sizeof(text));
+		CHECK_IS(strstr(text, "the last one of 1,024") != NULL, ==, i >= CLOCK_CHANGES_MAX);
+		CHECK(i >= CLOCK_CHANGES_MAX || strstr(text, "before and after are right"));
+		if (i < CLOCK_CHANGES_MAX)
+			last = facts.changed;
+	}
+	CHECK_IS(facts.nr_changes, ==, CLOCK_CHANGES_MAX + 1);
+	CHECK_IS(memcmp(&facts.changed, &last, sizeof(last)), ==, 0);
+	last.from = value();
+	m.cycles -= 30 * HZ; /* its order is kept all the same */
+	pass(PERIOD);
+	CHECK_IS(look(60), ==, WATCH_SUSPECT);
+	pass(NSEC);
+	CHECK_IS(look(60), ==, WATCH_CHANGED);
+	CHECK(!clock_apply(&facts, &change));
+	CHECK_IS(value(), >, last.from);
+}
+
 static void this_machine(void)
 {
 	struct trace_clock clock;
@@ -312,6 +345,7 @@ int main(void)
 	rates();
 	no_change();
 	suspended();
+	many();
 	this_machine();
 	return 0;
 }

@@ -54,6 +54,9 @@ struct clock_segment {
 	enum clock_cause cause;
 };
 
+/** Changes of a clock that are noted in a trace, and read. */
+#define CLOCK_CHANGES_MAX 1024
+
 /** Properties of a trace's clock. @freq_hz and the offsets: of its first segment. @clock_add: as of
  *  struct ltt_ring_cons; all other values are of the sum, which is the trace's clock. */
 struct clock_facts {
@@ -64,8 +67,8 @@ struct clock_facts {
 	uint64_t offset;    /* and cycles in addition */
 	char source[96];
 	char uuid[40];		      /* this boot's id; empty: unknown */
-	uint32_t nr_changes;	      /* segments after the first one */
-	struct clock_segment changed; /* the last one of them */
+	uint32_t nr_changes;	      /* at most CLOCK_CHANGES_MAX of them are segments */
+	struct clock_segment changed; /* the last segment */
 	uint64_t changed_ns;	      /* when it began, about: ns since 1970 */
 	uint64_t clock_add;
 };

@@ -241,7 +241,7 @@ static void find_bounds(struct clock_segment *s, const struct clock_change *c, b
 		s->from = back ? found : good + (found - good) / 2;
 }
 
-void clock_apply(struct clock_facts *facts, const struct clock_change *change)
+bool clock_apply(struct clock_facts *facts, const struct clock_change *change)
 {
 	struct clock_change c = *change;
 	uint64_t passed = c.found.ns - c.good.ns + slept(&c.good, &c.found);
@@ -258,12 +258,17 @@ void clock_apply(struct clock_facts *facts, const struct clock_change *change)
 	if (back)
 		facts->clock_add = c.good.cycles + ns_to_cycles(c.old_hz, passed) - c.found.cycles;
 	c.found.cycles += facts->clock_add;
+	if (facts->nr_changes >= CLOCK_CHANGES_MAX) {
+		facts->nr_changes = CLOCK_CHANGES_MAX + 1;
+		return false;
+	}
 	found_ns = clock_facts_ns(facts, c.good.cycles) + (int64_t)passed;
 	find_bounds(&s, &c, back);
 	s.base_ns = found_ns - cycles_to_ns(c.hz, (int64_t)c.found.cycles);
 	facts->changed = s;
 	facts->changed_ns = (uint64_t)found_ns;
 	facts->nr_changes++;
+	return true;
 }
 
 bool clock_went_back(const struct clock_segment *s)

@@ -56,8 +56,9 @@ enum watch_verdict watch_step(struct clock_watch *watch, const struct watch_read
 			      struct clock_change *ret);
 
 /** Append the segment after a change to the properties of a trace's clock. If the counter went back
- *  to values that it had before, clock_add grows by that, and the trace's clock goes on. */
-void clock_apply(struct clock_facts *facts, const struct clock_change *change);
+ *  to values that it had before, clock_add grows by that, and the trace's clock goes on.
+ *  Return: false: there are CLOCK_CHANGES_MAX segments; the last one is kept. */
+bool clock_apply(struct clock_facts *facts, const struct clock_change *change);
 
 /** A sentence about the last segment, without a subject: "jumped by ...". */
 void clock_describe(const struct clock_segment *segment, char *buf, size_t len);
