@@ -89,30 +89,50 @@ static ssize_t flight_write(void *cookie, const char *data, size_t size)
 	return (ssize_t)size;
 }
 
-static bool flight_read(const char *directory, struct last_lines *ret)
+/* @select: also hides state dumps. Return: false: there is none of these events. */
+static bool flight_read(const char *directory, struct view_select select, struct last_lines *ret)
 {
-	const struct view_select select = { .hidden = VIEW_STATEDUMP };
 	const struct view_style style = { .format = VIEW_TEXT, .tasks = true };
 	FILE *to = fopencookie(ret, "w", (cookie_io_functions_t){ .write = flight_write });
 	struct view *view = NULL;
-	bool read = to && view_open(directory, NULL, NULL, &view) >= 0 &&
-		    view_print(view, &select, &style, to) == 0;
+	bool read;
 
+	select.hidden = VIEW_STATEDUMP;
+	read = to && view_open(directory, NULL, NULL, &view) >= 0 &&
+	       view_print(view, &select, &style, to) == 0;
 	view_free(view);
 	if (to)
 		fclose(to);
 	return read && ret->nr;
 }
 
-void flight_show(FILE *out, struct json_object *snapshot)
+static bool flight_read_thread(const char *directory, struct json_object *crash,
+			       struct last_lines *ret)
+{
+	char process[24], thread[24];
+
+	if (!record_num(crash, "tid"))
+		return false;
+	snprintf(process, sizeof(process), "%" PRIu64, record_num(crash, "pid"));
+	snprintf(thread, sizeof(thread), "%" PRIu64, record_num(crash, "tid"));
+	return flight_read(directory,
+			   (struct view_select){ .processes = process, .threads = thread }, ret);
+}
+
+void flight_show(FILE *out, const char *directory, struct json_object *crash)
 {
 	struct last_lines last = { .nr = 0 };
 
-	if (flight_read(record_str(snapshot, "directory"), &last)) {
-		fputs("Its last events:\n", out);
-		for (size_t i = 0; i < LINES; i++)
-			if (last.lines[(last.nr + i) % LINES])
-				fprintf(out, "  %s\n", last.lines[(last.nr + i) % LINES]);
+	if (flight_read_thread(directory, crash, &last))
+		fprintf(out,
+			"The last events of thread %" PRIu64 " of process %" PRIu64
+			", which crashed:\n",
+			record_num(crash, "tid"), record_num(crash, "pid"));
+	else if (flight_read(directory, (struct view_select){ 0 }, &last))
+		fputs("The last events of all threads:\n", out);
+	for (size_t i = 0; i < LINES; i++) {
+		if (last.lines[(last.nr + i) % LINES])
+			fprintf(out, "  %s\n", last.lines[(last.nr + i) % LINES]);
 	}
 	for (size_t i = 0; i < LINES; i++)
 		free(last.lines[i]);

@@ -187,6 +187,7 @@ static void ctl_run_await_end(struct run *run, pid_t pid)
 		{ .fd = run->signals, .events = POLLIN },
 		{ .fd = run->watch },
 		{ .fd = run->children, .events = POLLIN },
+		{ .fd = run->faults ? run->faults->fd : -1, .events = POLLIN },
 	};
 
 	while (pidfd >= 0) {
@@ -197,6 +198,8 @@ static void ctl_run_await_end(struct run *run, pid_t pid)
 		}
 		if (pfds[1].revents)
 			forward(run, pid);
+		if (pfds[4].revents)
+			faults_read(run->faults, pid);
 		if (pfds[0].revents)
 			return;
 		if (pfds[2].revents)
@@ -253,6 +256,8 @@ int run_program(struct run *run, struct err *err)
 		return cannot(err, run->argv[0], EAGAIN);
 	if (said != sizeof(error))
 		ctl_run_await_end(run, pid);
+	if (run->faults)
+		faults_read(run->faults, pid);
 	take_status(run, pid);
 	run_extend(run);
 	return said == sizeof(error) ? cannot(err, run->argv[0], error) : 0;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "faults.h"
 
 #define RUN_NOT_FOUND 127 /* exit statuses of a shell */
 #define RUN_CANNOT 126
@@ -22,6 +23,7 @@
  * @to_stderr: the program's standard output is this one's standard error.
  * @watch: descriptor that hangs up when the session daemon ends, or -1; then
  *         @repair is called with @priv and returns the pidfd to watch next.
+ * @faults: receives the thread in which the program crashed; NULL: it is not searched for.
  * @ended: lttctl received a signal other than SIGHUP that would have ended it.
  * @exit_status: as a shell's: 128 + the signal that ended it.
  */
@@ -33,6 +35,7 @@ struct run {
 	int watch;
 	int (*repair)(void *priv);
 	void *priv;
+	struct faults *faults;
 	sigset_t old_mask;
 	int signals;  /* signalfd, or -1 */
 	int children; /* the same for SIGCHLD */

@@ -53,11 +53,14 @@ static struct options {
 	const char *counters;
 	const char *ready;
 	const char *guise;
+	const char *crash; /* KIND:THREAD:EVENTS */
 } opt = { .threads = 1, .payload = 32 };
 
 static struct rapp_file *file;
 static _Atomic int ending;
 static _Thread_local struct rapp_slot *signal_slot;
+
+static void usage(void);
 
 static void die(const char *what)
 {
@@ -318,6 +321,43 @@ static const struct guise *find_guise(void)
 	exit(2);
 }
 
+/* --- crashes: a thread ends the process behind one of its events ---------------- */
+
+static __attribute__((noinline)) int overflow_stack(volatile char *outer)
+{
+	volatile char frame[4096];
+
+	frame[0] = outer[0];
+	return frame[0] ? 0 : overflow_stack(frame) + frame[0]; /* it is 0 */
+}
+
+static void crash(const char *kind)
+{
+	volatile char byte = 0;
+
+	if (strncmp(kind, "write", 5) == 0)
+		*(volatile char *)(uintptr_t)byte = 1;
+	else if (strncmp(kind, "abort", 5) == 0)
+		abort();
+	else if (strncmp(kind, "trap", 4) == 0)
+		__builtin_trap();
+	else if (strncmp(kind, "stack", 5) == 0)
+		overflow_stack(&byte);
+	usage();
+}
+
+static void crash_if_due(const struct rapp_slot *slot)
+{
+	const char *thread = strchr(opt.crash, ':');
+	const char *events = thread ? strchr(thread + 1, ':') : NULL;
+
+	if (!events)
+		usage();
+	if (slot->thread == opt.base + 2u * (unsigned int)atoi(thread + 1) &&
+	    slot->returned == strtoull(events + 1, NULL, 0))
+		crash(opt.crash);
+}
+
 static void *thread_main(void *arg)
 {
 	struct rapp_slot *slot = arg;
@@ -337,6 +377,8 @@ static void *thread_main(void *arg)
 	}
 	for (uint64_t i = 0; !ending && (!opt.events || i < opt.events); i++) {
 		emit(slot, opt.payload);
+		if (opt.crash)
+			crash_if_due(slot);
 		if (opt.rate > 0)
 			pace(i + 1, &begin);
 	}
@@ -409,7 +451,8 @@ static void usage(void)
 	fprintf(stderr, "usage: rapp [-t THREADS] [-n EVENTS] [-r RATE] [-z PAYLOAD] [-s SIGNAL_HZ]\n"
 			"            [-f CHILDREN] [-d (children detach)] [-b BASE] [-c COUNTERS]\n"
 			"            [-a (wait until armed)] [-R READY_FILE_OR_FIFO]\n"
-			"            [-v vfork|clone-vfork|clone-share|spawn|unregister]\n");
+			"            [-v vfork|clone-vfork|clone-share|spawn|unregister]\n"
+			"            [-k write|abort|trap|stack:THREAD:EVENTS (crash)]\n");
 	exit(2);
 }
 
@@ -417,7 +460,7 @@ static void parse(int argc, char **argv)
 {
 	int c;
 
-	while ((c = getopt(argc, argv, "t:n:r:z:s:f:db:c:aR:v:")) != -1) {
+	while ((c = getopt(argc, argv, "t:n:r:z:s:f:db:c:aR:v:k:")) != -1) {
 		switch (c) {
 		case 't': opt.threads = (unsigned int)atoi(optarg); break;
 		case 'n': opt.events = strtoull(optarg, NULL, 0); break;
@@ -431,6 +474,7 @@ static void parse(int argc, char **argv)
 		case 'a': opt.wait_armed = true; break;
 		case 'R': opt.ready = optarg; break;
 		case 'v': opt.guise = optarg; break;
+		case 'k': opt.crash = optarg; break;
 		default: usage();
 		}
 	}

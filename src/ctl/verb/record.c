@@ -355,6 +355,13 @@ static struct json_object *program_record(const struct ctl *ctl, const struct ru
 	record_set_num(o, "exit_status", (uint64_t)run->exit_status);
 	record_set_num(o, "signal", (uint64_t)run->signal);
 	record_set_num(o, "duration_ns", run->duration_ns);
+	if (run->faults && run->faults->tid && run->exit_status) {
+		struct json_object *crash = json_object_new_object();
+
+		record_set_num(crash, "pid", run->faults->pid);
+		record_set_num(crash, "tid", run->faults->tid);
+		record_set(o, "crash", crash);
+	}
 	return o;
 }
 
@@ -546,6 +553,7 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 		.repair = record_verb_reconnect,
 		.priv = ctl,
 	};
+	struct faults faults CLEANUP(faults_close) = { .fd = -1 };
 	char *prefix AUTO_FREE = NULL;
 	int rc = record_verb_attaches() ? 0 : run_check(ctl->operands[0], &ctl->err);
 
@@ -566,6 +574,10 @@ static enum status run_recorded(struct ctl *ctl, const char *const *environment,
 	o.snapshots = opt.flight != NULL;
 	if (create_session(ctl, &o, &created) != 0)
 		return interrupted_or(&run, STATUS_ERROR);
+	if (opt.flight) {
+		faults_open(&faults);
+		run.faults = &faults;
+	}
 	return record_verb_record(ctl, &created, scope, &run);
 }
 
@@ -662,7 +674,7 @@ static void summary(FILE *out, struct json_object *record)
 	fprintf(out, "\nThe %s in %s\n", saved ? "last events are" : "trace is",
 		record_str(record, "output"));
 	if (saved)
-		flight_show(out, saved);
+		flight_show(out, record_str(saved, "directory"), record_get(program, "crash"));
 	if (n)
 		hint(out, record_str(record, "output"));
 	else if (!opt.kernel && whole && running)
