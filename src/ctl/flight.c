@@ -119,22 +119,37 @@ static bool flight_read_thread(const char *directory, struct json_object *crash,
 			   (struct view_select){ .processes = process, .threads = thread }, ret);
 }
 
-void flight_show(FILE *out, const char *directory, struct json_object *crash)
+struct json_object *flight_last(const char *directory, struct json_object *crash)
 {
+	struct json_object *o = json_object_new_object();
 	struct last_lines last = { .nr = 0 };
+	bool of_thread = flight_read_thread(directory, crash, &last);
 
-	if (flight_read_thread(directory, crash, &last))
+	if (!of_thread)
+		(void)!flight_read(directory, (struct view_select){ 0 }, &last);
+	record_set_bool(o, "of_thread", of_thread);
+	record_set(o, "lines", json_object_new_array());
+	for (size_t i = 0; i < LINES; i++)
+		if (last.lines[(last.nr + i) % LINES])
+			record_append(o, "lines",
+				      json_object_new_string(last.lines[(last.nr + i) % LINES]));
+	for (size_t i = 0; i < LINES; i++)
+		free(last.lines[i]);
+	free(last.rest);
+	return o;
+}
+
+void flight_show(FILE *out, struct json_object *last, struct json_object *crash)
+{
+	if (!record_len(last, "lines"))
+		return;
+	if (record_bool(last, "of_thread"))
 		fprintf(out,
 			"The last events of thread %" PRIu64 " of process %" PRIu64
 			", which crashed:\n",
 			record_num(crash, "tid"), record_num(crash, "pid"));
-	else if (flight_read(directory, (struct view_select){ 0 }, &last))
+	else
 		fputs("The last events of all threads:\n", out);
-	for (size_t i = 0; i < LINES; i++) {
-		if (last.lines[(last.nr + i) % LINES])
-			fprintf(out, "  %s\n", last.lines[(last.nr + i) % LINES]);
-	}
-	for (size_t i = 0; i < LINES; i++)
-		free(last.lines[i]);
-	free(last.rest);
+	for (size_t i = 0; i < record_len(last, "lines"); i++)
+		fprintf(out, "  %s\n", json_object_get_string(record_at(last, "lines", i)));
 }

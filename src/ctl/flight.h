@@ -17,8 +17,10 @@ int flight_take_size(const char *text, struct ltt_ctl_channel_options *ret, stru
 /** Save the events of the session's buffers. Return: the snapshot; NULL: a warning has the
  *  reason. */
 struct json_object *flight_save(struct ctl *ctl, const char *session);
-/** Print the last events of a snapshot: of the thread that crashed if that is known and has any,
- *  else of all threads. @crash: with "pid" and "tid"; may be NULL. */
-void flight_show(FILE *out, const char *directory, struct json_object *crash);
+/** The last events of a snapshot, as lines of text: of the thread that crashed if that is known and
+ *  has any, else of all threads. @crash: with "pid" and "tid"; may be NULL. */
+struct json_object *flight_last(const char *directory, struct json_object *crash);
+/** Print them. */
+void flight_show(FILE *out, struct json_object *last, struct json_object *crash);
 
 #endif

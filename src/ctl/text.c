@@ -168,7 +168,7 @@ void text_json_line(FILE *out, struct json_object *record)
 
 size_t text_read(const char *path, char *buf, size_t len)
 {
-	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC);
+	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* it may be a FIFO */
 	size_t got = 0;
 	ssize_t n = 0;
 

@@ -6,17 +6,19 @@
 #include "base/str.h"
 #include "ctl.h"
 
-extern const struct verb verb_record, verb_view, verb_create, verb_set_session, verb_list,
-	verb_verify, verb_sync, verb_status, verb_stats, verb_enable_channel, verb_disable_channel,
-	verb_enable_event, verb_disable_event, verb_add_context, verb_track, verb_untrack,
-	verb_regenerate, verb_snapshot, verb_start, verb_stop, verb_destroy, verb_spool,
-	verb_recover, verb_doctor, verb_quota, verb_filter, verb_shutdown, verb_version, verb_help;
+extern const struct verb verb_record, verb_view, verb_crash, verb_create, verb_set_session,
+	verb_list, verb_verify, verb_sync, verb_status, verb_stats, verb_enable_channel,
+	verb_disable_channel, verb_enable_event, verb_disable_event, verb_add_context, verb_track,
+	verb_untrack, verb_regenerate, verb_snapshot, verb_start, verb_stop, verb_destroy,
+	verb_spool, verb_recover, verb_doctor, verb_quota, verb_filter, verb_shutdown, verb_version,
+	verb_help;
 
 const struct verb *const verbs[] = {
 	&verb_record,
 	&verb_view,
 	&verb_verify,
 	&verb_sync,
+	&verb_crash,
 	&verb_create,
 	&verb_set_session,
 	&verb_list,
@@ -61,6 +63,7 @@ static const struct {
 	{ "view", "show cat print dump read report script replay tail babeltrace babeltrace2" },
 	{ "verify", "check fsck validate test" },
 	{ "sync", "flush fsync" },
+	{ "crash", "crashes coredump coredumpctl post-mortem" },
 	{ "create", "new make add init session" },
 	{ "set-session", "use select switch" },
 	{ "list", "ls sessions events tracepoints probes" },

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "ctl/attach.h"
 #include "ctl/connect.h"
+#include "ctl/crashes.h"
 #include "ctl/create.h"
 #include "ctl/flight.h"
 #include "ctl/library.h"
@@ -473,11 +474,18 @@ static unsigned int wait_for_others(struct ctl *ctl, const char *session, const 
 }
 
 /* The session daemon may just have been killed: its successor has the buffers. */
-static struct json_object *flight_save_surely(struct ctl *ctl, const char *session)
+static struct json_object *flight_save_surely(struct ctl *ctl, const char *session,
+					      const struct run *run)
 {
+	struct json_object *program AUTO_RECORD = program_record(ctl, run);
+	struct json_object *saved;
+
 	if (!ctl->client && record_verb_reconnect(ctl) < 0)
 		return NULL;
-	return flight_save(ctl, session);
+	saved = flight_save(ctl, session);
+	if (saved)
+		crashes_save(ctl, saved, program);
+	return saved;
 }
 
 static enum status record_verb_record(struct ctl *ctl, const struct created *created,
@@ -504,7 +512,7 @@ static enum status record_verb_record(struct ctl *ctl, const struct created *cre
 		return (enum status)rc;
 	}
 	if (opt.flight && run->exit_status) /* before others overwrite its events */
-		saved = flight_save_surely(ctl, created->session);
+		saved = flight_save_surely(ctl, created->session, run);
 	while (run_interrupted(run))
 		; /* they ended the program; those that come now end the waiting */
 	return record_verb_conclude(ctl, created, run,
@@ -673,8 +681,13 @@ static void summary(FILE *out, struct json_object *record)
 	}
 	fprintf(out, "\nThe %s in %s\n", saved ? "last events are" : "trace is",
 		record_str(record, "output"));
-	if (saved)
-		flight_show(out, record_str(saved, "directory"), record_get(program, "crash"));
+	if (saved) {
+		struct json_object *crash = record_get(program, "crash");
+		struct json_object *last AUTO_RECORD =
+			flight_last(record_str(saved, "directory"), crash);
+
+		flight_show(out, last, crash);
+	}
 	if (n)
 		hint(out, record_str(record, "output"));
 	else if (!opt.kernel && whole && running)

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* crash.c - lttctl crash: list the snapshots of record --flight, or show the last events of one. */
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/macros.h"
+#include "ctl/crashes.h"
+#include "ctl/flight.h"
+#include "ctl/record.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+
+#define END_BYTES 80u
+
+static enum status crash_run(struct ctl *ctl)
+{
+	struct json_object *crash;
+
+	if (!operand(ctl, 0)) {
+		ctl->record = json_object_new_object();
+		record_set(ctl->record, "crashes", crashes_list());
+		return STATUS_OK;
+	}
+	crash = crashes_find(ctl, operand(ctl, 0));
+	if (!crash)
+		return STATUS_ERROR;
+	ctl->record = json_object_new_object();
+	record_set(ctl->record, "last_events",
+		   flight_last(record_str(crash, "directory"),
+			       record_get(record_get(crash, "program"), "crash")));
+	record_set(ctl->record, "crash", crash);
+	return STATUS_OK;
+}
+
+static const char *crash_program(struct json_object *crash)
+{
+	struct json_object *program = record_get(crash, "program");
+
+	return record_len(program, "command") ?
+		       json_object_get_string(record_at(program, "command", 0)) :
+		       "?";
+}
+
+static const char *crash_time(struct json_object *crash, char buf[TEXT_BYTES])
+{
+	time_t seconds = (time_t)(record_num(crash, "time_ns") / 1000000000u);
+	struct tm tm;
+
+	if (!localtime_r(&seconds, &tm) || !strftime(buf, TEXT_BYTES, "%F %T", &tm))
+		buf[0] = '\0';
+	return buf;
+}
+
+/* Signals are 1 to 64; strsignal() has a sentence for other numbers, too. */
+static const char *crash_end(struct json_object *crash, char buf[END_BYTES])
+{
+	struct json_object *program = record_get(crash, "program");
+	int signo = json_object_get_int(record_get(program, "signal"));
+
+	if (signo)
+		snprintf(buf, END_BYTES, "signal %d (%.50s)", signo, strsignal(signo));
+	else
+		snprintf(buf, END_BYTES, "exit status %" PRIu64,
+			 record_num(program, "exit_status"));
+	return buf;
+}
+
+static void crash_add_row(struct table *table, struct json_object *crash)
+{
+	char buf[TEXT_BYTES], end[END_BYTES];
+
+	table_cell(table, "%s", crash_time(crash, buf));
+	table_cell(table, "%s", crash_program(crash));
+	table_cell(table, "%s", crash_end(crash, end));
+	table_cell(table, "%s", text_count(buf, record_num(crash, "recorded")));
+	table_cell(table, "%s", record_str(crash, "name"));
+	table_cell(table, "%s", record_str(crash, "directory"));
+}
+
+static void crash_text_list(FILE *out, struct json_object *record)
+{
+	static const char *const heads[] = {
+		"TIME", "PROGRAM", "END", "EVENTS", "NAME", "DIRECTORY"
+	};
+	struct table table = { .columns = "lllrll" };
+
+	if (!record_len(record, "crashes")) {
+		fputs("No program has failed under 'lttctl record --flight' yet.\n", out);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		table_cell(&table, "%s", heads[i]);
+	for (size_t i = 0; i < record_len(record, "crashes"); i++)
+		crash_add_row(&table, record_at(record, "crashes", i));
+	table_print(out, &table);
+}
+
+static void crash_text(FILE *out, struct json_object *record)
+{
+	struct json_object *crash = record_get(record, "crash");
+	struct json_object *program = record_get(crash, "program");
+	uint64_t recorded = record_num(crash, "recorded");
+	char buf[TEXT_BYTES], end[END_BYTES];
+
+	if (!crash) {
+		crash_text_list(out, record);
+		return;
+	}
+	for (size_t i = 0; i < record_len(program, "command"); i++)
+		fprintf(out, "%s%s", i ? " " : "",
+			json_object_get_string(record_at(program, "command", i)));
+	fprintf(out, "\nEnded at %s by %s", crash_time(crash, buf), crash_end(crash, end));
+	fprintf(out, ", after %s\n", text_duration(buf, record_num(program, "duration_ns")));
+	fprintf(out, "%s event%s in %s\n", text_count(buf, recorded), text_plural(recorded),
+		record_str(crash, "directory"));
+	flight_show(out, record_get(record, "last_events"), record_get(program, "crash"));
+}
+
+const struct verb verb_crash = {
+	.name = "crash",
+	.operands = "[NAME | PATH]",
+	.help = "List what 'record --flight' has saved, or show the last events",
+	.daemon = DAEMON_UNUSED,
+	.max_operands = 1,
+	.run = crash_run,
+	.text = crash_text,
+};
