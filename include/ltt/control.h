@@ -1031,6 +1031,7 @@ struct ltt_ctl_snapshot_ring {
  * @records, @before, @lost, @bytes: sums of the buffers.
  * @begin_ns, @end_ns: time of which all buffers have all events; there is none if @end_ns is less
  *	than @begin_ns.
+ * @copy_ns: time for which the buffers were copied, one behind the other.
  */
 struct ltt_ctl_snapshot {
 	const char *directory;
@@ -1038,6 +1039,7 @@ struct ltt_ctl_snapshot {
 	int64_t begin_ns, end_ns;
 	size_t nr;
 	const struct ltt_ctl_snapshot_ring *const *rings;
+	uint64_t copy_ns;
 };
 
 /**

@@ -274,6 +274,7 @@ static void send_snapshot_ring(struct control *c, uint32_t serial, const struct 
 		.bytes = ring->bytes,
 		.begin = copy->count || copy->whole ? copy->begin_ts : copy->taken_ts,
 		.end = copy->taken_ts,
+		.copy_ns = ring->copy_ns,
 	};
 	struct encoder enc;
 	uint8_t buf[128];

@@ -182,6 +182,7 @@ struct json_object *record_snapshot(const char *session, const struct ltt_ctl_sn
 	record_set_num(o, "bytes", snapshot->bytes);
 	record_set(o, "begin_ns", json_object_new_int64(snapshot->begin_ns));
 	record_set(o, "end_ns", json_object_new_int64(snapshot->end_ns));
+	record_set_num(o, "copy_ns", snapshot->copy_ns);
 	record_set(o, "buffers", rings);
 	for (size_t i = 0; i < snapshot->nr; i++)
 		json_object_array_add(rings, record_snapshot_ring(snapshot->rings[i]));

@@ -266,6 +266,7 @@ int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_o
 	made->bytes = rep.bytes;
 	made->begin_ns = rep.begin_ns;
 	made->end_ns = rep.end_ns;
+	made->copy_ns = rep.copy_ns;
 	if (control_finish(ctl, code, made) != 0)
 		return ctl->err.code;
 	*ret_snapshot = made;

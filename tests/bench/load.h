@@ -11,6 +11,9 @@
  *	load cold KIND EVENTS                   the same of one burst in a new process, and the
  *	                                        page faults of the thread that emits it
  *	load off KIND                           ns an event that is not recorded
+ *	load gap                                emits on one CPU; for each line of its stdin, the
+ *	                                        longest time from one event to the next since the
+ *	                                        line before, in us
  *	load clock                              ns of a bare clock read, both clocks
  *	load pace KIND RATE SECONDS             RATE events/s; prints emitted
  *	load many THREADS RATE SECONDS          each thread RATE events/s; CPU time
@@ -271,6 +274,39 @@ static int run_many(void)
 	return 0;
 }
 
+/* --- gap: the longest pause of a thread that emits without end ----------------------------- */
+
+static uint64_t longest_gap_ns;
+
+static void *gap_main(void *arg)
+{
+	uint64_t before = clock_ns(CLOCK_MONOTONIC), now;
+
+	(void)arg;
+	pin(0);
+	for (int32_t i = 0;; i++, before = now) {
+		EMIT_INT(i);
+		now = clock_ns(CLOCK_MONOTONIC);
+		if (now - before > __atomic_load_n(&longest_gap_ns, __ATOMIC_RELAXED))
+			__atomic_store_n(&longest_gap_ns, now - before, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static int run_gap(void)
+{
+	pthread_t thread;
+	char line[16];
+
+	pin(1);
+	if (pthread_create(&thread, NULL, gap_main, NULL) != 0)
+		return 1;
+	while (fgets(line, sizeof(line), stdin))
+		printf("%.1f\n",
+		       (double)__atomic_exchange_n(&longest_gap_ns, 0, __ATOMIC_RELAXED) / 1e3);
+	return 0;
+}
+
 static int run_idle(void)
 {
 	char c;
@@ -320,6 +356,8 @@ static int load_main(int argc, char **argv)
 		load.seconds = atof(argv[4]);
 		return load.threads && load.threads <= MAX_LOAD_THREADS ? run_many() : 2;
 	}
+	if (strcmp(what, "gap") == 0)
+		return run_gap();
 	if (strcmp(what, "clock") == 0)
 		return run_clock();
 	if (strcmp(what, "idle") == 0)

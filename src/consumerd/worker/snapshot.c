@@ -16,6 +16,7 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
+#include "consumerd/now.h"
 #include "io/memfile.h"
 #include "io/memgroup.h"
 
@@ -168,8 +169,10 @@ static struct ringset *snapshot_find_set(const struct list_node *sets, uint64_t 
 static void copy_ring(struct snapshot_ring *ring, struct ringset *set)
 {
 	const struct ring_reader *reader = &set->streams[ring->cpu].reader;
+	uint64_t begin = now_ns();
 
 	ring_copy_take(&ring->copy, reader, set->mem.start_ts);
+	ring->copy_ns = now_ns() - begin;
 	stream_update(&set->streams[ring->cpu]);
 	for (int i = 0; i < LOST_KINDS; i++)
 		ring->lost += reader->lost[i];

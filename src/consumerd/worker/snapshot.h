@@ -22,6 +22,7 @@ struct snapshot_ring {
 	bool lent; /* its room is the ring set's */
 	uint64_t lost;	/* records that the ring has lost since it was made */
 	uint64_t bytes; /* of the packet; 0: there is none */
+	uint64_t copy_ns;
 };
 
 struct snapshot {

@@ -50,6 +50,7 @@ static void sum_up(const struct snapshot_request *request, const struct clock_fa
 		ret->before += r->before;
 		ret->lost += r->lost;
 		ret->bytes += r->bytes;
+		ret->copy_ns += r->copy_ns;
 		ret->begin_ns = i ? MAX(ret->begin_ns, begin) : begin;
 		ret->end_ns = i ? MIN(ret->end_ns, end) : end;
 	}
