@@ -110,6 +110,7 @@ static const struct {
 	{ "getpriority", C },
 	{ "setpriority", C },
 	{ "ioprio_set", C },
+	{ "clock_nanosleep", C },
 	{ "sched_setscheduler", C },
 	{ "sched_getaffinity", C },
 	{ "prctl", C },

@@ -4,11 +4,14 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "consumerd/now.h"
 #include "trace/packet.h"
 
 #define STEP_BYTES (64u << 10)
+#define WORK_NS 400000u /* between two rests */
+#define REST_NS 1000	/* the timer's slack comes on top, 50 us by default */
 #define TRIES 4 /* while less than half of the ring was copied */
 
 /** A position at which reading can start. */
@@ -102,11 +105,21 @@ void ring_copy_fini(struct ring_copy *copy)
 	copy->room = NULL;
 }
 
+void ring_copy_rest(uint64_t *since_ns)
+{
+	const struct timespec moment = { .tv_nsec = REST_NS };
+
+	if (now_ns() - *since_ns < WORK_NS)
+		return;
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+	*since_ns = now_ns();
+}
+
 /* The newest first: a reader that is put off its CPU keeps those that it had copied. @to: @len
  * bytes, of which the last ones are filled. Return: number of these. */
 static uint64_t copy_backwards(const struct ring_reader *r, uint64_t pos, uint8_t *to, uint64_t len)
 {
-	uint64_t got = 0;
+	uint64_t got = 0, since = now_ns();
 
 	while (got < len) {
 		uint64_t step = MIN((uint64_t)STEP_BYTES, len - got);
@@ -118,6 +131,7 @@ static uint64_t copy_backwards(const struct ring_reader *r, uint64_t pos, uint8_
 		if (got + step + ahead + reach(r) > r->size)
 			break;
 		got += step;
+		ring_copy_rest(&since);
 	}
 	return got;
 }

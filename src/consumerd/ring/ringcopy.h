@@ -39,6 +39,15 @@ void ring_copy_fini(struct ring_copy *copy);
 /** Copy the ring. @start_ts: the clock when the ring was made. */
 void ring_copy_take(struct ring_copy *copy, const struct ring_reader *reader, uint64_t start_ts);
 
+/**
+ * ring_copy_rest() - sleep for a moment if this thread has not for 0.4 ms. A thread that copies or
+ * writes for long calls it between small parts: where it shares a CPU with a thread that records,
+ * that thread goes on at once, and not when the time slice ends, milliseconds later; and at each
+ * wakeup the scheduler chooses an idle CPU if there is one.
+ * @since_ns: now_ns() of the last rest, which is updated; at first that of the beginning.
+ */
+void ring_copy_rest(uint64_t *since_ns);
+
 /** Number of records that the ring has at @words and no snapshot has. */
 uint64_t ring_unsaved(const struct ring_reader *reader, const struct ring_words *words);
 /** Note that a snapshot has the records of @copy. */

@@ -19,10 +19,12 @@
 #include "consumerd/now.h"
 #include "io/memfile.h"
 #include "io/memgroup.h"
+#include "trace/crc32c.h"
 
 #define STACK_BYTES (256u << 10)
 #define UNFINISHED ".snapshot" /* the directory, until it has all files */
-#define WRITER_NICE 10	       /* it must get on, too, where programs that record use all CPUs */
+#define PIECE_BYTES (64u << 10)
+#define WRITER_NICE 10 /* it must get on, too, where programs that record use all CPUs */
 
 /* --- memory ---------------------------------------------------------------------- */
 
@@ -193,7 +195,36 @@ static int copy_rings(struct snapshot *s, const struct list_node *sets)
 
 /* --- writing --------------------------------------------------------------------- */
 
-static int write_ring(struct snapshot_ring *ring, const struct tracedir *trace)
+/* Return: 0 or negative errno. */
+static int snapshot_write_body(struct snapshot *s, struct stream_file *file,
+			       struct packet_header *header, const struct ring_copy *copy)
+{
+	int ret = 0;
+
+	header->crc32c = packet_checksum(header, NULL, 0);
+	for (uint64_t at = 0, len; ret == 0 && at < copy->len; at += len) {
+		len = MIN(copy->len - at, (uint64_t)PIECE_BYTES);
+		header->crc32c = crc32c(header->crc32c, copy->at + at, len);
+		ret = stream_file_body(file, at, copy->at + at, len);
+		ring_copy_rest(&s->rested_ns);
+	}
+	return ret < 0 ? ret : stream_file_sum(file, header);
+}
+
+static int snapshot_write_packet(struct snapshot *s, struct stream_file *file,
+				 struct packet_header *header, const struct ring_copy *copy)
+{
+	int ret = stream_file_begin(file, header);
+
+	ring_copy_rest(&s->rested_ns);
+	if (ret == 0)
+		ret = snapshot_write_body(s, file, header, copy);
+	if (ret == 0)
+		ret = stream_file_finish(file, header);
+	return ret == 0 ? stream_file_sync(file) : ret;
+}
+
+static int write_ring(struct snapshot *s, struct snapshot_ring *ring, const struct tracedir *trace)
 {
 	const struct ring_copy *copy = &ring->copy;
 	uint64_t bytes = sizeof(struct packet_header) + copy->len;
@@ -215,14 +246,12 @@ static int write_ring(struct snapshot_ring *ring, const struct tracedir *trace)
 		return 0;
 	ring->config.trace = trace;
 	memcpy(header.uuid, trace->uuid, sizeof(header.uuid));
-	header.crc32c = packet_checksum(&header, copy->at, copy->len);
 	stream_file_init(&file, &ring->config, ring->cpu);
-	ret = stream_file_add(&file, &header, copy->at, copy->len);
-	if (ret == 0)
-		ret = stream_file_sync(&file);
+	ret = snapshot_write_packet(s, &file, &header, copy);
 	if (ret == 0)
 		ring->bytes = bytes;
 	stream_file_close(&file);
+	ring_copy_rest(&s->rested_ns);
 	return ret;
 }
 
@@ -251,10 +280,11 @@ static int write_trace(struct snapshot *s, int dir_fd, size_t trace)
 
 	if (tracedir_new(from->id, dir_fd, from->path, from->uuid, &s->disk, &to, &s->job->err))
 		return s->job->err.code;
+	ring_copy_rest(&s->rested_ns);
 	ret = tracedir_copy_metadata(from, to);
 	for (size_t i = 0; i < s->nr_rings && ret == 0; i++)
 		if (s->rings[i].trace == trace)
-			ret = write_ring(&s->rings[i], to);
+			ret = write_ring(s, &s->rings[i], to);
 	tracedir_free(to);
 	return ret < 0 ? snapshot_failed(s, ret) : 0;
 }
@@ -300,6 +330,7 @@ static void *snapshot_main(void *data)
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 	syscall(SYS_sched_setscheduler, 0, SCHED_BATCH, &param);
 	setpriority(PRIO_PROCESS, 0, WRITER_NICE);
+	ring_copy_rest(&s->rested_ns); /* it may have been started on the CPU of a producer */
 	snapshot_write(s);
 	__atomic_store_n(&s->written, 1, __ATOMIC_RELEASE);
 	doorbell_ring(s->doorbell);

@@ -19,7 +19,7 @@ struct snapshot_ring {
 	uint32_t cpu;
 	struct stream_config config; /* @config.channel is owned */
 	struct ring_copy copy;
-	bool lent; /* its room is the ring set's */
+	bool lent;	/* its room is the ring set's */
 	uint64_t lost;	/* records that the ring has lost since it was made */
 	uint64_t bytes; /* of the packet; 0: there is none */
 	uint64_t copy_ns;
@@ -33,6 +33,7 @@ struct snapshot {
 	int dir_fd;	 /* of the output; owned by the worker */
 	struct disk disk;
 	uint64_t used_before; /* disk.used at the beginning */
+	uint64_t rested_ns;   /* of the thread: see ring_copy_rest() */
 	size_t nr_traces, nr_rings;
 	struct tracedir **traces;    /* in memory, with the metadata of the snapshot's traces */
 	struct snapshot_ring *rings; /* those of one trace follow each other */
