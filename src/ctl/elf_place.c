@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "elf_place.h"
 
-#include <gelf.h>
-#include <libelf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "io/elffile.h"
 
 #if defined(__aarch64__)
 #define MACHINE EM_AARCH64
@@ -14,17 +14,39 @@
 #define MACHINE EM_X86_64
 #endif
 
-/** A program that is being read. */
+/** A section and its bytes. */
+struct contents {
+	char *bytes;
+	size_t size;
+};
+
+/** A table of symbols, with their names. */
+struct table {
+	struct contents symbols, names;
+};
+
+/** A program that is being read. @tables: for linking at run time, and all; read when they are
+ *  needed for the first time. */
 struct program {
-	Elf *elf;
+	struct elffile file;
 	const char *path;
 	struct elf_places *found;
+	struct table tables[2];
+	bool has_tables;
 	struct err *err;
 };
 
+static void contents_fini(struct contents *contents)
+{
+	free(contents->bytes);
+}
+
 static void program_fini(struct program *program)
 {
-	elf_end(program->elf);
+	for (size_t i = 0; i < ARRAY_SIZE(program->tables); i++) {
+		contents_fini(&program->tables[i].symbols);
+		contents_fini(&program->tables[i].names);
+	}
 }
 
 void elf_places_fini(struct elf_places *places)
@@ -33,37 +55,39 @@ void elf_places_fini(struct elf_places *places)
 	*places = (struct elf_places){ 0 };
 }
 
-/* Read, not mapped: the file may become shorter. */
 static int program_open(struct program *program, int fd)
 {
-	GElf_Ehdr head;
+	const ElfW(Ehdr) *head = &program->file.head;
+	int code = elffile_open(fd, &program->file);
 
-	if (elf_version(EV_CURRENT) == EV_NONE)
-		return err_set(program->err, ERR_INTERNAL, "libelf is of another version");
-	program->elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!program->elf || elf_kind(program->elf) != ELF_K_ELF ||
-	    !gelf_getehdr(program->elf, &head))
+	if (code < 0)
 		return err_set(program->err, ERR_INVALID, "%s is not a program or library",
 			       program->path);
-	if (head.e_machine != MACHINE || (head.e_type != ET_EXEC && head.e_type != ET_DYN))
+	if (code == ELFFILE_FOREIGN || head->e_machine != MACHINE ||
+	    (head->e_type != ET_EXEC && head->e_type != ET_DYN))
 		return err_set(program->err, ERR_INVALID,
 			       "%s is not a program or library for this architecture",
 			       program->path);
 	return 0;
 }
 
+/* The bytes of a section; none if the file is malformed. Return: 0 or the code in program->err. */
+static int program_read(const struct program *program, const ElfW(Shdr) * section,
+			struct contents *ret)
+{
+	int code = elffile_contents(&program->file, section, &ret->bytes, &ret->size);
+
+	return code == -ENOMEM ? err_memory(program->err) : 0;
+}
+
 /* From an address of the program to where that is in its file. @code: it can be run. */
 static bool offset_of(const struct program *program, uint64_t address, bool code, uint64_t *ret)
 {
-	GElf_Phdr part;
-	size_t nr;
+	ElfW(Phdr) part;
 
-	if (elf_getphdrnum(program->elf, &nr) != 0)
-		return false;
-	for (size_t i = 0; i < nr; i++)
-		if (gelf_getphdr(program->elf, (int)i, &part) && part.p_type == PT_LOAD &&
-		    (!code || part.p_flags & PF_X) && address >= part.p_vaddr &&
-		    address - part.p_vaddr < part.p_filesz) {
+	for (unsigned int i = 0; elffile_segment(&program->file, i, &part); i++)
+		if (part.p_type == PT_LOAD && (!code || part.p_flags & PF_X) &&
+		    address >= part.p_vaddr && address - part.p_vaddr < part.p_filesz) {
 			*ret = address - part.p_vaddr + part.p_offset;
 			return true;
 		}
@@ -92,45 +116,69 @@ static int too_many(const struct program *program, const char *name)
 /* --- symbols ------------------------------------------------------------------------- */
 
 /** Return: non-zero ends the search, and is handed on. */
-typedef int (*each_symbol)(struct program *program, const GElf_Sym *symbol, const char *name,
+typedef int (*each_symbol)(struct program *program, const ElfW(Sym) * symbol, const char *name,
 			   void *data);
 
-static int elf_place_each_of(struct program *program, Elf_Scn *section, const GElf_Shdr *head,
-			     each_symbol fn, void *data)
+static int program_read_table(struct program *program, const ElfW(Shdr) * section,
+			      struct table *ret)
 {
-	Elf_Data *table = elf_getdata(section, NULL);
-	GElf_Sym symbol;
+	ElfW(Shdr) names;
+
+	if (ret->symbols.bytes || section->sh_entsize != sizeof(ElfW(Sym)) ||
+	    !elffile_section(&program->file, section->sh_link, &names) ||
+	    names.sh_type != SHT_STRTAB)
+		return 0;
+	if (program_read(program, section, &ret->symbols) != 0 || !ret->symbols.bytes)
+		return program->err->code;
+	return program_read(program, &names, &ret->names);
+}
+
+/* That for linking at run time, too: the other is stripped off often. */
+static int program_read_tables(struct program *program)
+{
+	ElfW(Shdr) section;
+
+	if (program->has_tables)
+		return 0;
+	for (unsigned int i = 0; elffile_section(&program->file, i, &section); i++)
+		if ((section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB) &&
+		    program_read_table(program, &section,
+				       &program->tables[section.sh_type == SHT_SYMTAB]) != 0)
+			return program->err->code;
+	program->has_tables = true;
+	return 0;
+}
+
+static int elf_place_each_of(struct program *program, const struct table *table, each_symbol fn,
+			     void *data)
+{
+	size_t nr = table->names.bytes ? table->symbols.size / sizeof(ElfW(Sym)) : 0;
+	ElfW(Sym) symbol;
 	int ret = 0;
 
-	for (int i = 0; table && !ret && gelf_getsym(table, i, &symbol); i++) {
-		const char *name = elf_strptr(program->elf, head->sh_link, symbol.st_name);
-
-		if (name && symbol.st_shndx != SHN_UNDEF)
-			ret = fn(program, &symbol, name, data);
+	for (size_t i = 0; i < nr && !ret; i++) {
+		memcpy(&symbol, table->symbols.bytes + i * sizeof(symbol), sizeof(symbol));
+		if (symbol.st_shndx != SHN_UNDEF && symbol.st_name < table->names.size)
+			ret = fn(program, &symbol, table->names.bytes + symbol.st_name, data);
 	}
 	return ret;
 }
 
-/* In the table for linking at run time, too: others are stripped off often. */
 static int search_symbols(struct program *program, each_symbol fn, void *data)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr head;
-	int ret = 0;
+	int ret = program_read_tables(program);
 
-	while (!ret && (section = elf_nextscn(program->elf, section)))
-		if (gelf_getshdr(section, &head) &&
-		    (head.sh_type == SHT_SYMTAB || head.sh_type == SHT_DYNSYM))
-			ret = elf_place_each_of(program, section, &head, fn, data);
+	for (size_t i = 0; i < ARRAY_SIZE(program->tables) && !ret; i++)
+		ret = elf_place_each_of(program, &program->tables[i], fn, data);
 	return ret;
 }
 
-static int take_function(struct program *program, const GElf_Sym *symbol, const char *name,
+static int take_function(struct program *program, const ElfW(Sym) * symbol, const char *name,
 			 void *data)
 {
 	uint64_t offset;
 
-	if (GELF_ST_TYPE(symbol->st_info) != STT_FUNC || strcmp(name, data) != 0 ||
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || strcmp(name, data) != 0 ||
 	    !offset_of(program, symbol->st_value, true, &offset))
 		return 0;
 	return elf_place_add(program->found, offset) ? 0 : too_many(program, name);
@@ -162,9 +210,10 @@ struct wanted {
 struct variable {
 	const char *name;
 	uint64_t address;
+	bool found;
 };
 
-static int is_variable(struct program *program, const GElf_Sym *symbol, const char *name,
+static int is_variable(struct program *program, const ElfW(Sym) * symbol, const char *name,
 		       void *data)
 {
 	struct variable *variable = data;
@@ -173,6 +222,7 @@ static int is_variable(struct program *program, const GElf_Sym *symbol, const ch
 	if (strcmp(name, variable->name) != 0)
 		return 0;
 	variable->address = symbol->st_value;
+	variable->found = true;
 	return 1;
 }
 
@@ -180,10 +230,9 @@ static bool elf_place_resolve(void *data, const char *symbol, uint64_t *ret)
 {
 	struct variable variable = { .name = symbol };
 
-	if (!search_symbols(data, is_variable, &variable))
-		return false;
+	(void)search_symbols(data, is_variable, &variable);
 	*ret = variable.address;
-	return true;
+	return variable.found;
 }
 
 /* A file that was linked at another address than that in its notes (prelink) moved with the
@@ -208,46 +257,61 @@ static int take_note(struct program *program, const struct wanted *wanted, struc
 	place->semaphore = semaphore;
 	place->nr_args = sdt_args_parse(note->args, note->pc + moved, elf_place_resolve, program,
 					place->args);
-	return 0;
+	return program->err->code; /* of elf_place_resolve() */
 }
 
-static int take_notes(struct program *program, const struct wanted *wanted, Elf_Data *notes)
+static uint64_t padded(uint64_t n, size_t align)
 {
-	bool is_64 = gelf_getclass(program->elf) == ELFCLASS64;
-	size_t at = 0, next, name, desc;
+	return (n + align - 1) / align * align;
+}
+
+/* The next note at *at. Return: false: there is none, or it does not end. */
+static bool next_note(const struct contents *notes, size_t align, size_t *at, ElfW(Nhdr) * ret,
+		      const char **ret_name, const char **ret_desc)
+{
+	uint64_t name = *at + sizeof(*ret), desc, end;
+
+	if (name > notes->size)
+		return false;
+	memcpy(ret, notes->bytes + *at, sizeof(*ret));
+	desc = padded(name + ret->n_namesz, align);
+	end = desc + ret->n_descsz;
+	if (end > notes->size)
+		return false;
+	*ret_name = notes->bytes + name;
+	*ret_desc = notes->bytes + desc;
+	*at = (size_t)MIN(padded(end, align), notes->size);
+	return true;
+}
+
+static int take_notes(struct program *program, const struct wanted *wanted,
+		      const ElfW(Shdr) * section)
+{
+	struct contents notes CLEANUP(contents_fini) = { 0 };
+	const char *name, *desc;
 	struct sdt_note note;
-	GElf_Nhdr head;
+	ElfW(Nhdr) head;
+	size_t at = 0;
 
-	for (; (next = gelf_getnote(notes, at, &head, &name, &desc)) > at; at = next) {
-		const char *bytes = notes->d_buf;
-
-		if (head.n_type != SDT_TYPE || head.n_namesz != sizeof(SDT_NAME) ||
-		    memcmp(bytes + name, SDT_NAME, sizeof(SDT_NAME)) != 0 ||
-		    !sdt_note_parse(bytes + desc, head.n_descsz, is_64, &note))
-			continue;
-		if (take_note(program, wanted, &note))
+	if (program_read(program, section, &notes) != 0)
+		return program->err->code;
+	while (next_note(&notes, section->sh_addralign == 8 ? 8 : 4, &at, &head, &name, &desc))
+		if (head.n_type == SDT_TYPE && head.n_namesz == sizeof(SDT_NAME) &&
+		    memcmp(name, SDT_NAME, sizeof(SDT_NAME)) == 0 &&
+		    sdt_note_parse(desc, head.n_descsz, sizeof(void *) == 8, &note) &&
+		    take_note(program, wanted, &note) != 0)
 			return program->err->code;
-	}
 	return 0;
 }
 
 /* Return: 0 for no such section. */
 static uint64_t address_of_section(const struct program *program, const char *name)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr head;
-	size_t names;
+	ElfW(Shdr) section;
 
-	if (elf_getshdrstrndx(program->elf, &names) != 0)
-		return 0;
-	while ((section = elf_nextscn(program->elf, section))) {
-		const char *own = gelf_getshdr(section, &head) ?
-					  elf_strptr(program->elf, names, head.sh_name) :
-					  NULL;
-
-		if (own && strcmp(own, name) == 0)
-			return head.sh_addr;
-	}
+	for (unsigned int i = 0; elffile_section(&program->file, i, &section); i++)
+		if (elffile_is_named(&program->file, &section, name))
+			return section.sh_addr;
 	return 0;
 }
 
@@ -256,20 +320,14 @@ int elf_find_usdt(int fd, const char *path, const char *provider, const char *na
 {
 	struct program program CLEANUP(program_fini) = { .path = path, .found = ret, .err = err };
 	struct wanted wanted = { provider, name, 0 };
-	Elf_Scn *section = NULL;
-	GElf_Shdr head;
+	ElfW(Shdr) section;
 
 	if (program_open(&program, fd))
 		return err->code;
 	wanted.base = address_of_section(&program, ".stapsdt.base");
-	while ((section = elf_nextscn(program.elf, section))) {
-		Elf_Data *notes = gelf_getshdr(section, &head) && head.sh_type == SHT_NOTE ?
-					  elf_getdata(section, NULL) :
-					  NULL;
-
-		if (notes && take_notes(&program, &wanted, notes))
+	for (unsigned int i = 0; elffile_section(&program.file, i, &section); i++)
+		if (section.sh_type == SHT_NOTE && take_notes(&program, &wanted, &section))
 			return err->code;
-	}
 	return ret->nr ? 0 :
 			 err_set(err, ERR_NO_EVENT,
 				 "%s has no USDT probe '%.100s:%.100s' (`readelf -n` lists what it "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * elf_place.h - finds functions and USDT probes in a program's file, by its symbols and notes.
- * The file is untrusted. Reads it with libelf; runs with the caller's rights.
+ * The file is untrusted. Runs with the caller's rights.
  */
 #ifndef CTL_ELF_PLACE_H
 #define CTL_ELF_PLACE_H
