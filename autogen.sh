@@ -86,8 +86,7 @@ lists()
 	{
 		found src/common src/model src/sessiond src/consumerd src/keeperd src/relayd src/keys src/tunnel \
 			src/libctl src/view tests/unit/lib tests/fuzz/lib
-		find src/ctl \( -name sdt.c -o -name elf_place.c -o -name program.c -o -name durable.c \) |
-			LC_ALL=C sort
+		find src/ctl -name durable.c
 	} | grep -v '/main\.c$' | list UNITLIB_FILES
 	found tests/unit/lib/tracer | list TRACERUNITLIB_FILES
 	names lib src/wrappers/*.c | sed 's|^lib/|lib/libltt-|; s|$|.so|' | list WRAPPER_BINARIES

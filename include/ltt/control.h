@@ -17,8 +17,8 @@
  * sessions. If the daemon does not answer, the call returns LTT_CTL_NO_ANSWER after some seconds;
  * if the descriptor cancel_fd becomes readable, it returns LTT_CTL_INTERRUPTED within a second.
  * No call ends the process, changes the handling of a signal, prints, or leaves a thread behind.
- * The environment (LTT_RUNDIR, HOME and so on) is read by ltt_ctl_connect(), ltt_ctl_create() and
- * the calls about spools.
+ * The environment (LTT_RUNDIR, HOME, PATH and so on) is read by ltt_ctl_connect(),
+ * ltt_ctl_create(), ltt_ctl_find_places() and the calls about spools.
  *
  * Units. Sizes are bytes; names that end in _us are microseconds, in _ns nanoseconds.
  *
@@ -852,6 +852,49 @@ int ltt_ctl_disable_channel(struct ltt_ctl *ctl, const char *session, enum ltt_c
 			    const char *channel);
 
 /**
+ * struct ltt_ctl_place - an instruction in the file of a program or library. @offset: from the
+ * beginning of the file, in bytes. @semaphore: offset of a USDT probe's counter, which is not 0 in
+ * processes while the probe is recorded; 0: it has none.
+ */
+struct ltt_ctl_place {
+	uint64_t offset;
+	uint64_t semaphore;
+};
+
+/**
+ * struct ltt_ctl_places - the places of a function or a USDT probe: one or more. No string is NULL.
+ * @file: absolute path of the program or library, without symbolic links.
+ * @text: DEVICE,INODE,SIZE,MTIME_NS;OFFSET[@SEMAPHORE][ FETCH...];...: the file's identity as
+ *	stat(2) has it, and the places with the values to be recorded there.
+ * @left_out: arguments of a USDT probe that can't be recorded, as their location is unknown, or
+ *	their type is not an integer: names of fields, separated by ", "; empty: there are none.
+ */
+struct ltt_ctl_places {
+	const char *file;
+	const char *text;
+	const char *left_out;
+	size_t nr;
+	const struct ltt_ctl_place *const *places;
+};
+
+/**
+ * ltt_ctl_find_places() - the places of a function or a USDT probe, for a rule of
+ * LTT_CTL_RULE_USER. Reads the symbols or notes of the file with the caller's rights; the session
+ * daemon does not read it. Needs no connection.
+ * @location: [elf:]PATH:SYMBOL or function:PATH:SYMBOL: all functions of this name;
+ *	return:PATH:SYMBOL: the same, to be recorded at their return; sdt:PATH:PROVIDER:NAME: all
+ *	places of a USDT probe. PATH without a slash is searched in $PATH, in $LD_LIBRARY_PATH and
+ *	among the system's libraries; "\:" is a colon in it.
+ * @ret_places: to be freed with ltt_ctl_places_free().
+ *
+ * Errors: LTT_CTL_NO_EVENT: no such file, function or probe; LTT_CTL_INVALID: also a file that is
+ * not a program or library for this architecture, and more than 256 places; LTT_CTL_NO_MEMORY.
+ */
+int ltt_ctl_find_places(struct ltt_ctl *ctl, const char *location,
+			struct ltt_ctl_places **ret_places);
+void ltt_ctl_places_free(struct ltt_ctl_places *places);
+
+/**
  * struct ltt_ctl_event_options - an event rule to add, or to enable again.
  * @session, @pattern, @domain: must be given. @pattern: an event's name, with * for any part of
  *	it; for a probe or function: the name of the events that it records.
@@ -859,14 +902,12 @@ int ltt_ctl_disable_channel(struct ltt_ctl *ctl, const char *session, enum ltt_c
  * @exclude: patterns that are not recorded, separated by commas; NULL: none.
  * @level_type, @loglevel: log levels that match; @loglevel is 0 (EMERG) to 14 (DEBUG).
  * @location: of a probe or function: SYMBOL, SYMBOL+OFFSET or 0xADDRESS; of a histogram: the field;
- *	of LTT_CTL_RULE_USER: a description of the place, to be displayed.
+ *	of LTT_CTL_RULE_USER: that of ltt_ctl_find_places().
  * @fetch: values that a probe records: [NAME=]VALUE[:TYPE]..., separated by blanks; NULL: none.
  * @filter: record only events for which this expression of lttctl-filter(1) holds; NULL: all. It
  *	replaces the filter of a rule that is enabled again.
- * @file, @places: with LTT_CTL_RULE_USER, which is permitted to root: absolute path of the program
- *	or library, and DEVICE,INODE,SIZE,MTIME_NS;OFFSET[@SEMAPHORE][ FETCH...];...: the file's
- *	identity as stat(2) has it, and offsets in it. Places of another file, which has replaced
- *	it, are rejected.
+ * @file, @places: with LTT_CTL_RULE_USER, which is permitted to root: @file and @text of struct
+ *	ltt_ctl_places. Places of another file, which has replaced it, are rejected.
  * @sampling: record only some of the events for which the filter holds, see
  *	lttctl-enable-event(1): "1/N" or "1/N by FIELD", "N/s", "first N", separated by ", "; NULL:
  *	all. It replaces the sampling of a rule that is enabled again. LTT_CTL_USER only.

@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "elf.h"
-#include "elf_place.h"
 #include "library.h"
 #include "names.h"
 #include "run.h"
@@ -180,13 +179,28 @@ static const char *hiding_function(const char *wrapper)
 						 "__cyg_profile_func_enter";
 }
 
+/* "\\:" for ":", as a path has it in a location. */
+static char *wrap_escape_colons(const char *path)
+{
+	char *escaped = xalloc(2 * strlen(path) + 1), *to = escaped;
+
+	for (; *path; *to++ = *path++)
+		if (*path == ':')
+			*to++ = '\\';
+	return escaped;
+}
+
 static bool defines(const char *path, const char *function)
 {
-	struct elf_places places CLEANUP(elf_places_fini) = { 0 };
-	struct err err = { 0 };
-	int fd AUTO_FD = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	char *escaped AUTO_FREE = wrap_escape_colons(path);
+	char *location AUTO_FREE = xasprintf("function:%s:%s", escaped, function);
+	struct ltt_ctl *unconnected = ltt_ctl_new();
+	struct ltt_ctl_places *places = NULL;
+	bool found = unconnected && ltt_ctl_find_places(unconnected, location, &places) == 0;
 
-	return fd >= 0 && elf_find_function(fd, path, function, &places, &err) == 0 && places.nr;
+	ltt_ctl_places_free(places);
+	ltt_ctl_free(unconnected);
+	return found;
 }
 
 /* Whether the dynamic linker ignores LD_PRELOAD for it: it gets privileges from its file. */
@@ -223,6 +237,6 @@ void wrap_explain_uncalled(FILE *out, const char *program, const char *wrapper)
 			"--userspace-probe=%s:%s\n",
 			function, path, function);
 	else
-		fprintf(out,
-			" by way of the\nlibrary. 'lttctl doctor -- %s' shows details.\n", program);
+		fprintf(out, " by way of the\nlibrary. 'lttctl doctor -- %s' shows details.\n",
+			program);
 }

@@ -37,6 +37,7 @@ static bool fails(void)
 	}
 WRAP(malloc, (size_t size), (size))
 WRAP(calloc, (size_t nr, size_t size), (nr, size))
+WRAP(realloc, (void *p, size_t size), (p, size))
 WRAP(strdup, (const char *s), (s))
 WRAP(strndup, (const char *s, size_t len), (s, len))
 WRAP(getcwd, (char *buf, size_t size), (buf, size))
@@ -189,6 +190,18 @@ static int call_presets(void)
 	return code;
 }
 
+static int call_places(void)
+{
+	struct ltt_ctl_places *found;
+	int code = ltt_ctl_find_places(ctl, "/proc/self/exe:main", &found);
+
+	if (code == 0) {
+		CHECK(found->nr == 1 && found->places[0]->offset && *found->text);
+		ltt_ctl_places_free(found);
+	}
+	return code;
+}
+
 static int call_stats(void)
 {
 	struct ltt_ctl_stats *stats;
@@ -337,6 +350,7 @@ static void memory(void)
 	CHECK_IS(without_memory(call_contexts, false), >=, 9);
 	CHECK_IS(without_memory(call_points, false), >=, 15);
 	CHECK_IS(without_memory(call_presets, false), >=, 10);
+	CHECK_IS(without_memory(call_places, false), >=, 10);
 	CHECK_IS(without_memory(call_stats, false), >=, 12);
 	CHECK_IS(without_memory(call_quotas, false), ==, 4);
 	CHECK_IS(without_memory(call_find, false), >=, 5);

@@ -9,7 +9,6 @@
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/points.h"
-#include "ctl/program.h"
 #include "ctl/record.h"
 #include "ctl/print.h"
 #include "ctl/target.h"
@@ -25,7 +24,7 @@ static struct {
 	char *fetch; /* all of them, joined */
 } opt;
 
-static struct program_places found; /* of opt.program */
+static struct ltt_ctl_places *found; /* of opt.program */
 
 enum { FETCH };
 
@@ -267,13 +266,15 @@ static int check_probe(struct ctl *ctl)
 /* Looked up here: root's daemon does not read programs of users. */
 static int enable_event_find_program(struct ctl *ctl)
 {
-	if (program_find(opt.program, &found, &ctl->err) != 0)
-		return ctl->err.code;
-	if (found.left_out)
+	int code = ltt_ctl_find_places(library(ctl), opt.program, &found);
+
+	if (library_done(ctl, code, &ctl->err) != 0)
+		return code;
+	if (*found->left_out)
 		print_note(ctl,
 			   "%s can't be recorded: the location is unknown, or the type is not a "
 			   "number",
-			   found.left_out);
+			   found->left_out);
 	return 0;
 }
 
@@ -319,8 +320,8 @@ static void enable_event_take_place(struct ltt_ctl_event_options *o)
 				 LTT_CTL_RULE_USER;
 	o->location = given_place();
 	o->fetch = opt.fetch;
-	o->file = found.file;
-	o->places = found.places;
+	o->file = found ? found->file : NULL;
+	o->places = found ? found->text : NULL;
 }
 
 static void enable_event_take_options(struct ltt_ctl_event_options *o)

@@ -1,6 +1,6 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
-#include "program.h"
-
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* control_places.c - ltt_ctl_find_places() of ltt/control.h: the file, and offsets in it, also as
+ * messages to the session daemon have them. Runs with the caller's rights. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,9 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/mem.h"
+#include "base/macros.h"
 #include "base/str.h"
 #include "elf_place.h"
+#include "libctl/control.h"
 
 /** The requested place; texts are of one allocation. */
 struct location {
@@ -25,18 +26,10 @@ static void location_fini(struct location *location)
 	free(location->text);
 }
 
-void program_places_fini(struct program_places *places)
-{
-	free(places->file);
-	free(places->places);
-	free(places->left_out);
-	*places = (struct program_places){ 0 };
-}
-
 /* --- program and name ---------------------------------------------------------------- */
 
 /* Cut off the text behind the last colon. Return: NULL: nothing is, or nothing before it. */
-static char *ctl_program_cut_last(char *text)
+static char *program_cut_last(char *text)
 {
 	char *colon = strrchr(text, ':');
 
@@ -56,19 +49,21 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-static int ctl_program_parse(const char *text, struct location *ret, struct err *err)
+static int program_parse(const char *text, struct location *ret, struct err *err)
 {
 	static const char *const functions[] = { "elf:", "function:", "return:" };
 	bool is_usdt = strncmp(text, "sdt:", 4) == 0;
 
-	ret->text = xstrdup(text);
+	ret->text = strdup(text);
+	if (!ret->text)
+		return err_memory(err);
 	ret->path = ret->text + (is_usdt ? 4 : 0);
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
 		if (strncmp(text, functions[i], strlen(functions[i])) == 0)
 			ret->path = ret->text + strlen(functions[i]);
-	ret->symbol = ctl_program_cut_last(ret->path);
+	ret->symbol = program_cut_last(ret->path);
 	if (ret->symbol && is_usdt)
-		ret->provider = ctl_program_cut_last(ret->path);
+		ret->provider = program_cut_last(ret->path);
 	if (!ret->symbol || (is_usdt && !ret->provider))
 		return err_set(err, ERR_INVALID,
 			       "'%.200s' is not a place in a program: [elf:|return:]PATH:SYMBOL "
@@ -85,19 +80,25 @@ static int ctl_program_parse(const char *text, struct location *ret, struct err 
 	"/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:" \
 	"/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu"
 
-/* Return: allocated; NULL: it is in none of them. */
-static char *ctl_program_search(const char *folders, const char *name)
+/* @ret: allocated; not changed if the file is in none of the folders. Return: 0 or the code in
+ * @err: no memory. */
+static int program_search(const char *folders, const char *name, char **ret, struct err *err)
 {
-	while (*folders) {
+	while (*folders && !*ret) {
 		size_t len = strcspn(folders, ":");
-		char *path AUTO_FREE = xasprintf("%.*s/%s", (int)len, folders, name);
+		char *path AUTO_FREE = str_printf("%.*s/%s", (int)len, folders, name);
 		struct stat st;
 
+		if (!path)
+			return err_memory(err);
+		errno = 0;
 		if (len && stat(path, &st) == 0 && S_ISREG(st.st_mode))
-			return realpath(path, NULL);
+			*ret = realpath(path, NULL);
+		if (!*ret && errno == ENOMEM)
+			return err_memory(err);
 		folders += len + (folders[len] == ':');
 	}
-	return NULL;
+	return 0;
 }
 
 static int find_file(const char *path, char **ret, struct err *err)
@@ -106,13 +107,14 @@ static int find_file(const char *path, char **ret, struct err *err)
 
 	if (strchr(path, '/')) {
 		*ret = realpath(path, NULL);
-		return *ret ? 0 : err_errno(err, ERR_NO_EVENT, errno, "%s", path);
+		return *ret	       ? 0 :
+		       errno == ENOMEM ? err_memory(err) :
+					 err_errno(err, ERR_NO_EVENT, errno, "%s", path);
 	}
-	*ret = ctl_program_search(programs ? programs : "/usr/bin:/bin", path);
-	if (!*ret)
-		*ret = ctl_program_search(libraries ? libraries : "", path);
-	if (!*ret)
-		*ret = ctl_program_search(LIBRARIES, path);
+	if (program_search(programs ? programs : "/usr/bin:/bin", path, ret, err) != 0 ||
+	    program_search(libraries ? libraries : "", path, ret, err) != 0 ||
+	    program_search(LIBRARIES, path, ret, err) != 0)
+		return err->code;
 	return *ret ? 0 :
 		      err_set(err, ERR_NO_EVENT,
 			      "there is no program '%s' in $PATH, and no such library; give its "
@@ -144,7 +146,7 @@ static unsigned int count_args(const struct elf_places *found)
 	return nr;
 }
 
-static bool ctl_program_is_known(const struct elf_places *found, unsigned int nr)
+static bool program_is_known(const struct elf_places *found, unsigned int nr)
 {
 	for (size_t i = 0; i < found->nr; i++)
 		if (!*found->all[i].args[nr].value)
@@ -172,72 +174,118 @@ static void put_place(FILE *out, const struct elf_places *found, const struct el
 
 		if (arg.bytes == as.bytes)
 			arg.is_signed = as.is_signed;
-		if (ctl_program_is_known(found, i))
+		if (program_is_known(found, i))
 			put_arg(out, i, &arg, &as);
 	}
 }
 
-static char *list_unknown(const struct elf_places *found)
+static void put_unknown(FILE *out, const struct elf_places *found)
 {
-	char *list = NULL;
+	const char *separator = "";
 
 	for (unsigned int i = 0; i < count_args(found); i++) {
-		char *before AUTO_FREE = NULL;
-
-		if (ctl_program_is_known(found, i))
+		if (program_is_known(found, i))
 			continue;
-		before = list;
-		list = xasprintf("%s%sarg%u", before ? before : "", before ? ", " : "", i + 1);
+		fprintf(out, "%sarg%u", separator, i + 1);
+		separator = ", ";
 	}
-	return list;
 }
 
-static char *put_all(const struct elf_places *found, const struct stat *st)
+static void put_all(FILE *out, const struct elf_places *found, const struct stat *st)
 {
-	char *text = NULL;
-	size_t len;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		return NULL;
 	fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, (uint64_t)st->st_dev,
 		(uint64_t)st->st_ino, (uint64_t)st->st_size,
 		(uint64_t)st->st_mtim.tv_sec * 1000000000u + (uint64_t)st->st_mtim.tv_nsec);
 	for (size_t i = 0; i < found->nr; i++)
 		put_place(out, found, &found->all[i]);
-	fclose(out);
-	return text;
 }
 
-static int ctl_program_find_places(int fd, const struct location *location,
-				   struct program_places *ret, struct err *err)
+/* Two texts, each with a NUL byte at its end. Return: 0 or the code in @err. */
+static int put_texts(const struct elf_places *found, const struct stat *st,
+		     struct ltt_ctl_places *ret, struct err *err)
+{
+	char *text AUTO_FREE = NULL;
+	size_t len;
+	FILE *out = open_memstream(&text, &len);
+	bool whole;
+
+	if (!out)
+		return err_memory(err);
+	put_all(out, found, st);
+	fputc('\0', out);
+	put_unknown(out, found);
+	whole = !ferror(out);
+	if (fclose(out) != 0 || !whole)
+		return err_memory(err);
+	ret->text = pool_str(pool_of(ret), text);
+	ret->left_out = pool_str(pool_of(ret), text + strlen(text) + 1);
+	return 0;
+}
+
+static void put_list(const struct elf_places *found, struct ltt_ctl_places *ret)
+{
+	for (size_t i = 0; i < found->nr; i++) {
+		struct ltt_ctl_place *place = pool_alloc(pool_of(ret), sizeof(*place));
+
+		if (!place)
+			return;
+		place->offset = found->all[i].offset;
+		place->semaphore = found->all[i].semaphore;
+		pool_append(pool_of(ret), (const void *const **)&ret->places, &ret->nr, place);
+	}
+}
+
+static int find_in_file(int fd, const struct location *location, const char *file,
+			struct ltt_ctl_places *ret, struct err *err)
 {
 	struct elf_places found CLEANUP(elf_places_fini) = { 0 };
 	struct stat st;
 	int code;
 
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
-		return err_set(err, ERR_INVALID, "%s is not a regular file", ret->file);
-	code = location->provider ? elf_find_usdt(fd, ret->file, location->provider,
-						  location->symbol, &found, err) :
-				    elf_find_function(fd, ret->file, location->symbol, &found, err);
+		return err_set(err, ERR_INVALID, "%s is not a regular file", file);
+	code = location->provider ?
+		       elf_find_usdt(fd, file, location->provider, location->symbol, &found, err) :
+		       elf_find_function(fd, file, location->symbol, &found, err);
 	if (code)
 		return code;
-	ret->places = put_all(&found, &st);
-	ret->left_out = list_unknown(&found);
-	return ret->places ? 0 :
-			     err_set(err, ERR_NO_MEMORY, "no memory for the places in the program");
+	ret->file = pool_str(pool_of(ret), file);
+	put_list(&found, ret);
+	return put_texts(&found, &st, ret, err);
 }
 
-int program_find(const char *text, struct program_places *ret, struct err *err)
+static int find_places(const char *text, struct ltt_ctl_places *ret, struct err *err)
 {
 	struct location location CLEANUP(location_fini) = { 0 };
+	char *file AUTO_FREE = NULL;
 	int fd AUTO_FD = -1;
 
-	if (ctl_program_parse(text, &location, err) || find_file(location.path, &ret->file, err))
+	if (program_parse(text, &location, err) || find_file(location.path, &file, err))
 		return err->code;
-	fd = open(ret->file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return err_errno(err, ERR_NO_EVENT, errno, "%s", ret->file);
-	return ctl_program_find_places(fd, &location, ret, err);
+		return err_errno(err, ERR_NO_EVENT, errno, "%s", file);
+	return find_in_file(fd, &location, file, ret, err);
+}
+
+int ltt_ctl_find_places(struct ltt_ctl *ctl, const char *location,
+			struct ltt_ctl_places **ret_places)
+{
+	struct ltt_ctl_places *places;
+
+	control_forget(ctl);
+	if (control_check_given(ctl, location, "the location") != 0)
+		return ctl->err.code;
+	places = pool_owner_new(sizeof(*places));
+	if (!places)
+		return err_memory(&ctl->err);
+	if (control_finish(ctl, find_places(location, places, &ctl->err), places) != 0)
+		return ctl->err.code;
+	*ret_places = places;
+	return 0;
+}
+
+void ltt_ctl_places_free(struct ltt_ctl_places *places)
+{
+	pool_owner_free(places);
 }

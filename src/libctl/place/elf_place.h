@@ -1,10 +1,10 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * elf_place.h - finds functions and USDT probes in a program's file, by its symbols and notes.
  * The file is untrusted. Runs with the caller's rights.
  */
-#ifndef CTL_ELF_PLACE_H
-#define CTL_ELF_PLACE_H
+#ifndef PLACE_ELF_PLACE_H
+#define PLACE_ELF_PLACE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * sdt.h - a note about a USDT probe, as a program's section .note.stapsdt has it, and the
  * descriptions of its arguments: their locations at the probe. The program is untrusted. Pure.
  */
-#ifndef CTL_SDT_H
-#define CTL_SDT_H
+#ifndef PLACE_SDT_H
+#define PLACE_SDT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sdt.h"
 
 #include <ctype.h>
@@ -131,17 +131,17 @@ static void parse_operand(struct operand *o, struct sdt_arg *arg)
 	char base[8];
 	int64_t n = 0;
 
-	if (take_number(o, &n)) {
+	if (sdt_take_number(o, &n)) {
 		snprintf(arg->value, sizeof(arg->value), "\\%" PRIu64, (uint64_t)n);
-	} else if (take(o, '[')) {
-		bool fine = take_register(o, base, sizeof(base));
+	} else if (sdt_take(o, '[')) {
+		bool fine = sdt_take_register(o, base, sizeof(base));
 
-		if (fine && take(o, ','))
-			fine = (take(o, ' ') || true) && (take(o, '#') || true) &&
-			       take_number(o, &n);
-		if (fine && take(o, ']') && is_done(o))
+		if (fine && sdt_take(o, ','))
+			fine = (sdt_take(o, ' ') || true) && (sdt_take(o, '#') || true) &&
+			       sdt_take_number(o, &n);
+		if (fine && sdt_take(o, ']') && sdt_is_done(o))
 			put_memory(arg, n, base, "");
-	} else if (take_register(o, base, sizeof(base)) && is_done(o)) {
+	} else if (sdt_take_register(o, base, sizeof(base)) && sdt_is_done(o)) {
 		snprintf(arg->value, sizeof(arg->value), "%%%s", base);
 	}
 }

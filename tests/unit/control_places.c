@@ -11,16 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ltt/control.h>
+
 #include "base/mem.h"
 #include "check.h"
-#include "ctl/program.h"
-#include "ctl/sdt.h"
+#include "libctl/place/sdt.h"
 #include "usdt.h"
 
 __attribute__((section(".probes"), used)) volatile unsigned short sold_semaphore;
 static int shelf[8] = { 1, 2, 3 };
 
-__attribute__((noinline, used)) int ctl_program_sell(int what, long long price)
+__attribute__((noinline, used)) int control_places_sell(int what, long long price)
 {
 	USDT("shop", "sold", "sold_semaphore",
 	     "-4@%[a] 8@%[b] 4f@%%xmm0", [a] "r"(what), [b] "r"(price));
@@ -62,38 +63,50 @@ static uint64_t offset_of(const volatile void *address)
 	return where.offset;
 }
 
-static struct program_places found;
-static struct err err;
+static struct ltt_ctl *ctl;
+static struct ltt_ctl_places *found; /* NULL: none were */
 
 static int find(const char *form, const char *path)
 {
 	char *location AUTO_FREE = xasprintf(form, path);
+	int code;
 
-	program_places_fini(&found);
-	err = (struct err){ 0 };
-	return program_find(location, &found, &err);
+	ltt_ctl_places_free(found);
+	found = NULL;
+	code = ltt_ctl_find_places(ctl, location, &found);
+	CHECK_IS(!code, ==, found && found->nr && *found->file && *found->text);
+	CHECK_IS(!code, ==, !*ltt_ctl_error(ctl));
+	return code;
+}
+
+static bool is_error(const char *part)
+{
+	return strstr(ltt_ctl_error(ctl), part) != NULL;
 }
 
 static void functions(const char *self)
 {
 	char *want AUTO_FREE =
-		xasprintf(";0x%llx", (unsigned long long)offset_of((void *)ctl_program_sell));
-	const char *forms[] = { "%s:ctl_program_sell", "elf:%s:ctl_program_sell",
-				"function:%s:ctl_program_sell", "return:%s:ctl_program_sell" };
+		xasprintf(";0x%llx", (unsigned long long)offset_of((void *)control_places_sell));
+	const char *forms[] = { "%s:control_places_sell", "elf:%s:control_places_sell",
+				"function:%s:control_places_sell",
+				"return:%s:control_places_sell" };
 	struct stat st;
 	unsigned long long inode, size;
 
 	CHECK_IS(stat(self, &st), ==, 0);
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
-		CHECK(find(forms[i], self) == 0 && strcmp(found.file, self) == 0);
-		CHECK(strcmp(strchr(found.places, ';'), want) == 0 && !found.left_out);
+		CHECK(find(forms[i], self) == 0 && strcmp(found->file, self) == 0);
+		CHECK(strcmp(strchr(found->text, ';'), want) == 0 && !*found->left_out);
+		CHECK(found->nr == 1 && !found->places[0]->semaphore);
+		CHECK_IS(found->places[0]->offset, ==, offset_of((void *)control_places_sell));
 	}
-	CHECK(sscanf(found.places, "%*u,%llu,%llu,", &inode, &size) == 2 && inode == st.st_ino &&
+	CHECK(sscanf(found->text, "%*u,%llu,%llu,", &inode, &size) == 2 && inode == st.st_ino &&
 	      size == (unsigned long long)st.st_size);
-	CHECK(find("%s:no_such_function", self) == ERR_NO_EVENT &&
-	      strstr(err.text, "has no function 'no_such_function'"));
-	CHECK_IS(find("%s:shelf", self), ==, ERR_NO_EVENT);  /* is none */
-	CHECK_IS(find("%s:malloc", self), ==, ERR_NO_EVENT); /* elsewhere */
+	CHECK(find("%s:no_such_function", self) == LTT_CTL_NO_EVENT &&
+	      is_error("has no function 'no_such_function'"));
+	CHECK_IS(find("%s:shelf", self), ==, LTT_CTL_NO_EVENT);	 /* is none */
+	CHECK_IS(find("%s:malloc", self), ==, LTT_CTL_NO_EVENT); /* elsewhere */
 }
 
 /* Two places, whose first arguments have different widths; a third that is no integer. */
@@ -103,15 +116,18 @@ static void usdt(const char *self)
 		xasprintf("@0x%llx ", (unsigned long long)offset_of(&sold_semaphore));
 	const char *second;
 
-	CHECK(find("sdt:%s:shop:sold", self) == 0 && found.left_out &&
-	      strcmp(found.left_out, "arg3") == 0);
-	second = strchr(strchr(found.places, ';') + 1, ';');
+	CHECK(find("sdt:%s:shop:sold", self) == 0 && *found->left_out &&
+	      strcmp(found->left_out, "arg3") == 0);
+	second = strchr(strchr(found->text, ';') + 1, ';');
 	CHECK(second && !strchr(second + 1, ';'));
-	CHECK(strstr(found.places, semaphore) < second && strstr(second, semaphore));
-	CHECK(strstr(found.places, ":s32>s64 arg2=") && strstr(found.places, ":s64 arg2="));
-	CHECK(strstr(found.places, "=\\7:u16>u64") && !strstr(found.places, "arg3"));
-	CHECK_IS(find("sdt:%s:shop:bought", self), ==, ERR_NO_EVENT);
-	CHECK_IS(find("sdt:%s:market:sold", self), ==, ERR_NO_EVENT);
+	CHECK(strstr(found->text, semaphore) < second && strstr(second, semaphore));
+	CHECK(strstr(found->text, ":s32>s64 arg2=") && strstr(found->text, ":s64 arg2="));
+	CHECK(strstr(found->text, "=\\7:u16>u64") && !strstr(found->text, "arg3"));
+	CHECK(found->nr == 2 && found->places[0]->offset < found->places[1]->offset);
+	for (size_t i = 0; i < found->nr; i++)
+		CHECK_IS(found->places[i]->semaphore, ==, offset_of(&sold_semaphore));
+	CHECK_IS(find("sdt:%s:shop:bought", self), ==, LTT_CTL_NO_EVENT);
+	CHECK_IS(find("sdt:%s:market:sold", self), ==, LTT_CTL_NO_EVENT);
 }
 
 static void no_programs(void)
@@ -125,13 +141,15 @@ static void no_programs(void)
 	link = xasprintf("%s/a\\:b", folder);
 	CHECK((file = fopen(path, "w")) && fputs("\177ELF and nothing", file) > 0 &&
 	      fclose(file) == 0);
-	CHECK(find("%s:main", path) == ERR_INVALID && strstr(err.text, "is not a program"));
-	CHECK(find("%s:main", link) == ERR_INVALID && strstr(err.text, "is not a program"));
-	CHECK(find("%s:main", folder) == ERR_INVALID && strstr(err.text, "is not a regular file"));
-	CHECK_IS(find("%s/none:main", folder), ==, ERR_NO_EVENT);
-	CHECK(find("%s", "/bin/sh") == ERR_INVALID && find("%s:", "/bin/sh") == ERR_INVALID &&
-	      find("sdt:%s:x", "/bin/sh") == ERR_INVALID && find(":%s", "x") == ERR_INVALID);
-	CHECK(find("%s:x", "no-such-program") == ERR_NO_EVENT && strstr(err.text, "$PATH"));
+	CHECK(find("%s:main", path) == LTT_CTL_INVALID && is_error("is not a program"));
+	CHECK(find("%s:main", link) == LTT_CTL_INVALID && is_error("is not a program"));
+	CHECK(find("%s:main", folder) == LTT_CTL_INVALID && is_error("is not a regular file"));
+	CHECK_IS(find("%s/none:main", folder), ==, LTT_CTL_NO_EVENT);
+	CHECK(find("%s", "/bin/sh") == LTT_CTL_INVALID &&
+	      find("%s:", "/bin/sh") == LTT_CTL_INVALID &&
+	      find("sdt:%s:x", "/bin/sh") == LTT_CTL_INVALID &&
+	      find(":%s", "x") == LTT_CTL_INVALID);
+	CHECK(find("%s:x", "no-such-program") == LTT_CTL_NO_EVENT && is_error("$PATH"));
 	CHECK(unlink(path) == 0 && rmdir(folder) == 0);
 }
 
@@ -156,7 +174,7 @@ static void damaged(const char *self)
 				(uint8_t)rand_r(&seed);
 		bytes[0] = 0x7f; /* or it is never read */
 		CHECK(ftruncate(to, 0) == 0 && pwrite(to, bytes, len, 0) == (ssize_t)len);
-		(void)!find("%s:ctl_program_sell", path);
+		(void)!find("%s:control_places_sell", path);
 		(void)!find("sdt:%s:shop:sold", path);
 	}
 	free(bytes);
@@ -231,13 +249,18 @@ int main(void)
 	char self[4096];
 	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
-	CHECK(len > 0 && ctl_program_sell(0, 1) == 1);
+	CHECK(len > 0 && control_places_sell(0, 1) == 1);
 	self[len] = '\0';
+	ctl = ltt_ctl_new();
+	CHECK(ctl);
+	CHECK(ltt_ctl_find_places(ctl, NULL, &found) == LTT_CTL_INVALID &&
+	      is_error("the location is missing"));
 	functions(self);
 	usdt(self);
 	no_programs();
 	damaged(self);
 	arguments();
-	program_places_fini(&found);
+	ltt_ctl_places_free(found);
+	ltt_ctl_free(ctl);
 	return 0;
 }

@@ -1,11 +1,10 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "elf_place.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "io/elffile.h"
 
 #if defined(__aarch64__)
@@ -34,6 +33,12 @@ struct program {
 	struct table tables[2];
 	bool has_tables;
 	struct err *err;
+};
+
+/** The function or USDT probe that is searched for. */
+struct wanted {
+	const char *provider, *name; /* @provider: of a probe */
+	uint64_t base;		     /* address of .stapsdt.base; 0: there is none */
 };
 
 static void contents_fini(struct contents *contents)
@@ -94,23 +99,29 @@ static bool offset_of(const struct program *program, uint64_t address, bool code
 	return false;
 }
 
-/* Once for each place, even if several symbols or notes name it. NULL: there are too many. */
-static struct elf_place *elf_place_add(struct elf_places *found, uint64_t offset)
+/* Once for each place, even if several symbols or notes name it. NULL: the code is in
+ * program->err. @name: of the function or probe. */
+static struct elf_place *elf_place_add(struct program *program, uint64_t offset, const char *name)
 {
+	struct elf_places *found = program->found;
+	struct elf_place *all;
+
 	for (size_t i = 0; i < found->nr; i++)
 		if (found->all[i].offset == offset)
 			return &found->all[i];
-	if (found->nr == ELF_MAX_PLACES)
+	if (found->nr == ELF_MAX_PLACES) {
+		err_set(program->err, ERR_INVALID, "%s: '%.200s' is at more than %u places",
+			program->path, name, ELF_MAX_PLACES);
 		return NULL;
-	found->all = xrealloc(found->all, (found->nr + 1) * sizeof(*found->all));
-	found->all[found->nr] = (struct elf_place){ .offset = offset };
-	return &found->all[found->nr++];
-}
-
-static int too_many(const struct program *program, const char *name)
-{
-	return err_set(program->err, ERR_INVALID, "%s: '%.200s' is at more than %u places",
-		       program->path, name, ELF_MAX_PLACES);
+	}
+	all = realloc(found->all, (found->nr + 1) * sizeof(*all));
+	if (!all) {
+		err_memory(program->err);
+		return NULL;
+	}
+	found->all = all;
+	all[found->nr] = (struct elf_place){ .offset = offset };
+	return &all[found->nr++];
 }
 
 /* --- symbols ------------------------------------------------------------------------- */
@@ -176,21 +187,22 @@ static int search_symbols(struct program *program, each_symbol fn, void *data)
 static int take_function(struct program *program, const ElfW(Sym) * symbol, const char *name,
 			 void *data)
 {
+	const struct wanted *wanted = data;
 	uint64_t offset;
 
-	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || strcmp(name, data) != 0 ||
+	if (ELF64_ST_TYPE(symbol->st_info) != STT_FUNC || strcmp(name, wanted->name) != 0 ||
 	    !offset_of(program, symbol->st_value, true, &offset))
 		return 0;
-	return elf_place_add(program->found, offset) ? 0 : too_many(program, name);
+	return elf_place_add(program, offset, name) ? 0 : program->err->code;
 }
 
 int elf_find_function(int fd, const char *path, const char *symbol, struct elf_places *ret,
 		      struct err *err)
 {
 	struct program program CLEANUP(program_fini) = { .path = path, .found = ret, .err = err };
-	char *name AUTO_FREE = xstrdup(symbol);
+	struct wanted wanted = { .name = symbol };
 
-	if (program_open(&program, fd) || search_symbols(&program, take_function, name))
+	if (program_open(&program, fd) || search_symbols(&program, take_function, &wanted))
 		return err->code;
 	return ret->nr ? 0 :
 			 err_set(err, ERR_NO_EVENT,
@@ -201,12 +213,7 @@ int elf_find_function(int fd, const char *path, const char *symbol, struct elf_p
 
 /* --- notes --------------------------------------------------------------------------- */
 
-/** A USDT probe that is searched for, and a symbol that is. */
-struct wanted {
-	const char *provider, *name;
-	uint64_t base; /* where .stapsdt.base is; 0: nowhere */
-};
-
+/** A symbol that an argument of a probe names. */
 struct variable {
 	const char *name;
 	uint64_t address;
@@ -251,9 +258,9 @@ static int take_note(struct program *program, const struct wanted *wanted, struc
 			program->err, ERR_INVALID,
 			"%s: the note about '%.100s:%.100s' has an address outside of the program",
 			program->path, note->provider, note->name);
-	place = elf_place_add(program->found, offset);
+	place = elf_place_add(program, offset, note->name);
 	if (!place)
-		return too_many(program, note->name);
+		return program->err->code;
 	place->semaphore = semaphore;
 	place->nr_args = sdt_args_parse(note->args, note->pc + moved, elf_place_resolve, program,
 					place->args);
@@ -319,7 +326,7 @@ int elf_find_usdt(int fd, const char *path, const char *provider, const char *na
 		  struct elf_places *ret, struct err *err)
 {
 	struct program program CLEANUP(program_fini) = { .path = path, .found = ret, .err = err };
-	struct wanted wanted = { provider, name, 0 };
+	struct wanted wanted = { .provider = provider, .name = name };
 	ElfW(Shdr) section;
 
 	if (program_open(&program, fd))
