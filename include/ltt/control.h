@@ -172,6 +172,7 @@ const char *ltt_ctl_warning(const struct ltt_ctl *ctl);
  * @daemon_path: program of the daemon to start; NULL: $LTT_SESSIOND_PATH, else the one that was
  *	installed with this library, else that in $PATH.
  * @group: group whose members may control a daemon that is started; NULL: its default.
+ * @never_start: not 0: start no daemon, not even the successor of one that was killed.
  */
 struct ltt_ctl_connect_options {
 	size_t size;
@@ -180,6 +181,7 @@ struct ltt_ctl_connect_options {
 	const char *rundir;
 	const char *daemon_path;
 	const char *group;
+	int never_start;
 };
 
 static inline void ltt_ctl_connect_options_init(struct ltt_ctl_connect_options *options)
@@ -196,6 +198,11 @@ static inline void ltt_ctl_connect_options_init(struct ltt_ctl_connect_options *
  * Errors: LTT_CTL_NO_DAEMON, LTT_CTL_NO_ANSWER, LTT_CTL_DENIED, LTT_CTL_INTERRUPTED.
  */
 int ltt_ctl_connect(struct ltt_ctl *ctl, const struct ltt_ctl_connect_options *options);
+/** Call @fn about once a second while a call waits for the session daemon's answer, in the thread
+ *  of that call; also after the next ltt_ctl_connect(), but not during it. @fn: NULL: call nothing;
+ *  it makes no call with @ctl. @waited_ms: milliseconds of waiting until now. */
+void ltt_ctl_on_waiting(struct ltt_ctl *ctl, void (*fn)(void *priv, unsigned int waited_ms),
+			void *priv);
 
 /** struct ltt_ctl_daemon_info - the session daemon of a connection. */
 struct ltt_ctl_daemon_info {

@@ -341,11 +341,15 @@ static int control_open(struct ltt_ctl *ctl, const struct ltt_ctl_connect_option
 	char *installed AUTO_FREE = NULL;
 	struct daemon_request request = {
 		.spawn = o->start_daemon,
+		.never_spawn = o->never_start,
 		.path = o->daemon_path,
 		.group = o->group,
 		.interrupt = &o->cancel_fd,
 	};
 
+	if (o->start_daemon && o->never_start)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "start_daemon and never_start exclude each other");
 	if (o->rundir)
 		return control_open_rundir(ctl, o);
 	installed = control_installed(ctl, "ltt-sessiond");
@@ -366,8 +370,18 @@ int ltt_ctl_connect(struct ltt_ctl *ctl, const struct ltt_ctl_connect_options *o
 		return ctl->err.code;
 	if (control_open(ctl, &o) != 0)
 		return ctl->err.code;
+	client_on_waiting(ctl->client, ctl->waiting, ctl->waiting_priv);
 	control_fill_daemon(ctl);
 	return 0;
+}
+
+void ltt_ctl_on_waiting(struct ltt_ctl *ctl, void (*fn)(void *priv, unsigned int waited_ms),
+			void *priv)
+{
+	ctl->waiting = fn;
+	ctl->waiting_priv = priv;
+	if (ctl->client)
+		client_on_waiting(ctl->client, fn, priv);
 }
 
 int ltt_ctl_shutdown(struct ltt_ctl *ctl, unsigned int flags, uint32_t *ret_sessions)

@@ -15,8 +15,10 @@
 #define CONTROL_WARNING_BYTES 4096 /* lines that do not fit are counted */
 
 struct ltt_ctl {
-	struct client *client; /* NULL: not connected */
-	bool lent;	       /* lttctl owns @client, and frees it */
+	struct client *client;	   /* NULL: not connected */
+	client_waiting_fn waiting; /* NULL: nothing is called */
+	void *waiting_priv;
+	bool lent; /* lttctl owns @client, and frees it */
 	struct ltt_ctl_daemon_info daemon;
 	struct outdir made; /* directory of the last session that was created */
 	bool following;	    /* the connection follows a session: no other request is possible */

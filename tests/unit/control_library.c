@@ -1286,6 +1286,65 @@ static void invalid(void)
 	CHECK_IS(ltt_ctl_connect(ctl, &options), ==, 0);
 }
 
+/* Of a daemon that was killed with sessions, the successor is started, unless that is forbidden. */
+static void successors(void)
+{
+	struct ltt_ctl_connect_options options;
+	char *rundir AUTO_FREE = xstrdup(getenv("LTT_RUNDIR"));
+
+	ltt_ctl_connect_options_init(&options);
+	options.daemon_path = "/no/such";
+	options.never_start = 1;
+	options.start_daemon = 1;
+	CHECK_IS(ltt_ctl_connect(ctl, &options), ==, LTT_CTL_INVALID);
+	options.start_daemon = 0;
+	CHECK(setenv("LTT_RUNDIR", "killed", 1) == 0 && mkdir("killed", 0700) == 0 &&
+	      mkdir("killed/state", 0700) == 0 && mkdir("killed/state/daemon", 0700) == 0);
+	CHECK(ltt_ctl_connect(ctl, &options) == LTT_CTL_NO_DAEMON &&
+	      !strstr(ltt_ctl_error(ctl), "/no/such"));
+	options.never_start = 0;
+	CHECK(ltt_ctl_connect(ctl, &options) == LTT_CTL_NO_DAEMON &&
+	      strstr(ltt_ctl_error(ctl), "'/no/such' can't be started"));
+	CHECK(setenv("LTT_RUNDIR", rundir, 1) == 0);
+}
+
+struct waiting {
+	int fd; /* is written to when the call waits */
+	unsigned int calls, ms;
+};
+
+static void count_waiting(void *priv, unsigned int waited_ms)
+{
+	struct waiting *waiting = priv;
+
+	waiting->calls++;
+	waiting->ms = waited_ms;
+	CHECK_IS(write(waiting->fd, "x", 1), ==, 1);
+}
+
+/* The function is called while a call waits, here for its cancellation, and is kept when the
+ * connection is opened again. */
+static void waits(void)
+{
+	struct ltt_ctl_connect_options options;
+	struct waiting waiting = { 0 };
+	int fds[2];
+
+	CHECK_IS(pipe(fds), ==, 0);
+	waiting.fd = fds[1];
+	ltt_ctl_connect_options_init(&options);
+	options.cancel_fd = fds[0];
+	ltt_ctl_on_waiting(ctl, count_waiting, &waiting);
+	CHECK_IS(ltt_ctl_connect(ctl, &options), ==, 0);
+	ctl_model.mute = true;
+	CHECK(call_list() == LTT_CTL_INTERRUPTED && waiting.calls == 1 && waiting.ms >= 900);
+	ctl_model.mute = false;
+	CHECK(call_connect() == 0 && call_list() == 0 && waiting.calls == 1);
+	ltt_ctl_on_waiting(ctl, NULL, NULL);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static void lost(void)
 {
 	int fds[2];
@@ -1350,6 +1409,8 @@ int main(void)
 	follows();
 	ends();
 	invalid();
+	successors();
+	waits();
 	lost();
 	ltt_ctl_free(ctl);
 	ltt_ctl_free(NULL);
