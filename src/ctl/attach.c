@@ -165,7 +165,7 @@ static int64_t attach_registered(struct ctl *ctl, const char *session)
 	struct err ignored = { 0 };
 	int64_t nr;
 
-	if (!ctl->client ||
+	if (!library_is_connected(ctl) ||
 	    library_done(ctl, ltt_ctl_list_programs(library(ctl), session, &programs), &ignored))
 		return -1;
 	nr = programs->applications;

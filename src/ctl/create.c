@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "home.h"
 #include "library.h"
+#include "own.h"
 #include "print.h"
 #include "viewing.h"
 
@@ -20,10 +21,11 @@ static void create_print_warnings(struct ctl *ctl, const char *lines)
 
 int create_session(struct ctl *ctl, struct ltt_ctl_create_options *o, struct created *ret)
 {
+	char *relayd AUTO_FREE = ctl->relayd_path ? NULL : own_program("ltt-relayd");
 	struct ltt_ctl *lib = library(ctl);
 	int code;
 
-	o->relayd_path = ctl->relayd_path;
+	o->relayd_path = ctl->relayd_path ? ctl->relayd_path : relayd;
 	code = ltt_ctl_create(lib, o, &ret->session, &ret->output);
 	create_print_warnings(ctl, ltt_ctl_warning(lib));
 	return library_done(ctl, code, &ctl->err);

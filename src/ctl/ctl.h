@@ -27,13 +27,12 @@ enum status {
 };
 
 struct ctl;
-struct client;
 struct ltt_ctl;
 
 enum verb_daemon {
 	DAEMON_NEEDED,	/* fails if no daemon runs */
 	DAEMON_STARTED, /* starts a daemon if none runs */
-	DAEMON_WELCOME, /* works without one, too: client may be NULL; see ctl_is_unreached() */
+	DAEMON_WELCOME, /* works without one, too; see ctl_is_unreached() */
 	DAEMON_UNUSED,
 };
 
@@ -69,6 +68,7 @@ void verb_list_later(FILE *out);
  * struct ctl - one run of lttctl.
  * @err: the reason why the verb failed; main.c prints it.
  * @unreached: the reason why a verb with DAEMON_WELCOME has no connection.
+ * @lost: the reason why there is no longer a connection.
  * @record: the verb's result; NULL is an empty one.
  * @warnings: array of sentences that were printed.
  * @general, @words: the results of popt; they own the operands.
@@ -87,9 +87,8 @@ struct ctl {
 	int verbose;
 	const char *const *operands;
 	unsigned int nr_operands;
-	struct client *client;	 /* owned by library.c; NULL: not connected */
 	struct ltt_ctl *library; /* see library.h */
-	struct err err, unreached;
+	struct err err, unreached, lost;
 	struct json_object *record;
 	struct json_object *warnings;
 	const char *const *argv; /* the verb and the words behind it */

@@ -156,7 +156,6 @@ static int ctl_follow_reconnect(struct follow *follow)
 	struct ctl *ctl = follow->ctl;
 
 	print_own(follow, "daemon-gone");
-	library_disconnect(ctl);
 	ctl->err = (struct err){ 0 };
 	if (ctl_connect(ctl, DAEMON_NEEDED) != 0)
 		return ctl->err.code;
@@ -208,7 +207,8 @@ static enum status follow_on(struct follow *follow)
 	struct ctl *ctl = follow->ctl;
 
 	do {
-		library_on_waiting(ctl, NULL, NULL); /* the requested end of the operation */
+		ltt_ctl_on_waiting(library(ctl), NULL,
+				   NULL); /* the requested end of the operation */
 		if (follow_until_end(follow, &end) == 0)
 			return ctl_follow_conclude(follow, end);
 	} while (ctl->err.code == ERR_NO_DAEMON && ctl_follow_reconnect(follow) == 0);

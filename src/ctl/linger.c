@@ -199,7 +199,7 @@ static int linger_request(struct ctl *ctl, const struct others *others, struct k
 	int code;
 
 	*ret = (struct known){ 0 };
-	if (!ctl->client && others->run->repair(others->run->priv) < 0)
+	if (!library_is_connected(ctl) && others->run->repair(others->run->priv) < 0)
 		return 0;
 	code = ltt_ctl_list_programs(library(ctl), others->session, &programs);
 	if (library_done(ctl, code, &err) == 0) {
@@ -212,7 +212,6 @@ static int linger_request(struct ctl *ctl, const struct others *others, struct k
 		ctl->err = err;
 	if (err.code != ERR_NO_DAEMON && err.code != ERR_INTERRUPTED)
 		return err.code;
-	library_disconnect(ctl);
 	return 0; /* its successor, or it again, is queried next time */
 }
 

@@ -29,8 +29,8 @@ static void live_show(const char *origin, struct live_url *ret)
 		snprintf(ret->shown, sizeof(ret->shown), "%.*s", (int)strcspn(relay + 3, "/"),
 			 relay + 3);
 	else
-		snprintf(ret->shown, sizeof(ret->shown), strchr(ret->relay, ':') ? "[%s]:%s" : "%s:%s",
-			 ret->relay, ret->port);
+		snprintf(ret->shown, sizeof(ret->shown),
+			 strchr(ret->relay, ':') ? "[%s]:%s" : "%s:%s", ret->relay, ret->port);
 }
 
 int live_url_parse(const char *url, const char *origin, struct live_url *ret)

@@ -271,11 +271,16 @@ static enum status finish_output(struct ctl *ctl, enum status status)
 
 int main(int argc, char **argv)
 {
-	struct ctl ctl = { .sigpipe = signal(SIGPIPE, SIG_IGN) };
+	struct ctl ctl = { .sigpipe = signal(SIGPIPE, SIG_IGN), .library = ltt_ctl_new() };
 	const char **words = NULL;
 	bool done = false;
-	enum status status = parse_general(&ctl, argc, argv, &words, &done);
+	enum status status;
 
+	if (!ctl.library) {
+		print_error(&ctl, "out of memory");
+		return STATUS_ERROR;
+	}
+	status = parse_general(&ctl, argc, argv, &words, &done);
 	if (status == STATUS_OK && !done)
 		status = ctl_run_verb(&ctl, words, &done);
 	status = final_status(&ctl, status);
@@ -287,7 +292,6 @@ int main(int argc, char **argv)
 	status = finish_output(&ctl, status);
 	if (ctl.err.code)
 		print_error(&ctl, "%s", ctl.err.text);
-	library_disconnect(&ctl);
 	ltt_ctl_free(ctl.library);
 	json_object_put(ctl.record);
 	json_object_put(ctl.warnings);

@@ -99,7 +99,7 @@ static void show_waiting(void *priv, unsigned int waited_ms)
 
 void print_waiting(struct ctl *ctl)
 {
-	library_on_waiting(ctl, show_waiting, ctl);
+	ltt_ctl_on_waiting(library(ctl), show_waiting, ctl);
 }
 
 void print_waiting_end(void)

@@ -49,7 +49,9 @@ int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, s
 /* A daemon of an older version sends neither totals nor the pid of its consumer. */
 bool show_lacks_figures(struct ctl *ctl, struct json_object *session)
 {
-	return !record_get(session, "totals") && ltt_ctl_daemon(library(ctl))->consumer_pid;
+	const struct ltt_ctl_daemon_info *daemon = ltt_ctl_daemon(library(ctl));
+
+	return !record_get(session, "totals") && daemon && daemon->consumer_pid;
 }
 
 enum status show_warnings(struct ctl *ctl, struct json_object *session)

@@ -249,7 +249,7 @@ void target_suggest(struct ctl *ctl, const char *session, const char *channel, c
 	struct json_object *shown AUTO_RECORD = NULL;
 	struct err ignored = { 0 };
 
-	if (!ctl->client || strstr(ctl->err.text, "did you mean"))
+	if (!library_is_connected(ctl) || strstr(ctl->err.text, "did you mean"))
 		return;
 	if (ctl->err.code == ERR_NO_SESSION) {
 		suggest_session(ctl, session);

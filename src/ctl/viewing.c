@@ -13,6 +13,7 @@
 #include "connect.h"
 #include "home.h"
 #include "io/paths.h"
+#include "library.h"
 #include "record.h"
 #include "print.h"
 #include "target.h"
@@ -25,8 +26,8 @@ static bool of_daemon(struct ctl *ctl, const char *session, char **ret_path)
 {
 	struct json_object *found AUTO_RECORD = NULL;
 
-	if (!ctl->client || target_find_session(ctl, session, &found, &ctl->unreached) != 0 ||
-	    !found)
+	if (!library_is_connected(ctl) ||
+	    target_find_session(ctl, session, &found, &ctl->unreached) != 0 || !found)
 		return false;
 	*ret_path = xstrdup(record_str(found, "output"));
 	return true;
@@ -217,9 +218,9 @@ char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
 	if (!name)
 		return NULL;
 	if (ctl_is_unreached(ctl) ||
-	    (ctl->client && target_find_session(ctl, name, &found, &ctl->err) != 0))
+	    (library_is_connected(ctl) && target_find_session(ctl, name, &found, &ctl->err) != 0))
 		return NULL;
-	if (!ctl->client) {
+	if (!library_is_connected(ctl)) {
 		err_set(&ctl->err, ERR_NO_DAEMON,
 			"no session daemon runs; name the session as "
 			"net://RELAY/host/HOST/SESSION");

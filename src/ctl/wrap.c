@@ -7,10 +7,12 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <ltt/control.h>
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "elf.h"
-#include "library.h"
+#include "own.h"
 #include "names.h"
 #include "run.h"
 #include "view/view.h"
@@ -30,7 +32,7 @@ static bool known(const char *name)
 /* The library that came with this lttctl, else the one that the linker finds. */
 static char *wrap_library(const char *file)
 {
-	char *dir AUTO_FREE = library_own_dir();
+	char *dir AUTO_FREE = own_dir();
 	char *path = xasprintf("%s/../lib/%s", dir ? dir : "", file);
 
 	if (dir && access(path, R_OK) == 0)

@@ -94,21 +94,13 @@ struct ltt_ctl *ltt_ctl_new(void)
 	struct ltt_ctl *ctl = calloc(1, sizeof(*ctl));
 
 	if (ctl)
-		control_init(ctl);
+		*ctl = (struct ltt_ctl){ .made = OUTDIR_NONE };
 	return ctl;
-}
-
-void control_init(struct ltt_ctl *ctl)
-{
-	*ctl = (struct ltt_ctl){ .made = OUTDIR_NONE };
 }
 
 static void control_close(struct ltt_ctl *ctl)
 {
-	if (!ctl->lent)
-		client_free(ctl->client);
-	ctl->client = NULL;
-	ctl->lent = false;
+	ctl->client = client_free(ctl->client);
 	ctl->following = false;
 	ctl->daemon = (struct ltt_ctl_daemon_info){ 0 };
 }
@@ -126,17 +118,6 @@ static void control_fill_daemon(struct ltt_ctl *ctl)
 		.clock_hz = daemon->clock_hz,
 		.clock_why = daemon->clock_why,
 	};
-}
-
-void control_lend(struct ltt_ctl *ctl, struct client *client)
-{
-	if (ctl->lent && ctl->client == client)
-		return;
-	control_close(ctl);
-	ctl->client = client;
-	ctl->lent = client != NULL;
-	if (client)
-		control_fill_daemon(ctl);
 }
 
 void ltt_ctl_free(struct ltt_ctl *ctl)
@@ -352,10 +333,12 @@ static int control_open(struct ltt_ctl *ctl, const struct ltt_ctl_connect_option
 			       "start_daemon and never_start exclude each other");
 	if (o->rundir)
 		return control_open_rundir(ctl, o);
-	installed = control_installed(ctl, "ltt-sessiond");
-	if (!installed)
-		return ctl->err.code;
-	request.installed = installed;
+	if (!o->daemon_path) {
+		installed = control_installed(ctl, "ltt-sessiond");
+		if (!installed)
+			return ctl->err.code;
+		request.installed = installed;
+	}
 	return daemon_open(&request, &ctl->client, &ctl->err);
 }
 

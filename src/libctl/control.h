@@ -18,7 +18,6 @@ struct ltt_ctl {
 	struct client *client;	   /* NULL: not connected */
 	client_waiting_fn waiting; /* NULL: nothing is called */
 	void *waiting_priv;
-	bool lent; /* lttctl owns @client, and frees it */
 	struct ltt_ctl_daemon_info daemon;
 	struct outdir made; /* directory of the last session that was created */
 	bool following;	    /* the connection follows a session: no other request is possible */
@@ -29,11 +28,6 @@ struct ltt_ctl {
 	char warning[CONTROL_WARNING_BYTES];
 };
 
-/** Initialise a handle that the caller has allocated; to be freed with ltt_ctl_free(). */
-void control_init(struct ltt_ctl *ctl);
-/** Use a connection of lttctl until this is called again. @client: NULL: none; to be called before
- *  lttctl closes the connection. */
-void control_lend(struct ltt_ctl *ctl, struct client *client);
 /** Clear the error, warnings and facts of the last call. */
 void control_forget(struct ltt_ctl *ctl);
 /** Begin a call: clear the error and warnings of the last one. Return: 0, or the code in ctl->err:

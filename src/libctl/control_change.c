@@ -54,12 +54,12 @@ static void control_warn_relay(struct ltt_ctl *ctl, const struct relay_url *rela
 			     relay->text);
 }
 
-/* @relayd: NULL: the installed one; lttctl's is beside it, where creation_prepare() looks. */
+/* @relayd: NULL: the installed one. */
 static int control_make(struct ltt_ctl *ctl, struct creation *c, const char *relayd)
 {
 	char *installed AUTO_FREE = NULL;
 
-	if (c->asked->live_us && !c->asked->url && !relayd && !ctl->lent) {
+	if (c->asked->live_us && !c->asked->url && !relayd) {
 		relayd = installed = control_installed(ctl, "ltt-relayd");
 		if (!relayd)
 			return ctl->err.code;

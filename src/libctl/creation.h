@@ -31,7 +31,7 @@ struct creation {
 
 /**
  * creation_prepare() - check the name, and find the relay if the trace goes to one.
- * @relayd: program of a relay to start for a live session without a URL; NULL: find it.
+ * @relayd: program of a relay to start for a live session without a URL; else unused.
  * Return: 0, or the code in @err. With a spool, the relay may be unreachable (relay.away,
  * relay.unknown).
  */

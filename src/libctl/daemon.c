@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -22,38 +21,10 @@
 #define RIVAL_MS 5000  /* for a daemon that another process is starting */
 #define RETRY_MS 10
 #define END_MS 5000	/* a daemon takes 2 s at most */
-#define EXIT_IDLE "5m"	/* a daemon that lttctl starts exits when idle */
+#define EXIT_IDLE "5m"	/* a daemon that is started here exits when idle */
 #define STATUS_SERVED 4 /* of ltt-sessiond: another one has the directory */
 
 extern char **environ;
-
-const char daemon_system_rundir[] = PATHS_SYSTEM_RUNDIR;
-
-char *daemon_rundir(void)
-{
-	return paths_rundir();
-}
-
-char *daemon_closed_dir(const char *rundir)
-{
-	return paths_closed_dir(rundir);
-}
-
-char *daemon_own_dir(void)
-{
-	char path[PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	char *slash;
-
-	if (len <= 0)
-		return NULL;
-	path[len] = '\0';
-	slash = strrchr(path, '/');
-	if (!slash)
-		return NULL;
-	*slash = '\0';
-	return strdup(path);
-}
 
 static uint64_t daemon_now_ms(void)
 {
@@ -63,26 +34,14 @@ static uint64_t daemon_now_ms(void)
 	return (uint64_t)ts.tv_sec * 1000 + (uint64_t)ts.tv_nsec / 1000000;
 }
 
-/* Beside our own program (a build folder), then where it is installed. Allocated; a word
- * without a slash is left to PATH. NULL: no memory. */
+/* Allocated; a word without a slash is left to PATH. NULL: no memory. */
 static char *daemon_program(const struct daemon_request *request)
 {
-	static const char *const ways[] = { "", "/" LTT_WAY_TO_SESSIOND };
-	char *dir AUTO_FREE = NULL;
 	const char *env = secure_getenv("LTT_SESSIOND_PATH");
 
 	if (request->path || (env && *env))
 		return strdup(request->path ? request->path : env);
-	if (request->installed)
-		return strdup(request->installed);
-	dir = daemon_own_dir();
-	for (size_t i = 0; dir && i < ARRAY_SIZE(ways); i++) {
-		char *path AUTO_FREE = str_printf("%s%s/ltt-sessiond", dir, ways[i]);
-
-		if (!path || access(path, X_OK) == 0)
-			return TAKE(path);
-	}
-	return strdup("ltt-sessiond");
+	return strdup(request->installed ? request->installed : "ltt-sessiond");
 }
 
 /* An attempt to start a daemon. */

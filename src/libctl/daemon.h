@@ -23,10 +23,8 @@
  * @spawn: start one if none runs. (The successor of a killed one is started in any case, as its
  * sessions still exist.)
  * @never_spawn: do not start even that successor.
- * @path: its program; NULL: LTT_SESSIOND_PATH, else the one beside the
- *        caller's own program, else the one that is installed, else the first in PATH.
- * @installed: the daemon that was installed with libltt-ctl, if the caller is not lttctl; NULL: the
- *	       caller is lttctl.
+ * @path: its program; NULL: LTT_SESSIOND_PATH, else @installed.
+ * @installed: the daemon that was installed with libltt-ctl; NULL: the first in PATH.
  * @group: its --group; NULL: its default.
  * @interrupt: as for client_open(), also while a daemon starts; NULL: none.
  */
@@ -54,14 +52,6 @@ int daemon_open(const struct daemon_request *request, struct client **ret,
 int daemon_shutdown(struct client *client, bool force, uint32_t *ret_sessions,
 		    struct err *err) MUST_CHECK;
 
-/** The runtime directory in which a daemon would be started, allocated; NULL if there is none. */
-char *daemon_rundir(void);
-/** The first directory of the path @rundir that the caller may not enter, allocated; NULL if there
- *  is none. */
-char *daemon_closed_dir(const char *rundir);
-/** Directory of the system's daemon. */
-extern const char daemon_system_rundir[];
-
 /**
  * daemon_spawn() - start a program that detaches itself, by posix_spawnp(), which is safe in a
  * process with threads and handlers of signals.
@@ -79,8 +69,5 @@ int daemon_reap(int interrupt, pid_t pid, int *ret_status) MUST_CHECK;
 int daemon_words(const char *name);
 /** Read the first line of it. */
 void daemon_read_words(int fd, char *buf, size_t len);
-
-/** Directory of the running program, allocated; NULL if it can't be known. */
-char *daemon_own_dir(void);
 
 #endif

@@ -9,32 +9,15 @@
 
 static const char local_url[] = "net://127.0.0.1";
 
-/* The requested one, else the one installed with this program, else the first in PATH.
- * Allocated. */
-static char *program(const char *given)
-{
-	AUTO_FREE char *dir = daemon_own_dir();
-	AUTO_FREE char *beside = dir ? str_printf("%s/ltt-relayd", dir) : NULL;
-
-	if (given)
-		return strdup(given);
-	if (beside && access(beside, X_OK) == 0)
-		return TAKE(beside);
-	return strdup("ltt-relayd");
-}
-
 /* Regardless of its result: another process may have started one at the same moment, which can
  * be used as well. */
-static int relay_local_start(const char *given, char *words, size_t len, struct err *err)
+static int relay_local_start(const char *path, char *words, size_t len, struct err *err)
 {
 	AUTO_FD int fd = daemon_words("ltt-relayd says");
-	AUTO_FREE char *path = program(given);
-	char *argv[] = { path, (char *)"--daemonize", NULL };
+	char *argv[] = { (char *)path, (char *)"--daemonize", NULL };
 	pid_t pid;
 	int error, status;
 
-	if (!path)
-		return err_memory(err);
 	error = daemon_spawn(argv, fd, &pid);
 	if (error < 0)
 		return err_errno(err, ERR_OUTPUT, -error,

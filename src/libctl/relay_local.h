@@ -9,7 +9,7 @@
 
 #include "url.h"
 
-/** @path: program ltt-relayd; NULL: search it. Return: 0, or the code in @err. */
+/** @path: program ltt-relayd. Return: 0, or the code in @err. */
 int relay_local(const char *path, struct relay_url *ret, struct err *err) MUST_CHECK;
 
 #endif

@@ -47,6 +47,8 @@ static void strange(void)
 	ctl_model.nonsense = false;
 	ctl_model.hang_up = true;
 	EXPECT("lttctl list", 1, "", "disconnected before it answered");
+	EXPECT("lttctl spool remove a b 2>&1 | grep -c 'disconnected before it answered'", 0, "2\n",
+	       NULL); /* also where the connection has been lost by an earlier request */
 	ctl_model.hang_up = false;
 }
 

@@ -50,7 +50,8 @@ static void statuses(void)
 static void nothing(void)
 {
 	ctl_model.totals = (struct msg_totals){ 0 };
-	EXPECT("LD_PRELOAD=$LTT_SAN_PRELOAD lttctl record -o t1 -w dl -- true", 0, "", "has called no function that --wrap=dl");
+	EXPECT("LD_PRELOAD=$LTT_SAN_PRELOAD lttctl record -o t1 -w dl -- true", 0, "",
+	       "has called no function that --wrap=dl");
 	CHECK(!strstr(ctl_output.err, "lttctl record --wrap"));
 	ctl_model.announced = "web:request";
 	EXPECT("lttctl record -o t2 -e web:requst -- true", 0, "",
@@ -102,6 +103,17 @@ static void signals(void)
 	EXPECT("lttctl record -o p -- sh -c 'kill -PIPE $$'", 141, "", "ended by signal 13");
 }
 
+/* An interrupted call has lost its connection: the session is ended by another one. */
+static void interrupted(void)
+{
+	ctl_model.interrupt = true;
+	EXPECT("lttctl record -o i1 --name given -- true; echo $?; test -e i1", 1, "130\n",
+	       "Error: interrupted while the session daemon at ");
+	ctl_model.interrupt = false;
+	CHECK(!*ctl_model.session && !strstr(ctl_output.err, "may still be there") &&
+	      !strstr(ctl_output.err, "could not be destroyed"));
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_DFL); /* reset the state that the test runner left */
@@ -111,5 +123,6 @@ int main(void)
 	nothing();
 	cannot();
 	signals();
+	interrupted();
 	return 0;
 }

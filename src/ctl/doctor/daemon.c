@@ -9,6 +9,7 @@
 
 #include "base/dir.h"
 #include "base/mem.h"
+#include "io/paths.h"
 #include "ctl/text.h"
 #include "doctor.h"
 #include "ctl/library.h"
@@ -104,7 +105,7 @@ static bool report_refused(struct doctor *d, const char *rundir)
 	group = getgrgid(st.st_gid);
 	doctor_found(d, GRADE_BAD, "daemon",
 		     "%s session daemon runs, but you may not use it: %s is group %s's",
-		     strcmp(rundir, library_system_rundir()) == 0 ? "the system's" : "a", sock,
+		     strcmp(rundir, PATHS_SYSTEM_RUNDIR) == 0 ? "the system's" : "a", sock,
 		     group ? group->gr_name : "unknown");
 	if (!st.st_gid || !group || !(st.st_mode & S_IWGRP))
 		doctor_repair(d, "sudo ltt-sessiond --group=GROUP # instead: this one is root's");
@@ -123,7 +124,7 @@ static void repair_closed(struct doctor *d, const char *closed)
 
 	if (stat(closed, &st) == 0 && st.st_uid == geteuid())
 		doctor_repair(d, "chmod u+rwx %s", word);
-	else if (strcmp(closed, library_system_rundir()) == 0)
+	else if (strcmp(closed, PATHS_SYSTEM_RUNDIR) == 0)
 		doctor_repair(d, "sudo chmod a+rx %s", word);
 	else if (env && *env)
 		doctor_repair(d, "unset LTT_RUNDIR");
@@ -138,7 +139,7 @@ static void repair_closed(struct doctor *d, const char *closed)
  * so. */
 static bool doctor_daemon_report_closed(struct doctor *d, const char *rundir)
 {
-	char *closed AUTO_FREE = library_closed_dir(rundir);
+	char *closed AUTO_FREE = paths_closed_dir(rundir);
 	bool is_itself = closed && strcmp(closed, rundir) == 0;
 	struct stat st = { .st_uid = 0 };
 
@@ -163,15 +164,15 @@ static void no_daemon(struct doctor *d, const struct err *err)
 	bool chosen = env && *env;
 	bool closed = doctor_daemon_report_closed(d, d->rundir);
 
-	if (!chosen && strcmp(d->rundir, library_system_rundir()) != 0)
-		doctor_daemon_report_closed(d, library_system_rundir());
+	if (!chosen && strcmp(d->rundir, PATHS_SYSTEM_RUNDIR) != 0)
+		doctor_daemon_report_closed(d, PATHS_SYSTEM_RUNDIR);
 	if (closed || doctor_service(d, d->rundir)) {
 		other_daemons(d);
 		return;
 	}
 	if (!report_refused(d, d->rundir)) {
 		doctor_found(d, GRADE_BAD, "daemon", "%s", err->text);
-		if (chosen || !report_refused(d, library_system_rundir()))
+		if (chosen || !report_refused(d, PATHS_SYSTEM_RUNDIR))
 			doctor_repair(d, "lttctl create");
 	}
 	if (chosen) {
@@ -302,15 +303,16 @@ void doctor_daemon(struct doctor *d)
 	const struct ltt_ctl_daemon_info *daemon;
 	struct err err = { 0 }, ignored = { 0 };
 
-	d->rundir = library_rundir();
+	d->rundir = paths_rundir();
 	if (!d->rundir)
-		d->rundir = xstrdup(library_system_rundir());
+		d->rundir = xstrdup(PATHS_SYSTEM_RUNDIR);
 	if (library_connect(d->ctl, false, &err) != 0) {
 		no_daemon(d, &err);
 		return;
 	}
 	print_waiting(d->ctl);
 	daemon = ltt_ctl_daemon(library(d->ctl));
+	d->pid = daemon->pid;
 	free(d->rundir);
 	d->rundir = xstrdup(daemon->rundir);
 	doctor_found(d, GRADE_OK, "daemon", "session daemon %s (pid %u) serves %s", daemon->version,

@@ -21,6 +21,7 @@ enum grade {
  * struct doctor - one run of `lttctl doctor`.
  * @rundir: runtime directory of the daemon that answers, or else of the one that was tried;
  *	allocated.
+ * @pid: of the daemon that answered; 0: none does.
  * @points: points of all applications of the caller; NULL if no daemon answers.
  * @events: events of the kernel, likewise; set by doctor_kernel() (@kernel_reported).
  * @findings: array of objects with the keys grade, about, text, command.
@@ -29,6 +30,7 @@ enum grade {
 struct doctor {
 	struct ctl *ctl;
 	char *rundir;
+	uint32_t pid;
 	struct json_object *points;
 	struct json_object *events;
 	bool kernel_reported;

@@ -9,7 +9,6 @@
 #include <sys/utsname.h>
 
 #include "base/mem.h"
-#include "ctl/library.h"
 #include "ctl/text.h"
 #include "doctor.h"
 #include "ctl/loss.h"
@@ -70,7 +69,7 @@ static bool has_secure_boot(void)
 
 static void repair_module(struct doctor *d)
 {
-	uint32_t pid = ltt_ctl_daemon(library(d->ctl))->pid;
+	uint32_t pid = d->pid;
 
 	if (!is_roots(d))
 		doctor_repair(d, "sudo lttctl doctor -k");

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
-#include "ctl/library.h"
+#include "io/paths.h"
 #include "ctl/text.h"
 #include "doctor.h"
 #include "ctl/elf.h"
@@ -82,7 +82,7 @@ static unsigned int inspected_dirs(const struct inspected *g, char *ret[2])
 		ret[nr++] = xstrdup(chosen);
 		return nr;
 	}
-	ret[nr++] = xstrdup(library_system_rundir());
+	ret[nr++] = xstrdup(PATHS_SYSTEM_RUNDIR);
 	if (!home)
 		home = env_of(g, "HOME");
 	if (runtime)
@@ -335,10 +335,10 @@ static void doctor_process_check_process(struct doctor *d, struct inspected *g)
 	} else {
 		read_environment(g);
 		check_disabled(d, g);
-		if (d->ctl->client)
+		if (d->pid)
 			check_way(d, g);
 	}
-	if (!d->ctl->client)
+	if (!d->pid)
 		return;
 	check_owner(d, g);
 	check_registered(d, g);
@@ -404,6 +404,6 @@ void doctor_program(struct doctor *d, const char *program)
 		return;
 	}
 	doctor_process_check_file(d, &g, path);
-	if (d->ctl->client)
+	if (d->pid)
 		check_way(d, &g);
 }

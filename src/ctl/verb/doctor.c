@@ -54,9 +54,9 @@ static enum status doctor_run(struct ctl *ctl)
 		doctor_process(&d, (pid_t)pid);
 	else if (operand(ctl, 0))
 		doctor_program(&d, operand(ctl, 0));
-	if (ctl->client && opt.kernel)
+	if (d.pid && opt.kernel)
 		doctor_kernel(&d);
-	if (ctl->client)
+	if (d.pid)
 		doctor_sessions(&d, opt.session);
 	record_set_num(ctl->record, "bad", d.counts[GRADE_BAD]);
 	record_set_num(ctl->record, "warn", d.counts[GRADE_WARN]);

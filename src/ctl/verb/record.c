@@ -66,10 +66,11 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
 		    "size of a sub-buffer; suffixes: k, M, G, T", "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
-	OPTION_TEXT("flight", 0, &opt.flight,
-		    "write nothing, but keep the last events, in buffers of this size, and save them "
-		    "if the program fails",
-		    "SIZE"),
+	OPTION_TEXT(
+		"flight", 0, &opt.flight,
+		"write nothing, but keep the last events, in buffers of this size, and save them "
+		"if the program fails",
+		"SIZE"),
 	OPTION_FLAG("no-wait", 'n', &opt.no_wait,
 		    "wait for the program alone, not for processes that it leaves behind"),
 	POPT_TABLEEND,
@@ -276,7 +277,6 @@ static int record_verb_reconnect(void *priv)
 {
 	struct ctl *ctl = priv;
 
-	library_disconnect(ctl);
 	if (ctl_connect(ctl, DAEMON_NEEDED) == 0)
 		return ltt_ctl_fd(library(ctl));
 	ctl->err = (struct err){ 0 }; /* tried again at the end */
@@ -341,7 +341,9 @@ static void record_verb_reclaim(struct ctl *ctl, const char *session)
 	struct ending ignored CLEANUP(ending_fini) = { 0 };
 	struct err err = { 0 };
 
-	record_verb_end_session(ctl, session, &ignored, &err);
+	/* an interrupted call has closed the connection */
+	if (library_is_connected(ctl) || library_connect(ctl, false, &err) == 0)
+		record_verb_end_session(ctl, session, &ignored, &err);
 	if (err.code)
 		print_warning(ctl, "session '%s' could not be destroyed: %s", session, err.text);
 	ltt_ctl_discard(library(ctl));
@@ -380,12 +382,13 @@ static struct json_object *attached_record(const struct run *run)
 /* A daemon that is killed just now does not keep us from it either. */
 static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 {
-	if (ctl->client)
+	bool connected = library_is_connected(ctl);
+
+	if (connected)
 		record_verb_end_session(ctl, session, ret, &ctl->err);
-	if (ctl->client && ctl->err.code != ERR_NO_DAEMON)
+	if (connected && ctl->err.code != ERR_NO_DAEMON)
 		return;
 	ctl->err = (struct err){ 0 };
-	library_disconnect(ctl);
 	if (ctl_connect(ctl, DAEMON_NEEDED) == 0)
 		record_verb_end_session(ctl, session, ret, &ctl->err);
 }
@@ -480,7 +483,7 @@ static struct json_object *flight_save_surely(struct ctl *ctl, const char *sessi
 	struct json_object *program AUTO_RECORD = program_record(ctl, run);
 	struct json_object *saved;
 
-	if (!ctl->client && record_verb_reconnect(ctl) < 0)
+	if (!library_is_connected(ctl) && record_verb_reconnect(ctl) < 0)
 		return NULL;
 	saved = flight_save(ctl, session);
 	if (saved)

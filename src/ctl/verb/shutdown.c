@@ -26,7 +26,7 @@ static enum status shutdown_run(struct ctl *ctl)
 
 	if (ctl_is_unreached(ctl))
 		return STATUS_ERROR;
-	if (!ctl->client) {
+	if (!library_is_connected(ctl)) {
 		err_set(&ctl->err, ERR_NO_DAEMON, "no session daemon runs");
 		return STATUS_WARNING;
 	}

@@ -90,11 +90,21 @@ static struct json_object *spool_verb_describe(const struct ltt_ctl_spool *spool
 
 /* --- sending, removing ----------------------------------------------------------------- */
 
+/* Whether the connection has been lost, which is the error then: it is no longer known whether a
+ * session uses a spool. */
+static bool spool_verb_is_lost(struct ctl *ctl)
+{
+	if (ctl->lost.code)
+		err_set(&ctl->err, ctl->lost.code, "%s", ctl->lost.text);
+	return ctl->lost.code;
+}
+
 static enum status remove_one(struct ctl *ctl, const char *name)
 {
-	return library_done(ctl, ltt_ctl_remove_spool(library(ctl), name), &ctl->err) == 0 ?
-		       STATUS_OK :
-		       STATUS_ERROR;
+	if (spool_verb_is_lost(ctl) ||
+	    library_done(ctl, ltt_ctl_remove_spool(library(ctl), name), &ctl->err) != 0)
+		return STATUS_ERROR;
+	return STATUS_OK;
 }
 
 /* A request sends for some seconds; a relay that stores something gets another one. */
@@ -149,6 +159,8 @@ static enum status spool_verb_handle_named(struct ctl *ctl, const char *name)
 	struct ltt_ctl_spools *list;
 	enum status status;
 
+	if (spool_verb_is_lost(ctl))
+		return STATUS_ERROR;
 	if (library_done(ctl, ltt_ctl_list_spools(library(ctl), name, &list), &ctl->err) != 0)
 		return STATUS_ERROR;
 	status = spool_verb_handle(ctl, name, list->spools[0]);
@@ -190,7 +202,8 @@ static enum status spool_verb_run(struct ctl *ctl)
 
 	if (ctl_is_unreached(ctl))
 		return STATUS_ERROR;
-	if (action_of(ctl) == SEND && !ctl->client && ctl_connect(ctl, DAEMON_STARTED) != 0)
+	if (action_of(ctl) == SEND && !library_is_connected(ctl) &&
+	    ctl_connect(ctl, DAEMON_STARTED) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "action", operand(ctl, 0));

@@ -12,7 +12,7 @@ static enum status version_run(struct ctl *ctl)
 {
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "version", LTT_VERSION);
-	if (ctl->client) {
+	if (library_is_connected(ctl)) {
 		const struct ltt_ctl_daemon_info *d = ltt_ctl_daemon(library(ctl));
 		struct json_object *daemon = json_object_new_object();
 

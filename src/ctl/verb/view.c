@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/library.h"
+#include "ctl/own.h"
 #include "ctl/live.h"
 #include "ctl/live_text.h"
 #include "ctl/loss.h"
@@ -166,15 +166,6 @@ static int find_live(struct ctl *ctl, const struct live_url *live)
 		wait_ms = MIN(2 * wait_ms, WAIT_MOST_MS);
 	}
 	return 0;
-}
-
-/* Of those that came with this program; else as PATH finds it. Allocated. */
-static char *own_program(const char *name)
-{
-	AUTO_FREE char *dir = library_own_dir();
-	AUTO_FREE char *beside = dir ? xasprintf("%s/%s", dir, name) : NULL;
-
-	return beside && access(beside, X_OK) == 0 ? TAKE(beside) : xstrdup(name);
 }
 
 /* Viewers can't speak TLS: ltt-tunnel does it for this verb, which it runs once more. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -10,6 +11,17 @@
 #include "io/sock.h"
 
 struct ctl_output ctl_output;
+
+/* Interrupt the process at the other end, and let it wait for more than its second of grace. */
+static void ctl_fake_interrupt(int fd)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+
+	CHECK_IS(getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len), ==, 0);
+	CHECK_IS(kill(peer.pid, SIGINT), ==, 0);
+	sleep(3);
+}
 
 /* Return: is the connection to be kept? */
 static bool ctl_fake_serve(struct ctl_answer *a, struct decoder *dec)
@@ -26,6 +38,10 @@ static bool ctl_fake_serve(struct ctl_answer *a, struct decoder *dec)
 		return false;
 	if (ctl_model.slow && a->request.type == MSG_session_stop)
 		sleep(7);
+	if (ctl_model.interrupt && a->request.type == MSG_session_start) {
+		ctl_fake_interrupt(a->fd);
+		return false;
+	}
 	pthread_mutex_lock(&ctl_model.lock);
 	ctl_model_command(a, dec);
 	pthread_mutex_unlock(&ctl_model.lock);

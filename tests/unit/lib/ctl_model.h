@@ -27,22 +27,23 @@ struct ctl_model {
 	const char *rule;	 /* pattern of the rule that session_show lists */
 	const char *problem;
 	const char *start_problem, *stop_problem;
-	const char *announced; /* point that no rule matches; NULL: none */
+	const char *announced;	/* point that no rule matches; NULL: none */
 	unsigned int recording; /* applications that record, half of those that may */
-	bool bad_news;	       /* one of the news can't be decoded */
+	bool bad_news;		/* one of the news can't be decoded */
 	bool matched;
 	uid_t uid; /* owner of the session */
 	bool conflict;
 	bool refusal; /* with the conflict */
-	bool tracks; /* session_show has trackers */
+	bool tracks;  /* session_show has trackers */
 	unsigned int state;
 	pid_t pid;  /* process that hello names, and that daemon_end ends; 0: hello names 77 */
 	bool stays; /* the process does not end */
-	_Atomic bool mute;     /* sends no reply, not even to hello */
-	_Atomic bool slow;     /* replies to session_stop after some seconds */
-	_Atomic bool hang_up;  /* closes the connection at any request but hello */
-	_Atomic bool nonsense; /* replies with noise */
-	pthread_mutex_t lock;  /* the test holds it whenever lttctl does not run */
+	_Atomic bool mute;	/* sends no reply, not even to hello */
+	_Atomic bool slow;	/* replies to session_stop after some seconds */
+	_Atomic bool interrupt; /* sends SIGINT instead of the reply to session_start */
+	_Atomic bool hang_up;	/* closes the connection at any request but hello */
+	_Atomic bool nonsense;	/* replies with noise */
+	pthread_mutex_t lock;	/* the test holds it whenever lttctl does not run */
 	bool serving;
 	int listener;
 };
