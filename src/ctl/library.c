@@ -21,7 +21,8 @@ int library_done(struct ctl *ctl, int code, struct err *err)
 	if (code == LTT_CTL_NO_DAEMON && ctl->lost.code)
 		return err_set(err, ctl->lost.code, "%s", ctl->lost.text);
 	err_set(err, (enum err_code)code, "%s", ltt_ctl_error(ctl->library));
-	if (code == LTT_CTL_NO_DAEMON || code == LTT_CTL_NO_ANSWER || code == LTT_CTL_INTERRUPTED)
+	if (!library_is_connected(ctl) &&
+	    (code == LTT_CTL_NO_DAEMON || code == LTT_CTL_NO_ANSWER || code == LTT_CTL_INTERRUPTED))
 		err_set(&ctl->lost, (enum err_code)code, "%s", ltt_ctl_error(ctl->library));
 	return code;
 }
