@@ -13,7 +13,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "library.h"
+#include "connect.h"
 #include "linger.h"
 #include "print.h"
 #include "text.h"
@@ -155,7 +155,7 @@ int attach_track(struct ctl *ctl, const struct attach *attach, const char *sessi
 	track.op = LTT_CTL_TRACK_ADD;
 	track.ids = attach->pids;
 	track.nr_ids = attach->nr;
-	return library_done(ctl, ltt_ctl_track(library(ctl), &track, NULL), &ctl->err);
+	return ctl_done(ctl, ltt_ctl_track(ctl->library, &track, NULL), &ctl->err);
 }
 
 /* Return: the number of applications that may record into it; -1: unknown. */
@@ -165,8 +165,8 @@ static int64_t attach_registered(struct ctl *ctl, const char *session)
 	struct err ignored = { 0 };
 	int64_t nr;
 
-	if (!library_is_connected(ctl) ||
-	    library_done(ctl, ltt_ctl_list_programs(library(ctl), session, &programs), &ignored))
+	if (!ctl_is_connected(ctl) ||
+	    ctl_done(ctl, ltt_ctl_list_programs(ctl->library, session, &programs), &ignored))
 		return -1;
 	nr = programs->applications;
 	ltt_ctl_programs_free(programs);

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "home.h"
-#include "library.h"
+#include "connect.h"
 #include "own.h"
 #include "print.h"
 #include "viewing.h"
@@ -22,13 +22,13 @@ static void create_print_warnings(struct ctl *ctl, const char *lines)
 int create_session(struct ctl *ctl, struct ltt_ctl_create_options *o, struct created *ret)
 {
 	char *relayd AUTO_FREE = ctl->relayd_path ? NULL : own_program("ltt-relayd");
-	struct ltt_ctl *lib = library(ctl);
+	struct ltt_ctl *lib = ctl->library;
 	int code;
 
 	o->relayd_path = ctl->relayd_path ? ctl->relayd_path : relayd;
 	code = ltt_ctl_create(lib, o, &ret->session, &ret->output);
 	create_print_warnings(ctl, ltt_ctl_warning(lib));
-	return library_done(ctl, code, &ctl->err);
+	return ctl_done(ctl, code, &ctl->err);
 }
 
 void create_remember(struct ctl *ctl, const struct created *created, bool current)

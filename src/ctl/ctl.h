@@ -87,7 +87,7 @@ struct ctl {
 	int verbose;
 	const char *const *operands;
 	unsigned int nr_operands;
-	struct ltt_ctl *library; /* see library.h */
+	struct ltt_ctl *library; /* connected or not; see connect.h */
 	struct err err, unreached, lost;
 	struct json_object *record;
 	struct json_object *warnings;

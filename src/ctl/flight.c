@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "library.h"
+#include "connect.h"
 #include "print.h"
 #include "record.h"
 #include "text.h"
@@ -47,7 +47,7 @@ struct json_object *flight_save(struct ctl *ctl, const char *session)
 	ltt_ctl_snapshot_options_init(&wanted);
 	wanted.session = session;
 	wanted.name = "flight";
-	if (library_done(ctl, ltt_ctl_snapshot_record(library(ctl), &wanted, &snapshot), &err) == 0)
+	if (ctl_done(ctl, ltt_ctl_snapshot_record(ctl->library, &wanted, &snapshot), &err) == 0)
 		saved = record_snapshot(session, snapshot);
 	else
 		print_warning(ctl, "the last events are not saved: %s", err.text);

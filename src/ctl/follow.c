@@ -8,7 +8,6 @@
 
 #include "base/mem.h"
 #include "connect.h"
-#include "library.h"
 #include "loss.h"
 #include "record.h"
 #include "print.h"
@@ -167,12 +166,12 @@ static int ctl_follow_reconnect(struct follow *follow)
  * none. Return: 0 or the code in ctl->err. */
 static int follow_await(struct follow *follow, const struct ltt_ctl_news **ret)
 {
-	struct ltt_ctl *lib = library(follow->ctl);
+	struct ltt_ctl *lib = follow->ctl->library;
 	struct err bad = { 0 };
 	int code = ltt_ctl_await_news(lib, ret);
 
 	while (code == LTT_CTL_BAD_MESSAGE) {
-		library_done(follow->ctl, code, &bad);
+		ctl_done(follow->ctl, code, &bad);
 		*ret = NULL;
 		code = ltt_ctl_next_news(lib, ret);
 		if (code == LTT_CTL_INVALID) /* it follows no longer */
@@ -183,7 +182,7 @@ static int follow_await(struct follow *follow, const struct ltt_ctl_news **ret)
 		if (code == 0 && !*ret)
 			code = ltt_ctl_await_news(lib, ret);
 	}
-	return library_done(follow->ctl, code, &follow->ctl->err);
+	return ctl_done(follow->ctl, code, &follow->ctl->err);
 }
 
 /* Return: 0: @ret is the last news; or the code in ctl->err. */
@@ -191,7 +190,7 @@ static int follow_until_end(struct follow *follow, const struct ltt_ctl_news **r
 {
 	struct ctl *ctl = follow->ctl;
 
-	if (library_done(ctl, ltt_ctl_follow(library(ctl), follow->session), &ctl->err) != 0)
+	if (ctl_done(ctl, ltt_ctl_follow(ctl->library, follow->session), &ctl->err) != 0)
 		return ctl->err.code;
 	while (follow_await(follow, ret) == 0) {
 		if ((*ret)->kind == LTT_CTL_NEWS_DESTROYED)
@@ -207,7 +206,7 @@ static enum status follow_on(struct follow *follow)
 	struct ctl *ctl = follow->ctl;
 
 	do {
-		ltt_ctl_on_waiting(library(ctl), NULL,
+		ltt_ctl_on_waiting(ctl->library, NULL,
 				   NULL); /* the requested end of the operation */
 		if (follow_until_end(follow, &end) == 0)
 			return ctl_follow_conclude(follow, end);

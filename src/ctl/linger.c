@@ -19,7 +19,7 @@
 
 #include "base/mem.h"
 #include "elf.h"
-#include "library.h"
+#include "connect.h"
 #include "print.h"
 #include "text.h"
 
@@ -199,10 +199,10 @@ static int linger_request(struct ctl *ctl, const struct others *others, struct k
 	int code;
 
 	*ret = (struct known){ 0 };
-	if (!library_is_connected(ctl) && others->run->repair(others->run->priv) < 0)
+	if (!ctl_is_connected(ctl) && others->run->repair(others->run->priv) < 0)
 		return 0;
-	code = ltt_ctl_list_programs(library(ctl), others->session, &programs);
-	if (library_done(ctl, code, &err) == 0) {
+	code = ltt_ctl_list_programs(ctl->library, others->session, &programs);
+	if (ctl_done(ctl, code, &err) == 0) {
 		ret->recording = programs->recording;
 		ret->applications = programs->applications;
 		ltt_ctl_programs_free(programs);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "library.h"
+#include "connect.h"
 #include "record.h"
 #include "print.h"
 #include "text.h"
@@ -165,7 +165,7 @@ bool loss_is_of_kernel(struct json_object *refusal)
 
 void loss_take_outcome(struct ctl *ctl, struct json_object *owner)
 {
-	const struct ltt_ctl_outcome *outcome = ltt_ctl_last_outcome(library(ctl));
+	const struct ltt_ctl_outcome *outcome = ltt_ctl_last_outcome(ctl->library);
 
 	for (size_t i = 0; i < outcome->nr_conflicts; i++)
 		record_append(owner, "conflicts", record_conflict(outcome->conflicts[i]));

@@ -12,7 +12,6 @@
 #include "base/mem.h"
 #include "connect.h"
 #include "help.h"
-#include "library.h"
 #include "options.h"
 #include "record.h"
 #include "print.h"

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "elf.h"
-#include "library.h"
+#include "connect.h"
 #include "names.h"
 #include "record.h"
 #include "run.h"
@@ -38,7 +38,7 @@ struct json_object *nothing_fetch(struct ctl *ctl, const char *session)
 	struct ltt_ctl_programs *programs;
 	struct json_object *points, *names;
 
-	if (ltt_ctl_list_programs(library(ctl), session, &programs) != 0)
+	if (ltt_ctl_list_programs(ctl->library, session, &programs) != 0)
 		return NULL;
 	names = nothing_names(programs);
 	json_object_array_sort(names, nothing_by_name);

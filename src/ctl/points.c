@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "library.h"
+#include "connect.h"
 #include "record.h"
 #include "text.h"
 
@@ -37,10 +37,10 @@ int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct jso
 	struct json_object *points AUTO_RECORD = json_object_new_array();
 	struct json_object *presets AUTO_RECORD = json_object_new_array();
 	struct ltt_ctl_points *list;
-	int code = ltt_ctl_list_points(library(ctl), (enum ltt_ctl_domain)domain,
+	int code = ltt_ctl_list_points(ctl->library, (enum ltt_ctl_domain)domain,
 				       fields ? LTT_CTL_FIELDS : 0, &list);
 
-	if (library_done(ctl, code, err) != 0)
+	if (ctl_done(ctl, code, err) != 0)
 		return err->code;
 	for (size_t i = 0; i < list->nr; i++)
 		json_object_array_add(points, record_point(list->points[i]));

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "library.h"
+#include "connect.h"
 #include "text.h"
 
 static bool progress_shown;
@@ -99,7 +99,7 @@ static void show_waiting(void *priv, unsigned int waited_ms)
 
 void print_waiting(struct ctl *ctl)
 {
-	ltt_ctl_on_waiting(library(ctl), show_waiting, ctl);
+	ltt_ctl_on_waiting(ctl->library, show_waiting, ctl);
 }
 
 void print_waiting_end(void)

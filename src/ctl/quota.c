@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "quota.h"
 
-#include "library.h"
+#include "connect.h"
 #include "record.h"
 
 static struct json_object *ctl_quota_record(const struct ltt_ctl_quota *quota)
@@ -21,7 +21,7 @@ int quota_fetch(struct ctl *ctl, struct json_object **ret, struct err *err)
 {
 	struct ltt_ctl_quotas *list;
 
-	if (library_done(ctl, ltt_ctl_list_quotas(library(ctl), &list), err) != 0)
+	if (ctl_done(ctl, ltt_ctl_list_quotas(ctl->library, &list), err) != 0)
 		return err->code;
 	*ret = json_object_new_array();
 	for (size_t i = 0; i < list->nr; i++)

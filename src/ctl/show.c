@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "library.h"
+#include "connect.h"
 #include "loss.h"
 #include "options.h"
 #include "record.h"
@@ -32,7 +32,7 @@ int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, s
 	struct ltt_ctl_session_status *status;
 	struct json_object *o;
 
-	if (library_done(ctl, ltt_ctl_status(library(ctl), session, &status), err) != 0)
+	if (ctl_done(ctl, ltt_ctl_status(ctl->library, session, &status), err) != 0)
 		return err->code;
 	o = record_session(status->session);
 	record_set(o, "trackers", json_object_new_array());
@@ -49,7 +49,7 @@ int show_fetch(struct ctl *ctl, const char *session, struct json_object **ret, s
 /* A daemon of an older version sends neither totals nor the pid of its consumer. */
 bool show_lacks_figures(struct ctl *ctl, struct json_object *session)
 {
-	const struct ltt_ctl_daemon_info *daemon = ltt_ctl_daemon(library(ctl));
+	const struct ltt_ctl_daemon_info *daemon = ltt_ctl_daemon(ctl->library);
 
 	return !record_get(session, "totals") && daemon && daemon->consumer_pid;
 }

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "home.h"
-#include "library.h"
+#include "connect.h"
 #include "record.h"
 #include "print.h"
 #include "show.h"
@@ -45,7 +45,7 @@ int target_sessions(struct ctl *ctl, struct json_object **ret, struct err *err)
 	struct ltt_ctl_sessions *list;
 	struct json_object *sessions;
 
-	if (library_done(ctl, ltt_ctl_find(library(ctl), NULL, &list), err) != 0)
+	if (ctl_done(ctl, ltt_ctl_find(ctl->library, NULL, &list), err) != 0)
 		return err->code;
 	sessions = json_object_new_array();
 	for (size_t i = 0; i < list->nr; i++)
@@ -60,7 +60,7 @@ int target_find_session(struct ctl *ctl, const char *name, struct json_object **
 {
 	struct ltt_ctl_sessions *list;
 
-	if (library_done(ctl, ltt_ctl_find(library(ctl), name, &list), err) != 0)
+	if (ctl_done(ctl, ltt_ctl_find(ctl->library, name, &list), err) != 0)
 		return err->code;
 	*ret = list->nr ? record_session(list->sessions[0]) : NULL;
 	ltt_ctl_sessions_free(list);
@@ -249,7 +249,7 @@ void target_suggest(struct ctl *ctl, const char *session, const char *channel, c
 	struct json_object *shown AUTO_RECORD = NULL;
 	struct err ignored = { 0 };
 
-	if (!library_is_connected(ctl) || strstr(ctl->err.text, "did you mean"))
+	if (!ctl_is_connected(ctl) || strstr(ctl->err.text, "did you mean"))
 		return;
 	if (ctl->err.code == ERR_NO_SESSION) {
 		suggest_session(ctl, session);

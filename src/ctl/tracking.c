@@ -9,7 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "library.h"
+#include "connect.h"
 #include "names.h"
 #include "options.h"
 #include "record.h"
@@ -169,7 +169,7 @@ static enum status tracking_request(struct ctl *ctl, const struct ltt_ctl_track_
 	struct json_object *change;
 	uint32_t changed;
 
-	if (library_done(ctl, ltt_ctl_track(library(ctl), track, &changed), &ctl->err) != 0) {
+	if (ctl_done(ctl, ltt_ctl_track(ctl->library, track, &changed), &ctl->err) != 0) {
 		target_suggest(ctl, track->session, NULL, NULL);
 		return STATUS_ERROR;
 	}

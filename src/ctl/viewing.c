@@ -13,7 +13,6 @@
 #include "connect.h"
 #include "home.h"
 #include "io/paths.h"
-#include "library.h"
 #include "record.h"
 #include "print.h"
 #include "target.h"
@@ -26,7 +25,7 @@ static bool of_daemon(struct ctl *ctl, const char *session, char **ret_path)
 {
 	struct json_object *found AUTO_RECORD = NULL;
 
-	if (!library_is_connected(ctl) ||
+	if (!ctl_is_connected(ctl) ||
 	    target_find_session(ctl, session, &found, &ctl->unreached) != 0 || !found)
 		return false;
 	*ret_path = xstrdup(record_str(found, "output"));
@@ -218,9 +217,9 @@ char *viewing_live(struct ctl *ctl, const char *word, bool clear_text)
 	if (!name)
 		return NULL;
 	if (ctl_is_unreached(ctl) ||
-	    (library_is_connected(ctl) && target_find_session(ctl, name, &found, &ctl->err) != 0))
+	    (ctl_is_connected(ctl) && target_find_session(ctl, name, &found, &ctl->err) != 0))
 		return NULL;
-	if (!library_is_connected(ctl)) {
+	if (!ctl_is_connected(ctl)) {
 		err_set(&ctl->err, ERR_NO_DAEMON,
 			"no session daemon runs; name the session as "
 			"net://RELAY/host/HOST/SESSION");

@@ -12,7 +12,7 @@
 #include "io/paths.h"
 #include "ctl/text.h"
 #include "doctor.h"
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/points.h"
 #include "ctl/quota.h"
 #include "ctl/record.h"
@@ -306,12 +306,12 @@ void doctor_daemon(struct doctor *d)
 	d->rundir = paths_rundir();
 	if (!d->rundir)
 		d->rundir = xstrdup(PATHS_SYSTEM_RUNDIR);
-	if (library_connect(d->ctl, false, &err) != 0) {
+	if (ctl_open(d->ctl, false, &err) != 0) {
 		no_daemon(d, &err);
 		return;
 	}
 	print_waiting(d->ctl);
-	daemon = ltt_ctl_daemon(library(d->ctl));
+	daemon = ltt_ctl_daemon(d->ctl->library);
 	d->pid = daemon->pid;
 	free(d->rundir);
 	d->rundir = xstrdup(daemon->rundir);

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/mem.h"
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -62,7 +62,7 @@ static enum status add_context_list_domain(struct ctl *ctl, enum ltt_ctl_domain 
 {
 	struct ltt_ctl_contexts *list;
 
-	if (library_done(ctl, ltt_ctl_list_contexts(library(ctl), domain, &list), &ctl->err) != 0)
+	if (ctl_done(ctl, ltt_ctl_list_contexts(ctl->library, domain, &list), &ctl->err) != 0)
 		return STATUS_ERROR;
 	for (size_t i = 0; i < list->nr; i++) {
 		struct json_object *o = json_object_new_object();
@@ -123,9 +123,9 @@ static enum status add_context_add(struct ctl *ctl)
 		return STATUS_ERROR;
 	if (opt.channel)
 		record_set_str(ctl->record, "channel", opt.channel);
-	code = ltt_ctl_add_context(library(ctl), session, (enum ltt_ctl_domain)domain, opt.channel,
+	code = ltt_ctl_add_context(ctl->library, session, (enum ltt_ctl_domain)domain, opt.channel,
 				   types, &channels);
-	if (library_done(ctl, code, &ctl->err) != 0) {
+	if (ctl_done(ctl, code, &ctl->err) != 0) {
 		target_suggest(ctl, session, opt.channel, NULL);
 		return STATUS_ERROR;
 	}

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "ctl/home.h"
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -87,16 +87,16 @@ static enum status destroy_session(struct ctl *ctl, const char *session)
 	struct json_object *before AUTO_RECORD = find_session_of(ctl, session);
 	const char *output = destroy_trace_of(before), *spool = record_str(before, "spool");
 	const char *problem;
-	int code = ltt_ctl_destroy(library(ctl), session, no_wait ? LTT_CTL_NO_WAIT : 0, &counts);
+	int code = ltt_ctl_destroy(ctl->library, session, no_wait ? LTT_CTL_NO_WAIT : 0, &counts);
 
-	if (library_done(ctl, code, &ctl->err) != 0) {
+	if (ctl_done(ctl, code, &ctl->err) != 0) {
 		target_suggest(ctl, session, NULL, NULL);
 		return STATUS_ERROR;
 	}
 	o = target_record(ctl, session);
 	totals = record_totals(counts);
 	ltt_ctl_totals_free(counts);
-	problem = ltt_ctl_last_outcome(library(ctl))->problem;
+	problem = ltt_ctl_last_outcome(ctl->library)->problem;
 	record_set_str(o, "output", output);
 	record_set(o, "totals", totals);
 	if (*problem)

@@ -2,7 +2,7 @@
 /* disable_channel.c - lttctl disable-channel: record no events into channels until they are enabled
  * again. */
 #include "base/mem.h"
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -22,9 +22,9 @@ static const struct poptOption options[] = {
 static enum status disable_channel_one(struct ctl *ctl, const char *session,
 				       enum ltt_ctl_domain domain, const char *channel)
 {
-	int code = ltt_ctl_disable_channel(library(ctl), session, domain, channel);
+	int code = ltt_ctl_disable_channel(ctl->library, session, domain, channel);
 
-	if (library_done(ctl, code, &ctl->err) != 0) {
+	if (ctl_done(ctl, code, &ctl->err) != 0) {
 		target_suggest(ctl, session, channel, NULL);
 		return STATUS_ERROR;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* disable_event.c - lttctl disable-event: disable event rules. */
 #include "base/mem.h"
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -29,10 +29,10 @@ static const struct poptOption options[] = {
 static enum status disable_event_one(struct ctl *ctl, const char *session,
 				     enum ltt_ctl_domain domain, const char *pattern)
 {
-	int code = ltt_ctl_disable_event(library(ctl), session, domain, opt.channel,
+	int code = ltt_ctl_disable_event(ctl->library, session, domain, opt.channel,
 					 opt.all ? NULL : pattern);
 
-	if (library_done(ctl, code, &ctl->err) != 0) {
+	if (ctl_done(ctl, code, &ctl->err) != 0) {
 		target_suggest(ctl, session, opt.channel, pattern);
 		return STATUS_ERROR;
 	}

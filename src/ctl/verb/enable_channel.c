@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -173,9 +173,9 @@ static int take_attributes(struct ctl *ctl)
 
 static enum status enable_channel_one(struct ctl *ctl)
 {
-	struct ltt_ctl *lib = library(ctl);
+	struct ltt_ctl *lib = ctl->library;
 
-	if (library_done(ctl, ltt_ctl_enable_channel(lib, &channel), &ctl->err) == 0) {
+	if (ctl_done(ctl, ltt_ctl_enable_channel(lib, &channel), &ctl->err) == 0) {
 		record_append(ctl->record, "channels", json_object_new_string(channel.name));
 		if (*ltt_ctl_warning(lib))
 			print_note(ctl, "%s", ltt_ctl_warning(lib));

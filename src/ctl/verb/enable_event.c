@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/loss.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
@@ -169,9 +169,9 @@ static enum status enable_event_one(struct ctl *ctl, struct ltt_ctl_event_option
 	struct json_object *rule;
 	char channel[LTT_CTL_NAME_BYTES];
 	uint32_t points;
-	int code = ltt_ctl_enable_event(library(ctl), o, channel, &points);
+	int code = ltt_ctl_enable_event(ctl->library, o, channel, &points);
 
-	if (library_done(ctl, code, &ctl->err) != 0)
+	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return enable_event_refused(ctl, o);
 	rule = json_object_new_object();
 	record_set(rule, "conflicts", json_object_new_array());
@@ -266,9 +266,9 @@ static int check_probe(struct ctl *ctl)
 /* Looked up here: root's daemon does not read programs of users. */
 static int enable_event_find_program(struct ctl *ctl)
 {
-	int code = ltt_ctl_find_places(library(ctl), opt.program, &found);
+	int code = ltt_ctl_find_places(ctl->library, opt.program, &found);
 
-	if (library_done(ctl, code, &ctl->err) != 0)
+	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return code;
 	if (*found->left_out)
 		print_note(ctl,

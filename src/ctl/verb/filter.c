@@ -2,7 +2,7 @@
 /* filter.c - lttctl filter: check the expression of a filter against the existing events. */
 #include <inttypes.h>
 
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/print.h"
 #include "ctl/record.h"
@@ -71,7 +71,7 @@ static enum status filter_run(struct ctl *ctl)
 	o.expression = opt.expression;
 	o.pattern = opt.event;
 	o.domain = (enum ltt_ctl_domain)domain_named(&opt.domain);
-	if (library_done(ctl, ltt_ctl_check_filter(library(ctl), &o, &list), &ctl->err) != 0)
+	if (ctl_done(ctl, ltt_ctl_check_filter(ctl->library, &o, &list), &ctl->err) != 0)
 		return STATUS_ERROR;
 	for (size_t i = 0; i < list->nr; i++)
 		record_append(ctl->record, "events", filter_verdict(list->verdicts[i]));

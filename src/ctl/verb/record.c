@@ -16,7 +16,6 @@
 #include "ctl/crashes.h"
 #include "ctl/create.h"
 #include "ctl/flight.h"
-#include "ctl/library.h"
 #include "ctl/linger.h"
 #include "ctl/loss.h"
 #include "ctl/names.h"
@@ -158,7 +157,7 @@ static int record_verb_make_channel(struct ctl *ctl, const char *session, enum d
 	channel.roomy = !opt.subbuf_size && !opt.num_subbuf && !opt.flight;
 	channel.domain = (enum ltt_ctl_domain)domain;
 	channel.session = session;
-	return library_done(ctl, ltt_ctl_enable_channel(library(ctl), &channel), &ctl->err);
+	return ctl_done(ctl, ltt_ctl_enable_channel(ctl->library, &channel), &ctl->err);
 }
 
 /* Named twice; or a name of the program's alone, which the kernel does not have. */
@@ -182,8 +181,8 @@ static int enable_events(struct ctl *ctl, const char *session, enum domain_id do
 		int code;
 
 		o.pattern = names.names[i];
-		code = ltt_ctl_enable_event(library(ctl), &o, NULL, NULL);
-		if (library_done(ctl, code, &ctl->err) != 0 && is_fine(&ctl->err, domain))
+		code = ltt_ctl_enable_event(ctl->library, &o, NULL, NULL);
+		if (ctl_done(ctl, code, &ctl->err) != 0 && is_fine(&ctl->err, domain))
 			ctl->err = (struct err){ 0 };
 	}
 	return ctl->err.code;
@@ -197,10 +196,10 @@ static bool record_verb_records(enum domain_id domain)
 static int record_verb_add_context(struct ctl *ctl, const char *session, enum domain_id domain,
 				   const char *types, struct err *err)
 {
-	return library_done(ctl,
-			    ltt_ctl_add_context(library(ctl), session, (enum ltt_ctl_domain)domain,
-						channel.name, types, NULL),
-			    err);
+	return ctl_done(ctl,
+			ltt_ctl_add_context(ctl->library, session, (enum ltt_ctl_domain)domain,
+					    channel.name, types, NULL),
+			err);
 }
 
 /* If both domains are recorded, a type that one of them lacks is the other's. */
@@ -260,9 +259,9 @@ static int record_verb_start(struct ctl *ctl, const char *session)
 	    record_verb_track(ctl, session, DOMAIN_KERNEL) != 0 ||
 	    record_verb_track(ctl, session, DOMAIN_USER) != 0)
 		return ctl->err.code;
-	if (library_done(ctl, ltt_ctl_start(library(ctl), session, NULL), &ctl->err) != 0)
+	if (ctl_done(ctl, ltt_ctl_start(ctl->library, session, NULL), &ctl->err) != 0)
 		return ctl->err.code;
-	problem = ltt_ctl_last_outcome(library(ctl))->problem;
+	problem = ltt_ctl_last_outcome(ctl->library)->problem;
 	if (*problem)
 		print_warning(ctl, "session '%s': %s", session, problem);
 	refused = json_object_new_object();
@@ -278,7 +277,7 @@ static int record_verb_reconnect(void *priv)
 	struct ctl *ctl = priv;
 
 	if (ctl_connect(ctl, DAEMON_NEEDED) == 0)
-		return ltt_ctl_fd(library(ctl));
+		return ltt_ctl_fd(ctl->library);
 	ctl->err = (struct err){ 0 }; /* tried again at the end */
 	return -1;
 }
@@ -298,7 +297,7 @@ static void ending_fini(struct ending *ending)
 /* Each answer may know more than the one before. @totals are taken over. */
 static void note_ending(struct ctl *ctl, struct ending *ending, struct ltt_ctl_totals *totals)
 {
-	const char *problem = ltt_ctl_last_outcome(library(ctl))->problem;
+	const char *problem = ltt_ctl_last_outcome(ctl->library)->problem;
 
 	if (totals) {
 		json_object_put(ending->totals);
@@ -318,7 +317,7 @@ static void record_verb_end_session(struct ctl *ctl, const char *session, struct
 	struct json_object *items AUTO_RECORD = json_object_new_object();
 	struct ltt_ctl_totals *totals;
 
-	if (library_done(ctl, ltt_ctl_stop(library(ctl), session, 0, &totals), err) == 0) {
+	if (ctl_done(ctl, ltt_ctl_stop(ctl->library, session, 0, &totals), err) == 0) {
 		loss_take_outcome(ctl, items);
 		note_ending(ctl, ret, totals);
 	} else if (err->code == ERR_STATE) {
@@ -327,7 +326,7 @@ static void record_verb_end_session(struct ctl *ctl, const char *session, struct
 		return;
 	}
 	loss_conflicts(ctl, items);
-	if (library_done(ctl, ltt_ctl_destroy(library(ctl), session, 0, &totals), err) == 0)
+	if (ctl_done(ctl, ltt_ctl_destroy(ctl->library, session, 0, &totals), err) == 0)
 		note_ending(ctl, ret, totals);
 	else
 		ret->totals = (json_object_put(ret->totals), NULL);
@@ -342,11 +341,11 @@ static void record_verb_reclaim(struct ctl *ctl, const char *session)
 	struct err err = { 0 };
 
 	/* an interrupted call has closed the connection */
-	if (library_is_connected(ctl) || library_connect(ctl, false, &err) == 0)
+	if (ctl_is_connected(ctl) || ctl_open(ctl, false, &err) == 0)
 		record_verb_end_session(ctl, session, &ignored, &err);
 	if (err.code)
 		print_warning(ctl, "session '%s' could not be destroyed: %s", session, err.text);
-	ltt_ctl_discard(library(ctl));
+	ltt_ctl_discard(ctl->library);
 }
 
 static struct json_object *program_record(const struct ctl *ctl, const struct run *run)
@@ -382,7 +381,7 @@ static struct json_object *attached_record(const struct run *run)
 /* A daemon that is killed just now does not keep us from it either. */
 static void surely_end(struct ctl *ctl, const char *session, struct ending *ret)
 {
-	bool connected = library_is_connected(ctl);
+	bool connected = ctl_is_connected(ctl);
 
 	if (connected)
 		record_verb_end_session(ctl, session, ret, &ctl->err);
@@ -408,7 +407,7 @@ static enum status record_verb_conclude(struct ctl *ctl, const struct created *c
 		surely_end(ctl, created->session, &ending);
 	}
 	if (opt.flight && !saved) {
-		ltt_ctl_discard(library(ctl));
+		ltt_ctl_discard(ctl->library);
 		output = "";
 	} else {
 		viewing_remember(ctl, created->session, output);
@@ -483,7 +482,7 @@ static struct json_object *flight_save_surely(struct ctl *ctl, const char *sessi
 	struct json_object *program AUTO_RECORD = program_record(ctl, run);
 	struct json_object *saved;
 
-	if (!library_is_connected(ctl) && record_verb_reconnect(ctl) < 0)
+	if (!ctl_is_connected(ctl) && record_verb_reconnect(ctl) < 0)
 		return NULL;
 	saved = flight_save(ctl, session);
 	if (saved)
@@ -503,7 +502,7 @@ static enum status record_verb_record(struct ctl *ctl, const struct created *cre
 		return interrupted_or(run, STATUS_ERROR);
 	}
 	print_verbose(ctl, "session %s records into %s", created->session, created->output);
-	run->watch = ltt_ctl_fd(library(ctl));
+	run->watch = ltt_ctl_fd(ctl->library);
 	if (record_verb_attaches()) {
 		attach_wait(ctl, &attached, created->session, run,
 			    record_verb_records(DOMAIN_USER));

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -29,9 +29,9 @@ static struct json_object *totals_of(struct json_object *session)
 static enum status stop_one(struct ctl *ctl, struct json_object *session)
 {
 	struct ltt_ctl_totals *totals;
-	int code = ltt_ctl_stop(library(ctl), record_str(session, "name"), 0, &totals);
+	int code = ltt_ctl_stop(ctl->library, record_str(session, "name"), 0, &totals);
 
-	if (library_done(ctl, code, &ctl->err) != 0)
+	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return STATUS_ERROR;
 	record_set(session, "totals", record_totals(totals));
 	record_set_str(session, "state", "stopped");
@@ -55,11 +55,11 @@ static enum status recover_one(struct ctl *ctl, struct json_object *session)
 
 static enum status recover_run(struct ctl *ctl)
 {
-	struct ltt_ctl *lib = library(ctl);
+	struct ltt_ctl *lib = ctl->library;
 	struct ltt_ctl_sessions *sessions;
 	enum status status = STATUS_OK;
 
-	if (library_done(ctl, ltt_ctl_recover(lib, &sessions), &ctl->err) != 0)
+	if (ctl_done(ctl, ltt_ctl_recover(lib, &sessions), &ctl->err) != 0)
 		return STATUS_ERROR;
 	if (*ltt_ctl_warning(lib))
 		print_warning(ctl, "%s", ltt_ctl_warning(lib));

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
 #include "ctl/print.h"
@@ -40,13 +40,13 @@ static enum status regenerate_run(struct ctl *ctl)
 {
 	char *session AUTO_FREE = target_session(ctl, opt.session);
 	uint32_t channels, applications, late;
-	struct ltt_ctl *lib = library(ctl);
+	struct ltt_ctl *lib = ctl->library;
 	int code;
 
 	if (!session)
 		return STATUS_ERROR;
 	code = ltt_ctl_regenerate(lib, session, &channels, &applications, &late);
-	if (library_done(ctl, code, &ctl->err) != 0) {
+	if (ctl_done(ctl, code, &ctl->err) != 0) {
 		target_suggest(ctl, session, NULL, NULL);
 		return STATUS_ERROR;
 	}

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 
 #include "ctl/connect.h"
-#include "ctl/library.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
 #include "ctl/text.h"
@@ -20,19 +19,19 @@ static const struct poptOption options[] = {
 
 static enum status shutdown_run(struct ctl *ctl)
 {
-	struct ltt_ctl *lib = library(ctl);
+	struct ltt_ctl *lib = ctl->library;
 	uint32_t pid, sessions;
 	int code;
 
 	if (ctl_is_unreached(ctl))
 		return STATUS_ERROR;
-	if (!library_is_connected(ctl)) {
+	if (!ctl_is_connected(ctl)) {
 		err_set(&ctl->err, ERR_NO_DAEMON, "no session daemon runs");
 		return STATUS_WARNING;
 	}
 	pid = ltt_ctl_daemon(lib)->pid;
 	code = ltt_ctl_shutdown(lib, opt.force ? LTT_CTL_FORCE : 0, &sessions);
-	if (library_done(ctl, code, &ctl->err) != 0)
+	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();
 	record_set_num(ctl->record, "pid", pid);

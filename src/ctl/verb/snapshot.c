@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/print.h"
 #include "ctl/record.h"
@@ -91,7 +91,7 @@ static enum status snapshot_run(struct ctl *ctl)
 	char *session AUTO_FREE = target_session(ctl, opt.session);
 	struct ltt_ctl_snapshot_options wanted;
 	struct ltt_ctl_snapshot *snapshot = NULL;
-	struct ltt_ctl *lib = library(ctl);
+	struct ltt_ctl *lib = ctl->library;
 	enum status status;
 	int code;
 
@@ -101,7 +101,7 @@ static enum status snapshot_run(struct ctl *ctl)
 	wanted.session = session;
 	wanted.name = opt.name;
 	code = ltt_ctl_snapshot_record(lib, &wanted, &snapshot);
-	if (library_done(ctl, code, &ctl->err) != 0)
+	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return snapshot_failed(ctl, session);
 	ctl->record = record_snapshot(session, snapshot);
 	status = snapshot_warn(ctl, snapshot);

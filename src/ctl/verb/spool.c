@@ -8,7 +8,6 @@
 #include <time.h>
 
 #include "ctl/connect.h"
-#include "ctl/library.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
 #include "ctl/print.h"
@@ -102,7 +101,7 @@ static bool spool_verb_is_lost(struct ctl *ctl)
 static enum status remove_one(struct ctl *ctl, const char *name)
 {
 	if (spool_verb_is_lost(ctl) ||
-	    library_done(ctl, ltt_ctl_remove_spool(library(ctl), name), &ctl->err) != 0)
+	    ctl_done(ctl, ltt_ctl_remove_spool(ctl->library, name), &ctl->err) != 0)
 		return STATUS_ERROR;
 	return STATUS_OK;
 }
@@ -111,14 +110,14 @@ static enum status remove_one(struct ctl *ctl, const char *name)
 static enum status spool_verb_send_one(struct ctl *ctl, const char *name,
 				       const struct ltt_ctl_spool *spool, struct json_object *o)
 {
-	struct ltt_ctl *lib = library(ctl);
+	struct ltt_ctl *lib = ctl->library;
 	uint64_t left = spool->bytes, before;
 
 	do {
 		before = left;
 		if (spool->sendable && !spool->in_use)
 			print_verbose(ctl, "sending %" PRIu64 " bytes of %s", left, spool->path);
-		if (library_done(ctl, ltt_ctl_send_spool(lib, name, &left), &ctl->err) != 0)
+		if (ctl_done(ctl, ltt_ctl_send_spool(lib, name, &left), &ctl->err) != 0)
 			return STATUS_ERROR;
 	} while (*ltt_ctl_warning(lib) && left < before);
 	record_set_num(o, "left", left);
@@ -161,7 +160,7 @@ static enum status spool_verb_handle_named(struct ctl *ctl, const char *name)
 
 	if (spool_verb_is_lost(ctl))
 		return STATUS_ERROR;
-	if (library_done(ctl, ltt_ctl_list_spools(library(ctl), name, &list), &ctl->err) != 0)
+	if (ctl_done(ctl, ltt_ctl_list_spools(ctl->library, name, &list), &ctl->err) != 0)
 		return STATUS_ERROR;
 	status = spool_verb_handle(ctl, name, list->spools[0]);
 	ltt_ctl_spools_free(list);
@@ -182,7 +181,7 @@ static enum status handle_all(struct ctl *ctl)
 	enum status status = STATUS_OK;
 	struct ltt_ctl_spools *list;
 
-	if (library_done(ctl, ltt_ctl_list_spools(library(ctl), NULL, &list), &ctl->err) != 0)
+	if (ctl_done(ctl, ltt_ctl_list_spools(ctl->library, NULL, &list), &ctl->err) != 0)
 		return STATUS_ERROR;
 	for (size_t i = 0; i < list->nr; i++) {
 		const struct ltt_ctl_spool *spool = list->spools[i];
@@ -202,7 +201,7 @@ static enum status spool_verb_run(struct ctl *ctl)
 
 	if (ctl_is_unreached(ctl))
 		return STATUS_ERROR;
-	if (action_of(ctl) == SEND && !library_is_connected(ctl) &&
+	if (action_of(ctl) == SEND && !ctl_is_connected(ctl) &&
 	    ctl_connect(ctl, DAEMON_STARTED) != 0)
 		return STATUS_ERROR;
 	ctl->record = json_object_new_object();

@@ -2,7 +2,7 @@
 /* start.c - lttctl start [SESSION]: start recording. */
 #include <inttypes.h>
 
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -20,11 +20,11 @@ static enum status start_verb_start(struct ctl *ctl, const char *session)
 	const struct ltt_ctl_outcome *outcome;
 	struct json_object *o;
 	uint32_t applications;
-	int code = ltt_ctl_start(library(ctl), session, &applications);
+	int code = ltt_ctl_start(ctl->library, session, &applications);
 
-	if (library_done(ctl, code, &ctl->err) != 0)
+	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return target_failed(ctl, session);
-	outcome = ltt_ctl_last_outcome(library(ctl));
+	outcome = ltt_ctl_last_outcome(ctl->library);
 	o = json_object_new_object();
 	loss_take_outcome(ctl, o);
 	record_set_str(o, "session", session);

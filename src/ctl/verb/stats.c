@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/names.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -150,7 +150,7 @@ static int stats_verb_fetch(struct ctl *ctl, const char *session, struct json_ob
 {
 	struct ltt_ctl_stats *stats;
 
-	if (library_done(ctl, ltt_ctl_list_stats(library(ctl), session, &stats), &ctl->err) != 0)
+	if (ctl_done(ctl, ltt_ctl_list_stats(ctl->library, session, &stats), &ctl->err) != 0)
 		return ctl->err.code;
 	*ret = json_object_new_object();
 	record_set_str(*ret, "session", session);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* stop.c - lttctl stop [SESSION]: stop recording, and wait until all data is written. */
-#include "ctl/library.h"
+#include "ctl/connect.h"
 #include "ctl/loss.h"
 #include "ctl/options.h"
 #include "ctl/record.h"
@@ -23,9 +23,9 @@ static enum status stop(struct ctl *ctl, const char *session)
 	struct json_object *o, *totals;
 	const char *problem;
 	enum status status;
-	int code = ltt_ctl_stop(library(ctl), session, no_wait ? LTT_CTL_NO_WAIT : 0, &counts);
+	int code = ltt_ctl_stop(ctl->library, session, no_wait ? LTT_CTL_NO_WAIT : 0, &counts);
 
-	if (library_done(ctl, code, &ctl->err) != 0)
+	if (ctl_done(ctl, code, &ctl->err) != 0)
 		return target_failed(ctl, session);
 	o = json_object_new_object();
 	loss_take_outcome(ctl, o);
@@ -34,7 +34,7 @@ static enum status stop(struct ctl *ctl, const char *session)
 	totals = record_totals(counts);
 	ltt_ctl_totals_free(counts);
 	record_set(o, "totals", totals);
-	problem = ltt_ctl_last_outcome(library(ctl))->problem;
+	problem = ltt_ctl_last_outcome(ctl->library)->problem;
 	if (*problem)
 		record_set_str(o, "problem", problem);
 	status = loss_conclude(ctl, session, totals, problem); /* before another call */

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "ctl/connect.h"
-#include "ctl/library.h"
 #include "ctl/record.h"
 #include "ctl/ctl.h"
 
@@ -12,8 +11,8 @@ static enum status version_run(struct ctl *ctl)
 {
 	ctl->record = json_object_new_object();
 	record_set_str(ctl->record, "version", LTT_VERSION);
-	if (library_is_connected(ctl)) {
-		const struct ltt_ctl_daemon_info *d = ltt_ctl_daemon(library(ctl));
+	if (ctl_is_connected(ctl)) {
+		const struct ltt_ctl_daemon_info *d = ltt_ctl_daemon(ctl->library);
 		struct json_object *daemon = json_object_new_object();
 
 		record_set_str(daemon, "version", d->version);
