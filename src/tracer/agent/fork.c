@@ -7,7 +7,7 @@
 
 #include "agent.h"
 #include "alone.h"
-#include "filter.h"
+#include "seccomp.h"
 #include "buffers.h"
 #include "counts.h"
 #include "kept.h"

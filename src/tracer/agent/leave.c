@@ -19,7 +19,7 @@
 
 #include "agent.h"
 #include "clone.h"
-#include "filter.h"
+#include "seccomp.h"
 #include "tracer/base/env.h"
 #include "link.h"
 #include "tracer/base/sys.h"

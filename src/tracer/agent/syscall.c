@@ -19,7 +19,7 @@
 
 #include "alone.h"
 #include "census.h"
-#include "filter.h"
+#include "seccomp.h"
 #include "leave.h"
 #include "tracer/base/sys.h"
 #include "tracer/ring/context.h"

@@ -17,7 +17,7 @@
 #include "agent.h"
 #include "alone.h"
 #include "buffers.h"
-#include "filter.h"
+#include "seccomp.h"
 #include "tracer/base/env.h"
 #include "leave.h"
 #include "link.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * filter.c - interprets a seccomp filter, a program of classic BPF as described in linux/filter.h
+ * seccomp.c - interprets a seccomp filter, a program of classic BPF as described in linux/filter.h
  * and seccomp(2). Programs are untrusted, as they are interpreted before the kernel verifies them.
  */
-#include "filter.h"
+#include "seccomp.h"
 
 #include <errno.h>
 #include <linux/audit.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * filter.h - protection from seccomp filters of the program that kill a thread or the process for a
+ * seccomp.h - protection from seccomp filters of the program that kill a thread or the process for a
  * system call that they do not allow: they usually do not allow the calls of libltt.
  *
  * Before a filter is installed by prctl() or syscall(), as libseccomp does, it is run here for each
@@ -11,8 +11,8 @@
  * A filter that rejects calls with an error is ignored, unless the helper could not work: it
  * would not notice the end of the program.
  */
-#ifndef TRACER_AGENT_FILTER_H
-#define TRACER_AGENT_FILTER_H
+#ifndef AGENT_SECCOMP_H
+#define AGENT_SECCOMP_H
 
 #include <stdbool.h>
 
