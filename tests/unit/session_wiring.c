@@ -385,6 +385,31 @@ static void removals(void)
 	harness_end();
 }
 
+/* A new rule is planned for the points that it matches alone. */
+static void one_rule(void)
+{
+	struct told told = { 0 };
+	int client, app;
+
+	app = many_points(&client);
+	HARNESS_SEND(client, session_start, NAME);
+	(void)most_of_a_round(app, MANY, &told);
+	harness_wait(2000);
+	hear(app, &told);
+	confirm(app, &told);
+	CHECK(harness_answer(client).code == 0);
+
+	harness.sd.recorder.visits = 0;
+	HARNESS_SEND(client, event_enable, NAME, .domain = 2, .channel = "channel0",
+		     .pattern = "x:*7", .filter = "y == 1");
+	told = heard(app);
+	confirm(app, &told);
+	CHECK_IS(harness_answer(client).code, ==, 0);
+	CHECK(harness.sd.recorder.visits > 0 && harness.sd.recorder.visits <= MANY / 4);
+	close(app);
+	harness_end();
+}
+
 int main(void)
 {
 	life();
@@ -396,5 +421,6 @@ int main(void)
 	partings();
 	slices();
 	removals();
+	one_rule();
 	return 0;
 }

@@ -99,6 +99,6 @@ int cmd_event_enable(struct command *cmd, struct req_event_enable *req,
 		return CMD_FAILED;
 	pending = xalloc(sizeof(*pending));
 	*pending = (struct pending){ cmd, channel, rule };
-	tracer->ops->refresh(tracer, cmd->session, event_enable_in_force, pending);
+	tracer->ops->refresh_rule(tracer, cmd->session, rule, event_enable_in_force, pending);
 	return CMD_WAIT;
 }

@@ -164,6 +164,9 @@ struct domain_ops {
 	/** Channels or rules have changed. @done may be NULL. */
 	void (*refresh)(struct domain_tracer *domain, struct session *session, domain_done done,
 			void *data);
+	/** A rule was added, or has changed: the same for the events that it matches. */
+	void (*refresh_rule)(struct domain_tracer *domain, struct session *session,
+			     const struct rule *rule, domain_done done, void *data);
 	/** The session ends: free everything about it. Waiting commands are answered. */
 	void (*forget)(struct domain_tracer *domain, struct session *session);
 	/** A problem that keeps metadata from the output is new, or solved: metadata is written

@@ -216,6 +216,13 @@ static void kernel_restore(struct domain_tracer *domain, struct session *session
 	kernel_touch(ks);
 }
 
+static void kernel_refresh_rule(struct domain_tracer *domain, struct session *session,
+				const struct rule *rule, domain_done done, void *data)
+{
+	(void)rule;
+	kernel_refresh(domain, session, done, data);
+}
+
 static const struct filter_tracer *kernel_filters(struct domain_tracer *domain)
 {
 	return kernel_filter_tracer(kernel_of(domain));
@@ -265,6 +272,7 @@ static const struct domain_ops kernel_ops = {
 	.start = kernel_start,
 	.stop = kernel_stop,
 	.refresh = kernel_refresh,
+	.refresh_rule = kernel_refresh_rule,
 	.forget = kernel_forget,
 	.retry = recording_retry,
 	.track = kernel_track,

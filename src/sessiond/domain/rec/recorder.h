@@ -37,6 +37,7 @@ struct recorder {
 	uint64_t long_ns;      /* operations that take longer are repeated after an equal pause */
 	uint32_t slice;	       /* points that are processed in one turn of the loop */
 	uint64_t passes;       /* complete scans of the armed events of a link; read by tests */
+	uint64_t visits;       /* of points, to plan their armings; read by tests */
 	uint64_t save_turn_ns; /* earliest time of the next save of metadata positions */
 };
 

@@ -85,6 +85,28 @@ void link_touch_point(struct user_link *link, uint32_t point)
 	mark_dirty(link);
 }
 
+struct rule_points {
+	struct user_link *link;
+	const struct rule *rule;
+};
+
+static void todo_add_matching(struct app_point *point, void *data)
+{
+	const struct rule_points *points = data;
+
+	if (rule_matches(points->rule, point->shape->name, point->shape->loglevel))
+		todo_add(points->link, point->id);
+}
+
+void link_touch_rule(struct user_link *link, const struct rule *rule)
+{
+	struct rule_points points = { link, rule };
+
+	if (!link->all)
+		app_each_point(&link->app->app, todo_add_matching, &points);
+	mark_dirty(link);
+}
+
 void links_touch(struct user_session *us)
 {
 	struct user_link *link;

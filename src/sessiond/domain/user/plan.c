@@ -171,6 +171,7 @@ static void user_plan_visit_point(struct app_point *point, void *data)
 	struct event_filter *filter;
 	struct ring *ring;
 
+	plan->link->us->rec.recorder->visits++;
 	if (!channel_wants(plan->channel, point->shape->name, point->shape->loglevel) ||
 	    !plan_admits(plan, point->shape, &filter))
 		return;

@@ -255,10 +255,12 @@ static void user_stop(struct domain_tracer *domain, struct session *session, dom
 		wait_stop(us, done, data);
 }
 
-static void user_refresh(struct domain_tracer *domain, struct session *session, domain_done done,
-			 void *data)
+/* @rule: NULL: all have changed. */
+static void refresh_points(struct domain_tracer *domain, struct session *session,
+			   const struct rule *rule, domain_done done, void *data)
 {
 	struct user_session *us = user_session_find(user_of(domain), session);
+	struct user_link *link;
 
 	if (!us || !us->rec.recording) {
 		if (done)
@@ -267,9 +269,19 @@ static void user_refresh(struct domain_tracer *domain, struct session *session, 
 	}
 	us->generation++;
 	user_link_all(us);
-	links_touch(us);
+	list_for_each(link, &us->links, in_session)
+		if (rule)
+			link_touch_rule(link, rule);
+		else
+			link_touch(link);
 	if (done)
 		wait_new(us, done, data);
+}
+
+static void user_refresh(struct domain_tracer *domain, struct session *session, domain_done done,
+			 void *data)
+{
+	refresh_points(domain, session, NULL, done, data);
 }
 
 static void user_write_not_sampled(struct domain_tracer *domain, struct session *session,
@@ -405,6 +417,7 @@ static const struct domain_ops user_ops = {
 	.start = user_start,
 	.stop = user_stop,
 	.refresh = user_refresh,
+	.refresh_rule = refresh_points,
 	.forget = user_forget,
 	.retry = recording_retry,
 	.dump = user_dump,
