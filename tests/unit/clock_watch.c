@@ -289,7 +289,7 @@ static void suspended(void)
 	CHECK_IS(first_wrong_ns(), <, 1000000);
 }
 
-/* More changes than readers read: the last one is kept, and the status notes it. */
+/* More changes than readers read: the last one is kept, and the status has it. */
 static void many(void)
 {
 	struct clock_segment last;

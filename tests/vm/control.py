@@ -20,6 +20,7 @@ import traceback
 WORK, BUILD = sys.argv[1:3]
 os.environ["TOP"] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, f"{os.environ['TOP']}/tests/lib")
+import counter  # noqa: E402
 import schema  # noqa: E402
 HOME = "/dev/shm/home"
 EMITTED = 2 * 4 * 1000  # CPUs, kinds of writers, of each
@@ -194,6 +195,32 @@ def test_both():
         check_alternation(out, nr)
         declared, = clocks(out)
         check(f'name = "{name}"' in declared, declared)
+    end_daemons()
+
+
+def test_counter_back():
+    """The same after the cycle counter went back by 100 s, and before."""
+    nr = 1000
+    end_daemons()
+    os.environ["LTT_CLOCK"] = "cycles"
+    out = begin("back", ("-k", "--syscall", "getpgid"), ("-u", "alternate:*"))
+    hz = ctl("version")["result"]["daemon"]["clock_hz"]
+    alternate = f"{BUILD}/prog/alternate", nr
+    env = {**os.environ, "LTT_REGISTER_TIMEOUT": "20000"}
+    run(*alternate, env=env)
+    ctl("enable-event", "-u", "another:*")  # the state is saved, with the last reading
+    kill("ltt-sessiond")
+    counter.put_ahead("/run/ltt/state", 100 * hz)
+    until(lambda: ctl("status")["result"]["clock_change"], "the change of the clock")
+    run(*alternate, env=env)
+    ctl("enable-channel", "-k", "later")  # whose buffers go on from there, too
+    ctl("enable-event", "-k", "-c", "later", "sched_switch")
+    run(*alternate, env=env)
+    del os.environ["LTT_CLOCK"]
+    finish("back", out)
+    check_alternation(out, 3 * nr)
+    switches = [n for n in names(out) if n in ("alternate:mark", "sched_switch")]
+    check(switches.index("sched_switch") >= 2 * nr, "a new buffer's events are out of order")
     end_daemons()
 
 
@@ -971,7 +998,7 @@ def test_not_root():
 
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
-TESTS = (test_record, test_list, test_exact, test_both, test_one_command, test_record_running, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_exact, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_filters, test_filter_changes,
          test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_no_module, test_not_root)
