@@ -21,6 +21,17 @@ static bool text_begin(struct text *text)
 	return text->file != NULL;
 }
 
+/* A text of comments alone. Viewers of live sessions parse each text that is appended, and
+ * babeltrace2 refuses one without a declaration. */
+static bool text_begin_remark(struct text *text)
+{
+	bool begun = text_begin(text);
+
+	if (begun)
+		fputs("env {};\n", text->file);
+	return begun;
+}
+
 static char *text_end(struct text *text)
 {
 	bool failed = ferror(text->file);
@@ -290,7 +301,7 @@ char *metadata_clock(const struct clock_segment *segment)
 {
 	struct text text;
 
-	if (!text_begin(&text))
+	if (!text_begin_remark(&text))
 		return NULL;
 	put_clock_segment(text.file, segment);
 	return text_end(&text);
@@ -494,7 +505,7 @@ char *metadata_buffer(const char *what, uint64_t id, const char *name)
 {
 	struct text text;
 
-	if (!text_begin(&text))
+	if (!text_begin_remark(&text))
 		return NULL;
 	fprintf(text.file, "%s%" PRIu64 " ", what, id);
 	for (; *name; name++) /* a text that could end the comment is not copied into it */
@@ -520,7 +531,7 @@ char *metadata_marker(const char *name, const char *refused, const char *armed, 
 {
 	struct text text;
 
-	if (!text_begin(&text))
+	if (!text_begin_remark(&text))
 		return NULL;
 	fprintf(text.file, METADATA_MARKER_REFUSED "%" PRIu32 " ", pid);
 	text_in_remark(text.file, name);
@@ -534,7 +545,7 @@ char *metadata_sampled(uint32_t stream_class, uint32_t id, const char *how)
 {
 	struct text text;
 
-	if (!text_begin(&text))
+	if (!text_begin_remark(&text))
 		return NULL;
 	fprintf(text.file, METADATA_SAMPLED "%" PRIu32 " %" PRIu32 " %s */\n", stream_class, id,
 		how);
@@ -545,7 +556,7 @@ char *metadata_not_sampled(uint64_t id, uint64_t nr)
 {
 	struct text text;
 
-	if (!text_begin(&text))
+	if (!text_begin_remark(&text))
 		return NULL;
 	fprintf(text.file, METADATA_NOT_SAMPLED "%" PRIu64 " %" PRIu64 " */\n", id, nr);
 	return text_end(&text);

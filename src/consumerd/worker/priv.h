@@ -55,6 +55,7 @@ struct worker {
 	struct {
 		uint32_t clock;
 		uint64_t ts, ns; /* the same time on the rings' clock and on CLOCK_MONOTONIC */
+		uint64_t margin; /* 0: not known yet */
 	} base;
 	struct disk disk;
 	uint64_t closed_bytes; /* bytes of traces that are closed */

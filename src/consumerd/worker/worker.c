@@ -35,11 +35,29 @@
  * existence does; so the relay knows all streams before they record.
  */
 
-/* The rings' clock may be the CPU's, whose speed is not known here: it is compared. */
+/* MARGIN_NS on the rings' clock, which may be the CPU's, whose speed is not known here: it is
+ * compared, the longer the more exactly. If the counter jumped, that begins anew. Return: 0: not
+ * known yet. */
+static uint64_t worker_margin(struct worker *w, uint64_t ts, uint64_t ns)
+{
+	uint64_t ticks = ts - w->base.ts, passed = ns - w->base.ns, margin;
+
+	if (passed < MARGIN_NS)
+		return w->base.margin;
+	margin = (uint64_t)((unsigned __int128)ticks * MARGIN_NS / passed);
+	if (w->base.margin && (margin / 2 > w->base.margin || margin < w->base.margin / 2)) {
+		w->base.ts = ts;
+		w->base.ns = ns;
+	} else {
+		w->base.margin = margin;
+	}
+	return w->base.margin;
+}
+
 static uint64_t worker_mark(struct worker *w)
 {
 	const struct ringset *set = list_first(&w->sets, struct ringset, node);
-	uint64_t ts, ns;
+	uint64_t ts, ns, margin;
 	uint32_t clock;
 
 	if (!w->sink->live || w->incomplete || !set)
@@ -51,11 +69,10 @@ static uint64_t worker_mark(struct worker *w)
 		w->base.clock = clock;
 		w->base.ts = ts;
 		w->base.ns = ns;
+		w->base.margin = 0;
 	}
-	if (ns - w->base.ns < MARGIN_NS)
-		return 0;
-	return ts -
-	       (uint64_t)((unsigned __int128)(ts - w->base.ts) * MARGIN_NS / (ns - w->base.ns));
+	margin = worker_margin(w, ts, ns);
+	return margin ? ts - margin : 0;
 }
 
 static int worker_beacon(struct worker *w, uint64_t mark)
