@@ -133,6 +133,7 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 		(void)!output_watch_kernel(output,
 					   c->loop); /* else a relay that is gone is noticed late */
 	job = request_job(rq, JOB_START, output);
+	job->id = req->output;
 	if (req->dir < 0 && req->path[0]) {
 		job->path = xstrdup(req->path);
 		job->dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
@@ -491,6 +492,7 @@ static int on_snapshot(const struct request *rq, struct err *err)
 		return err_set(err, ERR_INVALID, "there is no directory for a snapshot '%.255s'",
 			       req.name);
 	job = request_job(rq, JOB_SNAPSHOT, output);
+	job->id = req.output;
 	job->path = xstrdup(req.name);
 	worker_post(output->worker, job);
 	return 0;

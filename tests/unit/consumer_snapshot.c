@@ -2,7 +2,7 @@
 /*
  * Snapshots of rings that are overwritten, and of rings that are consumed: their files have the
  * last records, and the counters of each ring agree with them. A snapshot that can't be written
- * leaves no file, and the output goes on.
+ * leaves no file, and the output goes on. A repeated request has the same answer.
  */
 #include "lib/consumer_client.h"
 
@@ -14,6 +14,7 @@ struct parts {
 };
 
 static struct parts parts;
+static int ctl_rw; /* of the rings that are overwritten */
 
 static void add_part(struct decoder *dec, void *data)
 {
@@ -43,13 +44,17 @@ static uint32_t snapshot(struct daemon *d, uint64_t output, const char *name)
 static struct rings open_overwritten(struct daemon *d, uint64_t trace, uint64_t id)
 {
 	struct rings rings = { .id = id, .nr = nr_cpus() };
+	struct rep_con_ring_open rep;
 	struct reply r;
 
 	ASK(d, &r, con_ring_open, .trace = trace, .ring = id, .channel = "chan",
 	    .nr_rings = rings.nr, .num_subbuf = 4, .subbuf_size = 16384, .clock = TEST_RING_CLOCK,
 	    .mode = LTT_RING_OVERWRITE);
-	CHECK_IS(r.code, ==, 0);
-	rings_from(&r, &rings);
+	CHECK(r.code == 0 && rep_con_ring_open_decode(&r.dec, &rep) == 0);
+	rings.data_fd = rep.data;
+	rings.ctl_fd = rep.ctl;
+	rings.doorbell_fd = rep.doorbell;
+	ctl_rw = rep.ctl_rw;
 	return rings;
 }
 
@@ -95,12 +100,60 @@ static unsigned int count_entries(const char *path)
 	return nr - 2;
 }
 
+/* As if the consumer had been killed when the directory had its name, and its successor got
+ * the request. */
+static void forget_saved(const struct rings *rings)
+{
+	size_t bytes = LTT_RING_CONS_OFFSET + rings->nr * sizeof(struct ltt_ring_cons);
+	uint8_t *ctl = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, ctl_rw, 0);
+	struct ltt_ring_cons *cons;
+
+	CHECK(ctl != MAP_FAILED);
+	cons = (struct ltt_ring_cons *)(void *)(ctl + LTT_RING_CONS_OFFSET);
+	for (uint32_t cpu = 0; cpu < rings->nr; cpu++) {
+		cons[cpu].saved_end = cons[cpu].saved_records = 0;
+		cons[cpu].saved_bytes = cons[cpu].saved_packets = 0;
+	}
+	munmap(ctl, bytes);
+}
+
+/* The second answer is that of the first one, and nothing counts twice. */
+static void check_repeated(struct daemon *d, const struct rings *rings, const char *name)
+{
+	const struct parts before = parts;
+	struct sums sums;
+
+	for (int i = 0; i < 3; i++) {
+		if (i == 1)
+			forget_saved(rings);
+		CHECK_IS(snapshot(d, 1, name), ==, 0);
+		CHECK(memcmp(&before, &parts, sizeof(parts)) == 0);
+		sums = get_stats(d, 1);
+		CHECK(sums.recorded == EVENTS && sums.written == parts.records);
+		CHECK_IS(sums.bytes, ==, parts.bytes);
+	}
+}
+
+static void check_parts_of_others(struct daemon *d)
+{
+	CHECK_IS(mkdir("over/other", 0700), ==, 0);
+	CHECK_IS(close(open("over/other/.parts", O_CREAT | O_WRONLY | O_CLOEXEC, 0600)), ==, 0);
+	CHECK_IS(snapshot(d, 1, "other"), ==, ERR_OUTPUT);
+	CHECK_IS(truncate("over/other/.parts", 16), ==, 0);
+	CHECK_IS(snapshot(d, 1, "other"), ==, ERR_OUTPUT);
+	CHECK_IS(unlink("over/other/.parts"), ==, 0);
+	CHECK_IS(symlink("../first/.parts", "over/other/.parts"), ==, 0);
+	CHECK_IS(snapshot(d, 1, "other"), ==, ERR_OUTPUT);
+	CHECK(unlink("over/other/.parts") == 0 && rmdir("over/other") == 0);
+}
+
 static void check_overwritten(struct daemon *d)
 {
 	int dir = fresh_dir("over");
 	struct rings rings;
 	struct sums sums;
 
+	CHECK(mkdir("over/.snapshot-1", 0700) == 0 && mkdir("over/.snapshot-1/ust", 0700) == 0);
 	MUST(d, con_output_open, .doorbell = -1, .output = 1, .dir = dir, .uid = geteuid(),
 	     .gid = getegid(), .snapshots = 1, .flush_us = 1000);
 	open_trace(d, 1, 10, "ust");
@@ -116,7 +169,8 @@ static void check_overwritten(struct daemon *d)
 	check_files("over/first/ust");
 	sums = get_stats(d, 1);
 	CHECK(sums.recorded == EVENTS && sums.written == parts.records);
-	CHECK_IS(snapshot(d, 1, "first"), ==, ERR_OUTPUT); /* it exists */
+	check_repeated(d, &rings, "first");
+	check_parts_of_others(d);
 	CHECK_IS(count_entries("over"), ==, 1);
 	CHECK_IS(snapshot(d, 1, "a/b"), ==, ERR_INVALID);
 	CHECK_IS(chmod("over", 0500), ==, 0);

@@ -19,7 +19,7 @@ struct snapshot;
 
 enum job_kind {
 	/* arguments -> results */
-	JOB_START,	 /* change to the output's user, open the directory path if it is dir */
+	JOB_START,	 /* id of the output; open the directory path if it is dir */
 	JOB_TRACE_OPEN,	 /* id, path, uuid */
 	JOB_METADATA,	 /* id of the trace, text */
 	JOB_TRACE_ADOPT, /* id, path, uuid, bytes of metadata */
@@ -28,7 +28,7 @@ enum job_kind {
 	JOB_RING_CLOSE,	 /* id of the ring */
 	JOB_TRACE_CLOSE, /* id of the trace */
 	JOB_FLUSH,
-	JOB_SNAPSHOT, /* path: the new directory, in that of the output -> snapshot */
+	JOB_SNAPSHOT, /* id: of the output; path: the new directory, in its own -> snapshot */
 	JOB_WAIT,     /* no work: it is done when the jobs before it are */
 	JOB_COMPLETE, /* all traces and ring sets of an earlier consumer were adopted */
 	JOB_END,      /* close everything and end the thread */

@@ -62,6 +62,8 @@ static void do_start(struct worker *w, struct job *job)
 			  (unsigned int)w->config.uid);
 	else if (job->path)
 		find_dir(w, job);
+	if (!job->err.code && w->config.dir_fd >= 0)
+		snapshot_clean(w->config.dir_fd, job->id);
 	if (!job->err.code) {
 		const struct sink_start start = {
 			.dir_fd = w->config.dir_fd,
@@ -350,7 +352,8 @@ static bool do_snapshot(struct worker *w, struct job *job)
 			"a snapshot of the session is being written; retry when it is complete");
 		return true;
 	}
-	return snapshot_begin(&spec, &w->saving) != 0;
+	job->snapshot = snapshot_recall(&spec);
+	return job->snapshot || snapshot_begin(&spec, &w->saving) != 0;
 }
 
 bool worker_finish_snapshot(struct worker *w, bool wait)

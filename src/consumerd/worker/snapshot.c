@@ -19,10 +19,12 @@
 #include "consumerd/now.h"
 #include "io/memfile.h"
 #include "io/memgroup.h"
+#include "store/append.h"
 #include "trace/crc32c.h"
 
 #define STACK_BYTES (256u << 10)
-#define UNFINISHED ".snapshot" /* the directory, until it has all files */
+#define PARTS ".parts"	  /* file with the struct snapshot_part of all rings */
+#define PARTS_MOST 65536u /* rings */
 #define PIECE_BYTES (64u << 10)
 #define WRITER_NICE 10 /* it must get on, too, where programs that record use all CPUs */
 
@@ -193,6 +195,124 @@ static int copy_rings(struct snapshot *s, const struct list_node *sets)
 				 "the buffers have no events: no snapshot is written");
 }
 
+/* --- the parts, for a request that is repeated ----------------------------------- */
+
+/* Read by a later consumer on this machine only. */
+struct snapshot_part {
+	uint64_t set, cpu, count, before, end, lost, bytes, begin_ts, taken_ts, copy_ns;
+};
+
+struct snapshot_parts {
+	uint64_t output;
+	uint32_t nr;
+	uint32_t crc32c; /* of the parts */
+};
+
+/* Return: 0 or negative errno. */
+static int snapshot_write_parts(const struct snapshot *s, int dir_fd)
+{
+	AUTO_FD int fd =
+		openat(dir_fd, PARTS, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	struct snapshot_parts head = { .output = s->job->id, .nr = (uint32_t)s->nr_rings };
+	AUTO_FREE struct snapshot_part *parts = xalloc((s->nr_rings + 1) * sizeof(*parts));
+	size_t bytes = s->nr_rings * sizeof(*parts);
+	int ret;
+
+	for (size_t i = 0; i < s->nr_rings; i++) {
+		const struct snapshot_ring *ring = &s->rings[i];
+		const struct ring_copy *copy = &ring->copy;
+
+		parts[i] = (struct snapshot_part){
+			.set = ring->set,
+			.cpu = ring->cpu,
+			.count = copy->count,
+			.before = copy->before,
+			.end = copy->end,
+			.lost = ring->lost,
+			.bytes = ring->bytes,
+			.begin_ts = copy->count || copy->whole ? copy->begin_ts : copy->taken_ts,
+			.taken_ts = copy->taken_ts,
+			.copy_ns = ring->copy_ns,
+		};
+	}
+	if (fd < 0)
+		return -errno;
+	head.crc32c = crc32c(0, parts, bytes);
+	ret = append_bytes(fd, &head, sizeof(head), 0);
+	return ret < 0 ? ret : append_bytes(fd, parts, bytes, sizeof(head));
+}
+
+/* Return: @ret_nr parts, allocated; NULL: there are none of this output. */
+static struct snapshot_part *snapshot_read_parts(const struct snapshot_spec *spec, size_t *ret_nr)
+{
+	AUTO_FD int dir_fd = openat(spec->dir_fd, spec->job->path,
+				    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	AUTO_FD int fd =
+		dir_fd < 0 ? -1 :
+			     openat(dir_fd, PARTS, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	AUTO_FREE struct snapshot_part *parts = NULL;
+	struct snapshot_parts head;
+	size_t bytes;
+
+	if (fd < 0 || pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
+	    head.output != spec->job->id || head.nr > PARTS_MOST)
+		return NULL;
+	bytes = head.nr * sizeof(*parts);
+	parts = xalloc(bytes + 1);
+	if (pread(fd, parts, bytes, sizeof(head)) != (ssize_t)bytes ||
+	    crc32c(0, parts, bytes) != head.crc32c)
+		return NULL;
+	*ret_nr = head.nr;
+	return TAKE(parts);
+}
+
+static void snapshot_recall_ring(struct snapshot_ring *ring, const struct snapshot_part *part,
+				 struct ringset *set)
+{
+	struct stream *stream;
+
+	*ring = (struct snapshot_ring){
+		.set = part->set,
+		.cpu = (uint32_t)part->cpu,
+		.lent = true, /* it has no room */
+		.lost = part->lost,
+		.bytes = part->bytes,
+		.copy_ns = part->copy_ns,
+		.copy = { .count = part->count,
+			  .before = part->before,
+			  .end = part->end,
+			  .whole = true,
+			  .begin_ts = part->begin_ts,
+			  .taken_ts = part->taken_ts },
+	};
+	if (!set || !ringset_is_overwritten(set) || part->cpu >= set->mem.desc.nr_rings)
+		return;
+	stream = &set->streams[part->cpu];
+	stream_update(stream);
+	if (part->count > part->end || part->end > stream->reader.raw.count ||
+	    part->end <= stream->reader.cons->saved_end) /* noted already */
+		return;
+	ring_set_saved(&stream->reader, &ring->copy, part->bytes);
+	stream_update(stream);
+}
+
+struct snapshot *snapshot_recall(const struct snapshot_spec *spec)
+{
+	size_t nr;
+	AUTO_FREE struct snapshot_part *parts = snapshot_read_parts(spec, &nr);
+	struct snapshot *s = parts ? xalloc(sizeof(*s)) : NULL;
+
+	if (!s)
+		return NULL;
+	s->job = spec->job;
+	s->rings = xalloc((nr + 1) * sizeof(*s->rings));
+	s->nr_rings = nr;
+	for (size_t i = 0; i < nr; i++)
+		snapshot_recall_ring(&s->rings[i], &parts[i],
+				     snapshot_find_set(spec->sets, parts[i].set));
+	return s;
+}
+
 /* --- writing --------------------------------------------------------------------- */
 
 /* Return: 0 or negative errno. */
@@ -289,14 +409,28 @@ static int write_trace(struct snapshot *s, int dir_fd, size_t trace)
 	return ret < 0 ? snapshot_failed(s, ret) : 0;
 }
 
+/* Outputs may share a directory. */
+static void snapshot_name_unfinished(uint64_t output, char ret[32])
+{
+	snprintf(ret, 32, ".snapshot-%llu", (unsigned long long)output);
+}
+
+void snapshot_clean(int dir_fd, uint64_t output)
+{
+	char name[32];
+
+	snapshot_name_unfinished(output, name);
+	dir_remove(dir_fd, name);
+}
+
 static int snapshot_make_dir(const struct snapshot *s)
 {
 	int fd;
 
-	dir_remove(s->dir_fd, UNFINISHED); /* of a consumer that was killed */
-	if (mkdirat(s->dir_fd, UNFINISHED, 0750) < 0)
+	dir_remove(s->dir_fd, s->unfinished);
+	if (mkdirat(s->dir_fd, s->unfinished, 0750) < 0)
 		return -errno;
-	fd = openat(s->dir_fd, UNFINISHED, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(s->dir_fd, s->unfinished, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -304,6 +438,7 @@ static int snapshot_make_dir(const struct snapshot *s)
 static void snapshot_write(struct snapshot *s)
 {
 	AUTO_FD int dir_fd = snapshot_make_dir(s);
+	int ret = 0;
 
 	if (dir_fd < 0) {
 		snapshot_failed(s, dir_fd);
@@ -311,10 +446,14 @@ static void snapshot_write(struct snapshot *s)
 	}
 	for (size_t i = 0; i < s->nr_traces && !s->job->err.code; i++)
 		write_trace(s, dir_fd, i);
-	if (!s->job->err.code && renameat(s->dir_fd, UNFINISHED, s->dir_fd, s->job->path) < 0)
+	if (!s->job->err.code)
+		ret = snapshot_write_parts(s, dir_fd);
+	if (ret < 0)
+		snapshot_failed(s, ret);
+	if (!s->job->err.code && renameat(s->dir_fd, s->unfinished, s->dir_fd, s->job->path) < 0)
 		snapshot_failed(s, -errno);
 	if (s->job->err.code)
-		dir_remove(s->dir_fd, UNFINISHED);
+		dir_remove(s->dir_fd, s->unfinished);
 	else if (disk_syncs(&s->disk))
 		(void)!disk_sync_dir(s->dir_fd);
 }
@@ -363,6 +502,7 @@ int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret)
 
 	s->job = spec->job;
 	s->dir_fd = spec->dir_fd;
+	snapshot_name_unfinished(s->job->id, s->unfinished);
 	s->doorbell = spec->doorbell;
 	s->disk = (struct disk){ .keep_free = spec->disk->keep_free,
 				 .max_size = spec->disk->max_size,

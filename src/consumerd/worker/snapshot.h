@@ -29,8 +29,9 @@ struct snapshot {
 	pthread_t thread;
 	uint32_t written; /* atomic: the thread has ended, or will at once */
 	struct doorbell *doorbell;
-	struct job *job; /* JOB_SNAPSHOT */
-	int dir_fd;	 /* of the output; owned by the worker */
+	struct job *job;     /* JOB_SNAPSHOT */
+	int dir_fd;	     /* of the output; owned by the worker */
+	char unfinished[32]; /* name of the directory until it has all files */
 	struct disk disk;
 	uint64_t used_before; /* disk.used at the beginning */
 	uint64_t rested_ns;   /* of the thread: see ring_copy_rest() */
@@ -49,6 +50,14 @@ struct snapshot_spec {
 	struct job *job;	   /* the snapshot's until it is finished */
 };
 
+/** Remove the unfinished snapshot that an earlier consumer has left behind. @output: its id. */
+void snapshot_clean(int dir_fd, uint64_t output);
+/**
+ * snapshot_recall() - the snapshot that an earlier consumer has completed for the same request, but
+ * not answered: its parts, without records. The rings note that its records are saved.
+ * Return: NULL: there is none.
+ */
+struct snapshot *snapshot_recall(const struct snapshot_spec *spec);
 /** Copy the rings and begin to write the copies. Return: 0 or the code in the job's error. */
 int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret);
 bool snapshot_is_written(const struct snapshot *snapshot);
