@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * seccomp.h - protection from seccomp filters of the program that kill a thread or the process for a
- * system call that they do not allow: they usually do not allow the calls of libltt.
+ * seccomp.h - protection from seccomp filters of the program that kill a thread or the process for
+ * a system call that they do not allow: they usually do not allow the calls of libltt.
  *
  * Before a filter is installed by prctl() or syscall(), as libseccomp does, it is run here for each
  * of libltt's calls, as the kernel would run it. A filter that was inherited across exec() is
