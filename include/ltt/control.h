@@ -1042,12 +1042,20 @@ int ltt_ctl_start(struct ltt_ctl *ctl, const char *session, uint32_t *ret_applic
 int ltt_ctl_regenerate(struct ltt_ctl *ctl, const char *session, uint32_t *ret_channels,
 		       uint32_t *ret_applications, uint32_t *ret_late);
 
-/** struct ltt_ctl_snapshot_options - a snapshot to write. @name: beginning of the directory's name,
- *  before the time and a number; NULL: snapshot-1. */
+/**
+ * struct ltt_ctl_snapshot_options - a snapshot to write.
+ * @name: beginning of the directory's name, before the time and a number; NULL: snapshot-1.
+ * @output: directory in which it is made; it is created if it is missing, and must not contain a
+ *	trace itself. NULL: the output of the session.
+ * @max_size: bytes that the stream files may have together: the newest events of each CPU, from the
+ *	beginning of a sub-buffer. 0: no limit.
+ */
 struct ltt_ctl_snapshot_options {
 	size_t size;
 	const char *session;
 	const char *name;
+	const char *output;
+	uint64_t max_size;
 };
 
 static inline void ltt_ctl_snapshot_options_init(struct ltt_ctl_snapshot_options *snapshot)

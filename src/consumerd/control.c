@@ -477,25 +477,35 @@ static int on_output_flush(const struct request *rq, struct err *err)
 	return 0;
 }
 
+static int control_snapshot(const struct request *rq, struct req_con_snapshot *req, struct err *err)
+{
+	struct output *output = request_output(rq, req->output, err);
+	struct job *job;
+
+	if (!output)
+		return err->code;
+	if (name_check(req->name) || worker_dir_fd(output->worker) < 0)
+		return err_set(err, ERR_INVALID, "there is no directory for a snapshot '%.255s'",
+			       req->name);
+	job = request_job(rq, JOB_SNAPSHOT, output);
+	job->id = req->output;
+	job->path = xstrdup(req->name);
+	job->fds.data = TAKE_FD(req->dir);
+	job->bytes = req->max_size;
+	worker_post(output->worker, job);
+	return 0;
+}
+
 static int on_snapshot(const struct request *rq, struct err *err)
 {
 	struct req_con_snapshot req;
-	struct output *output;
-	struct job *job;
+	int ret;
 
 	if (req_con_snapshot_decode(rq->dec, &req) < 0)
 		return request_is_bad(err);
-	output = request_output(rq, req.output, err);
-	if (!output)
-		return err->code;
-	if (name_check(req.name) || worker_dir_fd(output->worker) < 0)
-		return err_set(err, ERR_INVALID, "there is no directory for a snapshot '%.255s'",
-			       req.name);
-	job = request_job(rq, JOB_SNAPSHOT, output);
-	job->id = req.output;
-	job->path = xstrdup(req.name);
-	worker_post(output->worker, job);
-	return 0;
+	ret = control_snapshot(rq, &req, err);
+	close_fd(req.dir);
+	return ret;
 }
 
 static int on_ring_close(const struct request *rq, struct err *err)

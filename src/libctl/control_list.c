@@ -4,6 +4,7 @@
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
+#include "outdir.h"
 
 /* --- contexts ----------------------------------------------------------------------------- */
 
@@ -247,6 +248,7 @@ int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_o
 	struct ltt_ctl_snapshot *made = control_begin_result(ctl, sizeof(*made));
 	struct rep_snapshot_record rep = { 0 };
 	struct ltt_ctl_snapshot_options o = { 0 };
+	struct outdir dir = OUTDIR_NONE;
 	struct req_snapshot_record req;
 	int code;
 
@@ -255,10 +257,19 @@ int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_o
 	code = control_take(ctl, snapshot, &o, sizeof(o));
 	if (code == 0)
 		code = control_check_given(ctl, o.session, "the session of the snapshot");
-	req = (struct req_snapshot_record){ .session = o.session, .name = o.name };
+	if (code == 0 && o.output)
+		code = outdir_at(o.output, &dir, &ctl->err);
+	req = (struct req_snapshot_record){ .session = o.session,
+					    .name = o.name,
+					    .path = dir.path,
+					    .dir = dir.fd,
+					    .max_size = o.max_size };
 	if (code == 0)
 		code = call_snapshot_record(ctl->client, &req, control_saved_item, made, &rep,
 					    &ctl->err);
+	if (code != 0)
+		outdir_undo(&dir);
+	outdir_fini(&dir);
 	made->directory = pool_str(pool_of(made), code == 0 ? rep.directory : "");
 	made->records = rep.records;
 	made->before = rep.before;

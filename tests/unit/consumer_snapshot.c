@@ -34,7 +34,7 @@ static uint32_t snapshot(struct daemon *d, uint64_t output, const char *name)
 	struct reply r;
 
 	memset(&parts, 0, sizeof(parts));
-	SEND(d, con_snapshot, .output = output, .name = name);
+	SEND(d, con_snapshot, .output = output, .name = name, .dir = -1);
 	daemon_await(d, d->serial, &r, add_part, NULL);
 	if (r.code)
 		printf("%s: %s\n", name, r.text);

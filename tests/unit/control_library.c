@@ -1084,7 +1084,17 @@ static void snapshots(void)
 	CHECK(made->rings[0]->ring == 7 && made->rings[0]->cpu == 1);
 	CHECK_IS(made->rings[0]->records, ==, 20);
 	ltt_ctl_snapshot_free(made);
-	EXPECT_REQUESTS("snapshot none ''\nsnapshot demo 'crash'\n");
+	wanted.output = "else/where";
+	wanted.max_size = 1000;
+	CHECK_IS(ltt_ctl_snapshot_record(ctl, &wanted, &made), ==, 0);
+	ltt_ctl_snapshot_free(made);
+	wanted.session = "none";
+	wanted.output = "made";
+	CHECK_IS(ltt_ctl_snapshot_record(ctl, &wanted, &made), ==, LTT_CTL_NO_SESSION);
+	CHECK(access("else/where", F_OK) == 0 && access("made", F_OK) != 0);
+	EXPECT_REQUESTS("snapshot none ''\nsnapshot demo 'crash'\n"
+			"snapshot demo 'crash' to where +fd, 1000 bytes\n"
+			"snapshot none 'crash' to made +fd, 1000 bytes\n");
 	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT("lttctl snapshot record -n crash -s demo", 4,
 	       "Snapshot recorded for session demo: 20 events in /t/snapshot-1-x-0\n"
@@ -1095,7 +1105,10 @@ static void snapshots(void)
 	EXPECT("lttctl snapshot", 1, "", "use lttctl snapshot record");
 	EXPECT("lttctl snapshot store", 1, "", "can't do 'store'");
 	EXPECT("lttctl snapshot list-output", 5, "", "list-output: snapshots have no other output");
-	EXPECT("lttctl snapshot record -m 1M", 5, "", "--max-size: a snapshot has all events");
+	EXPECT("lttctl snapshot record -m x", 1, "", "--max-size=x: this is not a size");
+	EXPECT("lttctl snapshot record net://127.0.0.1", 5, "", "can't be sent to a relay");
+	EXPECT("lttctl snapshot record file://x", 1, "", "needs an absolute path");
+	EXPECT("touch plain; lttctl snapshot record -s demo plain", 1, "", "plain");
 	pthread_mutex_unlock(&ctl_model.lock);
 }
 

@@ -141,11 +141,11 @@ static bool try_copy(struct ring_copy *copy, const struct ring_reader *r,
 		     const struct ring_words *words, struct entry *ret)
 {
 	struct ltt_ring_region *regions = (struct ltt_ring_region *)(void *)(copy->room + r->size);
+	uint64_t got, safe = r->size - reach(r);
 	struct entry wanted;
-	uint64_t got;
 
 	memcpy(regions, r->prod->region, nr_regions(r) * sizeof(*regions));
-	wanted = find_entry(r, regions, words, r->size - reach(r));
+	wanted = find_entry(r, regions, words, copy->limit ? MIN(copy->limit, safe) : safe);
 	got = copy_backwards(r, words->pub & LTT_POS_MASK, copy->room, wanted.back);
 	*ret = got == wanted.back ? wanted : find_entry(r, regions, words, got);
 	copy->at = copy->room + wanted.back - ret->back;

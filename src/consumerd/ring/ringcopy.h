@@ -15,6 +15,7 @@
 /**
  * struct ring_copy - records that a ring had at one moment: whole, in order, without a gap.
  * @room: memory of @room_bytes.
+ * @limit: greatest @len, set by the caller; 0: none. The copy begins with a sub-buffer then.
  * @at: the records, @len bytes in @room.
  * @count: number of them; @before: number of earlier ones.
  * @end: value of the ring's `count` behind the last one.
@@ -26,6 +27,7 @@
 struct ring_copy {
 	uint8_t *room;
 	uint64_t room_bytes;
+	uint64_t limit;
 	const uint8_t *at;
 	uint64_t len;
 	uint64_t count, before, end;

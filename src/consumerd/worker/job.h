@@ -28,7 +28,8 @@ enum job_kind {
 	JOB_RING_CLOSE,	 /* id of the ring */
 	JOB_TRACE_CLOSE, /* id of the trace */
 	JOB_FLUSH,
-	JOB_SNAPSHOT, /* id: of the output; path: the new directory, in its own -> snapshot */
+	JOB_SNAPSHOT, /* id of the output; path: the new directory, in that of the output or in
+		       * fds.data; bytes: greatest size, or 0 -> snapshot */
 	JOB_WAIT,     /* no work: it is done when the jobs before it are */
 	JOB_COMPLETE, /* all traces and ring sets of an earlier consumer were adopted */
 	JOB_END,      /* close everything and end the thread */

@@ -344,8 +344,16 @@ static bool do_ring_close(struct worker *w, struct job *job)
 /* Return: whether the job is done: else it is when the files are written. */
 static bool do_snapshot(struct worker *w, struct job *job)
 {
-	const struct snapshot_spec spec = { &w->sets, &w->traces, &w->disk, w->config.dir_fd,
-					    &w->doorbell, job };
+	const struct snapshot_spec spec = {
+		.sets = &w->sets,
+		.traces = &w->traces,
+		.disk = &w->disk,
+		.dir_fd = job->fds.data >= 0 ? job->fds.data : w->config.dir_fd,
+		.is_elsewhere = job->fds.data >= 0,
+		.max_size = job->bytes,
+		.doorbell = &w->doorbell,
+		.job = job,
+	};
 
 	if (w->saving) {
 		err_set(&job->err, ERR_BUSY,
@@ -365,7 +373,7 @@ bool worker_finish_snapshot(struct worker *w, bool wait)
 	if (!s || (!wait && !snapshot_is_written(s)))
 		return false;
 	snapshot_finish(s, &w->sets);
-	bytes = s->job->err.code ? 0 : s->disk.used - s->used_before;
+	bytes = s->job->err.code || s->is_elsewhere ? 0 : s->disk.used - s->used_before;
 	w->disk.used += bytes;
 	w->closed_bytes += bytes;
 	w->saving = NULL;

@@ -182,17 +182,48 @@ static void copy_ring(struct snapshot_ring *ring, struct ringset *set)
 		ring->lost += reader->lost[i];
 }
 
+/* Each ring that has records may have the same part of the size. */
+static void snapshot_limit_rings(struct snapshot *s, const struct list_node *sets)
+{
+	uint64_t used = 0, part;
+
+	for (size_t i = 0; i < s->nr_rings; i++) {
+		struct ringset *set = snapshot_find_set(sets, s->rings[i].set);
+		struct stream *stream = &set->streams[s->rings[i].cpu];
+
+		stream_update(stream);
+		used += stream->reader.raw.count != 0;
+	}
+	part = s->max_size / MAX(used, (uint64_t)1);
+	for (size_t i = 0; i < s->nr_rings; i++)
+		s->rings[i].copy.limit = part > sizeof(struct packet_header) ?
+						 part - sizeof(struct packet_header) :
+						 s->max_size != 0;
+}
+
+static int snapshot_is_empty(struct snapshot *s)
+{
+	if (s->max_size)
+		return err_set(
+			&s->job->err, ERR_NO_EVENT,
+			"the last sub-buffers of the CPUs have no events, or are larger than "
+			"the snapshot may be (%llu bytes): use a larger --max-size, or "
+			"smaller sub-buffers",
+			(unsigned long long)s->max_size);
+	return err_set(&s->job->err, ERR_NO_EVENT,
+		       "the buffers have no events: no snapshot is written");
+}
+
 static int copy_rings(struct snapshot *s, const struct list_node *sets)
 {
 	uint64_t records = 0;
 
+	snapshot_limit_rings(s, sets);
 	for (size_t i = 0; i < s->nr_rings; i++) {
 		copy_ring(&s->rings[i], snapshot_find_set(sets, s->rings[i].set));
 		records += s->rings[i].copy.count;
 	}
-	return records ? 0 :
-			 err_set(&s->job->err, ERR_NO_EVENT,
-				 "the buffers have no events: no snapshot is written");
+	return records ? 0 : snapshot_is_empty(s);
 }
 
 /* --- the parts, for a request that is repeated ----------------------------------- */
@@ -503,11 +534,13 @@ int snapshot_begin(const struct snapshot_spec *spec, struct snapshot **ret)
 	s->job = spec->job;
 	s->dir_fd = spec->dir_fd;
 	snapshot_name_unfinished(s->job->id, s->unfinished);
+	s->is_elsewhere = spec->is_elsewhere;
+	s->max_size = spec->max_size;
 	s->doorbell = spec->doorbell;
 	s->disk = (struct disk){ .keep_free = spec->disk->keep_free,
-				 .max_size = spec->disk->max_size,
+				 .max_size = s->is_elsewhere ? 0 : spec->disk->max_size,
 				 .sync = spec->disk->sync,
-				 .used = spec->disk->used };
+				 .used = s->is_elsewhere ? 0 : spec->disk->used };
 	s->used_before = s->disk.used;
 	if (snapshot_allocate(s, spec) || copy_rings(s, spec->sets) || snapshot_start_thread(s)) {
 		snapshot_free(s);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "ctl/connect.h"
 #include "ctl/options.h"
 #include "ctl/print.h"
@@ -11,19 +12,23 @@
 #include "ctl/target.h"
 #include "ctl/text.h"
 
-#define NO_RELAY "snapshots can't be sent to a relay yet; omit it"
+#define NO_RELAY \
+	"snapshots can't be sent to a relay; record one into a directory, and copy it from there"
 
 static struct {
-	char *session, *name;
+	char *session, *name, *max_size;
 } opt;
+
+static struct ltt_ctl_snapshot_options wanted;
 
 static const struct poptOption options[] = {
 	OPTION_SESSION(&opt.session),
 	OPTION_TEXT("name", 'n', &opt.name, "beginning of the name of the new directory", "NAME"),
-	OPTION_NOT_YET(
-		"max-size", 'm', POPT_ARG_STRING, 1,
-		"a snapshot has all events of the buffers; 'lttctl enable-channel' sets their "
-		"size"),
+	OPTION_TEXT(
+		"max-size", 'm', &opt.max_size,
+		"only the newest events, in stream files of this size together; suffixes: k, M, "
+		"G, T",
+		"SIZE"),
 	OPTION_NOT_YET("ctrl-url", 'C', POPT_ARG_STRING, 2, NO_RELAY),
 	OPTION_NOT_YET("data-url", 'D', POPT_ARG_STRING, 3, NO_RELAY),
 	POPT_TABLEEND,
@@ -52,19 +57,40 @@ static enum status check_action(struct ctl *ctl, const char *action)
 	return STATUS_ERROR;
 }
 
+/* A path, or file:///PATH. */
+static enum status snapshot_take_output(struct ctl *ctl, const char *output)
+{
+	wanted.output = output;
+	if (!output || !strstr(output, ":/"))
+		return STATUS_OK;
+	if (strncmp(output, "file:", 5) != 0)
+		return snapshot_refuse(ctl, output, NO_RELAY);
+	wanted.output = output + strlen("file://");
+	if (strncmp(output, "file:///", 8) == 0)
+		return STATUS_OK;
+	err_set(&ctl->err, ERR_INVALID,
+		"'%s': a file URL needs an absolute path, as in file:///tmp/snapshots", output);
+	return STATUS_ERROR;
+}
+
 static enum status snapshot_check(struct ctl *ctl)
 {
 	const char *action = operand(ctl, 0);
 
+	ltt_ctl_snapshot_options_init(&wanted);
+	if (opt.max_size && (parse_size(opt.max_size, &wanted.max_size) != 0 || !wanted.max_size)) {
+		err_set(&ctl->err, ERR_INVALID,
+			"--max-size=%s: this is not a size, such as 67108864, 64M or 1G",
+			opt.max_size);
+		return STATUS_ERROR;
+	}
 	if (!action) {
 		err_set(&ctl->err, ERR_INVALID, "missing argument: use lttctl snapshot record");
 		return STATUS_ERROR;
 	}
 	if (check_action(ctl, action) != STATUS_OK)
 		return ctl->err.code == ERR_UNSUPPORTED ? STATUS_UNSUPPORTED : STATUS_ERROR;
-	if (operand(ctl, 1))
-		return snapshot_refuse(ctl, operand(ctl, 1), NO_RELAY);
-	return STATUS_OK;
+	return snapshot_take_output(ctl, operand(ctl, 1));
 }
 
 static enum status snapshot_warn(struct ctl *ctl, const struct ltt_ctl_snapshot *snapshot)
@@ -89,7 +115,6 @@ static enum status snapshot_failed(struct ctl *ctl, const char *session)
 static enum status snapshot_run(struct ctl *ctl)
 {
 	char *session AUTO_FREE = target_session(ctl, opt.session);
-	struct ltt_ctl_snapshot_options wanted;
 	struct ltt_ctl_snapshot *snapshot = NULL;
 	struct ltt_ctl *lib = ctl->library;
 	enum status status;
@@ -97,7 +122,6 @@ static enum status snapshot_run(struct ctl *ctl)
 
 	if (!session)
 		return STATUS_ERROR;
-	ltt_ctl_snapshot_options_init(&wanted);
 	wanted.session = session;
 	wanted.name = opt.name;
 	code = ltt_ctl_snapshot_record(lib, &wanted, &snapshot);
@@ -145,7 +169,7 @@ static void snapshot_text(FILE *out, struct json_object *record)
 
 const struct verb verb_snapshot = {
 	.name = "snapshot",
-	.operands = "record",
+	.operands = "record [PATH | file:///PATH]",
 	.help = "Write the events that the buffers have now",
 	.options = options,
 	.daemon = DAEMON_NEEDED,

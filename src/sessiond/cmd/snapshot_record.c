@@ -3,9 +3,12 @@
  * Applications dump their state before, so that it is among the events. */
 #include "cmd.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "base/mem.h"
@@ -20,12 +23,17 @@ struct snapshot_request {
 	struct domain_dumps dumps;
 	struct command *cmd;
 	char directory[256];
+	char *path;	   /* of @dir; NULL: the output of the session */
+	int dir;	   /* or -1 */
+	uint64_t max_size; /* or 0 */
 	struct msg_con_snapshot_ring *rings;
 	size_t nr, cap;
 };
 
 static void snapshot_record_end(struct snapshot_request *request)
 {
+	close_fd(request->dir);
+	free(request->path);
 	free(request->rings);
 	free(request);
 }
@@ -79,7 +87,8 @@ static void send_ring(struct command *cmd, const struct session *session,
 static void snapshot_record_answer(struct snapshot_request *request, const struct session *session)
 {
 	const struct clock_facts *clock = run_clock(session->run);
-	AUTO_FREE char *path = xasprintf("%s/%s", session->path, request->directory);
+	AUTO_FREE char *path = xasprintf("%s/%s", request->path ? request->path : session->path,
+					 request->directory);
 	struct rep_snapshot_record rep = { .directory = path };
 
 	for (size_t i = 0; i < request->nr; i++)
@@ -139,6 +148,8 @@ static void take(struct snapshot_request *request)
 		return;
 	}
 	req.output = session->id;
+	req.dir = request->dir;
+	req.max_size = request->max_size;
 	CONSUMER_CALL(&request->cmd->sd->consumer, con_snapshot, &req, snapshot_record_on_ring,
 		      snapshot_record_done, request);
 }
@@ -186,8 +197,32 @@ static enum cmd_now snapshot_record_check(struct command *cmd, const char *name)
 	return snapshot_record_check_kernel(cmd);
 }
 
-static struct snapshot_request *snapshot_record_new(struct command *cmd, const char *name)
+static enum cmd_now snapshot_record_check_dir(struct command *cmd,
+					      const struct req_snapshot_record *req)
 {
+	struct statx st = { 0 };
+
+	if (req->dir < 0 && !*req->path)
+		return CMD_DONE;
+	if (req->dir < 0)
+		return command_error(cmd, ERR_INVALID,
+				     "'%.250s' was sent without its directory descriptor",
+				     req->path);
+	if (statx(req->dir, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0 ||
+	    !S_ISDIR(st.stx_mode))
+		return command_error(cmd, ERR_OUTPUT, "'%.250s' is not a directory", req->path);
+	if (*req->path != '/' || strlen(req->path) >= PATH_MAX)
+		return command_error(cmd, ERR_INVALID,
+				     "the path of the snapshot must be absolute, and shorter than "
+				     "%d bytes",
+				     PATH_MAX);
+	return CMD_DONE;
+}
+
+static struct snapshot_request *snapshot_record_new(struct command *cmd,
+						    struct req_snapshot_record *req)
+{
+	const char *name = req->name;
 	struct snapshot_request *request = xalloc(sizeof(*request));
 	time_t now = time(NULL);
 	struct tm tm = { 0 };
@@ -197,6 +232,9 @@ static struct snapshot_request *snapshot_record_new(struct command *cmd, const c
 	snprintf(request->directory, sizeof(request->directory), "%.*s-%s-%" PRIu32, (int)NAME_MOST,
 		 *name ? name : DEFAULT_NAME, stamp, cmd->session->nr_snapshots++);
 	request->cmd = cmd;
+	request->path = *req->path ? xstrdup(req->path) : NULL;
+	request->dir = TAKE_FD(req->dir);
+	request->max_size = req->max_size;
 	return request;
 }
 
@@ -208,9 +246,10 @@ int cmd_snapshot_record(struct command *cmd, struct req_snapshot_record *req,
 	(void)rep;
 	if (cmd->session->state == SESSION_STARTING)
 		return CMD_BUSY;
-	if (snapshot_record_check(cmd, req->name) != CMD_DONE)
+	if (snapshot_record_check(cmd, req->name) != CMD_DONE ||
+	    snapshot_record_check_dir(cmd, req) != CMD_DONE)
 		return CMD_FAILED;
-	request = snapshot_record_new(cmd, req->name);
+	request = snapshot_record_new(cmd, req);
 	if (state_save(cmd->sd, cmd->session) < 0)
 		cmd->session->nr_snapshots--; /* their times differ */
 	domains_dump(&cmd->sd->domains, cmd->session, &request->dumps, state_is_dumped, request);

@@ -457,7 +457,12 @@ static void ctl_model_snapshot(struct ctl_answer *a, struct decoder *dec)
 	struct req_snapshot_record req;
 
 	CHECK_IS(req_snapshot_record_decode(dec, &req), ==, 0);
-	ctl_model_log("snapshot %s '%s'\n", req.session, req.name);
+	ctl_model_log("snapshot %s '%s'", req.session, req.name);
+	if (*req.path)
+		ctl_model_log(" to %s%s, %llu bytes", strrchr(req.path, '/') + 1,
+			      req.dir >= 0 ? " +fd" : "", (unsigned long long)req.max_size);
+	ctl_model_log("\n");
+	close_fd(req.dir);
 	if (ctl_model_no_session(a, req.session))
 		return;
 	msg_saved_ring_encode(ctl_model_begin(a, MSG_saved_ring, MSG_ITEM), &ring);
