@@ -227,6 +227,7 @@ static void mute(void)
 	a = harness_answer(client);
 	CHECK(a.there && a.code == 0 && rep_session_start_decode(&a.dec, &start) == 0);
 	CHECK(start.apps == 1 && start.late == 1);
+	harness_wait(2000); /* for the state dump */
 	a = harness_answer(other);
 	CHECK(a.there && a.code == 0); /* the stop, after it */
 	close(app);
@@ -385,6 +386,30 @@ static void removals(void)
 	harness_end();
 }
 
+/* A request that comes while the session starts is decoded again after that, with the descriptor
+ * that it brought. */
+static void put_off_with_descriptor(void)
+{
+	int client, app = begin_unstarted(&client), other = harness_client();
+	int dir = open("/tmp", O_PATH | O_CLOEXEC);
+	struct told told;
+	struct answer a;
+
+	CHECK(dir >= 0);
+	HARNESS_SEND(client, session_start, NAME);
+	told = heard(app);
+	HARNESS_SEND(other, snapshot_record, NAME, .path = "tmp", .dir = dir);
+	harness_pump();
+	close(dir);
+	confirm(app, &told);
+	CHECK_IS(harness_answer(client).code, ==, 0);
+	a = harness_answer(other);
+	CHECK(a.code == ERR_INVALID && strstr(a.text, "absolute"));
+	close(other);
+	close(app);
+	harness_end();
+}
+
 /* A new rule is planned for the points that it matches alone. */
 static void one_rule(void)
 {
@@ -422,5 +447,6 @@ int main(void)
 	slices();
 	removals();
 	one_rule();
+	put_off_with_descriptor();
 	return 0;
 }

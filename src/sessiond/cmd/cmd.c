@@ -57,6 +57,8 @@ void command_free(struct command *cmd)
 		client->nr_waiting--;
 	if (cmd->body)
 		quota_give(&cmd->sd->quotas, cmd_account_of(cmd), QUOTA_BACKLOG, cmd->len);
+	for (unsigned int i = 0; i < cmd->nr_fds; i++)
+		sock_drop(cmd->fds[i]);
 	free(cmd->body);
 	free(cmd);
 }
@@ -94,17 +96,19 @@ struct session *command_session(struct command *cmd)
 static void run_again(void *data)
 {
 	struct command *cmd = data;
+	int fds[MSG_MAX_FDS];
 	struct decoder dec;
 
 	if (!client_find(cmd->sd, cmd->client)) {
 		command_free(cmd);
 		return;
 	}
-	decoder_init(&dec, cmd->body, cmd->len, NULL, 0);
+	memcpy(fds, cmd->fds, sizeof(fds));
+	decoder_init(&dec, cmd->body, cmd->len, fds, cmd->nr_fds);
+	cmd->nr_fds = 0;
 	command_dispatch(cmd, &dec);
 }
 
-/* Commands that can be put off bring no descriptors. */
 static void put_off(struct command *cmd, const uint8_t *body, size_t len)
 {
 	if (!cmd->body) {
@@ -160,6 +164,23 @@ static void save_changed(struct sessiond *sd, uint64_t id)
 #define RELEASE_blob(v) (void)(v)
 #define RELEASE_fd(v) sock_drop(v)
 
+#define KEEP_u8(cmd, v) (void)(v)
+#define KEEP_u32(cmd, v) (void)(v)
+#define KEEP_u64(cmd, v) (void)(v)
+#define KEEP_i64(cmd, v) (void)(v)
+#define KEEP_str(cmd, v) (void)(v)
+#define KEEP_blob(cmd, v) (void)(v)
+#define KEEP_fd(cmd, v) ((v) < 0 ? 0 : ((cmd)->fds[(cmd)->nr_fds++] = TAKE_FD(v)))
+
+/* Before a request is put off: the descriptors that came with it are decoded again. */
+#define COMMAND(name, number, access, turn, doc)                                      \
+	static void keep_##name(struct command *cmd, struct req_##name *req)          \
+	{                                                                             \
+		(void)cmd, (void)req;
+#define IN(type, field, doc) KEEP_##type(cmd, req->field);
+#define COMMAND_END(name) }
+#include "proto/client.def"
+
 /* descriptors that the handler has not taken are closed */
 #define COMMAND(name, number, access, turn, doc)           \
 	static void release_##name(struct req_##name *req) \
@@ -197,8 +218,10 @@ static void save_changed(struct sessiond *sd, uint64_t id)
 			reply_##name(cmd, &rep);                                          \
 		else if (result == CMD_FAILED)                                            \
 			command_fail(cmd);                                                \
-		else if (result == CMD_BUSY)                                              \
+		else if (result == CMD_BUSY) {                                            \
+			keep_##name(cmd, &req);                                           \
 			put_off(cmd, body, len);                                          \
+		}                                                                         \
 		release_##name(&req);                                                     \
 	}
 #include "proto/client.def"

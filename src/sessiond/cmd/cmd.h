@@ -35,8 +35,10 @@ struct command {
 	struct session *session; /* of SESSION commands, while the handler runs */
 	uint64_t session_id;	 /* to find it again later */
 	struct err err;
-	uint8_t *body; /* of the request, while it is queued */
+	uint8_t *body; /* of the request, while it is queued, */
 	size_t len;
+	int fds[MSG_MAX_FDS]; /* and its descriptors */
+	unsigned int nr_fds;
 };
 
 #define CMD_NOW enum cmd_now
