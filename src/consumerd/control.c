@@ -133,7 +133,6 @@ static int start_worker(const struct request *rq, const struct req_con_output_op
 		(void)!output_watch_kernel(output,
 					   c->loop); /* else a relay that is gone is noticed late */
 	job = request_job(rq, JOB_START, output);
-	job->id = req->output;
 	if (req->dir < 0 && req->path[0]) {
 		job->path = xstrdup(req->path);
 		job->dir = (struct dirid){ req->path_dev, req->path_ino, req->path_born_ns };
@@ -570,6 +569,7 @@ static int on_adopted(const struct request *rq, struct err *err)
 {
 	struct output *output;
 	struct ring_ref *ring;
+	struct job *job;
 
 	list_for_each(output, &rq->control->all, all_node) {
 		if (output->closing)
@@ -580,8 +580,11 @@ static int on_adopted(const struct request *rq, struct err *err)
 			list_for_each(ring, &output->rings, output_node)
 				if (ring->connection != rq->control->connection && !ring->closing)
 					close_ring(ring);
-		if (!output->closing)
-			worker_post(output->worker, job_new(JOB_COMPLETE, output));
+		if (!output->closing) {
+			job = job_new(JOB_COMPLETE, output);
+			job->id = output->node.id;
+			worker_post(output->worker, job);
+		}
 	}
 	request_answer_all_adopted(rq, err);
 	return 0;

@@ -158,6 +158,7 @@ static void check_overwritten(struct daemon *d)
 	     .gid = getegid(), .snapshots = 1, .flush_us = 1000);
 	open_trace(d, 1, 10, "ust");
 	rings = open_overwritten(d, 10, 20);
+	MUST(d, con_adopted);
 	enable_rings(d, 1, 20, true);
 	CHECK_IS(snapshot(d, 1, "none"), ==, ERR_NO_EVENT);
 	write_events(&rings, EVENTS);

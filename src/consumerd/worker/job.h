@@ -19,7 +19,7 @@ struct snapshot;
 
 enum job_kind {
 	/* arguments -> results */
-	JOB_START,	 /* id of the output; open the directory path if it is dir */
+	JOB_START,	 /* change to the output's user, open the directory path if it is dir */
 	JOB_TRACE_OPEN,	 /* id, path, uuid */
 	JOB_METADATA,	 /* id of the trace, text */
 	JOB_TRACE_ADOPT, /* id, path, uuid, bytes of metadata */
@@ -31,7 +31,7 @@ enum job_kind {
 	JOB_SNAPSHOT, /* id of the output; path: the new directory, in that of the output or in
 		       * fds.data; bytes: greatest size, or 0 -> snapshot */
 	JOB_WAIT,     /* no work: it is done when the jobs before it are */
-	JOB_COMPLETE, /* all traces and ring sets of an earlier consumer were adopted */
+	JOB_COMPLETE, /* id of the output: all of an earlier consumer was adopted */
 	JOB_END,      /* close everything and end the thread */
 	JOB_NOTE,     /* notification by a worker: writing fails (error) or works again (0) */
 };

@@ -62,8 +62,6 @@ static void do_start(struct worker *w, struct job *job)
 			  (unsigned int)w->config.uid);
 	else if (job->path)
 		find_dir(w, job);
-	if (!job->err.code && w->config.dir_fd >= 0)
-		snapshot_clean(w->config.dir_fd, job->id);
 	if (!job->err.code) {
 		const struct sink_start start = {
 			.dir_fd = w->config.dir_fd,
@@ -524,6 +522,8 @@ static bool jobs_do_job(struct worker *w, struct job *job)
 		break;
 	case JOB_COMPLETE:
 		w->incomplete = false;
+		if (w->config.dir_fd >= 0 && !w->saving)
+			snapshot_clean(w->config.dir_fd, job->id);
 		break;
 	case JOB_WAIT: /* also for those that are held */
 		if (list_empty(&w->held))
