@@ -287,6 +287,8 @@ struct ltt_ctl_totals {
  * @clock_offset_ns: the relay's CLOCK_REALTIME minus this host's.
  * @clock_error_ns: uncertainty of @clock_offset_ns; 0: the offset is unknown.
  * @clock_change: the last jump of the traces' clock, or change of its rate; "": none.
+ * @snapshot_path, @snapshot_name, @snapshot_max_size: as set by ltt_ctl_set_snapshot_output(); "", "",
+ *	0: none.
  * @totals: NULL: the consumer daemon has not answered in time.
  */
 struct ltt_ctl_session {
@@ -315,6 +317,9 @@ struct ltt_ctl_session {
 	const struct ltt_ctl_totals *totals;
 	int snapshots;
 	const char *clock_change;
+	const char *snapshot_name;
+	const char *snapshot_path;
+	uint64_t snapshot_max_size;
 };
 
 /** struct ltt_ctl_sessions - @nr of them, in the order of their creation. */
@@ -1110,6 +1115,17 @@ struct ltt_ctl_snapshot {
  */
 int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_options *snapshot,
 			    struct ltt_ctl_snapshot **ret_snapshot);
+/**
+ * ltt_ctl_set_snapshot_output() - store the output, name and greatest size of later snapshots with
+ * the session; the output is created if it is missing. struct ltt_ctl_session shows them; a
+ * request for a snapshot must name them.
+ * @snapshot: @output NULL: remove those that are stored.
+ *
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_INVALID; LTT_CTL_OUTPUT; LTT_CTL_STATE: an output is stored
+ * already, or there is none to remove.
+ */
+int ltt_ctl_set_snapshot_output(struct ltt_ctl *ctl,
+				const struct ltt_ctl_snapshot_options *snapshot);
 void ltt_ctl_snapshot_free(struct ltt_ctl_snapshot *snapshot);
 
 /** enum ltt_ctl_end - flags of ltt_ctl_stop() and ltt_ctl_destroy(). */

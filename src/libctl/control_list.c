@@ -284,6 +284,31 @@ int ltt_ctl_snapshot_record(struct ltt_ctl *ctl, const struct ltt_ctl_snapshot_o
 	return 0;
 }
 
+int ltt_ctl_set_snapshot_output(struct ltt_ctl *ctl,
+				const struct ltt_ctl_snapshot_options *snapshot)
+{
+	struct ltt_ctl_snapshot_options o = { 0 };
+	struct outdir dir = OUTDIR_NONE;
+	struct req_snapshot_output req;
+	int code = control_begin(ctl);
+
+	if (code == 0)
+		code = control_take(ctl, snapshot, &o, sizeof(o));
+	if (code == 0)
+		code = control_check_given(ctl, o.session, "the session of the snapshots");
+	if (code == 0 && o.output)
+		code = outdir_at(o.output, &dir, &ctl->err);
+	req = (struct req_snapshot_output){
+		.session = o.session, .name = o.name, .path = dir.path, .max_size = o.max_size
+	};
+	if (code == 0)
+		code = call_snapshot_output(ctl->client, &req, NULL, NULL, NULL, &ctl->err);
+	if (code != 0)
+		outdir_undo(&dir);
+	outdir_fini(&dir);
+	return code == 0 ? 0 : control_failed(ctl);
+}
+
 void ltt_ctl_snapshot_free(struct ltt_ctl_snapshot *snapshot)
 {
 	pool_owner_free(snapshot);

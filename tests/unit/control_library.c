@@ -1104,7 +1104,11 @@ static void snapshots(void)
 	       "3 events were lost before the snapshot was taken");
 	EXPECT("lttctl snapshot", 1, "", "use lttctl snapshot record");
 	EXPECT("lttctl snapshot store", 1, "", "can't do 'store'");
-	EXPECT("lttctl snapshot list-output", 5, "", "list-output: snapshots have no other output");
+	EXPECT("lttctl snapshot add-output", 1, "", "use lttctl snapshot add-output PATH");
+	EXPECT("lttctl snapshot del-output", 1, "", "use lttctl snapshot del-output 1");
+	EXPECT("lttctl snapshot list-output x", 1, "", "'x': list-output has no argument");
+	EXPECT("lttctl snapshot list-output -n x", 1, "", "are for record and add-output");
+	EXPECT("lttctl snapshot add-output tcp://127.0.0.1", 5, "", "can't be sent to a relay");
 	EXPECT("lttctl snapshot record -m x", 1, "", "--max-size=x: this is not a size");
 	EXPECT("lttctl snapshot record net://127.0.0.1", 5, "", "can't be sent to a relay");
 	EXPECT("lttctl snapshot record file://x", 1, "", "needs an absolute path");

@@ -40,21 +40,51 @@ static enum status snapshot_refuse(struct ctl *ctl, const char *object, const ch
 	return STATUS_UNSUPPORTED;
 }
 
-/* LTTng's other actions are about outputs. */
-static enum status check_action(struct ctl *ctl, const char *action)
-{
-	static const char *const later[] = { "add-output", "del-output", "list-output" };
+enum snapshot_action { RECORD, ADD_OUTPUT, DEL_OUTPUT, LIST_OUTPUT, NR_ACTIONS };
 
-	for (size_t i = 0; i < ARRAY_SIZE(later); i++)
-		if (strcmp(action, later[i]) == 0)
-			return snapshot_refuse(ctl, action,
-					       "snapshots have no other output yet than the "
-					       "directory of their session");
-	if (strcmp(action, "record") == 0)
-		return STATUS_OK;
-	err_set(&ctl->err, ERR_INVALID, "can't do '%s' with a snapshot: use lttctl snapshot record",
-		action);
-	return STATUS_ERROR;
+static const char *const snapshot_actions[] = {
+	[RECORD] = "record",
+	[ADD_OUTPUT] = "add-output",
+	[DEL_OUTPUT] = "del-output",
+	[LIST_OUTPUT] = "list-output",
+};
+
+static enum snapshot_action snapshot_action(const struct ctl *ctl)
+{
+	enum snapshot_action i = RECORD;
+
+	while (i < NR_ACTIONS && strcmp(snapshot_actions[i], operand(ctl, 0)) != 0)
+		i++;
+	return i;
+}
+
+static enum status snapshot_check_action(struct ctl *ctl)
+{
+	enum snapshot_action action;
+
+	if (!operand(ctl, 0)) {
+		err_set(&ctl->err, ERR_INVALID, "missing argument: use lttctl snapshot record");
+		return STATUS_ERROR;
+	}
+	action = snapshot_action(ctl);
+	if (action == NR_ACTIONS)
+		err_set(&ctl->err, ERR_INVALID,
+			"can't do '%s' with a snapshot: use lttctl snapshot record, or add-output, "
+			"del-output, list-output",
+			operand(ctl, 0));
+	else if ((action == DEL_OUTPUT || action == LIST_OUTPUT) && (opt.name || opt.max_size))
+		err_set(&ctl->err, ERR_INVALID,
+			"--name and --max-size are for record and add-output");
+	else if (action == LIST_OUTPUT && operand(ctl, 1))
+		err_set(&ctl->err, ERR_INVALID, "'%s': list-output has no argument",
+			operand(ctl, 1));
+	else if (action == ADD_OUTPUT && !operand(ctl, 1))
+		err_set(&ctl->err, ERR_INVALID,
+			"missing argument: use lttctl snapshot add-output PATH");
+	else if (action == DEL_OUTPUT && !operand(ctl, 1))
+		err_set(&ctl->err, ERR_INVALID,
+			"missing argument: use lttctl snapshot del-output 1, or its name");
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
 /* A path, or file:///PATH. */
@@ -75,8 +105,6 @@ static enum status snapshot_take_output(struct ctl *ctl, const char *output)
 
 static enum status snapshot_check(struct ctl *ctl)
 {
-	const char *action = operand(ctl, 0);
-
 	ltt_ctl_snapshot_options_init(&wanted);
 	if (opt.max_size && (parse_size(opt.max_size, &wanted.max_size) != 0 || !wanted.max_size)) {
 		err_set(&ctl->err, ERR_INVALID,
@@ -84,13 +112,10 @@ static enum status snapshot_check(struct ctl *ctl)
 			opt.max_size);
 		return STATUS_ERROR;
 	}
-	if (!action) {
-		err_set(&ctl->err, ERR_INVALID, "missing argument: use lttctl snapshot record");
+	if (snapshot_check_action(ctl) != STATUS_OK)
 		return STATUS_ERROR;
-	}
-	if (check_action(ctl, action) != STATUS_OK)
-		return ctl->err.code == ERR_UNSUPPORTED ? STATUS_UNSUPPORTED : STATUS_ERROR;
-	return snapshot_take_output(ctl, operand(ctl, 1));
+	return snapshot_action(ctl) == DEL_OUTPUT ? STATUS_OK :
+						    snapshot_take_output(ctl, operand(ctl, 1));
 }
 
 static enum status snapshot_warn(struct ctl *ctl, const struct ltt_ctl_snapshot *snapshot)
@@ -112,25 +137,137 @@ static enum status snapshot_failed(struct ctl *ctl, const char *session)
 	return STATUS_ERROR;
 }
 
-static enum status snapshot_run(struct ctl *ctl)
+/* Where no directory is named, that of the session. @info: of it. */
+static void snapshot_use_output(struct json_object *info)
 {
-	char *session AUTO_FREE = target_session(ctl, opt.session);
-	struct ltt_ctl_snapshot *snapshot = NULL;
-	struct ltt_ctl *lib = ctl->library;
-	enum status status;
-	int code;
+	const char *path = record_str(info, "snapshot_path"),
+		   *name = record_str(info, "snapshot_name");
 
-	if (!session)
+	if (wanted.output || !*path)
+		return;
+	wanted.output = path;
+	if (!wanted.name && *name)
+		wanted.name = name;
+	if (!wanted.max_size)
+		wanted.max_size = record_num(info, "snapshot_max_size");
+}
+
+static enum status snapshot_record_one(struct ctl *ctl, const char *session)
+{
+	struct json_object *info AUTO_RECORD = NULL;
+	struct ltt_ctl_snapshot *snapshot = NULL;
+	enum status status;
+
+	if (target_find_session(ctl, session, &info, &ctl->err) != 0)
 		return STATUS_ERROR;
-	wanted.session = session;
-	wanted.name = opt.name;
-	code = ltt_ctl_snapshot_record(lib, &wanted, &snapshot);
-	if (ctl_done(ctl, code, &ctl->err) != 0)
+	snapshot_use_output(info);
+	if (ctl_done(ctl, ltt_ctl_snapshot_record(ctl->library, &wanted, &snapshot),
+			 &ctl->err) != 0)
 		return snapshot_failed(ctl, session);
 	ctl->record = record_snapshot(session, snapshot);
 	status = snapshot_warn(ctl, snapshot);
 	ltt_ctl_snapshot_free(snapshot);
 	return status;
+}
+
+/* --- the output of a session ------------------------------------------------------ */
+
+static const char *snapshot_name(struct json_object *info)
+{
+	const char *name = record_str(info, "snapshot_name");
+
+	return *name ? name : "snapshot-1";
+}
+
+static enum status snapshot_list_output(struct ctl *ctl, const char *session)
+{
+	struct json_object *info AUTO_RECORD = NULL, *output;
+
+	if (target_find_session(ctl, session, &info, &ctl->err) != 0)
+		return STATUS_ERROR;
+	if (!info) {
+		err_set(&ctl->err, ERR_NO_SESSION, "there is no session '%s'", session);
+		return snapshot_failed(ctl, session);
+	}
+	ctl->record = json_object_new_object();
+	record_set_str(ctl->record, "session", session);
+	record_set(ctl->record, "outputs", json_object_new_array());
+	if (!*record_str(info, "snapshot_path"))
+		return STATUS_OK;
+	output = json_object_new_object();
+	record_set_num(output, "id", 1);
+	record_set_str(output, "name", snapshot_name(info));
+	record_set_str(output, "path", record_str(info, "snapshot_path"));
+	record_set_num(output, "max_size", record_num(info, "snapshot_max_size"));
+	record_append(ctl->record, "outputs", output);
+	return STATUS_OK;
+}
+
+/* By its number or its name. */
+static enum status snapshot_check_output(struct ctl *ctl, const char *session)
+{
+	struct json_object *output;
+	bool found;
+
+	if (snapshot_list_output(ctl, session) != STATUS_OK)
+		return STATUS_ERROR;
+	output = record_at(ctl->record, "outputs", 0);
+	found = output && (strcmp(operand(ctl, 1), "1") == 0 ||
+			   strcmp(operand(ctl, 1), record_str(output, "name")) == 0);
+	ctl->record = (json_object_put(ctl->record), NULL);
+	if (found)
+		return STATUS_OK;
+	err_set(&ctl->err, ERR_INVALID,
+		"session '%s' has no output '%s' for snapshots: see lttctl snapshot list-output",
+		session, operand(ctl, 1));
+	return STATUS_ERROR;
+}
+
+static enum status snapshot_set_output(struct ctl *ctl, const char *session)
+{
+	if (snapshot_action(ctl) == DEL_OUTPUT && snapshot_check_output(ctl, session) != STATUS_OK)
+		return STATUS_ERROR;
+	if (ctl_done(ctl, ltt_ctl_set_snapshot_output(ctl->library, &wanted), &ctl->err) != 0)
+		return snapshot_failed(ctl, session);
+	return snapshot_list_output(ctl, session);
+}
+
+static enum status snapshot_run(struct ctl *ctl)
+{
+	char *session AUTO_FREE = target_session(ctl, opt.session);
+	enum status status;
+
+	if (!session)
+		return STATUS_ERROR;
+	wanted.session = session;
+	wanted.name = opt.name;
+	switch (snapshot_action(ctl)) {
+	case ADD_OUTPUT:
+	case DEL_OUTPUT:
+		status = snapshot_set_output(ctl, session);
+		break;
+	case LIST_OUTPUT:
+		status = snapshot_list_output(ctl, session);
+		break;
+	default:
+		status = snapshot_record_one(ctl, session);
+	}
+	return status;
+}
+
+static void snapshot_text_outputs(FILE *out, struct json_object *record)
+{
+	struct json_object *output = record_at(record, "outputs", 0);
+	uint64_t most = record_num(output, "max_size");
+	char buf[TEXT_BYTES];
+
+	fprintf(out, "Snapshot outputs of session %s:\n", record_str(record, "session"));
+	if (!output)
+		fputs("  none: snapshots are written to the output of the session\n", out);
+	else
+		fprintf(out, "  [1] %s: %s (%s%s)\n", record_str(output, "name"),
+			record_str(output, "path"), most ? "at most " : "of any size",
+			most ? text_size(buf, most) : "");
 }
 
 static void snapshot_text_span(FILE *out, struct json_object *o, const char *what)
@@ -149,6 +286,11 @@ static void snapshot_text(FILE *out, struct json_object *record)
 {
 	uint64_t recorded = record_num(record, "recorded");
 	char buf[TEXT_BYTES], name[64];
+
+	if (record_get(record, "outputs")) {
+		snapshot_text_outputs(out, record);
+		return;
+	}
 
 	fprintf(out, "Snapshot recorded for session %s: %s event%s in %s\n",
 		record_str(record, "session"), text_count(buf, recorded), text_plural(recorded),
@@ -169,7 +311,8 @@ static void snapshot_text(FILE *out, struct json_object *record)
 
 const struct verb verb_snapshot = {
 	.name = "snapshot",
-	.operands = "record [PATH | file:///PATH]",
+	.operands = "{record [PATH | file:///PATH] | add-output {PATH | file:///PATH} | "
+		    "del-output {1 | NAME} | list-output}",
 	.help = "Write the events that the buffers have now",
 	.options = options,
 	.daemon = DAEMON_NEEDED,

@@ -16,7 +16,6 @@
 #include "sessiond/state.h"
 
 #define DEFAULT_NAME "snapshot-1" /* LTTng's */
-#define NAME_MOST 200u
 #define NS 1000000000u
 
 struct snapshot_request {
@@ -177,7 +176,7 @@ static enum cmd_now snapshot_record_check(struct command *cmd, const char *name)
 {
 	const struct session *session = cmd->session;
 
-	if (*name && (name_check(name) || strlen(name) > NAME_MOST))
+	if (*name && (name_check(name) || strlen(name) > SESSION_SNAPSHOT_NAME_MOST))
 		return command_error(cmd, ERR_INVALID, "the snapshot's name '%.210s' %s", name,
 				     name_check(name) ? name_check(name) :
 							"is longer than 200 bytes");
@@ -229,8 +228,9 @@ static struct snapshot_request *snapshot_record_new(struct command *cmd,
 	char stamp[32];
 
 	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", localtime_r(&now, &tm));
-	snprintf(request->directory, sizeof(request->directory), "%.*s-%s-%" PRIu32, (int)NAME_MOST,
-		 *name ? name : DEFAULT_NAME, stamp, cmd->session->nr_snapshots++);
+	snprintf(request->directory, sizeof(request->directory), "%.*s-%s-%" PRIu32,
+		 (int)SESSION_SNAPSHOT_NAME_MOST, *name ? name : DEFAULT_NAME, stamp,
+		 cmd->session->nr_snapshots++);
 	request->cmd = cmd;
 	request->path = *req->path ? xstrdup(req->path) : NULL;
 	request->dir = TAKE_FD(req->dir);

@@ -78,6 +78,7 @@ struct session_saved {
 };
 
 #define SESSION_UNRECORDED_PIDS 64u
+#define SESSION_SNAPSHOT_NAME_MOST 200u /* bytes */
 
 struct session {
 	struct list_node node;
