@@ -16,7 +16,10 @@ static void record(struct ring_set *set, uint32_t id, uint32_t len)
 	struct hook hook = { .binding = &binding };
 
 	testset_fill(payload, len, 1, seq++);
-	ring_record(&hook, payload, len);
+	if (set->clock == LTT_CLOCK_MONOTONIC && seq % 2)
+		ring_record_given(&hook, payload, len);
+	else
+		ring_record(&hook, payload, len);
 }
 
 struct expected {

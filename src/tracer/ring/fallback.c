@@ -18,8 +18,7 @@
 /* The ring that this thread wrote last: each thread ends up with a ring of its own. */
 static __thread uint32_t settled __attribute__((tls_model("initial-exec")));
 
-/* Offset of this process's CLOCK_MONOTONIC from the machine's. */
-static uint64_t clock_ahead_ns;
+uint64_t ring_clock_ahead_ns;
 
 static long ring_fallback_read_link(const char *path, char buf[64])
 {
@@ -49,19 +48,14 @@ void ring_clock_find_namespace(void)
 	if (fd < 0)
 		return;
 	if (ring_syscall(SYS_read, fd, (long)text, sizeof(text) - 1, 0) > 0)
-		__atomic_store_n(&clock_ahead_ns, ltt_timens_monotonic(text), __ATOMIC_RELAXED);
+		__atomic_store_n(&ring_clock_ahead_ns, ltt_timens_monotonic(text),
+				 __ATOMIC_RELAXED);
 	ring_syscall(SYS_close, fd, 0, 0, 0);
 }
 
 uint64_t ring_clock_read(uint32_t clock)
 {
-	struct timespec now;
-
-	if (clock == LTT_CLOCK_CYCLES)
-		return section_read_cycles();
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec -
-	       __atomic_load_n(&clock_ahead_ns, __ATOMIC_RELAXED);
+	return clock == LTT_CLOCK_CYCLES ? section_read_cycles() : ring_clock_monotonic();
 }
 
 /* One writer holds the ring: all words but `consumed` stand still. */

@@ -13,12 +13,27 @@
 #ifndef TRACER_RING_FALLBACK_H
 #define TRACER_RING_FALLBACK_H
 
+#include <time.h>
+
 #include "hook.h"
 #include "set.h"
 
 /** Return: RES_* as a sequence returns it (set.h); RES_ELSEWHERE if no ring was free. */
 uint32_t ring_fallback_record(const struct binding *binding, const void *payload, size_t len,
 			      uint32_t preparation);
+
+/** Offset of this process's CLOCK_MONOTONIC from the machine's. */
+extern uint64_t ring_clock_ahead_ns __attribute__((visibility("hidden")));
+
+/** The machine's CLOCK_MONOTONIC in ns, inlined into the path of an event. */
+static inline uint64_t ring_clock_monotonic(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec -
+	       __atomic_load_n(&ring_clock_ahead_ns, __ATOMIC_RELAXED);
+}
 
 /** The set's clock, read now. */
 uint64_t ring_clock_read(uint32_t clock);

@@ -87,7 +87,7 @@ static uint32_t record_elsewhere(const struct hook *hook, const void *payload, s
 			break;
 		} else if (res & RES_GIVEN) {
 			res = section_given(hook, payload, len, preparation,
-					    ring_clock_read(LTT_CLOCK_MONOTONIC));
+					    ring_clock_monotonic());
 		} else {
 			res = section_cycles(hook, payload, len, preparation);
 		}
@@ -203,7 +203,7 @@ static uint32_t record_with_image(const struct hook *hook, uint32_t preparation,
 				   ip);
 	if (res == (RES_ELSEWHERE | RES_GIVEN))
 		res = section_image_given(hook, from, len + bytes, preparation, &context_own_image,
-					  key, ip, ring_clock_read(LTT_CLOCK_MONOTONIC));
+					  key, ip, ring_clock_monotonic());
 	return res;
 }
 #else
@@ -277,7 +277,7 @@ void record_image_unusual(const struct hook *hook, const void *payload, size_t l
 void ring_record_image_given(const struct hook *hook, uint32_t preparation, const void *payload,
 			     size_t len)
 {
-	uint64_t ts = ring_clock_read(LTT_CLOCK_MONOTONIC);
+	uint64_t ts = ring_clock_monotonic();
 	uint32_t contexts = preparation_contexts(preparation), bytes = context_image_size[contexts];
 	const void *from = (const void *)((uintptr_t)payload - bytes);
 	uint32_t res;
@@ -352,14 +352,20 @@ void record_unusual(const struct hook *hook, const void *payload, size_t len, ui
 		record_finish(hook, res);
 }
 
+#ifdef SECTION_HAS_GIVEN
 void ring_record_given(const struct hook *hook, const void *payload, size_t len)
 {
-	uint64_t ts = ring_clock_read(LTT_CLOCK_MONOTONIC);
-	uint32_t res = section_given(hook, payload, len, 0, ts);
+	section_record_given(hook, payload, len, ring_clock_monotonic());
+}
+#else
+void ring_record_given(const struct hook *hook, const void *payload, size_t len)
+{
+	uint32_t res = section_given(hook, payload, len, 0, ring_clock_monotonic());
 
 	if (unlikely(res != LTT_RING_ON))
 		record_unusual(hook, payload, len, res);
 }
+#endif
 
 void ring_lose_oversize(const struct hook *hook)
 {

@@ -17,7 +17,9 @@
  *   section_cycles()  the cycle counter; returns the result
  *   section_given()   the clock was read before; returns the result
  *
- * and, if SECTION_HAS_IMAGE, section_admitted(), and section_image(), section_image_cycles() and
+ * and, if SECTION_HAS_GIVEN, section_record_given(), which is ring_record() with such a clock;
+ *
+ * if SECTION_HAS_IMAGE, section_admitted(), and section_image(), section_image_cycles() and
  * section_image_given(), which put an image of contexts in front of the payload.
  *
  * The results are RES_* (set.h). The steps of a sequence, in order:
@@ -170,6 +172,9 @@ uint32_t section_cycles(const struct hook *hook, const void *payload, size_t len
 			uint32_t preparation);
 uint32_t section_given(const struct hook *hook, const void *payload, size_t len,
 		       uint32_t preparation, uint64_t ts);
+/** ring_record() with a clock that was read before, if the architecture has it
+ *  (SECTION_HAS_GIVEN). */
+void section_record_given(const struct hook *hook, const void *payload, size_t len, uint64_t ts);
 /** section_cycles() for an event that a filter has admitted, without contexts; calls
  *  record_image_unusual() unless the record is complete. */
 void section_admitted(const struct hook *hook, const void *payload, size_t len,

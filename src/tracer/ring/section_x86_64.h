@@ -45,6 +45,7 @@
 #define SECTION_HAS_ADD
 #define SECTION_HAS_SKIP
 #define SECTION_HAS_IMAGE
+#define SECTION_HAS_GIVEN
 
 static inline void *section_thread_pointer(void)
 {
@@ -483,6 +484,9 @@ SECTION_FUNCTION(section_given, O_BINDING_NR_GIVEN,
 		 "	movl	%ecx, -56(%rsp)\n	movq	%r8, -16(%rsp)\n",
 		 SECTION_BOUND_ANY, "", SECTION_CLOCK_GIVEN, SECTION_PAYLOAD, SECTION_ON,
 		 SECTION_ANSWER);
+SECTION_FUNCTION(section_record_given, O_BINDING_NR_GIVEN, "	movq	%rcx, -16(%rsp)\n",
+		 SECTION_BOUND_PLAIN, SECTION_CHECK_PLAIN, SECTION_CLOCK_GIVEN, SECTION_PAYLOAD, "",
+		 SECTION_TELL_RECORD_UNUSUAL);
 SECTION_FUNCTION(section_admitted, O_BINDING_NR_CYCLES, "	movl	%ecx, -56(%rsp)\n",
 		 SECTION_BOUND_ANY, "", SECTION_CLOCK_CYCLES, SECTION_PAYLOAD, "",
 		 SECTION_TELL_IMAGE_UNUSUAL);
