@@ -74,6 +74,11 @@ static int do_track(int client)
 	return CALL(client, track, .kind = TRACK_PID, .op = TRACK_ADD, .ids = encoder_list(&enc));
 }
 
+static int do_snapshot_output(int client)
+{
+	return HARNESS_CALL(client, snapshot_output, NAME, .path = "/snapshots").code;
+}
+
 static const struct change {
 	const char *name;
 	int (*make)(int client);
@@ -82,6 +87,7 @@ static const struct change {
 	{ "channel_enable", do_channel_enable },   { "context_add", do_context_add },
 	{ "event_enable", do_event_enable },	   { "event_disable", do_event_disable },
 	{ "channel_disable", do_channel_disable }, { "track", do_track },
+	{ "snapshot_output", do_snapshot_output },
 };
 
 #define IF_ANYONE(name)
@@ -133,6 +139,7 @@ static void taken_over(void)
 	CHECK(session && session->trackers[DOMAIN_KERNEL][TRACK_PID].limited);
 	CHECK(session->trackers[DOMAIN_KERNEL][TRACK_PID].nr == 1);
 	CHECK(session->trackers[DOMAIN_KERNEL][TRACK_PID].ids[0] == 4711);
+	CHECK(strcmp(session->snapshot_path, "/snapshots") == 0);
 	channel = session_find_channel(session, DOMAIN_KERNEL, "c");
 	CHECK(channel && !channel->enabled && channel_has_context(channel, "pid"));
 	rule = list_first(&channel->rules, struct rule, node);
