@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 
 #include "apps.h"
 #include "base/log.h"
@@ -96,14 +97,28 @@ static void send_to_consumer(struct sessiond *sd)
 	consumer_resend(&sd->consumer);
 }
 
+static pid_t consumer_listener(int fd)
+{
+	struct ucred peer = { 0 };
+	socklen_t len = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ? 0 : peer.pid;
+}
+
+/* A process that is killed may listen for some time after its connection has ended. A new one waits
+ * for its end. */
 static int find_consumer(struct sessiond *sd)
 {
-	int fd = sock_connect(sd->consumer_socket);
+	int fd = sock_connect(sd->consumer_socket), ret;
 
-	if (fd >= 0)
+	sd->consumer_met = fd < 0 ? 0 : consumer_listener(fd);
+	if (fd >= 0 && (!sd->consumer_met || sd->consumer_met != sd->consumer_lost))
 		return consumer_attach(&sd->consumer, fd);
-	return consumer_spawn(&sd->consumer, sd->consumer_path, sd->consumer_socket,
-			      sd->consumer_mute);
+	close_fd(fd);
+	ret = consumer_spawn(&sd->consumer, sd->consumer_path, sd->consumer_socket,
+			     sd->consumer_mute);
+	sd->consumer_met = ret < 0 ? 0 : consumer_pid(&sd->consumer);
+	return ret;
 }
 
 static void reply_to_all(struct sessiond *sd, const char *text)
@@ -148,6 +163,7 @@ static void consumer_gone(struct consumer *consumer, const char *why)
 	int ret;
 
 	sd->consumer_gone = true;
+	sd->consumer_lost = sd->consumer_met;
 	if (sd->ending) {
 		loop_stop(sd->loop);
 		return;

@@ -28,6 +28,8 @@ struct sessiond {
 	char *consumer_socket;
 	bool consumer_mute;
 	uint64_t consumer_since_ns;
+	pid_t consumer_met;  /* process of the connection; 0: unknown */
+	pid_t consumer_lost; /* process of the one before, which has ended or is about to */
 	unsigned int consumer_deaths; /* deaths in quick succession */
 	bool consumer_died;	      /* the consumer died, and no successor has its state yet */
 	struct loop_timer respawn;
