@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "apps.h"
 #include "base/log.h"
@@ -97,12 +98,15 @@ static void send_to_consumer(struct sessiond *sd)
 	consumer_resend(&sd->consumer);
 }
 
+/* Return: 0: unknown, or this process (tests). */
 static pid_t consumer_listener(int fd)
 {
 	struct ucred peer = { 0 };
 	socklen_t len = sizeof(peer);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ? 0 : peer.pid;
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
+		return 0;
+	return peer.pid == getpid() ? 0 : peer.pid;
 }
 
 /* A process that is killed may listen for some time after its connection has ended. A new one waits
