@@ -13,7 +13,6 @@
 #include "must_hold.h"
 #include "sessiond/domain/kernel/btf.h"
 #include "sessiond/domain/kernel/fetch.h"
-#include "sessiond/domain/kernel/names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,14 +6,17 @@
  */
 #include "context.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 #include "event.h"
-#include "perf.h"
+#include "probe.h"
 #include "session.h"
 
 #define MAX_CONTEXTS 256u
@@ -174,4 +177,199 @@ int kernel_check_contexts_of(struct domain_tracer *domain, const struct session 
 		       "of a channel have the same contexts; create another channel "
 		       "(`lttctl enable-channel -k`), and add contexts before its first event",
 		       channel->name, session->name);
+}
+
+/*
+ * Counters of perf by their names: software counters of the kernel, generic hardware
+ * counters (under the names that perf and LTTng have for them), and raw ones by number.
+ */
+
+#define PREFIX "perf:cpu:"
+#define RAW "raw:r"
+
+struct counter {
+	const char *name;
+	uint32_t type;
+	uint64_t config;
+};
+
+#define HARDWARE(name, config)                                          \
+	{                                                               \
+		PREFIX name, PERF_TYPE_HARDWARE, PERF_COUNT_HW_##config \
+	}
+#define SOFTWARE(name, config)                                          \
+	{                                                               \
+		PREFIX name, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##config \
+	}
+#define CACHE(name, cache, op, result)                                                   \
+	{                                                                                \
+		PREFIX name, PERF_TYPE_HW_CACHE,                                         \
+			PERF_COUNT_HW_CACHE_##cache | PERF_COUNT_HW_CACHE_OP_##op << 8 | \
+				PERF_COUNT_HW_CACHE_RESULT_##result << 16                \
+	}
+#define ACCESSES(name, cache, op, word) CACHE(name "-" word, cache, op, ACCESS)
+#define MISSES(name, cache, op, word) CACHE(name "-" word "-misses", cache, op, MISS)
+#define CACHES(name, cache)                                                                  \
+	ACCESSES(name, cache, READ, "loads"), MISSES(name, cache, READ, "load"),             \
+		ACCESSES(name, cache, WRITE, "stores"), MISSES(name, cache, WRITE, "store"), \
+		ACCESSES(name, cache, PREFETCH, "prefetches"),                               \
+		MISSES(name, cache, PREFETCH, "prefetch")
+
+static const struct counter counters[] = {
+	HARDWARE("cpu-cycles", CPU_CYCLES),
+	HARDWARE("cycles", CPU_CYCLES),
+	HARDWARE("instructions", INSTRUCTIONS),
+	HARDWARE("cache-references", CACHE_REFERENCES),
+	HARDWARE("cache-misses", CACHE_MISSES),
+	HARDWARE("branch-instructions", BRANCH_INSTRUCTIONS),
+	HARDWARE("branches", BRANCH_INSTRUCTIONS),
+	HARDWARE("branch-misses", BRANCH_MISSES),
+	HARDWARE("bus-cycles", BUS_CYCLES),
+	HARDWARE("ref-cycles", REF_CPU_CYCLES),
+	HARDWARE("stalled-cycles-frontend", STALLED_CYCLES_FRONTEND),
+	HARDWARE("idle-cycles-frontend", STALLED_CYCLES_FRONTEND),
+	HARDWARE("stalled-cycles-backend", STALLED_CYCLES_BACKEND),
+	HARDWARE("idle-cycles-backend", STALLED_CYCLES_BACKEND),
+	CACHES("L1-dcache", L1D),
+	CACHES("L1-icache", L1I),
+	CACHES("LLC", LL),
+	CACHES("dTLB", DTLB),
+	ACCESSES("iTLB", ITLB, READ, "loads"),
+	MISSES("iTLB", ITLB, READ, "load"),
+	ACCESSES("branch", BPU, READ, "loads"),
+	MISSES("branch", BPU, READ, "load"),
+	SOFTWARE("cpu-clock", CPU_CLOCK),
+	SOFTWARE("task-clock", TASK_CLOCK),
+	SOFTWARE("page-fault", PAGE_FAULTS),
+	SOFTWARE("page-faults", PAGE_FAULTS),
+	SOFTWARE("faults", PAGE_FAULTS),
+	SOFTWARE("minor-faults", PAGE_FAULTS_MIN),
+	SOFTWARE("major-faults", PAGE_FAULTS_MAJ),
+	SOFTWARE("context-switches", CONTEXT_SWITCHES),
+	SOFTWARE("cs", CONTEXT_SWITCHES),
+	SOFTWARE("cpu-migrations", CPU_MIGRATIONS),
+	SOFTWARE("migrations", CPU_MIGRATIONS),
+	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS),
+	SOFTWARE("emulation-faults", EMULATION_FAULTS),
+};
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+/* raw:rN:NAME, N in base 16. */
+static bool find_raw(const char *text, struct ltt_kmod_context *ret)
+{
+	char *end;
+
+	errno = 0;
+	ret->perf_type = PERF_TYPE_RAW;
+	ret->perf_config = strtoull(text, &end, 16);
+	return isxdigit((unsigned char)*text) && !errno && *end == ':' && end[1] &&
+	       !strchr(end, ',');
+}
+
+/* Return: false: there is no such name. */
+static bool perf_find(const char *name, struct ltt_kmod_context *ret)
+{
+	if (begins(name, PREFIX RAW))
+		return find_raw(name + strlen(PREFIX RAW), ret);
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		if (strcmp(counters[i].name, name) == 0) {
+			ret->perf_type = counters[i].type;
+			ret->perf_config = counters[i].config;
+			return true;
+		}
+	return false;
+}
+
+bool kernel_perf_find(const char *name, struct ltt_kmod_context *ret)
+{
+	*ret = (struct ltt_kmod_context){ .size = sizeof(*ret), .flags = LTT_KMOD_CONTEXT_PERF };
+	if (strlen(name) >= sizeof(ret->name) || !perf_find(name, ret))
+		return false;
+	snprintf(ret->name, sizeof(ret->name), "%s", name);
+	return true;
+}
+
+struct layout_field kernel_perf_field(const char *name)
+{
+	return (struct layout_field){
+		.name = name, .kind = LTT_KIND_INT, .size_bits = 64, .base = 10
+	};
+}
+
+/* --- for commands ----------------------------------------------------------------- */
+
+/* Return: NULL, or the counter that was nearly named. */
+static const char *perf_nearest(const char *name)
+{
+	const char *words[ARRAY_SIZE(counters) + 1] = { NULL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
+		words[i] = counters[i].name;
+	return nearest_word(name, words);
+}
+
+static int no_counter(const char *name, struct err *err)
+{
+	const char *near = perf_nearest(name);
+
+	if (begins(name, "perf:thread:"))
+		return err_set(err, ERR_INVALID,
+			       "'%.100s': counters of a thread are for applications; those of the "
+			       "kernel are of a CPU (" PREFIX "NAME)",
+			       name);
+	if (begins(name, PREFIX RAW))
+		return err_set(err, ERR_INVALID,
+			       "'%.100s' is not " PREFIX RAW "N:NAME, with N in base 16", name);
+	return err_set(err, ERR_INVALID, "there is no counter '%.100s'; %s%s%s", name,
+		       near ? "did you mean '" : "`lttctl add-context --list` lists them",
+		       near ? near : "", near ? "'?" : "");
+}
+
+int kernel_perf_check(const struct kmod *kmod, const char *name, struct err *err)
+{
+	struct ltt_kmod_context request;
+	int ret;
+
+	if (!kernel_perf_find(name, &request))
+		return no_counter(name, err);
+	AUTO_FD int trial = kernel_trial(kmod, 0);
+
+	ret = trial < 0 ? trial : kmod_call(kmod, trial, LTT_KMOD_CONTEXT, &request);
+	if (ret == -ENOMEM)
+		return err_errno(err, ERR_NO_MEMORY, -ret, "the kernel can't test the counter");
+	return ret < 0 ? err_set(err, ERR_INVALID,
+				 "this machine has no counter '%.100s' (%s); `lttctl add-context "
+				 "--list` lists those it has",
+				 name, strerror(-ret)) :
+			 0;
+}
+
+/* Another channel where there is no room for more in this one. Return: as kmod_call(). */
+static int perf_try(const struct kmod *kmod, int *trial, struct ltt_kmod_context *request)
+{
+	int ret = kmod_call(kmod, *trial, LTT_KMOD_CONTEXT, request);
+
+	if (ret != -ENOSPC)
+		return ret;
+	close_fd(*trial);
+	*trial = kernel_trial(kmod, 0);
+	return *trial < 0 ? *trial : kmod_call(kmod, *trial, LTT_KMOD_CONTEXT, request);
+}
+
+void kernel_perf_each(const struct kmod *kmod,
+		      void (*fn)(const struct layout_field *context, void *data), void *data)
+{
+	AUTO_FD int trial = kernel_trial(kmod, 0);
+
+	for (size_t i = 0; i < ARRAY_SIZE(counters) && trial >= 0; i++) {
+		const struct layout_field field = kernel_perf_field(counters[i].name);
+		struct ltt_kmod_context request;
+
+		if (kernel_perf_find(field.name, &request) && perf_try(kmod, &trial, &request) == 0)
+			fn(&field, data);
+	}
 }

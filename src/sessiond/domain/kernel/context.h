@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * context.h - contexts of a channel's events: their descriptions, and their selection in the
- * module.
+ * module; among them the counters of the processor and the kernel.
  */
 #ifndef DOMAIN_KERNEL_CONTEXT_H
 #define DOMAIN_KERNEL_CONTEXT_H
 
 #include "kmod.h"
 #include "sessiond/domain/rec/recording.h"
+#include "base/err.h"
+#include "trace/layout.h"
 
 struct kernel_domain;
 
@@ -20,5 +22,17 @@ int kernel_contexts_send(const struct kmod *kmod, int module,
 void kernel_each_own_context(struct kernel_domain *kernel,
 			     void (*fn)(const struct layout_field *context, void *data),
 			     void *data);
+
+/* The counters of the processor and the kernel that contexts can record. */
+
+/** Translate the name of a counter to parameters of the kernel module. Return: false: no such
+ *  counter. */
+bool kernel_perf_find(const char *name, struct ltt_kmod_context *ret);
+struct layout_field kernel_perf_field(const char *name);
+/** Check that this machine has the counter. Return: 0, or the code set in @err. */
+int kernel_perf_check(const struct kmod *kmod, const char *name, struct err *err) MUST_CHECK;
+/** Call @fn with each counter of the machine. */
+void kernel_perf_each(const struct kmod *kmod,
+		      void (*fn)(const struct layout_field *context, void *data), void *data);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef DOMAIN_KERNEL_KMOD_H
 #define DOMAIN_KERNEL_KMOD_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/macros.h"
@@ -27,5 +28,10 @@ void kmod_fini(struct kmod *kmod);
 
 /** Run the ioctl. Return: 0 or more, or negative errno. */
 int kmod_call(const struct kmod *kmod, int fd, unsigned long request, void *arg) MUST_CHECK;
+
+/* Loading the kernel module, with libkmod. */
+
+/** Return: 0, or negative errno, with a sentence in @why. */
+int kmod_load(char *why, size_t len) MUST_CHECK;
 
 #endif

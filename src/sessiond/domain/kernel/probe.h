@@ -7,6 +7,7 @@
 #define DOMAIN_KERNEL_PROBE_H
 
 #include "session.h"
+#include "fetch.h"
 
 /** Number of events ("parts") of a rule of the kind; 0: its kind does not name a place. */
 uint32_t kernel_probe_parts(enum rule_kind kind);
@@ -41,5 +42,17 @@ struct shape *kernel_probe_shape(struct kernel_domain *kernel, struct kernel_pro
 /** Whether another enabled rule has the same event in the trace as this part. */
 bool kernel_probe_shared(struct kernel_domain *kernel, const struct kernel_channel *kc,
 			 struct kernel_probe *probe, uint32_t part);
+
+/* Places in programs, which the module reaches by uprobes. */
+
+/** kernel_probe_send() for places in a program. -ESTALE: the file was replaced. */
+int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
+		     const struct kernel_place *place, struct err *err) MUST_CHECK;
+/** Whether the place is the return of a function. */
+bool kernel_user_returns(const struct kernel_place *place);
+/** The values that are recorded at the first place, and so at all places. Return: their number,
+ *  at most LTT_KMOD_ARGS_MAX; or negative, with @err set. */
+int kernel_user_fetches(const struct kernel_place *place, struct kernel_fetch *ret,
+			struct err *err) MUST_CHECK;
 
 #endif

@@ -14,6 +14,10 @@
 #include "kernel.h"
 #include "sessiond/domain/rec/filter.h"
 #include "sessiond/domain/rec/recording.h"
+#include "kmod.h"
+#include "io/loop.h"
+#include "base/list.h"
+#include "sessiond/domain/domain.h"
 
 struct kernel_event;
 struct kernel_tally;
@@ -89,5 +93,42 @@ static inline struct kernel_session *ks_of(struct recording *rec)
 {
 	return container_of(rec, struct kernel_session, rec);
 }
+
+/* The ring set of a channel in the kernel domain. Owned by the recording. */
+
+/** Find or make the channel's trace channel and ring set. Return: NULL: not possible now. */
+struct ring *kernel_ring_get(struct kernel_session *ks, struct channel *channel);
+struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *channel);
+/** Append the first part of a kernel trace's metadata. */
+void kernel_describe(struct trace *trace);
+
+/* Tracked ids of processes and users, as sent to the module. */
+
+/** Send all ids to the module, for a new channel. Return: 0 or negative errno. */
+int kernel_tracker_send_all(const struct kmod *kmod, int module,
+			    const struct session *session) MUST_CHECK;
+/** Send ids that an earlier daemon may not have sent. */
+void kernel_tracker_restore(struct kernel_session *ks);
+
+/*
+ * Commands that wait until a change is in force in the module. Owned by the session; each
+ * is completed once.
+ */
+
+/** A command that waits until a change is in force. */
+struct kernel_wait {
+	struct list_node node;
+	struct kernel_session *ks;
+	struct loop_timer late;
+	domain_done done;
+	void *data;
+};
+
+/** @done is called from the loop, after the next walk, or after a second without progress. */
+void kernel_wait_new(struct kernel_session *ks, domain_done done, void *data);
+/** Restart the timeout, as there is progress. */
+void kernel_waits_extend(struct kernel_session *ks);
+/** Complete all waiting commands: the change is in force, or the session ends. */
+void kernel_waits_finish(struct kernel_session *ks);
 
 #endif

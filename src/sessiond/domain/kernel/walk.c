@@ -12,14 +12,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "count.h"
 #include "event.h"
-#include "filter.h"
 #include "probe.h"
-#include "ring.h"
 #include "session.h"
-#include "stats.h"
 #include "trace/metadata.h"
-#include "wait.h"
 
 #define SLICE_NS 4000000u /* of a walk, then the loop serves others */
 
@@ -92,7 +89,8 @@ static void kernel_walk_refuse(struct kernel_session *ks, struct slot *slot,
 	slot->error = (uint16_t)error;
 	log_warn("session '%s': the kernel's event %s can't be recorded: %s", ks->rec.session->name,
 		 target->probe ? target->probe->rule->pattern : target->event->name,
-		 error ? strerror(error) : "its fields can't be read (see the log of ltt-sessiond)");
+		 error ? strerror(error) :
+			 "its fields can't be read (see the log of ltt-sessiond)");
 }
 
 /* One that was enabled by an earlier daemon has its id, too, and some filter. */

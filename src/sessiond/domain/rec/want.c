@@ -2,7 +2,7 @@
 /*
  * want.c - ring sets whose memory the daemons have lost, as all processes that held it were
  * killed. Applications may still record into it and return it, if their domain can request it
- * (user/offer.c). Meanwhile their files are valid, whether or not an application reconnects.
+ * (user/trace.c). Meanwhile their files are valid, whether or not an application reconnects.
  */
 #include <stdio.h>
 

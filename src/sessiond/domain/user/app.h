@@ -8,6 +8,8 @@
 
 #include "user.h"
 
+struct user_session;
+
 struct user_app {
 	struct list_node node;
 	struct user_domain *user;
@@ -27,5 +29,21 @@ struct user_app {
 void user_close_buffers(struct user_domain *user, uint64_t app);
 /** A registered point: decode, check, store. Return: the problem, or NULL. */
 const char *point_add(struct app *app, struct msg_app_point *msg);
+
+/*
+ * Applications that can't record any more, since a seccomp filter of theirs would end
+ * them for libltt's system calls. They are remembered until they end, as they are not connected any
+ * more: sessions that would record them report them. Owned by the user domain; runs on the daemon's
+ * loop.
+ */
+
+void silent_free(struct user_domain *user);
+/** A session starts: it has a problem if it should record silent applications. */
+void silent_start(struct user_session *us);
+/** Call @fn for each silent application that a rule of the session would record, and for those with
+ *  silent children. @channel, @rule: as of user_each_refusal(). */
+void silent_each(const struct user_session *us, const struct channel *channel,
+		 const struct rule *rule,
+		 void (*fn)(const struct domain_refusal *refusal, void *data), void *data);
 
 #endif

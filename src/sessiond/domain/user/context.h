@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * context.h - the contexts that libltt can record with each event of an application. A channel's
- * contexts are part of its event classes, so they may be added while it records: each event then
- * gets a new class.
+ * context.h - contexts that libltt can record with each event of an application, and filters of
+ * applications' points (rec/filter.h). A channel's contexts are part of its event classes, so they
+ * may be added while it records: each event then gets a new class. Runs on the daemon's loop.
  */
 #ifndef DOMAIN_USER_CONTEXT_H
 #define DOMAIN_USER_CONTEXT_H
 
 #include "sessiond/core/class.h"
 #include "trace/layout.h"
+#include "sessiond/domain/rec/filter.h"
 
 struct err;
+struct rule;
+struct user_session;
 
 /** Call @fn for each context. */
 void user_each_context(void (*fn)(const struct layout_field *context, void *data), void *data);
@@ -28,5 +31,15 @@ char *user_context_text(const char *names);
 /** The shape of the events of @shape with contexts. @text: their declaration. Return: it with one
  *  more reference. */
 struct shape *user_context_shape(struct shapes *shapes, struct shape *shape, const char *text);
+
+/* Filters of applications' points (rec/filter.h). Runs on the daemon's loop. */
+
+const struct filter_tracer *user_filter_tracer(void);
+/** Whether a filter can hold, and an application with @features (enum app_feature) can run it. */
+bool user_filter_fits(const struct event_filter *filter, uint64_t features);
+/** The features that an application needs for a rule. */
+uint64_t user_filter_needs(const struct rule *rule);
+/** Free filters that no arming refers to, if there are many. Not while there is a plan. */
+void user_filters_sweep(struct user_session *us);
 
 #endif

@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* trace.c - traces of applications: of a user, or of one process. */
+/* trace.c - traces and ring sets of applications. */
 #include "trace.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "app.h"
+#include "base/log.h"
 #include "base/mem.h"
+#include "io/sock.h"
+#include "link.h"
 #include "session.h"
+#include "sessiond/admission.h"
 #include "trace/metadata.h"
 
 /* A process's name as part of a file name. */
@@ -146,5 +153,391 @@ void trace_prepare(struct user_session *us)
 			continue;
 		trace = user_trace_find(us, uid, 0);
 		trace_channel_get(trace ? trace : trace_new(us, uid, NULL), channel, NULL);
+	}
+}
+
+/* Which ring set an application records into. */
+
+static char *stream_name(const struct ring *ring, const struct user_app *app)
+{
+	const struct channel *channel = ring->trace_channel->channel;
+
+	/* beside the user's own stream files, a process's need a name of their own */
+	if (ring->app && !ring->trace_channel->trace->app)
+		return xasprintf("%s_p%d-%llu", channel->name, (int)app->app.pid,
+				 (unsigned long long)ring->id);
+	if (ring->trace_channel->replaced)
+		return xasprintf("%s_r%llu", channel->name, (unsigned long long)ring->id);
+	return xstrdup(channel->name);
+}
+
+static struct ring *ring_new(struct trace_channel *trace_channel, struct user_app *app, bool own)
+{
+	struct recorder *recorder = trace_channel->trace->rec->recorder;
+	struct ring *ring = ring_alloc(trace_channel, recorder->next_id++, own ? app->app.id : 0);
+	struct err err = { 0 };
+
+	ring->exclusive = app->app.exclusive && own;
+	ring->nr_rings = recorder->config.nr_cpus;
+	if (ring->exclusive)
+		ring->nr_rings = MAX(ring->nr_rings, 2u);
+	ring->first_instance = trace_channel->next_instance;
+	trace_channel->next_instance += ring->nr_rings;
+	ring->name = stream_name(ring, app);
+	if (ring_charge(ring, &err))
+		ring_fail(ring, ERR_LIMIT, err.text);
+	else
+		ring_open(ring);
+	return ring;
+}
+
+struct ring *ring_get(struct trace_channel *trace_channel, struct user_app *app)
+{
+	bool own = trace_channel->trace->app || app->app.exclusive;
+	bool offers = app->features & APP_FEATURE_OFFER;
+	uint64_t id = own ? app->app.id : 0;
+	struct ring *ring;
+
+	list_for_each(ring, &trace_channel->rings, node)
+		if (ring->app == id && ring->exclusive == app->app.exclusive && !ring->closing &&
+		    (offers || !ring->offered)) /* an old library rings an old doorbell */
+			return ring;
+	return ring_new(trace_channel, app, own);
+}
+
+static void close_in_trace_channel(struct trace_channel *trace_channel, uint64_t app)
+{
+	struct ring *ring, *next;
+
+	list_for_each_safe(ring, next, &trace_channel->rings, node) {
+		if (ring->app != app)
+			continue;
+		if (ring->wanted && ring->data < 0)
+			ring_give_up(ring);
+		else if (ring->lost)
+			ring->departed = true;
+		else if (!ring->closing)
+			ring_close(ring);
+	}
+}
+
+void rings_close_of(struct user_session *us, uint64_t app)
+{
+	struct trace *trace;
+	struct trace_channel *trace_channel;
+
+	list_for_each(trace, &us->rec.traces, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			close_in_trace_channel(trace_channel, app);
+}
+
+/** The charges of a process's own ring sets. */
+struct kept_charge {
+	struct account_id account;
+	uint64_t bytes, fds;
+	bool unfit; /* one is lost, or being closed */
+};
+
+static void kept_close(struct user_session *us, uint64_t app)
+{
+	struct trace *trace, *next;
+
+	rings_close_of(us, app);
+	list_for_each_safe(trace, next, &us->rec.traces, node)
+		if (trace->app == app && !trace->orphan)
+			trace_abandon(trace);
+}
+
+static void kept_close_oldest(struct kept *kept, struct user_session *us)
+{
+	uint64_t app = kept->apps[0];
+
+	memmove(kept->apps, kept->apps + 1, --kept->nr * sizeof(kept->apps[0]));
+	kept_close(us, app);
+}
+
+static void kept_charge_ring(struct kept_charge *sum, const struct ring *ring)
+{
+	sum->account = ring->account;
+	sum->bytes += ring->paid_bytes;
+	sum->fds += ring->paid_fds;
+	sum->unfit |= ring->lost || ring->wanted || ring->closing || ring->state == RING_FAILED;
+}
+
+static struct kept_charge kept_charge_of(const struct user_session *us, uint64_t app)
+{
+	const struct trace_channel *trace_channel;
+	struct kept_charge sum = { .bytes = 0 };
+	const struct trace *trace;
+	const struct ring *ring;
+
+	list_for_each(trace, &us->rec.traces, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each(ring, &trace_channel->rings, node)
+				if (ring->app == app)
+					kept_charge_ring(&sum, ring);
+	return sum;
+}
+
+static bool kept_has_room(const struct user_session *us, const struct kept_charge *sum)
+{
+	struct quotas *quotas = us->rec.recorder->config.quotas;
+
+	return quota_left(quotas, sum->account, QUOTA_MEMORY) >= sum->bytes &&
+	       quota_left(quotas, sum->account, QUOTA_DESCRIPTORS) >= sum->fds;
+}
+
+void kept_add(struct user_session *us, uint64_t app)
+{
+	struct kept_charge sum = kept_charge_of(us, app);
+	struct kept *kept = &us->kept;
+
+	if (!us->rec.session->snapshots || !sum.bytes || sum.unfit) {
+		kept_close(us, app);
+		return;
+	}
+	for (uint32_t i = 0; i < kept->nr; i++)
+		if (kept->apps[i] == app)
+			return;
+	if (kept->nr == KEPT_MOST)
+		kept_close_oldest(kept, us);
+	kept->apps[kept->nr++] = app;
+	/* the memory of each is free when the consumer has closed it */
+	if (!kept_has_room(us, &sum))
+		kept_close_oldest(kept, us);
+}
+
+/*
+ * Recovers ring sets into which applications still record, although all processes that
+ * held their memory for the daemons were killed. Before anything else is decided for an
+ * application that connects, it is sent a request for each of these ring sets that it may have.
+ * The first application that returns one is enough: the ring set then continues as if the keeper
+ * had stored it.
+ *
+ * An application is not trusted: the kernel identifies its process, and the state file identifies
+ * the memory. The memory has to be sealed and created by a session daemon, so that only the words
+ * that applications may write can have changed; and it is opened again, so that no descriptor of
+ * an unknown application is kept.
+ */
+
+#define SEALS (F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+/* --- rights ------------------------------------------------------------------------ */
+
+/* Of those that are wanted and not offered yet: the lowest number above @above. */
+static struct ring *next_in(const struct recording *rec, uint64_t above,
+			    bool (*fits)(const struct ring *ring, const void *data),
+			    const void *data)
+{
+	struct ring *ring, *best = NULL;
+	struct trace *trace;
+	struct trace_channel *trace_channel;
+
+	list_for_each(trace, &rec->traces, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each(ring, &trace_channel->rings, node)
+				if (ring->wanted && ring->data < 0 && ring->id > above &&
+				    (!best || ring->id < best->id) && fits(ring, data))
+					best = ring;
+	return best;
+}
+
+static struct ring *next_wanted(const struct user_domain *user, uint64_t above,
+				bool (*fits)(const struct ring *ring, const void *data),
+				const void *data)
+{
+	struct ring *ring, *best = NULL;
+	struct recording *rec;
+
+	if (!user->recorder->nr_wanted)
+		return NULL;
+	list_for_each(rec, &user->domain.recordings, node) {
+		ring = rec->nr_wanted ? next_in(rec, above, fits, data) : NULL;
+		if (ring && (!best || ring->id < best->id))
+			best = ring;
+	}
+	return best;
+}
+
+static bool offer_may_have(const struct ring *ring, const void *data)
+{
+	const struct user_app *app = data;
+
+	return ring->app ? ring->app == app->app.id :
+			   ring->trace_channel->trace->uid == app->app.uid;
+}
+
+static bool is_own(const struct ring *ring, const void *data)
+{
+	return ring->app == *(const uint64_t *)data;
+}
+
+bool offers_expected(const struct user_domain *user, uint64_t app)
+{
+	return next_wanted(user, 0, is_own, &app);
+}
+
+static void offer_request(struct user_app *app, uint64_t ring)
+{
+	struct msg_app_buffer_want msg = { ring };
+	struct encoder enc;
+	uint8_t buf[32];
+
+	encoder_init(&enc, buf, sizeof(buf));
+	encode_header(&enc, MSG_app_buffer_want, 0, 0);
+	msg_app_buffer_want_encode(&enc, &msg);
+	peer_send(app->peer, &enc);
+}
+
+bool offers_request(struct user_app *app)
+{
+	struct ring *ring = NULL;
+
+	if (app->features & APP_FEATURE_OFFER)
+		ring = next_wanted(app->user, app->wanted, offer_may_have, app);
+	if (!ring != !app->wanted) /* descriptors are accepted as long as one is requested */
+		sock_accept_fds(app->peer->source.fd, ring);
+	app->wanted = ring ? ring->id : 0;
+	if (ring)
+		offer_request(app, ring->id);
+	return ring;
+}
+
+/* --- offered memory ---------------------------------------------------------------- */
+
+/* The seals are checked first: a system call on any other kind of file might block. */
+static bool offer_is_ours(int fd, const struct dirid *wanted)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+	struct dirid found;
+	struct stat st;
+
+	return seals >= 0 && (seals & SEALS) == SEALS && fstat(fd, &st) == 0 &&
+	       st.st_uid == geteuid() && dirid_of(fd, &found) == 0 && dirid_equal(&found, wanted);
+}
+
+static int offer_open_again(int fd, int how)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, how | O_CLOEXEC);
+}
+
+/* Return: whether all of them could be opened, and may be kept. */
+static bool offer_take(struct ring *ring, const struct msg_app_buffer_offer *msg)
+{
+	ring->data = offer_open_again(msg->data, O_RDWR);
+	ring->ctl_rw = offer_open_again(msg->ctl, O_RDWR);
+	ring->ctl = offer_open_again(msg->ctl, O_RDONLY);
+	if (ring->data >= 0 && ring->ctl_rw >= 0 && ring->ctl >= 0 &&
+	    admission_has_room(MAX(MAX(ring->data, ring->ctl_rw), ring->ctl), ADMISSION_KEPT))
+		return true;
+	ring_close_fds(ring);
+	return false;
+}
+
+/* It was paid for when it was made: no user is refused a buffer that was there. */
+static void offer_charge(struct ring *ring)
+{
+	struct quotas *quotas = ring->trace_channel->trace->rec->recorder->config.quotas;
+	struct err ignored = { 0 };
+
+	quotas->lenient = true;
+	if (ring_charge(ring, &ignored)) /* never */
+		log_debug("%s", ignored.text);
+	quotas->lenient = false;
+}
+
+static void accept_offer(struct ring *ring, const struct user_app *app,
+			 const struct msg_app_buffer_offer *msg)
+{
+	if (msg->data < 0 || msg->ctl < 0)
+		return; /* it does not have it */
+	if (!offer_is_ours(msg->data, &ring->data_id) || !offer_is_ours(msg->ctl, &ring->ctl_id)) {
+		log_warn_some("process %d of user %u offers memory that differs from %s",
+			      (int)app->app.pid, app->app.uid, ring->name);
+		return;
+	}
+	if (!offer_take(ring, msg)) {
+		log_warn_some("%s can't be taken over: %s", ring->name, strerror(EMFILE));
+		return;
+	}
+	offer_charge(ring);
+	ring_offered(ring);
+}
+
+int user_app_offer(struct user_app *app, const struct msg_app_buffer_offer *msg)
+{
+	struct ring *ring;
+	struct user_link *link;
+
+	if (!app->wanted || app->wanted != msg->ring)
+		return -EPROTO; /* not requested */
+	ring = next_wanted(app->user, msg->ring - 1, offer_may_have, app);
+	if (ring && ring->id == msg->ring) /* else another one has brought it */
+		accept_offer(ring, app, msg);
+	if (offers_request(app))
+		return 0;
+	list_for_each(link, &app->links, in_app)
+		link_touch(link);
+	loop_defer(app->user->recorder->config.loop, &app->user->refresh);
+	return 0;
+}
+
+/*
+ * Delays figures that a client requests after all daemons were killed. They are complete
+ * when the applications have returned the buffers that the daemons lost; until then only the
+ * figures of the files are known. The wait ends when all buffers are back, when no application has
+ * any of them, or one second after the daemon's start.
+ */
+
+struct offers_wait {
+	struct list_node node;
+	domain_done done;
+	void *data;
+};
+
+static bool is_awaited(const struct user_domain *user)
+{
+	const struct recording *rec;
+
+	list_for_each(rec, &user->domain.recordings, node)
+		if (rec->enough.at_ns)
+			return true;
+	return false;
+}
+
+void user_await_offers(struct domain_tracer *domain, domain_done done, void *data)
+{
+	struct user_domain *user = user_of(domain);
+	struct offers_wait *wait;
+
+	absent_check(&user->look);
+	if (!is_awaited(user)) {
+		done(data, 0, 0, NULL);
+		return;
+	}
+	wait = xalloc(sizeof(*wait));
+	wait->done = done;
+	wait->data = data;
+	list_append(&user->awaits, &wait->node);
+}
+
+void offers_done(struct user_domain *user)
+{
+	if (!list_empty(&user->awaits) && !is_awaited(user))
+		loop_defer(user->recorder->config.loop, &user->settled);
+}
+
+void awaits_finish(struct loop_work *work)
+{
+	struct user_domain *user = container_of(work, struct user_domain, settled);
+	struct offers_wait *wait;
+
+	while ((wait = list_first(&user->awaits, struct offers_wait, node))) {
+		list_remove(&wait->node);
+		wait->done(wait->data, 0, 0, NULL);
+		free(wait);
 	}
 }

@@ -11,20 +11,12 @@
 #include "app.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "conflict.h"
 #include "context.h"
 #include "count.h"
-#include "filter.h"
 #include "link.h"
-#include "list.h"
-#include "offer.h"
-#include "programs.h"
-#include "silent.h"
+#include "report.h"
 #include "session.h"
-#include "state.h"
-#include "stats.h"
 #include "trace.h"
-#include "wait.h"
 
 bool user_eligible(const struct session *session, const struct app *app)
 {
@@ -73,10 +65,11 @@ static void report_unarmed(const struct user_app *app)
 
 		if (!link->nr_todo || !us->rec.recording)
 			continue;
-		snprintf(text, sizeof(text),
-			 "process %d (%.64s) has begun before it was recorded, as the session could "
-			 "not write; the number of events that are missing is unknown",
-			 (int)app->app.pid, app->app.procname);
+		snprintf(
+			text, sizeof(text),
+			"process %d (%.64s) has begun before it was recorded, as the session could "
+			"not write; the number of events that are missing is unknown",
+			(int)app->app.pid, app->app.procname);
 		us->rec.recorder->config.trouble(us->rec.session, TROUBLE_APPS, text);
 	}
 }

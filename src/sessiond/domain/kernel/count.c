@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stats.c - events of the kernel that are counted instead of recorded, and histograms of their
+ * count.c - events of the kernel that are counted instead of recorded, and histograms of their
  * fields. The module counts in a channel of its own for each session, which lives as long as the
  * daemon; the counts of an event that was disabled are kept here.
  */
-#include "stats.h"
+#include "count.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,12 @@
 #include "event.h"
 #include "probe.h"
 #include "session.h"
-#include "tracker.h"
+
+/*
+ * Events of the kernel that are counted instead of recorded, and histograms of their
+ * fields. The module counts in a channel of its own for each session, which lives as long as the
+ * daemon; the counts of an event that was disabled are kept here.
+ */
 
 /* --- fields ------------------------------------------------------------------------ */
 

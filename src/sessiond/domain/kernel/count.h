@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stats.h - the counters of kernel events that are counted and not recorded. Owned by the channel.
+ * count.h - the counters of kernel events that are counted and not recorded. Owned by the channel.
  */
-#ifndef DOMAIN_KERNEL_STATS_H
-#define DOMAIN_KERNEL_STATS_H
+#ifndef DOMAIN_KERNEL_COUNT_H
+#define DOMAIN_KERNEL_COUNT_H
 
 #include "session.h"
 
 struct kernel_event;
+
+/* The counters of kernel events that are counted and not recorded. Owned by the channel. */
 
 /** An event that is counted, or was. */
 struct kernel_stat {

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * session.c - the trace of a session's kernel events, its ring sets, tracked ids, and commands that
+ * wait.
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "context.h"
+#include "sessiond/admission.h"
+#include "trace/metadata.h"
+
+/* The trace of a session's kernel events, and its ring sets. */
+
+void kernel_describe(struct trace *trace)
+{
+	const struct recording *rec = trace->rec;
+	struct utsname names = { .release = "" };
+	struct metadata_trace facts = {
+		.uuid = trace->uuid,
+		.session = rec->session->name,
+		.hostname = rec->recorder->config.hostname,
+		.created_ns = rec->session->created_ns,
+		.uid = trace->uid,
+		.clock = rec->clock,
+		.hides = rec->recorder->config.consumer->hides,
+	};
+	struct metadata_kernel kernel = { names.release, names.version };
+
+	uname(&names);
+	facts.kernel = &kernel;
+	trace_append(trace, metadata_head(&facts));
+}
+
+static struct trace *get_trace(struct kernel_session *ks)
+{
+	struct recording *rec = &ks->rec;
+	struct trace *trace = list_first(&rec->traces, struct trace, node);
+
+	if (trace)
+		return trace;
+	trace = trace_alloc(rec, rec->recorder->next_id++, rec->session->uid, 0);
+	trace_open(trace, xstrdup("kernel"));
+	kernel_describe(trace);
+	return trace;
+}
+
+struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *channel)
+{
+	struct trace *trace = list_first(&ks->rec.traces, struct trace, node);
+	struct trace_channel *trace_channel = trace ? trace_channel_find(trace, channel) : NULL;
+	struct ring *ring;
+
+	if (!trace_channel)
+		return NULL;
+	list_for_each(ring, &trace_channel->rings, node)
+		if (!ring->closing)
+			return ring;
+	return NULL;
+}
+
+/* The contexts of each event, and the tasks that are recorded. Return: as below. */
+static int describe_memory(struct kernel_session *ks, const struct ring *ring, struct err *err)
+{
+	const struct channel *channel = ring->trace_channel->channel;
+	int ret = kernel_contexts_send(ks->kernel->kmod, ring->module, channel);
+
+	if (ret < 0)
+		return err_errno(err, ERR_UNSUPPORTED, -ret,
+				 "the kernel module rejects the contexts of channel '%s' (%s)",
+				 channel->name, channel->contexts);
+	ret = kernel_tracker_send_all(ks->kernel->kmod, ring->module, ks->rec.session);
+	if (ret < 0)
+		return err_errno(err, ERR_NO_MEMORY, -ret,
+				 "can't send the tracked ids to the kernel");
+	return 0;
+}
+
+/* Return: an outcome of enum err_code. */
+static int make_memory(struct kernel_session *ks, struct ring *ring, struct err *err)
+{
+	const struct channel *channel = ring->trace_channel->channel;
+	const struct kmod *kmod = ks->kernel->kmod;
+	struct ltt_kmod_channel request = {
+		.size = sizeof(request),
+		.mode = channel->overwrite ? LTT_RING_OVERWRITE : LTT_RING_DISCARD,
+		.num_subbuf = channel->num_subbuf,
+		.clock = ks->rec.clock->kind,
+		.subbuf_size = channel->subbuf_size,
+		.data_fd = -1,
+		.ctl_fd = -1,
+	};
+	int fd = kmod->fd < 0 ? -1 : kmod_call(kmod, kmod->fd, LTT_KMOD_CHANNEL, &request);
+
+	if (kmod->fd < 0)
+		return err_set(err, ERR_UNSUPPORTED, "%s", kmod->why);
+	if (fd < 0)
+		return err_errno(err, ERR_NO_MEMORY, -fd,
+				 "the kernel can't allocate %u x %llu KiB for each CPU",
+				 channel->num_subbuf,
+				 (unsigned long long)channel->subbuf_size >> 10);
+	ring->module = fd;
+	ring->data = request.data_fd;
+	ring->ctl_rw = request.ctl_fd;
+	ring->nr_rings = request.nr_rings;
+	if (describe_memory(ks, ring, err))
+		return err->code;
+	if (admission_has_room(MAX(fd, MAX(ring->data, ring->ctl_rw)), ADMISSION_KEPT))
+		return 0;
+	return err_set(err, ERR_LIMIT,
+		       "the session daemon has nearly reached its limit of open files");
+}
+
+static struct ring *make_ring(struct kernel_session *ks, struct trace_channel *trace_channel)
+{
+	struct recorder *recorder = ks->rec.recorder;
+	struct ring *ring = ring_alloc(trace_channel, recorder->next_id++, 0);
+	struct err err = { 0 };
+
+	ring->nr_rings = recorder->config.nr_cpus;
+	ring->name = trace_channel->replaced ? xasprintf("%s_r%llu", trace_channel->channel->name,
+							 (unsigned long long)ring->id) :
+					       xstrdup(trace_channel->channel->name);
+	if (ring_charge(ring, &err) || make_memory(ks, ring, &err)) {
+		ring_fail(ring, err.code, err.text);
+		return ring;
+	}
+	ring->first_instance = trace_channel->next_instance;
+	trace_channel->next_instance += ring->nr_rings;
+	ring_open_module(ring);
+	return ring;
+}
+
+struct ring *kernel_ring_get(struct kernel_session *ks, struct channel *channel)
+{
+	struct ring *ring = kernel_ring_find(ks, channel);
+	struct layout *contexts;
+
+	if (ring)
+		return ring;
+	contexts = kernel_contexts_of(ks->kernel, channel);
+	ring = make_ring(ks, trace_channel_get(get_trace(ks), channel, contexts));
+	layout_free(contexts);
+	return ring;
+}
+
+/*
+ * Sends the tracked ids to the module: for each buffer when it is created, and for
+ * all of a session when they change. The session's list is authoritative; the module is updated
+ * first, so that a successor only ever has ids to add.
+ */
+
+_Static_assert((int)TRACK_VGID == (int)LTT_KMOD_TRACK_VGID &&
+		       (int)TRACK_REMOVE == (int)LTT_KMOD_TRACK_REMOVE &&
+		       (int)TRACK_NR_KINDS == (int)LTT_KMOD_TRACK_KINDS,
+	       "the module's numbers");
+
+/* A state that the module has already is fine. */
+static int kernel_tracker_send(const struct kmod *kmod, int module, enum track_kind kind,
+			       enum track_op op, uint32_t id)
+{
+	struct ltt_kmod_track request = {
+		.size = sizeof(request),
+		.kind = kind,
+		.op = op,
+		.id = id,
+	};
+	int err = kmod_call(kmod, module, LTT_KMOD_TRACK, &request);
+
+	return err == -EEXIST || err == -ENOENT ? 0 : err;
+}
+
+int kernel_tracker_send_all(const struct kmod *kmod, int module, const struct session *session)
+{
+	int err = 0;
+
+	for (unsigned int kind = 0; kind < TRACK_NR_KINDS && err == 0; kind++) {
+		const struct tracker *tracker = &session->trackers[DOMAIN_KERNEL][kind];
+
+		if (tracker->limited && tracker->nr == 0)
+			err = kernel_tracker_send(kmod, module, kind, TRACK_NONE, 0);
+		for (uint32_t i = 0; i < tracker->nr && err == 0; i++)
+			err = kernel_tracker_send(kmod, module, kind, TRACK_ADD, tracker->ids[i]);
+	}
+	return err;
+}
+
+/* Of each channel that the module has for a session. Return: 0 or the first error. */
+static int each_ring(struct kernel_session *ks,
+		     int (*fn)(struct kernel_session *ks, int module, const void *data),
+		     const void *data)
+{
+	struct trace *trace;
+	struct trace_channel *trace_channel;
+	struct ring *ring;
+	int err = 0, first = 0;
+
+	list_for_each(trace, &ks->rec.traces, node)
+		list_for_each(trace_channel, &trace->channels, node)
+			list_for_each(ring, &trace_channel->rings, node) {
+				err = ring->module < 0 ? 0 : fn(ks, ring->module, data);
+				first = first ? first : err;
+			}
+	if (ks->counting >= 0)
+		err = fn(ks, ks->counting, data);
+	return first ? first : err;
+}
+
+static int send_ring(struct kernel_session *ks, int module, const void *data)
+{
+	const struct domain_track *track = data;
+
+	return kernel_tracker_send(ks->kernel->kmod, module, track->kind, track->op, track->id);
+}
+
+int kernel_track(struct domain_tracer *domain, const struct session *session,
+		 const struct domain_track *track, struct err *err)
+{
+	struct recording *rec = recording_find(domain, session);
+	int ret = rec ? each_ring(ks_of(rec), send_ring, track) : 0;
+
+	return ret ? err_errno(err, ERR_NO_MEMORY, -ret,
+			       "can't send the tracked ids to the kernel") :
+		     0;
+}
+
+static int send_ring_all(struct kernel_session *ks, int module, const void *data)
+{
+	(void)data;
+	return kernel_tracker_send_all(ks->kernel->kmod, module, ks->rec.session);
+}
+
+void kernel_tracker_restore(struct kernel_session *ks)
+{
+	if (each_ring(ks, send_ring_all, NULL) < 0)
+		log_warn("session '%s': the kernel has not received all tracked ids",
+			 ks->rec.session->name);
+}
+
+/*
+ * Waits until a change is in force. The kernel answers at once; the consumer takes
+ * time, as it creates buffers and writes metadata, and so does the transfer of many events. A
+ * wait ends after one second without progress.
+ */
+
+#define LATE_AFTER_US 1000000u
+
+static void kernel_wait_finish(struct kernel_wait *wait)
+{
+	struct kernel_session *ks = wait->ks;
+	domain_done done = wait->done;
+	void *data = wait->data;
+
+	loop_timer_cancel(&wait->late);
+	list_remove(&wait->node);
+	free(wait);
+	done(data, 0, 0, ks->rec.problem.code ? &ks->rec.problem : NULL);
+}
+
+static void kernel_wait_on_timeout(struct loop_timer *timer)
+{
+	kernel_wait_finish(container_of(timer, struct kernel_wait, late));
+}
+
+void kernel_wait_new(struct kernel_session *ks, domain_done done, void *data)
+{
+	struct kernel_wait *wait = xalloc(sizeof(*wait));
+
+	wait->ks = ks;
+	wait->done = done;
+	wait->data = data;
+	loop_timer_init(&wait->late, ks->rec.recorder->config.loop, kernel_wait_on_timeout);
+	loop_timer_set(&wait->late, LATE_AFTER_US);
+	list_append(&ks->waits, &wait->node);
+}
+
+void kernel_waits_extend(struct kernel_session *ks)
+{
+	struct kernel_wait *wait;
+
+	list_for_each(wait, &ks->waits, node)
+		loop_timer_set(&wait->late, LATE_AFTER_US);
+}
+
+/* The callback may free anything, the session too: so it is called from timers. */
+void kernel_waits_finish(struct kernel_session *ks)
+{
+	struct kernel_wait *wait;
+
+	list_for_each(wait, &ks->waits, node)
+		loop_timer_set(&wait->late, 0);
+}

@@ -1,0 +1,745 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* report.c - events that are recorded or not, and the reasons, for clients. */
+#include "report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "app.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "context.h"
+#include "count.h"
+#include "link.h"
+#include "session.h"
+#include "sessiond/core/sampling.h"
+#include "trace.h"
+#include "trace/metadata.h"
+
+/* Counts and lists of the user domain's applications and points. */
+
+uint32_t user_count_apps(struct domain_tracer *domain, const struct session *session)
+{
+	const struct user_app *app;
+	uint32_t nr = 0;
+
+	list_for_each(app, &user_of(domain)->apps, node)
+		nr += user_eligible(session, &app->app);
+	return nr;
+}
+
+struct matches {
+	const struct rule *rule;
+	uint32_t nr, never;
+	struct filter_verdicts verdicts;
+};
+
+static void count_match(struct app_point *point, void *data)
+{
+	struct matches *matches = data;
+
+	if (!user_rule_takes(matches->rule, point->shape))
+		return;
+	matches->nr++;
+	matches->never += !!filter_verdict_get(&matches->verdicts, point->shape, NULL)->column;
+}
+
+uint32_t user_count_points(struct domain_tracer *domain, const struct session *session,
+			   const struct rule *rule, uint32_t *ret_never)
+{
+	struct sampling sampling;
+	struct matches matches = {
+		.rule = rule,
+		.verdicts = { .tracer = user_filter_tracer(),
+			      .expression = rule->filter,
+			      .by = sampling.by },
+	};
+	struct err ignored = { 0 };
+	struct user_app *app;
+
+	(void)sampling_parse(rule->sampling, &sampling, &ignored);
+
+	list_for_each(app, &user_of(domain)->apps, node)
+		if (user_eligible(session, &app->app))
+			app_each_point(&app->app, count_match, &matches);
+	*ret_never = matches.never;
+	filter_verdicts_fini(&matches.verdicts);
+	return matches.nr;
+}
+
+/* --- points ------------------------------------------------------------------ */
+
+struct listing {
+	struct user_app *app;
+	void (*fn)(const struct domain_point *point, void *data);
+	void *data;
+};
+
+static uint32_t app_pid(const struct app *app)
+{
+	return app->pid > 0 ? (uint32_t)app->pid : app->vpid;
+}
+
+static void user_list_point(struct app_point *point, void *data)
+{
+	const struct listing *listing = data;
+	const struct app *app = &listing->app->app;
+	struct domain_point row = {
+		.pid = app_pid(app),
+		.uid = app->uid,
+		.process = app->procname,
+		.file = point->file,
+		.line = point->line,
+		.shape = point->shape,
+	};
+	const struct user_link *link;
+
+	list_for_each(link, &listing->app->links, in_app)
+		row.active += link_is_armed(link, point->id) || link_is_counted(link, point->id);
+	listing->fn(&row, listing->data);
+}
+
+static void list_refused(const struct listing *listing, const struct app_refused *refused)
+{
+	const struct app *app = &listing->app->app;
+	const struct domain_point row = {
+		.pid = app_pid(app),
+		.uid = app->uid,
+		.process = app->procname,
+		.file = refused->file,
+		.line = refused->line,
+		.refused = refused->why,
+		.name = refused->name,
+		.kind = refused->kind,
+	};
+
+	listing->fn(&row, listing->data);
+}
+
+void user_each_point(struct domain_tracer *domain, const struct caller *caller,
+		     void (*fn)(const struct domain_point *point, void *data), void *data)
+{
+	struct listing listing = { NULL, fn, data };
+	const struct app_refused *refused;
+	struct user_app *app;
+
+	list_for_each(app, &user_of(domain)->apps, node) {
+		if (caller->uid != 0 && caller->uid != app->app.uid)
+			continue;
+		listing.app = app;
+		app_each_point(&app->app, user_list_point, &listing);
+		list_for_each(refused, &app->app.refused, node)
+			list_refused(&listing, refused);
+	}
+}
+
+/*
+ * Markers that have the same name and different formats. Only those with the first
+ * format are recorded; the conflict is reported to clients, also when the application with the
+ * other format has ended, and in a comment of the trace's metadata.
+ */
+
+/* Conflicts that a session remembers and that are reported at a time: pairs of formats, not
+ * of processes. A user with more conflicts than this has the same mistake in all. */
+#define MAX_NOTES 100u
+
+void conflict_note(struct user_link *link, struct trace_channel *trace_channel, struct shape *armed,
+		   struct shape *refused)
+{
+	const struct channel *channel = trace_channel->channel;
+	struct user_session *us = link->us;
+	struct conflict_note *note;
+
+	list_for_each(note, &us->conflicts, node)
+		if (note->channel == channel && note->refused == refused)
+			return;
+	if (us->nr_conflicts >= MAX_NOTES)
+		return;
+	us->nr_conflicts++;
+	note = xalloc(sizeof(*note));
+	note->channel = channel;
+	note->armed = shape_ref(armed);
+	note->refused = shape_ref(refused);
+	note->pid = (uint32_t)link->app->app.pid;
+	list_append(&us->conflicts, &note->node);
+	trace_append(trace_channel->trace,
+		     metadata_marker(refused->name, refused->format, armed->format,
+				     note->pid)); /* for readers elsewhere */
+	log_warn("session '%s': marker '%s' of process %u is not recorded: its format is \"%s\", "
+		 "but \"%s\" was registered first",
+		 us->rec.session->name, refused->name, note->pid, refused->format, armed->format);
+}
+
+void conflicts_free(struct user_session *us)
+{
+	struct conflict_note *note, *next;
+
+	list_for_each_safe(note, next, &us->conflicts, node) {
+		shape_unref(&us->user->recorder->shapes, note->armed);
+		shape_unref(&us->user->recorder->shapes, note->refused);
+		list_remove(&note->node);
+		free(note);
+	}
+}
+
+/*
+ * While a channel records, its trace channels know which came first. Formats that they don't know
+ * yet are tried with tables of the moment: one for each trace that there would be.
+ */
+struct trial {
+	struct list_node node;
+	uint64_t owner;
+	struct class_table classes;
+};
+
+struct search {
+	struct user_domain *user;
+	struct user_session *us; /* NULL: never started */
+	struct channel *channel;
+	const struct rule *rule;
+	struct user_app *app;
+	struct class_table *table; /* of the trace channel, or NULL */
+	struct list_node trials;
+	const struct shape *seen[MAX_NOTES]; /* that were reported */
+	size_t nr_seen;
+	void (*fn)(const struct domain_conflict *conflict, void *data);
+	void *data;
+};
+
+static struct class_table *trial_table(struct search *search)
+{
+	bool process = search->channel->ownership == OWNERSHIP_PROCESS;
+	uint64_t owner = process ? search->app->app.id : search->app->app.uid;
+	struct trial *trial;
+
+	list_for_each(trial, &search->trials, node)
+		if (trial->owner == owner)
+			return &trial->classes;
+	trial = xalloc(sizeof(*trial));
+	trial->owner = owner;
+	class_table_init(&trial->classes, &search->user->recorder->shapes, NULL,
+			 (struct account_id){ 0 });
+	list_append(&search->trials, &trial->node);
+	return &trial->classes;
+}
+
+/* The trace channel that records these points, if there is one yet. */
+static struct class_table *trace_channel_table(struct search *search)
+{
+	struct trace *trace = NULL;
+	struct trace_channel *trace_channel = NULL;
+
+	if (search->us)
+		trace = trace_find(search->us, search->app, search->channel);
+	if (trace)
+		trace_channel = trace_channel_find(trace, search->channel);
+	return trace_channel ? &trace_channel->classes : NULL;
+}
+
+static bool conflicts(struct search *search, struct shape *shape, struct event_class **ret)
+{
+	enum class_outcome outcome = CLASS_NEW;
+
+	if (search->table)
+		outcome = class_find(search->table, shape, ret);
+	if (outcome == CLASS_NEW)
+		outcome = class_get(trial_table(search), shape, ret);
+	return outcome == CLASS_CONFLICT;
+}
+
+static bool conflict_is_wanted(const struct search *search, const struct shape *shape)
+{
+	if (search->rule)
+		return !rule_counts(search->rule->kind) &&
+		       rule_matches(search->rule, shape->name, shape->loglevel);
+	return channel_wants(search->channel, shape->name, shape->loglevel);
+}
+
+static void conflict_report(struct search *search, const struct shape *armed,
+			    const struct shape *refused, uint32_t pid)
+{
+	const struct domain_conflict conflict = { refused->name, armed->format, refused->format,
+						  pid };
+
+	for (size_t i = 0; i < search->nr_seen; i++)
+		if (search->seen[i] == refused)
+			return;
+	if (search->nr_seen == MAX_NOTES)
+		return;
+	search->seen[search->nr_seen++] = refused;
+	search->fn(&conflict, search->data);
+}
+
+static void try_point(struct app_point *point, void *data)
+{
+	struct search *search = data;
+	struct event_class *class;
+
+	if (point->shape->kind == SHAPE_MARKER && conflict_is_wanted(search, point->shape) &&
+	    conflicts(search, point->shape, &class))
+		conflict_report(search, class->shape, point->shape, (uint32_t)search->app->app.pid);
+}
+
+static void report_notes(struct search *search)
+{
+	const struct conflict_note *note;
+
+	if (!search->us)
+		return;
+	list_for_each(note, &search->us->conflicts, node)
+		if (note->channel == search->channel && conflict_is_wanted(search, note->refused))
+			conflict_report(search, note->armed, note->refused, note->pid);
+}
+
+static void search_fini(struct search *search)
+{
+	struct trial *trial, *next;
+
+	list_for_each_safe(trial, next, &search->trials, node) {
+		class_table_fini(&trial->classes);
+		list_remove(&trial->node);
+		free(trial);
+	}
+}
+
+void user_each_conflict(struct domain_tracer *domain, struct session *session,
+			struct channel *channel, const struct rule *rule,
+			void (*fn)(const struct domain_conflict *conflict, void *data), void *data)
+{
+	struct user_domain *user = user_of(domain);
+	struct search search = { .user = user,
+				 .us = user_session_find(user, session),
+				 .channel = channel,
+				 .rule = rule,
+				 .fn = fn,
+				 .data = data };
+
+	list_init(&search.trials);
+	report_notes(&search);
+	list_for_each(search.app, &user->apps, node) {
+		if (!user_eligible(session, &search.app->app))
+			continue;
+		search.table = trace_channel_table(&search);
+		app_each_point(&search.app->app, try_point, &search);
+	}
+	search_fini(&search);
+}
+
+/*
+ * The programs of a scoped session, for reports to its user: those that still record,
+ * and the points that they have if the rules match none. Names are kept until the session ends, as
+ * the programs end before.
+ */
+
+/* Enough to choose from; of each session. */
+#define MAX_NAMES 100u
+
+static bool user_programs_is_known(const struct user_session *us, const struct shape *shape)
+{
+	for (uint32_t i = 0; i < us->nr_announced; i++)
+		if (strcmp(us->announced[i]->name, shape->name) == 0)
+			return true;
+	return false;
+}
+
+static bool user_programs_is_taken(const struct user_session *us, const struct shape *shape)
+{
+	const struct channel *channel;
+
+	list_for_each(channel, &us->rec.session->channels, node)
+		if (channel->domain == DOMAIN_USER && channel->enabled &&
+		    channel_wants(channel, shape->name, shape->loglevel))
+			return true;
+	return false;
+}
+
+static void note(struct app_point *point, void *data)
+{
+	struct user_session *us = data;
+
+	us->matched = us->matched || user_programs_is_taken(us, point->shape);
+	if (us->matched || us->more_announced || user_programs_is_known(us, point->shape))
+		return;
+	us->more_announced = us->nr_announced == MAX_NAMES;
+	if (us->more_announced)
+		return;
+	if (!us->announced)
+		us->announced = xalloc(MAX_NAMES * sizeof(struct shape *));
+	us->announced[us->nr_announced++] = shape_ref(point->shape);
+}
+
+void announced_note(struct user_link *link)
+{
+	if (*link->us->rec.session->scope && !link->us->matched)
+		link_each_point(link, note, link->us);
+}
+
+void announced_free(struct user_session *us)
+{
+	for (uint32_t i = 0; i < us->nr_announced; i++)
+		shape_unref(&us->user->recorder->shapes, us->announced[i]);
+	free(us->announced);
+}
+
+void unrecorded_note(struct user_link *link)
+{
+	const struct app *app = &link->app->app;
+	struct session *session = link->us->rec.session;
+	const char *why = session_problem(session);
+	bool unable = link->unable || (link->nr_todo && !session_is_writable(session));
+
+	if (!link->us->rec.recording || (!link->failed && (link->was_armed || !unable)))
+		return;
+	if (link->failed)
+		why = strerror((int)link->failed_error);
+	session_note_unrecorded(session, app->pid, app->procname,
+				*why ? why : "its buffers could not be created");
+	recording_saved(&link->us->rec);
+}
+
+/* Also one that has not sent its points yet, or has not been processed yet. */
+static bool records(const struct user_link *link)
+{
+	return !link->app->announced || link->nr_arms || link->nr_todo || !list_empty(&link->dirty);
+}
+
+void user_programs(struct domain_tracer *domain, const struct session *session,
+		   struct domain_programs *ret, void (*fn)(const char *name, void *data),
+		   void *data)
+{
+	const struct user_session *us = user_session_find(user_of(domain), session);
+	const struct user_link *link;
+
+	ret->apps += user_count_apps(domain, session);
+	if (!us)
+		return;
+	ret->matched = us->matched;
+	ret->more = us->more_announced;
+	for (uint32_t i = 0; i < us->nr_announced; i++)
+		fn(us->announced[i]->name, data);
+	if (us->rec.recording)
+		list_for_each(link, &us->links, in_session)
+			ret->recording += records(link);
+}
+
+/*
+ * Reports the points that can't be counted or filtered as a rule requests, also
+ * because an application has an older libltt, and the applications that can't use their buffers.
+ */
+
+#define NAME_BYTES 64
+
+/** The receiver. */
+struct refusal_search {
+	const struct rule *rule;
+	const struct app_point *point; /* one that the rule takes */
+};
+
+static void find_point(struct app_point *point, void *data)
+{
+	struct refusal_search *refusal_search = data;
+
+	if (!refusal_search->point && user_rule_takes(refusal_search->rule, point->shape))
+		refusal_search->point = point;
+}
+
+static void user_refusal_report(struct user_app *app, const struct rule *rule, const char *unable,
+				void (*fn)(const struct domain_refusal *refusal, void *data),
+				void *data)
+{
+	struct refusal_search refusal_search = { .rule = rule };
+	char why[128 + NAME_BYTES];
+
+	app_each_point(&app->app, find_point, &refusal_search);
+	if (!refusal_search.point)
+		return;
+	snprintf(why, sizeof(why), "process %d (%.*s) has an older libltt that can't %s",
+		 (int)app->app.pid, NAME_BYTES, app->app.procname, unable);
+	fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why, !rule_counts(rule->kind) },
+	   data);
+}
+
+/* The ability that an application's libltt lacks for a rule, or NULL. */
+static const char *unable(const struct user_app *app, const struct rule *rule)
+{
+	uint64_t lacked = user_filter_needs(rule) & ~app->features;
+
+	if (lacked & APP_FEATURE_COUNT)
+		return "count";
+	if (lacked & APP_FEATURE_KEYS)
+		return *rule->by ? "count by keys" : "filter what it counts";
+	if (lacked & APP_FEATURE_SAMPLE)
+		return "sample";
+	if (lacked & APP_FEATURE_FILTER)
+		return "filter";
+	return lacked ? "filter by its contexts" : NULL;
+}
+
+/* --- filters that never hold ---------------------------------------------------------- */
+
+struct filter_search {
+	const struct rule *rule;
+	struct sampling sampling;
+	uint32_t points, never;
+	struct filter_verdicts verdicts;
+	const struct filter_verdict *first; /* for which it never holds */
+};
+
+static void search_filter(struct app_point *point, void *data)
+{
+	struct filter_search *search = data;
+	const struct filter_verdict *verdict;
+
+	if (!user_rule_takes(search->rule, point->shape))
+		return;
+	search->points++;
+	verdict = filter_verdict_get(&search->verdicts, point->shape, NULL);
+	if (verdict->column && !search->never++)
+		search->first = verdict;
+}
+
+/* Return: whether there are points of the rule, but its filter holds for none of them. @ret ends
+ * with filter_verdicts_fini(). */
+static bool filter_never_holds(const struct user_domain *user, const struct session *session,
+			       const struct rule *rule, struct filter_search *ret)
+{
+	struct err ignored = { 0 };
+	struct user_app *app;
+
+	*ret = (struct filter_search){
+		.rule = rule,
+		.verdicts = { .tracer = user_filter_tracer(), .expression = rule->filter },
+	};
+	(void)sampling_parse(rule->sampling, &ret->sampling, &ignored);
+	ret->verdicts.by = ret->sampling.by;
+	if (!*rule->filter && !*ret->sampling.by)
+		return false;
+	list_for_each(app, &user->apps, node)
+		if (user_eligible(session, &app->app))
+			app_each_point(&app->app, search_filter, ret);
+	return ret->points && ret->never == ret->points;
+}
+
+static void report_never(const struct user_session *us, const struct rule *rule,
+			 void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
+{
+	struct filter_search search;
+	char why[512];
+
+	if (filter_never_holds(us->user, us->rec.session, rule, &search)) {
+		snprintf(why, sizeof(why), "its %s no event that there is now: %s",
+			 search.first->of_key ? "field of --by is in" : "filter holds for",
+			 search.first->why);
+		fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why,
+					     !rule_counts(rule->kind) },
+		   data);
+	}
+	filter_verdicts_fini(&search.verdicts);
+}
+
+/* --- buffers that are of no use to an application ------------------------------------- */
+
+int user_app_buffer_failed(struct user_app *app, const struct msg_app_buffer_failed *msg)
+{
+	struct user_link *link;
+
+	list_for_each(link, &app->links, in_app) {
+		for (uint32_t i = 0; i < link->nr_sent; i++) {
+			if (link->told[i]->id != msg->ring)
+				continue;
+			link->failed = link->told[i]->trace_channel->channel;
+			link->failed_error = msg->error;
+			log_warn_some("session '%s': process %d (%s) can't use its buffers: %s",
+				      link->us->rec.session->name, (int)app->app.pid,
+				      app->app.procname, strerror((int)msg->error));
+			return 0;
+		}
+	}
+	return 0;
+}
+
+static const char *advice(uint32_t error)
+{
+	switch (error) {
+	case ENOMEM:
+		return "; allow it more memory (ulimit -v), or use smaller buffers";
+	case EMFILE:
+		return "; allow it more open files (ulimit -n) and start it anew";
+	case EPERM:
+	case EACCES:
+		return "; a security module or a seccomp filter forbids it";
+	default:
+		return "";
+	}
+}
+
+static void report_failed(const struct user_link *link, const struct rule *rule,
+			  void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
+{
+	const struct app *app = &link->app->app;
+	char why[256 + NAME_BYTES];
+
+	snprintf(why, sizeof(why), "process %d (%.*s) can't map its buffers: %.60s%s",
+		 (int)app->pid, NAME_BYTES, app->procname, strerror((int)link->failed_error),
+		 advice(link->failed_error));
+	fn(&(struct domain_refusal){ DOMAIN_USER, rule->pattern, why, true }, data);
+}
+
+/* Once for each application. @rule: NULL: the first that records. */
+static void each_failed(const struct user_session *us, const struct channel *channel,
+			const struct rule *rule,
+			void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
+{
+	const struct user_link *link;
+	const struct rule *each;
+
+	list_for_each(link, &us->links, in_session) {
+		if (!link->failed || (channel && link->failed != channel))
+			continue;
+		list_for_each(each, &link->failed->rules, node) {
+			if ((rule && each != rule) || rule_counts(each->kind) || !each->enabled)
+				continue;
+			report_failed(link, each, fn, data);
+			break;
+		}
+	}
+}
+
+void user_each_refusal(struct domain_tracer *domain, const struct session *session,
+		       const struct channel *channel, const struct rule *rule,
+		       void (*fn)(const struct domain_refusal *refusal, void *data), void *data)
+{
+	const struct user_session *us = user_session_find(user_of(domain), session);
+	const struct channel *its;
+	const struct user_link *link;
+	const struct rule *each;
+
+	if (!us || !us->rec.recording)
+		return;
+	each_failed(us, channel, rule, fn, data);
+	silent_each(us, channel, rule, fn, data);
+	list_for_each(its, &session->channels, node)
+		list_for_each(each, &its->rules, node) {
+			if (its->domain != DOMAIN_USER || (channel && its != channel) ||
+			    (rule && each != rule) || !each->enabled)
+				continue;
+			list_for_each(link, &us->links, in_session)
+				if (unable(link->app, each))
+					user_refusal_report(link->app, each,
+							    unable(link->app, each), fn, data);
+			report_never(us, each, fn, data);
+		}
+}
+
+/* --- check of a request ------------------------------------------------------------- */
+
+struct field_search {
+	const char *name, *field; /* of the event, and in it */
+	int (*find)(const struct shape *shape, const char *field);
+	bool (*suits)(const struct layout_field *field);
+	bool known, found;
+	const char **words; /* fields there are, of the event that was found first */
+	uint32_t nr_words;
+};
+
+static void note_words(struct field_search *search, const struct layout *layout)
+{
+	search->words = xalloc((layout->nr_fields + 1) * sizeof(*search->words));
+	for (uint32_t i = 0; i < layout->nr_fields; i++)
+		if (search->suits(&layout->fields[i]))
+			search->words[search->nr_words++] = layout->fields[i].name;
+}
+
+static void search_point(struct app_point *point, void *data)
+{
+	struct field_search *search = data;
+
+	if (strcmp(point->shape->name, search->name) != 0)
+		return;
+	search->known = true;
+	search->found = search->found || search->find(point->shape, search->field) >= 0;
+	if (!search->words)
+		note_words(search, point->shape->layout);
+}
+
+static int user_check_field(const struct user_domain *user, const struct session *session,
+			    struct field_search *search, const char *kind, struct err *err)
+{
+	const char *near = NULL;
+	struct user_app *app;
+	int code = 0;
+
+	list_for_each(app, &user->apps, node)
+		if (user_eligible(session, &app->app))
+			app_each_point(&app->app, search_point, search);
+	if (search->words)
+		near = nearest_word(search->field, search->words);
+	if (search->known && !search->found)
+		code = err_set(err, ERR_INVALID,
+			       "event '%.100s' has no %s field '%.100s'; %s%.100s%s", search->name,
+			       kind, search->field,
+			       near ? "did you mean '" : "`lttctl list -u --fields` lists ",
+			       near ? near : "fields", near ? "'?" : "");
+	free(search->words);
+	return code;
+}
+
+static int user_check_key(const struct user_domain *user, const struct session *session,
+			  const struct rule_spec *spec, struct err *err)
+{
+	char field[RULE_MAX_BY + 1];
+
+	for (uint32_t i = 0; rule_by_field(spec->by ? spec->by : "", i, field); i++) {
+		struct field_search search = { .name = spec->pattern,
+					       .field = field,
+					       .find = shape_key,
+					       .suits = field_is_key };
+
+		if (user_check_field(user, session, &search, "integer, enumeration or text", err))
+			return err->code;
+	}
+	return 0;
+}
+
+/* A known name whose events all lack a field of the filter is an error; other names may come
+ * later. */
+static int user_check_filter(const struct user_domain *user, const struct session *session,
+			     const struct rule_spec *spec, struct err *err)
+{
+	struct rule *rule = rule_new(spec);
+	struct filter_search search;
+
+	if (filter_never_holds(user, session, rule, &search) && !glob_is_pattern(spec->pattern))
+		err_set(err, ERR_INVALID, "%s event %.100s, column %u: %s",
+			search.first->of_key ? "--by, field of" : "filter of", spec->pattern,
+			search.first->column, search.first->why);
+	filter_verdicts_fini(&search.verdicts);
+	rule_free(rule);
+	return err->code;
+}
+
+int user_check_rule(struct domain_tracer *domain, const struct session *session,
+		    const struct rule_spec *spec, struct err *err)
+{
+	struct field_search search = { .name = spec->pattern,
+				       .field = spec->location,
+				       .find = shape_integer,
+				       .suits = field_is_integer };
+
+	if (!rule_chooses(spec->kind))
+		return err_set(err, ERR_INVALID,
+			       "probes need the kernel domain: use -k (--kernel)");
+	if (spec->filter && *spec->filter &&
+	    filter_check_syntax(user_filter_tracer(), spec->filter, err))
+		return err->code;
+	if (((spec->filter && *spec->filter) || (spec->sampling && *spec->sampling)) &&
+	    user_check_filter(user_of(domain), session, spec, err))
+		return err->code;
+	if (user_check_key(user_of(domain), session, spec, err))
+		return err->code;
+	return spec->kind == RULE_HISTOGRAM ?
+		       user_check_field(user_of(domain), session, &search, "integer", err) :
+		       0;
+}
