@@ -147,6 +147,13 @@ static void far_malformed(uint32_t serial)
 	far_send(&enc);
 }
 
+/* A reader of /proc/PID/fd may hold the socket for a moment: then close() alone would be late. */
+static void far_close(void)
+{
+	shutdown(far, SHUT_RDWR);
+	close(far);
+}
+
 /* A consumer gets the request up to that point; @is_new: the request is made now. */
 static void die_at(const struct kind *kind, enum point point, bool is_new)
 {
@@ -160,7 +167,7 @@ static void die_at(const struct kind *kind, enum point point, bool is_new)
 		else if (point == MALFORMED)
 			far_malformed(serial);
 	}
-	close(far);
+	far_close();
 	pump();
 	CHECK(!consumer.connected);
 	if (is_new && point == UNSENT)
@@ -197,7 +204,7 @@ static void drop_one(const struct kind *kind, enum point point, enum outcome out
 		if (!state && outcome != FORGOTTEN)
 			far_answer(kind, far_read(kind));
 		CHECK(consumer.connected);
-		close(far);
+		far_close();
 	}
 	pump();
 	CHECK_IS(seen.callbacks, ==, state || outcome != FORGOTTEN);

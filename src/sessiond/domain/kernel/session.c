@@ -59,7 +59,7 @@ struct ring *kernel_ring_find(struct kernel_session *ks, const struct channel *c
 	if (!trace_channel)
 		return NULL;
 	list_for_each(ring, &trace_channel->rings, node)
-		if (!ring->closing)
+		if (ring_is_usable(ring))
 			return ring;
 	return NULL;
 }

@@ -35,7 +35,7 @@ void ring_set_unadopted(struct ring *ring)
 	bool was_uncounted = ring->uncounted;
 
 	consumer_forget(rec->recorder->config.consumer, ring);
-	ring->state = RING_UNADOPTED;
+	ring_step(ring, RING_ON_UNADOPTED);
 	ring->uncounted = was_uncounted || !rec->session->drained;
 	ring_add_final(ring, NULL);
 	note->sum.ring = ring->id;
@@ -116,15 +116,16 @@ static void repaired(void *data, const struct con_answer *answer)
 	if (answer->code)
 		log_error("session '%s': can't repair the files of lost buffer %s: %s",
 			  rec->session->name, ring->name, answer->text);
-	ring->repairing = false;
+	ring_step(ring, RING_ON_REPAIRED);
 	note->sum.ring = ring->id;
 	note->sum.lost_buffers = ring->uncounted;
 	note->final = true; /* not summed up with others while it may come back */
 	if (ring->uncounted)
 		trace_append(trace, metadata_buffer(METADATA_BUFFER_LOST, ring->id, ring->name));
-	if (ring->data >= 0) {
+	if (ring->state == RING_FOUND) {
 		ring_resume(ring);
-	} else if (!ring->wanted) {
+		want_ended(ring);
+	} else if (ring->state == RING_GONE) {
 		note_finish(rec, note);
 		ring_free(ring);
 		if (trace->orphan)
@@ -140,7 +141,7 @@ static void repair(struct ring *ring)
 
 	consumer_forget(consumer, ring);
 	ring_add_final(ring, NULL);
-	ring->repairing = true;
+	ring_step(ring, RING_ON_REPAIR);
 	ring_describe(ring, &req);
 	req.data = req.ctl_rw = -1; /* no memory: only the files are repaired */
 	CONSUMER_CALL(consumer, con_ring_adopt, &req, ring_add_final, repaired, ring);
@@ -155,9 +156,10 @@ static void resumed(void *data, const struct con_answer *answer)
 	struct ring *ring = data;
 	struct recording *rec = ring->trace_channel->trace->rec;
 
-	ring->awaited = false;
-	if (answer->superseded)
+	if (answer->superseded) {
+		ring_step(ring, RING_ON_CONSUMER_END);
 		return;
+	}
 	if (answer->code == 0 && ring->doorbell < 0 && ring->module < 0)
 		ring->doorbell =
 			fcntl(rec->recorder->config.doorbell(rec->session), F_DUPFD_CLOEXEC, 3);
@@ -174,12 +176,12 @@ static void resumed(void *data, const struct con_answer *answer)
 		trace_append(ring->trace_channel->trace,
 			     metadata_buffer(METADATA_BUFFER_FOUND, ring->id, ring->name));
 	ring->uncounted = false;
-	ring->state = RING_OPENING; /* applications that want to record into it wait */
-	if (!rec->recording) /* it was when its daemons died */
+	ring_step(ring, RING_ON_MEMORY); /* applications that want to record into it wait */
+	if (!rec->recording)		 /* it was when its daemons died */
 		ring_switch_off(ring);
 	ring_open_done(ring);
 	adoption_answered(ring->trace_channel->trace);
-	if (ring->departed || ring->closing)
+	if (ring->abandoned)
 		ring_close(ring);
 }
 
@@ -188,11 +190,9 @@ void ring_resume(struct ring *ring)
 	struct recording *rec = ring->trace_channel->trace->rec;
 	struct req_con_ring_adopt req;
 
-	ring->lost = false;
-	ring->awaited = true;
+	ring_step(ring, RING_ON_RESUME);
 	ring_describe(ring, &req);
 	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, resumed, ring);
-	ring_unwant(ring);
 }
 
 /* --- a new consumer -------------------------------------------------------------- */
@@ -202,43 +202,37 @@ void ring_adopt(struct ring *ring)
 	struct recording *rec = ring->trace_channel->trace->rec;
 	struct req_con_ring_adopt req;
 
-	if (ring->lost) {
+	if (ring_in(ring, RING_LOST_STATES)) {
 		repair(ring);
-		return;
-	}
-	if (ring->state == RING_FAILED || ring->awaited)
-		return; /* the request is sent again */
-	if (ring->data < 0) {
+	} else if (ring->state == RING_NEW) {
 		ring_open(ring);
-		return;
-	}
-	if (ring->state == RING_UNADOPTED || (ring->offered && ring->doorbell < 0)) {
+	} else if (ring->state == RING_UNADOPTED || ring->state == RING_FOUND) {
 		ring_resume(ring);
-		return;
+	} else if (ring->state != RING_FAILED && !ring_in(ring, RING_REQUESTED_STATES)) {
+		ring_describe(ring, &req); /* a request without an answer is sent again by itself */
+		CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL,
+			      rec_adopt_done, ring);
 	}
-	ring_describe(ring, &req);
-	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, rec_adopt_done,
-		      ring);
 }
 
 /* --- repeated adoption ------------------------------------------------------------ */
 
-/* Whether the trace has an unadopted ring set; @awaited_only: one whose adoption is requested. */
-static bool has_unadopted(const struct trace *trace, bool awaited_only)
+/* Whether the trace has a ring set in one of these states. */
+static bool has_ring_in(const struct trace *trace, uint32_t states)
 {
 	const struct trace_channel *trace_channel;
 	const struct ring *ring;
 
 	list_for_each(trace_channel, &trace->channels, node)
 		list_for_each(ring, &trace_channel->rings, node)
-			if (ring->state == RING_UNADOPTED && (ring->awaited || !awaited_only))
+			if (ring_in(ring, states))
 				return true;
 	return false;
 }
 
 bool trace_is_readopted(const struct trace *trace)
 {
-	return trace->adopting || has_unadopted(trace, true);
+	return trace->adopting || has_ring_in(trace, 1u << RING_READOPTING);
 }
 
 static bool is_adopted(const struct recording *rec)
@@ -246,7 +240,7 @@ static bool is_adopted(const struct recording *rec)
 	const struct trace *trace;
 
 	list_for_each(trace, &rec->traces, node)
-		if (trace->state == TRACE_UNADOPTED || has_unadopted(trace, false))
+		if (trace->state == TRACE_UNADOPTED || has_ring_in(trace, RING_UNADOPTED_STATES))
 			return false;
 	return true;
 }
@@ -255,7 +249,7 @@ void adoption_answered(struct trace *trace)
 {
 	struct recording *rec = trace->rec;
 
-	if (trace->state == TRACE_UNADOPTED || has_unadopted(trace, false))
+	if (trace->state == TRACE_UNADOPTED || has_ring_in(trace, RING_UNADOPTED_STATES))
 		loop_timer_set(&trace->readopt, READOPT_AFTER_US);
 	if (is_adopted(rec) && *rec->session->troubles[TROUBLE_ADOPTION])
 		rec->recorder->config.trouble(rec->session, TROUBLE_ADOPTION, "");

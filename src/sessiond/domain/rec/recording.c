@@ -93,7 +93,7 @@ void recording_begin(struct recording *rec)
 	list_for_each_safe(trace, next_trace, &rec->traces, node) {
 		list_for_each(trace_channel, &trace->channels, node)
 			list_for_each_safe(ring, next, &trace_channel->rings, node)
-				if (ring->state == RING_FAILED && !ring->lost)
+				if (ring->state == RING_FAILED)
 					ring_drop(ring);
 		if (trace->state == TRACE_FAILED)
 			trace_free(trace);

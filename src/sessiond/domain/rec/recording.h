@@ -16,6 +16,7 @@
 
 #include "sessiond/domain/domain.h"
 #include "io/dirid.h"
+#include "life.h"
 #include "recorder.h"
 #include "sessiond/core/class.h"
 
@@ -115,10 +116,6 @@ struct trace_channel {
 	struct list_node rings; /* struct ring */
 };
 
-/** RING_UNADOPTED: recorded into, but the consumer can't continue its files. Its armings and memory
- *  stay, it counts as lost, and its adoption is tried again. */
-enum ring_state { RING_OPENING, RING_READY, RING_UNADOPTED, RING_FAILED };
-
 struct ring {
 	struct list_node node;
 	struct trace_channel *trace_channel;
@@ -126,17 +123,11 @@ struct ring {
 	uint64_t app;	/* 0: shared */
 	bool exclusive; /* written by the fallback producer */
 	enum ring_state state;
-	uint64_t enable_number; /* the request that switches it on; see enables_confirmed */
-	bool awaited;		/* the consumer has not answered yet */
-	bool closing;	/* it is to be closed; the consumer has not written the last packet */
-	bool lost;	/* its memory is lost: only its files are repaired and closed */
+	bool abandoned; /* nothing records into it any more: it is closed as soon as it can be */
+	bool offered;	/* its memory was lost, and an application has returned it */
 	bool uncounted; /* its memory, lost or unadopted, may hold events that no file has */
-	bool repairing; /* the consumer repairs its files */
-	bool wanted;	/* lost, but an application that records into it may offer it (want.c) */
-	bool offered;	/* an application has offered it */
-	bool departed;	/* that application has died since: close the ring set once it is open */
-	bool closed;	/* the consumer has written the last packet */
-	char *name;	/* of its stream files */
+	uint64_t enable_number; /* the request that switches it on; see enables_confirmed */
+	char *name;		/* of its stream files */
 	struct account_id account;
 	uint64_t paid_bytes, paid_fds;
 	uint32_t nr_rings, first_instance;
@@ -232,6 +223,18 @@ struct trace_channel *trace_channel_restore(struct trace *trace, struct channel 
 void trace_channel_free(struct trace_channel *trace_channel);
 
 /* ring.c */
+/** The only way to change its state. */
+void ring_step(struct ring *ring, enum ring_event event);
+/** Whether its state is one of a set (life.h). */
+static inline bool ring_in(const struct ring *ring, uint32_t states)
+{
+	return states >> ring->state & 1;
+}
+/** Whether an application may begin to record into it. */
+static inline bool ring_is_usable(const struct ring *ring)
+{
+	return !ring->abandoned && !ring_in(ring, RING_MISSING_STATES);
+}
 /** Allocate a ring set; the consumer has not created its memory yet. */
 struct ring *ring_alloc(struct trace_channel *trace_channel, uint64_t id, uint64_t app);
 /** Request the consumer to create the memory. The ring set's name and numbers are set. */
@@ -279,9 +282,11 @@ void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret);
 /* want.c: ring sets that were lost with every process of the daemons' */
 /** Store the identity of its memory. */
 void ring_identify(struct ring *ring);
-/** It is lost: whether it can be recognised, and an application may have it. */
-void ring_want(struct ring *ring);
-/** It has been recovered, or is freed. Idempotent. */
+/** It is restored without its memory: an application may have it, if it can be recognised. */
+void ring_restore_lost(struct ring *ring);
+/** It is not wanted any more: an application has returned it, or will not. */
+void want_ended(struct ring *ring);
+/** It is not waited for any more, if it was. */
 void ring_unwant(struct ring *ring);
 /** No application will offer it: it is freed, at the latest when its files are repaired. */
 void ring_give_up(struct ring *ring);

@@ -13,6 +13,17 @@
 #include "sessiond/admission.h"
 #include "trace/metadata.h"
 
+void ring_step(struct ring *ring, enum ring_event event)
+{
+	enum ring_state state = ring_after(ring->state, event);
+
+	if (state)
+		ring->state = state;
+	else
+		log_error("buffer %s: event %d can't happen in state %d; please report this",
+			  ring->name, event, ring->state);
+}
+
 uint32_t ring_num_subbuf(const struct ring *ring)
 {
 	const struct channel *channel = ring->trace_channel->channel;
@@ -41,7 +52,7 @@ void ring_fail(struct ring *ring, enum err_code code, const char *why)
 	if (ring->app && *rec->session->scope)
 		rec_ring_report_process(ring, why);
 	ring_refund(ring);
-	ring->state = RING_FAILED;
+	ring_step(ring, RING_ON_REFUSAL);
 	note_find(rec, ring->id)->open = false;
 	if (ring->account.guest && code == ERR_LIMIT) /* must not fail the other user's start */
 		rec->recorder->config.trouble(rec->session, TROUBLE_BUFFERS, why);
@@ -95,7 +106,7 @@ void ring_open_done(struct ring *ring)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
 
-	if (ring->state == RING_OPENING) {
+	if (ring->state == RING_STARTING) {
 		/* before its first record */
 		ring_keep(ring);
 		recording_saved(rec);
@@ -103,7 +114,7 @@ void ring_open_done(struct ring *ring)
 			ring_switch_on(ring);
 			return;
 		}
-		ring->state = RING_READY;
+		ring_step(ring, RING_ON_SWITCHED);
 	}
 	rec->ops->ready(rec);
 }
@@ -115,8 +126,8 @@ static void rec_ring_open_done(void *data, const struct con_answer *answer)
 	const char *why = answer->text;
 	int code = answer->code;
 
-	ring->awaited = false;
 	if (code == ERR_CONSUMER) { /* the next one opens it */
+		ring_step(ring, RING_ON_CONSUMER_END);
 		if (!rec->problem.code)
 			err_set(&rec->problem, ERR_CONSUMER, "can't create a buffer: %s", why);
 		rec->ops->ready(rec);
@@ -127,10 +138,12 @@ static void rec_ring_open_done(void *data, const struct con_answer *answer)
 		if (code)
 			unmake(ring);
 	}
-	if (code)
+	if (code) {
 		ring_fail(ring, (enum err_code)code, why);
-	else
+	} else {
 		ring_identify(ring);
+		ring_step(ring, RING_ON_MEMORY);
+	}
 	ring_open_done(ring);
 }
 
@@ -154,7 +167,7 @@ void ring_open(struct ring *ring)
 		.clock_add = rec->clock->clock_add,
 	};
 
-	ring->awaited = true;
+	ring_step(ring, RING_ON_REQUEST);
 	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_open, &req, NULL, rec_ring_open_done,
 		      ring);
 }
@@ -163,9 +176,10 @@ static void module_opened(void *data, const struct con_answer *answer)
 {
 	struct ring *ring = data;
 
-	ring->awaited = false;
 	if (answer->code)
 		ring_fail(ring, (enum err_code)answer->code, answer->text);
+	else
+		ring_step(ring, RING_ON_MEMORY);
 	ring_open_done(ring);
 }
 
@@ -175,7 +189,7 @@ void ring_open_module(struct ring *ring)
 	struct req_con_ring_adopt req;
 
 	ring_describe(ring, &req);
-	ring->awaited = true;
+	ring_step(ring, RING_ON_REQUEST);
 	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, module_opened,
 		      ring);
 }
@@ -200,6 +214,7 @@ struct ring *ring_alloc(struct trace_channel *trace_channel, uint64_t id, uint64
 	ring->trace_channel = trace_channel;
 	ring->id = id;
 	ring->app = app;
+	ring->state = RING_NEW;
 	ring->data = ring->ctl = ring->doorbell = ring->ctl_rw = ring->module = -1;
 	list_append(&trace_channel->rings, &ring->node);
 	rec_ring_note_ring(ring);
@@ -224,12 +239,10 @@ void ring_free(struct ring *ring)
 void ring_drop(struct ring *ring)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
-	bool counted = ring->lost; /* its files were */
 	uint64_t id = ring->id;
 
 	ring_free(ring);
-	if (!counted)
-		note_drop(rec, id);
+	note_drop(rec, id);
 }
 
 void ring_keep(struct ring *ring)
@@ -314,7 +327,7 @@ static void rec_ring_close_done(void *data, const struct con_answer *answer)
 	(void)ring_note_not_sampled(ring, note->sum.not_sampled);
 	note_finish(trace->rec, note);
 	/* saved before the keeper releases it: a successor must not search for it */
-	ring->closed = true;
+	ring_step(ring, RING_ON_CLOSED);
 	recording_saved(trace->rec);
 	if (answer->code == 0)
 		forget_counters(ring);
@@ -331,12 +344,13 @@ void ring_close(struct ring *ring)
 	struct req_con_ring_close req = { ring->id };
 
 	note_find(rec, ring->id)->open = false;
-	if (ring->state == RING_FAILED) {
+	ring->abandoned = true;
+	ring_step(ring, RING_ON_CLOSE);
+	if (ring->state == RING_CLOSED) {
 		ring_drop(ring);
 		return;
 	}
-	ring->closing = true;
-	if (ring->state == RING_UNADOPTED)
+	if (ring->state != RING_CLOSING)
 		return;
 	consumer_forget(rec->recorder->config.consumer, ring);
 	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_close, &req, ring_add_final,

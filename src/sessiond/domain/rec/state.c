@@ -30,7 +30,7 @@ static void rec_state_put_app(const struct saving *saving, uint64_t app)
 /* A successor has to account for it: its files are not read yet. */
 static bool is_unaccounted(const struct recording *rec, const struct ring *ring)
 {
-	return ring->lost && !note_find(rec, ring->id)->final;
+	return ring_in(ring, RING_LOST_STATES) && !note_find(rec, ring->id)->final;
 }
 
 static struct list put_rings(const struct saving *saving, const struct trace_channel *trace_channel)
@@ -55,9 +55,9 @@ static struct list put_rings(const struct saving *saving, const struct trace_cha
 			.uncounted = ring->uncounted,
 		};
 
-		if (ring->closed)
+		if (ring->state == RING_CLOSED)
 			continue;
-		if (!ring->wanted && !is_unaccounted(saving->rec, ring) &&
+		if (!ring_in(ring, RING_WANTED_STATES) && !is_unaccounted(saving->rec, ring) &&
 		    (ring->state == RING_FAILED || ring->data < 0))
 			continue; /* no process has it */
 		msg_state_ring_add(enc, &msg);
@@ -288,12 +288,9 @@ static void ring_is_lost(struct trace_channel *trace_channel, const struct msg_s
 {
 	struct ring *ring = ring_from(trace_channel, msg);
 
-	ring->state = RING_FAILED;
-	ring->closing = true;
-	ring->lost = true;
 	ring->uncounted = msg->uncounted || !trace_channel->trace->rec->session->drained;
 	trace_channel->replaced = true;
-	ring_want(ring);
+	ring_restore_lost(ring);
 }
 
 static void restore_ring(struct trace_channel *trace_channel, const struct msg_state_ring *msg)
@@ -311,7 +308,7 @@ static void restore_ring(struct trace_channel *trace_channel, const struct msg_s
 		return;
 	}
 	ring = ring_from(trace_channel, msg);
-	ring->state = RING_READY;
+	ring_step(ring, RING_ON_RESTORE);
 	ring->data = fds[0];
 	ring->ctl_rw = fds[1];
 	if (rec->domain == DOMAIN_KERNEL) {

@@ -31,7 +31,7 @@ static void ring_enabled(void *data, const struct con_answer *answer)
 
 	if (answer->code == ERR_CONSUMER)
 		ring->enable_number = UINT64_MAX;
-	ring->state = RING_READY;
+	ring_step(ring, RING_ON_SWITCHED);
 	if (!rec->recording)
 		enable_one(ring, false, NULL);
 	rec->ops->ready(rec);
@@ -75,7 +75,7 @@ static void enables_confirmed(void *data, const struct con_answer *answer)
 
 bool ring_is_on(const struct ring *ring)
 {
-	return (ring->state == RING_READY || ring->state == RING_UNADOPTED) &&
+	return ring_in(ring, 1u << RING_READY | RING_UNADOPTED_STATES) &&
 	       ring->enable_number <= ring->trace_channel->trace->rec->enables_confirmed;
 }
 
@@ -102,7 +102,7 @@ void rings_enable(struct recording *rec, bool on)
 			list_for_each(ring, &trace_channel->rings, node) {
 				struct msg_con_ring_ref ref = { ring->id };
 
-				if (ring->state != RING_READY || ring->closing)
+				if (ring->state != RING_READY)
 					continue;
 				if (enc.len + 32 > ENABLE_BYTES) {
 					enable_many(rec, encoder_list(&enc), on);

@@ -22,20 +22,22 @@ static void report_lost(const struct ring *ring)
 	char text[256];
 
 	snprintf(text, sizeof(text), "a buffer is lost: %.100s died with %s", ring->name,
-		 ring->wanted ? "the daemons; a program that records into it still has the "
-				"unwritten data, and it is recovered when the program reconnects" :
-				"every process that held it; its unwritten data is lost and not "
-				"counted");
+		 ring_in(ring, RING_WANTED_STATES) ?
+			 "the daemons; a program that records into it still has the "
+			 "unwritten data, and it is recovered when the program reconnects" :
+			 "every process that held it; its unwritten data is lost and not "
+			 "counted");
 	rec->recorder->config.trouble(rec->session, TROUBLE_LOST, text);
 }
 
-void ring_want(struct ring *ring)
+void ring_restore_lost(struct ring *ring)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
+	bool wanted = rec->ops->wanted_done && ring->data_id.ino && ring->ctl_id.ino;
 
-	ring->wanted = rec->ops->wanted_done && ring->data_id.ino && ring->ctl_id.ino;
+	ring_step(ring, wanted ? RING_ON_RESTORE_LOST : RING_ON_RESTORE_GONE);
 	report_lost(ring);
-	if (!ring->wanted)
+	if (!wanted)
 		return;
 	note_find(rec, ring->id)->wanted = true;
 	rec->nr_wanted++;
@@ -44,13 +46,10 @@ void ring_want(struct ring *ring)
 		loop_timer_set(&rec->enough, ENOUGH_US);
 }
 
-void ring_unwant(struct ring *ring)
+void want_ended(struct ring *ring)
 {
 	struct recording *rec = ring->trace_channel->trace->rec;
 
-	if (!ring->wanted)
-		return;
-	ring->wanted = false;
 	note_find(rec, ring->id)->wanted = false;
 	rec->recorder->nr_wanted--;
 	if (--rec->nr_wanted)
@@ -61,19 +60,28 @@ void ring_unwant(struct ring *ring)
 		rec->recorder->config.trouble(rec->session, TROUBLE_LOST, "");
 }
 
+void ring_unwant(struct ring *ring)
+{
+	if (!ring_in(ring, RING_WANTED_STATES))
+		return;
+	ring_step(ring, RING_ON_GIVE_UP);
+	want_ended(ring);
+}
+
 void ring_give_up(struct ring *ring)
 {
 	ring_unwant(ring);
 	report_lost(ring);
-	if (!ring->repairing)
+	if (ring->state == RING_GONE)
 		ring_free(ring);
 }
 
 void ring_offered(struct ring *ring)
 {
 	ring->offered = true;
-	ring->closing = false;
-	ring->state = RING_OPENING; /* applications that want to record into it wait */
-	if (!ring->repairing)
-		ring_resume(ring);
+	ring_step(ring, RING_ON_OFFER); /* applications that want to record into it wait */
+	if (ring->state != RING_FOUND)
+		return;
+	ring_resume(ring);
+	want_ended(ring);
 }

@@ -199,7 +199,8 @@ struct ring *ring_get(struct trace_channel *trace_channel, struct user_app *app)
 	struct ring *ring;
 
 	list_for_each(ring, &trace_channel->rings, node)
-		if (ring->app == id && ring->exclusive == app->app.exclusive && !ring->closing &&
+		if (ring->app == id && ring->exclusive == app->app.exclusive &&
+		    ring_is_usable(ring) &&
 		    (offers || !ring->offered)) /* an old library rings an old doorbell */
 			return ring;
 	return ring_new(trace_channel, app, own);
@@ -212,11 +213,11 @@ static void close_in_trace_channel(struct trace_channel *trace_channel, uint64_t
 	list_for_each_safe(ring, next, &trace_channel->rings, node) {
 		if (ring->app != app)
 			continue;
-		if (ring->wanted && ring->data < 0)
+		if (ring_in(ring, RING_MISSING_STATES & RING_WANTED_STATES))
 			ring_give_up(ring);
-		else if (ring->lost)
-			ring->departed = true;
-		else if (!ring->closing)
+		else if (ring_in(ring, RING_LOST_STATES))
+			ring->abandoned = true;
+		else if (!ring->abandoned)
 			ring_close(ring);
 	}
 }
@@ -261,7 +262,8 @@ static void kept_charge_ring(struct kept_charge *sum, const struct ring *ring)
 	sum->account = ring->account;
 	sum->bytes += ring->paid_bytes;
 	sum->fds += ring->paid_fds;
-	sum->unfit |= ring->lost || ring->wanted || ring->closing || ring->state == RING_FAILED;
+	sum->unfit |=
+		!ring_is_usable(ring) || ring_in(ring, 1u << RING_OFFERED | 1u << RING_FAILED);
 }
 
 static struct kept_charge kept_charge_of(const struct user_session *us, uint64_t app)
@@ -336,8 +338,9 @@ static struct ring *next_in(const struct recording *rec, uint64_t above,
 	list_for_each(trace, &rec->traces, node)
 		list_for_each(trace_channel, &trace->channels, node)
 			list_for_each(ring, &trace_channel->rings, node)
-				if (ring->wanted && ring->data < 0 && ring->id > above &&
-				    (!best || ring->id < best->id) && fits(ring, data))
+				if (ring_in(ring, RING_MISSING_STATES & RING_WANTED_STATES) &&
+				    ring->id > above && (!best || ring->id < best->id) &&
+				    fits(ring, data))
 					best = ring;
 	return best;
 }
