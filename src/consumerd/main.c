@@ -10,9 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -36,6 +39,8 @@ struct daemon {
 	struct loop_work terminate;
 	bool connected;
 	bool stuck;
+	bool is_user; /* only one user's sessions are written, with that user's rights */
+	uint64_t uid, gid;
 	const char *socket; /* where the next ltt-sessiond finds us; NULL: nowhere */
 	int lock;	    /* one consumer at a time there */
 	int listening;	    /* descriptor; -1: none */
@@ -48,6 +53,7 @@ static const char usage[] =
 	"Writes what applications record to disk. Started by ltt-sessiond, not by people.\n"
 	"\n"
 	"  --fd N         descriptor of the connection with ltt-sessiond (default: 3)\n"
+	"  --user UID:GID become that user, for good, and write as that user only\n"
 	"  --listen PATH  live on without ltt-sessiond, whose successor connects there\n"
 	"  -v, --verbose  say more on stderr\n"
 	"  -V, --version  print the version and exit\n"
@@ -246,6 +252,22 @@ static void consumerd_drop_rights(void)
 	confine(&(struct confine){ CONFINE_CONSUMER, caps, caps });
 }
 
+/* Nothing of root's is left to take. Its memory and descriptors stay root's, as the kernel makes a
+ * process that changes its user. */
+static int consumerd_become_user(const struct daemon *d)
+{
+	uid_t uid = (uid_t)d->uid;
+	gid_t gid = (gid_t)d->gid;
+
+	if (setgroups(0, NULL) < 0 || setresgid(gid, gid, gid) < 0 || setresuid(uid, uid, uid) < 0)
+		return -errno;
+#ifdef __SANITIZE_ADDRESS__
+	prctl(PR_SET_DUMPABLE, 1); /* LeakSanitizer inspects its own threads */
+#endif
+	confine(&(struct confine){ CONFINE_CONSUMER, 0, 0 });
+	return 0;
+}
+
 static int daemon_init(struct daemon *d, int fd)
 {
 	static const struct control_ops control_ops = { .send = on_send, .ended = on_ended };
@@ -280,6 +302,19 @@ static int daemon_run(struct daemon *d)
 	return ret < 0;
 }
 
+static bool consumerd_parse_user(struct daemon *d, const char *text)
+{
+	AUTO_FREE char *uid = xstrdup(text);
+	char *gid = strchr(uid, ':');
+
+	if (!gid)
+		return false;
+	*gid++ = '\0';
+	d->is_user = parse_u64(uid, &d->uid) == 0 && parse_u64(gid, &d->gid) == 0 && d->uid &&
+		     d->uid < UINT32_MAX && d->gid < UINT32_MAX;
+	return d->is_user;
+}
+
 /* Return: the descriptor, or -1 - exit status where there is nothing to run. */
 static int consumerd_parse_args(struct daemon *d, int argc, char **argv)
 {
@@ -298,6 +333,9 @@ static int consumerd_parse_args(struct daemon *d, int argc, char **argv)
 			log_init("ltt-consumerd", LOG_INFO);
 		} else if (!strcmp(argv[i], "--listen") && argv[i + 1]) {
 			d->socket = argv[++i];
+		} else if (!strcmp(argv[i], "--user") && argv[i + 1] &&
+			   consumerd_parse_user(d, argv[i + 1])) {
+			i++;
 		} else if (strcmp(argv[i], "--fd") || !argv[i + 1] ||
 			   parse_u64(argv[++i], &fd) < 0 || fd > INT32_MAX) {
 			log_error("bad option '%s'; see --help", argv[i]);
@@ -326,6 +364,13 @@ int main(int argc, char **argv)
 			  fd, strerror(-ret));
 		return 1;
 	}
-	consumerd_drop_rights();
-	return daemon_run(&d);
+	if (!d.is_user) {
+		consumerd_drop_rights();
+		return daemon_run(&d);
+	}
+	ret = consumerd_become_user(&d);
+	if (ret == 0)
+		return daemon_run(&d);
+	log_error("can't become user %u: %s", (unsigned int)d.uid, strerror(-ret));
+	return 1;
 }

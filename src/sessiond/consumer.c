@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "io/sock.h"
+#include "sessiond/core/session.h"
 
 #define CHILD_FD 3 /* the consumer finds its connection there */
 
@@ -376,20 +377,25 @@ int consumer_attach(struct consumer *consumer, int fd)
 
 	consumer->connected = ret == 0;
 	consumer->receives_state = ret == 0;
+	consumer->leaving = false;
 	return ret;
 }
 
 /* A process group of its own: a terminal's Ctrl-C is for sessiond, which then
  * ends the consumer in good order. Signals that sessiond blocks are unblocked. */
-static int consumer_spawn_process(const char *path, const char *socket, bool mute, int fd,
-				  pid_t *ret)
+static int consumer_spawn_process(const char *path, const char *socket, const struct caller *user,
+				  bool mute, int fd, pid_t *ret)
 {
-	char *argv[] = { "ltt-consumerd", "--listen", (char *)socket, NULL };
+	char ids[32];
+	char *argv[] = { "ltt-consumerd",	 "--listen", (char *)socket,
+			 user ? "--user" : NULL, ids,	     NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none;
 	int err;
 
+	if (user)
+		snprintf(ids, sizeof(ids), "%u:%u", user->uid, user->gid);
 	sigemptyset(&none);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_adddup2(&files, fd, CHILD_FD);
@@ -405,7 +411,8 @@ static int consumer_spawn_process(const char *path, const char *socket, bool mut
 	return -err;
 }
 
-int consumer_spawn(struct consumer *consumer, const char *path, const char *socket, bool mute)
+int consumer_spawn(struct consumer *consumer, const char *path, const char *socket,
+		   const struct caller *user, bool mute)
 {
 	int fds[2], ret = sock_pair(fds);
 	pid_t pid = -1;
@@ -418,7 +425,7 @@ int consumer_spawn(struct consumer *consumer, const char *path, const char *sock
 		close(fds[1]);
 		fds[1] = moved;
 	}
-	ret = fds[1] < 0 ? -EMFILE : consumer_spawn_process(path, socket, mute, fds[1], &pid);
+	ret = fds[1] < 0 ? -EMFILE : consumer_spawn_process(path, socket, user, mute, fds[1], &pid);
 	close_fd(fds[1]);
 	if (ret < 0) {
 		close(fds[0]);
@@ -433,12 +440,35 @@ int consumer_spawn(struct consumer *consumer, const char *path, const char *sock
 	return consumer_attach(consumer, fds[0]);
 }
 
+void consumer_socket_of(const char *rundir, uid_t uid, struct consumer_socket *ret)
+{
+	ret->uid = uid;
+	snprintf(ret->path, sizeof(ret->path), "%s/consumer-%u.sock", rundir, uid);
+}
+
+bool consumer_socket_next(DIR *dir, const char *rundir, struct consumer_socket *ret)
+{
+	const struct dirent *entry;
+
+	while ((entry = readdir(dir))) {
+		int len = 0;
+
+		if (sscanf(entry->d_name, "consumer-%u.sock%n", &ret->uid, &len) == 1 && len &&
+		    !entry->d_name[len]) {
+			consumer_socket_of(rundir, ret->uid, ret);
+			return true;
+		}
+	}
+	return false;
+}
+
 void consumer_leave(struct consumer *consumer)
 {
 	struct req_con_end req;
 
 	if (consumer->connected)
 		CONSUMER_CALL(consumer, con_end, &req, NULL, NULL, NULL);
+	consumer->leaving = consumer->connected;
 }
 
 void consumer_terminate(struct consumer *consumer)
@@ -533,7 +563,7 @@ void consumer_send(struct consumer *consumer, struct encoder *enc, con_item item
 	    (!consumer->connected && (call->sets_state || !consumer->awaited))) {
 		list_append(&consumer->failed, &call->node);
 		loop_defer(consumer->loop, &consumer->fail);
-	} else if (!consumer->connected) {
+	} else if (!consumer->connected || consumer->leaving) {
 		list_append(&consumer->held, &call->node);
 	} else {
 		consumer_send_call(consumer, call);

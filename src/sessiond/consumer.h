@@ -6,6 +6,7 @@
 #ifndef SESSIOND_CONSUMER_H
 #define SESSIOND_CONSUMER_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,6 +14,7 @@
 #include "io/peer.h"
 #include "proto/consumer.h"
 
+struct caller;
 struct consumer;
 
 /** An answer: enum err_code and its sentence; with code 0 also the rest of the reply. */
@@ -49,6 +51,7 @@ struct consumer {
 	bool connected;
 	bool running;	     /* the child process runs */
 	bool receives_state; /* it is new: requests set up its state until consumer_resend() */
+	bool leaving;	     /* it was requested to end: requests are for its successor */
 	bool broken;	     /* it sent a malformed message, and was killed */
 	uint32_t next_serial;
 	uint16_t next_type;
@@ -70,16 +73,28 @@ void consumer_init(struct consumer *consumer, struct loop *loop, const struct co
 void consumer_fini(struct consumer *consumer);
 
 /** Start the program at @path. Requests from here to consumer_resend() set up its state.
- *  @socket: where it listens for the next session daemon.
+ *  @socket: where it listens for the next session daemon. @user: it becomes that user, for good;
+ *  NULL: it does not.
  *  @mute: its standard descriptors are /dev/null. Return: 0 or negative errno. */
 int consumer_spawn(struct consumer *consumer, const char *path, const char *socket,
-		   bool mute) MUST_CHECK;
+		   const struct caller *user, bool mute) MUST_CHECK;
 /** The same with the consumer at the other end of @fd (taken over). */
 int consumer_attach(struct consumer *consumer, int fd) MUST_CHECK;
-/** Request the consumer to write all data and end; `gone` follows. */
+/** Request the consumer to write all data and end; `gone` follows. Later requests are for its
+ *  successor. */
 void consumer_leave(struct consumer *consumer);
 /** The same by a signal, for a consumer that does not answer. */
 void consumer_terminate(struct consumer *consumer);
+
+/** The socket of a user's consumer. */
+struct consumer_socket {
+	uid_t uid;
+	char path[256];
+};
+/** Its place in the directory @rundir. */
+void consumer_socket_of(const char *rundir, uid_t uid, struct consumer_socket *ret);
+/** The next one in an open directory. Return: whether there is one. */
+bool consumer_socket_next(DIR *dir, const char *rundir, struct consumer_socket *ret);
 
 /** The successor has its state: send the unanswered requests again. */
 void consumer_resend(struct consumer *consumer);

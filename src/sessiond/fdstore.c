@@ -76,7 +76,7 @@ static void fdstore_take(struct fdstore *f, int fd, char *name)
 		add_socket(f, fd, !stored);
 	} else if (stored) {
 		*dot = '\0';
-		inherit_add(&f->left, name, (unsigned int)slot, fd);
+		inherit_add(&f->left, name, INHERIT_TRUSTED, (unsigned int)slot, fd);
 	} else {
 		log_warn("the service manager passed an unknown descriptor '%.40s'", name);
 		close(fd);

@@ -186,7 +186,8 @@ void follow_changed(struct sessiond *sd, struct session *session)
 	}
 }
 
-void follow_consumer(struct sessiond *sd, enum news_kind kind, const char *why)
+void follow_consumer(struct sessiond *sd, const struct consumer *consumer, enum news_kind kind,
+		     const char *why)
 {
 	struct msg_news news = { .kind = (uint8_t)kind, .text = why };
 	struct session *session;
@@ -194,7 +195,8 @@ void follow_consumer(struct sessiond *sd, enum news_kind kind, const char *why)
 
 	list_for_each(f, &sd->followers, node) {
 		session = command_session(f->cmd);
-		if (session && run_output_open(session->run))
+		if (session && run_consumer(session->run) == consumer &&
+		    run_output_open(session->run))
 			follower_report(f, &news);
 	}
 }

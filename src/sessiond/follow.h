@@ -18,9 +18,10 @@ void follow_begin(struct command *cmd);
 
 /** Send the session's state and problem to its followers, if they have changed. */
 void follow_changed(struct sessiond *sd, struct session *session);
-/** Report that the consumer has died, for the reason @why (NEWS_DIED), or that another one has
- *  taken over (NEWS_REPLACED). */
-void follow_consumer(struct sessiond *sd, enum news_kind kind, const char *why);
+/** Report that the consumer of some sessions has died, for the reason @why (NEWS_DIED), or that
+ *  another one has taken over (NEWS_REPLACED). */
+void follow_consumer(struct sessiond *sd, const struct consumer *consumer, enum news_kind kind,
+		     const char *why);
 /** Report that the session is destroyed. */
 void follow_destroyed(struct sessiond *sd, struct session *session,
 		      const struct run_result *result);

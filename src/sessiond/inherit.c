@@ -8,23 +8,24 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "consumer.h"
 #include "io/sock.h"
-#include "proto/consumer.h"
 
 #define ANSWER_S 2
 
 struct entry {
 	struct list_node node;
 	char *name;
+	uid_t from;
 	int fds[INHERIT_FDS];
 };
 
-static struct entry *inherit_find(struct inherit *inherit, const char *name)
+static struct entry *inherit_find(struct inherit *inherit, const char *name, uid_t from)
 {
 	struct entry *entry;
 
 	list_for_each(entry, &inherit->entries, node)
-		if (strcmp(entry->name, name) == 0)
+		if (entry->from == from && strcmp(entry->name, name) == 0)
 			return entry;
 	return NULL;
 }
@@ -51,9 +52,9 @@ void inherit_fini(struct inherit *inherit)
 		entry_free(entry);
 }
 
-void inherit_add(struct inherit *inherit, const char *name, unsigned int slot, int fd)
+void inherit_add(struct inherit *inherit, const char *name, uid_t from, unsigned int slot, int fd)
 {
-	struct entry *entry = inherit_find(inherit, name);
+	struct entry *entry = inherit_find(inherit, name, from);
 
 	if (fd < 0)
 		return;
@@ -64,6 +65,7 @@ void inherit_add(struct inherit *inherit, const char *name, unsigned int slot, i
 	if (!entry) {
 		entry = xalloc(sizeof(*entry));
 		entry->name = xstrdup(name);
+		entry->from = from;
 		for (size_t i = 0; i < INHERIT_FDS; i++)
 			entry->fds[i] = -1;
 		list_append(&inherit->entries, &entry->node);
@@ -71,10 +73,12 @@ void inherit_add(struct inherit *inherit, const char *name, unsigned int slot, i
 	entry->fds[slot] = fd;
 }
 
-bool inherit_take(struct inherit *inherit, const char *name, int ret_fds[INHERIT_FDS])
+bool inherit_take(struct inherit *inherit, const char *name, uid_t uid, int ret_fds[INHERIT_FDS])
 {
-	struct entry *entry = inherit_find(inherit, name);
+	struct entry *entry = inherit_find(inherit, name, INHERIT_TRUSTED);
 
+	if (!entry)
+		entry = inherit_find(inherit, name, uid);
 	if (!entry)
 		return false;
 	for (size_t i = 0; i < INHERIT_FDS; i++)
@@ -108,7 +112,7 @@ static int inherit_request(int fd)
 }
 
 /* Return: 1: there is more; 0: that was all; negative errno. */
-static int inherit_receive(struct inherit *inherit, int fd)
+static int inherit_receive(struct inherit *inherit, uid_t from, int fd)
 {
 	static uint8_t buf[MSG_MAX_BYTES];
 	struct msg_header header;
@@ -124,16 +128,16 @@ static int inherit_receive(struct inherit *inherit, int fd)
 	decoder_init(&dec, buf, (size_t)n, fds, nr_fds);
 	ret = decode_header(&dec, &header);
 	if (ret == 0 && header.type == MSG_held && msg_held_decode(&dec, &held) == 0) {
-		inherit_add(inherit, held.name, 0, held.first);
-		inherit_add(inherit, held.name, 1, held.second);
-		inherit_add(inherit, held.name, 2, held.third);
+		inherit_add(inherit, held.name, from, 0, held.first);
+		inherit_add(inherit, held.name, from, 1, held.second);
+		inherit_add(inherit, held.name, from, 2, held.third);
 	}
 	for (unsigned int i = 0; i < nr_fds; i++)
 		close_fd(fds[i]);
 	return ret < 0 ? ret : !(header.flags & MSG_REPLY);
 }
 
-void inherit_from_consumer(struct inherit *inherit, const char *path)
+static void inherit_from_consumer(struct inherit *inherit, uid_t from, const char *path)
 {
 	AUTO_FD int fd = sock_connect(path);
 	int ret;
@@ -143,8 +147,21 @@ void inherit_from_consumer(struct inherit *inherit, const char *path)
 	ret = inherit_request(fd);
 	if (ret == 0)
 		do
-			ret = inherit_receive(inherit, fd);
+			ret = inherit_receive(inherit, from, fd);
 		while (ret > 0);
 	if (ret < 0)
 		log_warn("ltt-consumerd does not transfer its buffers: %s", strerror(-ret));
+}
+
+void inherit_from_consumers(struct inherit *inherit, const char *rundir)
+{
+	AUTO_FREE char *own = xasprintf("%s/consumer.sock", rundir);
+	struct consumer_socket socket;
+	DIR *dir = opendir(rundir);
+
+	inherit_from_consumer(inherit, INHERIT_TRUSTED, own);
+	while (dir && consumer_socket_next(dir, rundir, &socket))
+		inherit_from_consumer(inherit, socket.uid, socket.path);
+	if (dir)
+		closedir(dir);
 }

@@ -314,22 +314,22 @@ static int keeper_fetch(struct keeper *k, const char *name, int ret_fds[KEEPER_F
 	return ret == 0 ? 0 : -ENOENT;
 }
 
-int keeper_get(struct keeper *k, const char *kind, uint64_t id, int ret_fds[KEEPER_FDS])
+int keeper_get(struct keeper *k, uid_t uid, const char *kind, uint64_t id, int ret_fds[KEEPER_FDS])
 {
 	char name[NAME_BYTES];
 
 	keeper_make_name(name, kind, id);
 	if (k->fd >= 0 && keeper_fetch(k, name, ret_fds) == 0)
 		return 0;
-	if (k->store && inherit_take(&k->store->left, name, ret_fds)) {
+	if (k->store && inherit_take(&k->store->left, name, INHERIT_TRUSTED, ret_fds)) {
 		keeper_send(k, name, ret_fds);
 		return 0;
 	}
-	if (k->consumer) {
-		inherit_from_consumer(&k->inherit, k->consumer);
-		free(TAKE(k->consumer));
+	if (k->rundir) {
+		inherit_from_consumers(&k->inherit, k->rundir);
+		free(TAKE(k->rundir));
 	}
-	if (!inherit_take(&k->inherit, name, ret_fds))
+	if (!inherit_take(&k->inherit, name, uid, ret_fds))
 		return -ENOENT;
 	keeper_put(k, kind, id, ret_fds);
 	return 0;
@@ -376,7 +376,7 @@ static void sweep_left(struct keeper *k,
 
 		if (!parse_name(name, kind, &id) || !wanted(k, kind, id))
 			fdstore_forget(k->store, name);
-		if (inherit_take(&k->store->left, name, fds))
+		if (inherit_take(&k->store->left, name, INHERIT_TRUSTED, fds))
 			for (size_t i = 0; i < KEEPER_FDS; i++)
 				close_fd(fds[i]);
 		free(name);
@@ -414,13 +414,13 @@ void keeper_sweep(struct keeper *k,
 /* --- life ------------------------------------------------------------------------- */
 
 void keeper_init(struct keeper *k, struct loop *loop, const char *path, const char *program,
-		 const char *consumer, void (*refill)(struct keeper *))
+		 const char *rundir, void (*refill)(struct keeper *))
 {
 	*k = (struct keeper){ .loop = loop, .fd = -1, .refill = refill };
 	k->source.fd = -1;
 	k->path = xstrdup(path);
 	k->program = program ? xstrdup(program) : NULL;
-	k->consumer = xstrdup(consumer);
+	k->rundir = xstrdup(rundir);
 	inherit_init(&k->inherit);
 	keeper_attach(k);
 }
@@ -433,7 +433,7 @@ void keeper_fini(struct keeper *k)
 	if (k->running)
 		loop_child_fini(&k->child);
 	inherit_fini(&k->inherit);
-	free(k->consumer);
+	free(k->rundir);
 	free(k->path);
 	free(k->program);
 	*k = (struct keeper){ .fd = -1 };

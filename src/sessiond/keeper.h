@@ -31,21 +31,22 @@ struct keeper {
 	void (*refill)(struct keeper *keeper);
 	struct inherit inherit; /* descriptors in other processes, not in ltt-keeperd */
 	struct fdstore *store;	/* second store of the same descriptors; may be NULL */
-	char *consumer;		/* the consumer's socket, until its descriptors were fetched */
+	char *rundir; /* of the consumers' sockets, until their descriptors were fetched */
 };
 
-/** Connect to ltt-keeperd if it runs. @consumer: socket of the consumer, which has copies of the
- *  descriptors. Strings are copied. */
+/** Connect to ltt-keeperd if it runs. @rundir: directory of the sockets of the consumers, which
+ *  have copies of the descriptors. Strings are copied. */
 void keeper_init(struct keeper *keeper, struct loop *loop, const char *path, const char *program,
-		 const char *consumer, void (*refill)(struct keeper *));
+		 const char *rundir, void (*refill)(struct keeper *));
 void keeper_fini(struct keeper *keeper);
 
 /** Absent descriptors are negative. A failure is logged. */
 void keeper_put(struct keeper *keeper, const char *kind, uint64_t id, const int fds[KEEPER_FDS]);
 void keeper_drop(struct keeper *keeper, const char *kind, uint64_t id);
-/** Fetch descriptors from ltt-keeperd, or from another process; the latter are then put, too. Only
- *  before keeper_sweep(). Return: 0, or -ENOENT: no process has them. */
-int keeper_get(struct keeper *keeper, const char *kind, uint64_t id,
+/** Fetch descriptors from ltt-keeperd, or from another process; the latter are then put, too. A
+ *  user's consumer is believed about sessions of that user, @uid, only. Only before
+ *  keeper_sweep(). Return: 0, or -ENOENT: no process has them. */
+int keeper_get(struct keeper *keeper, uid_t uid, const char *kind, uint64_t id,
 	       int ret_fds[KEEPER_FDS]) MUST_CHECK;
 /** Drop all entries that @wanted rejects, and all inherited descriptors. */
 void keeper_sweep(struct keeper *keeper,

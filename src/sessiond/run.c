@@ -53,12 +53,13 @@ void run_changed(const struct run *run)
 		run->config.changed(run->session);
 }
 
-struct run *run_new(const struct run_config *config, struct sessions *sessions,
-		    struct session *session, int outdir)
+struct run *run_new(const struct run_config *config, struct consumer *consumer,
+		    struct sessions *sessions, struct session *session, int outdir)
 {
 	struct run *run = xalloc(sizeof(*run));
 
 	run->config = *config;
+	run->consumer = consumer;
 	run->sessions = sessions;
 	run->session = session;
 	run->outdir = outdir;
@@ -77,6 +78,11 @@ struct sessions *run_sessions(struct run *run)
 	return run->sessions;
 }
 
+struct consumer *run_consumer(const struct run *run)
+{
+	return run->consumer;
+}
+
 struct session *run_session(struct run *run)
 {
 	return run->session;
@@ -92,10 +98,10 @@ void run_free(struct run *run)
 		run->config.discard(run->session);
 	domains_forget(run->config.domains, run->session);
 	if (run->output_open)
-		CONSUMER_CALL(run->config.consumer, con_output_close, &req, NULL, NULL, NULL);
-	consumer_forget(run->config.consumer, run);
+		CONSUMER_CALL(run->consumer, con_output_close, &req, NULL, NULL, NULL);
+	consumer_forget(run->consumer, run);
 	if (run->op) {
-		consumer_forget(run->config.consumer, run->op);
+		consumer_forget(run->consumer, run->op);
 		free(run->op->stats.streams);
 		free(run->op);
 	}
@@ -107,6 +113,8 @@ void run_free(struct run *run)
 		keeper_drop(run->config.keeper, "output", id);
 	close_fd(run->outdir);
 	close_fd(run->doorbell);
+	if (run->config.released)
+		run->config.released(run->consumer);
 	free(run);
 }
 
@@ -134,7 +142,7 @@ bool run_clock_changed(struct run *run, const struct clock_change *change)
 	if (run->clock.clock_add != before && run->output_open) {
 		struct req_con_clock_add req = { run->session->id, run->clock.clock_add };
 
-		CONSUMER_CALL(run->config.consumer, con_clock_add, &req, NULL, NULL, NULL);
+		CONSUMER_CALL(run->consumer, con_clock_add, &req, NULL, NULL, NULL);
 	}
 	if (noted)
 		domains_clock_changed(run->config.domains, run->session);

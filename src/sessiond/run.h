@@ -38,7 +38,6 @@ typedef void (*run_done)(void *data, const struct run_result *result);
 
 struct run_config {
 	struct loop *loop;
-	struct consumer *consumer;
 	const struct domains *domains;
 	struct trace_clock *clock;
 	struct keeper *keeper; /* may be NULL, as the two that follow */
@@ -48,11 +47,15 @@ struct run_config {
 	/** Called when its state or problem has changed; when it was destroyed. */
 	void (*changed)(struct session *session);
 	void (*destroyed)(struct session *session, const struct run_result *result);
+	/** The consumer writes one session less. May be NULL. */
+	void (*released)(struct consumer *consumer);
 };
 
-/** Make the operations' part of a session. @outdir: owned from now on; -1: no output. */
-struct run *run_new(const struct run_config *config, struct sessions *sessions,
-		    struct session *session, int outdir);
+/** Make the operations' part of a session. @consumer: writes it, and outlives it. @outdir: owned
+ *  from now on; -1: no output. */
+struct run *run_new(const struct run_config *config, struct consumer *consumer,
+		    struct sessions *sessions, struct session *session, int outdir);
+struct consumer *run_consumer(const struct run *run);
 /** Free the session completely: model, buffers, output. */
 void run_free(struct run *run);
 struct session *run_session(struct run *run);

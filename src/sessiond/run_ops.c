@@ -100,8 +100,7 @@ static void get_stats(struct op *op, void (*then)(struct op *op))
 	struct req_con_stats req = { op->run->session->id };
 
 	op->then = then;
-	CONSUMER_CALL(op->run->config.consumer, con_stats, &req, run_ops_add_stream, stats_there,
-		      op);
+	CONSUMER_CALL(op->run->consumer, con_stats, &req, run_ops_add_stream, stats_there, op);
 }
 
 #define TIMEOUT_US 2000000u
@@ -110,7 +109,7 @@ static void run_ops_on_timeout(struct loop_timer *timer)
 {
 	struct op *op = container_of(timer, struct op, timeout);
 
-	consumer_forget(op->run->config.consumer, op);
+	consumer_forget(op->run->consumer, op);
 	op_finish(op);
 }
 
@@ -120,7 +119,7 @@ void run_stats(struct run *run, run_done done, void *data)
 
 	op->stats.known = !run->output_open;
 	op->stats.unrecorded = run->session->unrecorded;
-	if (op->stats.known || consumer_silence(run->config.consumer)) {
+	if (op->stats.known || consumer_silence(run->consumer)) {
 		op_finish(op);
 		return;
 	}
@@ -135,7 +134,7 @@ void run_end_stats(struct run *run)
 	struct op *op;
 
 	while ((op = list_first(&run->stats_ops, struct op, node))) {
-		consumer_forget(run->config.consumer, op);
+		consumer_forget(run->consumer, op);
 		op_finish(op);
 	}
 }
@@ -173,8 +172,7 @@ static void start_tracers(struct op *op)
 	if (!run->clock_known)
 		clock_facts(run->config.clock, &run->clock);
 	run->clock_known = true;
-	domains_start(run->config.domains, run->session, &run->clock,
-				       run_ops_on_started, op);
+	domains_start(run->config.domains, run->session, &run->clock, run_ops_on_started, op);
 }
 
 static void output_opened(void *data, const struct con_answer *answer)
@@ -242,7 +240,7 @@ static void run_ops_flush(void *data, uint32_t apps, uint32_t late, const struct
 	(void)apps, (void)late, (void)problem;
 	op->stats.nr = 0;
 	op->then = op->after;
-	CONSUMER_CALL(op->run->config.consumer, con_output_flush, &req, NULL, flushed, op);
+	CONSUMER_CALL(op->run->consumer, con_output_flush, &req, NULL, flushed, op);
 }
 
 static void run_ops_write_not_sampled(struct op *op)
@@ -250,7 +248,7 @@ static void run_ops_write_not_sampled(struct op *op)
 	const struct domains *domains = op->run->config.domains;
 
 	domains_write_not_sampled(domains, op->run->session, op->stats.streams, op->stats.nr,
-				       run_ops_flush, op);
+				  run_ops_flush, op);
 }
 
 /* Nothing is in flight: the buffers now have their final contents. */
@@ -340,8 +338,8 @@ static void close_output(struct op *op)
 {
 	struct req_con_output_close req = { op->run->session->id };
 
-	CONSUMER_CALL(op->run->config.consumer, con_output_close, &req, run_ops_add_stream,
-		      output_closed, op);
+	CONSUMER_CALL(op->run->consumer, con_output_close, &req, run_ops_add_stream, output_closed,
+		      op);
 }
 
 static void destroy_unopened(void *data)

@@ -45,8 +45,7 @@ uint32_t run_flush_us(const struct run *run)
 	uint32_t period = run->session->live_us;
 
 	list_for_each(channel, &run->session->channels, node)
-		if (channel->switch_timer_us &&
-		    (!period || channel->switch_timer_us < period))
+		if (channel->switch_timer_us && (!period || channel->switch_timer_us < period))
 			period = channel->switch_timer_us;
 	return period;
 }
@@ -101,7 +100,7 @@ void run_open_output(struct run *run, bool later, con_done done, void *data)
 	};
 
 	make_stamp(session, stamp);
-	CONSUMER_CALL(run->config.consumer, con_output_open, &req, NULL, done, data);
+	CONSUMER_CALL(run->consumer, con_output_open, &req, NULL, done, data);
 }
 
 static void readopted(void *data, const struct con_answer *answer)

@@ -8,6 +8,7 @@
 
 struct run {
 	struct run_config config;
+	struct consumer *consumer;
 	struct sessions *sessions;
 	struct session *session;
 	int outdir, doorbell;

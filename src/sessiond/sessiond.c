@@ -14,12 +14,12 @@
 #include "base/mem.h"
 #include "clients.h"
 #include "clock_check.h"
+#include "consumers.h"
 #include "core/orphaned.h"
 #include "sessiond/domain/kernel/kernel.h"
 #include "sessiond/domain/rec/recording.h"
 #include "sessiond/domain/user/user.h"
 #include "follow.h"
-#include "io/sock.h"
 #include "state.h"
 
 #define END_WITHIN_US 1700000u
@@ -42,171 +42,6 @@ static unsigned int possible_cpus(void)
 	}
 	return (unsigned int)MAX(1, MIN(configured, 8192));
 }
-
-static void output_error(struct consumer *consumer, const struct msg_con_output_error *msg)
-{
-	struct sessiond *sd = container_of(consumer, struct sessiond, consumer);
-	struct session *session = session_by_id(&sd->sessions, msg->output);
-	char text[256] = "";
-
-	if (!session)
-		return;
-	session->relay_down = msg->error && msg->error != EREMOTEIO;
-	if (msg->error && msg->limit)
-		snprintf(text, sizeof(text), "%s", msg->text);
-	else if (msg->error)
-		snprintf(text, sizeof(text), "%s: %s", msg->text, strerror((int)msg->error));
-	if (msg->error)
-		log_error("session '%s': %s", session->name, text);
-	else if (*session->troubles[TROUBLE_OUTPUT] || *session->troubles[TROUBLE_SPOOL])
-		log_warn("session '%s': its output works again", session->name);
-	run_trouble(session->run, TROUBLE_SPOOL, msg->spooled ? text : "");
-	run_trouble(session->run, TROUBLE_OUTPUT, msg->spooled ? "" : text);
-}
-
-/* --- the consumer's life ----------------------------------------------------------- */
-
-#define SHORT_LIFE_NS 1000000000ull
-#define RESPAWN_US 500000u /* so that there is another one within a second */
-#define MANY_DEATHS 3u	   /* within a second of each other */
-
-static void sessiond_on_adopted(void *data, const struct con_answer *answer)
-{
-	struct rep_con_adopted rep = { 0 };
-	struct sessiond *sd = data;
-
-	if (answer->superseded)
-		return;
-	if (answer->code == 0 && rep_con_adopted_decode(answer->dec, &rep) == 0)
-		sd->consumer.hides = rep.hides;
-	if (answer->code == 0 && sd->consumer_died)
-		follow_consumer(sd, NEWS_REPLACED, "");
-	sd->consumer_died = false;
-}
-
-/* All that the consumer must know, whether it is new or has outlived a daemon. */
-static void send_to_consumer(struct sessiond *sd)
-{
-	struct req_con_adopted req;
-	struct session *session;
-
-	sd->consumer_gone = false;
-	sd->consumer_since_ns = loop_now_ns();
-	list_for_each(session, &sd->sessions.list, node)
-		run_adopt(session->run);
-	CONSUMER_CALL(&sd->consumer, con_adopted, &req, NULL, sessiond_on_adopted, sd);
-	consumer_resend(&sd->consumer);
-}
-
-/* Return: 0: unknown, or this process (tests). */
-static pid_t consumer_listener(int fd)
-{
-	struct ucred peer = { 0 };
-	socklen_t len = sizeof(peer);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0)
-		return 0;
-	return peer.pid == getpid() ? 0 : peer.pid;
-}
-
-/* A process that is killed may listen for some time after its connection has ended. A new one waits
- * for its end. */
-static int find_consumer(struct sessiond *sd)
-{
-	int fd = sock_connect(sd->consumer_socket), ret;
-
-	sd->consumer_met = fd < 0 ? 0 : consumer_listener(fd);
-	if (fd >= 0 && (!sd->consumer_met || sd->consumer_met != sd->consumer_lost))
-		return consumer_attach(&sd->consumer, fd);
-	close_fd(fd);
-	ret = consumer_spawn(&sd->consumer, sd->consumer_path, sd->consumer_socket,
-			     sd->consumer_mute);
-	sd->consumer_met = ret < 0 ? 0 : consumer_pid(&sd->consumer);
-	return ret;
-}
-
-static void reply_to_all(struct sessiond *sd, const char *text)
-{
-	struct session *session;
-
-	list_for_each(session, &sd->sessions.list, node)
-		run_trouble(session->run, TROUBLE_CONSUMER, text);
-}
-
-/* It dies just after its start: waiting commands fail, and the start is retried after a delay. */
-static void respawn_later(struct sessiond *sd, const char *why)
-{
-	char text[200];
-
-	snprintf(text, sizeof(text), "the consumer daemon %s; it is started again twice a second",
-		 why);
-	log_error("%s", text);
-	consumer_give_up(&sd->consumer);
-	reply_to_all(sd, text);
-	if (sd->consumer_path)
-		loop_timer_set(&sd->respawn, RESPAWN_US);
-}
-
-static void respawn(struct loop_timer *timer)
-{
-	struct sessiond *sd = container_of(timer, struct sessiond, respawn);
-	int ret = find_consumer(sd);
-
-	if (ret < 0) {
-		respawn_later(sd, strerror(-ret));
-		return;
-	}
-	send_to_consumer(sd);
-	reply_to_all(sd, "");
-}
-
-static void consumer_gone(struct consumer *consumer, const char *why)
-{
-	struct sessiond *sd = container_of(consumer, struct sessiond, consumer);
-	bool again = loop_now_ns() - sd->consumer_since_ns < SHORT_LIFE_NS;
-	int ret;
-
-	sd->consumer_gone = true;
-	sd->consumer_lost = sd->consumer_met;
-	if (sd->ending) {
-		loop_stop(sd->loop);
-		return;
-	}
-	if (!sd->consumer_path || (again && sd->consumer_deaths++ > MANY_DEATHS)) {
-		respawn_later(sd, why);
-		return;
-	}
-	if (!again)
-		sd->consumer_deaths = 0;
-	log_warn("ltt-consumerd %s; another one takes over", why);
-	sd->consumer_died = true;
-	follow_consumer(sd, NEWS_DIED, why);
-	ret = find_consumer(sd);
-	if (ret < 0)
-		respawn_later(sd, strerror(-ret));
-	else
-		send_to_consumer(sd);
-}
-
-static void consumer_silent(struct consumer *consumer)
-{
-	struct sessiond *sd = container_of(consumer, struct sessiond, consumer);
-	bool silent = consumer_silence(consumer) != 0;
-	char text[200] = "";
-
-	if (silent)
-		snprintf(text, sizeof(text),
-			 "the consumer daemon (pid %d) does not answer; if this persists, end it "
-			 "(kill -9 %d): another one takes over",
-			 (int)consumer_pid(consumer), (int)consumer_pid(consumer));
-	if (silent)
-		log_error("%s", text);
-	else
-		log_warn("the consumer daemon answers again, or has ended");
-	reply_to_all(sd, text);
-}
-
-static const struct consumer_ops consumer_ops = { output_error, consumer_gone, consumer_silent };
 
 /* --- processes that outlive the daemon ------------------------------------------------- */
 
@@ -263,6 +98,11 @@ static void save(struct session *session)
 	state_save(session_owner(session), session);
 }
 
+static struct consumer *sessiond_consumer(const struct session *session)
+{
+	return run_consumer(session->run);
+}
+
 static int sessiond_doorbell(const struct session *session)
 {
 	return run_doorbell(session->run);
@@ -295,10 +135,9 @@ static bool sessiond_is_wanted(struct keeper *keeper, const char *kind, uint64_t
 	if (strcmp(kind, "output") == 0)
 		return session_by_id(&sd->sessions, id);
 	if (strcmp(kind, "trace") == 0) {
-		domains_each(domain, &sd->domains)
-			list_for_each(session, &sd->sessions.list, node)
-				if (recording_has_trace(domain, session, id))
-					return true;
+		domains_each(domain, &sd->domains) list_for_each(
+			session, &sd->sessions.list,
+			node) if (recording_has_trace(domain, session, id)) return true;
 		return false;
 	}
 	list_for_each(session, &sd->sessions.list, node)
@@ -311,21 +150,15 @@ int sessiond_set_up(struct sessiond *sd, const char *rundir, const char *consume
 		    const char *keeper, bool mute)
 {
 	AUTO_FREE char *socket = xasprintf("%s/keeper.sock", rundir);
-	int ret;
 
-	sd->consumer_path = xstrdup(consumer);
-	sd->consumer_socket = xasprintf("%s/consumer.sock", rundir);
-	sd->consumer_mute = mute;
-	keeper_init(&sd->keeper, sd->loop, socket, keeper, sd->consumer_socket, refill);
+	consumers_place(&sd->consumers, rundir, consumer, mute);
+	keeper_init(&sd->keeper, sd->loop, socket, keeper, rundir, refill);
 	sd->keeper.store = sd->store;
 	state_load(sd, rundir);
 	clock_check_begin(sd);
 	keeper_sweep(&sd->keeper, sessiond_is_wanted);
 	report_status(sd, NULL);
-	ret = find_consumer(sd);
-	if (ret == 0)
-		send_to_consumer(sd);
-	return ret;
+	return consumers_start(&sd->consumers);
 }
 
 static void end_late(struct loop_timer *timer)
@@ -333,7 +166,7 @@ static void end_late(struct loop_timer *timer)
 	struct sessiond *sd = container_of(timer, struct sessiond, end);
 
 	log_error("ltt-consumerd did not end in time; it continues to write on its own");
-	consumer_terminate(&sd->consumer); /* it may never read the message */
+	consumers_terminate(&sd->consumers); /* it may never read the message */
 	loop_stop(sd->loop);
 }
 
@@ -406,14 +239,13 @@ int sessiond_init(struct sessiond *sd)
 	admission_init(&sd->admission, sd->loop);
 	set_quotas(sd);
 	loop_timer_init(&sd->end, sd->loop, end_late);
-	loop_timer_init(&sd->respawn, sd->loop, respawn);
 	clock_check_init(sd);
-	consumer_init(&sd->consumer, sd->loop, &consumer_ops);
+	consumers_init(&sd->consumers, sd->loop, &sd->sessions);
 	sd->keeper.fd = -1;
 	sd->recorder = (struct recorder){
 		.config = {
 			.loop = sd->loop,
-			.consumer = &sd->consumer,
+			.consumer = sessiond_consumer,
 			.nr_cpus = sd->limits.nr_cpus,
 			.hostname = sd->hostname,
 			.trouble = in_trouble,
@@ -431,14 +263,14 @@ int sessiond_init(struct sessiond *sd)
 			     "another one without --no-kernel");
 	sd->domains.of[DOMAIN_KERNEL] = kernel_domain_new(&sd->recorder, &sd->kmod);
 	sd->run = (struct run_config){ .loop = sd->loop,
-				       .consumer = &sd->consumer,
 				       .domains = &sd->domains,
 				       .clock = &sd->clock,
 				       .keeper = &sd->keeper,
 				       .save = save,
 				       .discard = discard,
 				       .changed = sessiond_on_change,
-				       .destroyed = sessiond_on_destroyed };
+				       .destroyed = sessiond_on_destroyed,
+				       .released = consumer_slot_release };
 	return 0;
 }
 
@@ -453,7 +285,7 @@ void sessiond_fini(struct sessiond *sd)
 	if (!sd->ending) { /* after a failure, descriptors that others hold are for a successor */
 		free(TAKE(sd->state_dir));
 		keeper_fini(&sd->keeper);
-		consumer_fini(&sd->consumer);
+		consumers_drop(&sd->consumers);
 	}
 	while ((client = list_first(&sd->clients, struct client, node)))
 		client_conn_free(client);
@@ -464,16 +296,13 @@ void sessiond_fini(struct sessiond *sd)
 	sd->domains.of[DOMAIN_USER] = user_domain_free(sd->domains.of[DOMAIN_USER]);
 	sd->domains.of[DOMAIN_KERNEL] = kernel_domain_free(sd->domains.of[DOMAIN_KERNEL]);
 	kmod_fini(&sd->kmod);
-	consumer_fini(&sd->consumer);
+	consumers_fini(&sd->consumers);
 	loop_timer_cancel(&sd->end);
-	loop_timer_cancel(&sd->respawn);
 	clock_check_fini(sd);
 	admission_fini(&sd->admission);
 	if (sd->ending)
 		state_clear(sd);
 	keeper_fini(&sd->keeper);
-	free(sd->consumer_path);
-	free(sd->consumer_socket);
 	free(sd->state_dir);
 	orphaned_fini(&sd->orphaned);
 	sd->proto_log = close_fd(sd->proto_log);
@@ -509,8 +338,7 @@ void sessiond_end(struct sessiond *sd)
 	follow_end(sd);
 	list_for_each(session, &sd->sessions.list, node)
 		run_halt(session->run);
-	consumer_leave(&sd->consumer);
-	if (!sd->consumer.connected)
+	if (!consumers_end(&sd->consumers))
 		loop_stop(sd->loop);
 	loop_timer_set(&sd->end, END_WITHIN_US);
 }

@@ -10,7 +10,7 @@
 
 #include "admission.h"
 #include "io/loop.h"
-#include "sessiond/consumer.h"
+#include "sessiond/consumers.h"
 #include "sessiond/core/session.h"
 #include "sessiond/domain/domains.h"
 #include "sessiond/domain/kernel/kmod.h"
@@ -21,19 +21,10 @@
 
 struct sessiond {
 	struct loop *loop;
-	struct consumer consumer;
+	struct consumers consumers;
 	struct keeper keeper;
 	struct fdstore *store; /* owned by main(); NULL: no service manager (tests) */
-	char *consumer_path;   /* path of ltt-consumerd; NULL: none is ever started (tests) */
-	char *consumer_socket;
-	bool consumer_mute;
-	uint64_t consumer_since_ns;
-	pid_t consumer_met;  /* process of the connection; 0: unknown */
-	pid_t consumer_lost; /* process of the one before, which has ended or is about to */
-	unsigned int consumer_deaths; /* deaths in quick succession */
-	bool consumer_died;	      /* the consumer died, and no successor has its state yet */
-	struct loop_timer respawn;
-	char *state_dir; /* NULL: nothing is saved (tests) */
+	char *state_dir;       /* NULL: nothing is saved (tests) */
 	size_t state_bytes;
 	uint64_t saved_sessions;
 	struct list_node orphaned; /* struct orphaned */
@@ -44,7 +35,7 @@ struct sessiond {
 	struct trace_clock clock;
 	struct clock_watch watch;
 	struct loop_timer clock_check; /* the next reading; see clock_check.h */
-	struct run_config run; /* arguments for the run of each session */
+	struct run_config run;	       /* arguments for the run of each session */
 	struct channel_limits limits;
 	struct quotas quotas;
 	uint64_t instance; /* number of this instance of the state */
@@ -61,7 +52,6 @@ struct sessiond {
 
 	void (*quit)(struct sessiond *sd); /* ends the program, like SIGTERM; NULL: tests */
 	bool ending;
-	bool consumer_gone;
 	struct loop_timer end; /* ends the loop after a timeout */
 };
 

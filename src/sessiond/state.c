@@ -204,6 +204,7 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.drained = session->drained,
 		.unrecorded = session->unrecorded,
 		.nr_snapshots = session->nr_snapshots,
+		.user_consumer = session->user_consumer,
 	};
 
 	state_put_clock(space, run_clock(session->run), &sd->watch.last);

@@ -174,7 +174,7 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	int ret = 0;
 
 	if (msg->path[0])
-		ret = keeper_get(&sd->keeper, "output", msg->id, fds);
+		ret = keeper_get(&sd->keeper, msg->uid, "output", msg->id, fds);
 	close_fd(fds[2]);				/* there should be none */
 	if (ret < 0 && !msg->dir_ino && !msg->relay[0]) /* of a daemon that did not note it */
 		return ret;
@@ -202,7 +202,8 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	session->drained = msg->drained && session->state == SESSION_STOPPED;
 	load_channels(&sd->domains, session, msg->channels);
 	load_tracks(session, msg->tracks);
-	run_new(&sd->run, &sd->sessions, session, fds[0]);
+	session->user_consumer = msg->user_consumer && geteuid() == 0 && session->uid != 0;
+	run_new(&sd->run, consumers_get(&sd->consumers, session), &sd->sessions, session, fds[0]);
 	run_restore(session->run, clocked ? &clock : NULL, fds[1], msg->output_open, &dir);
 	/* numbers issued since the last save must not be reused */
 	sd->recorder.next_id = MAX(sd->recorder.next_id, msg->next_id + ID_GAP);

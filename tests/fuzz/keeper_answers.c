@@ -74,7 +74,7 @@ static void get(struct keeper *keeper)
 {
 	int fds[KEEPER_FDS] = { -1, -1, -1 };
 
-	if (keeper_get(keeper, "ring", 7, fds) < 0)
+	if (keeper_get(keeper, 0, "ring", 7, fds) < 0)
 		for (int i = 0; i < KEEPER_FDS; i++)
 			MUST_HOLD(fds[i] == -1);
 	for (int i = 0; i < KEEPER_FDS; i++)

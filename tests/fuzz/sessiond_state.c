@@ -277,7 +277,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	before = fuzz_open_fds();
 	harness_begin();
 	path_of(path, "keeper.sock");
-	keeper_init(&harness.sd.keeper, harness.sd.loop, path, NULL, "consumer.sock", nothing);
+	keeper_init(&harness.sd.keeper, harness.sd.loop, path, NULL, "/nonexistent", nothing);
 	CHECK_IS(harness.sd.keeper.fd, >=, 0);
 	state_load(&harness.sd, dir);
 	adopt_all(&harness.sd);

@@ -335,8 +335,8 @@ static void begin(struct life *life, int *ret_app)
 			 .code,
 		 ==, 0);
 	snprintf(path, sizeof(path), "/tmp/ltt-requests-%d.sock", (int)getpid());
-	harness.sd.consumer_path = xstrdup("/nonexistent");
-	harness.sd.consumer_socket = xstrdup(path);
+	harness.sd.consumers.program = xstrdup("/nonexistent");
+	harness.sd.consumers.own.socket = xstrdup(path);
 	*ret_app = new_app("first", 0);
 	send_point(*ret_app, POINT_ID, "x:a", NULL, 32, true);
 }
@@ -349,7 +349,8 @@ static void listen_for(struct life *life)
 
 static void end(struct life *life)
 {
-	CHECK(list_empty(&harness.sd.consumer.calls) && list_empty(&harness.sd.consumer.held));
+	CHECK(list_empty(&harness.sd.consumers.own.consumer.calls));
+	CHECK(list_empty(&harness.sd.consumers.own.consumer.held));
 	close(life->listener);
 	unlink(path);
 	harness_end();

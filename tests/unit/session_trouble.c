@@ -103,8 +103,8 @@ static void consumers_die(void)
 	CHECK(harness_answer(client).there);
 	listener = sock_listen(path, 0600, (gid_t)-1);
 	CHECK_IS(listener, >=, 0);
-	harness.sd.consumer_path = xstrdup("/nonexistent");
-	harness.sd.consumer_socket = xstrdup(path);
+	harness.sd.consumers.program = xstrdup("/nonexistent");
+	harness.sd.consumers.own.socket = xstrdup(path);
 	CHECK(!HARNESS_CALL(client, session_stop, NAME).there);
 	fc->hold_type = MSG_con_stats; /* in flight when the first one dies */
 	told = heard(app);
@@ -170,8 +170,8 @@ static int successor(const char *path)
 	int listener = sock_listen(path, 0600, (gid_t)-1);
 
 	CHECK_IS(listener, >=, 0);
-	harness.sd.consumer_path = xstrdup("/nonexistent");
-	harness.sd.consumer_socket = xstrdup(path);
+	harness.sd.consumers.program = xstrdup("/nonexistent");
+	harness.sd.consumers.own.socket = xstrdup(path);
 	return listener;
 }
 

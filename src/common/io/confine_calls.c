@@ -163,6 +163,8 @@ static const struct {
 	{ "dup3", S | R },
 	{ "setsid", S },
 	{ "setpgid", S },
+	{ "setresuid", S },
+	{ "setresgid", S },
 	{ "getpgrp", S },
 	{ "getppid", S },
 	{ "arch_prctl", S },

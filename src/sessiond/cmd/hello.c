@@ -6,6 +6,8 @@
 
 enum cmd_now cmd_hello(struct command *cmd, struct req_hello *req, struct rep_hello *rep)
 {
+	const struct consumer *consumer = consumers_of_user(&cmd->sd->consumers, cmd->caller.uid);
+
 	log_debug("client version %.40s, user %u", req->version, cmd->caller.uid);
 	rep->version = LTT_VERSION;
 	rep->features = 0;
@@ -14,7 +16,7 @@ enum cmd_now cmd_hello(struct command *cmd, struct req_hello *req, struct rep_he
 	rep->clock = (uint8_t)cmd->sd->clock.kind;
 	rep->clock_hz = clock_hz(&cmd->sd->clock);
 	rep->clock_why = cmd->sd->clock.why;
-	rep->consumer_pid = (uint32_t)MAX(consumer_pid(&cmd->sd->consumer), 0);
-	rep->consumer_silent_ms = consumer_silence(&cmd->sd->consumer);
+	rep->consumer_pid = (uint32_t)MAX(consumer_pid(consumer), 0);
+	rep->consumer_silent_ms = consumer_silence(consumer);
 	return CMD_DONE;
 }

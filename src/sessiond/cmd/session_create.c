@@ -186,7 +186,9 @@ enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *
 		return CMD_FAILED;
 	session_set(session, &settings);
 	memcpy(session->relay_id, relay_id, sizeof(session->relay_id));
-	run_new(&cmd->sd->run, &cmd->sd->sessions, session, TAKE_FD(req->outdir));
+	session->user_consumer = consumers_has_own_user(&cmd->sd->consumers, session);
+	run_new(&cmd->sd->run, consumers_get(&cmd->sd->consumers, session), &cmd->sd->sessions,
+		session, TAKE_FD(req->outdir));
 	ret = state_save(cmd->sd, session);
 	if (ret < 0) {
 		run_free(session->run);

@@ -149,7 +149,7 @@ static void take(struct snapshot_request *request)
 	req.output = session->id;
 	req.dir = request->dir;
 	req.max_size = request->max_size;
-	CONSUMER_CALL(&request->cmd->sd->consumer, con_snapshot, &req, snapshot_record_on_ring,
+	CONSUMER_CALL(run_consumer(session->run), con_snapshot, &req, snapshot_record_on_ring,
 		      snapshot_record_done, request);
 }
 

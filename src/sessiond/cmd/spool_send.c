@@ -17,6 +17,7 @@
 
 struct sending {
 	struct command *cmd;
+	struct consumer *consumer;
 	uint64_t output;
 };
 
@@ -49,7 +50,7 @@ static void spool_send_on_opened(void *data, const struct con_answer *answer)
 		close_fd(rep.doorbell);
 		close_fd(rep.dir);
 	}
-	CONSUMER_CALL(&s->cmd->sd->consumer, con_output_close, &req, NULL, spool_send_on_close, s);
+	CONSUMER_CALL(s->consumer, con_output_close, &req, NULL, spool_send_on_close, s);
 }
 
 static enum cmd_now spool_send_check(struct command *cmd, const struct req_spool_send *req)
@@ -98,8 +99,9 @@ int cmd_spool_send(struct command *cmd, struct req_spool_send *req, struct rep_s
 	open.output |= OUTPUT_BIT;
 	s = xalloc(sizeof(*s));
 	s->cmd = cmd;
+	s->consumer = &cmd->sd->consumers.own.consumer; /* it has the keys of relays */
 	s->output = open.output;
 	cmd->sd->nr_sending++;
-	CONSUMER_CALL(&cmd->sd->consumer, con_output_open, &open, NULL, spool_send_on_opened, s);
+	CONSUMER_CALL(s->consumer, con_output_open, &open, NULL, spool_send_on_opened, s);
 	return CMD_WAIT;
 }

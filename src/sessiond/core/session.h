@@ -112,6 +112,7 @@ struct session {
 	struct tracker trackers[DOMAIN_USER + 1][TRACK_NR_KINDS];
 	struct session_saved saved;
 	struct quotas *quotas;
+	bool user_consumer; /* written by a consumer of its user (consumers.h) */
 	struct run *run; /* the session's operations (run.h); the model does not use it */
 };
 

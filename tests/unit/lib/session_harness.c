@@ -201,8 +201,8 @@ void harness_begin(void)
 			      harness_ticked),
 		 ==, 0);
 	CHECK_IS(sock_pair(fds), ==, 0);
-	CHECK_IS(consumer_attach(&harness.sd.consumer, fds[0]), ==, 0);
-	consumer_resend(&harness.sd.consumer); /* nothing to send yet */
+	CHECK_IS(consumer_attach(&harness.sd.consumers.own.consumer, fds[0]), ==, 0);
+	consumer_resend(&harness.sd.consumers.own.consumer); /* nothing to send yet */
 	harness_consumer_connect(fds[1]);
 }
 

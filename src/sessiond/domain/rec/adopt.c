@@ -34,7 +34,7 @@ void ring_set_unadopted(struct ring *ring)
 	struct ring_note *note = note_find(rec, ring->id);
 	bool was_uncounted = ring->uncounted;
 
-	consumer_forget(rec->recorder->config.consumer, ring);
+	consumer_forget(rec->consumer, ring);
 	ring_step(ring, RING_ON_UNADOPTED);
 	ring->uncounted = was_uncounted || !rec->session->drained;
 	ring_add_final(ring, NULL);
@@ -136,7 +136,7 @@ static void repaired(void *data, const struct con_answer *answer)
 
 static void repair(struct ring *ring)
 {
-	struct consumer *consumer = ring->trace_channel->trace->rec->recorder->config.consumer;
+	struct consumer *consumer = ring->trace_channel->trace->rec->consumer;
 	struct req_con_ring_adopt req;
 
 	consumer_forget(consumer, ring);
@@ -192,7 +192,7 @@ void ring_resume(struct ring *ring)
 
 	ring_step(ring, RING_ON_RESUME);
 	ring_describe(ring, &req);
-	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, resumed, ring);
+	CONSUMER_CALL(rec->consumer, con_ring_adopt, &req, NULL, resumed, ring);
 }
 
 /* --- a new consumer -------------------------------------------------------------- */
@@ -210,8 +210,7 @@ void ring_adopt(struct ring *ring)
 		ring_resume(ring);
 	} else if (ring->state != RING_FAILED && !ring_in(ring, RING_REQUESTED_STATES)) {
 		ring_describe(ring, &req); /* a request without an answer is sent again by itself */
-		CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL,
-			      rec_adopt_done, ring);
+		CONSUMER_CALL(rec->consumer, con_ring_adopt, &req, NULL, rec_adopt_done, ring);
 	}
 }
 

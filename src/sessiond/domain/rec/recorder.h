@@ -16,7 +16,8 @@
 
 struct recorder_config {
 	struct loop *loop;
-	struct consumer *consumer;
+	/** The consumer that writes the session; it outlives the session. */
+	struct consumer *(*consumer)(const struct session *session);
 	unsigned int nr_cpus;
 	const char *hostname;
 	/** Report a problem to the session's owner; empty: it is solved. */

@@ -31,6 +31,7 @@ void recording_init(struct recording *rec, const struct recording_ops *ops,
 	loop_timer_init(&rec->metadata_save, recorder->config.loop, traces_save_metadata_sizes);
 	rec->ops = ops;
 	rec->recorder = recorder;
+	rec->consumer = recorder->config.consumer(session);
 	rec->domain = domain;
 	rec->session = session;
 	rec->clock = clock;
@@ -40,7 +41,7 @@ void recording_fini(struct recording *rec)
 {
 	struct trace *trace, *next;
 
-	consumer_forget(rec->recorder->config.consumer, rec);
+	consumer_forget(rec->consumer, rec);
 	list_for_each_safe(trace, next, &rec->traces, node)
 		trace_free(trace);
 	loop_timer_cancel(&rec->enough);

@@ -40,6 +40,7 @@ struct recording {
 	struct list_node node; /* of domain_tracer.recordings */
 	const struct recording_ops *ops;
 	struct recorder *recorder;
+	struct consumer *consumer; /* of the session */
 	struct session *session;
 	const struct clock_facts *clock;
 	enum domain_id domain;

@@ -98,8 +98,8 @@ static void unmake(struct ring *ring)
 	struct req_con_ring_close req = { ring->id };
 
 	ring_close_fds(ring);
-	CONSUMER_CALL(ring->trace_channel->trace->rec->recorder->config.consumer, con_ring_close,
-		      &req, NULL, NULL, NULL);
+	CONSUMER_CALL(ring->trace_channel->trace->rec->consumer, con_ring_close, &req, NULL, NULL,
+		      NULL);
 }
 
 void ring_open_done(struct ring *ring)
@@ -168,8 +168,7 @@ void ring_open(struct ring *ring)
 	};
 
 	ring_step(ring, RING_ON_REQUEST);
-	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_open, &req, NULL, rec_ring_open_done,
-		      ring);
+	CONSUMER_CALL(rec->consumer, con_ring_open, &req, NULL, rec_ring_open_done, ring);
 }
 
 static void module_opened(void *data, const struct con_answer *answer)
@@ -190,8 +189,7 @@ void ring_open_module(struct ring *ring)
 
 	ring_describe(ring, &req);
 	ring_step(ring, RING_ON_REQUEST);
-	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_adopt, &req, NULL, module_opened,
-		      ring);
+	CONSUMER_CALL(rec->consumer, con_ring_adopt, &req, NULL, module_opened, ring);
 }
 
 static void rec_ring_note_ring(const struct ring *ring)
@@ -226,7 +224,7 @@ void ring_free(struct ring *ring)
 	const struct recorder_config *config = &ring->trace_channel->trace->rec->recorder->config;
 
 	ring_unwant(ring);
-	consumer_forget(config->consumer, ring);
+	consumer_forget(ring->trace_channel->trace->rec->consumer, ring);
 	if (config->keeper && ring->data >= 0)
 		keeper_drop(config->keeper, "ring", ring->id);
 	ring_close_fds(ring);
@@ -305,8 +303,8 @@ static void forget_counters(const struct ring *ring)
 {
 	struct req_con_ring_forget req = { ring->id };
 
-	CONSUMER_CALL(ring->trace_channel->trace->rec->recorder->config.consumer, con_ring_forget,
-		      &req, NULL, NULL, NULL);
+	CONSUMER_CALL(ring->trace_channel->trace->rec->consumer, con_ring_forget, &req, NULL, NULL,
+		      NULL);
 }
 
 static void rec_ring_close_done(void *data, const struct con_answer *answer)
@@ -352,7 +350,7 @@ void ring_close(struct ring *ring)
 	}
 	if (ring->state != RING_CLOSING)
 		return;
-	consumer_forget(rec->recorder->config.consumer, ring);
-	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_close, &req, ring_add_final,
-		      rec_ring_close_done, ring);
+	consumer_forget(rec->consumer, ring);
+	CONSUMER_CALL(rec->consumer, con_ring_close, &req, ring_add_final, rec_ring_close_done,
+		      ring);
 }

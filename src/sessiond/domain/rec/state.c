@@ -303,7 +303,7 @@ static void restore_ring(struct trace_channel *trace_channel, const struct msg_s
 
 	if (note_find(rec, msg->id))
 		return; /* no daemon writes two of one number */
-	if (!keeper || keeper_get(keeper, "ring", msg->id, fds) < 0) {
+	if (!keeper || keeper_get(keeper, rec->session->uid, "ring", msg->id, fds) < 0) {
 		ring_is_lost(trace_channel, msg);
 		return;
 	}
@@ -372,7 +372,7 @@ static void restore_metadata(struct trace *trace)
 	int fds[KEEPER_FDS] = { -1, -1, -1 };
 
 	if (!trace->rec->session->snapshots || !keeper ||
-	    keeper_get(keeper, "trace", trace->id, fds) < 0)
+	    keeper_get(keeper, trace->rec->session->uid, "trace", trace->id, fds) < 0)
 		return;
 	trace->metadata = fds[0];
 	close_fd(fds[1]);

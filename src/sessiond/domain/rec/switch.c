@@ -8,7 +8,7 @@ static void rec_switch_enable(struct recording *rec, struct list rings, bool on,
 {
 	struct req_con_ring_enable req = { rec->session->id, rings, on };
 
-	CONSUMER_CALL(rec->recorder->config.consumer, con_ring_enable, &req, NULL, done, data);
+	CONSUMER_CALL(rec->consumer, con_ring_enable, &req, NULL, done, data);
 }
 
 static void enable_one(struct ring *ring, bool on, con_done done)

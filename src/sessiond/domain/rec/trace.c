@@ -108,8 +108,7 @@ static void send_next(struct trace *trace)
 	trace->in_flight = true;
 	req.text.data = (const uint8_t *)batch->text;
 	req.text.len = (uint32_t)batch->len;
-	CONSUMER_CALL(trace->rec->recorder->config.consumer, con_metadata_append, &req, NULL,
-		      appended, trace);
+	CONSUMER_CALL(trace->rec->consumer, con_metadata_append, &req, NULL, appended, trace);
 }
 
 static void rec_trace_flush(struct loop_work *work)
@@ -243,7 +242,7 @@ static void rec_trace_adopt_done(void *data, const struct con_answer *answer)
  * acknowledged size. */
 void trace_adopt(struct trace *trace)
 {
-	struct consumer *consumer = trace->rec->recorder->config.consumer;
+	struct consumer *consumer = trace->rec->consumer;
 	struct req_con_trace_adopt req = {
 		.output = trace->rec->session->id,
 		.trace = trace->id,
@@ -293,8 +292,7 @@ void trace_open(struct trace *trace, char *path)
 	req.trace = trace->id;
 	req.path = trace->path;
 	req.uuid = (struct blob){ trace->uuid, sizeof(trace->uuid) };
-	CONSUMER_CALL(trace->rec->recorder->config.consumer, con_trace_open, &req, NULL,
-		      rec_trace_open_done, trace);
+	CONSUMER_CALL(trace->rec->consumer, con_trace_open, &req, NULL, rec_trace_open_done, trace);
 }
 
 void trace_free(struct trace *trace)
@@ -302,7 +300,7 @@ void trace_free(struct trace *trace)
 	struct trace_channel *trace_channel, *next_trace_channel;
 	struct meta_batch *batch, *next_batch;
 
-	consumer_forget(trace->rec->recorder->config.consumer, trace);
+	consumer_forget(trace->rec->consumer, trace);
 	loop_timer_cancel(&trace->retry);
 	loop_timer_cancel(&trace->readopt);
 	loop_work_cancel(&trace->flush);
@@ -332,7 +330,7 @@ void trace_abandon(struct trace *trace)
 			return; /* the last ring set that is closed comes back here */
 	if (!list_empty(&trace->batches) && trace->state != TRACE_FAILED)
 		return;
-	CONSUMER_CALL(rec->recorder->config.consumer, con_trace_close, &req, NULL, NULL, NULL);
+	CONSUMER_CALL(rec->consumer, con_trace_close, &req, NULL, NULL, NULL);
 	list_for_each(trace_channel, &trace->channels, node)
 		rec->session->saved.unused_bytes += trace_channel->saved.bytes;
 	trace_free(trace);

@@ -86,7 +86,7 @@ static void user_trace_describe(struct trace *trace, const struct user_app *proc
 		.created_ns = rec->session->created_ns,
 		.uid = trace->uid,
 		.clock = rec->clock,
-		.hides = rec->recorder->config.consumer->hides,
+		.hides = rec->consumer->hides,
 	};
 
 	if (process) {
@@ -409,14 +409,16 @@ bool offers_request(struct user_app *app)
 /* --- offered memory ---------------------------------------------------------------- */
 
 /* The seals are checked first: a system call on any other kind of file might block. */
-static bool offer_is_ours(int fd, const struct dirid *wanted)
+static bool offer_is_ours(int fd, const struct session *session, const struct dirid *wanted)
 {
 	int seals = fcntl(fd, F_GET_SEALS);
 	struct dirid found;
 	struct stat st;
 
 	return seals >= 0 && (seals & SEALS) == SEALS && fstat(fd, &st) == 0 &&
-	       st.st_uid == geteuid() && dirid_of(fd, &found) == 0 && dirid_equal(&found, wanted);
+	       (st.st_uid == geteuid() ||
+		(session->user_consumer && st.st_uid == session->uid)) &&
+	       dirid_of(fd, &found) == 0 && dirid_equal(&found, wanted);
 }
 
 static int offer_open_again(int fd, int how)
@@ -455,9 +457,12 @@ static void offer_charge(struct ring *ring)
 static void accept_offer(struct ring *ring, const struct user_app *app,
 			 const struct msg_app_buffer_offer *msg)
 {
+	const struct session *session = ring->trace_channel->trace->rec->session;
+
 	if (msg->data < 0 || msg->ctl < 0)
 		return; /* it does not have it */
-	if (!offer_is_ours(msg->data, &ring->data_id) || !offer_is_ours(msg->ctl, &ring->ctl_id)) {
+	if (!offer_is_ours(msg->data, session, &ring->data_id) ||
+	    !offer_is_ours(msg->ctl, session, &ring->ctl_id)) {
 		log_warn_some("process %d of user %u offers memory that differs from %s",
 			      (int)app->app.pid, app->app.uid, ring->name);
 		return;
