@@ -87,6 +87,9 @@ lists()
 		found src/common src/model src/sessiond src/consumerd src/keeperd src/relayd src/keys src/tunnel \
 			src/libctl src/view tests/unit/lib tests/fuzz/lib
 		find src/ctl -name durable.c
+		# the readers of saved sessions
+		find src/ctl/saved/ -name '*.[ch]' ! -name 'make.*' ! -name 'files.*'
+		ls src/ctl/record.c src/ctl/words.c src/ctl/names.c
 	} | grep -v '/main\.c$' | list UNITLIB_FILES
 	found tests/unit/lib/tracer | list TRACERUNITLIB_FILES
 	names lib src/wrappers/*.c | sed 's|^lib/|lib/libltt-|; s|$|.so|' | list WRAPPER_BINARIES

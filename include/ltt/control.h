@@ -281,8 +281,8 @@ struct ltt_ctl_totals {
  * @created_ns: CLOCK_REALTIME. @recording_ns: time spent recording.
  * @applications: number of applications that can record into it.
  * @scoped: not 0: only programs that were started with its scope record into it.
- * @keep_free, @max_size, @sync, @sync_us, @live_us, @compress, @spool_size, @snapshots: as in
- *	struct ltt_ctl_create_options.
+ * @keep_free, @max_size, @sync, @sync_us, @live_us, @compress, @spool_size, @snapshots, @scope,
+ *	@clear_text: as in struct ltt_ctl_create_options.
  * @spooled: bytes in the spool.
  * @clock_offset_ns: the relay's CLOCK_REALTIME minus this host's.
  * @clock_error_ns: uncertainty of @clock_offset_ns; 0: the offset is unknown.
@@ -320,6 +320,8 @@ struct ltt_ctl_session {
 	const char *snapshot_name;
 	const char *snapshot_path;
 	uint64_t snapshot_max_size;
+	const char *scope; /* "": none */
+	int clear_text;
 };
 
 /** struct ltt_ctl_sessions - @nr of them, in the order of their creation. */

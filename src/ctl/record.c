@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "attribute.h"
 #include "base/str.h"
+#include "words.h"
 
 void record_set(struct json_object *o, const char *key, struct json_object *value)
 {
@@ -78,21 +80,12 @@ static const char *word(const char *const *words, size_t nr, unsigned int n)
 
 const char *record_domain(unsigned int domain)
 {
-	static const char *const words[] = { [LTT_CTL_KERNEL] = "kernel", [LTT_CTL_USER] = "user" };
-
-	return WORD(words, domain);
+	return words_name(&words_domain, domain);
 }
 
 const char *record_track_kind(unsigned int kind)
 {
-	static const char *const words[] = {
-		[LTT_CTL_TRACK_PID] = "pid",   [LTT_CTL_TRACK_TID] = "tid",
-		[LTT_CTL_TRACK_VPID] = "vpid", [LTT_CTL_TRACK_VTID] = "vtid",
-		[LTT_CTL_TRACK_UID] = "uid",   [LTT_CTL_TRACK_GID] = "gid",
-		[LTT_CTL_TRACK_VUID] = "vuid", [LTT_CTL_TRACK_VGID] = "vgid",
-	};
-
-	return WORD(words, kind);
+	return words_name(&words_track_kind, kind);
 }
 
 struct json_object *record_tracker(const struct ltt_ctl_tracker *t)
@@ -230,65 +223,34 @@ struct json_object *record_news(const struct ltt_ctl_news *n)
 	return o;
 }
 
-/*
- * The attributes of the model's tables, by their types. Members are named as their rows, with the
- * exceptions below; so is the member of a struct of ltt/control.h.
- */
-#define ATTRIBUTE_SHOW(type, o, from, name) ATTRIBUTE_SHOW_##type(o, from, #name, name)
-#define ATTRIBUTE_SHOW_text(o, from, key, name) record_set_str(o, key, (from)->name)
-#define ATTRIBUTE_SHOW_derived ATTRIBUTE_SHOW_text
-#define ATTRIBUTE_SHOW_option(o, from, key, name) set_unless_empty(o, key, (from)->name)
-#define ATTRIBUTE_SHOW_names(o, from, key, name) record_set(o, key, words_of((from)->name))
-#define ATTRIBUTE_SHOW_flag(o, from, key, name) record_set_bool(o, key, (from)->name)
-#define ATTRIBUTE_SHOW_u32(o, from, key, name) record_set_num(o, key, (from)->name)
-#define ATTRIBUTE_SHOW_u64(o, from, key, name) record_set_num(o, key, (from)->name)
-#define ATTRIBUTE_SHOW_mode(o, from, key, name) \
-	record_set_str(o, "mode", (from)->name ? "overwrite" : "discard")
-#define ATTRIBUTE_SHOW_ownership(o, from, key, name) \
-	record_set_str(o, "buffer_ownership", WORD(owners, (from)->owner))
-#define ATTRIBUTE_SHOW_sync_mode(o, from, key, name) \
-	record_set_str(o, key, WORD(sync_modes, (from)->name))
-#define ATTRIBUTE_SHOW_rule_kind(o, from, key, name) \
-	record_set_str(o, key, WORD(rule_kinds, (from)->name))
-#define ATTRIBUTE_SHOW_loglevel_type(o, from, key, name) \
-	record_set_str(o, key, WORD(level_types, (from)->level_type))
-#define ATTRIBUTE_SHOW_loglevel(o, from, key, name) set_loglevel(o, key, from)
+/* The attributes of the model's tables, by their types. */
+#define ATTRIBUTE_SHOW(type, o, from, name) \
+	ATTRIBUTE_SHOW_##type(o, ATTRIBUTE_KEY(type, name), (from)->ATTRIBUTE_MEMBER(type, name))
+#define ATTRIBUTE_SHOW_text record_set_str
+#define ATTRIBUTE_SHOW_derived record_set_str
+#define ATTRIBUTE_SHOW_option set_unless_empty
+#define ATTRIBUTE_SHOW_names(o, key, value) record_set(o, key, words_of(value))
+#define ATTRIBUTE_SHOW_flag record_set_bool
+#define ATTRIBUTE_SHOW_relay_link record_set_bool
+#define ATTRIBUTE_SHOW_u32 record_set_num
+#define ATTRIBUTE_SHOW_u64 record_set_num
+#define ATTRIBUTE_SHOW_mode(o, key, value) set_word(o, key, &words_mode, !!(value))
+#define ATTRIBUTE_SHOW_ownership(o, key, value) set_word(o, key, &words_owner, value)
+#define ATTRIBUTE_SHOW_sync_mode(o, key, value) set_word(o, key, &words_sync, value)
+#define ATTRIBUTE_SHOW_rule_kind(o, key, value) set_word(o, key, &words_rule_kind, value)
+#define ATTRIBUTE_SHOW_loglevel_type(o, key, value) set_word(o, key, &words_level_type, value)
+#define ATTRIBUTE_SHOW_loglevel(o, key, value) record_set_str(o, key, loglevel_name(value))
 
-static const char *const owners[] = {
-	[LTT_CTL_OWNER_DEFAULT] = "default",
-	[LTT_CTL_OWNER_USER] = "user",
-	[LTT_CTL_OWNER_PROCESS] = "process",
-	[LTT_CTL_OWNER_SYSTEM] = "system",
-};
-
-static const char *const sync_modes[] = {
-	[LTT_CTL_SYNC_NONE] = "none",
-	[LTT_CTL_SYNC_PACKET] = "packet",
-	[LTT_CTL_SYNC_PERIOD] = "period",
-};
-
-static const char *const rule_kinds[] = {
-	[LTT_CTL_RULE_EVENTS] = "events",     [LTT_CTL_RULE_PROBE] = "probe",
-	[LTT_CTL_RULE_FUNCTION] = "function", [LTT_CTL_RULE_USER] = "userspace-probe",
-	[LTT_CTL_RULE_COUNT] = "count",	      [LTT_CTL_RULE_HISTOGRAM] = "histogram",
-};
-
-static const char *const level_types[] = {
-	[LTT_CTL_LEVEL_ALL] = "all",
-	[LTT_CTL_LEVEL_AT_LEAST] = "at-least",
-	[LTT_CTL_LEVEL_ONLY] = "only",
-};
+static void set_word(struct json_object *o, const char *key, const struct words *words,
+		     unsigned int number)
+{
+	record_set_str(o, key, words_name(words, number));
+}
 
 static void set_unless_empty(struct json_object *o, const char *key, const char *text)
 {
 	if (*text)
 		record_set_str(o, key, text);
-}
-
-static void set_loglevel(struct json_object *o, const char *key, const struct ltt_ctl_rule *rule)
-{
-	if (rule->level_type != LTT_CTL_LEVEL_ALL)
-		record_set_str(o, key, loglevel_name(rule->loglevel));
 }
 
 /* Names that commas separate. */
@@ -365,6 +327,8 @@ struct json_object *record_rule(const struct ltt_ctl_rule *r)
 
 #define SHOWN(type, name, init, doc) ATTRIBUTE_SHOW(type, o, r, name);
 #include "model/rule.def"
+	if (r->level_type == LTT_CTL_LEVEL_ALL)
+		json_object_object_del(o, "loglevel");
 	record_set_num(o, "points", r->points);
 	if (*r->filter)
 		record_set_num(o, "points_never", r->points_never);

@@ -10,6 +10,7 @@ extern const struct verb verb_record, verb_view, verb_crash, verb_create, verb_s
 	verb_list, verb_verify, verb_sync, verb_status, verb_stats, verb_enable_channel,
 	verb_disable_channel, verb_enable_event, verb_disable_event, verb_add_context, verb_track,
 	verb_untrack, verb_regenerate, verb_snapshot, verb_start, verb_stop, verb_destroy,
+	verb_save, verb_load,
 	verb_spool, verb_recover, verb_doctor, verb_quota, verb_filter, verb_shutdown, verb_version,
 	verb_help;
 
@@ -36,6 +37,8 @@ const struct verb *const verbs[] = {
 	&verb_start,
 	&verb_stop,
 	&verb_destroy,
+	&verb_save,
+	&verb_load,
 	&verb_spool,
 	&verb_recover,
 	&verb_doctor,
@@ -76,6 +79,8 @@ static const struct {
 	{ "start", "resume continue begin" },
 	{ "stop", "pause end halt suspend" },
 	{ "destroy", "rm del delete remove drop" },
+	{ "save", "store export backup" },
+	{ "load", "import" },
 	{ "recover", "repair restore" },
 	{ "doctor", "diagnose debug why" },
 	{ "quota", "limit limits" },
@@ -117,12 +122,10 @@ static const struct {
 			     "--tracefile-size' bounds their files" },
 	{ "export-maps", "maps are not there yet" },
 	{ "list-triggers", "triggers are not there yet" },
-	{ "load", "sessions can't be saved and loaded yet" },
 	{ "metadata", "nothing can be regenerated yet; metadata is always complete" },
 	{ "reclaim-memory", "buffers can't be shrunk yet; 'lttctl destroy' frees them" },
 	{ "remove-trigger", "triggers are not there yet" },
 	{ "rotate", "traces can't be rotated yet; 'lttctl view' reads one while it is recorded" },
-	{ "save", "sessions can't be saved and loaded yet" },
 	{ "show-maps", "maps are not there yet" },
 };
 

@@ -25,6 +25,7 @@
 #define CONTROL_MEMBER_rule_kind(name) kind
 #define CONTROL_MEMBER_ownership(name) owner
 #define CONTROL_MEMBER_sync_mode(name) sync
+#define CONTROL_MEMBER_relay_link(name) clear_text
 
 /** The value of a message for the value of an option, whose flags are any numbers. */
 #define CONTROL_ASK(type, value) ((MODEL_WIRE_TYPE(type))(MODEL_TYPE_##type)(value))

@@ -37,6 +37,7 @@ void control_fill_session(struct ltt_ctl_session *ret, struct ltt_ctl_totals *to
 	};
 #define SHOWN(type, name, init, doc) CONTROL_TAKE(ret->CONTROL_MEMBER(type, name), m->name);
 #include "model/session.def"
+	ret->clear_text = m->relay_clear == RELAY_LINK_CLEAR;
 	if (msg_totals_next(&list, &t)) {
 		control_fill_totals(totals, &t);
 		ret->totals = totals;

@@ -6,6 +6,7 @@
 #undef EACH
 #undef CHANGING
 #undef UNASKED
+#undef REPEATED
 #undef GIVEN
 #undef CHANGED
 #undef HIDDEN

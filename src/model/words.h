@@ -10,7 +10,8 @@
  *   KEPT(...)                            saved and shown: set by other commands
  *
  * and the faces are ASKED, by a request; SAVED, for the next daemon; SHOWN, to clients; EACH, all
- * of them. CHANGING are the rows with CHANGED alone, UNASKED those with KEPT. The including file
+ * of them. CHANGING are the rows with CHANGED alone, UNASKED those with KEPT; REPEATED those that
+ * are asked and shown, so that a client can request an object once more. The including file
  * defines one of these as a macro with the parameters of a row, and includes the table:
  *
  *   #define SHOWN(type, name, init, doc) .name = rule->name,
@@ -50,6 +51,11 @@
 #define CHANGED(type, name, init, doc)
 #define HIDDEN(type, name, init, doc)
 #define KEPT UNASKED
+#elif defined REPEATED
+#define GIVEN REPEATED
+#define CHANGED REPEATED
+#define HIDDEN(type, name, init, doc)
+#define KEPT(type, name, init, doc)
 #else
-#error "define ASKED, SAVED, SHOWN, EACH, CHANGING or UNASKED before a table of fields is included"
+#error "define ASKED, SAVED, SHOWN, EACH, CHANGING, UNASKED or REPEATED before a table of fields is included"
 #endif

@@ -45,6 +45,16 @@ char *paths_rundir(void)
 	return home ? str_printf("%s/.ltt/run", home) : NULL;
 }
 
+char *paths_config(void)
+{
+	const char *config = get_nonempty("LTT_HOME") ? NULL : get_nonempty("XDG_CONFIG_HOME");
+	AUTO_FREE char *home = config ? NULL : paths_home();
+
+	if (!config && !home)
+		return NULL;
+	return config ? str_printf("%s/ltt", config) : str_printf("%s/.config/ltt", home);
+}
+
 int paths_is_system(const char *rundir)
 {
 	return strcmp(rundir, PATHS_SYSTEM_RUNDIR) == 0;

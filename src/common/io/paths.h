@@ -5,6 +5,7 @@
  *   runtime directory   $LTT_RUNDIR; else /run/ltt for root; else
  *                       $XDG_RUNTIME_DIR/ltt; else $LTT_HOME/.ltt/run
  *   home                $LTT_HOME, else $HOME
+ *   configuration       HOME/.config/ltt, for HOME of LTT_HOME; else $XDG_CONFIG_HOME/ltt
  *   traces              HOME/ltt-traces
  *   current session     HOME/.lttrc
  *   sockets             RUNDIR/client.sock, RUNDIR/apps.sock
@@ -17,10 +18,12 @@
 #include "base/macros.h"
 
 #define PATHS_SYSTEM_RUNDIR "/run/ltt"
+#define PATHS_SYSTEM_CONFIG "/etc/ltt"
 
 /** Return: allocated path; NULL and errno: ENOENT: neither LTT_HOME nor HOME is set; ENOMEM. */
 char *paths_rundir(void);
 char *paths_home(void);
+char *paths_config(void);
 /** Whether the runtime directory is the system-wide one. */
 int paths_is_system(const char *rundir);
 /** The first directory of the path @dir that this process may not enter; allocated. NULL: it may

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "make.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "ctl/attribute.h"
+#include "ctl/connect.h"
+#include "ctl/create.h"
+#include "ctl/print.h"
+#include "ctl/record.h"
+#include "ctl/target.h"
+#include "ctl/words.h"
+#include "read.h"
+
+#define STAMP_BYTES 32
+#define DATED_TRIES 1000 /* names of directories for one second */
+
+struct made {
+	struct made *next;
+	struct created created;
+	bool own_dir; /* the directory was made for it */
+	bool start;
+	struct json_object *saved; /* borrowed */
+};
+
+/* --- failures ----------------------------------------------------------------------- */
+
+/* Put file, line and element in front of the sentence about the object. */
+static int make_locate(struct ctl *ctl, struct json_object *session, struct json_object *o,
+		       const char *element)
+{
+	struct err err = ctl->err;
+
+	ctl->err = (struct err){ 0 };
+	return err_set(&ctl->err, err.code, "%s:%u: element '%s': %s",
+		       record_str(session, SAVED_FILE), (unsigned int)record_num(o, SAVED_LINE),
+		       element, err.text);
+}
+
+/* The outcome of a part. Return: 0: go on; else the code in ctl->err. */
+static int make_part(struct making *m, int code, struct json_object *session, struct json_object *o,
+		     const char *element)
+{
+	struct ctl *ctl = m->ctl;
+
+	if (code == 0)
+		return 0;
+	ctl_done(ctl, code, &ctl->err);
+	make_locate(ctl, session, o, element);
+	if (!m->keep_going || !ctl_is_connected(ctl))
+		return ctl->err.code;
+	print_warning(ctl, "%s; it is left out", ctl->err.text);
+	ctl->err = (struct err){ 0 };
+	m->incomplete = true;
+	return 0;
+}
+
+/* --- attributes as options --------------------------------------------------------------- */
+
+#define REPEAT(type, o, to, name) MODEL_PASTE(REPEAT_, type)(type, o, to, name)
+#define REPEAT_AS(type, to, name, value)      \
+	((to)->ATTRIBUTE_MEMBER(type, name) = \
+		 (__typeof__((to)->ATTRIBUTE_MEMBER(type, name)))(value))
+#define REPEAT_text(type, o, to, name) \
+	REPEAT_AS(type, to, name, make_text(o, ATTRIBUTE_KEY(type, name)))
+#define REPEAT_option REPEAT_text
+#define REPEAT_derived(type, o, to, name) ((void)0)
+#define REPEAT_u32(type, o, to, name) \
+	REPEAT_AS(type, to, name, record_num(o, ATTRIBUTE_KEY(type, name)))
+#define REPEAT_u64 REPEAT_u32
+#define REPEAT_flag(type, o, to, name) \
+	REPEAT_AS(type, to, name, record_bool(o, ATTRIBUTE_KEY(type, name)))
+#define REPEAT_relay_link REPEAT_flag
+#define REPEAT_WORD(words, type, o, to, name) \
+	REPEAT_AS(type, to, name, words_number(&(words), record_str(o, ATTRIBUTE_KEY(type, name))))
+#define REPEAT_mode(type, o, to, name) REPEAT_WORD(words_mode, type, o, to, name)
+#define REPEAT_ownership(type, o, to, name) REPEAT_WORD(words_owner, type, o, to, name)
+#define REPEAT_sync_mode(type, o, to, name) REPEAT_WORD(words_sync, type, o, to, name)
+#define REPEAT_rule_kind(type, o, to, name) REPEAT_WORD(words_rule_kind, type, o, to, name)
+#define REPEAT_loglevel_type(type, o, to, name) REPEAT_WORD(words_level_type, type, o, to, name)
+#define REPEAT_loglevel(type, o, to, name) \
+	REPEAT_AS(type, to, name, make_level(record_str(o, ATTRIBUTE_KEY(type, name))))
+
+/* An empty text is an option that is not given. */
+static const char *make_text(struct json_object *o, const char *key)
+{
+	const char *text = record_str(o, key);
+
+	return *text ? text : NULL;
+}
+
+static int make_level(const char *name)
+{
+	int level;
+
+	return loglevel_parse(name, &level) == 0 ? level : 0;
+}
+
+static enum ltt_ctl_domain make_domain(struct json_object *o)
+{
+	return (enum ltt_ctl_domain)words_number(&words_domain, record_str(o, "domain"));
+}
+
+/* --- channels ------------------------------------------------------------------------------ */
+
+static int make_rule(struct making *m, struct json_object *session, struct json_object *channel,
+		     struct json_object *rule)
+{
+	struct ltt_ctl *lib = m->ctl->library;
+	struct ltt_ctl_event_options o;
+	struct ltt_ctl_places *places = NULL;
+	int code = 0;
+
+	ltt_ctl_event_options_init(&o);
+#define REPEATED(type, name, init, doc) REPEAT(type, rule, &o, name);
+#include "model/rule.def"
+	o.session = record_str(session, "name");
+	o.channel = record_str(channel, "name");
+	o.domain = make_domain(channel);
+	if (o.kind == LTT_CTL_RULE_USER)
+		code = ltt_ctl_find_places(lib, o.location ? o.location : "", &places);
+	if (places) {
+		o.file = places->file;
+		o.places = places->text;
+	}
+	if (code == 0)
+		code = ltt_ctl_enable_event(lib, &o, NULL, NULL);
+	ltt_ctl_places_free(places);
+	return code;
+}
+
+/*
+ * Rules are disabled by their patterns, which others may share, and "*" is all rules: those that
+ * are enabled are enabled again afterwards.
+ */
+static int make_disabled_rules(struct making *m, struct json_object *session,
+			       struct json_object *channel)
+{
+	enum ltt_ctl_domain domain = make_domain(channel);
+	bool some = false;
+	int code = 0;
+
+	for (size_t i = 0; i < record_len(channel, "rules") && code == 0; i++) {
+		struct json_object *rule = record_at(channel, "rules", i);
+
+		if (record_bool(rule, "enabled"))
+			continue;
+		some = true;
+		code = ltt_ctl_disable_event(m->ctl->library, record_str(session, "name"), domain,
+					     record_str(channel, "name"),
+					     record_str(rule, "pattern"));
+		if (code == LTT_CTL_NO_EVENT && m->keep_going)
+			code = 0; /* it was left out */
+	}
+	for (size_t i = 0; some && i < record_len(channel, "rules") && code == 0; i++) {
+		struct json_object *rule = record_at(channel, "rules", i);
+
+		if (record_bool(rule, "enabled"))
+			code = make_rule(m, session, channel, rule);
+		if (code == LTT_CTL_EVENT_EXISTS || (code && m->keep_going))
+			code = 0;
+	}
+	return make_part(m, code, session, channel, "rules");
+}
+
+static int make_rules(struct making *m, struct json_object *session, struct json_object *channel)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < record_len(channel, "rules") && code == 0; i++) {
+		struct json_object *rule = record_at(channel, "rules", i);
+
+		code = make_part(m, make_rule(m, session, channel, rule), session, rule, "rule");
+	}
+	return code ? code : make_disabled_rules(m, session, channel);
+}
+
+/* In their order, which is that of the record. */
+static int make_contexts(struct making *m, struct json_object *session, struct json_object *channel)
+{
+	int code = 0;
+
+	for (size_t i = 0; i < record_len(channel, "contexts") && code == 0; i++) {
+		const char *type = json_object_get_string(record_at(channel, "contexts", i));
+
+		code = ltt_ctl_add_context(m->ctl->library, record_str(session, "name"),
+					   make_domain(channel), record_str(channel, "name"), type,
+					   NULL);
+		code = make_part(m, code, session, channel, "contexts");
+	}
+	return code;
+}
+
+static int make_channel(struct making *m, struct json_object *session, struct json_object *channel)
+{
+	struct ltt_ctl *lib = m->ctl->library;
+	struct ltt_ctl_channel_options o;
+	int code;
+
+	ltt_ctl_channel_options_init(&o);
+#define REPEATED(type, name, init, doc) REPEAT(type, channel, &o, name);
+#include "model/channel.def"
+	o.session = record_str(session, "name");
+	o.name = record_str(channel, "name");
+	o.domain = make_domain(channel);
+	o.discard = !o.overwrite;
+	code = ltt_ctl_enable_channel(lib, &o);
+	if (code) /* with its contexts and rules */
+		return make_part(m, code, session, channel, "channel");
+	if (make_contexts(m, session, channel) != 0 || make_rules(m, session, channel) != 0)
+		return m->ctl->err.code;
+	if (record_bool(channel, "enabled"))
+		return 0;
+	code = ltt_ctl_disable_channel(lib, o.session, o.domain, o.name);
+	return make_part(m, code, session, channel, "channel");
+}
+
+/* --- trackers -------------------------------------------------------------------------------- */
+
+static int make_tracker(struct making *m, struct json_object *session, struct json_object *tracker)
+{
+	size_t nr = record_len(tracker, "ids");
+	uint32_t *ids AUTO_FREE = xalloc((nr + 1) * sizeof(*ids));
+	struct ltt_ctl_track_options o;
+
+	ltt_ctl_track_options_init(&o);
+	o.session = record_str(session, "name");
+	o.domain = make_domain(tracker);
+	o.kind = (enum ltt_ctl_track_kind)words_number(&words_track_kind,
+						       record_str(tracker, "kind"));
+	o.op = nr ? LTT_CTL_TRACK_ADD : LTT_CTL_TRACK_NONE;
+	for (size_t i = 0; i < nr; i++)
+		ids[i] = (uint32_t)json_object_get_uint64(record_at(tracker, "ids", i));
+	o.ids = ids;
+	o.nr_ids = nr;
+	return make_part(m, ltt_ctl_track(m->ctl->library, &o, NULL), session, tracker, "tracker");
+}
+
+/* --- the session -------------------------------------------------------------------- */
+
+/* STEM-DATE, or a name like it that is free; allocated. */
+static char *dated(const char *stem)
+{
+	time_t now = time(NULL);
+	char stamp[STAMP_BYTES];
+	struct tm tm;
+	char *path;
+
+	localtime_r(&now, &tm);
+	strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm);
+	path = xasprintf("%s-%s", stem, stamp);
+	for (unsigned int i = 2; i <= DATED_TRIES && access(path, F_OK) == 0; i++) {
+		free(path);
+		path = xasprintf("%s-%s-%u", stem, stamp, i);
+	}
+	return path;
+}
+
+static int make_try(struct making *m, struct ltt_ctl_create_options *o, struct made *made)
+{
+	made->own_dir = o->output && access(o->output, F_OK) != 0;
+	return create_session(m->ctl, o, &made->created);
+}
+
+/* In a directory that holds another trace, for example that of the session when it was loaded
+ * before, nothing is overwritten: the trace goes beside it. */
+static int make_beside(struct making *m, struct ltt_ctl_create_options *o, struct made *made)
+{
+	struct ctl *ctl = m->ctl;
+	struct err first;
+	char *other AUTO_FREE = NULL;
+
+	if (make_try(m, o, made) == 0 || ctl->err.code != ERR_OUTPUT || !o->output || made->own_dir)
+		return ctl->err.code;
+	first = ctl->err;
+	ctl->err = (struct err){ 0 };
+	other = dated(o->output);
+	o->output = other;
+	if (make_try(m, o, made) != 0)
+		ctl->err = first;
+	else
+		print_warning(ctl, "session '%s': the trace goes to %s: %s", made->created.session,
+			      other, first.text);
+	o->output = NULL;
+	return ctl->err.code;
+}
+
+static int make_create(struct making *m, struct json_object *session, struct made *made)
+{
+	const char *parent = record_str(session, "output_parent");
+	char *output AUTO_FREE = NULL, *stem AUTO_FREE = NULL;
+	struct ltt_ctl_create_options o;
+
+	ltt_ctl_create_options_init(&o);
+#define REPEATED(type, name, init, doc) REPEAT(type, session, &o, name);
+#include "model/session.def"
+	o.name = record_str(session, "name");
+	o.url = make_text(session, "url");
+	if (*parent) {
+		stem = xasprintf("%s/%s", parent, o.name);
+		output = dated(stem);
+	}
+	o.output = output ? output : make_text(session, "output");
+	o.no_output = !o.output && !o.url && !o.live_us;
+	if (make_beside(m, &o, made) == 0)
+		return 0;
+	return make_locate(m->ctl, session, session, shape_session.name);
+}
+
+static int make_snapshot_output(struct making *m, struct json_object *session)
+{
+	struct ltt_ctl_snapshot_options o;
+	int code;
+
+	if (!*record_str(session, "snapshot_path"))
+		return 0;
+	ltt_ctl_snapshot_options_init(&o);
+	o.session = record_str(session, "name");
+	o.output = record_str(session, "snapshot_path");
+	o.name = make_text(session, "snapshot_name");
+	o.max_size = record_num(session, "snapshot_max_size");
+	code = ltt_ctl_set_snapshot_output(m->ctl->library, &o);
+	return make_part(m, code, session, session, "snapshot_path");
+}
+
+static int make_contents(struct making *m, struct json_object *session)
+{
+	int code = make_snapshot_output(m, session);
+
+	for (size_t i = 0; i < record_len(session, "trackers") && code == 0; i++)
+		code = make_tracker(m, session, record_at(session, "trackers", i));
+	for (size_t i = 0; i < record_len(session, "channels") && code == 0; i++)
+		code = make_channel(m, session, record_at(session, "channels", i));
+	return code;
+}
+
+static void made_free(struct made *made)
+{
+	created_fini(&made->created);
+	free(made);
+}
+
+/* The failure stays in ctl->err. */
+static void made_undo(struct making *m, struct made *made)
+{
+	ltt_ctl_destroy(m->ctl->library, made->created.session, 0, NULL);
+	if (made->own_dir)
+		rmdir(made->created.output);
+	made_free(made);
+}
+
+int make_session(struct making *m, struct json_object *session)
+{
+	struct made *made = xalloc(sizeof(*made)), **end = &m->made;
+
+	made->saved = session;
+	made->start = record_bool(session, "recording");
+	if (make_create(m, session, made) != 0) {
+		made_free(made);
+		return m->ctl->err.code;
+	}
+	if (make_contents(m, session) != 0) {
+		made_undo(m, made);
+		return m->ctl->err.code;
+	}
+	while (*end)
+		end = &(*end)->next;
+	*end = made;
+	return 0;
+}
+
+int make_start(struct making *m)
+{
+	for (struct made *made = m->made; made; made = made->next) {
+		int code = made->start ?
+				   ltt_ctl_start(m->ctl->library, made->created.session, NULL) :
+				   0;
+
+		if (made->start && code == 0 && *ltt_ctl_last_outcome(m->ctl->library)->problem) {
+			print_warning(m->ctl, "session '%s': %s", made->created.session,
+				      ltt_ctl_last_outcome(m->ctl->library)->problem);
+			m->incomplete = true;
+		}
+		if (make_part(m, code, made->saved, made->saved, "recording") != 0)
+			return m->ctl->err.code;
+	}
+	return 0;
+}
+
+static struct made *take_first(struct making *m)
+{
+	struct made *made = m->made;
+
+	m->made = made->next;
+	return made;
+}
+
+void make_undo(struct making *m)
+{
+	while (m->made)
+		made_undo(m, take_first(m));
+}
+
+void make_report(const struct making *m, struct json_object *sessions)
+{
+	for (const struct made *made = m->made; made; made = made->next) {
+		struct json_object *o = json_object_new_object();
+
+		record_set_str(o, "session", made->created.session);
+		record_set_str(o, "output", made->created.output);
+		record_set_str(o, "file", record_str(made->saved, SAVED_FILE));
+		record_set_bool(o, "recording", made->start);
+		json_object_array_add(sessions, o);
+	}
+}
+
+void make_fini(struct making *m)
+{
+	while (m->made)
+		made_free(take_first(m));
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "xml.h"
+
+#include <libxml/SAX2.h>
+#include <libxml/parser.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define BLOCK_BYTES 65536u
+
+struct xml_block {
+	struct xml_block *next;
+	size_t used, size;
+	char bytes[];
+};
+
+struct open_element {
+	struct element *element;
+	struct element **end; /* where its next child is linked */
+	size_t text;	      /* where its text begins, in that of all open elements */
+};
+
+struct builder {
+	xmlParserCtxtPtr parser;
+	struct xml *xml;
+	struct problems *problems;
+	bool failed;
+	unsigned int depth, elements;
+	struct open_element open[XML_MAX_DEPTH];
+	char *text;
+	size_t text_len, text_size;
+};
+
+/* --- memory of the tree ----------------------------------------------------------- */
+
+static void *xml_alloc(struct xml *xml, size_t size)
+{
+	struct xml_block *block = xml->blocks;
+	size_t need = (size + 7) & ~(size_t)7;
+
+	if (!block || block->size - block->used < need) {
+		size_t bytes = MAX(need, BLOCK_BYTES);
+
+		block = xalloc(sizeof(*block) + bytes);
+		block->size = bytes;
+		block->next = xml->blocks;
+		xml->blocks = block;
+	}
+	block->used += need;
+	return block->bytes + block->used - need;
+}
+
+static const char *xml_keep(struct xml *xml, const void *text, size_t len)
+{
+	char *copy = xml_alloc(xml, len + 1);
+
+	memcpy(copy, text, len);
+	copy[len] = '\0';
+	return copy;
+}
+
+void xml_fini(struct xml *xml)
+{
+	while (xml->blocks) {
+		struct xml_block *block = xml->blocks;
+
+		xml->blocks = block->next;
+		free(block);
+	}
+	xml->root = NULL;
+}
+
+/* --- callbacks of the parser ---------------------------------------------------------- */
+
+static unsigned int xml_line(const struct builder *b)
+{
+	int line = xmlSAX2GetLineNumber(b->parser);
+
+	return line > 0 ? (unsigned int)line : 1;
+}
+
+static PRINTF(2, 3) void xml_fail(struct builder *b, const char *fmt, ...)
+{
+	char text[400];
+	va_list args;
+
+	if (b->failed)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	problems_add(b->problems, xml_line(b), NULL, "%s", text);
+	b->failed = true;
+	xmlStopParser(b->parser);
+}
+
+static void xml_on_doctype(void *data, const xmlChar *name, const xmlChar *public,
+			   const xmlChar *system)
+{
+	(void)name, (void)public, (void)system;
+	xml_fail(data, "the file has a document type (<!DOCTYPE ...>), which may define entities; "
+		       "remove it");
+}
+
+static void take_attributes(struct builder *b, struct element *e, int nr,
+			    const xmlChar **attributes)
+{
+	for (int i = 0; i < nr && !e->attribute; i++) {
+		const xmlChar **at = attributes + i * 5; /* name, prefix, namespace, begin, end */
+
+		if (at[2])
+			continue;
+		e->attribute = xml_keep(b->xml, at[0], strlen((const char *)at[0]));
+		e->value = xml_keep(b->xml, at[3], (size_t)(at[4] - at[3]));
+	}
+}
+
+/* Blanks between elements. */
+static void take_blanks(struct builder *b, const struct open_element *parent)
+{
+	for (size_t i = parent->text; i < b->text_len; i++)
+		if (!strchr(" \t\r\n", b->text[i]))
+			xml_fail(b, "element '%.100s' has text beside other elements",
+				 parent->element->name);
+	b->text_len = parent->text;
+}
+
+static void xml_on_begin(void *data, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri,
+			 int nr_namespaces, const xmlChar **namespaces, int nr, int nr_default,
+			 const xmlChar **attributes)
+{
+	struct builder *b = data;
+	struct open_element *parent = b->depth ? &b->open[b->depth - 1] : NULL;
+	struct element *e;
+
+	(void)prefix, (void)uri, (void)nr_namespaces, (void)namespaces, (void)nr_default;
+	if (b->failed)
+		return;
+	if (b->depth == XML_MAX_DEPTH) {
+		xml_fail(b, "elements are nested more than %u deep", XML_MAX_DEPTH);
+		return;
+	}
+	if (b->elements++ == XML_MAX_ELEMENTS) {
+		xml_fail(b, "the file has more than %u elements", XML_MAX_ELEMENTS);
+		return;
+	}
+	if (parent)
+		take_blanks(b, parent);
+	e = xml_alloc(b->xml, sizeof(*e));
+	e->name = xml_keep(b->xml, name, strlen((const char *)name));
+	e->text = "";
+	e->line = xml_line(b);
+	take_attributes(b, e, nr, attributes);
+	if (parent) {
+		*parent->end = e;
+		parent->end = &e->next;
+	} else {
+		b->xml->root = e;
+	}
+	b->open[b->depth++] = (struct open_element){ e, &e->first, b->text_len };
+}
+
+static void xml_on_end(void *data, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
+{
+	struct builder *b = data;
+	struct open_element *open;
+
+	(void)name, (void)prefix, (void)uri;
+	if (b->failed || !b->depth)
+		return;
+	open = &b->open[b->depth - 1];
+	if (open->element->first)
+		take_blanks(b, open);
+	else if (b->text_len > open->text)
+		open->element->text =
+			xml_keep(b->xml, b->text + open->text, b->text_len - open->text);
+	b->text_len = open->text;
+	b->depth--;
+}
+
+static void xml_on_text(void *data, const xmlChar *text, int len)
+{
+	struct builder *b = data;
+
+	if (b->failed || !b->depth || len <= 0)
+		return;
+	if (b->text_size - b->text_len < (size_t)len) {
+		b->text_size = (b->text_len + (size_t)len) * 2;
+		b->text = xrealloc(b->text, b->text_size);
+	}
+	memcpy(b->text + b->text_len, text, (size_t)len);
+	b->text_len += (size_t)len;
+}
+
+/* The first one: others may follow from it. */
+static PRINTF(2, 3) void xml_on_error(void *data, const char *fmt, ...)
+{
+	char text[300];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	text[strcspn(text, "\n")] = '\0';
+	xml_fail(data, "this is not well-formed XML: %s", text);
+}
+
+static PRINTF(2, 3) void xml_on_warning(void *data, const char *fmt, ...)
+{
+	(void)data, (void)fmt;
+}
+
+/* --- the document -------------------------------------------------------------------- */
+
+int xml_parse(const char *text, size_t len, struct xml *ret, struct problems *problems)
+{
+	xmlSAXHandler handler = {
+		.initialized = XML_SAX2_MAGIC,
+		.internalSubset = xml_on_doctype,
+		.startElementNs = xml_on_begin,
+		.endElementNs = xml_on_end,
+		.characters = xml_on_text,
+		.ignorableWhitespace = xml_on_text,
+		.cdataBlock = xml_on_text,
+		.error = xml_on_error,
+		.warning = xml_on_warning,
+	};
+	struct builder b = { .xml = ret, .problems = problems };
+
+	*ret = (struct xml){ 0 };
+	if (len > XML_MAX_BYTES) {
+		problems_add(problems, 0, NULL, "the file is larger than %u MiB",
+			     XML_MAX_BYTES >> 20);
+		return -1;
+	}
+	b.parser = xmlCreatePushParserCtxt(&handler, &b, NULL, 0, NULL);
+	if (!b.parser) {
+		problems_add(problems, 0, NULL, "out of memory");
+		return -1;
+	}
+	xmlCtxtUseOptions(b.parser, XML_PARSE_NONET);
+	if (xmlParseChunk(b.parser, text, (int)len, 1) != 0)
+		xml_fail(&b, "this is not well-formed XML");
+	xmlFreeParserCtxt(b.parser);
+	free(b.text);
+	if (!b.failed && ret->root && !b.depth)
+		return 0;
+	xml_fini(ret);
+	return -1;
+}

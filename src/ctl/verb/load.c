@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * load.c - lttctl load [SESSION]: make sessions again that `save`, or LTTng, has written to files.
+ * All files are read and checked before anything is made; a failure leaves nothing behind.
+ */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "ctl/connect.h"
+#include "ctl/create.h"
+#include "ctl/home.h"
+#include "ctl/options.h"
+#include "ctl/print.h"
+#include "ctl/record.h"
+#include "ctl/saved/files.h"
+#include "ctl/saved/make.h"
+#include "ctl/saved/read.h"
+#include "ctl/target.h"
+#include "io/relayurl.h"
+
+#define SPOOL_BYTES (256u << 20) /* as `create` with the URL of a relay */
+
+static struct {
+	char *input_path, *name, *url;
+	int all, force, keep_going, skip_existing;
+} opt;
+
+static const struct poptOption options[] = {
+	OPTION_FLAG("all", 'a', &opt.all, "every session that is found (default)"),
+	OPTION_FLAG("force", 'f', &opt.force, "destroy sessions of the same names first"),
+	OPTION_TEXT("input-path", 'i', &opt.input_path,
+		    "load from this file or directory; -: standard input", "PATH"),
+	OPTION_TEXT("override-name", 0, &opt.name, "the session gets this name", "NAME"),
+	OPTION_TEXT("override-url", 0, &opt.url, "the trace goes there: file:///DIR, net://RELAY",
+		    "URL"),
+	OPTION_FLAG("keep-going", 0, &opt.keep_going, "load the rest if something can't be loaded"),
+	OPTION_FLAG("skip-existing", 0, &opt.skip_existing, "leave out sessions whose names exist"),
+	POPT_TABLEEND,
+};
+
+/* --- arguments ------------------------------------------------------------------------ */
+
+/* The session to load; NULL: all. */
+static const char *load_session(const struct ctl *ctl)
+{
+	const char *name = operand(ctl, 0);
+
+	return name && strcmp(name, "-") != 0 ? name : NULL;
+}
+
+static const char *load_path(const struct ctl *ctl)
+{
+	return operand(ctl, 0) && !load_session(ctl) ? "-" : opt.input_path;
+}
+
+static int check_name_option(struct ctl *ctl)
+{
+	const char *wrong = opt.name ? name_check(opt.name) : NULL;
+
+	if (wrong)
+		return err_set(&ctl->err, ERR_INVALID, "the session name '%s' %s", opt.name, wrong);
+	if (opt.name && !load_session(ctl))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--override-name needs the name of the session to load");
+	return 0;
+}
+
+static int check_url(struct ctl *ctl)
+{
+	if (!opt.url || strncmp(opt.url, "file:///", 8) == 0 || relayurl_is_one(opt.url))
+		return 0;
+	return err_set(&ctl->err, ERR_INVALID,
+		       "--override-url=%s: this is not a supported URL; use file:///DIR or "
+		       "net://RELAY",
+		       opt.url);
+}
+
+static enum status load_check(struct ctl *ctl)
+{
+	if (opt.all && load_session(ctl))
+		err_set(&ctl->err, ERR_INVALID, "--all and a session name exclude each other");
+	else if (operand(ctl, 0) && !load_session(ctl) && opt.input_path)
+		err_set(&ctl->err, ERR_INVALID, "'-' and --input-path exclude each other");
+	else if (opt.force && opt.skip_existing)
+		err_set(&ctl->err, ERR_INVALID, "--force and --skip-existing exclude each other");
+	else if (check_name_option(ctl) == 0)
+		check_url(ctl);
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
+/* --- files ------------------------------------------------------------------------------ */
+
+/* Sessions that were found, and the number of problems in the files. */
+struct loading {
+	struct json_object *sessions, *names;
+	size_t problems, invalid;
+};
+
+static void loading_fini(struct loading *loading)
+{
+	json_object_put(loading->sessions);
+	json_object_put(loading->names);
+}
+
+static void report_problems(struct ctl *ctl, struct loading *loading, struct problems *problems)
+{
+	for (size_t i = 0; i < problems->nr; i++) {
+		if (opt.keep_going)
+			print_warning(ctl, "%s; it is left out", problems->texts[i]);
+		else
+			print_error(ctl, "%s", problems->texts[i]);
+	}
+	if (problems->omitted)
+		print_note(ctl, "%s: %zu more problems are not listed", problems->file,
+			   problems->omitted);
+	loading->problems += problems->nr + problems->omitted;
+	loading->invalid += problems->invalid;
+}
+
+static bool is_wanted(const struct ctl *ctl, struct json_object *session)
+{
+	const char *name = load_session(ctl);
+
+	return !name || strcmp(record_str(session, "name"), name) == 0;
+}
+
+/* The first of a name: the user's own files are read before the system's. */
+static void take_session(struct loading *loading, struct json_object *session, const char *file)
+{
+	const char *name = record_str(session, "name");
+
+	if (record_get(loading->names, name))
+		return;
+	record_set_bool(loading->names, name, true);
+	record_set_str(session, SAVED_FILE, file);
+	json_object_array_add(loading->sessions, json_object_get(session));
+}
+
+static int load_file(struct ctl *ctl, const char *file, struct loading *loading)
+{
+	struct problems problems CLEANUP(
+		problems_fini) = { .file = strcmp(file, "-") == 0 ? "standard input" : file };
+	struct json_object *sessions AUTO_RECORD = NULL;
+	char *text AUTO_FREE = NULL;
+	size_t len;
+
+	if (files_read(file, &text, &len, &ctl->err) != 0)
+		return ctl->err.code;
+	sessions = saved_read(text, len, &problems);
+	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
+		struct json_object *session = json_object_array_get_idx(sessions, i);
+
+		if (is_wanted(ctl, session))
+			take_session(loading, session, problems.file);
+	}
+	report_problems(ctl, loading, &problems);
+	return 0;
+}
+
+static int load_files(struct ctl *ctl, struct loading *loading)
+{
+	struct names files CLEANUP(names_fini) = { 0 };
+
+	if (files_find(load_path(ctl), load_session(ctl), &files, &ctl->err) != 0)
+		return ctl->err.code;
+	for (size_t i = 0; i < files.nr; i++) {
+		if (load_file(ctl, files.names[i], loading) == 0)
+			continue;
+		if (!opt.keep_going)
+			return ctl->err.code;
+		print_warning(ctl, "%s", ctl->err.text);
+		ctl->err = (struct err){ 0 };
+		loading->problems++;
+		loading->invalid++;
+	}
+	return 0;
+}
+
+/* --- changes by options --------------------------------------------------------------- */
+
+static int override_url(struct ctl *ctl, struct json_object *session)
+{
+	bool relay = relayurl_is_one(opt.url);
+	bool was_relay = *record_str(session, "url") || record_num(session, "live_us");
+
+	if (!relay && record_num(session, "live_us"))
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--override-url: session '%s' is live, and viewers follow it at a "
+			       "relay: name one, as in net://RELAY",
+			       record_str(session, "name"));
+	if (relay && record_bool(session, "snapshots"))
+		return err_set(&ctl->err, ERR_UNSUPPORTED,
+			       "--override-url: snapshots can't be sent to a relay yet: name a "
+			       "directory for session '%s'",
+			       record_str(session, "name"));
+	record_set_str(session, "output_parent", "");
+	record_set_str(session, "output", relay ? "" : opt.url + 7);
+	record_set_str(session, "url", relay ? opt.url : "");
+	if (relay && !was_relay) {
+		record_set_num(session, "spool_size", SPOOL_BYTES);
+		record_set_num(session, "max_size", 0);
+	}
+	if (!relay) {
+		record_set_num(session, "spool_size", 0);
+		record_set_bool(session, "compress", false);
+		record_set_bool(session, "clear_text", false);
+	}
+	return 0;
+}
+
+static int apply_options(struct ctl *ctl, struct json_object *sessions)
+{
+	size_t nr = json_object_array_length(sessions);
+
+	if (opt.url && !relayurl_is_one(opt.url) && nr > 1)
+		return err_set(&ctl->err, ERR_INVALID,
+			       "--override-url: %zu sessions can't write to one directory; name "
+			       "the session to load",
+			       nr);
+	for (size_t i = 0; i < nr; i++) {
+		struct json_object *session = json_object_array_get_idx(sessions, i);
+
+		if (opt.url && override_url(ctl, session) != 0)
+			return ctl->err.code;
+		if (opt.name)
+			record_set_str(session, "name", opt.name);
+	}
+	return 0;
+}
+
+/* Sessions that exist: destroyed, left out, or a failure before anything is made. */
+static int meet_existing(struct ctl *ctl, struct json_object *sessions)
+{
+	for (size_t i = 0; i < json_object_array_length(sessions);) {
+		const char *name = record_str(json_object_array_get_idx(sessions, i), "name");
+		struct json_object *found AUTO_RECORD = NULL;
+
+		if (target_find_session(ctl, name, &found, &ctl->err) != 0)
+			return ctl->err.code;
+		if (found && opt.skip_existing) {
+			json_object_array_del_idx(sessions, i, 1);
+			continue;
+		}
+		if (found && !opt.force)
+			return err_set(&ctl->err, ERR_SESSION_EXISTS,
+				       "session '%s' exists already; use --force to destroy it "
+				       "first, or --override-name",
+				       name);
+		i++;
+	}
+	return 0;
+}
+
+static int destroy_existing(struct ctl *ctl, const char *name)
+{
+	int code = opt.force ? ltt_ctl_destroy(ctl->library, name, 0, NULL) : 0;
+
+	return code == LTT_CTL_NO_SESSION ? 0 : ctl_done(ctl, code, &ctl->err);
+}
+
+/* --- the verb -------------------------------------------------------------------------------- */
+
+static int make_all(struct making *making, struct json_object *sessions)
+{
+	struct ctl *ctl = making->ctl;
+
+	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
+		struct json_object *session = json_object_array_get_idx(sessions, i);
+
+		if (destroy_existing(ctl, record_str(session, "name")) == 0 &&
+		    make_session(making, session) == 0)
+			continue;
+		if (!opt.keep_going || !ctl_is_connected(ctl))
+			return ctl->err.code;
+		print_warning(ctl, "%s; the session is left out", ctl->err.text);
+		ctl->err = (struct err){ 0 };
+		making->incomplete = true;
+	}
+	return make_start(making);
+}
+
+/* A session that is loaded by its name becomes the current one. */
+static void load_remember(struct ctl *ctl)
+{
+	struct json_object *o = record_at(ctl->record, "sessions", 0);
+	struct err err = { 0 };
+
+	if (load_session(ctl) && o && home_set(HOME_SESSION, record_str(o, "session"), &err) != 0)
+		print_warning(ctl, "the session is not remembered as the current one: %s",
+			      err.text);
+}
+
+static enum status load_make(struct ctl *ctl, struct json_object *sessions)
+{
+	struct making making CLEANUP(make_fini) = { .ctl = ctl, .keep_going = opt.keep_going };
+
+	if (make_all(&making, sessions) != 0) {
+		make_undo(&making);
+		return STATUS_ERROR;
+	}
+	make_report(&making, record_get(ctl->record, "sessions"));
+	load_remember(ctl);
+	return making.incomplete ? STATUS_WARNING : STATUS_OK;
+}
+
+static enum status none_found(struct ctl *ctl)
+{
+	char *own AUTO_FREE = load_path(ctl) ? NULL : files_own_dir(&ctl->err);
+
+	if (!load_path(ctl) && !own)
+		return STATUS_ERROR;
+	if (load_session(ctl) || !load_path(ctl))
+		err_set(&ctl->err, ERR_NO_SESSION, "there is no saved session%s%s%s in %s%s",
+			load_session(ctl) ? " '" : "", load_session(ctl) ? load_session(ctl) : "",
+			load_session(ctl) ? "'" : "", own ? own : load_path(ctl),
+			own ? ", nor in the system's configuration" : "");
+	else
+		print_note(ctl, "there is no saved session in %s", load_path(ctl));
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
+/* The sentences were printed one by one: the last one sums them up. */
+static enum status load_refuse(struct ctl *ctl, const struct loading *loading)
+{
+	err_set(&ctl->err, loading->invalid ? ERR_INVALID : ERR_UNSUPPORTED,
+		"nothing was loaded, because of %zu problem%s; --keep-going loads the rest",
+		loading->problems, loading->problems == 1 ? "" : "s");
+	return STATUS_ERROR;
+}
+
+static enum status load_run(struct ctl *ctl)
+{
+	struct loading loading CLEANUP(loading_fini) = { json_object_new_array(),
+							 json_object_new_object(), 0, 0 };
+	enum status status;
+
+	ctl->record = json_object_new_object();
+	record_set(ctl->record, "sessions", json_object_new_array());
+	if (load_files(ctl, &loading) != 0)
+		return STATUS_ERROR;
+	if (loading.problems && !opt.keep_going)
+		return load_refuse(ctl, &loading);
+	if (json_object_array_length(loading.sessions) == 0)
+		return none_found(ctl);
+	if (apply_options(ctl, loading.sessions) != 0 || ctl_connect(ctl, DAEMON_STARTED) != 0 ||
+	    meet_existing(ctl, loading.sessions) != 0)
+		return STATUS_ERROR;
+	status = load_make(ctl, loading.sessions);
+	return status == STATUS_OK && loading.problems ? STATUS_WARNING : status;
+}
+
+static void load_text(FILE *out, struct json_object *record)
+{
+	for (size_t i = 0; i < record_len(record, "sessions"); i++) {
+		struct json_object *o = record_at(record, "sessions", i);
+
+		fprintf(out, "Session %s loaded%s\n", record_str(o, "session"),
+			record_bool(o, "recording") ? ", and started" : "");
+		if (*record_str(o, "output"))
+			fprintf(out, "Traces will be output to %s\n", record_str(o, "output"));
+	}
+}
+
+const struct verb verb_load = {
+	.name = "load",
+	.operands = "[SESSION | -]",
+	.help = "Make sessions again that were saved",
+	.options = options,
+	.daemon = DAEMON_UNUSED, /* load_run() connects once the files are read */
+	.max_operands = 1,
+	.check = load_check,
+	.run = load_run,
+	.text = load_text,
+};

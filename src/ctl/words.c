@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "words.h"
+
+#include <ltt/control.h>
+#include <string.h>
+
+#include "base/macros.h"
+
+#define WORDS(name, ...)                                      \
+	static const char *const name##_list[] = __VA_ARGS__; \
+	const struct words words_##name = { name##_list, ARRAY_SIZE(name##_list) }
+
+WORDS(domain, { [LTT_CTL_KERNEL] = "kernel", [LTT_CTL_USER] = "user" });
+WORDS(track_kind, {
+			  [LTT_CTL_TRACK_PID] = "pid",
+			  [LTT_CTL_TRACK_TID] = "tid",
+			  [LTT_CTL_TRACK_VPID] = "vpid",
+			  [LTT_CTL_TRACK_VTID] = "vtid",
+			  [LTT_CTL_TRACK_UID] = "uid",
+			  [LTT_CTL_TRACK_GID] = "gid",
+			  [LTT_CTL_TRACK_VUID] = "vuid",
+			  [LTT_CTL_TRACK_VGID] = "vgid",
+		  });
+WORDS(owner, {
+		     [LTT_CTL_OWNER_DEFAULT] = "default",
+		     [LTT_CTL_OWNER_USER] = "user",
+		     [LTT_CTL_OWNER_PROCESS] = "process",
+		     [LTT_CTL_OWNER_SYSTEM] = "system",
+	     });
+WORDS(mode, { [0] = "discard", [1] = "overwrite" });
+WORDS(sync, {
+		    [LTT_CTL_SYNC_NONE] = "none",
+		    [LTT_CTL_SYNC_PACKET] = "packet",
+		    [LTT_CTL_SYNC_PERIOD] = "period",
+	    });
+WORDS(rule_kind, {
+			 [LTT_CTL_RULE_EVENTS] = "events",
+			 [LTT_CTL_RULE_PROBE] = "probe",
+			 [LTT_CTL_RULE_FUNCTION] = "function",
+			 [LTT_CTL_RULE_USER] = "userspace-probe",
+			 [LTT_CTL_RULE_COUNT] = "count",
+			 [LTT_CTL_RULE_HISTOGRAM] = "histogram",
+		 });
+WORDS(level_type, {
+			  [LTT_CTL_LEVEL_ALL] = "all",
+			  [LTT_CTL_LEVEL_AT_LEAST] = "at-least",
+			  [LTT_CTL_LEVEL_ONLY] = "only",
+		  });
+
+const char *words_name(const struct words *words, unsigned int number)
+{
+	return number < words->nr && words->words[number] ? words->words[number] : "unknown";
+}
+
+int words_number(const struct words *words, const char *word)
+{
+	for (unsigned int i = 0; i < words->nr; i++)
+		if (words->words[i] && strcmp(words->words[i], word) == 0)
+			return (int)i;
+	return -1;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* words.h - words for the numbers of enumerations of ltt/control.h, in JSON and saved sessions. */
+#ifndef CTL_WORDS_H
+#define CTL_WORDS_H
+
+struct words {
+	const char *const *words; /* NULL: the number has no word */
+	unsigned int nr;
+};
+
+extern const struct words words_domain, words_track_kind, words_owner, words_mode, words_sync,
+	words_rule_kind, words_level_type;
+
+/** The word of a number; "unknown" if it has none. */
+const char *words_name(const struct words *words, unsigned int number);
+/** The number of a word; -1: unknown. */
+int words_number(const struct words *words, const char *word);
+
+#endif
