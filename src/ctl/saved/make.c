@@ -52,7 +52,7 @@ static int make_part(struct making *m, int code, struct json_object *session, st
 	make_locate(ctl, session, o, element);
 	if (!m->keep_going || !ctl_is_connected(ctl))
 		return ctl->err.code;
-	print_warning(ctl, "%s; it is left out", ctl->err.text);
+	print_warning(ctl, "%s (left out)", ctl->err.text);
 	ctl->err = (struct err){ 0 };
 	m->incomplete = true;
 	return 0;

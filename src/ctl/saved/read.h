@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * read.h - reads the sessions of a file: in the format of `lttctl save`, or in that of LTTng. A
- * session is a record with the keys of shape.h. Pure: nothing but the bytes of the file is read.
+ * session is a record with the keys of shape.h. Beside the bytes of the file only names of users
+ * and groups are looked up, which LTTng's files have.
  */
 #ifndef SAVED_READ_H
 #define SAVED_READ_H

@@ -58,8 +58,8 @@ static bool is_xml_text(const char *text)
 	return true;
 }
 
-/* Items of an array, joined; allocated. */
-static char *joined(struct json_object *array, const char *between)
+/* Items of an array, joined; a comma of an item gets a backslash. Allocated. */
+static char *joined(struct json_object *array, char between)
 {
 	size_t nr = array ? json_object_array_length(array) : 0;
 	char *text = NULL;
@@ -68,9 +68,14 @@ static char *joined(struct json_object *array, const char *between)
 
 	if (!out)
 		return NULL;
-	for (size_t i = 0; i < nr; i++)
-		fprintf(out, "%s%s", i ? between : "",
-			json_object_get_string(json_object_array_get_idx(array, i)));
+	for (size_t i = 0; i < nr; i++) {
+		const char *item = json_object_get_string(json_object_array_get_idx(array, i));
+
+		if (i)
+			fputc(between, out);
+		for (; *item; item++)
+			fprintf(out, *item == ',' ? "\\%c" : "%c", *item);
+	}
 	return fclose(out) == 0 ? text : NULL;
 }
 
@@ -79,9 +84,9 @@ static char *field_text(const struct field *field, struct json_object *o)
 {
 	switch (field->kind) {
 	case FIELD_NAMES:
-		return joined(record_get(o, field->key), ",");
+		return joined(record_get(o, field->key), ',');
 	case FIELD_IDS:
-		return joined(record_get(o, field->key), " ");
+		return joined(record_get(o, field->key), ' ');
 	case FIELD_FLAG:
 		return xstrdup(record_bool(o, field->key) ? "true" : "false");
 	case FIELD_NUMBER:

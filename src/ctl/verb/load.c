@@ -15,11 +15,10 @@
 #include "ctl/record.h"
 #include "ctl/saved/files.h"
 #include "ctl/saved/make.h"
+#include "ctl/saved/output.h"
 #include "ctl/saved/read.h"
 #include "ctl/target.h"
 #include "io/relayurl.h"
-
-#define SPOOL_BYTES (256u << 20) /* as `create` with the URL of a relay */
 
 static struct {
 	char *input_path, *name, *url;
@@ -107,7 +106,7 @@ static void report_problems(struct ctl *ctl, struct loading *loading, struct pro
 {
 	for (size_t i = 0; i < problems->nr; i++) {
 		if (opt.keep_going)
-			print_warning(ctl, "%s; it is left out", problems->texts[i]);
+			print_warning(ctl, "%s (left out)", problems->texts[i]);
 		else
 			print_error(ctl, "%s", problems->texts[i]);
 	}
@@ -198,7 +197,7 @@ static int override_url(struct ctl *ctl, struct json_object *session)
 	record_set_str(session, "output", relay ? "" : opt.url + 7);
 	record_set_str(session, "url", relay ? opt.url : "");
 	if (relay && !was_relay) {
-		record_set_num(session, "spool_size", SPOOL_BYTES);
+		record_set_num(session, "spool_size", OUTPUT_SPOOL_BYTES);
 		record_set_num(session, "max_size", 0);
 	}
 	if (!relay) {
@@ -273,7 +272,7 @@ static int make_all(struct making *making, struct json_object *sessions)
 			continue;
 		if (!opt.keep_going || !ctl_is_connected(ctl))
 			return ctl->err.code;
-		print_warning(ctl, "%s; the session is left out", ctl->err.text);
+		print_warning(ctl, "%s (the session is left out)", ctl->err.text);
 		ctl->err = (struct err){ 0 };
 		making->incomplete = true;
 	}

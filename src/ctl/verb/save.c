@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* save.c - lttctl save [SESSION]: write sessions to files, from which `load` makes them again. */
-#include <ctype.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -9,6 +8,7 @@
 #include "ctl/record.h"
 #include "ctl/print.h"
 #include "ctl/saved/files.h"
+#include "ctl/saved/output.h"
 #include "ctl/saved/write.h"
 #include "ctl/show.h"
 #include "ctl/target.h"
@@ -29,55 +29,6 @@ static const struct poptOption options[] = {
 
 /* --- a session as it is saved --------------------------------------------------------- */
 
-/* Whether @text is "YYYYmmdd-HHMMSS", with or without "-N" behind it. */
-static bool is_stamp(const char *text)
-{
-	static const char form[] = "dddddddd-dddddd";
-	size_t i;
-
-	for (i = 0; form[i]; i++)
-		if (form[i] == 'd' ? !isdigit((unsigned char)text[i]) : text[i] != form[i])
-			return false;
-	if (!text[i])
-		return true;
-	return text[i] == '-' && text[i + 1] && !text[i + 1 + strspn(text + i + 1, "0123456789")];
-}
-
-/* Whether a directory has the name that is made of the session's and the date, so that each
- * session gets a new one. */
-static bool is_dated(const char *directory, const char *session)
-{
-	size_t len = strlen(session);
-	const char *date = len > 15 ? session + len - 15 : "";
-
-	if (strncmp(directory, session, len) != 0)
-		return false;
-	if (directory[len] == '-' && is_stamp(directory + len + 1))
-		return true;
-	return !directory[len] && is_stamp(date);
-}
-
-/* `output` of a listed session is split by kind: directory, relay. */
-static void save_output(struct json_object *o)
-{
-	char *output AUTO_FREE = xstrdup(record_str(o, "output"));
-	char *slash = strrchr(output, '/');
-
-	json_object_object_del(o, "output");
-	if (*output != '/') {
-		/* the relay of this host is started by `load`, too */
-		if (!record_num(o, "live_us") || strcmp(output, "net://127.0.0.1:5342") != 0)
-			record_set_str(o, "url", output);
-		return;
-	}
-	if (!is_dated(slash + 1, record_str(o, "name"))) {
-		record_set_str(o, "output", output);
-		return;
-	}
-	slash[slash == output] = '\0';
-	record_set_str(o, "output_parent", output);
-}
-
 static bool is_recording(struct json_object *o)
 {
 	const char *state = record_str(o, "state");
@@ -88,11 +39,14 @@ static bool is_recording(struct json_object *o)
 /* Return: the session as saved/shape.h has it; NULL: ctl->err is set. */
 static struct json_object *fetch_saved(struct ctl *ctl, const char *session)
 {
+	char *output AUTO_FREE = NULL;
 	struct json_object *o;
 
 	if (show_fetch(ctl, session, &o, &ctl->err) != 0)
 		return NULL;
-	save_output(o);
+	output = xstrdup(record_str(o, "output"));
+	json_object_object_del(o, "output");
+	output_set(o, output);
 	record_set_bool(o, "recording", is_recording(o));
 	return o;
 }

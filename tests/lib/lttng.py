@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""lttng - LTTng's session daemon, for tests that compare with it. It is not part of this project."""
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import ltt
+
+
+def private_directories():
+    """The daemon of root's LTTng is in /run/lttng, wherever its home is: the test is run again where it
+    has that for itself. Skips the test without LTTng's tools."""
+    if not shutil.which("lttng-sessiond") or not shutil.which("lttng"):
+        ltt.skip("LTTng's tools are not here (package lttng-tools; scripts/setup bench)")
+    if os.getuid() != 0 or os.environ.get("OWN_RUN"):
+        return
+    os.environ["OWN_RUN"] = "1"
+    hide = "mkdir -p /run/lttng && mount -t tmpfs none /run/lttng && mount -t tmpfs none /dev/shm"
+    if subprocess.run(["unshare", "-m", "sh", "-c", hide], check=False, capture_output=True).returncode:
+        ltt.skip("no private /run/lttng here (unshare -m)")
+    os.execvp("unshare", ["unshare", "-m", "sh", "-c", f'{hide} && exec "$0" "$@"', sys.executable, *sys.argv])
+
+
+def start():
+    """Start it. Return its process id."""
+    home = os.path.abspath("home")
+    os.makedirs(f"{home}/.lttng", exist_ok=True)
+    os.environ["LTTNG_HOME"] = home
+    ltt.run("lttng-sessiond", "--daemonize", "--no-kernel", "--pidfile", f"{home}/pid")
+    with open(f"{home}/pid") as f:
+        return int(f.read())
+
+
+def end(pid):
+    os.kill(pid, signal.SIGTERM)
+    ltt.until(lambda: not os.path.exists(f"/proc/{pid}"), 10, "the end of lttng-sessiond")
