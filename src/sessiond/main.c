@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "apps.h"
+#include "autoload.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "clients.h"
@@ -31,6 +32,7 @@ struct program {
 	bool leaving;	       /* a signal has ended it */
 	struct loop_work quit; /* a client has ended it */
 	struct loop_timer idle;
+	struct autoload autoload;
 	uint64_t idle_clients; /* that had come by the last check */
 	mode_t mask;
 	pid_t parent; /* for --sig-parent */
@@ -57,10 +59,11 @@ static void take_app(struct listener *listener, int fd)
 
 /* --- the other programs -------------------------------------------------------- */
 
-/* Beside our own program (a build folder), else where it is installed. */
-static char *sessiond_find_program(const char *wish, const char *variable, const char *name)
+/* Beside our own program (a build folder), else where it is installed: on the way from there. */
+static char *sessiond_find_program(const char *wish, const char *variable, const char *name,
+				   const char *way)
 {
-	const char *env = getenv(variable);
+	const char *env = variable ? getenv(variable) : NULL;
 	char self[4096];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	char *slash, *path;
@@ -77,14 +80,15 @@ static char *sessiond_find_program(const char *wish, const char *variable, const
 	if (access(path, X_OK) == 0)
 		return path;
 	free(path);
-	return xasprintf("%s/" LTT_WAY_TO_HELPERS "/%s", self, name);
+	return xasprintf("%s/%s/%s", self, way, name);
 }
 
 static int sessiond_start(struct program *p, struct err *err)
 {
-	AUTO_FREE char *consumer =
-		sessiond_find_program(p->options.consumerd_path, "LTT_CONSUMERD", "ltt-consumerd");
-	AUTO_FREE char *keeper = sessiond_find_program(NULL, "LTT_KEEPERD", "ltt-keeperd");
+	AUTO_FREE char *consumer = sessiond_find_program(p->options.consumerd_path, "LTT_CONSUMERD",
+							 "ltt-consumerd", LTT_WAY_TO_HELPERS);
+	AUTO_FREE char *keeper =
+		sessiond_find_program(NULL, "LTT_KEEPERD", "ltt-keeperd", LTT_WAY_TO_HELPERS);
 	bool mute = p->options.daemonize && !p->options.background;
 	int ret = access(consumer, X_OK) < 0 ?
 			  -errno :
@@ -94,6 +98,18 @@ static int sessiond_start(struct program *p, struct err *err)
 		return err_errno(err, ERR_CONSUMER, -ret,
 				 "can't start %s (set its path with --consumerd-path)", consumer);
 	return 0;
+}
+
+/* A daemon that goes on with the sessions of another one loads none: a session that was destroyed
+ * since stays so. */
+static void sessiond_autoload(struct program *p)
+{
+	AUTO_FREE char *lttctl = sessiond_find_program(NULL, NULL, "lttctl", LTT_WAY_TO_CTL);
+
+	if (p->options.no_load || p->sd.continued)
+		return;
+	autoload_init(&p->autoload, p->sd.loop, lttctl, p->dir.path, p->options.load);
+	autoload_begin(&p->autoload);
 }
 
 /* --- start and end --------------------------------------------------------------------- */
@@ -243,6 +259,7 @@ static int sessiond_serve(struct program *p)
 	} else {
 		sessiond_drop_rights();
 		sessiond_report_ready(p);
+		sessiond_autoload(p);
 		ret = loop_run(p->sd.loop);
 		if (ret < 0)
 			log_error("the event loop failed: %s", strerror(-ret));
@@ -252,6 +269,7 @@ static int sessiond_serve(struct program *p)
 	listener_fini(&p->apps);
 	loop_timer_cancel(&p->idle);
 	loop_work_cancel(&p->quit);
+	autoload_fini(&p->autoload);
 	sessiond_fini(&p->sd);
 	rundir_store(&p->dir, &p->store, false); /* clients can't connect there any more */
 	rundir_fini(&p->dir);

@@ -10,7 +10,7 @@
 
 enum { OPT_VERBOSE = 1, OPT_VERSION, OPT_HELP, OPT_QUOTA, OPT_EXIT_IDLE };
 
-static const struct poptOption *make_table(struct options *o, struct poptOption table[18])
+static const struct poptOption *make_table(struct options *o, struct poptOption table[20])
 {
 	const struct poptOption rows[] = {
 		{ "daemonize", 'd', POPT_ARG_NONE, &o->daemonize, 0,
@@ -32,6 +32,11 @@ static const struct poptOption *make_table(struct options *o, struct poptOption 
 		{ "exit-idle", 0, POPT_ARG_STRING, NULL, OPT_EXIT_IDLE,
 		  "End once there has been no session and no client for so long, such as 5m",
 		  "PERIOD" },
+		{ "load", 'l', POPT_ARG_STRING, &o->load, 0,
+		  "Load the saved sessions of this file or directory, not those in auto/ of the "
+		  "configuration",
+		  "PATH" },
+		{ "no-load", 0, POPT_ARG_NONE, &o->no_load, 0, "Load no saved sessions", NULL },
 		{ "no-kernel", 0, POPT_ARG_NONE, &o->no_kernel, 0,
 		  "Do not trace the kernel, nor load the module for it", NULL },
 		{ "verbose", 'v', POPT_ARG_NONE, NULL, OPT_VERBOSE,
@@ -110,7 +115,7 @@ static int sessiond_options_handle(struct options *options, poptContext context,
 
 int options_parse(struct options *options, int argc, const char **argv)
 {
-	struct poptOption table[18];
+	struct poptOption table[20];
 	poptContext context;
 	int option, status = -1;
 
@@ -123,6 +128,10 @@ int options_parse(struct options *options, int argc, const char **argv)
 		status = 2;
 	}
 	poptFreeContext(context);
+	if (status < 0 && options->load && options->no_load) {
+		fprintf(stderr, "ltt-sessiond: --load and --no-load exclude each other\n");
+		status = 2;
+	}
 	if (!options->group)
 		options->group = xstrdup("tracing");
 	return status;
@@ -140,4 +149,5 @@ void options_fini(struct options *options)
 	free(options->pidfile);
 	free(options->group);
 	free(options->consumerd_path);
+	free(options->load);
 }

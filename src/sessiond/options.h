@@ -17,6 +17,8 @@ struct options {
 	char *pidfile; /* NULL: RUNDIR/sessiond.pid */
 	char *group;
 	char *consumerd_path;  /* NULL: search for it */
+	char *load;	       /* saved sessions to load; NULL: those of the configuration */
+	int no_load;
 	uint64_t exit_idle_us; /* end after this time without session and client; 0: never */
 	bool has_quota[NR_QUOTAS];
 	uint64_t quotas[NR_QUOTAS];

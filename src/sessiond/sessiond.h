@@ -39,6 +39,7 @@ struct sessiond {
 	struct channel_limits limits;
 	struct quotas quotas;
 	uint64_t instance; /* number of this instance of the state */
+	bool continued;	   /* the state is that of an earlier daemon */
 	char hostname[65];
 
 	struct list_node clients; /* struct client */

@@ -338,6 +338,7 @@ void state_load(struct sessiond *sd, const char *rundir)
 
 	sd->state_dir = xasprintf("%s/state", rundir);
 	daemon = load_daemon(sd);
+	sd->continued = daemon == 0;
 	next = sd->sessions.next_id;
 	sd->quotas.lenient = true;
 	nr = scandir(sd->state_dir, &entries, is_session, by_number);

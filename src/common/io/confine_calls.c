@@ -96,7 +96,7 @@ static const struct {
 	{ "recvfrom", C | R },
 	{ "sendto", C | R },
 	{ "getsockname", C | R },
-	{ "getpeername", R },
+	{ "getpeername", S | R }, /* of a relay that lttctl starts for a session that is loaded */
 
 	/* and the calls by which libc resolves a relay's name */
 	{ "sendmmsg", C },
@@ -120,7 +120,7 @@ static const struct {
 	{ "memfd_create", C },
 	{ "fallocate", C | R },
 	{ "ftruncate", C | R },
-	{ "utimensat", R },
+	{ "utimensat", S | R },
 	{ "fchmod", C },
 	{ "open", C },
 	{ "openat", C | R },

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 
 #define BLOCK_BYTES 65536u
+#define CHUNK_BYTES 16384u /* after a failure, the rest of a chunk is still parsed, but ignored */
 
 struct xml_block {
 	struct xml_block *next;
@@ -95,15 +96,18 @@ static PRINTF(2, 3) void xml_fail(struct builder *b, const char *fmt, ...)
 	va_end(args);
 	problems_add(b->problems, xml_line(b), NULL, "%s", text);
 	b->failed = true;
-	xmlStopParser(b->parser);
 }
 
 static void xml_on_doctype(void *data, const xmlChar *name, const xmlChar *public,
 			   const xmlChar *system)
 {
+	struct builder *b = data;
+
 	(void)name, (void)public, (void)system;
-	xml_fail(data, "the file has a document type (<!DOCTYPE ...>), which may define entities; "
-		       "remove it");
+	xml_fail(b,
+		 "the file has a document type (<!DOCTYPE ...>), which may define entities; remove "
+		 "it");
+	xmlStopParser(b->parser); /* before it is read; only allowed where nothing else is parsed */
 }
 
 static void take_attributes(struct builder *b, struct element *e, int nr,
@@ -150,6 +154,8 @@ static void xml_on_begin(void *data, const xmlChar *name, const xmlChar *prefix,
 	}
 	if (parent)
 		take_blanks(b, parent);
+	if (b->failed)
+		return;
 	e = xml_alloc(b->xml, sizeof(*e));
 	e->name = xml_keep(b->xml, name, strlen((const char *)name));
 	e->text = "";
@@ -216,6 +222,21 @@ static PRINTF(2, 3) void xml_on_warning(void *data, const char *fmt, ...)
 
 /* --- the document -------------------------------------------------------------------- */
 
+/* xmlStopParser() frees the text, to which the parser and its callbacks may still point: after a
+ * failure, the parser gets no more text instead. */
+static void parse_chunks(struct builder *b, const char *text, size_t len)
+{
+	size_t at = 0;
+
+	do {
+		size_t n = MIN(len - at, CHUNK_BYTES);
+
+		at += n;
+		if (xmlParseChunk(b->parser, text + at - n, (int)n, at == len) != 0)
+			xml_fail(b, "this is not well-formed XML");
+	} while (at < len && !b->failed);
+}
+
 int xml_parse(const char *text, size_t len, struct xml *ret, struct problems *problems)
 {
 	xmlSAXHandler handler = {
@@ -243,8 +264,9 @@ int xml_parse(const char *text, size_t len, struct xml *ret, struct problems *pr
 		return -1;
 	}
 	xmlCtxtUseOptions(b.parser, XML_PARSE_NONET);
-	if (xmlParseChunk(b.parser, text, (int)len, 1) != 0)
-		xml_fail(&b, "this is not well-formed XML");
+	parse_chunks(&b, text, len);
+	xmlFreeDoc(b.parser->myDoc); /* NULL, unless the parser has begun one for entities */
+	b.parser->myDoc = NULL;
 	xmlFreeParserCtxt(b.parser);
 	free(b.text);
 	if (!b.failed && ret->root && !b.depth)

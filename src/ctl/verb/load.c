@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * load.c - lttctl load [SESSION]: make sessions again that `save`, or LTTng, has written to files.
- * All files are read and checked before anything is made; a failure leaves nothing behind.
+ * All files are read and checked before anything is made; of one that fails nothing is left behind.
  */
 #include <string.h>
 
@@ -90,70 +90,103 @@ static enum status load_check(struct ctl *ctl)
 
 /* --- files ------------------------------------------------------------------------------ */
 
-/* Sessions that were found, and the number of problems in the files. */
+/*
+ * Files that were read, an array of { file, sessions }; names of their sessions. A file is loaded
+ * as a whole or not at all; others are loaded anyway.
+ */
 struct loading {
-	struct json_object *sessions, *names;
-	size_t problems, invalid;
+	struct json_object *files, *names;
+	size_t nr_sessions, failed;
+	bool incomplete;  /* something was left out */
+	bool unsupported; /* nothing worse has failed */
 };
 
 static void loading_fini(struct loading *loading)
 {
-	json_object_put(loading->sessions);
+	json_object_put(loading->files);
 	json_object_put(loading->names);
 }
 
-static void report_problems(struct ctl *ctl, struct loading *loading, struct problems *problems)
+/* The failure in ctl->err is printed, unless it is the last one. */
+static void load_failed(struct ctl *ctl, struct loading *loading, bool last)
 {
+	loading->unsupported =
+		ctl->err.code == ERR_UNSUPPORTED && (loading->unsupported || !loading->failed);
+	loading->failed++;
+	if (last && loading->failed == 1)
+		return;
+	print_error(ctl, "%s", ctl->err.text);
+	ctl->err = (struct err){ 0 };
+}
+
+/* Whether a file is only searched for a session that is named, and does not have it. */
+static bool is_searched(const struct ctl *ctl, struct json_object *group)
+{
+	return load_session(ctl) && record_len(group, "sessions") == 0;
+}
+
+/* Return: 0; else the file is not loaded: the code in ctl->err. */
+static int report_problems(struct ctl *ctl, struct loading *loading, struct problems *problems,
+			   struct json_object *group)
+{
+	size_t nr = problems->nr + problems->omitted;
+	bool fatal = !opt.keep_going && !is_searched(ctl, group);
+
 	for (size_t i = 0; i < problems->nr; i++) {
-		if (opt.keep_going)
-			print_warning(ctl, "%s (left out)", problems->texts[i]);
-		else
+		if (fatal)
 			print_error(ctl, "%s", problems->texts[i]);
+		else
+			print_warning(ctl, "%s (left out)", problems->texts[i]);
 	}
 	if (problems->omitted)
 		print_note(ctl, "%s: %zu more problems are not listed", problems->file,
 			   problems->omitted);
-	loading->problems += problems->nr + problems->omitted;
-	loading->invalid += problems->invalid;
+	loading->incomplete |= nr != 0;
+	if (!nr || !fatal)
+		return 0;
+	return err_set(&ctl->err, problems->invalid ? ERR_INVALID : ERR_UNSUPPORTED,
+		       "%s: nothing of it is loaded, because of %zu problem%s; --keep-going loads "
+		       "the rest",
+		       problems->file, nr, nr == 1 ? "" : "s");
 }
 
-static bool is_wanted(const struct ctl *ctl, struct json_object *session)
+/* Sessions that are wanted; of a name the first: the user's files are read before the system's. */
+static void take_sessions(struct ctl *ctl, struct loading *loading, struct json_object *sessions,
+			  struct json_object *group)
 {
-	const char *name = load_session(ctl);
+	const char *wanted = load_session(ctl);
 
-	return !name || strcmp(record_str(session, "name"), name) == 0;
-}
+	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
+		struct json_object *session = json_object_array_get_idx(sessions, i);
+		const char *name = record_str(session, "name");
 
-/* The first of a name: the user's own files are read before the system's. */
-static void take_session(struct loading *loading, struct json_object *session, const char *file)
-{
-	const char *name = record_str(session, "name");
-
-	if (record_get(loading->names, name))
-		return;
-	record_set_bool(loading->names, name, true);
-	record_set_str(session, SAVED_FILE, file);
-	json_object_array_add(loading->sessions, json_object_get(session));
+		if ((wanted && strcmp(name, wanted) != 0) || record_get(loading->names, name))
+			continue;
+		record_set_bool(loading->names, name, true);
+		record_set_str(session, SAVED_FILE, record_str(group, "file"));
+		record_append(group, "sessions", json_object_get(session));
+	}
 }
 
 static int load_file(struct ctl *ctl, const char *file, struct loading *loading)
 {
 	struct problems problems CLEANUP(
 		problems_fini) = { .file = strcmp(file, "-") == 0 ? "standard input" : file };
-	struct json_object *sessions AUTO_RECORD = NULL;
+	struct json_object *sessions AUTO_RECORD = NULL, *group AUTO_RECORD = NULL;
 	char *text AUTO_FREE = NULL;
 	size_t len;
 
 	if (files_read(file, &text, &len, &ctl->err) != 0)
 		return ctl->err.code;
 	sessions = saved_read(text, len, &problems);
-	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
-		struct json_object *session = json_object_array_get_idx(sessions, i);
-
-		if (is_wanted(ctl, session))
-			take_session(loading, session, problems.file);
-	}
-	report_problems(ctl, loading, &problems);
+	group = json_object_new_object();
+	record_set_str(group, "file", problems.file);
+	take_sessions(ctl, loading, sessions, group);
+	if (report_problems(ctl, loading, &problems, group) != 0)
+		return ctl->err.code;
+	loading->nr_sessions += record_len(group, "sessions");
+	if (record_len(group, "sessions"))
+		json_object_array_add(loading->files, TAKE(group));
 	return 0;
 }
 
@@ -163,17 +196,10 @@ static int load_files(struct ctl *ctl, struct loading *loading)
 
 	if (files_find(load_path(ctl), load_session(ctl), &files, &ctl->err) != 0)
 		return ctl->err.code;
-	for (size_t i = 0; i < files.nr; i++) {
-		if (load_file(ctl, files.names[i], loading) == 0)
-			continue;
-		if (!opt.keep_going)
-			return ctl->err.code;
-		print_warning(ctl, "%s", ctl->err.text);
-		ctl->err = (struct err){ 0 };
-		loading->problems++;
-		loading->invalid++;
-	}
-	return 0;
+	for (size_t i = 0; i < files.nr; i++)
+		if (load_file(ctl, files.names[i], loading) != 0)
+			load_failed(ctl, loading, i + 1 == files.nr && !loading->nr_sessions);
+	return ctl->err.code;
 }
 
 /* --- changes by options --------------------------------------------------------------- */
@@ -208,22 +234,24 @@ static int override_url(struct ctl *ctl, struct json_object *session)
 	return 0;
 }
 
-static int apply_options(struct ctl *ctl, struct json_object *sessions)
+static int apply_options(struct ctl *ctl, struct loading *loading)
 {
-	size_t nr = json_object_array_length(sessions);
-
-	if (opt.url && !relayurl_is_one(opt.url) && nr > 1)
+	if (opt.url && !relayurl_is_one(opt.url) && loading->nr_sessions > 1)
 		return err_set(&ctl->err, ERR_INVALID,
 			       "--override-url: %zu sessions can't write to one directory; name "
 			       "the session to load",
-			       nr);
-	for (size_t i = 0; i < nr; i++) {
-		struct json_object *session = json_object_array_get_idx(sessions, i);
+			       loading->nr_sessions);
+	for (size_t i = 0; i < json_object_array_length(loading->files); i++) {
+		struct json_object *group = json_object_array_get_idx(loading->files, i);
 
-		if (opt.url && override_url(ctl, session) != 0)
-			return ctl->err.code;
-		if (opt.name)
-			record_set_str(session, "name", opt.name);
+		for (size_t k = 0; k < record_len(group, "sessions"); k++) {
+			struct json_object *session = record_at(group, "sessions", k);
+
+			if (opt.url && override_url(ctl, session) != 0)
+				return ctl->err.code;
+			if (opt.name)
+				record_set_str(session, "name", opt.name);
+		}
 	}
 	return 0;
 }
@@ -290,17 +318,36 @@ static void load_remember(struct ctl *ctl)
 			      err.text);
 }
 
-static enum status load_make(struct ctl *ctl, struct json_object *sessions)
+/* The sessions of a file. Return: 0 or the code in ctl->err: nothing of it is left then. */
+static int load_group(struct ctl *ctl, struct loading *loading, struct json_object *group)
 {
 	struct making making CLEANUP(make_fini) = { .ctl = ctl, .keep_going = opt.keep_going };
+	struct json_object *sessions = record_get(group, "sessions");
 
+	if (meet_existing(ctl, sessions) != 0)
+		return ctl->err.code;
 	if (make_all(&making, sessions) != 0) {
 		make_undo(&making);
-		return STATUS_ERROR;
+		return ctl->err.code;
 	}
 	make_report(&making, record_get(ctl->record, "sessions"));
+	loading->incomplete |= making.incomplete;
+	return 0;
+}
+
+static enum status load_groups(struct ctl *ctl, struct loading *loading)
+{
+	size_t nr = json_object_array_length(loading->files);
+
+	for (size_t i = 0; i < nr && (i == 0 || ctl_is_connected(ctl)); i++)
+		if (load_group(ctl, loading, json_object_array_get_idx(loading->files, i)) != 0)
+			load_failed(ctl, loading, i + 1 == nr);
 	load_remember(ctl);
-	return making.incomplete ? STATUS_WARNING : STATUS_OK;
+	if (loading->failed)
+		err_set(&ctl->err, loading->unsupported ? ERR_UNSUPPORTED : ERR_INVALID,
+			"%zu file%s not loaded", loading->failed,
+			loading->failed == 1 ? " was" : "s were");
+	return ctl->err.code ? STATUS_ERROR : loading->incomplete ? STATUS_WARNING : STATUS_OK;
 }
 
 static enum status none_found(struct ctl *ctl)
@@ -319,34 +366,21 @@ static enum status none_found(struct ctl *ctl)
 	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
-/* The sentences were printed one by one: the last one sums them up. */
-static enum status load_refuse(struct ctl *ctl, const struct loading *loading)
-{
-	err_set(&ctl->err, loading->invalid ? ERR_INVALID : ERR_UNSUPPORTED,
-		"nothing was loaded, because of %zu problem%s; --keep-going loads the rest",
-		loading->problems, loading->problems == 1 ? "" : "s");
-	return STATUS_ERROR;
-}
-
 static enum status load_run(struct ctl *ctl)
 {
-	struct loading loading CLEANUP(loading_fini) = { json_object_new_array(),
-							 json_object_new_object(), 0, 0 };
-	enum status status;
+	struct loading loading CLEANUP(loading_fini) = { .files = json_object_new_array(),
+							 .names = json_object_new_object() };
 
 	ctl->record = json_object_new_object();
 	record_set(ctl->record, "sessions", json_object_new_array());
 	if (load_files(ctl, &loading) != 0)
 		return STATUS_ERROR;
-	if (loading.problems && !opt.keep_going)
-		return load_refuse(ctl, &loading);
-	if (json_object_array_length(loading.sessions) == 0)
+	if (!loading.nr_sessions && !loading.failed)
 		return none_found(ctl);
-	if (apply_options(ctl, loading.sessions) != 0 || ctl_connect(ctl, DAEMON_STARTED) != 0 ||
-	    meet_existing(ctl, loading.sessions) != 0)
+	if (loading.nr_sessions &&
+	    (apply_options(ctl, &loading) != 0 || ctl_connect(ctl, DAEMON_STARTED) != 0))
 		return STATUS_ERROR;
-	status = load_make(ctl, loading.sessions);
-	return status == STATUS_OK && loading.problems ? STATUS_WARNING : status;
+	return load_groups(ctl, &loading);
 }
 
 static void load_text(FILE *out, struct json_object *record)

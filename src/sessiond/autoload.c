@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "autoload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "io/paths.h"
+
+/* Whether only this user and root can write to it: HOME may be that of another user. */
+static bool is_trusted(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return false;
+	if ((st.st_uid == geteuid() || st.st_uid == 0) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return true;
+	log_warn("sessions of %s are not loaded: other users may write to the directory, or own it; "
+		 "use chown and 'chmod go-w'",
+		 path);
+	return false;
+}
+
+static void add_path(struct autoload *a, char *path)
+{
+	if (is_trusted(path))
+		a->paths[a->nr++] = path;
+	else
+		free(path);
+}
+
+void autoload_init(struct autoload *a, struct loop *loop, const char *program, const char *rundir,
+		   const char *path)
+{
+	AUTO_FREE char *config = path ? NULL : paths_config();
+
+	*a = (struct autoload){ .loop = loop,
+				.program = xstrdup(program),
+				.rundir = xstrdup(rundir) };
+	if (path) {
+		a->paths[a->nr++] = xstrdup(path);
+		return;
+	}
+	if (config)
+		add_path(a, xasprintf("%s/sessions/auto", config));
+	if (paths_is_system(rundir))
+		add_path(a, xstrdup(PATHS_SYSTEM_CONFIG "/sessions/auto"));
+}
+
+/* The environment, with another LTT_RUNDIR; the array alone is allocated. */
+static char **autoload_environ(char *rundir)
+{
+	size_t nr = 0, kept = 1;
+	char **copy;
+
+	while (environ[nr])
+		nr++;
+	copy = xalloc((nr + 2) * sizeof(*copy));
+	copy[0] = rundir;
+	for (size_t i = 0; i < nr; i++)
+		if (strncmp(environ[i], "LTT_RUNDIR=", 11) != 0)
+			copy[kept++] = environ[i];
+	return copy;
+}
+
+/* A process group of its own, as for the consumer. Return: 0 or negative errno. */
+static int autoload_spawn(struct autoload *a, const char *path)
+{
+	AUTO_FREE char *input = xasprintf("--input-path=%s", path);
+	AUTO_FREE char *rundir = xasprintf("LTT_RUNDIR=%s", a->rundir);
+	AUTO_FREE char **env = autoload_environ(rundir);
+	char *argv[] = {
+		"lttctl", "--no-sessiond", "load", "--all", "--skip-existing", input, NULL
+	};
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int err;
+
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&files);
+	for (int fd = 0; fd < 2; fd++)
+		posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setpgroup(&attr, 0);
+	err = posix_spawn(&a->pid, a->program, &files, &attr, argv, env);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&files);
+	if (err)
+		a->pid = 0;
+	return -err;
+}
+
+static void autoload_exited(struct loop_child *child, int status)
+{
+	struct autoload *a = container_of(child, struct autoload, child);
+	const char *path = a->paths[a->next - 1];
+
+	loop_child_fini(child);
+	a->pid = 0;
+	if (WIFSIGNALED(status))
+		log_warn("lttctl was killed by signal %d while it loaded sessions of %s",
+			 WTERMSIG(status), path);
+	else if (WEXITSTATUS(status))
+		log_warn("not all sessions of %s were loaded (status %d); use 'lttctl load "
+			 "--skip-existing --input-path=%s' for the reason",
+			 path, WEXITSTATUS(status), path);
+	else
+		log_info("sessions of %s were loaded", path);
+	autoload_begin(a);
+}
+
+void autoload_begin(struct autoload *a)
+{
+	int ret = 0;
+
+	while (a->next < a->nr && !a->pid) {
+		const char *path = a->paths[a->next++];
+
+		ret = autoload_spawn(a, path);
+		if (ret == 0)
+			ret = loop_child_init(&a->child, a->loop, a->pid, autoload_exited);
+		if (ret < 0)
+			log_warn("sessions of %s are not loaded: can't start %s: %s", path,
+				 a->program, strerror(-ret));
+		if (ret < 0 && a->pid) { /* it can't be watched */
+			kill(a->pid, SIGKILL);
+			waitpid(a->pid, NULL, 0);
+			a->pid = 0;
+		}
+	}
+}
+
+void autoload_fini(struct autoload *a)
+{
+	if (a->pid) {
+		kill(a->pid, SIGTERM);
+		loop_child_fini(&a->child);
+	}
+	a->pid = 0;
+	free(TAKE(a->program));
+	free(TAKE(a->rundir));
+	for (unsigned int i = 0; i < a->nr; i++)
+		free(a->paths[i]);
+	a->nr = 0;
+}
