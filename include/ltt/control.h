@@ -79,6 +79,13 @@ enum ltt_ctl_state {
 	LTT_CTL_DESTROYING = 5,
 };
 
+/** enum ltt_ctl_output_type - the way in which data gets from a buffer to the trace. */
+enum ltt_ctl_output_type {
+	LTT_CTL_OUTPUT_TYPE_DEFAULT = 0, /* LTT_CTL_OUTPUT_TYPE_MMAP */
+	LTT_CTL_OUTPUT_TYPE_MMAP = 1,	 /* it is written and sent from a mapping */
+	LTT_CTL_OUTPUT_TYPE_SPLICE = 2,	 /* by splice(2) */
+};
+
 /** enum ltt_ctl_owner - which programs share a buffer. */
 enum ltt_ctl_owner {
 	LTT_CTL_OWNER_DEFAULT = 0, /* in a request: that of the domain */
@@ -420,6 +427,7 @@ struct ltt_ctl_channel {
 	size_t nr_conflicts;
 	const struct ltt_ctl_conflict *const *conflicts;
 	int preset;
+	enum ltt_ctl_output_type output_type;
 };
 
 /** struct ltt_ctl_tracker - a kind of ids by which a session selects tasks: those with one of the
@@ -828,6 +836,8 @@ void ltt_ctl_discard(struct ltt_ctl *ctl);
  *	channels in sessions for snapshots, and of no other. @discard: not 0: the newest.
  * @roomy: not 0: if neither @subbuf_size nor @num_subbuf is given, the buffers are as large as the
  *	machine's free memory permits, up to 64 MiB for each CPU.
+ * @output_type: the way in which data is written and sent. LTT_CTL_OUTPUT_TYPE_SPLICE has no effect
+ *	in sessions whose data is encrypted, compressed or overwritten, which causes a warning.
  */
 struct ltt_ctl_channel_options {
 	size_t size;
@@ -843,6 +853,7 @@ struct ltt_ctl_channel_options {
 	int overwrite;
 	int roomy;
 	int discard;
+	enum ltt_ctl_output_type output_type;
 };
 
 static inline void ltt_ctl_channel_options_init(struct ltt_ctl_channel_options *channel)

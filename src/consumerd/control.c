@@ -321,6 +321,7 @@ static int post_ring(const struct request *rq, enum job_kind kind, struct req_co
 		.clock_add = req->clock_add,
 		.boxes = ring->boxes,
 		.module = req->module >= 0,
+		.splice = req->splice,
 	};
 	job->module = TAKE_FD(req->module);
 	worker_post(trace->output->worker, job);
@@ -357,6 +358,7 @@ static int on_ring_open(const struct request *rq, struct err *err)
 		-1,
 		-1,
 		req.clock_add,
+		req.splice,
 	};
 	return post_ring(rq, JOB_RING_OPEN, &as, trace, err);
 }

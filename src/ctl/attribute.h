@@ -22,6 +22,7 @@
 #define ATTRIBUTE_MEMBER_loglevel(name) name
 #define ATTRIBUTE_MEMBER_rule_kind(name) name
 #define ATTRIBUTE_MEMBER_sync_mode(name) name
+#define ATTRIBUTE_MEMBER_output_type(name) name
 #define ATTRIBUTE_MEMBER_loglevel_type(name) level_type
 #define ATTRIBUTE_MEMBER_ownership(name) owner
 #define ATTRIBUTE_MEMBER_relay_link(name) clear_text
@@ -39,6 +40,7 @@
 #define ATTRIBUTE_KEY_loglevel_type(name) #name
 #define ATTRIBUTE_KEY_rule_kind(name) #name
 #define ATTRIBUTE_KEY_sync_mode(name) #name
+#define ATTRIBUTE_KEY_output_type(name) #name
 #define ATTRIBUTE_KEY_mode(name) "mode"
 #define ATTRIBUTE_KEY_ownership(name) "buffer_ownership"
 #define ATTRIBUTE_KEY_relay_link(name) "clear_text"

@@ -236,6 +236,7 @@ struct json_object *record_news(const struct ltt_ctl_news *n)
 #define ATTRIBUTE_SHOW_u64 record_set_num
 #define ATTRIBUTE_SHOW_mode(o, key, value) set_word(o, key, &words_mode, !!(value))
 #define ATTRIBUTE_SHOW_ownership(o, key, value) set_word(o, key, &words_owner, value)
+#define ATTRIBUTE_SHOW_output_type(o, key, value) set_word(o, key, &words_output_type, value)
 #define ATTRIBUTE_SHOW_sync_mode(o, key, value) set_word(o, key, &words_sync, value)
 #define ATTRIBUTE_SHOW_rule_kind(o, key, value) set_word(o, key, &words_rule_kind, value)
 #define ATTRIBUTE_SHOW_loglevel_type(o, key, value) set_word(o, key, &words_level_type, value)

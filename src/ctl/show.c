@@ -375,6 +375,8 @@ static void show_attributes(FILE *out, struct json_object *channel)
 		fprintf(out, ", the last %" PRIu64 " of each stream", file_count);
 	if (file_size)
 		fputc('\n', out);
+	if (strcmp(record_str(channel, "output_type"), "splice") == 0)
+		fputs("    written and sent by splice()\n", out);
 }
 
 static void show_not_sampled(FILE *out, struct json_object *channel)

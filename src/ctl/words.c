@@ -33,6 +33,11 @@ WORDS(sync, {
 		    [LTT_CTL_SYNC_PACKET] = "packet",
 		    [LTT_CTL_SYNC_PERIOD] = "period",
 	    });
+WORDS(output_type, {
+			   [LTT_CTL_OUTPUT_TYPE_DEFAULT] = "default",
+			   [LTT_CTL_OUTPUT_TYPE_MMAP] = "mmap",
+			   [LTT_CTL_OUTPUT_TYPE_SPLICE] = "splice",
+		   });
 WORDS(rule_kind, {
 			 [LTT_CTL_RULE_EVENTS] = "events",
 			 [LTT_CTL_RULE_PROBE] = "probe",

@@ -24,6 +24,7 @@
 #define CONTROL_MEMBER_loglevel_type(name) level_type
 #define CONTROL_MEMBER_rule_kind(name) kind
 #define CONTROL_MEMBER_ownership(name) owner
+#define CONTROL_MEMBER_output_type(name) output_type
 #define CONTROL_MEMBER_sync_mode(name) sync
 #define CONTROL_MEMBER_relay_link(name) clear_text
 

@@ -58,6 +58,7 @@ int control_check_given(struct ltt_ctl *ctl, const char *value, const char *what
 enum control_enum {
 	CONTROL_DOMAIN,
 	CONTROL_OWNER,
+	CONTROL_OUTPUT_TYPE,
 	CONTROL_SYNC,
 	CONTROL_LEVEL_TYPE,
 	CONTROL_RULE_KIND,

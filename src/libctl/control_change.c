@@ -130,7 +130,8 @@ int ltt_ctl_enable_channel(struct ltt_ctl *ctl, const struct ltt_ctl_channel_opt
 	    control_check_given(ctl, o.session, "the session of the channel") != 0 ||
 	    control_check_given(ctl, o.name, "the name of the channel") != 0 ||
 	    control_check_enum(ctl, CONTROL_DOMAIN, o.domain) != 0 ||
-	    control_check_enum(ctl, CONTROL_OWNER, o.owner) != 0)
+	    control_check_enum(ctl, CONTROL_OWNER, o.owner) != 0 ||
+	    control_check_enum(ctl, CONTROL_OUTPUT_TYPE, o.output_type) != 0)
 		return ctl->err.code;
 	if (o.tracefile_count && !o.tracefile_size)
 		return err_set(&ctl->err, ERR_INVALID,
@@ -154,6 +155,9 @@ int ltt_ctl_enable_channel(struct ltt_ctl *ctl, const struct ltt_ctl_channel_opt
 			     "%llu",
 			     (unsigned long long)o.tracefile_size,
 			     (unsigned long long)rep.tracefile_size);
+	if (*rep.unspliced)
+		control_warn(ctl, "channel '%s' is written and sent without splice(): %s", o.name,
+			     rep.unspliced);
 	return 0;
 }
 

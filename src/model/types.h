@@ -58,6 +58,10 @@
 #define MODEL_WIRE_ownership u8
 #define MODEL_TYPE_ownership enum ownership
 
+#define MODEL_CLASS_output_type NUMBER
+#define MODEL_WIRE_output_type u8
+#define MODEL_TYPE_output_type enum output_type
+
 /* whether a channel overwrites its oldest events; in a request: enum channel_mode */
 #define MODEL_CLASS_mode NUMBER
 #define MODEL_WIRE_mode u8

@@ -573,6 +573,17 @@ static void changes(void)
 			"trace files of 4096 bytes can't hold a buffer; their size "
 			"is set to 8192"),
 		 ==, 0);
+	channel.tracefile_size = 8192;
+	channel.output_type = LTT_CTL_OUTPUT_TYPE_SPLICE;
+	CHECK_IS(ltt_ctl_enable_channel(ctl, &channel), ==, 0);
+	EXPECT_REQUESTS("channel demo big size 65536 nr 8 own 2 file 8192 x 2 timer 100 over 0 splice\n");
+	CHECK_IS(strcmp(ltt_ctl_warning(ctl), "channel 'big' is written and sent without splice(): "
+					      "its data is compressed"),
+		 ==, 0);
+	channel.output_type = LTT_CTL_OUTPUT_TYPE_SPLICE + 1;
+	CHECK_IS(ltt_ctl_enable_channel(ctl, &channel), ==, LTT_CTL_INVALID);
+	CHECK(strstr(ltt_ctl_error(ctl), "unknown output type 3"));
+	channel.output_type = LTT_CTL_OUTPUT_TYPE_DEFAULT;
 	channel.overwrite = 1;
 	CHECK_IS(ltt_ctl_enable_channel(ctl, &channel), ==, LTT_CTL_UNSUPPORTED);
 	channel.tracefile_size = 0;

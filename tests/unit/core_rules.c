@@ -483,6 +483,12 @@ static void for_bursts(void)
 	CHECK(a.num_subbuf == 2 && a.subbuf_size == 0);
 }
 
+static bool agree(enum output_type has, enum output_type asked)
+{
+	return channel_attr_agrees(&(struct channel_attr){ .output_type = has },
+				   &(struct channel_attr){ .output_type = asked });
+}
+
 static void attributes(void)
 {
 	struct channel_attr a = { 0 };
@@ -518,6 +524,14 @@ static void attributes(void)
 	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .ownership = 3 };
 	CHECK_IS(resolve(&a), ==, ERR_INVALID);
+	a = (struct channel_attr){ .output_type = OUTPUT_TYPE_SPLICE + 1 };
+	CHECK_IS(resolve(&a), ==, ERR_INVALID);
+	CHECK(agree(OUTPUT_TYPE_DEFAULT, OUTPUT_TYPE_DEFAULT));
+	CHECK(agree(OUTPUT_TYPE_DEFAULT, OUTPUT_TYPE_MMAP));
+	CHECK(!agree(OUTPUT_TYPE_DEFAULT, OUTPUT_TYPE_SPLICE));
+	CHECK(agree(OUTPUT_TYPE_SPLICE, OUTPUT_TYPE_DEFAULT));
+	CHECK(!agree(OUTPUT_TYPE_SPLICE, OUTPUT_TYPE_MMAP));
+	CHECK(agree(OUTPUT_TYPE_SPLICE, OUTPUT_TYPE_SPLICE));
 	a = (struct channel_attr){ .overwrite = true, .tracefile_size = 1 << 20 };
 	CHECK_IS(resolve(&a), ==, ERR_INVALID);
 	a = (struct channel_attr){ .overwrite = true };

@@ -37,6 +37,13 @@ enum ownership {
 	OWNERSHIP_GLOBAL = 3, /* of the kernel: one set for all users */
 };
 
+/** The way in which the packets of a channel get from its buffers to the output. */
+enum output_type {
+	OUTPUT_TYPE_DEFAULT = 0, /* in requests, and in the state of earlier daemons: mmap */
+	OUTPUT_TYPE_MMAP = 1,	 /* written and sent from a mapping */
+	OUTPUT_TYPE_SPLICE = 2,	 /* by splice(), where the output permits it */
+};
+
 /** When written data of a session is synced to the disk. */
 enum sync_mode {
 	SYNC_NONE = 0,	 /* never explicitly: by the kernel's write-back */

@@ -84,12 +84,28 @@ int append_finish(int fd, uint64_t offset, const struct append_packet *p)
 			    offset + p->content_at);
 }
 
+/* After a failure the rest is written, which succeeds, or returns the error of the file. */
+static int append_body(int fd, uint64_t offset, const struct append_packet *p)
+{
+	uint64_t moved = 0;
+	int ret = p->source ? splice_move(p->source, p->body, p->body_bytes, fd, &offset, false,
+					  NULL, NULL, &moved) :
+			      0;
+
+	int written = append_bytes(fd, (const uint8_t *)p->body + moved, p->body_bytes - moved,
+				   offset + moved);
+
+	if (ret < 0 && written == 0)
+		splice_warn(p->source, ret);
+	return written;
+}
+
 static int append_in_steps(int fd, uint64_t offset, const struct append_packet *p)
 {
 	int ret = append_empty(fd, offset, p);
 
 	if (ret == 0)
-		ret = append_bytes(fd, p->body, p->body_bytes, offset + p->head_bytes);
+		ret = append_body(fd, offset + p->head_bytes, p);
 	return ret < 0 ? ret : append_finish(fd, offset, p);
 }
 

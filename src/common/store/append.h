@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/macros.h"
+#include "base/splice.h"
 
 struct append_packet {
 	const void *head; /* the header of the complete packet */
@@ -35,6 +36,8 @@ struct append_packet {
 	size_t content_at;    /* offset in @head of the content size (in bits) */
 	size_t content_bytes; /* bytes of the content size: 4 or 8 */
 	bool head_first;      /* write the header before the last byte: for metadata */
+	/* The ring that @body is in, to be spliced if the packet crosses a page; NULL: write it. */
+	const struct splice_source *source;
 };
 
 #define APPEND_HEAD_MAX 256u

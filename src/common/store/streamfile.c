@@ -299,12 +299,13 @@ static struct append_packet as_append(const struct stream_file *s,
 }
 
 int stream_file_add(struct stream_file *s, const struct packet_header *header, const void *body,
-		    uint64_t body_bytes)
+		    uint64_t body_bytes, const struct splice_source *source)
 {
 	union packet_bytes bytes;
 	struct append_packet packet = as_append(s, header, body, body_bytes, &bytes);
 	int ret = make_ready(s, header);
 
+	packet.source = source;
 	if (ret == 0)
 		ret = append_packet(s->fd, s->bytes, &packet);
 	return ret < 0 ? ret : count_packet(s, header);

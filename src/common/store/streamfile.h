@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/splice.h"
 #include "store/tracedir.h"
 #include "trace/packet.h"
 
@@ -46,9 +47,10 @@ void stream_file_note(const struct stream_file *file);
 /** Whether a packet of @bytes would begin a new file. *@ret_replaces: whether the oldest file would
  *  then be removed. */
 bool stream_file_is_next(const struct stream_file *file, uint64_t bytes, bool *ret_replaces);
-/** Append a packet with its index entry. Return: 0, or negative errno: nothing was appended. */
+/** Append a packet with its index entry. @source: the ring that @body is in, if it is to be
+ *  spliced; NULL: it is written. Return: 0, or negative errno: nothing was appended. */
 int stream_file_add(struct stream_file *file, const struct packet_header *header, const void *body,
-		    uint64_t body_bytes) MUST_CHECK;
+		    uint64_t body_bytes, const struct splice_source *source) MUST_CHECK;
 /**
  * stream_file_begin(), stream_file_body(), stream_file_finish() - append a packet whose body is
  * received in chunks: until it is finished, readers find an empty packet.

@@ -69,7 +69,7 @@ static int file_write(struct sink_stream *out, const struct packet_header *heade
 	int ret;
 
 	whole.crc32c = packet_checksum(header, body, len);
-	ret = stream_file_add(file_sink_file(out), &whole, body, len);
+	ret = stream_file_add(file_sink_file(out), &whole, body, len, sink_stream_source(out));
 	return ret < 0 ? ret : SINK_STORED;
 }
 

@@ -161,8 +161,8 @@ static int relay_attach(struct sink_stream *out, struct packet_header *ret_last)
 static int relay_write(struct sink_stream *out, const struct packet_header *header,
 		       const uint8_t *body)
 {
-	relay_conn_post(relay_conn_of(out->sink), relay_stream_of(out)->id, header, body, out->done,
-			out->data);
+	relay_conn_post(relay_conn_of(out->sink), relay_stream_of(out)->id, header, body,
+			sink_stream_source(out), out->done, out->data);
 	return SINK_SENDING;
 }
 

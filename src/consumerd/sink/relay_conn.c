@@ -748,7 +748,7 @@ int relay_conn_stream(struct relay_conn *link, const struct stream_config *confi
 /* Return: 0 or negative errno: the connection is of no use any more. */
 static int relay_conn_send_packet(struct relay_conn *link, uint32_t stream,
 				  const struct packet_header *header, const void *body,
-				  uint32_t *ret_serial)
+				  const struct splice_source *source, uint32_t *ret_serial)
 {
 	bool summed = !header->crc32c && (link->features & RELAY_FEATURE_SUM_BEHIND);
 	struct packet_header head = *header;
@@ -763,6 +763,7 @@ static int relay_conn_send_packet(struct relay_conn *link, uint32_t stream,
 		.bytes = head.packet_size / 8 - sizeof(head),
 		.summed = summed,
 		.packer = link->packer,
+		.source = source,
 	};
 	uint8_t buf[RELAY_CONN_SMALL_BYTES];
 	struct encoder enc;
@@ -818,10 +819,13 @@ static struct relay_conn_posted *begin_post(struct relay_conn *link, relay_conn_
 }
 
 void relay_conn_post(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
-		     const void *body, relay_conn_done done, void *data)
+		     const void *body, const struct splice_source *source, relay_conn_done done,
+		     void *data)
 {
 	struct relay_conn_posted *post = begin_post(link, done, data);
-	int error = post ? relay_conn_send_packet(link, stream, header, body, &post->serial) : 0;
+	int error =
+		post ? relay_conn_send_packet(link, stream, header, body, source, &post->serial) :
+		       0;
 
 	if (error < 0)
 		relay_conn_fail(link, error, NULL);
@@ -883,7 +887,7 @@ static void ignore(void *data, int error)
 int relay_conn_packet(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
 		      const void *body)
 {
-	relay_conn_post(link, stream, header, body, ignore, NULL);
+	relay_conn_post(link, stream, header, body, NULL, ignore, NULL);
 	return relay_conn_drain(link);
 }
 

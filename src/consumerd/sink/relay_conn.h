@@ -105,9 +105,11 @@ typedef void (*relay_conn_done)(void *data, int error);
  * relay_conn_post() - send a packet without waiting: several packets may be in flight, one of each
  * stream, so that the connection is not idle until the relay acknowledges one.
  * @body: must not change until @done, which is called once, now or later.
+ * @source: the ring that @body is in, if it is to be spliced; NULL: it is sent from the mapping.
  */
 void relay_conn_post(struct relay_conn *link, uint32_t stream, const struct packet_header *header,
-		     const void *body, relay_conn_done done, void *data);
+		     const void *body, const struct splice_source *source, relay_conn_done done,
+		     void *data);
 /** Whether posted packets are in flight. All other requests on the connection wait for them. */
 bool relay_conn_is_posting(const struct relay_conn *link);
 /** Wait for all posted packets. Return: 0, or the negative errno of the first one that failed since

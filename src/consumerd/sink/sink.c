@@ -13,11 +13,14 @@ struct sink *sink_new(const struct sink_config *config, const struct sink_host *
 	else
 		sink = config->has_dir ? file_sink_new() : null_sink_new();
 	list_init(&sink->streams);
+	sink->splicer = SPLICER_NONE;
 	return sink;
 }
 
 struct sink *sink_free(struct sink *sink)
 {
+	if (sink)
+		splicer_fini(&sink->splicer);
 	if (sink && sink->ops->free)
 		sink->ops->free(sink);
 	else
@@ -35,6 +38,7 @@ struct sink_stream *sink_stream_open(struct sink *sink, const struct stream_conf
 	out->cpu = cpu;
 	out->done = done;
 	out->data = data;
+	out->source.fd = -1;
 	list_append(&sink->streams, &out->node);
 	return out;
 }

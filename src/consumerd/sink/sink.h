@@ -178,6 +178,7 @@ struct sink {
 	const struct sink_ops *ops;
 	bool live;		  /* viewers may follow its session at the relay */
 	struct list_node streams; /* struct sink_stream */
+	struct splicer splicer;	  /* of the streams whose packets are spliced */
 };
 
 /** The outcome of a packet that was in flight: 0 or negative errno. No function of the sink may be
@@ -192,7 +193,15 @@ struct sink_stream {
 	uint32_t cpu;
 	sink_done done;
 	void *data;
+	struct splice_source source; /* its ring, if packets are spliced; fd -1: they are not */
+	bool failed;		     /* the last packet failed: it is not spliced again */
 };
+
+/** The ring of the packet to be written; NULL: it is not spliced. */
+static inline const struct splice_source *sink_stream_source(const struct sink_stream *out)
+{
+	return out->source.fd < 0 || out->failed ? NULL : &out->source;
+}
 
 /** Make the sink that @config describes. @host: outlives the sink; NULL without a relay. */
 struct sink *sink_new(const struct sink_config *config, const struct sink_host *host);

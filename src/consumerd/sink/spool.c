@@ -472,7 +472,7 @@ static int adopt_noted(struct spooled *sp, const struct ring_reader *r)
 		return SINK_UNKNOWN;
 	if (found == NOTED_WAITS) {
 		ret = spool_add(sp, &noted, r->data + (noted.stream_pos & (r->size - 1)),
-				noted.packet_size / 8 - sizeof(noted));
+				noted.packet_size / 8 - sizeof(noted), NULL);
 		if (ret < 0)
 			return ret;
 		spool_handle(sp->spool, SPOOL_DIVERT);
@@ -528,6 +528,7 @@ static void spool_on_sent(void *data, int error)
 static int spool_write(struct sink_stream *out, const struct packet_header *header,
 		       const uint8_t *body)
 {
+	const struct splice_source *source = sink_stream_source(out);
 	struct spool_stream *stream = spool_stream_of(out);
 	int ret = find_spooled(stream);
 
@@ -535,11 +536,12 @@ static int spool_write(struct sink_stream *out, const struct packet_header *head
 		return ret;
 	stream->sending = header;
 	if (!spool_fills(spool_of(out->sink))) {
-		ret = spool_send(stream->spooled, header, body, spool_on_sent, stream);
+		ret = spool_send(stream->spooled, header, body, source, spool_on_sent, stream);
 		if (ret <= 0)
 			return ret < 0 ? ret : SINK_SENDING;
 	}
-	ret = spool_add(stream->spooled, header, body, header->packet_size / 8 - sizeof(*header));
+	ret = spool_add(stream->spooled, header, body, header->packet_size / 8 - sizeof(*header),
+			source);
 	return ret < 0 ? ret : SINK_STORED;
 }
 

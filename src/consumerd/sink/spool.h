@@ -132,12 +132,13 @@ void spool_find(struct spool *spool, const struct tracedir *trace);
  *  call spool_sent(). Return: 0; 1: the packet must be appended to the files; negative errno: its
  *  header can't be saved. */
 int spool_send(struct spooled *sp, const struct packet_header *header, const void *body,
-	       relay_conn_done done, void *data) MUST_CHECK;
+	       const struct splice_source *source, relay_conn_done done, void *data) MUST_CHECK;
 /** Report the result of spool_send(). */
 void spool_sent(struct spooled *sp, const struct packet_header *header, int error);
-/** Append a packet to the files, with a checksum computed here: that of @header is ignored. */
+/** Append a packet to the files, with a checksum computed here: that of @header is ignored.
+ *  @source: as of stream_file_add(). */
 int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
-	      uint64_t len) MUST_CHECK;
+	      uint64_t len, const struct splice_source *source) MUST_CHECK;
 /** Whether @body is the body of the packet @noted; this version or an earlier one noted it. */
 bool spool_is_noted(const struct packet_header *noted, const void *body, uint64_t len);
 /** Open the stream at the relay on this connection, and receive the header of its last packet. */

@@ -273,7 +273,7 @@ bool spool_is_noted(const struct packet_header *noted, const void *body, uint64_
 /* The files are read again later: the checksum has to be there before, in the note,
  * too, so that a packet that is spooled in the second attempt is the one of the first. */
 int spool_add(struct spooled *sp, const struct packet_header *header, const void *body,
-	      uint64_t len)
+	      uint64_t len, const struct splice_source *source)
 {
 	struct packet_header whole = *header;
 	int ret;
@@ -281,7 +281,7 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 	whole.crc32c = packet_checksum(header, body, len);
 	ret = spooled_note(sp, &whole);
 	if (ret == 0)
-		ret = stream_file_add(&sp->file, &whole, body, len);
+		ret = stream_file_add(&sp->file, &whole, body, len, source);
 	if (ret == 0)
 		spooled_count(sp, (int64_t)(header->packet_size / 8));
 	return ret;
@@ -289,7 +289,7 @@ int spool_add(struct spooled *sp, const struct packet_header *header, const void
 
 /* Return: 0 or negative errno: the link failed. */
 static int post(struct spooled *sp, const struct packet_header *header, const void *body,
-		relay_conn_done done, void *data)
+		const struct splice_source *source, relay_conn_done done, void *data)
 {
 	struct packet_header told;
 	int ret = spool_attach(sp);
@@ -300,12 +300,12 @@ static int post(struct spooled *sp, const struct packet_header *header, const vo
 	if (has(sp, header))
 		done(data, 0);
 	else
-		relay_conn_post(sp->spool->link, sp->relay_id, &told, body, done, data);
+		relay_conn_post(sp->spool->link, sp->relay_id, &told, body, source, done, data);
 	return 0;
 }
 
 int spool_send(struct spooled *sp, const struct packet_header *header, const void *body,
-	       relay_conn_done done, void *data)
+	       const struct splice_source *source, relay_conn_done done, void *data)
 {
 	struct packet_header noted = *header;
 	struct spool *spool = sp->spool;
@@ -320,7 +320,7 @@ int spool_send(struct spooled *sp, const struct packet_header *header, const voi
 	if (ret < 0)
 		return ret;
 	spool_handle(spool, SPOOL_SEND_BEGIN);
-	ret = post(sp, header, body, done, data);
+	ret = post(sp, header, body, source, done, data);
 	spool_handle(spool, SPOOL_SEND_END);
 	if (ret < 0)
 		spool_link_failed(spool, ret);

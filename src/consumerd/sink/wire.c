@@ -31,6 +31,8 @@
 /* Bytes that are summed and sent at a time: they are still in the cache when they are sent. With
  * smaller chunks the send buffer would run empty meanwhile. */
 #define CHUNK_BYTES (512u << 10)
+/* Bodies that are smaller are cheaper to send. */
+#define SPLICE_MIN_BYTES 4096u
 
 void wire_init(struct wire *w)
 {
@@ -38,8 +40,19 @@ void wire_init(struct wire *w)
 	chan_init(&w->chan, -1, NULL);
 }
 
+/* Data that the socket still has would be sent after its pages were released and overwritten. */
+static void abort_spliced(struct wire *w)
+{
+	const struct linger at_once = { .l_onoff = 1 };
+
+	if (w->spliced)
+		(void)setsockopt(w->chan.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	w->spliced = false;
+}
+
 void wire_close(struct wire *w)
 {
+	abort_spliced(w);
 	chan_fini(&w->chan);
 	w->chan.fd = close_fd(w->chan.fd);
 	frames_fini(&w->frames);
@@ -269,6 +282,69 @@ static uint64_t chunk_bytes(const struct wire_body *body)
 	return body->summed ? CHUNK_BYTES : body->bytes;
 }
 
+/* --- splicing ----------------------------------------------------------------------------- */
+
+struct wire_room {
+	struct wire *wire;
+	int error; /* of the wait */
+};
+
+static int wire_await_room(void *data)
+{
+	struct wire_room *room = data;
+
+	room->error = wire_await_chan(room->wire, POLLOUT, false);
+	return room->error;
+}
+
+/* If splice() fails, the rest is sent, which succeeds, or returns the error of the socket. */
+static int wire_splice(struct wire *w, const struct wire_body *body, const uint8_t *at,
+		       uint64_t len, bool more)
+{
+	struct wire_room room = { .wire = w };
+	struct iovec rest;
+	uint64_t moved;
+	int ret, sent;
+
+	w->spliced = true;
+	ret = splice_move(body->source, at, len, w->chan.fd, NULL, more, wire_await_room, &room,
+			  &moved);
+	if (ret == 0 || room.error)
+		return ret;
+	rest = (struct iovec){ (void *)(at + moved), (size_t)(len - moved) };
+	sent = wire_send_all(w, &rest, 1);
+	if (sent == 0)
+		splice_warn(body->source, ret);
+	return sent;
+}
+
+static bool wire_can_splice(const struct wire *w, const struct wire_body *body)
+{
+	return body && body->source && !body->packer && !w->chan.tls &&
+	       body->bytes >= SPLICE_MIN_BYTES;
+}
+
+static int wire_send_spliced(struct wire *w, struct iovec head[2], const struct wire_body *body)
+{
+	const uint8_t *at = body->data;
+	uint64_t left = body->bytes;
+	uint32_t tail, sum = body->sum;
+	struct iovec end = { &tail, sizeof(tail) };
+	int ret = wire_send_all(w, head, 2);
+
+	while (ret == 0 && left) {
+		uint64_t len = MIN(left, chunk_bytes(body));
+
+		if (body->summed)
+			sum = crc32c(sum, at, len);
+		left -= len;
+		ret = wire_splice(w, body, at, len, left || body->summed);
+		at += len;
+	}
+	tail = htole32(sum);
+	return ret == 0 && body->summed ? wire_send_all(w, &end, 1) : ret;
+}
+
 static int wire_send_request(struct wire *w, const struct encoder *enc,
 			     const struct wire_body *body)
 {
@@ -281,6 +357,8 @@ static int wire_send_request(struct wire *w, const struct encoder *enc,
 	int ret;
 
 	frame_head(head, enc->len);
+	if (wire_can_splice(w, body))
+		return wire_send_spliced(w, iov, body);
 	do {
 		size_t len = body ? (size_t)MIN(left, chunk_bytes(body)) : 0;
 
@@ -354,6 +432,8 @@ static void wire_adapt_timeout(struct wire *w, uint16_t type, int error)
 		w->unanswered = 0;
 	else
 		w->unanswered -= MIN(w->unanswered, 1u);
+	if (error == 0 && !w->unanswered)
+		w->spliced = false;
 	if (error == 0 || error == -ETIMEDOUT)
 		sample_rate(w);
 }

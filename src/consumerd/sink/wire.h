@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "io/chan.h"
 #include "io/frame.h"
+#include "base/splice.h"
 #include "io/tcp.h"
 #include "io/zchunk.h"
 #include "proto/codec.h"
@@ -32,6 +33,7 @@ struct wire {
 	uint64_t rate_ns,
 		rate_bytes; /* start of the current measurement: time, bytes acknowledged */
 	int send_buf;	    /* bytes of the socket's send buffer; 0: the kernel's default */
+	bool spliced;	    /* the socket may refer to pages of rings */
 	struct frames frames;
 	wire_meanwhile meanwhile; /* NULL: the worker has no other duties */
 	void *data;		  /* argument of meanwhile() */
@@ -43,6 +45,8 @@ struct wire {
  *          memory is read only once.
  * @sum: CRC-32C of the data that precedes @data.
  * @packer: compresses the data in chunks; NULL: the data is sent uncompressed.
+ * @source: the ring that @data is in, to be spliced, if it is at least a page and is sent as it is;
+ *          NULL: it is sent from the mapping. A spliced body must not change before the answer.
  */
 struct wire_body {
 	const void *data;
@@ -50,6 +54,7 @@ struct wire_body {
 	bool summed;
 	uint32_t sum;
 	struct zpacker *packer;
+	const struct splice_source *source;
 };
 
 #define WIRE_TIMEOUT_MS 2000u

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "consumerd/now.h"
@@ -39,6 +40,14 @@ static void init_stream(struct ringset *set, struct sink *sink, uint32_t i, stru
 	reader_init(&stream->reader, &set->mem.desc, ringmem_prod(&set->mem, i),
 		    ringmem_data(&set->mem, i), ringmem_cons(&set->mem, i), set->mem.start_ts);
 	stream_init(stream, sink, &set->config, i, box);
+	stream->out->source = (struct splice_source){
+		.splicer = &sink->splicer,
+		.mapped = ringmem_data(&set->mem, i),
+		.fd = set->spliced,
+		.base = i * ltt_ring_stride(&set->mem.desc) +
+			ltt_ring_prod_size(set->mem.desc.num_subbuf),
+		.size = set->mem.desc.data_size,
+	};
 }
 
 static struct ringset *ringset_alloc(const struct ringset_spec *spec)
@@ -47,13 +56,26 @@ static struct ringset *ringset_alloc(const struct ringset_spec *spec)
 
 	list_init(&set->node);
 	set->id = spec->id;
-	set->module = -1;
+	set->module = set->spliced = -1;
 	return set;
 }
 
-static void init_streams(struct ringset *set, const struct ringset_spec *spec,
-			 const struct tracedir *trace)
+/* Without a descriptor the packets are written from the mapping. Of rings that are overwritten only
+ * copies are written. */
+static void keep_spliced(struct ringset *set, const struct ringset_spec *spec, int data_fd)
 {
+	if (!spec->splice || spec->desc.mode == LTT_RING_OVERWRITE)
+		return;
+	set->spliced = fcntl(data_fd, F_DUPFD_CLOEXEC, 0);
+	if (set->spliced < 0)
+		log_warn("channel '%s': packets are written without splice(): %s", spec->channel,
+			 strerror(errno));
+}
+
+static void init_streams(struct ringset *set, const struct ringset_spec *spec,
+			 const struct tracedir *trace, int data_fd)
+{
+	keep_spliced(set, spec, data_fd);
 	set->sink = spec->sink;
 	set->config = (struct stream_config){
 		.trace = trace,
@@ -106,7 +128,7 @@ int ringset_new(const struct ringset_spec *spec, const struct tracedir *trace, s
 		free(set);
 		return err->code;
 	}
-	init_streams(set, spec, trace);
+	init_streams(set, spec, trace, ret_fds->data);
 	make_copies(set);
 	*ret = set;
 	return 0;
@@ -131,6 +153,7 @@ static void ringset_close(struct ringset *set)
 	free_copies(set);
 	ringmem_fini(&set->mem);
 	close_fd(set->module);
+	close_fd(set->spliced);
 	free(set->config.channel);
 	free(set);
 }
@@ -173,7 +196,7 @@ int ringset_adopt(const struct ringset_spec *spec, const struct tracedir *trace,
 		free(set);
 		return err->code;
 	}
-	init_streams(set, spec, trace);
+	init_streams(set, spec, trace, fds->data);
 	if (spec->module && keep_module(set, fds->data, err)) {
 		ringset_leave(set);
 		return err->code;

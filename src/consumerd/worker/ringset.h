@@ -17,6 +17,7 @@ struct ringset {
 	uint64_t id;
 	struct ringmem mem;
 	int module; /* the kernel module's data descriptor, for poll(); -1: of applications */
+	int spliced; /* the rings' file, if packets are spliced from it; -1 */
 	struct sink *sink;
 	struct stream_config config;
 	/* Of a set that is overwritten: the room for copies of its rings, as a snapshot has no time
@@ -38,6 +39,7 @@ struct ringset_spec {
 	struct sink *sink;	 /* the output of the streams; outlives the set */
 	struct stats_box *boxes; /* one for each ring; outlive the set */
 	bool module;		 /* the kernel module made the memory */
+	bool splice;		 /* packets are spliced where the output permits it */
 };
 
 /** Check that @channel is a valid prefix of file names. Return: the code. */

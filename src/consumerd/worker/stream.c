@@ -166,6 +166,7 @@ static void packet_done(void *data, int error)
 {
 	struct stream *s = data;
 
+	s->out->failed = error < 0;
 	if (error == 0)
 		stream_acknowledge(s, &s->sent_header);
 	stream_publish(s);

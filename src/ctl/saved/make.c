@@ -78,6 +78,7 @@ static int make_part(struct making *m, int code, struct json_object *session, st
 	REPEAT_AS(type, to, name, words_number(&(words), record_str(o, ATTRIBUTE_KEY(type, name))))
 #define REPEAT_mode(type, o, to, name) REPEAT_WORD(words_mode, type, o, to, name)
 #define REPEAT_ownership(type, o, to, name) REPEAT_WORD(words_owner, type, o, to, name)
+#define REPEAT_output_type(type, o, to, name) REPEAT_WORD(words_output_type, type, o, to, name)
 #define REPEAT_sync_mode(type, o, to, name) REPEAT_WORD(words_sync, type, o, to, name)
 #define REPEAT_rule_kind(type, o, to, name) REPEAT_WORD(words_rule_kind, type, o, to, name)
 #define REPEAT_loglevel_type(type, o, to, name) REPEAT_WORD(words_level_type, type, o, to, name)

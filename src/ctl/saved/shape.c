@@ -23,6 +23,7 @@
 	{ .key = id, .kind = FIELD_NUMBER, .max = (limit), .init = (preset), .doc = text },
 #define FIELD_OF_mode(id, preset, text) FIELD_IN(words_mode, id, preset, text)
 #define FIELD_OF_ownership(id, preset, text) FIELD_IN(words_owner, id, preset, text)
+#define FIELD_OF_output_type(id, preset, text) FIELD_IN(words_output_type, id, preset, text)
 #define FIELD_OF_sync_mode(id, preset, text) FIELD_IN(words_sync, id, preset, text)
 #define FIELD_OF_rule_kind(id, preset, text) FIELD_IN(words_rule_kind, id, preset, text)
 #define FIELD_OF_loglevel_type(id, preset, text) FIELD_IN(words_level_type, id, preset, text)

@@ -50,7 +50,7 @@ static const struct poptOption options[] = {
 		    "POLICY"),
 	OPTION_TEXT("auto-reclaim-memory", 0, &opt.reclaim, "only off is supported", "POLICY"),
 	OPTION_TEXT("blocking-timeout", 0, &opt.blocking, "only 0 (never wait) is supported", "US"),
-	OPTION_TEXT("output", 0, &opt.output, "no effect: mmap, splice", "TYPE"),
+	OPTION_TEXT("output", 0, &opt.output, "write and send by: mmap (default), splice", "TYPE"),
 	OPTION_TEXT("read-timer", 0, &opt.read_timer, "no effect: readers are woken by data", "US"),
 	OPTION_TEXT("monitor-timer", 0, &opt.monitor_timer, "no effect: there is no polling", "US"),
 	OPTION_TEXT("watchdog-timer", 0, &opt.watchdog_timer,
@@ -128,7 +128,18 @@ static int take_limited(struct ctl *ctl)
 	    take_only(ctl, "auto-reclaim-memory", opt.reclaim, "off") != 0 ||
 	    take_only(ctl, "blocking-timeout", opt.blocking, "0") != 0)
 		return ctl->err.code;
-	if (opt.output && strcmp(opt.output, "mmap") != 0 && strcmp(opt.output, "splice") != 0)
+	return 0;
+}
+
+static int take_output(struct ctl *ctl)
+{
+	if (!opt.output)
+		return 0;
+	if (strcmp(opt.output, "mmap") == 0)
+		channel.output_type = LTT_CTL_OUTPUT_TYPE_MMAP;
+	else if (strcmp(opt.output, "splice") == 0)
+		channel.output_type = LTT_CTL_OUTPUT_TYPE_SPLICE;
+	else
 		return bad_value(ctl, "output", opt.output, "'mmap' or 'splice'");
 	return 0;
 }
@@ -155,7 +166,7 @@ static int take_attributes(struct ctl *ctl)
 				     &channel.tracefile_size) != 0 ||
 	    enable_channel_take_number(ctl, "tracefile-count", opt.tracefile_count, true,
 				       &channel.tracefile_count) != 0 ||
-	    take_ownership(ctl) != 0 || take_limited(ctl) != 0)
+	    take_ownership(ctl) != 0 || take_limited(ctl) != 0 || take_output(ctl) != 0)
 		return ctl->err.code;
 	if (opt.discard && opt.overwrite)
 		return err_set(&ctl->err, ERR_INVALID,

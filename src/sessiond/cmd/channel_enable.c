@@ -4,8 +4,10 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "io/memfile.h"
 #include "io/memgroup.h"
+#include "io/tcp.h"
 
 static void channel_enable_in_force(void *data, uint32_t apps, uint32_t late,
 				    const struct err *problem)
@@ -46,6 +48,34 @@ static uint64_t room(const struct command *cmd)
 	return MIN(machine, MIN(group, quota));
 }
 
+static bool is_encrypted(const struct session *session)
+{
+	AUTO_FREE char *addrs = xstrdup(session->relay);
+	char *rest = addrs, *one;
+	struct tcp_addr addr;
+
+	if (session->relay_clear != RELAY_LINK_DEFAULT)
+		return session->relay_clear == RELAY_LINK_TLS;
+	while ((one = strsep(&rest, ",")))
+		if (tcp_parse(one, &addr) < 0 || !tcp_is_local(&addr))
+			return true;
+	return false;
+}
+
+/* Return: the reason, a phrase; "": packets are spliced. */
+static const char *why_unspliced(const struct session *session)
+{
+	if (session->snapshots)
+		return "snapshots are copied from the buffers first";
+	if (*session->relay && session->compress)
+		return "data is compressed before it is sent to the relay";
+	if (*session->relay && is_encrypted(session))
+		return "data is encrypted before it is sent to the relay";
+	if (!*session->relay && !*session->path)
+		return "the session has no output";
+	return "";
+}
+
 int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 		       struct rep_channel_enable *rep)
 {
@@ -71,5 +101,7 @@ int cmd_channel_enable(struct command *cmd, struct req_channel_enable *req,
 				&channel, &cmd->err))
 		return CMD_FAILED;
 	rep->tracefile_size = attr.tracefile_size;
+	if (attr.output_type == OUTPUT_TYPE_SPLICE)
+		rep->unspliced = why_unspliced(cmd->session);
 	return CMD_DONE;
 }

@@ -128,6 +128,8 @@ int channel_attr_resolve(struct channel_attr *attr, enum domain_id domain,
 
 	if (code)
 		return code;
+	if ((unsigned int)attr->output_type > OUTPUT_TYPE_SPLICE)
+		return err_set(err, ERR_INVALID, "unknown output type %d", (int)attr->output_type);
 	if (attr->overwrite && attr->tracefile_size)
 		return err_set(err, ERR_INVALID,
 			       "a snapshot has one file of each stream: omit --tracefile-size");
@@ -154,6 +156,9 @@ bool channel_attr_agrees(const struct channel_attr *has, const struct channel_at
 		tracefile_size(asked->tracefile_size, has) == has->tracefile_size) &&
 	       (!asked->tracefile_count || asked->tracefile_count == has->tracefile_count) &&
 	       (!asked->switch_timer_us || asked->switch_timer_us == has->switch_timer_us) &&
+	       (asked->output_type == OUTPUT_TYPE_DEFAULT ||
+		(asked->output_type == OUTPUT_TYPE_SPLICE) ==
+			(has->output_type == OUTPUT_TYPE_SPLICE)) &&
 	       (!asked->overwrite || has->overwrite);
 }
 

@@ -280,14 +280,17 @@ static void ctl_model_channel_enable(struct ctl_answer *a, struct decoder *dec)
 	struct rep_channel_enable rep = { 0 };
 
 	CHECK_IS(req_channel_enable_decode(dec, &req), ==, 0);
-	ctl_model_log("channel %s %s size %llu nr %u own %u file %llu x %u timer %u over %u%s\n",
+	ctl_model_log("channel %s %s size %llu nr %u own %u file %llu x %u timer %u over %u%s%s\n",
 		      req.session, req.name, (unsigned long long)req.subbuf_size, req.num_subbuf,
 		      req.ownership, (unsigned long long)req.tracefile_size, req.tracefile_count,
-		      req.switch_timer_us, req.overwrite, req.roomy ? " roomy" : "");
+		      req.switch_timer_us, req.overwrite, req.roomy ? " roomy" : "",
+		      req.output_type == OUTPUT_TYPE_SPLICE ? " splice" : "");
 	if (ctl_model_no_session(a, req.session))
 		return;
 	if (req.tracefile_size)
 		rep.tracefile_size = MAX(req.tracefile_size, 8192u); /* a buffer */
+	if (req.output_type == OUTPUT_TYPE_SPLICE)
+		rep.unspliced = "its data is compressed";
 	if (req.overwrite)
 		ctl_model_reply(a, ERR_UNSUPPORTED, "overwrite mode needs snapshots");
 	else if (strcmp(req.name, "channel0") == 0 && strcmp(req.session, "demo") == 0)

@@ -97,6 +97,7 @@ void ring_describe(const struct ring *ring, struct req_con_ring_adopt *ret)
 		.ctl_rw = ring->ctl_rw,
 		.module = ring->module,
 		.clock_add = trace_channel->trace->rec->clock->clock_add,
+		.splice = channel->output_type == OUTPUT_TYPE_SPLICE,
 	};
 }
 

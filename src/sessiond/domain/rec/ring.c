@@ -165,6 +165,7 @@ void ring_open(struct ring *ring)
 		.tracefile_count = channel->tracefile_count,
 		.first_instance = ring->first_instance,
 		.clock_add = rec->clock->clock_add,
+		.splice = channel->output_type == OUTPUT_TYPE_SPLICE,
 	};
 
 	ring_step(ring, RING_ON_REQUEST);
