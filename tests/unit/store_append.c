@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A packet that can't be written whole leaves the file as it was, wherever the room ends;
- * one that can is there whole, by whichever steps.
+ * one that can is there whole, by whichever steps. So is one that is spliced out of a ring, also
+ * where its body wraps, and where splice() fails.
  */
 #include "store/append.h"
 
@@ -10,17 +11,25 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "check.h"
 
 #define BEFORE 3000u /* bytes that the file has */
 #define HEAD 64u
 #define BODY_MAX 9000u
 
+#define RING 16384u /* bytes; a body begins near its end */
+
 static uint8_t before[BEFORE], head[HEAD], body[BODY_MAX];
+static const uint8_t *ring; /* mapped twice in a row */
+static struct splicer splicer = SPLICER_NONE;
+static struct splice_source source;
 
 /* No file may be longer than @bytes. */
 static void limit(uint64_t bytes)
@@ -75,15 +84,16 @@ static void check_packet(const struct append_packet *packet, uint64_t room)
 }
 
 /* The room ends everywhere in the packet, at its ends, and behind it. */
-static void check_rooms(size_t body_bytes, bool head_first)
+static void check_rooms(const uint8_t *from, size_t body_bytes, bool head_first)
 {
 	struct append_packet packet = { .head = head,
 					.head_bytes = HEAD,
-					.body = body,
+					.body = from,
 					.body_bytes = body_bytes,
 					.content_at = 16,
 					.content_bytes = 8,
-					.head_first = head_first };
+					.head_first = head_first,
+					.source = from == body ? NULL : &source };
 	uint64_t end = BEFORE + HEAD + body_bytes;
 
 	for (uint64_t room = BEFORE; room < end; room += 1 + body_bytes / 50)
@@ -93,6 +103,120 @@ static void check_rooms(size_t body_bytes, bool head_first)
 	check_packet(&packet, end + 1);
 }
 
+/* Behind a page of other bytes, as in the file of a ring set. */
+static void make_ring(void)
+{
+	int fd = memfd_create("ring", MFD_CLOEXEC);
+	uint8_t *at;
+
+	CHECK(fd >= 0 && ftruncate(fd, 4096 + RING) == 0);
+	for (off_t i = 4096; i < 4096 + (off_t)RING; i++)
+		CHECK_IS(pwrite(fd, &(uint8_t){ (uint8_t)(i * 7 + i / 256) }, 1, i), ==, 1);
+	at = mmap(NULL, 2 * RING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (int i = 0; i < 2; i++)
+		CHECK(mmap(at + i * RING, RING, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 4096) !=
+		      MAP_FAILED);
+	ring = at;
+	source = (struct splice_source){ &splicer, ring, fd, 4096, RING };
+}
+
+static void check_spliced(void)
+{
+	const uint8_t *wraps = ring + RING - 4100;
+
+	for (int head_first = 0; head_first < 2; head_first++) {
+		check_rooms(ring + 5, BODY_MAX, head_first);
+		check_rooms(wraps, BODY_MAX, head_first);
+	}
+}
+
+/* It fails at each call: all is written. */
+static void check_unspliced(void)
+{
+	int fd = source.fd;
+
+	source.fd = -1;
+	check_rooms(ring + 5, BODY_MAX, false);
+	CHECK(splicer.warned && splicer.pipe[0] < 0);
+	source.fd = fd;
+}
+
+/* After an error the pipe has no bytes that would come before the next packet. */
+static void check_emptied(void)
+{
+	uint64_t at = 0, moved, next = 0;
+	int fd = new_file(), full = open("/dev/full", O_WRONLY);
+
+	CHECK_IS(splice_move(&source, ring, 8192, full, &at, false, NULL, NULL, &moved), <, 0);
+	CHECK(moved == 0 && splicer.pipe[0] < 0);
+	CHECK_IS(splice_move(&source, ring + 100, 4096, fd, &next, false, NULL, NULL, &moved), ==,
+		 0);
+	CHECK(moved == 4096 && splicer.pipe[0] >= 0);
+	check_bytes(fd, ring + 100, 4096, 0);
+	close(full);
+	close(fd);
+}
+
+struct reader {
+	int fd;
+	uint8_t got[RING];
+	size_t len;
+	int waits;
+};
+
+/* Read some bytes of the socket. */
+static int make_room(void *data)
+{
+	struct reader *r = data;
+	ssize_t n = read(r->fd, r->got + r->len, MIN((size_t)3000, sizeof(r->got) - r->len));
+
+	CHECK(n > 0);
+	r->len += (size_t)n;
+	r->waits++;
+	return r->waits < 1000 ? 0 : -ETIMEDOUT;
+}
+
+static int give_up(void *data)
+{
+	(void)data;
+	return -ETIMEDOUT;
+}
+
+static void new_pair(int fds[2])
+{
+	int small = 2304;
+
+	CHECK_IS(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), ==, 0);
+	CHECK_IS(setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)), ==, 0);
+}
+
+static void check_socket(void)
+{
+	static struct reader r;
+	uint64_t moved;
+	int fds[2], ret;
+	ssize_t n;
+
+	new_pair(fds);
+	r.fd = fds[1];
+	CHECK_IS(splice_move(&source, ring + RING - 6000, 12000, fds[0], NULL, false, make_room, &r,
+			     &moved),
+		 ==, 0);
+	CHECK(moved == 12000 && r.waits > 0);
+	while ((n = read(fds[1], r.got + r.len, sizeof(r.got) - r.len)) > 0)
+		r.len += (size_t)n;
+	CHECK(r.len == 12000 && memcmp(r.got, ring + RING - 6000, 12000) == 0);
+	do /* the socket's buffer is as large as it likes */
+		ret = splice_move(&source, ring, RING, fds[0], NULL, false, give_up, NULL, &moved);
+	while (ret == 0);
+	CHECK_IS(ret, ==, -ETIMEDOUT);
+	CHECK(moved < RING && splicer.pipe[0] < 0);
+	close(fds[1]);
+	CHECK_IS(splice_move(&source, ring, RING, fds[0], NULL, false, give_up, NULL, &moved), ==,
+		 -EPIPE);
+	close(fds[0]);
+}
+
 int main(void)
 {
 	signal(SIGXFSZ, SIG_IGN);
@@ -100,9 +224,16 @@ int main(void)
 	memset(head, 2, sizeof(head));
 	memset(body, 3, sizeof(body));
 	for (int head_first = 0; head_first < 2; head_first++) {
-		check_rooms(0, head_first);
-		check_rooms(100, head_first); /* within a page: at once */
-		check_rooms(BODY_MAX, head_first);
+		check_rooms(body, 0, head_first);
+		check_rooms(body, 100, head_first); /* within a page: at once */
+		check_rooms(body, BODY_MAX, head_first);
 	}
+	signal(SIGPIPE, SIG_IGN);
+	make_ring();
+	check_spliced();
+	check_emptied();
+	check_socket();
+	check_unspliced();
+	splicer_fini(&splicer);
 	return 0;
 }

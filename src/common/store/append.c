@@ -88,15 +88,15 @@ int append_finish(int fd, uint64_t offset, const struct append_packet *p)
 static int append_body(int fd, uint64_t offset, const struct append_packet *p)
 {
 	uint64_t moved = 0;
-	int ret = p->source ? splice_move(p->source, p->body, p->body_bytes, fd, &offset, false,
-					  NULL, NULL, &moved) :
-			      0;
+	int spliced = 0, written;
 
-	int written = append_bytes(fd, (const uint8_t *)p->body + moved, p->body_bytes - moved,
-				   offset + moved);
-
-	if (ret < 0 && written == 0)
-		splice_warn(p->source, ret);
+	if (p->source)
+		spliced = splice_move(p->source, p->body, p->body_bytes, fd, &offset, false, NULL,
+				      NULL, &moved);
+	written = append_bytes(fd, (const uint8_t *)p->body + moved, p->body_bytes - moved,
+			       offset + moved);
+	if (spliced < 0 && written == 0)
+		splice_warn(p->source, spliced);
 	return written;
 }
 

@@ -149,6 +149,7 @@ static void stream_acknowledge(struct stream *s, const struct packet_header *sto
 	s->written += s->sent_count - MIN(s->reader.released_count, s->sent_count);
 	s->end_ts = stored->timestamp_end;
 	s->lost_reported = stored->events_discarded;
+	s->out->failed = false;
 	stream_on(s, STREAM_IS_ANSWERED);
 	reader_release_until(&s->reader, s->sent_pos, s->sent_count);
 }
@@ -166,7 +167,7 @@ static void packet_done(void *data, int error)
 {
 	struct stream *s = data;
 
-	s->out->failed = error < 0;
+	s->out->failed = error < 0; /* the next attempt is not spliced */
 	if (error == 0)
 		stream_acknowledge(s, &s->sent_header);
 	stream_publish(s);

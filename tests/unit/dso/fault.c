@@ -79,6 +79,24 @@ EXPORT ssize_t pwritev(int fd, const struct iovec *iov, int nr, off_t offset)
 	return -1;
 }
 
+EXPORT ssize_t splice(int in, off64_t *in_at, int out, off64_t *out_at, size_t len,
+		      unsigned int flags)
+{
+	ssize_t half = -1;
+	int error;
+
+	if (!its_turn())
+		return REAL(splice)(in, in_at, out, out_at, len, flags);
+	error = errno;
+	if (number("LTT_FAULT_SHORT") && len > 1)
+		half = REAL(splice)(in, in_at, out, out_at, len / 2, flags);
+	die_if_asked();
+	if (half >= 0)
+		return half;
+	errno = error;
+	return -1;
+}
+
 EXPORT int ftruncate(int fd, off_t len)
 {
 	return must_fail() ? -1 : REAL(ftruncate)(fd, len);
