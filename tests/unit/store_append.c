@@ -103,13 +103,13 @@ static void check_rooms(const uint8_t *from, size_t body_bytes, bool head_first)
 	check_packet(&packet, end + 1);
 }
 
-/* Behind a page of other bytes, as in the file of a ring set. */
+/* Between other bytes, as in the file of a ring set. */
 static void make_ring(void)
 {
 	int fd = memfd_create("ring", MFD_CLOEXEC);
 	uint8_t *at;
 
-	CHECK(fd >= 0 && ftruncate(fd, 4096 + RING) == 0);
+	CHECK(fd >= 0 && ftruncate(fd, 4096 + 2 * RING) == 0);
 	for (off_t i = 4096; i < 4096 + (off_t)RING; i++)
 		CHECK_IS(pwrite(fd, &(uint8_t){ (uint8_t)(i * 7 + i / 256) }, 1, i), ==, 1);
 	at = mmap(NULL, 2 * RING, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
