@@ -141,6 +141,23 @@ static void check_unspliced(void)
 	source.fd = fd;
 }
 
+/* No more descriptors are permitted. */
+static void check_no_pipe(void)
+{
+	struct rlimit old, none;
+	uint64_t at = 0, moved;
+	int fd = new_file(), ret;
+
+	splicer_fini(&splicer);
+	CHECK_IS(getrlimit(RLIMIT_NOFILE, &old), ==, 0);
+	none = (struct rlimit){ 0, old.rlim_max };
+	CHECK_IS(setrlimit(RLIMIT_NOFILE, &none), ==, 0);
+	ret = splice_move(&source, ring, 8192, fd, &at, false, NULL, NULL, &moved);
+	CHECK_IS(setrlimit(RLIMIT_NOFILE, &old), ==, 0);
+	CHECK(ret == -EMFILE && moved == 0);
+	close(fd);
+}
+
 /* After an error the pipe has no bytes that would come before the next packet. */
 static void check_emptied(void)
 {
@@ -234,6 +251,7 @@ int main(void)
 	check_emptied();
 	check_socket();
 	check_unspliced();
+	check_no_pipe();
 	splicer_fini(&splicer);
 	return 0;
 }

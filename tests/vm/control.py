@@ -164,6 +164,62 @@ def test_exact():
     finish("tiny", out, EMITTED, lost=True)
 
 
+def splices():
+    """Whether the consumer has both ends of a pipe: it makes one for splice(), and closes it after a
+    failure."""
+    ends = []
+    for pid in pids("ltt-consumerd"):
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                ends.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+    return any(ends.count(end) == 2 and end.startswith("pipe:") for end in ends)
+
+
+def spliced(name, out, size, relay=None):
+    """@relay: the relay's process, which does not read for a while."""
+    ctl("create", name, *(("--set-url=net://127.0.0.1:5390", "--spool=0") if relay else ("-o", out)))
+    ctl("enable-channel", "-k", "c", "--output=splice", f"--subbuf-size={size}", "--num-subbuf=2")
+    ctl("enable-event", "-k", "-c", "c", "cpu_frequency")
+    ctl("start")
+    emit()
+    until(splices, f"{name}: a packet to be spliced")
+    if relay:
+        relay.send_signal(signal.SIGSTOP)
+        emit()
+        emit()
+        relay.send_signal(signal.SIGCONT)
+    else:
+        kill("ltt-consumerd")
+        emit()
+        emit()
+    until(splices, f"{name}: a packet to be spliced again")
+    ended = json.loads(subprocess.run(["lttctl", "--json", "stop"], capture_output=True, text=True,
+                                      check=False).stdout)["result"]["sessions"][0]["totals"]
+    subprocess.run(["lttctl", "destroy", name], capture_output=True, check=False)
+    path, = glob.glob(f"{out}/*/{name}-*") if relay else (out,)
+    run("lttctl", "verify", path, status=6 if ended["lost"] else 0)
+    check(ended["recorded"] + ended["lost"] == 3 * EMITTED, f"{ended} of {3 * EMITTED}")
+    check(len(names(path)) == ended["recorded"] > 0, f"{len(names(path))} of {ended}")
+    print(f"{name} of {size}: {ended['recorded']} recorded, {ended['lost']} lost and counted")
+
+
+def test_splice():
+    """The kernel's buffers by splice(), to files with a consumer that is killed, and to a relay."""
+    run("busybox", "ip", "link", "set", "lo", "up")
+    for size in "1M", "4k":
+        shutil.rmtree("/dev/shm/spliced", ignore_errors=True)
+        spliced("file", "/dev/shm/spliced", size)
+    relay = subprocess.Popen(["ltt-relayd", "-o", "/dev/shm/relay", "-C", "tcp://127.0.0.1:5390",
+                              "-L", "tcp://127.0.0.1:5391"])
+    try:
+        until(lambda: os.path.isdir("/dev/shm/relay"), "the relay")
+        for name, size in ("large", "1M"), ("tiny", "4k"):
+            spliced(name, "/dev/shm/relay", size, relay)
+    finally:
+        relay.terminate()
+        relay.wait()
+
+
 def check_alternation(out, nr):
     seen = [n for n in names(out) if n == "alternate:mark" or n.startswith("syscall_")]
     first = seen.index("alternate:mark")
@@ -998,7 +1054,7 @@ def test_not_root():
 
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
-TESTS = (test_record, test_list, test_exact, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_filters, test_filter_changes,
          test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_no_module, test_not_root)
