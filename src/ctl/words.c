@@ -34,7 +34,7 @@ WORDS(sync, {
 		    [LTT_CTL_SYNC_PERIOD] = "period",
 	    });
 WORDS(output_type, {
-			   [LTT_CTL_OUTPUT_TYPE_DEFAULT] = "default",
+			   [LTT_CTL_OUTPUT_TYPE_DEFAULT] = "mmap",
 			   [LTT_CTL_OUTPUT_TYPE_MMAP] = "mmap",
 			   [LTT_CTL_OUTPUT_TYPE_SPLICE] = "splice",
 		   });
@@ -63,4 +63,10 @@ int words_number(const struct words *words, const char *word)
 		if (words->words[i] && strcmp(words->words[i], word) == 0)
 			return (int)i;
 	return -1;
+}
+
+bool words_has_own(const struct words *words, unsigned int number)
+{
+	return words->words[number] &&
+	       words_number(words, words->words[number]) == (int)number;
 }

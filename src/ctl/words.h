@@ -3,6 +3,8 @@
 #ifndef CTL_WORDS_H
 #define CTL_WORDS_H
 
+#include <stdbool.h>
+
 struct words {
 	const char *const *words; /* NULL: the number has no word */
 	unsigned int nr;
@@ -13,7 +15,9 @@ extern const struct words words_domain, words_track_kind, words_owner, words_mod
 
 /** The word of a number; "unknown" if it has none. */
 const char *words_name(const struct words *words, unsigned int number);
-/** The number of a word; -1: unknown. */
+/** The number of a word, the lowest if there are several; -1: unknown. */
 int words_number(const struct words *words, const char *word);
+/** Whether the number has a word, which no lower number has. @number: less than words->nr. */
+bool words_has_own(const struct words *words, unsigned int number);
 
 #endif

@@ -76,7 +76,7 @@ static char *list_words(const struct words *words)
 	for (unsigned int i = 0; i < words->nr; i++) {
 		char *before AUTO_FREE = list;
 
-		list = words->words[i] ?
+		list = words_has_own(words, i) ?
 			       xasprintf("%s%s'%s'", before, *before ? ", " : "", words->words[i]) :
 			       xstrdup(before);
 	}

@@ -246,7 +246,7 @@ static void schema_type(struct writer *w, const struct field *field)
 	} else {
 		schema_restriction(w, "xs:token");
 		for (unsigned int i = 0; i < field->words->nr; i++)
-			if (field->words->words[i])
+			if (words_has_own(field->words, i))
 				schema_limit(w, "xs:enumeration", field->words->words[i]);
 	}
 	writer_end(w);
