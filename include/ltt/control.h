@@ -1061,6 +1061,21 @@ int ltt_ctl_regenerate(struct ltt_ctl *ctl, const char *session, uint32_t *ret_c
 		       uint32_t *ret_applications, uint32_t *ret_late);
 
 /**
+ * ltt_ctl_flush() - write the events that the buffers of a session have now. Recording goes on, and
+ * the call returns when all events that were recorded before it are in the files of the trace, or,
+ * of a session that records to a relay, when the relay has acknowledged them. In a session that is
+ * stopped nothing is left to write.
+ * @ret_spooled: bytes that wait in the spool of the session, as the relay can't be reached (a
+ *	warning) or is slower than the events; or NULL.
+ *
+ * Errors: LTT_CTL_NO_SESSION; LTT_CTL_STATE: the session was never started; LTT_CTL_INVALID: it has
+ * no output; LTT_CTL_UNSUPPORTED: it writes only snapshots; LTT_CTL_OUTPUT: not all could be
+ * written: the events stay in the buffers as long as there is room, and are written as soon as
+ * possible.
+ */
+int ltt_ctl_flush(struct ltt_ctl *ctl, const char *session, uint64_t *ret_spooled);
+
+/**
  * struct ltt_ctl_snapshot_options - a snapshot to write.
  * @name: beginning of the directory's name, before the time and a number; NULL: snapshot-1.
  * @output: directory in which it is made; it is created if it is missing, and must not contain a

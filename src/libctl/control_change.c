@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* control_change.c - calls of ltt/control.h that change sessions. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -327,7 +328,7 @@ int ltt_ctl_track(struct ltt_ctl *ctl, const struct ltt_ctl_track_options *track
 	return 0;
 }
 
-/* --- start, regenerate, stop, destroy ------------------------------------------------------- */
+/* --- start, regenerate, flush, stop, destroy ------------------------------------------------ */
 
 int ltt_ctl_start(struct ltt_ctl *ctl, const char *session, uint32_t *ret_applications)
 {
@@ -372,6 +373,26 @@ int ltt_ctl_regenerate(struct ltt_ctl *ctl, const char *session, uint32_t *ret_c
 		*ret_applications = rep.applications;
 	if (ret_late)
 		*ret_late = rep.late;
+	return 0;
+}
+
+int ltt_ctl_flush(struct ltt_ctl *ctl, const char *session, uint64_t *ret_spooled)
+{
+	struct req_flush req = { .session = session };
+	struct rep_flush rep;
+
+	if (control_begin(ctl) != 0 ||
+	    control_check_given(ctl, session, "the session to flush") != 0)
+		return ctl->err.code;
+	if (call_flush(ctl->client, &req, NULL, NULL, &rep, &ctl->err) != 0)
+		return control_failed(ctl);
+	if (rep.spooled)
+		control_warn(ctl,
+			     "session '%s': %" PRIu64 " bytes wait in its spool until the relay "
+			     "receives them",
+			     session, rep.spooled);
+	if (ret_spooled)
+		*ret_spooled = rep.spooled;
 	return 0;
 }
 

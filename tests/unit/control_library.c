@@ -1050,6 +1050,28 @@ static void spools(void)
 	CHECK_IS(access(gone, F_OK), !=, 0);
 }
 
+static void flushes(void)
+{
+	uint64_t spooled = 9;
+
+	ctl_model.requests[0] = '\0';
+	CHECK_IS(ltt_ctl_flush(ctl, "none", &spooled), ==, LTT_CTL_NO_SESSION);
+	CHECK(spooled == 9 && !*ltt_ctl_warning(ctl));
+	CHECK_IS(ltt_ctl_flush(ctl, NULL, NULL), ==, LTT_CTL_INVALID);
+	CHECK_IS(ltt_ctl_flush(ctl, "demo", &spooled), ==, 0);
+	CHECK_IS(spooled, ==, 7);
+	CHECK_IS(strcmp(ltt_ctl_warning(ctl),
+			"session 'demo': 7 bytes wait in its spool until the relay receives them"),
+		 ==, 0);
+	CHECK_IS(ltt_ctl_flush(ctl, "demo", NULL), ==, 0);
+	EXPECT_REQUESTS("flush none\nflush demo\nflush demo\n");
+	pthread_mutex_lock(&ctl_model.lock);
+	EXPECT("lttctl flush demo", 4, "Buffers written for session demo\n",
+	       "Warning: session 'demo': 7 bytes wait in its spool until the relay receives them\n");
+	EXPECT("lttctl flush damo", 1, "", "there is no session 'damo'; did you mean 'demo'?");
+	pthread_mutex_unlock(&ctl_model.lock);
+}
+
 static void regenerates(void)
 {
 	uint32_t channels = 9, applications = 9, late = 9;
@@ -1429,6 +1451,7 @@ int main(void)
 	recovers();
 	spools();
 	regenerates();
+	flushes();
 	snapshots();
 	shutdowns();
 	ctl_model.problem = "the disk is full";

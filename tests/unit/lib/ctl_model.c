@@ -423,6 +423,19 @@ static void ctl_model_context_add(struct ctl_answer *a, struct decoder *dec)
 }
 
 /* One of three applications is late. */
+static void ctl_model_flush(struct ctl_answer *a, struct decoder *dec)
+{
+	struct rep_flush rep = { .spooled = 7 };
+	struct req_flush req;
+
+	CHECK_IS(req_flush_decode(dec, &req), ==, 0);
+	ctl_model_log("flush %s\n", req.session);
+	if (ctl_model_no_session(a, req.session))
+		return;
+	rep_flush_encode(ctl_model_reply(a, 0, ""), &rep);
+	ctl_model_send(a);
+}
+
 static void ctl_model_statedump(struct ctl_answer *a, struct decoder *dec)
 {
 	struct rep_statedump rep = { .channels = 1, .applications = 3, .late = 1 };
@@ -713,6 +726,9 @@ void ctl_model_command(struct ctl_answer *a, struct decoder *dec)
 	case MSG_snapshot_record:
 		ctl_model_snapshot(a, dec);
 		return;
+	case MSG_flush:
+		ctl_model_flush(a, dec);
+		break;
 	case MSG_statedump:
 		ctl_model_statedump(a, dec);
 		break;
