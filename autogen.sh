@@ -14,6 +14,7 @@
 #   src/keeperd/**    ltt-keeperd       src/relayd/**     ltt-relayd
 #   src/keys/**       ltt-keys          src/tunnel/**     ltt-tunnel
 #   src/libctl/**, src/view/**, src/ctl/**                lttctl
+#   src/viewer/**     with src/view/**: ltt-view, a static program
 #   src/tools/**      prototool, which is not installed
 #   tests/unit/*.c    one program each; tests/unit/*.cc likewise (C++)
 #   tests/unit/part/NAME.*.c  more files of the unit test NAME
@@ -79,7 +80,7 @@ target()
 lists()
 {
 	echo '# Made by autogen.sh: do not edit.'
-	for folder in common tracer sessiond consumerd keeperd relayd keys tunnel libctl view ctl tools; do
+	for folder in common tracer sessiond consumerd keeperd relayd keys tunnel libctl view ctl viewer tools; do
 		found "src/$folder" | list "$(echo $folder | tr a-z A-Z)_FILES"
 	done
 	# A unit test may use any module: the daemons but their main().

@@ -9,6 +9,7 @@
 #include "record.h"
 #include "print.h"
 #include "text.h"
+#include "view/show.h"
 
 #define MAX_REFUSALS_SHOWN 5u /* one by one */
 
@@ -79,16 +80,12 @@ static enum status loss_report_cause(struct ctl *ctl, const char *session, struc
 
 enum status loss_unknown(struct ctl *ctl, const char *name, uint64_t nr)
 {
-	char buf[TEXT_BYTES];
+	char *sentence AUTO_FREE = NULL;
 
 	if (!nr)
 		return STATUS_OK;
-	print_warning(ctl,
-		      "%s: %s buffer%s lost, with an unknown number of events: a consumer daemon "
-		      "died, and its successor did not find the memory of the buffer (run "
-		      "ltt-sessiond under a service manager, which stores it, too) or could not "
-		      "continue the files of the trace",
-		      name, text_count(buf, nr), nr == 1 ? " is" : "s are");
+	sentence = show_lost_buffers(name, nr);
+	print_warning(ctl, "%s", sentence);
 	return STATUS_LOST;
 }
 

@@ -9,20 +9,6 @@
 
 #include "base/mem.h"
 
-const char *text_count(char buf[TEXT_BYTES], uint64_t n)
-{
-	char digits[TEXT_BYTES];
-	size_t len = (size_t)snprintf(digits, sizeof(digits), "%" PRIu64, n), out = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf[out++] = ',';
-		buf[out++] = digits[i];
-	}
-	buf[out] = '\0';
-	return buf;
-}
-
 const char *text_size(char buf[TEXT_BYTES], uint64_t bytes)
 {
 	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
@@ -58,47 +44,6 @@ const char *text_duration(char buf[TEXT_BYTES], uint64_t ns)
 	else
 		snprintf(buf, TEXT_BYTES, "%" PRIu64 " h %" PRIu64 " min", s / 3600, s / 60 % 60);
 	return buf;
-}
-
-const char *text_plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-/* Length of a harmless UTF-8 character; 0: a control, or none at all. */
-static size_t harmless(const unsigned char *s)
-{
-	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-
-	if (s[0] < ' ' || s[0] == 0x7f || s[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
-	    (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
-
-char *text_escape(const char *text)
-{
-	char *copy = xalloc(strlen(text) * 4 + 1);
-	char *out = copy;
-
-	while (*text) {
-		size_t len = harmless((const unsigned char *)text);
-
-		if (len) {
-			memcpy(out, text, len);
-			out += len;
-			text += len;
-		} else {
-			out += sprintf(out, "\\x%02x", (unsigned char)*text++);
-		}
-	}
-	return copy;
 }
 
 static struct json_object *printable_array(struct json_object *array)
@@ -140,7 +85,7 @@ static void ctl_text_print_json(FILE *out, struct json_object *record, int flags
 		record, flags | JSON_C_TO_STRING_NOSLASHESCAPE);
 
 	while (*s) {
-		size_t len = *s == '\n' ? 1 : harmless(s);
+		size_t len = *s == '\n' ? 1 : text_harmless(s);
 
 		if (len) {
 			fwrite(s, 1, len, out);

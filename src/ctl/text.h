@@ -10,22 +10,16 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define TEXT_BYTES 32 /* size of each buffer below */
+#include "base/text.h"
 
-/** 1,234,567 */
-const char *text_count(char buf[TEXT_BYTES], uint64_t n);
 /** 512 B, 4 MiB, 4.1 MiB */
 const char *text_size(char buf[TEXT_BYTES], uint64_t bytes);
 /** 340 us, 12.3 s, 3 min 20 s, 5 h 12 min */
 const char *text_duration(char buf[TEXT_BYTES], uint64_t ns);
-/** "s" unless @n is 1. */
-const char *text_plural(uint64_t n);
 
 /** Read the first @len - 1 bytes of a file as a string. Return: its length; 0: can't be read. */
 size_t text_read(const char *path, char *buf, size_t len);
 
-/** A copy with control bytes and invalid UTF-8 as \xNN; allocated. */
-char *text_escape(const char *text);
 /** A copy in which all strings are escaped. */
 struct json_object *text_printable(struct json_object *record);
 /** Print JSON without terminal control characters: DEL and C1 are escaped as \u. */

@@ -261,15 +261,3 @@ void viewing_remember_session(struct ctl *ctl, const char *session)
 	if (of_daemon(ctl, session, &path) && remember(session, path, &ignored) != 0)
 		return; /* a convenience, not worth a sentence */
 }
-
-int viewing_open(struct ctl *ctl, const char *path, bool relay_clock, view_report_fn report,
-		 struct view **ret)
-{
-	int rc = (relay_clock ? view_open_relay : view_open)(path, report, ctl, ret);
-
-	if (rc == -ENOENT)
-		return err_set(&ctl->err, ERR_OUTPUT, "there is no trace in %s", path);
-	if (rc == -EPROTO)
-		return err_set(&ctl->err, ERR_OUTPUT, "no trace in %s can be read", path);
-	return rc ? err_errno(&ctl->err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
-}

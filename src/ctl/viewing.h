@@ -4,7 +4,6 @@
 #define CTL_VIEWING_H
 
 #include "ctl.h"
-#include "view/view.h"
 
 /**
  * viewing_path() - the directory of a trace; allocated.
@@ -19,10 +18,6 @@ char *viewing_path(struct ctl *ctl, const char *word);
  * Return: NULL with ctl->err set.
  */
 char *viewing_live(struct ctl *ctl, const char *word, bool clear_text);
-/** Open the traces below a path. @relay_clock: with times of a relay's clock. Return: 0, or the
- *  code in ctl->err. */
-int viewing_open(struct ctl *ctl, const char *path, bool relay_clock, view_report_fn report,
-		 struct view **ret) MUST_CHECK;
 /**
  * viewing_remember() - remember the trace of a session as the last one.
  * @path: NULL or empty: the session wrote no trace; this is stored in addition to the trace before.

@@ -8,8 +8,8 @@
 #include "ctl/record.h"
 #include "ctl/print.h"
 #include "ctl/text.h"
-#include "view/view.h"
 #include "ctl/viewing.h"
+#include "view/show.h"
 
 static struct {
 	char *trace_path;
@@ -212,7 +212,7 @@ static enum status verify_verb_run(struct ctl *ctl)
 		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
 	int rc;
 
-	if (!path || viewing_open(ctl, path, false, verify_verb_report, &view) != 0)
+	if (!path || show_open(path, false, verify_verb_report, ctl, &view, &ctl->err) != 0)
 		return STATUS_ERROR;
 	rc = view_verify(view);
 	rc = rc ? rc : view_summary(view, &sum);

@@ -1,32 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* view.c - lttctl view [SESSION | DIR]: print a trace as text, its streams merged by time. */
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/str.h"
-#include "ctl/own.h"
 #include "ctl/live.h"
 #include "ctl/live_text.h"
-#include "ctl/loss.h"
 #include "ctl/options.h"
+#include "ctl/own.h"
 #include "ctl/print.h"
-#include "ctl/text.h"
-#include "view/view.h"
 #include "ctl/viewing.h"
+#include "view/show.h"
 
 static struct {
-	char *viewer, *trace_path, *begin, *end, *events, *processes, *threads, *where, *limit,
-		*color, *in_tunnel;
-	int seconds, date, gmt, loglevel, raw, statedump, relay_clock, summary, live, wait,
-		clear_text;
+	char *viewer, *trace_path, *in_tunnel;
+	int live, wait, clear_text;
 } opt;
 
-static struct view_select selection;
+static struct show_options show;
 
 static const struct poptOption options[] = {
 	OPTION_TEXT("trace-path", 't', &opt.trace_path, "view what is below this directory", "DIR"),
@@ -37,31 +31,11 @@ static const struct poptOption options[] = {
 	OPTION_FLAG("wait", 0, &opt.wait, "with --live: wait until the session exists"),
 	{ "in-tunnel", 0, POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &opt.in_tunnel, 0, NULL,
 	  NULL },
-	OPTION_TEXT("events", 0, &opt.events, "only events with such names", "PATTERN[,...]"),
-	OPTION_TEXT("process", 0, &opt.processes, "only events of these processes",
-		    "NAME|PID[,...]"),
-	OPTION_TEXT("thread", 0, &opt.threads, "only events of these threads", "NAME|TID[,...]"),
-	OPTION_TEXT("where", 0, &opt.where, "only events for which it holds", "EXPRESSION"),
-	OPTION_FLAG("statedump", 0, &opt.statedump, "events of state dumps, too"),
-	OPTION_TEXT("begin", 0, &opt.begin, "from this time on", "TIME"),
-	OPTION_TEXT("end", 0, &opt.end, "up to this time", "TIME"),
-	OPTION_TEXT("limit", 0, &opt.limit, "at most this number of events", "N"),
-	OPTION_FLAG("summary", 0, &opt.summary, "only a summary of the events"),
-	OPTION_FLAG("clock-seconds", 0, &opt.seconds, "times as seconds since 1970"),
-	OPTION_FLAG("clock-date", 0, &opt.date, "times with their date"),
-	OPTION_FLAG("clock-gmt", 0, &opt.gmt, "times in UTC"),
-	OPTION_FLAG("relay-clock", 0, &opt.relay_clock,
-		    "times by the clock of the relay that stored the traces"),
-	OPTION_FLAG("loglevel", 0, &opt.loglevel, "show each event's log level"),
-	OPTION_FLAG("raw", 0, &opt.raw, "process and thread as fields, as babeltrace2 prints them"),
-	OPTION_TEXT("color", 0, &opt.color, "auto (default), always or never", "WHEN"),
+#define SHOW_TEXT(member, name, text, what) OPTION_TEXT(name, 0, &show.member, text, what),
+#define SHOW_FLAG(member, name, text) OPTION_FLAG(name, 0, &show.member, text),
+#include "view/show.def"
 	POPT_TABLEEND,
 };
-
-static void view_verb_cleanup_view(struct view **view)
-{
-	view_free(*view);
-}
 
 /* @before: words in front of the viewer's, ends with NULL. Return: allocated; NULL: ctl->err is
  * set. */
@@ -108,45 +82,11 @@ static enum status run_live_viewer(struct ctl *ctl, const char *const *before, c
 	char **argv AUTO_FREE = NULL;
 	int status;
 
-	if (opt.viewer || opt.raw)
+	if (opt.viewer || show.raw)
 		return run_viewer(ctl, before, opt.viewer ? opt.viewer : LIVE_VIEWER, url);
 	argv = viewer_command(ctl, before, LIVE_VIEWER, url);
 	status = argv ? live_text_run(argv, ctl->sigpipe, &ctl->err) : -1;
 	return status < 0 ? STATUS_ERROR : (enum status)status;
-}
-
-static bool use_color(void)
-{
-	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
-
-	if (opt.color && strcmp(opt.color, "auto") != 0)
-		return strcmp(opt.color, "always") == 0;
-	if (no && *no)
-		return false;
-	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
-}
-
-static int check_words(struct ctl *ctl)
-{
-	char why[1024];
-
-	if (opt.trace_path && operand(ctl, 0))
-		return err_set(&ctl->err, ERR_INVALID,
-			       "a session and --trace-path exclude each other");
-	if (opt.limit && (parse_u64(opt.limit, &selection.limit) != 0 || !selection.limit))
-		return err_set(&ctl->err, ERR_INVALID, "--limit=%s: this is not a number of events",
-			       opt.limit);
-	if (opt.color && strcmp(opt.color, "auto") != 0 && strcmp(opt.color, "always") != 0 &&
-	    strcmp(opt.color, "never") != 0)
-		return err_set(&ctl->err, ERR_INVALID, "--color=%s: auto, always or never",
-			       opt.color);
-	selection.names = opt.events;
-	selection.processes = opt.processes;
-	selection.threads = opt.threads;
-	selection.where = opt.where;
-	if (opt.where && view_check_where(opt.where, why, sizeof(why)) != 0)
-		return err_set(&ctl->err, ERR_INVALID, "--where: %s", why);
-	return 0;
 }
 
 #define WAIT_MOST_MS 1000
@@ -179,7 +119,7 @@ static enum status run_by_tls(struct ctl *ctl, const char *url)
 		argv[argc++] = "--quiet";
 	if (opt.wait)
 		argv[argc++] = "--wait";
-	if (opt.raw)
+	if (show.raw)
 		argv[argc++] = "--raw";
 	if (opt.viewer) {
 		argv[argc++] = "--viewer";
@@ -229,172 +169,62 @@ static enum status run_live(struct ctl *ctl)
 	return run_live_viewer(ctl, by_tunnel, NULL);
 }
 
-static int check_live(struct ctl *ctl)
+/* Whether there are options for files alone; --raw is for both. */
+static bool is_for_files(const struct ctl *ctl)
 {
-	if (!opt.live || !(opt.trace_path || opt.begin || opt.end || opt.events || opt.processes ||
-			   opt.threads || opt.where || opt.limit || opt.statedump ||
-			   opt.relay_clock || opt.color || opt.seconds || opt.date || opt.gmt ||
-			   opt.loglevel || opt.summary || ctl->json))
-		return 0;
-	return err_set(&ctl->err, ERR_INVALID,
-		       "with --live babeltrace2 prints, and has options of its own: "
-		       "--viewer='babeltrace2 --input-format=lttng-live --clock-gmt'");
+	bool any = opt.trace_path || ctl->json;
+	struct show_options others = show;
+
+	others.raw = 0;
+#define SHOW_TEXT(member, name, text, what) any = any || others.member;
+#define SHOW_FLAG(member, name, text) any = any || others.member;
+#include "view/show.def"
+	return any;
 }
 
 static enum status view_verb_check(struct ctl *ctl)
 {
-	if (opt.wait && !opt.live) {
+	if (opt.wait && !opt.live)
 		err_set(&ctl->err, ERR_INVALID, "--wait: only with --live");
-		return STATUS_ERROR;
-	}
-	if (check_live(ctl) != 0)
-		return STATUS_ERROR;
-	return check_words(ctl) == 0 ? STATUS_OK : STATUS_ERROR;
+	else if (opt.live && is_for_files(ctl))
+		err_set(&ctl->err, ERR_INVALID,
+			"with --live babeltrace2 prints, and has options of its own: "
+			"--viewer='babeltrace2 --input-format=lttng-live --clock-gmt'");
+	else if (opt.trace_path && operand(ctl, 0))
+		err_set(&ctl->err, ERR_INVALID, "a session and --trace-path exclude each other");
+	else
+		(void)!show_check(&show, &ctl->err);
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
 }
 
-static int take_time(struct ctl *ctl, struct view *view, const char *text, bool *ret_has,
-		     int64_t *ret_ns)
-{
-	if (!text)
-		return 0;
-	*ret_has = true;
-	if (view_parse_time(view, text, opt.gmt, ret_ns) == 0)
-		return 0;
-	return err_set(&ctl->err, ERR_INVALID,
-		       "'%s' is not a time; HH:MM[:SS[.frac]], YYYY-MM-DD[ HH:MM[:SS[.frac]]] or "
-		       "seconds since 1970 are",
-		       text);
-}
-
-static void view_verb_report(void *priv, const char *sentence)
+static void view_verb_warn(void *priv, const char *sentence)
 {
 	print_warning(priv, "%s", sentence);
 }
 
-static bool is_chosen(void)
+static void view_verb_note(void *priv, const char *sentence)
 {
-	return selection.names || selection.processes || selection.threads || selection.where ||
-	       selection.has_begin || selection.has_end;
+	print_note(priv, "%s", sentence);
 }
 
-/* Empty output, and events that the output lacks, get a sentence. */
-static void note_missing(struct ctl *ctl, const struct view_summary *summary)
+static enum status view_verb_show(struct ctl *ctl, const char *path)
 {
-	char buf[TEXT_BYTES];
+	const struct show_host host = { view_verb_warn, view_verb_note, ctl };
 
-	if (summary->hidden)
-		print_note(ctl, "%s event%s of state dumps %s not shown; --statedump shows %s",
-			   text_count(buf, summary->hidden), text_plural(summary->hidden),
-			   summary->hidden == 1 ? "is" : "are",
-			   summary->hidden == 1 ? "it" : "them");
-	else if (summary->where_never)
-		print_warning(ctl, "--where can't hold for any event of this trace: %s",
-			      summary->where_never);
-	else if (!summary->events)
-		print_note(ctl, is_chosen() ? "no event of this trace matches the options" :
-					      "this trace has no events");
-	if (summary->without_task)
-		print_note(
-			ctl,
-			"%s event%s without the contexts vpid, vtid and procname (of the kernel: "
-			"pid, tid and procname) %s not shown; 'lttctl record' and 'lttctl "
-			"add-context' add them",
-			text_count(buf, summary->without_task), text_plural(summary->without_task),
-			summary->without_task == 1 ? "is" : "are");
-}
-
-/* Packets without one event to show are no empty trace. */
-static bool is_unreadable(const struct view_summary *summary)
-{
-	uint64_t held = summary->skipped_bytes + summary->problems;
-
-	for (size_t i = 0; i < summary->nr_streams; i++)
-		held += summary->streams[i].events;
-	return held && !summary->events && !summary->hidden && !is_chosen();
-}
-
-static void warn_conflicts(struct ctl *ctl, const struct view_summary *summary)
-{
-	for (size_t i = 0; i < summary->nr_conflicts; i++)
-		print_warning(ctl,
-			      "marker '%s' of process %" PRIu32 " was not recorded: its format is "
-			      "\"%s\", but \"%s\" is recorded under this name",
-			      summary->conflicts[i].name, summary->conflicts[i].pid,
-			      summary->conflicts[i].refused, summary->conflicts[i].armed);
-}
-
-/* Losses and damage are reported after the events, so that they are noticed. */
-static enum status view_verb_conclude(struct ctl *ctl, struct view *view,
-				      const struct view_style *style)
-{
-	const struct view_summary *summary;
-	char buf[TEXT_BYTES];
-
-	if (view_summary(view, &summary) != 0)
+	show.json = ctl->json;
+	switch (show_trace(path, &show, &host, &ctl->err)) {
+	case SHOW_DONE:
 		return STATUS_OK;
-	if (opt.summary && view_summary_print(summary, style, stdout) != 0)
-		return STATUS_OK; /* main.c reports errors of stdout */
-	if (!opt.summary && !is_unreadable(summary))
-		note_missing(ctl, summary);
-	for (size_t i = 0; i < VIEW_NR_LOST && !opt.summary; i++)
-		if (summary->lost_by[i])
-			print_warning(ctl,
-				      "%s event%s of this trace were lost when it was recorded: "
-				      "%s",
-				      text_count(buf, summary->lost_by[i]),
-				      text_plural(summary->lost_by[i]),
-				      view_lost_name((enum view_lost)i));
-	if (summary->lost_before && !opt.summary)
-		print_warning(ctl,
-			      "%s event%s were lost before the end of the oldest packet; older "
-			      "ones have been discarded",
-			      text_count(buf, summary->lost_before),
-			      text_plural(summary->lost_before));
-	if (!opt.summary)
-		warn_conflicts(ctl, summary);
-	if (!opt.summary)
-		(void)loss_unknown(ctl, "this trace", summary->lost_buffers);
-	if (is_unreadable(summary)) {
-		err_set(&ctl->err, ERR_OUTPUT,
-			"no event of this trace can be read, but it has %s bytes of streams",
-			text_count(buf, summary->bytes));
-		return STATUS_ERROR;
+	case SHOW_WARNING:
+		return STATUS_WARNING;
+	case SHOW_FAILED:
+		break;
 	}
-	return summary->problems || summary->where_never ? STATUS_WARNING : STATUS_OK;
-}
-
-static enum status view_verb_show(struct ctl *ctl, struct view *view)
-{
-	struct view_style style = {
-		.format = ctl->json ? VIEW_JSON : VIEW_TEXT,
-		.color = !ctl->json && use_color(),
-		.clock_seconds = opt.seconds,
-		.clock_date = opt.date,
-		.clock_gmt = opt.gmt,
-		.loglevel = opt.loglevel,
-		.tasks = !opt.raw,
-	};
-	int rc;
-
-	if (take_time(ctl, view, opt.begin, &selection.has_begin, &selection.begin_ns) != 0 ||
-	    take_time(ctl, view, opt.end, &selection.has_end, &selection.end_ns) != 0)
-		return STATUS_ERROR;
-	/* A summary counts all that was recorded; patterns may name events of state dumps. */
-	if (!opt.statedump && !opt.summary && !opt.events)
-		selection.hidden = VIEW_STATEDUMP;
-	rc = opt.summary ? view_scan(view, &selection) :
-			   view_print(view, &selection, &style, stdout);
-	if (rc == 0)
-		return view_verb_conclude(ctl, view, &style);
-	if (rc == -EPIPE)
-		return STATUS_OK;
-	err_errno(&ctl->err, ERR_OUTPUT, -rc, "can't show the trace");
 	return STATUS_ERROR;
 }
 
 static enum status view_verb_run(struct ctl *ctl)
 {
-	struct view *view CLEANUP(view_verb_cleanup_view) = NULL;
 	char *path AUTO_FREE = NULL;
 
 	if (opt.live)
@@ -406,9 +236,7 @@ static enum status view_verb_run(struct ctl *ctl)
 		print_verbose(ctl, "showing %s", path);
 	if (opt.viewer)
 		return run_viewer(ctl, (const char *const[]){ NULL }, opt.viewer, path);
-	if (viewing_open(ctl, path, opt.relay_clock, view_verb_report, &view) != 0)
-		return STATUS_ERROR;
-	return view_verb_show(ctl, view);
+	return view_verb_show(ctl, path);
 }
 
 const struct verb verb_view = {

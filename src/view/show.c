@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "show.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/text.h"
+
+/** A trace that is shown. */
+struct show {
+	const struct show_options *options;
+	const struct show_host *host;
+	struct view_select selection;
+	struct view *view;
+};
+
+typedef void (*show_say_fn)(void *priv, const char *sentence);
+
+static void PRINTF(3, 4) show_say(const struct show *show, show_say_fn say, const char *fmt, ...)
+{
+	char *sentence AUTO_FREE = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&sentence, fmt, args) < 0)
+		sentence = NULL;
+	va_end(args);
+	if (sentence)
+		say(show->host->priv, sentence);
+}
+
+#define SHOW_WARN(show, ...) show_say(show, (show)->host->warn, __VA_ARGS__)
+#define SHOW_NOTE(show, ...) show_say(show, (show)->host->note, __VA_ARGS__)
+
+/* --- options ------------------------------------------------------------------------ */
+
+static int check_limit(const char *limit, uint64_t *ret, struct err *err)
+{
+	if (!limit || (parse_u64(limit, ret) == 0 && *ret))
+		return 0;
+	return err_set(err, ERR_INVALID, "--limit=%s: this is not a number of events", limit);
+}
+
+static bool is_color(const char *when)
+{
+	return strcmp(when, "auto") == 0 || strcmp(when, "always") == 0 ||
+	       strcmp(when, "never") == 0;
+}
+
+int show_check(const struct show_options *options, struct err *err)
+{
+	uint64_t limit;
+	char why[1024];
+
+	if (check_limit(options->limit, &limit, err) != 0)
+		return err->code;
+	if (options->color && !is_color(options->color))
+		return err_set(err, ERR_INVALID, "--color=%s: auto, always or never",
+			       options->color);
+	if (options->where && view_check_where(options->where, why, sizeof(why)) != 0)
+		return err_set(err, ERR_INVALID, "--where: %s", why);
+	return 0;
+}
+
+static bool use_color(const char *when)
+{
+	const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+	if (when && strcmp(when, "auto") != 0)
+		return strcmp(when, "always") == 0;
+	if (no && *no)
+		return false;
+	return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
+static int take_time(const struct show *show, const char *text, bool *ret_has, int64_t *ret_ns,
+		     struct err *err)
+{
+	if (!text)
+		return 0;
+	*ret_has = true;
+	if (view_parse_time(show->view, text, show->options->gmt, ret_ns) == 0)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "'%s' is not a time; HH:MM[:SS[.frac]], YYYY-MM-DD[ HH:MM[:SS[.frac]]] or "
+		       "seconds since 1970 are",
+		       text);
+}
+
+/* A summary counts all that was recorded; patterns may name events of state dumps. */
+static int select_events(struct show *show, struct err *err)
+{
+	const struct show_options *options = show->options;
+	struct view_select *selection = &show->selection;
+
+	selection->names = options->events;
+	selection->processes = options->processes;
+	selection->threads = options->threads;
+	selection->where = options->where;
+	if (!options->statedump && !options->summary && !options->events)
+		selection->hidden = VIEW_STATEDUMP;
+	if (check_limit(options->limit, &selection->limit, err) != 0 ||
+	    take_time(show, options->begin, &selection->has_begin, &selection->begin_ns, err) != 0)
+		return err->code;
+	return take_time(show, options->end, &selection->has_end, &selection->end_ns, err);
+}
+
+/* --- after the events ----------------------------------------------------------------- */
+
+static bool is_chosen(const struct view_select *selection)
+{
+	return selection->names || selection->processes || selection->threads || selection->where ||
+	       selection->has_begin || selection->has_end;
+}
+
+/* Empty output, and events that the output lacks, get a sentence. */
+static void note_missing(const struct show *show, const struct view_summary *summary)
+{
+	char buf[TEXT_BYTES];
+
+	if (summary->hidden)
+		SHOW_NOTE(show, "%s event%s of state dumps %s not shown; --statedump shows %s",
+			  text_count(buf, summary->hidden), text_plural(summary->hidden),
+			  summary->hidden == 1 ? "is" : "are",
+			  summary->hidden == 1 ? "it" : "them");
+	else if (summary->where_never)
+		SHOW_WARN(show, "--where can't hold for any event of this trace: %s",
+			  summary->where_never);
+	else if (!summary->events)
+		SHOW_NOTE(show, "%s",
+			  is_chosen(&show->selection) ?
+				  "no event of this trace matches the options" :
+				  "this trace has no events");
+	if (summary->without_task)
+		SHOW_NOTE(show,
+			  "%s event%s without the contexts vpid, vtid and procname (of the kernel: "
+			  "pid, tid and procname) %s not shown; 'lttctl record' and 'lttctl "
+			  "add-context' add them",
+			  text_count(buf, summary->without_task),
+			  text_plural(summary->without_task),
+			  summary->without_task == 1 ? "is" : "are");
+}
+
+/* Packets without one event to show are no empty trace. */
+static bool is_unreadable(const struct show *show, const struct view_summary *summary)
+{
+	uint64_t held = summary->skipped_bytes + summary->problems;
+
+	for (size_t i = 0; i < summary->nr_streams; i++)
+		held += summary->streams[i].events;
+	return held && !summary->events && !summary->hidden && !is_chosen(&show->selection);
+}
+
+static void warn_conflicts(const struct show *show, const struct view_summary *summary)
+{
+	for (size_t i = 0; i < summary->nr_conflicts; i++)
+		SHOW_WARN(show,
+			  "marker '%s' of process %" PRIu32 " was not recorded: its format is "
+			  "\"%s\", but \"%s\" is recorded under this name",
+			  summary->conflicts[i].name, summary->conflicts[i].pid,
+			  summary->conflicts[i].refused, summary->conflicts[i].armed);
+}
+
+char *show_lost_buffers(const char *name, uint64_t nr)
+{
+	char buf[TEXT_BYTES];
+
+	return xasprintf(
+		"%s: %s buffer%s lost, with an unknown number of events: a consumer daemon died, "
+		"and its successor did not find the memory of the buffer (run ltt-sessiond under a "
+		"service manager, which stores it, too) or could not continue the files of the "
+		"trace",
+		name, text_count(buf, nr), nr == 1 ? " is" : "s are");
+}
+
+static void warn_losses(const struct show *show, const struct view_summary *summary)
+{
+	char buf[TEXT_BYTES];
+
+	for (size_t i = 0; i < VIEW_NR_LOST; i++)
+		if (summary->lost_by[i])
+			SHOW_WARN(show,
+				  "%s event%s of this trace were lost when it was recorded: %s",
+				  text_count(buf, summary->lost_by[i]),
+				  text_plural(summary->lost_by[i]),
+				  view_lost_name((enum view_lost)i));
+	if (summary->lost_before)
+		SHOW_WARN(show,
+			  "%s event%s were lost before the end of the oldest packet; older ones "
+			  "have been discarded",
+			  text_count(buf, summary->lost_before), text_plural(summary->lost_before));
+	warn_conflicts(show, summary);
+	if (summary->lost_buffers) {
+		char *sentence AUTO_FREE = show_lost_buffers("this trace", summary->lost_buffers);
+
+		show->host->warn(show->host->priv, sentence);
+	}
+}
+
+/* Losses and damage are reported after the events, so that they are noticed. */
+static enum show_result show_conclude(const struct show *show, const struct view_style *style,
+				      struct err *err)
+{
+	const struct view_summary *summary;
+	char buf[TEXT_BYTES];
+	bool unreadable;
+
+	if (view_summary(show->view, &summary) != 0)
+		return SHOW_DONE;
+	unreadable = is_unreadable(show, summary);
+	if (show->options->summary) {
+		if (view_summary_print(summary, style, stdout) != 0)
+			return SHOW_DONE; /* the caller reports errors of stdout */
+	} else {
+		if (!unreadable)
+			note_missing(show, summary);
+		warn_losses(show, summary);
+	}
+	if (unreadable) {
+		err_set(err, ERR_OUTPUT,
+			"no event of this trace can be read, but it has %s bytes of streams",
+			text_count(buf, summary->bytes));
+		return SHOW_FAILED;
+	}
+	return summary->problems || summary->where_never ? SHOW_WARNING : SHOW_DONE;
+}
+
+/* --- all of it -------------------------------------------------------------------------- */
+
+static enum show_result show_events(struct show *show, struct err *err)
+{
+	const struct show_options *options = show->options;
+	const struct view_style style = {
+		.format = options->json ? VIEW_JSON : VIEW_TEXT,
+		.color = !options->json && use_color(options->color),
+		.clock_seconds = options->seconds,
+		.clock_date = options->date,
+		.clock_gmt = options->gmt,
+		.loglevel = options->loglevel,
+		.tasks = !options->raw,
+	};
+	int rc;
+
+	if (select_events(show, err) != 0)
+		return SHOW_FAILED;
+	rc = options->summary ? view_scan(show->view, &show->selection) :
+				view_print(show->view, &show->selection, &style, stdout);
+	if (rc == 0)
+		return show_conclude(show, &style, err);
+	if (rc == -EPIPE)
+		return SHOW_DONE;
+	err_errno(err, ERR_OUTPUT, -rc, "can't show the trace");
+	return SHOW_FAILED;
+}
+
+int show_open(const char *path, bool relay_clock, view_report_fn report, void *priv,
+	      struct view **ret, struct err *err)
+{
+	int rc = (relay_clock ? view_open_relay : view_open)(path, report, priv, ret);
+
+	if (rc == -ENOENT)
+		return err_set(err, ERR_OUTPUT, "there is no trace in %s", path);
+	if (rc == -EPROTO)
+		return err_set(err, ERR_OUTPUT, "no trace in %s can be read", path);
+	return rc ? err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
+}
+
+enum show_result show_trace(const char *path, const struct show_options *options,
+			    const struct show_host *host, struct err *err)
+{
+	struct show show = { .options = options, .host = host };
+	enum show_result result;
+
+	if (show_open(path, options->relay_clock, host->warn, host->priv, &show.view, err) != 0)
+		return SHOW_FAILED;
+	result = show_events(&show, err);
+	view_free(show.view);
+	return result;
+}

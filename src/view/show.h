@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * show.h - print a trace to stdout according to options, and report to the user all that the
+ * output lacks: the same for `lttctl view` and ltt-view. Runs in the caller's thread.
+ */
+#ifndef VIEW_SHOW_H
+#define VIEW_SHOW_H
+
+#include "base/err.h"
+#include "view.h"
+
+/** Options as given; all 0: none. Flags are int, as the parsers of options set them. */
+struct show_options {
+#define SHOW_TEXT(member, name, description, argument) char *member;
+#define SHOW_FLAG(member, name, description) int member;
+#include "show.def"
+	bool json;
+};
+
+/** Receivers of sentences; the trace's words in them are not escaped. */
+struct show_host {
+	void (*warn)(void *priv, const char *sentence);
+	void (*note)(void *priv, const char *sentence);
+	void *priv;
+};
+
+enum show_result {
+	SHOW_DONE,
+	SHOW_FAILED,  /* with an error */
+	SHOW_WARNING, /* the trace is damaged, or an expression can't hold */
+};
+
+/** Check the options before a trace is opened. Return: 0, or the code in @err. */
+int show_check(const struct show_options *options, struct err *err) MUST_CHECK;
+/** show_trace() - print the traces below @path. A closed stdout is no error. @options: checked. */
+enum show_result show_trace(const char *path, const struct show_options *options,
+			    const struct show_host *host, struct err *err) MUST_CHECK;
+
+/** As view_open() and view_open_relay(). Return: 0, or the code in @err. */
+int show_open(const char *path, bool relay_clock, view_report_fn report, void *priv,
+	      struct view **ret, struct err *err) MUST_CHECK;
+/** A sentence about @nr lost buffers of @name, a trace or session; allocated. */
+char *show_lost_buffers(const char *name, uint64_t nr);
+
+#endif
