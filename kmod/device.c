@@ -22,6 +22,7 @@
 #include "request.h"
 #include "probe/syscalls.h"
 #include "probe/tracepoints.h"
+#include "viewer.h"
 
 static long kmod_device_hello(void __user *arg)
 {
@@ -206,8 +207,10 @@ static int __init ltt_init(void)
 	if (ret)
 		goto no_events;
 	ret = misc_register(&device);
-	if (!ret)
+	if (!ret) {
+		viewer_init();
 		return 0;
+	}
 	events_fini();
 no_events:
 	counters_fini();
@@ -216,6 +219,7 @@ no_events:
 
 static void __exit ltt_exit(void)
 {
+	viewer_fini();
 	misc_deregister(&device);
 	counters_fini();
 	events_fini();

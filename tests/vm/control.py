@@ -1032,6 +1032,41 @@ def test_no_module():
     end_daemons()
 
 
+def test_viewer():
+    """The module's own program shows the trace as lttctl does; only root reads it."""
+    folder = "/sys/kernel/debug"
+    if not os.path.ismount(folder):
+        run("busybox", "mount", "-t", "debugfs", "debugfs", folder)
+    program = f"{folder}/ltt/ltt-view"
+    check(os.path.exists(program) == os.path.exists(f"{BUILD}/bin/ltt-view"), program)
+    if not os.path.exists(program):
+        return
+    check(os.stat(program).st_mode & 0o777 == 0o400, "its mode")
+    out = begin("viewer", ("-k", "sched_switch"))
+    run("/bin/ls", "/")
+    ctl("flush")
+    check(names(out), "no events before the stop")
+    finish("viewer", out)
+    with open("/dev/shm/v", "wb") as copy, open(program, "rb") as source:
+        shutil.copyfileobj(source, copy)
+    os.chmod("/dev/shm/v", 0o755)
+    for options in ([], ["--json"], ["--summary"]):
+        shown = run("/dev/shm/v", *options, out)
+        wanted = run("lttctl", "view", *options, "-t", out)
+        check((shown.stdout, shown.stderr) == (wanted.stdout, wanted.stderr), f"other output: {options}")
+        check(len(shown.stdout) > 100, shown.stdout)
+    end_daemons()
+    with open(program, "rb") as source:  # open while the module goes
+        run("busybox", "rmmod", "ltt")
+        try:
+            source.read()
+            raise Failure("the program of a module that is gone was read")
+        except OSError:
+            pass
+    check(not os.path.exists(f"{folder}/ltt"), "its folder is still there")
+    insmod(f"{WORK}/kmod/ltt.ko")
+
+
 def test_not_root():
     os.makedirs("/dev/shm/user", exist_ok=True)
     os.chmod("/dev/shm/user", 0o777)
@@ -1057,7 +1092,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
 TESTS = (test_record, test_list, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_filters, test_filter_changes,
          test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_kill_consumer,
-         test_kill_sessiond, test_kill_all, test_no_module, test_not_root)
+         test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
 def main():
