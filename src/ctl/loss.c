@@ -27,7 +27,9 @@ static const struct cause {
 	  ") and 65,536 bytes at most, header and contexts included: make the buffer larger up to "
 	  "512k, or the event smaller" },
 	{ "buffer_busy", "lost because no buffer was free to be written",
-	  "some application can't use restartable sequences; see ENVIRONMENT in libltt(3)", NULL },
+	  "some application can't use restartable sequences, or one with buffers of its own forked "
+	  "while the session daemon did not answer; see ENVIRONMENT in libltt(3)",
+	  NULL },
 	{ "output", "lost because the trace could not be written",
 	  "check the space, the quota and the health of the disk of the output directory, and "
 	  "the limits of the session (lttctl list SESSION)",

@@ -269,7 +269,8 @@ static void children_wait_for_their_own(void)
 	end(listener, &c, &app, &set);
 }
 
-/* If the daemon sends nothing one child waits; later children do not wait. */
+/* If the daemon sends nothing one child waits; later children do not wait. Their events are lost and
+ * counted: none gets into the buffers of their parent. */
 static void one_child_waits_in_vain(void)
 {
 	struct fake_app app;
@@ -283,7 +284,7 @@ static void one_child_waits_in_vain(void)
 	CHECK_IS(app_fake_child_command(&c, 'm'), ==, 'k');
 	printf("50 children, no answer: %.0f ms\n", (double)(app_fake_now_us() - start) / 1000);
 	CHECK(app_fake_now_us() - start > 900000 && app_fake_now_us() - start < 15000000);
-	CHECK_IS(app_fake_recorded(&set), ==, 51);
+	CHECK(app_fake_recorded(&set) == 1 && app_fake_count(&set, 1) == 50);
 	end(listener, &c, &app, &set);
 }
 

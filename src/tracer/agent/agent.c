@@ -73,6 +73,12 @@ void agent_await_buffers(void)
 				 __ATOMIC_RELAXED);
 }
 
+void agent_daemons_answered(void)
+{
+	if (no_wait_until)
+		__atomic_store_n(no_wait_until, 0, __ATOMIC_RELAXED);
+}
+
 void agent_expect_children(void)
 {
 	void *page;

@@ -19,6 +19,9 @@ void agent_sites_changed(void);
 /** In a forked child whose helper has been started: wait, for a limited time, for buffers of its
  *  own. */
 void agent_await_buffers(void);
+/** The daemons have answered: children that are forked from now on, in related processes, too, wait
+ *  again if they had ceased to. Called by the helper. */
+void agent_daemons_answered(void);
 /** Prepare for agent_await_buffers() in future children: called in the parent, with agent_lock. */
 void agent_expect_children(void);
 

@@ -410,12 +410,23 @@ bool agent_buffers_own(void)
 	return false;
 }
 
+void agent_buffers_disown(void)
+{
+	for (struct buffer *b = buffers; b; b = b->next) {
+		if (!b->own)
+			continue;
+		ring_set_disown(b->set);
+		site_stop_set(b->set);
+	}
+}
+
 void agent_buffers_after_fork_child(void)
 {
 	unhooked = unhooked || dropped; /* the parent's helper may have been about to reap */
 	for (struct buffer *b = buffers; b; b = b->next) {
 		unhooked = unhooked || b->old_doorbell;
-		ring_set_disown(b->set);
+		if (b->exclusive)
+			ring_set_disown(b->set);
 		populate_after_fork_child(b->set);
 	}
 }

@@ -57,6 +57,10 @@ bool agent_buffers_exclusive(void);
 /** Whether there is a ring set that a child of this process must not record into. */
 bool agent_buffers_own(void);
 
+/** In a forked child: record nothing into the ring sets that belong to its parent. Events are
+ *  counted as lost until the child has ring sets of its own. */
+void agent_buffers_disown(void);
+
 void agent_buffers_after_fork_child(void);
 
 #endif

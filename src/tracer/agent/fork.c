@@ -45,15 +45,17 @@ static void after_in_parent(void)
 	agent_filter_after_fork_parent();
 }
 
-/* The child does not record into buffers that belong to its parent alone: it starts with its
- * own. */
+/* The child does not record into buffers that belong to its parent alone: it starts with its own,
+ * and while a daemon does not answer, its events are lost. */
 static void start_helper(void)
 {
 	bool own = agent_buffers_own();
 	bool hurry = own || agent_buffers_exclusive();
 
-	if (own)
+	if (own) {
+		agent_buffers_disown();
 		agent_thread_unsettle();
+	}
 	if (agent_thread_start(hurry ? 0 : CHILD_DELAY_MS) == 0 && own)
 		agent_await_buffers();
 }

@@ -91,6 +91,7 @@ static void agent_thread_confirm(uint32_t generation)
 		return;
 	__atomic_store_n(&settled, generation, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &settled, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	agent_daemons_answered();
 }
 
 void agent_thread_unsettle(void)

@@ -180,7 +180,9 @@ bool ring_clock_is_given;
 
 struct binding ring_binding(struct ring_set *set, uint32_t id, uint32_t session)
 {
-	uint32_t nr = set->exclusive || ring_sequences_stopped() ? 0 : set->nr_rings;
+	bool none = set->exclusive || ring_sequences_stopped() ||
+		    __atomic_load_n(&set->disowned, __ATOMIC_RELAXED);
+	uint32_t nr = none ? 0 : set->nr_rings;
 	uint32_t nr_cycles = set->clock == LTT_CLOCK_CYCLES ? nr : 0;
 
 	return (struct binding){
@@ -317,6 +319,7 @@ void ring_set_unmap(struct ring_set *set)
 
 void ring_set_disown(struct ring_set *set)
 {
+	__atomic_store_n(&set->elsewhere, RES_ELSEWHERE | RES_EXCLUSIVE, __ATOMIC_RELAXED);
 	__atomic_store_n(&set->disowned, 1, __ATOMIC_RELEASE);
 }
 

@@ -55,7 +55,9 @@ void ring_set_ring(const struct ring_set *set);
  *  space is kept for the next set (place.h has the reason). */
 void ring_set_unmap(struct ring_set *set);
 
-/** Stop recording into an exclusive set, in a forked child: the set belongs to the parent. */
+/** Stop recording into a set, in a forked child: the set belongs to the parent. Events are counted
+ *  as lost_busy. Bindings of a set that is not exclusive have to be stopped, too, by
+ *  site_stop_set(). */
 void ring_set_disown(struct ring_set *set);
 
 /** Make a binding, the target of hook->binding; constant, may be copied. */

@@ -111,3 +111,15 @@ void site_stop_sequences(void)
 	}
 	registry_unlock();
 }
+
+void site_stop_set(const struct ring_set *set)
+{
+	registry_lock();
+	for (struct point_state *point = point_first(); point; point = point->next) {
+		struct listener *l = site_arm_find_set(point, set);
+
+		if (l)
+			ring_binding_stop(&l->binding);
+	}
+	registry_unlock();
+}

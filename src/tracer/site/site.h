@@ -56,6 +56,8 @@ int site_disarm(uint32_t point, struct ring_set *set);
 
 /** Remove a set from all sites. The caller calls reader_synchronize() before unmapping. */
 void site_disarm_all(struct ring_set *set);
+/** Disable all sequences that begin from now on and write to a set: see ring_set_disown(). */
+void site_stop_set(const struct ring_set *set);
 /** Disable all sequences that begin from now on, see ring_stop_sequences(). Any thread, no signal
  *  handler. */
 void site_stop_sequences(void);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * forks - emits numbered events and forks on command: it reads letters from stdin, and prints a
+ * line for each that it has executed.
+ *
+ *   e  emit 10 events; "e"
+ *   f  fork; the child prints "f" and reads on; its parent waits for it and prints "back"
+ *   x  end; "PROCESS EMITTED"
+ *
+ * Events carry the number of the process: 0, and one more for each fork.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <ltt/tracepoint.h>
+
+LTT_TRACEPOINT(forks, event, (int process, int number), LTT_INFO, ltt_int(int, process, process),
+	       ltt_int(int, number, number))
+
+static int process, nr_processes = 1, emitted;
+
+static void emit(void)
+{
+	for (int i = 0; i < 10; i++)
+		ltt_trace(forks, event, process, emitted++);
+	puts("e");
+}
+
+static void make_child(void)
+{
+	pid_t child = fork();
+
+	if (child < 0) {
+		perror("fork");
+		exit(1);
+	}
+	if (child == 0) {
+		process = nr_processes;
+		emitted = 0;
+	} else {
+		waitpid(child, NULL, 0);
+	}
+	nr_processes++;
+	puts(child == 0 ? "f" : "back");
+}
+
+int main(void)
+{
+	struct timespec ms = { 0, 1000000 };
+	char letter = 0;
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	while (!ltt_enabled(forks, event))
+		nanosleep(&ms, NULL);
+	puts("ready");
+	while (letter != 'x' && read(STDIN_FILENO, &letter, 1) == 1) {
+		if (letter == 'e')
+			emit();
+		else if (letter == 'f')
+			make_child();
+	}
+	printf("%d %d\n", process, emitted);
+	return 0;
+}
