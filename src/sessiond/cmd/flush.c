@@ -60,6 +60,7 @@ int cmd_flush(struct command *cmd, struct req_flush *req, struct rep_flush *rep)
 		return CMD_BUSY;
 	if (flush_check(cmd) != CMD_DONE)
 		return CMD_FAILED;
-	CONSUMER_CALL(&cmd->sd->consumer, con_output_flush, &flush, NULL, flush_written, cmd);
+	CONSUMER_CALL(run_consumer(session->run), con_output_flush, &flush, NULL, flush_written,
+		      cmd);
 	return CMD_WAIT;
 }
