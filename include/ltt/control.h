@@ -556,6 +556,27 @@ struct ltt_ctl_quotas {
 int ltt_ctl_list_quotas(struct ltt_ctl *ctl, struct ltt_ctl_quotas **ret_quotas);
 void ltt_ctl_quotas_free(struct ltt_ctl_quotas *quotas);
 
+/** struct ltt_ctl_consumer - a consumer daemon (ltt-consumerd(8)). @uid: the user whose sessions it
+ *  writes; the first of the list is the session daemon's own, which writes root's. @pid: 0: it is
+ *  not running. @silent_ms: time for which it has not replied; 0: it replies. @nr_sessions: those
+ *  that it writes. */
+struct ltt_ctl_consumer {
+	uint32_t uid;
+	uint32_t pid;
+	uint32_t silent_ms;
+	uint32_t nr_sessions;
+};
+
+struct ltt_ctl_consumers {
+	size_t nr;
+	const struct ltt_ctl_consumer *const *consumers;
+};
+
+/** The session daemon's consumers: its own and the caller's; for root: of all users.
+ *  @ret_consumers: to be freed with ltt_ctl_consumers_free(). */
+int ltt_ctl_list_consumers(struct ltt_ctl *ctl, struct ltt_ctl_consumers **ret_consumers);
+void ltt_ctl_consumers_free(struct ltt_ctl_consumers *consumers);
+
 /**
  * struct ltt_ctl_outcome - facts about the last call, if that was ltt_ctl_enable_event(),
  * ltt_ctl_start(), ltt_ctl_stop() or ltt_ctl_destroy(); zero and empty otherwise. The warnings

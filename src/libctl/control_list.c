@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* control_list.c - lists of ltt/control.h: contexts, instrumentation points, verdicts about
- * filters, programs of a session, counts, quotas. */
+ * filters, programs of a session, counts, quotas, consumers. */
 #include "base/macros.h"
 #include "calls.h"
 #include "control.h"
@@ -523,4 +523,51 @@ int ltt_ctl_list_quotas(struct ltt_ctl *ctl, struct ltt_ctl_quotas **ret_quotas)
 void ltt_ctl_quotas_free(struct ltt_ctl_quotas *quotas)
 {
 	pool_owner_free(quotas);
+}
+
+/* --- consumers ------------------------------------------------------------------------------ */
+
+static int control_consumer_item(void *priv, unsigned int type, struct decoder *dec)
+{
+	struct ltt_ctl_consumers *list = priv;
+	struct pool *pool = pool_of(list);
+	struct ltt_ctl_consumer *c;
+	struct msg_consumer m;
+
+	if (type != MSG_consumer)
+		return 0;
+	if (msg_consumer_decode(dec, &m) != 0)
+		return ERR_BAD_MESSAGE;
+	c = pool_alloc(pool, sizeof(*c));
+	if (!c)
+		return 0;
+	*c = (struct ltt_ctl_consumer){
+		.uid = m.uid,
+		.pid = m.pid,
+		.silent_ms = m.silent_ms,
+		.nr_sessions = m.sessions,
+	};
+	pool_append(pool, (const void *const **)&list->consumers, &list->nr, c);
+	return 0;
+}
+
+int ltt_ctl_list_consumers(struct ltt_ctl *ctl, struct ltt_ctl_consumers **ret_consumers)
+{
+	struct req_consumer_list req;
+	struct ltt_ctl_consumers *list = control_begin_result(ctl, sizeof(*list));
+	struct rep_consumer_list rep;
+	int code;
+
+	if (!list)
+		return ctl->err.code;
+	code = call_consumer_list(ctl->client, &req, control_consumer_item, list, &rep, &ctl->err);
+	if (control_finish(ctl, code, list) != 0)
+		return ctl->err.code;
+	*ret_consumers = list;
+	return 0;
+}
+
+void ltt_ctl_consumers_free(struct ltt_ctl_consumers *consumers)
+{
+	pool_owner_free(consumers);
 }

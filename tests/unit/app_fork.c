@@ -269,8 +269,8 @@ static void children_wait_for_their_own(void)
 	end(listener, &c, &app, &set);
 }
 
-/* If the daemon sends nothing one child waits; later children do not wait. Their events are lost and
- * counted: none gets into the buffers of their parent. */
+/* If the daemon sends nothing one child waits; later children do not wait. Their events are lost
+ * and counted: none gets into the buffers of their parent. */
 static void one_child_waits_in_vain(void)
 {
 	struct fake_app app;

@@ -227,6 +227,20 @@ static int call_quotas(void)
 	return code;
 }
 
+static int call_consumers(void)
+{
+	struct ltt_ctl_consumers *list;
+	int code = ltt_ctl_list_consumers(ctl, &list);
+
+	if (code == 0) {
+		CHECK(list->nr == 2 && list->consumers[0]->uid == 0);
+		CHECK(list->consumers[0]->pid == 17 && list->consumers[0]->nr_sessions == 2);
+		CHECK(list->consumers[1]->uid == 1000 && list->consumers[1]->silent_ms == 3000);
+		ltt_ctl_consumers_free(list);
+	}
+	return code;
+}
+
 static int call_spools(void)
 {
 	struct ltt_ctl_spools *list;
@@ -353,6 +367,7 @@ static void memory(void)
 	CHECK_IS(without_memory(call_places, false), >=, 10);
 	CHECK_IS(without_memory(call_stats, false), >=, 12);
 	CHECK_IS(without_memory(call_quotas, false), ==, 4);
+	CHECK_IS(without_memory(call_consumers, false), ==, 5);
 	CHECK_IS(without_memory(call_find, false), >=, 5);
 	CHECK_IS(without_memory(call_filter, false), >=, 7);
 	ctl_model.announced = "app:point";
@@ -843,6 +858,8 @@ static void stats(void)
 static void quotas(void)
 {
 	CHECK_IS(call_quotas(), ==, 0);
+	CHECK_IS(call_consumers(), ==, 0);
+	ltt_ctl_consumers_free(NULL);
 	ltt_ctl_quotas_free(NULL);
 	pthread_mutex_lock(&ctl_model.lock);
 	EXPECT("lttctl quota", 0,

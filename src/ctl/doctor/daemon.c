@@ -242,15 +242,60 @@ static void check_descriptors(struct doctor *d, uint32_t pid)
 	doctor_repair(d, "prlimit --pid %u --nofile=%" PRIu64, pid, limit * 4);
 }
 
-/* Commands that need it wait for it. */
-static void check_consumer(struct doctor *d, const struct ltt_ctl_daemon_info *daemon)
+/* Memory of its own, without the rings, which are in files of memory. Return: kB; 0: unknown. */
+static uint64_t consumer_memory(uint32_t pid)
 {
-	if (!daemon->consumer_silent_ms)
+	char *path AUTO_FREE = xasprintf("/proc/%u/status", pid);
+	char status[4096];
+	uint64_t kb = 0;
+	const char *line;
+
+	text_read(path, status, sizeof(status));
+	line = strstr(status, "RssAnon:");
+	return line && sscanf(line, "RssAnon: %" SCNu64, &kb) == 1 ? kb : 0;
+}
+
+/* Commands that need it wait for it. */
+static void check_consumer(struct doctor *d, const struct ltt_ctl_consumer *c, bool own)
+{
+	char whose[32] = "";
+
+	if (!own)
+		snprintf(whose, sizeof(whose), " of user %u", c->uid);
+	if (!c->pid) {
+		doctor_found(d, GRADE_BAD, "consumer",
+			     "the consumer daemon%s is not running: it ends as soon as it is started; "
+			     "the session daemon's log has the reason",
+			     whose);
+	} else if (c->silent_ms) {
+		doctor_found(d, GRADE_BAD, "consumer",
+			     "the consumer daemon%s (pid %u) has not answered the session daemon for "
+			     "%u s",
+			     whose, c->pid, c->silent_ms / 1000);
+		doctor_repair(d, "kill -9 %u # another one takes over", c->pid);
+	} else {
+		doctor_found(d, GRADE_OK, "consumer",
+			     "the consumer daemon%s (pid %u, %" PRIu64 " kB) writes %u session%s",
+			     whose, c->pid, consumer_memory(c->pid), c->nr_sessions,
+			     c->nr_sessions == 1 ? "" : "s");
+	}
+}
+
+/* An older daemon has one consumer, and no list. */
+static void check_consumers(struct doctor *d, const struct ltt_ctl_daemon_info *daemon)
+{
+	const struct ltt_ctl_consumer only = { .pid = daemon->consumer_pid,
+					       .silent_ms = daemon->consumer_silent_ms };
+	struct ltt_ctl_consumers *list;
+
+	if (ltt_ctl_list_consumers(d->ctl->library, &list) != 0) {
+		if (only.silent_ms)
+			check_consumer(d, &only, true);
 		return;
-	doctor_found(d, GRADE_BAD, "consumer",
-		     "the consumer daemon (pid %u) has not answered the session daemon for %u s",
-		     daemon->consumer_pid, daemon->consumer_silent_ms / 1000);
-	doctor_repair(d, "kill -9 %u # another one takes over", daemon->consumer_pid);
+	}
+	for (size_t i = 0; i < list->nr; i++)
+		check_consumer(d, list->consumers[i], i == 0);
+	ltt_ctl_consumers_free(list);
 }
 
 /* A request beyond a quota has been rejected since the daemon started. */
@@ -319,7 +364,7 @@ void doctor_daemon(struct doctor *d)
 		     daemon->pid, daemon->rundir);
 	doctor_daemon_check_version(d, daemon);
 	check_clock(d, daemon);
-	check_consumer(d, daemon);
+	check_consumers(d, daemon);
 	check_descriptors(d, daemon->pid);
 	check_quotas(d);
 	if (points_fetch(d->ctl, DOMAIN_USER, false, &d->points, NULL, &ignored) != 0)

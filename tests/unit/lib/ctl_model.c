@@ -567,6 +567,18 @@ static void ctl_model_quotas(struct ctl_answer *a)
 	ctl_model_send(a);
 }
 
+static void ctl_model_consumers(struct ctl_answer *a)
+{
+	const struct msg_consumer own = { 0, 17, 0, 2 }, user = { 1000, 18, 3000, 1 };
+
+	msg_consumer_encode(ctl_model_begin(a, MSG_consumer, MSG_ITEM), &own);
+	ctl_model_send(a);
+	msg_consumer_encode(ctl_model_begin(a, MSG_consumer, MSG_ITEM), &user);
+	ctl_model_send(a);
+	ctl_model_reply(a, 0, "");
+	ctl_model_send(a);
+}
+
 static void ctl_model_show(struct ctl_answer *a, struct decoder *dec)
 {
 	struct req_session_show req;
@@ -743,6 +755,9 @@ void ctl_model_command(struct ctl_answer *a, struct decoder *dec)
 		break;
 	case MSG_quota_list:
 		ctl_model_quotas(a);
+		break;
+	case MSG_consumer_list:
+		ctl_model_consumers(a);
 		break;
 	case MSG_session_programs:
 		ctl_model_programs(a, dec);
