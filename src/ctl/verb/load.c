@@ -256,14 +256,28 @@ static int apply_options(struct ctl *ctl, struct loading *loading)
 	return 0;
 }
 
+/* Whether the caller has a session of that name: root sees those of other users, too. */
+static int find_own(struct ctl *ctl, const char *name, bool *ret)
+{
+	struct ltt_ctl_sessions *list;
+
+	if (ctl_done(ctl, ltt_ctl_find(ctl->library, name, &list), &ctl->err) != 0)
+		return ctl->err.code;
+	*ret = false;
+	for (size_t i = 0; i < list->nr; i++)
+		*ret |= list->sessions[i]->uid == geteuid();
+	ltt_ctl_sessions_free(list);
+	return 0;
+}
+
 /* Sessions that exist: destroyed, left out, or a failure before anything is made. */
 static int meet_existing(struct ctl *ctl, struct json_object *sessions)
 {
 	for (size_t i = 0; i < json_object_array_length(sessions);) {
 		const char *name = record_str(json_object_array_get_idx(sessions, i), "name");
-		struct json_object *found AUTO_RECORD = NULL;
+		bool found;
 
-		if (target_find_session(ctl, name, &found, &ctl->err) != 0)
+		if (find_own(ctl, name, &found) != 0)
 			return ctl->err.code;
 		if (found && opt.skip_existing) {
 			json_object_array_del_idx(sessions, i, 1);
@@ -281,9 +295,11 @@ static int meet_existing(struct ctl *ctl, struct json_object *sessions)
 
 static int destroy_existing(struct ctl *ctl, const char *name)
 {
-	int code = opt.force ? ltt_ctl_destroy(ctl->library, name, 0, NULL) : 0;
+	bool found = false;
 
-	return code == LTT_CTL_NO_SESSION ? 0 : ctl_done(ctl, code, &ctl->err);
+	if (opt.force && find_own(ctl, name, &found) != 0)
+		return ctl->err.code;
+	return found ? ctl_done(ctl, ltt_ctl_destroy(ctl->library, name, 0, NULL), &ctl->err) : 0;
 }
 
 /* --- the verb -------------------------------------------------------------------------------- */

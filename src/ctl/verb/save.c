@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* save.c - lttctl save [SESSION]: write sessions to files, from which `load` makes them again. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -91,10 +92,17 @@ static struct json_object *save_names(struct ctl *ctl)
 	names = json_object_new_array();
 	for (size_t i = 0; i < json_object_array_length(sessions); i++) {
 		struct json_object *session = json_object_array_get_idx(sessions, i);
+		const char *name = record_str(session, "name");
 
-		if (strcmp(record_str(session, "state"), "destroying") != 0)
-			json_object_array_add(names,
-					      json_object_new_string(record_str(session, "name")));
+		if (strcmp(record_str(session, "state"), "destroying") == 0)
+			continue;
+		if (target_find(sessions, name) == session)
+			json_object_array_add(names, json_object_new_string(name));
+		else
+			print_warning(ctl,
+				      "a session '%s' of user %" PRIu64
+				      " is not saved: another user has one of this name",
+				      name, record_num(session, "uid"));
 	}
 	return names;
 }
@@ -192,6 +200,10 @@ static enum status save_run(struct ctl *ctl)
 		const char *name = json_object_get_string(json_object_array_get_idx(names, i));
 		struct json_object *session = fetch_saved(ctl, name);
 
+		if (!session && save_all(ctl) && ctl->err.code == ERR_NO_SESSION) {
+			ctl->err = (struct err){ 0 }; /* destroyed meanwhile */
+			continue;
+		}
 		if (!session) {
 			target_suggest(ctl, name, NULL, NULL);
 			return STATUS_ERROR;
