@@ -301,7 +301,8 @@ static void take_context(const struct element *e, bool kernel, struct json_objec
 				text_of(app, "ctx_name")) :
 	       perf ? perf_name(perf) :
 		      context_name(e);
-	if (!*name || strpbrk(name, "," "\\" BLANKS))
+	if (!*name || strpbrk(name, ","
+				    "\\" BLANKS))
 		problems_add(problems, e->line, e->name, "'%.60s' is not the name of a context",
 			     name);
 	else
@@ -383,10 +384,11 @@ static bool id_of_name(const struct element *value, const char *name, uint64_t *
 
 /* An id, or a name. */
 static bool take_id(const struct element *value, struct json_object *tracker,
-		    struct problems *problems)
+		    struct json_object *seen, struct problems *problems)
 {
 	const struct element *id = child_of(value, "id"), *name = child_of(value, "name");
 	uint64_t number;
+	char key[24];
 
 	if (id) {
 		if (!saved_number(id, UINT32_MAX - 1, &number, problems))
@@ -396,9 +398,10 @@ static bool take_id(const struct element *value, struct json_object *tracker,
 				    "there is no user or group '%.60s' here",
 				    name ? name->text : "");
 	}
-	for (size_t i = 0; i < record_len(tracker, "ids"); i++)
-		if (json_object_get_uint64(record_at(tracker, "ids", i)) == number)
-			return true; /* by its id and by its name */
+	snprintf(key, sizeof(key), "%" PRIu64, number);
+	if (record_get(seen, key))
+		return true; /* it is there by its number and by its name */
+	record_set_bool(seen, key, true);
 	record_append(tracker, "ids", json_object_new_uint64(number));
 	return true;
 }
@@ -408,12 +411,13 @@ static void add_tracker(const struct element *e, const char *domain, const char 
 			struct problems *problems)
 {
 	struct json_object *tracker AUTO_RECORD = json_object_new_object();
+	struct json_object *seen AUTO_RECORD = json_object_new_object();
 	bool good = true;
 
 	record_set_str(tracker, "domain", domain);
 	record_set_str(tracker, "kind", kind);
 	for (; values; values = values->next)
-		good = take_id(values, tracker, problems) && good;
+		good = take_id(values, tracker, seen, problems) && good;
 	if (words_number(&words_track_kind, kind) < 0)
 		problems_unsupported(problems, e->line, e->name, "there is no such tracker");
 	else if (good && saved_check(&shape_tracker, tracker, e, problems))

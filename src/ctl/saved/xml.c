@@ -220,6 +220,103 @@ static PRINTF(2, 3) void xml_on_warning(void *data, const char *fmt, ...)
 	(void)data, (void)fmt;
 }
 
+/* --- before the parser ------------------------------------------------------------------ */
+
+/* Length of the character at @at, which is in UTF-8 and none that XML forbids; 0: it is not. */
+static size_t char_length(const unsigned char *at, size_t left)
+{
+	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	size_t len = *at < 0x80 ? 1 : *at < 0xc0 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+	uint32_t code = len == 1 ? *at : *at & (0x7fu >> len);
+
+	if (len == 0 || len > left || *at > 0xf4)
+		return 0;
+	for (size_t i = 1; i < len; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (at[i] & 0x3f);
+	}
+	return code && code >= least[len] && code <= 0x10ffff ? len : 0;
+}
+
+/* The text behind the end of markup, from @at on. */
+static const char *behind(const char *at, const char *end, const char *mark)
+{
+	const char *found = memmem(at, (size_t)(end - at), mark, strlen(mark));
+
+	return found ? found + strlen(mark) : end;
+}
+
+/* The text behind the tag that begins at @at; '>' in quotes does not end it. */
+static const char *behind_tag(const char *at, const char *end)
+{
+	char quote = 0;
+
+	for (; at < end; at++) {
+		if (*at == quote)
+			quote = 0;
+		else if (!quote && (*at == '"' || *at == '\''))
+			quote = *at;
+		else if (!quote && *at == '>')
+			return at + 1;
+	}
+	return end;
+}
+
+/* The first tag that is too long; NULL: there is none. */
+static const char *long_tag(const char *at, const char *end)
+{
+	while (at < end && (at = memchr(at, '<', (size_t)(end - at)))) {
+		const char *begin = at;
+		size_t left = (size_t)(end - at);
+
+		if (left >= 4 && memcmp(at, "<!--", 4) == 0)
+			at = behind(at + 4, end, "-->");
+		else if (left >= 9 && memcmp(at, "<![CDATA[", 9) == 0)
+			at = behind(at + 9, end, "]]>");
+		else if (left >= 2 && at[1] == '?')
+			at = behind(at + 2, end, "?>");
+		else if (left >= 2 && at[1] == '!')
+			return NULL; /* a document type, at which the parser stops */
+		else if ((size_t)((at = behind_tag(at, end)) - begin) > XML_MAX_TAG)
+			return begin;
+	}
+	return NULL;
+}
+
+static unsigned int line_of(const char *text, const char *at)
+{
+	unsigned int line = 1;
+
+	while ((text = memchr(text, '\n', (size_t)(at - text)))) {
+		line++;
+		text++;
+	}
+	return line;
+}
+
+/* Return: whether the parser may read it; else the reason is added to @problems. */
+static bool xml_is_readable(const char *text, size_t len, struct problems *problems)
+{
+	const char *tag;
+	size_t step;
+
+	if (len > XML_MAX_BYTES)
+		return problems_add(problems, 0, NULL, "the file is larger than %u MiB",
+				    XML_MAX_BYTES >> 20);
+	for (size_t at = 0; at < len; at += step) {
+		step = char_length((const unsigned char *)text + at, len - at);
+		if (!step)
+			return problems_add(problems, line_of(text, text + at), NULL,
+					    "the file is not text in UTF-8");
+	}
+	tag = long_tag(text, text + len);
+	if (tag)
+		return problems_add(problems, line_of(text, tag), NULL,
+				    "a tag is longer than %u bytes", XML_MAX_TAG);
+	return true;
+}
+
 /* --- the document -------------------------------------------------------------------- */
 
 /* xmlStopParser() frees the text, to which the parser and its callbacks may still point: after a
@@ -253,17 +350,14 @@ int xml_parse(const char *text, size_t len, struct xml *ret, struct problems *pr
 	struct builder b = { .xml = ret, .problems = problems };
 
 	*ret = (struct xml){ 0 };
-	if (len > XML_MAX_BYTES) {
-		problems_add(problems, 0, NULL, "the file is larger than %u MiB",
-			     XML_MAX_BYTES >> 20);
+	if (!xml_is_readable(text, len, problems))
 		return -1;
-	}
 	b.parser = xmlCreatePushParserCtxt(&handler, &b, NULL, 0, NULL);
 	if (!b.parser) {
 		problems_add(problems, 0, NULL, "out of memory");
 		return -1;
 	}
-	xmlCtxtUseOptions(b.parser, XML_PARSE_NONET);
+	xmlCtxtUseOptions(b.parser, XML_PARSE_NONET | XML_PARSE_IGNORE_ENC);
 	parse_chunks(&b, text, len);
 	xmlFreeDoc(b.parser->myDoc); /* NULL, unless the parser has begun one for entities */
 	b.parser->myDoc = NULL;

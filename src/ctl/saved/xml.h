@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * xml.h - reads an XML document, by libxml2, into a tree of elements with texts. The document may
- * be hostile: its size, depth and number of elements are limited; one with a document type
- * definition, which can define entities, is rejected before the definition is read, so nothing is
- * expanded or fetched.
+ * be hostile: it has to be UTF-8; its size, its depth, the number of its elements and the length of
+ * their tags are limited; one with a document type definition, which can define entities, is
+ * rejected before the definition is read, so nothing is expanded or fetched.
  */
 #ifndef SAVED_XML_H
 #define SAVED_XML_H
@@ -14,7 +14,8 @@
 
 #define XML_MAX_BYTES (16u << 20)
 #define XML_MAX_DEPTH 32u
-#define XML_MAX_ELEMENTS 500000u
+#define XML_MAX_ELEMENTS 200000u
+#define XML_MAX_TAG 4096u /* bytes: libxml2 compares each attribute with each other one */
 
 /**
  * struct element - an element of a document.

@@ -97,8 +97,9 @@ static enum status load_check(struct ctl *ctl)
 struct loading {
 	struct json_object *files, *names;
 	size_t nr_sessions, failed;
-	bool incomplete;  /* something was left out */
-	bool unsupported; /* nothing worse has failed */
+	bool is_searching; /* for a session that is named, in several files */
+	bool incomplete;   /* something was left out */
+	bool unsupported;  /* nothing worse has failed */
 };
 
 static void loading_fini(struct loading *loading)
@@ -119,20 +120,16 @@ static void load_failed(struct ctl *ctl, struct loading *loading, bool last)
 	ctl->err = (struct err){ 0 };
 }
 
-/* Whether a file is only searched for a session that is named, and does not have it. */
-static bool is_searched(const struct ctl *ctl, struct json_object *group)
-{
-	return load_session(ctl) && record_len(group, "sessions") == 0;
-}
-
 /* Return: 0; else the file is not loaded: the code in ctl->err. */
 static int report_problems(struct ctl *ctl, struct loading *loading, struct problems *problems,
 			   struct json_object *group)
 {
 	size_t nr = problems->nr + problems->omitted;
-	bool fatal = !opt.keep_going && !is_searched(ctl, group);
+	bool fatal =
+		!opt.keep_going && !(loading->is_searching && record_len(group, "sessions") == 0);
 
 	for (size_t i = 0; i < problems->nr; i++) {
+		record_append(ctl->record, "problems", json_object_new_string(problems->texts[i]));
 		if (fatal)
 			print_error(ctl, "%s", problems->texts[i]);
 		else
@@ -196,6 +193,7 @@ static int load_files(struct ctl *ctl, struct loading *loading)
 
 	if (files_find(load_path(ctl), load_session(ctl), &files, &ctl->err) != 0)
 		return ctl->err.code;
+	loading->is_searching = load_session(ctl) && files.nr > 1;
 	for (size_t i = 0; i < files.nr; i++)
 		if (load_file(ctl, files.names[i], loading) != 0)
 			load_failed(ctl, loading, i + 1 == files.nr && !loading->nr_sessions);
