@@ -291,7 +291,7 @@ static void ctl_model_channel_enable(struct ctl_answer *a, struct decoder *dec)
 		rep.tracefile_size = MAX(req.tracefile_size, 8192u); /* a buffer */
 	if (req.output_type == OUTPUT_TYPE_SPLICE)
 		rep.unspliced = "its data is compressed";
-	if (req.overwrite)
+	if (req.overwrite == CHANNEL_OVERWRITE)
 		ctl_model_reply(a, ERR_UNSUPPORTED, "overwrite mode needs snapshots");
 	else if (strcmp(req.name, "channel0") == 0 && strcmp(req.session, "demo") == 0)
 		ctl_model_reply(a, ERR_CHANNEL_EXISTS, "channel 'channel0' exists already");
