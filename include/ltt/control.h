@@ -665,16 +665,19 @@ struct ltt_ctl_point {
 	const struct ltt_ctl_field *const *fields;
 };
 
-/** struct ltt_ctl_preset - a channel that a module of the kernel has registered for its events,
- *  which @events matches. @subbuf_size, @num_subbuf: of its buffers; 0: the default. */
+/** struct ltt_ctl_preset - a channel that a module of the kernel, or a library in applications of
+ *  user @uid, has registered for its events, which @events matches. @subbuf_size, @num_subbuf: of
+ *  its buffers; 0: the default. @unused: why it is not used, without a full stop; empty: it is. */
 struct ltt_ctl_preset {
 	const char *name;
 	const char *events;
 	uint64_t subbuf_size;
 	uint32_t num_subbuf;
+	uint32_t uid;
+	const char *unused;
 };
 
-/** struct ltt_ctl_points - points, in no order, and with LTT_CTL_KERNEL presets. */
+/** struct ltt_ctl_points - points and presets, in no order. */
 struct ltt_ctl_points {
 	size_t nr;
 	const struct ltt_ctl_point *const *points;

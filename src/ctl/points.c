@@ -160,6 +160,8 @@ static void preset_text(FILE *out, struct json_object *preset)
 		fprintf(out, ", %" PRIu64 " sub-buffers", nr);
 	if (size)
 		fprintf(out, "%s %s", nr ? " of" : ", sub-buffers of", text_size(buf, size));
+	if (*record_str(preset, "unused"))
+		fprintf(out, " (not used: %s)", record_str(preset, "unused"));
 	fputc('\n', out);
 }
 
@@ -168,7 +170,7 @@ void points_presets_text(FILE *out, struct json_object *presets)
 	size_t nr = json_object_array_length(presets);
 
 	if (nr)
-		fputs("\nChannels that modules registered for their events\n", out);
+		fputs("\nChannels that modules or libraries registered for their events\n", out);
 	for (size_t i = 0; i < nr; i++)
 		preset_text(out, json_object_array_get_idx(presets, i));
 }

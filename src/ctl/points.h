@@ -5,7 +5,7 @@
 
 #include "ctl.h"
 
-/** @ret_presets: not NULL: also the channels that modules of the kernel have registered.
+/** @ret_presets: not NULL: also the channels that modules or libraries have registered.
  *  Return: 0 and arrays for json_object_put(), or the code in @err. */
 int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct json_object **ret,
 		 struct json_object **ret_presets, struct err *err) MUST_CHECK;

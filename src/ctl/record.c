@@ -387,6 +387,9 @@ struct json_object *record_preset(const struct ltt_ctl_preset *m)
 	record_set_str(o, "events", m->events);
 	record_set_num(o, "subbuf_size", m->subbuf_size);
 	record_set_num(o, "num_subbuf", m->num_subbuf);
+	record_set_num(o, "uid", m->uid);
+	if (*m->unused)
+		record_set_str(o, "unused", m->unused);
 	return o;
 }
 

@@ -412,7 +412,10 @@ static void show_session(FILE *out, struct json_object *session, bool attributes
 
 		fprintf(out, "\n  %s (%s)%s\n", record_str(channel, "name"),
 			record_str(channel, "domain"),
-			record_bool(channel, "preset") ? ", registered by a module" : "");
+			!record_bool(channel, "preset") ? "" :
+			strcmp(record_str(channel, "domain"), "user") == 0 ?
+							  ", registered by a library" :
+							  ", registered by a module");
 		if (attributes)
 			show_attributes(out, channel);
 		show_contexts(out, channel);

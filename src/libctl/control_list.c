@@ -116,6 +116,8 @@ static int control_take_preset(struct ltt_ctl_points *list, struct decoder *dec)
 		.events = pool_str(pool, m.events),
 		.subbuf_size = m.subbuf_size,
 		.num_subbuf = m.num_subbuf,
+		.uid = m.uid,
+		.unused = pool_str(pool, m.unused),
 	};
 	pool_append(pool, (const void *const **)&list->presets, &list->nr_presets, p);
 	return 0;

@@ -69,6 +69,11 @@ static int handle_app_points_remove(struct app_conn *conn, struct msg_app_points
 	return user_app_points_remove(conn->app, msg);
 }
 
+static int handle_app_channels(struct app_conn *conn, struct msg_app_channels *msg)
+{
+	return user_app_channels(conn->app, msg);
+}
+
 static int handle_app_synced(struct app_conn *conn, struct msg_app_synced *msg)
 {
 	return user_app_synced(conn->app, msg);

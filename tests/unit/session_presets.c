@@ -160,10 +160,66 @@ static void made_by_hand(void)
 	end(client);
 }
 
+/* --- of applications ------------------------------------------------------------- */
+
+static void send_channel(int app, const char *name, const char *glob, uint64_t size)
+{
+	const struct msg_app_channel channel = { name, glob, size, 0 };
+	uint8_t buf[1024];
+	struct encoder enc;
+
+	encoder_init(&enc, buf, sizeof(buf));
+	msg_app_channel_add(&enc, &channel);
+	HARNESS_APP_SEND(app, app_channels, .channels = encoder_list(&enc));
+	harness_pump();
+}
+
+static bool user_goes(int client, const char *pattern, const char *want)
+{
+	struct answer a = enable(client, pattern);
+	struct rep_event_enable rep;
+
+	CHECK(a.there && a.code == 0);
+	CHECK_IS(rep_event_enable_decode(&a.dec, &rep), ==, 0);
+	return strcmp(rep.channel, want) == 0;
+}
+
+static int nr_listed(int client)
+{
+	return (int)HARNESS_CALL(client, point_list, .domain = DOMAIN_USER).items[MSG_preset];
+}
+
+static void of_applications(void)
+{
+	int client, app, other;
+
+	harness_begin();
+	client = harness_client();
+	new_session(client);
+	app = new_app("one", 0);
+	other = new_app("two", 0);
+	send_channel(app, "printer", "printer:*", 65536);
+	send_channel(other, "printer", "printer:*", 65536);
+	CHECK_IS(nr_listed(client), ==, 1);
+	CHECK(user_goes(client, "printer:a*", "printer") && user_goes(client, "p*", "channel0"));
+	CHECK(user_goes(client, "printer:*", "printer") && user_goes(client, "*", "channel0"));
+	send_channel(other, "printer", "printer:*", 4096); /* the first one stays in force */
+	CHECK_IS(nr_listed(client), ==, 2);
+	CHECK(user_goes(client, "printer:b", "printer"));
+	close(app);
+	harness_pump();
+	CHECK_IS(nr_listed(client), ==, 1);
+	send_channel(other, "p", "*", 0);
+	CHECK_IS(nr_listed(client), ==, 0);
+	close(other);
+	end(client);
+}
+
 int main(void)
 {
 	where_rules_go();
 	disabled_again();
 	made_by_hand();
+	of_applications();
 	return 0;
 }

@@ -8,38 +8,71 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+#define EVENTS_BYTES 256u /* of a preset */
+
 /* A preset that is searched by its name, or by a pattern of events. */
 struct preset_search {
+	struct command *cmd;
 	struct domain_tracer *tracer;
 	const char *name, *pattern; /* NULL: not by this */
 	char found[NAME_MAX_BYTES]; /* its name; empty: none yet */
-	uint64_t subbuf_size;
-	uint32_t num_subbuf;
+	char events[EVENTS_BYTES];
+	struct domain_preset preset;
 };
+
+/* Its sizes are not the user's: one that can't be made is no preset. */
+static bool preset_is_feasible(const struct preset_search *search,
+			       const struct domain_preset *preset)
+{
+	struct channel_attr attr = { .subbuf_size = preset->subbuf_size,
+				     .num_subbuf = preset->num_subbuf };
+	struct err ignored = { 0 };
+
+	return channel_attr_resolve(&attr, search->tracer->ops->id, &search->cmd->sd->limits,
+				    &ignored) == 0;
+}
 
 static void preset_is_found(const struct domain_preset *preset, void *data)
 {
 	struct preset_search *search = data;
 
-	if (*search->found || (search->name && strcmp(preset->name, search->name) != 0) ||
+	if (*search->found || *preset->unused || strlen(preset->events) >= EVENTS_BYTES ||
+	    (search->name && strcmp(preset->name, search->name) != 0) ||
 	    (search->pattern &&
-	     !search->tracer->ops->is_preset_for(search->tracer, preset, search->pattern)))
+	     !search->tracer->ops->is_preset_for(search->tracer, preset, search->pattern)) ||
+	    !preset_is_feasible(search, preset))
 		return;
 	snprintf(search->found, sizeof(search->found), "%s", preset->name);
-	search->subbuf_size = preset->subbuf_size;
-	search->num_subbuf = preset->num_subbuf;
+	snprintf(search->events, sizeof(search->events), "%s", preset->events);
+	search->preset = *preset;
+	search->preset.name = search->found;
+	search->preset.events = search->events;
+}
+
+/* Return: whether a preset is found. The obstacles of one are searched, which takes its time. */
+static bool preset_find(struct preset_search *search)
+{
+	const struct domain_ops *ops = search->tracer->ops;
+	uid_t uid = search->cmd->session->uid;
+
+	ops->each_preset(search->tracer, uid, preset_is_found, search);
+	return *search->found && (!ops->preset_obstacle ||
+				  !*ops->preset_obstacle(search->tracer, &search->preset, uid));
 }
 
 void command_channel_preset(struct command *cmd, uint8_t domain, const char *name,
 			    struct channel_attr *attr)
 {
-	struct preset_search search = { .tracer = command_tracer(cmd, domain), .name = name };
+	struct preset_search search = { .cmd = cmd,
+					.tracer = command_tracer(cmd, domain),
+					.name = name };
 
-	search.tracer->ops->each_preset(search.tracer, preset_is_found, &search);
+	if (!preset_find(&search))
+		return;
 	if (!attr->subbuf_size)
-		attr->subbuf_size = search.subbuf_size;
+		attr->subbuf_size = search.preset.subbuf_size;
 	if (!attr->num_subbuf)
-		attr->num_subbuf = search.num_subbuf;
+		attr->num_subbuf = search.preset.num_subbuf;
 }
 
 /* As LTTng does: a channel that is named first by an event rule has the defaults. */
@@ -141,22 +174,35 @@ static bool has_rule(const struct channel *channel, const char *pattern)
 	return false;
 }
 
+/* The program that has registered it may have ended. */
+static struct channel *preset_with_rule(const struct session *session, enum domain_id domain,
+					const char *pattern)
+{
+	struct channel *channel;
+
+	list_for_each(channel, &session->channels, node)
+		if (channel->domain == domain && channel->preset && has_rule(channel, pattern))
+			return channel;
+	return NULL;
+}
+
 /* It is created for its events; a channel that the user has created with that name has them,
  * too. */
 static struct channel *preset_channel(struct command *cmd, enum domain_id domain,
 				      const char *pattern, bool make)
 {
-	struct preset_search search = { .tracer = command_tracer(cmd, (uint8_t)domain),
+	struct preset_search search = { .cmd = cmd,
+					.tracer = command_tracer(cmd, (uint8_t)domain),
 					.pattern = pattern };
-	struct channel *channel;
+	bool found = preset_find(&search);
+	struct channel *channel =
+		found ? session_find_channel(cmd->session, domain, search.found) : NULL;
 
-	search.tracer->ops->each_preset(search.tracer, preset_is_found, &search);
-	if (!*search.found)
-		return NULL;
-	channel = session_find_channel(cmd->session, domain, search.found);
 	if (!make)
-		return channel && has_rule(channel, pattern) ? channel : NULL;
-	if (channel)
+		return channel && has_rule(channel, pattern) ?
+			       channel :
+			       preset_with_rule(cmd->session, domain, pattern);
+	if (!found || channel)
 		return channel;
 	channel = cmd_channel_make_channel(cmd, domain, search.found);
 	if (channel)

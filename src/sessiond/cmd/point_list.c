@@ -65,8 +65,14 @@ static void point_list_point(const struct domain_point *point, void *data)
 
 static void list_preset(const struct domain_preset *preset, void *data)
 {
-	const struct msg_preset item = { preset->name, preset->events, preset->subbuf_size,
-					 preset->num_subbuf };
+	const struct msg_preset item = {
+		.name = preset->name,
+		.events = preset->events,
+		.subbuf_size = preset->subbuf_size,
+		.num_subbuf = preset->num_subbuf,
+		.uid = preset->uid,
+		.unused = preset->unused,
+	};
 
 	item_preset(data, &item);
 }
@@ -84,7 +90,7 @@ enum cmd_now cmd_point_list(struct command *cmd, struct req_point_list *req,
 	listing.buf = xalloc(FIELDS_BYTES);
 	tracer->ops->each_point(tracer, &cmd->caller, point_list_point, &listing);
 	free(listing.buf);
-	tracer->ops->each_preset(tracer, list_preset, cmd);
+	tracer->ops->each_preset(tracer, cmd->caller.uid, list_preset, cmd);
 	if (listing.cut)
 		return command_error(
 			cmd, ERR_LIMIT,

@@ -25,6 +25,7 @@
 	X(CLIENTS, "clients", "connections of lttctl and the like")          \
 	X(SESSIONS, "sessions", "sessions")                                  \
 	X(CHANNELS, "channels", "channels")                                  \
+	X(PRESETS, "registered-channels", "channels that applications register") \
 	X(POINTS, "points", "instrumentation points")                        \
 	X(TEXT, "text", "bytes of descriptions and rules")                   \
 	X(MEMORY, "memory", "bytes of buffers")                              \

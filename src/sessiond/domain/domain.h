@@ -100,6 +100,8 @@ struct domain_preset {
 	const char *events;   /* glob of their names */
 	uint64_t subbuf_size; /* bytes; 0: the default */
 	uint32_t num_subbuf;  /* 0: the default */
+	uid_t uid;	      /* of the programs that have registered it */
+	const char *unused;   /* why it is not used, without a full stop; empty: it is */
 };
 
 /** A change of the tracked ids. */
@@ -211,12 +213,17 @@ struct domain_ops {
 			    struct err *err);
 	/** The contexts that filters may compare. */
 	const struct filter_tracer *(*filters)(struct domain_tracer *domain);
-	void (*each_preset)(struct domain_tracer *domain,
+	/** The presets for sessions of a user, in the order in which they are searched. */
+	void (*each_preset)(struct domain_tracer *domain, uid_t uid,
 			    void (*fn)(const struct domain_preset *preset, void *data),
 			    void *data);
 	/** Whether all events that a pattern can match are of the channel that a preset is for. */
 	bool (*is_preset_for)(struct domain_tracer *domain, const struct domain_preset *preset,
 			      const char *pattern);
+	/** Why a preset of each_preset() is not used in a session of a user; empty: it is. NULL:
+	 *  all are. */
+	const char *(*preset_obstacle)(struct domain_tracer *domain,
+				       const struct domain_preset *preset, uid_t uid);
 	/** The applications of a session. @fn: called for each name of a point of a scoped
 	 *  session's applications, unless a rule matched one of their points. NULL: the domain has
 	 *  none. */

@@ -9,6 +9,7 @@
 #include "alone.h"
 #include "seccomp.h"
 #include "buffers.h"
+#include "channels.h"
 #include "counts.h"
 #include "kept.h"
 #include "leave.h"
@@ -32,6 +33,7 @@ static void agent_fork_lock_all(void)
 	agent_lock();
 	site_before_fork();
 	agent_points_lock();
+	agent_channels_lock();
 	statedump_before_fork();
 	by_helper = agent_thread_is_helper();
 }
@@ -39,6 +41,7 @@ static void agent_fork_lock_all(void)
 static void after_in_parent(void)
 {
 	statedump_after_fork_parent();
+	agent_channels_unlock();
 	agent_points_unlock();
 	site_after_fork_parent();
 	agent_unlock();
@@ -67,6 +70,7 @@ static void after_in_child(void)
 	if (may_call && !by_helper)
 		ring_clock_find_namespace();
 	statedump_after_fork_child();
+	agent_channels_unlock();
 	agent_points_after_fork_child();
 	site_after_fork_child();
 	reader_after_fork_child(may_call);

@@ -209,6 +209,7 @@ static void link_up(struct agent_link *link, int fd)
 	link->unanswered = false;
 	link->announced = 0;
 	link->sent_silence = 0;
+	link->sent_channels = 0;
 	if (++link->round == 0)
 		link->round = 1;
 	tracer_debug("connected to %s", tracer_env.dir[link->index]);

@@ -38,6 +38,7 @@ enum agent_link_state { LINK_IDLE, LINK_RETRY, LINK_UP };
  * @unanswered: app_ready has not answered the last complete announcement.
  * @announced: generation of the points in the last announcement; 0 before.
  * @sent_silence: the value of agent_link_silence that was sent to the daemon.
+ * @sent_channels: agent_channels_generation() of the list that was sent to the daemon; 0: none.
  * @sent_producer: the value of enum ring_producer that was sent to the daemon.
  * @tx_fds: descriptors to send with the message in @tx; owned by a buffer that outlives it.
  * @sock_dev, @sock_ino: identity of the socket that it is connected to.
@@ -57,6 +58,7 @@ struct agent_link {
 	bool has_instance;
 	bool unanswered;
 	uint32_t announced;
+	uint32_t sent_channels;
 	uint8_t sent_silence;
 	uint8_t sent_producer;
 	dev_t sock_dev;

@@ -8,6 +8,7 @@
 
 #include "announce.h"
 #include "buffers.h"
+#include "channels.h"
 #include "counts.h"
 #include "tracer/base/env.h"
 #include "link.h"
@@ -99,6 +100,15 @@ static void send_silence(struct agent_link *link, uint8_t silence)
 	__atomic_store_n(&link->sent_silence, silence, __ATOMIC_RELEASE);
 }
 
+static void send_channels(struct agent_link *link)
+{
+	struct encoder enc;
+
+	agent_message_begin(link, &enc, MSG_app_channels);
+	link->sent_channels = agent_channels_encode(&enc);
+	agent_link_send(link, &enc);
+}
+
 static void send_sync_done(struct agent_link *link, uint32_t serial)
 {
 	struct msg_app_synced m = { .serial = serial };
@@ -121,6 +131,10 @@ bool agent_send_news(struct agent_link *link)
 	}
 	if (link->sent_producer != ring_producer()) {
 		send_producer(link);
+		return true;
+	}
+	if (link->sent_channels != agent_channels_generation()) {
+		send_channels(link);
 		return true;
 	}
 	agent_message_begin(link, &enc, MSG_app_points_remove);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "app_fake.h"
 
+#include <inttypes.h>
 #include <spawn.h>
 #include <sys/un.h>
 
@@ -189,6 +190,22 @@ static void app_fake_on_removed(struct fake_app *app, struct decoder *dec)
 	}
 }
 
+static void app_fake_on_channels(struct fake_app *app, struct decoder *dec)
+{
+	struct msg_app_channel channel;
+	struct msg_app_channels msg;
+	size_t len = 0;
+
+	CHECK_IS(msg_app_channels_decode(dec, &msg), ==, 0);
+	app->channels[0] = '\0';
+	while (msg_app_channel_next(&msg.channels, &channel)) {
+		len += (size_t)snprintf(app->channels + len, sizeof(app->channels) - len,
+					"%s %s %" PRIu64 " %" PRIu32 "\n", channel.name,
+					channel.events, channel.subbuf_size, channel.num_subbuf);
+		CHECK_IS(len, <, sizeof(app->channels));
+	}
+}
+
 int app_fake_receive(struct fake_app *app, int ms)
 {
 	static uint8_t rx[MSG_MAX_BYTES];
@@ -216,6 +233,8 @@ int app_fake_receive(struct fake_app *app, int ms)
 		CHECK_IS(msg_app_synced_decode(&dec, &synced), ==, 0);
 		app->last_synced = synced.serial;
 		app->nr_synced++;
+	} else if (header.type == MSG_app_channels) {
+		app_fake_on_channels(app, &dec);
 	} else if (header.type == MSG_app_producer) {
 		CHECK_IS(msg_app_producer_decode(&dec, &producer), ==, 0);
 		app->last_producer = producer.producer;

@@ -62,7 +62,8 @@ struct fake_app {
 	unsigned int nr_complete; /* complete announcements */
 	unsigned int nr_synced;
 	uint32_t last_synced;
-	int last_producer; /* -1: not reported */
+	int last_producer;   /* -1: not reported */
+	char channels[2048]; /* NAME EVENTS SIZE NUM of each in the last app_channels; lines */
 };
 
 struct fake_set {

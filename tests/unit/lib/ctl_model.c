@@ -643,7 +643,13 @@ static void ctl_model_lists(struct ctl_answer *a, struct decoder *dec)
 	struct req_point_list points;
 
 	if (a->request.type == MSG_point_list) {
-		const struct msg_preset preset = { "net", "net_*", 65536, 8 };
+		const struct msg_preset preset = {
+			.name = "net",
+			.events = "net_*",
+			.subbuf_size = 65536,
+			.num_subbuf = 8,
+			.unused = "",
+		};
 
 		CHECK_IS(req_point_list_decode(dec, &points), ==, 0);
 		if (points.domain == DOMAIN_KERNEL) {

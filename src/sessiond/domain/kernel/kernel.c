@@ -336,14 +336,20 @@ static bool read_preset(const struct kernel_domain *kernel, uint32_t index,
 	return true;
 }
 
-void kernel_each_preset(struct domain_tracer *domain,
+void kernel_each_preset(struct domain_tracer *domain, uid_t uid,
 			void (*fn)(const struct domain_preset *preset, void *data), void *data)
 {
 	struct ltt_kmod_preset preset;
 
+	(void)uid;
 	for (uint32_t i = 0; read_preset(kernel_of(domain), i, &preset); i++) {
-		const struct domain_preset found = { preset.name, preset.events, preset.subbuf_size,
-						     preset.num_subbuf };
+		const struct domain_preset found = {
+			.name = preset.name,
+			.events = preset.events,
+			.subbuf_size = preset.subbuf_size,
+			.num_subbuf = preset.num_subbuf,
+			.unused = "",
+		};
 
 		fn(&found, data);
 	}

@@ -30,7 +30,7 @@ int kernel_each_context(struct domain_tracer *domain,
 void kernel_each_refusal(struct domain_tracer *domain, const struct session *session,
 			 const struct channel *channel, const struct rule *rule,
 			 void (*fn)(const struct domain_refusal *refusal, void *data), void *data);
-void kernel_each_preset(struct domain_tracer *domain,
+void kernel_each_preset(struct domain_tracer *domain, uid_t uid,
 			void (*fn)(const struct domain_preset *preset, void *data), void *data);
 bool kernel_is_preset_for(struct domain_tracer *domain, const struct domain_preset *preset,
 			  const char *pattern) MUST_CHECK;

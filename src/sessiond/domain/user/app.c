@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "link.h"
+#include "preset.h"
 #include "ltt/site.h"
 #include "report.h"
 #include "session.h"
@@ -107,6 +108,7 @@ void user_app_free(struct user_app *app)
 		link_free(link);
 	}
 	close_buffers(app);
+	user_presets_drop(app);
 	list_remove(&app->node);
 	app_fini(&app->app);
 	free(app);

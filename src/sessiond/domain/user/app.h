@@ -6,8 +6,11 @@
 #ifndef DOMAIN_USER_APP_H
 #define DOMAIN_USER_APP_H
 
+#include <ltt/channel.h>
+
 #include "user.h"
 
+struct user_preset;
 struct user_session;
 
 struct user_app {
@@ -22,6 +25,8 @@ struct user_app {
 	uint64_t wanted;	/* the requested offer in flight; 0: none */
 	uint32_t ready_due;	/* announcements without an app_ready reply */
 	uint32_t nr_refused;	/* points */
+	uint32_t nr_presets;
+	struct user_preset *presets[LTT_CHANNELS_MAX]; /* see preset.h */
 	struct list_node links; /* struct user_link, by `in_app` */
 };
 

@@ -23,10 +23,11 @@ struct user_link;
 struct user_domain {
 	struct domain_tracer domain;
 	struct recorder *recorder;
-	struct list_node apps;	 /* struct user_app */
-	struct list_node dirty;	 /* struct user_link */
-	struct list_node absent; /* struct absent_app */
-	struct list_node silent; /* struct silent_app */
+	struct list_node apps;	  /* struct user_app */
+	struct list_node presets; /* struct user_preset */
+	struct list_node dirty;	  /* struct user_link */
+	struct list_node absent;  /* struct absent_app */
+	struct list_node silent;  /* struct silent_app */
 	uint32_t nr_silent;
 	struct loop_timer look; /* checks whether absent applications have ended */
 	struct loop_work refresh;

@@ -14,6 +14,7 @@
 #include "context.h"
 #include "count.h"
 #include "link.h"
+#include "preset.h"
 #include "report.h"
 #include "session.h"
 #include "trace.h"
@@ -383,19 +384,6 @@ static const struct filter_tracer *user_filters(struct domain_tracer *domain)
 	return user_filter_tracer();
 }
 
-static void user_each_preset(struct domain_tracer *domain,
-			     void (*fn)(const struct domain_preset *preset, void *data), void *data)
-{
-	(void)domain, (void)fn, (void)data;
-}
-
-static bool user_is_preset_for(struct domain_tracer *domain, const struct domain_preset *preset,
-			       const char *pattern)
-{
-	(void)domain, (void)preset, (void)pattern;
-	return false;
-}
-
 static const struct domain_ops user_ops = {
 	.id = DOMAIN_USER,
 	.events = "applications",
@@ -424,6 +412,7 @@ static const struct domain_ops user_ops = {
 	.filters = user_filters,
 	.each_preset = user_each_preset,
 	.is_preset_for = user_is_preset_for,
+	.preset_obstacle = user_preset_obstacle,
 	.programs = user_programs,
 	.find_ring = recording_find_ring,
 	.each_final = recording_each_final,
@@ -444,6 +433,7 @@ struct domain_tracer *user_domain_new(struct recorder *recorder)
 	user->recorder = recorder;
 	list_init(&user->domain.recordings);
 	list_init(&user->apps);
+	list_init(&user->presets);
 	list_init(&user->dirty);
 	list_init(&user->absent);
 	list_init(&user->silent);

@@ -27,6 +27,7 @@ void user_app_free(struct user_app *app);
 /** Return: 0, or -EPROTO if the application violates the protocol. */
 int user_app_points_add(struct user_app *app, struct msg_app_points_add *msg);
 int user_app_points_remove(struct user_app *app, struct msg_app_points_remove *msg);
+int user_app_channels(struct user_app *app, struct msg_app_channels *msg);
 int user_app_synced(struct user_app *app, const struct msg_app_synced *msg);
 /** @msg: its descriptors stay the caller's. */
 int user_app_offer(struct user_app *app, const struct msg_app_buffer_offer *msg);
