@@ -28,7 +28,7 @@ static void *register_often(void *name)
 
 static void by_threads(void)
 {
-	static char names[THREADS][8];
+	static char names[THREADS][16];
 	pthread_t threads[THREADS];
 
 	for (int i = 0; i < THREADS; i++) {
