@@ -3,6 +3,9 @@
  * The daemon without main(), and a consumer that fails, is slow, or dies: undo, retry, and no other
  * session waits.
  */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/mem.h"
 #include "lib/session_apps.h"
 
@@ -38,6 +41,28 @@ static void undo(void)
 		close(app);
 		harness_end();
 	}
+}
+
+/* A user's consumer may send any file as a buffer: no system call of the daemon's waits for it. */
+static void strange_buffers(void)
+{
+	int client, app, pipes[2];
+	struct answer a;
+	struct told told;
+
+	CHECK_IS(pipe2(pipes, O_CLOEXEC), ==, 0);
+	app = begin_unstarted(&client);
+	harness.consumer.data = pipes[1];
+	harness.consumer.ctl = harness.consumer.doorbell = pipes[0];
+	a = HARNESS_CALL(client, session_start, NAME);
+	CHECK(a.there && a.code == ERR_INTERNAL && strstr(a.text, "files that are not memory"));
+	told = heard(app);
+	CHECK_IS(told.armings, ==, 0);
+	harness.consumer.data = 0;
+	close(app);
+	harness_end();
+	close(pipes[0]);
+	close(pipes[1]);
 }
 
 /* Writing of metadata is retried after a failure, and nothing is armed before. */
@@ -243,6 +268,7 @@ int main(void)
 {
 	nonsense();
 	undo();
+	strange_buffers();
 	disk_full();
 	consumer_dies();
 	consumers_die();

@@ -3,6 +3,7 @@
  * ring.c - the life of ring sets. The consumer makes one, or takes the memory that
  * the kernel module made; its descriptors stay here as long as the set exists.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -69,6 +70,12 @@ void ring_close_fds(struct ring *ring)
 	ring->module = close_fd(ring->module);
 }
 
+/* A system call on another kind of file, which a user's consumer might send, could block. */
+static bool rec_ring_is_memory(int fd)
+{
+	return fd < 0 || fcntl(fd, F_GET_SEALS) >= 0;
+}
+
 /* Return: an outcome of enum err_code; the descriptors that came are the ring's. */
 static int rec_ring_take_fds(struct ring *ring, struct decoder *dec, const char **ret_why)
 {
@@ -84,6 +91,11 @@ static int rec_ring_take_fds(struct ring *ring, struct decoder *dec, const char 
 	ring->ctl = rep.ctl;
 	ring->doorbell = rep.doorbell;
 	ring->ctl_rw = rep.ctl_rw;
+	if (!rec_ring_is_memory(rep.data) || !rec_ring_is_memory(rep.ctl) ||
+	    !rec_ring_is_memory(rep.doorbell) || !rec_ring_is_memory(rep.ctl_rw)) {
+		*ret_why = "the consumer daemon sent files that are not memory";
+		return ERR_INTERNAL;
+	}
 	top = MAX(MAX(rep.data, rep.ctl), MAX(rep.doorbell, rep.ctl_rw));
 	if (rep.data >= 0 && rep.ctl >= 0 && rep.doorbell >= 0 &&
 	    admission_has_room(top, ADMISSION_KEPT))
