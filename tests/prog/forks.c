@@ -5,10 +5,13 @@
  *
  *   e  emit 10 events; "e"
  *   f  fork; the child prints "f" and reads on; its parent waits for it and prints "back"
+ *   s  run a child that shares the memory, beside which no sequences can be used; "s"
  *   x  end; "PROCESS EMITTED"
  *
  * Events carry the number of the process: 0, and one more for each fork.
  */
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,6 +51,25 @@ static void make_child(void)
 	puts(child == 0 ? "f" : "back");
 }
 
+static int end_at_once(void *data)
+{
+	(void)data;
+	return 0;
+}
+
+static void share_memory(void)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	pid_t child = clone(end_at_once, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+
+	if (child < 0) {
+		perror("clone");
+		exit(1);
+	}
+	waitpid(child, NULL, 0);
+	puts("s");
+}
+
 int main(void)
 {
 	struct timespec ms = { 0, 1000000 };
@@ -62,6 +84,8 @@ int main(void)
 			emit();
 		else if (letter == 'f')
 			make_child();
+		else if (letter == 's')
+			share_memory();
 	}
 	printf("%d %d\n", process, emitted);
 	return 0;

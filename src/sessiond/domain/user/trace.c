@@ -158,6 +158,17 @@ void trace_prepare(struct user_session *us)
 
 /* Which ring set an application records into. */
 
+/* A process that can't use sequences any more gets other buffers beside its own. */
+static bool has_predecessor(const struct ring *ring)
+{
+	const struct ring *other;
+
+	list_for_each(other, &ring->trace_channel->rings, node)
+		if (other != ring && ring->app && other->app == ring->app)
+			return true;
+	return false;
+}
+
 static char *stream_name(const struct ring *ring, const struct user_app *app)
 {
 	const struct channel *channel = ring->trace_channel->channel;
@@ -166,7 +177,7 @@ static char *stream_name(const struct ring *ring, const struct user_app *app)
 	if (ring->app && !ring->trace_channel->trace->app)
 		return xasprintf("%s_p%d-%llu", channel->name, (int)app->app.pid,
 				 (unsigned long long)ring->id);
-	if (ring->trace_channel->replaced)
+	if (ring->trace_channel->replaced || has_predecessor(ring))
 		return xasprintf("%s_r%llu", channel->name, (unsigned long long)ring->id);
 	return xstrdup(channel->name);
 }
