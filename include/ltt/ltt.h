@@ -3,6 +3,7 @@
 #ifndef LTT_LTT_H
 #define LTT_LTT_H
 
+#include <ltt/channel.h>
 #include <ltt/context.h>
 #include <ltt/log.h>
 #include <ltt/marker.h>
