@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "inherit.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include "admission.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "consumer.h"
+#include "io/loop.h"
 #include "io/sock.h"
 
 #define ANSWER_S 2
+#define USER_NS 5000000000ull /* for all that a user's consumer sends */
 
 struct entry {
 	struct list_node node;
@@ -111,8 +115,34 @@ static int inherit_request(int fd)
 	return sock_send(fd, enc.buf, enc.len, NULL, 0);
 }
 
+/* The descriptors of one consumer. A user's is limited, or it could use up the time of this daemon
+ * and its descriptors, which others need. */
+struct transfer {
+	struct inherit *inherit;
+	uid_t from;
+	int fd;
+	uint64_t end_ns;
+	unsigned int fds_left;
+};
+
+static void transfer_init(struct transfer *t, struct inherit *inherit, uid_t from, int fd)
+{
+	bool trusted = from == INHERIT_TRUSTED;
+
+	*t = (struct transfer){ .inherit = inherit, .from = from, .fd = fd };
+	t->end_ns = trusted ? UINT64_MAX : loop_now_ns() + USER_NS;
+	t->fds_left = trusted ? UINT_MAX : admission_fd_limit() / 2;
+}
+
+static void transfer_store(const struct transfer *t, const struct msg_held *held)
+{
+	inherit_add(t->inherit, held->name, t->from, 0, held->first);
+	inherit_add(t->inherit, held->name, t->from, 1, held->second);
+	inherit_add(t->inherit, held->name, t->from, 2, held->third);
+}
+
 /* Return: 1: there is more; 0: that was all; negative errno. */
-static int inherit_receive(struct inherit *inherit, uid_t from, int fd)
+static int transfer_receive(struct transfer *t)
 {
 	static uint8_t buf[MSG_MAX_BYTES];
 	struct msg_header header;
@@ -120,17 +150,18 @@ static int inherit_receive(struct inherit *inherit, uid_t from, int fd)
 	int fds[MSG_MAX_FDS];
 	struct decoder dec;
 	unsigned int nr_fds;
-	ssize_t n = sock_recv(fd, buf, sizeof(buf), fds, &nr_fds);
+	ssize_t n = sock_recv(t->fd, buf, sizeof(buf), fds, &nr_fds);
 	int ret;
 
 	if (n <= 0)
 		return n < 0 ? (int)n : -ECONNRESET;
 	decoder_init(&dec, buf, (size_t)n, fds, nr_fds);
-	ret = decode_header(&dec, &header);
+	ret = nr_fds > t->fds_left || loop_now_ns() > t->end_ns ? -EDQUOT : 0;
+	if (ret == 0)
+		ret = decode_header(&dec, &header);
 	if (ret == 0 && header.type == MSG_held && msg_held_decode(&dec, &held) == 0) {
-		inherit_add(inherit, held.name, from, 0, held.first);
-		inherit_add(inherit, held.name, from, 1, held.second);
-		inherit_add(inherit, held.name, from, 2, held.third);
+		t->fds_left -= nr_fds;
+		transfer_store(t, &held);
 	}
 	for (unsigned int i = 0; i < nr_fds; i++)
 		close_fd(fds[i]);
@@ -140,17 +171,20 @@ static int inherit_receive(struct inherit *inherit, uid_t from, int fd)
 static void inherit_from_consumer(struct inherit *inherit, uid_t from, const char *path)
 {
 	AUTO_FD int fd = sock_connect(path);
+	struct transfer transfer;
 	int ret;
 
 	if (fd < 0)
 		return;
+	transfer_init(&transfer, inherit, from, fd);
 	ret = inherit_request(fd);
 	if (ret == 0)
 		do
-			ret = inherit_receive(inherit, from, fd);
+			ret = transfer_receive(&transfer);
 		while (ret > 0);
 	if (ret < 0)
-		log_warn("ltt-consumerd does not transfer its buffers: %s", strerror(-ret));
+		log_warn("%s: ltt-consumerd does not transfer all its buffers: %s", path,
+			 strerror(-ret));
 }
 
 void inherit_from_consumers(struct inherit *inherit, const char *rundir)

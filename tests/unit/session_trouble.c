@@ -111,6 +111,31 @@ static void consumer_dies(void)
 	harness_end();
 }
 
+/* A consumer reports failures of its own sessions only. */
+static void another_users_consumer(void)
+{
+	const struct msg_con_output_error msg = { .output = 1, .error = ENOSPC, .text = "it says" };
+	struct session foreign = { .uid = 1000, .gid = 1000, .user_consumer = true };
+	struct consumer *own, *other;
+	const struct session *session;
+	int client;
+
+	harness_begin();
+	client = harness_client();
+	record(client, "*");
+	session = session_by_id(&harness.sd.sessions, 1);
+	own = run_consumer(session->run);
+	harness.sd.consumers.rundir = xstrdup("/nonexistent");
+	other = consumers_get(&harness.sd.consumers, &foreign);
+	CHECK(other != own);
+	other->ops->output_error(other, &msg);
+	CHECK_IS(*session_problem(session), ==, '\0');
+	own->ops->output_error(own, &msg);
+	CHECK(strstr(session_problem(session), "it says"));
+	consumer_slot_release(other);
+	harness_end();
+}
+
 /* One consumer after the other dies before it has answered its requests: the next receives each
  * buffer once, and each request of a client once, too. */
 static void consumers_die(void)
@@ -271,6 +296,7 @@ int main(void)
 	strange_buffers();
 	disk_full();
 	consumer_dies();
+	another_users_consumer();
 	consumers_die();
 	return 0;
 }
