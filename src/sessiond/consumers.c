@@ -286,8 +286,11 @@ static struct consumer_slot *slot_get(struct consumers *consumers, const struct 
 	struct consumer_slot *slot = slot_find(consumers, user->uid);
 	struct consumer_socket socket;
 
-	if (slot)
+	if (slot) {
+		if (!slot->nr_sessions) /* end_left_behind() knows no group */
+			slot->user = *user;
 		return slot;
+	}
 	slot = xalloc(sizeof(*slot));
 	slot_init(slot, consumers);
 	slot->is_user = true;
