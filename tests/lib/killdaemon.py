@@ -14,6 +14,7 @@ import time
 
 import killcell
 import ltt
+import users
 
 KILLS = killcell.kills(3)
 IN_A_ROW = 10  # kills in one session: flat out, its trace grows fast
@@ -21,18 +22,18 @@ EVENTS = 3000  # that must have been recorded after a kill
 SIGNAL = signal.SIGKILL
 
 
-def kill(*names):
-    victims = ltt.daemons(*names)
+def kill(*names, daemons=ltt.daemons):
+    victims = daemons(*names)
     ltt.check(len(victims) >= len(names), f"{names}: only {victims} there to be killed")
     for pid in victims:
         os.kill(pid, SIGNAL)
     return set(victims)
 
 
-def wait_replaced(names, victims):
+def wait_replaced(names, victims, daemons=ltt.daemons):
     """Start daemons that no other daemon restarts, as the next client does."""
     begin = time.monotonic()
-    ltt.until(lambda: len(set(ltt.daemons(*names)) - victims) >= len(names), 10,
+    ltt.until(lambda: len(set(daemons(*names)) - victims) >= len(names), 10,
               f"others in place of {names}")
     return time.monotonic() - begin
 
@@ -58,10 +59,11 @@ def session(t, cell, names, owner, kills, load):
     ltt.until(lambda: recorded(t) > EVENTS, 10, "the first events")
     for _ in range(kills):
         time.sleep(random.uniform(0, 0.1))
-        victims = kill(*names)
+        victims = kill(*names, daemons=t.daemons)
         since = time.monotonic()
+        t.revive(victims)
         if "ltt-sessiond" not in names:
-            cell.took("replaced", wait_replaced(names, victims))
+            cell.took("replaced", wait_replaced(names, victims, t.daemons))
         cell.took("data flows again", goes_on(t, since, f"{names} was killed"))
         cell.kills += 1
     app.terminate()
@@ -75,15 +77,17 @@ def session(t, cell, names, owner, kills, load):
 
 
 def cell(t, names, owner, threads, kills, rate=()):
-    c = killcell.Cell(" and ".join(names) + (" paced" if rate else ""), owner, threads)
+    whose = " of a user" if isinstance(t, users.UserTest) else ""
+    c = killcell.Cell(" and ".join(names) + whose + (" paced" if rate else ""), owner, threads)
     while c.kills < kills:
         session(t, c, names, owner, min(IN_A_ROW, kills - c.kills), ("-t", threads, *rate))
     c.say()
 
 
-def main(*names):
+def main(*names, uid=None):
+    """@uid: the user that records under root's daemon, and whose consumer is meant."""
     random.seed(os.environ.get("LTT_SEED", " ".join(names)))
-    with ltt.Test() as t:
+    with users.UserTest(uid) if uid else ltt.Test() as t:
         for owner in ("uid", "pid"):
             for threads in (1, 4):
                 cell(t, names, owner, threads, KILLS)

@@ -174,9 +174,13 @@ class Test:
             time.sleep(0.01)
         return None
 
+    def lttctl(self, *argv, **kw):
+        """Return the CompletedProcess."""
+        return run("lttctl", *argv, **kw)
+
     def ctl(self, *argv, status=0, **kw):
         """Run lttctl with these arguments; return its stdout."""
-        return run("lttctl", *argv, status=status, **kw).stdout
+        return self.lttctl(*argv, status=status, **kw).stdout
 
     def ctl_json(self, *argv, **kw):
         return json.loads(self.ctl("--json", *argv, **kw))
@@ -185,14 +189,14 @@ class Test:
         """`lttctl status`, once the figures are complete: for a moment after a consumer was killed they
         are missing (exit status 4)."""
         def known():
-            done = run("lttctl", "--json", "status", *names, status=None)
+            done = self.lttctl("--json", "status", *names, status=None)
             check(done.returncode in (0, 4), f"lttctl status: {done.returncode}\n{done.stderr}")
             return done.returncode == 0 and json.loads(done.stdout)
         return until(known, 20, "the consumer's figures")
 
     def stop(self, name):
         """Stop a session; return its totals. Lost events are accepted."""
-        done = run("lttctl", "--json", "stop", name, status=None)
+        done = self.lttctl("--json", "stop", name, status=None)
         totals = find_key(json.loads(done.stdout or "{}"), "totals")
         if not totals:
             fail(f"stop: no totals: status {done.returncode}\n{done.stdout}{done.stderr}")
@@ -202,7 +206,7 @@ class Test:
 
     def destroy(self, name):
         """Destroy a session; lost events are accepted, as they were reported."""
-        done = run("lttctl", "destroy", name, status=None)
+        done = self.lttctl("destroy", name, status=None)
         check(done.returncode in (0, 6), f"destroy {name}: status {done.returncode}\n{done.stderr}")
 
     def spawn(self, *argv, env=None, **kw):
@@ -210,6 +214,12 @@ class Test:
         proc = subprocess.Popen([str(a) for a in argv], env=dict(os.environ, **(env or {})), **kw)
         self.running.append(proc)
         return proc
+
+    def daemons(self, *names):
+        return daemons(*names)
+
+    def revive(self, victims):
+        """Start daemons that were killed, and that no client starts."""
 
     def session(self, name, rules, channel=None, output="trace", start=True):
         """create, enable-channel, enable-event, start: the begin of most tests.

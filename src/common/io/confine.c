@@ -74,7 +74,7 @@ static int drop_caps(const struct confine *to)
 	return set_caps(&less);
 }
 
-int confine_open(const char *path)
+int confine_open(const char *path, int how)
 {
 	struct caps caps = { 0 }, more;
 	bool raised;
@@ -84,7 +84,7 @@ int confine_open(const char *path)
 	more = caps;
 	more.effective |= caps.permitted & CONFINE_CAP(CAP_DAC_OVERRIDE);
 	raised = raised && more.effective != caps.effective && set_caps(&more) == 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = open(path, how | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		fd = -errno;
 	if (raised && set_caps(&caps) < 0) {

@@ -32,8 +32,8 @@ struct confine {
 /** Drop all other privileges of the process. */
 void confine(const struct confine *to);
 
-/** Open a file for reading with root's right to all files, if confine() has left that capability
- *  permitted; it is dropped again. Return: a descriptor or -errno. */
-int confine_open(const char *path) MUST_CHECK;
+/** Open a file with root's right to all files, if confine() has left that capability permitted; it
+ *  is dropped again. @how: O_RDONLY or O_RDWR. Return: a descriptor or -errno. */
+int confine_open(const char *path, int how) MUST_CHECK;
 
 #endif

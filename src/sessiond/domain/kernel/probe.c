@@ -6,6 +6,7 @@
 #include "probe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -570,7 +571,7 @@ int kernel_user_send(const struct kmod *kmod, int module, uint32_t id,
 
 	if (kernel_user_make_request(place, request, &identity, err))
 		return -EINVAL;
-	fd = confine_open(place->file);
+	fd = confine_open(place->file, O_RDONLY);
 	if (fd == -ENOENT)
 		return -ESTALE;
 	if (fd < 0)

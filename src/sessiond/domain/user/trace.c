@@ -12,6 +12,7 @@
 #include "app.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "io/confine.h"
 #include "io/sock.h"
 #include "link.h"
 #include "session.h"
@@ -427,30 +428,35 @@ static bool offer_is_ours(int fd, const struct session *session, const struct di
 	struct stat st;
 
 	return seals >= 0 && (seals & SEALS) == SEALS && fstat(fd, &st) == 0 &&
-	       (st.st_uid == geteuid() ||
-		(session->user_consumer && st.st_uid == session->uid)) &&
+	       (st.st_uid == geteuid() || (session->user_consumer && st.st_uid == session->uid)) &&
 	       dirid_of(fd, &found) == 0 && dirid_equal(&found, wanted);
 }
 
+/* It may be of a consumer of another user than this daemon's. */
 static int offer_open_again(int fd, int how)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return open(path, how | O_CLOEXEC);
+	return confine_open(path, how);
 }
 
-/* Return: whether all of them could be opened, and may be kept. */
-static bool offer_take(struct ring *ring, const struct msg_app_buffer_offer *msg)
+/* All of them, and they may be kept. */
+static int offer_take(struct ring *ring, const struct msg_app_buffer_offer *msg)
 {
-	ring->data = offer_open_again(msg->data, O_RDWR);
-	ring->ctl_rw = offer_open_again(msg->ctl, O_RDWR);
-	ring->ctl = offer_open_again(msg->ctl, O_RDONLY);
-	if (ring->data >= 0 && ring->ctl_rw >= 0 && ring->ctl >= 0 &&
-	    admission_has_room(MAX(MAX(ring->data, ring->ctl_rw), ring->ctl), ADMISSION_KEPT))
-		return true;
-	ring_close_fds(ring);
-	return false;
+	int data = offer_open_again(msg->data, O_RDWR);
+	int ctl_rw = offer_open_again(msg->ctl, O_RDWR);
+	int ctl = offer_open_again(msg->ctl, O_RDONLY);
+	int ret = MIN(MIN(data, ctl_rw), ctl);
+
+	ring->data = MAX(data, -1);
+	ring->ctl_rw = MAX(ctl_rw, -1);
+	ring->ctl = MAX(ctl, -1);
+	if (ret >= 0 && !admission_has_room(MAX(MAX(data, ctl_rw), ctl), ADMISSION_KEPT))
+		ret = -EMFILE;
+	if (ret < 0)
+		ring_close_fds(ring);
+	return MIN(ret, 0);
 }
 
 /* It was paid for when it was made: no user is refused a buffer that was there. */
@@ -469,6 +475,7 @@ static void accept_offer(struct ring *ring, const struct user_app *app,
 			 const struct msg_app_buffer_offer *msg)
 {
 	const struct session *session = ring->trace_channel->trace->rec->session;
+	int ret;
 
 	if (msg->data < 0 || msg->ctl < 0)
 		return; /* it does not have it */
@@ -478,8 +485,9 @@ static void accept_offer(struct ring *ring, const struct user_app *app,
 			      (int)app->app.pid, app->app.uid, ring->name);
 		return;
 	}
-	if (!offer_take(ring, msg)) {
-		log_warn_some("%s can't be taken over: %s", ring->name, strerror(EMFILE));
+	ret = offer_take(ring, msg);
+	if (ret < 0) {
+		log_warn_some("%s can't be taken over: %s", ring->name, strerror(-ret));
 		return;
 	}
 	offer_charge(ring);
