@@ -19,11 +19,22 @@ static const struct {
 	const char *name;
 	long nr;
 } calls[] = {
-	{ "getppid", SYS_getppid }, { "getpid", SYS_getpid },	{ "ptrace", SYS_ptrace },
-	{ "socket", SYS_socket },   { "unshare", SYS_unshare }, { "execve", SYS_execve },
-	{ "mmap", SYS_mmap },	    { "setuid", SYS_setuid },	{ "setfsuid", SYS_setfsuid },
-	{ "clone", SYS_clone },	    { "kill", SYS_kill },	{ "openat", SYS_openat },
-	{ "bpf", SYS_bpf },	    { "mount", SYS_mount },
+	{ "getppid", SYS_getppid },
+	{ "getpid", SYS_getpid },
+	{ "ptrace", SYS_ptrace },
+	{ "socket", SYS_socket },
+	{ "unshare", SYS_unshare },
+	{ "execve", SYS_execve },
+	{ "mmap", SYS_mmap },
+	{ "setuid", SYS_setuid },
+	{ "setfsuid", SYS_setfsuid },
+	{ "clone", SYS_clone },
+	{ "kill", SYS_kill },
+	{ "openat", SYS_openat },
+	{ "bpf", SYS_bpf },
+	{ "mount", SYS_mount },
+	{ "setresuid", SYS_setresuid },
+	{ "setgroups", SYS_setgroups },
 };
 
 static long find(const char *name)
