@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "control.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
@@ -23,8 +25,28 @@ static void request_answer(const struct request *rq, const struct err *err)
 	control_answer(rq->control, rq->header->type, rq->header->serial, err);
 }
 
+/* Then the kernel drops the descriptors of a message. */
+static bool no_descriptor_is_free(void)
+{
+	int fds[MSG_MAX_FDS], error = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+		if (fds[i] < 0)
+			error = errno;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		close_fd(fds[i]);
+	return error == EMFILE || error == ENFILE;
+}
+
 static int request_is_bad(struct err *err)
 {
+	if (no_descriptor_is_free())
+		return err_set(err, ERR_LIMIT,
+			       "the consumer daemon (pid %d) may not open more files; raise its "
+			       "limit (ulimit -n, LimitNOFILE=), or destroy sessions",
+			       (int)getpid());
 	return err_set(err, ERR_BAD_MESSAGE, "the message could not be decoded");
 }
 
