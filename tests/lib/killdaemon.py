@@ -6,6 +6,7 @@ the calls that returned; none is doubled, torn or out of order (by rapp_check, a
 packet walker of its own); status is soon as before the kill; nothing
 is left behind. LTT_KILLS is the number of kills in each cell.
 """
+import contextlib
 import os
 import random
 import shutil
@@ -26,7 +27,8 @@ def kill(*names, daemons=ltt.daemons):
     victims = daemons(*names)
     ltt.check(len(victims) >= len(names), f"{names}: only {victims} there to be killed")
     for pid in victims:
-        os.kill(pid, SIGNAL)
+        with contextlib.suppress(ProcessLookupError):  # a consumer without sessions ends with its daemon
+            os.kill(pid, SIGNAL)
     return set(victims)
 
 
@@ -84,10 +86,11 @@ def cell(t, names, owner, threads, kills, rate=()):
     c.say()
 
 
-def main(*names, uid=None):
-    """@uid: the user that records under root's daemon, and whose consumer is meant."""
+def main(*names, uid=None, spare=True):
+    """@uid: the user that records under root's daemon, and whose consumer is meant. @spare: only that
+    one, not root's own."""
     random.seed(os.environ.get("LTT_SEED", " ".join(names)))
-    with users.UserTest(uid) if uid else ltt.Test() as t:
+    with users.UserTest(uid, spare) if uid else ltt.Test() as t:
         for owner in ("uid", "pid"):
             for threads in (1, 4):
                 cell(t, names, owner, threads, KILLS)

@@ -110,10 +110,12 @@ def as_user(uid, *argv):
 
 
 class UserTest(ltt.Test):
-    def __init__(self, uid):
+    def __init__(self, uid, spare=True):
+        """@spare: daemons() has not the consumers of other users."""
         wire.need_root()
         super().__init__()
         self.uid = uid
+        self.spare = spare
         os.chdir(traces(uid))
         wire.daemon()
 
@@ -124,8 +126,7 @@ class UserTest(ltt.Test):
         return super().spawn(*argv, **wire.as_user(self.uid), **kw)
 
     def daemons(self, *names):
-        """Of the consumers only this user's."""
-        others = [pid for uid, pid in consumers().items() if uid != self.uid]
+        others = [pid for uid, pid in consumers().items() if self.spare and uid != self.uid]
         return [pid for pid in ltt.daemons(*names) if pid not in others]
 
     def revive(self, victims):
