@@ -7,6 +7,7 @@ test; FAILED lines describe a failure.
 import contextlib
 import ctypes
 import glob
+import grp
 import json
 import os
 import re
@@ -19,14 +20,14 @@ import traceback
 
 WORK, BUILD = sys.argv[1:3]
 os.environ["TOP"] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HOME = "/dev/shm/home"
+os.environ.update(PATH=f"{BUILD}/bin:{os.environ['PATH']}", LTT_HOME=HOME,
+                  LTT_RUNDIR="/run/ltt", HOME=HOME)
 sys.path.insert(0, f"{os.environ['TOP']}/tests/lib")
 import counter  # noqa: E402
 import schema  # noqa: E402
-HOME = "/dev/shm/home"
 EMITTED = 2 * 4 * 1000  # CPUs, kinds of writers, of each
 DAEMONS = ("ltt-sessiond", "ltt-consumerd", "ltt-keeperd")
-os.environ.update(PATH=f"{BUILD}/bin:{os.environ['PATH']}", LTT_HOME=HOME,
-                  LTT_RUNDIR="/run/ltt", HOME=HOME)
 
 
 class Failure(Exception):
@@ -46,8 +47,8 @@ def run(*argv, status=0, **kw):
     return done
 
 
-def ctl(*argv, status=0):
-    done = run("lttctl", *argv, "--json", status=status)
+def ctl(*argv, status=0, **kw):
+    done = run("lttctl", *argv, "--json", status=status, **kw)
     answer = json.loads(done.stdout)
     schema.answer(answer)
     return answer
@@ -1087,11 +1088,126 @@ def test_not_root():
         pass
 
 
+USER, GROUP = 4711, "nogroup"
+
+
+def consumers():
+    """Process of each user's consumer: {uid: pid}"""
+    found = {}
+    for pid in pids("ltt-consumerd"):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/status") as f:
+            uids = set(re.search(r"^Uid:(.*)", f.read(), re.M).group(1).split())
+            if len(uids) == 1:
+                found[int(uids.pop())] = pid
+    return found
+
+
+def maps_rings(pid):
+    with open(f"/proc/{pid}/maps") as f:
+        text = f.read()
+    return "[ltt-data]" in text or "[ltt-ctl]" in text
+
+
+def await_consumer(uid, before=None):
+    """The consumer that has a user's rings, which is not @before."""
+    def there():
+        pid = consumers().get(uid)
+        return pid not in (None, before) and maps_rings(pid)
+    until(there, f"the consumer of user {uid} to have the kernel's rings")
+    return consumers()[uid]
+
+
+def test_group():
+    """A member of the group records the kernel and a program; the rings are read by a consumer of that
+    user without any rights. It is killed, and so is the session daemon; nothing is lost."""
+    home, nr = "/dev/shm/member", 3000
+    os.makedirs(home)
+    os.chown(home, USER, USER)
+    user = {"env": {**os.environ, "LTT_HOME": home, "HOME": home, "LTT_REGISTER_TIMEOUT": "20000"},
+            "user": USER, "group": USER, "extra_groups": [grp.getgrnam(GROUP).gr_gid]}
+    daemon = "ltt-sessiond", "-b", f"--group={GROUP}"
+    no_pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "check": True}
+    end_daemons()
+    subprocess.run(daemon, **no_pipes)  # it would keep pipes open
+    out = f"{home}/trace"
+    ctl("create", "mine", "-o", out, **user)
+    ctl("enable-channel", "-k", "mapped", **user)
+    ctl("enable-event", "-k", "-c", "mapped", "cpu_frequency", **user)
+    ctl("enable-event", "-k", "-c", "mapped", "--syscall", "getpgid", **user)
+    ctl("enable-channel", "-k", "spliced", "--output=splice", "--subbuf-size=64k", "--num-subbuf=16", **user)
+    ctl("enable-event", "-k", "-c", "spliced", "cpu_frequency", **user)
+    ctl("enable-event", "-u", "alternate:*", **user)
+    ctl("start", **user)
+    consumer = await_consumer(USER)
+    check(not maps_rings(consumers()[0]), "root's consumer has the rings, too")
+    with open(f"/proc/{consumer}/status") as f:
+        rights = re.findall(r"^Cap(?:Prm|Eff|Amb):\s*(\w+)", f.read(), re.M)
+    check([int(r, 16) for r in rights] == [0, 0, 0], f"rights of the consumer: {rights}")
+    program = subprocess.Popen([f"{BUILD}/prog/alternate", str(nr)], **user)
+    emit()
+    os.kill(consumer, signal.SIGKILL)
+    emit()
+    check(program.wait() == 0, "the program failed")
+    second = await_consumer(USER, consumer)
+    kill("ltt-sessiond")
+    emit()
+    subprocess.run(daemon, **no_pipes)
+    ctl("status", **user)
+    check(consumers()[USER] == second, "another session daemon started another consumer")
+    os.kill(second, signal.SIGKILL)
+    ctl("flush", **user)
+    run(f"{BUILD}/prog/alternate", nr, **user)
+    emit()
+    ended = ctl("stop", **user)["result"]["sessions"][0]["totals"]
+    run("lttctl", "verify", out, **user)
+    check((ended["recorded"], ended["lost"]) == (2 * 4 * EMITTED + 2 * 3 * nr, 0), ended)
+    seen = names(out)
+    check(len(seen) == ended["recorded"] and seen.count("cpu_frequency") == 2 * 4 * EMITTED, len(seen))
+    check_alternation(out, 2 * nr)
+    viewed = run("lttctl", "view", "-t", out, **user).stdout
+    check(viewed.count(" power:cpu_frequency:") + viewed.count(" cpu_frequency:") == 2 * 4 * EMITTED,
+          viewed[:300])
+    owners = {os.stat(os.path.join(top, name)).st_uid for top, _, files in os.walk(out) for name in files}
+    check(owners == {USER}, f"files of {owners}")
+    ctl("destroy", "mine", **user)
+    until(lambda: set(consumers()) == {0}, "the user's consumer to end")
+    end_daemons()
+
+
+def test_flush():
+    """The events before a flush are in the files after it, while the session records and no timer
+    writes them."""
+    out = begin("flush", ("-k", "-c", "c", "cpu_frequency"), channel=("--switch-timer=3600000000",))
+    emit()
+    ctl("flush")
+    check(len(names(out)) == EMITTED, f"{len(names(out))} of {EMITTED}")
+    emit()
+    check(len(names(out)) == EMITTED, "they are written without a flush")
+    write("/dev/shm/go", "")
+    writer = subprocess.Popen(["sh", "-c", f"""
+        while [ -e /dev/shm/go ]; do
+            busybox insmod {WORK}/emit/ltt_emit.ko count=1000 && busybox rmmod ltt_emit || exit
+            echo >>/dev/shm/runs; sleep 1
+        done"""])
+    grown = [2 * EMITTED]
+    for _ in range(2):
+        until(lambda: recorded() > grown[-1], "more events")
+        before = recorded()
+        ctl("flush")
+        grown.append(len(names(out)))
+        check(grown[-1] >= before, f"{grown[-1]} in the files, {before} before the flush")
+    os.remove("/dev/shm/go")
+    check(writer.wait() == 0, "the writer failed")
+    emitted = (2 + os.path.getsize("/dev/shm/runs")) * EMITTED
+    finish("flush", out, emitted)
+    check(len(names(out)) == emitted, f"{len(names(out))} of {emitted}")
+
+
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_filters, test_filter_changes,
-         test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_kill_consumer,
+         test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_flush, test_group, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
