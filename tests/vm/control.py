@@ -6,6 +6,7 @@ test; FAILED lines describe a failure.
 """
 import contextlib
 import ctypes
+import difflib
 import glob
 import grp
 import json
@@ -21,10 +22,11 @@ import traceback
 WORK, BUILD = sys.argv[1:3]
 os.environ["TOP"] = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 HOME = "/dev/shm/home"
-os.environ.update(PATH=f"{BUILD}/bin:{os.environ['PATH']}", LTT_HOME=HOME,
+os.environ.update(PATH=f"{BUILD}/bin:{os.environ['PATH']}", BUILD=BUILD, LTT_HOME=HOME,
                   LTT_RUNDIR="/run/ltt", HOME=HOME)
 sys.path.insert(0, f"{os.environ['TOP']}/tests/lib")
 import counter  # noqa: E402
+import saved  # noqa: E402
 import schema  # noqa: E402
 EMITTED = 2 * 4 * 1000  # CPUs, kinds of writers, of each
 DAEMONS = ("ltt-sessiond", "ltt-consumerd", "ltt-keeperd")
@@ -1174,6 +1176,65 @@ def test_group():
     end_daemons()
 
 
+def hold_settings(module):
+    """A session with all that rules of the kernel have; the module has registered its channel."""
+    insmod(module)
+    shutil.copy(f"{WORK}/usdt", "/dev/shm/usdt")
+    ctl("create", "settings", "-o", "/dev/shm/settings")
+    ctl("enable-channel", "-k", "c", "--subbuf-size=64k", "--num-subbuf=8", "--output=splice")
+    ctl("add-context", "-k", "-c", "c", "-t", "procname", "-t", "uid", "-t", "perf:cpu:page-faults")
+    on = "enable-event", "-k", "-c", "c"
+    ctl(*on, "power:*", "-x", "cpu_idle*,power:ps*,p*_d*_*,clock_*", "--filter", 'state % 3 == 0 && $ctx.uid == 0')
+    ctl(*on, "--syscall", "getpriority", "--filter", '$ctx.procname == "hit"')
+    ctl(*on, "--probe=__x64_sys_getpriority", "--fetch=first=+112($arg1):u64 $comm", "called")
+    ctl(*on, "--function=__x64_sys_getpriority", "--fetch=got=$retval:s64", "--filter", "ret == -22", "fn")
+    ctl(*on, "--userspace-probe=/dev/shm/usdt:shop_sell", "--fetch=nr=$arg1:u32 what=+0($arg2):string",
+        "--filter", "nr % 2 == 0", "sell")
+    ctl(*on, "--userspace-probe=sdt:/dev/shm/usdt:shop:sold", "sold")
+    ctl(*on, "sched_switch")
+    ctl("disable-event", "-k", "sched_switch")
+    ctl("enable-event", "-k", "example:*")
+    ctl("enable-event", "-k", "--count", "cpu_freq*y")
+    ctl("enable-event", "-k", "--histogram=state", "power:cpu_frequency")
+    ctl("enable-channel", "-k", "off")
+    ctl("disable-channel", "-k", "off")
+    ctl("track", "-k", "--uid=0,4711")
+    ctl("start")
+
+
+def test_saved():
+    """A session with each kind of rule of the kernel is saved, destroyed and loaded: it is listed as
+    before, and it records."""
+    module = f"{WORK}/kmod/examples/ltt_example_provider.ko"
+    hold_settings(module)
+    before = saved.listed("settings")
+    file = ctl("save")["result"]["sessions"][0]["file"]
+    named = saved.elements(file)
+    check({"fetch", "preset"} <= named, f"the file has only {named}")
+    ctl("destroy", "settings")
+    shutil.rmtree("/dev/shm/settings")
+    saved.load()
+    ctl("set-session", "settings")
+    after = saved.listed("settings")
+    for channel in before["channels"]:
+        channel["preset"] = False  # loaded, it is one of the user's channels
+    check(after == before, f"was {json.dumps(before)}\nis {json.dumps(after)}")
+    hit(100, 4711)
+    hit(10, 4712)
+    emit()
+    check(heard("/dev/shm/usdt", 30) == 30, "the program has no probe")
+    write("/sys/module/ltt_example_provider/parameters/jobs", 40)
+    until(lambda: counted()["power:cpu_frequency", None]["count"] == EMITTED, "the counting rule")
+    finish("settings", "/dev/shm/settings")
+    seen = names("/dev/shm/settings")
+    counts = {n: seen.count(n) for n in set(seen)}
+    want = {"called": 100, "fn_exit": 100, "fn_entry": 0, "sell": 15, "syscall_entry_getpriority": 100, "job": 40}
+    check({n: counts.get(n, 0) for n in want} == want and "sched_switch" not in counts, counts)
+    states = [e[2]["state"] for e in read_fields("/dev/shm/settings") if e[0] == "cpu_frequency"]
+    check(len(states) == 8 * 334 and all(s % 3 == 0 for s in states), len(states))
+    run("busybox", "rmmod", "ltt_example_provider")
+
+
 def test_flush():
     """The events before a flush are in the files after it, while the session records and no timer
     writes them."""
@@ -1207,7 +1268,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_filters, test_filter_changes,
-         test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_flush, test_group, test_kill_consumer,
+         test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_saved, test_flush, test_group, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
