@@ -356,7 +356,7 @@ def test_live():
         ctl("enable-event", "-u", "alternate:*")
         ctl("start")
         listed = run("lttctl", "view", "--live", "net://localhost").stdout
-        url = re.search(r"net://localhost/host/\S+/live ", listed)
+        url = re.search(r"net://localhost(:\d+)?/host/\S+/live ", listed)
         check(url, listed)
         with open("/dev/shm/seen", "w") as seen:
             viewer = subprocess.Popen(["babeltrace2", "-i", "lttng-live", url[0].strip()],
