@@ -42,7 +42,7 @@
 
 #define LTT__MARKER_EVENT(name, format, function) \
 	{ sizeof(struct ltt_event), sizeof(struct ltt_field), 0, name, 0, format, __FILE__, \
-	  function, __LINE__, LTT_EVENT_MARKER, LTT_DEBUG_LINE, { 0, 0 } }
+	  function, __LINE__, LTT_EVENT_MARKER, LTT_DEBUG_LINE, { 0, 0 }, 0, 0 }
 
 #ifndef __cplusplus
 
@@ -106,6 +106,47 @@ template <class Marker> typename ltt__marker<Marker>::enroller ltt__marker<Marke
 	} while (0)
 
 #endif
+
+/*
+ * A marker without a call: a probe of a tracepoint writes it.
+ *
+ *	static void on_request(void *marker, int id, const char *path);
+ *	DEFINE_MARKER_TP(web_visit, web, request, on_request, "id %d path %s");
+ *	static void on_request(void *marker, int id, const char *path)
+ *	{
+ *		ltt_mark_write(web_visit, id, path);
+ *	}
+ *
+ * DEFINE_MARKER_TP(NAME, PROVIDER, TRACEPOINT, PROBE, FORMAT), at file scope, behind the
+ * declarations of the tracepoint and of PROBE, a typed probe (ltt/typed.h): it is connected to the
+ * tracepoint while the marker has a listener, and gets GET_MARKER(NAME) as its data. One file has
+ * one marker of a NAME; PROBE may write it or not, or several times.
+ * ltt_mark_write(NAME, VALUES...) records; the compiler checks VALUES against FORMAT.
+ * GET_MARKER(NAME) is its struct ltt_site *.
+ */
+#define DEFINE_MARKER_TP(name, provider, tracepoint, probe, format) \
+	LTT__UNUSED static const char ltt_format_##name[] = format; \
+	static const struct ltt_typed_request ltt_connects_##name = { \
+		&ltt_typed_##provider##__##tracepoint, (void (*)(void))(probe) \
+	}; \
+	static const struct ltt_event ltt_marker_event_##name = { \
+		sizeof(struct ltt_event), sizeof(struct ltt_field), 0, #name, 0, format, __FILE__, \
+		"", __LINE__, LTT_EVENT_MARKER, LTT_DEBUG_LINE, { 0, 0 }, 0, \
+		&ltt_connects_##name \
+	}; \
+	static struct ltt_site ltt_marker_##name = { \
+		0, sizeof(struct ltt_site), &ltt_marker_event_##name, 0, 0, 0 \
+	}; \
+	LTT__LISTED static struct ltt_site *const ltt_listed_marker_##name = &ltt_marker_##name; \
+	LTT__CHECK_PROBE(ltt_probe_fn_##provider##__##tracepoint, probe)
+#define GET_MARKER(name) (&ltt_marker_##name)
+#define ltt_mark_write(name, ...) \
+	do { \
+		if (ltt_site_armed(GET_MARKER(name))) { \
+			ltt_emit_format(GET_MARKER(name), ltt_format_##name, ##__VA_ARGS__); \
+			LTT__RETURNS_HERE(); \
+		} \
+	} while (0)
 
 #define ltt_mark(name, format, ...) LTT__MARK(#name, format, ##__VA_ARGS__)
 #ifndef LTT_NO_TRACE_MARK

@@ -61,6 +61,8 @@ enum ltt_field_flags {
 	LTT_FIELD_FLOAT_ELEM = 16 /* array or sequence of floats */
 };
 
+struct ltt_typed_request;
+
 struct ltt_enum_entry {
 	const char *label;
 	int64_t first;
@@ -105,6 +107,9 @@ enum ltt_event_kind {
  * @fields: in payload order; the NOWRITE ones last. A marker has none here:
  *          libltt makes them from @format when the site is registered.
  * @reserved: the first one: bits of enum ltt_event_flags; else 0.
+ * @arguments: a tracepoint's, as declared: "(int id, const char *path)"; else NULL.
+ * @connects: a probe of another tracepoint that is connected while this marker has a listener
+ *            (DEFINE_MARKER_TP()); else NULL.
  */
 struct ltt_event {
 	uint32_t size;
@@ -119,11 +124,15 @@ struct ltt_event {
 	uint8_t kind;     /* enum ltt_event_kind */
 	uint8_t loglevel; /* enum ltt_loglevel */
 	uint8_t reserved[2];
+	/* Programs of version 0.1 end here (LTT_EVENT_LEAST). */
+	const char *arguments;
+	const struct ltt_typed_request *connects;
 };
+#define LTT_EVENT_LEAST offsetof(struct ltt_event, arguments)
 
 /**
  * struct ltt_site - one place in the program that can record.
- * @armed: number of listeners; the only word that is read while tracing is off.
+ * @armed: number of listeners, and LTT_SITE_TYPED; the only word that is read while tracing is off.
  * @hooks, @owner, @only: set by libltt; NULL in the program's image. @only is the
  *         buffer of the site's only listener, a session; NULL if there are several, or none.
  */
@@ -135,6 +144,10 @@ struct ltt_site {
 	void *owner;
 	const void *only;
 };
+#define LTT_SITE_LEAST (offsetof(struct ltt_site, only) + sizeof(const void *))
+
+/* In ltt_site.armed while the tracepoint has typed probes (ltt/typed.h). */
+#define LTT_SITE_TYPED 0x80000000u
 
 #define ltt_unlikely(x) __builtin_expect(!!(x), 0)
 #define ltt_site_armed(site) \

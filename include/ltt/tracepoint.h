@@ -59,23 +59,37 @@
 #include <ltt/foreach.h>
 #include <ltt/object.h>
 #include <ltt/payload.h>
+#include <ltt/typed.h>
 
 #define ltt_enabled(provider, name) ltt_site_armed(&ltt_site_##provider##__##name)
 
+/*
+ * There are two calls, and VALUES twice in the text, as the address of the function that records
+ * must not be taken here: the compiler then passes constants on into it (the length of a string),
+ * which saves a third of the time of such an event.
+ */
 #define ltt_trace(provider, name, ...) \
 	do { \
-		if (ltt_site_armed(&ltt_site_##provider##__##name)) { \
-			ltt_emit_##provider##__##name(&ltt_site_##provider##__##name, \
-						      ##__VA_ARGS__); \
+		const uint32_t ltt__armed = \
+			__atomic_load_n(&ltt_site_##provider##__##name.armed, __ATOMIC_RELAXED); \
+		if (ltt_unlikely(ltt__armed)) { \
+			if (ltt_unlikely(ltt__armed & LTT_SITE_TYPED)) \
+				((ltt_emit_fn_##provider##__##name *)ltt__typed_call())( \
+					&ltt_site_##provider##__##name, ##__VA_ARGS__); \
+			else \
+				ltt_emit_##provider##__##name(&ltt_site_##provider##__##name, \
+							      ##__VA_ARGS__); \
 			LTT__RETURNS_HERE(); \
 		} \
 	} while (0)
 
 #define LTT_TRACEPOINT(provider, name, args, level, ...) \
+	LTT__TYPED_CLASS(provider##__##name, args, #args) \
 	LTT__CLASS(provider##__##name, args, __VA_ARGS__) \
 	LTT__EVENT(provider##__##name, provider##__##name, #provider ":" #name, level)
 
 #define LTT_EVENT_CLASS(provider, name, args, ...) \
+	LTT__TYPED_CLASS(provider##__##name, args, #args) \
 	LTT__CLASS(provider##__##name, args, __VA_ARGS__)
 
 #define LTT_EVENT(provider, class_name, name, level) \
@@ -309,6 +323,17 @@
 #define LTT__WITH_SITE__(nothing, ...) LTT__WITH_SITE_##nothing(__VA_ARGS__)
 #define LTT__WITH_SITE_1(...) (struct ltt_site *ltt__site)
 #define LTT__WITH_SITE_0(...) (struct ltt_site *ltt__site, __VA_ARGS__)
+/* The same with a probe's data in front, and with an end of the arguments that are named. */
+#define LTT__WITH_DATA(...) LTT__WITH_DATA_(LTT__NOTHING(__VA_ARGS__, ~), __VA_ARGS__)
+#define LTT__WITH_DATA_(...) LTT__WITH_DATA__(__VA_ARGS__)
+#define LTT__WITH_DATA__(nothing, ...) LTT__WITH_DATA_##nothing(__VA_ARGS__)
+#define LTT__WITH_DATA_1(...) (void *ltt__data)
+#define LTT__WITH_DATA_0(...) (void *ltt__data, __VA_ARGS__)
+#define LTT__WITH_END(...) LTT__WITH_END_(LTT__NOTHING(__VA_ARGS__, ~), __VA_ARGS__)
+#define LTT__WITH_END_(...) LTT__WITH_END__(__VA_ARGS__)
+#define LTT__WITH_END__(nothing, ...) LTT__WITH_END_##nothing(__VA_ARGS__)
+#define LTT__WITH_END_1(...) (void *ltt__data, int ltt__end, ...)
+#define LTT__WITH_END_0(...) (void *ltt__data, __VA_ARGS__, int ltt__end, ...)
 #define LTT__NOTHING(first, ...) LTT__SECOND(LTT__NOTHING_##first (~), 0, 0)
 #define LTT__NOTHING_(tail) ~, 1
 #define LTT__NOTHING_void(tail) ~, 1
@@ -375,17 +400,49 @@
 	} \
 	_Pragma("GCC diagnostic pop")
 
+/*
+ * For typed probes (ltt/typed.h): the type of a probe, and a function that is called without any
+ * argument and returns the address behind those on the stack, which nothing else can find out for
+ * all types of C. The text is the declaration's own, before macros (`bool`) are expanded.
+ */
+#define LTT__TYPED_CLASS(id, args, text) \
+	LTT__UNUSED static const char ltt_arguments_##id[] = text; \
+	typedef void ltt_probe_class_##id LTT__WITH_DATA args; \
+	_Pragma("GCC diagnostic push") \
+	_Pragma("GCC diagnostic ignored \"-Wunused-parameter\"") \
+	__attribute__((noinline, unused)) static void *ltt_stack_##id LTT__WITH_END args \
+	{ \
+		va_list ltt__rest; \
+		void *ltt__behind; \
+		va_start(ltt__rest, ltt__end); \
+		ltt__behind = ltt__stack_behind(&ltt__rest); \
+		va_end(ltt__rest); \
+		return ltt__behind; \
+	} \
+	_Pragma("GCC diagnostic pop")
+#define LTT__TYPED_EVENT(cls, id, name_) \
+	typedef __typeof__(ltt_class_##cls) ltt_emit_fn_##id; \
+	typedef ltt_probe_class_##cls ltt_probe_fn_##id; \
+	LTT__UNUSED static const struct ltt_typed_kind ltt_typed_##id = { \
+		sizeof(struct ltt_typed_kind), sizeof(struct ltt_field), \
+		sizeof(ltt_fields_##cls) / sizeof(ltt_fields_##cls[0]) - 1, \
+		ltt_fields_##cls, name_, ltt_arguments_##cls, (void (*)(void))ltt_class_##cls, \
+		(void (*)(void))ltt_stack_##cls \
+	};
+
 #ifdef LTT_TRACEPOINT_EXTERN
 #define LTT__EVENT(cls, id, name_, level) \
 	LTT__C_BEGIN extern struct ltt_site ltt_site_##id LTT__HIDDEN; LTT__C_END \
-	LTT__UNUSED static __typeof__(ltt_class_##cls) *const ltt_emit_##id = ltt_class_##cls;
+	LTT__UNUSED static __typeof__(ltt_class_##cls) *const ltt_emit_##id = ltt_class_##cls; \
+	LTT__TYPED_EVENT(cls, id, name_)
 #else
 #define LTT__EVENT(cls, id, name_, level) \
 	static const struct ltt_event ltt_event_##id = { \
 		sizeof(struct ltt_event), sizeof(struct ltt_field), \
 		sizeof(ltt_fields_##cls) / sizeof(ltt_fields_##cls[0]) - 1, \
 		name_, ltt_fields_##cls, 0, __FILE__, "", __LINE__, \
-		LTT_EVENT_TRACEPOINT, level, { LTT_EVENT_TELLS_IP, 0 } \
+		LTT_EVENT_TRACEPOINT, level, { LTT_EVENT_TELLS_IP, 0 }, \
+		ltt_arguments_##cls, 0 \
 	}; \
 	LTT__C_BEGIN \
 	LTT__MERGED struct ltt_site ltt_site_##id = { \
@@ -393,7 +450,8 @@
 	}; \
 	LTT__C_END \
 	LTT__LISTED static struct ltt_site *const ltt_listed_##id = &ltt_site_##id; \
-	LTT__UNUSED static __typeof__(ltt_class_##cls) *const ltt_emit_##id = ltt_class_##cls;
+	LTT__UNUSED static __typeof__(ltt_class_##cls) *const ltt_emit_##id = ltt_class_##cls; \
+	LTT__TYPED_EVENT(cls, id, name_)
 #endif
 
 /* A label is a tuple: shape, label, first, last. */

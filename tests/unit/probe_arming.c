@@ -200,14 +200,14 @@ static void test_refused(void)
 	struct ltt_event event = late_event;
 	struct ltt_probe *probe;
 
-	refuse(event, good - 1, LTT_SITE_ABI);
+	refuse(event, LTT_SITE_LEAST - 1, LTT_SITE_ABI);
 	refuse(event, good, LTT_SITE_ABI + 1);
 	event.name = NULL;
 	refuse(event, good, LTT_SITE_ABI);
 	event.name = "";
 	refuse(event, good, LTT_SITE_ABI);
 	event = late_event;
-	event.size--;
+	event.size = LTT_EVENT_LEAST - 1;
 	refuse(event, good, LTT_SITE_ABI);
 	event = late_event;
 	event.kind = 9;

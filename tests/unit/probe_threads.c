@@ -69,6 +69,38 @@ static void *list_all(void *arg)
 	return NULL;
 }
 
+static void check_typed(void *data, int x, const char *text)
+{
+	struct state *state = data;
+
+	if (__atomic_load_n(&state->alive, __ATOMIC_ACQUIRE) != ALIVE || x != 7 || text[3] != 't')
+		__atomic_store_n(&bad_calls, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&state->calls, 1, __ATOMIC_RELAXED);
+}
+
+static void *churn_typed(void *arg)
+{
+	unsigned long calls = 0;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct state *state = malloc(sizeof(*state));
+
+		CHECK(state);
+		*state = (struct state){ .alive = ALIVE };
+		CHECK_IS(ltt_register_trace(p, busy, check_typed, state), ==, 1);
+		if (round % 8 == 0)
+			while (!__atomic_load_n(&state->calls, __ATOMIC_RELAXED))
+				usleep(10);
+		CHECK_IS(ltt_unregister_trace(p, busy, check_typed, state), ==, 0);
+		CHECK_IS(ltt_probe_synchronize(), ==, 0);
+		__atomic_store_n(&state->alive, DEAD, __ATOMIC_RELEASE);
+		calls += state->calls;
+		free(state);
+	}
+	CHECK_IS(calls, >, 0);
+	return arg;
+}
+
 static unsigned long one_round(const char *name, int round)
 {
 	struct state *state = malloc(sizeof(*state));
@@ -105,15 +137,19 @@ static void *churn(void *name)
 int main(void)
 {
 	static char tracepoint[] = "p:busy", marker[] = "p_busy";
-	pthread_t tracer[TRACERS], churner[3], lister;
+	pthread_t tracer[TRACERS], churner[3], typed[2], lister;
 
 	for (int i = 0; i < TRACERS; i++)
 		CHECK_IS(pthread_create(&tracer[i], NULL, trace, NULL), ==, 0);
 	CHECK_IS(pthread_create(&lister, NULL, list_all, NULL), ==, 0);
 	for (int i = 0; i < 3; i++)
 		CHECK_IS(pthread_create(&churner[i], NULL, churn, i ? tracepoint : marker), ==, 0);
+	for (int i = 0; i < 2; i++)
+		CHECK_IS(pthread_create(&typed[i], NULL, churn_typed, NULL), ==, 0);
 	for (int i = 0; i < 3; i++)
 		pthread_join(churner[i], NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(typed[i], NULL);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	for (int i = 0; i < TRACERS; i++)
 		pthread_join(tracer[i], NULL);

@@ -71,6 +71,11 @@ bool emit_is_muted(void)
 	return emit_limits >= LIMIT_MUTE;
 }
 
+bool site_is_limited(void)
+{
+	return emit_limits != 0;
+}
+
 static const struct binding *emit_binding_of(const struct hook *hook)
 {
 	return __atomic_load_n(&hook->binding, __ATOMIC_RELAXED);
@@ -107,7 +112,9 @@ struct emit_ip {
 
 static inline const void *emit_ip_of(const struct ltt_site *site, struct emit_ip ip)
 {
-	return ip.known || site->event->reserved[0] & LTT_EVENT_TELLS_IP ? ip.given : ip.returns;
+	bool is_given = ip.known || site->event->reserved[0] & LTT_EVENT_TELLS_IP;
+
+	return typed_address(is_given ? ip.given : ip.returns);
 }
 
 /* A payload with bytes that only a filter reads goes the longer way, which knows their number. */
@@ -242,7 +249,7 @@ static inline bool emit_single(const struct hook_table *table, const void *paylo
 	else if (number != preparation && emit_is_prepared(preparation))
 		ring_record_image_given(hook, preparation, payload, len);
 	else if (ip)
-		ring_record_prepared(hook, preparation, payload, len, 0, ip->given);
+		ring_record_prepared(hook, preparation, payload, len, 0, typed_address(ip->given));
 	else
 		return false;
 	return true;

@@ -71,9 +71,10 @@ static struct ltt_field *put_fields(struct block *block, const struct ltt_field 
 static struct ltt_event *put_event(struct block *block, const struct ltt_event *event,
 				   const struct ltt_field *fields, uint32_t nr_fields)
 {
-	struct ltt_event with = *event;
-	struct ltt_event *copy = describe_put(block, event, sizeof(*event));
+	struct ltt_event with = { 0 };
+	struct ltt_event *copy = describe_put(block, &with, sizeof(with));
 
+	memcpy(&with, event, LTT_EVENT_LEAST);
 	with.size = sizeof(with);
 	with.field_size = sizeof(*fields);
 	with.nr_fields = (uint16_t)nr_fields;

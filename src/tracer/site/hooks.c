@@ -57,8 +57,7 @@ static void hooks_store(struct hook_table *table, uint32_t at, const struct hook
 
 void site_set_only(struct ltt_site *site, const struct binding *only)
 {
-	if (site->size >= offsetof(struct ltt_site, only) + sizeof(site->only))
-		__atomic_store_n(&site->only, only, __ATOMIC_RELEASE);
+	__atomic_store_n(&site->only, only, __ATOMIC_RELEASE);
 }
 
 /* After each change of the table, and before the grace period behind it. */
@@ -79,8 +78,15 @@ static void find_only(struct site_state *site)
 
 static void hooks_count(struct site_state *site, int change)
 {
-	if (site->site)
-		__atomic_add_fetch(&site->site->armed, (uint32_t)change, __ATOMIC_RELEASE);
+	uint32_t armed;
+
+	if (!site->site)
+		return;
+	armed = __atomic_add_fetch(&site->site->armed, (uint32_t)change, __ATOMIC_RELEASE);
+	if (armed == 1 && change > 0)
+		typed_site_armed(site);
+	else if (armed == 0)
+		typed_site_disarmed(site);
 }
 
 int hooks_reserve(struct site_state *site)

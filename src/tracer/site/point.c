@@ -94,14 +94,10 @@ static bool same_field(const struct ltt_field *a, const struct ltt_field *b)
 	       strcmp(a->name, b->name) == 0 && same_enum(a->enumeration, b->enumeration);
 }
 
-static bool same_fields(const struct site_state *site, const struct point *point)
+bool point_same_fields(const struct ltt_field *a, const struct ltt_field *b, uint32_t nr)
 {
-	if (site->nr_fields != point->nr_fields)
-		return false;
-	if (site->fields == point->fields)
-		return true;
-	for (uint32_t i = 0; i < site->nr_fields; i++)
-		if (!same_field(&site->fields[i], &point->fields[i]))
+	for (uint32_t i = 0; i < nr && a != b; i++)
+		if (!same_field(&a[i], &b[i]))
 			return false;
 	return true;
 }
@@ -114,7 +110,8 @@ static bool belongs(const struct site_state *site, const struct point_state *poi
 		return false;
 	if (a->kind == LTT_EVENT_MARKER)
 		return strcmp(a->format, b->format) == 0;
-	return same_fields(site, &point->pub);
+	return site->nr_fields == point->pub.nr_fields &&
+	       point_same_fields(site->fields, point->pub.fields, site->nr_fields);
 }
 
 /* --- adding and removing points --------------------------------------------------------- */
@@ -245,7 +242,7 @@ static int take_fields(struct site_state *site)
 
 static bool makes_sense(const struct ltt_event *event)
 {
-	if (!event || event->size < sizeof(*event) || !event->name || !event->name[0])
+	if (!event || event->size < LTT_EVENT_LEAST || !event->name || !event->name[0])
 		return false;
 	if (event->kind == LTT_EVENT_MARKER)
 		return event->format != NULL;
@@ -300,6 +297,7 @@ int point_join(struct site_state *site)
 	site->next = point->sites;
 	point->sites = site;
 	hook_listeners(site);
+	typed_site_added(site);
 	if (point->pub.nr_sites++ == 0) {
 		link_point(point);
 		probe_point_added(point);

@@ -34,6 +34,19 @@ struct ltt_probe {
 static struct ltt_probe *probes, **last = &probes;
 static __thread uint32_t depth __attribute__((tls_model("initial-exec")));
 
+bool probe_nest(void)
+{
+	if (depth >= MAX_DEPTH)
+		return false;
+	depth++;
+	return true;
+}
+
+void probe_unnest(void)
+{
+	depth--;
+}
+
 void probe_call(struct ltt_probe *probe, const struct ltt_site *site, const void *payload,
 		size_t len, size_t extra)
 {
@@ -41,7 +54,7 @@ void probe_call(struct ltt_probe *probe, const struct ltt_site *site, const void
 
 	if (!state)
 		return;
-	if (depth >= MAX_DEPTH) {
+	if (!probe_nest()) {
 		__atomic_add_fetch(&probe->skipped, 1, __ATOMIC_RELAXED);
 		return;
 	}
@@ -54,9 +67,8 @@ void probe_call(struct ltt_probe *probe, const struct ltt_site *site, const void
 		.len = len + extra,
 	};
 
-	depth++;
 	probe->call(probe->priv, &view);
-	depth--;
+	probe_unnest();
 }
 
 /* --- which points ------------------------------------------------------------------ */

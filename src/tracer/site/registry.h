@@ -27,6 +27,7 @@
 
 struct format;
 struct ltt_probe;
+struct typed_list;
 
 /** The registry's lock. While it is held, allocations of this thread are not traced. */
 void registry_lock(void);
@@ -71,6 +72,7 @@ struct site_state {
 	uint32_t nr_fields;
 	const struct format *format; /* markers */
 	struct ltt_field *converted; /* @fields, if the program's struct has another size */
+	struct typed_list *typed;    /* read by events; NULL: no typed probe */
 };
 
 struct point_state {
@@ -95,6 +97,8 @@ struct point_state {
 __must_check int point_join(struct site_state *site);
 /** Remove the site; a point without sites is removed. */
 void point_leave(struct site_state *site);
+
+bool point_same_fields(const struct ltt_field *a, const struct ltt_field *b, uint32_t nr);
 
 struct point_state *point_find(uint32_t id);
 struct point_state *point_first(void);
@@ -122,7 +126,6 @@ void hooks_replace(struct site_state *site, const struct hook *old, const struct
 /** Empty every hook that records into @set. */
 void hooks_drop_set(struct site_state *site, const struct ring_set *set);
 void hooks_free(struct site_state *site);
-/** Set ltt_site.only, which sites of older programs do not have. */
 void site_set_only(struct ltt_site *site, const struct binding *only);
 
 /* --- probe.c ------------------------------------------------------------------ */
@@ -132,5 +135,25 @@ void probe_point_added(struct point_state *point);
 /** Call a probe; between reader_enter() and reader_exit(). */
 void probe_call(struct ltt_probe *probe, const struct ltt_site *site, const void *payload,
 		size_t len, size_t extra);
+/** A probe of either kind is called, unless the thread is in too many. Return: whether it is. */
+__must_check bool probe_nest(void);
+void probe_unnest(void);
+
+/* --- typed.c ------------------------------------------------------------------ */
+
+extern const char typed_returns[] __attribute__((visibility("hidden")));
+const void *typed_outer_address(void);
+/** Connect the typed probes of the name and arguments of a new site. */
+void typed_site_added(struct site_state *site);
+/** A site has its first listener, or has lost the last: connect or disconnect its own probe. */
+void typed_site_armed(struct site_state *site);
+void typed_site_disarmed(struct site_state *site);
+/** Before the site is closed: disconnect both. */
+void typed_site_removed(struct site_state *site);
+/** The address that an event returns to; if that is in ltt_typed_call(), that of the program. */
+static inline const void *typed_address(const void *address)
+{
+	return unlikely(address == typed_returns) ? typed_outer_address() : address;
+}
 
 #endif

@@ -110,12 +110,12 @@ static void watch_exit(void)
 
 static bool is_usable(const struct ltt_site *site)
 {
-	return site && site->size >= sizeof(*site) && !site->owner;
+	return site && site->size >= LTT_SITE_LEAST && !site->owner;
 }
 
 static bool is_named(const struct ltt_event *event)
 {
-	return event && event->size >= sizeof(*event) && event->name && event->file;
+	return event && event->size >= LTT_EVENT_LEAST && event->name && event->file;
 }
 
 static void site_warn(const struct ltt_event *event)
@@ -247,7 +247,8 @@ static bool close_sites(struct object *object)
 	for (size_t i = 0; i < object->nr_sites; i++) {
 		struct ltt_site *site = object->sites[i].site;
 
-		visited |= object->sites[i].table != NULL;
+		visited |= object->sites[i].table || object->sites[i].typed;
+		typed_site_removed(&object->sites[i]);
 		point_leave(&object->sites[i]);
 		__atomic_store_n(&site->armed, 0, __ATOMIC_RELAXED);
 		site_set_only(site, NULL);

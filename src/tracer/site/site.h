@@ -10,6 +10,7 @@
 #ifndef TRACER_SITE_SITE_H
 #define TRACER_SITE_SITE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stddef.h>
 
@@ -70,6 +71,8 @@ void site_only_session(uint32_t session);
  * by the malloc wrapper. */
 void site_mute(void);
 void site_unmute(void);
+/** Whether the events of the calling thread are suppressed or restricted: probes are not called. */
+bool site_is_limited(void);
 
 /* fork handlers, in the order in which fork.c calls them */
 void site_before_fork(void);
