@@ -119,6 +119,43 @@ static void ignore(void *priv, const struct ltt_event_view *view)
 	(void)view;
 }
 
+static int64_t seen;
+
+static void read_field(void *priv, const struct ltt_event_view *view)
+{
+	int64_t x = 0;
+
+	(void)priv;
+	(void)!ltt_view_int(view, ltt_view_field(view, "x"), &x);
+	seen += x;
+}
+
+static void read_argument(void *data, int x)
+{
+	*(int64_t *)data += x;
+}
+
+static void measure_probe(const char *what, ltt_probe_call call)
+{
+	struct ltt_probe *probe;
+
+	CHECK(ltt_probe_register("bench:small", NULL, call, NULL, &probe) == 0, "probe");
+	CHECK(ltt_probe_arm(probe) == 1, "arm");
+	printf("%-24s %7.2f\n", what, best_ns(run_small));
+	ltt_probe_unregister(probe);
+	CHECK(ltt_probe_synchronize() == 0, "synchronize");
+}
+
+static void measure_probes(void)
+{
+	measure_probe("a probe", ignore);
+	measure_probe("that reads a field", read_field);
+	CHECK(ltt_register_trace(bench, small, read_argument, &seen) == 1, "typed probe");
+	printf("%-24s %7.2f\n", "a typed probe", best_ns(run_small));
+	CHECK(ltt_unregister_trace(bench, small, read_argument, &seen) == 0, "typed probe");
+	CHECK(seen == (int64_t)(2 * slices * (SLICE * (SLICE - 1) / 2)), "%lld", (long long)seen);
+}
+
 static void measure_keyed(void)
 {
 	static uint64_t parts[64][LTT_COUNTS_REST_WORDS + 2 * 1024];
@@ -165,7 +202,6 @@ int main(int argc, char **argv)
 	int exclusive = ring_init() != RING_RSEQ;
 	struct ring_set *set, *second;
 	struct testset t, u;
-	struct ltt_probe *probe;
 
 	if (argc > 1)
 		slices = strtoull(argv[1], NULL, 0) * 1000000 / SLICE;
@@ -185,11 +221,7 @@ int main(int argc, char **argv)
 	      "two");
 	armed_set_free(&t, set);
 	armed_set_free(&u, second);
-	CHECK(ltt_probe_register("bench:small", NULL, ignore, NULL, &probe) == 0, "probe");
-	CHECK(ltt_probe_arm(probe) == 1, "arm");
-	printf("%-24s %7.2f\n", "a probe", best_ns(run_small));
-	ltt_probe_unregister(probe);
-	CHECK(ltt_probe_synchronize() == 0, "synchronize");
+	measure_probes();
 	measure_counted();
 	measure_all("off again");
 	return 0;
