@@ -11,9 +11,11 @@
 #include "channel.h"
 #include "counters.h"
 #include "dump/dump.h"
+#include "probe/callbacks.h"
 #include "probe/fallback.h"
 #include "fields.h"
 #include "filter.h"
+#include "folder.h"
 #include "probe/function.h"
 #include "probe/markers.h"
 #include "probe/presets.h"
@@ -22,7 +24,6 @@
 #include "request.h"
 #include "probe/syscalls.h"
 #include "probe/tracepoints.h"
-#include "viewer.h"
 
 static long kmod_device_hello(void __user *arg)
 {
@@ -162,6 +163,7 @@ static void events_fini(void)
 {
 	tracepoints_fini();
 	fallback_fini();
+	callbacks_fini();
 	function_fini();
 	syscalls_fini();
 	markers_fini();
@@ -185,9 +187,14 @@ static int __init events_init(void)
 	ret = function_init();
 	if (ret)
 		goto no_syscalls;
+	ret = callbacks_init();
+	if (ret)
+		goto no_callbacks;
 	ret = fallback_init();
 	if (!ret)
 		return 0;
+	callbacks_fini();
+no_callbacks:
 	function_fini();
 no_syscalls:
 	tracepoints_fini();
@@ -208,7 +215,7 @@ static int __init ltt_init(void)
 		goto no_events;
 	ret = misc_register(&device);
 	if (!ret) {
-		viewer_init();
+		folder_init();
 		return 0;
 	}
 	events_fini();
@@ -219,7 +226,7 @@ no_events:
 
 static void __exit ltt_exit(void)
 {
-	viewer_fini();
+	folder_fini();
 	misc_deregister(&device);
 	counters_fini();
 	events_fini();

@@ -30,13 +30,16 @@
 #include <linux/stdarg.h>
 
 /** struct ltt_marker - one place, or several of one module with the same name and format. Made by
- *  LTT_MARKER(); @name and @format are constant, ltt.ko sets the other members. */
+ *  LTT_MARKER(); @name and @format are constant, and @tracepoint and @probe, which are NULL unless
+ *  DEFINE_MARKER_TP() made it; ltt.ko sets the other members. */
 struct ltt_marker {
 	const char *name;
 	const char *format;
 	const atomic_t *listeners;
 	atomic_t no_listeners;
 	void *of_name;
+	const char *tracepoint;
+	void *probe;
 };
 
 #define LTT_MARKER(name_, format_)								\
@@ -45,6 +48,27 @@ struct ltt_marker {
 		.listeners = &ltt_marker_##name_.no_listeners,					\
 	};											\
 	static const char ltt_marker_##name_##_format[] __maybe_unused = format_
+
+/**
+ * DEFINE_MARKER_TP() - a marker without a place of its own: @probe_ is called at a tracepoint of
+ * the kernel or of a module while the marker has a listener, with GET_MARKER(@name_) as its data,
+ * and passes values on by trace_mark(@name_, ...), as often as it likes. It is declared before
+ * this, and the tracepoint's header is included, against which the compiler checks its type. One
+ * marker of a name has a probe.
+ */
+#define DEFINE_MARKER_TP(name_, tracepoint_, probe_, format_)					\
+	static struct ltt_marker ltt_marker_##name_ = {					\
+		.name = #name_, .format = (format_),						\
+		.listeners = &ltt_marker_##name_.no_listeners,					\
+		.tracepoint = #tracepoint_, .probe = (void *)(probe_),				\
+	};											\
+	static const char ltt_marker_##name_##_format[] __maybe_unused = format_;		\
+	static inline void __maybe_unused ltt_marker_##name_##_checked(void)			\
+	{											\
+		check_trace_callback_type_##tracepoint_(probe_);				\
+	}											\
+	static struct ltt_marker ltt_marker_##name_
+#define GET_MARKER(name_) (&ltt_marker_##name_)
 
 static inline __printf(1, 2) void ltt_marker_check(const char *format, ...)
 {
@@ -85,7 +109,7 @@ struct ltt_marker_probe {
 	void (*call)(void *private, const char *format, va_list *values);
 	void *private;
 
-	bool is_armed;
+	unsigned int armed;
 	void *of_name;
 	struct list_head all;
 	struct list_head of_marker;
@@ -96,9 +120,9 @@ struct ltt_marker_probe {
 void ltt_marker_probe_register(struct ltt_marker_probe *probe);
 /** Disarm and unregister a probe. @private may be freed after ltt_marker_synchronize(). */
 void ltt_marker_probe_unregister(struct ltt_marker_probe *probe);
-/** Return: 0; -EALREADY; -EINVAL: the markers of that name have another format. */
+/** Return: how often it is armed now; -EINVAL: the markers of that name have another format. */
 int ltt_marker_probe_arm(struct ltt_marker_probe *probe);
-/** Return: 0; -EALREADY. */
+/** Return: how often it is still armed; -EALREADY: it was not. */
 int ltt_marker_probe_disarm(struct ltt_marker_probe *probe);
 /** On return no probe that was disarmed before is still running. */
 void ltt_marker_synchronize(void);

@@ -85,6 +85,18 @@ bool registry_is_live(const struct event *event)
 	return READ_ONCE(event->live);
 }
 
+u32 registry_nr_hooks(const struct event *event)
+{
+	const struct list_head *at;
+	u32 nr = 0;
+
+	mutex_lock(&lock);
+	list_for_each(at, &event->hooks)
+		nr++;
+	mutex_unlock(&lock);
+	return nr;
+}
+
 /* --- hooks ---------------------------------------------------------------- */
 
 static int kmod_registry_attach(struct hook *hook)

@@ -38,6 +38,8 @@ struct event *registry_find(const char *name);
 /** The event whose probe is compiled for the tracepoint @name, or NULL. */
 struct event *registry_find_tracepoint(const char *name);
 bool registry_is_live(const struct event *event);
+/** Return: number of channels that record the event, or will when it is live. */
+u32 registry_nr_hooks(const struct event *event);
 
 /** Make an event live: channels that have it enabled record it from now on. */
 void registry_comes(struct event *event);

@@ -6,9 +6,11 @@
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "ltt_probe.h"
 #include "ring.h"
 
 #define MAX_SUBBUF     (1u << 16)
@@ -81,10 +83,25 @@ static void *view_new(const struct ring_set *set, unsigned int ring)
 	return view;
 }
 
+/* Of the ring set that was made last. */
+static u32 trace_clock;
+
 static u64 ring_now(u32 clock)
 {
 	return clock == LTT_CLOCK_CYCLES ? get_cycles() : ktime_get_mono_fast_ns();
 }
+
+u64 ltt_trace_clock(void)
+{
+	return ring_now(READ_ONCE(trace_clock));
+}
+EXPORT_SYMBOL_GPL(ltt_trace_clock);
+
+enum ltt_trace_clock ltt_trace_clock_kind(void)
+{
+	return READ_ONCE(trace_clock);
+}
+EXPORT_SYMBOL_GPL(ltt_trace_clock_kind);
 
 static void ring_memory_ring_init(struct ring_set *set, unsigned int cpu, u64 now)
 {
@@ -192,6 +209,7 @@ struct ring_set *ring_set_new(const struct ltt_ring_desc *desc)
 		ring_set_free(set);
 		return ERR_PTR(ret);
 	}
+	WRITE_ONCE(trace_clock, set->desc.clock);
 	return set;
 }
 

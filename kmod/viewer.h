@@ -7,8 +7,9 @@
 #ifndef LTT_VIEWER_H
 #define LTT_VIEWER_H
 
-/* No failure: the module works without it, as it does without debugfs. */
-void viewer_init(void);
-void viewer_fini(void);
+struct dentry;
+
+/** Put the program into the folder of the module (folder.h), which removes it. */
+void viewer_add(struct dentry *folder);
 
 #endif

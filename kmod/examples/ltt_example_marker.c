@@ -6,12 +6,15 @@
  *
  * takes three steps, each of which passes two markers of the name example_step, and one
  * of that name that has another format by mistake: ltt.ko reports it when the module is
- * loaded, and no marker is recorded. Events marker:example_step, and probes of other modules
- * (ltt_example_probe), receive the others.
+ * loaded, and no marker is recorded. Each step passes the tracepoint ltt_example_step, too.
+ * Events marker:example_step, and probes of other modules (ltt_example_probe), receive the others.
  */
 #include <linux/module.h>
 
 #include "ltt_marker.h"
+
+#define CREATE_TRACE_POINTS
+#include "ltt_example_trace.h"
 
 LTT_MARKER(example_step, "step %u of %s at %p cost %lld");
 
@@ -31,6 +34,7 @@ static struct ltt_marker *const markers[] = { &ltt_marker_example_step, &second_
 
 static void step(unsigned int nr)
 {
+	trace_ltt_example_step(nr);
 	trace_mark(example_step, nr, "a walk", &markers, -1000ll * nr);
 	if (atomic_read(READ_ONCE(second_place.listeners)))
 		ltt_marker_hit(&second_place, nr, NULL, NULL, 1ll << 40);

@@ -3,7 +3,7 @@
  * ltt_example_probe - registers a probe for the markers example_step of ltt_example_marker; it may
  * be loaded before that module. /sys/module/ltt_example_probe/parameters/:
  *
- *   armed   1 at first; 0 or 1 may be written
+ *   armed   1 written arms it once more, 0 once less; it is armed once at first
  *   hits    number of calls of the probe
  *   sum     sum of the steps in these calls
  *   wrong   the error of a second probe, which has a different format on purpose and is armed
@@ -54,7 +54,8 @@ static int set_armed(const char *text, const struct kernel_param *param)
 	if (ret)
 		return ret;
 	wrong = ltt_marker_probe_arm(&mistaken);
-	return want ? ltt_marker_probe_arm(&probe) : ltt_marker_probe_disarm(&probe);
+	ret = want ? ltt_marker_probe_arm(&probe) : ltt_marker_probe_disarm(&probe);
+	return min(ret, 0);
 }
 
 static const struct kernel_param_ops armed_ops = { .set = set_armed };
@@ -64,7 +65,7 @@ static int __init example_init(void)
 {
 	ltt_marker_probe_register(&probe);
 	ltt_marker_probe_register(&mistaken);
-	return ltt_marker_probe_arm(&probe);
+	return min(ltt_marker_probe_arm(&probe), 0);
 }
 
 static void __exit example_exit(void)

@@ -4,11 +4,13 @@
 #include <linux/mutex.h>
 #include <linux/module.h>
 #include <linux/rculist.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "ltt_kmod.h"
 #include "ltt_marker.h"
+#include "ltt_probe.h"
 #include "marker_format.h"
 #include "registry.h"
 #include "text.h"
@@ -19,6 +21,8 @@
  * struct marker_name - all markers of one name, those that are there and those to come.
  * @listeners: hooks and armed probes.
  * @nr_markers: that have the format.
+ * @source: the marker that has a probe of a tracepoint (DEFINE_MARKER_TP()); NULL: none has.
+ * @connected: @source, while its probe is registered; both beneath `sources_lock`.
  * @probes: armed ones; walked by RCU, changed beneath the lock.
  */
 struct marker_name {
@@ -26,6 +30,7 @@ struct marker_name {
 	struct list_head all;
 	atomic_t listeners;
 	u32 nr_markers;
+	struct ltt_marker *source, *connected;
 	struct list_head probes;
 	struct marker_format parsed;
 	const char *format;
@@ -34,6 +39,7 @@ struct marker_name {
 
 /* Beneath it the registry's; never the other way. */
 static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(sources_lock); /* beneath both of them */
 static LIST_HEAD(names);
 static LIST_HEAD(probes);
 
@@ -151,15 +157,59 @@ EXPORT_SYMBOL_GPL(ltt_marker_hit);
 
 /* --- names ---------------------------------------------------------------- */
 
+/* After each change of the listeners, or of the source: is its probe to be called? */
+static int source_update(struct marker_name *name)
+{
+	struct ltt_marker *wanted = atomic_read(&name->listeners) ? name->source : NULL;
+	int ret = 0;
+
+	if (name->connected && name->connected != wanted) {
+		ltt_trace_unregister(name->connected->tracepoint, name->connected->probe,
+				     name->connected);
+		name->connected = NULL;
+	}
+	if (wanted && !name->connected)
+		ret = ltt_trace_register(wanted->tracepoint, wanted->probe, wanted);
+	if (ret > 0)
+		name->connected = wanted;
+	return min(ret, 0);
+}
+
+static int source_set(struct marker_name *name, struct ltt_marker *source)
+{
+	int ret;
+
+	mutex_lock(&sources_lock);
+	name->source = source;
+	ret = source_update(name);
+	mutex_unlock(&sources_lock);
+	return ret;
+}
+
+static int name_listen(struct marker_name *name, int change)
+{
+	int ret;
+
+	mutex_lock(&sources_lock);
+	atomic_add(change, &name->listeners);
+	ret = source_update(name);
+	mutex_unlock(&sources_lock);
+	return ret;
+}
+
 static int markers_attach(struct hook *hook)
 {
-	atomic_inc(&container_of(hook->event, struct marker_name, event)->listeners);
-	return 0;
+	struct marker_name *name = container_of(hook->event, struct marker_name, event);
+	int ret = name_listen(name, 1);
+
+	if (ret)
+		name_listen(name, -1);
+	return ret;
 }
 
 static void markers_detach(struct hook *hook)
 {
-	atomic_dec(&container_of(hook->event, struct marker_name, event)->listeners);
+	name_listen(container_of(hook->event, struct marker_name, event), -1);
 }
 
 static const struct event_kind kind = { .attach = markers_attach, .detach = markers_detach };
@@ -241,7 +291,8 @@ static int probe_connect(struct ltt_marker_probe *probe)
 	}
 	probe->of_name = name;
 	list_add_tail_rcu(&probe->of_marker, &name->probes);
-	atomic_inc(&name->listeners);
+	if (name_listen(name, 1))
+		pr_warn("ltt: marker %s: its probe could not be connected\n", probe->name);
 	return 0;
 }
 
@@ -251,7 +302,7 @@ static void probe_disconnect(struct ltt_marker_probe *probe)
 
 	if (!name)
 		return;
-	atomic_dec(&name->listeners);
+	name_listen(name, -1);
 	list_del_rcu(&probe->of_marker);
 	probe->of_name = NULL;
 }
@@ -259,7 +310,7 @@ static void probe_disconnect(struct ltt_marker_probe *probe)
 void ltt_marker_probe_register(struct ltt_marker_probe *probe)
 {
 	mutex_lock(&lock);
-	probe->is_armed = false;
+	probe->armed = 0;
 	probe->of_name = NULL;
 	list_add_tail(&probe->all, &probes);
 	mutex_unlock(&lock);
@@ -280,9 +331,9 @@ int ltt_marker_probe_arm(struct ltt_marker_probe *probe)
 	int ret;
 
 	mutex_lock(&lock);
-	ret = probe->is_armed ? -EALREADY : probe_connect(probe);
+	ret = probe->armed ? 0 : probe_connect(probe);
 	if (!ret)
-		probe->is_armed = true;
+		ret = ++probe->armed;
 	mutex_unlock(&lock);
 	return ret;
 }
@@ -290,12 +341,14 @@ EXPORT_SYMBOL_GPL(ltt_marker_probe_arm);
 
 int ltt_marker_probe_disarm(struct ltt_marker_probe *probe)
 {
-	int ret;
+	int ret = -EALREADY;
 
 	mutex_lock(&lock);
-	ret = probe->is_armed ? 0 : -EALREADY;
-	probe->is_armed = false;
-	probe_disconnect(probe);
+	if (probe->armed) {
+		ret = --probe->armed;
+		if (!ret)
+			probe_disconnect(probe);
+	}
 	mutex_unlock(&lock);
 	return ret;
 }
@@ -315,8 +368,8 @@ static void connect_waiting(void)
 	struct ltt_marker_probe *probe;
 
 	list_for_each_entry(probe, &probes, all)
-		if (probe->is_armed && probe_connect(probe))
-			probe->is_armed = false;
+		if (probe->armed && probe_connect(probe))
+			probe->armed = 0;
 }
 
 static int marker_add(struct ltt_marker *marker)
@@ -337,6 +390,12 @@ static int marker_add(struct ltt_marker *marker)
 	}
 	WRITE_ONCE(marker->of_name, name);
 	WRITE_ONCE(marker->listeners, &name->listeners);
+	if (marker->probe && name->source)
+		pr_warn("ltt: marker %s: another one has a probe; that of %s is not connected\n",
+			marker->name, marker->tracepoint);
+	else if (marker->probe && source_set(name, marker))
+		pr_warn("ltt: marker %s: its probe of %s could not be connected\n", marker->name,
+			marker->tracepoint);
 	if (!name->nr_markers++)
 		registry_comes(&name->event);
 	return 0;
@@ -350,6 +409,8 @@ static void marker_remove(struct ltt_marker *marker)
 		return;
 	WRITE_ONCE(marker->listeners, &marker->no_listeners);
 	WRITE_ONCE(marker->of_name, NULL);
+	if (name->source == marker)
+		source_set(name, NULL);
 	if (!--name->nr_markers)
 		registry_goes(&name->event);
 }
@@ -366,7 +427,7 @@ int ltt_markers_register(struct ltt_marker *const *markers, unsigned int nr)
 		marker_remove(markers[i]);
 	mutex_unlock(&lock);
 	if (ret)
-		synchronize_rcu();
+		ltt_trace_synchronize();
 	return ret;
 }
 EXPORT_SYMBOL_GPL(ltt_markers_register);
@@ -379,6 +440,18 @@ void ltt_markers_unregister(struct ltt_marker *const *markers, unsigned int nr)
 	for (i = 0; i < nr; i++)
 		marker_remove(markers[i]);
 	mutex_unlock(&lock);
-	synchronize_rcu();
+	ltt_trace_synchronize();
 }
 EXPORT_SYMBOL_GPL(ltt_markers_unregister);
+
+void markers_show(struct seq_file *to)
+{
+	const struct ltt_marker_probe *probe;
+
+	mutex_lock(&lock);
+	list_for_each_entry(probe, &probes, all)
+		if (probe->armed)
+			seq_printf(to, "marker %s %u %ps%s\n", probe->name, probe->armed,
+				   probe->call, probe->of_name ? "" : " (not there yet)");
+	mutex_unlock(&lock);
+}

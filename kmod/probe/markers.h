@@ -8,4 +8,9 @@
 /** Frees the per-name data; no marker or probe may be registered any more. */
 void markers_fini(void);
 
+struct seq_file;
+
+/** A line for each probe that is armed: source, name, how often, by which function. */
+void markers_show(struct seq_file *to);
+
 #endif

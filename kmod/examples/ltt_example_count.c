@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ltt_example_count - counts at tracepoints of the kernel and of a module, with no session and no
+ * daemon. /sys/module/ltt_example_count/parameters/:
+ *
+ *   forks, execs  of processes, by tracepoints of the kernel
+ *   steps         of ltt_example_marker, which may be loaded before or after, and several times
+ *   listening     how often the probes are registered: once at first. 1 written adds one, 0 takes
+ *                 one; 2 registers one more for steps, which is left registered
+ *
+ * Its marker example_exec is written by a probe of its own at sched_process_exec, while a session
+ * or a probe listens to it: the event marker:example_exec.
+ */
+#include <linux/binfmts.h>
+#include <linux/module.h>
+#include <linux/sched.h>
+#include <trace/events/sched.h>
+
+#include "ltt_example_trace.h"
+#include "ltt_marker.h"
+#include "ltt_probe.h"
+
+static atomic_t forks, execs, steps;
+module_param_named(forks, forks.counter, int, 0444);
+module_param_named(execs, execs.counter, int, 0444);
+module_param_named(steps, steps.counter, int, 0444);
+static int listening;
+
+static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
+{
+	atomic_inc(data);
+}
+
+static void on_exec(void *data, struct task_struct *task, pid_t old_pid, struct linux_binprm *bprm)
+{
+	atomic_inc(data);
+}
+
+static void on_step(void *data, unsigned int nr)
+{
+	atomic_inc(data);
+}
+
+static void on_exec_mark(void *marker, struct task_struct *task, pid_t old_pid,
+			 struct linux_binprm *bprm);
+DEFINE_MARKER_TP(example_exec, sched_process_exec, on_exec_mark, "pid %d path %s");
+
+static void on_exec_mark(void *marker, struct task_struct *task, pid_t old_pid,
+			 struct linux_binprm *bprm)
+{
+	if (!WARN_ON_ONCE(marker != GET_MARKER(example_exec)))
+		trace_mark(example_exec, task->pid, bprm->filename);
+}
+
+static struct ltt_marker *const markers[] = { GET_MARKER(example_exec) };
+
+static int listen(void)
+{
+	int ret = LTT_REGISTER_TRACE(sched_process_fork, on_fork, &forks);
+
+	if (ret > 0)
+		ret = LTT_REGISTER_TRACE(sched_process_exec, on_exec, &execs);
+	if (ret > 0)
+		ret = LTT_REGISTER_TRACE(ltt_example_step, on_step, &steps);
+	if (ret > 0)
+		listening = ret;
+	return min(ret, 0);
+}
+
+static int unlisten(void)
+{
+	int ret = LTT_UNREGISTER_TRACE(sched_process_fork, on_fork, &forks);
+
+	if (ret >= 0)
+		ret = LTT_UNREGISTER_TRACE(sched_process_exec, on_exec, &execs);
+	if (ret >= 0)
+		ret = LTT_UNREGISTER_TRACE(ltt_example_step, on_step, &steps);
+	if (ret >= 0)
+		listening = ret;
+	return min(ret, 0);
+}
+
+static int set_listening(const char *text, const struct kernel_param *param)
+{
+	unsigned int wanted;
+	int ret = kstrtouint(text, 0, &wanted);
+
+	if (ret)
+		return ret;
+	if (wanted == 2)
+		return min(LTT_REGISTER_TRACE(ltt_example_step, on_step, &forks), 0);
+	return wanted ? listen() : unlisten();
+}
+
+static const struct kernel_param_ops listening_ops = {
+	.set = set_listening, .get = param_get_int,
+};
+module_param_cb(listening, &listening_ops, &listening, 0644);
+
+static int __init example_init(void)
+{
+	int ret = ltt_markers_register(markers, ARRAY_SIZE(markers));
+
+	if (ret)
+		return ret;
+	ret = listen();
+	if (ret)
+		ltt_markers_unregister(markers, ARRAY_SIZE(markers));
+	pr_info("ltt_example_count: clock %d at %llu\n", ltt_trace_clock_kind(),
+		ltt_trace_clock());
+	return ret;
+}
+
+static void __exit example_exit(void)
+{
+	while (listening > 0 && unlisten() == 0)
+		;
+	ltt_markers_unregister(markers, ARRAY_SIZE(markers));
+	ltt_trace_synchronize();
+}
+
+module_init(example_init);
+module_exit(example_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("counts at tracepoints");

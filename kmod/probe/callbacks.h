@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* callbacks.h - functions of other modules at tracepoints (ltt_probe.h). Process context only. */
+#ifndef KMOD_CALLBACKS_H
+#define KMOD_CALLBACKS_H
+
+struct seq_file;
+
+int callbacks_init(void);
+/** No module that uses ltt_probe.h may be loaded any more. */
+void callbacks_fini(void);
+
+/** A line for each pair that is registered: source, name, how often, of which module. */
+void callbacks_show(struct seq_file *to);
+
+#endif
