@@ -221,7 +221,7 @@ static int user_probe(struct channel *channel, const void __user *from)
 	int ret = request_get(&request, sizeof(request), from);
 
 	return ret ? ret :
-		     connect_own(channel, user_place_new(&request), request.id,
+		     connect_own(channel, user_place_new(&request, fget(request.fd)), request.id,
 				 request.filter);
 }
 

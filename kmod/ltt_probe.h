@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * ltt_probe.h - functions of other modules that are called at tracepoints of the kernel and of
- * modules, with data of their own; no session is needed. kmod/examples/ltt_example_count.c is one.
+ * modules, and at any place of the kernel and of programs, with data of their own; no session is
+ * needed. kmod/examples/ltt_example_count.c is one.
  *
  *	#include <trace/events/sched.h>
  *	#include "ltt_probe.h"
@@ -32,6 +33,8 @@
 #include <linux/tracepoint.h>
 #include <linux/types.h>
 
+struct pt_regs;
+
 /** Return: how often the pair is registered now; -EINVAL: no name; -ENOMEM; -EEXIST: the kernel
  *  calls this pair already, for another than ltt.ko. */
 #define LTT_REGISTER_TRACE(tracepoint, probe, data)						\
@@ -45,8 +48,52 @@
 /** The same, without the compiler's check. */
 int ltt_trace_register(const char *tracepoint, void *probe, void *data);
 int ltt_trace_unregister(const char *tracepoint, void *probe, void *data);
-/** On return no function that was unregistered before is still running. */
+/** On return no function that was unregistered before is still running, of places neither. */
 void ltt_trace_synchronize(void);
+
+/**
+ * struct ltt_hit - a place is passed.
+ * @ip: address of the place; of LTT_PLACE_URETPROBE: of the function.
+ * @caller: where the function returns to; 0: of LTT_PLACE_KPROBE and LTT_PLACE_UPROBE.
+ * @value: that a function returns; 0 elsewhere.
+ * @regs: NULL: the kernel saved none.
+ */
+struct ltt_hit {
+	unsigned long ip;
+	unsigned long caller;
+	u64 value;
+	struct pt_regs *regs;
+};
+typedef void ltt_place_call(void *data, const struct ltt_hit *hit);
+
+enum ltt_place_kind {
+	LTT_PLACE_FUNCTION,  /* a call of a kernel function: by ftrace, else by a kprobe */
+	LTT_PLACE_RETURN,    /* its return */
+	LTT_PLACE_KPROBE,    /* an instruction of the kernel */
+	LTT_PLACE_UPROBE,    /* an instruction of all programs that have a file mapped */
+	LTT_PLACE_URETPROBE, /* the return of a function there */
+};
+
+/**
+ * struct ltt_place
+ * @name: of the function or symbol; path of the file.
+ * @offset: of the instruction from the symbol; in the file.
+ */
+struct ltt_place {
+	enum ltt_place_kind kind;
+	const char *name;
+	u64 offset;
+};
+
+/**
+ * The same as ltt_trace_register(), at a place; system calls have the tracepoints sys_enter and
+ * sys_exit. At places in programs @call may sleep. Calls that the kernel can't make, beneath
+ * another probe or where too many calls of a function are under way, are left out.
+ *
+ * Return: as ltt_trace_register(); -ENOENT: no such symbol or file; -EINVAL: not a place for that.
+ */
+int ltt_place_register(const struct ltt_place *place, ltt_place_call *call, void *data);
+int ltt_place_unregister(const struct ltt_place *place, ltt_place_call *call, void *data);
 
 enum ltt_trace_clock {
 	LTT_TRACE_CLOCK_MONOTONIC = 0, /* CLOCK_MONOTONIC, ns */

@@ -8,6 +8,10 @@
  *   listening     how often the probes are registered: once at first. 1 written adds one, 0 takes
  *                 one; 2 registers one more for steps, which is left registered
  *
+ * With function=NAME when it is loaded, it counts that kernel function's `calls` and `returns`, has
+ * the `value` that it returned last, and counts a kprobe's hits `at` its first instruction; with
+ * program=PATH offset=N, the hits `in_program` of that place in that file.
+ *
  * Its marker example_exec is written by a probe of its own at sched_process_exec, while a session
  * or a probe listens to it: the event marker:example_exec.
  */
@@ -25,6 +29,19 @@ module_param_named(forks, forks.counter, int, 0444);
 module_param_named(execs, execs.counter, int, 0444);
 module_param_named(steps, steps.counter, int, 0444);
 static int listening;
+
+static char *function, *program;
+module_param(function, charp, 0444);
+module_param(program, charp, 0444);
+static unsigned long offset;
+module_param(offset, ulong, 0444);
+static atomic_t calls, returns, at, in_program;
+module_param_named(calls, calls.counter, int, 0444);
+module_param_named(returns, returns.counter, int, 0444);
+module_param_named(at, at.counter, int, 0444);
+module_param_named(in_program, in_program.counter, int, 0444);
+static long value;
+module_param(value, long, 0444);
 
 static void on_fork(void *data, struct task_struct *parent, struct task_struct *child)
 {
@@ -53,6 +70,66 @@ static void on_exec_mark(void *marker, struct task_struct *task, pid_t old_pid,
 }
 
 static struct ltt_marker *const markers[] = { GET_MARKER(example_exec) };
+
+static void on_place(void *data, const struct ltt_hit *hit)
+{
+	if (hit->ip)
+		atomic_inc(data);
+}
+
+static void on_return(void *data, const struct ltt_hit *hit)
+{
+	WRITE_ONCE(value, (long)hit->value);
+	if (hit->caller)
+		atomic_inc(data);
+}
+
+static const struct {
+	enum ltt_place_kind kind;
+	ltt_place_call *call;
+	atomic_t *count;
+} places[] = {
+	{ LTT_PLACE_FUNCTION, on_place, &calls },
+	{ LTT_PLACE_RETURN, on_return, &returns },
+	{ LTT_PLACE_KPROBE, on_place, &at },
+	{ LTT_PLACE_UPROBE, on_place, &in_program },
+};
+
+/* Return: 0: no such place is wanted. */
+static int place_of(unsigned int i, struct ltt_place *place)
+{
+	bool is_program = places[i].kind == LTT_PLACE_UPROBE;
+
+	*place = (struct ltt_place){ places[i].kind, is_program ? program : function,
+				     is_program ? offset : 0 };
+	return place->name != NULL;
+}
+
+static void unlisten_places(unsigned int nr)
+{
+	struct ltt_place place;
+
+	while (nr--)
+		if (place_of(nr, &place))
+			ltt_place_unregister(&place, places[nr].call, places[nr].count);
+}
+
+static int listen_places(void)
+{
+	struct ltt_place place;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		ret = place_of(i, &place) ?
+			      ltt_place_register(&place, places[i].call, places[i].count) : 0;
+		if (ret < 0) {
+			unlisten_places(i);
+			return ret;
+		}
+	}
+	return 0;
+}
 
 static int listen(void)
 {
@@ -103,7 +180,9 @@ static int __init example_init(void)
 
 	if (ret)
 		return ret;
-	ret = listen();
+	ret = listen_places();
+	if (!ret)
+		ret = listen();
 	if (ret)
 		ltt_markers_unregister(markers, ARRAY_SIZE(markers));
 	pr_info("ltt_example_count: clock %d at %llu\n", ltt_trace_clock_kind(),
@@ -115,6 +194,7 @@ static void __exit example_exit(void)
 {
 	while (listening > 0 && unlisten() == 0)
 		;
+	unlisten_places(ARRAY_SIZE(places));
 	ltt_markers_unregister(markers, ARRAY_SIZE(markers));
 	ltt_trace_synchronize();
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "callbacks.h"
 
+#include <linux/err.h>
+#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -10,14 +13,33 @@
 #include <linux/tracepoint.h>
 
 #include "ltt_probe.h"
+#include "place.h"
+#include "registry.h"
 #include "tracepoints.h"
+#include "user_place.h"
 
-/** struct callback - a registered pair. @tp: the tracepoint that calls it; NULL: not there. */
+static const char *const sources[] = {
+	[LTT_PLACE_FUNCTION] = "function", [LTT_PLACE_RETURN] = "return",
+	[LTT_PLACE_KPROBE] = "kprobe", [LTT_PLACE_UPROBE] = "uprobe",
+	[LTT_PLACE_URETPROBE] = "uretprobe",
+};
+static const char tracepoint_source[] = "tracepoint";
+
+/**
+ * struct callback - a registered pair.
+ * @source: "tracepoint" or one of @sources.
+ * @tp: the tracepoint that calls it; NULL: not there.
+ * @event, @hook: of a place.
+ */
 struct callback {
 	struct list_head all;
+	const char *source;
 	struct tracepoint *tp;
+	struct event *event;
+	struct hook hook;
 	void *probe;
 	void *data;
+	u64 offset;
 	u32 users;
 	char name[];
 };
@@ -52,8 +74,73 @@ static int callback_connect(struct callback *callback, struct tracepoint *tp)
 	return ret;
 }
 
+/* Return: or ERR_PTR. */
+static struct event *callback_kernel_place(const struct ltt_place *place)
+{
+	struct ltt_kmod_probe *request = kzalloc(sizeof(*request), GFP_KERNEL);
+	struct event *event = ERR_PTR(-EINVAL);
+
+	if (!request)
+		return ERR_PTR(-ENOMEM);
+	if (place->kind == LTT_PLACE_RETURN)
+		request->flags = LTT_KMOD_PROBE_RETURN;
+	else if (place->kind == LTT_PLACE_FUNCTION)
+		request->flags = LTT_KMOD_PROBE_CALL;
+	request->offset = place->offset;
+	if (strscpy(request->symbol, place->name, sizeof(request->symbol)) > 0)
+		event = place_new(request);
+	kfree(request);
+	return event;
+}
+
+/* Return: or ERR_PTR. */
+static struct event *callback_user_place(const struct ltt_place *place)
+{
+	struct ltt_kmod_user_probe *request = kzalloc(sizeof(*request), GFP_KERNEL);
+	struct file *file = filp_open(place->name, O_RDONLY, 0);
+	struct event *event = ERR_CAST(file);
+
+	if (!request)
+		event = ERR_PTR(-ENOMEM);
+	if (!IS_ERR(file) && !request)
+		fput(file);
+	if (!IS_ERR(file) && request) {
+		request->offset = place->offset;
+		if (place->kind == LTT_PLACE_URETPROBE)
+			request->flags = LTT_KMOD_PROBE_RETURN;
+		event = user_place_new(request, file);
+	}
+	kfree(request);
+	return event;
+}
+
+static int callback_attach(struct callback *callback, const struct ltt_place *place)
+{
+	struct event *event = place->kind >= LTT_PLACE_UPROBE ? callback_user_place(place) :
+								  callback_kernel_place(place);
+	int ret;
+
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	callback->hook.event = event;
+	callback->hook.call = callback->probe;
+	callback->hook.data = callback->data;
+	ret = event->kind->attach(&callback->hook);
+	if (ret)
+		event->kind->release(event);
+	else
+		callback->event = event;
+	return ret;
+}
+
 static void callback_disconnect(struct callback *callback)
 {
+	if (callback->event) {
+		callback->event->kind->detach(&callback->hook);
+		tracepoint_synchronize_unregister();
+		callback->event->kind->release(callback->event);
+		callback->event = NULL;
+	}
 	if (callback->tp)
 		tracepoint_probe_unregister(callback->tp, callback->probe, callback->data);
 	callback->tp = NULL;
@@ -66,29 +153,42 @@ static void callback_drop(struct callback *callback)
 	kfree(callback);
 }
 
-static struct callback *callback_find(const char *name, const void *probe, const void *data)
+static bool callback_is_at(const struct callback *callback, const struct ltt_place *place,
+			   const char *source)
+{
+	return callback->source == source && callback->offset == place->offset &&
+	       !strcmp(callback->name, place->name);
+}
+
+static struct callback *callback_find(const struct ltt_place *place, const char *source,
+				      const void *probe, const void *data)
 {
 	struct callback *callback;
 
 	list_for_each_entry(callback, &callbacks, all)
 		if (callback->probe == probe && callback->data == data &&
-		    !strcmp(callback->name, name))
+		    callback_is_at(callback, place, source))
 			return callback;
 	return NULL;
 }
 
-static int callback_add(const char *name, void *probe, void *data)
+static int callback_add(const struct ltt_place *place, const char *source, void *probe, void *data)
 {
-	size_t len = strlen(name) + 1;
+	size_t len = strlen(place->name) + 1;
 	struct callback *callback = kzalloc(struct_size(callback, name, len), GFP_KERNEL);
 	int ret;
 
 	if (!callback)
 		return -ENOMEM;
-	memcpy(callback->name, name, len);
+	memcpy(callback->name, place->name, len);
+	callback->source = source;
+	callback->offset = place->offset;
 	callback->probe = probe;
 	callback->data = data;
-	ret = callback_connect(callback, callbacks_tracepoint(name));
+	if (source == tracepoint_source)
+		ret = callback_connect(callback, callbacks_tracepoint(place->name));
+	else
+		ret = callback_attach(callback, place);
 	if (ret) {
 		kfree(callback);
 		return ret;
@@ -98,28 +198,29 @@ static int callback_add(const char *name, void *probe, void *data)
 	return 1;
 }
 
-int ltt_trace_register(const char *tracepoint, void *probe, void *data)
+static int callback_register(const struct ltt_place *place, const char *source, void *probe,
+			     void *data)
 {
 	struct callback *callback;
 	int ret;
 
-	if (!tracepoint || !tracepoint[0] || !probe)
+	if (!place->name || !place->name[0] || !probe)
 		return -EINVAL;
 	mutex_lock(&lock);
-	callback = callback_find(tracepoint, probe, data);
-	ret = callback ? ++callback->users : callback_add(tracepoint, probe, data);
+	callback = callback_find(place, source, probe, data);
+	ret = callback ? ++callback->users : callback_add(place, source, probe, data);
 	mutex_unlock(&lock);
 	return ret;
 }
-EXPORT_SYMBOL_GPL(ltt_trace_register);
 
-int ltt_trace_unregister(const char *tracepoint, void *probe, void *data)
+static int callback_unregister(const struct ltt_place *place, const char *source, void *probe,
+			       void *data)
 {
 	struct callback *callback;
 	int ret = -ENOENT;
 
 	mutex_lock(&lock);
-	callback = callback_find(tracepoint, probe, data);
+	callback = callback_find(place, source, probe, data);
 	if (callback) {
 		ret = --callback->users;
 		if (!ret)
@@ -128,7 +229,38 @@ int ltt_trace_unregister(const char *tracepoint, void *probe, void *data)
 	mutex_unlock(&lock);
 	return ret;
 }
+
+int ltt_trace_register(const char *tracepoint, void *probe, void *data)
+{
+	const struct ltt_place place = { .name = tracepoint };
+
+	return callback_register(&place, tracepoint_source, probe, data);
+}
+EXPORT_SYMBOL_GPL(ltt_trace_register);
+
+int ltt_trace_unregister(const char *tracepoint, void *probe, void *data)
+{
+	const struct ltt_place place = { .name = tracepoint };
+
+	return tracepoint ? callback_unregister(&place, tracepoint_source, probe, data) : -ENOENT;
+}
 EXPORT_SYMBOL_GPL(ltt_trace_unregister);
+
+int ltt_place_register(const struct ltt_place *place, ltt_place_call *call, void *data)
+{
+	if (place->kind >= ARRAY_SIZE(sources))
+		return -EINVAL;
+	return callback_register(place, sources[place->kind], call, data);
+}
+EXPORT_SYMBOL_GPL(ltt_place_register);
+
+int ltt_place_unregister(const struct ltt_place *place, ltt_place_call *call, void *data)
+{
+	if (place->kind >= ARRAY_SIZE(sources) || !place->name)
+		return -ENOENT;
+	return callback_unregister(place, sources[place->kind], call, data);
+}
+EXPORT_SYMBOL_GPL(ltt_place_unregister);
 
 void ltt_trace_synchronize(void)
 {
@@ -141,9 +273,13 @@ void callbacks_show(struct seq_file *to)
 	struct callback *callback;
 
 	mutex_lock(&lock);
-	list_for_each_entry(callback, &callbacks, all)
-		seq_printf(to, "tracepoint %s %u %ps%s\n", callback->name, callback->users,
-			   callback->probe, callback->tp ? "" : " (not there yet)");
+	list_for_each_entry(callback, &callbacks, all) {
+		seq_printf(to, "%s %s", callback->source, callback->name);
+		if (callback->offset)
+			seq_printf(to, "+%#llx", callback->offset);
+		seq_printf(to, " %u %ps%s\n", callback->users, callback->probe,
+			   callback->tp || callback->event ? "" : " (not there yet)");
+	}
 	mutex_unlock(&lock);
 }
 
@@ -162,7 +298,8 @@ static void module_tracepoint_comes(struct tracepoint *tp)
 	m->tp = tp;
 	list_add_tail(&m->all, &module_tracepoints);
 	list_for_each_entry(callback, &callbacks, all)
-		if (!callback->tp && !strcmp(callback->name, tp->name) &&
+		if (callback->source == tracepoint_source && !callback->tp &&
+		    !strcmp(callback->name, tp->name) &&
 		    callback_connect(callback, tp))
 			pr_warn("ltt: a probe of %s could not be connected\n", tp->name);
 }

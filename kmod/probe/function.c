@@ -90,6 +90,8 @@ static void kmod_function_record(struct function_place *place, const u64 *values
 	u32 len = OWN_VALUES * sizeof(*values);
 	u8 *payload;
 
+	if (hook_call(hook, values, OWN_VALUES, regs))
+		return;
 	if (!place->fetch) {
 		ring_put(&hook->source, values, len);
 		return;
@@ -227,7 +229,8 @@ static void kmod_function_detach(struct hook *hook)
 	hlist_del_init_rcu(&place->of_site);
 	mutex_unlock(&lock);
 	queue_work(system_unbound_wq, &sweeper);
-	ring_set_lose(hook->source.set, atomic_read(&place->missed));
+	if (!hook->call)
+		ring_set_lose(hook->source.set, atomic_read(&place->missed));
 }
 
 /* Another module could have another function there. */

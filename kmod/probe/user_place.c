@@ -63,6 +63,8 @@ static void user_place_record(const struct site *site, struct pt_regs *regs, con
 	u32 len = nr_values * sizeof(*values);
 	u8 *payload;
 
+	if (hook_call(site->place->hook, values, nr_values, regs))
+		return;
 	if (!site->fetch) {
 		user_place_put(site->place, values, len);
 		return;
@@ -131,7 +133,8 @@ static void user_place_detach(struct hook *hook)
 	struct user_place *place = user_place_of(hook->event);
 
 	user_place_unregister(place);
-	ring_set_lose(hook->source.set, atomic_read(&place->missed));
+	if (!hook->call)
+		ring_set_lose(hook->source.set, atomic_read(&place->missed));
 }
 
 static void user_place_free(struct user_place *place)
@@ -203,32 +206,36 @@ static int prepare_sites(struct user_place *place, const struct ltt_kmod_user_pr
 }
 
 /* Return: 0 or -errno. */
-static int prepare_file(struct user_place *place, int fd)
+static int prepare_file(struct user_place *place, struct file *file)
 {
-	place->file = fget(fd);
-	if (!place->file)
+	place->file = file;
+	if (!file)
 		return -EBADF;
 	return S_ISREG(file_inode(place->file)->i_mode) && place->file->f_mode & FMODE_READ ?
 		       0 : -EINVAL;
 }
 
-struct event *user_place_new(const struct ltt_kmod_user_probe *request)
+struct event *user_place_new(const struct ltt_kmod_user_probe *request, struct file *file)
 {
 	struct user_place *place;
 	int ret;
 
-	if (request->flags & ~LTT_KMOD_PROBE_RETURN || request->nr_more >= LTT_KMOD_PLACES_MAX)
-		return ERR_PTR(-EINVAL);
-	place = kzalloc(struct_size(place, sites, request->nr_more + 1), GFP_KERNEL_ACCOUNT);
-	if (!place)
-		return ERR_PTR(-ENOMEM);
+	ret = request->flags & ~LTT_KMOD_PROBE_RETURN || request->nr_more >= LTT_KMOD_PLACES_MAX ?
+		      -EINVAL : -ENOMEM;
+	place = ret == -EINVAL ? NULL : kzalloc(struct_size(place, sites, request->nr_more + 1),
+						GFP_KERNEL_ACCOUNT);
+	if (!place) {
+		if (file)
+			fput(file);
+		return ERR_PTR(ret);
+	}
 	place->event.kind = &kind;
 	place->event.name = "user_probe";
 	place->event.live = true;
 	INIT_LIST_HEAD(&place->event.hooks);
-	ret = prepare_sites(place, request);
+	ret = prepare_file(place, file);
 	if (!ret)
-		ret = prepare_file(place, request->fd);
+		ret = prepare_sites(place, request);
 	if (!ret)
 		return &place->event;
 	user_place_free(place);

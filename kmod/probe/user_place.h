@@ -10,7 +10,10 @@
 #include "event.h"
 #include "ltt_kmod.h"
 
-/** Make an event, which event->kind->release() frees. Return: the event or ERR_PTR. */
-struct event *user_place_new(const struct ltt_kmod_user_probe *request);
+struct file;
+
+/** Make an event, which event->kind->release() frees. @file: in place of request->fd; its reference
+ *  is taken over, also on failure; NULL: -EBADF. Return: the event or ERR_PTR. */
+struct event *user_place_new(const struct ltt_kmod_user_probe *request, struct file *file);
 
 #endif
