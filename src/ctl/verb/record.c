@@ -41,7 +41,7 @@ static struct {
 	struct names contexts, pids;
 } opt;
 
-enum { CONTEXT, PID };
+enum { CONTEXT, PID, EVENTS, WRAP };
 
 static const struct poptOption options[] = {
 	OPTION_FLAG("kernel", 'k', &opt.kernel, "record the kernel while the program runs"),
@@ -53,7 +53,7 @@ static const struct poptOption options[] = {
 	OPTION_TEXT("for", 0, &opt.limit, "with --pid or --all: for this time, such as 10s",
 		    "TIME"),
 	OPTION_TEXT("output", 'o', &opt.output, "directory for the trace", "DIR"),
-	OPTION_TEXT("events", 'e', &opt.events, "only these events (default: all)",
+	OPTION_EACH("events", 'e', EVENTS, 0, "only these events (default: all); may be repeated",
 		    "PATTERN[,...]"),
 	OPTION_TEXT("filter", 'f', &opt.filter,
 		    "of these, only those for which this holds; lttctl-filter(1)", "EXPRESSION"),
@@ -61,7 +61,8 @@ static const struct poptOption options[] = {
 		    "TYPE[,...]"),
 	OPTION_FLAG("no-context", 0, &opt.no_context, "not even the process, thread and its name"),
 	OPTION_TEXT("name", 0, &opt.name, "of the session", "NAME"),
-	OPTION_TEXT("wrap", 'w', &opt.wrap, "record calls of libc, pthread, dl too", "LIB[,...]"),
+	OPTION_EACH("wrap", 'w', WRAP, 0, "record calls of libc, pthread, dl too; may be repeated",
+		    "LIB[,...]"),
 	OPTION_TEXT("subbuf-size", 0, &opt.subbuf_size,
 		    "size of a sub-buffer; suffixes: k, M, G, T", "SIZE"),
 	OPTION_TEXT("num-subbuf", 0, &opt.num_subbuf, "sub-buffers in a ring", "N"),
@@ -77,11 +78,24 @@ static const struct poptOption options[] = {
 
 static struct ltt_ctl_channel_options channel;
 
+/* The list with the words of a repeated option behind it. */
+static void record_verb_lengthen(char **list, const char *words)
+{
+	char *longer = *list ? xasprintf("%s,%s", *list, words) : xstrdup(words);
+
+	free(*list);
+	*list = longer;
+}
+
 static enum status record_verb_option(struct ctl *ctl, int number, const char *argument)
 {
 	struct names words CLEANUP(names_fini) = { 0 };
 
 	(void)ctl;
+	if (number == EVENTS || number == WRAP) {
+		record_verb_lengthen(number == EVENTS ? &opt.events : &opt.wrap, argument);
+		return STATUS_OK;
+	}
 	names_split(argument, &words);
 	for (size_t i = 0; i < words.nr; i++)
 		names_add(number == PID ? &opt.pids : &opt.contexts, words.names[i]);
