@@ -208,7 +208,7 @@ static void put_contexts(struct pen *pen, const struct value *stream, const stru
 	}
 }
 
-void print_json(struct printer *printer, const struct event *event)
+void print_json(struct printer *printer, const struct event *event, const int64_t *took)
 {
 	struct pen *pen = &printer->pen;
 
@@ -219,5 +219,9 @@ void print_json(struct printer *printer, const struct event *event)
 	pen_bytes(pen, event->packet->shown, event->packet->shown_len);
 	put_contexts(pen, event->stream_context, event->context);
 	put_scope(pen, "fields", event->fields);
+	if (took) {
+		pen_text(pen, ",\"duration_ns\":");
+		pen_i64(pen, *took);
+	}
 	pen_bytes(pen, "}\n", 2);
 }

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/mem.h"
+#include "pairs.h"
 #include "view_priv.h"
 
 const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt)
@@ -37,14 +38,18 @@ void print_packet_once(struct packet *packet,
 
 static int print_all(struct view *view, const struct view_select *select, struct printer *printer)
 {
+	struct pairs *pairs = printer->style.pairs;
 	struct event event;
+	int64_t took;
 	int r;
 
 	while ((r = event_next(view, select, &event)) > 0) {
+		bool ends = pairs && pairs_take(pairs, &event, &took);
+
 		if (printer->style.format == VIEW_JSON)
-			print_json(printer, &event);
+			print_json(printer, &event, ends ? &took : NULL);
 		else
-			print_text(printer, &event);
+			print_text(printer, &event, ends ? &took : NULL);
 		if (printer->pen.error)
 			return printer->pen.error;
 	}

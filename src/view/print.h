@@ -26,8 +26,9 @@ struct printer {
 	char second_text[64];
 };
 
-void print_text(struct printer *printer, const struct event *event);
-void print_json(struct printer *printer, const struct event *event);
+/** @took: the duration that the event ends, in ns; NULL: it ends none. */
+void print_text(struct printer *printer, const struct event *event, const int64_t *took);
+void print_json(struct printer *printer, const struct event *event, const int64_t *took);
 
 /** Format the second of @ns by @format (strftime(3)); the result is cached for the next event. */
 const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt);

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "pairs.h"
 
 /** A trace that is shown. */
 struct show {
@@ -17,6 +18,7 @@ struct show {
 	const struct show_host *host;
 	struct view_select selection;
 	struct view *view;
+	struct pairs *pairs; /* NULL: no durations are printed */
 };
 
 typedef void (*show_say_fn)(void *priv, const char *sentence);
@@ -62,6 +64,13 @@ int show_check(const struct show_options *options, struct err *err)
 	if (options->color && !is_color(options->color))
 		return err_set(err, ERR_INVALID, "--color=%s: auto, always or never",
 			       options->color);
+	if (options->pair) {
+		struct pairs *pairs = pairs_new(options->pair, why, sizeof(why));
+
+		if (!pairs)
+			return err_set(err, ERR_INVALID, "--pair=%s: %s", options->pair, why);
+		pairs_free(pairs);
+	}
 	if (options->where && view_check_where(options->where, why, sizeof(why)) != 0)
 		return err_set(err, ERR_INVALID, "--where: %s", why);
 	return 0;
@@ -146,6 +155,26 @@ static void note_missing(const struct show *show, const struct view_summary *sum
 			  summary->without_task == 1 ? "is" : "are");
 }
 
+/* Pairs that are not whole. */
+static void note_pairs(const struct show *show)
+{
+	struct pairs_rest rest = pairs_left(show->pairs);
+	char buf[TEXT_BYTES];
+
+	if (rest.open)
+		SHOW_NOTE(show, "%s entr%s without an exit among these events",
+			  text_count(buf, rest.open), rest.open == 1 ? "y is" : "ies are");
+	if (rest.alone)
+		SHOW_NOTE(show, "%s exit%s without an entry among these events; no duration is known",
+			  text_count(buf, rest.alone), rest.alone == 1 ? " is" : "s are");
+	if (rest.nowhere)
+		SHOW_NOTE(show,
+			  "%s event%s of pairs %s neither the thread (context vtid, of the kernel: "
+			  "tid) nor the field that --pair names; no duration is known",
+			  text_count(buf, rest.nowhere), text_plural(rest.nowhere),
+			  rest.nowhere == 1 ? "has" : "have");
+}
+
 /* Packets without one event to show are no empty trace. */
 static bool is_unreadable(const struct show *show, const struct view_summary *summary)
 {
@@ -219,6 +248,8 @@ static enum show_result show_conclude(const struct show *show, const struct view
 	} else {
 		if (!unreadable)
 			note_missing(show, summary);
+		if (show->pairs)
+			note_pairs(show);
 		warn_losses(show, summary);
 	}
 	if (unreadable) {
@@ -243,6 +274,7 @@ static enum show_result show_events(struct show *show, struct err *err)
 		.clock_gmt = options->gmt,
 		.loglevel = options->loglevel,
 		.tasks = !options->raw,
+		.pairs = show->pairs,
 	};
 	int rc;
 
@@ -278,7 +310,10 @@ enum show_result show_trace(const char *path, const struct show_options *options
 
 	if (show_open(path, options->relay_clock, host->warn, host->priv, &show.view, err) != 0)
 		return SHOW_FAILED;
+	if (options->durations || options->pair)
+		show.pairs = pairs_new(options->pair, NULL, 0);
 	result = show_events(&show, err);
+	pairs_free(show.pairs);
 	view_free(show.view);
 	return result;
 }

@@ -286,7 +286,16 @@ static bool put_other_contexts(struct pen *pen, const struct value *scope, const
 	return nr;
 }
 
-void print_text(struct printer *printer, const struct event *event)
+static void put_took(struct pen *pen, int64_t ns)
+{
+	pen_text(pen, " (took ");
+	pen_i64(pen, seconds_of(ns));
+	pen_char(pen, '.');
+	pen_digits(pen, nanos_of(ns), 9);
+	pen_text(pen, " s)");
+}
+
+void print_text(struct printer *printer, const struct event *event, const int64_t *took)
 {
 	const struct value *scopes[] = { event->stream_context, event->context, event->fields };
 	struct pen *pen = &printer->pen;
@@ -310,6 +319,8 @@ void print_text(struct printer *printer, const struct event *event)
 		view_text_put_value(pen, scopes[i]);
 		comma = true;
 	}
+	if (took)
+		put_took(pen, *took);
 	pen_char(pen, '\n');
 	printer->last_ns = event->ns;
 	printer->any = true;

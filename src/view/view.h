@@ -118,6 +118,7 @@ enum view_format {
  * @clock_gmt: UTC and not local time.
  * @loglevel: print `loglevel = NAME` behind the event's name.
  * @tasks: print the process and the thread in front of the event's name.
+ * @pairs: print with the end of each pair (pairs.h) its duration: in JSON "duration_ns"; or NULL.
  */
 struct view_style {
 	enum view_format format;
@@ -127,6 +128,7 @@ struct view_style {
 	bool clock_gmt;
 	bool loglevel;
 	bool tasks;
+	struct pairs *pairs;
 };
 
 /**
