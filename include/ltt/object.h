@@ -58,20 +58,20 @@ struct ltt__enrolment {
 LTT__MERGED struct ltt__enrolment *ltt__object_enrolled = 0;
 LTT__C_END
 
-static inline void ltt__object_enrol(struct ltt__enrolment *enrolment)
+LTT__OURS static inline void ltt__object_enrol(struct ltt__enrolment *enrolment)
 {
 	enrolment->next = ltt__object_enrolled;
 	ltt__object_enrolled = enrolment;
 	ltt_sites_register(&enrolment->site, &enrolment->site + 1, LTT_SITE_ABI);
 }
 
-static __attribute__((constructor(150))) void ltt__object_enter(void)
+LTT__OURS static __attribute__((constructor(150))) void ltt__object_enter(void)
 {
 	if (ltt__object_files++ == 0)
 		ltt_sites_register(__start_ltt_sites, __stop_ltt_sites, LTT_SITE_ABI);
 }
 
-static __attribute__((destructor(150))) void ltt__object_leave(void)
+LTT__OURS static __attribute__((destructor(150))) void ltt__object_leave(void)
 {
 	struct ltt__enrolment *e;
 

@@ -10,18 +10,20 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <ltt/site.h>
+
 /* Payloads up to this size are serialised on the stack, longer ones in memory
  * of libltt (ltt_stage()). */
 #define LTT__STACK_PAYLOAD 512
 
-static inline const char *ltt__text(const char *text)
+LTT__OURS static inline const char *ltt__text(const char *text)
 {
 	return text ? text : "(null)";
 }
 
 /** Number of elements of a sequence: at most @most, which the length field can hold; 0 if @elements
  *  is NULL. */
-static inline uint64_t ltt__length(const void *elements, int64_t wanted, uint64_t most)
+LTT__OURS static inline uint64_t ltt__length(const void *elements, int64_t wanted, uint64_t most)
 {
 	const uint64_t cap = most < 0x7fffffff ? most : 0x7fffffff;
 
@@ -30,7 +32,7 @@ static inline uint64_t ltt__length(const void *elements, int64_t wanted, uint64_
 	return (uint64_t)wanted < cap ? (uint64_t)wanted : cap;
 }
 
-static inline unsigned char *ltt__put(unsigned char *to, const void *from, size_t bytes)
+LTT__OURS static inline unsigned char *ltt__put(unsigned char *to, const void *from, size_t bytes)
 {
 	if (from)
 		__builtin_memcpy(to, from, bytes);
@@ -40,7 +42,7 @@ static inline unsigned char *ltt__put(unsigned char *to, const void *from, size_
 }
 
 /** The 1, 2, 4 or 8 bytes of a number, as the low bytes of a word; in registers. */
-static inline uint64_t ltt__bits(const void *number, size_t bytes)
+LTT__OURS static inline uint64_t ltt__bits(const void *number, size_t bytes)
 {
 	uint8_t b;
 	uint16_t h;
@@ -63,7 +65,7 @@ static inline uint64_t ltt__bits(const void *number, size_t bytes)
 	}
 }
 
-static inline uint64_t ltt__load(const void *from, size_t bytes)
+LTT__OURS static inline uint64_t ltt__load(const void *from, size_t bytes)
 {
 	uint64_t word = 0;
 
@@ -72,7 +74,7 @@ static inline uint64_t ltt__load(const void *from, size_t bytes)
 }
 
 /** Load 0 to 7 bytes as a number, without reading beyond them. */
-static inline uint64_t ltt__load_short(const char *from, size_t len)
+LTT__OURS static inline uint64_t ltt__load_short(const char *from, size_t len)
 {
 	if (len >= 4)
 		return ltt__load(from, 4) | ltt__load(from + len - 4, 4) << (len - 4) * 8;
@@ -84,7 +86,7 @@ static inline uint64_t ltt__load_short(const char *from, size_t len)
 
 /** Store 8 bytes. Return: 0 if none of them is 0; else a word whose lowest set bit is bit 7 of the
  *  first byte that is 0; higher bits are not reliable. */
-static inline uint64_t ltt__put_word(unsigned char *to, uint64_t word)
+LTT__OURS static inline uint64_t ltt__put_word(unsigned char *to, uint64_t word)
 {
 	const uint64_t ones = ~(uint64_t)0 / 255;
 
@@ -100,7 +102,8 @@ static inline uint64_t ltt__put_word(unsigned char *to, uint64_t word)
  * Up to 7 bytes after the terminator are written, too.
  * Return: the address after the terminator.
  */
-static inline unsigned char *ltt__put_string(unsigned char *to, const char *from, size_t len)
+LTT__OURS static inline unsigned char *ltt__put_string(unsigned char *to, const char *from,
+						       size_t len)
 {
 	const size_t rest = len % 8;
 	size_t at = 0;

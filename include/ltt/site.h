@@ -157,6 +157,9 @@ struct ltt_site {
  * jump; so its return address, the context `ip`, is in the function that emits. */
 #define LTT__RETURNS_HERE() __asm__ volatile("")
 
+/* -finstrument-functions leaves the functions of these headers, which are not the program's. */
+#define LTT__OURS __attribute__((no_instrument_function))
+
 /* Calls bypass the PLT, as each jump adds to the cost of an event. */
 #if defined(__has_attribute)
 #if __has_attribute(noplt)

@@ -358,7 +358,7 @@
 	}; \
 	_Pragma("GCC diagnostic push") \
 	_Pragma("GCC diagnostic ignored \"-Wunused-parameter\"") \
-	__attribute__((unused)) static void ltt_class_##id LTT__WITH_SITE args {} \
+	__attribute__((unused)) LTT__OURS static void ltt_class_##id LTT__WITH_SITE args {} \
 	_Pragma("GCC diagnostic pop")
 #define LTT__CLASS_1(id, args, ...) \
 	struct ltt_names_##id { LTT__EACH(LTT__NAME, id, __VA_ARGS__) char ltt__end; }; \
@@ -368,7 +368,7 @@
 	}; \
 	_Pragma("GCC diagnostic push") \
 	_Pragma("GCC diagnostic ignored \"-Wunused-parameter\"") \
-	__attribute__((noinline, unused)) static void ltt_class_##id LTT__WITH_SITE args \
+	__attribute__((noinline, unused)) LTT__OURS static void ltt_class_##id LTT__WITH_SITE args \
 	{ \
 		LTT__EACH(LTT__EVAL, id, __VA_ARGS__) \
 		const size_t ltt__size = 0 LTT__EACH(LTT__SIZE, id, __VA_ARGS__); \
@@ -410,7 +410,7 @@
 	typedef void ltt_probe_class_##id LTT__WITH_DATA args; \
 	_Pragma("GCC diagnostic push") \
 	_Pragma("GCC diagnostic ignored \"-Wunused-parameter\"") \
-	__attribute__((noinline, unused)) static void *ltt_stack_##id LTT__WITH_END args \
+	__attribute__((noinline, unused)) LTT__OURS static void *ltt_stack_##id LTT__WITH_END args \
 	{ \
 		va_list ltt__rest; \
 		void *ltt__behind; \

@@ -125,14 +125,14 @@ int ltt_typed_list(int (*each)(void *data, const struct ltt_typed_info *probe), 
 			     LTT__TYPED_PROBE(ltt_probe_fn_##provider##__##name, probe), data)
 
 /* A call that the compiler does not see to be of another type. */
-static inline void (*ltt__typed_call(void))(void)
+LTT__OURS static inline void (*ltt__typed_call(void))(void)
 {
 	return ltt_typed_call;
 }
 
 /* The ABIs' va_list: where the stack's arguments begin that have no name.
  * x86-64: System V ABI, figure 3.34, overflow_arg_area. arm64: AAPCS64, appendix B, __stack. */
-static inline void *ltt__stack_behind(void *list)
+LTT__OURS static inline void *ltt__stack_behind(void *list)
 {
 	void *behind = 0;
 
