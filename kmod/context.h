@@ -6,6 +6,8 @@
 #ifndef KMOD_CONTEXT_H
 #define KMOD_CONTEXT_H
 
+#include <linux/percpu.h>
+
 #include "event.h"
 #include "ltt_kmod.h"
 

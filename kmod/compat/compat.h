@@ -3,12 +3,17 @@
 #ifndef KMOD_COMPAT_H
 #define KMOD_COMPAT_H
 
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 1, 0) || LINUX_VERSION_CODE >= KERNEL_VERSION(7, 4, 0)
+#error "ltt: this module is for kernels 6.1 to 7.3; `make kmod-flavours` shows those it was built for"
+#endif
+
 #include <linux/compat.h>
 #include <linux/irqnr.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/uprobes.h>
-#include <linux/version.h>
 
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 3, 0)
 static inline void compat_vm_flags_mod(struct vm_area_struct *vma, unsigned long set,
@@ -32,6 +37,13 @@ static inline void compat_vm_flags_mod(struct vm_area_struct *vma, unsigned long
 #define compat_nr_irqs() ((unsigned int)nr_irqs)
 #else
 #define compat_nr_irqs() irq_get_nr_irqs()
+#endif
+
+/* Handlers of uprobes have one parameter more, data for the return of the same call. */
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 14, 0)
+#define COMPAT_UPROBE_DATA
+#else
+#define COMPAT_UPROBE_DATA , __u64 *unused
 #endif
 
 /* Return: the handle to unregister with, or ERR_PTR. */

@@ -49,7 +49,8 @@ static const struct field network_interface[] = {
 };
 static const struct field block_device[] = { UINT(dev), TEXT(diskname) };
 static const struct field module_fields[] = { ADDRESS(base), U64(bytes), TEXT(name) };
-static const struct field cpu_topology[] = {
+/* (arm64 has a variable cpu_topology) */
+static const struct field cpu_placement[] = {
 	UINT(cpu_id), UINT(family), UINT(model), INT(physical_id), INT(core_id), UINT(cores),
 	UINT(online), TEXT(architecture), TEXT(vendor), TEXT(model_name),
 };
@@ -78,7 +79,7 @@ static struct event events[NR_DUMP_EVENTS] = {
 	EVENT(DUMP_NETWORK_INTERFACE, "network_interface", network_interface),
 	EVENT(DUMP_BLOCK_DEVICE, "block_device", block_device),
 	EVENT(DUMP_MODULE, "module", module_fields),
-	EVENT(DUMP_CPU_TOPOLOGY, "cpu_topology", cpu_topology),
+	EVENT(DUMP_CPU_TOPOLOGY, "cpu_topology", cpu_placement),
 };
 
 static int kmod_dump_attach(struct hook *hook)

@@ -126,7 +126,7 @@ static struct call *syscalls_call_new(const char *side, bool compat, const char 
 static struct call *entry_new(bool compat, const char *bare)
 {
 	const struct syscall_metadata *metadata = metadata_of(bare);
-	int i, nr = metadata ? min(metadata->nb_args, SYSCALL_ARGS) : 0;
+	int i, nr = metadata ? min_t(int, metadata->nb_args, SYSCALL_ARGS) : 0;
 	struct call *call = syscalls_call_new("entry", compat, bare, nr);
 
 	for (i = 0; call && i < nr; i++)

@@ -79,7 +79,8 @@ static void user_place_record(const struct site *site, struct pt_regs *regs, con
 	kfree(payload);
 }
 
-static int user_place_on_hit(struct uprobe_consumer *consumer, struct pt_regs *regs)
+static int user_place_on_hit(struct uprobe_consumer *consumer,
+			     struct pt_regs *regs COMPAT_UPROBE_DATA)
 {
 	u64 ip = instruction_pointer(regs);
 
@@ -88,7 +89,7 @@ static int user_place_on_hit(struct uprobe_consumer *consumer, struct pt_regs *r
 }
 
 static int user_place_on_return(struct uprobe_consumer *consumer, unsigned long function,
-				struct pt_regs *regs)
+				struct pt_regs *regs COMPAT_UPROBE_DATA)
 {
 	const u64 values[] = { function, instruction_pointer(regs), regs_return_value(regs) };
 
