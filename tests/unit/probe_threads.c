@@ -38,11 +38,20 @@ static void check_alive(void *priv, const struct ltt_event_view *view)
 	__atomic_add_fetch(&state->calls, 1, __ATOMIC_RELAXED);
 }
 
+static unsigned long emitted, heard;
+
+static void hear(void *priv, const struct ltt_event_view *view)
+{
+	(void)view;
+	__atomic_add_fetch((unsigned long *)priv, 1, __ATOMIC_RELAXED);
+}
+
 static void *trace(void *arg)
 {
 	(void)arg;
 	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
 		ltt_trace(p, busy, 7, "text");
+		__atomic_add_fetch(&emitted, 1, __ATOMIC_RELAXED);
 		trace_mark(p_busy, "x %d", 7);
 	}
 	return NULL;
@@ -137,8 +146,11 @@ static void *churn(void *name)
 int main(void)
 {
 	static char tracepoint[] = "p:busy", marker[] = "p_busy";
+	struct ltt_probe *listener = NULL;
 	pthread_t tracer[TRACERS], churner[3], typed[2], lister;
 
+	CHECK_IS(ltt_probe_register(tracepoint, NULL, hear, &heard, &listener), ==, 0);
+	CHECK_IS(ltt_probe_arm(listener), ==, 1);
 	for (int i = 0; i < TRACERS; i++)
 		CHECK_IS(pthread_create(&tracer[i], NULL, trace, NULL), ==, 0);
 	CHECK_IS(pthread_create(&lister, NULL, list_all, NULL), ==, 0);
@@ -154,6 +166,8 @@ int main(void)
 	for (int i = 0; i < TRACERS; i++)
 		pthread_join(tracer[i], NULL);
 	pthread_join(lister, NULL);
+	CHECK_IS(heard, ==, emitted);
+	ltt_probe_unregister(listener);
 	CHECK(!bad_calls && !ltt_enabled(p, busy));
 	return 0;
 }

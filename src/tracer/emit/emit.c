@@ -315,3 +315,8 @@ void emit_lost_oversize(const struct ltt_site *site)
 	for (uint32_t i = 0; i < nr; i++)
 		lose_oversize(&table->hook[i], session);
 }
+
+void site_lose(const struct ltt_site *site)
+{
+	emit_lost_oversize(site);
+}

@@ -72,6 +72,7 @@ struct site_state {
 	uint32_t nr_fields;
 	const struct format *format; /* markers */
 	struct ltt_field *converted; /* @fields, if the program's struct has another size */
+	const void *base;	     /* of the program or library that has the site */
 	struct typed_list *typed;    /* read by events; NULL: no typed probe */
 };
 
@@ -145,6 +146,8 @@ extern const char typed_returns[] __attribute__((visibility("hidden")));
 const void *typed_outer_address(void);
 /** Connect the typed probes of the name and arguments of a new site. */
 void typed_site_added(struct site_state *site);
+/** Where the program or library begins that has the address; NULL: not known. Without the lock. */
+const void *site_object_base(const void *address);
 /** A site has its first listener, or has lost the last: connect or disconnect its own probe. */
 void typed_site_armed(struct site_state *site);
 void typed_site_disarmed(struct site_state *site);

@@ -3,6 +3,7 @@
  * Registration of objects (programs, libraries) with their sites; the registry's
  * lock; limbo.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 /** struct object - the sites of one call of ltt_sites_register(). */
 struct object {
 	struct object *next;
+	const void *base; /* where it is loaded */
 	struct ltt_site *const *begin;
 	size_t nr_sites;
 	struct site_state sites[];
@@ -135,6 +137,7 @@ static void add_site(struct object *object, struct ltt_site *site)
 		return;
 	state->site = site;
 	state->event = site->event;
+	state->base = object->base;
 	if (point_join(state) < 0) {
 		site_warn(site->event);
 		memset(state, 0, sizeof(*state));
@@ -180,7 +183,14 @@ static void sort_usable(struct ltt_site *const *begin, struct ltt_site *const *e
 	qsort(ret_sorted, nr, sizeof(struct ltt_site *), compare_places);
 }
 
-static bool add_object(struct ltt_site *const *begin, struct ltt_site *const *end)
+const void *site_object_base(const void *address)
+{
+	Dl_info info;
+
+	return dladdr(address, &info) ? info.dli_fbase : NULL;
+}
+
+static bool add_object(struct ltt_site *const *begin, struct ltt_site *const *end, const void *base)
 {
 	size_t most = count_usable(begin, end);
 	struct ltt_site **sorted;
@@ -193,6 +203,7 @@ static bool add_object(struct ltt_site *const *begin, struct ltt_site *const *en
 		return false;
 	}
 	object->begin = begin;
+	object->base = base;
 	sort_usable(begin, end, sorted);
 	for (size_t i = 0; i < most; i++)
 		add_site(object, sorted[i]);
@@ -204,13 +215,15 @@ static bool add_object(struct ltt_site *const *begin, struct ltt_site *const *en
 
 void ltt_sites_register(struct ltt_site *const *begin, struct ltt_site *const *end, uint32_t abi)
 {
+	const void *base;
 	bool added;
 
 	if (abi != LTT_SITE_ABI || begin >= end)
 		return;
 	watch_exit();
+	base = site_object_base(begin);
 	registry_lock();
-	added = add_object(begin, end);
+	added = add_object(begin, end, base);
 	registry_unlock();
 	if (added)
 		agent_sites_changed();

@@ -73,6 +73,8 @@ void site_mute(void);
 void site_unmute(void);
 /** Whether the events of the calling thread are suppressed or restricted: probes are not called. */
 bool site_is_limited(void);
+/** Count an event as lost, for all listeners. Async-signal safe. */
+void site_lose(const struct ltt_site *site);
 
 /* fork handlers, in the order in which fork.c calls them */
 void site_before_fork(void);

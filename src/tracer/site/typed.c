@@ -5,6 +5,10 @@
  * in place of the function that records. That one is the last call of the site's list; it comes
  * from where a probe was registered. A list is never changed: it is replaced under the registry's
  * lock and freed after a grace period.
+ *
+ * A thread that has seen the bit may come here at any time after the last probe has gone. So a site
+ * keeps a list without probes, if the function that records is in its own program or library; else
+ * that thread's event is counted as lost.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +27,7 @@ struct typed {
 	struct typed *next;
 	struct ltt_typed_kind kind;
 	size_t stack_bytes;
+	const void *base; /* of the program or library that has kind.emit */
 	void (*probe)(void);
 	void *data;
 	uint32_t users;
@@ -35,6 +40,8 @@ struct typed_list {
 	struct limbo limbo;
 	struct typed_list *next; /* until it is at its site */
 	size_t stack_bytes;
+	void (*recorder)(void);
+	bool own; /* the one that records is in the program or library that has the site */
 	uint32_t nr;
 	struct typed **whose; /* @nr of them, behind the calls */
 	struct typed_call call[];
@@ -63,8 +70,10 @@ void typed_begin(struct ltt_site *site, struct typed_state *state, const void *c
 				       .outer = typed_caller };
 	typed_caller = caller;
 	list = typed_at_site(site);
-	if (!list)
+	if (!list) {
+		site_lose(site);
 		return;
+	}
 	state->stack_bytes = list->stack_bytes;
 	state->at = list->call + list->nr;
 	state->end = state->at + records;
@@ -129,29 +138,41 @@ static struct typed_list *typed_list_new(uint32_t most)
 	return list;
 }
 
+static void typed_set_recorder(struct typed_list *list, void (*recorder)(void), size_t stack_bytes,
+			       bool own)
+{
+	list->recorder = recorder;
+	list->stack_bytes = stack_bytes;
+	list->own = own;
+}
+
 /* Return: 0, *@ret_list is NULL if there is none; or -ENOMEM. */
 static int typed_list_of(const struct site_state *site, struct typed_list **ret_list)
 {
+	const struct typed_list *old = site->typed;
+	struct typed_list *list;
 	uint32_t nr = 0;
 
 	*ret_list = NULL;
 	for (struct typed *t = all_typed; t; t = t->next)
 		nr += typed_fits(t, site);
-	if (!nr)
+	if (!nr && (!old || !old->own))
 		return 0;
-	*ret_list = typed_list_new(nr);
-	if (!*ret_list)
+	*ret_list = list = typed_list_new(nr);
+	if (!list)
 		return -ENOMEM;
+	if (old && old->own)
+		typed_set_recorder(list, old->recorder, old->stack_bytes, true);
 	for (struct typed *t = all_typed; t; t = t->next) {
-		struct typed_list *list = *ret_list;
-
 		if (!typed_fits(t, site))
 			continue;
 		list->whose[list->nr] = t;
 		list->call[list->nr++] = (struct typed_call){ t->probe, t->data };
-		list->call[list->nr] = (struct typed_call){ t->kind.emit, site->site };
-		list->stack_bytes = t->stack_bytes;
+		if (!list->own)
+			typed_set_recorder(list, t->kind.emit, t->stack_bytes,
+					   t->base == site->base);
 	}
+	list->call[nr] = (struct typed_call){ list->recorder, site->site };
 	return 0;
 }
 
@@ -160,7 +181,7 @@ static void typed_replace(struct site_state *site, struct typed_list *list)
 	struct typed_list *old = site->typed;
 
 	__atomic_store_n(&site->typed, list, __ATOMIC_RELEASE);
-	if (site->site && list)
+	if (site->site && list && list->nr)
 		__atomic_or_fetch(&site->site->armed, LTT_SITE_TYPED, __ATOMIC_RELEASE);
 	else if (site->site)
 		__atomic_and_fetch(&site->site->armed, ~LTT_SITE_TYPED, __ATOMIC_RELEASE);
@@ -176,7 +197,7 @@ void typed_site_added(struct site_state *site)
 		typed_replace(site, list);
 }
 
-/* A list for each site of the name, one of no probes where it has none. Return: 0 or -ENOMEM. */
+/* A list for each site of the name, an empty one where it has none. Return: 0 or -ENOMEM. */
 static int typed_make_lists(const char *name, struct typed_list **end)
 {
 	for (struct point_state *p = point_named(name); p; p = point_next_named(p)) {
@@ -201,8 +222,8 @@ static void typed_install_lists(const char *name, struct typed_list *list)
 		for (struct site_state *site = p->sites; site; site = site->next) {
 			struct typed_list *next = list->next;
 
-			typed_replace(site, list->nr ? list : NULL);
-			if (!list->nr)
+			typed_replace(site, list->recorder ? list : NULL);
+			if (!list->recorder)
 				free(list);
 			list = next;
 		}
@@ -240,7 +261,8 @@ static struct typed **typed_find(const struct ltt_typed_kind *kind, void (*probe
 	return at;
 }
 
-static struct typed *typed_new(const struct ltt_typed_kind *kind, void (*probe)(void), void *data)
+static struct typed *typed_new(const struct ltt_typed_kind *kind, void (*probe)(void), void *data,
+			       const void *base)
 {
 	size_t name = strlen(kind->name) + 1, arguments = strlen(kind->arguments) + 1;
 	struct typed *typed = calloc(1, sizeof(*typed) + name + arguments);
@@ -251,6 +273,7 @@ static struct typed *typed_new(const struct ltt_typed_kind *kind, void (*probe)(
 	typed->kind.name = memcpy(typed->text, kind->name, name);
 	typed->kind.arguments = memcpy(typed->text + name, kind->arguments, arguments);
 	typed->stack_bytes = (typed_stack_bytes(kind->stack) + 15) & ~(size_t)15;
+	typed->base = base;
 	typed->probe = probe;
 	typed->data = data;
 	*last_typed = typed;
@@ -273,7 +296,8 @@ static void typed_drop(struct typed **at)
 	limbo_add(&typed->limbo, typed_destroy); /* calls that are skipped are counted in it */
 }
 
-static int typed_connect(const struct ltt_typed_kind *kind, void (*probe)(void), void *data)
+static int typed_connect(const struct ltt_typed_kind *kind, void (*probe)(void), void *data,
+			 const void *base)
 {
 	struct typed *typed, *present;
 
@@ -282,7 +306,7 @@ static int typed_connect(const struct ltt_typed_kind *kind, void (*probe)(void),
 	if (kind->size < sizeof(*kind) || kind->field_size != sizeof(*kind->fields))
 		return -EINVAL;
 	present = *typed_find(kind, probe, data);
-	typed = present ? present : typed_new(kind, probe, data);
+	typed = present ? present : typed_new(kind, probe, data, base);
 	if (!typed)
 		return -ENOMEM;
 	if (++typed->users > 1 || typed_renew(kind->name) == 0)
@@ -321,10 +345,11 @@ static int typed_disconnect(const struct ltt_typed_kind *kind, void (*probe)(voi
 
 int ltt_typed_register(const struct ltt_typed_kind *kind, void (*probe)(void), void *data)
 {
+	const void *base = site_object_base((const void *)(uintptr_t)kind->emit);
 	int res;
 
 	registry_lock();
-	res = typed_connect(kind, probe, data);
+	res = typed_connect(kind, probe, data, base);
 	registry_unlock();
 	return res;
 }
@@ -390,7 +415,7 @@ void typed_site_armed(struct site_state *site)
 {
 	const struct ltt_typed_request *request = typed_request_of(site);
 
-	if (request && typed_connect(request->kind, request->probe, site->site) < 0)
+	if (request && typed_connect(request->kind, request->probe, site->site, site->base) < 0)
 		tracer_debug("%s: its probe of %s can't be connected: no memory", site->event->name,
 			     request->kind->name);
 }
