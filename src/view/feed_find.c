@@ -207,7 +207,10 @@ static int feed_find_enter(struct feed *f, uint64_t offset, const int64_t *begin
 	report_oddity(f, offset);
 	f->last_clock = f->reader.clock;
 	f->search_from = offset + (f->packet.content_bits + 7) / 8;
-	tally_packet(f->tally, &f->packet, events);
+	if (tally_packet(f->tally, &f->packet, events))
+		f->source->lossy_until_ns =
+			MAX(f->source->lossy_until_ns,
+			    clock_ns(f->packet.sc->clock, f->packet.end));
 	f->tally->sum.events += events;
 	f->reader.clock = begin;
 	f->next_at = f->packet.head_bits;

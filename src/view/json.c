@@ -208,7 +208,7 @@ static void put_contexts(struct pen *pen, const struct value *stream, const stru
 	}
 }
 
-void print_json(struct printer *printer, const struct event *event, const int64_t *took)
+void print_json(struct printer *printer, const struct event *event, const struct took *took)
 {
 	struct pen *pen = &printer->pen;
 
@@ -221,7 +221,8 @@ void print_json(struct printer *printer, const struct event *event, const int64_
 	put_scope(pen, "fields", event->fields);
 	if (took) {
 		pen_text(pen, ",\"duration_ns\":");
-		pen_i64(pen, *took);
+		pen_i64(pen, took->ns);
+		pen_text(pen, took->lossy ? ",\"lossy\":true" : "");
 	}
 	pen_bytes(pen, "}\n", 2);
 }

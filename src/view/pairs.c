@@ -11,25 +11,24 @@
 #include "event.h"
 
 #define USER_PAIRS 16u
-#define KEY_BYTES 512u	     /* of longer values, the beginning is compared */
-#define STACK_MOST (1u << 16) /* calls of one thread; deeper ones have no duration */
-
-/** A pair that the user names; with the texts in struct pairs. */
-struct pairs_named {
-	const char *begin, *end, *key;
-};
+#define KEY_BYTES 512u /* of longer values, the beginning is compared */
 
 struct begun {
 	uint64_t tag; /* of a function: its address */
 	int64_t ns;
 };
 
-/** The begins that one key has, the latest last. */
+/**
+ * struct pairs_open - the begins that one key has, the latest last.
+ * @first: of the oldest one in @begun, which is a ring once it has PAIRS_OPEN_MOST.
+ * @forgotten: older ones that had no room.
+ */
 struct pairs_open {
 	struct idmap_node node;
 	struct pairs_open *next;
 	struct begun *begun;
-	uint32_t nr, size;
+	uint32_t first, nr, size;
+	uint64_t forgotten;
 	char key[];
 };
 
@@ -39,7 +38,7 @@ struct pairs {
 	struct pairs_rest rest;
 	struct pairs_named named[USER_PAIRS];
 	uint32_t nr_named;
-	char *text;
+	char *text; /* of the named ones */
 };
 
 /* --- the user's pairs ---------------------------------------------------------------- */
@@ -168,71 +167,117 @@ static struct pairs_open *pairs_find(struct pairs *pairs, const char *key)
 	return open;
 }
 
-static void pairs_begin(struct pairs_open *open, uint64_t tag, int64_t ns)
+static struct begun *pairs_begun(const struct pairs_open *open, uint32_t at)
 {
-	if (open->nr == STACK_MOST)
-		return;
-	if (open->nr == open->size) {
+	return &open->begun[(open->first + at) % PAIRS_OPEN_MOST];
+}
+
+/* The oldest one makes room: ends come in the order from the latest on. */
+static void pairs_begin(struct pairs *pairs, struct pairs_open *open, uint64_t tag, int64_t ns)
+{
+	if (open->nr == PAIRS_OPEN_MOST) {
+		open->first = (open->first + 1) % PAIRS_OPEN_MOST;
+		open->nr--;
+		open->forgotten++;
+		pairs->rest.forgotten++;
+	} else if (open->nr == open->size) {
 		open->size = open->size ? open->size * 2 : 4;
 		open->begun = xrealloc(open->begun, open->size * sizeof(*open->begun));
 	}
-	open->begun[open->nr++] = (struct begun){ tag, ns };
+	*pairs_begun(open, open->nr++) = (struct begun){ tag, ns };
 }
 
 /* The latest begin of that tag; those above it were left by longjmp() or an exception. */
-static bool pairs_end(struct pairs *pairs, struct pairs_open *open, uint64_t tag, int64_t ns,
-		      int64_t *ret_ns)
+static bool pairs_end(struct pairs *pairs, struct pairs_open *open, uint64_t tag,
+		      const struct event *event, struct took *ret)
 {
 	uint32_t at = open->nr;
+	int64_t begin_ns;
 
-	while (at && open->begun[at - 1].tag != tag)
+	while (at && pairs_begun(open, at - 1)->tag != tag)
 		at--;
-	if (!at) {
+	if (!at && open->forgotten)
+		open->forgotten--;
+	else if (!at)
 		pairs->rest.alone++;
+	if (!at)
 		return false;
-	}
 	pairs->rest.open += open->nr - at;
 	open->nr = at - 1;
-	*ret_ns = ns - open->begun[at - 1].ns;
+	begin_ns = pairs_begun(open, at - 1)->ns;
+	*ret = (struct took){ event->ns - begin_ns, begin_ns < event->source->lossy_until_ns };
+	pairs->rest.lossy += ret->lossy;
 	return true;
+}
+
+static void pairs_forget(struct pairs *pairs, struct pairs_open *open)
+{
+	pairs->rest.open += open->nr;
+	open->nr = 0;
 }
 
 /* --- events ------------------------------------------------------------------------------- */
 
 enum { BEGINS, ENDS };
 
-static bool pairs_take_at(struct pairs *pairs, const struct event *event, const char *kind,
-			  const char *field, int side, uint64_t tag, int64_t *ret_ns)
+static const char kind_call[] = "call"; /* system calls */
+
+static struct pairs_open *pairs_open_of(struct pairs *pairs, const struct event *event,
+					const char *kind, const char *field)
 {
 	char key[2 * KEY_BYTES];
-	struct pairs_open *open;
 
-	if (!pairs_key(key, sizeof(key), event, field, kind)) {
-		pairs->rest.nowhere++;
-		return false;
-	}
-	open = pairs_find(pairs, key);
+	return pairs_key(key, sizeof(key), event, field, kind) ? pairs_find(pairs, key) : NULL;
+}
+
+static bool pairs_take_at(struct pairs *pairs, struct pairs_open *open, const struct event *event,
+			  int side, uint64_t tag, struct took *ret)
+{
 	if (side == ENDS)
-		return pairs_end(pairs, open, tag, event->ns, ret_ns);
-	pairs_begin(open, tag, event->ns);
+		return pairs_end(pairs, open, tag, event, ret);
+	pairs_begin(pairs, open, tag, event->ns);
 	return false;
 }
 
-/* A thread is in one system call at a time: an entry without an exit is forgotten. */
-static bool pairs_take_call(struct pairs *pairs, const struct event *event, const char *call,
-			    int side, int64_t *ret_ns)
+static bool pairs_take_own(struct pairs *pairs, const struct event *event, const char *kind,
+			   int side, uint64_t tag, struct took *ret)
 {
-	return pairs_take_at(pairs, event, "call", NULL, side, idmap_hash_text(call), ret_ns);
+	struct pairs_open *open = pairs_open_of(pairs, event, kind, NULL);
+
+	if (!open) {
+		pairs->rest.nowhere++;
+		return false;
+	}
+	/* A thread is in one system call at a time: the exit of the one before is not there. */
+	if (side == BEGINS && kind == kind_call)
+		pairs_forget(pairs, open);
+	return pairs_take_at(pairs, open, event, side, tag, ret);
 }
 
 static bool pairs_take_function(struct pairs *pairs, const struct event *event, int side,
-				int64_t *ret_ns)
+				struct took *ret)
 {
 	const struct value *address = pairs_field(event, "addr");
 	bool is_fast = strstr(event->ec->name, "_fast:");
 
-	return pairs_take_at(pairs, event, is_fast ? "fast" : "function", NULL, side,
-			     address && !is_fast ? address->u : 0, ret_ns);
+	return pairs_take_own(pairs, event, is_fast ? "fast" : "function", side,
+			      address && !is_fast ? address->u : 0, ret);
+}
+
+static bool pairs_take_named(struct pairs *pairs, uint32_t nr, const struct event *event, int side,
+			     struct took *ret)
+{
+	struct pairs_named *named = &pairs->named[nr];
+	struct pairs_open *open;
+	char kind[16];
+
+	snprintf(kind, sizeof(kind), "%" PRIu32, nr);
+	*(side == ENDS ? &named->ends : &named->begins) += 1;
+	open = pairs_open_of(pairs, event, kind, named->key);
+	if (open)
+		return pairs_take_at(pairs, open, event, side, 0, ret);
+	*(named->key ? &named->keyless : &pairs->rest.nowhere) += 1;
+	return false;
 }
 
 /* The name behind @prefix, with or without "compat_" in front; NULL: it begins otherwise. */
@@ -243,27 +288,23 @@ static const char *pairs_behind_prefix(const char *name, const char *prefix)
 	return strncmp(name, prefix, strlen(prefix)) == 0 ? name + strlen(prefix) : NULL;
 }
 
-bool pairs_take(struct pairs *pairs, const struct event *event, int64_t *ret_ns)
+bool pairs_take(struct pairs *pairs, const struct event *event, struct took *ret)
 {
 	const char *name = event->ec->name, *call;
 	bool is_end = false;
 
 	if (strstr(name, "cyg_profile") && strstr(name, ":func_"))
 		return pairs_take_function(pairs, event,
-					   strstr(name, ":func_exit") ? ENDS : BEGINS, ret_ns);
+					   strstr(name, ":func_exit") ? ENDS : BEGINS, ret);
 	if ((call = pairs_behind_prefix(name, "syscall_entry_")))
-		return pairs_take_call(pairs, event, call, BEGINS, ret_ns);
+		return pairs_take_own(pairs, event, kind_call, BEGINS, idmap_hash_text(call), ret);
 	if ((call = pairs_behind_prefix(name, "syscall_exit_")))
-		return pairs_take_call(pairs, event, call, ENDS, ret_ns);
+		return pairs_take_own(pairs, event, kind_call, ENDS, idmap_hash_text(call), ret);
 	for (uint32_t i = 0; i < pairs->nr_named; i++) {
-		const struct pairs_named *named = &pairs->named[i];
-		char kind[16];
-
-		snprintf(kind, sizeof(kind), "%" PRIu32, i);
-		if (strcmp(name, named->end) == 0)
-			is_end |= pairs_take_at(pairs, event, kind, named->key, ENDS, 0, ret_ns);
-		else if (strcmp(name, named->begin) == 0)
-			pairs_take_at(pairs, event, kind, named->key, BEGINS, 0, ret_ns);
+		if (strcmp(name, pairs->named[i].end) == 0)
+			is_end |= pairs_take_named(pairs, i, event, ENDS, ret);
+		else if (strcmp(name, pairs->named[i].begin) == 0)
+			pairs_take_named(pairs, i, event, BEGINS, ret);
 	}
 	return is_end;
 }
@@ -275,4 +316,9 @@ struct pairs_rest pairs_left(const struct pairs *pairs)
 	for (const struct pairs_open *open = pairs->all; open; open = open->next)
 		rest.open += open->nr;
 	return rest;
+}
+
+const struct pairs_named *pairs_named(const struct pairs *pairs, uint32_t nr)
+{
+	return nr < pairs->nr_named ? &pairs->named[nr] : NULL;
 }

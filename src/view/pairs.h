@@ -22,17 +22,42 @@ struct pairs;
 struct pairs *pairs_new(const char *spec, char *why, size_t len);
 void pairs_free(struct pairs *pairs);
 
-/** The event is the next one in time. Return: whether it ends something; @ret_ns: its duration. */
-bool pairs_take(struct pairs *pairs, const struct event *event, int64_t *ret_ns);
+/**
+ * struct took - @ns: the duration.
+ * @lossy: events of this trace were lost meanwhile, so that the begin may be another one's.
+ */
+struct took {
+	int64_t ns;
+	bool lossy;
+};
+
+/** The event is the next one in time. Return: whether it ends something, for so long. */
+bool pairs_take(struct pairs *pairs, const struct event *event, struct took *ret);
 
 /**
  * struct pairs_rest
  * @open: begins without an end; @alone: ends without a begin.
- * @nowhere: events of pairs that have neither a thread nor the key.
+ * @forgotten: begins that more than PAIRS_OPEN_MOST later ones followed before they ended.
+ * @lossy: durations with losses in between.
+ * @nowhere: events of pairs by thread that have no thread.
  */
 struct pairs_rest {
-	uint64_t open, alone, nowhere;
+	uint64_t open, alone, forgotten, lossy, nowhere;
 };
 struct pairs_rest pairs_left(const struct pairs *pairs);
+
+#define PAIRS_OPEN_MOST (1u << 16) /* of one thread or key */
+
+/**
+ * struct pairs_named - a pair that the user names; @begins, @ends: events of it.
+ * @keyless: those without the field, or with one that is no key.
+ */
+struct pairs_named {
+	const char *begin, *end, *key;
+	uint64_t begins, ends, keyless;
+};
+
+/** Return: the pair of this number, from 0 on; owned by @pairs; NULL: there is none. */
+const struct pairs_named *pairs_named(const struct pairs *pairs, uint32_t nr);
 
 #endif

@@ -40,7 +40,7 @@ static int print_all(struct view *view, const struct view_select *select, struct
 {
 	struct pairs *pairs = printer->style.pairs;
 	struct event event;
-	int64_t took;
+	struct took took;
 	int r;
 
 	while ((r = event_next(view, select, &event)) > 0) {

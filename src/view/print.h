@@ -6,6 +6,7 @@
 #define VIEW_PRINT_H
 
 #include "event.h"
+#include "pairs.h"
 #include "pen.h"
 
 /**
@@ -26,9 +27,9 @@ struct printer {
 	char second_text[64];
 };
 
-/** @took: the duration that the event ends, in ns; NULL: it ends none. */
-void print_text(struct printer *printer, const struct event *event, const int64_t *took);
-void print_json(struct printer *printer, const struct event *event, const int64_t *took);
+/** @took: the duration that the event ends; NULL: it ends none. */
+void print_text(struct printer *printer, const struct event *event, const struct took *took);
+void print_json(struct printer *printer, const struct event *event, const struct took *took);
 
 /** Format the second of @ns by @format (strftime(3)); the result is cached for the next event. */
 const char *print_second(struct printer *printer, int64_t ns, const char *format, bool gmt);

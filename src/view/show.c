@@ -155,6 +155,28 @@ static void note_missing(const struct show *show, const struct view_summary *sum
 			  summary->without_task == 1 ? "is" : "are");
 }
 
+static void note_named_pairs(const struct show *show)
+{
+	const struct pairs_named *named;
+	char buf[TEXT_BYTES];
+
+	for (uint32_t i = 0; (named = pairs_named(show->pairs, i)); i++) {
+		if (!named->begins || !named->ends)
+			SHOW_NOTE(show, "--pair: none of these events is '%s'%s%s%s",
+				  named->begins ? named->end : named->begin,
+				  named->begins || named->ends ? "" : ", and none '",
+				  named->begins || named->ends ? "" : named->end,
+				  named->begins || named->ends ? "" : "'");
+		if (named->keyless)
+			SHOW_NOTE(show,
+				  "--pair: %s event%s '%s' or '%s' %s no field '%s' that is a number "
+				  "or a text; no duration is known",
+				  text_count(buf, named->keyless), text_plural(named->keyless),
+				  named->begin, named->end, named->keyless == 1 ? "has" : "have",
+				  named->key);
+	}
+}
+
 /* Pairs that are not whole. */
 static void note_pairs(const struct show *show)
 {
@@ -167,12 +189,23 @@ static void note_pairs(const struct show *show)
 	if (rest.alone)
 		SHOW_NOTE(show, "%s exit%s without an entry among these events; no duration is known",
 			  text_count(buf, rest.alone), rest.alone == 1 ? " is" : "s are");
+	if (rest.forgotten)
+		SHOW_NOTE(show,
+			  "%s entr%s forgotten, as %u later ones were open; no duration is known",
+			  text_count(buf, rest.forgotten),
+			  rest.forgotten == 1 ? "y was" : "ies were", PAIRS_OPEN_MOST);
+	if (rest.lossy)
+		SHOW_NOTE(show,
+			  "events were lost during %s of the durations; these may be those of other "
+			  "entries",
+			  text_count(buf, rest.lossy));
 	if (rest.nowhere)
 		SHOW_NOTE(show,
-			  "%s event%s of pairs %s neither the thread (context vtid, of the kernel: "
-			  "tid) nor the field that --pair names; no duration is known",
+			  "%s event%s of pairs %s no thread (context vtid, of the kernel: tid); no "
+			  "duration is known",
 			  text_count(buf, rest.nowhere), text_plural(rest.nowhere),
 			  rest.nowhere == 1 ? "has" : "have");
+	note_named_pairs(show);
 }
 
 /* Packets without one event to show are no empty trace. */

@@ -16,12 +16,15 @@
  * @label: path below the directory that was opened, for display.
  * @number: of this trace in its view.
  * @host: prefix of printed events: host, program and process.
+ * @lossy_until_ns: end of the latest packet read so far in which, or before which, events are
+ *      missing.
  */
 struct source {
 	struct reporter *reporter;
 	char *label;
 	char *host;
 	uint32_t number;
+	int64_t lossy_until_ns;
 	int dir_fd;
 	struct arena arena;
 	struct ctf_trace_class *tc;

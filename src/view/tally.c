@@ -77,17 +77,19 @@ bool tally_expects(const struct tally *t, const struct packet *packet, uint64_t 
 	return true;
 }
 
-static void add_losses(struct tally *t, const struct packet *packet)
+static bool add_losses(struct tally *t, const struct packet *packet)
 {
-	bool known = t->has_last || is_first(t, packet);
+	bool known = t->has_last || is_first(t, packet), any = false;
 
 	for (int i = 0; i < VIEW_NR_LOST; i++) {
+		any |= known && packet->lost[i] > t->last_lost[i];
 		if (known && packet->lost[i] > t->last_lost[i])
 			t->sum.lost[i] += packet->lost[i] - t->last_lost[i];
 		else if (!known && packet_has(packet, ROLE_RECORDED))
 			t->sum.lost_before += packet->lost[i];
 		t->last_lost[i] = packet->lost[i];
 	}
+	return any;
 }
 
 static void add_gap(struct tally *t, const struct packet *packet)
@@ -131,9 +133,11 @@ static void add_ledger(struct tally *t, const struct packet *packet, uint64_t ev
 	t->sum.recorded = stored - t->sum.before;
 }
 
-void tally_packet(struct tally *t, const struct packet *packet, uint64_t events)
+bool tally_packet(struct tally *t, const struct packet *packet, uint64_t events)
 {
-	add_losses(t, packet);
+	uint64_t lost_packets = t->sum.lost_packets;
+	bool lossy = add_losses(t, packet) || t->damaged_in_row;
+
 	add_unreadable(t, packet, events);
 	add_gap(t, packet);
 	add_ledger(t, packet, events);
@@ -145,6 +149,7 @@ void tally_packet(struct tally *t, const struct packet *packet, uint64_t events)
 	t->has_last = true;
 	t->damaged_in_row = 0;
 	t->sum.packets++;
+	return lossy || t->sum.lost_packets > lost_packets;
 }
 
 void tally_damaged(struct tally *t)

@@ -42,8 +42,9 @@ const char *tally_oddity(const struct tally *tally, const struct packet *packet)
 /** The number of events that the packet must contain. Return: false if unknown. */
 bool tally_expects(const struct tally *tally, const struct packet *packet, uint64_t *ret_events);
 
-/** Add a good packet with this many events. */
-void tally_packet(struct tally *tally, const struct packet *packet, uint64_t events);
+/** Add a good packet with this many events. Return: events are missing in it, or between it and the
+ *  good one before. */
+bool tally_packet(struct tally *tally, const struct packet *packet, uint64_t events);
 
 /** Add a packet that could not be read. */
 void tally_damaged(struct tally *tally);

@@ -286,16 +286,16 @@ static bool put_other_contexts(struct pen *pen, const struct value *scope, const
 	return nr;
 }
 
-static void put_took(struct pen *pen, int64_t ns)
+static void put_took(struct pen *pen, const struct took *took)
 {
 	pen_text(pen, " (took ");
-	pen_i64(pen, seconds_of(ns));
+	pen_i64(pen, seconds_of(took->ns));
 	pen_char(pen, '.');
-	pen_digits(pen, nanos_of(ns), 9);
-	pen_text(pen, " s)");
+	pen_digits(pen, nanos_of(took->ns), 9);
+	pen_text(pen, took->lossy ? " s; events were lost meanwhile)" : " s)");
 }
 
-void print_text(struct printer *printer, const struct event *event, const int64_t *took)
+void print_text(struct printer *printer, const struct event *event, const struct took *took)
 {
 	const struct value *scopes[] = { event->stream_context, event->context, event->fields };
 	struct pen *pen = &printer->pen;
@@ -320,7 +320,7 @@ void print_text(struct printer *printer, const struct event *event, const int64_
 		comma = true;
 	}
 	if (took)
-		put_took(pen, *took);
+		put_took(pen, took);
 	pen_char(pen, '\n');
 	printer->last_ns = event->ns;
 	printer->any = true;

@@ -118,7 +118,8 @@ enum view_format {
  * @clock_gmt: UTC and not local time.
  * @loglevel: print `loglevel = NAME` behind the event's name.
  * @tasks: print the process and the thread in front of the event's name.
- * @pairs: print with the end of each pair (pairs.h) its duration: in JSON "duration_ns"; or NULL.
+ * @pairs: print with the end of each pair (pairs.h) its duration: in JSON "duration_ns",
+ *      and "lossy" if events were lost meanwhile; or NULL.
  */
 struct view_style {
 	enum view_format format;
