@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 #include "points.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -54,18 +56,80 @@ int points_fetch(struct ctl *ctl, enum domain_id domain, bool fields, struct jso
 	return 0;
 }
 
-struct json_object *points_of_process(struct json_object *points, const char *process)
+/* @process: only its points; NULL: only active ones. */
+static struct json_object *points_kept(struct json_object *points, const char *process)
 {
 	struct json_object *kept = json_object_new_array();
 
 	for (size_t i = 0; i < json_object_array_length(points); i++) {
 		struct json_object *point = json_object_array_get_idx(points, i);
 
-		if (strcmp(record_str(point, "process"), process) == 0)
+		if (process ? strcmp(record_str(point, "process"), process) == 0 :
+			      record_num(point, "active") > 0)
 			json_object_array_add(kept, json_object_get(point));
 	}
 	json_object_put(points);
 	return kept;
+}
+
+struct json_object *points_of_process(struct json_object *points, const char *process)
+{
+	return points_kept(points, process);
+}
+
+struct json_object *points_active(struct json_object *points)
+{
+	return points_kept(points, NULL);
+}
+
+/* The last word of digits alone, from behind @text on: a name may have blanks and digits, too. */
+static char *find_count(char *text)
+{
+	for (char *at = text + strlen(text); at > text; at--)
+		if (at[-1] == ' ' && isdigit((unsigned char)*at) &&
+		    at[strspn(at, "0123456789")] == ' ')
+			return at;
+	return NULL;
+}
+
+/* "SOURCE NAME COUNT FUNCTION", see kmod/folder.c; of recordings, "channels" is the last word.
+ * Return: NULL: it is one of these. */
+static struct json_object *parse_probe(char *line)
+{
+	char *name = strchr(line, ' '), *count = name ? find_count(name) : NULL;
+	char *function = count ? strchr(count, ' ') : NULL;
+	struct json_object *probe;
+
+	if (!function || count == name + 1 || strcmp(function, " channels") == 0)
+		return NULL;
+	*name++ = count[-1] = *function++ = '\0';
+	probe = json_object_new_object();
+	record_set_str(probe, "source", line);
+	record_set_str(probe, "name", name);
+	record_set_num(probe, "count", strtoull(count, NULL, 10));
+	record_set_str(probe, "function", function);
+	return probe;
+}
+
+int points_kernel_probes(struct json_object **ret)
+{
+	FILE *from = fopen("/sys/kernel/debug/ltt/active", "re");
+	struct json_object *probe;
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!from)
+		return -errno;
+	*ret = json_object_new_array();
+	while (getline(&line, &size, from) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		probe = parse_probe(line);
+		if (probe)
+			json_object_array_add(*ret, probe);
+	}
+	free(line);
+	fclose(from);
+	return 0;
 }
 
 const char *points_nearest(struct json_object *points, const char *name)
@@ -98,6 +162,8 @@ static void point_text(FILE *out, struct json_object *point)
 		fprintf(out, " (%s, %s)", record_str(point, "kind"), record_str(point, "loglevel"));
 	if (active)
 		fputs(" recorded", out);
+	if (active > 1)
+		fprintf(out, " by %" PRIu64 " sessions", active);
 	if (*record_str(point, "file"))
 		fprintf(out, " %s:%" PRIu64, record_str(point, "file"), record_num(point, "line"));
 	fputc('\n', out);
@@ -173,4 +239,22 @@ void points_presets_text(FILE *out, struct json_object *presets)
 		fputs("\nChannels that modules or libraries registered for their events\n", out);
 	for (size_t i = 0; i < nr; i++)
 		preset_text(out, json_object_array_get_idx(presets, i));
+}
+
+void points_probes_text(FILE *out, struct json_object *probes)
+{
+	size_t nr = json_object_array_length(probes);
+
+	if (nr)
+		fputs("\nFunctions of modules that are called\n", out);
+	for (size_t i = 0; i < nr; i++) {
+		struct json_object *probe = json_object_array_get_idx(probes, i);
+		uint64_t count = record_num(probe, "count");
+
+		fprintf(out, "  %s %s: %s", record_str(probe, "source"), record_str(probe, "name"),
+			record_str(probe, "function"));
+		if (count > 1)
+			fprintf(out, ", registered %" PRIu64 " times", count);
+		fputc('\n', out);
+	}
 }

@@ -154,6 +154,29 @@ def test_list():
     ctl("destroy", "slip")
 
 
+def test_list_active():
+    """Events of a session, and functions that a module has connected without one."""
+    listed = lambda: ctl("list", "-k", "--active")["result"]  # noqa: E731
+    if not os.path.ismount("/sys/kernel/debug"):
+        check("can't be read" in run("lttctl", "list", "-k", "--active").stderr, "no note of debugfs")
+        run("busybox", "mount", "-t", "debugfs", "none", "/sys/kernel/debug")
+    check(listed()["points"] == listed()["probes"] == [], listed())
+    insmod(f"{WORK}/kmod/examples/ltt_example_count.ko")
+    out = begin("active", ("-k", "cpu_frequency"))
+    points, probes = listed()["points"], listed()["probes"]
+    check([(p["name"], p["active"]) for p in points] == [("cpu_frequency", 1)], points)
+    check(("tracepoint", "sched_process_exec", 1, "on_exec [ltt_example_count]") in
+          {(p["source"], p["name"], p["count"], p["function"]) for p in probes}, probes)
+    check(ctl("list", "--active")["result"]["probes"] == probes, "both domains")
+    text = run("lttctl", "list", "--active").stdout
+    check("\n  tracepoint sched_process_exec: on_exec [ltt_example_count]\n" in text and
+          "  cpu_frequency recorded\n" in text, text)
+    emit()
+    finish("active", out, EMITTED)
+    run("busybox", "rmmod", "ltt_example_count")
+    check(listed()["points"] == listed()["probes"] == [], listed())
+
+
 def test_exact():
     out = begin("exact", ("-k", "cpu_frequency"))
     emit()
@@ -1266,7 +1289,7 @@ def test_flush():
 
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
-TESTS = (test_record, test_list, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
+TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_filters, test_filter_changes,
          test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_saved, test_flush, test_group, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* list.c - lttctl list: sessions, one session, or instrumentation points. */
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,12 +20,14 @@
 static struct {
 	struct domain_options domain;
 	char *channel;
-	int fields, domains, no_truncate, syscall;
+	int fields, active, domains, no_truncate, syscall;
 } opt;
 
 static const struct poptOption options[] = {
 	OPTIONS_DOMAIN(opt.domain),
 	OPTION_FLAG("fields", 'f', &opt.fields, "with -u or -k: the fields of each event"),
+	OPTION_FLAG("active", 0, &opt.active,
+		    "only what is recorded now; with -k also functions of modules that are called"),
 	OPTION_CHANNEL(&opt.channel, "only this channel of the session"),
 	OPTION_FLAG("domain", 'd', &opt.domains, "only the domains of the session"),
 	OPTION_FLAG("no-truncate", 0, &opt.no_truncate, "no effect: text is never truncated"),
@@ -107,6 +110,49 @@ static enum status list_points(struct ctl *ctl)
 	return STATUS_OK;
 }
 
+/* Functions that other modules have connected without a session. Only root reads the list. */
+static void add_probes(struct ctl *ctl)
+{
+	struct json_object *probes = NULL;
+	int rc = points_kernel_probes(&probes);
+
+	if (rc == 0)
+		record_set(ctl->record, "probes", probes);
+	else if (opt.domain.kernel)
+		print_note(ctl,
+			   "functions of modules that are called are not listed: "
+			   "/sys/kernel/debug/ltt/active can't be read (%s)%s",
+			   strerror(-rc),
+			   rc == -EACCES ? "; root can" :
+					   "; 'mount -t debugfs none /sys/kernel/debug' may help");
+}
+
+/* Without a domain: those of both, of the kernel where this user may see them. */
+static enum status list_active(struct ctl *ctl)
+{
+	struct json_object *kernel = NULL;
+	bool both = !domain_any(&opt.domain);
+	enum status status = list_points(ctl);
+	struct err err = { 0 };
+
+	if (status != STATUS_OK)
+		return status;
+	record_set(ctl->record, "points",
+		   points_active(json_object_get(record_get(ctl->record, "points"))));
+	record_set_bool(ctl->record, "active", true);
+	json_object_object_del(ctl->record, "presets");
+	if (both && points_fetch(ctl, DOMAIN_KERNEL, false, &kernel, NULL, &err) != 0)
+		print_verbose(ctl, "events of the kernel are not listed: %s", err.text);
+	for (size_t i = 0; kernel && i < json_object_array_length(kernel); i++)
+		if (record_num(json_object_array_get_idx(kernel, i), "active"))
+			record_append(ctl->record, "points",
+				      json_object_get(json_object_array_get_idx(kernel, i)));
+	if (kernel || opt.domain.kernel)
+		add_probes(ctl);
+	json_object_put(kernel);
+	return STATUS_OK;
+}
+
 static bool has_channel(struct json_object *session, const char *name)
 {
 	for (size_t i = 0; i < record_len(session, "channels"); i++)
@@ -181,6 +227,11 @@ static enum status list_verb_check(struct ctl *ctl)
 {
 	enum status status = domain_any(&opt.domain) ? domain_check(ctl, &opt.domain) : STATUS_OK;
 
+	if (status == STATUS_OK && operand(ctl, 0) && opt.active) {
+		err_set(&ctl->err, ERR_INVALID,
+			"--active lists the events of all sessions: use lttctl list --active");
+		return STATUS_ERROR;
+	}
 	if (status != STATUS_OK || operand(ctl, 0))
 		return status;
 	if (opt.fields && !domain_any(&opt.domain)) {
@@ -205,6 +256,8 @@ static enum status list_verb_run(struct ctl *ctl)
 {
 	if (operand(ctl, 0))
 		return list_session(ctl, operand(ctl, 0));
+	if (opt.active)
+		return list_active(ctl);
 	return domain_any(&opt.domain) ? list_points(ctl) : list_verb_list_sessions(ctl);
 }
 
@@ -252,8 +305,14 @@ static void domains_text(FILE *out, struct json_object *record)
 
 static void list_verb_list_text(FILE *out, struct json_object *record)
 {
-	points_text(out, record_get(record, "points"));
-	points_presets_text(out, record_get(record, "presets"));
+	if (record_bool(record, "active") && record_len(record, "points") == 0)
+		fputs("No event is recorded now.\n", out);
+	else
+		points_text(out, record_get(record, "points"));
+	if (record_get(record, "presets"))
+		points_presets_text(out, record_get(record, "presets"));
+	if (record_get(record, "probes"))
+		points_probes_text(out, record_get(record, "probes"));
 }
 
 static void list_verb_text(FILE *out, struct json_object *record)
@@ -270,7 +329,7 @@ static void list_verb_text(FILE *out, struct json_object *record)
 
 const struct verb verb_list = {
 	.name = "list",
-	.operands = "[SESSION] [-u | -k]",
+	.operands = "[SESSION] [-u | -k] [--active]",
 	.help = "List sessions, one session, or instrumentation points (-u, -k)",
 	.options = options,
 	.daemon = DAEMON_NEEDED,
