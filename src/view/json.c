@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "base/str.h"
+#include "names.h"
 #include "print.h"
 
 static const struct value *view_json_put_value(struct pen *pen, const struct value *value);
@@ -208,6 +209,45 @@ static void put_contexts(struct pen *pen, const struct value *stream, const stru
 	}
 }
 
+static void view_json_put_name(struct pen *pen, const struct name *name)
+{
+	pen_text(pen, "{\"field\":");
+	view_json_put_string(pen, name->value->field->shown);
+	if (name->element >= 0) {
+		pen_text(pen, ",\"element\":");
+		pen_i64(pen, name->element);
+	}
+	pen_text(pen, ",\"address\":");
+	pen_u64(pen, name->address);
+	pen_text(pen, ",\"object\":");
+	view_json_put_string(pen, name->object->path);
+	if (name->symbol.function) {
+		pen_text(pen, ",\"function\":");
+		view_json_put_string(pen, name->symbol.function);
+	}
+	pen_text(pen, ",\"offset\":");
+	pen_u64(pen, name->symbol.offset);
+	if (name->symbol.file) {
+		pen_text(pen, ",\"file\":");
+		view_json_put_string(pen, name->symbol.file);
+		pen_text(pen, ",\"line\":");
+		pen_u64(pen, name->symbol.line);
+	}
+	pen_char(pen, '}');
+}
+
+static void view_json_put_names(struct pen *pen, struct names *names, const struct event *event)
+{
+	struct name all[NAMES_MOST];
+	uint32_t nr = names_find(names, event, all);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		pen_text(pen, i ? "," : ",\"symbols\":[");
+		view_json_put_name(pen, &all[i]);
+	}
+	pen_text(pen, nr ? "]" : "");
+}
+
 void print_json(struct printer *printer, const struct event *event, const struct took *took)
 {
 	struct pen *pen = &printer->pen;
@@ -219,6 +259,8 @@ void print_json(struct printer *printer, const struct event *event, const struct
 	pen_bytes(pen, event->packet->shown, event->packet->shown_len);
 	put_contexts(pen, event->stream_context, event->context);
 	put_scope(pen, "fields", event->fields);
+	if (printer->style.names)
+		view_json_put_names(pen, printer->style.names, event);
 	if (took) {
 		pen_text(pen, ",\"duration_ns\":");
 		pen_i64(pen, took->ns);

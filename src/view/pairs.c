@@ -94,31 +94,6 @@ void pairs_free(struct pairs *pairs)
 
 /* --- keys ------------------------------------------------------------------------------ */
 
-/* The value behind @value and its members. */
-static const struct value *pairs_behind(const struct value *value)
-{
-	uint32_t nr = type_is_scalar(value->type) || value->type->kind == TYPE_STRING ||
-				      value_is_packed(value) ?
-			      0 :
-			      value->count;
-
-	value++;
-	while (nr--)
-		value = pairs_behind(value);
-	return value;
-}
-
-static const struct value *pairs_field(const struct event *event, const char *name)
-{
-	const struct value *at = event->fields ? event->fields + 1 : NULL;
-
-	for (uint32_t i = 0; at && i < event->fields->count; i++, at = pairs_behind(at))
-		if (at->field->shown_len == strlen(name) &&
-		    memcmp(at->field->shown, name, at->field->shown_len) == 0)
-			return at;
-	return NULL;
-}
-
 /* Return: false: a value of that kind is no key. */
 static bool pairs_value_key(char *buf, size_t len, const struct value *value)
 {
@@ -135,7 +110,7 @@ static bool pairs_value_key(char *buf, size_t len, const struct value *value)
 static bool pairs_key(char *buf, size_t len, const struct event *event, const char *field,
 		      const char *kind)
 {
-	const struct value *value = field ? pairs_field(event, field) : event->task.tid;
+	const struct value *value = field ? value_member(event->fields, field) : event->task.tid;
 	size_t used;
 
 	if (!value)
@@ -257,7 +232,7 @@ static bool pairs_take_own(struct pairs *pairs, const struct event *event, const
 static bool pairs_take_function(struct pairs *pairs, const struct event *event, int side,
 				struct took *ret)
 {
-	const struct value *address = pairs_field(event, "addr");
+	const struct value *address = value_member(event->fields, "addr");
 	bool is_fast = strstr(event->ec->name, "_fast:");
 
 	return pairs_take_own(pairs, event, is_fast ? "fast" : "function", side,

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "names.h"
 #include "pairs.h"
 
 /** A trace that is shown. */
@@ -19,6 +20,7 @@ struct show {
 	struct view_select selection;
 	struct view *view;
 	struct pairs *pairs; /* NULL: no durations are printed */
+	struct names names;  /* without objects: addresses are not named */
 };
 
 typedef void (*show_say_fn)(void *priv, const char *sentence);
@@ -208,6 +210,17 @@ static void note_pairs(const struct show *show)
 	note_named_pairs(show);
 }
 
+static void note_names(const struct show *show)
+{
+	char buf[TEXT_BYTES];
+
+	if (show->names.unknown)
+		SHOW_NOTE(show,
+			  "addresses of %s event%s have no names: the trace has no state dump of the "
+			  "process, or the event has no context vpid",
+			  text_count(buf, show->names.unknown), text_plural(show->names.unknown));
+}
+
 /* Packets without one event to show are no empty trace. */
 static bool is_unreadable(const struct show *show, const struct view_summary *summary)
 {
@@ -283,6 +296,7 @@ static enum show_result show_conclude(const struct show *show, const struct view
 			note_missing(show, summary);
 		if (show->pairs)
 			note_pairs(show);
+		note_names(show);
 		warn_losses(show, summary);
 	}
 	if (unreadable) {
@@ -308,6 +322,7 @@ static enum show_result show_events(struct show *show, struct err *err)
 		.loglevel = options->loglevel,
 		.tasks = !options->raw,
 		.pairs = show->pairs,
+		.names = show->names.objects ? &show->names : NULL,
 	};
 	int rc;
 
@@ -335,17 +350,31 @@ int show_open(const char *path, bool relay_clock, view_report_fn report, void *p
 	return rc ? err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
 }
 
+static int show_read_objects(struct show *show, const char *path, struct err *err)
+{
+	struct view *view;
+	int rc;
+
+	if (show_open(path, show->options->relay_clock, NULL, NULL, &view, err) != 0)
+		return err->code;
+	rc = objects_read(view, &show->names.objects);
+	view_free(view);
+	return rc ? err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
+}
+
 enum show_result show_trace(const char *path, const struct show_options *options,
 			    const struct show_host *host, struct err *err)
 {
-	struct show show = { .options = options, .host = host };
-	enum show_result result;
+	struct show show = { .options = options, .host = host, .names.host = host };
+	enum show_result result = SHOW_FAILED;
 
 	if (show_open(path, options->relay_clock, host->warn, host->priv, &show.view, err) != 0)
 		return SHOW_FAILED;
 	if (options->durations || options->pair)
 		show.pairs = pairs_new(options->pair, NULL, 0);
-	result = show_events(&show, err);
+	if (!host->name || show_read_objects(&show, path, err) == 0)
+		result = show_events(&show, err);
+	objects_free(show.names.objects);
 	pairs_free(show.pairs);
 	view_free(show.view);
 	return result;

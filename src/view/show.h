@@ -17,11 +17,30 @@ struct show_options {
 	bool json;
 };
 
-/** Receivers of sentences; the trace's words in them are not escaped. */
+struct object;
+
+/**
+ * struct symbol - the name of an address. @function: NULL: unknown.
+ * @offset: in bytes from the function's begin, or from that of the object's file.
+ * @file, @line: of the source; NULL and 0: unknown.
+ */
+struct symbol {
+	const char *function, *file;
+	uint64_t offset;
+	uint32_t line;
+};
+
+/**
+ * struct show_host - receivers of sentences; the trace's words in them are not escaped.
+ * @name: NULL: addresses are not named. It names an address of an object's file for @names_priv;
+ *      the texts are valid while the trace is shown.
+ */
 struct show_host {
 	void (*warn)(void *priv, const char *sentence);
 	void (*note)(void *priv, const char *sentence);
 	void *priv;
+	void (*name)(void *priv, const struct object *object, uint64_t address, struct symbol *ret);
+	void *names_priv;
 };
 
 enum show_result {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Events as lines of text, in the form that babeltrace2 made familiar. */
+#include <inttypes.h>
+
 #include "base/str.h"
+#include "names.h"
 #include "print.h"
 
 static const struct value *view_text_put_value(struct pen *pen, const struct value *value);
@@ -295,6 +298,52 @@ static void put_took(struct pen *pen, const struct took *took)
 	pen_text(pen, took->lossy ? " s; events were lost meanwhile)" : " s)");
 }
 
+static const char *view_text_last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* call_site: main+0x1f main.c:12 */
+static void view_text_put_name(struct pen *pen, const struct name *name)
+{
+	const struct symbol *symbol = &name->symbol;
+	char buf[48];
+
+	pen_name(pen, name->value->field->shown);
+	if (name->element >= 0) {
+		pen_char(pen, '[');
+		pen_i64(pen, name->element);
+		pen_char(pen, ']');
+	}
+	pen_text(pen, ": ");
+	pen_name(pen, symbol->function ? symbol->function :
+					 view_text_last_part(name->object->path));
+	if (!symbol->function || symbol->offset) {
+		snprintf(buf, sizeof(buf), "+0x%" PRIx64, symbol->offset);
+		pen_text(pen, buf);
+	}
+	if (symbol->file) {
+		pen_char(pen, ' ');
+		pen_name(pen, view_text_last_part(symbol->file));
+		pen_char(pen, ':');
+		pen_u64(pen, symbol->line);
+	}
+}
+
+static void view_text_put_names(struct pen *pen, struct names *names, const struct event *event)
+{
+	struct name all[NAMES_MOST];
+	uint32_t nr = names_find(names, event, all);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		pen_text(pen, i ? ", " : " (");
+		view_text_put_name(pen, &all[i]);
+	}
+	pen_text(pen, nr ? ")" : "");
+}
+
 void print_text(struct printer *printer, const struct event *event, const struct took *took)
 {
 	const struct value *scopes[] = { event->stream_context, event->context, event->fields };
@@ -319,6 +368,8 @@ void print_text(struct printer *printer, const struct event *event, const struct
 		view_text_put_value(pen, scopes[i]);
 		comma = true;
 	}
+	if (printer->style.names)
+		view_text_put_names(pen, printer->style.names, event);
 	if (took)
 		put_took(pen, took);
 	pen_char(pen, '\n');

@@ -311,3 +311,27 @@ int reader_struct(struct reader *reader, const struct ctf_type *type)
 	result = read_type(reader, type, NULL);
 	return !result && reader->pos > reader->end ? READ_SHORT : result;
 }
+
+const struct value *value_behind(const struct value *value)
+{
+	uint32_t nr = type_is_scalar(value->type) || value->type->kind == TYPE_STRING ||
+				      value_is_packed(value) ?
+			      0 :
+			      value->count;
+
+	value++;
+	while (nr--)
+		value = value_behind(value);
+	return value;
+}
+
+const struct value *value_member(const struct value *scope, const char *name)
+{
+	const struct value *at = scope ? scope + 1 : NULL;
+
+	for (uint32_t i = 0; at && i < scope->count; i++, at = value_behind(at))
+		if (at->field->shown_len == strlen(name) &&
+		    memcmp(at->field->shown, name, at->field->shown_len) == 0)
+			return at;
+	return NULL;
+}

@@ -72,6 +72,13 @@ void values_fini(struct values *values);
 /** Read a struct (NULL: nothing), from @reader->pos on. Return: READ_*. */
 int reader_struct(struct reader *reader, const struct ctf_type *type);
 
+/** The value behind @value and its members. */
+const struct value *value_behind(const struct value *value);
+
+/** The member of this name of a struct, without the underscore that CTF prepends.
+ *  @scope: may be NULL. Return: NULL: none. */
+const struct value *value_member(const struct value *scope, const char *name);
+
 /** An array's scalar element @i. */
 struct value value_element(const struct value *array, uint64_t i);
 

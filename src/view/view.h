@@ -120,6 +120,7 @@ enum view_format {
  * @tasks: print the process and the thread in front of the event's name.
  * @pairs: print with the end of each pair (pairs.h) its duration: in JSON "duration_ns",
  *      and "lossy" if events were lost meanwhile; or NULL.
+ * @names: print with each event the names of its addresses (names.h); in JSON "symbols"; or NULL.
  */
 struct view_style {
 	enum view_format format;
@@ -130,6 +131,7 @@ struct view_style {
 	bool loglevel;
 	bool tasks;
 	struct pairs *pairs;
+	struct names *names;
 };
 
 /**

@@ -136,7 +136,7 @@ static enum viewer_status parse(int argc, char **argv, struct show_options *ret,
 
 static enum viewer_status viewer_show(const char *path, const struct show_options *options)
 {
-	const struct show_host host = { viewer_warn, viewer_note, NULL };
+	const struct show_host host = { .warn = viewer_warn, .note = viewer_note, .priv = NULL };
 	struct err err = { 0 };
 
 	if (show_check(options, &err) != 0)

@@ -53,7 +53,7 @@ def consumers():
     for pid in ltt.daemons("ltt-consumerd"):
         try:
             found[int(status(pid)["Uid"].split()[0])] = pid
-        except FileNotFoundError:
+        except (FileNotFoundError, ProcessLookupError):
             pass
     return found
 

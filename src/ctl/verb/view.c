@@ -12,12 +12,13 @@
 #include "ctl/options.h"
 #include "ctl/own.h"
 #include "ctl/print.h"
+#include "ctl/symbols.h"
 #include "ctl/viewing.h"
 #include "view/show.h"
 
 static struct {
 	char *viewer, *trace_path, *in_tunnel;
-	int live, wait, clear_text;
+	int live, wait, clear_text, symbols;
 } opt;
 
 static struct show_options show;
@@ -34,6 +35,7 @@ static const struct poptOption options[] = {
 #define SHOW_TEXT(member, name, text, what) OPTION_TEXT(name, 0, &show.member, text, what),
 #define SHOW_FLAG(member, name, text) OPTION_FLAG(name, 0, &show.member, text),
 #include "view/show.def"
+	OPTION_FLAG("symbols", 0, &opt.symbols, "name addresses: functions, files and lines"),
 	POPT_TABLEEND,
 };
 
@@ -172,7 +174,7 @@ static enum status run_live(struct ctl *ctl)
 /* Whether there are options for files alone; --raw is for both. */
 static bool is_for_files(const struct ctl *ctl)
 {
-	bool any = opt.trace_path || ctl->json;
+	bool any = opt.trace_path || ctl->json || opt.symbols;
 	struct show_options others = show;
 
 	others.raw = 0;
@@ -209,10 +211,22 @@ static void view_verb_note(void *priv, const char *sentence)
 
 static enum status view_verb_show(struct ctl *ctl, const char *path)
 {
-	const struct show_host host = { view_verb_warn, view_verb_note, ctl };
+	struct symbols *symbols = opt.symbols ? symbols_new() : NULL;
+	const struct show_host host = {
+		.warn = view_verb_warn,
+		.note = view_verb_note,
+		.priv = ctl,
+		.name = symbols ? symbols_name : NULL,
+		.names_priv = symbols,
+	};
+	enum show_result result;
 
 	show.json = ctl->json;
-	switch (show_trace(path, &show, &host, &ctl->err)) {
+	result = show_trace(path, &show, &host, &ctl->err);
+	if (symbols && result != SHOW_FAILED && !show.summary)
+		symbols_report(symbols, ctl);
+	symbols_free(symbols);
+	switch (result) {
 	case SHOW_DONE:
 		return STATUS_OK;
 	case SHOW_WARNING:

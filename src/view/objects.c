@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "objects.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/idmap.h"
+#include "base/mem.h"
+#include "event.h"
+
+#define OBJECTS_MOST 4096u /* of one process; a damaged trace may have any number */
+
+/** @objects: the latest one first. */
+struct object_process {
+	struct idmap_node node;
+	struct object_process *next;
+	struct object *objects;
+	uint32_t nr;
+	char key[];
+};
+
+struct objects {
+	struct idmap map;
+	struct object_process *processes;
+};
+
+/* Of a trace of one process, or in the events' context. Return: false: unknown. */
+static bool objects_process_key(char *buf, size_t len, const struct event *event)
+{
+	const struct ctf_env *vpid = trace_class_env_find(event->source->tc, "vpid");
+	uint64_t pid;
+
+	if (vpid && !vpid->text)
+		pid = (uint64_t)vpid->number;
+	else if (event->task.pid)
+		pid = event->task.pid->u;
+	else
+		return false;
+	return (size_t)snprintf(buf, len, "%" PRIu64 " %s", pid, event->source->label) < len;
+}
+
+static struct object_process *objects_process(struct objects *objects, const struct event *event)
+{
+	struct idmap_node *node;
+	char key[4096];
+
+	if (!objects_process_key(key, sizeof(key), event))
+		return NULL;
+	for (node = idmap_find(&objects->map, idmap_hash_text(key)); node;
+	     node = idmap_next(&objects->map, node)) {
+		struct object_process *process = container_of(node, struct object_process, node);
+
+		if (strcmp(process->key, key) == 0)
+			return process;
+	}
+	return NULL;
+}
+
+static struct object_process *objects_process_or_new(struct objects *objects,
+						     const struct event *event)
+{
+	struct object_process *process = objects_process(objects, event);
+	char key[4096];
+
+	if (process || !objects_process_key(key, sizeof(key), event))
+		return process;
+	process = xalloc(sizeof(*process) + strlen(key) + 1);
+	strcpy(process->key, key);
+	process->next = objects->processes;
+	objects->processes = process;
+	idmap_add(&objects->map, &process->node, idmap_hash_text(key));
+	return process;
+}
+
+static bool objects_overlap(const struct object *object, uint64_t base, uint64_t size)
+{
+	return object->base < base + size && base < object->base + object->size;
+}
+
+/* A dump names again the objects that were there before. */
+static bool objects_has(const struct object_process *process, const struct object *wanted)
+{
+	for (const struct object *o = process->objects; o; o = o->next)
+		if (objects_overlap(o, wanted->base, wanted->size))
+			return o->base == wanted->base && o->size == wanted->size &&
+			       strcmp(o->path, wanted->path) == 0;
+	return false;
+}
+
+static uint64_t objects_number(const struct event *event, const char *name)
+{
+	const struct value *value = value_member(event->fields, name);
+
+	return value && value->type->kind == TYPE_INT ? value->u : 0;
+}
+
+static void objects_add(struct objects *objects, const struct event *event)
+{
+	const struct value *path = value_member(event->fields, "path");
+	struct object_process *process = objects_process_or_new(objects, event);
+	struct object new = {
+		.base = objects_number(event, "baddr"),
+		.size = objects_number(event, "memsz"),
+		.is_pic = objects_number(event, "is_pic"),
+		.from_ns = event->ns,
+	};
+	struct object *object;
+
+	if (!process || process->nr == OBJECTS_MOST || !new.size ||
+	    new.size > UINT64_MAX - new.base || !path || path->type->kind != TYPE_STRING)
+		return;
+	new.path = xasprintf("%.*s", (int)path->count, (const char *)path->bytes);
+	if (objects_has(process, &new)) {
+		free(new.path);
+		return;
+	}
+	object = xalloc(sizeof(*object));
+	*object = new;
+	object->next = process->objects;
+	process->objects = object;
+	process->nr++;
+}
+
+/* The build id of an object follows it. */
+static void objects_add_build_id(struct objects *objects, const struct event *event)
+{
+	const struct value *id = value_member(event->fields, "build_id");
+	struct object_process *process = objects_process(objects, event);
+	uint64_t base = objects_number(event, "baddr");
+	struct object *object = process ? process->objects : NULL;
+
+	while (object && object->base != base)
+		object = object->next;
+	if (!object || !id || !value_is_packed(id) || id->count > OBJECT_ID_MAX)
+		return;
+	object->build_id_len = id->count;
+	for (uint32_t i = 0; i < id->count; i++)
+		object->build_id[i] = (uint8_t)value_element(id, i).u;
+}
+
+int objects_read(struct view *view, struct objects **ret)
+{
+	static const struct view_select dumps = {
+		.names = "ltt_statedump:bin_info,ltt_statedump:build_id,"
+			 "lttng_ust_statedump:bin_info,lttng_ust_statedump:build_id"
+	};
+	struct objects *objects = xalloc(sizeof(*objects));
+	struct event event;
+	int r;
+
+	idmap_init(&objects->map);
+	while ((r = event_next(view, &dumps, &event)) > 0) {
+		if (strstr(event.ec->name, ":bin_info"))
+			objects_add(objects, &event);
+		else
+			objects_add_build_id(objects, &event);
+	}
+	if (r < 0)
+		objects_free(objects);
+	else
+		*ret = objects;
+	return r;
+}
+
+void objects_free(struct objects *objects)
+{
+	struct object_process *process;
+	struct object *object;
+
+	if (!objects)
+		return;
+	idmap_fini(&objects->map);
+	while ((process = objects->processes)) {
+		objects->processes = process->next;
+		while ((object = process->objects)) {
+			process->objects = object->next;
+			free(object->path);
+			free(object);
+		}
+		free(process);
+	}
+	free(objects);
+}
+
+const struct object *objects_find(struct objects *objects, const struct event *event,
+				  uint64_t address, bool *ret_known)
+{
+	const struct object_process *process = objects_process(objects, event);
+	const struct object *found = NULL;
+
+	*ret_known = process;
+	for (const struct object *o = process ? process->objects : NULL; o; o = o->next) {
+		if (address - o->base >= o->size)
+			continue;
+		found = o;
+		if (o->from_ns <= event->ns)
+			break;
+	}
+	return found;
+}
