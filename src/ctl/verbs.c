@@ -6,16 +6,17 @@
 #include "base/str.h"
 #include "ctl.h"
 
-extern const struct verb verb_record, verb_view, verb_crash, verb_create, verb_set_session,
-	verb_list, verb_verify, verb_sync, verb_status, verb_stats, verb_enable_channel,
-	verb_disable_channel, verb_enable_event, verb_disable_event, verb_add_context, verb_track,
-	verb_untrack, verb_regenerate, verb_snapshot, verb_start, verb_flush, verb_stop,
-	verb_destroy, verb_save, verb_load, verb_spool, verb_recover, verb_doctor, verb_quota,
-	verb_filter, verb_shutdown, verb_version, verb_help;
+extern const struct verb verb_record, verb_view, verb_calls, verb_crash, verb_create,
+	verb_set_session, verb_list, verb_verify, verb_sync, verb_status, verb_stats,
+	verb_enable_channel, verb_disable_channel, verb_enable_event, verb_disable_event,
+	verb_add_context, verb_track, verb_untrack, verb_regenerate, verb_snapshot, verb_start,
+	verb_flush, verb_stop, verb_destroy, verb_save, verb_load, verb_spool, verb_recover,
+	verb_doctor, verb_quota, verb_filter, verb_shutdown, verb_version, verb_help;
 
 const struct verb *const verbs[] = {
 	&verb_record,
 	&verb_view,
+	&verb_calls,
 	&verb_verify,
 	&verb_sync,
 	&verb_crash,

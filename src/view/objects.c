@@ -12,12 +12,18 @@
 
 #define OBJECTS_MOST 4096u /* of one process; a damaged trace may have any number */
 
-/** @objects: the latest one first. */
+#define PARENT_TRIES 16u   /* addresses by which the parent of a process is searched */
+
+/**
+ * struct object_process - @objects: the latest one first. @source: number of its trace.
+ * @parent: of a process without a dump: the one that it is a fork of; NULL: unknown, after @tries.
+ */
 struct object_process {
 	struct idmap_node node;
 	struct object_process *next;
+	const struct object_process *parent;
 	struct object *objects;
-	uint32_t nr;
+	uint32_t nr, source, tries;
 	char key[];
 };
 
@@ -68,6 +74,7 @@ static struct object_process *objects_process_or_new(struct objects *objects,
 		return process;
 	process = xalloc(sizeof(*process) + strlen(key) + 1);
 	strcpy(process->key, key);
+	process->source = event->source->number;
 	process->next = objects->processes;
 	objects->processes = process;
 	idmap_add(&objects->map, &process->node, idmap_hash_text(key));
@@ -184,19 +191,56 @@ void objects_free(struct objects *objects)
 	free(objects);
 }
 
-const struct object *objects_find(struct objects *objects, const struct event *event,
-				  uint64_t address, bool *ret_known)
+/* Of several that were mapped there, the latest one before the time. */
+static const struct object *objects_at(const struct object_process *process, uint64_t address,
+				       int64_t ns)
 {
-	const struct object_process *process = objects_process(objects, event);
 	const struct object *found = NULL;
 
-	*ret_known = process;
-	for (const struct object *o = process ? process->objects : NULL; o; o = o->next) {
+	for (const struct object *o = process->objects; o; o = o->next) {
 		if (address - o->base >= o->size)
 			continue;
 		found = o;
-		if (o->from_ns <= event->ns)
+		if (o->from_ns <= ns)
 			break;
 	}
 	return found;
+}
+
+static const struct object_process *objects_find_parent(const struct objects *objects,
+							const struct object_process *child,
+							uint64_t address, int64_t ns)
+{
+	const struct object_process *parent = NULL;
+	const struct object *first = NULL;
+
+	for (const struct object_process *p = objects->processes; p; p = p->next) {
+		const struct object *object =
+			p->source == child->source ? objects_at(p, address, ns) : NULL;
+
+		if (!object)
+			continue;
+		if (first &&
+		    (object->base != first->base || strcmp(object->path, first->path) != 0))
+			return NULL;
+		first = object;
+		parent = p;
+	}
+	return parent;
+}
+
+const struct object *objects_find(struct objects *objects, const struct event *event,
+				  uint64_t address, bool *ret_known)
+{
+	struct object_process *process = objects_process_or_new(objects, event);
+
+	*ret_known = false;
+	if (!process)
+		return NULL;
+	if (!process->nr && !process->parent && process->tries < PARENT_TRIES) {
+		process->tries++;
+		process->parent = objects_find_parent(objects, process, address, event->ns);
+	}
+	*ret_known = process->nr || process->parent;
+	return objects_at(process->parent ? process->parent : process, address, event->ns);
 }

@@ -40,7 +40,8 @@ void objects_free(struct objects *objects);
 
 /**
  * objects_find() - the object in which an address of the event's process lies.
- * @ret_known: whether there is a dump of this process.
+ * @ret_known: whether there is a dump of this process. One that has none is the fork of another one
+ * if all processes that have an object at the address have the same: it ended before its dump.
  * Return: NULL: none. Of several that were mapped there, the latest one before the event.
  */
 const struct object *objects_find(struct objects *objects, const struct event *event,

@@ -368,11 +368,16 @@ enum show_result show_trace(const char *path, const struct show_options *options
 	struct show show = { .options = options, .host = host, .names.host = host };
 	enum show_result result = SHOW_FAILED;
 
+	if (options->symbols && !host->name) {
+		err_set(err, ERR_UNSUPPORTED,
+			"--symbols: this program can't name addresses; use lttctl view --symbols");
+		return SHOW_FAILED;
+	}
 	if (show_open(path, options->relay_clock, host->warn, host->priv, &show.view, err) != 0)
 		return SHOW_FAILED;
 	if (options->durations || options->pair)
 		show.pairs = pairs_new(options->pair, NULL, 0);
-	if (!host->name || show_read_objects(&show, path, err) == 0)
+	if (!options->symbols || show_read_objects(&show, path, err) == 0)
 		result = show_events(&show, err);
 	objects_free(show.names.objects);
 	pairs_free(show.pairs);

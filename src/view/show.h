@@ -32,7 +32,7 @@ struct symbol {
 
 /**
  * struct show_host - receivers of sentences; the trace's words in them are not escaped.
- * @name: NULL: addresses are not named. It names an address of an object's file for @names_priv;
+ * @name: NULL: addresses can't be named. It names an address of an object's file for @names_priv;
  *      the texts are valid while the trace is shown.
  */
 struct show_host {

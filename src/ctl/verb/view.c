@@ -18,7 +18,7 @@
 
 static struct {
 	char *viewer, *trace_path, *in_tunnel;
-	int live, wait, clear_text, symbols;
+	int live, wait, clear_text;
 } opt;
 
 static struct show_options show;
@@ -35,7 +35,6 @@ static const struct poptOption options[] = {
 #define SHOW_TEXT(member, name, text, what) OPTION_TEXT(name, 0, &show.member, text, what),
 #define SHOW_FLAG(member, name, text) OPTION_FLAG(name, 0, &show.member, text),
 #include "view/show.def"
-	OPTION_FLAG("symbols", 0, &opt.symbols, "name addresses: functions, files and lines"),
 	POPT_TABLEEND,
 };
 
@@ -174,7 +173,7 @@ static enum status run_live(struct ctl *ctl)
 /* Whether there are options for files alone; --raw is for both. */
 static bool is_for_files(const struct ctl *ctl)
 {
-	bool any = opt.trace_path || ctl->json || opt.symbols;
+	bool any = opt.trace_path || ctl->json;
 	struct show_options others = show;
 
 	others.raw = 0;
@@ -211,7 +210,7 @@ static void view_verb_note(void *priv, const char *sentence)
 
 static enum status view_verb_show(struct ctl *ctl, const char *path)
 {
-	struct symbols *symbols = opt.symbols ? symbols_new() : NULL;
+	struct symbols *symbols = show.symbols ? symbols_new() : NULL;
 	const struct show_host host = {
 		.warn = view_verb_warn,
 		.note = view_verb_note,

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* calls.c - lttctl calls [SESSION | DIR]: the call trees of a trace, with counts and times. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "ctl/options.h"
+#include "ctl/print.h"
+#include "ctl/record.h"
+#include "ctl/symbols.h"
+#include "ctl/table.h"
+#include "ctl/text.h"
+#include "ctl/viewing.h"
+#include "view/calls.h"
+#include "view/event.h"
+#include "view/objects.h"
+
+static struct {
+	char *trace_path, *processes, *threads, *top;
+	int flat, graph;
+} opt;
+
+static uint64_t top; /* 0: all */
+
+static const struct poptOption options[] = {
+	OPTION_TEXT("trace-path", 't', &opt.trace_path, "read the traces below this directory",
+		    "DIR"),
+	OPTION_FLAG("flat", 0, &opt.flat, "a list of the functions"),
+	OPTION_FLAG("graph", 0, &opt.graph, "one tree of all threads"),
+	OPTION_TEXT("top", 0, &opt.top, "only this number of functions, or of lines of a tree",
+		    "N"),
+	OPTION_TEXT("process", 0, &opt.processes, "only calls of these processes",
+		    "NAME|PID[,...]"),
+	OPTION_TEXT("thread", 0, &opt.threads, "only calls of these threads", "NAME|TID[,...]"),
+	POPT_TABLEEND,
+};
+
+static enum status calls_verb_check(struct ctl *ctl)
+{
+	if (opt.trace_path && operand(ctl, 0))
+		err_set(&ctl->err, ERR_INVALID, "a session and --trace-path exclude each other");
+	else if (opt.flat && opt.graph)
+		err_set(&ctl->err, ERR_INVALID, "--flat and --graph exclude each other");
+	else if (opt.top && (parse_u64(opt.top, &top) != 0 || !top))
+		err_set(&ctl->err, ERR_INVALID, "--top=%s: this is not a number of functions",
+			opt.top);
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
+/* --- the record ----------------------------------------------------------------------------- */
+
+static struct json_object *calls_verb_record(const struct calls_function *function,
+					     const struct calls_sum *sum)
+{
+	struct json_object *o = json_object_new_object();
+
+	record_set_str(o, "function", function->label);
+	record_set_str(o, "object", function->object ? function->object : "");
+	if (function->symbol.file) {
+		record_set_str(o, "file", function->symbol.file);
+		record_set_num(o, "line", function->symbol.line);
+	}
+	record_set_num(o, "count", sum->calls);
+	record_set_num(o, "total_ns", sum->total_ns);
+	record_set_num(o, "self_ns", sum->self_ns);
+	record_set_num(o, "lossy", sum->lossy);
+	return o;
+}
+
+static size_t calls_verb_count(const struct calls_node *parent)
+{
+	size_t nr = 0;
+
+	for (const struct calls_node *node = parent->first; node; node = node->next)
+		nr += 1 + calls_verb_count(node);
+	return nr;
+}
+
+static uint64_t *calls_verb_collect(const struct calls_node *parent, uint64_t *to)
+{
+	for (const struct calls_node *node = parent->first; node; node = node->next) {
+		*to++ = node->sum.total_ns;
+		to = calls_verb_collect(node, to);
+	}
+	return to;
+}
+
+static int calls_verb_larger_first(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x > y ? -1 : x < y;
+}
+
+/* A call takes no longer than its caller: the N longest ones are a tree. */
+static uint64_t calls_verb_least(const struct calls_node *root)
+{
+	size_t nr = calls_verb_count(root);
+	uint64_t *all AUTO_FREE = NULL;
+
+	if (!top || top >= nr)
+		return 0;
+	all = xalloc(nr * sizeof(*all));
+	calls_verb_collect(root, all);
+	qsort(all, nr, sizeof(*all), calls_verb_larger_first);
+	return all[top - 1];
+}
+
+/* @left: lines that may still be made; a caller comes before the functions that it calls. */
+static struct json_object *calls_verb_tree(const struct calls_node *parent, uint64_t least_ns,
+					   uint64_t *left)
+{
+	struct json_object *all = json_object_new_array();
+
+	for (const struct calls_node *node = parent->first; node; node = node->next) {
+		struct json_object *o;
+
+		if (node->sum.total_ns < least_ns || (top && !*left))
+			continue;
+		*left -= top > 0;
+		o = calls_verb_record(node->function, &node->sum);
+		record_set(o, "calls", calls_verb_tree(node, least_ns, left));
+		json_object_array_add(all, o);
+	}
+	return all;
+}
+
+static struct json_object *calls_verb_lines(const struct calls_node *root)
+{
+	uint64_t left = top;
+
+	return calls_verb_tree(root, calls_verb_least(root), &left);
+}
+
+static void calls_verb_add_threads(struct json_object *record, const struct calls *calls)
+{
+	record_set(record, "threads", json_object_new_array());
+	for (const struct calls_thread *thread = calls->threads; thread; thread = thread->next) {
+		struct json_object *o = json_object_new_object();
+
+		record_set_str(o, "process", thread->procname);
+		if (thread->has_pid)
+			record_set_num(o, "pid", thread->pid);
+		record_set_num(o, "tid", thread->tid);
+		record_set_num(o, "total_ns", thread->root.sum.total_ns);
+		record_set(o, "calls", calls_verb_lines(&thread->root));
+		record_append(record, "threads", o);
+	}
+}
+
+static void calls_verb_add_functions(struct json_object *record, const struct calls *calls)
+{
+	size_t nr;
+	struct calls_function **all AUTO_FREE = calls_flat(calls, &nr);
+
+	record_set(record, "functions", json_object_new_array());
+	for (size_t i = 0; i < nr && (!top || i < top); i++)
+		record_append(record, "functions", calls_verb_record(all[i], &all[i]->sum));
+}
+
+static struct json_object *calls_verb_result(struct calls *calls, const char *path)
+{
+	struct json_object *record = json_object_new_object();
+	struct calls_node root = { 0 };
+
+	record_set_str(record, "path", path);
+	record_set_num(record, "open", calls->open);
+	record_set_num(record, "left", calls->left);
+	record_set_num(record, "alone", calls->alone);
+	if (opt.flat) {
+		calls_verb_add_functions(record, calls);
+	} else if (opt.graph) {
+		calls_merge(calls, &root);
+		record_set(record, "calls", calls_verb_lines(&root));
+	} else {
+		calls_verb_add_threads(record, calls);
+	}
+	return record;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void calls_verb_warn(void *priv, const char *sentence)
+{
+	print_warning(priv, "%s", sentence);
+}
+
+static void calls_verb_note(struct ctl *ctl, const struct calls *calls,
+			    const struct view_summary *sum)
+{
+	char nr[TEXT_BYTES];
+
+	if (calls->open)
+		print_note(ctl,
+			   "%s call%s had not returned; the time is up to the last event of the "
+			   "thread",
+			   text_count(nr, calls->open), text_plural(calls->open));
+	if (calls->left)
+		print_note(ctl,
+			   "%s call%s ended without an exit (longjmp(), an exception or a loss); the "
+			   "time is up to the caller's exit",
+			   text_count(nr, calls->left), text_plural(calls->left));
+	if (calls->alone)
+		print_note(ctl, "%s exit%s without an entry: the call began before, or was lost",
+			   text_count(nr, calls->alone), calls->alone == 1 ? " is" : "s are");
+	if (calls->deep)
+		print_note(ctl,
+			   "%s call%s deeper than %u in a tree; the list of --flat has them, up to "
+			   "a depth of %u with their times",
+			   text_count(nr, calls->deep), calls->deep == 1 ? " is" : "s are",
+			   CALLS_TREE_DEPTH, CALLS_STACK_DEPTH);
+	if (calls->nowhere)
+		print_note(ctl, "%s event%s without a thread (context vtid) left out",
+			   text_count(nr, calls->nowhere), calls->nowhere == 1 ? " is" : "s are");
+	if (sum->lost || sum->lost_before || sum->lost_buffers)
+		print_warning(ctl,
+			      "%s event%s were lost when the trace was recorded; counts and times "
+			      "are what is left, and those marked with ~ lack some",
+			      text_count(nr, sum->lost + sum->lost_before),
+			      text_plural(sum->lost + sum->lost_before));
+}
+
+static int calls_verb_read(struct ctl *ctl, struct view *view, struct calls *calls,
+			   const char *path)
+{
+	const struct view_select select = {
+		.names = CALLS_EVENTS,
+		.processes = opt.processes,
+		.threads = opt.threads,
+	};
+	const struct view_summary *sum;
+	struct event event;
+	uint64_t nr = 0;
+	int r;
+
+	for (; (r = event_next(view, &select, &event)) > 0; nr++)
+		calls_take(calls, &event);
+	if (r == 0)
+		r = view_summary(view, &sum);
+	if (r < 0)
+		return err_errno(&ctl->err, ERR_OUTPUT, -r, "can't read %s", path);
+	if (!nr)
+		return err_set(&ctl->err, ERR_NO_EVENT,
+			       opt.processes || opt.threads ?
+				       "no entry of a function is in %s of these processes and "
+				       "threads" :
+				       "no entry of a function is in %s; compile the program with "
+				       "-finstrument-functions and use lttctl record "
+				       "--wrap=cyg-profile",
+			       path);
+	calls_end(calls);
+	calls_verb_note(ctl, calls, sum);
+	return 0;
+}
+
+static int calls_verb_objects(struct ctl *ctl, const char *path, struct objects **ret)
+{
+	struct view *view;
+	int r;
+
+	if (show_open(path, false, NULL, NULL, &view, &ctl->err) != 0)
+		return ctl->err.code;
+	r = objects_read(view, ret);
+	view_free(view);
+	return r ? err_errno(&ctl->err, ERR_OUTPUT, -r, "can't read %s", path) : 0;
+}
+
+static enum status calls_verb_run(struct ctl *ctl)
+{
+	char *path AUTO_FREE =
+		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
+	const struct show_host host = { .name = symbols_name, .names_priv = symbols_new() };
+	struct objects *objects = NULL;
+	struct calls *calls = NULL;
+	struct view *view = NULL;
+
+	if (path && calls_verb_objects(ctl, path, &objects) == 0 &&
+	    show_open(path, false, calls_verb_warn, ctl, &view, &ctl->err) == 0) {
+		calls = calls_new(objects, &host);
+		if (calls_verb_read(ctl, view, calls, path) == 0) {
+			ctl->record = calls_verb_result(calls, path);
+			symbols_report(host.names_priv, ctl);
+		}
+	}
+	calls_free(calls);
+	view_free(view);
+	objects_free(objects);
+	symbols_free(host.names_priv);
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+/* To the thousandth, as sums of a tree are compared. */
+static const char *calls_verb_time(char buf[TEXT_BYTES], uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (ns < units[i].ns)
+			continue;
+		snprintf(buf, TEXT_BYTES, "%.3f %s", (double)ns / (double)units[i].ns,
+			 units[i].name);
+		return buf;
+	}
+	snprintf(buf, TEXT_BYTES, "%u ns", (unsigned int)ns);
+	return buf;
+}
+
+static void calls_verb_row(struct table *table, struct json_object *o, int depth)
+{
+	const char *file = record_str(o, "file"), *slash = strrchr(file, '/');
+	const char *mark = record_num(o, "lossy") ? "~" : "";
+	char total[TEXT_BYTES], self[TEXT_BYTES], count[TEXT_BYTES];
+
+	table_cell(table, "%s%s", mark, calls_verb_time(total, record_num(o, "total_ns")));
+	table_cell(table, "%s%s", mark, calls_verb_time(self, record_num(o, "self_ns")));
+	table_cell(table, "%s", text_count(count, record_num(o, "count")));
+	if (*file)
+		table_cell(table, "%*s%s  %s:%u", 2 * depth, "", record_str(o, "function"),
+			   slash ? slash + 1 : file, (unsigned int)record_num(o, "line"));
+	else
+		table_cell(table, "%*s%s", 2 * depth, "", record_str(o, "function"));
+}
+
+static void calls_verb_rows(struct table *table, struct json_object *parent, const char *key,
+			    int depth)
+{
+	for (size_t i = 0; i < record_len(parent, key); i++) {
+		struct json_object *o = record_at(parent, key, i);
+
+		calls_verb_row(table, o, depth);
+		calls_verb_rows(table, o, "calls", depth + 1);
+	}
+}
+
+static void calls_verb_table(FILE *out, struct json_object *parent, const char *key)
+{
+	static const char *const heads[] = { "TOTAL", "SELF", "CALLS", "FUNCTION" };
+	struct table table = { .columns = "rrrl" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		table_cell(&table, "%s", heads[i]);
+	calls_verb_rows(&table, parent, key, 0);
+	table_print(out, &table);
+}
+
+static void calls_verb_text(FILE *out, struct json_object *record)
+{
+	char total[TEXT_BYTES];
+
+	if (record_get(record, "functions"))
+		calls_verb_table(out, record, "functions");
+	if (record_get(record, "calls"))
+		calls_verb_table(out, record, "calls");
+	for (size_t i = 0; i < record_len(record, "threads"); i++) {
+		struct json_object *thread = record_at(record, "threads", i);
+
+		fprintf(out, "%s%s (", i ? "\n" : "", record_str(thread, "process"));
+		if (record_get(thread, "pid"))
+			fprintf(out, "process %u, ", (unsigned int)record_num(thread, "pid"));
+		fprintf(out, "thread %u): %s\n", (unsigned int)record_num(thread, "tid"),
+			calls_verb_time(total, record_num(thread, "total_ns")));
+		calls_verb_table(out, thread, "calls");
+	}
+}
+
+const struct verb verb_calls = {
+	.name = "calls",
+	.operands = "[SESSION | DIR]",
+	.help = "Show the functions that a program has called, with counts and times",
+	.options = options,
+	.daemon = DAEMON_WELCOME,
+	.max_operands = 1,
+	.check = calls_verb_check,
+	.run = calls_verb_run,
+	.text = calls_verb_text,
+};
