@@ -559,12 +559,13 @@ void ltt_ctl_quotas_free(struct ltt_ctl_quotas *quotas);
 /** struct ltt_ctl_consumer - a consumer daemon (ltt-consumerd(8)). @uid: the user whose sessions it
  *  writes; the first of the list is the session daemon's own, which writes root's. @pid: 0: it is
  *  not running. @silent_ms: time for which it has not replied; 0: it replies. @nr_sessions: those
- *  that it writes. */
+ *  that it writes. @kernel: 1: of these it writes the kernel's events, for all users; else 0. */
 struct ltt_ctl_consumer {
 	uint32_t uid;
 	uint32_t pid;
 	uint32_t silent_ms;
 	uint32_t nr_sessions;
+	uint32_t kernel;
 };
 
 struct ltt_ctl_consumers {

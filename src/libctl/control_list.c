@@ -548,6 +548,7 @@ static int control_consumer_item(void *priv, unsigned int type, struct decoder *
 		.pid = m.pid,
 		.silent_ms = m.silent_ms,
 		.nr_sessions = m.sessions,
+		.kernel = m.kernel,
 	};
 	pool_append(pool, (const void *const **)&list->consumers, &list->nr, c);
 	return 0;

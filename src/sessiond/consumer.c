@@ -446,6 +446,12 @@ void consumer_socket_of(const char *rundir, uid_t uid, struct consumer_socket *r
 	snprintf(ret->path, sizeof(ret->path), "%s/consumer-%u.sock", rundir, uid);
 }
 
+void consumer_socket_of_kernel(const char *rundir, struct consumer_socket *ret)
+{
+	ret->uid = 0;
+	snprintf(ret->path, sizeof(ret->path), "%s/consumer-kernel.sock", rundir);
+}
+
 bool consumer_socket_next(DIR *dir, const char *rundir, struct consumer_socket *ret)
 {
 	const struct dirent *entry;

@@ -86,14 +86,16 @@ void consumer_leave(struct consumer *consumer);
 /** The same by a signal, for a consumer that does not answer. */
 void consumer_terminate(struct consumer *consumer);
 
-/** The socket of a user's consumer. */
+/** The socket of a user's consumer, or of the kernel's. */
 struct consumer_socket {
 	uid_t uid;
 	char path[256];
 };
 /** Its place in the directory @rundir. */
 void consumer_socket_of(const char *rundir, uid_t uid, struct consumer_socket *ret);
-/** The next one in an open directory. Return: whether there is one. */
+/** The place of the kernel's; its `uid` is 0. */
+void consumer_socket_of_kernel(const char *rundir, struct consumer_socket *ret);
+/** The next one of a user in an open directory. Return: whether there is one. */
 bool consumer_socket_next(DIR *dir, const char *rundir, struct consumer_socket *ret);
 
 /** The successor has its state: send the unanswered requests again. */

@@ -29,17 +29,24 @@ static struct sessiond *slot_daemon(const struct consumer_slot *slot)
 
 static bool slot_writes(const struct consumer_slot *slot, const struct session *session)
 {
-	return session->run && run_consumer(session->run) == &slot->consumer;
+	return session->run && run_uses(session->run, &slot->consumer);
 }
 
-/* "the consumer daemon", "the consumer daemon of user 1000" */
+/* "the consumer daemon", "the consumer daemon of user 1000", "... of the kernel" */
 static const char *slot_name(const struct consumer_slot *slot, char buf[64])
 {
-	if (slot->is_user)
+	if (slot->kind == CONSUMER_USER)
 		snprintf(buf, 64, "the consumer daemon of user %u", slot->user.uid);
 	else
-		snprintf(buf, 64, "the consumer daemon");
+		snprintf(buf, 64, "the consumer daemon%s",
+			 slot->kind == CONSUMER_KERNEL ? " of the kernel" : "");
 	return buf;
+}
+
+/* It has no session, and is not the one that is always there. */
+static bool slot_is_over(const struct consumer_slot *slot)
+{
+	return slot->kind != CONSUMER_OWN && !slot->nr_sessions;
 }
 
 /* --- its messages ------------------------------------------------------------------- */
@@ -49,30 +56,36 @@ static void output_error(struct consumer *consumer, const struct msg_con_output_
 {
 	const struct consumer_slot *slot = slot_of(consumer);
 	struct session *session = session_by_id(slot->consumers->sessions, msg->output);
+	bool of_kernel = slot->kind == CONSUMER_KERNEL;
+	enum trouble output = of_kernel ? TROUBLE_KERNEL_OUTPUT : TROUBLE_OUTPUT;
 	char text[256] = "";
 
 	if (!session || !slot_writes(slot, session))
 		return;
-	session->relay_down = msg->error && msg->error != EREMOTEIO;
+	if (!of_kernel)
+		session->relay_down = msg->error && msg->error != EREMOTEIO;
 	if (msg->error && msg->limit)
 		snprintf(text, sizeof(text), "%s", msg->text);
 	else if (msg->error)
 		snprintf(text, sizeof(text), "%s: %s", msg->text, strerror((int)msg->error));
 	if (msg->error)
 		log_error("session '%s': %s", session->name, text);
-	else if (*session->troubles[TROUBLE_OUTPUT] || *session->troubles[TROUBLE_SPOOL])
+	else if (*session->troubles[output] || (*session->troubles[TROUBLE_SPOOL] && !of_kernel))
 		log_warn("session '%s': its output works again", session->name);
-	run_trouble(session->run, TROUBLE_SPOOL, msg->spooled ? text : "");
-	run_trouble(session->run, TROUBLE_OUTPUT, msg->spooled ? "" : text);
+	if (!of_kernel)
+		run_trouble(session->run, TROUBLE_SPOOL, msg->spooled ? text : "");
+	run_trouble(session->run, output, msg->spooled && !of_kernel ? "" : text);
 }
 
 static void slot_trouble(struct consumer_slot *slot, const char *text)
 {
+	enum trouble trouble =
+		slot->kind == CONSUMER_KERNEL ? TROUBLE_KERNEL_CONSUMER : TROUBLE_CONSUMER;
 	struct session *session;
 
 	list_for_each(session, &slot->consumers->sessions->list, node)
 		if (slot_writes(slot, session))
-			run_trouble(session->run, TROUBLE_CONSUMER, text);
+			run_trouble(session->run, trouble, text);
 }
 
 /* --- its life ----------------------------------------------------------------------- */
@@ -101,7 +114,7 @@ static void send_to_consumer(struct consumer_slot *slot)
 	slot->since_ns = loop_now_ns();
 	list_for_each(session, &slot->consumers->sessions->list, node)
 		if (slot_writes(slot, session))
-			run_adopt(session->run);
+			run_adopt(session->run, &slot->consumer);
 	CONSUMER_CALL(&slot->consumer, con_adopted, &req, NULL, slot_on_adopted, slot);
 	consumer_resend(&slot->consumer);
 }
@@ -128,8 +141,11 @@ static int find_consumer(struct consumer_slot *slot)
 		return consumer_attach(&slot->consumer, fd);
 	close_fd(fd);
 	ret = consumer_spawn(&slot->consumer, slot->consumers->program, slot->socket,
-			     slot->is_user ? &slot->user : NULL, slot->consumers->mute);
+			     slot->kind == CONSUMER_USER ? &slot->user : NULL,
+			     slot->consumers->mute);
 	slot->met = ret < 0 ? 0 : consumer_pid(&slot->consumer);
+	if (ret == 0)
+		slot->consumer.hides = true; /* it is of this version */
 	return ret;
 }
 
@@ -162,7 +178,7 @@ static void respawn(struct loop_timer *timer)
 	struct consumer_slot *slot = container_of(timer, struct consumer_slot, respawn);
 	int ret;
 
-	if (slot->is_user && !slot->nr_sessions)
+	if (slot_is_over(slot))
 		return;
 	ret = find_consumer(slot);
 	if (ret < 0) {
@@ -188,7 +204,7 @@ static void slot_remove_files(const struct consumer_slot *slot)
 {
 	AUTO_FREE char *lock = NULL;
 
-	if (!slot->is_user)
+	if (slot->kind == CONSUMER_OWN)
 		return;
 	lock = xasprintf("%.*s.lock", (int)(strlen(slot->socket) - strlen(".sock")), slot->socket);
 	unlink(slot->socket);
@@ -222,7 +238,7 @@ static void consumer_gone(struct consumer *consumer, const char *why)
 			loop_stop(sd->loop);
 		return;
 	}
-	if (slot->leaving || (slot->is_user && !slot->nr_sessions)) {
+	if (slot->leaving || slot_is_over(slot)) {
 		slot_has_left(slot);
 		return;
 	}
@@ -271,31 +287,39 @@ static void slot_init(struct consumer_slot *slot, struct consumers *consumers)
 	consumer_init(&slot->consumer, consumers->loop, &slot_consumer_ops);
 }
 
-static struct consumer_slot *slot_find(const struct consumers *consumers, uid_t uid)
+/* @uid: of CONSUMER_USER. */
+static struct consumer_slot *slot_find(const struct consumers *consumers, enum consumer_kind kind,
+				       uid_t uid)
 {
 	struct consumer_slot *slot;
 
 	list_for_each(slot, &consumers->slots, node)
-		if (slot->is_user && slot->user.uid == uid)
+		if (slot->kind == kind && (kind != CONSUMER_USER || slot->user.uid == uid))
 			return slot;
 	return NULL;
 }
 
+/* @user: NULL: the kernel's. */
 static struct consumer_slot *slot_get(struct consumers *consumers, const struct caller *user)
 {
-	struct consumer_slot *slot = slot_find(consumers, user->uid);
+	enum consumer_kind kind = user ? CONSUMER_USER : CONSUMER_KERNEL;
+	struct consumer_slot *slot = slot_find(consumers, kind, user ? user->uid : 0);
 	struct consumer_socket socket;
 
 	if (slot) {
-		if (!slot->nr_sessions) /* end_left_behind() knows no group */
+		if (user && !slot->nr_sessions) /* end_left_behind() knows no group */
 			slot->user = *user;
 		return slot;
 	}
 	slot = xalloc(sizeof(*slot));
 	slot_init(slot, consumers);
-	slot->is_user = true;
-	slot->user = *user;
-	consumer_socket_of(consumers->rundir, user->uid, &socket);
+	slot->kind = kind;
+	if (user) {
+		slot->user = *user;
+		consumer_socket_of(consumers->rundir, user->uid, &socket);
+	} else {
+		consumer_socket_of_kernel(consumers->rundir, &socket);
+	}
 	slot->socket = xstrdup(socket.path);
 	return slot;
 }
@@ -307,21 +331,36 @@ bool consumers_has_own_user(const struct consumers *consumers, const struct sess
 	return consumers->program && geteuid() == 0 && session->uid != 0 && !needs_keys;
 }
 
+/* A relay, a spool and a greatest size have one writer. Snapshots have no events of the kernel. */
+bool consumers_has_kernel(const struct consumers *consumers, const struct session *session)
+{
+	return consumers->program && geteuid() == 0 && !*session->relay && !session->max_size &&
+	       !session->snapshots;
+}
+
 static bool slot_is_idle(const struct consumer_slot *slot)
 {
 	return !slot->consumer.connected && !slot->consumer.running && !slot->respawn.at_ns;
 }
 
+static struct consumer *slot_take(struct consumer_slot *slot)
+{
+	slot->nr_sessions++;
+	if (slot->kind != CONSUMER_OWN && slot->consumers->started && slot_is_idle(slot))
+		slot_begin(slot);
+	return &slot->consumer;
+}
+
 struct consumer *consumers_get(struct consumers *consumers, const struct session *session)
 {
 	const struct caller user = { session->uid, session->gid };
-	struct consumer_slot *slot =
-		session->user_consumer ? slot_get(consumers, &user) : &consumers->own;
 
-	slot->nr_sessions++;
-	if (slot->is_user && consumers->started && slot_is_idle(slot))
-		slot_begin(slot);
-	return &slot->consumer;
+	return slot_take(session->user_consumer ? slot_get(consumers, &user) : &consumers->own);
+}
+
+struct consumer *consumers_get_kernel(struct consumers *consumers)
+{
+	return slot_take(slot_get(consumers, NULL));
 }
 
 void consumer_slot_release(struct consumer *consumer)
@@ -329,7 +368,7 @@ void consumer_slot_release(struct consumer *consumer)
 	struct consumer_slot *slot = slot_of(consumer);
 
 	slot->nr_sessions--;
-	if (slot->nr_sessions || !slot->is_user || !slot->consumers->started)
+	if (!slot_is_over(slot) || !slot->consumers->started)
 		return;
 	loop_timer_cancel(&slot->respawn);
 	slot->leaving = true;
@@ -340,7 +379,7 @@ void consumer_slot_release(struct consumer *consumer)
 
 const struct consumer *consumers_of_user(const struct consumers *consumers, uid_t uid)
 {
-	const struct consumer_slot *slot = slot_find(consumers, uid);
+	const struct consumer_slot *slot = slot_find(consumers, CONSUMER_USER, uid);
 
 	return slot && slot->nr_sessions ? &slot->consumer : &consumers->own.consumer;
 }
@@ -364,16 +403,17 @@ void consumers_place(struct consumers *consumers, const char *rundir, const char
 	consumers->own.socket = xasprintf("%s/consumer.sock", rundir);
 }
 
-/* One that a daemon left, whose sessions have ended: it is requested to end, too. */
-static void end_left_behind(struct consumers *consumers, uid_t uid)
+/* One that a daemon left, whose sessions have ended: it is requested to end, too. @user: NULL: the
+ * kernel's. */
+static void end_left_behind(struct consumers *consumers, const struct caller *user)
 {
-	const struct caller user = { uid, (gid_t)-1 };
-	struct consumer_slot *slot = slot_find(consumers, uid);
+	enum consumer_kind kind = user ? CONSUMER_USER : CONSUMER_KERNEL;
+	struct consumer_slot *slot = slot_find(consumers, kind, user ? user->uid : 0);
 	int fd;
 
 	if (slot)
 		return;
-	slot = slot_get(consumers, &user);
+	slot = slot_get(consumers, user);
 	fd = sock_connect(slot->socket);
 	if (fd >= 0 && consumer_attach(&slot->consumer, fd) == 0) {
 		slot->leaving = true;
@@ -389,10 +429,16 @@ static void end_others(struct consumers *consumers)
 	DIR *dir = opendir(consumers->rundir);
 	struct consumer_socket socket;
 
-	while (dir && consumer_socket_next(dir, consumers->rundir, &socket))
-		end_left_behind(consumers, socket.uid);
+	while (dir && consumer_socket_next(dir, consumers->rundir, &socket)) {
+		const struct caller user = { socket.uid, (gid_t)-1 };
+
+		end_left_behind(consumers, &user);
+	}
 	if (dir)
 		closedir(dir);
+	consumer_socket_of_kernel(consumers->rundir, &socket);
+	if (access(socket.path, F_OK) == 0)
+		end_left_behind(consumers, NULL);
 }
 
 int consumers_start(struct consumers *consumers)
@@ -405,7 +451,7 @@ int consumers_start(struct consumers *consumers)
 	send_to_consumer(&consumers->own);
 	end_others(consumers);
 	list_for_each(slot, &consumers->slots, node)
-		if (slot->is_user && slot->nr_sessions)
+		if (slot->kind != CONSUMER_OWN && slot->nr_sessions)
 			slot_begin(slot);
 	consumers->started = true;
 	return 0;
@@ -449,7 +495,7 @@ void consumers_fini(struct consumers *consumers)
 		loop_timer_cancel(&slot->respawn);
 		list_remove(&slot->node);
 		free(slot->socket);
-		if (slot->is_user)
+		if (slot->kind != CONSUMER_OWN)
 			free(slot);
 	}
 	free(consumers->rundir);

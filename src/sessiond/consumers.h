@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * consumers.h - the consumer daemons: the session daemon's own, and in root's one for each other
- * user with sessions, which has no more rights than that user. Each is started with its first
- * session, replaced when it dies, and ends with its last one; the daemon's own lives as long as the
- * daemon. Owned by the daemon; runs on its loop.
+ * user with sessions, which has no more rights than that user, and one for the kernel's events of
+ * all sessions. Each is started with its first session, replaced when it dies, and ends with its
+ * last one; the daemon's own lives as long as the daemon. Owned by the daemon; runs on its loop.
  *
- * A user's sessions that need root's keys, as their relay is reached by TLS, are the own one's.
+ * A user's sessions that need root's keys, as their relay is reached by TLS, are the own one's. The
+ * kernel's events have a consumer of their own only where two can write one output: in a directory
+ * without a greatest size.
  */
 #ifndef SESSIOND_CONSUMERS_H
 #define SESSIOND_CONSUMERS_H
@@ -19,13 +21,19 @@
 
 struct consumers;
 
+enum consumer_kind {
+	CONSUMER_OWN,
+	CONSUMER_USER,	 /* of another user than the daemon's */
+	CONSUMER_KERNEL, /* of the kernel's events */
+};
+
 /** A consumer, and the sessions that it writes. */
 struct consumer_slot {
 	struct list_node node;
 	struct consumers *consumers;
 	struct consumer consumer;
-	bool is_user; /* of another user than the daemon's */
-	struct caller user;
+	enum consumer_kind kind;
+	struct caller user; /* of CONSUMER_USER */
 	char *socket;
 	unsigned int nr_sessions;
 	uint64_t since_ns;
@@ -62,9 +70,13 @@ int consumers_start(struct consumers *consumers) MUST_CHECK;
 
 /** Whether a new session should be written by a consumer of its user. */
 bool consumers_has_own_user(const struct consumers *consumers, const struct session *session);
+/** Whether the kernel's events of a new session should be written by the kernel's consumer. */
+bool consumers_has_kernel(const struct consumers *consumers, const struct session *session);
 /** The consumer for a session, by its `user_consumer`; it is started if need be. Until
  *  consumer_slot_release(). */
 struct consumer *consumers_get(struct consumers *consumers, const struct session *session);
+/** The same: the kernel's consumer. */
+struct consumer *consumers_get_kernel(struct consumers *consumers);
 void consumer_slot_release(struct consumer *consumer);
 /** The consumer of a user's sessions, if there is one; else the own one. */
 const struct consumer *consumers_of_user(const struct consumers *consumers, uid_t uid);

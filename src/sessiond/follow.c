@@ -195,8 +195,7 @@ void follow_consumer(struct sessiond *sd, const struct consumer *consumer, enum 
 
 	list_for_each(f, &sd->followers, node) {
 		session = command_session(f->cmd);
-		if (session && run_consumer(session->run) == consumer &&
-		    run_output_open(session->run))
+		if (session && run_uses(session->run, consumer) && run_output_open(session->run))
 			follower_report(f, &news);
 	}
 }

@@ -116,20 +116,22 @@ static int inherit_request(int fd)
 }
 
 /* The descriptors of one consumer. A user's is limited, or it could use up the time of this daemon
- * and its descriptors, which others need. */
+ * and its descriptors, which others need. @skip: beginning of names that are not wanted of it. */
 struct transfer {
 	struct inherit *inherit;
 	uid_t from;
+	const char *skip;
 	int fd;
 	uint64_t end_ns;
 	unsigned int fds_left;
 };
 
-static void transfer_init(struct transfer *t, struct inherit *inherit, uid_t from, int fd)
+static void transfer_init(struct transfer *t, struct inherit *inherit, uid_t from, int fd,
+			  const char *skip)
 {
 	bool trusted = from == INHERIT_TRUSTED;
 
-	*t = (struct transfer){ .inherit = inherit, .from = from, .fd = fd };
+	*t = (struct transfer){ .inherit = inherit, .from = from, .skip = skip, .fd = fd };
 	t->end_ns = trusted ? UINT64_MAX : loop_now_ns() + USER_NS;
 	t->fds_left = trusted ? UINT_MAX : admission_fd_limit() / 2;
 }
@@ -161,14 +163,16 @@ static int transfer_receive(struct transfer *t)
 		ret = decode_header(&dec, &header);
 	if (ret == 0 && header.type == MSG_held && msg_held_decode(&dec, &held) == 0) {
 		t->fds_left -= nr_fds;
-		transfer_store(t, &held);
+		if (!t->skip || strncmp(held.name, t->skip, strlen(t->skip)) != 0)
+			transfer_store(t, &held);
 	}
 	for (unsigned int i = 0; i < nr_fds; i++)
 		close_fd(fds[i]);
 	return ret < 0 ? ret : !(header.flags & MSG_REPLY);
 }
 
-static void inherit_from_consumer(struct inherit *inherit, uid_t from, const char *path)
+static void inherit_from_consumer(struct inherit *inherit, uid_t from, const char *path,
+				  const char *skip)
 {
 	AUTO_FD int fd = sock_connect(path);
 	struct transfer transfer;
@@ -176,7 +180,7 @@ static void inherit_from_consumer(struct inherit *inherit, uid_t from, const cha
 
 	if (fd < 0)
 		return;
-	transfer_init(&transfer, inherit, from, fd);
+	transfer_init(&transfer, inherit, from, fd, skip);
 	ret = inherit_request(fd);
 	if (ret == 0)
 		do
@@ -193,9 +197,12 @@ void inherit_from_consumers(struct inherit *inherit, const char *rundir)
 	struct consumer_socket socket;
 	DIR *dir = opendir(rundir);
 
-	inherit_from_consumer(inherit, INHERIT_TRUSTED, own);
+	inherit_from_consumer(inherit, INHERIT_TRUSTED, own, NULL);
+	/* a session's doorbell is its other consumer's */
+	consumer_socket_of_kernel(rundir, &socket);
+	inherit_from_consumer(inherit, INHERIT_TRUSTED, socket.path, "output-");
 	while (dir && consumer_socket_next(dir, rundir, &socket))
-		inherit_from_consumer(inherit, socket.uid, socket.path);
+		inherit_from_consumer(inherit, socket.uid, socket.path, NULL);
 	if (dir)
 		closedir(dir);
 }

@@ -59,14 +59,15 @@ struct run *run_new(const struct run_config *config, struct consumer *consumer,
 	struct run *run = xalloc(sizeof(*run));
 
 	run->config = *config;
-	run->consumer = consumer;
+	run->parts[RUN_FIRST] = (struct run_part){ .run = run, .consumer = consumer };
+	run->parts[RUN_KERNEL] = (struct run_part){ .run = run };
 	run->sessions = sessions;
 	run->session = session;
 	run->outdir = outdir;
 	run->doorbell = -1;
 	if (outdir >= 0 && dirid_of(outdir, &run->dir) < 0)
 		run->dir = (struct dirid){ 0 }; /* then it is not found again */
-	list_init(&run->stats_ops);
+	list_init(&run->queries);
 	list_init(&run->idle_callbacks);
 	loop_work_init(&run->wake, run_wake);
 	session->run = run;
@@ -78,9 +79,18 @@ struct sessions *run_sessions(struct run *run)
 	return run->sessions;
 }
 
-struct consumer *run_consumer(const struct run *run)
+struct consumer *run_consumer(const struct run *run, enum domain_id domain)
 {
-	return run->consumer;
+	const struct run_part *kernel = &run->parts[RUN_KERNEL];
+
+	return domain == DOMAIN_KERNEL && kernel->consumer ? kernel->consumer :
+							     run->parts[RUN_FIRST].consumer;
+}
+
+bool run_uses(const struct run *run, const struct consumer *consumer)
+{
+	return run->parts[RUN_FIRST].consumer == consumer ||
+	       run->parts[RUN_KERNEL].consumer == consumer;
 }
 
 struct session *run_session(struct run *run)
@@ -92,38 +102,45 @@ void run_free(struct run *run)
 {
 	struct req_con_output_close req = { run->session->id };
 	uint64_t id = run->session->id;
+	struct run_part *part;
 
 	/* first of all: a successor must not search for descriptors that the keeper releases */
 	if (run->config.discard)
 		run->config.discard(run->session);
 	domains_forget(run->config.domains, run->session);
-	if (run->output_open)
-		CONSUMER_CALL(run->consumer, con_output_close, &req, NULL, NULL, NULL);
-	consumer_forget(run->consumer, run);
-	if (run->op) {
-		consumer_forget(run->consumer, run->op);
-		free(run->op->stats.streams);
-		free(run->op);
+	run_each_open(part, run)
+	{
+		consumer_forget(part->consumer, part);
+		CONSUMER_CALL(part->consumer, con_output_close, &req, NULL, NULL, NULL);
 	}
+	if (run->op)
+		op_free(run->op);
 	session_free(run->sessions, run->session);
-	run_end_stats(run);
+	run_end_queries(run);
 	run_wake(&run->wake);
 	loop_work_cancel(&run->wake);
 	if ((run->outdir >= 0 || run->doorbell >= 0) && run->config.keeper)
 		keeper_drop(run->config.keeper, "output", id);
 	close_fd(run->outdir);
 	close_fd(run->doorbell);
-	if (run->config.released)
-		run->config.released(run->consumer);
+	for (part = run->parts; part < run->parts + RUN_PARTS; part++)
+		if (part->consumer && run->config.released)
+			run->config.released(part->consumer);
 	free(run);
 }
 
 void run_restore(struct run *run, const struct clock_facts *clock, int doorbell, bool output_open,
-		 const struct dirid *dir)
+		 bool kernel_open, const struct dirid *dir)
 {
+	struct run_part *kernel = &run->parts[RUN_KERNEL];
+
 	run->dir = *dir;
 	run->doorbell = doorbell;
-	run->output_open = output_open;
+	run->parts[RUN_FIRST].open = output_open;
+	if (kernel_open && run->session->kernel_consumer && run->config.kernel_consumer) {
+		kernel->consumer = run->config.kernel_consumer(run->session);
+		kernel->open = true;
+	}
 	run->clock_known = clock != NULL;
 	if (clock)
 		run->clock = *clock;
@@ -138,12 +155,15 @@ bool run_clock_changed(struct run *run, const struct clock_change *change)
 {
 	uint64_t before = run->clock.clock_add;
 	bool noted = clock_apply(&run->clock, change);
+	struct run_part *part;
 
-	if (run->clock.clock_add != before && run->output_open) {
-		struct req_con_clock_add req = { run->session->id, run->clock.clock_add };
+	if (run->clock.clock_add != before)
+		run_each_open(part, run)
+		{
+			struct req_con_clock_add req = { run->session->id, run->clock.clock_add };
 
-		CONSUMER_CALL(run->consumer, con_clock_add, &req, NULL, NULL, NULL);
-	}
+			CONSUMER_CALL(part->consumer, con_clock_add, &req, NULL, NULL, NULL);
+		}
 	if (noted)
 		domains_clock_changed(run->config.domains, run->session);
 	run_save(run);
@@ -163,7 +183,12 @@ int run_doorbell(const struct run *run)
 
 bool run_output_open(const struct run *run)
 {
-	return run->output_open;
+	return run->parts[RUN_FIRST].open;
+}
+
+bool run_kernel_open(const struct run *run)
+{
+	return run->parts[RUN_KERNEL].open;
 }
 
 void run_halt(struct run *run)

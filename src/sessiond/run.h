@@ -47,7 +47,9 @@ struct run_config {
 	/** Called when its state or problem has changed; when it was destroyed. */
 	void (*changed)(struct session *session);
 	void (*destroyed)(struct session *session, const struct run_result *result);
-	/** The consumer writes one session less. May be NULL. */
+	/** The kernel's consumer, which writes one session more. May be NULL, as the next one. */
+	struct consumer *(*kernel_consumer)(struct session *session);
+	/** The consumer writes one session less. */
 	void (*released)(struct consumer *consumer);
 };
 
@@ -55,7 +57,13 @@ struct run_config {
  *  from now on; -1: no output. */
 struct run *run_new(const struct run_config *config, struct consumer *consumer,
 		    struct sessions *sessions, struct session *session, int outdir);
-struct consumer *run_consumer(const struct run *run);
+/** The consumer that writes a domain's events. */
+struct consumer *run_consumer(const struct run *run, enum domain_id domain);
+/** Whether the consumer writes the session, or a domain of it. */
+bool run_uses(const struct run *run, const struct consumer *consumer);
+/** A domain is about to open its first trace: its consumer is started and opens the output, unless
+ *  it has already. A failure is reported as a problem of the session. */
+void run_prepare(struct run *run, enum domain_id domain);
 /** Free the session completely: model, buffers, output. */
 void run_free(struct run *run);
 struct session *run_session(struct run *run);
@@ -72,17 +80,20 @@ enum session_outcome run_stop(struct run *run, run_done done, void *data);
 enum session_outcome run_destroy(struct run *run, run_done done, void *data);
 /** Request the session's counters: they are unknown if the consumer does not answer in time. */
 void run_stats(struct run *run, run_done done, void *data);
+/** Have the events written that are in the buffers now, then request the counters. */
+void run_flush(struct run *run, run_done done, void *data);
 /** Call @done once no operation is in progress (also because the session was destroyed). */
 void run_when_idle(struct run *run, void (*done)(void *data), void *data);
 
-/** Send the session's state to a new consumer, or to one that outlived a daemon. */
-void run_adopt(struct run *run);
+/** Send the state of its part of the session to a new consumer, or one that outlived a daemon. */
+void run_adopt(struct run *run, struct consumer *consumer);
 /** Store the descriptors for a successor in a new keeper. */
 void run_keep(struct run *run);
 /** Restore the state of an earlier daemon. @clock: NULL: never started. @doorbell: owned from now
- *  on. @dir: identity of the output directory, in case its descriptor is lost. */
+ *  on. @kernel_open: the kernel's consumer has the output open, too. @dir: identity of the output
+ *  directory, in case its descriptor is lost. */
 void run_restore(struct run *run, const struct clock_facts *clock, int doorbell, bool output_open,
-		 const struct dirid *dir);
+		 bool kernel_open, const struct dirid *dir);
 /** The output's doorbell; borrowed, -1: it is not open. */
 int run_doorbell(const struct run *run);
 /** Identity of the output directory; all 0: none. */
@@ -95,6 +106,7 @@ bool run_clock_changed(struct run *run, const struct clock_change *change);
 /** The shortest flush period of its channels, in us; 0: the default. */
 uint32_t run_flush_us(const struct run *run);
 bool run_output_open(const struct run *run);
+bool run_kernel_open(const struct run *run);
 
 /** Stop recording at once, as the daemon ends. */
 void run_halt(struct run *run);

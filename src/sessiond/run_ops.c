@@ -13,7 +13,38 @@ static struct op *op_new(struct run *run, run_done done, void *data)
 	op->run = run;
 	op->done = done;
 	op->data = data;
+	for (size_t i = 0; i < RUN_PARTS; i++)
+		op->parts[i].op = op;
 	return op;
+}
+
+static void op_fini(struct op *op)
+{
+	list_remove(&op->node);
+	loop_timer_cancel(&op->timeout);
+	for (size_t i = 0; i < RUN_PARTS; i++)
+		free(op->parts[i].streams);
+	free(op->stats.streams);
+	free(op);
+}
+
+/* Ignore answers that are still to come. */
+static void op_forget(struct op *op)
+{
+	for (size_t i = 0; i < RUN_PARTS; i++) {
+		struct consumer *consumer = op->run->parts[i].consumer;
+
+		if (!consumer)
+			continue;
+		consumer_forget(consumer, &op->parts[i]);
+		consumer_forget(consumer, op);
+	}
+}
+
+void op_free(struct op *op)
+{
+	op_forget(op);
+	op_fini(op);
 }
 
 /* The last step. The session may be gone by now: only the operation is used. */
@@ -25,8 +56,7 @@ static void op_finish(struct op *op)
 	loop_timer_cancel(&op->timeout);
 	if (op->done)
 		op->done(op->data, &result);
-	free(op->stats.streams);
-	free(op);
+	op_fini(op);
 }
 
 static void op_end(struct op *op)
@@ -40,67 +70,114 @@ static void op_end(struct op *op)
 	op_finish(op);
 }
 
+/* The first one answers in any case: then an answer always comes later. */
+#define op_each_part(part, op)                                                           \
+	for ((part) = (op)->run->parts; (part) < (op)->run->parts + RUN_PARTS; (part)++) \
+		if ((part)->open || (part) == (op)->run->parts)
+
+/* The operation's part at a consumer, which has one answer more to send. */
+static struct op_part *op_part_of(struct op *op, const struct run_part *part)
+{
+	op->left++;
+	return &op->parts[part - op->run->parts];
+}
+
+static void op_answered(struct op *op)
+{
+	if (--op->left == 0)
+		op->then(op);
+}
+
 /* --- figures ------------------------------------------------------------------- */
 
-static void push_stream(struct op *op, const struct msg_con_stream *stream)
+static void push_stream(struct msg_con_stream **streams, size_t *nr, size_t *cap,
+			const struct msg_con_stream *stream)
 {
-	if (op->stats.nr == op->stats_cap) {
-		op->stats_cap = MAX(2 * op->stats_cap, (size_t)16);
-		op->stats.streams =
-			xrealloc(op->stats.streams, op->stats_cap * sizeof(*op->stats.streams));
+	if (*nr == *cap) {
+		*cap = MAX(2 * *cap, (size_t)16);
+		*streams = xrealloc(*streams, *cap * sizeof(**streams));
 	}
-	op->stats.streams[op->stats.nr++] = *stream;
+	(*streams)[(*nr)++] = *stream;
+}
+
+static void add_stats(struct op *op, const struct msg_con_stream *stream)
+{
+	push_stream(&op->stats.streams, &op->stats.nr, &op->stats_cap, stream);
 }
 
 static void add_final(const struct msg_con_stream *sum, void *data)
 {
-	push_stream(data, sum);
+	add_stats(data, sum);
 }
 
 static void run_ops_add_stream(void *data, struct decoder *dec)
 {
-	struct op *op = data;
-	const struct domains *domains = op->run->config.domains;
+	struct op_part *part = data;
 	struct msg_con_stream stream;
-	struct domain_ring ring;
 
 	if (!dec)
-		op->stats.nr = 0;
-	if (!dec || msg_con_stream_decode(dec, &stream) < 0)
-		return;
-	/* closed ring sets are in the session's sums: a consumer knows only those of its own
-	 * lifetime */
-	if (!domains_find_ring(domains, op->run->session, stream.ring, &ring) || ring.final)
-		return;
-	push_stream(op, &stream);
+		part->nr = 0;
+	if (dec && msg_con_stream_decode(dec, &stream) == 0)
+		push_stream(&part->streams, &part->nr, &part->cap, &stream);
+}
+
+/* Before the requests for counters. They are known if each consumer has sent its own. */
+static void begin_stats(struct op *op, void (*then)(struct op *op))
+{
+	op->then = then;
+	op->stats.nr = 0;
+	op->stats.known = true;
+	op->stats.unrecorded = op->run->session->unrecorded;
+	for (size_t i = 0; i < RUN_PARTS; i++)
+		op->parts[i].nr = 0;
+}
+
+/* Closed ring sets are in the session's sums: a consumer knows only those of its own lifetime. They
+ * are left out when all consumers have answered: one may be closed after its own has. */
+static void join_stats(struct op *op)
+{
+	const struct run *run = op->run;
+	struct domain_ring ring;
+
+	for (const struct op_part *part = op->parts; part < op->parts + RUN_PARTS; part++)
+		for (size_t i = 0; i < part->nr; i++)
+			if (domains_find_ring(run->config.domains, run->session,
+					      part->streams[i].ring, &ring) &&
+			    !ring.final)
+				add_stats(op, &part->streams[i]);
+	if (op->stats.known)
+		domains_each_final(run->config.domains, run->session, add_final, op);
 }
 
 static void stats_there(void *data, const struct con_answer *answer)
 {
-	struct op *op = data;
-	const struct domains *domains = op->run->config.domains;
+	struct op_part *part = data;
+	struct op *op = part->op;
 	struct rep_con_stats rep;
 
-	op->stats.unrecorded = op->run->session->unrecorded;
 	/* also where the session is being closed: that command has no such field */
-	if (answer->code == 0 && rep_con_stats_decode(answer->dec, &rep) == 0) {
+	if (part == &op->parts[RUN_FIRST] && answer->code == 0 &&
+	    rep_con_stats_decode(answer->dec, &rep) == 0) {
 		op->stats.spooled = rep.spooled;
 		op->stats.clock_offset_ns = rep.clock_offset_ns;
 		op->stats.clock_error_ns = rep.clock_error_ns;
 	}
 	/* figures of an output that failed are figures, too */
-	op->stats.known = answer->code == 0 || op->stats.nr;
-	if (op->stats.known)
-		domains_each_final(domains, op->run->session, add_final, op);
-	op->then(op);
+	if (answer->code && !part->nr)
+		op->stats.known = false;
+	if (op->left == 1)
+		join_stats(op);
+	op_answered(op);
 }
 
 static void get_stats(struct op *op, void (*then)(struct op *op))
 {
 	struct req_con_stats req = { op->run->session->id };
+	struct run_part *part;
 
-	op->then = then;
-	CONSUMER_CALL(op->run->consumer, con_stats, &req, run_ops_add_stream, stats_there, op);
+	begin_stats(op, then);
+	op_each_part(part, op) CONSUMER_CALL(part->consumer, con_stats, &req, run_ops_add_stream,
+					     stats_there, op_part_of(op, part));
 }
 
 #define TIMEOUT_US 2000000u
@@ -109,34 +186,83 @@ static void run_ops_on_timeout(struct loop_timer *timer)
 {
 	struct op *op = container_of(timer, struct op, timeout);
 
-	consumer_forget(op->run->consumer, op);
+	op_forget(op);
+	op->stats.known = false;
 	op_finish(op);
 }
 
-void run_stats(struct run *run, run_done done, void *data)
+static bool any_silent(const struct run *run)
 {
-	struct op *op = op_new(run, done, data);
+	const struct run_part *part;
 
-	op->stats.known = !run->output_open;
-	op->stats.unrecorded = run->session->unrecorded;
-	if (op->stats.known || consumer_silence(run->consumer)) {
+	run_each_open(part, run) if (consumer_silence(part->consumer)) return true;
+	return false;
+}
+
+static void get_stats_in_time(struct op *op)
+{
+	op->stats.known = !op->run->parts[RUN_FIRST].open;
+	op->stats.unrecorded = op->run->session->unrecorded;
+	if (op->stats.known || any_silent(op->run)) {
 		op_finish(op);
 		return;
 	}
-	list_append(&run->stats_ops, &op->node);
-	loop_timer_init(&op->timeout, run->config.loop, run_ops_on_timeout);
 	loop_timer_set(&op->timeout, TIMEOUT_US);
 	get_stats(op, op_finish);
 }
 
-void run_end_stats(struct run *run)
+static struct op *query_new(struct run *run, run_done done, void *data)
+{
+	struct op *op = op_new(run, done, data);
+
+	list_append(&run->queries, &op->node);
+	loop_timer_init(&op->timeout, run->config.loop, run_ops_on_timeout);
+	return op;
+}
+
+void run_stats(struct run *run, run_done done, void *data)
+{
+	get_stats_in_time(query_new(run, done, data));
+}
+
+void run_end_queries(struct run *run)
 {
 	struct op *op;
 
-	while ((op = list_first(&run->stats_ops, struct op, node))) {
-		consumer_forget(run->consumer, op);
+	while ((op = list_first(&run->queries, struct op, node))) {
+		op_forget(op);
+		op->stats.known = false;
 		op_finish(op);
 	}
+}
+
+/* --- flush ----------------------------------------------------------------------- */
+
+static void query_flushed(void *data, const struct con_answer *answer)
+{
+	struct op *op = ((struct op_part *)data)->op;
+
+	if (answer->code)
+		err_set(&op->err, (enum err_code)answer->code, "session '%s': %s",
+			op->run->session->name, answer->text);
+	op_answered(op);
+}
+
+static void request_flush(struct op *op, con_done done)
+{
+	struct req_con_output_flush req = { op->run->session->id };
+	struct run_part *part;
+
+	op_each_part(part, op) CONSUMER_CALL(part->consumer, con_output_flush, &req, NULL, done,
+					     op_part_of(op, part));
+}
+
+void run_flush(struct run *run, run_done done, void *data)
+{
+	struct op *op = query_new(run, done, data);
+
+	op->then = get_stats_in_time;
+	request_flush(op, query_flushed);
 }
 
 /* --- start ----------------------------------------------------------------------- */
@@ -180,7 +306,7 @@ static void output_opened(void *data, const struct con_answer *answer)
 	struct op *op = data;
 
 	if (answer->code == 0) {
-		run_on_output_opened(op->run, answer);
+		run_on_output_opened(&op->run->parts[RUN_FIRST], answer);
 		start_tracers(op);
 		return;
 	}
@@ -199,12 +325,12 @@ enum session_outcome run_start(struct run *run, run_done done, void *data)
 	if (outcome != SESSION_DONE)
 		return outcome;
 	run->session->drained = false;
-	run->session->relay_down = run->output_open && run->session->relay_down;
+	run->session->relay_down = run_output_open(run) && run->session->relay_down;
 	run->op = op_new(run, done, data);
-	if (run->output_open)
+	if (run_output_open(run))
 		start_tracers(run->op);
 	else
-		run_open_output(run, false, output_opened, run->op);
+		run_open_output(&run->parts[RUN_FIRST], false, output_opened, run->op);
 	return SESSION_DONE;
 }
 
@@ -225,22 +351,20 @@ static void unwritten(struct op *op, const struct con_answer *answer)
 
 static void flushed(void *data, const struct con_answer *answer)
 {
-	struct op *op = data;
+	struct op *op = ((struct op_part *)data)->op;
 
-	if (answer->code)
+	if (answer->code && !op->err.code)
 		unwritten(op, answer);
-	op->then(op);
+	op_answered(op);
 }
 
 static void run_ops_flush(void *data, uint32_t apps, uint32_t late, const struct err *problem)
 {
 	struct op *op = data;
-	struct req_con_output_flush req = { op->run->session->id };
 
 	(void)apps, (void)late, (void)problem;
-	op->stats.nr = 0;
 	op->then = op->after;
-	CONSUMER_CALL(op->run->consumer, con_output_flush, &req, NULL, flushed, op);
+	request_flush(op, flushed);
 }
 
 static void run_ops_write_not_sampled(struct op *op)
@@ -324,22 +448,25 @@ static void run_ops_on_destroyed(struct op *op)
 
 static void output_closed(void *data, const struct con_answer *answer)
 {
-	struct op *op = data;
+	struct op_part *part = data;
+	struct op *op = part->op;
 
-	op->run->output_open = false;
+	op->run->parts[part - op->parts].open = false;
 	if (answer->code && !op->err.code)
 		unwritten(op, answer);
-	op->then = run_ops_on_destroyed;
-	stats_there(op, answer);
+	stats_there(part, answer);
 }
 
 /* Its last counters: unwritten records are lost now. */
 static void close_output(struct op *op)
 {
 	struct req_con_output_close req = { op->run->session->id };
+	struct run_part *part;
 
-	CONSUMER_CALL(op->run->consumer, con_output_close, &req, run_ops_add_stream, output_closed,
-		      op);
+	begin_stats(op, run_ops_on_destroyed);
+	op_each_part(part, op)
+		CONSUMER_CALL(part->consumer, con_output_close, &req, run_ops_add_stream,
+			      output_closed, op_part_of(op, part));
 }
 
 static void destroy_unopened(void *data)
@@ -359,7 +486,7 @@ enum session_outcome run_destroy(struct run *run, run_done done, void *data)
 	if (outcome != SESSION_DONE)
 		return outcome;
 	op = run->op = op_new(run, done, data);
-	if (run->output_open)
+	if (run_output_open(run))
 		wind_up(op, close_output);
 	else
 		destroy_unopened(op);

@@ -25,15 +25,19 @@ static void replace_fd(int *fd, int by)
 	*fd = by;
 }
 
-void run_on_output_opened(struct run *run, const struct con_answer *answer)
+/* The applications' buffers have the doorbell of the first one; the kernel's have none. */
+void run_on_output_opened(struct run_part *part, const struct con_answer *answer)
 {
 	struct rep_con_output_open rep = { -1, -1 };
+	struct run *run = part->run;
 
+	part->open = true;
 	if (rep_con_output_open_decode(answer->dec, &rep) == 0) {
+		if (part == &run->parts[RUN_KERNEL])
+			rep.doorbell = close_fd(rep.doorbell);
 		replace_fd(&run->doorbell, rep.doorbell);
 		replace_fd(&run->outdir, rep.dir);
 	}
-	run->output_open = true;
 	run_keep(run);
 	run_save(run);
 }
@@ -67,8 +71,9 @@ static const char *dir_path(const struct session *session)
 	return *session->relay ? session->spool : session->path;
 }
 
-void run_open_output(struct run *run, bool later, con_done done, void *data)
+void run_open_output(struct run_part *part, bool later, con_done done, void *data)
 {
+	const struct run *run = part->run;
 	const struct session *session = run->session;
 	char stamp[STAMP_BYTES];
 	struct req_con_output_open req = {
@@ -77,7 +82,7 @@ void run_open_output(struct run *run, bool later, con_done done, void *data)
 		.uid = session->uid,
 		.gid = session->gid,
 		.flush_us = run_flush_us(run),
-		.doorbell = run->doorbell,
+		.doorbell = part == &run->parts[RUN_KERNEL] ? -1 : run->doorbell,
 		.path = run->outdir < 0 ? dir_path(session) : "",
 		.path_dev = run->dir.dev,
 		.path_ino = run->dir.ino,
@@ -100,23 +105,64 @@ void run_open_output(struct run *run, bool later, con_done done, void *data)
 	};
 
 	make_stamp(session, stamp);
-	CONSUMER_CALL(run->consumer, con_output_open, &req, NULL, done, data);
+	CONSUMER_CALL(part->consumer, con_output_open, &req, NULL, done, data);
+}
+
+static void report_opened(struct run_part *part, const char *why)
+{
+	enum trouble trouble =
+		part == &part->run->parts[RUN_KERNEL] ? TROUBLE_KERNEL_OUTPUT : TROUBLE_OUTPUT;
+
+	if (*why || *part->run->session->troubles[trouble])
+		run_trouble(part->run, trouble, why);
+}
+
+static void kernel_opened(void *data, const struct con_answer *answer)
+{
+	struct run_part *part = data;
+
+	if (answer->code == 0)
+		run_on_output_opened(part, answer);
+	part->open = !answer->code || answer->code == ERR_CONSUMER; /* the next one is sent it */
+	report_opened(part, answer->code ? answer->text : "");
+}
+
+/* Requests that follow are executed after this one: there is no need to wait for its answer. */
+void run_prepare(struct run *run, enum domain_id domain)
+{
+	struct run_part *part = &run->parts[RUN_KERNEL];
+
+	if (domain != DOMAIN_KERNEL || part->open || !run->session->kernel_consumer ||
+	    !run->config.kernel_consumer)
+		return;
+	if (!part->consumer)
+		part->consumer = run->config.kernel_consumer(run->session);
+	part->open = true;
+	run_open_output(part, false, kernel_opened, part);
 }
 
 static void readopted(void *data, const struct con_answer *answer)
 {
-	struct run *run = data;
+	struct run_part *part = data;
 
 	if (answer->code == 0)
-		run_on_output_opened(run, answer);
-	else if (!answer->superseded)
-		run_trouble(run, TROUBLE_OUTPUT, answer->text);
+		run_on_output_opened(part, answer);
+	if (answer->code == 0 && part == &part->run->parts[RUN_KERNEL])
+		report_opened(part, "");
+	else if (answer->code && !answer->superseded)
+		report_opened(part, answer->text);
 }
 
-void run_adopt(struct run *run)
+void run_adopt(struct run *run, struct consumer *consumer)
 {
-	if (!run->output_open)
-		return;
-	run_open_output(run, true, readopted, run);
-	domains_adopt(run->config.domains, run->session);
+	struct run_part *part;
+
+	run_each_open(part, run)
+	{
+		if (part->consumer != consumer)
+			continue;
+		consumer_forget(consumer, part); /* an unanswered request is replaced by this one */
+		run_open_output(part, true, readopted, part);
+		domains_adopt(run->config.domains, run->session, consumer);
+	}
 }

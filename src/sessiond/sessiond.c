@@ -98,9 +98,19 @@ static void save(struct session *session)
 	state_save(session_owner(session), session);
 }
 
-static struct consumer *sessiond_consumer(const struct session *session)
+static struct consumer *sessiond_consumer(const struct session *session, enum domain_id domain)
 {
-	return run_consumer(session->run);
+	return run_consumer(session->run, domain);
+}
+
+static void sessiond_prepare(struct session *session, enum domain_id domain)
+{
+	run_prepare(session->run, domain);
+}
+
+static struct consumer *sessiond_kernel_consumer(struct session *session)
+{
+	return consumers_get_kernel(&session_owner(session)->consumers);
 }
 
 static int sessiond_doorbell(const struct session *session)
@@ -247,6 +257,7 @@ int sessiond_init(struct sessiond *sd)
 		.config = {
 			.loop = sd->loop,
 			.consumer = sessiond_consumer,
+			.prepare = sessiond_prepare,
 			.nr_cpus = sd->limits.nr_cpus,
 			.hostname = sd->hostname,
 			.trouble = in_trouble,
@@ -271,6 +282,7 @@ int sessiond_init(struct sessiond *sd)
 				       .discard = discard,
 				       .changed = sessiond_on_change,
 				       .destroyed = sessiond_on_destroyed,
+				       .kernel_consumer = sessiond_kernel_consumer,
 				       .released = consumer_slot_release };
 	return 0;
 }

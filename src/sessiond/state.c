@@ -205,6 +205,8 @@ static void encode_session(struct sessiond *sd, struct session *session, struct 
 		.unrecorded = session->unrecorded,
 		.nr_snapshots = session->nr_snapshots,
 		.user_consumer = session->user_consumer,
+		.kernel_consumer = session->kernel_consumer,
+		.kernel_open = run_kernel_open(session->run),
 	};
 
 	state_put_clock(space, run_clock(session->run), &sd->watch.last);

@@ -203,8 +203,10 @@ static int load_session(struct sessiond *sd, struct msg_state_session *msg)
 	load_channels(&sd->domains, session, msg->channels);
 	load_tracks(session, msg->tracks);
 	session->user_consumer = msg->user_consumer && geteuid() == 0 && session->uid != 0;
+	session->kernel_consumer = msg->kernel_consumer && geteuid() == 0;
 	run_new(&sd->run, consumers_get(&sd->consumers, session), &sd->sessions, session, fds[0]);
-	run_restore(session->run, clocked ? &clock : NULL, fds[1], msg->output_open, &dir);
+	run_restore(session->run, clocked ? &clock : NULL, fds[1], msg->output_open,
+		    msg->kernel_open, &dir);
 	/* numbers issued since the last save must not be reused */
 	sd->recorder.next_id = MAX(sd->recorder.next_id, msg->next_id + ID_GAP);
 	if (clocked)

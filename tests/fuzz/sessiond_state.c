@@ -228,7 +228,7 @@ static void adopt_all(struct sessiond *sd)
 	struct session *session;
 
 	list_for_each(session, &sd->sessions.list, node)
-		run_adopt(session->run);
+		run_adopt(session->run, run_consumer(session->run, DOMAIN_USER));
 	harness_pump();
 }
 

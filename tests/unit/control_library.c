@@ -233,9 +233,11 @@ static int call_consumers(void)
 	int code = ltt_ctl_list_consumers(ctl, &list);
 
 	if (code == 0) {
-		CHECK(list->nr == 2 && list->consumers[0]->uid == 0);
+		CHECK(list->nr == 3 && list->consumers[0]->uid == 0);
 		CHECK(list->consumers[0]->pid == 17 && list->consumers[0]->nr_sessions == 2);
 		CHECK(list->consumers[1]->uid == 1000 && list->consumers[1]->silent_ms == 3000);
+		CHECK(!list->consumers[0]->kernel && !list->consumers[1]->kernel);
+		CHECK(list->consumers[2]->pid == 19 && list->consumers[2]->kernel == 1);
 		ltt_ctl_consumers_free(list);
 	}
 	return code;
@@ -367,7 +369,7 @@ static void memory(void)
 	CHECK_IS(without_memory(call_places, false), >=, 10);
 	CHECK_IS(without_memory(call_stats, false), >=, 12);
 	CHECK_IS(without_memory(call_quotas, false), ==, 4);
-	CHECK_IS(without_memory(call_consumers, false), ==, 5);
+	CHECK_IS(without_memory(call_consumers, false), ==, 7);
 	CHECK_IS(without_memory(call_find, false), >=, 5);
 	CHECK_IS(without_memory(call_filter, false), >=, 7);
 	ctl_model.announced = "app:point";

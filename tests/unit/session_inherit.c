@@ -184,6 +184,29 @@ static void by_socket(void)
 	inherit_fini(&in);
 }
 
+static void honest_kernel(int fd, int file)
+{
+	CHECK(offer(fd, "output-1", file) && offer(fd, "ring-7", file));
+	that_was_all(fd);
+}
+
+/* The kernel's consumer has another doorbell of a session than the session's applications. */
+static void of_kernel(void)
+{
+	struct inherit in;
+	ino_t kernel;
+	int file = new_file(&kernel);
+	pid_t pid = consumer("run/consumer-kernel.sock", honest_kernel, file);
+
+	close(file);
+	inherit_init(&in);
+	inherit_from_consumers(&in, "run");
+	end(pid, "run/consumer-kernel.sock");
+	CHECK_IS(take(&in, "ring-7", A), ==, kernel);
+	CHECK_IS(take(&in, "output-1", A), ==, 0);
+	inherit_fini(&in);
+}
+
 static unsigned int nr_open(void)
 {
 	unsigned int nr = 0;
@@ -229,6 +252,7 @@ int main(void)
 	CHECK_IS(setrlimit(RLIMIT_NOFILE, &limit), ==, 0);
 	offers();
 	by_socket();
+	of_kernel();
 	too_many();
 	without_end();
 	CHECK(rmdir("run") == 0 && chdir("/") == 0 && rmdir(dir) == 0);

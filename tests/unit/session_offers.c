@@ -97,7 +97,7 @@ static void second_life(int seals)
 	harness.consumer.data = 0; /* new ones are others */
 	session = session_by_id(&harness.sd.sessions, 1);
 	CHECK(session);
-	run_adopt(session->run);
+	run_adopt(session->run, run_consumer(session->run, DOMAIN_USER));
 	harness_pump();
 	CHECK_IS(harness.consumer.calls[MSG_con_ring_adopt], ==, 1); /* its files */
 	CHECK_IS(harness.consumer.nr_adopted, ==, 0);
@@ -390,6 +390,7 @@ static void unrecovered(void)
 /* The daemon dies again before any application has connected: its successor sends the requests. */
 static void third_life(void)
 {
+	struct run *run;
 	struct told told;
 	uint64_t ring;
 	int app;
@@ -399,7 +400,8 @@ static void third_life(void)
 	close(app);
 	harness_end();
 	begin_life();
-	run_adopt(session_by_id(&harness.sd.sessions, 1)->run);
+	run = session_by_id(&harness.sd.sessions, 1)->run;
+	run_adopt(run, run_consumer(run, DOMAIN_USER));
 	harness_pump();
 	app = asked_app(&ring);
 	offer(app, ring, data, ctl);

@@ -124,7 +124,7 @@ static void another_users_consumer(void)
 	client = harness_client();
 	record(client, "*");
 	session = session_by_id(&harness.sd.sessions, 1);
-	own = run_consumer(session->run);
+	own = run_consumer(session->run, DOMAIN_USER);
 	harness.sd.consumers.rundir = xstrdup("/nonexistent");
 	other = consumers_get(&harness.sd.consumers, &foreign);
 	CHECK(other != own);
@@ -133,6 +133,42 @@ static void another_users_consumer(void)
 	own->ops->output_error(own, &msg);
 	CHECK(strstr(session_problem(session), "it says"));
 	consumer_slot_release(other);
+	harness_end();
+}
+
+/* The kernel's events have a consumer of their own, which can't be reached. */
+static void kernels_consumer(void)
+{
+	const struct msg_con_output_error failed = { .output = 1, .error = ENOSPC, .text = "full" };
+	const struct msg_con_output_error works = { .output = 1 };
+	struct session *session;
+	struct consumer *kernel;
+	int client;
+
+	harness_begin();
+	client = harness_client();
+	record(client, "*");
+	session = session_by_id(&harness.sd.sessions, 1);
+	session->kernel_consumer = true;
+	harness.sd.consumers.rundir = xstrdup("/nonexistent");
+	run_prepare(session->run, DOMAIN_USER);
+	CHECK(run_consumer(session->run, DOMAIN_KERNEL) == run_consumer(session->run, DOMAIN_USER));
+	run_prepare(session->run, DOMAIN_KERNEL);
+	kernel = run_consumer(session->run, DOMAIN_KERNEL);
+	CHECK(kernel != run_consumer(session->run, DOMAIN_USER) && run_kernel_open(session->run));
+	harness_pump();
+	CHECK(strstr(session_problem(session), "consumer daemon"));
+	CHECK(!session_is_writable(session, DOMAIN_KERNEL));
+	CHECK(session_is_writable(session, DOMAIN_USER));
+	kernel->ops->output_error(kernel, &works);
+	CHECK_IS(*session_problem(session), ==, '\0');
+	kernel->ops->output_error(kernel, &failed);
+	CHECK(session_is_writable(session, DOMAIN_USER) && !session->relay_down);
+	kernel->ops->output_error(kernel, &works);
+	run_consumer(session->run, DOMAIN_USER)
+		->ops->output_error(run_consumer(session->run, DOMAIN_USER), &failed);
+	CHECK(session_is_writable(session, DOMAIN_KERNEL));
+	CHECK(!session_is_writable(session, DOMAIN_USER));
 	harness_end();
 }
 
@@ -297,6 +333,7 @@ int main(void)
 	disk_full();
 	consumer_dies();
 	another_users_consumer();
+	kernels_consumer();
 	consumers_die();
 	return 0;
 }

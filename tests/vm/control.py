@@ -183,7 +183,7 @@ def test_exact():
     finish("exact", out, EMITTED)
     out = begin("tiny", ("-k", "-c", "c", "power:*", "-x", "cpu_idle*,power:ps*,p*_d*_*,clock_*"),
                 channel=("--subbuf-size=4096", "--num-subbuf=2"))
-    consumer, = pids("ltt-consumerd")
+    consumer = consumers()["kernel"]
     os.kill(consumer, signal.SIGSTOP)  # else it may be quick enough for all of it
     emit()
     os.kill(consumer, signal.SIGCONT)
@@ -1117,13 +1117,12 @@ USER, GROUP = 4711, "nogroup"
 
 
 def consumers():
-    """Process of each user's consumer: {uid: pid}"""
+    """Processes of the consumers, by user; that of the kernel is "kernel"."""
     found = {}
     for pid in pids("ltt-consumerd"):
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/status") as f:
-            uids = set(re.search(r"^Uid:(.*)", f.read(), re.M).group(1).split())
-            if len(uids) == 1:
-                found[int(uids.pop())] = pid
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline") as f:
+            of = re.search(r"/consumer(?:-(\w+))?\.sock", f.read()).group(1) or "0"
+            found[int(of) if of.isdigit() else of] = pid
     return found
 
 
@@ -1133,18 +1132,109 @@ def maps_rings(pid):
     return "[ltt-data]" in text or "[ltt-ctl]" in text
 
 
-def await_consumer(uid, before=None):
-    """The consumer that has a user's rings, which is not @before."""
+def await_consumer(of, before=None):
+    """The consumer of a user, or the kernel's with its rings, which is not @before."""
     def there():
-        pid = consumers().get(uid)
-        return pid not in (None, before) and maps_rings(pid)
-    until(there, f"the consumer of user {uid} to have the kernel's rings")
-    return consumers()[uid]
+        pid = consumers().get(of)
+        return pid not in (None, before) and (of != "kernel" or maps_rings(pid))
+    until(there, f"the consumer of {of}")
+    return consumers()[of]
+
+
+def has_module(pid):
+    """Whether a process has a channel of the module as a descriptor."""
+    links = []
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(OSError):
+            links.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+    return any("[ltt-channel]" in link for link in links)
+
+
+def times():
+    """Seconds of commands for a session without the kernel."""
+    took = {}
+    for command in "flush", "stop", "start", "status":
+        began = time.monotonic()
+        ctl(command, "apps")
+        took[command] = time.monotonic() - began
+    return took
+
+
+def alternate(nr):
+    run(f"{BUILD}/prog/alternate", nr, env={**os.environ, "LTT_REGISTER_TIMEOUT": "20000"})
+
+
+def test_kernel_consumer():
+    """The kernel's events have a consumer of their own, from the first trace of the kernel to the last
+    session. Stopped, it delays no other session; each of the two is killed, then both with the session
+    daemon, and the events of both are complete."""
+    nr, home = 500, "/dev/shm/both"
+    shutil.rmtree(home, ignore_errors=True)
+    ctl("create", "mixed", "-o", home)
+    ctl("create", "apps", "-o", "/dev/shm/apps")
+    for name in "apps", "mixed":
+        ctl("enable-event", "-u", "-s", name, "alternate:*")
+        ctl("start", name)
+    alternate(nr)
+    check(set(consumers()) == {0}, f"without a channel of the kernel: {consumers()}")
+    ctl("enable-event", "-k", "-s", "mixed", "cpu_frequency")
+    kernel, own = await_consumer("kernel"), consumers()[0]
+    found = subprocess.run(["lttctl", "doctor"], capture_output=True, text=True, check=False).stdout
+    check(f"the consumer daemon of the kernel (pid {kernel}, " in found, found)
+    emit()
+    before = times()
+    os.kill(kernel, signal.SIGSTOP)
+    alternate(nr)
+    emit()
+    stopped = times()
+    check(max(stopped.values()) < 5, f"commands of another session take {stopped} s")
+    print(", ".join(f"{name} {s:.2f} s, before {before[name]:.2f}" for name, s in stopped.items()))
+    os.kill(kernel, signal.SIGKILL)
+    second = await_consumer("kernel", kernel)
+    emit()
+    check(consumers()[0] == own, "the other consumer ended, too")
+    os.kill(own, signal.SIGKILL)
+    alternate(nr)
+    emit()
+    await_consumer(0, own)
+    check(consumers()["kernel"] == second, "the kernel's consumer ended, too")
+    kill("ltt-sessiond")
+    emit()
+    ctl("flush", "mixed")
+    check(consumers()["kernel"] == second, "the next session daemon started another consumer")
+    kill("ltt-sessiond", "ltt-consumerd")
+    emit()
+    ctl("flush", "mixed")
+    alternate(nr)
+    kill("ltt-keeperd", "ltt-sessiond")
+    emit()
+    ctl("flush", "mixed")
+    alternate(nr)
+    ctl("stop", "apps")
+    ctl("destroy", "apps")
+    ctl("set-session", "mixed")
+    finish("mixed", home, 7 * EMITTED + 5 * nr)
+    seen = names(home)
+    check((seen.count("cpu_frequency"), seen.count("alternate:mark")) == (7 * EMITTED, 5 * nr), len(seen))
+    check(len(names("/dev/shm/apps")) == 5 * nr, "events of the other session")
+    until(lambda: set(consumers()) == {0}, "the kernel's consumer to end")
+    check(not glob.glob("/run/ltt/consumer-kernel*"), "its socket is left")
+
+
+def test_kernel_consumer_few():
+    """A session with a greatest size has one writer, as the size is of all its files."""
+    ctl("create", "sized", "-o", "/dev/shm/sized", "--max-size=8M")
+    ctl("enable-event", "-k", "cpu_frequency")
+    ctl("start")
+    emit()
+    check(set(consumers()) == {0} and maps_rings(consumers()[0]), f"{consumers()}")
+    finish("sized", "/dev/shm/sized", EMITTED)
 
 
 def test_group():
-    """A member of the group records the kernel and a program; the rings are read by a consumer of that
-    user without any rights. It is killed, and so is the session daemon; nothing is lost."""
+    """A member of the group records the kernel and a program: its program's rings are read by a consumer
+    of that user without any rights, the kernel's by the kernel's, which writes files of that user. Both
+    are killed, and so is the session daemon; nothing is lost."""
     home, nr = "/dev/shm/member", 3000
     os.makedirs(home)
     os.chown(home, USER, USER)
@@ -1163,22 +1253,25 @@ def test_group():
     ctl("enable-event", "-k", "-c", "spliced", "cpu_frequency", **user)
     ctl("enable-event", "-u", "alternate:*", **user)
     ctl("start", **user)
-    consumer = await_consumer(USER)
+    program = subprocess.Popen([f"{BUILD}/prog/alternate", str(nr)], **user)
+    consumer, kernel = await_consumer(USER), await_consumer("kernel")
     check(not maps_rings(consumers()[0]), "root's consumer has the rings, too")
+    check(not has_module(consumer) and has_module(kernel), "the user's consumer has the kernel's channel")
     with open(f"/proc/{consumer}/status") as f:
         rights = re.findall(r"^Cap(?:Prm|Eff|Amb):\s*(\w+)", f.read(), re.M)
     check([int(r, 16) for r in rights] == [0, 0, 0], f"rights of the consumer: {rights}")
-    program = subprocess.Popen([f"{BUILD}/prog/alternate", str(nr)], **user)
     emit()
     os.kill(consumer, signal.SIGKILL)
+    os.kill(kernel, signal.SIGKILL)
     emit()
     check(program.wait() == 0, "the program failed")
-    second = await_consumer(USER, consumer)
+    second, kernel = await_consumer(USER, consumer), await_consumer("kernel", kernel)
     kill("ltt-sessiond")
     emit()
     subprocess.run(daemon, **no_pipes)
     ctl("status", **user)
-    check(consumers()[USER] == second, "another session daemon started another consumer")
+    check(consumers() == {0: consumers()[0], USER: second, "kernel": kernel},
+          "another session daemon started another consumer")
     os.kill(second, signal.SIGKILL)
     ctl("flush", **user)
     run(f"{BUILD}/prog/alternate", nr, **user)
@@ -1195,7 +1288,7 @@ def test_group():
     owners = {os.stat(os.path.join(top, name)).st_uid for top, _, files in os.walk(out) for name in files}
     check(owners == {USER}, f"files of {owners}")
     ctl("destroy", "mine", **user)
-    until(lambda: set(consumers()) == {0}, "the user's consumer to end")
+    until(lambda: set(consumers()) == {0}, "the other consumers to end")
     end_daemons()
 
 
@@ -1291,7 +1384,7 @@ MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueu
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_filters, test_filter_changes,
-         test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_saved, test_flush, test_group, test_kill_consumer,
+         test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_saved, test_flush, test_group, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 

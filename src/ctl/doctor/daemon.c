@@ -110,7 +110,8 @@ static bool report_refused(struct doctor *d, const char *rundir)
 	if (!st.st_gid || !group || !(st.st_mode & S_IWGRP))
 		doctor_repair(d, "sudo ltt-sessiond --group=GROUP # instead: this one is root's");
 	else
-		doctor_repair(d, "sudo usermod -aG %s \"$USER\" # and log in again", group->gr_name);
+		doctor_repair(d, "sudo usermod -aG %s \"$USER\" # and log in again",
+			      group->gr_name);
 	return true;
 }
 
@@ -260,18 +261,22 @@ static void check_consumer(struct doctor *d, const struct ltt_ctl_consumer *c, b
 {
 	char whose[32] = "";
 
-	if (!own)
+	if (c->kernel)
+		snprintf(whose, sizeof(whose), " of the kernel");
+	else if (!own)
 		snprintf(whose, sizeof(whose), " of user %u", c->uid);
 	if (!c->pid) {
-		doctor_found(d, GRADE_BAD, "consumer",
-			     "the consumer daemon%s is not running: it ends as soon as it is started; "
-			     "the session daemon's log has the reason",
-			     whose);
+		doctor_found(
+			d, GRADE_BAD, "consumer",
+			"the consumer daemon%s is not running: it ends as soon as it is started; "
+			"the session daemon's log has the reason",
+			whose);
 	} else if (c->silent_ms) {
-		doctor_found(d, GRADE_BAD, "consumer",
-			     "the consumer daemon%s (pid %u) has not answered the session daemon for "
-			     "%u s",
-			     whose, c->pid, c->silent_ms / 1000);
+		doctor_found(
+			d, GRADE_BAD, "consumer",
+			"the consumer daemon%s (pid %u) has not answered the session daemon for "
+			"%u s",
+			whose, c->pid, c->silent_ms / 1000);
 		doctor_repair(d, "kill -9 %u # another one takes over", c->pid);
 	} else {
 		doctor_found(d, GRADE_OK, "consumer",

@@ -10,15 +10,17 @@ enum cmd_now cmd_consumer_list(struct command *cmd, struct req_consumer_list *re
 	(void)req, (void)rep;
 	list_for_each(slot, &cmd->sd->consumers.slots, node) {
 		const struct msg_consumer item = {
-			.uid = slot->is_user ? slot->user.uid : geteuid(),
+			.uid = slot->kind == CONSUMER_USER ? slot->user.uid : geteuid(),
 			.pid = slot->gone ? 0 : (uint32_t)MAX(consumer_pid(&slot->consumer), 0),
 			.silent_ms = consumer_silence(&slot->consumer),
 			.sessions = slot->nr_sessions,
+			.kernel = slot->kind == CONSUMER_KERNEL,
 		};
 
-		if (slot->is_user && !slot->nr_sessions)
+		if (slot->kind != CONSUMER_OWN && !slot->nr_sessions)
 			continue;
-		if (!slot->is_user || cmd->caller.uid == 0 || cmd->caller.uid == slot->user.uid)
+		if (slot->kind != CONSUMER_USER || cmd->caller.uid == 0 ||
+		    cmd->caller.uid == slot->user.uid)
 			item_consumer(cmd, &item);
 	}
 	return CMD_DONE;

@@ -3,28 +3,21 @@
  * when they are in the files, or when the relay has acknowledged them. */
 #include "cmd.h"
 
-static void flush_counted(void *data, const struct run_result *result)
+static void flush_written(void *data, const struct run_result *result)
 {
+	struct command *cmd = data;
+	const struct session *session = command_session(cmd);
 	const struct rep_flush rep = {
 		.spooled = result->stats->known ? result->stats->spooled : 0,
 	};
 
-	reply_flush(data, &rep);
-}
-
-static void flush_written(void *data, const struct con_answer *answer)
-{
-	struct command *cmd = data;
-	const struct session *session = command_session(cmd);
-
 	if (!session || session->state == SESSION_DESTROYING)
 		(void)!command_error(cmd, ERR_NO_SESSION,
 				     "the session was destroyed; `destroy` has written its data");
-	else if (answer->code)
-		(void)!command_error(cmd, (enum err_code)answer->code, "session '%s': %s",
-				     session->name, answer->text);
+	else if (result->err->code)
+		(void)!command_error(cmd, result->err->code, "%s", result->err->text);
 	else {
-		run_stats(session->run, flush_counted, cmd);
+		reply_flush(cmd, &rep);
 		return;
 	}
 	command_fail(cmd);
@@ -53,14 +46,12 @@ static enum cmd_now flush_check(struct command *cmd)
 int cmd_flush(struct command *cmd, struct req_flush *req, struct rep_flush *rep)
 {
 	const struct session *session = cmd->session;
-	const struct req_con_output_flush flush = { session->id };
 
 	(void)req, (void)rep;
 	if (session->state == SESSION_STARTING || session->state == SESSION_STOPPING)
 		return CMD_BUSY;
 	if (flush_check(cmd) != CMD_DONE)
 		return CMD_FAILED;
-	CONSUMER_CALL(run_consumer(session->run), con_output_flush, &flush, NULL, flush_written,
-		      cmd);
+	run_flush(session->run, flush_written, cmd);
 	return CMD_WAIT;
 }

@@ -187,6 +187,7 @@ enum cmd_now cmd_session_create(struct command *cmd, struct req_session_create *
 	session_set(session, &settings);
 	memcpy(session->relay_id, relay_id, sizeof(session->relay_id));
 	session->user_consumer = consumers_has_own_user(&cmd->sd->consumers, session);
+	session->kernel_consumer = consumers_has_kernel(&cmd->sd->consumers, session);
 	run_new(&cmd->sd->run, consumers_get(&cmd->sd->consumers, session), &cmd->sd->sessions,
 		session, TAKE_FD(req->outdir));
 	ret = state_save(cmd->sd, session);

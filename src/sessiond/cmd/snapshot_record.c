@@ -149,8 +149,8 @@ static void take(struct snapshot_request *request)
 	req.output = session->id;
 	req.dir = request->dir;
 	req.max_size = request->max_size;
-	CONSUMER_CALL(run_consumer(session->run), con_snapshot, &req, snapshot_record_on_ring,
-		      snapshot_record_done, request);
+	CONSUMER_CALL(run_consumer(session->run, DOMAIN_USER), con_snapshot, &req,
+		      snapshot_record_on_ring, snapshot_record_done, request);
 }
 
 static void state_is_dumped(void *data, uint32_t apps, uint32_t late, const struct err *problem)

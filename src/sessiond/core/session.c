@@ -93,6 +93,22 @@ const char *session_write_problem(const struct session *session)
 	return first_trouble(session, TROUBLE_ADOPTION + 1);
 }
 
+/* A problem of the other consumer, which does not write the domain. */
+static bool is_of_other(const struct session *session, enum domain_id domain, unsigned int trouble)
+{
+	if (trouble == TROUBLE_KERNEL_CONSUMER || trouble == TROUBLE_KERNEL_OUTPUT)
+		return domain != DOMAIN_KERNEL;
+	return domain == DOMAIN_KERNEL && session->kernel_consumer && trouble <= TROUBLE_OUTPUT;
+}
+
+bool session_is_writable(const struct session *session, enum domain_id domain)
+{
+	for (unsigned int trouble = 0; trouble <= TROUBLE_ADOPTION; trouble++)
+		if (session->troubles[trouble][0] && !is_of_other(session, domain, trouble))
+			return false;
+	return true;
+}
+
 void session_note_unrecorded(struct session *session, pid_t pid, const char *name, const char *why)
 {
 	char text[sizeof(session->troubles[0])], others[40] = "";
@@ -373,15 +389,17 @@ int session_choose_mode(const struct session *session, enum domain_id domain, ui
 	if (mode > CHANNEL_DISCARD)
 		return err_set(err, ERR_INVALID, "unknown mode %u of a channel", mode);
 	if (session->snapshots && domain == DOMAIN_KERNEL)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "session '%s' is for snapshots (create --snapshot), which can't have "
-			       "events of the kernel yet; record these in another session",
-			       session->name);
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"session '%s' is for snapshots (create --snapshot), which can't have "
+			"events of the kernel yet; record these in another session",
+			session->name);
 	if (session->snapshots && mode == CHANNEL_DISCARD)
-		return err_set(err, ERR_INVALID,
-			       "session '%s' is for snapshots (create --snapshot): its buffers keep "
-			       "the last events; omit --discard",
-			       session->name);
+		return err_set(
+			err, ERR_INVALID,
+			"session '%s' is for snapshots (create --snapshot): its buffers keep "
+			"the last events; omit --discard",
+			session->name);
 	if (!session->snapshots && mode == CHANNEL_OVERWRITE)
 		return err_set(err, ERR_INVALID,
 			       "session '%s' writes all events to its trace: only the buffers of "

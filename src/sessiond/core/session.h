@@ -52,8 +52,10 @@ struct session_settings {
 
 /** Problems of a session, the worst first. They are independent of each other. */
 enum trouble {
-	TROUBLE_CONSUMER, /* there is no consumer daemon */
-	TROUBLE_OUTPUT,	  /* nothing can be written */
+	TROUBLE_CONSUMER,	 /* there is no consumer daemon */
+	TROUBLE_OUTPUT,		 /* nothing can be written */
+	TROUBLE_KERNEL_CONSUMER, /* the same of the kernel's events, where they have their own */
+	TROUBLE_KERNEL_OUTPUT,
 	TROUBLE_METADATA, /* metadata can't be written */
 	TROUBLE_ADOPTION, /* a consumer can't continue a buffer, or a trace, of an earlier one */
 	TROUBLE_SPOOL,	  /* the relay is away: data goes to the spool */
@@ -112,8 +114,9 @@ struct session {
 	struct tracker trackers[DOMAIN_USER + 1][TRACK_NR_KINDS];
 	struct session_saved saved;
 	struct quotas *quotas;
-	bool user_consumer; /* written by a consumer of its user (consumers.h) */
-	struct run *run; /* the session's operations (run.h); the model does not use it */
+	bool user_consumer;   /* written by a consumer of its user (consumers.h) */
+	bool kernel_consumer; /* the kernel's events are written by the kernel's */
+	struct run *run;      /* the session's operations (run.h); the model does not use it */
 };
 
 struct sessions {
@@ -166,13 +169,11 @@ void session_trouble(struct session *session, enum trouble trouble, const char *
 const char *session_problem(const struct session *session);
 /** Count a program whose events are neither recorded nor counted; at once or later, but once. */
 void session_note_unrecorded(struct session *session, pid_t pid, const char *name, const char *why);
-/** The problem that keeps metadata from its output, or "". Nothing waits for a session with one:
- *  that may last until a user frees space on a disk. */
+/** The problem that keeps metadata from its output, or "". */
 const char *session_write_problem(const struct session *session);
-static inline bool session_is_writable(const struct session *session)
-{
-	return !*session_write_problem(session);
-}
+/** Whether metadata of a domain can be written. Nothing waits for a session where it can't: that
+ *  may last until a user frees space on a disk. */
+bool session_is_writable(const struct session *session, enum domain_id domain);
 const char *session_state_name(enum session_state state);
 
 /** Set whether a channel overwrites its oldest events, as its session does. @mode: as in

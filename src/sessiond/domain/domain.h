@@ -16,6 +16,7 @@
 #include "sessiond/state_msg.h"
 #include "trace/clock.h"
 
+struct consumer;
 struct domain_tracer;
 struct filter_tracer;
 
@@ -215,8 +216,7 @@ struct domain_ops {
 	const struct filter_tracer *(*filters)(struct domain_tracer *domain);
 	/** The presets for sessions of a user, in the order in which they are searched. */
 	void (*each_preset)(struct domain_tracer *domain, uid_t uid,
-			    void (*fn)(const struct domain_preset *preset, void *data),
-			    void *data);
+			    void (*fn)(const struct domain_preset *preset, void *data), void *data);
 	/** Whether all events that a pattern can match are of the channel that a preset is for. */
 	bool (*is_preset_for)(struct domain_tracer *domain, const struct domain_preset *preset,
 			      const char *pattern);
@@ -261,8 +261,10 @@ struct domain_ops {
 	/** Call @done, at once or later, when no session waits for a ring set that a killed daemon
 	 *  has lost, and an application has. NULL: this does not happen. */
 	void (*await_offers)(struct domain_tracer *domain, domain_done done, void *data);
-	/** Send the session's state to a new consumer, or to one that outlived a daemon. */
-	void (*adopt)(struct domain_tracer *domain, struct session *session);
+	/** Send the session's state to a new consumer, or to one that outlived a daemon, if that
+	 *  writes the domain. */
+	void (*adopt)(struct domain_tracer *domain, struct session *session,
+		      const struct consumer *consumer);
 	/** Store all buffers in a new keeper. */
 	void (*keep)(struct domain_tracer *domain, struct session *session);
 };

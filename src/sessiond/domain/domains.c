@@ -204,11 +204,12 @@ void domains_await_offers(const struct domains *domains, domain_done done, void 
 	domains_joined(join, 0, 0, NULL);
 }
 
-void domains_adopt(const struct domains *domains, struct session *session)
+void domains_adopt(const struct domains *domains, struct session *session,
+		   const struct consumer *consumer)
 {
 	struct domain_tracer *domain;
 
-	domains_each(domain, domains) domain->ops->adopt(domain, session);
+	domains_each(domain, domains) domain->ops->adopt(domain, session, consumer);
 }
 
 void domains_keep(const struct domains *domains, struct session *session)

@@ -54,7 +54,8 @@ void domains_save(const struct domains *domains, const struct session *session,
 void domains_restore(const struct domains *domains, struct session *session,
 		     const struct clock_facts *clock, struct msg_state_session *msg);
 void domains_await_offers(const struct domains *domains, domain_done done, void *data);
-void domains_adopt(const struct domains *domains, struct session *session);
+void domains_adopt(const struct domains *domains, struct session *session,
+		   const struct consumer *consumer);
 void domains_keep(const struct domains *domains, struct session *session);
 
 #endif

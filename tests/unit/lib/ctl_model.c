@@ -569,11 +569,14 @@ static void ctl_model_quotas(struct ctl_answer *a)
 
 static void ctl_model_consumers(struct ctl_answer *a)
 {
-	const struct msg_consumer own = { 0, 17, 0, 2 }, user = { 1000, 18, 3000, 1 };
+	const struct msg_consumer own = { 0, 17, 0, 2, 0 }, user = { 1000, 18, 3000, 1, 0 },
+				  kernel = { 0, 19, 0, 1, 1 };
 
 	msg_consumer_encode(ctl_model_begin(a, MSG_consumer, MSG_ITEM), &own);
 	ctl_model_send(a);
 	msg_consumer_encode(ctl_model_begin(a, MSG_consumer, MSG_ITEM), &user);
+	ctl_model_send(a);
+	msg_consumer_encode(ctl_model_begin(a, MSG_consumer, MSG_ITEM), &kernel);
 	ctl_model_send(a);
 	ctl_model_reply(a, 0, "");
 	ctl_model_send(a);

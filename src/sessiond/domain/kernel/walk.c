@@ -363,7 +363,8 @@ static bool awaits_more(const struct kernel_session *ks)
 {
 	const struct kernel_channel *kc;
 
-	if (ks->rec.recording && traces_busy(&ks->rec) && session_is_writable(ks->rec.session))
+	if (ks->rec.recording && traces_busy(&ks->rec) &&
+	    session_is_writable(ks->rec.session, DOMAIN_KERNEL))
 		return true;
 	list_for_each(kc, &ks->channels, node)
 		if (kc->nr_waits)

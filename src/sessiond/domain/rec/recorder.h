@@ -16,8 +16,11 @@
 
 struct recorder_config {
 	struct loop *loop;
-	/** The consumer that writes the session; it outlives the session. */
-	struct consumer *(*consumer)(const struct session *session);
+	/** The consumer that writes a domain of a session; it outlives the session, and is another
+	 *  one at most after `prepare`. */
+	struct consumer *(*consumer)(const struct session *session, enum domain_id domain);
+	/** A trace of the domain is about to be opened. */
+	void (*prepare)(struct session *session, enum domain_id domain);
 	unsigned int nr_cpus;
 	const char *hostname;
 	/** Report a problem to the session's owner; empty: it is solved. */

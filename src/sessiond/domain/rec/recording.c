@@ -31,7 +31,7 @@ void recording_init(struct recording *rec, const struct recording_ops *ops,
 	loop_timer_init(&rec->metadata_save, recorder->config.loop, traces_save_metadata_sizes);
 	rec->ops = ops;
 	rec->recorder = recorder;
-	rec->consumer = recorder->config.consumer(session);
+	rec->consumer = recorder->config.consumer(session, domain);
 	rec->domain = domain;
 	rec->session = session;
 	rec->clock = clock;
@@ -112,18 +112,19 @@ void recording_retry(struct domain_tracer *domain, struct session *session)
 		return;
 	list_for_each(trace, &rec->traces, node)
 		trace_retry(trace);
-	if (!session_is_writable(session))
+	if (!session_is_writable(session, rec->domain))
 		rec->ops->metadata_done(rec);
 }
 
-void recording_adopt(struct domain_tracer *domain, struct session *session)
+void recording_adopt(struct domain_tracer *domain, struct session *session,
+		     const struct consumer *consumer)
 {
 	struct recording *rec = recording_find(domain, session);
 	struct trace *trace;
 	struct trace_channel *trace_channel;
 	struct ring *ring, *next;
 
-	if (!rec)
+	if (!rec || rec->consumer != consumer)
 		return;
 	list_for_each(trace, &rec->traces, node) {
 		trace_adopt(trace);

@@ -40,7 +40,7 @@ struct recording {
 	struct list_node node; /* of domain_tracer.recordings */
 	const struct recording_ops *ops;
 	struct recorder *recorder;
-	struct consumer *consumer; /* of the session */
+	struct consumer *consumer; /* that writes the domain */
 	struct session *session;
 	const struct clock_facts *clock;
 	enum domain_id domain;
@@ -76,7 +76,7 @@ struct trace {
 	uint64_t app; /* id of the application; 0: a trace of a user, or of the kernel */
 	char *path;   /* relative to the output */
 	uint8_t uuid[16];
-	int metadata; /* its memory, for a new consumer; -1: the metadata is in a file */
+	int metadata;		 /* its memory, for a new consumer; -1: the metadata is in a file */
 	uint64_t metadata_bytes; /* size of the metadata file up to batch `saved` */
 	uint64_t acked_bytes;	 /* size of the metadata file up to batch `acked` */
 	enum trace_state state;
@@ -171,7 +171,8 @@ void recording_problem(struct recording *rec, enum trouble trouble, enum err_cod
 /** Clear problems of an earlier start, as failed steps are tried again. */
 void recording_begin(struct recording *rec);
 void recording_retry(struct domain_tracer *domain, struct session *session);
-void recording_adopt(struct domain_tracer *domain, struct session *session);
+void recording_adopt(struct domain_tracer *domain, struct session *session,
+		     const struct consumer *consumer);
 void recording_keep(struct domain_tracer *domain, struct session *session);
 void recording_clock_changed(struct domain_tracer *domain, struct session *session);
 

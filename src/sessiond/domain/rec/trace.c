@@ -283,9 +283,12 @@ struct trace *trace_alloc(struct recording *rec, uint64_t id, uid_t uid, uint64_
 
 void trace_open(struct trace *trace, char *path)
 {
+	const struct recorder_config *config = &trace->rec->recorder->config;
 	struct req_con_trace_open req = { 0 };
 
 	trace->path = path;
+	config->prepare(trace->rec->session, trace->rec->domain);
+	trace->rec->consumer = config->consumer(trace->rec->session, trace->rec->domain);
 	uuid_generate(trace->uuid);
 	recording_saved(trace->rec); /* so that a successor does not create it again */
 	req.output = trace->rec->session->id;

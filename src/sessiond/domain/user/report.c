@@ -388,7 +388,7 @@ void unrecorded_note(struct user_link *link)
 	const struct app *app = &link->app->app;
 	struct session *session = link->us->rec.session;
 	const char *why = session_problem(session);
-	bool unable = link->unable || (link->nr_todo && !session_is_writable(session));
+	bool unable = link->unable || (link->nr_todo && !session_is_writable(session, DOMAIN_USER));
 
 	if (!link->us->rec.recording || (!link->failed && (link->was_armed || !unable)))
 		return;

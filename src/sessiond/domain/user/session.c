@@ -63,7 +63,8 @@ static void user_wait_begin(struct user_session *us, bool stop, domain_done done
 	wait->stop = stop;
 	list_for_each(link, &us->links, in_session)
 		wait->apps += counts_on(wait, link);
-	wait->metadata = !stop && traces_busy(&us->rec) && session_is_writable(us->rec.session);
+	wait->metadata =
+		!stop && traces_busy(&us->rec) && session_is_writable(us->rec.session, DOMAIN_USER);
 	wait->offers = stop && us->rec.enough.at_ns; /* that timer bounds the wait for lost rings */
 	wait->left = wait->apps + wait->metadata + wait->offers;
 	loop_timer_init(&wait->timeout, us->user->recorder->config.loop, user_wait_on_timeout);

@@ -49,7 +49,7 @@ static bool all_armable(const struct user_app *app)
 	if (app->wanted)
 		return false;
 	list_for_each(link, &app->links, in_app)
-		if ((link->nr_todo && session_is_writable(link->us->rec.session)) ||
+		if ((link->nr_todo && session_is_writable(link->us->rec.session, DOMAIN_USER)) ||
 		    !list_empty(&link->dirty))
 			return false;
 	return true;
