@@ -64,7 +64,6 @@ static void calls_free_thread(struct calls_thread *thread)
 	}
 	free(thread->frames);
 	free(thread->procname);
-	free(thread->key);
 	free(thread);
 }
 
@@ -104,45 +103,45 @@ static uint64_t calls_hash(const void *a, uint64_t b)
 }
 
 static struct calls_thread *calls_new_thread(struct calls *calls, const struct event *event,
-					     const char *key)
+					     uint64_t hash)
 {
 	struct calls_thread *thread = xalloc(sizeof(*thread));
 	const struct task *task = &event->task;
 
-	thread->key = xstrdup(key);
+	thread->source = event->source->number;
 	thread->tid = task->tid->u;
 	thread->has_pid = task->pid;
 	thread->pid = task->pid ? task->pid->u : 0;
-	thread->procname =
-		task->procname ? xasprintf("%.*s", (int)value_text_length(task->procname),
-					   (const char *)task->procname->bytes) :
-				 xstrdup("");
+	thread->procname = task->procname ?
+				   xasprintf("%.*s", (int)value_text_length(task->procname),
+					     (const char *)task->procname->bytes) :
+				   xstrdup("");
 	idmap_init(&thread->addresses);
 	idmap_init(&thread->active);
 	thread->next = calls->threads;
 	calls->threads = thread;
-	idmap_add(&calls->threads_map, &thread->node, idmap_hash_text(key));
+	idmap_add(&calls->threads_map, &thread->node, hash);
 	return thread;
 }
 
 static struct calls_thread *calls_thread_of(struct calls *calls, const struct event *event)
 {
 	const struct task *task = &event->task;
+	uint64_t pid = task->pid ? task->pid->u : 0, hash;
 	struct idmap_node *node;
-	char key[96];
 
 	if (!task->tid)
 		return NULL;
-	snprintf(key, sizeof(key), "%" PRIu32 " %" PRIu64 " %" PRIu64, event->source->number,
-		 task->pid ? task->pid->u : 0, task->tid->u);
-	for (node = idmap_find(&calls->threads_map, idmap_hash_text(key)); node;
+	hash = calls_hash(event->source, pid << 32 ^ task->tid->u);
+	for (node = idmap_find(&calls->threads_map, hash); node;
 	     node = idmap_next(&calls->threads_map, node)) {
 		struct calls_thread *thread = container_of(node, struct calls_thread, node);
 
-		if (strcmp(thread->key, key) == 0)
+		if (thread->source == event->source->number && thread->pid == pid &&
+		    thread->tid == task->tid->u)
 			return thread;
 	}
-	return calls_new_thread(calls, event, key);
+	return calls_new_thread(calls, event, hash);
 }
 
 /* --- functions ------------------------------------------------------------------------------ */
@@ -252,8 +251,8 @@ static struct calls_node *calls_child(struct calls *calls, struct calls_node *pa
 static void calls_enter(struct calls *calls, struct calls_thread *thread,
 			struct calls_function *function, int64_t ns)
 {
-	struct calls_node *above = thread->nr_frames ? thread->frames[thread->nr_frames - 1].node :
-						       &thread->root;
+	struct calls_node *above =
+		thread->nr_frames ? thread->frames[thread->nr_frames - 1].node : &thread->root;
 	struct calls_frame frame = { .function = function, .entry_ns = ns };
 
 	function->sum.calls++;
@@ -272,8 +271,7 @@ static void calls_enter(struct calls *calls, struct calls_thread *thread,
 	frame.outermost = frame.active->depth++ == 0;
 	if (thread->nr_frames == thread->size) {
 		thread->size = thread->size ? 2 * thread->size : 16;
-		thread->frames =
-			xrealloc(thread->frames, thread->size * sizeof(*thread->frames));
+		thread->frames = xrealloc(thread->frames, thread->size * sizeof(*thread->frames));
 	}
 	thread->frames[thread->nr_frames++] = frame;
 }
@@ -392,7 +390,10 @@ static int calls_compare_threads(const void *a, const void *b)
 	const struct calls_thread *y = *(struct calls_thread *const *)b;
 	int order = calls_compare_sums(&x->root.sum, &y->root.sum);
 
-	return order ? order : strcmp(x->key, y->key);
+	if (order || x->source != y->source)
+		return order ? order : (x->source > y->source) - (x->source < y->source);
+	return x->pid != y->pid ? (x->pid > y->pid ? 1 : -1) :
+				  (x->tid > y->tid) - (x->tid < y->tid);
 }
 
 static void calls_sort_threads(struct calls *calls)

@@ -50,7 +50,8 @@ struct calls_node {
 struct calls_thread {
 	struct idmap_node node;
 	struct calls_thread *next;
-	char *key, *procname;
+	char *procname;
+	uint32_t source; /* number */
 	uint64_t pid, tid;
 	bool has_pid;
 	struct calls_node root; /* sum: of the outermost calls */
