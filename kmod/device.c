@@ -11,7 +11,6 @@
 #include "channel.h"
 #include "counters.h"
 #include "dump/dump.h"
-#include "probe/callbacks.h"
 #include "probe/fallback.h"
 #include "fields.h"
 #include "filter.h"
@@ -163,7 +162,6 @@ static void events_fini(void)
 {
 	tracepoints_fini();
 	fallback_fini();
-	callbacks_fini();
 	function_fini();
 	syscalls_fini();
 	markers_fini();
@@ -187,14 +185,12 @@ static int __init events_init(void)
 	ret = function_init();
 	if (ret)
 		goto no_syscalls;
-	ret = callbacks_init();
-	if (ret)
-		goto no_callbacks;
-	ret = fallback_init();
+	ret = markers_init();
+	if (!ret)
+		ret = fallback_init();
 	if (!ret)
 		return 0;
-	callbacks_fini();
-no_callbacks:
+	markers_fini();
 	function_fini();
 no_syscalls:
 	tracepoints_fini();

@@ -5,12 +5,11 @@
 #include <linux/module.h>
 #include <linux/seq_file.h>
 
-#include "probe/callbacks.h"
-#include "probe/markers.h"
+#include "instr/folder.h"
 #include "registry.h"
 #include "viewer.h"
 
-static struct dentry *folder;
+static struct dentry *available, *view;
 
 /* Tracepoints with a compiled probe have one; others are named by the prefix of their kind. */
 static const char *source_of(const struct event *event)
@@ -32,7 +31,7 @@ static int available_show(struct seq_file *to, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(available);
 
-static int active_show(struct seq_file *to, void *unused)
+static void show_active(struct seq_file *to)
 {
 	u32 i, channels;
 
@@ -44,21 +43,19 @@ static int active_show(struct seq_file *to, void *unused)
 			seq_printf(to, "%s %s %u channels\n", source_of(event), event->name,
 				   channels);
 	}
-	callbacks_show(to);
-	markers_show(to);
-	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(active);
 
 void folder_init(void)
 {
-	folder = debugfs_create_dir("ltt", NULL);
-	debugfs_create_file("available", 0400, folder, NULL, &available_fops);
-	debugfs_create_file("active", 0400, folder, NULL, &active_fops);
-	viewer_add(folder);
+	struct dentry *folder = ltt_folder_join(show_active);
+
+	available = debugfs_create_file("available", 0400, folder, NULL, &available_fops);
+	view = viewer_add(folder);
 }
 
 void folder_fini(void)
 {
-	debugfs_remove(folder);
+	ltt_folder_join(NULL);
+	debugfs_remove(available);
+	debugfs_remove(view);
 }

@@ -16,7 +16,7 @@
  * each conversion is the name of the value. Several markers may have one name, in one module
  * or in many, and then must have one format: a marker or a probe with another format is
  * reported in the kernel's log, and never armed. The format of the first marker of a name
- * is valid until ltt.ko is unloaded.
+ * is valid until ltt_instr.ko is unloaded; channels need ltt.ko, probes do not.
  *
  * All functions but trace_mark() are called in process context only, and may sleep.
  */
@@ -31,7 +31,7 @@
 
 /** struct ltt_marker - one place, or several of one module with the same name and format. Made by
  *  LTT_MARKER(); @name and @format are constant, and @tracepoint and @probe, which are NULL unless
- *  DEFINE_MARKER_TP() made it; ltt.ko sets the other members. */
+ *  DEFINE_MARKER_TP() made it; ltt_instr.ko sets the other members. */
 struct ltt_marker {
 	const char *name;
 	const char *format;
@@ -101,7 +101,7 @@ void ltt_markers_unregister(struct ltt_marker *const *markers, unsigned int nr);
  * @name, @format: the marker; @format NULL: any format.
  * @call: with @private, the marker's format and the values; preemption is off. It may take
  *        values by va_arg() from the list as if it were its own.
- * ltt.ko sets the other members.
+ * ltt_instr.ko sets the other members.
  */
 struct ltt_marker_probe {
 	const char *name;

@@ -2,7 +2,7 @@
 /*
  * ltt_probe.h - functions of other modules that are called at tracepoints of the kernel and of
  * modules, and at any place of the kernel and of programs, with data of their own; no session is
- * needed. kmod/examples/ltt_example_count.c is one.
+ * needed, and no ltt.ko: ltt_instr.ko has them. kmod/examples/ltt_example_count.c is one.
  *
  *	#include <trace/events/sched.h>
  *	#include "ltt_probe.h"
@@ -36,7 +36,7 @@
 struct pt_regs;
 
 /** Return: how often the pair is registered now; -EINVAL: no name; -ENOMEM; -EEXIST: the kernel
- *  calls this pair already, for another than ltt.ko. */
+ *  calls this pair already, for another than ltt_instr.ko. */
 #define LTT_REGISTER_TRACE(tracepoint, probe, data)						\
 	(check_trace_callback_type_##tracepoint(probe),					\
 	 ltt_trace_register(#tracepoint, (void *)(probe), data))

@@ -7,7 +7,6 @@
 #define KMOD_REGISTRY_H
 
 #include "event.h"
-#include "ltt_probe.h"
 #include "ring.h"
 
 /**
@@ -15,7 +14,6 @@
  * tracepoint passes it to the probe.
  * @own: data of the event's kind.
  * @stat: counter, in a channel that counts; else NULL.
- * @call, @data: of a hook of a place (ltt_probe.h): called instead of recording; no channel has it.
  */
 struct hook {
 	struct source source;
@@ -23,26 +21,9 @@ struct hook {
 	struct event *event;
 	void *own;
 	struct stat *stat;
-	ltt_place_call *call;
-	void *data;
 	struct list_head of_event;
 	struct list_head of_channel;
 };
-
-/** At a place, with the values that a record would have: address, caller or place in the program,
- *  value that is returned. Return: whether there is a function to call instead of recording. */
-static __always_inline bool hook_call(const struct hook *hook, const u64 *values, u32 nr_values,
-				      struct pt_regs *regs)
-{
-	struct ltt_hit hit = { .ip = values[0], .regs = regs };
-
-	if (likely(!hook->call))
-		return false;
-	hit.caller = nr_values > 1 ? values[1] : 0;
-	hit.value = nr_values > 2 ? values[2] : 0;
-	hook->call(hook->data, &hit);
-	return true;
-}
 
 /** Add an event, which stays until registry_fini(). It is not live yet. Return: 0 or -ENOMEM. */
 int registry_add(struct event *event, const struct event_kind *kind);

@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "instr/clock.h"
 #include "ltt_probe.h"
 #include "ring.h"
 
@@ -83,26 +84,6 @@ static void *view_new(const struct ring_set *set, unsigned int ring)
 	return view;
 }
 
-/* Of the ring set that was made last. */
-static u32 trace_clock;
-
-static u64 ring_now(u32 clock)
-{
-	return clock == LTT_CLOCK_CYCLES ? get_cycles() : ktime_get_mono_fast_ns();
-}
-
-u64 ltt_trace_clock(void)
-{
-	return ring_now(READ_ONCE(trace_clock));
-}
-EXPORT_SYMBOL_GPL(ltt_trace_clock);
-
-enum ltt_trace_clock ltt_trace_clock_kind(void)
-{
-	return READ_ONCE(trace_clock);
-}
-EXPORT_SYMBOL_GPL(ltt_trace_clock_kind);
-
 static void ring_memory_ring_init(struct ring_set *set, unsigned int cpu, u64 now)
 {
 	const struct ltt_ring_desc *desc = &set->desc;
@@ -141,7 +122,8 @@ static void ring_memory_wake_readers(struct irq_work *work)
 
 static int ring_memory_ring_set_map(struct ring_set *set)
 {
-	u64 now = ring_now(set->desc.clock); /* one time for all rings */
+	/* one time for all rings */
+	u64 now = set->desc.clock == LTT_CLOCK_CYCLES ? get_cycles() : ktime_get_mono_fast_ns();
 	unsigned int cpu;
 
 	set->ctl = vmap(set->ctl_pages, set->nr_ctl_pages, VM_MAP, PAGE_KERNEL);
@@ -209,7 +191,7 @@ struct ring_set *ring_set_new(const struct ltt_ring_desc *desc)
 		ring_set_free(set);
 		return ERR_PTR(ret);
 	}
-	WRITE_ONCE(trace_clock, set->desc.clock);
+	ltt_trace_clock_set(set->desc.clock);
 	return set;
 }
 

@@ -10,11 +10,11 @@ extern const u64 viewer_bytes;
 
 static struct debugfs_blob_wrapper viewer_blob;
 
-void viewer_add(struct dentry *folder)
+struct dentry *viewer_add(struct dentry *folder)
 {
 	if (!viewer_bytes)
-		return;
+		return NULL;
 	viewer_blob.data = viewer_program;
 	viewer_blob.size = viewer_bytes;
-	debugfs_create_blob("ltt-view", 0400, folder, &viewer_blob);
+	return debugfs_create_blob("ltt-view", 0400, folder, &viewer_blob);
 }

@@ -9,7 +9,7 @@
 
 struct dentry;
 
-/** Put the program into the folder of the module (folder.h), which removes it. */
-void viewer_add(struct dentry *folder);
+/** Put the program into the folder (instr/folder.h). Return: the file, for debugfs_remove(). */
+struct dentry *viewer_add(struct dentry *folder);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "compat.h"
 #include "machine.h"
-#include "symbols.h"
+#include "instr/symbols.h"
 
 /* --- interrupts ----------------------------------------------------------- */
 
@@ -98,7 +98,7 @@ void dump_network(struct dump *dump)
 
 void dump_block_devices(struct dump *dump)
 {
-	struct class *blocks = dump_wants(dump, DUMP_BLOCK_DEVICE) ? symbol_find("block_class") :
+	struct class *blocks = dump_wants(dump, DUMP_BLOCK_DEVICE) ? ltt_symbol_find("block_class") :
 								      NULL;
 	struct class_dev_iter iterator;
 	struct device *device;
@@ -118,7 +118,7 @@ void dump_block_devices(struct dump *dump)
 
 void dump_modules(struct dump *dump)
 {
-	struct list_head *modules = dump_wants(dump, DUMP_MODULE) ? symbol_find("modules") : NULL;
+	struct list_head *modules = dump_wants(dump, DUMP_MODULE) ? ltt_symbol_find("modules") : NULL;
 	struct module *module;
 
 	if (!modules)

@@ -17,7 +17,7 @@
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
-#include "symbols.h"
+#include "instr/symbols.h"
 
 /* Values of the fields, as readers know them. */
 enum { TYPE_USER, TYPE_KERNEL };
@@ -78,7 +78,7 @@ static void find_namespaces(const struct dump *dump, const struct proc_ns_operat
 
 	for (i = 0; i < NR_NAMESPACES; i++)
 		ret[i] = dump_wants(dump, namespaces[i].event) ?
-				 symbol_find(namespaces[i].operations) : NULL;
+				 ltt_symbol_find(namespaces[i].operations) : NULL;
 }
 
 static void dump_namespace(struct dump *dump, struct task_struct *task,

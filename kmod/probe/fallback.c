@@ -12,7 +12,7 @@
 #include "fallback_probe.h"
 #include "ltt_kmod.h"
 #include "registry.h"
-#include "symbols.h"
+#include "instr/symbols.h"
 
 /* Only added to, by the task that loads us or another module; they take turns. */
 static struct fallback *made;
@@ -257,8 +257,8 @@ static struct notifier_block notifier = { .notifier_call = fallback_module_chang
 
 int fallback_init(void)
 {
-	struct list_head *calls = symbol_find("ftrace_events");
-	struct mutex *calls_lock = symbol_find("event_mutex");
+	struct list_head *calls = ltt_symbol_find("ftrace_events");
+	struct mutex *calls_lock = ltt_symbol_find("event_mutex");
 
 	if (calls && calls_lock)
 		fallback_add_all(calls, calls_lock);

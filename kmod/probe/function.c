@@ -14,7 +14,7 @@
 
 #include "fetch.h"
 #include "registry.h"
-#include "symbols.h"
+#include "instr/symbols.h"
 
 #ifdef CONFIG_DYNAMIC_FTRACE_WITH_REGS
 #include <linux/trace_recursion.h>
@@ -90,8 +90,6 @@ static void kmod_function_record(struct function_place *place, const u64 *values
 	u32 len = OWN_VALUES * sizeof(*values);
 	u8 *payload;
 
-	if (hook_call(hook, values, OWN_VALUES, regs))
-		return;
 	if (!place->fetch) {
 		ring_put(&hook->source, values, len);
 		return;
@@ -229,8 +227,7 @@ static void kmod_function_detach(struct hook *hook)
 	hlist_del_init_rcu(&place->of_site);
 	mutex_unlock(&lock);
 	queue_work(system_unbound_wq, &sweeper);
-	if (!hook->call)
-		ring_set_lose(hook->source.set, atomic_read(&place->missed));
+	ring_set_lose(hook->source.set, atomic_read(&place->missed));
 }
 
 /* Another module could have another function there. */
@@ -323,8 +320,8 @@ struct event *function_new(const struct ltt_kmod_probe *request)
 
 int function_init(void)
 {
-	find_symbol = symbol_find("kallsyms_lookup_name");
-	find_location = symbol_find("ftrace_location");
+	find_symbol = ltt_symbol_find("kallsyms_lookup_name");
+	find_location = ltt_symbol_find("ftrace_location");
 	return register_module_notifier(&notifier);
 }
 

@@ -1,47 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "markers.h"
 
-#include <linux/mutex.h>
-#include <linux/module.h>
+#include <linux/list.h>
 #include <linux/rculist.h>
-#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "ltt_kmod.h"
-#include "ltt_marker.h"
-#include "ltt_probe.h"
-#include "marker_format.h"
+#include "instr/markers.h"
 #include "registry.h"
 #include "text.h"
 
 #define TEXT_MAX 1024 /* of a string, its NUL included */
 
-/**
- * struct marker_name - all markers of one name, those that are there and those to come.
- * @listeners: hooks and armed probes.
- * @nr_markers: that have the format.
- * @source: the marker that has a probe of a tracepoint (DEFINE_MARKER_TP()); NULL: none has.
- * @connected: @source, while its probe is registered; both beneath `sources_lock`.
- * @probes: armed ones; walked by RCU, changed beneath the lock.
- */
-struct marker_name {
+/** struct marker_event - of all markers of one name. */
+struct marker_event {
 	struct event event;
+	struct marker_facts *facts;
 	struct list_head all;
-	atomic_t listeners;
-	u32 nr_markers;
-	struct ltt_marker *source, *connected;
-	struct list_head probes;
-	struct marker_format parsed;
-	const char *format;
-	char text[]; /* the name, the format */
 };
 
-/* Beneath it the registry's; never the other way. */
-static DEFINE_MUTEX(lock);
-static DEFINE_MUTEX(sources_lock); /* beneath both of them */
-static LIST_HEAD(names);
-static LIST_HEAD(probes);
+static LIST_HEAD(events); /* beneath the lock of instr/markers.h */
 
 /* --- at a marker ---------------------------------------------------------- */
 
@@ -100,358 +78,98 @@ static void markers_fill(u8 *to, const struct marker_format *format, va_list *va
 			to = text_put(to, pointers[i], texts[i]);
 }
 
-static void markers_record(const struct marker_name *name, va_list *values)
+static void markers_record(const struct marker_facts *facts, va_list *values)
 {
+	const struct marker_event *marker = facts->own;
 	u16 texts[MARKER_VALUES_MAX];
 	struct hook *hook;
 	va_list copy;
 	u32 len;
 
 	va_copy(copy, *values);
-	len = markers_measure(&name->parsed, &copy, texts);
+	len = markers_measure(&facts->parsed, &copy, texts);
 	va_end(copy);
-	list_for_each_entry_rcu(hook, &name->event.hooks, of_event) {
+	list_for_each_entry_rcu(hook, &marker->event.hooks, of_event) {
 		struct ring *ring;
 		void *payload = ring_begin(&hook->source, len, &ring);
 
 		if (!payload)
 			continue;
 		va_copy(copy, *values);
-		markers_fill(payload, &name->parsed, &copy, texts);
+		markers_fill(payload, &facts->parsed, &copy, texts);
 		va_end(copy);
 		ring_end(ring);
 	}
 }
 
-static void call_probes(const struct marker_name *name, va_list *values)
-{
-	const struct ltt_marker_probe *probe;
-	va_list copy;
-
-	list_for_each_entry_rcu(probe, &name->probes, of_marker) {
-		va_copy(copy, *values);
-		probe->call(probe->private, name->format, &copy);
-		va_end(copy);
-	}
-}
-
-void ltt_marker_hit(struct ltt_marker *marker, ...)
-{
-	const struct marker_name *name;
-	va_list values;
-
-	preempt_disable_notrace();
-	rcu_read_lock();
-	name = READ_ONCE(marker->of_name);
-	if (name) {
-		va_start(values, marker);
-		if (!list_empty(&name->event.hooks))
-			markers_record(name, &values);
-		call_probes(name, &values);
-		va_end(values);
-	}
-	rcu_read_unlock();
-	preempt_enable_notrace();
-}
-EXPORT_SYMBOL_GPL(ltt_marker_hit);
-
-/* --- names ---------------------------------------------------------------- */
-
-/* After each change of the listeners, or of the source: is its probe to be called? */
-static int source_update(struct marker_name *name)
-{
-	struct ltt_marker *wanted = atomic_read(&name->listeners) ? name->source : NULL;
-	int ret = 0;
-
-	if (name->connected && name->connected != wanted) {
-		ltt_trace_unregister(name->connected->tracepoint, name->connected->probe,
-				     name->connected);
-		name->connected = NULL;
-	}
-	if (wanted && !name->connected)
-		ret = ltt_trace_register(wanted->tracepoint, wanted->probe, wanted);
-	if (ret > 0)
-		name->connected = wanted;
-	return min(ret, 0);
-}
-
-static int source_set(struct marker_name *name, struct ltt_marker *source)
-{
-	int ret;
-
-	mutex_lock(&sources_lock);
-	name->source = source;
-	ret = source_update(name);
-	mutex_unlock(&sources_lock);
-	return ret;
-}
-
-static int name_listen(struct marker_name *name, int change)
-{
-	int ret;
-
-	mutex_lock(&sources_lock);
-	atomic_add(change, &name->listeners);
-	ret = source_update(name);
-	mutex_unlock(&sources_lock);
-	return ret;
-}
+/* --- events --------------------------------------------------------------- */
 
 static int markers_attach(struct hook *hook)
 {
-	struct marker_name *name = container_of(hook->event, struct marker_name, event);
-	int ret = name_listen(name, 1);
-
-	if (ret)
-		name_listen(name, -1);
-	return ret;
+	return ltt_marker_record(container_of(hook->event, struct marker_event, event)->facts, 1);
 }
 
 static void markers_detach(struct hook *hook)
 {
-	name_listen(container_of(hook->event, struct marker_name, event), -1);
+	ltt_marker_record(container_of(hook->event, struct marker_event, event)->facts, -1);
 }
 
 static const struct event_kind kind = { .attach = markers_attach, .detach = markers_detach };
 
-static struct marker_name *name_find(const char *text)
-{
-	struct marker_name *name;
-
-	list_for_each_entry(name, &names, all)
-		if (!strcmp(name->event.name, text))
-			return name;
-	return NULL;
-}
-
-static struct marker_name *name_new(const char *text, const char *format)
-{
-	size_t len = strlen(text) + 1;
-	struct marker_name *name;
-
-	name = kzalloc(struct_size(name, text, len + strlen(format) + 1), GFP_KERNEL);
-	if (!name)
-		return NULL;
-	memcpy(name->text, text, len);
-	strcpy(name->text + len, format);
-	name->format = name->text + len;
-	name->event.system = "marker";
-	name->event.name = name->text;
-	name->event.fields = name->parsed.fields;
-	INIT_LIST_HEAD(&name->probes);
-	return name;
-}
-
 /* Once the registry has it, it stays. */
-static int name_make(const char *text, const char *format, struct marker_name **ret_name)
+static int markers_add(struct marker_facts *facts)
 {
-	struct marker_name *name = name_new(text, format);
+	struct marker_event *marker = kzalloc(sizeof(*marker), GFP_KERNEL);
 	int ret;
 
-	if (!name)
+	if (!marker)
 		return -ENOMEM;
-	ret = marker_format_parse(format, &name->parsed);
-	name->event.nr_fields = name->parsed.nr;
-	if (!ret && strlen(text) + sizeof("marker:") > LTT_KMOD_NAME_MAX)
-		ret = -EINVAL;
-	if (!ret)
-		ret = registry_add(&name->event, &kind);
+	marker->facts = facts;
+	marker->event.system = "marker";
+	marker->event.name = facts->name;
+	marker->event.fields = facts->parsed.fields;
+	marker->event.nr_fields = facts->parsed.nr;
+	facts->own = marker;
+	ret = registry_add(&marker->event, &kind);
 	if (ret) {
-		kfree(name);
+		kfree(marker);
 		return ret;
 	}
-	list_add_tail(&name->all, &names);
-	*ret_name = name;
+	list_add_tail(&marker->all, &events);
 	return 0;
+}
+
+static void markers_come(struct marker_facts *facts)
+{
+	struct marker_event *marker = facts->own;
+
+	registry_comes(&marker->event);
+}
+
+static void markers_go(struct marker_facts *facts)
+{
+	struct marker_event *marker = facts->own;
+
+	registry_goes(&marker->event);
+}
+
+static const struct marker_recorder recorder = {
+	.add = markers_add,
+	.comes = markers_come,
+	.goes = markers_go,
+	.record = markers_record,
+};
+
+int markers_init(void)
+{
+	return ltt_markers_record(&recorder);
 }
 
 void markers_fini(void)
 {
-	struct marker_name *name, *next;
+	struct marker_event *marker, *next;
 
-	list_for_each_entry_safe(name, next, &names, all) {
-		list_del(&name->all);
-		kfree(name);
-	}
-}
-
-/* --- probes --------------------------------------------------------------- */
-
-/* It is armed; is there something to be called for? */
-static int probe_connect(struct ltt_marker_probe *probe)
-{
-	struct marker_name *name = name_find(probe->name);
-
-	if (!name || probe->of_name)
-		return 0;
-	if (probe->format && strcmp(probe->format, name->format)) {
-		pr_warn("ltt: marker %s: a probe wants \"%s\", but it is \"%s\"; not armed\n",
-			probe->name, probe->format, name->format);
-		return -EINVAL;
-	}
-	probe->of_name = name;
-	list_add_tail_rcu(&probe->of_marker, &name->probes);
-	if (name_listen(name, 1))
-		pr_warn("ltt: marker %s: its probe could not be connected\n", probe->name);
-	return 0;
-}
-
-static void probe_disconnect(struct ltt_marker_probe *probe)
-{
-	struct marker_name *name = probe->of_name;
-
-	if (!name)
-		return;
-	name_listen(name, -1);
-	list_del_rcu(&probe->of_marker);
-	probe->of_name = NULL;
-}
-
-void ltt_marker_probe_register(struct ltt_marker_probe *probe)
-{
-	mutex_lock(&lock);
-	probe->armed = 0;
-	probe->of_name = NULL;
-	list_add_tail(&probe->all, &probes);
-	mutex_unlock(&lock);
-}
-EXPORT_SYMBOL_GPL(ltt_marker_probe_register);
-
-void ltt_marker_probe_unregister(struct ltt_marker_probe *probe)
-{
-	mutex_lock(&lock);
-	probe_disconnect(probe);
-	list_del(&probe->all);
-	mutex_unlock(&lock);
-}
-EXPORT_SYMBOL_GPL(ltt_marker_probe_unregister);
-
-int ltt_marker_probe_arm(struct ltt_marker_probe *probe)
-{
-	int ret;
-
-	mutex_lock(&lock);
-	ret = probe->armed ? 0 : probe_connect(probe);
-	if (!ret)
-		ret = ++probe->armed;
-	mutex_unlock(&lock);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(ltt_marker_probe_arm);
-
-int ltt_marker_probe_disarm(struct ltt_marker_probe *probe)
-{
-	int ret = -EALREADY;
-
-	mutex_lock(&lock);
-	if (probe->armed) {
-		ret = --probe->armed;
-		if (!ret)
-			probe_disconnect(probe);
-	}
-	mutex_unlock(&lock);
-	return ret;
-}
-EXPORT_SYMBOL_GPL(ltt_marker_probe_disarm);
-
-void ltt_marker_synchronize(void)
-{
-	synchronize_rcu();
-}
-EXPORT_SYMBOL_GPL(ltt_marker_synchronize);
-
-/* --- markers -------------------------------------------------------------- */
-
-/* Those that waited for the name; one with another format stays disarmed. */
-static void connect_waiting(void)
-{
-	struct ltt_marker_probe *probe;
-
-	list_for_each_entry(probe, &probes, all)
-		if (probe->armed && probe_connect(probe))
-			probe->armed = 0;
-}
-
-static int marker_add(struct ltt_marker *marker)
-{
-	struct marker_name *name = name_find(marker->name);
-	int ret;
-
-	if (!name) {
-		ret = name_make(marker->name, marker->format, &name);
-		if (ret)
-			return ret;
-		connect_waiting();
-	}
-	if (strcmp(name->format, marker->format)) {
-		pr_warn("ltt: marker %s: \"%s\" differs from \"%s\", which was there first; not armed\n",
-			marker->name, marker->format, name->format);
-		return 0;
-	}
-	WRITE_ONCE(marker->of_name, name);
-	WRITE_ONCE(marker->listeners, &name->listeners);
-	if (marker->probe && name->source)
-		pr_warn("ltt: marker %s: another one has a probe; that of %s is not connected\n",
-			marker->name, marker->tracepoint);
-	else if (marker->probe && source_set(name, marker))
-		pr_warn("ltt: marker %s: its probe of %s could not be connected\n", marker->name,
-			marker->tracepoint);
-	if (!name->nr_markers++)
-		registry_comes(&name->event);
-	return 0;
-}
-
-static void marker_remove(struct ltt_marker *marker)
-{
-	struct marker_name *name = marker->of_name;
-
-	if (!name)
-		return;
-	WRITE_ONCE(marker->listeners, &marker->no_listeners);
-	WRITE_ONCE(marker->of_name, NULL);
-	if (name->source == marker)
-		source_set(name, NULL);
-	if (!--name->nr_markers)
-		registry_goes(&name->event);
-}
-
-int ltt_markers_register(struct ltt_marker *const *markers, unsigned int nr)
-{
-	unsigned int i;
-	int ret = 0;
-
-	mutex_lock(&lock);
-	for (i = 0; i < nr && !ret; i++)
-		ret = marker_add(markers[i]);
-	while (ret && i--)
-		marker_remove(markers[i]);
-	mutex_unlock(&lock);
-	if (ret)
-		ltt_trace_synchronize();
-	return ret;
-}
-EXPORT_SYMBOL_GPL(ltt_markers_register);
-
-void ltt_markers_unregister(struct ltt_marker *const *markers, unsigned int nr)
-{
-	unsigned int i;
-
-	mutex_lock(&lock);
-	for (i = 0; i < nr; i++)
-		marker_remove(markers[i]);
-	mutex_unlock(&lock);
-	ltt_trace_synchronize();
-}
-EXPORT_SYMBOL_GPL(ltt_markers_unregister);
-
-void markers_show(struct seq_file *to)
-{
-	const struct ltt_marker_probe *probe;
-
-	mutex_lock(&lock);
-	list_for_each_entry(probe, &probes, all)
-		if (probe->armed)
-			seq_printf(to, "marker %s %u %ps%s\n", probe->name, probe->armed,
-				   probe->call, probe->of_name ? "" : " (not there yet)");
-	mutex_unlock(&lock);
+	ltt_markers_record_end();
+	list_for_each_entry_safe(marker, next, &events, all)
+		kfree(marker);
 }

@@ -45,8 +45,6 @@ static void kmod_place_record(const struct kernel_place *place, struct pt_regs *
 	u32 len = nr_values * sizeof(*values);
 	u8 *scratch;
 
-	if (hook_call(place->hook, values, nr_values, regs))
-		return;
 	if (!place->fetch) {
 		ring_put(&place->hook->source, values, len);
 		return;
@@ -121,8 +119,7 @@ static void kmod_place_detach_entry(struct hook *hook)
 	struct kernel_place *place = kmod_place_of(hook->event);
 
 	unregister_kprobe(&place->probe.kp);
-	if (!hook->call)
-		ring_set_lose(hook->source.set, place->probe.kp.nmissed);
+	ring_set_lose(hook->source.set, place->probe.kp.nmissed);
 }
 
 static void detach_return(struct hook *hook)
@@ -130,8 +127,7 @@ static void detach_return(struct hook *hook)
 	struct kernel_place *place = kmod_place_of(hook->event);
 
 	unregister_kretprobe(&place->probe);
-	if (!hook->call)
-		ring_set_lose(hook->source.set, place->probe.nmissed + place->probe.kp.nmissed);
+	ring_set_lose(hook->source.set, place->probe.nmissed + place->probe.kp.nmissed);
 }
 
 static void kmod_place_free(struct kernel_place *place)

@@ -10,7 +10,7 @@
 #include "compat.h"
 #include "ltt_kmod.h"
 #include "registry.h"
-#include "tracepoints.h"
+#include "instr/callbacks.h"
 #include "user_text.h"
 
 #define NR_ARGS	    (1 + SYSCALL_ARGS) /* of unknown calls the number is the first */
@@ -156,8 +156,8 @@ const struct event_kind syscall_kinds[NR_SYSCALL_SIDES] = {
 
 int syscall_probe_init(void)
 {
-	tracepoints[SYSCALL_ENTRY] = tracepoints_find("sys_enter");
-	tracepoints[SYSCALL_EXIT] = tracepoints_find("sys_exit");
+	tracepoints[SYSCALL_ENTRY] = ltt_tracepoint_find("sys_enter");
+	tracepoints[SYSCALL_EXIT] = ltt_tracepoint_find("sys_exit");
 	if (!tracepoints[SYSCALL_ENTRY] || !tracepoints[SYSCALL_EXIT])
 		return -ENOSYS;
 	scratches = alloc_percpu(struct scratch);

@@ -34,27 +34,6 @@ static void found_in_kernel(struct tracepoint *tp, void *unused)
 	registry_comes(event);
 }
 
-struct search {
-	const char *name;
-	struct tracepoint *found;
-};
-
-static void tracepoints_compare(struct tracepoint *tp, void *data)
-{
-	struct search *search = data;
-
-	if (!strcmp(tp->name, search->name))
-		search->found = tp;
-}
-
-struct tracepoint *tracepoints_find(const char *name)
-{
-	struct search search = { .name = name };
-
-	for_each_kernel_tracepoint(tracepoints_compare, &search);
-	return search.found;
-}
-
 #ifdef CONFIG_MODULES
 /* A module may have a tracepoint of its own that just happens to have the name. */
 static bool is_of_system(const struct module *module, const struct tracepoint *tp,

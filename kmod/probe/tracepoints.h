@@ -7,12 +7,7 @@
 #ifndef KMOD_TRACEPOINTS_H
 #define KMOD_TRACEPOINTS_H
 
-struct tracepoint;
-
 int tracepoints_init(void);
 void tracepoints_fini(void);
-
-/** A tracepoint of the kernel itself (not of a module), or NULL. */
-struct tracepoint *tracepoints_find(const char *name);
 
 #endif

@@ -63,8 +63,6 @@ static void user_place_record(const struct site *site, struct pt_regs *regs, con
 	u32 len = nr_values * sizeof(*values);
 	u8 *payload;
 
-	if (hook_call(site->place->hook, values, nr_values, regs))
-		return;
 	if (!site->fetch) {
 		user_place_put(site->place, values, len);
 		return;
@@ -134,8 +132,7 @@ static void user_place_detach(struct hook *hook)
 	struct user_place *place = user_place_of(hook->event);
 
 	user_place_unregister(place);
-	if (!hook->call)
-		ring_set_lose(hook->source.set, atomic_read(&place->missed));
+	ring_set_lose(hook->source.set, atomic_read(&place->missed));
 }
 
 static void user_place_free(struct user_place *place)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """control WORK BUILD [TEST...] - the daemons and lttctl with the kernel module, inside of
-a machine. WORK holds kmod/ltt.ko and emit/ltt_emit.ko, BUILD the programs. One line a
+a machine. WORK holds the modules in kmod/ and emit/ltt_emit.ko, BUILD the programs. One line a
 test; FAILED lines describe a failure.
 """
 import contextlib
@@ -65,6 +65,12 @@ def until(condition, what, seconds=100):
 
 def insmod(path, *arguments):
     run("busybox", "insmod", path, *arguments)
+
+
+def load_module():
+    if not os.path.exists("/sys/module/ltt_instr"):
+        insmod(f"{WORK}/kmod/ltt_instr.ko")
+    insmod(f"{WORK}/kmod/ltt.ko")
 
 
 def emit():
@@ -1042,6 +1048,7 @@ def test_no_module():
     end_daemons()
     if os.path.exists("/dev/ltt"):
         run("busybox", "rmmod", "ltt")
+        run("busybox", "rmmod", "ltt_instr")
     ctl("create", "no", "-o", "/dev/shm/no")
     why = ctl("enable-event", "-k", "-a", status=5)["error"]["text"]
     check(f"there is no module ltt for this kernel ({release})" in why, why)
@@ -1050,7 +1057,8 @@ def test_no_module():
     end_daemons()
     folder = f"/lib/modules/{release}"
     os.makedirs(folder, exist_ok=True)
-    shutil.copy(f"{WORK}/kmod/ltt.ko", folder)
+    for module in "ltt", "ltt_instr":
+        shutil.copy(f"{WORK}/kmod/{module}.ko", folder)
     for index in ("builtin", "order"):
         open(f"{folder}/modules.{index}", "a").close()
     run(shutil.which("depmod", path="/usr/sbin:/sbin") or "depmod")
@@ -1089,8 +1097,8 @@ def test_viewer():
             raise Failure("the program of a module that is gone was read")
         except OSError:
             pass
-    check(not os.path.exists(f"{folder}/ltt"), "its folder is still there")
-    insmod(f"{WORK}/kmod/ltt.ko")
+    check(not os.path.exists(program), "it is still there")
+    load_module()
 
 
 def test_not_root():
@@ -1391,7 +1399,7 @@ TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test
 def main():
     chosen = sys.argv[3:]
     os.makedirs(HOME, exist_ok=True)
-    insmod(f"{WORK}/kmod/ltt.ko")
+    load_module()
     for test in TESTS:
         name = test.__name__[5:]
         if chosen and name not in chosen:

@@ -195,7 +195,7 @@ def main():
     os.makedirs("/run/home")
     try:
         if not os.path.exists("/dev/ltt"):
-            control.insmod(f"{WORK}/kmod/ltt.ko")
+            control.load_module()
         took(install)
         outer = took(boot)
         app = subprocess.Popen([*enter(), f"{BUILD}/prog/rapp", "-a", "-r", "2000"])

@@ -187,7 +187,10 @@ int kmod_load(char *why, size_t len)
 			break;
 	}
 	if (ret == -ENOENT)
-		explain_missing(why, len);
+		snprintf(why, len,
+			 "the module ltt, or ltt_instr, which it needs, is missing or does not fit "
+			 "this kernel: install both from one release (DKMS, or `make kmod`), then "
+			 "start the session daemon again");
 	else if (ret != 0)
 		kmod_load_explain(ret, why, len);
 	return ret > 0 ? -EPERM : ret;

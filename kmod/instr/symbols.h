@@ -4,6 +4,6 @@
 #define KMOD_SYMBOLS_H
 
 /** Return: the address of a function or a variable of the kernel itself, or NULL. */
-void *symbol_find(const char *name);
+void *ltt_symbol_find(const char *name);
 
 #endif

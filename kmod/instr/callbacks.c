@@ -2,8 +2,6 @@
 #include "callbacks.h"
 
 #include <linux/err.h>
-#include <linux/file.h>
-#include <linux/fs.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -12,11 +10,8 @@
 #include <linux/string.h>
 #include <linux/tracepoint.h>
 
+#include "hits.h"
 #include "ltt_probe.h"
-#include "place.h"
-#include "registry.h"
-#include "tracepoints.h"
-#include "user_place.h"
 
 static const char *const sources[] = {
 	[LTT_PLACE_FUNCTION] = "function", [LTT_PLACE_RETURN] = "return",
@@ -29,14 +24,13 @@ static const char tracepoint_source[] = "tracepoint";
  * struct callback - a registered pair.
  * @source: "tracepoint" or one of @sources.
  * @tp: the tracepoint that calls it; NULL: not there.
- * @event, @hook: of a place.
+ * @hits: of a place.
  */
 struct callback {
 	struct list_head all;
 	const char *source;
 	struct tracepoint *tp;
-	struct event *event;
-	struct hook hook;
+	struct hits *hits;
 	void *probe;
 	void *data;
 	u64 offset;
@@ -50,10 +44,32 @@ struct module_tracepoint {
 	struct tracepoint *tp;
 };
 
-/* Within it the tracepoints' own; outside of it those of modules and of the registry. */
+/* Within it the tracepoints' own; outside of it those of modules. */
 static DEFINE_MUTEX(lock);
 static LIST_HEAD(callbacks);
 static LIST_HEAD(module_tracepoints);
+
+struct search {
+	const char *name;
+	struct tracepoint *found;
+};
+
+static void callbacks_compare(struct tracepoint *tp, void *data)
+{
+	struct search *search = data;
+
+	if (!strcmp(tp->name, search->name))
+		search->found = tp;
+}
+
+struct tracepoint *ltt_tracepoint_find(const char *name)
+{
+	struct search search = { .name = name };
+
+	for_each_kernel_tracepoint(callbacks_compare, &search);
+	return search.found;
+}
+EXPORT_SYMBOL_GPL(ltt_tracepoint_find);
 
 static struct tracepoint *callbacks_tracepoint(const char *name)
 {
@@ -62,7 +78,7 @@ static struct tracepoint *callbacks_tracepoint(const char *name)
 	list_for_each_entry(m, &module_tracepoints, all)
 		if (!strcmp(m->tp->name, name))
 			return m->tp;
-	return tracepoints_find(name);
+	return ltt_tracepoint_find(name);
 }
 
 static int callback_connect(struct callback *callback, struct tracepoint *tp)
@@ -74,73 +90,20 @@ static int callback_connect(struct callback *callback, struct tracepoint *tp)
 	return ret;
 }
 
-/* Return: or ERR_PTR. */
-static struct event *callback_kernel_place(const struct ltt_place *place)
-{
-	struct ltt_kmod_probe *request = kzalloc(sizeof(*request), GFP_KERNEL);
-	struct event *event = ERR_PTR(-EINVAL);
-
-	if (!request)
-		return ERR_PTR(-ENOMEM);
-	if (place->kind == LTT_PLACE_RETURN)
-		request->flags = LTT_KMOD_PROBE_RETURN;
-	else if (place->kind == LTT_PLACE_FUNCTION)
-		request->flags = LTT_KMOD_PROBE_CALL;
-	request->offset = place->offset;
-	if (strscpy(request->symbol, place->name, sizeof(request->symbol)) > 0)
-		event = place_new(request);
-	kfree(request);
-	return event;
-}
-
-/* Return: or ERR_PTR. */
-static struct event *callback_user_place(const struct ltt_place *place)
-{
-	struct ltt_kmod_user_probe *request = kzalloc(sizeof(*request), GFP_KERNEL);
-	struct file *file = filp_open(place->name, O_RDONLY, 0);
-	struct event *event = ERR_CAST(file);
-
-	if (!request)
-		event = ERR_PTR(-ENOMEM);
-	if (!IS_ERR(file) && !request)
-		fput(file);
-	if (!IS_ERR(file) && request) {
-		request->offset = place->offset;
-		if (place->kind == LTT_PLACE_URETPROBE)
-			request->flags = LTT_KMOD_PROBE_RETURN;
-		event = user_place_new(request, file);
-	}
-	kfree(request);
-	return event;
-}
-
 static int callback_attach(struct callback *callback, const struct ltt_place *place)
 {
-	struct event *event = place->kind >= LTT_PLACE_UPROBE ? callback_user_place(place) :
-								  callback_kernel_place(place);
-	int ret;
+	struct hits *hits = hits_new(place, callback->probe, callback->data);
 
-	if (IS_ERR(event))
-		return PTR_ERR(event);
-	callback->hook.event = event;
-	callback->hook.call = callback->probe;
-	callback->hook.data = callback->data;
-	ret = event->kind->attach(&callback->hook);
-	if (ret)
-		event->kind->release(event);
-	else
-		callback->event = event;
-	return ret;
+	if (IS_ERR(hits))
+		return PTR_ERR(hits);
+	callback->hits = hits;
+	return 0;
 }
 
 static void callback_disconnect(struct callback *callback)
 {
-	if (callback->event) {
-		callback->event->kind->detach(&callback->hook);
-		tracepoint_synchronize_unregister();
-		callback->event->kind->release(callback->event);
-		callback->event = NULL;
-	}
+	if (callback->hits)
+		callback->hits = hits_free(callback->hits);
 	if (callback->tp)
 		tracepoint_probe_unregister(callback->tp, callback->probe, callback->data);
 	callback->tp = NULL;
@@ -278,7 +241,7 @@ void callbacks_show(struct seq_file *to)
 		if (callback->offset)
 			seq_printf(to, "+%#llx", callback->offset);
 		seq_printf(to, " %u %ps%s\n", callback->users, callback->probe,
-			   callback->tp || callback->event ? "" : " (not there yet)");
+			   callback->tp || callback->hits ? "" : " (not there yet)");
 	}
 	mutex_unlock(&lock);
 }
@@ -349,6 +312,9 @@ static int callbacks_module_changes(struct notifier_block *nb, unsigned long eve
 		return 0;
 	mutex_lock(&lock);
 	list_for_each_entry_safe(callback, next, &callbacks, all) {
+		/* another module could have another function there */
+		if (callback->hits && hits_are_of(callback->hits, module))
+			callback->hits = hits_free(callback->hits);
 		if (!within_module((unsigned long)callback->probe, module))
 			continue;
 		pr_warn("ltt: module %s goes without unregistering its probe of %s\n",

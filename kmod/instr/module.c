@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ltt_instr.ko: functions of other modules at tracepoints, places and markers (ltt_probe.h,
+ * ltt_marker.h), without a recorder. ltt.ko, the recorder, stands on it.
+ */
+#include <linux/module.h>
+
+#include "callbacks.h"
+#include "folder.h"
+#include "markers.h"
+
+static int __init instr_init(void)
+{
+	int ret = callbacks_init();
+
+	if (!ret)
+		instr_folder_init();
+	return ret;
+}
+
+static void __exit instr_exit(void)
+{
+	instr_folder_fini();
+	callbacks_fini();
+	instr_markers_fini();
+}
+
+module_init(instr_init);
+module_exit(instr_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("probes of ltt-control");
