@@ -83,10 +83,11 @@ void symbols_free(struct symbols *symbols)
 
 /* --- files ------------------------------------------------------------------------------ */
 
-/* A trace may name anything: a FIFO would block, a device may act. */
+/* A trace may name anything: a FIFO would block, a device may act, a relative path would be another
+ * file. */
 static int symbols_open_file(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = path[0] == '/' ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : -1;
 	struct stat st;
 
 	if (fd >= 0 && (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))) {

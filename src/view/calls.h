@@ -10,7 +10,7 @@
 #include "show.h"
 
 #define CALLS_EVENTS "*cyg_profile*:func_*"
-#define CALLS_TREE_DEPTH 128u	     /* of the trees; deeper calls are in the functions alone */
+#define CALLS_TREE_DEPTH 80u	     /* of the trees: jq 1.6 stacks 256 words, three a level */
 #define CALLS_STACK_DEPTH (1u << 16) /* deeper calls are only counted */
 
 struct event;

@@ -222,6 +222,27 @@ static void calls_verb_note(struct ctl *ctl, const struct calls *calls,
 			      text_plural(sum->lost + sum->lost_before));
 }
 
+/* There is no event: damage that the reports before have named is the reason if no other one is
+ * left, and may be one if some are. */
+static int calls_verb_refuse(struct ctl *ctl, const struct view_summary *sum, const char *path)
+{
+	uint64_t readable = 0;
+	char bytes[TEXT_BYTES];
+
+	for (size_t i = 0; i < sum->nr_streams; i++)
+		readable += sum->streams[i].events;
+	if (!readable && sum->bytes)
+		return err_set(&ctl->err, ERR_OUTPUT,
+			       "no event of %s can be read, but it has %s bytes of streams", path,
+			       text_count(bytes, sum->bytes));
+	return err_set(&ctl->err, ERR_NO_EVENT,
+		       opt.processes || opt.threads ?
+			       "no entry of a function is in %s of these processes and threads%s" :
+			       "no entry of a function is in %s; compile the program with "
+			       "-finstrument-functions and use lttctl record --wrap=cyg-profile%s",
+		       path, sum->problems ? "; some of its events can't be read" : "");
+}
+
 static int calls_verb_read(struct ctl *ctl, struct view *view, struct calls *calls,
 			   const char *path)
 {
@@ -242,14 +263,7 @@ static int calls_verb_read(struct ctl *ctl, struct view *view, struct calls *cal
 	if (r < 0)
 		return err_errno(&ctl->err, ERR_OUTPUT, -r, "can't read %s", path);
 	if (!nr)
-		return err_set(&ctl->err, ERR_NO_EVENT,
-			       opt.processes || opt.threads ?
-				       "no entry of a function is in %s of these processes and "
-				       "threads" :
-				       "no entry of a function is in %s; compile the program with "
-				       "-finstrument-functions and use lttctl record "
-				       "--wrap=cyg-profile",
-			       path);
+		return calls_verb_refuse(ctl, sum, path);
 	calls_end(calls);
 	calls_verb_note(ctl, calls, sum);
 	return 0;
