@@ -17,46 +17,60 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-LTT_TRACEPOINT(ltt_libc, malloc, (size_t size, void *result), LTT_DEBUG_FUNCTION,
+LTT_TRACEPOINT(ltt_libc, malloc, (size_t size, void *result, void *site), LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result))
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
 LTT_TRACEPOINT(ltt_libc, free, (void *gone), LTT_DEBUG_FUNCTION,
 	       ltt_ptr(ptr, (uintptr_t)gone))
-LTT_TRACEPOINT(ltt_libc, calloc, (size_t count, size_t size, void *result), LTT_DEBUG_FUNCTION,
+LTT_TRACEPOINT(ltt_libc, calloc, (size_t count, size_t size, void *result, void *site),
+	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, nmemb, count),
 	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result))
-LTT_TRACEPOINT(ltt_libc, realloc, (void *old, size_t size, void *result), LTT_DEBUG_FUNCTION,
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
+LTT_TRACEPOINT(ltt_libc, realloc, (void *old, size_t size, void *result, void *site),
+	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(in_ptr, (uintptr_t)old),
 	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result))
-LTT_TRACEPOINT(ltt_libc, reallocarray, (void *old, size_t count, size_t size, void *result),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
+LTT_TRACEPOINT(ltt_libc, reallocarray, (void *old, size_t count, size_t size, void *result,
+		void *site),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(in_ptr, (uintptr_t)old),
 	       ltt_int(size_t, nmemb, count),
 	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result))
-LTT_TRACEPOINT(ltt_libc, memalign, (size_t align, size_t size, void *result), LTT_DEBUG_FUNCTION,
-	       ltt_int(size_t, alignment, align),
-	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result))
-LTT_TRACEPOINT(ltt_libc, aligned_alloc, (size_t align, size_t size, void *result),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
+LTT_TRACEPOINT(ltt_libc, memalign, (size_t align, size_t size, void *result, void *site),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, alignment, align),
 	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result))
-LTT_TRACEPOINT(ltt_libc, posix_memalign, (void *out, size_t align, size_t size, int status),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
+LTT_TRACEPOINT(ltt_libc, aligned_alloc, (size_t align, size_t size, void *result, void *site),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_int(size_t, alignment, align),
+	       ltt_int(size_t, size, size),
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
+LTT_TRACEPOINT(ltt_libc, posix_memalign, (void *out, size_t align, size_t size, int status,
+		void *site),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(out_ptr, (uintptr_t)out),
 	       ltt_int(size_t, alignment, align),
 	       ltt_int(size_t, size, size),
-	       ltt_int(int, result, status))
-LTT_TRACEPOINT(ltt_libc, valloc, (size_t size, void *result), LTT_DEBUG_FUNCTION,
+	       ltt_int(int, result, status),
+	       ltt_ptr(call_site, (uintptr_t)site))
+LTT_TRACEPOINT(ltt_libc, valloc, (size_t size, void *result, void *site), LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result))
-LTT_TRACEPOINT(ltt_libc, pvalloc, (size_t size, void *result), LTT_DEBUG_FUNCTION,
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
+LTT_TRACEPOINT(ltt_libc, pvalloc, (size_t size, void *result, void *site), LTT_DEBUG_FUNCTION,
 	       ltt_int(size_t, size, size),
-	       ltt_ptr(ptr, (uintptr_t)result))
+	       ltt_ptr(ptr, (uintptr_t)result),
+	       ltt_ptr(call_site, (uintptr_t)site))
 
 /* --- memory for the time before the real allocator is known ----------------------- */
 
@@ -158,6 +172,9 @@ __attribute__((constructor(101))) static void libc_start(void)
 
 /* --- the functions ------------------------------------------------------------------ */
 
+/* Of the exported function. */
+#define CALL_SITE __builtin_return_address(0)
+
 #define RECORD(name, ...) \
 	do { \
 		if (!depth) \
@@ -186,7 +203,7 @@ EXPORT void *malloc(size_t size)
 	if (!libc_ready() || !real.malloc)
 		return boot_alloc(BOOT_ALIGN, size);
 	p = DEEPER(real.malloc(size));
-	RECORD(malloc, size, p);
+	RECORD(malloc, size, p, CALL_SITE);
 	return p;
 }
 
@@ -211,7 +228,7 @@ EXPORT void *calloc(size_t count, size_t size)
 		return __builtin_mul_overflow(count, size, &bytes) ? no_memory() :
 								     boot_alloc(BOOT_ALIGN, bytes);
 	p = DEEPER(real.calloc(count, size));
-	RECORD(calloc, count, size, p);
+	RECORD(calloc, count, size, p, CALL_SITE);
 	return p;
 }
 
@@ -237,7 +254,7 @@ EXPORT void *realloc(void *old, size_t size)
 		return old ? no_memory() : boot_alloc(BOOT_ALIGN, size);
 	else
 		p = DEEPER(real.realloc(old, size));
-	RECORD(realloc, old, size, p);
+	RECORD(realloc, old, size, p, CALL_SITE);
 	return p;
 }
 
@@ -256,7 +273,7 @@ EXPORT void *reallocarray(void *old, size_t count, size_t size)
 		p = DEEPER(real.reallocarray(old, count, size));
 	else
 		p = DEEPER(real.realloc(old, bytes));
-	RECORD(reallocarray, old, count, size, p);
+	RECORD(reallocarray, old, count, size, p, CALL_SITE);
 	return p;
 }
 
@@ -267,7 +284,7 @@ EXPORT void *memalign(size_t align, size_t size)
 	if (!libc_ready() || !real.memalign)
 		return boot_alloc(align, size);
 	p = DEEPER(real.memalign(align, size));
-	RECORD(memalign, align, size, p);
+	RECORD(memalign, align, size, p, CALL_SITE);
 	return p;
 }
 
@@ -278,7 +295,7 @@ EXPORT void *aligned_alloc(size_t align, size_t size)
 	if (!libc_ready() || !real.aligned_alloc)
 		return boot_alloc(align, size);
 	p = DEEPER(real.aligned_alloc(align, size));
-	RECORD(aligned_alloc, align, size, p);
+	RECORD(aligned_alloc, align, size, p, CALL_SITE);
 	return p;
 }
 
@@ -291,7 +308,7 @@ EXPORT int posix_memalign(void **out, size_t align, size_t size)
 		return *out ? 0 : ENOMEM;
 	}
 	status = DEEPER(real.posix_memalign(out, align, size));
-	RECORD(posix_memalign, status ? NULL : *out, align, size, status);
+	RECORD(posix_memalign, status ? NULL : *out, align, size, status, CALL_SITE);
 	return status;
 }
 
@@ -302,7 +319,7 @@ EXPORT void *valloc(size_t size)
 	if (!libc_ready() || !real.valloc)
 		return boot_alloc(4096, size);
 	p = DEEPER(real.valloc(size));
-	RECORD(valloc, size, p);
+	RECORD(valloc, size, p, CALL_SITE);
 	return p;
 }
 
@@ -313,6 +330,6 @@ EXPORT void *pvalloc(size_t size)
 	if (!libc_ready() || !real.pvalloc)
 		return boot_alloc(4096, (size + 4095) / 4096 * 4096);
 	p = DEEPER(real.pvalloc(size));
-	RECORD(pvalloc, size, p);
+	RECORD(pvalloc, size, p, CALL_SITE);
 	return p;
 }

@@ -12,16 +12,19 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-LTT_TRACEPOINT(ltt_pthread, pthread_mutex_lock_req, (pthread_mutex_t *m), LTT_DEBUG_FUNCTION,
-	       ltt_ptr(mutex, (uintptr_t)m))
+LTT_TRACEPOINT(ltt_pthread, pthread_mutex_lock_req, (pthread_mutex_t *m, void *site),
+	       LTT_DEBUG_FUNCTION,
+	       ltt_ptr(mutex, (uintptr_t)m),
+	       ltt_ptr(call_site, (uintptr_t)site))
 LTT_TRACEPOINT(ltt_pthread, pthread_mutex_lock_acq, (pthread_mutex_t *m, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(mutex, (uintptr_t)m),
 	       ltt_int(int, status, result))
-LTT_TRACEPOINT(ltt_pthread, pthread_mutex_trylock, (pthread_mutex_t *m, int result),
+LTT_TRACEPOINT(ltt_pthread, pthread_mutex_trylock, (pthread_mutex_t *m, int result, void *site),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(mutex, (uintptr_t)m),
-	       ltt_int(int, status, result))
+	       ltt_int(int, status, result),
+	       ltt_ptr(call_site, (uintptr_t)site))
 LTT_TRACEPOINT(ltt_pthread, pthread_mutex_unlock, (pthread_mutex_t *m, int result),
 	       LTT_DEBUG_FUNCTION,
 	       ltt_ptr(mutex, (uintptr_t)m),
@@ -97,7 +100,7 @@ EXPORT int pthread_mutex_lock(pthread_mutex_t *m)
 	int result;
 
 	depth++;
-	RECORD(pthread_mutex_lock_req, m);
+	RECORD(pthread_mutex_lock_req, m, __builtin_return_address(0));
 	result = do_lock(m);
 	RECORD(pthread_mutex_lock_acq, m, result);
 	depth--;
@@ -110,7 +113,7 @@ EXPORT int pthread_mutex_trylock(pthread_mutex_t *m)
 
 	depth++;
 	result = do_trylock(m);
-	RECORD(pthread_mutex_trylock, m, result);
+	RECORD(pthread_mutex_trylock, m, result, __builtin_return_address(0));
 	depth--;
 	return result;
 }
