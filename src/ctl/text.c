@@ -46,6 +46,24 @@ const char *text_duration(char buf[TEXT_BYTES], uint64_t ns)
 	return buf;
 }
 
+const char *text_time(char buf[TEXT_BYTES], uint64_t ns)
+{
+	static const struct {
+		uint64_t ns;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		if (ns < units[i].ns)
+			continue;
+		snprintf(buf, TEXT_BYTES, "%.3f %s", (double)ns / (double)units[i].ns,
+			 units[i].name);
+		return buf;
+	}
+	snprintf(buf, TEXT_BYTES, "%u ns", (unsigned int)ns);
+	return buf;
+}
+
 static struct json_object *printable_array(struct json_object *array)
 {
 	struct json_object *copy = json_object_new_array();

@@ -16,6 +16,8 @@
 const char *text_size(char buf[TEXT_BYTES], uint64_t bytes);
 /** 340 us, 12.3 s, 3 min 20 s, 5 h 12 min */
 const char *text_duration(char buf[TEXT_BYTES], uint64_t ns);
+/** 340 ns, 12.345 ms, 200.000 s: to the thousandth, as such times are added and compared. */
+const char *text_time(char buf[TEXT_BYTES], uint64_t ns);
 
 /** Read the first @len - 1 bytes of a file as a string. Return: its length; 0: can't be read. */
 size_t text_read(const char *path, char *buf, size_t len);

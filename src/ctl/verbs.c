@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "ctl.h"
 
-extern const struct verb verb_record, verb_view, verb_calls, verb_crash, verb_create,
+extern const struct verb verb_record, verb_view, verb_calls, verb_report, verb_crash, verb_create,
 	verb_set_session, verb_list, verb_verify, verb_sync, verb_status, verb_stats,
 	verb_enable_channel, verb_disable_channel, verb_enable_event, verb_disable_event,
 	verb_add_context, verb_track, verb_untrack, verb_regenerate, verb_snapshot, verb_start,
@@ -17,6 +17,7 @@ const struct verb *const verbs[] = {
 	&verb_record,
 	&verb_view,
 	&verb_calls,
+	&verb_report,
 	&verb_verify,
 	&verb_sync,
 	&verb_crash,
@@ -64,7 +65,7 @@ static const struct {
 	const char *verb, *words;
 } synonyms[] = {
 	{ "record", "run exec trace strace ltrace perf profile launch spawn" },
-	{ "view", "show cat print dump read report script replay tail babeltrace babeltrace2" },
+	{ "view", "show cat print dump read script replay tail babeltrace babeltrace2" },
 	{ "verify", "check fsck validate test" },
 	{ "sync", "flush fsync" },
 	{ "crash", "crashes coredump coredumpctl post-mortem" },

@@ -28,6 +28,12 @@ struct event {
 	struct task task;
 };
 
+/** The time between two events; 0: they are not in this order, or the clock went back. */
+static inline uint64_t event_ns_between(int64_t from_ns, int64_t to_ns)
+{
+	return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
+}
+
 /**
  * event_next() - the next selected event of all streams.
  * @event: result; NULL: the event is only counted.

@@ -231,7 +231,7 @@ static int calls_verb_refuse(struct ctl *ctl, const struct view_summary *sum, co
 
 	for (size_t i = 0; i < sum->nr_streams; i++)
 		readable += sum->streams[i].events;
-	if (!readable && sum->bytes)
+	if (!readable && (sum->problems || sum->skipped_bytes))
 		return err_set(&ctl->err, ERR_OUTPUT,
 			       "no event of %s can be read, but it has %s bytes of streams", path,
 			       text_count(bytes, sum->bytes));
@@ -307,33 +307,14 @@ static enum status calls_verb_run(struct ctl *ctl)
 
 /* --- text ------------------------------------------------------------------------------------ */
 
-/* To the thousandth, as sums of a tree are compared. */
-static const char *calls_verb_time(char buf[TEXT_BYTES], uint64_t ns)
-{
-	static const struct {
-		uint64_t ns;
-		const char *name;
-	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" } };
-
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (ns < units[i].ns)
-			continue;
-		snprintf(buf, TEXT_BYTES, "%.3f %s", (double)ns / (double)units[i].ns,
-			 units[i].name);
-		return buf;
-	}
-	snprintf(buf, TEXT_BYTES, "%u ns", (unsigned int)ns);
-	return buf;
-}
-
 static void calls_verb_row(struct table *table, struct json_object *o, int depth)
 {
 	const char *file = record_str(o, "file"), *slash = strrchr(file, '/');
 	const char *mark = record_num(o, "lossy") ? "~" : "";
 	char total[TEXT_BYTES], self[TEXT_BYTES], count[TEXT_BYTES];
 
-	table_cell(table, "%s%s", mark, calls_verb_time(total, record_num(o, "total_ns")));
-	table_cell(table, "%s%s", mark, calls_verb_time(self, record_num(o, "self_ns")));
+	table_cell(table, "%s%s", mark, text_time(total, record_num(o, "total_ns")));
+	table_cell(table, "%s%s", mark, text_time(self, record_num(o, "self_ns")));
 	table_cell(table, "%s", text_count(count, record_num(o, "count")));
 	if (*file)
 		table_cell(table, "%*s%s  %s:%u", 2 * depth, "", record_str(o, "function"),
@@ -379,7 +360,7 @@ static void calls_verb_text(FILE *out, struct json_object *record)
 		if (record_get(thread, "pid"))
 			fprintf(out, "process %u, ", (unsigned int)record_num(thread, "pid"));
 		fprintf(out, "thread %u): %s\n", (unsigned int)record_num(thread, "tid"),
-			calls_verb_time(total, record_num(thread, "total_ns")));
+			text_time(total, record_num(thread, "total_ns")));
 		calls_verb_table(out, thread, "calls");
 	}
 }

@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#include "report_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "record.h"
+#include "table.h"
+#include "text.h"
+#include "view/view.h"
+
+#define WHERE_BYTES 256u
+
+static void report_text_print_time(FILE *out, int64_t ns, const char *format)
+{
+	time_t s = (time_t)(ns / 1000000000);
+	char text[64] = "";
+	struct tm tm;
+
+	if (localtime_r(&s, &tm))
+		strftime(text, sizeof(text), format, &tm);
+	fprintf(out, "%s.%06u", text, ns > 0 ? (unsigned int)(ns % 1000000000 / 1000) : 0);
+}
+
+/* Since the first event. */
+static const char *report_text_since(char buf[TEXT_BYTES], struct json_object *record, uint64_t ns)
+{
+	uint64_t begin_ns = record_num(record, "begin_ns");
+
+	snprintf(buf, TEXT_BYTES, "+%.6f", ns > begin_ns ? (double)(ns - begin_ns) / 1e9 : 0.0);
+	return buf;
+}
+
+/* NAME[PID:TID], as lttctl view prints it. */
+static const char *report_text_task(char buf[WHERE_BYTES], struct json_object *o)
+{
+	char pid[TEXT_BYTES] = "?";
+
+	if (record_get(o, "pid"))
+		snprintf(pid, sizeof(pid), "%" PRIu64, record_num(o, "pid"));
+	if (record_get(o, "tid"))
+		snprintf(buf, WHERE_BYTES, "%.40s[%s:%" PRIu64 "]", record_str(o, "thread"), pid,
+			 record_num(o, "tid"));
+	else
+		snprintf(buf, WHERE_BYTES, "%.40s[%s]", record_str(o, "process"), pid);
+	return buf;
+}
+
+static const char *report_text_where(char buf[WHERE_BYTES], struct json_object *place)
+{
+	const char *file = record_str(place, "file"), *slash = strrchr(file, '/');
+
+	if (!place)
+		buf[0] = '\0';
+	else if (*file)
+		snprintf(buf, WHERE_BYTES, "%.80s  %.60s:%u", record_str(place, "name"),
+			 slash ? slash + 1 : file, (unsigned int)record_num(place, "line"));
+	else
+		snprintf(buf, WHERE_BYTES, "%.80s", record_str(place, "name"));
+	return buf;
+}
+
+static void report_text_print_head(FILE *out, struct json_object *record)
+{
+	uint64_t events = record_num(record, "events"), begin_ns = record_num(record, "begin_ns");
+	uint64_t ns = record_num(record, "end_ns") - begin_ns;
+	char nr[TEXT_BYTES], time[TEXT_BYTES];
+
+	fprintf(out, "trace:   %s", record_str(record, "path"));
+	for (size_t i = 0; i < record_len(record, "hosts"); i++)
+		fprintf(out, "%s %s", i ? "," : ", recorded on",
+			json_object_get_string(record_at(record, "hosts", i)));
+	if (events) {
+		fprintf(out, "\ntime:    ");
+		report_text_print_time(out, (int64_t)begin_ns, "%Y-%m-%d %H:%M:%S");
+		fprintf(out, " to ");
+		report_text_print_time(out, (int64_t)(begin_ns + ns), "%H:%M:%S");
+		fprintf(out, ", %s", text_time(time, ns));
+	}
+	fprintf(out, "\nevents:  %s", text_count(nr, events));
+	if (ns)
+		fprintf(out, ", %s a second",
+			text_count(nr, (uint64_t)((double)events * 1e9 / (double)ns)));
+	if (record_num(record, "state_dump"))
+		fprintf(out, "; and %s of state dumps",
+			text_count(nr, record_num(record, "state_dump")));
+	fprintf(out, "\nfrom:    %" PRIu64 " process%s, %" PRIu64 " thread%s, %" PRIu64 " CPU%s, ",
+		record_num(record, "all_processes"),
+		record_num(record, "all_processes") == 1 ? "" : "es",
+		record_num(record, "all_threads"), text_plural(record_num(record, "all_threads")),
+		record_num(record, "cpus"), text_plural(record_num(record, "cpus")));
+	fprintf(out, "%" PRIu64 " stream%s\n", record_num(record, "streams"),
+		text_plural(record_num(record, "streams")));
+}
+
+static void report_text_print_others(FILE *out, uint64_t all, size_t shown)
+{
+	char nr[TEXT_BYTES];
+
+	if (all > shown)
+		fprintf(out, "  and %s other%s\n", text_count(nr, all - shown),
+			text_plural(all - shown));
+}
+
+/* @name: of a row; @all: key of the number of rows. */
+static void report_text_print_counts(FILE *out, struct json_object *record, const char *key,
+				     const char *all, const char *title)
+{
+	struct table table = { .columns = "rrrl" };
+	double events = (double)record_num(record, "events");
+	double s = (double)(record_num(record, "end_ns") - record_num(record, "begin_ns")) / 1e9;
+	size_t rows = record_len(record, key);
+
+	if (!rows)
+		return;
+	table_cell(&table, "EVENTS");
+	table_cell(&table, "SHARE");
+	table_cell(&table, "A SECOND");
+	table_cell(&table, "%s", title);
+	for (size_t i = 0; i < rows; i++) {
+		struct json_object *o = record_at(record, key, i);
+		double nr = (double)record_num(o, "events");
+		char count[TEXT_BYTES], rate[TEXT_BYTES], task[WHERE_BYTES];
+
+		table_cell(&table, "%s", text_count(count, record_num(o, "events")));
+		table_cell(&table, "%.1f %%", events > 0 ? 100 * nr / events : 0.0);
+		table_cell(&table, "%s", s > 0 ? text_count(rate, (uint64_t)(nr / s + 0.5)) : "");
+		if (record_get(o, "name"))
+			table_cell(&table, "%.70s", record_str(o, "name"));
+		else
+			table_cell(&table, "%s", report_text_task(task, o));
+	}
+	fputc('\n', out);
+	table_print(out, &table);
+	report_text_print_others(out, record_num(record, all), rows);
+}
+
+/* --- locks ------------------------------------------------------------------------ */
+
+static const char *report_text_mutex_name(char buf[WHERE_BYTES], struct json_object *o)
+{
+	struct json_object *place = record_get(o, "mutex_place");
+
+	if (place)
+		snprintf(buf, WHERE_BYTES, "%.60s", record_str(place, "name"));
+	else
+		snprintf(buf, WHERE_BYTES, "0x%" PRIx64, record_num(o, "mutex"));
+	return buf;
+}
+
+static void report_text_hold_row(struct table *table, struct json_object *record,
+				 struct json_object *wait)
+{
+	struct json_object *hold = record_get(wait, "holder");
+	char ns[TEXT_BYTES], since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES];
+	char holds[2 * WHERE_BYTES] = "", nr[TEXT_BYTES], held[TEXT_BYTES];
+
+	table_cell(table, "%s%s", record_bool(hold, "uncertain") ? "~" : "",
+		   text_time(ns, record_num(hold, "ns")));
+	table_cell(table, "%s", report_text_since(since, record, record_num(hold, "from_ns")));
+	table_cell(table, "held by %s", report_text_task(task, hold));
+	report_text_where(where, record_get(hold, "place"));
+	if (record_num(wait, "holds") > 1)
+		snprintf(holds, sizeof(holds), "%slongest of %s holds, %s of the wait",
+			 *where ? ", " : "", text_count(nr, record_num(wait, "holds")),
+			 text_time(held, record_num(wait, "held_ns")));
+	table_cell(table, "%s%s", where, holds);
+}
+
+static void report_text_wait_row(struct table *table, struct json_object *record,
+				 struct json_object *wait)
+{
+	char ns[TEXT_BYTES], since[TEXT_BYTES], task[WHERE_BYTES], where[WHERE_BYTES];
+	char mutex[WHERE_BYTES];
+
+	table_cell(table, "%s%s", record_bool(wait, "lossy") ? "~" : "",
+		   text_time(ns, record_num(wait, "ns")));
+	table_cell(table, "%s", report_text_since(since, record, record_num(wait, "from_ns")));
+	table_cell(table, "%s", report_text_task(task, wait));
+	report_text_where(where, record_get(wait, "place"));
+	table_cell(table, "%s%sfor %s%s%s", where, *where ? ", " : "",
+		   report_text_mutex_name(mutex, wait),
+		   record_bool(wait, "open") ? ", up to the end" : "",
+		   record_get(wait, "holder") ? "" : "; no holder is known");
+}
+
+static bool report_text_is_same_hold(struct json_object *a, struct json_object *b)
+{
+	struct json_object *x = record_get(a, "holder"), *y = record_get(b, "holder");
+
+	return x && y && record_num(x, "tid") == record_num(y, "tid") &&
+	       record_num(x, "from_ns") == record_num(y, "from_ns") &&
+	       record_num(a, "mutex") == record_num(b, "mutex");
+}
+
+/* Several threads may have waited for one hold. */
+static void report_text_print_waits(FILE *out, struct json_object *record,
+				    struct json_object *locks)
+{
+	struct table table = { .columns = "rrll" };
+	size_t nr = record_len(locks, "waits");
+
+	if (!nr)
+		return;
+	table_cell(&table, "TIME");
+	table_cell(&table, "AT (S)");
+	table_cell(&table, "WAITING THREAD");
+	table_cell(&table, "CALLED IN");
+	for (size_t i = 0; i < nr; i++) {
+		struct json_object *wait = record_at(locks, "waits", i);
+
+		report_text_wait_row(&table, record, wait);
+		if (record_get(wait, "holder") &&
+		    !(i + 1 < nr &&
+		      report_text_is_same_hold(wait, record_at(locks, "waits", i + 1))))
+			report_text_hold_row(&table, record, wait);
+	}
+	table_print(out, &table);
+}
+
+static void report_text_print_mutexes(FILE *out, struct json_object *locks)
+{
+	static const char *const heads[] = { "WAITS", "IN TOTAL", "LONGEST HOLD", "MUTEX",
+					     "HELD BY" };
+	struct table table = { .columns = "rrrll" };
+	size_t nr = record_len(locks, "mutexes");
+
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++)
+		table_cell(&table, "%s", heads[i]);
+	for (size_t i = 0; i < nr; i++) {
+		struct json_object *o = record_at(locks, "mutexes", i);
+		struct json_object *longest = record_get(o, "longest");
+		char count[TEXT_BYTES], total[TEXT_BYTES], ns[TEXT_BYTES];
+		char name[WHERE_BYTES], task[WHERE_BYTES];
+
+		table_cell(&table, "%s", text_count(count, record_num(o, "waited")));
+		table_cell(&table, "%s%s", record_bool(o, "lossy") ? "~" : "",
+			   text_time(total, record_num(o, "wait_ns")));
+		table_cell(&table, "%s%s", record_bool(longest, "uncertain") ? "~" : "",
+			   text_time(ns, record_num(longest, "ns")));
+		table_cell(&table, "%s", report_text_mutex_name(name, o));
+		table_cell(&table, "%s", longest ? report_text_task(task, longest) : "");
+	}
+	table_print(out, &table);
+	report_text_print_others(out, record_num(locks, "waited_mutexes"), nr);
+}
+
+static void report_text_print_locks(FILE *out, struct json_object *record)
+{
+	struct json_object *locks = record_get(record, "locks");
+	char acquired[TEXT_BYTES], waited[TEXT_BYTES], ns[TEXT_BYTES], nr[TEXT_BYTES];
+
+	if (!locks) {
+		fprintf(out, "\nlocks: not recorded; record with --wrap=pthread\n");
+		return;
+	}
+	fprintf(out, "\nlocks: %s acquisition%s of %s mutex%s; ",
+		text_count(acquired, record_num(locks, "acquired")),
+		text_plural(record_num(locks, "acquired")),
+		text_count(nr, record_num(locks, "all_mutexes")),
+		record_num(locks, "all_mutexes") == 1 ? "" : "es");
+	if (record_num(locks, "waited"))
+		fprintf(out, "%s had to wait, %s in total; the longest:\n",
+			text_count(waited, record_num(locks, "waited")),
+			text_time(ns, record_num(locks, "wait_ns")));
+	else
+		fprintf(out, "none had to wait\n");
+	report_text_print_waits(out, record, locks);
+	if (record_num(locks, "waited_mutexes") > 1)
+		report_text_print_mutexes(out, locks);
+}
+
+/* --- allocations ------------------------------------------------------------------ */
+
+static void report_text_site_row(struct table *table, struct json_object *site, bool live)
+{
+	const char *mark = record_bool(site, "lossy") ? "~" : "";
+	char calls[TEXT_BYTES], bytes[TEXT_BYTES], where[WHERE_BYTES];
+
+	table_cell(table, "%s%s", mark,
+		   text_count(calls, record_num(site, live ? "live" : "calls")));
+	table_cell(table, "%s%s", mark,
+		   text_count(bytes, record_num(site, live ? "live_bytes" : "bytes")));
+	report_text_where(where, record_get(site, "place"));
+	table_cell(table, "%s%s%s", record_str(site, "function"), *where ? " in " : "", where);
+}
+
+static void report_text_print_sites(FILE *out, struct json_object *allocations, const char *key,
+				    bool live)
+{
+	struct table table = { .columns = "rrl" };
+	size_t nr = record_len(allocations, key);
+
+	if (!nr)
+		return;
+	if (!live) {
+		table_cell(&table, "CALLS");
+		table_cell(&table, "BYTES");
+		table_cell(&table, "ALLOCATED BY");
+	}
+	for (size_t i = 0; i < nr; i++)
+		report_text_site_row(&table, record_at(allocations, key, i), live);
+	table_print(out, &table);
+	report_text_print_others(out, record_num(allocations, live ? "all_leaks" : "all_sites"),
+				 nr);
+}
+
+static void report_text_print_allocations(FILE *out, struct json_object *record)
+{
+	struct json_object *o = record_get(record, "allocations");
+	char calls[TEXT_BYTES], bytes[TEXT_BYTES], most[TEXT_BYTES], since[TEXT_BYTES];
+
+	if (!o) {
+		fprintf(out, "%sallocations: not recorded; record with --wrap=libc\n",
+			record_get(record, "locks") ? "\n" : "");
+		return;
+	}
+	fprintf(out, "\nallocations: %s of %s; at most %s at a time, at %s s",
+		text_count(calls, record_num(o, "calls")), text_size(bytes, record_num(o, "bytes")),
+		text_size(most, record_num(o, "most_bytes")),
+		report_text_since(since, record, record_num(o, "most_ns")));
+	if (record_num(o, "failed"))
+		fprintf(out, "; %s failed", text_count(calls, record_num(o, "failed")));
+	fputc('\n', out);
+	report_text_print_sites(out, o, "sites", false);
+	if (!record_num(o, "live")) {
+		fprintf(out, "all of it was freed\n");
+		return;
+	}
+	fprintf(out, "never freed: %s of %s:\n", text_count(calls, record_num(o, "live")),
+		text_size(bytes, record_num(o, "live_bytes")));
+	report_text_print_sites(out, o, "leaks", true);
+}
+
+/* --- gaps and losses -------------------------------------------------------------- */
+
+static void report_text_print_gap(FILE *out, struct json_object *record)
+{
+	struct json_object *gap = record_get(record, "gap");
+	char ns[TEXT_BYTES], since[TEXT_BYTES], task[WHERE_BYTES];
+
+	if (!gap)
+		return;
+	fprintf(out, "\nlongest time without an event: %s, at %s s",
+		text_time(ns, record_num(gap, "ns")),
+		report_text_since(since, record, record_num(gap, "from_ns")));
+	for (int i = 0; i < 2; i++) {
+		struct json_object *end = record_get(gap, i ? "behind" : "before");
+
+		fprintf(out, "\n  %s %.60s", i ? "before" : "after ", record_str(end, "event"));
+		if (record_get(end, "tid"))
+			fprintf(out, " of %s", report_text_task(task, end));
+	}
+	fputc('\n', out);
+}
+
+static void report_text_print_lost(FILE *out, struct json_object *o)
+{
+	static const struct {
+		const char *key;
+		enum view_lost cause;
+	} causes[] = {
+		{ "buffer_full", VIEW_LOST_FULL }, { "too_large", VIEW_LOST_SIZE },
+		{ "buffer_busy", VIEW_LOST_BUSY }, { "output", VIEW_LOST_OUTPUT },
+		{ "other", VIEW_LOST_OTHER },
+	};
+	struct json_object *by_cause = record_get(o, "lost_by_cause");
+	const char *comma = " (";
+	char nr[TEXT_BYTES];
+
+	fprintf(out, "lost: %s event%s",
+		text_count(nr, record_num(o, "lost") + record_num(o, "lost_before")),
+		text_plural(record_num(o, "lost") + record_num(o, "lost_before")));
+	for (size_t i = 0; i < ARRAY_SIZE(causes); i++) {
+		if (!record_num(by_cause, causes[i].key))
+			continue;
+		fprintf(out, "%s%s: %s", comma, view_lost_name(causes[i].cause),
+			text_count(nr, record_num(by_cause, causes[i].key)));
+		comma = ", ";
+	}
+	fprintf(out, "%s; times and counts marked with ~ lack some\n", comma[0] == ',' ? ")" : "");
+	for (size_t i = 0; i < record_len(o, "streams"); i++) {
+		struct json_object *stream = record_at(o, "streams", i);
+
+		fprintf(out, "  %s of %s/%s\n", text_count(nr, record_num(stream, "lost")),
+			record_str(stream, "trace"), record_str(stream, "name"));
+	}
+	report_text_print_others(out, record_num(o, "all_streams"), record_len(o, "streams"));
+}
+
+static void report_text_print_losses(FILE *out, struct json_object *record)
+{
+	struct json_object *o = record_get(record, "losses");
+	char packets[TEXT_BYTES], missing[TEXT_BYTES], bytes[TEXT_BYTES];
+
+	if (record_num(o, "lost") || record_num(o, "lost_before"))
+		report_text_print_lost(out, o);
+	if (record_num(o, "lost_buffers"))
+		fprintf(out, "lost: %s buffer%s, with an unknown number of events\n",
+			text_count(packets, record_num(o, "lost_buffers")),
+			text_plural(record_num(o, "lost_buffers")));
+	if (record_num(o, "not_sampled"))
+		fprintf(out, "not sampled: %s event%s, by the rules\n",
+			text_count(missing, record_num(o, "not_sampled")),
+			text_plural(record_num(o, "not_sampled")));
+	if (record_num(o, "damaged_packets") || record_num(o, "missing_packets"))
+		fprintf(out, "damaged: %s packet%s; missing: %s\n",
+			text_count(packets, record_num(o, "damaged_packets")),
+			text_plural(record_num(o, "damaged_packets")),
+			text_count(missing, record_num(o, "missing_packets")));
+	if (record_num(o, "skipped_bytes"))
+		fprintf(out, "left out: %s byte%s that can't be read\n",
+			text_count(bytes, record_num(o, "skipped_bytes")),
+			text_plural(record_num(o, "skipped_bytes")));
+	if (!record_num(o, "lost") && !record_num(o, "lost_before") &&
+	    !record_num(o, "lost_buffers") && !record_num(o, "skipped_bytes") &&
+	    !record_num(o, "problems"))
+		fprintf(out, "no event was lost, and no packet is damaged\n");
+}
+
+void report_text(FILE *out, struct json_object *record)
+{
+	report_text_print_head(out, record);
+	report_text_print_counts(out, record, "names", "all_names", "EVENT");
+	if (record_num(record, "all_processes") > 1)
+		report_text_print_counts(out, record, "processes", "all_processes", "PROCESS");
+	report_text_print_counts(out, record, "threads", "all_threads", "THREAD");
+	if (record_num(record, "events")) {
+		report_text_print_locks(out, record);
+		report_text_print_allocations(out, record);
+	}
+	report_text_print_gap(out, record);
+	report_text_print_losses(out, record);
+	fprintf(out, "\nmore:\n");
+	for (size_t i = 0; i < record_len(record, "more"); i++)
+		fprintf(out, "  %s\n", json_object_get_string(record_at(record, "more", i)));
+}

@@ -1,0 +1,581 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* report.c - lttctl report [SESSION | DIR]: a trace on one screen: events, processes and threads,
+ * waits for locks, allocations, losses, and the commands that show more. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "ctl/options.h"
+#include "ctl/print.h"
+#include "ctl/record.h"
+#include "ctl/report_text.h"
+#include "ctl/symbols.h"
+#include "ctl/text.h"
+#include "ctl/viewing.h"
+#include "view/calls.h"
+#include "view/event.h"
+#include "view/objects.h"
+#include "view/overview.h"
+
+#define ROWS 5u
+#define ROWS_MOST 1000u
+
+static struct {
+	char *trace_path, *processes, *threads, *top;
+} opt;
+
+static uint64_t top = ROWS;
+
+static const struct poptOption options[] = {
+	OPTION_TEXT("trace-path", 't', &opt.trace_path, "read the traces below this directory",
+		    "DIR"),
+	OPTION_TEXT("top", 0, &opt.top, "rows of each list; default: 5", "N"),
+	OPTION_TEXT("process", 0, &opt.processes, "only events of these processes",
+		    "NAME|PID[,...]"),
+	OPTION_TEXT("thread", 0, &opt.threads, "only events of these threads", "NAME|TID[,...]"),
+	POPT_TABLEEND,
+};
+
+static enum status report_verb_check(struct ctl *ctl)
+{
+	if (opt.trace_path && operand(ctl, 0))
+		err_set(&ctl->err, ERR_INVALID, "a session and --trace-path exclude each other");
+	else if (opt.top && (parse_u64(opt.top, &top) != 0 || !top || top > ROWS_MOST))
+		err_set(&ctl->err, ERR_INVALID, "--top=%s: this is not a number of rows, 1 to %u",
+			opt.top, ROWS_MOST);
+	return ctl->err.code ? STATUS_ERROR : STATUS_OK;
+}
+
+/* --- the record: events ------------------------------------------------------------------- */
+
+static struct json_object *report_verb_process(const struct overview_process *process)
+{
+	struct json_object *o = json_object_new_object();
+
+	record_set_str(o, "process", process->name);
+	if (process->has_pid)
+		record_set_num(o, "pid", process->pid);
+	return o;
+}
+
+static struct json_object *report_verb_thread(const struct overview_thread *thread)
+{
+	struct json_object *o = report_verb_process(thread->process);
+
+	record_set_str(o, "thread", thread->name);
+	record_set_num(o, "tid", thread->tid);
+	return o;
+}
+
+static void report_verb_add_names(struct json_object *record, const struct overview *overview)
+{
+	size_t nr;
+	struct overview_name *names AUTO_FREE = overview_names(overview, &nr);
+
+	record_set_num(record, "all_names", nr);
+	record_set(record, "names", json_object_new_array());
+	for (size_t i = 0; i < nr && i < top; i++) {
+		struct json_object *o = json_object_new_object();
+
+		record_set_str(o, "name", names[i].name);
+		record_set_num(o, "events", names[i].events);
+		record_append(record, "names", o);
+	}
+}
+
+static void report_verb_add_tasks(struct json_object *record, const struct overview *overview)
+{
+	size_t nr;
+	const struct overview_process **processes AUTO_FREE =
+		overview_busiest_processes(overview, &nr);
+	const struct overview_thread **threads AUTO_FREE = NULL;
+	struct json_object *o;
+
+	record_set_num(record, "all_processes", nr);
+	record_set(record, "processes", json_object_new_array());
+	for (size_t i = 0; i < nr && i < top; i++) {
+		record_append(record, "processes", o = report_verb_process(processes[i]));
+		record_set_num(o, "events", processes[i]->events);
+		record_set_num(o, "threads", processes[i]->nr_threads);
+	}
+	threads = overview_busiest_threads(overview, &nr);
+	record_set_num(record, "all_threads", nr);
+	record_set(record, "threads", json_object_new_array());
+	for (size_t i = 0; i < nr && i < top; i++) {
+		record_append(record, "threads", o = report_verb_thread(threads[i]));
+		record_set_num(o, "events", threads[i]->events);
+	}
+}
+
+static struct json_object *report_verb_end(const struct overview_end *end)
+{
+	struct json_object *o =
+		end->thread ? report_verb_thread(end->thread) : json_object_new_object();
+
+	record_set_str(o, "event", end->ec->name);
+	return o;
+}
+
+static void report_verb_add_gap(struct json_object *record, const struct overview *overview)
+{
+	struct json_object *o;
+
+	if (!overview->gap_ns)
+		return;
+	record_set(record, "gap", o = json_object_new_object());
+	record_set_num(o, "ns", overview->gap_ns);
+	record_set_num(o, "from_ns", (uint64_t)overview->gap_from_ns);
+	record_set(o, "before", report_verb_end(&overview->gap_before));
+	record_set(o, "behind", report_verb_end(&overview->gap_behind));
+}
+
+static bool report_verb_has_host(struct json_object *hosts, const char *host)
+{
+	for (size_t i = 0; i < json_object_array_length(hosts); i++)
+		if (strcmp(json_object_get_string(json_object_array_get_idx(hosts, i)), host) == 0)
+			return true;
+	return false;
+}
+
+/* --- the record: locks and allocations ------------------------------------------------------ */
+
+/* The place of a call, or of data. */
+static void report_verb_set_place(struct json_object *o, const char *key, struct callsites *sites,
+				  struct callsite *site, bool is_code)
+{
+	struct json_object *place;
+
+	if (!site)
+		return;
+	record_set(o, key, place = json_object_new_object());
+	record_set_str(place, "name", callsites_label(sites, site, is_code));
+	record_set_str(place, "object", site->object ? site->object->path : "");
+	if (site->symbol.file && is_code) {
+		record_set_str(place, "file", site->symbol.file);
+		record_set_num(place, "line", site->symbol.line);
+	}
+}
+
+static struct json_object *report_verb_hold(const struct locks_hold *hold, struct callsites *sites)
+{
+	struct json_object *o = report_verb_thread(hold->thread);
+
+	record_set_num(o, "from_ns", (uint64_t)hold->from_ns);
+	record_set_num(o, "ns", hold->ns);
+	record_set_bool(o, "uncertain", hold->uncertain);
+	report_verb_set_place(o, "place", sites, hold->site, true);
+	return o;
+}
+
+static struct json_object *report_verb_wait(const struct locks_wait *wait, struct callsites *sites)
+{
+	struct json_object *o = report_verb_thread(wait->thread);
+
+	record_set_num(o, "from_ns", (uint64_t)wait->from_ns);
+	record_set_num(o, "ns", wait->ns);
+	record_set_bool(o, "lossy", wait->lossy);
+	record_set_bool(o, "open", wait->open);
+	record_set_num(o, "mutex", wait->mutex->address);
+	report_verb_set_place(o, "mutex_place", sites, wait->mutex->place, false);
+	report_verb_set_place(o, "place", sites, wait->site, true);
+	record_set_num(o, "holds", wait->holds);
+	record_set_num(o, "held_ns", wait->held_ns);
+	if (wait->holder.thread)
+		record_set(o, "holder", report_verb_hold(&wait->holder, sites));
+	return o;
+}
+
+static struct json_object *report_verb_mutex(const struct locks_mutex *mutex,
+					     struct callsites *sites)
+{
+	struct json_object *o = report_verb_process(mutex->process);
+
+	record_set_num(o, "mutex", mutex->address);
+	report_verb_set_place(o, "mutex_place", sites, mutex->place, false);
+	record_set_num(o, "acquired", mutex->acquired);
+	record_set_num(o, "waited", mutex->waited);
+	record_set_num(o, "wait_ns", mutex->wait_ns);
+	record_set_bool(o, "lossy", mutex->lossy);
+	if (mutex->longest.thread)
+		record_set(o, "longest", report_verb_hold(&mutex->longest, sites));
+	return o;
+}
+
+static void report_verb_add_locks(struct json_object *record, const struct overview *overview)
+{
+	const struct locks *locks = overview->locks;
+	const struct locks_mutex **mutexes AUTO_FREE = NULL;
+	struct json_object *o;
+	size_t nr;
+
+	if (!locks->nr_mutexes)
+		return;
+	mutexes = locks_busiest(locks, &nr);
+	record_set(record, "locks", o = json_object_new_object());
+	record_set_num(o, "acquired", locks->acquired);
+	record_set_num(o, "waited", locks->waited);
+	record_set_num(o, "wait_ns", locks->wait_ns);
+	record_set_num(o, "all_mutexes", locks->nr_mutexes);
+	record_set_num(o, "left_out", locks->left_out);
+	record_set_num(o, "unexplained", locks->unexplained);
+	record_set(o, "waits", json_object_new_array());
+	for (uint32_t i = 0; i < locks->nr_waits; i++)
+		record_append(o, "waits", report_verb_wait(&locks->waits[i], overview->callsites));
+	record_set_num(o, "waited_mutexes", nr);
+	record_set(o, "mutexes", json_object_new_array());
+	for (size_t i = 0; i < nr && i < top; i++)
+		record_append(o, "mutexes", report_verb_mutex(mutexes[i], overview->callsites));
+}
+
+static void report_verb_add_sites(struct json_object *o, const char *key,
+				  const struct overview *overview, bool live)
+{
+	size_t nr;
+	const struct allocations_site **sites AUTO_FREE =
+		allocations_busiest(overview->allocations, live, &nr);
+	struct json_object *site;
+
+	record_set_num(o, live ? "all_leaks" : "all_sites", nr);
+	record_set(o, key, json_object_new_array());
+	for (size_t i = 0; i < nr && i < top; i++) {
+		record_append(o, key, site = json_object_new_object());
+		record_set_str(site, "function", allocations_name(sites[i]->action));
+		report_verb_set_place(site, "place", overview->callsites, sites[i]->place, true);
+		record_set_num(site, "calls", sites[i]->calls);
+		record_set_num(site, "bytes", sites[i]->bytes);
+		record_set_num(site, "live", sites[i]->live);
+		record_set_num(site, "live_bytes", sites[i]->live_bytes);
+		record_set_bool(site, "lossy", sites[i]->lossy);
+	}
+}
+
+static void report_verb_add_allocations(struct json_object *record, const struct overview *overview)
+{
+	const struct allocations *all = overview->allocations;
+	struct json_object *o;
+
+	if (!all->calls && !all->frees && !all->failed)
+		return;
+	record_set(record, "allocations", o = json_object_new_object());
+	record_set_num(o, "calls", all->calls);
+	record_set_num(o, "bytes", all->bytes);
+	record_set_num(o, "frees", all->frees);
+	record_set_num(o, "unknown_frees", all->unknown_frees);
+	record_set_num(o, "failed", all->failed);
+	record_set_num(o, "live", all->live);
+	record_set_num(o, "live_bytes", all->live_bytes);
+	record_set_num(o, "most_bytes", all->most_bytes);
+	record_set_num(o, "most_ns", (uint64_t)all->most_ns);
+	record_set_num(o, "left_out", all->left_out);
+	report_verb_add_sites(o, "sites", overview, false);
+	report_verb_add_sites(o, "leaks", overview, true);
+}
+
+/* --- the record: losses, and commands ------------------------------------------------------- */
+
+static uint64_t report_verb_lost_of(const struct view_stream *stream)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < VIEW_NR_LOST; i++)
+		sum += stream->lost[i];
+	return sum;
+}
+
+static int report_verb_compare_streams(const void *a, const void *b)
+{
+	uint64_t x = report_verb_lost_of(*(const struct view_stream *const *)a);
+	uint64_t y = report_verb_lost_of(*(const struct view_stream *const *)b);
+
+	return x > y ? -1 : x < y;
+}
+
+static void report_verb_add_streams(struct json_object *o, const struct view_summary *sum)
+{
+	const struct view_stream **all AUTO_FREE = xalloc((sum->nr_streams + 1) * sizeof(*all));
+	size_t nr = 0;
+
+	for (size_t i = 0; i < sum->nr_streams; i++)
+		if (report_verb_lost_of(&sum->streams[i]))
+			all[nr++] = &sum->streams[i];
+	qsort(all, nr, sizeof(*all), report_verb_compare_streams);
+	record_set_num(o, "all_streams", nr);
+	record_set(o, "streams", json_object_new_array());
+	for (size_t i = 0; i < nr && i < top; i++) {
+		struct json_object *stream = json_object_new_object();
+
+		record_set_str(stream, "trace", all[i]->trace);
+		record_set_str(stream, "name", all[i]->name);
+		record_set_num(stream, "events", all[i]->events);
+		record_set_num(stream, "lost", report_verb_lost_of(all[i]));
+		record_append(o, "streams", stream);
+	}
+}
+
+static void report_verb_add_losses(struct json_object *record, const struct view_summary *sum)
+{
+	static const char *const keys[VIEW_NR_LOST] = { "buffer_full", "too_large", "buffer_busy",
+							"output", "other" };
+	struct json_object *o = json_object_new_object(), *causes = json_object_new_object();
+
+	record_set(record, "losses", o);
+	record_set_num(o, "lost", sum->lost);
+	record_set(o, "lost_by_cause", causes);
+	for (int i = 0; i < VIEW_NR_LOST; i++)
+		record_set_num(causes, keys[i], sum->lost_by[i]);
+	record_set_num(o, "lost_before", sum->lost_before);
+	record_set_num(o, "lost_buffers", sum->lost_buffers);
+	record_set_num(o, "not_sampled", sum->not_sampled);
+	record_set_num(o, "damaged_packets", sum->damaged_packets);
+	record_set_num(o, "damaged_events", sum->damaged_events);
+	record_set_num(o, "missing_packets", sum->lost_packets);
+	record_set_num(o, "skipped_bytes", sum->skipped_bytes);
+	record_set_num(o, "problems", sum->problems);
+	report_verb_add_streams(o, sum);
+}
+
+/* As a word of the shell; allocated. */
+static char *report_verb_quoted(const char *path)
+{
+	static const char harmless[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+		"/._+-:@%,";
+	char *quoted, *to;
+
+	if (*path && path[0] != '-' && path[strspn(path, harmless)] == '\0')
+		return xstrdup(path);
+	to = quoted = xalloc(4 * strlen(path) + 5);
+	to = stpcpy(to, path[0] == '-' ? "'./" : "'");
+	for (; *path; path++)
+		to = *path == '\'' ? stpcpy(to, "'\\''") : (*to = *path, to + 1);
+	strcpy(to, "'");
+	return quoted;
+}
+
+static void PRINTF(2, 3) report_verb_append_text(struct json_object *all, const char *fmt, ...)
+{
+	char *text AUTO_FREE = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		text = NULL;
+	va_end(args);
+	json_object_array_add(all, json_object_new_string(text ? text : ""));
+}
+
+/* The first name of an event with this end; NULL: none. */
+static const char *report_verb_named(const struct view_summary *sum, const char *end)
+{
+	for (size_t i = 0; i < sum->nr_names; i++) {
+		size_t len = strlen(sum->names[i].name);
+
+		if (len >= strlen(end) && strcmp(sum->names[i].name + len - strlen(end), end) == 0)
+			return sum->names[i].name;
+	}
+	return NULL;
+}
+
+static bool report_verb_has_calls(const struct view_summary *sum)
+{
+	for (size_t i = 0; i < sum->nr_names; i++)
+		if (glob_match_list(CALLS_EVENTS, sum->names[i].name))
+			return true;
+	return false;
+}
+
+static void report_verb_add_more(struct json_object *record, const struct view_summary *sum)
+{
+	char *path AUTO_FREE = report_verb_quoted(record_str(record, "path"));
+	struct json_object *all = json_object_new_array();
+	const char *request = report_verb_named(sum, "_pthread:pthread_mutex_lock_req");
+	const char *acquired = report_verb_named(sum, "_pthread:pthread_mutex_lock_acq");
+
+	record_set(record, "more", all);
+	if (request && acquired)
+		report_verb_append_text(all, "lttctl view --pair=%s,%s %s", request, acquired,
+					path);
+	if (record_get(record, "allocations"))
+		report_verb_append_text(all, "lttctl view --symbols --events='*_libc:*' %s", path);
+	if (report_verb_has_calls(sum))
+		report_verb_append_text(all, "lttctl calls %s", path);
+	if (sum->lost || sum->lost_before || sum->lost_buffers || sum->problems)
+		report_verb_append_text(all, "lttctl verify %s", path);
+	report_verb_append_text(all, "lttctl view %s", path);
+}
+
+static struct json_object *report_verb_hosts(const struct overview *overview)
+{
+	struct json_object *hosts = json_object_new_array();
+	const struct overview_process *process = overview->processes;
+
+	for (; process; process = process->next) {
+		const char *host = trace_class_env(process->source->tc, "hostname");
+
+		if (host && !report_verb_has_host(hosts, host))
+			json_object_array_add(hosts, json_object_new_string(host));
+	}
+	return hosts;
+}
+
+static struct json_object *report_verb_record(const struct overview *overview,
+					      const struct view_summary *sum, const char *path)
+{
+	struct json_object *record = json_object_new_object();
+
+	record_set_str(record, "path", path);
+	record_set(record, "hosts", report_verb_hosts(overview));
+	record_set_num(record, "events", overview->events);
+	record_set_num(record, "state_dump", overview->state_dump);
+	record_set_num(record, "begin_ns", (uint64_t)overview->first_ns);
+	record_set_num(record, "end_ns", (uint64_t)overview->last_ns);
+	record_set_num(record, "streams", sum->nr_streams);
+	record_set_num(record, "cpus", overview->nr_cpus);
+	record_set_num(record, "no_thread", overview->no_thread);
+	record_set_num(record, "left_out", overview->left_out);
+	report_verb_add_names(record, overview);
+	report_verb_add_tasks(record, overview);
+	report_verb_add_gap(record, overview);
+	report_verb_add_locks(record, overview);
+	report_verb_add_allocations(record, overview);
+	report_verb_add_losses(record, sum);
+	report_verb_add_more(record, sum);
+	return record;
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void report_verb_warn(void *priv, const char *sentence)
+{
+	print_warning(priv, "%s", sentence);
+}
+
+/* Return: 0; or the code in ctl->err: there is nothing to report on. */
+static int report_verb_refuse(struct ctl *ctl, const struct overview *overview,
+			      const struct view_summary *sum, const char *path)
+{
+	uint64_t readable = 0;
+	char bytes[TEXT_BYTES];
+
+	for (size_t i = 0; i < sum->nr_streams; i++)
+		readable += sum->streams[i].events;
+	if (!readable && (sum->problems || sum->skipped_bytes))
+		return err_set(&ctl->err, ERR_OUTPUT,
+			       "no event of %s can be read, but it has %s bytes of streams", path,
+			       text_count(bytes, sum->bytes));
+	if (!overview->events && !overview->state_dump && (opt.processes || opt.threads))
+		return err_set(&ctl->err, ERR_NO_EVENT,
+			       "no event in %s is of these processes and threads", path);
+	return 0;
+}
+
+static void report_verb_note(struct ctl *ctl, const struct overview *overview,
+			     const struct view_summary *sum)
+{
+	uint64_t without_task = sum->without_task + overview->names.nr_unknown;
+	char nr[TEXT_BYTES];
+
+	if (!overview->events)
+		print_note(ctl, "this trace has no events%s",
+			   overview->state_dump ? " but those of state dumps" : "");
+	if (without_task)
+		print_note(
+			ctl,
+			"%s event%s without the contexts vpid, vtid and procname (of the kernel: "
+			"pid, tid and procname) left out",
+			text_count(nr, without_task), without_task == 1 ? " is" : "s are");
+	if (overview->left_out)
+		print_note(ctl, "%s event%s of threads or processes beyond the first %u left out",
+			   text_count(nr, overview->left_out),
+			   overview->left_out == 1 ? " is" : "s are", OVERVIEW_TASKS_MOST);
+	if (overview->locks->left_out)
+		print_note(ctl, "%s event%s of mutexes beyond the first %u left out",
+			   text_count(nr, overview->locks->left_out),
+			   overview->locks->left_out == 1 ? " is" : "s are", LOCKS_MUTEXES_MOST);
+	if (overview->allocations->left_out)
+		print_note(ctl,
+			   "%s allocation%s made while %u were in use; these are not among those "
+			   "that were never freed",
+			   text_count(nr, overview->allocations->left_out),
+			   overview->allocations->left_out == 1 ? " was" : "s were",
+			   ALLOCATIONS_BLOCKS_MOST);
+}
+
+static int report_verb_read(struct ctl *ctl, struct view *view, struct overview *overview,
+			    const char *path)
+{
+	const struct view_select select = { .processes = opt.processes };
+	const struct view_summary *sum;
+	struct event event;
+	int r;
+
+	while ((r = event_next(view, &select, &event)) > 0)
+		overview_take(overview, &event);
+	if (r == 0)
+		r = view_summary(view, &sum);
+	if (r < 0)
+		return err_errno(&ctl->err, ERR_OUTPUT, -r, "can't read %s", path);
+	if (report_verb_refuse(ctl, overview, sum, path) != 0)
+		return ctl->err.code;
+	overview_finish(overview);
+	ctl->record = report_verb_record(overview, sum, path);
+	report_verb_note(ctl, overview, sum);
+	return 0;
+}
+
+static int report_verb_objects(struct ctl *ctl, const char *path, struct objects **ret)
+{
+	struct view *view;
+	int r;
+
+	if (show_open(path, false, NULL, NULL, &view, &ctl->err) != 0)
+		return ctl->err.code;
+	r = objects_read(view, ret);
+	view_free(view);
+	return r ? err_errno(&ctl->err, ERR_OUTPUT, -r, "can't read %s", path) : 0;
+}
+
+static bool report_verb_has_problem(struct json_object *record)
+{
+	return record_num(record_get(record, "losses"), "problems") > 0;
+}
+
+static enum status report_verb_run(struct ctl *ctl)
+{
+	char *path AUTO_FREE =
+		opt.trace_path ? xstrdup(opt.trace_path) : viewing_path(ctl, operand(ctl, 0));
+	const struct show_host host = { .name = symbols_name, .names_priv = symbols_new() };
+	struct objects *objects = NULL;
+	struct overview *overview = NULL;
+	struct view *view = NULL;
+
+	if (path && report_verb_objects(ctl, path, &objects) == 0 &&
+	    show_open(path, false, report_verb_warn, ctl, &view, &ctl->err) == 0) {
+		overview = overview_new(objects, &host, opt.threads, (uint32_t)top);
+		if (report_verb_read(ctl, view, overview, path) == 0)
+			symbols_report(host.names_priv, ctl);
+	}
+	overview_free(overview);
+	view_free(view);
+	objects_free(objects);
+	symbols_free(host.names_priv);
+	if (ctl->err.code)
+		return STATUS_ERROR;
+	return report_verb_has_problem(ctl->record) ? STATUS_WARNING : STATUS_OK;
+}
+
+const struct verb verb_report = {
+	.name = "report",
+	.operands = "[SESSION | DIR]",
+	.help = "Show a trace on one screen: events, waits for locks, allocations, losses",
+	.options = options,
+	.daemon = DAEMON_WELCOME,
+	.max_operands = 1,
+	.check = report_verb_check,
+	.run = report_verb_run,
+	.text = report_text,
+};
