@@ -5,7 +5,7 @@
  * Programs include ltt/tracepoint.h, ltt/marker.h, ltt/log.h or ltt/probe.h;
  * those include this file. It is the binary interface between instrumentation and
  * libltt: a site consists of a constant description and one word that is not 0 while
- * there is a listener. The layout of buffers is not compiled into applications, so
+ * there is a listener or a tool. The layout of buffers is not compiled into applications, so
  * any libltt works with any program built against it.
  *
  * Every structure begins with, or is described by, its size: newer headers
@@ -132,7 +132,9 @@ struct ltt_event {
 
 /**
  * struct ltt_site - one place in the program that can record.
- * @armed: number of listeners, and LTT_SITE_TYPED; the only word that is read while tracing is off.
+ * @armed: LTT_SITE_TOOLS, LTT_SITE_LISTENED and LTT_SITE_TYPED; the only word that is read while
+ *         tracing is off. The kernel changes its lower half at any time, so libltt changes its own
+ *         bits by atomic operations and never stores the word.
  * @hooks, @owner, @only: set by libltt; NULL in the program's image. @only is the
  *         buffer of the site's only listener, a session; NULL if there are several, or none.
  */
@@ -146,7 +148,11 @@ struct ltt_site {
 };
 #define LTT_SITE_LEAST (offsetof(struct ltt_site, only) + sizeof(const void *))
 
-/* In ltt_site.armed while the tracepoint has typed probes (ltt/typed.h). */
+/* Parts of ltt_site.armed: the number of tools at the SDT note of the site, counted by the kernel;
+ * whether libltt has listeners; whether there are typed probes (ltt/typed.h). Libraries of version
+ * 0.1 count listeners in the lower half. */
+#define LTT_SITE_TOOLS 0x0000ffffu
+#define LTT_SITE_LISTENED 0x00010000u
 #define LTT_SITE_TYPED 0x80000000u
 
 #define ltt_unlikely(x) __builtin_expect(!!(x), 0)

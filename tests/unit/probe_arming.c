@@ -177,7 +177,7 @@ static void test_newer_program(void)
 	event.fields = &longer_fields[0].field;
 	ltt_sites_register(list, list + 1, LTT_SITE_ABI);
 	CHECK_IS(ltt_probe_register("p:newer", NULL, see_longer, NULL, &probe), ==, 0);
-	CHECK(ltt_probe_arm(probe) == 1 && site.armed == 1);
+	CHECK(ltt_probe_arm(probe) == 1 && site.armed == LTT_SITE_LISTENED);
 	ltt_emit(&site, payload, 3, 0);
 	CHECK_IS(longer_sum, ==, 3);
 	ltt_probe_unregister(probe);

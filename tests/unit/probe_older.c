@@ -111,7 +111,8 @@ int main(void)
 	}
 	ltt_sites_register(list, list + 2, LTT_SITE_ABI);
 	CHECK_IS(ltt_points_list(see, &seen), ==, 0);
-	CHECK(seen == 2 && site[0]->armed == 1 && site[1]->armed == 1);
+	CHECK(seen == 2 && site[0]->armed == LTT_SITE_LISTENED &&
+	      site[1]->armed == LTT_SITE_LISTENED);
 	ltt_emit(list[0], payload, 4, 0);
 	ltt_emit_word(list[0], 20, 4);
 	ltt_emit_format(list[1], "x %d", 1);

@@ -78,15 +78,16 @@ static void find_only(struct site_state *site)
 
 static void hooks_count(struct site_state *site, int change)
 {
-	uint32_t armed;
-
 	if (!site->site)
 		return;
-	armed = __atomic_add_fetch(&site->site->armed, (uint32_t)change, __ATOMIC_RELEASE);
-	if (armed == 1 && change > 0)
+	site->nr_hooks += (uint32_t)change;
+	if (site->nr_hooks == 1 && change > 0) {
+		__atomic_or_fetch(&site->site->armed, LTT_SITE_LISTENED, __ATOMIC_RELEASE);
 		typed_site_armed(site);
-	else if (armed == 0)
+	} else if (site->nr_hooks == 0) {
+		__atomic_and_fetch(&site->site->armed, ~LTT_SITE_LISTENED, __ATOMIC_RELEASE);
 		typed_site_disarmed(site);
+	}
 }
 
 int hooks_reserve(struct site_state *site)

@@ -74,6 +74,7 @@ struct site_state {
 	struct ltt_field *converted; /* @fields, if the program's struct has another size */
 	const void *base;	     /* of the program or library that has the site */
 	struct typed_list *typed;    /* read by events; NULL: no typed probe */
+	uint32_t nr_hooks;	     /* LTT_SITE_LISTENED is set while there is one */
 };
 
 struct point_state {

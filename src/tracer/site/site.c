@@ -263,7 +263,7 @@ static bool close_sites(struct object *object)
 		visited |= object->sites[i].table || object->sites[i].typed;
 		typed_site_removed(&object->sites[i]);
 		point_leave(&object->sites[i]);
-		__atomic_store_n(&site->armed, 0, __ATOMIC_RELAXED);
+		__atomic_and_fetch(&site->armed, LTT_SITE_TOOLS, __ATOMIC_RELAXED);
 		site_set_only(site, NULL);
 		__atomic_store_n(&site->hooks, NULL, __ATOMIC_RELEASE);
 		__atomic_store_n(&site->owner, NULL, __ATOMIC_RELEASE);

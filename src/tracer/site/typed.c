@@ -431,6 +431,6 @@ void typed_site_disarmed(struct site_state *site)
 void typed_site_removed(struct site_state *site)
 {
 	typed_replace(site, NULL);
-	if (__atomic_load_n(&site->site->armed, __ATOMIC_RELAXED))
+	if (site->nr_hooks)
 		typed_site_disarmed(site);
 }
