@@ -40,6 +40,8 @@
 #define LTT__SECOND(...) LTT__SECOND_(__VA_ARGS__)
 #define LTT__SECOND_(first, second, ...) second
 
+#define LTT__OPEN(...) __VA_ARGS__
+
 #define LTT__COUNT(...) \
 	LTT__COUNT_(~, __VA_ARGS__, \
 		64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, \

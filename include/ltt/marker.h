@@ -34,15 +34,19 @@
  * markers are initialised); of several libraries, that of the one loaded first; of several programs
  * in a session, that of the program that registered first. The other markers are not recorded,
  * and lttctl enable-event, start, status, stop and record report both formats.
+ *
+ * Other tools (perf, bpftrace, gdb) see a marker by its SDT note (ltt/sdt.h). Its arguments are the
+ * same values, evaluated once. A value with a comma outside parentheses needs parentheses.
  */
 #ifndef LTT_MARKER_H
 #define LTT_MARKER_H
 
 #include <ltt/object.h>
+#include <ltt/sdt.h>
 
 #define LTT__MARKER_EVENT(name, format, function) \
 	{ sizeof(struct ltt_event), sizeof(struct ltt_field), 0, name, 0, format, __FILE__, \
-	  function, __LINE__, LTT_EVENT_MARKER, LTT_DEBUG_LINE, { 0, 0 }, 0, 0 }
+	  function, __LINE__, LTT_EVENT_MARKER, LTT_DEBUG_LINE, { 0, 0 }, 0, 0, 0 }
 
 #ifndef __cplusplus
 
@@ -55,7 +59,7 @@
 		}; \
 		LTT__LISTED static struct ltt_site *const ltt__listed = &ltt__site; \
 		if (ltt_site_armed(&ltt__site)) { \
-			ltt_emit_format(&ltt__site, format, ##__VA_ARGS__); \
+			LTT__SDT_MARK(&ltt__site, name, format, ##__VA_ARGS__); \
 			LTT__RETURNS_HERE(); \
 		} \
 	} while (0)
@@ -100,7 +104,7 @@ template <class Marker> typename ltt__marker<Marker>::enroller ltt__marker<Marke
 		}; \
 		(void)&ltt__marker<ltt__tag>::enrolled; \
 		if (ltt_site_armed(&ltt__marker<ltt__tag>::site)) { \
-			ltt_emit_format(&ltt__marker<ltt__tag>::site, format, ##__VA_ARGS__); \
+			LTT__SDT_MARK(&ltt__marker<ltt__tag>::site, name, format, ##__VA_ARGS__); \
 			LTT__RETURNS_HERE(); \
 		} \
 	} while (0)
@@ -132,7 +136,7 @@ template <class Marker> typename ltt__marker<Marker>::enroller ltt__marker<Marke
 	static const struct ltt_event ltt_marker_event_##name = { \
 		sizeof(struct ltt_event), sizeof(struct ltt_field), 0, #name, 0, format, __FILE__, \
 		"", __LINE__, LTT_EVENT_MARKER, LTT_DEBUG_LINE, { 0, 0 }, 0, \
-		&ltt_connects_##name \
+		&ltt_connects_##name, 0 \
 	}; \
 	static struct ltt_site ltt_marker_##name = { \
 		0, sizeof(struct ltt_site), &ltt_marker_event_##name, 0, 0, 0 \

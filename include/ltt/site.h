@@ -61,6 +61,7 @@ enum ltt_field_flags {
 	LTT_FIELD_FLOAT_ELEM = 16 /* array or sequence of floats */
 };
 
+struct ltt_site;
 struct ltt_typed_request;
 
 struct ltt_enum_entry {
@@ -110,6 +111,8 @@ enum ltt_event_kind {
  * @arguments: a tracepoint's, as declared: "(int id, const char *path)"; else NULL.
  * @connects: a probe of another tracepoint that is connected while this marker has a listener
  *            (DEFINE_MARKER_TP()); else NULL.
+ * @sdt: the function whose SDT note has the tracepoint's name and arguments (ltt/sdt.h), called
+ *       with the site and their values while LTT_SITE_TOOLS are not 0; NULL: there is no note.
  */
 struct ltt_event {
 	uint32_t size;
@@ -127,6 +130,7 @@ struct ltt_event {
 	/* Programs of version 0.1 end here (LTT_EVENT_LEAST). */
 	const char *arguments;
 	const struct ltt_typed_request *connects;
+	void (*sdt)(const struct ltt_site *site, ...);
 };
 #define LTT_EVENT_LEAST offsetof(struct ltt_event, arguments)
 
@@ -148,7 +152,7 @@ struct ltt_site {
 };
 #define LTT_SITE_LEAST (offsetof(struct ltt_site, only) + sizeof(const void *))
 
-/* Parts of ltt_site.armed: the number of tools at the SDT note of the site, counted by the kernel;
+/* Parts of ltt_site.armed: the number of tools at the SDT note (ltt/sdt.h), counted by the kernel;
  * whether libltt has listeners; whether there are typed probes (ltt/typed.h). Libraries of version
  * 0.1 count listeners in the lower half. */
 #define LTT_SITE_TOOLS 0x0000ffffu

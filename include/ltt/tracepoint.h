@@ -49,6 +49,9 @@
  * array is recorded as zeros, a NULL sequence as empty; a COUNT that LENGTH_TYPE
  * cannot hold is cut.
  *
+ * Other tools see an event where ltt_trace() is used: each program and library that uses it has an
+ * SDT note (ltt/sdt.h). perf and bpftrace list it, and get its fields, also if nothing is recorded.
+ *
  * LTT_ENUM(PROVIDER, ENUMERATION, LABELS...), before the tracepoints that use it:
  *	ltt_value("LABEL", N), ltt_range("LABEL", FIRST, LAST), ltt_auto("LABEL")
  *	where ltt_auto takes the number behind the one before it.
@@ -59,6 +62,7 @@
 #include <ltt/foreach.h>
 #include <ltt/object.h>
 #include <ltt/payload.h>
+#include <ltt/sdt.h>
 #include <ltt/typed.h>
 
 #define ltt_enabled(provider, name) ltt_site_armed(&ltt_site_##provider##__##name)
@@ -80,6 +84,7 @@
 				ltt_emit_##provider##__##name(&ltt_site_##provider##__##name, \
 							      ##__VA_ARGS__); \
 			LTT__RETURNS_HERE(); \
+			LTT__SDT_POINT(provider##__##name, #provider, #name); \
 		} \
 	} while (0)
 
@@ -201,6 +206,8 @@
  *	bytes that are known at compile time
  *	bytes that are not, of ltt__varying; else 0
  *	encoder: stores the field at ltt__at, and moves ltt__at behind it
+ *	codes of its one or two arguments in an SDT note (ltt/sdt.h)
+ *	arguments: their values
  */
 #define LTT__SHAPE_ltt__integer(n, type, value) \
 	ltt__number, \
@@ -208,26 +215,34 @@
 		    "ltt: an integer has at most 64 bits"); \
 	type ltt__v##n = (type)(value), \
 	sizeof(type), 0, \
-	ltt__at = ltt__put(ltt__at, &ltt__v##n, sizeof(ltt__v##n))
+	ltt__at = ltt__put(ltt__at, &ltt__v##n, sizeof(ltt__v##n)), \
+	LTT__SDT_CODE(type) + (LTT__SIGNED(type) ? 8 : 0), \
+	(ltt__bits(&ltt__v##n, sizeof(ltt__v##n)))
 #define LTT__SHAPE_ltt__float(n, type, value) \
 	ltt__number, \
 	LTT__ASSERT(sizeof(type) <= 8 && sizeof(__builtin_isnan((type)0)), \
 		    "ltt: a floating point number has at most 64 bits"); \
 	type ltt__v##n = (type)(value), \
 	sizeof(type), 0, \
-	ltt__at = ltt__put(ltt__at, &ltt__v##n, sizeof(ltt__v##n))
+	ltt__at = ltt__put(ltt__at, &ltt__v##n, sizeof(ltt__v##n)), \
+	LTT__SDT_CODE(type), \
+	(ltt__bits(&ltt__v##n, sizeof(ltt__v##n)))
 #define LTT__SHAPE_ltt__string(n, text) \
 	ltt__varying, \
 	const char *const ltt__v##n = ltt__text(text); \
 	const size_t ltt__n##n = strlen(ltt__v##n), \
 	1, ltt__n##n, \
-	ltt__at = ltt__put_string(ltt__at, ltt__v##n, ltt__n##n)
+	ltt__at = ltt__put_string(ltt__at, ltt__v##n, ltt__n##n), \
+	LTT__SDT_CODE(void *), \
+	((uint64_t)(uintptr_t)ltt__v##n)
 #define LTT__SHAPE_ltt__array(n, type, as, pointer, count) \
 	ltt__fixed, \
 	LTT__ASSERT(sizeof(type) <= 8, "ltt: an element has at most 64 bits"); \
 	const as *const ltt__v##n = (pointer), \
 	sizeof(type) * (count), 0, \
-	ltt__at = ltt__put(ltt__at, ltt__v##n, sizeof(type) * (count))
+	ltt__at = ltt__put(ltt__at, ltt__v##n, sizeof(type) * (count)), \
+	LTT__SDT_CODE(void *), \
+	((uint64_t)(uintptr_t)ltt__v##n)
 #define LTT__SHAPE_ltt__sequence(n, type, as, pointer, length_type, count) \
 	ltt__varying, \
 	LTT__ASSERT(sizeof(type) <= 8, "ltt: an element has at most 64 bits"); \
@@ -237,7 +252,9 @@
 		(length_type)ltt__length(ltt__v##n, (int64_t)(count), (length_type)-1), \
 	sizeof(length_type), sizeof(type) * (size_t)ltt__n##n, \
 	ltt__at = ltt__put(ltt__at, &ltt__n##n, sizeof(ltt__n##n)); \
-	ltt__at = ltt__put(ltt__at, ltt__v##n, sizeof(type) * (size_t)ltt__n##n)
+	ltt__at = ltt__put(ltt__at, ltt__v##n, sizeof(type) * (size_t)ltt__n##n), \
+	LTT__SDT_CODE(void *) + 16 * LTT__SDT_CODE(length_type), \
+	((uint64_t)(uintptr_t)ltt__v##n, (uint64_t)ltt__n##n)
 
 #ifdef __cplusplus
 #define LTT__INTEGER(type) char[LTT__IS_FLOAT(type) ? -1 : 1]
@@ -252,7 +269,6 @@
 #define LTT__REFUSE_1(...)
 
 /* Names as members of a structure: the compiler names one that is there twice. */
-#define LTT__OPEN(...) __VA_ARGS__
 #define LTT__NAME(n, id, field) LTT__NAME_(LTT__OPEN field)
 #define LTT__NAME_(...) LTT__NAME__(__VA_ARGS__)
 #define LTT__NAME__(written, shape, ident, ...) char ident;
@@ -279,14 +295,14 @@
 #define LTT__CALL_(macro, ...) macro(__VA_ARGS__)
 
 #define LTT__EVAL(n, id, field) LTT__ROW(LTT__VARIABLES, n, field)
-#define LTT__VARIABLES(n, written, size, variables, fixed, varying, encoder) variables;
+#define LTT__VARIABLES(n, written, size, variables, fixed, varying, encoder, ...) variables;
 
 #define LTT__FIXED(n, id, field) LTT__ROW(LTT__FIXED_BYTES, n, field)
-#define LTT__FIXED_BYTES(n, written, size, variables, fixed, varying, encoder) + fixed
+#define LTT__FIXED_BYTES(n, written, size, variables, fixed, varying, encoder, ...) + fixed
 #define LTT__VARIES(n, id, field) LTT__ROW(LTT__IS_VARYING, n, field)
 #define LTT__IS_VARYING(n, written, size, ...) LTT__IF_VARYING_##size(|| 1)
 #define LTT__SIZE(n, id, field) LTT__ROW(LTT__ALL_BYTES, n, field)
-#define LTT__ALL_BYTES(n, written, size, variables, fixed, varying, encoder) \
+#define LTT__ALL_BYTES(n, written, size, variables, fixed, varying, encoder, ...) \
 	+ fixed LTT__IF_VARYING_##size(+ varying)
 #define LTT__IF_VARYING_ltt__number(...)
 #define LTT__IF_VARYING_ltt__fixed(...)
@@ -295,9 +311,9 @@
 /* Serialise. */
 #define LTT__WRITE_W(n, id, field) LTT__ROW(LTT__ENCODE_W, n, field)
 #define LTT__WRITE_N(n, id, field) LTT__ROW(LTT__ENCODE_N, n, field)
-#define LTT__ENCODE_W(n, written, size, variables, fixed, varying, encoder) \
+#define LTT__ENCODE_W(n, written, size, variables, fixed, varying, encoder, ...) \
 	LTT__W_##written(encoder;)
-#define LTT__ENCODE_N(n, written, size, variables, fixed, varying, encoder) \
+#define LTT__ENCODE_N(n, written, size, variables, fixed, varying, encoder, ...) \
 	LTT__N_##written(encoder;)
 
 /* LTT__ODD: 1 if a field is not a recorded number. LTT__PACK: pack the numbers into one word. */
@@ -313,6 +329,20 @@
 #define LTT__UNLESS_NUMBER_ltt__number(...)
 #define LTT__UNLESS_NUMBER_ltt__fixed(...) __VA_ARGS__
 #define LTT__UNLESS_NUMBER_ltt__varying(...) __VA_ARGS__
+
+/* Arguments of an SDT note. The size of member ltt__s<n> is their number, and its offset the place
+ * of the first one. */
+#define LTT__SDT_MEMBER(n, id, field) \
+	char ltt__s##n[LTT__ROW(LTT__SDT_CODES, n, field) > 15 ? 2 : 1];
+#define LTT__SDT_LAYOUT(n, id, field) \
+	| LTT__SDT_AT(offsetof(struct ltt_sdt_places_##id, ltt__s##n), \
+		      LTT__ROW(LTT__SDT_CODES, n, field))
+#define LTT__SDT_CODES( \
+		n, written, size, variables, fixed, varying, encoder, codes, arguments) (codes)
+#define LTT__SDT_VALUES(n, id, field) LTT__ROW(LTT__SDT_VALUES_OF, n, field)
+#define LTT__SDT_VALUES_OF( \
+		n, written, size, variables, fixed, varying, encoder, codes, arguments) \
+	, LTT__OPEN arguments
 
 #define LTT__ROOM(fixed, varies) \
 	((fixed) > LTT__STACK_PAYLOAD ? 0 : (varies) ? LTT__STACK_PAYLOAD : (fixed))
@@ -353,6 +383,7 @@
 	LTT__ASSERT(0, "ltt: an event has at most 64 fields"); \
 	LTT__CLASS_NONE(id, args)
 #define LTT__CLASS_NONE(id, args) \
+	LTT__SDT_CLASS(id, , 0) \
 	LTT__UNUSED static const struct ltt_field ltt_fields_##id[] = { \
 		{ 0, 0, 0, 0, 0, 0, 0, 0, 0 } \
 	}; \
@@ -362,6 +393,8 @@
 	_Pragma("GCC diagnostic pop")
 #define LTT__CLASS_1(id, args, ...) \
 	struct ltt_names_##id { LTT__EACH(LTT__NAME, id, __VA_ARGS__) char ltt__end; }; \
+	LTT__SDT_CLASS(id, LTT__EACH(LTT__SDT_MEMBER, id, __VA_ARGS__), \
+		       0 LTT__EACH(LTT__SDT_LAYOUT, id, __VA_ARGS__)) \
 	LTT__UNUSED static const struct ltt_field ltt_fields_##id[] = { \
 		LTT__EACH(LTT__ENTRY_W, id, __VA_ARGS__) LTT__EACH(LTT__ENTRY_N, id, __VA_ARGS__) \
 		{ 0, 0, 0, 0, 0, 0, 0, 0, 0 } \
@@ -372,6 +405,7 @@
 	{ \
 		LTT__EACH(LTT__EVAL, id, __VA_ARGS__) \
 		const size_t ltt__size = 0 LTT__EACH(LTT__SIZE, id, __VA_ARGS__); \
+		LTT__SDT_HIT(ltt__site LTT__EACH(LTT__SDT_VALUES, id, __VA_ARGS__)); \
 		if (!(0 LTT__EACH(LTT__ODD, id, __VA_ARGS__)) && ltt__size - 1 < 8) { \
 			uint64_t ltt__word = 0; \
 			size_t ltt__filled = 0; \
@@ -432,17 +466,19 @@
 
 #ifdef LTT_TRACEPOINT_EXTERN
 #define LTT__EVENT(cls, id, name_, level) \
+	LTT__SDT_EVENT(cls, id) \
 	LTT__C_BEGIN extern struct ltt_site ltt_site_##id LTT__HIDDEN; LTT__C_END \
 	LTT__UNUSED static __typeof__(ltt_class_##cls) *const ltt_emit_##id = ltt_class_##cls; \
 	LTT__TYPED_EVENT(cls, id, name_)
 #else
 #define LTT__EVENT(cls, id, name_, level) \
+	LTT__SDT_EVENT(cls, id) \
 	static const struct ltt_event ltt_event_##id = { \
 		sizeof(struct ltt_event), sizeof(struct ltt_field), \
 		sizeof(ltt_fields_##cls) / sizeof(ltt_fields_##cls[0]) - 1, \
 		name_, ltt_fields_##cls, 0, __FILE__, "", __LINE__, \
 		LTT_EVENT_TRACEPOINT, level, { LTT_EVENT_TELLS_IP, 0 }, \
-		ltt_arguments_##cls, 0 \
+		ltt_arguments_##cls, 0, LTT__SDT_FUNCTION(id) \
 	}; \
 	LTT__C_BEGIN \
 	LTT__MERGED struct ltt_site ltt_site_##id = { \

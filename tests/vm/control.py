@@ -599,6 +599,30 @@ def test_programs():
     check(have == returns, f"{len(have)} of {len(returns)}: {have[:3]}")
 
 
+def test_points():
+    """A tracepoint and a marker of libltt by their SDT notes: the kernel's events and the program's are
+    both exact, in one session and apart; the semaphores are the kernel's."""
+    out, names_of = "/dev/shm/points", {"world": "hello:world", "marker": "hello:marker"}
+    shutil.rmtree(out, ignore_errors=True)
+    ctl("create", "points", "-o", out)
+    ctl("enable-event", "-u", "hello*")
+    for name, place in names_of.items():
+        program = f"{BUILD}/prog/hello" + ("_marker" if name == "marker" else "")
+        ctl("enable-event", "-k", f"--userspace-probe=sdt:{program}:{place}", name)
+    for start, count in ("start", 40), ("stop", 30), ("start", 20):
+        ctl(start)
+        for program in "hello", "hello_marker":
+            run(f"{BUILD}/prog/{program}", count, env={**os.environ, "LTT_REGISTER_TIMEOUT": "20000"})
+    finish("points", out)
+    read = run("babeltrace2", "--no-delta", out).stdout
+    want = [(str(i), "hello") for count in (40, 20) for i in range(count)]
+    for user, kernel in ("hello:world", "world"), ("hello_marker", "marker"):
+        have = re.findall(rf' {user}: .*number = (\d+), text = "(\w+)"', read)
+        check(have == want, f"{user}: {len(have)} of {len(want)}: {have[:3]}")
+        have = [number for number in re.findall(rf" {kernel}: .*arg1 = (\d+), arg2 = \d+", read)]
+        check(have == [number for number, _ in want], f"{kernel}: {len(have)} of {len(want)}: {have[:3]}")
+
+
 # --- filters: a session beside another one, which records the same events without a filter
 
 WORKER = """
@@ -1391,7 +1415,7 @@ def test_flush():
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
-         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_filters, test_filter_changes,
+         test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
          test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_saved, test_flush, test_group, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
