@@ -3,6 +3,8 @@
  * The daemon without main(): commands, applications and the consumer's answers
  * in all orders that matter, from create to destroy.
  */
+#include <poll.h>
+
 #include "lib/session_apps.h"
 
 static void life(void)
@@ -156,6 +158,39 @@ static void confirmed(int client, int app)
 	confirm(app, &told);
 	a = harness_answer(client);
 	CHECK(a.there && a.code == 0);
+}
+
+/* A ring set whose process has ended may have noted its number of events not sampled just now:
+ * the metadata is written before the stop goes on, or a kill or the session's end could lose it. */
+static void sampled(void)
+{
+	struct fake_consumer *fc = &harness.consumer;
+	const unsigned int *flushes = &fc->calls[MSG_con_output_flush];
+	struct session *session;
+	struct told told;
+	int client, app;
+
+	app = begin_unstarted(&client);
+	HARNESS_SEND(client, session_start, NAME);
+	confirmed(client, app);
+	session = session_by_id(&harness.sd.sessions, 1);
+	session->sampled = true;
+	fc->hold_type = MSG_con_metadata_append;
+	domains_clock_changed(&harness.sd.domains, session);
+	harness_pump();
+	CHECK_IS(fc->nr_held, ==, 1);
+	CHECK(!HARNESS_CALL(client, session_stop, NAME).there);
+	told = heard(app);
+	confirm(app, &told);
+	CHECK(!harness_answer(client).there && *flushes == 0);
+	harness_consumer_release();
+	for (int i = 0; i < 500 && *flushes == 0; i++) { /* its position is saved, too */
+		poll(NULL, 0, 2);
+		harness_pump();
+	}
+	CHECK(harness_answer(client).there && *flushes == 1);
+	close(app);
+	harness_end();
 }
 
 /* A site that is armed while its ring set is still off records nothing, and that is not
@@ -439,6 +474,7 @@ int main(void)
 {
 	life();
 	latecomer();
+	sampled();
 	slow_restart();
 	in_flight();
 	mute();

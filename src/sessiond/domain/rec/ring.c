@@ -39,10 +39,11 @@ static void rec_ring_report_process(const struct ring *ring, const char *why)
 	const struct recording *rec = ring->trace_channel->trace->rec;
 	char text[512];
 
-	snprintf(text, sizeof(text),
-		 "a process can't record, as its buffer %s can't be created: %s; the number of events "
-		 "that are missing is unknown",
-		 ring->name, why);
+	snprintf(
+		text, sizeof(text),
+		"a process can't record, as its buffer %s can't be created: %s; the number of events "
+		"that are missing is unknown",
+		ring->name, why);
 	rec->recorder->config.trouble(rec->session, TROUBLE_APPS, text);
 }
 
@@ -278,12 +279,12 @@ void ring_add_final(void *data, struct decoder *dec)
 		COUNTERS_ADD(&note->sum, &stream);
 }
 
-static bool ring_note_not_sampled(struct ring *ring, uint64_t nr)
+static void ring_note_not_sampled(struct ring *ring, uint64_t nr)
 {
 	if (nr <= ring->noted)
-		return false;
+		return;
 	ring->noted = nr;
-	return trace_append(ring->trace_channel->trace, metadata_not_sampled(ring->id, nr)) != 0;
+	trace_append(ring->trace_channel->trace, metadata_not_sampled(ring->id, nr));
 }
 
 static uint64_t rec_ring_not_sampled(const struct ring *ring, const struct msg_con_stream *streams,
@@ -296,19 +297,17 @@ static uint64_t rec_ring_not_sampled(const struct ring *ring, const struct msg_c
 	return sum;
 }
 
-bool rings_note_not_sampled(struct recording *rec, const struct msg_con_stream *streams, size_t nr)
+void rings_note_not_sampled(struct recording *rec, const struct msg_con_stream *streams, size_t nr)
 {
 	struct trace_channel *trace_channel;
 	struct trace *trace;
 	struct ring *ring;
-	bool noted = false;
 
 	list_for_each(trace, &rec->traces, node)
 		list_for_each(trace_channel, &trace->channels, node)
 			list_for_each(ring, &trace_channel->rings, node)
-				noted |= ring_note_not_sampled(
-					ring, rec_ring_not_sampled(ring, streams, nr));
-	return noted;
+				ring_note_not_sampled(ring,
+						      rec_ring_not_sampled(ring, streams, nr));
 }
 
 /* The consumer need not remember them any more. */
@@ -335,7 +334,7 @@ static void rec_ring_close_done(void *data, const struct con_answer *answer)
 			  ring->name, answer->text);
 		ring_set_unadopted(ring);
 	}
-	(void)ring_note_not_sampled(ring, note->sum.not_sampled);
+	ring_note_not_sampled(ring, note->sum.not_sampled);
 	note_finish(trace->rec, note);
 	/* saved before the keeper releases it: a successor must not search for it */
 	ring_step(ring, RING_ON_CLOSED);

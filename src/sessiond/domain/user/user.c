@@ -284,7 +284,10 @@ static void user_write_not_sampled(struct domain_tracer *domain, struct session 
 {
 	struct user_session *us = user_session_find(user_of(domain), session);
 
-	if (us && rings_note_not_sampled(&us->rec, streams, nr))
+	if (us)
+		rings_note_not_sampled(&us->rec, streams, nr);
+	/* also for those that ring sets have noted that were closed just now */
+	if (us && traces_busy(&us->rec) && session_is_writable(session, DOMAIN_USER))
 		wait_metadata(us, done, data);
 	else
 		done(data, 0, 0, NULL);
