@@ -1182,6 +1182,18 @@ def has_module(pid):
     return any("[ltt-channel]" in link for link in links)
 
 
+def memory(pid):
+    """KiB (PSS) of a process without the rings."""
+    kib, rings = 0, False
+    with open(f"/proc/{pid}/smaps") as f:
+        for line in f:
+            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+                rings = "[ltt-" in line
+            elif line.startswith("Pss:") and not rings:
+                kib += int(line.split()[1])
+    return kib
+
+
 def times():
     """Seconds of commands for a session without the kernel."""
     took = {}
@@ -1214,13 +1226,15 @@ def test_kernel_consumer():
     found = subprocess.run(["lttctl", "doctor"], capture_output=True, text=True, check=False).stdout
     check(f"the consumer daemon of the kernel (pid {kernel}, " in found, found)
     emit()
+    kib = memory(kernel)  # more than a half: pages of the TLS library, which all consumers share
+    check(kib <= 2048, f"the kernel's consumer takes {kib} KiB")
     before = times()
     os.kill(kernel, signal.SIGSTOP)
     alternate(nr)
     emit()
     stopped = times()
     check(max(stopped.values()) < 5, f"commands of another session take {stopped} s")
-    print(", ".join(f"{name} {s:.2f} s, before {before[name]:.2f}" for name, s in stopped.items()))
+    print(f"{kib} KiB;", ", ".join(f"{name} {s:.2f} s, before {before[name]:.2f}" for name, s in stopped.items()))
     os.kill(kernel, signal.SIGKILL)
     second = await_consumer("kernel", kernel)
     emit()
