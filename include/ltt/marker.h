@@ -36,7 +36,8 @@
  * and lttctl enable-event, start, status, stop and record report both formats.
  *
  * Other tools (perf, bpftrace, gdb) see a marker by its SDT note (ltt/sdt.h). Its arguments are the
- * same values, evaluated once. A value with a comma outside parentheses needs parentheses.
+ * same values, evaluated once. A value with a comma outside parentheses needs parentheses;
+ * there are at most 64 values.
  */
 #ifndef LTT_MARKER_H
 #define LTT_MARKER_H
