@@ -26,6 +26,7 @@ os.environ.update(PATH=f"{BUILD}/bin:{os.environ['PATH']}", BUILD=BUILD, LTT_HOM
                   LTT_RUNDIR="/run/ltt", HOME=HOME)
 sys.path.insert(0, f"{os.environ['TOP']}/tests/lib")
 import counter  # noqa: E402
+import pages  # noqa: E402
 import saved  # noqa: E402
 import schema  # noqa: E402
 EMITTED = 2 * 4 * 1000  # CPUs, kinds of writers, of each
@@ -1426,11 +1427,44 @@ def test_flush():
     check(len(names(out)) == emitted, f"{len(names(out))} of {emitted}")
 
 
+def remove_examples():
+    for name in "count", "probe", "marker", "provider":
+        if os.path.exists(f"/sys/module/ltt_example_{name}"):
+            run("busybox", "rmmod", f"ltt_example_{name}")
+    if not os.path.exists("/sys/module/ltt"):
+        load_module()
+
+
+def test_designs():
+    """The commands of doc/designs.md that need the module."""
+    tools, folder = "/dev/shm/tools", "/sys/kernel/debug"
+    os.makedirs(tools)
+    for name in "insmod", "rmmod":
+        os.symlink(shutil.which("busybox"), f"{tools}/{name}")
+    if not os.path.ismount(folder):
+        run("busybox", "mount", "-t", "debugfs", "debugfs", folder)
+    env = {**os.environ, "PATH": f"{tools}:{BUILD}/prog:{os.environ['PATH']}", "LTT_REGISTER_TIMEOUT": "20000"}
+    with open(f"{os.environ['TOP']}/doc/designs.md", encoding="utf-8") as f:
+        requests = pages.requests(f.read())
+    blocks = [(r, b) for r in requests for b in r.blocks if b.is_kernel]
+    if not os.path.exists(f"{folder}/ltt/ltt-view"):
+        blocks = [(r, b) for r, b in blocks if "ltt-view" not in b.script]
+    problems = []
+    for request, block in blocks:
+        done = pages.run(block.script, 100, ["-e"], both=True, cwd=f"{WORK}/kmod/examples", env=env)
+        if problem := block.problem(done.returncode, done.stdout):
+            problems.append(f"{request.number}. {request.title}: {problem}")
+        end_daemons()
+        remove_examples()
+    check(len(blocks) > 10 and not problems, f"{len(problems)} of {len(blocks)}\n" + "\n".join(problems))
+    print(f"control: designs: {len(blocks)} commands")
+
+
 MANY = ("sched:*", "irq:*", "timer:*", "kmem:*", "task:*", "signal:*", "workqueue:*",
         "syscall_entry_*")
 TESTS = (test_record, test_list, test_list_active, test_exact, test_splice, test_both, test_counter_back, test_one_command, test_record_running, test_record_sizes, test_memory_group,
          test_live, test_many, test_by_perf, test_contexts, test_track, test_places, test_fetch, test_programs, test_points, test_filters, test_filter_changes,
-         test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_saved, test_flush, test_group, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
+         test_provider, test_channel_of_module, test_stats, test_state, test_doctor, test_saved, test_flush, test_group, test_designs, test_kernel_consumer, test_kernel_consumer_few, test_kill_consumer,
          test_kill_sessiond, test_kill_all, test_viewer, test_no_module, test_not_root)
 
 
