@@ -181,8 +181,11 @@ static int __init example_init(void)
 	if (ret)
 		return ret;
 	ret = listen_places();
-	if (!ret)
+	if (!ret) {
 		ret = listen();
+		if (ret)
+			unlisten_places(ARRAY_SIZE(places));
+	}
 	if (ret)
 		ltt_markers_unregister(markers, ARRAY_SIZE(markers));
 	pr_info("ltt_example_count: clock %d at %llu\n", ltt_trace_clock_kind(),

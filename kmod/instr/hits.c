@@ -3,11 +3,12 @@
 
 #include <linux/dcache.h>
 #include <linux/err.h>
-#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/ftrace.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#include <linux/namei.h>
+#include <linux/path.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/tracepoint.h>
@@ -25,7 +26,7 @@
  * struct hits
  * @ip: of a function that ftrace watches; 0: another way.
  * @probe: of the kernel; the first part is a kprobe, and may be all of it.
- * @file, @uprobe: of a program; @file keeps the inode, @uprobe is the handle to unregister with.
+ * @path, @uprobe: of a program; @path keeps the inode, @uprobe is the handle to unregister with.
  */
 struct hits {
 	enum ltt_place_kind kind;
@@ -36,7 +37,7 @@ struct hits {
 	struct ftrace_ops ops;
 #endif
 	struct kretprobe probe;
-	struct file *file;
+	struct path path;
 	u64 offset;
 	struct uprobe_consumer consumer;
 	void *uprobe;
@@ -168,26 +169,26 @@ static int hits_on_uretprobe(struct uprobe_consumer *consumer, unsigned long fun
 	return 0;
 }
 
+/* Not opened: to open a FIFO waits for its writer, and to open a device may load a module. */
 static int hits_begin_program(struct hits *hits)
 {
-	struct file *file = filp_open(hits->symbol, O_RDONLY, 0);
 	void *uprobe;
+	int ret = kern_path(hits->symbol, LOOKUP_FOLLOW, &hits->path);
 
-	if (IS_ERR(file))
-		return PTR_ERR(file);
+	if (ret)
+		return ret;
 	if (hits->kind == LTT_PLACE_URETPROBE)
 		hits->consumer.ret_handler = hits_on_uretprobe;
 	else
 		hits->consumer.handler = hits_on_uprobe;
-	uprobe = !S_ISREG(file_inode(file)->i_mode) ?
+	uprobe = !d_is_reg(hits->path.dentry) ?
 			 ERR_PTR(-EINVAL) :
-			 compat_uprobe_register(d_real_inode(file->f_path.dentry), hits->offset, 0,
+			 compat_uprobe_register(d_real_inode(hits->path.dentry), hits->offset, 0,
 						&hits->consumer);
 	if (IS_ERR(uprobe)) {
-		fput(file);
+		path_put(&hits->path);
 		return PTR_ERR(uprobe);
 	}
-	hits->file = file;
 	hits->uprobe = uprobe;
 	return 0;
 }
@@ -229,10 +230,10 @@ struct hits *hits_new(const struct ltt_place *place, ltt_place_call *call, void 
 
 struct hits *hits_free(struct hits *hits)
 {
-	if (hits->file) {
+	if (hits->uprobe) {
 		compat_uprobe_unregister(hits->uprobe, hits->offset, &hits->consumer);
 		compat_uprobe_sync();
-		fput(hits->file);
+		path_put(&hits->path);
 	} else if (hits->ip) {
 		hits_end_function(hits);
 	} else if (hits->kind == LTT_PLACE_RETURN) {
