@@ -4,6 +4,7 @@
  * names of the functions behind them, from headers that the kernel's build generates.
  * Included once, by syscalls.c, between definitions of its CALL(nr, function).
  */
+#undef __SYSCALL /* where <asm/unistd.h> was included before and leaves its own */
 #define __SYSCALL(nr, function) CALL(nr, function)
 #define __SYSCALL_NORETURN(nr, function) CALL(nr, function)
 #define __SYSCALL_WITH_COMPAT(nr, function, compat_function) CALL(nr, function)
@@ -14,8 +15,6 @@ static const char *const native_functions[CALLS_MAX] = {
 #elif __has_include(<asm/syscall_table_64.h>)
 #include <asm/syscall_table_64.h>
 #else
-#undef __SYSCALL
-#define __SYSCALL(nr, function) CALL(nr, function)
 #include <asm/unistd.h>
 #endif
 };
