@@ -350,14 +350,14 @@ int show_open(const char *path, bool relay_clock, view_report_fn report, void *p
 	return rc ? err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
 }
 
-static int show_read_objects(struct show *show, const char *path, struct err *err)
+int show_objects(const char *path, bool relay_clock, struct objects **ret, struct err *err)
 {
 	struct view *view;
 	int rc;
 
-	if (show_open(path, show->options->relay_clock, NULL, NULL, &view, err) != 0)
+	if (show_open(path, relay_clock, NULL, NULL, &view, err) != 0)
 		return err->code;
-	rc = objects_read(view, &show->names.objects);
+	rc = objects_read(view, ret);
 	view_free(view);
 	return rc ? err_errno(err, ERR_OUTPUT, -rc, "can't read %s", path) : 0;
 }
@@ -377,7 +377,8 @@ enum show_result show_trace(const char *path, const struct show_options *options
 		return SHOW_FAILED;
 	if (options->durations || options->pair)
 		show.pairs = pairs_new(options->pair, NULL, 0);
-	if (!options->symbols || show_read_objects(&show, path, err) == 0)
+	if (!options->symbols ||
+	    show_objects(path, options->relay_clock, &show.names.objects, err) == 0)
 		result = show_events(&show, err);
 	objects_free(show.names.objects);
 	pairs_free(show.pairs);

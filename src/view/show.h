@@ -18,6 +18,7 @@ struct show_options {
 };
 
 struct object;
+struct objects;
 
 /**
  * struct symbol - the name of an address. @function: NULL: unknown.
@@ -58,6 +59,10 @@ enum show_result show_trace(const char *path, const struct show_options *options
 /** As view_open() and view_open_relay(). Return: 0, or the code in @err. */
 int show_open(const char *path, bool relay_clock, view_report_fn report, void *priv,
 	      struct view **ret, struct err *err) MUST_CHECK;
+/** The mappings in the state dumps below @path, by a pass of its own (objects.h). Return: as
+ *  show_open(). */
+int show_objects(const char *path, bool relay_clock, struct objects **ret,
+		 struct err *err) MUST_CHECK;
 /** A sentence about @nr lost buffers of @name, a trace or session; allocated. */
 char *show_lost_buffers(const char *name, uint64_t nr);
 

@@ -269,18 +269,6 @@ static int calls_verb_read(struct ctl *ctl, struct view *view, struct calls *cal
 	return 0;
 }
 
-static int calls_verb_objects(struct ctl *ctl, const char *path, struct objects **ret)
-{
-	struct view *view;
-	int r;
-
-	if (show_open(path, false, NULL, NULL, &view, &ctl->err) != 0)
-		return ctl->err.code;
-	r = objects_read(view, ret);
-	view_free(view);
-	return r ? err_errno(&ctl->err, ERR_OUTPUT, -r, "can't read %s", path) : 0;
-}
-
 static enum status calls_verb_run(struct ctl *ctl)
 {
 	char *path AUTO_FREE =
@@ -290,7 +278,7 @@ static enum status calls_verb_run(struct ctl *ctl)
 	struct calls *calls = NULL;
 	struct view *view = NULL;
 
-	if (path && calls_verb_objects(ctl, path, &objects) == 0 &&
+	if (path && show_objects(path, false, &objects, &ctl->err) == 0 &&
 	    show_open(path, false, calls_verb_warn, ctl, &view, &ctl->err) == 0) {
 		calls = calls_new(objects, &host);
 		if (calls_verb_read(ctl, view, calls, path) == 0) {

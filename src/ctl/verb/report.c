@@ -527,18 +527,6 @@ static int report_verb_read(struct ctl *ctl, struct view *view, struct overview 
 	return 0;
 }
 
-static int report_verb_objects(struct ctl *ctl, const char *path, struct objects **ret)
-{
-	struct view *view;
-	int r;
-
-	if (show_open(path, false, NULL, NULL, &view, &ctl->err) != 0)
-		return ctl->err.code;
-	r = objects_read(view, ret);
-	view_free(view);
-	return r ? err_errno(&ctl->err, ERR_OUTPUT, -r, "can't read %s", path) : 0;
-}
-
 static bool report_verb_has_problem(struct json_object *record)
 {
 	return record_num(record_get(record, "losses"), "problems") > 0;
@@ -553,7 +541,7 @@ static enum status report_verb_run(struct ctl *ctl)
 	struct overview *overview = NULL;
 	struct view *view = NULL;
 
-	if (path && report_verb_objects(ctl, path, &objects) == 0 &&
+	if (path && show_objects(path, false, &objects, &ctl->err) == 0 &&
 	    show_open(path, false, report_verb_warn, ctl, &view, &ctl->err) == 0) {
 		overview = overview_new(objects, &host, opt.threads, (uint32_t)top);
 		if (report_verb_read(ctl, view, overview, path) == 0)
