@@ -417,12 +417,26 @@ static int relayd_serve(struct house *h)
 	return ret;
 }
 
-static uint64_t relayd_realtime_ns(void)
+static uint64_t relayd_file_time_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
+	clock_gettime(CLOCK_REALTIME_COARSE, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Files get the time of the kernel's last tick: from the beginning of a new one on, those that an
+ * earlier relay wrote are older than those of this one. */
+static uint64_t relayd_await_tick(void)
+{
+	const struct timespec ms = { .tv_nsec = 1000000 };
+	uint64_t before = relayd_file_time_ns(), now;
+
+	do {
+		nanosleep(&ms, NULL);
+		now = relayd_file_time_ns();
+	} while (now == before);
+	return now;
 }
 
 static int relayd_run(int out_fd, int ready_fd)
@@ -436,7 +450,7 @@ static int relayd_run(int out_fd, int ready_fd)
 		return 2;
 	if (build(&h, out_fd) < 0)
 		return 1;
-	h.relay.started_ns = relayd_realtime_ns();
+	h.relay.started_ns = relayd_await_tick();
 	ret = open_listeners(&h);
 	if (ret == 0)
 		ret = relayd_serve(&h);

@@ -31,7 +31,7 @@ struct relay {
 	char *out_path;	       /* its absolute path; NULL: it is not created again (tests) */
 	int lock_fd;	       /* lock of a directory that was created again; -1: none */
 	bool by_session;       /* NAME/HOST-TIME instead of HOST/NAME-TIME */
-	uint64_t started_ns;   /* CLOCK_REALTIME; older files are those of an earlier relay */
+	uint64_t started_ns;   /* CLOCK_REALTIME_COARSE; older files are an earlier relay's */
 	uint32_t sync_us; /* time within which data is synced and acknowledged; or SYNCER_NONE */
 	unsigned int max_conns, max_workers, max_viewer_fds;
 	unsigned int max_files; /* limit of the sum of nr_files and live.nr_fds */
