@@ -173,6 +173,24 @@ static inline uint64_t ltt_ring_stride(const struct ltt_ring_desc *desc)
 	return ltt_ring_prod_size(desc->num_subbuf) + desc->data_size;
 }
 
+/**
+ * Rings with at least as much data are mapped for large pages, which shared memory has where
+ * /sys/kernel/mm/transparent_hugepage/shmem_enabled allows them: a page of the file has an address
+ * that is as far behind a multiple of their size as it is in the file.
+ */
+#define LTT_RING_LARGE_PAGE (2ull << 20)
+
+static inline int ltt_ring_is_large(const struct ltt_ring_desc *desc)
+{
+	return desc->data_size >= LTT_RING_LARGE_PAGE;
+}
+
+/** Bytes from @at to the next address that is @offset behind a multiple of a large page's size. */
+static inline uint64_t ltt_ring_large_gap(uint64_t at, uint64_t offset)
+{
+	return (offset - at) & (LTT_RING_LARGE_PAGE - 1);
+}
+
 /** Size of the data memfd. */
 static inline uint64_t ltt_ring_data_bytes(const struct ltt_ring_desc *desc)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Wrong descriptors, files of the wrong size: refused, and nothing leaks. */
 #include "lib/tracer/testset.h"
+#include "tracer/ring/set.h"
 
 static int try_map(const struct ltt_ring_desc *desc, uint64_t data_bytes, uint64_t ctl_bytes)
 {
@@ -76,6 +77,35 @@ static void test_descriptors(void)
 	REFUSED(max_record, UINT32_MAX);
 }
 
+static void check_large(uint32_t num_subbuf)
+{
+	struct testset t;
+
+	testset_make(&t, 3, num_subbuf, LTT_RING_LARGE_PAGE / num_subbuf, LTT_RING_DISCARD,
+		     LTT_CLOCK_MONOTONIC);
+	struct ring_set *set = testset_producer(&t, 0);
+	for (uint32_t ring = 0; ring < 3; ring++) {
+		uint8_t *data = ring_data(set, ring), *ours = t.data + ring * t.view;
+		uint64_t words = ltt_ring_prod_size(num_subbuf);
+		uint64_t offset = ring * ltt_ring_stride(&t.desc) + words;
+
+		CHECK(((uint64_t)data - offset) % LTT_RING_LARGE_PAGE == 0, "ring %u: %p", ring,
+		      (void *)data);
+		data[LTT_RING_LARGE_PAGE + 1] = (uint8_t)(ring + 7);
+		CHECK(ours[words + 1] == ring + 7 && data[1] == ring + 7, "ring %u", ring);
+	}
+	ring_set_unmap(set);
+	testset_free(&t);
+}
+
+/* Their pages are where large pages can be mapped. */
+static void test_large(void)
+{
+	check_large(4);
+	check_large(512); /* the producer block has several pages */
+	check_large(4);	  /* at the place of another */
+}
+
 static void test_sizes(void)
 {
 	struct ltt_ring_desc desc = good();
@@ -116,6 +146,7 @@ int main(void)
 
 	test_descriptors();
 	test_sizes();
+	test_large();
 	CHECK(ring_set_map(-1, -1, &doorbell, 0, &set) == -EBADF && !set, "bad descriptors");
 	ring_set_unmap(NULL);
 	CHECK(mappings() == 0, "%d mappings left", mappings());

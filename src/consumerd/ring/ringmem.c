@@ -67,21 +67,34 @@ static int ringmem_map_at(const struct ringmem *mem, uint8_t *at, uint64_t bytes
 	return p == MAP_FAILED ? -errno : 0;
 }
 
-/* Space for everything first, so that nothing of ours is mapped over. */
+/* Space for everything first, so that nothing of ours is mapped over. With this beginning all
+ * pages of large rings are where ltt_ring_large_gap() has them. */
+static int reserve_data(struct ringmem *mem)
+{
+	uint64_t more = ltt_ring_is_large(&mem->desc) ? LTT_RING_LARGE_PAGE : 0, gap;
+	uint8_t *space = mmap(NULL, mem->data_bytes + more, PROT_NONE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (space == MAP_FAILED)
+		return -errno;
+	gap = more ? ltt_ring_large_gap((uintptr_t)space, 0) : 0;
+	mem->data = space + gap;
+	if (gap)
+		munmap(space, gap);
+	if (more > gap)
+		munmap(mem->data + mem->data_bytes, more - gap);
+	return 0;
+}
+
 static int map_data(struct ringmem *mem, int fd)
 {
 	uint64_t stride = ltt_ring_stride(&mem->desc);
 	uint64_t data_size = mem->desc.data_size;
-	void *space;
-	int ret = 0;
+	int ret;
 
 	mem->view = stride + data_size;
 	mem->data_bytes = mem->view * mem->desc.nr_rings;
-	space = mmap(NULL, mem->data_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		     -1, 0);
-	if (space == MAP_FAILED)
-		return -errno;
-	mem->data = space;
+	ret = reserve_data(mem);
 	for (uint32_t i = 0; i < mem->desc.nr_rings && ret == 0; i++) {
 		uint8_t *at = mem->data + i * mem->view;
 

@@ -83,11 +83,26 @@ static uint64_t region_back(const struct ltt_ring_desc *desc)
 	return words > LTT_RING_PAGE ? words + LTT_RING_PAGE : 0;
 }
 
-static uint64_t stride(const struct ltt_ring_desc *desc)
+/* From the start of a ring's mapping to that of its data. */
+static uint64_t before_data(const struct ltt_ring_desc *desc)
 {
 	uint64_t whole = region_back(desc) ? ltt_ring_prod_size(desc->num_subbuf) : 0;
 
-	return whole + 2 * LTT_RING_PAGE + 2 * desc->data_size;
+	return whole + 2 * LTT_RING_PAGE;
+}
+
+static uint64_t stride(const struct ltt_ring_desc *desc)
+{
+	uint64_t bytes = before_data(desc) + 2 * desc->data_size;
+
+	return ltt_ring_is_large(desc) ? bytes + ltt_ring_large_gap(bytes, ltt_ring_stride(desc)) :
+					 bytes;
+}
+
+static uint64_t range_bytes(const struct ltt_ring_desc *desc)
+{
+	return LTT_RING_PAGE + desc->nr_rings * stride(desc) +
+	       (ltt_ring_is_large(desc) ? LTT_RING_LARGE_PAGE : 0);
 }
 
 /* The files' pages of one ring, and the place of the next page of each. */
@@ -131,17 +146,21 @@ static int map_rings(struct ring_set *set, const struct ltt_ring_desc *desc, int
 		     int ctl_fd)
 {
 	struct mapper m = {
-		.where = (uint8_t *)set + LTT_RING_PAGE,
 		.data_fd = data_fd,
 		.ctl_fd = ctl_fd,
 		.ctl_at = LTT_RING_CONS_OFFSET,
 	};
-	uint64_t whole = region_back(desc) ? ltt_ring_prod_size(desc->num_subbuf) : 0;
+	uint8_t *first = (uint8_t *)set + LTT_RING_PAGE;
 	int ret = 0;
 
-	set->base = m.where + whole + LTT_RING_PAGE;
-	for (uint32_t ring = 0; ring < desc->nr_rings && !ret; ring++)
+	if (ltt_ring_is_large(desc))
+		first += ltt_ring_large_gap((uint64_t)(first + before_data(desc)),
+					    ltt_ring_prod_size(desc->num_subbuf));
+	set->base = first + before_data(desc) - LTT_RING_PAGE;
+	for (uint32_t ring = 0; ring < desc->nr_rings && !ret; ring++) {
+		m.where = first + ring * stride(desc);
 		ret = map_ring(desc, &m);
+	}
 	return ret;
 }
 
@@ -281,8 +300,7 @@ int ring_set_map(int data_fd, int ctl_fd, uint32_t *doorbell, int exclusive,
 	    file_size(data_fd) != ltt_ring_data_bytes(&desc))
 		return -EINVAL;
 	ring_init();
-	struct ring_set *set =
-		ring_place_take(LTT_RING_PAGE + desc.nr_rings * stride(&desc), &bytes);
+	struct ring_set *set = ring_place_take(range_bytes(&desc), &bytes);
 	if (!set)
 		return -ENOMEM;
 	set->bytes = bytes;

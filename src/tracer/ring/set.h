@@ -13,7 +13,8 @@
  *
  * If the producer block has several pages (very many sub-buffers), it is mapped completely
  * before that, and its first page once more at its place: so a ring's producer words are
- * always one page before its data, and one page after the consumer's words.
+ * always one page before its data, and one page after the consumer's words. Rings that may have
+ * large pages have gaps before them (ltt_ring_large_gap()).
  */
 #ifndef TRACER_RING_SET_H
 #define TRACER_RING_SET_H
