@@ -70,6 +70,25 @@ static void doctor_machine_check_memory(struct doctor *d)
 	doctor_repair(d, "lttctl list # destroy sessions that are not needed");
 }
 
+/* Others than these do not apply to buffers, which are allocated before they are mapped. */
+static void check_large_pages(struct doctor *d)
+{
+	char setting[256];
+
+	text_read("/sys/kernel/mm/transparent_hugepage/shmem_enabled", setting, sizeof(setting));
+	if (!*setting)
+		return;
+	if (strstr(setting, "[always]") || strstr(setting, "[within_size]") ||
+	    strstr(setting, "[force]")) {
+		doctor_found(d, GRADE_OK, "large-pages", "buffers have large pages");
+		return;
+	}
+	doctor_found(
+		d, GRADE_OK, "large-pages",
+		"buffers have small pages; 'lttctl record' begins sooner with 'within_size' in "
+		"/sys/kernel/mm/transparent_hugepage/shmem_enabled");
+}
+
 static void check_environment(struct doctor *d)
 {
 	const char *value = getenv("LTT_APP_DISABLE");
@@ -85,5 +104,6 @@ void doctor_machine(struct doctor *d)
 {
 	check_rseq(d);
 	doctor_machine_check_memory(d);
+	check_large_pages(d);
 	check_environment(d);
 }
