@@ -1,15 +1,51 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * channel.h - channels: a ring set and the events that are recorded into it. A channel has
- * three descriptors: one for its requests, two for the memory of its rings (ltt_kmod.h). Called in
- * process context only.
+ * channel.h - channels: a ring set and the events that are recorded into it. Owned by the
+ * descriptor for its requests (channel_file.h), or by a trace inside of the kernel (trace/trace.h).
+ * Any task, several at once, until kmod_channel_free(); process context, may sleep.
  */
 #ifndef KMOD_CHANNEL_H
 #define KMOD_CHANNEL_H
 
+#include "event.h"
 #include "ltt_kmod.h"
+#include "ring.h"
 
-/** Make a channel and its three descriptors. Return: the one for requests, or -errno. */
-int channel_open(struct ltt_kmod_channel *request);
+struct channel;
+struct filter;
+
+/** @desc: mode, sizes and clock. @counts: its events are counted and not recorded. Return: or
+ *  ERR_PTR. */
+struct channel *kmod_channel_new(const struct ltt_ring_desc *desc, bool counts);
+/** Disable all events, and return when no record is in progress. */
+void kmod_channel_free(struct channel *channel);
+/** Its rings, which others may reference for longer. */
+struct ring_set *kmod_channel_set(struct channel *channel);
+
+/**
+ * kmod_channel_enable() - record an event, or count it, from now on or as soon as it is live.
+ * @event: of the registry; or one that has kind->release: then the channel owns it.
+ * @id: the id in its records.
+ * @field: counted in the histogram of a channel that counts; .bytes 0: none.
+ * @filter: owned by the channel; NULL: none.
+ * Return: 0; -EEXIST: the channel has the id or the event; -ENOMEM; or the kind's error. If it
+ * fails, @event and @filter stay the caller's.
+ */
+int kmod_channel_enable(struct channel *channel, struct event *event, u32 id,
+			const struct stat_field *field, const struct filter *filter);
+/** @waits: the last record of the event is complete on return. Return: 0 or -ENOENT. */
+int kmod_channel_disable(struct channel *channel, u32 id, bool waits);
+/** Replace the filter of an event; NULL: none. Return: 0; -ENOENT: then @filter stays the caller's.
+ */
+int kmod_channel_refilter(struct channel *channel, u32 id, const struct filter *filter);
+/** Fill in the counts of an event. Return: 0; -ENOENT: no such event; -EINVAL: it is recorded. */
+int kmod_channel_counted(struct channel *channel, u32 id, struct ltt_kmod_counted *ret_counted);
+
+/** As LTT_KMOD_CONTEXT: @context is checked. */
+int kmod_channel_add_context(struct channel *channel, const struct ltt_kmod_context *context);
+/** As LTT_KMOD_TRACK. */
+int kmod_channel_track(struct channel *channel, const struct ltt_kmod_track *track);
+/** As LTT_KMOD_DUMP. @waits: return when the dump is complete. */
+void kmod_channel_dump(struct channel *channel, bool waits);
 
 #endif

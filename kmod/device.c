@@ -8,7 +8,7 @@
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 
-#include "channel.h"
+#include "channel_file.h"
 #include "counters.h"
 #include "dump/dump.h"
 #include "probe/fallback.h"

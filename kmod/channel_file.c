@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "channel_file.h"
+
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/module.h>
+
+#include "channel.h"
+#include "fields.h"
+#include "filter.h"
+#include "memory_file.h"
+#include "probe/place.h"
+#include "registry.h"
+#include "request.h"
+#include "probe/user_place.h"
+
+static bool channel_file_counts(struct channel *channel)
+{
+	return kmod_channel_set(channel)->stats;
+}
+
+static const struct stat_field only_hits;
+
+/* The filter that comes with an event. Return: NULL: none; ERR_PTR. */
+static const struct filter *channel_file_filter(struct channel *channel, u64 at)
+{
+	struct ltt_kmod_filter request;
+	int ret = at ? request_get(&request, sizeof(request), u64_to_user_ptr(at)) : 0;
+
+	if (ret)
+		return ERR_PTR(ret);
+	if (at && channel_file_counts(channel))
+		return ERR_PTR(-EINVAL);
+	return at ? filter_new(&request) : NULL;
+}
+
+static int enable_filtered(struct channel *channel, struct event *event, u32 id,
+			   const struct stat_field *field, u64 filter_at)
+{
+	const struct filter *filter = channel_file_filter(channel, filter_at);
+	int ret;
+
+	if (IS_ERR(filter))
+		return PTR_ERR(filter);
+	ret = kmod_channel_enable(channel, event, id, field, filter);
+	if (ret)
+		filter_free(filter);
+	return ret;
+}
+
+static int channel_file_enable(struct channel *channel, const void __user *from)
+{
+	struct ltt_kmod_enable request;
+	struct stat_field field = only_hits;
+	struct event *event;
+	int ret = request_get(&request, sizeof(request), from);
+
+	if (ret)
+		return ret;
+	if (!request_text_ends(request.name, sizeof(request.name)) ||
+	    request.flags & ~(channel_file_counts(channel) ? LTT_KMOD_HISTOGRAM : 0) ||
+	    (!request.flags && request.field))
+		return -EINVAL;
+	event = registry_find(request.name);
+	if (!event)
+		return -ENOENT;
+	if (request.flags)
+		ret = field_locate(event, request.field, &field);
+	if (ret)
+		return ret == -ENOENT ? -EINVAL : ret;
+	return enable_filtered(channel, event, request.id, &field, request.filter);
+}
+
+/* An event of this channel alone. */
+static int enable_own(struct channel *channel, struct event *event, u32 id, u64 filter_at)
+{
+	int ret;
+
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	ret = enable_filtered(channel, event, id, &only_hits, filter_at);
+	if (ret)
+		event->kind->release(event);
+	return ret;
+}
+
+static int probe(struct channel *channel, const void __user *from)
+{
+	struct ltt_kmod_probe request;
+	int ret = request_get(&request, sizeof(request), from);
+
+	if (ret)
+		return ret;
+	if (!request_text_ends(request.symbol, sizeof(request.symbol)))
+		return -EINVAL;
+	return enable_own(channel, place_new(&request), request.id, request.filter);
+}
+
+static int user_probe(struct channel *channel, const void __user *from)
+{
+	struct ltt_kmod_user_probe request;
+	int ret = request_get(&request, sizeof(request), from);
+
+	return ret ? ret :
+		     enable_own(channel, user_place_new(&request, fget(request.fd)), request.id,
+				 request.filter);
+}
+
+/* Another filter for an event, or none. */
+static int channel_file_refilter(struct channel *channel, const void __user *from)
+{
+	struct ltt_kmod_filter request;
+	const struct filter *filter;
+	int ret = request_get(&request, sizeof(request), from);
+
+	if (ret)
+		return ret;
+	filter = channel_file_counts(channel) ? ERR_PTR(-EINVAL) : filter_new(&request);
+	if (IS_ERR(filter))
+		return PTR_ERR(filter);
+	ret = kmod_channel_refilter(channel, request.id, filter);
+	if (ret)
+		filter_free(filter);
+	return ret;
+}
+
+static int channel_file_disable(struct channel *channel, const void __user *from)
+{
+	struct ltt_kmod_enable request;
+	int ret = request_get(&request, sizeof(request), from);
+
+	if (ret)
+		return ret;
+	if (request.flags & ~LTT_KMOD_NOWAIT || request.field || request.filter)
+		return -EINVAL;
+	return kmod_channel_disable(channel, request.id, !(request.flags & LTT_KMOD_NOWAIT));
+}
+
+static int context(struct channel *channel, const void __user *from)
+{
+	struct ltt_kmod_context request;
+	int ret = request_get(&request, sizeof(request), from);
+
+	if (ret)
+		return ret;
+	if (!request_text_ends(request.name, sizeof(request.name)) ||
+	    request.flags & ~LTT_KMOD_CONTEXT_PERF || request.reserved ||
+	    (!request.flags && (request.perf_type || request.perf_config)))
+		return -EINVAL;
+	return kmod_channel_add_context(channel, &request);
+}
+
+static int track(struct channel *channel, const void __user *from)
+{
+	struct ltt_kmod_track request;
+	int ret = request_get(&request, sizeof(request), from);
+
+	return ret ? ret : kmod_channel_track(channel, &request);
+}
+
+static int channel_file_dump(struct channel *channel, const void __user *from)
+{
+	struct ltt_kmod_dump request;
+	int ret = request_get(&request, sizeof(request), from);
+
+	if (ret)
+		return ret;
+	if (request.flags & ~LTT_KMOD_DUMP_WAIT)
+		return -EINVAL;
+	kmod_channel_dump(channel, request.flags & LTT_KMOD_DUMP_WAIT);
+	return 0;
+}
+
+static int counted(struct channel *channel, void __user *arg)
+{
+	struct ltt_kmod_counted request, answer;
+	int ret = request_get(&request, sizeof(request), arg);
+
+	if (ret)
+		return ret;
+	answer = (struct ltt_kmod_counted){ .size = request.size, .id = request.id };
+	ret = kmod_channel_counted(channel, request.id, &answer);
+	return ret ? ret : request_put(arg, &answer, sizeof(answer));
+}
+
+static long channel_file_ioctl(struct file *file, unsigned int command, unsigned long arg)
+{
+	if (_IOC_TYPE(command) != LTT_KMOD_IOC)
+		return -ENOTTY;
+	switch (_IOC_NR(command)) {
+	case _IOC_NR(LTT_KMOD_ENABLE):
+		return channel_file_enable(file->private_data, (const void __user *)arg);
+	case _IOC_NR(LTT_KMOD_PROBE):
+		return probe(file->private_data, (const void __user *)arg);
+	case _IOC_NR(LTT_KMOD_USER_PROBE):
+		return user_probe(file->private_data, (const void __user *)arg);
+	case _IOC_NR(LTT_KMOD_CONTEXT):
+		return context(file->private_data, (const void __user *)arg);
+	case _IOC_NR(LTT_KMOD_TRACK):
+		return track(file->private_data, (const void __user *)arg);
+	case _IOC_NR(LTT_KMOD_DUMP):
+		return channel_file_dump(file->private_data, (const void __user *)arg);
+	case _IOC_NR(LTT_KMOD_COUNTED):
+		return counted(file->private_data, (void __user *)arg);
+	case _IOC_NR(LTT_KMOD_FILTER):
+		return channel_file_refilter(file->private_data, (const void __user *)arg);
+	case _IOC_NR(LTT_KMOD_DISABLE):
+		return channel_file_disable(file->private_data, (const void __user *)arg);
+	}
+	return -ENOTTY;
+}
+
+static int channel_file_release(struct inode *inode, struct file *file)
+{
+	kmod_channel_free(file->private_data);
+	return 0;
+}
+
+static const struct file_operations fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = channel_file_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+	.release = channel_file_release,
+	.llseek = noop_llseek,
+};
+
+static struct channel *channel_file_new(const struct ltt_kmod_channel *request)
+{
+	struct ltt_ring_desc desc = {
+		.mode = request->mode,
+		.num_subbuf = request->num_subbuf,
+		.subbuf_size = request->subbuf_size,
+		.clock = request->clock,
+	};
+
+	if (request->flags & ~LTT_KMOD_COUNTS)
+		return ERR_PTR(-EINVAL);
+	return kmod_channel_new(&desc, request->flags & LTT_KMOD_COUNTS);
+}
+
+enum { CHANNEL, DATA, CTL, NR_FILES };
+
+/* Return: 0, or -errno and then there is no file. */
+static int files_new(struct channel *channel, struct file *files[NR_FILES])
+{
+	int i, ret = 0;
+
+	files[DATA] = memory_file_data(kmod_channel_set(channel));
+	files[CTL] = memory_file_ctl(kmod_channel_set(channel));
+	files[CHANNEL] = anon_inode_getfile("[ltt-channel]", &fops, channel, O_RDWR);
+	for (i = 0; i < NR_FILES; i++)
+		if (IS_ERR(files[i]))
+			ret = PTR_ERR(files[i]);
+	if (!ret)
+		return 0;
+	if (IS_ERR(files[CHANNEL]))
+		kmod_channel_free(channel);
+	for (i = 0; i < NR_FILES; i++)
+		if (!IS_ERR(files[i]))
+			fput(files[i]);
+	return ret;
+}
+
+static int fds_new(int fds[NR_FILES])
+{
+	int i;
+
+	for (i = 0; i < NR_FILES; i++) {
+		fds[i] = get_unused_fd_flags(O_CLOEXEC);
+		if (fds[i] < 0) {
+			int ret = fds[i];
+
+			while (i--)
+				put_unused_fd(fds[i]);
+			return ret;
+		}
+	}
+	return 0;
+}
+
+int channel_open(struct ltt_kmod_channel *request)
+{
+	struct channel *channel = channel_file_new(request);
+	const struct ltt_ring_desc *desc;
+	struct file *files[NR_FILES];
+	int fds[NR_FILES], i, ret;
+
+	if (IS_ERR(channel))
+		return PTR_ERR(channel);
+	desc = &kmod_channel_set(channel)->desc;
+	request->data_bytes = ltt_ring_data_bytes(desc);
+	request->ctl_bytes = ltt_ring_ctl_bytes(desc);
+	request->nr_rings = desc->nr_rings;
+	ret = files_new(channel, files);
+	if (ret)
+		return ret;
+	ret = fds_new(fds);
+	for (i = 0; i < NR_FILES; i++) {
+		if (ret)
+			fput(files[i]);
+		else
+			fd_install(fds[i], files[i]);
+	}
+	if (ret)
+		return ret;
+	request->data_fd = fds[DATA];
+	request->ctl_fd = fds[CTL];
+	return fds[CHANNEL];
+}
